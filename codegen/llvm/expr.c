@@ -1,0 +1,457 @@
+/* Expressions. One function an operator, in the order of ir/ops.def; a row missing here does not
+ * compile.
+ *
+ * Products and sums of floats carry `contract`, so that a multiplication and an addition fuse;
+ * nothing is reassociated. Index arithmetic is known not to overflow (nsw), data arithmetic wraps.
+ * Divisions of integers never trap: x // 0 and x % 0 are 0. */
+#include "gen.h"
+
+typedef LLVMValueRef (*Emit)(Gen *g, Expr e);
+
+LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e) {
+  bool outer = g->index;
+  g->index = true;
+  LLVMValueRef v = tirc_gen_index(g, tirc_gen_expr(g, e), e->dtype);
+  g->index = outer;
+  return v;
+}
+
+_Noreturn static void unsupported(Gen *g, Expr e) {
+  const char *name = e->op == OP_CALL ? e->u.s : tirc_ops[e->op].name;
+  tirc_fail(g->c, (Loc){0}, "codegen", NULL, "T.%s has no translation to machine code", name);
+}
+
+/* --- leaves ------------------------------------------------------------------------------------ */
+
+static LLVMValueRef emit_VAR(Gen *g, Expr e) {
+  LLVMValueRef v = tirc_map_get(&g->vars, e);
+  if (!v)
+    tirc_fail(g->c, (Loc){0}, "codegen", NULL, "the variable %s is used where it has no value",
+              e->u.s);
+  return v;
+}
+
+static LLVMValueRef emit_INT(Gen *g, Expr e) {
+  if (e->dtype.code == TYPE_HANDLE) return LLVMConstNull(tirc_gen_type(g, e->dtype));
+  return tirc_gen_int(g, tirc_gen_type(g, e->dtype), e->u.i);
+}
+
+static LLVMValueRef emit_FLOAT(Gen *g, Expr e) {
+  bool is_small = tirc_gen_is_small_float(e->dtype);
+  LLVMTypeRef t = tirc_gen_float_type(g, is_small ? 64 : e->dtype.bits, 1);
+  LLVMValueRef v = LLVMConstReal(t, e->u.f);
+  if (is_small) v = tirc_gen_cast(g, v, DT_FLOAT64, tirc_dtype_lanes(e->dtype, 1));
+  return tirc_gen_splat(g, v, e->dtype.lanes);
+}
+
+/* --- binary operators -------------------------------------------------------------------------- */
+
+/* Operands of one type: bits of small floats widened. */
+typedef struct Pair {
+  DType t; /* the operands' own type */
+  LLVMValueRef a, b;
+  bool is_float;
+} Pair;
+
+static Pair operands(Gen *g, Expr e) {
+  DType t = e->args[0]->dtype, u = e->args[1]->dtype;
+  if (u.lanes > t.lanes) t.lanes = u.lanes;
+  u.lanes = t.lanes;
+  if (!tirc_dtype_equal(t, u))
+    tirc_fail(g->c, (Loc){0}, "codegen", "cast one of them", "the operands of %s are a %s and a %s",
+              tirc_ops[e->op].name, tirc_dtype_name(g->c, t), tirc_dtype_name(g->c, u));
+  Pair p = {t, tirc_gen_expr(g, e->args[0]), tirc_gen_expr(g, e->args[1]), tirc_dtype_is_float(t)};
+  p.a = tirc_gen_cast(g, p.a, e->args[0]->dtype, t);
+  p.b = tirc_gen_cast(g, p.b, e->args[1]->dtype, t);
+  if (tirc_gen_is_small_float(t)) {
+    p.a = tirc_gen_widen(g, p.a, t);
+    p.b = tirc_gen_widen(g, p.b, t);
+  }
+  return p;
+}
+
+static LLVMValueRef float_result(Gen *g, LLVMValueRef v, DType t) {
+  if (!LLVMIsConstant(v) && LLVMCanValueUseFastMathFlags(v))
+    LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
+  return tirc_gen_is_small_float(t) ? tirc_gen_narrow(g, v, t) : v;
+}
+
+static LLVMValueRef emit_arith(Gen *g, Expr e) {
+  static const struct {
+    LLVMOpcode on_float, on_int;
+  } opcodes[OP_COUNT] = {
+      [OP_ADD] = {LLVMFAdd, LLVMAdd}, [OP_SUB] = {LLVMFSub, LLVMSub},
+      [OP_MUL] = {LLVMFMul, LLVMMul}, [OP_DIV] = {LLVMFDiv, 0},
+      [OP_BITWISE_AND] = {0, LLVMAnd}, [OP_BITWISE_OR] = {0, LLVMOr},
+      [OP_BITWISE_XOR] = {0, LLVMXor},
+  };
+  Pair p = operands(g, e);
+  LLVMOpcode opcode = p.is_float ? opcodes[e->op].on_float : opcodes[e->op].on_int;
+  if (opcode == 0 || p.t.code == TYPE_HANDLE) unsupported(g, e);
+  LLVMValueRef v = LLVMBuildBinOp(g->b, opcode, p.a, p.b, "");
+  if (p.is_float) return float_result(g, v, p.t);
+  bool can_overflow = opcode == LLVMAdd || opcode == LLVMSub || opcode == LLVMMul;
+  if (g->index && can_overflow && p.t.code == TYPE_INT && LLVMIsAInstruction(v))
+    LLVMSetNSW(v, true);
+  return v;
+}
+
+static LLVMValueRef compare(Gen *g, Op op, const Pair *p) {
+  static const struct {
+    LLVMRealPredicate real;
+    LLVMIntPredicate with_sign, without;
+  } predicates[OP_COUNT] = {
+      [OP_EQ] = {LLVMRealOEQ, LLVMIntEQ, LLVMIntEQ},
+      [OP_NE] = {LLVMRealUNE, LLVMIntNE, LLVMIntNE},
+      [OP_LT] = {LLVMRealOLT, LLVMIntSLT, LLVMIntULT},
+      [OP_LE] = {LLVMRealOLE, LLVMIntSLE, LLVMIntULE},
+      [OP_GT] = {LLVMRealOGT, LLVMIntSGT, LLVMIntUGT},
+      [OP_GE] = {LLVMRealOGE, LLVMIntSGE, LLVMIntUGE},
+  };
+  if (p->is_float) return LLVMBuildFCmp(g->b, predicates[op].real, p->a, p->b, "");
+  bool with_sign = p->t.code == TYPE_INT;
+  LLVMIntPredicate i = with_sign ? predicates[op].with_sign : predicates[op].without;
+  return LLVMBuildICmp(g->b, i, p->a, p->b, "");
+}
+
+static LLVMValueRef emit_compare(Gen *g, Expr e) {
+  Pair p = operands(g, e);
+  return compare(g, (Op)e->op, &p);
+}
+
+/* a < b ? a : b, which is what the processor's instruction does with NaN too. */
+static LLVMValueRef emit_minmax(Gen *g, Expr e) {
+  Pair p = operands(g, e);
+  LLVMValueRef c = compare(g, e->op == OP_MIN ? OP_LT : OP_GT, &p);
+  LLVMValueRef v = LLVMBuildSelect(g->b, c, p.a, p.b, "");
+  return tirc_gen_is_small_float(p.t) ? tirc_gen_narrow(g, v, p.t) : v;
+}
+
+/* --- integer division ---------------------------------------------------------------------------- */
+
+typedef struct Division {
+  LLVMValueRef quotient, remainder;
+} Division;
+
+/* Towards zero. A divisor of 0 or -1 would trap, so it is 1 for the machine, and the results are put
+ * right afterwards. */
+static Division divide(Gen *g, const Pair *p, int64_t constant) {
+  LLVMTypeRef t = LLVMTypeOf(p->a);
+  LLVMBuilderRef b = g->b;
+  if (p->t.code != TYPE_INT) {
+    LLVMValueRef zero = LLVMBuildICmp(b, LLVMIntEQ, p->b, LLVMConstNull(t), "");
+    LLVMValueRef d =
+        constant > 0 ? p->b : LLVMBuildSelect(b, zero, tirc_gen_int(g, t, 1), p->b, "");
+    Division r = {LLVMBuildUDiv(b, p->a, d, ""), LLVMBuildURem(b, p->a, d, "")};
+    if (constant > 0) return r;
+    r.quotient = LLVMBuildSelect(b, zero, LLVMConstNull(t), r.quotient, "");
+    return r; /* the remainder by 1 is 0 */
+  }
+  if (constant != 0 && constant != -1)
+    return (Division){LLVMBuildSDiv(b, p->a, p->b, ""), LLVMBuildSRem(b, p->a, p->b, "")};
+  LLVMValueRef zero = LLVMBuildICmp(b, LLVMIntEQ, p->b, LLVMConstNull(t), "");
+  LLVMValueRef minus = LLVMBuildICmp(b, LLVMIntEQ, p->b, tirc_gen_int(g, t, -1), "");
+  LLVMValueRef unsafe = LLVMBuildOr(b, zero, minus, "");
+  LLVMValueRef d = LLVMBuildSelect(b, unsafe, tirc_gen_int(g, t, 1), p->b, "");
+  LLVMValueRef q = LLVMBuildSDiv(b, p->a, d, "");
+  q = LLVMBuildSelect(b, minus, LLVMBuildNeg(b, p->a, ""), q, "");
+  q = LLVMBuildSelect(b, zero, LLVMConstNull(t), q, "");
+  return (Division){q, LLVMBuildSRem(b, p->a, d, "")};
+}
+
+/* The divisor when it is a constant, 0 otherwise. */
+static int64_t constant_divisor(Expr e) {
+  int64_t v = 0;
+  Expr d = e->args[1];
+  if (d->op == OP_BROADCAST) d = d->args[0];
+  return tirc_const_int(d, &v) ? v : 0;
+}
+
+static bool is_power_of_two(int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
+
+static LLVMValueRef float_mod(Gen *g, const Pair *p) {
+  LLVMTypeRef t = LLVMTypeOf(p->a);
+  LLVMValueRef q = LLVMBuildFDiv(g->b, p->a, p->b, "");
+  q = tirc_gen_intrinsic(g, "llvm.floor", t, 1, &q);
+  return LLVMBuildFSub(g->b, p->a, LLVMBuildFMul(g->b, q, p->b, ""), "");
+}
+
+static LLVMValueRef emit_truncdiv(Gen *g, Expr e) {
+  Pair p = operands(g, e);
+  if (p.is_float) unsupported(g, e);
+  Division d = divide(g, &p, constant_divisor(e));
+  return e->op == OP_TRUNCDIV ? d.quotient : d.remainder;
+}
+
+static LLVMValueRef emit_floordiv(Gen *g, Expr e) {
+  bool is_div = e->op == OP_FLOORDIV;
+  Pair p = operands(g, e);
+  if (p.is_float) {
+    LLVMValueRef v = is_div ? LLVMBuildFDiv(g->b, p.a, p.b, "") : float_mod(g, &p);
+    if (is_div) v = tirc_gen_intrinsic(g, "llvm.floor", LLVMTypeOf(v), 1, &v);
+    return tirc_gen_is_small_float(p.t) ? tirc_gen_narrow(g, v, p.t) : v;
+  }
+  int64_t k = constant_divisor(e);
+  LLVMTypeRef t = LLVMTypeOf(p.a);
+  if (p.t.code == TYPE_INT && is_power_of_two(k)) {
+    if (!is_div) return LLVMBuildAnd(g->b, p.a, tirc_gen_int(g, t, k - 1), "");
+    return LLVMBuildAShr(g->b, p.a, tirc_gen_int(g, t, __builtin_ctzll((uint64_t)k)), "");
+  }
+  Division d = divide(g, &p, k);
+  if (p.t.code != TYPE_INT) return is_div ? d.quotient : d.remainder;
+  /* One less, where there is a remainder and its sign is not the divisor's. */
+  LLVMValueRef zero = LLVMConstNull(t);
+  LLVMValueRef inexact = LLVMBuildICmp(g->b, LLVMIntNE, d.remainder, zero, "");
+  LLVMValueRef signs = LLVMBuildXor(g->b, d.remainder, p.b, "");
+  LLVMValueRef differ = LLVMBuildICmp(g->b, LLVMIntSLT, signs, zero, "");
+  LLVMValueRef fix = LLVMBuildAnd(g->b, inexact, differ, "");
+  if (is_div) return LLVMBuildAdd(g->b, d.quotient, LLVMBuildSExt(g->b, fix, t, ""), "");
+  LLVMValueRef shifted = LLVMBuildAdd(g->b, d.remainder, p.b, "");
+  return LLVMBuildSelect(g->b, fix, shifted, d.remainder, "");
+}
+
+/* --- logic and choice ------------------------------------------------------------------------------ */
+
+static bool needs_guard(Expr e) {
+  if (e->op == OP_LOAD || e->op == OP_CALL || e->op == OP_IF_THEN_ELSE) return true;
+  for (int i = 0; i < e->n; i++)
+    if (needs_guard(e->args[i])) return true;
+  return false;
+}
+
+/* cond ? x : y where just one side is computed; NULL stands for the constant `other`. */
+static LLVMValueRef branch(Gen *g, LLVMValueRef cond, Expr x, Expr y, LLVMValueRef other) {
+  Expr sides[2] = {x, y};
+  LLVMBasicBlockRef blocks[2] = {tirc_gen_block(g, "then"), tirc_gen_block(g, "else")};
+  LLVMBasicBlockRef done = tirc_gen_block(g, "endif");
+  LLVMValueRef values[2];
+  LLVMBuildCondBr(g->b, cond, blocks[0], blocks[1]);
+  for (int i = 0; i < 2; i++) {
+    LLVMPositionBuilderAtEnd(g->b, blocks[i]);
+    values[i] = sides[i] ? tirc_gen_expr(g, sides[i]) : other;
+    blocks[i] = LLVMGetInsertBlock(g->b);
+    LLVMBuildBr(g->b, done);
+  }
+  LLVMPositionBuilderAtEnd(g->b, done);
+  LLVMTypeRef t = LLVMTypeOf(values[x ? 0 : 1]);
+  if (LLVMGetTypeKind(t) == LLVMVoidTypeKind) return values[0];
+  LLVMValueRef phi = LLVMBuildPhi(g->b, t, "");
+  LLVMAddIncoming(phi, values, blocks, 2);
+  return phi;
+}
+
+/* The right side is guarded by the left one when it reads memory: `i < n and A[i] > 0`. */
+static LLVMValueRef emit_logic(Gen *g, Expr e) {
+  bool is_and = e->op == OP_AND;
+  Expr x = e->args[0], y = e->args[1];
+  if (e->dtype.lanes == 1 && needs_guard(y)) {
+    LLVMValueRef known = LLVMConstInt(tirc_gen_int_type(g, 1, 1), !is_and, false);
+    LLVMValueRef cond = tirc_gen_cast(g, tirc_gen_expr(g, x), x->dtype, DT_BOOL);
+    return is_and ? branch(g, cond, y, NULL, known) : branch(g, cond, NULL, y, known);
+  }
+  LLVMValueRef a = tirc_gen_cast(g, tirc_gen_expr(g, x), x->dtype, e->dtype);
+  LLVMValueRef b = tirc_gen_cast(g, tirc_gen_expr(g, y), y->dtype, e->dtype);
+  return is_and ? LLVMBuildAnd(g->b, a, b, "") : LLVMBuildOr(g->b, a, b, "");
+}
+
+static LLVMValueRef emit_NOT(Gen *g, Expr e) {
+  Expr x = e->args[0];
+  return LLVMBuildNot(g->b, tirc_gen_cast(g, tirc_gen_expr(g, x), x->dtype, e->dtype), "");
+}
+
+static LLVMValueRef emit_BITWISE_NOT(Gen *g, Expr e) {
+  return LLVMBuildNot(g->b, tirc_gen_expr(g, e->args[0]), "");
+}
+
+static LLVMValueRef side(Gen *g, Expr x, DType t) {
+  return tirc_gen_cast(g, tirc_gen_expr(g, x), x->dtype, t);
+}
+
+static LLVMValueRef emit_SELECT(Gen *g, Expr e) {
+  Expr c = e->args[0];
+  LLVMValueRef cond = tirc_gen_cast(g, tirc_gen_expr(g, c), c->dtype,
+                                    tirc_dtype_lanes(DT_BOOL, c->dtype.lanes));
+  LLVMValueRef x = side(g, e->args[1], e->dtype), y = side(g, e->args[2], e->dtype);
+  return LLVMBuildSelect(g->b, cond, x, y, "");
+}
+
+static LLVMValueRef emit_IF_THEN_ELSE(Gen *g, Expr e) {
+  Expr c = e->args[0], x = e->args[1], y = e->args[2];
+  bool is_free = !needs_guard(x) && !needs_guard(y);
+  if (is_free || e->dtype.code == TYPE_VOID) {
+    if (e->dtype.code != TYPE_VOID) return emit_SELECT(g, e);
+  } else if (c->dtype.lanes > 1) {
+    tirc_fail(g->c, (Loc){0}, "codegen", NULL,
+              "T.if_then_else has a vector for its condition and reads memory on a side of it");
+  }
+  LLVMValueRef cond = tirc_gen_cast(g, tirc_gen_expr(g, c), c->dtype, DT_BOOL);
+  return branch(g, cond, tirc_cast(g->c, e->dtype, x), tirc_cast(g->c, e->dtype, y), NULL);
+}
+
+static LLVMValueRef emit_LET(Gen *g, Expr e) {
+  tirc_map_set(g->c, &g->vars, e->args[0], tirc_gen_expr(g, e->args[1]));
+  return tirc_gen_expr(g, e->args[2]);
+}
+
+/* --- shifts, casts, vectors -------------------------------------------------------------------------- */
+
+static LLVMValueRef emit_shift(Gen *g, Expr e) {
+  Pair p = operands(g, e);
+  if (p.is_float) unsupported(g, e);
+  LLVMTypeRef t = LLVMTypeOf(p.a);
+  LLVMValueRef by = LLVMBuildAnd(g->b, p.b, tirc_gen_int(g, t, p.t.bits - 1), "");
+  if (e->op == OP_SHIFT_LEFT) return LLVMBuildShl(g->b, p.a, by, "");
+  return p.t.code == TYPE_INT ? LLVMBuildAShr(g->b, p.a, by, "") : LLVMBuildLShr(g->b, p.a, by, "");
+}
+
+static LLVMValueRef emit_CAST(Gen *g, Expr e) {
+  return tirc_gen_cast(g, tirc_gen_expr(g, e->args[0]), e->args[0]->dtype, e->dtype);
+}
+
+static LLVMValueRef emit_REINTERPRET(Gen *g, Expr e) {
+  DType from = e->args[0]->dtype;
+  LLVMValueRef v = tirc_gen_expr(g, e->args[0]);
+  if (from.bits * from.lanes != e->dtype.bits * e->dtype.lanes)
+    tirc_fail(g->c, (Loc){0}, "codegen", NULL, "a %s is reinterpreted as a %s of another size",
+              tirc_dtype_name(g->c, from), tirc_dtype_name(g->c, e->dtype));
+  if (from.code == TYPE_HANDLE || e->dtype.code == TYPE_HANDLE)
+    return tirc_gen_cast(g, v, from, e->dtype);
+  return LLVMBuildBitCast(g->b, v, tirc_gen_type(g, e->dtype), "");
+}
+
+static LLVMValueRef emit_LIKELY(Gen *g, Expr e) { return tirc_gen_expr(g, e->args[0]); }
+
+static LLVMValueRef emit_RAMP(Gen *g, Expr e) {
+  DType scalar = tirc_dtype_lanes(e->dtype, 1);
+  LLVMTypeRef t = tirc_gen_type(g, scalar);
+  int n = e->dtype.lanes;
+  LLVMValueRef *steps = tirc_new_array(g->c, LLVMValueRef, n);
+  for (int i = 0; i < n; i++) steps[i] = tirc_gen_int(g, t, i);
+  LLVMValueRef lanes = LLVMConstVector(steps, (unsigned)n);
+  LLVMValueRef base = tirc_gen_splat(g, side(g, e->args[0], scalar), n);
+  LLVMValueRef stride = tirc_gen_splat(g, side(g, e->args[1], scalar), n);
+  return LLVMBuildAdd(g->b, base, LLVMBuildMul(g->b, stride, lanes, ""), "");
+}
+
+static LLVMValueRef emit_BROADCAST(Gen *g, Expr e) {
+  LLVMValueRef v = tirc_gen_expr(g, e->args[0]);
+  if (e->args[0]->dtype.lanes == 1) return tirc_gen_splat(g, v, e->dtype.lanes);
+  unsupported(g, e);
+}
+
+/* --- calls --------------------------------------------------------------------------------------------- */
+
+/* T.prefetch(T.address_of(A[i, j]) or A[i, j], rw=0, locality=3, cache_type=1) */
+static LLVMValueRef emit_prefetch(Gen *g, Expr e) {
+  static const int64_t defaults[4] = {0, 0, 3, 1};
+  static const int64_t largest[4] = {0, 1, 3, 1};
+  LLVMTypeRef i32 = tirc_gen_int_type(g, 32, 1);
+  if (e->n < 1 || e->n > 4) unsupported(g, e);
+  LLVMValueRef args[4];
+  args[0] = e->args[0]->op == OP_LOAD ? tirc_gen_address(g, e->args[0])
+                                      : tirc_gen_expr(g, e->args[0]);
+  for (int i = 1; i < 4; i++) {
+    int64_t v = defaults[i];
+    if (i < e->n && (!tirc_const_int(e->args[i], &v) || v < 0 || v > largest[i]))
+      tirc_fail(g->c, (Loc){0}, "codegen", "T.prefetch(address, rw, locality, cache_type)",
+                "argument %d of T.prefetch is no constant from 0 to %d", i, (int)largest[i]);
+    args[i] = tirc_gen_int(g, i32, v);
+  }
+  if (LLVMGetTypeKind(LLVMTypeOf(args[0])) != LLVMPointerTypeKind) unsupported(g, e);
+  return tirc_gen_intrinsic(g, "llvm.prefetch", LLVMTypeOf(args[0]), 4, args);
+}
+
+static LLVMValueRef emit_address_of(Gen *g, Expr e) {
+  if (e->n != 1 || e->args[0]->op != OP_LOAD) unsupported(g, e);
+  return tirc_gen_address(g, e->args[0]);
+}
+
+static LLVMValueRef emit_CALL(Gen *g, Expr e) {
+  static const struct {
+    const char *name;
+    Emit emit;
+  } calls[] = {
+      {"prefetch", emit_prefetch},
+      {"address_of", emit_address_of},
+      {"call_extern", tirc_gen_extern},
+      {"call_pure_extern", tirc_gen_extern},
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e);
+  unsupported(g, e);
+}
+
+static LLVMValueRef emit_none(Gen *g, Expr e) { unsupported(g, e); }
+
+/* --- the table ------------------------------------------------------------------------------------------- */
+
+#define emit_STRING emit_none
+#define emit_TUPLE emit_none
+#define emit_DICT emit_none
+#define emit_ADD emit_arith
+#define emit_SUB emit_arith
+#define emit_MUL emit_arith
+#define emit_DIV emit_arith
+#define emit_BITWISE_AND emit_arith
+#define emit_BITWISE_OR emit_arith
+#define emit_BITWISE_XOR emit_arith
+#define emit_TRUNCDIV emit_truncdiv
+#define emit_TRUNCMOD emit_truncdiv
+#define emit_FLOORDIV emit_floordiv
+#define emit_FLOORMOD emit_floordiv
+#define emit_MIN emit_minmax
+#define emit_MAX emit_minmax
+#define emit_EQ emit_compare
+#define emit_NE emit_compare
+#define emit_LT emit_compare
+#define emit_LE emit_compare
+#define emit_GT emit_compare
+#define emit_GE emit_compare
+#define emit_AND emit_logic
+#define emit_OR emit_logic
+#define emit_LOAD tirc_gen_load
+#define emit_SHIFT_LEFT emit_shift
+#define emit_SHIFT_RIGHT emit_shift
+#define emit_EXP tirc_gen_math
+#define emit_EXP2 tirc_gen_math
+#define emit_EXP10 tirc_gen_math
+#define emit_LOG tirc_gen_math
+#define emit_LOG2 tirc_gen_math
+#define emit_LOG10 tirc_gen_math
+#define emit_LOG1P tirc_gen_math
+#define emit_SQRT tirc_gen_math
+#define emit_RSQRT tirc_gen_math
+#define emit_SIN tirc_gen_math
+#define emit_COS tirc_gen_math
+#define emit_TAN tirc_gen_math
+#define emit_ASIN tirc_gen_math
+#define emit_ACOS tirc_gen_math
+#define emit_ATAN tirc_gen_math
+#define emit_ATAN2 tirc_gen_math
+#define emit_SINH tirc_gen_math
+#define emit_COSH tirc_gen_math
+#define emit_TANH tirc_gen_math
+#define emit_SIGMOID tirc_gen_math
+#define emit_ERF tirc_gen_math
+#define emit_POW tirc_gen_math
+#define emit_FMOD tirc_gen_math
+#define emit_FLOOR tirc_gen_math
+#define emit_CEIL tirc_gen_math
+#define emit_TRUNC tirc_gen_math
+#define emit_ROUND tirc_gen_math
+#define emit_NEARBYINT tirc_gen_math
+#define emit_ABS tirc_gen_math
+#define emit_FMA tirc_gen_math
+#define emit_COPYSIGN tirc_gen_math
+#define emit_ISNAN tirc_gen_math
+#define emit_ISINF tirc_gen_math
+#define emit_POPCOUNT tirc_gen_math
+#define emit_CLZ tirc_gen_math
+
+static const Emit emitters[OP_COUNT] = {
+#define OP(id, name, arity, class, precedence) [OP_##id] = emit_##id,
+#include "../../ir/ops.def"
+#undef OP
+};
+
+LLVMValueRef tirc_gen_expr(Gen *g, Expr e) { return emitters[e->op](g, e); }

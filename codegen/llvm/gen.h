@@ -1,0 +1,118 @@
+/* What the files of this folder share: the state of one module being translated, and the doors of
+ * each file in the order types, math, memory, expressions, statements, functions, target.
+ *
+ * Values: a bool is an i1 (a byte in memory), integers are themselves, float16 and bfloat16 are the
+ * i16 of their bits and every operation on them goes through float, handles are pointers; vectors are
+ * LLVM vectors of these. */
+#ifndef TIRC_CODEGEN_LLVM_GEN_H
+#define TIRC_CODEGEN_LLVM_GEN_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "llvm.h"
+
+typedef struct Target {
+  LLVMTargetMachineRef machine;
+  char *triple, *cpu, *features, *layout; /* in the arena */
+  bool f16c;                              /* converts float16 in hardware */
+  bool wide;                              /* has 512-bit vectors */
+} Target;
+
+/* Workspace of the function being built that must be freed on every way out, innermost first. */
+typedef struct Workspace {
+  LLVMValueRef pointer, bytes;
+  struct Workspace *outer;
+} Workspace;
+
+/* The runtime's services, built into the module when first asked for (runtime_calls.c). */
+typedef enum Service { SERVICE_ALLOC, SERVICE_FREE, SERVICE_PARALLEL, SERVICE_COUNT } Service;
+
+typedef struct Gen {
+  Tirc *c;
+  const Target *target;
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  LLVMBuilderRef b;
+  LLVMValueRef services[SERVICE_COUNT];
+  LLVMTypeRef runtime_type;
+  bool explicit_vectors; /* the program has vector code of its own */
+  /* The function being built. */
+  const Func *func;
+  LLVMValueRef fn, rt;
+  LLVMBasicBlockRef entry;
+  PtrMap vars; /* from a variable (data variables of buffers too) to its LLVMValueRef */
+  Workspace *workspace;
+  int64_t stack_bytes;
+  bool in_parallel;
+  bool restrict_data; /* different data variables never alias */
+  bool index;         /* inside of index arithmetic, which does not overflow */
+  int n_outlined;
+} Gen;
+
+/* --- types.c: types, constants, conversions --- */
+LLVMTypeRef tirc_gen_type(Gen *g, DType t);        /* of a value */
+LLVMTypeRef tirc_gen_memory_type(Gen *g, DType t); /* of a value in memory */
+LLVMTypeRef tirc_gen_int_type(Gen *g, int bits, int lanes);
+LLVMTypeRef tirc_gen_float_type(Gen *g, int bits, int lanes);
+LLVMValueRef tirc_gen_int(Gen *g, LLVMTypeRef t, int64_t v); /* splat for vectors */
+LLVMValueRef tirc_gen_splat(Gen *g, LLVMValueRef scalar, int lanes);
+bool tirc_gen_is_small_float(DType t); /* float16 or bfloat16 */
+/* float16 or bfloat16 bits to float, and back with rounding to nearest even. */
+LLVMValueRef tirc_gen_widen(Gen *g, LLVMValueRef v, DType t);
+LLVMValueRef tirc_gen_narrow(Gen *g, LLVMValueRef v, DType t);
+LLVMValueRef tirc_gen_cast(Gen *g, LLVMValueRef v, DType from, DType to);
+/* An index as i64. */
+LLVMValueRef tirc_gen_index(Gen *g, LLVMValueRef v, DType t);
+
+/* --- math.c: intrinsics and the functions programs may call --- */
+LLVMValueRef tirc_gen_math(Gen *g, Expr e);
+LLVMValueRef tirc_gen_extern(Gen *g, Expr e);
+/* A call to an LLVM intrinsic overloaded on `t`. */
+LLVMValueRef tirc_gen_intrinsic(Gen *g, const char *name, LLVMTypeRef t, int n, LLVMValueRef *args);
+
+/* --- memory.c --- */
+LLVMValueRef tirc_gen_load(Gen *g, Expr load);
+void tirc_gen_store(Gen *g, Stmt store);
+LLVMValueRef tirc_gen_address(Gen *g, Expr load); /* of an element */
+/* Runs s->u.alloc.body with the buffer's memory in place. */
+void tirc_gen_alloc(Gen *g, Stmt s);
+
+/* --- expr.c --- */
+LLVMValueRef tirc_gen_expr(Gen *g, Expr e);
+LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e); /* as i64, known not to overflow */
+
+/* --- stmt.c --- */
+void tirc_gen_stmt(Gen *g, Stmt s);
+LLVMBasicBlockRef tirc_gen_block(Gen *g, const char *name); /* appended to the current function */
+/* for (i = min; i < min + extent; i++) body. Both of one integer type. `metadata` may be NULL. */
+void tirc_gen_loop(Gen *g, LLVMValueRef min, LLVMValueRef extent, LLVMValueRef metadata,
+                   void (*body)(Gen *g, LLVMValueRef i, const void *self), const void *self);
+/* Leaves the function with `status` where the i1 `failed` holds, freeing what must be freed. */
+void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status);
+
+/* --- parallel.c --- */
+void tirc_gen_parallel(Gen *g, Stmt loop);
+
+/* --- runtime_calls.c --- */
+LLVMValueRef tirc_gen_service(Gen *g, Service s, int n, LLVMValueRef *args);
+
+/* --- function.c --- */
+/* Starts a function in g, keeping the state of the one being built in *outer. */
+void tirc_gen_begin(Gen *g, LLVMValueRef fn, Gen *outer);
+/* Ends it with `return 0` and goes back. */
+void tirc_gen_end(Gen *g, const Gen *outer);
+void tirc_gen_function(Gen *g, const Func *f);
+void tirc_gen_attribute(Gen *g, LLVMValueRef fn, int index, const char *name);
+
+/* --- target.c --- */
+/* Throws "target". `runs_here`: the code is for this process. */
+Target *tirc_target_new(Tirc *c, const char *cpu, bool runs_here);
+void tirc_target_free(Target *t); /* NULL is fine */
+
+/* --- emit.c --- */
+/* The module as bytes that the caller disposes; throws. */
+LLVMMemoryBufferRef tirc_gen_compile(Tirc *c, const Module *m, const char *cpu, bool runs_here,
+                                     EmitKind kind);
+
+#endif

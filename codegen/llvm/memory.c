@@ -1,0 +1,209 @@
+/* Loads, stores, addresses, and the memory of allocated buffers.
+ *
+ * An access whose index is a ramp of stride 1 is one vector access, aligned like an element; a
+ * broadcast index is one scalar; any other vector index is taken apart into lanes. Small allocations
+ * of constant size live in the function's frame, others come from the runtime and go back to it on
+ * every way out of the function. */
+#include "gen.h"
+
+enum { STACK_ONE = 64 << 10, STACK_ALL = 512 << 10, ALIGNMENT = 64 };
+
+/* The index in elements from the buffer's data; flat buffers have just one. */
+static Expr linear_index(Gen *g, Buffer b, int n, Expr const *indices) {
+  Expr sum = NULL;
+  for (int i = 0; i < n; i++) {
+    Expr index = indices[i];
+    if (n > 1) index = tirc_cast(g->c, DT_INT64, index);
+    if (b->strides) {
+      index = tirc_mul(g->c, index, b->strides[i]);
+      sum = sum ? tirc_add(g->c, sum, index) : index;
+    } else {
+      sum = sum ? tirc_add(g->c, tirc_mul(g->c, sum, b->shape[i]), index) : index;
+    }
+  }
+  if (!sum) sum = tirc_int32(g->c, 0);
+  if (!b->elem_offset || tirc_is_int(b->elem_offset, 0)) return sum;
+  Expr offset = b->elem_offset;
+  if (sum->dtype.lanes > 1) offset = tirc_broadcast(g->c, offset, sum->dtype.lanes);
+  return tirc_add(g->c, sum, offset);
+}
+
+static LLVMValueRef data_of(Gen *g, Buffer b) {
+  LLVMValueRef p = tirc_map_get(&g->vars, b->data);
+  if (!p)
+    tirc_fail(g->c, (Loc){0}, "codegen", NULL, "the buffer %s is used where it has no memory",
+              b->name);
+  return p;
+}
+
+static LLVMValueRef element(Gen *g, Buffer b, LLVMValueRef index) {
+  LLVMTypeRef t = tirc_gen_memory_type(g, tirc_dtype_lanes(b->dtype, 1));
+  return LLVMBuildInBoundsGEP2(g->b, t, data_of(g, b), &index, 1, "");
+}
+
+LLVMValueRef tirc_gen_address(Gen *g, Expr load) {
+  Buffer b = load->u.buffer;
+  LLVMValueRef index = tirc_gen_index_expr(g, linear_index(g, b, load->n, load->args));
+  LLVMTypeRef t = tirc_gen_memory_type(g, tirc_dtype_lanes(b->dtype, 1));
+  /* The address may lie past the end (a prefetch), so nothing is claimed about it. */
+  return LLVMBuildGEP2(g->b, t, data_of(g, b), &index, 1, "");
+}
+
+static LLVMValueRef load_at(Gen *g, LLVMValueRef p, DType t) {
+  LLVMValueRef v = LLVMBuildLoad2(g->b, tirc_gen_memory_type(g, t), p, "");
+  LLVMSetAlignment(v, (unsigned)tirc_dtype_bytes(tirc_dtype_lanes(t, 1)));
+  if (t.code == TYPE_BOOL)
+    v = LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+  return v;
+}
+
+static void store_at(Gen *g, LLVMValueRef p, LLVMValueRef v, DType t) {
+  if (t.code == TYPE_BOOL) v = LLVMBuildZExt(g->b, v, tirc_gen_memory_type(g, t), "");
+  LLVMSetAlignment(LLVMBuildStore(g->b, v, p), (unsigned)tirc_dtype_bytes(tirc_dtype_lanes(t, 1)));
+}
+
+static LLVMValueRef lane_number(Gen *g, int lane) {
+  return tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), lane);
+}
+
+/* The indices of a vector access, one a lane: a ramp's are computed apart, so that constant strides
+ * become constant offsets. */
+typedef struct Lanes {
+  LLVMValueRef base, stride; /* of a ramp */
+  LLVMValueRef vector;       /* otherwise */
+} Lanes;
+
+static Lanes lanes_of(Gen *g, Expr index) {
+  if (index->op == OP_RAMP)
+    return (Lanes){tirc_gen_index_expr(g, index->args[0]), tirc_gen_index_expr(g, index->args[1]),
+                   NULL};
+  return (Lanes){NULL, NULL, tirc_gen_index_expr(g, index)};
+}
+
+static LLVMValueRef lane_index(Gen *g, const Lanes *l, int lane) {
+  if (l->vector) return LLVMBuildExtractElement(g->b, l->vector, lane_number(g, lane), "");
+  LLVMValueRef k = tirc_gen_int(g, tirc_gen_int_type(g, 64, 1), lane);
+  return LLVMBuildNSWAdd(g->b, l->base, LLVMBuildNSWMul(g->b, l->stride, k, ""), "");
+}
+
+static bool is_contiguous(Expr index) {
+  return index->op == OP_RAMP && tirc_is_int(index->args[1], 1);
+}
+
+LLVMValueRef tirc_gen_load(Gen *g, Expr e) {
+  Buffer b = e->u.buffer;
+  Expr index = linear_index(g, b, e->n, e->args);
+  int n = index->dtype.lanes;
+  DType one = tirc_dtype_lanes(b->dtype, 1);
+  if (n == 1) return load_at(g, element(g, b, tirc_gen_index_expr(g, index)), one);
+  if (is_contiguous(index))
+    return load_at(g, element(g, b, tirc_gen_index_expr(g, index->args[0])),
+                   tirc_dtype_lanes(one, n));
+  if (index->op == OP_BROADCAST) {
+    LLVMValueRef p = element(g, b, tirc_gen_index_expr(g, index->args[0]));
+    return tirc_gen_splat(g, load_at(g, p, one), n);
+  }
+  Lanes lanes = lanes_of(g, index);
+  LLVMValueRef v = LLVMGetPoison(tirc_gen_type(g, tirc_dtype_lanes(one, n)));
+  for (int i = 0; i < n; i++) {
+    LLVMValueRef x = load_at(g, element(g, b, lane_index(g, &lanes, i)), one);
+    v = LLVMBuildInsertElement(g->b, v, x, lane_number(g, i), "");
+  }
+  return v;
+}
+
+void tirc_gen_store(Gen *g, Stmt s) {
+  Buffer b = s->u.store.buffer;
+  Expr value = s->u.store.value;
+  Expr index = linear_index(g, b, s->u.store.n, s->u.store.indices);
+  int n = index->dtype.lanes;
+  DType one = tirc_dtype_lanes(b->dtype, 1), all = tirc_dtype_lanes(one, n);
+  LLVMValueRef v = tirc_gen_cast(g, tirc_gen_expr(g, value), value->dtype, all);
+  if (n == 1) {
+    store_at(g, element(g, b, tirc_gen_index_expr(g, index)), v, one);
+    return;
+  }
+  if (is_contiguous(index)) {
+    store_at(g, element(g, b, tirc_gen_index_expr(g, index->args[0])), v, all);
+    return;
+  }
+  Lanes lanes = lanes_of(g, index);
+  for (int i = 0; i < n; i++) {
+    LLVMValueRef x = LLVMBuildExtractElement(g->b, v, lane_number(g, i), "");
+    store_at(g, element(g, b, lane_index(g, &lanes, i)), x, one);
+  }
+}
+
+/* --- allocations -------------------------------------------------------------------------------- */
+
+/* The size of a buffer in bytes when it is a constant; -1 otherwise. */
+static int64_t constant_bytes(Buffer b) {
+  int64_t bytes = tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)), extent;
+  for (int i = 0; i < b->ndim; i++) {
+    if (!tirc_const_int(b->shape[i], &extent) || extent < 0) return -1;
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return -1;
+  }
+  return bytes;
+}
+
+static LLVMValueRef frame_slot(Gen *g, Buffer b, int64_t bytes) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
+  LLVMValueRef first = LLVMGetFirstInstruction(g->entry);
+  if (first) LLVMPositionBuilderBefore(g->b, first);
+  else LLVMPositionBuilderAtEnd(g->b, g->entry);
+  LLVMTypeRef element_type = tirc_gen_memory_type(g, tirc_dtype_lanes(b->dtype, 1));
+  int64_t count = bytes / tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1));
+  LLVMTypeRef array = LLVMArrayType2(element_type, (uint64_t)(count > 0 ? count : 1));
+  LLVMValueRef p = LLVMBuildAlloca(g->b, array, b->name);
+  LLVMSetAlignment(p, ALIGNMENT);
+  LLVMPositionBuilderAtEnd(g->b, here);
+  return p;
+}
+
+/* The size in bytes of a buffer of symbolic shape; negative extents count as 0. An overflow gives a
+ * size that no allocator will grant. */
+static LLVMValueRef dynamic_bytes(Gen *g, Buffer b) {
+  LLVMTypeRef i64 = tirc_gen_int_type(g, 64, 1), i1 = tirc_gen_int_type(g, 1, 1);
+  LLVMValueRef zero = LLVMConstNull(i64);
+  LLVMValueRef bytes = tirc_gen_int(g, i64, tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)));
+  LLVMValueRef overflowed = LLVMConstInt(i1, 0, false);
+  for (int i = 0; i < b->ndim; i++) {
+    Expr e = b->shape[i];
+    LLVMValueRef extent = tirc_gen_index(g, tirc_gen_expr(g, e), e->dtype);
+    LLVMValueRef positive = LLVMBuildICmp(g->b, LLVMIntSGT, extent, zero, "");
+    LLVMValueRef args[2] = {bytes, LLVMBuildSelect(g->b, positive, extent, zero, "")};
+    LLVMValueRef r = tirc_gen_intrinsic(g, "llvm.smul.with.overflow", i64, 2, args);
+    bytes = LLVMBuildExtractValue(g->b, r, 0, "");
+    overflowed = LLVMBuildOr(g->b, overflowed, LLVMBuildExtractValue(g->b, r, 1, ""), "");
+  }
+  return LLVMBuildSelect(g->b, overflowed, tirc_gen_int(g, i64, INT64_MAX), bytes, "");
+}
+
+static void from_runtime(Gen *g, Stmt s, int64_t bytes) {
+  Buffer b = s->u.alloc.buffer;
+  LLVMTypeRef i64 = tirc_gen_int_type(g, 64, 1);
+  LLVMValueRef size = bytes >= 0 ? tirc_gen_int(g, i64, bytes) : dynamic_bytes(g, b);
+  LLVMValueRef args[3] = {g->rt, size};
+  LLVMValueRef p = tirc_gen_service(g, SERVICE_ALLOC, 2, args);
+  LLVMValueRef none = LLVMBuildIsNull(g->b, p, "");
+  tirc_gen_leave_if(g, none, tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), 1));
+  Workspace w = {p, size, g->workspace};
+  g->workspace = &w;
+  tirc_map_set(g->c, &g->vars, b->data, p);
+  tirc_gen_stmt(g, s->u.alloc.body);
+  g->workspace = w.outer;
+  LLVMValueRef freed[3] = {g->rt, p, size};
+  tirc_gen_service(g, SERVICE_FREE, 3, freed);
+}
+
+void tirc_gen_alloc(Gen *g, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  int64_t bytes = constant_bytes(b);
+  if (bytes < 0 || bytes > STACK_ONE || g->stack_bytes + bytes > STACK_ALL) {
+    from_runtime(g, s, bytes);
+    return;
+  }
+  g->stack_bytes += bytes;
+  tirc_map_set(g->c, &g->vars, b->data, frame_slot(g, b, bytes));
+  tirc_gen_stmt(g, s->u.alloc.body);
+}

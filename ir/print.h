@@ -1,0 +1,26 @@
+/* TVMScript in the layout of TVM 0.20's printer, so that a diff against its output is empty or small.
+ * print(parse(print(x))) == print(x). Names that clash within a function get suffixes _1, _2, ... */
+#ifndef TIRC_IR_PRINT_H
+#define TIRC_IR_PRINT_H
+
+#include "ir.h"
+
+/* Underline these statements with carets (ScheduleError diagnostics); labels[i], when not NULL, is
+ * printed as a comment line above the statement ("# loop i"). With `fragment_only_marked` false the
+ * whole module is printed. */
+typedef struct PrintMarks {
+  int n;
+  const Stmt *at;
+  const char *const *labels;
+} PrintMarks;
+
+const char *tirc_print_module(Tirc *c, const Module *m, const PrintMarks *marks); /* marks: NULL */
+const char *tirc_print_func(Tirc *c, const Func *f);
+const char *tirc_print_stmt(Tirc *c, Stmt s);
+const char *tirc_print_expr(Tirc *c, Expr e);
+const char *tirc_print_region(Tirc *c, Region r); /* "A[0:16, vi]" */
+const char *tirc_print_buffer(Tirc *c, Buffer b); /* "A: float32[64, 64]" for messages */
+const char *tirc_loop_kind_name(LoopKind k);      /* "serial", "parallel", ... */
+const char *tirc_iter_kind_name(IterKind k);      /* "spatial", "reduce", "opaque", "scan" */
+
+#endif

@@ -1,0 +1,39 @@
+/* Shared by the printer's files: the state of one printing. */
+#ifndef TIRC_IR_PRINT_INTERNAL_H
+#define TIRC_IR_PRINT_INTERNAL_H
+
+#include "print.h"
+#include "visit.h"
+
+/* A name that is live in the frames around the place being printed. */
+typedef struct Live {
+  const void *what; /* variable, buffer, or a buffer's data variable */
+  const char *name; /* NULL for data variables: they print as BUFFER.data */
+} Live;
+
+typedef struct Printer {
+  Tirc *c;
+  Text out;
+  int indent;
+  const PrintMarks *marks;
+  VEC(Live) live;
+  PtrMap names;  /* variable or Buffer -> its name while live */
+  PtrMap data;   /* data variable -> the Buffer that prints it */
+  PtrMap loops;  /* loop variable -> its For statement while live */
+  struct NameTable *table;
+} Printer;
+
+void tirc_printer_expr(Printer *p, Text *t, Expr e, int min_precedence);
+void tirc_printer_indices(Printer *p, Text *t, int n, const Expr *indices);
+const char *tirc_printer_name(Printer *p, const void *what, const char *hint);
+const char *tirc_printer_string(Tirc *c, const char *s); /* quoted and escaped */
+void tirc_printer_attrs(Printer *p, Text *t, Attrs a);   /* {"key": value, ...} */
+void tirc_printer_region(Printer *p, Text *t, Region r);
+
+/* Names (print_names.c): a frame is a mark in the stack of live names. */
+int tirc_names_enter(Printer *p);
+void tirc_names_leave(Printer *p, int mark);
+const char *tirc_names_define(Printer *p, const void *what, const char *hint);
+const char *tirc_names_define_buffer(Printer *p, Buffer b);
+
+#endif

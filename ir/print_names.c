@@ -1,0 +1,108 @@
+/* Names that are unique where they are live: x, then x_1, x_2 ... The table counts for every spelling
+ * whether it is in use; leaving a frame gives its names back. */
+#include <ctype.h>
+
+#include "print_internal.h"
+
+typedef struct Name {
+  const char *text;
+  bool used;
+  int next_suffix;
+} Name;
+
+struct NameTable {
+  Name *slots;
+  size_t n, cap;
+};
+
+static size_t hash(const char *s) {
+  uint64_t h = UINT64_C(1469598103934665603);
+  for (; *s; s++) h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
+  return (size_t)(h ^ (h >> 32));
+}
+
+static Name *lookup(struct NameTable *t, const char *text) {
+  for (size_t i = hash(text) & (t->cap - 1);; i = (i + 1) & (t->cap - 1))
+    if (!t->slots[i].text || strcmp(t->slots[i].text, text) == 0) return &t->slots[i];
+}
+
+static Name *find(Printer *p, const char *text) {
+  if (!p->table) p->table = tirc_new(p->c, struct NameTable);
+  struct NameTable *t = p->table;
+  if (2 * (t->n + 1) > t->cap) {
+    struct NameTable grown = {.n = t->n, .cap = t->cap ? 2 * t->cap : 64};
+    grown.slots = tirc_new_array(p->c, Name, grown.cap);
+    for (size_t i = 0; i < t->cap; i++)
+      if (t->slots[i].text) *lookup(&grown, t->slots[i].text) = t->slots[i];
+    *t = grown;
+  }
+  Name *name = lookup(t, text);
+  if (!name->text) {
+    *name = (Name){.text = text, .next_suffix = 1};
+    t->n++;
+  }
+  return name;
+}
+
+static const char *const reserved[] = {
+    "T",     "I",      "False", "None",  "True", "and",   "as",       "assert", "async",
+    "await", "break",  "class", "def",   "del",  "elif",  "else",     "except", "finally",
+    "for",   "from",   "global", "if",   "in",   "is",    "import",   "lambda", "nonlocal",
+    "not",   "or",     "pass",  "raise", "return", "try", "while",    "with",   "yield",
+    "range", "continue",
+};
+
+static const char *identifier(Tirc *c, const char *hint) {
+  if (!hint || !*hint) return "v";
+  bool fine = !isdigit((unsigned char)hint[0]);
+  for (const char *s = hint; *s; s++) fine = fine && (isalnum((unsigned char)*s) || *s == '_');
+  for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+    if (strcmp(hint, reserved[i]) == 0) return tirc_format(c, "%s_", hint);
+  if (fine) return hint;
+  char *s = tirc_format(c, "%s%s", isdigit((unsigned char)hint[0]) ? "v" : "", hint);
+  for (char *k = s; *k; k++)
+    if (!isalnum((unsigned char)*k)) *k = '_';
+  return s;
+}
+
+int tirc_names_enter(Printer *p) { return p->live.n; }
+
+void tirc_names_leave(Printer *p, int mark) {
+  while (p->live.n > mark) {
+    Live last = p->live.at[--p->live.n];
+    if (last.name) {
+      find(p, last.name)->used = false;
+      tirc_map_remove(&p->names, last.what);
+    } else {
+      tirc_map_remove(&p->data, last.what);
+    }
+  }
+}
+
+const char *tirc_names_define(Printer *p, const void *what, const char *hint) {
+  const char *base = identifier(p->c, hint);
+  const char *text = base;
+  Name *name = find(p, text);
+  for (int i = 1; name->used; i++) {
+    text = tirc_format(p->c, "%s_%d", base, i);
+    name = find(p, text);
+  }
+  name->used = true;
+  vec_push(p->c, p->live, ((Live){what, text}));
+  tirc_map_set(p->c, &p->names, what, text);
+  return text;
+}
+
+const char *tirc_names_define_buffer(Printer *p, Buffer b) {
+  const char *name = tirc_names_define(p, b, b->name);
+  if (!tirc_map_has(&p->data, b->data)) {
+    vec_push(p->c, p->live, ((Live){b->data, NULL}));
+    tirc_map_set(p->c, &p->data, b->data, b);
+  }
+  return name;
+}
+
+const char *tirc_printer_name(Printer *p, const void *what, const char *hint) {
+  const char *name = tirc_map_get(&p->names, what);
+  return name ? name : hint;
+}

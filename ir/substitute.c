@@ -1,0 +1,181 @@
+/* Substitution of variables and buffers, fresh copies, and questions about which variables occur. */
+#include "visit.h"
+
+static Expr replace_var(Mutator *m, Expr e) {
+  const PtrMap *map = m->self;
+  if (e->op == OP_VAR) {
+    Expr to = tirc_map_get(map, e);
+    return to ? to : e;
+  }
+  if (e->n == 0 && e->op != OP_LOAD) return e;
+  Expr to = tirc_mutate_expr_children(m, e);
+  if (to == e) return e;
+  Expr folded = NULL;
+  /* What TVM's operators would have folded while building it. */
+  if (to->op >= OP_ADD && to->op <= OP_OR && to->dtype.lanes == 1)
+    folded = tirc_fold(m->c, (Op)to->op, to->dtype, to->n, to->args);
+  return folded ? folded : to;
+}
+
+Expr tirc_substitute(Tirc *c, Expr e, const PtrMap *map) {
+  Mutator m = {.c = c, .expr = replace_var, .self = (void *)(uintptr_t)map};
+  return tirc_mutate_expr(&m, e);
+}
+
+Stmt tirc_substitute_stmt(Tirc *c, Stmt s, const PtrMap *map) {
+  Mutator m = {.c = c, .expr = replace_var, .self = (void *)(uintptr_t)map};
+  return tirc_mutate_stmt(&m, s);
+}
+
+Expr tirc_substitute1(Tirc *c, Expr e, Expr var, Expr value) {
+  PtrMap map = {0};
+  tirc_map_set(c, &map, var, value);
+  return tirc_substitute(c, e, &map);
+}
+
+Stmt tirc_substitute1_stmt(Tirc *c, Stmt s, Expr var, Expr value) {
+  PtrMap map = {0};
+  tirc_map_set(c, &map, var, value);
+  return tirc_substitute_stmt(c, s, &map);
+}
+
+static Buffer replace_buffer(Mutator *m, Buffer b) {
+  Buffer to = tirc_map_get(((PtrMap **)m->self)[0], b);
+  return to ? to : b;
+}
+
+static Expr replace_data(Mutator *m, Expr e) {
+  if (e->op == OP_VAR) {
+    Expr to = tirc_map_get(((PtrMap **)m->self)[1], e);
+    return to ? to : e;
+  }
+  return tirc_mutate_expr_children(m, e);
+}
+
+Stmt tirc_substitute_buffers(Tirc *c, Stmt s, const PtrMap *map) {
+  PtrMap data = {0};
+  for (size_t i = 0; i < map->cap; i++) {
+    if (!map->keys[i] || !map->values[i]) continue;
+    Buffer from = map->keys[i], to = map->values[i];
+    tirc_map_set(c, &data, from->data, to->data);
+  }
+  PtrMap *both[2] = {(PtrMap *)(uintptr_t)map, &data};
+  Mutator m = {.c = c, .expr = replace_data, .buffer = replace_buffer, .self = both};
+  return tirc_mutate_stmt(&m, s);
+}
+
+/* --- occurrence --------------------------------------------------------------------------------------- */
+
+typedef struct Search {
+  const PtrMap *vars;
+  Expr var;
+  bool found;
+} Search;
+
+static bool look(Visitor *v, Expr e) {
+  Search *s = v->self;
+  if (e->op == OP_VAR && (e == s->var || (s->vars && tirc_map_has(s->vars, e)))) s->found = true;
+  return !s->found;
+}
+
+static bool look_stmt(Visitor *v, Stmt stmt) {
+  (void)stmt;
+  return !((Search *)v->self)->found;
+}
+
+bool tirc_uses_var(Expr e, Expr var) {
+  Search s = {.var = var};
+  tirc_visit_expr(&(Visitor){.expr = look, .self = &s}, e);
+  return s.found;
+}
+
+bool tirc_uses_any(Expr e, const PtrMap *vars) {
+  Search s = {.vars = vars};
+  tirc_visit_expr(&(Visitor){.expr = look, .self = &s}, e);
+  return s.found;
+}
+
+bool tirc_stmt_uses_var(Stmt stmt, Expr var) {
+  Search s = {.var = var};
+  tirc_visit_stmt(&(Visitor){.expr = look, .stmt = look_stmt, .regions = true, .self = &s}, stmt);
+  return s.found;
+}
+
+/* --- fresh copies --------------------------------------------------------------------------------------- */
+
+static Expr rename_var(Tirc *c, PtrMap *map, Expr var) {
+  Expr fresh = tirc_var(c, var->u.s, var->dtype);
+  tirc_map_set(c, map, var, fresh);
+  return fresh;
+}
+
+static Buffer rename_buffer(Mutator *m, Buffer b) {
+  Buffer to = tirc_map_get(m->self, b);
+  return to ? to : b;
+}
+
+static void rename_allocated(Mutator *m, Buffer b) {
+  struct BufferNode to = *b;
+  to.data = rename_var(m->c, m->self, b->data);
+  tirc_map_set(m->c, m->self, b, tirc_buffer_copy(m->c, &to));
+}
+
+/* Definitions are renamed on the way down, so that the uses below find the new names. */
+static Stmt rename_stmt(Mutator *m, Stmt s) {
+  Tirc *c = m->c;
+  struct StmtNode to = *s;
+  switch (s->kind) {
+  case STMT_FOR: to.u.loop.var = rename_var(c, m->self, s->u.loop.var); break;
+  case STMT_LET: to.u.let.var = rename_var(c, m->self, s->u.let.var); break;
+  case STMT_ALLOC: rename_allocated(m, s->u.alloc.buffer); break;
+  case STMT_BLOCK: {
+    Block *b = &to.u.block;
+    IterVar *iters = tirc_new_array(c, IterVar, b->n_iters);
+    for (int i = 0; i < b->n_iters; i++) {
+      iters[i] = b->iters[i];
+      iters[i].var = rename_var(c, m->self, iters[i].var);
+    }
+    b->iters = iters;
+    b->id = c->next_block_id++;
+    for (int i = 0; i < b->n_allocs; i++) rename_allocated(m, b->allocs[i]);
+    for (int i = 0; i < b->n_matches; i++) rename_allocated(m, b->matches[i].buffer);
+    break;
+  }
+  default: return tirc_mutate_stmt_children(m, s);
+  }
+  struct StmtNode *kept = tirc_new(c, struct StmtNode);
+  *kept = to;
+  return tirc_mutate_stmt_children(m, kept);
+}
+
+Stmt tirc_clone_fresh(Tirc *c, Stmt s) {
+  PtrMap map = {0};
+  Mutator m = {.c = c, .expr = replace_var, .stmt = rename_stmt, .buffer = rename_buffer,
+               .self = &map};
+  return tirc_mutate_stmt(&m, s);
+}
+
+bool tirc_expr_same(Expr a, Expr b) {
+  if (a == b) return true;
+  if (a->op != b->op || a->n != b->n || !tirc_dtype_equal(a->dtype, b->dtype)) return false;
+  switch (a->op) {
+  case OP_VAR: return false;
+  case OP_INT:
+    if (a->u.i != b->u.i) return false;
+    break;
+  case OP_FLOAT:
+    if (memcmp(&a->u.f, &b->u.f, sizeof a->u.f) != 0) return false;
+    break;
+  case OP_STRING:
+  case OP_CALL:
+    if (strcmp(a->u.s, b->u.s) != 0) return false;
+    break;
+  case OP_LOAD:
+    if (a->u.buffer != b->u.buffer) return false;
+    break;
+  default: break;
+  }
+  for (int i = 0; i < a->n; i++)
+    if (!tirc_expr_same(a->args[i], b->args[i])) return false;
+  return true;
+}

@@ -1,0 +1,312 @@
+/* One walk and one rewrite over all node kinds; what a pass wants to see or change it says by
+ * callbacks. Rewrites share whatever did not change, so identity tells whether anything happened. */
+#include "visit.h"
+
+void tirc_visit_expr(Visitor *v, Expr e) {
+  if (v->expr && !v->expr(v, e)) return;
+  /* The first operand of a Let is the variable it defines. */
+  for (int i = e->op == OP_LET ? 1 : 0; i < e->n; i++) tirc_visit_expr(v, e->args[i]);
+}
+
+static void visit_region(Visitor *v, const Region *r) {
+  for (int i = 0; i < r->buffer->ndim; i++) {
+    tirc_visit_expr(v, r->dims[i].min);
+    tirc_visit_expr(v, r->dims[i].extent);
+  }
+}
+
+static void visit_block(Visitor *v, const Block *b) {
+  for (int i = 0; i < b->n_iters; i++) {
+    tirc_visit_expr(v, b->iters[i].dom.min);
+    tirc_visit_expr(v, b->iters[i].dom.extent);
+    tirc_visit_expr(v, b->iter_values[i]);
+  }
+  tirc_visit_expr(v, b->predicate);
+  if (v->regions) {
+    for (int i = 0; i < b->n_reads; i++) visit_region(v, &b->reads[i]);
+    for (int i = 0; i < b->n_writes; i++) visit_region(v, &b->writes[i]);
+    for (int i = 0; i < b->n_matches; i++) visit_region(v, &b->matches[i].source);
+  }
+  if (b->init) tirc_visit_stmt(v, b->init);
+  tirc_visit_stmt(v, b->body);
+}
+
+void tirc_visit_stmt(Visitor *v, Stmt s) {
+  if (v->stmt && !v->stmt(v, s)) return;
+  switch (s->kind) {
+  case STMT_FOR:
+    tirc_visit_expr(v, s->u.loop.min);
+    tirc_visit_expr(v, s->u.loop.extent);
+    tirc_visit_stmt(v, s->u.loop.body);
+    break;
+  case STMT_BLOCK: visit_block(v, &s->u.block); break;
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) tirc_visit_stmt(v, s->u.seq.at[i]);
+    break;
+  case STMT_STORE:
+    for (int i = 0; i < s->u.store.n; i++) tirc_visit_expr(v, s->u.store.indices[i]);
+    tirc_visit_expr(v, s->u.store.value);
+    break;
+  case STMT_EVAL: tirc_visit_expr(v, s->u.eval.value); break;
+  case STMT_IF:
+    tirc_visit_expr(v, s->u.branch.cond);
+    tirc_visit_stmt(v, s->u.branch.then_case);
+    if (s->u.branch.else_case) tirc_visit_stmt(v, s->u.branch.else_case);
+    break;
+  case STMT_WHILE:
+    tirc_visit_expr(v, s->u.loop_while.cond);
+    tirc_visit_stmt(v, s->u.loop_while.body);
+    break;
+  case STMT_LET:
+    tirc_visit_expr(v, s->u.let.value);
+    tirc_visit_stmt(v, s->u.let.body);
+    break;
+  case STMT_ALLOC:
+  case STMT_DECL: tirc_visit_stmt(v, s->u.alloc.body); break;
+  case STMT_ATTR:
+    if (s->u.attr.node) tirc_visit_expr(v, s->u.attr.node);
+    tirc_visit_expr(v, s->u.attr.value);
+    tirc_visit_stmt(v, s->u.attr.body);
+    break;
+  case STMT_ASSERT:
+    tirc_visit_expr(v, s->u.check.cond);
+    tirc_visit_stmt(v, s->u.check.body);
+    break;
+  }
+}
+
+/* --- rewriting --------------------------------------------------------------------------------------- */
+
+static Buffer map_buffer(Mutator *m, Buffer b) { return m->buffer ? m->buffer(m, b) : b; }
+
+Expr tirc_mutate_expr(Mutator *m, Expr e) {
+  return m->expr ? m->expr(m, e) : tirc_mutate_expr_children(m, e);
+}
+
+/* Rewrites n expressions; returns `from` itself when none changed. */
+static const Expr *mutate_exprs(Mutator *m, int n, const Expr *from) {
+  Expr *to = NULL;
+  for (int i = 0; i < n; i++) {
+    Expr e = tirc_mutate_expr(m, from[i]);
+    if (e == from[i] && !to) continue;
+    if (!to) {
+      to = tirc_new_array(m->c, Expr, n);
+      memcpy(to, from, (size_t)n * sizeof *to);
+    }
+    to[i] = e;
+  }
+  return to ? to : from;
+}
+
+Expr tirc_mutate_expr_children(Mutator *m, Expr e) {
+  if (e->n == 0 && e->op != OP_LOAD) return e;
+  if (e->op == OP_LET) {
+    Expr value = tirc_mutate_expr(m, e->args[1]), body = tirc_mutate_expr(m, e->args[2]);
+    if (value == e->args[1] && body == e->args[2]) return e;
+    return tirc_expr(m->c, OP_LET, body->dtype, 3, (Expr[]){e->args[0], value, body});
+  }
+  const Expr *args = mutate_exprs(m, e->n, e->args);
+  if (e->op == OP_LOAD) {
+    Buffer b = map_buffer(m, e->u.buffer);
+    if (args == e->args && b == e->u.buffer) return e;
+    Expr load = tirc_load(m->c, b, e->n, args);
+    return load;
+  }
+  if (args == e->args) return e;
+  if (e->op == OP_CALL) return tirc_call(m->c, e->dtype, e->u.s, e->n, args);
+  return tirc_expr(m->c, (Op)e->op, e->dtype, e->n, args);
+}
+
+static const Range *mutate_dims(Mutator *m, int n, const Range *from) {
+  Range *to = NULL;
+  for (int i = 0; i < n; i++) {
+    Range r = {tirc_mutate_expr(m, from[i].min), tirc_mutate_expr(m, from[i].extent)};
+    if (r.min == from[i].min && r.extent == from[i].extent && !to) continue;
+    if (!to) {
+      to = tirc_new_array(m->c, Range, n);
+      memcpy(to, from, (size_t)n * sizeof *to);
+    }
+    to[i] = r;
+  }
+  return to ? to : from;
+}
+
+Region tirc_mutate_region(Mutator *m, Region r) {
+  Buffer b = map_buffer(m, r.buffer);
+  return (Region){b, mutate_dims(m, r.buffer->ndim, r.dims)};
+}
+
+static bool same_region(Region a, Region b) { return a.buffer == b.buffer && a.dims == b.dims; }
+
+static const Region *mutate_regions(Mutator *m, int n, const Region *from) {
+  Region *to = NULL;
+  for (int i = 0; i < n; i++) {
+    Region r = tirc_mutate_region(m, from[i]);
+    if (same_region(r, from[i]) && !to) continue;
+    if (!to) {
+      to = tirc_new_array(m->c, Region, n);
+      memcpy(to, from, (size_t)n * sizeof *to);
+    }
+    to[i] = r;
+  }
+  return to ? to : from;
+}
+
+static const Buffer *mutate_buffers(Mutator *m, int n, const Buffer *from) {
+  Buffer *to = NULL;
+  for (int i = 0; i < n; i++) {
+    Buffer b = map_buffer(m, from[i]);
+    if (b == from[i]) continue;
+    if (!to) {
+      to = tirc_new_array(m->c, Buffer, n);
+      memcpy(to, from, (size_t)n * sizeof *to);
+    }
+    to[i] = b;
+  }
+  return to ? to : from;
+}
+
+static const MatchBuffer *mutate_matches(Mutator *m, int n, const MatchBuffer *from) {
+  MatchBuffer *to = NULL;
+  for (int i = 0; i < n; i++) {
+    MatchBuffer x = {map_buffer(m, from[i].buffer), tirc_mutate_region(m, from[i].source)};
+    if (x.buffer == from[i].buffer && same_region(x.source, from[i].source)) continue;
+    if (!to) {
+      to = tirc_new_array(m->c, MatchBuffer, n);
+      memcpy(to, from, (size_t)n * sizeof *to);
+    }
+    to[i] = x;
+  }
+  return to ? to : from;
+}
+
+static const IterVar *mutate_iters(Mutator *m, int n, const IterVar *from) {
+  IterVar *to = NULL;
+  for (int i = 0; i < n; i++) {
+    Range dom = {tirc_mutate_expr(m, from[i].dom.min), tirc_mutate_expr(m, from[i].dom.extent)};
+    if (dom.min == from[i].dom.min && dom.extent == from[i].dom.extent) continue;
+    if (!to) {
+      to = tirc_new_array(m->c, IterVar, n);
+      memcpy(to, from, (size_t)n * sizeof *to);
+    }
+    to[i].dom = dom;
+  }
+  return to ? to : from;
+}
+
+static Stmt mutate_block(Mutator *m, Stmt s) {
+  const Block *b = &s->u.block;
+  Block to = *b;
+  to.iters = mutate_iters(m, b->n_iters, b->iters);
+  to.iter_values = mutate_exprs(m, b->n_iters, b->iter_values);
+  to.predicate = tirc_mutate_expr(m, b->predicate);
+  to.reads = mutate_regions(m, b->n_reads, b->reads);
+  to.writes = mutate_regions(m, b->n_writes, b->writes);
+  to.allocs = mutate_buffers(m, b->n_allocs, b->allocs);
+  to.matches = mutate_matches(m, b->n_matches, b->matches);
+  to.init = b->init ? tirc_mutate_stmt(m, b->init) : NULL;
+  to.body = tirc_mutate_stmt(m, b->body);
+  if (memcmp(&to, b, sizeof to) == 0) return s;
+  return tirc_block(m->c, &to);
+}
+
+static Stmt mutate_seq(Mutator *m, Stmt s) {
+  Stmt *to = NULL;
+  int n = s->u.seq.n;
+  for (int i = 0; i < n; i++) {
+    Stmt x = tirc_mutate_stmt(m, s->u.seq.at[i]);
+    if (x == s->u.seq.at[i] && !to) continue;
+    if (!to) {
+      to = tirc_new_array(m->c, Stmt, n);
+      memcpy(to, s->u.seq.at, (size_t)n * sizeof *to);
+    }
+    to[i] = x;
+  }
+  return to ? tirc_seq(m->c, n, to) : s;
+}
+
+static Stmt mutate_for(Mutator *m, Stmt s) {
+  For to = s->u.loop;
+  to.min = tirc_mutate_expr(m, to.min);
+  to.extent = tirc_mutate_expr(m, to.extent);
+  to.body = tirc_mutate_stmt(m, to.body);
+  if (to.min == s->u.loop.min && to.extent == s->u.loop.extent && to.body == s->u.loop.body)
+    return s;
+  return tirc_for(m->c, &to);
+}
+
+static Stmt mutate_store(Mutator *m, Stmt s) {
+  Buffer b = map_buffer(m, s->u.store.buffer);
+  const Expr *indices = mutate_exprs(m, s->u.store.n, s->u.store.indices);
+  Expr value = tirc_mutate_expr(m, s->u.store.value);
+  if (b == s->u.store.buffer && indices == s->u.store.indices && value == s->u.store.value)
+    return s;
+  return tirc_store(m->c, b, s->u.store.n, indices, value);
+}
+
+static Stmt mutate_other(Mutator *m, Stmt s) {
+  Tirc *c = m->c;
+  switch (s->kind) {
+  case STMT_EVAL: {
+    Expr e = tirc_mutate_expr(m, s->u.eval.value);
+    return e == s->u.eval.value ? s : tirc_eval(c, e);
+  }
+  case STMT_IF: {
+    Expr cond = tirc_mutate_expr(m, s->u.branch.cond);
+    Stmt yes = tirc_mutate_stmt(m, s->u.branch.then_case);
+    Stmt no = s->u.branch.else_case ? tirc_mutate_stmt(m, s->u.branch.else_case) : NULL;
+    bool same = cond == s->u.branch.cond && yes == s->u.branch.then_case &&
+                no == s->u.branch.else_case;
+    return same ? s : tirc_if(c, cond, yes, no);
+  }
+  case STMT_WHILE: {
+    Expr cond = tirc_mutate_expr(m, s->u.loop_while.cond);
+    Stmt body = tirc_mutate_stmt(m, s->u.loop_while.body);
+    bool same = cond == s->u.loop_while.cond && body == s->u.loop_while.body;
+    return same ? s : tirc_while(c, cond, body);
+  }
+  case STMT_LET: {
+    Expr value = tirc_mutate_expr(m, s->u.let.value);
+    Stmt body = tirc_mutate_stmt(m, s->u.let.body);
+    bool same = value == s->u.let.value && body == s->u.let.body;
+    return same ? s : tirc_let(c, s->u.let.var, value, body);
+  }
+  case STMT_ALLOC:
+  case STMT_DECL: {
+    Buffer b = map_buffer(m, s->u.alloc.buffer);
+    Stmt body = tirc_mutate_stmt(m, s->u.alloc.body);
+    bool same = b == s->u.alloc.buffer && body == s->u.alloc.body;
+    return same ? s : tirc_alloc_stmt(c, s->kind, b, s->u.alloc.annotations, body);
+  }
+  case STMT_ATTR: {
+    Expr target = s->u.attr.node ? tirc_mutate_expr(m, s->u.attr.node) : NULL;
+    Expr value = tirc_mutate_expr(m, s->u.attr.value);
+    Stmt body = tirc_mutate_stmt(m, s->u.attr.body);
+    bool same = target == s->u.attr.node && value == s->u.attr.value && body == s->u.attr.body;
+    return same ? s : tirc_attr_stmt(c, target, s->u.attr.key, value, body);
+  }
+  default: {
+    Expr cond = tirc_mutate_expr(m, s->u.check.cond);
+    Stmt body = tirc_mutate_stmt(m, s->u.check.body);
+    bool same = cond == s->u.check.cond && body == s->u.check.body;
+    return same ? s : tirc_assert_stmt(c, cond, s->u.check.message, body);
+  }
+  }
+}
+
+Stmt tirc_mutate_stmt(Mutator *m, Stmt s) {
+  return m->stmt ? m->stmt(m, s) : tirc_mutate_stmt_children(m, s);
+}
+
+Stmt tirc_mutate_stmt_children(Mutator *m, Stmt s) {
+  Stmt to;
+  switch (s->kind) {
+  case STMT_FOR: to = mutate_for(m, s); break;
+  case STMT_BLOCK: to = mutate_block(m, s); break;
+  case STMT_SEQ: to = mutate_seq(m, s); break;
+  case STMT_STORE: to = mutate_store(m, s); break;
+  default: to = mutate_other(m, s); break;
+  }
+  /* A rewritten statement still stands where the old one was written. */
+  return to != s && s->loc.line && !to->loc.line ? tirc_with_loc(m->c, to, s->loc) : to;
+}

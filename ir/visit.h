@@ -1,0 +1,59 @@
+/* Walking and rewriting trees. A rewrite that changes nothing returns the very same pointer. */
+#ifndef TIRC_IR_VISIT_H
+#define TIRC_IR_VISIT_H
+
+#include "ir.h"
+
+/* Pre-order walk. A callback that returns false keeps the walk out of the children. Either may be
+ * NULL. Expressions seen: all operands, indices, bindings, predicates, loop bounds, conditions,
+ * buffer regions of blocks if `regions` is set; never the shapes of buffers. Defining occurrences
+ * (loop variables, iterator variables, let variables) are not visited. */
+typedef struct Visitor Visitor;
+struct Visitor {
+  bool (*expr)(Visitor *v, Expr e);
+  bool (*stmt)(Visitor *v, Stmt s);
+  bool regions;
+  void *self;
+};
+void tirc_visit_expr(Visitor *v, Expr e);
+void tirc_visit_stmt(Visitor *v, Stmt s);
+
+/* Rewriting, driven by the callbacks: each gets a node before its children were rewritten and
+ * returns its replacement; it calls tirc_mutate_*_children to have the children rewritten first.
+ * NULL callbacks mean just that. `buffer` maps every use of a buffer (loads, stores, regions,
+ * allocations). Regions of blocks are rewritten too. */
+typedef struct Mutator Mutator;
+struct Mutator {
+  Tirc *c;
+  Expr (*expr)(Mutator *m, Expr e);
+  Stmt (*stmt)(Mutator *m, Stmt s);
+  Buffer (*buffer)(Mutator *m, Buffer b);
+  void *self;
+};
+Expr tirc_mutate_expr(Mutator *m, Expr e);
+Expr tirc_mutate_expr_children(Mutator *m, Expr e);
+Stmt tirc_mutate_stmt(Mutator *m, Stmt s);
+Stmt tirc_mutate_stmt_children(Mutator *m, Stmt s);
+Region tirc_mutate_region(Mutator *m, Region r);
+
+/* Replaces variables: `map` goes from a variable (Expr) to its replacement (Expr). */
+Expr tirc_substitute(Tirc *c, Expr e, const PtrMap *map);
+Stmt tirc_substitute_stmt(Tirc *c, Stmt s, const PtrMap *map);
+Expr tirc_substitute1(Tirc *c, Expr e, Expr var, Expr value);
+Stmt tirc_substitute1_stmt(Tirc *c, Stmt s, Expr var, Expr value);
+/* Replaces buffers (from Buffer to Buffer) in loads, stores, regions, allocations, matches. Handle
+ * variables `data` follow. */
+Stmt tirc_substitute_buffers(Tirc *c, Stmt s, const PtrMap *map);
+
+bool tirc_uses_var(Expr e, Expr var);
+/* Whether any key of `vars` stands in e. */
+bool tirc_uses_any(Expr e, const PtrMap *vars);
+bool tirc_stmt_uses_var(Stmt s, Expr var);
+
+/* A deep copy whose loops, block iterators and block ids are all new: for a nest that is to stand
+ * twice in one function. */
+Stmt tirc_clone_fresh(Tirc *c, Stmt s);
+
+/* Same tree, pointer-equal variables and buffers; no simplification. See equal.h for the real one. */
+bool tirc_expr_same(Expr a, Expr b);
+#endif

@@ -1,0 +1,19 @@
+/* The program reader: from the syntax tree of a TVMScript text to a Module. */
+#ifndef TIRC_PARSER_PROGRAM_H
+#define TIRC_PARSER_PROGRAM_H
+
+#include "../ir/ir.h"
+#include "syntax.h"
+
+/* A -D on the command line: overrides a constant at the top of the file. A define that no constant
+ * of the file has is added to the module's constants. */
+typedef struct Define {
+  const char *name, *value; /* value: a Python literal */
+} Define;
+
+/* Parses and reads; reads and writes that blocks leave out are inferred. Does not verify (verify.h).
+ * Throws with place and hint: codes "syntax", "name", "type", "shape", "unsupported". */
+const Module *tirc_parse_module(Tirc *c, const Source *source, int n_defines,
+                                const Define *defines);
+
+#endif

@@ -1,0 +1,314 @@
+/* cache_read and cache_write: a copy of a buffer in another storage scope.
+ *
+ * cache_read(block, i, scope): the readers of the block's i-th read buffer read a copy of it.
+ *
+ *   for ...: C[..] = A[..]      ->    for ax0, ax1: A_shared[v0, v1] = A[v0, v1]
+ *                                     for ...: C[..] = A_shared[..]
+ *
+ * cache_write(block, i, scope): the block writes to a cache, and a copy brings it to the buffer.
+ *
+ *   for ...: C[..] = A[..]      ->    for ...: C_local[..] = A[..]
+ *                                     for ax0, ax1: C[v0, v1] = C_local[v0, v1]
+ *
+ * A reduction block moves with its init: the partial sums stay in the cache. That is also why the
+ * block must be the buffer's only writer: an init that decompose_reduction has made a block of its
+ * own would go on writing the buffer while the update adds to the cache.
+ *
+ * What is copied is what the writer writes below the place of the copy, or for a buffer that the
+ * scope only reads, what the scope declares to read of it. A copy at the scope's own level makes the
+ * cache just that large; a copy inside of loops leaves it the shape of the buffer. */
+#include "cache.h"
+
+/* The block's region of a buffer, or NULL. */
+static const Region *find_region(int n, const Region *at, Buffer b) {
+  for (int i = 0; i < n; i++)
+    if (at[i].buffer == b) return &at[i];
+  return NULL;
+}
+
+static bool is_reader(const SRef *block, Buffer b) {
+  const Block *x = tirc_block_of(block);
+  return find_region(x->n_reads, x->reads, b) != NULL;
+}
+
+/* The only block that writes the buffer in the scope; NULL when none does. */
+static SRef *only_writer(Sched *s, const CacheStage *stage) {
+  SRef **writers;
+  int n = tirc_writers_of(s, stage->scope, stage->source, &writers);
+  if (n <= 1) return n ? writers[0] : NULL;
+  bool has_init = false;
+  for (int i = 0; i < n; i++) {
+    tirc_sched_mark(s, writers[i]->stmt);
+    const char *name = tirc_block_of(writers[i])->name;
+    size_t length = strlen(name);
+    has_init = has_init || (length > 5 && strcmp(name + length - 5, "_init") == 0);
+  }
+  tirc_sched_error(s, SERR_NOT_SINGLE_WRITER,
+                   tirc_format(s->c, "blocks %s and %s both write %s", tirc_block_of(writers[0])->name,
+                               tirc_block_of(writers[1])->name, stage->source->name),
+                   has_init ? NULL : "cache a buffer that one block writes, or join its writers",
+                   "The buffer %s is expected to be written by single block, but got %d blocks who "
+                   "write it.",
+                   stage->source->name, n);
+}
+
+/* --- checks ----------------------------------------------------------------------------------------- */
+
+/* Every reader of the buffer in the scope must find all it reads written by then. */
+static void require_covered_readers(Sched *s, const CacheStage *stage) {
+  SRef **readers;
+  int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
+  for (int i = 0; i < n; i++) {
+    if (readers[i]->region_cover) continue;
+    tirc_sched_mark(s, readers[i]->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s reads parts of %s that its producers in the scope do not write.",
+                     tirc_block_of(readers[i])->name, stage->source->name);
+  }
+}
+
+static bool depends_on_writer(const CacheStage *stage, const SRef *reader) {
+  const Scope *scope = stage->scope->scope;
+  for (int i = 0; i < scope->n_deps; i++) {
+    const Dep *d = &scope->deps[i];
+    if (d->src == stage->writer && d->dst == reader && d->kind == DEP_RAW) return true;
+  }
+  return false;
+}
+
+static bool is_named(const CacheStage *stage, const SRef *block) {
+  for (int i = 0; i < stage->consumers.n; i++)
+    if (stage->consumers.at[i] == block) return true;
+  return false;
+}
+
+static bool is_allocated_in(const SRef *scope, Buffer b) {
+  const Block *x = tirc_block_of(scope);
+  for (int i = 0; i < x->n_allocs; i++)
+    if (x->allocs[i] == b) return true;
+  return false;
+}
+
+/* A block that reads the buffer before the writer sees what the buffer held before, or what an earlier
+ * iteration of a common loop wrote. The first is undefined for a buffer that the scope allocates;
+ * otherwise neither survives when the block turns to the cache, nor the second when the copy back
+ * waits for the end of that loop. */
+static void require_readers_after_writer(Sched *s, const CacheStage *stage) {
+  SRef **readers;
+  int n = stage->writer ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
+  for (int i = 0; i < n; i++) {
+    SRef *r = readers[i];
+    if (r == stage->writer || depends_on_writer(stage, r)) continue;
+    SRef *common = tirc_common_ancestor(2, (SRef *[]){r, stage->writer});
+    bool to_cache = is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
+    bool same_loop = common != stage->scope;
+    if (to_cache ? !same_loop && is_allocated_in(stage->scope, stage->source)
+                 : !stage->is_write || tirc_is_ancestor(common, stage->where))
+      continue;
+    tirc_sched_mark(s, r->stmt);
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_READ_BEFORE_WRITE, NULL, NULL,
+                     "Block %s reads %s before block %s writes it, so it would see the copy too %s.",
+                     tirc_block_of(r)->name, stage->source->name,
+                     tirc_block_of(stage->writer)->name, to_cache ? "early" : "late");
+  }
+}
+
+typedef struct OwnReads {
+  Visitor v;
+  Buffer buffer;
+  Stmt first; /* the store of the hand-written init */
+  bool other; /* a load of another element than that one */
+} OwnReads;
+
+static bool see_own_read(Visitor *v, Expr e) {
+  OwnReads *o = v->self;
+  if (e->op != OP_LOAD || e->u.buffer != o->buffer) return true;
+  for (int i = 0; i < e->n; i++)
+    if (!tirc_expr_same(e->args[i], o->first->u.store.indices[i])) o->other = true;
+  return true;
+}
+
+/* cond says of each iterator that is no spatial one that it is at its start. */
+static bool is_first_iteration(const Block *b, Expr cond) {
+  for (int i = 0; i < b->n_iters; i++) {
+    if (b->iters[i].kind == ITER_SPATIAL) continue;
+    bool found = false;
+    for (Expr rest = cond; rest; rest = rest->op == OP_AND ? rest->args[0] : NULL) {
+      Expr e = rest->op == OP_AND ? rest->args[1] : rest;
+      found = found || (e->op == OP_EQ && e->args[0] == b->iters[i].var &&
+                        tirc_expr_same(e->args[1], b->iters[i].dom.min));
+    }
+    if (!found) return false;
+  }
+  while (cond->op == OP_AND && cond->args[1]->op == OP_EQ) cond = cond->args[0];
+  return cond->op == OP_EQ;
+}
+
+/* `if vk == 0: B[vi] = 0` at the start of the body: an init written by hand, after which the block
+ * reads nothing of B but what it wrote. */
+static bool starts_with_init(const Block *b, Buffer buffer) {
+  if (b->body->kind != STMT_SEQ) return false;
+  Stmt first = b->body->u.seq.at[0];
+  if (first->kind != STMT_IF || first->u.branch.else_case) return false;
+  Stmt store = first->u.branch.then_case;
+  if (store->kind != STMT_STORE || store->u.store.buffer != buffer) return false;
+  if (!is_first_iteration(b, first->u.branch.cond)) return false;
+  for (int i = 0; i < b->n_iters; i++)
+    for (int k = 0; k < store->u.store.n && b->iters[i].kind != ITER_SPATIAL; k++)
+      if (tirc_uses_var(store->u.store.indices[k], b->iters[i].var)) return false;
+  OwnReads o = {.buffer = buffer, .first = store};
+  o.v = (Visitor){.expr = see_own_read, .self = &o};
+  tirc_visit_stmt(&o.v, b->body);
+  if (o.other) return false;
+  OwnReads in_init = {.buffer = buffer, .first = store};
+  in_init.v = (Visitor){.expr = see_own_read, .self = &in_init};
+  return !tirc_uses_any(store->u.store.value, &(PtrMap){0}) && !in_init.other;
+}
+
+static bool covers_buffer(Tirc *c, const CacheStage *stage) {
+  for (int i = 0; i < stage->source->ndim && !stage->full; i++) {
+    if (!tirc_is_int(stage->region[i].min, 0)) return false;
+    if (!tirc_is_int(tirc_simplify0(c, tirc_sub(c, stage->source->shape[i], stage->region[i].extent)),
+                     0))
+      return false;
+  }
+  return true;
+}
+
+/* A block that moves to the cache finds nothing there but what it wrote itself. */
+static void require_no_own_reads(Sched *s, const CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->writer);
+  if (!is_reader(stage->writer, stage->source) || starts_with_init(b, stage->source)) return;
+  if (is_allocated_in(stage->scope, stage->source) && covers_buffer(s->c, stage)) return;
+  tirc_sched_mark(s, stage->writer->stmt);
+  tirc_sched_error(s, SERR_READS_OWN_OUTPUT, NULL, NULL,
+                   "Block %s reads %s, which it also writes: moved to a cache it would read the "
+                   "cache before anything is there.",
+                   b->name, stage->source->name);
+}
+
+/* --- what is copied ---------------------------------------------------------------------------------- */
+
+/* A box never needs to be larger than the buffer. */
+static Range clip(Tirc *c, Range r, Expr dim) {
+  Analyzer *a = tirc_analyzer(c);
+  Expr zero = tirc_int(c, r.min->dtype, 0);
+  bool from_start = tirc_prove_ge(a, zero, r.min);
+  bool to_end = tirc_prove_ge(a, tirc_add(c, r.min, r.extent), dim);
+  if (from_start && to_end) return tirc_range(tirc_int(c, dim->dtype, 0), dim);
+  int64_t min, extent, size;
+  if (!tirc_const_int(r.min, &min) || !tirc_const_int(r.extent, &extent)) return r;
+  if (min < 0) {
+    if (__builtin_add_overflow(extent, min, &extent)) return r;
+    min = 0;
+  }
+  if (tirc_const_int(dim, &size) && to_end) extent = size - min;
+  if (extent < 0) extent = 0;
+  return tirc_range(tirc_int(c, r.min->dtype, min), tirc_int(c, r.extent->dtype, extent));
+}
+
+/* The hull of what the writer writes while the loops between it and the copy run. */
+static void region_of_writer(Sched *s, CacheStage *stage) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(stage->writer);
+  Buffer source = stage->source;
+  const Region *declared = find_region(b->n_writes, b->writes, source);
+  const Region *end = b->writes + b->n_writes;
+  if (find_region((int)(end - declared - 1), declared + 1, source)) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_DUPLICATE_REGION, NULL, NULL,
+                     "Block %s declares more than one region of %s that it writes.", b->name,
+                     source->name);
+  }
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, stage->writer->stmt, &bindings);
+  Region r = tirc_substitute_region(c, *declared, &bindings);
+  Analyzer *a = tirc_analyzer(c);
+  const IntSet *sets =
+      tirc_region_upper(s, a, r, b->predicate, stage->writer->parent, stage->where);
+  Range *out = tirc_new_array(c, Range, source->ndim);
+  for (int i = 0; i < source->ndim; i++) {
+    Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
+    out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
+  }
+  stage->region = out;
+}
+
+/* What the scope declares to read of a buffer that nothing in it writes; all of it when it does not. */
+static void region_of_input(Sched *s, CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->scope);
+  const Region *declared = find_region(b->n_reads, b->reads, stage->source);
+  if (declared) {
+    stage->region = declared->dims;
+    return;
+  }
+  Range *out = tirc_new_array(s->c, Range, stage->source->ndim);
+  for (int i = 0; i < stage->source->ndim; i++) {
+    Expr dim = stage->source->shape[i];
+    out[i] = tirc_range(tirc_int(s->c, dim->dtype, 0), dim);
+  }
+  stage->region = out;
+}
+
+/* --- the primitives ---------------------------------------------------------------------------------- */
+
+/* The named consumers and the blocks directly inside of them. */
+static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
+  for (int i = 0; blocks.kind != VAL_NONE && i < blocks.u.list->n; i++) {
+    SRef *consumer = tirc_sref_of_value(s, blocks.u.list->at[i]), **inner;
+    vec_push(s->c, stage->consumers, consumer);
+    int n = tirc_child_blocks(s, consumer, &inner);
+    for (int k = 0; k < n; k++) vec_push(s->c, stage->consumers, inner[k]);
+  }
+}
+
+static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
+  stage->full = tirc_is_loop(stage->where);
+  if (stage->is_write) require_no_own_reads(s, stage);
+  require_readers_after_writer(s, stage);
+  tirc_make_copy(s, stage, storage_scope);
+  SRef *writer = stage->writer;
+  tirc_sched_replace(s, stage->scope, tirc_install_copy(s, stage));
+  if (writer && !tirc_sref_of_block(s, stage->copy_id)->region_cover) {
+    tirc_sched_mark(s, writer->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s does not write all of the box of %s that would be copied, so the copy "
+                     "would move elements that nobody wrote.",
+                     tirc_block_of(writer)->name, stage->source->name);
+  }
+  return tirc_value_block(stage->copy_id);
+}
+
+void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
+  SRef *block = tirc_sref_of_value(s, args[0]);
+  const char *storage_scope = args[2].u.s;
+  tirc_require_storage_scope(s, storage_scope);
+  CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], false)};
+  stage.scope = tirc_require_scope_root(s, block, false);
+  require_covered_readers(s, &stage);
+  take_consumers(s, &stage, args[3]);
+  stage.writer = only_writer(s, &stage);
+  if (stage.writer) {
+    tirc_place_copy(s, &stage);
+    region_of_writer(s, &stage);
+  } else {
+    stage.where = stage.scope;
+    stage.index = 0;
+    region_of_input(s, &stage);
+  }
+  *result = finish(s, &stage, storage_scope);
+}
+
+void tirc_prim_cache_write(Sched *s, const Value *args, Value *result) {
+  SRef *block = tirc_sref_of_value(s, args[0]);
+  const char *storage_scope = args[2].u.s;
+  tirc_require_storage_scope(s, storage_scope);
+  CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], true), .is_write = true};
+  stage.scope = tirc_require_scope_root(s, block, false);
+  take_consumers(s, &stage, args[3]);
+  stage.writer = only_writer(s, &stage);
+  tirc_place_copy(s, &stage);
+  region_of_writer(s, &stage);
+  *result = finish(s, &stage, storage_scope);
+}

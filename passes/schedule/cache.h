@@ -1,0 +1,42 @@
+/* What the primitives that put a copy of a buffer into a program share: where the copy stands, which
+ * box of the buffer it moves, and how the other blocks come to use the cache. */
+#ifndef TIRC_SCHEDULE_CACHE_H
+#define TIRC_SCHEDULE_CACHE_H
+
+#include "internal.h"
+
+/* One cache: `source` is the program's buffer, `cache` its copy in another storage scope.
+ *
+ *   for ax0, ax1 in T.grid(...):                the extents of `region`
+ *       with T.block("<source>_<scope>"):
+ *           cache[v0, v1] = source[v0, v1]      reads; the other way round for writes
+ */
+typedef struct CacheStage {
+  Buffer source, cache;
+  SRef *scope;   /* the block in which source is cached and the cache is allocated */
+  SRef *writer;  /* the only block of the scope that writes source, or NULL */
+  bool is_write; /* cache_write: the writer moves to the cache, the copy goes back */
+  VEC(SRef *) consumers; /* the blocks that were named; n = 0: all of them */
+
+  SRef *where;   /* the loop or scope block below which the copy is inserted ... */
+  int index;     /* ... before this item of its body */
+  const Range *region; /* source->ndim: what is copied */
+  bool full;     /* cache has source's shape; otherwise region's, and its indices start at 0 */
+  Stmt copy;     /* the nest of the copy */
+  uint32_t copy_id; /* its block */
+} CacheStage;
+
+/* TVM's CacheLocDetector: right after the writer and before the first of its consumers, as deep as
+ * both allow; at the end of the scope when nothing consumes. Sets where and index. */
+void tirc_place_copy(Sched *s, CacheStage *stage);
+/* Makes `cache` (named <source>_<scope>), `copy` and `copy_id` from the rest. */
+void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope);
+/* The scope block with cache and copy in it, the blocks concerned using the cache. */
+Stmt tirc_install_copy(Sched *s, const CacheStage *stage);
+
+/* Raises storage-scope when no target has it; an empty name is "global". */
+void tirc_require_storage_scope(Sched *s, const char *scope);
+/* A new buffer like b in another scope, named <b>_<scope>, with memory of its own. */
+Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope);
+
+#endif

@@ -1,0 +1,365 @@
+/* The table of primitives, and one call of one: arguments are bound to parameters as Python binds
+ * them, each is checked and converted by the row of its kind, the primitive runs, and when it fails
+ * the schedule is put back and the error is completed with what only the caller knows: the call as
+ * text, its place, and the program with the offending statements underlined. */
+#include "../../ir/print.h"
+#include "schedule.h"
+
+#include <stdlib.h>
+
+/* --- the table ---------------------------------------------------------------------------------- */
+
+#define STRIP(...) __VA_ARGS__
+#define P(name, kind) {#name, PARAM_##kind, NULL},
+#define D(name, kind, text) {#name, PARAM_##kind, text},
+#define PRIMITIVE(name, params, help) static const Param params_of_##name[] = {STRIP params};
+#include "primitives.def"
+#undef PRIMITIVE
+#undef P
+#undef D
+
+const Primitive tirc_primitives[] = {
+#define PRIMITIVE(name, params, help)                                                              \
+  {#name, (int)(sizeof params_of_##name / sizeof(Param)), params_of_##name, help, tirc_prim_##name},
+#include "primitives.def"
+#undef PRIMITIVE
+};
+const int tirc_n_primitives = (int)(sizeof tirc_primitives / sizeof *tirc_primitives);
+
+const Primitive *tirc_find_primitive(const char *name) {
+  for (int i = 0; i < tirc_n_primitives; i++)
+    if (!strcmp(tirc_primitives[i].name, name)) return &tirc_primitives[i];
+  return NULL;
+}
+
+const char *tirc_primitive_signature(Tirc *c, const Primitive *p) {
+  Text t = {.c = c};
+  tirc_text_addf(&t, "%s(", p->name);
+  for (int i = 0; i < p->n_params; i++) {
+    const Param *param = &p->params[i];
+    bool star = param->kind == PARAM_LOOPS;
+    tirc_text_addf(&t, "%s%s%s", i ? ", " : "", star ? "*" : "", param->name);
+    if (param->default_text) tirc_text_addf(&t, "=%s", param->default_text);
+  }
+  tirc_text_add(&t, ")");
+  return t.at;
+}
+
+/* --- the call as text --------------------------------------------------------------------------- */
+
+static SRef *alive_block(Sched *s, uint32_t id) {
+  SRef *sref = tirc_map_get(&s->blocks, (void *)(uintptr_t)id);
+  return sref && sref->stmt ? sref : NULL;
+}
+
+static SRef *alive_loop(Sched *s, Expr var) {
+  SRef *sref = tirc_map_get(&s->loops, var);
+  return sref && sref->stmt ? sref : NULL;
+}
+
+static void add_value(Sched *s, Text *t, Value v, int depth) {
+  enum { MAX_DEPTH = 8 };
+  bool sequence = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
+  if (v.kind == VAL_BLOCK) {
+    SRef *sref = alive_block(s, v.u.block_id);
+    if (sref) tirc_text_add(t, sref->stmt->u.block.name);
+    else tirc_text_add(t, tirc_value_repr(s->c, v));
+  } else if (sequence && depth < MAX_DEPTH) {
+    tirc_text_add(t, v.kind == VAL_LIST ? "[" : "(");
+    for (int i = 0; i < v.u.list->n; i++) {
+      if (i) tirc_text_add(t, ", ");
+      add_value(s, t, v.u.list->at[i], depth + 1);
+    }
+    if (v.kind == VAL_TUPLE && v.u.list->n == 1) tirc_text_add(t, ",");
+    tirc_text_add(t, v.kind == VAL_LIST ? "]" : ")");
+  } else {
+    tirc_text_add(t, tirc_value_repr(s->c, v));
+  }
+}
+
+const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const Value *args,
+                                 int n_keywords, const char *const *keyword_names,
+                                 const Value *keywords) {
+  Text t = {.c = s->c};
+  tirc_text_addf(&t, "sch.%s(", p->name);
+  for (int i = 0; i < n_args; i++) {
+    if (i) tirc_text_add(&t, ", ");
+    add_value(s, &t, args[i], 0);
+  }
+  for (int i = 0; i < n_keywords; i++) {
+    tirc_text_addf(&t, "%s%s=", n_args + i ? ", " : "", keyword_names[i]);
+    add_value(s, &t, keywords[i], 0);
+  }
+  tirc_text_add(&t, ")");
+  return t.at;
+}
+
+/* --- checking and converting one argument --------------------------------------------------------- */
+
+typedef struct Binding {
+  Sched *s;
+  const Primitive *p;
+  const char *what; /* the parameter, or the element of it: "factors[1]" */
+  const char *expected;
+} Binding;
+
+static _Noreturn void argument_error(Sched *s, const Primitive *p, const char *message) {
+  Tirc *c = s->c;
+  const char *hint = tirc_format(c, "the signature is sch.%s", tirc_primitive_signature(c, p));
+  tirc_fail(c, s->loc, "argument", hint, "%s", message);
+}
+
+static _Noreturn void wrong_type(Binding *b, Value v) {
+  Text t = {.c = b->s->c};
+  tirc_text_addf(&t, "argument '%s' of sch.%s must be %s, but it is a %s (", b->what, b->p->name,
+                 b->expected, tirc_value_type_name(v));
+  add_value(b->s, &t, v, 0);
+  tirc_text_add(&t, ")");
+  argument_error(b->s, b->p, t.at);
+}
+
+static Value convert_str(Binding *b, Value v) {
+  if (v.kind != VAL_STR) wrong_type(b, v);
+  return v;
+}
+
+static Value convert_opt_str(Binding *b, Value v) {
+  return v.kind == VAL_NONE ? v : convert_str(b, v);
+}
+
+static Value convert_int(Binding *b, Value v) {
+  int64_t constant;
+  if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
+  if (v.kind == VAL_EXPR && tirc_const_int(v.u.expr, &constant)) return tirc_value_int(constant);
+  if (v.kind != VAL_INT) wrong_type(b, v);
+  return v;
+}
+
+static Value convert_bool(Binding *b, Value v) {
+  if (v.kind != VAL_BOOL) wrong_type(b, v);
+  return v;
+}
+
+static _Noreturn void stale(Binding *b, const char *kind, const char *name) {
+  tirc_sched_error(b->s, SERR_STALE_HANDLE, NULL, NULL,
+                   "argument '%s' of sch.%s is the %s %s, which is no longer in the program", b->what,
+                   b->p->name, kind, name);
+}
+
+static Value convert_block(Binding *b, Value v) {
+  if (v.kind == VAL_STR) {
+    Value args[] = {v, VALUE_NONE}, found = VALUE_NONE;
+    tirc_prim_get_block(b->s, args, &found);
+    return found;
+  }
+  if (v.kind != VAL_BLOCK) wrong_type(b, v);
+  if (!alive_block(b->s, v.u.block_id)) stale(b, "block", tirc_value_repr(b->s->c, v));
+  return v;
+}
+
+static Value convert_loop(Binding *b, Value v) {
+  if (v.kind != VAL_LOOP) wrong_type(b, v);
+  if (!alive_loop(b->s, v.u.expr)) stale(b, "loop", v.u.expr->u.s);
+  return v;
+}
+
+static Value convert_block_or_loop(Binding *b, Value v) {
+  return v.kind == VAL_LOOP ? convert_loop(b, v) : convert_block(b, v);
+}
+
+/* Every element through `convert`; messages name the element. */
+static Value convert_elements(Binding *b, Value v, const char *expected,
+                              Value (*convert)(Binding *, Value)) {
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) wrong_type(b, v);
+  Tirc *c = b->s->c;
+  Value out = tirc_value_list(c, VAL_LIST, v.u.list->n, v.u.list->at);
+  Binding element = {b->s, b->p, NULL, expected};
+  for (int i = 0; i < out.u.list->n; i++) {
+    element.what = tirc_format(c, "%s[%d]", b->what, i);
+    out.u.list->at[i] = convert(&element, out.u.list->at[i]);
+  }
+  return out;
+}
+
+static Value convert_loops(Binding *b, Value v) {
+  for (int i = 0; i < v.u.list->n; i++) {
+    ValueKind kind = v.u.list->at[i].kind;
+    if (kind == VAL_LIST || kind == VAL_TUPLE)
+      argument_error(b->s, b->p,
+                     tirc_format(b->s->c,
+                                 "sch.%s takes loops, not a list of loops: write sch.%s(*loops)",
+                                 b->p->name, b->p->name));
+  }
+  return convert_elements(b, v, "a loop", convert_loop);
+}
+
+static Value convert_opt_blocks(Binding *b, Value v) {
+  return v.kind == VAL_NONE ? v : convert_elements(b, v, "a block or a block's name", convert_block);
+}
+
+static Value convert_factor(Binding *b, Value v) {
+  if (v.kind == VAL_NONE || v.kind == VAL_INT) return v;
+  if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
+  if (v.kind == VAL_LOOP) {
+    convert_loop(b, v);
+    v = tirc_value_expr(alive_loop(b->s, v.u.expr)->stmt->u.loop.extent);
+  }
+  if (v.kind != VAL_EXPR || !tirc_dtype_is_int(v.u.expr->dtype)) wrong_type(b, v);
+  int64_t constant;
+  return tirc_const_int(v.u.expr, &constant) ? tirc_value_int(constant) : v;
+}
+
+static Value convert_factors(Binding *b, Value v) {
+  return convert_elements(b, v, "an int, None or an expression", convert_factor);
+}
+
+static Value convert_buffer_index(Binding *b, Value v) {
+  if (v.kind == VAL_STR || v.kind == VAL_BUFFER) return v;
+  return convert_int(b, v);
+}
+
+static Value convert_any(Binding *b, Value v) {
+  if (v.kind == VAL_BLOCK || v.kind == VAL_LOOP || v.kind == VAL_FUNCTION || v.kind == VAL_OBJECT)
+    wrong_type(b, v);
+  return v;
+}
+
+static const struct KindRow {
+  const char *expected;
+  Value (*convert)(Binding *, Value);
+} kind_rows[] = {
+    [PARAM_STR] = {"a str", convert_str},
+    [PARAM_OPT_STR] = {"a str or None", convert_opt_str},
+    [PARAM_INT] = {"an int", convert_int},
+    [PARAM_BOOL] = {"a bool", convert_bool},
+    [PARAM_BLOCK] = {"a block or a block's name", convert_block},
+    [PARAM_LOOP] = {"a loop", convert_loop},
+    [PARAM_BLOCK_OR_LOOP] = {"a block or a loop", convert_block_or_loop},
+    [PARAM_LOOPS] = {"loops", convert_loops},
+    [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_opt_blocks},
+    [PARAM_FACTORS] = {"a list of factors", convert_factors},
+    [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index},
+    [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any},
+};
+
+/* --- binding ------------------------------------------------------------------------------------ */
+
+static Value default_value(Tirc *c, const char *text) {
+  static const struct {
+    const char *text;
+    Value value;
+  } words[] = {
+      {"None", {.kind = VAL_NONE}},
+      {"True", {.kind = VAL_BOOL, .u.b = true}},
+      {"False", {.kind = VAL_BOOL, .u.b = false}},
+  };
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(words[i].text, text)) return words[i].value;
+  if (*text == '"' || *text == '\'')
+    return tirc_value_str(tirc_strndup(c, text + 1, strlen(text) - 2));
+  if (strpbrk(text, ".e")) return tirc_value_float(strtod(text, NULL));
+  return tirc_value_int(strtoll(text, NULL, 10));
+}
+
+static int param_named(const Primitive *p, const char *name) {
+  for (int i = 0; i < p->n_params; i++)
+    if (p->params[i].kind != PARAM_LOOPS && !strcmp(p->params[i].name, name)) return i;
+  return -1;
+}
+
+/* Puts each argument as given at its parameter's place. */
+static void place_arguments(Sched *s, const Primitive *p, int n_args, const Value *args,
+                            int n_keywords, const char *const *names, const Value *keywords,
+                            Value *at, bool *given) {
+  Tirc *c = s->c;
+  int taken = 0;
+  for (int i = 0; i < p->n_params && taken < n_args; i++) {
+    bool star = p->params[i].kind == PARAM_LOOPS;
+    at[i] = star ? tirc_value_list(c, VAL_LIST, n_args - taken, args + taken) : args[taken];
+    given[i] = true;
+    taken = star ? n_args : taken + 1;
+  }
+  if (taken < n_args)
+    argument_error(s, p, tirc_format(c, "sch.%s takes at most %d arguments, but %d are given",
+                                     p->name, p->n_params, n_args));
+  for (int i = 0; i < n_keywords; i++) {
+    int k = param_named(p, names[i]);
+    if (k < 0)
+      argument_error(s, p, tirc_format(c, "sch.%s has no parameter '%s'", p->name, names[i]));
+    if (given[k])
+      argument_error(s, p,
+                     tirc_format(c, "argument '%s' of sch.%s is given twice", names[i], p->name));
+    at[k] = keywords[i];
+    given[k] = true;
+  }
+}
+
+static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, const Value *args,
+                                   int n_keywords, const char *const *names,
+                                   const Value *keywords) {
+  Tirc *c = s->c;
+  Value *at = tirc_new_array(c, Value, p->n_params + 1);
+  bool *given = tirc_new_array(c, bool, p->n_params + 1);
+  place_arguments(s, p, n_args, args, n_keywords, names, keywords, at, given);
+  for (int i = 0; i < p->n_params; i++) {
+    const Param *param = &p->params[i];
+    if (!given[i] && param->default_text) {
+      at[i] = default_value(c, param->default_text);
+      continue;
+    }
+    if (!given[i] && param->kind == PARAM_LOOPS)
+      at[i] = tirc_value_list(c, VAL_LIST, 0, NULL);
+    else if (!given[i])
+      argument_error(s, p,
+                     tirc_format(c, "argument '%s' of sch.%s is missing", param->name, p->name));
+    const struct KindRow *row = &kind_rows[param->kind];
+    Binding b = {s, p, param->name, row->expected};
+    at[i] = row->convert(&b, at[i]);
+  }
+  return at;
+}
+
+/* --- the call ----------------------------------------------------------------------------------- */
+
+/* Puts the schedule back and completes the diagnostic. The memory limit does not count here, or a
+ * script that ran into it could leave a half-changed schedule. */
+static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *before,
+                          const char *call) {
+  Tirc *c = s->c;
+  Diag diag = c->diag;
+  size_t limit = c->max_bytes;
+  c->max_bytes = 0;
+  if (s->mod != before) tirc_sched_restore(s, before);
+  diag.loc = loc;
+  diag.primitive = p->name;
+  diag.call = call;
+  if (diag.status == TIRC_STATUS_NO && !diag.ir) {
+    PrintMarks marks = {.n = s->n_marks, .at = s->marks};
+    diag.ir = tirc_print_module(c, s->mod, &marks);
+  }
+  c->max_bytes = limit;
+  c->diag = diag;
+}
+
+Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const Value *args,
+                      int n_keywords, const char *const *keyword_names, const Value *keywords) {
+  Tirc *c = s->c;
+  const Module *const before = s->mod;
+  const int n_warnings = s->warnings.n;
+  const char *const call =
+      tirc_sched_call_text(s, p, n_args, args, n_keywords, keyword_names, keywords);
+  Value result = VALUE_NONE;
+  s->loc = loc;
+  s->marks = NULL;
+  s->n_marks = 0;
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    const Value *bound = bind_arguments(s, p, n_args, args, n_keywords, keyword_names, keywords);
+    p->apply(s, bound, &result);
+    TIRC_END(c, trap);
+    return result;
+  }
+  s->warnings.n = n_warnings;
+  after_failure(s, p, loc, before, call);
+  tirc_throw(c);
+}

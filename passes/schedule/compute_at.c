@@ -1,0 +1,338 @@
+/* compute_at and reverse_compute_at: a block leaves its own loops and gets a new nest inside of a loop
+ * of its consumers (producers), which runs just the instances that one iteration of that loop needs.
+ *
+ * The block must be complete or a reduction block of a scope that is a stage pipeline, all that
+ * depends on it must stand under the loop, and a place must exist after its producers and before its
+ * consumers. compute_at_region.c finds the instances. What the move would break is checked on the
+ * result: the scope must still be a stage pipeline, no loop variable may be used outside of its loop. */
+#include "compute_at.h"
+
+#include "../../ir/print.h"
+#include "../../ir/visit.h"
+#include "internal.h"
+
+typedef struct Move {
+  Sched *s;
+  Tirc *c;
+  bool is_producer; /* compute_at; otherwise reverse_compute_at */
+  bool preserve_unit_loops;
+  int64_t index;
+  SRef *block, *loop, *scope;
+  int n_producers, n_consumers;
+  SRef **producers, **consumers;
+  Analyzer *a; /* the loops from `loop` upwards, then the new ones */
+} Move;
+
+/* --- checks before ----------------------------------------------------------------------------- */
+
+_Noreturn static void not_same_scope(Move *m, const char *why) {
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_mark(m->s, m->loop->stmt);
+  tirc_sched_error(m->s, SERR_NOT_SAME_SCOPE, NULL, NULL, "%s and %s: %s",
+                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt), why);
+}
+
+/* Shapes are not negative. */
+static void bind_shapes(Move *m) {
+  const Func *f = m->s->mod->funcs[m->scope->func];
+  for (int i = 0; i < f->n_params; i++)
+    for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++) {
+      Expr extent = f->buffers[i]->shape[d];
+      if (extent->op == OP_VAR)
+        tirc_enter_constraint(m->a, tirc_binary(m->c, OP_GE, extent,
+                                                tirc_int(m->c, extent->dtype, 0)));
+    }
+}
+
+static void check_scope_and_bind_loops(Move *m) {
+  bind_shapes(m);
+  SRef *p = m->loop;
+  for (; p && tirc_is_loop(p); p = p->parent)
+    tirc_bind_range(m->a, tirc_loop_of(p)->var,
+                    tirc_range(tirc_loop_of(p)->min, tirc_loop_of(p)->extent));
+  if (p != m->scope)
+    not_same_scope(m, "they are not in the same block's scope");
+  if (tirc_is_ancestor(m->loop, m->block))
+    not_same_scope(m, "the block is under the loop already");
+}
+
+static void check_not_output(Move *m) {
+  if (!m->is_producer || !tirc_is_output_block(m->s, m->block, m->scope))
+    return;
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(m->s, SERR_OUTPUT_BLOCK, NULL, NULL, "%s is an output block of its scope",
+                   tirc_describe(m->s, m->block->stmt));
+}
+
+/* --- the place under the loop -------------------------------------------------------------------- */
+
+typedef struct Finder {
+  Visitor v;
+  const Move *m;
+  int n_producers, n_consumers;
+} Finder;
+
+static bool stands_in(Stmt block, int n, SRef *const *at) {
+  for (int i = 0; i < n; i++)
+    if (at[i]->stmt == block)
+      return true;
+  return false;
+}
+
+static bool see_stmt(Visitor *v, Stmt s) {
+  Finder *f = v->self;
+  if (s->kind != STMT_BLOCK)
+    return true;
+  f->n_producers += stands_in(s, f->m->n_producers, f->m->producers);
+  f->n_consumers += stands_in(s, f->m->n_consumers, f->m->consumers);
+  return false;
+}
+static bool skip_expr(Visitor *v, Expr e) {
+  (void)v;
+  (void)e;
+  return false;
+}
+
+static void require_all(Move *m, int seen, int n, SRef *const *at, const char *what) {
+  if (seen == n)
+    return;
+  Text names = {.c = m->c};
+  for (int i = 0; i < n; i++) {
+    tirc_sched_mark(m->s, at[i]->stmt);
+    tirc_text_addf(&names, "%s\"%s\"", i ? ", " : "", tirc_block_of(at[i])->name);
+  }
+  tirc_sched_error(m->s, SERR_NOT_ALL_VISITED,
+                   tirc_format(m->c, "%d of %d %ss are not under the loop", n - seen, n, what),
+                   NULL, "all %ss of %s (%s) must be under %s", what,
+                   tirc_describe(m->s, m->block->stmt), names.at,
+                   tirc_describe(m->s, m->loop->stmt));
+}
+
+/* After the last producer, before the first consumer: the item of the loop's body before which the
+ * block goes. */
+static int find_place(Move *m) {
+  const Stmt *items;
+  int n = tirc_body_items(tirc_loop_of(m->loop)->body, &items);
+  Finder f = {.v = {.expr = skip_expr, .stmt = see_stmt}, .m = m};
+  f.v.self = &f;
+  int after = -1, before = n;
+  for (int i = 0; i < n; i++) {
+    int producers = f.n_producers, consumers = f.n_consumers;
+    tirc_visit_stmt(&f.v, items[i]);
+    if (f.n_producers != producers)
+      after = i;
+    if (f.n_consumers != consumers && before == n)
+      before = i;
+  }
+  if (after >= before)
+    tirc_sched_error(m->s, SERR_NO_INSERTION_POINT, NULL, NULL,
+                     "under %s, a consumer of %s stands before or beside one of its producers",
+                     tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt));
+  if (!m->is_producer)
+    require_all(m, f.n_producers, m->n_producers, m->producers, "producer");
+  if (m->is_producer)
+    require_all(m, f.n_consumers, m->n_consumers, m->consumers, "consumer");
+  if (m->index == -1)
+    return before;
+  if (m->index == -2)
+    return after + 1;
+  if (m->index < after + 1 || m->index > before)
+    tirc_sched_error(m->s, SERR_INSERT_INDEX, NULL, NULL,
+                     "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
+                     (long long)m->index, tirc_describe(m->s, m->block->stmt), after + 1, before);
+  return (int)m->index;
+}
+
+/* --- the new nest -------------------------------------------------------------------------------- */
+
+static Expr and_unless_proved(Move *m, Expr predicate, Expr cond) {
+  return tirc_prove(m->a, cond) ? predicate : tirc_and(m->c, predicate, cond);
+}
+
+static Stmt make_nest(Move *m, const IterDomain *domains) {
+  Tirc *c = m->c;
+  Block b = *tirc_block_of(m->block);
+  Expr *values = tirc_new_array(c, Expr, b.n_iters + 1), predicate = tirc_bool(c, true);
+  Expr *vars = tirc_new_array(c, Expr, b.n_iters + 1);
+  Expr *extents = tirc_new_array(c, Expr, b.n_iters + 1);
+  int n = 0;
+  for (int i = 0; i < b.n_iters; i++) {
+    const IterDomain *d = &domains[i];
+    Range r = tirc_range_of_set(tirc_analyzer(c), d->dom, b.iters[i].dom);
+    values[i] = r.min;
+    if (m->preserve_unit_loops || !tirc_is_int(r.extent, 1)) {
+      bool wide = r.min->dtype.bits > r.extent->dtype.bits;
+      vars[n] = tirc_var(c, tirc_format(c, "ax%d", n), wide ? r.min->dtype : r.extent->dtype);
+      extents[n] = tirc_simplify(m->a, r.extent);
+      values[i] = tirc_add(c, r.min, vars[n]);
+      tirc_bind_range(m->a, vars[n], tirc_range(tirc_int(c, vars[n]->dtype, 0), r.extent));
+      n++;
+    }
+    if (d->has_bound && d->bound.min)
+      predicate = and_unless_proved(m, predicate, tirc_binary(c, OP_GE, values[i], d->bound.min));
+    if (d->has_bound && d->bound.max)
+      predicate = and_unless_proved(
+          m, predicate,
+          tirc_lt(c, values[i],
+                  tirc_add(c, d->bound.max, tirc_int(c, d->bound.max->dtype, 1))));
+  }
+  b.iter_values = values;
+  b.predicate = tirc_simplify(m->a, predicate);
+  Stmt nest = tirc_block(c, &b);
+  while (n-- > 0)
+    nest = tirc_for_serial(c, vars[n], extents[n], nest);
+  return nest;
+}
+
+/* --- what must hold of it ------------------------------------------------------------------------- */
+
+/* The predicate that the block had is not carried over: its domain must imply it. */
+static void check_old_predicate(Move *m) {
+  const Block *b = tirc_block_of(m->block);
+  Tirc *c = m->c;
+  if (tirc_is_true(b->predicate))
+    return;
+  Analyzer *a = tirc_analyzer_of_loops(m->s, m->block, NULL);
+  for (int i = 0; i < b->n_iters; i++) {
+    Range dom = b->iters[i].dom;
+    tirc_enter_constraint(a, tirc_binary(c, OP_GE, b->iter_values[i], dom.min));
+    tirc_enter_constraint(a, tirc_lt(c, b->iter_values[i], tirc_add(c, dom.min, dom.extent)));
+  }
+  if (tirc_prove(a, b->predicate))
+    return;
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
+                   "%s runs only where %s, which the domains of its iterators do not imply",
+                   tirc_describe(m->s, m->block->stmt), tirc_print_expr(c, b->predicate));
+}
+
+/* Iterations of a parallel or vectorized loop must not share the accumulator of a reduction. */
+static void check_no_shared_sum(Move *m, Stmt block) {
+  const Block *b = &block->u.block;
+  for (SRef *p = m->loop; tirc_is_loop(p); p = p->parent) {
+    const For *loop = tirc_loop_of(p);
+    bool spatial = false, reduces = false, summing = false;
+    for (int i = 0; i < b->n_iters; i++) {
+      bool used = tirc_uses_var(b->iter_values[i], loop->var);
+      bool is_reduce = b->iters[i].kind == ITER_REDUCE;
+      summing |= is_reduce;
+      reduces |= used && is_reduce;
+      spatial |= used && !is_reduce;
+    }
+    if (!summing || (loop->kind != LOOP_PARALLEL && loop->kind != LOOP_VECTORIZED))
+      continue;
+    if (reduces || (!spatial && !m->is_producer)) {
+      tirc_sched_mark(m->s, p->stmt);
+      tirc_sched_error(m->s, SERR_SHARED_REDUCTION, NULL, NULL,
+                       "the iterations of %s, a %s loop, would add to the same element in %s",
+                       tirc_describe(m->s, p->stmt), tirc_loop_kind_name(loop->kind),
+                       tirc_describe(m->s, block));
+    }
+  }
+}
+
+typedef struct LoopVars {
+  Visitor v;
+  Tirc *c;
+  PtrMap vars;
+  Expr used; /* one of them that an expression names */
+} LoopVars;
+
+static bool see_loop(Visitor *v, Stmt s) {
+  LoopVars *l = v->self;
+  if (s->kind == STMT_FOR)
+    tirc_map_set(l->c, &l->vars, s->u.loop.var, s->u.loop.var);
+  return s->kind != STMT_BLOCK;
+}
+
+static bool see_use(Visitor *v, Expr e) {
+  LoopVars *l = v->self;
+  if (e->op == OP_VAR && tirc_map_has(&l->vars, e))
+    l->used = e;
+  return true;
+}
+
+/* Loops of this scope that are not around the new place must not be named in the nest. */
+static void check_loop_vars(Move *m, Stmt nest) {
+  LoopVars l = {.v = {.expr = skip_expr, .stmt = see_loop}, .c = m->c};
+  l.v.self = &l;
+  tirc_visit_stmt(&l.v, tirc_block_of(m->scope)->body);
+  for (SRef *p = m->loop; tirc_is_loop(p); p = p->parent)
+    tirc_map_remove(&l.vars, tirc_loop_of(p)->var);
+  l.v = (Visitor){.expr = see_use, .regions = true, .self = &l};
+  tirc_visit_stmt(&l.v, nest);
+  if (!l.used)
+    return;
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(m->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                   "%s would use the loop variable %s outside of its loop",
+                   tirc_describe(m->s, m->block->stmt), l.used->u.s);
+}
+
+static Stmt innermost(Stmt nest) {
+  while (nest->kind == STMT_FOR)
+    nest = nest->u.loop.body;
+  return nest;
+}
+
+/* --- the primitives ------------------------------------------------------------------------------- */
+
+static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
+  Stmt body = tirc_insert_item(m->c, tirc_loop_of(m->loop)->body, place, nest);
+  Stmt loop = tirc_with_body(m->c, m->loop->stmt, body);
+  Stmt scope = tirc_replace_stmt(m->c, m->scope->stmt, removed->stmt, without);
+  scope = tirc_replace_stmt(m->c, scope, m->loop->stmt, loop);
+  uint32_t scope_id = tirc_block_of(m->scope)->id;
+  tirc_sched_replace(m->s, m->scope, scope);
+  SRef *now = tirc_sref_of_block(m->s, scope_id);
+  if (now->scope->stage_pipeline)
+    return;
+  tirc_sched_error(m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
+                   "under %s, %s would not be known to touch all that %s",
+                   tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt),
+                   m->is_producer ? "its consumers read" : "it is to read");
+}
+
+static void move_block(Move *m) {
+  Sched *s = m->s;
+  m->scope = tirc_require_scope_root(s, m->block, true);
+  m->n_producers = tirc_producers(s, m->block, m->scope, &m->producers);
+  m->n_consumers = tirc_consumers(s, m->block, m->scope, &m->consumers);
+  tirc_require_complete_or_reduction(s, m->block, m->scope);
+  check_scope_and_bind_loops(m);
+  check_not_output(m);
+  SRef *removed;
+  Stmt without;
+  tirc_plan_leaf_removal(s, m->block, &removed, &without);
+  int place = find_place(m);
+  const IterDomain *domains = tirc_required_domains(
+      s, m->a, m->block, m->loop, m->is_producer, m->is_producer ? m->n_consumers : m->n_producers,
+      m->is_producer ? m->consumers : m->producers);
+  check_old_predicate(m);
+  Stmt nest = make_nest(m, domains);
+  check_loop_vars(m, nest);
+  check_no_shared_sum(m, innermost(nest));
+  install(m, removed, without, place, nest);
+}
+
+static void run(Sched *s, const Value *args, bool is_producer) {
+  Move m = {.s = s,
+            .c = s->c,
+            .is_producer = is_producer,
+            .block = tirc_sref_of_value(s, args[0]),
+            .loop = tirc_sref_of_value(s, args[1]),
+            .preserve_unit_loops = args[2].u.b,
+            .index = args[3].u.i,
+            .a = tirc_analyzer(s->c)};
+  move_block(&m);
+}
+
+void tirc_prim_compute_at(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  run(s, args, true);
+}
+
+void tirc_prim_reverse_compute_at(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  run(s, args, false);
+}

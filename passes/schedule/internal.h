@@ -1,0 +1,110 @@
+/* What the primitives share and users of a schedule do not need: shapes of the sref tree, small
+ * rewrites of loops and blocks, domains and regions, the plan that removes a leaf block. */
+#ifndef TIRC_SCHEDULE_INTERNAL_H
+#define TIRC_SCHEDULE_INTERNAL_H
+
+#include "../../ir/access.h"
+#include "schedule.h"
+
+/* --- shapes ------------------------------------------------------------------------------------ */
+
+static inline bool tirc_is_loop(const SRef *r) { return r->stmt->kind == STMT_FOR; }
+static inline bool tirc_is_block(const SRef *r) { return r->stmt->kind == STMT_BLOCK; }
+static inline const For *tirc_loop_of(const SRef *r) { return &r->stmt->u.loop; }
+static inline const Block *tirc_block_of(const SRef *r) { return &r->stmt->u.block; }
+static inline Stmt tirc_body_of(Stmt loop_or_block) {
+  return loop_or_block->kind == STMT_FOR ? loop_or_block->u.loop.body : loop_or_block->u.block.body;
+}
+/* The sref of a VAL_BLOCK or VAL_LOOP argument; throws stale-handle when gone. */
+SRef *tirc_sref_of_value(Sched *s, Value v);
+/* The handle of a loop or block. */
+Value tirc_value_of_sref(const SRef *r);
+/* The identity that the maps of Sched use. */
+static inline const void *tirc_block_key(uint32_t id) { return (const void *)(uintptr_t)id; }
+
+/* Whether `high` is `low` or above it. */
+bool tirc_is_ancestor(const SRef *high, const SRef *low);
+/* The deepest loop or block that is each of these or above each of them (same function). */
+SRef *tirc_common_ancestor(int n, SRef *const *at);
+/* The loop or block directly below `high` on the way down to `low` (high is above low). */
+SRef *tirc_child_towards(const SRef *high, SRef *low);
+/* All loops above, up to the function's root block, other scopes included, outermost first. */
+int tirc_all_loops_above(Sched *s, SRef *sref, SRef ***out);
+/* TVM's GetLoops(block): the loops directly above, innermost last; as tirc_loops_above. */
+
+/* --- small rewrites ------------------------------------------------------------------------------ */
+
+/* A copy of a loop or block with another body; the very same one when the body is the same. */
+Stmt tirc_with_body(Tirc *c, Stmt loop_or_block, Stmt body);
+/* The statements of a body: the items of a sequence, or the statement itself. */
+int tirc_body_items(Stmt body, const Stmt **out);
+/* `what` put into a body before item `index` (clipped: < 0 or past the end is the end). */
+Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what);
+/* A loop variable named like `var` with a suffix, of type t. */
+Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
+/* predicate `and` cond, added to every block that is not inside of another block. */
+Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
+/* From iterator variable to binding, for tirc_substitute. */
+void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out);
+/* A region with its dimensions substituted. */
+Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map);
+/* Replaces every use of `from` (an identical pointer, buffers excepted) by `to` in s: for a loop or
+ * block nested anywhere. Returns s itself when it does not stand there. */
+Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to);
+
+/* TVM's IterMapSimplifyBlockBinding: the bindings of the blocks in s (those inside of blocks without
+ * iterators included) rewritten in terms of the loops around them. `above` are loops outside of s. */
+Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, int n_above, SRef *const *above,
+                            bool preserve_unit_iters);
+
+/* --- domains and regions -------------------------------------------------------------------------- */
+
+/* Ranges of loops, in the order of a walk from the inside out. */
+typedef struct LoopDomain {
+  int n;
+  Expr *vars;
+  Range *doms;
+} LoopDomain;
+/* TVM's LoopDomainOfSRefTreePath: the loops from `low` (inclusive; a block there ends the walk) up to
+ * `high` (exclusive; NULL: the first block). When `scope` is a storage scope below "global" (NULL: none),
+ * thread-bound loops further up under which such storage is shared are in it too. */
+LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope);
+/* The same as a map for tirc_eval_set: from variable to IntSet *. */
+void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out);
+/* TVM's AnalyzeRegionUpperBound / LowerBound: the box (buffer->ndim sets) that a region, written in
+ * loop variables, touches while the loops from `low` (inclusive) to `high` (exclusive) run.
+ * Lower: NULL when it is not known exactly. */
+const IntSet *tirc_region_upper(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low, SRef *high);
+const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low, SRef *high);
+/* An analyzer that knows the ranges of all loops around (and including) this one, of all scopes, and
+ * the iterators of the blocks around. */
+Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
+
+/* Whether the block's bindings are affine over the loops up to `high` (exclusive; NULL: all of its
+ * scope). Not the cached flag: computed. */
+bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);
+
+/* --- blocks and their neighbours ------------------------------------------------------------------ */
+
+/* The blocks of a scope that write / read this buffer, in order. */
+int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
+int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
+/* The block of the function that allocates the buffer (above sref or itself), or NULL for a parameter's. */
+SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
+
+/* TVM's LeafBlockRemovalPlan: what to pass to tirc_sched_replace so that a block and the loops which
+ * have nothing else below them are gone. *src is the loop or block to be replaced (above or the scope
+ * root itself), *with its replacement. Raises only-leaf when the block is all that its scope has. */
+void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with);
+/* The same, carried out. */
+void tirc_remove_leaf(Sched *s, SRef *block);
+
+/* --- labels for messages ---------------------------------------------------------------------------- */
+
+/* "tir.For#0 (i)" / "tir.Block#1 (C)": number is how TVM counts the locations of interest of one
+ * error, from 0. Marks the statement in the error's IR as well. */
+const char *tirc_label(Sched *s, SRef *sref, int number);
+/* "block C", "loop i". */
+const char *tirc_describe(Sched *s, Stmt loop_or_block);
+
+#endif

@@ -1,0 +1,292 @@
+/* What holds in a block scope, by TVM's definitions (BlockScope and BlockInfo): dependences between
+ * the child blocks, whose bindings are affine, who reads only what its producers wrote (region
+ * cover), and whether all of it makes a stage pipeline.
+ *
+ * Dependences know buffers, not elements. They depend on nothing but the order of the children and
+ * the buffers that these read and write, so they survive every rewrite that keeps both. The list is
+ * sorted by destination: the edges into one block are neighbours. Region cover of a block is computed
+ * again when it or one of its producers was rewritten or its edges changed. */
+#include "internal.h"
+#include "state.h"
+
+/* --- dependences -------------------------------------------------------------------------------- */
+
+typedef VEC(Dep) Deps;
+
+static SRefs *users_of(Tirc *c, PtrMap *map, Buffer b) {
+  SRefs *v = tirc_map_get(map, b);
+  if (!v) {
+    v = tirc_new(c, SRefs);
+    tirc_map_set(c, map, b, v);
+  }
+  return v;
+}
+
+static void add_users(Tirc *c, PtrMap *map, SRef *block, int n, const Region *regions) {
+  for (int i = 0; i < n; i++) {
+    SRefs *v = users_of(c, map, regions[i].buffer);
+    vec_push(c, *v, block);
+  }
+}
+
+/* Edges of one kind into `dst` from the earlier blocks that `map` has for these regions' buffers. */
+static void add_edges(Tirc *c, Deps *deps, const PtrMap *map, SRef *dst, DepKind kind, int n,
+                      const Region *regions) {
+  for (int i = 0; i < n; i++) {
+    const SRefs *from = tirc_map_get(map, regions[i].buffer);
+    for (int k = 0; from && k < from->n; k++) {
+      Dep dep = {from->at[k], dst, kind};
+      if (from->at[k] != dst) vec_push(c, *deps, dep);
+    }
+  }
+}
+
+static void find_deps(Sched *s, Scope *scope) {
+  Tirc *c = s->c;
+  PtrMap readers = {0}, writers = {0};
+  Deps deps = {0};
+  for (int i = 0; i < scope->n_blocks; i++) {
+    SRef *r = scope->blocks[i];
+    const Block *b = tirc_block_of(r);
+    add_edges(c, &deps, &writers, r, DEP_RAW, b->n_reads, b->reads);
+    add_edges(c, &deps, &writers, r, DEP_WAW, b->n_writes, b->writes);
+    add_edges(c, &deps, &readers, r, DEP_WAR, b->n_writes, b->writes);
+    add_users(c, &readers, r, b->n_reads, b->reads);
+    add_users(c, &writers, r, b->n_writes, b->writes);
+  }
+  scope->n_deps = deps.n;
+  scope->deps = deps.at;
+}
+
+/* --- affine bindings ---------------------------------------------------------------------------- */
+
+static bool affine_over(Sched *s, const Block *b, const LoopDomain *d) {
+  if (d->n == 0) return true;
+  if (b->n_iters == 0) return false;
+  Analyzer *a = tirc_analyzer(s->c);
+  const IterMap *map = tirc_detect_iter_map(a, b->n_iters, b->iter_values, d->n, d->vars, d->doms,
+                                            b->predicate, ITER_LEVEL_SURJECTIVE, true, NULL);
+  for (int i = 0; map && i < map->n; i++)
+    if (map->indices[i].n && !tirc_is_int(map->indices[i].args[0].scale, 1)) return false;
+  return map != NULL;
+}
+
+bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high) {
+  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
+  return affine_over(s, tirc_block_of(block), &d);
+}
+
+bool tirc_is_affine_binding(Sched *s, Stmt block, int n_loops, Stmt const *loops) {
+  LoopDomain d = {n_loops, tirc_new_array(s->c, Expr, n_loops + 1), tirc_new_array(s->c, Range, n_loops + 1)};
+  for (int i = 0; i < n_loops; i++) {
+    d.vars[i] = loops[i]->u.loop.var;
+    d.doms[i] = tirc_range(loops[i]->u.loop.min, loops[i]->u.loop.extent);
+  }
+  return affine_over(s, &block->u.block, &d);
+}
+
+/* --- region cover ------------------------------------------------------------------------------- */
+
+/* A region in terms of the loops around the block. */
+static Region unbind(Sched *s, SRef *block, Region r) {
+  PtrMap map = {0};
+  tirc_bindings_of(s->c, block->stmt, &map);
+  return tirc_substitute_region(s->c, r, &map);
+}
+
+/* Merges y into x where the two touch or overlap for sure; otherwise x stays. As TVM's
+ * UnionLowerBound; a NULL bound is infinite. */
+static IntSet lower_union(Tirc *c, Analyzer *a, IntSet x, IntSet y) {
+  Expr one_past_x = x.max ? tirc_add(c, x.max, tirc_int(c, x.max->dtype, 1)) : NULL;
+  Expr one_past_y = y.max ? tirc_add(c, y.max, tirc_int(c, y.max->dtype, 1)) : NULL;
+  bool y_reaches = !y.min || !one_past_x || tirc_prove(a, tirc_binary(c, OP_LE, y.min, one_past_x));
+  bool x_reaches = !x.min || !one_past_y || tirc_prove(a, tirc_binary(c, OP_LE, x.min, one_past_y));
+  return y_reaches && x_reaches ? tirc_set_union(a, x, y) : x;
+}
+
+static bool covers(Sched *s, Analyzer *a, Buffer b, const IntSet *produced, const IntSet *consumed) {
+  Tirc *c = s->c;
+  for (int i = 0; i < b->ndim; i++) {
+    IntSet whole = tirc_set_of_range(c, tirc_range(tirc_int(c, b->shape[i]->dtype, 0), b->shape[i]));
+    IntSet p = tirc_set_intersect(a, produced[i], whole);
+    IntSet q = tirc_set_intersect(a, consumed[i], whole);
+    if (!q.min || !q.max) return !p.min && !p.max;
+    if (p.min && !tirc_prove(a, tirc_binary(c, OP_LE, tirc_simplify(a, p.min), tirc_simplify(a, q.min))))
+      return false;
+    if (p.max && !tirc_prove(a, tirc_binary(c, OP_GE, tirc_simplify(a, p.max), tirc_simplify(a, q.max))))
+      return false;
+  }
+  return true;
+}
+
+typedef struct Edges {
+  int n;
+  const Dep *at; /* all into one block */
+} Edges;
+
+/* What the producers that meet the consumer at `lca` write for sure of a buffer; NULL: they do not
+ * write it. *nothing: they do, but it is not known what. */
+static const IntSet *produced_below(Sched *s, Analyzer *a, Edges e, SRef *const *lcas, SRef *lca,
+                                    Buffer b, bool *nothing) {
+  IntSet *sum = NULL;
+  bool found = false;
+  for (int i = 0; i < e.n; i++) {
+    if (e.at[i].kind != DEP_RAW || lcas[i] != lca) continue;
+    SRef *p = e.at[i].src;
+    const Block *block = tirc_block_of(p);
+    for (int k = 0; k < block->n_writes; k++) {
+      if (block->writes[k].buffer != b) continue;
+      const IntSet *part = tirc_region_lower(s, a, unbind(s, p, block->writes[k]), block->predicate,
+                                             p->parent, lca);
+      bool first = !found;
+      found = true;
+      if (!part || (!sum && !first)) continue;
+      if (!sum) {
+        sum = tirc_new_array(s->c, IntSet, b->ndim + 1);
+        memcpy(sum, part, (size_t)b->ndim * sizeof *sum);
+      } else {
+        for (int d = 0; d < b->ndim; d++) sum[d] = lower_union(s->c, a, sum[d], part[d]);
+      }
+    }
+  }
+  *nothing = found && !sum;
+  return sum;
+}
+
+static Analyzer *analyzer_of_all(Sched *s, SRef *consumer, Edges e) {
+  Analyzer *a = tirc_analyzer(s->c);
+  for (int i = -1; i < e.n; i++)
+    for (SRef *r = (i < 0 ? consumer : e.at[i].src)->parent; r; r = r->parent)
+      if (tirc_is_loop(r))
+        tirc_bind_range(a, tirc_loop_of(r)->var, tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
+  return a;
+}
+
+static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e) {
+  bool any = false;
+  SRef **lcas = tirc_new_array(s->c, SRef *, e.n + 1);
+  for (int i = 0; i < e.n; i++) {
+    if (e.at[i].kind != DEP_RAW) continue;
+    any = true;
+    lcas[i] = tirc_common_ancestor(2, (SRef *[]){consumer, e.at[i].src});
+  }
+  if (!any) return true;
+  Analyzer *a = analyzer_of_all(s, consumer, e);
+  const Block *b = tirc_block_of(consumer);
+  for (SRef *lca = consumer; lca != scope->parent; lca = lca->parent) {
+    for (int i = 0; i < b->n_reads; i++) {
+      bool nothing;
+      const IntSet *produced = produced_below(s, a, e, lcas, lca, b->reads[i].buffer, &nothing);
+      if (nothing && b->reads[i].buffer->ndim) return false;
+      if (!produced) continue;
+      const IntSet *consumed = tirc_region_upper(s, a, unbind(s, consumer, b->reads[i]), b->predicate,
+                                                 consumer->parent, lca);
+      if (!covers(s, a, b->reads[i].buffer, produced, consumed)) return false;
+    }
+  }
+  return true;
+}
+
+/* --- a scope -------------------------------------------------------------------------------------- */
+
+static Edges edges_from(const Scope *scope, int first) {
+  int end = first;
+  while (end < scope->n_deps && scope->deps[end].dst == scope->deps[first].dst) end++;
+  return (Edges){end - first, scope->deps + first};
+}
+
+static bool same_edges(Edges a, Edges b) {
+  if (a.n != b.n) return false;
+  for (int i = 0; i < a.n; i++)
+    if (a.at[i].src != b.at[i].src || a.at[i].kind != b.at[i].kind) return false;
+  return true;
+}
+
+/* The region cover of every block with dirty edges, and from all of them the stage pipeline. */
+static void update_flags(Sched *s, SRef *block, const Scope *before, bool all) {
+  Tirc *c = s->c;
+  Scope *scope = block->scope;
+  PtrMap known = {0};
+  bool compare = !all && before->deps != scope->deps;
+  for (int i = 0; compare && i < before->n_deps; i += edges_from(before, i).n)
+    tirc_map_set(c, &known, before->deps[i].dst, &before->deps[i]);
+  scope->stage_pipeline = true;
+  for (int i = 0; i < scope->n_deps;) {
+    Edges e = edges_from(scope, i);
+    i += e.n;
+    SRef *dst = e.at[0].dst;
+    bool dirty = all || dst->stamp == s->stamp;
+    for (int k = 0; k < e.n; k++) {
+      dirty |= e.at[k].src->stamp == s->stamp;
+      if (e.at[k].kind == DEP_WAR || e.at[k].kind == DEP_OPAQUE) scope->stage_pipeline = false;
+    }
+    if (!dirty && compare) {
+      const Dep *old = tirc_map_get(&known, dst);
+      dirty = !old || !same_edges(e, edges_from(before, (int)(old - before->deps)));
+      tirc_map_remove(&known, dst);
+    }
+    if (dirty) dst->region_cover = is_covered(s, block, dst, e);
+    scope->stage_pipeline &= dst->region_cover;
+  }
+  /* Blocks that lost all their edges. */
+  for (size_t i = 0; compare && i < known.cap; i++)
+    if (known.keys[i] && known.values[i] && tirc_map_has(&known, known.keys[i]))
+      ((SRef *)(uintptr_t)known.keys[i])->region_cover = true;
+}
+
+static void update_child(Sched *s, SRef *child) {
+  child->affine_binding = tirc_is_affine_under(s, child, NULL);
+  child->region_cover = true;
+}
+
+void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children) {
+  if (!block->parent) {
+    block->affine_binding = tirc_block_of(block)->n_iters == 0;
+    block->region_cover = true;
+  }
+  Scope *scope = tirc_new(s->c, Scope);
+  scope->n_blocks = n;
+  scope->blocks = tirc_new_array(s->c, SRef *, n + 1);
+  if (n) memcpy(scope->blocks, children, (size_t)n * sizeof *scope->blocks);
+  block->scope = scope;
+  find_deps(s, scope);
+  for (int i = 0; i < n; i++) update_child(s, scope->blocks[i]);
+  update_flags(s, block, scope, true);
+}
+
+/* The list of children with `gone` taken out and `now` put in. */
+static void splice(Sched *s, Scope *scope, int n_gone, SRef *const *gone, int n_now, SRef *const *now) {
+  int first = 0, n = scope->n_blocks - n_gone + n_now;
+  while (first < scope->n_blocks && scope->blocks[first] != gone[0]) first++;
+  SRef **at = tirc_new_array(s->c, SRef *, n + 1);
+  if (first) memcpy(at, scope->blocks, (size_t)first * sizeof *at);
+  if (n_now) memcpy(at + first, now, (size_t)n_now * sizeof *at);
+  int rest = scope->n_blocks - first - n_gone;
+  if (rest > 0) memcpy(at + first + n_now, scope->blocks + first + n_gone, (size_t)rest * sizeof *at);
+  scope->n_blocks = n;
+  scope->blocks = at;
+}
+
+static bool same_srefs(int n, SRef *const *a, int m, SRef *const *b) {
+  return n == m && (n == 0 || memcmp(a, b, (size_t)n * sizeof *a) == 0);
+}
+
+void tirc_scope_update(Sched *s, SRef *block, int n_gone, SRef *const *gone, int n_now,
+                       SRef *const *now, bool dataflow) {
+  Scope *scope = tirc_new(s->c, Scope);
+  const Scope *before = block->scope;
+  *scope = *before;
+  block->scope = scope;
+  bool moved = !same_srefs(n_gone, gone, n_now, now);
+  if (moved && n_gone) {
+    splice(s, scope, n_gone, gone, n_now, now);
+  } else if (moved) {
+    SRefs all = {0};
+    tirc_blocks_in(s, tirc_block_of(block)->body, &all);
+    scope->n_blocks = all.n;
+    scope->blocks = all.at;
+  }
+  if (moved || dataflow) find_deps(s, scope);
+  for (int i = 0; i < n_now; i++) update_child(s, now[i]);
+  update_flags(s, block, before, false);
+}

@@ -1,0 +1,197 @@
+/* The inside of the script interpreter: what its files share.
+ *
+ * A tree walk over the syntax tree. Values are those of schedule/value.h. Errors of the script are
+ * Python's exceptions: they fill c->diag and unwind to the script's innermost `try` or to the caller
+ * of the interpreter. Three things are bounded: steps (tirc_script_tick), nesting and memory; running
+ * into a bound is no exception that a script could catch.
+ */
+#ifndef TIRC_SCRIPT_INTERP_H
+#define TIRC_SCRIPT_INTERP_H
+
+#include "script.h"
+
+enum {
+  SCRIPT_MAX_CALLS = 200,    /* function calls inside of one another */
+  SCRIPT_MAX_NESTING = 3500, /* expressions and statements being evaluated at a time */
+};
+
+typedef struct Script Script;
+
+/* The names of one scope: a function call's, a comprehension's, or the script's own. A function's
+ * local names are there from the start, unbound; `alias` is set for nonlocal and global names. */
+typedef struct Env Env;
+typedef struct EnvEntry {
+  const char *name;
+  uint32_t hash;
+  bool bound;
+  Env *alias;
+  Value value;
+} EnvEntry;
+struct Env {
+  Env *outer; /* NULL for the script's own scope */
+  VEC(EnvEntry) names;
+};
+
+/* Where code runs. */
+typedef struct Frame {
+  Script *sc;
+  Env *env;
+  Value result; /* of `return` */
+} Frame;
+
+typedef enum Flow { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
+
+typedef struct Args {
+  int n;
+  const Value *at;
+  int n_keywords;
+  const char *const *names;
+  const Value *keywords;
+} Args;
+
+/* A builtin, a method (type set) or a member of a namespace (type is the namespace). max -1: any
+ * number. keywords: those accepted, separated by spaces, or NULL. */
+typedef struct NativeRow {
+  const char *type, *name;
+  Value (*run)(Script *sc, Value self, const Args *a);
+  int min, max;
+  const char *keywords;
+} NativeRow;
+
+/* An attribute that is computed from the object. */
+typedef struct AttributeRow {
+  const char *type, *name;
+  Value (*get)(Script *sc, Value self);
+} AttributeRow;
+
+typedef struct ExceptionClass {
+  const char *name, *parent; /* parent NULL: the root, Exception */
+  const char *code;          /* of the diagnostics that are of this class */
+} ExceptionClass;
+typedef struct Exception { /* u.object of an exception; v.type is its class's name */
+  const ExceptionClass *class;
+  Diag diag;
+} Exception;
+
+struct Script {
+  Tirc *c;
+  Sched *sched;
+  int64_t steps, max_steps;
+  int calls, nesting;
+  Loc loc; /* of what is being evaluated */
+  Env *globals;
+  PtrMap infos; /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
+  const Exception *handling; /* for a bare `raise` */
+  void (*out)(void *self, const char *text);
+  ScriptObserver observer;
+  void *self;
+};
+
+/* script.c */
+void tirc_script_tick(Script *sc, int64_t steps); /* counts; throws when too many */
+
+/* exec.c */
+Flow tirc_script_exec(Frame *f, const SynList *body);
+void tirc_script_assign(Frame *f, const Syn *target, Value v);
+
+/* eval.c */
+Value tirc_script_eval(Frame *f, const Syn *e);
+void tirc_script_enter(Script *sc, const Syn *e); /* one step, one level deeper */
+static inline void tirc_script_leave(Script *sc) { sc->nesting--; }
+
+/* function.c */
+Env *tirc_script_env(Script *sc, Env *outer);
+void tirc_script_set(Script *sc, Env *env, const char *name, Value v);
+void tirc_script_unset(Script *sc, Env *env, const char *name);
+Value tirc_script_lookup(Script *sc, Env *env, const char *name);
+Value tirc_script_function(Frame *f, const Syn *def_or_lambda);
+Value tirc_script_call(Script *sc, Value callee, const Args *a);
+Value tirc_script_call1(Script *sc, Value callee, Value arg);
+
+Value tirc_script_method(Script *sc, const NativeRow *row, Value self); /* bound, not yet called */
+
+/* operators.c */
+bool tirc_script_truth(Script *sc, Value v);
+bool tirc_script_equal(Script *sc, Value a, Value b);
+bool tirc_script_less(Script *sc, Value a, Value b);
+Value tirc_script_compare(Script *sc, const char *op, Value a, Value b);
+Value tirc_script_unary(Script *sc, const char *op, Value a);
+bool tirc_script_number(Value v, double *out); /* bool, int or float */
+bool tirc_script_int(Value v, int64_t *out);   /* bool, int, or a constant integer expression */
+/* arith.c */
+Value tirc_script_binary(Script *sc, const char *op, Value a, Value b);
+Expr tirc_script_expr(Script *sc, Value v); /* a number as a constant; throws TypeError otherwise */
+Value tirc_script_of_expr(Expr e);          /* int and bool constants become plain values */
+
+/* iterate.c */
+typedef struct Iter {
+  Value over;
+  int64_t i;
+} Iter;
+typedef struct RangeObject {
+  int64_t start, stop, step;
+} RangeObject;
+typedef struct LazyIter LazyIter; /* u.object of an "iterator": zip, enumerate, map, filter */
+struct LazyIter {
+  bool (*next)(Script *sc, LazyIter *self, Value *out);
+  int n;
+  Iter *parts;
+  Value fn;
+  int64_t i;
+};
+Iter tirc_script_iter(Script *sc, Value v); /* TypeError when it is not iterable */
+bool tirc_script_next(Script *sc, Iter *it, Value *out);
+Value tirc_script_collect(Script *sc, Value iterable, ValueKind kind); /* a new list or tuple */
+int64_t tirc_script_length(Script *sc, Value v);
+Value tirc_script_item(Script *sc, Value v, Value index);
+void tirc_script_set_item(Script *sc, Value v, Value index, Value item);
+void tirc_script_delete_item(Script *sc, Value v, Value index);
+/* Bounds NULL when left out. */
+Value tirc_script_slice(Script *sc, Value v, const Value *lo, const Value *hi, const Value *step);
+int tirc_script_dict_find(Script *sc, Value dict, Value key); /* position of the value, or -1 */
+void tirc_script_dict_set(Script *sc, Value dict, Value key, Value v);
+bool tirc_script_contains(Script *sc, Value container, Value item);
+void tirc_script_sort(Script *sc, ValueList *list, Value key, bool reverse);
+
+/* builtins.c */
+extern const NativeRow tirc_script_builtins[];
+extern const int tirc_script_n_builtins;
+Value tirc_script_native(const NativeRow *row); /* the function as a value */
+
+/* strings.c, containers.c, namespaces.c: rows that end with name NULL */
+extern const NativeRow tirc_script_str_methods[], tirc_script_container_methods[],
+    tirc_script_schedule_methods[], tirc_script_namespace_rows[];
+/* format.c */
+const char *tirc_script_str(Script *sc, Value v);  /* as str() */
+const char *tirc_script_repr(Script *sc, Value v); /* as repr() */
+const char *tirc_script_format(Script *sc, Value v, const char *spec);
+/* strings.c */
+int64_t tirc_script_str_length(const char *s);
+Value tirc_script_str_item(Script *sc, const char *s, int64_t from, int64_t count);
+
+/* objects.c */
+Value tirc_script_object(const char *type, const void *object);
+Value tirc_script_attribute(Script *sc, Value v, const char *name);
+const char *tirc_script_type_name(Value v); /* finer than tirc_value_type_name: IntImm, Var ... */
+bool tirc_script_is(Value v, const char *type); /* an OBJECT of that type */
+Value tirc_script_of_stmt(Stmt s);
+/* handles.c */
+extern const AttributeRow tirc_script_attributes[]; /* ends with name NULL */
+Value tirc_script_resolve(Script *sc, Value handle); /* a loop or block handle as its statement */
+/* namespaces.c */
+Value tirc_script_namespace(const char *name);
+bool tirc_script_namespace_member(Script *sc, const char *space, const char *name, Value *out);
+
+/* exception.c */
+const ExceptionClass *tirc_script_exception_class(const char *name); /* NULL: no such one */
+bool tirc_script_is_subclass(const ExceptionClass *class, const char *name);
+Value tirc_script_exception(Script *sc, const Diag *diag);
+Value tirc_script_new_exception(Script *sc, const ExceptionClass *class, const Args *a);
+_Noreturn void tirc_script_raise(Script *sc, Value v);
+/* Raises exception `class` at sc->loc. hint may be NULL. */
+_Noreturn void tirc_script_error(Script *sc, const char *class, const char *hint,
+                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+_Noreturn void tirc_script_limit(Script *sc, const char *hint, const char *message);
+bool tirc_script_catchable(const Diag *diag); /* not a limit */
+
+#endif

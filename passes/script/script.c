@@ -1,0 +1,91 @@
+/* Running a script: the scope it starts with, the bounds it runs under, and what becomes of its
+ * errors. */
+#include "interp.h"
+
+enum { DEFAULT_STEPS = 10 * 1000 * 1000 };
+static const int64_t default_bytes = INT64_C(1) << 30;
+
+void tirc_script_tick(Script *sc, int64_t steps) {
+  sc->steps += steps;
+  if (sc->steps > sc->max_steps)
+    tirc_script_limit(sc, "does a loop never end? --script-steps sets the limit",
+                      tirc_format(sc->c, "the script takes more than %lld steps",
+                                  (long long)sc->max_steps));
+}
+
+static Value constant_value(Script *sc, Expr e) {
+  if (e->op == OP_STRING) return tirc_value_str(e->u.s);
+  if (e->op == OP_FLOAT) return tirc_value_float(e->u.f);
+  if (e->op != OP_TUPLE) return tirc_script_of_expr(e);
+  Value list = tirc_value_list(sc->c, VAL_TUPLE, 0, NULL);
+  for (int i = 0; i < e->n; i++) tirc_value_append(sc->c, list, constant_value(sc, e->args[i]));
+  return list;
+}
+
+static void predefine(Script *sc) {
+  static const char *const spaces[] = {"tvm", "tir", "T"};
+  const Module *m = sc->sched->mod;
+  for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+    tirc_script_set(sc, sc->globals, spaces[i], tirc_script_namespace("tir"));
+  for (int i = 0; i < m->n_constants; i++)
+    tirc_script_set(sc, sc->globals, m->constants[i].name,
+                    constant_value(sc, m->constants[i].value));
+  tirc_script_set(sc, sc->globals, "sch", tirc_script_object("Schedule", sc->sched));
+}
+
+/* The script's only function, when the script does nothing but define it: as the text of a trace
+ * does, def apply_trace(sch): ... */
+static const Syn *lone_function(const SynList *body) {
+  const Syn *def = NULL;
+  for (int i = 0; i < body->n; i++) {
+    const Syn *s = body->at[i];
+    bool doc = s->kind == SYN_EXPR_STMT && s->a->kind == SYN_STRING;
+    if (s->kind == SYN_IMPORT || s->kind == SYN_PASS || doc) continue;
+    if (s->kind != SYN_DEF || def) return NULL;
+    def = s;
+  }
+  return def && def->kids.n == 1 && def->kids.at[0]->i == 0 ? def : NULL;
+}
+
+static void run(Script *sc, const Source *source) {
+  SynList body = tirc_parse_syntax(sc->c, source);
+  Frame f = {.sc = sc, .env = sc->globals};
+  predefine(sc);
+  tirc_script_exec(&f, &body);
+  const Syn *def = lone_function(&body);
+  if (def)
+    tirc_script_call1(sc, tirc_script_lookup(sc, sc->globals, def->s),
+                      tirc_script_object("Schedule", sc->sched));
+}
+
+void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
+                     void (*out)(void *self, const char *text), ScriptObserver observer,
+                     void *self) {
+  Tirc *c = s->c;
+  const int64_t bytes = limits && limits->bytes > 0 ? limits->bytes : default_bytes;
+  const size_t outer_limit = c->max_bytes;
+  Script *sc = tirc_new(c, Script);
+  *sc = (Script){.c = c,
+                 .sched = s,
+                 .max_steps = limits && limits->steps > 0 ? limits->steps : DEFAULT_STEPS,
+                 .loc = {source->name, 1, 1},
+                 .out = out,
+                 .observer = observer,
+                 .self = self};
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    if (!outer_limit || c->bytes + (size_t)bytes < outer_limit)
+      c->max_bytes = c->bytes + (size_t)bytes;
+    sc->globals = tirc_script_env(sc, NULL);
+    run(sc, source);
+    TIRC_END(c, trap);
+    c->max_bytes = outer_limit;
+    return;
+  }
+  c->max_bytes = outer_limit;
+  if (!strcmp(c->diag.code, "memory")) {
+    c->diag.loc = sc->loc;
+    c->diag.message = "the script needs more memory than it may have";
+  }
+  tirc_throw(c);
+}

@@ -1,0 +1,227 @@
+/* From tensors to parameters: which variables the shapes of a function's buffers leave open, and what
+ * given tensors say about them. An extent may be any expression of them; those in which one unknown
+ * stands under sums and products with constants are solved, the others are checked. */
+#include "interp.h"
+
+#include "../ir/print.h"
+#include "../ir/visit.h"
+
+typedef struct Collector {
+  Tirc *c;
+  PtrMap known; /* scalar parameters and what was found */
+  VEC(Expr) found;
+} Collector;
+
+static bool collect(Visitor *v, Expr e) {
+  Collector *k = v->self;
+  if (e->op == OP_VAR && !tirc_map_has(&k->known, e)) {
+    tirc_map_set(k->c, &k->known, e, e);
+    vec_push(k->c, k->found, e);
+  }
+  return true;
+}
+
+static void collect_buffer(Visitor *v, Buffer b) {
+  for (int d = 0; d < b->ndim; d++) tirc_visit_expr(v, b->shape[d]);
+  for (int d = 0; b->strides && d < b->ndim; d++) tirc_visit_expr(v, b->strides[d]);
+  if (b->elem_offset) tirc_visit_expr(v, b->elem_offset);
+}
+
+int tirc_symbolic_params(Tirc *c, const Func *f, Expr **out) {
+  Collector k = {.c = c};
+  Visitor v = {.expr = collect, .self = &k};
+  for (int i = 0; i < f->n_params; i++)
+    if (!f->buffers[i]) tirc_map_set(c, &k.known, f->params[i], f->params[i]);
+  for (int i = 0; i < f->n_params; i++)
+    if (f->buffers[i]) collect_buffer(&v, f->buffers[i]);
+  *out = k.found.at;
+  return k.found.n;
+}
+
+/* --- solving ----------------------------------------------------------------------------------- */
+
+typedef struct Solver {
+  Tirc *c;
+  const Func *f;
+  PtrMap values; /* variable -> int64_t * */
+  const char *param;
+} Solver;
+
+static void know(Solver *s, Expr var, int64_t v) {
+  int64_t *place = tirc_new(s->c, int64_t);
+  *place = v;
+  tirc_map_set(s->c, &s->values, var, place);
+}
+
+_Noreturn static void refuse(Solver *s, const char *hint, const char *what) {
+  tirc_fail(s->c, s->f->loc, "argument", hint, "argument \"%s\" of %s: %s", s->param, s->f->name,
+            what);
+}
+
+static bool floor_divide(int64_t x, int64_t y, int64_t *q, int64_t *r) {
+  if (y == 0 || (y == -1 && x == INT64_MIN)) return false;
+  *q = x / y;
+  *r = x % y;
+  if (*r != 0 && (*r < 0) != (y < 0)) *r += y, --*q;
+  return true;
+}
+
+/* The value of e, when all in it is known. */
+static bool evaluate(Solver *s, Expr e, int64_t *out) {
+  int64_t x = 0, y = 0, rest;
+  const int64_t *known;
+  if (e->op == OP_INT) return *out = e->u.i, true;
+  if (e->op == OP_VAR)
+    return (known = tirc_map_get(&s->values, e)) != NULL ? (*out = *known, true) : false;
+  if (e->n < 1 || e->n > 2 || !evaluate(s, e->args[0], &x)) return false;
+  if (e->n == 2 && !evaluate(s, e->args[1], &y)) return false;
+  switch (e->op) {
+  case OP_CAST: *out = x; return true;
+  case OP_ADD: return !__builtin_add_overflow(x, y, out);
+  case OP_SUB: return !__builtin_sub_overflow(x, y, out);
+  case OP_MUL: return !__builtin_mul_overflow(x, y, out);
+  case OP_FLOORDIV: return floor_divide(x, y, out, &rest);
+  case OP_FLOORMOD: return floor_divide(x, y, &rest, out);
+  case OP_MIN: *out = x < y ? x : y; return true;
+  case OP_MAX: *out = x > y ? x : y; return true;
+  case OP_SHIFT_LEFT:
+    return y >= 0 && y < 63 && !__builtin_mul_overflow(x, INT64_C(1) << y, out);
+  default: return false;
+  }
+}
+
+/* Learns the one unknown of e == v, when it stands under sums and products only. */
+static bool solve(Solver *s, Expr e, int64_t v) {
+  int64_t known;
+  while (e->op == OP_CAST) e = e->args[0];
+  if (e->op == OP_VAR) return know(s, e, v), true;
+  if (e->op != OP_ADD && e->op != OP_SUB && e->op != OP_MUL) return false;
+  bool left = evaluate(s, e->args[0], &known);
+  if (!left && !evaluate(s, e->args[1], &known)) return false;
+  Expr unknown = e->args[left ? 1 : 0];
+  if (e->op == OP_MUL)
+    return known != 0 && !(known == -1 && v == INT64_MIN) && v % known == 0 &&
+           solve(s, unknown, v / known);
+  if (e->op == OP_SUB && left)
+    return !__builtin_sub_overflow(known, v, &v) && solve(s, unknown, v);
+  bool overflow = e->op == OP_ADD ? __builtin_sub_overflow(v, known, &v)
+                                  : __builtin_add_overflow(v, known, &v);
+  return !overflow && solve(s, unknown, v);
+}
+
+/* --- one parameter ----------------------------------------------------------------------------- */
+
+/* A tensor may also come flat: what lowering makes of a buffer, and buffers with strides. */
+static bool is_flat(Buffer b, const Tensor *t) {
+  return b->ndim != t->ndim || b->strides || b->elem_offset;
+}
+
+/* e should be v: true when that is now known to hold, false when too little is known. */
+static bool equate(Solver *s, Expr e, int64_t v, const char *what, int d) {
+  int64_t is;
+  if (!evaluate(s, e, &is)) return solve(s, e, v);
+  if (is != v)
+    refuse(s, "give arrays of the shapes that the function declares",
+           tirc_format(s->c, "%s %d is %lld, but should be %s = %lld", what, d, (long long)v,
+                       tirc_print_expr(s->c, e), (long long)is));
+  return true;
+}
+
+static bool bind_dims(Solver *s, Buffer b, const Tensor *t) {
+  bool done = true;
+  if (b->ndim == t->ndim && !(b->ndim == 1 && is_flat(b, t)))
+    for (int d = 0; d < b->ndim; d++)
+      done = equate(s, b->shape[d], t->shape[d], "extent", d) && done;
+  if (b->ndim == 1 && t->ndim != 1 && !b->strides)
+    done = equate(s, b->shape[0], t->count, "the number of elements, extent", 0) && done;
+  int64_t stride = 1, extent;
+  for (int d = b->ndim - 1; b->strides && d >= 0; d--) {
+    if (b->strides[d]->op == OP_VAR) done = equate(s, b->strides[d], stride, "stride", d) && done;
+    if (evaluate(s, b->shape[d], &extent) && __builtin_mul_overflow(stride, extent, &stride))
+      return false;
+  }
+  if (b->elem_offset && b->elem_offset->op == OP_VAR && !tirc_map_has(&s->values, b->elem_offset))
+    know(s, b->elem_offset, 0);
+  return done;
+}
+
+/* How many elements the buffer reaches over, when all is known. */
+static int64_t reach(Solver *s, Buffer b) {
+  int64_t last = 0, stride = 1, extent, own, step;
+  if (b->elem_offset && !evaluate(s, b->elem_offset, &last)) return -1;
+  for (int d = b->ndim - 1; d >= 0; d--) {
+    if (!evaluate(s, b->shape[d], &extent)) return -1;
+    if (extent <= 0) return 0;
+    own = stride;
+    if (b->strides && !evaluate(s, b->strides[d], &own)) return -1;
+    if (__builtin_mul_overflow(extent - 1, own, &step) ||
+        __builtin_add_overflow(last, step, &last) ||
+        __builtin_mul_overflow(stride, extent, &stride))
+      return -1;
+  }
+  return last + 1;
+}
+
+static void check_buffer(Solver *s, Buffer b, const Tensor *t) {
+  int64_t needed = reach(s, b);
+  if (needed < 0)
+    refuse(s, "pass the extent as a scalar parameter",
+           tirc_format(s->c, "the extents of %s cannot be derived from the arrays' shapes",
+                       tirc_print_buffer(s->c, b)));
+  if (needed > t->count || (!b->strides && !b->elem_offset && needed != t->count))
+    refuse(s, "give arrays of the shapes that the function declares",
+           tirc_format(s->c, "%s has %lld elements, but the array has %lld",
+                       tirc_print_buffer(s->c, b), (long long)needed, (long long)t->count));
+}
+
+static void check_argument(Solver *s, Buffer b, const Argument *a) {
+  if (!a->tensor) refuse(s, NULL, "an array is missing");
+  if (a->tensor->dtype.code != b->dtype.code || a->tensor->dtype.bits != b->dtype.bits)
+    refuse(s, "convert the array",
+           tirc_format(s->c, "the array has dtype %s, but should have %s",
+                       tirc_dtype_name(s->c, a->tensor->dtype), tirc_dtype_name(s->c, b->dtype)));
+  if (b->ndim != a->tensor->ndim && b->ndim != 1 && a->tensor->ndim != 1)
+    refuse(s, "give arrays of the shapes that the function declares",
+           tirc_format(s->c, "the array has %d dimensions, but should have %d", a->tensor->ndim,
+                       b->ndim));
+}
+
+static const char *param_name(const Func *f, int i) {
+  return f->buffers[i] ? f->buffers[i]->name : f->params[i]->u.s;
+}
+
+void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *args,
+                         int64_t *values) {
+  Solver s = {.c = c, .f = f};
+  if (n_args != f->n_params)
+    tirc_fail(c, f->loc, "argument", NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
+              n_args);
+  for (int i = 0; i < n_args; i++)
+    if (!f->buffers[i]) know(&s, f->params[i], args[i].i);
+  for (int i = 0; i < n_args; i++) {
+    s.param = param_name(f, i);
+    if (f->buffers[i]) check_argument(&s, f->buffers[i], &args[i]);
+  }
+  /* An extent may need what a later parameter tells, so go round until nothing is open. */
+  bool open = true;
+  for (int round = 0; open && round <= n_args; round++) {
+    open = false;
+    for (int i = 0; i < n_args; i++) {
+      s.param = param_name(f, i);
+      if (f->buffers[i] && !bind_dims(&s, f->buffers[i], args[i].tensor)) open = true;
+    }
+  }
+  for (int i = 0; i < n_args; i++) {
+    s.param = param_name(f, i);
+    if (f->buffers[i]) check_buffer(&s, f->buffers[i], args[i].tensor);
+  }
+  Expr *symbols;
+  int n = tirc_symbolic_params(c, f, &symbols);
+  for (int i = 0; i < n; i++) {
+    const int64_t *v = tirc_map_get(&s.values, symbols[i]);
+    if (!v)
+      tirc_fail(c, f->loc, "argument", "pass it as a scalar parameter",
+                "the arrays' shapes do not determine \"%s\"", symbols[i]->u.s);
+    values[i] = *v;
+  }
+}

@@ -1,0 +1,109 @@
+/* The reference interpreter's entry: binds the arguments, compiles the body (interp_code.h) and runs
+ * it. Everything it needs lives in a context of its own, so a run leaves nothing behind. */
+#include "interp_code.h"
+
+#include "../ir/print.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+enum { LOOPS_SHOWN = 12 };
+
+const char *tirc_run_text(Run *run, Expr e) { return tirc_print_expr(run->t, e); }
+
+/* " (i = 3, j = 4)": the loops and iterators around a step. */
+static const char *loop_values(Run *run) {
+  const Step *loops[LOOPS_SHOWN];
+  int n = 0;
+  for (const Step *s = run->at; s && n < LOOPS_SHOWN; s = s->parent)
+    if (s->stmt->kind == STMT_FOR) loops[n++] = s;
+  Text text = {.c = run->t};
+  for (int i = n - 1; i >= 0; i--)
+    tirc_text_addf(&text, "%s%s = %lld", i == n - 1 ? ", at " : ", ",
+                   loops[i]->stmt->u.loop.var->u.s, (long long)loops[i]->u.loop.cell->i);
+  return text.at ? text.at : "";
+}
+
+_Noreturn void tirc_run_fail(Run *run, const char *code, const char *hint, const char *format,
+                             ...) {
+  va_list args;
+  va_start(args, format);
+  const char *what = tirc_vformat(run->t, format, args);
+  va_end(args);
+  Loc loc = {0};
+  const char *block = NULL;
+  for (const Step *s = run->at; s; s = s->parent) {
+    if (!loc.line) loc = s->stmt->loc;
+    if (!block && s->stmt->kind == STMT_BLOCK) block = s->stmt->u.block.name;
+  }
+  tirc_fail(run->t, loc, code, hint, "%s%s%s%s%s", what, block ? " in block \"" : "",
+            block ? block : "", block ? "\"" : "", loop_values(run));
+}
+
+Cell *tirc_compile_var(Compiler *k, Expr var) {
+  Cell *cell = tirc_new_array(k->t, Cell, var->dtype.lanes ? var->dtype.lanes : 1);
+  tirc_map_set(k->t, &k->vars, var, cell);
+  return cell;
+}
+
+static void bind_buffer(Compiler *k, Buffer b, Expr handle, Tensor *tensor) {
+  Memory *m = tirc_declare_memory(k, b);
+  if (handle != b->data) tirc_map_set(k->t, &k->memories, handle, m);
+  m->data = tensor->data;
+  m->bytes = (int64_t)tensor->bytes;
+  tirc_declare_view(k, b, m);
+}
+
+static void bind_scalar(Compiler *k, Expr param, const Argument *a) {
+  Cell *cell = tirc_compile_var(k, param);
+  if (tirc_dtype_is_float(param->dtype)) cell->f = tirc_round_float(param->dtype, a->f);
+  else cell->i = a->i;
+}
+
+static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
+                      int64_t max_steps) {
+  Compiler k = {.t = t, .loc = f->loc};
+  Run run = {.t = t, .max_steps = max_steps > 0 ? max_steps : INT64_MAX};
+  Expr *symbols;
+  int n_symbols = tirc_symbolic_params(t, f, &symbols);
+  int64_t *values = tirc_new_array(t, int64_t, n_symbols);
+  tirc_bind_arguments(t, f, n_args, args, values);
+  for (int i = 0; i < n_symbols; i++) tirc_compile_var(&k, symbols[i])->i = values[i];
+  for (int i = 0; i < f->n_params; i++)
+    if (!f->buffers[i]) bind_scalar(&k, f->params[i], &args[i]);
+  for (int i = 0; i < f->n_params; i++)
+    if (f->buffers[i]) bind_buffer(&k, f->buffers[i], f->params[i], args[i].tensor);
+  const Step *body = tirc_compile_stmt(&k, f->body);
+  for (int i = 0; i < f->n_params; i++)
+    if (f->buffers[i]) {
+      View *v = tirc_map_get(&k.views, f->buffers[i]);
+      tirc_open_view(&run, v);
+      tirc_open_late_views(&run, v->memory);
+    }
+  body->run(&run, body);
+}
+
+static const char *keep(Tirc *c, const char *s) { return s ? tirc_strdup(c, s) : NULL; }
+
+void tirc_interpret(Tirc *c, const Func *f, int n_args, const Argument *args, int64_t max_steps) {
+  Tirc *t = tirc_context_new();
+  if (!t) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  if (c->max_bytes) t->max_bytes = c->max_bytes > c->bytes ? c->max_bytes - c->bytes : 1;
+  Trap trap, copy;
+  if (TIRC_TRY(t, trap)) {
+    interpret(t, f, n_args, args, max_steps);
+    TIRC_END(t, trap);
+    tirc_context_release(t);
+    return;
+  }
+  if (TIRC_TRY(c, copy)) {
+    Diag d = t->diag;
+    d.code = keep(c, d.code);
+    d.message = keep(c, d.message);
+    d.hint = keep(c, d.hint);
+    c->diag = d;
+    TIRC_END(c, copy);
+  }
+  tirc_context_release(t);
+  tirc_throw(c);
+}

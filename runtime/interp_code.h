@@ -1,0 +1,174 @@
+/* What the files of the interpreter share. A function is first compiled into a tree of `Node`s
+ * (expressions) and `Step`s (statements), each with a pointer to the C function that runs it; every
+ * variable has become the address of a cell, every buffer the address of a view. Then the tree runs.
+ *
+ * Integers are computed as int64 and floats as double, and after each operation brought back into
+ * their dtype. A vector is evaluated one lane at a time: `Run.lane` says which, and a store evaluates
+ * all lanes before it writes the first. */
+#ifndef TIRC_RUNTIME_INTERP_CODE_H
+#define TIRC_RUNTIME_INTERP_CODE_H
+
+#include "interp.h"
+
+typedef union Cell {
+  int64_t i; /* uint64 as its bit pattern */
+  double f;
+} Cell;
+
+typedef struct View View;
+/* Storage. What a buffer's data variable points to. */
+typedef struct Memory {
+  char *data;
+  int64_t bytes, capacity;
+  uint8_t *written; /* one byte a unit: has it been written? NULL for arguments, which always are */
+  int unit;
+  View *views; /* buffers on this memory without a declaration of their own, opened with it */
+} Memory;
+
+typedef struct Node Node;
+typedef struct Step Step;
+
+/* A buffer: how indices lead into a memory. */
+struct View {
+  Buffer buffer;
+  Memory *memory;
+  int ndim, elem;
+  int64_t offset, count; /* first element; elements that the memory holds */
+  int64_t *shape, *stride;
+  const Node **shape_code, **stride_code; /* stride_code NULL: compact */
+  const Node *offset_code;                /* NULL: 0 */
+  View *next;
+};
+
+typedef struct Run {
+  Tirc *t;
+  int lane;
+  bool poisoned; /* a tolerant load met memory that was never written, in this buffer: */
+  const char *poisoned_buffer;
+  int64_t steps, max_steps;
+  const Step *at; /* what runs, for messages */
+} Run;
+
+struct Node {
+  Cell *cell; /* scalar variables and constants: where the value is; otherwise NULL */
+  union {
+    int64_t (*i)(Run *, const Node *);
+    double (*f)(Run *, const Node *);
+  } eval;
+  const Node *a, *b, *c;
+  DType dtype;
+  bool tolerant; /* a load whose value is only copied: it may be uninitialised */
+  Expr expr;
+  union {
+    Cell constant;
+    struct {
+      View *view;
+      const Node **index;
+    } load;
+    Cell *lanes; /* vector variable, or the variable of a let */
+    struct {     /* call_extern */
+      double (*f1)(double);
+      double (*f2)(double, double);
+    } math;
+  } u;
+};
+
+typedef struct MatchCode {
+  View *view, *source;
+  int skipped; /* leading dimensions of the source that the view does not have */
+  const Node **min, **extent;
+  Cell **bind_shape, **bind_stride, *bind_offset; /* variables that the match defines, or NULL */
+} MatchCode;
+
+struct Step {
+  void (*run)(Run *, const Step *);
+  const Step *parent;
+  Stmt stmt;
+  union {
+    struct {
+      Cell *cell;
+      DType dtype;
+      const Node *min, *extent;
+      const Step *body;
+    } loop;
+    struct {
+      int n_iters, n_allocs, n_matches;
+      Cell **cells;
+      const Node **values, **min, **extent;
+      const Node *predicate; /* NULL when constant true */
+      View **allocs;
+      MatchCode *matches;
+      const Step *init, *body; /* init NULL when there is none */
+    } block;
+    struct {
+      int n;
+      const Step **at;
+    } seq;
+    struct {
+      View *view;
+      const Node **index;
+      const Node *value;
+      Cell *lanes;   /* room for a vector's values */
+      bool *poison;  /* and for whether they are uninitialised */
+    } store;
+    struct { /* EVAL, IF, WHILE, LET, ASSERT, ALLOC, DECL, ATTR */
+      const Node *value;
+      Cell *cell;
+      View *view;
+      const Step *body, *otherwise;
+    } other;
+  } u;
+};
+
+typedef struct Compiler {
+  Tirc *t;
+  PtrMap vars;     /* variable -> Cell */
+  PtrMap memories; /* data variable -> Memory */
+  PtrMap views;    /* buffer -> View */
+  const Step *parent;
+  Loc loc;
+} Compiler;
+
+/* Scalars and, with run->lane set, lanes of vectors. */
+static inline int64_t get_i(Run *run, const Node *n) {
+  return n->cell ? n->cell->i : n->eval.i(run, n);
+}
+static inline double get_f(Run *run, const Node *n) {
+  return n->cell ? n->cell->f : n->eval.f(run, n);
+}
+static inline Cell get_cell(Run *run, const Node *n) {
+  if (n->cell) return *n->cell;
+  Cell v;
+  if (tirc_dtype_is_float(n->dtype)) v.f = n->eval.f(run, n);
+  else v.i = n->eval.i(run, n);
+  return v;
+}
+
+/* interp.c */
+_Noreturn void tirc_run_fail(Run *run, const char *code, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+const char *tirc_run_text(Run *run, Expr e);
+Cell *tirc_compile_var(Compiler *k, Expr var); /* a new cell for a variable; lanes of them */
+/* interp_expr.c */
+const Node *tirc_compile_expr(Compiler *k, Expr e);
+const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);
+int64_t tirc_wrap_int(DType t, int64_t v);   /* two's complement into t */
+double tirc_round_float(DType t, double v);  /* to the nearest value of t */
+/* interp_math.c: false when e is none of the float intrinsics there. */
+bool tirc_compile_math(Compiler *k, Node *n);
+void tirc_compile_extern(Compiler *k, Node *n); /* T.call_extern of libm, or throws */
+/* interp_access.c */
+View *tirc_compile_view(Compiler *k, Buffer b);            /* of a buffer in scope */
+View *tirc_declare_view(Compiler *k, Buffer b, Memory *m); /* m NULL: found at run time */
+Memory *tirc_declare_memory(Compiler *k, Buffer b);
+void tirc_compile_load(Compiler *k, Node *n);
+void tirc_compile_match(Compiler *k, const MatchBuffer *m, MatchCode *out);
+void tirc_open_view(Run *run, View *v);      /* shape, strides, offset */
+void tirc_open_late_views(Run *run, Memory *m);
+void tirc_open_memory(Run *run, View *v);    /* fresh poisoned memory for an allocation */
+void tirc_open_match(Run *run, const MatchCode *m);
+void tirc_run_store(Run *run, const Step *s);
+/* interp_stmt.c */
+const Step *tirc_compile_stmt(Compiler *k, Stmt s);
+
+#endif

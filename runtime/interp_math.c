@@ -1,0 +1,156 @@
+/* The intrinsics on floats. Each is computed in double and rounded once to the dtype, which for
+ * float32 and narrower is the correctly rounded result or next to it. */
+#define _GNU_SOURCE
+#include "interp_code.h"
+
+#include "../ir/print.h"
+
+#include <math.h>
+
+/* UNARY(op, value of x), BINARY(op, value of x and y) */
+#define FUNCTIONS(UNARY, BINARY)                                                                   \
+  UNARY(EXP, exp(x))                                                                               \
+  UNARY(EXP2, exp2(x))                                                                             \
+  UNARY(EXP10, pow(10, x))                                                                         \
+  UNARY(LOG, log(x))                                                                               \
+  UNARY(LOG2, log2(x))                                                                             \
+  UNARY(LOG10, log10(x))                                                                           \
+  UNARY(LOG1P, log1p(x))                                                                           \
+  UNARY(SQRT, sqrt(x))                                                                             \
+  UNARY(RSQRT, 1 / sqrt(x))                                                                        \
+  UNARY(SIN, sin(x))                                                                               \
+  UNARY(COS, cos(x))                                                                               \
+  UNARY(TAN, tan(x))                                                                               \
+  UNARY(ASIN, asin(x))                                                                             \
+  UNARY(ACOS, acos(x))                                                                             \
+  UNARY(ATAN, atan(x))                                                                             \
+  UNARY(SINH, sinh(x))                                                                             \
+  UNARY(COSH, cosh(x))                                                                             \
+  UNARY(TANH, tanh(x))                                                                             \
+  UNARY(SIGMOID, 1 / (1 + exp(-x)))                                                                \
+  UNARY(ERF, erf(x))                                                                               \
+  UNARY(FLOOR, floor(x))                                                                           \
+  UNARY(CEIL, ceil(x))                                                                             \
+  UNARY(TRUNC, trunc(x))                                                                           \
+  UNARY(ROUND, round(x))                                                                           \
+  UNARY(NEARBYINT, nearbyint(x))                                                                   \
+  UNARY(ABS, fabs(x))                                                                              \
+  BINARY(ATAN2, atan2(x, y))                                                                       \
+  BINARY(POW, pow(x, y))                                                                           \
+  BINARY(FMOD, fmod(x, y))                                                                         \
+  BINARY(COPYSIGN, copysign(x, y))
+
+#define DEFINE_UNARY(NAME, value)                                                                  \
+  static double eval_##NAME(Run *run, const Node *n) {                                             \
+    double x = get_f(run, n->a);                                                                   \
+    return tirc_round_float(n->dtype, value);                                                      \
+  }
+#define DEFINE_BINARY(NAME, value)                                                                 \
+  static double eval_##NAME(Run *run, const Node *n) {                                             \
+    double x = get_f(run, n->a), y = get_f(run, n->b);                                             \
+    return tirc_round_float(n->dtype, value);                                                      \
+  }
+FUNCTIONS(DEFINE_UNARY, DEFINE_BINARY)
+
+/* A double product and sum would be rounded twice for float32. */
+static double eval_FMA(Run *run, const Node *n) {
+  double x = get_f(run, n->a), y = get_f(run, n->b), z = get_f(run, n->c);
+  if (n->dtype.bits == 32) return (double)fmaf((float)x, (float)y, (float)z);
+  return tirc_round_float(n->dtype, fma(x, y, z));
+}
+static int64_t eval_ISNAN(Run *run, const Node *n) { return isnan(get_f(run, n->a)) != 0; }
+static int64_t eval_ISINF(Run *run, const Node *n) { return isinf(get_f(run, n->a)) != 0; }
+static int64_t eval_abs_int(Run *run, const Node *n) {
+  int64_t x = get_i(run, n->a);
+  if (x == tirc_dtype_min(n->dtype) && n->dtype.code == TYPE_INT && n->dtype.bits >= 32)
+    tirc_run_fail(run, "overflow", "use a wider integer type", "%s overflows",
+                  tirc_run_text(run, n->expr));
+  return n->dtype.code == TYPE_INT && x < 0 ? tirc_wrap_int(n->dtype, -x) : x;
+}
+
+static double (*const functions[OP_COUNT])(Run *, const Node *) = {
+#define ROW(NAME, value) [OP_##NAME] = eval_##NAME,
+    FUNCTIONS(ROW, ROW)[OP_FMA] = eval_FMA,
+};
+
+bool tirc_compile_math(Compiler *k, Node *n) {
+  (void)k;
+  Op op = n->expr->op;
+  if (op == OP_ABS && tirc_dtype_is_int(n->dtype)) {
+    n->eval.i = eval_abs_int;
+    return true;
+  }
+  for (int i = 0; i < n->expr->n; i++)
+    if (!tirc_dtype_is_float(n->expr->args[i]->dtype)) return false;
+  if (op == OP_ISNAN || op == OP_ISINF) {
+    n->eval.i = op == OP_ISNAN ? eval_ISNAN : eval_ISINF;
+    return true;
+  }
+  n->eval.f = functions[op];
+  return n->eval.f && tirc_dtype_is_float(n->dtype);
+}
+
+/* --- T.call_extern ----------------------------------------------------------------------------- */
+
+/* Functions of libm, by their double names; a call of the float32 form has an "f" behind it. */
+static const struct {
+  const char *name;
+  double (*f1)(double);
+  double (*f2)(double, double);
+} libm[] = {
+    {"acos", acos, NULL},   {"acosh", acosh, NULL}, {"asin", asin, NULL},   {"asinh", asinh, NULL},
+    {"atan", atan, NULL},   {"atanh", atanh, NULL}, {"cbrt", cbrt, NULL},   {"ceil", ceil, NULL},
+    {"cos", cos, NULL},     {"cosh", cosh, NULL},   {"erf", erf, NULL},     {"erfc", erfc, NULL},
+    {"exp", exp, NULL},     {"exp2", exp2, NULL},   {"expm1", expm1, NULL}, {"fabs", fabs, NULL},
+    {"floor", floor, NULL}, {"lgamma", lgamma, NULL}, {"log", log, NULL},   {"log10", log10, NULL},
+    {"log1p", log1p, NULL}, {"log2", log2, NULL},   {"rint", rint, NULL},   {"round", round, NULL},
+    {"nearbyint", nearbyint, NULL}, {"sin", sin, NULL}, {"sinh", sinh, NULL}, {"sqrt", sqrt, NULL},
+    {"tan", tan, NULL},     {"tanh", tanh, NULL},   {"tgamma", tgamma, NULL}, {"trunc", trunc, NULL},
+    {"atan2", NULL, atan2}, {"copysign", NULL, copysign}, {"fdim", NULL, fdim}, {"fmax", NULL, fmax},
+    {"fmin", NULL, fmin},   {"fmod", NULL, fmod},   {"hypot", NULL, hypot}, {"pow", NULL, pow},
+    {"remainder", NULL, remainder},
+};
+
+static double eval_extern1(Run *run, const Node *n) {
+  return tirc_round_float(n->dtype, n->u.math.f1(get_f(run, n->a)));
+}
+static double eval_extern2(Run *run, const Node *n) {
+  double x = get_f(run, n->a);
+  return tirc_round_float(n->dtype, n->u.math.f2(x, get_f(run, n->b)));
+}
+
+static bool find_libm(const char *name, DType t, Node *n) {
+  size_t length = strlen(name);
+  for (size_t i = 0; i < sizeof libm / sizeof *libm; i++) {
+    size_t base = strlen(libm[i].name);
+    bool same = strncmp(name, libm[i].name, base) == 0 &&
+                (length == base || (length == base + 1 && name[base] == 'f' && t.bits == 32));
+    if (!same) continue;
+    n->u.math.f1 = libm[i].f1;
+    n->u.math.f2 = libm[i].f2;
+    return true;
+  }
+  return false;
+}
+
+void tirc_compile_extern(Compiler *k, Node *n) {
+  Expr e = n->expr;
+  bool external = strcmp(e->u.s, "call_extern") == 0 || strcmp(e->u.s, "call_pure_extern") == 0;
+  if (strcmp(e->u.s, "infinity") == 0 && tirc_dtype_is_float(n->dtype)) {
+    n->u.constant.f = (double)INFINITY;
+    n->cell = &n->u.constant;
+    return;
+  }
+  if (!external || e->n < 1 || e->args[0]->op != OP_STRING)
+    tirc_fail(k->t, k->loc, "unsupported", "lower or replace the call first",
+              "the reference interpreter does not know the intrinsic T.%s", e->u.s);
+  const char *name = e->args[0]->u.s;
+  bool floats = tirc_dtype_is_float(n->dtype);
+  for (int i = 1; i < e->n; i++) floats = floats && tirc_dtype_is_float(e->args[i]->dtype);
+  if (!floats || !find_libm(name, n->dtype, n) || e->n != (n->u.math.f2 ? 3 : 2))
+    tirc_fail(k->t, k->loc, "unsupported", "functions of libm on floats can be called",
+              "the reference interpreter cannot call the external function \"%s\"", name);
+  n->a = tirc_compile_expr(k, e->args[1]);
+  if (n->u.math.f2) n->b = tirc_compile_expr(k, e->args[2]);
+  n->eval.f = n->u.math.f2 ? eval_extern2 : eval_extern1;
+}

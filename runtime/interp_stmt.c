@@ -1,0 +1,277 @@
+/* Statements of the interpreter: each kind has a function that compiles it and one that runs it. All
+ * loops run in order, whatever their kind. */
+#include "interp_code.h"
+
+#include "../ir/print.h"
+
+static void run_step(Run *run, const Step *s) { s->run(run, s); }
+
+static void count_step(Run *run) {
+  if (++run->steps > run->max_steps)
+    tirc_run_fail(run, "steps", "raise the limit, or use smaller extents",
+                  "the limit of %lld steps is reached", (long long)run->max_steps);
+}
+
+/* --- loops ------------------------------------------------------------------------------------- */
+
+static void run_for(Run *run, const Step *s) {
+  run->at = s;
+  int64_t min = get_i(run, s->u.loop.min), extent = get_i(run, s->u.loop.extent), end;
+  if (__builtin_add_overflow(min, extent, &end) ||
+      (extent > 0 && (end - 1 > tirc_dtype_max(s->u.loop.dtype))))
+    tirc_run_fail(run, "overflow", "use a wider loop variable", "loop \"%s\" overflows its dtype",
+                  s->stmt->u.loop.var->u.s);
+  const Step *body = s->u.loop.body;
+  for (int64_t i = min; i < end; i++) {
+    s->u.loop.cell->i = i;
+    count_step(run);
+    body->run(run, body);
+  }
+}
+
+static void compile_for(Compiler *k, Step *s) {
+  const For *loop = &s->stmt->u.loop;
+  s->u.loop.min = tirc_compile_expr(k, loop->min);
+  s->u.loop.extent = tirc_compile_expr(k, loop->extent);
+  s->u.loop.cell = tirc_compile_var(k, loop->var);
+  s->u.loop.dtype = loop->var->dtype;
+  s->u.loop.body = tirc_compile_stmt(k, loop->body);
+  s->run = run_for;
+}
+
+static void run_while(Run *run, const Step *s) {
+  for (;;) {
+    run->at = s;
+    if (!get_i(run, s->u.other.value)) return;
+    count_step(run);
+    run_step(run, s->u.other.body);
+  }
+}
+static void compile_while(Compiler *k, Step *s) {
+  s->u.other.value = tirc_compile_expr(k, s->stmt->u.loop_while.cond);
+  s->u.other.body = tirc_compile_stmt(k, s->stmt->u.loop_while.body);
+  s->run = run_while;
+}
+
+/* --- blocks ------------------------------------------------------------------------------------ */
+
+_Noreturn static void iterator_fails(Run *run, const Step *s, int i, int64_t v) {
+  const IterVar *iter = &s->stmt->u.block.iters[i];
+  tirc_run_fail(run, "out-of-bounds", "correct the binding, or guard it with T.where",
+                "iterator %s = %s = %lld is outside of its domain [%lld, +%lld)", iter->var->u.s,
+                tirc_run_text(run, s->stmt->u.block.iter_values[i]), (long long)v,
+                (long long)get_i(run, s->u.block.min[i]),
+                (long long)get_i(run, s->u.block.extent[i]));
+}
+
+static void run_block(Run *run, const Step *s) {
+  run->at = s;
+  int n = s->u.block.n_iters;
+  for (int i = 0; i < n; i++) s->u.block.cells[i]->i = get_i(run, s->u.block.values[i]);
+  if (s->u.block.predicate && !get_i(run, s->u.block.predicate)) return;
+  bool first = true;
+  for (int i = 0; i < n; i++) {
+    int64_t v = s->u.block.cells[i]->i, offset = v - get_i(run, s->u.block.min[i]);
+    if ((uint64_t)offset >= (uint64_t)get_i(run, s->u.block.extent[i]))
+      iterator_fails(run, s, i, v);
+    if (offset != 0 && s->stmt->u.block.iters[i].kind == ITER_REDUCE) first = false;
+  }
+  for (int i = 0; i < s->u.block.n_allocs; i++) tirc_open_memory(run, s->u.block.allocs[i]);
+  for (int i = 0; i < s->u.block.n_matches; i++) tirc_open_match(run, &s->u.block.matches[i]);
+  if (first && s->u.block.init) run_step(run, s->u.block.init);
+  run_step(run, s->u.block.body);
+}
+
+/* The view of a buffer that is allocated here. */
+static View *compile_alloc_view(Compiler *k, Buffer b) {
+  return tirc_declare_view(k, b, tirc_declare_memory(k, b));
+}
+
+static void compile_block(Compiler *k, Step *s) {
+  const Block *b = &s->stmt->u.block;
+  s->u.block.n_iters = b->n_iters;
+  s->u.block.values = tirc_compile_exprs(k, b->n_iters, b->iter_values);
+  s->u.block.cells = tirc_new_array(k->t, Cell *, b->n_iters);
+  s->u.block.min = tirc_new_array(k->t, const Node *, b->n_iters);
+  s->u.block.extent = tirc_new_array(k->t, const Node *, b->n_iters);
+  for (int i = 0; i < b->n_iters; i++) s->u.block.cells[i] = tirc_compile_var(k, b->iters[i].var);
+  for (int i = 0; i < b->n_iters; i++) {
+    s->u.block.min[i] = tirc_compile_expr(k, b->iters[i].dom.min);
+    s->u.block.extent[i] = tirc_compile_expr(k, b->iters[i].dom.extent);
+  }
+  if (!tirc_is_true(b->predicate)) s->u.block.predicate = tirc_compile_expr(k, b->predicate);
+  s->u.block.n_allocs = b->n_allocs;
+  s->u.block.allocs = tirc_new_array(k->t, View *, b->n_allocs);
+  for (int i = 0; i < b->n_allocs; i++) s->u.block.allocs[i] = compile_alloc_view(k, b->allocs[i]);
+  s->u.block.n_matches = b->n_matches;
+  s->u.block.matches = tirc_new_array(k->t, MatchCode, b->n_matches);
+  for (int i = 0; i < b->n_matches; i++)
+    tirc_compile_match(k, &b->matches[i], &s->u.block.matches[i]);
+  if (b->init) s->u.block.init = tirc_compile_stmt(k, b->init);
+  s->u.block.body = tirc_compile_stmt(k, b->body);
+  s->run = run_block;
+}
+
+/* --- stores ------------------------------------------------------------------------------------ */
+
+/* A value that is only moved may be uninitialised; so may what a lazy choice between such gives. */
+static void let_copies_be_poisoned(const Node *n) {
+  Node *m = (Node *)(uintptr_t)n;
+  Op op = n->expr->op;
+  if (op == OP_LOAD || op == OP_SELECT) m->tolerant = true;
+  if (op == OP_IF_THEN_ELSE) {
+    let_copies_be_poisoned(n->b);
+    let_copies_be_poisoned(n->c);
+  }
+}
+
+static void compile_store(Compiler *k, Step *s) {
+  Stmt stmt = s->stmt;
+  Buffer b = stmt->u.store.buffer;
+  s->u.store.view = tirc_compile_view(k, b);
+  s->u.store.index = tirc_compile_exprs(k, stmt->u.store.n, stmt->u.store.indices);
+  const Node *value = s->u.store.value = tirc_compile_expr(k, stmt->u.store.value);
+  if (stmt->u.store.n != b->ndim)
+    tirc_fail(k->t, k->loc, "type", NULL, "buffer \"%s\" has %d dimensions, not %d", b->name,
+              b->ndim, stmt->u.store.n);
+  if (value->dtype.code != b->dtype.code || value->dtype.bits != b->dtype.bits)
+    tirc_fail(k->t, k->loc, "type", "cast the value", "a %s is stored to the %s buffer \"%s\"",
+              tirc_dtype_name(k->t, value->dtype), tirc_dtype_name(k->t, b->dtype), b->name);
+  let_copies_be_poisoned(value);
+  int lanes = value->dtype.lanes;
+  for (int d = 0; d < b->ndim; d++) {
+    int l = s->u.store.index[d]->dtype.lanes;
+    if (l > lanes) lanes = l;
+  }
+  if (lanes > 1) {
+    s->u.store.lanes = tirc_new_array(k->t, Cell, lanes);
+    s->u.store.poison = tirc_new_array(k->t, bool, lanes);
+  }
+  s->run = tirc_run_store;
+}
+
+/* --- the rest ---------------------------------------------------------------------------------- */
+
+static void run_seq(Run *run, const Step *s) {
+  for (int i = 0; i < s->u.seq.n; i++) run_step(run, s->u.seq.at[i]);
+}
+static void compile_seq(Compiler *k, Step *s) {
+  int n = s->u.seq.n = s->stmt->u.seq.n;
+  s->u.seq.at = tirc_new_array(k->t, const Step *, n);
+  for (int i = 0; i < n; i++) s->u.seq.at[i] = tirc_compile_stmt(k, s->stmt->u.seq.at[i]);
+  s->run = run_seq;
+}
+
+static void run_if(Run *run, const Step *s) {
+  run->at = s;
+  const Step *chosen = get_i(run, s->u.other.value) ? s->u.other.body : s->u.other.otherwise;
+  if (chosen) run_step(run, chosen);
+}
+static void compile_if(Compiler *k, Step *s) {
+  s->u.other.value = tirc_compile_expr(k, s->stmt->u.branch.cond);
+  s->u.other.body = tirc_compile_stmt(k, s->stmt->u.branch.then_case);
+  if (s->stmt->u.branch.else_case)
+    s->u.other.otherwise = tirc_compile_stmt(k, s->stmt->u.branch.else_case);
+  s->run = run_if;
+}
+
+static void run_let(Run *run, const Step *s) {
+  run->at = s;
+  const Node *value = s->u.other.value;
+  int lanes = value->dtype.lanes;
+  for (run->lane = 0; run->lane < lanes; run->lane++)
+    s->u.other.cell[run->lane] = get_cell(run, value);
+  run->lane = 0;
+  run_step(run, s->u.other.body);
+}
+static void compile_let(Compiler *k, Step *s) {
+  s->u.other.value = tirc_compile_expr(k, s->stmt->u.let.value);
+  s->u.other.cell = tirc_compile_var(k, s->stmt->u.let.var);
+  s->u.other.body = tirc_compile_stmt(k, s->stmt->u.let.body);
+  s->run = run_let;
+}
+
+static void run_assert(Run *run, const Step *s) {
+  run->at = s;
+  if (!get_i(run, s->u.other.value))
+    tirc_run_fail(run, "assert", NULL, "the assertion fails: %s", s->stmt->u.check.message);
+  if (s->u.other.body) run_step(run, s->u.other.body);
+}
+static void compile_assert(Compiler *k, Step *s) {
+  s->u.other.value = tirc_compile_expr(k, s->stmt->u.check.cond);
+  if (s->stmt->u.check.body) s->u.other.body = tirc_compile_stmt(k, s->stmt->u.check.body);
+  s->run = run_assert;
+}
+
+static void run_alloc(Run *run, const Step *s) {
+  run->at = s;
+  tirc_open_memory(run, s->u.other.view);
+  run_step(run, s->u.other.body);
+}
+static void compile_alloc(Compiler *k, Step *s) {
+  s->u.other.view = compile_alloc_view(k, s->stmt->u.alloc.buffer);
+  s->u.other.body = tirc_compile_stmt(k, s->stmt->u.alloc.body);
+  s->run = run_alloc;
+}
+
+static void run_decl(Run *run, const Step *s) {
+  run->at = s;
+  tirc_open_view(run, s->u.other.view);
+  run_step(run, s->u.other.body);
+}
+static void compile_decl(Compiler *k, Step *s) {
+  Buffer b = s->stmt->u.alloc.buffer;
+  Memory *m = tirc_map_get(&k->memories, b->data);
+  if (!m) { /* without data it is an allocation */
+    compile_alloc(k, s);
+    return;
+  }
+  s->u.other.view = tirc_declare_view(k, b, m);
+  s->u.other.body = tirc_compile_stmt(k, s->stmt->u.alloc.body);
+  s->run = run_decl;
+}
+
+static void run_nothing(Run *run, const Step *s) { (void)run, (void)s; }
+static void run_eval(Run *run, const Step *s) {
+  run->at = s;
+  (void)get_cell(run, s->u.other.value);
+}
+/* Hints have no meaning here, and their addresses need not be valid. */
+static void compile_eval(Compiler *k, Step *s) {
+  Expr e = s->stmt->u.eval.value;
+  s->run = run_nothing;
+  if (e->op == OP_CALL && strcmp(e->u.s, "prefetch") == 0) return;
+  s->u.other.value = tirc_compile_expr(k, e);
+  s->run = run_eval;
+}
+
+/* An attribute is a note to other passes, except for those that give a variable its meaning. */
+static void run_body(Run *run, const Step *s) { run_step(run, s->u.other.body); }
+static void compile_attr(Compiler *k, Step *s) {
+  const char *key = s->stmt->u.attr.key;
+  if (strcmp(key, "thread_extent") == 0 || strcmp(key, "virtual_thread") == 0)
+    tirc_fail(k->t, k->loc, "unsupported", "use a loop with T.thread_binding",
+              "the reference interpreter does not run T.attr(..., \"%s\", ...)", key);
+  s->u.other.body = tirc_compile_stmt(k, s->stmt->u.attr.body);
+  s->run = run_body;
+}
+
+static void (*const compilers[])(Compiler *, Step *) = {
+    [STMT_FOR] = compile_for,     [STMT_BLOCK] = compile_block, [STMT_SEQ] = compile_seq,
+    [STMT_STORE] = compile_store, [STMT_EVAL] = compile_eval,   [STMT_IF] = compile_if,
+    [STMT_WHILE] = compile_while, [STMT_LET] = compile_let,     [STMT_ALLOC] = compile_alloc,
+    [STMT_DECL] = compile_decl,   [STMT_ATTR] = compile_attr,   [STMT_ASSERT] = compile_assert,
+};
+
+const Step *tirc_compile_stmt(Compiler *k, Stmt stmt) {
+  Step *s = tirc_new(k->t, Step);
+  s->stmt = stmt;
+  s->parent = k->parent;
+  Loc loc = k->loc;
+  if (stmt->loc.line) k->loc = stmt->loc;
+  k->parent = s;
+  compilers[stmt->kind](k, s);
+  k->parent = s->parent;
+  k->loc = loc;
+  return s;
+}

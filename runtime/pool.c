@@ -1,0 +1,170 @@
+/* The pool has one job at a time. `state` counts up by one when a job opens (odd) and again when it
+ * closes (even). A worker that sees an open job counts itself in (`inside`), looks again whether the
+ * job is still open, and only then reads it; the caller closes the job when no chunk is left and waits
+ * until nobody is inside. So the caller may write the next job without a race, and never waits for
+ * a worker that has not come in. Chunks are claimed one by one from `next`.
+ *
+ * A job while another one runs, be it from inside a body or from another thread, runs in its caller:
+ * the `busy` flag says so. */
+#include "pool.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SPINS = 4000 }; /* about 100 us of pauses: longer than the gap between loops of one kernel */
+
+struct Pool {
+  int threads, started, spins;
+  pthread_t *workers;
+  /* the job */
+  int64_t n, chunks;
+  void (*body)(int64_t, void *);
+  void *closure;
+  _Alignas(64) _Atomic uint32_t state;
+  _Atomic uint32_t sleepers;
+  _Atomic bool stop, busy;
+  _Alignas(64) _Atomic int64_t next;
+  _Alignas(64) _Atomic uint32_t inside;
+  _Atomic bool caller_sleeps;
+};
+
+static void futex_wait(_Atomic uint32_t *at, uint32_t value) {
+  syscall(SYS_futex, (uint32_t *)(void *)at, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+static void futex_wake(_Atomic uint32_t *at, int n) {
+  syscall(SYS_futex, (uint32_t *)(void *)at, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
+}
+static void pause_cpu(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#else
+  atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+/* Piece number k of [0, n) cut into `chunks`: the first n % chunks pieces are one longer. */
+static int64_t chunk_start(int64_t n, int64_t chunks, int64_t k) {
+  int64_t q = n / chunks, r = n % chunks;
+  return q * k + (k < r ? k : r);
+}
+
+static void work(Pool *p) {
+  for (;;) {
+    int64_t k = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
+    if (k >= p->chunks) return;
+    int64_t end = chunk_start(p->n, p->chunks, k + 1);
+    for (int64_t i = chunk_start(p->n, p->chunks, k); i < end; i++) p->body(i, p->closure);
+  }
+}
+
+/* Waits for an open job other than `seen`, or for the end. */
+static uint32_t await_job(Pool *p, uint32_t seen) {
+  for (int spin = 0;;) {
+    uint32_t s = atomic_load(&p->state);
+    if (atomic_load(&p->stop) || (s != seen && (s & 1))) return s;
+    if (spin < p->spins) {
+      spin++;
+      pause_cpu();
+      continue;
+    }
+    atomic_fetch_add(&p->sleepers, 1);
+    if (!atomic_load(&p->stop)) futex_wait(&p->state, s);
+    atomic_fetch_sub(&p->sleepers, 1);
+  }
+}
+
+static void leave(Pool *p) {
+  if (atomic_fetch_sub(&p->inside, 1) == 1 && atomic_load(&p->caller_sleeps))
+    futex_wake(&p->inside, 1);
+}
+
+static void *worker(void *argument) {
+  Pool *p = argument;
+  for (uint32_t seen = 0;;) {
+    seen = await_job(p, seen);
+    if (atomic_load(&p->stop)) return NULL;
+    atomic_fetch_add(&p->inside, 1);
+    if (atomic_load(&p->state) == seen) work(p);
+    leave(p);
+  }
+}
+
+static int available_cores(void) {
+  cpu_set_t set;
+  int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                      : (int)sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? n : 1;
+}
+
+int tirc_default_threads(void) {
+  const char *s = getenv("TIRC_NUM_THREADS");
+  char *end = NULL;
+  long n = s ? strtol(s, &end, 10) : 0;
+  return s && *s && !*end && n >= 1 && n <= 4096 ? (int)n : available_cores();
+}
+
+Pool *tirc_pool_new(int threads) {
+  if (threads < 1 || threads > 4096) return NULL;
+  Pool *p = aligned_alloc(64, (sizeof(Pool) + 63) / 64 * 64);
+  if (!p) return NULL;
+  *p = (Pool){.threads = threads, .spins = threads > available_cores() ? 0 : SPINS};
+  p->workers = calloc((size_t)threads, sizeof *p->workers);
+  while (p->workers && p->started < threads - 1 &&
+         pthread_create(&p->workers[p->started], NULL, worker, p) == 0)
+    p->started++;
+  if (p->workers && p->started == threads - 1) return p;
+  tirc_pool_free(p);
+  return NULL;
+}
+
+void tirc_pool_free(Pool *p) {
+  if (!p) return;
+  atomic_store(&p->stop, true);
+  atomic_fetch_add(&p->state, 2);
+  futex_wake(&p->state, INT_MAX);
+  for (int i = 0; i < p->started; i++) pthread_join(p->workers[i], NULL);
+  free(p->workers);
+  free(p);
+}
+
+int tirc_pool_threads(const Pool *p) { return p->threads; }
+
+/* Until every worker that came in has left. */
+static void await_workers(Pool *p) {
+  for (int spin = 0; spin < p->spins; spin++) {
+    if (atomic_load(&p->inside) == 0) return;
+    pause_cpu();
+  }
+  atomic_store(&p->caller_sleeps, true);
+  for (uint32_t n; (n = atomic_load(&p->inside)) != 0;) futex_wait(&p->inside, n);
+  atomic_store(&p->caller_sleeps, false);
+}
+
+void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), void *closure,
+                   int64_t chunks) {
+  if (chunks <= 0) chunks = p->threads;
+  if (chunks > n) chunks = n;
+  if (p->threads == 1 || chunks <= 1 || atomic_exchange(&p->busy, true)) {
+    for (int64_t i = 0; i < n; i++) body(i, closure);
+    return;
+  }
+  p->n = n;
+  p->chunks = chunks;
+  p->body = body;
+  p->closure = closure;
+  atomic_store_explicit(&p->next, 0, memory_order_relaxed);
+  atomic_fetch_add(&p->state, 1);
+  if (atomic_load(&p->sleepers))
+    futex_wake(&p->state, chunks < p->threads ? (int)chunks - 1 : p->threads - 1);
+  work(p);
+  atomic_fetch_add(&p->state, 1);
+  await_workers(p);
+  atomic_store(&p->busy, false);
+}

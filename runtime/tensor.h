@@ -1,0 +1,40 @@
+/* Tensors: DLPack's layout, plain compact row-major arrays of the C heap. */
+#ifndef TIRC_RUNTIME_TENSOR_H
+#define TIRC_RUNTIME_TENSOR_H
+
+#include "../ir/dtype.h"
+
+#define TENSOR_MAX_NDIM 32
+
+typedef struct Tensor {
+  DType dtype;
+  int ndim;
+  int64_t shape[TENSOR_MAX_NDIM];
+  int64_t count; /* elements */
+  size_t bytes;
+  void *data; /* aligned to 64; owned */
+} Tensor;
+
+/* Zeroed. Throws "shape" on negative extents or overflow, "memory" when it is too large. Large ones
+ * (>= 2 MB) are aligned to 2 MB and advised to use huge pages. */
+Tensor *tirc_tensor_new(Tirc *c, DType dtype, int ndim, const int64_t *shape);
+void tirc_tensor_free(Tensor *t); /* NULL is fine */
+Tensor *tirc_tensor_clone(Tirc *c, const Tensor *t);
+/* Uniform in [-1, 1) for floats, small integers for ints, from a seed; same on every machine. */
+void tirc_tensor_random(Tensor *t, uint64_t seed);
+/* One element as double / int64, whatever the dtype (float16, bfloat16 included), and back. */
+double tirc_tensor_get(const Tensor *t, int64_t i);
+int64_t tirc_tensor_get_int(const Tensor *t, int64_t i);
+void tirc_tensor_set(Tensor *t, int64_t i, double v);
+void tirc_tensor_set_int(Tensor *t, int64_t i, int64_t v);
+double tirc_half_to_double(uint16_t h);
+uint16_t tirc_double_to_half(double v); /* round to nearest even */
+double tirc_bfloat_to_double(uint16_t h);
+uint16_t tirc_double_to_bfloat(double v);
+
+/* .npy files, versions 1 to 3, C order (Fortran order is transposed on reading). Throws "file" or
+ * "npy" with the path and the reason. bfloat16 is stored as "<V2". */
+Tensor *tirc_npy_read(Tirc *c, const char *path);
+void tirc_npy_write(Tirc *c, const char *path, const Tensor *t);
+
+#endif
