@@ -32,6 +32,9 @@ Expr tirc_simplify0(Tirc *c, Expr e);
 Stmt tirc_simplify_stmt(Analyzer *a, Stmt s, bool structure);
 
 bool tirc_prove(Analyzer *a, Expr cond);                 /* cond is true for all values */
+/* Tries harder (TVM's ProofStrength::kSymbolicBound): a comparison is also proved by relaxing the
+ * variables of known ranges to their ends, so that symbolic bounds cancel. */
+bool tirc_prove_symbolic(Analyzer *a, Expr cond);
 bool tirc_prove_equal(Analyzer *a, Expr x, Expr y);
 bool tirc_prove_lt(Analyzer *a, Expr x, Expr y);         /* x < y */
 bool tirc_prove_ge(Analyzer *a, Expr x, Expr y);         /* x >= y */

@@ -81,6 +81,7 @@ static bool stepped_residue(Analyzer *a, Expr x, int64_t m, Bound *out) {
 
 static Bound floor_remainder(Analyzer *a, Expr e, Bound x, Bound y) {
   y = nonzero(y);
+  if (y.min > y.max) return everything(e->dtype);
   if (y.min > 0) {
     Bound r = {0, y.max == POS ? POS : y.max - 1};
     if (x.min >= 0) {
@@ -100,7 +101,7 @@ static Bound floor_remainder(Analyzer *a, Expr e, Bound x, Bound y) {
 
 static Bound trunc_remainder(Expr e, Bound x, Bound y) {
   y = nonzero(y);
-  if (y.min <= 0) return everything(e->dtype);
+  if (y.min <= 0 || y.min > y.max) return everything(e->dtype);
   int64_t cap = y.max == POS ? POS : y.max - 1;
   if (x.min >= 0) return x.max < y.min ? x : (Bound){0, lower(x.max, cap)};
   return (Bound){upper(x.min, neg(cap)), lower(upper(x.max, 0), cap)};

@@ -5,7 +5,8 @@
 %define api.prefix {tirc_grammar_}
 %define api.location.type {Place}
 %define parse.error custom
-%define parse.lac full
+%define lr.type ielr
+%define lr.default-reduction accepting
 %locations
 %param {void *scanner}
 %parse-param {Parser *p}
@@ -21,6 +22,7 @@
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 }
 
 %code {

@@ -6,6 +6,7 @@
  *
  * A job while another one runs, be it from inside a body or from another thread, runs in its caller:
  * the `busy` flag says so. */
+#define _GNU_SOURCE
 #include "pool.h"
 
 #include <limits.h>

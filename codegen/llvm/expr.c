@@ -24,7 +24,7 @@ _Noreturn static void unsupported(Gen *g, Expr e) {
 /* --- leaves ------------------------------------------------------------------------------------ */
 
 static LLVMValueRef emit_VAR(Gen *g, Expr e) {
-  LLVMValueRef v = tirc_map_get(&g->vars, e);
+  LLVMValueRef v = tirc_map_get(&g->f.vars, e);
   if (!v)
     tirc_fail(g->c, (Loc){0}, "codegen", NULL, "the variable %s is used where it has no value",
               e->u.s);
@@ -277,10 +277,8 @@ static LLVMValueRef emit_SELECT(Gen *g, Expr e) {
 
 static LLVMValueRef emit_IF_THEN_ELSE(Gen *g, Expr e) {
   Expr c = e->args[0], x = e->args[1], y = e->args[2];
-  bool is_free = !needs_guard(x) && !needs_guard(y);
-  if (is_free || e->dtype.code == TYPE_VOID) {
-    if (e->dtype.code != TYPE_VOID) return emit_SELECT(g, e);
-  } else if (c->dtype.lanes > 1) {
+  if (e->dtype.code != TYPE_VOID && !needs_guard(x) && !needs_guard(y)) return emit_SELECT(g, e);
+  if (c->dtype.lanes > 1) {
     tirc_fail(g->c, (Loc){0}, "codegen", NULL,
               "T.if_then_else has a vector for its condition and reads memory on a side of it");
   }
@@ -289,8 +287,10 @@ static LLVMValueRef emit_IF_THEN_ELSE(Gen *g, Expr e) {
 }
 
 static LLVMValueRef emit_LET(Gen *g, Expr e) {
-  tirc_map_set(g->c, &g->vars, e->args[0], tirc_gen_expr(g, e->args[1]));
-  return tirc_gen_expr(g, e->args[2]);
+  tirc_map_set(g->c, &g->f.vars, e->args[0], tirc_gen_expr(g, e->args[1]));
+  LLVMValueRef v = tirc_gen_expr(g, e->args[2]);
+  tirc_map_remove(&g->f.vars, e->args[0]);
+  return v;
 }
 
 /* --- shifts, casts, vectors -------------------------------------------------------------------------- */

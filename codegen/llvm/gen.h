@@ -10,6 +10,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "../../ir/visit.h"
 #include "llvm.h"
 
 typedef struct Target {
@@ -28,6 +29,17 @@ typedef struct Workspace {
 /* The runtime's services, built into the module when first asked for (runtime_calls.c). */
 typedef enum Service { SERVICE_ALLOC, SERVICE_FREE, SERVICE_PARALLEL, SERVICE_COUNT } Service;
 
+/* What belongs to the function being built. */
+typedef struct Frame {
+  LLVMValueRef fn, rt;
+  LLVMBasicBlockRef entry; /* holds the allocations of the frame and nothing else */
+  LLVMBasicBlockRef here;  /* where building goes on, while another function is built */
+  PtrMap vars;             /* from a variable (data variables of buffers too) to an LLVMValueRef */
+  Workspace *workspace;
+  int64_t stack_bytes;
+  bool in_parallel; /* the body of a parallel loop */
+} Frame;
+
 typedef struct Gen {
   Tirc *c;
   const Target *target;
@@ -37,18 +49,15 @@ typedef struct Gen {
   LLVMValueRef services[SERVICE_COUNT];
   LLVMTypeRef runtime_type;
   bool explicit_vectors; /* the program has vector code of its own */
-  /* The function being built. */
-  const Func *func;
-  LLVMValueRef fn, rt;
-  LLVMBasicBlockRef entry;
-  PtrMap vars; /* from a variable (data variables of buffers too) to its LLVMValueRef */
-  Workspace *workspace;
-  int64_t stack_bytes;
-  bool in_parallel;
-  bool restrict_data; /* different data variables never alias */
+  const Func *func;   /* the one being translated */
+  bool restrict_data; /* its different data variables never alias */
+  int n_outlined;     /* bodies of parallel loops so far */
   bool index;         /* inside of index arithmetic, which does not overflow */
-  int n_outlined;
+  Frame f;
 } Gen;
+
+/* Where attributes of a function itself go, beside those of its result (0) and parameters (1..). */
+#define ON_FUNCTION ((unsigned)-1)
 
 /* --- types.c: types, constants, conversions --- */
 LLVMTypeRef tirc_gen_type(Gen *g, DType t);        /* of a value */
@@ -98,12 +107,12 @@ void tirc_gen_parallel(Gen *g, Stmt loop);
 LLVMValueRef tirc_gen_service(Gen *g, Service s, int n, LLVMValueRef *args);
 
 /* --- function.c --- */
-/* Starts a function in g, keeping the state of the one being built in *outer. */
-void tirc_gen_begin(Gen *g, LLVMValueRef fn, Gen *outer);
-/* Ends it with `return 0` and goes back. */
-void tirc_gen_end(Gen *g, const Gen *outer);
+/* Starts the function fn; *outer keeps the one being built. Ends it (its last block must have its
+ * terminator) and goes back. */
+void tirc_gen_begin(Gen *g, LLVMValueRef fn, Frame *outer);
+void tirc_gen_end(Gen *g, const Frame *outer);
 void tirc_gen_function(Gen *g, const Func *f);
-void tirc_gen_attribute(Gen *g, LLVMValueRef fn, int index, const char *name);
+void tirc_gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name);
 
 /* --- target.c --- */
 /* Throws "target". `runs_here`: the code is for this process. */

@@ -58,9 +58,9 @@ static LLVMValueRef libm_function(Gen *g, const char *name, LLVMTypeRef t, int n
   fn = LLVMAddFunction(g->module, name, LLVMFunctionType(t, params, (unsigned)n, false));
   static const char *const facts[] = {"nounwind", "willreturn", "nofree", "nosync", "mustprogress"};
   for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-    tirc_gen_attribute(g, fn, (int)LLVMAttributeFunctionIndex, facts[i]);
+    tirc_gen_attribute(g, fn, ON_FUNCTION, facts[i]);
   unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
-  LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex,
+  LLVMAddAttributeAtIndex(fn, ON_FUNCTION,
                           LLVMCreateEnumAttribute(g->context, memory, 0)); /* memory(none) */
   return fn;
 }

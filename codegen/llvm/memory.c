@@ -29,7 +29,7 @@ static Expr linear_index(Gen *g, Buffer b, int n, Expr const *indices) {
 }
 
 static LLVMValueRef data_of(Gen *g, Buffer b) {
-  LLVMValueRef p = tirc_map_get(&g->vars, b->data);
+  LLVMValueRef p = tirc_map_get(&g->f.vars, b->data);
   if (!p)
     tirc_fail(g->c, (Loc){0}, "codegen", NULL, "the buffer %s is used where it has no memory",
               b->name);
@@ -148,9 +148,7 @@ static int64_t constant_bytes(Buffer b) {
 
 static LLVMValueRef frame_slot(Gen *g, Buffer b, int64_t bytes) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
-  LLVMValueRef first = LLVMGetFirstInstruction(g->entry);
-  if (first) LLVMPositionBuilderBefore(g->b, first);
-  else LLVMPositionBuilderAtEnd(g->b, g->entry);
+  LLVMPositionBuilderAtEnd(g->b, g->f.entry);
   LLVMTypeRef element_type = tirc_gen_memory_type(g, tirc_dtype_lanes(b->dtype, 1));
   int64_t count = bytes / tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1));
   LLVMTypeRef array = LLVMArrayType2(element_type, (uint64_t)(count > 0 ? count : 1));
@@ -183,27 +181,29 @@ static void from_runtime(Gen *g, Stmt s, int64_t bytes) {
   Buffer b = s->u.alloc.buffer;
   LLVMTypeRef i64 = tirc_gen_int_type(g, 64, 1);
   LLVMValueRef size = bytes >= 0 ? tirc_gen_int(g, i64, bytes) : dynamic_bytes(g, b);
-  LLVMValueRef args[3] = {g->rt, size};
+  LLVMValueRef args[3] = {g->f.rt, size};
   LLVMValueRef p = tirc_gen_service(g, SERVICE_ALLOC, 2, args);
   LLVMValueRef none = LLVMBuildIsNull(g->b, p, "");
   tirc_gen_leave_if(g, none, tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), 1));
-  Workspace w = {p, size, g->workspace};
-  g->workspace = &w;
-  tirc_map_set(g->c, &g->vars, b->data, p);
+  Workspace w = {p, size, g->f.workspace};
+  g->f.workspace = &w;
+  tirc_map_set(g->c, &g->f.vars, b->data, p);
   tirc_gen_stmt(g, s->u.alloc.body);
-  g->workspace = w.outer;
-  LLVMValueRef freed[3] = {g->rt, p, size};
+  tirc_map_remove(&g->f.vars, b->data);
+  g->f.workspace = w.outer;
+  LLVMValueRef freed[3] = {g->f.rt, p, size};
   tirc_gen_service(g, SERVICE_FREE, 3, freed);
 }
 
 void tirc_gen_alloc(Gen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   int64_t bytes = constant_bytes(b);
-  if (bytes < 0 || bytes > STACK_ONE || g->stack_bytes + bytes > STACK_ALL) {
+  if (bytes < 0 || bytes > STACK_ONE || g->f.stack_bytes + bytes > STACK_ALL) {
     from_runtime(g, s, bytes);
     return;
   }
-  g->stack_bytes += bytes;
-  tirc_map_set(g->c, &g->vars, b->data, frame_slot(g, b, bytes));
+  g->f.stack_bytes += bytes;
+  tirc_map_set(g->c, &g->f.vars, b->data, frame_slot(g, b, bytes));
   tirc_gen_stmt(g, s->u.alloc.body);
+  tirc_map_remove(&g->f.vars, b->data);
 }

@@ -43,7 +43,7 @@ static LLVMValueRef library_call(Gen *g, const char *name, LLVMTypeRef type, int
 static LLVMValueRef alloc_alone(Gen *g) {
   Types t = types_of(g);
   LLVMTypeRef params[2] = {t.i64, t.i64};
-  LLVMValueRef bytes = LLVMGetParam(g->fn, 1);
+  LLVMValueRef bytes = LLVMGetParam(g->f.fn, 1);
   /* A multiple of the alignment, and at least that; sizes near 2^63 stay absurd and are refused. */
   LLVMValueRef up = LLVMBuildAdd(g->b, bytes, tirc_gen_int(g, t.i64, 64), "");
   LLVMValueRef args[2] = {tirc_gen_int(g, t.i64, 64),
@@ -53,7 +53,7 @@ static LLVMValueRef alloc_alone(Gen *g) {
 
 static LLVMValueRef free_alone(Gen *g) {
   Types t = types_of(g);
-  LLVMValueRef p = LLVMGetParam(g->fn, 1);
+  LLVMValueRef p = LLVMGetParam(g->f.fn, 1);
   return library_call(g, "free", LLVMFunctionType(t.none, &t.ptr, 1, false), 1, &p);
 }
 
@@ -61,13 +61,13 @@ static void call_body(Gen *g, LLVMValueRef i, const void *self) {
   (void)self;
   Types t = types_of(g);
   LLVMTypeRef params[2] = {t.i64, t.ptr};
-  LLVMValueRef args[2] = {i, LLVMGetParam(g->fn, 3)};
-  LLVMBuildCall2(g->b, LLVMFunctionType(t.none, params, 2, false), LLVMGetParam(g->fn, 2), args, 2,
+  LLVMValueRef args[2] = {i, LLVMGetParam(g->f.fn, 3)};
+  LLVMBuildCall2(g->b, LLVMFunctionType(t.none, params, 2, false), LLVMGetParam(g->f.fn, 2), args, 2,
                  "");
 }
 
 static LLVMValueRef parallel_alone(Gen *g) {
-  LLVMValueRef n = LLVMGetParam(g->fn, 1);
+  LLVMValueRef n = LLVMGetParam(g->f.fn, 1);
   tirc_gen_loop(g, tirc_gen_int(g, LLVMTypeOf(n), 0), n, NULL, call_body, NULL);
   return NULL;
 }
@@ -80,17 +80,17 @@ static void write_service(Gen *g, Service s) {
       [SERVICE_PARALLEL] = parallel_alone,
   };
   Types t = types_of(g);
-  LLVMTypeRef type = LLVMGlobalGetValueType(g->fn);
+  LLVMTypeRef type = LLVMGlobalGetValueType(g->f.fn);
   bool returns = LLVMGetReturnType(type) != t.none;
-  LLVMValueRef rt = LLVMGetParam(g->fn, 0);
+  LLVMValueRef rt = LLVMGetParam(g->f.fn, 0);
   LLVMBasicBlockRef with = tirc_gen_block(g, "with"), without = tirc_gen_block(g, "without");
   LLVMBuildCondBr(g->b, LLVMBuildIsNull(g->b, rt, ""), without, with);
   LLVMPositionBuilderAtEnd(g->b, with);
   LLVMValueRef field = LLVMBuildStructGEP2(g->b, g->runtime_type, rt, (unsigned)infos[s].field, "");
   LLVMValueRef callee = LLVMBuildLoad2(g->b, t.ptr, field, "");
   LLVMValueRef args[5] = {LLVMBuildLoad2(g->b, t.ptr, rt, "")}; /* self is the first field */
-  unsigned n = LLVMCountParams(g->fn);
-  for (unsigned i = 1; i < n; i++) args[i] = LLVMGetParam(g->fn, i);
+  unsigned n = LLVMCountParams(g->f.fn);
+  for (unsigned i = 1; i < n; i++) args[i] = LLVMGetParam(g->f.fn, i);
   LLVMValueRef r = LLVMBuildCall2(g->b, type, callee, args, n, "");
   if (returns) LLVMBuildRet(g->b, r);
   else LLVMBuildRetVoid(g->b);
@@ -102,13 +102,13 @@ static void write_service(Gen *g, Service s) {
 
 LLVMValueRef tirc_gen_service(Gen *g, Service s, int n, LLVMValueRef *args) {
   if (!g->services[s]) {
-    Gen outer;
+    Frame outer;
     LLVMValueRef fn = LLVMAddFunction(g->module, infos[s].name, function_type(g, s));
     LLVMSetLinkage(fn, LLVMInternalLinkage);
-    tirc_gen_attribute(g, fn, (int)LLVMAttributeFunctionIndex, "noinline");
+    tirc_gen_attribute(g, fn, ON_FUNCTION, "noinline");
     tirc_gen_begin(g, fn, &outer);
     write_service(g, s);
-    tirc_gen_resume(g, &outer);
+    tirc_gen_end(g, &outer);
     g->services[s] = fn;
   }
   LLVMTypeRef type = LLVMGlobalGetValueType(g->services[s]);

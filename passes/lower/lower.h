@@ -4,10 +4,10 @@
 
 #include "../../ir/ir.h"
 
-/* passes.def: PASS(id, "tir.LowerInitBlock", function, "one line of help") */
+/* A row of passes.def. */
 typedef struct Pass {
   const char *name;
-  const Func *(*run)(Tirc *c, const Func *f);
+  Stmt (*run)(Tirc *c, const Func *f); /* the function's new body */
   const char *help;
 } Pass;
 extern const Pass tirc_passes[];

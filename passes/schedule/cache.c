@@ -15,8 +15,8 @@
  * own would go on writing the buffer while the update adds to the cache.
  *
  * What is copied is what the writer writes below the place of the copy, or for a buffer that the
- * scope only reads, what the scope declares to read of it. A copy at the scope's own level makes the
- * cache just that large; a copy inside of loops leaves it the shape of the buffer. */
+ * scope only reads, what the scope declares to read of it. A copy at the scope's own level makes
+ * the cache just that large; a copy inside of loops leaves it the shape of the buffer. */
 #include "cache.h"
 
 /* The block's region of a buffer, or NULL. */
@@ -44,22 +44,31 @@ static SRef *only_writer(Sched *s, const CacheStage *stage) {
     has_init = has_init || (length > 5 && strcmp(name + length - 5, "_init") == 0);
   }
   tirc_sched_error(s, SERR_NOT_SINGLE_WRITER,
-                   tirc_format(s->c, "blocks %s and %s both write %s", tirc_block_of(writers[0])->name,
-                               tirc_block_of(writers[1])->name, stage->source->name),
+                   tirc_format(s->c, "blocks %s and %s both write %s",
+                               tirc_block_of(writers[0])->name, tirc_block_of(writers[1])->name,
+                               stage->source->name),
                    has_init ? NULL : "cache a buffer that one block writes, or join its writers",
                    "The buffer %s is expected to be written by single block, but got %d blocks who "
                    "write it.",
                    stage->source->name, n);
 }
 
-/* --- checks ----------------------------------------------------------------------------------------- */
+/* --- checks
+ * ----------------------------------------------------------------------------------------- */
 
-/* Every reader of the buffer in the scope must find all it reads written by then. */
+static bool is_named(const CacheStage *stage, const SRef *block) {
+  for (int i = 0; i < stage->consumers.n; i++)
+    if (stage->consumers.at[i] == block) return true;
+  return false;
+}
+
+/* The readers of the buffer in the scope must find all that they read written by then. A write
+ * cache concerns those only that turn to it. */
 static void require_covered_readers(Sched *s, const CacheStage *stage) {
   SRef **readers;
   int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
   for (int i = 0; i < n; i++) {
-    if (readers[i]->region_cover) continue;
+    if (readers[i]->region_cover || (stage->is_write && !is_named(stage, readers[i]))) continue;
     tirc_sched_mark(s, readers[i]->stmt);
     tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
                      "Block %s reads parts of %s that its producers in the scope do not write.",
@@ -76,12 +85,6 @@ static bool depends_on_writer(const CacheStage *stage, const SRef *reader) {
   return false;
 }
 
-static bool is_named(const CacheStage *stage, const SRef *block) {
-  for (int i = 0; i < stage->consumers.n; i++)
-    if (stage->consumers.at[i] == block) return true;
-  return false;
-}
-
 static bool is_allocated_in(const SRef *scope, Buffer b) {
   const Block *x = tirc_block_of(scope);
   for (int i = 0; i < x->n_allocs; i++)
@@ -89,10 +92,10 @@ static bool is_allocated_in(const SRef *scope, Buffer b) {
   return false;
 }
 
-/* A block that reads the buffer before the writer sees what the buffer held before, or what an earlier
- * iteration of a common loop wrote. The first is undefined for a buffer that the scope allocates;
- * otherwise neither survives when the block turns to the cache, nor the second when the copy back
- * waits for the end of that loop. */
+/* A block that reads the buffer before the writer sees what the buffer held before, or what an
+ * earlier iteration of a common loop wrote. The first is undefined for a buffer that the scope
+ * allocates; otherwise neither survives when the block turns to the cache, nor the second when the
+ * copy back waits for the end of that loop. */
 static void require_readers_after_writer(Sched *s, const CacheStage *stage) {
   SRef **readers;
   int n = stage->writer ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
@@ -107,25 +110,27 @@ static void require_readers_after_writer(Sched *s, const CacheStage *stage) {
       continue;
     tirc_sched_mark(s, r->stmt);
     tirc_sched_mark(s, stage->writer->stmt);
-    tirc_sched_error(s, SERR_READ_BEFORE_WRITE, NULL, NULL,
-                     "Block %s reads %s before block %s writes it, so it would see the copy too %s.",
-                     tirc_block_of(r)->name, stage->source->name,
-                     tirc_block_of(stage->writer)->name, to_cache ? "early" : "late");
+    tirc_sched_error(
+        s, SERR_READ_BEFORE_WRITE, NULL, NULL,
+        "Block %s reads %s before block %s writes it, so it would see the copy too %s.",
+        tirc_block_of(r)->name, stage->source->name, tirc_block_of(stage->writer)->name,
+        to_cache ? "early" : "late");
   }
 }
 
 typedef struct OwnReads {
   Visitor v;
   Buffer buffer;
-  Stmt first; /* the store of the hand-written init */
-  bool other; /* a load of another element than that one */
+  const Expr *index; /* the element that may be read; NULL: none */
+  bool other;        /* another one is */
 } OwnReads;
 
 static bool see_own_read(Visitor *v, Expr e) {
   OwnReads *o = v->self;
   if (e->op != OP_LOAD || e->u.buffer != o->buffer) return true;
-  for (int i = 0; i < e->n; i++)
-    if (!tirc_expr_same(e->args[i], o->first->u.store.indices[i])) o->other = true;
+  if (!o->index) o->other = true;
+  for (int i = 0; i < e->n && o->index; i++)
+    if (!tirc_expr_same(e->args[i], o->index[i])) o->other = true;
   return true;
 }
 
@@ -157,20 +162,20 @@ static bool starts_with_init(const Block *b, Buffer buffer) {
   for (int i = 0; i < b->n_iters; i++)
     for (int k = 0; k < store->u.store.n && b->iters[i].kind != ITER_SPATIAL; k++)
       if (tirc_uses_var(store->u.store.indices[k], b->iters[i].var)) return false;
-  OwnReads o = {.buffer = buffer, .first = store};
-  o.v = (Visitor){.expr = see_own_read, .self = &o};
-  tirc_visit_stmt(&o.v, b->body);
-  if (o.other) return false;
-  OwnReads in_init = {.buffer = buffer, .first = store};
+  OwnReads in_body = {.buffer = buffer, .index = store->u.store.indices};
+  in_body.v = (Visitor){.expr = see_own_read, .self = &in_body};
+  tirc_visit_stmt(&in_body.v, b->body);
+  OwnReads in_init = {.buffer = buffer};
   in_init.v = (Visitor){.expr = see_own_read, .self = &in_init};
-  return !tirc_uses_any(store->u.store.value, &(PtrMap){0}) && !in_init.other;
+  tirc_visit_expr(&in_init.v, store->u.store.value);
+  return !in_body.other && !in_init.other;
 }
 
 static bool covers_buffer(Tirc *c, const CacheStage *stage) {
   for (int i = 0; i < stage->source->ndim && !stage->full; i++) {
     if (!tirc_is_int(stage->region[i].min, 0)) return false;
-    if (!tirc_is_int(tirc_simplify0(c, tirc_sub(c, stage->source->shape[i], stage->region[i].extent)),
-                     0))
+    if (!tirc_is_int(
+            tirc_simplify0(c, tirc_sub(c, stage->source->shape[i], stage->region[i].extent)), 0))
       return false;
   }
   return true;
@@ -188,7 +193,8 @@ static void require_no_own_reads(Sched *s, const CacheStage *stage) {
                    b->name, stage->source->name);
 }
 
-/* --- what is copied ---------------------------------------------------------------------------------- */
+/* --- what is copied
+ * ---------------------------------------------------------------------------------- */
 
 /* A box never needs to be larger than the buffer. */
 static Range clip(Tirc *c, Range r, Expr dim) {
@@ -235,7 +241,8 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   stage->region = out;
 }
 
-/* What the scope declares to read of a buffer that nothing in it writes; all of it when it does not. */
+/* What the scope declares to read of a buffer that nothing in it writes; all of it when it does
+ * not. */
 static void region_of_input(Sched *s, CacheStage *stage) {
   const Block *b = tirc_block_of(stage->scope);
   const Region *declared = find_region(b->n_reads, b->reads, stage->source);
@@ -251,7 +258,8 @@ static void region_of_input(Sched *s, CacheStage *stage) {
   stage->region = out;
 }
 
-/* --- the primitives ---------------------------------------------------------------------------------- */
+/* --- the primitives
+ * ---------------------------------------------------------------------------------- */
 
 /* The named consumers and the blocks directly inside of them. */
 static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
@@ -268,14 +276,15 @@ static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
   if (stage->is_write) require_no_own_reads(s, stage);
   require_readers_after_writer(s, stage);
   tirc_make_copy(s, stage, storage_scope);
-  SRef *writer = stage->writer;
+  Stmt writer = stage->writer ? stage->writer->stmt : NULL;
   tirc_sched_replace(s, stage->scope, tirc_install_copy(s, stage));
   if (writer && !tirc_sref_of_block(s, stage->copy_id)->region_cover) {
-    tirc_sched_mark(s, writer->stmt);
-    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                     "Block %s does not write all of the box of %s that would be copied, so the copy "
-                     "would move elements that nobody wrote.",
-                     tirc_block_of(writer)->name, stage->source->name);
+    tirc_sched_mark(s, writer);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL, NULL,
+        "Block %s does not write all of the box of %s that would be copied, so the copy "
+        "would move elements that nobody wrote.",
+        writer->u.block.name, stage->source->name);
   }
   return tirc_value_block(stage->copy_id);
 }
@@ -308,6 +317,7 @@ void tirc_prim_cache_write(Sched *s, const Value *args, Value *result) {
   stage.scope = tirc_require_scope_root(s, block, false);
   take_consumers(s, &stage, args[3]);
   stage.writer = only_writer(s, &stage);
+  require_covered_readers(s, &stage);
   tirc_place_copy(s, &stage);
   region_of_writer(s, &stage);
   *result = finish(s, &stage, storage_scope);

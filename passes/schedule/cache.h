@@ -1,8 +1,9 @@
-/* What the primitives that put a copy of a buffer into a program share: where the copy stands, which
- * box of the buffer it moves, and how the other blocks come to use the cache. */
+/* What the primitives that put a copy of a buffer into a program share: where the copy stands,
+ * which box of the buffer it moves, and how the other blocks come to use the cache. */
 #ifndef TIRC_SCHEDULE_CACHE_H
 #define TIRC_SCHEDULE_CACHE_H
 
+#include "../../ir/visit.h"
 #include "internal.h"
 
 /* One cache: `source` is the program's buffer, `cache` its copy in another storage scope.
@@ -13,16 +14,16 @@
  */
 typedef struct CacheStage {
   Buffer source, cache;
-  SRef *scope;   /* the block in which source is cached and the cache is allocated */
-  SRef *writer;  /* the only block of the scope that writes source, or NULL */
-  bool is_write; /* cache_write: the writer moves to the cache, the copy goes back */
+  SRef *scope;           /* the block in which source is cached and the cache is allocated */
+  SRef *writer;          /* the only block of the scope that writes source, or NULL */
+  bool is_write;         /* cache_write: the writer moves to the cache, the copy goes back */
   VEC(SRef *) consumers; /* the blocks that were named; n = 0: all of them */
 
-  SRef *where;   /* the loop or scope block below which the copy is inserted ... */
-  int index;     /* ... before this item of its body */
+  SRef *where;         /* the loop or scope block below which the copy is inserted ... */
+  int index;           /* ... before this item of its body */
   const Range *region; /* source->ndim: what is copied */
-  bool full;     /* cache has source's shape; otherwise region's, and its indices start at 0 */
-  Stmt copy;     /* the nest of the copy */
+  bool full;        /* cache has source's shape; otherwise region's, and its indices start at 0 */
+  Stmt copy;        /* the nest of the copy */
   uint32_t copy_id; /* its block */
 } CacheStage;
 

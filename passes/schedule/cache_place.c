@@ -1,17 +1,17 @@
 /* Where the copy of a cached buffer stands.
  *
- * The copy must run after the writer and before the blocks that read it. Walking the scope in order of
- * execution until both the writer and one of its consumers were seen ends in the innermost sequence
- * that holds both; the copy goes into that sequence, right before the item with the consumer, and so
- * lands as deep as the two allow:
+ * The copy must run after the writer and before the blocks that read it. Walking the scope in order
+ * of execution until both the writer and one of its consumers were seen ends in the innermost
+ * sequence that holds both; the copy goes into that sequence, right before the item with the
+ * consumer, and so lands as deep as the two allow:
  *
  *   for i in range(4):
  *       for j in ...: writer
  *       <copy>
  *       for j in ...: consumer
  *
- * Without consumers the copy is the last thing that the scope does; a consumer without a writer before
- * it makes the copy the first. */
+ * Without consumers the copy is the last thing that the scope does; a consumer without a writer
+ * before it makes the copy the first. */
 #include "cache.h"
 
 typedef struct Search {
@@ -63,7 +63,8 @@ static _Noreturn void no_place(Search *f, Stmt s) {
                    f->stage->source->name);
 }
 
-/* A sequence directly below a conditional or a let has no loop or block of its own to insert into. */
+/* A sequence directly below a conditional or a let has no loop or block of its own to insert into.
+ */
 static void search_other(Search *f, Stmt s) {
   bool found = f->index >= 0;
   switch (s->kind) {
@@ -95,8 +96,8 @@ static void search(Search *f, Stmt s) {
   }
 }
 
-/* The blocks that must run after the copy: for a read cache the blocks that will use it, for a write
- * cache those that go on reading the buffer. */
+/* The blocks that must run after the copy: for a read cache the blocks that will use it, for a
+ * write cache those that go on reading the buffer. */
 static int related_blocks(Sched *s, const CacheStage *stage, SRef ***out) {
   if (!stage->is_write && stage->consumers.n) {
     *out = stage->consumers.at;

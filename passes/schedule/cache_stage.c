@@ -1,7 +1,7 @@
 /* The copy itself and the rewriting around it.
  *
- * Blocks that use the cache access it as they accessed the buffer; when the cache holds no more than
- * the copied box, its indices are counted from the corner of the box:
+ * Blocks that use the cache access it as they accessed the buffer; when the cache holds no more
+ * than the copied box, its indices are counted from the corner of the box:
  *
  *   B[vi, vj + 3]   ->   B_shared[vi - lo0, vj + 3 - lo1]
  */
@@ -9,9 +9,9 @@
 
 void tirc_require_storage_scope(Sched *s, const char *scope) {
   static const char *const known[] = {
-      "global",       "shared",         "warp",           "local",          "wmma.matrix_a",
-      "wmma.matrix_b", "wmma.accumulator", "texture",        "amx.tmm",        "m16n8k8.matrixA",
-      "m16n8k8.matrixB", "m16n8k8.matrixC", "metal.simdgroup"};
+      "global",          "shared",           "warp",           "local",   "wmma.matrix_a",
+      "wmma.matrix_b",   "wmma.accumulator", "texture",        "amx.tmm", "m16n8k8.matrixA",
+      "m16n8k8.matrixB", "m16n8k8.matrixC",  "metal.simdgroup"};
   if (!*scope) return;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strncmp(scope, known[i], strlen(known[i])) == 0) return;
@@ -26,14 +26,14 @@ Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope) {
   return tirc_buffer_copy(c, &to);
 }
 
-/* --- the copy ----------------------------------------------------------------------------------- */
+/* --- the copy -----------------------------------------------------------------------------------
+ */
 
 /* A cache is dense, whatever the layout of its source. */
 static Buffer make_cache(Tirc *c, const CacheStage *stage, const char *storage_scope) {
   struct BufferNode to = *tirc_buffer_with_scope(c, stage->source, storage_scope);
   Expr *shape = tirc_new_array(c, Expr, to.ndim);
-  for (int i = 0; i < to.ndim; i++)
-    shape[i] = stage->full ? to.shape[i] : stage->region[i].extent;
+  for (int i = 0; i < to.ndim; i++) shape[i] = stage->full ? to.shape[i] : stage->region[i].extent;
   to.shape = shape;
   to.strides = NULL;
   to.elem_offset = NULL;
@@ -81,25 +81,25 @@ void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
     from = (Region){cache, cache_dims}, to = (Region){source, source_dims};
     load_at = inside, store_at = outside;
   }
-  Stmt nest = tirc_block(
-      c, &(Block){.name = tirc_format(c, "%s_%s", source->name, storage_scope),
-                  .n_iters = n,
-                  .iters = iters,
-                  .iter_values = values,
-                  .predicate = predicate,
-                  .n_reads = 1,
-                  .reads = &from,
-                  .n_writes = 1,
-                  .writes = &to,
-                  .body = tirc_store(c, to.buffer, n, store_at,
-                                     tirc_load(c, from.buffer, n, load_at))});
+  Stmt nest = tirc_block(c, &(Block){.name = tirc_format(c, "%s_%s", source->name, storage_scope),
+                                     .n_iters = n,
+                                     .iters = iters,
+                                     .iter_values = values,
+                                     .predicate = predicate,
+                                     .n_reads = 1,
+                                     .reads = &from,
+                                     .n_writes = 1,
+                                     .writes = &to,
+                                     .body = tirc_store(c, to.buffer, n, store_at,
+                                                        tirc_load(c, from.buffer, n, load_at))});
   stage->copy_id = nest->u.block.id;
   for (int i = n; i-- > 0;) nest = tirc_for_serial(c, loops[i], stage->region[i].extent, nest);
   stage->cache = cache;
   stage->copy = nest;
 }
 
-/* --- rewriting ------------------------------------------------------------------------------------ */
+/* --- rewriting
+ * ------------------------------------------------------------------------------------ */
 
 typedef struct Rewrite {
   Mutator m;
@@ -204,7 +204,8 @@ static Stmt rewrite_block(Rewrite *w, Stmt s) {
 }
 
 static Stmt insert_copy(Rewrite *w, Stmt body) {
-  if (body->kind != STMT_DECL) return tirc_insert_item(w->m.c, body, w->stage->index, w->stage->copy);
+  if (body->kind != STMT_DECL)
+    return tirc_insert_item(w->m.c, body, w->stage->index, w->stage->copy);
   return tirc_alloc_stmt(w->m.c, STMT_DECL, body->u.alloc.buffer, body->u.alloc.annotations,
                          insert_copy(w, body->u.alloc.body));
 }

@@ -1,10 +1,12 @@
-/* compute_at and reverse_compute_at: a block leaves its own loops and gets a new nest inside of a loop
- * of its consumers (producers), which runs just the instances that one iteration of that loop needs.
+/* compute_at and reverse_compute_at: a block leaves its own loops and gets a new nest inside of a
+ * loop of its consumers (producers), which runs just the instances that one iteration of that loop
+ * needs.
  *
  * The block must be complete or a reduction block of a scope that is a stage pipeline, all that
- * depends on it must stand under the loop, and a place must exist after its producers and before its
- * consumers. compute_at_region.c finds the instances. What the move would break is checked on the
- * result: the scope must still be a stage pipeline, no loop variable may be used outside of its loop. */
+ * depends on it must stand under the loop, and a place must exist after its producers and before
+ * its consumers. compute_at_region.c finds the instances. What the move would break is checked on
+ * the result: the scope must still be a stage pipeline, no loop variable may be used outside of its
+ * loop. */
 #include "compute_at.h"
 
 #include "../../ir/print.h"
@@ -23,7 +25,8 @@ typedef struct Move {
   Analyzer *a; /* the loops from `loop` upwards, then the new ones */
 } Move;
 
-/* --- checks before ----------------------------------------------------------------------------- */
+/* --- checks before -----------------------------------------------------------------------------
+ */
 
 _Noreturn static void not_same_scope(Move *m, const char *why) {
   tirc_sched_mark(m->s, m->block->stmt);
@@ -39,8 +42,8 @@ static void bind_shapes(Move *m) {
     for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++) {
       Expr extent = f->buffers[i]->shape[d];
       if (extent->op == OP_VAR)
-        tirc_enter_constraint(m->a, tirc_binary(m->c, OP_GE, extent,
-                                                tirc_int(m->c, extent->dtype, 0)));
+        tirc_enter_constraint(m->a,
+                              tirc_binary(m->c, OP_GE, extent, tirc_int(m->c, extent->dtype, 0)));
     }
 }
 
@@ -50,21 +53,19 @@ static void check_scope_and_bind_loops(Move *m) {
   for (; p && tirc_is_loop(p); p = p->parent)
     tirc_bind_range(m->a, tirc_loop_of(p)->var,
                     tirc_range(tirc_loop_of(p)->min, tirc_loop_of(p)->extent));
-  if (p != m->scope)
-    not_same_scope(m, "they are not in the same block's scope");
-  if (tirc_is_ancestor(m->loop, m->block))
-    not_same_scope(m, "the block is under the loop already");
+  if (p != m->scope) not_same_scope(m, "they are not in the same block's scope");
+  if (tirc_is_ancestor(m->loop, m->block)) not_same_scope(m, "the block is under the loop already");
 }
 
 static void check_not_output(Move *m) {
-  if (!m->is_producer || !tirc_is_output_block(m->s, m->block, m->scope))
-    return;
+  if (!m->is_producer || !tirc_is_output_block(m->s, m->block, m->scope)) return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_OUTPUT_BLOCK, NULL, NULL, "%s is an output block of its scope",
                    tirc_describe(m->s, m->block->stmt));
 }
 
-/* --- the place under the loop -------------------------------------------------------------------- */
+/* --- the place under the loop --------------------------------------------------------------------
+ */
 
 typedef struct Finder {
   Visitor v;
@@ -74,15 +75,13 @@ typedef struct Finder {
 
 static bool stands_in(Stmt block, int n, SRef *const *at) {
   for (int i = 0; i < n; i++)
-    if (at[i]->stmt == block)
-      return true;
+    if (at[i]->stmt == block) return true;
   return false;
 }
 
 static bool see_stmt(Visitor *v, Stmt s) {
   Finder *f = v->self;
-  if (s->kind != STMT_BLOCK)
-    return true;
+  if (s->kind != STMT_BLOCK) return true;
   f->n_producers += stands_in(s, f->m->n_producers, f->m->producers);
   f->n_consumers += stands_in(s, f->m->n_consumers, f->m->consumers);
   return false;
@@ -94,8 +93,7 @@ static bool skip_expr(Visitor *v, Expr e) {
 }
 
 static void require_all(Move *m, int seen, int n, SRef *const *at, const char *what) {
-  if (seen == n)
-    return;
+  if (seen == n) return;
   Text names = {.c = m->c};
   for (int i = 0; i < n; i++) {
     tirc_sched_mark(m->s, at[i]->stmt);
@@ -112,30 +110,24 @@ static void require_all(Move *m, int seen, int n, SRef *const *at, const char *w
  * block goes. */
 static int find_place(Move *m) {
   const Stmt *items;
-  int n = tirc_body_items(tirc_loop_of(m->loop)->body, &items);
+  int n = tirc_body_items(m->c, tirc_loop_of(m->loop)->body, &items);
   Finder f = {.v = {.expr = skip_expr, .stmt = see_stmt}, .m = m};
   f.v.self = &f;
   int after = -1, before = n;
   for (int i = 0; i < n; i++) {
     int producers = f.n_producers, consumers = f.n_consumers;
     tirc_visit_stmt(&f.v, items[i]);
-    if (f.n_producers != producers)
-      after = i;
-    if (f.n_consumers != consumers && before == n)
-      before = i;
+    if (f.n_producers != producers) after = i;
+    if (f.n_consumers != consumers && before == n) before = i;
   }
   if (after >= before)
     tirc_sched_error(m->s, SERR_NO_INSERTION_POINT, NULL, NULL,
                      "under %s, a consumer of %s stands before or beside one of its producers",
                      tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt));
-  if (!m->is_producer)
-    require_all(m, f.n_producers, m->n_producers, m->producers, "producer");
-  if (m->is_producer)
-    require_all(m, f.n_consumers, m->n_consumers, m->consumers, "consumer");
-  if (m->index == -1)
-    return before;
-  if (m->index == -2)
-    return after + 1;
+  if (!m->is_producer) require_all(m, f.n_producers, m->n_producers, m->producers, "producer");
+  if (m->is_producer) require_all(m, f.n_consumers, m->n_consumers, m->consumers, "consumer");
+  if (m->index == -1) return before;
+  if (m->index == -2) return after + 1;
   if (m->index < after + 1 || m->index > before)
     tirc_sched_error(m->s, SERR_INSERT_INDEX, NULL, NULL,
                      "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
@@ -143,7 +135,8 @@ static int find_place(Move *m) {
   return (int)m->index;
 }
 
-/* --- the new nest -------------------------------------------------------------------------------- */
+/* --- the new nest --------------------------------------------------------------------------------
+ */
 
 static Expr and_unless_proved(Move *m, Expr predicate, Expr cond) {
   return tirc_prove(m->a, cond) ? predicate : tirc_and(m->c, predicate, cond);
@@ -173,33 +166,30 @@ static Stmt make_nest(Move *m, const IterDomain *domains) {
     if (d->has_bound && d->bound.max)
       predicate = and_unless_proved(
           m, predicate,
-          tirc_lt(c, values[i],
-                  tirc_add(c, d->bound.max, tirc_int(c, d->bound.max->dtype, 1))));
+          tirc_lt(c, values[i], tirc_add(c, d->bound.max, tirc_int(c, d->bound.max->dtype, 1))));
   }
   b.iter_values = values;
   b.predicate = tirc_simplify(m->a, predicate);
   Stmt nest = tirc_block(c, &b);
-  while (n-- > 0)
-    nest = tirc_for_serial(c, vars[n], extents[n], nest);
+  while (n-- > 0) nest = tirc_for_serial(c, vars[n], extents[n], nest);
   return nest;
 }
 
-/* --- what must hold of it ------------------------------------------------------------------------- */
+/* --- what must hold of it
+ * ------------------------------------------------------------------------- */
 
 /* The predicate that the block had is not carried over: its domain must imply it. */
 static void check_old_predicate(Move *m) {
   const Block *b = tirc_block_of(m->block);
   Tirc *c = m->c;
-  if (tirc_is_true(b->predicate))
-    return;
+  if (tirc_is_true(b->predicate)) return;
   Analyzer *a = tirc_analyzer_of_loops(m->s, m->block, NULL);
   for (int i = 0; i < b->n_iters; i++) {
     Range dom = b->iters[i].dom;
     tirc_enter_constraint(a, tirc_binary(c, OP_GE, b->iter_values[i], dom.min));
     tirc_enter_constraint(a, tirc_lt(c, b->iter_values[i], tirc_add(c, dom.min, dom.extent)));
   }
-  if (tirc_prove(a, b->predicate))
-    return;
+  if (tirc_prove(a, b->predicate)) return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
                    "%s runs only where %s, which the domains of its iterators do not imply",
@@ -219,8 +209,7 @@ static void check_no_shared_sum(Move *m, Stmt block) {
       reduces |= used && is_reduce;
       spatial |= used && !is_reduce;
     }
-    if (!summing || (loop->kind != LOOP_PARALLEL && loop->kind != LOOP_VECTORIZED))
-      continue;
+    if (!summing || (loop->kind != LOOP_PARALLEL && loop->kind != LOOP_VECTORIZED)) continue;
     if (reduces || (!spatial && !m->is_producer)) {
       tirc_sched_mark(m->s, p->stmt);
       tirc_sched_error(m->s, SERR_SHARED_REDUCTION, NULL, NULL,
@@ -240,15 +229,13 @@ typedef struct LoopVars {
 
 static bool see_loop(Visitor *v, Stmt s) {
   LoopVars *l = v->self;
-  if (s->kind == STMT_FOR)
-    tirc_map_set(l->c, &l->vars, s->u.loop.var, s->u.loop.var);
+  if (s->kind == STMT_FOR) tirc_map_set(l->c, &l->vars, s->u.loop.var, s->u.loop.var);
   return s->kind != STMT_BLOCK;
 }
 
 static bool see_use(Visitor *v, Expr e) {
   LoopVars *l = v->self;
-  if (e->op == OP_VAR && tirc_map_has(&l->vars, e))
-    l->used = e;
+  if (e->op == OP_VAR && tirc_map_has(&l->vars, e)) l->used = e;
   return true;
 }
 
@@ -261,8 +248,7 @@ static void check_loop_vars(Move *m, Stmt nest) {
     tirc_map_remove(&l.vars, tirc_loop_of(p)->var);
   l.v = (Visitor){.expr = see_use, .regions = true, .self = &l};
   tirc_visit_stmt(&l.v, nest);
-  if (!l.used)
-    return;
+  if (!l.used) return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
                    "%s would use the loop variable %s outside of its loop",
@@ -270,12 +256,12 @@ static void check_loop_vars(Move *m, Stmt nest) {
 }
 
 static Stmt innermost(Stmt nest) {
-  while (nest->kind == STMT_FOR)
-    nest = nest->u.loop.body;
+  while (nest->kind == STMT_FOR) nest = nest->u.loop.body;
   return nest;
 }
 
-/* --- the primitives ------------------------------------------------------------------------------- */
+/* --- the primitives
+ * ------------------------------------------------------------------------------- */
 
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
   Stmt body = tirc_insert_item(m->c, tirc_loop_of(m->loop)->body, place, nest);
@@ -285,8 +271,7 @@ static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) 
   uint32_t scope_id = tirc_block_of(m->scope)->id;
   tirc_sched_replace(m->s, m->scope, scope);
   SRef *now = tirc_sref_of_block(m->s, scope_id);
-  if (now->scope->stage_pipeline)
-    return;
+  if (now->scope->stage_pipeline) return;
   tirc_sched_error(m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
                    "under %s, %s would not be known to touch all that %s",
                    tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt),

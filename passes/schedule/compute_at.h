@@ -1,5 +1,5 @@
-/* What compute_at and reverse_compute_at share: which instances of the moved block must run inside of
- * one iteration of the target loop.
+/* What compute_at and reverse_compute_at share: which instances of the moved block must run inside
+ * of one iteration of the target loop.
  *
  *     for i, j: B[i, j] = f(A[i, j])            for i:
  *     for i, j: C[i, j] = g(B[i, j])     ==>      for ax0: B[i, ax0] = f(A[i, ax0])
@@ -18,10 +18,10 @@ typedef struct IterDomain {
   IntSet dom, bound;
 } IterDomain;
 
-/* A domain for each iterator of `block` (block->n_iters of them) so that it covers what `others` (its
- * consumers when `is_producer`, otherwise its producers) access below `loop`. `a` knows the ranges of
- * the loops from `loop` upwards. Raises domain-not-solvable when the index expressions have no
- * inverse. */
+/* A domain for each iterator of `block` (block->n_iters of them) so that it covers what `others`
+ * (its consumers when `is_producer`, otherwise its producers) access below `loop`. `a` knows the
+ * ranges of the loops from `loop` upwards. Raises domain-not-solvable when the index expressions
+ * have no inverse. */
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,
                                   int n_others, SRef *const *others);
 

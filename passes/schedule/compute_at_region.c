@@ -3,8 +3,9 @@
  * The index expressions of a block are functions of its iterators, one a buffer dimension. Where
  * together they are a bijective affine map, the map is inverted and applied to the corners of the
  * required box. Otherwise each dimension is solved for the one iterator in it: v * e, v // e, v % e
- * and nests of these. What falls outside of the buffer or of the iterator's own domain is no part of
- * `dom` but of `bound`: it is cut off where the result stays constant, and by a predicate elsewhere. */
+ * and nests of these. What falls outside of the buffer or of the iterator's own domain is no part
+ * of `dom` but of `bound`: it is cut off where the result stays constant, and by a predicate
+ * elsewhere. */
 #include "compute_at.h"
 
 #include "../../ir/visit.h"
@@ -41,21 +42,22 @@ static Expr less_one(Solver *v, Expr e) { return tirc_sub(v->c, e, tirc_int(v->c
 static void add_box(Solver *v, Box *to, int ndim, const IntSet *dims) {
   if (!to->dims) {
     to->dims = tirc_new_array(v->c, IntSet, ndim + 1);
-    for (int i = 0; i < ndim; i++)
-      to->dims[i] = dims[i];
+    for (int i = 0; i < ndim; i++) to->dims[i] = dims[i];
     return;
   }
   for (int i = 0; i < ndim; i++)
     to->dims[i] = simplify_set(v->blank, tirc_set_union(v->blank, to->dims[i], dims[i]));
 }
 
-/* --- regions ----------------------------------------------------------------------------------- */
+/* --- regions -----------------------------------------------------------------------------------
+ */
 
 static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bool by_scope,
                          Box *to) {
   PtrMap binding = {0}, dom = {0};
   tirc_bindings_of(v->c, other->stmt, &binding);
-  LoopDomain loops = tirc_loop_domain(v->s, other->parent, loop, by_scope ? r->buffer->scope : NULL);
+  LoopDomain loops =
+      tirc_loop_domain(v->s, other->parent, loop, by_scope ? r->buffer->scope : NULL);
   tirc_domain_sets(v->c, &loops, &dom);
   IntSet *dims = tirc_new_array(v->c, IntSet, r->buffer->ndim + 1);
   for (int i = 0; i < r->buffer->ndim; i++) {
@@ -63,16 +65,15 @@ static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bo
     Expr extent = tirc_substitute(v->c, r->dims[i].extent, &binding);
     Expr max = tirc_simplify(v->blank, tirc_add(v->c, min, less_one(v, extent)));
     dims[i] = loops.n ? (IntSet){tirc_eval_set(v->blank, min, &dom).min,
-                           tirc_eval_set(v->blank, max, &dom).max}
-                : (IntSet){min, max};
+                                 tirc_eval_set(v->blank, max, &dom).max}
+                      : (IntSet){min, max};
   }
   add_box(v, to, r->buffer->ndim, dims);
 }
 
 static Touched *find_touched(Touched *at, int n, Buffer b) {
   for (int i = 0; i < n; i++)
-    if (at[i].buffer == b)
-      return &at[i];
+    if (at[i].buffer == b) return &at[i];
   return NULL;
 }
 
@@ -84,11 +85,9 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
   Touched *at = tirc_new_array(v->c, Touched, n_regions + 1);
   for (int i = 0; i < n_regions; i++) {
     Touched *t = find_touched(at, n, regions[i].buffer);
-    if (!t)
-      (t = &at[n++])->buffer = regions[i].buffer;
+    if (!t) (t = &at[n++])->buffer = regions[i].buffer;
     IntSet *dims = tirc_new_array(v->c, IntSet, t->buffer->ndim + 1);
-    for (int d = 0; d < t->buffer->ndim; d++)
-      dims[d] = tirc_set_of_range(v->c, regions[i].dims[d]);
+    for (int d = 0; d < t->buffer->ndim; d++) dims[d] = tirc_set_of_range(v->c, regions[i].dims[d]);
     add_box(v, &t->provided, t->buffer->ndim, dims);
   }
   for (int k = 0; k < n_others; k++) {
@@ -97,15 +96,15 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
     const Region *theirs = is_producer ? o->reads : o->writes;
     for (int i = 0; i < m; i++) {
       Touched *t = find_touched(at, n, theirs[i].buffer);
-      if (t)
-        relax_region(v, others[k], loop, &theirs[i], is_producer, &t->required);
+      if (t) relax_region(v, others[k], loop, &theirs[i], is_producer, &t->required);
     }
   }
   *out = at;
   return n;
 }
 
-/* --- solving ----------------------------------------------------------------------------------- */
+/* --- solving -----------------------------------------------------------------------------------
+ */
 
 _Noreturn static void not_solvable(Solver *v, Buffer buffer, const char *what) {
   tirc_sched_mark(v->s, v->block);
@@ -118,8 +117,7 @@ static IterDomain *domain_of(Solver *v, Expr var) { return tirc_map_get(&v->doms
 
 /* (d0 within b0) or (d1 within b1), relaxed to (d0 or d1) within (b0 or b1). */
 static void widen(Solver *v, IterDomain *to, IterDomain more) {
-  if (more.has_dom)
-    to->dom = to->has_dom ? tirc_set_union(v->blank, to->dom, more.dom) : more.dom;
+  if (more.has_dom) to->dom = to->has_dom ? tirc_set_union(v->blank, to->dom, more.dom) : more.dom;
   if (more.has_bound)
     to->bound = to->has_bound ? tirc_set_union(v->blank, to->bound, more.bound) : more.bound;
   to->has_dom |= more.has_dom;
@@ -141,8 +139,7 @@ static bool solve_dim(Solver *v, IntSet provided, IntSet required, Expr dim_max,
   provided = simplify_set(v->a, provided);
   required = simplify_set(v->a, required);
   Expr p = provided.min;
-  if (!p)
-    return false;
+  if (!p) return false;
   Expr zero = tirc_int(c, p->dtype, 0), one = tirc_int(c, p->dtype, 1);
   *out = (IterDomain){.has_dom = true, .has_bound = true};
   if (p->op == OP_MUL && (p->args[0]->op == OP_VAR || p->args[1]->op == OP_VAR)) {
@@ -153,8 +150,7 @@ static bool solve_dim(Solver *v, IntSet provided, IntSet required, Expr dim_max,
     out->bound = (IntSet){zero, tirc_floordiv(c, dim_max, e)};
     return true;
   }
-  if (!is_point(v->a, provided))
-    return false;
+  if (!is_point(v->a, provided)) return false;
   if (p->op == OP_VAR) {
     *var = p;
     out->dom = required;
@@ -164,8 +160,7 @@ static bool solve_dim(Solver *v, IntSet provided, IntSet required, Expr dim_max,
   if (p->op == OP_FLOORDIV && tirc_prove_ge(v->a, p->args[1], one)) {
     Expr e = p->args[0], by = p->args[1];
     IntSet inner = {mul_or_inf(v, required.min, by), last_of_quotient(v, required.max, by)};
-    if (e->op != OP_VAR)
-      return solve_dim(v, (IntSet){e, e}, inner, dim_max, var, out);
+    if (e->op != OP_VAR) return solve_dim(v, (IntSet){e, e}, inner, dim_max, var, out);
     *var = e;
     out->dom = inner;
     out->bound = (IntSet){zero, last_of_quotient(v, dim_max, by)};
@@ -202,8 +197,10 @@ static void update_dimwise(Solver *v, const Touched *t) {
     IterDomain found = {0};
     if (!solve_dim(v, provided, required, dim_max_of(v, t->buffer, i), &var, &found))
       not_solvable(v, t->buffer,
-                   tirc_format(v->c, "the index of dimension %d is no single iterator, times, "
-                                     "divided by or modulo a constant", i));
+                   tirc_format(v->c,
+                               "the index of dimension %d is no single iterator, times, "
+                               "divided by or modulo a constant",
+                               i));
     IterDomain *d = domain_of(v, var);
     if (d)
       widen(v, d, found);
@@ -213,14 +210,15 @@ static void update_dimwise(Solver *v, const Touched *t) {
   }
 }
 
-/* The box `outputs` of the map's results, seen from each iterator. The images of the two corners are
- * that, except where a remainder wraps around in between: there the interval of the inverse itself. */
+/* The box `outputs` of the map's results, seen from each iterator. The images of the two corners
+ * are that, except where a remainder wraps around in between: there the interval of the inverse
+ * itself. */
 static IntSet inverse_box(Solver *v, Expr x, Expr y, Expr inverse, const PtrMap *outputs) {
   Tirc *c = v->c;
   IntSet corners = {tirc_simplify(v->a, tirc_min(c, x, y)), tirc_simplify(v->a, tirc_max(c, x, y))};
   IntSet exact = tirc_eval_set(v->a, inverse, outputs);
-  if (!exact.min || !exact.max || (tirc_prove_ge(v->a, exact.min, corners.min) &&
-                                   tirc_prove_ge(v->a, corners.max, exact.max)))
+  if (!exact.min || !exact.max ||
+      (tirc_prove_ge(v->a, exact.min, corners.min) && tirc_prove_ge(v->a, corners.max, exact.max)))
     return corners;
   return simplify_set(v->a, exact);
 }
@@ -272,8 +270,7 @@ static bool update_affine(Solver *v, const Touched *t) {
   const IterMap *map = ndim == 0 ? NULL
                                  : tirc_detect_iter_map(v->a, ndim, indices, b->n_iters, vars, doms,
                                                         NULL, ITER_LEVEL_BIJECTIVE, false, NULL);
-  if (!map)
-    return false;
+  if (!map) return false;
   IntSet *dom = tirc_new_array(c, IntSet, b->n_iters + 1);
   IntSet *bound = tirc_new_array(c, IntSet, b->n_iters + 1);
   inverse_boxes(v, map, ndim, t->required.dims, dom);
@@ -284,7 +281,8 @@ static bool update_affine(Solver *v, const Touched *t) {
   return true;
 }
 
-/* --- the result -------------------------------------------------------------------------------- */
+/* --- the result --------------------------------------------------------------------------------
+ */
 
 /* Drops the bound where it says nothing, and merges it into dom where dom stays as simple. */
 static void tidy(Solver *v, IterDomain *d) {
@@ -300,10 +298,10 @@ static void tidy(Solver *v, IterDomain *d) {
   }
   d->dom = simplify_set(a, d->dom);
   d->bound = simplify_set(a, d->bound);
-  IntSet both = simplify_set(a, simplify_set(v->blank, tirc_set_intersect(v->blank, d->dom, d->bound)));
+  IntSet both =
+      simplify_set(a, simplify_set(v->blank, tirc_set_intersect(v->blank, d->dom, d->bound)));
   d->has_bound = false;
-  if (prove_same(a, d->dom.min, both.min) && prove_same(a, d->dom.max, both.max))
-    return;
+  if (prove_same(a, d->dom.min, both.min) && prove_same(a, d->dom.max, both.max)) return;
   if (prove_same(a, d->bound.min, both.min) && prove_same(a, d->bound.max, both.max))
     d->dom = d->bound;
   else if (both.min && both.max && tirc_const_int(both.min, &constant) &&
@@ -318,8 +316,7 @@ IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop
   Solver v = {s, s->c, a, tirc_analyzer(s->c), block->stmt, {0}};
   const Block *b = &block->stmt->u.block;
   IterDomain *domains = tirc_new_array(s->c, IterDomain, b->n_iters + 1);
-  for (int i = 0; i < b->n_iters; i++)
-    tirc_map_set(s->c, &v.doms, b->iters[i].var, &domains[i]);
+  for (int i = 0; i < b->n_iters; i++) tirc_map_set(s->c, &v.doms, b->iters[i].var, &domains[i]);
   Touched *touched;
   int n = collect_touched(&v, loop, is_producer, n_others, others, &touched);
   for (int i = 0; i < n; i++)
@@ -328,13 +325,11 @@ IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop
   for (int i = 0; i < b->n_iters; i++) {
     IterDomain *d = &domains[i];
     IntSet own = tirc_set_of_range(s->c, b->iters[i].dom);
-    d->bound = d->has_bound
-                   ? simplify_set(v.blank, tirc_set_intersect(v.blank, d->bound, own))
-                   : own;
+    d->bound =
+        d->has_bound ? simplify_set(v.blank, tirc_set_intersect(v.blank, d->bound, own)) : own;
     d->has_bound = true;
     tidy(&v, d);
-    if (!d->has_dom)
-      not_solvable(&v, n ? touched[0].buffer : NULL, "the domain is unbounded");
+    if (!d->has_dom) not_solvable(&v, n ? touched[0].buffer : NULL, "the domain is unbounded");
   }
   return domains;
 }

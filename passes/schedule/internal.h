@@ -6,7 +6,8 @@
 #include "../../ir/access.h"
 #include "schedule.h"
 
-/* --- shapes ------------------------------------------------------------------------------------ */
+/* --- shapes ------------------------------------------------------------------------------------
+ */
 
 static inline bool tirc_is_loop(const SRef *r) { return r->stmt->kind == STMT_FOR; }
 static inline bool tirc_is_block(const SRef *r) { return r->stmt->kind == STMT_BLOCK; }
@@ -32,12 +33,13 @@ SRef *tirc_child_towards(const SRef *high, SRef *low);
 int tirc_all_loops_above(Sched *s, SRef *sref, SRef ***out);
 /* TVM's GetLoops(block): the loops directly above, innermost last; as tirc_loops_above. */
 
-/* --- small rewrites ------------------------------------------------------------------------------ */
+/* --- small rewrites ------------------------------------------------------------------------------
+ */
 
 /* A copy of a loop or block with another body; the very same one when the body is the same. */
 Stmt tirc_with_body(Tirc *c, Stmt loop_or_block, Stmt body);
 /* The statements of a body: the items of a sequence, or the statement itself. */
-int tirc_body_items(Stmt body, const Stmt **out);
+int tirc_body_items(Tirc *c, Stmt body, const Stmt **out);
 /* `what` put into a body before item `index` (clipped: < 0 or past the end is the end). */
 Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what);
 /* A loop variable named like `var` with a suffix, of type t. */
@@ -52,12 +54,14 @@ Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map);
  * block nested anywhere. Returns s itself when it does not stand there. */
 Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to);
 
-/* TVM's IterMapSimplifyBlockBinding: the bindings of the blocks in s (those inside of blocks without
- * iterators included) rewritten in terms of the loops around them. `above` are loops outside of s. */
+/* TVM's IterMapSimplifyBlockBinding: the bindings of the blocks in s (those inside of blocks
+ * without iterators included) rewritten in terms of the loops around them. `above` are loops
+ * outside of s. */
 Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, int n_above, SRef *const *above,
                             bool preserve_unit_iters);
 
-/* --- domains and regions -------------------------------------------------------------------------- */
+/* --- domains and regions
+ * -------------------------------------------------------------------------- */
 
 /* Ranges of loops, in the order of a walk from the inside out. */
 typedef struct LoopDomain {
@@ -65,41 +69,47 @@ typedef struct LoopDomain {
   Expr *vars;
   Range *doms;
 } LoopDomain;
-/* TVM's LoopDomainOfSRefTreePath: the loops from `low` (inclusive; a block there ends the walk) up to
- * `high` (exclusive; NULL: the first block). When `scope` is a storage scope below "global" (NULL: none),
- * thread-bound loops further up under which such storage is shared are in it too. */
+/* TVM's LoopDomainOfSRefTreePath: the loops from `low` (inclusive; a block there ends the walk) up
+ * to `high` (exclusive; NULL: the first block). When `scope` is a storage scope below "global"
+ * (NULL: none), thread-bound loops further up under which such storage is shared are in it too. */
 LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope);
 /* The same as a map for tirc_eval_set: from variable to IntSet *. */
 void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out);
 /* TVM's AnalyzeRegionUpperBound / LowerBound: the box (buffer->ndim sets) that a region, written in
  * loop variables, touches while the loops from `low` (inclusive) to `high` (exclusive) run.
  * Lower: NULL when it is not known exactly. */
-const IntSet *tirc_region_upper(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low, SRef *high);
-const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low, SRef *high);
-/* An analyzer that knows the ranges of all loops around (and including) this one, of all scopes, and
- * the iterators of the blocks around. */
+const IntSet *tirc_region_upper(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
+                                SRef *high);
+const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
+                                SRef *high);
+/* An analyzer that knows the ranges of all loops around (and including) this one, of all scopes,
+ * and the iterators of the blocks around. */
 Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
 
 /* Whether the block's bindings are affine over the loops up to `high` (exclusive; NULL: all of its
  * scope). Not the cached flag: computed. */
 bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);
 
-/* --- blocks and their neighbours ------------------------------------------------------------------ */
+/* --- blocks and their neighbours
+ * ------------------------------------------------------------------ */
 
 /* The blocks of a scope that write / read this buffer, in order. */
 int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
-/* The block of the function that allocates the buffer (above sref or itself), or NULL for a parameter's. */
+/* The block of the function that allocates the buffer (above sref or itself), or NULL for a
+ * parameter's. */
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
 
-/* TVM's LeafBlockRemovalPlan: what to pass to tirc_sched_replace so that a block and the loops which
- * have nothing else below them are gone. *src is the loop or block to be replaced (above or the scope
- * root itself), *with its replacement. Raises only-leaf when the block is all that its scope has. */
+/* TVM's LeafBlockRemovalPlan: what to pass to tirc_sched_replace so that a block and the loops
+ * which have nothing else below them are gone. *src is the loop or block to be replaced (above or
+ * the scope root itself), *with its replacement. Raises only-leaf when the block is all that its
+ * scope has. */
 void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with);
 /* The same, carried out. */
 void tirc_remove_leaf(Sched *s, SRef *block);
 
-/* --- labels for messages ---------------------------------------------------------------------------- */
+/* --- labels for messages
+ * ---------------------------------------------------------------------------- */
 
 /* "tir.For#0 (i)" / "tir.Block#1 (C)": number is how TVM counts the locations of interest of one
  * error, from 0. Marks the statement in the error's IR as well. */

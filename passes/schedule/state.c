@@ -2,14 +2,16 @@
  *
  * A node of the tree (SRef) stands for an identity - a loop variable or a block id - and points to
  * the statement that has this identity now. Replacing a subtree copies the statements on the way to
- * the root and walks the new subtree once: an identity that was there before keeps its node, a new one
- * gets a node, and those that the walk did not meet again are dead. A stamp tells which nodes the
- * walk has met. Nodes outside of the subtree are not looked at. */
+ * the root and walks the new subtree once: an identity that was there before keeps its node, a new
+ * one gets a node, and those that the walk did not meet again are dead. A stamp tells which nodes
+ * the walk has met. Nodes outside of the subtree are not looked at. */
 #include "state.h"
 
+#include "../../ir/visit.h"
 #include "internal.h"
 
-/* --- walking ------------------------------------------------------------------------------------ */
+/* --- walking ------------------------------------------------------------------------------------
+ */
 
 /* The statements directly below one that is neither loop nor block; at most two. */
 static int below(Stmt s, Stmt out[2]) {
@@ -64,7 +66,8 @@ static SRef *claim(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
   SRef *r = tirc_map_get(map, key_of(stmt));
   if (r && r->stamp == s->stamp) {
     bool loop = stmt->kind == STMT_FOR;
-    tirc_fail(s->c, stmt->loc, "ill-formed", "each loop needs a variable of its own, and each block an id",
+    tirc_fail(s->c, stmt->loc, "ill-formed",
+              "each loop needs a variable of its own, and each block an id",
               "the %s %s stands in the program twice", loop ? "loop" : "block",
               loop ? stmt->u.loop.var->u.s : stmt->u.block.name);
   }
@@ -108,8 +111,7 @@ static void walk(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
     walk(w, stmt->u.loop.body, r, -1);
   } else if (stmt->kind == STMT_SEQ) {
     bool direct = parent && tirc_body_of(parent->stmt) == stmt;
-    for (int i = 0; i < stmt->u.seq.n; i++)
-      walk(w, stmt->u.seq.at[i], parent, direct ? i : -1);
+    for (int i = 0; i < stmt->u.seq.n; i++) walk(w, stmt->u.seq.at[i], parent, direct ? i : -1);
   } else {
     Stmt inner[2];
     int n = below(stmt, inner);
@@ -152,7 +154,8 @@ void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out) {
   }
 }
 
-/* --- a whole module ----------------------------------------------------------------------------- */
+/* --- a whole module -----------------------------------------------------------------------------
+ */
 
 static void build(Sched *s, const Module *m) {
   s->mod = m;
@@ -193,19 +196,22 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
 
 void tirc_sched_restore(Sched *s, const Module *old) { build(s, old); }
 
-/* --- looking up --------------------------------------------------------------------------------- */
+/* --- looking up ---------------------------------------------------------------------------------
+ */
 
 SRef *tirc_sref_of_loop(Sched *s, Expr var) {
   SRef *r = tirc_map_get(&s->loops, var);
   if (!r)
-    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL, "the loop %s is no longer in the program", var->u.s);
+    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL, "the loop %s is no longer in the program",
+                     var->u.s);
   return r;
 }
 
 SRef *tirc_sref_of_block(Sched *s, uint32_t id) {
   SRef *r = tirc_map_get(&s->blocks, tirc_block_key(id));
   if (!r)
-    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL, "the block of this handle is no longer in the program");
+    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL,
+                     "the block of this handle is no longer in the program");
   return r;
 }
 
@@ -219,7 +225,8 @@ SRef *tirc_sref_of_value(Sched *s, Value v) {
 }
 
 Value tirc_value_of_sref(const SRef *r) {
-  return tirc_is_loop(r) ? tirc_value_loop(r->stmt->u.loop.var) : tirc_value_block(r->stmt->u.block.id);
+  return tirc_is_loop(r) ? tirc_value_loop(r->stmt->u.loop.var)
+                         : tirc_value_block(r->stmt->u.block.id);
 }
 
 SRef *tirc_scope_root(Sched *s, SRef *sref) {
@@ -263,7 +270,8 @@ int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out) {
   return v.n;
 }
 
-/* --- replacing ---------------------------------------------------------------------------------- */
+/* --- replacing ----------------------------------------------------------------------------------
+ */
 
 /* A body with `from` in it, which is not inside of a loop or block of that body, replaced by `to`.
  * The body itself when it does not stand there. */
@@ -286,7 +294,8 @@ static Stmt replace_below(Tirc *c, Stmt body, Stmt from, Stmt to) {
   Stmt inner[2];
   int n = body->kind == STMT_FOR || body->kind == STMT_BLOCK ? 0 : below(body, inner);
   for (int i = 0; i < n; i++)
-    if (replace_below(c, inner[i], from, to) != inner[i]) return tirc_replace_stmt(c, body, from, to);
+    if (replace_below(c, inner[i], from, to) != inner[i])
+      return tirc_replace_stmt(c, body, from, to);
   return body;
 }
 

@@ -1,4 +1,5 @@
-/* Between state.c, which keeps the sref tree, and state_info.c, which knows what holds in its scopes. */
+/* Between state.c, which keeps the sref tree, and state_info.c, which knows what holds in its
+ * scopes. */
 #ifndef TIRC_SCHEDULE_STATE_H
 #define TIRC_SCHEDULE_STATE_H
 
@@ -11,8 +12,8 @@ void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out);
 /* Everything about `block` as a scope with these child blocks, from nothing. Also the flags of the
  * children, which depend on the loops around them. */
 void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children);
-/* The children `gone` (in order and next to each other) were replaced by `now`; those of `now` carry
- * the current stamp. `dataflow`: some of `now` reads or writes other buffers than it did. */
+/* The children `gone` (in order and next to each other) were replaced by `now`; those of `now`
+ * carry the current stamp. `dataflow`: some of `now` reads or writes other buffers than it did. */
 void tirc_scope_update(Sched *s, SRef *block, int n_gone, SRef *const *gone, int n_now,
                        SRef *const *now, bool dataflow);
 

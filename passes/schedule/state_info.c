@@ -4,12 +4,13 @@
  *
  * Dependences know buffers, not elements. They depend on nothing but the order of the children and
  * the buffers that these read and write, so they survive every rewrite that keeps both. The list is
- * sorted by destination: the edges into one block are neighbours. Region cover of a block is computed
- * again when it or one of its producers was rewritten or its edges changed. */
+ * sorted by destination: the edges into one block are neighbours. Region cover of a block is
+ * computed again when it or one of its producers was rewritten or its edges changed. */
 #include "internal.h"
 #include "state.h"
 
-/* --- dependences -------------------------------------------------------------------------------- */
+/* --- dependences --------------------------------------------------------------------------------
+ */
 
 typedef VEC(Dep) Deps;
 
@@ -29,7 +30,8 @@ static void add_users(Tirc *c, PtrMap *map, SRef *block, int n, const Region *re
   }
 }
 
-/* Edges of one kind into `dst` from the earlier blocks that `map` has for these regions' buffers. */
+/* Edges of one kind into `dst` from the earlier blocks that `map` has for these regions' buffers.
+ */
 static void add_edges(Tirc *c, Deps *deps, const PtrMap *map, SRef *dst, DepKind kind, int n,
                       const Region *regions) {
   for (int i = 0; i < n; i++) {
@@ -58,7 +60,8 @@ static void find_deps(Sched *s, Scope *scope) {
   scope->deps = deps.at;
 }
 
-/* --- affine bindings ---------------------------------------------------------------------------- */
+/* --- affine bindings ----------------------------------------------------------------------------
+ */
 
 static bool affine_over(Sched *s, const Block *b, const LoopDomain *d) {
   if (d->n == 0) return true;
@@ -77,7 +80,8 @@ bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high) {
 }
 
 bool tirc_is_affine_binding(Sched *s, Stmt block, int n_loops, Stmt const *loops) {
-  LoopDomain d = {n_loops, tirc_new_array(s->c, Expr, n_loops + 1), tirc_new_array(s->c, Range, n_loops + 1)};
+  LoopDomain d = {n_loops, tirc_new_array(s->c, Expr, n_loops + 1),
+                  tirc_new_array(s->c, Range, n_loops + 1)};
   for (int i = 0; i < n_loops; i++) {
     d.vars[i] = loops[i]->u.loop.var;
     d.doms[i] = tirc_range(loops[i]->u.loop.min, loops[i]->u.loop.extent);
@@ -85,7 +89,8 @@ bool tirc_is_affine_binding(Sched *s, Stmt block, int n_loops, Stmt const *loops
   return affine_over(s, &block->u.block, &d);
 }
 
-/* --- region cover ------------------------------------------------------------------------------- */
+/* --- region cover -------------------------------------------------------------------------------
+ */
 
 /* A region in terms of the loops around the block. */
 static Region unbind(Sched *s, SRef *block, Region r) {
@@ -104,16 +109,20 @@ static IntSet lower_union(Tirc *c, Analyzer *a, IntSet x, IntSet y) {
   return y_reaches && x_reaches ? tirc_set_union(a, x, y) : x;
 }
 
-static bool covers(Sched *s, Analyzer *a, Buffer b, const IntSet *produced, const IntSet *consumed) {
+static bool covers(Sched *s, Analyzer *a, Buffer b, const IntSet *produced,
+                   const IntSet *consumed) {
   Tirc *c = s->c;
   for (int i = 0; i < b->ndim; i++) {
-    IntSet whole = tirc_set_of_range(c, tirc_range(tirc_int(c, b->shape[i]->dtype, 0), b->shape[i]));
+    IntSet whole =
+        tirc_set_of_range(c, tirc_range(tirc_int(c, b->shape[i]->dtype, 0), b->shape[i]));
     IntSet p = tirc_set_intersect(a, produced[i], whole);
     IntSet q = tirc_set_intersect(a, consumed[i], whole);
     if (!q.min || !q.max) return !p.min && !p.max;
-    if (p.min && !tirc_prove(a, tirc_binary(c, OP_LE, tirc_simplify(a, p.min), tirc_simplify(a, q.min))))
+    if (p.min &&
+        !tirc_prove(a, tirc_binary(c, OP_LE, tirc_simplify(a, p.min), tirc_simplify(a, q.min))))
       return false;
-    if (p.max && !tirc_prove(a, tirc_binary(c, OP_GE, tirc_simplify(a, p.max), tirc_simplify(a, q.max))))
+    if (p.max &&
+        !tirc_prove(a, tirc_binary(c, OP_GE, tirc_simplify(a, p.max), tirc_simplify(a, q.max))))
       return false;
   }
   return true;
@@ -136,8 +145,8 @@ static const IntSet *produced_below(Sched *s, Analyzer *a, Edges e, SRef *const 
     const Block *block = tirc_block_of(p);
     for (int k = 0; k < block->n_writes; k++) {
       if (block->writes[k].buffer != b) continue;
-      const IntSet *part = tirc_region_lower(s, a, unbind(s, p, block->writes[k]), block->predicate,
-                                             p->parent, lca);
+      const IntSet *part =
+          tirc_region_lower(s, a, unbind(s, p, block->writes[k]), block->predicate, p->parent, lca);
       bool first = !found;
       found = true;
       if (!part || (!sum && !first)) continue;
@@ -158,7 +167,8 @@ static Analyzer *analyzer_of_all(Sched *s, SRef *consumer, Edges e) {
   for (int i = -1; i < e.n; i++)
     for (SRef *r = (i < 0 ? consumer : e.at[i].src)->parent; r; r = r->parent)
       if (tirc_is_loop(r))
-        tirc_bind_range(a, tirc_loop_of(r)->var, tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
+        tirc_bind_range(a, tirc_loop_of(r)->var,
+                        tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
   return a;
 }
 
@@ -179,15 +189,16 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e) {
       const IntSet *produced = produced_below(s, a, e, lcas, lca, b->reads[i].buffer, &nothing);
       if (nothing && b->reads[i].buffer->ndim) return false;
       if (!produced) continue;
-      const IntSet *consumed = tirc_region_upper(s, a, unbind(s, consumer, b->reads[i]), b->predicate,
-                                                 consumer->parent, lca);
+      const IntSet *consumed = tirc_region_upper(s, a, unbind(s, consumer, b->reads[i]),
+                                                 b->predicate, consumer->parent, lca);
       if (!covers(s, a, b->reads[i].buffer, produced, consumed)) return false;
     }
   }
   return true;
 }
 
-/* --- a scope -------------------------------------------------------------------------------------- */
+/* --- a scope
+ * -------------------------------------------------------------------------------------- */
 
 static Edges edges_from(const Scope *scope, int first) {
   int end = first;
@@ -255,14 +266,16 @@ void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children) {
 }
 
 /* The list of children with `gone` taken out and `now` put in. */
-static void splice(Sched *s, Scope *scope, int n_gone, SRef *const *gone, int n_now, SRef *const *now) {
+static void splice(Sched *s, Scope *scope, int n_gone, SRef *const *gone, int n_now,
+                   SRef *const *now) {
   int first = 0, n = scope->n_blocks - n_gone + n_now;
   while (first < scope->n_blocks && scope->blocks[first] != gone[0]) first++;
   SRef **at = tirc_new_array(s->c, SRef *, n + 1);
   if (first) memcpy(at, scope->blocks, (size_t)first * sizeof *at);
   if (n_now) memcpy(at + first, now, (size_t)n_now * sizeof *at);
   int rest = scope->n_blocks - first - n_gone;
-  if (rest > 0) memcpy(at + first + n_now, scope->blocks + first + n_gone, (size_t)rest * sizeof *at);
+  if (rest > 0)
+    memcpy(at + first + n_now, scope->blocks + first + n_gone, (size_t)rest * sizeof *at);
   scope->n_blocks = n;
   scope->blocks = at;
 }

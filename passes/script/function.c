@@ -290,8 +290,12 @@ static Value call_function(Function *fn, const Args *a) {
   bind(fn, f.env, a);
   sc->calls++;
   Loc at_call = sc->loc;
-  if (fn->def->kind == SYN_LAMBDA) f.result = tirc_script_eval(&f, fn->def->a);
-  else tirc_script_exec(&f, &fn->def->body);
+  if (fn->def->kind == SYN_LAMBDA) {
+    f.result = tirc_script_eval(&f, fn->def->a);
+  } else {
+    Flow flow = tirc_script_exec(&f, &fn->def->body);
+    if (flow != FLOW_RETURN) tirc_script_outside(sc, flow);
+  }
   sc->calls--;
   sc->loc = at_call;
   return f.result;
@@ -305,8 +309,8 @@ static void check_native(Script *sc, const NativeRow *row, const Args *a) {
                       a->n < row->min ? row->min : row->max,
                       (a->n < row->min ? row->min : row->max) == 1 ? "" : "s", a->n);
   }
-  for (int i = 0; i < a->n_keywords; i++) {
-    const char *accepted = row->keywords ? row->keywords : "";
+  const char *accepted = row->keywords ? row->keywords : "";
+  for (int i = 0; i < a->n_keywords && *accepted != '*'; i++) {
     size_t n = strlen(a->names[i]);
     const char *at = strstr(accepted, a->names[i]);
     bool start = at && (at == accepted || at[-1] == ' ');

@@ -50,7 +50,7 @@ typedef struct Args {
 } Args;
 
 /* A builtin, a method (type set) or a member of a namespace (type is the namespace). max -1: any
- * number. keywords: those accepted, separated by spaces, or NULL. */
+ * number. keywords: those accepted, separated by spaces, "*" for any, or NULL. */
 typedef struct NativeRow {
   const char *type, *name;
   Value (*run)(Script *sc, Value self, const Args *a);
@@ -77,6 +77,7 @@ struct Script {
   Tirc *c;
   Sched *sched;
   int64_t steps, max_steps;
+  size_t outer_limit; /* of memory, before this script */
   int calls, nesting;
   Loc loc; /* of what is being evaluated */
   Env *globals;
@@ -89,6 +90,9 @@ struct Script {
 
 /* script.c */
 void tirc_script_tick(Script *sc, int64_t steps); /* counts; throws when too many */
+
+/* A break, continue or return that nothing took: an error. */
+void tirc_script_outside(Script *sc, Flow flow);
 
 /* exec.c */
 Flow tirc_script_exec(Frame *f, const SynList *body);

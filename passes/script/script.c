@@ -2,8 +2,7 @@
  * errors. */
 #include "interp.h"
 
-enum { DEFAULT_STEPS = 10 * 1000 * 1000 };
-static const int64_t default_bytes = INT64_C(1) << 30;
+enum { DEFAULT_STEPS = 10 * 1000 * 1000, DEFAULT_BYTES = 1 << 30 };
 
 void tirc_script_tick(Script *sc, int64_t steps) {
   sc->steps += steps;
@@ -11,6 +10,14 @@ void tirc_script_tick(Script *sc, int64_t steps) {
     tirc_script_limit(sc, "does a loop never end? --script-steps sets the limit",
                       tirc_format(sc->c, "the script takes more than %lld steps",
                                   (long long)sc->max_steps));
+}
+
+void tirc_script_outside(Script *sc, Flow flow) {
+  static const char *const names[] = {
+      [FLOW_BREAK] = "break", [FLOW_CONTINUE] = "continue", [FLOW_RETURN] = "return"};
+  if (flow != FLOW_NEXT)
+    tirc_fail(sc->c, sc->loc, "syntax", NULL, "'%s' outside of a %s", names[flow],
+              flow == FLOW_RETURN ? "function" : "loop");
 }
 
 static Value constant_value(Script *sc, Expr e) {
@@ -51,41 +58,46 @@ static void run(Script *sc, const Source *source) {
   SynList body = tirc_parse_syntax(sc->c, source);
   Frame f = {.sc = sc, .env = sc->globals};
   predefine(sc);
-  tirc_script_exec(&f, &body);
+  tirc_script_outside(sc, tirc_script_exec(&f, &body));
   const Syn *def = lone_function(&body);
   if (def)
     tirc_script_call1(sc, tirc_script_lookup(sc, sc->globals, def->s),
                       tirc_script_object("Schedule", sc->sched));
 }
 
-void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
-                     void (*out)(void *self, const char *text), ScriptObserver observer,
-                     void *self) {
-  Tirc *c = s->c;
-  const int64_t bytes = limits && limits->bytes > 0 ? limits->bytes : default_bytes;
-  const size_t outer_limit = c->max_bytes;
-  Script *sc = tirc_new(c, Script);
-  *sc = (Script){.c = c,
-                 .sched = s,
-                 .max_steps = limits && limits->steps > 0 ? limits->steps : DEFAULT_STEPS,
-                 .loc = {source->name, 1, 1},
-                 .out = out,
-                 .observer = observer,
-                 .self = self};
+/* Runs, and sets the context's memory limit back however it ends. */
+static void run_bounded(Script *sc, const Source *source) {
+  Tirc *c = sc->c;
   Trap trap;
   if (TIRC_TRY(c, trap)) {
-    if (!outer_limit || c->bytes + (size_t)bytes < outer_limit)
-      c->max_bytes = c->bytes + (size_t)bytes;
     sc->globals = tirc_script_env(sc, NULL);
     run(sc, source);
     TIRC_END(c, trap);
-    c->max_bytes = outer_limit;
+    c->max_bytes = sc->outer_limit;
     return;
   }
-  c->max_bytes = outer_limit;
+  c->max_bytes = sc->outer_limit;
   if (!strcmp(c->diag.code, "memory")) {
     c->diag.loc = sc->loc;
     c->diag.message = "the script needs more memory than it may have";
   }
   tirc_throw(c);
+}
+
+void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
+                     void (*out)(void *self, const char *text), ScriptObserver observer,
+                     void *self) {
+  Tirc *c = s->c;
+  const size_t bytes = (size_t)(limits && limits->bytes > 0 ? limits->bytes : DEFAULT_BYTES);
+  Script *sc = tirc_new(c, Script);
+  *sc = (Script){.c = c,
+                 .sched = s,
+                 .max_steps = limits && limits->steps > 0 ? limits->steps : DEFAULT_STEPS,
+                 .outer_limit = c->max_bytes,
+                 .loc = {source->name, 1, 1},
+                 .out = out,
+                 .observer = observer,
+                 .self = self};
+  if (!c->max_bytes || c->bytes + bytes < c->max_bytes) c->max_bytes = c->bytes + bytes;
+  run_bounded(sc, source);
 }

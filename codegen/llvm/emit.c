@@ -1,0 +1,104 @@
+/* From a module to bytes: translate, verify, optimise, emit. All that LLVM owns hangs on one record
+ * that is disposed on every way out, errors included. */
+#include "gen.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+typedef struct Work {
+  Gen g;
+  Target *target;
+  LLVMMemoryBufferRef out;
+} Work;
+
+static void dispose(Work *w) {
+  if (w->g.b) LLVMDisposeBuilder(w->g.b);
+  if (w->g.module) LLVMDisposeModule(w->g.module);
+  if (w->g.context) LLVMContextDispose(w->g.context);
+  tirc_target_free(w->target);
+}
+
+static void translate(Work *w, const Module *m) {
+  Gen *g = &w->g;
+  g->target = w->target;
+  g->context = LLVMContextCreate();
+  g->module = LLVMModuleCreateWithNameInContext("tirc", g->context);
+  g->b = LLVMCreateBuilderInContext(g->context);
+  LLVMSetTarget(g->module, w->target->triple);
+  LLVMSetDataLayout(g->module, w->target->layout);
+  LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0);
+  LLVMTypeRef fields[4] = {ptr, ptr, ptr, ptr};
+  g->runtime_type = LLVMStructTypeInContext(g->context, fields, 4, false);
+  for (int i = 0; i < m->n_funcs; i++) tirc_gen_function(g, m->funcs[i]);
+}
+
+_Noreturn static void internal(Tirc *c, const char *what, char *message) {
+  char *s = tirc_strdup(c, message ? message : "");
+  LLVMDisposeMessage(message);
+  tirc_fail(c, (Loc){0}, "codegen", "this is a fault of tirc", "LLVM %s: %s", what, s);
+}
+
+static void verify(Work *w) {
+  char *message = NULL;
+  if (LLVMVerifyModule(w->g.module, LLVMReturnStatusAction, &message))
+    internal(w->g.c, "rejects the translation", message);
+  LLVMDisposeMessage(message);
+}
+
+static void optimise(Work *w) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMPassBuilderOptionsSetSLPVectorization(options, false);
+  LLVMErrorRef error = LLVMRunPasses(w->g.module, "default<O2>", w->target->machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!error) return;
+  char *message = LLVMGetErrorMessage(error), *s = tirc_strdup(w->g.c, message);
+  LLVMDisposeErrorMessage(message);
+  tirc_fail(w->g.c, (Loc){0}, "codegen", "this is a fault of tirc", "LLVM's passes failed: %s", s);
+}
+
+static void emit(Work *w, EmitKind kind) {
+  char *message = NULL;
+  if (kind == EMIT_LLVM) {
+    char *text = LLVMPrintModuleToString(w->g.module);
+    w->out = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "tirc");
+    LLVMDisposeMessage(text);
+    return;
+  }
+  LLVMCodeGenFileType type = kind == EMIT_ASM ? LLVMAssemblyFile : LLVMObjectFile;
+  if (LLVMTargetMachineEmitToMemoryBuffer(w->target->machine, w->g.module, type, &message, &w->out))
+    internal(w->g.c, "cannot emit code", message);
+}
+
+LLVMMemoryBufferRef tirc_gen_compile(Tirc *c, const Module *m, const char *cpu, bool runs_here,
+                                     EmitKind kind) {
+  Work *w = tirc_new(c, Work);
+  w->g.c = c;
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    dispose(w);
+    tirc_throw(c);
+  }
+  w->target = tirc_target_new(c, cpu, runs_here);
+  translate(w, m);
+  verify(w);
+  optimise(w);
+  emit(w, kind);
+  TIRC_END(c, trap);
+  dispose(w);
+  return w->out;
+}
+
+Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind) {
+  LLVMMemoryBufferRef buffer = tirc_gen_compile(c, lowered, cpu, false, kind);
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    LLVMDisposeMemoryBuffer(buffer);
+    tirc_throw(c);
+  }
+  size_t n = LLVMGetBufferSize(buffer);
+  char *bytes = tirc_strndup(c, LLVMGetBufferStart(buffer), n);
+  TIRC_END(c, trap);
+  LLVMDisposeMemoryBuffer(buffer);
+  return (Code){bytes, n};
+}

@@ -1,0 +1,153 @@
+/* Statements. Loops are built in the rotated form that LLVM's loop passes work on: one test before
+ * the loop (none when the extent is a constant), then a body that ends with the test. */
+#include "gen.h"
+
+#include <llvm-c/DebugInfo.h>
+
+LLVMBasicBlockRef tirc_gen_block(Gen *g, const char *name) {
+  return LLVMAppendBasicBlockInContext(g->context, g->f.fn, name);
+}
+
+void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status) {
+  LLVMBasicBlockRef leave = tirc_gen_block(g, "leave"), stay = tirc_gen_block(g, "stay");
+  LLVMBuildCondBr(g->b, failed, leave, stay);
+  LLVMPositionBuilderAtEnd(g->b, leave);
+  for (Workspace *w = g->f.workspace; w; w = w->outer) {
+    LLVMValueRef args[3] = {g->f.rt, w->pointer, w->bytes};
+    tirc_gen_service(g, SERVICE_FREE, 3, args);
+  }
+  LLVMBuildRet(g->b, status);
+  LLVMPositionBuilderAtEnd(g->b, stay);
+}
+
+/* --- loops ------------------------------------------------------------------------------------- */
+
+void tirc_gen_loop(Gen *g, LLVMValueRef min, LLVMValueRef extent, LLVMValueRef metadata,
+                   void (*body)(Gen *g, LLVMValueRef i, const void *self), const void *self) {
+  LLVMTypeRef t = LLVMTypeOf(min);
+  LLVMValueRef end = LLVMBuildNSWAdd(g->b, min, extent, "");
+  LLVMBasicBlockRef loop = tirc_gen_block(g, "loop"), done = tirc_gen_block(g, "done");
+  LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntSGT, extent, LLVMConstNull(t), "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
+  LLVMBuildCondBr(g->b, any, loop, done);
+  LLVMPositionBuilderAtEnd(g->b, loop);
+  LLVMValueRef i = LLVMBuildPhi(g->b, t, "i");
+  body(g, i, self);
+  LLVMValueRef next = LLVMBuildNSWAdd(g->b, i, tirc_gen_int(g, t, 1), "");
+  LLVMValueRef again = LLVMBuildICmp(g->b, LLVMIntSLT, next, end, "");
+  LLVMValueRef from[2] = {min, next};
+  LLVMBasicBlockRef blocks[2] = {before, LLVMGetInsertBlock(g->b)};
+  LLVMAddIncoming(i, from, blocks, 2);
+  LLVMValueRef br = LLVMBuildCondBr(g->b, again, loop, done);
+  if (metadata) LLVMSetMetadata(br, LLVMGetMDKindIDInContext(g->context, "llvm.loop", 9), metadata);
+  LLVMPositionBuilderAtEnd(g->b, done);
+}
+
+/* What stands behind llvm.loop: a node that refers to itself and holds the hints. */
+static LLVMValueRef unroll_hint(Gen *g) {
+  LLVMMetadataRef key = LLVMMDStringInContext2(g->context, "llvm.loop.unroll.full", 21);
+  LLVMMetadataRef hint = LLVMMDNodeInContext2(g->context, &key, 1);
+  LLVMMetadataRef self = LLVMTemporaryMDNode(g->context, NULL, 0);
+  LLVMMetadataRef parts[2] = {self, hint};
+  LLVMMetadataRef node = LLVMMDNodeInContext2(g->context, parts, 2);
+  LLVMMetadataReplaceAllUsesWith(self, node);
+  return LLVMMetadataAsValue(g->context, node);
+}
+
+static void loop_body(Gen *g, LLVMValueRef i, const void *self) {
+  const For *loop = self;
+  tirc_map_set(g->c, &g->f.vars, loop->var, i);
+  tirc_gen_stmt(g, loop->body);
+  tirc_map_remove(&g->f.vars, loop->var); /* nothing later is dominated by its value */
+}
+
+static void gen_for(Gen *g, Stmt s) {
+  const For *loop = &s->u.loop;
+  if (loop->kind == LOOP_THREAD_BINDING)
+    tirc_fail(g->c, s->loc, "codegen", NULL, "the loop %s is bound to the thread axis %s, which this "
+              "target does not have", loop->var->u.s, loop->thread ? loop->thread : "?");
+  if (loop->kind == LOOP_PARALLEL && !g->f.in_parallel) {
+    tirc_gen_parallel(g, s);
+    return;
+  }
+  DType t = loop->var->dtype;
+  LLVMValueRef min = tirc_gen_cast(g, tirc_gen_expr(g, loop->min), loop->min->dtype, t);
+  LLVMValueRef extent = tirc_gen_cast(g, tirc_gen_expr(g, loop->extent), loop->extent->dtype, t);
+  LLVMValueRef hint = loop->kind == LOOP_UNROLLED ? unroll_hint(g) : NULL;
+  tirc_gen_loop(g, min, extent, hint, loop_body, loop);
+}
+
+/* --- the others ---------------------------------------------------------------------------------- */
+
+static LLVMValueRef condition(Gen *g, Expr e) {
+  return tirc_gen_cast(g, tirc_gen_expr(g, e), e->dtype, DT_BOOL);
+}
+
+static void gen_seq(Gen *g, Stmt s) {
+  for (int i = 0; i < s->u.seq.n; i++) tirc_gen_stmt(g, s->u.seq.at[i]);
+}
+
+static void gen_if(Gen *g, Stmt s) {
+  Stmt other = s->u.branch.else_case;
+  LLVMBasicBlockRef then = tirc_gen_block(g, "then");
+  LLVMBasicBlockRef otherwise = other ? tirc_gen_block(g, "else") : NULL;
+  LLVMBasicBlockRef done = tirc_gen_block(g, "endif");
+  LLVMBuildCondBr(g->b, condition(g, s->u.branch.cond), then, other ? otherwise : done);
+  LLVMPositionBuilderAtEnd(g->b, then);
+  tirc_gen_stmt(g, s->u.branch.then_case);
+  LLVMBuildBr(g->b, done);
+  if (other) {
+    LLVMPositionBuilderAtEnd(g->b, otherwise);
+    tirc_gen_stmt(g, other);
+    LLVMBuildBr(g->b, done);
+  }
+  LLVMPositionBuilderAtEnd(g->b, done);
+}
+
+static void gen_while(Gen *g, Stmt s) {
+  LLVMBasicBlockRef test = tirc_gen_block(g, "while"), body = tirc_gen_block(g, "do");
+  LLVMBasicBlockRef done = tirc_gen_block(g, "done");
+  LLVMBuildBr(g->b, test);
+  LLVMPositionBuilderAtEnd(g->b, test);
+  LLVMBuildCondBr(g->b, condition(g, s->u.loop_while.cond), body, done);
+  LLVMPositionBuilderAtEnd(g->b, body);
+  tirc_gen_stmt(g, s->u.loop_while.body);
+  LLVMBuildBr(g->b, test);
+  LLVMPositionBuilderAtEnd(g->b, done);
+}
+
+static void gen_let(Gen *g, Stmt s) {
+  Expr var = s->u.let.var, value = s->u.let.value;
+  LLVMValueRef v = tirc_gen_cast(g, tirc_gen_expr(g, value), value->dtype, var->dtype);
+  tirc_map_set(g->c, &g->f.vars, var, v);
+  tirc_gen_stmt(g, s->u.let.body);
+  tirc_map_remove(&g->f.vars, var);
+}
+
+static void gen_assert(Gen *g, Stmt s) {
+  LLVMValueRef failed = LLVMBuildNot(g->b, condition(g, s->u.check.cond), "");
+  tirc_gen_leave_if(g, failed, tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), 2));
+  tirc_gen_stmt(g, s->u.check.body);
+}
+
+static void gen_eval(Gen *g, Stmt s) {
+  Expr e = s->u.eval.value;
+  if (e->op != OP_STRING) tirc_gen_expr(g, e);
+}
+
+static void gen_decl(Gen *g, Stmt s) { tirc_gen_stmt(g, s->u.alloc.body); }
+static void gen_attr(Gen *g, Stmt s) { tirc_gen_stmt(g, s->u.attr.body); }
+
+static void gen_nested_block(Gen *g, Stmt s) {
+  tirc_fail(g->c, s->loc, "codegen", NULL, "the block %s has not been lowered", s->u.block.name);
+}
+
+void tirc_gen_stmt(Gen *g, Stmt s) {
+  static void (*const generators[])(Gen *, Stmt) = {
+      [STMT_FOR] = gen_for,     [STMT_BLOCK] = gen_nested_block, [STMT_SEQ] = gen_seq,
+      [STMT_STORE] = tirc_gen_store, [STMT_EVAL] = gen_eval,     [STMT_IF] = gen_if,
+      [STMT_WHILE] = gen_while, [STMT_LET] = gen_let,            [STMT_ALLOC] = tirc_gen_alloc,
+      [STMT_DECL] = gen_decl,   [STMT_ATTR] = gen_attr,          [STMT_ASSERT] = gen_assert,
+  };
+  generators[s->kind](g, s);
+}

@@ -1,0 +1,137 @@
+/* Calls of T.* functions: one table, made of one part per kind of function, and one way to sort
+ * arguments into parameters. */
+#include "reader.h"
+
+static const Function *const tables[] = {tirc_axis_functions,  tirc_block_functions,
+                                         tirc_buffer_functions, tirc_scope_functions,
+                                         tirc_loop_functions,   tirc_value_functions};
+enum { N_TABLES = sizeof tables / sizeof *tables };
+
+const Function *tirc_find_function(const char *path) {
+  if (strncmp(path, "T.", 2) != 0) return NULL;
+  for (int t = 0; t < N_TABLES; t++)
+    for (const Function *f = tables[t]; f->name; f++)
+      if (strcmp(f->name, path + 2) == 0) return f;
+  return NULL;
+}
+
+const Function *tirc_called_function(Reader *r, const Syn *node, const char **path) {
+  *path = node->kind == SYN_CALL ? tirc_names_path(r, node->a) : NULL;
+  return *path ? tirc_find_function(*path) : NULL;
+}
+
+/* --- arguments ---------------------------------------------------------------------------------- */
+
+typedef struct Signature {
+  int n;
+  const char *names[CALL_MAX_ARGS];
+  int lengths[CALL_MAX_ARGS];
+  bool optional[CALL_MAX_ARGS];
+  bool rest;
+} Signature;
+
+static Signature parse_signature(const char *s) {
+  Signature out = {0};
+  while (*s) {
+    while (*s == ' ') s++;
+    const char *from = s;
+    while (*s && *s != ' ' && *s != '?' && *s != '*') s++;
+    if (*s == '*') {
+      out.rest = true;
+      break;
+    }
+    if (s == from) break;
+    out.names[out.n] = from;
+    out.lengths[out.n] = (int)(s - from);
+    out.optional[out.n++] = *s == '?';
+    if (*s == '?') s++;
+  }
+  return out;
+}
+
+static int find_parameter(const Signature *sig, const char *name) {
+  for (int i = 0; i < sig->n; i++)
+    if ((int)strlen(name) == sig->lengths[i] &&
+        strncmp(name, sig->names[i], (size_t)sig->lengths[i]) == 0)
+      return i;
+  return -1;
+}
+
+static void unknown_keyword(Reader *r, const Syn *arg, const char *name, const Signature *sig) {
+  const char *names[CALL_MAX_ARGS];
+  for (int i = 0; i < sig->n; i++)
+    names[i] = tirc_strndup(r->c, sig->names[i], (size_t)sig->lengths[i]);
+  READ_FAIL(r, arg, "argument", tirc_nearest(r->c, arg->s, sig->n, names),
+            "%s has no parameter '%s'", name, arg->s);
+}
+
+void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *signature, Call *call) {
+  Signature sig = parse_signature(signature);
+  *call = (Call){.node = node, .name = name};
+  int positional = 0;
+  for (int i = 0; i < node->kids.n; i++) {
+    const Syn *arg = node->kids.at[i];
+    if (arg->kind == SYN_KEYWORD) {
+      int k = find_parameter(&sig, arg->s);
+      if (k < 0) unknown_keyword(r, arg, name, &sig);
+      if (call->args[k])
+        READ_FAIL(r, arg, "argument", NULL, "%s gets its argument '%s' twice", name, arg->s);
+      call->args[k] = arg->a;
+    } else if (arg->kind == SYN_STAR || arg->kind == SYN_DOUBLESTAR) {
+      READ_FAIL(r, arg, "unsupported", "write the arguments out",
+                "starred arguments are not part of the language of programs");
+    } else if (positional < sig.n) {
+      call->args[positional++] = arg;
+    } else if (sig.rest) {
+      if (!call->rest) call->rest = &node->kids.at[i];
+      call->n_rest++;
+    } else {
+      READ_FAIL(r, arg, "argument", NULL, "%s takes at most %d argument%s", name, sig.n,
+                sig.n == 1 ? "" : "s");
+    }
+  }
+  for (int i = 0; i < sig.n; i++)
+    if (!call->args[i] && !sig.optional[i])
+      READ_FAIL(r, node, "argument", NULL, "%s needs its argument '%.*s'", name, sig.lengths[i],
+                sig.names[i]);
+}
+
+/* --- calls -------------------------------------------------------------------------------------- */
+
+static const char *place_of(int where) {
+  static const struct {
+    int bit;
+    const char *text;
+  } places[] = {{IN_FOR, "it goes into the head of a for loop: 'for i in ...'"},
+                {IN_WITH, "it opens a block of statements: 'with ...:'"},
+                {IN_STATEMENT, "it stands on a line of its own"},
+                {IN_SCOPE, "it stands on a line of its own, or after 'with'"},
+                {IN_VALUE, "it gives a value: use it in an expression"}};
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (where & places[i].bit) return places[i].text;
+  return NULL;
+}
+
+static _Noreturn void unknown_function(Reader *r, const Syn *node, const char *path) {
+  const char *all[400];
+  int n = 0;
+  for (int t = 0; t < N_TABLES; t++)
+    for (const Function *f = tables[t]; f->name && n < 400; f++) all[n++] = f->name;
+  if (strncmp(path, "T.", 2) == 0)
+    READ_FAIL(r, node, "name", tirc_nearest(r->c, path + 2, n, all), "there is no function %s",
+              path);
+  READ_FAIL(r, node, "unsupported", "programs can use tvm.script.tir only",
+            "%s is not part of the language of programs", path);
+}
+
+PyValue tirc_read_call(Reader *r, const Syn *node, int where) {
+  const char *path;
+  const Function *f = tirc_called_function(r, node, &path);
+  if (!f) unknown_function(r, node->a, path);
+  if (!(f->where & where))
+    READ_FAIL(r, node, "syntax", place_of(f->where), "%s cannot be used here", path);
+  Call call;
+  tirc_bind_call(r, node, path, f->signature, &call);
+  call.function = f;
+  return f->read(r, &call);
+}

@@ -1,0 +1,443 @@
+/* T.* functions that give a value: the intrinsics of ir/ops.def by a rule per operand type, nodes
+ * spelt out (T.Add), constants and casts, and the calls that stay opaque. */
+#include "reader.h"
+
+#include <float.h>
+#include <math.h>
+
+/* What an intrinsic asks of its operands. Operators without a rule here take floats. */
+typedef enum Rule {
+  RULE_FLOAT,
+  RULE_ROUND, /* floats; an integer is its own result */
+  RULE_ANY,   /* numbers */
+  RULE_INT,
+  RULE_TEST, /* a float; gives bool */
+  RULE_BOOL
+} Rule;
+static const struct {
+  Op op;
+  Rule rule;
+} rules[] = {{OP_FLOOR, RULE_ROUND},     {OP_CEIL, RULE_ROUND},       {OP_TRUNC, RULE_ROUND},
+             {OP_ROUND, RULE_ROUND},     {OP_NEARBYINT, RULE_ROUND},  {OP_ABS, RULE_ANY},
+             {OP_BITWISE_AND, RULE_INT}, {OP_BITWISE_OR, RULE_INT},   {OP_BITWISE_XOR, RULE_INT},
+             {OP_BITWISE_NOT, RULE_INT}, {OP_SHIFT_LEFT, RULE_INT},   {OP_SHIFT_RIGHT, RULE_INT},
+             {OP_POPCOUNT, RULE_INT},    {OP_CLZ, RULE_INT},          {OP_ISNAN, RULE_TEST},
+             {OP_ISINF, RULE_TEST},      {OP_LIKELY, RULE_BOOL}};
+
+static Rule rule_of(Op op) {
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    if (rules[i].op == op) return rules[i].rule;
+  return RULE_FLOAT;
+}
+
+static bool fits_rule(Rule rule, DType t) {
+  switch (rule) {
+  case RULE_FLOAT: return tirc_dtype_is_float(t);
+  case RULE_INT: return tirc_dtype_is_int(t) || t.code == TYPE_BOOL;
+  case RULE_BOOL: return t.code == TYPE_BOOL;
+  default: return tirc_dtype_is_int(t) || tirc_dtype_is_float(t);
+  }
+}
+
+static Expr operand(Reader *r, const Call *call, const Syn *s, Rule rule) {
+  PyValue v = tirc_read_value(r, s);
+  Expr e = rule == RULE_FLOAT ? tirc_py_to_expr_like(r, s, v, DT_FLOAT32) : tirc_py_to_expr(r, s, v);
+  static const char *const wants[] = {"a float", "a number", "a number", "an integer", "a number",
+                                      "a condition"};
+  if (!fits_rule(rule, e->dtype))
+    READ_FAIL(r, s, "type", rule == RULE_FLOAT ? "cast it: T.Cast(\"float32\", x)" : NULL,
+              "%s takes %s, not %s", call->name, wants[rule], tirc_py_describe(r, v));
+  return e;
+}
+
+static PyValue read_intrinsic(Reader *r, const Call *call) {
+  Op op = (Op)call->function->detail;
+  Rule rule = rule_of(op);
+  int n = tirc_ops[op].arity;
+  Expr a[3];
+  if (n == 2) {
+    tirc_read_both(r, call->args[0], call->args[1], &a[0], &a[1]);
+    tirc_match_types(r, call->node, &a[0], &a[1]);
+    if (rule == RULE_FLOAT && a[0]->op == OP_INT && a[1]->op == OP_INT)
+      for (int i = 0; i < 2; i++) a[i] = tirc_cast(r->c, DT_FLOAT32, a[i]);
+    if (!fits_rule(rule, a[0]->dtype))
+      READ_FAIL(r, call->node, "type", NULL, "%s takes %s, not %s", call->name,
+                rule == RULE_INT ? "integers" : "floats", tirc_dtype_name(r->c, a[0]->dtype));
+  } else {
+    for (int i = 0; i < n; i++) a[i] = operand(r, call, call->args[i], rule);
+    if (n == 3) {
+      tirc_match_types(r, call->node, &a[0], &a[1]);
+      tirc_match_types(r, call->node, &a[0], &a[2]);
+      tirc_match_types(r, call->node, &a[0], &a[1]);
+    }
+  }
+  bool integer = !tirc_dtype_is_float(a[0]->dtype);
+  if (rule == RULE_ROUND && integer) return tirc_py_expr(a[0]);
+  if (rule == RULE_TEST && integer) return tirc_py_expr(tirc_bool(r->c, false));
+  DType t = rule == RULE_TEST ? tirc_dtype_lanes(DT_BOOL, a[0]->dtype.lanes) : a[0]->dtype;
+  if (op == OP_CLZ) t = tirc_dtype_lanes(DT_INT32, t.lanes);
+  return tirc_py_expr(tirc_expr(r->c, op, t, n, a));
+}
+
+/* --- operators as functions --------------------------------------------------------------------- */
+
+static void expect_integers(Reader *r, const Call *call, Expr a) {
+  if (tirc_dtype_is_float(a->dtype))
+    READ_FAIL(r, call->node, "type", NULL, "%s takes integers, not %s", call->name,
+              tirc_dtype_name(r->c, a->dtype));
+}
+
+/* T.max(a, b), T.floordiv(a, b): as operators, folded. */
+static PyValue read_operator(Reader *r, const Call *call) {
+  Op op = (Op)call->function->detail;
+  Expr a, b;
+  tirc_read_both(r, call->args[0], call->args[1], &a, &b);
+  tirc_match_types(r, call->node, &a, &b);
+  bool divides = op >= OP_TRUNCDIV && op <= OP_FLOORMOD;
+  if (divides || op == OP_DIV) {
+    if (divides) expect_integers(r, call, a);
+    if (tirc_is_int(b, 0)) READ_FAIL(r, call->node, "type", NULL, "division by zero");
+  }
+  return tirc_py_expr(tirc_binary(r->c, op, a, b));
+}
+
+/* T.Add(a, b): the node itself, nothing folded. */
+static PyValue read_node(Reader *r, const Call *call) {
+  Op op = (Op)call->function->detail;
+  Expr a[2];
+  tirc_read_both(r, call->args[0], call->args[1], &a[0], &a[1]);
+  tirc_match_types(r, call->node, &a[0], &a[1]);
+  bool logical = op == OP_AND || op == OP_OR, compares = op >= OP_EQ && op <= OP_GE;
+  if (logical && a[0]->dtype.code != TYPE_BOOL)
+    READ_FAIL(r, call->node, "type", NULL, "%s takes conditions", call->name);
+  if (op == OP_DIV && !tirc_dtype_is_float(a[0]->dtype)) op = OP_TRUNCDIV;
+  else if (op >= OP_TRUNCDIV && op <= OP_FLOORMOD) expect_integers(r, call, a[0]);
+  DType t = compares ? tirc_dtype_lanes(DT_BOOL, a[0]->dtype.lanes) : a[0]->dtype;
+  return tirc_py_expr(tirc_expr(r->c, op, t, 2, a));
+}
+
+static PyValue read_not(Reader *r, const Call *call) {
+  Expr e = tirc_read_condition(r, call->args[0]);
+  return tirc_py_expr(tirc_expr(r->c, OP_NOT, e->dtype, 1, &e));
+}
+
+static PyValue read_any_all(Reader *r, const Call *call) {
+  if (call->n_rest > SYNTAX_MAX_DEPTH)
+    READ_FAIL(r, call->node, "syntax", NULL, "%s has too many arguments", call->name);
+  Expr all = tirc_read_condition(r, call->args[0]);
+  for (int i = 0; i < call->n_rest; i++)
+    all = tirc_binary(r->c, (Op)call->function->detail, all, tirc_read_condition(r, call->rest[i]));
+  return tirc_py_expr(all);
+}
+
+static PyValue read_ceildiv(Reader *r, const Call *call) {
+  Expr a, b;
+  tirc_read_both(r, call->args[0], call->args[1], &a, &b);
+  tirc_match_types(r, call->node, &a, &b);
+  expect_integers(r, call, a);
+  if (tirc_is_int(b, 0)) READ_FAIL(r, call->node, "type", NULL, "division by zero");
+  Expr sum = tirc_sub(r->c, tirc_add(r->c, a, b), tirc_int(r->c, b->dtype, 1));
+  return tirc_py_expr(tirc_floordiv(r->c, sum, b));
+}
+
+/* T.if_then_else and T.Select. */
+static PyValue read_choice(Reader *r, const Call *call) {
+  Op op = (Op)call->function->detail;
+  PyValue known = tirc_read_value(r, call->args[0]);
+  Expr a[3];
+  a[0] = known.kind == PY_BOOL ? tirc_bool(r->c, known.u.b) : tirc_py_to_expr(r, call->args[0], known);
+  if (a[0]->dtype.code != TYPE_BOOL)
+    READ_FAIL(r, call->args[0], "type", "compare it: x != 0",
+              "the condition of %s must be of type bool, not %s", call->name,
+              tirc_py_describe(r, known));
+  tirc_read_both(r, call->args[1], call->args[2], &a[1], &a[2]);
+  if (!tirc_dtype_equal(a[1]->dtype, a[2]->dtype)) tirc_match_types(r, call->node, &a[1], &a[2]);
+  int64_t truth;
+  if (op == OP_IF_THEN_ELSE && tirc_const_int(a[0], &truth)) return tirc_py_expr(truth ? a[1] : a[2]);
+  return tirc_py_expr(tirc_expr(r->c, op, a[1]->dtype, 3, a));
+}
+
+/* --- constants and casts ------------------------------------------------------------------------ */
+
+/* T.float32("inf") */
+static Expr spelt_number(Reader *r, const Syn *s, DType t, const char *text) {
+  static const struct {
+    const char *text;
+    double value;
+  } words[] = {{"inf", HUGE_VAL}, {"+inf", HUGE_VAL}, {"-inf", -HUGE_VAL}, {"nan", NAN}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(text, words[i].text) == 0 && tirc_dtype_is_float(t))
+      return tirc_float(r->c, t, words[i].value);
+  READ_FAIL(r, s, "type", "\"inf\", \"-inf\" and \"nan\" are numbers of the float types",
+            "'%s' is no number of type %s", text, tirc_dtype_name(r->c, t));
+}
+
+static Expr typed_number(Reader *r, const Syn *s, DType t, PyValue v) {
+  DType scalar = tirc_dtype_lanes(t, 1);
+  if (scalar.code == TYPE_BOOL) return tirc_bool(r->c, tirc_py_truth(v));
+  if (tirc_dtype_is_float(scalar))
+    return tirc_float(r->c, scalar,
+                      v.kind == PY_FLOAT ? v.u.f : (double)(v.kind == PY_BOOL ? v.u.b : v.u.i));
+  if (v.kind == PY_FLOAT && (!(fabs(v.u.f) < 9e18) || v.u.f != nearbyint(v.u.f)))
+    READ_FAIL(r, s, "type", NULL, "%g is no number of type %s", v.u.f, tirc_dtype_name(r->c, t));
+  int64_t i = v.kind == PY_FLOAT ? (int64_t)v.u.f : v.kind == PY_BOOL ? v.u.b : v.u.i;
+  if (!tirc_dtype_is_int(scalar))
+    READ_FAIL(r, s, "type", NULL, "there are no constants of type %s", tirc_dtype_name(r->c, t));
+  if (i < tirc_dtype_min(scalar) || i > tirc_dtype_max(scalar))
+    READ_FAIL(r, s, "type", NULL, "%lld does not fit into %s", (long long)i,
+              tirc_dtype_name(r->c, t));
+  return tirc_int(r->c, scalar, i);
+}
+
+/* T.int32(), T.int32(4), T.int32(x) */
+static PyValue read_typed(Reader *r, const Call *call) {
+  DType t;
+  tirc_dtype_parse(call->function->name, &t);
+  const Syn *s = call->args[0];
+  if (!s || t.code == TYPE_HANDLE) {
+    const char *name = tirc_target_name(r, 0, 1);
+    PyValue v = tirc_py_expr(tirc_var(r->c, name ? name : "v", t));
+    v.fresh = true;
+    return v;
+  }
+  PyValue v = tirc_read_value(r, s);
+  Expr e = v.kind == PY_STR        ? spelt_number(r, s, t, v.u.s)
+           : tirc_py_is_number(v)  ? typed_number(r, s, t, v)
+                                   : tirc_py_to_expr(r, s, v);
+  return tirc_py_expr(tirc_cast(r->c, tirc_dtype_lanes(t, t.lanes > 1 ? t.lanes : e->dtype.lanes), e));
+}
+
+static PyValue read_var(Reader *r, const Call *call) {
+  const char *name = tirc_target_name(r, 0, 1);
+  PyValue v = tirc_py_expr(tirc_var(r->c, name ? name : "v", tirc_read_dtype(r, call->args[0])));
+  v.fresh = true;
+  return v;
+}
+
+static PyValue read_named_var(Reader *r, const Call *call) {
+  DType t = call->args[1] ? tirc_read_dtype(r, call->args[1]) : DT_INT32;
+  PyValue v = tirc_py_expr(tirc_var(r->c, tirc_read_string(r, call->args[0], "a name"), t));
+  v.fresh = true;
+  return v;
+}
+
+static PyValue cast_to(Reader *r, const Call *call, const Syn *type, const Syn *value) {
+  DType t = tirc_read_dtype(r, type);
+  Expr e = tirc_read_number(r, value, "what is cast");
+  if (t.code == TYPE_HANDLE || t.code == TYPE_VOID)
+    READ_FAIL(r, type, "type", "T.reinterpret", "a number cannot be cast to %s", tirc_dtype_name(r->c, t));
+  if (t.lanes == 1) t = tirc_dtype_lanes(t, e->dtype.lanes);
+  if (t.lanes != e->dtype.lanes)
+    READ_FAIL(r, call->node, "type", NULL, "a vector of %d elements cannot become one of %d",
+              e->dtype.lanes, t.lanes);
+  bool node = call->function->detail;
+  if (!node || tirc_dtype_equal(t, e->dtype)) return tirc_py_expr(tirc_cast(r->c, t, e));
+  return tirc_py_expr(tirc_expr(r->c, OP_CAST, t, 1, &e));
+}
+
+static PyValue read_cast_node(Reader *r, const Call *call) {
+  return cast_to(r, call, call->args[0], call->args[1]);
+}
+static PyValue read_cast(Reader *r, const Call *call) {
+  return cast_to(r, call, call->args[1], call->args[0]);
+}
+
+static PyValue read_reinterpret(Reader *r, const Call *call) {
+  DType t = tirc_read_dtype(r, call->args[0]);
+  Expr e = tirc_read_expr(r, call->args[1]);
+  if (tirc_dtype_bytes(t) * t.lanes != tirc_dtype_bytes(e->dtype) * e->dtype.lanes)
+    READ_FAIL(r, call->node, "type", "T.Cast converts the value", "%s and %s differ in size",
+              tirc_dtype_name(r->c, t), tirc_dtype_name(r->c, e->dtype));
+  return tirc_py_expr(tirc_expr(r->c, OP_REINTERPRET, t, 1, &e));
+}
+
+/* T.min_value, T.max_value, T.infinity: detail -1, 1, 2. */
+static PyValue read_limit(Reader *r, const Call *call) {
+  DType t = tirc_read_dtype(r, call->args[0]);
+  int which = call->function->detail;
+  if (!tirc_dtype_is_float(t)) {
+    if (which == 2 || (!tirc_dtype_is_int(t) && t.code != TYPE_BOOL))
+      READ_FAIL(r, call->node, "type", NULL, "%s has no value of type %s", call->name,
+                tirc_dtype_name(r->c, t));
+    if (t.code == TYPE_BOOL) return tirc_py_expr(tirc_bool(r->c, which > 0));
+    return tirc_py_expr(tirc_int(r->c, t, which > 0 ? tirc_dtype_max(t) : tirc_dtype_min(t)));
+  }
+  double greatest = t.code == TYPE_BFLOAT ? 3.3895313892515355e38
+                    : t.bits == 16        ? 65504
+                    : t.bits == 32        ? FLT_MAX
+                                          : DBL_MAX;
+  return tirc_py_expr(tirc_float(r->c, t, which == 2 ? HUGE_VAL : which * greatest));
+}
+
+/* --- vectors ------------------------------------------------------------------------------------ */
+
+static PyValue read_ramp(Reader *r, const Call *call) {
+  Expr base, stride;
+  tirc_read_both(r, call->args[0], call->args[1], &base, &stride);
+  tirc_match_types(r, call->node, &base, &stride);
+  int lanes = (int)tirc_read_const_int(r, call->args[2], "the number of lanes", 1, UINT16_MAX);
+  if (base->dtype.lanes != 1) READ_FAIL(r, call->node, "type", NULL, "a ramp of vectors");
+  return tirc_py_expr(tirc_ramp(r->c, base, stride, lanes));
+}
+
+static PyValue read_broadcast(Reader *r, const Call *call) {
+  Expr value = tirc_read_number(r, call->args[0], "what is broadcast");
+  int lanes = (int)tirc_read_const_int(r, call->args[1], "the number of lanes", 1, UINT16_MAX);
+  if (value->dtype.lanes != 1) READ_FAIL(r, call->node, "type", NULL, "a broadcast of a vector");
+  return tirc_py_expr(tirc_broadcast(r->c, value, lanes));
+}
+
+/* T.Let(body, where={var: value}) */
+static PyValue read_let(Reader *r, const Call *call) {
+  const Syn *where = call->args[1];
+  if (where->kind != SYN_DICT || where->kids.n < 2)
+    READ_FAIL(r, where, "type", "write T.Let(body, where={x: value})", "expected {variable: value}");
+  int n = where->kids.n / 2;
+  Expr *vars = tirc_new_array(r->c, Expr, n), *values = tirc_new_array(r->c, Expr, n);
+  tirc_names_open(r);
+  for (int i = 0; i < n; i++) {
+    const Syn *key = where->kids.at[2 * i];
+    if (key->kind != SYN_NAME) READ_FAIL(r, key, "type", NULL, "T.Let binds names");
+    values[i] = tirc_read_number(r, where->kids.at[2 * i + 1], "what T.Let binds");
+    vars[i] = tirc_var(r->c, key->s, values[i]->dtype);
+    tirc_names_bind(r, key, key->s, tirc_py_expr(vars[i]), false);
+  }
+  Expr body = tirc_read_expr(r, call->args[0]);
+  tirc_names_close(r);
+  for (int i = n; i-- > 0;)
+    body = tirc_expr(r->c, OP_LET, body->dtype, 3, (Expr[]){vars[i], values[i], body});
+  return tirc_py_expr(body);
+}
+
+/* --- opaque calls ------------------------------------------------------------------------------- */
+
+/* The type of a call that the compiler knows nothing more of. */
+typedef enum Gives { GIVES_HANDLE, GIVES_INT32, GIVES_BOOL, GIVES_FIRST, GIVES_NAMED, GIVES_VOID } Gives;
+
+static PyValue read_opaque(Reader *r, const Call *call) {
+  int n = call->n_rest + (call->args[0] ? 1 : 0);
+  Expr *args = tirc_new_array(r->c, Expr, n);
+  for (int i = 0; i < n; i++) {
+    const Syn *s = i ? call->rest[i - 1] : call->args[0];
+    args[i] = tirc_py_to_attr(r, s, tirc_read_value(r, s));
+  }
+  DType t = DT_HANDLE;
+  switch ((Gives)call->function->detail) {
+  case GIVES_INT32: t = DT_INT32; break;
+  case GIVES_BOOL: t = DT_BOOL; break;
+  case GIVES_VOID: t = DT_VOID; break;
+  case GIVES_FIRST:
+    if (n) t = args[0]->dtype;
+    break;
+  case GIVES_NAMED:
+    if (n && call->args[0]->kind == SYN_STRING && !*call->args[0]->s) t = DT_VOID;
+    else if (n) t = tirc_read_dtype(r, call->args[0]);
+    break;
+  case GIVES_HANDLE: break;
+  }
+  return tirc_py_expr(tirc_call(r->c, t, call->function->name, n, args));
+}
+
+#define INTRINSIC_1(id, text) {text, "x", IN_VALUE, read_intrinsic, OP_##id}
+#define INTRINSIC_2(id, text) {text, "x y", IN_VALUE, read_intrinsic, OP_##id}
+#define INTRINSIC_3(id, text) {text, "x y z", IN_VALUE, read_intrinsic, OP_##id}
+#define OPERATOR(id, text) {text, "a b", IN_VALUE, read_operator, OP_##id}
+#define NODE(id, text) {text, "a b", IN_VALUE, read_node, OP_##id}
+#define TYPED(text) {text, "expr? is_size_var?", IN_VALUE, read_typed, 0}
+#define OPAQUE(gives, text) {text, "first? *", IN_VALUE, read_opaque, GIVES_##gives}
+
+const Function tirc_value_functions[] = {
+    INTRINSIC_1(EXP, "exp"), INTRINSIC_1(EXP2, "exp2"), INTRINSIC_1(EXP10, "exp10"),
+    INTRINSIC_1(LOG, "log"), INTRINSIC_1(LOG2, "log2"), INTRINSIC_1(LOG10, "log10"),
+    INTRINSIC_1(LOG1P, "log1p"), INTRINSIC_1(SQRT, "sqrt"), INTRINSIC_1(RSQRT, "rsqrt"),
+    INTRINSIC_1(SIN, "sin"), INTRINSIC_1(COS, "cos"), INTRINSIC_1(TAN, "tan"),
+    INTRINSIC_1(ASIN, "asin"), INTRINSIC_1(ACOS, "acos"), INTRINSIC_1(ATAN, "atan"),
+    INTRINSIC_1(SINH, "sinh"), INTRINSIC_1(COSH, "cosh"), INTRINSIC_1(TANH, "tanh"),
+    INTRINSIC_1(SIGMOID, "sigmoid"), INTRINSIC_1(ERF, "erf"), INTRINSIC_1(FLOOR, "floor"),
+    INTRINSIC_1(CEIL, "ceil"), INTRINSIC_1(TRUNC, "trunc"), INTRINSIC_1(ROUND, "round"),
+    INTRINSIC_1(NEARBYINT, "nearbyint"), INTRINSIC_1(ABS, "abs"), INTRINSIC_1(ABS, "fabs"),
+    INTRINSIC_1(ISNAN, "isnan"), INTRINSIC_1(ISINF, "isinf"), INTRINSIC_1(POPCOUNT, "popcount"),
+    INTRINSIC_1(CLZ, "clz"), INTRINSIC_1(BITWISE_NOT, "bitwise_not"),
+    INTRINSIC_1(LIKELY, "likely"), INTRINSIC_2(ATAN2, "atan2"), INTRINSIC_2(POW, "pow"),
+    INTRINSIC_2(POW, "power"), INTRINSIC_2(FMOD, "fmod"), INTRINSIC_2(COPYSIGN, "copysign"),
+    INTRINSIC_2(BITWISE_AND, "bitwise_and"), INTRINSIC_2(BITWISE_OR, "bitwise_or"),
+    INTRINSIC_2(BITWISE_XOR, "bitwise_xor"), INTRINSIC_2(SHIFT_LEFT, "shift_left"),
+    INTRINSIC_2(SHIFT_RIGHT, "shift_right"), INTRINSIC_3(FMA, "fma"),
+
+    OPERATOR(MIN, "min"), OPERATOR(MAX, "max"), OPERATOR(FLOORDIV, "floordiv"),
+    OPERATOR(FLOORMOD, "floormod"), OPERATOR(FLOORDIV, "indexdiv"),
+    OPERATOR(FLOORMOD, "indexmod"), OPERATOR(TRUNCDIV, "truncdiv"),
+    OPERATOR(TRUNCMOD, "truncmod"), OPERATOR(DIV, "div"),
+    NODE(ADD, "Add"), NODE(SUB, "Sub"), NODE(MUL, "Mul"), NODE(DIV, "Div"), NODE(TRUNCMOD, "Mod"),
+    NODE(FLOORDIV, "FloorDiv"), NODE(FLOORMOD, "FloorMod"), NODE(MIN, "Min"), NODE(MAX, "Max"),
+    NODE(EQ, "EQ"), NODE(NE, "NE"), NODE(LT, "LT"), NODE(LE, "LE"), NODE(GT, "GT"), NODE(GE, "GE"),
+    NODE(AND, "And"), NODE(OR, "Or"),
+    {"Not", "a", IN_VALUE, read_not, 0},
+    {"any", "first *", IN_VALUE, read_any_all, OP_OR},
+    {"all", "first *", IN_VALUE, read_any_all, OP_AND},
+    {"ceildiv", "a b", IN_VALUE, read_ceildiv, 0},
+    {"if_then_else", "cond true_value false_value", IN_VALUE, read_choice, OP_IF_THEN_ELSE},
+    {"Select", "condition true_value false_value", IN_VALUE, read_choice, OP_SELECT},
+
+    TYPED("bool"), TYPED("int8"), TYPED("int16"), TYPED("int32"), TYPED("int64"), TYPED("uint8"),
+    TYPED("uint16"), TYPED("uint32"), TYPED("uint64"), TYPED("float16"), TYPED("bfloat16"),
+    TYPED("float32"), TYPED("float64"),
+#define VECTORS(type) TYPED(type "x2"), TYPED(type "x4"), TYPED(type "x8"), TYPED(type "x16"), \
+                      TYPED(type "x32"), TYPED(type "x64")
+    VECTORS("int8"), VECTORS("int16"), VECTORS("int32"), VECTORS("int64"), VECTORS("uint8"),
+    VECTORS("uint16"), VECTORS("uint32"), VECTORS("uint64"), VECTORS("float16"),
+    VECTORS("bfloat16"), VECTORS("float32"), VECTORS("float64"),
+    {"handle", "dtype? storage_scope? is_size_var?", IN_VALUE, read_typed, 0},
+    {"var", "dtype name?", IN_VALUE, read_var, 0},
+    {"Var", "name dtype?", IN_VALUE, read_named_var, 0},
+    {"SizeVar", "name dtype?", IN_VALUE, read_named_var, 0},
+    {"Cast", "dtype value", IN_VALUE, read_cast_node, 1},
+    {"cast", "value dtype", IN_VALUE, read_cast, 0},
+    {"reinterpret", "dtype value", IN_VALUE, read_reinterpret, 0},
+    {"min_value", "dtype", IN_VALUE, read_limit, -1},
+    {"max_value", "dtype", IN_VALUE, read_limit, 1},
+    {"infinity", "dtype", IN_VALUE, read_limit, 2},
+    {"Ramp", "base stride lanes", IN_VALUE, read_ramp, 0},
+    {"Broadcast", "value lanes", IN_VALUE, read_broadcast, 0},
+    {"Let", "body where", IN_VALUE, read_let, 0},
+
+    OPAQUE(BOOL, "assume"), OPAQUE(HANDLE, "address_of"), OPAQUE(NAMED, "type_annotation"),
+    OPAQUE(NAMED, "call_extern"), OPAQUE(NAMED, "call_pure_extern"), OPAQUE(NAMED, "call_intrin"),
+    OPAQUE(NAMED, "call_pure_intrin"), OPAQUE(NAMED, "call_llvm_intrin"),
+    OPAQUE(NAMED, "call_llvm_pure_intrin"), OPAQUE(INT32, "call_packed"),
+    OPAQUE(INT32, "call_cpacked"), OPAQUE(INT32, "call_packed_lowered"),
+    OPAQUE(INT32, "call_cpacked_lowered"), OPAQUE(HANDLE, "ret"), OPAQUE(HANDLE, "undef"),
+    OPAQUE(BOOL, "isnullptr"), OPAQUE(HANDLE, "target"), OPAQUE(HANDLE, "prefetch"),
+    OPAQUE(FIRST, "asinh"), OPAQUE(FIRST, "acosh"), OPAQUE(FIRST, "atanh"), OPAQUE(FIRST, "hypot"),
+    OPAQUE(FIRST, "ldexp"), OPAQUE(FIRST, "nextafter"), OPAQUE(FIRST, "q_multiply_shift"),
+    OPAQUE(FIRST, "q_multiply_shift_per_axis"), OPAQUE(INT32, "dp4a"), OPAQUE(INT32, "vscale"),
+    OPAQUE(NAMED, "vectorlow"), OPAQUE(NAMED, "vectorhigh"), OPAQUE(NAMED, "vectorcombine"),
+    OPAQUE(HANDLE, "comm_reducer"), OPAQUE(HANDLE, "iter_var"), OPAQUE(NAMED, "lookup_param"),
+    OPAQUE(HANDLE, "mem_copy"), OPAQUE(HANDLE, "dma_copy"), OPAQUE(HANDLE, "dma_wait"),
+    OPAQUE(HANDLE, "start_profile_intrinsic"), OPAQUE(HANDLE, "end_profile_intrinsic"),
+    OPAQUE(HANDLE, "texture2d_store"), OPAQUE(HANDLE, "texture2d_load"),
+    OPAQUE(HANDLE, "create_barriers"), OPAQUE(NAMED, "mma_store"), OPAQUE(NAMED, "mma_fill"),
+    OPAQUE(NAMED, "ptx_mma"), OPAQUE(NAMED, "ptx_mma_sp"), OPAQUE(NAMED, "ptx_ldmatrix"),
+    OPAQUE(NAMED, "ptx_cp_async"), OPAQUE(NAMED, "ptx_cp_async_bulk"),
+    OPAQUE(HANDLE, "ptx_commit_group"), OPAQUE(HANDLE, "ptx_wait_group"),
+    OPAQUE(NAMED, "ptx_cp_async_barrier"), OPAQUE(HANDLE, "ptx_init_barrier_thread_count"),
+    OPAQUE(HANDLE, "ptx_arrive_barrier"), OPAQUE(HANDLE, "ptx_arrive_barrier_expect_tx"),
+    OPAQUE(HANDLE, "ptx_wait_barrier"), OPAQUE(HANDLE, "simdgroup_load"),
+    OPAQUE(HANDLE, "simdgroup_store"), OPAQUE(HANDLE, "simdgroup_multiply_accumulate"),
+    OPAQUE(HANDLE, "make_filled_simdgroup_matrix"), OPAQUE(HANDLE, "tvm_access_ptr"),
+    OPAQUE(HANDLE, "tvm_fill_fragment"), OPAQUE(HANDLE, "tvm_load_matrix_sync"),
+    OPAQUE(HANDLE, "tvm_store_matrix_sync"), OPAQUE(HANDLE, "tvm_mma_sync"),
+    OPAQUE(HANDLE, "tvm_bmma_sync"), OPAQUE(HANDLE, "tvm_tuple"),
+    OPAQUE(INT32, "tvm_storage_sync"), OPAQUE(HANDLE, "tvm_thread_allreduce"),
+    OPAQUE(BOOL, "tvm_thread_invariant"), OPAQUE(FIRST, "tvm_warp_shuffle"),
+    OPAQUE(FIRST, "tvm_warp_shuffle_up"), OPAQUE(FIRST, "tvm_warp_shuffle_down"),
+    OPAQUE(INT32, "tvm_warp_activemask"), OPAQUE(HANDLE, "tvm_stack_alloca"),
+    OPAQUE(HANDLE, "tvm_stack_make_shape"), OPAQUE(HANDLE, "tvm_stack_make_array"),
+    OPAQUE(HANDLE, "tvm_struct_get"), OPAQUE(INT32, "tvm_struct_set"),
+    OPAQUE(INT32, "tvm_call_packed"), OPAQUE(INT32, "tvm_call_cpacked"),
+    OPAQUE(INT32, "tvm_call_packed_lowered"), OPAQUE(INT32, "tvm_call_cpacked_lowered"),
+    OPAQUE(HANDLE, "tvm_throw_last_error"), OPAQUE(HANDLE, "tvm_static_handle"),
+    OPAQUE(HANDLE, "tvm_context_id"), OPAQUE(HANDLE, "tvm_global_barrier_kinit"),
+    OPAQUE(HANDLE, "tvm_check_return"), OPAQUE(HANDLE, "large_uint_imm"),
+    {NULL, NULL, 0, NULL, 0},
+};

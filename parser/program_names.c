@@ -1,0 +1,194 @@
+/* Names: what is bound where, module aliases, and the nearest name for a misspelt one. Scopes undo
+ * their bindings when they close, so looking up a name never walks a chain of scopes. */
+#include "reader.h"
+
+typedef struct Binding {
+  struct Binding *shadowed;
+  PyValue value;
+  int scope; /* depth of the scope that holds it */
+} Binding;
+struct Symbol {
+  const char *name;
+  Binding *top; /* NULL: known once, unbound now */
+};
+
+static uint32_t hash(const char *s) {
+  uint32_t h = 2166136261u;
+  for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
+  return h;
+}
+
+static Symbol **slot(const Names *t, const char *name) {
+  uint32_t mask = (uint32_t)t->cap - 1;
+  uint32_t i = hash(name) & mask;
+  while (t->slots[i] && strcmp(t->slots[i]->name, name) != 0) i = (i + 1) & mask;
+  return &t->slots[i];
+}
+
+static void grow(Reader *r) {
+  Names *t = &r->names, old = *t;
+  t->cap = old.cap ? 2 * old.cap : 64;
+  t->slots = tirc_new_array(r->c, Symbol *, t->cap);
+  for (int i = 0; i < old.cap; i++)
+    if (old.slots[i]) *slot(t, old.slots[i]->name) = old.slots[i];
+}
+
+static Symbol *intern(Reader *r, const char *name) {
+  Names *t = &r->names;
+  if (2 * t->n >= t->cap) grow(r);
+  Symbol **at = slot(t, name);
+  if (!*at) {
+    *at = tirc_new(r->c, Symbol);
+    (*at)->name = name;
+    t->n++;
+  }
+  return *at;
+}
+
+void tirc_names_open(Reader *r) { vec_push(r->c, r->names.scopes, r->names.bound.n); }
+
+void tirc_names_close(Reader *r) {
+  Names *t = &r->names;
+  int from = t->scopes.at[--t->scopes.n];
+  while (t->bound.n > from) {
+    Symbol *s = t->bound.at[--t->bound.n];
+    s->top = s->top->shadowed;
+  }
+}
+
+void tirc_names_bind(Reader *r, const Syn *at, const char *name, PyValue v, bool again) {
+  Symbol *s = intern(r, name);
+  int scope = r->names.scopes.n;
+  if (s->top && s->top->scope == scope) {
+    if (!again)
+      READ_FAIL(r, at, "name", "give the second one another name",
+                "'%s' is defined already in this scope", name);
+    s->top->value = v;
+    return;
+  }
+  Binding *b = tirc_new(r->c, Binding);
+  *b = (Binding){s->top, v, scope};
+  s->top = b;
+  vec_push(r->c, r->names.bound, s);
+}
+
+const PyValue *tirc_names_find(Reader *r, const char *name) {
+  Symbol *s = r->names.cap ? *slot(&r->names, name) : NULL;
+  return s && s->top ? &s->top->value : NULL;
+}
+
+/* --- near misses -------------------------------------------------------------------------------- */
+
+enum { LONGEST = 40 };
+
+/* Insertions, deletions and replacements from a to b, both at most LONGEST long. */
+static int distance(const char *a, const char *b) {
+  int row[LONGEST + 1], n = (int)strlen(b);
+  for (int j = 0; j <= n; j++) row[j] = j;
+  for (int i = 1; *a; a++, i++) {
+    int diagonal = row[0];
+    row[0] = i;
+    for (int j = 1; j <= n; j++) {
+      int replace = diagonal + (*a != b[j - 1]);
+      int other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+      diagonal = row[j];
+      row[j] = replace < other ? replace : other;
+    }
+  }
+  return row[n];
+}
+
+const char *tirc_nearest(Tirc *c, const char *name, int n, const char *const *candidates) {
+  size_t length = strlen(name);
+  int best = length < 3 ? 2 : 3; /* less than this is near */
+  const char *found = NULL;
+  if (length > LONGEST) return NULL;
+  for (int i = 0; i < n; i++) {
+    if (strlen(candidates[i]) > LONGEST) continue;
+    int d = distance(name, candidates[i]);
+    if (d >= best || (size_t)d >= length) continue;
+    best = d;
+    found = candidates[i];
+  }
+  return found ? tirc_format(c, "did you mean '%s'?", found) : NULL;
+}
+
+const char *tirc_names_suggest(Reader *r, const char *name) {
+  const char **all = tirc_new_array(r->c, const char *, r->names.n + 1);
+  int n = 0;
+  for (int i = 0; i < r->names.cap; i++)
+    if (r->names.slots[i] && r->names.slots[i]->top) all[n++] = r->names.slots[i]->name;
+  return tirc_nearest(r->c, name, n, all);
+}
+
+/* --- modules ------------------------------------------------------------------------------------ */
+
+/* The short names that the rest of the reader knows. */
+static const char *canonical(Tirc *c, const char *path) {
+  static const char *const roots[][2] = {{"tvm.script.tir", "T"},       {"tvm.tir", "T"},
+                                         {"tvm.script.parser.tir", "T"}, {"tvm.script.ir", "I"},
+                                         {"tvm.script.parser.ir", "I"},  {"tvm.ir", "I"}};
+  for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+    size_t n = strlen(roots[i][0]);
+    if (strncmp(path, roots[i][0], n) == 0 && (path[n] == '.' || !path[n]))
+      return tirc_format(c, "%s%s", roots[i][1], path + n);
+  }
+  if (strcmp(path, "tvm.script.ir_module") == 0) return "I.ir_module";
+  return path;
+}
+
+static bool is_word(char ch) {
+  return ch == '_' || ch == '.' || (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') ||
+         (ch >= 'A' && ch <= 'Z');
+}
+
+/* The next word of an import statement; NULL at its end. */
+static const char *word(Tirc *c, const char **s) {
+  while (**s && !is_word(**s)) (*s)++;
+  const char *from = *s;
+  while (is_word(**s)) (*s)++;
+  return *s > from ? tirc_strndup(c, from, (size_t)(*s - from)) : NULL;
+}
+
+static void bind_module(Reader *r, const Syn *at, const char *name, const char *path) {
+  PyValue v = {.kind = PY_NAMESPACE, .u.s = canonical(r->c, path)};
+  tirc_names_bind(r, at, name, v, true);
+}
+
+void tirc_names_import(Reader *r, const Syn *import) {
+  const char *s = import->s, *from = NULL;
+  bool is_from = strcmp(word(r->c, &s), "from") == 0;
+  if (is_from) {
+    from = word(r->c, &s);
+    word(r->c, &s); /* import */
+  }
+  const char *next = word(r->c, &s);
+  while (next) {
+    const char *name = next, *path = from ? tirc_format(r->c, "%s.%s", from, name) : name;
+    next = word(r->c, &s);
+    if (next && strcmp(next, "as") == 0) {
+      name = word(r->c, &s);
+      next = word(r->c, &s);
+    } else if (!is_from && strchr(name, '.')) {
+      name = path = tirc_strndup(r->c, name, (size_t)(strchr(name, '.') - name));
+    }
+    bind_module(r, import, name, path);
+  }
+}
+
+static bool spell_path(Reader *r, const Syn *s, Text *out) {
+  if (s->kind == SYN_NAME) {
+    const PyValue *v = tirc_names_find(r, s->s);
+    if (!v || v->kind != PY_NAMESPACE) return false;
+    tirc_text_add(out, v->u.s);
+    return true;
+  }
+  if (s->kind != SYN_ATTRIBUTE || !spell_path(r, s->a, out)) return false;
+  tirc_text_addf(out, ".%s", s->s);
+  return true;
+}
+
+const char *tirc_names_path(Reader *r, const Syn *s) {
+  Text t = {.c = r->c};
+  return spell_path(r, s, &t) ? canonical(r->c, t.at) : NULL;
+}

@@ -1,0 +1,76 @@
+/* Small tools of the lowering passes. */
+#include "internal.h"
+
+typedef struct Substitution {
+  PtrMap buffers; /* those whose shape changed */
+  const PtrMap *vars;
+} Substitution;
+
+static Expr substitute_expr(Mutator *m, Expr e) {
+  if (e->op == OP_VAR) {
+    Substitution *s = m->self;
+    Expr to = tirc_map_get(s->vars, e);
+    return to ? to : e;
+  }
+  return tirc_mutate_expr_children(m, e);
+}
+
+static bool uses(Buffer b, const PtrMap *vars) {
+  for (int i = 0; i < b->ndim; i++) {
+    if (tirc_uses_any(b->shape[i], vars)) return true;
+    if (b->strides && tirc_uses_any(b->strides[i], vars)) return true;
+  }
+  return b->elem_offset && tirc_uses_any(b->elem_offset, vars);
+}
+
+static Buffer substitute_buffer(Mutator *m, Buffer b) {
+  Substitution *s = m->self;
+  Buffer known = tirc_map_get(&s->buffers, b);
+  if (known) return known;
+  Buffer result = b;
+  if (uses(b, s->vars)) {
+    struct BufferNode to = *b;
+    Expr *shape = tirc_new_array(m->c, Expr, b->ndim), *strides = NULL;
+    if (b->strides) strides = tirc_new_array(m->c, Expr, b->ndim);
+    for (int i = 0; i < b->ndim; i++) {
+      shape[i] = tirc_substitute(m->c, b->shape[i], s->vars);
+      if (strides) strides[i] = tirc_substitute(m->c, b->strides[i], s->vars);
+    }
+    to.shape = shape;
+    to.strides = strides;
+    if (b->elem_offset) to.elem_offset = tirc_substitute(m->c, b->elem_offset, s->vars);
+    result = tirc_buffer_copy(m->c, &to);
+  }
+  tirc_map_set(m->c, &s->buffers, b, result);
+  return result;
+}
+
+Stmt tirc_lower_substitute(Tirc *c, Stmt stmt, const PtrMap *map) {
+  Substitution s = {.vars = map};
+  Mutator m = {.c = c, .expr = substitute_expr, .buffer = substitute_buffer, .self = &s};
+  return tirc_mutate_stmt(&m, stmt);
+}
+
+Stmt tirc_lower_substitute1(Tirc *c, Stmt s, Expr var, Expr value) {
+  PtrMap map = {0};
+  tirc_map_set(c, &map, var, value);
+  return tirc_lower_substitute(c, s, &map);
+}
+
+void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out) {
+  if (cond->op == OP_LIKELY) {
+    tirc_lower_conjuncts(c, cond->args[0], out);
+  } else if (cond->op == OP_AND) {
+    tirc_lower_conjuncts(c, cond->args[0], out);
+    tirc_lower_conjuncts(c, cond->args[1], out);
+  } else {
+    vec_push(c, *out, cond);
+  }
+}
+
+bool tirc_lower_reads_memory(Expr e) {
+  if (e->op == OP_LOAD || e->op == OP_CALL) return true;
+  for (int i = 0; i < e->n; i++)
+    if (tirc_lower_reads_memory(e->args[i])) return true;
+  return false;
+}

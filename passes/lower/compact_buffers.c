@@ -1,0 +1,193 @@
+/* An allocated buffer shrinks to the box that its block reaches, and its indices are counted from the
+ * box's corner:
+ *
+ *   C_local = T.alloc_buffer((128, 128))         C_local = T.alloc_buffer((64, 64))
+ *   ... C_local[io * 64 + ii, jo * 64 + ji]  ->  ... C_local[ii, ji]
+ *
+ * Extents that depend on loops outside are replaced by a constant bound of theirs; a dimension without
+ * one stays as it was. A block's annotation buffer_dim_align asks for strides with a residue. */
+#include "regions.h"
+
+typedef struct Compact {
+  Buffer buffer; /* the new one */
+  Expr *corner;  /* what is subtracted from each index; NULL for 0 */
+} Compact;
+
+typedef struct State {
+  Analyzer *a;
+  PtrMap compacted; /* from an allocated buffer to its Compact */
+  PtrMap aligned;   /* from a buffer to its Align list */
+} State;
+
+typedef struct Align {
+  int64_t axis, factor, offset;
+  struct Align *next;
+} Align;
+
+/* --- storage_align ------------------------------------------------------------------------------- */
+
+/* The annotation is a list of (index of the written buffer, axis, factor, offset). */
+static void read_alignment(Tirc *c, State *s, const Block *b) {
+  Expr list = tirc_attrs_get(b->annotations, "buffer_dim_align");
+  for (int i = 0; list && i < list->n; i++) {
+    Expr item = list->args[i];
+    int64_t v[4];
+    bool ok = item->n == 4;
+    for (int k = 0; ok && k < 4; k++) ok = tirc_const_int(item->args[k], &v[k]);
+    if (!ok || v[0] < 0 || v[0] >= b->n_writes || v[2] <= 0) continue;
+    Buffer buffer = b->writes[v[0]].buffer;
+    Align *a = tirc_new(c, Align);
+    *a = (Align){v[1], v[2], v[3], tirc_map_get(&s->aligned, buffer)};
+    tirc_map_set(c, &s->aligned, buffer, a);
+  }
+}
+
+static bool find_alignment(Visitor *v, Stmt s) {
+  if (s->kind == STMT_BLOCK) read_alignment(((Mutator *)v->self)->c, ((Mutator *)v->self)->self, &s->u.block);
+  return true;
+}
+
+static const Expr *aligned_strides(Tirc *c, const Align *aligns, int ndim, const Expr *shape) {
+  Expr *strides = tirc_new_array(c, Expr, ndim);
+  Expr stride = tirc_int(c, shape[0]->dtype, 1);
+  for (int d = ndim - 1; d >= 0; d--) {
+    for (const Align *a = aligns; a; a = a->next) {
+      if (a->axis != d && a->axis + ndim != d) continue;
+      Expr factor = tirc_int(c, stride->dtype, a->factor);
+      Expr over = tirc_floormod(c, stride, factor);
+      Expr want = tirc_add(c, factor, tirc_int(c, stride->dtype, a->offset));
+      Expr more = tirc_floormod(c, tirc_sub(c, want, over), factor);
+      stride = tirc_add(c, stride, more);
+      break;
+    }
+    strides[d] = stride;
+    stride = tirc_mul(c, stride, shape[d]);
+  }
+  return strides;
+}
+
+/* --- the box --------------------------------------------------------------------------------------- */
+
+/* Extent and corner of one dimension; the whole dimension where the set has no useful bound. */
+static bool shrink(State *s, Tirc *c, IntSet set, Expr whole, Expr *corner, Expr *extent) {
+  *corner = NULL;
+  *extent = whole;
+  if (!set.min || !set.max) return false;
+  DType t = whole->dtype;
+  Expr size = tirc_add(c, tirc_sub(c, set.max, set.min), tirc_int(c, set.min->dtype, 1));
+  size = tirc_simplify(s->a, size);
+  int64_t n, full;
+  if (!tirc_const_int(size, &n)) n = tirc_const_bound(s->a, size).max;
+  if (n == TIRC_POS_INF || n <= 0 || n > INT32_MAX) return false;
+  if (tirc_const_int(whole, &full) && n >= full) return false;
+  *corner = tirc_simplify(s->a, set.min);
+  if (tirc_is_int(*corner, 0)) *corner = NULL;
+  *extent = tirc_int(c, t, n);
+  return true;
+}
+
+static void compact(State *s, Tirc *c, Buffer b, Stmt body) {
+  Reach r = tirc_lower_reach(c, s->a, body, b);
+  const Align *aligns = tirc_map_get(&s->aligned, b);
+  Compact *to = tirc_new(c, Compact);
+  to->corner = tirc_new_array(c, Expr, b->ndim);
+  Expr *shape = tirc_new_array(c, Expr, b->ndim);
+  bool changed = false;
+  for (int i = 0; i < b->ndim; i++) {
+    shape[i] = b->shape[i];
+    if (r.is_opaque || b->strides || (!r.reads && !r.writes)) continue;
+    IntSet set = !r.writes  ? r.reads[i]
+                 : !r.reads ? r.writes[i]
+                            : tirc_set_union(s->a, r.reads[i], r.writes[i]);
+    changed |= shrink(s, c, set, b->shape[i], &to->corner[i], &shape[i]);
+  }
+  if (!changed && !aligns) return;
+  struct BufferNode node = *b;
+  node.shape = shape;
+  if (aligns && b->ndim) node.strides = aligned_strides(c, aligns, b->ndim, shape);
+  to->buffer = tirc_buffer_copy(c, &node);
+  tirc_map_set(c, &s->compacted, b, to);
+}
+
+/* --- the rewrite ----------------------------------------------------------------------------------- */
+
+static Buffer new_buffer(Mutator *m, Buffer b) {
+  const Compact *to = tirc_map_get(&((State *)m->self)->compacted, b);
+  return to ? to->buffer : b;
+}
+
+static const Expr *shift(Mutator *m, const Compact *to, int n, const Expr *indices) {
+  State *s = m->self;
+  Expr *shifted = tirc_new_array(m->c, Expr, n);
+  for (int i = 0; i < n; i++) {
+    shifted[i] = indices[i];
+    if (to->corner[i])
+      shifted[i] = tirc_simplify(s->a, tirc_sub(m->c, indices[i], to->corner[i]));
+  }
+  return shifted;
+}
+
+static Expr rewrite_expr(Mutator *m, Expr e) {
+  if (e->op != OP_LOAD) return tirc_mutate_expr_children(m, e);
+  const Compact *to = tirc_map_get(&((State *)m->self)->compacted, e->u.buffer);
+  e = tirc_mutate_expr_children(m, e);
+  return to ? tirc_load(m->c, to->buffer, e->n, shift(m, to, e->n, e->args)) : e;
+}
+
+static Region shift_region(Mutator *m, Region r) {
+  const Compact *to = tirc_map_get(&((State *)m->self)->compacted, r.buffer);
+  if (!to) return r;
+  Range *dims = tirc_new_array(m->c, Range, r.buffer->ndim);
+  for (int i = 0; i < r.buffer->ndim; i++) {
+    dims[i] = r.dims[i];
+    dims[i].min = *shift(m, &(Compact){to->buffer, &to->corner[i]}, 1, &dims[i].min);
+  }
+  return (Region){to->buffer, dims};
+}
+
+static const Region *shift_regions(Mutator *m, int n, const Region *from) {
+  Region *to = tirc_new_array(m->c, Region, n);
+  for (int i = 0; i < n; i++) to[i] = shift_region(m, from[i]);
+  return to;
+}
+
+static Stmt rewrite_block(Mutator *m, Stmt stmt) {
+  State *s = m->self;
+  Tirc *c = m->c;
+  Block b = stmt->u.block;
+  for (int i = 0; i < b.n_allocs; i++) compact(s, c, b.allocs[i], b.body);
+  Buffer *allocs = tirc_new_array(c, Buffer, b.n_allocs);
+  for (int i = 0; i < b.n_allocs; i++) allocs[i] = new_buffer(m, b.allocs[i]);
+  MatchBuffer *matches = tirc_new_array(c, MatchBuffer, b.n_matches);
+  for (int i = 0; i < b.n_matches; i++)
+    matches[i] = (MatchBuffer){b.matches[i].buffer, shift_region(m, b.matches[i].source)};
+  b.allocs = allocs;
+  b.matches = matches;
+  b.reads = shift_regions(m, b.n_reads, b.reads);
+  b.writes = shift_regions(m, b.n_writes, b.writes);
+  b.annotations = tirc_attrs_remove(c, b.annotations, "buffer_dim_align");
+  b.predicate = tirc_mutate_expr(m, b.predicate);
+  b.body = tirc_mutate_stmt(m, b.body);
+  return tirc_block(c, &b);
+}
+
+static Stmt rewrite_stmt(Mutator *m, Stmt s) {
+  State *state = m->self;
+  if (s->kind == STMT_BLOCK) return rewrite_block(m, s);
+  if (s->kind == STMT_FOR)
+    tirc_bind_range(state->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  if (s->kind != STMT_STORE) return tirc_mutate_stmt_children(m, s);
+  const Compact *to = tirc_map_get(&state->compacted, s->u.store.buffer);
+  s = tirc_mutate_stmt_children(m, s);
+  if (!to) return s;
+  return tirc_store(m->c, to->buffer, s->u.store.n,
+                    shift(m, to, s->u.store.n, s->u.store.indices), s->u.store.value);
+}
+
+Stmt tirc_lower_compact_buffers(Tirc *c, const Func *f) {
+  State s = {.a = tirc_analyzer(c)};
+  Mutator m = {.c = c, .expr = rewrite_expr, .stmt = rewrite_stmt, .self = &s};
+  Visitor v = {.stmt = find_alignment, .self = &m};
+  tirc_visit_stmt(&v, f->body);
+  return tirc_mutate_stmt(&m, f->body);
+}

@@ -1,0 +1,96 @@
+/* Buffers become one-dimensional. An allocated buffer is replaced by a flat one; for a parameter (its
+ * shape is part of the interface) a flat view of the same data is declared around the body. Indices
+ * are computed in 64 bits unless the whole buffer is known to be small enough for 32. */
+#include "internal.h"
+
+typedef struct Flat {
+  PtrMap buffers; /* from a buffer to its flat form */
+  PtrMap wide;    /* buffers whose indices need 64 bits */
+} Flat;
+
+/* The number of elements from the data pointer to the end of the buffer; *fits: below 2^31. */
+static Expr flat_extent(Tirc *c, Buffer b, bool *fits) {
+  Expr size = tirc_int(c, DT_INT64, 1);
+  if (b->strides) {
+    for (int i = 0; i < b->ndim; i++) {
+      Expr last = tirc_sub(c, tirc_cast(c, DT_INT64, b->shape[i]), tirc_int(c, DT_INT64, 1));
+      size = tirc_add(c, size, tirc_mul(c, last, tirc_cast(c, DT_INT64, b->strides[i])));
+    }
+  } else {
+    for (int i = 0; i < b->ndim; i++)
+      size = tirc_mul(c, size, tirc_cast(c, DT_INT64, b->shape[i]));
+  }
+  if (b->elem_offset) size = tirc_add(c, size, tirc_cast(c, DT_INT64, b->elem_offset));
+  size = tirc_simplify0(c, size);
+  int64_t n;
+  bool is_const = tirc_const_int(size, &n);
+  *fits = is_const && n <= INT32_MAX;
+  return *fits ? tirc_int32(c, n) : size;
+}
+
+static Buffer flat_of(Tirc *c, Flat *f, Buffer b) {
+  Buffer known = tirc_map_get(&f->buffers, b);
+  if (known) return known;
+  bool fits;
+  Expr extent = flat_extent(c, b, &fits);
+  struct BufferNode to = *b;
+  to.ndim = 1;
+  to.shape = &extent;
+  to.strides = NULL;
+  to.elem_offset = NULL;
+  to.n_axis_separators = 0;
+  Buffer result = tirc_buffer_copy(c, &to);
+  tirc_map_set(c, &f->buffers, b, result);
+  if (!fits) tirc_map_set(c, &f->wide, b, b);
+  return result;
+}
+
+static Expr flat_index(Tirc *c, Flat *f, Buffer b, int n, const Expr *indices) {
+  DType t = tirc_map_has(&f->wide, b) ? DT_INT64 : DT_INT32;
+  Expr sum = NULL;
+  for (int i = 0; i < n; i++) {
+    Expr index = tirc_cast(c, t, indices[i]);
+    if (b->strides) index = tirc_mul(c, index, tirc_cast(c, t, b->strides[i]));
+    else if (sum) sum = tirc_mul(c, sum, tirc_cast(c, t, b->shape[i]));
+    sum = sum ? tirc_add(c, sum, index) : index;
+  }
+  if (!sum) sum = tirc_int(c, t, 0);
+  if (b->elem_offset) sum = tirc_add(c, sum, tirc_cast(c, t, b->elem_offset));
+  return sum;
+}
+
+static bool is_flat(Buffer b) {
+  return b->ndim == 1 && !b->strides && (!b->elem_offset || tirc_is_int(b->elem_offset, 0));
+}
+
+static Expr flatten_expr(Mutator *m, Expr e) {
+  e = tirc_mutate_expr_children(m, e);
+  if (e->op != OP_LOAD || is_flat(e->u.buffer)) return e;
+  Buffer b = flat_of(m->c, m->self, e->u.buffer);
+  Expr index = flat_index(m->c, m->self, e->u.buffer, e->n, e->args);
+  return tirc_load(m->c, b, 1, &index);
+}
+
+static Stmt flatten_stmt(Mutator *m, Stmt s) {
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind == STMT_STORE && !is_flat(s->u.store.buffer)) {
+    Buffer b = flat_of(m->c, m->self, s->u.store.buffer);
+    Expr index = flat_index(m->c, m->self, s->u.store.buffer, s->u.store.n, s->u.store.indices);
+    return tirc_store(m->c, b, 1, &index, s->u.store.value);
+  }
+  if ((s->kind == STMT_ALLOC || s->kind == STMT_DECL) && !is_flat(s->u.alloc.buffer))
+    return tirc_alloc_stmt(m->c, s->kind, flat_of(m->c, m->self, s->u.alloc.buffer),
+                           s->u.alloc.annotations, s->u.alloc.body);
+  return s;
+}
+
+Stmt tirc_lower_flatten(Tirc *c, const Func *f) {
+  Flat flat = {0};
+  Mutator m = {.c = c, .expr = flatten_expr, .stmt = flatten_stmt, .self = &flat};
+  Stmt body = tirc_mutate_stmt(&m, f->body);
+  for (int i = f->n_params - 1; i >= 0; i--) {
+    Buffer view = f->buffers[i] ? tirc_map_get(&flat.buffers, f->buffers[i]) : NULL;
+    if (view) body = tirc_alloc_stmt(c, STMT_DECL, view, (Attrs){0}, body);
+  }
+  return body;
+}

@@ -1,0 +1,23 @@
+/* What the lowering passes share. */
+#ifndef TIRC_LOWER_INTERNAL_H
+#define TIRC_LOWER_INTERNAL_H
+
+#include "../../ir/arith.h"
+#include "../../ir/visit.h"
+#include "lower.h"
+
+#define PASS(function, name, help) Stmt tirc_lower_##function(Tirc *c, const Func *f);
+#include "passes.def"
+#undef PASS
+
+/* Like tirc_substitute_stmt, and also in the shapes, strides and offsets of the buffers that s
+ * allocates or declares. */
+Stmt tirc_lower_substitute(Tirc *c, Stmt s, const PtrMap *map);
+Stmt tirc_lower_substitute1(Tirc *c, Stmt s, Expr var, Expr value);
+/* The conjuncts of a condition. */
+typedef VEC(Expr) Exprs;
+void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out);
+/* Whether e reads memory or calls something, so that it must not be moved. */
+bool tirc_lower_reads_memory(Expr e);
+
+#endif

@@ -1,0 +1,57 @@
+/* What no code generator has: floor division where nothing is negative becomes the machine's own
+ * division, sigmoid and rsqrt are written out, T.likely goes. */
+#include "internal.h"
+
+typedef struct State {
+  Analyzer *a;
+} State;
+
+static Expr lower_division(Mutator *m, Expr e) {
+  State *s = m->self;
+  if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes > 1) return e;
+  if (tirc_const_bound(s->a, e->args[0]).min < 0 || tirc_const_bound(s->a, e->args[1]).min <= 0)
+    return e;
+  Op op = e->op == OP_FLOORDIV ? OP_TRUNCDIV : OP_TRUNCMOD;
+  return tirc_expr(m->c, op, e->dtype, 2, e->args);
+}
+
+/* A constant of e's type in all its lanes. */
+static Expr constant(Tirc *c, Expr e, double v) {
+  Expr one = tirc_float(c, tirc_dtype_lanes(e->dtype, 1), v);
+  return e->dtype.lanes > 1 ? tirc_broadcast(c, one, e->dtype.lanes) : one;
+}
+
+static Expr lower_expr(Mutator *m, Expr e) {
+  Tirc *c = m->c;
+  e = tirc_mutate_expr_children(m, e);
+  switch (e->op) {
+  case OP_LIKELY: return e->args[0];
+  case OP_FLOORDIV:
+  case OP_FLOORMOD: return lower_division(m, e);
+  case OP_RSQRT: {
+    Expr root = tirc_expr(c, OP_SQRT, e->dtype, 1, e->args);
+    return tirc_expr(c, OP_DIV, e->dtype, 2, (Expr[]){constant(c, e, 1), root});
+  }
+  case OP_SIGMOID: {
+    Expr zero = constant(c, e, 0), one = constant(c, e, 1);
+    Expr minus = tirc_expr(c, OP_SUB, e->dtype, 2, (Expr[]){zero, e->args[0]});
+    Expr power = tirc_expr(c, OP_EXP, e->dtype, 1, &minus);
+    Expr sum = tirc_expr(c, OP_ADD, e->dtype, 2, (Expr[]){one, power});
+    return tirc_expr(c, OP_DIV, e->dtype, 2, (Expr[]){one, sum});
+  }
+  default: return e;
+  }
+}
+
+static Stmt lower_stmt(Mutator *m, Stmt s) {
+  State *state = m->self;
+  if (s->kind == STMT_FOR)
+    tirc_bind_range(state->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  return tirc_mutate_stmt_children(m, s);
+}
+
+Stmt tirc_lower_intrinsics(Tirc *c, const Func *f) {
+  State s = {tirc_analyzer(c)};
+  Mutator m = {.c = c, .expr = lower_expr, .stmt = lower_stmt, .self = &s};
+  return tirc_mutate_stmt(&m, f->body);
+}

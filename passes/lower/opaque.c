@@ -1,0 +1,20 @@
+/* Blocks become opaque: in the body, the regions and the buffers of a block, each iterator is
+ * replaced by its binding. */
+#include "internal.h"
+
+static Stmt convert(Mutator *m, Stmt s) {
+  if (s->kind == STMT_BLOCK && s->u.block.n_iters) {
+    Tirc *c = m->c;
+    Block b = s->u.block;
+    PtrMap map = {0};
+    for (int i = 0; i < b.n_iters; i++) tirc_map_set(c, &map, b.iters[i].var, b.iter_values[i]);
+    b.n_iters = 0;
+    s = tirc_lower_substitute(c, tirc_block(c, &b), &map);
+  }
+  return tirc_mutate_stmt_children(m, s);
+}
+
+Stmt tirc_lower_opaque(Tirc *c, const Func *f) {
+  Mutator m = {.c = c, .stmt = convert};
+  return tirc_mutate_stmt(&m, f->body);
+}

@@ -1,0 +1,45 @@
+/* Blocks go. What a block said becomes statements around its body: its predicate an if, its buffers
+ * allocations, its pragmas attributes. Loops over GPU threads have no meaning on a processor and are
+ * refused here; virtual threads are serial loops. */
+#include "internal.h"
+
+static Stmt lower_block(Tirc *c, Stmt s) {
+  const Block *b = &s->u.block;
+  Stmt body = b->body;
+  for (int i = b->n_allocs - 1; i >= 0; i--)
+    body = tirc_alloc_stmt(c, STMT_ALLOC, b->allocs[i], (Attrs){0}, body);
+  for (int i = b->annotations.n - 1; i >= 0; i--) {
+    const Attr *a = &b->annotations.at[i];
+    if (strncmp(a->key, "pragma_", 7) == 0)
+      body = tirc_attr_stmt(c, tirc_string(c, b->name), a->key, a->value, body);
+  }
+  return tirc_is_true(b->predicate) ? body : tirc_if(c, b->predicate, body, NULL);
+}
+
+static Stmt lower_loop(Tirc *c, Stmt s) {
+  For loop = s->u.loop;
+  if (loop.kind == LOOP_THREAD_BINDING) {
+    if (!loop.thread || strncmp(loop.thread, "vthread", 7) != 0)
+      tirc_fail(c, s->loc, "lower", "bind is for GPUs; use parallel, vectorize or unroll instead",
+                "the loop %s is bound to the GPU thread axis %s, and code for a processor has none",
+                loop.var->u.s, loop.thread ? loop.thread : "?");
+    loop.kind = LOOP_SERIAL;
+    loop.thread = NULL;
+    return tirc_for(c, &loop);
+  }
+  if (tirc_is_int(loop.extent, 1) && loop.annotations.n == 0)
+    return tirc_lower_substitute1(c, loop.body, loop.var,
+                                  tirc_cast(c, loop.var->dtype, loop.min));
+  return s;
+}
+
+static Stmt lower_stmt(Mutator *m, Stmt s) {
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind == STMT_BLOCK) return lower_block(m->c, s);
+  return s->kind == STMT_FOR ? lower_loop(m->c, s) : s;
+}
+
+Stmt tirc_lower_opaque_block(Tirc *c, const Func *f) {
+  Mutator m = {.c = c, .stmt = lower_stmt};
+  return tirc_mutate_stmt(&m, f->body);
+}

@@ -1,0 +1,79 @@
+/* Statements without effect go: empty loops and branches, evaluations of pure expressions, the
+ * declarations of views and allocations that nothing uses. */
+#include "internal.h"
+
+static bool is_pure(Expr e) {
+  if (e->op == OP_CALL && strcmp(e->u.s, "call_pure_extern") != 0) return false;
+  for (int i = 0; i < e->n; i++)
+    if (!is_pure(e->args[i])) return false;
+  return true;
+}
+
+typedef struct Use {
+  Buffer buffer;
+  bool found;
+} Use;
+
+static bool look_expr(Visitor *v, Expr e) {
+  Use *u = v->self;
+  if (e == u->buffer->data) u->found = true;
+  if (e->op == OP_LOAD && e->u.buffer->data == u->buffer->data) u->found = true;
+  return !u->found;
+}
+
+static bool look_stmt(Visitor *v, Stmt s) {
+  Use *u = v->self;
+  if (s->kind == STMT_STORE && s->u.store.buffer->data == u->buffer->data) u->found = true;
+  return !u->found;
+}
+
+static bool is_used(Buffer b, Stmt body) {
+  Use u = {.buffer = b};
+  Visitor v = {.expr = look_expr, .stmt = look_stmt, .self = &u};
+  tirc_visit_stmt(&v, body);
+  return u.found;
+}
+
+static Stmt drop_empty_parts(Tirc *c, Stmt s) {
+  int n = 0;
+  Stmt *kept = tirc_new_array(c, Stmt, s->u.seq.n);
+  for (int i = 0; i < s->u.seq.n; i++)
+    if (!tirc_is_empty(s->u.seq.at[i])) kept[n++] = s->u.seq.at[i];
+  return n == s->u.seq.n ? s : tirc_seq(c, n, kept);
+}
+
+static Stmt remove_branch(Tirc *c, Stmt s) {
+  Expr cond = s->u.branch.cond;
+  Stmt yes = s->u.branch.then_case, no = s->u.branch.else_case;
+  if (no && tirc_is_empty(no)) no = NULL;
+  if (tirc_is_empty(yes)) {
+    if (no) return tirc_if(c, tirc_not(c, cond), no, NULL);
+    return is_pure(cond) ? yes : tirc_eval(c, cond);
+  }
+  return no == s->u.branch.else_case ? s : tirc_if(c, cond, yes, no);
+}
+
+static Stmt remove(Mutator *m, Stmt s) {
+  Stmt nothing = tirc_seq(m->c, 0, NULL);
+  s = tirc_mutate_stmt_children(m, s);
+  switch (s->kind) {
+  case STMT_SEQ: return drop_empty_parts(m->c, s);
+  case STMT_FOR:
+    return tirc_is_empty(s->u.loop.body) || tirc_is_int(s->u.loop.extent, 0) ? nothing : s;
+  case STMT_EVAL: return is_pure(s->u.eval.value) ? nothing : s;
+  case STMT_IF: return remove_branch(m->c, s);
+  case STMT_LET:
+    if (!is_pure(s->u.let.value)) return s;
+    return tirc_is_empty(s->u.let.body) ? nothing : s;
+  case STMT_ALLOC:
+  case STMT_DECL:
+    return is_used(s->u.alloc.buffer, s->u.alloc.body) ? s : s->u.alloc.body;
+  case STMT_ATTR: return tirc_is_empty(s->u.attr.body) ? nothing : s;
+  default: return s;
+  }
+}
+
+Stmt tirc_lower_remove_no_op(Tirc *c, const Func *f) {
+  Mutator m = {.c = c, .stmt = remove};
+  return tirc_mutate_stmt(&m, f->body);
+}

@@ -1,0 +1,143 @@
+/* Unrolling, with TVM's rules. A loop is unrolled when it is an `unroll` loop, or when a pragma allows
+ * so many steps (stores and evaluations of one iteration of the outermost unrolled loop) and all loops
+ * in it are unrolled as well:
+ *
+ *   pragma_auto_unroll_max_step = N   serial loops of at most N steps in all
+ *   pragma_unroll_explicit = 0        they are not written out here but left to LLVM as hints
+ *
+ * The pragmas stand in a loop's annotations and hold for what is inside of it. */
+#include "internal.h"
+
+enum { MAX_DEPTH = 8, MAX_STEPS = 1 << 15 };
+
+typedef struct Unroll {
+  int64_t max_step;  /* of the innermost pragma */
+  bool is_explicit;
+  /* Of the statement just rewritten: */
+  int64_t steps;
+  int depth;         /* of unrolled loops */
+  int normal_depth;  /* of other loops */
+} Unroll;
+
+static Stmt write_out(Tirc *c, const For *loop, int64_t n) {
+  Stmt *copies = tirc_new_array(c, Stmt, n);
+  for (int64_t i = 0; i < n; i++) {
+    Expr at = tirc_add(c, loop->min, tirc_int(c, loop->min->dtype, i));
+    copies[i] = tirc_lower_substitute1(c, loop->body, loop->var, tirc_cast(c, loop->var->dtype, at));
+  }
+  return tirc_seq(c, (int)n, copies);
+}
+
+static Attrs without_pragmas(Tirc *c, Attrs a) {
+  a = tirc_attrs_remove(c, a, "pragma_auto_unroll_max_step");
+  return tirc_attrs_remove(c, a, "pragma_unroll_explicit");
+}
+
+static void read_pragma(Unroll *u, const char *key, Expr value) {
+  int64_t v;
+  if (!value || !tirc_const_int(value, &v)) return;
+  if (strcmp(key, "pragma_auto_unroll_max_step") == 0) u->max_step = v;
+  if (strcmp(key, "pragma_unroll_explicit") == 0) u->is_explicit = v != 0;
+}
+
+/* The loop whose body has been rewritten. */
+static Stmt unroll_loop(Tirc *c, Unroll *u, Stmt s) {
+  const For *loop = &s->u.loop;
+  int64_t n;
+  bool is_const = tirc_const_int(loop->extent, &n) && n >= 0;
+  int64_t total;
+  bool fits = is_const && !__builtin_mul_overflow(n, u->steps, &total) && total <= MAX_STEPS;
+  bool is_auto = loop->kind == LOOP_SERIAL && fits && u->normal_depth == 0 &&
+                 u->depth <= MAX_DEPTH && total <= u->max_step;
+  if (loop->kind == LOOP_UNROLLED && !is_const)
+    tirc_fail(c, s->loc, "lower", "split it by a constant factor and unroll the inner loop",
+              "the loop %s is to be unrolled, but its extent is no constant", loop->var->u.s);
+  if (!is_auto && !(loop->kind == LOOP_UNROLLED && fits)) {
+    u->normal_depth++;
+    return s;
+  }
+  u->steps = total;
+  u->depth++;
+  if (u->is_explicit) return write_out(c, loop, n);
+  For hinted = *loop;
+  hinted.kind = LOOP_UNROLLED;
+  return tirc_for(c, &hinted);
+}
+
+static Stmt unroll_seq(Mutator *m, Stmt s) {
+  Unroll *u = m->self;
+  int64_t steps = 0;
+  int depth = 0, normal_depth = 0;
+  Stmt *parts = tirc_new_array(m->c, Stmt, s->u.seq.n);
+  for (int i = 0; i < s->u.seq.n; i++) {
+    u->steps = u->depth = u->normal_depth = 0;
+    parts[i] = tirc_mutate_stmt(m, s->u.seq.at[i]);
+    steps += u->steps;
+    depth = u->depth > depth ? u->depth : depth;
+    normal_depth = u->normal_depth > normal_depth ? u->normal_depth : normal_depth;
+  }
+  u->steps = steps;
+  u->depth = depth;
+  u->normal_depth = normal_depth;
+  return tirc_seq(m->c, s->u.seq.n, parts);
+}
+
+static Stmt unroll_branch(Mutator *m, Stmt s) {
+  Stmt yes = s->u.branch.then_case, no = s->u.branch.else_case;
+  Unroll *u = m->self;
+  yes = tirc_mutate_stmt(m, yes);
+  if (no) {
+    Unroll first = *u;
+    u->steps = u->depth = u->normal_depth = 0;
+    no = tirc_mutate_stmt(m, no);
+    u->steps += first.steps;
+    if (first.depth > u->depth) u->depth = first.depth;
+    if (first.normal_depth > u->normal_depth) u->normal_depth = first.normal_depth;
+  }
+  return tirc_if(m->c, s->u.branch.cond, yes, no);
+}
+
+static Stmt unroll_stmt(Mutator *m, Stmt s) {
+  Unroll *u = m->self, outer = *u;
+  switch (s->kind) {
+  case STMT_FOR: {
+    Attrs a = s->u.loop.annotations;
+    for (int i = 0; i < a.n; i++) read_pragma(u, a.at[i].key, a.at[i].value);
+    bool had_pragma = tirc_attrs_get(a, "pragma_auto_unroll_max_step") ||
+                      tirc_attrs_get(a, "pragma_unroll_explicit");
+    s = tirc_mutate_stmt_children(m, s);
+    if (had_pragma) {
+      For bare = s->u.loop;
+      bare.annotations = without_pragmas(m->c, a);
+      s = tirc_for(m->c, &bare);
+    }
+    s = unroll_loop(m->c, u, s);
+    break;
+  }
+  case STMT_ATTR: {
+    read_pragma(u, s->u.attr.key, s->u.attr.value);
+    bool is_ours = strcmp(s->u.attr.key, "pragma_auto_unroll_max_step") == 0 ||
+                   strcmp(s->u.attr.key, "pragma_unroll_explicit") == 0;
+    s = is_ours ? tirc_mutate_stmt(m, s->u.attr.body) : tirc_mutate_stmt_children(m, s);
+    break;
+  }
+  case STMT_SEQ: return unroll_seq(m, s);
+  case STMT_IF: return unroll_branch(m, s);
+  case STMT_STORE:
+  case STMT_EVAL: u->steps++; return s;
+  case STMT_WHILE:
+    s = tirc_mutate_stmt_children(m, s);
+    u->normal_depth++;
+    return s;
+  default: return tirc_mutate_stmt_children(m, s);
+  }
+  u->max_step = outer.max_step;
+  u->is_explicit = outer.is_explicit;
+  return s;
+}
+
+Stmt tirc_lower_unroll(Tirc *c, const Func *f) {
+  Unroll u = {.is_explicit = true};
+  Mutator m = {.c = c, .stmt = unroll_stmt, .self = &u};
+  return tirc_mutate_stmt(&m, f->body);
+}

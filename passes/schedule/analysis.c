@@ -1,0 +1,227 @@
+/* Complete blocks and reduction blocks, by TensorIR's definitions.
+ *
+ * A complete block:                              A reduction block:
+ *   1 all its iterators are spatial                1 it has an init
+ *   2 it is dominant: the only writer of each      2 its bindings are quasi-affine
+ *     buffer that it writes                        3 its iterators are spatial or reduction ones
+ *   3 it reads no buffer that it writes            4 it is dominant
+ *                                                  5 no reduction iterator indexes what it writes
+ *
+ * Each check finds the first condition that fails and says what it failed on; the number alone and
+ * the sentence come from the same place. The local forms ask the same of a loop's subtree, where
+ * dominance is looked for inside of the child blocks only. */
+#include "../../ir/print.h"
+#include "../../ir/visit.h"
+#include "internal.h"
+
+/* The first condition that failed, and in words what it failed on. */
+typedef struct Failure {
+  int condition;
+  const char *what;
+} Failure;
+
+static const Failure holds = {0, NULL};
+
+static const IterVar *iter_not_of(const Block *b, unsigned allowed) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (!(allowed & (1u << b->iters[i].kind))) return &b->iters[i];
+  return NULL;
+}
+
+static Failure iter_failure(Sched *s, int condition, const IterVar *iter, const char *allowed) {
+  return (Failure){condition,
+                   tirc_format(s->c, "iterator %s is %s, and all must be %s", iter->var->u.s,
+                               tirc_iter_kind_name(iter->kind), allowed)};
+}
+
+/* --- dominance ----------------------------------------------------------------------------------
+ */
+
+/* Writers of a buffer among the blocks of a scope; *other is one that is not `block`. */
+static int count_writers(const Scope *scope, Buffer b, SRef *block, SRef **other) {
+  int n = 0;
+  for (int i = 0; i < scope->n_blocks; i++) {
+    const Block *at = tirc_block_of(scope->blocks[i]);
+    for (int k = 0; k < at->n_writes; k++) {
+      if (at->writes[k].buffer != b) continue;
+      n++;
+      if (scope->blocks[i] != block) *other = scope->blocks[i];
+    }
+  }
+  return n;
+}
+
+static const char *second_writer(Sched *s, Buffer b, SRef *other) {
+  return other ? tirc_format(s->c, "block %s writes buffer %s too", tirc_block_of(other)->name,
+                             b->name)
+               : tirc_format(s->c, "it declares two regions of buffer %s that it writes", b->name);
+}
+
+/* NULL when dominant under `root`: a scope's root block, or a loop. As in TVM, a loop's own child
+ * blocks do not count there, only what stands inside of them: in which order those run relative to
+ * each other is the business of the scope. */
+static const char *why_not_dominant(Sched *s, SRef *block, SRef *root) {
+  const Block *b = tirc_block_of(block);
+  SRef **children;
+  int n = tirc_is_block(root) ? 0 : tirc_child_blocks(s, root, &children);
+  for (int i = 0; i < b->n_writes; i++) {
+    Buffer buffer = b->writes[i].buffer;
+    SRef *other = NULL;
+    if (tirc_is_block(root)) {
+      if (count_writers(root->scope, buffer, block, &other) > 1)
+        return second_writer(s, buffer, other);
+      continue;
+    }
+    for (int k = 0; k < n; k++) {
+      int writers = count_writers(children[k]->scope, buffer, block, &other);
+      if (writers > 1) return second_writer(s, buffer, other);
+      if (writers) break;
+    }
+  }
+  return NULL;
+}
+
+/* --- the output is not indexed by reduction iterators -------------------------------------------
+ */
+
+typedef struct OutputSearch {
+  PtrMap reduce; /* reduction iterators */
+  Expr index;
+  Buffer buffer;
+} OutputSearch;
+
+static bool look_at_store(Visitor *v, Stmt stmt) {
+  OutputSearch *search = v->self;
+  if (search->index) return false;
+  if (stmt->kind != STMT_STORE) return true;
+  for (int i = 0; i < stmt->u.store.n && !search->index; i++)
+    if (tirc_uses_any(stmt->u.store.indices[i], &search->reduce)) {
+      search->index = stmt->u.store.indices[i];
+      search->buffer = stmt->u.store.buffer;
+    }
+  return false;
+}
+
+static bool skip_expr(Visitor *v, Expr e) {
+  (void)v;
+  (void)e;
+  return false;
+}
+
+static const char *why_output_indexed_by_reduction(Sched *s, const Block *b) {
+  OutputSearch search = {.reduce = {0}};
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_REDUCE) tirc_map_set(s->c, &search.reduce, b->iters[i].var, b);
+  if (search.reduce.n == 0) return NULL;
+  Visitor v = {.stmt = look_at_store, .expr = skip_expr, .self = &search};
+  tirc_visit_stmt(&v, b->body);
+  if (!search.index) return NULL;
+  return tirc_format(s->c, "index %s of buffer %s, which it writes, uses a reduction iterator",
+                     tirc_print_expr(s->c, search.index), search.buffer->name);
+}
+
+/* --- the definitions ----------------------------------------------------------------------------
+ */
+
+static Failure check_complete(Sched *s, SRef *block, SRef *root) {
+  const Block *b = tirc_block_of(block);
+  const IterVar *iter = iter_not_of(b, 1u << ITER_SPATIAL);
+  if (iter) return iter_failure(s, 1, iter, "spatial");
+  const char *dominant = why_not_dominant(s, block, root);
+  if (dominant) return (Failure){2, dominant};
+  for (int i = 0; i < b->n_reads; i++)
+    for (int k = 0; k < b->n_writes; k++)
+      if (b->reads[i].buffer == b->writes[k].buffer)
+        return (Failure){
+            3, tirc_format(s->c, "it both reads and writes buffer %s", b->reads[i].buffer->name)};
+  return holds;
+}
+
+static Failure check_reduction(Sched *s, SRef *block, SRef *root) {
+  const Block *b = tirc_block_of(block);
+  if (!b->init) return (Failure){1, "it has no init (T.init())"};
+  if (!block->affine_binding)
+    return (Failure){2, "its bindings are not independent quasi-affine expressions of the loops"};
+  const IterVar *iter = iter_not_of(b, 1u << ITER_SPATIAL | 1u << ITER_REDUCE);
+  if (iter) return iter_failure(s, 3, iter, "spatial or reduce");
+  const char *dominant = why_not_dominant(s, block, root);
+  if (dominant) return (Failure){4, dominant};
+  const char *output = why_output_indexed_by_reduction(s, b);
+  if (output) return (Failure){5, output};
+  return holds;
+}
+
+int tirc_check_complete(Sched *s, SRef *block, SRef *scope) {
+  return check_complete(s, block, scope).condition;
+}
+
+int tirc_check_reduction(Sched *s, SRef *block, SRef *scope) {
+  return check_reduction(s, block, scope).condition;
+}
+
+static const char *in_words(Sched *s, Failure f, const char *definition) {
+  if (!f.condition) return NULL;
+  return tirc_format(s->c, "condition %d of %s fails: %s", f.condition, definition, f.what);
+}
+
+const char *tirc_why_not_complete(Sched *s, SRef *block, SRef *scope) {
+  return in_words(s, check_complete(s, block, scope), "a complete block");
+}
+
+const char *tirc_why_not_reduction(Sched *s, SRef *block, SRef *scope) {
+  return in_words(s, check_reduction(s, block, scope), "a reduction block");
+}
+
+const char *tirc_why_not_local_complete(Sched *s, SRef *block, SRef *subtree) {
+  return in_words(s, check_complete(s, block, subtree), "a local complete block");
+}
+
+const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
+  return in_words(s, check_reduction(s, block, subtree), "a local reduction block");
+}
+
+/* --- or raise -----------------------------------------------------------------------------------
+ */
+
+void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
+  const char *why = tirc_why_not_complete(s, block, scope);
+  if (!why) return;
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_NOT_COMPLETE_BLOCK, why, NULL, "block %s is not a complete block",
+                   tirc_block_of(block)->name);
+}
+
+void tirc_require_reduction(Sched *s, SRef *block, SRef *scope) {
+  const char *why = tirc_why_not_reduction(s, block, scope);
+  if (!why) return;
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_NOT_REDUCTION_BLOCK, why, NULL, "block %s is not a reduction block",
+                   tirc_block_of(block)->name);
+}
+
+void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
+  const char *complete = tirc_why_not_complete(s, block, scope);
+  const char *reduction = complete ? tirc_why_not_reduction(s, block, scope) : NULL;
+  if (!reduction) return;
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(
+      s, SERR_NOT_COMPLETE_OR_REDUCTION, tirc_format(s->c, "%s; %s", complete, reduction), NULL,
+      "block %s is neither a complete block nor a reduction block", tirc_block_of(block)->name);
+}
+
+void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
+  SRef **blocks;
+  int n = tirc_child_blocks(s, subtree, &blocks);
+  for (int i = 0; i < n; i++) {
+    const char *complete = tirc_why_not_local_complete(s, blocks[i], subtree);
+    const char *reduction = complete ? tirc_why_not_local_reduction(s, blocks[i], subtree) : NULL;
+    if (!reduction) continue;
+    const char *root = tirc_label(s, subtree, 0), *child = tirc_label(s, blocks[i], 1);
+    tirc_sched_error(
+        s, SERR_NOT_COMPACT_DATAFLOW, tirc_format(s->c, "%s; %s", complete, reduction), NULL,
+        "The queried subtree root %s in SRef tree does not have compact dataflow, because "
+        "its child block %s on SRef tree is neither a local complete block nor a local "
+        "reduction block.",
+        root, child);
+  }
+}

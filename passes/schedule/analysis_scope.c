@@ -1,0 +1,166 @@
+/* What primitives ask about a block and its scope: is the scope a stage pipeline, are the bindings
+ * affine, does the block make an output, who are its neighbours, which buffer is meant. */
+#include "../../ir/visit.h"
+#include "internal.h"
+#include "state.h"
+
+/* Why a scope is no stage pipeline: the first dependence or uncovered reader. */
+static const char *why_not_pipeline(Sched *s, const Scope *scope) {
+  for (int i = 0; i < scope->n_deps; i++) {
+    const Dep *d = &scope->deps[i];
+    const char *src = tirc_block_of(d->src)->name, *dst = tirc_block_of(d->dst)->name;
+    if (d->kind == DEP_WAR)
+      return tirc_format(s->c, "block %s writes a buffer that block %s has read before", dst, src);
+    if (d->kind == DEP_OPAQUE)
+      return tirc_format(s->c, "blocks %s and %s use a buffer in ways that cannot be seen", src,
+                         dst);
+    if (!d->dst->region_cover)
+      return tirc_format(s->c, "block %s reads more than its producers are known to have written",
+                         dst);
+  }
+  return NULL;
+}
+
+SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
+  SRef *scope = tirc_scope_root(s, sref);
+  if (!scope) {
+    tirc_sched_mark(s, sref->stmt);
+    tirc_sched_error(s, SERR_ROOT_BLOCK, NULL, NULL, "block %s is the root block of its function",
+                     tirc_block_of(sref)->name);
+  }
+  if (stage_pipeline && !scope->scope->stage_pipeline) {
+    tirc_sched_mark(s, scope->stmt);
+    tirc_sched_error(s, SERR_NOT_STAGE_PIPELINE, why_not_pipeline(s, scope->scope), NULL,
+                     "the scope of block %s is not a stage pipeline", tirc_block_of(scope)->name);
+  }
+  return scope;
+}
+
+void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high) {
+  if (block->affine_binding) return;
+  if (high && block->parent && tirc_is_affine_under(s, block, high)) return;
+  const Block *b = tirc_block_of(block);
+  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
+  const char *why = NULL;
+  tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
+                       b->predicate, ITER_LEVEL_SURJECTIVE, true, &why);
+  tirc_sched_mark(s, block->stmt);
+  if (high && tirc_is_loop(high))
+    tirc_sched_error(s, SERR_NOT_AFFINE_BINDING, why, NULL,
+                     "block %s does not have an affine binding under loop %s", b->name,
+                     tirc_loop_of(high)->var->u.s);
+  tirc_sched_error(s, SERR_NOT_AFFINE_BINDING, why, NULL,
+                   "block %s does not have an affine binding", b->name);
+}
+
+bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope) {
+  (void)s;
+  const Block *b = tirc_block_of(block), *root = tirc_block_of(scope);
+  for (int i = 0; i < b->n_writes; i++) {
+    int k = 0;
+    while (k < root->n_allocs && root->allocs[k] != b->writes[i].buffer) k++;
+    if (k == root->n_allocs) return true;
+  }
+  return false;
+}
+
+bool tirc_is_trivial_binding(Stmt block, int n_loops, SRef *const *loops) {
+  const Block *b = &block->u.block;
+  if (b->n_iters != n_loops) return false;
+  for (int i = 0; i < n_loops; i++)
+    if (b->iter_values[i] != tirc_loop_of(loops[i])->var) return false;
+  return true;
+}
+
+typedef struct KindSearch {
+  Expr var;
+  unsigned kinds;
+} KindSearch;
+
+static bool gather_kinds(Visitor *v, Stmt stmt) {
+  KindSearch *search = v->self;
+  if (stmt->kind != STMT_BLOCK) return true;
+  const Block *b = &stmt->u.block;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_var(b->iter_values[i], search->var)) search->kinds |= 1u << b->iters[i].kind;
+  return b->n_iters == 0;
+}
+
+static bool skip_expr(Visitor *v, Expr e) {
+  (void)v;
+  (void)e;
+  return false;
+}
+
+unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop) {
+  (void)s;
+  KindSearch search = {tirc_loop_of(loop)->var, 0};
+  Visitor v = {.stmt = gather_kinds, .expr = skip_expr, .self = &search};
+  tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
+  return search.kinds;
+}
+
+/* --- neighbours ---------------------------------------------------------------------------------
+ */
+
+static void push_once(Tirc *c, SRefs *v, SRef *r) {
+  for (int i = 0; i < v->n; i++)
+    if (v->at[i] == r) return;
+  vec_push(c, *v, r);
+}
+
+/* Flow and output dependences make producers and consumers, as in TVM. */
+static bool is_flow(const Dep *d) { return d->kind == DEP_RAW || d->kind == DEP_WAW; }
+
+int tirc_producers(Sched *s, SRef *block, SRef *scope, SRef ***out) {
+  SRefs v = {0};
+  const Scope *in = scope->scope;
+  for (int i = 0; i < in->n_deps; i++)
+    if (in->deps[i].dst == block && is_flow(&in->deps[i])) push_once(s->c, &v, in->deps[i].src);
+  *out = v.at;
+  return v.n;
+}
+
+int tirc_consumers(Sched *s, SRef *block, SRef *scope, SRef ***out) {
+  SRefs v = {0};
+  const Scope *in = scope->scope;
+  for (int i = 0; i < in->n_deps; i++)
+    if (in->deps[i].src == block && is_flow(&in->deps[i])) push_once(s->c, &v, in->deps[i].dst);
+  *out = v.at;
+  return v.n;
+}
+
+/* --- buffers ------------------------------------------------------------------------------------
+ */
+
+static _Noreturn void no_such_buffer(Sched *s, SRef *block, const char *name, bool is_write, int n,
+                                     const Region *regions) {
+  Text t = {.c = s->c};
+  for (int i = 0; i < n; i++) tirc_text_addf(&t, "%s%s", i ? ", " : "", regions[i].buffer->name);
+  tirc_sched_error(s, SERR_BUFFER_NOT_FOUND, NULL, NULL, "block %s %s no buffer named %s; it %s %s",
+                   tirc_block_of(block)->name, is_write ? "writes" : "reads", name,
+                   is_write ? "writes" : "reads", n ? t.at : "none");
+}
+
+Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write) {
+  const Block *b = tirc_block_of(block);
+  const Region *regions = is_write ? b->writes : b->reads;
+  int n = is_write ? b->n_writes : b->n_reads;
+  if (value.kind == VAL_STR) {
+    for (int i = 0; i < n; i++)
+      if (!strcmp(regions[i].buffer->name, value.u.s)) return regions[i].buffer;
+    no_such_buffer(s, block, value.u.s, is_write, n, regions);
+  }
+  if (value.kind == VAL_BUFFER) {
+    for (int i = 0; i < n; i++)
+      if (regions[i].buffer == value.u.buffer) return value.u.buffer;
+    no_such_buffer(s, block, value.u.buffer->name, is_write, n, regions);
+  }
+  if (value.u.i < 0 || value.u.i >= n) {
+    tirc_sched_mark(s, block->stmt);
+    tirc_sched_error(s, SERR_BUFFER_INDEX, NULL, NULL,
+                     "block %s %s %d buffer%s, so there is no number %lld", b->name,
+                     is_write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)value.u.i);
+  }
+  return regions[value.u.i].buffer;
+}

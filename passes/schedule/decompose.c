@@ -1,0 +1,180 @@
+/* decompose_reduction: the init of a reduction becomes a block of its own, before a loop.
+ *
+ *   for i, j, k:                        for i:
+ *       with T.block("C"):                  for j_init:
+ *           with T.init(): C[..] = 0   ->       with T.block("C_init"): C[..] = 0
+ *           C[..] = C[..] + ...             for j, k:                   # decomposed at j
+ *                                               with T.block("C_update"): C[..] = C[..] + ...
+ *
+ * The init has the spatial iterators only, and of the loops at and below the given one those that
+ * they are bound to. No loop of the reduction may stand above it: it would run the init again and
+ * again. The update keeps the old block's identity; from now on two blocks write the buffer and
+ * neither is a complete or a reduction block by itself, so this comes last in a schedule. */
+#include "../../ir/visit.h"
+#include "internal.h"
+
+typedef struct Decomposition {
+  Sched *s;
+  SRef *block, *loop;
+  int n_loops;
+  SRef **loops; /* above the block in its scope, outermost first */
+  int first;    /* the given loop's place in them */
+  PtrMap fresh; /* from the update's iterators and loop variables to the init's */
+} Decomposition;
+
+/* --- checks
+ * ----------------------------------------------------------------------------------------- */
+
+static void require_loop_above_block(Decomposition *d) {
+  d->n_loops = tirc_loops_above(d->s, d->block, &d->loops);
+  for (d->first = 0; d->first < d->n_loops; d->first++)
+    if (d->loops[d->first] == d->loop) return;
+  tirc_sched_mark(d->s, d->loop->stmt);
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(d->s, SERR_LOOP_NOT_ABOVE, NULL, NULL,
+                   "Loop %s does not enclose block %s within its scope.",
+                   tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+}
+
+static void require_no_reduction_above(Decomposition *d) {
+  const Block *b = tirc_block_of(d->block);
+  for (int i = 0; i < b->n_iters; i++) {
+    if (b->iters[i].kind != ITER_REDUCE) continue;
+    for (int k = 0; k < d->first; k++) {
+      Expr var = tirc_loop_of(d->loops[k])->var;
+      if (!tirc_uses_var(b->iter_values[i], var)) continue;
+      tirc_sched_mark(d->s, d->loop->stmt);
+      tirc_sched_mark(d->s, d->block->stmt);
+      tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION,
+                       tirc_format(d->s->c, "reduction iterator %s of block %s is bound to loop %s",
+                                   b->iters[i].var->u.s, b->name, var->u.s),
+                       NULL,
+                       "An init before loop %s would run once for every iteration of loop %s above "
+                       "it, which is a loop of block %s's reduction.",
+                       tirc_loop_of(d->loop)->var->u.s, var->u.s, b->name);
+    }
+  }
+}
+
+static void require_no_views(Decomposition *d) {
+  if (!tirc_block_of(d->block)->n_matches) return;
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(d->s, SERR_INIT_USES_VIEW, NULL, NULL,
+                   "Block %s has T.match_buffer views, which its init could not use any more.",
+                   tirc_block_of(d->block)->name);
+}
+
+/* --- the init
+ * ---------------------------------------------------------------------------------------- */
+
+static bool is_bound_to(const Block *init, Expr loop_var) {
+  for (int i = 0; i < init->n_iters; i++)
+    if (tirc_uses_var(init->iter_values[i], loop_var)) return true;
+  return false;
+}
+
+/* The update's condition for the instance that used to run the init: the loops which the init
+ * leaves out stand at their start. A condition that is about them alone holds there and disappears.
+ * The last condition comes first, as the reference has it. */
+static Expr init_predicate(Decomposition *d, Expr predicate, const PtrMap *starts) {
+  Tirc *c = d->s->c;
+  if (tirc_is_true(predicate)) return predicate;
+  if (predicate->op == OP_AND) {
+    Expr last = init_predicate(d, predicate->args[1], starts);
+    return tirc_and(c, last, init_predicate(d, predicate->args[0], starts));
+  }
+  if (!tirc_uses_any(predicate, starts)) return predicate;
+  Expr at_start = tirc_substitute(c, predicate, starts);
+  Analyzer *a = tirc_analyzer_of_loops(d->s, d->block, NULL);
+  return tirc_prove(a, at_start) ? tirc_bool(c, true) : at_start;
+}
+
+static Stmt init_block(Decomposition *d) {
+  Tirc *c = d->s->c;
+  const Block *b = tirc_block_of(d->block);
+  Block init = {.name = tirc_format(c, "%s_init", b->name), .annotations = b->annotations};
+  IterVar *iters = tirc_new_array(c, IterVar, b->n_iters);
+  Expr *values = tirc_new_array(c, Expr, b->n_iters);
+  for (int i = 0; i < b->n_iters; i++) {
+    if (b->iters[i].kind != ITER_SPATIAL) continue;
+    iters[init.n_iters] = b->iters[i];
+    iters[init.n_iters].var = tirc_var_suffixed(c, b->iters[i].var, "", b->iters[i].var->dtype);
+    values[init.n_iters] = b->iter_values[i];
+    tirc_map_set(c, &d->fresh, b->iters[i].var, iters[init.n_iters++].var);
+  }
+  init.iters = iters;
+  init.iter_values = values;
+  Region *writes = tirc_new_array(c, Region, b->n_writes);
+  for (int i = 0; i < b->n_writes; i++)
+    writes[i] = tirc_substitute_region(c, b->writes[i], &d->fresh);
+  init.n_writes = b->n_writes;
+  init.writes = writes;
+  init.body = tirc_substitute_stmt(c, b->init, &d->fresh);
+  PtrMap starts = {0};
+  for (int i = d->first; i < d->n_loops; i++) {
+    const For *loop = tirc_loop_of(d->loops[i]);
+    if (!is_bound_to(&init, loop->var)) tirc_map_set(c, &starts, loop->var, loop->min);
+  }
+  init.predicate = init_predicate(d, b->predicate, &starts);
+  return tirc_block(c, &init);
+}
+
+/* The block in copies of the loops that it is bound to. */
+static Stmt init_nest(Decomposition *d, Stmt block) {
+  Tirc *c = d->s->c;
+  Stmt nest = block;
+  PtrMap loop_vars = {0};
+  for (int i = d->n_loops; i-- > d->first;) {
+    For loop = *tirc_loop_of(d->loops[i]);
+    if (!is_bound_to(&block->u.block, loop.var)) continue;
+    Expr var = tirc_var_suffixed(c, loop.var, "_init", loop.var->dtype);
+    tirc_map_set(c, &loop_vars, loop.var, var);
+    loop.var = var;
+    loop.annotations = (Attrs){0};
+    loop.body = nest;
+    nest = tirc_for(c, &loop);
+  }
+  return tirc_substitute_stmt(c, nest, &loop_vars);
+}
+
+/* --- the update
+ * --------------------------------------------------------------------------------------- */
+
+static bool reads_buffer(const Block *b, Buffer buffer) {
+  for (int i = 0; i < b->n_reads; i++)
+    if (b->reads[i].buffer == buffer) return true;
+  return false;
+}
+
+/* Without its init the block reads what it writes. */
+static Stmt update_block(Tirc *c, Stmt block) {
+  Block b = block->u.block;
+  b.name = tirc_format(c, "%s_update", b.name);
+  b.init = NULL;
+  Region *reads = tirc_new_array(c, Region, b.n_reads + b.n_writes);
+  int n = 0;
+  for (int i = 0; i < b.n_writes; i++)
+    if (!reads_buffer(&b, b.writes[i].buffer)) reads[n++] = b.writes[i];
+  for (int i = 0; i < b.n_reads; i++) reads[n++] = b.reads[i];
+  b.n_reads = n;
+  b.reads = reads;
+  return tirc_with_loc(c, tirc_block(c, &b), block->loc);
+}
+
+void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
+  Decomposition d = {
+      .s = s, .block = tirc_sref_of_value(s, args[0]), .loop = tirc_sref_of_value(s, args[1])};
+  SRef *scope = tirc_require_scope_root(s, d.block, false);
+  require_loop_above_block(&d);
+  tirc_require_reduction(s, d.block, scope);
+  require_no_reduction_above(&d);
+  require_no_views(&d);
+
+  Stmt block = init_block(&d);
+  Stmt update =
+      tirc_replace_stmt(s->c, d.loop->stmt, d.block->stmt, update_block(s->c, d.block->stmt));
+  Stmt both = tirc_seq(s->c, 2, (Stmt[]){init_nest(&d, block), update});
+  Stmt with = tirc_replace_stmt(s->c, scope->stmt, d.loop->stmt, both);
+  tirc_sched_replace(s, scope, with);
+  *result = tirc_value_block(block->u.block.id);
+}

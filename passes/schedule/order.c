@@ -1,0 +1,464 @@
+/* The test behind reorder: would two accesses to the same element, at least one of them a write,
+ * change places?
+ *
+ * First by looking. A buffer is safe when one block only uses it, and that block either loads
+ * exactly the elements that it stores (an update, as of a reduction: additions may come in any
+ * order), or does not load it and stores each element from one instance. That is nearly every block
+ * there is.
+ *
+ * What remains (a shift in place, a skew, a producer and its consumer in one loop body) is run: the
+ * nest's iterations in their old order, on index arithmetic alone. Each access has its time in the
+ * new order; for each element the latest new time of a write and of a read so far is kept, and an
+ * access that comes later in the old order but earlier in the new one has lost its place. Long
+ * loops are cut short: dependences are between neighbours. What is found is certain; what involves
+ * elements far apart in a large nest may be missed. */
+#include "order.h"
+
+#include "../../ir/print.h"
+#include "../../ir/visit.h"
+#include "internal.h"
+
+#include <stdlib.h>
+
+enum { MAX_STEPS = 1 << 16, SYMBOLIC_EXTENT = 64, INNER_LIMIT = 8 };
+
+/* --- looking ------------------------------------------------------------------------------------
+ */
+
+/* How one block uses one buffer. */
+typedef struct Use {
+  SRef *block;
+  Buffer buffer;
+  int loads, stores;
+  int n;
+  const Expr *indices; /* of the first access */
+  bool same_indices;   /* all accesses have them */
+  bool constant;       /* all that is stored does not depend on anything */
+} Use;
+
+static void add_access(Use *u, int n, const Expr *indices) {
+  if (u->loads + u->stores == 0) {
+    u->n = n;
+    u->indices = indices;
+    u->same_indices = true;
+    u->constant = true;
+    return;
+  }
+  for (int i = 0; i < n && u->same_indices; i++)
+    u->same_indices = n == u->n && tirc_expr_same(indices[i], u->indices[i]);
+}
+
+static bool look_at_expr(Visitor *v, Expr e) {
+  Use *u = v->self;
+  if (e->op == OP_LOAD && e->u.buffer == u->buffer) {
+    add_access(u, e->n, e->args);
+    u->loads++;
+  }
+  return true;
+}
+
+static bool look_at_stmt(Visitor *v, Stmt stmt) {
+  Use *u = v->self;
+  if (stmt->kind == STMT_STORE && stmt->u.store.buffer == u->buffer) {
+    add_access(u, stmt->u.store.n, stmt->u.store.indices);
+    u->stores++;
+    Op op = (Op)stmt->u.store.value->op;
+    u->constant &= op == OP_INT || op == OP_FLOAT;
+  }
+  return true;
+}
+
+static Use use_of(SRef *block, Buffer b) {
+  Use u = {.block = block, .buffer = b};
+  Visitor v = {.stmt = look_at_stmt, .expr = look_at_expr, .self = &u};
+  tirc_visit_stmt(&v, tirc_block_of(block)->body);
+  return u;
+}
+
+static bool is_update(const Use *u) { return u->loads && u->same_indices; }
+
+/* Whether different instances of the block store different elements. */
+static bool stores_once(Sched *s, const Use *u) {
+  const Block *b = tirc_block_of(u->block);
+  VEC(Expr) vars = {0};
+  VEC(Range) doms = {0};
+  bool plain = u->same_indices;
+  for (int i = 0; i < b->n_iters; i++) {
+    if (tirc_is_int(b->iters[i].dom.extent, 1)) continue;
+    vec_push(s->c, vars, b->iters[i].var);
+    vec_push(s->c, doms, b->iters[i].dom);
+    int k = 0;
+    while (k < u->n && u->indices[k] != b->iters[i].var) k++;
+    plain &= k < u->n;
+  }
+  if (plain || !u->same_indices || !u->n) return plain;
+  return tirc_detect_iter_map(tirc_analyzer(s->c), u->n, u->indices, vars.n, vars.at, doms.at, NULL,
+                              ITER_LEVEL_NO_CHECK, true, NULL) != NULL;
+}
+
+/* --- running ------------------------------------------------------------------------------------
+ */
+
+/* What one block's own accesses to a buffer may do to each other. */
+typedef struct Group {
+  SRef *block;
+  Buffer buffer;
+  bool update, stores_once;
+} Group;
+
+typedef struct Loop {
+  Expr var;
+  int64_t limit;
+} Loop;
+
+typedef struct Run {
+  Sched *s;
+  int n;
+  SRef *const *chain, *const *order;
+  VEC(Group) groups;
+  VEC(Loop) loops;
+  PtrMap slots; /* variable -> 1 + index in values */
+  VEC(int64_t) values;
+  int64_t now; /* the running iteration's place in the new order */
+  int steps;
+  SRef *block; /* the running block of the nest's scope */
+  /* From an element to, for each group, the latest place of a write and of a read. */
+  uint64_t *keys;
+  int64_t *latest;
+  size_t cap, used;
+  const Group *first, *second; /* the two that lost their order */
+} Run;
+
+static int slot_of(Run *r, Expr var) {
+  int slot = (int)(intptr_t)tirc_map_get(&r->slots, var);
+  if (!slot) {
+    vec_push(r->s->c, r->values, SYMBOLIC_EXTENT);
+    slot = r->values.n;
+    tirc_map_set(r->s->c, &r->slots, var, (void *)(intptr_t)slot);
+  }
+  return slot - 1;
+}
+
+static void set_value(Run *r, Expr var, int64_t value) {
+  r->values.at[(int)(intptr_t)tirc_map_get(&r->slots, var) - 1] = value;
+}
+
+/* False when the value cannot be known here. */
+static bool eval(Run *r, Expr e, int64_t *out) {
+  if (e->op == OP_INT) return tirc_const_int(e, out);
+  if (e->op == OP_VAR) {
+    int slot = (int)(intptr_t)tirc_map_get(&r->slots, e);
+    *out = slot ? r->values.at[slot - 1] : SYMBOLIC_EXTENT;
+    return true;
+  }
+  int64_t a, b;
+  if (e->n < 1 || e->n > 2 || e->dtype.lanes != 1 || !eval(r, e->args[0], &a)) return false;
+  if (e->op == OP_CAST || e->op == OP_LIKELY) return *out = a, true;
+  if (e->op == OP_NOT) return *out = !a, true;
+  if (e->n != 2 || !eval(r, e->args[1], &b)) return false;
+  switch (e->op) {
+  case OP_ADD: return !__builtin_add_overflow(a, b, out);
+  case OP_SUB: return !__builtin_sub_overflow(a, b, out);
+  case OP_MUL: return !__builtin_mul_overflow(a, b, out);
+  case OP_FLOORDIV: return b > 0 && (*out = a / b - (a % b < 0), true);
+  case OP_FLOORMOD: return b > 0 && (*out = a % b + (a % b < 0 ? b : 0), true);
+  case OP_MIN: return *out = a < b ? a : b, true;
+  case OP_MAX: return *out = a > b ? a : b, true;
+  case OP_EQ: return *out = a == b, true;
+  case OP_NE: return *out = a != b, true;
+  case OP_LT: return *out = a < b, true;
+  case OP_LE: return *out = a <= b, true;
+  case OP_GT: return *out = a > b, true;
+  case OP_GE: return *out = a >= b, true;
+  case OP_AND: return *out = a && b, true;
+  case OP_OR: return *out = a || b, true;
+  default: return false;
+  }
+}
+
+static bool grow(Run *r) {
+  size_t cap = r->cap ? r->cap * 2 : 1024, width = (size_t)r->groups.n * 2;
+  uint64_t *keys = calloc(cap, sizeof *keys);
+  int64_t *latest = calloc(cap * width, sizeof *latest);
+  if (!keys || !latest) {
+    free(keys);
+    free(latest);
+    return false;
+  }
+  for (size_t i = 0; i < r->cap; i++) {
+    if (!r->keys[i]) continue;
+    size_t k = r->keys[i] & (cap - 1);
+    while (keys[k]) k = (k + 1) & (cap - 1);
+    keys[k] = r->keys[i];
+    memcpy(latest + k * width, r->latest + i * width, width * sizeof *latest);
+  }
+  free(r->keys);
+  free(r->latest);
+  r->keys = keys;
+  r->latest = latest;
+  r->cap = cap;
+  return true;
+}
+
+/* Places start at 1, so that 0 is "never". */
+static int64_t *element(Run *r, Buffer b, int n, const Expr *indices) {
+  uint64_t key = (uint64_t)(uintptr_t)b;
+  for (int i = 0; i < n; i++) {
+    int64_t at;
+    if (!eval(r, indices[i], &at)) return NULL;
+    key = (key ^ (uint64_t)at) * 0x9e3779b97f4a7c15u;
+    key ^= key >> 29;
+  }
+  key |= 1;
+  if (r->used * 2 >= r->cap && !grow(r)) return NULL;
+  size_t k = key & (r->cap - 1);
+  while (r->keys[k] && r->keys[k] != key) k = (k + 1) & (r->cap - 1);
+  if (!r->keys[k]) {
+    r->keys[k] = key;
+    r->used++;
+  }
+  return r->latest + k * (size_t)r->groups.n * 2;
+}
+
+static void touch(Run *r, Buffer b, int n, const Expr *indices, bool write) {
+  int own = 0;
+  while (own < r->groups.n &&
+         (r->groups.at[own].block != r->block || r->groups.at[own].buffer != b))
+    own++;
+  if (own == r->groups.n || r->first) return;
+  int64_t *latest = element(r, b, n, indices);
+  if (!latest) return;
+  const Group *me = &r->groups.at[own];
+  for (int g = 0; g < r->groups.n; g++) {
+    bool self = g == own;
+    bool lost_write =
+        latest[2 * g] > r->now && !(self && (me->update || (write && me->stores_once)));
+    bool lost_read = write && latest[2 * g + 1] > r->now && !(self && me->update);
+    if (!lost_write && !lost_read) continue;
+    r->first = &r->groups.at[g];
+    r->second = me;
+  }
+  int64_t *mine = &latest[2 * own + !write];
+  if (r->now > *mine) *mine = r->now;
+}
+
+static bool touch_loads(Visitor *v, Expr e) {
+  if (e->op == OP_LOAD) touch(v->self, e->u.buffer, e->n, e->args, false);
+  return true;
+}
+
+static void run(Run *r, Stmt stmt);
+
+static void run_loads(Run *r, Expr e) {
+  tirc_visit_expr(&(Visitor){.expr = touch_loads, .self = r}, e);
+}
+
+static int64_t limit_of(const Run *r, Expr var) {
+  for (int i = 0; i < r->loops.n; i++)
+    if (r->loops.at[i].var == var) return r->loops.at[i].limit;
+  return INNER_LIMIT;
+}
+
+static void run_loop(Run *r, const For *f) {
+  int64_t min, extent, limit = limit_of(r, f->var);
+  if (!eval(r, f->min, &min) || !eval(r, f->extent, &extent)) return;
+  if (extent > limit) extent = limit;
+  for (int64_t i = 0; i < extent && !r->first && r->steps < 4 * MAX_STEPS; i++) {
+    set_value(r, f->var, min + i);
+    run(r, f->body);
+  }
+}
+
+static void run_block(Run *r, Stmt stmt) {
+  const Block *b = &stmt->u.block;
+  int64_t value;
+  if (eval(r, b->predicate, &value) && !value) return;
+  for (int i = 0; i < b->n_iters; i++) {
+    if (!eval(r, b->iter_values[i], &value)) return;
+    set_value(r, b->iters[i].var, value);
+  }
+  SRef *outer = r->block;
+  if (!outer) r->block = tirc_sref_find(r->s, stmt);
+  r->steps++;
+  run(r, b->body);
+  r->block = outer;
+}
+
+static void run(Run *r, Stmt stmt) {
+  int64_t value;
+  switch (stmt->kind) {
+  case STMT_FOR: run_loop(r, &stmt->u.loop); break;
+  case STMT_BLOCK: run_block(r, stmt); break;
+  case STMT_SEQ:
+    for (int i = 0; i < stmt->u.seq.n; i++) run(r, stmt->u.seq.at[i]);
+    break;
+  case STMT_STORE:
+    run_loads(r, stmt->u.store.value);
+    touch(r, stmt->u.store.buffer, stmt->u.store.n, stmt->u.store.indices, true);
+    break;
+  case STMT_EVAL: run_loads(r, stmt->u.eval.value); break;
+  case STMT_IF: {
+    bool known = eval(r, stmt->u.branch.cond, &value);
+    if (!known || value) run(r, stmt->u.branch.then_case);
+    if ((!known || !value) && stmt->u.branch.else_case) run(r, stmt->u.branch.else_case);
+    break;
+  }
+  case STMT_WHILE: run(r, stmt->u.loop_while.body); break;
+  case STMT_LET:
+    if (eval(r, stmt->u.let.value, &value)) set_value(r, stmt->u.let.var, value);
+    run(r, stmt->u.let.body);
+    break;
+  case STMT_ALLOC:
+  case STMT_DECL: run(r, stmt->u.alloc.body); break;
+  case STMT_ATTR: run(r, stmt->u.attr.body); break;
+  case STMT_ASSERT: run(r, stmt->u.check.body); break;
+  }
+}
+
+/* The chain's loops in their old order; `offset` gives each its index for the place in the new one.
+ */
+static void run_chain(Run *r, int depth, int64_t *offset) {
+  if (depth == r->n) {
+    int64_t place = 0;
+    for (int i = 0; i < r->n; i++) {
+      int k = 0;
+      while (r->chain[k] != r->order[i]) k++;
+      place = place * limit_of(r, tirc_loop_of(r->order[i])->var) + offset[k];
+    }
+    r->now = place + 1;
+    run(r, tirc_loop_of(r->chain[r->n - 1])->body);
+    return;
+  }
+  const For *f = tirc_loop_of(r->chain[depth]);
+  int64_t min, extent, limit = limit_of(r, f->var);
+  if (!eval(r, f->min, &min) || !eval(r, f->extent, &extent)) return;
+  if (extent > limit) extent = limit;
+  for (int64_t i = 0; i < extent && !r->first && r->steps < 4 * MAX_STEPS; i++) {
+    set_value(r, f->var, min + i);
+    offset[depth] = i;
+    run_chain(r, depth + 1, offset);
+  }
+}
+
+/* --- preparation --------------------------------------------------------------------------------
+ */
+
+static bool give_slots(Visitor *v, Stmt stmt) {
+  Run *r = v->self;
+  if (stmt->kind == STMT_FOR) slot_of(r, stmt->u.loop.var);
+  if (stmt->kind == STMT_LET) slot_of(r, stmt->u.let.var);
+  if (stmt->kind == STMT_BLOCK)
+    for (int i = 0; i < stmt->u.block.n_iters; i++) slot_of(r, stmt->u.block.iters[i].var);
+  return true;
+}
+
+static void add_loop(Run *r, const SRef *loop) {
+  int64_t extent;
+  if (!tirc_const_int(tirc_loop_of(loop)->extent, &extent)) extent = SYMBOLIC_EXTENT;
+  Loop l = {tirc_loop_of(loop)->var, extent < 1 ? 1 : extent};
+  vec_push(r->s->c, r->loops, l);
+}
+
+/* Iterations of the loops between the chain and this block, as far as they are run. */
+static int64_t inner_steps(const SRef *block, const SRef *bottom) {
+  int64_t steps = 1;
+  for (const SRef *p = block->parent; p != bottom; p = p->parent) {
+    int64_t extent = INNER_LIMIT;
+    tirc_const_int(tirc_loop_of(p)->extent, &extent);
+    if (steps < MAX_STEPS) steps *= extent < 1 ? 1 : extent < INNER_LIMIT ? extent : INNER_LIMIT;
+  }
+  return steps;
+}
+
+/* Cuts the longest loops until the nest is short enough to be run. */
+static void limit_loops(Run *r, int64_t inner) {
+  for (;;) {
+    double total = (double)inner;
+    int longest = 0;
+    for (int i = 0; i < r->loops.n; i++) {
+      total *= (double)r->loops.at[i].limit;
+      if (r->loops.at[i].limit > r->loops.at[longest].limit) longest = i;
+    }
+    if (total <= (double)MAX_STEPS || r->loops.at[longest].limit <= 2) return;
+    r->loops.at[longest].limit = (r->loops.at[longest].limit + 1) / 2;
+  }
+}
+
+static void prepare(Run *r, int n_blocks, SRef *const *blocks) {
+  SRef *bottom = r->chain[r->n - 1];
+  tirc_visit_stmt(&(Visitor){.stmt = give_slots, .self = r}, r->chain[0]->stmt);
+  for (SRef *p = r->chain[0]->parent; p; p = p->parent) {
+    if (!tirc_is_loop(p)) continue;
+    int64_t extent = SYMBOLIC_EXTENT;
+    tirc_const_int(tirc_loop_of(p)->extent, &extent);
+    int slot = slot_of(r, tirc_loop_of(p)->var);
+    r->values.at[slot] = extent / 2;
+  }
+  for (int i = 0; i < r->n; i++) add_loop(r, r->chain[i]);
+  int64_t inner = 1;
+  for (int i = 0; i < n_blocks; i++) {
+    int64_t steps = inner_steps(blocks[i], bottom);
+    if (steps > inner) inner = steps;
+  }
+  limit_loops(r, inner);
+}
+
+static _Noreturn void order_lost(Run *r) {
+  Sched *s = r->s;
+  const char *first = tirc_block_of(r->first->block)->name,
+             *second = tirc_block_of(r->second->block)->name;
+  const char *name = r->second->buffer->name;
+  for (int i = 0; i < r->n; i++) tirc_sched_mark(s, r->chain[i]->stmt);
+  const char *what = r->first->block == r->second->block
+                         ? tirc_format(s->c,
+                                       "an instance of block %s uses an element of buffer %s that "
+                                       "an earlier one wrote or read, and would run before it",
+                                       second, name)
+                         : tirc_format(s->c,
+                                       "block %s uses elements of buffer %s that block %s wrote or "
+                                       "read in an earlier iteration, and would run before it",
+                                       second, name, first);
+  tirc_sched_error(s, SERR_ORDER_MATTERS, what, NULL,
+                   "the new order of the loops changes what block %s computes", second);
+}
+
+static bool seen(const Run *r, Buffer b) {
+  for (int i = 0; i < r->groups.n; i++)
+    if (r->groups.at[i].buffer == b) return true;
+  return false;
+}
+
+/* Adds the buffer's users to the groups unless it is safe by sight. */
+static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
+  Sched *s = r->s;
+  int users = 0, first = r->groups.n;
+  bool safe = true;
+  if (seen(r, b)) return;
+  for (int i = 0; i < n_blocks; i++) {
+    Use u = use_of(blocks[i], b);
+    if (u.loads + u.stores == 0) continue;
+    bool once = u.stores && (u.constant || stores_once(s, &u));
+    Group g = {blocks[i], b, is_update(&u), once};
+    vec_push(s->c, r->groups, g);
+    users++;
+    safe &= g.update || (!u.loads && once);
+  }
+  if (users <= 1 && safe) r->groups.n = first;
+}
+
+void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
+  if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
+  SRef **blocks;
+  int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
+  Run r = {.s = s, .n = n, .chain = chain, .order = order};
+  for (int i = 0; i < n_blocks; i++)
+    for (int k = 0; k < tirc_block_of(blocks[i])->n_writes; k++)
+      consider(&r, tirc_block_of(blocks[i])->writes[k].buffer, n_blocks, blocks);
+  if (!r.groups.n) return;
+  prepare(&r, n_blocks, blocks);
+  int64_t *offset = tirc_new_array(s->c, int64_t, n);
+  run_chain(&r, 0, offset);
+  free(r.keys);
+  free(r.latest);
+  if (r.first) order_lost(&r);
+}

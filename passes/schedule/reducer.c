@@ -1,0 +1,190 @@
+/* Finds out by which commutative operation a block reduces.
+ *
+ * One buffer: C[i] = C[i] op x, with init C[i] = identity of op, for op in + * min max.
+ * Several buffers (argmax, argmin): every component is picked by the same comparison of the
+ * accumulated and the incoming values:
+ *
+ *   v0 = T.Select(B[i] >= x1, A[i], x0)      v1 = T.Select(B[i] >= x1, B[i], x1)
+ *   A[i] = v0                                B[i] = v1
+ *
+ * The comparison may break ties by another component. Selecting by a total order is associative and
+ * commutative up to which of two equal candidates is kept. */
+#include "reducer.h"
+
+#include <math.h>
+
+typedef struct Stores {
+  VEC(Stmt) v;
+  PtrMap lets; /* let variable -> value */
+} Stores;
+
+static _Noreturn void bad_form(Sched *s, SRef *block, const char *what) {
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_REDUCER_FORM, NULL, NULL, "In block %s, %s.",
+                   tirc_block_of(block)->name, what);
+}
+
+/* Let statements around one store or a sequence of stores. */
+static Stores collect(Sched *s, SRef *block, Stmt body, const char *part) {
+  Stores out = {0};
+  for (; body->kind == STMT_LET; body = body->u.let.body)
+    tirc_map_set(s->c, &out.lets, body->u.let.var, body->u.let.value);
+  const Stmt *items;
+  int n = tirc_body_items(s->c, body, &items);
+  for (int i = 0; i < n; i++) {
+    if (items[i]->kind != STMT_STORE)
+      bad_form(s, block, tirc_format(s->c, "the %s must consist of stores only", part));
+    vec_push(s->c, out.v, items[i]);
+  }
+  if (out.v.n == 0) bad_form(s, block, tirc_format(s->c, "the %s stores nothing", part));
+  return out;
+}
+
+static Stmt store_to(const Stores *stores, Buffer b) {
+  for (int i = 0; i < stores->v.n; i++)
+    if (stores->v.at[i]->u.store.buffer == b) return stores->v.at[i];
+  return NULL;
+}
+
+static bool same_indices(int n, const Expr *a, const Expr *b) {
+  for (int i = 0; i < n; i++)
+    if (!tirc_expr_same(a[i], b[i])) return false;
+  return true;
+}
+
+static bool is_self(const Reducer *r, int i, Expr e) {
+  return e->op == OP_LOAD && e->u.buffer == r->buffers[i] && e->n == r->n_indices &&
+         same_indices(e->n, e->args, r->indices);
+}
+
+/* --- one buffer ------------------------------------------------------------------------------------ */
+
+static bool is_value(Expr e, double v) {
+  return (e->op == OP_INT && (double)e->u.i == v) || (e->op == OP_FLOAT && e->u.f == v);
+}
+
+/* The least value of a type as programs write it: -inf counts too. */
+static bool is_extreme(Expr e, bool least) {
+  DType t = e->dtype;
+  if (e->op == OP_INT) return e->u.i == (least ? tirc_dtype_min(t) : tirc_dtype_max(t));
+  if (e->op != OP_FLOAT) return false;
+  double limit = t.bits == 64   ? 1.7976931348623157e308
+                 : t.bits == 32 ? 3.4028234663852886e38
+                 : t.code == TYPE_BFLOAT ? 3.3895313892515355e38 : 65504.0;
+  double v = least ? -e->u.f : e->u.f;
+  return v == limit || (isinf(v) && v > 0);
+}
+
+static bool is_identity(Op op, Expr e) {
+  switch (op) {
+  case OP_ADD: return is_value(e, 0);
+  case OP_MUL: return is_value(e, 1);
+  case OP_MIN: return is_extreme(e, false);
+  case OP_MAX: return is_extreme(e, true);
+  default: return false;
+  }
+}
+
+static bool match_single(Reducer *r, Expr *rhs) {
+  Expr value = r->combiners[0];
+  if (value->n != 2 || !is_self(r, 0, value->args[0])) return false;
+  *rhs = value->args[1];
+  return is_identity((Op)value->op, r->identities[0]);
+}
+
+/* --- several buffers --------------------------------------------------------------------------------- */
+
+/* Whether e is made of comparisons between self[i] and rhs[i] of one and the same i, joined by and/or. */
+static bool is_order(const Reducer *r, const Expr *rhs, Expr e) {
+  if (e->op == OP_AND || e->op == OP_OR)
+    return is_order(r, rhs, e->args[0]) && is_order(r, rhs, e->args[1]);
+  if (e->op < OP_EQ || e->op > OP_GE || e->op == OP_NE) return false;
+  for (int i = 0; i < r->n; i++) {
+    bool forward = is_self(r, i, e->args[0]) && tirc_expr_same(e->args[1], rhs[i]);
+    bool backward = is_self(r, i, e->args[1]) && tirc_expr_same(e->args[0], rhs[i]);
+    if (forward || backward) return true;
+  }
+  return false;
+}
+
+static bool match_select(Reducer *r, Expr *rhs) {
+  for (int i = 0; i < r->n; i++) {
+    Expr e = r->combiners[i];
+    if (e->op != OP_SELECT || !is_self(r, i, e->args[1])) return false;
+    rhs[i] = e->args[2];
+  }
+  for (int i = 0; i < r->n; i++) {
+    Expr condition = r->combiners[i]->args[0];
+    if (!tirc_expr_same(condition, r->combiners[0]->args[0]) || !is_order(r, rhs, condition))
+      return false;
+  }
+  /* The values that are compared must start from the end of their order. */
+  for (int i = 0; i < r->n; i++)
+    if (is_extreme(r->identities[i], true) || is_extreme(r->identities[i], false)) return true;
+  return false;
+}
+
+/* --- the door ------------------------------------------------------------------------------------------ */
+
+static void fill(Sched *s, SRef *block, Reducer *r, const Stores *inits, const Stores *updates) {
+  Tirc *c = s->c;
+  Buffer *buffers = tirc_new_array(c, Buffer, r->n);
+  Expr *identities = tirc_new_array(c, Expr, r->n), *combiners = tirc_new_array(c, Expr, r->n);
+  Expr *self = tirc_new_array(c, Expr, r->n);
+  r->n_indices = updates->v.at[0]->u.store.n;
+  r->indices = updates->v.at[0]->u.store.indices;
+  for (int i = 0; i < r->n; i++) {
+    Stmt update = updates->v.at[i], init = store_to(inits, update->u.store.buffer);
+    if (!init)
+      bad_form(s, block, tirc_format(c, "the init does not set %s", update->u.store.buffer->name));
+    if (update->u.store.n != r->n_indices ||
+        !same_indices(r->n_indices, update->u.store.indices, r->indices) ||
+        !same_indices(r->n_indices, init->u.store.indices, r->indices))
+      bad_form(s, block, "all stores of the init and of the update must have the same indices");
+    buffers[i] = update->u.store.buffer;
+    identities[i] = init->u.store.value;
+    combiners[i] = tirc_substitute(c, update->u.store.value, &updates->lets);
+    self[i] = tirc_load(c, buffers[i], r->n_indices, r->indices);
+  }
+  r->buffers = buffers;
+  r->identities = identities;
+  r->combiners = combiners;
+  r->self = self;
+}
+
+Reducer tirc_reducer_of(Sched *s, SRef *block) {
+  const Block *b = tirc_block_of(block);
+  Stores inits = collect(s, block, b->init, "init");
+  Stores updates = collect(s, block, b->body, "body");
+  Reducer r = {.n = updates.v.n};
+  if (inits.v.n != r.n) bad_form(s, block, "init and update must set the same buffers");
+  fill(s, block, &r, &inits, &updates);
+  Expr *rhs = tirc_new_array(s->c, Expr, r.n);
+  r.rhs = rhs;
+  if (r.n == 1 ? match_single(&r, rhs) : match_select(&r, rhs)) return r;
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_NO_MATCHED_REDUCER, NULL, NULL,
+                   "Block %s accumulates into %s by no commutative operation that is known, or "
+                   "starts from another value than its neutral element.",
+                   b->name, r.buffers[0]->name);
+}
+
+typedef struct Operands {
+  const Reducer *r;
+  const Expr *self, *rhs;
+} Operands;
+
+static Expr replace_operand(Mutator *m, Expr e) {
+  const Operands *o = m->self;
+  for (int i = 0; i < o->r->n; i++) {
+    if (is_self(o->r, i, e)) return o->self[i];
+    if (tirc_expr_same(e, o->r->rhs[i])) return o->rhs[i];
+  }
+  return tirc_mutate_expr_children(m, e);
+}
+
+Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, const Expr *rhs) {
+  Operands o = {r, self, rhs};
+  Mutator m = {.c = c, .expr = replace_operand, .self = &o};
+  return tirc_mutate_expr(&m, r->combiners[i]);
+}

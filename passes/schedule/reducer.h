@@ -1,0 +1,27 @@
+/* Commutative reducers: what a reduction block's init and update say about the operation by which it
+ * accumulates. */
+#ifndef TIRC_SCHEDULE_REDUCER_H
+#define TIRC_SCHEDULE_REDUCER_H
+
+#include "../../ir/visit.h"
+#include "internal.h"
+
+/* A reduction over n buffers at once (n > 1: argmax and the like), all accessed at `indices`.
+ * The new value of buffer i is combiners[i] with the loads self[i] as the accumulated values and
+ * rhs[i] as the ones that come in. */
+typedef struct Reducer {
+  int n;
+  const Buffer *buffers;
+  int n_indices;
+  const Expr *indices;
+  const Expr *identities; /* what init stores */
+  const Expr *combiners;  /* over self[] and rhs[] as they stand in the block */
+  const Expr *self, *rhs;
+} Reducer;
+
+/* Raises reducer-form or no-matched-reducer. */
+Reducer tirc_reducer_of(Sched *s, SRef *block);
+/* Combiner i with other operands. */
+Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, const Expr *rhs);
+
+#endif

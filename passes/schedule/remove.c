@@ -1,0 +1,42 @@
+/* Takes a block out of the program, together with the loops that have nothing else below them:
+ *
+ *   for i:                      for i:
+ *     for j:                      for j:
+ *       block B          ->         block C
+ *     for j:
+ *       block C
+ */
+#include "internal.h"
+
+static Stmt without(Tirc *c, Stmt seq, Stmt item) {
+  VEC(Stmt) rest = {0};
+  for (int i = 0; i < seq->u.seq.n; i++)
+    if (seq->u.seq.at[i] != item) vec_push(c, rest, seq->u.seq.at[i]);
+  return tirc_seq(c, rest.n, rest.at);
+}
+
+void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with) {
+  SRef *last = block;
+  for (SRef *r = block->parent; r; r = r->parent) {
+    Stmt body = tirc_body_of(r->stmt);
+    if (body->kind == STMT_SEQ && last->seq_index >= 0) {
+      *src = r;
+      *with = tirc_with_body(s->c, r->stmt, without(s->c, body, last->stmt));
+      return;
+    }
+    /* Below an `if` there may be more than this block. */
+    if (tirc_is_block(r) || body != last->stmt) break;
+    last = r;
+  }
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_ONLY_LEAF, NULL, NULL,
+                   "block %s cannot be removed: its scope would be empty without it",
+                   tirc_block_of(block)->name);
+}
+
+void tirc_remove_leaf(Sched *s, SRef *block) {
+  SRef *src;
+  Stmt with;
+  tirc_plan_leaf_removal(s, block, &src, &with);
+  tirc_sched_replace(s, src, with);
+}

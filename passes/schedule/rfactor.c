@@ -1,0 +1,382 @@
+/* rfactor(loop, factor_axis): a reduction in two steps, so that the first one is parallel in a
+ * reduction loop.
+ *
+ *   for i, k0, k1: B[vi] += A[vi, vk0 * 16 + vk1]
+ *
+ *   rfactor(k1, 0)
+ *
+ *   for i, k0, k1: B_rf[vk1, vi] += A[vi, vk0 * 16 + vk1]      # k1 is spatial here
+ *   for i, k1:     B[vi] += B_rf[vk1, vi]
+ *
+ * The first block is new and gets the handle that is returned; the second one, the write-back, keeps
+ * the old block's identity, and the loops around it theirs. Needs: a reduction block alone below the
+ * loop; a serial loop that reduction iterators only are bound to; a known commutative reducer
+ * (reducer.h). Errors: not-reduction-block, rfactor-loop, rfactor-not-serial, reducer-form,
+ * no-matched-reducer, factor-axis. */
+#include "reducer.h"
+
+typedef struct Rfactor {
+  Sched *s;
+  Tirc *c;
+  SRef *block, *loop, *scope;
+  int n_loops;
+  SRef **loops; /* above the block, outermost first */
+  unsigned *kinds; /* of the iterators that each loop reaches: 1 << IterKind */
+  Reducer reducer;
+  int axis;
+  Buffer *rf_buffers;
+  Expr rf_var;            /* the new spatial iterator of the first block */
+  const Expr *rf_indices; /* the write-back's indices with rf_var put in */
+  int n_rf_indices;
+} Rfactor;
+
+/* --- checks ---------------------------------------------------------------------------------------- */
+
+static SRef *only_child_block(Sched *s, SRef *loop) {
+  SRef **blocks;
+  int n = tirc_child_blocks(s, loop, &blocks);
+  if (n == 1) return blocks[0];
+  tirc_sched_mark(s, loop->stmt);
+  tirc_sched_error(s, SERR_RFACTOR_LOOP, NULL, NULL,
+                   "Loop %s has %d blocks below it; rfactor takes a loop with one.",
+                   tirc_loop_of(loop)->var->u.s, n);
+}
+
+static unsigned kinds_of(const Block *b, Expr loop_var) {
+  unsigned kinds = 0;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_var(b->iter_values[i], loop_var)) kinds |= 1u << b->iters[i].kind;
+  return kinds;
+}
+
+static _Noreturn void bad_loop(Rfactor *r, SRef *loop, const char *why) {
+  tirc_sched_mark(r->s, loop->stmt);
+  tirc_sched_error(r->s, SERR_RFACTOR_LOOP, NULL, NULL, "Loop %s %s.", tirc_loop_of(loop)->var->u.s,
+                   why);
+}
+
+/* The outermost reduction loop must lead straight to the block: what stands beside it there would be
+ * run once for every iteration of the loops that the write-back loses. */
+static void check_first_child(Rfactor *r, SRef *outermost) {
+  Stmt at = outermost->stmt;
+  while (at->kind == STMT_FOR) {
+    const Stmt *items;
+    if (tirc_body_items(r->c, at->u.loop.body, &items) == 0) break;
+    at = items[0];
+  }
+  if (at != r->block->stmt)
+    bad_loop(r, outermost, "is the outermost loop of the reduction, but another block comes first "
+                           "below it");
+}
+
+static void check_loops(Rfactor *r) {
+  bool in_reduction = false;
+  for (int i = 0; i < r->n_loops; i++) {
+    bool spatial = r->kinds[i] & 1u << ITER_SPATIAL, reduce = r->kinds[i] & 1u << ITER_REDUCE;
+    if (spatial && reduce)
+      bad_loop(r, r->loops[i], "is bound to both spatial and reduction iterators of the block");
+    if (spatial && r->loops[i] == r->loop)
+      bad_loop(r, r->loop, "is bound to a spatial iterator; rfactor takes a loop of the reduction");
+    if (spatial) continue;
+    if (reduce && !in_reduction) {
+      check_first_child(r, r->loops[i]);
+      in_reduction = true;
+    }
+    if (!reduce && in_reduction && !tirc_is_int(tirc_loop_of(r->loops[i])->extent, 1))
+      bad_loop(r, r->loops[i], "lies below a loop of the reduction and is bound to no iterator");
+  }
+}
+
+static void check_axis(Rfactor *r, int64_t axis) {
+  int ndim = r->reducer.buffers[0]->ndim;
+  if (axis < -(ndim + 1) || axis > ndim) {
+    tirc_sched_mark(r->s, r->block->stmt);
+    tirc_sched_error(r->s, SERR_FACTOR_AXIS, NULL, NULL,
+                     "factor_axis is %lld, but %s has %d dimensions: the new one can stand at %d to "
+                     "%d.",
+                     (long long)axis, r->reducer.buffers[0]->name, ndim, -(ndim + 1), ndim);
+  }
+  r->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
+}
+
+static void check(Rfactor *r, int64_t axis) {
+  Sched *s = r->s;
+  r->block = only_child_block(s, r->loop);
+  r->scope = tirc_require_scope_root(s, r->block, true);
+  tirc_require_reduction(s, r->block, r->scope);
+  if (tirc_loop_of(r->loop)->kind != LOOP_SERIAL) {
+    tirc_sched_mark(s, r->loop->stmt);
+    tirc_sched_error(s, SERR_RFACTOR_NOT_SERIAL, NULL, NULL, "Loop %s is %s; rfactor takes a serial one.",
+                     tirc_loop_of(r->loop)->var->u.s, tirc_loop_kind_name(tirc_loop_of(r->loop)->kind));
+  }
+  r->n_loops = tirc_loops_above(s, r->block, &r->loops);
+  r->kinds = tirc_new_array(r->c, unsigned, r->n_loops);
+  for (int i = 0; i < r->n_loops; i++)
+    r->kinds[i] = kinds_of(tirc_block_of(r->block), tirc_loop_of(r->loops[i])->var);
+  check_loops(r);
+  r->reducer = tirc_reducer_of(s, r->block);
+  check_axis(r, axis);
+}
+
+/* --- building ---------------------------------------------------------------------------------------- */
+
+static const Expr *insert_expr(Tirc *c, int n, const Expr *from, int at, Expr what) {
+  Expr *to = tirc_new_array(c, Expr, n + 1);
+  for (int i = 0; i < n + 1; i++) to[i] = i < at ? from[i] : i == at ? what : from[i - 1];
+  return to;
+}
+
+static void make_buffers(Rfactor *r) {
+  r->rf_buffers = tirc_new_array(r->c, Buffer, r->reducer.n);
+  for (int i = 0; i < r->reducer.n; i++) {
+    struct BufferNode b = *r->reducer.buffers[i];
+    b.name = tirc_format(r->c, "%s_rf", b.name);
+    b.data = tirc_var(r->c, b.name, DT_HANDLE);
+    b.shape = insert_expr(r->c, b.ndim, b.shape, r->axis, tirc_loop_of(r->loop)->extent);
+    b.ndim++;
+    b.strides = NULL;
+    b.elem_offset = NULL;
+    b.n_axis_separators = 0;
+    r->rf_buffers[i] = tirc_buffer_copy(r->c, &b);
+  }
+}
+
+typedef struct NewBlock {
+  VEC(IterVar) iters;
+  VEC(Expr) values;
+  PtrMap vars; /* old iterator variables -> what stands for them */
+} NewBlock;
+
+static void add_iter(Rfactor *r, NewBlock *n, Expr var, Range dom, IterKind kind, Expr value) {
+  vec_push(r->c, n->iters, ((IterVar){var, dom, kind}));
+  vec_push(r->c, n->values, value);
+}
+
+static Expr iter_of_loop(Rfactor *r, NewBlock *n, const For *f, IterKind kind) {
+  Expr var = tirc_var(r->c, tirc_format(r->c, "v%s", f->var->u.s), f->var->dtype);
+  add_iter(r, n, var, tirc_range(f->min, f->extent), kind, f->var);
+  return var;
+}
+
+/* Stores of all combined values; with lets when several buffers must see the old values. */
+static Stmt make_body(Rfactor *r, const Buffer *to, int n, const Expr *at, const Expr *self,
+                      const Expr *rhs, bool reduces) {
+  Tirc *c = r->c;
+  int count = r->reducer.n;
+  Stmt *stores = tirc_new_array(c, Stmt, count);
+  Expr *vars = tirc_new_array(c, Expr, count), *values = tirc_new_array(c, Expr, count);
+  for (int i = 0; i < count; i++) {
+    values[i] = reduces ? tirc_reducer_apply(c, &r->reducer, i, self, rhs) : rhs[i];
+    vars[i] = tirc_var(c, tirc_format(c, "v_%s", to[i]->name), values[i]->dtype);
+    stores[i] = tirc_store(c, to[i], n, at, count > 1 && reduces ? vars[i] : values[i]);
+  }
+  Stmt body = tirc_seq(c, count, stores);
+  for (int i = count - 1; count > 1 && reduces && i >= 0; i--)
+    body = tirc_let(c, vars[i], values[i], body);
+  return body;
+}
+
+static Stmt make_init(Rfactor *r, const Buffer *to, int n, const Expr *at) {
+  Stmt *stores = tirc_new_array(r->c, Stmt, r->reducer.n);
+  for (int i = 0; i < r->reducer.n; i++)
+    stores[i] = tirc_store(r->c, to[i], n, at, r->reducer.identities[i]);
+  return tirc_seq(r->c, r->reducer.n, stores);
+}
+
+static Expr *loads(Rfactor *r, const Buffer *from, int n, const Expr *at) {
+  Expr *to = tirc_new_array(r->c, Expr, r->reducer.n);
+  for (int i = 0; i < r->reducer.n; i++) to[i] = tirc_load(r->c, from[i], n, at);
+  return to;
+}
+
+static bool has_reduction(const NewBlock *n) {
+  for (int i = 0; i < n->iters.n; i++)
+    if (n->iters.at[i].kind == ITER_REDUCE) return true;
+  return false;
+}
+
+typedef struct LoopsByVar {
+  Rfactor *r;
+  NewBlock *n;
+  PtrMap vars; /* loop variable -> new iterator variable */
+} LoopsByVar;
+
+/* Every loop in the binding becomes a reduction iterator of the new block. */
+static bool add_loops_of(Visitor *v, Expr e) {
+  LoopsByVar *l = v->self;
+  if (e->op != OP_VAR || tirc_map_has(&l->vars, e)) return true;
+  for (int i = 0; i < l->r->n_loops; i++)
+    if (tirc_loop_of(l->r->loops[i])->var == e)
+      tirc_map_set(l->r->c, &l->vars, e,
+                   iter_of_loop(l->r, l->n, tirc_loop_of(l->r->loops[i]), ITER_REDUCE));
+  return true;
+}
+
+static void rf_iters(Rfactor *r, NewBlock *n) {
+  const Block *old = tirc_block_of(r->block);
+  Expr loop_var = tirc_loop_of(r->loop)->var;
+  LoopsByVar l = {.r = r, .n = n};
+  r->rf_var = iter_of_loop(r, n, tirc_loop_of(r->loop), ITER_SPATIAL);
+  tirc_map_set(r->c, &l.vars, loop_var, r->rf_var);
+  for (int i = 0; i < old->n_iters; i++) {
+    if (old->iters[i].kind == ITER_SPATIAL || !tirc_uses_var(old->iter_values[i], loop_var)) {
+      Expr var = tirc_var(r->c, old->iters[i].var->u.s, old->iters[i].var->dtype);
+      add_iter(r, n, var, old->iters[i].dom, old->iters[i].kind, old->iter_values[i]);
+      tirc_map_set(r->c, &n->vars, old->iters[i].var, var);
+    } else {
+      tirc_visit_expr(&(Visitor){.expr = add_loops_of, .self = &l}, old->iter_values[i]);
+      tirc_map_set(r->c, &n->vars, old->iters[i].var,
+                   tirc_substitute(r->c, old->iter_values[i], &l.vars));
+    }
+  }
+}
+
+static Region rf_region(Rfactor *r, Region old, const PtrMap *vars) {
+  for (int i = 0; i < r->reducer.n; i++) {
+    if (r->reducer.buffers[i] != old.buffer) continue;
+    Range *dims = tirc_new_array(r->c, Range, old.buffer->ndim + 1);
+    for (int k = 0; k <= old.buffer->ndim; k++)
+      dims[k] = k < r->axis    ? old.dims[k]
+                : k == r->axis ? tirc_range(r->rf_var, tirc_int(r->c, r->rf_var->dtype, 1))
+                               : old.dims[k - 1];
+    return tirc_substitute_region(r->c, (Region){r->rf_buffers[i], dims}, vars);
+  }
+  return tirc_substitute_region(r->c, old, vars);
+}
+
+/* The first block. Substitution comes last, over all of it at once. */
+static Stmt make_rf_block(Rfactor *r) {
+  const Block *old = tirc_block_of(r->block);
+  NewBlock n = {0};
+  rf_iters(r, &n);
+  const Reducer *d = &r->reducer;
+  r->n_rf_indices = d->n_indices + 1;
+  r->rf_indices = insert_expr(r->c, d->n_indices, d->indices, r->axis, r->rf_var);
+  bool reduces = has_reduction(&n);
+  Expr *self = loads(r, r->rf_buffers, r->n_rf_indices, r->rf_indices);
+  Stmt body = make_body(r, r->rf_buffers, r->n_rf_indices, r->rf_indices, self, d->rhs, reduces);
+  Region *reads = tirc_new_array(r->c, Region, old->n_reads);
+  Region *writes = tirc_new_array(r->c, Region, old->n_writes);
+  for (int i = 0; i < old->n_reads; i++)
+    reads[i] = tirc_substitute_region(r->c, old->reads[i], &n.vars);
+  for (int i = 0; i < old->n_writes; i++) writes[i] = rf_region(r, old->writes[i], &n.vars);
+  Block b = {.name = tirc_format(r->c, "%s_rf", old->name),
+             .n_iters = n.iters.n,
+             .iters = n.iters.at,
+             .iter_values = n.values.at,
+             .predicate = old->predicate,
+             .n_reads = old->n_reads,
+             .reads = reads,
+             .n_writes = old->n_writes,
+             .writes = writes,
+             .annotations = old->annotations,
+             .body = tirc_substitute_stmt(r->c, body, &n.vars)};
+  if (reduces)
+    b.init = tirc_substitute_stmt(
+        r->c, make_init(r, r->rf_buffers, r->n_rf_indices, r->rf_indices), &n.vars);
+  return tirc_block(r->c, &b);
+}
+
+static Region point(Rfactor *r, Buffer b, int n, const Expr *at) {
+  Range *dims = tirc_new_array(r->c, Range, n);
+  for (int i = 0; i < n; i++) dims[i] = tirc_range(at[i], tirc_int(r->c, at[i]->dtype, 1));
+  return (Region){b, dims};
+}
+
+static const Expr *substitute_all(Tirc *c, int n, const Expr *from, const PtrMap *vars) {
+  Expr *to = tirc_new_array(c, Expr, n);
+  for (int i = 0; i < n; i++) to[i] = tirc_substitute(c, from[i], vars);
+  return to;
+}
+
+static Stmt make_write_back(Rfactor *r) {
+  const Block *old = tirc_block_of(r->block);
+  const Reducer *d = &r->reducer;
+  NewBlock n = {0};
+  tirc_map_set(r->c, &n.vars, r->rf_var,
+               iter_of_loop(r, &n, tirc_loop_of(r->loop), ITER_REDUCE));
+  for (int i = 0; i < old->n_iters; i++) {
+    if (old->iters[i].kind != ITER_SPATIAL) continue;
+    Expr var = tirc_var(r->c, old->iters[i].var->u.s, old->iters[i].var->dtype);
+    add_iter(r, &n, var, old->iters[i].dom, ITER_SPATIAL, old->iter_values[i]);
+    tirc_map_set(r->c, &n.vars, old->iters[i].var, var);
+  }
+  const Expr *from = substitute_all(r->c, r->n_rf_indices, r->rf_indices, &n.vars);
+  const Expr *to = substitute_all(r->c, d->n_indices, d->indices, &n.vars);
+  Expr *self = loads(r, d->buffers, d->n_indices, to);
+  Expr *rhs = loads(r, r->rf_buffers, r->n_rf_indices, from);
+  Region *reads = tirc_new_array(r->c, Region, d->n), *writes = tirc_new_array(r->c, Region, d->n);
+  for (int i = 0; i < d->n; i++) {
+    reads[i] = point(r, r->rf_buffers[i], r->n_rf_indices, from);
+    writes[i] = point(r, d->buffers[i], d->n_indices, to);
+  }
+  return tirc_block(r->c, &(Block){.id = old->id,
+                                   .name = old->name,
+                                   .n_iters = n.iters.n,
+                                   .iters = n.iters.at,
+                                   .iter_values = n.values.at,
+                                   .n_reads = d->n,
+                                   .reads = reads,
+                                   .n_writes = d->n,
+                                   .writes = writes,
+                                   .annotations = old->annotations,
+                                   .init = make_init(r, d->buffers, d->n_indices, to),
+                                   .body = make_body(r, d->buffers, d->n_indices, to, self, rhs,
+                                                     true)});
+}
+
+/* The block in copies of all its loops. */
+static Stmt wrap_rf_block(Rfactor *r, Stmt block) {
+  PtrMap vars = {0};
+  Expr *fresh = tirc_new_array(r->c, Expr, r->n_loops);
+  for (int i = 0; i < r->n_loops; i++) {
+    const For *f = tirc_loop_of(r->loops[i]);
+    fresh[i] = tirc_var(r->c, f->var->u.s, f->var->dtype);
+    tirc_map_set(r->c, &vars, f->var, fresh[i]);
+  }
+  Block b = block->u.block;
+  b.iter_values = substitute_all(r->c, b.n_iters, b.iter_values, &vars);
+  b.predicate = tirc_substitute(r->c, b.predicate, &vars);
+  Stmt nest = tirc_block(r->c, &b);
+  for (int i = r->n_loops - 1; i >= 0; i--) {
+    For f = *tirc_loop_of(r->loops[i]);
+    f.min = tirc_substitute(r->c, f.min, &vars);
+    f.extent = tirc_substitute(r->c, f.extent, &vars);
+    f.var = fresh[i];
+    f.body = nest;
+    nest = tirc_for(r->c, &f);
+  }
+  return nest;
+}
+
+/* The old nest around the write-back: reduction loops other than the factored one are left out. */
+static Stmt wrap_write_back(Rfactor *r, Stmt write_back) {
+  Stmt old = r->block->stmt, nest = write_back;
+  for (int i = r->n_loops - 1; i >= 0; i--) {
+    Stmt loop = r->loops[i]->stmt;
+    Stmt body = tirc_replace_stmt(r->c, loop->u.loop.body, old, nest);
+    bool drop = r->loops[i] != r->loop && (r->kinds[i] & 1u << ITER_REDUCE);
+    nest = drop ? body : tirc_with_body(r->c, loop, body);
+    old = loop;
+  }
+  return nest;
+}
+
+void tirc_prim_rfactor(Sched *s, const Value *args, Value *result) {
+  Rfactor r = {.s = s, .c = s->c, .loop = tirc_sref_of_value(s, args[0])};
+  check(&r, args[1].u.i);
+  make_buffers(&r);
+  Stmt rf_block = make_rf_block(&r);
+  uint32_t rf_id = rf_block->u.block.id;
+  Stmt both[2] = {wrap_rf_block(&r, rf_block), wrap_write_back(&r, make_write_back(&r))};
+  Stmt outermost = r.loops[0]->stmt;
+  Block scope = *tirc_block_of(r.scope);
+  Buffer *allocs = tirc_new_array(s->c, Buffer, scope.n_allocs + r.reducer.n);
+  if (scope.n_allocs) memcpy(allocs, scope.allocs, (size_t)scope.n_allocs * sizeof *allocs);
+  memcpy(allocs + scope.n_allocs, r.rf_buffers, (size_t)r.reducer.n * sizeof *allocs);
+  scope.allocs = allocs;
+  scope.n_allocs += r.reducer.n;
+  scope.body = tirc_replace_stmt(s->c, scope.body, outermost, tirc_seq(s->c, 2, both));
+  tirc_sched_replace(s, r.scope, tirc_block(s->c, &scope));
+  *result = tirc_value_block(rf_id);
+}

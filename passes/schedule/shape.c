@@ -1,0 +1,222 @@
+/* Questions about the shape of the sref tree, and the small rewrites that every primitive is made
+ * of. */
+#include "../../ir/visit.h"
+#include "internal.h"
+#include "state.h"
+
+/* --- shapes -------------------------------------------------------------------------------------
+ */
+
+bool tirc_is_ancestor(const SRef *high, const SRef *low) {
+  while (low && low != high) low = low->parent;
+  return low != NULL;
+}
+
+static int depth_of(const SRef *r) {
+  int depth = 0;
+  for (; r; r = r->parent) depth++;
+  return depth;
+}
+
+static SRef *common2(SRef *a, SRef *b) {
+  int da = depth_of(a), db = depth_of(b);
+  for (; da > db; da--) a = a->parent;
+  for (; db > da; db--) b = b->parent;
+  while (a != b) {
+    a = a->parent;
+    b = b->parent;
+  }
+  return a;
+}
+
+SRef *tirc_common_ancestor(int n, SRef *const *at) {
+  SRef *r = at[0];
+  for (int i = 1; i < n; i++) r = common2(r, at[i]);
+  return r;
+}
+
+SRef *tirc_child_towards(const SRef *high, SRef *low) {
+  while (low->parent != high) low = low->parent;
+  return low;
+}
+
+static int users(Sched *s, SRef *scope, Buffer b, bool writers, SRef ***out) {
+  SRefs v = {0};
+  for (int i = 0; i < scope->scope->n_blocks; i++) {
+    SRef *r = scope->scope->blocks[i];
+    const Block *block = tirc_block_of(r);
+    const Region *at = writers ? block->writes : block->reads;
+    int n = writers ? block->n_writes : block->n_reads, k = 0;
+    while (k < n && at[k].buffer != b) k++;
+    if (k < n) vec_push(s->c, v, r);
+  }
+  *out = v.at;
+  return v.n;
+}
+
+int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out) {
+  return users(s, scope, b, true, out);
+}
+int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out) {
+  return users(s, scope, b, false, out);
+}
+
+SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b) {
+  (void)s;
+  for (SRef *r = sref; r; r = r->parent) {
+    if (!tirc_is_block(r)) continue;
+    for (int i = 0; i < tirc_block_of(r)->n_allocs; i++)
+      if (tirc_block_of(r)->allocs[i] == b) return r;
+  }
+  return NULL;
+}
+
+/* --- rewrites -----------------------------------------------------------------------------------
+ */
+
+Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
+  if (tirc_body_of(s) == body) return s;
+  struct StmtNode *copy = tirc_new(c, struct StmtNode);
+  *copy = *s;
+  if (s->kind == STMT_FOR)
+    copy->u.loop.body = body;
+  else
+    copy->u.block.body = body;
+  return copy;
+}
+
+int tirc_body_items(Tirc *c, Stmt body, const Stmt **out) {
+  if (body->kind == STMT_SEQ) {
+    *out = body->u.seq.at;
+    return body->u.seq.n;
+  }
+  Stmt *single = tirc_new(c, Stmt);
+  *single = body;
+  *out = single;
+  return 1;
+}
+
+Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what) {
+  bool seq = body->kind == STMT_SEQ;
+  int n = seq ? body->u.seq.n : 1;
+  const Stmt *at = seq ? body->u.seq.at : &body;
+  if (index < 0 || index > n) index = n;
+  Stmt *items = tirc_new_array(c, Stmt, n + 1);
+  for (int i = 0; i <= n; i++) items[i] = i < index ? at[i] : i == index ? what : at[i - 1];
+  return tirc_seq(c, n + 1, items);
+}
+
+Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t) {
+  return tirc_var(c, tirc_format(c, "%s%s", var->u.s, suffix), t);
+}
+
+static Stmt guard(Mutator *m, Stmt s) {
+  if (s->kind != STMT_BLOCK) return tirc_mutate_stmt_children(m, s);
+  struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
+  *copy = *s;
+  copy->u.block.predicate = tirc_and(m->c, s->u.block.predicate, m->self);
+  return copy;
+}
+
+static Expr keep_expr(Mutator *m, Expr e) {
+  (void)m;
+  return e;
+}
+
+Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond) {
+  Mutator m = {.c = c, .expr = keep_expr, .stmt = guard, .self = (void *)(uintptr_t)cond};
+  return tirc_mutate_stmt(&m, s);
+}
+
+void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out) {
+  const Block *b = &block->u.block;
+  for (int i = 0; i < b->n_iters; i++) tirc_map_set(c, out, b->iters[i].var, b->iter_values[i]);
+}
+
+Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map) {
+  Range *dims = tirc_new_array(c, Range, r.buffer->ndim + 1);
+  for (int i = 0; i < r.buffer->ndim; i++) {
+    dims[i].min = tirc_substitute(c, r.dims[i].min, map);
+    dims[i].extent = tirc_substitute(c, r.dims[i].extent, map);
+  }
+  return (Region){r.buffer, dims};
+}
+
+typedef struct Exchange {
+  Stmt from, to;
+} Exchange;
+
+static Stmt exchange(Mutator *m, Stmt s) {
+  const Exchange *x = m->self;
+  return s == x->from ? x->to : tirc_mutate_stmt_children(m, s);
+}
+
+Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to) {
+  Exchange x = {from, to};
+  Mutator m = {.c = c, .expr = keep_expr, .stmt = exchange, .self = &x};
+  return tirc_mutate_stmt(&m, s);
+}
+
+/* --- bindings -----------------------------------------------------------------------------------
+ */
+
+typedef struct Bindings {
+  Analyzer *a;
+  bool preserve_unit_iters;
+  VEC(Expr) vars;
+  VEC(Range) doms;
+} Bindings;
+
+static void enter_loop(Tirc *c, Bindings *b, const For *loop) {
+  vec_push(c, b->vars, loop->var);
+  vec_push(c, b->doms, tirc_range(loop->min, loop->extent));
+}
+
+static Stmt simplify_block(Mutator *m, Stmt s) {
+  Bindings *b = m->self;
+  const Block *block = &s->u.block;
+  if (block->n_iters == 0) return tirc_mutate_stmt_children(m, s);
+  Expr *values = tirc_new_array(m->c, Expr, block->n_iters);
+  tirc_iter_map_simplify(b->a, block->n_iters, block->iter_values, b->vars.n, b->vars.at,
+                         b->doms.at, block->predicate, ITER_LEVEL_SURJECTIVE,
+                         !b->preserve_unit_iters, values);
+  struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
+  *copy = *s;
+  copy->u.block.iter_values = values;
+  return copy;
+}
+
+static Stmt simplify_below(Mutator *m, Stmt s) {
+  Bindings *b = m->self;
+  if (s->kind == STMT_BLOCK) return simplify_block(m, s);
+  if (s->kind != STMT_FOR) return tirc_mutate_stmt_children(m, s);
+  enter_loop(m->c, b, &s->u.loop);
+  Stmt to = tirc_mutate_stmt_children(m, s);
+  b->vars.n--;
+  b->doms.n--;
+  return to;
+}
+
+Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, int n_above, SRef *const *above,
+                            bool preserve_unit_iters) {
+  Bindings b = {.a = tirc_analyzer(s->c), .preserve_unit_iters = preserve_unit_iters};
+  for (int i = 0; i < n_above; i++) enter_loop(s->c, &b, tirc_loop_of(above[i]));
+  Mutator m = {.c = s->c, .expr = keep_expr, .stmt = simplify_below, .self = &b};
+  return tirc_mutate_stmt(&m, stmt);
+}
+
+/* --- labels -------------------------------------------------------------------------------------
+ */
+
+const char *tirc_describe(Sched *s, Stmt stmt) {
+  bool loop = stmt->kind == STMT_FOR;
+  return tirc_format(s->c, "%s %s", loop ? "loop" : "block",
+                     loop ? stmt->u.loop.var->u.s : stmt->u.block.name);
+}
+
+const char *tirc_label(Sched *s, SRef *sref, int number) {
+  tirc_sched_mark(s, sref->stmt);
+  bool loop = tirc_is_loop(sref);
+  return tirc_format(s->c, "tir.%s#%d (%s)", loop ? "For" : "Block", number,
+                     loop ? tirc_loop_of(sref)->var->u.s : tirc_block_of(sref)->name);
+}

@@ -1,0 +1,314 @@
+/* What a script sees of the program: the fields of loops, blocks, iterators, regions, buffers and
+ * expressions under the reference's names, one row each at the end; and the methods of `sch` that are
+ * no primitives. */
+#include "../../ir/print.h"
+#include "interp.h"
+
+Value tirc_script_resolve(Script *sc, Value handle) {
+  Sched *s = sc->sched;
+  s->loc = sc->loc;
+  if (handle.kind == VAL_LOOP)
+    return tirc_script_object("For", tirc_sref_of_loop(s, handle.u.expr)->stmt);
+  if (handle.kind == VAL_BLOCK)
+    return tirc_script_object("Block", tirc_sref_of_block(s, handle.u.block_id)->stmt);
+  return handle;
+}
+
+Value tirc_script_of_stmt(Stmt s) {
+  static const char *const types[] = {
+      [STMT_FOR] = "For",         [STMT_BLOCK] = "Block",     [STMT_SEQ] = "SeqStmt",
+      [STMT_STORE] = "BufferStore", [STMT_EVAL] = "Evaluate", [STMT_IF] = "IfThenElse",
+      [STMT_WHILE] = "While",     [STMT_LET] = "LetStmt",     [STMT_ALLOC] = "Allocate",
+      [STMT_DECL] = "DeclBuffer", [STMT_ATTR] = "AttrStmt",   [STMT_ASSERT] = "AssertStmt",
+  };
+  return s ? tirc_script_object(types[s->kind], s) : VALUE_NONE;
+}
+
+static Value of_attr(Script *sc, Expr e) {
+  if (e->op != OP_TUPLE && e->op != OP_DICT) return tirc_script_of_expr(e);
+  Value out = tirc_value_list(sc->c, e->op == OP_DICT ? VAL_DICT : VAL_LIST, 0, NULL);
+  for (int i = 0; i < e->n; i++) tirc_value_append(sc->c, out, of_attr(sc, e->args[i]));
+  return out;
+}
+
+static Value of_attrs(Script *sc, Attrs attrs) {
+  Value dict = tirc_value_list(sc->c, VAL_DICT, 0, NULL);
+  for (int i = 0; i < attrs.n; i++) {
+    tirc_value_append(sc->c, dict, tirc_value_str(attrs.at[i].key));
+    tirc_value_append(sc->c, dict, of_attr(sc, attrs.at[i].value));
+  }
+  return dict;
+}
+
+static Value of_exprs(Script *sc, int n, const Expr *at) {
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < n; i++) tirc_value_append(sc->c, list, tirc_script_of_expr(at[i]));
+  return list;
+}
+
+/* A list of objects of one type, `size` bytes apart. */
+static Value of_array(Script *sc, const char *type, int n, const void *at, size_t size) {
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < n; i++)
+    tirc_value_append(sc->c, list, tirc_script_object(type, (const char *)at + (size_t)i * size));
+  return list;
+}
+
+static const For *loop(Value v) { return &((Stmt)v.u.object)->u.loop; }
+static const Block *block(Value v) { return &((Stmt)v.u.object)->u.block; }
+static const IterVar *iter(Value v) { return v.u.object; }
+static const Region *region(Value v) { return v.u.object; }
+static const Range *range(Value v) { return v.u.object; }
+static Stmt stmt(Value v) { return v.u.object; }
+static const Diag *diag(Value v) { return &((const Exception *)v.u.object)->diag; }
+static Value text_or_none(const char *s) { return s ? tirc_value_str(s) : VALUE_NONE; }
+
+/* GET(name, expression of sc and v) */
+#define GET(name, ...)                                                                             \
+  static Value get_##name(Script *sc, Value v) {                                                   \
+    (void)sc;                                                                                      \
+    return __VA_ARGS__;                                                                            \
+  }
+GET(loop_var, tirc_value_expr(loop(v)->var))
+GET(loop_name, tirc_value_str(loop(v)->var->u.s))
+GET(loop_min, tirc_script_of_expr(loop(v)->min))
+GET(loop_extent, tirc_script_of_expr(loop(v)->extent))
+GET(loop_kind, tirc_value_str(tirc_loop_kind_name(loop(v)->kind)))
+GET(loop_thread, text_or_none(loop(v)->thread))
+GET(loop_annotations, of_attrs(sc, loop(v)->annotations))
+GET(loop_body, tirc_script_of_stmt(loop(v)->body))
+
+GET(block_name, tirc_value_str(block(v)->name))
+GET(block_iters, of_array(sc, "IterVar", block(v)->n_iters, block(v)->iters, sizeof(IterVar)))
+GET(block_values, of_exprs(sc, block(v)->n_iters, block(v)->iter_values))
+GET(block_predicate, tirc_script_of_expr(block(v)->predicate))
+GET(block_reads, of_array(sc, "BufferRegion", block(v)->n_reads, block(v)->reads, sizeof(Region)))
+GET(block_writes, of_array(sc, "BufferRegion", block(v)->n_writes, block(v)->writes, sizeof(Region)))
+GET(block_annotations, of_attrs(sc, block(v)->annotations))
+GET(block_init, tirc_script_of_stmt(block(v)->init))
+GET(block_body, tirc_script_of_stmt(block(v)->body))
+GET(itself, v)
+
+static Value get_block_allocs(Script *sc, Value v) {
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < block(v)->n_allocs; i++)
+    tirc_value_append(sc->c, list, tirc_value_buffer(block(v)->allocs[i]));
+  return list;
+}
+
+/* The reference's numbers of iterator types. */
+enum { DATA_PAR = 0, COMM_REDUCE = 2, ORDERED = 3, OPAQUE = 4 };
+static const int iter_types[] = {
+    [ITER_SPATIAL] = DATA_PAR, [ITER_REDUCE] = COMM_REDUCE, [ITER_OPAQUE] = OPAQUE, [ITER_SCAN] = ORDERED};
+
+GET(iter_var, tirc_value_expr(iter(v)->var))
+GET(iter_name, tirc_value_str(iter(v)->var->u.s))
+GET(iter_dom, tirc_script_object("Range", &iter(v)->dom))
+GET(iter_type, tirc_value_int(iter_types[iter(v)->kind]))
+GET(iter_kind, tirc_value_str(tirc_iter_kind_name(iter(v)->kind)))
+GET(range_min, tirc_script_of_expr(range(v)->min))
+GET(range_extent, tirc_script_of_expr(range(v)->extent))
+GET(region_buffer, tirc_value_buffer(region(v)->buffer))
+GET(region_dims, of_array(sc, "Range", region(v)->buffer->ndim, region(v)->dims, sizeof(Range)))
+
+GET(buffer_name, tirc_value_str(v.u.buffer->name))
+GET(buffer_shape, of_exprs(sc, v.u.buffer->ndim, v.u.buffer->shape))
+GET(buffer_dtype, tirc_value_str(tirc_dtype_name(sc->c, v.u.buffer->dtype)))
+GET(buffer_strides, of_exprs(sc, v.u.buffer->strides ? v.u.buffer->ndim : 0, v.u.buffer->strides))
+
+GET(store_buffer, tirc_value_buffer(stmt(v)->u.store.buffer))
+GET(store_indices, of_exprs(sc, stmt(v)->u.store.n, stmt(v)->u.store.indices))
+GET(store_value, tirc_script_of_expr(stmt(v)->u.store.value))
+GET(eval_value, tirc_script_of_expr(stmt(v)->u.eval.value))
+GET(if_condition, tirc_script_of_expr(stmt(v)->u.branch.cond))
+GET(if_then, tirc_script_of_stmt(stmt(v)->u.branch.then_case))
+GET(if_else, tirc_script_of_stmt(stmt(v)->u.branch.else_case))
+GET(let_var, tirc_value_expr(stmt(v)->u.let.var))
+GET(let_value, tirc_script_of_expr(stmt(v)->u.let.value))
+GET(let_body, tirc_script_of_stmt(stmt(v)->u.let.body))
+
+static Value get_seq(Script *sc, Value v) {
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < stmt(v)->u.seq.n; i++)
+    tirc_value_append(sc->c, list, tirc_script_of_stmt(stmt(v)->u.seq.at[i]));
+  return list;
+}
+
+/* An operand; plain numbers are their own constants. */
+static Value operand(Script *sc, Value v, int i) {
+  if (v.u.expr->n <= i || v.u.expr->op == OP_LOAD)
+    tirc_script_error(sc, "AttributeError", NULL, "a %s has no operand %c",
+                      tirc_script_type_name(v), 'a' + i);
+  return tirc_script_of_expr(v.u.expr->args[i]);
+}
+GET(expr_a, operand(sc, v, 0))
+GET(expr_b, operand(sc, v, 1))
+GET(expr_args, of_exprs(sc, v.u.expr->n, v.u.expr->args))
+GET(expr_dtype, tirc_value_str(tirc_dtype_name(sc->c, tirc_script_expr(sc, v)->dtype)))
+GET(expr_value, tirc_script_of_expr(v.u.expr))
+GET(var_name, tirc_value_str(v.u.expr->u.s))
+GET(load_buffer, tirc_value_buffer(v.u.expr->u.buffer))
+
+GET(error_message, tirc_value_str(diag(v)->message))
+GET(error_code, tirc_value_str(diag(v)->code))
+GET(error_primitive, text_or_none(diag(v)->primitive))
+GET(error_call, text_or_none(diag(v)->call))
+GET(error_condition, text_or_none(diag(v)->condition))
+GET(error_hint, text_or_none(diag(v)->hint))
+GET(error_ir, text_or_none(diag(v)->ir))
+GET(error_line, tirc_value_int(diag(v)->loc.line))
+
+GET(func_name, tirc_value_str(((const Func *)v.u.object)->name))
+GET(func_body, tirc_script_of_stmt(((const Func *)v.u.object)->body))
+GET(type_name, tirc_value_str(tirc_script_is(v, "type") ? v.u.object : ((const NativeRow *)v.u.object)->name))
+GET(sched_mod, tirc_script_object("IRModule", ((Sched *)v.u.object)->mod))
+GET(sched_func, text_or_none(((Sched *)v.u.object)->work_on))
+
+const AttributeRow tirc_script_attributes[] = {
+    {"For", "loop_var", get_loop_var},
+    {"For", "name", get_loop_name},
+    {"For", "min", get_loop_min},
+    {"For", "extent", get_loop_extent},
+    {"For", "kind", get_loop_kind},
+    {"For", "thread_binding", get_loop_thread},
+    {"For", "annotations", get_loop_annotations},
+    {"For", "body", get_loop_body},
+    {"Block", "name", get_block_name},
+    {"Block", "name_hint", get_block_name},
+    {"Block", "iter_vars", get_block_iters},
+    {"Block", "iter_values", get_block_values},
+    {"Block", "predicate", get_block_predicate},
+    {"Block", "reads", get_block_reads},
+    {"Block", "writes", get_block_writes},
+    {"Block", "alloc_buffers", get_block_allocs},
+    {"Block", "annotations", get_block_annotations},
+    {"Block", "init", get_block_init},
+    {"Block", "body", get_block_body},
+    {"Block", "block", get_itself}, /* of a realize, in the reference */
+    {"IterVar", "var", get_iter_var},
+    {"IterVar", "name", get_iter_name},
+    {"IterVar", "dom", get_iter_dom},
+    {"IterVar", "iter_type", get_iter_type},
+    {"IterVar", "kind", get_iter_kind},
+    {"Range", "min", get_range_min},
+    {"Range", "extent", get_range_extent},
+    {"BufferRegion", "buffer", get_region_buffer},
+    {"BufferRegion", "region", get_region_dims},
+    {"Buffer", "name", get_buffer_name},
+    {"Buffer", "shape", get_buffer_shape},
+    {"Buffer", "dtype", get_buffer_dtype},
+    {"Buffer", "strides", get_buffer_strides},
+    {"BufferStore", "buffer", get_store_buffer},
+    {"BufferStore", "indices", get_store_indices},
+    {"BufferStore", "value", get_store_value},
+    {"Evaluate", "value", get_eval_value},
+    {"IfThenElse", "condition", get_if_condition},
+    {"IfThenElse", "then_case", get_if_then},
+    {"IfThenElse", "else_case", get_if_else},
+    {"LetStmt", "var", get_let_var},
+    {"LetStmt", "value", get_let_value},
+    {"LetStmt", "body", get_let_body},
+    {"SeqStmt", "seq", get_seq},
+    {"Var", "name", get_var_name},
+    {"BufferLoad", "buffer", get_load_buffer},
+    {"BufferLoad", "indices", get_expr_args},
+    {"PrimExpr", "a", get_expr_a},
+    {"PrimExpr", "b", get_expr_b},
+    {"PrimExpr", "args", get_expr_args},
+    {"PrimExpr", "dtype", get_expr_dtype},
+    {"PrimExpr", "value", get_expr_value},
+    {"IntImm", "value", get_itself},
+    {"IntImm", "dtype", get_expr_dtype},
+    {"FloatImm", "value", get_itself},
+    {"FloatImm", "dtype", get_expr_dtype},
+    {"Exception", "message", get_error_message},
+    {"Exception", "code", get_error_code},
+    {"Exception", "primitive", get_error_primitive},
+    {"Exception", "call", get_error_call},
+    {"Exception", "condition", get_error_condition},
+    {"Exception", "hint", get_error_hint},
+    {"Exception", "ir", get_error_ir},
+    {"Exception", "line", get_error_line},
+    {"PrimFunc", "name", get_func_name},
+    {"PrimFunc", "body", get_func_body},
+    {"type", "__name__", get_type_name},
+    {"builtin", "__name__", get_type_name},
+    {"Schedule", "mod", get_sched_mod},
+    {"Schedule", "func_working_on", get_sched_func},
+    {0},
+};
+
+/* --- methods of sch and of what it gives --------------------------------------------------------- */
+
+static Value run_get(Script *sc, Value self, const Args *a) {
+  Value v = tirc_script_resolve(sc, a->at[0]);
+  (void)self;
+  if (v.kind == VAL_OBJECT || v.kind == VAL_EXPR || v.kind == VAL_INT) return v;
+  tirc_script_error(sc, "TypeError", "sch.get_block(\"name\") finds a block by its name",
+                    "sch.get() takes a block, a loop or an expression, not a %s",
+                    tirc_script_type_name(v));
+}
+
+static Value run_work_on(Script *sc, Value self, const Args *a) {
+  Sched *s = self.u.object;
+  if (a->at[0].kind != VAL_STR)
+    tirc_script_error(sc, "TypeError", NULL, "work_on() takes a function's name");
+  for (int i = 0; i < s->mod->n_funcs; i++)
+    if (!strcmp(s->mod->funcs[i]->name, a->at[0].u.s)) {
+      s->work_on = s->mod->funcs[i]->name;
+      return VALUE_NONE;
+    }
+  tirc_script_error(sc, "ValueError", NULL, "the module has no function '%s'", a->at[0].u.s);
+}
+
+static Value run_seed(Script *sc, Value self, const Args *a) {
+  int64_t seed;
+  if (!tirc_script_int(a->at[0], &seed))
+    tirc_script_error(sc, "TypeError", NULL, "seed() takes an int");
+  ((Sched *)self.u.object)->seed = seed;
+  return VALUE_NONE;
+}
+
+static Value show(Script *sc, const char *text) {
+  if (sc->out) {
+    sc->out(sc->self, text);
+    sc->out(sc->self, "\n");
+  }
+  return VALUE_NONE;
+}
+
+static Value run_show(Script *sc, Value self, const Args *a) {
+  (void)a;
+  return show(sc, tirc_print_module(sc->c, ((Sched *)self.u.object)->mod, NULL));
+}
+
+static Value run_show_it(Script *sc, Value self, const Args *a) {
+  return (void)a, show(sc, tirc_script_str(sc, self));
+}
+
+static Value run_script(Script *sc, Value self, const Args *a) {
+  return (void)a, tirc_value_str(tirc_script_str(sc, self));
+}
+
+static Value run_scope(Script *sc, Value self, const Args *a) {
+  return (void)sc, (void)a, tirc_value_str(self.u.buffer->scope);
+}
+
+/* The reference's scripts say where postprocessing begins; nothing follows from it here. */
+static Value run_enter_postproc(Script *sc, Value self, const Args *a) {
+  return (void)sc, (void)self, (void)a, VALUE_NONE;
+}
+
+const NativeRow tirc_script_schedule_methods[] = {
+    {"Schedule", "get", run_get, 1, 1, NULL},
+    {"Schedule", "work_on", run_work_on, 1, 1, NULL},
+    {"Schedule", "seed", run_seed, 1, 1, NULL},
+    {"Schedule", "show", run_show, 0, 0, NULL},
+    {"Schedule", "enter_postproc", run_enter_postproc, 0, 0, NULL},
+    {"IRModule", "show", run_show_it, 0, 0, NULL},
+    {"IRModule", "script", run_script, 0, 0, NULL},
+    {"PrimFunc", "show", run_show_it, 0, 0, NULL},
+    {"PrimFunc", "script", run_script, 0, 0, NULL},
+    {"Buffer", "scope", run_scope, 0, 0, NULL},
+    {0},
+};

@@ -1,0 +1,210 @@
+/* The namespaces that scripts written for the reference expect: tir (also as tvm and T), with typed
+ * constants, a few functions on expressions and the names of types; and math. */
+#include "interp.h"
+
+#include <math.h>
+
+Value tirc_script_namespace(const char *name) { return tirc_script_object("namespace", name); }
+
+/* --- constants ---------------------------------------------------------------------------------- */
+
+static Value typed_constant(Script *sc, Value v, const char *type) {
+  DType t;
+  double f;
+  int64_t i;
+  if (!tirc_dtype_parse(type, &t) || t.code == TYPE_HANDLE || t.code == TYPE_VOID)
+    tirc_script_error(sc, "ValueError", "types are int32, int64, float32, bool ...",
+                      "'%s' is no type of a constant", type);
+  if (v.kind == VAL_EXPR) return tirc_value_expr(tirc_cast(sc->c, t, v.u.expr));
+  if (tirc_dtype_is_float(t) && tirc_script_number(v, &f))
+    return tirc_value_expr(tirc_float(sc->c, t, f));
+  if (tirc_dtype_is_float(t) || !tirc_script_int(v, &i))
+    tirc_script_error(sc, "TypeError", NULL, "%s is no %s", tirc_script_repr(sc, v), type);
+  if (t.code == TYPE_BOOL) return tirc_value_expr(tirc_bool(sc->c, i != 0));
+  if (i < tirc_dtype_min(t) || i > tirc_dtype_max(t))
+    tirc_script_error(sc, "OverflowError", NULL, "%lld is no %s", (long long)i, type);
+  return tirc_value_expr(tirc_int(sc->c, t, i));
+}
+
+static const char *type_text(Script *sc, Value v) {
+  if (v.kind != VAL_STR)
+    tirc_script_error(sc, "TypeError", NULL, "a type is a string such as \"int32\"");
+  return v.u.s;
+}
+
+/* const(value, dtype="int32") */
+static Value run_const(Script *sc, Value self, const Args *a) {
+  (void)self;
+  const Value *type = a->n > 1 ? &a->at[1] : a->n_keywords ? &a->keywords[0] : NULL;
+  const char *usual = a->at[0].kind == VAL_FLOAT ? "float32" : a->at[0].kind == VAL_BOOL ? "bool" : "int32";
+  return typed_constant(sc, a->at[0], type ? type_text(sc, *type) : usual);
+}
+
+/* IntImm(dtype, value) */
+static Value run_imm(Script *sc, Value self, const Args *a) {
+  return (void)self, typed_constant(sc, a->at[1], type_text(sc, a->at[0]));
+}
+
+/* T.int64(4): the type's name is the object that is called. */
+static Value run_typed(Script *sc, Value self, const Args *a) {
+  return typed_constant(sc, a->at[0], self.u.s);
+}
+
+/* --- functions on expressions ------------------------------------------------------------------- */
+
+static Value binary(Script *sc, Op op, const Args *a) {
+  return tirc_script_of_expr(
+      tirc_binary(sc->c, op, tirc_script_expr(sc, a->at[0]), tirc_script_expr(sc, a->at[1])));
+}
+
+static Value run_floordiv(Script *sc, Value self, const Args *a) {
+  return (void)self, tirc_script_binary(sc, "//", a->at[0], a->at[1]);
+}
+static Value run_floormod(Script *sc, Value self, const Args *a) {
+  return (void)self, tirc_script_binary(sc, "%", a->at[0], a->at[1]);
+}
+static Value run_ceildiv(Script *sc, Value self, const Args *a) {
+  (void)self;
+  Value up = tirc_script_binary(sc, "-", a->at[1], tirc_value_int(1));
+  return tirc_script_binary(sc, "//", tirc_script_binary(sc, "+", a->at[0], up), a->at[1]);
+}
+static Value run_min(Script *sc, Value self, const Args *a) {
+  return (void)self, binary(sc, OP_MIN, a);
+}
+static Value run_max(Script *sc, Value self, const Args *a) {
+  return (void)self, binary(sc, OP_MAX, a);
+}
+
+/* --- math --------------------------------------------------------------------------------------- */
+
+static double real(Script *sc, Value v) {
+  double f;
+  int64_t i;
+  if (tirc_script_number(v, &f)) return f;
+  if (tirc_script_int(v, &i)) return (double)i;
+  tirc_script_error(sc, "TypeError", NULL, "math takes numbers, not a %s", tirc_script_type_name(v));
+}
+
+static Value whole(Script *sc, double f) {
+  if (!(fabs(f) < 9.2e18)) tirc_script_error(sc, "OverflowError", NULL, "%g is too large for an int", f);
+  return tirc_value_int((int64_t)f);
+}
+
+static Value run_floor(Script *sc, Value self, const Args *a) {
+  return (void)self, a->at[0].kind == VAL_INT ? a->at[0] : whole(sc, floor(real(sc, a->at[0])));
+}
+static Value run_ceil(Script *sc, Value self, const Args *a) {
+  return (void)self, a->at[0].kind == VAL_INT ? a->at[0] : whole(sc, ceil(real(sc, a->at[0])));
+}
+
+static double in_domain(Script *sc, double x, bool valid) {
+  if (!valid) tirc_script_error(sc, "ValueError", NULL, "%g is outside of the function's domain", x);
+  return x;
+}
+
+static Value run_sqrt(Script *sc, Value self, const Args *a) {
+  double x = real(sc, a->at[0]);
+  return (void)self, tirc_value_float(sqrt(in_domain(sc, x, x >= 0)));
+}
+static Value run_log2(Script *sc, Value self, const Args *a) {
+  double x = real(sc, a->at[0]);
+  return (void)self, tirc_value_float(log2(in_domain(sc, x, x > 0)));
+}
+static Value run_log(Script *sc, Value self, const Args *a) {
+  double x = real(sc, a->at[0]);
+  return (void)self, tirc_value_float(log(in_domain(sc, x, x > 0)));
+}
+
+static Value run_gcd(Script *sc, Value self, const Args *a) {
+  (void)self;
+  int64_t x, y;
+  if (!tirc_script_int(a->at[0], &x) || !tirc_script_int(a->at[1], &y))
+    tirc_script_error(sc, "TypeError", NULL, "gcd() takes two ints");
+  while (y) {
+    int64_t rest = y == -1 ? 0 : x % y;
+    x = y, y = rest;
+  }
+  return x < 0 ? tirc_script_unary(sc, "-", tirc_value_int(x)) : tirc_value_int(x);
+}
+
+static Value run_prod(Script *sc, Value self, const Args *a) {
+  (void)self;
+  Iter it = tirc_script_iter(sc, a->at[0]);
+  Value total = tirc_value_int(1), item;
+  while (tirc_script_next(sc, &it, &item)) total = tirc_script_binary(sc, "*", total, item);
+  return total;
+}
+
+const NativeRow tirc_script_namespace_rows[] = {
+    {"tir", "const", run_const, 1, 2, "dtype"},
+    {"tir", "IntImm", run_imm, 2, 2, NULL},
+    {"tir", "FloatImm", run_imm, 2, 2, NULL},
+    {"tir", "floordiv", run_floordiv, 2, 2, NULL},
+    {"tir", "floormod", run_floormod, 2, 2, NULL},
+    {"tir", "indexdiv", run_floordiv, 2, 2, NULL},
+    {"tir", "indexmod", run_floormod, 2, 2, NULL},
+    {"tir", "ceildiv", run_ceildiv, 2, 2, NULL},
+    {"tir", "min", run_min, 2, 2, NULL},
+    {"tir", "max", run_max, 2, 2, NULL},
+    {"math", "floor", run_floor, 1, 1, NULL},
+    {"math", "ceil", run_ceil, 1, 1, NULL},
+    {"math", "sqrt", run_sqrt, 1, 1, NULL},
+    {"math", "log2", run_log2, 1, 1, NULL},
+    {"math", "log", run_log, 1, 1, NULL},
+    {"math", "gcd", run_gcd, 2, 2, NULL},
+    {"math", "prod", run_prod, 1, 1, NULL},
+    {0},
+};
+
+static const NativeRow typed_row = {"tir", "typed constant", run_typed, 1, 1, NULL};
+
+/* The names below tir that lead on: tvm.tir.schedule.ScheduleError ... */
+static const char *const inner[] = {"tir", "schedule", "script", "arith", "te"};
+
+static const char *const types[] = {
+    "For",    "Block",      "IterVar",  "Range",      "Buffer", "BufferRegion", "Var", "PrimExpr",
+    "SeqStmt", "BufferStore", "PrimFunc", "BufferLoad", "Add",    "Mul",          "Schedule",
+    "IRModule", "ForKind"};
+
+/* Constants of types, as the attributes of loops and iterators give them. */
+static const struct {
+  const char *type, *name;
+  Value value;
+} members[] = {
+    {"IterVar", "DataPar", {.kind = VAL_INT, .u.i = 0}},
+    {"IterVar", "CommReduce", {.kind = VAL_INT, .u.i = 2}},
+    {"IterVar", "Ordered", {.kind = VAL_INT, .u.i = 3}},
+    {"IterVar", "Opaque", {.kind = VAL_INT, .u.i = 4}},
+    {"ForKind", "SERIAL", {.kind = VAL_STR, .u.s = "serial"}},
+    {"ForKind", "PARALLEL", {.kind = VAL_STR, .u.s = "parallel"}},
+    {"ForKind", "VECTORIZED", {.kind = VAL_STR, .u.s = "vectorized"}},
+    {"ForKind", "UNROLLED", {.kind = VAL_STR, .u.s = "unroll"}},
+    {"ForKind", "THREAD_BINDING", {.kind = VAL_STR, .u.s = "thread_binding"}},
+    {"math", "inf", {.kind = VAL_FLOAT, .u.f = INFINITY}},
+    {"math", "pi", {.kind = VAL_FLOAT, .u.f = 3.14159265358979323846}},
+};
+
+static const char *listed(const char *const *names, size_t n, const char *name) {
+  for (size_t i = 0; i < n; i++)
+    if (!strcmp(names[i], name)) return names[i];
+  return NULL;
+}
+#define LISTED(names, name) listed(names, sizeof(names) / sizeof *(names), name)
+
+bool tirc_script_namespace_member(Script *sc, const char *space, const char *name, Value *out) {
+  DType t;
+  const char *found;
+  for (const NativeRow *row = tirc_script_namespace_rows; row->name; row++)
+    if (!strcmp(row->type, space) && !strcmp(row->name, name))
+      return *out = tirc_script_native(row), true;
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+    if (!strcmp(members[i].type, space) && !strcmp(members[i].name, name))
+      return *out = members[i].value, true;
+  if (strcmp(space, "tir")) return false;
+  if (LISTED(inner, name)) return *out = tirc_script_namespace("tir"), true;
+  if ((found = LISTED(types, name))) return *out = tirc_script_object("type", found), true;
+  const ExceptionClass *class = tirc_script_exception_class(name);
+  if (class) return *out = tirc_script_object("type", class->name), true;
+  if (!tirc_dtype_parse(name, &t)) return false;
+  return *out = tirc_script_method(sc, &typed_row, tirc_value_str(tirc_strdup(sc->c, name))), true;
+}

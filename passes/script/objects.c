@@ -1,0 +1,94 @@
+/* Attributes: of each type, the methods and the computed attributes that its table rows name. */
+#include "interp.h"
+
+Value tirc_script_object(const char *type, const void *object) {
+  return (Value){.kind = VAL_OBJECT, .u.object = (void *)(uintptr_t)object, .type = type};
+}
+
+bool tirc_script_is(Value v, const char *type) {
+  return v.kind == VAL_OBJECT && !strcmp(v.type, type);
+}
+
+const char *tirc_script_type_name(Value v) {
+  static const struct {
+    Op op;
+    const char *name;
+  } expr_types[] = {
+      {OP_VAR, "Var"},           {OP_INT, "IntImm"},        {OP_FLOAT, "FloatImm"},
+      {OP_STRING, "StringImm"},  {OP_ADD, "Add"},           {OP_SUB, "Sub"},
+      {OP_MUL, "Mul"},           {OP_DIV, "Div"},           {OP_FLOORDIV, "FloorDiv"},
+      {OP_FLOORMOD, "FloorMod"}, {OP_MIN, "Min"},           {OP_MAX, "Max"},
+      {OP_EQ, "EQ"},             {OP_NE, "NE"},             {OP_LT, "LT"},
+      {OP_LE, "LE"},             {OP_GT, "GT"},             {OP_GE, "GE"},
+      {OP_AND, "And"},           {OP_OR, "Or"},             {OP_NOT, "Not"},
+      {OP_CAST, "Cast"},         {OP_SELECT, "Select"},     {OP_LOAD, "BufferLoad"},
+      {OP_RAMP, "Ramp"},         {OP_BROADCAST, "Broadcast"},
+  };
+  if (v.kind == VAL_EXPR) {
+    for (size_t i = 0; i < sizeof expr_types / sizeof *expr_types; i++)
+      if (expr_types[i].op == v.u.expr->op) return expr_types[i].name;
+    return "Call";
+  }
+  if (v.kind == VAL_NONE) return "NoneType";
+  return tirc_value_type_name(v);
+}
+
+static const NativeRow *const method_tables[] = {
+    tirc_script_str_methods,
+    tirc_script_container_methods,
+    tirc_script_schedule_methods,
+};
+enum { N_METHOD_TABLES = sizeof method_tables / sizeof *method_tables };
+
+/* The types whose rows a value has: its own, and for expressions "PrimExpr" besides. */
+static bool has_rows_of(Value v, const char *type) {
+  if (!strcmp(type, tirc_script_type_name(v))) return true;
+  if (v.kind == VAL_EXPR) return !strcmp(type, "PrimExpr");
+  if (v.kind == VAL_INT) return !strcmp(type, "IntImm");
+  if (v.kind == VAL_FLOAT) return !strcmp(type, "FloatImm");
+  return v.kind == VAL_OBJECT && !strcmp(type, "Exception") && tirc_script_exception_class(v.type);
+}
+
+static const char *known_attributes(Script *sc, Value v) {
+  Text t = {.c = sc->c};
+  int n = 0;
+  for (int k = 0; k < N_METHOD_TABLES; k++)
+    for (const NativeRow *row = method_tables[k]; row->name; row++)
+      if (has_rows_of(v, row->type)) tirc_text_addf(&t, "%s%s", n++ ? ", " : "it has ", row->name);
+  for (const AttributeRow *row = tirc_script_attributes; row->name; row++)
+    if (has_rows_of(v, row->type)) tirc_text_addf(&t, "%s%s", n++ ? ", " : "it has ", row->name);
+  return t.at;
+}
+
+static bool own_attribute(Script *sc, Value v, const char *name, Value *out) {
+  for (int k = 0; k < N_METHOD_TABLES; k++)
+    for (const NativeRow *row = method_tables[k]; row->name; row++)
+      if (!strcmp(row->name, name) && has_rows_of(v, row->type))
+        return *out = tirc_script_method(sc, row, v), true;
+  for (const AttributeRow *row = tirc_script_attributes; row->name; row++)
+    if (!strcmp(row->name, name) && has_rows_of(v, row->type))
+      return *out = row->get(sc, v), true;
+  return false;
+}
+
+/* sch.NAME: a primitive before anything else. */
+static bool schedule_attribute(Value v, const char *name, Value *out) {
+  const Primitive *p = tirc_script_is(v, "Schedule") ? tirc_find_primitive(name) : NULL;
+  if (p) *out = tirc_script_object("primitive", p);
+  return p != NULL;
+}
+
+Value tirc_script_attribute(Script *sc, Value v, const char *name) {
+  Value out;
+  v = tirc_script_resolve(sc, v);
+  if (schedule_attribute(v, name, &out) || own_attribute(sc, v, name, &out)) return out;
+  if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
+    if (tirc_script_namespace_member(sc, v.u.object, name, &out)) return out;
+  if (tirc_script_is(v, "Schedule"))
+    tirc_script_error(sc, "AttributeError", "tirc help lists the primitives",
+                      "the schedule has no primitive '%s'", name);
+  if (tirc_script_is(v, "namespace"))
+    tirc_script_error(sc, "AttributeError", NULL, "%s has no '%s'", (const char *)v.u.object, name);
+  tirc_script_error(sc, "AttributeError", known_attributes(sc, v), "a %s has no attribute '%s'",
+                    tirc_script_type_name(v), name);
+}

@@ -1,0 +1,106 @@
+/* The boundary of the library: errors raised inside become values here. */
+#include "api.h"
+
+#include <stdlib.h>
+
+struct tirc_error {
+  Tirc *c; /* NULL: the error that is there when memory for one is not */
+  Diag d;
+  const char *excerpt;
+};
+
+static tirc_error out_of_memory = {
+    .d = {.status = TIRC_STATUS_BAD, .code = "memory", .message = "out of memory"}};
+
+const char *tirc_version(void) { return "0.1.0"; }
+void tirc_string_free(char *s) { free(s); }
+
+tirc_status tirc_api_no_memory(tirc_error **error) {
+  if (error) *error = &out_of_memory;
+  return TIRC_BAD;
+}
+
+static const char *keep(Tirc *c, const char *s) { return s ? tirc_strdup(c, s) : NULL; }
+
+static const char *excerpt_of(Tirc *c, const Sources *sources, Loc loc) {
+  for (int i = 0; sources && loc.file && loc.line > 0 && i < sources->n; i++)
+    if (sources->at[i].name && strcmp(sources->at[i].name, loc.file) == 0)
+      return tirc_source_excerpt(c, &sources->at[i], loc.line, loc.column);
+  return NULL;
+}
+
+/* A copy in a context of its own: the failing one goes away. */
+static tirc_error *make_error(const Diag *d, const Sources *sources) {
+  Tirc *c = tirc_context_new();
+  Trap trap;
+  if (!c) return &out_of_memory;
+  if (TIRC_TRY(c, trap)) {
+    tirc_error *e = tirc_new(c, tirc_error);
+    *e = (tirc_error){.c = c, .d = *d};
+    e->d.code = keep(c, d->code ? d->code : "error");
+    e->d.message = keep(c, d->message ? d->message : "an error without a message");
+    e->d.loc.file = keep(c, d->loc.file);
+    e->d.primitive = keep(c, d->primitive);
+    e->d.call = keep(c, d->call);
+    e->d.condition = keep(c, d->condition);
+    e->d.hint = keep(c, d->hint);
+    e->d.ir = keep(c, d->ir);
+    e->excerpt = excerpt_of(c, sources, d->loc);
+    TIRC_END(c, trap);
+    return e;
+  }
+  tirc_context_release(c);
+  return &out_of_memory;
+}
+
+tirc_status tirc_api_guard(Tirc *c, void (*body)(Tirc *c, void *self), void *self,
+                           const Sources *sources, tirc_error **error) {
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    body(c, self);
+    TIRC_END(c, trap);
+    return TIRC_OK;
+  }
+  if (error) *error = make_error(&c->diag, sources);
+  return c->diag.status == TIRC_STATUS_NO ? TIRC_NO : TIRC_BAD;
+}
+
+tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, const Sources *sources,
+                             tirc_error **error) {
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  tirc_status status = tirc_api_guard(c, body, self, sources, error);
+  tirc_context_release(c);
+  return status;
+}
+
+char *tirc_api_copy(Tirc *c, const char *s, size_t n) {
+  char *copy = malloc(n + 1);
+  if (!copy) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  memcpy(copy, s, n);
+  copy[n] = 0;
+  return copy;
+}
+
+tirc_status tirc_error_status(const tirc_error *e) {
+  return e->d.status == TIRC_STATUS_NO ? TIRC_NO : TIRC_BAD;
+}
+const char *tirc_error_get(const tirc_error *e, tirc_error_field field) {
+  switch (field) {
+  case TIRC_ERROR_CODE: return e->d.code;
+  case TIRC_ERROR_MESSAGE: return e->d.message;
+  case TIRC_ERROR_HINT: return e->d.hint;
+  case TIRC_ERROR_FILE: return e->d.loc.file;
+  case TIRC_ERROR_EXCERPT: return e->excerpt;
+  case TIRC_ERROR_PRIMITIVE: return e->d.primitive;
+  case TIRC_ERROR_CALL: return e->d.call;
+  case TIRC_ERROR_CONDITION: return e->d.condition;
+  case TIRC_ERROR_IR: return e->d.ir;
+  }
+  return NULL;
+}
+int tirc_error_line(const tirc_error *e) { return e->d.loc.line; }
+int tirc_error_column(const tirc_error *e) { return e->d.loc.column; }
+void tirc_error_free(tirc_error *e) {
+  if (e && e->c) tirc_context_release(e->c);
+}

@@ -1,0 +1,48 @@
+/* Inside of the public header: how an entry catches errors, and what its types hold. */
+#ifndef TIRC_RUNTIME_API_H
+#define TIRC_RUNTIME_API_H
+
+#include "../ir/ir.h"
+#include "../parser/syntax.h"
+#include "interp.h"
+#include "tirc.h"
+
+/* The texts that diagnostics may point into. */
+typedef struct Sources {
+  int n;
+  Source at[2]; /* the program and the script that was run on it */
+} Sources;
+
+struct tirc_module {
+  Tirc *c; /* holds this very struct, too */
+  const Module *m;
+  Sources sources;
+  bool lowered;
+  tirc_param **params; /* one array a function */
+};
+struct tirc_array {
+  Tensor *t;
+  char dtype[16];
+};
+
+/* Runs body(c, self), catching what it raises: then the error goes to *error, if error is not NULL.
+ * `sources` (or NULL) is read after the failure, so the body may add to it. */
+tirc_status tirc_api_guard(Tirc *c, void (*body)(Tirc *c, void *self), void *self,
+                           const Sources *sources, tirc_error **error);
+/* The same in a context of its own, which is gone afterwards. */
+tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, const Sources *sources,
+                             tirc_error **error);
+tirc_status tirc_api_no_memory(tirc_error **error);
+char *tirc_api_copy(Tirc *c, const char *s, size_t n); /* on the heap; throws when memory is out */
+/* "main", the only one, or the one of that name; throws "name". */
+const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index);
+/* What a function takes, in c. */
+tirc_param *tirc_api_params(Tirc *c, const Func *f);
+/* A module object in context c, which it takes over. */
+tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources);
+const Argument *tirc_api_arguments(Tirc *c, int n, const tirc_argument *args);
+/* A C header for the functions of a module. */
+const char *tirc_c_header(Tirc *c, const Module *m);
+void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out);
+
+#endif

@@ -1,0 +1,110 @@
+/* What a program is: its functions, parameters and cost; and the library's tables. */
+#include "api.h"
+
+#include "../ir/visit.h"
+#include "../passes/lower/lower.h"
+#include "../passes/schedule/schedule.h"
+
+int tirc_module_functions(const tirc_module *m) { return m->m->n_funcs; }
+const char *tirc_module_function(const tirc_module *m, int i) {
+  return i >= 0 && i < m->m->n_funcs ? m->m->funcs[i]->name : NULL;
+}
+
+typedef struct Info {
+  const tirc_module *m;
+  const char *func;
+  int n;
+  const tirc_param *params;
+  tirc_cost cost;
+} Info;
+
+typedef struct Written {
+  Tirc *c;
+  PtrMap data; /* data variables of the buffers that are stored to */
+} Written;
+
+static bool mark_written(Visitor *v, Stmt s) {
+  Written *w = v->self;
+  if (s->kind == STMT_STORE) tirc_map_set(w->c, &w->data, s->u.store.buffer->data, s);
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_writes; i++)
+    tirc_map_set(w->c, &w->data, s->u.block.writes[i].buffer->data, s);
+  return true;
+}
+
+static const int64_t *const_shape(Tirc *c, Buffer b) {
+  int64_t *shape = tirc_new_array(c, int64_t, b->ndim);
+  for (int d = 0; d < b->ndim; d++)
+    if (!tirc_const_int(b->shape[d], &shape[d])) shape[d] = -1;
+  return shape;
+}
+
+tirc_param *tirc_api_params(Tirc *c, const Func *f) {
+  Written w = {.c = c};
+  Visitor v = {.stmt = mark_written, .self = &w};
+  tirc_visit_stmt(&v, f->body);
+  tirc_param *params = tirc_new_array(c, tirc_param, f->n_params);
+  for (int i = 0; i < f->n_params; i++) {
+    Buffer b = f->buffers[i];
+    params[i] = (tirc_param){.name = b ? b->name : f->params[i]->u.s, .is_array = b != NULL};
+    params[i].dtype = tirc_dtype_name(c, b ? b->dtype : f->params[i]->dtype);
+    if (!b) continue;
+    params[i].ndim = b->ndim;
+    params[i].shape = const_shape(c, b);
+    params[i].is_written = tirc_map_has(&w.data, b->data);
+  }
+  return params;
+}
+
+static void find(Tirc *c, void *self) {
+  Info *p = self;
+  int i = 0;
+  p->n = tirc_api_func(c, p->m->m, p->func, &i)->n_params;
+  p->params = p->m->params[i];
+}
+tirc_status tirc_module_params(const tirc_module *m, const char *func, int *n,
+                               const tirc_param **params, tirc_error **error) {
+  Info p = {.m = m, .func = func};
+  tirc_status status = tirc_api_scratch(find, &p, &m->sources, error);
+  if (status != TIRC_OK) return status;
+  *n = p.n;
+  *params = p.params;
+  return status;
+}
+
+static void cost(Tirc *c, void *self) {
+  Info *p = self;
+  tirc_count_cost(c, tirc_api_func(c, p->m->m, p->func, NULL), &p->cost);
+}
+tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *out,
+                             tirc_error **error) {
+  Info p = {.m = m, .func = func};
+  tirc_status status = tirc_api_scratch(cost, &p, &m->sources, error);
+  if (status == TIRC_OK) *out = p.cost;
+  return status;
+}
+
+/* --- tables ------------------------------------------------------------------------------------ */
+
+bool tirc_error_table(int i, tirc_error_info *out) {
+  if (i < 0 || i >= SERR_COUNT) return false;
+  *out = (tirc_error_info){tirc_errors[i].code, tirc_errors[i].title, tirc_errors[i].hint};
+  return true;
+}
+bool tirc_primitive_table(int i, tirc_primitive_info *out) {
+  if (i < 0 || i >= tirc_n_primitives) return false;
+  const Primitive *p = &tirc_primitives[i];
+  *out = (tirc_primitive_info){p->name, p->help, p->n_params};
+  return true;
+}
+bool tirc_primitive_param(int i, int k, const char **name, const char **default_text) {
+  if (i < 0 || i >= tirc_n_primitives || k < 0 || k >= tirc_primitives[i].n_params) return false;
+  *name = tirc_primitives[i].params[k].name;
+  *default_text = tirc_primitives[i].params[k].default_text;
+  return true;
+}
+bool tirc_pass_table(int i, const char **name, const char **help) {
+  if (i < 0 || i >= tirc_n_passes) return false;
+  *name = tirc_passes[i].name;
+  *help = tirc_passes[i].help;
+  return true;
+}

@@ -1,0 +1,282 @@
+/* Running: arrays, the interpreter, compiled kernels. */
+#include "api.h"
+
+#include "../codegen/llvm/llvm.h"
+#include "../passes/lower/lower.h"
+#include "pool.h"
+#include "timer.h"
+#include "workspace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- arrays ------------------------------------------------------------------------------------ */
+
+typedef struct MakeArray {
+  const char *dtype, *path;
+  int ndim;
+  const int64_t *shape;
+  const tirc_array *from;
+  tirc_array *result;
+} MakeArray;
+
+static void wrap(Tirc *c, MakeArray *p, Tensor *t) {
+  p->result = calloc(1, sizeof *p->result);
+  if (!p->result) {
+    tirc_tensor_free(t);
+    tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  }
+  p->result->t = t;
+  snprintf(p->result->dtype, sizeof p->result->dtype, "%s", tirc_dtype_name(c, t->dtype));
+}
+static void new_array(Tirc *c, void *self) {
+  MakeArray *p = self;
+  DType t;
+  if (!tirc_dtype_parse(p->dtype, &t) || t.lanes != 1 || tirc_dtype_bytes(t) == 0)
+    tirc_fail(c, (Loc){0}, "type", "use a scalar type such as float32",
+              "an array cannot have elements of type \"%s\"", p->dtype);
+  wrap(c, p, tirc_tensor_new(c, t, p->ndim, p->shape));
+}
+static void read_array(Tirc *c, void *self) {
+  MakeArray *p = self;
+  wrap(c, p, tirc_npy_read(c, p->path));
+}
+static void write_array(Tirc *c, void *self) {
+  MakeArray *p = self;
+  tirc_npy_write(c, p->path, p->from->t);
+}
+static void copy_array(Tirc *c, void *self) {
+  MakeArray *p = self;
+  wrap(c, p, tirc_tensor_clone(c, p->from->t));
+}
+static tirc_status make_array(void (*body)(Tirc *, void *), MakeArray *p, tirc_array **out,
+                              tirc_error **error) {
+  tirc_status status = tirc_api_scratch(body, p, NULL, error);
+  if (status == TIRC_OK && out) *out = p->result;
+  return status;
+}
+
+tirc_status tirc_array_new(const char *dtype, int ndim, const int64_t *shape, tirc_array **out,
+                           tirc_error **error) {
+  return make_array(new_array, &(MakeArray){.dtype = dtype, .ndim = ndim, .shape = shape}, out,
+                    error);
+}
+tirc_status tirc_array_read_npy(const char *path, tirc_array **out, tirc_error **error) {
+  return make_array(read_array, &(MakeArray){.path = path}, out, error);
+}
+tirc_status tirc_array_write_npy(const tirc_array *a, const char *path, tirc_error **error) {
+  return make_array(write_array, &(MakeArray){.path = path, .from = a}, NULL, error);
+}
+tirc_status tirc_array_copy(const tirc_array *a, tirc_array **out, tirc_error **error) {
+  return make_array(copy_array, &(MakeArray){.from = a}, out, error);
+}
+void tirc_array_free(tirc_array *a) {
+  if (a) tirc_tensor_free(a->t);
+  free(a);
+}
+const char *tirc_array_dtype(const tirc_array *a) { return a->dtype; }
+int tirc_array_ndim(const tirc_array *a) { return a->t->ndim; }
+const int64_t *tirc_array_shape(const tirc_array *a) { return a->t->shape; }
+int64_t tirc_array_count(const tirc_array *a) { return a->t->count; }
+void *tirc_array_data(tirc_array *a) { return a->t->data; }
+void tirc_array_fill_random(tirc_array *a, uint64_t seed) { tirc_tensor_random(a->t, seed); }
+void tirc_array_fill_poison(tirc_array *a) {
+  for (int64_t i = 0; i < a->t->count; i++)
+    if (tirc_dtype_is_float(a->t->dtype)) tirc_tensor_set(a->t, i, (double)NAN);
+    else tirc_tensor_set_int(a->t, i, tirc_dtype_min(a->t->dtype));
+}
+double tirc_array_get(const tirc_array *a, int64_t i) { return tirc_tensor_get(a->t, i); }
+void tirc_array_set(tirc_array *a, int64_t i, double value) { tirc_tensor_set(a->t, i, value); }
+
+const Argument *tirc_api_arguments(Tirc *c, int n, const tirc_argument *args) {
+  Argument *r = tirc_new_array(c, Argument, n);
+  for (int i = 0; i < n; i++)
+    r[i] = (Argument){args[i].array ? args[i].array->t : NULL, args[i].i, args[i].f};
+  return r;
+}
+
+/* --- the interpreter --------------------------------------------------------------------------- */
+
+typedef struct Interpret {
+  const tirc_module *m;
+  const char *func;
+  int n;
+  const tirc_argument *args;
+  int64_t max_steps;
+} Interpret;
+
+static void interpret(Tirc *c, void *self) {
+  Interpret *p = self;
+  tirc_interpret(c, tirc_api_func(c, p->m->m, p->func, NULL), p->n,
+                 tirc_api_arguments(c, p->n, p->args), p->max_steps);
+}
+tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
+                                  const tirc_argument *args, int64_t max_steps,
+                                  tirc_error **error) {
+  Interpret p = {m, func, n, args, max_steps};
+  return tirc_api_scratch(interpret, &p, &m->sources, error);
+}
+
+/* --- kernels ----------------------------------------------------------------------------------- */
+
+struct tirc_executor {
+  KernelRuntime *runtime;
+  int threads;
+};
+
+tirc_status tirc_executor_new(int threads, tirc_executor **out, tirc_error **error) {
+  tirc_executor *x = calloc(1, sizeof *x);
+  if (x) x->threads = threads > 0 ? threads : tirc_default_threads();
+  if (x) x->runtime = tirc_kernel_runtime_new(x->threads);
+  if (!x || !x->runtime) {
+    free(x);
+    return tirc_api_no_memory(error);
+  }
+  *out = x;
+  return TIRC_OK;
+}
+void tirc_executor_free(tirc_executor *x) {
+  if (x) tirc_kernel_runtime_free(x->runtime);
+  free(x);
+}
+int tirc_executor_threads(const tirc_executor *x) { return x->threads; }
+
+struct tirc_kernel {
+  Tirc *c; /* holds this struct */
+  const Func *func, *lowered;
+  Sources sources;
+  Jit *jit;
+  PackedFunc entry;
+};
+
+typedef struct Compile {
+  const tirc_module *m;
+  const char *func, *target;
+  tirc_kernel *result;
+} Compile;
+
+static void compile(Tirc *c, void *self) {
+  Compile *p = self;
+  int index = 0;
+  tirc_kernel *k = tirc_new(c, tirc_kernel);
+  k->c = c;
+  k->sources = p->m->sources;
+  tirc_context_depend(c, p->m->c);
+  k->func = tirc_api_func(c, p->m->m, p->func, &index);
+  const Module *lowered = p->m->lowered ? p->m->m : tirc_lower(c, p->m->m, NULL, NULL);
+  k->lowered = tirc_api_func(c, lowered, k->func->name, NULL);
+  k->jit = tirc_jit_new(c, lowered, p->target ? p->target : "haswell");
+  p->result = k;
+  k->entry = tirc_jit_find(k->jit, k->func->name);
+  if (!k->entry)
+    tirc_fail(c, k->func->loc, "codegen", NULL, "there is no code for \"%s\"", k->func->name);
+}
+
+tirc_status tirc_kernel_new(const tirc_module *m, const char *func, const char *target,
+                            tirc_kernel **out, tirc_error **error) {
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  Compile p = {.m = m, .func = func, .target = target};
+  tirc_status status = tirc_api_guard(c, compile, &p, &m->sources, error);
+  if (status == TIRC_OK) {
+    *out = p.result;
+    return status;
+  }
+  if (p.result) tirc_jit_free(p.result->jit);
+  tirc_context_release(c);
+  return status;
+}
+
+void tirc_kernel_free(tirc_kernel *k) {
+  if (!k) return;
+  tirc_jit_free(k->jit);
+  tirc_context_release(k->c);
+}
+
+/* --- calls ------------------------------------------------------------------------------------- */
+
+struct tirc_launch {
+  Tirc *c; /* holds this struct */
+  PackedFunc entry;
+  const tirc_runtime *runtime;
+  void **packed;
+};
+
+typedef struct MakeCall {
+  const tirc_kernel *k;
+  tirc_executor *x;
+  int n;
+  const tirc_argument *args;
+  tirc_launch *result;
+} MakeCall;
+
+/* Where code finds a scalar: memory of the size of its dtype. */
+static void *pack_scalar(Tirc *c, DType t, int64_t i, double f) {
+  Tensor cell = {.dtype = t, .count = 1, .data = tirc_alloc(c, 8)};
+  if (tirc_dtype_is_float(t)) tirc_tensor_set(&cell, 0, f);
+  else tirc_tensor_set_int(&cell, 0, i);
+  return cell.data;
+}
+
+/* The value of a symbolic extent of the lowered function: by identity, else by name. */
+static int64_t symbol_value(int n, Expr *symbols, const int64_t *values, Expr wanted) {
+  for (int i = 0; i < n; i++)
+    if (symbols[i] == wanted) return values[i];
+  for (int i = 0; i < n; i++)
+    if (strcmp(symbols[i]->u.s, wanted->u.s) == 0) return values[i];
+  return 0;
+}
+
+static void make_call(Tirc *c, void *self) {
+  MakeCall *p = self;
+  const tirc_kernel *k = p->k;
+  Expr *symbols, *extra;
+  int n_symbols = tirc_symbolic_params(c, k->func, &symbols);
+  int n_extra = tirc_symbolic_params(c, k->lowered, &extra);
+  int64_t *values = tirc_new_array(c, int64_t, n_symbols);
+  tirc_bind_arguments(c, k->func, p->n, tirc_api_arguments(c, p->n, p->args), values);
+  tirc_launch *launch = tirc_new(c, tirc_launch);
+  *launch = (tirc_launch){.c = c, .entry = k->entry};
+  launch->runtime = p->x ? tirc_kernel_runtime_abi(p->x->runtime) : NULL;
+  launch->packed = tirc_new_array(c, void *, p->n + n_extra);
+  for (int i = 0; i < p->n; i++)
+    launch->packed[i] = k->func->buffers[i] ? p->args[i].array->t->data
+                                          : pack_scalar(c, k->func->params[i]->dtype, p->args[i].i,
+                                                        p->args[i].f);
+  for (int i = 0; i < n_extra; i++)
+    launch->packed[p->n + i] =
+        pack_scalar(c, extra[i]->dtype, symbol_value(n_symbols, symbols, values, extra[i]), 0);
+  p->result = launch;
+}
+
+tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n, const tirc_argument *args,
+                          tirc_launch **out, tirc_error **error) {
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  MakeCall p = {.k = k, .x = x, .n = n, .args = args};
+  tirc_status status = tirc_api_guard(c, make_call, &p, &k->sources, error);
+  if (status == TIRC_OK) *out = p.result;
+  else tirc_context_release(c);
+  return status;
+}
+int tirc_launch_run(tirc_launch *launch) { return launch->entry(launch->packed, launch->runtime); }
+void tirc_launch_free(tirc_launch *launch) {
+  if (launch) tirc_context_release(launch->c);
+}
+
+tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
+                            const tirc_argument *args, tirc_error **error) {
+  tirc_launch *launch;
+  tirc_status status = tirc_launch_new(k, x, n, args, &launch, error);
+  if (status != TIRC_OK) return status;
+  int failed = tirc_launch_run(launch);
+  tirc_launch_free(launch);
+  return failed ? tirc_api_no_memory(error) : TIRC_OK;
+}
+
+double tirc_seconds(void) { return tirc_now(); }
+double tirc_machine_peak(int threads) { return tirc_fma_peak(threads); }
+void tirc_machine_name(char *out, size_t size) {
+  if (size) tirc_cpu_name(out, size > 256 ? 256 : (int)size);
+}

@@ -1,0 +1,239 @@
+/* Programs: reading, printing, comparing, scheduling, lowering, code. */
+#include "api.h"
+
+#include "../codegen/llvm/llvm.h"
+#include "../ir/equal.h"
+#include "../ir/print.h"
+#include "../ir/verify.h"
+#include "../parser/program.h"
+#include "../passes/lower/lower.h"
+#include "../passes/schedule/schedule.h"
+#include "../passes/script/script.h"
+
+tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources) {
+  tirc_module *r = tirc_new(c, tirc_module);
+  *r = (tirc_module){.c = c, .m = m, .sources = *sources};
+  r->params = tirc_new_array(c, tirc_param *, m->n_funcs);
+  for (int i = 0; i < m->n_funcs; i++) r->params[i] = tirc_api_params(c, m->funcs[i]);
+  return r;
+}
+
+void tirc_module_free(tirc_module *m) {
+  if (m) tirc_context_release(m->c);
+}
+
+const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index) {
+  const Func *f = name ? NULL : tirc_module_main(m);
+  for (int i = 0; i < m->n_funcs; i++)
+    if (f ? m->funcs[i] == f : name && strcmp(m->funcs[i]->name, name) == 0) {
+      if (index) *index = i;
+      return m->funcs[i];
+    }
+  if (name) tirc_fail(c, (Loc){m->file, 0, 0}, "name", NULL, "there is no function \"%s\"", name);
+  tirc_fail(c, (Loc){m->file, 0, 0}, "name", "call one of them main, or name one",
+            "the module has %d functions and none is called main", m->n_funcs);
+}
+
+/* A source that stays: in the arena of c. */
+static Source keep_source(Tirc *c, Source s) {
+  return (Source){tirc_strdup(c, s.name ? s.name : "<text>"), tirc_strndup(c, s.text, s.length),
+                  s.length};
+}
+
+/* Work whose result is a new module: on failure its context is released. */
+static tirc_status make_module(void (*body)(Tirc *c, void *self), void *self, Sources *sources,
+                               tirc_module **made, tirc_module **out, tirc_error **error) {
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  tirc_status status = tirc_api_guard(c, body, self, sources, error);
+  if (status == TIRC_OK) *out = *made;
+  else tirc_context_release(c);
+  return status;
+}
+
+/* --- parsing ----------------------------------------------------------------------------------- */
+
+typedef struct Parse {
+  const char *path; /* NULL: text is given */
+  Source text;
+  int n_defines;
+  const tirc_define *defines;
+  Sources sources;
+  tirc_module *result;
+} Parse;
+
+static void parse(Tirc *c, void *self) {
+  Parse *p = self;
+  Source source = p->path ? tirc_read_source(c, p->path) : keep_source(c, p->text);
+  p->sources = (Sources){1, {source}};
+  Define *defines = tirc_new_array(c, Define, p->n_defines);
+  for (int i = 0; i < p->n_defines; i++)
+    defines[i] = (Define){tirc_strdup(c, p->defines[i].name), tirc_strdup(c, p->defines[i].value)};
+  const Module *m = tirc_parse_module(c, &source, p->n_defines, defines);
+  tirc_verify(c, m);
+  p->result = tirc_api_module(c, m, &p->sources);
+}
+
+tirc_status tirc_module_read(const char *path, int n_defines, const tirc_define *defines,
+                             tirc_module **out, tirc_error **error) {
+  Parse p = {.path = path, .n_defines = n_defines, .defines = defines};
+  return make_module(parse, &p, &p.sources, &p.result, out, error);
+}
+
+tirc_status tirc_module_parse(const char *text, size_t length, const char *name, int n_defines,
+                              const tirc_define *defines, tirc_module **out, tirc_error **error) {
+  Parse p = {.text = {name, text, length}, .n_defines = n_defines, .defines = defines};
+  return make_module(parse, &p, &p.sources, &p.result, out, error);
+}
+
+/* --- printing, comparing ----------------------------------------------------------------------- */
+
+typedef struct Texts {
+  const tirc_module *a, *b;
+  char *text;
+} Texts;
+
+static void print(Tirc *c, void *self) {
+  Texts *t = self;
+  const char *s = tirc_print_module(c, t->a->m, NULL);
+  t->text = tirc_api_copy(c, s, strlen(s));
+}
+tirc_status tirc_module_print(const tirc_module *m, char **text, tirc_error **error) {
+  Texts t = {.a = m};
+  tirc_status status = tirc_api_scratch(print, &t, &m->sources, error);
+  if (status == TIRC_OK) *text = t.text;
+  return status;
+}
+
+static void compare(Tirc *c, void *self) {
+  Texts *t = self;
+  const char *s = tirc_module_difference(c, t->a->m, t->b->m);
+  t->text = s ? tirc_api_copy(c, s, strlen(s)) : NULL;
+}
+tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b, char **difference,
+                                tirc_error **error) {
+  Texts t = {.a = a, .b = b};
+  tirc_status status = tirc_api_scratch(compare, &t, &a->sources, error);
+  if (status == TIRC_OK) *difference = t.text;
+  return status;
+}
+
+/* --- scheduling -------------------------------------------------------------------------------- */
+
+typedef struct Schedule {
+  const tirc_module *from;
+  const char *path;
+  Source text;
+  tirc_schedule_options options;
+  Sources sources;
+  tirc_module *result;
+} Schedule;
+
+static void hand_out_text(void *self, const char *text) {
+  const tirc_schedule_options *o = &((Schedule *)self)->options;
+  o->print(o->self, text);
+}
+static void hand_out_trace(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
+  const tirc_schedule_options *o = &((Schedule *)self)->options;
+  (void)s;
+  o->trace(o->self, call, loc.file, loc.line, diag ? diag->message : NULL);
+}
+
+static void report_warnings(Tirc *c, const Sched *s, const tirc_schedule_options *o) {
+  for (int i = 0; i < s->warnings.n; i++) {
+    Warning w = s->warnings.at[i];
+    if (o->strict) {
+      c->diag = (Diag){.status = TIRC_STATUS_NO, .code = "warning", .loc = w.loc,
+                       .message = w.message, .hint = "leave out --strict to accept it"};
+      tirc_throw(c);
+    }
+    if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message);
+  }
+}
+
+static void schedule(Tirc *c, void *self) {
+  Schedule *p = self;
+  p->sources = p->from->sources;
+  if (p->sources.n > 1) p->sources.n = 1;
+  Source source = p->path ? tirc_read_source(c, p->path) : keep_source(c, p->text);
+  p->sources.at[p->sources.n++] = source;
+  Sched *s = tirc_sched_new(c, p->from->m);
+  s->target = p->options.target ? tirc_strdup(c, p->options.target) : "haswell";
+  ScriptLimits limits = {.steps = p->options.max_steps};
+  tirc_run_script(s, &source, &limits, p->options.print ? hand_out_text : NULL,
+                  p->options.trace ? hand_out_trace : NULL, p);
+  report_warnings(c, s, &p->options);
+  p->result = tirc_api_module(c, s->mod, &p->sources);
+}
+
+static tirc_status run_schedule(Schedule *p, const tirc_schedule_options *options,
+                                tirc_module **out, tirc_error **error) {
+  if (options) p->options = *options;
+  return make_module(schedule, p, &p->sources, &p->result, out, error);
+}
+tirc_status tirc_module_schedule(const tirc_module *m, const char *path,
+                                 const tirc_schedule_options *options, tirc_module **out,
+                                 tirc_error **error) {
+  return run_schedule(&(Schedule){.from = m, .path = path}, options, out, error);
+}
+tirc_status tirc_module_schedule_text(const tirc_module *m, const char *text, size_t length,
+                                      const char *name, const tirc_schedule_options *options,
+                                      tirc_module **out, tirc_error **error) {
+  return run_schedule(&(Schedule){.from = m, .text = {name, text, length}}, options, out, error);
+}
+
+/* --- lowering, code ---------------------------------------------------------------------------- */
+
+typedef struct Lower {
+  const tirc_module *from;
+  void (*after)(void *, const char *, const char *);
+  void *after_self;
+  tirc_module *result;
+  tirc_emit_kind kind;
+  const char *target;
+  Code code;
+  Sources sources;
+} Lower;
+
+static void show_pass(void *self, const char *pass, const Module *m) {
+  Lower *p = self;
+  p->after(p->after_self, pass, tirc_print_module(m->c, m, NULL));
+}
+
+static void lower(Tirc *c, void *self) {
+  Lower *p = self;
+  const Module *m = p->from->m;
+  tirc_context_depend(c, m->c);
+  if (!p->from->lowered) m = tirc_lower(c, m, p->after ? show_pass : NULL, p);
+  p->result = tirc_api_module(c, m, &p->sources);
+  p->result->lowered = true;
+}
+tirc_status tirc_module_lower(const tirc_module *m,
+                              void (*after)(void *self, const char *pass, const char *text),
+                              void *self, tirc_module **out, tirc_error **error) {
+  Lower p = {.from = m, .after = after, .after_self = self, .sources = m->sources};
+  return make_module(lower, &p, &p.sources, &p.result, out, error);
+}
+
+static void emit(Tirc *c, void *self) {
+  static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
+  Lower *p = self;
+  if (p->kind == TIRC_EMIT_HEADER) {
+    const char *text = tirc_c_header(c, p->from->m);
+    p->code = (Code){text, strlen(text)};
+  } else {
+    const Module *m = p->from->m;
+    if (!p->from->lowered) m = tirc_lower(c, m, NULL, NULL);
+    p->code = tirc_llvm_emit(c, m, p->target ? p->target : "haswell", kinds[p->kind]);
+  }
+  p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
+}
+tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
+                             char **bytes, size_t *n, tirc_error **error) {
+  Lower p = {.from = m, .kind = kind, .target = target};
+  tirc_status status = tirc_api_scratch(emit, &p, &m->sources, error);
+  if (status != TIRC_OK) return status;
+  *bytes = (char *)(uintptr_t)p.code.bytes;
+  *n = p.code.n;
+  return status;
+}

@@ -1,0 +1,26 @@
+#include "timer.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+double tirc_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void tirc_cpu_name(char *out, int size) {
+  char line[256];
+  snprintf(out, (size_t)size, "unknown");
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  if (!f) return;
+  while (fgets(line, sizeof line, f)) {
+    char *value = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
+    if (!value) continue;
+    value[strcspn(value, "\n")] = 0;
+    snprintf(out, (size_t)size, "%s", value + 1 + (value[1] == ' '));
+    break;
+  }
+  fclose(f);
+}

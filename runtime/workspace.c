@@ -1,0 +1,84 @@
+#include "workspace.h"
+
+#include "pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { KEPT = 32, HUGE_PAGE = 2 << 20, LINE = 64 };
+
+/* Blocks are rounded up to whole pages or huge pages, so that those of one kernel fit each other. */
+typedef struct Free {
+  void *p;
+  size_t size;
+} Free;
+
+struct KernelRuntime {
+  tirc_runtime abi;
+  Pool *pool;
+  pthread_mutex_t lock;
+  int n;
+  Free kept[KEPT];
+};
+
+static size_t block_size(size_t bytes) {
+  size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : 4096;
+  return bytes > SIZE_MAX - unit ? 0 : (bytes + unit - 1) / unit * unit + (bytes ? 0 : unit);
+}
+
+static void *allocate(void *self, size_t bytes) {
+  KernelRuntime *r = self;
+  size_t size = block_size(bytes);
+  void *p = NULL;
+  if (size == 0) return NULL;
+  pthread_mutex_lock(&r->lock);
+  for (int i = r->n - 1; i >= 0 && !p; i--)
+    if (r->kept[i].size == size) {
+      p = r->kept[i].p;
+      r->kept[i] = r->kept[--r->n];
+    }
+  pthread_mutex_unlock(&r->lock);
+  if (p) return p;
+  p = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : LINE, size);
+  if (p && size >= HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
+  return p;
+}
+
+static void release(void *self, void *p, size_t bytes) {
+  KernelRuntime *r = self;
+  if (!p) return;
+  pthread_mutex_lock(&r->lock);
+  if (r->n == KEPT) free(r->kept[--r->n].p);
+  r->kept[r->n++] = (Free){p, block_size(bytes)};
+  pthread_mutex_unlock(&r->lock);
+}
+
+static void parallel_for(void *self, int64_t n, void (*body)(int64_t, void *), void *closure,
+                         int64_t chunks) {
+  KernelRuntime *r = self;
+  tirc_pool_run(r->pool, n, body, closure, chunks);
+}
+
+KernelRuntime *tirc_kernel_runtime_new(int threads) {
+  KernelRuntime *r = calloc(1, sizeof *r);
+  if (!r) return NULL;
+  r->pool = tirc_pool_new(threads);
+  if (!r->pool) {
+    free(r);
+    return NULL;
+  }
+  pthread_mutex_init(&r->lock, NULL);
+  r->abi = (tirc_runtime){r, parallel_for, allocate, release};
+  return r;
+}
+
+void tirc_kernel_runtime_free(KernelRuntime *r) {
+  if (!r) return;
+  for (int i = 0; i < r->n; i++) free(r->kept[i].p);
+  tirc_pool_free(r->pool);
+  pthread_mutex_destroy(&r->lock);
+  free(r);
+}
+
+const tirc_runtime *tirc_kernel_runtime_abi(const KernelRuntime *r) { return &r->abi; }

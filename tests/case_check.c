@@ -1,0 +1,137 @@
+/* Running one case and comparing: the verdict, the failing call, the resulting program; and the laws
+ * that hold for every schedule: a failed call leaves the module byte for byte as it was, and what the
+ * printer prints reads back as the same program. */
+#include "cases.h"
+#include "ir/equal.h"
+#include "ir/print.h"
+#include "parser/program.h"
+#include "passes/script/script.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct Run {
+  Tirc *c;
+  const char *text;      /* the module as it printed after the last call */
+  const char *violation; /* of a law, or NULL */
+} Run;
+
+static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
+  Run *run = self;
+  (void)loc;
+  if (run->violation) return;
+  const char *text = tirc_print_module(run->c, s->mod, NULL);
+  if (diag && strcmp(text, run->text))
+    run->violation = tirc_format(run->c, "%s failed (%s), but the module changed to\n%s", call,
+                                 diag->message, text);
+  run->text = text;
+}
+
+static const Module *parse(Tirc *c, const char *name, const char *text) {
+  Source source = {name, text, strlen(text)};
+  return tirc_parse_module(c, &source, 0, NULL);
+}
+
+/* The line of the schedule that is its n-th non-empty one. */
+static int line_of_call(const char *schedule, int n) {
+  int line = 1, seen = 0;
+  for (const char *s = schedule; *s; line++) {
+    size_t length = strcspn(s, "\n");
+    if (strspn(s, " \t\r") < length && ++seen == n) return line;
+    s += length + (s[length] == '\n');
+  }
+  return 0;
+}
+
+static const char *verdict_of(const Diag *diag) {
+  return diag->status == TIRC_STATUS_NO ? "ScheduleError" : "argument-error";
+}
+
+static const char *describe(Tirc *c, const Diag *d) {
+  return tirc_format(c, "%s:%d:%d: [%s] %s%s%s", d->loc.file ? d->loc.file : "?", d->loc.line,
+                     d->loc.column, d->code, d->message, d->condition ? "; " : "",
+                     d->condition ? d->condition : "");
+}
+
+/* Whether a failure is one that the case expects; NULL or why not. */
+static const char *check_failure(Tirc *c, const Case *test, const Diag *diag) {
+  bool any = test->reference_fault || !strcmp(test->verdict, "other-error");
+  if (!strcmp(diag->code, "limit") || !strcmp(diag->code, "memory")) return describe(c, diag);
+  if (!any && strcmp(test->verdict, verdict_of(diag)))
+    return tirc_format(c, "expected %s, got %s: %s", test->verdict, verdict_of(diag),
+                       describe(c, diag));
+  if (any && diag->status != TIRC_STATUS_NO && strcmp(test->verdict, "other-error"))
+    return tirc_format(c, "expected a ScheduleError, got %s", describe(c, diag));
+  int line = line_of_call(test->schedule, test->fails_at_call);
+  if (test->fails_at_call && !any && diag->loc.line != line)
+    return tirc_format(c, "expected line %d to fail, got %s", line, describe(c, diag));
+  if (test->code && strcmp(test->code, diag->code))
+    return tirc_format(c, "expected code %s, got %s", test->code, describe(c, diag));
+  if (test->message && !strstr(diag->message, test->message))
+    return tirc_format(c, "the message lacks '%s': %s", test->message, describe(c, diag));
+  return NULL;
+}
+
+static const char *check_round_trip(Tirc *c, const Module *m) {
+  const char *text = tirc_print_module(c, m, NULL);
+  const Module *again = parse(c, "printed", text);
+  const char *difference = tirc_module_difference(c, m, again);
+  if (difference) return tirc_format(c, "printed and parsed again: %s\n%s", difference, text);
+  const char *twice = tirc_print_module(c, again, NULL);
+  return strcmp(text, twice)
+             ? tirc_format(c, "printed twice, it differs:\n%s\n--- and\n%s", text, twice)
+             : NULL;
+}
+
+static const char *check_result(Tirc *c, const Case *test, const Module *m) {
+  bool any = test->reference_fault || !strcmp(test->verdict, "other-error");
+  if (strcmp(test->verdict, "legal") && !any)
+    return tirc_format(c, "expected %s at line %d, but it is legal", test->verdict,
+                       line_of_call(test->schedule, test->fails_at_call));
+  if (test->result && !test->reference_fault) {
+    const Module *expected = parse(c, "result", test->result);
+    const char *difference = tirc_module_difference(c, expected, m);
+    if (difference)
+      return tirc_format(c, "the result differs: %s\n%s", difference, tirc_print_module(c, m, NULL));
+  }
+  return check_round_trip(c, m);
+}
+
+static const char *check(Tirc *c, const Case *test) {
+  const Module *m = parse(c, "program", test->program);
+  Sched *s = tirc_sched_new(c, m);
+  Run *run = tirc_new(c, Run);
+  *run = (Run){.c = c, .text = tirc_print_module(c, s->mod, NULL)};
+  Source schedule = {"schedule", test->schedule, strlen(test->schedule)};
+  const char *failure;
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    tirc_run_script(s, &schedule, NULL, NULL, watch, run);
+    TIRC_END(c, trap);
+    failure = check_result(c, test, s->mod);
+  } else {
+    Diag diag = c->diag;
+    failure = check_failure(c, test, &diag);
+  }
+  return failure ? failure : run->violation;
+}
+
+char *case_check(const Case *test) {
+  Tirc *c = tirc_context_new();
+  char *out;
+  if (!c) return strdup("no memory");
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    const char *failure = check(c, test);
+    out = failure ? strdup(failure) : NULL;
+    TIRC_END(c, trap);
+  } else {
+    const Diag *d = &c->diag;
+    char buf[1000];
+    snprintf(buf, sizeof buf, "unexpected: %s:%d:%d: [%s] %s", d->loc.file ? d->loc.file : "?",
+             d->loc.line, d->loc.column, d->code, d->message);
+    out = strdup(buf);
+  }
+  tirc_context_release(c);
+  return out;
+}

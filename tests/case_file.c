@@ -1,0 +1,70 @@
+/* Reading .case files: a head of `key: value` lines, then parts that each start with `--- name`. */
+#include "cases.h"
+#include "passes/schedule/schedule.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+static const char *next_line(const char *s) {
+  const char *end = strchr(s, '\n');
+  return end ? end + 1 : s + strlen(s);
+}
+
+static char *line_text(Tirc *c, const char *s) { return tirc_strndup(c, s, strcspn(s, "\r\n")); }
+
+static bool head_line(Tirc *c, const char *line, Case *out) {
+  char *key = line_text(c, line), *value = strchr(key, ':');
+  if (!value) return false;
+  *value++ = 0;
+  value += strspn(value, " ");
+  struct {
+    const char *key;
+    const char **text;
+  } rows[] = {
+      {"verdict", &out->verdict}, {"code", &out->code}, {"message", &out->message},
+      {"title", NULL},            {"primitive", NULL},
+  };
+  if (!strcmp(key, "fails-at-call")) return out->fails_at_call = atoi(value), true;
+  if (!strcmp(key, "reference-fault")) return out->reference_fault = !strcmp(value, "yes"), true;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (!strcmp(rows[i].key, key)) {
+      if (rows[i].text) *rows[i].text = value;
+      return true;
+    }
+  return false;
+}
+
+bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const char **why) {
+  *out = (Case){.name = tirc_strdup(c, name)};
+  const char *s = text;
+  for (; *s && strncmp(s, "--- ", 4); s = next_line(s)) {
+    bool blank = !line_text(c, s)[0];
+    if (!blank && !head_line(c, s, out)) return *why = "a line of the head is no known key", false;
+  }
+  while (*s) {
+    const char *part = line_text(c, s + 4), *start = next_line(s), *end = start;
+    while (*end && strncmp(end, "--- ", 4)) end = next_line(end);
+    const char *body = tirc_strndup(c, start, (size_t)(end - start));
+    if (!strcmp(part, "program")) out->program = body;
+    else if (!strcmp(part, "schedule")) out->schedule = body;
+    else if (!strcmp(part, "result")) out->result = body;
+    else return *why = "a part that is not known", false;
+    s = end;
+  }
+  if (!out->verdict) return *why = "no verdict", false;
+  if (!out->program || !out->schedule) return *why = "no program or no schedule", false;
+  return true;
+}
+
+const char *case_unknown_primitive(Tirc *c, const char *schedule) {
+  static const char *const others[] = {"get", "mod", "show", "work_on", "seed", "enter_postproc"};
+  for (const char *at = schedule; (at = strstr(at, "sch.")); at += 4) {
+    size_t n = 4;
+    while (isalnum((unsigned char)at[n]) || at[n] == '_') n++;
+    const char *name = tirc_strndup(c, at + 4, n - 4);
+    bool known = tirc_find_primitive(name) != NULL;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) known |= !strcmp(others[i], name);
+    if (!known) return name;
+  }
+  return NULL;
+}

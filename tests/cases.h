@@ -1,0 +1,27 @@
+/* A case: a program, a schedule, and what must come out. See cases/README.md for the format. */
+#ifndef TIRC_TESTS_CASES_H
+#define TIRC_TESTS_CASES_H
+
+#include "ir/context.h"
+
+#include <stdbool.h>
+
+typedef struct Case {
+  const char *name;    /* file or id */
+  const char *verdict; /* legal, ScheduleError, argument-error, other-error */
+  int fails_at_call;   /* non-empty line of the schedule, from 1; 0: not said */
+  const char *code;    /* of the diagnostic, or NULL */
+  const char *message; /* a text that the diagnostic's message contains, or NULL */
+  bool reference_fault;
+  const char *program, *schedule;
+  const char *result; /* NULL: not said */
+} Case;
+
+/* Reads a .case text into memory of c; false with *why when the file is no case. */
+bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const char **why);
+/* The first primitive that the schedule calls and the library does not have, or NULL. */
+const char *case_unknown_primitive(Tirc *c, const char *schedule);
+/* NULL when all is as the case says; otherwise what differs first, malloc'ed. */
+char *case_check(const Case *test);
+
+#endif

@@ -1,0 +1,235 @@
+/* The two laws, tested on random programs and random schedules:
+ *
+ *   fuzz [--schedules N] [--seed S] [--calls N] [--verbose]
+ *
+ * 1. A primitive preserves what the program computes, or raises: the reference interpreter runs both.
+ * 2. A failed primitive changes nothing: the module prints as before.
+ * And every module on the way is well formed, and prints to a text that parses to the same module.
+ *
+ * A counterexample is made small by leaving calls out, and printed as a program and a script. */
+#include "fuzz.h"
+
+#include "ir/equal.h"
+#include "ir/print.h"
+#include "ir/verify.h"
+#include "parser/program.h"
+#include "passes/script/script.h"
+#include "runtime/interp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_PARAMS = 16, MAX_CALLS = 8, MAX_STEPS = 4000000 };
+
+typedef struct Values { /* one tensor a parameter */
+  int n;
+  Tensor *at[MAX_PARAMS];
+} Values;
+
+typedef struct Case {
+  const char *program;
+  int n_calls;
+  const char *calls[MAX_CALLS];
+} Case;
+
+typedef struct Stats {
+  long legal, refused;
+} Stats;
+
+static void free_values(Values *v) {
+  for (int i = 0; i < v->n; i++)
+    tirc_tensor_free(v->at[i]);
+  v->n = 0;
+}
+
+static void make_values(Tirc *c, const Func *f, Values *out) {
+  Rng r = {42};
+  out->n = 0;
+  for (int i = 0; i < f->n_params && i < MAX_PARAMS; i++) {
+    int64_t shape[4] = {0};
+    for (int d = 0; d < f->buffers[i]->ndim; d++)
+      tirc_const_int(f->buffers[i]->shape[d], &shape[d]);
+    Tensor *t = tirc_tensor_new(c, f->buffers[i]->dtype, f->buffers[i]->ndim, shape);
+    for (int64_t k = 0; k < t->count; k++)
+      tirc_tensor_set(t, k, rng_below(&r, 7) - 3);
+    out->at[out->n++] = t;
+  }
+}
+
+/* NULL, or why the function cannot be run. */
+static const char *interpret(Tirc *c, const Func *f, const Values *v) {
+  Argument args[MAX_PARAMS] = {0};
+  for (int i = 0; i < v->n; i++)
+    args[i].tensor = v->at[i];
+  Trap t;
+  if (TIRC_TRY(c, t)) {
+    tirc_interpret(c, f, v->n, args, MAX_STEPS);
+    TIRC_END(c, t);
+    return NULL;
+  }
+  return tirc_format(c, "running it: [%s] %s", c->diag.code, c->diag.message);
+}
+
+static const char *compare(Tirc *c, const Func *f, const Values *x, const Values *y) {
+  for (int i = 0; i < x->n; i++)
+    for (int64_t k = 0; k < x->at[i]->count; k++) {
+      double a = tirc_tensor_get(x->at[i], k), b = tirc_tensor_get(y->at[i], k);
+      if (a != b)
+        return tirc_format(c, "element %lld of %s is %g, not %g", (long long)k,
+                           f->buffers[i]->name, b, a);
+    }
+  return NULL;
+}
+
+static const char *check_text(Tirc *c, const Module *m) {
+  const char *text = tirc_print_module(c, m, NULL);
+  Trap t;
+  if (TIRC_TRY(c, t)) {
+    tirc_verify(c, m);
+    Source source = {"printed.tir", text, strlen(text)};
+    const char *why = tirc_module_difference(c, m, tirc_parse_module(c, &source, 0, NULL));
+    TIRC_END(c, t);
+    return why ? tirc_format(c, "printed and parsed it differs: %s", why) : NULL;
+  }
+  return tirc_format(c, "[%s] line %d: %s", c->diag.code, c->diag.loc.line, c->diag.message);
+}
+
+static bool run_line(Tirc *c, Sched *s, const char *line) {
+  Source source = {"fuzz.sch", line, strlen(line)};
+  Trap t;
+  if (TIRC_TRY(c, t)) {
+    tirc_run_script(s, &source, NULL, NULL, NULL, NULL);
+    TIRC_END(c, t);
+    return true;
+  }
+  return false;
+}
+
+static const char *step(Tirc *c, Sched *s, const char *line, const Values *expected, Stats *stats) {
+  const char *before = tirc_print_module(c, s->mod, NULL);
+  if (!run_line(c, s, line)) {
+    stats->refused++;
+    if (strcmp(c->diag.code, "internal") == 0)
+      return tirc_format(c, "%s: %s", line, c->diag.message);
+    return strcmp(before, tirc_print_module(c, s->mod, NULL)) == 0
+               ? NULL
+               : tirc_format(c, "%s failed and changed the module", line);
+  }
+  stats->legal++;
+  const char *why = check_text(c, s->mod);
+  if (why)
+    return tirc_format(c, "after %s: %s", line, why);
+  const Func *f = tirc_module_main(s->mod);
+  Values got = {0};
+  make_values(c, f, &got);
+  why = interpret(c, f, &got);
+  if (!why)
+    why = compare(c, f, expected, &got);
+  free_values(&got);
+  return why ? tirc_format(c, "after %s: %s", line, why) : NULL;
+}
+
+/* Runs a case in a context of its own. With `r`, the calls are made up on the way (at most *n).
+ * `why` gets the reason (to be freed) when a law is broken. */
+static bool holds(Case *k, Rng *r, int n, char **why, Stats *stats) {
+  Tirc *c = tirc_context_new();
+  Values expected = {0};
+  const char *volatile broken = NULL;
+  Trap t;
+  if (TIRC_TRY(c, t)) {
+    Source source = {"fuzz.tir", k->program, strlen(k->program)};
+    const Module *m = tirc_parse_module(c, &source, 0, NULL);
+    tirc_verify(c, m);
+    make_values(c, tirc_module_main(m), &expected);
+    broken = interpret(c, tirc_module_main(m), &expected);
+    Sched *s = tirc_sched_new(c, m);
+    for (int i = 0; i < n && !broken; i++) {
+      if (r)
+        k->calls[k->n_calls++] = strdup(fuzz_call(c, r, s));
+      broken = step(c, s, k->calls[i], &expected, stats);
+    }
+    TIRC_END(c, t);
+  } else {
+    broken = tirc_format(c, "[%s] line %d: %s", c->diag.code, c->diag.loc.line, c->diag.message);
+  }
+  free_values(&expected);
+  if (broken && why)
+    *why = strdup(broken);
+  tirc_context_release(c);
+  return !broken;
+}
+
+/* Leaves out calls one by one while a law stays broken. */
+static void shrink(Case *k, char **why) {
+  Stats ignored = {0};
+  for (int i = k->n_calls - 1; i >= 0; i--) {
+    Case less = {.program = k->program};
+    for (int j = 0; j < k->n_calls; j++)
+      if (j != i)
+        less.calls[less.n_calls++] = k->calls[j];
+    char *reason = NULL;
+    if (!holds(&less, NULL, less.n_calls, &reason, &ignored)) {
+      *k = less;
+      free(*why);
+      *why = reason;
+    }
+  }
+}
+
+static void report(long number, const Case *k, const char *why) {
+  printf("counterexample %ld: %s\n--- program\n%s--- schedule\n", number, why, k->program);
+  for (int i = 0; i < k->n_calls; i++)
+    printf("%s\n", k->calls[i]);
+  printf("\n");
+}
+
+static bool one(long number, uint64_t seed, int max_calls, bool verbose, Stats *stats) {
+  Rng r = {seed};
+  Tirc *c = tirc_context_new();
+  Case k = {.program = fuzz_program(c, &r)};
+  char *why = NULL;
+  bool ok = holds(&k, &r, 1 + rng_below(&r, max_calls), &why, stats);
+  char *all[MAX_CALLS];
+  int n = k.n_calls;
+  for (int i = 0; i < n; i++)
+    all[i] = (char *)(uintptr_t)k.calls[i];
+  if (!ok)
+    shrink(&k, &why);
+  if (!ok || verbose)
+    report(number, &k, ok ? "holds" : why);
+  for (int i = 0; i < n; i++)
+    free(all[i]);
+  free(why);
+  tirc_context_release(c);
+  return ok;
+}
+
+int main(int argc, char **argv) {
+  long n = 1000, seed = 1, calls = MAX_CALLS, broken = 0;
+  bool verbose = false;
+  for (int i = 1; i < argc; i++) {
+    if (strcmp(argv[i], "--verbose") == 0)
+      verbose = true;
+    else if (i + 1 < argc && strcmp(argv[i], "--schedules") == 0)
+      n = strtol(argv[++i], NULL, 10);
+    else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0)
+      seed = strtol(argv[++i], NULL, 10);
+    else if (i + 1 < argc && strcmp(argv[i], "--calls") == 0)
+      calls = strtol(argv[++i], NULL, 10);
+    else {
+      fprintf(stderr, "usage: fuzz [--schedules N] [--seed S] [--calls 1..%d] [--verbose]\n",
+              MAX_CALLS);
+      return 2;
+    }
+  }
+  if (calls < 1 || calls > MAX_CALLS)
+    calls = MAX_CALLS;
+  Stats stats = {0};
+  for (long i = 0; i < n; i++) {
+    uint64_t own = (uint64_t)seed * 1000003u + (uint64_t)i;
+    broken += !one(i, own, (int)calls, verbose, &stats);
+  }
+  printf("%ld schedules, %ld legal calls, %ld refused, %ld counterexamples\n", n, stats.legal,
+         stats.refused, broken);
+  return broken ? 1 : 0;
+}

@@ -1,0 +1,166 @@
+/* Random calls, made from the table of primitives: a parameter's kind says what text may stand there.
+ * Blocks and loops are looked up anew in each line, so a line can be left out of a script. */
+#include "fuzz.h"
+
+enum { MAX_BLOCKS = 64 };
+
+typedef struct BlockText {
+  const char *name;
+  int n_loops;
+} BlockText;
+typedef struct Blocks {
+  int n;
+  BlockText at[MAX_BLOCKS];
+} Blocks;
+
+static void collect(Stmt s, int n_loops, Blocks *out) {
+  switch (s->kind) {
+  case STMT_FOR:
+    collect(s->u.loop.body, n_loops + 1, out);
+    break;
+  case STMT_BLOCK:
+    if (out->n < MAX_BLOCKS)
+      out->at[out->n++] = (BlockText){s->u.block.name, n_loops};
+    collect(s->u.block.body, 0, out);
+    break;
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++)
+      collect(s->u.seq.at[i], n_loops, out);
+    break;
+  case STMT_IF:
+    collect(s->u.branch.then_case, n_loops, out);
+    break;
+  default:
+    break;
+  }
+}
+
+/* Names by weight; those that change a function's interface stay out. */
+static const struct {
+  const char *name;
+  int weight;
+} weights[] = {{"compute_at", 8},     {"reverse_compute_at", 8}, {"compute_inline", 4},
+               {"split", 6},          {"fuse", 4},               {"reorder", 4},
+               {"cache_read", 3},     {"cache_write", 3},        {"reverse_compute_inline", 4},
+               {"get_block", 0},      {"get_loops", 0},          {"get_child_blocks", 0},
+               {"get_producers", 0},  {"get_consumers", 0},      {"get_output_blocks", 0},
+               {"transform_layout", 0}, {"bind", 0},             {"pad_einsum", 0}};
+
+static int weight_of(const char *name) {
+  for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
+    if (strcmp(weights[i].name, name) == 0)
+      return weights[i].weight;
+  return 1;
+}
+
+static const Primitive *pick_primitive(Rng *r) {
+  int total = 0;
+  for (int i = 0; i < tirc_n_primitives; i++)
+    total += weight_of(tirc_primitives[i].name);
+  int at = rng_below(r, total);
+  for (int i = 0;; i++)
+    if ((at -= weight_of(tirc_primitives[i].name)) < 0)
+      return &tirc_primitives[i];
+}
+
+static const BlockText *pick_block(Rng *r, const Blocks *b) {
+  /* the root block comes first: seldom a good argument */
+  return &b->at[b->n > 1 && rng_chance(r, 98) ? 1 + rng_below(r, b->n - 1) : 0];
+}
+
+static const char *block_text(Tirc *c, const BlockText *b) {
+  return tirc_format(c, "sch.get_block(\"%s\")", b->name);
+}
+static const char *loop_text(Tirc *c, const BlockText *b, int i) {
+  return tirc_format(c, "sch.get_loops(%s)[%d]", block_text(c, b), i);
+}
+static const char *any_loop(Tirc *c, Rng *r, const Blocks *blocks) {
+  const BlockText *b = pick_block(r, blocks);
+  return loop_text(c, b, b->n_loops ? rng_below(r, b->n_loops) : 0);
+}
+
+static const char *loops_text(Tirc *c, Rng *r, const Blocks *blocks, bool shuffle) {
+  const BlockText *b = pick_block(r, blocks);
+  int at[64], n = b->n_loops < 64 ? b->n_loops : 64;
+  for (int i = 0; i < n; i++)
+    at[i] = i;
+  for (int i = n - 1; shuffle && i > 0; i--) {
+    int k = rng_below(r, i + 1), t = at[i];
+    at[i] = at[k];
+    at[k] = t;
+  }
+  int count = n > 2 ? 2 + rng_below(r, n - 1) : n;
+  int from = n > count ? rng_below(r, n - count + 1) : 0;
+  Text t = {.c = c};
+  tirc_text_add(&t, "");
+  for (int i = from; i < from + count; i++)
+    tirc_text_addf(&t, "%s%s", i > from ? ", " : "", loop_text(c, b, at[i]));
+  return t.at;
+}
+
+static const char *factors_text(Tirc *c, Rng *r) {
+  int n = 2 + rng_below(r, 2), none = rng_chance(r, 90) ? rng_below(r, n) : -1;
+  Text t = {.c = c};
+  for (int i = 0; i < n; i++)
+    if (i == none)
+      tirc_text_addf(&t, "%sNone", i ? ", " : "[");
+    else
+      tirc_text_addf(&t, "%s%d", i ? ", " : "[", rng_chance(r, 3) ? 0 : 1 + rng_below(r, 6));
+  tirc_text_add(&t, "]");
+  return t.at;
+}
+
+/* NULL: no text is known for this parameter. */
+static const char *argument(Tirc *c, Rng *r, const Blocks *b, const char *primitive,
+                            const Param *p) {
+  switch (p->kind) {
+  case PARAM_BLOCK: return block_text(c, pick_block(r, b));
+  case PARAM_LOOP: return any_loop(c, r, b);
+  case PARAM_BLOCK_OR_LOOP:
+    return rng_chance(r, 50) ? any_loop(c, r, b) : block_text(c, pick_block(r, b));
+  case PARAM_LOOPS: return loops_text(c, r, b, strcmp(primitive, "reorder") == 0);
+  case PARAM_FACTORS: return factors_text(c, r);
+  case PARAM_BOOL: return rng_chance(r, 50) ? "True" : "False";
+  case PARAM_INT: return tirc_format(c, "%d", rng_below(r, 4) - 2);
+  case PARAM_BUFFER_INDEX: return rng_chance(r, 80) ? "0" : "1";
+  case PARAM_OPT_BLOCKS:
+    return rng_chance(r, 50) ? "None" : tirc_format(c, "[%s]", block_text(c, pick_block(r, b)));
+  case PARAM_STR:
+    if (strcmp(p->name, "storage_scope") == 0)
+      return rng_chance(r, 50) ? "\"global\"" : rng_chance(r, 50) ? "\"local\"" : "\"shared\"";
+    return strcmp(p->name, "ann_key") == 0 ? "\"note\"" : NULL;
+  case PARAM_ANY: return strcmp(p->name, "ann_val") == 0 ? "1" : NULL;
+  default: return NULL;
+  }
+}
+
+static const char *try_call(Tirc *c, Rng *r, const Primitive *p, const Blocks *b) {
+  Text t = {.c = c};
+  tirc_text_addf(&t, "sch.%s(", p->name);
+  bool first = true;
+  for (int i = 0; i < p->n_params; i++) {
+    const Param *q = &p->params[i];
+    bool optional = q->default_text != NULL;
+    bool changes_numbers = strcmp(q->name, "disable_predication") == 0;
+    if (optional && (changes_numbers || rng_chance(r, 70)))
+      continue;
+    const char *text = argument(c, r, b, p->name, q);
+    if (!text)
+      return NULL;
+    tirc_text_addf(&t, optional ? "%s%s=%s" : "%s%s%s", first ? "" : ", ", optional ? q->name : "",
+                   text);
+    first = false;
+  }
+  tirc_text_add(&t, ")");
+  return t.at;
+}
+
+const char *fuzz_call(Tirc *c, Rng *r, Sched *s) {
+  Blocks blocks = {0};
+  collect(tirc_module_main(s->mod)->body, 0, &blocks);
+  for (;;) {
+    const char *text = try_call(c, r, pick_primitive(r), &blocks);
+    if (text)
+      return text;
+  }
+}

@@ -1,0 +1,363 @@
+/* Random programs. Each stage reads one or two tensors that exist already and writes a new one; a
+ * tensor that nobody reads is an output, what is left between is allocated. How the loops of a stage
+ * look (one a dimension, fused, split with a predicate, shared with the stage before) varies too. */
+#include "fuzz.h"
+
+enum { MAX_TENSORS = 16, MAX_ITERS = 6 };
+
+typedef struct Shape {
+  int n, at[4];
+} Shape;
+typedef struct TensorText {
+  char name;
+  Shape shape;
+  bool input, read;
+} TensorText;
+typedef struct Iter {
+  int extent;
+  bool reduce;
+} Iter;
+
+typedef struct Gen {
+  Tirc *c;
+  Rng *r;
+  int n, n_loops, n_weights;
+  TensorText at[MAX_TENSORS];
+  Text body;
+} Gen;
+
+/* What a stage does: its iterators are v0, v1, ... */
+typedef struct Stage {
+  int n_iters;
+  Iter iters[MAX_ITERS];
+  const char *out, *value, *init; /* "v0, v1", an expression, or NULL */
+} Stage;
+
+static TensorText *add_tensor(Gen *g, Shape shape, bool input) {
+  TensorText *t = &g->at[g->n];
+  *t = (TensorText){(char)('A' + g->n), shape, input, false};
+  g->n++;
+  return t;
+}
+static TensorText *pick(Gen *g) { return &g->at[rng_chance(g->r, 60) ? g->n - 1 : rng_below(g->r, g->n)]; }
+
+static const char *load(Gen *g, TensorText *t, const char *indices) {
+  t->read = true;
+  return tirc_format(g->c, "%c[%s]", t->name, indices);
+}
+/* "v0, v1", with one of them replaced. */
+static const char *iters_text(Gen *g, int n, int replaced, const char *with) {
+  Text t = {.c = g->c};
+  tirc_text_add(&t, "");
+  for (int i = 0; i < n; i++)
+    if (i == replaced)
+      tirc_text_addf(&t, "%s%s", i ? ", " : "", with);
+    else
+      tirc_text_addf(&t, "%sv%d", i ? ", " : "", i);
+  return t.at;
+}
+static const char *plain(Gen *g, int n) { return iters_text(g, n, -1, ""); }
+
+/* --- kinds of stages ----------------------------------------------------------------------------- */
+
+static Stage over(Gen *g, Shape shape) {
+  Stage s = {.n_iters = shape.n, .out = plain(g, shape.n)};
+  for (int i = 0; i < shape.n; i++)
+    s.iters[i] = (Iter){shape.at[i], false};
+  return s;
+}
+
+static Shape elementwise(Gen *g, Stage *s) {
+  static const char *const forms[] = {"%s + T.float32(1)", "%s * T.float32(2)",
+                                      "T.max(%s, T.float32(0))", "T.float32(3) - %s"};
+  TensorText *t = pick(g);
+  *s = over(g, t->shape);
+  const char *x = load(g, t, plain(g, t->shape.n));
+  switch (rng_below(g->r, 4)) {
+  case 0: s->value = tirc_format(g->c, forms[0], x); break;
+  case 1: s->value = tirc_format(g->c, forms[1], x); break;
+  case 2: s->value = tirc_format(g->c, forms[2], x); break;
+  default: s->value = tirc_format(g->c, forms[3], x); break;
+  }
+  return t->shape;
+}
+
+static Shape binary(Gen *g, Stage *s) {
+  TensorText *t = pick(g), *other = NULL;
+  for (int i = 0; i < g->n; i++) {
+    bool same = g->at[i].shape.n == t->shape.n;
+    for (int d = 0; same && d < t->shape.n; d++)
+      same = g->at[i].shape.at[d] == t->shape.at[d];
+    if (same && (!other || rng_chance(g->r, 50)))
+      other = &g->at[i];
+  }
+  *s = over(g, t->shape);
+  const char *at = plain(g, t->shape.n);
+  s->value = tirc_format(g->c, "%s + %s", load(g, t, at), load(g, other, at));
+  return t->shape;
+}
+
+static Shape transpose(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  if (t->shape.n < 2)
+    return elementwise(g, s);
+  Shape out = t->shape;
+  out.at[0] = t->shape.at[1];
+  out.at[1] = t->shape.at[0];
+  *s = over(g, out);
+  s->value = load(g, t, out.n == 2 ? "v1, v0" : "v1, v0, v2");
+  return out;
+}
+
+static Shape broadcast(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  Shape out = t->shape;
+  if (out.n >= 3)
+    return elementwise(g, s);
+  out.at[out.n++] = 2 + rng_below(g->r, 5);
+  *s = over(g, out);
+  s->value = tirc_format(g->c, "%s + T.float32(1)", load(g, t, plain(g, t->shape.n)));
+  return out;
+}
+
+static Shape reduction(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  int axis = rng_below(g->r, t->shape.n);
+  Shape out = t->shape;
+  if (out.n < 2)
+    return elementwise(g, s);
+  *s = over(g, t->shape);
+  s->iters[axis].reduce = true;
+  out.n--;
+  Text at = {.c = g->c};
+  for (int i = 0, k = 0; i < t->shape.n; i++)
+    if (i != axis) {
+      tirc_text_addf(&at, "%sv%d", k ? ", " : "", i);
+      out.at[k++] = t->shape.at[i];
+    }
+  s->out = at.at;
+  bool max = rng_chance(g->r, 30);
+  s->init = max ? "T.float32(-1000000)" : "T.float32(0)";
+  s->value = tirc_format(g->c, max ? "T.max(@, %s)" : "@ + %s", load(g, t, plain(g, t->shape.n)));
+  return out;
+}
+
+static Shape matmul(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  if (t->shape.n != 2 || g->n_weights == 2)
+    return binary(g, s);
+  g->n_weights++;
+  Shape w = {2, {t->shape.at[1], 2 + rng_below(g->r, 6)}};
+  TensorText *weights = add_tensor(g, w, true);
+  Shape out = {2, {t->shape.at[0], w.at[1]}};
+  *s = over(g, out);
+  s->iters[s->n_iters++] = (Iter){w.at[0], true};
+  s->init = "T.float32(0)";
+  s->value = tirc_format(g->c, "@ + %s * %s", load(g, t, "v0, v2"), load(g, weights, "v2, v1"));
+  return out;
+}
+
+static Shape stencil(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  int axis = rng_below(g->r, t->shape.n), n = t->shape.n;
+  Shape out = t->shape;
+  if (out.at[axis] < 4)
+    return elementwise(g, s);
+  out.at[axis] -= 2;
+  *s = over(g, out);
+  const char *next = tirc_format(g->c, "v%d + 1", axis), *after = tirc_format(g->c, "v%d + 2", axis);
+  s->value = tirc_format(g->c, "%s + %s + %s", load(g, t, plain(g, n)),
+                         load(g, t, iters_text(g, n, axis, next)),
+                         load(g, t, iters_text(g, n, axis, after)));
+  return out;
+}
+
+static Shape padding(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  int axis = rng_below(g->r, t->shape.n), n = t->shape.n;
+  Shape out = t->shape;
+  out.at[axis] += 2;
+  *s = over(g, out);
+  s->value = tirc_format(
+      g->c, "T.if_then_else(1 <= v%d and v%d < %d, %s, T.float32(0))", axis, axis,
+      out.at[axis] - 1,
+      load(g, t, iters_text(g, n, axis, tirc_format(g->c, "v%d - 1", axis))));
+  return out;
+}
+
+static Shape strided(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  int axis = rng_below(g->r, t->shape.n), n = t->shape.n;
+  bool up = rng_chance(g->r, 50);
+  Shape out = t->shape;
+  if (!up && out.at[axis] < 4)
+    return elementwise(g, s);
+  out.at[axis] = up ? out.at[axis] * 2 : out.at[axis] / 2;
+  *s = over(g, out);
+  s->value = load(g, t, iters_text(g, n, axis, tirc_format(g->c, up ? "v%d // 2" : "v%d * 2", axis)));
+  return out;
+}
+
+static Shape reshape(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  Shape in = t->shape;
+  if (in.n == 2) {
+    Shape out = {1, {in.at[0] * in.at[1]}};
+    *s = over(g, out);
+    s->value = load(g, t, tirc_format(g->c, "v0 // %d, v0 %% %d", in.at[1], in.at[1]));
+    return out;
+  }
+  int factor = in.at[0] % 3 == 0 ? 3 : 2;
+  if (in.n != 1 || in.at[0] % factor)
+    return elementwise(g, s);
+  Shape out = {2, {in.at[0] / factor, factor}};
+  *s = over(g, out);
+  s->value = load(g, t, tirc_format(g->c, "v0 * %d + v1", factor));
+  return out;
+}
+
+/* The store's index is not the iterator itself. */
+static Shape scatter(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  Shape out = t->shape;
+  if (out.n != 1)
+    return transpose(g, s);
+  *s = over(g, out);
+  s->out = tirc_format(g->c, "%d - v0", out.at[0] - 1);
+  s->value = load(g, t, "v0");
+  return out;
+}
+
+static Shape (*const kinds[])(Gen *, Stage *) = {elementwise, elementwise, binary,  transpose,
+                                                 broadcast,   reduction,   matmul,  reduction,
+                                                 stencil,     padding,     strided, reshape,
+                                                 scatter};
+
+/* --- text ----------------------------------------------------------------------------------------- */
+
+static void indent(Gen *g, int depth) {
+  for (int i = 0; i < depth; i++)
+    tirc_text_add(&g->body, "    ");
+}
+
+static void emit_loop(Gen *g, int *depth, const char *var, int extent) {
+  indent(g, (*depth)++);
+  tirc_text_addf(&g->body, "for %s in range(%d):\n", var, extent);
+}
+
+static void emit_block(Gen *g, int depth, const Stage *s, char name, const char *const *bindings,
+                       const char *predicate) {
+  indent(g, depth++);
+  tirc_text_addf(&g->body, "with T.block(\"%c\"):\n", name);
+  for (int i = 0; i < s->n_iters; i++) {
+    indent(g, depth);
+    tirc_text_addf(&g->body, "v%d = T.axis.%s(%d, %s)\n", i,
+                   s->iters[i].reduce ? "reduce" : "spatial", s->iters[i].extent, bindings[i]);
+  }
+  if (predicate) {
+    indent(g, depth);
+    tirc_text_addf(&g->body, "T.where(%s)\n", predicate);
+  }
+  const char *self = tirc_format(g->c, "%c[%s]", name, s->out);
+  if (s->init) {
+    indent(g, depth);
+    tirc_text_add(&g->body, "with T.init():\n");
+    indent(g, depth + 1);
+    tirc_text_addf(&g->body, "%s = %s\n", self, s->init);
+  }
+  indent(g, depth);
+  tirc_text_addf(&g->body, "%s = ", self);
+  for (const char *p = s->value; *p; p++)
+    if (*p == '@')
+      tirc_text_add(&g->body, self);
+    else
+      tirc_text_addn(&g->body, p, 1);
+  tirc_text_add(&g->body, "\n");
+}
+
+/* shared: the variable of a loop that runs over the first iterator already, or NULL. */
+static void emit_stage(Gen *g, int depth, const Stage *s, char name, const char *shared) {
+  const char *bindings[MAX_ITERS], *predicate = NULL;
+  int from = 0, form = rng_below(g->r, 10);
+  if (shared)
+    bindings[from++] = shared;
+  if (form == 0 && !shared && s->n_iters >= 2 && !s->iters[0].reduce && !s->iters[1].reduce) {
+    const char *v = tirc_format(g->c, "f%d", g->n_loops++);
+    emit_loop(g, &depth, v, s->iters[0].extent * s->iters[1].extent);
+    bindings[0] = tirc_format(g->c, "%s // %d", v, s->iters[1].extent);
+    bindings[1] = tirc_format(g->c, "%s %% %d", v, s->iters[1].extent);
+    from = 2;
+  }
+  for (int i = from; i < s->n_iters; i++) {
+    const char *v = tirc_format(g->c, "i%d", g->n_loops++);
+    int n = s->iters[i].extent;
+    if (form == 1 && i == from && !predicate) {
+      const char *w = tirc_format(g->c, "i%d", g->n_loops++);
+      int tile = 2 + rng_below(g->r, 3);
+      emit_loop(g, &depth, v, (n + tile - 1) / tile);
+      emit_loop(g, &depth, w, tile);
+      bindings[i] = tirc_format(g->c, "%s * %d + %s", v, tile, w);
+      if (n % tile)
+        predicate = tirc_format(g->c, "%s < %d", bindings[i], n);
+      continue;
+    }
+    emit_loop(g, &depth, v, n);
+    bindings[i] = v;
+  }
+  emit_block(g, depth, s, name, bindings, predicate);
+}
+
+static const char *declare(Gen *g, const TensorText *t) {
+  Text x = {.c = g->c};
+  for (int i = 0; i < t->shape.n; i++)
+    tirc_text_addf(&x, "%d,%s", t->shape.at[i], i + 1 < t->shape.n ? " " : "");
+  return x.at;
+}
+
+static const char *whole_text(Gen *g) {
+  Text t = {.c = g->c};
+  tirc_text_add(&t, "from tvm.script import tir as T\n\n@T.prim_func\ndef main(");
+  bool first = true;
+  for (int i = 0; i < g->n; i++)
+    if (g->at[i].input || !g->at[i].read) {
+      tirc_text_addf(&t, "%s%c: T.Buffer((%s), \"float32\")", first ? "" : ", ", g->at[i].name,
+                     declare(g, &g->at[i]));
+      first = false;
+    }
+  tirc_text_add(&t, "):\n");
+  for (int i = 0; i < g->n; i++)
+    if (!g->at[i].input && g->at[i].read)
+      tirc_text_addf(&t, "    %c = T.alloc_buffer((%s), \"float32\")\n", g->at[i].name,
+                     declare(g, &g->at[i]));
+  tirc_text_add(&t, g->body.at);
+  return t.at;
+}
+
+const char *fuzz_program(Tirc *c, Rng *r) {
+  Gen g = {.c = c, .r = r, .body = {.c = c}};
+  Shape shape = {.n = 1 + rng_below(r, 3)};
+  for (int i = 0; i < shape.n; i++)
+    shape.at[i] = 2 + rng_below(r, shape.n == 3 ? 5 : 11);
+  add_tensor(&g, shape, true);
+  int n_stages = 1 + rng_below(r, 5);
+  for (int k = 0; k < n_stages; k++) {
+    Stage s;
+    Shape out = kinds[rng_below(r, (int)(sizeof kinds / sizeof kinds[0]))](&g, &s);
+    TensorText *t = add_tensor(&g, out, false);
+    Stage next;
+    if (!s.init && rng_chance(r, 15) && k + 1 < n_stages && t->shape.n > 1) {
+      /* an element-wise stage in the same outer loop */
+      int depth = 1;
+      const char *v = tirc_format(c, "i%d", g.n_loops++);
+      emit_loop(&g, &depth, v, out.at[0]);
+      emit_stage(&g, depth, &s, t->name, v);
+      next = over(&g, out);
+      next.value = tirc_format(c, "%s + T.float32(1)", load(&g, t, plain(&g, out.n)));
+      emit_stage(&g, depth, &next, add_tensor(&g, out, false)->name, v);
+      k++;
+      continue;
+    }
+    emit_stage(&g, 1, &s, t->name, NULL);
+  }
+  return whole_text(&g);
+}

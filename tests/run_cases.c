@@ -1,0 +1,169 @@
+/* run_cases [-v] [--filter TEXT] [--known-only] FILE_OR_FOLDER...
+ * run_cases [-v] [--filter TEXT] [--known-only] --random PROGRAMS.json SEQUENCES.jsonl
+ *
+ * Runs cases and prints those that fail, with the first difference, and a summary. Exit status 1 when
+ * any fails, 2 when a file cannot be read. */
+#include "cases.h"
+
+#include <dirent.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+typedef struct Options {
+  bool verbose, known_only;
+  const char *filter;
+} Options;
+
+typedef struct Tally {
+  int passed, failed, skipped, unreadable;
+} Tally;
+
+static void run_case(const Options *o, Tally *tally, Tirc *c, const Case *test) {
+  if (o->filter && !strstr(test->name, o->filter)) return;
+  const char *unknown = o->known_only ? case_unknown_primitive(c, test->schedule) : NULL;
+  if (unknown) {
+    tally->skipped++;
+    if (o->verbose) printf("skip %s (%s)\n", test->name, unknown);
+    return;
+  }
+  char *failure = case_check(test);
+  *(failure ? &tally->failed : &tally->passed) += 1;
+  if (failure) printf("FAIL %s\n     %s\n", test->name, failure);
+  else if (o->verbose) printf("ok   %s\n", test->name);
+  fflush(stdout);
+  free(failure);
+}
+
+/* --- .case files -------------------------------------------------------------------------------- */
+
+static char *read_file(const char *path) {
+  FILE *f = fopen(path, "rb");
+  if (!f) return NULL;
+  char *text = NULL;
+  size_t n = 0, got = 0;
+  do {
+    text = realloc(text, n + 65537);
+    if (!text) abort();
+    n += got = fread(text + n, 1, 65536, f);
+  } while (got);
+  fclose(f);
+  text[n] = 0;
+  return text;
+}
+
+static void run_file(const Options *o, Tally *tally, const char *path) {
+  Tirc *c = tirc_context_new();
+  Case test;
+  const char *why = "cannot be read";
+  char *text = read_file(path);
+  if (text && case_parse(c, path, text, &test, &why)) {
+    run_case(o, tally, c, &test);
+  } else {
+    fprintf(stderr, "%s: %s\n", path, why);
+    tally->unreadable++;
+  }
+  free(text);
+  tirc_context_release(c);
+}
+
+static int is_case(const struct dirent *entry) {
+  size_t n = strlen(entry->d_name);
+  return entry->d_name[0] != '.' && (n < 5 || !strcmp(entry->d_name + n - 5, ".case"));
+}
+
+static void run_path(const Options *o, Tally *tally, const char *path) {
+  struct stat st;
+  struct dirent **entries;
+  if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
+    run_file(o, tally, path);
+    return;
+  }
+  int n = scandir(path, &entries, is_case, alphasort);
+  for (int i = 0; i < n; i++) {
+    char inner[4096];
+    snprintf(inner, sizeof inner, "%s/%s", path, entries[i]->d_name);
+    run_path(o, tally, inner);
+    free(entries[i]);
+  }
+  if (n >= 0) free(entries);
+}
+
+/* --- random sequences --------------------------------------------------------------------------- */
+
+static const char *text_of(struct json_object *object, const char *key) {
+  struct json_object *value;
+  return json_object_object_get_ex(object, key, &value) ? json_object_get_string(value) : NULL;
+}
+
+static bool sequence_case(Tirc *c, struct json_object *programs, struct json_object *object,
+                          Case *out) {
+  struct json_object *calls, *at;
+  const char *program = text_of(object, "program"), *numbers = text_of(object, "numbers");
+  if (!program || !json_object_object_get_ex(object, "calls", &calls)) return false;
+  Text schedule = {.c = c};
+  for (size_t i = 0; i < json_object_array_length(calls); i++)
+    tirc_text_addf(&schedule, "%s\n", json_object_get_string(json_object_array_get_idx(calls, i)));
+  *out = (Case){
+      .name = tirc_format(c, "%s (%s)", text_of(object, "id"), program),
+      .verdict = text_of(object, "verdict"),
+      .reference_fault = numbers && !strncmp(numbers, "WRONG", 5),
+      .program = text_of(programs, program),
+      .schedule = schedule.at,
+      .result = text_of(object, "result"),
+  };
+  if (json_object_object_get_ex(object, "fails-at-call", &at))
+    out->fails_at_call = json_object_get_int(at);
+  return out->program && out->verdict && out->schedule;
+}
+
+static void run_random(const Options *o, Tally *tally, const char *programs_path,
+                       const char *path) {
+  struct json_object *programs = json_object_from_file(programs_path);
+  FILE *f = fopen(path, "rb");
+  char *line = NULL;
+  size_t cap = 0;
+  if (!programs || !f) {
+    fprintf(stderr, "%s: cannot be read\n", programs ? path : programs_path);
+    tally->unreadable++;
+  }
+  while (programs && f && getline(&line, &cap, f) > 0) {
+    struct json_object *object = json_tokener_parse(line);
+    Tirc *c = tirc_context_new();
+    Case test;
+    if (object && sequence_case(c, programs, object, &test)) {
+      run_case(o, tally, c, &test);
+    } else {
+      fprintf(stderr, "%s: no sequence: %.60s\n", path, line);
+      tally->unreadable++;
+    }
+    tirc_context_release(c);
+    json_object_put(object);
+  }
+  free(line);
+  if (f) fclose(f);
+  json_object_put(programs);
+}
+
+int main(int argc, char **argv) {
+  Options o = {0};
+  Tally tally = {0};
+  for (int i = 1; i < argc; i++) {
+    if (!strcmp(argv[i], "-v")) o.verbose = true;
+    else if (!strcmp(argv[i], "--known-only")) o.known_only = true;
+    else if (!strcmp(argv[i], "--filter") && i + 1 < argc) o.filter = argv[++i];
+    else if (!strcmp(argv[i], "--random") && i + 2 < argc) {
+      run_random(&o, &tally, argv[i + 1], argv[i + 2]);
+      i += 2;
+    } else if (argv[i][0] == '-') {
+      fprintf(stderr, "usage: run_cases [-v] [--known-only] [--filter TEXT] "
+                      "[--random PROGRAMS SEQUENCES] FILE_OR_FOLDER...\n");
+      return 2;
+    } else {
+      run_path(&o, &tally, argv[i]);
+    }
+  }
+  printf("%d passed, %d failed, %d skipped\n", tally.passed, tally.failed, tally.skipped);
+  return tally.unreadable ? 2 : tally.failed ? 1 : 0;
+}

@@ -1,0 +1,172 @@
+/* One parser for the options of all subcommands, driven by options.def. */
+#include "tool.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef enum Kind { FLAG, STRING, INT, REAL, LIST } Kind;
+typedef struct Option {
+  const char *name;
+  char letter;
+  Kind kind;
+  size_t offset;
+  const char *argument, *commands, *help;
+} Option;
+
+static const Option options[] = {
+#define OPTION(name, letter, kind, field, argument, commands, help)                                \
+  {name, letter, kind, offsetof(Options, field), argument, commands, help},
+#include "options.def"
+#undef OPTION
+};
+enum { N_OPTIONS = sizeof options / sizeof *options };
+
+const Command commands[] = {
+#define COMMAND(name, synopsis, summary, details, min, max, e1, d1, e2, d2)                        \
+  {#name, synopsis, summary, details, {{e1, d1}, {e2, d2}}, min, max, cmd_##name},
+#include "commands.def"
+#undef COMMAND
+};
+const int n_commands = sizeof commands / sizeof *commands;
+
+const Command *find_command(const char *name) {
+  for (int i = 0; i < n_commands; i++)
+    if (strcmp(commands[i].name, name) == 0) return &commands[i];
+  return NULL;
+}
+
+static bool takes(const Command *c, const Option *o) {
+  size_t n = strlen(c->name);
+  for (const char *p = o->commands; (p = strstr(p, c->name)) != NULL; p += n)
+    if ((p == o->commands || p[-1] == ' ') && (p[n] == ' ' || p[n] == 0)) return true;
+  return false;
+}
+
+static bool push(List *l, const char *s) {
+  const char **grown = realloc(l->at, ((size_t)l->n + 1) * sizeof *grown);
+  if (!grown) return false;
+  l->at = grown;
+  l->at[l->n++] = s;
+  return true;
+}
+
+static const Option *find_option(const Command *c, const char *name, size_t n, char letter) {
+  for (int i = 0; i < N_OPTIONS; i++) {
+    bool same = letter ? options[i].letter == letter
+                       : strlen(options[i].name) == n && strncmp(options[i].name, name, n) == 0;
+    if (same && takes(c, &options[i])) return &options[i];
+  }
+  return NULL;
+}
+
+static bool set_option(const Command *c, const Option *option, const char *value, Options *o) {
+  char *field = (char *)o + option->offset, *end = NULL;
+  errno = 0;
+  switch (option->kind) {
+  case FLAG: *(bool *)field = true; return true;
+  case STRING: *(const char **)(void *)field = value; return true;
+  case LIST: return push((List *)(void *)field, value);
+  case INT: *(int64_t *)(void *)field = strtoll(value, &end, 10); break;
+  case REAL: *(double *)(void *)field = strtod(value, &end); break;
+  }
+  if (*value && !*end && !errno && *value != '-') return true;
+  complain(o, NULL, "tirc %s: --%s takes a number, not '%s'", c->name, option->name, value);
+  return false;
+}
+
+/* The option argv[*i], with its value, which may be the next word. */
+static bool parse_option(const Command *c, int argc, char **argv, int *i, Options *o) {
+  const char *word = argv[*i];
+  bool is_long = word[1] == '-';
+  const char *name = word + (is_long ? 2 : 1);
+  size_t n = strcspn(name, "=");
+  const Option *option = find_option(c, name, n, is_long ? 0 : *name);
+  if (!option) {
+    complain(o, "see `tirc help` and the command's --help", "tirc %s has no option '%s'", c->name,
+             word);
+    return false;
+  }
+  const char *value = is_long ? (name[n] ? name + n + 1 : NULL) : (name[1] ? name + 1 : NULL);
+  if (option->kind == FLAG && value) {
+    complain(o, NULL, "tirc %s: --%s takes no value", c->name, option->name);
+    return false;
+  }
+  if (option->kind != FLAG && !value) {
+    if (*i + 1 == argc) {
+      complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->name,
+               option->argument);
+      return false;
+    }
+    value = argv[++*i];
+  }
+  return set_option(c, option, value, o);
+}
+
+static bool check_counts(const Command *c, const Options *o) {
+  if (o->args.n >= c->min_args && (c->max_args < 0 || o->args.n <= c->max_args)) return true;
+  complain(o, "`-` stands for standard input", "usage: tirc %s %s", c->name, c->synopsis);
+  return false;
+}
+
+bool parse_options(const Command *c, int argc, char **argv, Options *o) {
+  bool only_args = false;
+  const char *no_colour = getenv("NO_COLOR");
+  o->colour = isatty(2) && !(no_colour && *no_colour);
+  o->progress = isatty(2);
+  for (int i = 0; i < argc; i++) {
+    if (!only_args && strcmp(argv[i], "--") == 0) only_args = true;
+    else if (only_args || argv[i][0] != '-' || !argv[i][1]) {
+      if (!push(&o->args, argv[i])) return false;
+    } else if (!parse_option(c, argc, argv, &i, o)) return false;
+  }
+  const char *format = o->error_format;
+  o->json_errors = format && strcmp(format, "json") == 0;
+  if (format && !o->json_errors && strcmp(format, "text") != 0) {
+    complain(o, NULL, "tirc %s: --error-format is text or json, not '%s'", c->name, format);
+    return false;
+  }
+  return o->help || check_counts(c, o);
+}
+
+void free_options(Options *o) {
+  List *lists[] = {&o->args, &o->define, &o->in, &o->out};
+  for (int i = 0; i < 4; i++) free(lists[i]->at);
+}
+
+void print_command_help(const Command *c, FILE *to) {
+  fprintf(to, "usage: tirc %s [OPTION]... %s\n\n%c%s.", c->name, c->synopsis,
+          c->summary[0] - ('a' <= c->summary[0] && c->summary[0] <= 'z' ? 32 : 0), c->summary + 1);
+  fprintf(to, "%s%s\n\nOptions:\n", *c->details ? "\n" : "", c->details);
+  for (int i = 0; i < N_OPTIONS; i++) {
+    const Option *o = &options[i];
+    if (!takes(c, o)) continue;
+    char left[64], letter[8] = "";
+    if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "",
+             o->argument ? o->argument : "");
+    fprintf(to, "  %-26s %s\n", left, o->help);
+  }
+  fprintf(to, "\nExamples:\n");
+  for (int i = 0; i < 2; i++)
+    fprintf(to, "  %s\n      %s\n", c->examples[i][0], c->examples[i][1]);
+}
+
+void print_usage(FILE *to) {
+  fprintf(to, "usage: tirc COMMAND [OPTION]... [ARGUMENT]...\n\n"
+              "A small TensorIR compiler: it checks, schedules, lowers, compiles, runs and measures\n"
+              "loop-nest programs written in TVMScript.\n\nCommands:\n");
+  for (int i = 0; i < n_commands; i++) {
+    char left[64];
+    snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].synopsis);
+    fprintf(to, "  %-28s %s\n", left, commands[i].summary);
+  }
+  fprintf(to, "\n`tirc COMMAND --help` shows a command's options and examples.\n"
+              "Exit status: 0 done; 1 the answer is no (a ScheduleError, a failed check, not equal);\n"
+              "2 bad usage, syntax or file.\n\nExamples:\n"
+              "  tirc apply matmul.tir rule_based.sch\n      run a schedule, print the program\n"
+              "  tirc bench matmul.tir baseline.sch rule_based.sch --vs openblas\n"
+              "      measure two schedules and a library\n");
+}

@@ -1,0 +1,91 @@
+/* What the subcommands share: the options, the diagnostics, reading programs and schedules. */
+#ifndef TIRC_TOOLS_TOOL_H
+#define TIRC_TOOLS_TOOL_H
+
+#include "runtime/tirc.h"
+
+#include <stdio.h>
+
+typedef struct List { /* of an option that may be given several times */
+  int n;
+  const char **at;
+} List;
+
+/* Everything that an option can set; see options.def. */
+typedef struct Options {
+  List args; /* what is no option */
+  List define, in, out;
+  const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
+  int64_t script_steps, threads, seed, max_steps;
+  double seconds;
+  bool trace, strict, check, interpret, help;
+  bool json_errors, colour, progress; /* derived */
+} Options;
+
+typedef struct Command {
+  const char *name, *synopsis, *summary, *details;
+  const char *examples[2][2]; /* a command line, and what it does */
+  int min_args, max_args;     /* max -1: any number */
+  int (*run)(Options *o);
+} Command;
+extern const Command commands[];
+extern const int n_commands;
+
+enum { DONE = 0, NO = 1, BAD = 2 };
+
+#define COMMAND(name, ...) int cmd_##name(Options *o);
+#include "commands.def"
+#undef COMMAND
+
+/* options.c */
+const Command *find_command(const char *name);
+/* False after it has reported what is wrong. */
+bool parse_options(const Command *c, int argc, char **argv, Options *o);
+void free_options(Options *o);
+void print_command_help(const Command *c, FILE *to);
+void print_usage(FILE *to);
+
+/* report.c */
+/* Prints the error, frees it and gives the exit status. */
+int report(const Options *o, tirc_error *e);
+/* An error of the command itself: exit status 2. */
+int complain(const Options *o, const char *hint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void warn_about(void *options, const char *file, int line, int column, const char *message);
+const char *paint(const Options *o, const char *colour); /* "" when there are no colours */
+#define BOLD "\033[1m"
+#define RED "\033[1;31m"
+#define GREEN "\033[32m"
+#define YELLOW "\033[33m"
+#define DIM "\033[2m"
+#define RESET "\033[0m"
+
+/* load.c: DONE, or the exit status after the error was reported */
+int load_program(const Options *o, const char *path, tirc_module **out);
+/* With the given -D instead of the options'. */
+int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
+                      tirc_module **out);
+int run_script(const Options *o, const tirc_module *m, const char *path, tirc_module **out);
+/* Program args[0], scheduled by args[1] if there is one. `unscheduled` (or NULL) gets the first. */
+int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out);
+int write_output(const Options *o, const char *path, const char *bytes, size_t n);
+
+/* reference.c: what a program should compute */
+typedef struct Check {
+  double worst, tolerance; /* the largest error relative to max(1, |expected|), and what is allowed */
+  int64_t at;              /* where it is */
+  const char *param;
+  double got, expected;
+  bool ok;
+} Check;
+/* The arrays in args after the program ran on them: by a double-precision product where the program
+ * is a matrix product, otherwise by the reference interpreter. `how` says which. */
+int run_reference(const Options *o, const tirc_module *m, int n, tirc_argument *args,
+                  const char **how);
+Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
+                      const tirc_argument *expected);
+/* Copies of the arrays (scalars as they are); false after an error was reported. */
+bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to);
+void free_arguments(int n, tirc_argument *args);
+
+#endif
