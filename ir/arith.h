@@ -73,7 +73,7 @@ Range tirc_range_of_set(Analyzer *a, IntSet s, Range fallback);
  * mark `source` is a loop variable or a fused sum of splits. */
 typedef struct IterSum IterSum;
 typedef struct IterMark {
-  Expr var;     /* a loop variable; or NULL for a fused one */
+  Expr var;     /* a loop variable, or variable - min; NULL for a fused one */
   IterSum *sum; /* the fused iterators, when var is NULL */
   Expr extent;
 } IterMark;
@@ -122,8 +122,9 @@ const SubspaceDivision *tirc_subspace_divide(Analyzer *a, int n, const Expr *bin
 /* Bijective affine map inverted (TVM's InverseAffineIterMap): from an input variable to its value in
  * terms of `outputs` (one per index of the map). */
 void tirc_inverse_iter_map(Analyzer *a, const IterMap *map, const Expr *outputs, PtrMap *inverse);
-/* The hull of an affine region (TVM's EstimateRegionLowerBound): how far `region` (ndim ranges of
- * expressions) reaches while vars vary over doms under predicate. NULL when it is not affine. */
+/* How far `region` (ndim ranges of expressions) reaches while vars vary over doms under predicate.
+ * strict: TVM's EstimateRegionLowerBound / StrictBound, exact hulls, NULL when the region is not affine.
+ * Otherwise TVM's EstimateRegionUpperBound, which falls back to interval sets and is never NULL. */
 const IntSet *tirc_estimate_region(Analyzer *a, int ndim, const Range *region, int n_vars,
                                    const Expr *vars, const Range *doms, Expr predicate, bool strict);
 

@@ -49,12 +49,6 @@ static int find_flattened(IterRewriter *r, const IterSum *flattened) {
   return -1;
 }
 
-int tirc_iter_fused_index(IterRewriter *r, const IterSum *structured) {
-  for (int i = 0; i < r->fused.n; i++)
-    if (sum_equal(&r->fused.at[i].structured, structured)) return i;
-  return -1;
-}
-
 static int product_size(Tirc *c, Expr e) {
   ExprVec factors = {0};
   tirc_unpack(c, OP_MUL, e, &factors);
@@ -293,7 +287,7 @@ bool tirc_iter_fuse(IterRewriter *r, IterSum sum, bool early, IterSum *out) {
     fresh->extent =
         tirc_add(c, tirc_binary(c, OP_TRUNCDIV, f.expected, f.base_scale), f.tail);
     mark = fresh;
-    FusedIter it = {flattened, structured, mark, f.extra_base};
+    FusedIter it = {flattened, structured, mark, f.extra_base, mark->extent};
     vec_push(c, r->fused, it);
   }
   *out = tirc_iter_one(c, tirc_iter_split_of(c, mark, f.base_scale),
@@ -336,7 +330,7 @@ static bool check_mark(IterRewriter *r, const IterMark *mark, int n, const IterS
     used[j] = true;
     expected = tirc_mul(c, s[j]->lower_factor, s[j]->extent);
   }
-  const IterMark *origin;
+  const IterMark *origin = NULL;
   bool padded = is_padded(r, mark, &origin);
   bool full = tirc_prove_equal(r->a, expected, mark->extent);
   bool divides = full || tirc_iter_divisible(r->a, mark->extent, expected);
@@ -348,9 +342,42 @@ static bool check_mark(IterRewriter *r, const IterMark *mark, int n, const IterS
   return divides && reached;
 }
 
+static bool mark_contains(const IterMark *mark, const IterMark *part) {
+  if (mark == part) return true;
+  for (int i = 0; mark->sum && i < mark->sum->n; i++)
+    if (mark_contains(mark->sum->args[i].source, part)) return true;
+  return false;
+}
+
+/* Whether the indices use a mark only below constrained sums. */
+static bool is_governed(IterRewriter *r, SplitCollector *k, const IterMark *mark) {
+  for (int i = 0; i < r->constrained.n; i++) {
+    const IterMark *whole = r->fused.at[r->constrained.at[i]].mark;
+    if (tirc_mark_splits(k, whole) && mark_contains(whole, mark)) return true;
+  }
+  return false;
+}
+
+/* A predicate that cuts a sum cuts its terms too: indices that use the terms without the sum, and
+ * without a larger constrained sum, are not independent, unless the bound cuts nothing. */
+static bool constraint_respected(IterRewriter *r, SplitCollector *k, const FusedIter *it) {
+  if (tirc_mark_splits(k, it->mark)) return true;
+  bool loose = false;
+  for (int i = 0; i < it->flattened.n; i++) {
+    const IterMark *m = it->flattened.args[i].source;
+    loose = loose || (tirc_mark_splits(k, m) && !is_governed(r, k, m));
+  }
+  return !loose || tirc_prove_equal(r->a, it->mark->extent, it->full_extent);
+}
+
 bool tirc_iter_check(IterRewriter *r, int n, const IterSum *sums) {
   SplitCollector k = {.c = r->c};
   tirc_collect_splits(&k, n, sums);
+  for (int i = 0; i < r->constrained.n && r->level != ITER_LEVEL_NO_CHECK; i++)
+    if (!constraint_respected(r, &k, &r->fused.at[r->constrained.at[i]])) {
+      tirc_iter_fail(r, "the predicate bounds a sum of which the indices use only parts");
+      return false;
+    }
   for (int i = 0; i < k.marks.n; i++) {
     MarkSplits *m = &k.marks.at[i];
     if (!check_mark(r, m->mark, m->splits.n, m->splits.at)) {

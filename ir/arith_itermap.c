@@ -33,8 +33,13 @@ static IterSum add_split(IterRewriter *r, IterSum sum, IterSplit s, Op op) {
     i++;
   Expr before = i < sum.n ? at[i].scale : tirc_lit(c, s.scale->dtype, 0);
   s.scale = tirc_binary(c, op, before, s.scale);
+  int n = i == sum.n ? sum.n + 1 : sum.n;
   at[i] = s;
-  return (IterSum){i == sum.n ? sum.n + 1 : sum.n, at, sum.base};
+  if (tirc_is_int(s.scale, 0)) {
+    n--;
+    memmove(at + i, at + i + 1, (size_t)(n - i) * sizeof *at);
+  }
+  return (IterSum){n, at, sum.base};
 }
 
 static IterValue add_sums(IterRewriter *r, Op op, const IterValue *a, const IterValue *b) {
@@ -46,6 +51,7 @@ static IterValue add_sums(IterRewriter *r, Op op, const IterValue *a, const Iter
 
 static IterValue scale_sum(IterRewriter *r, IterSum sum, Expr by) {
   Tirc *c = r->c;
+  if (tirc_is_int(by, 0)) return free_of_iters(by);
   IterSplit *at = tirc_new_array(c, IterSplit, sum.n);
   for (int i = 0; i < sum.n; i++) {
     at[i] = sum.args[i];
@@ -63,11 +69,7 @@ static IterValue divide_value(IterRewriter *r, Expr e, const IterValue *a, const
     return failed;
   }
   IterSum sum = as_sum(a);
-  if (sum.n == 0) {
-    /* only iterators of extent 1: nothing to split */
-    tirc_iter_fail(r, "the dividend has no iterator");
-    return failed;
-  }
+  if (sum.n == 0) return free_of_iters(tirc_binary(r->c, e->op, sum.base, b->e)); /* extents of 1 */
   if (sum.n > 1 && !tirc_iter_fuse(r, sum, true, &sum)) {
     tirc_iter_fail(r, "the dividend is no single fused iterator");
     return failed;

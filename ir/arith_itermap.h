@@ -16,6 +16,7 @@ typedef struct FusedIter {
   IterSum flattened, structured;
   const IterMark *mark;
   Expr offset;
+  Expr full_extent; /* before any constraint */
 } FusedIter;
 
 /* How a mark is padded so that the divisors that occur divide it. */
@@ -45,8 +46,6 @@ typedef struct IterRewriter {
 
 /* The sum as one split of a fused mark, plus a base; false when it is none. */
 bool tirc_iter_fuse(IterRewriter *r, IterSum sum, bool early, IterSum *out);
-/* Where the flattened form of a structured one is; -1 when it was never fused. */
-int tirc_iter_fused_index(IterRewriter *r, const IterSum *structured);
 bool tirc_iter_split_equal(const IterSplit *x, const IterSplit *y, bool with_scale);
 /* (s + base) op by, for // and %; false (with a reason) when it is no split. */
 bool tirc_iter_divide(IterRewriter *r, Op op, IterSplit s, Expr base, Expr by, IterValue *out);

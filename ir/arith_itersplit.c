@@ -16,6 +16,12 @@ bool tirc_iter_divisible(Analyzer *a, Expr x, Expr by) {
          tirc_prove(a, tirc_eq(a->c, rest, tirc_lit(a->c, rest->dtype, 0)));
 }
 
+static Expr ceildiv(Analyzer *a, Expr x, Expr by) {
+  Tirc *c = a->c;
+  Expr up = tirc_add(c, x, tirc_sub(c, by, tirc_lit(c, by->dtype, 1)));
+  return tirc_simplify(a, tirc_floordiv(c, up, by));
+}
+
 static bool is_zero(Expr e) { return tirc_is_int(e, 0); }
 
 static void constant_factor(Tirc *c, Expr e, Expr *symbolic, int64_t *factor) {
@@ -113,15 +119,16 @@ static void extend_predicate(IterRewriter *r, const IterPadding *p, Expr left, E
 
 static Expr negative(Tirc *c, Expr e) { return tirc_sub(c, tirc_lit(c, e->dtype, 0), e); }
 
-/* Second pass: the padded mark, made when it is first needed. */
-static bool make_padded(IterRewriter *r, IterPadding *p, const IterSplit *s, Expr *left) {
+/* Whether the remainder that s takes is none: (mark // lower) % extent == mark // lower. */
+static bool covers_mark(IterRewriter *r, const IterSplit *s) {
+  Expr reach = tirc_mul(r->c, s->extent, s->lower_factor);
+  return tirc_prove_equal(r->a, reach, s->source->extent) ||
+         tirc_prove_ge(r->a, reach, s->source->extent);
+}
+
+/* The padded mark, made when it is first needed. */
+static void make_padded(IterRewriter *r, IterPadding *p, const IterMark *mark) {
   Tirc *c = r->c;
-  if (!tirc_iter_divisible(r->a, p->left, s->lower_factor)) {
-    tirc_iter_fail(r, "the splits of an iterator need different paddings");
-    return false;
-  }
-  *left = tirc_floordiv(c, p->left, s->lower_factor);
-  const IterMark *mark = s->source;
   Expr edge = tirc_add(c, mark->extent, p->left), zero = tirc_lit(c, edge->dtype, 0);
   Expr right = tirc_iter_divisible(r->a, edge, p->factor)
                    ? zero
@@ -132,7 +139,24 @@ static bool make_padded(IterRewriter *r, IterPadding *p, const IterSplit *s, Exp
   padded->extent = tirc_simplify(r->a, tirc_add(c, edge, right));
   p->padded = padded;
   extend_predicate(r, p, p->left, right, edge);
-  return true;
+}
+
+/* Second pass: with m' = m + L, where lower divides L and the split reaches the end of the mark,
+ *   (m // lower + base) // by == m' // lower // by + (base - L / lower) // by
+ * as long as `by` divides base - L / lower. */
+static bool use_padded(IterRewriter *r, IterPadding *p, const IterSplit *s, Expr base, Expr by,
+                       Expr *left) {
+  Tirc *c = r->c;
+  Analyzer *a = r->a;
+  bool fits = tirc_iter_divisible(a, p->left, s->lower_factor);
+  if (fits) {
+    *left = tirc_floordiv(c, p->left, s->lower_factor);
+    fits = tirc_iter_divisible(a, tirc_simplify(a, tirc_sub(c, base, *left)), by) &&
+           covers_mark(r, s);
+  }
+  if (!fits) tirc_iter_fail(r, "the splits of an iterator need different paddings");
+  else if (!p->padded) make_padded(r, p, s->source);
+  return fits;
 }
 
 /* s + base, padded so that `by` divides: *left is what was added on the left. */
@@ -149,14 +173,17 @@ static bool pad(IterRewriter *r, IterSplit *s, Expr base, Expr by, Expr *left) {
     return false;
   }
   IterPadding *p = find_padding(r, s->source);
-  if (!p || (is_zero(p->left) && tirc_iter_divisible(r->a, s->source->extent, p->factor)))
-    return true;
+  if (!p || (is_zero(p->left) && tirc_iter_divisible(r->a, s->source->extent, p->factor))) {
+    if (is_zero(*left)) return true;
+    tirc_iter_fail(r, "an offset before a division needs padding");
+    return false;
+  }
   if (!tirc_iter_divisible(r->a, p->factor, s->lower_factor) ||
       !tirc_iter_divisible(r->a, p->factor, by)) {
     tirc_iter_fail(r, "the splits of an iterator need different paddings");
     return false;
   }
-  if (!p->padded && !make_padded(r, p, s, left)) return false;
+  if (!use_padded(r, p, s, base, by, left)) return false;
   s->source = p->padded;
   s->extent = tirc_floordiv(c, p->padded->extent, s->lower_factor);
   return true;
@@ -168,6 +195,7 @@ static bool unscale(IterRewriter *r, Op op, IterSplit *s, Expr *base, Expr *by, 
   Tirc *c = r->c;
   Analyzer *a = r->a;
   *done = false;
+  int64_t scale;
   if (tirc_is_int(s->scale, 1)) return true;
   if (tirc_iter_divisible(a, s->scale, *by) &&
       (is_zero(*base) || tirc_iter_divisible(a, *base, *by))) {
@@ -180,7 +208,7 @@ static bool unscale(IterRewriter *r, Op op, IterSplit *s, Expr *base, Expr *by, 
     *out = (IterValue){.sum = tirc_iter_one(c, *s, tirc_floordiv(c, *base, *by))};
     return true;
   }
-  if (!tirc_iter_divisible(a, *by, s->scale) ||
+  if ((tirc_const_int(s->scale, &scale) && scale < 0) || !tirc_iter_divisible(a, *by, s->scale) ||
       (!is_zero(*base) && !tirc_iter_divisible(a, *base, s->scale))) {
     tirc_iter_fail(r, "the scale of an iterator and the divisor do not divide each other");
     return false;
@@ -191,10 +219,13 @@ static bool unscale(IterRewriter *r, Op op, IterSplit *s, Expr *base, Expr *by, 
   return true;
 }
 
-static Expr ceildiv(Analyzer *a, Expr x, Expr by) {
-  Tirc *c = a->c;
-  Expr up = tirc_add(c, x, tirc_sub(c, by, tirc_lit(c, by->dtype, 1)));
-  return tirc_simplify(a, tirc_floordiv(c, up, by));
+/* A split as an iterator of its own. */
+static IterSplit wrapped(Tirc *c, IterSplit s) {
+  IterMark *mark = tirc_new(c, IterMark);
+  mark->sum = tirc_new(c, IterSum);
+  *mark->sum = tirc_iter_one(c, s, tirc_lit(c, s.extent->dtype, 0));
+  mark->extent = s.extent;
+  return tirc_iter_split_of(c, mark, NULL);
 }
 
 static IterValue floordiv_split(IterRewriter *r, IterSplit s, Expr base, Expr by, Expr left) {
@@ -208,14 +239,29 @@ static IterValue floordiv_split(IterRewriter *r, IterSplit s, Expr base, Expr by
     out.lower_factor = by;
     out.extent = ceildiv(a, s.extent, by);
   } else {
-    IterMark *mark = tirc_new(c, IterMark);
-    mark->sum = tirc_new(c, IterSum);
-    *mark->sum = tirc_iter_one(c, s, tirc_lit(c, s.extent->dtype, 0));
-    mark->extent = s.extent;
-    out = (IterSplit){mark, by, ceildiv(a, s.extent, by), tirc_lit(c, by->dtype, 1)};
+    out = wrapped(c, s);
+    out.lower_factor = by;
+    out.extent = ceildiv(a, s.extent, by);
   }
   Expr rest = tirc_simplify_steps(a, tirc_floordiv(c, tirc_sub(c, base, left), by), 6);
   return (IterValue){.sum = tirc_iter_one(c, out, rest)};
+}
+
+/* y % e op by where by does not divide e: no padding of the mark helps. */
+static bool divide_remainder(IterRewriter *r, Op op, IterSplit s, Expr base, Expr by,
+                             IterValue *out) {
+  Tirc *c = r->c;
+  bool low = is_zero(base) && tirc_prove_ge(r->a, by, s.extent);
+  if (op == OP_FLOORMOD && low) {
+    *out = (IterValue){.sum = tirc_iter_one(c, s, base)};
+    return true;
+  }
+  if (op == OP_FLOORDIV && tirc_iter_divisible(r->a, base, by)) {
+    *out = floordiv_split(r, s, base, by, tirc_lit(c, by->dtype, 0));
+    return true;
+  }
+  tirc_iter_fail(r, "the divisors of an iterator do not divide each other");
+  return false;
 }
 
 bool tirc_iter_divide(IterRewriter *r, Op op, IterSplit s, Expr base, Expr by, IterValue *out) {
@@ -232,6 +278,8 @@ bool tirc_iter_divide(IterRewriter *r, Op op, IterSplit s, Expr base, Expr by, I
   bool done;
   if (!unscale(r, op, &s, &base, &by, &done, out)) return false;
   if (done) return true;
+  if (!tirc_iter_divisible(r->a, s.extent, by) && !covers_mark(r, &s))
+    return divide_remainder(r, op, s, base, by, out);
   Expr left;
   if (!pad(r, &s, base, by, &left)) return false;
   if (op == OP_FLOORDIV) {

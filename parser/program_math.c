@@ -338,8 +338,8 @@ static PyValue read_opaque(Reader *r, const Call *call) {
   return tirc_py_expr(tirc_call(r->c, t, call->function->name, n, args));
 }
 
-#define INTRINSIC_1(id, text) {text, "x", IN_VALUE, read_intrinsic, OP_##id}
-#define INTRINSIC_2(id, text) {text, "x y", IN_VALUE, read_intrinsic, OP_##id}
+#define INTRINSIC_1(id, text) {text, "x dtype?", IN_VALUE, read_intrinsic, OP_##id}
+#define INTRINSIC_2(id, text) {text, "x y dtype?", IN_VALUE, read_intrinsic, OP_##id}
 #define INTRINSIC_3(id, text) {text, "x y z", IN_VALUE, read_intrinsic, OP_##id}
 #define OPERATOR(id, text) {text, "a b", IN_VALUE, read_operator, OP_##id}
 #define NODE(id, text) {text, "a b", IN_VALUE, read_node, OP_##id}
@@ -376,7 +376,7 @@ const Function tirc_value_functions[] = {
     {"any", "first *", IN_VALUE, read_any_all, OP_OR},
     {"all", "first *", IN_VALUE, read_any_all, OP_AND},
     {"ceildiv", "a b", IN_VALUE, read_ceildiv, 0},
-    {"if_then_else", "cond true_value false_value", IN_VALUE, read_choice, OP_IF_THEN_ELSE},
+    {"if_then_else", "cond true_value false_value dtype?", IN_VALUE, read_choice, OP_IF_THEN_ELSE},
     {"Select", "condition true_value false_value", IN_VALUE, read_choice, OP_SELECT},
 
     TYPED("bool"), TYPED("int8"), TYPED("int16"), TYPED("int32"), TYPED("int64"), TYPED("uint8"),

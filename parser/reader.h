@@ -9,6 +9,7 @@
 #include "../ir/access.h"
 #include "../ir/arith.h"
 #include "../ir/ir.h"
+#include "../ir/visit.h"
 #include "program.h"
 
 /* What an IR tree may nest; keeps every recursive walk of the compiler bounded. */
@@ -89,14 +90,22 @@ typedef struct BlockFrame {
   Stmt init;
 } BlockFrame;
 
+/* A block at the function's top level that turns out to be the root, whose regions are not inferred, or
+ * not: known at the function's end. */
+typedef struct Uninferred {
+  int at; /* index in the function's body */
+  bool has_reads, has_writes;
+} Uninferred;
+
 typedef struct FuncFrame {
   Body *body;
   const char *name;
   VEC(Expr) params;
   VEC(Buffer) buffers;
   VEC(Buffer) root_allocs;
+  VEC(Uninferred) uninferred;
   Attrs attrs;
-  bool has_attrs;
+  bool has_attrs, has_blocks;
 } FuncFrame;
 
 typedef struct Symbol Symbol;
@@ -217,7 +226,7 @@ Expr tirc_reader_binary(Reader *r, const Syn *at, const char *op, Expr a, Expr b
 void tirc_match_types(Reader *r, const Syn *at, Expr *a, Expr *b);
 void tirc_read_both(Reader *r, const Syn *x, const Syn *y, Expr *a, Expr *b);
 
-/* --- program_buffer.c --------------------------------------------------------------------------- */
+/* --- program_buffer.c, program_access.c --------------------------------------------------------------------------- */
 
 /* The name that an assignment gives to value number i of n; NULL when there is none. */
 const char *tirc_target_name(const Reader *r, int i, int n);
@@ -225,6 +234,8 @@ PyValue tirc_read_subscript(Reader *r, const Syn *s);
 /* Indices of an access: slices become vectors. Returns how many. */
 int tirc_read_indices(Reader *r, const Syn *subscript, Buffer b, Expr out[READER_MAX_DIMS]);
 Region tirc_read_region(Reader *r, const Syn *s);
+/* stop - start: exactly n where stop is start + n as the printer writes it, otherwise simplified. */
+Expr tirc_reader_difference(Reader *r, Expr start, Expr stop);
 PyValue tirc_buffer_attribute(Reader *r, const Syn *s, Buffer b);
 PyValue tirc_buffer_method(Reader *r, const Syn *call, Buffer b, const char *name);
 /* T.Buffer(...) of a parameter's annotation. */

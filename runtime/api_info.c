@@ -83,7 +83,8 @@ tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *
   return status;
 }
 
-/* --- tables ------------------------------------------------------------------------------------ */
+/* --- tables ------------------------------------------------------------------------------------
+ */
 
 bool tirc_error_table(int i, tirc_error_info *out) {
   if (i < 0 || i >= SERR_COUNT) return false;

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- arrays ------------------------------------------------------------------------------------ */
+/* --- arrays ------------------------------------------------------------------------------------
+ */
 
 typedef struct MakeArray {
   const char *dtype, *path;
@@ -83,8 +84,10 @@ void *tirc_array_data(tirc_array *a) { return a->t->data; }
 void tirc_array_fill_random(tirc_array *a, uint64_t seed) { tirc_tensor_random(a->t, seed); }
 void tirc_array_fill_poison(tirc_array *a) {
   for (int64_t i = 0; i < a->t->count; i++)
-    if (tirc_dtype_is_float(a->t->dtype)) tirc_tensor_set(a->t, i, (double)NAN);
-    else tirc_tensor_set_int(a->t, i, tirc_dtype_min(a->t->dtype));
+    if (tirc_dtype_is_float(a->t->dtype))
+      tirc_tensor_set(a->t, i, (double)NAN);
+    else
+      tirc_tensor_set_int(a->t, i, tirc_dtype_min(a->t->dtype));
 }
 double tirc_array_get(const tirc_array *a, int64_t i) { return tirc_tensor_get(a->t, i); }
 void tirc_array_set(tirc_array *a, int64_t i, double value) { tirc_tensor_set(a->t, i, value); }
@@ -96,7 +99,8 @@ const Argument *tirc_api_arguments(Tirc *c, int n, const tirc_argument *args) {
   return r;
 }
 
-/* --- the interpreter --------------------------------------------------------------------------- */
+/* --- the interpreter ---------------------------------------------------------------------------
+ */
 
 typedef struct Interpret {
   const tirc_module *m;
@@ -118,7 +122,8 @@ tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
   return tirc_api_scratch(interpret, &p, &m->sources, error);
 }
 
-/* --- kernels ----------------------------------------------------------------------------------- */
+/* --- kernels -----------------------------------------------------------------------------------
+ */
 
 struct tirc_executor {
   KernelRuntime *runtime;
@@ -194,7 +199,8 @@ void tirc_kernel_free(tirc_kernel *k) {
   tirc_context_release(k->c);
 }
 
-/* --- calls ------------------------------------------------------------------------------------- */
+/* --- calls -------------------------------------------------------------------------------------
+ */
 
 struct tirc_launch {
   Tirc *c; /* holds this struct */
@@ -214,8 +220,10 @@ typedef struct MakeCall {
 /* Where code finds a scalar: memory of the size of its dtype. */
 static void *pack_scalar(Tirc *c, DType t, int64_t i, double f) {
   Tensor cell = {.dtype = t, .count = 1, .data = tirc_alloc(c, 8)};
-  if (tirc_dtype_is_float(t)) tirc_tensor_set(&cell, 0, f);
-  else tirc_tensor_set_int(&cell, 0, i);
+  if (tirc_dtype_is_float(t))
+    tirc_tensor_set(&cell, 0, f);
+  else
+    tirc_tensor_set_int(&cell, 0, i);
   return cell.data;
 }
 
@@ -241,23 +249,25 @@ static void make_call(Tirc *c, void *self) {
   launch->runtime = p->x ? tirc_kernel_runtime_abi(p->x->runtime) : NULL;
   launch->packed = tirc_new_array(c, void *, p->n + n_extra);
   for (int i = 0; i < p->n; i++)
-    launch->packed[i] = k->func->buffers[i] ? p->args[i].array->t->data
-                                          : pack_scalar(c, k->func->params[i]->dtype, p->args[i].i,
-                                                        p->args[i].f);
+    launch->packed[i] = k->func->buffers[i]
+                            ? p->args[i].array->t->data
+                            : pack_scalar(c, k->func->params[i]->dtype, p->args[i].i, p->args[i].f);
   for (int i = 0; i < n_extra; i++)
     launch->packed[p->n + i] =
         pack_scalar(c, extra[i]->dtype, symbol_value(n_symbols, symbols, values, extra[i]), 0);
   p->result = launch;
 }
 
-tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n, const tirc_argument *args,
-                          tirc_launch **out, tirc_error **error) {
+tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n,
+                            const tirc_argument *args, tirc_launch **out, tirc_error **error) {
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   MakeCall p = {.k = k, .x = x, .n = n, .args = args};
   tirc_status status = tirc_api_guard(c, make_call, &p, &k->sources, error);
-  if (status == TIRC_OK) *out = p.result;
-  else tirc_context_release(c);
+  if (status == TIRC_OK)
+    *out = p.result;
+  else
+    tirc_context_release(c);
   return status;
 }
 int tirc_launch_run(tirc_launch *launch) { return launch->entry(launch->packed, launch->runtime); }

@@ -46,12 +46,15 @@ static tirc_status make_module(void (*body)(Tirc *c, void *self), void *self, So
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   tirc_status status = tirc_api_guard(c, body, self, sources, error);
-  if (status == TIRC_OK) *out = *made;
-  else tirc_context_release(c);
+  if (status == TIRC_OK)
+    *out = *made;
+  else
+    tirc_context_release(c);
   return status;
 }
 
-/* --- parsing ----------------------------------------------------------------------------------- */
+/* --- parsing -----------------------------------------------------------------------------------
+ */
 
 typedef struct Parse {
   const char *path; /* NULL: text is given */
@@ -86,7 +89,8 @@ tirc_status tirc_module_parse(const char *text, size_t length, const char *name,
   return make_module(parse, &p, &p.sources, &p.result, out, error);
 }
 
-/* --- printing, comparing ----------------------------------------------------------------------- */
+/* --- printing, comparing -----------------------------------------------------------------------
+ */
 
 typedef struct Texts {
   const tirc_module *a, *b;
@@ -118,7 +122,8 @@ tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b, char
   return status;
 }
 
-/* --- scheduling -------------------------------------------------------------------------------- */
+/* --- scheduling --------------------------------------------------------------------------------
+ */
 
 typedef struct Schedule {
   const tirc_module *from;
@@ -143,8 +148,11 @@ static void report_warnings(Tirc *c, const Sched *s, const tirc_schedule_options
   for (int i = 0; i < s->warnings.n; i++) {
     Warning w = s->warnings.at[i];
     if (o->strict) {
-      c->diag = (Diag){.status = TIRC_STATUS_NO, .code = "warning", .loc = w.loc,
-                       .message = w.message, .hint = "leave out --strict to accept it"};
+      c->diag = (Diag){.status = TIRC_STATUS_NO,
+                       .code = "warning",
+                       .loc = w.loc,
+                       .message = w.message,
+                       .hint = "leave out --strict to accept it"};
       tirc_throw(c);
     }
     if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message);
@@ -182,7 +190,8 @@ tirc_status tirc_module_schedule_text(const tirc_module *m, const char *text, si
   return run_schedule(&(Schedule){.from = m, .text = {name, text, length}}, options, out, error);
 }
 
-/* --- lowering, code ---------------------------------------------------------------------------- */
+/* --- lowering, code ----------------------------------------------------------------------------
+ */
 
 typedef struct Lower {
   const tirc_module *from;

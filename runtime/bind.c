@@ -1,6 +1,6 @@
-/* From tensors to parameters: which variables the shapes of a function's buffers leave open, and what
- * given tensors say about them. An extent may be any expression of them; those in which one unknown
- * stands under sums and products with constants are solved, the others are checked. */
+/* From tensors to parameters: which variables the shapes of a function's buffers leave open, and
+ * what given tensors say about them. An extent may be any expression of them; those in which one
+ * unknown stands under sums and products with constants are solved, the others are checked. */
 #include "interp.h"
 
 #include "../ir/print.h"
@@ -38,7 +38,8 @@ int tirc_symbolic_params(Tirc *c, const Func *f, Expr **out) {
   return k.found.n;
 }
 
-/* --- solving ----------------------------------------------------------------------------------- */
+/* --- solving -----------------------------------------------------------------------------------
+ */
 
 typedef struct Solver {
   Tirc *c;
@@ -84,8 +85,7 @@ static bool evaluate(Solver *s, Expr e, int64_t *out) {
   case OP_FLOORMOD: return floor_divide(x, y, &rest, out);
   case OP_MIN: *out = x < y ? x : y; return true;
   case OP_MAX: *out = x > y ? x : y; return true;
-  case OP_SHIFT_LEFT:
-    return y >= 0 && y < 63 && !__builtin_mul_overflow(x, INT64_C(1) << y, out);
+  case OP_SHIFT_LEFT: return y >= 0 && y < 63 && !__builtin_mul_overflow(x, INT64_C(1) << y, out);
   default: return false;
   }
 }
@@ -102,14 +102,14 @@ static bool solve(Solver *s, Expr e, int64_t v) {
   if (e->op == OP_MUL)
     return known != 0 && !(known == -1 && v == INT64_MIN) && v % known == 0 &&
            solve(s, unknown, v / known);
-  if (e->op == OP_SUB && left)
-    return !__builtin_sub_overflow(known, v, &v) && solve(s, unknown, v);
-  bool overflow = e->op == OP_ADD ? __builtin_sub_overflow(v, known, &v)
-                                  : __builtin_add_overflow(v, known, &v);
+  if (e->op == OP_SUB && left) return !__builtin_sub_overflow(known, v, &v) && solve(s, unknown, v);
+  bool overflow =
+      e->op == OP_ADD ? __builtin_sub_overflow(v, known, &v) : __builtin_add_overflow(v, known, &v);
   return !overflow && solve(s, unknown, v);
 }
 
-/* --- one parameter ----------------------------------------------------------------------------- */
+/* --- one parameter -----------------------------------------------------------------------------
+ */
 
 /* A tensor may also come flat: what lowering makes of a buffer, and buffers with strides. */
 static bool is_flat(Buffer b, const Tensor *t) {

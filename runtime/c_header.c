@@ -1,4 +1,5 @@
-/* A C header for compiled functions: what `tirc build --emit=header` writes beside the object file. */
+/* A C header for compiled functions: what `tirc build --emit=header` writes beside the object file.
+ */
 #include "api.h"
 
 #include "interp.h"
@@ -57,19 +58,21 @@ static void add_func(Tirc *c, Text *t, const Func *f) {
   for (int i = 0; i < n_symbols; i++)
     tirc_text_addf(t, "%s %s, ", c_type(symbols[i]->dtype), identifier(c, symbols[i]->u.s));
   tirc_text_add(t, "const tirc_runtime *rt);\n");
-  tirc_text_add(t, "/* The same with the arguments' addresses (scalars by address, too) in an array. */\n");
+  tirc_text_add(
+      t, "/* The same with the arguments' addresses (scalars by address, too) in an array. */\n");
   tirc_text_addf(t, "int %s__packed(void **args, const tirc_runtime *rt);\n",
                  identifier(c, f->name));
 }
 
 const char *tirc_c_header(Tirc *c, const Module *m) {
   Text t = {.c = c};
-  tirc_text_add(&t, "/* Made by tirc. Each function returns 0, or 1 when memory for workspace is out.\n"
-                    " * rt may be NULL: then parallel loops run in the caller. */\n"
-                    "#pragma once\n#include <stdint.h>\n\n"
-                    "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
-                    "struct tirc_runtime; /* see tirc/runtime_abi.h */\n"
-                    "typedef struct tirc_runtime tirc_runtime;\n");
+  tirc_text_add(&t,
+                "/* Made by tirc. Each function returns 0, or 1 when memory for workspace is out.\n"
+                " * rt may be NULL: then parallel loops run in the caller. */\n"
+                "#pragma once\n#include <stdint.h>\n\n"
+                "#ifdef __cplusplus\nextern \"C\" {\n#endif\n"
+                "struct tirc_runtime; /* see tirc/runtime_abi.h */\n"
+                "typedef struct tirc_runtime tirc_runtime;\n");
   for (int i = 0; i < m->n_funcs; i++) add_func(c, &t, m->funcs[i]);
   tirc_text_add(&t, "\n#ifdef __cplusplus\n}\n#endif\n");
   return t.at;

@@ -1,10 +1,11 @@
 /* How much a function computes, read off its block structure: float operations in the statements,
- * times the extents of the loops around. And whether it is the matrix product that libraries have. */
+ * times the extents of the loops around. And whether it is the matrix product that libraries have.
+ */
 #include "api.h"
 
 typedef struct Counter {
   tirc_cost *cost;
-  int leaves;      /* blocks without blocks inside, */
+  int leaves;        /* blocks without blocks inside, */
   const Block *leaf; /* and the last of them */
 } Counter;
 
@@ -37,8 +38,10 @@ static void count_block(Counter *k, const Block *b, double times) {
   int64_t extent, leaves = k->leaves;
   for (int i = 0; i < b->n_iters; i++) {
     if (b->iters[i].kind != ITER_REDUCE) continue;
-    if (tirc_const_int(b->iters[i].dom.extent, &extent)) reduction *= (double)extent;
-    else k->cost->is_exact = false;
+    if (tirc_const_int(b->iters[i].dom.extent, &extent))
+      reduction *= (double)extent;
+    else
+      k->cost->is_exact = false;
   }
   if (reduction > k->cost->reduction) k->cost->reduction = reduction;
   if (!tirc_is_true(b->predicate)) k->cost->is_exact = false;
@@ -82,7 +85,8 @@ static void count_stmt(Counter *k, Stmt s, double times) {
   }
 }
 
-/* --- the matrix product ------------------------------------------------------------------------ */
+/* --- the matrix product ------------------------------------------------------------------------
+ */
 
 static bool loads(Expr e, Expr row, Expr column) {
   return e->op == OP_LOAD && e->n == 2 && e->args[0] == row && e->args[1] == column;
@@ -102,8 +106,8 @@ static int matrix_param(const Func *f, Buffer b, int64_t rows, int64_t columns) 
 static int64_t iter_extent(const Block *b, Expr var, IterKind kind) {
   int64_t extent;
   for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].var == var && b->iters[i].kind == kind &&
-        tirc_is_int(b->iters[i].dom.min, 0) && tirc_const_int(b->iters[i].dom.extent, &extent))
+    if (b->iters[i].var == var && b->iters[i].kind == kind && tirc_is_int(b->iters[i].dom.min, 0) &&
+        tirc_const_int(b->iters[i].dom.extent, &extent))
       return extent;
   return 0;
 }

@@ -1,6 +1,6 @@
-/* float16 and bfloat16 as numbers. Both are small IEEE formats, so one pair of functions serves them:
- * a format is the number of its mantissa bits and its exponent bits. Narrowing rounds a double once,
- * to nearest, ties to even. */
+/* float16 and bfloat16 as numbers. Both are small IEEE formats, so one pair of functions serves
+ * them: a format is the number of its mantissa bits and its exponent bits. Narrowing rounds a
+ * double once, to nearest, ties to even. */
 #include "tensor.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The reference interpreter's entry: binds the arguments, compiles the body (interp_code.h) and runs
- * it. Everything it needs lives in a context of its own, so a run leaves nothing behind. */
+/* The reference interpreter's entry: binds the arguments, compiles the body (interp_code.h) and
+ * runs it. Everything it needs lives in a context of its own, so a run leaves nothing behind. */
 #include "interp_code.h"
 
 #include "../ir/print.h"
@@ -56,12 +56,13 @@ static void bind_buffer(Compiler *k, Buffer b, Expr handle, Tensor *tensor) {
 
 static void bind_scalar(Compiler *k, Expr param, const Argument *a) {
   Cell *cell = tirc_compile_var(k, param);
-  if (tirc_dtype_is_float(param->dtype)) cell->f = tirc_round_float(param->dtype, a->f);
-  else cell->i = a->i;
+  if (tirc_dtype_is_float(param->dtype))
+    cell->f = tirc_round_float(param->dtype, a->f);
+  else
+    cell->i = a->i;
 }
 
-static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
-                      int64_t max_steps) {
+static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args, int64_t max_steps) {
   Compiler k = {.t = t, .loc = f->loc};
   Run run = {.t = t, .max_steps = max_steps > 0 ? max_steps : INT64_MAX};
   Expr *symbols;

@@ -1,7 +1,7 @@
-/* Memory: allocations, views, loads and stores. Every index is checked against the buffer's shape and
- * every element against its memory; memory that was allocated but never written is poison. A value
- * that is only copied may be poison (the copy then is, too), as when a cache holds more than what is
- * used of it; anything else that reads poison is an error. */
+/* Memory: allocations, views, loads and stores. Every index is checked against the buffer's shape
+ * and every element against its memory; memory that was allocated but never written is poison. A
+ * value that is only copied may be poison (the copy then is, too), as when a cache holds more than
+ * what is used of it; anything else that reads poison is an error. */
 #include "interp_code.h"
 
 #include "../ir/print.h"
@@ -100,7 +100,8 @@ void tirc_open_memory(Run *run, View *v) {
   tirc_open_late_views(run, m);
 }
 
-/* --- access ------------------------------------------------------------------------------------ */
+/* --- access ------------------------------------------------------------------------------------
+ */
 
 static bool is_written(const View *v, int64_t at) {
   const Memory *m = v->memory;
@@ -217,8 +218,10 @@ static void store_lane(Run *run, const Step *s, Cell value, bool poisoned) {
   int64_t at = locate(run, v, s->u.store.index);
   Memory *m = v->memory;
   char *to = m->data + at * v->elem;
-  if (v->buffer->dtype.code == TYPE_FLOAT && v->elem == 4) put_float32(to, value);
-  else put(v->buffer->dtype, to, value);
+  if (v->buffer->dtype.code == TYPE_FLOAT && v->elem == 4)
+    put_float32(to, value);
+  else
+    put(v->buffer->dtype, to, value);
   if (!m->written) {
     if (poisoned) poison_fails(run, run->poisoned_buffer);
   } else if (v->elem == m->unit) {
@@ -254,7 +257,8 @@ void tirc_run_store(Run *run, const Step *s) {
   run->lane = 0;
 }
 
-/* --- match_buffer ------------------------------------------------------------------------------ */
+/* --- match_buffer ------------------------------------------------------------------------------
+ */
 
 /* The cell that a match gives a value to when e is a variable that nothing has defined yet. */
 static Cell *defines(Compiler *k, Expr e) {

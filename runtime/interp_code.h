@@ -1,10 +1,11 @@
 /* What the files of the interpreter share. A function is first compiled into a tree of `Node`s
  * (expressions) and `Step`s (statements), each with a pointer to the C function that runs it; every
- * variable has become the address of a cell, every buffer the address of a view. Then the tree runs.
+ * variable has become the address of a cell, every buffer the address of a view. Then the tree
+ * runs.
  *
  * Integers are computed as int64 and floats as double, and after each operation brought back into
- * their dtype. A vector is evaluated one lane at a time: `Run.lane` says which, and a store evaluates
- * all lanes before it writes the first. */
+ * their dtype. A vector is evaluated one lane at a time: `Run.lane` says which, and a store
+ * evaluates all lanes before it writes the first. */
 #ifndef TIRC_RUNTIME_INTERP_CODE_H
 #define TIRC_RUNTIME_INTERP_CODE_H
 
@@ -108,8 +109,8 @@ struct Step {
       View *view;
       const Node **index;
       const Node *value;
-      Cell *lanes;   /* room for a vector's values */
-      bool *poison;  /* and for whether they are uninitialised */
+      Cell *lanes;  /* room for a vector's values */
+      bool *poison; /* and for whether they are uninitialised */
     } store;
     struct { /* EVAL, IF, WHILE, LET, ASSERT, ALLOC, DECL, ATTR */
       const Node *value;
@@ -139,8 +140,10 @@ static inline double get_f(Run *run, const Node *n) {
 static inline Cell get_cell(Run *run, const Node *n) {
   if (n->cell) return *n->cell;
   Cell v;
-  if (tirc_dtype_is_float(n->dtype)) v.f = n->eval.f(run, n);
-  else v.i = n->eval.i(run, n);
+  if (tirc_dtype_is_float(n->dtype))
+    v.f = n->eval.f(run, n);
+  else
+    v.i = n->eval.i(run, n);
   return v;
 }
 
@@ -152,8 +155,8 @@ Cell *tirc_compile_var(Compiler *k, Expr var); /* a new cell for a variable; lan
 /* interp_expr.c */
 const Node *tirc_compile_expr(Compiler *k, Expr e);
 const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);
-int64_t tirc_wrap_int(DType t, int64_t v);   /* two's complement into t */
-double tirc_round_float(DType t, double v);  /* to the nearest value of t */
+int64_t tirc_wrap_int(DType t, int64_t v);  /* two's complement into t */
+double tirc_round_float(DType t, double v); /* to the nearest value of t */
 /* interp_math.c: false when e is none of the float intrinsics there. */
 bool tirc_compile_math(Compiler *k, Node *n);
 void tirc_compile_extern(Compiler *k, Node *n); /* T.call_extern of libm, or throws */
@@ -163,9 +166,9 @@ View *tirc_declare_view(Compiler *k, Buffer b, Memory *m); /* m NULL: found at r
 Memory *tirc_declare_memory(Compiler *k, Buffer b);
 void tirc_compile_load(Compiler *k, Node *n);
 void tirc_compile_match(Compiler *k, const MatchBuffer *m, MatchCode *out);
-void tirc_open_view(Run *run, View *v);      /* shape, strides, offset */
+void tirc_open_view(Run *run, View *v); /* shape, strides, offset */
 void tirc_open_late_views(Run *run, Memory *m);
-void tirc_open_memory(Run *run, View *v);    /* fresh poisoned memory for an allocation */
+void tirc_open_memory(Run *run, View *v); /* fresh poisoned memory for an allocation */
 void tirc_open_match(Run *run, const MatchCode *m);
 void tirc_run_store(Run *run, const Step *s);
 /* interp_stmt.c */

@@ -1,6 +1,7 @@
-/* Expressions of the interpreter: one C function an operation and kind of type, picked once when the
- * expression is compiled. Signed integers of 32 and 64 bits and unsigned ones of these sizes must not
- * overflow (in generated code that is undefined); narrower ones wrap around, as they do there. */
+/* Expressions of the interpreter: one C function an operation and kind of type, picked once when
+ * the expression is compiled. Signed integers of 32 and 64 bits and unsigned ones of these sizes
+ * must not overflow (in generated code that is undefined); narrower ones wrap around, as they do
+ * there. */
 #include "interp_code.h"
 
 #include "../ir/print.h"
@@ -28,7 +29,8 @@ _Noreturn static void divides_by_zero(Run *run, const Node *n) {
 
 static bool is_uint64(DType t) { return t.code == TYPE_UINT && t.bits == 64; }
 
-/* --- arithmetic: add, sub, mul ----------------------------------------------------------------- */
+/* --- arithmetic: add, sub, mul -----------------------------------------------------------------
+ */
 
 static int64_t narrowed(Run *run, const Node *n, int64_t v) {
   int64_t w = tirc_wrap_int(n->dtype, v);
@@ -36,53 +38,54 @@ static int64_t narrowed(Run *run, const Node *n, int64_t v) {
   return w;
 }
 
-#define ARITHMETIC(NAME, op, builtin)                                                              \
-  static int64_t NAME##_int32(Run *run, const Node *n) {                                           \
-    int64_t r = get_i(run, n->a) op get_i(run, n->b);                                              \
-    if (r != (int32_t)r) overflows(run, n);                                                        \
-    return r;                                                                                      \
-  }                                                                                                \
-  static int64_t NAME##_int64(Run *run, const Node *n) {                                           \
-    int64_t r;                                                                                     \
-    if (builtin(get_i(run, n->a), get_i(run, n->b), &r)) overflows(run, n);                        \
-    return r;                                                                                      \
-  }                                                                                                \
-  static int64_t NAME##_uint64(Run *run, const Node *n) {                                          \
-    uint64_t r;                                                                                    \
-    if (builtin((uint64_t)get_i(run, n->a), (uint64_t)get_i(run, n->b), &r)) overflows(run, n);    \
-    return (int64_t)r;                                                                             \
-  }                                                                                                \
-  static int64_t NAME##_int(Run *run, const Node *n) {                                             \
-    int64_t r; /* of at most 32 bits, signed or not; only their product can leave int64 */         \
-    if (builtin(get_i(run, n->a), get_i(run, n->b), &r)) overflows(run, n);                        \
-    return narrowed(run, n, r);                                                                    \
-  }                                                                                                \
-  static double NAME##_float64(Run *run, const Node *n) {                                          \
-    return get_f(run, n->a) op get_f(run, n->b);                                                   \
-  }                                                                                                \
-  static double NAME##_float32(Run *run, const Node *n) {                                          \
-    double x = get_f(run, n->a);                                                                   \
-    return (double)((float)x op(float) get_f(run, n->b));                                          \
-  }                                                                                                \
-  static double NAME##_float(Run *run, const Node *n) {                                            \
-    double x = get_f(run, n->a);                                                                   \
-    return tirc_round_float(n->dtype, x op get_f(run, n->b));                                      \
-  }                                                                                                \
-  static void compile_##NAME(Compiler *k, Node *n) {                                               \
-    DType t = n->dtype;                                                                            \
-    (void)k;                                                                                       \
-    if (tirc_dtype_is_float(t))                                                                    \
-      n->eval.f = t.bits == 64 ? NAME##_float64 : t.bits == 32 ? NAME##_float32 : NAME##_float;    \
-    else                                                                                           \
-      n->eval.i = t.bits == 64        ? is_uint64(t) ? NAME##_uint64 : NAME##_int64                \
-                  : t.bits == 32 && t.code == TYPE_INT ? NAME##_int32                              \
-                                                       : NAME##_int;                               \
+#define ARITHMETIC(NAME, op, builtin)                                                                \
+  static int64_t NAME##_int32(Run * run, const Node *n) {                                            \
+    int64_t r = get_i(run, n->a) op get_i(run, n->b);                                                \
+    if (r != (int32_t)r) overflows(run, n);                                                          \
+    return r;                                                                                        \
+  }                                                                                                  \
+  static int64_t NAME##_int64(Run * run, const Node *n) {                                            \
+    int64_t r;                                                                                       \
+    if (builtin(get_i(run, n->a), get_i(run, n->b), &r)) overflows(run, n);                          \
+    return r;                                                                                        \
+  }                                                                                                  \
+  static int64_t NAME##_uint64(Run *run, const Node *n) {                                            \
+    uint64_t r;                                                                                      \
+    if (builtin((uint64_t)get_i(run, n->a), (uint64_t)get_i(run, n->b), &r)) overflows(run, n);      \
+    return (int64_t)r;                                                                               \
+  }                                                                                                  \
+  static int64_t NAME##_int(Run *run, const Node *n) {                                               \
+    int64_t r; /* of at most 32 bits, signed or not; only their product can leave int64 */           \
+    if (builtin(get_i(run, n->a), get_i(run, n->b), &r)) overflows(run, n);                          \
+    return narrowed(run, n, r);                                                                      \
+  }                                                                                                  \
+  static double NAME##_float64(Run *run, const Node *n) {                                            \
+    return get_f(run, n->a) op get_f(run, n->b);                                                     \
+  }                                                                                                  \
+  static double NAME##_float32(Run *run, const Node *n) {                                            \
+    double x = get_f(run, n->a);                                                                     \
+    return (double)((float)x op(float) get_f(run, n->b));                                            \
+  }                                                                                                  \
+  static double NAME##_float(Run *run, const Node *n) {                                              \
+    double x = get_f(run, n->a);                                                                     \
+    return tirc_round_float(n->dtype, x op get_f(run, n->b));                                        \
+  }                                                                                                  \
+  static void compile_##NAME(Compiler *k, Node *n) {                                                 \
+    DType t = n->dtype;                                                                              \
+    (void)k;                                                                                         \
+    if (tirc_dtype_is_float(t))                                                                      \
+      n->eval.f = t.bits == 64 ? NAME##_float64 : t.bits == 32 ? NAME##_float32 : NAME##_float;      \
+    else                                                                                             \
+      n->eval.i = t.bits == 64                         ? is_uint64(t) ? NAME##_uint64 : NAME##_int64 \
+                  : t.bits == 32 && t.code == TYPE_INT ? NAME##_int32                                \
+                                                       : NAME##_int;                                 \
   }
 ARITHMETIC(ADD, +, __builtin_add_overflow)
 ARITHMETIC(SUB, -, __builtin_sub_overflow)
 ARITHMETIC(MUL, *, __builtin_mul_overflow)
 
-/* --- division ---------------------------------------------------------------------------------- */
+/* --- division ----------------------------------------------------------------------------------
+ */
 
 static double div_float(Run *run, const Node *n) {
   double x = get_f(run, n->a);
@@ -158,15 +161,18 @@ static double trunc_div_float(Run *run, const Node *n) {
 #define DIVISION(NAME, int_, uint64_, float_)                                                      \
   static void compile_##NAME(Compiler *k, Node *n) {                                               \
     (void)k;                                                                                       \
-    if (tirc_dtype_is_float(n->dtype)) n->eval.f = float_;                                         \
-    else n->eval.i = is_uint64(n->dtype) ? uint64_ : int_;                                         \
+    if (tirc_dtype_is_float(n->dtype))                                                             \
+      n->eval.f = float_;                                                                          \
+    else                                                                                           \
+      n->eval.i = is_uint64(n->dtype) ? uint64_ : int_;                                            \
   }
 DIVISION(TRUNCDIV, trunc_div, div_uint64, trunc_div_float)
 DIVISION(TRUNCMOD, trunc_mod, mod_uint64, trunc_mod_float)
 DIVISION(FLOORDIV, floor_div, div_uint64, floor_div_float)
 DIVISION(FLOORMOD, floor_mod, mod_uint64, floor_mod_float)
 
-/* --- comparison, minimum, logic ---------------------------------------------------------------- */
+/* --- comparison, minimum, logic ----------------------------------------------------------------
+ */
 
 #define COMPARISON(NAME, op)                                                                       \
   static int64_t NAME##_i(Run *run, const Node *n) {                                               \
@@ -208,8 +214,10 @@ COMPARISON(GE, >=)
   }                                                                                                \
   static void compile_##NAME(Compiler *k, Node *n) {                                               \
     (void)k;                                                                                       \
-    if (tirc_dtype_is_float(n->dtype)) n->eval.f = NAME##_f;                                       \
-    else n->eval.i = is_uint64(n->dtype) ? NAME##_u : NAME##_i;                                    \
+    if (tirc_dtype_is_float(n->dtype))                                                             \
+      n->eval.f = NAME##_f;                                                                        \
+    else                                                                                           \
+      n->eval.i = is_uint64(n->dtype) ? NAME##_u : NAME##_i;                                       \
   }
 EXTREME(MIN, <)
 EXTREME(MAX, >)
@@ -218,7 +226,8 @@ static int64_t and_i(Run *run, const Node *n) { return get_i(run, n->a) && get_i
 static int64_t or_i(Run *run, const Node *n) { return get_i(run, n->a) || get_i(run, n->b); }
 static int64_t not_i(Run *run, const Node *n) { return !get_i(run, n->a); }
 
-/* --- bits -------------------------------------------------------------------------------------- */
+/* --- bits --------------------------------------------------------------------------------------
+ */
 
 static int64_t bit_and(Run *run, const Node *n) { return get_i(run, n->a) & get_i(run, n->b); }
 static int64_t bit_or(Run *run, const Node *n) { return get_i(run, n->a) | get_i(run, n->b); }
@@ -245,15 +254,14 @@ static uint64_t bits_of(Run *run, const Node *n) {
   int unused = 64 - n->a->dtype.bits;
   return x << unused >> unused;
 }
-static int64_t popcount(Run *run, const Node *n) {
-  return __builtin_popcountll(bits_of(run, n));
-}
+static int64_t popcount(Run *run, const Node *n) { return __builtin_popcountll(bits_of(run, n)); }
 static int64_t clz(Run *run, const Node *n) {
   uint64_t x = bits_of(run, n);
   return x ? __builtin_clzll(x) - (64 - n->a->dtype.bits) : n->a->dtype.bits;
 }
 
-/* --- conversion -------------------------------------------------------------------------------- */
+/* --- conversion --------------------------------------------------------------------------------
+ */
 
 static int64_t cast_i_i(Run *run, const Node *n) {
   return tirc_wrap_int(n->dtype, get_i(run, n->a));
@@ -277,8 +285,10 @@ static double cast_f_f(Run *run, const Node *n) {
 static void compile_CAST(Compiler *k, Node *n) {
   bool from = tirc_dtype_is_float(n->a->dtype), to = tirc_dtype_is_float(n->dtype);
   if (!to && n->dtype.code != TYPE_BOOL && !tirc_dtype_is_int(n->dtype)) unsupported(k, n);
-  if (to) n->eval.f = from ? cast_f_f : cast_i_f;
-  else n->eval.i = !from ? cast_i_i : n->dtype.code == TYPE_BOOL ? cast_f_bool : cast_f_i;
+  if (to)
+    n->eval.f = from ? cast_f_f : cast_i_f;
+  else
+    n->eval.i = !from ? cast_i_i : n->dtype.code == TYPE_BOOL ? cast_f_bool : cast_f_i;
 }
 
 /* The bits of a value in its dtype, and back. */
@@ -288,8 +298,10 @@ static uint64_t encode(DType t, Cell v) {
   if (t.bits == 16) return tirc_double_to_half(v.f);
   uint64_t bits = 0;
   float single = (float)v.f;
-  if (t.bits == 32) memcpy(&bits, &single, 4);
-  else memcpy(&bits, &v.f, 8);
+  if (t.bits == 32)
+    memcpy(&bits, &single, 4);
+  else
+    memcpy(&bits, &v.f, 8);
   return bits;
 }
 static int64_t reinterpret_i(Run *run, const Node *n) {
@@ -307,19 +319,24 @@ static double reinterpret_f(Run *run, const Node *n) {
 }
 static void compile_REINTERPRET(Compiler *k, Node *n) {
   if (n->a->dtype.bits != n->dtype.bits || n->a->dtype.lanes != n->dtype.lanes) unsupported(k, n);
-  if (tirc_dtype_is_float(n->dtype)) n->eval.f = reinterpret_f;
-  else n->eval.i = reinterpret_i;
+  if (tirc_dtype_is_float(n->dtype))
+    n->eval.f = reinterpret_f;
+  else
+    n->eval.i = reinterpret_i;
 }
 
-/* --- choice, let, vectors: the same for both kinds of values ----------------------------------- */
+/* --- choice, let, vectors: the same for both kinds of values -----------------------------------
+ */
 
 /* A value of the kind that the node has: I_VALUE for the integer form, F for the float one. */
 #define BOTH(NAME, body)                                                                           \
-  static int64_t NAME##_i(Run *run, const Node *n) body(int64_t, get_i, i) static double           \
-      NAME##_f(Run *run, const Node *n) body(double, get_f, f) static void                         \
-      pick_##NAME(Node *n) {                                                                       \
-    if (tirc_dtype_is_float(n->dtype)) n->eval.f = NAME##_f;                                       \
-    else n->eval.i = NAME##_i;                                                                     \
+  static int64_t NAME##_i(Run *run, const Node *n)                                                 \
+      body(int64_t, get_i, i) static double NAME##_f(Run *run, const Node *n)                      \
+          body(double, get_f, f) static void pick_##NAME(Node *n) {                                \
+    if (tirc_dtype_is_float(n->dtype))                                                             \
+      n->eval.f = NAME##_f;                                                                        \
+    else                                                                                           \
+      n->eval.i = NAME##_i;                                                                        \
   }
 
 /* Both sides are evaluated, so both must be in bounds; only the chosen one must be initialised. */
@@ -330,8 +347,8 @@ static void compile_REINTERPRET(Compiler *k, Node *n) {
     run->poisoned = false;                                                                         \
     T v = get(run, first ? n->b : n->c);                                                           \
     if (run->poisoned && !n->tolerant)                                                             \
-      tirc_run_fail(run, "uninitialised", NULL, "buffer \"%s\" is read where it was never written",\
-                    run->poisoned_buffer);                                                         \
+      tirc_run_fail(run, "uninitialised", NULL,                                                    \
+                    "buffer \"%s\" is read where it was never written", run->poisoned_buffer);     \
     run->poisoned |= before;                                                                       \
     return v;                                                                                      \
   }
@@ -403,21 +420,23 @@ static void compile_LIKELY(Compiler *k, Node *n) {
 }
 static void compile_BROADCAST(Compiler *k, Node *n) {
   (void)k;
-  if (n->a->dtype.lanes == 1) pick_same(n);
-  else pick_broadcast(n);
+  if (n->a->dtype.lanes == 1)
+    pick_same(n);
+  else
+    pick_broadcast(n);
 }
 static void compile_RAMP(Compiler *k, Node *n) {
   if (tirc_dtype_is_float(n->dtype)) unsupported(k, n);
   n->eval.i = ramp;
 }
 
-/* --- leaves ------------------------------------------------------------------------------------ */
+/* --- leaves ------------------------------------------------------------------------------------
+ */
 
 static void compile_VAR(Compiler *k, Node *n) {
   Cell *cell = tirc_map_get(&k->vars, n->expr);
   if (!cell)
-    tirc_fail(k->t, k->loc, "name", NULL, "the variable \"%s\" is not defined here",
-              n->expr->u.s);
+    tirc_fail(k->t, k->loc, "name", NULL, "the variable \"%s\" is not defined here", n->expr->u.s);
   if (n->dtype.lanes == 1) {
     n->cell = cell;
   } else {
@@ -442,7 +461,8 @@ static void compile_LET(Compiler *k, Node *n) {
   pick_let(n);
 }
 
-/* --- the table --------------------------------------------------------------------------------- */
+/* --- the table ---------------------------------------------------------------------------------
+ */
 
 #define INTEGER_ONLY(NAME, function)                                                               \
   static void compile_##NAME(Compiler *k, Node *n) {                                               \
@@ -472,9 +492,10 @@ static void compile_float_math(Compiler *k, Node *n) {
   if (!tirc_compile_math(k, n)) unsupported(k, n);
 }
 #define MATH_OPS(X)                                                                                \
-  X(EXP) X(EXP2) X(EXP10) X(LOG) X(LOG2) X(LOG10) X(LOG1P) X(SQRT) X(RSQRT) X(SIN) X(COS) X(TAN)   \
-  X(ASIN) X(ACOS) X(ATAN) X(ATAN2) X(SINH) X(COSH) X(TANH) X(SIGMOID) X(ERF) X(POW) X(FMOD)        \
-  X(FLOOR) X(CEIL) X(TRUNC) X(ROUND) X(NEARBYINT) X(ABS) X(FMA) X(COPYSIGN) X(ISNAN) X(ISINF)
+  X(EXP)                                                                                           \
+  X(EXP2) X(EXP10) X(LOG) X(LOG2) X(LOG10) X(LOG1P) X(SQRT) X(RSQRT) X(SIN) X(COS) X(TAN) X(ASIN)  \
+      X(ACOS) X(ATAN) X(ATAN2) X(SINH) X(COSH) X(TANH) X(SIGMOID) X(ERF) X(POW) X(FMOD) X(FLOOR)   \
+          X(CEIL) X(TRUNC) X(ROUND) X(NEARBYINT) X(ABS) X(FMA) X(COPYSIGN) X(ISNAN) X(ISINF)
 #define AS_MATH(NAME)                                                                              \
   static void compile_##NAME(Compiler *k, Node *n) { compile_float_math(k, n); }
 MATH_OPS(AS_MATH)

@@ -90,7 +90,8 @@ bool tirc_compile_math(Compiler *k, Node *n) {
   return n->eval.f && tirc_dtype_is_float(n->dtype);
 }
 
-/* --- T.call_extern ----------------------------------------------------------------------------- */
+/* --- T.call_extern -----------------------------------------------------------------------------
+ */
 
 /* Functions of libm, by their double names; a call of the float32 form has an "f" behind it. */
 static const struct {
@@ -98,16 +99,46 @@ static const struct {
   double (*f1)(double);
   double (*f2)(double, double);
 } libm[] = {
-    {"acos", acos, NULL},   {"acosh", acosh, NULL}, {"asin", asin, NULL},   {"asinh", asinh, NULL},
-    {"atan", atan, NULL},   {"atanh", atanh, NULL}, {"cbrt", cbrt, NULL},   {"ceil", ceil, NULL},
-    {"cos", cos, NULL},     {"cosh", cosh, NULL},   {"erf", erf, NULL},     {"erfc", erfc, NULL},
-    {"exp", exp, NULL},     {"exp2", exp2, NULL},   {"expm1", expm1, NULL}, {"fabs", fabs, NULL},
-    {"floor", floor, NULL}, {"lgamma", lgamma, NULL}, {"log", log, NULL},   {"log10", log10, NULL},
-    {"log1p", log1p, NULL}, {"log2", log2, NULL},   {"rint", rint, NULL},   {"round", round, NULL},
-    {"nearbyint", nearbyint, NULL}, {"sin", sin, NULL}, {"sinh", sinh, NULL}, {"sqrt", sqrt, NULL},
-    {"tan", tan, NULL},     {"tanh", tanh, NULL},   {"tgamma", tgamma, NULL}, {"trunc", trunc, NULL},
-    {"atan2", NULL, atan2}, {"copysign", NULL, copysign}, {"fdim", NULL, fdim}, {"fmax", NULL, fmax},
-    {"fmin", NULL, fmin},   {"fmod", NULL, fmod},   {"hypot", NULL, hypot}, {"pow", NULL, pow},
+    {"acos", acos, NULL},
+    {"acosh", acosh, NULL},
+    {"asin", asin, NULL},
+    {"asinh", asinh, NULL},
+    {"atan", atan, NULL},
+    {"atanh", atanh, NULL},
+    {"cbrt", cbrt, NULL},
+    {"ceil", ceil, NULL},
+    {"cos", cos, NULL},
+    {"cosh", cosh, NULL},
+    {"erf", erf, NULL},
+    {"erfc", erfc, NULL},
+    {"exp", exp, NULL},
+    {"exp2", exp2, NULL},
+    {"expm1", expm1, NULL},
+    {"fabs", fabs, NULL},
+    {"floor", floor, NULL},
+    {"lgamma", lgamma, NULL},
+    {"log", log, NULL},
+    {"log10", log10, NULL},
+    {"log1p", log1p, NULL},
+    {"log2", log2, NULL},
+    {"rint", rint, NULL},
+    {"round", round, NULL},
+    {"nearbyint", nearbyint, NULL},
+    {"sin", sin, NULL},
+    {"sinh", sinh, NULL},
+    {"sqrt", sqrt, NULL},
+    {"tan", tan, NULL},
+    {"tanh", tanh, NULL},
+    {"tgamma", tgamma, NULL},
+    {"trunc", trunc, NULL},
+    {"atan2", NULL, atan2},
+    {"copysign", NULL, copysign},
+    {"fdim", NULL, fdim},
+    {"fmax", NULL, fmax},
+    {"fmin", NULL, fmin},
+    {"fmod", NULL, fmod},
+    {"hypot", NULL, hypot},
+    {"pow", NULL, pow},
     {"remainder", NULL, remainder},
 };
 
@@ -141,16 +172,18 @@ void tirc_compile_extern(Compiler *k, Node *n) {
     n->cell = &n->u.constant;
     return;
   }
-  if (!external || e->n < 1 || e->args[0]->op != OP_STRING)
+  if (!external)
     tirc_fail(k->t, k->loc, "unsupported", "lower or replace the call first",
               "the reference interpreter does not know the intrinsic T.%s", e->u.s);
-  const char *name = e->args[0]->u.s;
+  /* T.call_extern(dtype, name, operands...): the dtype may stand in the arguments, too. */
+  int first = e->n > 1 && e->args[0]->op == OP_STRING && e->args[1]->op == OP_STRING ? 2 : 1;
+  const char *name = e->n >= first ? e->args[first - 1]->u.s : "";
   bool floats = tirc_dtype_is_float(n->dtype);
-  for (int i = 1; i < e->n; i++) floats = floats && tirc_dtype_is_float(e->args[i]->dtype);
-  if (!floats || !find_libm(name, n->dtype, n) || e->n != (n->u.math.f2 ? 3 : 2))
+  for (int i = first; i < e->n; i++) floats = floats && tirc_dtype_is_float(e->args[i]->dtype);
+  if (!floats || !find_libm(name, n->dtype, n) || e->n - first != (n->u.math.f2 ? 2 : 1))
     tirc_fail(k->t, k->loc, "unsupported", "functions of libm on floats can be called",
               "the reference interpreter cannot call the external function \"%s\"", name);
-  n->a = tirc_compile_expr(k, e->args[1]);
-  if (n->u.math.f2) n->b = tirc_compile_expr(k, e->args[2]);
+  n->a = tirc_compile_expr(k, e->args[first]);
+  if (n->u.math.f2) n->b = tirc_compile_expr(k, e->args[first + 1]);
   n->eval.f = n->u.math.f2 ? eval_extern2 : eval_extern1;
 }

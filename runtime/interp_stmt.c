@@ -1,5 +1,5 @@
-/* Statements of the interpreter: each kind has a function that compiles it and one that runs it. All
- * loops run in order, whatever their kind. */
+/* Statements of the interpreter: each kind has a function that compiles it and one that runs it.
+ * All loops run in order, whatever their kind. */
 #include "interp_code.h"
 
 #include "../ir/print.h"
@@ -12,7 +12,8 @@ static void count_step(Run *run) {
                   "the limit of %lld steps is reached", (long long)run->max_steps);
 }
 
-/* --- loops ------------------------------------------------------------------------------------- */
+/* --- loops -------------------------------------------------------------------------------------
+ */
 
 static void run_for(Run *run, const Step *s) {
   run->at = s;
@@ -53,7 +54,8 @@ static void compile_while(Compiler *k, Step *s) {
   s->run = run_while;
 }
 
-/* --- blocks ------------------------------------------------------------------------------------ */
+/* --- blocks ------------------------------------------------------------------------------------
+ */
 
 _Noreturn static void iterator_fails(Run *run, const Step *s, int i, int64_t v) {
   const IterVar *iter = &s->stmt->u.block.iters[i];
@@ -112,7 +114,8 @@ static void compile_block(Compiler *k, Step *s) {
   s->run = run_block;
 }
 
-/* --- stores ------------------------------------------------------------------------------------ */
+/* --- stores ------------------------------------------------------------------------------------
+ */
 
 /* A value that is only moved may be uninitialised; so may what a lazy choice between such gives. */
 static void let_copies_be_poisoned(const Node *n) {
@@ -150,7 +153,8 @@ static void compile_store(Compiler *k, Step *s) {
   s->run = tirc_run_store;
 }
 
-/* --- the rest ---------------------------------------------------------------------------------- */
+/* --- the rest ----------------------------------------------------------------------------------
+ */
 
 static void run_seq(Run *run, const Step *s) {
   for (int i = 0; i < s->u.seq.n; i++) run_step(run, s->u.seq.at[i]);

@@ -13,10 +13,10 @@ typedef struct NpyType {
   DType dtype;
 } NpyType;
 static const NpyType npy_types[] = {
-    {"f4", {TYPE_FLOAT, 32, 1}}, {"f8", {TYPE_FLOAT, 64, 1}},  {"f2", {TYPE_FLOAT, 16, 1}},
+    {"f4", {TYPE_FLOAT, 32, 1}},  {"f8", {TYPE_FLOAT, 64, 1}}, {"f2", {TYPE_FLOAT, 16, 1}},
     {"V2", {TYPE_BFLOAT, 16, 1}}, {"b1", {TYPE_BOOL, 1, 1}},   {"i1", {TYPE_INT, 8, 1}},
-    {"i2", {TYPE_INT, 16, 1}},   {"i4", {TYPE_INT, 32, 1}},    {"i8", {TYPE_INT, 64, 1}},
-    {"u1", {TYPE_UINT, 8, 1}},   {"u2", {TYPE_UINT, 16, 1}},   {"u4", {TYPE_UINT, 32, 1}},
+    {"i2", {TYPE_INT, 16, 1}},    {"i4", {TYPE_INT, 32, 1}},   {"i8", {TYPE_INT, 64, 1}},
+    {"u1", {TYPE_UINT, 8, 1}},    {"u2", {TYPE_UINT, 16, 1}},  {"u4", {TYPE_UINT, 32, 1}},
     {"u8", {TYPE_UINT, 64, 1}},
 };
 enum { N_TYPES = sizeof npy_types / sizeof *npy_types };
@@ -191,7 +191,9 @@ void tirc_npy_write(Tirc *c, const char *path, const Tensor *t) {
                  type[1] == '1' ? '|' : '<', type);
   for (int d = 0; d < t->ndim; d++)
     tirc_text_addf(&text, "%lld%s", (long long)t->shape[d],
-                   t->ndim == 1 ? "," : d + 1 < t->ndim ? ", " : "");
+                   t->ndim == 1      ? ","
+                   : d + 1 < t->ndim ? ", "
+                                     : "");
   tirc_text_add(&text, "), }");
   while ((10 + text.n + 1) % 64 != 0) tirc_text_add(&text, " ");
   tirc_text_add(&text, "\n");

@@ -1,11 +1,11 @@
 /* The pool has one job at a time. `state` counts up by one when a job opens (odd) and again when it
- * closes (even). A worker that sees an open job counts itself in (`inside`), looks again whether the
- * job is still open, and only then reads it; the caller closes the job when no chunk is left and waits
- * until nobody is inside. So the caller may write the next job without a race, and never waits for
- * a worker that has not come in. Chunks are claimed one by one from `next`.
+ * closes (even). A worker that sees an open job counts itself in (`inside`), looks again whether
+ * the job is still open, and only then reads it; the caller closes the job when no chunk is left
+ * and waits until nobody is inside. So the caller may write the next job without a race, and never
+ * waits for a worker that has not come in. Chunks are claimed one by one from `next`.
  *
- * A job while another one runs, be it from inside a body or from another thread, runs in its caller:
- * the `busy` flag says so. */
+ * A job while another one runs, be it from inside a body or from another thread, runs in its
+ * caller: the `busy` flag says so. */
 #define _GNU_SOURCE
 #include "pool.h"
 

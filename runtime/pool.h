@@ -1,6 +1,6 @@
 /* A pool of persistent workers that run the chunks of one parallel loop at a time: they spin for a
- * bounded while, then sleep on a futex; the caller works on chunks too, so a launch never waits for a
- * worker that has not woken up. */
+ * bounded while, then sleep on a futex; the caller works on chunks too, so a launch never waits for
+ * a worker that has not woken up. */
 #ifndef TIRC_RUNTIME_POOL_H
 #define TIRC_RUNTIME_POOL_H
 
@@ -11,8 +11,8 @@ typedef struct Pool Pool;
 Pool *tirc_pool_new(int threads);
 void tirc_pool_free(Pool *p);
 int tirc_pool_threads(const Pool *p);
-/* body(i, closure) for every i in [0, n), each once; returns when all are done. A launch from inside a
- * body runs in the caller. chunks 0: as many as threads. */
+/* body(i, closure) for every i in [0, n), each once; returns when all are done. A launch from
+ * inside a body runs in the caller. chunks 0: as many as threads. */
 void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), void *closure,
                    int64_t chunks);
 /* TIRC_NUM_THREADS, else the number of cores the process may use; at least 1. */

@@ -1,5 +1,6 @@
 /* Tensors: compact arrays of the C heap. Large ones start on a 2 MB boundary and ask the kernel for
- * huge pages: a matrix kernel that walks rows of several KB otherwise spends its time on TLB misses. */
+ * huge pages: a matrix kernel that walks rows of several KB otherwise spends its time on TLB
+ * misses. */
 #include "tensor.h"
 
 #include <stdlib.h>
@@ -27,14 +28,13 @@ Tensor *tirc_tensor_new(Tirc *c, DType dtype, int ndim, const int64_t *shape) {
               TENSOR_MAX_NDIM, ndim);
   for (int d = 0; d < ndim; d++) {
     if (shape[d] < 0)
-      tirc_fail(c, (Loc){0}, "shape", "extents start at 0", "extent %lld of dimension %d is negative",
-                (long long)shape[d], d);
+      tirc_fail(c, (Loc){0}, "shape", "extents start at 0",
+                "extent %lld of dimension %d is negative", (long long)shape[d], d);
     if (__builtin_mul_overflow(count, shape[d], &count))
       tirc_fail(c, (Loc){0}, "shape", "use smaller extents",
                 "the number of elements of a tensor overflows 64 bits");
   }
-  if (__builtin_mul_overflow(count, (int64_t)tirc_dtype_bytes(dtype), &bytes) ||
-      bytes > LARGEST)
+  if (__builtin_mul_overflow(count, (int64_t)tirc_dtype_bytes(dtype), &bytes) || bytes > LARGEST)
     tirc_fail(c, (Loc){0}, "memory", "use smaller extents",
               "a tensor of %lld elements does not fit into memory", (long long)count);
   void *data = allocate(c, (size_t)bytes);
@@ -80,8 +80,8 @@ void tirc_tensor_random(Tensor *t, uint64_t seed) {
     else if (t->dtype.code == TYPE_INT)
       tirc_tensor_set_int(t, i, (int64_t)(r >> 33) % 16 - 8);
     else
-      tirc_tensor_set_int(t, i, t->dtype.code == TYPE_BOOL ? (int64_t)(r >> 63)
-                                                           : (int64_t)(r >> 33) % 16);
+      tirc_tensor_set_int(
+          t, i, t->dtype.code == TYPE_BOOL ? (int64_t)(r >> 63) : (int64_t)(r >> 33) % 16);
   }
 }
 
@@ -108,9 +108,13 @@ void tirc_tensor_random(Tensor *t, uint64_t seed) {
 double tirc_tensor_get(const Tensor *t, int64_t i) {
   switch (KEY(t->dtype.code, t->dtype.bits)) {
 #define FLT(code, bits, T, from, to)                                                               \
-  case KEY(code, bits): return from(((const T *)t->data)[i]);
+  case KEY(code, bits): {                                                                          \
+    return from(((const T *)t->data)[i]);                                                          \
+  }
 #define INTEGER(code, bits, T)                                                                     \
-  case KEY(code, bits): return (double)((const T *)t->data)[i];
+  case KEY(code, bits): {                                                                          \
+    return (double)((const T *)t->data)[i];                                                        \
+  }
     ELEMENT_TYPES(FLT, INTEGER)
 #undef FLT
 #undef INTEGER
@@ -133,7 +137,9 @@ int64_t tirc_tensor_get_int(const Tensor *t, int64_t i) {
 void tirc_tensor_set(Tensor *t, int64_t i, double v) {
   switch (KEY(t->dtype.code, t->dtype.bits)) {
 #define FLT(code, bits, T, from, to)                                                               \
-  case KEY(code, bits): ((T *)t->data)[i] = to(v); return;
+  case KEY(code, bits):                                                                            \
+    ((T *)t->data)[i] = to(v);                                                                     \
+    return;
 #define INTEGER(code, bits, T)
     ELEMENT_TYPES(FLT, INTEGER)
 #undef FLT
@@ -145,7 +151,9 @@ void tirc_tensor_set(Tensor *t, int64_t i, double v) {
 void tirc_tensor_set_int(Tensor *t, int64_t i, int64_t v) {
   switch (KEY(t->dtype.code, t->dtype.bits)) {
 #define FLT(code, bits, T, from, to)                                                               \
-  case KEY(code, bits): ((T *)t->data)[i] = to((double)v); return;
+  case KEY(code, bits):                                                                            \
+    ((T *)t->data)[i] = to((double)v);                                                             \
+    return;
 #define INTEGER(code, bits, T)                                                                     \
   case KEY(code, bits): ((T *)t->data)[i] = (T)v; return;
     ELEMENT_TYPES(FLT, INTEGER)

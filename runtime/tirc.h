@@ -1,5 +1,5 @@
-/* libtirc: a small TensorIR compiler. Read a program, schedule it with a script, print it, lower it,
- * compile it, run it.
+/* libtirc: a small TensorIR compiler. Read a program, schedule it with a script, print it, lower
+ * it, compile it, run it.
  *
  *     tirc_error *error = NULL;
  *     tirc_module *m, *fast;
@@ -7,11 +7,11 @@
  *         tirc_module_schedule(m, "tiled.sch", NULL, &fast, &error))
  *       puts(tirc_error_message(error));
  *
- * Conventions. A function that can fail returns a tirc_status and takes a `tirc_error **`: on failure
- * the error is put there (free it with tirc_error_free; NULL if you do not want it) and no other
- * result is touched. What a function gives out through a pointer belongs to the caller; each type has
- * its ..._free, which accepts NULL. Strings given out as `char *` are freed by tirc_string_free;
- * `const char *` belong to the object that they were asked of.
+ * Conventions. A function that can fail returns a tirc_status and takes a `tirc_error **`: on
+ * failure the error is put there (free it with tirc_error_free; NULL if you do not want it) and no
+ * other result is touched. What a function gives out through a pointer belongs to the caller; each
+ * type has its ..._free, which accepts NULL. Strings given out as `char *` are freed by
+ * tirc_string_free; `const char *` belong to the object that they were asked of.
  *
  * Threads. Modules and kernels are immutable and may be used by several threads at once; arrays,
  * executors and calls by one at a time. The library has no global state.
@@ -45,11 +45,12 @@ typedef struct tirc_launch tirc_launch;
 TIRC_API const char *tirc_version(void);
 TIRC_API void tirc_string_free(char *s);
 
-/* --- errors ------------------------------------------------------------------------------------ */
+/* --- errors ------------------------------------------------------------------------------------
+ */
 
 /* Any of these but the message and the code may be NULL: what the error does not have. */
 typedef enum tirc_error_field {
-  TIRC_ERROR_CODE,      /* stable: "syntax", "not-single-writer", ...; see tirc_explain */
+  TIRC_ERROR_CODE, /* stable: "syntax", "not-single-writer", ...; see tirc_explain */
   TIRC_ERROR_MESSAGE,
   TIRC_ERROR_HINT,      /* what to do instead */
   TIRC_ERROR_FILE,      /* where, with tirc_error_line and tirc_error_column */
@@ -62,14 +63,15 @@ typedef enum tirc_error_field {
 
 TIRC_API tirc_status tirc_error_status(const tirc_error *e);
 TIRC_API const char *tirc_error_get(const tirc_error *e, tirc_error_field field);
-TIRC_API int tirc_error_line(const tirc_error *e);   /* from 1; 0 when there is no place */
+TIRC_API int tirc_error_line(const tirc_error *e); /* from 1; 0 when there is no place */
 TIRC_API int tirc_error_column(const tirc_error *e);
 TIRC_API void tirc_error_free(tirc_error *e);
 static inline const char *tirc_error_message(const tirc_error *e) {
   return tirc_error_get(e, TIRC_ERROR_MESSAGE);
 }
 
-/* --- modules: programs ------------------------------------------------------------------------- */
+/* --- modules: programs -------------------------------------------------------------------------
+ */
 
 /* Overrides a constant at the top of a program (`-D M=128`). value is a literal. */
 typedef struct tirc_define {
@@ -94,9 +96,9 @@ TIRC_API tirc_status tirc_module_compare(const tirc_module *a, const tirc_module
 /* What a function takes. */
 typedef struct tirc_param {
   const char *name;
-  const char *dtype;    /* "float32", ... */
-  bool is_array;        /* otherwise a scalar */
-  bool is_written;      /* some statement stores to it */
+  const char *dtype; /* "float32", ... */
+  bool is_array;     /* otherwise a scalar */
+  bool is_written;   /* some statement stores to it */
   int ndim;
   const int64_t *shape; /* extents, -1 where symbolic */
 } tirc_param;
@@ -109,9 +111,9 @@ TIRC_API tirc_status tirc_module_params(const tirc_module *m, const char *func, 
 
 /* How much a function computes, from its block structure; for programs without symbolic extents. */
 typedef struct tirc_cost {
-  double float_ops;  /* additions, multiplications, ... on floats; a multiply-add is two */
-  double reduction;  /* the longest chain of reduction iterations into one element, at least 1 */
-  bool is_exact;     /* false when extents or branches depend on what is not known before the run */
+  double float_ops; /* additions, multiplications, ... on floats; a multiply-add is two */
+  double reduction; /* the longest chain of reduction iterations into one element, at least 1 */
+  bool is_exact;    /* false when extents or branches depend on what is not known before the run */
   /* float32 C[M, N] = A[M, K] * B[K, N]: the extents (0 when it is something else) and which
    * parameters are A, B and C. */
   int64_t m, n, k;
@@ -120,13 +122,14 @@ typedef struct tirc_cost {
 TIRC_API tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *out,
                                       tirc_error **error);
 
-/* --- schedules --------------------------------------------------------------------------------- */
+/* --- schedules ---------------------------------------------------------------------------------
+ */
 
 typedef struct tirc_schedule_options {
-  const char *target;  /* LLVM CPU name that the script sees; NULL: "haswell" */
-  int64_t max_steps;   /* 0: 10 million */
-  bool strict;         /* warnings are errors */
-  void *self;          /* handed to the functions below, each of which may be NULL */
+  const char *target; /* LLVM CPU name that the script sees; NULL: "haswell" */
+  int64_t max_steps;  /* 0: 10 million */
+  bool strict;        /* warnings are errors */
+  void *self;         /* handed to the functions below, each of which may be NULL */
   void (*print)(void *self, const char *text); /* what the script prints */
   /* After each primitive: the call as text, where it stands, and NULL or why it failed. */
   void (*trace)(void *self, const char *call, const char *file, int line, const char *failure);
@@ -143,7 +146,8 @@ TIRC_API tirc_status tirc_module_schedule_text(const tirc_module *m, const char 
                                                const tirc_schedule_options *options,
                                                tirc_module **out, tirc_error **error);
 
-/* --- lowering and code ------------------------------------------------------------------------- */
+/* --- lowering and code -------------------------------------------------------------------------
+ */
 
 /* Through all passes. `after` (or NULL) sees the program as text after each pass. */
 TIRC_API tirc_status tirc_module_lower(const tirc_module *m,
@@ -152,8 +156,8 @@ TIRC_API tirc_status tirc_module_lower(const tirc_module *m,
                                        void *self, tirc_module **out, tirc_error **error);
 
 typedef enum tirc_emit_kind {
-  TIRC_EMIT_LLVM,  /* LLVM IR */
-  TIRC_EMIT_ASM,   /* assembly */
+  TIRC_EMIT_LLVM, /* LLVM IR */
+  TIRC_EMIT_ASM,  /* assembly */
   TIRC_EMIT_OBJECT,
   TIRC_EMIT_HEADER /* a C header that declares what the object file defines */
 } tirc_emit_kind;
@@ -162,7 +166,8 @@ typedef enum tirc_emit_kind {
 TIRC_API tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
                                       char **bytes, size_t *n, tirc_error **error);
 
-/* --- arrays ------------------------------------------------------------------------------------ */
+/* --- arrays ------------------------------------------------------------------------------------
+ */
 
 /* Compact row-major arrays, zeroed; large ones lie on huge pages where the system has them. */
 TIRC_API tirc_status tirc_array_new(const char *dtype, int ndim, const int64_t *shape,
@@ -184,7 +189,8 @@ TIRC_API void tirc_array_fill_poison(tirc_array *a);
 TIRC_API double tirc_array_get(const tirc_array *a, int64_t i); /* element i in row-major order */
 TIRC_API void tirc_array_set(tirc_array *a, int64_t i, double value);
 
-/* --- running ----------------------------------------------------------------------------------- */
+/* --- running -----------------------------------------------------------------------------------
+ */
 
 /* One argument a parameter. */
 typedef struct tirc_argument {
@@ -213,7 +219,8 @@ TIRC_API tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int
 /* The same in two steps, for a call that is made many times: the arguments are checked once. The
  * arrays, the kernel and the executor must stay. */
 TIRC_API tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n,
-                                   const tirc_argument *args, tirc_launch **out, tirc_error **error);
+                                     const tirc_argument *args, tirc_launch **out,
+                                     tirc_error **error);
 TIRC_API int tirc_launch_run(tirc_launch *launch); /* 0, or 1 when memory for workspace is out */
 TIRC_API void tirc_launch_free(tirc_launch *launch);
 
@@ -223,7 +230,8 @@ TIRC_API double tirc_seconds(void);
 TIRC_API double tirc_machine_peak(int threads);
 TIRC_API void tirc_machine_name(char *out, size_t size);
 
-/* --- tables ------------------------------------------------------------------------------------ */
+/* --- tables ------------------------------------------------------------------------------------
+ */
 
 /* Number i of a table; false behind its end. */
 typedef struct tirc_error_info {

@@ -8,7 +8,8 @@
 
 enum { KEPT = 32, HUGE_PAGE = 2 << 20, LINE = 64 };
 
-/* Blocks are rounded up to whole pages or huge pages, so that those of one kernel fit each other. */
+/* Blocks are rounded up to whole pages or huge pages, so that those of one kernel fit each other.
+ */
 typedef struct Free {
   void *p;
   size_t size;

@@ -1,9 +1,10 @@
-/* Running one case and comparing: the verdict, the failing call, the resulting program; and the laws
- * that hold for every schedule: a failed call leaves the module byte for byte as it was, and what the
- * printer prints reads back as the same program. */
+/* Running one case and comparing: the verdict, the failing call, the resulting program; and the
+ * laws that hold for every schedule: a failed call leaves the module byte for byte as it was, and
+ * what the printer prints reads back as the same program. */
 #include "cases.h"
 #include "ir/equal.h"
 #include "ir/print.h"
+#include "ir/visit.h"
 #include "parser/program.h"
 #include "passes/script/script.h"
 
@@ -16,6 +17,32 @@ typedef struct Run {
   const char *violation; /* of a law, or NULL */
 } Run;
 
+/* The sref tree knows every loop and block of the module, and no other statement of theirs. */
+static bool mirrored(Visitor *v, Stmt stmt) {
+  Sched *s = v->self;
+  if (stmt->kind != STMT_FOR && stmt->kind != STMT_BLOCK) return true;
+  SRef *sref = tirc_sref_find(s, stmt);
+  if (!sref || sref->stmt != stmt)
+    tirc_fail(s->c, s->loc, "internal", NULL, "the state has lost %s %s",
+              stmt->kind == STMT_FOR ? "loop" : "block",
+              stmt->kind == STMT_FOR ? stmt->u.loop.var->u.s : stmt->u.block.name);
+  if (stmt->kind == STMT_FOR) return true;
+  tirc_visit_stmt(v, stmt->u.block.body); /* an init is no part of the tree */
+  return false;
+}
+
+static const char *state_fault(Sched *s) {
+  Visitor v = {.stmt = mirrored, .self = s};
+  Trap trap;
+  if (TIRC_TRY(s->c, trap)) {
+    for (int i = 0; i < s->mod->n_funcs; i++)
+      if (s->mod->funcs[i]->body->kind == STMT_BLOCK) tirc_visit_stmt(&v, s->mod->funcs[i]->body);
+    TIRC_END(s->c, trap);
+    return NULL;
+  }
+  return s->c->diag.message;
+}
+
 static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
   Run *run = self;
   (void)loc;
@@ -25,6 +52,8 @@ static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *d
     run->violation = tirc_format(run->c, "%s failed (%s), but the module changed to\n%s", call,
                                  diag->message, text);
   run->text = text;
+  const char *fault = run->violation ? NULL : state_fault(s);
+  if (fault) run->violation = tirc_format(run->c, "after %s: %s", call, fault);
 }
 
 static const Module *parse(Tirc *c, const char *name, const char *text) {
@@ -92,7 +121,8 @@ static const char *check_result(Tirc *c, const Case *test, const Module *m) {
     const Module *expected = parse(c, "result", test->result);
     const char *difference = tirc_module_difference(c, expected, m);
     if (difference)
-      return tirc_format(c, "the result differs: %s\n%s", difference, tirc_print_module(c, m, NULL));
+      return tirc_format(c, "the result differs: %s\n%s", difference,
+                         tirc_print_module(c, m, NULL));
   }
   return check_round_trip(c, m);
 }

@@ -21,8 +21,8 @@ static bool head_line(Tirc *c, const char *line, Case *out) {
     const char *key;
     const char **text;
   } rows[] = {
-      {"verdict", &out->verdict}, {"code", &out->code}, {"message", &out->message},
-      {"title", NULL},            {"primitive", NULL},
+      {"verdict", &out->verdict}, {"code", &out->code}, {"message", &out->message}, {"title", NULL},
+      {"primitive", NULL},
   };
   if (!strcmp(key, "fails-at-call")) return out->fails_at_call = atoi(value), true;
   if (!strcmp(key, "reference-fault")) return out->reference_fault = !strcmp(value, "yes"), true;
@@ -45,10 +45,14 @@ bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const ch
     const char *part = line_text(c, s + 4), *start = next_line(s), *end = start;
     while (*end && strncmp(end, "--- ", 4)) end = next_line(end);
     const char *body = tirc_strndup(c, start, (size_t)(end - start));
-    if (!strcmp(part, "program")) out->program = body;
-    else if (!strcmp(part, "schedule")) out->schedule = body;
-    else if (!strcmp(part, "result")) out->result = body;
-    else return *why = "a part that is not known", false;
+    if (!strcmp(part, "program"))
+      out->program = body;
+    else if (!strcmp(part, "schedule"))
+      out->schedule = body;
+    else if (!strcmp(part, "result"))
+      out->result = body;
+    else
+      return *why = "a part that is not known", false;
     s = end;
   }
   if (!out->verdict) return *why = "no verdict", false;

@@ -1,8 +1,8 @@
 /* run_cases [-v] [--filter TEXT] [--known-only] FILE_OR_FOLDER...
  * run_cases [-v] [--filter TEXT] [--known-only] --random PROGRAMS.json SEQUENCES.jsonl
  *
- * Runs cases and prints those that fail, with the first difference, and a summary. Exit status 1 when
- * any fails, 2 when a file cannot be read. */
+ * Runs cases and prints those that fail, with the first difference, and a summary. Exit status 1
+ * when any fails, 2 when a file cannot be read. */
 #include "cases.h"
 
 #include <dirent.h>
@@ -30,13 +30,16 @@ static void run_case(const Options *o, Tally *tally, Tirc *c, const Case *test) 
   }
   char *failure = case_check(test);
   *(failure ? &tally->failed : &tally->passed) += 1;
-  if (failure) printf("FAIL %s\n     %s\n", test->name, failure);
-  else if (o->verbose) printf("ok   %s\n", test->name);
+  if (failure)
+    printf("FAIL %s\n     %s\n", test->name, failure);
+  else if (o->verbose)
+    printf("ok   %s\n", test->name);
   fflush(stdout);
   free(failure);
 }
 
-/* --- .case files -------------------------------------------------------------------------------- */
+/* --- .case files --------------------------------------------------------------------------------
+ */
 
 static char *read_file(const char *path) {
   FILE *f = fopen(path, "rb");
@@ -90,7 +93,8 @@ static void run_path(const Options *o, Tally *tally, const char *path) {
   if (n >= 0) free(entries);
 }
 
-/* --- random sequences --------------------------------------------------------------------------- */
+/* --- random sequences ---------------------------------------------------------------------------
+ */
 
 static const char *text_of(struct json_object *object, const char *key) {
   struct json_object *value;
@@ -150,9 +154,12 @@ int main(int argc, char **argv) {
   Options o = {0};
   Tally tally = {0};
   for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "-v")) o.verbose = true;
-    else if (!strcmp(argv[i], "--known-only")) o.known_only = true;
-    else if (!strcmp(argv[i], "--filter") && i + 1 < argc) o.filter = argv[++i];
+    if (!strcmp(argv[i], "-v"))
+      o.verbose = true;
+    else if (!strcmp(argv[i], "--known-only"))
+      o.known_only = true;
+    else if (!strcmp(argv[i], "--filter") && i + 1 < argc)
+      o.filter = argv[++i];
     else if (!strcmp(argv[i], "--random") && i + 2 < argc) {
       run_random(&o, &tally, argv[i + 1], argv[i + 2]);
       i += 2;

@@ -38,8 +38,10 @@ int cmd_lower(Options *o) {
   if (status == DONE && tirc_module_lower(m, shown.pass ? show : NULL, &shown, &lowered, &e))
     status = report(o, e);
   if (status == DONE && !shown.pass) {
-    if (tirc_module_print(lowered, &text, &e)) status = report(o, e);
-    else status = write_output(o, o->output, text, strlen(text));
+    if (tirc_module_print(lowered, &text, &e))
+      status = report(o, e);
+    else
+      status = write_output(o, o->output, text, strlen(text));
   }
   tirc_string_free(text);
   tirc_module_free(lowered);

@@ -20,8 +20,8 @@ int load_program(const Options *o, const char *path, tirc_module **out) {
     if (!equals || equals == o->define.at[i])
       status = complain(o, "write -D M=128", "-D takes NAME=VALUE, not '%s'", o->define.at[i]);
     else
-      defines[i] = (tirc_define){strndup(o->define.at[i], (size_t)(equals - o->define.at[i])),
-                                 equals + 1};
+      defines[i] =
+          (tirc_define){strndup(o->define.at[i], (size_t)(equals - o->define.at[i])), equals + 1};
   }
   if (status == DONE) status = load_program_with(o, path, n, defines, out);
   for (int i = 0; i < n; i++) free((char *)(uintptr_t)defines[i].name);
@@ -63,8 +63,10 @@ int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **ou
   if (status != DONE) return status;
   if (o->args.n > 1) {
     status = run_script(o, m, o->args.at[1], out);
-    if (unscheduled && status == DONE) *unscheduled = m;
-    else tirc_module_free(m);
+    if (unscheduled && status == DONE)
+      *unscheduled = m;
+    else
+      tirc_module_free(m);
     return status;
   }
   if (unscheduled) status = load_program(o, o->args.at[0], unscheduled);
@@ -78,6 +80,7 @@ int write_output(const Options *o, const char *path, const char *bytes, size_t n
   if (!f) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
   bool ok = fwrite(bytes, 1, n, f) == n;
   ok = (standard ? fflush(f) : fclose(f)) == 0 && ok;
-  return ok ? DONE : complain(o, NULL, "cannot write '%s': %s", standard ? "standard output" : path,
-                              strerror(errno));
+  return ok ? DONE
+            : complain(o, NULL, "cannot write '%s': %s", standard ? "standard output" : path,
+                       strerror(errno));
 }

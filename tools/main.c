@@ -18,15 +18,18 @@ int main(int argc, char **argv) {
   }
   const Command *c = find_command(argv[1]);
   if (!c) {
-    fprintf(stderr, "error: tirc has no command '%s'\nhint: `tirc help` lists the commands\n", argv[1]);
+    fprintf(stderr, "error: tirc has no command '%s'\nhint: `tirc help` lists the commands\n",
+            argv[1]);
     return BAD;
   }
   Options o = {0};
   int status = BAD;
   if (parse_options(c, argc - 2, argv + 2, &o)) {
     status = DONE;
-    if (o.help) print_command_help(c, stdout);
-    else status = c->run(&o);
+    if (o.help)
+      print_command_help(c, stdout);
+    else
+      status = c->run(&o);
   }
   free_options(&o);
   return status;

@@ -1,6 +1,7 @@
 /* One parser for the options of all subcommands, driven by options.def. */
 #include "tool.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -96,8 +97,7 @@ static bool parse_option(const Command *c, int argc, char **argv, int *i, Option
   }
   if (option->kind != FLAG && !value) {
     if (*i + 1 == argc) {
-      complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->name,
-               option->argument);
+      complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->name, option->argument);
       return false;
     }
     value = argv[++*i];
@@ -117,10 +117,12 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
   o->colour = isatty(2) && !(no_colour && *no_colour);
   o->progress = isatty(2);
   for (int i = 0; i < argc; i++) {
-    if (!only_args && strcmp(argv[i], "--") == 0) only_args = true;
+    if (!only_args && strcmp(argv[i], "--") == 0)
+      only_args = true;
     else if (only_args || argv[i][0] != '-' || !argv[i][1]) {
       if (!push(&o->args, argv[i])) return false;
-    } else if (!parse_option(c, argc, argv, &i, o)) return false;
+    } else if (!parse_option(c, argc, argv, &i, o))
+      return false;
   }
   const char *format = o->error_format;
   o->json_errors = format && strcmp(format, "json") == 0;
@@ -137,9 +139,10 @@ void free_options(Options *o) {
 }
 
 void print_command_help(const Command *c, FILE *to) {
-  fprintf(to, "usage: tirc %s [OPTION]... %s\n\n%c%s.", c->name, c->synopsis,
-          c->summary[0] - ('a' <= c->summary[0] && c->summary[0] <= 'z' ? 32 : 0), c->summary + 1);
-  fprintf(to, "%s%s\n\nOptions:\n", *c->details ? "\n" : "", c->details);
+  const char *end = strchr(c->summary, '?') ? "" : ".";
+  fprintf(to, "usage: tirc %s [OPTION]... %s\n\n%c%s%s\n", c->name, c->synopsis,
+          toupper((unsigned char)c->summary[0]), c->summary + 1, end);
+  fprintf(to, "%s%s\nOptions:\n", c->details, *c->details ? "\n" : "");
   for (int i = 0; i < N_OPTIONS; i++) {
     const Option *o = &options[i];
     if (!takes(c, o)) continue;
@@ -150,23 +153,24 @@ void print_command_help(const Command *c, FILE *to) {
     fprintf(to, "  %-26s %s\n", left, o->help);
   }
   fprintf(to, "\nExamples:\n");
-  for (int i = 0; i < 2; i++)
-    fprintf(to, "  %s\n      %s\n", c->examples[i][0], c->examples[i][1]);
+  for (int i = 0; i < 2; i++) fprintf(to, "  %s\n      %s\n", c->examples[i][0], c->examples[i][1]);
 }
 
 void print_usage(FILE *to) {
-  fprintf(to, "usage: tirc COMMAND [OPTION]... [ARGUMENT]...\n\n"
-              "A small TensorIR compiler: it checks, schedules, lowers, compiles, runs and measures\n"
-              "loop-nest programs written in TVMScript.\n\nCommands:\n");
+  fprintf(to,
+          "usage: tirc COMMAND [OPTION]... [ARGUMENT]...\n\n"
+          "A small TensorIR compiler: it checks, schedules, lowers, compiles, runs and measures\n"
+          "loop-nest programs written in TVMScript.\n\nCommands:\n");
   for (int i = 0; i < n_commands; i++) {
     char left[64];
     snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].synopsis);
     fprintf(to, "  %-28s %s\n", left, commands[i].summary);
   }
-  fprintf(to, "\n`tirc COMMAND --help` shows a command's options and examples.\n"
-              "Exit status: 0 done; 1 the answer is no (a ScheduleError, a failed check, not equal);\n"
-              "2 bad usage, syntax or file.\n\nExamples:\n"
-              "  tirc apply matmul.tir rule_based.sch\n      run a schedule, print the program\n"
-              "  tirc bench matmul.tir baseline.sch rule_based.sch --vs openblas\n"
-              "      measure two schedules and a library\n");
+  fprintf(to,
+          "\n`tirc COMMAND --help` shows a command's options and examples.\n"
+          "Exit status: 0 done; 1 the answer is no (a ScheduleError, a failed check, not equal);\n"
+          "2 bad usage, syntax or file.\n\nExamples:\n"
+          "  tirc apply matmul.tir rule_based.sch\n      run a schedule, print the program\n"
+          "  tirc bench matmul.tir baseline.sch rule_based.sch --vs openblas\n"
+          "      measure two schedules and a library\n");
 }

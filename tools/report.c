@@ -10,9 +10,12 @@
 const char *paint(const Options *o, const char *colour) { return o->colour ? colour : ""; }
 
 static void print_place(const char *file, int line, int column) {
-  if (!file) fputs("tirc: ", stderr);
-  else if (line > 0) fprintf(stderr, "%s:%d:%d: ", file, line, column);
-  else fprintf(stderr, "%s: ", file);
+  if (!file)
+    fputs("tirc: ", stderr);
+  else if (line > 0)
+    fprintf(stderr, "%s:%d:%d: ", file, line, column);
+  else
+    fprintf(stderr, "%s: ", file);
 }
 
 /* A titled part, its further lines indented like the first. */
@@ -27,8 +30,8 @@ static void report_text(const Options *o, const tirc_error *e) {
   const char *excerpt = tirc_error_get(e, TIRC_ERROR_EXCERPT);
   fputs(paint(o, BOLD), stderr);
   print_place(tirc_error_get(e, TIRC_ERROR_FILE), tirc_error_line(e), tirc_error_column(e));
-  fprintf(stderr, "%serror:%s %s%s [%s]%s\n", paint(o, RED), paint(o, RESET),
-          tirc_error_message(e), paint(o, DIM), code, paint(o, RESET));
+  fprintf(stderr, "%serror:%s %s%s [%s]%s\n", paint(o, RED), paint(o, RESET), tirc_error_message(e),
+          paint(o, DIM), code, paint(o, RESET));
   if (excerpt) fprintf(stderr, "%s%s", excerpt, excerpt[strlen(excerpt) - 1] == '\n' ? "" : "\n");
   print_part(o, "call", tirc_error_get(e, TIRC_ERROR_CALL));
   print_part(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
@@ -62,8 +65,10 @@ static void report_json(const tirc_error *e) {
 
 int report(const Options *o, tirc_error *e) {
   int status = (int)tirc_error_status(e);
-  if (o->json_errors) report_json(e);
-  else report_text(o, e);
+  if (o->json_errors)
+    report_json(e);
+  else
+    report_text(o, e);
   tirc_error_free(e);
   return status;
 }
@@ -85,8 +90,8 @@ int complain(const Options *o, const char *hint, const char *format, ...) {
     return BAD;
   }
   bool usage = strncmp(message, "usage:", 6) == 0;
-  fprintf(stderr, "%s%s%s%s\n", usage ? "" : paint(o, RED), usage ? "" : "error: ",
-          usage ? "" : paint(o, RESET), message);
+  fprintf(stderr, "%s%s%s%s\n", usage ? "" : paint(o, RED),
+          usage ? "" : "error: ", usage ? "" : paint(o, RESET), message);
   print_part(o, "hint", hint);
   return BAD;
 }

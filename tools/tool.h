@@ -72,8 +72,9 @@ int write_output(const Options *o, const char *path, const char *bytes, size_t n
 
 /* reference.c: what a program should compute */
 typedef struct Check {
-  double worst, tolerance; /* the largest error relative to max(1, |expected|), and what is allowed */
-  int64_t at;              /* where it is */
+  double worst,
+      tolerance; /* the largest error relative to max(1, |expected|), and what is allowed */
+  int64_t at;    /* where it is */
   const char *param;
   double got, expected;
   bool ok;

@@ -8,6 +8,9 @@
  * one stays as it was. A block's annotation buffer_dim_align asks for strides with a residue. */
 #include "regions.h"
 
+/* Bounds beyond this come from the type of a variable and say nothing. */
+enum { MAX_EXTENT = 1 << 28 };
+
 typedef struct Compact {
   Buffer buffer; /* the new one */
   Expr *corner;  /* what is subtracted from each index; NULL for 0 */
@@ -78,7 +81,7 @@ static bool shrink(State *s, Tirc *c, IntSet set, Expr whole, Expr *corner, Expr
   size = tirc_simplify(s->a, size);
   int64_t n, full;
   if (!tirc_const_int(size, &n)) n = tirc_const_bound(s->a, size).max;
-  if (n == TIRC_POS_INF || n <= 0 || n > INT32_MAX) return false;
+  if (n <= 0 || n > MAX_EXTENT) return false;
   if (tirc_const_int(whole, &full) && n >= full) return false;
   *corner = tirc_simplify(s->a, set.min);
   if (tirc_is_int(*corner, 0)) *corner = NULL;

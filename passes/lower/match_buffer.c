@@ -80,15 +80,40 @@ static void add_view(Mutator *m, const MatchBuffer *match) {
   tirc_map_set(c, &v->sources, view, source);
 }
 
+static const Region *convert_regions(Mutator *m, int n, const Region *from) {
+  Tirc *c = m->c;
+  Views *v = m->self;
+  Region *to = tirc_new_array(c, Region, n);
+  for (int i = 0; i < n; i++) {
+    to[i] = from[i];
+    const Region *source = tirc_map_get(&v->sources, from[i].buffer);
+    if (!source) continue;
+    int ndim = source->buffer->ndim, skip = ndim - from[i].buffer->ndim;
+    Range *dims = tirc_new_array(c, Range, ndim);
+    for (int d = 0; d < ndim; d++) {
+      dims[d] = source->dims[d];
+      if (d < skip) continue;
+      dims[d] = from[i].dims[d - skip];
+      dims[d].min = tirc_add(c, source->dims[d].min, dims[d].min);
+    }
+    to[i] = (Region){source->buffer, dims};
+  }
+  return to;
+}
+
+static Stmt lower_block(Mutator *m, Stmt s) {
+  Block b = s->u.block;
+  for (int i = 0; i < b.n_matches; i++) add_view(m, &b.matches[i]);
+  b.n_matches = 0;
+  b = tirc_mutate_stmt_children(m, tirc_block(m->c, &b))->u.block;
+  b.reads = convert_regions(m, b.n_reads, b.reads);
+  b.writes = convert_regions(m, b.n_writes, b.writes);
+  return tirc_block(m->c, &b);
+}
+
 static Stmt lower_stmt(Mutator *m, Stmt s) {
   Views *v = m->self;
-  if (s->kind == STMT_BLOCK && s->u.block.n_matches) {
-    Block b = s->u.block;
-    for (int i = 0; i < b.n_matches; i++) add_view(m, &b.matches[i]);
-    b.n_matches = 0;
-    b.n_reads = b.n_writes = 0; /* they may name the views */
-    return tirc_mutate_stmt_children(m, tirc_block(m->c, &b));
-  }
+  if (s->kind == STMT_BLOCK) return lower_block(m, s);
   s = tirc_mutate_stmt_children(m, s);
   if (s->kind != STMT_STORE) return s;
   const Region *source = tirc_map_get(&v->sources, s->u.store.buffer);

@@ -22,7 +22,8 @@ typedef struct Planner {
   VEC(Stmt) path;
   PtrMap plans; /* from a data variable to its Plan */
   VEC(Plan *) order;
-  PtrMap hosts; /* from a loop or block to the list (Hosted) of what it allocates */
+  PtrMap hosts;  /* from a loop or block to the list (Hosted) of what it allocates */
+  PtrMap placed; /* data variables of the buffers allocated so far on the way down */
 } Planner;
 
 typedef struct Hosted {
@@ -198,10 +199,30 @@ static void choose_host(Planner *p, Plan *plan) {
   vec_push(p->c, h->buffers, plan->buffer);
 }
 
+/* The regions of a block without the buffers that are now allocated inside of it. */
+static int drop_regions(Planner *p, int n, const Region *from, const Region **to) {
+  Region *kept = tirc_new_array(p->c, Region, n);
+  int n_kept = 0;
+  for (int i = 0; i < n; i++) {
+    Expr data = from[i].buffer->data;
+    if (!tirc_map_has(&p->plans, data) || tirc_map_has(&p->placed, data)) kept[n_kept++] = from[i];
+  }
+  *to = kept;
+  return n_kept;
+}
+
 static Stmt place(Mutator *m, Stmt s) {
   Planner *p = m->self;
   Tirc *c = m->c;
   const Hosted *h = tirc_map_get(&p->hosts, s);
+  Block b = {0};
+  if (s->kind == STMT_BLOCK) {
+    b = s->u.block;
+    b.n_reads = drop_regions(p, b.n_reads, b.reads, &b.reads);
+    b.n_writes = drop_regions(p, b.n_writes, b.writes, &b.writes);
+  }
+  for (int i = 0; h && i < h->buffers.n; i++)
+    tirc_map_set(c, &p->placed, h->buffers.at[i]->data, h->buffers.at[i]);
   s = tirc_mutate_stmt_children(m, s);
   if (s->kind == STMT_FOR && h) {
     For loop = s->u.loop;
@@ -212,13 +233,11 @@ static Stmt place(Mutator *m, Stmt s) {
                                        .body = loop.body});
     return tirc_for(c, &loop);
   }
-  if (s->kind == STMT_BLOCK && (h || s->u.block.n_allocs)) {
-    Block b = s->u.block;
-    b.n_allocs = h ? h->buffers.n : 0;
-    b.allocs = h ? h->buffers.at : NULL;
-    return tirc_block(c, &b);
-  }
-  return s;
+  if (s->kind != STMT_BLOCK) return s;
+  b.n_allocs = h ? h->buffers.n : 0;
+  b.allocs = h ? h->buffers.at : NULL;
+  b.body = s->u.block.body;
+  return tirc_block(c, &b);
 }
 
 Stmt tirc_lower_plan_buffers(Tirc *c, const Func *f) {

@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table ----------------------------------------------------------------------------------
+ */
 
 #define STRIP(...) __VA_ARGS__
 #define P(name, kind) {#name, PARAM_##kind, NULL},
@@ -45,7 +46,8 @@ const char *tirc_primitive_signature(Tirc *c, const Primitive *p) {
   return t.at;
 }
 
-/* --- the call as text --------------------------------------------------------------------------- */
+/* --- the call as text ---------------------------------------------------------------------------
+ */
 
 static SRef *alive_block(Sched *s, uint32_t id) {
   SRef *sref = tirc_map_get(&s->blocks, (void *)(uintptr_t)id);
@@ -62,8 +64,10 @@ static void add_value(Sched *s, Text *t, Value v, int depth) {
   bool sequence = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
   if (v.kind == VAL_BLOCK) {
     SRef *sref = alive_block(s, v.u.block_id);
-    if (sref) tirc_text_add(t, sref->stmt->u.block.name);
-    else tirc_text_add(t, tirc_value_repr(s->c, v));
+    if (sref)
+      tirc_text_add(t, sref->stmt->u.block.name);
+    else
+      tirc_text_add(t, tirc_value_repr(s->c, v));
   } else if (sequence && depth < MAX_DEPTH) {
     tirc_text_add(t, v.kind == VAL_LIST ? "[" : "(");
     for (int i = 0; i < v.u.list->n; i++) {
@@ -94,7 +98,8 @@ const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const
   return t.at;
 }
 
-/* --- checking and converting one argument --------------------------------------------------------- */
+/* --- checking and converting one argument
+ * --------------------------------------------------------- */
 
 typedef struct Binding {
   Sched *s;
@@ -142,8 +147,8 @@ static Value convert_bool(Binding *b, Value v) {
 
 static _Noreturn void stale(Binding *b, const char *kind, const char *name) {
   tirc_sched_error(b->s, SERR_STALE_HANDLE, NULL, NULL,
-                   "argument '%s' of sch.%s is the %s %s, which is no longer in the program", b->what,
-                   b->p->name, kind, name);
+                   "argument '%s' of sch.%s is the %s %s, which is no longer in the program",
+                   b->what, b->p->name, kind, name);
 }
 
 static Value convert_block(Binding *b, Value v) {
@@ -194,7 +199,8 @@ static Value convert_loops(Binding *b, Value v) {
 }
 
 static Value convert_opt_blocks(Binding *b, Value v) {
-  return v.kind == VAL_NONE ? v : convert_elements(b, v, "a block or a block's name", convert_block);
+  return v.kind == VAL_NONE ? v
+                            : convert_elements(b, v, "a block or a block's name", convert_block);
 }
 
 static Value convert_factor(Binding *b, Value v) {
@@ -242,7 +248,8 @@ static const struct KindRow {
     [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any},
 };
 
-/* --- binding ------------------------------------------------------------------------------------ */
+/* --- binding ------------------------------------------------------------------------------------
+ */
 
 static Value default_value(Tirc *c, const char *text) {
   static const struct {
@@ -280,8 +287,9 @@ static void place_arguments(Sched *s, const Primitive *p, int n_args, const Valu
     taken = star ? n_args : taken + 1;
   }
   if (taken < n_args)
-    argument_error(s, p, tirc_format(c, "sch.%s takes at most %d arguments, but %d are given",
-                                     p->name, p->n_params, n_args));
+    argument_error(s, p,
+                   tirc_format(c, "sch.%s takes at most %d arguments, but %d are given", p->name,
+                               p->n_params, n_args));
   for (int i = 0; i < n_keywords; i++) {
     int k = param_named(p, names[i]);
     if (k < 0)
@@ -319,7 +327,8 @@ static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, con
   return at;
 }
 
-/* --- the call ----------------------------------------------------------------------------------- */
+/* --- the call -----------------------------------------------------------------------------------
+ */
 
 /* Puts the schedule back and completes the diagnostic. The memory limit does not count here, or a
  * script that ran into it could leave a half-changed schedule. */

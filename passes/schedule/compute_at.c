@@ -180,20 +180,12 @@ static Stmt make_nest(Move *m, const IterDomain *domains) {
 
 /* The predicate that the block had is not carried over: its domain must imply it. */
 static void check_old_predicate(Move *m) {
-  const Block *b = tirc_block_of(m->block);
-  Tirc *c = m->c;
-  if (tirc_is_true(b->predicate)) return;
-  Analyzer *a = tirc_analyzer_of_loops(m->s, m->block, NULL);
-  for (int i = 0; i < b->n_iters; i++) {
-    Range dom = b->iters[i].dom;
-    tirc_enter_constraint(a, tirc_binary(c, OP_GE, b->iter_values[i], dom.min));
-    tirc_enter_constraint(a, tirc_lt(c, b->iter_values[i], tirc_add(c, dom.min, dom.extent)));
-  }
-  if (tirc_prove(a, b->predicate)) return;
+  if (tirc_domain_implies_predicate(m->s, m->block)) return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
                    "%s runs only where %s, which the domains of its iterators do not imply",
-                   tirc_describe(m->s, m->block->stmt), tirc_print_expr(c, b->predicate));
+                   tirc_describe(m->s, m->block->stmt),
+                   tirc_print_expr(m->c, tirc_block_of(m->block)->predicate));
 }
 
 /* Iterations of a parallel or vectorized loop must not share the accumulator of a reduction. */

@@ -25,4 +25,7 @@ typedef struct IterDomain {
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,
                                   int n_others, SRef *const *others);
 
+/* Whether a block's predicate says no more than that its iterators are in their domains. */
+bool tirc_domain_implies_predicate(Sched *s, SRef *block);
+
 #endif

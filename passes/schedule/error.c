@@ -1,8 +1,8 @@
 /* ScheduleErrors: the table of their kinds, and how one is raised.
  *
- * A primitive raises where it finds the rule broken; it knows the loop, the block and the condition.
- * The call's text, place and the underlined program are added by tirc_sched_call, which catches the
- * error on its way out (call.c). */
+ * A primitive raises where it finds the rule broken; it knows the loop, the block and the
+ * condition. The call's text, place and the underlined program are added by tirc_sched_call, which
+ * catches the error on its way out (call.c). */
 #include "schedule.h"
 
 const ErrorInfo tirc_errors[SERR_COUNT] = {

@@ -21,10 +21,10 @@ void tirc_value_append(Tirc *c, Value list, Value item) { vec_push(c, *list.u.li
 
 const char *tirc_value_type_name(Value v) {
   static const char *const names[] = {
-      [VAL_NONE] = "None",     [VAL_BOOL] = "bool",         [VAL_INT] = "int",
-      [VAL_FLOAT] = "float",   [VAL_STR] = "str",           [VAL_LIST] = "list",
-      [VAL_TUPLE] = "tuple",   [VAL_DICT] = "dict",         [VAL_EXPR] = "PrimExpr",
-      [VAL_BLOCK] = "BlockRV", [VAL_LOOP] = "LoopRV",       [VAL_BUFFER] = "Buffer",
+      [VAL_NONE] = "None",         [VAL_BOOL] = "bool",     [VAL_INT] = "int",
+      [VAL_FLOAT] = "float",       [VAL_STR] = "str",       [VAL_LIST] = "list",
+      [VAL_TUPLE] = "tuple",       [VAL_DICT] = "dict",     [VAL_EXPR] = "PrimExpr",
+      [VAL_BLOCK] = "BlockRV",     [VAL_LOOP] = "LoopRV",   [VAL_BUFFER] = "Buffer",
       [VAL_FUNCTION] = "function", [VAL_OBJECT] = "object",
   };
   return v.kind == VAL_OBJECT && v.type ? v.type : names[v.kind];

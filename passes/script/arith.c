@@ -13,7 +13,8 @@ static void check_divisor(Script *sc, bool zero) {
   if (zero) tirc_script_error(sc, "ZeroDivisionError", NULL, "division by zero");
 }
 
-/* --- integers ----------------------------------------------------------------------------------- */
+/* --- integers -----------------------------------------------------------------------------------
+ */
 
 #define CHECKED(name, builtin, op)                                                                 \
   static Value name(Script *sc, int64_t a, int64_t b) {                                            \
@@ -78,7 +79,8 @@ static Value int_and(Script *sc, int64_t a, int64_t b) { return (void)sc, tirc_v
 static Value int_or(Script *sc, int64_t a, int64_t b) { return (void)sc, tirc_value_int(a | b); }
 static Value int_xor(Script *sc, int64_t a, int64_t b) { return (void)sc, tirc_value_int(a ^ b); }
 
-/* --- floats ------------------------------------------------------------------------------------- */
+/* --- floats -------------------------------------------------------------------------------------
+ */
 
 static double float_add(double a, double b) { return a + b; }
 static double float_sub(double a, double b) { return a - b; }
@@ -111,7 +113,8 @@ static const struct BinaryRow {
     {"^", int_xor, NULL, false, OP_COUNT},
 };
 
-/* --- expressions -------------------------------------------------------------------------------- */
+/* --- expressions --------------------------------------------------------------------------------
+ */
 
 Value tirc_script_of_expr(Expr e) {
   if (e->op == OP_INT && e->dtype.code == TYPE_BOOL) return tirc_value_bool(e->u.i != 0);
@@ -126,11 +129,11 @@ Expr tirc_script_expr(Script *sc, Value v) {
   switch (v.kind) {
   case VAL_EXPR: return v.u.expr;
   case VAL_BOOL: return tirc_bool(c, v.u.b);
-  case VAL_INT:
-    return tirc_int(c, v.u.i == (int32_t)v.u.i ? DT_INT32 : DT_INT64, v.u.i);
+  case VAL_INT: return tirc_int(c, v.u.i == (int32_t)v.u.i ? DT_INT32 : DT_INT64, v.u.i);
   case VAL_FLOAT: return tirc_float(c, DT_FLOAT32, v.u.f);
   default:
-    tirc_script_error(sc, "TypeError", v.kind == VAL_LOOP ? "sch.get(loop).loop_var is its variable" : NULL,
+    tirc_script_error(sc, "TypeError",
+                      v.kind == VAL_LOOP ? "sch.get(loop).loop_var is its variable" : NULL,
                       "a %s is no expression", tirc_script_type_name(v));
   }
 }
@@ -146,7 +149,8 @@ static Value binary_expr(Script *sc, const struct BinaryRow *row, Value a, Value
   return tirc_value_expr(tirc_binary(sc->c, row->ir, x, y));
 }
 
-/* --- sequences ---------------------------------------------------------------------------------- */
+/* --- sequences ----------------------------------------------------------------------------------
+ */
 
 static bool is_sequence(Value v) {
   return v.kind == VAL_STR || v.kind == VAL_LIST || v.kind == VAL_TUPLE;
@@ -175,7 +179,8 @@ static Value repeat(Script *sc, Value v, int64_t times) {
   Value out = v.kind == VAL_STR ? VALUE_NONE : tirc_value_list(sc->c, v.kind, 0, NULL);
   if (v.kind == VAL_STR) tirc_text_add(&text, "");
   for (int64_t i = 0; i < times && length; i++)
-    if (v.kind == VAL_STR) tirc_text_addn(&text, v.u.s, length);
+    if (v.kind == VAL_STR)
+      tirc_text_addn(&text, v.u.s, length);
     else
       for (size_t k = 0; k < length; k++) tirc_value_append(sc->c, out, v.u.list->at[k]);
   return v.kind == VAL_STR ? tirc_value_str(text.at) : out;
@@ -186,9 +191,10 @@ static _Noreturn void no_operation(Script *sc, const char *op, Value a, Value b)
   bool percent = a.kind == VAL_STR && *op == '%';
   bool handle = a.kind == VAL_LOOP || b.kind == VAL_LOOP;
   tirc_script_error(sc, "TypeError",
-                    text ? "str(x) makes a string, and so does f\"{x}\""
+                    text      ? "str(x) makes a string, and so does f\"{x}\""
                     : percent ? "write an f-string, f\"{x:>8.2f}\", or \"{}\".format(x)"
-                    : handle ? "sch.get(loop).extent is the loop's extent" : NULL,
+                    : handle  ? "sch.get(loop).extent is the loop's extent"
+                              : NULL,
                     "'%s' does not work between a %s and a %s", op, tirc_script_type_name(a),
                     tirc_script_type_name(b));
 }

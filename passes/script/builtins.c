@@ -21,7 +21,8 @@ static int64_t int_argument(Script *sc, const char *who, Value v) {
   return i;
 }
 
-/* --- sequences ---------------------------------------------------------------------------------- */
+/* --- sequences ----------------------------------------------------------------------------------
+ */
 
 static Value run_len(Script *sc, Value self, const Args *a) {
   (void)self;
@@ -108,12 +109,7 @@ static Value run_filter(Script *sc, Value self, const Args *a) {
 static Value run_reversed(Script *sc, Value self, const Args *a) {
   (void)self;
   Value list = tirc_script_collect(sc, a->at[0], VAL_LIST);
-  ValueList *items = list.u.list;
-  for (int i = 0, k = items->n - 1; i < k; i++, k--) {
-    Value swap = items->at[i];
-    items->at[i] = items->at[k];
-    items->at[k] = swap;
-  }
+  tirc_script_reverse(sc, list.u.list);
   return list;
 }
 
@@ -157,7 +153,8 @@ static Value run_dict(Script *sc, Value self, const Args *a) {
   return dict;
 }
 
-/* --- folding ------------------------------------------------------------------------------------ */
+/* --- folding ------------------------------------------------------------------------------------
+ */
 
 static Value extreme(Script *sc, const Args *a, const char *who, bool greatest) {
   const Value *key = keyword(a, "key"), *otherwise = keyword(a, "default");
@@ -170,10 +167,12 @@ static Value extreme(Script *sc, const Args *a, const char *who, bool greatest) 
   if (key && key->kind != VAL_NONE) best_key = tirc_script_call1(sc, *key, best);
   for (int i = 1; i < items->n; i++) {
     Value item = items->at[i], item_key = item;
-    if (key && key->kind != VAL_NONE) item_key = tirc_script_call1(sc, *key, item);
+    if (key && key->kind != VAL_NONE)
+      item_key = tirc_script_call1(sc, *key, item);
     else if (item.kind == VAL_EXPR || best.kind == VAL_EXPR) {
-      best = best_key = tirc_script_of_expr(tirc_binary(
-          sc->c, greatest ? OP_MAX : OP_MIN, tirc_script_expr(sc, best), tirc_script_expr(sc, item)));
+      best = best_key =
+          tirc_script_of_expr(tirc_binary(sc->c, greatest ? OP_MAX : OP_MIN,
+                                          tirc_script_expr(sc, best), tirc_script_expr(sc, item)));
       continue;
     }
     bool better = greatest ? tirc_script_less(sc, best_key, item_key)
@@ -214,7 +213,8 @@ static Value run_all(Script *sc, Value self, const Args *a) {
   return (void)self, tirc_value_bool(!any_is(sc, a->at[0], false));
 }
 
-/* --- numbers ------------------------------------------------------------------------------------ */
+/* --- numbers ------------------------------------------------------------------------------------
+ */
 
 static _Noreturn void no_number(Script *sc, const char *what, Value v) {
   tirc_script_error(sc, v.kind == VAL_STR ? "ValueError" : "TypeError", NULL, "%s is no %s",
@@ -224,7 +224,8 @@ static _Noreturn void no_number(Script *sc, const char *what, Value v) {
 static Value int_of_double(Script *sc, double f) {
   if (f != f) tirc_script_error(sc, "ValueError", NULL, "nan is no int");
   if (f >= 9223372036854775808.0 || f < -9223372036854775808.0)
-    tirc_script_error(sc, "OverflowError", "integers have 64 bits", "%g is too large for an int", f);
+    tirc_script_error(sc, "OverflowError", "integers have 64 bits", "%g is too large for an int",
+                      f);
   return tirc_value_int((int64_t)f);
 }
 
@@ -237,13 +238,15 @@ static Value run_int(Script *sc, Value self, const Args *a) {
     char *end;
     int base = a->n > 1 ? (int)int_argument(sc, "int", a->at[1]) : 10;
     errno = 0;
-    long long n = base == 0 || (base >= 2 && base <= 36) ? strtoll(v.u.s, &end, base) : (end = "?", 0);
+    long long n =
+        base == 0 || (base >= 2 && base <= 36) ? strtoll(v.u.s, &end, base) : (end = "?", 0);
     end += strspn(end, " \t\n");
     if (errno || *end || !*v.u.s) no_number(sc, "int", v);
     return tirc_value_int(n);
   }
   if (v.kind == VAL_FLOAT) return int_of_double(sc, trunc(v.u.f));
-  if (v.kind == VAL_EXPR && v.u.expr->op == OP_FLOAT) return int_of_double(sc, trunc(v.u.expr->u.f));
+  if (v.kind == VAL_EXPR && v.u.expr->op == OP_FLOAT)
+    return int_of_double(sc, trunc(v.u.expr->u.f));
   if (!tirc_script_int(v, &i)) no_number(sc, "int", v);
   return tirc_value_int(i);
 }
@@ -309,7 +312,8 @@ static Value run_pow(Script *sc, Value self, const Args *a) {
   return (void)self, tirc_script_binary(sc, "**", a->at[0], a->at[1]);
 }
 
-/* --- types and text ----------------------------------------------------------------------------- */
+/* --- types and text -----------------------------------------------------------------------------
+ */
 
 static Value run_str(Script *sc, Value self, const Args *a) {
   (void)self;
@@ -320,7 +324,8 @@ static Value run_repr(Script *sc, Value self, const Args *a) {
   return (void)self, tirc_value_str(tirc_script_repr(sc, a->at[0]));
 }
 
-static const char *text_keyword(Script *sc, const Args *a, const char *name, const char *otherwise) {
+static const char *text_keyword(Script *sc, const Args *a, const char *name,
+                                const char *otherwise) {
   const Value *v = keyword(a, name);
   if (!v || v->kind == VAL_NONE) return otherwise;
   if (v->kind != VAL_STR)
@@ -357,9 +362,12 @@ static bool is_instance(Script *sc, Value v, Value type) {
     return false;
   }
   const char *name;
-  if (tirc_script_is(type, "type")) name = type.u.object;
-  else if (tirc_script_is(type, "builtin")) name = ((const NativeRow *)type.u.object)->name;
-  else tirc_script_error(sc, "TypeError", NULL, "isinstance() takes a type or a tuple of types");
+  if (tirc_script_is(type, "type"))
+    name = type.u.object;
+  else if (tirc_script_is(type, "builtin"))
+    name = ((const NativeRow *)type.u.object)->name;
+  else
+    tirc_script_error(sc, "TypeError", NULL, "isinstance() takes a type or a tuple of types");
   static const struct {
     const char *type, *base;
   } bases[] = {{"bool", "int"}, {"int", "IntImm"}, {"float", "FloatImm"}};
@@ -376,34 +384,20 @@ static Value run_isinstance(Script *sc, Value self, const Args *a) {
 }
 
 const NativeRow tirc_script_builtins[] = {
-    {NULL, "len", run_len, 1, 1, NULL},
-    {NULL, "range", run_range, 1, 3, NULL},
-    {NULL, "zip", run_zip, 0, -1, NULL},
-    {NULL, "enumerate", run_enumerate, 1, 2, "start"},
-    {NULL, "map", run_map, 2, -1, NULL},
-    {NULL, "filter", run_filter, 2, 2, NULL},
-    {NULL, "reversed", run_reversed, 1, 1, NULL},
-    {NULL, "sorted", run_sorted, 1, 1, "key reverse"},
-    {NULL, "list", run_list, 0, 1, NULL},
-    {NULL, "tuple", run_tuple, 0, 1, NULL},
-    {NULL, "dict", run_dict, 0, 1, NULL},
-    {NULL, "min", run_min, 1, -1, "key default"},
-    {NULL, "max", run_max, 1, -1, "key default"},
-    {NULL, "sum", run_sum, 1, 2, "start"},
-    {NULL, "any", run_any, 1, 1, NULL},
-    {NULL, "all", run_all, 1, 1, NULL},
-    {NULL, "int", run_int, 0, 2, NULL},
-    {NULL, "float", run_float, 0, 1, NULL},
-    {NULL, "bool", run_bool, 0, 1, NULL},
-    {NULL, "str", run_str, 0, 1, NULL},
-    {NULL, "abs", run_abs, 1, 1, NULL},
-    {NULL, "round", run_round, 1, 2, NULL},
-    {NULL, "divmod", run_divmod, 2, 2, NULL},
-    {NULL, "pow", run_pow, 2, 2, NULL},
-    {NULL, "repr", run_repr, 1, 1, NULL},
-    {NULL, "print", run_print, 0, -1, "sep end"},
-    {NULL, "type", run_type, 1, 1, NULL},
-    {NULL, "isinstance", run_isinstance, 2, 2, NULL},
+    {NULL, "len", run_len, 1, 1, NULL},           {NULL, "range", run_range, 1, 3, NULL},
+    {NULL, "zip", run_zip, 0, -1, NULL},          {NULL, "enumerate", run_enumerate, 1, 2, "start"},
+    {NULL, "map", run_map, 2, -1, NULL},          {NULL, "filter", run_filter, 2, 2, NULL},
+    {NULL, "reversed", run_reversed, 1, 1, NULL}, {NULL, "sorted", run_sorted, 1, 1, "key reverse"},
+    {NULL, "list", run_list, 0, 1, NULL},         {NULL, "tuple", run_tuple, 0, 1, NULL},
+    {NULL, "dict", run_dict, 0, 1, NULL},         {NULL, "min", run_min, 1, -1, "key default"},
+    {NULL, "max", run_max, 1, -1, "key default"}, {NULL, "sum", run_sum, 1, 2, "start"},
+    {NULL, "any", run_any, 1, 1, NULL},           {NULL, "all", run_all, 1, 1, NULL},
+    {NULL, "int", run_int, 0, 2, NULL},           {NULL, "float", run_float, 0, 1, NULL},
+    {NULL, "bool", run_bool, 0, 1, NULL},         {NULL, "str", run_str, 0, 1, NULL},
+    {NULL, "abs", run_abs, 1, 1, NULL},           {NULL, "round", run_round, 1, 2, NULL},
+    {NULL, "divmod", run_divmod, 2, 2, NULL},     {NULL, "pow", run_pow, 2, 2, NULL},
+    {NULL, "repr", run_repr, 1, 1, NULL},         {NULL, "print", run_print, 0, -1, "sep end"},
+    {NULL, "type", run_type, 1, 1, NULL},         {NULL, "isinstance", run_isinstance, 2, 2, NULL},
 };
 const int tirc_script_n_builtins =
     (int)(sizeof tirc_script_builtins / sizeof *tirc_script_builtins);

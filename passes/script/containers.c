@@ -3,7 +3,8 @@
 
 static void work(Script *sc, Value v) { tirc_script_tick(sc, v.u.list->n / 16); }
 
-/* --- lists -------------------------------------------------------------------------------------- */
+/* --- lists --------------------------------------------------------------------------------------
+ */
 
 static Value run_append(Script *sc, Value self, const Args *a) {
   return tirc_value_append(sc->c, self, a->at[0]), VALUE_NONE;
@@ -68,15 +69,7 @@ static Value run_sort(Script *sc, Value self, const Args *a) {
 }
 
 static Value run_reverse(Script *sc, Value self, const Args *a) {
-  (void)a;
-  ValueList *list = self.u.list;
-  work(sc, self);
-  for (int i = 0, k = list->n - 1; i < k; i++, k--) {
-    Value swap = list->at[i];
-    list->at[i] = list->at[k];
-    list->at[k] = swap;
-  }
-  return VALUE_NONE;
+  return (void)a, tirc_script_reverse(sc, self.u.list), VALUE_NONE;
 }
 
 static Value run_copy(Script *sc, Value self, const Args *a) {
@@ -88,7 +81,8 @@ static Value run_clear(Script *sc, Value self, const Args *a) {
   return (void)sc, (void)a, self.u.list->n = 0, VALUE_NONE;
 }
 
-/* --- dicts -------------------------------------------------------------------------------------- */
+/* --- dicts --------------------------------------------------------------------------------------
+ */
 
 static Value run_get(Script *sc, Value self, const Args *a) {
   int at = tirc_script_dict_find(sc, self, a->at[0]);
@@ -129,7 +123,9 @@ static Value column(Script *sc, Value self, int first) {
   return out;
 }
 
-static Value run_keys(Script *sc, Value self, const Args *a) { return (void)a, column(sc, self, 0); }
+static Value run_keys(Script *sc, Value self, const Args *a) {
+  return (void)a, column(sc, self, 0);
+}
 static Value run_values(Script *sc, Value self, const Args *a) {
   return (void)a, column(sc, self, 1);
 }

@@ -12,7 +12,8 @@ void tirc_script_enter(Script *sc, const Syn *e) {
 
 static Value eval(Frame *f, const Syn *e) { return tirc_script_eval(f, e); }
 
-/* --- literals and names ------------------------------------------------------------------------- */
+/* --- literals and names -------------------------------------------------------------------------
+ */
 
 static Value eval_name(Frame *f, const Syn *e) { return tirc_script_lookup(f->sc, f->env, e->s); }
 static Value eval_int(Frame *f, const Syn *e) { return (void)f, tirc_value_int(e->i); }
@@ -24,8 +25,10 @@ static Value eval_none(Frame *f, const Syn *e) { return (void)f, (void)e, VALUE_
 
 static Value eval_format(Frame *f, const Syn *e) {
   Value v = eval(f, e->a);
-  if (e->i == 'r') v = tirc_value_str(tirc_script_repr(f->sc, v));
-  else if (e->i) v = tirc_value_str(tirc_script_str(f->sc, v));
+  if (e->i == 'r')
+    v = tirc_value_str(tirc_script_repr(f->sc, v));
+  else if (e->i)
+    v = tirc_value_str(tirc_script_str(f->sc, v));
   return tirc_value_str(tirc_script_format(f->sc, v, e->s ? e->s : ""));
 }
 
@@ -36,7 +39,8 @@ static Value eval_fstring(Frame *f, const Syn *e) {
   return tirc_value_str(t.at);
 }
 
-/* --- containers --------------------------------------------------------------------------------- */
+/* --- containers ---------------------------------------------------------------------------------
+ */
 
 static void append_all(Script *sc, Value list, Value iterable) {
   Iter it = tirc_script_iter(sc, iterable);
@@ -48,8 +52,10 @@ static Value eval_sequence(Frame *f, const SynList *kids, ValueKind kind) {
   Value list = tirc_value_list(f->sc->c, kind, 0, NULL);
   for (int i = 0; i < kids->n; i++) {
     const Syn *kid = kids->at[i];
-    if (kid->kind == SYN_STAR) append_all(f->sc, list, eval(f, kid->a));
-    else tirc_value_append(f->sc->c, list, eval(f, kid));
+    if (kid->kind == SYN_STAR)
+      append_all(f->sc, list, eval(f, kid->a));
+    else
+      tirc_value_append(f->sc->c, list, eval(f, kid));
   }
   return list;
 }
@@ -92,7 +98,8 @@ static Value eval_comprehension(Frame *f, const Syn *e) {
   return out;
 }
 
-/* --- attributes, subscripts, calls -------------------------------------------------------------- */
+/* --- attributes, subscripts, calls --------------------------------------------------------------
+ */
 
 static Value eval_attribute(Frame *f, const Syn *e) {
   Value v = eval(f, e->a);
@@ -180,7 +187,8 @@ static Value eval_call(Frame *f, const Syn *e) {
   return tirc_script_call(sc, callee, &a);
 }
 
-/* --- operators ---------------------------------------------------------------------------------- */
+/* --- operators ----------------------------------------------------------------------------------
+ */
 
 static Value eval_binary(Frame *f, const Syn *e) {
   Value a = eval(f, e->a), b = eval(f, e->b);
@@ -270,7 +278,8 @@ Value tirc_script_eval(Frame *f, const Syn *e) {
   Eval run = kind < sizeof evals / sizeof *evals ? evals[kind] : NULL;
   tirc_script_enter(f->sc, e);
   if (!run)
-    tirc_script_error(f->sc, "NotImplementedError", NULL, "this does not work in a schedule script");
+    tirc_script_error(f->sc, "NotImplementedError", NULL,
+                      "this does not work in a schedule script");
   Value v = run(f, e);
   tirc_script_leave(f->sc);
   return v;

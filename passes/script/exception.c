@@ -25,8 +25,8 @@ enum { N_CLASSES = sizeof classes / sizeof *classes };
 /* Diagnostics of other parts that are no TVMError in the reference. */
 static const struct {
   const char *code, *class;
-} foreign[] = {{"argument", "TypeError"}, {"stale-handle", "ValueError"},
-               {"buffer-not-found", "ValueError"}};
+} foreign[] = {
+    {"argument", "TypeError"}, {"stale-handle", "ValueError"}, {"buffer-not-found", "ValueError"}};
 
 const ExceptionClass *tirc_script_exception_class(const char *name) {
   for (int i = 0; i < N_CLASSES; i++)

@@ -7,11 +7,13 @@ typedef Flow (*Exec)(Frame *f, const Syn *s);
 static Value eval(Frame *f, const Syn *e) { return tirc_script_eval(f, e); }
 static bool holds(Frame *f, const Syn *e) { return tirc_script_truth(f->sc, eval(f, e)); }
 
-/* --- assignment --------------------------------------------------------------------------------- */
+/* --- assignment ---------------------------------------------------------------------------------
+ */
 
 static _Noreturn void wrong_count(Script *sc, int want, int have, bool star) {
   tirc_script_error(sc, "ValueError",
-                    have > want && !star ? "a name with a star takes the rest: a, *rest = ..." : NULL,
+                    have > want && !star ? "a name with a star takes the rest: a, *rest = ..."
+                                         : NULL,
                     "%s%d values were expected on the left, and there are %d",
                     star ? "at least " : "", want, have);
 }
@@ -90,7 +92,8 @@ static Flow exec_annotated(Frame *f, const Syn *s) {
 static Value augmented(Frame *f, const Syn *s, Value old) {
   Value operand = eval(f, s->b);
   f->sc->loc = s->loc;
-  if (old.kind != VAL_LIST || strcmp(s->op, "+")) return tirc_script_binary(f->sc, s->op, old, operand);
+  if (old.kind != VAL_LIST || strcmp(s->op, "+"))
+    return tirc_script_binary(f->sc, s->op, old, operand);
   Value more = tirc_script_collect(f->sc, operand, VAL_LIST); /* in place, as Python does */
   for (int i = 0; i < more.u.list->n; i++) tirc_value_append(f->sc->c, old, more.u.list->at[i]);
   return old;
@@ -112,22 +115,23 @@ static Flow exec_augmented(Frame *f, const Syn *s) {
   return FLOW_NEXT;
 }
 
-static void delete(Frame *f, const Syn *target) {
+static void delete (Frame *f, const Syn *target) {
   if (target->kind == SYN_NAME) {
     tirc_script_unset(f->sc, f->env, target->s);
   } else if (target->kind == SYN_SUBSCRIPT) {
     Value container = eval(f, target->a);
     tirc_script_delete_item(f->sc, container, index_of(f, target));
   } else if (target->kind == SYN_TUPLE) {
-    for (int i = 0; i < target->kids.n; i++) delete(f, target->kids.at[i]);
+    for (int i = 0; i < target->kids.n; i++) delete (f, target->kids.at[i]);
   } else {
     no_target(f->sc, target);
   }
 }
 
-static Flow exec_delete(Frame *f, const Syn *s) { return delete(f, s->a), FLOW_NEXT; }
+static Flow exec_delete(Frame *f, const Syn *s) { return delete (f, s->a), FLOW_NEXT; }
 
-/* --- control ------------------------------------------------------------------------------------ */
+/* --- control ------------------------------------------------------------------------------------
+ */
 
 static Flow exec_expr(Frame *f, const Syn *s) { return eval(f, s->a), FLOW_NEXT; }
 static Flow exec_pass(Frame *f, const Syn *s) { return (void)f, (void)s, FLOW_NEXT; }
@@ -186,11 +190,13 @@ static Flow exec_import(Frame *f, const Syn *s) {
   return FLOW_NEXT;
 }
 
-/* --- errors ------------------------------------------------------------------------------------- */
+/* --- errors -------------------------------------------------------------------------------------
+ */
 
 static Flow exec_assert(Frame *f, const Syn *s) {
   if (holds(f, s->a)) return FLOW_NEXT;
-  const char *message = s->b ? tirc_script_str(f->sc, eval(f, s->b)) : "the assertion does not hold";
+  const char *message =
+      s->b ? tirc_script_str(f->sc, eval(f, s->b)) : "the assertion does not hold";
   f->sc->loc = s->loc;
   tirc_script_error(f->sc, "AssertionError", NULL, "%s", message);
 }
@@ -208,8 +214,8 @@ static Flow exec_raise(Frame *f, const Syn *s) {
   tirc_throw(sc->c);
 }
 
-/* Runs the body; an exception that a script may catch sets *caught, and the interpreter is as deep as
- * it was before. */
+/* Runs the body; an exception that a script may catch sets *caught, and the interpreter is as deep
+ * as it was before. */
 static Flow exec_guarded(Frame *f, const SynList *body, bool *caught) {
   Script *const sc = f->sc;
   const int calls = sc->calls, nesting = sc->nesting;
@@ -297,12 +303,24 @@ static Flow exec_try(Frame *f, const Syn *s) {
 }
 
 static const Exec execs[] = {
-    [SYN_EXPR_STMT] = exec_expr, [SYN_ASSIGN] = exec_assign,     [SYN_ANNASSIGN] = exec_annotated,
-    [SYN_AUGASSIGN] = exec_augmented, [SYN_IF] = exec_if,        [SYN_FOR] = exec_for,
-    [SYN_WHILE] = exec_while,    [SYN_DEF] = exec_def,           [SYN_RETURN] = exec_return,
-    [SYN_BREAK] = exec_break,    [SYN_CONTINUE] = exec_continue, [SYN_PASS] = exec_pass,
-    [SYN_ASSERT] = exec_assert,  [SYN_RAISE] = exec_raise,       [SYN_TRY] = exec_try,
-    [SYN_IMPORT] = exec_import,  [SYN_GLOBAL] = exec_pass,       [SYN_DELETE] = exec_delete,
+    [SYN_EXPR_STMT] = exec_expr,
+    [SYN_ASSIGN] = exec_assign,
+    [SYN_ANNASSIGN] = exec_annotated,
+    [SYN_AUGASSIGN] = exec_augmented,
+    [SYN_IF] = exec_if,
+    [SYN_FOR] = exec_for,
+    [SYN_WHILE] = exec_while,
+    [SYN_DEF] = exec_def,
+    [SYN_RETURN] = exec_return,
+    [SYN_BREAK] = exec_break,
+    [SYN_CONTINUE] = exec_continue,
+    [SYN_PASS] = exec_pass,
+    [SYN_ASSERT] = exec_assert,
+    [SYN_RAISE] = exec_raise,
+    [SYN_TRY] = exec_try,
+    [SYN_IMPORT] = exec_import,
+    [SYN_GLOBAL] = exec_pass,
+    [SYN_DELETE] = exec_delete,
 };
 
 static Flow exec1(Frame *f, const Syn *s) {
@@ -310,7 +328,8 @@ static Flow exec1(Frame *f, const Syn *s) {
   Exec run = kind < sizeof execs / sizeof *execs ? execs[kind] : NULL;
   tirc_script_enter(f->sc, s);
   if (!run)
-    tirc_script_error(f->sc, "NotImplementedError", "scripts know functions, but no classes or with",
+    tirc_script_error(f->sc, "NotImplementedError",
+                      "scripts know functions, but no classes or with",
                       "this statement does not work in a schedule script");
   Flow flow = run(f, s);
   tirc_script_leave(f->sc);

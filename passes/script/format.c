@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- str and repr ------------------------------------------------------------------------------- */
+/* --- str and repr -------------------------------------------------------------------------------
+ */
 
 const char *tirc_script_repr(Script *sc, Value v) {
   Tirc *c = sc->c;
@@ -18,8 +19,9 @@ const char *tirc_script_repr(Script *sc, Value v) {
   if (v.kind == VAL_LOOP) return tirc_format(c, "loop(%s)", v.u.expr->u.s);
   if (v.kind != VAL_OBJECT) return tirc_value_repr(c, v);
   if (tirc_script_exception_class(v.type))
-    return tirc_format(c, "%s(%s)", v.type,
-                       tirc_value_repr(c, tirc_value_str(((const Exception *)v.u.object)->diag.message)));
+    return tirc_format(
+        c, "%s(%s)", v.type,
+        tirc_value_repr(c, tirc_value_str(((const Exception *)v.u.object)->diag.message)));
   if (tirc_script_is(v, "range")) {
     const RangeObject *r = v.u.object;
     return tirc_format(c, "range(%lld, %lld, %lld)", (long long)r->start, (long long)r->stop,
@@ -46,7 +48,8 @@ const char *tirc_script_str(Script *sc, Value v) {
   return tirc_script_repr(sc, v);
 }
 
-/* --- specifications ----------------------------------------------------------------------------- */
+/* --- specifications -----------------------------------------------------------------------------
+ */
 
 typedef struct Spec {
   char fill, align, sign, grouping, type; /* 0: not given */
@@ -128,15 +131,21 @@ static const char *sign_of(const Spec *spec, bool negative) {
 static const char *format_int(Script *sc, const Spec *spec, int64_t i) {
   static const char lower[] = "0123456789abcdef", upper[] = "0123456789ABCDEF";
   uint64_t magnitude = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
-  unsigned base = spec->type == 'b' ? 2 : spec->type == 'o' ? 8 : strchr("xX", spec->type) && spec->type ? 16 : 10;
+  unsigned base = spec->type == 'b'                        ? 2
+                  : spec->type == 'o'                      ? 8
+                  : strchr("xX", spec->type) && spec->type ? 16
+                                                           : 10;
   char digits[72], *at = digits + sizeof digits - 1;
   *at = 0;
   do *--at = (spec->type == 'X' ? upper : lower)[magnitude % base];
   while (magnitude /= base);
-  const char *prefix = base == 10 || !spec->alternate ? "" : base == 2 ? "0b" : base == 8 ? "0o" : "0x";
+  const char *prefix = base == 10 || !spec->alternate ? ""
+                       : base == 2                    ? "0b"
+                       : base == 8                    ? "0o"
+                                                      : "0x";
   const char *sign = tirc_format(sc->c, "%s%s", sign_of(spec, i < 0), prefix);
-  return padded(sc, spec, sign, grouped(sc, tirc_strdup(sc->c, at), base == 10 ? spec->grouping : 0),
-                '>');
+  return padded(sc, spec, sign,
+                grouped(sc, tirc_strdup(sc->c, at), base == 10 ? spec->grouping : 0), '>');
 }
 
 static const char *format_float(Script *sc, const Spec *spec, double f) {
@@ -145,14 +154,22 @@ static const char *format_float(Script *sc, const Spec *spec, double f) {
   double magnitude = fabs(f);
   int precision = spec->precision < 0 ? 6 : spec->precision;
   const char *body;
-  if (!isfinite(f)) body = isnan(f) ? "nan" : "inf";
-  else if (!spec->type && spec->precision < 0) body = tirc_value_repr(c, tirc_value_float(magnitude));
-  else if (spec->type == '%') body = tirc_format(c, "%.*f%%", precision, magnitude * 100);
-  else if (spec->type == 'e') body = tirc_format(c, "%.*e", precision, magnitude);
-  else if (spec->type == 'E') body = tirc_format(c, "%.*E", precision, magnitude);
-  else if (spec->type == 'f' || spec->type == 'F') body = tirc_format(c, "%.*f", precision, magnitude);
-  else if (spec->type == 'G') body = tirc_format(c, "%.*G", precision, magnitude);
-  else body = tirc_format(c, "%.*g", precision, magnitude);
+  if (!isfinite(f))
+    body = isnan(f) ? "nan" : "inf";
+  else if (!spec->type && spec->precision < 0)
+    body = tirc_value_repr(c, tirc_value_float(magnitude));
+  else if (spec->type == '%')
+    body = tirc_format(c, "%.*f%%", precision, magnitude * 100);
+  else if (spec->type == 'e')
+    body = tirc_format(c, "%.*e", precision, magnitude);
+  else if (spec->type == 'E')
+    body = tirc_format(c, "%.*E", precision, magnitude);
+  else if (spec->type == 'f' || spec->type == 'F')
+    body = tirc_format(c, "%.*f", precision, magnitude);
+  else if (spec->type == 'G')
+    body = tirc_format(c, "%.*G", precision, magnitude);
+  else
+    body = tirc_format(c, "%.*g", precision, magnitude);
   return padded(sc, spec, sign_of(spec, negative), grouped(sc, body, spec->grouping), '>');
 }
 

@@ -1,8 +1,9 @@
-/* Names and functions. Which names are local to a function is known before it runs, as in Python: all
- * that its body binds anywhere, but for those declared nonlocal or global. */
+/* Names and functions. Which names are local to a function is known before it runs, as in Python:
+ * all that its body binds anywhere, but for those declared nonlocal or global. */
 #include "interp.h"
 
-/* --- scopes ------------------------------------------------------------------------------------- */
+/* --- scopes -------------------------------------------------------------------------------------
+ */
 
 static uint32_t hash_of(const char *s) {
   uint32_t h = 2166136261u;
@@ -94,7 +95,8 @@ Value tirc_script_lookup(Script *sc, Env *env, const char *name) {
   no_such_name(sc, name);
 }
 
-/* --- what a function binds ---------------------------------------------------------------------- */
+/* --- what a function binds ----------------------------------------------------------------------
+ */
 
 typedef struct Info {
   VEC(const char *) locals;
@@ -124,8 +126,10 @@ static void collect(Script *sc, Info *info, const SynList *body) {
     case SYN_DEF: vec_push(sc->c, info->locals, s->s); continue;
     case SYN_GLOBAL:
       for (int k = 0; k < s->kids.n; k++)
-        if (!strcmp(s->op, "global")) vec_push(sc->c, info->globals, s->kids.at[k]->s);
-        else vec_push(sc->c, info->nonlocals, s->kids.at[k]->s);
+        if (!strcmp(s->op, "global"))
+          vec_push(sc->c, info->globals, s->kids.at[k]->s);
+        else
+          vec_push(sc->c, info->nonlocals, s->kids.at[k]->s);
       break;
     case SYN_TRY:
       for (int k = 0; k < s->kids.n; k++) {
@@ -152,7 +156,8 @@ static const Info *info_of(Script *sc, const Syn *def) {
   return info;
 }
 
-/* --- functions ---------------------------------------------------------------------------------- */
+/* --- functions ----------------------------------------------------------------------------------
+ */
 
 typedef struct Function {
   Callable base; /* first: primitives see only this */
@@ -172,13 +177,13 @@ static Value call_from_primitive(Callable *self, int n, const Value *args) {
 Value tirc_script_function(Frame *f, const Syn *def) {
   Script *sc = f->sc;
   Function *fn = tirc_new(sc->c, Function);
-  *fn = (Function){.base = {call_from_primitive, def->kids.n,
-                            def->kind == SYN_DEF ? def->s : "<lambda>"},
-                   .sc = sc,
-                   .def = def,
-                   .info = info_of(sc, def),
-                   .closure = f->env,
-                   .defaults = tirc_new_array(sc->c, Value, def->kids.n + 1)};
+  *fn = (Function){
+      .base = {call_from_primitive, def->kids.n, def->kind == SYN_DEF ? def->s : "<lambda>"},
+      .sc = sc,
+      .def = def,
+      .info = info_of(sc, def),
+      .closure = f->env,
+      .defaults = tirc_new_array(sc->c, Value, def->kids.n + 1)};
   for (int i = 0; i < def->kids.n; i++) {
     const Syn *param = def->kids.at[i];
     if (param->b) fn->defaults[i] = tirc_script_eval(f, param->b);
@@ -269,7 +274,9 @@ static void bind(Function *fn, Env *env, const Args *a) {
       tirc_script_error(sc, "TypeError", signature(fn), "%s() misses the argument '%s'", name,
                         p->s);
     tirc_script_set(sc, env, p->s,
-                    by_place ? a->at[taken++] : by_name ? *by_name : fn->defaults[i]);
+                    by_place  ? a->at[taken++]
+                    : by_name ? *by_name
+                              : fn->defaults[i]);
   }
   if (taken < a->n)
     tirc_script_error(sc, "TypeError", signature(fn), "%s() takes %d arguments, but %d are given",
@@ -282,9 +289,9 @@ static void bind(Function *fn, Env *env, const Args *a) {
 static Value call_function(Function *fn, const Args *a) {
   Script *sc = fn->sc;
   if (sc->calls >= SCRIPT_MAX_CALLS)
-    tirc_script_limit(sc, "a function calls itself without end?",
-                      tirc_format(sc->c, "more than %d function calls inside of one another",
-                                  SCRIPT_MAX_CALLS));
+    tirc_script_limit(
+        sc, "a function calls itself without end?",
+        tirc_format(sc->c, "more than %d function calls inside of one another", SCRIPT_MAX_CALLS));
   Frame f = {.sc = sc, .env = tirc_script_env(sc, fn->closure), .result = VALUE_NONE};
   declare_locals(fn, f.env);
   bind(fn, f.env, a);

@@ -1,6 +1,6 @@
 /* What a script sees of the program: the fields of loops, blocks, iterators, regions, buffers and
- * expressions under the reference's names, one row each at the end; and the methods of `sch` that are
- * no primitives. */
+ * expressions under the reference's names, one row each at the end; and the methods of `sch` that
+ * are no primitives. */
 #include "../../ir/print.h"
 #include "interp.h"
 
@@ -16,10 +16,10 @@ Value tirc_script_resolve(Script *sc, Value handle) {
 
 Value tirc_script_of_stmt(Stmt s) {
   static const char *const types[] = {
-      [STMT_FOR] = "For",         [STMT_BLOCK] = "Block",     [STMT_SEQ] = "SeqStmt",
+      [STMT_FOR] = "For",           [STMT_BLOCK] = "Block",   [STMT_SEQ] = "SeqStmt",
       [STMT_STORE] = "BufferStore", [STMT_EVAL] = "Evaluate", [STMT_IF] = "IfThenElse",
-      [STMT_WHILE] = "While",     [STMT_LET] = "LetStmt",     [STMT_ALLOC] = "Allocate",
-      [STMT_DECL] = "DeclBuffer", [STMT_ATTR] = "AttrStmt",   [STMT_ASSERT] = "AssertStmt",
+      [STMT_WHILE] = "While",       [STMT_LET] = "LetStmt",   [STMT_ALLOC] = "Allocate",
+      [STMT_DECL] = "DeclBuffer",   [STMT_ATTR] = "AttrStmt", [STMT_ASSERT] = "AssertStmt",
   };
   return s ? tirc_script_object(types[s->kind], s) : VALUE_NONE;
 }
@@ -83,7 +83,8 @@ GET(block_iters, of_array(sc, "IterVar", block(v)->n_iters, block(v)->iters, siz
 GET(block_values, of_exprs(sc, block(v)->n_iters, block(v)->iter_values))
 GET(block_predicate, tirc_script_of_expr(block(v)->predicate))
 GET(block_reads, of_array(sc, "BufferRegion", block(v)->n_reads, block(v)->reads, sizeof(Region)))
-GET(block_writes, of_array(sc, "BufferRegion", block(v)->n_writes, block(v)->writes, sizeof(Region)))
+GET(block_writes,
+    of_array(sc, "BufferRegion", block(v)->n_writes, block(v)->writes, sizeof(Region)))
 GET(block_annotations, of_attrs(sc, block(v)->annotations))
 GET(block_init, tirc_script_of_stmt(block(v)->init))
 GET(block_body, tirc_script_of_stmt(block(v)->body))
@@ -98,8 +99,10 @@ static Value get_block_allocs(Script *sc, Value v) {
 
 /* The reference's numbers of iterator types. */
 enum { DATA_PAR = 0, COMM_REDUCE = 2, ORDERED = 3, OPAQUE = 4 };
-static const int iter_types[] = {
-    [ITER_SPATIAL] = DATA_PAR, [ITER_REDUCE] = COMM_REDUCE, [ITER_OPAQUE] = OPAQUE, [ITER_SCAN] = ORDERED};
+static const int iter_types[] = {[ITER_SPATIAL] = DATA_PAR,
+                                 [ITER_REDUCE] = COMM_REDUCE,
+                                 [ITER_OPAQUE] = OPAQUE,
+                                 [ITER_SCAN] = ORDERED};
 
 GET(iter_var, tirc_value_expr(iter(v)->var))
 GET(iter_name, tirc_value_str(iter(v)->var->u.s))
@@ -160,7 +163,8 @@ GET(error_line, tirc_value_int(diag(v)->loc.line))
 
 GET(func_name, tirc_value_str(((const Func *)v.u.object)->name))
 GET(func_body, tirc_script_of_stmt(((const Func *)v.u.object)->body))
-GET(type_name, tirc_value_str(tirc_script_is(v, "type") ? v.u.object : ((const NativeRow *)v.u.object)->name))
+GET(type_name,
+    tirc_value_str(tirc_script_is(v, "type") ? v.u.object : ((const NativeRow *)v.u.object)->name))
 GET(sched_mod, tirc_script_object("IRModule", ((Sched *)v.u.object)->mod))
 GET(sched_func, text_or_none(((Sched *)v.u.object)->work_on))
 
@@ -238,7 +242,8 @@ const AttributeRow tirc_script_attributes[] = {
     {0},
 };
 
-/* --- methods of sch and of what it gives --------------------------------------------------------- */
+/* --- methods of sch and of what it gives ---------------------------------------------------------
+ */
 
 static Value run_get(Script *sc, Value self, const Args *a) {
   Value v = tirc_script_resolve(sc, a->at[0]);

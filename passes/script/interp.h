@@ -1,9 +1,9 @@
 /* The inside of the script interpreter: what its files share.
  *
  * A tree walk over the syntax tree. Values are those of schedule/value.h. Errors of the script are
- * Python's exceptions: they fill c->diag and unwind to the script's innermost `try` or to the caller
- * of the interpreter. Three things are bounded: steps (tirc_script_tick), nesting and memory; running
- * into a bound is no exception that a script could catch.
+ * Python's exceptions: they fill c->diag and unwind to the script's innermost `try` or to the
+ * caller of the interpreter. Three things are bounded: steps (tirc_script_tick), nesting and
+ * memory; running into a bound is no exception that a script could catch.
  */
 #ifndef TIRC_SCRIPT_INTERP_H
 #define TIRC_SCRIPT_INTERP_H
@@ -81,7 +81,7 @@ struct Script {
   int calls, nesting;
   Loc loc; /* of what is being evaluated */
   Env *globals;
-  PtrMap infos; /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
+  PtrMap infos;              /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
   const Exception *handling; /* for a bare `raise` */
   void (*out)(void *self, const char *text);
   ScriptObserver observer;
@@ -155,6 +155,7 @@ Value tirc_script_slice(Script *sc, Value v, const Value *lo, const Value *hi, c
 int tirc_script_dict_find(Script *sc, Value dict, Value key); /* position of the value, or -1 */
 void tirc_script_dict_set(Script *sc, Value dict, Value key, Value v);
 bool tirc_script_contains(Script *sc, Value container, Value item);
+void tirc_script_reverse(Script *sc, ValueList *list); /* in place */
 void tirc_script_sort(Script *sc, ValueList *list, Value key, bool reverse);
 
 /* builtins.c */
@@ -180,7 +181,7 @@ const char *tirc_script_type_name(Value v); /* finer than tirc_value_type_name: 
 bool tirc_script_is(Value v, const char *type); /* an OBJECT of that type */
 Value tirc_script_of_stmt(Stmt s);
 /* handles.c */
-extern const AttributeRow tirc_script_attributes[]; /* ends with name NULL */
+extern const AttributeRow tirc_script_attributes[];  /* ends with name NULL */
 Value tirc_script_resolve(Script *sc, Value handle); /* a loop or block handle as its statement */
 /* namespaces.c */
 Value tirc_script_namespace(const char *name);

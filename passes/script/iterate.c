@@ -1,8 +1,9 @@
-/* What can be walked, indexed, sliced and searched: lists, tuples, dicts, strings, ranges. Work that
- * grows with a value's size counts as steps. */
+/* What can be walked, indexed, sliced and searched: lists, tuples, dicts, strings, ranges. Work
+ * that grows with a value's size counts as steps. */
 #include "interp.h"
 
-/* --- walking ------------------------------------------------------------------------------------ */
+/* --- walking ------------------------------------------------------------------------------------
+ */
 
 static int64_t range_length(const RangeObject *r) {
   __int128 span = r->step > 0 ? (__int128)r->stop - r->start : (__int128)r->start - r->stop;
@@ -17,7 +18,8 @@ static Value range_item(const RangeObject *r, int64_t i) {
 
 Iter tirc_script_iter(Script *sc, Value v) {
   bool object = tirc_script_is(v, "range") || tirc_script_is(v, "iterator");
-  if (v.kind == VAL_STR || v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT || object)
+  if (v.kind == VAL_STR || v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT ||
+      object)
     return (Iter){v, 0};
   tirc_script_error(sc, "TypeError",
                     v.kind == VAL_LOOP || v.kind == VAL_BLOCK
@@ -68,7 +70,9 @@ Value tirc_script_collect(Script *sc, Value iterable, ValueKind kind) {
 
 int64_t tirc_script_length(Script *sc, Value v) {
   switch (v.kind) {
-  case VAL_STR: tirc_script_tick(sc, (int64_t)strlen(v.u.s) / 64); return tirc_script_str_length(v.u.s);
+  case VAL_STR:
+    tirc_script_tick(sc, (int64_t)strlen(v.u.s) / 64);
+    return tirc_script_str_length(v.u.s);
   case VAL_LIST:
   case VAL_TUPLE: return v.u.list->n;
   case VAL_DICT: return v.u.list->n / 2;
@@ -78,7 +82,8 @@ int64_t tirc_script_length(Script *sc, Value v) {
   tirc_script_error(sc, "TypeError", NULL, "a %s has no length", tirc_script_type_name(v));
 }
 
-/* --- dicts -------------------------------------------------------------------------------------- */
+/* --- dicts --------------------------------------------------------------------------------------
+ */
 
 int tirc_script_dict_find(Script *sc, Value dict, Value key) {
   if (key.kind == VAL_LIST || key.kind == VAL_DICT)
@@ -112,7 +117,8 @@ static int dict_at(Script *sc, Value dict, Value key) {
   return at;
 }
 
-/* --- items -------------------------------------------------------------------------------------- */
+/* --- items --------------------------------------------------------------------------------------
+ */
 
 static int64_t checked_index(Script *sc, Value v, Value index) {
   int64_t i, n = tirc_script_length(sc, v);
@@ -140,10 +146,13 @@ Value tirc_script_item(Script *sc, Value v, Value index) {
 }
 
 void tirc_script_set_item(Script *sc, Value v, Value index, Value item) {
-  if (v.kind == VAL_DICT) tirc_script_dict_set(sc, v, index, item);
-  else if (v.kind == VAL_LIST) v.u.list->at[checked_index(sc, v, index)] = item;
+  if (v.kind == VAL_DICT)
+    tirc_script_dict_set(sc, v, index, item);
+  else if (v.kind == VAL_LIST)
+    v.u.list->at[checked_index(sc, v, index)] = item;
   else
-    tirc_script_error(sc, "TypeError", v.kind == VAL_TUPLE ? "list(x) makes a list of a tuple" : NULL,
+    tirc_script_error(sc, "TypeError",
+                      v.kind == VAL_TUPLE ? "list(x) makes a list of a tuple" : NULL,
                       "the items of a %s cannot be assigned", tirc_script_type_name(v));
 }
 
@@ -175,7 +184,8 @@ bool tirc_script_contains(Script *sc, Value container, Value item) {
   return false;
 }
 
-/* --- slices ------------------------------------------------------------------------------------- */
+/* --- slices -------------------------------------------------------------------------------------
+ */
 
 static int64_t bound(Script *sc, const Value *v, int64_t n, int64_t low, int64_t high,
                      int64_t otherwise) {
@@ -190,8 +200,7 @@ static int64_t bound(Script *sc, const Value *v, int64_t n, int64_t low, int64_t
 
 Value tirc_script_slice(Script *sc, Value v, const Value *lo, const Value *hi, const Value *step) {
   int64_t n = tirc_script_length(sc, v), by = 1;
-  if (v.kind == VAL_DICT)
-    tirc_script_error(sc, "TypeError", NULL, "a dict has no slices");
+  if (v.kind == VAL_DICT) tirc_script_error(sc, "TypeError", NULL, "a dict has no slices");
   if (step && step->kind != VAL_NONE && !tirc_script_int(*step, &by))
     tirc_script_error(sc, "TypeError", NULL, "a slice's step is an int, not a %s",
                       tirc_script_type_name(*step));
@@ -216,7 +225,17 @@ Value tirc_script_slice(Script *sc, Value v, const Value *lo, const Value *hi, c
   return out;
 }
 
-/* --- sorting ------------------------------------------------------------------------------------ */
+void tirc_script_reverse(Script *sc, ValueList *list) {
+  tirc_script_tick(sc, list->n / 16);
+  for (int i = 0, k = list->n - 1; i < k; i++, k--) {
+    Value swap = list->at[i];
+    list->at[i] = list->at[k];
+    list->at[k] = swap;
+  }
+}
+
+/* --- sorting ------------------------------------------------------------------------------------
+ */
 
 typedef struct Keyed {
   Value key, item;

@@ -6,7 +6,8 @@
 
 Value tirc_script_namespace(const char *name) { return tirc_script_object("namespace", name); }
 
-/* --- constants ---------------------------------------------------------------------------------- */
+/* --- constants ----------------------------------------------------------------------------------
+ */
 
 static Value typed_constant(Script *sc, Value v, const char *type) {
   DType t;
@@ -36,7 +37,9 @@ static const char *type_text(Script *sc, Value v) {
 static Value run_const(Script *sc, Value self, const Args *a) {
   (void)self;
   const Value *type = a->n > 1 ? &a->at[1] : a->n_keywords ? &a->keywords[0] : NULL;
-  const char *usual = a->at[0].kind == VAL_FLOAT ? "float32" : a->at[0].kind == VAL_BOOL ? "bool" : "int32";
+  const char *usual = a->at[0].kind == VAL_FLOAT  ? "float32"
+                      : a->at[0].kind == VAL_BOOL ? "bool"
+                                                  : "int32";
   return typed_constant(sc, a->at[0], type ? type_text(sc, *type) : usual);
 }
 
@@ -50,7 +53,8 @@ static Value run_typed(Script *sc, Value self, const Args *a) {
   return typed_constant(sc, a->at[0], self.u.s);
 }
 
-/* --- functions on expressions ------------------------------------------------------------------- */
+/* --- functions on expressions -------------------------------------------------------------------
+ */
 
 static Value binary(Script *sc, Op op, const Args *a) {
   return tirc_script_of_expr(
@@ -75,18 +79,21 @@ static Value run_max(Script *sc, Value self, const Args *a) {
   return (void)self, binary(sc, OP_MAX, a);
 }
 
-/* --- math --------------------------------------------------------------------------------------- */
+/* --- math ---------------------------------------------------------------------------------------
+ */
 
 static double real(Script *sc, Value v) {
   double f;
   int64_t i;
   if (tirc_script_number(v, &f)) return f;
   if (tirc_script_int(v, &i)) return (double)i;
-  tirc_script_error(sc, "TypeError", NULL, "math takes numbers, not a %s", tirc_script_type_name(v));
+  tirc_script_error(sc, "TypeError", NULL, "math takes numbers, not a %s",
+                    tirc_script_type_name(v));
 }
 
 static Value whole(Script *sc, double f) {
-  if (!(fabs(f) < 9.2e18)) tirc_script_error(sc, "OverflowError", NULL, "%g is too large for an int", f);
+  if (!(fabs(f) < 9.2e18))
+    tirc_script_error(sc, "OverflowError", NULL, "%g is too large for an int", f);
   return tirc_value_int((int64_t)f);
 }
 
@@ -98,7 +105,8 @@ static Value run_ceil(Script *sc, Value self, const Args *a) {
 }
 
 static double in_domain(Script *sc, double x, bool valid) {
-  if (!valid) tirc_script_error(sc, "ValueError", NULL, "%g is outside of the function's domain", x);
+  if (!valid)
+    tirc_script_error(sc, "ValueError", NULL, "%g is outside of the function's domain", x);
   return x;
 }
 
@@ -136,24 +144,15 @@ static Value run_prod(Script *sc, Value self, const Args *a) {
 }
 
 const NativeRow tirc_script_namespace_rows[] = {
-    {"tir", "const", run_const, 1, 2, "dtype"},
-    {"tir", "IntImm", run_imm, 2, 2, NULL},
-    {"tir", "FloatImm", run_imm, 2, 2, NULL},
-    {"tir", "floordiv", run_floordiv, 2, 2, NULL},
-    {"tir", "floormod", run_floormod, 2, 2, NULL},
-    {"tir", "indexdiv", run_floordiv, 2, 2, NULL},
-    {"tir", "indexmod", run_floormod, 2, 2, NULL},
-    {"tir", "ceildiv", run_ceildiv, 2, 2, NULL},
-    {"tir", "min", run_min, 2, 2, NULL},
-    {"tir", "max", run_max, 2, 2, NULL},
-    {"math", "floor", run_floor, 1, 1, NULL},
-    {"math", "ceil", run_ceil, 1, 1, NULL},
-    {"math", "sqrt", run_sqrt, 1, 1, NULL},
-    {"math", "log2", run_log2, 1, 1, NULL},
-    {"math", "log", run_log, 1, 1, NULL},
-    {"math", "gcd", run_gcd, 2, 2, NULL},
-    {"math", "prod", run_prod, 1, 1, NULL},
-    {0},
+    {"tir", "const", run_const, 1, 2, "dtype"},    {"tir", "IntImm", run_imm, 2, 2, NULL},
+    {"tir", "FloatImm", run_imm, 2, 2, NULL},      {"tir", "floordiv", run_floordiv, 2, 2, NULL},
+    {"tir", "floormod", run_floormod, 2, 2, NULL}, {"tir", "indexdiv", run_floordiv, 2, 2, NULL},
+    {"tir", "indexmod", run_floormod, 2, 2, NULL}, {"tir", "ceildiv", run_ceildiv, 2, 2, NULL},
+    {"tir", "min", run_min, 2, 2, NULL},           {"tir", "max", run_max, 2, 2, NULL},
+    {"math", "floor", run_floor, 1, 1, NULL},      {"math", "ceil", run_ceil, 1, 1, NULL},
+    {"math", "sqrt", run_sqrt, 1, 1, NULL},        {"math", "log2", run_log2, 1, 1, NULL},
+    {"math", "log", run_log, 1, 1, NULL},          {"math", "gcd", run_gcd, 2, 2, NULL},
+    {"math", "prod", run_prod, 1, 1, NULL},        {0},
 };
 
 static const NativeRow typed_row = {"tir", "typed constant", run_typed, 1, 1, NULL};
@@ -162,9 +161,9 @@ static const NativeRow typed_row = {"tir", "typed constant", run_typed, 1, 1, NU
 static const char *const inner[] = {"tir", "schedule", "script", "arith", "te"};
 
 static const char *const types[] = {
-    "For",    "Block",      "IterVar",  "Range",      "Buffer", "BufferRegion", "Var", "PrimExpr",
-    "SeqStmt", "BufferStore", "PrimFunc", "BufferLoad", "Add",    "Mul",          "Schedule",
-    "IRModule", "ForKind"};
+    "For", "Block",    "IterVar",  "Range",       "Buffer",   "BufferRegion",
+    "Var", "PrimExpr", "SeqStmt",  "BufferStore", "PrimFunc", "BufferLoad",
+    "Add", "Mul",      "Schedule", "IRModule",    "ForKind"};
 
 /* Constants of types, as the attributes of loops and iterators give them. */
 static const struct {

@@ -14,15 +14,32 @@ const char *tirc_script_type_name(Value v) {
     Op op;
     const char *name;
   } expr_types[] = {
-      {OP_VAR, "Var"},           {OP_INT, "IntImm"},        {OP_FLOAT, "FloatImm"},
-      {OP_STRING, "StringImm"},  {OP_ADD, "Add"},           {OP_SUB, "Sub"},
-      {OP_MUL, "Mul"},           {OP_DIV, "Div"},           {OP_FLOORDIV, "FloorDiv"},
-      {OP_FLOORMOD, "FloorMod"}, {OP_MIN, "Min"},           {OP_MAX, "Max"},
-      {OP_EQ, "EQ"},             {OP_NE, "NE"},             {OP_LT, "LT"},
-      {OP_LE, "LE"},             {OP_GT, "GT"},             {OP_GE, "GE"},
-      {OP_AND, "And"},           {OP_OR, "Or"},             {OP_NOT, "Not"},
-      {OP_CAST, "Cast"},         {OP_SELECT, "Select"},     {OP_LOAD, "BufferLoad"},
-      {OP_RAMP, "Ramp"},         {OP_BROADCAST, "Broadcast"},
+      {OP_VAR, "Var"},
+      {OP_INT, "IntImm"},
+      {OP_FLOAT, "FloatImm"},
+      {OP_STRING, "StringImm"},
+      {OP_ADD, "Add"},
+      {OP_SUB, "Sub"},
+      {OP_MUL, "Mul"},
+      {OP_DIV, "Div"},
+      {OP_FLOORDIV, "FloorDiv"},
+      {OP_FLOORMOD, "FloorMod"},
+      {OP_MIN, "Min"},
+      {OP_MAX, "Max"},
+      {OP_EQ, "EQ"},
+      {OP_NE, "NE"},
+      {OP_LT, "LT"},
+      {OP_LE, "LE"},
+      {OP_GT, "GT"},
+      {OP_GE, "GE"},
+      {OP_AND, "And"},
+      {OP_OR, "Or"},
+      {OP_NOT, "Not"},
+      {OP_CAST, "Cast"},
+      {OP_SELECT, "Select"},
+      {OP_LOAD, "BufferLoad"},
+      {OP_RAMP, "Ramp"},
+      {OP_BROADCAST, "Broadcast"},
   };
   if (v.kind == VAL_EXPR) {
     for (size_t i = 0; i < sizeof expr_types / sizeof *expr_types; i++)
@@ -66,8 +83,7 @@ static bool own_attribute(Script *sc, Value v, const char *name, Value *out) {
       if (!strcmp(row->name, name) && has_rows_of(v, row->type))
         return *out = tirc_script_method(sc, row, v), true;
   for (const AttributeRow *row = tirc_script_attributes; row->name; row++)
-    if (!strcmp(row->name, name) && has_rows_of(v, row->type))
-      return *out = row->get(sc, v), true;
+    if (!strcmp(row->name, name) && has_rows_of(v, row->type)) return *out = row->get(sc, v), true;
   return false;
 }
 

@@ -37,11 +37,13 @@ bool tirc_script_truth(Script *sc, Value v) {
   Expr e = v.u.expr;
   if (e->op == OP_EQ || e->op == OP_NE)
     return tirc_expr_equal(sc->c, e->args[0], e->args[1]) == (e->op == OP_EQ);
-  tirc_script_error(sc, "TypeError", "it depends on values that are known only when the program runs",
+  tirc_script_error(sc, "TypeError",
+                    "it depends on values that are known only when the program runs",
                     "%s is neither true nor false", tirc_script_repr(sc, v));
 }
 
-/* --- equality and order ------------------------------------------------------------------------- */
+/* --- equality and order -------------------------------------------------------------------------
+ */
 
 static void deeper(Script *sc) {
   tirc_script_tick(sc, 1);
@@ -197,12 +199,14 @@ Value tirc_script_compare(Script *sc, const char *op, Value a, Value b) {
   return tirc_value_bool(row->when >> (order(sc, op, a, b) + 1) & 1);
 }
 
-/* --- one operand -------------------------------------------------------------------------------- */
+/* --- one operand --------------------------------------------------------------------------------
+ */
 
 Value tirc_script_unary(Script *sc, const char *op, Value a) {
   int64_t i, negated;
   if (!strcmp(op, "not")) {
-    if (symbolic(a) && a.u.expr->dtype.code == TYPE_BOOL) return tirc_value_expr(tirc_not(sc->c, a.u.expr));
+    if (symbolic(a) && a.u.expr->dtype.code == TYPE_BOOL)
+      return tirc_value_expr(tirc_not(sc->c, a.u.expr));
     return tirc_value_bool(!tirc_script_truth(sc, a));
   }
   if (a.kind == VAL_EXPR && *op == '-') return tirc_script_binary(sc, "-", tirc_value_int(0), a);

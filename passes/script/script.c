@@ -7,9 +7,9 @@ enum { DEFAULT_STEPS = 10 * 1000 * 1000, DEFAULT_BYTES = 1 << 30 };
 void tirc_script_tick(Script *sc, int64_t steps) {
   sc->steps += steps;
   if (sc->steps > sc->max_steps)
-    tirc_script_limit(sc, "does a loop never end? --script-steps sets the limit",
-                      tirc_format(sc->c, "the script takes more than %lld steps",
-                                  (long long)sc->max_steps));
+    tirc_script_limit(
+        sc, "does a loop never end? --script-steps sets the limit",
+        tirc_format(sc->c, "the script takes more than %lld steps", (long long)sc->max_steps));
 }
 
 void tirc_script_outside(Script *sc, Flow flow) {

@@ -7,17 +7,19 @@
 #include "../schedule/schedule.h"
 
 typedef struct ScriptLimits {
-  int64_t steps;   /* statements and expressions evaluated; 0: 10 million */
-  int64_t bytes;   /* memory; 0: 1 GiB */
+  int64_t steps; /* statements and expressions evaluated; 0: 10 million */
+  int64_t bytes; /* memory; 0: 1 GiB */
 } ScriptLimits;
 
-/* Called after each primitive of the script succeeded (or failed: then diag is set). May be NULL. */
+/* Called after each primitive of the script succeeded (or failed: then diag is set). May be NULL.
+ */
 typedef void (*ScriptObserver)(void *self, Sched *s, const char *call, Loc loc, const Diag *diag);
 
 /* Runs a script on the schedule. `sch` is predefined, and the module's constants (M, N, K ...).
  * print() goes to `out(self, text)`; NULL drops it. A script that only defines one function of one
  * argument is applied by calling it with sch. Throws what the script raises and does not catch. */
 void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
-                     void (*out)(void *self, const char *text), ScriptObserver observer, void *self);
+                     void (*out)(void *self, const char *text), ScriptObserver observer,
+                     void *self);
 
 #endif

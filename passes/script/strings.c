@@ -12,8 +12,8 @@ int64_t tirc_script_str_length(const char *s) {
 }
 
 static const char *advance(const char *s, int64_t n) {
-  for (; *s && n > 0; n--)
-    do s++;
+  for (; *s && n > 0; n--) do
+      s++;
     while (continues(*s));
   return s;
 }
@@ -55,7 +55,8 @@ static Value run_split(Script *sc, Value self, const Args *a) {
   if (a->n && a->at[0].kind != VAL_NONE) {
     const char *sep = text_argument(sc, "split", a->at[0]), *at;
     if (!*sep) tirc_script_error(sc, "ValueError", NULL, "split() takes no empty separator");
-    for (; (at = strstr(s, sep)); s = at + strlen(sep)) tirc_value_append(sc->c, out, piece(sc, s, at));
+    for (; (at = strstr(s, sep)); s = at + strlen(sep))
+      tirc_value_append(sc->c, out, piece(sc, s, at));
     tirc_value_append(sc->c, out, tirc_value_str(s));
     return out;
   }
@@ -107,15 +108,17 @@ static Value run_lower(Script *sc, Value self, const Args *a) {
 }
 
 static Value strip(Script *sc, Value self, const Args *a, bool left, bool right) {
-  const char *blank = a->n && a->at[0].kind != VAL_NONE ? text_argument(sc, "strip", a->at[0])
-                                                        : " \t\n\r\f\v";
+  const char *blank =
+      a->n && a->at[0].kind != VAL_NONE ? text_argument(sc, "strip", a->at[0]) : " \t\n\r\f\v";
   const char *s = self.u.s, *end = s + strlen(s);
   if (left) s += strspn(s, blank);
   while (right && end > s && strchr(blank, end[-1])) end--;
   return piece(sc, s, end);
 }
 
-static Value run_strip(Script *sc, Value self, const Args *a) { return strip(sc, self, a, true, true); }
+static Value run_strip(Script *sc, Value self, const Args *a) {
+  return strip(sc, self, a, true, true);
+}
 static Value run_lstrip(Script *sc, Value self, const Args *a) {
   return strip(sc, self, a, true, false);
 }
@@ -127,7 +130,8 @@ static Value run_replace(Script *sc, Value self, const Args *a) {
   const char *old = text_argument(sc, "replace", a->at[0]);
   const char *with = text_argument(sc, "replace", a->at[1]), *s = self.u.s, *at;
   Text t = {.c = sc->c};
-  if (!*old) tirc_script_error(sc, "ValueError", NULL, "replace() takes no empty string to replace");
+  if (!*old)
+    tirc_script_error(sc, "ValueError", NULL, "replace() takes no empty string to replace");
   work(sc, s);
   for (; (at = strstr(s, old)); s = at + strlen(old)) {
     tirc_text_addn(&t, s, (size_t)(at - s));
@@ -159,7 +163,8 @@ static Value run_isdigit(Script *sc, Value self, const Args *a) {
   return tirc_value_bool(*self.u.s && !self.u.s[strspn(self.u.s, "0123456789")]);
 }
 
-/* --- format ------------------------------------------------------------------------------------- */
+/* --- format -------------------------------------------------------------------------------------
+ */
 
 static Value field_value(Script *sc, const char *name, const Args *a, int *next) {
   if (!*name) name = tirc_format(sc->c, "%d", (*next)++);
@@ -183,7 +188,8 @@ static Value run_format(Script *sc, Value self, const Args *a) {
       tirc_text_addn(&t, s++, 1);
     } else if (*s == '{') {
       const char *end = strchr(s, '}');
-      if (!end) tirc_script_error(sc, "ValueError", "{{ stands for {", "'{' without '}' in a format");
+      if (!end)
+        tirc_script_error(sc, "ValueError", "{{ stands for {", "'{' without '}' in a format");
       const char *name = tirc_strndup(sc->c, s + 1, (size_t)(end - s - 1));
       const char *colon = strchr(name, ':');
       const char *field = colon ? tirc_strndup(sc->c, name, (size_t)(colon - name)) : name;

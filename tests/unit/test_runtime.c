@@ -56,7 +56,7 @@ static void half_values(void **state) {
 
 static void elements_of_each_type(void **state) {
   Tirc *c = *state;
-  const char *names[] = {"bool",  "int8",   "int16",  "int32",   "int64",    "uint8",  "uint16",
+  const char *names[] = {"bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
                          "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     DType t;
@@ -110,8 +110,8 @@ static void npy_files(void **state) {
   Tirc *c = *state;
   char path[] = "/tmp/tirc-npy-XXXXXX";
   close(mkstemp(path));
-  const DType types[] = {DT_FLOAT32, DT_FLOAT64, DT(TYPE_FLOAT, 16), DT(TYPE_BFLOAT, 16), DT_BOOL,
-                         DT_INT64,   DT(TYPE_UINT, 8)};
+  const DType types[] = {DT_FLOAT32, DT_FLOAT64, DT(TYPE_FLOAT, 16), DT(TYPE_BFLOAT, 16),
+                         DT_BOOL,    DT_INT64,   DT(TYPE_UINT, 8)};
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     for (int ndim = 0; ndim <= 3; ndim++) {
       Tensor *x = tirc_tensor_new(c, types[i], ndim, (const int64_t[]){2, 3, 4});

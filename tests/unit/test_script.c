@@ -27,18 +27,23 @@ typedef struct Row {
 static const Row prints[] = {
     /* values and how they print */
     {"print(1, 2.5, True, None, 'a')", "1 2.5 True None a\n"},
-    {"print([1, 'a', (2,), {}], (), {'k': [1]}, sep=';', end='!')", "[1, 'a', (2,), {}];();{'k': [1]}!"},
-    {"print(0.1, 1e16, 1e-5, 100.0, -0.5, 1e15)", "0.1 1e+16 1e-05 100.0 -0.5 1000000000000000.0\n"},
+    {"print([1, 'a', (2,), {}], (), {'k': [1]}, sep=';', end='!')",
+     "[1, 'a', (2,), {}];();{'k': [1]}!"},
+    {"print(0.1, 1e16, 1e-5, 100.0, -0.5, 1e15)",
+     "0.1 1e+16 1e-05 100.0 -0.5 1000000000000000.0\n"},
     {"print(repr('it\\'s'), repr('a\\n'), str(3), repr(2.0))", "\"it's\" 'a\\n' 3 2.0\n"},
     /* arithmetic */
     {"print(7 // 2, -7 // 2, 7 % 3, -7 % 3, 7 / 2, 2 ** 10, 2 ** -1)", "3 -4 1 2 3.5 1024 0.5\n"},
     {"print(7.5 // 2, -7.5 % 2, 1 + 2.0, 3 * 0.5)", "3.0 0.5 3.0 1.5\n"},
     {"print(1 << 4, 256 >> 4, 6 & 3, 6 | 3, 6 ^ 3, ~5, -(-3), +4)", "16 16 2 7 5 -6 3 4\n"},
-    {"print('ab' + 'c', 'ab' * 2, [1] + [2], 2 * (1, 2), [0] * 3)", "abc abab [1, 2] (1, 2, 1, 2) [0, 0, 0]\n"},
+    {"print('ab' + 'c', 'ab' * 2, [1] + [2], 2 * (1, 2), [0] * 3)",
+     "abc abab [1, 2] (1, 2, 1, 2) [0, 0, 0]\n"},
     {"print(2 + 3 * 4 - 10 // 3, (2 + 3) * 4)", "11 20\n"},
     /* comparison and logic */
-    {"print(1 < 2 < 3, 1 < 3 < 2, 3 > 2 >= 2 != 1, 1 == 1.0, True == 1)", "True False True True True\n"},
-    {"print(1 in [1, 2], 3 not in (1, 2), 'b' in 'abc', 'k' in {'k': 1}, None is None, 1 is not None)",
+    {"print(1 < 2 < 3, 1 < 3 < 2, 3 > 2 >= 2 != 1, 1 == 1.0, True == 1)",
+     "True False True True True\n"},
+    {"print(1 in [1, 2], 3 not in (1, 2), 'b' in 'abc', 'k' in {'k': 1}, None is None, 1 is not "
+     "None)",
      "True True True True True True\n"},
     {"print([1, 2] < [1, 3], (1,) == (1,), 'a' < 'b', [] == (), {'a': 1} == {'a': 1})",
      "True True True False True\n"},
@@ -61,10 +66,12 @@ static const Row prints[] = {
     {"i = 0\nwhile i < 3:\n  i += 1\nelse:\n  print('end', i)", "end 3\n"},
     {"for i, (a, b) in enumerate([(1, 2), (3, 4)]): print(i, a, b)", "0 1 2\n1 3 4\n"},
     /* functions */
-    {"def f(a, b=2, *rest, k=0, **more):\n  return (a, b, rest, k, more)\nprint(f(1))\nprint(f(1, 3, 4, 5, k=6, z=7))",
+    {"def f(a, b=2, *rest, k=0, **more):\n  return (a, b, rest, k, more)\nprint(f(1))\nprint(f(1, "
+     "3, 4, 5, k=6, z=7))",
      "(1, 2, (), 0, {})\n(1, 3, (4, 5), 6, {'z': 7})\n"},
     {"def f(a, b): return a - b\nprint(f(b=1, a=3), f(*[5, 2]), f(**{'a': 9, 'b': 1}))", "2 3 8\n"},
-    {"def counter():\n  n = 0\n  def add():\n    nonlocal n\n    n += 1\n    return n\n  return add\nc = counter()\nc()\nprint(c(), c())",
+    {"def counter():\n  n = 0\n  def add():\n    nonlocal n\n    n += 1\n    return n\n  return "
+     "add\nc = counter()\nc()\nprint(c(), c())",
      "2 3\n"},
     {"x = 1\ndef f():\n  global x\n  x = 2\nf()\nprint(x)", "2\n"},
     {"x = 1\ndef f():\n  x = 2\n  return x\nprint(f(), x)", "2 1\n"},
@@ -80,64 +87,94 @@ static const Row prints[] = {
     {"l = list(range(6))\nprint(l[-1], l[1:3], l[::-1], l[:-4], l[4:], l[::2], l[10:], l[3:0:-2])",
      "5 [1, 2] [5, 4, 3, 2, 1, 0] [0, 1] [4, 5] [0, 2, 4] [] [3, 1]\n"},
     {"print('hello'[1], 'hello'[-3:], (1, 2, 3)[1:], 'abc'[::-1])", "e llo (2, 3) cba\n"},
-    {"print(range(10)[3], range(2, 10, 3)[-1], len(range(0, 10, 3)), list(range(5, 0, -2)))", "3 8 4 [5, 3, 1]\n"},
+    {"print(range(10)[3], range(2, 10, 3)[-1], len(range(0, 10, 3)), list(range(5, 0, -2)))",
+     "3 8 4 [5, 3, 1]\n"},
     /* builtins */
     {"print(len('abc'), min(3, 1, 2), max([1, 5]), abs(-3), sum([1, 2], 10))", "3 1 5 3 13\n"},
     {"print(any([0, 1]), all([]), any([]), all([1, 0]))", "True True False False\n"},
     {"print(list(zip([1, 2], 'ab')), list(enumerate('ab', 1)), list(reversed([1, 2])))",
      "[(1, 'a'), (2, 'b')] [(1, 'a'), (2, 'b')] [2, 1]\n"},
-    {"print(sorted([3, 1, 2], reverse=True), sorted(['bb', 'a'], key=len))", "[3, 2, 1] ['a', 'bb']\n"},
+    {"print(sorted([3, 1, 2], reverse=True), sorted(['bb', 'a'], key=len))",
+     "[3, 2, 1] ['a', 'bb']\n"},
     {"print(sorted([(1, 'b'), (1, 'a'), (0, 'c')], key=lambda p: p[0], reverse=True))",
      "[(1, 'b'), (1, 'a'), (0, 'c')]\n"},
-    {"print(int('42'), int(3.9), int(-3.9), float('2.5'), str(1.5), bool(''), int('ff', 16))", "42 3 -3 2.5 1.5 False 255\n"},
-    {"print(list(map(lambda x: x + 1, [1, 2])), list(filter(None, [0, 1, 2])), tuple([1]))", "[2, 3] [1, 2] (1,)\n"},
-    {"print(divmod(7, 2), pow(2, 5), round(2.5), round(3.14159, 2), round(7))", "(3, 1) 32 2 3.14 7\n"},
-    {"print(isinstance(1, int), isinstance('a', (int, str)), isinstance(1.0, int), type(1) == int, type('a').__name__)",
+    {"print(int('42'), int(3.9), int(-3.9), float('2.5'), str(1.5), bool(''), int('ff', 16))",
+     "42 3 -3 2.5 1.5 False 255\n"},
+    {"print(list(map(lambda x: x + 1, [1, 2])), list(filter(None, [0, 1, 2])), tuple([1]))",
+     "[2, 3] [1, 2] (1,)\n"},
+    {"print(divmod(7, 2), pow(2, 5), round(2.5), round(3.14159, 2), round(7))",
+     "(3, 1) 32 2 3.14 7\n"},
+    {"print(isinstance(1, int), isinstance('a', (int, str)), isinstance(1.0, int), type(1) == int, "
+     "type('a').__name__)",
      "True True False True str\n"},
-    {"print(min([3, 1, 2], key=lambda x: -x), max([], default=0), dict([('a', 1)]))", "3 0 {'a': 1}\n"},
+    {"print(min([3, 1, 2], key=lambda x: -x), max([], default=0), dict([('a', 1)]))",
+     "3 0 {'a': 1}\n"},
     /* methods */
-    {"l = [3, 1]\nl.append(2)\nl.extend((5, 4))\nl.insert(0, 9)\nprint(l.pop(), l.pop(0), l.index(1), l.count(3))\nl.sort()\nprint(l)\nl.reverse()\nprint(l)",
+    {"l = [3, 1]\nl.append(2)\nl.extend((5, 4))\nl.insert(0, 9)\nprint(l.pop(), l.pop(0), "
+     "l.index(1), l.count(3))\nl.sort()\nprint(l)\nl.reverse()\nprint(l)",
      "4 9 1 1\n[1, 2, 3, 5]\n[5, 3, 2, 1]\n"},
-    {"d = {'a': 1}\nd.update({'b': 2})\nprint(d.get('z'), d.get('z', 0), d.setdefault('c', 3), list(d.keys()), d.values(), d.items(), d.pop('a'))",
+    {"d = {'a': 1}\nd.update({'b': 2})\nprint(d.get('z'), d.get('z', 0), d.setdefault('c', 3), "
+     "list(d.keys()), d.values(), d.items(), d.pop('a'))",
      "None 0 3 ['a', 'b', 'c'] [1, 2, 3] [('a', 1), ('b', 2), ('c', 3)] 1\n"},
-    {"print('{} {:>4} {1}'.format(1, 2)) if 0 else print('{} {:>4} {n}'.format(1, 2, n=3))", "1    2 3\n"},
-    {"print(','.join(['a', 'b']), 'a b  c'.split(), 'a,b'.split(','), ' x '.strip(), 'abc'.upper(), 'ABC'.lower())",
+    {"print('{} {:>4} {1}'.format(1, 2)) if 0 else print('{} {:>4} {n}'.format(1, 2, n=3))",
+     "1    2 3\n"},
+    {"print(','.join(['a', 'b']), 'a b  c'.split(), 'a,b'.split(','), ' x '.strip(), "
+     "'abc'.upper(), 'ABC'.lower())",
      "a,b ['a', 'b', 'c'] ['a', 'b'] x ABC abc\n"},
-    {"print('abc'.startswith('ab'), 'abc'.endswith(('x', 'c')), 'aXbX'.replace('X', '-'), 'abc'.find('c'), 'abc'.find('z'), 'aaa'.count('a'))",
+    {"print('abc'.startswith('ab'), 'abc'.endswith(('x', 'c')), 'aXbX'.replace('X', '-'), "
+     "'abc'.find('c'), 'abc'.find('z'), 'aaa'.count('a'))",
      "True True a-b- 2 -1 3\n"},
     /* f-strings */
-    {"x = 3.14159\nn = 7\nprint(f\"{x:>8.2f}|{n:<4}|{n:04d}|{n:^5}|{'s':>3}|{n!r}|{x:.1e}|{1234567:,}|{255:#x}|{0.5:%}\")",
+    {"x = 3.14159\nn = "
+     "7\nprint(f\"{x:>8.2f}|{n:<4}|{n:04d}|{n:^5}|{'s':>3}|{n!r}|{x:.1e}|{1234567:,}|{255:#x}|{0.5:"
+     "%}\")",
      "    3.14|7   |0007|  7  |  s|7|3.1e+00|1,234,567|0xff|50.000000%\n"},
     {"a = [1, 2]\nprint(f'{a[0]} {{}} {len(a) + 1} {a}')", "1 {} 3 [1, 2]\n"},
     /* errors */
     {"try:\n  1 // 0\nexcept ZeroDivisionError as e:\n  print(e)", "division by zero\n"},
     {"try:\n  {}['a']\nexcept (IndexError, KeyError): print('caught')", "caught\n"},
-    {"try:\n  x_y\nexcept Exception as e: print(e.code)\nelse: print('no')\nfinally: print('fin')", "name\nfin\n"},
-    {"try:\n  pass\nexcept: print('no')\nelse: print('else')\nfinally: print('fin')", "else\nfin\n"},
+    {"try:\n  x_y\nexcept Exception as e: print(e.code)\nelse: print('no')\nfinally: print('fin')",
+     "name\nfin\n"},
+    {"try:\n  pass\nexcept: print('no')\nelse: print('else')\nfinally: print('fin')",
+     "else\nfin\n"},
     {"def f():\n  try:\n    return 1\n  finally:\n    print('fin')\nprint(f())", "fin\n1\n"},
-    {"try:\n  try:\n    raise ValueError('a')\n  finally:\n    print('x')\nexcept ValueError as e: print(e)", "x\na\n"},
-    {"try:\n  try:\n    [][0]\n  except IndexError: raise\nexcept LookupError: print('outer')", "outer\n"},
+    {"try:\n  try:\n    raise ValueError('a')\n  finally:\n    print('x')\nexcept ValueError as e: "
+     "print(e)",
+     "x\na\n"},
+    {"try:\n  try:\n    [][0]\n  except IndexError: raise\nexcept LookupError: print('outer')",
+     "outer\n"},
     {"try:\n  assert 1 == 2, 'msg'\nexcept AssertionError as e: print(e)", "msg\n"},
-    {"for i in range(3):\n  try:\n    if i == 1: continue\n    if i == 2: break\n  finally:\n    print(i, end=' ')", "0 1 2 "},
-    {"try:\n  raise ScheduleError('mine')\nexcept ScheduleError as e: print(e.message, e.code, e.primitive)",
+    {"for i in range(3):\n  try:\n    if i == 1: continue\n    if i == 2: break\n  finally:\n    "
+     "print(i, end=' ')",
+     "0 1 2 "},
+    {"try:\n  raise ScheduleError('mine')\nexcept ScheduleError as e: print(e.message, e.code, "
+     "e.primitive)",
      "mine raised None\n"},
     {"try:\n  sch.get_block('nope')\nexcept ScheduleError as e: print(e.code, e.primitive)",
      "block-not-found get_block\n"},
     {"try:\n  sch.get_block('nope')\nexcept tvm.tir.ScheduleError: print('ok')", "ok\n"},
-    {"try:\n  sch.split(3, [1])\nexcept ScheduleError: print('no')\nexcept TypeError: print('type')", "type\n"},
+    {"try:\n  sch.split(3, [1])\nexcept ScheduleError: print('no')\nexcept TypeError: "
+     "print('type')",
+     "type\n"},
     /* the schedule */
-    {"import tvm\nfrom tvm import tir\nb = sch.get_block('B')\nprint(sch.get(b).name_hint, b.name, [l.extent for l in sch.get_loops(b)])",
+    {"import tvm\nfrom tvm import tir\nb = sch.get_block('B')\nprint(sch.get(b).name_hint, b.name, "
+     "[l.extent for l in sch.get_loops(b)])",
      "B B [32, 64]\n"},
-    {"b = sch.get_block('B')\nfor v in sch.get(b).iter_vars: print(v.var.name, v.dom.min, v.dom.extent, v.kind, v.iter_type)",
+    {"b = sch.get_block('B')\nfor v in sch.get(b).iter_vars: print(v.var.name, v.dom.min, "
+     "v.dom.extent, v.kind, v.iter_type)",
      "vi 0 32 spatial 0\nvj 0 64 spatial 0\n"},
-    {"b = sch.get(sch.get_block('B'))\nprint(b.reads[0].buffer.name, b.reads[0].buffer.shape, b.writes[0].buffer.dtype, b.writes[0].buffer.scope(), b.init, b.alloc_buffers)",
+    {"b = sch.get(sch.get_block('B'))\nprint(b.reads[0].buffer.name, b.reads[0].buffer.shape, "
+     "b.writes[0].buffer.dtype, b.writes[0].buffer.scope(), b.init, b.alloc_buffers)",
      "A [32, 64] float32 global None []\n"},
-    {"i, j = sch.get_loops('B')\nl = sch.get(j)\nprint(l.kind, l.min, l.extent // 2, l.annotations, l.loop_var.name, l.thread_binding, l.extent == 64)",
+    {"i, j = sch.get_loops('B')\nl = sch.get(j)\nprint(l.kind, l.min, l.extent // 2, "
+     "l.annotations, l.loop_var.name, l.thread_binding, l.extent == 64)",
      "serial 0 32 {} j None True\n"},
     {"def schedule(sch):\n  print(sch.get_loops(sch.get_block('B'))[-1].name)", "j\n"},
-    {"print(T.int64(4) + 1 == 5, T.int64(4).dtype, tir.const(2, 'int32').value * 2, T.float32(0).dtype)",
+    {"print(T.int64(4) + 1 == 5, T.int64(4).dtype, tir.const(2, 'int32').value * 2, "
+     "T.float32(0).dtype)",
      "True int64 4 float32\n"},
-    {"sch.seed(3)\nsch.work_on('main')\nprint('main' in sch.mod.script(), sch.mod['main'].name)", "True main\n"},
+    {"sch.seed(3)\nsch.work_on('main')\nprint('main' in sch.mod.script(), sch.mod['main'].name)",
+     "True main\n"},
 };
 
 typedef struct ErrorRow {
@@ -169,9 +206,9 @@ static const ErrorRow errors[] = {
     {"'abc'.nope", "attribute", 1, 1, TIRC_STATUS_BAD},
     {"sch.nope()", "attribute", 1, 1, TIRC_STATUS_BAD},
     {"(1, 2)[0] = 3", "type", 1, 1, TIRC_STATUS_BAD},
-    {"f'{1:q}'", "value", 1, 1, TIRC_STATUS_BAD},
-    {"raise ValueError('x')", "value", 1, 1, TIRC_STATUS_BAD},
-    {"raise ScheduleError('x')", "raised", 1, 1, TIRC_STATUS_NO},
+    {"f'{1:q}'", "value", 1, 4, TIRC_STATUS_BAD},
+    {"raise ValueError('x')", "value", 1, 7, TIRC_STATUS_BAD},
+    {"raise ScheduleError('x')", "raised", 1, 7, TIRC_STATUS_NO},
     {"raise 3", "type", 1, 1, TIRC_STATUS_BAD},
     {"try:\n  1 // 0\nexcept NameError: pass", "zero-division", 2, 3, TIRC_STATUS_BAD},
     {"for i in range(3):\n  sch.get_block('none')", "block-not-found", 2, 3, TIRC_STATUS_NO},
@@ -181,13 +218,18 @@ static const ErrorRow errors[] = {
     {"sch.get_block('B', name='B')", "argument", 1, 1, TIRC_STATUS_BAD},
     {"i, j = sch.get_loops('B')\nsch.split(i, [None, 2.5])", "argument", 2, 1, TIRC_STATUS_BAD},
     {"sch.fuse(sch.get_loops('B'))", "argument", 1, 1, TIRC_STATUS_BAD},
-    {"i, j = sch.get_loops('B')\nsch.split(i, [None, 8])\ni.extent", "stale-handle", 3, 1, TIRC_STATUS_BAD},
-    {"i, j = sch.get_loops('B')\nsch.split(i, [None, 8])\nsch.parallel(i)", "stale-handle", 3, 1, TIRC_STATUS_BAD},
+    {"i, j = sch.get_loops('B')\nsch.split(i, [None, 8])\ni.extent", "stale-handle", 3, 1,
+     TIRC_STATUS_BAD},
+    {"i, j = sch.get_loops('B')\nsch.split(i, [None, 8])\nsch.parallel(i)", "stale-handle", 3, 1,
+     TIRC_STATUS_BAD},
     /* limits are no exceptions that a script catches */
     {"try:\n  while True: pass\nexcept: pass", "limit", 2, 9, TIRC_STATUS_BAD},
     {"def f(n): return f(n + 1)\nf(0)", "limit", 1, 18, TIRC_STATUS_BAD},
+    {"def f(n):\n  try:\n    for x in [n]:\n      if x >= 0:\n        while True:\n          "
+     "return [[[[[[[[[[f(n + 1)]]]]]]]]]]\n  finally:\n    pass\nf(0)",
+     "limit", 0, 0, TIRC_STATUS_BAD},
     {"l = []\nl.append(l)\nprint(l == [l])", "limit", 3, 7, TIRC_STATUS_BAD},
-    {"it = [1]\nfor i in range(9999): it = map(abs, it)\nlist(it)", "limit", 3, 1, TIRC_STATUS_BAD},
+    {"it = [1]\nfor i in range(5000): it = map(abs, it)\nlist(it)", "limit", 3, 1, TIRC_STATUS_BAD},
     {"s = 'x'\nwhile True: s += s", "memory", 2, 13, TIRC_STATUS_BAD},
     {"x = [0] * 10 ** 12", "limit", 1, 5, TIRC_STATUS_BAD},
     {"break", "syntax", 1, 1, TIRC_STATUS_BAD},
@@ -203,7 +245,7 @@ typedef struct Result {
 static void collect(void *self, const char *text) { tirc_text_add(&((Result *)self)->out, text); }
 
 static Result run(const char *script) {
-  static const ScriptLimits limits = {.steps = 300000, .bytes = 64 << 20};
+  static const ScriptLimits limits = {.steps = 300000, .bytes = 4 << 20};
   Result r = {.c = tirc_context_new()};
   Result *volatile result = &r;
   Source source = {"test.sch", script, strlen(script)};

@@ -1,0 +1,287 @@
+/* Well-formedness: one walk over each function with what is in scope at every point. A variable or
+ * buffer is in scope from its definition to the end of the statement that defines it, and is defined
+ * once in a function. Types must agree exactly: whoever builds IR inserts the casts. */
+#include "verify.h"
+
+#include "print.h"
+
+typedef struct Verifier {
+  Tirc *c;
+  PtrMap vars, buffers; /* in scope now */
+  PtrMap ever;          /* defined anywhere in this function so far */
+  PtrMap loop_blocks;   /* loop variable -> how many blocks with iterators were open at its loop, + 1 */
+  int open_blocks;
+  const char *block; /* the innermost of these */
+  Loc loc;           /* of the statement looked at */
+} Verifier;
+
+#define FAIL(v, hint, ...) tirc_fail((v)->c, (v)->loc, "ill-formed", hint, __VA_ARGS__)
+
+static const char *type_name(Verifier *v, DType t) { return tirc_dtype_name(v->c, t); }
+
+static bool is_condition(Expr e) { return e->dtype.code == TYPE_BOOL && e->dtype.lanes == 1; }
+
+/* --- definitions -------------------------------------------------------------------------------- */
+
+static void define(Verifier *v, Expr var) {
+  if (var->op != OP_VAR) FAIL(v, NULL, "something other than a variable is defined");
+  if (tirc_map_has(&v->ever, var))
+    FAIL(v, "give each definition a variable of its own", "variable %s is defined twice", var->u.s);
+  tirc_map_set(v->c, &v->ever, var, var);
+  tirc_map_set(v->c, &v->vars, var, var);
+}
+
+static void undefine(Verifier *v, Expr var) { tirc_map_remove(&v->vars, var); }
+
+static void check_expr(Verifier *v, Expr e);
+
+static void check_int(Verifier *v, Expr e, const char *what) {
+  check_expr(v, e);
+  if (!tirc_dtype_is_int(e->dtype))
+    FAIL(v, NULL, "%s must be an integer, not %s", what, type_name(v, e->dtype));
+}
+
+/* A bare variable of a buffer's layout that nothing else defines is defined by the buffer: it is
+ * solved for when the buffer is bound. */
+static void check_layout(Verifier *v, Expr e, const char *what) {
+  if (e->op == OP_VAR && !tirc_map_has(&v->vars, e)) define(v, e);
+  check_int(v, e, what);
+}
+
+static void define_buffer(Verifier *v, Buffer b, bool binds_shape) {
+  if (tirc_map_has(&v->buffers, b)) FAIL(v, NULL, "buffer %s is defined twice", b->name);
+  if (!b->data || b->ndim < 0 || !b->scope) FAIL(v, NULL, "buffer %s is incomplete", b->name);
+  tirc_map_set(v->c, &v->buffers, b, b);
+  if (!tirc_map_has(&v->vars, b->data)) define(v, b->data);
+  for (int i = 0; i < b->ndim; i++) {
+    int64_t extent;
+    if (binds_shape) check_layout(v, b->shape[i], "an extent of a shape");
+    else check_int(v, b->shape[i], "an extent of a shape");
+    if (tirc_const_int(b->shape[i], &extent) && extent < 0)
+      FAIL(v, NULL, "dimension %d of buffer %s is negative", i, b->name);
+  }
+  for (int i = 0; b->strides && i < b->ndim; i++) check_layout(v, b->strides[i], "a stride");
+  if (b->elem_offset) check_layout(v, b->elem_offset, "an offset");
+}
+
+static void undefine_buffer(Verifier *v, Buffer b) {
+  tirc_map_remove(&v->buffers, b);
+  undefine(v, b->data);
+}
+
+/* --- expressions -------------------------------------------------------------------------------- */
+
+/* A block with iterators sees the loops around it through them only. */
+static void check_var(Verifier *v, Expr e) {
+  if (!tirc_map_has(&v->vars, e))
+    FAIL(v, tirc_map_has(&v->ever, e) ? "its loop, block or let has ended" : NULL,
+         "variable %s is used where it is not defined", e->u.s);
+  intptr_t level = (intptr_t)tirc_map_get(&v->loop_blocks, e);
+  if (level && level - 1 < v->open_blocks)
+    FAIL(v, "bind an iterator of the block to it: vi = T.axis.spatial(extent, i)",
+         "block \"%s\" uses the loop variable %s that stands outside of it", v->block, e->u.s);
+}
+
+static void check_access(Verifier *v, Buffer b, int n, const Expr *indices) {
+  if (!tirc_map_has(&v->buffers, b))
+    FAIL(v, NULL, "buffer %s is used where it is not defined", b->name);
+  if (n != b->ndim)
+    FAIL(v, NULL, "buffer %s has %d dimensions, but here %d indices", b->name, b->ndim, n);
+  for (int i = 0; i < n; i++) check_int(v, indices[i], "an index");
+}
+
+static void check_same(Verifier *v, Expr e, int from) {
+  for (int i = from + 1; i < e->n; i++)
+    if (!tirc_dtype_equal(e->args[from]->dtype, e->args[i]->dtype))
+      FAIL(v, NULL, "'%s' of operands of types %s and %s", tirc_ops[e->op].name,
+           type_name(v, e->args[from]->dtype), type_name(v, e->args[i]->dtype));
+}
+
+static void check_let(Verifier *v, Expr e) {
+  check_expr(v, e->args[1]);
+  define(v, e->args[0]);
+  check_expr(v, e->args[2]);
+  undefine(v, e->args[0]);
+  tirc_map_remove(&v->ever, e->args[0]); /* an expression may stand in several places */
+}
+
+static void check_expr(Verifier *v, Expr e) {
+  const OpInfo *info = &tirc_ops[e->op];
+  if (e->op == OP_VAR) check_var(v, e);
+  if (e->op == OP_LOAD) check_access(v, e->u.buffer, e->n, e->args);
+  if (info->class == OPCLASS_LEAF || e->op == OP_LOAD) return;
+  if (info->arity >= 0 && e->n != info->arity)
+    FAIL(v, NULL, "'%s' of %d operands instead of %d", info->name, e->n, info->arity);
+  if (e->op == OP_LET) {
+    check_let(v, e);
+    return;
+  }
+  for (int i = 0; i < e->n; i++) check_expr(v, e->args[i]);
+  bool chooses = e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE;
+  if (chooses && e->args[0]->dtype.code != TYPE_BOOL)
+    FAIL(v, NULL, "the condition of T.%s is of type %s", info->name, type_name(v, e->args[0]->dtype));
+  bool uniform = info->class == OPCLASS_BINARY || info->class == OPCLASS_CALL;
+  if (uniform && e->n > 1) check_same(v, e, chooses ? 1 : 0);
+  bool logical = e->op == OP_AND || e->op == OP_OR || e->op == OP_NOT;
+  if (logical && e->args[0]->dtype.code != TYPE_BOOL)
+    FAIL(v, NULL, "'%s' of operands of type %s", info->name, type_name(v, e->args[0]->dtype));
+}
+
+static void check_condition(Verifier *v, Expr e) {
+  check_expr(v, e);
+  if (!is_condition(e)) FAIL(v, NULL, "a condition is of type %s", type_name(v, e->dtype));
+}
+
+/* --- statements --------------------------------------------------------------------------------- */
+
+static void check_stmt(Verifier *v, Stmt s);
+
+static void check_loop(Verifier *v, const For *f) {
+  check_int(v, f->min, "a loop's start");
+  check_int(v, f->extent, "a loop's extent");
+  if (f->kind == LOOP_THREAD_BINDING && !f->thread) FAIL(v, NULL, "a thread loop without a thread");
+  define(v, f->var);
+  if (!tirc_dtype_is_int(f->var->dtype) || f->var->dtype.lanes != 1)
+    FAIL(v, NULL, "the loop variable %s is of type %s", f->var->u.s, type_name(v, f->var->dtype));
+  tirc_map_set(v->c, &v->loop_blocks, f->var, (void *)(intptr_t)(v->open_blocks + 1));
+  check_stmt(v, f->body);
+  tirc_map_remove(&v->loop_blocks, f->var);
+  undefine(v, f->var);
+}
+
+static void check_region(Verifier *v, const Region *r) {
+  if (!tirc_map_has(&v->buffers, r->buffer))
+    FAIL(v, NULL, "a region of buffer %s, which is not defined here", r->buffer->name);
+  for (int i = 0; i < r->buffer->ndim; i++) {
+    check_int(v, r->dims[i].min, "the begin of a region");
+    check_int(v, r->dims[i].extent, "the extent of a region");
+  }
+}
+
+static void check_block_parts(Verifier *v, const Block *b) {
+  for (int i = 0; i < b->n_allocs; i++) define_buffer(v, b->allocs[i], false);
+  for (int i = 0; i < b->n_reads; i++) check_region(v, &b->reads[i]);
+  for (int i = 0; i < b->n_writes; i++) check_region(v, &b->writes[i]);
+  for (int i = 0; i < b->n_matches; i++) {
+    check_region(v, &b->matches[i].source);
+    define_buffer(v, b->matches[i].buffer, true);
+  }
+  if (b->init) check_stmt(v, b->init);
+  check_stmt(v, b->body);
+  for (int i = 0; i < b->n_matches; i++) undefine_buffer(v, b->matches[i].buffer);
+  for (int i = 0; i < b->n_allocs; i++) undefine_buffer(v, b->allocs[i]);
+}
+
+static void check_block(Verifier *v, const Block *b) {
+  const char *outer = v->block;
+  for (int i = 0; i < b->n_iters; i++) {
+    check_int(v, b->iters[i].dom.min, "the begin of a domain");
+    check_int(v, b->iters[i].dom.extent, "the extent of a domain");
+    check_int(v, b->iter_values[i], "what an iterator is bound to");
+  }
+  check_condition(v, b->predicate);
+  for (int i = 0; i < b->n_iters; i++) define(v, b->iters[i].var);
+  if (b->n_iters) {
+    v->open_blocks++;
+    v->block = b->name;
+  }
+  check_block_parts(v, b);
+  if (b->n_iters) v->open_blocks--;
+  v->block = outer;
+  for (int i = 0; i < b->n_iters; i++) undefine(v, b->iters[i].var);
+}
+
+static void check_store(Verifier *v, Stmt s) {
+  Buffer b = s->u.store.buffer;
+  Expr value = s->u.store.value;
+  check_access(v, b, s->u.store.n, s->u.store.indices);
+  check_expr(v, value);
+  int lanes = b->dtype.lanes;
+  for (int i = 0; i < s->u.store.n; i++) lanes *= s->u.store.indices[i]->dtype.lanes;
+  DType t = tirc_dtype_lanes(b->dtype, lanes);
+  if (!tirc_dtype_equal(t, value->dtype))
+    FAIL(v, NULL, "a value of type %s is stored into %s", type_name(v, value->dtype),
+         tirc_print_buffer(v->c, b));
+}
+
+static void check_let_stmt(Verifier *v, Stmt s) {
+  Expr var = s->u.let.var;
+  check_expr(v, s->u.let.value);
+  if (!tirc_dtype_equal(var->dtype, s->u.let.value->dtype))
+    FAIL(v, NULL, "variable %s of type %s has a value of type %s", var->u.s, type_name(v, var->dtype),
+         type_name(v, s->u.let.value->dtype));
+  define(v, var);
+  check_stmt(v, s->u.let.body);
+  undefine(v, var);
+}
+
+static void check_alloc(Verifier *v, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  bool view = s->kind == STMT_DECL;
+  if (view) check_expr(v, b->data);
+  define_buffer(v, b, false);
+  check_stmt(v, s->u.alloc.body);
+  if (view) tirc_map_remove(&v->buffers, b);
+  else undefine_buffer(v, b);
+}
+
+static void check_stmt(Verifier *v, Stmt s) {
+  Loc outer = v->loc;
+  if (s->loc.line) v->loc = s->loc;
+  switch (s->kind) {
+  case STMT_FOR: check_loop(v, &s->u.loop); break;
+  case STMT_BLOCK: check_block(v, &s->u.block); break;
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) check_stmt(v, s->u.seq.at[i]);
+    break;
+  case STMT_STORE: check_store(v, s); break;
+  case STMT_EVAL: check_expr(v, s->u.eval.value); break;
+  case STMT_IF:
+    check_condition(v, s->u.branch.cond);
+    check_stmt(v, s->u.branch.then_case);
+    if (s->u.branch.else_case) check_stmt(v, s->u.branch.else_case);
+    break;
+  case STMT_WHILE:
+    check_condition(v, s->u.loop_while.cond);
+    check_stmt(v, s->u.loop_while.body);
+    break;
+  case STMT_LET: check_let_stmt(v, s); break;
+  case STMT_ALLOC:
+  case STMT_DECL: check_alloc(v, s); break;
+  case STMT_ATTR:
+    if (s->u.attr.node) check_expr(v, s->u.attr.node);
+    if (s->u.attr.value) check_expr(v, s->u.attr.value);
+    check_stmt(v, s->u.attr.body);
+    break;
+  case STMT_ASSERT:
+    check_condition(v, s->u.check.cond);
+    check_stmt(v, s->u.check.body);
+    break;
+  }
+  v->loc = outer;
+}
+
+/* --- modules ------------------------------------------------------------------------------------ */
+
+static void check_func(Tirc *c, const Func *f) {
+  Verifier v = {.c = c, .loc = f->loc};
+  for (int i = 0; i < f->n_params; i++) define(&v, f->params[i]);
+  for (int i = 0; i < f->n_params; i++) {
+    Buffer b = f->buffers ? f->buffers[i] : NULL;
+    if (!b) continue;
+    if (f->params[i]->dtype.code != TYPE_HANDLE)
+      FAIL(&v, NULL, "buffer %s is bound to the scalar parameter %s", b->name, f->params[i]->u.s);
+    define_buffer(&v, b, true);
+  }
+  check_stmt(&v, f->body);
+}
+
+void tirc_verify(Tirc *c, const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++) {
+    for (int k = 0; k < i; k++)
+      if (strcmp(m->funcs[i]->name, m->funcs[k]->name) == 0)
+        tirc_fail(c, m->funcs[i]->loc, "ill-formed", NULL, "two functions are called '%s'",
+                  m->funcs[i]->name);
+    check_func(c, m->funcs[i]);
+  }
+}

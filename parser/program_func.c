@@ -1,0 +1,110 @@
+/* Functions: parameters, and the root block that TensorIR puts around a body with blocks in it. */
+#include "reader.h"
+
+static bool is_buffer_type(Reader *r, const Syn *s) {
+  bool applied = s->kind == SYN_CALL || s->kind == SYN_SUBSCRIPT;
+  const char *path = tirc_names_path(r, applied ? s->a : s);
+  return path && strcmp(path, "T.Buffer") == 0;
+}
+
+/* T.handle, T.handle("float32"), T.Ptr(T.float32), T.int32 ... */
+static DType read_parameter_type(Reader *r, const Syn *s) {
+  bool applied = s->kind == SYN_CALL || s->kind == SYN_SUBSCRIPT;
+  const Syn *type = applied ? s->a : s;
+  const char *path = tirc_names_path(r, type);
+  if (path && strcmp(path, "T.Ptr") == 0) return DT_HANDLE;
+  DType t = tirc_read_dtype(r, type);
+  if (t.code == TYPE_VOID || t.lanes != 1)
+    READ_FAIL(r, s, "type", NULL, "a parameter cannot be of type %s", tirc_dtype_name(r->c, t));
+  return t;
+}
+
+/* Scalars first, because the shapes of buffers may use scalars that stand behind them. */
+static void read_parameters(Reader *r, FuncFrame *f, const Syn *def) {
+  int n = def->kids.n;
+  f->params.at = tirc_new_array(r->c, Expr, n);
+  f->buffers.at = tirc_new_array(r->c, Buffer, n);
+  f->params.n = f->params.cap = f->buffers.n = f->buffers.cap = n;
+  for (int pass = 0; pass < 2; pass++) {
+    for (int i = 0; i < n; i++) {
+      const Syn *p = def->kids.at[i];
+      if (p->i) READ_FAIL(r, p, "unsupported", NULL, "starred parameters are not supported");
+      if (p->b) READ_FAIL(r, p, "unsupported", NULL, "parameters cannot have defaults");
+      if (!p->a)
+        READ_FAIL(r, p, "type", "write it as in 'A: T.Buffer((M, N), \"float32\")' or 'n: T.int32'",
+                  "parameter '%s' has no type", p->s);
+      bool buffer = is_buffer_type(r, p->a);
+      if (buffer != (pass == 1)) continue;
+      PyValue v;
+      if (buffer) {
+        f->buffers.at[i] = tirc_read_buffer_type(r, p->a, p->s);
+        f->params.at[i] = tirc_var(r->c, tirc_format(r->c, "%s_handle", p->s), DT_HANDLE);
+        v = (PyValue){.kind = PY_BUFFER, .u.buffer = f->buffers.at[i]};
+      } else {
+        f->params.at[i] = tirc_var(r->c, p->s, read_parameter_type(r, p->a));
+        v = tirc_py_expr(f->params.at[i]);
+      }
+      tirc_names_bind(r, p, p->s, v, false);
+    }
+  }
+}
+
+/* A body with blocks in it stands in a root block, unless it is a block without iterators itself. */
+static Stmt add_root(Reader *r, FuncFrame *f, const Syn *def, Stmt body) {
+  bool is_root = body->kind == STMT_BLOCK && body->u.block.n_iters == 0;
+  if (!f->root_allocs.n && (is_root || !f->has_blocks)) return body;
+  BlockFrame root = {.name = "root", .loc = def->loc};
+  for (int i = 0; i < f->root_allocs.n; i++) vec_push(r->c, root.allocs, f->root_allocs.at[i]);
+  return tirc_finish_block(r, &root, body);
+}
+
+static Stmt read_function_body(Reader *r, FuncFrame *f, const Syn *def) {
+  Body body;
+  tirc_begin_body(r, &body);
+  f->body = &body;
+  for (int i = 0; i < def->body.n; i++) tirc_read_statement(r, def->body.at[i]);
+  bool single = body.stmts.n == 1 && !body.scopings.n && !f->root_allocs.n;
+  for (int i = 0; i < f->uninferred.n && !single; i++) {
+    Uninferred u = f->uninferred.at[i];
+    Stmt *at = &body.stmts.at[u.at];
+    *at = tirc_infer_regions(r->c, *at, u.has_reads, u.has_writes);
+  }
+  return add_root(r, f, def, tirc_end_body(r, &body));
+}
+
+/* @T.prim_func or @T.prim_func(private=True) */
+static bool read_decorator(Reader *r, const Syn *def) {
+  const char *path = NULL;
+  const Syn *d = def->decorators.n == 1 ? def->decorators.at[0] : NULL;
+  if (d) path = tirc_names_path(r, d->kind == SYN_CALL ? d->a : d);
+  if (!path || strcmp(path, "T.prim_func") != 0)
+    READ_FAIL(r, def, "syntax", "write @T.prim_func above it",
+              def->decorators.n ? "function '%s' has a decorator other than @T.prim_func"
+                                : "function '%s' has no @T.prim_func",
+              def->s);
+  if (d->kind != SYN_CALL) return false;
+  Call call;
+  tirc_bind_call(r, d, path, "private? check_well_formed?", &call);
+  return call.args[0] && tirc_py_truth(tirc_read_value(r, call.args[0]));
+}
+
+const Func *tirc_read_func(Reader *r, const Syn *def) {
+  FuncFrame f = {.name = def->s};
+  if (read_decorator(r, def))
+    f.attrs = tirc_attrs_set(r->c, f.attrs, "tirc.private", tirc_bool(r->c, true));
+  r->func = &f;
+  tirc_names_open(r);
+  read_parameters(r, &f, def);
+  Stmt body = read_function_body(r, &f, def);
+  tirc_names_close(r);
+  r->func = NULL;
+  Func *func = tirc_new(r->c, Func);
+  *func = (Func){.name = f.name,
+                 .n_params = f.params.n,
+                 .params = f.params.at,
+                 .buffers = f.buffers.at,
+                 .attrs = f.attrs,
+                 .body = body,
+                 .loc = def->loc};
+  return func;
+}

@@ -1,0 +1,281 @@
+/* Statements: bodies that grow line by line, assignments, conditions. A table of node kinds leads to
+ * the function that reads each. */
+#include "reader.h"
+
+/* --- bodies ------------------------------------------------------------------------------------- */
+
+void tirc_enter(Reader *r, const Syn *at) {
+  if (++r->nest > READER_MAX_NEST)
+    READ_FAIL(r, at, "syntax", NULL, "the program nests more than %d statements", READER_MAX_NEST);
+}
+
+void tirc_emit(Reader *r, const Syn *at, Stmt s) {
+  if (s->loc.line == 0) s = tirc_with_loc(r->c, s, at->loc);
+  vec_push(r->c, r->body->stmts, s);
+}
+
+void tirc_open_scope(Reader *r, const Syn *at, Scoping *s) {
+  tirc_enter(r, at);
+  s->from = r->body->stmts.n;
+  vec_push(r->c, r->body->scopings, s);
+}
+
+void tirc_begin_body(Reader *r, Body *body) {
+  *body = (Body){.outer = r->body};
+  r->body = body;
+  tirc_names_open(r);
+}
+
+/* The statements from index `from` on; what is empty does nothing, visibly. */
+static Stmt gather(Reader *r, const Body *body, int from) {
+  if (body->stmts.n == from) return tirc_eval(r->c, tirc_int32(r->c, 0));
+  return tirc_seq(r->c, body->stmts.n - from, body->stmts.at + from);
+}
+
+Stmt tirc_end_body(Reader *r, Body *body) {
+  while (body->scopings.n) {
+    const Scoping *s = body->scopings.at[--body->scopings.n];
+    Stmt inside = gather(r, body, s->from);
+    body->stmts.n = s->from;
+    vec_push(r->c, body->stmts, tirc_wrap(r, s, inside));
+    r->nest--;
+  }
+  tirc_names_close(r);
+  r->body = body->outer;
+  return gather(r, body, 0);
+}
+
+Stmt tirc_read_body(Reader *r, SynList list) {
+  Body body;
+  tirc_begin_body(r, &body);
+  for (int i = 0; i < list.n; i++) tirc_read_statement(r, list.at[i]);
+  return tirc_end_body(r, &body);
+}
+
+/* --- assignments -------------------------------------------------------------------------------- */
+
+Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indices, const Syn *from,
+                     PyValue value) {
+  DType t = b->dtype;
+  for (int i = 0; i < n; i++)
+    if (indices[i]->dtype.lanes > 1) t = tirc_dtype_lanes(t, indices[i]->dtype.lanes * t.lanes);
+  Expr e = tirc_py_to_expr_like(r, from, value, t);
+  DType u = e->dtype;
+  if (u.code == TYPE_HANDLE && t.code != TYPE_HANDLE)
+    READ_FAIL(r, from, "type", value.kind == PY_BUFFER ? "index it: B[i, j]" : NULL,
+              "%s cannot be stored into %s of type %s", tirc_py_describe(r, value), b->name,
+              tirc_dtype_name(r->c, t));
+  if (tirc_dtype_equal(t, u)) return tirc_store(r->c, b, n, indices, e);
+  bool loses = tirc_dtype_is_float(u) && !tirc_dtype_is_float(t);
+  if (u.lanes != t.lanes && u.lanes != 1)
+    READ_FAIL(r, at, "type", NULL, "a vector of %d elements cannot be stored into %d", u.lanes, t.lanes);
+  if (loses)
+    READ_FAIL(r, from, "type",
+              tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
+              "a value of type %s cannot be stored into %s, whose elements are %s",
+              tirc_dtype_name(r->c, u), b->name, tirc_dtype_name(r->c, b->dtype));
+  return tirc_store(r->c, b, n, indices, tirc_cast(r->c, t, e));
+}
+
+static void assign_element(Reader *r, const Syn *at, const Syn *target, const Syn *from, PyValue v) {
+  Buffer b = tirc_expect_buffer(r, target->a);
+  Expr indices[READER_MAX_DIMS];
+  int n = tirc_read_indices(r, target, b, indices);
+  tirc_emit(r, at, tirc_make_store(r, at, b, n, indices, from, v));
+}
+
+static void open_let(Reader *r, const Syn *at, Expr var, Expr value) {
+  Scoping *s = tirc_new(r->c, Scoping);
+  s->kind = STMT_LET;
+  s->loc = at->loc;
+  s->var = var;
+  s->value = value;
+  tirc_open_scope(r, at, s);
+}
+
+/* Gives a value a name: new variables and buffers just get it, constants of the text too; any other
+ * expression is bound by a let over the rest of the body. */
+static void assign_name(Reader *r, const Syn *at, const Syn *target, PyValue v) {
+  if (v.kind == PY_SCOPE) {
+    tirc_open_scope(r, at, v.u.scope);
+    v = v.u.scope->yields;
+    if (v.kind == PY_NONE)
+      READ_FAIL(r, at, "type", "write it on a line of its own", "this statement gives no value");
+  } else if ((v.kind == PY_EXPR && !v.fresh && v.u.e->op != OP_INT && v.u.e->op != OP_FLOAT &&
+              v.u.e->op != OP_STRING) ||
+             v.kind == PY_REGION) {
+    Expr value = tirc_py_to_expr(r, at, v), var = tirc_var(r->c, target->s, value->dtype);
+    open_let(r, at, var, value);
+    v = tirc_py_expr(var);
+  } else if (v.kind == PY_NONE) {
+    READ_FAIL(r, at, "type", NULL, "there is no value to give the name '%s' to", target->s);
+  }
+  v.fresh = false;
+  tirc_names_bind(r, target, target->s, v, false);
+}
+
+static void assign(Reader *r, const Syn *at, const Syn *target, const Syn *from, PyValue v) {
+  switch (target->kind) {
+  case SYN_NAME: assign_name(r, at, target, v); return;
+  case SYN_SUBSCRIPT: assign_element(r, at, target, from, v); return;
+  case SYN_TUPLE:
+  case SYN_LIST:
+    if (v.kind != PY_TUPLE)
+      READ_FAIL(r, at, "type", NULL, "%s cannot be taken apart", tirc_py_describe(r, v));
+    if (v.u.list.n != target->kids.n)
+      READ_FAIL(r, target, "type", NULL, "%d names for %d values", target->kids.n, v.u.list.n);
+    for (int i = 0; i < v.u.list.n; i++)
+      assign(r, at, target->kids.at[i], from, v.u.list.at[i]);
+    return;
+  default: READ_FAIL(r, target, "syntax", NULL, "cannot assign to this");
+  }
+}
+
+static PyValue read_right_side(Reader *r, const Syn *target, const Syn *s) {
+  r->target = target;
+  PyValue v = s->kind == SYN_CALL && tirc_names_path(r, s->a)
+                  ? tirc_read_call(r, s, IN_VALUE | IN_SCOPE)
+                  : tirc_read_value(r, s);
+  r->target = NULL;
+  return v;
+}
+
+static void read_assign(Reader *r, const Syn *s) {
+  const Syn *target = s->kids.at[0];
+  if (s->kids.n != 1)
+    READ_FAIL(r, s, "unsupported", "write one assignment a line", "several targets of one assignment");
+  bool pairwise = target->kind == SYN_TUPLE && s->a->kind == SYN_TUPLE &&
+                  target->kids.n == s->a->kids.n;
+  if (!pairwise) {
+    assign(r, s, target, s->a, read_right_side(r, target, s->a));
+    return;
+  }
+  PyValue *values = tirc_new_array(r->c, PyValue, target->kids.n);
+  for (int i = 0; i < target->kids.n; i++)
+    values[i] = read_right_side(r, target->kids.at[i], s->a->kids.at[i]);
+  for (int i = 0; i < target->kids.n; i++)
+    assign(r, s, target->kids.at[i], s->a->kids.at[i], values[i]);
+}
+
+/* The type in `v: T.int32 = ...`, `p: T.handle("float32") = ...` and `v: T.let[T.int32] = ...`. */
+static DType read_annotation(Reader *r, const Syn *s) {
+  if (s->kind == SYN_CALL) return tirc_read_dtype(r, s->a);
+  if (s->kind == SYN_SUBSCRIPT && s->kids.n == 1) return read_annotation(r, s->kids.at[0]);
+  return tirc_read_dtype(r, s);
+}
+
+static void read_annotated(Reader *r, const Syn *s) {
+  if (s->a->kind != SYN_NAME) READ_FAIL(r, s->a, "syntax", NULL, "only a name can be annotated");
+  DType t = read_annotation(r, s->b);
+  Expr var = tirc_var(r->c, s->a->s, t);
+  if (s->c) {
+    Expr value = tirc_py_to_expr_like(r, s->c, tirc_read_value(r, s->c), t);
+    if (value->op == OP_INT || value->op == OP_FLOAT) value = tirc_cast(r->c, t, value);
+    if (!tirc_dtype_equal(t, value->dtype))
+      READ_FAIL(r, s->c, "type", tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
+                "%s is of type %s, but its value of type %s", s->a->s, tirc_dtype_name(r->c, t),
+                tirc_dtype_name(r->c, value->dtype));
+    open_let(r, s, var, value);
+  }
+  tirc_names_bind(r, s->a, s->a->s, tirc_py_expr(var), false);
+}
+
+static void read_augmented(Reader *r, const Syn *s) {
+  const Syn *target = s->a;
+  if (target->kind != SYN_SUBSCRIPT)
+    READ_FAIL(r, s, "unsupported", "variables have one value; store into a buffer",
+              "'%s=' needs an element of a buffer on its left", s->op);
+  Buffer b = tirc_expect_buffer(r, target->a);
+  Expr indices[READER_MAX_DIMS];
+  int n = tirc_read_indices(r, target, b, indices);
+  Expr old = tirc_load(r->c, b, n, indices);
+  PyValue with = tirc_read_value(r, s->b);
+  Expr value = tirc_reader_binary(r, s, s->op, old, tirc_py_to_expr_like(r, s->b, with, old->dtype));
+  tirc_emit(r, s, tirc_make_store(r, s, b, n, indices, s->b, tirc_py_expr(value)));
+}
+
+/* --- the others --------------------------------------------------------------------------------- */
+
+static void read_expression_statement(Reader *r, const Syn *s) {
+  if (s->a->kind == SYN_STRING) return; /* a docstring */
+  PyValue v = s->a->kind == SYN_CALL && tirc_names_path(r, s->a->a)
+                  ? tirc_read_call(r, s->a, IN_VALUE | IN_STATEMENT | IN_SCOPE)
+                  : tirc_read_value(r, s->a);
+  if (v.kind == PY_SCOPE) tirc_open_scope(r, s, v.u.scope);
+  else if (v.kind == PY_EXPR && !v.fresh) tirc_emit(r, s, tirc_eval(r->c, v.u.e));
+  else if (v.kind != PY_NONE)
+    READ_FAIL(r, s, "syntax", "give it a name, or use it in an expression",
+              "%s on a line of its own does nothing", tirc_py_describe(r, v));
+}
+
+static void read_if(Reader *r, const Syn *s) {
+  PyValue known = tirc_read_value(r, s->a);
+  if (known.kind != PY_EXPR && known.kind != PY_REGION) { /* decided while reading, as in Python */
+    SynList taken = tirc_py_truth(known) ? s->body : s->orelse;
+    tirc_names_open(r);
+    for (int i = 0; i < taken.n; i++) tirc_read_statement(r, taken.at[i]);
+    tirc_names_close(r);
+    return;
+  }
+  Expr cond = tirc_py_to_expr(r, s->a, known);
+  if (cond->dtype.code != TYPE_BOOL || cond->dtype.lanes != 1) cond = tirc_read_condition(r, s->a);
+  tirc_enter(r, s);
+  Stmt then_case = tirc_read_body(r, s->body);
+  Stmt else_case = s->orelse.n ? tirc_read_body(r, s->orelse) : NULL;
+  r->nest--;
+  tirc_emit(r, s, tirc_if(r->c, cond, then_case, else_case));
+}
+
+static void read_while(Reader *r, const Syn *s) {
+  if (s->orelse.n) READ_FAIL(r, s, "unsupported", NULL, "a loop cannot have an 'else'");
+  Expr cond = tirc_read_condition(r, s->a);
+  tirc_enter(r, s);
+  Stmt body = tirc_read_body(r, s->body);
+  r->nest--;
+  tirc_emit(r, s, tirc_while(r->c, cond, body));
+}
+
+static void read_assertion(Reader *r, const Syn *s) {
+  Scoping *a = tirc_new(r->c, Scoping);
+  a->kind = STMT_ASSERT;
+  a->loc = s->loc;
+  a->cond = tirc_read_condition(r, s->a);
+  a->text = s->b ? tirc_read_string(r, s->b, "the message") : "";
+  tirc_open_scope(r, s, a);
+}
+
+static void read_nothing(Reader *r, const Syn *s) {
+  if (s->kind == SYN_IMPORT) tirc_names_import(r, s);
+}
+
+static const struct {
+  SynKind kind;
+  void (*read)(Reader *r, const Syn *s);
+} readers[] = {{SYN_EXPR_STMT, read_expression_statement},
+               {SYN_ASSIGN, read_assign},
+               {SYN_ANNASSIGN, read_annotated},
+               {SYN_AUGASSIGN, read_augmented},
+               {SYN_FOR, tirc_read_for},
+               {SYN_WITH, tirc_read_with},
+               {SYN_IF, read_if},
+               {SYN_WHILE, read_while},
+               {SYN_ASSERT, read_assertion},
+               {SYN_PASS, read_nothing},
+               {SYN_IMPORT, read_nothing}};
+
+void tirc_read_statement(Reader *r, const Syn *s) {
+  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+    if (readers[i].kind == s->kind) {
+      readers[i].read(r, s);
+      return;
+    }
+  static const char *const names[] = {
+      [SYN_DEF] = "a function in a function",  [SYN_CLASS] = "a class",
+      [SYN_RETURN] = "'return'",               [SYN_BREAK] = "'break'",
+      [SYN_CONTINUE] = "'continue'",           [SYN_RAISE] = "'raise'",
+      [SYN_TRY] = "'try'",                     [SYN_GLOBAL] = "'global'",
+      [SYN_DELETE] = "'del'"};
+  READ_FAIL(r, s, "unsupported",
+            s->kind == SYN_RETURN ? "a function's results are the buffers that it writes" : NULL,
+            "%s is not part of the language of programs", names[s->kind]);
+}

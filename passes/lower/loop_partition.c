@@ -1,0 +1,169 @@
+/* A predicate that fails only near the end of a loop keeps the whole body slow:
+ *
+ *   for io in range(7):                        for io in range(6):
+ *     for ii in T.vectorized(16):                for ii in T.vectorized(16):
+ *       if io * 16 + ii < 100:          ->         A[io * 16 + ii] = ...
+ *         A[io * 16 + ii] = ...                for ii in T.vectorized(4):
+ *                                                A[96 + ii] = ...
+ *
+ * For each loop of constant extent, outermost first, the part of its range is computed where the
+ * linear conditions in its body hold for all values of the other variables. A parallel loop stays
+ * one loop, with an if around the two forms of its body. */
+#include "internal.h"
+
+enum { MAX_SIZE = 600, MAX_GROWTH = 6000 };
+
+typedef struct Partition {
+  Tirc *c;
+  Analyzer *a;
+  int64_t budget; /* statements that may still be added */
+} Partition;
+
+typedef struct Search {
+  Visitor v;
+  Partition *p;
+  Expr var;
+  int64_t low, high; /* the part of the loop's range where the conditions hold: [low, high) */
+  bool found;
+} Search;
+
+static int64_t floor_div(int64_t a, int64_t b) { /* b > 0 */
+  return a / b - (a % b < 0);
+}
+
+/* The condition as "difference >= 0"; NULL when it is no order of integers. */
+static Expr difference(Tirc *c, Expr cond) {
+  if (cond->n != 2 || !tirc_dtype_is_int(cond->args[0]->dtype) ||
+      cond->args[0]->dtype.lanes > 1)
+    return NULL;
+  Expr a = tirc_cast(c, DT_INT64, cond->args[0]), b = tirc_cast(c, DT_INT64, cond->args[1]);
+  Expr one = tirc_int(c, DT_INT64, 1);
+  switch (cond->op) {
+  case OP_LT: return tirc_sub(c, tirc_sub(c, b, a), one);
+  case OP_LE: return tirc_sub(c, b, a);
+  case OP_GT: return tirc_sub(c, tirc_sub(c, a, b), one);
+  case OP_GE: return tirc_sub(c, a, b);
+  default: return NULL;
+  }
+}
+
+/* Narrows [low, high) to where the condition always holds; leaves it where that would empty it. */
+static void narrow(Search *s, Expr cond) {
+  Tirc *c = s->p->c;
+  Analyzer *a = s->p->a;
+  if (!tirc_uses_var(cond, s->var) || tirc_lower_reads_memory(cond)) return;
+  Expr d = difference(c, cond);
+  if (!d) return;
+  Expr next = tirc_add(c, s->var, tirc_int(c, s->var->dtype, 1));
+  Expr step = tirc_simplify(a, tirc_sub(c, tirc_substitute1(c, d, s->var, next), d));
+  int64_t k;
+  if (!tirc_const_int(step, &k) || k == 0 || k == INT64_MIN) return;
+  Expr rest = tirc_simplify(a, tirc_substitute1(c, d, s->var, tirc_int(c, s->var->dtype, 0)));
+  int64_t r = tirc_const_bound(a, rest).min;
+  if (r <= -(INT64_MAX / 2) || r >= INT64_MAX / 2) return;
+  int64_t low = s->low, high = s->high;
+  if (k > 0) { /* var >= -r / k */
+    int64_t least = -floor_div(r, k);
+    if (least > low) low = least;
+  } else {
+    int64_t most = floor_div(r, -k);
+    if (most + 1 < high) high = most + 1;
+  }
+  if (low >= high) return;
+  s->found |= low != s->low || high != s->high;
+  s->low = low;
+  s->high = high;
+}
+
+static bool search(Visitor *v, Stmt stmt) {
+  Search *s = v->self;
+  if (stmt->kind == STMT_FOR)
+    tirc_bind_range(s->p->a, stmt->u.loop.var,
+                    tirc_range(stmt->u.loop.min, stmt->u.loop.extent));
+  if (stmt->kind == STMT_IF) {
+    Exprs conds = {0};
+    tirc_lower_conjuncts(s->p->c, stmt->u.branch.cond, &conds);
+    for (int i = 0; i < conds.n; i++) narrow(s, conds.at[i]);
+  }
+  return true;
+}
+
+static bool count(Visitor *v, Stmt s) {
+  (void)s;
+  ++*(int64_t *)v->self;
+  return true;
+}
+
+static int64_t size_of(Stmt s) {
+  int64_t n = 0;
+  tirc_visit_stmt(&(Visitor){.stmt = count, .self = &n}, s);
+  return n;
+}
+
+static Stmt visit(Mutator *m, Stmt s);
+
+/* The loop over [low, high), simplified there and partitioned further. */
+static Stmt part(Mutator *m, const For *loop, int64_t low, int64_t high, bool fresh) {
+  Partition *p = m->self;
+  For piece = *loop;
+  piece.min = tirc_int(p->c, loop->var->dtype, low);
+  piece.extent = tirc_int(p->c, loop->var->dtype, high - low);
+  Stmt s = tirc_for(p->c, &piece);
+  if (fresh) s = tirc_clone_fresh(p->c, s);
+  return visit(m, tirc_simplify_stmt(p->a, s, true));
+}
+
+/* if low <= var < high: the body without the conditions, else: the body. */
+static Stmt branch(Mutator *m, const For *loop, const Search *s, int64_t begin, int64_t end) {
+  Partition *p = m->self;
+  Tirc *c = p->c;
+  Range inside = tirc_range(tirc_int(c, loop->var->dtype, s->low),
+                            tirc_int(c, loop->var->dtype, s->high - s->low));
+  Range all = tirc_range(loop->min, loop->extent);
+  tirc_bind_range(p->a, loop->var, inside);
+  Stmt yes = visit(m, tirc_simplify_stmt(p->a, loop->body, true));
+  tirc_bind_range(p->a, loop->var, all);
+  Stmt no = visit(m, tirc_clone_fresh(c, loop->body));
+  Expr cond = tirc_bool(c, true);
+  Expr low = tirc_int(c, loop->var->dtype, s->low), high = tirc_int(c, loop->var->dtype, s->high);
+  if (s->low > begin) cond = tirc_binary(c, OP_GE, loop->var, low);
+  if (s->high < end) cond = tirc_and(c, cond, tirc_lt(c, loop->var, high));
+  For to = *loop;
+  to.body = tirc_if(c, cond, yes, no);
+  return tirc_for(c, &to);
+}
+
+static Stmt partition(Mutator *m, Stmt stmt) {
+  Partition *p = m->self;
+  const For *loop = &stmt->u.loop;
+  int64_t begin, extent;
+  tirc_bind_range(p->a, loop->var, tirc_range(loop->min, loop->extent));
+  bool is_const = tirc_const_int(loop->min, &begin) && tirc_const_int(loop->extent, &extent);
+  int64_t size = is_const ? size_of(loop->body) : 0;
+  if (!is_const || extent < 2 || loop->kind == LOOP_UNROLLED || size > MAX_SIZE ||
+      2 * size > p->budget)
+    return tirc_mutate_stmt_children(m, stmt);
+  Search s = {.p = p, .var = loop->var, .low = begin, .high = begin + extent};
+  s.v = (Visitor){.stmt = search, .self = &s};
+  tirc_visit_stmt(&s.v, loop->body);
+  if (!s.found) return tirc_mutate_stmt_children(m, stmt);
+  p->budget -= 2 * size;
+  int64_t end = begin + extent;
+  if (loop->kind == LOOP_PARALLEL) return branch(m, loop, &s, begin, end);
+  Stmt parts[3];
+  int n = 0;
+  if (begin < s.low) parts[n++] = part(m, loop, begin, s.low, true);
+  parts[n++] = part(m, loop, s.low, s.high, false);
+  if (s.high < end) parts[n++] = part(m, loop, s.high, end, true);
+  return tirc_seq(p->c, n, parts);
+}
+
+static Stmt visit(Mutator *m, Stmt s) {
+  return s->kind == STMT_FOR ? partition(m, s) : tirc_mutate_stmt_children(m, s);
+}
+
+Stmt tirc_lower_loop_partition(Tirc *c, const Func *f) {
+  Partition p = {.c = c, .a = tirc_analyzer(c), .budget = MAX_GROWTH};
+  Mutator m = {.c = c, .stmt = visit, .self = &p};
+  return tirc_mutate_stmt(&m, f->body);
+}

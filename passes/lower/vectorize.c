@@ -1,0 +1,263 @@
+/* Vectorized loops become vector expressions.
+ *
+ *   for v in T.vectorized(24):        A[b:b + 16] = B[b:b + 16] * T.Broadcast(x, 16)
+ *     A[b + v] = B[b + v] * x    ->   A[b + 16:b + 24] = B[b + 16:b + 24] * T.Broadcast(x, 8)
+ *
+ * Each store is cut into chunks of a power of two lanes, which is what processors have. Loops, ifs and
+ * sequences that do not depend on the variable stay and their bodies are vectorized, so a reduction
+ * within becomes a loop over vectors. A store under a linear condition on the variable is done for all
+ * lanes at once where the condition holds for the first and the last of them, and lane by lane where
+ * not. What has no vector form becomes a serial loop over the lanes. */
+#include "vectorize.h"
+
+enum { MAX_LANES = 64, MAX_UNROLLED = 256 };
+
+typedef struct Vectorizer {
+  Tirc *c;
+  Analyzer *a;
+  Expr var;
+  int64_t min, extent;
+} Vectorizer;
+
+static Stmt vectorize(Vectorizer *z, Stmt s);
+
+/* for lane: s */
+static Stmt scalarize(Vectorizer *z, Stmt s) {
+  Tirc *c = z->c;
+  Expr lane = tirc_var(c, z->var->u.s, z->var->dtype);
+  For loop = {.var = lane,
+              .min = tirc_int(c, lane->dtype, z->min),
+              .extent = tirc_int(c, lane->dtype, z->extent),
+              .kind = LOOP_SERIAL,
+              .body = tirc_lower_substitute1(c, s, z->var, lane)};
+  return tirc_for(c, &loop);
+}
+
+/* --- stores ----------------------------------------------------------------------------------------- */
+
+static Stmt store_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
+  Tirc *c = z->c;
+  Expr at = tirc_int(c, z->var->dtype, first);
+  if (lanes == 1) return tirc_substitute1_stmt(c, s, z->var, at);
+  Lanes l = {.c = c, .a = z->a, .var = z->var, .lanes = lanes};
+  l.value = tirc_ramp(c, at, tirc_int(c, z->var->dtype, 1), lanes);
+  int n = s->u.store.n, vectors = 0;
+  Expr *indices = tirc_new_array(c, Expr, n);
+  for (int i = 0; i < n && !l.failed; i++) {
+    indices[i] = tirc_vector_expr(&l, s->u.store.indices[i]);
+    vectors += !l.failed && indices[i]->dtype.lanes > 1;
+  }
+  Expr value = tirc_vector_expr(&l, s->u.store.value);
+  if (l.failed || vectors != 1) return NULL;
+  if (value->dtype.lanes == 1) value = tirc_broadcast(c, value, lanes);
+  return tirc_store(c, s->u.store.buffer, n, indices, value);
+}
+
+static bool depends(Vectorizer *z, Stmt s) { return tirc_stmt_uses_var(s, z->var); }
+
+static Stmt vectorize_store(Vectorizer *z, Stmt s) {
+  if (!depends(z, s)) return s;
+  VEC(Stmt) chunks = {0};
+  for (int64_t done = 0; done < z->extent;) {
+    int lanes = MAX_LANES;
+    while (lanes > z->extent - done) lanes /= 2;
+    Stmt chunk = store_chunk(z, s, z->min + done, lanes);
+    if (!chunk) return scalarize(z, s);
+    vec_push(z->c, chunks, chunk);
+    done += lanes;
+  }
+  return tirc_seq(z->c, chunks.n, chunks.at);
+}
+
+/* --- ifs ---------------------------------------------------------------------------------------------- */
+
+/* The condition at the lane where it is hardest to meet; NULL when it is no linear order. */
+static Expr at_extreme_lane(Vectorizer *z, Expr cond) {
+  Tirc *c = z->c;
+  if (!tirc_uses_var(cond, z->var)) return cond;
+  if (cond->op != OP_LT && cond->op != OP_LE && cond->op != OP_GT && cond->op != OP_GE) return NULL;
+  if (!tirc_dtype_is_int(cond->args[0]->dtype) || tirc_lower_reads_memory(cond)) return NULL;
+  Expr d = tirc_sub(c, cond->args[1], cond->args[0]);
+  Expr next = tirc_add(c, z->var, tirc_int(c, z->var->dtype, 1));
+  Expr step = tirc_simplify(z->a, tirc_sub(c, tirc_substitute1(c, d, z->var, next), d));
+  int64_t k;
+  if (!tirc_const_int(step, &k)) return NULL;
+  bool less = cond->op == OP_LT || cond->op == OP_LE;
+  bool last_is_hardest = less ? k < 0 : k > 0;
+  int64_t lane = last_is_hardest ? z->min + z->extent - 1 : z->min;
+  return tirc_simplify(z->a,
+                       tirc_substitute1(c, cond, z->var, tirc_int(c, z->var->dtype, lane)));
+}
+
+static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
+  Tirc *c = z->c;
+  Expr cond = s->u.branch.cond;
+  Stmt yes = s->u.branch.then_case, no = s->u.branch.else_case;
+  if (!tirc_uses_var(cond, z->var))
+    return tirc_if(c, cond, vectorize(z, yes), no ? vectorize(z, no) : NULL);
+  Exprs conds = {0};
+  tirc_lower_conjuncts(c, cond, &conds);
+  Expr all = NULL;
+  for (int i = 0; i < conds.n && !no; i++) {
+    Expr hardest = at_extreme_lane(z, conds.at[i]);
+    if (!hardest) return scalarize(z, s);
+    all = all ? tirc_and(c, all, hardest) : hardest;
+  }
+  if (!all) return scalarize(z, s);
+  return tirc_if(c, all, vectorize(z, yes), scalarize(z, tirc_clone_fresh(c, s)));
+}
+
+/* --- allocations ---------------------------------------------------------------------------------------- */
+
+typedef struct Widen {
+  Vectorizer *z;
+  Buffer from, to;
+} Widen;
+
+/* Lanes are innermost: element i of lane v is at i * extent + v. */
+static Expr lane_index(Widen *w, Expr index) {
+  Tirc *c = w->z->c;
+  Expr lane = tirc_sub(c, w->z->var, tirc_int(c, w->z->var->dtype, w->z->min));
+  return tirc_add(c, tirc_mul(c, index, tirc_int(c, index->dtype, w->z->extent)),
+                  tirc_cast(c, index->dtype, lane));
+}
+
+static Expr widen_expr(Mutator *m, Expr e) {
+  Widen *w = m->self;
+  e = tirc_mutate_expr_children(m, e);
+  if (e->op != OP_LOAD || e->u.buffer != w->from) return e;
+  Expr index = lane_index(w, e->args[0]);
+  return tirc_load(m->c, w->to, 1, &index);
+}
+
+static Stmt widen_stmt(Mutator *m, Stmt s) {
+  Widen *w = m->self;
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind != STMT_STORE || s->u.store.buffer != w->from) return s;
+  Expr index = lane_index(w, s->u.store.indices[0]);
+  return tirc_store(m->c, w->to, 1, &index, s->u.store.value);
+}
+
+static Stmt vectorize_alloc(Vectorizer *z, Stmt s) {
+  Tirc *c = z->c;
+  Buffer b = s->u.alloc.buffer;
+  if (b->ndim != 1 || tirc_uses_var(b->shape[0], z->var)) return scalarize(z, s);
+  struct BufferNode node = *b;
+  Expr extent = tirc_mul(c, b->shape[0], tirc_int(c, b->shape[0]->dtype, z->extent));
+  node.shape = &extent;
+  Widen w = {z, b, tirc_buffer_copy(c, &node)};
+  Mutator m = {.c = c, .expr = widen_expr, .stmt = widen_stmt, .self = &w};
+  Stmt body = vectorize(z, tirc_mutate_stmt(&m, s->u.alloc.body));
+  return tirc_alloc_stmt(c, STMT_ALLOC, w.to, s->u.alloc.annotations, body);
+}
+
+/* --- the other statements --------------------------------------------------------------------------------- */
+
+static Stmt vectorize_loop(Vectorizer *z, Stmt s) {
+  For loop = s->u.loop;
+  if (tirc_uses_var(loop.min, z->var) || tirc_uses_var(loop.extent, z->var))
+    return scalarize(z, s);
+  tirc_bind_range(z->a, loop.var, tirc_range(loop.min, loop.extent));
+  loop.body = vectorize(z, loop.body);
+  if (loop.kind == LOOP_PARALLEL) loop.kind = LOOP_SERIAL;
+  return tirc_for(z->c, &loop);
+}
+
+static Stmt vectorize_let(Vectorizer *z, Stmt s) {
+  if (!tirc_uses_var(s->u.let.value, z->var))
+    return tirc_let(z->c, s->u.let.var, s->u.let.value, vectorize(z, s->u.let.body));
+  if (tirc_lower_reads_memory(s->u.let.value)) return scalarize(z, s);
+  return vectorize(
+      z, tirc_lower_substitute1(z->c, s->u.let.body, s->u.let.var, s->u.let.value));
+}
+
+static Stmt vectorize_seq(Vectorizer *z, Stmt s) {
+  Stmt *parts = tirc_new_array(z->c, Stmt, s->u.seq.n);
+  for (int i = 0; i < s->u.seq.n; i++) parts[i] = vectorize(z, s->u.seq.at[i]);
+  return tirc_seq(z->c, s->u.seq.n, parts);
+}
+
+static Stmt vectorize(Vectorizer *z, Stmt s) {
+  Tirc *c = z->c;
+  switch (s->kind) {
+  case STMT_STORE: return vectorize_store(z, s);
+  case STMT_SEQ: return vectorize_seq(z, s);
+  case STMT_FOR: return vectorize_loop(z, s);
+  case STMT_IF: return vectorize_branch(z, s);
+  case STMT_LET: return vectorize_let(z, s);
+  case STMT_ALLOC: return vectorize_alloc(z, s);
+  case STMT_DECL:
+    return tirc_alloc_stmt(c, STMT_DECL, s->u.alloc.buffer, s->u.alloc.annotations,
+                           vectorize(z, s->u.alloc.body));
+  case STMT_ATTR:
+    return tirc_attr_stmt(c, s->u.attr.node, s->u.attr.key, s->u.attr.value,
+                          vectorize(z, s->u.attr.body));
+  case STMT_EVAL:
+    return s->u.eval.value->op == OP_INT ? s : scalarize(z, s);
+  default: return scalarize(z, s);
+  }
+}
+
+/* --- the pass ---------------------------------------------------------------------------------------------- */
+
+static bool find_vector(Visitor *v, Expr e) {
+  if (e->dtype.lanes > 1) *(bool *)v->self = true;
+  return true;
+}
+
+static bool has_vectors(Stmt s) {
+  bool found = false;
+  tirc_visit_stmt(&(Visitor){.expr = find_vector, .self = &found}, s);
+  return found;
+}
+
+/* Long loops: a serial loop over pieces, and a rest. */
+static Stmt in_pieces(Vectorizer *z, Stmt body) {
+  Tirc *c = z->c;
+  DType t = z->var->dtype;
+  int64_t pieces = z->extent / MAX_LANES, rest = z->extent % MAX_LANES;
+  Expr outer = tirc_var(c, tirc_format(c, "%s_0", z->var->u.s), t);
+  Expr inner = tirc_var(c, tirc_format(c, "%s_1", z->var->u.s), t);
+  Expr at = tirc_add(c, tirc_mul(c, outer, tirc_int(c, t, MAX_LANES)), inner);
+  at = tirc_add(c, tirc_int(c, t, z->min), at);
+  Vectorizer one = {c, z->a, inner, 0, MAX_LANES};
+  tirc_bind_range(z->a, outer, tirc_range(tirc_int(c, t, 0), tirc_int(c, t, pieces)));
+  tirc_bind_range(z->a, inner, tirc_range(tirc_int(c, t, 0), tirc_int(c, t, MAX_LANES)));
+  Stmt main = tirc_for_serial(c, outer, tirc_int(c, t, pieces),
+                              vectorize(&one, tirc_lower_substitute1(c, body, z->var, at)));
+  if (rest == 0) return main;
+  Expr tail_var = tirc_var(c, z->var->u.s, t);
+  Vectorizer tail = {c, z->a, tail_var, z->min + pieces * MAX_LANES, rest};
+  tirc_bind_range(z->a, tail_var, tirc_range(tirc_int(c, t, tail.min), tirc_int(c, t, rest)));
+  Stmt fresh = tirc_clone_fresh(c, body);
+  Stmt last = vectorize(&tail, tirc_lower_substitute1(c, fresh, z->var, tail_var));
+  return tirc_seq(c, 2, (Stmt[]){main, last});
+}
+
+static Stmt lower_loop(Mutator *m, Stmt s) {
+  Tirc *c = m->c;
+  For loop = s->u.loop;
+  Vectorizer z = {c, m->self, loop.var, 0, 0};
+  if (!tirc_const_int(loop.min, &z.min) || !tirc_const_int(loop.extent, &z.extent))
+    tirc_fail(c, s->loc, "lower", "split it by a constant factor and vectorize the inner loop",
+              "the loop %s is to be vectorized, but its extent is no constant", loop.var->u.s);
+  if (z.extent <= 0) return tirc_seq(c, 0, NULL);
+  if (z.extent == 1) return tirc_lower_substitute1(c, loop.body, loop.var, loop.min);
+  if (has_vectors(loop.body)) { /* a vectorized loop in a vectorized loop */
+    loop.kind = LOOP_SERIAL;
+    return tirc_for(c, &loop);
+  }
+  return z.extent > MAX_UNROLLED ? in_pieces(&z, loop.body) : vectorize(&z, loop.body);
+}
+
+static Stmt lower_stmt(Mutator *m, Stmt s) {
+  if (s->kind == STMT_FOR)
+    tirc_bind_range(m->self, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  s = tirc_mutate_stmt_children(m, s);
+  return s->kind == STMT_FOR && s->u.loop.kind == LOOP_VECTORIZED ? lower_loop(m, s) : s;
+}
+
+Stmt tirc_lower_vectorize(Tirc *c, const Func *f) {
+  Mutator m = {.c = c, .stmt = lower_stmt, .self = tirc_analyzer(c)};
+  return tirc_mutate_stmt(&m, f->body);
+}

@@ -1,0 +1,147 @@
+/* Vector forms of expressions: what an expression is for `lanes` consecutive values of the loop's
+ * variable at once. The variable itself is a ramp; sums and products of a ramp with a scalar stay
+ * ramps, so that indices remain recognisable; all else works lane by lane on broadcasts. */
+#include "vectorize.h"
+
+static Expr fail(Lanes *l) {
+  l->failed = true;
+  return NULL;
+}
+
+static Expr spread(Lanes *l, Expr e) {
+  return e->dtype.lanes > 1 ? e : tirc_broadcast(l->c, e, l->lanes);
+}
+
+/* A ramp or broadcast as base + i * stride; false for other vectors. */
+static bool as_ramp(Lanes *l, Expr e, Expr *base, Expr *stride) {
+  if (e->op == OP_RAMP) {
+    *base = e->args[0];
+    *stride = e->args[1];
+    return true;
+  }
+  if (e->dtype.lanes > 1 && e->op != OP_BROADCAST) return false;
+  *base = e->op == OP_BROADCAST ? e->args[0] : e;
+  *stride = tirc_int(l->c, (*base)->dtype, 0);
+  return true;
+}
+
+static Expr make_ramp(Lanes *l, Expr base, Expr stride) {
+  if (tirc_is_int(stride, 0)) return base;
+  return tirc_ramp(l->c, base, stride, l->lanes);
+}
+
+static Expr linear(Lanes *l, Expr e, Expr a, Expr b) {
+  Expr base[2], stride[2];
+  if (!tirc_dtype_is_int(e->dtype) || !as_ramp(l, a, &base[0], &stride[0]) ||
+      !as_ramp(l, b, &base[1], &stride[1]))
+    return NULL;
+  Tirc *c = l->c;
+  Op op = (Op)e->op;
+  if (op == OP_ADD || op == OP_SUB)
+    return make_ramp(l, tirc_binary(c, op, base[0], base[1]),
+                     tirc_binary(c, op, stride[0], stride[1]));
+  if (op != OP_MUL) return NULL;
+  int scalar = tirc_is_int(stride[1], 0) ? 1 : tirc_is_int(stride[0], 0) ? 0 : -1;
+  if (scalar < 0) return NULL;
+  Expr k = base[scalar];
+  return make_ramp(l, tirc_mul(c, base[!scalar], k), tirc_mul(c, stride[!scalar], k));
+}
+
+/* ramp // k and ramp % k where all lanes have one quotient. */
+static Expr division(Lanes *l, Expr e, Expr a, Expr b) {
+  if (a->op != OP_RAMP || b->dtype.lanes > 1) return NULL;
+  Tirc *c = l->c;
+  Expr base = a->args[0], stride = a->args[1];
+  Expr last = tirc_add(c, base, tirc_mul(c, stride, tirc_int(c, stride->dtype, l->lanes - 1)));
+  Expr q = tirc_simplify(l->a, tirc_floordiv(c, base, b));
+  if (!tirc_prove_equal(l->a, q, tirc_floordiv(c, last, b))) return NULL;
+  if (e->op == OP_FLOORDIV) return q;
+  return make_ramp(l, tirc_simplify(l->a, tirc_floormod(c, base, b)), stride);
+}
+
+static Expr binary(Lanes *l, Expr e) {
+  Expr a = tirc_vector_expr(l, e->args[0]), b = l->failed ? NULL : tirc_vector_expr(l, e->args[1]);
+  if (l->failed) return NULL;
+  Expr short_form = e->op == OP_FLOORDIV || e->op == OP_FLOORMOD ? division(l, e, a, b)
+                                                                : linear(l, e, a, b);
+  if (short_form) return short_form;
+  Expr both[2] = {spread(l, a), spread(l, b)};
+  return tirc_expr(l->c, (Op)e->op, tirc_dtype_lanes(e->dtype, l->lanes), 2, both);
+}
+
+static Expr lanewise(Lanes *l, Expr e) {
+  Expr *args = tirc_new_array(l->c, Expr, e->n);
+  for (int i = 0; i < e->n; i++) {
+    args[i] = tirc_vector_expr(l, e->args[i]);
+    if (l->failed) return NULL;
+    args[i] = spread(l, args[i]);
+  }
+  return tirc_expr(l->c, (Op)e->op, tirc_dtype_lanes(e->dtype, l->lanes), e->n, args);
+}
+
+static Expr load(Lanes *l, Expr e) {
+  int vectors = 0;
+  Expr *indices = tirc_new_array(l->c, Expr, e->n);
+  for (int i = 0; i < e->n; i++) {
+    indices[i] = tirc_vector_expr(l, e->args[i]);
+    if (l->failed) return NULL;
+    vectors += indices[i]->dtype.lanes > 1;
+  }
+  return vectors > 1 ? fail(l) : tirc_load(l->c, e->u.buffer, e->n, indices);
+}
+
+static Expr choice(Lanes *l, Expr e) {
+  bool lazy = e->op == OP_IF_THEN_ELSE;
+  Expr cond = tirc_vector_expr(l, e->args[0]);
+  if (l->failed) return NULL;
+  /* With one condition for each lane both sides are computed: not if that reads memory. */
+  if (lazy && cond->dtype.lanes > 1) {
+    if (tirc_lower_reads_memory(e->args[1]) || tirc_lower_reads_memory(e->args[2])) return fail(l);
+    lazy = false;
+  }
+  Expr yes = tirc_vector_expr(l, e->args[1]), no = l->failed ? NULL : tirc_vector_expr(l, e->args[2]);
+  if (l->failed) return NULL;
+  Expr args[3] = {cond, spread(l, yes), spread(l, no)};
+  return tirc_expr(l->c, lazy ? OP_IF_THEN_ELSE : OP_SELECT, tirc_dtype_lanes(e->dtype, l->lanes),
+                   3, args);
+}
+
+/* `and` and `or` guard what stands on their right. */
+static Expr logic(Lanes *l, Expr e) {
+  return tirc_lower_reads_memory(e->args[1]) ? fail(l) : binary(l, e);
+}
+
+static Expr let(Lanes *l, Expr e) {
+  if (tirc_lower_reads_memory(e->args[1])) return fail(l);
+  return tirc_vector_expr(l, tirc_substitute1(l->c, e->args[2], e->args[0], e->args[1]));
+}
+
+Expr tirc_vector_expr(Lanes *l, Expr e) {
+  if (l->failed) return NULL;
+  if (e == l->var) return l->value;
+  if (!tirc_uses_var(e, l->var)) return e;
+  if (e->dtype.lanes > 1) return fail(l);
+  switch (e->op) {
+  case OP_LOAD: return load(l, e);
+  case OP_SELECT:
+  case OP_IF_THEN_ELSE: return choice(l, e);
+  case OP_AND:
+  case OP_OR: return logic(l, e);
+  case OP_LET: return let(l, e);
+  case OP_CALL:
+  case OP_STRING:
+  case OP_TUPLE:
+  case OP_DICT: return fail(l);
+  case OP_CAST: {
+    Expr v = tirc_vector_expr(l, e->args[0]), base, stride;
+    if (l->failed) return NULL;
+    bool widens = tirc_dtype_is_int(e->dtype) && e->args[0]->dtype.code == e->dtype.code &&
+                  e->dtype.bits >= e->args[0]->dtype.bits;
+    if (widens && as_ramp(l, v, &base, &stride)) /* indices do not overflow */
+      return make_ramp(l, tirc_cast(l->c, e->dtype, base), tirc_cast(l->c, e->dtype, stride));
+    v = spread(l, v);
+    return tirc_expr(l->c, OP_CAST, tirc_dtype_lanes(e->dtype, l->lanes), 1, &v);
+  }
+  default: return e->n == 2 && tirc_ops[e->op].class == OPCLASS_BINARY ? binary(l, e) : lanewise(l, e);
+  }
+}

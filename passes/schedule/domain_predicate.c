@@ -1,0 +1,74 @@
+/* A non-dividing split adds a predicate to the blocks below it:
+ *
+ *     v = T.axis.spatial(100, i_0 * 16 + i_1)
+ *     T.where(i_0 * 16 + i_1 < 100)
+ *
+ * That is the iterator's domain said once more, so it need not be carried along when the loops are
+ * made anew; a condition that somebody wrote may say something else. Here the two are told apart. A
+ * bound on a part of a binding follows too: value = 4 * x + r with r >= 0 and value < 100 give x < 25. */
+#include "../../ir/visit.h"
+#include "compute_at.h"
+#include "internal.h"
+
+typedef struct Implication {
+  Tirc *c;
+  Analyzer *a;   /* the loops; with the domains as constraints */
+  Analyzer *raw; /* the loops only */
+  const Block *block;
+} Implication;
+
+static bool first_var(Visitor *v, Expr e) {
+  Expr *out = v->self;
+  if (e->op == OP_VAR && !*out) *out = e;
+  return true;
+}
+
+/* By how much e grows when var does by one, when that is a constant. */
+static bool slope(Implication *m, Expr e, Expr var, int64_t *out) {
+  Expr next = tirc_substitute1(m->c, e, var, tirc_add(m->c, var, tirc_int(m->c, var->dtype, 1)));
+  return tirc_const_int(tirc_simplify0(m->c, tirc_sub(m->c, next, e)), out);
+}
+
+/* x < n follows from value < end. */
+static bool follows(Implication *m, Expr x, int64_t n, Expr value, int64_t end) {
+  Expr var = NULL;
+  Visitor v = {.expr = first_var, .self = &var};
+  tirc_visit_expr(&v, x);
+  int64_t of_x, of_value;
+  if (!var || !slope(m, x, var, &of_x) || !slope(m, value, var, &of_value)) return false;
+  if (of_x == 0 || of_value % of_x || of_value / of_x <= 0) return false;
+  int64_t factor = of_value / of_x;
+  Expr scaled = tirc_mul(m->c, x, tirc_int(m->c, x->dtype, factor));
+  Expr rest = tirc_simplify(m->raw, tirc_sub(m->c, value, scaled));
+  if (tirc_const_bound(m->raw, rest).min < 0) return false;
+  return end > 0 && (end - 1) / factor < n;
+}
+
+static bool conjunct_follows(Implication *m, Expr e) {
+  if (e->op == OP_AND) return conjunct_follows(m, e->args[0]) && conjunct_follows(m, e->args[1]);
+  if (tirc_prove(m->a, e)) return true;
+  int64_t n, min, extent;
+  if (e->op != OP_LT || !tirc_const_int(e->args[1], &n)) return false;
+  for (int i = 0; i < m->block->n_iters; i++) {
+    Range dom = m->block->iters[i].dom;
+    if (tirc_const_int(dom.min, &min) && tirc_const_int(dom.extent, &extent) &&
+        follows(m, e->args[0], n, m->block->iter_values[i], min + extent))
+      return true;
+  }
+  return false;
+}
+
+bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
+  const Block *b = tirc_block_of(block);
+  if (tirc_is_true(b->predicate)) return true;
+  Tirc *c = s->c;
+  Implication m = {c, tirc_analyzer_of_loops(s, block, NULL), tirc_analyzer_of_loops(s, block, NULL),
+                   b};
+  for (int i = 0; i < b->n_iters; i++) {
+    Range dom = b->iters[i].dom;
+    Expr end = tirc_add(c, dom.min, dom.extent);
+    tirc_enter_constraint(m.a, tirc_binary(c, OP_GE, b->iter_values[i], dom.min));
+    tirc_enter_constraint(m.a, tirc_lt(c, b->iter_values[i], end));
+  }
+  return conjunct_follows(&m, b->predicate);
+}

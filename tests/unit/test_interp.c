@@ -1,0 +1,361 @@
+/* The reference interpreter on programs as text: what they compute, and what it refuses. Every
+ * array starts as 0, 1, 2, ...; the last parameter is the result. */
+#include "parser/program.h"
+#include "runtime/interp.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+
+typedef struct Case {
+  const char *name, *text;
+  const char *error;   /* code of the expected error, NULL for none */
+  const char *mention; /* what its message must contain */
+  int n;
+  double expected[8]; /* the first elements of the last parameter */
+} Case;
+
+#define HEAD "@T.prim_func\n"
+static const Case cases[] = {
+    {"matmul",
+     HEAD "def main(A: T.Buffer((2, 2), 'float32'), B: T.Buffer((2, 2), 'float32'), "
+          "C: T.Buffer((2, 2), 'float32')):\n"
+          "    for i, j, k in T.grid(2, 2, 2):\n"
+          "        with T.block('C'):\n"
+          "            vi, vj, vk = T.axis.remap('SSR', [i, j, k])\n"
+          "            with T.init():\n"
+          "                C[vi, vj] = T.float32(0)\n"
+          "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n",
+     NULL,
+     NULL,
+     4,
+     {2, 3, 6, 11}},
+    {"predicate",
+     HEAD "def main(A: T.Buffer((5,), 'float32'), B: T.Buffer((5,), 'float32')):\n"
+          "    for i, j in T.grid(2, 3):\n"
+          "        with T.block('B'):\n"
+          "            T.where(i * 3 + j < 5)\n"
+          "            v = T.axis.spatial(5, i * 3 + j)\n"
+          "            B[v] = A[v] * T.float32(2)\n",
+     NULL,
+     NULL,
+     5,
+     {0, 2, 4, 6, 8}},
+    {"floor division",
+     HEAD "def main(A: T.Buffer((4,), 'int32')):\n"
+          "    A[0] = (0 - A[3]) // 2\n"
+          "    A[1] = (0 - A[3]) % 2\n"
+          "    A[2] = T.truncdiv(0 - A[3], 2)\n"
+          "    A[3] = T.truncmod(0 - A[3], 2)\n",
+     NULL,
+     NULL,
+     4,
+     {-2, 1, -1, -1}},
+    {"float32 rounds after each operation",
+     HEAD "def main(A: T.Buffer((2,), 'float32')):\n"
+          "    A[0] = (T.float32(16777216) + A[1]) - T.float32(16777216)\n",
+     NULL,
+     NULL,
+     1,
+     {0}},
+    {"float16 storage",
+     HEAD "def main(A: T.Buffer((2,), 'float16')):\n"
+          "    A[0] = T.float16(2048) + A[1]\n",
+     NULL,
+     NULL,
+     1,
+     {2048}},
+    {"bfloat16 storage",
+     HEAD "def main(A: T.Buffer((2,), 'bfloat16')):\n"
+          "    A[0] = T.bfloat16(256) + A[1]\n",
+     NULL,
+     NULL,
+     1,
+     {256}},
+    {"uint8 wraps",
+     HEAD "def main(A: T.Buffer((2,), 'uint8')):\n"
+          "    A[0] = A[1] - T.uint8(2)\n",
+     NULL,
+     NULL,
+     1,
+     {255}},
+    {"int32 overflows",
+     HEAD "def main(A: T.Buffer((2,), 'int32')):\n"
+          "    A[0] = A[1] * 2147483647 + 1\n",
+     "overflow",
+     "int32",
+     0,
+     {0}},
+    {"division by zero",
+     HEAD "def main(A: T.Buffer((2,), 'int32')):\n"
+          "    A[1] = A[1] // A[0]\n",
+     "division",
+     "A[1]",
+     0,
+     {0}},
+    {"vectors",
+     HEAD "def main(A: T.Buffer((8,), 'float32'), B: T.Buffer((8,), 'float32')):\n"
+          "    B[0:4] = A[4:8] + T.Broadcast(T.float32(1), 4)\n"
+          "    B[T.Ramp(4, 1, 4)] = A[T.Ramp(6, -2, 4)]\n",
+     NULL,
+     NULL,
+     8,
+     {5, 6, 7, 8, 6, 4, 2, 0}},
+    {"vector stores read everything first",
+     HEAD "def main(A: T.Buffer((5,), 'float32')):\n"
+          "    A[1:5] = A[0:4]\n",
+     NULL,
+     NULL,
+     5,
+     {0, 0, 1, 2, 3}},
+    {"while, let, if",
+     HEAD "def main(A: T.Buffer((4,), 'int32')):\n"
+          "    while A[0] < 5:\n"
+          "        x: T.int32 = A[0] + 1\n"
+          "        if x % 2 == 0:\n"
+          "            A[1] = A[1] + x\n"
+          "        else:\n"
+          "            A[2] = A[2] + x\n"
+          "        A[0] = x\n",
+     NULL,
+     NULL,
+     3,
+     {5, 7, 11}},
+    {"if_then_else is lazy",
+     HEAD "def main(A: T.Buffer((4,), 'float32')):\n"
+          "    for i in range(4):\n"
+          "        A[i] = T.if_then_else(i > 0, A[i - 1], T.float32(9))\n",
+     NULL,
+     NULL,
+     4,
+     {9, 9, 9, 9}},
+    {"Select evaluates both",
+     HEAD "def main(A: T.Buffer((4,), 'float32')):\n"
+          "    for i in range(4):\n"
+          "        A[i] = T.Select(i > 0, A[i - 1], T.float32(9))\n",
+     "out-of-bounds",
+     "i = 0",
+     0,
+     {0}},
+    {"out of bounds",
+     HEAD "def main(A: T.Buffer((4, 4), 'float32')):\n"
+          "    for i, j in T.grid(4, 4):\n"
+          "        A[i, j] = A[j, i + 1]\n",
+     "out-of-bounds",
+     "dimension 1",
+     0,
+     {0}},
+    {"iterator out of its domain",
+     HEAD "def main(A: T.Buffer((4,), 'float32')):\n"
+          "    for i in range(4):\n"
+          "        with T.block('A'):\n"
+          "            v = T.axis.spatial(3, i)\n"
+          "            A[v] = T.float32(1)\n",
+     "out-of-bounds",
+     "\"A\"",
+     0,
+     {0}},
+    {"uninitialised",
+     HEAD "def main(A: T.Buffer((4,), 'float32')):\n"
+          "    B = T.alloc_buffer((4,), 'float32')\n"
+          "    for i in range(3):\n"
+          "        with T.block('B'):\n"
+          "            v = T.axis.spatial(3, i)\n"
+          "            B[v] = A[v]\n"
+          "    for i in range(4):\n"
+          "        with T.block('A'):\n"
+          "            v = T.axis.spatial(4, i)\n"
+          "            A[v] = B[v] + T.float32(1)\n",
+     "uninitialised",
+     "i = 3",
+     0,
+     {0}},
+    {"copies carry poison along",
+     HEAD "def main(A: T.Buffer((4,), 'float32')):\n"
+          "    B = T.alloc_buffer((4,), 'float32')\n"
+          "    D = T.alloc_buffer((4,), 'float32')\n"
+          "    for i in range(4):\n"
+          "        with T.block('D'):\n"
+          "            v = T.axis.spatial(4, i)\n"
+          "            D[v] = B[v]\n"
+          "    for i in range(4):\n"
+          "        with T.block('A'):\n"
+          "            v = T.axis.spatial(4, i)\n"
+          "            A[v] = T.if_then_else(v < 0, D[v], T.float32(3))\n",
+     NULL,
+     NULL,
+     4,
+     {3, 3, 3, 3}},
+    {"a copy to an argument is a use",
+     HEAD "def main(A: T.Buffer((4,), 'float32')):\n"
+          "    B = T.alloc_buffer((4,), 'float32')\n"
+          "    for i in range(4):\n"
+          "        with T.block('A'):\n"
+          "            v = T.axis.spatial(4, i)\n"
+          "            A[v] = B[v]\n",
+     "uninitialised",
+     "\"B\"",
+     0,
+     {0}},
+    {"match_buffer",
+     HEAD "def main(A: T.Buffer((4, 4), 'float32')):\n"
+          "    for i in range(2):\n"
+          "        with T.block('A'):\n"
+          "            v = T.axis.spatial(2, i)\n"
+          "            T.reads(A[v * 2:v * 2 + 2, 1:3])\n"
+          "            T.writes(A[v * 2:v * 2 + 2, 1:3])\n"
+          "            s = T.int32()\n"
+          "            t = T.int32()\n"
+          "            V = T.match_buffer(A[v * 2:v * 2 + 2, 1:3], (2, 2), "
+          "'float32', strides=[s, t], offset_factor=1)\n"
+          "            for a, b in T.grid(2, 2):\n"
+          "                V[a, b] = T.Cast('float32', s)\n",
+     NULL,
+     NULL,
+     8,
+     {0, 4, 4, 3, 4, 4, 4, 7}},
+    {"symbolic extents",
+     HEAD "def main(a: T.handle, b: T.handle):\n"
+          "    n = T.int32()\n"
+          "    A = T.match_buffer(a, (n, n * 2), 'float32')\n"
+          "    B = T.match_buffer(b, (n,), 'float32')\n"
+          "    for i in range(n):\n"
+          "        B[i] = A[i, n * 2 - 1]\n",
+     NULL,
+     NULL,
+     4,
+     {7, 15, 23, 31}},
+    {"libm",
+     HEAD "def main(A: T.Buffer((4,), 'float32')):\n"
+          "    A[0] = T.call_extern('float32', 'cbrtf', T.float32(27))\n"
+          "    A[1] = T.sqrt(A[1]) + T.exp(A[0] - T.float32(3))\n"
+          "    A[2] = T.max(A[2], A[3]) * T.floor(T.float32(1.5))\n"
+          "    A[3] = T.fabs(T.float32(-2)) + T.pow(A[3], T.float32(2))\n",
+     NULL,
+     NULL,
+     4,
+     {3, 2, 3, 11}},
+    {"unknown external function",
+     HEAD "def main(A: T.Buffer((1,), 'float32')):\n"
+          "    T.evaluate(T.call_extern('int32', 'launch', A[0]))\n",
+     "unsupported",
+     "launch",
+     0,
+     {0}},
+    {"too many steps",
+     HEAD "def main(A: T.Buffer((1,), 'float32')):\n"
+          "    for i in range(1000000000):\n"
+          "        A[0] = A[0] + T.float32(1)\n",
+     "steps",
+     "100000",
+     0,
+     {0}},
+};
+
+/* Extents that are symbolic in a case are 4. */
+static Tensor *make_tensor(Tirc *c, Buffer b) {
+  int64_t shape[TENSOR_MAX_NDIM];
+  for (int d = 0; d < b->ndim; d++)
+    if (!tirc_const_int(b->shape[d], &shape[d])) shape[d] = b->shape[d]->op == OP_VAR ? 4 : 8;
+  Tensor *t = tirc_tensor_new(c, b->dtype, b->ndim, shape);
+  for (int64_t i = 0; i < t->count; i++) tirc_tensor_set(t, i, (double)i);
+  return t;
+}
+
+static bool run(Tirc *c, const Case *k, Tensor **tensors, int *n) {
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) return false;
+  Source source = {k->name, k->text, strlen(k->text)};
+  const Module *m = tirc_parse_module(c, &source, 0, NULL);
+  const Func *f = tirc_module_main(m);
+  Argument args[8] = {{0}};
+  for (int i = 0; i < f->n_params; i++) args[i].tensor = tensors[i] = make_tensor(c, f->buffers[i]);
+  *n = f->n_params;
+  tirc_interpret(c, f, f->n_params, args, 100000);
+  TIRC_END(c, trap);
+  return true;
+}
+
+static void run_case(void **state) {
+  const Case *k = *state;
+  Tirc *c = tirc_context_new();
+  Tensor *tensors[8] = {NULL};
+  int n = 0;
+  bool ok = run(c, k, tensors, &n);
+  if (!ok && !k->error) fail_msg("%s: %s", c->diag.code, c->diag.message);
+  if (k->error) {
+    assert_false(ok);
+    assert_string_equal(c->diag.code, k->error);
+    if (!strstr(c->diag.message, k->mention))
+      fail_msg("'%s' has no '%s'", c->diag.message, k->mention);
+  }
+  for (int i = 0; i < k->n; i++)
+    if (tirc_tensor_get(tensors[n - 1], i) != k->expected[i])
+      fail_msg("element %d is %g, not %g", i, tirc_tensor_get(tensors[n - 1], i), k->expected[i]);
+  for (int i = 0; i < 8; i++) tirc_tensor_free(tensors[i]);
+  tirc_context_release(c);
+}
+
+static const Func *parse(Tirc *c, Source source) {
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) return NULL;
+  const Func *f = tirc_module_main(tirc_parse_module(c, &source, 0, NULL));
+  TIRC_END(c, trap);
+  return f;
+}
+
+static bool interpret(Tirc *c, const Func *f, const Argument *args) {
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) return false;
+  tirc_interpret(c, f, f->n_params, args, 0);
+  TIRC_END(c, trap);
+  return true;
+}
+
+/* Shapes that do not fit are refused before anything runs. */
+static void wrong_arguments(void **state) {
+  (void)state;
+  Tirc *c = tirc_context_new();
+  const char *text = HEAD "def main(a: T.handle, b: T.handle):\n"
+                          "    n = T.int32()\n"
+                          "    A = T.match_buffer(a, (n, 3), 'float32')\n"
+                          "    B = T.match_buffer(b, (n,), 'float32')\n"
+                          "    for i in range(n):\n"
+                          "        B[i] = A[i, 0]\n";
+  Source source = {"wrong", text, strlen(text)};
+  const Func *f = parse(c, source);
+  assert_non_null(f);
+  static const struct {
+    DType dtype;
+    int64_t rows, columns, n;
+    bool ok;
+  } rows[] = {{DT_FLOAT32, 4, 3, 4, true},
+              {DT_FLOAT32, 4, 3, 5, false},
+              {DT_FLOAT32, 4, 2, 4, false},
+              {DT_FLOAT64, 4, 3, 4, false}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    Tensor *a = tirc_tensor_new(c, rows[i].dtype, 2, (int64_t[]){rows[i].rows, rows[i].columns});
+    Tensor *b = tirc_tensor_new(c, DT_FLOAT32, 1, &rows[i].n);
+    Argument args[2] = {{.tensor = a}, {.tensor = b}};
+    assert_int_equal(interpret(c, f, args), rows[i].ok);
+    if (!rows[i].ok) assert_string_equal(c->diag.code, "argument");
+    tirc_tensor_free(a);
+    tirc_tensor_free(b);
+  }
+  tirc_context_release(c);
+}
+
+int main(void) {
+  enum { N = sizeof cases / sizeof *cases };
+  struct CMUnitTest tests[N + 1];
+  for (int i = 0; i < N; i++)
+    tests[i] =
+        (struct CMUnitTest){cases[i].name, run_case, NULL, NULL, (void *)(uintptr_t)&cases[i]};
+  tests[N] = (struct CMUnitTest)cmocka_unit_test(wrong_arguments);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* Every lowering pass keeps the meaning of a program: after each one the program still runs in the
+ * interpreter to the same result, and still prints and parses. */
+#include "compare.h"
+#include "passes/lower/lower.h"
+#include "programs.h"
+
+typedef struct Check {
+  Tirc *c;
+  const Program *program;
+  Run input, expected;
+} Check;
+
+static void check_pass(void *self, const char *pass, const Module *m) {
+  Check *k = self;
+  const char *what = tirc_format(k->c, "%s after %s", k->program->name, pass);
+  Run r = copy_run(k->c, &k->input);
+  tirc_interpret(k->c, m->funcs[0], r.n, r.args, 0);
+  assert_same_run(what, &k->expected, &r, 0);
+  free_run(&r);
+  const char *text = tirc_print_module(k->c, m, NULL);
+  Source source = {"printed", text, strlen(text)};
+  const char *again = tirc_print_module(k->c, tirc_parse_module(k->c, &source, 0, NULL), NULL);
+  if (strcmp(text, again) != 0)
+    fail_msg("%s: printed and parsed, it is printed as\n%s\ninstead of\n%s", what, again, text);
+}
+
+static void check_program(Tirc *c, const void *arg) {
+  const Program *p = arg;
+  const Module *m = parse(c, p->text);
+  Check k = {c, p, new_run(c, m->funcs[0], p->symbol), {0}};
+  k.expected = copy_run(c, &k.input);
+  tirc_interpret(c, m->funcs[0], k.expected.n, k.expected.args, 0);
+  const Module *lowered = tirc_lower(c, m, check_pass, &k);
+  assert_null(strstr(tirc_print_module(c, lowered, NULL), "T.block("));
+  free_run(&k.input);
+  free_run(&k.expected);
+}
+
+static void each_pass_keeps_the_meaning(void **state) {
+  (void)state;
+  for (int i = 0; i < N_PROGRAMS; i++) in_context(programs[i].name, check_program, &programs[i]);
+}
+
+/* --- what the passes must achieve ---------------------------------------------------------------- */
+
+typedef struct Expectation {
+  const char *program;    /* its name */
+  const char *must[4];    /* stand in the lowered text */
+  const char *must_not[4];
+} Expectation;
+
+static const Expectation expectations[] = {
+    {"cache in a tile", {"X = T.decl_buffer((128,))"}, {"(1024,))\n"}},
+    {"workspace of each thread", {"decl_buffer((60,))"}, {NULL}},
+    {"values carried from one iteration to the next stay outside of the loop",
+     {"X = T.decl_buffer((1,))\n    for i"}, {NULL}},
+    {"storage_align", {"(571,)"}, {NULL}},
+    {"tail of a reduction", {"range(3)"}, {"< 50"}},
+    {"floor division of a vector index", {"T.Broadcast"}, {"//"}},
+    {"matmul, vectorized inside of the reduction", {"T.Broadcast(A_1["}, {"T.vectorized"}},
+    {"explicit and hinted unrolling", {"T.unroll(8)"}, {NULL}},
+};
+
+static const Program *find_program(const char *name) {
+  for (int i = 0; i < N_PROGRAMS; i++)
+    if (strcmp(programs[i].name, name) == 0) return &programs[i];
+  fail_msg("no program %s", name);
+  return NULL;
+}
+
+static void check_expectation(Tirc *c, const void *arg) {
+  const Expectation *e = arg;
+  const Module *m = tirc_lower(c, parse(c, find_program(e->program)->text), NULL, NULL);
+  const char *text = tirc_print_module(c, m, NULL);
+  for (int i = 0; i < 4; i++) {
+    if (e->must[i] && !strstr(text, e->must[i]))
+      fail_msg("%s: no \"%s\" in\n%s", e->program, e->must[i], text);
+    if (e->must_not[i] && strstr(text, e->must_not[i]))
+      fail_msg("%s: \"%s\" in\n%s", e->program, e->must_not[i], text);
+  }
+}
+
+static void passes_achieve_what_they_are_for(void **state) {
+  (void)state;
+  for (size_t i = 0; i < sizeof expectations / sizeof *expectations; i++)
+    in_context(expectations[i].program, check_expectation, &expectations[i]);
+}
+
+/* --- what cannot be lowered ------------------------------------------------------------------------ */
+
+static const char *const impossible[] = {
+    FUNC(B1(A, 16),
+         "    for i in T.thread_binding(16, thread=\"threadIdx.x\"):\n        A[i] = T.float32(1)\n"),
+    FUNC("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n"
+                        "    for i in T.vectorized(n):\n        A[i] = T.float32(1)\n"),
+    FUNC("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n"
+                        "    for i in T.unroll(n):\n        A[i] = T.float32(1)\n"),
+};
+
+static void lower_text(Tirc *c, const void *text) { tirc_lower(c, parse(c, text), NULL, NULL); }
+
+static void what_cannot_be_lowered_is_an_error(void **state) {
+  (void)state;
+  char code[40];
+  for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+    error_code(lower_text, impossible[i], code, sizeof code);
+    assert_string_equal(code, "lower");
+  }
+}
+
+static void virtual_threads_are_serial(void **state) {
+  (void)state;
+  static const Program p = {"vthread",
+                            FUNC(B1(A, 16), "    for i in T.thread_binding(16, thread=\"vthread.x\"):\n"
+                                            "        A[i] = T.float32(1)\n"), 0, 0};
+  in_context(p.name, check_program, &p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_pass_keeps_the_meaning),
+      cmocka_unit_test(passes_achieve_what_they_are_for),
+      cmocka_unit_test(what_cannot_be_lowered_is_an_error),
+      cmocka_unit_test(virtual_threads_are_serial),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,164 @@
+/* `tirc run`: arrays from files or at random, one run, a summary, files written, results checked.
+ */
+#include "tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Session {
+  const Options *o;
+  tirc_module *plain, *m;
+  int n;
+  const tirc_param *params;
+  tirc_argument *args, *expected;
+} Session;
+
+/* The value behind "NAME=" for a parameter in a list of them, or NULL. */
+static const char *given(const List *list, const char *name) {
+  size_t n = strlen(name);
+  for (int i = 0; i < list->n; i++)
+    if (strncmp(list->at[i], name, n) == 0 && list->at[i][n] == '=') return list->at[i] + n + 1;
+  return NULL;
+}
+
+static int check_names(const Session *s, const List *list, const char *option) {
+  for (int i = 0; i < list->n; i++) {
+    bool known = false;
+    for (int p = 0; p < s->n; p++) {
+      size_t n = strlen(s->params[p].name);
+      known |= strncmp(list->at[i], s->params[p].name, n) == 0 && list->at[i][n] == '=';
+    }
+    if (!known)
+      return complain(s->o, "NAME is one of the function's parameters",
+                      "--%s takes NAME=FILE, not '%s'", option, list->at[i]);
+  }
+  return DONE;
+}
+
+static int fill_scalar(const Session *s, int i, const char *value) {
+  const char *name = s->params[i].name;
+  char *end = NULL;
+  if (!value)
+    return complain(s->o, "give --in NAME=VALUE", "the scalar parameter \"%s\" has no value", name);
+  bool is_float = strstr(s->params[i].dtype, "float") != NULL;
+  if (is_float)
+    s->args[i].f = strtod(value, &end);
+  else
+    s->args[i].i = strtoll(value, &end, 10);
+  return *value && !*end ? DONE : complain(s->o, NULL, "'%s' is no value for \"%s\"", value, name);
+}
+
+static int fill_array(const Session *s, int i, const char *file) {
+  const tirc_param *p = &s->params[i];
+  tirc_error *e = NULL;
+  if (file) return tirc_array_read_npy(file, &s->args[i].array, &e) ? report(s->o, e) : DONE;
+  for (int d = 0; d < p->ndim; d++)
+    if (p->shape[d] < 0)
+      return complain(s->o, "give it with --in", "the shape of \"%s\" is symbolic", p->name);
+  if (tirc_array_new(p->dtype, p->ndim, p->shape, &s->args[i].array, &e)) return report(s->o, e);
+  tirc_array_fill_random(s->args[i].array, (uint64_t)s->o->seed * 1000 + (uint64_t)i);
+  return DONE;
+}
+
+static int fill_arguments(Session *s) {
+  tirc_error *e = NULL;
+  if (tirc_module_params(s->m, NULL, &s->n, &s->params, &e)) return report(s->o, e);
+  int status = check_names(s, &s->o->in, "in");
+  if (status == DONE) status = check_names(s, &s->o->out, "out");
+  s->args = calloc((size_t)s->n + 1, sizeof *s->args);
+  s->expected = calloc((size_t)s->n + 1, sizeof *s->expected);
+  if (!s->args || !s->expected) return complain(s->o, NULL, "out of memory");
+  for (int i = 0; i < s->n && status == DONE; i++) {
+    const char *value = given(&s->o->in, s->params[i].name);
+    status = s->params[i].is_array ? fill_array(s, i, value) : fill_scalar(s, i, value);
+  }
+  return status;
+}
+
+static int run_compiled(const Session *s, double *seconds) {
+  tirc_executor *x = NULL;
+  tirc_kernel *k = NULL;
+  tirc_error *e = NULL;
+  double start = 0;
+  bool failed = tirc_executor_new((int)s->o->threads, &x, &e) ||
+                tirc_kernel_new(s->m, NULL, s->o->target, &k, &e) ||
+                (start = tirc_seconds(), tirc_kernel_run(k, x, s->n, s->args, &e));
+  *seconds = tirc_seconds() - start;
+  tirc_kernel_free(k);
+  tirc_executor_free(x);
+  return failed ? report(s->o, e) : DONE;
+}
+
+static int run_once(const Session *s, double *seconds) {
+  tirc_error *e = NULL;
+  if (!s->o->interpret) return run_compiled(s, seconds);
+  double start = tirc_seconds();
+  bool failed = tirc_module_interpret(s->m, NULL, s->n, s->args, s->o->max_steps, &e);
+  *seconds = tirc_seconds() - start;
+  return failed ? report(s->o, e) : DONE;
+}
+
+static void summarise(const Session *s, double seconds) {
+  for (int i = 0; i < s->n; i++) {
+    const tirc_array *a = s->args[i].array;
+    if (!a || !s->params[i].is_written) continue;
+    double least = (double)INFINITY, most = -(double)INFINITY, sum = 0;
+    for (int64_t j = 0; j < tirc_array_count(a); j++) {
+      double v = tirc_array_get(a, j);
+      least = fmin(least, v), most = fmax(most, v), sum += v;
+    }
+    printf("%s: %s[", s->params[i].name, tirc_array_dtype(a));
+    for (int d = 0; d < tirc_array_ndim(a); d++)
+      printf("%s%lld", d ? ", " : "", (long long)tirc_array_shape(a)[d]);
+    printf("] from %g to %g, sum %g\n", least, most, sum);
+  }
+  printf("time: %.3g ms (one run, the first)\n", seconds * 1e3);
+}
+
+static int write_arrays(const Session *s) {
+  tirc_error *e = NULL;
+  for (int i = 0; i < s->n; i++) {
+    const char *file = given(&s->o->out, s->params[i].name);
+    if (!file) continue;
+    if (!s->args[i].array) return complain(s->o, NULL, "\"%s\" is no array", s->params[i].name);
+    if (tirc_array_write_npy(s->args[i].array, file, &e)) return report(s->o, e);
+  }
+  return DONE;
+}
+
+static int check(const Session *s) {
+  const char *how = "";
+  int status = run_reference(s->o, s->plain, s->n, s->expected, &how);
+  if (status != DONE) return status;
+  Check c = compare_results(s->plain, s->n, s->args, s->expected);
+  tirc_cost cost = {.reduction = 1};
+  (void)tirc_module_cost(s->plain, NULL, &cost, NULL);
+  if (c.ok) {
+    printf("check: ok; largest error %.2g of %.2g allowed (reductions of length %g, against %s)\n",
+           c.worst, c.tolerance, cost.reduction, how);
+    return DONE;
+  }
+  printf("check: FAILED; \"%s\" element %lld is %.9g, should be %.9g: error %.2g, %.2g allowed "
+         "(reductions of length %g, against %s)\n",
+         c.param ? c.param : "?", (long long)c.at, c.got, c.expected, c.worst, c.tolerance,
+         cost.reduction, how);
+  return NO;
+}
+
+int cmd_run(Options *o) {
+  Session s = {.o = o};
+  double seconds = 0;
+  int status = load_scheduled(o, &s.plain, &s.m);
+  if (status == DONE) status = fill_arguments(&s);
+  if (status == DONE && o->check && !copy_arguments(o, s.n, s.args, s.expected)) status = BAD;
+  if (status == DONE) status = run_once(&s, &seconds);
+  if (status == DONE) summarise(&s, seconds);
+  if (status == DONE) status = write_arrays(&s);
+  if (status == DONE && o->check) status = check(&s);
+  free_arguments(s.n, s.args);
+  free_arguments(s.n, s.expected);
+  tirc_module_free(s.plain);
+  tirc_module_free(s.m);
+  return status;
+}

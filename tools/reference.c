@@ -1,0 +1,103 @@
+/* What a program should compute, and how far from it a result may be. */
+#include "tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* C = A * B in double, over rows so that the inner loop runs along memory. */
+static bool matrix_product(const tirc_cost *cost, tirc_argument *args) {
+  int64_t m = cost->m, n = cost->n, k = cost->k;
+  const float *a = tirc_array_data(args[cost->a].array), *b = tirc_array_data(args[cost->b].array);
+  float *c = tirc_array_data(args[cost->c].array);
+  double *row = malloc((size_t)n * sizeof *row);
+  if (!row) return false;
+  for (int64_t i = 0; i < m; i++) {
+    memset(row, 0, (size_t)n * sizeof *row);
+    for (int64_t x = 0; x < k; x++) {
+      double v = (double)a[i * k + x];
+      for (int64_t j = 0; j < n; j++) row[j] += v * (double)b[x * n + j];
+    }
+    for (int64_t j = 0; j < n; j++) c[i * n + j] = (float)row[j];
+  }
+  free(row);
+  return true;
+}
+
+int run_reference(const Options *o, const tirc_module *m, int n, tirc_argument *args,
+                  const char **how) {
+  tirc_cost cost;
+  tirc_error *e = NULL;
+  if (tirc_module_cost(m, NULL, &cost, &e)) return report(o, e);
+  if (cost.m) {
+    *how = "a double-precision matrix product";
+    return matrix_product(&cost, args) ? DONE : complain(o, NULL, "out of memory");
+  }
+  *how = "the reference interpreter";
+  return tirc_module_interpret(m, NULL, n, args, o->max_steps, &e) ? report(o, e) : DONE;
+}
+
+/* One unit in the last place of 1. */
+static double epsilon(const char *dtype) {
+  static const struct {
+    const char *dtype;
+    double epsilon;
+  } rows[] = {
+      {"float64", 0x1p-52}, {"float32", 0x1p-23}, {"float16", 0x1p-10}, {"bfloat16", 0x1p-7}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(rows[i].dtype, dtype) == 0) return rows[i].epsilon;
+  return 0; /* integers are exact */
+}
+
+/* NaN and infinity agree with themselves only. */
+static double error_of(double got, double expected) {
+  if (got == expected || (isnan(got) && isnan(expected))) return 0;
+  if (!isfinite(got) || !isfinite(expected)) return (double)INFINITY;
+  return fabs(got - expected) / fmax(1, fabs(expected));
+}
+
+Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
+                      const tirc_argument *expected) {
+  const tirc_param *params;
+  tirc_cost cost = {.reduction = 1};
+  int n_params = 0;
+  Check worst = {.ok = true};
+  double worst_ratio = -1;
+  if (tirc_module_params(m, NULL, &n_params, &params, NULL) || n_params != n ||
+      tirc_module_cost(m, NULL, &cost, NULL))
+    return (Check){.ok = false};
+  for (int i = 0; i < n; i++) {
+    if (!got[i].array) continue;
+    Check c = {.param = params[i].name, .ok = true};
+    c.tolerance = 8 * epsilon(params[i].dtype) * fmax(2, cost.reduction);
+    for (int64_t j = 0; j < tirc_array_count(got[i].array); j++) {
+      double x = tirc_array_get(got[i].array, j), y = tirc_array_get(expected[i].array, j);
+      double error = error_of(x, y);
+      if (j > 0 && !(error > c.worst)) continue;
+      c.worst = error, c.at = j, c.got = x, c.expected = y;
+    }
+    c.ok = c.worst <= c.tolerance;
+    double ratio = c.ok ? c.worst / (c.tolerance + 1e-300) : (double)INFINITY;
+    if (params[i].is_written ? ratio >= worst_ratio : !c.ok) worst = c, worst_ratio = ratio;
+  }
+  return worst;
+}
+
+bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to) {
+  tirc_error *e = NULL;
+  for (int i = 0; i < n; i++) {
+    to[i] = from[i];
+    to[i].array = NULL;
+  }
+  for (int i = 0; i < n; i++)
+    if (from[i].array && tirc_array_copy(from[i].array, &to[i].array, &e)) {
+      report(o, e);
+      return false;
+    }
+  return true;
+}
+
+void free_arguments(int n, tirc_argument *args) {
+  for (int i = 0; args && i < n; i++) tirc_array_free(args[i].array);
+  free(args);
+}
