@@ -20,8 +20,8 @@ void tirc_bind_value(Analyzer *a, Expr var, Expr value); /* var == value */
 int tirc_enter_constraint(Analyzer *a, Expr cond); /* returns a mark */
 void tirc_leave_constraint(Analyzer *a, int mark);
 
-/* Rewrites + canonical form, as TVM's Analyzer::Simplify: the result is what TVM 0.20 prints for the
- * same expression wherever that is reasonable (x // 2 * 64 + y, constants last, ...). Works on
+/* Rewrites + canonical form, as TVM's Analyzer::Simplify: the result is what TVM 0.20 prints for
+ * the same expression wherever that is reasonable (x // 2 * 64 + y, constants last, ...). Works on
  * booleans, floats (only exact identities) and expressions with loads and calls (as atoms). */
 Expr tirc_simplify(Analyzer *a, Expr e);
 /* With nothing known about the variables. */
@@ -31,13 +31,13 @@ Expr tirc_simplify0(Tirc *c, Expr e);
  * extent 0 go and loops of extent 1 without annotations are substituted away. */
 Stmt tirc_simplify_stmt(Analyzer *a, Stmt s, bool structure);
 
-bool tirc_prove(Analyzer *a, Expr cond);                 /* cond is true for all values */
+bool tirc_prove(Analyzer *a, Expr cond); /* cond is true for all values */
 /* Tries harder (TVM's ProofStrength::kSymbolicBound): a comparison is also proved by relaxing the
  * variables of known ranges to their ends, so that symbolic bounds cancel. */
 bool tirc_prove_symbolic(Analyzer *a, Expr cond);
 bool tirc_prove_equal(Analyzer *a, Expr x, Expr y);
-bool tirc_prove_lt(Analyzer *a, Expr x, Expr y);         /* x < y */
-bool tirc_prove_ge(Analyzer *a, Expr x, Expr y);         /* x >= y */
+bool tirc_prove_lt(Analyzer *a, Expr x, Expr y); /* x < y */
+bool tirc_prove_ge(Analyzer *a, Expr x, Expr y); /* x >= y */
 
 /* [min, max] inclusive; TIRC_NEG_INF / TIRC_POS_INF when unbounded. */
 #define TIRC_NEG_INF INT64_MIN
@@ -46,7 +46,8 @@ typedef struct Bound {
   int64_t min, max;
 } Bound;
 Bound tirc_const_bound(Analyzer *a, Expr e);
-/* e == coeff * k + base for some integer k; coeff 0 means e is the constant base, 1 nothing known. */
+/* e == coeff * k + base for some integer k; coeff 0 means e is the constant base, 1 nothing known.
+ */
 typedef struct Modular {
   int64_t coeff, base;
 } Modular;
@@ -58,8 +59,8 @@ Modular tirc_modular(Analyzer *a, Expr e);
 typedef struct IntSet {
   Expr min, max;
 } IntSet;
-/* How the variables in an expression vary: from a variable (Expr) to an IntSet *. Variables that are
- * not in the map are fixed. */
+/* How the variables in an expression vary: from a variable (Expr) to an IntSet *. Variables that
+ * are not in the map are fixed. */
 IntSet tirc_eval_set(Analyzer *a, Expr e, const PtrMap *dom);
 IntSet tirc_set_of_range(Tirc *c, Range r);
 IntSet tirc_set_union(Analyzer *a, IntSet x, IntSet y); /* the interval hull */
@@ -107,11 +108,11 @@ Expr tirc_iter_sum_expr(Analyzer *a, const IterSum *s);
 /* TVM's IterMapSimplify: the indices rewritten in terms of the iterators, shorter; as given where
  * detection fails. out has n places. */
 void tirc_iter_map_simplify(Analyzer *a, int n, const Expr *indices, int n_vars, const Expr *vars,
-                            const Range *doms, Expr predicate, IterLevel level, bool simplify_trivial,
-                            Expr *out);
+                            const Range *doms, Expr predicate, IterLevel level,
+                            bool simplify_trivial, Expr *out);
 /* TVM's SubspaceDivide: splits each binding into an outer part (over variables not in `inner`) and
- * an inner part: binding == outer * inner_extent + inner. NULL when impossible. The last entry is the
- * predicate. */
+ * an inner part: binding == outer * inner_extent + inner. NULL when impossible. The last entry is
+ * the predicate. */
 typedef struct SubspaceDivision {
   Expr outer, outer_extent, inner, inner_extent;
 } SubspaceDivision;
@@ -119,14 +120,16 @@ const SubspaceDivision *tirc_subspace_divide(Analyzer *a, int n, const Expr *bin
                                              const Expr *vars, const Range *doms,
                                              const PtrMap *inner, Expr predicate, IterLevel level,
                                              bool simplify_trivial);
-/* Bijective affine map inverted (TVM's InverseAffineIterMap): from an input variable to its value in
- * terms of `outputs` (one per index of the map). */
+/* Bijective affine map inverted (TVM's InverseAffineIterMap): from an input variable to its value
+ * in terms of `outputs` (one per index of the map). */
 void tirc_inverse_iter_map(Analyzer *a, const IterMap *map, const Expr *outputs, PtrMap *inverse);
 /* How far `region` (ndim ranges of expressions) reaches while vars vary over doms under predicate.
- * strict: TVM's EstimateRegionLowerBound / StrictBound, exact hulls, NULL when the region is not affine.
- * Otherwise TVM's EstimateRegionUpperBound, which falls back to interval sets and is never NULL. */
+ * strict: TVM's EstimateRegionLowerBound / StrictBound, exact hulls, NULL when the region is not
+ * affine. Otherwise TVM's EstimateRegionUpperBound, which falls back to interval sets and is never
+ * NULL. */
 const IntSet *tirc_estimate_region(Analyzer *a, int ndim, const Range *region, int n_vars,
-                                   const Expr *vars, const Range *doms, Expr predicate, bool strict);
+                                   const Expr *vars, const Range *doms, Expr predicate,
+                                   bool strict);
 
 /* What `cond` says about variables of `dom`: narrows the IntSets in the map (used by access.h and
  * compact_buffer). Conditions that are no linear bound of one variable are ignored. */

@@ -82,7 +82,8 @@ void tirc_leave_constraint(Analyzer *a, int mark) {
   a->marks.n = mark;
 }
 
-/* --- simplification ------------------------------------------------------------------------------ */
+/* --- simplification ------------------------------------------------------------------------------
+ */
 
 Expr tirc_rewrite(Analyzer *a, Expr e) {
   Simplifier s = {a, false};
@@ -110,7 +111,8 @@ Expr tirc_simplify(Analyzer *a, Expr e) { return tirc_simplify_steps(a, e, 2); }
 
 Expr tirc_simplify0(Tirc *c, Expr e) { return tirc_simplify(tirc_analyzer(c), e); }
 
-/* --- proofs ---------------------------------------------------------------------------------------- */
+/* --- proofs
+ * ---------------------------------------------------------------------------------------- */
 
 bool tirc_can_prove_ge(Analyzer *a, Expr e, int64_t v) {
   if (e->op == OP_INT) return e->u.i >= v;
@@ -173,7 +175,8 @@ bool tirc_prove_ge(Analyzer *a, Expr x, Expr y) {
   return tirc_prove(a, tirc_binary(a->c, OP_GE, x, y));
 }
 
-/* --- products ---------------------------------------------------------------------------------------- */
+/* --- products
+ * ---------------------------------------------------------------------------------------- */
 
 int64_t tirc_gcd(int64_t a, int64_t b) {
   uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
@@ -203,8 +206,10 @@ Expr tirc_mul_normalize(Tirc *c, Expr a, Expr b) {
   Expr product = tirc_lit(c, t, 1);
   for (int i = 0; i < factors.n; i++) {
     Expr f = factors.at[i];
-    if (f->op != OP_INT) product = tirc_mul(c, product, f);
-    else if (__builtin_mul_overflow(scale, f->u.i, &scale)) return tirc_mul(c, a, b);
+    if (f->op != OP_INT)
+      product = tirc_mul(c, product, f);
+    else if (__builtin_mul_overflow(scale, f->u.i, &scale))
+      return tirc_mul(c, a, b);
   }
   if (scale < tirc_dtype_min(t) || scale > tirc_dtype_max(t)) return tirc_mul(c, a, b);
   return scale == 1 ? product : tirc_mul(c, product, tirc_lit(c, t, scale));

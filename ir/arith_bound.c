@@ -1,6 +1,6 @@
-/* Constant bounds: an interval [min, max] of int64 that holds every value of an expression, from the
- * bounds of its operands. The extremes of int64 stand for the infinities; sums and products that
- * leave int64 saturate to them. */
+/* Constant bounds: an interval [min, max] of int64 that holds every value of an expression, from
+ * the bounds of its operands. The extremes of int64 stand for the infinities; sums and products
+ * that leave int64 saturate to them. */
 #include "arith_internal.h"
 
 #define NEG TIRC_NEG_INF

@@ -15,7 +15,9 @@ typedef struct Canon {
 static Canon mutate(Simplifier *s, Expr e);
 
 static Canon plain(Expr e) { return (Canon){.kind = CANON_EXPR, .type = e->dtype, .e = e}; }
-static Canon of_split(DType t, Split s) { return (Canon){.kind = CANON_SPLIT, .type = t, .split = s}; }
+static Canon of_split(DType t, Split s) {
+  return (Canon){.kind = CANON_SPLIT, .type = t, .split = s};
+}
 static Canon of_sum(DType t, Sum s) { return (Canon){.kind = CANON_SUM, .type = t, .sum = s}; }
 
 static Expr normalize(Tirc *c, const Canon *v) {
@@ -26,7 +28,9 @@ static Expr normalize(Tirc *c, const Canon *v) {
   }
 }
 
-static Split atom(Expr e) { return (Split){.index = e, .lower = 1, .upper = SPLIT_INF, .scale = 1}; }
+static Split atom(Expr e) {
+  return (Split){.index = e, .lower = 1, .upper = SPLIT_INF, .scale = 1};
+}
 
 static Split to_split(Tirc *c, const Canon *v) {
   if (v->kind == CANON_SPLIT) return v->split;
@@ -65,8 +69,10 @@ static bool folded(Tirc *c, Expr e, const Canon *a, const Canon *b, Canon *out) 
   if (!ca && !cb) return false;
   if (ca && cb) {
     Expr args[2] = {a->e, b->e}, r = tirc_fold(c, e->op, e->dtype, 2, args);
-    if (r) *out = plain(r);
-    else *out = plain_node(c, e, a, b);
+    if (r)
+      *out = plain(r);
+    else
+      *out = plain_node(c, e, a, b);
     return true;
   }
   const Canon *other = ca ? b : a;
@@ -80,7 +86,8 @@ static bool folded(Tirc *c, Expr e, const Canon *a, const Canon *b, Canon *out) 
   return zero;
 }
 
-/* --- sums and products --------------------------------------------------------------------------------- */
+/* --- sums and products
+ * --------------------------------------------------------------------------------- */
 
 static Canon add_or_sub(Simplifier *s, Expr e) {
   Tirc *c = s->a->c;
@@ -115,7 +122,8 @@ static Canon multiply(Simplifier *s, Expr e) {
   return a.kind == CANON_SUM ? of_sum(e->dtype, sum) : of_split(e->dtype, sum.at[0]);
 }
 
-/* --- division by a constant ---------------------------------------------------------------------------- */
+/* --- division by a constant
+ * ---------------------------------------------------------------------------- */
 
 static Split with_mode(Tirc *c, DType t, Split s, bool down) {
   if (!tirc_split_mode_fits(&s, down)) s = atom(tirc_split_expr(c, t, &s, 1));
@@ -133,7 +141,8 @@ static Split divide_split(Simplifier *sim, DType t, Split s, int64_t by, bool do
   }
   int64_t lower;
   bool scaled = s.scale > 0 && by % s.scale == 0 &&
-                !__builtin_mul_overflow(s.lower, by / s.scale, &lower) && lower <= tirc_dtype_max(t);
+                !__builtin_mul_overflow(s.lower, by / s.scale, &lower) &&
+                lower <= tirc_dtype_max(t);
   if (scaled) {
     if (s.upper != SPLIT_INF && s.upper <= lower) return atom(tirc_lit(c, t, 0));
     if (s.upper != SPLIT_INF && s.upper % lower != 0) {
@@ -161,7 +170,8 @@ static Split remainder_split(Simplifier *sim, DType t, Split s, int64_t by, bool
   }
   int64_t upper;
   bool scaled = s.scale > 0 && by % s.scale == 0 &&
-                !__builtin_mul_overflow(s.lower, by / s.scale, &upper) && upper <= tirc_dtype_max(t);
+                !__builtin_mul_overflow(s.lower, by / s.scale, &upper) &&
+                upper <= tirc_dtype_max(t);
   if (scaled && s.upper == SPLIT_INF) {
     s.upper = upper;
     return s;
@@ -193,7 +203,8 @@ static bool within(Simplifier *s, Expr e, int64_t by) {
 
 /* 0 <= e < by, by comparing. */
 static bool below(Simplifier *s, Expr e, int64_t by, bool known_nonnegative) {
-  return tirc_compare_const(s, e, by) == CMP_LT && (known_nonnegative || tirc_can_prove_ge(s->a, e, 0));
+  return tirc_compare_const(s, e, by) == CMP_LT &&
+         (known_nonnegative || tirc_can_prove_ge(s->a, e, 0));
 }
 
 static bool both_nonnegative(Simplifier *s, DType t, const Sum *x, const Sum *y) {
@@ -294,7 +305,8 @@ static bool cancel_factors(Tirc *c, Expr *a, Expr *b, Expr *scale) {
   for (int i = 0; i < left.n; i++)
     if (left.at[i]) top = tirc_mul(c, top, left.at[i]);
   if (ca / g > tirc_dtype_max(t) || ca / g < tirc_dtype_min(t)) return false;
-  if (cb / g > tirc_dtype_max(t) || cb / g < tirc_dtype_min(t) || g > tirc_dtype_max(t)) return false;
+  if (cb / g > tirc_dtype_max(t) || cb / g < tirc_dtype_min(t) || g > tirc_dtype_max(t))
+    return false;
   *a = tirc_mul(c, top, tirc_lit(c, t, ca / g));
   *b = tirc_mul(c, rest, tirc_lit(c, t, cb / g));
   *scale = tirc_mul(c, common, tirc_lit(c, t, g));
@@ -325,7 +337,9 @@ static Canon divide(Simplifier *s, Expr e) {
   return plain(tirc_binary(c, e->op, x, y));
 }
 
-/* --- casts ------------------------------------------------------------------------------------------------ */
+/* --- casts
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static bool fits_type(Simplifier *s, DType t, Expr e) {
   Bound b = tirc_const_bound(s->a, e);
@@ -345,8 +359,8 @@ static bool split_casts(Simplifier *s, DType from, DType to, const Split *split)
   return fits_type(s, to, tirc_split_expr(c, from, &part, 1));
 }
 
-/* Whether a cast of the sum may be moved to its terms: widening always may; narrowing when no partial
- * sum leaves the type. */
+/* Whether a cast of the sum may be moved to its terms: widening always may; narrowing when no
+ * partial sum leaves the type. */
 static bool sum_casts(Simplifier *s, DType from, DType to, const Sum *sum) {
   if (to.bits >= from.bits) return true;
   Bound total = {sum->base, sum->base};
@@ -375,7 +389,8 @@ static Canon cast(Simplifier *s, Expr e) {
   return of_sum(e->dtype, sum);
 }
 
-/* --- comparison -------------------------------------------------------------------------------------------- */
+/* --- comparison
+ * -------------------------------------------------------------------------------------------- */
 
 /* a < b, as a sum < 0 whose coefficients have a common divisor d apart from one small or remainder
  * term: x*d + y < c*d with -d < y < d is x < c. */
@@ -401,7 +416,7 @@ static Expr less(Simplifier *s, Expr e) {
   int64_t lower;
   if (tirc_prove(s->a, tirc_lt(c, rest, tirc_lit(c, t, d))) &&
       tirc_prove(s->a, tirc_lt(c, tirc_lit(c, t, -d), rest))) {
-    /* y < 0 may still borrow: x*d + y < c*d is x < c only for y >= 0, else x <= c for y > -d ... */
+    /* a negative y borrows from x: with x == c, x*d + y < c*d holds and x < c does not */
     if (!tirc_can_prove_ge(s->a, rest, 0)) return tirc_rewrite_node(s, e);
     tirc_sum_divide(&divisible, d);
     return tirc_rewrite_node(s, tirc_lt(c, tirc_sum_expr(c, t, &divisible), zero));
@@ -411,13 +426,15 @@ static Expr less(Simplifier *s, Expr e) {
     tirc_sum_divide(&divisible, d);
     Expr high = tirc_floormod(c, tirc_floordiv(c, one->index, tirc_lit(c, t, lower)),
                               tirc_lit(c, t, one->upper / lower));
-    return tirc_rewrite_node(
-        s, tirc_lt(c, tirc_add(c, tirc_sum_expr(c, t, &divisible), high), zero));
+    return tirc_rewrite_node(s,
+                             tirc_lt(c, tirc_add(c, tirc_sum_expr(c, t, &divisible), high), zero));
   }
   return tirc_rewrite_node(s, e);
 }
 
-/* --- the walk ------------------------------------------------------------------------------------------------ */
+/* --- the walk
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static Canon mutate(Simplifier *s, Expr e) {
   bool index = tirc_is_index(e->dtype);

@@ -8,14 +8,16 @@
 /* e as base + offset. */
 static Expr split_offset(Expr e, int64_t *offset) {
   *offset = 0;
-  if ((e->op == OP_ADD || e->op == OP_SUB) && e->args[1]->op == OP_INT && e->args[1]->u.i != INT64_MIN) {
+  if ((e->op == OP_ADD || e->op == OP_SUB) && e->args[1]->op == OP_INT &&
+      e->args[1]->u.i != INT64_MIN) {
     *offset = e->op == OP_ADD ? e->args[1]->u.i : -e->args[1]->u.i;
     return e->args[0];
   }
   return e;
 }
 
-/* --- learning ---------------------------------------------------------------------------------------- */
+/* --- learning
+ * ---------------------------------------------------------------------------------------- */
 
 static KnownDiff known_diff(Expr x, Expr y, int64_t lo, int64_t hi, bool differ, bool *ok) {
   int64_t p, q, shift;
@@ -121,7 +123,8 @@ void tirc_learn_condition(Analyzer *a, Expr cond) {
       vec_push(a->c, a->literals, simplified.at[i]);
 }
 
-/* --- comparing --------------------------------------------------------------------------------------- */
+/* --- comparing
+ * --------------------------------------------------------------------------------------- */
 
 int tirc_compare_const(Simplifier *s, Expr x, int64_t v) {
   Expr d = tirc_simplifier_visit(s, x);

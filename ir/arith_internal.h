@@ -1,8 +1,8 @@
 /* What the files of arith share. See arith.h for what is offered.
  *
  * Two simplifiers work together, as in TVM: the rewriter applies pattern rules (arith_rules.c) from
- * the leaves up; the canonical simplifier keeps sums of splits while it walks and shares the rules for
- * everything that is no sum. `Simplifier` says which of the two a walk is. */
+ * the leaves up; the canonical simplifier keeps sums of splits while it walks and shares the rules
+ * for everything that is no sum. `Simplifier` says which of the two a walk is. */
 #ifndef TIRC_IR_ARITH_INTERNAL_H
 #define TIRC_IR_ARITH_INTERNAL_H
 
@@ -37,9 +37,9 @@ typedef struct ConstraintMark {
 
 struct Analyzer {
   Tirc *c;
-  PtrMap vars;                 /* to VarInfo * */
-  VEC(KnownDiff) range_diffs;  /* from ranges of variables */
-  VEC(Expr) literals;          /* conditions that are true */
+  PtrMap vars;                /* to VarInfo * */
+  VEC(KnownDiff) range_diffs; /* from ranges of variables */
+  VEC(Expr) literals;         /* conditions that are true */
   VEC(KnownBound) bounds;
   VEC(KnownModular) modulars;
   VEC(KnownDiff) diffs;
@@ -54,15 +54,7 @@ typedef struct Simplifier {
 } Simplifier;
 
 /* What comparing two expressions tells: the set of outcomes that are possible. */
-enum {
-  CMP_EQ = 1,
-  CMP_LT = 2,
-  CMP_LE = 3,
-  CMP_GT = 4,
-  CMP_GE = 5,
-  CMP_NE = 6,
-  CMP_UNKNOWN = 7
-};
+enum { CMP_EQ = 1, CMP_LT = 2, CMP_LE = 3, CMP_GT = 4, CMP_GE = 5, CMP_NE = 6, CMP_UNKNOWN = 7 };
 /* A comparison of two expressions that differ by known bounds. */
 int tirc_compare(Simplifier *s, Expr x, Expr y);
 int tirc_compare_const(Simplifier *s, Expr x, int64_t v);
@@ -80,11 +72,13 @@ Expr tirc_rewrite(Analyzer *a, Expr e);   /* TVM's rewrite_simplify */
 Expr tirc_canonical(Analyzer *a, Expr e); /* TVM's canonical_simplify */
 Expr tirc_simplify_steps(Analyzer *a, Expr e, int steps);
 Expr tirc_negate_condition(Tirc *c, Expr e); /* not e, pushed to the comparisons */
-Expr tirc_rebuild(Tirc *c, Expr e, const Expr *args); /* e with other args; e itself when the same */
+Expr tirc_rebuild(Tirc *c, Expr e,
+                  const Expr *args); /* e with other args; e itself when the same */
 
 bool tirc_can_prove_ge(Analyzer *a, Expr e, int64_t v); /* by constant bounds alone */
 
-/* --- rules ---------------------------------------------------------------------------------------- */
+/* --- rules
+ * ---------------------------------------------------------------------------------------- */
 
 /* A rewrite rule in prefix notation: see arith_rules.c. */
 typedef struct Rule {
@@ -118,7 +112,8 @@ extern const RuleList tirc_rules[RULES_COUNT];
 /* The first rule of the set that matches e, applied; NULL when none does. */
 Expr tirc_apply_rules(Simplifier *s, RuleSet set, Expr e);
 
-/* --- small things ----------------------------------------------------------------------------------- */
+/* --- small things
+ * ----------------------------------------------------------------------------------- */
 
 static inline bool tirc_is_index(DType t) {
   return t.code == TYPE_INT && t.lanes == 1 && (t.bits == 32 || t.bits == 64);
@@ -128,7 +123,9 @@ static inline int64_t tirc_floordiv64(int64_t a, int64_t b) {
   int64_t q = a / b;
   return (a % b != 0 && (a % b < 0) != (b < 0)) ? q - 1 : q;
 }
-static inline int64_t tirc_floormod64(int64_t a, int64_t b) { return b == -1 ? 0 : a - tirc_floordiv64(a, b) * b; }
+static inline int64_t tirc_floormod64(int64_t a, int64_t b) {
+  return b == -1 ? 0 : a - tirc_floordiv64(a, b) * b;
+}
 /* gcd where 0 counts as "no restriction"; of absolute values. */
 int64_t tirc_gcd(int64_t a, int64_t b);
 /* The factors of a product, constants multiplied up: false on overflow. */
@@ -137,7 +134,8 @@ void tirc_unpack(Tirc *c, Op op, Expr e, ExprVec *out);
 /* a * b with its constant factors gathered at the end. */
 Expr tirc_mul_normalize(Tirc *c, Expr a, Expr b);
 
-/* --- iterator maps ---------------------------------------------------------------------------------- */
+/* --- iterator maps
+ * ---------------------------------------------------------------------------------- */
 
 /* Which splits refer to a mark, in order of appearance. */
 typedef struct MarkSplits {

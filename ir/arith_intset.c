@@ -1,6 +1,6 @@
-/* Interval arithmetic over expressions. An end of an interval is an expression in the variables that
- * stay fixed; a NULL end is infinite. Operators relax: the result holds every value that the operands'
- * intervals allow. */
+/* Interval arithmetic over expressions. An end of an interval is an expression in the variables
+ * that stay fixed; a NULL end is infinite. Operators relax: the result holds every value that the
+ * operands' intervals allow. */
 #include "arith_internal.h"
 
 typedef struct Evaluator {
@@ -52,7 +52,8 @@ Range tirc_range_of_set(Analyzer *a, IntSet s, Range fallback) {
   return (Range){tirc_simplify(a, s.min), tirc_simplify(a, tirc_sub(c, end, s.min))};
 }
 
-/* --- operators ------------------------------------------------------------------------------------------- */
+/* --- operators
+ * ------------------------------------------------------------------------------------------- */
 
 /* x op k for an operation that is monotonic in x, rising when k >= 0. */
 static IntSet by_sign(Analyzer *a, Op op, IntSet x, Expr k) {
@@ -126,16 +127,20 @@ static IntSet combine(Analyzer *a, Expr e, IntSet x, IntSet y) {
   case OP_TRUNCMOD:
   case OP_FLOORMOD: return remainder_set(a, op, x, y);
   case OP_MIN:
-    return (IntSet){least(c, x.min, y.min),
-                    x.max && y.max ? tirc_min(c, x.max, y.max) : x.max ? x.max : y.max};
+    return (IntSet){least(c, x.min, y.min), x.max && y.max ? tirc_min(c, x.max, y.max)
+                                            : x.max        ? x.max
+                                                           : y.max};
   case OP_MAX:
-    return (IntSet){x.min && y.min ? tirc_max(c, x.min, y.min) : x.min ? x.min : y.min,
+    return (IntSet){x.min && y.min ? tirc_max(c, x.min, y.min)
+                    : x.min        ? x.min
+                                   : y.min,
                     greatest(c, x.max, y.max)};
   default: return (IntSet){tirc_bool(c, false), tirc_bool(c, true)};
   }
 }
 
-/* --- evaluation -------------------------------------------------------------------------------------------- */
+/* --- evaluation
+ * -------------------------------------------------------------------------------------------- */
 
 static IntSet eval(Evaluator *v, Expr e);
 
@@ -154,7 +159,8 @@ static IntSet eval_variable(Evaluator *v, Expr var) {
 static IntSet eval(Evaluator *v, Expr e) {
   if (e->op == OP_INT) return point(e);
   if (e->op == OP_VAR) return eval_variable(v, e);
-  if (e->op >= OP_ADD && e->op <= OP_OR && e->op != OP_DIV && tirc_dtype_is_int(e->args[0]->dtype)) {
+  if (e->op >= OP_ADD && e->op <= OP_OR && e->op != OP_DIV &&
+      tirc_dtype_is_int(e->args[0]->dtype)) {
     IntSet x = eval(v, e->args[0]), y = eval(v, e->args[1]);
     if (is_point(x) && is_point(y) && x.min == e->args[0] && y.min == e->args[1]) return point(e);
     return combine(v->a, e, x, y);
@@ -181,7 +187,8 @@ IntSet tirc_eval_set(Analyzer *a, Expr e, const PtrMap *dom) {
   return eval(&v, e);
 }
 
-/* --- conditions --------------------------------------------------------------------------------------------- */
+/* --- conditions
+ * --------------------------------------------------------------------------------------------- */
 
 /* e == *coeff * var + *rest with a constant coefficient != 0. */
 static bool linear_in(Analyzer *a, Expr e, Expr var, int64_t *coeff, Expr *rest) {

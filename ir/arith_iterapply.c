@@ -2,7 +2,8 @@
  * outer and an inner part, inverted. */
 #include "arith_internal.h"
 
-/* --- as expressions ------------------------------------------------------------------------------------- */
+/* --- as expressions
+ * ------------------------------------------------------------------------------------- */
 
 Expr tirc_iter_split_expr(Analyzer *a, const IterSplit *s) {
   Tirc *c = a->c;
@@ -23,24 +24,24 @@ Expr tirc_iter_split_expr(Analyzer *a, const IterSplit *s) {
 
 Expr tirc_iter_sum_expr(Analyzer *a, const IterSum *sum) {
   Expr e = tirc_lit(a->c, sum->base->dtype, 0);
-  for (int i = 0; i < sum->n; i++)
-    e = tirc_add(a->c, e, tirc_iter_split_expr(a, &sum->args[i]));
+  for (int i = 0; i < sum->n; i++) e = tirc_add(a->c, e, tirc_iter_split_expr(a, &sum->args[i]));
   return tirc_add(a->c, e, sum->base);
 }
 
 void tirc_iter_map_simplify(Analyzer *a, int n, const Expr *indices, int n_vars, const Expr *vars,
-                            const Range *doms, Expr predicate, IterLevel level, bool simplify_trivial,
-                            Expr *out) {
+                            const Range *doms, Expr predicate, IterLevel level,
+                            bool simplify_trivial, Expr *out) {
   const IterMap *map = tirc_detect_iter_map(a, n, indices, n_vars, vars, doms, predicate, level,
                                             simplify_trivial, NULL);
   bool constrained = predicate && !tirc_is_true(predicate);
   if (!map && constrained && level != ITER_LEVEL_BIJECTIVE)
-    map = tirc_detect_iter_map(a, n, indices, n_vars, vars, doms, NULL, level, simplify_trivial, NULL);
-  for (int i = 0; i < n; i++)
-    out[i] = map ? tirc_iter_sum_expr(a, &map->indices[i]) : indices[i];
+    map = tirc_detect_iter_map(a, n, indices, n_vars, vars, doms, NULL, level, simplify_trivial,
+                               NULL);
+  for (int i = 0; i < n; i++) out[i] = map ? tirc_iter_sum_expr(a, &map->indices[i]) : indices[i];
 }
 
-/* --- subspace division ------------------------------------------------------------------------------------ */
+/* --- subspace division
+ * ------------------------------------------------------------------------------------ */
 
 /* One side of a division: a split, or a sum. */
 typedef struct Part {
@@ -106,8 +107,8 @@ static IterSplit as_split(Tirc *c, const Part *p) {
 
 static Division divide_sum(Divider *d, const IterSum *sum, Expr mark_extent);
 
-/* Splits of a fused mark: those below the boundary between outer and inner belong to the inner part.
- * The boundary must fall between two splits. */
+/* Splits of a fused mark: those below the boundary between outer and inner belong to the inner
+ * part. The boundary must fall between two splits. */
 static bool divide_mark(Divider *d, const IterMark *mark, const Division *whole, MarkSplits *m) {
   Tirc *c = d->c;
   int n = m->splits.n;
@@ -117,7 +118,8 @@ static bool divide_mark(Divider *d, const IterMark *mark, const Division *whole,
   Expr expected = tirc_lit(c, mark->extent->dtype, 1);
   for (int i = 0; i < n; i++) {
     int j = 0;
-    while (j < n && (used[j] || !tirc_prove_equal(d->a, m->splits.at[j]->lower_factor, expected))) j++;
+    while (j < n && (used[j] || !tirc_prove_equal(d->a, m->splits.at[j]->lower_factor, expected)))
+      j++;
     if (j == n) return false;
     used[j] = true;
     order[i] = m->splits.at[j];
@@ -216,8 +218,10 @@ static Division divide_sum(Divider *d, const IterSum *sum, Expr mark_extent) {
     /* overlapping terms cannot be told apart */
     if (i < sum->n - 1 && !tirc_prove_equal(d->a, sum->args[i].scale, extent)) return give_up(d);
     IterSplit s = as_split(c, r.side == SIDE_INNER ? &r.inner : &r.outer);
-    if (r.side == SIDE_INNER) inner[n_inner++] = s;
-    else outer[n_outer++] = s;
+    if (r.side == SIDE_INNER)
+      inner[n_inner++] = s;
+    else
+      outer[n_outer++] = s;
     extent = tirc_mul(c, extent, s.extent);
   }
   if (!unit_scale) return give_up(d);
@@ -255,7 +259,8 @@ const SubspaceDivision *tirc_subspace_divide(Analyzer *a, int n, const Expr *bin
   return out;
 }
 
-/* --- inversion ------------------------------------------------------------------------------------------- */
+/* --- inversion
+ * ------------------------------------------------------------------------------------------- */
 
 /* Values flow from the outputs back to the iterators; a node is visited when all that use it have
  * been, so the order is the reverse of a post-order walk. */
@@ -327,7 +332,9 @@ void tirc_inverse_iter_map(Analyzer *a, const IterMap *map, const Expr *outputs,
   for (int i = 0; i < map->n; i++) walk_sum(&v, &map->indices[i]);
   for (int i = 0; i < map->n; i++) accumulate(&v, &map->indices[i], outputs[i]);
   for (int i = v.order.n - 1; i >= 0; i--) {
-    if (v.order.at[i].sum) propagate_sum(&v, v.order.at[i].sum);
-    else propagate_split(&v, v.order.at[i].split, inverse);
+    if (v.order.at[i].sum)
+      propagate_sum(&v, v.order.at[i].sum);
+    else
+      propagate_split(&v, v.order.at[i].split, inverse);
   }
 }

@@ -5,8 +5,8 @@
  * Starting at the smallest scale, each further split must have the scale that the extents so far
  * demand. Where a predicate bounds a partial sum (j*3 + k < 10), that partial sum counts as one
  * iterator of the smaller extent. If bijectivity is not asked for, scales may also fall behind
- * (overlap is then accounted for in the extent). The result is cached by the flattened list of splits,
- * so that equal sums become the same mark. */
+ * (overlap is then accounted for in the extent). The result is cached by the flattened list of
+ * splits, so that equal sums become the same mark. */
 #include "arith_itermap.h"
 
 #include <stdio.h>
@@ -91,7 +91,8 @@ static int first_unit_extent(const IterSum *s) {
   return i;
 }
 
-/* The split with exactly that scale; unit extents win, they do not change the scale that comes next. */
+/* The split with exactly that scale; unit extents win, they do not change the scale that comes
+ * next. */
 static int find_exact(IterRewriter *r, const IterSum *s, const bool *used, Expr scale,
                       const IterMark *source, int last, int first_unit) {
   int match = -1;
@@ -149,7 +150,8 @@ static bool combine_same_source(IterRewriter *r, IterSum *sum) {
     used[at] = true;
     IterSplit low = sum->args[at];
     for (;;) {
-      at = find_exact(r, sum, used, tirc_mul_normalize(c, low.extent, low.scale), source, last, unit);
+      at = find_exact(r, sum, used, tirc_mul_normalize(c, low.extent, low.scale), source, last,
+                      unit);
       if (at < 0) break;
       IterSplit high = sum->args[at];
       if (!tirc_prove_equal(r->a, high.lower_factor,
@@ -226,8 +228,8 @@ static bool gather(Fusion *f, int base) {
   Tirc *c = r->c;
   int unit = first_unit_extent(&f->sum);
   for (int taken = 0; taken < f->sum.n;) {
-    int at = taken == 0 ? base
-                        : find_exact(r, &f->sum, f->used, f->expected, NULL, f->sum.n - 1, unit);
+    int at =
+        taken == 0 ? base : find_exact(r, &f->sum, f->used, f->expected, NULL, f->sum.n - 1, unit);
     Expr scale = f->expected;
     bool exact = at >= 0;
     if (!exact && r->level != ITER_LEVEL_BIJECTIVE && tirc_is_int(f->base_scale, 1)) {
@@ -284,8 +286,7 @@ bool tirc_iter_fuse(IterRewriter *r, IterSum sum, bool early, IterSum *out) {
     IterMark *fresh = tirc_new(c, IterMark);
     fresh->sum = tirc_new(c, IterSum);
     *fresh->sum = structured;
-    fresh->extent =
-        tirc_add(c, tirc_binary(c, OP_TRUNCDIV, f.expected, f.base_scale), f.tail);
+    fresh->extent = tirc_add(c, tirc_binary(c, OP_TRUNCDIV, f.expected, f.base_scale), f.tail);
     mark = fresh;
     FusedIter it = {flattened, structured, mark, f.extra_base, mark->extent};
     vec_push(c, r->fused, it);
@@ -295,7 +296,8 @@ bool tirc_iter_fuse(IterRewriter *r, IterSum sum, bool early, IterSum *out) {
   return true;
 }
 
-/* --- independence ------------------------------------------------------------------------------------- */
+/* --- independence
+ * ------------------------------------------------------------------------------------- */
 
 static bool is_padded(IterRewriter *r, const IterMark *mark, const IterMark **origin) {
   for (int i = 0; i < r->paddings.n; i++)
@@ -304,7 +306,8 @@ static bool is_padded(IterRewriter *r, const IterMark *mark, const IterMark **or
 }
 
 /* The unused split with the smallest lower factor that all others are multiples of; -1: none. */
-static int skip_to(IterRewriter *r, int n, const IterSplit *const *s, const bool *used, Expr expected) {
+static int skip_to(IterRewriter *r, int n, const IterSplit *const *s, const bool *used,
+                   Expr expected) {
   int best = -1;
   for (int i = 0; i < n; i++) {
     if (used[i]) continue;
@@ -342,32 +345,14 @@ static bool check_mark(IterRewriter *r, const IterMark *mark, int n, const IterS
   return divides && reached;
 }
 
-static bool mark_contains(const IterMark *mark, const IterMark *part) {
-  if (mark == part) return true;
-  for (int i = 0; mark->sum && i < mark->sum->n; i++)
-    if (mark_contains(mark->sum->args[i].source, part)) return true;
-  return false;
-}
-
-/* Whether the indices use a mark only below constrained sums. */
-static bool is_governed(IterRewriter *r, SplitCollector *k, const IterMark *mark) {
-  for (int i = 0; i < r->constrained.n; i++) {
-    const IterMark *whole = r->fused.at[r->constrained.at[i]].mark;
-    if (tirc_mark_splits(k, whole) && mark_contains(whole, mark)) return true;
-  }
-  return false;
-}
-
-/* A predicate that cuts a sum cuts its terms too: indices that use the terms without the sum, and
- * without a larger constrained sum, are not independent, unless the bound cuts nothing. */
+/* A predicate that cuts a sum cuts its terms too: indices that use the terms without the sum are
+ * not independent, unless the bound cuts nothing. */
 static bool constraint_respected(IterRewriter *r, SplitCollector *k, const FusedIter *it) {
   if (tirc_mark_splits(k, it->mark)) return true;
-  bool loose = false;
-  for (int i = 0; i < it->flattened.n; i++) {
-    const IterMark *m = it->flattened.args[i].source;
-    loose = loose || (tirc_mark_splits(k, m) && !is_governed(r, k, m));
-  }
-  return !loose || tirc_prove_equal(r->a, it->mark->extent, it->full_extent);
+  bool used = false;
+  for (int i = 0; i < it->flattened.n; i++)
+    used = used || tirc_mark_splits(k, it->flattened.args[i].source);
+  return !used || tirc_prove_equal(r->a, it->mark->extent, it->full_extent);
 }
 
 bool tirc_iter_check(IterRewriter *r, int n, const IterSum *sums) {
@@ -381,8 +366,9 @@ bool tirc_iter_check(IterRewriter *r, int n, const IterSum *sums) {
   for (int i = 0; i < k.marks.n; i++) {
     MarkSplits *m = &k.marks.at[i];
     if (!check_mark(r, m->mark, m->splits.n, m->splits.at)) {
-      const char *name = m->mark->var ? m->mark->var->op == OP_VAR ? m->mark->var->u.s : "an iterator"
-                                      : "a fused iterator";
+      const char *name = m->mark->var
+                             ? m->mark->var->op == OP_VAR ? m->mark->var->u.s : "an iterator"
+                             : "a fused iterator";
       tirc_iter_fail(r, "the uses of %s overlap or do not cover it evenly", name);
       return false;
     }
@@ -391,13 +377,15 @@ bool tirc_iter_check(IterRewriter *r, int n, const IterSum *sums) {
   for (int i = 0; i < r->inputs.n; i++)
     if (!tirc_mark_splits(&k, r->inputs.at[i]) && !tirc_is_int(r->inputs.at[i]->extent, 1)) {
       Expr var = r->inputs.at[i]->var;
-      tirc_iter_fail(r, "the iterator %s is not used", var->op == OP_VAR ? var->u.s : "with an offset");
+      tirc_iter_fail(r, "the iterator %s is not used",
+                     var->op == OP_VAR ? var->u.s : "with an offset");
       return false;
     }
   return true;
 }
 
-/* --- splits by mark -------------------------------------------------------------------------------------- */
+/* --- splits by mark
+ * -------------------------------------------------------------------------------------- */
 
 MarkSplits *tirc_mark_splits(SplitCollector *k, const IterMark *mark) {
   for (int i = 0; i < k->marks.n; i++)

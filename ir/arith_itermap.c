@@ -1,20 +1,19 @@
-/* Iterator map detection (TVM's DetectIterMap): are the indices independent quasi-affine functions of
- * the iterators, i.e. sums of non-overlapping splits of them?
+/* Iterator map detection (TVM's DetectIterMap): are the indices independent quasi-affine functions
+ * of the iterators, i.e. sums of non-overlapping splits of them?
  *
  * The predicate first narrows the iterators (or, for bounds on sums, registers constrained sums).
- * Then each index is rewritten bottom up: variables become splits of marks, + and - add sums, * scales,
- * // and % split the fused mark further (arith_itersplit.c pads it where the divisor does not divide).
- * At the end every mark's splits must fit together without overlap (arith_iterfuse.c). */
+ * Then each index is rewritten bottom up: variables become splits of marks, + and - add sums, *
+ * scales,
+ * // and % split the fused mark further (arith_itersplit.c pads it where the divisor does not
+ * divide). At the end every mark's splits must fit together without overlap (arith_iterfuse.c). */
 #include "arith_itermap.h"
 
-
-/* --- rewriting an index ----------------------------------------------------------------------------- */
+/* --- rewriting an index
+ * ----------------------------------------------------------------------------- */
 
 static bool is_iter(const IterValue *v) { return v->e == NULL; }
 static IterValue free_of_iters(Expr e) { return (IterValue){.e = e}; }
-static IterSum as_sum(const IterValue *v) {
-  return v->e ? (IterSum){0, NULL, v->e} : v->sum;
-}
+static IterSum as_sum(const IterValue *v) { return v->e ? (IterSum){0, NULL, v->e} : v->sum; }
 
 static bool uses_iters(IterRewriter *r, Expr e) {
   for (int i = 0; i < r->vars.n; i++)
@@ -27,9 +26,9 @@ static IterSum add_split(IterRewriter *r, IterSum sum, IterSplit s, Op op) {
   IterSplit *at = tirc_new_array(c, IterSplit, sum.n + 1);
   if (sum.n) memcpy(at, sum.args, (size_t)sum.n * sizeof *at);
   int i = 0;
-  while (i < sum.n && !(at[i].source == s.source &&
-                        tirc_expr_same(at[i].lower_factor, s.lower_factor) &&
-                        tirc_expr_same(at[i].extent, s.extent)))
+  while (i < sum.n &&
+         !(at[i].source == s.source && tirc_expr_same(at[i].lower_factor, s.lower_factor) &&
+           tirc_expr_same(at[i].extent, s.extent)))
     i++;
   Expr before = i < sum.n ? at[i].scale : tirc_lit(c, s.scale->dtype, 0);
   s.scale = tirc_binary(c, op, before, s.scale);
@@ -107,7 +106,8 @@ static IterValue value_of(IterRewriter *r, Expr e) {
                 e->op == OP_FLOORMOD;
   if (affine && tirc_is_index(e->dtype)) return binary_value(r, e);
   if (uses_iters(r, e))
-    tirc_iter_fail(r, "an iterator stands in %s, which is no affine operation", tirc_ops[e->op].name);
+    tirc_iter_fail(r, "an iterator stands in %s, which is no affine operation",
+                   tirc_ops[e->op].name);
   return free_of_iters(e);
 }
 
@@ -124,7 +124,8 @@ static IterSum rewrite_index(IterRewriter *r, Expr e) {
   return sum;
 }
 
-/* --- constraints ------------------------------------------------------------------------------------- */
+/* --- constraints
+ * ------------------------------------------------------------------------------------- */
 
 /* lower <= iter < upper; either bound may be missing. */
 typedef struct Constraint {
@@ -188,8 +189,10 @@ static bool add_comparison(Tirc *c, Expr e, Domain *d, ConstraintVec *out) {
   Expr iter = right ? rhs : lhs, bound = right ? lhs : rhs, one = tirc_lit(c, bound->dtype, 1);
   bool is_upper = greater == right; /* bound > iter, or iter < bound */
   Expr lower = NULL, upper = NULL;
-  if (is_upper) upper = equal ? tirc_add(c, bound, one) : bound;
-  else lower = equal ? bound : tirc_add(c, bound, one);
+  if (is_upper)
+    upper = equal ? tirc_add(c, bound, one) : bound;
+  else
+    lower = equal ? bound : tirc_add(c, bound, one);
   for (int i = 0; i < d->n; i++)
     if (iter == d->vars[i]) {
       constrain_variable(c, d, i, lower, upper);
@@ -207,7 +210,8 @@ static bool add_constraints(Tirc *c, Expr pred, Domain *d, ConstraintVec *out) {
   return tirc_is_true(pred) || add_comparison(c, pred, d, out);
 }
 
-/* Small constraints first: a sum's constraint must be known before that of a sum that contains it. */
+/* Small constraints first: a sum's constraint must be known before that of a sum that contains it.
+ */
 static void sort_constraints(ConstraintVec *v) {
   for (int i = 1; i < v->n; i++) {
     Constraint moving = v->at[i];
@@ -215,6 +219,29 @@ static void sort_constraints(ConstraintVec *v) {
     for (; j > 0 && moving.size < v->at[j - 1].size; j--) v->at[j] = v->at[j - 1];
     v->at[j] = moving;
   }
+}
+
+/* The fused iterator that a fused sum is: its own, or, when it only wraps a whole other one (as in
+ * f // 5 * 5 + f % 5), that one. -1: none. */
+static int fused_iter_of(IterRewriter *r, const IterSum *fused) {
+  const IterMark *mark = fused->args[0].source;
+  const IterSum *sum = mark->sum;
+  bool wraps = sum && sum->n == 1 && tirc_is_int(sum->base, 0) &&
+               tirc_is_int(sum->args[0].scale, 1) && tirc_is_int(sum->args[0].lower_factor, 1) &&
+               tirc_prove_equal(r->a, sum->args[0].extent, sum->args[0].source->extent);
+  int at = -1;
+  for (int i = 0; i < r->fused.n; i++) {
+    const FusedIter *it = &r->fused.at[i];
+    if (wraps && it->mark == sum->args[0].source && tirc_is_int(it->offset, 0)) return i;
+    if (r->fused.at[i].mark == mark) at = i;
+  }
+  return at;
+}
+
+static bool is_constrained(IterRewriter *r, int at) {
+  for (int i = 0; i < r->constrained.n; i++)
+    if (r->constrained.at[i] == at) return true;
+  return false;
 }
 
 static void apply_constraint(IterRewriter *r, const Constraint *k) {
@@ -227,8 +254,7 @@ static void apply_constraint(IterRewriter *r, const Constraint *k) {
   sum.base = zero;
   int at = -1;
   if (sum.n && tirc_iter_fuse(r, sum, false, &fused) && tirc_is_int(fused.args[0].scale, 1))
-    for (int i = 0; i < r->fused.n; i++)
-      if (r->fused.at[i].mark == fused.args[0].source) at = i;
+    at = fused_iter_of(r, &fused);
   if (at < 0) {
     tirc_iter_fail(r, "the predicate bounds something that is no fused iterator");
     return;
@@ -252,7 +278,7 @@ static void apply_constraint(IterRewriter *r, const Constraint *k) {
   mark->extent = tirc_sub(c, max, min);
   it->mark = mark;
   it->offset = min;
-  vec_push(c, r->constrained, at);
+  if (!is_constrained(r, at)) vec_push(c, r->constrained, at);
 }
 
 /* Two constrained sums must be nested or disjoint. */
@@ -272,7 +298,8 @@ static bool constraints_nest(IterRewriter *r) {
   return true;
 }
 
-/* --- detection ------------------------------------------------------------------------------------------ */
+/* --- detection
+ * ------------------------------------------------------------------------------------------ */
 
 bool tirc_ranges_independent(Tirc *c, int n, const Expr *vars, const Range *doms) {
   PtrMap all = {0};

@@ -1,11 +1,10 @@
 /* Splitting an iterator by // and %, padding it where the divisor does not divide its extent.
  *
- * For i in [0, 18), i // 4 and i % 4 are splits of an iterator of extent 20 whose last two values do
- * not occur. All splits of one iterator must be padded alike; so indices are rewritten twice: the first
- * pass gathers the divisors and the paddings on the left that each iterator needs, the second one uses
- * them. */
+ * For i in [0, 18), i // 4 and i % 4 are splits of an iterator of extent 20 whose last two values
+ * do not occur. All splits of one iterator must be padded alike; so indices are rewritten twice:
+ * the first pass gathers the divisors and the paddings on the left that each iterator needs, the
+ * second one uses them. */
 #include "arith_itermap.h"
-
 
 bool tirc_iter_divisible(Analyzer *a, Expr x, Expr by) {
   int64_t v, k;
@@ -104,12 +103,13 @@ static Expr and_compare(Tirc *c, Expr needed, Op op, Expr x, Expr y, Expr also) 
 }
 
 /* The values of the padded iterator that the original one does not have. */
-static void extend_predicate(IterRewriter *r, const IterPadding *p, Expr left, Expr right, Expr edge) {
+static void extend_predicate(IterRewriter *r, const IterPadding *p, Expr left, Expr right,
+                             Expr edge) {
   Tirc *c = r->c;
   Expr source = tirc_iter_sum_expr(r->a, p->padded->sum), zero = tirc_lit(c, left->dtype, 0);
   Expr high = tirc_floordiv(c, source, p->factor), low = tirc_floormod(c, source, p->factor);
-  Expr before = and_compare(c, tirc_binary(c, OP_NE, left, zero), OP_LT, low, left,
-                            tirc_eq(c, high, zero));
+  Expr before =
+      and_compare(c, tirc_binary(c, OP_NE, left, zero), OP_LT, low, left, tirc_eq(c, high, zero));
   Expr after = and_compare(c, tirc_binary(c, OP_NE, right, zero), OP_GE, low,
                            tirc_floormod(c, edge, p->factor),
                            tirc_eq(c, high, tirc_floordiv(c, edge, p->factor)));
@@ -151,11 +151,13 @@ static bool use_padded(IterRewriter *r, IterPadding *p, const IterSplit *s, Expr
   bool fits = tirc_iter_divisible(a, p->left, s->lower_factor);
   if (fits) {
     *left = tirc_floordiv(c, p->left, s->lower_factor);
-    fits = tirc_iter_divisible(a, tirc_simplify(a, tirc_sub(c, base, *left)), by) &&
-           covers_mark(r, s);
+    fits =
+        tirc_iter_divisible(a, tirc_simplify(a, tirc_sub(c, base, *left)), by) && covers_mark(r, s);
   }
-  if (!fits) tirc_iter_fail(r, "the splits of an iterator need different paddings");
-  else if (!p->padded) make_padded(r, p, s->source);
+  if (!fits)
+    tirc_iter_fail(r, "the splits of an iterator need different paddings");
+  else if (!p->padded)
+    make_padded(r, p, s->source);
   return fits;
 }
 
@@ -189,7 +191,8 @@ static bool pad(IterRewriter *r, IterSplit *s, Expr base, Expr by, Expr *left) {
   return true;
 }
 
-/* Divides a common factor of the scale out of the divisor. `done` is set when the result is known. */
+/* Divides a common factor of the scale out of the divisor. `done` is set when the result is known.
+ */
 static bool unscale(IterRewriter *r, Op op, IterSplit *s, Expr *base, Expr *by, bool *done,
                     IterValue *out) {
   Tirc *c = r->c;
@@ -267,8 +270,10 @@ static bool divide_remainder(IterRewriter *r, Op op, IterSplit s, Expr base, Exp
 bool tirc_iter_divide(IterRewriter *r, Op op, IterSplit s, Expr base, Expr by, IterValue *out) {
   Tirc *c = r->c;
   if (tirc_is_int(by, 1)) {
-    if (op == OP_FLOORMOD) *out = (IterValue){.e = tirc_lit(c, s.extent->dtype, 0)};
-    else *out = (IterValue){.sum = tirc_iter_one(c, s, base)};
+    if (op == OP_FLOORMOD)
+      *out = (IterValue){.e = tirc_lit(c, s.extent->dtype, 0)};
+    else
+      *out = (IterValue){.sum = tirc_iter_one(c, s, base)};
     return true;
   }
   if (!tirc_can_prove_ge(r->a, by, 1) && by->op == OP_INT) {

@@ -1,6 +1,6 @@
-/* Matching and building by the rules of arith_rules.c: one pass over a prefix string, no tree of the
- * pattern is ever made. A rule whose result or condition would leave int64 or the constants' type does
- * not apply. */
+/* Matching and building by the rules of arith_rules.c: one pass over a prefix string, no tree of
+ * the pattern is ever made. A rule whose result or condition would leave int64 or the constants'
+ * type does not apply. */
 #include "arith_internal.h"
 
 enum { N_VARS = 7, N_CONSTS = 3 };
@@ -20,11 +20,11 @@ typedef struct Sign {
   int arity;
 } Sign;
 static const Sign signs[] = {
-    {'+', OP_ADD, 2},      {'-', OP_SUB, 2},      {'*', OP_MUL, 2}, {'/', OP_FLOORDIV, 2},
-    {'%', OP_FLOORMOD, 2}, {'d', OP_TRUNCDIV, 2}, {'r', OP_TRUNCMOD, 2},
-    {'m', OP_MIN, 2},      {'M', OP_MAX, 2},      {'?', OP_SELECT, 3},
-    {'<', OP_LT, 2},       {'L', OP_LE, 2},       {'=', OP_EQ, 2},  {'N', OP_NE, 2},
-    {'&', OP_AND, 2},      {'|', OP_OR, 2},       {'!', OP_NOT, 1},
+    {'+', OP_ADD, 2},      {'-', OP_SUB, 2},      {'*', OP_MUL, 2},      {'/', OP_FLOORDIV, 2},
+    {'%', OP_FLOORMOD, 2}, {'d', OP_TRUNCDIV, 2}, {'r', OP_TRUNCMOD, 2}, {'m', OP_MIN, 2},
+    {'M', OP_MAX, 2},      {'?', OP_SELECT, 3},   {'<', OP_LT, 2},       {'L', OP_LE, 2},
+    {'=', OP_EQ, 2},       {'N', OP_NE, 2},       {'&', OP_AND, 2},      {'|', OP_OR, 2},
+    {'!', OP_NOT, 1},
 };
 
 static const Sign *sign_of(char ch) {

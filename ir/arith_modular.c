@@ -12,7 +12,8 @@ static Modular residue(int64_t coeff, int64_t base) {
 
 static Modular sum(Modular x, Modular y, bool minus) {
   int64_t base;
-  if (minus ? __builtin_sub_overflow(x.base, y.base, &base) : __builtin_add_overflow(x.base, y.base, &base))
+  if (minus ? __builtin_sub_overflow(x.base, y.base, &base)
+            : __builtin_add_overflow(x.base, y.base, &base))
     return anything;
   return residue(tirc_gcd(x.coeff, y.coeff), base);
 }
@@ -21,7 +22,8 @@ static Modular product(Modular x, Modular y) {
   int64_t both, left, right, base;
   if (__builtin_mul_overflow(x.coeff, y.coeff, &both) ||
       __builtin_mul_overflow(x.coeff, y.base, &left) ||
-      __builtin_mul_overflow(x.base, y.coeff, &right) || __builtin_mul_overflow(x.base, y.base, &base))
+      __builtin_mul_overflow(x.base, y.coeff, &right) ||
+      __builtin_mul_overflow(x.base, y.base, &base))
     return anything;
   return residue(tirc_gcd(both, tirc_gcd(left, right)), base);
 }
@@ -35,7 +37,8 @@ static Modular either(Modular x, Modular y) {
 
 static Modular quotient(Analyzer *a, Expr x, int64_t divisor, bool down) {
   Modular m = tirc_modular(a, x);
-  if (divisor == 0 || divisor == INT64_MIN || divisor == -1 || m.coeff % divisor != 0) return anything;
+  if (divisor == 0 || divisor == INT64_MIN || divisor == -1 || m.coeff % divisor != 0)
+    return anything;
   if (m.coeff == 0 && m.base % divisor != 0) return anything;
   if (m.base % divisor == 0) return residue(m.coeff / divisor, m.base / divisor);
   if (divisor > 0 && (down || tirc_can_prove_ge(a, x, 0)))

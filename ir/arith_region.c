@@ -1,5 +1,6 @@
-/* How far a region reaches while iterators vary (TVM's EstimateRegionStrictBound / UpperBound): when
- * the start indices are an iterator map, each dimension is one scaled iterator, so its hull is exact. */
+/* How far a region reaches while iterators vary (TVM's EstimateRegionStrictBound / UpperBound):
+ * when the start indices are an iterator map, each dimension is one scaled iterator, so its hull is
+ * exact. */
 #include "arith_internal.h"
 
 static IntSet from_extent(Tirc *c, Expr min, Expr extent) {
@@ -49,7 +50,8 @@ static IntSet relaxed(Analyzer *a, Range r, const PtrMap *dom) {
 }
 
 const IntSet *tirc_estimate_region(Analyzer *a, int ndim, const Range *region, int n_vars,
-                                   const Expr *vars, const Range *doms, Expr predicate, bool strict) {
+                                   const Expr *vars, const Range *doms, Expr predicate,
+                                   bool strict) {
   Tirc *c = a->c;
   IntSet *out = tirc_new_array(c, IntSet, ndim);
   if (strict_bound(a, ndim, region, n_vars, vars, doms, predicate, out)) return out;

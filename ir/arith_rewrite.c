@@ -1,6 +1,7 @@
 /* The rewriter: simplifies the operands of a node, folds constants, then tries the rules of its
- * operator and the few things that are no patterns (bounds, residues, known conditions). The canonical
- * simplifier uses the same code for every node that is no sum; then operands come back canonical. */
+ * operator and the few things that are no patterns (bounds, residues, known conditions). The
+ * canonical simplifier uses the same code for every node that is no sum; then operands come back
+ * canonical. */
 #include "arith_internal.h"
 
 enum { MAX_RECURSION = 5 };
@@ -49,7 +50,8 @@ static Expr known_condition(Simplifier *s, Expr e) {
   for (int i = 0; i < a->literals.n; i++) {
     if (tirc_expr_same(a->literals.at[i], e)) return tirc_bool(a->c, true);
     if (tirc_expr_same(a->literals.at[i], negated)) return tirc_bool(a->c, false);
-    if (e->op == OP_NOT && tirc_expr_same(a->literals.at[i], e->args[0])) return tirc_bool(a->c, false);
+    if (e->op == OP_NOT && tirc_expr_same(a->literals.at[i], e->args[0]))
+      return tirc_bool(a->c, false);
   }
   return NULL;
 }
@@ -73,7 +75,8 @@ static Expr rules_or_self(Simplifier *s, RuleSet set, Expr e) {
   return r ? r : e;
 }
 
-/* --- vectors -------------------------------------------------------------------------------------------- */
+/* --- vectors
+ * -------------------------------------------------------------------------------------------- */
 
 /* Ramps and broadcasts of the same length, combined operand by operand. NULL: nothing to do. */
 static Expr vector_node(Simplifier *s, Expr e) {
@@ -95,7 +98,8 @@ static Expr vector_node(Simplifier *s, Expr e) {
   return tirc_ramp(c, tirc_binary(c, e->op, a->args[0], b->args[0]), stride, lanes);
 }
 
-/* --- division -------------------------------------------------------------------------------------------- */
+/* --- division
+ * -------------------------------------------------------------------------------------------- */
 
 static bool is_scaled(Expr e) { return e->op == OP_MUL && e->args[1]->op == OP_INT; }
 
@@ -161,7 +165,8 @@ static Expr remainder_node(Simplifier *s, Expr e) {
   return r ? r : remainder_by_analysis(s, e);
 }
 
-/* --- min and max ----------------------------------------------------------------------------------------- */
+/* --- min and max
+ * ----------------------------------------------------------------------------------------- */
 
 static Expr extreme_node(Simplifier *s, Expr e) {
   Expr x = e->args[0], y = e->args[1];
@@ -174,7 +179,8 @@ static Expr extreme_node(Simplifier *s, Expr e) {
   return rules_or_self(s, e->op == OP_MIN ? RULES_MIN : RULES_MAX, e);
 }
 
-/* --- comparisons ----------------------------------------------------------------------------------------- */
+/* --- comparisons
+ * ----------------------------------------------------------------------------------------- */
 
 static Expr equal_rules(Simplifier *s, Expr e) {
   Tirc *c = s->a->c;
@@ -199,11 +205,13 @@ static Expr merge_offsets(Simplifier *s, Expr e) {
     side[i] = x->args[0];
   }
   DType t = side[0]->dtype;
-  if ((!offset[0] && !offset[1]) || __builtin_sub_overflow(offset[1], offset[0], &diff)) return NULL;
+  if ((!offset[0] && !offset[1]) || __builtin_sub_overflow(offset[1], offset[0], &diff))
+    return NULL;
   if (diff <= tirc_dtype_min(t) || diff > tirc_dtype_max(t)) return NULL;
   if (diff == 0) return tirc_lt(c, side[0], side[1]);
   if (diff == 1) return tirc_binary(c, OP_LE, side[0], side[1]);
-  if (diff < 0 && offset[1]) return tirc_lt(c, tirc_add(c, side[0], tirc_lit(c, t, -diff)), side[1]);
+  if (diff < 0 && offset[1])
+    return tirc_lt(c, tirc_add(c, side[0], tirc_lit(c, t, -diff)), side[1]);
   if (diff > 0 && offset[0]) return tirc_lt(c, side[0], tirc_add(c, side[1], tirc_lit(c, t, diff)));
   return NULL;
 }
@@ -274,7 +282,8 @@ static Expr comparison_node(Simplifier *s, Expr e) {
   }
 }
 
-/* --- conditionals and the rest ---------------------------------------------------------------------------- */
+/* --- conditionals and the rest
+ * ---------------------------------------------------------------------------- */
 
 /* Select and if_then_else: each branch is simplified knowing the condition. */
 static Expr conditional_node(Simplifier *s, Expr e) {
@@ -388,7 +397,8 @@ Expr tirc_rewrite_node(Simplifier *s, Expr e) {
   case OP_VAR: return variable_node(s, e);
   case OP_LET: return let_node(s, e);
   case OP_SELECT:
-  case OP_IF_THEN_ELSE: return e->args[0]->dtype.lanes == 1 ? conditional_node(s, e) : other_node(s, e);
+  case OP_IF_THEN_ELSE:
+    return e->args[0]->dtype.lanes == 1 ? conditional_node(s, e) : other_node(s, e);
   case OP_NOT: return not_node(s, e);
   default: return e->op >= OP_ADD && e->op <= OP_OR ? binary_node(s, e) : other_node(s, e);
   }

@@ -16,15 +16,19 @@
  * "+-xyy" -> "x" reads (x - y) + y -> x. The first rule of a set that matches and whose condition
  * holds is applied. `AGAIN` rules are canonicalizing: their result is simplified once more.
  *
- * The rules are those of TVM's RewriteSimplifier (most of which come from Halide), in its order, for
- * the order decides which of several equal forms comes out. Conditions that soundness needs are spelled
- * out even where other rules make them redundant. */
+ * The rules are those of TVM's RewriteSimplifier (most of which come from Halide), in its order,
+ * for the order decides which of several equal forms comes out. Conditions that soundness needs are
+ * spelled out even where other rules make them redundant. */
 #include "arith_internal.h"
 
-#define RULE(pattern, result) {pattern, result, NULL, false}
-#define RULE_IF(pattern, result, condition) {pattern, result, condition, false}
-#define AGAIN(pattern, result) {pattern, result, NULL, true}
-#define AGAIN_IF(pattern, result, condition) {pattern, result, condition, true}
+#define RULE(pattern, result)                                                                      \
+  { pattern, result, NULL, false }
+#define RULE_IF(pattern, result, condition)                                                        \
+  { pattern, result, condition, false }
+#define AGAIN(pattern, result)                                                                     \
+  { pattern, result, NULL, true }
+#define AGAIN_IF(pattern, result, condition)                                                       \
+  { pattern, result, condition, true }
 
 static const Rule add_rules[] = {
     RULE("+-xyy", "x"),
@@ -397,12 +401,8 @@ static const Rule max_rules[] = {
 };
 
 static const Rule eq_rules[] = {
-    RULE("=ax", "=xa"),
-    RULE("=-xab", "=x+ba"),
-    RULE("=-axb", "=x-ab"),
-    RULE("=+xab", "=x-ba"),
-    AGAIN("=*xy0", "|=x0=y0"),
-    RULE("=xx", "T"),
+    RULE("=ax", "=xa"),     RULE("=-xab", "=x+ba"),    RULE("=-axb", "=x-ab"),
+    RULE("=+xab", "=x-ba"), AGAIN("=*xy0", "|=x0=y0"), RULE("=xx", "T"),
 };
 
 static const Rule lt_rules[] = {
@@ -460,12 +460,8 @@ static const Rule lt_rules[] = {
 };
 
 static const Rule not_rules[] = {
-    RULE("!!x", "x"),
-    RULE_IF("!Lxy", "<yx", "Ix"),
-    RULE_IF("!<xy", "Lyx", "Ix"),
-    RULE("!=xy", "Nxy"),
-    RULE("!Nxy", "=xy"),
-    AGAIN("!|xy", "&!x!y"),
+    RULE("!!x", "x"),       RULE_IF("!Lxy", "<yx", "Ix"), RULE_IF("!<xy", "Lyx", "Ix"),
+    RULE("!=xy", "Nxy"),    RULE("!Nxy", "=xy"),          AGAIN("!|xy", "&!x!y"),
     AGAIN("!&xy", "|!x!y"),
 };
 
@@ -535,7 +531,8 @@ static const Rule or_rules[] = {
 
 static const Rule select_rules[] = {RULE("?xyy", "y")};
 
-#define LIST(rules) {rules, (int)(sizeof(rules) / sizeof *(rules))}
+#define LIST(rules)                                                                                \
+  { rules, (int)(sizeof(rules) / sizeof *(rules)) }
 const RuleList tirc_rules[RULES_COUNT] = {
     [RULES_ADD] = LIST(add_rules),
     [RULES_SUB] = LIST(sub_rules),

@@ -1,5 +1,5 @@
-/* Simplification of statements: every expression with the ranges of the loops and iterators around it,
- * and the conditions of the branches that it stands in. */
+/* Simplification of statements: every expression with the ranges of the loops and iterators around
+ * it, and the conditions of the branches that it stands in. */
 #include "arith_internal.h"
 
 typedef struct Pass {
@@ -22,14 +22,15 @@ static Stmt simplify_loop(Mutator *m, Stmt s) {
   For loop = s->u.loop;
   loop.min = tirc_simplify(p->a, loop.min);
   loop.extent = tirc_simplify(p->a, loop.extent);
-  if (p->structure && loop.extent->op == OP_INT && loop.extent->u.i <= 0) return tirc_seq(c, 0, NULL);
+  if (p->structure && loop.extent->op == OP_INT && loop.extent->u.i <= 0)
+    return tirc_seq(c, 0, NULL);
   if (p->structure && tirc_is_int(loop.extent, 1) && is_removable(&loop))
     return tirc_mutate_stmt(m, tirc_substitute1_stmt(c, loop.body, loop.var, loop.min));
   tirc_bind_range(p->a, loop.var, tirc_range(loop.min, loop.extent));
   loop.body = tirc_mutate_stmt(m, loop.body);
   if (p->structure && tirc_is_empty(loop.body)) return loop.body;
-  bool same = loop.min == s->u.loop.min && loop.extent == s->u.loop.extent &&
-              loop.body == s->u.loop.body;
+  bool same =
+      loop.min == s->u.loop.min && loop.extent == s->u.loop.extent && loop.body == s->u.loop.body;
   return same ? s : tirc_with_loc(c, tirc_for(c, &loop), s->loc);
 }
 

@@ -11,7 +11,9 @@ bool tirc_split_mode_fits(const Split *s, bool down) {
   return s->down == down || (s->lower == 1 && s->upper == SPLIT_INF);
 }
 
-static bool same_index(const Split *x, const Split *y) { return tirc_expr_same(x->index, y->index); }
+static bool same_index(const Split *x, const Split *y) {
+  return tirc_expr_same(x->index, y->index);
+}
 
 Expr tirc_split_expr(Tirc *c, DType t, const Split *s, int64_t by) {
   if (s->scale == 0) return tirc_lit(c, t, 0);
@@ -45,7 +47,8 @@ static void merge_neighbours(Split *at, int n) {
       }
       if (lhs->lower != rhs->upper || rhs->scale == 0 || !mode || lhs->scale % rhs->scale != 0)
         continue;
-      if (__builtin_mul_overflow(lhs->scale / rhs->scale, rhs->lower, &scale) || scale != lhs->lower)
+      if (__builtin_mul_overflow(lhs->scale / rhs->scale, rhs->lower, &scale) ||
+          scale != lhs->lower)
         continue;
       rhs->upper = lhs->upper;
       lhs->scale = 0;
@@ -89,7 +92,8 @@ Expr tirc_sum_expr(Tirc *c, DType t, const Sum *sum) {
   return e;
 }
 
-/* --- arithmetic; false when a coefficient leaves the type -------------------------------------------- */
+/* --- arithmetic; false when a coefficient leaves the type
+ * -------------------------------------------- */
 
 static bool in_type(DType t, int64_t v) {
   return v > tirc_dtype_min(t) && v <= tirc_dtype_max(t) && v != INT64_MIN;
@@ -131,7 +135,8 @@ bool tirc_sum_add_split(Tirc *c, DType t, Sum *sum, Split s, int64_t by) {
       return true;
     }
     if (s.lower == there->lower && s.upper == there->upper && tirc_split_mode_fits(&s, there->down))
-      return !__builtin_add_overflow(there->scale, s.scale, &there->scale) && in_type(t, there->scale);
+      return !__builtin_add_overflow(there->scale, s.scale, &there->scale) &&
+             in_type(t, there->scale);
   }
   insert(c, sum, sum->n, s);
   return true;

@@ -79,14 +79,14 @@ static void tirc_grammar_error(Place *at, void *scanner, Parser *p, const char *
 %type <s> compare_op
 %type <syn> compound simple expression_statement import_statement
 %type <syn> expression conditional disjunction conjunction inversion comparison bit_or bit_xor bit_and
-  shift sum term factor power primary atom strings lambda expressions star_or_expression
+  shift sum term factor power primary atom lambda expressions star_or_expression
 %type <syn> target_list target slice slice_part subscript_item argument parameter lambda_parameter
   comp_for with_item except_clause definition decorator elif_part raise_from return_annotation
   annotation_value
 %type <vec> statements simple_line simples block arguments argument_list subscripts list_items
   expression_items target_items parameters parameter_list lambda_parameters lambda_parameter_list
   dict_items comp_fors comp_ifs with_items except_clauses names decorators else_part plain_else
-  assign_parts finally_part
+  assign_parts finally_part strings
 %%
 
 start:
@@ -425,7 +425,7 @@ slice_part:
 atom:
     T_NAME                            { $$ = tirc_syn_name(p, @$, $1); }
   | T_NUMBER
-  | strings
+  | strings                           { $$ = tirc_syn_join_strings(p, @$, $1); }
   | T_TRUE                            { $$ = NODE(TRUE, @$); }
   | T_FALSE                           { $$ = NODE(FALSE, @$); }
   | T_NONE                            { $$ = NODE(NONE, @$); }
@@ -451,8 +451,8 @@ dict_items:
   | dict_items ',' expression ':' expression { $$ = PUSH(PUSH($1, $3), $5); }
   ;
 strings:
-    T_STRING
-  | strings T_STRING                  { $$ = tirc_syn_join_strings(p, @$, $1, $2); }
+    T_STRING                          { $$ = VEC1($1); }
+  | strings T_STRING                  { $$ = PUSH($1, $2); }
   ;
 comp_fors:
     comp_for                          { $$ = VEC1($1); }

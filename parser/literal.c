@@ -51,7 +51,8 @@ typedef struct StringToken {
   size_t n;
   bool raw, format, bytes, triple;
   Place place;
-  int line, column; /* of `at` */
+  const char *known; /* a character whose place is known: `at`, or one further on */
+  int line, column;
 } StringToken;
 
 static _Noreturn void bad_string(Parser *p, const StringToken *t, const char *why) {
@@ -73,6 +74,7 @@ static StringToken open_string(Parser *p, Place at, const char *text, size_t n) 
   size_t quotes = t.triple ? 3 : 1;
   t.at = text + i + quotes;
   t.n = n - i - 2 * quotes;
+  t.known = t.at;
   t.column = at.first_column + (int)(i + quotes);
   return t;
 }
@@ -139,13 +141,14 @@ static void add_piece(Parser *p, const StringToken *t, Text *out, const char **s
 
 /* --- f-strings ---------------------------------------------------------------------------------- */
 
-static void place_of(const StringToken *t, const char *at, int *line, int *column) {
+/* Places are asked for from left to right, so each begins where the last one ended. */
+static void place_of(StringToken *t, const char *at, int *line, int *column) {
+  for (; t->known < at; t->known++) {
+    if (*t->known == '\n') t->line++, t->column = 1;
+    else if (((unsigned char)*t->known & 0xC0) != 0x80) t->column++;
+  }
   *line = t->line;
   *column = t->column;
-  for (const char *s = t->at; s < at; s++) {
-    if (*s == '\n') (*line)++, *column = 1;
-    else if (((unsigned char)*s & 0xC0) != 0x80) (*column)++;
-  }
 }
 
 /* Where the expression that begins at s ends: at '!', ':', '}' or '=' outside of all brackets. */
@@ -167,7 +170,7 @@ static const char *expression_end(const char *s, const char *end) {
 }
 
 /* One replacement field; s stands behind its '{'. Returns where it ends. */
-static const char *field(Parser *p, const StringToken *t, SynVec *parts, const char *s,
+static const char *field(Parser *p, StringToken *t, SynVec *parts, const char *s,
                          const char *end) {
   int line, column;
   const char *stop = expression_end(s, end);
@@ -215,7 +218,7 @@ static void push_text(Parser *p, const StringToken *t, SynVec *parts, Text *text
   *text = (Text){.c = p->c};
 }
 
-static Syn *format_string(Parser *p, const StringToken *t) {
+static Syn *format_string(Parser *p, StringToken *t) {
   SynVec *parts = tirc_syn_vec(p, NULL);
   Text text = {.c = p->c};
   const char *s = t->at, *end = s + t->n;

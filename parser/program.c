@@ -2,6 +2,9 @@
  * constants, functions stand alone or in one class. */
 #include "reader.h"
 
+/* Looked up one after the other, so not without end. */
+enum { MAX_CONSTANTS = 10000, MAX_FUNCTIONS = 10000 };
+
 typedef struct ModuleParts {
   VEC(const Func *) funcs;
   Attrs attrs;
@@ -28,6 +31,8 @@ static void add_constant(Reader *r, const Syn *at, const char *name, PyValue v) 
     r->constants.at[i].value = value;
     return;
   }
+  if (r->constants.n == MAX_CONSTANTS)
+    READ_FAIL(r, at, "unsupported", NULL, "more than %d constants", MAX_CONSTANTS);
   vec_push(r->c, r->constants, ((Constant){name, value}));
 }
 
@@ -96,6 +101,8 @@ static void read_function(Reader *r, ModuleParts *m, const Syn *s) {
   for (int i = 0; i < m->funcs.n; i++)
     if (strcmp(m->funcs.at[i]->name, s->s) == 0)
       READ_FAIL(r, s, "name", NULL, "the function '%s' is defined twice", s->s);
+  if (m->funcs.n == MAX_FUNCTIONS)
+    READ_FAIL(r, s, "unsupported", NULL, "more than %d functions", MAX_FUNCTIONS);
   vec_push(r->c, m->funcs, tirc_read_func(r, s));
 }
 

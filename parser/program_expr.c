@@ -78,6 +78,8 @@ DType tirc_read_dtype(Reader *r, const Syn *s) {
   return t;
 }
 
+enum { MAX_ATTRS = 1000 };
+
 Attrs tirc_read_attrs(Reader *r, const Syn *s) {
   PyValue v = tirc_read_value(r, s);
   if (v.kind == PY_NONE) return (Attrs){0};
@@ -85,6 +87,8 @@ Attrs tirc_read_attrs(Reader *r, const Syn *s) {
     READ_FAIL(r, s, "type", "write {\"key\": value}", "expected a dictionary, not %s",
               tirc_py_describe(r, v));
   Attrs a = {0};
+  if (v.u.list.n > 2 * MAX_ATTRS)
+    READ_FAIL(r, s, "unsupported", NULL, "more than %d attributes", MAX_ATTRS);
   for (int i = 0; i + 1 < v.u.list.n; i += 2) {
     PyValue key = v.u.list.at[i];
     if (key.kind != PY_STR) READ_FAIL(r, s, "type", NULL, "the keys of attributes are strings");

@@ -127,10 +127,16 @@ Syn *tirc_syn_list(Parser *p, SynKind kind, Place at, SynVec *kids) {
   return tirc_syn_with_kids(p, kind, at, NULL, kids);
 }
 
+/* More named parameters and arguments than this are a mistake, and slow to check. */
+enum { MAX_NAMES = 1000 };
+
 /* Keyword arguments come after positional ones, and no name twice. */
 static void check_arguments(Parser *p, SynList args) {
+  int keywords = 0;
   for (int i = 0; i < args.n; i++) {
     const Syn *x = args.at[i];
+    if (x->kind == SYN_KEYWORD && ++keywords > MAX_NAMES)
+      fail_at(p, x, NULL, "more than 1000 keyword arguments");
     bool generator = x->kind == SYN_LISTCOMP && x->i == 1;
     if (generator && args.n > 1)
       fail_at(p, x, "put it in parentheses", "a generator expression must be the only argument");
@@ -145,6 +151,7 @@ static void check_arguments(Parser *p, SynList args) {
 }
 
 static void check_parameters(Parser *p, SynList params) {
+  if (params.n > MAX_NAMES) fail_at(p, params.at[MAX_NAMES], NULL, "more than 1000 parameters");
   for (int i = 0; i < params.n; i++) {
     const Syn *x = params.at[i];
     if (x->kind != SYN_PARAM) continue;
@@ -176,20 +183,27 @@ Syn *tirc_syn_keyword(Parser *p, Place at, Syn *name, Syn *value) {
 
 /* --- strings ------------------------------------------------------------------------------------ */
 
-Syn *tirc_syn_join_strings(Parser *p, Place at, Syn *a, Syn *b) {
-  Syn *s = tirc_syn_node(p, SYN_STRING, at);
-  if (a->kind == SYN_STRING && b->kind == SYN_STRING) {
-    s->s = tirc_format(p->c, "%s%s", a->s, b->s);
-    return finish(p, s);
-  }
+/* Strings that stand side by side are one; an f-string among them makes all of it one. */
+Syn *tirc_syn_join_strings(Parser *p, Place at, SynVec *strings) {
+  if (strings->n == 1) return strings->at[0];
+  bool plain = true;
+  Text text = {.c = p->c};
   SynVec *parts = tirc_syn_vec(p, NULL);
-  Syn *both[] = {a, b};
-  for (int i = 0; i < 2; i++) {
-    SynVec part = {both[i]->kids.at, both[i]->kids.n, both[i]->kids.n};
-    if (both[i]->kind == SYN_STRING) tirc_syn_push(p, parts, both[i]);
-    else tirc_syn_append(p, parts, &part);
+  for (int i = 0; i < strings->n; i++) {
+    Syn *x = strings->at[i];
+    SynVec fields = {x->kids.at, x->kids.n, x->kids.n};
+    if (x->kind == SYN_STRING) {
+      tirc_text_add(&text, x->s);
+      tirc_syn_push(p, parts, x);
+    } else {
+      plain = false;
+      tirc_syn_append(p, parts, &fields);
+    }
   }
-  return tirc_syn_list(p, SYN_FSTRING, at, parts);
+  if (!plain) return tirc_syn_list(p, SYN_FSTRING, at, parts);
+  Syn *s = tirc_syn_node(p, SYN_STRING, at);
+  s->s = text.at ? text.at : "";
+  return s;
 }
 
 /* --- comparisons -------------------------------------------------------------------------------- */

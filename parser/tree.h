@@ -74,7 +74,7 @@ Syn *tirc_syn_named(Parser *p, SynKind kind, Place at, const char *s, Syn *a, Sy
 Syn *tirc_syn_list(Parser *p, SynKind kind, Place at, SynVec *kids);
 /* A call, a subscript, a lambda: a and kids. */
 Syn *tirc_syn_with_kids(Parser *p, SynKind kind, Place at, Syn *a, SynVec *kids);
-Syn *tirc_syn_join_strings(Parser *p, Place at, Syn *a, Syn *b);
+Syn *tirc_syn_join_strings(Parser *p, Place at, SynVec *strings);
 Syn *tirc_syn_compare(Parser *p, Place at, Syn *left, const char *op, Syn *right);
 Syn *tirc_syn_keyword(Parser *p, Place at, Syn *name, Syn *value);
 Syn *tirc_syn_assign(Parser *p, Place at, SynVec *parts);

@@ -31,11 +31,17 @@ static bool mark_written(Visitor *v, Stmt s) {
   return true;
 }
 
-static const int64_t *const_shape(Tirc *c, Buffer b) {
+static void describe_shape(Tirc *c, Buffer b, tirc_param *out) {
   int64_t *shape = tirc_new_array(c, int64_t, b->ndim);
-  for (int d = 0; d < b->ndim; d++)
-    if (!tirc_const_int(b->shape[d], &shape[d])) shape[d] = -1;
-  return shape;
+  const char **symbol = tirc_new_array(c, const char *, b->ndim);
+  for (int d = 0; d < b->ndim; d++) {
+    if (tirc_const_int(b->shape[d], &shape[d])) continue;
+    shape[d] = -1;
+    if (b->shape[d]->op == OP_VAR) symbol[d] = b->shape[d]->u.s;
+  }
+  out->ndim = b->ndim;
+  out->shape = shape;
+  out->symbol = symbol;
 }
 
 tirc_param *tirc_api_params(Tirc *c, const Func *f) {
@@ -48,8 +54,7 @@ tirc_param *tirc_api_params(Tirc *c, const Func *f) {
     params[i] = (tirc_param){.name = b ? b->name : f->params[i]->u.s, .is_array = b != NULL};
     params[i].dtype = tirc_dtype_name(c, b ? b->dtype : f->params[i]->dtype);
     if (!b) continue;
-    params[i].ndim = b->ndim;
-    params[i].shape = const_shape(c, b);
+    describe_shape(c, b, &params[i]);
     params[i].is_written = tirc_map_has(&w.data, b->data);
   }
   return params;

@@ -199,7 +199,7 @@ typedef struct Lower {
   void *after_self;
   tirc_module *result;
   tirc_emit_kind kind;
-  const char *target;
+  const char *target, *main_name;
   Code code;
   Sources sources;
 } Lower;
@@ -224,22 +224,33 @@ tirc_status tirc_module_lower(const tirc_module *m,
   return make_module(lower, &p, &p.sources, &p.result, out, error);
 }
 
+static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
+  for (int i = 0; name && i < m->n_funcs; i++) {
+    if (strcmp(m->funcs[i]->name, "main") != 0) continue;
+    Func *f = tirc_new(c, Func);
+    *f = *m->funcs[i];
+    f->name = tirc_strdup(c, name);
+    return tirc_module_with_func(c, m, i, f);
+  }
+  return m;
+}
+
 static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Lower *p = self;
+  const Module *m = rename_main(c, p->from->m, p->main_name);
   if (p->kind == TIRC_EMIT_HEADER) {
-    const char *text = tirc_c_header(c, p->from->m);
+    const char *text = tirc_c_header(c, m);
     p->code = (Code){text, strlen(text)};
   } else {
-    const Module *m = p->from->m;
     if (!p->from->lowered) m = tirc_lower(c, m, NULL, NULL);
     p->code = tirc_llvm_emit(c, m, p->target ? p->target : "haswell", kinds[p->kind]);
   }
   p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
 }
 tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
-                             char **bytes, size_t *n, tirc_error **error) {
-  Lower p = {.from = m, .kind = kind, .target = target};
+                             const char *main_name, char **bytes, size_t *n, tirc_error **error) {
+  Lower p = {.from = m, .kind = kind, .target = target, .main_name = main_name};
   tirc_status status = tirc_api_scratch(emit, &p, &m->sources, error);
   if (status != TIRC_OK) return status;
   *bytes = (char *)(uintptr_t)p.code.bytes;

@@ -14,10 +14,17 @@ typedef struct Argument { /* one a parameter */
   double f;               /* for float scalars */
 } Argument;
 
-/* Throws "out-of-bounds", "shape", "division", "overflow", "steps" with the place, the loop values
- * and the buffer. max_steps 0: no limit. Uninitialised memory of allocated buffers is poisoned:
- * reading it where it was never written throws "uninitialised". A block whose predicate is false is
- * skipped; init runs when all reduction iterators are at their minimum. */
+/* Throws, with the place, the block, the loop values and the buffer:
+ *   "out-of-bounds"  an index outside of the buffer's shape or memory; a matched region outside of
+ * its source; a block's iterator outside of its domain while its predicate holds "uninitialised"
+ * memory of an allocated buffer is used where it was never written. A store that only copies a
+ * value may copy the hole, too: caches may hold more than is used of them "overflow"       int32,
+ * int64, uint32 and uint64 arithmetic that leaves its type (narrower integers wrap around, as they
+ * do in compiled code), shifts by too much, float to int casts "division", "assert", "match"
+ * (match_buffer declares another layout), "shape", "memory" "steps"          more than max_steps
+ * loop iterations; 0: no limit "unsupported"    intrinsics that have no meaning here; known before
+ * anything runs "argument"       see tirc_bind_arguments A block whose predicate is false is
+ * skipped; init runs when all reduction iterators are at their minimum. All loops run in order. */
 void tirc_interpret(Tirc *c, const Func *f, int n_args, const Argument *args, int64_t max_steps);
 
 /* The variables that stand in the shapes, strides and offsets of f's parameter buffers without
@@ -25,8 +32,9 @@ void tirc_interpret(Tirc *c, const Func *f, int n_args, const Argument *args, in
  */
 int tirc_symbolic_params(Tirc *c, const Func *f, Expr **out);
 /* Checks dtype, rank and shape of the tensors against f's parameters and solves for the symbolic
- * extents: values[i] belongs to tirc_symbolic_params' i-th. Throws "argument" naming the parameter.
- */
+ * extents: values[i] belongs to tirc_symbolic_params' i-th. A tensor may also be flat (of one
+ * dimension) where the buffer has strides or an offset, and of any shape where the buffer is flat,
+ * as lowering makes it. Throws "argument" naming the parameter. */
 void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *args, int64_t *values);
 
 #endif

@@ -100,7 +100,8 @@ typedef struct tirc_param {
   bool is_array;     /* otherwise a scalar */
   bool is_written;   /* some statement stores to it */
   int ndim;
-  const int64_t *shape; /* extents, -1 where symbolic */
+  const int64_t *shape;      /* extents, -1 where symbolic, */
+  const char *const *symbol; /* and there the name, if the extent is a plain variable */
 } tirc_param;
 
 /* `func` names a function; NULL means "main", or the only one. */
@@ -162,9 +163,11 @@ typedef enum tirc_emit_kind {
   TIRC_EMIT_HEADER /* a C header that declares what the object file defines */
 } tirc_emit_kind;
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
- * for "haswell". *bytes is freed by tirc_string_free. */
+ * for "haswell". main_name: what a function called main is called in the code, since a C program
+ * has a main of its own; NULL leaves it. *bytes is freed by tirc_string_free. */
 TIRC_API tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
-                                      char **bytes, size_t *n, tirc_error **error);
+                                      const char *main_name, char **bytes, size_t *n,
+                                      tirc_error **error);
 
 /* --- arrays ------------------------------------------------------------------------------------
  */

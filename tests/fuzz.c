@@ -70,6 +70,27 @@ static const char *interpret(Tirc *c, const Func *f, const Values *v) {
   return tirc_format(c, "running it: [%s] %s", c->diag.code, c->diag.message);
 }
 
+/* The allocated buffers as parameters: what they hold at the start must not matter. */
+static const Func *allocs_as_params(Tirc *c, const Func *f) {
+  Block root = f->body->u.block;
+  Func *out = tirc_new(c, Func);
+  *out = *f;
+  int n = f->n_params + root.n_allocs;
+  Expr *params = tirc_new_array(c, Expr, n + 1);
+  Buffer *buffers = tirc_new_array(c, Buffer, n + 1);
+  for (int i = 0; i < n; i++) {
+    bool param = i < f->n_params;
+    buffers[i] = param ? f->buffers[i] : root.allocs[i - f->n_params];
+    params[i] = param ? f->params[i] : tirc_var(c, "p", DT_HANDLE);
+  }
+  root.n_allocs = 0;
+  out->n_params = n;
+  out->params = params;
+  out->buffers = buffers;
+  out->body = tirc_block(c, &root);
+  return out;
+}
+
 static const char *compare(Tirc *c, const Func *f, const Values *x, const Values *y) {
   for (int i = 0; i < x->n; i++)
     for (int64_t k = 0; k < x->at[i]->count; k++) {
@@ -123,6 +144,15 @@ static const char *step(Tirc *c, Sched *s, const char *line, const Values *expec
   Values got = {0};
   make_values(c, f, &got);
   why = interpret(c, f, &got);
+  if (why && strcmp(c->diag.code, "uninitialised") == 0) {
+    /* An instance may run early on what is not there yet, if it runs again when it is. */
+    free_values(&got);
+    const Func *open = allocs_as_params(c, f);
+    if (open->n_params <= MAX_PARAMS) {
+      make_values(c, open, &got);
+      why = interpret(c, open, &got);
+    }
+  }
   if (!why)
     why = compare(c, f, expected, &got);
   free_values(&got);

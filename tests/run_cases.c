@@ -112,6 +112,7 @@ static bool sequence_case(Tirc *c, struct json_object *programs, struct json_obj
   *out = (Case){
       .name = tirc_format(c, "%s (%s)", text_of(object, "id"), program),
       .verdict = text_of(object, "verdict"),
+      .code = text_of(object, "code"),
       .reference_fault = numbers && !strncmp(numbers, "WRONG", 5),
       .program = text_of(programs, program),
       .schedule = schedule.at,

@@ -1,6 +1,7 @@
 /* `tirc build`: code in one of several forms. */
 #include "tool.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,15 +14,30 @@ static const struct {
              {"header", TIRC_EMIT_HEADER}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* matmul.tir -> matmul.o, in the current folder. */
-static char *object_name(const char *program) {
-  const char *slash = strrchr(program, '/'), *base = slash ? slash + 1 : program;
-  if (strcmp(base, "-") == 0) base = "out";
+/* "a/matmul.tir" -> "matmul" */
+static char *stem(const char *path) {
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   const char *dot = strrchr(base, '.');
-  int n = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
-  size_t size = (size_t)n + 3;
-  char *name = malloc(size);
-  if (name) snprintf(name, size, "%.*s.o", n, base);
+  if (strcmp(base, "-") == 0) return strdup("kernel");
+  return dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
+}
+
+/* As a name in C: what stands for no letter or digit becomes "_", and it must not be main again. */
+static char *symbol_name(const char *stem_name) {
+  size_t n = strlen(stem_name) + 3;
+  char *name = malloc(n);
+  if (!name) return NULL;
+  bool plain = !isdigit((unsigned char)*stem_name) && strcmp(stem_name, "main") != 0;
+  snprintf(name, n, "%s%s", plain ? "" : "k_", stem_name);
+  for (char *p = name; *p; p++)
+    if (!isalnum((unsigned char)*p)) *p = '_';
+  return name;
+}
+
+static char *object_name(const char *stem_name) {
+  size_t n = strlen(stem_name) + 3;
+  char *name = malloc(n);
+  if (name) snprintf(name, n, "%s.o", stem_name);
   return name;
 }
 
@@ -33,16 +49,18 @@ int cmd_build(Options *o) {
     return complain(o, NULL, "--emit is llvm, asm, obj or header, not '%s'", wanted);
   tirc_module *m = NULL;
   tirc_error *e = NULL;
-  char *bytes = NULL, *name = NULL;
+  char *bytes = NULL, *base = stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
   size_t n = 0;
   int status = load_scheduled(o, NULL, &m);
-  if (status == DONE && tirc_module_emit(m, kinds[k].kind, o->target, &bytes, &n, &e))
+  if (status == DONE && tirc_module_emit(m, kinds[k].kind, o->target, symbol, &bytes, &n, &e))
     status = report(o, e);
   if (status == DONE) {
-    if (!o->output && kinds[k].kind == TIRC_EMIT_OBJECT) name = object_name(o->args.at[0]);
+    if (!o->output && kinds[k].kind == TIRC_EMIT_OBJECT) name = object_name(base);
     status = write_output(o, o->output ? o->output : name, bytes, n);
   }
   free(name);
+  free(symbol);
+  free(base);
   tirc_string_free(bytes);
   tirc_module_free(m);
   return status;

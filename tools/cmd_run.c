@@ -22,12 +22,20 @@ static const char *given(const List *list, const char *name) {
   return NULL;
 }
 
+/* Is it "n=..." for a symbolic extent n? */
+static bool names_symbol(const tirc_param *p, int d, const char *text) {
+  size_t n = p->symbol[d] ? strlen(p->symbol[d]) : 0;
+  return n && strncmp(text, p->symbol[d], n) == 0 && text[n] == '=';
+}
+
 static int check_names(const Session *s, const List *list, const char *option) {
   for (int i = 0; i < list->n; i++) {
     bool known = false;
     for (int p = 0; p < s->n; p++) {
       size_t n = strlen(s->params[p].name);
       known |= strncmp(list->at[i], s->params[p].name, n) == 0 && list->at[i][n] == '=';
+      for (int d = 0; d < s->params[p].ndim; d++)
+        known |= names_symbol(&s->params[p], d, list->at[i]);
     }
     if (!known)
       return complain(s->o, "NAME is one of the function's parameters",
@@ -53,10 +61,16 @@ static int fill_array(const Session *s, int i, const char *file) {
   const tirc_param *p = &s->params[i];
   tirc_error *e = NULL;
   if (file) return tirc_array_read_npy(file, &s->args[i].array, &e) ? report(s->o, e) : DONE;
-  for (int d = 0; d < p->ndim; d++)
-    if (p->shape[d] < 0)
-      return complain(s->o, "give it with --in", "the shape of \"%s\" is symbolic", p->name);
-  if (tirc_array_new(p->dtype, p->ndim, p->shape, &s->args[i].array, &e)) return report(s->o, e);
+  int64_t shape[32] = {0};
+  for (int d = 0; d < p->ndim; d++) {
+    const char *value = p->symbol[d] ? given(&s->o->in, p->symbol[d]) : NULL;
+    char *end = NULL;
+    shape[d] = value ? strtoll(value, &end, 10) : p->shape[d];
+    if (shape[d] < 0 || (value && (!*value || *end)))
+      return complain(s->o, "give its arrays, or the extents: --in n=64",
+                      "the shape of \"%s\" is symbolic", p->name);
+  }
+  if (tirc_array_new(p->dtype, p->ndim, shape, &s->args[i].array, &e)) return report(s->o, e);
   tirc_array_fill_random(s->args[i].array, (uint64_t)s->o->seed * 1000 + (uint64_t)i);
   return DONE;
 }

@@ -71,9 +71,10 @@ static Pair operands(Gen *g, Expr e) {
 }
 
 static LLVMValueRef float_result(Gen *g, LLVMValueRef v, DType t) {
+  if (tirc_gen_is_small_float(t)) return tirc_gen_narrow(g, v, t); /* rounded each time */
   if (!LLVMIsConstant(v) && LLVMCanValueUseFastMathFlags(v))
     LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
-  return tirc_gen_is_small_float(t) ? tirc_gen_narrow(g, v, t) : v;
+  return v;
 }
 
 static LLVMValueRef emit_arith(Gen *g, Expr e) {
@@ -366,6 +367,11 @@ static LLVMValueRef emit_address_of(Gen *g, Expr e) {
   return tirc_gen_address(g, e->args[0]);
 }
 
+static LLVMValueRef emit_assume(Gen *g, Expr e) {
+  (void)e;
+  return LLVMConstInt(tirc_gen_int_type(g, 1, 1), 1, false);
+}
+
 static LLVMValueRef emit_CALL(Gen *g, Expr e) {
   static const struct {
     const char *name;
@@ -375,6 +381,11 @@ static LLVMValueRef emit_CALL(Gen *g, Expr e) {
       {"address_of", emit_address_of},
       {"call_extern", tirc_gen_extern},
       {"call_pure_extern", tirc_gen_extern},
+      {"asinh", tirc_gen_library},
+      {"acosh", tirc_gen_library},
+      {"atanh", tirc_gen_library},
+      {"hypot", tirc_gen_library},
+      {"assume", emit_assume},
   };
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e);

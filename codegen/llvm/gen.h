@@ -48,7 +48,6 @@ typedef struct Gen {
   LLVMBuilderRef b;
   LLVMValueRef services[SERVICE_COUNT];
   LLVMTypeRef runtime_type;
-  bool explicit_vectors; /* the program has vector code of its own */
   const Func *func;   /* the one being translated */
   bool restrict_data; /* its different data variables never alias */
   int n_outlined;     /* bodies of parallel loops so far */
@@ -77,6 +76,7 @@ LLVMValueRef tirc_gen_index(Gen *g, LLVMValueRef v, DType t);
 /* --- math.c: intrinsics and the functions programs may call --- */
 LLVMValueRef tirc_gen_math(Gen *g, Expr e);
 LLVMValueRef tirc_gen_extern(Gen *g, Expr e);
+LLVMValueRef tirc_gen_library(Gen *g, Expr e);
 /* A call to an LLVM intrinsic overloaded on `t`. */
 LLVMValueRef tirc_gen_intrinsic(Gen *g, const char *name, LLVMTypeRef t, int n, LLVMValueRef *args);
 

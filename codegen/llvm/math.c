@@ -140,22 +140,36 @@ LLVMValueRef tirc_gen_math(Gen *g, Expr e) {
   return tirc_gen_narrow(g, r, t);
 }
 
-/* T.call_extern(dtype, "name", ...) and T.call_pure_extern: "expf" is on float, "exp" on double. */
-LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
-  const char *name = e->n > 0 && e->args[0]->op == OP_STRING ? e->args[0]->u.s : "";
-  int arity = e->n - 1;
+/* Calls NAME (or NAMEf, on float) with e's arguments from number `first` on. */
+static LLVMValueRef call_table(Gen *g, Expr e, const char *name, int first, bool by_type) {
+  int arity = e->n - first;
   for (size_t i = 0; i < sizeof externs / sizeof *externs; i++) {
     size_t length = strlen(externs[i].name);
     if (strncmp(name, externs[i].name, length) != 0 || arity != externs[i].arity) continue;
-    bool on_float = strcmp(name + length, "f") == 0;
-    if (name[length] != 0 && !on_float) continue;
+    bool on_float = by_type ? e->dtype.bits < 64 : strcmp(name + length, "f") == 0;
+    if (name[length] != 0 && (by_type || !on_float)) continue;
     DType t = tirc_dtype_lanes(on_float ? DT_FLOAT32 : DT_FLOAT64, e->dtype.lanes);
     LLVMValueRef args[3];
-    for (int k = 0; k < arity; k++)
-      args[k] = tirc_gen_cast(g, tirc_gen_expr(g, e->args[k + 1]), e->args[k + 1]->dtype, t);
+    for (int k = 0; k < arity; k++) {
+      Expr arg = e->args[first + k];
+      args[k] = tirc_gen_cast(g, tirc_gen_expr(g, arg), arg->dtype, t);
+    }
     return tirc_gen_cast(g, call_libm(g, externs[i].name, t, arity, args), t, e->dtype);
   }
   tirc_fail(g->c, (Loc){0}, "codegen", "functions of libm can be called, like expf or pow",
             "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
             arity == 1 ? "" : "s");
 }
+
+/* T.call_extern(dtype, "name", ...) and T.call_pure_extern: "expf" is on float, "exp" on double. */
+LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
+  DType t;
+  bool has_type = e->n > 1 && e->args[0]->op == OP_STRING && e->args[1]->op == OP_STRING &&
+                  tirc_dtype_parse(e->args[0]->u.s, &t);
+  int at = has_type ? 1 : 0;
+  const char *name = e->n > at && e->args[at]->op == OP_STRING ? e->args[at]->u.s : "";
+  return call_table(g, e, name, at + 1, false);
+}
+
+/* T.asinh(x) and the like, on the type of the argument. */
+LLVMValueRef tirc_gen_library(Gen *g, Expr e) { return call_table(g, e, e->u.s, 0, true); }

@@ -8,13 +8,16 @@
  * The pragmas stand in a loop's annotations and hold for what is inside of it. */
 #include "internal.h"
 
-enum { MAX_DEPTH = 8, MAX_STEPS = 1 << 15 };
+/* Code larger than MAX_SIZE (stores, and some more for each loop that stays) takes seconds to compile
+ * and runs slower than the loop, so even an explicit unroll loop stays a loop then. */
+enum { MAX_DEPTH = 8, MAX_SIZE = 2048, LOOP_SIZE = 8 };
 
 typedef struct Unroll {
   int64_t max_step;  /* of the innermost pragma */
   bool is_explicit;
   /* Of the statement just rewritten: */
   int64_t steps;
+  int64_t size;
   int depth;         /* of unrolled loops */
   int normal_depth;  /* of other loops */
 } Unroll;
@@ -45,18 +48,22 @@ static Stmt unroll_loop(Tirc *c, Unroll *u, Stmt s) {
   const For *loop = &s->u.loop;
   int64_t n;
   bool is_const = tirc_const_int(loop->extent, &n) && n >= 0;
-  int64_t total;
-  bool fits = is_const && !__builtin_mul_overflow(n, u->steps, &total) && total <= MAX_STEPS;
+  bool fits = is_const && n <= MAX_SIZE && n * u->size <= MAX_SIZE;
   bool is_auto = loop->kind == LOOP_SERIAL && fits && u->normal_depth == 0 &&
-                 u->depth <= MAX_DEPTH && total <= u->max_step;
+                 u->depth <= MAX_DEPTH && n * u->steps <= u->max_step;
   if (loop->kind == LOOP_UNROLLED && !is_const)
     tirc_fail(c, s->loc, "lower", "split it by a constant factor and unroll the inner loop",
               "the loop %s is to be unrolled, but its extent is no constant", loop->var->u.s);
   if (!is_auto && !(loop->kind == LOOP_UNROLLED && fits)) {
     u->normal_depth++;
-    return s;
+    u->size += LOOP_SIZE;
+    if (loop->kind != LOOP_UNROLLED) return s;
+    For kept = *loop;
+    kept.kind = LOOP_SERIAL;
+    return tirc_for(c, &kept);
   }
-  u->steps = total;
+  u->steps *= n;
+  u->size *= n;
   u->depth++;
   if (u->is_explicit) return write_out(c, loop, n);
   For hinted = *loop;
@@ -64,19 +71,26 @@ static Stmt unroll_loop(Tirc *c, Unroll *u, Stmt s) {
   return tirc_for(c, &hinted);
 }
 
+static void begin(Unroll *u) {
+  u->steps = u->size = 0;
+  u->depth = u->normal_depth = 0;
+}
+
 static Stmt unroll_seq(Mutator *m, Stmt s) {
   Unroll *u = m->self;
-  int64_t steps = 0;
+  int64_t steps = 0, size = 0;
   int depth = 0, normal_depth = 0;
   Stmt *parts = tirc_new_array(m->c, Stmt, s->u.seq.n);
   for (int i = 0; i < s->u.seq.n; i++) {
-    u->steps = u->depth = u->normal_depth = 0;
+    begin(u);
     parts[i] = tirc_mutate_stmt(m, s->u.seq.at[i]);
     steps += u->steps;
+    size += u->size;
     depth = u->depth > depth ? u->depth : depth;
     normal_depth = u->normal_depth > normal_depth ? u->normal_depth : normal_depth;
   }
   u->steps = steps;
+  u->size = size;
   u->depth = depth;
   u->normal_depth = normal_depth;
   return tirc_seq(m->c, s->u.seq.n, parts);
@@ -88,9 +102,10 @@ static Stmt unroll_branch(Mutator *m, Stmt s) {
   yes = tirc_mutate_stmt(m, yes);
   if (no) {
     Unroll first = *u;
-    u->steps = u->depth = u->normal_depth = 0;
+    begin(u);
     no = tirc_mutate_stmt(m, no);
     u->steps += first.steps;
+    u->size += first.size;
     if (first.depth > u->depth) u->depth = first.depth;
     if (first.normal_depth > u->normal_depth) u->normal_depth = first.normal_depth;
   }
@@ -124,7 +139,10 @@ static Stmt unroll_stmt(Mutator *m, Stmt s) {
   case STMT_SEQ: return unroll_seq(m, s);
   case STMT_IF: return unroll_branch(m, s);
   case STMT_STORE:
-  case STMT_EVAL: u->steps++; return s;
+  case STMT_EVAL:
+    u->steps++;
+    u->size++;
+    return s;
   case STMT_WHILE:
     s = tirc_mutate_stmt_children(m, s);
     u->normal_depth++;

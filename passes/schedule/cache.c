@@ -261,13 +261,19 @@ static void region_of_input(Sched *s, CacheStage *stage) {
 /* --- the primitives
  * ---------------------------------------------------------------------------------- */
 
-/* The named consumers and the blocks directly inside of them. */
+/* The named consumers; a block that holds others is one with all of them. */
 static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
   for (int i = 0; blocks.kind != VAL_NONE && i < blocks.u.list->n; i++) {
-    SRef *consumer = tirc_sref_of_value(s, blocks.u.list->at[i]), **inner;
+    SRef *consumer = tirc_sref_of_value(s, blocks.u.list->at[i]);
+    if (tirc_scope_root(s, consumer) != stage->scope) {
+      tirc_sched_mark(s, consumer->stmt);
+      tirc_sched_error(s, SERR_CACHE_CONSUMER, NULL, NULL,
+                       "Block %s of consumer_blocks is no block of the scope %s, in which %s is "
+                       "cached.",
+                       tirc_block_of(consumer)->name, tirc_block_of(stage->scope)->name,
+                       stage->source->name);
+    }
     vec_push(s->c, stage->consumers, consumer);
-    int n = tirc_child_blocks(s, consumer, &inner);
-    for (int k = 0; k < n; k++) vec_push(s->c, stage->consumers, inner[k]);
   }
 }
 

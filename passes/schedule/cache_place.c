@@ -96,20 +96,22 @@ static void search(Search *f, Stmt s) {
   }
 }
 
+static bool is_named(const CacheStage *stage, const SRef *block) {
+  for (int i = 0; i < stage->consumers.n; i++)
+    if (stage->consumers.at[i] == block) return true;
+  return false;
+}
+
 /* The blocks that must run after the copy: for a read cache the blocks that will use it, for a
  * write cache those that go on reading the buffer. */
 static int related_blocks(Sched *s, const CacheStage *stage, SRef ***out) {
-  if (!stage->is_write && stage->consumers.n) {
-    *out = stage->consumers.at;
-    return stage->consumers.n;
-  }
   VEC(SRef *) found = {0};
   const Scope *scope = stage->scope->scope;
   for (int i = 0; i < scope->n_deps; i++) {
     const Dep *d = &scope->deps[i];
-    bool named = false;
-    for (int k = 0; k < stage->consumers.n; k++) named = named || stage->consumers.at[k] == d->dst;
-    if (d->src == stage->writer && d->kind == DEP_RAW && !named) vec_push(s->c, found, d->dst);
+    if (d->src != stage->writer || d->kind != DEP_RAW) continue;
+    if (stage->is_write ? !is_named(stage, d->dst) : !stage->consumers.n || is_named(stage, d->dst))
+      vec_push(s->c, found, d->dst);
   }
   *out = found.at;
   return found.n;

@@ -41,11 +41,15 @@ static Buffer make_cache(Tirc *c, const CacheStage *stage, const char *storage_s
   return tirc_buffer_copy(c, &to);
 }
 
+static bool never_negative(Tirc *c, Analyzer *a, Expr e) {
+  return tirc_prove_ge(a, tirc_simplify(a, e), tirc_int(c, e->dtype, 0));
+}
+
 /* The part of a dimension that the copy's loop may reach outside of the buffer is predicated. */
 static Expr stay_inside(Tirc *c, Analyzer *a, Expr predicate, Range r, Expr index, Expr dim) {
-  if (!tirc_prove_ge(a, r.min, tirc_int(c, r.min->dtype, 0)))
+  if (!never_negative(c, a, r.min))
     predicate = tirc_and(c, predicate, tirc_binary(c, OP_LE, tirc_int(c, index->dtype, 0), index));
-  if (!tirc_prove_ge(a, dim, tirc_add(c, r.min, r.extent)))
+  if (!never_negative(c, a, tirc_sub(c, dim, tirc_add(c, r.min, r.extent))))
     predicate = tirc_and(c, predicate, tirc_lt(c, index, dim));
   return predicate;
 }

@@ -188,30 +188,6 @@ static void check_old_predicate(Move *m) {
                    tirc_print_expr(m->c, tirc_block_of(m->block)->predicate));
 }
 
-/* Iterations of a parallel or vectorized loop must not share the accumulator of a reduction. */
-static void check_no_shared_sum(Move *m, Stmt block) {
-  const Block *b = &block->u.block;
-  for (SRef *p = m->loop; tirc_is_loop(p); p = p->parent) {
-    const For *loop = tirc_loop_of(p);
-    bool spatial = false, reduces = false, summing = false;
-    for (int i = 0; i < b->n_iters; i++) {
-      bool used = tirc_uses_var(b->iter_values[i], loop->var);
-      bool is_reduce = b->iters[i].kind == ITER_REDUCE;
-      summing |= is_reduce;
-      reduces |= used && is_reduce;
-      spatial |= used && !is_reduce;
-    }
-    if (!summing || (loop->kind != LOOP_PARALLEL && loop->kind != LOOP_VECTORIZED)) continue;
-    if (reduces || (!spatial && !m->is_producer)) {
-      tirc_sched_mark(m->s, p->stmt);
-      tirc_sched_error(m->s, SERR_SHARED_REDUCTION, NULL, NULL,
-                       "the iterations of %s, a %s loop, would add to the same element in %s",
-                       tirc_describe(m->s, p->stmt), tirc_loop_kind_name(loop->kind),
-                       tirc_describe(m->s, block));
-    }
-  }
-}
-
 typedef struct LoopVars {
   Visitor v;
   Tirc *c;
@@ -245,11 +221,6 @@ static void check_loop_vars(Move *m, Stmt nest) {
   tirc_sched_error(m->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
                    "%s would use the loop variable %s outside of its loop",
                    tirc_describe(m->s, m->block->stmt), l.used->u.s);
-}
-
-static Stmt innermost(Stmt nest) {
-  while (nest->kind == STMT_FOR) nest = nest->u.loop.body;
-  return nest;
 }
 
 /* --- the primitives
@@ -288,7 +259,7 @@ static void move_block(Move *m) {
   check_old_predicate(m);
   Stmt nest = make_nest(m, domains);
   check_loop_vars(m, nest);
-  check_no_shared_sum(m, innermost(nest));
+  tirc_require_sums_once(s, m->loop, nest, m->is_producer);
   install(m, removed, without, place, nest);
 }
 

@@ -311,6 +311,41 @@ static void tidy(Solver *v, IterDomain *d) {
     d->has_bound = true;
 }
 
+/* Whether all instances of the block access the buffer within its shape. Those that do not, as at the
+ * border of a padding, have no iteration of the producer that they could run in. */
+static bool stays_inside(Solver *v, const Touched *t) {
+  const Block *b = &v->block->u.block;
+  PtrMap doms = {0};
+  for (int i = 0; i < b->n_iters; i++) {
+    IntSet *set = tirc_new(v->c, IntSet);
+    *set = tirc_set_of_range(v->c, b->iters[i].dom);
+    tirc_map_set(v->c, &doms, b->iters[i].var, set);
+  }
+  for (int i = 0; i < t->buffer->ndim; i++) {
+    IntSet p = t->provided.dims[i];
+    Expr low = p.min ? tirc_eval_set(v->a, p.min, &doms).min : NULL;
+    Expr high = p.max ? tirc_eval_set(v->a, p.max, &doms).max : NULL;
+    if (!low || !high || !tirc_prove_ge(v->a, low, tirc_int(v->c, low->dtype, 0)) ||
+        !tirc_prove_lt(v->a, high, t->buffer->shape[i]))
+      return false;
+  }
+  return true;
+}
+
+static void require_all_instances(Solver *v, int n, const Touched *touched) {
+  bool required = false;
+  for (int i = 0; i < n; i++) {
+    required |= touched[i].required.dims != NULL;
+    if (touched[i].required.dims && stays_inside(v, &touched[i])) return;
+  }
+  if (!required) return;
+  tirc_sched_mark(v->s, v->block);
+  tirc_sched_error(v->s, SERR_INSTANCES_LOST, NULL, NULL,
+                   "some instances of %s index \"%s\" outside of its shape, so no iteration of the "
+                   "loop would run them",
+                   tirc_describe(v->s, v->block), touched[0].buffer->name);
+}
+
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,
                                   int n_others, SRef *const *others) {
   Solver v = {s, s->c, a, tirc_analyzer(s->c), block->stmt, {0}};
@@ -319,6 +354,7 @@ IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop
   for (int i = 0; i < b->n_iters; i++) tirc_map_set(s->c, &v.doms, b->iters[i].var, &domains[i]);
   Touched *touched;
   int n = collect_touched(&v, loop, is_producer, n_others, others, &touched);
+  if (!is_producer) require_all_instances(&v, n, touched);
   for (int i = 0; i < n; i++)
     if (touched[i].required.dims && !update_affine(&v, &touched[i]))
       update_dimwise(&v, &touched[i]);

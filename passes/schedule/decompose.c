@@ -56,6 +56,38 @@ static void require_no_reduction_above(Decomposition *d) {
   }
 }
 
+/* The bindings, as functions of the loops from number `from` on, never take the same values twice.
+ */
+static bool never_repeats(Decomposition *d, int from, Expr predicate) {
+  Tirc *c = d->s->c;
+  const Block *b = tirc_block_of(d->block);
+  int n = d->n_loops - from;
+  Expr *vars = tirc_new_array(c, Expr, n);
+  Range *doms = tirc_new_array(c, Range, n);
+  for (int i = 0; i < n; i++) {
+    const For *loop = tirc_loop_of(d->loops[from + i]);
+    vars[i] = loop->var;
+    doms[i] = tirc_range(loop->min, loop->extent);
+  }
+  return tirc_detect_iter_map(tirc_analyzer(c), b->n_iters, b->iter_values, n, vars, doms,
+                              predicate, ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
+}
+
+/* With its init inside, a block may compute the same sum again and again; behind one init it would
+ * add to it again and again. Fewer loops or no predicate ask for more, but can be easier to see. */
+static void require_no_repetition(Decomposition *d) {
+  Expr predicate = tirc_block_of(d->block)->predicate;
+  for (int i = 0; i < 4; i++)
+    if (never_repeats(d, i < 2 ? 0 : d->first, i % 2 ? NULL : predicate)) return;
+  tirc_sched_mark(d->s, d->loop->stmt);
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(
+      d->s, SERR_REPEATED_REDUCTION, NULL, NULL,
+      "Within one run of loop %s, block %s may run more than once for the same values of "
+      "its iterators, and after a single init it would add to its output each time.",
+      tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+}
+
 static void require_no_views(Decomposition *d) {
   if (!tirc_block_of(d->block)->n_matches) return;
   tirc_sched_mark(d->s, d->block->stmt);
@@ -168,6 +200,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   require_loop_above_block(&d);
   tirc_require_reduction(s, d.block, scope);
   require_no_reduction_above(&d);
+  require_no_repetition(&d);
   require_no_views(&d);
 
   Stmt block = init_block(&d);

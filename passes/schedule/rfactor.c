@@ -13,6 +13,7 @@
  * loop; a serial loop that reduction iterators only are bound to; a known commutative reducer
  * (reducer.h). Errors: not-reduction-block, rfactor-loop, rfactor-not-serial, reducer-form,
  * no-matched-reducer, factor-axis. */
+#include "../../ir/print.h"
 #include "reducer.h"
 
 typedef struct Rfactor {

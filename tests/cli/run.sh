@@ -7,6 +7,7 @@
 # A case ends at the next `$`. Other lines are comments.
 set -u
 tirc_path=$(realpath "$1")
+[ -x "$tirc_path" ] || { echo "no command: $1" >&2; exit 2; }
 shift
 cd "$(dirname "$0")" || exit 2
 out=$(mktemp -d)

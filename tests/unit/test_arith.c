@@ -1,7 +1,8 @@
-/* Integer reasoning against goldens and against brute force: random expressions over a few variables
- * with small ranges are evaluated for every assignment, before and after simplification, and bounds,
- * residues, proofs, interval sets and iterator maps are checked on the same assignments.
- * TIRC_TEST_COUNT and TIRC_TEST_SEED change how many expressions are drawn and which. */
+/* Integer reasoning against goldens and against brute force: random expressions over a few
+ * variables with small ranges are evaluated for every assignment, before and after simplification,
+ * and bounds, residues, proofs, interval sets and iterator maps are checked on the same
+ * assignments. TIRC_TEST_COUNT and TIRC_TEST_SEED change how many expressions are drawn and which.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,8 @@ static int as_test(const char *name, int fallback) {
   return s && *s ? atoi(s) : fallback;
 }
 
-/* --- random numbers ----------------------------------------------------------------------------------- */
+/* --- random numbers
+ * ----------------------------------------------------------------------------------- */
 
 typedef struct Random {
   uint64_t state;
@@ -33,7 +35,8 @@ static uint32_t draw(Random *r) {
 static int below(Random *r, int n) { return (int)(draw(r) % (uint32_t)n); }
 static int between(Random *r, int lo, int hi) { return lo + below(r, hi - lo + 1); }
 
-/* --- evaluation ---------------------------------------------------------------------------------------- */
+/* --- evaluation
+ * ---------------------------------------------------------------------------------------- */
 
 enum { MAX_VARS = 4 };
 typedef struct World {
@@ -47,15 +50,20 @@ typedef struct World {
   int extent_of[MAX_VARS];                 /* the variable that is the extent, or -1 */
   bool unknown[MAX_VARS];                  /* the analyzer knows nothing about it */
   int64_t values[MAX_VARS];
-  bool undefined; /* a division by zero happened */
+  bool undefined; /* a division by zero happened, or a value left its type */
+  bool huge;      /* constants are near the ends of the type */
+  bool strict;    /* values must stay in the type */
 } World;
 
-static int64_t floordiv(int64_t a, int64_t b) {
-  int64_t q = a / b;
+/* Exact, so that an overflow shows as a difference instead of wrapping to the right result. */
+typedef __int128 Wide;
+
+static Wide floordiv(Wide a, Wide b) {
+  Wide q = a / b;
   return (a % b != 0 && (a % b < 0) != (b < 0)) ? q - 1 : q;
 }
 
-static int64_t divide(World *w, Op op, int64_t a, int64_t b) {
+static Wide divide(World *w, Op op, Wide a, Wide b) {
   if (b == 0) {
     w->undefined = true;
     return 0;
@@ -68,20 +76,14 @@ static int64_t divide(World *w, Op op, int64_t a, int64_t b) {
   }
 }
 
-static int64_t value_of(World *w, Expr e) {
-  if (e->op == OP_INT) return e->u.i;
-  if (e->op == OP_VAR) {
-    for (int i = 0; i < w->n; i++)
-      if (w->vars[i] == e) return w->values[i];
-    fail_msg("a stranger among the variables: %s", e->u.s);
-  }
-  if (e->op == OP_CAST || e->op == OP_LIKELY) return value_of(w, e->args[0]);
-  if (e->op == OP_NOT) return !value_of(w, e->args[0]);
-  int64_t a = value_of(w, e->args[0]), b = value_of(w, e->args[1]);
+static Wide wide_value(World *w, Expr e);
+
+static Wide operation(World *w, Expr e) {
+  Wide a = wide_value(w, e->args[0]), b = wide_value(w, e->args[1]), out = 0;
   switch (e->op) {
-  case OP_ADD: return a + b;
-  case OP_SUB: return a - b;
-  case OP_MUL: return a * b;
+  case OP_ADD: w->undefined |= __builtin_add_overflow(a, b, &out); return out;
+  case OP_SUB: w->undefined |= __builtin_sub_overflow(a, b, &out); return out;
+  case OP_MUL: w->undefined |= __builtin_mul_overflow(a, b, &out); return out;
   case OP_FLOORDIV:
   case OP_FLOORMOD:
   case OP_TRUNCDIV:
@@ -97,17 +99,45 @@ static int64_t value_of(World *w, Expr e) {
   case OP_AND: return a && b;
   case OP_OR: return a || b;
   case OP_SELECT:
-  case OP_IF_THEN_ELSE: {
-    int64_t other = value_of(w, e->args[2]);
-    return a ? b : other;
-  }
+  case OP_IF_THEN_ELSE: out = wide_value(w, e->args[2]); return a ? b : out;
   default: fail_msg("no value of operator %d", e->op);
   }
   return 0;
 }
 
+static Wide wide_value(World *w, Expr e) {
+  if (e->op == OP_INT) return e->u.i;
+  if (e->op == OP_VAR) {
+    for (int i = 0; i < w->n; i++)
+      if (w->vars[i] == e) return w->values[i];
+    fail_msg("a stranger among the variables: %s", e->u.s);
+  }
+  if (e->op == OP_CAST || e->op == OP_LIKELY) return wide_value(w, e->args[0]);
+  if (e->op == OP_NOT) return !wide_value(w, e->args[0]);
+  Wide v = operation(w, e);
+  bool fits = v >= tirc_dtype_min(e->dtype) && v <= tirc_dtype_max(e->dtype);
+  if (w->strict && e->dtype.code == TYPE_INT && !fits) w->undefined = true;
+  return v;
+}
+
+static int64_t value_of(World *w, Expr e) {
+  Wide v = wide_value(w, e);
+  if (v < INT64_MIN || v > INT64_MAX) w->undefined = true;
+  return (int64_t)v;
+}
+
+/* The value, where it is defined and nothing on the way leaves its type. */
 static bool defined(World *w, Expr e, int64_t *out) {
   w->undefined = false;
+  w->strict = true;
+  *out = value_of(w, e);
+  return !w->undefined;
+}
+
+/* The value of what simplification made, whose parts may be anything. */
+static bool simplified_value(World *w, Expr e, int64_t *out) {
+  w->undefined = false;
+  w->strict = false;
   *out = value_of(w, e);
   return !w->undefined;
 }
@@ -115,7 +145,8 @@ static bool defined(World *w, Expr e, int64_t *out) {
 /* Steps to the next assignment within the ranges; false after the last one. */
 static bool in_range(World *w) {
   for (int i = 0; i < w->n; i++)
-    if (w->extent_of[i] >= 0 && w->values[i] >= w->min[i] + w->values[w->extent_of[i]]) return false;
+    if (w->extent_of[i] >= 0 && w->values[i] >= w->min[i] + w->values[w->extent_of[i]])
+      return false;
   return true;
 }
 static bool next(World *w) {
@@ -142,7 +173,8 @@ static const char *show_world(World *w) {
   return t.at;
 }
 
-/* --- random expressions -------------------------------------------------------------------------------- */
+/* --- random expressions
+ * -------------------------------------------------------------------------------- */
 
 static Expr node(World *w, Op op, Expr a, Expr b) {
   bool truth = op >= OP_EQ && op <= OP_OR;
@@ -153,6 +185,12 @@ static Expr number(World *w, int64_t v) { return tirc_int(w->c, w->type, v); }
 static Expr some_var(World *w) { return w->vars[below(w->r, w->n)]; }
 
 static Expr some_constant(World *w) {
+  static const int64_t ends[] = {INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 1 << 30};
+  if (w->huge && below(w->r, 2)) {
+    int64_t v = ends[below(w->r, 5)], low = tirc_dtype_min(w->type), high = tirc_dtype_max(w->type);
+    v = below(w->r, 2) ? v / between(w->r, 1, 8) : v;
+    return number(w, v < low ? low : v > high ? high : v);
+  }
   static const int round[] = {2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 64, -2, -3, -4, 1, 0};
   if (below(w->r, 2)) return number(w, round[below(w->r, 16)]);
   return number(w, between(w->r, -9, 9));
@@ -184,7 +222,8 @@ static Expr some_int(World *w, int depth) {
   case 9:
   case 10: return node(w, OP_FLOORMOD, some_int(w, depth - 1), some_divisor(w));
   case 11:
-    return node(w, below(r, 2) ? OP_TRUNCDIV : OP_TRUNCMOD, some_int(w, depth - 1), some_divisor(w));
+    return node(w, below(r, 2) ? OP_TRUNCDIV : OP_TRUNCMOD, some_int(w, depth - 1),
+                some_divisor(w));
   case 12: return node(w, OP_MIN, some_int(w, depth - 1), some_int(w, depth - 1));
   case 13: return node(w, OP_MAX, some_int(w, depth - 1), some_int(w, depth - 1));
   case 14: {
@@ -205,7 +244,7 @@ static Expr some_bool(World *w, int depth) {
     Expr e = some_bool(w, depth - 1);
     return tirc_expr(w->c, OP_NOT, DT_BOOL, 1, &e);
   }
-  Op op = OP_EQ + below(r, 6);
+  Op op = (Op)((int)OP_EQ + below(r, 6));
   Expr right = below(r, 2) ? some_constant(w) : some_int(w, depth - 1);
   Expr left = some_int(w, depth - 1);
   return below(r, 8) ? node(w, op, left, right) : node(w, op, right, left);
@@ -213,7 +252,9 @@ static Expr some_bool(World *w, int depth) {
 
 static World some_world(Tirc *c, Random *r) {
   static const char *const names[] = {"x", "y", "z", "n"};
-  World w = {.c = c, .r = r, .type = below(r, 4) ? DT_INT32 : DT_INT64, .n = between(r, 1, MAX_VARS)};
+  World w = {
+      .c = c, .r = r, .type = below(r, 4) ? DT_INT32 : DT_INT64, .n = between(r, 1, MAX_VARS)};
+  w.huge = below(r, 8) == 0;
   int largest = w.n > 3 ? 4 : w.n > 2 ? 5 : 9;
   for (int i = 0; i < w.n; i++) {
     w.vars[i] = tirc_var(c, names[i], w.type);
@@ -245,17 +286,19 @@ static Analyzer *informed(World *w) {
   return a;
 }
 
-/* --- checks of one expression --------------------------------------------------------------------------- */
+/* --- checks of one expression
+ * --------------------------------------------------------------------------- */
 
 static void check_same(World *w, Expr e, Expr r, Expr given, const char *what) {
   for (bool more = first(w); more; more = next(w)) {
     int64_t x, y, holds = 1;
     if (given && (!defined(w, given, &holds) || !holds)) continue;
     if (!defined(w, e, &x)) continue;
-    if (!defined(w, r, &y) || x != y)
-      fail_msg("%s: %s became %s (given %s) with %s: %lld, then %lld%s", what, tirc_print_expr(w->c, e),
-               tirc_print_expr(w->c, r), given ? tirc_print_expr(w->c, given) : "nothing",
-               show_world(w), (long long)x, (long long)y, w->undefined ? " (undefined)" : "");
+    if (!simplified_value(w, r, &y) || x != y)
+      fail_msg("%s: %s became %s (given %s) with %s: %lld, then %lld%s", what,
+               tirc_print_expr(w->c, e), tirc_print_expr(w->c, r),
+               given ? tirc_print_expr(w->c, given) : "nothing", show_world(w), (long long)x,
+               (long long)y, w->undefined ? " (undefined)" : "");
   }
 }
 
@@ -268,7 +311,7 @@ static void check_facts(World *w, Analyzer *a, Expr e) {
     if (x < b.min || x > b.max)
       fail_msg("bound [%lld, %lld] of %s with %s: %lld", (long long)b.min, (long long)b.max,
                tirc_print_expr(w->c, e), show_world(w), (long long)x);
-    bool fits = m.coeff == 0 ? x == m.base : (x - m.base) % m.coeff == 0;
+    bool fits = m.coeff == 0 ? x == m.base : ((Wide)x - m.base) % m.coeff == 0;
     if (!fits)
       fail_msg("residue %lld mod %lld of %s with %s: %lld", (long long)m.base, (long long)m.coeff,
                tirc_print_expr(w->c, e), show_world(w), (long long)x);
@@ -300,8 +343,8 @@ static void check_within(World *w, Expr e, IntSet s, Expr given, const char *wha
     int64_t x, end, holds = 1;
     if (given && (!defined(w, given, &holds) || !holds)) continue;
     if (!defined(w, e, &x)) continue;
-    bool low = !s.min || !defined(w, s.min, &end) || end <= x;
-    bool high = !s.max || !defined(w, s.max, &end) || x <= end;
+    bool low = !s.min || !simplified_value(w, s.min, &end) || end <= x;
+    bool high = !s.max || !simplified_value(w, s.max, &end) || x <= end;
     if (!low || !high)
       fail_msg("%s: %s in [%s, %s], but it is %lld with %s", what, tirc_print_expr(w->c, e),
                s.min ? tirc_print_expr(w->c, s.min) : "-inf",
@@ -375,7 +418,8 @@ static void random_expressions(void **state) {
   run_random(check_one, as_test("TIRC_TEST_COUNT", 20000));
 }
 
-/* --- iterator maps ----------------------------------------------------------------------------------------- */
+/* --- iterator maps
+ * ----------------------------------------------------------------------------------------- */
 
 /* A sum of the variables as a fusion would make it, sometimes with a wrong scale. */
 static Expr some_fusion(World *w) {
@@ -480,7 +524,8 @@ static Image image_of(World *w, const IterMap *map, const Expr *indices, Expr pr
     int64_t at = 0;
     for (int k = 0; k < map->n; k++) {
       const IterSum *s = &map->indices[k];
-      int64_t base = value_of(w, s->base), v = value_of(w, indices[k]) - base, extent = 1, scale = 1;
+      int64_t base = value_of(w, s->base), v = value_of(w, indices[k]) - base, extent = 1,
+              scale = 1;
       if (s->n) {
         assert_true(tirc_const_int(s->args[0].extent, &extent));
         assert_true(tirc_const_int(s->args[0].scale, &scale));
@@ -505,7 +550,8 @@ static const char *show_map(World *w, const Expr *indices, int n, Expr predicate
   return t.at;
 }
 
-static void check_inverse(World *w, Analyzer *a, const IterMap *map, const Expr *indices, Expr pred) {
+static void check_inverse(World *w, Analyzer *a, const IterMap *map, const Expr *indices,
+                          Expr pred) {
   PtrMap inverse = {0};
   tirc_inverse_iter_map(a, map, indices, &inverse);
   for (int i = 0; i < w->n; i++) {
@@ -515,7 +561,8 @@ static void check_inverse(World *w, Analyzer *a, const IterMap *map, const Expr 
   }
 }
 
-static void check_division(World *w, Analyzer *a, const Expr *indices, int n, Expr pred, IterLevel level) {
+static void check_division(World *w, Analyzer *a, const Expr *indices, int n, Expr pred,
+                           IterLevel level) {
   PtrMap inner = {0}, outer = {0};
   int cut = below(w->r, w->n + 1);
   for (int i = 0; i < w->n; i++)
@@ -554,12 +601,13 @@ static void check_map(Tirc *c, Random *r) {
   Image im = image_of(&w, map, indices, pred);
   if (im.box == 0 || im.points == 0) return;
   bool padded = !tirc_is_int(map->padding_predicate, 0);
-  if (level == ITER_LEVEL_BIJECTIVE && (im.outside || im.points != im.reached || im.box != im.reached))
+  if (level == ITER_LEVEL_BIJECTIVE &&
+      (im.outside || im.points != im.reached || im.box != im.reached))
     fail_msg("no bijection: %s box %lld, points %lld, reached %lld", show_map(&w, indices, n, pred),
              (long long)im.box, (long long)im.points, (long long)im.reached);
   if (level == ITER_LEVEL_SURJECTIVE && !padded && (im.outside || im.box != im.reached))
-    fail_msg("not onto: %s box %lld, reached %lld", show_map(&w, indices, n, pred), (long long)im.box,
-             (long long)im.reached);
+    fail_msg("not onto: %s box %lld, reached %lld", show_map(&w, indices, n, pred),
+             (long long)im.box, (long long)im.reached);
   if (level == ITER_LEVEL_BIJECTIVE) check_inverse(&w, a, map, indices, pred);
   const IntSet *region;
   Range box[4];
@@ -577,4 +625,232 @@ static void check_map(Tirc *c, Random *r) {
 static void random_iterator_maps(void **state) {
   (void)state;
   run_random(check_map, as_test("TIRC_TEST_COUNT", 20000));
+}
+
+/* --- goldens
+ * -------------------------------------------------------------------------------------------- */
+
+/* A reader of Python's arithmetic, for the tables below. Names make variables at first sight. */
+typedef struct Reader {
+  Tirc *c;
+  const char *p;
+  Expr names[16];
+  int n;
+} Reader;
+
+static Expr read_expr(Reader *r, int precedence);
+
+static Expr read_primary(Reader *r) {
+  while (*r->p == ' ') r->p++;
+  if (*r->p == '(') {
+    r->p++;
+    Expr e = read_expr(r, 0);
+    r->p++;
+    return e;
+  }
+  bool minus = *r->p == '-';
+  if (minus) r->p++;
+  char name[32];
+  int n = 0;
+  while (strchr("abcdefghijklmnopqrstuvwxyz_0123456789", *r->p) && *r->p) name[n++] = *r->p++;
+  name[n] = 0;
+  if (name[0] >= '0' && name[0] <= '9') return tirc_int32(r->c, minus ? -atoi(name) : atoi(name));
+  if ((!strcmp(name, "min") || !strcmp(name, "max")) && *r->p == '(') {
+    r->p++;
+    Expr a = read_expr(r, 0);
+    r->p++;
+    Expr b = read_expr(r, 0);
+    r->p++;
+    return tirc_expr(r->c, name[1] == 'i' ? OP_MIN : OP_MAX, DT_INT32, 2, (Expr[]){a, b});
+  }
+  for (int i = 0; i < r->n; i++)
+    if (!strcmp(r->names[i]->u.s, name)) return r->names[i];
+  return r->names[r->n++] = tirc_var(r->c, tirc_strdup(r->c, name), DT_INT32);
+}
+
+static Expr read_expr(Reader *r, int precedence) {
+  static const Op infix[] = {OP_FLOORDIV, OP_FLOORMOD, OP_MUL, OP_ADD, OP_SUB, OP_LE, OP_GE,
+                             OP_EQ,       OP_NE,       OP_LT,  OP_GT,  OP_AND, OP_OR};
+  Expr left = read_primary(r);
+  for (;;) {
+    while (*r->p == ' ') r->p++;
+    const OpInfo *info = NULL;
+    Op op = OP_COUNT;
+    for (size_t i = 0; i < sizeof infix / sizeof *infix && !info; i++)
+      if (!strncmp(r->p, tirc_ops[infix[i]].name, strlen(tirc_ops[infix[i]].name))) {
+        op = infix[i];
+        info = &tirc_ops[op];
+      }
+    if (!info || info->precedence <= precedence) return left;
+    r->p += strlen(info->name);
+    Expr right = read_expr(r, info->precedence);
+    left = tirc_expr(r->c, op, op >= OP_EQ ? DT_BOOL : DT_INT32, 2, (Expr[]){left, right});
+  }
+}
+
+static Expr read_all(Reader *r, const char *text) {
+  r->p = text;
+  return read_expr(r, 0);
+}
+
+/* "x 8; y 16": x in [0, 8), y in [0, 16), in that order. */
+static int read_domain(Reader *r, const char *text, Expr *vars, Range *doms) {
+  int n = 0;
+  r->p = text;
+  while (*r->p) {
+    vars[n] = read_primary(r);
+    doms[n++] = tirc_range(tirc_int32(r->c, 0), read_expr(r, 0));
+    while (*r->p == ';' || *r->p == ' ') r->p++;
+  }
+  return n;
+}
+
+typedef struct Golden {
+  const char *domain, *expr, *expected;
+} Golden;
+
+static const Golden goldens[] = {
+    {"x 8; y 16", "(x * 16 + y) // 16", "x"},
+    {"x 8; y 16", "(x * 16 + y) % 16", "y"},
+    {"x 8; y 8", "(x * 8 + y) // 16", "x // 2"},
+    {"x 8; y 8", "(x * 8 + y) % 16", "x % 2 * 8 + y"},
+    {"x 8; y 16", "x // 2 * 64 + (y + x % 2 * 32)", "x * 32 + y"},
+    {"x 8; y 32", "x // 2 * 64 + y", "x // 2 * 64 + y"},
+    {"x 8; y 16", "x * 16 + y < 128", "T.bool(True)"},
+    {"x 8; y 16", "x * 16 + y < 100", "x * 16 + y < 100"},
+    {"x 8; y 8", "x * 8 + y < 16", "x < 2"},
+    {"", "n - x + x * 3", "x * 2 + n"},
+    {"", "1 + x + 2", "x + 3"},
+    {"", "y + (3 + x * n)", "y + x * n + 3"},
+    {"", "n // 16 * 16 + n % 16", "n"},
+    {"", "(n + 15) // 16", "(n + 15) // 16"},
+    {"", "x * 4 // 2", "x * 2"},
+    {"", "x * 2 // 4", "x // 2"},
+    {"", "(x * 6 + 5) % 3", "2"},
+    {"", "x - x", "0"},
+    {"", "min(x + 3, x + 5)", "x + 3"},
+    {"", "max(x, 3) + 2 - max(x, 3)", "2"},
+    {"x 4", "min(x, 7)", "x"},
+    {"i n", "i < n", "T.bool(True)"},
+    {"i n", "i + 1 <= n", "T.bool(True)"},
+    {"i n", "i + 1 < n", "i + 1 < n"},
+    {"i n", "0 <= i", "T.bool(True)"},
+    {"", "x + 1 < y + 1", "x < y"},
+    {"", "x * 4 < 9", "x < 3"},
+    {"", "x < 5 and 4 < x", "T.bool(False)"},
+    {"", "x < 5 or 4 <= x", "T.bool(True)"},
+    {"x 1; y 4", "x * 4 + y", "y"},
+    {"", "x // 0", "x // 0"},
+    {"", "2147483647 + 1", "2147483647 + 1"},
+    {"", "x * 65536 * 65536", "x * 65536 * 65536"},
+    {"", "x // 65536 // 65536", "x // 65536 // 65536"},
+};
+
+static void golden_simplifications(void **state) {
+  (void)state;
+  Tirc *c = tirc_context_new();
+  for (size_t i = 0; i < sizeof goldens / sizeof *goldens; i++) {
+    Reader r = {.c = c};
+    Analyzer *a = tirc_analyzer(c);
+    Expr vars[8];
+    Range doms[8];
+    int n = read_domain(&r, goldens[i].domain, vars, doms);
+    for (int k = 0; k < n; k++) tirc_bind_range(a, vars[k], doms[k]);
+    Expr e = tirc_simplify(a, read_all(&r, goldens[i].expr));
+    const char *got = tirc_print_expr(c, e);
+    if (strcmp(got, goldens[i].expected))
+      fail_msg("%s: %s, not %s", goldens[i].expr, got, goldens[i].expected);
+  }
+  tirc_context_release(c);
+}
+
+typedef struct MapGolden {
+  const char *domain, *predicate, *indices[3];
+  IterLevel level;
+  const char *expected; /* the indices by tirc_iter_sum_expr; NULL: not detected */
+} MapGolden;
+
+static const MapGolden map_goldens[] = {
+    {"i 4; j 32", "", {"i * 32 + j"}, ITER_LEVEL_BIJECTIVE, "i * 32 + j"},
+    {"f 128", "", {"f // 32", "f % 32"}, ITER_LEVEL_BIJECTIVE, "f // 32; f % 32"},
+    {"i 8; j 16",
+     "",
+     {"(i * 16 + j) // 4", "(i * 16 + j) % 4"},
+     ITER_LEVEL_BIJECTIVE,
+     "(i * 16 + j) // 4; (i * 16 + j) % 4"},
+    {"i 7; j 16", "i * 16 + j < 100", {"i * 16 + j"}, ITER_LEVEL_SURJECTIVE, "i * 16 + j"},
+    {"i 7; j 16",
+     "i * 16 + j < 100 and 2 <= i * 16 + j",
+     {"i * 16 + j"},
+     ITER_LEVEL_SURJECTIVE,
+     "i * 16 + j + -2 + 2"},
+    {"i 7; j 16", "i * 16 + j < 100", {"i", "j"}, ITER_LEVEL_SURJECTIVE, NULL},
+    {"i n; j 16", "", {"i * 16 + j"}, ITER_LEVEL_BIJECTIVE, "i * 16 + j"},
+    {"i n; j m", "", {"i * m + j"}, ITER_LEVEL_BIJECTIVE, "i * m + j"},
+    {"i 8; j 16", "", {"i"}, ITER_LEVEL_BIJECTIVE, NULL},
+    {"i 8; j 16", "", {"i"}, ITER_LEVEL_SURJECTIVE, "i"},
+    {"i 8", "", {"i", "i + 1"}, ITER_LEVEL_SURJECTIVE, NULL},
+    {"i 8", "", {"i // 2", "i % 4"}, ITER_LEVEL_SURJECTIVE, NULL},
+    {"i 8; j 8", "", {"i * j"}, ITER_LEVEL_SURJECTIVE, NULL},
+    {"i 10", "", {"i // 4"}, ITER_LEVEL_SURJECTIVE, "i // 4"},
+    {"i 10", "", {"i // 4", "i % 4"}, ITER_LEVEL_BIJECTIVE, NULL},
+    {"u 1; i 8", "", {"u * 8 + i", "u"}, ITER_LEVEL_BIJECTIVE, "i; 0"},
+    {"i 8; j 3", "", {"i * 4 + j"}, ITER_LEVEL_BIJECTIVE, NULL},
+    {"i 8; j 4", "", {"i * 2 + j"}, ITER_LEVEL_BIJECTIVE, NULL},
+    {"i 8; j 4", "", {"i * 2 + j"}, ITER_LEVEL_NO_CHECK, "i * 2 + j"},
+};
+
+static void golden_iterator_maps(void **state) {
+  (void)state;
+  Tirc *c = tirc_context_new();
+  for (size_t i = 0; i < sizeof map_goldens / sizeof *map_goldens; i++) {
+    const MapGolden *g = &map_goldens[i];
+    Reader r = {.c = c};
+    Analyzer *a = tirc_analyzer(c);
+    Expr vars[8], indices[3];
+    Range doms[8];
+    int n_vars = read_domain(&r, g->domain, vars, doms), n = 0;
+    for (; n < 3 && g->indices[n]; n++) indices[n] = read_all(&r, g->indices[n]);
+    Expr pred = *g->predicate ? read_all(&r, g->predicate) : NULL;
+    const IterMap *map =
+        tirc_detect_iter_map(a, n, indices, n_vars, vars, doms, pred, g->level, true, NULL);
+    Text t = {.c = c};
+    for (int k = 0; map && k < n; k++)
+      tirc_text_addf(&t, "%s%s", k ? "; " : "",
+                     tirc_print_expr(c, tirc_iter_sum_expr(a, &map->indices[k])));
+    const char *got = map ? t.at : "nothing", *want = g->expected ? g->expected : "nothing";
+    if (strcmp(got, want)) fail_msg("%s (%s): %s, not %s", g->indices[0], g->domain, got, want);
+  }
+  tirc_context_release(c);
+}
+
+/* Loads are atoms; unit loops and decided branches go when structure may change. */
+static void statements(void **state) {
+  (void)state;
+  Tirc *c = tirc_context_new();
+  Expr i = tirc_var(c, "i", DT_INT32), u = tirc_var(c, "u", DT_INT32), shape = tirc_int32(c, 64);
+  Buffer b = tirc_buffer(c, "B", DT_FLOAT32, 1, &shape, "global");
+  Expr at = tirc_add(c, tirc_mul(c, i, tirc_int32(c, 4)), u);
+  Expr load = tirc_load(c, b, 1, &at);
+  Stmt store = tirc_store(c, b, 1, &at, tirc_add(c, load, load));
+  Stmt branch = tirc_if(c, tirc_lt(c, i, tirc_int32(c, 8)), store, NULL);
+  Stmt nest = tirc_for_serial(c, u, tirc_int32(c, 1), branch);
+  Stmt s = tirc_for_serial(c, i, tirc_int32(c, 8), nest);
+  Stmt kept = tirc_simplify_stmt(tirc_analyzer(c), s, false);
+  assert_int_equal(kept->u.loop.body->kind, STMT_FOR);
+  Stmt flat = tirc_simplify_stmt(tirc_analyzer(c), s, true);
+  assert_int_equal(flat->u.loop.body->kind, STMT_STORE);
+  assert_string_equal(tirc_print_expr(c, flat->u.loop.body->u.store.indices[0]), "i * 4");
+  tirc_context_release(c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(golden_simplifications),
+      cmocka_unit_test(golden_iterator_maps),
+      cmocka_unit_test(statements),
+      cmocka_unit_test(random_expressions),
+      cmocka_unit_test(random_iterator_maps),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

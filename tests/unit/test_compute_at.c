@@ -83,18 +83,27 @@
        "        with T.block('C'):\n"                                                              \
        "            vi, vj = T.axis.remap('SS', [i, j])\n"                                         \
        "            C[vi, vj] = B[vi * 2 + vj] + T.float32(1)\n"
-/* C uses its loop variable without binding it */
+/* an opaque block names its loop's variable */
 #define LOOSE                                                                                      \
-  HEAD "def main(A: T.Buffer((8,), 'float32'), C: T.Buffer((8,), 'float32')):\n"                   \
-       "    B = T.alloc_buffer((8,), 'float32')\n"                                                 \
+  HEAD "def main(A: T.Buffer((8,), 'float32'), B: T.Buffer((8,), 'float32'), "                     \
+       "C: T.Buffer((8,), 'float32')):\n"                                                          \
        "    for i in range(8):\n"                                                                  \
        "        with T.block('B'):\n"                                                              \
        "            vi = T.axis.spatial(8, i)\n"                                                   \
        "            B[vi] = A[vi]\n"                                                               \
        "    for i in range(8):\n"                                                                  \
        "        with T.block('C'):\n"                                                              \
-       "            vi = T.axis.spatial(8, i)\n"                                                   \
-       "            C[vi] = B[vi] + T.Cast('float32', i)\n"
+       "            C[i] = A[i] + T.float32(1)\n"
+#define LOOSE_SCALAR                                                                               \
+  HEAD "def main(A: T.Buffer((1,), 'float32'), C: T.Buffer((1,), 'float32')):\n"                   \
+       "    B = T.alloc_buffer((), 'float32')\n"                                                   \
+       "    for i in range(1):\n"                                                                  \
+       "        with T.block('B'):\n"                                                              \
+       "            B[()] = A[i]\n"                                                                \
+       "    for i in range(1):\n"                                                                  \
+       "        with T.block('C'):\n"                                                              \
+       "            vi = T.axis.spatial(1, i)\n"                                                   \
+       "            C[vi] = B[()] + T.float32(1)\n"
 /* D only where its loop says so, which its domain does not say */
 #define HALF                                                                                       \
   HEAD "def main(A: T.Buffer((8,), 'float32'), C: T.Buffer((8,), 'float32')):\n"                   \
@@ -194,8 +203,6 @@ static const Case cases[] = {
      "except ScheduleError as e:\n"
      "    pass\n",
      NULL},
-    {"any legal result means the same", FANOUT,
-     "sch.compute_inline(" GET("B") ")\n", NULL},
     {"loop above the block already", CHAIN, "sch.compute_at(" GET("B") ", " LOOP("B", 0) ")\n",
      "! not-same-scope"},
     {"an output block", CHAIN, "sch.compute_at(" GET("C") ", " LOOP("B", 0) ")\n",
@@ -210,7 +217,7 @@ static const Case cases[] = {
      "sch.reverse_compute_at(" GET("C") ", " LOOP("B", 0) ")\n", "! domain-not-solvable"},
     {"a loop variable would leave its loop", LOOSE,
      "sch.reverse_compute_at(" GET("C") ", " LOOP("B", 0) ")\n", "! loop-variable-escapes"},
-    {"nor when folded", LOOSE, "sch.reverse_compute_inline(" GET("C") ")\n",
+    {"nor when inlined", LOOSE_SCALAR, "sch.compute_inline(" GET("B") ")\n",
      "! loop-variable-escapes"},
     {"a predicate that the domain does not imply", HALF,
      "sch.reverse_compute_at(" GET("C") ", " LOOP("B", 0) ")\n", "! predicate-lost"},
@@ -312,8 +319,8 @@ static const char *run_case(Tirc *c, const Case *k) {
 
 static void test_cases(void **state) {
   (void)state;
-  int n_failed = 0;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+  volatile int n_failed = 0;
+  for (volatile size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     Tirc *c = tirc_context_new();
     const char *volatile why = NULL;
     Trap t;

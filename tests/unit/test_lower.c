@@ -15,7 +15,9 @@ static void check_pass(void *self, const char *pass, const Module *m) {
   const char *what = tirc_format(k->c, "%s after %s", k->program->name, pass);
   Run r = copy_run(k->c, &k->input);
   tirc_interpret(k->c, m->funcs[0], r.n, r.args, 0);
-  assert_same_run(what, &k->expected, &r, 0);
+  /* Only the functions that are written out at the end may round differently. */
+  double tolerance = strcmp(pass, "LowerIntrin") == 0 ? k->program->tolerance : 0;
+  assert_same_run(what, &k->expected, &r, tolerance);
   free_run(&r);
   const char *text = tirc_print_module(k->c, m, NULL);
   Source source = {"printed", text, strlen(text)};

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "ir/print.h"
+#include "ir/visit.h"
 #include "parser/program.h"
 #include "passes/schedule/internal.h"
 
@@ -321,6 +322,23 @@ static void test_region_cover(void **state) {
   }
 }
 
+/* A block that comes to read another buffer has other producers, though no block moved. */
+static void test_changed_buffers(void **state) {
+  (void)state;
+  Tirc *c = tirc_context_new();
+  Sched *s = schedule(c, stencil);
+  const Scope *scope = s->roots[0]->scope;
+  SRef *reader = scope->blocks[2], **producers;
+  PtrMap map = {0};
+  tirc_map_set(c, &map, tirc_block_of(reader)->reads[0].buffer,
+               tirc_block_of(scope->blocks[0])->writes[0].buffer);
+  tirc_sched_replace(s, reader, tirc_substitute_buffers(c, reader->stmt, &map));
+  assert_as_fresh(s);
+  assert_int_equal(tirc_producers(s, reader, s->roots[0], &producers), 1);
+  assert_ptr_equal(producers[0], s->roots[0]->scope->blocks[0]);
+  tirc_context_release(c);
+}
+
 /* Handles hold on to identities: a rewritten block keeps its own, a split loop loses it. */
 static void test_handles(void **state) {
   (void)state;
@@ -343,9 +361,10 @@ static void test_handles(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_dependences), cmocka_unit_test(test_region_cover),
-      cmocka_unit_test(test_handles),     cmocka_unit_test(test_matmul),
-      cmocka_unit_test(test_stencil),     cmocka_unit_test(test_mixed),
+      cmocka_unit_test(test_dependences),     cmocka_unit_test(test_region_cover),
+      cmocka_unit_test(test_changed_buffers), cmocka_unit_test(test_handles),
+      cmocka_unit_test(test_matmul),          cmocka_unit_test(test_stencil),
+      cmocka_unit_test(test_mixed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

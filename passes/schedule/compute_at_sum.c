@@ -1,0 +1,91 @@
+/* A complete block may run an instance twice: it stores the same value again, or first a preliminary
+ * one and then the final one. A reduction block may not, unless its init runs in between:
+ *
+ *     for i, k:                                   k is the producer's reduction
+ *         C[i] += A[i, k]
+ *         D[()] += C[i]                           init at i == 0: adds every C[i] once for each k
+ *
+ * Moved by compute_at a reduction runs from init to end in each iteration of the loop. Moved by
+ * reverse_compute_at some of its reduction iterators may follow loops that are there already. */
+#include "../../ir/print.h"
+#include "../../ir/visit.h"
+#include "compute_at.h"
+#include "internal.h"
+
+typedef struct Loops {
+  VEC(const For *) at; /* outermost first */
+  int n_outer;         /* those that were there before */
+} Loops;
+
+static Loops loops_of(Sched *s, SRef *loop, Stmt nest, const Block **block) {
+  Loops l = {0};
+  SRef **above;
+  int n = tirc_loops_above(s, loop, &above);
+  for (int i = 0; i < n; i++) vec_push(s->c, l.at, tirc_loop_of(above[i]));
+  vec_push(s->c, l.at, tirc_loop_of(loop));
+  l.n_outer = l.at.n;
+  for (; nest->kind == STMT_FOR; nest = nest->u.loop.body) vec_push(s->c, l.at, &nest->u.loop);
+  *block = &nest->u.block;
+  return l;
+}
+
+/* The bit 1 << IterKind of each iterator whose binding uses the loop. */
+static unsigned uses(const Block *b, const For *loop) {
+  unsigned kinds = 0;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_var(b->iter_values[i], loop->var)) kinds |= 1u << b->iters[i].kind;
+  return kinds;
+}
+
+_Noreturn static void repeated(Sched *s, const Block *b, const char *why) {
+  tirc_sched_error(s, SERR_ADDED_TWICE, why, NULL,
+                   "the reduction block \"%s\" would add the same instances several times", b->name);
+}
+
+static void require_one_adder(Sched *s, const Block *b, const For *loop, bool is_producer) {
+  const unsigned sums = 1u << ITER_REDUCE, used = uses(b, loop);
+  if (loop->kind != LOOP_PARALLEL && loop->kind != LOOP_VECTORIZED) return;
+  if (!(used & sums) && (used || is_producer)) return;
+  tirc_sched_error(s, SERR_SHARED_REDUCTION, NULL, NULL,
+                   "the iterations of loop %s (%s) would add to the same element in block \"%s\"",
+                   loop->var->u.s, tirc_loop_kind_name(loop->kind), b->name);
+}
+
+/* Each combination of the loops that the bindings use is another instance, and the first one for an
+ * element is the one with the init. */
+static void require_distinct(Sched *s, const Block *b, const Loops *l) {
+  Expr *vars = tirc_new_array(s->c, Expr, l->at.n + 1);
+  Range *doms = tirc_new_array(s->c, Range, l->at.n + 1);
+  int n = 0;
+  for (int i = 0; i < l->at.n; i++) {
+    if (!uses(b, l->at.at[i])) continue;
+    vars[n] = l->at.at[i]->var;
+    doms[n++] = tirc_range(l->at.at[i]->min, l->at.at[i]->extent);
+  }
+  const char *why = "two iterations may run the same instance";
+  const IterMap *map = tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, n, vars,
+                                            doms, b->predicate, ITER_LEVEL_BIJECTIVE, true, &why);
+  if (!map) repeated(s, b, why);
+  int64_t scale;
+  for (int i = 0; i < map->n; i++)
+    for (int k = 0; b->iters[i].kind == ITER_REDUCE && k < map->indices[i].n; k++)
+      if (!tirc_const_int(map->indices[i].args[k].scale, &scale) || scale < 0)
+        repeated(s, b, "the init would not come first");
+}
+
+void tirc_require_sums_once(Sched *s, SRef *loop, Stmt nest, bool is_producer) {
+  const Block *b;
+  Loops l = loops_of(s, loop, nest, &b);
+  bool summing = false, summed = false;
+  for (int i = 0; i < b->n_iters; i++) summing |= b->iters[i].kind == ITER_REDUCE;
+  if (!summing) return;
+  for (int i = 0; i < l.n_outer; i++) {
+    const For *f = l.at.at[i];
+    unsigned used = uses(b, f);
+    require_one_adder(s, b, f, is_producer);
+    if (summed && !used && !tirc_is_int(f->extent, 1))
+      repeated(s, b, tirc_format(s->c, "once for each iteration of loop %s", f->var->u.s));
+    summed |= (used & (1u << ITER_REDUCE)) != 0;
+  }
+  if (summed) require_distinct(s, b, &l);
+}

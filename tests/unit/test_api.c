@@ -1,0 +1,190 @@
+/* The public header, used as a stranger would: nothing else of the library is included. */
+#include "runtime/tirc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+
+static const char program[] =
+    "M = 8\n"
+    "@T.prim_func\n"
+    "def main(A: T.Buffer((M, 16), 'float32'), B: T.Buffer((16, 32), 'float32'), "
+    "C: T.Buffer((M, 32), 'float32')):\n"
+    "    for i, j, k in T.grid(M, 32, 16):\n"
+    "        with T.block('C'):\n"
+    "            vi, vj, vk = T.axis.remap('SSR', [i, j, k])\n"
+    "            with T.init():\n"
+    "                C[vi, vj] = T.float32(0)\n"
+    "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n";
+static const char script[] = "i, j, k = sch.get_loops('C')\n"
+                             "sch.reorder(i, k, j)\n"
+                             "sch.parallel(i)\n"
+                             "sch.vectorize(j)\n";
+
+static tirc_module *parse(const char *text) {
+  tirc_module *m = NULL;
+  tirc_error *e = NULL;
+  if (tirc_module_parse(text, strlen(text), "text", 0, NULL, &m, &e))
+    fail_msg("%s", tirc_error_message(e));
+  return m;
+}
+
+static tirc_module *schedule(const tirc_module *m, const char *text) {
+  tirc_module *r = NULL;
+  tirc_error *e = NULL;
+  if (tirc_module_schedule_text(m, text, strlen(text), "script", NULL, &r, &e))
+    fail_msg("%s", tirc_error_message(e));
+  return r;
+}
+
+static void make_arguments(const tirc_module *m, tirc_argument *args) {
+  const tirc_param *p;
+  int n;
+  assert_int_equal(tirc_module_params(m, NULL, &n, &p, NULL), TIRC_OK);
+  assert_int_equal(n, 3);
+  for (int i = 0; i < n; i++) {
+    assert_int_equal(tirc_array_new(p[i].dtype, p[i].ndim, p[i].shape, &args[i].array, NULL),
+                     TIRC_OK);
+    tirc_array_fill_random(args[i].array, (uint64_t)i);
+    assert_int_equal(p[i].is_written, i == 2);
+  }
+}
+
+static void scheduled_kernel_agrees(void **state) {
+  (void)state;
+  tirc_module *m = parse(program), *fast = schedule(m, script), *lowered = NULL;
+  tirc_module_free(m); /* what was made of it does not need it */
+  tirc_kernel *k = NULL;
+  tirc_executor *x = NULL;
+  tirc_argument args[3] = {{0}}, expected[3] = {{0}};
+  make_arguments(fast, args);
+  make_arguments(fast, expected);
+  assert_int_equal(tirc_module_lower(fast, NULL, NULL, &lowered, NULL), TIRC_OK);
+  assert_int_equal(tirc_module_interpret(lowered, NULL, 3, expected, 0, NULL), TIRC_OK);
+  assert_int_equal(tirc_executor_new(2, &x, NULL), TIRC_OK);
+  assert_int_equal(tirc_kernel_new(fast, NULL, NULL, &k, NULL), TIRC_OK);
+  assert_int_equal(tirc_kernel_run(k, x, 3, args, NULL), TIRC_OK);
+  for (int64_t i = 0; i < tirc_array_count(args[2].array); i++) {
+    double d = tirc_array_get(args[2].array, i) - tirc_array_get(expected[2].array, i);
+    assert_true(d < 1e-4 && d > -1e-4);
+  }
+  tirc_error *e = NULL;
+  assert_int_equal(tirc_kernel_run(k, x, 2, args, &e), TIRC_BAD);
+  assert_string_equal(tirc_error_get(e, TIRC_ERROR_CODE), "argument");
+  tirc_error_free(e);
+  for (int i = 0; i < 3; i++) {
+    tirc_array_free(args[i].array);
+    tirc_array_free(expected[i].array);
+  }
+  tirc_kernel_free(k);
+  tirc_executor_free(x);
+  tirc_module_free(lowered);
+  tirc_module_free(fast);
+}
+
+static void errors_carry_their_place(void **state) {
+  (void)state;
+  tirc_module *m = parse(program), *none = NULL;
+  tirc_error *e = NULL;
+  const char *bad = "i, j, k = sch.get_loops('C')\nsch.parallel(k)\n";
+  assert_int_equal(tirc_module_schedule_text(m, bad, strlen(bad), "bad", NULL, &none, &e), TIRC_NO);
+  assert_null(none);
+  assert_int_equal(tirc_error_status(e), TIRC_NO);
+  assert_int_equal(tirc_error_line(e), 2);
+  assert_string_equal(tirc_error_get(e, TIRC_ERROR_FILE), "bad");
+  assert_string_equal(tirc_error_get(e, TIRC_ERROR_PRIMITIVE), "parallel");
+  assert_non_null(strstr(tirc_error_get(e, TIRC_ERROR_EXCERPT), "sch.parallel(k)"));
+  assert_non_null(tirc_error_get(e, TIRC_ERROR_HINT));
+  tirc_error_free(e);
+  assert_int_equal(tirc_module_parse("x = (", 5, "text", 0, NULL, &none, &e), TIRC_BAD);
+  assert_string_equal(tirc_error_get(e, TIRC_ERROR_CODE), "syntax");
+  tirc_error_free(e);
+  assert_int_equal(tirc_module_parse("x = (", 5, "text", 0, NULL, &none, NULL), TIRC_BAD);
+  tirc_module_free(m);
+}
+
+static void prints_compares_and_costs(void **state) {
+  (void)state;
+  tirc_module *m = parse(program), *fast = schedule(m, script);
+  char *text = NULL, *difference = NULL;
+  assert_int_equal(tirc_module_print(m, &text, NULL), TIRC_OK);
+  tirc_module *again = parse(text);
+  assert_int_equal(tirc_module_compare(m, again, &difference, NULL), TIRC_OK);
+  assert_null(difference);
+  assert_int_equal(tirc_module_compare(m, fast, &difference, NULL), TIRC_OK);
+  assert_non_null(difference);
+  tirc_string_free(difference);
+  tirc_string_free(text);
+  tirc_cost cost;
+  assert_int_equal(tirc_module_cost(m, NULL, &cost, NULL), TIRC_OK);
+  assert_true(cost.float_ops == 2.0 * 8 * 32 * 16 && cost.reduction == 16 && cost.is_exact);
+  assert_true(cost.m == 8 && cost.n == 32 && cost.k == 16 && cost.a == 0 && cost.b == 1 &&
+              cost.c == 2);
+  tirc_module_free(again);
+  tirc_module_free(fast);
+  tirc_module_free(m);
+}
+
+/* Two threads compile at once, from one shared module. */
+static void *compile(void *module) {
+  for (int i = 0; i < 3; i++) {
+    tirc_module *fast = NULL;
+    tirc_kernel *k = NULL;
+    if (tirc_module_schedule_text(module, script, strlen(script), "script", NULL, &fast, NULL) ||
+        tirc_kernel_new(fast, NULL, NULL, &k, NULL))
+      return NULL;
+    tirc_kernel_free(k);
+    tirc_module_free(fast);
+  }
+  return module;
+}
+static void two_threads_compile(void **state) {
+  (void)state;
+  tirc_module *m = parse(program);
+  pthread_t other;
+  void *result = NULL;
+  assert_int_equal(pthread_create(&other, NULL, compile, m), 0);
+  assert_ptr_equal(compile(m), m);
+  pthread_join(other, &result);
+  assert_ptr_equal(result, m);
+  tirc_module_free(m);
+}
+
+static void defines_and_tables(void **state) {
+  (void)state;
+  tirc_module *m = NULL;
+  const tirc_define d = {"M", "3"};
+  const tirc_param *p;
+  int n;
+  assert_int_equal(tirc_module_parse(program, strlen(program), "text", 1, &d, &m, NULL), TIRC_OK);
+  assert_int_equal(tirc_module_params(m, "main", &n, &p, NULL), TIRC_OK);
+  assert_int_equal(p[0].shape[0], 3);
+  assert_int_equal(tirc_module_params(m, "other", &n, &p, NULL), TIRC_BAD);
+  tirc_module_free(m);
+  tirc_primitive_info info;
+  tirc_error_info error;
+  const char *name, *value;
+  assert_true(tirc_primitive_table(0, &info));
+  assert_string_equal(info.name, "get_block");
+  assert_true(tirc_primitive_param(0, 1, &name, &value));
+  assert_string_equal(value, "None");
+  assert_false(tirc_primitive_param(0, 2, &name, &value));
+  assert_false(tirc_primitive_table(-1, &info));
+  assert_true(tirc_error_table(0, &error));
+  assert_true(tirc_pass_table(0, &name, &value));
+  assert_false(tirc_pass_table(1000, &name, &value));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(scheduled_kernel_agrees),   cmocka_unit_test(errors_carry_their_place),
+      cmocka_unit_test(prints_compares_and_costs), cmocka_unit_test(two_threads_compile),
+      cmocka_unit_test(defines_and_tables),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
