@@ -123,11 +123,18 @@ static Bound bitwise_and(Expr e, Bound x, Bound y) {
 
 static Bound structural_bound(Analyzer *a, Expr e);
 
+/* A finite end that is the sign of an infinity, or whose negative is, is moved outwards. */
+static Bound finite_ends(Bound b) {
+  if (b.min == POS) b.min = POS - 1;
+  if (b.max < NEG + 2) b.max = NEG + 2;
+  return b;
+}
+
 Bound tirc_const_bound(Analyzer *a, Expr e) {
-  Bound b = structural_bound(a, e);
+  Bound b = finite_ends(structural_bound(a, e));
   for (int i = 0; i < a->bounds.n; i++)
     if (tirc_expr_same(a->bounds.at[i].e, e)) {
-      Bound both = meet(b, a->bounds.at[i].bound);
+      Bound both = meet(b, finite_ends(a->bounds.at[i].bound));
       if (both.min <= both.max) b = both;
     }
   return b;

@@ -431,7 +431,7 @@ atom:
   | T_NONE                            { $$ = NODE(NONE, @$); }
   | T_ELLIPSIS                        { $$ = NODE(ELLIPSIS, @$); }
   | '(' ')'                           { $$ = tirc_syn_list(p, SYN_TUPLE, @$, EMPTY); }
-  | '(' expressions ')'               { $$ = $2; }
+  | '(' expressions ')'               { $$ = tirc_syn_parenthesised(@$, $2); }
   | '(' expression comp_fors ')'
         { $$ = tirc_syn_with_kids(p, SYN_LISTCOMP, @$, $2, $3); $$->i = 1; }
   | '[' ']'                           { $$ = tirc_syn_list(p, SYN_LIST, @$, EMPTY); }

@@ -42,6 +42,20 @@ static void check_shape(Reader *r, const Syn *at, const char *name, const struct
   }
 }
 
+static bool note_let(Visitor *v, Expr e) {
+  if (e->op == OP_LET) *(bool *)v->self = true;
+  return true;
+}
+
+/* Shapes are solved for when arguments are bound, so no variables may be hidden in them. */
+static void check_extent(Reader *r, const Syn *at, Expr e, const char *what) {
+  bool has_let = false;
+  tirc_visit_expr(&(Visitor){.expr = note_let, .self = &has_let}, e);
+  if (has_let) READ_FAIL(r, at, "type", NULL, "%s cannot contain T.Let", what);
+  if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1)
+    READ_FAIL(r, at, "type", NULL, "%s must be an integer", what);
+}
+
 /* A list of integer expressions. Values that were computed from constants may be lists as well. */
 static int read_shape(Reader *r, const Syn *s, const char *what, Expr out[READER_MAX_DIMS]) {
   const Syn *single[1], *const *items;
@@ -56,8 +70,7 @@ static int read_shape(Reader *r, const Syn *s, const char *what, Expr out[READER
     else if (at->kind == SYN_STRING && strcmp(what, "a stride") == 0)
       out[i] = tirc_var(r->c, at->s, DT_INT32);
     else out[i] = tirc_read_int(r, at, what);
-    if (!tirc_dtype_is_int(out[i]->dtype) || out[i]->dtype.lanes != 1)
-      READ_FAIL(r, at, "type", NULL, "%s must be an integer", what);
+    check_extent(r, at, out[i], what);
   }
   return n;
 }
@@ -83,7 +96,10 @@ static void read_layout(Reader *r, const Syn *const *args, const char *name, str
       READ_FAIL(r, args[1], "shape", NULL, "buffer %s has %d dimensions but %d strides", name, b->ndim, n);
     if (n) b->strides = memcpy(tirc_new_array(r->c, Expr, n), strides, (size_t)n * sizeof *strides);
   }
-  if (args[2] && args[2]->kind != SYN_NONE) b->elem_offset = tirc_read_int(r, args[2], "elem_offset");
+  if (args[2] && args[2]->kind != SYN_NONE) {
+    b->elem_offset = tirc_read_int(r, args[2], "elem_offset");
+    check_extent(r, args[2], b->elem_offset, "elem_offset");
+  }
   if (tirc_is_int(b->elem_offset, 0)) b->elem_offset = NULL;
   b->scope = args[3] ? tirc_read_string(r, args[3], "a storage scope") : "global";
   if (!*b->scope) b->scope = "global";

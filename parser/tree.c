@@ -127,6 +127,15 @@ Syn *tirc_syn_list(Parser *p, SynKind kind, Place at, SynVec *kids) {
   return tirc_syn_with_kids(p, kind, at, NULL, kids);
 }
 
+Syn *tirc_syn_parenthesised(Place at, Syn *s) {
+  if (s->kind != SYN_TUPLE) return s;
+  s->loc.line = at.first_line;
+  s->loc.column = at.first_column;
+  s->end_line = at.last_line;
+  s->end_column = at.last_column;
+  return s;
+}
+
 /* More named parameters and arguments than this are a mistake, and slow to check. */
 enum { MAX_NAMES = 1000 };
 

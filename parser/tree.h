@@ -72,6 +72,8 @@ Syn *tirc_syn_op(Parser *p, SynKind kind, Place at, const char *op, Syn *a, Syn 
 Syn *tirc_syn_3(Parser *p, SynKind kind, Place at, Syn *a, Syn *b, Syn *c);
 Syn *tirc_syn_named(Parser *p, SynKind kind, Place at, const char *s, Syn *a, Syn *b);
 Syn *tirc_syn_list(Parser *p, SynKind kind, Place at, SynVec *kids);
+/* Parentheses belong to a tuple; around anything else they leave no trace. */
+Syn *tirc_syn_parenthesised(Place at, Syn *s);
 /* A call, a subscript, a lambda: a and kids. */
 Syn *tirc_syn_with_kids(Parser *p, SynKind kind, Place at, Syn *a, SynVec *kids);
 Syn *tirc_syn_join_strings(Parser *p, Place at, SynVec *strings);

@@ -14,20 +14,22 @@ typedef struct Result {
   _Alignas(64) float sum;
 } Result;
 
+/* Twelve variables rather than an array, so that they are in registers at any optimisation level.
+ */
+#define EACH(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+#define START(j) __m256 a##j = _mm256_set1_ps((float)j);
+#define STEP(j) a##j = _mm256_fmadd_ps(a##j, x, y);
+#define SUM(j) sum = _mm256_add_ps(sum, a##j);
+
 __attribute__((target("avx2,fma"))) static void spin(int64_t i, void *closure) {
   Result *results = closure;
-  __m256 a[ACCUMULATORS], x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(1e-3f);
-  for (int j = 0; j < ACCUMULATORS; j++) a[j] = _mm256_set1_ps((float)j);
+  __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(1e-3f), sum = _mm256_setzero_ps();
+  EACH(START)
   for (int r = 0; r < ROUNDS; r++) {
-#pragma GCC unroll 12
-    for (int j = 0; j < ACCUMULATORS; j++) {
-      a[j] = _mm256_fmadd_ps(a[j], x, y);
-      __asm__ volatile("" : "+x"(a[j])); /* neither merged nor dropped */
-    }
+    EACH(STEP)
   }
-  __m256 s = a[0];
-  for (int j = 1; j < ACCUMULATORS; j++) s = _mm256_add_ps(s, a[j]);
-  results[i].sum = _mm256_cvtss_f32(s);
+  EACH(SUM)
+  results[i].sum = _mm256_cvtss_f32(sum);
 }
 
 double tirc_fma_peak(int threads) {

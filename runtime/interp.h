@@ -14,17 +14,18 @@ typedef struct Argument { /* one a parameter */
   double f;               /* for float scalars */
 } Argument;
 
-/* Throws, with the place, the block, the loop values and the buffer:
- *   "out-of-bounds"  an index outside of the buffer's shape or memory; a matched region outside of
- * its source; a block's iterator outside of its domain while its predicate holds "uninitialised"
- * memory of an allocated buffer is used where it was never written. A store that only copies a
- * value may copy the hole, too: caches may hold more than is used of them "overflow"       int32,
- * int64, uint32 and uint64 arithmetic that leaves its type (narrower integers wrap around, as they
- * do in compiled code), shifts by too much, float to int casts "division", "assert", "match"
- * (match_buffer declares another layout), "shape", "memory" "steps"          more than max_steps
- * loop iterations; 0: no limit "unsupported"    intrinsics that have no meaning here; known before
- * anything runs "argument"       see tirc_bind_arguments A block whose predicate is false is
- * skipped; init runs when all reduction iterators are at their minimum. All loops run in order. */
+/* A block whose predicate is false is skipped; init runs when all reduction iterators are at their
+ * minimum; all loops run in order. max_steps bounds the loop iterations, 0 is no limit. Throws,
+ * with the place, the block, the loop values and the buffer:
+ * - out-of-bounds: an index outside of the buffer's shape or memory, a matched region outside of
+ *   its source, a block's iterator outside of its domain while its predicate holds
+ * - uninitialised: memory of an allocated buffer is used where it was never written. A store that
+ *   only copies a value may copy the hole, too: caches may hold more than is used of them
+ * - overflow: int32, int64, uint32 and uint64 arithmetic that leaves its type (narrower integers
+ *   wrap around, as they do in compiled code), shifts by too much, casts of floats that do not fit
+ * - division, assert, shape, memory, steps; match: match_buffer declares a layout that is not so
+ * - unsupported: an intrinsic that has no meaning here; known before anything runs
+ * - argument: see tirc_bind_arguments */
 void tirc_interpret(Tirc *c, const Func *f, int n_args, const Argument *args, int64_t max_steps);
 
 /* The variables that stand in the shapes, strides and offsets of f's parameter buffers without

@@ -1,5 +1,6 @@
-/* Random calls, made from the table of primitives: a parameter's kind says what text may stand there.
- * Blocks and loops are looked up anew in each line, so a line can be left out of a script. */
+/* Random calls, made from the table of primitives: a parameter's kind says what text may stand
+ * there. Blocks and loops are looked up anew in each line, so a line can be left out of a script.
+ */
 #include "fuzz.h"
 
 enum { MAX_BLOCKS = 64 };
@@ -11,27 +12,21 @@ typedef struct BlockText {
 typedef struct Blocks {
   int n;
   BlockText at[MAX_BLOCKS];
+  const BlockText *loop_of; /* where the next loop argument most likely comes from, or NULL */
 } Blocks;
 
 static void collect(Stmt s, int n_loops, Blocks *out) {
   switch (s->kind) {
-  case STMT_FOR:
-    collect(s->u.loop.body, n_loops + 1, out);
-    break;
+  case STMT_FOR: collect(s->u.loop.body, n_loops + 1, out); break;
   case STMT_BLOCK:
-    if (out->n < MAX_BLOCKS)
-      out->at[out->n++] = (BlockText){s->u.block.name, n_loops};
+    if (out->n < MAX_BLOCKS) out->at[out->n++] = (BlockText){s->u.block.name, n_loops};
     collect(s->u.block.body, 0, out);
     break;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++)
-      collect(s->u.seq.at[i], n_loops, out);
+    for (int i = 0; i < s->u.seq.n; i++) collect(s->u.seq.at[i], n_loops, out);
     break;
-  case STMT_IF:
-    collect(s->u.branch.then_case, n_loops, out);
-    break;
-  default:
-    break;
+  case STMT_IF: collect(s->u.branch.then_case, n_loops, out); break;
+  default: break;
   }
 }
 
@@ -39,28 +34,37 @@ static void collect(Stmt s, int n_loops, Blocks *out) {
 static const struct {
   const char *name;
   int weight;
-} weights[] = {{"compute_at", 8},     {"reverse_compute_at", 8}, {"compute_inline", 4},
-               {"split", 6},          {"fuse", 4},               {"reorder", 4},
-               {"cache_read", 3},     {"cache_write", 3},        {"reverse_compute_inline", 4},
-               {"get_block", 0},      {"get_loops", 0},          {"get_child_blocks", 0},
-               {"get_producers", 0},  {"get_consumers", 0},      {"get_output_blocks", 0},
-               {"transform_layout", 0}, {"bind", 0},             {"pad_einsum", 0}};
+} weights[] = {{"compute_at", 8},
+               {"reverse_compute_at", 8},
+               {"compute_inline", 4},
+               {"split", 6},
+               {"fuse", 4},
+               {"reorder", 4},
+               {"cache_read", 3},
+               {"cache_write", 3},
+               {"reverse_compute_inline", 4},
+               {"get_block", 0},
+               {"get_loops", 0},
+               {"get_child_blocks", 0},
+               {"get_producers", 0},
+               {"get_consumers", 0},
+               {"get_output_blocks", 0},
+               {"transform_layout", 0},
+               {"bind", 0},
+               {"pad_einsum", 0}};
 
 static int weight_of(const char *name) {
   for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
-    if (strcmp(weights[i].name, name) == 0)
-      return weights[i].weight;
+    if (strcmp(weights[i].name, name) == 0) return weights[i].weight;
   return 1;
 }
 
 static const Primitive *pick_primitive(Rng *r) {
   int total = 0;
-  for (int i = 0; i < tirc_n_primitives; i++)
-    total += weight_of(tirc_primitives[i].name);
+  for (int i = 0; i < tirc_n_primitives; i++) total += weight_of(tirc_primitives[i].name);
   int at = rng_below(r, total);
   for (int i = 0;; i++)
-    if ((at -= weight_of(tirc_primitives[i].name)) < 0)
-      return &tirc_primitives[i];
+    if ((at -= weight_of(tirc_primitives[i].name)) < 0) return &tirc_primitives[i];
 }
 
 static const BlockText *pick_block(Rng *r, const Blocks *b) {
@@ -75,15 +79,15 @@ static const char *loop_text(Tirc *c, const BlockText *b, int i) {
   return tirc_format(c, "sch.get_loops(%s)[%d]", block_text(c, b), i);
 }
 static const char *any_loop(Tirc *c, Rng *r, const Blocks *blocks) {
-  const BlockText *b = pick_block(r, blocks);
+  bool related = blocks->loop_of && rng_chance(r, 75);
+  const BlockText *b = related ? blocks->loop_of : pick_block(r, blocks);
   return loop_text(c, b, b->n_loops ? rng_below(r, b->n_loops) : 0);
 }
 
 static const char *loops_text(Tirc *c, Rng *r, const Blocks *blocks, bool shuffle) {
   const BlockText *b = pick_block(r, blocks);
   int at[64], n = b->n_loops < 64 ? b->n_loops : 64;
-  for (int i = 0; i < n; i++)
-    at[i] = i;
+  for (int i = 0; i < n; i++) at[i] = i;
   for (int i = n - 1; shuffle && i > 0; i--) {
     int k = rng_below(r, i + 1), t = at[i];
     at[i] = at[k];
@@ -110,11 +114,22 @@ static const char *factors_text(Tirc *c, Rng *r) {
   return t.at;
 }
 
+/* A loop that goes with a block: its consumer's, its producer's, its own. Blocks that stand next to
+ * each other often are producer and consumer. */
+static const char *any_block(Tirc *c, Rng *r, Blocks *b, const char *primitive) {
+  const BlockText *picked = pick_block(r, b);
+  int at = (int)(picked - b->at);
+  int step = strcmp(primitive, "compute_at") == 0           ? 1
+             : strcmp(primitive, "reverse_compute_at") == 0 ? -1
+                                                            : 0;
+  b->loop_of = at + step > 0 && at + step < b->n ? &b->at[at + step] : NULL;
+  return block_text(c, picked);
+}
+
 /* NULL: no text is known for this parameter. */
-static const char *argument(Tirc *c, Rng *r, const Blocks *b, const char *primitive,
-                            const Param *p) {
+static const char *argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, const Param *p) {
   switch (p->kind) {
-  case PARAM_BLOCK: return block_text(c, pick_block(r, b));
+  case PARAM_BLOCK: return any_block(c, r, b, primitive);
   case PARAM_LOOP: return any_loop(c, r, b);
   case PARAM_BLOCK_OR_LOOP:
     return rng_chance(r, 50) ? any_loop(c, r, b) : block_text(c, pick_block(r, b));
@@ -134,7 +149,8 @@ static const char *argument(Tirc *c, Rng *r, const Blocks *b, const char *primit
   }
 }
 
-static const char *try_call(Tirc *c, Rng *r, const Primitive *p, const Blocks *b) {
+static const char *try_call(Tirc *c, Rng *r, const Primitive *p, Blocks *b) {
+  b->loop_of = NULL;
   Text t = {.c = c};
   tirc_text_addf(&t, "sch.%s(", p->name);
   bool first = true;
@@ -142,11 +158,9 @@ static const char *try_call(Tirc *c, Rng *r, const Primitive *p, const Blocks *b
     const Param *q = &p->params[i];
     bool optional = q->default_text != NULL;
     bool changes_numbers = strcmp(q->name, "disable_predication") == 0;
-    if (optional && (changes_numbers || rng_chance(r, 70)))
-      continue;
+    if (optional && (changes_numbers || rng_chance(r, 70))) continue;
     const char *text = argument(c, r, b, p->name, q);
-    if (!text)
-      return NULL;
+    if (!text) return NULL;
     tirc_text_addf(&t, optional ? "%s%s=%s" : "%s%s%s", first ? "" : ", ", optional ? q->name : "",
                    text);
     first = false;
@@ -160,7 +174,6 @@ const char *fuzz_call(Tirc *c, Rng *r, Sched *s) {
   collect(tirc_module_main(s->mod)->body, 0, &blocks);
   for (;;) {
     const char *text = try_call(c, r, pick_primitive(r), &blocks);
-    if (text)
-      return text;
+    if (text) return text;
   }
 }

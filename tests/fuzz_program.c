@@ -1,9 +1,10 @@
 /* Random programs. Each stage reads one or two tensors that exist already and writes a new one; a
- * tensor that nobody reads is an output, what is left between is allocated. How the loops of a stage
- * look (one a dimension, fused, split with a predicate, shared with the stage before) varies too. */
+ * tensor that nobody reads is an output, what is left between is allocated. How the loops of a
+ * stage look (one a dimension, fused, split with a predicate, shared with the stage before) varies
+ * too. */
 #include "fuzz.h"
 
-enum { MAX_TENSORS = 16, MAX_ITERS = 6 };
+enum { MAX_TENSORS = 24, MAX_ITERS = 6 };
 
 typedef struct Shape {
   int n, at[4];
@@ -31,6 +32,7 @@ typedef struct Stage {
   int n_iters;
   Iter iters[MAX_ITERS];
   const char *out, *value, *init; /* "v0, v1", an expression, or NULL */
+  const char *block;              /* its name; NULL: the tensor's */
 } Stage;
 
 static TensorText *add_tensor(Gen *g, Shape shape, bool input) {
@@ -39,7 +41,9 @@ static TensorText *add_tensor(Gen *g, Shape shape, bool input) {
   g->n++;
   return t;
 }
-static TensorText *pick(Gen *g) { return &g->at[rng_chance(g->r, 60) ? g->n - 1 : rng_below(g->r, g->n)]; }
+static TensorText *pick(Gen *g) {
+  return &g->at[rng_chance(g->r, 60) ? g->n - 1 : rng_below(g->r, g->n)];
+}
 
 static const char *load(Gen *g, TensorText *t, const char *indices) {
   t->read = true;
@@ -58,12 +62,12 @@ static const char *iters_text(Gen *g, int n, int replaced, const char *with) {
 }
 static const char *plain(Gen *g, int n) { return iters_text(g, n, -1, ""); }
 
-/* --- kinds of stages ----------------------------------------------------------------------------- */
+/* --- kinds of stages -----------------------------------------------------------------------------
+ */
 
 static Stage over(Gen *g, Shape shape) {
   Stage s = {.n_iters = shape.n, .out = plain(g, shape.n)};
-  for (int i = 0; i < shape.n; i++)
-    s.iters[i] = (Iter){shape.at[i], false};
+  for (int i = 0; i < shape.n; i++) s.iters[i] = (Iter){shape.at[i], false};
   return s;
 }
 
@@ -86,10 +90,8 @@ static Shape binary(Gen *g, Stage *s) {
   TensorText *t = pick(g), *other = NULL;
   for (int i = 0; i < g->n; i++) {
     bool same = g->at[i].shape.n == t->shape.n;
-    for (int d = 0; same && d < t->shape.n; d++)
-      same = g->at[i].shape.at[d] == t->shape.at[d];
-    if (same && (!other || rng_chance(g->r, 50)))
-      other = &g->at[i];
+    for (int d = 0; same && d < t->shape.n; d++) same = g->at[i].shape.at[d] == t->shape.at[d];
+    if (same && (!other || rng_chance(g->r, 50))) other = &g->at[i];
   }
   *s = over(g, t->shape);
   const char *at = plain(g, t->shape.n);
@@ -99,8 +101,7 @@ static Shape binary(Gen *g, Stage *s) {
 
 static Shape transpose(Gen *g, Stage *s) {
   TensorText *t = pick(g);
-  if (t->shape.n < 2)
-    return elementwise(g, s);
+  if (t->shape.n < 2) return elementwise(g, s);
   Shape out = t->shape;
   out.at[0] = t->shape.at[1];
   out.at[1] = t->shape.at[0];
@@ -112,8 +113,7 @@ static Shape transpose(Gen *g, Stage *s) {
 static Shape broadcast(Gen *g, Stage *s) {
   TensorText *t = pick(g);
   Shape out = t->shape;
-  if (out.n >= 3)
-    return elementwise(g, s);
+  if (out.n >= 3) return elementwise(g, s);
   out.at[out.n++] = 2 + rng_below(g->r, 5);
   *s = over(g, out);
   s->value = tirc_format(g->c, "%s + T.float32(1)", load(g, t, plain(g, t->shape.n)));
@@ -124,8 +124,7 @@ static Shape reduction(Gen *g, Stage *s) {
   TensorText *t = pick(g);
   int axis = rng_below(g->r, t->shape.n);
   Shape out = t->shape;
-  if (out.n < 2)
-    return elementwise(g, s);
+  if (out.n < 2) return elementwise(g, s);
   *s = over(g, t->shape);
   s->iters[axis].reduce = true;
   out.n--;
@@ -144,8 +143,7 @@ static Shape reduction(Gen *g, Stage *s) {
 
 static Shape matmul(Gen *g, Stage *s) {
   TensorText *t = pick(g);
-  if (t->shape.n != 2 || g->n_weights == 2)
-    return binary(g, s);
+  if (t->shape.n != 2 || g->n_weights == 2) return binary(g, s);
   g->n_weights++;
   Shape w = {2, {t->shape.at[1], 2 + rng_below(g->r, 6)}};
   TensorText *weights = add_tensor(g, w, true);
@@ -161,11 +159,11 @@ static Shape stencil(Gen *g, Stage *s) {
   TensorText *t = pick(g);
   int axis = rng_below(g->r, t->shape.n), n = t->shape.n;
   Shape out = t->shape;
-  if (out.at[axis] < 4)
-    return elementwise(g, s);
+  if (out.at[axis] < 4) return elementwise(g, s);
   out.at[axis] -= 2;
   *s = over(g, out);
-  const char *next = tirc_format(g->c, "v%d + 1", axis), *after = tirc_format(g->c, "v%d + 2", axis);
+  const char *next = tirc_format(g->c, "v%d + 1", axis),
+             *after = tirc_format(g->c, "v%d + 2", axis);
   s->value = tirc_format(g->c, "%s + %s + %s", load(g, t, plain(g, n)),
                          load(g, t, iters_text(g, n, axis, next)),
                          load(g, t, iters_text(g, n, axis, after)));
@@ -178,10 +176,9 @@ static Shape padding(Gen *g, Stage *s) {
   Shape out = t->shape;
   out.at[axis] += 2;
   *s = over(g, out);
-  s->value = tirc_format(
-      g->c, "T.if_then_else(1 <= v%d and v%d < %d, %s, T.float32(0))", axis, axis,
-      out.at[axis] - 1,
-      load(g, t, iters_text(g, n, axis, tirc_format(g->c, "v%d - 1", axis))));
+  s->value = tirc_format(g->c, "T.if_then_else(1 <= v%d and v%d < %d, %s, T.float32(0))", axis,
+                         axis, out.at[axis] - 1,
+                         load(g, t, iters_text(g, n, axis, tirc_format(g->c, "v%d - 1", axis))));
   return out;
 }
 
@@ -190,11 +187,11 @@ static Shape strided(Gen *g, Stage *s) {
   int axis = rng_below(g->r, t->shape.n), n = t->shape.n;
   bool up = rng_chance(g->r, 50);
   Shape out = t->shape;
-  if (!up && out.at[axis] < 4)
-    return elementwise(g, s);
+  if (!up && out.at[axis] < 4) return elementwise(g, s);
   out.at[axis] = up ? out.at[axis] * 2 : out.at[axis] / 2;
   *s = over(g, out);
-  s->value = load(g, t, iters_text(g, n, axis, tirc_format(g->c, up ? "v%d // 2" : "v%d * 2", axis)));
+  s->value =
+      load(g, t, iters_text(g, n, axis, tirc_format(g->c, up ? "v%d // 2" : "v%d * 2", axis)));
   return out;
 }
 
@@ -208,8 +205,7 @@ static Shape reshape(Gen *g, Stage *s) {
     return out;
   }
   int factor = in.at[0] % 3 == 0 ? 3 : 2;
-  if (in.n != 1 || in.at[0] % factor)
-    return elementwise(g, s);
+  if (in.n != 1 || in.at[0] % factor) return elementwise(g, s);
   Shape out = {2, {in.at[0] / factor, factor}};
   *s = over(g, out);
   s->value = load(g, t, tirc_format(g->c, "v0 * %d + v1", factor));
@@ -220,24 +216,70 @@ static Shape reshape(Gen *g, Stage *s) {
 static Shape scatter(Gen *g, Stage *s) {
   TensorText *t = pick(g);
   Shape out = t->shape;
-  if (out.n != 1)
-    return transpose(g, s);
+  if (out.n != 1) return transpose(g, s);
   *s = over(g, out);
   s->out = tirc_format(g->c, "%d - v0", out.at[0] - 1);
   s->value = load(g, t, "v0");
   return out;
 }
 
-static Shape (*const kinds[])(Gen *, Stage *) = {elementwise, elementwise, binary,  transpose,
-                                                 broadcast,   reduction,   matmul,  reduction,
-                                                 stencil,     padding,     strided, reshape,
-                                                 scatter};
+/* Windows of two summed: the index is a sum of a spatial and a reduction iterator. */
+static Shape pooling(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  Shape out = t->shape;
+  if (out.n > 2 || out.at[0] < 4) return reduction(g, s);
+  int step = 1 + rng_below(g->r, 2), n = out.n;
+  out.at[0] = step == 2 ? out.at[0] / 2 : out.at[0] - 1;
+  *s = over(g, out);
+  s->iters[s->n_iters++] = (Iter){2, true};
+  s->init = "T.float32(0)";
+  const char *index = tirc_format(g->c, "v0 * %d + v%d", step, n);
+  s->value = tirc_format(g->c, "@ + %s", load(g, t, iters_text(g, n, 0, index)));
+  return out;
+}
 
-/* --- text ----------------------------------------------------------------------------------------- */
+static Shape diagonal(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  if (t->shape.n != 2) return elementwise(g, s);
+  int n = t->shape.at[0] < t->shape.at[1] ? t->shape.at[0] : t->shape.at[1];
+  Shape out = {1, {n}};
+  *s = over(g, out);
+  s->value = load(g, t, "v0, v0");
+  return out;
+}
+
+/* From both ends. */
+static Shape mirrored(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  int axis = rng_below(g->r, t->shape.n), n = t->shape.n;
+  *s = over(g, t->shape);
+  const char *index = tirc_format(g->c, "%d - v%d", t->shape.at[axis] - 1, axis);
+  const char *other = load(g, t, iters_text(g, n, axis, index));
+  s->value =
+      rng_chance(g->r, 50) ? tirc_format(g->c, "%s + %s", load(g, t, plain(g, n)), other) : other;
+  return t->shape;
+}
+
+static Shape wrapped(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  int n = t->shape.n;
+  Shape out = t->shape;
+  out.at[0] += 1 + rng_below(g->r, 4);
+  *s = over(g, out);
+  s->value = load(g, t, iters_text(g, n, 0, tirc_format(g->c, "v0 %% %d", t->shape.at[0])));
+  return out;
+}
+
+static Shape (*const kinds[])(Gen *, Stage *) = {
+    elementwise, elementwise, binary,   transpose, broadcast, reduction,
+    matmul,      reduction,   stencil,  padding,   strided,   reshape,
+    scatter,     pooling,     diagonal, mirrored,  wrapped};
+
+/* --- text
+ * ----------------------------------------------------------------------------------------- */
 
 static void indent(Gen *g, int depth) {
-  for (int i = 0; i < depth; i++)
-    tirc_text_add(&g->body, "    ");
+  for (int i = 0; i < depth; i++) tirc_text_add(&g->body, "    ");
 }
 
 static void emit_loop(Gen *g, int *depth, const char *var, int extent) {
@@ -248,7 +290,8 @@ static void emit_loop(Gen *g, int *depth, const char *var, int extent) {
 static void emit_block(Gen *g, int depth, const Stage *s, char name, const char *const *bindings,
                        const char *predicate) {
   indent(g, depth++);
-  tirc_text_addf(&g->body, "with T.block(\"%c\"):\n", name);
+  const char *block = s->block ? s->block : tirc_format(g->c, "%c", name);
+  tirc_text_addf(&g->body, "with T.block(\"%s\"):\n", block);
   for (int i = 0; i < s->n_iters; i++) {
     indent(g, depth);
     tirc_text_addf(&g->body, "v%d = T.axis.%s(%d, %s)\n", i,
@@ -279,8 +322,7 @@ static void emit_block(Gen *g, int depth, const Stage *s, char name, const char 
 static void emit_stage(Gen *g, int depth, const Stage *s, char name, const char *shared) {
   const char *bindings[MAX_ITERS], *predicate = NULL;
   int from = 0, form = rng_below(g->r, 10);
-  if (shared)
-    bindings[from++] = shared;
+  if (shared) bindings[from++] = shared;
   if (form == 0 && !shared && s->n_iters >= 2 && !s->iters[0].reduce && !s->iters[1].reduce) {
     const char *v = tirc_format(g->c, "f%d", g->n_loops++);
     emit_loop(g, &depth, v, s->iters[0].extent * s->iters[1].extent);
@@ -297,14 +339,44 @@ static void emit_stage(Gen *g, int depth, const Stage *s, char name, const char 
       emit_loop(g, &depth, v, (n + tile - 1) / tile);
       emit_loop(g, &depth, w, tile);
       bindings[i] = tirc_format(g->c, "%s * %d + %s", v, tile, w);
-      if (n % tile)
-        predicate = tirc_format(g->c, "%s < %d", bindings[i], n);
+      if (n % tile) predicate = tirc_format(g->c, "%s < %d", bindings[i], n);
       continue;
     }
     emit_loop(g, &depth, v, n);
     bindings[i] = v;
   }
   emit_block(g, depth, s, name, bindings, predicate);
+}
+
+/* The two halves of a tensor by two blocks. */
+static void emit_concat(Gen *g) {
+  TensorText *t = pick(g);
+  if (t->shape.n != 1) return;
+  int n = t->shape.at[0];
+  Stage first = over(g, t->shape), second = first;
+  first.value = load(g, t, "v0");
+  second.value = tirc_format(g->c, "%s + T.float32(1)", load(g, t, "v0"));
+  second.out = tirc_format(g->c, "v0 + %d", n);
+  char name = add_tensor(g, (Shape){1, {2 * n}}, false)->name;
+  emit_stage(g, 1, &first, name, NULL);
+  second.block = tirc_format(g->c, "%c_rest", name);
+  emit_stage(g, 1, &second, name, NULL);
+}
+
+/* Only some elements of an output are written; nobody reads it. */
+static void emit_partial(Gen *g) {
+  TensorText *t = pick(g);
+  Stage s = over(g, t->shape);
+  const char *bindings[MAX_ITERS];
+  s.value = load(g, t, plain(g, t->shape.n));
+  int depth = 1;
+  for (int i = 0; i < t->shape.n; i++) {
+    bindings[i] = tirc_format(g->c, "i%d", g->n_loops++);
+    emit_loop(g, &depth, bindings[i], t->shape.at[i]);
+  }
+  TensorText *out = add_tensor(g, t->shape, false);
+  emit_block(g, depth, &s, out->name, bindings,
+             tirc_format(g->c, "%s < %d", bindings[0], t->shape.at[0] / 2));
 }
 
 static const char *declare(Gen *g, const TensorText *t) {
@@ -336,8 +408,7 @@ static const char *whole_text(Gen *g) {
 const char *fuzz_program(Tirc *c, Rng *r) {
   Gen g = {.c = c, .r = r, .body = {.c = c}};
   Shape shape = {.n = 1 + rng_below(r, 3)};
-  for (int i = 0; i < shape.n; i++)
-    shape.at[i] = 2 + rng_below(r, shape.n == 3 ? 5 : 11);
+  for (int i = 0; i < shape.n; i++) shape.at[i] = 2 + rng_below(r, shape.n == 3 ? 5 : 11);
   add_tensor(&g, shape, true);
   int n_stages = 1 + rng_below(r, 5);
   for (int k = 0; k < n_stages; k++) {
@@ -358,6 +429,8 @@ const char *fuzz_program(Tirc *c, Rng *r) {
       continue;
     }
     emit_stage(&g, 1, &s, t->name, NULL);
+    if (rng_chance(r, 5)) emit_concat(&g);
   }
+  if (rng_chance(r, 10)) emit_partial(&g);
   return whole_text(&g);
 }

@@ -21,8 +21,9 @@ typedef struct Contender {
   double *times; /* seconds a call */
   int n_times, cap_times;
   double spent; /* seconds in timed calls */
-  double median, min, spread, gflops,
-      percent; /* spread: from the lower to the upper quartile, of the median */
+  double median, min;
+  double spread; /* from the lower to the upper quartile, as a part of the median */
+  double gflops, percent;
 } Contender;
 
 /* One program at one setting of its constants. */

@@ -49,11 +49,36 @@ static double epsilon(const char *dtype) {
   return 0; /* integers are exact */
 }
 
-/* NaN and infinity agree with themselves only. */
-static double error_of(double got, double expected) {
+/* The root mean square of the finite elements; 1 when all are 0. */
+static double scale_of(const tirc_array *a) {
+  double sum = 0;
+  for (int64_t i = 0; i < tirc_array_count(a); i++) {
+    double v = tirc_array_get(a, i);
+    if (isfinite(v)) sum += v * v;
+  }
+  return sum > 0 ? sqrt(sum / (double)tirc_array_count(a)) : 1;
+}
+
+/* Relative to the expected value, or to the array's scale where that is larger: sums cancel. NaN
+ * and infinity agree with themselves only. */
+static double error_of(double got, double expected, double scale) {
   if (got == expected || (isnan(got) && isnan(expected))) return 0;
   if (!isfinite(got) || !isfinite(expected)) return (double)INFINITY;
-  return fabs(got - expected) / fmax(1, fabs(expected));
+  return fabs(got - expected) / fmax(scale, fabs(expected));
+}
+
+/* Where and how far the arrays differ most. */
+static Check compare_arrays(const tirc_array *got, const tirc_array *expected, double tolerance) {
+  Check c = {.tolerance = tolerance};
+  double scale = scale_of(expected);
+  for (int64_t j = 0; j < tirc_array_count(got); j++) {
+    double x = tirc_array_get(got, j), y = tirc_array_get(expected, j);
+    double error = error_of(x, y, scale);
+    if (j > 0 && !(error > c.worst)) continue;
+    c.worst = error, c.at = j, c.got = x, c.expected = y;
+  }
+  c.ok = c.worst <= tolerance;
+  return c;
 }
 
 Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
@@ -68,15 +93,9 @@ Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
     return (Check){.ok = false};
   for (int i = 0; i < n; i++) {
     if (!got[i].array) continue;
-    Check c = {.param = params[i].name, .ok = true};
-    c.tolerance = 8 * epsilon(params[i].dtype) * fmax(2, cost.reduction);
-    for (int64_t j = 0; j < tirc_array_count(got[i].array); j++) {
-      double x = tirc_array_get(got[i].array, j), y = tirc_array_get(expected[i].array, j);
-      double error = error_of(x, y);
-      if (j > 0 && !(error > c.worst)) continue;
-      c.worst = error, c.at = j, c.got = x, c.expected = y;
-    }
-    c.ok = c.worst <= c.tolerance;
+    Check c = compare_arrays(got[i].array, expected[i].array,
+                             4 * epsilon(params[i].dtype) * fmax(4, cost.reduction));
+    c.param = params[i].name;
     double ratio = c.ok ? c.worst / (c.tolerance + 1e-300) : (double)INFINITY;
     if (params[i].is_written ? ratio >= worst_ratio : !c.ok) worst = c, worst_ratio = ratio;
   }

@@ -8,9 +8,9 @@
  * The pragmas stand in a loop's annotations and hold for what is inside of it. */
 #include "internal.h"
 
-/* Code larger than MAX_SIZE (stores, and some more for each loop that stays) takes seconds to compile
+/* Code larger than MAX_SIZE (stores; a loop that stays counts as many, for LLVM may unroll it) takes seconds to compile
  * and runs slower than the loop, so even an explicit unroll loop stays a loop then. */
-enum { MAX_DEPTH = 8, MAX_SIZE = 2048, LOOP_SIZE = 8 };
+enum { MAX_DEPTH = 8, MAX_SIZE = 2048, LOOP_SIZE = 64 };
 
 typedef struct Unroll {
   int64_t max_step;  /* of the innermost pragma */

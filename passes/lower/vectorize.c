@@ -7,10 +7,11 @@
  * sequences that do not depend on the variable stay and their bodies are vectorized, so a reduction
  * within becomes a loop over vectors. A store under a linear condition on the variable is done for all
  * lanes at once where the condition holds for the first and the last of them, and lane by lane where
- * not. What has no vector form becomes a serial loop over the lanes. */
+ * not. What has no vector form becomes a serial loop over the lanes; so does a store with a stride,
+ * and where something is gathered the chunks are short: each such lane is an access of its own. */
 #include "vectorize.h"
 
-enum { MAX_LANES = 64, MAX_UNROLLED = 256 };
+enum { MAX_LANES = 64, MAX_GATHER = 8, MAX_UNROLLED = 256 };
 
 typedef struct Vectorizer {
   Tirc *c;
@@ -35,6 +36,24 @@ static Stmt scalarize(Vectorizer *z, Stmt s) {
 
 /* --- stores ----------------------------------------------------------------------------------------- */
 
+static bool is_scattered(Expr index) {
+  return index->dtype.lanes > 1 && index->op != OP_BROADCAST &&
+         !(index->op == OP_RAMP && tirc_is_int(index->args[1], 1));
+}
+
+static bool find_gather(Visitor *v, Expr e) {
+  for (int i = 0; e->op == OP_LOAD && i < e->n; i++)
+    if (is_scattered(e->args[i])) *(bool *)v->self = true;
+  return true;
+}
+
+static bool has_gather(Expr e) {
+  bool found = false;
+  tirc_visit_expr(&(Visitor){.expr = find_gather, .self = &found}, e);
+  return found;
+}
+
+/* The store for some lanes; NULL when it has no (good) vector form. */
 static Stmt store_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
   Tirc *c = z->c;
   Expr at = tirc_int(c, z->var->dtype, first);
@@ -45,10 +64,11 @@ static Stmt store_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
   Expr *indices = tirc_new_array(c, Expr, n);
   for (int i = 0; i < n && !l.failed; i++) {
     indices[i] = tirc_vector_expr(&l, s->u.store.indices[i]);
-    vectors += !l.failed && indices[i]->dtype.lanes > 1;
+    if (l.failed || is_scattered(indices[i])) return NULL;
+    vectors += indices[i]->dtype.lanes > 1;
   }
   Expr value = tirc_vector_expr(&l, s->u.store.value);
-  if (l.failed || vectors != 1) return NULL;
+  if (l.failed || vectors != 1 || (lanes > MAX_GATHER && has_gather(value))) return NULL;
   if (value->dtype.lanes == 1) value = tirc_broadcast(c, value, lanes);
   return tirc_store(c, s->u.store.buffer, n, indices, value);
 }
@@ -58,10 +78,14 @@ static bool depends(Vectorizer *z, Stmt s) { return tirc_stmt_uses_var(s, z->var
 static Stmt vectorize_store(Vectorizer *z, Stmt s) {
   if (!depends(z, s)) return s;
   VEC(Stmt) chunks = {0};
+  int lanes = MAX_LANES;
   for (int64_t done = 0; done < z->extent;) {
-    int lanes = MAX_LANES;
     while (lanes > z->extent - done) lanes /= 2;
     Stmt chunk = store_chunk(z, s, z->min + done, lanes);
+    if (!chunk && lanes > MAX_GATHER) {
+      lanes = MAX_GATHER;
+      continue;
+    }
     if (!chunk) return scalarize(z, s);
     vec_push(z->c, chunks, chunk);
     done += lanes;

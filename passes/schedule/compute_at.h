@@ -29,7 +29,7 @@ IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop
 bool tirc_domain_implies_predicate(Sched *s, SRef *block);
 
 /* A reduction block in `nest`, which is to stand under `loop`, must add each of its instances once,
- * after its init, and by one thread. Raises shared-reduction or added-twice. */
+ * after its init, and by one thread. Raises shared-reduction or repeated-reduction. */
 void tirc_require_sums_once(Sched *s, SRef *loop, Stmt nest, bool is_producer);
 
 #endif

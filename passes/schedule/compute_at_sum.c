@@ -38,7 +38,7 @@ static unsigned uses(const Block *b, const For *loop) {
 }
 
 _Noreturn static void repeated(Sched *s, const Block *b, const char *why) {
-  tirc_sched_error(s, SERR_ADDED_TWICE, why, NULL,
+  tirc_sched_error(s, SERR_REPEATED_REDUCTION, why, NULL,
                    "the reduction block \"%s\" would add the same instances several times", b->name);
 }
 

@@ -201,12 +201,14 @@ static void require_fusible(Sched *s, int n, SRef *const *loops) {
   }
 }
 
+/* "i_j_fused". Splitting and fusing again and again doubles a name each time, so long ones are cut. */
 static Expr fused_var(Sched *s, int n, SRef *const *loops) {
+  enum { MAX_PART = 200 };
   Text name = {.c = s->c};
   DType t = tirc_loop_of(loops[0])->var->dtype;
   for (int i = 0; i < n; i++) {
     Expr var = tirc_loop_of(loops[i])->var;
-    tirc_text_addf(&name, "%s_", var->u.s);
+    tirc_text_addf(&name, "%.*s_", MAX_PART, var->u.s);
     if (var->dtype.bits > t.bits) t = var->dtype;
   }
   tirc_text_add(&name, "fused");

@@ -131,7 +131,7 @@ static void make_buffers(Rfactor *r) {
   r->rf_buffers = tirc_new_array(r->c, Buffer, r->reducer.n);
   for (int i = 0; i < r->reducer.n; i++) {
     struct BufferNode b = *r->reducer.buffers[i];
-    b.name = tirc_format(r->c, "%s_rf", b.name);
+    b.name = tirc_format(r->c, "%s.rf", b.name);
     b.data = tirc_var(r->c, b.name, DT_HANDLE);
     b.shape = insert_expr(r->c, b.ndim, b.shape, r->axis, tirc_loop_of(r->loop)->extent);
     b.ndim++;
