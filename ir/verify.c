@@ -1,6 +1,6 @@
 /* Well-formedness: one walk over each function with what is in scope at every point. A variable or
- * buffer is in scope from its definition to the end of the statement that defines it, and is defined
- * once in a function. Types must agree exactly: whoever builds IR inserts the casts. */
+ * buffer is in scope from its definition to the end of the statement that defines it, and is
+ * defined once in a function. Types must agree exactly: whoever builds IR inserts the casts. */
 #include "verify.h"
 
 #include "print.h"
@@ -9,7 +9,8 @@ typedef struct Verifier {
   Tirc *c;
   PtrMap vars, buffers; /* in scope now */
   PtrMap ever;          /* defined anywhere in this function so far */
-  PtrMap loop_blocks;   /* loop variable -> how many blocks with iterators were open at its loop, + 1 */
+  PtrMap
+      loop_blocks; /* loop variable -> how many blocks with iterators were open at its loop, + 1 */
   int open_blocks;
   const char *block; /* the innermost of these */
   Loc loc;           /* of the statement looked at */
@@ -21,7 +22,8 @@ static const char *type_name(Verifier *v, DType t) { return tirc_dtype_name(v->c
 
 static bool is_condition(Expr e) { return e->dtype.code == TYPE_BOOL && e->dtype.lanes == 1; }
 
-/* --- definitions -------------------------------------------------------------------------------- */
+/* --- definitions --------------------------------------------------------------------------------
+ */
 
 static void define(Verifier *v, Expr var) {
   if (var->op != OP_VAR) FAIL(v, NULL, "something other than a variable is defined");
@@ -55,8 +57,10 @@ static void define_buffer(Verifier *v, Buffer b, bool binds_shape) {
   if (!tirc_map_has(&v->vars, b->data)) define(v, b->data);
   for (int i = 0; i < b->ndim; i++) {
     int64_t extent;
-    if (binds_shape) check_layout(v, b->shape[i], "an extent of a shape");
-    else check_int(v, b->shape[i], "an extent of a shape");
+    if (binds_shape)
+      check_layout(v, b->shape[i], "an extent of a shape");
+    else
+      check_int(v, b->shape[i], "an extent of a shape");
     if (tirc_const_int(b->shape[i], &extent) && extent < 0)
       FAIL(v, NULL, "dimension %d of buffer %s is negative", i, b->name);
   }
@@ -69,7 +73,8 @@ static void undefine_buffer(Verifier *v, Buffer b) {
   undefine(v, b->data);
 }
 
-/* --- expressions -------------------------------------------------------------------------------- */
+/* --- expressions --------------------------------------------------------------------------------
+ */
 
 /* A block with iterators sees the loops around it through them only. */
 static void check_var(Verifier *v, Expr e) {
@@ -119,7 +124,8 @@ static void check_expr(Verifier *v, Expr e) {
   for (int i = 0; i < e->n; i++) check_expr(v, e->args[i]);
   bool chooses = e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE;
   if (chooses && e->args[0]->dtype.code != TYPE_BOOL)
-    FAIL(v, NULL, "the condition of T.%s is of type %s", info->name, type_name(v, e->args[0]->dtype));
+    FAIL(v, NULL, "the condition of T.%s is of type %s", info->name,
+         type_name(v, e->args[0]->dtype));
   bool uniform = info->class == OPCLASS_BINARY || info->class == OPCLASS_CALL;
   if (uniform && e->n > 1) check_same(v, e, chooses ? 1 : 0);
   bool logical = e->op == OP_AND || e->op == OP_OR || e->op == OP_NOT;
@@ -132,7 +138,8 @@ static void check_condition(Verifier *v, Expr e) {
   if (!is_condition(e)) FAIL(v, NULL, "a condition is of type %s", type_name(v, e->dtype));
 }
 
-/* --- statements --------------------------------------------------------------------------------- */
+/* --- statements ---------------------------------------------------------------------------------
+ */
 
 static void check_stmt(Verifier *v, Stmt s);
 
@@ -208,8 +215,8 @@ static void check_let_stmt(Verifier *v, Stmt s) {
   Expr var = s->u.let.var;
   check_expr(v, s->u.let.value);
   if (!tirc_dtype_equal(var->dtype, s->u.let.value->dtype))
-    FAIL(v, NULL, "variable %s of type %s has a value of type %s", var->u.s, type_name(v, var->dtype),
-         type_name(v, s->u.let.value->dtype));
+    FAIL(v, NULL, "variable %s of type %s has a value of type %s", var->u.s,
+         type_name(v, var->dtype), type_name(v, s->u.let.value->dtype));
   define(v, var);
   check_stmt(v, s->u.let.body);
   undefine(v, var);
@@ -221,8 +228,10 @@ static void check_alloc(Verifier *v, Stmt s) {
   if (view) check_expr(v, b->data);
   define_buffer(v, b, false);
   check_stmt(v, s->u.alloc.body);
-  if (view) tirc_map_remove(&v->buffers, b);
-  else undefine_buffer(v, b);
+  if (view)
+    tirc_map_remove(&v->buffers, b);
+  else
+    undefine_buffer(v, b);
 }
 
 static void check_stmt(Verifier *v, Stmt s) {
@@ -261,7 +270,8 @@ static void check_stmt(Verifier *v, Stmt s) {
   v->loc = outer;
 }
 
-/* --- modules ------------------------------------------------------------------------------------ */
+/* --- modules ------------------------------------------------------------------------------------
+ */
 
 static void check_func(Tirc *c, const Func *f) {
   Verifier v = {.c = c, .loc = f->loc};

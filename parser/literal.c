@@ -6,7 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* --- numbers ------------------------------------------------------------------------------------ */
+/* --- numbers ------------------------------------------------------------------------------------
+ */
 
 static int base_of(const char *digits) {
   static const char letters[] = "xXbBoO";
@@ -25,10 +26,11 @@ static Syn *integer(Parser *p, Place at, const char *digits) {
   errno = 0;
   unsigned long long v = strtoull(from, NULL, base);
   if (errno || v > (unsigned long long)INT64_MAX + 1)
-    tirc_syn_fail(p, at.first_line, at.first_column, NULL,
-                  "the integer does not fit into 64 bits");
-  if (v > INT64_MAX) s->op = "2^63"; /* fits as -2^63 only */
-  else s->i = (int64_t)v;
+    tirc_syn_fail(p, at.first_line, at.first_column, NULL, "the integer does not fit into 64 bits");
+  if (v > INT64_MAX)
+    s->op = "2^63"; /* fits as -2^63 only */
+  else
+    s->i = (int64_t)v;
   return s;
 }
 
@@ -44,7 +46,8 @@ Syn *tirc_syn_number(Parser *p, Place at, const char *text, size_t n) {
   return s;
 }
 
-/* --- strings ------------------------------------------------------------------------------------ */
+/* --- strings ------------------------------------------------------------------------------------
+ */
 
 typedef struct StringToken {
   const char *at; /* between the quotes */
@@ -111,7 +114,8 @@ static const char *escape(Parser *p, const StringToken *t, Text *out, const char
     return s + 1;
   }
   if (*s >= '0' && *s <= '7') {
-    for (v = 0; s < end && *s >= '0' && *s <= '7' && v < 0x20; s++) v = v * 8 + (unsigned)(*s - '0');
+    for (v = 0; s < end && *s >= '0' && *s <= '7' && v < 0x20; s++)
+      v = v * 8 + (unsigned)(*s - '0');
     if (v == 0) bad_string(p, t, "a string cannot contain a NUL character");
     add_code_point(out, v);
     return s;
@@ -139,13 +143,16 @@ static void add_piece(Parser *p, const StringToken *t, Text *out, const char **s
   }
 }
 
-/* --- f-strings ---------------------------------------------------------------------------------- */
+/* --- f-strings ----------------------------------------------------------------------------------
+ */
 
 /* Places are asked for from left to right, so each begins where the last one ended. */
 static void place_of(StringToken *t, const char *at, int *line, int *column) {
   for (; t->known < at; t->known++) {
-    if (*t->known == '\n') t->line++, t->column = 1;
-    else if (((unsigned char)*t->known & 0xC0) != 0x80) t->column++;
+    if (*t->known == '\n')
+      t->line++, t->column = 1;
+    else if (((unsigned char)*t->known & 0xC0) != 0x80)
+      t->column++;
   }
   *line = t->line;
   *column = t->column;
@@ -160,18 +167,22 @@ static const char *expression_end(const char *s, const char *end) {
       if (*s == quote) quote = 0;
       continue;
     }
-    if (*s == '\'' || *s == '"') quote = *s;
-    else if (strchr("([{", *s)) depth++;
-    else if (depth && strchr(")]}", *s)) depth--;
-    else if (!depth && (*s == '}' || *s == ':')) return s;
-    else if (!depth && *s == '!' && s + 1 < end && s[1] != '=') return s;
+    if (*s == '\'' || *s == '"')
+      quote = *s;
+    else if (strchr("([{", *s))
+      depth++;
+    else if (depth && strchr(")]}", *s))
+      depth--;
+    else if (!depth && (*s == '}' || *s == ':'))
+      return s;
+    else if (!depth && *s == '!' && s + 1 < end && s[1] != '=')
+      return s;
   }
   return end;
 }
 
 /* One replacement field; s stands behind its '{'. Returns where it ends. */
-static const char *field(Parser *p, StringToken *t, SynVec *parts, const char *s,
-                         const char *end) {
+static const char *field(Parser *p, StringToken *t, SynVec *parts, const char *s, const char *end) {
   int line, column;
   const char *stop = expression_end(s, end);
   place_of(t, s, &line, &column);

@@ -27,8 +27,8 @@ static const char *found(Parser *p, Place at, const char *token) {
 }
 
 static const char *quoted(Parser *p, const char *token) {
-  static const char *const classes[] = {"end of line", "name", "number", "string", "indent",
-                                        "augmented assignment"};
+  static const char *const classes[] = {"end of line", "name",   "number",
+                                        "string",      "indent", "augmented assignment"};
   for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
     if (strcmp(token, classes[i]) == 0) return token;
   return token[0] == '\'' ? token : tirc_format(p->c, "'%s'", token);
@@ -60,7 +60,8 @@ static const char *hint_for(Parser *p, Place at, const char *token, int n,
   return NULL;
 }
 
-void tirc_syn_unexpected(Parser *p, Place at, const char *token, int n, const char *const *expected) {
+void tirc_syn_unexpected(Parser *p, Place at, const char *token, int n,
+                         const char *const *expected) {
   const char *what = found(p, at, token);
   const char *keyword = p->line_keyword && *p->line_keyword ? p->line_keyword : NULL;
   const char *hint = hint_for(p, at, token, n, expected);
@@ -71,7 +72,8 @@ void tirc_syn_unexpected(Parser *p, Place at, const char *token, int n, const ch
   if (strcmp(token, "indent") == 0)
     tirc_syn_fail(p, line, at.last_column, "only the line after a ':' may be indented further",
                   "unexpected indentation");
-  bool opens = keyword && strstr(" if elif else for while with def class try except finally ", keyword);
+  bool opens =
+      keyword && strstr(" if elif else for while with def class try except finally ", keyword);
   if (opens && !p->brackets.n && (expects(n, expected, "':'") || n == 0) &&
       (strcmp(token, "end of line") == 0 || expects(n, expected, "':'")))
     tirc_syn_fail(p, line, column, hint, "expected ':' after '%s ...', found %s", keyword, what);

@@ -11,7 +11,8 @@ typedef struct ModuleParts {
   const char *class_name;
 } ModuleParts;
 
-/* --- constants ---------------------------------------------------------------------------------- */
+/* --- constants ----------------------------------------------------------------------------------
+ */
 
 static bool is_constant(PyValue v) {
   if (v.kind == PY_TUPLE) {
@@ -44,8 +45,8 @@ static int find_define(const Reader *r, const char *name) {
 }
 
 static PyValue read_define(Reader *r, const Define *d) {
-  Source text = {.name = tirc_format(r->c, "-D %s", d->name), .text = d->value,
-                 .length = strlen(d->value)};
+  Source text = {
+      .name = tirc_format(r->c, "-D %s", d->name), .text = d->value, .length = strlen(d->value)};
   SynList list = tirc_parse_syntax(r->c, &text);
   PyValue v = PY_VALUE_NONE;
   if (list.n == 1 && list.at[0]->kind == SYN_EXPR_STMT) v = tirc_read_value(r, list.at[0]->a);
@@ -93,7 +94,8 @@ static void add_unused_defines(Reader *r, const Syn *at) {
   }
 }
 
-/* --- statements at the top ---------------------------------------------------------------------- */
+/* --- statements at the top ----------------------------------------------------------------------
+ */
 
 static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class);
 
@@ -109,7 +111,8 @@ static void read_function(Reader *r, ModuleParts *m, const Syn *s) {
 static void read_class(Reader *r, ModuleParts *m, const Syn *s) {
   const char *path = s->decorators.n == 1 ? tirc_names_path(r, s->decorators.at[0]) : NULL;
   if (!path || strcmp(path, "I.ir_module") != 0)
-    READ_FAIL(r, s, "syntax", "write @I.ir_module above it", "class '%s' has no @I.ir_module", s->s);
+    READ_FAIL(r, s, "syntax", "write @I.ir_module above it", "class '%s' has no @I.ir_module",
+              s->s);
   if (m->class_name)
     READ_FAIL(r, s, "unsupported", "put all functions into one class", "a second class '%s'", s->s);
   m->class_name = s->s;
@@ -145,23 +148,26 @@ static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class) {
     break;
   default: break;
   }
-  READ_FAIL(r, s, "unsupported",
-            "a program consists of imports, constants and functions with @T.prim_func; schedules stand "
-            "in files of their own",
-            "this statement has no place %s", in_class ? "in a module" : "at the top of a program");
+  READ_FAIL(
+      r, s, "unsupported",
+      "a program consists of imports, constants and functions with @T.prim_func; schedules stand "
+      "in files of their own",
+      "this statement has no place %s", in_class ? "in a module" : "at the top of a program");
 }
 
-/* --- the whole ---------------------------------------------------------------------------------- */
+/* --- the whole ----------------------------------------------------------------------------------
+ */
 
 /* Programs without imports mean the usual ones; TVM prints them as comments. */
 static void bind_modules(Reader *r, const Syn *at) {
-  static const char *const names[][2] = {{"T", "T"},     {"I", "I"},     {"tvm", "tvm"},
-                                         {"tir", "T"},   {"R", "tvm.script.relax"}};
+  static const char *const names[][2] = {
+      {"T", "T"}, {"I", "I"}, {"tvm", "tvm"}, {"tir", "T"}, {"R", "tvm.script.relax"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     tirc_names_bind(r, at, names[i][0], (PyValue){.kind = PY_NAMESPACE, .u.s = names[i][1]}, true);
 }
 
-const Module *tirc_parse_module(Tirc *c, const Source *source, int n_defines, const Define *defines) {
+const Module *tirc_parse_module(Tirc *c, const Source *source, int n_defines,
+                                const Define *defines) {
   SynList list = tirc_parse_syntax(c, source);
   Reader r = {.c = c, .file = source->name, .n_defines = n_defines, .defines = defines};
   r.defines_used = tirc_new_array(c, bool, n_defines);
@@ -174,7 +180,8 @@ const Module *tirc_parse_module(Tirc *c, const Source *source, int n_defines, co
   for (int i = 0; i < list.n; i++) read_top(&r, &m, list.at[i], false);
   add_unused_defines(&r, &top);
   if (!m.funcs.n && !m.class_name)
-    READ_FAIL(&r, &top, "syntax", "write @T.prim_func above a function", "the program has no function");
+    READ_FAIL(&r, &top, "syntax", "write @T.prim_func above a function",
+              "the program has no function");
   Module *module = tirc_new(c, Module);
   *module = (Module){.c = c,
                      .file = source->name,

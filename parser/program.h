@@ -11,8 +11,9 @@ typedef struct Define {
   const char *name, *value; /* value: a Python literal */
 } Define;
 
-/* Parses and reads; reads and writes that blocks leave out are inferred. Does not verify (verify.h).
- * Throws with place and hint: codes "syntax", "name", "type", "shape", "unsupported". */
+/* Parses and reads; reads and writes that blocks leave out are inferred. Does not verify
+ * (verify.h). Throws with place and hint: codes "syntax", "name", "type", "shape", "unsupported".
+ */
 const Module *tirc_parse_module(Tirc *c, const Source *source, int n_defines,
                                 const Define *defines);
 

@@ -1,7 +1,9 @@
-/* What can be done with a buffer in an expression: indexing, slicing, its attributes and methods. */
+/* What can be done with a buffer in an expression: indexing, slicing, its attributes and methods.
+ */
 #include "reader.h"
 
-/* --- subscripts --------------------------------------------------------------------------------- */
+/* --- subscripts ---------------------------------------------------------------------------------
+ */
 
 /* B[()] has no indices. */
 static SynList indices_of(const Syn *s) {
@@ -77,7 +79,8 @@ static Expr read_vector_index(Reader *r, const Syn *s, Buffer b, int i) {
   tirc_match_types(r, s, &start, &step);
   int64_t n, by, lanes;
   if (!tirc_const_int(extent, &n) || !tirc_const_int(step, &by) || by == 0)
-    READ_FAIL(r, s, "type", "a slice in an access is a vector", "this slice has no constant length");
+    READ_FAIL(r, s, "type", "a slice in an access is a vector",
+              "this slice has no constant length");
   if (by == INT64_MIN || n == INT64_MIN)
     READ_FAIL(r, s, "type", NULL, "this slice is too long for a vector");
   lanes = by > 0 ? n / by + (n % by != 0) : -n / -by + (-n % -by != 0);
@@ -103,7 +106,8 @@ int tirc_read_indices(Reader *r, const Syn *s, Buffer b, Expr out[READER_MAX_DIM
 
 static PyValue item_of(Reader *r, const Syn *s, PyValue list) {
   if (s->kids.n != 1) READ_FAIL(r, s, "type", NULL, "a list has one index");
-  int64_t n = list.u.list.n, i = tirc_read_const_int(r, s->kids.at[0], "the index of a list", -n, n - 1);
+  int64_t n = list.u.list.n,
+          i = tirc_read_const_int(r, s->kids.at[0], "the index of a list", -n, n - 1);
   return list.u.list.at[i < 0 ? i + n : i];
 }
 
@@ -125,7 +129,8 @@ PyValue tirc_read_subscript(Reader *r, const Syn *s) {
   return tirc_py_expr(tirc_load(r->c, v.u.buffer, n, at));
 }
 
-/* --- attributes and methods --------------------------------------------------------------------- */
+/* --- attributes and methods ---------------------------------------------------------------------
+ */
 
 static PyValue py_exprs(Reader *r, int n, const Expr *at) {
   PyValue v = {.kind = PY_TUPLE};
@@ -143,14 +148,16 @@ PyValue tirc_buffer_attribute(Reader *r, const Syn *s, Buffer b) {
     return tirc_py_expr(b->elem_offset ? b->elem_offset : tirc_int32(r->c, 0));
   if (strcmp(s->s, "dtype") == 0)
     return (PyValue){.kind = PY_STR, .u.s = tirc_dtype_name(r->c, b->dtype)};
-  static const char *const names[] = {"data", "shape", "strides", "elem_offset", "dtype",
-                                      "vload", "vstore", "access_ptr"};
-  READ_FAIL(r, s, "name", tirc_nearest(r->c, s->s, 8, names), "a buffer has no attribute '%s'", s->s);
+  static const char *const names[] = {"data",  "shape", "strides", "elem_offset",
+                                      "dtype", "vload", "vstore",  "access_ptr"};
+  READ_FAIL(r, s, "name", tirc_nearest(r->c, s->s, 8, names), "a buffer has no attribute '%s'",
+            s->s);
 }
 
 /* The indices of vload and vstore: the last one begins a vector of `lanes`. */
 static int vector_indices(Reader *r, const Syn *s, Buffer b, int lanes, Expr out[READER_MAX_DIMS]) {
-  SynList list = s->kind == SYN_LIST || s->kind == SYN_TUPLE ? s->kids : (SynList){1, (Syn *[]){(Syn *)s}};
+  SynList list =
+      s->kind == SYN_LIST || s->kind == SYN_TUPLE ? s->kids : (SynList){1, (Syn *[]){(Syn *)s}};
   check_rank(r, s, b, list.n);
   for (int i = 0; i < list.n; i++) out[i] = read_index(r, list.at[i], b, i);
   if (list.n && lanes > 1) {
@@ -182,7 +189,8 @@ static PyValue vstore(Reader *r, const Syn *node, Buffer b) {
 /* B.access_ptr("r", offset=0, extent=...) is tvm_access_ptr(type, data, offset, extent, mask). */
 static PyValue access_ptr(Reader *r, const Syn *node, Buffer b) {
   Call call;
-  tirc_bind_call(r, node, "access_ptr", "access_mask ptr_type? content_lanes? offset? extent?", &call);
+  tirc_bind_call(r, node, "access_ptr", "access_mask ptr_type? content_lanes? offset? extent?",
+                 &call);
   Tirc *c = r->c;
   int64_t mask = 0;
   if (call.args[0]->kind == SYN_STRING) {

@@ -10,15 +10,16 @@ static BlockFrame *block_around(Reader *r, const Call *call) {
   return r->block;
 }
 
-/* --- iterators ---------------------------------------------------------------------------------- */
+/* --- iterators ----------------------------------------------------------------------------------
+ */
 
 static const struct {
   const char *letters;
   IterKind kind;
 } remap_kinds[] = {{"S", ITER_SPATIAL}, {"R", ITER_REDUCE}, {"O", ITER_OPAQUE}, {"C", ITER_SCAN}};
 
-static PyValue add_iter(Reader *r, BlockFrame *b, const char *name, IterKind kind, Range dom, DType t,
-                        Expr binding) {
+static PyValue add_iter(Reader *r, BlockFrame *b, const char *name, IterKind kind, Range dom,
+                        DType t, Expr binding) {
   dom = tirc_range(tirc_cast(r->c, t, dom.min), tirc_cast(r->c, t, dom.extent));
   if (binding->op == OP_INT) binding = tirc_cast(r->c, t, binding);
   Expr var = tirc_var(r->c, name ? name : "v", t);
@@ -51,11 +52,13 @@ static PyValue read_axis(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
   Range dom = read_domain(r, call->args[0]);
   const Syn *at = call->args[1];
-  Expr binding = at->kind == SYN_NONE ? dom.min : tirc_read_int(r, at, "what an iterator is bound to");
+  Expr binding =
+      at->kind == SYN_NONE ? dom.min : tirc_read_int(r, at, "what an iterator is bound to");
   DType t = call->args[2] ? tirc_read_dtype(r, call->args[2]) : DT_INT32;
   if (dom.min->dtype.bits > t.bits) t.bits = dom.min->dtype.bits;
   if (dom.extent->dtype.bits > t.bits) t.bits = dom.extent->dtype.bits;
-  return add_iter(r, b, tirc_target_name(r, 0, 1), (IterKind)call->function->detail, dom, t, binding);
+  return add_iter(r, b, tirc_target_name(r, 0, 1), (IterKind)call->function->detail, dom, t,
+                  binding);
 }
 
 static IterKind remap_kind(Reader *r, const Syn *at, char letter) {
@@ -85,8 +88,8 @@ static PyValue read_remap(Reader *r, const Call *call) {
     if (!range)
       READ_FAIL(r, at, "type", "T.axis.spatial(extent, expression) binds an expression",
                 "T.axis.remap takes loop variables of the loops around it only");
-    all.u.list.at[i] = add_iter(r, b, tirc_target_name(r, i, n), remap_kind(r, call->args[0], kinds[i]),
-                                *range, loop->dtype, loop);
+    all.u.list.at[i] = add_iter(r, b, tirc_target_name(r, i, n),
+                                remap_kind(r, call->args[0], kinds[i]), *range, loop->dtype, loop);
   }
   bool single = n == 1 && !(r->target && r->target->kind != SYN_NAME);
   return single ? all.u.list.at[0] : all;
@@ -103,12 +106,14 @@ const Function tirc_axis_functions[] = {
     {NULL, NULL, 0, NULL, 0},
 };
 
-/* --- what a block declares ---------------------------------------------------------------------- */
+/* --- what a block declares ----------------------------------------------------------------------
+ */
 
 static PyValue read_regions(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
   bool writes = call->function->detail, *has = writes ? &b->has_writes : &b->has_reads;
-  if (*has) READ_FAIL(r, call->node, "name", NULL, "%s stands twice in block \"%s\"", call->name, b->name);
+  if (*has)
+    READ_FAIL(r, call->node, "name", NULL, "%s stands twice in block \"%s\"", call->name, b->name);
   *has = true;
   const Syn *first = call->args[0];
   bool list = first && !call->n_rest && (first->kind == SYN_LIST || first->kind == SYN_TUPLE);
@@ -116,8 +121,10 @@ static PyValue read_regions(Reader *r, const Call *call) {
   for (int i = 0; i < n; i++) {
     const Syn *s = list ? first->kids.at[i] : i ? call->rest[i - 1] : first;
     Region region = tirc_read_region(r, s);
-    if (writes) vec_push(r->c, b->writes, region);
-    else vec_push(r->c, b->reads, region);
+    if (writes)
+      vec_push(r->c, b->writes, region);
+    else
+      vec_push(r->c, b->reads, region);
   }
   return PY_VALUE_NONE;
 }
@@ -146,7 +153,8 @@ static PyValue read_func_attr(Reader *r, const Call *call) {
   if (r->body != f->body)
     READ_FAIL(r, call->node, "syntax", NULL, "T.func_attr stands at the function's top level");
   if (f->has_attrs)
-    READ_FAIL(r, call->node, "name", "put all keys into one dictionary", "T.func_attr stands twice");
+    READ_FAIL(r, call->node, "name", "put all keys into one dictionary",
+              "T.func_attr stands twice");
   f->has_attrs = true;
   Attrs more = tirc_read_attrs(r, call->args[0]);
   for (int i = 0; i < more.n; i++)
@@ -174,7 +182,8 @@ static PyValue read_buffer_store(Reader *r, const Call *call) {
 }
 
 static PyValue only_with(Reader *r, const Call *call) {
-  READ_FAIL(r, call->node, "syntax", NULL, "%s opens a block: 'with %s(...):'", call->name, call->name);
+  READ_FAIL(r, call->node, "syntax", NULL, "%s opens a block: 'with %s(...):'", call->name,
+            call->name);
 }
 
 const Function tirc_block_functions[] = {
@@ -192,7 +201,8 @@ const Function tirc_block_functions[] = {
     {NULL, NULL, 0, NULL, 0},
 };
 
-/* --- with --------------------------------------------------------------------------------------- */
+/* --- with ---------------------------------------------------------------------------------------
+ */
 
 Stmt tirc_finish_block(Reader *r, BlockFrame *f, Stmt body) {
   Block b = {.name = f->name,
@@ -212,6 +222,47 @@ Stmt tirc_finish_block(Reader *r, BlockFrame *f, Stmt body) {
              .init = f->init,
              .body = body};
   return tirc_with_loc(r->c, tirc_block(r->c, &b), f->loc);
+}
+
+/* Regions are inferred from the buffers that a block indexes. A buffer that it only uses through
+ * its data pointer would be overlooked, so then the text must say what is read and written. */
+typedef struct PointerUse {
+  Reader *r;
+  PtrMap indexed; /* data variables of buffers that are indexed */
+  VEC(Expr) pointers;
+} PointerUse;
+
+static bool note_expr(Visitor *v, Expr e) {
+  PointerUse *use = v->self;
+  if (e->op == OP_LOAD) tirc_map_set(use->r->c, &use->indexed, e->u.buffer->data, e);
+  if (e->op == OP_VAR && tirc_map_has(&use->r->data, e)) vec_push(use->r->c, use->pointers, e);
+  return true;
+}
+
+static bool note_stmt(Visitor *v, Stmt s) {
+  PointerUse *use = v->self;
+  if (s->kind == STMT_STORE)
+    tirc_map_set(use->r->c, &use->indexed, s->u.store.buffer->data, s->u.store.buffer);
+  const Block *b = &s->u.block;
+  for (int i = 0; s->kind == STMT_BLOCK && i < b->n_reads + b->n_writes; i++) {
+    Buffer buffer = i < b->n_reads ? b->reads[i].buffer : b->writes[i - b->n_reads].buffer;
+    tirc_map_set(use->r->c, &use->indexed, buffer->data, buffer);
+  }
+  for (int i = 0; s->kind == STMT_BLOCK && i < b->n_allocs; i++)
+    tirc_map_set(use->r->c, &use->indexed, b->allocs[i]->data, b->allocs[i]);
+  return true;
+}
+
+Stmt tirc_reader_infer(Reader *r, Stmt block, bool has_reads, bool has_writes) {
+  if (has_reads && has_writes) return block;
+  PointerUse use = {.r = r};
+  tirc_visit_stmt(&(Visitor){.expr = note_expr, .stmt = note_stmt, .self = &use}, block);
+  for (int i = 0; i < use.pointers.n; i++)
+    if (!tirc_map_has(&use.indexed, use.pointers.at[i]))
+      tirc_fail(r->c, block->loc, "region", "write T.reads(...) and T.writes(...) in the block",
+                "the regions of block \"%s\" cannot be inferred, because it uses the address of %s",
+                block->u.block.name, use.pointers.at[i]->u.s);
+  return tirc_infer_regions(r->c, block, has_reads, has_writes);
 }
 
 /* Alone in its function, this block would be the root. */
@@ -238,15 +289,16 @@ static void read_block(Reader *r, const Syn *s, const Call *call) {
   Stmt block = tirc_finish_block(r, &f, inside);
   r->func->has_blocks = true;
   Uninferred later = {r->body->stmts.n, f.has_reads, f.has_writes};
-  if (may_be_root(r, &f)) vec_push(r->c, r->func->uninferred, later);
-  else block = tirc_infer_regions(r->c, block, f.has_reads, f.has_writes);
+  if (may_be_root(r, &f))
+    vec_push(r->c, r->func->uninferred, later);
+  else
+    block = tirc_reader_infer(r, block, f.has_reads, f.has_writes);
   tirc_emit(r, s, block);
 }
 
 static void read_init(Reader *r, const Syn *s, const Call *call) {
   BlockFrame *b = block_around(r, call);
-  if (b->init)
-    READ_FAIL(r, s, "name", NULL, "T.init stands twice in block \"%s\"", b->name);
+  if (b->init) READ_FAIL(r, s, "name", NULL, "T.init stands twice in block \"%s\"", b->name);
   b->init = tirc_read_body(r, s->body);
 }
 
@@ -283,7 +335,8 @@ static void read_items(Reader *r, const Syn *s, int item) {
   const char *path;
   const Function *f = tirc_called_function(r, it->a, &path);
   if (!path)
-    READ_FAIL(r, it->a, "syntax", "with T.block(\"name\"):", "'with' must be followed by a call of T.*");
+    READ_FAIL(r, it->a, "syntax",
+              "with T.block(\"name\"):", "'with' must be followed by a call of T.*");
   if (!f || !(f->where & IN_WITH)) {
     read_scope(r, s, item);
     return;
@@ -293,8 +346,10 @@ static void read_items(Reader *r, const Syn *s, int item) {
   Call call;
   tirc_bind_call(r, it->a, path, f->signature, &call);
   call.function = f;
-  if (strcmp(f->name, "init") == 0) read_init(r, s, &call);
-  else read_block(r, s, &call);
+  if (strcmp(f->name, "init") == 0)
+    read_init(r, s, &call);
+  else
+    read_block(r, s, &call);
 }
 
 void tirc_read_with(Reader *r, const Syn *s) { read_items(r, s, 0); }

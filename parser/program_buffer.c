@@ -16,7 +16,8 @@ Buffer tirc_expect_buffer(Reader *r, const Syn *s) {
   return v.u.buffer;
 }
 
-/* --- declarations ------------------------------------------------------------------------------- */
+/* --- declarations -------------------------------------------------------------------------------
+ */
 
 /* A tuple or list, or a single item. */
 static int items_of(const Syn *s, const Syn *single[1], const Syn *const **out) {
@@ -59,24 +60,28 @@ static void check_extent(Reader *r, const Syn *at, Expr e, const char *what) {
 /* A list of integer expressions. Values that were computed from constants may be lists as well. */
 static int read_shape(Reader *r, const Syn *s, const char *what, Expr out[READER_MAX_DIMS]) {
   const Syn *single[1], *const *items;
-  PyValue known = s->kind == SYN_NAME || s->kind == SYN_ATTRIBUTE ? tirc_read_value(r, s) : PY_VALUE_NONE;
+  PyValue known =
+      s->kind == SYN_NAME || s->kind == SYN_ATTRIBUTE ? tirc_read_value(r, s) : PY_VALUE_NONE;
   bool is_list = known.kind == PY_TUPLE;
   int n = is_list ? known.u.list.n : items_of(s, single, &items);
   if (n > READER_MAX_DIMS)
     READ_FAIL(r, s, "shape", NULL, "more than %d dimensions", READER_MAX_DIMS);
   for (int i = 0; i < n; i++) {
     const Syn *at = is_list ? s : items[i];
-    if (is_list) out[i] = tirc_py_to_expr(r, s, known.u.list.at[i]);
+    if (is_list)
+      out[i] = tirc_py_to_expr(r, s, known.u.list.at[i]);
     else if (at->kind == SYN_STRING && strcmp(what, "a stride") == 0)
       out[i] = tirc_var(r->c, at->s, DT_INT32);
-    else out[i] = tirc_read_int(r, at, what);
+    else
+      out[i] = tirc_read_int(r, at, what);
     check_extent(r, at, out[i], what);
   }
   return n;
 }
 
 /* The arguments that all declarations share, in this order in `call->args` from `first` on. */
-#define LAYOUT "data? strides? elem_offset? scope? align? offset_factor? buffer_type? axis_separators?"
+#define LAYOUT                                                                                     \
+  "data? strides? elem_offset? scope? align? offset_factor? buffer_type? axis_separators?"
 
 static Expr read_data(Reader *r, const Syn *s, const char *name) {
   if (!s || s->kind == SYN_NONE) return tirc_var(r->c, name, DT_HANDLE);
@@ -93,7 +98,8 @@ static void read_layout(Reader *r, const Syn *const *args, const char *name, str
   if (args[1] && args[1]->kind != SYN_NONE) {
     int n = read_shape(r, args[1], "a stride", strides);
     if (n && n != b->ndim)
-      READ_FAIL(r, args[1], "shape", NULL, "buffer %s has %d dimensions but %d strides", name, b->ndim, n);
+      READ_FAIL(r, args[1], "shape", NULL, "buffer %s has %d dimensions but %d strides", name,
+                b->ndim, n);
     if (n) b->strides = memcpy(tirc_new_array(r->c, Expr, n), strides, (size_t)n * sizeof *strides);
   }
   if (args[2] && args[2]->kind != SYN_NONE) {
@@ -105,7 +111,8 @@ static void read_layout(Reader *r, const Syn *const *args, const char *name, str
   if (!*b->scope) b->scope = "global";
   int64_t align = args[4] ? tirc_read_const_int(r, args[4], "align", -1, 1 << 20) : -1;
   b->align = align > 0 ? (int)align : 64;
-  b->offset_factor = args[5] ? (int)tirc_read_const_int(r, args[5], "offset_factor", 0, 1 << 20) : 0;
+  b->offset_factor =
+      args[5] ? (int)tirc_read_const_int(r, args[5], "offset_factor", 0, 1 << 20) : 0;
   if (b->offset_factor && !(args[2] && args[2]->kind != SYN_NONE))
     b->elem_offset = tirc_var(r->c, tirc_format(r->c, "%s_elem_offset", name),
                               b->ndim ? b->shape[0]->dtype : DT_INT32);
@@ -120,6 +127,11 @@ static void read_layout(Reader *r, const Syn *const *args, const char *name, str
   }
 }
 
+static Buffer register_buffer(Reader *r, Buffer b) {
+  if (!tirc_map_has(&r->data, b->data)) tirc_map_set(r->c, &r->data, b->data, b);
+  return b;
+}
+
 /* args: shape, dtype, then LAYOUT. */
 static Buffer read_declaration(Reader *r, const Syn *at, const char *name, const Syn *const *args,
                                DType default_type) {
@@ -128,10 +140,11 @@ static Buffer read_declaration(Reader *r, const Syn *at, const char *name, const
   b.ndim = read_shape(r, args[0], "an extent of a shape", shape);
   b.dtype = args[1] ? tirc_read_dtype(r, args[1]) : default_type;
   if (b.dtype.code == TYPE_VOID)
-    READ_FAIL(r, args[1] ? args[1] : at, "type", NULL, "a buffer cannot have elements of type void");
+    READ_FAIL(r, args[1] ? args[1] : at, "type", NULL,
+              "a buffer cannot have elements of type void");
   check_shape(r, at, name, &b);
   read_layout(r, args + 2, name, &b);
-  return tirc_buffer_copy(r->c, &b);
+  return register_buffer(r, tirc_buffer_copy(r->c, &b));
 }
 
 static PyValue py_buffer(Buffer b) { return (PyValue){.kind = PY_BUFFER, .u.buffer = b}; }
@@ -198,15 +211,18 @@ static PyValue read_allocate(Reader *r, const Call *call) {
 
 static PyValue read_alloc_buffer(Reader *r, const Call *call) {
   Buffer b = read_declaration(r, call->node, buffer_name(r), call->args, DT_FLOAT32);
-  if (r->block) vec_push(r->c, r->block->allocs, b);
-  else if (r->body == r->func->body) vec_push(r->c, r->func->root_allocs, b);
+  if (r->block)
+    vec_push(r->c, r->block->allocs, b);
+  else if (r->body == r->func->body)
+    vec_push(r->c, r->func->root_allocs, b);
   else
     READ_FAIL(r, call->node, "syntax", "move it to the function's top level",
               "T.alloc_buffer stands in a block or at the function's top level");
   return py_buffer(b);
 }
 
-/* --- match_buffer ------------------------------------------------------------------------------- */
+/* --- match_buffer -------------------------------------------------------------------------------
+ */
 
 static PyValue match_parameter(Reader *r, const Call *call, Expr param) {
   if (!call->args[1])
@@ -229,7 +245,8 @@ static PyValue match_parameter(Reader *r, const Call *call, Expr param) {
 
 static PyValue match_region(Reader *r, const Call *call, Region source) {
   if (!r->block || r->body != r->block->body)
-    READ_FAIL(r, call->node, "syntax", NULL, "a region is matched in a block, outside of its loops");
+    READ_FAIL(r, call->node, "syntax", NULL,
+              "a region is matched in a block, outside of its loops");
   DType t = source.buffer->dtype;
   Buffer b;
   if (call->args[1]) {
@@ -240,9 +257,10 @@ static PyValue match_region(Reader *r, const Call *call, Region source) {
     Expr shape[READER_MAX_DIMS];
     for (int i = 0; i < source.buffer->ndim; i++) shape[i] = source.dims[i].extent;
     const char *name = buffer_name(r);
-    struct BufferNode node = {.name = name, .dtype = t, .ndim = source.buffer->ndim, .shape = shape};
+    struct BufferNode node = {
+        .name = name, .dtype = t, .ndim = source.buffer->ndim, .shape = shape};
     read_layout(r, call->args + 3, name, &node);
-    b = tirc_buffer_copy(r->c, &node);
+    b = register_buffer(r, tirc_buffer_copy(r->c, &node));
   }
   vec_push(r->c, r->block->matches, ((MatchBuffer){b, source}));
   return py_buffer(b);

@@ -2,9 +2,9 @@
  * arguments into parameters. */
 #include "reader.h"
 
-static const Function *const tables[] = {tirc_axis_functions,  tirc_block_functions,
-                                         tirc_buffer_functions, tirc_scope_functions,
-                                         tirc_loop_functions,   tirc_value_functions};
+static const Function *const tables[] = {
+    tirc_axis_functions, tirc_block_functions,  tirc_buffer_functions, tirc_scope_functions,
+    tirc_loop_functions, tirc_opaque_functions, tirc_value_functions};
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
 const Function *tirc_find_function(const char *path) {
@@ -20,7 +20,8 @@ const Function *tirc_called_function(Reader *r, const Syn *node, const char **pa
   return *path ? tirc_find_function(*path) : NULL;
 }
 
-/* --- arguments ---------------------------------------------------------------------------------- */
+/* --- arguments ----------------------------------------------------------------------------------
+ */
 
 typedef struct Signature {
   int n;
@@ -65,7 +66,8 @@ static void unknown_keyword(Reader *r, const Syn *arg, const char *name, const S
             "%s has no parameter '%s'", name, arg->s);
 }
 
-void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *signature, Call *call) {
+void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *signature,
+                    Call *call) {
   Signature sig = parse_signature(signature);
   *call = (Call){.node = node, .name = name};
   int positional = 0;
@@ -96,7 +98,8 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
                 sig.names[i]);
 }
 
-/* --- calls -------------------------------------------------------------------------------------- */
+/* --- calls --------------------------------------------------------------------------------------
+ */
 
 static const char *place_of(int where) {
   static const struct {

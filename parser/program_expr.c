@@ -2,9 +2,12 @@
  * numbers of the text are computed here; all others build IR. */
 #include "reader.h"
 
-Expr tirc_read_expr(Reader *r, const Syn *s) { return tirc_py_to_expr(r, s, tirc_read_value(r, s)); }
+Expr tirc_read_expr(Reader *r, const Syn *s) {
+  return tirc_py_to_expr(r, s, tirc_read_value(r, s));
+}
 
-/* --- types -------------------------------------------------------------------------------------- */
+/* --- types --------------------------------------------------------------------------------------
+ */
 
 static bool is_number(DType t) {
   return tirc_dtype_is_int(t) || tirc_dtype_is_float(t) || t.code == TYPE_BOOL;
@@ -13,8 +16,9 @@ static bool is_number(DType t) {
 static void expect_number(Reader *r, const Syn *at, Expr e, const char *what) {
   if (!is_number(e->dtype))
     READ_FAIL(r, at, "type",
-              e->dtype.code == TYPE_HANDLE && e->op == OP_VAR ? "index a buffer to get at its elements"
-                                                              : NULL,
+              e->dtype.code == TYPE_HANDLE && e->op == OP_VAR
+                  ? "index a buffer to get at its elements"
+                  : NULL,
               "%s must be a number, not %s", what,
               e->op == OP_STRING ? "a string" : tirc_dtype_name(r->c, e->dtype));
 }
@@ -43,7 +47,9 @@ static Expr as_condition(Reader *r, const Syn *s, Expr e) {
   return tirc_cast(r->c, tirc_dtype_lanes(DT_BOOL, e->dtype.lanes), e);
 }
 
-Expr tirc_read_condition(Reader *r, const Syn *s) { return as_condition(r, s, tirc_read_expr(r, s)); }
+Expr tirc_read_condition(Reader *r, const Syn *s) {
+  return as_condition(r, s, tirc_read_expr(r, s));
+}
 
 int64_t tirc_read_const_int(Reader *r, const Syn *s, const char *what, int64_t min, int64_t max) {
   PyValue v = tirc_read_value(r, s);
@@ -72,8 +78,10 @@ DType tirc_read_dtype(Reader *r, const Syn *s) {
                              "float32, float64 and handle";
   const char *path = tirc_names_path(r, s), *name;
   DType t;
-  if (path && strncmp(path, "T.", 2) == 0) name = path + 2;
-  else name = tirc_read_string(r, s, "a data type");
+  if (path && strncmp(path, "T.", 2) == 0)
+    name = path + 2;
+  else
+    name = tirc_read_string(r, s, "a data type");
   if (!tirc_dtype_parse(name, &t)) READ_FAIL(r, s, "type", hint, "'%s' is no data type", name);
   return t;
 }
@@ -97,7 +105,8 @@ Attrs tirc_read_attrs(Reader *r, const Syn *s) {
   return a;
 }
 
-/* --- two operands ------------------------------------------------------------------------------- */
+/* --- two operands -------------------------------------------------------------------------------
+ */
 
 void tirc_match_types(Reader *r, const Syn *at, Expr *a, Expr *b) {
   int x = (*a)->dtype.lanes, y = (*b)->dtype.lanes;
@@ -115,7 +124,8 @@ void tirc_match_types(Reader *r, const Syn *at, Expr *a, Expr *b) {
 }
 
 /* Numbers of the text take the type of the other side. */
-static void to_exprs(Reader *r, const Syn *x, const Syn *y, PyValue p, PyValue q, Expr *a, Expr *b) {
+static void to_exprs(Reader *r, const Syn *x, const Syn *y, PyValue p, PyValue q, Expr *a,
+                     Expr *b) {
   if (tirc_py_is_number(p) && q.kind == PY_EXPR) {
     *b = q.u.e;
     *a = tirc_py_to_expr_like(r, x, p, (*b)->dtype);
@@ -134,11 +144,12 @@ void tirc_read_both(Reader *r, const Syn *x, const Syn *y, Expr *a, Expr *b) {
 static const struct {
   const char *text;
   Op op;
-} operators[] = {{"+", OP_ADD},       {"-", OP_SUB},         {"*", OP_MUL},         {"/", OP_DIV},
-                 {"//", OP_FLOORDIV}, {"%", OP_FLOORMOD},    {"<", OP_LT},          {"<=", OP_LE},
-                 {">", OP_GT},        {">=", OP_GE},         {"==", OP_EQ},         {"!=", OP_NE},
-                 {"and", OP_AND},     {"or", OP_OR},         {"**", OP_POW},        {"&", OP_BITWISE_AND},
-                 {"|", OP_BITWISE_OR}, {"^", OP_BITWISE_XOR}, {"<<", OP_SHIFT_LEFT}, {">>", OP_SHIFT_RIGHT}};
+} operators[] = {
+    {"+", OP_ADD},        {"-", OP_SUB},         {"*", OP_MUL},         {"/", OP_DIV},
+    {"//", OP_FLOORDIV},  {"%", OP_FLOORMOD},    {"<", OP_LT},          {"<=", OP_LE},
+    {">", OP_GT},         {">=", OP_GE},         {"==", OP_EQ},         {"!=", OP_NE},
+    {"and", OP_AND},      {"or", OP_OR},         {"**", OP_POW},        {"&", OP_BITWISE_AND},
+    {"|", OP_BITWISE_OR}, {"^", OP_BITWISE_XOR}, {"<<", OP_SHIFT_LEFT}, {">>", OP_SHIFT_RIGHT}};
 
 static Op find_operator(Reader *r, const Syn *at, const char *text) {
   for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
@@ -156,7 +167,9 @@ Expr tirc_reader_binary(Reader *r, const Syn *at, const char *text, Expr a, Expr
   bool logical = op == OP_AND || op == OP_OR;
   if (floats && (bitwise || logical || op == OP_FLOORDIV || op == OP_FLOORMOD))
     READ_FAIL(r, at, "type",
-              op == OP_FLOORDIV ? "T.floor(x / y)" : op == OP_FLOORMOD ? "T.fmod(x, y)" : NULL,
+              op == OP_FLOORDIV   ? "T.floor(x / y)"
+              : op == OP_FLOORMOD ? "T.fmod(x, y)"
+                                  : NULL,
               "'%s' takes integers, not %s", text, tirc_dtype_name(r->c, a->dtype));
   if (op == OP_POW && !floats)
     READ_FAIL(r, at, "type", "cast the operands to a float type", "'**' takes floats, not %s",
@@ -188,14 +201,16 @@ static PyValue read_compare(Reader *r, const Syn *s) {
   PyValue p = shared ? r->last_value : tirc_read_value(r, s->a), q = tirc_read_value(r, s->b);
   r->last_operand = s->b;
   r->last_value = q;
-  bool constants = p.kind != PY_EXPR && p.kind != PY_REGION && q.kind != PY_EXPR && q.kind != PY_REGION;
+  bool constants =
+      p.kind != PY_EXPR && p.kind != PY_REGION && q.kind != PY_EXPR && q.kind != PY_REGION;
   if (constants) return tirc_py_compare(r, s, s->op, p, q);
   Expr a, b;
   to_exprs(r, s->a, s->b, p, q, &a, &b);
   return tirc_py_expr(tirc_reader_binary(r, s, s->op, a, b));
 }
 
-/* and / or; a chain of comparisons is one too. Between numbers of the text they choose, as in Python. */
+/* and / or; a chain of comparisons is one too. Between numbers of the text they choose, as in
+ * Python. */
 static PyValue read_bool(Reader *r, const Syn *s) {
   PyValue p = tirc_read_value(r, s->a);
   bool is_and = strcmp(s->op, "and") == 0;
@@ -233,7 +248,8 @@ static PyValue read_conditional(Reader *r, const Syn *s) {
             "'a if c else b' needs a condition that is a constant");
 }
 
-/* --- the others --------------------------------------------------------------------------------- */
+/* --- the others ---------------------------------------------------------------------------------
+ */
 
 static PyValue read_name(Reader *r, const Syn *s) {
   const PyValue *v = tirc_names_find(r, s->s);
@@ -326,12 +342,24 @@ static PyValue read_call(Reader *r, const Syn *s) {
 }
 
 static PyValue (*const readers[])(Reader *r, const Syn *s) = {
-    [SYN_NAME] = read_name,           [SYN_INT] = read_constant,     [SYN_FLOAT] = read_constant,
-    [SYN_STRING] = read_constant,     [SYN_TRUE] = read_constant,    [SYN_FALSE] = read_constant,
-    [SYN_NONE] = read_constant,       [SYN_TUPLE] = read_list,       [SYN_LIST] = read_list,
-    [SYN_DICT] = read_list,           [SYN_ATTRIBUTE] = read_attribute, [SYN_CALL] = read_call,
-    [SYN_SUBSCRIPT] = tirc_read_subscript, [SYN_BINARY] = read_binary, [SYN_UNARY] = read_unary,
-    [SYN_COMPARE] = read_compare,     [SYN_BOOL] = read_bool,        [SYN_CONDITIONAL] = read_conditional,
+    [SYN_NAME] = read_name,
+    [SYN_INT] = read_constant,
+    [SYN_FLOAT] = read_constant,
+    [SYN_STRING] = read_constant,
+    [SYN_TRUE] = read_constant,
+    [SYN_FALSE] = read_constant,
+    [SYN_NONE] = read_constant,
+    [SYN_TUPLE] = read_list,
+    [SYN_LIST] = read_list,
+    [SYN_DICT] = read_list,
+    [SYN_ATTRIBUTE] = read_attribute,
+    [SYN_CALL] = read_call,
+    [SYN_SUBSCRIPT] = tirc_read_subscript,
+    [SYN_BINARY] = read_binary,
+    [SYN_UNARY] = read_unary,
+    [SYN_COMPARE] = read_compare,
+    [SYN_BOOL] = read_bool,
+    [SYN_CONDITIONAL] = read_conditional,
 };
 
 PyValue tirc_read_value(Reader *r, const Syn *s) {

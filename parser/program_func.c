@@ -49,7 +49,8 @@ static void read_parameters(Reader *r, FuncFrame *f, const Syn *def) {
   }
 }
 
-/* A body with blocks in it stands in a root block, unless it is a block without iterators itself. */
+/* A body with blocks in it stands in a root block, unless it is a block without iterators itself.
+ */
 static Stmt add_root(Reader *r, FuncFrame *f, const Syn *def, Stmt body) {
   bool is_root = body->kind == STMT_BLOCK && body->u.block.n_iters == 0;
   if (!f->root_allocs.n && (is_root || !f->has_blocks)) return body;
@@ -67,7 +68,7 @@ static Stmt read_function_body(Reader *r, FuncFrame *f, const Syn *def) {
   for (int i = 0; i < f->uninferred.n && !single; i++) {
     Uninferred u = f->uninferred.at[i];
     Stmt *at = &body.stmts.at[u.at];
-    *at = tirc_infer_regions(r->c, *at, u.has_reads, u.has_writes);
+    *at = tirc_reader_infer(r, *at, u.has_reads, u.has_writes);
   }
   return add_root(r, f, def, tirc_end_body(r, &body));
 }

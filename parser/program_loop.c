@@ -36,7 +36,8 @@ static For simple_loop(Reader *r, const Syn *s) {
 /* start..stop, or 0..start */
 static For bounded_loop(Reader *r, const Syn *start, const Syn *stop) {
   if (!stop || stop->kind == SYN_NONE) return simple_loop(r, start);
-  Expr min = tirc_read_int(r, start, "a loop's start"), end = tirc_read_int(r, stop, "a loop's end");
+  Expr min = tirc_read_int(r, start, "a loop's start"),
+       end = tirc_read_int(r, stop, "a loop's end");
   if (tirc_dtype_equal(min->dtype, DT_INT32) || tirc_dtype_equal(end->dtype, DT_INT32))
     tirc_match_types(r, start, &min, &end);
   Expr extent = tirc_reader_difference(r, min, end);
@@ -52,8 +53,7 @@ static Loops one(Reader *r, For loop) {
 
 static Loops grid(Reader *r, const Call *call) {
   Loops all = {call->n_rest + 1, tirc_new_array(r->c, For, call->n_rest + 1)};
-  for (int i = 0; i < all.n; i++)
-    all.at[i] = simple_loop(r, i ? call->rest[i - 1] : call->args[0]);
+  for (int i = 0; i < all.n; i++) all.at[i] = simple_loop(r, i ? call->rest[i - 1] : call->args[0]);
   return all;
 }
 
@@ -86,8 +86,9 @@ static Loops read_loops(Reader *r, const Syn *s) {
   if (plain_name && strcmp(s->a->s, "range") == 0) return read_range(r, s);
   if (path && (!f || !(f->where & IN_FOR))) tirc_read_call(r, s, IN_FOR); /* says why not */
   if (!f)
-    READ_FAIL(r, s, "syntax", "loops run over range(n), T.grid(n, m), T.serial, T.parallel, "
-                              "T.vectorized, T.unroll or T.thread_binding",
+    READ_FAIL(r, s, "syntax",
+              "loops run over range(n), T.grid(n, m), T.serial, T.parallel, "
+              "T.vectorized, T.unroll or T.thread_binding",
               "a loop cannot run over this");
   Call call;
   tirc_bind_call(r, s, path, f->signature, &call);
@@ -113,7 +114,8 @@ void tirc_read_for(Reader *r, const Syn *s) {
   for (int i = 0; i < loops.n; i++) {
     For *loop = &loops.at[i];
     const Syn *name = loop_name(r, s->a, i, loops.n);
-    DType t = loop->min->dtype.bits > loop->extent->dtype.bits ? loop->min->dtype : loop->extent->dtype;
+    DType t =
+        loop->min->dtype.bits > loop->extent->dtype.bits ? loop->min->dtype : loop->extent->dtype;
     loop->var = tirc_var(r->c, name->s, t);
     loop->min = tirc_cast(r->c, t, loop->min);
     loop->extent = tirc_cast(r->c, t, loop->extent);

@@ -1,5 +1,5 @@
-/* T.* functions that give a value: the intrinsics of ir/ops.def by a rule per operand type, nodes
- * spelt out (T.Add), constants and casts, and the calls that stay opaque. */
+/* T.* functions that compute: the intrinsics of ir/ops.def by a rule per operand type, nodes spelt
+ * out (T.Add), constants, casts and vectors. */
 #include "reader.h"
 
 #include <float.h>
@@ -17,11 +17,11 @@ typedef enum Rule {
 static const struct {
   Op op;
   Rule rule;
-} rules[] = {{OP_FLOOR, RULE_ROUND},     {OP_CEIL, RULE_ROUND},       {OP_TRUNC, RULE_ROUND},
-             {OP_ROUND, RULE_ROUND},     {OP_NEARBYINT, RULE_ROUND},  {OP_ABS, RULE_ANY},
-             {OP_BITWISE_AND, RULE_INT}, {OP_BITWISE_OR, RULE_INT},   {OP_BITWISE_XOR, RULE_INT},
-             {OP_BITWISE_NOT, RULE_INT}, {OP_SHIFT_LEFT, RULE_INT},   {OP_SHIFT_RIGHT, RULE_INT},
-             {OP_POPCOUNT, RULE_INT},    {OP_CLZ, RULE_INT},          {OP_ISNAN, RULE_TEST},
+} rules[] = {{OP_FLOOR, RULE_ROUND},     {OP_CEIL, RULE_ROUND},      {OP_TRUNC, RULE_ROUND},
+             {OP_ROUND, RULE_ROUND},     {OP_NEARBYINT, RULE_ROUND}, {OP_ABS, RULE_ANY},
+             {OP_BITWISE_AND, RULE_INT}, {OP_BITWISE_OR, RULE_INT},  {OP_BITWISE_XOR, RULE_INT},
+             {OP_BITWISE_NOT, RULE_INT}, {OP_SHIFT_LEFT, RULE_INT},  {OP_SHIFT_RIGHT, RULE_INT},
+             {OP_POPCOUNT, RULE_INT},    {OP_CLZ, RULE_INT},         {OP_ISNAN, RULE_TEST},
              {OP_ISINF, RULE_TEST},      {OP_LIKELY, RULE_BOOL}};
 
 static Rule rule_of(Op op) {
@@ -41,9 +41,10 @@ static bool fits_rule(Rule rule, DType t) {
 
 static Expr operand(Reader *r, const Call *call, const Syn *s, Rule rule) {
   PyValue v = tirc_read_value(r, s);
-  Expr e = rule == RULE_FLOAT ? tirc_py_to_expr_like(r, s, v, DT_FLOAT32) : tirc_py_to_expr(r, s, v);
-  static const char *const wants[] = {"a float", "a number", "a number", "an integer", "a number",
-                                      "a condition"};
+  Expr e =
+      rule == RULE_FLOAT ? tirc_py_to_expr_like(r, s, v, DT_FLOAT32) : tirc_py_to_expr(r, s, v);
+  static const char *const wants[] = {"a float",    "a number", "a number",
+                                      "an integer", "a number", "a condition"};
   if (!fits_rule(rule, e->dtype))
     READ_FAIL(r, s, "type", rule == RULE_FLOAT ? "cast it: T.Cast(\"float32\", x)" : NULL,
               "%s takes %s, not %s", call->name, wants[rule], tirc_py_describe(r, v));
@@ -54,7 +55,7 @@ static PyValue read_intrinsic(Reader *r, const Call *call) {
   Op op = (Op)call->function->detail;
   Rule rule = rule_of(op);
   int n = tirc_ops[op].arity;
-  Expr a[3];
+  Expr a[3] = {NULL};
   if (n == 2) {
     tirc_read_both(r, call->args[0], call->args[1], &a[0], &a[1]);
     tirc_match_types(r, call->node, &a[0], &a[1]);
@@ -79,7 +80,8 @@ static PyValue read_intrinsic(Reader *r, const Call *call) {
   return tirc_py_expr(tirc_expr(r->c, op, t, n, a));
 }
 
-/* --- operators as functions --------------------------------------------------------------------- */
+/* --- operators as functions ---------------------------------------------------------------------
+ */
 
 static void expect_integers(Reader *r, const Call *call, Expr a) {
   if (tirc_dtype_is_float(a->dtype))
@@ -110,8 +112,10 @@ static PyValue read_node(Reader *r, const Call *call) {
   bool logical = op == OP_AND || op == OP_OR, compares = op >= OP_EQ && op <= OP_GE;
   if (logical && a[0]->dtype.code != TYPE_BOOL)
     READ_FAIL(r, call->node, "type", NULL, "%s takes conditions", call->name);
-  if (op == OP_DIV && !tirc_dtype_is_float(a[0]->dtype)) op = OP_TRUNCDIV;
-  else if (op >= OP_TRUNCDIV && op <= OP_FLOORMOD) expect_integers(r, call, a[0]);
+  if (op == OP_DIV && !tirc_dtype_is_float(a[0]->dtype))
+    op = OP_TRUNCDIV;
+  else if (op >= OP_TRUNCDIV && op <= OP_FLOORMOD)
+    expect_integers(r, call, a[0]);
   DType t = compares ? tirc_dtype_lanes(DT_BOOL, a[0]->dtype.lanes) : a[0]->dtype;
   return tirc_py_expr(tirc_expr(r->c, op, t, 2, a));
 }
@@ -145,7 +149,8 @@ static PyValue read_choice(Reader *r, const Call *call) {
   Op op = (Op)call->function->detail;
   PyValue known = tirc_read_value(r, call->args[0]);
   Expr a[3];
-  a[0] = known.kind == PY_BOOL ? tirc_bool(r->c, known.u.b) : tirc_py_to_expr(r, call->args[0], known);
+  a[0] =
+      known.kind == PY_BOOL ? tirc_bool(r->c, known.u.b) : tirc_py_to_expr(r, call->args[0], known);
   if (a[0]->dtype.code != TYPE_BOOL)
     READ_FAIL(r, call->args[0], "type", "compare it: x != 0",
               "the condition of %s must be of type bool, not %s", call->name,
@@ -153,11 +158,13 @@ static PyValue read_choice(Reader *r, const Call *call) {
   tirc_read_both(r, call->args[1], call->args[2], &a[1], &a[2]);
   if (!tirc_dtype_equal(a[1]->dtype, a[2]->dtype)) tirc_match_types(r, call->node, &a[1], &a[2]);
   int64_t truth;
-  if (op == OP_IF_THEN_ELSE && tirc_const_int(a[0], &truth)) return tirc_py_expr(truth ? a[1] : a[2]);
+  if (op == OP_IF_THEN_ELSE && tirc_const_int(a[0], &truth))
+    return tirc_py_expr(truth ? a[1] : a[2]);
   return tirc_py_expr(tirc_expr(r->c, op, a[1]->dtype, 3, a));
 }
 
-/* --- constants and casts ------------------------------------------------------------------------ */
+/* --- constants and casts ------------------------------------------------------------------------
+ */
 
 /* T.float32("inf") */
 static Expr spelt_number(Reader *r, const Syn *s, DType t, const char *text) {
@@ -201,10 +208,11 @@ static PyValue read_typed(Reader *r, const Call *call) {
     return v;
   }
   PyValue v = tirc_read_value(r, s);
-  Expr e = v.kind == PY_STR        ? spelt_number(r, s, t, v.u.s)
-           : tirc_py_is_number(v)  ? typed_number(r, s, t, v)
-                                   : tirc_py_to_expr(r, s, v);
-  return tirc_py_expr(tirc_cast(r->c, tirc_dtype_lanes(t, t.lanes > 1 ? t.lanes : e->dtype.lanes), e));
+  Expr e = v.kind == PY_STR       ? spelt_number(r, s, t, v.u.s)
+           : tirc_py_is_number(v) ? typed_number(r, s, t, v)
+                                  : tirc_py_to_expr(r, s, v);
+  return tirc_py_expr(
+      tirc_cast(r->c, tirc_dtype_lanes(t, t.lanes > 1 ? t.lanes : e->dtype.lanes), e));
 }
 
 static PyValue read_var(Reader *r, const Call *call) {
@@ -225,7 +233,8 @@ static PyValue cast_to(Reader *r, const Call *call, const Syn *type, const Syn *
   DType t = tirc_read_dtype(r, type);
   Expr e = tirc_read_number(r, value, "what is cast");
   if (t.code == TYPE_HANDLE || t.code == TYPE_VOID)
-    READ_FAIL(r, type, "type", "T.reinterpret", "a number cannot be cast to %s", tirc_dtype_name(r->c, t));
+    READ_FAIL(r, type, "type", "T.reinterpret", "a number cannot be cast to %s",
+              tirc_dtype_name(r->c, t));
   if (t.lanes == 1) t = tirc_dtype_lanes(t, e->dtype.lanes);
   if (t.lanes != e->dtype.lanes)
     READ_FAIL(r, call->node, "type", NULL, "a vector of %d elements cannot become one of %d",
@@ -269,7 +278,8 @@ static PyValue read_limit(Reader *r, const Call *call) {
   return tirc_py_expr(tirc_float(r->c, t, which == 2 ? HUGE_VAL : which * greatest));
 }
 
-/* --- vectors ------------------------------------------------------------------------------------ */
+/* --- vectors ------------------------------------------------------------------------------------
+ */
 
 static PyValue read_ramp(Reader *r, const Call *call) {
   Expr base, stride;
@@ -291,7 +301,8 @@ static PyValue read_broadcast(Reader *r, const Call *call) {
 static PyValue read_let(Reader *r, const Call *call) {
   const Syn *where = call->args[1];
   if (where->kind != SYN_DICT || where->kids.n < 2)
-    READ_FAIL(r, where, "type", "write T.Let(body, where={x: value})", "expected {variable: value}");
+    READ_FAIL(r, where, "type", "write T.Let(body, where={x: value})",
+              "expected {variable: value}");
   int n = where->kids.n / 2;
   Expr *vars = tirc_new_array(r->c, Expr, n), *values = tirc_new_array(r->c, Expr, n);
   tirc_names_open(r);
@@ -309,69 +320,92 @@ static PyValue read_let(Reader *r, const Call *call) {
   return tirc_py_expr(body);
 }
 
-/* --- opaque calls ------------------------------------------------------------------------------- */
-
-/* The type of a call that the compiler knows nothing more of. */
-typedef enum Gives { GIVES_HANDLE, GIVES_INT32, GIVES_BOOL, GIVES_FIRST, GIVES_NAMED, GIVES_VOID } Gives;
-
-static PyValue read_opaque(Reader *r, const Call *call) {
-  int n = call->n_rest + (call->args[0] ? 1 : 0);
-  Expr *args = tirc_new_array(r->c, Expr, n);
-  for (int i = 0; i < n; i++) {
-    const Syn *s = i ? call->rest[i - 1] : call->args[0];
-    args[i] = tirc_py_to_attr(r, s, tirc_read_value(r, s));
-  }
-  DType t = DT_HANDLE;
-  switch ((Gives)call->function->detail) {
-  case GIVES_INT32: t = DT_INT32; break;
-  case GIVES_BOOL: t = DT_BOOL; break;
-  case GIVES_VOID: t = DT_VOID; break;
-  case GIVES_FIRST:
-    if (n) t = args[0]->dtype;
-    break;
-  case GIVES_NAMED:
-    if (n && call->args[0]->kind == SYN_STRING && !*call->args[0]->s) t = DT_VOID;
-    else if (n) t = tirc_read_dtype(r, call->args[0]);
-    break;
-  case GIVES_HANDLE: break;
-  }
-  return tirc_py_expr(tirc_call(r->c, t, call->function->name, n, args));
-}
-
-#define INTRINSIC_1(id, text) {text, "x dtype?", IN_VALUE, read_intrinsic, OP_##id}
-#define INTRINSIC_2(id, text) {text, "x y dtype?", IN_VALUE, read_intrinsic, OP_##id}
-#define INTRINSIC_3(id, text) {text, "x y z", IN_VALUE, read_intrinsic, OP_##id}
-#define OPERATOR(id, text) {text, "a b", IN_VALUE, read_operator, OP_##id}
-#define NODE(id, text) {text, "a b", IN_VALUE, read_node, OP_##id}
-#define TYPED(text) {text, "expr? is_size_var?", IN_VALUE, read_typed, 0}
-#define OPAQUE(gives, text) {text, "first? *", IN_VALUE, read_opaque, GIVES_##gives}
+#define INTRINSIC_1(id, text)                                                                      \
+  { text, "x dtype?", IN_VALUE, read_intrinsic, OP_##id }
+#define INTRINSIC_2(id, text)                                                                      \
+  { text, "x y dtype?", IN_VALUE, read_intrinsic, OP_##id }
+#define INTRINSIC_3(id, text)                                                                      \
+  { text, "x y z", IN_VALUE, read_intrinsic, OP_##id }
+#define OPERATOR(id, text)                                                                         \
+  { text, "a b", IN_VALUE, read_operator, OP_##id }
+#define NODE(id, text)                                                                             \
+  { text, "a b", IN_VALUE, read_node, OP_##id }
+#define TYPED(text)                                                                                \
+  { text, "expr? is_size_var?", IN_VALUE, read_typed, 0 }
+{ text, "first? *", IN_VALUE, read_opaque, GIVES_##gives }
 
 const Function tirc_value_functions[] = {
-    INTRINSIC_1(EXP, "exp"), INTRINSIC_1(EXP2, "exp2"), INTRINSIC_1(EXP10, "exp10"),
-    INTRINSIC_1(LOG, "log"), INTRINSIC_1(LOG2, "log2"), INTRINSIC_1(LOG10, "log10"),
-    INTRINSIC_1(LOG1P, "log1p"), INTRINSIC_1(SQRT, "sqrt"), INTRINSIC_1(RSQRT, "rsqrt"),
-    INTRINSIC_1(SIN, "sin"), INTRINSIC_1(COS, "cos"), INTRINSIC_1(TAN, "tan"),
-    INTRINSIC_1(ASIN, "asin"), INTRINSIC_1(ACOS, "acos"), INTRINSIC_1(ATAN, "atan"),
-    INTRINSIC_1(SINH, "sinh"), INTRINSIC_1(COSH, "cosh"), INTRINSIC_1(TANH, "tanh"),
-    INTRINSIC_1(SIGMOID, "sigmoid"), INTRINSIC_1(ERF, "erf"), INTRINSIC_1(FLOOR, "floor"),
-    INTRINSIC_1(CEIL, "ceil"), INTRINSIC_1(TRUNC, "trunc"), INTRINSIC_1(ROUND, "round"),
-    INTRINSIC_1(NEARBYINT, "nearbyint"), INTRINSIC_1(ABS, "abs"), INTRINSIC_1(ABS, "fabs"),
-    INTRINSIC_1(ISNAN, "isnan"), INTRINSIC_1(ISINF, "isinf"), INTRINSIC_1(POPCOUNT, "popcount"),
-    INTRINSIC_1(CLZ, "clz"), INTRINSIC_1(BITWISE_NOT, "bitwise_not"),
-    INTRINSIC_1(LIKELY, "likely"), INTRINSIC_2(ATAN2, "atan2"), INTRINSIC_2(POW, "pow"),
-    INTRINSIC_2(POW, "power"), INTRINSIC_2(FMOD, "fmod"), INTRINSIC_2(COPYSIGN, "copysign"),
-    INTRINSIC_2(BITWISE_AND, "bitwise_and"), INTRINSIC_2(BITWISE_OR, "bitwise_or"),
-    INTRINSIC_2(BITWISE_XOR, "bitwise_xor"), INTRINSIC_2(SHIFT_LEFT, "shift_left"),
-    INTRINSIC_2(SHIFT_RIGHT, "shift_right"), INTRINSIC_3(FMA, "fma"),
+    INTRINSIC_1(EXP, "exp"),
+    INTRINSIC_1(EXP2, "exp2"),
+    INTRINSIC_1(EXP10, "exp10"),
+    INTRINSIC_1(LOG, "log"),
+    INTRINSIC_1(LOG2, "log2"),
+    INTRINSIC_1(LOG10, "log10"),
+    INTRINSIC_1(LOG1P, "log1p"),
+    INTRINSIC_1(SQRT, "sqrt"),
+    INTRINSIC_1(RSQRT, "rsqrt"),
+    INTRINSIC_1(SIN, "sin"),
+    INTRINSIC_1(COS, "cos"),
+    INTRINSIC_1(TAN, "tan"),
+    INTRINSIC_1(ASIN, "asin"),
+    INTRINSIC_1(ACOS, "acos"),
+    INTRINSIC_1(ATAN, "atan"),
+    INTRINSIC_1(SINH, "sinh"),
+    INTRINSIC_1(COSH, "cosh"),
+    INTRINSIC_1(TANH, "tanh"),
+    INTRINSIC_1(SIGMOID, "sigmoid"),
+    INTRINSIC_1(ERF, "erf"),
+    INTRINSIC_1(FLOOR, "floor"),
+    INTRINSIC_1(CEIL, "ceil"),
+    INTRINSIC_1(TRUNC, "trunc"),
+    INTRINSIC_1(ROUND, "round"),
+    INTRINSIC_1(NEARBYINT, "nearbyint"),
+    INTRINSIC_1(ABS, "abs"),
+    INTRINSIC_1(ABS, "fabs"),
+    INTRINSIC_1(ISNAN, "isnan"),
+    INTRINSIC_1(ISINF, "isinf"),
+    INTRINSIC_1(POPCOUNT, "popcount"),
+    INTRINSIC_1(CLZ, "clz"),
+    INTRINSIC_1(BITWISE_NOT, "bitwise_not"),
+    INTRINSIC_1(LIKELY, "likely"),
+    INTRINSIC_2(ATAN2, "atan2"),
+    INTRINSIC_2(POW, "pow"),
+    INTRINSIC_2(POW, "power"),
+    INTRINSIC_2(FMOD, "fmod"),
+    INTRINSIC_2(COPYSIGN, "copysign"),
+    INTRINSIC_2(BITWISE_AND, "bitwise_and"),
+    INTRINSIC_2(BITWISE_OR, "bitwise_or"),
+    INTRINSIC_2(BITWISE_XOR, "bitwise_xor"),
+    INTRINSIC_2(SHIFT_LEFT, "shift_left"),
+    INTRINSIC_2(SHIFT_RIGHT, "shift_right"),
+    INTRINSIC_3(FMA, "fma"),
 
-    OPERATOR(MIN, "min"), OPERATOR(MAX, "max"), OPERATOR(FLOORDIV, "floordiv"),
-    OPERATOR(FLOORMOD, "floormod"), OPERATOR(FLOORDIV, "indexdiv"),
-    OPERATOR(FLOORMOD, "indexmod"), OPERATOR(TRUNCDIV, "truncdiv"),
-    OPERATOR(TRUNCMOD, "truncmod"), OPERATOR(DIV, "div"),
-    NODE(ADD, "Add"), NODE(SUB, "Sub"), NODE(MUL, "Mul"), NODE(DIV, "Div"), NODE(TRUNCMOD, "Mod"),
-    NODE(FLOORDIV, "FloorDiv"), NODE(FLOORMOD, "FloorMod"), NODE(MIN, "Min"), NODE(MAX, "Max"),
-    NODE(EQ, "EQ"), NODE(NE, "NE"), NODE(LT, "LT"), NODE(LE, "LE"), NODE(GT, "GT"), NODE(GE, "GE"),
-    NODE(AND, "And"), NODE(OR, "Or"),
+    OPERATOR(MIN, "min"),
+    OPERATOR(MAX, "max"),
+    OPERATOR(FLOORDIV, "floordiv"),
+    OPERATOR(FLOORMOD, "floormod"),
+    OPERATOR(FLOORDIV, "indexdiv"),
+    OPERATOR(FLOORMOD, "indexmod"),
+    OPERATOR(TRUNCDIV, "truncdiv"),
+    OPERATOR(TRUNCMOD, "truncmod"),
+    OPERATOR(DIV, "div"),
+    NODE(ADD, "Add"),
+    NODE(SUB, "Sub"),
+    NODE(MUL, "Mul"),
+    NODE(DIV, "Div"),
+    NODE(TRUNCMOD, "Mod"),
+    NODE(FLOORDIV, "FloorDiv"),
+    NODE(FLOORMOD, "FloorMod"),
+    NODE(MIN, "Min"),
+    NODE(MAX, "Max"),
+    NODE(EQ, "EQ"),
+    NODE(NE, "NE"),
+    NODE(LT, "LT"),
+    NODE(LE, "LE"),
+    NODE(GT, "GT"),
+    NODE(GE, "GE"),
+    NODE(AND, "And"),
+    NODE(OR, "Or"),
     {"Not", "a", IN_VALUE, read_not, 0},
     {"any", "first *", IN_VALUE, read_any_all, OP_OR},
     {"all", "first *", IN_VALUE, read_any_all, OP_AND},
@@ -379,14 +413,34 @@ const Function tirc_value_functions[] = {
     {"if_then_else", "cond true_value false_value dtype?", IN_VALUE, read_choice, OP_IF_THEN_ELSE},
     {"Select", "condition true_value false_value", IN_VALUE, read_choice, OP_SELECT},
 
-    TYPED("bool"), TYPED("int8"), TYPED("int16"), TYPED("int32"), TYPED("int64"), TYPED("uint8"),
-    TYPED("uint16"), TYPED("uint32"), TYPED("uint64"), TYPED("float16"), TYPED("bfloat16"),
-    TYPED("float32"), TYPED("float64"),
-#define VECTORS(type) TYPED(type "x2"), TYPED(type "x4"), TYPED(type "x8"), TYPED(type "x16"), \
-                      TYPED(type "x32"), TYPED(type "x64")
-    VECTORS("int8"), VECTORS("int16"), VECTORS("int32"), VECTORS("int64"), VECTORS("uint8"),
-    VECTORS("uint16"), VECTORS("uint32"), VECTORS("uint64"), VECTORS("float16"),
-    VECTORS("bfloat16"), VECTORS("float32"), VECTORS("float64"),
+    TYPED("bool"),
+    TYPED("int8"),
+    TYPED("int16"),
+    TYPED("int32"),
+    TYPED("int64"),
+    TYPED("uint8"),
+    TYPED("uint16"),
+    TYPED("uint32"),
+    TYPED("uint64"),
+    TYPED("float16"),
+    TYPED("bfloat16"),
+    TYPED("float32"),
+    TYPED("float64"),
+#define VECTORS(type)                                                                              \
+  TYPED(type "x2"), TYPED(type "x4"), TYPED(type "x8"), TYPED(type "x16"), TYPED(type "x32"),      \
+      TYPED(type "x64")
+    VECTORS("int8"),
+    VECTORS("int16"),
+    VECTORS("int32"),
+    VECTORS("int64"),
+    VECTORS("uint8"),
+    VECTORS("uint16"),
+    VECTORS("uint32"),
+    VECTORS("uint64"),
+    VECTORS("float16"),
+    VECTORS("bfloat16"),
+    VECTORS("float32"),
+    VECTORS("float64"),
     {"handle", "dtype? storage_scope? is_size_var?", IN_VALUE, read_typed, 0},
     {"var", "dtype name?", IN_VALUE, read_var, 0},
     {"Var", "name dtype?", IN_VALUE, read_named_var, 0},
@@ -401,43 +455,5 @@ const Function tirc_value_functions[] = {
     {"Broadcast", "value lanes", IN_VALUE, read_broadcast, 0},
     {"Let", "body where", IN_VALUE, read_let, 0},
 
-    OPAQUE(BOOL, "assume"), OPAQUE(HANDLE, "address_of"), OPAQUE(NAMED, "type_annotation"),
-    OPAQUE(NAMED, "call_extern"), OPAQUE(NAMED, "call_pure_extern"), OPAQUE(NAMED, "call_intrin"),
-    OPAQUE(NAMED, "call_pure_intrin"), OPAQUE(NAMED, "call_llvm_intrin"),
-    OPAQUE(NAMED, "call_llvm_pure_intrin"), OPAQUE(INT32, "call_packed"),
-    OPAQUE(INT32, "call_cpacked"), OPAQUE(INT32, "call_packed_lowered"),
-    OPAQUE(INT32, "call_cpacked_lowered"), OPAQUE(HANDLE, "ret"), OPAQUE(HANDLE, "undef"),
-    OPAQUE(BOOL, "isnullptr"), OPAQUE(HANDLE, "target"), OPAQUE(HANDLE, "prefetch"),
-    OPAQUE(FIRST, "asinh"), OPAQUE(FIRST, "acosh"), OPAQUE(FIRST, "atanh"), OPAQUE(FIRST, "hypot"),
-    OPAQUE(FIRST, "ldexp"), OPAQUE(FIRST, "nextafter"), OPAQUE(FIRST, "q_multiply_shift"),
-    OPAQUE(FIRST, "q_multiply_shift_per_axis"), OPAQUE(INT32, "dp4a"), OPAQUE(INT32, "vscale"),
-    OPAQUE(NAMED, "vectorlow"), OPAQUE(NAMED, "vectorhigh"), OPAQUE(NAMED, "vectorcombine"),
-    OPAQUE(HANDLE, "comm_reducer"), OPAQUE(HANDLE, "iter_var"), OPAQUE(NAMED, "lookup_param"),
-    OPAQUE(HANDLE, "mem_copy"), OPAQUE(HANDLE, "dma_copy"), OPAQUE(HANDLE, "dma_wait"),
-    OPAQUE(HANDLE, "start_profile_intrinsic"), OPAQUE(HANDLE, "end_profile_intrinsic"),
-    OPAQUE(HANDLE, "texture2d_store"), OPAQUE(HANDLE, "texture2d_load"),
-    OPAQUE(HANDLE, "create_barriers"), OPAQUE(NAMED, "mma_store"), OPAQUE(NAMED, "mma_fill"),
-    OPAQUE(NAMED, "ptx_mma"), OPAQUE(NAMED, "ptx_mma_sp"), OPAQUE(NAMED, "ptx_ldmatrix"),
-    OPAQUE(NAMED, "ptx_cp_async"), OPAQUE(NAMED, "ptx_cp_async_bulk"),
-    OPAQUE(HANDLE, "ptx_commit_group"), OPAQUE(HANDLE, "ptx_wait_group"),
-    OPAQUE(NAMED, "ptx_cp_async_barrier"), OPAQUE(HANDLE, "ptx_init_barrier_thread_count"),
-    OPAQUE(HANDLE, "ptx_arrive_barrier"), OPAQUE(HANDLE, "ptx_arrive_barrier_expect_tx"),
-    OPAQUE(HANDLE, "ptx_wait_barrier"), OPAQUE(HANDLE, "simdgroup_load"),
-    OPAQUE(HANDLE, "simdgroup_store"), OPAQUE(HANDLE, "simdgroup_multiply_accumulate"),
-    OPAQUE(HANDLE, "make_filled_simdgroup_matrix"), OPAQUE(HANDLE, "tvm_access_ptr"),
-    OPAQUE(HANDLE, "tvm_fill_fragment"), OPAQUE(HANDLE, "tvm_load_matrix_sync"),
-    OPAQUE(HANDLE, "tvm_store_matrix_sync"), OPAQUE(HANDLE, "tvm_mma_sync"),
-    OPAQUE(HANDLE, "tvm_bmma_sync"), OPAQUE(HANDLE, "tvm_tuple"),
-    OPAQUE(INT32, "tvm_storage_sync"), OPAQUE(HANDLE, "tvm_thread_allreduce"),
-    OPAQUE(BOOL, "tvm_thread_invariant"), OPAQUE(FIRST, "tvm_warp_shuffle"),
-    OPAQUE(FIRST, "tvm_warp_shuffle_up"), OPAQUE(FIRST, "tvm_warp_shuffle_down"),
-    OPAQUE(INT32, "tvm_warp_activemask"), OPAQUE(HANDLE, "tvm_stack_alloca"),
-    OPAQUE(HANDLE, "tvm_stack_make_shape"), OPAQUE(HANDLE, "tvm_stack_make_array"),
-    OPAQUE(HANDLE, "tvm_struct_get"), OPAQUE(INT32, "tvm_struct_set"),
-    OPAQUE(INT32, "tvm_call_packed"), OPAQUE(INT32, "tvm_call_cpacked"),
-    OPAQUE(INT32, "tvm_call_packed_lowered"), OPAQUE(INT32, "tvm_call_cpacked_lowered"),
-    OPAQUE(HANDLE, "tvm_throw_last_error"), OPAQUE(HANDLE, "tvm_static_handle"),
-    OPAQUE(HANDLE, "tvm_context_id"), OPAQUE(HANDLE, "tvm_global_barrier_kinit"),
-    OPAQUE(HANDLE, "tvm_check_return"), OPAQUE(HANDLE, "large_uint_imm"),
     {NULL, NULL, 0, NULL, 0},
 };

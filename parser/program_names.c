@@ -77,7 +77,8 @@ const PyValue *tirc_names_find(Reader *r, const char *name) {
   return s && s->top ? &s->top->value : NULL;
 }
 
-/* --- near misses -------------------------------------------------------------------------------- */
+/* --- near misses --------------------------------------------------------------------------------
+ */
 
 enum { LONGEST = 40 };
 
@@ -121,11 +122,12 @@ const char *tirc_names_suggest(Reader *r, const char *name) {
   return tirc_nearest(r->c, name, n, all);
 }
 
-/* --- modules ------------------------------------------------------------------------------------ */
+/* --- modules ------------------------------------------------------------------------------------
+ */
 
 /* The short names that the rest of the reader knows. */
 static const char *canonical(Tirc *c, const char *path) {
-  static const char *const roots[][2] = {{"tvm.script.tir", "T"},       {"tvm.tir", "T"},
+  static const char *const roots[][2] = {{"tvm.script.tir", "T"},        {"tvm.tir", "T"},
                                          {"tvm.script.parser.tir", "T"}, {"tvm.script.ir", "I"},
                                          {"tvm.script.parser.ir", "I"},  {"tvm.ir", "I"}};
   for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {

@@ -1,6 +1,6 @@
 /* Statements that scope over what follows them in their body: let, attributes, assertions, launched
- * threads. Each is described by a Scoping; `with` closes it at the end of its block, a line of its own
- * at the end of the body that it stands in. */
+ * threads. Each is described by a Scoping; `with` closes it at the end of its block, a line of its
+ * own at the end of the body that it stands in. */
 #include "reader.h"
 
 static PyValue py_scope(const Call *call, Scoping *s) {
@@ -43,7 +43,8 @@ static PyValue read_old_let(Reader *r, const Call *call) {
     return bind_let(r, call, tirc_var(r->c, name ? name : "v", value->dtype), value);
   }
   Expr var = read_variable(r, call->args[0]);
-  Expr value = tirc_py_to_expr_like(r, call->args[1], tirc_read_value(r, call->args[1]), var->dtype);
+  Expr value =
+      tirc_py_to_expr_like(r, call->args[1], tirc_read_value(r, call->args[1]), var->dtype);
   if (!call->args[2]) return bind_let(r, call, var, value);
   Expr body = tirc_read_expr(r, call->args[2]);
   return tirc_py_expr(tirc_expr(r->c, OP_LET, body->dtype, 3, (Expr[]){var, value, body}));
@@ -67,7 +68,8 @@ static PyValue read_assert(Reader *r, const Call *call) {
   return py_scope(call, s);
 }
 
-/* --- threads ------------------------------------------------------------------------------------ */
+/* --- threads ------------------------------------------------------------------------------------
+ */
 
 static PyValue read_env_thread(Reader *r, const Call *call) {
   const char *name = tirc_target_name(r, 0, 1);
@@ -78,7 +80,8 @@ static PyValue read_env_thread(Reader *r, const Call *call) {
   return v;
 }
 
-/* T.launch_thread("threadIdx.x", n), or of a variable of T.env_thread: a loop bound to the thread. */
+/* T.launch_thread("threadIdx.x", n), or of a variable of T.env_thread: a loop bound to the thread.
+ */
 static PyValue read_launch_thread(Reader *r, const Call *call) {
   Scoping *s = tirc_new(r->c, Scoping);
   PyValue which = tirc_read_value(r, call->args[0]);

@@ -1,8 +1,9 @@
-/* Statements: bodies that grow line by line, assignments, conditions. A table of node kinds leads to
- * the function that reads each. */
+/* Statements: bodies that grow line by line, assignments, conditions. A table of node kinds leads
+ * to the function that reads each. */
 #include "reader.h"
 
-/* --- bodies ------------------------------------------------------------------------------------- */
+/* --- bodies -------------------------------------------------------------------------------------
+ */
 
 void tirc_enter(Reader *r, const Syn *at) {
   if (++r->nest > READER_MAX_NEST)
@@ -52,10 +53,11 @@ Stmt tirc_read_body(Reader *r, SynList list) {
   return tirc_end_body(r, &body);
 }
 
-/* --- assignments -------------------------------------------------------------------------------- */
+/* --- assignments --------------------------------------------------------------------------------
+ */
 
-Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indices, const Syn *from,
-                     PyValue value) {
+Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indices,
+                     const Syn *from, PyValue value) {
   DType t = b->dtype;
   for (int i = 0; i < n; i++)
     if (indices[i]->dtype.lanes > 1) t = tirc_dtype_lanes(t, indices[i]->dtype.lanes * t.lanes);
@@ -68,7 +70,8 @@ Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indi
   if (tirc_dtype_equal(t, u)) return tirc_store(r->c, b, n, indices, e);
   bool loses = tirc_dtype_is_float(u) && !tirc_dtype_is_float(t);
   if (u.lanes != t.lanes && u.lanes != 1)
-    READ_FAIL(r, at, "type", NULL, "a vector of %d elements cannot be stored into %d", u.lanes, t.lanes);
+    READ_FAIL(r, at, "type", NULL, "a vector of %d elements cannot be stored into %d", u.lanes,
+              t.lanes);
   if (loses)
     READ_FAIL(r, from, "type",
               tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
@@ -77,7 +80,8 @@ Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indi
   return tirc_store(r->c, b, n, indices, tirc_cast(r->c, t, e));
 }
 
-static void assign_element(Reader *r, const Syn *at, const Syn *target, const Syn *from, PyValue v) {
+static void assign_element(Reader *r, const Syn *at, const Syn *target, const Syn *from,
+                           PyValue v) {
   Buffer b = tirc_expect_buffer(r, target->a);
   Expr indices[READER_MAX_DIMS];
   int n = tirc_read_indices(r, target, b, indices);
@@ -124,8 +128,7 @@ static void assign(Reader *r, const Syn *at, const Syn *target, const Syn *from,
       READ_FAIL(r, at, "type", NULL, "%s cannot be taken apart", tirc_py_describe(r, v));
     if (v.u.list.n != target->kids.n)
       READ_FAIL(r, target, "type", NULL, "%d names for %d values", target->kids.n, v.u.list.n);
-    for (int i = 0; i < v.u.list.n; i++)
-      assign(r, at, target->kids.at[i], from, v.u.list.at[i]);
+    for (int i = 0; i < v.u.list.n; i++) assign(r, at, target->kids.at[i], from, v.u.list.at[i]);
     return;
   default: READ_FAIL(r, target, "syntax", NULL, "cannot assign to this");
   }
@@ -143,9 +146,10 @@ static PyValue read_right_side(Reader *r, const Syn *target, const Syn *s) {
 static void read_assign(Reader *r, const Syn *s) {
   const Syn *target = s->kids.at[0];
   if (s->kids.n != 1)
-    READ_FAIL(r, s, "unsupported", "write one assignment a line", "several targets of one assignment");
-  bool pairwise = target->kind == SYN_TUPLE && s->a->kind == SYN_TUPLE &&
-                  target->kids.n == s->a->kids.n;
+    READ_FAIL(r, s, "unsupported", "write one assignment a line",
+              "several targets of one assignment");
+  bool pairwise =
+      target->kind == SYN_TUPLE && s->a->kind == SYN_TUPLE && target->kids.n == s->a->kids.n;
   if (!pairwise) {
     assign(r, s, target, s->a, read_right_side(r, target, s->a));
     return;
@@ -172,7 +176,8 @@ static void read_annotated(Reader *r, const Syn *s) {
     Expr value = tirc_py_to_expr_like(r, s->c, tirc_read_value(r, s->c), t);
     if (value->op == OP_INT || value->op == OP_FLOAT) value = tirc_cast(r->c, t, value);
     if (!tirc_dtype_equal(t, value->dtype))
-      READ_FAIL(r, s->c, "type", tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
+      READ_FAIL(r, s->c, "type",
+                tirc_format(r->c, "cast it: T.Cast(\"%s\", x)", tirc_dtype_name(r->c, t)),
                 "%s is of type %s, but its value of type %s", s->a->s, tirc_dtype_name(r->c, t),
                 tirc_dtype_name(r->c, value->dtype));
     open_let(r, s, var, value);
@@ -190,19 +195,23 @@ static void read_augmented(Reader *r, const Syn *s) {
   int n = tirc_read_indices(r, target, b, indices);
   Expr old = tirc_load(r->c, b, n, indices);
   PyValue with = tirc_read_value(r, s->b);
-  Expr value = tirc_reader_binary(r, s, s->op, old, tirc_py_to_expr_like(r, s->b, with, old->dtype));
+  Expr value =
+      tirc_reader_binary(r, s, s->op, old, tirc_py_to_expr_like(r, s->b, with, old->dtype));
   tirc_emit(r, s, tirc_make_store(r, s, b, n, indices, s->b, tirc_py_expr(value)));
 }
 
-/* --- the others --------------------------------------------------------------------------------- */
+/* --- the others ---------------------------------------------------------------------------------
+ */
 
 static void read_expression_statement(Reader *r, const Syn *s) {
   if (s->a->kind == SYN_STRING) return; /* a docstring */
   PyValue v = s->a->kind == SYN_CALL && tirc_names_path(r, s->a->a)
                   ? tirc_read_call(r, s->a, IN_VALUE | IN_STATEMENT | IN_SCOPE)
                   : tirc_read_value(r, s->a);
-  if (v.kind == PY_SCOPE) tirc_open_scope(r, s, v.u.scope);
-  else if (v.kind == PY_EXPR && !v.fresh) tirc_emit(r, s, tirc_eval(r->c, v.u.e));
+  if (v.kind == PY_SCOPE)
+    tirc_open_scope(r, s, v.u.scope);
+  else if (v.kind == PY_EXPR && !v.fresh)
+    tirc_emit(r, s, tirc_eval(r->c, v.u.e));
   else if (v.kind != PY_NONE)
     READ_FAIL(r, s, "syntax", "give it a name, or use it in an expression",
               "%s on a line of its own does nothing", tirc_py_describe(r, v));
@@ -269,12 +278,15 @@ void tirc_read_statement(Reader *r, const Syn *s) {
       readers[i].read(r, s);
       return;
     }
-  static const char *const names[] = {
-      [SYN_DEF] = "a function in a function",  [SYN_CLASS] = "a class",
-      [SYN_RETURN] = "'return'",               [SYN_BREAK] = "'break'",
-      [SYN_CONTINUE] = "'continue'",           [SYN_RAISE] = "'raise'",
-      [SYN_TRY] = "'try'",                     [SYN_GLOBAL] = "'global'",
-      [SYN_DELETE] = "'del'"};
+  static const char *const names[] = {[SYN_DEF] = "a function in a function",
+                                      [SYN_CLASS] = "a class",
+                                      [SYN_RETURN] = "'return'",
+                                      [SYN_BREAK] = "'break'",
+                                      [SYN_CONTINUE] = "'continue'",
+                                      [SYN_RAISE] = "'raise'",
+                                      [SYN_TRY] = "'try'",
+                                      [SYN_GLOBAL] = "'global'",
+                                      [SYN_DELETE] = "'del'"};
   READ_FAIL(r, s, "unsupported",
             s->kind == SYN_RETURN ? "a function's results are the buffers that it writes" : NULL,
             "%s is not part of the language of programs", names[s->kind]);

@@ -1,5 +1,5 @@
-/* Values of the text itself: numbers and strings that Python would compute before TensorIR sees them,
- * and how they turn into IR constants. */
+/* Values of the text itself: numbers and strings that Python would compute before TensorIR sees
+ * them, and how they turn into IR constants. */
 #include "reader.h"
 
 #include <math.h>
@@ -27,7 +27,8 @@ const char *tirc_py_describe(Reader *r, PyValue v) {
   return "this";
 }
 
-/* --- Python's arithmetic ------------------------------------------------------------------------ */
+/* --- Python's arithmetic ------------------------------------------------------------------------
+ */
 
 static int64_t as_int(PyValue v) { return v.kind == PY_BOOL ? v.u.b : v.u.i; }
 static double as_float(PyValue v) { return v.kind == PY_FLOAT ? v.u.f : (double)as_int(v); }
@@ -40,7 +41,9 @@ static bool power(int64_t base, int64_t exponent, int64_t *out) {
   return true;
 }
 
-static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+static int64_t floor_divide(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
 
 /* False: no such operator on integers, or the result does not fit. */
 static bool int_binary(const char *op, int64_t a, int64_t b, int64_t *out) {
@@ -49,26 +52,42 @@ static bool int_binary(const char *op, int64_t a, int64_t b, int64_t *out) {
   if (strcmp(op, "-") == 0) return !__builtin_sub_overflow(a, b, out);
   if (strcmp(op, "*") == 0) return !__builtin_mul_overflow(a, b, out);
   if (divides && (b == 0 || (a == INT64_MIN && b == -1))) return false;
-  if (divides) *out = *op == '/' ? floor_divide(a, b) : a - floor_divide(a, b) * b;
-  else if (strcmp(op, "**") == 0) return power(a, b, out);
-  else if (strcmp(op, "&") == 0) *out = a & b;
-  else if (strcmp(op, "|") == 0) *out = a | b;
-  else if (strcmp(op, "^") == 0) *out = a ^ b;
-  else if (strcmp(op, ">>") == 0 && b >= 0) *out = a >> (b > 63 ? 63 : b);
-  else if (strcmp(op, "<<") == 0 && b >= 0 && b < 63) return !__builtin_mul_overflow(a, INT64_C(1) << b, out);
-  else return false;
+  if (divides)
+    *out = *op == '/' ? floor_divide(a, b) : a - floor_divide(a, b) * b;
+  else if (strcmp(op, "**") == 0)
+    return power(a, b, out);
+  else if (strcmp(op, "&") == 0)
+    *out = a & b;
+  else if (strcmp(op, "|") == 0)
+    *out = a | b;
+  else if (strcmp(op, "^") == 0)
+    *out = a ^ b;
+  else if (strcmp(op, ">>") == 0 && b >= 0)
+    *out = a >> (b > 63 ? 63 : b);
+  else if (strcmp(op, "<<") == 0 && b >= 0 && b < 63)
+    return !__builtin_mul_overflow(a, INT64_C(1) << b, out);
+  else
+    return false;
   return true;
 }
 
 static bool float_binary(const char *op, double a, double b, double *out) {
-  if (strcmp(op, "+") == 0) *out = a + b;
-  else if (strcmp(op, "-") == 0) *out = a - b;
-  else if (strcmp(op, "*") == 0) *out = a * b;
-  else if (strcmp(op, "/") == 0) *out = a / b;
-  else if (strcmp(op, "//") == 0) *out = floor(a / b);
-  else if (strcmp(op, "%") == 0) *out = a - floor(a / b) * b;
-  else if (strcmp(op, "**") == 0) *out = pow(a, b);
-  else return false;
+  if (strcmp(op, "+") == 0)
+    *out = a + b;
+  else if (strcmp(op, "-") == 0)
+    *out = a - b;
+  else if (strcmp(op, "*") == 0)
+    *out = a * b;
+  else if (strcmp(op, "/") == 0)
+    *out = a / b;
+  else if (strcmp(op, "//") == 0)
+    *out = floor(a / b);
+  else if (strcmp(op, "%") == 0)
+    *out = a - floor(a / b) * b;
+  else if (strcmp(op, "**") == 0)
+    *out = pow(a, b);
+  else
+    return false;
   return true;
 }
 
@@ -82,8 +101,7 @@ PyValue tirc_py_binary(Reader *r, const Syn *at, const char *op, PyValue a, PyVa
   if (!as_floats && int_binary(op, as_int(a), as_int(b), &i)) return tirc_py_int(i);
   if (as_floats && float_binary(op, as_float(a), as_float(b), &f))
     return (PyValue){.kind = PY_FLOAT, .u.f = f};
-  if (as_floats)
-    READ_FAIL(r, at, "type", NULL, "'%s' takes integers, not floats", op);
+  if (as_floats) READ_FAIL(r, at, "type", NULL, "'%s' takes integers, not floats", op);
   READ_FAIL(r, at, "type", NULL, "the result of '%s' does not fit into 64 bits", op);
 }
 
@@ -100,21 +118,25 @@ PyValue tirc_py_unary(Reader *r, const Syn *at, PyValue a) {
 
 PyValue tirc_py_compare(Reader *r, const Syn *at, const char *op, PyValue a, PyValue b) {
   int order;
-  if (a.kind == PY_STR && b.kind == PY_STR) order = strcmp(a.u.s, b.u.s);
+  if (a.kind == PY_STR && b.kind == PY_STR)
+    order = strcmp(a.u.s, b.u.s);
   else if (!tirc_py_is_number(a) || !tirc_py_is_number(b))
     READ_FAIL(r, at, "type", NULL, "cannot compare %s with %s", tirc_py_describe(r, a),
               tirc_py_describe(r, b));
   else if (a.kind == PY_FLOAT || b.kind == PY_FLOAT)
     order = (as_float(a) > as_float(b)) - (as_float(a) < as_float(b));
-  else order = (as_int(a) > as_int(b)) - (as_int(a) < as_int(b));
+  else
+    order = (as_int(a) > as_int(b)) - (as_int(a) < as_int(b));
   static const struct {
     const char *op;
     int less, equal, greater;
-  } table[] = {{"<", 1, 0, 0},  {"<=", 1, 1, 0}, {">", 0, 0, 1}, {">=", 0, 1, 1},
+  } table[] = {{"<", 1, 0, 0},  {"<=", 1, 1, 0}, {">", 0, 0, 1},  {">=", 0, 1, 1},
                {"==", 0, 1, 0}, {"!=", 1, 0, 1}, {"is", 0, 1, 0}, {"is not", 1, 0, 1}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (strcmp(op, table[i].op) == 0)
-      return tirc_py_bool(order < 0 ? table[i].less : order > 0 ? table[i].greater : table[i].equal);
+      return tirc_py_bool(order < 0   ? table[i].less
+                          : order > 0 ? table[i].greater
+                                      : table[i].equal);
   READ_FAIL(r, at, "unsupported", NULL, "'%s' is not part of the language of programs", op);
 }
 
@@ -131,7 +153,8 @@ bool tirc_py_truth(PyValue v) {
   }
 }
 
-/* --- as IR -------------------------------------------------------------------------------------- */
+/* --- as IR --------------------------------------------------------------------------------------
+ */
 
 static Expr int_constant(Tirc *c, int64_t v) {
   return v >= INT32_MIN && v <= INT32_MAX ? tirc_int32(c, v) : tirc_int(c, DT_INT64, v);
@@ -146,8 +169,8 @@ static Expr region_load(Reader *r, const Syn *at, Region region) {
     if (!tirc_const_int(d.extent, &lanes) || lanes < 1 || lanes > UINT16_MAX)
       READ_FAIL(r, at, "type", "vectors have a constant length of 1 to 65535",
                 "the slice of %s is no vector", region.buffer->name);
-    indices[i] = lanes == 1 ? d.min
-                            : tirc_ramp(r->c, d.min, tirc_int(r->c, d.min->dtype, 1), (int)lanes);
+    indices[i] =
+        lanes == 1 ? d.min : tirc_ramp(r->c, d.min, tirc_int(r->c, d.min->dtype, 1), (int)lanes);
   }
   return tirc_load(r->c, region.buffer, region.buffer->ndim, indices);
 }
@@ -161,8 +184,7 @@ Expr tirc_py_to_expr(Reader *r, const Syn *at, PyValue v) {
   case PY_EXPR: return v.u.e;
   case PY_BUFFER: return v.u.buffer->data;
   case PY_REGION: return region_load(r, at, v.u.region);
-  default:
-    READ_FAIL(r, at, "type", NULL, "expected an expression, not %s", tirc_py_describe(r, v));
+  default: READ_FAIL(r, at, "type", NULL, "expected an expression, not %s", tirc_py_describe(r, v));
   }
 }
 

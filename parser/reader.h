@@ -1,8 +1,9 @@
-/* The inside of the program reader: what its files share. Nothing outside of program*.c includes it.
+/* The inside of the program reader: what its files share. Nothing outside of program*.c includes
+ * it.
  *
  * Reading a program is running it as Python would run a TVMScript builder: expressions have values
- * (Value below: constants of the text, IR expressions, buffers ...), statements add to the body that
- * is being built, `with` and `for` open bodies of their own. */
+ * (Value below: constants of the text, IR expressions, buffers ...), statements add to the body
+ * that is being built, `with` and `for` open bodies of their own. */
 #ifndef TIRC_PARSER_READER_H
 #define TIRC_PARSER_READER_H
 
@@ -15,7 +16,8 @@
 /* What an IR tree may nest; keeps every recursive walk of the compiler bounded. */
 enum { READER_MAX_NEST = 1000, READER_MAX_DIMS = 32 };
 
-/* --- values ------------------------------------------------------------------------------------- */
+/* --- values -------------------------------------------------------------------------------------
+ */
 
 typedef enum PyKind {
   PY_NONE,
@@ -53,7 +55,8 @@ struct PyValue {
   } u;
 };
 
-/* --- what is being built ------------------------------------------------------------------------ */
+/* --- what is being built ------------------------------------------------------------------------
+ */
 
 /* A statement around all that follows it in its body: kind says which fields count. */
 struct Scoping {
@@ -64,8 +67,8 @@ struct Scoping {
   const char *text; /* message or key */
   Buffer buffer;
   Attrs annotations;
-  For loop;        /* STMT_FOR: a thread launched */
-  PyValue yields;  /* what `with ... as x` and `x = ...` bind */
+  For loop;       /* STMT_FOR: a thread launched */
+  PyValue yields; /* what `with ... as x` and `x = ...` bind */
 };
 
 typedef struct Body {
@@ -90,8 +93,8 @@ typedef struct BlockFrame {
   Stmt init;
 } BlockFrame;
 
-/* A block at the function's top level that turns out to be the root, whose regions are not inferred, or
- * not: known at the function's end. */
+/* A block at the function's top level that turns out to be the root, whose regions are not
+ * inferred, or not: known at the function's end. */
 typedef struct Uninferred {
   int at; /* index in the function's body */
   bool has_reads, has_writes;
@@ -124,9 +127,10 @@ typedef struct Reader {
   bool *defines_used;
   VEC(Constant) constants;
   Names names;
-  PtrMap loop_ranges; /* loop variable -> Range *, of the loops around */
-  PtrMap threads;     /* variable of T.env_thread -> its tag */
-  const Syn *target;  /* the assignment's target whose value is being read, or NULL */
+  PtrMap loop_ranges;      /* loop variable -> Range *, of the loops around */
+  PtrMap data;             /* data variable -> its first Buffer, of all buffers declared */
+  PtrMap threads;          /* variable of T.env_thread -> its tag */
+  const Syn *target;       /* the assignment's target whose value is being read, or NULL */
   const Syn *last_operand; /* right side of the comparison read last, and its value */
   PyValue last_value;
   Body *body;
@@ -138,7 +142,8 @@ typedef struct Reader {
 /* Fails with the place of the node. */
 #define READ_FAIL(r, syn, code, hint, ...) tirc_fail((r)->c, (syn)->loc, code, hint, __VA_ARGS__)
 
-/* --- program_names.c ---------------------------------------------------------------------------- */
+/* --- program_names.c ----------------------------------------------------------------------------
+ */
 
 void tirc_names_open(Reader *r);
 void tirc_names_close(Reader *r);
@@ -152,14 +157,15 @@ void tirc_names_import(Reader *r, const Syn *import);
 /* "T.axis.spatial" for an expression that names something of a module; otherwise NULL. */
 const char *tirc_names_path(Reader *r, const Syn *s);
 
-/* --- program_call.c: T.* functions -------------------------------------------------------------- */
+/* --- program_call.c: T.* functions --------------------------------------------------------------
+ */
 
 enum { CALL_MAX_ARGS = 12 };
 typedef struct Function Function;
 typedef struct Call {
   const Function *function;
   const Syn *node;
-  const char *name; /* "T.alloc_buffer" */
+  const char *name;               /* "T.alloc_buffer" */
   const Syn *args[CALL_MAX_ARGS]; /* as the signature lists them; NULL: not given */
   int n_rest;                     /* arguments of a "*" at the signature's end */
   Syn *const *rest;
@@ -181,16 +187,19 @@ struct Function {
   int detail; /* for functions that share `read` */
 };
 extern const Function tirc_axis_functions[], tirc_block_functions[], tirc_buffer_functions[],
-    tirc_scope_functions[], tirc_loop_functions[], tirc_value_functions[]; /* end: name NULL */
+    tirc_scope_functions[], tirc_loop_functions[], tirc_value_functions[],
+    tirc_opaque_functions[]; /* end: name NULL */
 
 const Function *tirc_find_function(const char *path); /* "T.xyz"; NULL: no such */
 /* Sorts the arguments into `call` by the signature; fails on missing, unknown and surplus ones. */
-void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *signature, Call *call);
+void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *signature,
+                    Call *call);
 /* A call of a T.* function, wherever `where` allows it. */
 PyValue tirc_read_call(Reader *r, const Syn *node, int where);
 const Function *tirc_called_function(Reader *r, const Syn *node, const char **path); /* or NULL */
 
-/* --- program_value.c: constants ----------------------------------------------------------------- */
+/* --- program_value.c: constants -----------------------------------------------------------------
+ */
 
 #define PY_VALUE_NONE ((PyValue){.kind = PY_NONE})
 static inline PyValue tirc_py_expr(Expr e) { return (PyValue){.kind = PY_EXPR, .u.e = e}; }
@@ -210,7 +219,8 @@ Expr tirc_py_to_expr_like(Reader *r, const Syn *at, PyValue v, DType t);
 /* A constant for an annotation or a module constant: dictionaries and lists too. */
 Expr tirc_py_to_attr(Reader *r, const Syn *at, PyValue v);
 
-/* --- program_expr.c ----------------------------------------------------------------------------- */
+/* --- program_expr.c -----------------------------------------------------------------------------
+ */
 
 PyValue tirc_read_value(Reader *r, const Syn *s);
 Expr tirc_read_expr(Reader *r, const Syn *s);
@@ -226,7 +236,8 @@ Expr tirc_reader_binary(Reader *r, const Syn *at, const char *op, Expr a, Expr b
 void tirc_match_types(Reader *r, const Syn *at, Expr *a, Expr *b);
 void tirc_read_both(Reader *r, const Syn *x, const Syn *y, Expr *a, Expr *b);
 
-/* --- program_buffer.c, program_access.c --------------------------------------------------------------------------- */
+/* --- program_buffer.c, program_access.c
+ * --------------------------------------------------------------------------- */
 
 /* The name that an assignment gives to value number i of n; NULL when there is none. */
 const char *tirc_target_name(const Reader *r, int i, int n);
@@ -234,7 +245,8 @@ PyValue tirc_read_subscript(Reader *r, const Syn *s);
 /* Indices of an access: slices become vectors. Returns how many. */
 int tirc_read_indices(Reader *r, const Syn *subscript, Buffer b, Expr out[READER_MAX_DIMS]);
 Region tirc_read_region(Reader *r, const Syn *s);
-/* stop - start: exactly n where stop is start + n as the printer writes it, otherwise simplified. */
+/* stop - start: exactly n where stop is start + n as the printer writes it, otherwise simplified.
+ */
 Expr tirc_reader_difference(Reader *r, Expr start, Expr stop);
 PyValue tirc_buffer_attribute(Reader *r, const Syn *s, Buffer b);
 PyValue tirc_buffer_method(Reader *r, const Syn *call, Buffer b, const char *name);
@@ -242,7 +254,8 @@ PyValue tirc_buffer_method(Reader *r, const Syn *call, Buffer b, const char *nam
 Buffer tirc_read_buffer_type(Reader *r, const Syn *annotation, const char *name);
 Buffer tirc_expect_buffer(Reader *r, const Syn *s);
 
-/* --- program_stmt.c ----------------------------------------------------------------------------- */
+/* --- program_stmt.c -----------------------------------------------------------------------------
+ */
 
 /* Reads the statements into a body of their own. */
 Stmt tirc_read_body(Reader *r, SynList list);
@@ -254,14 +267,17 @@ void tirc_begin_body(Reader *r, Body *body);
 Stmt tirc_end_body(Reader *r, Body *body);
 void tirc_enter(Reader *r, const Syn *at); /* counts nesting */
 Stmt tirc_wrap(Reader *r, const Scoping *scope, Stmt body);
-Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indices, const Syn *from,
-                     PyValue value);
+Stmt tirc_make_store(Reader *r, const Syn *at, Buffer b, int n, const Expr *indices,
+                     const Syn *from, PyValue value);
 
-/* --- program_loop.c, program_block.c, program_func.c -------------------------------------------- */
+/* --- program_loop.c, program_block.c, program_func.c --------------------------------------------
+ */
 
 void tirc_read_for(Reader *r, const Syn *s);
 void tirc_read_with(Reader *r, const Syn *s);
 Stmt tirc_finish_block(Reader *r, BlockFrame *frame, Stmt body);
+/* Regions that the text leaves out, inferred. */
+Stmt tirc_reader_infer(Reader *r, Stmt block, bool has_reads, bool has_writes);
 const Func *tirc_read_func(Reader *r, const Syn *def);
 
 #endif

@@ -7,15 +7,14 @@
 
 enum { MAX_SOURCE = 1 << 28 };
 
-static _Noreturn void fail_to_read(Tirc *c, FILE *f, const char *path, const char *why) {
-  if (f && f != stdin) fclose(f);
+static _Noreturn void fail_to_read(Tirc *c, const char *path, const char *why) {
   tirc_fail(c, (Loc){path, 0, 0}, "file", NULL, "cannot read '%s': %s", path, why);
 }
 
 Source tirc_read_source(Tirc *c, const char *path) {
   bool standard_input = strcmp(path, "-") == 0;
   FILE *f = standard_input ? stdin : fopen(path, "rb");
-  if (!f) fail_to_read(c, NULL, path, strerror(errno));
+  if (!f) fail_to_read(c, path, strerror(errno));
   Trap trap;
   if (TIRC_TRY(c, trap)) {
     Text text = {.c = c};
@@ -25,13 +24,14 @@ Source tirc_read_source(Tirc *c, const char *path) {
     tirc_text_add(&text, "");
     while ((n = fread(piece, 1, step, f)) > 0 && text.n <= MAX_SOURCE)
       tirc_text_addn(&text, piece, n);
-    if (ferror(f)) fail_to_read(c, f, path, strerror(errno));
-    if (text.n > MAX_SOURCE) fail_to_read(c, f, path, "the file is larger than 256 MB");
+    if (ferror(f)) fail_to_read(c, path, strerror(errno));
+    if (text.n > MAX_SOURCE) fail_to_read(c, path, "the file is larger than 256 MB");
     TIRC_END(c, trap);
     if (!standard_input) fclose(f);
     return (Source){standard_input ? "<stdin>" : tirc_strdup(c, path), text.at, text.n};
   }
   c->trap = trap.outer;
+  if (!standard_input) fclose(f);
   tirc_throw(c);
 }
 
@@ -61,8 +61,8 @@ const char *tirc_syn_normalise(Tirc *c, const Source *source, size_t *length) {
     if (k == 0)
       tirc_fail(c, here, "syntax", "save the file as UTF-8", "byte 0x%02X is no UTF-8 text", s[0]);
     if ((s[0] < 0x20 && !strchr("\t\n\f\r", s[0])) || s[0] == 0 || s[0] == 0x7F)
-      tirc_fail(c, here, "syntax", "is this a text file?",
-                "control character 0x%02X in the text", s[0]);
+      tirc_fail(c, here, "syntax", "is this a text file?", "control character 0x%02X in the text",
+                s[0]);
     if (s[0] == '\r') {
       if (left > 1 && s[1] == '\n') s++, left--;
       out[n++] = '\n';
@@ -70,8 +70,10 @@ const char *tirc_syn_normalise(Tirc *c, const Source *source, size_t *length) {
       memcpy(out + n, s, k);
       n += k;
     }
-    if (out[n - 1] == '\n') line++, column = 1;
-    else column++;
+    if (out[n - 1] == '\n')
+      line++, column = 1;
+    else
+      column++;
     s += k;
     left -= k;
   }

@@ -1,5 +1,5 @@
-/* From a text to its syntax tree: scanner and parser put together. Both take all their memory from the
- * arena, so nothing needs to be freed here, not even when an error unwinds. */
+/* From a text to its syntax tree: scanner and parser put together. Both take all their memory from
+ * the arena, so nothing needs to be freed here, not even when an error unwinds. */
 #include "syntax.h"
 #include "tree.h"
 
@@ -13,7 +13,8 @@ static void run(Parser *p, const char *text) {
   char *copy = tirc_alloc(p->c, p->length + 2);
   memcpy(copy, text, p->length);
   tirc_lexer__scan_buffer(copy, p->length + 2, scanner);
-  if (tirc_grammar_parse(scanner, p) != 0) tirc_syn_fail(p, p->line, p->column, NULL, "syntax error");
+  if (tirc_grammar_parse(scanner, p) != 0)
+    tirc_syn_fail(p, p->line, p->column, NULL, "syntax error");
 }
 
 SynList tirc_parse_syntax(Tirc *c, const Source *source) {

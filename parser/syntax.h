@@ -1,5 +1,5 @@
-/* The syntax tree of the one language that programs and schedule scripts are written in: a subset of
- * Python. The grammar builds it, two readers walk it (program.h here; passes/script).
+/* The syntax tree of the one language that programs and schedule scripts are written in: a subset
+ * of Python. The grammar builds it, two readers walk it (program.h here; passes/script).
  *
  * Depth of nesting is limited (SYNTAX_MAX_DEPTH) while building, so that every recursive walk is
  * bounded. All nodes live in the arena and know their place. */
@@ -12,12 +12,12 @@
 
 typedef enum SynKind {
   /* expressions */
-  SYN_NAME,      /* s */
-  SYN_INT,       /* i */
-  SYN_FLOAT,     /* f */
-  SYN_STRING,    /* s, decoded; adjacent strings are joined */
-  SYN_FSTRING,   /* kids: SYN_STRING parts and SYN_FORMAT parts */
-  SYN_FORMAT,    /* {a!conv:s}: a, s = format spec or NULL, i = conversion char or 0 */
+  SYN_NAME,    /* s */
+  SYN_INT,     /* i */
+  SYN_FLOAT,   /* f */
+  SYN_STRING,  /* s, decoded; adjacent strings are joined */
+  SYN_FSTRING, /* kids: SYN_STRING parts and SYN_FORMAT parts */
+  SYN_FORMAT,  /* {a!conv:s}: a, s = format spec or NULL, i = conversion char or 0 */
   SYN_TRUE,
   SYN_FALSE,
   SYN_NONE,
@@ -28,9 +28,9 @@ typedef enum SynKind {
   SYN_LISTCOMP,  /* a = element; kids = SYN_COMPFOR clauses; also generator expressions (i = 1) */
   SYN_COMPFOR,   /* a = target, b = iterable, kids = conditions */
   SYN_ATTRIBUTE, /* a.s */
-  SYN_CALL,      /* a = callee; kids = arguments: expressions, SYN_KEYWORD, SYN_STAR, SYN_DOUBLESTAR */
-  SYN_KEYWORD,   /* s = a */
-  SYN_STAR,      /* *a */
+  SYN_CALL, /* a = callee; kids = arguments: expressions, SYN_KEYWORD, SYN_STAR, SYN_DOUBLESTAR */
+  SYN_KEYWORD, /* s = a */
+  SYN_STAR,    /* *a */
   SYN_DOUBLESTAR,
   SYN_SUBSCRIPT, /* a[kids]; a tuple subscript has several kids; trailing comma sets i = 1 */
   SYN_SLICE,     /* a : b : c, each or NULL */
@@ -40,8 +40,8 @@ typedef enum SynKind {
                   * on the inner ones; op also "in", "not in", "is", "is not" */
   SYN_BOOL,      /* a op b with op "and" / "or" */
   SYN_CONDITIONAL, /* a if b else c */
-  SYN_LAMBDA,    /* kids = SYN_PARAM, a = body */
-  SYN_PARAM,     /* s = name, a = annotation or NULL, b = default or NULL, i: 0 plain, 1 *, 2 ** */
+  SYN_LAMBDA,      /* kids = SYN_PARAM, a = body */
+  SYN_PARAM, /* s = name, a = annotation or NULL, b = default or NULL, i: 0 plain, 1 *, 2 ** */
   SYN_YIELD_UNUSED,
   /* statements */
   SYN_EXPR_STMT, /* a */
@@ -59,13 +59,13 @@ typedef enum SynKind {
   SYN_BREAK,
   SYN_CONTINUE,
   SYN_PASS,
-  SYN_ASSERT,    /* a, b = message or NULL */
-  SYN_RAISE,     /* a or NULL */
-  SYN_TRY,       /* body; kids = SYN_EXCEPT; orelse; finally in `finalbody` */
-  SYN_EXCEPT,    /* a = type or NULL, s = name or NULL, body */
-  SYN_IMPORT,    /* ignored by both readers; s = text */
-  SYN_GLOBAL,    /* nonlocal / global: kids = names, op = "nonlocal" or "global" */
-  SYN_DELETE     /* del a */
+  SYN_ASSERT, /* a, b = message or NULL */
+  SYN_RAISE,  /* a or NULL */
+  SYN_TRY,    /* body; kids = SYN_EXCEPT; orelse; finally in `finalbody` */
+  SYN_EXCEPT, /* a = type or NULL, s = name or NULL, body */
+  SYN_IMPORT, /* ignored by both readers; s = text */
+  SYN_GLOBAL, /* nonlocal / global: kids = names, op = "nonlocal" or "global" */
+  SYN_DELETE  /* del a */
 } SynKind;
 
 typedef struct Syn Syn;
@@ -78,7 +78,7 @@ struct Syn {
   Loc loc;
   int end_line, end_column; /* one past the last character */
   int depth;
-  const char *s;  /* see the kinds */
+  const char *s; /* see the kinds */
   const char *op;
   int64_t i;
   double f;
@@ -96,8 +96,8 @@ typedef struct Source {
 SynList tirc_parse_syntax(Tirc *c, const Source *source);
 /* The whole file in memory, "-" for standard input; throws (code "file"). */
 Source tirc_read_source(Tirc *c, const char *path);
-/* The source line and a caret under `column`, for messages: "    12 | x = y +\n       |        ^". NULL
- * when the line is not in the source. Long lines are cut around the column. */
+/* The source line and a caret under `column`, for messages: "    12 | x = y +\n       |        ^".
+ * NULL when the line is not in the source. Long lines are cut around the column. */
 const char *tirc_source_excerpt(Tirc *c, const Source *source, int line, int column);
 
 #endif

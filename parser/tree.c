@@ -1,5 +1,5 @@
-/* Builders of the syntax tree: what the grammar's actions call. Every node is made by `finish`, which
- * counts the depth, so no tree deeper than SYNTAX_MAX_DEPTH comes to be. */
+/* Builders of the syntax tree: what the grammar's actions call. Every node is made by `finish`,
+ * which counts the depth, so no tree deeper than SYNTAX_MAX_DEPTH comes to be. */
 #include "tree.h"
 
 Loc tirc_syn_loc(const Parser *p, Place at) {
@@ -61,8 +61,7 @@ static Syn *finish(Parser *p, Syn *s) {
   check_int(p, s->c);
   check_ints(p, s->kids);
   if (s->depth + p->depth > SYNTAX_MAX_DEPTH) {
-    tirc_syn_fail(p, s->loc.line, s->loc.column,
-                  "split it: give parts of it names of their own",
+    tirc_syn_fail(p, s->loc.line, s->loc.column, "split it: give parts of it names of their own",
                   "nested too deeply: more than %d levels", SYNTAX_MAX_DEPTH);
   }
   return s;
@@ -186,11 +185,13 @@ Syn *tirc_syn_with_kids(Parser *p, SynKind kind, Place at, Syn *a, SynVec *kids)
 
 Syn *tirc_syn_keyword(Parser *p, Place at, Syn *name, Syn *value) {
   if (name->kind != SYN_NAME)
-    fail_at(p, name, "a comparison is written '=='", "a keyword argument is a name, '=' and a value");
+    fail_at(p, name, "a comparison is written '=='",
+            "a keyword argument is a name, '=' and a value");
   return tirc_syn_named(p, SYN_KEYWORD, at, name->s, value, NULL);
 }
 
-/* --- strings ------------------------------------------------------------------------------------ */
+/* --- strings ------------------------------------------------------------------------------------
+ */
 
 /* Strings that stand side by side are one; an f-string among them makes all of it one. */
 Syn *tirc_syn_join_strings(Parser *p, Place at, SynVec *strings) {
@@ -215,7 +216,8 @@ Syn *tirc_syn_join_strings(Parser *p, Place at, SynVec *strings) {
   return s;
 }
 
-/* --- comparisons -------------------------------------------------------------------------------- */
+/* --- comparisons --------------------------------------------------------------------------------
+ */
 
 Syn *tirc_syn_compare(Parser *p, Place at, Syn *left, const char *op, Syn *right) {
   /* Parentheses around the left side end a chain; they show in where the two begin. */
@@ -230,7 +232,8 @@ Syn *tirc_syn_compare(Parser *p, Place at, Syn *left, const char *op, Syn *right
   return both;
 }
 
-/* --- statements --------------------------------------------------------------------------------- */
+/* --- statements ---------------------------------------------------------------------------------
+ */
 
 void tirc_syn_check_target(Parser *p, const Syn *t) {
   switch (t->kind) {
@@ -270,8 +273,8 @@ Syn *tirc_syn_augmented(Parser *p, Place at, Syn *target, const char *op, Syn *v
   return tirc_syn_op(p, SYN_AUGASSIGN, at, op, target, value);
 }
 
-Syn *tirc_syn_compound(Parser *p, SynKind kind, Place at, Syn *a, Syn *b, SynVec *kids, SynVec *body,
-                       SynVec *orelse) {
+Syn *tirc_syn_compound(Parser *p, SynKind kind, Place at, Syn *a, Syn *b, SynVec *kids,
+                       SynVec *body, SynVec *orelse) {
   Syn *s = tirc_syn_node(p, kind, at);
   s->a = a;
   s->b = b;

@@ -1,6 +1,6 @@
-/* Between the scanner, the grammar and the tree they build; nothing outside of the syntax half of this
- * folder includes it. The scanner's and the parser's memory all comes from the arena, so an error may
- * unwind from anywhere in them and nothing leaks. */
+/* Between the scanner, the grammar and the tree they build; nothing outside of the syntax half of
+ * this folder includes it. The scanner's and the parser's memory all comes from the arena, so an
+ * error may unwind from anywhere in them and nothing leaks. */
 #ifndef TIRC_PARSER_TREE_H
 #define TIRC_PARSER_TREE_H
 
@@ -50,8 +50,8 @@ typedef struct Parser {
 } Parser;
 
 Loc tirc_syn_loc(const Parser *p, Place at);
-_Noreturn void tirc_syn_fail(Parser *p, int line, int column, const char *hint, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+_Noreturn void tirc_syn_fail(Parser *p, int line, int column, const char *hint, const char *format,
+                             ...) __attribute__((format(printf, 5, 6)));
 
 /* --- source.c --- */
 /* The text with "\n" line ends and without a byte order mark; throws on what is no text. */
@@ -83,8 +83,8 @@ Syn *tirc_syn_assign(Parser *p, Place at, SynVec *parts);
 Syn *tirc_syn_annotated(Parser *p, Place at, Syn *target, Syn *annotation, Syn *value);
 Syn *tirc_syn_augmented(Parser *p, Place at, Syn *target, const char *op, Syn *value);
 /* A compound statement: a, b, kids as given, body, orelse. NULL lists are empty. */
-Syn *tirc_syn_compound(Parser *p, SynKind kind, Place at, Syn *a, Syn *b, SynVec *kids, SynVec *body,
-                       SynVec *orelse);
+Syn *tirc_syn_compound(Parser *p, SynKind kind, Place at, Syn *a, Syn *b, SynVec *kids,
+                       SynVec *body, SynVec *orelse);
 Syn *tirc_syn_def(Parser *p, SynKind kind, Place at, const char *name, SynVec *params, Syn *returns,
                   SynVec *body);
 Syn *tirc_syn_try(Parser *p, Place at, SynVec *body, SynVec *handlers, SynVec *orelse,

@@ -4,13 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "a/b/rule_based.sch" -> "rule_based" */
-static const char *stem(const char *path) {
-  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-  const char *dot = strrchr(base, '.');
-  return dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
-}
-
 /* --- the settings: the product of the -D lists -------------------------------------------------
  */
 
@@ -120,7 +113,7 @@ static bool add_contenders(const Bench *b, Case *k) {
   if (!k->contenders) return false;
   for (int i = 0; i < scripts; i++)
     k->contenders[i] =
-        (Contender){.name = stem(b->o->args.at[i + 1]), .script = b->o->args.at[i + 1]};
+        (Contender){.name = path_stem(b->o->args.at[i + 1]), .script = b->o->args.at[i + 1]};
   if (b->library)
     k->contenders[scripts] = (Contender){.name = strdup("openblas"), .library = b->library};
   return true;
@@ -132,7 +125,7 @@ static int run_cases(Bench *b, const Axis *axes) {
   if (!b->cases) return complain(b->o, NULL, "out of memory");
   for (int i = 0; i < b->n_cases && status == DONE; i++) {
     Case *k = &b->cases[i];
-    k->kernel = stem(b->o->args.at[0]);
+    k->kernel = path_stem(b->o->args.at[0]);
     choose(axes, b->o->define.n, i, k);
     if (!add_contenders(b, k)) return complain(b->o, NULL, "out of memory");
     status = prepare_case(b, k);

@@ -14,30 +14,22 @@ static const struct {
              {"header", TIRC_EMIT_HEADER}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
-/* "a/matmul.tir" -> "matmul" */
-static char *stem(const char *path) {
-  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-  const char *dot = strrchr(base, '.');
-  if (strcmp(base, "-") == 0) return strdup("kernel");
-  return dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
-}
-
 /* As a name in C: what stands for no letter or digit becomes "_", and it must not be main again. */
-static char *symbol_name(const char *stem_name) {
-  size_t n = strlen(stem_name) + 3;
+static char *symbol_name(const char *stem) {
+  size_t n = strlen(stem) + 3;
   char *name = malloc(n);
   if (!name) return NULL;
-  bool plain = !isdigit((unsigned char)*stem_name) && strcmp(stem_name, "main") != 0;
-  snprintf(name, n, "%s%s", plain ? "" : "k_", stem_name);
+  bool plain = !isdigit((unsigned char)*stem) && strcmp(stem, "main") != 0;
+  snprintf(name, n, "%s%s", plain ? "" : "k_", stem);
   for (char *p = name; *p; p++)
     if (!isalnum((unsigned char)*p)) *p = '_';
   return name;
 }
 
-static char *object_name(const char *stem_name) {
-  size_t n = strlen(stem_name) + 3;
+static char *object_name(const char *stem) {
+  size_t n = strlen(stem) + 3;
   char *name = malloc(n);
-  if (name) snprintf(name, n, "%s.o", stem_name);
+  if (name) snprintf(name, n, "%s.o", stem);
   return name;
 }
 
@@ -49,7 +41,7 @@ int cmd_build(Options *o) {
     return complain(o, NULL, "--emit is llvm, asm, obj or header, not '%s'", wanted);
   tirc_module *m = NULL;
   tirc_error *e = NULL;
-  char *bytes = NULL, *base = stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
+  char *bytes = NULL, *base = path_stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
   size_t n = 0;
   int status = load_scheduled(o, NULL, &m);
   if (status == DONE && tirc_module_emit(m, kinds[k].kind, o->target, symbol, &bytes, &n, &e))

@@ -74,6 +74,13 @@ int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **ou
   return status;
 }
 
+char *path_stem(const char *path) {
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  const char *dot = strrchr(base, '.');
+  if (strcmp(base, "-") == 0) return strdup("kernel");
+  return dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
+}
+
 int write_output(const Options *o, const char *path, const char *bytes, size_t n) {
   bool standard = !path || strcmp(path, "-") == 0;
   FILE *f = standard ? stdout : fopen(path, "wb");

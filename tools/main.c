@@ -18,9 +18,8 @@ int main(int argc, char **argv) {
   }
   const Command *c = find_command(argv[1]);
   if (!c) {
-    fprintf(stderr, "error: tirc has no command '%s'\nhint: `tirc help` lists the commands\n",
-            argv[1]);
-    return BAD;
+    return complain(&(Options){0}, "`tirc help` lists the commands", "there is no command '%s'",
+                    argv[1]);
   }
   Options o = {0};
   int status = BAD;
@@ -32,5 +31,6 @@ int main(int argc, char **argv) {
       status = c->run(&o);
   }
   free_options(&o);
+  if (fflush(stdout) != 0 || ferror(stdout)) status = BAD;
   return status;
 }

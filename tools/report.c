@@ -89,9 +89,11 @@ int complain(const Options *o, const char *hint, const char *format, ...) {
     json_object_put(j);
     return BAD;
   }
-  bool usage = strncmp(message, "usage:", 6) == 0;
-  fprintf(stderr, "%s%s%s%s\n", usage ? "" : paint(o, RED),
-          usage ? "" : "error: ", usage ? "" : paint(o, RESET), message);
+  if (strncmp(message, "usage:", 6) == 0)
+    fprintf(stderr, "%s\n", message);
+  else
+    fprintf(stderr, "%stirc: %serror:%s %s\n", paint(o, BOLD), paint(o, RED), paint(o, RESET),
+            message);
   print_part(o, "hint", hint);
   return BAD;
 }

@@ -68,13 +68,14 @@ int load_program_with(const Options *o, const char *path, int n, const tirc_defi
 int run_script(const Options *o, const tirc_module *m, const char *path, tirc_module **out);
 /* Program args[0], scheduled by args[1] if there is one. `unscheduled` (or NULL) gets the first. */
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out);
+/* "a/b/rule_based.sch" -> "rule_based"; on the heap, NULL when memory is out */
+char *path_stem(const char *path);
 int write_output(const Options *o, const char *path, const char *bytes, size_t n);
 
 /* reference.c: what a program should compute */
 typedef struct Check {
-  double worst,
-      tolerance; /* the largest error relative to max(1, |expected|), and what is allowed */
-  int64_t at;    /* where it is */
+  double worst, tolerance; /* the largest relative error, and what is allowed */
+  int64_t at;              /* where it is */
   const char *param;
   double got, expected;
   bool ok;

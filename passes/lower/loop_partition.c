@@ -7,8 +7,9 @@
  *                                                A[96 + ii] = ...
  *
  * For each loop of constant extent, outermost first, the part of its range is computed where the
- * linear conditions in its body hold for all values of the other variables. A parallel loop stays
- * one loop, with an if around the two forms of its body. */
+ * linear conditions in its body hold for all values of the other variables; the first step of a
+ * reduction, where `k == 0` asks for its init, is peeled in the same way. A parallel loop stays one
+ * loop, with an if around the two forms of its body. */
 #include "internal.h"
 
 enum { MAX_SIZE = 600, MAX_GROWTH = 6000 };
@@ -75,6 +76,18 @@ static void narrow(Search *s, Expr cond) {
   s->high = high;
 }
 
+/* `var == first value`: holds in the first iteration and never again. */
+static bool peel_first(Search *s, Expr cond) {
+  int64_t first;
+  if (cond->op != OP_EQ || cond->args[0] != s->var || !tirc_const_int(cond->args[1], &first))
+    return false;
+  if (first == s->low && s->high - s->low > 1) {
+    s->low++;
+    s->found = true;
+  }
+  return true;
+}
+
 static bool search(Visitor *v, Stmt stmt) {
   Search *s = v->self;
   if (stmt->kind == STMT_FOR)
@@ -83,7 +96,8 @@ static bool search(Visitor *v, Stmt stmt) {
   if (stmt->kind == STMT_IF) {
     Exprs conds = {0};
     tirc_lower_conjuncts(s->p->c, stmt->u.branch.cond, &conds);
-    for (int i = 0; i < conds.n; i++) narrow(s, conds.at[i]);
+    for (int i = 0; i < conds.n; i++)
+      if (!peel_first(s, conds.at[i])) narrow(s, conds.at[i]);
   }
   return true;
 }

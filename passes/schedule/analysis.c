@@ -34,8 +34,7 @@ static Failure iter_failure(Sched *s, int condition, const IterVar *iter, const 
                                tirc_iter_kind_name(iter->kind), allowed)};
 }
 
-/* --- dominance ----------------------------------------------------------------------------------
- */
+/* --- dominance ------------------------------------------------------------------------------- */
 
 /* Writers of a buffer among the blocks of a scope; *other is one that is not `block`. */
 static int count_writers(const Scope *scope, Buffer b, SRef *block, SRef **other) {
@@ -81,8 +80,7 @@ static const char *why_not_dominant(Sched *s, SRef *block, SRef *root) {
   return NULL;
 }
 
-/* --- the output is not indexed by reduction iterators -------------------------------------------
- */
+/* --- the output is not indexed by reduction iterators ---------------------------------------- */
 
 typedef struct OutputSearch {
   PtrMap reduce; /* reduction iterators */
@@ -120,8 +118,7 @@ static const char *why_output_indexed_by_reduction(Sched *s, const Block *b) {
                      tirc_print_expr(s->c, search.index), search.buffer->name);
 }
 
-/* --- the definitions ----------------------------------------------------------------------------
- */
+/* --- the definitions ------------------------------------------------------------------------- */
 
 static Failure check_complete(Sched *s, SRef *block, SRef *root) {
   const Block *b = tirc_block_of(block);
@@ -180,8 +177,7 @@ const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
   return in_words(s, check_reduction(s, block, subtree), "a local reduction block");
 }
 
-/* --- or raise -----------------------------------------------------------------------------------
- */
+/* --- or raise -------------------------------------------------------------------------------- */
 
 void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
   const char *why = tirc_why_not_complete(s, block, scope);

@@ -100,8 +100,7 @@ unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop) {
   return search.kinds;
 }
 
-/* --- neighbours ---------------------------------------------------------------------------------
- */
+/* --- neighbours ------------------------------------------------------------------------------ */
 
 static void push_once(Tirc *c, SRefs *v, SRef *r) {
   for (int i = 0; i < v->n; i++)
@@ -130,8 +129,7 @@ int tirc_consumers(Sched *s, SRef *block, SRef *scope, SRef ***out) {
   return v.n;
 }
 
-/* --- buffers ------------------------------------------------------------------------------------
- */
+/* --- buffers --------------------------------------------------------------------------------- */
 
 static _Noreturn void no_such_buffer(Sched *s, SRef *block, const char *name, bool is_write, int n,
                                      const Region *regions) {

@@ -32,7 +32,8 @@ static Expr value_expr(Sched *s, Value v, int depth) {
   if (depth > MAX_DEPTH)
     tirc_sched_error(s, SERR_ANNOTATION_VALUE, NULL, NULL, "the value is nested too deeply");
   switch (v.kind) {
-  case VAL_BOOL: return tirc_bool(c, v.u.b);
+  case VAL_BOOL: /* as in TVM's Python interface, where a bool is an int */
+    return depth ? tirc_bool(c, v.u.b) : tirc_int32(c, v.u.b);
   case VAL_INT: {
     bool narrow = v.u.i >= INT32_MIN && v.u.i <= INT32_MAX;
     return tirc_int(c, narrow ? DT_INT32 : DT_INT64, v.u.i);

@@ -56,19 +56,14 @@ static SRef *only_writer(Sched *s, const CacheStage *stage) {
 /* --- checks
  * ----------------------------------------------------------------------------------------- */
 
-static bool is_named(const CacheStage *stage, const SRef *block) {
-  for (int i = 0; i < stage->consumers.n; i++)
-    if (stage->consumers.at[i] == block) return true;
-  return false;
-}
-
 /* The readers of the buffer in the scope must find all that they read written by then. A write
  * cache concerns those only that turn to it. */
 static void require_covered_readers(Sched *s, const CacheStage *stage) {
   SRef **readers;
   int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
   for (int i = 0; i < n; i++) {
-    if (readers[i]->region_cover || (stage->is_write && !is_named(stage, readers[i]))) continue;
+    if (readers[i]->region_cover || (stage->is_write && !tirc_is_named(stage, readers[i])))
+      continue;
     tirc_sched_mark(s, readers[i]->stmt);
     tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
                      "Block %s reads parts of %s that its producers in the scope do not write.",
@@ -103,7 +98,7 @@ static void require_readers_after_writer(Sched *s, const CacheStage *stage) {
     SRef *r = readers[i];
     if (r == stage->writer || depends_on_writer(stage, r)) continue;
     SRef *common = tirc_common_ancestor(2, (SRef *[]){r, stage->writer});
-    bool to_cache = is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
+    bool to_cache = tirc_is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
     bool same_loop = common != stage->scope;
     if (to_cache ? !same_loop && is_allocated_in(stage->scope, stage->source)
                  : !stage->is_write || tirc_is_ancestor(common, stage->where))

@@ -27,6 +27,12 @@ typedef struct CacheStage {
   uint32_t copy_id; /* its block */
 } CacheStage;
 
+static inline bool tirc_is_named(const CacheStage *stage, const SRef *block) {
+  for (int i = 0; i < stage->consumers.n; i++)
+    if (stage->consumers.at[i] == block) return true;
+  return false;
+}
+
 /* TVM's CacheLocDetector: right after the writer and before the first of its consumers, as deep as
  * both allow; at the end of the scope when nothing consumes. Sets where and index. */
 void tirc_place_copy(Sched *s, CacheStage *stage);

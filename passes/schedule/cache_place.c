@@ -96,12 +96,6 @@ static void search(Search *f, Stmt s) {
   }
 }
 
-static bool is_named(const CacheStage *stage, const SRef *block) {
-  for (int i = 0; i < stage->consumers.n; i++)
-    if (stage->consumers.at[i] == block) return true;
-  return false;
-}
-
 /* The blocks that must run after the copy: for a read cache the blocks that will use it, for a
  * write cache those that go on reading the buffer. */
 static int related_blocks(Sched *s, const CacheStage *stage, SRef ***out) {
@@ -110,7 +104,8 @@ static int related_blocks(Sched *s, const CacheStage *stage, SRef ***out) {
   for (int i = 0; i < scope->n_deps; i++) {
     const Dep *d = &scope->deps[i];
     if (d->src != stage->writer || d->kind != DEP_RAW) continue;
-    if (stage->is_write ? !is_named(stage, d->dst) : !stage->consumers.n || is_named(stage, d->dst))
+    if (stage->is_write ? !tirc_is_named(stage, d->dst)
+                        : !stage->consumers.n || tirc_is_named(stage, d->dst))
       vec_push(s->c, found, d->dst);
   }
   *out = found.at;

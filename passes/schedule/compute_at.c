@@ -25,8 +25,7 @@ typedef struct Move {
   Analyzer *a; /* the loops from `loop` upwards, then the new ones */
 } Move;
 
-/* --- checks before -----------------------------------------------------------------------------
- */
+/* --- checks before ----------------------------------------------------------------------- */
 
 _Noreturn static void not_same_scope(Move *m, const char *why) {
   tirc_sched_mark(m->s, m->block->stmt);
@@ -64,8 +63,7 @@ static void check_not_output(Move *m) {
                    tirc_describe(m->s, m->block->stmt));
 }
 
-/* --- the place under the loop --------------------------------------------------------------------
- */
+/* --- the place under the loop ------------------------------------------------------------ */
 
 typedef struct Finder {
   Visitor v;
@@ -135,8 +133,7 @@ static int find_place(Move *m) {
   return (int)m->index;
 }
 
-/* --- the new nest --------------------------------------------------------------------------------
- */
+/* --- the new nest ------------------------------------------------------------------------ */
 
 static Expr and_unless_proved(Move *m, Expr predicate, Expr cond) {
   return tirc_prove(m->a, cond) ? predicate : tirc_and(m->c, predicate, cond);
@@ -175,8 +172,7 @@ static Stmt make_nest(Move *m, const IterDomain *domains) {
   return nest;
 }
 
-/* --- what must hold of it
- * ------------------------------------------------------------------------- */
+/* --- what must hold of it ---------------------------------------------------------------- */
 
 /* The predicate that the block had is not carried over: its domain must imply it. */
 static void check_old_predicate(Move *m) {
@@ -223,8 +219,7 @@ static void check_loop_vars(Move *m, Stmt nest) {
                    tirc_describe(m->s, m->block->stmt), l.used->u.s);
 }
 
-/* --- the primitives
- * ------------------------------------------------------------------------------- */
+/* --- the primitives ---------------------------------------------------------------------- */
 
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
   Stmt body = tirc_insert_item(m->c, tirc_loop_of(m->loop)->body, place, nest);
@@ -235,6 +230,7 @@ static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) 
   tirc_sched_replace(m->s, m->scope, scope);
   SRef *now = tirc_sref_of_block(m->s, scope_id);
   if (now->scope->stage_pipeline) return;
+  tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
                    "under %s, %s would not be known to touch all that %s",
                    tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt),

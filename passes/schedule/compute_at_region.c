@@ -49,8 +49,7 @@ static void add_box(Solver *v, Box *to, int ndim, const IntSet *dims) {
     to->dims[i] = simplify_set(v->blank, tirc_set_union(v->blank, to->dims[i], dims[i]));
 }
 
-/* --- regions -----------------------------------------------------------------------------------
- */
+/* --- regions ----------------------------------------------------------------------------- */
 
 static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bool by_scope,
                          Box *to) {
@@ -103,8 +102,7 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
   return n;
 }
 
-/* --- solving -----------------------------------------------------------------------------------
- */
+/* --- solving ----------------------------------------------------------------------------- */
 
 _Noreturn static void not_solvable(Solver *v, Buffer buffer, const char *what) {
   tirc_sched_mark(v->s, v->block);
@@ -281,8 +279,7 @@ static bool update_affine(Solver *v, const Touched *t) {
   return true;
 }
 
-/* --- the result --------------------------------------------------------------------------------
- */
+/* --- the result -------------------------------------------------------------------------- */
 
 /* Drops the bound where it says nothing, and merges it into dom where dom stays as simple. */
 static void tidy(Solver *v, IterDomain *d) {
@@ -311,8 +308,8 @@ static void tidy(Solver *v, IterDomain *d) {
     d->has_bound = true;
 }
 
-/* Whether all instances of the block access the buffer within its shape. Those that do not, as at the
- * border of a padding, have no iteration of the producer that they could run in. */
+/* Whether all instances of the block access the buffer within its shape. Those that do not, as at
+ * the border of a padding, have no iteration of the producer that they could run in. */
 static bool stays_inside(Solver *v, const Touched *t) {
   const Block *b = &v->block->u.block;
   PtrMap doms = {0};

@@ -1,5 +1,6 @@
-/* A complete block may run an instance twice: it stores the same value again, or first a preliminary
- * one and then the final one. A reduction block may not, unless its init runs in between:
+/* A complete block may run an instance twice: it stores the same value again, or first a
+ * preliminary one and then the final one. A reduction block may not, unless its init runs in
+ * between:
  *
  *     for i, k:                                   k is the producer's reduction
  *         C[i] += A[i, k]
@@ -39,7 +40,8 @@ static unsigned uses(const Block *b, const For *loop) {
 
 _Noreturn static void repeated(Sched *s, const Block *b, const char *why) {
   tirc_sched_error(s, SERR_REPEATED_REDUCTION, why, NULL,
-                   "the reduction block \"%s\" would add the same instances several times", b->name);
+                   "the reduction block \"%s\" would add the same instances several times",
+                   b->name);
 }
 
 static void require_one_adder(Sched *s, const Block *b, const For *loop, bool is_producer) {
@@ -63,8 +65,9 @@ static void require_distinct(Sched *s, const Block *b, const Loops *l) {
     doms[n++] = tirc_range(l->at.at[i]->min, l->at.at[i]->extent);
   }
   const char *why = "two iterations may run the same instance";
-  const IterMap *map = tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, n, vars,
-                                            doms, b->predicate, ITER_LEVEL_BIJECTIVE, true, &why);
+  const IterMap *map =
+      tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, n, vars, doms,
+                           b->predicate, ITER_LEVEL_BIJECTIVE, true, &why);
   if (!map) repeated(s, b, why);
   int64_t scale;
   for (int i = 0; i < map->n; i++)
@@ -79,6 +82,7 @@ void tirc_require_sums_once(Sched *s, SRef *loop, Stmt nest, bool is_producer) {
   bool summing = false, summed = false;
   for (int i = 0; i < b->n_iters; i++) summing |= b->iters[i].kind == ITER_REDUCE;
   if (!summing) return;
+  tirc_sched_mark(s, loop->stmt);
   for (int i = 0; i < l.n_outer; i++) {
     const For *f = l.at.at[i];
     unsigned used = uses(b, f);

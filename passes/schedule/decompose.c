@@ -118,7 +118,7 @@ static Expr init_predicate(Decomposition *d, Expr predicate, const PtrMap *start
   if (!tirc_uses_any(predicate, starts)) return predicate;
   Expr at_start = tirc_substitute(c, predicate, starts);
   Analyzer *a = tirc_analyzer_of_loops(d->s, d->block, NULL);
-  return tirc_prove(a, at_start) ? tirc_bool(c, true) : at_start;
+  return tirc_prove(a, at_start) ? tirc_bool(c, true) : tirc_simplify(a, at_start);
 }
 
 static Stmt init_block(Decomposition *d) {

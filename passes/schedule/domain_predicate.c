@@ -5,7 +5,8 @@
  *
  * That is the iterator's domain said once more, so it need not be carried along when the loops are
  * made anew; a condition that somebody wrote may say something else. Here the two are told apart. A
- * bound on a part of a binding follows too: value = 4 * x + r with r >= 0 and value < 100 give x < 25. */
+ * bound on a part of a binding follows too: value = 4 * x + r with r >= 0 and value < 100 give x
+ * < 25. */
 #include "../../ir/visit.h"
 #include "compute_at.h"
 #include "internal.h"
@@ -62,8 +63,8 @@ bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   if (tirc_is_true(b->predicate)) return true;
   Tirc *c = s->c;
-  Implication m = {c, tirc_analyzer_of_loops(s, block, NULL), tirc_analyzer_of_loops(s, block, NULL),
-                   b};
+  Implication m = {c, tirc_analyzer_of_loops(s, block, NULL),
+                   tirc_analyzer_of_loops(s, block, NULL), b};
   for (int i = 0; i < b->n_iters; i++) {
     Range dom = b->iters[i].dom;
     Expr end = tirc_add(c, dom.min, dom.extent);

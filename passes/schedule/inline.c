@@ -43,8 +43,7 @@ void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other) {
   }
 }
 
-/* --- rewriting the scope -------------------------------------------------------------------------
- */
+/* --- rewriting the scope ----------------------------------------------------------------- */
 
 typedef struct Search {
   Visitor v;
@@ -147,8 +146,7 @@ void tirc_inline_and_replace(Inliner *in) {
   tirc_sched_replace(in->s, in->scope, scope);
 }
 
-/* --- compute_inline ------------------------------------------------------------------------------
- */
+/* --- compute_inline ---------------------------------------------------------------------- */
 
 typedef struct Body {
   int n;             /* dimensions of the buffer */

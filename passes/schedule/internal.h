@@ -6,8 +6,7 @@
 #include "../../ir/access.h"
 #include "schedule.h"
 
-/* --- shapes ------------------------------------------------------------------------------------
- */
+/* --- shapes ---------------------------------------------------------------------------------- */
 
 static inline bool tirc_is_loop(const SRef *r) { return r->stmt->kind == STMT_FOR; }
 static inline bool tirc_is_block(const SRef *r) { return r->stmt->kind == STMT_BLOCK; }
@@ -27,14 +26,8 @@ static inline const void *tirc_block_key(uint32_t id) { return (const void *)(ui
 bool tirc_is_ancestor(const SRef *high, const SRef *low);
 /* The deepest loop or block that is each of these or above each of them (same function). */
 SRef *tirc_common_ancestor(int n, SRef *const *at);
-/* The loop or block directly below `high` on the way down to `low` (high is above low). */
-SRef *tirc_child_towards(const SRef *high, SRef *low);
-/* All loops above, up to the function's root block, other scopes included, outermost first. */
-int tirc_all_loops_above(Sched *s, SRef *sref, SRef ***out);
-/* TVM's GetLoops(block): the loops directly above, innermost last; as tirc_loops_above. */
 
-/* --- small rewrites ------------------------------------------------------------------------------
- */
+/* --- small rewrites -------------------------------------------------------------------------- */
 
 /* A copy of a loop or block with another body; the very same one when the body is the same. */
 Stmt tirc_with_body(Tirc *c, Stmt loop_or_block, Stmt body);
@@ -60,8 +53,7 @@ Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to);
 Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, int n_above, SRef *const *above,
                             bool preserve_unit_iters);
 
-/* --- domains and regions
- * -------------------------------------------------------------------------- */
+/* --- domains and regions --------------------------------------------------------------------- */
 
 /* Ranges of loops, in the order of a walk from the inside out. */
 typedef struct LoopDomain {
@@ -90,8 +82,7 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
  * scope). Not the cached flag: computed. */
 bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);
 
-/* --- blocks and their neighbours
- * ------------------------------------------------------------------ */
+/* --- blocks and their neighbours ------------------------------------------------------------- */
 
 /* The blocks of a scope that write / read this buffer, in order. */
 int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
@@ -105,11 +96,8 @@ SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
  * the scope root itself), *with its replacement. Raises only-leaf when the block is all that its
  * scope has. */
 void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with);
-/* The same, carried out. */
-void tirc_remove_leaf(Sched *s, SRef *block);
 
-/* --- labels for messages
- * ---------------------------------------------------------------------------- */
+/* --- labels for messages --------------------------------------------------------------------- */
 
 /* "tir.For#0 (i)" / "tir.Block#1 (C)": number is how TVM counts the locations of interest of one
  * error, from 0. Marks the statement in the error's IR as well. */

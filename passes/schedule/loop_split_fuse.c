@@ -44,8 +44,7 @@ static Expr retyped(Tirc *c, Expr e, DType t) {
   return tirc_dtype_equal(e->dtype, t) ? e : tirc_cast(c, t, e);
 }
 
-/* --- split --------------------------------------------------------------------------------------
- */
+/* --- split ----------------------------------------------------------------------------------- */
 
 typedef struct Split {
   SRef *loop;
@@ -172,8 +171,7 @@ void tirc_prim_split(Sched *s, const Value *args, Value *result) {
   *result = loops_value(s, p.n, p.vars);
 }
 
-/* --- fuse ---------------------------------------------------------------------------------------
- */
+/* --- fuse ------------------------------------------------------------------------------------ */
 
 static void require_directly_nested(Sched *s, SRef *outer, SRef *inner) {
   const char *out = tirc_loop_of(outer)->var->u.s, *in = tirc_loop_of(inner)->var->u.s;
@@ -201,7 +199,8 @@ static void require_fusible(Sched *s, int n, SRef *const *loops) {
   }
 }
 
-/* "i_j_fused". Splitting and fusing again and again doubles a name each time, so long ones are cut. */
+/* "i_j_fused". Splitting and fusing again and again doubles a name each time, so long ones are cut.
+ */
 static Expr fused_var(Sched *s, int n, SRef *const *loops) {
   enum { MAX_PART = 200 };
   Text name = {.c = s->c};

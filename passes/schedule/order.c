@@ -22,8 +22,7 @@
 
 enum { MAX_STEPS = 1 << 16, SYMBOLIC_EXTENT = 64, INNER_LIMIT = 8 };
 
-/* --- looking ------------------------------------------------------------------------------------
- */
+/* --- looking --------------------------------------------------------------------------------- */
 
 /* How one block uses one buffer. */
 typedef struct Use {
@@ -96,8 +95,7 @@ static bool stores_once(Sched *s, const Use *u) {
                               ITER_LEVEL_NO_CHECK, true, NULL) != NULL;
 }
 
-/* --- running ------------------------------------------------------------------------------------
- */
+/* --- running --------------------------------------------------------------------------------- */
 
 /* What one block's own accesses to a buffer may do to each other. */
 typedef struct Group {
@@ -340,8 +338,7 @@ static void run_chain(Run *r, int depth, int64_t *offset) {
   }
 }
 
-/* --- preparation --------------------------------------------------------------------------------
- */
+/* --- preparation ----------------------------------------------------------------------------- */
 
 static bool give_slots(Visitor *v, Stmt stmt) {
   Run *r = v->self;
@@ -446,11 +443,40 @@ static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
   if (users <= 1 && safe) r->groups.n = first;
 }
 
+/* Whether a loop moves iterators of both kinds of a block: a fused one, or a part of such. */
+static bool mixes_kinds(const Block *b, const SRef *loop) {
+  unsigned kinds = 0;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_var(b->iter_values[i], tirc_loop_of(loop)->var)) kinds |= 1u << b->iters[i].kind;
+  return (kinds & (1u << ITER_SPATIAL)) && (kinds & (1u << ITER_REDUCE));
+}
+
+/* The init of a reduction runs where its reduction iterators are at their start, and for each
+ * element that must come first. Loops of one kind only may take any place; parts of one fused loop
+ * that mix the kinds count up as one number, and do so in their old order only. */
+static void require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *order,
+                               const SRef *block) {
+  const Block *b = tirc_block_of(block);
+  int at = 0;
+  for (int i = 0; b->init && i < n; i++) {
+    if (!mixes_kinds(b, chain[i])) continue;
+    while (!mixes_kinds(b, order[at])) at++;
+    if (order[at++] == chain[i]) continue;
+    tirc_sched_mark(s, chain[i]->stmt);
+    tirc_sched_error(
+        s, SERR_ORDER_MATTERS,
+        tirc_format(s->c, "loop %s moves spatial and reduction iterators of block %s at once",
+                    tirc_loop_of(chain[i])->var->u.s, b->name),
+        NULL, "in the new order of the loops the init of block %s would not run first", b->name);
+  }
+}
+
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
   Run r = {.s = s, .n = n, .chain = chain, .order = order};
+  for (int i = 0; i < n_blocks; i++) require_init_first(s, n, chain, order, blocks[i]);
   for (int i = 0; i < n_blocks; i++)
     for (int k = 0; k < tirc_block_of(blocks[i])->n_writes; k++)
       consider(&r, tirc_block_of(blocks[i])->writes[k].buffer, n_blocks, blocks);

@@ -33,10 +33,3 @@ void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with) {
                    "block %s cannot be removed: its scope would be empty without it",
                    tirc_block_of(block)->name);
 }
-
-void tirc_remove_leaf(Sched *s, SRef *block) {
-  SRef *src;
-  Stmt with;
-  tirc_plan_leaf_removal(s, block, &src, &with);
-  tirc_sched_replace(s, src, with);
-}

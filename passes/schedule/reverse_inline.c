@@ -23,8 +23,7 @@ typedef struct Fold {
   PtrMap instance;          /* consumer iterator -> its value, in the producer's iterators */
 } Fold;
 
-/* --- who produces it
- * ------------------------------------------------------------------------------ */
+/* --- who produces it --------------------------------------------------------------------- */
 
 static bool scope_writes(const SRef *scope, Buffer b) {
   for (int i = 0; i < scope->scope->n_blocks; i++) {
@@ -97,8 +96,7 @@ static SRef *single_producer(Fold *f) {
   return tirc_sref_find(s, w.found.at[0]);
 }
 
-/* --- which instance of the consumer reads an element
- * ---------------------------------------------- */
+/* --- which instance of the consumer reads an element ------------------------------------- */
 
 typedef struct Loads {
   Visitor v;
@@ -242,8 +240,7 @@ static const char *check_covered(Fold *f) {
   return NULL;
 }
 
-/* --- the folded block
- * ------------------------------------------------------------------------------ */
+/* --- the folded block -------------------------------------------------------------------- */
 
 static Expr fold_expr(Mutator *m, Expr e) {
   const Fold *f = m->self;

@@ -4,8 +4,7 @@
 #include "internal.h"
 #include "state.h"
 
-/* --- shapes -------------------------------------------------------------------------------------
- */
+/* --- shapes ---------------------------------------------------------------------------------- */
 
 bool tirc_is_ancestor(const SRef *high, const SRef *low) {
   while (low && low != high) low = low->parent;
@@ -33,11 +32,6 @@ SRef *tirc_common_ancestor(int n, SRef *const *at) {
   SRef *r = at[0];
   for (int i = 1; i < n; i++) r = common2(r, at[i]);
   return r;
-}
-
-SRef *tirc_child_towards(const SRef *high, SRef *low) {
-  while (low->parent != high) low = low->parent;
-  return low;
 }
 
 static int users(Sched *s, SRef *scope, Buffer b, bool writers, SRef ***out) {
@@ -71,8 +65,7 @@ SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b) {
   return NULL;
 }
 
-/* --- rewrites -----------------------------------------------------------------------------------
- */
+/* --- rewrites -------------------------------------------------------------------------------- */
 
 Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
   if (tirc_body_of(s) == body) return s;
@@ -157,8 +150,7 @@ Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to) {
   return tirc_mutate_stmt(&m, s);
 }
 
-/* --- bindings -----------------------------------------------------------------------------------
- */
+/* --- bindings -------------------------------------------------------------------------------- */
 
 typedef struct Bindings {
   Analyzer *a;
@@ -205,8 +197,7 @@ Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, int n_above, SRef *const *above
   return tirc_mutate_stmt(&m, stmt);
 }
 
-/* --- labels -------------------------------------------------------------------------------------
- */
+/* --- labels ---------------------------------------------------------------------------------- */
 
 const char *tirc_describe(Sched *s, Stmt stmt) {
   bool loop = stmt->kind == STMT_FOR;

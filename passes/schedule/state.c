@@ -10,8 +10,7 @@
 #include "../../ir/visit.h"
 #include "internal.h"
 
-/* --- walking ------------------------------------------------------------------------------------
- */
+/* --- walking --------------------------------------------------------------------------------- */
 
 /* The statements directly below one that is neither loop nor block; at most two. */
 static int below(Stmt s, Stmt out[2]) {
@@ -154,8 +153,7 @@ void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out) {
   }
 }
 
-/* --- a whole module -----------------------------------------------------------------------------
- */
+/* --- a whole module -------------------------------------------------------------------------- */
 
 static void build(Sched *s, const Module *m) {
   s->mod = m;
@@ -196,8 +194,7 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
 
 void tirc_sched_restore(Sched *s, const Module *old) { build(s, old); }
 
-/* --- looking up ---------------------------------------------------------------------------------
- */
+/* --- looking up ------------------------------------------------------------------------------ */
 
 SRef *tirc_sref_of_loop(Sched *s, Expr var) {
   SRef *r = tirc_map_get(&s->loops, var);
@@ -252,13 +249,6 @@ int tirc_loops_above(Sched *s, SRef *sref, SRef ***out) {
   return reversed(s, &v, out);
 }
 
-int tirc_all_loops_above(Sched *s, SRef *sref, SRef ***out) {
-  SRefs v = {0};
-  for (SRef *r = sref->parent; r; r = r->parent)
-    if (tirc_is_loop(r)) vec_push(s->c, v, r);
-  return reversed(s, &v, out);
-}
-
 int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out) {
   SRefs v = {0};
   if (tirc_is_block(sref)) {
@@ -270,8 +260,7 @@ int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out) {
   return v.n;
 }
 
-/* --- replacing ----------------------------------------------------------------------------------
- */
+/* --- replacing ------------------------------------------------------------------------------- */
 
 /* A body with `from` in it, which is not inside of a loop or block of that body, replaced by `to`.
  * The body itself when it does not stand there. */

@@ -9,8 +9,7 @@
 #include "internal.h"
 #include "state.h"
 
-/* --- dependences --------------------------------------------------------------------------------
- */
+/* --- dependences ----------------------------------------------------------------------------- */
 
 typedef VEC(Dep) Deps;
 
@@ -60,8 +59,7 @@ static void find_deps(Sched *s, Scope *scope) {
   scope->deps = deps.at;
 }
 
-/* --- affine bindings ----------------------------------------------------------------------------
- */
+/* --- affine bindings ------------------------------------------------------------------------- */
 
 static bool affine_over(Sched *s, const Block *b, const LoopDomain *d) {
   if (d->n == 0) return true;
@@ -89,8 +87,7 @@ bool tirc_is_affine_binding(Sched *s, Stmt block, int n_loops, Stmt const *loops
   return affine_over(s, &block->u.block, &d);
 }
 
-/* --- region cover -------------------------------------------------------------------------------
- */
+/* --- region cover ---------------------------------------------------------------------------- */
 
 /* A region in terms of the loops around the block. */
 static Region unbind(Sched *s, SRef *block, Region r) {
@@ -197,8 +194,7 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e) {
   return true;
 }
 
-/* --- a scope
- * -------------------------------------------------------------------------------------- */
+/* --- a scope --------------------------------------------------------------------------------- */
 
 static Edges edges_from(const Scope *scope, int first) {
   int end = first;

@@ -217,6 +217,97 @@ static const Case cases[] = {
      "sch.reorder(k, i)\n"
      "sch.decompose_reduction(C, i)\n",
      "loop-below-reduction-loop", NULL, NULL},
+    {"no single init for a sum that is computed again and again",
+     HEAD "def main(A: T.Buffer((8, 8), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"
+          "    for t in range(3):\n"
+          "        for i, k in T.grid(8, 8):\n"
+          "            with T.block(\"B\"):\n"
+          "                vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+          "                with T.init():\n"
+          "                    B[vi] = T.float32(0)\n"
+          "                B[vi] = B[vi] + A[vi, vk]\n",
+     "sch.decompose_reduction(\"B\", sch.get_loops(\"B\")[0])\n", "repeated-reduction", NULL, NULL},
+    {"below the loop that repeats it, it is one",
+     HEAD "def main(A: T.Buffer((8, 8), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"
+          "    for t in range(3):\n"
+          "        for i, k in T.grid(8, 8):\n"
+          "            with T.block(\"B\"):\n"
+          "                vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+          "                with T.init():\n"
+          "                    B[vi] = T.float32(0)\n"
+          "                B[vi] = B[vi] + A[vi, vk]\n",
+     "sch.decompose_reduction(\"B\", sch.get_loops(\"B\")[1])\n", NULL, NULL,
+     HEAD "def main(A: T.Buffer((8, 8), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"
+          "    for t in range(3):\n"
+          "        for i in range(8):\n"
+          "            with T.block(\"B_init\"):\n"
+          "                vi = T.axis.spatial(8, i)\n"
+          "                T.reads()\n"
+          "                B[vi] = T.float32(0)\n"
+          "        for i, k in T.grid(8, 8):\n"
+          "            with T.block(\"B_update\"):\n"
+          "                vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+          "                T.reads(B[vi], A[vi, vk])\n"
+          "                T.writes(B[vi])\n"
+          "                B[vi] = B[vi] + A[vi, vk]\n"},
+    {"the init runs where the first step of the reduction ran",
+     HEAD "def main(A: T.Buffer((10, 16), \"float32\"), B: T.Buffer((10,), \"float32\")):\n"
+          "    for i, k in T.grid(10, 16):\n"
+          "        with T.block(\"B\"):\n"
+          "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+          "            T.where(i * 16 + k < 70 and k < 12)\n"
+          "            with T.init():\n"
+          "                B[vi] = T.float32(0)\n"
+          "            B[vi] = B[vi] + A[vi, vk]\n",
+     "sch.decompose_reduction(\"B\", sch.get_loops(\"B\")[1])\n", NULL, NULL,
+     HEAD "def main(A: T.Buffer((10, 16), \"float32\"), B: T.Buffer((10,), \"float32\")):\n"
+          "    for i in range(10):\n"
+          "        with T.block(\"B_init\"):\n"
+          "            vi = T.axis.spatial(10, i)\n"
+          "            T.where(i * 16 < 70)\n"
+          "            T.reads()\n"
+          "            B[vi] = T.float32(0)\n"
+          "        for k in range(16):\n"
+          "            with T.block(\"B_update\"):\n"
+          "                vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+          "                T.where(i * 16 + k < 70 and k < 12)\n"
+          "                T.reads(B[vi], A[vi, vk])\n"
+          "                T.writes(B[vi])\n"
+          "                B[vi] = B[vi] + A[vi, vk]\n"},
+    {"a consumer of another scope", MATMUL,
+     "sch.cache_read(\"C\", 0, \"global\", consumer_blocks=[\"root\"])\n", "cache-consumer", NULL,
+     NULL},
+    {"a part of a buffer behind its data pointer",
+     HEAD "def main(B: T.Buffer((64,), \"float32\")):\n"
+          "    for i in range(32):\n"
+          "        with T.block(\"B\"):\n"
+          "            vi = T.axis.spatial(32, i)\n"
+          "            T.reads()\n"
+          "            T.writes(B[vi + 16])\n"
+          "            T.evaluate(T.call_extern(\"int32\", \"f\", B.data, vi))\n",
+     "sch.cache_write(\"B\", 0, \"global\")\n", "cache-alias", NULL, NULL},
+    {"alignments of several axes, the last call for an axis counting", MATMUL,
+     "C = sch.get_block(\"C\")\n"
+     "sch.cache_write(C, 0, \"local\")\n"
+     "sch.set_scope(C, 0, \"global\")\n"
+     "sch.storage_align(C, 0, 0, 16, 4)\n"
+     "sch.storage_align(C, 0, -1, 8, 1)\n"
+     "sch.storage_align(C, 0, -2, 32, 8)\n",
+     NULL, NULL,
+     HEAD "def main(A: T.Buffer((128, 128), \"float32\"), B: T.Buffer((128, 128), \"float32\"), "
+          "C: T.Buffer((128, 128), \"float32\")):\n"
+          "    C_local = T.alloc_buffer((128, 128))\n"
+          "    for i, j, k in T.grid(128, 128, 128):\n"
+          "        with T.block(\"C\"):\n"
+          "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+          "            T.block_attr({\"buffer_dim_align\": [[0, 0, 32, 8], [0, 1, 8, 1]]})\n"
+          "            with T.init():\n"
+          "                C_local[vi, vj] = T.float32(0)\n"
+          "            C_local[vi, vj] = C_local[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+          "    for ax0, ax1 in T.grid(128, 128):\n"
+          "        with T.block(\"C_local\"):\n"
+          "            v0, v1 = T.axis.remap(\"SS\", [ax0, ax1])\n"
+          "            C[v0, v1] = C_local[v0, v1]\n"},
     {"the loop of another block",
      MATMUL "    for i in range(4):\n"
             "        with T.block(\"D\"):\n"

@@ -1,6 +1,6 @@
 /* compute_at, reverse_compute_at, compute_inline, reverse_compute_inline: what they make of small
- * programs, and the code of each error. A case is data: a program, a script, and what must come out:
- * a program, or "! code". Every legal case is also run before and after by the interpreter. */
+ * programs, and the code of each error. A case is data: a program, a script, and what must come
+ * out: a program, or "! code". Every legal case is also run before and after by the interpreter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,6 +117,34 @@
        "            vi = T.axis.spatial(8, i)\n"                                                   \
        "            T.where(i < 4)\n"                                                              \
        "            C[vi] = B[vi] + T.float32(1)\n"
+/* a border that reads nothing */
+#define PADDED                                                                                     \
+  HEAD "def main(A: T.Buffer((6,), 'float32'), C: T.Buffer((8,), 'float32')):\n"                   \
+       "    B = T.alloc_buffer((6,), 'float32')\n"                                                 \
+       "    for i in range(6):\n"                                                                  \
+       "        with T.block('B'):\n"                                                              \
+       "            vi = T.axis.spatial(6, i)\n"                                                   \
+       "            B[vi] = A[vi] * T.float32(2)\n"                                                \
+       "    for i in range(8):\n"                                                                  \
+       "        with T.block('C'):\n"                                                              \
+       "            vi = T.axis.spatial(8, i)\n"                                                   \
+       "            C[vi] = T.if_then_else(1 <= vi and vi < 7, B[vi - 1], T.float32(0))\n"
+/* sums of sums */
+#define TWO_SUMS                                                                                   \
+  HEAD "def main(A: T.Buffer((8, 6), 'float32'), D: T.Buffer((1,), 'float32')):\n"                 \
+       "    S = T.alloc_buffer((8,), 'float32')\n"                                                 \
+       "    for i, k in T.grid(8, 6):\n"                                                           \
+       "        with T.block('S'):\n"                                                              \
+       "            vi, vk = T.axis.remap('SR', [i, k])\n"                                         \
+       "            with T.init():\n"                                                              \
+       "                S[vi] = T.float32(0)\n"                                                    \
+       "            S[vi] = S[vi] + A[vi, vk]\n"                                                   \
+       "    for j, i in T.grid(1, 8):\n"                                                           \
+       "        with T.block('D'):\n"                                                              \
+       "            vj, vi = T.axis.remap('SR', [j, i])\n"                                         \
+       "            with T.init():\n"                                                              \
+       "                D[vj] = T.float32(0)\n"                                                    \
+       "            D[vj] = D[vj] + S[vi]\n"
 #define GET(name) "sch.get_block('" name "')"
 #define LOOP(name, i) "sch.get_loops(sch.get_block('" name "'))[" #i "]"
 
@@ -180,7 +208,7 @@ static const Case cases[] = {
           "            D[vi] = S[vi] * T.float32(2)\n"},
     {"consumer under a tile that does not divide", CHAIN,
      "sch.split(" LOOP("B", 1) ", [None, 4])\n"
-     "sch.reverse_compute_at(" GET("C") ", " LOOP("B", 1) ")\n",
+                               "sch.reverse_compute_at(" GET("C") ", " LOOP("B", 1) ")\n",
      HEAD "def main(A: T.Buffer((8, 6), 'float32'), C: T.Buffer((8, 6), 'float32')):\n"
           "    B = T.alloc_buffer((8, 6), 'float32')\n"
           "    for i, j_0 in T.grid(8, 2):\n"
@@ -198,10 +226,11 @@ static const Case cases[] = {
           "                C[vi, vj] = B[vi, vj] + T.float32(1)\n"},
     {"tiles of 3 seen as pairs: the second of a pair is not lost", RESHAPE,
      "sch.split(" LOOP("B", 0) ", [None, 3])\n"
-     "try:\n"
-     "    sch.reverse_compute_at(" GET("C") ", " LOOP("B", 0) ")\n"
-     "except ScheduleError as e:\n"
-     "    pass\n",
+                               "try:\n"
+                               "    sch.reverse_compute_at(" GET("C") ", " LOOP(
+                                   "B", 0) ")\n"
+                                           "except ScheduleError as e:\n"
+                                           "    pass\n",
      NULL},
     {"loop above the block already", CHAIN, "sch.compute_at(" GET("B") ", " LOOP("B", 0) ")\n",
      "! not-same-scope"},
@@ -221,6 +250,17 @@ static const Case cases[] = {
      "! loop-variable-escapes"},
     {"a predicate that the domain does not imply", HALF,
      "sch.reverse_compute_at(" GET("C") ", " LOOP("B", 0) ")\n", "! predicate-lost"},
+    {"instances that no iteration of the producer would run", PADDED,
+     "sch.reverse_compute_at(" GET("C") ", " LOOP("B", 0) ")\n", "! instances-lost"},
+    {"the other way round", PADDED, "sch.compute_at(" GET("B") ", " LOOP("C", 0) ")\n", NULL},
+    {"a sum under the rows that it sums", TWO_SUMS,
+     "sch.reverse_compute_at(" GET("D") ", " LOOP("S", 0) ")\n", NULL},
+    {"a sum inside of another one adds too often", TWO_SUMS,
+     "sch.reverse_compute_at(" GET("D") ", " LOOP("S", 1) ")\n", "! repeated-reduction"},
+    {"threads would share a sum", TWO_SUMS,
+     "sch.parallel(" LOOP("S", 0) ")\n"
+                                  "sch.reverse_compute_at(" GET("D") ", " LOOP("S", 0) ")\n",
+     "! shared-reduction"},
     {"inlined into two consumers", FANOUT, "sch.compute_inline(" GET("B") ")\n",
      HEAD "def main(A: T.Buffer((8,), 'float32'), C: T.Buffer((8,), 'float32'), "
           "D: T.Buffer((8,), 'float32')):\n"
@@ -250,10 +290,9 @@ static const Case cases[] = {
      "! not-single-buffer"},
     {"a producer with other consumers", FANOUT, "sch.reverse_compute_inline(" GET("C") ")\n",
      "! not-single-producer"},
-    {"several elements", STENCIL, "sch.reverse_compute_inline(" GET("C") ")\n",
-     "! inline-pattern"},
-    {"a producer that is no complete block", ROWSUM,
-     "sch.reverse_compute_inline(" GET("D") ")\n", "! not-single-producer"},
+    {"several elements", STENCIL, "sch.reverse_compute_inline(" GET("C") ")\n", "! inline-pattern"},
+    {"a producer that is no complete block", ROWSUM, "sch.reverse_compute_inline(" GET("D") ")\n",
+     "! not-single-producer"},
 };
 
 static Source source_of(const char *name, const char *text) {
@@ -280,8 +319,7 @@ static Tensor *outcome(Tirc *c, const Module *m) {
       tirc_tensor_set(args[i].tensor, k, (double)(k * 7 % 11));
   }
   tirc_interpret(c, f, f->n_params, args, 0);
-  for (int i = 0; i + 1 < f->n_params; i++)
-    tirc_tensor_free(args[i].tensor);
+  for (int i = 0; i + 1 < f->n_params; i++) tirc_tensor_free(args[i].tensor);
   return args[f->n_params - 1].tensor;
 }
 
@@ -303,17 +341,17 @@ static const char *run_case(Tirc *c, const Case *k) {
   if (TIRC_TRY(c, t)) {
     tirc_run_script(s, &script, NULL, NULL, NULL, NULL);
     TIRC_END(c, t);
-    if (refused)
-      return tirc_format(c, "not refused:\n%s", tirc_print_module(c, s->mod, NULL));
+    if (refused) return tirc_format(c, "not refused:\n%s", tirc_print_module(c, s->mod, NULL));
   } else {
     if (!refused || strcmp(c->diag.code, k->expected + 2) != 0)
       return tirc_format(c, "[%s] %s", c->diag.code, c->diag.message);
-    return strcmp(before, tirc_print_module(c, s->mod, NULL)) == 0 ? NULL : "it changed the module";
+    const char *after = tirc_print_module(c, s->mod, NULL);
+    bool one_call = strchr(k->script, '\n')[1] == 0;
+    return one_call && strcmp(before, after) != 0 ? "it changed the module" : NULL;
   }
   tirc_verify(c, s->mod);
   expect_same_meaning(c, m, s->mod);
-  const char *why =
-      k->expected ? tirc_module_difference(c, s->mod, parse(c, k->expected)) : NULL;
+  const char *why = k->expected ? tirc_module_difference(c, s->mod, parse(c, k->expected)) : NULL;
   return why ? tirc_format(c, "%s\n%s", why, tirc_print_module(c, s->mod, NULL)) : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* Scanner, grammar and program reader: what is accepted and how it reads, what is refused and where. The
- * tables are the tests; a case is one line. */
+/* Scanner, grammar and program reader: what is accepted and how it reads, what is refused and
+ * where. The tables are the tests; a case is one line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,8 @@ static const Module *parse(Tirc *c, const char *text) {
   return m;
 }
 
-/* --- expressions -------------------------------------------------------------------------------- */
+/* --- expressions --------------------------------------------------------------------------------
+ */
 
 /* `B[0] = text` (float32) or `I[0] = text` (int32), as it prints. */
 static const struct {
@@ -120,21 +121,24 @@ static const struct {
     {"T.Cast(\"int32\", not (n < 3 or n == 7))", "T.Cast(\"int32\", not (n < 3 or n == 7))"},
     {"T.Cast(\"int32\", T.all(n < 3, n > 1, n != 2))",
      "T.Cast(\"int32\", n < 3 and n > 1 and n != 2)"},
-    {"T.Cast(\"int32\", T.Cast(\"int64\", n) + 1)", "T.Cast(\"int32\", T.Cast(\"int64\", n) + T.int64(1))"},
+    {"T.Cast(\"int32\", T.Cast(\"int64\", n) + 1)",
+     "T.Cast(\"int32\", T.Cast(\"int64\", n) + T.int64(1))"},
     {"A.shape[0]", "64"},
     {"len(A.shape)", "1"},
 };
 
 static const char *stored_value(Tirc *c, const char *buffer, const char *text) {
-  const Module *m =
-      parse(c, tirc_format(c,
-                           "M = 64\nK = M if M < 2 else 64\n@T.prim_func\n"
-                           "def main(A: T.Buffer((M,)), B: T.Buffer((64,)), I: T.Buffer((64,), \"int32\"), "
-                           "H: T.Buffer((4,), \"float16\"), n: T.int32):\n    %s[0] = %s\n",
-                           buffer, text));
+  const Module *m = parse(
+      c,
+      tirc_format(c,
+                  "M = 64\nK = M if M < 2 else 64\n@T.prim_func\n"
+                  "def main(A: T.Buffer((M,)), B: T.Buffer((64,)), I: T.Buffer((64,), \"int32\"), "
+                  "H: T.Buffer((4,), \"float16\"), n: T.int32):\n    %s[0] = %s\n",
+                  buffer, text));
   assert_int_equal(m->funcs[0]->body->kind, STMT_STORE);
   const char *printed = tirc_print_func(c, m->funcs[0]);
-  const char *value = strstr(strrchr(strstr(printed, "\n    "), '\n') ? printed : printed, "[0] = ");
+  const char *value =
+      strstr(strrchr(strstr(printed, "\n    "), '\n') ? printed : printed, "[0] = ");
   assert_non_null(value);
   return tirc_strndup(c, value + 6, strcspn(value + 6, "\n"));
 }
@@ -147,7 +151,8 @@ static void expressions_read_as_they_print(void **state) {
     assert_string_equal(stored_value(c, "I", int_cases[i].text), int_cases[i].printed);
 }
 
-/* --- programs ----------------------------------------------------------------------------------- */
+/* --- programs -----------------------------------------------------------------------------------
+ */
 
 #define HEAD "# from tvm.script import tir as T\n\n@T.prim_func\n"
 #define MAIN "def main(A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), \"float32\")):\n"
@@ -161,11 +166,13 @@ static const struct {
      "def main(A: T.Buffer[(64,), \"float32\"], B: T.Buffer((64,))) -> None:\n"
      "  for i in T.serial(0, 64):\n    with T.sblock('B'):\n      vi = T.axis.S(64, i)\n"
      "      B[vi] = A[vi] + 1.0\n",
-     HEAD MAIN "    # with T.block(\"root\"):\n    for i in range(64):\n        with T.block(\"B\"):\n"
-               "            vi = T.axis.spatial(64, i)\n            T.reads(A[vi])\n"
-               "            T.writes(B[vi])\n            B[vi] = A[vi] + T.float32(1.0)\n"},
+     HEAD MAIN
+     "    # with T.block(\"root\"):\n    for i in range(64):\n        with T.block(\"B\"):\n"
+     "            vi = T.axis.spatial(64, i)\n            T.reads(A[vi])\n"
+     "            T.writes(B[vi])\n            B[vi] = A[vi] + T.float32(1.0)\n"},
     {/* another alias, CRLF, tabs, no end of line */
-     "import tvm.script.tir as TT\r\n@TT.prim_func\r\ndef main(A: TT.Buffer((64,)), B: TT.Buffer((64,))):"
+     "import tvm.script.tir as TT\r\n@TT.prim_func\r\ndef main(A: TT.Buffer((64,)), B: "
+     "TT.Buffer((64,))):"
      "\r\n\tB[0] = \\\r\n\t\tA[0]",
      HEAD MAIN "    B[0] = A[0]\n"},
     {/* scalars behind buffers, symbolic extents, int64 */
@@ -178,7 +185,8 @@ static const struct {
     {/* statements that scope over the rest */
      "@T.prim_func\n" MAIN
      "    x = A[0] * 2.0\n    y: T.int32 = 3\n    assert x > 0.0, \"positive\"\n"
-     "    C = T.allocate([64], \"float32\", \"global\")\n    D = T.Buffer((64,), data=C)\n    D[y] = x\n",
+     "    C = T.allocate([64], \"float32\", \"global\")\n    D = T.Buffer((64,), data=C)\n    D[y] "
+     "= x\n",
      HEAD MAIN "    x: T.float32 = A[0] * T.float32(2.0)\n    y: T.int32 = 3\n"
                "    assert x > T.float32(0.0), \"positive\"\n    C = T.decl_buffer((64,))\n"
                "    D = T.decl_buffer((64,), data=C.data)\n    D[y] = x\n"},
@@ -196,13 +204,15 @@ static const struct {
     {/* threads */
      "@T.prim_func\n" MAIN
      "    tx = T.env_thread(\"threadIdx.x\")\n    T.launch_thread(tx, 64)\n    B[tx] = A[tx]\n",
-     HEAD MAIN "    for tx in T.thread_binding(64, thread=\"threadIdx.x\"):\n        B[tx] = A[tx]\n"},
+     HEAD MAIN
+     "    for tx in T.thread_binding(64, thread=\"threadIdx.x\"):\n        B[tx] = A[tx]\n"},
     {/* an explicit root keeps what it says, and only that */
      "@T.prim_func\n" MAIN
      "    with T.block(\"root\"):\n        T.block_attr({\"k\": [1, \"s\", {\"t\": True}]})\n"
      "        for i in T.parallel(64, annotations={\"u\": 1}):\n            with T.block(\"B\"):\n"
      "                vi = T.axis.remap(\"S\", [i])\n                T.where(i < 60)\n"
-     "                T.reads([A[0:64]])\n                T.writes([B[vi]])\n                B[vi] = A[vi]\n",
+     "                T.reads([A[0:64]])\n                T.writes([B[vi]])\n                B[vi] "
+     "= A[vi]\n",
      HEAD MAIN "    with T.block(\"root\"):\n        T.reads()\n        T.writes()\n"
                "        T.block_attr({\"k\": [1, \"s\", {\"t\": T.bool(True)}]})\n"
                "        for i in T.parallel(64, annotations={\"u\": 1}):\n"
@@ -215,17 +225,18 @@ static const struct {
     {/* classes */
      "@I.ir_module\nclass Mod:\n    I.module_attrs({\"a\": 1})\n    @T.prim_func\n    def f():\n"
      "        T.evaluate(0)\n    @T.prim_func\n    def g():\n        pass\n",
-     "# from tvm.script import ir as I\n# from tvm.script import tir as T\n\n@I.ir_module\nclass Mod:\n"
+     "# from tvm.script import ir as I\n# from tvm.script import tir as T\n\n@I.ir_module\nclass "
+     "Mod:\n"
      "    I.module_attrs({\"a\": 1})\n    @T.prim_func\n    def f():\n        T.evaluate(0)\n\n"
      "    @T.prim_func\n    def g():\n        T.evaluate(0)\n"},
     {/* sub-regions of buffers */
-     "@T.prim_func\n" MAIN
-     "    with T.block(\"b\"):\n        T.reads()\n        T.writes(B[0:4])\n"
+     "@T.prim_func\n" MAIN "    with T.block(\"b\"):\n        T.reads()\n        T.writes(B[0:4])\n"
      "        S = T.match_buffer(B[0:4], (4,), offset_factor=4)\n        S[0] = 1\n",
-     HEAD MAIN "    with T.block(\"b\"):\n        T.reads()\n        T.writes(B[0:4])\n"
-               "        S_elem_offset = T.int32()\n"
-               "        S = T.match_buffer(B[0:4], (4,), elem_offset=S_elem_offset, offset_factor=4)\n"
-               "        S[0] = T.float32(1.0)\n"},
+     HEAD MAIN
+     "    with T.block(\"b\"):\n        T.reads()\n        T.writes(B[0:4])\n"
+     "        S_elem_offset = T.int32()\n"
+     "        S = T.match_buffer(B[0:4], (4,), elem_offset=S_elem_offset, offset_factor=4)\n"
+     "        S[0] = T.float32(1.0)\n"},
 };
 
 static void programs_read_as_they_print(void **state) {
@@ -246,8 +257,9 @@ static void private_functions_say_so(void **state) {
 
 static void constants_are_overridden(void **state) {
   Tirc *c = *state;
-  Source s = source_of("M, N = 4, 8\nK = M * N\nNAME = \"x\"\n@T.prim_func\ndef f(A: T.Buffer((K, EXTRA))):\n"
-                       "    A[0, 0] = 1\n");
+  Source s = source_of(
+      "M, N = 4, 8\nK = M * N\nNAME = \"x\"\n@T.prim_func\ndef f(A: T.Buffer((K, EXTRA))):\n"
+      "    A[0, 0] = 1\n");
   const Define defines[] = {{"N", "2"}, {"EXTRA", "3 + 4"}, {"N", "16"}};
   const Module *m = try_parse(c, s, 3, defines);
   assert_non_null(m);
@@ -260,7 +272,8 @@ static void constants_are_overridden(void **state) {
   assert_string_equal(c->diag.code, "name");
 }
 
-/* --- errors ------------------------------------------------------------------------------------- */
+/* --- errors -------------------------------------------------------------------------------------
+ */
 
 typedef struct Bad {
   const char *text;
@@ -276,7 +289,8 @@ static const Bad syntax_errors[] = {
     {"a\n  b\n", 2, 3, "syntax", "unexpected indentation"},
     {"if a:\n    b\n  c\n", 3, 3, "syntax", "fits no block"},
     {"if a:\n\tb\n        c\n", 3, 9, "syntax", "tabs and spaces"},
-    {"x = (1,\n     [2}\n", 2, 8, "syntax", "'}' does not close the '[' opened at line 2, column 6"},
+    {"x = (1,\n     [2}\n", 2, 8, "syntax",
+     "'}' does not close the '[' opened at line 2, column 6"},
     {"x = f(1,\n  2\n", 1, 6, "syntax", "'(' is never closed"},
     {"x = 1)\n", 1, 6, "syntax", "')' closes nothing"},
     {"x = 1 +\n", 1, 8, "syntax", "unexpected end of the line"},
@@ -322,12 +336,14 @@ static void syntax_errors_have_places(void **state) {
   for (size_t i = 0; i < COUNT(syntax_errors); i++) check_bad(*state, &syntax_errors[i], "", 0);
 }
 
-/* Each after `@T.prim_func\ndef f(A: T.Buffer((8, 8)), I: T.Buffer((8,), "int32"), n: T.int32):\n`. */
+/* Each after `@T.prim_func\ndef f(A: T.Buffer((8, 8)), I: T.Buffer((8,), "int32"), n: T.int32):\n`.
+ */
 static const Bad body_errors[] = {
     {"  A[0] = 1.0\n", 1, 3, "shape", "has 2 dimensions, but here it has 1 index"},
     {"  A[0, 0, 0] = 1.0\n", 1, 3, "shape", "3 indices"},
     {"  A[0, 1.5] = 1.0\n", 1, 8, "type", "index 1 of A must be an integer"},
-    {"  A[0, A[0, 0]] = 1.0\n", 1, 8, "type", "must be an integer, not an expression of type float32"},
+    {"  A[0, A[0, 0]] = 1.0\n", 1, 8, "type",
+     "must be an integer, not an expression of type float32"},
     {"  A[0, True] = 1.0\n", 1, 8, "type", "must be an integer"},
     {"  A[0, 0] = AA[0, 0]\n", 1, 13, "name", "'AA' is not defined"},
     {"  A[0, 0] = T.exq(1.0)\n", 1, 13, "name", "no function T.exq"},
@@ -360,17 +376,19 @@ static const Bad body_errors[] = {
     {"  x = T.axis.spatial(8, 0)\n", 1, 7, "syntax", "must stand directly in a block"},
     {"  with T.block(\"b\"):\n    v = T.axis.spatial(8, n)\n    v = T.axis.spatial(8, n)\n", 3, 5,
      "name", "'v' is defined already"},
-    {"  with T.block(\"b\"):\n    T.where(n < 3)\n    T.where(n < 4)\n", 3, 5, "name", "T.where stands twice"},
-    {"  with T.block(\"b\"):\n    T.reads()\n    T.reads()\n", 3, 5, "name", "T.reads stands twice"},
-    {"  for i in range(8):\n    with T.block(\"b\"):\n      v, w = T.axis.remap(\"SR\", [i])\n", 3, 14,
-     "type", "2 kinds for 1 loop"},
-    {"  for i in range(8):\n    with T.block(\"b\"):\n      v, w = T.axis.remap(\"S\", [i])\n", 3, 7,
-     "type", "2 names for 1 values"},
-    {"  for i in range(8):\n    with T.block(\"b\"):\n      v = T.axis.remap(\"X\", [i])\n", 3, 24, "type",
-     "no iterator of kind 'X'"},
+    {"  with T.block(\"b\"):\n    T.where(n < 3)\n    T.where(n < 4)\n", 3, 5, "name",
+     "T.where stands twice"},
+    {"  with T.block(\"b\"):\n    T.reads()\n    T.reads()\n", 3, 5, "name",
+     "T.reads stands twice"},
+    {"  for i in range(8):\n    with T.block(\"b\"):\n      v, w = T.axis.remap(\"SR\", [i])\n", 3,
+     14, "type", "2 kinds for 1 loop"},
+    {"  for i in range(8):\n    with T.block(\"b\"):\n      v, w = T.axis.remap(\"S\", [i])\n", 3,
+     7, "type", "2 names for 1 values"},
+    {"  for i in range(8):\n    with T.block(\"b\"):\n      v = T.axis.remap(\"X\", [i])\n", 3, 24,
+     "type", "no iterator of kind 'X'"},
     {"  with T.block(\"b\"):\n    v = T.axis.remap(\"S\", [n])\n", 2, 28, "type", "loop variables"},
-    {"  with T.block(\"b\"):\n    with T.init():\n      pass\n    with T.init():\n      pass\n", 4, 5,
-     "name", "T.init stands twice"},
+    {"  with T.block(\"b\"):\n    with T.init():\n      pass\n    with T.init():\n      pass\n", 4,
+     5, "name", "T.init stands twice"},
     {"  with T.block([8], \"b\"):\n    pass\n", 1, 16, "type", "takes the block's name only"},
     {"  with T.bloc(\"b\"):\n    pass\n", 1, 8, "name", "no function T.bloc"},
     {"  X = T.alloc_buffer((4, -1))\n", 1, 7, "shape", "dimension 1 of buffer X is negative"},
@@ -381,26 +399,31 @@ static const Bad body_errors[] = {
     {"  X = T.match_buffer(n, (4,))\n", 1, 22, "type", "n is a scalar"},
     {"  X = T.Buffer((4,))\n", 1, 7, "syntax", "without data="},
     {"  x: T.int32 = A[0, 0]\n", 1, 16, "type", "x is of type int32"},
-    {"  with T.block(\"b\"):\n    T.evaluate(T.tvm_access_ptr(T.type_annotation(\"float32\"), A.data, 0, 1, 3))\n"
-     "  A[0, 0] = 1\n", 1, 3, "region", "cannot be inferred"},
+    {"  with T.block(\"b\"):\n    T.evaluate(T.tvm_access_ptr(T.type_annotation(\"float32\"), "
+     "A.data, 0, 1, 3))\n"
+     "  A[0, 0] = 1\n",
+     1, 3, "region", "cannot be inferred"},
     {"  if A[0, 0]:\n    pass\n", 1, 6, "type", "must be of type bool"},
     {"  T.realize()\n", 1, 3, "unsupported", "not supported"},
     {"  X = T.alloc_buffer((T.Let(x, where={x: n}),))\n", 1, 23, "type", "T.Let"},
     {"  ...\n", 1, 3, "unsupported", "not part of the language"},
     {"  T.int32()\n", 1, 3, "syntax", "does nothing"},
     /* well-formedness */
-    {"  m = T.int32()\n  I[0] = m\n", 2, 3, "ill-formed", "variable m is used where it is not defined"},
-    {"  for i in range(8):\n    with T.block(\"b\"):\n      v = T.axis.spatial(8, i)\n      I[v] = i\n", 2,
-     5, "ill-formed", "uses the loop variable i"},
-    {"  for i in range(8):\n    with T.block(\"b\"):\n      v = T.axis.spatial(8, i)\n      T.where(v < 3)\n"
-     "      T.reads()\n      T.writes(I[v])\n      I[v] = 0\n", 2, 5, "ill-formed", "variable v is used"},
+    {"  m = T.int32()\n  I[0] = m\n", 2, 3, "ill-formed",
+     "variable m is used where it is not defined"},
+    {"  for i in range(8):\n    with T.block(\"b\"):\n      v = T.axis.spatial(8, i)\n      I[v] = "
+     "i\n",
+     4, 7, "ill-formed", "uses the loop variable i"},
+    {"  for i in range(8):\n    with T.block(\"b\"):\n      v = T.axis.spatial(8, i)\n      "
+     "T.where(v < 3)\n"
+     "      T.reads()\n      T.writes(I[v])\n      I[v] = 0\n",
+     2, 5, "ill-formed", "variable v is used"},
 };
 
 static void body_errors_have_places(void **state) {
   static const char before[] =
       "@T.prim_func\ndef f(A: T.Buffer((8, 8)), I: T.Buffer((8,), \"int32\"), n: T.int32):\n";
-  for (size_t i = 0; i < COUNT(body_errors); i++)
-    check_bad(*state, &body_errors[i], before, 2);
+  for (size_t i = 0; i < COUNT(body_errors); i++) check_bad(*state, &body_errors[i], before, 2);
 }
 
 static const Bad file_errors[] = {
@@ -423,24 +446,28 @@ static void file_errors_have_places(void **state) {
 
 static void misspelt_names_get_a_hint(void **state) {
   Tirc *c = *state;
-  assert_null(try_parse(c, source_of("@T.prim_func\ndef f(Input: T.Buffer((8,))):\n  Input[0] = Imput[1]\n"),
-                        0, NULL));
+  assert_null(try_parse(
+      c, source_of("@T.prim_func\ndef f(Input: T.Buffer((8,))):\n  Input[0] = Imput[1]\n"), 0,
+      NULL));
   assert_string_equal(c->diag.hint, "did you mean 'Input'?");
-  assert_null(try_parse(c, source_of("@T.prim_func\ndef f(A: T.Buffer((8,))):\n  A[0] = T.sigmoyd(A[1])\n"),
-                        0, NULL));
+  assert_null(
+      try_parse(c, source_of("@T.prim_func\ndef f(A: T.Buffer((8,))):\n  A[0] = T.sigmoyd(A[1])\n"),
+                0, NULL));
   assert_string_equal(c->diag.hint, "did you mean 'sigmoid'?");
 }
 
 static void excerpts_point_at_the_column(void **state) {
   Tirc *c = *state;
   Source s = source_of("a\r\n\t\xC3\xA9x = y +\r\nlast");
-  assert_string_equal(tirc_source_excerpt(c, &s, 2, 5), "    2 | \t\xC3\xA9x = y +\n      | \t   ^");
+  assert_string_equal(tirc_source_excerpt(c, &s, 2, 5),
+                      "    2 | \t\xC3\xA9x = y +\n      | \t   ^");
   assert_string_equal(tirc_source_excerpt(c, &s, 3, 5), "    3 | last\n      |     ^");
   assert_null(tirc_source_excerpt(c, &s, 4, 1));
   assert_null(tirc_source_excerpt(c, &s, 0, 1));
 }
 
-/* --- the syntax tree ---------------------------------------------------------------------------- */
+/* --- the syntax tree ----------------------------------------------------------------------------
+ */
 
 static Syn *expression(Tirc *c, const char *text) {
   Source s = source_of(text);
@@ -478,10 +505,12 @@ static void trees_have_the_documented_shape(void **state) {
   assert_true(s->kids.at[0]->kind == SYN_LISTCOMP && s->kids.at[0]->i == 1);
   assert_int_equal(s->kids.at[0]->kids.at[0]->kids.n, 2);
   s = expression(c, "lambda i, j=2, *k: (i // 16, j)");
-  assert_true(s->kind == SYN_LAMBDA && s->kids.n == 3 && s->kids.at[2]->i == 1 && s->a->kind == SYN_TUPLE);
+  assert_true(s->kind == SYN_LAMBDA && s->kids.n == 3 && s->kids.at[2]->i == 1 &&
+              s->a->kind == SYN_TUPLE);
 }
 
-/* --- hostile input ------------------------------------------------------------------------------ */
+/* --- hostile input ------------------------------------------------------------------------------
+ */
 
 static char *repeat(Tirc *c, const char *head, const char *piece, int n, const char *tail) {
   Text t = {.c = c};
@@ -494,11 +523,20 @@ static char *repeat(Tirc *c, const char *head, const char *piece, int n, const c
 static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 static void deep_nesting_is_an_error(void **state) {
-  static const char *const pieces[][3] = {
-      {"x = ", "(", ""},    {"x = ", "[", ""},        {"x = ", "-", "1"},       {"x = ", "not ", "1"},
-      {"x = 1", "+1", ""},  {"x = a", ".b", ""},      {"x = a", "(1)", ""},     {"x = ", "2**", "1"},
-      {"x = ", "lambda:", "1"}, {"x = ", "1 if 1 else ", "1"}, {"if a:\n b\n", "elif c:\n d\n", ""},
-      {"x = a", "<b", ""},  {"x = a", " and b", ""},  {"x = ", "f'{", "x"}};
+  static const char *const pieces[][3] = {{"x = ", "(", ""},
+                                          {"x = ", "[", ""},
+                                          {"x = ", "-", "1"},
+                                          {"x = ", "not ", "1"},
+                                          {"x = 1", "+1", ""},
+                                          {"x = a", ".b", ""},
+                                          {"x = a", "(1)", ""},
+                                          {"x = ", "2**", "1"},
+                                          {"x = ", "lambda:", "1"},
+                                          {"x = ", "1 if 1 else ", "1"},
+                                          {"if a:\n b\n", "elif c:\n d\n", ""},
+                                          {"x = a", "<b", ""},
+                                          {"x = a", " and b", ""},
+                                          {"x = ", "f'{", "x"}};
   Tirc *c = *state;
   for (size_t i = 0; i < COUNT(pieces); i++) {
     double start = seconds();
@@ -513,14 +551,16 @@ static void deep_nesting_is_an_error(void **state) {
   double start = seconds();
   try_parse(c, source_of(chains), 0, NULL);
   assert_true(seconds() - start < 2);
-  const char *lets = repeat(c, "@T.prim_func\ndef f(A: T.Buffer((8,))):\n", "  T.attr(0, \"k\", 1)\n", 5000, "");
+  const char *lets =
+      repeat(c, "@T.prim_func\ndef f(A: T.Buffer((8,))):\n", "  T.attr(0, \"k\", 1)\n", 5000, "");
   assert_null(try_parse(c, source_of(lets), 0, NULL));
   assert_non_null(strstr(c->diag.message, "nests more than"));
 }
 
 static void long_lines_are_quick(void **state) {
-  static const char *const pieces[][3] = {{"x = '", "a", "'\n"}, {"x = '", "a", ""}, {"# ", "a", ""},
-                                          {"x = ", "a", ""},     {"x = ", "1", ""},  {"x = ", "1+", "1"}};
+  static const char *const pieces[][3] = {{"x = '", "a", "'\n"}, {"x = '", "a", ""},
+                                          {"# ", "a", ""},       {"x = ", "a", ""},
+                                          {"x = ", "1", ""},     {"x = ", "1+", "1"}};
   for (size_t i = 0; i < COUNT(pieces); i++) {
     Tirc *c = tirc_context_new();
     const char *text = repeat(c, pieces[i][0], pieces[i][1], 10000000, pieces[i][2]);
@@ -568,11 +608,11 @@ static void truncated_programs_are_errors_or_modules(void **state) {
 
 static void long_programs_are_quick(void **state) {
   Tirc *c = *state;
-  const char *text =
-      repeat(c, "@T.prim_func\n" MAIN,
-             "    for i, j in T.grid(8, 8):\n        with T.block(\"b\"):\n"
-             "            vi = T.axis.spatial(64, i * 8 + j)\n            B[vi] = A[vi] * 2.0 + T.exp(A[vi])\n\n",
-             2000, "");
+  const char *text = repeat(c, "@T.prim_func\n" MAIN,
+                            "    for i, j in T.grid(8, 8):\n        with T.block(\"b\"):\n"
+                            "            vi = T.axis.spatial(64, i * 8 + j)\n            B[vi] = "
+                            "A[vi] * 2.0 + T.exp(A[vi])\n\n",
+                            2000, "");
   Source s = source_of(text);
   double start = seconds();
   const Module *m = tirc_parse_module(c, &s, 0, NULL);
@@ -589,20 +629,13 @@ static void long_programs_are_quick(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(expressions_read_as_they_print),
-      TEST(programs_read_as_they_print),
-      TEST(private_functions_say_so),
-      TEST(constants_are_overridden),
-      TEST(syntax_errors_have_places),
-      TEST(body_errors_have_places),
-      TEST(file_errors_have_places),
-      TEST(misspelt_names_get_a_hint),
-      TEST(excerpts_point_at_the_column),
-      TEST(trees_have_the_documented_shape),
-      TEST(deep_nesting_is_an_error),
-      TEST(long_lines_are_quick),
-      TEST(binary_junk_is_an_error),
-      TEST(truncated_programs_are_errors_or_modules),
+      TEST(expressions_read_as_they_print), TEST(programs_read_as_they_print),
+      TEST(private_functions_say_so),       TEST(constants_are_overridden),
+      TEST(syntax_errors_have_places),      TEST(body_errors_have_places),
+      TEST(file_errors_have_places),        TEST(misspelt_names_get_a_hint),
+      TEST(excerpts_point_at_the_column),   TEST(trees_have_the_documented_shape),
+      TEST(deep_nesting_is_an_error),       TEST(long_lines_are_quick),
+      TEST(binary_junk_is_an_error),        TEST(truncated_programs_are_errors_or_modules),
       TEST(long_programs_are_quick),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

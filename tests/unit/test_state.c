@@ -78,8 +78,7 @@ static const char mixed[] =
     "            vj = T.axis.spatial(16, j * j % 16)\n"
     "            T_1[vi, vj] = A[vj, vi]\n";
 
-/* --- comparing a state with a fresh one
- * ----------------------------------------------------------- */
+/* --- comparing a state with a fresh one ------------------------------------------------------ */
 
 static int position(const Scope *scope, const SRef *r) {
   for (int i = 0; i < scope->n_blocks; i++)
@@ -130,8 +129,7 @@ static void assert_as_fresh(Sched *s) {
       assert_same_chain(tirc_map_get(&s->loops, fresh->loops.keys[i]), fresh->loops.values[i]);
 }
 
-/* --- random primitives
- * ---------------------------------------------------------------------------- */
+/* --- random primitives ----------------------------------------------------------------------- */
 
 typedef struct Random {
   uint64_t state;
@@ -269,8 +267,7 @@ static void test_mixed(void **state) {
   run(mixed, "mixed");
 }
 
-/* --- what a scope says
- * ---------------------------------------------------------------------------- */
+/* --- what a scope says ----------------------------------------------------------------------- */
 
 static Sched *schedule(Tirc *c, const char *program) {
   Source source = {"test", program, strlen(program)};

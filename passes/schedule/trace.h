@@ -1,0 +1,110 @@
+/* Traces: what a schedule did, as a list of instructions that can be printed, stored and done again.
+ *
+ * An instruction is a primitive with the arguments that it got and the results that it gave. Blocks,
+ * loops and sampled numbers among them carry a number (Value.rv), under which later instructions
+ * refer to them: the random variables of tvm.tir.schedule.Trace. The numbers are unique within a
+ * schedule and its copies; texts name them anew in the order in which they are defined: b0, l1, v2.
+ *
+ * As a script: `def apply_trace(sch: tir.Schedule) -> None: ...`. As data, the layout of TVM's tuning
+ * records, [instructions, decisions] with
+ *     instruction  ["Split", ["l2", "v5", "v6"], [1, 0], ["l7", "l8"]]   kind, inputs, attributes, outputs
+ *     decision     [4, [16, 64]]                                         of instruction 4
+ * Inputs are what may depend on a random variable: handles, factors, annotation values. Inputs that
+ * are strings stand in quotes of their own: "\"SSRSRS\"".
+ */
+#ifndef TIRC_SCHEDULE_TRACE_H
+#define TIRC_SCHEDULE_TRACE_H
+
+#include "schedule.h"
+
+typedef struct Instruction {
+  const Primitive *p;
+  const Value *args; /* one a parameter; a decision is the argument of that name */
+  Value result;      /* None, a random variable, or a list of these */
+} Instruction;
+
+struct Trace {
+  Instruction *at;
+  int n, cap;
+  uint32_t next_rv; /* of a trace that was read; a schedule's counts in Sched.next_rv */
+  PtrMap latest;    /* loop variable or block id -> number of its last random variable */
+};
+
+/* What the table instructions.def says; for primitives without a row, a name made from theirs. */
+typedef struct InstructionKind {
+  const char *primitive, *name;
+  unsigned flags;
+} InstructionKind;
+enum {
+  INST_PURE = 1,       /* does nothing when its results are not used */
+  INST_POSTPROC = 2,   /* postprocessing begins here */
+  INST_POSITIONAL = 4, /* arguments print without their names */
+};
+InstructionKind tirc_instruction_kind(Tirc *c, const Primitive *p);
+const Primitive *tirc_instruction_primitive(Tirc *c, const char *kind); /* NULL: no such one */
+/* Whether a parameter is among the inputs; the decision is neither input nor attribute. */
+bool tirc_is_input(const Param *p);
+bool tirc_is_decision(const Param *p);
+const Value *tirc_instruction_decision(const Instruction *inst); /* NULL when there is none */
+/* Appends input number i of the instruction's arguments, star arguments one by one. */
+void tirc_instruction_inputs(Tirc *c, const Instruction *inst, Value list);
+void tirc_instruction_attrs(Tirc *c, const Instruction *inst, Value list);
+int tirc_instruction_outputs(const Instruction *inst, const Value **out);
+
+/* --- recording: used by tirc_sched_call -------------------------------------------------------- */
+
+Trace *tirc_trace_new(Tirc *c);
+/* A block that was given by its name comes from a get_block of its own. */
+Value tirc_trace_get_block(Sched *s, Value name, Value block);
+/* Arguments as they are to be recorded; before the primitive runs, since names of buffers mean
+ * regions of blocks as they are now. */
+const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bound);
+/* Appends the instruction and numbers its results. */
+void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *result);
+
+/* --- traces as values -------------------------------------------------------------------------- */
+
+/* A trace of the same instructions that can go its own way. */
+Trace *tirc_trace_copy(Tirc *c, const Trace *t);
+/* Without pure instructions whose results nothing uses; remove_postproc: up to enter_postproc. */
+Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc);
+Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decision);
+/* How many instructions stand before enter_postproc (all, unless remove_postproc). */
+int tirc_trace_length(const Trace *t, bool remove_postproc);
+
+/* The names of random variables in a text, given in the order of their definition. */
+typedef struct RVNames {
+  PtrMap of; /* number -> name */
+  int n;
+} RVNames;
+void tirc_rv_define(Tirc *c, RVNames *names, const Instruction *inst);
+const char *tirc_rv_name(const RVNames *names, Value v); /* NULL: none */
+
+/* The script. */
+const char *tirc_trace_python(Tirc *c, const Trace *t, bool remove_postproc);
+/* One instruction as a line of it; defines its results. */
+const char *tirc_instruction_python(Tirc *c, const Instruction *inst, RVNames *names);
+
+/* [instructions, decisions] as lists, and back. Throws "trace" naming the instruction. */
+Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc);
+/* `eval` makes a value of Python text (an index map); NULL: such texts are an error. */
+Trace *tirc_trace_of_value(Tirc *c, Value v, Loc loc, const char *what);
+
+/* Does all of it on another (or the same) schedule. Throws what an instruction raises, with the
+ * instruction's number in the message. loc: where the trace stands. */
+void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, Loc loc, const char *what);
+
+/* --- JSON -------------------------------------------------------------------------------------- */
+
+const char *tirc_value_to_json(Tirc *c, Value v);
+/* A trace in a text: a bare [instructions, decisions], or tuning records one after another,
+ * [workload, [[instructions, decisions], seconds, target, arguments]]. record 0 takes the record
+ * with the least mean time; otherwise it counts from 1. Throws "json" and "trace". */
+typedef struct TraceRecord {
+  const Trace *trace;
+  Loc loc;          /* where it begins */
+  const char *what; /* "record 3", "the trace" */
+} TraceRecord;
+TraceRecord tirc_trace_read(Tirc *c, const char *file, const char *text, size_t n, int64_t record);
+
+#endif
