@@ -1,6 +1,6 @@
 /* Which boxes of which buffers a block touches: every access is relaxed over the loops inside the
- * block, conditions around it narrow those loops, and accesses to one buffer are united to their hull.
- * Definition: TVM's BlockReadWriteDetector. */
+ * block, conditions around it narrow those loops, and accesses to one buffer are united to their
+ * hull. Definition: TVM's BlockReadWriteDetector. */
 #include "access.h"
 
 #include "arith.h"
@@ -81,9 +81,9 @@ static void add_access(Detector *d, Boxes *to, Buffer b, int n, const Expr *indi
   for (int i = 0; i < b->ndim && i < n; i++) {
     Expr e = indices[i];
     if (e->op == OP_RAMP) {
-      Expr last = tirc_add(d->c, e->args[0],
-                           tirc_mul(d->c, e->args[1],
-                                    tirc_int(d->c, e->args[1]->dtype, e->dtype.lanes - 1)));
+      Expr last = tirc_add(
+          d->c, e->args[0],
+          tirc_mul(d->c, e->args[1], tirc_int(d->c, e->args[1]->dtype, e->dtype.lanes - 1)));
       dims[i] = tirc_set_union(d->analyzer, relax(d, e->args[0]), relax(d, last));
     } else {
       dims[i] = relax(d, e->op == OP_BROADCAST ? e->args[0] : e);
@@ -95,7 +95,8 @@ static void add_access(Detector *d, Boxes *to, Buffer b, int n, const Expr *indi
 static void add_whole(Detector *d, Boxes *to, Buffer b) {
   IntSet *dims = tirc_new_array(d->c, IntSet, b->ndim);
   for (int i = 0; i < b->ndim; i++)
-    dims[i] = tirc_set_of_range(d->c, tirc_range(tirc_int(d->c, b->shape[i]->dtype, 0), b->shape[i]));
+    dims[i] =
+        tirc_set_of_range(d->c, tirc_range(tirc_int(d->c, b->shape[i]->dtype, 0), b->shape[i]));
   add(d, to, b, dims);
 }
 
@@ -113,8 +114,10 @@ static void under(Detector *d, Expr cond, Expr e, Stmt s) {
     d->loops = copy_map(d->c, &before);
     tirc_narrow_by_condition(d->analyzer, cond, &d->loops);
   }
-  if (e) visit_expr(d, e);
-  else visit_stmt(d, s);
+  if (e)
+    visit_expr(d, e);
+  else
+    visit_stmt(d, s);
   d->loops = before;
 }
 
@@ -125,8 +128,10 @@ static bool visit_access_ptr(Detector *d, Expr e) {
     return false;
   Buffer b = e->args[1]->op == OP_VAR ? tirc_map_get(&d->known, e->args[1]) : NULL;
   if (!b) return false;
-  if ((mask & 3) == 3) add_whole(d, &d->opaque, b);
-  else add_whole(d, mask & 2 ? &d->writes : &d->reads, b);
+  if ((mask & 3) == 3)
+    add_whole(d, &d->opaque, b);
+  else
+    add_whole(d, mask & 2 ? &d->writes : &d->reads, b);
   visit_expr(d, e->args[2]);
   visit_expr(d, e->args[3]);
   return true;

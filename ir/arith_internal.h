@@ -124,7 +124,9 @@ static inline int64_t tirc_floordiv64(int64_t a, int64_t b) {
   return (a % b != 0 && (a % b < 0) != (b < 0)) ? q - 1 : q;
 }
 static inline int64_t tirc_floormod64(int64_t a, int64_t b) {
-  return b == -1 ? 0 : a - tirc_floordiv64(a, b) * b;
+  if (b == -1) return 0;
+  int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 /* gcd where 0 counts as "no restriction"; of absolute values. */
 int64_t tirc_gcd(int64_t a, int64_t b);

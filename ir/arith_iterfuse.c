@@ -345,6 +345,24 @@ static bool check_mark(IterRewriter *r, const IterMark *mark, int n, const IterS
   return divides && reached;
 }
 
+/* Whether the upper bound of `it` follows from that of a larger sum: from k * small <= large < end
+ * follows small <= (end - 1) / k. So it is where a loop was split, fused and split again. */
+static bool constraint_implied(IterRewriter *r, const FusedIter *it, const FusedIter *by) {
+  Tirc *c = r->c;
+  const IterSplit *small = &it->flattened.args[0], *large = &by->flattened.args[0];
+  int64_t bound, extent, offset, end, ks, kl;
+  if (!tirc_is_int(it->offset, 0) || !tirc_const_int(it->mark->extent, &bound) ||
+      !tirc_const_int(by->mark->extent, &extent) || !tirc_const_int(by->offset, &offset) ||
+      !tirc_const_int(small->scale, &ks) || !tirc_const_int(large->scale, &kl) || ks <= 0 ||
+      kl < ks || __builtin_add_overflow(offset, extent, &end) || end <= 0)
+    return false;
+  int64_t k = kl / ks;
+  Expr scaled =
+      tirc_mul(c, tirc_iter_sum_expr(r->a, &it->flattened), tirc_lit(c, small->extent->dtype, k));
+  Expr gap = tirc_sub(c, tirc_iter_sum_expr(r->a, &by->flattened), scaled);
+  return (end - 1) / k < bound && tirc_can_prove_ge(r->a, tirc_simplify(r->a, gap), 0);
+}
+
 /* A predicate that cuts a sum cuts its terms too: indices that use the terms without the sum are
  * not independent, unless the bound cuts nothing. */
 static bool constraint_respected(IterRewriter *r, SplitCollector *k, const FusedIter *it) {
@@ -352,7 +370,12 @@ static bool constraint_respected(IterRewriter *r, SplitCollector *k, const Fused
   bool used = false;
   for (int i = 0; i < it->flattened.n; i++)
     used = used || tirc_mark_splits(k, it->flattened.args[i].source);
-  return !used || tirc_prove_equal(r->a, it->mark->extent, it->full_extent);
+  if (!used || tirc_prove_equal(r->a, it->mark->extent, it->full_extent)) return true;
+  for (int i = 0; i < r->constrained.n; i++) {
+    const FusedIter *by = &r->fused.at[r->constrained.at[i]];
+    if (by != it && tirc_mark_splits(k, by->mark) && constraint_implied(r, it, by)) return true;
+  }
+  return false;
 }
 
 bool tirc_iter_check(IterRewriter *r, int n, const IterSum *sums) {

@@ -84,7 +84,8 @@ bool tirc_const_int(Expr e, int64_t *out) {
 
 bool tirc_is_int(Expr e, int64_t v) { return e && e->op == OP_INT && e->u.i == v; }
 
-/* --- statements ---------------------------------------------------------------------------------- */
+/* --- statements ----------------------------------------------------------------------------------
+ */
 
 static struct StmtNode *stmt(Tirc *c, StmtKind kind) {
   struct StmtNode *s = tirc_new(c, struct StmtNode);
@@ -136,7 +137,8 @@ Stmt tirc_seq(Tirc *c, int n, const Stmt *at) {
   for (int i = 0; i < n; i++) total += at[i]->kind == STMT_SEQ ? at[i]->u.seq.n : 1;
   Stmt *flat = tirc_new_array(c, Stmt, total);
   for (int i = 0, k = 0; i < n; i++) {
-    if (at[i]->kind != STMT_SEQ) flat[k++] = at[i];
+    if (at[i]->kind != STMT_SEQ)
+      flat[k++] = at[i];
     else
       for (int j = 0; j < at[i]->u.seq.n; j++) flat[k++] = at[i]->u.seq.at[j];
   }
@@ -217,7 +219,8 @@ Stmt tirc_with_loc(Tirc *c, Stmt s, Loc loc) {
   return placed;
 }
 
-/* --- buffers, attributes, modules ------------------------------------------------------------------ */
+/* --- buffers, attributes, modules
+ * ------------------------------------------------------------------ */
 
 Buffer tirc_buffer(Tirc *c, const char *name, DType t, int ndim, const Expr *shape,
                    const char *scope) {

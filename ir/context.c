@@ -1,7 +1,8 @@
 /* The arena, the error trap and the small containers that live in the arena.
  *
- * The arena is a list of chunks that double in size; an allocation bumps a pointer. Nothing is freed
- * before the whole context is, which is what lets trees share nodes without counting references. */
+ * The arena is a list of chunks that double in size; an allocation bumps a pointer. Nothing is
+ * freed before the whole context is, which is what lets trees share nodes without counting
+ * references. */
 #include "context.h"
 
 #include <stdio.h>
@@ -124,11 +125,8 @@ _Noreturn void tirc_fail(Tirc *c, Loc loc, const char *code, const char *hint, c
   va_start(args, format);
   const char *message = tirc_vformat(c, format, args);
   va_end(args);
-  c->diag = (Diag){.status = TIRC_STATUS_BAD,
-                   .code = code,
-                   .loc = loc,
-                   .message = message,
-                   .hint = hint};
+  c->diag =
+      (Diag){.status = TIRC_STATUS_BAD, .code = code, .loc = loc, .message = message, .hint = hint};
   tirc_throw(c);
 }
 

@@ -2,9 +2,9 @@
  * through it, the innermost error trap, and the counters that make identities unique.
  *
  * Memory: tirc_alloc never returns NULL. When memory (or the arena's limit) runs out it raises a
- * diagnostic, like every other error. Nothing allocated here is freed alone; all of it goes when the
- * context is released. Two threads use two contexts; nodes are immutable, so a context may refer to
- * nodes of another one that it has retained.
+ * diagnostic, like every other error. Nothing allocated here is freed alone; all of it goes when
+ * the context is released. Two threads use two contexts; nodes are immutable, so a context may
+ * refer to nodes of another one that it has retained.
  *
  * Errors: inside the library an error fills `c->diag` and unwinds to the innermost TIRC_TRY. The
  * functions of the public header catch it there and hand it out as a value, so no jump ever crosses

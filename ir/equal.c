@@ -1,6 +1,6 @@
-/* Structural equality by walking both trees at once. Definitions pair up variables and buffers; uses
- * must then be paired. Expressions that differ as written are compared again after simplification
- * under the ranges of the loops and iterators around them. */
+/* Structural equality by walking both trees at once. Definitions pair up variables and buffers;
+ * uses must then be paired. Expressions that differ as written are compared again after
+ * simplification under the ranges of the loops and iterators around them. */
 #include "equal.h"
 
 #include <math.h>
@@ -19,8 +19,7 @@ typedef struct Equal {
 } Equal;
 
 static bool differ(Equal *q, const char *what, const char *a, const char *b) {
-  if (!q->why)
-    q->why = tirc_format(q->c, "%s: %s: %s against %s", q->where, what, a, b);
+  if (!q->why) q->why = tirc_format(q->c, "%s: %s: %s against %s", q->where, what, a, b);
   return false;
 }
 
@@ -37,7 +36,8 @@ static bool is_pair(Equal *q, const void *a, const void *b) {
   return true;
 }
 
-/* --- expressions --------------------------------------------------------------------------------------- */
+/* --- expressions
+ * --------------------------------------------------------------------------------------- */
 
 static bool same_as_written(Equal *q, Expr a, Expr b) {
   if (a->op != b->op || a->n != b->n || !tirc_dtype_equal(a->dtype, b->dtype)) return false;
@@ -96,8 +96,7 @@ static bool equal_expr(Equal *q, Expr a, Expr b) {
 }
 
 static bool check_expr(Equal *q, const char *what, Expr a, Expr b) {
-  return equal_expr(q, a, b) ||
-         differ(q, what, tirc_print_expr(q->c, a), tirc_print_expr(q->c, b));
+  return equal_expr(q, a, b) || differ(q, what, tirc_print_expr(q->c, a), tirc_print_expr(q->c, b));
 }
 
 static bool check_exprs(Equal *q, const char *what, int n, const Expr *a, const Expr *b) {
@@ -118,8 +117,7 @@ static bool check_text(Equal *q, const char *what, const char *a, const char *b)
 static bool check_attrs(Equal *q, const char *what, Attrs a, Attrs b) {
   for (int i = 0; i < a.n; i++) {
     Expr other = tirc_attrs_get(b, a.at[i].key);
-    if (!other)
-      return differ(q, what, tirc_format(q->c, "\"%s\"", a.at[i].key), "no such key");
+    if (!other) return differ(q, what, tirc_format(q->c, "\"%s\"", a.at[i].key), "no such key");
     if (!check_expr(q, tirc_format(q->c, "%s \"%s\"", what, a.at[i].key), a.at[i].value, other))
       return false;
   }
@@ -129,7 +127,8 @@ static bool check_attrs(Equal *q, const char *what, Attrs a, Attrs b) {
   return true;
 }
 
-/* --- buffers and regions ---------------------------------------------------------------------------------- */
+/* --- buffers and regions
+ * ---------------------------------------------------------------------------------- */
 
 static bool define_buffer(Equal *q, Buffer a, Buffer b) {
   const char *what = tirc_format(q->c, "buffer %s", a->name);
@@ -171,7 +170,8 @@ static bool check_regions(Equal *q, const char *what, int n, const Region *a, in
   return true;
 }
 
-/* --- statements ---------------------------------------------------------------------------------------------- */
+/* --- statements
+ * ---------------------------------------------------------------------------------------------- */
 
 static bool equal_stmt(Equal *q, Stmt a, Stmt b);
 
@@ -257,15 +257,16 @@ static bool equal_store(Equal *q, Stmt a, Stmt b) {
 }
 
 static const char *const kind_names[] = {
-    [STMT_FOR] = "a loop",      [STMT_BLOCK] = "a block",   [STMT_SEQ] = "a sequence",
-    [STMT_STORE] = "a store",   [STMT_EVAL] = "an evaluation", [STMT_IF] = "an if",
-    [STMT_WHILE] = "a while",   [STMT_LET] = "a let",       [STMT_ALLOC] = "an allocation",
-    [STMT_DECL] = "a buffer declaration", [STMT_ATTR] = "an attribute", [STMT_ASSERT] = "an assert",
+    [STMT_FOR] = "a loop",          [STMT_BLOCK] = "a block",
+    [STMT_SEQ] = "a sequence",      [STMT_STORE] = "a store",
+    [STMT_EVAL] = "an evaluation",  [STMT_IF] = "an if",
+    [STMT_WHILE] = "a while",       [STMT_LET] = "a let",
+    [STMT_ALLOC] = "an allocation", [STMT_DECL] = "a buffer declaration",
+    [STMT_ATTR] = "an attribute",   [STMT_ASSERT] = "an assert",
 };
 
 static bool equal_stmt(Equal *q, Stmt a, Stmt b) {
-  if (a->kind != b->kind)
-    return differ(q, "statement", kind_names[a->kind], kind_names[b->kind]);
+  if (a->kind != b->kind) return differ(q, "statement", kind_names[a->kind], kind_names[b->kind]);
   switch (a->kind) {
   case STMT_FOR: return equal_for(q, &a->u.loop, &b->u.loop);
   case STMT_BLOCK: return equal_block(q, &a->u.block, &b->u.block);
@@ -302,7 +303,8 @@ static bool equal_stmt(Equal *q, Stmt a, Stmt b) {
   return false;
 }
 
-/* --- functions and modules -------------------------------------------------------------------------------- */
+/* --- functions and modules
+ * -------------------------------------------------------------------------------- */
 
 static Attrs compared_attrs(Tirc *c, const Func *f) {
   return tirc_attrs_remove(c, f->attrs, "global_symbol");
@@ -314,14 +316,16 @@ static bool equal_func(Equal *q, const Func *a, const Func *b) {
   for (int i = 0; i < a->n_params; i++) {
     Buffer x = a->buffers ? a->buffers[i] : NULL, y = b->buffers ? b->buffers[i] : NULL;
     const char *what = tirc_format(q->c, "parameter %d", i + 1);
-    if (!x != !y) return differ(q, what, x ? "a buffer" : "no buffer", y ? "a buffer" : "no buffer");
+    if (!x != !y)
+      return differ(q, what, x ? "a buffer" : "no buffer", y ? "a buffer" : "no buffer");
     if (!tirc_dtype_equal(a->params[i]->dtype, b->params[i]->dtype))
       return differ(q, what, tirc_dtype_name(q->c, a->params[i]->dtype),
                     tirc_dtype_name(q->c, b->params[i]->dtype));
     pair(q, a->params[i], b->params[i]);
   }
   for (int i = 0; i < a->n_params; i++)
-    if (a->buffers && a->buffers[i] && !define_buffer(q, a->buffers[i], b->buffers[i])) return false;
+    if (a->buffers && a->buffers[i] && !define_buffer(q, a->buffers[i], b->buffers[i]))
+      return false;
   return check_attrs(q, "attribute", compared_attrs(q->c, a), compared_attrs(q->c, b)) &&
          equal_stmt(q, a->body, b->body);
 }

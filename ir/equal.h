@@ -1,7 +1,7 @@
 /* Structural equality: the same tree up to the names of variables, buffers and functions and the
- * order of dictionary keys. Block names, loop kinds, extents, bindings, predicates, regions, dtypes,
- * scopes, annotations and attributes count. Index expressions are compared after simplification
- * under the ranges of the loops and iterators around them. */
+ * order of dictionary keys. Block names, loop kinds, extents, bindings, predicates, regions,
+ * dtypes, scopes, annotations and attributes count. Index expressions are compared after
+ * simplification under the ranges of the loops and iterators around them. */
 #ifndef TIRC_IR_EQUAL_H
 #define TIRC_IR_EQUAL_H
 

@@ -1,6 +1,6 @@
 /* Constant folding, and the operators as Python spells them: types of the two operands are unified,
- * constants folded, neutral elements dropped. Nothing here ever wraps: an operation whose result does
- * not fit its type stays as it is. */
+ * constants folded, neutral elements dropped. Nothing here ever wraps: an operation whose result
+ * does not fit its type stays as it is. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -121,7 +121,8 @@ Expr tirc_cast(Tirc *c, DType t, Expr e) {
   return tirc_expr(c, OP_CAST, t, 1, &e);
 }
 
-/* --- operators -------------------------------------------------------------------------------------- */
+/* --- operators
+ * -------------------------------------------------------------------------------------- */
 
 static bool is_constant(Expr e) { return e->op == OP_INT || e->op == OP_FLOAT; }
 
@@ -137,15 +138,24 @@ static DType unify(Expr a, Expr b) {
   DType x = a->dtype, y = b->dtype;
   int lanes = x.lanes > y.lanes ? x.lanes : y.lanes;
   DType best;
-  if (follows(a, y)) best = y;
-  else if (follows(b, x)) best = x;
-  else if (tirc_dtype_is_float(x) != tirc_dtype_is_float(y)) best = tirc_dtype_is_float(x) ? x : y;
-  else if (x.code == TYPE_BOOL && y.code != TYPE_BOOL) best = y;
-  else if (y.code == TYPE_BOOL && x.code != TYPE_BOOL) best = x;
-  else if (x.bits != y.bits) best = x.bits > y.bits ? x : y;
-  else if (x.code != y.code && x.code == TYPE_UINT) best = is_constant(b) ? x : y;
-  else if (x.code != y.code && y.code == TYPE_UINT) best = is_constant(a) ? y : x;
-  else best = x;
+  if (follows(a, y))
+    best = y;
+  else if (follows(b, x))
+    best = x;
+  else if (tirc_dtype_is_float(x) != tirc_dtype_is_float(y))
+    best = tirc_dtype_is_float(x) ? x : y;
+  else if (x.code == TYPE_BOOL && y.code != TYPE_BOOL)
+    best = y;
+  else if (y.code == TYPE_BOOL && x.code != TYPE_BOOL)
+    best = x;
+  else if (x.bits != y.bits)
+    best = x.bits > y.bits ? x : y;
+  else if (x.code != y.code && x.code == TYPE_UINT)
+    best = is_constant(b) ? x : y;
+  else if (x.code != y.code && y.code == TYPE_UINT)
+    best = is_constant(a) ? y : x;
+  else
+    best = x;
   return tirc_dtype_lanes(best, lanes);
 }
 

@@ -1,5 +1,5 @@
-/* Statements, functions and modules. One function a statement kind; a line at a time, so that marked
- * statements can be underlined. */
+/* Statements, functions and modules. One function a statement kind; a line at a time, so that
+ * marked statements can be underlined. */
 #include "print.h"
 
 #include "print_internal.h"
@@ -32,7 +32,8 @@ static void print_body(Printer *p, Stmt body) {
   tirc_names_leave(p, names);
 }
 
-/* --- loops ------------------------------------------------------------------------------------------- */
+/* --- loops
+ * ------------------------------------------------------------------------------------------- */
 
 const char *tirc_loop_kind_name(LoopKind k) {
   static const char *const names[] = {"serial", "parallel", "vectorized", "unroll",
@@ -115,7 +116,8 @@ static void print_for(Printer *p, Stmt s) {
   tirc_names_leave(p, frame);
 }
 
-/* --- blocks ------------------------------------------------------------------------------------------ */
+/* --- blocks
+ * ------------------------------------------------------------------------------------------ */
 
 static bool same_range(Range a, Range b) {
   return tirc_expr_same(a.min, b.min) && tirc_expr_same(a.extent, b.extent);
@@ -292,7 +294,8 @@ static void print_block(Printer *p, Stmt s) {
   tirc_names_leave(p, frame);
 }
 
-/* --- the other statements --------------------------------------------------------------------------- */
+/* --- the other statements
+ * --------------------------------------------------------------------------- */
 
 static const char *expr_text(Printer *p, Expr e) {
   Text t = {.c = p->c};
@@ -323,8 +326,10 @@ static void print_if(Printer *p, Stmt s) {
 static void print_scoped(Printer *p, Stmt s, const char *head, const char *with, Stmt body,
                          bool tail) {
   line(p, tail ? head : with, mark_of(p, s));
-  if (tail) print_stmt(p, body, true);
-  else print_body(p, body);
+  if (tail)
+    print_stmt(p, body, true);
+  else
+    print_body(p, body);
 }
 
 static void print_let_stmt(Printer *p, Stmt s, bool tail) {
@@ -365,8 +370,7 @@ static void print_stmt(Printer *p, Stmt s, bool tail) {
   case STMT_BLOCK: print_block(p, s); break;
   case STMT_SEQ:
     if (s->u.seq.n == 0) line(p, "pass", -1);
-    for (int i = 0; i < s->u.seq.n; i++)
-      print_stmt(p, s->u.seq.at[i], tail && i == s->u.seq.n - 1);
+    for (int i = 0; i < s->u.seq.n; i++) print_stmt(p, s->u.seq.at[i], tail && i == s->u.seq.n - 1);
     break;
   case STMT_STORE: print_store(p, s); break;
   case STMT_EVAL: {
@@ -385,9 +389,9 @@ static void print_stmt(Printer *p, Stmt s, bool tail) {
   case STMT_DECL: print_alloc(p, s, tail); break;
   case STMT_ATTR:
     line(p,
-         tirc_format(c, "with T.attr(%s, %s, %s):",
-                     s->u.attr.node ? expr_text(p, s->u.attr.node) : "0",
-                     tirc_printer_string(c, s->u.attr.key), expr_text(p, s->u.attr.value)),
+         tirc_format(
+             c, "with T.attr(%s, %s, %s):", s->u.attr.node ? expr_text(p, s->u.attr.node) : "0",
+             tirc_printer_string(c, s->u.attr.key), expr_text(p, s->u.attr.value)),
          mark_of(p, s));
     print_body(p, s->u.attr.body);
     break;
@@ -401,12 +405,14 @@ static void print_stmt(Printer *p, Stmt s, bool tail) {
   }
 }
 
-/* --- functions and modules -------------------------------------------------------------------------- */
+/* --- functions and modules
+ * -------------------------------------------------------------------------- */
 
 /* Whether the buffer can be written in the parameter list: nothing of it refers to a variable. */
 static bool is_simple_param(Printer *p, Buffer b) {
   for (int i = 0; i < b->ndim; i++)
-    if (b->shape[i]->op != OP_INT && !(b->shape[i]->op == OP_VAR && tirc_map_has(&p->names, b->shape[i])))
+    if (b->shape[i]->op != OP_INT &&
+        !(b->shape[i]->op == OP_VAR && tirc_map_has(&p->names, b->shape[i])))
       return false;
   return !b->strides && (!b->elem_offset || tirc_is_int(b->elem_offset, 0)) && b->align == 64 &&
          b->offset_factor <= 1 && strcmp(b->scope, "global") == 0 && !b->n_axis_separators;
@@ -438,9 +444,11 @@ static bool has_hidden_root(const Block *b) {
 /* Attributes that the text says in another way. */
 static Attrs shown_attrs(Tirc *c, const Func *f) {
   Expr symbol = tirc_attrs_get(f->attrs, "global_symbol");
-  if (symbol && symbol->op == OP_STRING && strcmp(symbol->u.s, f->name) == 0)
-    return tirc_attrs_remove(c, f->attrs, "global_symbol");
-  return f->attrs;
+  Attrs shown = tirc_attrs_get(f->attrs, "tirc.private")
+                    ? tirc_attrs_remove(c, f->attrs, "tirc.private")
+                    : f->attrs;
+  bool same = symbol && symbol->op == OP_STRING && strcmp(symbol->u.s, f->name) == 0;
+  return same ? tirc_attrs_remove(c, shown, "global_symbol") : shown;
 }
 
 static void print_func_body(Printer *p, const Func *f) {
@@ -482,8 +490,7 @@ static void print_func(Printer *p, const Func *f) {
       bool scalar = !(f->buffers && f->buffers[i]);
       if (scalar == (pass == 0)) texts[i] = param_text(p, f, i);
     }
-  for (int i = 0; i < f->n_params; i++)
-    tirc_text_addf(&params, "%s%s", i ? ", " : "", texts[i]);
+  for (int i = 0; i < f->n_params; i++) tirc_text_addf(&params, "%s%s", i ? ", " : "", texts[i]);
   line(p, tirc_attrs_get(f->attrs, "tirc.private") ? "@T.prim_func(private=True)" : "@T.prim_func",
        -1);
   line(p, tirc_format(p->c, "def %s(%s):", f->name, params.at), -1);

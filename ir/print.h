@@ -1,5 +1,6 @@
-/* TVMScript in the layout of TVM 0.20's printer, so that a diff against its output is empty or small.
- * print(parse(print(x))) == print(x). Names that clash within a function get suffixes _1, _2, ... */
+/* TVMScript in the layout of TVM 0.20's printer, so that a diff against its output is empty or
+ * small. print(parse(print(x))) == print(x). Names that clash within a function get suffixes _1,
+ * _2, ... */
 #ifndef TIRC_IR_PRINT_H
 #define TIRC_IR_PRINT_H
 

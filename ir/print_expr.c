@@ -6,10 +6,23 @@
 
 /* How the node is spelled as a call, for where the operator would be folded while reading it. */
 static const char *const node_names[OP_COUNT] = {
-    [OP_ADD] = "Add", [OP_SUB] = "Sub", [OP_MUL] = "Mul", [OP_DIV] = "Div", [OP_TRUNCDIV] = "Div",
-    [OP_FLOORDIV] = "FloorDiv", [OP_FLOORMOD] = "FloorMod", [OP_EQ] = "EQ", [OP_NE] = "NE",
-    [OP_LT] = "LT", [OP_LE] = "LE", [OP_GT] = "GT", [OP_GE] = "GE", [OP_AND] = "And",
-    [OP_OR] = "Or", [OP_MIN] = "Min", [OP_MAX] = "Max",
+    [OP_ADD] = "Add",
+    [OP_SUB] = "Sub",
+    [OP_MUL] = "Mul",
+    [OP_DIV] = "Div",
+    [OP_TRUNCDIV] = "Div",
+    [OP_FLOORDIV] = "FloorDiv",
+    [OP_FLOORMOD] = "FloorMod",
+    [OP_EQ] = "EQ",
+    [OP_NE] = "NE",
+    [OP_LT] = "LT",
+    [OP_LE] = "LE",
+    [OP_GT] = "GT",
+    [OP_GE] = "GE",
+    [OP_AND] = "And",
+    [OP_OR] = "Or",
+    [OP_MIN] = "Min",
+    [OP_MAX] = "Max",
 };
 
 const char *tirc_printer_string(Tirc *c, const char *s) {
@@ -17,11 +30,16 @@ const char *tirc_printer_string(Tirc *c, const char *s) {
   tirc_text_add(&t, "\"");
   for (; *s; s++) {
     unsigned char ch = (unsigned char)*s;
-    if (ch == '"' || ch == '\\') tirc_text_addf(&t, "\\%c", ch);
-    else if (ch == '\n') tirc_text_add(&t, "\\n");
-    else if (ch == '\t') tirc_text_add(&t, "\\t");
-    else if (ch < 0x20 || ch == 0x7f) tirc_text_addf(&t, "\\x%02x", ch);
-    else tirc_text_addn(&t, s, 1);
+    if (ch == '"' || ch == '\\')
+      tirc_text_addf(&t, "\\%c", ch);
+    else if (ch == '\n')
+      tirc_text_add(&t, "\\n");
+    else if (ch == '\t')
+      tirc_text_add(&t, "\\t");
+    else if (ch < 0x20 || ch == 0x7f)
+      tirc_text_addf(&t, "\\x%02x", ch);
+    else
+      tirc_text_addn(&t, s, 1);
   }
   tirc_text_add(&t, "\"");
   return t.at;
@@ -29,18 +47,25 @@ const char *tirc_printer_string(Tirc *c, const char *s) {
 
 static void print_int(Printer *p, Text *t, Expr e) {
   long long v = (long long)e->u.i;
-  if (e->dtype.code == TYPE_BOOL) tirc_text_addf(t, "T.bool(%s)", v ? "True" : "False");
-  else if (tirc_dtype_equal(e->dtype, DT_INT32)) tirc_text_addf(t, "%lld", v);
-  else tirc_text_addf(t, "T.%s(%lld)", tirc_dtype_name(p->c, e->dtype), v);
+  if (e->dtype.code == TYPE_BOOL)
+    tirc_text_addf(t, "T.bool(%s)", v ? "True" : "False");
+  else if (tirc_dtype_equal(e->dtype, DT_INT32))
+    tirc_text_addf(t, "%lld", v);
+  else
+    tirc_text_addf(t, "T.%s(%lld)", tirc_dtype_name(p->c, e->dtype), v);
 }
 
 static void print_float(Printer *p, Text *t, Expr e) {
   double v = e->u.f;
   tirc_text_addf(t, "T.%s(", tirc_dtype_name(p->c, e->dtype));
-  if (isnan(v)) tirc_text_add(t, "\"nan\"");
-  else if (isinf(v)) tirc_text_add(t, v > 0 ? "\"inf\"" : "\"-inf\"");
-  else if (nearbyint(v) == v) tirc_text_addf(t, "%.1f", v);
-  else tirc_text_addf(t, "%.17g", v);
+  if (isnan(v))
+    tirc_text_add(t, "\"nan\"");
+  else if (isinf(v))
+    tirc_text_add(t, v > 0 ? "\"inf\"" : "\"-inf\"");
+  else if (nearbyint(v) == v)
+    tirc_text_addf(t, "%.1f", v);
+  else
+    tirc_text_addf(t, "%.17g", v);
   tirc_text_add(t, ")");
 }
 
@@ -71,7 +96,8 @@ void tirc_printer_indices(Printer *p, Text *t, int n, const Expr *indices) {
     int64_t stride;
     if (e->op == OP_RAMP && tirc_const_int(e->args[1], &stride) && stride > 0)
       print_slice(p, t, e->args[0], e->args[1], e->dtype.lanes);
-    else tirc_printer_expr(p, t, e, 0);
+    else
+      tirc_printer_expr(p, t, e, 0);
   }
   tirc_text_add(t, "]");
 }
@@ -114,9 +140,12 @@ static void print_dict(Printer *p, Text *t, Expr e) {
 static void print_var(Printer *p, Text *t, Expr e) {
   Buffer owner = tirc_map_get(&p->data, e);
   const char *name = tirc_map_get(&p->names, e);
-  if (name) tirc_text_add(t, name);
-  else if (owner) tirc_text_addf(t, "%s.data", tirc_printer_name(p, owner, owner->name));
-  else tirc_text_add(t, e->u.s && *e->u.s ? e->u.s : "v");
+  if (name)
+    tirc_text_add(t, name);
+  else if (owner)
+    tirc_text_addf(t, "%s.data", tirc_printer_name(p, owner, owner->name));
+  else
+    tirc_text_add(t, e->u.s && *e->u.s ? e->u.s : "v");
 }
 
 static void print_let(Printer *p, Text *t, Expr e) {
@@ -177,10 +206,14 @@ static void print_other(Printer *p, Text *t, Expr e, int min_precedence) {
 void tirc_printer_expr(Printer *p, Text *t, Expr e, int min_precedence) {
   switch (tirc_ops[e->op].class) {
   case OPCLASS_LEAF:
-    if (e->op == OP_VAR) print_var(p, t, e);
-    else if (e->op == OP_INT) print_int(p, t, e);
-    else if (e->op == OP_FLOAT) print_float(p, t, e);
-    else tirc_text_add(t, tirc_printer_string(p->c, e->u.s));
+    if (e->op == OP_VAR)
+      print_var(p, t, e);
+    else if (e->op == OP_INT)
+      print_int(p, t, e);
+    else if (e->op == OP_FLOAT)
+      print_float(p, t, e);
+    else
+      tirc_text_add(t, tirc_printer_string(p->c, e->u.s));
     break;
   case OPCLASS_BINARY: print_binary(p, t, e, min_precedence); break;
   case OPCLASS_CALL: {

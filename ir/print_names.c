@@ -1,5 +1,5 @@
-/* Names that are unique where they are live: x, then x_1, x_2 ... The table counts for every spelling
- * whether it is in use; leaving a frame gives its names back. */
+/* Names that are unique where they are live: x, then x_1, x_2 ... The table counts for every
+ * spelling whether it is in use; leaving a frame gives its names back. */
 #include <ctype.h>
 
 #include "print_internal.h"
@@ -45,11 +45,11 @@ static Name *find(Printer *p, const char *text) {
 }
 
 static const char *const reserved[] = {
-    "T",     "I",      "False", "None",  "True", "and",   "as",       "assert", "async",
-    "await", "break",  "class", "def",   "del",  "elif",  "else",     "except", "finally",
-    "for",   "from",   "global", "if",   "in",   "is",    "import",   "lambda", "nonlocal",
-    "not",   "or",     "pass",  "raise", "return", "try", "while",    "with",   "yield",
-    "range", "continue",
+    "T",      "I",       "False",    "None",  "True",   "and",      "as",    "assert",
+    "async",  "await",   "break",    "class", "def",    "del",      "elif",  "else",
+    "except", "finally", "for",      "from",  "global", "if",       "in",    "is",
+    "import", "lambda",  "nonlocal", "not",   "or",     "pass",     "raise", "return",
+    "try",    "while",   "with",     "yield", "range",  "continue",
 };
 
 static const char *identifier(Tirc *c, const char *hint) {

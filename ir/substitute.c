@@ -1,4 +1,5 @@
-/* Substitution of variables and buffers, fresh copies, and questions about which variables occur. */
+/* Substitution of variables and buffers, fresh copies, and questions about which variables occur.
+ */
 #include "visit.h"
 
 static Expr replace_var(Mutator *m, Expr e) {
@@ -64,7 +65,8 @@ Stmt tirc_substitute_buffers(Tirc *c, Stmt s, const PtrMap *map) {
   return tirc_mutate_stmt(&m, s);
 }
 
-/* --- occurrence --------------------------------------------------------------------------------------- */
+/* --- occurrence
+ * --------------------------------------------------------------------------------------- */
 
 typedef struct Search {
   const PtrMap *vars;
@@ -101,7 +103,8 @@ bool tirc_stmt_uses_var(Stmt stmt, Expr var) {
   return s.found;
 }
 
-/* --- fresh copies --------------------------------------------------------------------------------------- */
+/* --- fresh copies
+ * --------------------------------------------------------------------------------------- */
 
 static Expr rename_var(Tirc *c, PtrMap *map, Expr var) {
   Expr fresh = tirc_var(c, var->u.s, var->dtype);
@@ -150,8 +153,8 @@ static Stmt rename_stmt(Mutator *m, Stmt s) {
 
 Stmt tirc_clone_fresh(Tirc *c, Stmt s) {
   PtrMap map = {0};
-  Mutator m = {.c = c, .expr = replace_var, .stmt = rename_stmt, .buffer = rename_buffer,
-               .self = &map};
+  Mutator m = {
+      .c = c, .expr = replace_var, .stmt = rename_stmt, .buffer = rename_buffer, .self = &map};
   return tirc_mutate_stmt(&m, s);
 }
 

@@ -1,5 +1,6 @@
 /* One walk and one rewrite over all node kinds; what a pass wants to see or change it says by
- * callbacks. Rewrites share whatever did not change, so identity tells whether anything happened. */
+ * callbacks. Rewrites share whatever did not change, so identity tells whether anything happened.
+ */
 #include "visit.h"
 
 void tirc_visit_expr(Visitor *v, Expr e) {
@@ -75,7 +76,8 @@ void tirc_visit_stmt(Visitor *v, Stmt s) {
   }
 }
 
-/* --- rewriting --------------------------------------------------------------------------------------- */
+/* --- rewriting
+ * --------------------------------------------------------------------------------------- */
 
 static Buffer map_buffer(Mutator *m, Buffer b) { return m->buffer ? m->buffer(m, b) : b; }
 
@@ -255,8 +257,8 @@ static Stmt mutate_other(Mutator *m, Stmt s) {
     Expr cond = tirc_mutate_expr(m, s->u.branch.cond);
     Stmt yes = tirc_mutate_stmt(m, s->u.branch.then_case);
     Stmt no = s->u.branch.else_case ? tirc_mutate_stmt(m, s->u.branch.else_case) : NULL;
-    bool same = cond == s->u.branch.cond && yes == s->u.branch.then_case &&
-                no == s->u.branch.else_case;
+    bool same =
+        cond == s->u.branch.cond && yes == s->u.branch.then_case && no == s->u.branch.else_case;
     return same ? s : tirc_if(c, cond, yes, no);
   }
   case STMT_WHILE: {

@@ -54,6 +54,7 @@ bool tirc_stmt_uses_var(Stmt s, Expr var);
  * twice in one function. */
 Stmt tirc_clone_fresh(Tirc *c, Stmt s);
 
-/* Same tree, pointer-equal variables and buffers; no simplification. See equal.h for the real one. */
+/* Same tree, pointer-equal variables and buffers; no simplification. See equal.h for the real one.
+ */
 bool tirc_expr_same(Expr a, Expr b);
 #endif

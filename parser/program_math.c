@@ -332,7 +332,6 @@ static PyValue read_let(Reader *r, const Call *call) {
   { text, "a b", IN_VALUE, read_node, OP_##id }
 #define TYPED(text)                                                                                \
   { text, "expr? is_size_var?", IN_VALUE, read_typed, 0 }
-{ text, "first? *", IN_VALUE, read_opaque, GIVES_##gives }
 
 const Function tirc_value_functions[] = {
     INTRINSIC_1(EXP, "exp"),

@@ -5,6 +5,7 @@
 #include "interp_code.h"
 
 #include "../ir/print.h"
+#include "timer.h"
 
 Memory *tirc_declare_memory(Compiler *k, Buffer b) {
   Memory *m = tirc_new(k->t, Memory);
@@ -85,13 +86,13 @@ void tirc_open_memory(Run *run, View *v) {
   Memory *m = v->memory;
   tirc_open_view(run, v);
   int64_t count = view_extent(run, v), bytes;
-  if (__builtin_mul_overflow(count, (int64_t)v->elem, &bytes) || bytes > INT64_C(1) << 40)
+  if (__builtin_mul_overflow(count, (int64_t)v->elem, &bytes) || bytes > tirc_machine_memory() / 4)
     tirc_run_fail(run, "memory", "use smaller extents", "buffer \"%s\" has %lld elements",
                   v->buffer->name, (long long)count);
-  if (!m->data || bytes > m->capacity) {
-    m->data = tirc_alloc(run->t, (size_t)bytes);
-    m->written = tirc_alloc(run->t, (size_t)(count ? count : 1));
-    m->capacity = bytes;
+  if (!m->data || bytes > m->capacity) { /* at least twice as much, so that growing costs little */
+    m->capacity = bytes > 2 * m->capacity ? bytes : 2 * m->capacity;
+    m->data = tirc_alloc(run->t, (size_t)m->capacity);
+    m->written = tirc_alloc(run->t, (size_t)(m->capacity / v->elem + 1));
   }
   m->bytes = bytes;
   m->unit = v->elem;

@@ -491,14 +491,39 @@ static void compile_DICT(Compiler *k, Node *n) { unsupported(k, n); }
 static void compile_float_math(Compiler *k, Node *n) {
   if (!tirc_compile_math(k, n)) unsupported(k, n);
 }
-#define MATH_OPS(X)                                                                                \
-  X(EXP)                                                                                           \
-  X(EXP2) X(EXP10) X(LOG) X(LOG2) X(LOG10) X(LOG1P) X(SQRT) X(RSQRT) X(SIN) X(COS) X(TAN) X(ASIN)  \
-      X(ACOS) X(ATAN) X(ATAN2) X(SINH) X(COSH) X(TANH) X(SIGMOID) X(ERF) X(POW) X(FMOD) X(FLOOR)   \
-          X(CEIL) X(TRUNC) X(ROUND) X(NEARBYINT) X(ABS) X(FMA) X(COPYSIGN) X(ISNAN) X(ISINF)
-#define AS_MATH(NAME)                                                                              \
-  static void compile_##NAME(Compiler *k, Node *n) { compile_float_math(k, n); }
-MATH_OPS(AS_MATH)
+#define compile_EXP compile_float_math
+#define compile_EXP2 compile_float_math
+#define compile_EXP10 compile_float_math
+#define compile_LOG compile_float_math
+#define compile_LOG2 compile_float_math
+#define compile_LOG10 compile_float_math
+#define compile_LOG1P compile_float_math
+#define compile_SQRT compile_float_math
+#define compile_RSQRT compile_float_math
+#define compile_SIN compile_float_math
+#define compile_COS compile_float_math
+#define compile_TAN compile_float_math
+#define compile_ASIN compile_float_math
+#define compile_ACOS compile_float_math
+#define compile_ATAN compile_float_math
+#define compile_ATAN2 compile_float_math
+#define compile_SINH compile_float_math
+#define compile_COSH compile_float_math
+#define compile_TANH compile_float_math
+#define compile_SIGMOID compile_float_math
+#define compile_ERF compile_float_math
+#define compile_POW compile_float_math
+#define compile_FMOD compile_float_math
+#define compile_FLOOR compile_float_math
+#define compile_CEIL compile_float_math
+#define compile_TRUNC compile_float_math
+#define compile_ROUND compile_float_math
+#define compile_NEARBYINT compile_float_math
+#define compile_ABS compile_float_math
+#define compile_FMA compile_float_math
+#define compile_COPYSIGN compile_float_math
+#define compile_ISNAN compile_float_math
+#define compile_ISINF compile_float_math
 
 static void (*const compilers[OP_COUNT])(Compiler *, Node *) = {
 #define OP(id, name, arity, class, precedence) [OP_##id] = compile_##id,

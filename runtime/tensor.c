@@ -3,11 +3,12 @@
  * misses. */
 #include "tensor.h"
 
+#include "timer.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
 enum { HUGE_PAGE = 2 << 20, LINE = 64 };
-static const int64_t LARGEST = INT64_C(1) << 38;
 
 static void *allocate(Tirc *c, size_t bytes) {
   size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : LINE;
@@ -34,7 +35,8 @@ Tensor *tirc_tensor_new(Tirc *c, DType dtype, int ndim, const int64_t *shape) {
       tirc_fail(c, (Loc){0}, "shape", "use smaller extents",
                 "the number of elements of a tensor overflows 64 bits");
   }
-  if (__builtin_mul_overflow(count, (int64_t)tirc_dtype_bytes(dtype), &bytes) || bytes > LARGEST)
+  if (__builtin_mul_overflow(count, (int64_t)tirc_dtype_bytes(dtype), &bytes) ||
+      bytes > tirc_machine_memory())
     tirc_fail(c, (Loc){0}, "memory", "use smaller extents",
               "a tensor of %lld elements does not fit into memory", (long long)count);
   void *data = allocate(c, (size_t)bytes);

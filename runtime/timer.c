@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 double tirc_now(void) {
   struct timespec t;
@@ -23,4 +24,9 @@ void tirc_cpu_name(char *out, int size) {
     break;
   }
   fclose(f);
+}
+
+int64_t tirc_machine_memory(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? (int64_t)pages * size : INT64_C(1) << 36;
 }

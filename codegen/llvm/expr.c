@@ -21,7 +21,7 @@ _Noreturn static void unsupported(Gen *g, Expr e) {
   tirc_fail(g->c, (Loc){0}, "codegen", NULL, "T.%s has no translation to machine code", name);
 }
 
-/* --- leaves ------------------------------------------------------------------------------------ */
+/* --- leaves --------------------------------------------------------------------------------- */
 
 static LLVMValueRef emit_VAR(Gen *g, Expr e) {
   LLVMValueRef v = tirc_map_get(&g->f.vars, e);
@@ -44,7 +44,7 @@ static LLVMValueRef emit_FLOAT(Gen *g, Expr e) {
   return tirc_gen_splat(g, v, e->dtype.lanes);
 }
 
-/* --- binary operators -------------------------------------------------------------------------- */
+/* --- binary operators ----------------------------------------------------------------------- */
 
 /* Operands of one type: bits of small floats widened. */
 typedef struct Pair {
@@ -81,8 +81,8 @@ static LLVMValueRef emit_arith(Gen *g, Expr e) {
   static const struct {
     LLVMOpcode on_float, on_int;
   } opcodes[OP_COUNT] = {
-      [OP_ADD] = {LLVMFAdd, LLVMAdd}, [OP_SUB] = {LLVMFSub, LLVMSub},
-      [OP_MUL] = {LLVMFMul, LLVMMul}, [OP_DIV] = {LLVMFDiv, 0},
+      [OP_ADD] = {LLVMFAdd, LLVMAdd},  [OP_SUB] = {LLVMFSub, LLVMSub},
+      [OP_MUL] = {LLVMFMul, LLVMMul},  [OP_DIV] = {LLVMFDiv, 0},
       [OP_BITWISE_AND] = {0, LLVMAnd}, [OP_BITWISE_OR] = {0, LLVMOr},
       [OP_BITWISE_XOR] = {0, LLVMXor},
   };
@@ -128,14 +128,14 @@ static LLVMValueRef emit_minmax(Gen *g, Expr e) {
   return tirc_gen_is_small_float(p.t) ? tirc_gen_narrow(g, v, p.t) : v;
 }
 
-/* --- integer division ---------------------------------------------------------------------------- */
+/* --- integer division ----------------------------------------------------------------------- */
 
 typedef struct Division {
   LLVMValueRef quotient, remainder;
 } Division;
 
-/* Towards zero. A divisor of 0 or -1 would trap, so it is 1 for the machine, and the results are put
- * right afterwards. */
+/* Towards zero. A divisor of 0 or -1 would trap, so it is 1 for the machine, and the results are
+ * put right afterwards. */
 static Division divide(Gen *g, const Pair *p, int64_t constant) {
   LLVMTypeRef t = LLVMTypeOf(p->a);
   LLVMBuilderRef b = g->b;
@@ -211,7 +211,7 @@ static LLVMValueRef emit_floordiv(Gen *g, Expr e) {
   return LLVMBuildSelect(g->b, fix, shifted, d.remainder, "");
 }
 
-/* --- logic and choice ------------------------------------------------------------------------------ */
+/* --- logic and choice ----------------------------------------------------------------------- */
 
 static bool needs_guard(Expr e) {
   if (e->op == OP_LOAD || e->op == OP_CALL || e->op == OP_IF_THEN_ELSE) return true;
@@ -270,8 +270,8 @@ static LLVMValueRef side(Gen *g, Expr x, DType t) {
 
 static LLVMValueRef emit_SELECT(Gen *g, Expr e) {
   Expr c = e->args[0];
-  LLVMValueRef cond = tirc_gen_cast(g, tirc_gen_expr(g, c), c->dtype,
-                                    tirc_dtype_lanes(DT_BOOL, c->dtype.lanes));
+  LLVMValueRef cond =
+      tirc_gen_cast(g, tirc_gen_expr(g, c), c->dtype, tirc_dtype_lanes(DT_BOOL, c->dtype.lanes));
   LLVMValueRef x = side(g, e->args[1], e->dtype), y = side(g, e->args[2], e->dtype);
   return LLVMBuildSelect(g->b, cond, x, y, "");
 }
@@ -294,7 +294,7 @@ static LLVMValueRef emit_LET(Gen *g, Expr e) {
   return v;
 }
 
-/* --- shifts, casts, vectors -------------------------------------------------------------------------- */
+/* --- shifts, casts, vectors ----------------------------------------------------------------- */
 
 static LLVMValueRef emit_shift(Gen *g, Expr e) {
   Pair p = operands(g, e);
@@ -340,7 +340,7 @@ static LLVMValueRef emit_BROADCAST(Gen *g, Expr e) {
   unsupported(g, e);
 }
 
-/* --- calls --------------------------------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------------- */
 
 /* T.prefetch(T.address_of(A[i, j]) or A[i, j], rw=0, locality=3, cache_type=1) */
 static LLVMValueRef emit_prefetch(Gen *g, Expr e) {
@@ -349,8 +349,8 @@ static LLVMValueRef emit_prefetch(Gen *g, Expr e) {
   LLVMTypeRef i32 = tirc_gen_int_type(g, 32, 1);
   if (e->n < 1 || e->n > 4) unsupported(g, e);
   LLVMValueRef args[4];
-  args[0] = e->args[0]->op == OP_LOAD ? tirc_gen_address(g, e->args[0])
-                                      : tirc_gen_expr(g, e->args[0]);
+  args[0] =
+      e->args[0]->op == OP_LOAD ? tirc_gen_address(g, e->args[0]) : tirc_gen_expr(g, e->args[0]);
   for (int i = 1; i < 4; i++) {
     int64_t v = defaults[i];
     if (i < e->n && (!tirc_const_int(e->args[i], &v) || v < 0 || v > largest[i]))
@@ -377,14 +377,10 @@ static LLVMValueRef emit_CALL(Gen *g, Expr e) {
     const char *name;
     Emit emit;
   } calls[] = {
-      {"prefetch", emit_prefetch},
-      {"address_of", emit_address_of},
-      {"call_extern", tirc_gen_extern},
-      {"call_pure_extern", tirc_gen_extern},
-      {"asinh", tirc_gen_library},
-      {"acosh", tirc_gen_library},
-      {"atanh", tirc_gen_library},
-      {"hypot", tirc_gen_library},
+      {"prefetch", emit_prefetch},      {"address_of", emit_address_of},
+      {"call_extern", tirc_gen_extern}, {"call_pure_extern", tirc_gen_extern},
+      {"asinh", tirc_gen_library},      {"acosh", tirc_gen_library},
+      {"atanh", tirc_gen_library},      {"hypot", tirc_gen_library},
       {"assume", emit_assume},
   };
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
@@ -394,7 +390,7 @@ static LLVMValueRef emit_CALL(Gen *g, Expr e) {
 
 static LLVMValueRef emit_none(Gen *g, Expr e) { unsupported(g, e); }
 
-/* --- the table ------------------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------ */
 
 #define emit_STRING emit_none
 #define emit_TUPLE emit_none

@@ -4,8 +4,7 @@
 
 void tirc_gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name) {
   unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
-  LLVMAddAttributeAtIndex(fn, index,
-                          LLVMCreateEnumAttribute(g->context, kind, 0));
+  LLVMAddAttributeAtIndex(fn, index, LLVMCreateEnumAttribute(g->context, kind, 0));
 }
 
 static void string_attribute(Gen *g, LLVMValueRef fn, const char *key, const char *value) {
@@ -66,7 +65,7 @@ static Signature signature_of(Gen *g, const Func *f) {
   return s;
 }
 
-/* --- aliasing ------------------------------------------------------------------------------------ */
+/* --- aliasing ------------------------------------------------------------------------------- */
 
 static bool find_handle_let(Visitor *v, Stmt s) {
   if (s->kind == STMT_LET && s->u.let.var->dtype.code == TYPE_HANDLE) *(bool *)v->self = true;
@@ -90,7 +89,7 @@ static bool shares_data(const Func *f, int param) {
   return false;
 }
 
-/* --- the two functions ------------------------------------------------------------------------------ */
+/* --- the two functions ---------------------------------------------------------------------- */
 
 static void bind_params(Gen *g, const Func *f, const Signature *s, LLVMValueRef fn) {
   for (int i = 0; i < s->n; i++) {
@@ -99,7 +98,8 @@ static void bind_params(Gen *g, const Func *f, const Signature *s, LLVMValueRef 
     LLVMSetValueName2(v, var->u.s, strlen(var->u.s));
     if (s->params[i].buffer) {
       tirc_map_set(g->c, &g->f.vars, s->params[i].buffer->data, v);
-      if (g->restrict_data && !shares_data(f, i)) tirc_gen_attribute(g, fn, (unsigned)i + 1, "noalias");
+      if (g->restrict_data && !shares_data(f, i))
+        tirc_gen_attribute(g, fn, (unsigned)i + 1, "noalias");
       tirc_gen_attribute(g, fn, (unsigned)i + 1, "nocapture");
     } else if (var->dtype.code == TYPE_BOOL) {
       v = LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
@@ -142,7 +142,8 @@ static void build_packed(Gen *g, const Func *f, const Signature *s, LLVMValueRef
 }
 
 void tirc_gen_function(Gen *g, const Func *f) {
-  if (LLVMGetNamedFunction(g->module, f->name))
+  if (tirc_gen_is_library_name(f->name) || LLVMGetNamedFunction(g->module, f->name) ||
+      LLVMGetNamedFunction(g->module, tirc_format(g->c, "%s__packed", f->name)))
     tirc_fail(g->c, f->loc, "codegen", "rename the function", "the name %s is taken", f->name);
   g->func = f;
   g->n_outlined = 0;

@@ -2,8 +2,8 @@
  * each file in the order types, math, memory, expressions, statements, functions, target.
  *
  * Values: a bool is an i1 (a byte in memory), integers are themselves, float16 and bfloat16 are the
- * i16 of their bits and every operation on them goes through float, handles are pointers; vectors are
- * LLVM vectors of these. */
+ * i16 of their bits and every operation on them goes through float, handles are pointers; vectors
+ * are LLVM vectors of these. */
 #ifndef TIRC_CODEGEN_LLVM_GEN_H
 #define TIRC_CODEGEN_LLVM_GEN_H
 
@@ -58,7 +58,7 @@ typedef struct Gen {
 /* Where attributes of a function itself go, beside those of its result (0) and parameters (1..). */
 #define ON_FUNCTION ((unsigned)-1)
 
-/* --- types.c: types, constants, conversions --- */
+/* --- types.c: types, constants, conversions ------------------------------------------------- */
 LLVMTypeRef tirc_gen_type(Gen *g, DType t);        /* of a value */
 LLVMTypeRef tirc_gen_memory_type(Gen *g, DType t); /* of a value in memory */
 LLVMTypeRef tirc_gen_int_type(Gen *g, int bits, int lanes);
@@ -73,25 +73,27 @@ LLVMValueRef tirc_gen_cast(Gen *g, LLVMValueRef v, DType from, DType to);
 /* An index as i64. */
 LLVMValueRef tirc_gen_index(Gen *g, LLVMValueRef v, DType t);
 
-/* --- math.c: intrinsics and the functions programs may call --- */
+/* --- math.c: intrinsics and the functions programs may call --------------------------------- */
 LLVMValueRef tirc_gen_math(Gen *g, Expr e);
 LLVMValueRef tirc_gen_extern(Gen *g, Expr e);
 LLVMValueRef tirc_gen_library(Gen *g, Expr e);
+/* Whether code may call a C function of that name, so that no function of a program may have it. */
+bool tirc_gen_is_library_name(const char *name);
 /* A call to an LLVM intrinsic overloaded on `t`. */
 LLVMValueRef tirc_gen_intrinsic(Gen *g, const char *name, LLVMTypeRef t, int n, LLVMValueRef *args);
 
-/* --- memory.c --- */
+/* --- memory.c ------------------------------------------------------------------------------- */
 LLVMValueRef tirc_gen_load(Gen *g, Expr load);
 void tirc_gen_store(Gen *g, Stmt store);
 LLVMValueRef tirc_gen_address(Gen *g, Expr load); /* of an element */
 /* Runs s->u.alloc.body with the buffer's memory in place. */
 void tirc_gen_alloc(Gen *g, Stmt s);
 
-/* --- expr.c --- */
+/* --- expr.c --------------------------------------------------------------------------------- */
 LLVMValueRef tirc_gen_expr(Gen *g, Expr e);
 LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e); /* as i64, known not to overflow */
 
-/* --- stmt.c --- */
+/* --- stmt.c --------------------------------------------------------------------------------- */
 void tirc_gen_stmt(Gen *g, Stmt s);
 LLVMBasicBlockRef tirc_gen_block(Gen *g, const char *name); /* appended to the current function */
 /* for (i = min; i < min + extent; i++) body. Both of one integer type. `metadata` may be NULL. */
@@ -100,13 +102,13 @@ void tirc_gen_loop(Gen *g, LLVMValueRef min, LLVMValueRef extent, LLVMValueRef m
 /* Leaves the function with `status` where the i1 `failed` holds, freeing what must be freed. */
 void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status);
 
-/* --- parallel.c --- */
+/* --- parallel.c ----------------------------------------------------------------------------- */
 void tirc_gen_parallel(Gen *g, Stmt loop);
 
-/* --- runtime_calls.c --- */
+/* --- runtime_calls.c ------------------------------------------------------------------------ */
 LLVMValueRef tirc_gen_service(Gen *g, Service s, int n, LLVMValueRef *args);
 
-/* --- function.c --- */
+/* --- function.c ----------------------------------------------------------------------------- */
 /* Starts the function fn; *outer keeps the one being built. Ends it (its last block must have its
  * terminator) and goes back. */
 void tirc_gen_begin(Gen *g, LLVMValueRef fn, Frame *outer);
@@ -114,12 +116,12 @@ void tirc_gen_end(Gen *g, const Frame *outer);
 void tirc_gen_function(Gen *g, const Func *f);
 void tirc_gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name);
 
-/* --- target.c --- */
+/* --- target.c ------------------------------------------------------------------------------- */
 /* Throws "target". `runs_here`: the code is for this process. */
 Target *tirc_target_new(Tirc *c, const char *cpu, bool runs_here);
 void tirc_target_free(Target *t); /* NULL is fine */
 
-/* --- emit.c --- */
+/* --- emit.c --------------------------------------------------------------------------------- */
 /* The module as bytes that the caller disposes; throws. */
 LLVMMemoryBufferRef tirc_gen_compile(Tirc *c, const Module *m, const char *cpu, bool runs_here,
                                      EmitKind kind);

@@ -1,5 +1,6 @@
-/* Code for this process: the same object file that `--emit=obj` writes, linked in memory by ORC. The
- * only symbols it can reach are those the translation names: libm, and memory from the C library. */
+/* Code for this process: the same object file that `--emit=obj` writes, linked in memory by ORC.
+ * The only symbols it can reach are those the translation names: libm, and memory from the C
+ * library. */
 #include "gen.h"
 
 #include <stdlib.h>
@@ -8,13 +9,14 @@
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
 
+typedef struct Entry {
+  char *name; /* of the heap */
+  PackedFunc func;
+} Entry;
 struct Jit {
   LLVMOrcLLJITRef lljit;
   int n;
-  struct {
-    char *name; /* of the heap, like the array */
-    PackedFunc func;
-  } *funcs;
+  Entry *funcs;
 };
 
 void tirc_jit_free(Jit *j) {

@@ -7,24 +7,28 @@
 
 typedef enum EmitKind { EMIT_LLVM, EMIT_ASM, EMIT_OBJ } EmitKind;
 
-/* Each prim_func becomes two symbols:
- *   int NAME(params..., const tirc_runtime *rt)         buffers as plain pointers, scalars by value
- *   int NAME__packed(void **args, const tirc_runtime *rt)  args[i] points to the data of buffer i, or
- *                                                          to the value of scalar i
- * Both return 0, or 1 when workspace could not be had. rt (runtime/runtime_abi.h) may be NULL: then
- * parallel loops run in the caller and workspace comes from aligned_alloc. Symbolic extents that no
- * scalar parameter gives are not part of this interface: the caller of NAME__packed passes them as
- * further args, in the order of tirc_symbolic_params. */
+/* Each prim_func becomes two symbols, both of which return a status:
+ *
+ *   int NAME(params..., symbols..., const tirc_runtime *rt)
+ *     buffers as plain pointers, scalars by value, a bool as its byte
+ *   int NAME__packed(void **args, const tirc_runtime *rt)
+ *     args[i] points to the data of buffer i, or to the value of scalar i
+ *
+ * symbols are the symbolic extents that no scalar parameter gives, in the order of
+ * tirc_symbolic_params; they are further args of NAME__packed. rt (runtime/runtime_abi.h) may be
+ * NULL: then parallel loops run in the caller and workspace comes from aligned_alloc.
+ *
+ * Status: 0 done, 1 workspace could not be had, 2 an assertion of the program failed. */
 typedef struct Code {
   const char *bytes;
   size_t n;
 } Code;
-/* cpu: "haswell" (AVX2 + FMA) unless the user says otherwise; "native" is the host. Throws "codegen"
- * or "target". The result lives in c. */
+/* cpu: "haswell" (AVX2 + FMA) unless the user says otherwise; "native" is the host. Throws
+ * "codegen" or "target". The result lives in c. */
 Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind);
 
-/* The module compiled into this process. Not in the arena: free it. Thread-safe to call from several
- * threads afterwards. */
+/* The module compiled into this process. Not in the arena: free it. Thread-safe to call from
+ * several threads afterwards. */
 typedef struct Jit Jit;
 typedef int (*PackedFunc)(void **args, const tirc_runtime *rt);
 Jit *tirc_jit_new(Tirc *c, const Module *lowered, const char *cpu);

@@ -1,5 +1,5 @@
-/* Mathematical functions. What a processor has is an LLVM intrinsic (vectors stay vectors); the rest
- * is a call to libm, one a lane. float16 and bfloat16 compute in float.
+/* Mathematical functions. What a processor has is an LLVM intrinsic (vectors stay vectors); the
+ * rest is a call to libm, one a lane. float16 and bfloat16 compute in float.
  *
  * Programs may come from strangers, so T.call_extern reaches the functions of the tables below and
  * nothing else of the process. */
@@ -11,20 +11,34 @@ typedef struct MathFunc {
 } MathFunc;
 
 static const MathFunc functions[OP_COUNT] = {
-    [OP_EXP] = {NULL, "exp"},           [OP_EXP2] = {NULL, "exp2"},
-    [OP_EXP10] = {NULL, "exp10"},       [OP_LOG] = {NULL, "log"},
-    [OP_LOG2] = {NULL, "log2"},         [OP_LOG10] = {NULL, "log10"},
-    [OP_LOG1P] = {NULL, "log1p"},       [OP_SQRT] = {"llvm.sqrt", NULL},
-    [OP_SIN] = {NULL, "sin"},           [OP_COS] = {NULL, "cos"},
-    [OP_TAN] = {NULL, "tan"},           [OP_ASIN] = {NULL, "asin"},
-    [OP_ACOS] = {NULL, "acos"},         [OP_ATAN] = {NULL, "atan"},
-    [OP_ATAN2] = {NULL, "atan2"},       [OP_SINH] = {NULL, "sinh"},
-    [OP_COSH] = {NULL, "cosh"},         [OP_TANH] = {NULL, "tanh"},
-    [OP_ERF] = {NULL, "erf"},           [OP_POW] = {NULL, "pow"},
-    [OP_FMOD] = {NULL, "fmod"},         [OP_FLOOR] = {"llvm.floor", NULL},
-    [OP_CEIL] = {"llvm.ceil", NULL},    [OP_TRUNC] = {"llvm.trunc", NULL},
-    [OP_ROUND] = {"llvm.round", NULL},  [OP_NEARBYINT] = {"llvm.nearbyint", NULL},
-    [OP_ABS] = {"llvm.fabs", NULL},     [OP_FMA] = {"llvm.fma", NULL},
+    [OP_EXP] = {NULL, "exp"},
+    [OP_EXP2] = {NULL, "exp2"},
+    [OP_EXP10] = {NULL, "exp10"},
+    [OP_LOG] = {NULL, "log"},
+    [OP_LOG2] = {NULL, "log2"},
+    [OP_LOG10] = {NULL, "log10"},
+    [OP_LOG1P] = {NULL, "log1p"},
+    [OP_SQRT] = {"llvm.sqrt", NULL},
+    [OP_SIN] = {NULL, "sin"},
+    [OP_COS] = {NULL, "cos"},
+    [OP_TAN] = {NULL, "tan"},
+    [OP_ASIN] = {NULL, "asin"},
+    [OP_ACOS] = {NULL, "acos"},
+    [OP_ATAN] = {NULL, "atan"},
+    [OP_ATAN2] = {NULL, "atan2"},
+    [OP_SINH] = {NULL, "sinh"},
+    [OP_COSH] = {NULL, "cosh"},
+    [OP_TANH] = {NULL, "tanh"},
+    [OP_ERF] = {NULL, "erf"},
+    [OP_POW] = {NULL, "pow"},
+    [OP_FMOD] = {NULL, "fmod"},
+    [OP_FLOOR] = {"llvm.floor", NULL},
+    [OP_CEIL] = {"llvm.ceil", NULL},
+    [OP_TRUNC] = {"llvm.trunc", NULL},
+    [OP_ROUND] = {"llvm.round", NULL},
+    [OP_NEARBYINT] = {"llvm.nearbyint", NULL},
+    [OP_ABS] = {"llvm.fabs", NULL},
+    [OP_FMA] = {"llvm.fma", NULL},
     [OP_COPYSIGN] = {"llvm.copysign", NULL},
 };
 
@@ -34,14 +48,27 @@ typedef struct Extern {
   int arity;
 } Extern;
 static const Extern externs[] = {
-    {"acos", 1},  {"acosh", 1}, {"asin", 1},      {"asinh", 1},    {"atan", 1},   {"atan2", 2},
-    {"atanh", 1}, {"cbrt", 1},  {"ceil", 1},      {"copysign", 2}, {"cos", 1},    {"cosh", 1},
-    {"erf", 1},   {"erfc", 1},  {"exp", 1},       {"exp2", 1},     {"expm1", 1},  {"fabs", 1},
-    {"fdim", 2},  {"floor", 1}, {"fma", 3},       {"fmax", 2},     {"fmin", 2},   {"fmod", 2},
-    {"hypot", 2}, {"lgamma", 1}, {"log", 1},      {"log10", 1},    {"log1p", 1},  {"log2", 1},
-    {"nearbyint", 1}, {"pow", 2}, {"remainder", 2}, {"rint", 1},   {"round", 1},  {"sin", 1},
-    {"sinh", 1},  {"sqrt", 1},  {"tan", 1},       {"tanh", 1},     {"tgamma", 1}, {"trunc", 1},
+    {"acos", 1},      {"acosh", 1},  {"asin", 1},      {"asinh", 1},    {"atan", 1},   {"atan2", 2},
+    {"atanh", 1},     {"cbrt", 1},   {"ceil", 1},      {"copysign", 2}, {"cos", 1},    {"cosh", 1},
+    {"erf", 1},       {"erfc", 1},   {"exp", 1},       {"exp2", 1},     {"expm1", 1},  {"fabs", 1},
+    {"fdim", 2},      {"floor", 1},  {"fma", 3},       {"fmax", 2},     {"fmin", 2},   {"fmod", 2},
+    {"hypot", 2},     {"lgamma", 1}, {"log", 1},       {"log10", 1},    {"log1p", 1},  {"log2", 1},
+    {"nearbyint", 1}, {"pow", 2},    {"remainder", 2}, {"rint", 1},     {"round", 1},  {"sin", 1},
+    {"sinh", 1},      {"sqrt", 1},   {"tan", 1},       {"tanh", 1},     {"tgamma", 1}, {"trunc", 1},
 };
+
+bool tirc_gen_is_library_name(const char *name) {
+  static const char *const others[] = {"aligned_alloc", "free",  "malloc", "memcpy", "memmove",
+                                       "memset",        "exp10", "sincos", "ldexp",  "bcmp"};
+  for (size_t i = 0; i < sizeof externs / sizeof *externs + sizeof others / sizeof *others; i++) {
+    size_t n = sizeof externs / sizeof *externs;
+    const char *taken = i < n ? externs[i].name : others[i - n];
+    size_t length = strlen(taken);
+    if (strncmp(name, taken, length) != 0) continue;
+    if (name[length] == 0 || strcmp(name + length, "f") == 0) return true;
+  }
+  return false;
+}
 
 LLVMValueRef tirc_gen_intrinsic(Gen *g, const char *name, LLVMTypeRef t, int n,
                                 LLVMValueRef *args) {
@@ -68,7 +95,8 @@ static LLVMValueRef libm_function(Gen *g, const char *name, LLVMTypeRef t, int n
 /* The libm function of float (an f behind its name) or double on each lane. */
 static LLVMValueRef call_libm(Gen *g, const char *name, DType t, int n, LLVMValueRef *args) {
   LLVMTypeRef scalar = tirc_gen_float_type(g, t.bits, 1);
-  LLVMValueRef fn = libm_function(g, t.bits == 32 ? tirc_format(g->c, "%sf", name) : name, scalar, n);
+  LLVMValueRef fn =
+      libm_function(g, t.bits == 32 ? tirc_format(g->c, "%sf", name) : name, scalar, n);
   LLVMTypeRef type = LLVMGlobalGetValueType(fn);
   if (t.lanes == 1) return LLVMBuildCall2(g->b, type, fn, args, (unsigned)n, "");
   LLVMValueRef result = LLVMGetPoison(tirc_gen_type(g, t));
@@ -86,8 +114,7 @@ static LLVMValueRef int_math(Gen *g, Expr e, LLVMValueRef a) {
   LLVMTypeRef i1 = tirc_gen_int_type(g, 1, 1);
   LLVMValueRef args[2] = {a, LLVMConstInt(i1, 0, false)};
   switch (e->op) {
-  case OP_ABS:
-    return e->dtype.code == TYPE_INT ? tirc_gen_intrinsic(g, "llvm.abs", t, 2, args) : a;
+  case OP_ABS: return e->dtype.code == TYPE_INT ? tirc_gen_intrinsic(g, "llvm.abs", t, 2, args) : a;
   case OP_POPCOUNT:
     a = tirc_gen_intrinsic(g, "llvm.ctpop", t, 1, args);
     return tirc_gen_cast(g, a, e->args[0]->dtype, e->dtype);
@@ -101,8 +128,8 @@ static LLVMValueRef int_math(Gen *g, Expr e, LLVMValueRef a) {
 static LLVMValueRef float_test(Gen *g, Expr e, LLVMValueRef a) {
   LLVMTypeRef t = LLVMTypeOf(a);
   if (e->op == OP_ISNAN) return LLVMBuildFCmp(g->b, LLVMRealUNO, a, a, "");
-  LLVMValueRef inf = LLVMConstReal(tirc_gen_float_type(g, e->args[0]->dtype.bits == 64 ? 64 : 32, 1),
-                                   1.0 / 0.0);
+  LLVMValueRef inf =
+      LLVMConstReal(tirc_gen_float_type(g, e->args[0]->dtype.bits == 64 ? 64 : 32, 1), 1.0 / 0.0);
   a = tirc_gen_intrinsic(g, "llvm.fabs", t, 1, &a);
   return LLVMBuildFCmp(g->b, LLVMRealOEQ, a, tirc_gen_splat(g, inf, e->dtype.lanes), "");
 }

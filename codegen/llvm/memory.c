@@ -1,9 +1,9 @@
 /* Loads, stores, addresses, and the memory of allocated buffers.
  *
  * An access whose index is a ramp of stride 1 is one vector access, aligned like an element; a
- * broadcast index is one scalar; any other vector index is taken apart into lanes. Small allocations
- * of constant size live in the function's frame, others come from the runtime and go back to it on
- * every way out of the function. */
+ * broadcast index is one scalar; any other vector index is taken apart into lanes. Small
+ * allocations of constant size live in the function's frame, others come from the runtime and go
+ * back to it on every way out of the function. */
 #include "gen.h"
 
 enum { STACK_ONE = 64 << 10, STACK_ALL = 512 << 10, ALIGNMENT = 64 };
@@ -52,8 +52,7 @@ LLVMValueRef tirc_gen_address(Gen *g, Expr load) {
 static LLVMValueRef load_at(Gen *g, LLVMValueRef p, DType t) {
   LLVMValueRef v = LLVMBuildLoad2(g->b, tirc_gen_memory_type(g, t), p, "");
   LLVMSetAlignment(v, (unsigned)tirc_dtype_bytes(tirc_dtype_lanes(t, 1)));
-  if (t.code == TYPE_BOOL)
-    v = LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+  if (t.code == TYPE_BOOL) v = LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
   return v;
 }
 
@@ -134,7 +133,7 @@ void tirc_gen_store(Gen *g, Stmt s) {
   }
 }
 
-/* --- allocations -------------------------------------------------------------------------------- */
+/* --- allocations ---------------------------------------------------------------------------- */
 
 /* The size of a buffer in bytes when it is a constant; -1 otherwise. */
 static int64_t constant_bytes(Buffer b) {

@@ -1,8 +1,8 @@
 /* Parallel loops. The body becomes two functions of its own:
  *
  *   int  NAME.task0(i64 i, captured values..., rt)     the body; different data never alias here
- *   void NAME.body0(i64 i, closure *)                  unpacks the closure, calls the task, and keeps
- *                                                      the first status that is not 0
+ *   void NAME.body0(i64 i, closure *)                  unpacks the closure, calls the task, and
+ * keeps the first status that is not 0
  *
  * The closure lives in the frame of the function that runs the loop:
  *   { i32 status, ptr rt, captured values... }

@@ -62,8 +62,8 @@ static void call_body(Gen *g, LLVMValueRef i, const void *self) {
   Types t = types_of(g);
   LLVMTypeRef params[2] = {t.i64, t.ptr};
   LLVMValueRef args[2] = {i, LLVMGetParam(g->f.fn, 3)};
-  LLVMBuildCall2(g->b, LLVMFunctionType(t.none, params, 2, false), LLVMGetParam(g->f.fn, 2), args, 2,
-                 "");
+  LLVMBuildCall2(g->b, LLVMFunctionType(t.none, params, 2, false), LLVMGetParam(g->f.fn, 2), args,
+                 2, "");
 }
 
 static LLVMValueRef parallel_alone(Gen *g) {
@@ -92,12 +92,16 @@ static void write_service(Gen *g, Service s) {
   unsigned n = LLVMCountParams(g->f.fn);
   for (unsigned i = 1; i < n; i++) args[i] = LLVMGetParam(g->f.fn, i);
   LLVMValueRef r = LLVMBuildCall2(g->b, type, callee, args, n, "");
-  if (returns) LLVMBuildRet(g->b, r);
-  else LLVMBuildRetVoid(g->b);
+  if (returns)
+    LLVMBuildRet(g->b, r);
+  else
+    LLVMBuildRetVoid(g->b);
   LLVMPositionBuilderAtEnd(g->b, without);
   r = alone[s](g);
-  if (returns) LLVMBuildRet(g->b, r);
-  else LLVMBuildRetVoid(g->b);
+  if (returns)
+    LLVMBuildRet(g->b, r);
+  else
+    LLVMBuildRetVoid(g->b);
 }
 
 LLVMValueRef tirc_gen_service(Gen *g, Service s, int n, LLVMValueRef *args) {

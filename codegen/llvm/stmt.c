@@ -20,7 +20,7 @@ void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status) {
   LLVMPositionBuilderAtEnd(g->b, stay);
 }
 
-/* --- loops ------------------------------------------------------------------------------------- */
+/* --- loops ---------------------------------------------------------------------------------- */
 
 void tirc_gen_loop(Gen *g, LLVMValueRef min, LLVMValueRef extent, LLVMValueRef metadata,
                    void (*body)(Gen *g, LLVMValueRef i, const void *self), const void *self) {
@@ -64,8 +64,10 @@ static void loop_body(Gen *g, LLVMValueRef i, const void *self) {
 static void gen_for(Gen *g, Stmt s) {
   const For *loop = &s->u.loop;
   if (loop->kind == LOOP_THREAD_BINDING)
-    tirc_fail(g->c, s->loc, "codegen", NULL, "the loop %s is bound to the thread axis %s, which this "
-              "target does not have", loop->var->u.s, loop->thread ? loop->thread : "?");
+    tirc_fail(g->c, s->loc, "codegen", NULL,
+              "the loop %s is bound to the thread axis %s, which this "
+              "target does not have",
+              loop->var->u.s, loop->thread ? loop->thread : "?");
   if (loop->kind == LOOP_PARALLEL && !g->f.in_parallel) {
     tirc_gen_parallel(g, s);
     return;
@@ -77,7 +79,7 @@ static void gen_for(Gen *g, Stmt s) {
   tirc_gen_loop(g, min, extent, hint, loop_body, loop);
 }
 
-/* --- the others ---------------------------------------------------------------------------------- */
+/* --- the others ----------------------------------------------------------------------------- */
 
 static LLVMValueRef condition(Gen *g, Expr e) {
   return tirc_gen_cast(g, tirc_gen_expr(g, e), e->dtype, DT_BOOL);
@@ -144,10 +146,12 @@ static void gen_nested_block(Gen *g, Stmt s) {
 
 void tirc_gen_stmt(Gen *g, Stmt s) {
   static void (*const generators[])(Gen *, Stmt) = {
-      [STMT_FOR] = gen_for,     [STMT_BLOCK] = gen_nested_block, [STMT_SEQ] = gen_seq,
-      [STMT_STORE] = tirc_gen_store, [STMT_EVAL] = gen_eval,     [STMT_IF] = gen_if,
-      [STMT_WHILE] = gen_while, [STMT_LET] = gen_let,            [STMT_ALLOC] = tirc_gen_alloc,
-      [STMT_DECL] = gen_decl,   [STMT_ATTR] = gen_attr,          [STMT_ASSERT] = gen_assert,
+      [STMT_FOR] = gen_for,          [STMT_BLOCK] = gen_nested_block,
+      [STMT_SEQ] = gen_seq,          [STMT_STORE] = tirc_gen_store,
+      [STMT_EVAL] = gen_eval,        [STMT_IF] = gen_if,
+      [STMT_WHILE] = gen_while,      [STMT_LET] = gen_let,
+      [STMT_ALLOC] = tirc_gen_alloc, [STMT_DECL] = gen_decl,
+      [STMT_ATTR] = gen_attr,        [STMT_ASSERT] = gen_assert,
   };
   generators[s->kind](g, s);
 }

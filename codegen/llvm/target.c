@@ -111,12 +111,10 @@ Target *tirc_target_new(Tirc *c, const char *cpu, bool runs_here) {
   LLVMTargetRef target;
   char *error = NULL;
   if (LLVMGetTargetFromTriple(t->triple, &target, &error))
-    tirc_fail(c, (Loc){0}, "target", NULL, "LLVM has no target %s: %s", t->triple,
-              taken(c, error));
+    tirc_fail(c, (Loc){0}, "target", NULL, "LLVM has no target %s: %s", t->triple, taken(c, error));
   t->machine = LLVMCreateTargetMachine(target, t->triple, t->cpu, t->features,
                                        LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelDefault);
-  if (!t->machine)
-    tirc_fail(c, (Loc){0}, "target", NULL, "LLVM makes no code for %s", t->triple);
+  if (!t->machine) tirc_fail(c, (Loc){0}, "target", NULL, "LLVM makes no code for %s", t->triple);
   LLVMTargetDataRef data = LLVMCreateTargetDataLayout(t->machine);
   char *layout = LLVMCopyStringRepOfTargetData(data);
   LLVMDisposeTargetData(data);

@@ -5,6 +5,9 @@
  * by 2^112 widen it, subnormal numbers included. */
 #include "gen.h"
 
+/* LLVM takes time and memory beyond all measure for vectors that are much longer than registers. */
+enum { MAX_LANES = 1024 };
+
 static LLVMTypeRef vector_of(LLVMTypeRef t, int lanes) {
   return lanes > 1 ? LLVMVectorType(t, (unsigned)lanes) : t;
 }
@@ -23,6 +26,9 @@ LLVMTypeRef tirc_gen_float_type(Gen *g, int bits, int lanes) {
 bool tirc_gen_is_small_float(DType t) { return tirc_dtype_is_float(t) && t.bits == 16; }
 
 LLVMTypeRef tirc_gen_type(Gen *g, DType t) {
+  if (t.lanes > MAX_LANES)
+    tirc_fail(g->c, (Loc){0}, "codegen", "T.vectorized loops are cut into pieces",
+              "a vector of %d lanes is too long: %d is the limit", t.lanes, MAX_LANES);
   if (t.code == TYPE_HANDLE) return LLVMPointerTypeInContext(g->context, 0);
   if (t.code == TYPE_VOID) return LLVMVoidTypeInContext(g->context);
   if (t.code == TYPE_BOOL) return tirc_gen_int_type(g, 1, t.lanes);
@@ -60,13 +66,13 @@ LLVMValueRef tirc_gen_splat(Gen *g, LLVMValueRef scalar, int lanes) {
   LLVMTypeRef t = LLVMVectorType(LLVMTypeOf(scalar), (unsigned)lanes);
   if (LLVMIsConstant(scalar)) return constant_splat(g, t, scalar);
   LLVMTypeRef i32 = LLVMInt32TypeInContext(g->context);
-  LLVMValueRef one = LLVMBuildInsertElement(g->b, LLVMGetPoison(t), scalar,
-                                            LLVMConstInt(i32, 0, false), "");
+  LLVMValueRef one =
+      LLVMBuildInsertElement(g->b, LLVMGetPoison(t), scalar, LLVMConstInt(i32, 0, false), "");
   LLVMValueRef mask = LLVMConstNull(LLVMVectorType(i32, (unsigned)lanes));
   return LLVMBuildShuffleVector(g->b, one, LLVMGetPoison(t), mask, "splat");
 }
 
-/* --- float16 and bfloat16 ---------------------------------------------------------------------- */
+/* --- float16 and bfloat16 ------------------------------------------------------------------- */
 
 /* Shorthands over vectors of 32-bit integers and floats of as many lanes as the value at hand. */
 typedef struct Small {
@@ -115,7 +121,8 @@ static LLVMValueRef float_to_half(const Small *s, LLVMValueRef v) {
   LLVMValueRef is_nan = LLVMBuildICmp(b, LLVMIntUGT, magnitude, k32(s, 0x7f800000), "");
   LLVMValueRef special = LLVMBuildSelect(b, is_nan, k32(s, 0x7e00), k32(s, 0x7c00), "");
   /* Subnormal: adding 0.5 shifts the bits into place and rounds them. */
-  LLVMValueRef shifted = LLVMBuildFAdd(b, as_float(s, magnitude), float_const(s->g, s->f32, 0.5), "");
+  LLVMValueRef shifted =
+      LLVMBuildFAdd(b, as_float(s, magnitude), float_const(s->g, s->f32, 0.5), "");
   LLVMValueRef subnormal = LLVMBuildSub(b, as_bits(s, shifted), k32(s, 0x3f000000), "");
   /* Normal: rebias the exponent, add half of the last place less one, and the last bit. */
   LLVMValueRef odd = and32(s, shr32(s, magnitude, 13), 1);
@@ -142,8 +149,7 @@ static LLVMValueRef float_to_bfloat(const Small *s, LLVMValueRef v) {
 
 LLVMValueRef tirc_gen_widen(Gen *g, LLVMValueRef v, DType t) {
   Small s = small_of(g, t.lanes);
-  if (t.code == TYPE_BFLOAT)
-    return as_float(&s, shl32(&s, LLVMBuildZExt(g->b, v, s.i32, ""), 16));
+  if (t.code == TYPE_BFLOAT) return as_float(&s, shl32(&s, LLVMBuildZExt(g->b, v, s.i32, ""), 16));
   if (!g->target->f16c) return half_to_float(&s, v);
   LLVMValueRef half = LLVMBuildBitCast(g->b, v, tirc_gen_float_type(g, 16, t.lanes), "");
   return LLVMBuildFPExt(g->b, half, s.f32, "");
@@ -157,7 +163,7 @@ LLVMValueRef tirc_gen_narrow(Gen *g, LLVMValueRef v, DType t) {
   return LLVMBuildBitCast(g->b, half, s.i16, "");
 }
 
-/* --- casts ------------------------------------------------------------------------------------- */
+/* --- casts ---------------------------------------------------------------------------------- */
 
 /* A double as the float that rounds to odd: rounding that once more to 11 or 8 bits gives what one
  * rounding of the double would have. */
@@ -178,9 +184,12 @@ static LLVMValueRef double_to_odd_float(Gen *g, LLVMValueRef v, int lanes) {
 
 static LLVMValueRef to_small(Gen *g, LLVMValueRef v, DType from, DType to) {
   DType f32 = tirc_dtype_lanes(DT_FLOAT32, to.lanes);
-  if (tirc_gen_is_small_float(from)) v = tirc_gen_widen(g, v, from);
-  else if (tirc_dtype_is_float(from) && from.bits == 64) v = double_to_odd_float(g, v, to.lanes);
-  else v = tirc_gen_cast(g, v, from, f32);
+  if (tirc_gen_is_small_float(from))
+    v = tirc_gen_widen(g, v, from);
+  else if (tirc_dtype_is_float(from) && from.bits == 64)
+    v = double_to_odd_float(g, v, to.lanes);
+  else
+    v = tirc_gen_cast(g, v, from, f32);
   return tirc_gen_narrow(g, v, to);
 }
 

@@ -1,11 +1,12 @@
-/* An allocated buffer shrinks to the box that its block reaches, and its indices are counted from the
- * box's corner:
+/* An allocated buffer shrinks to the box that its block reaches, and its indices are counted from
+ * the box's corner:
  *
  *   C_local = T.alloc_buffer((128, 128))         C_local = T.alloc_buffer((64, 64))
  *   ... C_local[io * 64 + ii, jo * 64 + ji]  ->  ... C_local[ii, ji]
  *
- * Extents that depend on loops outside are replaced by a constant bound of theirs; a dimension without
- * one stays as it was. A block's annotation buffer_dim_align asks for strides with a residue. */
+ * Extents that depend on loops outside are replaced by a constant bound of theirs; a dimension
+ * without one stays as it was. A block's annotation buffer_dim_align asks for strides with a
+ * residue. */
 #include "regions.h"
 
 /* Bounds beyond this come from the type of a variable and say nothing. */
@@ -27,7 +28,7 @@ typedef struct Align {
   struct Align *next;
 } Align;
 
-/* --- storage_align ------------------------------------------------------------------------------- */
+/* --- storage_align -------------------------------------------------------------------------- */
 
 /* The annotation is a list of (index of the written buffer, axis, factor, offset). */
 static void read_alignment(Tirc *c, State *s, const Block *b) {
@@ -46,7 +47,8 @@ static void read_alignment(Tirc *c, State *s, const Block *b) {
 }
 
 static bool find_alignment(Visitor *v, Stmt s) {
-  if (s->kind == STMT_BLOCK) read_alignment(((Mutator *)v->self)->c, ((Mutator *)v->self)->self, &s->u.block);
+  if (s->kind == STMT_BLOCK)
+    read_alignment(((Mutator *)v->self)->c, ((Mutator *)v->self)->self, &s->u.block);
   return true;
 }
 
@@ -69,7 +71,7 @@ static const Expr *aligned_strides(Tirc *c, const Align *aligns, int ndim, const
   return strides;
 }
 
-/* --- the box --------------------------------------------------------------------------------------- */
+/* --- the box -------------------------------------------------------------------------------- */
 
 /* Extent and corner of one dimension; the whole dimension where the set has no useful bound. */
 static bool shrink(State *s, Tirc *c, IntSet set, Expr whole, Expr *corner, Expr *extent) {
@@ -112,7 +114,7 @@ static void compact(State *s, Tirc *c, Buffer b, Stmt body) {
   tirc_map_set(c, &s->compacted, b, to);
 }
 
-/* --- the rewrite ----------------------------------------------------------------------------------- */
+/* --- the rewrite ---------------------------------------------------------------------------- */
 
 static Buffer new_buffer(Mutator *m, Buffer b) {
   const Compact *to = tirc_map_get(&((State *)m->self)->compacted, b);
@@ -124,8 +126,7 @@ static const Expr *shift(Mutator *m, const Compact *to, int n, const Expr *indic
   Expr *shifted = tirc_new_array(m->c, Expr, n);
   for (int i = 0; i < n; i++) {
     shifted[i] = indices[i];
-    if (to->corner[i])
-      shifted[i] = tirc_simplify(s->a, tirc_sub(m->c, indices[i], to->corner[i]));
+    if (to->corner[i]) shifted[i] = tirc_simplify(s->a, tirc_sub(m->c, indices[i], to->corner[i]));
   }
   return shifted;
 }
@@ -183,8 +184,8 @@ static Stmt rewrite_stmt(Mutator *m, Stmt s) {
   const Compact *to = tirc_map_get(&state->compacted, s->u.store.buffer);
   s = tirc_mutate_stmt_children(m, s);
   if (!to) return s;
-  return tirc_store(m->c, to->buffer, s->u.store.n,
-                    shift(m, to, s->u.store.n, s->u.store.indices), s->u.store.value);
+  return tirc_store(m->c, to->buffer, s->u.store.n, shift(m, to, s->u.store.n, s->u.store.indices),
+                    s->u.store.value);
 }
 
 Stmt tirc_lower_compact_buffers(Tirc *c, const Func *f) {

@@ -1,6 +1,6 @@
-/* Buffers become one-dimensional. An allocated buffer is replaced by a flat one; for a parameter (its
- * shape is part of the interface) a flat view of the same data is declared around the body. Indices
- * are computed in 64 bits unless the whole buffer is known to be small enough for 32. */
+/* Buffers become one-dimensional. An allocated buffer is replaced by a flat one; for a parameter
+ * (its shape is part of the interface) a flat view of the same data is declared around the body.
+ * Indices are computed in 64 bits unless the whole buffer is known to be small enough for 32. */
 #include "internal.h"
 
 typedef struct Flat {
@@ -17,8 +17,7 @@ static Expr flat_extent(Tirc *c, Buffer b, bool *fits) {
       size = tirc_add(c, size, tirc_mul(c, last, tirc_cast(c, DT_INT64, b->strides[i])));
     }
   } else {
-    for (int i = 0; i < b->ndim; i++)
-      size = tirc_mul(c, size, tirc_cast(c, DT_INT64, b->shape[i]));
+    for (int i = 0; i < b->ndim; i++) size = tirc_mul(c, size, tirc_cast(c, DT_INT64, b->shape[i]));
   }
   if (b->elem_offset) size = tirc_add(c, size, tirc_cast(c, DT_INT64, b->elem_offset));
   size = tirc_simplify0(c, size);
@@ -50,8 +49,10 @@ static Expr flat_index(Tirc *c, Flat *f, Buffer b, int n, const Expr *indices) {
   Expr sum = NULL;
   for (int i = 0; i < n; i++) {
     Expr index = tirc_cast(c, t, indices[i]);
-    if (b->strides) index = tirc_mul(c, index, tirc_cast(c, t, b->strides[i]));
-    else if (sum) sum = tirc_mul(c, sum, tirc_cast(c, t, b->shape[i]));
+    if (b->strides)
+      index = tirc_mul(c, index, tirc_cast(c, t, b->strides[i]));
+    else if (sum)
+      sum = tirc_mul(c, sum, tirc_cast(c, t, b->shape[i]));
     sum = sum ? tirc_add(c, sum, index) : index;
   }
   if (!sum) sum = tirc_int(c, t, 0);

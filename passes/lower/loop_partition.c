@@ -34,8 +34,7 @@ static int64_t floor_div(int64_t a, int64_t b) { /* b > 0 */
 
 /* The condition as "difference >= 0"; NULL when it is no order of integers. */
 static Expr difference(Tirc *c, Expr cond) {
-  if (cond->n != 2 || !tirc_dtype_is_int(cond->args[0]->dtype) ||
-      cond->args[0]->dtype.lanes > 1)
+  if (cond->n != 2 || !tirc_dtype_is_int(cond->args[0]->dtype) || cond->args[0]->dtype.lanes > 1)
     return NULL;
   Expr a = tirc_cast(c, DT_INT64, cond->args[0]), b = tirc_cast(c, DT_INT64, cond->args[1]);
   Expr one = tirc_int(c, DT_INT64, 1);
@@ -91,8 +90,7 @@ static bool peel_first(Search *s, Expr cond) {
 static bool search(Visitor *v, Stmt stmt) {
   Search *s = v->self;
   if (stmt->kind == STMT_FOR)
-    tirc_bind_range(s->p->a, stmt->u.loop.var,
-                    tirc_range(stmt->u.loop.min, stmt->u.loop.extent));
+    tirc_bind_range(s->p->a, stmt->u.loop.var, tirc_range(stmt->u.loop.min, stmt->u.loop.extent));
   if (stmt->kind == STMT_IF) {
     Exprs conds = {0};
     tirc_lower_conjuncts(s->p->c, stmt->u.branch.cond, &conds);

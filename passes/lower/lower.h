@@ -15,9 +15,9 @@ extern const int tirc_n_passes;
 
 typedef void (*LowerObserver)(void *self, const char *pass, const Module *m);
 /* Every function through every pass. The observer (or NULL) sees the module after each pass.
- * Throws with code "lower" when a program cannot be lowered (GPU-only constructs, a vectorized loop of
- * symbolic extent ...). The result has no blocks, one-dimensional buffers, no vectorized or unrolled
- * loops but those codegen handles; it can be printed, parsed and interpreted. */
+ * Throws with code "lower" when a program cannot be lowered (GPU-only constructs, a vectorized loop
+ * of symbolic extent ...). The result has no blocks, one-dimensional buffers, no vectorized or
+ * unrolled loops but those codegen handles; it can be printed, parsed and interpreted. */
 const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self);
 
 #endif

@@ -1,6 +1,6 @@
 /* Blocks go. What a block said becomes statements around its body: its predicate an if, its buffers
- * allocations, its pragmas attributes. Loops over GPU threads have no meaning on a processor and are
- * refused here; virtual threads are serial loops. */
+ * allocations, its pragmas attributes. Loops over GPU threads have no meaning on a processor and
+ * are refused here; virtual threads are serial loops. */
 #include "internal.h"
 
 static Stmt lower_block(Tirc *c, Stmt s) {
@@ -28,8 +28,7 @@ static Stmt lower_loop(Tirc *c, Stmt s) {
     return tirc_for(c, &loop);
   }
   if (tirc_is_int(loop.extent, 1) && loop.annotations.n == 0)
-    return tirc_lower_substitute1(c, loop.body, loop.var,
-                                  tirc_cast(c, loop.var->dtype, loop.min));
+    return tirc_lower_substitute1(c, loop.body, loop.var, tirc_cast(c, loop.var->dtype, loop.min));
   return s;
 }
 

@@ -3,9 +3,9 @@
  *
  * A loop may hold the buffer only if no value travels from one of its iterations to the next. The
  * test looks at what an iteration does first to the buffer: a read, or a write under a condition
- * that depends on the loop's own variable (an init at the first step of a reduction), means that the
- * value comes from before. For serial loops, where allocating further out costs memory only, each
- * iteration must also be seen to write all that it reads. */
+ * that depends on the loop's own variable (an init at the first step of a reduction), means that
+ * the value comes from before. For serial loops, where allocating further out costs memory only,
+ * each iteration must also be seen to write all that it reads. */
 #include "regions.h"
 
 typedef struct Plan {
@@ -30,7 +30,7 @@ typedef struct Hosted {
   VEC(Buffer) buffers;
 } Hosted;
 
-/* --- lowest common ancestors ---------------------------------------------------------------------- */
+/* --- lowest common ancestors ---------------------------------------------------------------- */
 
 static void note_use(Planner *p, Expr data) {
   Plan *plan = tirc_map_get(&p->plans, data);
@@ -86,7 +86,7 @@ static bool use_in_stmt(Visitor *v, Stmt s) {
   return false;
 }
 
-/* --- what an iteration does first ------------------------------------------------------------------ */
+/* --- what an iteration does first ----------------------------------------------------------- */
 
 typedef enum Touch { TOUCH_NONE, TOUCH_WRITE, TOUCH_READ } Touch;
 
@@ -178,10 +178,11 @@ static bool carries_values(Tirc *c, Stmt loop, Buffer b) {
   Order o = {.c = c, .data = b->data};
   tirc_map_set(c, &o.varying, loop->u.loop.var, loop->u.loop.var);
   if (first_touch(&o, loop->u.loop.body) == TOUCH_READ) return true;
-  return loop->u.loop.kind == LOOP_SERIAL && !tirc_lower_writes_cover_reads(c, loop->u.loop.body, b);
+  return loop->u.loop.kind == LOOP_SERIAL &&
+         !tirc_lower_writes_cover_reads(c, loop->u.loop.body, b);
 }
 
-/* --- hosts ------------------------------------------------------------------------------------------ */
+/* --- hosts ---------------------------------------------------------------------------------- */
 
 static void choose_host(Planner *p, Plan *plan) {
   int first = plan->origin + 1, n = plan->n;

@@ -66,8 +66,7 @@ static Stmt remove(Mutator *m, Stmt s) {
     if (!is_pure(s->u.let.value)) return s;
     return tirc_is_empty(s->u.let.body) ? nothing : s;
   case STMT_ALLOC:
-  case STMT_DECL:
-    return is_used(s->u.alloc.buffer, s->u.alloc.body) ? s : s->u.alloc.body;
+  case STMT_DECL: return is_used(s->u.alloc.buffer, s->u.alloc.body) ? s : s->u.alloc.body;
   case STMT_ATTR: return tirc_is_empty(s->u.attr.body) ? nothing : s;
   default: return s;
   }

@@ -1,6 +1,6 @@
-/* Unrolling, with TVM's rules. A loop is unrolled when it is an `unroll` loop, or when a pragma allows
- * so many steps (stores and evaluations of one iteration of the outermost unrolled loop) and all loops
- * in it are unrolled as well:
+/* Unrolling, with TVM's rules. A loop is unrolled when it is an `unroll` loop, or when a pragma
+ * allows so many steps (stores and evaluations of one iteration of the outermost unrolled loop) and
+ * all loops in it are unrolled as well:
  *
  *   pragma_auto_unroll_max_step = N   serial loops of at most N steps in all
  *   pragma_unroll_explicit = 0        they are not written out here but left to LLVM as hints
@@ -8,25 +8,27 @@
  * The pragmas stand in a loop's annotations and hold for what is inside of it. */
 #include "internal.h"
 
-/* Code larger than MAX_SIZE (stores; a loop that stays counts as many, for LLVM may unroll it) takes seconds to compile
- * and runs slower than the loop, so even an explicit unroll loop stays a loop then. */
+/* Code larger than MAX_SIZE (stores; a loop that stays counts as many, for LLVM may unroll it)
+ * takes seconds to compile and runs slower than the loop, so even an explicit unroll loop stays a
+ * loop then. */
 enum { MAX_DEPTH = 8, MAX_SIZE = 2048, LOOP_SIZE = 64 };
 
 typedef struct Unroll {
-  int64_t max_step;  /* of the innermost pragma */
+  int64_t max_step; /* of the innermost pragma */
   bool is_explicit;
   /* Of the statement just rewritten: */
   int64_t steps;
   int64_t size;
-  int depth;         /* of unrolled loops */
-  int normal_depth;  /* of other loops */
+  int depth;        /* of unrolled loops */
+  int normal_depth; /* of other loops */
 } Unroll;
 
 static Stmt write_out(Tirc *c, const For *loop, int64_t n) {
   Stmt *copies = tirc_new_array(c, Stmt, n);
   for (int64_t i = 0; i < n; i++) {
     Expr at = tirc_add(c, loop->min, tirc_int(c, loop->min->dtype, i));
-    copies[i] = tirc_lower_substitute1(c, loop->body, loop->var, tirc_cast(c, loop->var->dtype, at));
+    copies[i] =
+        tirc_lower_substitute1(c, loop->body, loop->var, tirc_cast(c, loop->var->dtype, at));
   }
   return tirc_seq(c, (int)n, copies);
 }

@@ -3,12 +3,13 @@
  *   for v in T.vectorized(24):        A[b:b + 16] = B[b:b + 16] * T.Broadcast(x, 16)
  *     A[b + v] = B[b + v] * x    ->   A[b + 16:b + 24] = B[b + 16:b + 24] * T.Broadcast(x, 8)
  *
- * Each store is cut into chunks of a power of two lanes, which is what processors have. Loops, ifs and
- * sequences that do not depend on the variable stay and their bodies are vectorized, so a reduction
- * within becomes a loop over vectors. A store under a linear condition on the variable is done for all
- * lanes at once where the condition holds for the first and the last of them, and lane by lane where
- * not. What has no vector form becomes a serial loop over the lanes; so does a store with a stride,
- * and where something is gathered the chunks are short: each such lane is an access of its own. */
+ * Each store is cut into chunks of a power of two lanes, which is what processors have. Loops, ifs
+ * and sequences that do not depend on the variable stay and their bodies are vectorized, so a
+ * reduction within becomes a loop over vectors. A store under a linear condition on the variable is
+ * done for all lanes at once where the condition holds for the first and the last of them, and lane
+ * by lane where not. What has no vector form becomes a serial loop over the lanes; so does a store
+ * with a stride, and where something is gathered the chunks are short: each such lane is an access
+ * of its own. */
 #include "vectorize.h"
 
 enum { MAX_LANES = 64, MAX_GATHER = 8, MAX_UNROLLED = 256 };
@@ -34,7 +35,7 @@ static Stmt scalarize(Vectorizer *z, Stmt s) {
   return tirc_for(c, &loop);
 }
 
-/* --- stores ----------------------------------------------------------------------------------------- */
+/* --- stores --------------------------------------------------------------------------------- */
 
 static bool is_scattered(Expr index) {
   return index->dtype.lanes > 1 && index->op != OP_BROADCAST &&
@@ -93,7 +94,7 @@ static Stmt vectorize_store(Vectorizer *z, Stmt s) {
   return tirc_seq(z->c, chunks.n, chunks.at);
 }
 
-/* --- ifs ---------------------------------------------------------------------------------------------- */
+/* --- ifs ------------------------------------------------------------------------------------ */
 
 /* The condition at the lane where it is hardest to meet; NULL when it is no linear order. */
 static Expr at_extreme_lane(Vectorizer *z, Expr cond) {
@@ -109,8 +110,7 @@ static Expr at_extreme_lane(Vectorizer *z, Expr cond) {
   bool less = cond->op == OP_LT || cond->op == OP_LE;
   bool last_is_hardest = less ? k < 0 : k > 0;
   int64_t lane = last_is_hardest ? z->min + z->extent - 1 : z->min;
-  return tirc_simplify(z->a,
-                       tirc_substitute1(c, cond, z->var, tirc_int(c, z->var->dtype, lane)));
+  return tirc_simplify(z->a, tirc_substitute1(c, cond, z->var, tirc_int(c, z->var->dtype, lane)));
 }
 
 static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
@@ -131,7 +131,7 @@ static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
   return tirc_if(c, all, vectorize(z, yes), scalarize(z, tirc_clone_fresh(c, s)));
 }
 
-/* --- allocations ---------------------------------------------------------------------------------------- */
+/* --- allocations ---------------------------------------------------------------------------- */
 
 typedef struct Widen {
   Vectorizer *z;
@@ -175,12 +175,11 @@ static Stmt vectorize_alloc(Vectorizer *z, Stmt s) {
   return tirc_alloc_stmt(c, STMT_ALLOC, w.to, s->u.alloc.annotations, body);
 }
 
-/* --- the other statements --------------------------------------------------------------------------------- */
+/* --- the other statements ------------------------------------------------------------------- */
 
 static Stmt vectorize_loop(Vectorizer *z, Stmt s) {
   For loop = s->u.loop;
-  if (tirc_uses_var(loop.min, z->var) || tirc_uses_var(loop.extent, z->var))
-    return scalarize(z, s);
+  if (tirc_uses_var(loop.min, z->var) || tirc_uses_var(loop.extent, z->var)) return scalarize(z, s);
   tirc_bind_range(z->a, loop.var, tirc_range(loop.min, loop.extent));
   loop.body = vectorize(z, loop.body);
   if (loop.kind == LOOP_PARALLEL) loop.kind = LOOP_SERIAL;
@@ -191,8 +190,7 @@ static Stmt vectorize_let(Vectorizer *z, Stmt s) {
   if (!tirc_uses_var(s->u.let.value, z->var))
     return tirc_let(z->c, s->u.let.var, s->u.let.value, vectorize(z, s->u.let.body));
   if (tirc_lower_reads_memory(s->u.let.value)) return scalarize(z, s);
-  return vectorize(
-      z, tirc_lower_substitute1(z->c, s->u.let.body, s->u.let.var, s->u.let.value));
+  return vectorize(z, tirc_lower_substitute1(z->c, s->u.let.body, s->u.let.var, s->u.let.value));
 }
 
 static Stmt vectorize_seq(Vectorizer *z, Stmt s) {
@@ -216,13 +214,12 @@ static Stmt vectorize(Vectorizer *z, Stmt s) {
   case STMT_ATTR:
     return tirc_attr_stmt(c, s->u.attr.node, s->u.attr.key, s->u.attr.value,
                           vectorize(z, s->u.attr.body));
-  case STMT_EVAL:
-    return s->u.eval.value->op == OP_INT ? s : scalarize(z, s);
+  case STMT_EVAL: return s->u.eval.value->op == OP_INT ? s : scalarize(z, s);
   default: return scalarize(z, s);
   }
 }
 
-/* --- the pass ---------------------------------------------------------------------------------------------- */
+/* --- the pass ------------------------------------------------------------------------------- */
 
 static bool find_vector(Visitor *v, Expr e) {
   if (e->dtype.lanes > 1) *(bool *)v->self = true;

@@ -14,7 +14,8 @@ typedef struct Lanes {
   bool failed; /* something has no vector form */
 } Lanes;
 
-/* e for all lanes: a scalar when it is the same in each. Sets l->failed where that is impossible. */
+/* e for all lanes: a scalar when it is the same in each. Sets l->failed where that is impossible.
+ */
 Expr tirc_vector_expr(Lanes *l, Expr e);
 
 #endif

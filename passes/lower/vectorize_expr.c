@@ -62,8 +62,8 @@ static Expr division(Lanes *l, Expr e, Expr a, Expr b) {
 static Expr binary(Lanes *l, Expr e) {
   Expr a = tirc_vector_expr(l, e->args[0]), b = l->failed ? NULL : tirc_vector_expr(l, e->args[1]);
   if (l->failed) return NULL;
-  Expr short_form = e->op == OP_FLOORDIV || e->op == OP_FLOORMOD ? division(l, e, a, b)
-                                                                : linear(l, e, a, b);
+  Expr short_form =
+      e->op == OP_FLOORDIV || e->op == OP_FLOORMOD ? division(l, e, a, b) : linear(l, e, a, b);
   if (short_form) return short_form;
   Expr both[2] = {spread(l, a), spread(l, b)};
   return tirc_expr(l->c, (Op)e->op, tirc_dtype_lanes(e->dtype, l->lanes), 2, both);
@@ -99,7 +99,8 @@ static Expr choice(Lanes *l, Expr e) {
     if (tirc_lower_reads_memory(e->args[1]) || tirc_lower_reads_memory(e->args[2])) return fail(l);
     lazy = false;
   }
-  Expr yes = tirc_vector_expr(l, e->args[1]), no = l->failed ? NULL : tirc_vector_expr(l, e->args[2]);
+  Expr yes = tirc_vector_expr(l, e->args[1]),
+       no = l->failed ? NULL : tirc_vector_expr(l, e->args[2]);
   if (l->failed) return NULL;
   Expr args[3] = {cond, spread(l, yes), spread(l, no)};
   return tirc_expr(l->c, lazy ? OP_IF_THEN_ELSE : OP_SELECT, tirc_dtype_lanes(e->dtype, l->lanes),
@@ -142,6 +143,7 @@ Expr tirc_vector_expr(Lanes *l, Expr e) {
     v = spread(l, v);
     return tirc_expr(l->c, OP_CAST, tirc_dtype_lanes(e->dtype, l->lanes), 1, &v);
   }
-  default: return e->n == 2 && tirc_ops[e->op].class == OPCLASS_BINARY ? binary(l, e) : lanewise(l, e);
+  default:
+    return e->n == 2 && tirc_ops[e->op].class == OPCLASS_BINARY ? binary(l, e) : lanewise(l, e);
   }
 }

@@ -82,7 +82,8 @@ static void require_no_repetition(Decomposition *d) {
   tirc_sched_mark(d->s, d->loop->stmt);
   tirc_sched_mark(d->s, d->block->stmt);
   tirc_sched_error(
-      d->s, SERR_REPEATED_REDUCTION, NULL, NULL,
+      d->s, SERR_REPEATED_REDUCTION, NULL,
+      "decompose at a loop that is inside of the one that repeats the reduction",
       "Within one run of loop %s, block %s may run more than once for the same values of "
       "its iterators, and after a single init it would add to its output each time.",
       tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);

@@ -45,28 +45,31 @@ int tirc_random_weighted(Tirc *c, Random *r, int n, const double *weights) {
   return i;
 }
 
+static void sort(int n, int *at) {
+  for (int i = 1; i < n; i++)
+    for (int j = i; j > 0 && at[j - 1] > at[j]; j--) {
+      int lower = at[j];
+      at[j] = at[j - 1];
+      at[j - 1] = lower;
+    }
+}
+
 /* k different numbers of 0 .. n-1, in increasing order. */
 static void choose(Tirc *c, Random *r, int n, int k, int *out) {
-  int *order = tirc_new_array(c, int, n);
-  for (int i = 0; i < n; i++) order[i] = i;
-  if (k == 2) { /* two draws instead of two swaps: another order of the same choices */
+  if (k == 2) { /* two draws without a table */
     out[0] = tirc_random_int(r, 0, n);
     out[1] = tirc_random_int(r, 0, n - 1);
     out[1] += out[1] >= out[0];
   } else {
+    int *order = tirc_new_array(c, int, n);
+    for (int i = 0; i < n; i++) order[i] = i;
     for (int i = 0; i < k; i++) {
-      int j = tirc_random_int(r, k == 1 ? 0 : i, n), kept = order[i];
+      int j = tirc_random_int(r, i, n);
       out[i] = order[j];
-      order[i] = order[j];
-      order[j] = kept;
+      order[j] = order[i];
     }
   }
-  for (int i = 1; i < k; i++)
-    for (int j = i; j > 0 && out[j - 1] > out[j]; j--) {
-      int lower = out[j];
-      out[j] = out[j - 1];
-      out[j - 1] = lower;
-    }
+  sort(k, out);
 }
 
 static int64_t power(int64_t base, int exponent) {
@@ -96,16 +99,8 @@ static void spread(Tirc *c, Random *r, int prime, int count, int n, int64_t *fac
   }
 }
 
-/* A prime without a place in the table of small ones, which ends at 65536, moves as a whole. */
-static void place_large(Random *r, int prime, int n, int64_t *factors) {
-  if (n == 2)
-    factors[tirc_random_int(r, 0, 2) ? 1 : 0] *= prime;
-  else
-    factors[tirc_random_int(r, 0, n)] *= prime;
-}
-
 void tirc_random_tile(Tirc *c, Random *r, int extent, int n, int64_t *factors) {
-  enum { SMALL = 65536 };
+  enum { LARGE = 65536 }; /* a larger prime is drawn as one, whatever n is */
   for (int i = 0; i < n; i++) factors[i] = 1;
   if (n == 1) factors[0] = extent;
   if (n == 1 || extent == 1) return;
@@ -113,8 +108,8 @@ void tirc_random_tile(Tirc *c, Random *r, int extent, int n, int64_t *factors) {
     if (prime * prime > extent) prime = extent;
     int count = 0;
     for (; extent % prime == 0; extent /= (int)prime) count++;
-    if (count && prime >= SMALL)
-      place_large(r, (int)prime, n, factors);
+    if (count && prime >= LARGE)
+      factors[tirc_random_int(r, 0, n)] *= prime;
     else if (count)
       spread(c, r, (int)prime, count, n, factors);
   }

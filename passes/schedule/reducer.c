@@ -20,8 +20,8 @@ typedef struct Stores {
 
 static _Noreturn void bad_form(Sched *s, SRef *block, const char *what) {
   tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_REDUCER_FORM, NULL, NULL, "In block %s, %s.",
-                   tirc_block_of(block)->name, what);
+  tirc_sched_error(s, SERR_REDUCER_FORM, NULL, NULL, "In block %s, %s.", tirc_block_of(block)->name,
+                   what);
 }
 
 /* Let statements around one store or a sequence of stores. */
@@ -57,7 +57,8 @@ static bool is_self(const Reducer *r, int i, Expr e) {
          same_indices(e->n, e->args, r->indices);
 }
 
-/* --- one buffer ------------------------------------------------------------------------------------ */
+/* --- one buffer
+ * ------------------------------------------------------------------------------------ */
 
 static bool is_value(Expr e, double v) {
   return (e->op == OP_INT && (double)e->u.i == v) || (e->op == OP_FLOAT && e->u.f == v);
@@ -68,9 +69,10 @@ static bool is_extreme(Expr e, bool least) {
   DType t = e->dtype;
   if (e->op == OP_INT) return e->u.i == (least ? tirc_dtype_min(t) : tirc_dtype_max(t));
   if (e->op != OP_FLOAT) return false;
-  double limit = t.bits == 64   ? 1.7976931348623157e308
-                 : t.bits == 32 ? 3.4028234663852886e38
-                 : t.code == TYPE_BFLOAT ? 3.3895313892515355e38 : 65504.0;
+  double limit = t.bits == 64            ? 1.7976931348623157e308
+                 : t.bits == 32          ? 3.4028234663852886e38
+                 : t.code == TYPE_BFLOAT ? 3.3895313892515355e38
+                                         : 65504.0;
   double v = least ? -e->u.f : e->u.f;
   return v == limit || (isinf(v) && v > 0);
 }
@@ -92,9 +94,11 @@ static bool match_single(Reducer *r, Expr *rhs) {
   return is_identity((Op)value->op, r->identities[0]);
 }
 
-/* --- several buffers --------------------------------------------------------------------------------- */
+/* --- several buffers
+ * --------------------------------------------------------------------------------- */
 
-/* Whether e is made of comparisons between self[i] and rhs[i] of one and the same i, joined by and/or. */
+/* Whether e is made of comparisons between self[i] and rhs[i] of one and the same i, joined by
+ * and/or. */
 static bool is_order(const Reducer *r, const Expr *rhs, Expr e) {
   if (e->op == OP_AND || e->op == OP_OR)
     return is_order(r, rhs, e->args[0]) && is_order(r, rhs, e->args[1]);
@@ -124,7 +128,8 @@ static bool match_select(Reducer *r, Expr *rhs) {
   return false;
 }
 
-/* --- the door ------------------------------------------------------------------------------------------ */
+/* --- the door
+ * ------------------------------------------------------------------------------------------ */
 
 static void fill(Sched *s, SRef *block, Reducer *r, const Stores *inits, const Stores *updates) {
   Tirc *c = s->c;

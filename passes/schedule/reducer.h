@@ -1,5 +1,5 @@
-/* Commutative reducers: what a reduction block's init and update say about the operation by which it
- * accumulates. */
+/* Commutative reducers: what a reduction block's init and update say about the operation by which
+ * it accumulates. */
 #ifndef TIRC_SCHEDULE_REDUCER_H
 #define TIRC_SCHEDULE_REDUCER_H
 

@@ -8,10 +8,10 @@
  *   for i, k0, k1: B_rf[vk1, vi] += A[vi, vk0 * 16 + vk1]      # k1 is spatial here
  *   for i, k1:     B[vi] += B_rf[vk1, vi]
  *
- * The first block is new and gets the handle that is returned; the second one, the write-back, keeps
- * the old block's identity, and the loops around it theirs. Needs: a reduction block alone below the
- * loop; a serial loop that reduction iterators only are bound to; a known commutative reducer
- * (reducer.h). Errors: not-reduction-block, rfactor-loop, rfactor-not-serial, reducer-form,
+ * The first block is new and gets the handle that is returned; the second one, the write-back,
+ * keeps the old block's identity, and the loops around it theirs. Needs: a reduction block alone
+ * below the loop; a serial loop that reduction iterators only are bound to; a known commutative
+ * reducer (reducer.h). Errors: not-reduction-block, rfactor-loop, rfactor-not-serial, reducer-form,
  * no-matched-reducer, factor-axis. */
 #include "../../ir/print.h"
 #include "reducer.h"
@@ -21,7 +21,7 @@ typedef struct Rfactor {
   Tirc *c;
   SRef *block, *loop, *scope;
   int n_loops;
-  SRef **loops; /* above the block, outermost first */
+  SRef **loops;    /* above the block, outermost first */
   unsigned *kinds; /* of the iterators that each loop reaches: 1 << IterKind */
   Reducer reducer;
   int axis;
@@ -31,7 +31,8 @@ typedef struct Rfactor {
   int n_rf_indices;
 } Rfactor;
 
-/* --- checks ---------------------------------------------------------------------------------------- */
+/* --- checks
+ * ---------------------------------------------------------------------------------------- */
 
 static SRef *only_child_block(Sched *s, SRef *loop) {
   SRef **blocks;
@@ -56,8 +57,10 @@ static _Noreturn void bad_loop(Rfactor *r, SRef *loop, const char *why) {
                    why);
 }
 
-/* The outermost reduction loop must lead straight to the block: what stands beside it there would be
- * run once for every iteration of the loops that the write-back loses. */
+/* The loop must lead to this block first. Below the outermost loop of the nest: the copy of the
+ * nest goes before all of it, so before blocks that this one may need. Below the outermost loop of
+ * the reduction: what stands beside it there would run once for every iteration of the loops that
+ * the write-back loses. */
 static void check_first_child(Rfactor *r, SRef *outermost) {
   Stmt at = outermost->stmt;
   while (at->kind == STMT_FOR) {
@@ -65,13 +68,12 @@ static void check_first_child(Rfactor *r, SRef *outermost) {
     if (tirc_body_items(r->c, at->u.loop.body, &items) == 0) break;
     at = items[0];
   }
-  if (at != r->block->stmt)
-    bad_loop(r, outermost, "is the outermost loop of the reduction, but another block comes first "
-                           "below it");
+  if (at != r->block->stmt) bad_loop(r, outermost, "leads to another block first");
 }
 
 static void check_loops(Rfactor *r) {
   bool in_reduction = false;
+  check_first_child(r, r->loops[0]);
   for (int i = 0; i < r->n_loops; i++) {
     bool spatial = r->kinds[i] & 1u << ITER_SPATIAL, reduce = r->kinds[i] & 1u << ITER_REDUCE;
     if (spatial && reduce)
@@ -92,12 +94,30 @@ static void check_axis(Rfactor *r, int64_t axis) {
   int ndim = r->reducer.buffers[0]->ndim;
   if (axis < -(ndim + 1) || axis > ndim) {
     tirc_sched_mark(r->s, r->block->stmt);
-    tirc_sched_error(r->s, SERR_FACTOR_AXIS, NULL, NULL,
-                     "factor_axis is %lld, but %s has %d dimensions: the new one can stand at %d to "
-                     "%d.",
-                     (long long)axis, r->reducer.buffers[0]->name, ndim, -(ndim + 1), ndim);
+    tirc_sched_error(
+        r->s, SERR_FACTOR_AXIS, NULL, NULL,
+        "factor_axis is %lld, but %s has %d dimensions: the new one can stand at %d to "
+        "%d.",
+        (long long)axis, r->reducer.buffers[0]->name, ndim, -(ndim + 1), ndim);
   }
   r->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
+}
+
+/* Every element of the factored buffer must be initialised, because the write-back adds all of them:
+ * where the other reduction loops start, the predicate must hold for all iterations of the loop. */
+static void check_predicate(Rfactor *r) {
+  const Block *b = tirc_block_of(r->block);
+  PtrMap start = {0};
+  if (tirc_is_true(b->predicate)) return;
+  for (int i = 0; i < r->n_loops; i++)
+    if (r->loops[i] != r->loop && r->kinds[i] & 1u << ITER_REDUCE)
+      tirc_map_set(r->c, &start, tirc_loop_of(r->loops[i])->var, tirc_loop_of(r->loops[i])->min);
+  Analyzer *a = tirc_analyzer_of_loops(r->s, r->block, NULL);
+  if (tirc_prove(a, tirc_substitute(r->c, b->predicate, &start))) return;
+  tirc_sched_mark(r->s, r->block->stmt);
+  tirc_sched_error(r->s, SERR_RFACTOR_PREDICATE, NULL, NULL,
+                   "The predicate of block %s leaves out elements of the factored buffer, which the "
+                   "write-back would add uninitialised.", b->name);
 }
 
 static void check(Rfactor *r, int64_t axis) {
@@ -107,19 +127,22 @@ static void check(Rfactor *r, int64_t axis) {
   tirc_require_reduction(s, r->block, r->scope);
   if (tirc_loop_of(r->loop)->kind != LOOP_SERIAL) {
     tirc_sched_mark(s, r->loop->stmt);
-    tirc_sched_error(s, SERR_RFACTOR_NOT_SERIAL, NULL, NULL, "Loop %s is %s; rfactor takes a serial one.",
-                     tirc_loop_of(r->loop)->var->u.s, tirc_loop_kind_name(tirc_loop_of(r->loop)->kind));
+    tirc_sched_error(s, SERR_RFACTOR_NOT_SERIAL, NULL, NULL,
+                     "Loop %s is %s; rfactor takes a serial one.", tirc_loop_of(r->loop)->var->u.s,
+                     tirc_loop_kind_name(tirc_loop_of(r->loop)->kind));
   }
   r->n_loops = tirc_loops_above(s, r->block, &r->loops);
   r->kinds = tirc_new_array(r->c, unsigned, r->n_loops);
   for (int i = 0; i < r->n_loops; i++)
     r->kinds[i] = kinds_of(tirc_block_of(r->block), tirc_loop_of(r->loops[i])->var);
   check_loops(r);
+  check_predicate(r);
   r->reducer = tirc_reducer_of(s, r->block);
   check_axis(r, axis);
 }
 
-/* --- building ---------------------------------------------------------------------------------------- */
+/* --- building
+ * ---------------------------------------------------------------------------------------- */
 
 static const Expr *insert_expr(Tirc *c, int n, const Expr *from, int at, Expr what) {
   Expr *to = tirc_new_array(c, Expr, n + 1);
@@ -273,8 +296,8 @@ static Stmt make_rf_block(Rfactor *r) {
              .annotations = old->annotations,
              .body = tirc_substitute_stmt(r->c, body, &n.vars)};
   if (reduces)
-    b.init = tirc_substitute_stmt(
-        r->c, make_init(r, r->rf_buffers, r->n_rf_indices, r->rf_indices), &n.vars);
+    b.init = tirc_substitute_stmt(r->c, make_init(r, r->rf_buffers, r->n_rf_indices, r->rf_indices),
+                                  &n.vars);
   return tirc_block(r->c, &b);
 }
 
@@ -294,8 +317,7 @@ static Stmt make_write_back(Rfactor *r) {
   const Block *old = tirc_block_of(r->block);
   const Reducer *d = &r->reducer;
   NewBlock n = {0};
-  tirc_map_set(r->c, &n.vars, r->rf_var,
-               iter_of_loop(r, &n, tirc_loop_of(r->loop), ITER_REDUCE));
+  tirc_map_set(r->c, &n.vars, r->rf_var, iter_of_loop(r, &n, tirc_loop_of(r->loop), ITER_REDUCE));
   for (int i = 0; i < old->n_iters; i++) {
     if (old->iters[i].kind != ITER_SPATIAL) continue;
     Expr var = tirc_var(r->c, old->iters[i].var->u.s, old->iters[i].var->dtype);
@@ -311,19 +333,19 @@ static Stmt make_write_back(Rfactor *r) {
     reads[i] = point(r, r->rf_buffers[i], r->n_rf_indices, from);
     writes[i] = point(r, d->buffers[i], d->n_indices, to);
   }
-  return tirc_block(r->c, &(Block){.id = old->id,
-                                   .name = old->name,
-                                   .n_iters = n.iters.n,
-                                   .iters = n.iters.at,
-                                   .iter_values = n.values.at,
-                                   .n_reads = d->n,
-                                   .reads = reads,
-                                   .n_writes = d->n,
-                                   .writes = writes,
-                                   .annotations = old->annotations,
-                                   .init = make_init(r, d->buffers, d->n_indices, to),
-                                   .body = make_body(r, d->buffers, d->n_indices, to, self, rhs,
-                                                     true)});
+  return tirc_block(r->c,
+                    &(Block){.id = old->id,
+                             .name = old->name,
+                             .n_iters = n.iters.n,
+                             .iters = n.iters.at,
+                             .iter_values = n.values.at,
+                             .n_reads = d->n,
+                             .reads = reads,
+                             .n_writes = d->n,
+                             .writes = writes,
+                             .annotations = old->annotations,
+                             .init = make_init(r, d->buffers, d->n_indices, to),
+                             .body = make_body(r, d->buffers, d->n_indices, to, self, rhs, true)});
 }
 
 /* The block in copies of all its loops. */

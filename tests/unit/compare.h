@@ -1,5 +1,5 @@
-/* Runs a program on random data in two ways and compares all that it wrote. For tests of lowering and
- * of code generation. */
+/* Runs a program on random data in two ways and compares all that it wrote. For tests of lowering
+ * and of code generation. */
 #ifndef TIRC_TESTS_COMPARE_H
 #define TIRC_TESTS_COMPARE_H
 
@@ -67,8 +67,7 @@ static inline void free_run(Run *r) {
 }
 
 /* Equal up to `tolerance`, relative to max(1, |x|). */
-static inline void assert_same_run(const char *what, const Run *x, const Run *y,
-                                   double tolerance) {
+static inline void assert_same_run(const char *what, const Run *x, const Run *y, double tolerance) {
   for (int i = 0; i < x->n; i++) {
     const Tensor *a = x->args[i].tensor, *b = y->args[i].tensor;
     for (int64_t k = 0; a && k < a->count; k++) {
@@ -77,8 +76,8 @@ static inline void assert_same_run(const char *what, const Run *x, const Run *y,
       double v = is_int ? (double)tirc_tensor_get_int(b, k) : tirc_tensor_get(b, k);
       if (u == v || (isnan(u) && isnan(v))) continue;
       if (!is_int && fabs(u - v) <= tolerance * fmax(1, fabs(u))) continue;
-      fail_msg("%s: argument %d, element %lld: %.9g is expected, it is %.9g", what, i,
-               (long long)k, u, v);
+      fail_msg("%s: argument %d, element %lld: %.9g is expected, it is %.9g", what, i, (long long)k,
+               u, v);
     }
   }
 }

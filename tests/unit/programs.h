@@ -16,7 +16,8 @@ typedef struct Program {
 #define B2(name, m, n) #name ": T.Buffer((" #m ", " #n "), \"float32\")"
 #define B1(name, n) #name ": T.Buffer((" #n ",), \"float32\")"
 #define MATMUL_BLOCK(indent)                                                                       \
-  indent "with T.block(\"C\"):\n" indent "    vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n" indent \
+  indent "with T.block(\"C\"):\n" indent                                                           \
+         "    vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n" indent                              \
          "    with T.init():\n" indent "        C[vi, vj] = T.float32(0)\n" indent                 \
          "    C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
 
@@ -34,16 +35,20 @@ typedef struct Program {
   }
 
 static const Program programs[] = {
-    {"matmul", FUNC(B2(A, 13, 17) ", " B2(B, 17, 11) ", " B2(C, 13, 11),
-                    "    for i, j, k in T.grid(13, 11, 17):\n" MATMUL_BLOCK("        ")), 0, 1e-5},
+    {"matmul",
+     FUNC(B2(A, 13, 17) ", " B2(B, 17, 11) ", " B2(C, 13, 11),
+          "    for i, j, k in T.grid(13, 11, 17):\n" MATMUL_BLOCK("        ")),
+     0, 1e-5},
     {"matmul, vectorized inside of the reduction",
      FUNC(B2(A, 13, 17) ", " B2(B, 17, 24) ", " B2(C, 13, 24),
           "    for i in T.parallel(13):\n        for k in range(17):\n"
-          "            for j in T.vectorized(24):\n" MATMUL_BLOCK("                ")), 0, 1e-5},
+          "            for j in T.vectorized(24):\n" MATMUL_BLOCK("                ")),
+     0, 1e-5},
     {"matmul, vectorized outside of the reduction",
      FUNC(B2(A, 5, 17) ", " B2(B, 17, 24) ", " B2(C, 5, 24),
           "    for i in range(5):\n        for j in T.vectorized(24):\n"
-          "            for k in range(17):\n" MATMUL_BLOCK("                ")), 0, 1e-5},
+          "            for k in range(17):\n" MATMUL_BLOCK("                ")),
+     0, 1e-5},
     {"tail predicates",
      FUNC(B2(A, 30, 50) ", " B2(B, 30, 50),
           "    for i0 in T.parallel(4):\n        for j0, i1 in T.grid(4, 8):\n"
@@ -51,7 +56,8 @@ static const Program programs[] = {
           "                    vi = T.axis.spatial(30, i0 * 8 + i1)\n"
           "                    vj = T.axis.spatial(50, j0 * 16 + j1)\n"
           "                    T.where(i0 * 8 + i1 < 30 and j0 * 16 + j1 < 50)\n"
-          "                    B[vi, vj] = A[vi, vj] * T.float32(2)\n"), 0, 0},
+          "                    B[vi, vj] = A[vi, vj] * T.float32(2)\n"),
+     0, 0},
     {"tail of a reduction",
      FUNC(B2(A, 6, 50) ", " B1(B, 6),
           "    for i, k0 in T.grid(6, 4):\n        for k1 in T.unroll(16):\n"
@@ -71,7 +77,8 @@ static const Program programs[] = {
           "            for i1, j1 in T.grid(8, 16):\n                with T.block(\"B\"):\n"
           "                    vi = T.axis.spatial(32, i0 * 8 + i1)\n"
           "                    vj = T.axis.spatial(32, j0 * 16 + j1)\n"
-          "                    B[vi, vj] = X[vi, vj] * T.float32(3)\n"), 0, 1e-6},
+          "                    B[vi, vj] = X[vi, vj] * T.float32(3)\n"),
+     0, 1e-6},
     {"storage_align",
      FUNC(B2(A, 16, 16) ", " B2(B, 16, 16),
           "    with T.block(\"root\"):\n        X = T.alloc_buffer((16, 16))\n"
@@ -81,21 +88,24 @@ static const Program programs[] = {
           "                X[vi, vj] = A[vj, vi]\n"
           "        for i, j in T.grid(16, 16):\n            with T.block(\"B\"):\n"
           "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "                B[vi, vj] = X[vi, vj]\n"), 0, 0},
+          "                B[vi, vj] = X[vi, vj]\n"),
+     0, 0},
     {"values carried from one iteration to the next stay outside of the loop",
      FUNC(B1(A, 20) ", " B1(B, 20),
           "    with T.block(\"root\"):\n        X = T.alloc_buffer((1,))\n"
           "        for i in range(20):\n            with T.block(\"X\"):\n"
           "                vi = T.axis.opaque(20, i)\n"
           "                if vi == 0:\n                    X[0] = T.float32(0)\n"
-          "                X[0] = X[0] + A[vi]\n                B[vi] = X[0]\n"), 0, 1e-6},
+          "                X[0] = X[0] + A[vi]\n                B[vi] = X[0]\n"),
+     0, 1e-6},
     {"a window over earlier values",
      FUNC(B1(A, 20) ", " B1(B, 20),
           "    with T.block(\"root\"):\n        X = T.alloc_buffer((20,))\n"
           "        for i in range(20):\n            with T.block(\"X\"):\n"
           "                vi = T.axis.spatial(20, i)\n                X[vi] = A[vi]\n"
           "            with T.block(\"B\"):\n                vi = T.axis.spatial(20, i)\n"
-          "                B[vi] = X[vi] + X[T.max(vi - 1, 0)]\n"), 0, 1e-6},
+          "                B[vi] = X[vi] + X[T.max(vi - 1, 0)]\n"),
+     0, 1e-6},
     {"blur with a cache of its rows",
      FUNC(B2(A, 18, 16) ", " B2(B, 16, 16),
           "    with T.block(\"root\"):\n        X = T.alloc_buffer((18, 16))\n"
@@ -106,12 +116,14 @@ static const Program programs[] = {
           "                    X[vi, vj] = A[vi, vj] * T.float32(2)\n"
           "            for j in T.vectorized(16):\n                with T.block(\"B\"):\n"
           "                    vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "                    B[vi, vj] = X[vi, vj] + X[vi + 1, vj] + X[vi + 2, vj]\n"), 0, 1e-6},
+          "                    B[vi, vj] = X[vi, vj] + X[vi + 1, vj] + X[vi + 2, vj]\n"),
+     0, 1e-6},
     {"padding",
      FUNC(B1(A, 16) ", " B1(B, 20),
           "    for i in T.vectorized(20):\n        with T.block(\"B\"):\n"
           "            vi = T.axis.spatial(20, i)\n"
-          "            B[vi] = T.if_then_else(2 <= vi and vi < 18, A[vi - 2], T.float32(7))\n"), 0, 0},
+          "            B[vi] = T.if_then_else(2 <= vi and vi < 18, A[vi - 2], T.float32(7))\n"),
+     0, 0},
     {"nested blocks and a view",
      FUNC(B2(A, 16, 16) ", " B2(B, 16, 16),
           "    for i, j in T.grid(4, 4):\n        with T.block(\"outer\"):\n"
@@ -122,25 +134,29 @@ static const Program programs[] = {
           "strides=[16, 1], offset_factor=1)\n"
           "            for ii, jj in T.grid(4, 4):\n                with T.block(\"inner\"):\n"
           "                    vii, vjj = T.axis.remap(\"SS\", [ii, jj])\n"
-          "                    B[vi * 4 + vii, vj * 4 + vjj] = X[vii, vjj] * T.float32(2)\n"), 0, 0},
+          "                    B[vi * 4 + vii, vj * 4 + vjj] = X[vii, vjj] * T.float32(2)\n"),
+     0, 0},
     {"opaque block with an if",
      FUNC(B1(A, 20) ", " B1(B, 20),
           "    for i in range(20):\n        with T.block(\"B\"):\n            T.reads(A[0:20])\n"
           "            T.writes(B[0:20])\n            if i % 3 == 0:\n"
           "                B[i] = A[i]\n            else:\n"
-          "                B[i] = A[19 - i] + T.float32(1)\n"), 0, 1e-6},
-    {"while", FUNC(B1(A, 8),
-                   "    with T.block(\"root\"):\n        n = T.alloc_buffer((1,), \"int32\")\n"
-                   "        with T.block(\"w\"):\n            T.reads(n[0], A[0:8])\n"
-                   "            T.writes(n[0], A[0:8])\n            n[0] = 0\n"
-                   "            while n[0] < 8:\n                A[n[0]] = T.float32(3)\n"
-                   "                n[0] = n[0] + 2\n"), 0, 0},
+          "                B[i] = A[19 - i] + T.float32(1)\n"),
+     0, 1e-6},
+    {"while",
+     FUNC(B1(A, 8), "    with T.block(\"root\"):\n        n = T.alloc_buffer((1,), \"int32\")\n"
+                    "        with T.block(\"w\"):\n            T.reads(n[0], A[0:8])\n"
+                    "            T.writes(n[0], A[0:8])\n            n[0] = 0\n"
+                    "            while n[0] < 8:\n                A[n[0]] = T.float32(3)\n"
+                    "                n[0] = n[0] + 2\n"),
+     0, 0},
     {"let",
      FUNC(B1(A, 20) ", " B1(B, 20),
           "    for i in T.vectorized(20):\n        with T.block(\"B\"):\n"
           "            vi = T.axis.spatial(20, i)\n            T.reads(A[19 - vi])\n"
           "            T.writes(B[vi])\n            at: T.int32 = 19 - vi\n"
-          "            B[vi] = A[at] * T.float32(2)\n"), 0, 0},
+          "            B[vi] = A[at] * T.float32(2)\n"),
+     0, 0},
     {"vectorized under a symbolic tail",
      FUNC("a: T.handle, b: T.handle",
           "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n    B = T.match_buffer(b, (n,))\n"
@@ -148,23 +164,28 @@ static const Program programs[] = {
           "            with T.block(\"B\"):\n"
           "                vi = T.axis.spatial(n, i0 * 16 + i1)\n"
           "                T.where(i0 * 16 + i1 < n)\n"
-          "                B[vi] = A[vi] + T.float32(1)\n"), 53, 0},
+          "                B[vi] = A[vi] + T.float32(1)\n"),
+     53, 0},
     {"symbolic extent of 0",
-     FUNC("a: T.handle, b: T.handle",
-          "    n = T.int32()\n    A = T.match_buffer(a, (n, 4))\n    B = T.match_buffer(b, (n, 4))\n"
-          "    for i, j in T.grid(n, 4):\n        with T.block(\"B\"):\n"
-          "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "            B[vi, vj] = A[vi, vj] + T.float32(1)\n"), 0, 0},
+     FUNC(
+         "a: T.handle, b: T.handle",
+         "    n = T.int32()\n    A = T.match_buffer(a, (n, 4))\n    B = T.match_buffer(b, (n, 4))\n"
+         "    for i, j in T.grid(n, 4):\n        with T.block(\"B\"):\n"
+         "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+         "            B[vi, vj] = A[vi, vj] + T.float32(1)\n"),
+     0, 0},
     {"symbolic workspace",
-     FUNC("a: T.handle, b: T.handle",
-          "    n = T.int32()\n    A = T.match_buffer(a, (n, 7))\n    B = T.match_buffer(b, (n, 7))\n"
-          "    with T.block(\"root\"):\n        X = T.alloc_buffer((n, 7))\n"
-          "        for i, j in T.grid(n, 7):\n            with T.block(\"X\"):\n"
-          "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "                X[vi, vj] = A[vi, vj] + T.float32(1)\n"
-          "        for i, j in T.grid(n, 7):\n            with T.block(\"B\"):\n"
-          "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "                B[vi, vj] = X[n - 1 - vi, vj]\n"), 9, 0},
+     FUNC(
+         "a: T.handle, b: T.handle",
+         "    n = T.int32()\n    A = T.match_buffer(a, (n, 7))\n    B = T.match_buffer(b, (n, 7))\n"
+         "    with T.block(\"root\"):\n        X = T.alloc_buffer((n, 7))\n"
+         "        for i, j in T.grid(n, 7):\n            with T.block(\"X\"):\n"
+         "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+         "                X[vi, vj] = A[vi, vj] + T.float32(1)\n"
+         "        for i, j in T.grid(n, 7):\n            with T.block(\"B\"):\n"
+         "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+         "                B[vi, vj] = X[n - 1 - vi, vj]\n"),
+     9, 0},
     {"large workspace",
      FUNC(B2(A, 200, 200) ", " B2(B, 200, 200),
           "    with T.block(\"root\"):\n        X = T.alloc_buffer((200, 200))\n"
@@ -173,7 +194,8 @@ static const Program programs[] = {
           "                X[vi, vj] = A[vi, vj] + T.float32(1)\n"
           "        for i, j in T.grid(200, 200):\n            with T.block(\"B\"):\n"
           "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "                B[vi, vj] = X[vj, vi]\n"), 0, 0},
+          "                B[vi, vj] = X[vj, vi]\n"),
+     0, 0},
     {"workspace of each thread",
      FUNC(B2(A, 12, 60) ", " B2(B, 12, 60),
           "    with T.block(\"root\"):\n        X = T.alloc_buffer((12, 60))\n"
@@ -183,17 +205,20 @@ static const Program programs[] = {
           "                    X[vi, vj] = A[vi, vj] + T.float32(1)\n"
           "            for j in range(60):\n                with T.block(\"B\"):\n"
           "                    vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "                    B[vi, vj] = X[vi, 59 - vj]\n"), 0, 0},
+          "                    B[vi, vj] = X[vi, 59 - vj]\n"),
+     0, 0},
     {"parallel in parallel",
      FUNC(B2(A, 6, 10) ", " B2(B, 6, 10),
           "    for i in T.parallel(6):\n        for j in T.parallel(10):\n"
           "            with T.block(\"B\"):\n"
           "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "                B[vi, vj] = A[vi, vj] * T.float32(2)\n"), 0, 0},
+          "                B[vi, vj] = A[vi, vj] * T.float32(2)\n"),
+     0, 0},
     {"a long vectorized loop",
      FUNC(B1(A, 1000) ", " B1(B, 1000),
           "    for i in T.vectorized(1000):\n        with T.block(\"B\"):\n"
-          "            vi = T.axis.spatial(1000, i)\n            B[vi] = A[999 - vi]\n"), 0, 0},
+          "            vi = T.axis.spatial(1000, i)\n            B[vi] = A[999 - vi]\n"),
+     0, 0},
     {"vectorized with a stride, a gather and a broadcast",
      FUNC(B2(A, 24, 24) ", I: T.Buffer((24,), \"int32\"), " B2(B, 24, 24),
           "    for i in range(24):\n        for j in T.vectorized(24):\n"
@@ -207,29 +232,34 @@ static const Program programs[] = {
           "            with T.block(\"B\"):\n"
           "                vi = T.axis.spatial(8, (i * 32 + j) // 16)\n"
           "                vj = T.axis.spatial(16, (i * 32 + j) % 16)\n"
-          "                B[vi, vj] = A[vi, vj] * T.float32(2)\n"), 0, 0},
+          "                B[vi, vj] = A[vi, vj] * T.float32(2)\n"),
+     0, 0},
     {"explicit and hinted unrolling",
      FUNC(B2(A, 8, 8) ", " B2(B, 8, 8),
           "    for i in T.serial(8, annotations={\"pragma_auto_unroll_max_step\": 16, "
           "\"pragma_unroll_explicit\": 0}):\n        for j in T.unroll(8):\n"
           "            with T.block(\"B\"):\n"
           "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "                B[vi, vj] = A[vj, vi]\n"), 0, 0},
+          "                B[vi, vj] = A[vj, vi]\n"),
+     0, 0},
     {"scalar parameters",
      FUNC(B1(A, 20) ", n: T.int32, x: T.float32, " B1(B, 20),
           "    for i in range(20):\n        with T.block(\"B\"):\n"
           "            vi = T.axis.spatial(20, i)\n"
-          "            B[vi] = A[(vi + n) % 20] * x\n"), 7, 0},
+          "            B[vi] = A[(vi + n) % 20] * x\n"),
+     7, 0},
     {"zero-dimensional buffer",
      FUNC(B1(A, 20) ", B: T.Buffer((), \"float32\")",
           "    for i in range(20):\n        with T.block(\"B\"):\n"
           "            vi = T.axis.reduce(20, i)\n            with T.init():\n"
-          "                B[()] = T.float32(0)\n            B[()] = B[()] + A[vi]\n"), 0, 1e-6},
+          "                B[()] = T.float32(0)\n            B[()] = B[()] + A[vi]\n"),
+     0, 1e-6},
     {"int64 indices",
      FUNC(B2(A, 6, 10) ", " B2(B, 6, 10),
           "    for i, j in T.grid(T.int64(6), T.int64(10)):\n        with T.block(\"B\"):\n"
           "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
-          "            B[vi, vj] = A[T.int64(5) - vi, vj]\n"), 0, 0},
+          "            B[vi, vj] = A[T.int64(5) - vi, vj]\n"),
+     0, 0},
     {"argmax over tuples",
      FUNC(B2(A, 6, 16) ", " B1(V, 6) ", I: T.Buffer((6,), \"int32\")",
           "    for i, k in T.grid(6, 16):\n        with T.block(\"argmax\"):\n"
@@ -238,7 +268,8 @@ static const Program programs[] = {
           "                V[vi] = T.float32(-100)\n                I[vi] = -1\n"
           "            v: T.float32 = T.Select(V[vi] >= A[vi, vk], V[vi], A[vi, vk])\n"
           "            k2: T.int32 = T.Select(V[vi] >= A[vi, vk], I[vi], vk)\n"
-          "            V[vi] = v\n            I[vi] = k2\n"), 0, 0},
+          "            V[vi] = v\n            I[vi] = k2\n"),
+     0, 0},
     BOTH("add float32", "float32", "float32", "A[i] + B[i] * A[i] - B[i]", 1e-6),
     BOTH("float64", "float64", "float64", "A[i] / (B[i] + T.float64(3)) - A[i]", 1e-12),
     BOTH("float16", "float16", "float16", "A[i] * B[i] + A[i]", 0),
@@ -271,18 +302,21 @@ static const Program programs[] = {
     BOTH("select", "float32", "float32", "T.Select(A[i] > B[i], A[i], B[i] * T.float32(2))", 0),
     BOTH("bits", "int32", "int32",
          "T.bitwise_xor(T.bitwise_and(A[i], 255), T.shift_right(B[i], 1)) + "
-         "T.bitwise_or(A[i], T.bitwise_not(B[i]))", 0),
+         "T.bitwise_or(A[i], T.bitwise_not(B[i]))",
+         0),
     BOTH("exp and tanh", "float32", "float32", "T.exp(A[i]) + T.tanh(B[i])", 1e-6),
     BOTH("erf, log, sigmoid, rsqrt", "float32", "float32",
          "T.erf(A[i]) + T.log(B[i] + T.float32(2)) + T.sigmoid(A[i]) + "
-         "T.rsqrt(B[i] + T.float32(2))", 1e-6),
+         "T.rsqrt(B[i] + T.float32(2))",
+         1e-6),
     BOTH("pow, sqrt, atan2", "float64", "float64",
          "T.pow(A[i] + T.float64(2), B[i]) + T.sqrt(A[i] + T.float64(2)) + T.atan2(A[i], B[i])",
          1e-12),
     BOTH("rounding", "float32", "float32",
          "T.floor(A[i] * T.float32(9)) + T.ceil(B[i] * T.float32(9)) + "
          "T.round(A[i] * T.float32(8)) + T.nearbyint(B[i] * T.float32(8)) + "
-         "T.trunc(A[i] * T.float32(5))", 1e-6),
+         "T.trunc(A[i] * T.float32(5))",
+         1e-6),
     BOTH("abs", "float32", "float32", "T.fabs(A[i])", 0),
     BOTH("abs of integers", "int32", "int32", "T.abs(A[i])", 0),
     BOTH("exp in float16", "float16", "float16", "T.exp(A[i])", 2e-3),

@@ -785,6 +785,13 @@ static const MapGolden map_goldens[] = {
      ITER_LEVEL_SURJECTIVE,
      "i * 16 + j + -2 + 2"},
     {"i 7; j 16", "i * 16 + j < 100", {"i", "j"}, ITER_LEVEL_SURJECTIVE, NULL},
+    {"i 7; j 16", "i * 16 + j < 100", {"i // 2", "i % 2"}, ITER_LEVEL_SURJECTIVE, NULL},
+    /* a bound on a part that follows from the bound on the whole */
+    {"i 3; k 2; f 32",
+     "i * 64 + k * 32 + f < 100 and i * 4 + k * 2 + f // 16 < 10",
+     {"i * 64 + k * 32 + f"},
+     ITER_LEVEL_SURJECTIVE,
+     "i * 64 + k * 32 + f"},
     {"i n; j 16", "", {"i * 16 + j"}, ITER_LEVEL_BIJECTIVE, "i * 16 + j"},
     {"i n; j m", "", {"i * m + j"}, ITER_LEVEL_BIJECTIVE, "i * m + j"},
     {"i 8; j 16", "", {"i"}, ITER_LEVEL_BIJECTIVE, NULL},

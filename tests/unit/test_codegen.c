@@ -1,5 +1,5 @@
-/* Machine code against the interpreter, on every program of programs.h, for several processors, with
- * and without a runtime; and what the generated code must look like. */
+/* Machine code against the interpreter, on every program of programs.h, for several processors,
+ * with and without a runtime; and what the generated code must look like. */
 #include "codegen/llvm/llvm.h"
 #include "compare.h"
 #include "passes/lower/lower.h"
@@ -16,9 +16,12 @@ static void fill_args(Tirc *c, const Func *f, Run *r, int64_t *values, void **ar
   static const float one_and_a_half = 1.5F;
   for (int i = 0; i < r->n; i++) {
     Argument *a = &r->args[i];
-    if (a->tensor) args[i] = a->tensor->data;
-    else if (tirc_dtype_is_int(f->params[i]->dtype)) args[i] = &a->i;
-    else args[i] = (void *)(uintptr_t)&one_and_a_half;
+    if (a->tensor)
+      args[i] = a->tensor->data;
+    else if (tirc_dtype_is_int(f->params[i]->dtype))
+      args[i] = &a->i;
+    else
+      args[i] = (void *)(uintptr_t)&one_and_a_half;
   }
   for (int i = 0; i < n; i++) args[r->n + i] = &values[i];
 }
@@ -63,7 +66,8 @@ static void check_case(Tirc *c, const void *arg) {
 }
 
 static void check_all(const char *cpu) {
-  for (int i = 0; i < N_PROGRAMS; i++) in_context(programs[i].name, check_case, &(Case){&programs[i], cpu});
+  for (int i = 0; i < N_PROGRAMS; i++)
+    in_context(programs[i].name, check_case, &(Case){&programs[i], cpu});
 }
 
 static void machine_code_agrees_on_haswell(void **state) {
@@ -80,10 +84,10 @@ static void machine_code_agrees_on_the_oldest_processor(void **state) {
   check_all("x86-64");
 }
 
-/* --- float16 and bfloat16, all values ------------------------------------------------------------ */
+/* --- float16 and bfloat16, all values ------------------------------------------------------- */
 
 #define CONVERT(from, to)                                                                          \
-  "@T.prim_func\ndef main(A: T.Buffer((65536,), \"" from "\"), B: T.Buffer((65536,), \"" to       \
+  "@T.prim_func\ndef main(A: T.Buffer((65536,), \"" from "\"), B: T.Buffer((65536,), \"" to        \
   "\")):\n    for i in range(65536):\n        B[i] = T.Cast(\"" to "\", A[i])\n"
 
 typedef struct Conversion {
@@ -98,7 +102,8 @@ static void check_conversion(Tirc *c, const void *arg) {
   Run r = new_run(c, f, 0), expected;
   bool narrows = f->buffers[0]->dtype.bits > 16;
   for (int64_t i = 0; i < 65536; i++) {
-    if (!narrows) ((uint16_t *)r.args[0].tensor->data)[i] = (uint16_t)i;
+    if (!narrows)
+      ((uint16_t *)r.args[0].tensor->data)[i] = (uint16_t)i;
     else {
       /* Values around every float16: the halfway points and their neighbours. */
       double v = tirc_half_to_double((uint16_t)(i % 0x7c00));
@@ -120,20 +125,21 @@ static void check_conversion(Tirc *c, const void *arg) {
 
 static void small_floats_convert_exactly(void **state) {
   (void)state;
-  static const char *const texts[] = {CONVERT("float16", "float32"), CONVERT("bfloat16", "float32"),
-                                      CONVERT("float32", "float16"), CONVERT("float32", "bfloat16"),
-                                      CONVERT("float64", "float16"), CONVERT("float64", "bfloat16"),
-                                      CONVERT("float16", "bfloat16"),
-                                      CONVERT("bfloat16", "float16")};
+  static const char *const texts[] = {
+      CONVERT("float16", "float32"),  CONVERT("bfloat16", "float32"),
+      CONVERT("float32", "float16"),  CONVERT("float32", "bfloat16"),
+      CONVERT("float64", "float16"),  CONVERT("float64", "bfloat16"),
+      CONVERT("float16", "bfloat16"), CONVERT("bfloat16", "float16")};
   static const char *const cpus[] = {"haswell", "x86-64"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-    for (int k = 0; k < 2; k++) in_context(cpus[k], check_conversion, &(Conversion){texts[i], cpus[k]});
+    for (int k = 0; k < 2; k++)
+      in_context(cpus[k], check_conversion, &(Conversion){texts[i], cpus[k]});
 }
 
-/* --- failures at run time -------------------------------------------------------------------------- */
+/* --- failures at run time ------------------------------------------------------------------- */
 
 typedef struct Accounts {
-  int64_t live;   /* bytes */
+  int64_t live; /* bytes */
   int calls, fail_at;
 } Accounts;
 
@@ -184,8 +190,10 @@ static void check_exhaustion(Tirc *c, const void *arg) {
     tirc_runtime rt = {&a, serial_for, counted_alloc, counted_free};
     int status = tirc_jit_find(j, "main")(args, &rt);
     assert_int_equal(a.live, 0);
-    if (status == 0) total = a.calls;
-    else assert_int_equal(status, 1);
+    if (status == 0)
+      total = a.calls;
+    else
+      assert_int_equal(status, 1);
   }
   tirc_jit_free(j);
   free_run(&r);
@@ -238,7 +246,7 @@ static void division_by_zero_does_not_trap(void **state) {
   in_context("check_zero_division", check_zero_division, NULL);
 }
 
-/* --- what comes out ---------------------------------------------------------------------------------- */
+/* --- what comes out ------------------------------------------------------------------------- */
 
 static Code emit(Tirc *c, const char *text, const char *cpu, EmitKind kind) {
   return tirc_llvm_emit(c, tirc_lower(c, parse(c, text), NULL, NULL), cpu, kind);
@@ -255,7 +263,8 @@ static const char tile[] =
 static void check_emission(Tirc *c, const void *arg) {
   (void)arg;
   for (int kind = EMIT_LLVM; kind <= EMIT_OBJ; kind++) {
-    Code one = emit(c, tile, "haswell", (EmitKind)kind), two = emit(c, tile, "haswell", (EmitKind)kind);
+    Code one = emit(c, tile, "haswell", (EmitKind)kind),
+         two = emit(c, tile, "haswell", (EmitKind)kind);
     assert_int_equal(one.n, two.n);
     assert_memory_equal(one.bytes, two.bytes, one.n);
   }
@@ -287,7 +296,7 @@ static void prefetch_is_an_instruction(void **state) {
   in_context("check_prefetch", check_prefetch, NULL);
 }
 
-/* --- errors -------------------------------------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------------------------- */
 
 typedef struct Refusal {
   const char *text, *cpu, *code;
@@ -296,8 +305,10 @@ typedef struct Refusal {
 
 static void compile(Tirc *c, const void *arg) {
   const Refusal *r = arg;
-  if (!r->jit) emit(c, r->text, r->cpu, EMIT_OBJ);
-  else tirc_jit_free(tirc_jit_new(c, tirc_lower(c, parse(c, r->text), NULL, NULL), r->cpu));
+  if (!r->jit)
+    emit(c, r->text, r->cpu, EMIT_OBJ);
+  else
+    tirc_jit_free(tirc_jit_new(c, tirc_lower(c, parse(c, r->text), NULL, NULL), r->cpu));
 }
 
 static void what_cannot_be_compiled_is_an_error(void **state) {
@@ -306,10 +317,19 @@ static void what_cannot_be_compiled_is_an_error(void **state) {
   static const char system_call[] =
       MAP("float32", "float32", "T.call_extern(\"float32\", \"system\", A[i])");
   static const char arity[] = MAP("float32", "float32", "T.call_extern(\"float32\", \"expf\")");
+  static const char taken[] = "@T.prim_func\ndef expf(A: T.Buffer((1,), \"float32\")):\n"
+                              "    A[0] = T.exp(A[0])\n";
+  static const char wide[] = FUNC("A: T.Buffer((4096,), \"float32\")",
+                                  "    A[T.Ramp(0, 1, 4096)] = T.Broadcast(T.float32(0), 4096)\n");
   static const Refusal refusals[] = {
-      {plain, "no-such-cpu", "target", false}, {plain, "haswel", "target", true},
-      {plain, "", "target", false},            {plain, "i386", "target", false},
-      {system_call, "haswell", "codegen", true}, {arity, "haswell", "codegen", false},
+      {taken, "haswell", "codegen", true},
+      {wide, "haswell", "codegen", true},
+      {plain, "no-such-cpu", "target", false},
+      {plain, "haswel", "target", true},
+      {plain, "", "target", false},
+      {plain, "i386", "target", false},
+      {system_call, "haswell", "codegen", true},
+      {arity, "haswell", "codegen", false},
   };
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
     char code[40];
@@ -321,8 +341,8 @@ static void what_cannot_be_compiled_is_an_error(void **state) {
 static void code_for_any_known_processor_can_be_emitted(void **state) {
   (void)state;
   static const char plain[] = MAP("float32", "float32", "A[i] * B[i]");
-  static const char *const cpus[] = {"x86-64-v2", "x86-64-v4", "znver4", "sapphirerapids", "knl",
-                                     "alderlake", "bdver2", "generic"};
+  static const char *const cpus[] = {"x86-64-v2", "x86-64-v4", "znver4", "sapphirerapids",
+                                     "knl",       "alderlake", "bdver2", "generic"};
   for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
     char code[40];
     error_code(compile, &(Refusal){plain, cpus[i], "", false}, code, sizeof code);

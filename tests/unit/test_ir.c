@@ -76,10 +76,11 @@ static void map_keeps_what_is_put_in(void **state) {
 
 static void types_have_names(void **state) {
   Tirc *c = *state;
-  static const char *const good[] = {"bool", "int8", "uint64", "float16", "bfloat16", "float32x8",
-                                     "int64x2", "handle", "void"};
-  static const char *const bad[] = {"", "float", "int33", "float32x", "float32x0", "float32x1x2",
-                                    "float32x99999", "Float32", "int8 "};
+  static const char *const good[] = {"bool",      "int8",    "uint64", "float16", "bfloat16",
+                                     "float32x8", "int64x2", "handle", "void"};
+  static const char *const bad[] = {"",          "float",       "int33",         "float32x",
+                                    "float32x0", "float32x1x2", "float32x99999", "Float32",
+                                    "int8 "};
   DType t;
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     assert_true(tirc_dtype_parse(good[i], &t));
@@ -98,16 +99,26 @@ static void folding_never_wraps(void **state) {
     bool folds;
     int64_t result;
   } rows[] = {
-      {OP_ADD, INT32_MAX, 1, 32, false, 0},      {OP_ADD, INT32_MAX, 1, 64, true, 2147483648},
-      {OP_ADD, INT64_MAX, 1, 64, false, 0},      {OP_MUL, 65536, 65536, 32, false, 0},
-      {OP_SUB, INT64_MIN, 1, 64, false, 0},      {OP_FLOORDIV, INT64_MIN, -1, 64, false, 0},
-      {OP_FLOORDIV, INT32_MIN, -1, 32, false, 0}, {OP_FLOORDIV, 7, 0, 32, false, 0},
-      {OP_FLOORMOD, 7, 0, 32, false, 0},         {OP_FLOORDIV, -7, 2, 32, true, -4},
-      {OP_FLOORMOD, -7, 2, 32, true, 1},         {OP_FLOORDIV, 7, -2, 32, true, -4},
-      {OP_FLOORMOD, 7, -2, 32, true, -1},        {OP_FLOORDIV, -6, 2, 32, true, -3},
-      {OP_TRUNCDIV, -7, 2, 32, true, -3},        {OP_TRUNCMOD, -7, 2, 32, true, -1},
-      {OP_MIN, -3, 4, 32, true, -3},             {OP_MAX, -3, 4, 32, true, 4},
-      {OP_LT, 3, 4, 32, true, 1},                {OP_GE, 3, 4, 32, true, 0},
+      {OP_ADD, INT32_MAX, 1, 32, false, 0},
+      {OP_ADD, INT32_MAX, 1, 64, true, 2147483648},
+      {OP_ADD, INT64_MAX, 1, 64, false, 0},
+      {OP_MUL, 65536, 65536, 32, false, 0},
+      {OP_SUB, INT64_MIN, 1, 64, false, 0},
+      {OP_FLOORDIV, INT64_MIN, -1, 64, false, 0},
+      {OP_FLOORDIV, INT32_MIN, -1, 32, false, 0},
+      {OP_FLOORDIV, 7, 0, 32, false, 0},
+      {OP_FLOORMOD, 7, 0, 32, false, 0},
+      {OP_FLOORDIV, -7, 2, 32, true, -4},
+      {OP_FLOORMOD, -7, 2, 32, true, 1},
+      {OP_FLOORDIV, 7, -2, 32, true, -4},
+      {OP_FLOORMOD, 7, -2, 32, true, -1},
+      {OP_FLOORDIV, -6, 2, 32, true, -3},
+      {OP_TRUNCDIV, -7, 2, 32, true, -3},
+      {OP_TRUNCMOD, -7, 2, 32, true, -1},
+      {OP_MIN, -3, 4, 32, true, -3},
+      {OP_MAX, -3, 4, 32, true, 4},
+      {OP_LT, 3, 4, 32, true, 1},
+      {OP_GE, 3, 4, 32, true, 0},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     DType t = DT(TYPE_INT, (uint8_t)rows[i].bits);
@@ -134,7 +145,8 @@ static void operators_unify_types(void **state) {
 
 static void parentheses_follow_precedence(void **state) {
   Tirc *c = *state;
-  Expr x = tirc_var(c, "x", DT_INT32), y = tirc_var(c, "y", DT_INT32), z = tirc_var(c, "z", DT_INT32);
+  Expr x = tirc_var(c, "x", DT_INT32), y = tirc_var(c, "y", DT_INT32),
+       z = tirc_var(c, "z", DT_INT32);
   static const struct {
     Op outer, inner;
     const char *left, *right;
@@ -184,12 +196,19 @@ static Stmt small_nest(Tirc *c, Buffer *buffer) {
   Expr at[2] = {vi, vj}, zero = tirc_int32(c, 0);
   IterVar iters[2] = {{vi, {zero, shape[0]}, ITER_SPATIAL}, {vj, {zero, shape[1]}, ITER_SPATIAL}};
   Expr values[2] = {i, j};
-  Stmt store = tirc_store(c, b, 2, at, tirc_add(c, tirc_load(c, b, 2, at), tirc_float(c, DT_FLOAT32, 1)));
+  Stmt store =
+      tirc_store(c, b, 2, at, tirc_add(c, tirc_load(c, b, 2, at), tirc_float(c, DT_FLOAT32, 1)));
   Range dims[2] = {{vi, tirc_int32(c, 1)}, {vj, tirc_int32(c, 1)}};
   Region r = {b, dims};
-  Stmt block = tirc_block(c, &(Block){.name = "C", .n_iters = 2, .iters = iters,
-                                      .iter_values = values, .n_reads = 1, .reads = &r,
-                                      .n_writes = 1, .writes = &r, .body = store});
+  Stmt block = tirc_block(c, &(Block){.name = "C",
+                                      .n_iters = 2,
+                                      .iters = iters,
+                                      .iter_values = values,
+                                      .n_reads = 1,
+                                      .reads = &r,
+                                      .n_writes = 1,
+                                      .writes = &r,
+                                      .body = store});
   *buffer = b;
   return tirc_for_serial(c, i, shape[0], tirc_for_serial(c, j, shape[1], block));
 }
@@ -243,11 +262,18 @@ static void buffers_are_replaced_everywhere(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, new_context, free_context)
   const struct CMUnitTest tests[] = {
-      T(arena_gives_zeroed_aligned_memory), T(arena_limit_is_an_error_value),
-      T(array_size_overflow_is_an_error_value), T(map_keeps_what_is_put_in), T(types_have_names),
-      T(folding_never_wraps), T(operators_unify_types), T(parentheses_follow_precedence),
-      T(constants_print_with_their_type), T(nests_print_in_the_known_layout),
-      T(rewriting_nothing_returns_the_same_tree), T(fresh_copies_share_no_definition),
+      T(arena_gives_zeroed_aligned_memory),
+      T(arena_limit_is_an_error_value),
+      T(array_size_overflow_is_an_error_value),
+      T(map_keeps_what_is_put_in),
+      T(types_have_names),
+      T(folding_never_wraps),
+      T(operators_unify_types),
+      T(parentheses_follow_precedence),
+      T(constants_print_with_their_type),
+      T(nests_print_in_the_known_layout),
+      T(rewriting_nothing_returns_the_same_tree),
+      T(fresh_copies_share_no_definition),
       T(buffers_are_replaced_everywhere),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,363 @@
+/* Traces: recording what a schedule does, and traces as lists of instructions. See trace.h. */
+#include "trace.h"
+
+#include "../../ir/print.h"
+#include "internal.h"
+
+#include <ctype.h>
+
+/* --- kinds of instructions --------------------------------------------------------------------- */
+
+static const InstructionKind kinds[] = {
+#define PURE INST_PURE
+#define POSTPROC INST_POSTPROC
+#define POSITIONAL INST_POSITIONAL
+#define INSTRUCTION(primitive, name, flags) {#primitive, name, flags},
+#include "instructions.def"
+#undef INSTRUCTION
+#undef POSITIONAL
+#undef POSTPROC
+#undef PURE
+};
+enum { N_KINDS = sizeof kinds / sizeof *kinds };
+
+/* compute_at: ComputeAt */
+static const char *camel_case(Tirc *c, const char *name) {
+  char *out = tirc_strdup(c, name), *to = out;
+  for (const char *at = name; *at; at++) {
+    if (*at == '_') continue;
+    bool first = at == name || at[-1] == '_';
+    *to++ = (char)(first ? toupper((unsigned char)*at) : *at);
+  }
+  *to = 0;
+  return out;
+}
+
+InstructionKind tirc_instruction_kind(Tirc *c, const Primitive *p) {
+  for (int i = 0; i < N_KINDS; i++)
+    if (!strcmp(kinds[i].primitive, p->name)) return kinds[i];
+  return (InstructionKind){p->name, camel_case(c, p->name), 0};
+}
+
+static unsigned flags_of(const Primitive *p) {
+  for (int i = 0; i < N_KINDS; i++)
+    if (!strcmp(kinds[i].primitive, p->name)) return kinds[i].flags;
+  return 0;
+}
+
+const Primitive *tirc_instruction_primitive(Tirc *c, const char *kind) {
+  for (int i = 0; i < N_KINDS; i++)
+    if (!strcmp(kinds[i].name, kind)) return tirc_find_primitive(kinds[i].primitive);
+  for (int i = 0; i < tirc_n_primitives; i++)
+    if (!strcmp(camel_case(c, tirc_primitives[i].name), kind)) return &tirc_primitives[i];
+  return NULL;
+}
+
+bool tirc_is_decision(const Param *p) { return !strcmp(p->name, "decision"); }
+
+/* Where a parameter's value goes when it is a list: its items are arguments of the instruction. */
+static bool is_spread(const Param *p) {
+  return p->kind == PARAM_LOOPS || p->kind == PARAM_FACTORS;
+}
+
+static int decision_index(const Primitive *p) {
+  for (int i = 0; i < p->n_params; i++)
+    if (tirc_is_decision(&p->params[i])) return i;
+  return -1;
+}
+
+const Value *tirc_instruction_decision(const Instruction *inst) {
+  int i = decision_index(inst->p);
+  return i < 0 ? NULL : &inst->args[i];
+}
+
+void tirc_instruction_inputs(Tirc *c, const Instruction *inst, Value list) {
+  for (int i = 0; i < inst->p->n_params; i++) {
+    const Param *p = &inst->p->params[i];
+    if (!tirc_is_input(p)) continue;
+    if (!is_spread(p))
+      tirc_value_append(c, list, inst->args[i]);
+    else
+      for (int k = 0; k < inst->args[i].u.list->n; k++)
+        tirc_value_append(c, list, inst->args[i].u.list->at[k]);
+  }
+}
+
+void tirc_instruction_attrs(Tirc *c, const Instruction *inst, Value list) {
+  for (int i = 0; i < inst->p->n_params; i++)
+    if (!tirc_is_input(&inst->p->params[i]) && !tirc_is_decision(&inst->p->params[i]))
+      tirc_value_append(c, list, inst->args[i]);
+}
+
+int tirc_instruction_outputs(const Instruction *inst, const Value **out) {
+  bool list = inst->result.kind == VAL_LIST;
+  *out = list ? inst->result.u.list->at : &inst->result;
+  return list ? inst->result.u.list->n : inst->result.rv ? 1 : 0;
+}
+
+/* --- recording --------------------------------------------------------------------------------- */
+
+Trace *tirc_trace_new(Tirc *c) { return tirc_new(c, Trace); }
+
+static const void *handle_key(Value v) {
+  if (v.kind == VAL_LOOP) return v.u.expr;
+  return v.kind == VAL_BLOCK ? tirc_block_key(v.u.block_id) : NULL;
+}
+
+static void number(Sched *s, Value *v) {
+  v->rv = ++*s->next_rv;
+  if (handle_key(*v))
+    tirc_map_set(s->c, &s->trace->latest, handle_key(*v), (void *)(uintptr_t)v->rv);
+}
+
+static void append(Tirc *c, Trace *t, Instruction inst) { vec_push(c, *t, inst); }
+
+Value tirc_trace_get_block(Sched *s, Value name, Value block) {
+  const Primitive *p = tirc_find_primitive("get_block");
+  Value *args = tirc_new_array(s->c, Value, p->n_params);
+  args[0] = name;
+  args[1] = s->work_on ? tirc_value_str(s->work_on) : VALUE_NONE;
+  tirc_trace_record(s, p, args, &block);
+  return block;
+}
+
+/* An index map as the text of a lambda that can be called: its results in terms of its variables. */
+typedef struct IndexMapText {
+  Callable base;
+  Tirc *c;
+  Expr *vars;
+  Value results;
+} IndexMapText;
+
+static Value substituted(Tirc *c, Value v, const PtrMap *map) {
+  if (v.kind == VAL_EXPR) return tirc_value_expr(tirc_substitute(c, v.u.expr, map));
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return v;
+  Value out = tirc_value_list(c, v.kind, v.u.list->n, v.u.list->at);
+  for (int i = 0; i < out.u.list->n; i++)
+    out.u.list->at[i] = substituted(c, out.u.list->at[i], map);
+  return out;
+}
+
+static Value call_map(Callable *self, int n, const Value *args) {
+  IndexMapText *m = (IndexMapText *)self;
+  PtrMap map = {0};
+  for (int i = 0; i < n && i < m->base.n_params; i++)
+    if (args[i].kind == VAL_EXPR) tirc_map_set(m->c, &map, m->vars[i], args[i].u.expr);
+  return substituted(m->c, m->results, &map);
+}
+
+static Value record_function(Sched *s, Value v) {
+  Tirc *c = s->c;
+  Callable *fn = v.u.object;
+  if (fn->n_params < 0 || fn->call == call_map) return v;
+  IndexMapText *m = tirc_new(c, IndexMapText);
+  Value *args = tirc_new_array(c, Value, fn->n_params + 1);
+  Text t = {.c = c};
+  *m = (IndexMapText){.base = {call_map, fn->n_params, NULL}, .c = c};
+  m->vars = tirc_new_array(c, Expr, fn->n_params + 1);
+  tirc_text_add(&t, "lambda ");
+  for (int i = 0; i < fn->n_params; i++) {
+    m->vars[i] = tirc_var(c, tirc_format(c, "i%d", i), DT_INT32);
+    args[i] = tirc_value_expr(m->vars[i]);
+    tirc_text_addf(&t, "%si%d", i ? ", " : "", i);
+  }
+  m->results = fn->call(fn, fn->n_params, args);
+  tirc_text_addf(&t, ": %s", tirc_value_repr(c, m->results));
+  m->base.name = t.at;
+  return (Value){.kind = VAL_FUNCTION, .u.object = m};
+}
+
+/* A value that no later change of a list reaches, with handles that were made outside of the trace
+ * given the number of the same loop or block. */
+static Value recorded(Sched *s, Value v, int depth) {
+  enum { MAX_DEPTH = 64 };
+  bool container = v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT;
+  if (v.kind == VAL_FUNCTION) return record_function(s, v);
+  if (handle_key(v) && !v.rv)
+    v.rv = (uint32_t)(uintptr_t)tirc_map_get(&s->trace->latest, handle_key(v));
+  if (!container || depth > MAX_DEPTH) return v;
+  v = tirc_value_list(s->c, v.kind, v.u.list->n, v.u.list->at);
+  for (int i = 0; i < v.u.list->n; i++) v.u.list->at[i] = recorded(s, v.u.list->at[i], depth + 1);
+  return v;
+}
+
+/* The position of a named buffer among the regions of the call's block, where it can be found. */
+static Value buffer_position(Sched *s, const Primitive *p, const Value *args, int i) {
+  const SRef *block = NULL;
+  for (int k = 0; k < p->n_params && !block; k++)
+    if (args[k].kind == VAL_BLOCK)
+      block = tirc_map_get(&s->blocks, tirc_block_key(args[k].u.block_id));
+  if (!block || (args[i].kind != VAL_STR && args[i].kind != VAL_BUFFER)) return args[i];
+  const Block *b = tirc_block_of(block);
+  bool reads = !strncmp(p->params[i].name, "read", 4);
+  int n = reads ? b->n_reads : b->n_writes;
+  const Region *regions = reads ? b->reads : b->writes;
+  for (int k = 0; k < n; k++)
+    if (args[i].kind == VAL_BUFFER ? regions[k].buffer == args[i].u.buffer
+                                   : !strcmp(regions[k].buffer->name, args[i].u.s))
+      return tirc_value_int(k);
+  return args[i];
+}
+
+const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bound) {
+  Value *args = tirc_new_array(s->c, Value, p->n_params + 1);
+  for (int i = 0; i < p->n_params; i++)
+    args[i] = p->params[i].kind == PARAM_BUFFER_INDEX ? buffer_position(s, p, bound, i)
+                                                      : recorded(s, bound[i], 0);
+  return args;
+}
+
+void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *result) {
+  Tirc *c = s->c;
+  Instruction inst = {.p = p, .args = args};
+  const int decision = decision_index(p);
+  if (decision >= 0) {
+    Value *with = tirc_new_array(c, Value, p->n_params);
+    memcpy(with, args, (size_t)p->n_params * sizeof *with);
+    with[decision] = s->decision;
+    inst.args = with;
+  }
+  if (result->kind == VAL_LIST)
+    for (int i = 0; i < result->u.list->n; i++) number(s, &result->u.list->at[i]);
+  else if (result->kind != VAL_NONE)
+    number(s, result);
+  inst.result = *result;
+  if (result->kind == VAL_LIST)
+    inst.result = tirc_value_list(c, VAL_LIST, result->u.list->n, result->u.list->at);
+  append(c, s->trace, inst);
+}
+
+/* --- traces as values -------------------------------------------------------------------------- */
+
+Trace *tirc_trace_copy(Tirc *c, const Trace *t) {
+  Trace *copy = tirc_new(c, Trace);
+  copy->next_rv = t->next_rv;
+  for (int i = 0; i < t->n; i++) append(c, copy, t->at[i]);
+  for (size_t i = 0; i < t->latest.cap; i++)
+    if (t->latest.values[i])
+      tirc_map_set(c, &copy->latest, t->latest.keys[i], t->latest.values[i]);
+  return copy;
+}
+
+int tirc_trace_length(const Trace *t, bool remove_postproc) {
+  int n = 0;
+  while (n < t->n && !(remove_postproc && flags_of(t->at[n].p) & INST_POSTPROC)) n++;
+  return n;
+}
+
+static void mark_used(Tirc *c, PtrMap *used, Value v) {
+  if (v.rv) tirc_map_set(c, used, (void *)(uintptr_t)v.rv, used);
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return;
+  for (int i = 0; i < v.u.list->n; i++) mark_used(c, used, v.u.list->at[i]);
+}
+
+static bool is_dead(const Instruction *inst, const PtrMap *used) {
+  const Value *outputs;
+  int n = tirc_instruction_outputs(inst, &outputs);
+  if (!(flags_of(inst->p) & INST_PURE)) return false;
+  for (int i = 0; i < n; i++)
+    if (tirc_map_has(used, (void *)(uintptr_t)outputs[i].rv)) return false;
+  return true;
+}
+
+Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc) {
+  const int n = tirc_trace_length(t, remove_postproc);
+  bool *kept = tirc_new_array(c, bool, n + 1);
+  PtrMap used = {0};
+  for (int i = n - 1; i >= 0; i--) {
+    const Instruction *inst = &t->at[i];
+    kept[i] = !is_dead(inst, &used);
+    for (int k = 0; kept[i] && k < inst->p->n_params; k++) mark_used(c, &used, inst->args[k]);
+  }
+  Trace *out = tirc_new(c, Trace);
+  out->next_rv = t->next_rv;
+  for (int i = 0; i < n; i++)
+    if (kept[i]) append(c, out, t->at[i]);
+  return out;
+}
+
+Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decision) {
+  Trace *out = tirc_trace_copy(c, t);
+  Instruction *inst = &out->at[index];
+  const int at = decision_index(inst->p);
+  Value *args = tirc_new_array(c, Value, inst->p->n_params + 1);
+  memcpy(args, inst->args, (size_t)inst->p->n_params * sizeof *args);
+  if (at >= 0) args[at] = decision;
+  inst->args = args;
+  return out;
+}
+
+/* --- doing it again ---------------------------------------------------------------------------- */
+
+typedef struct Replay {
+  Sched *s;
+  const Trace *t;
+  PtrMap values; /* number -> the Value * it is here */
+  Loc loc;
+  const char *what;
+} Replay;
+
+static Value translated(Replay *r, Value v) {
+  Tirc *c = r->s->c;
+  const Value *here = v.rv ? tirc_map_get(&r->values, (void *)(uintptr_t)v.rv) : NULL;
+  if (here) return *here;
+  if (tirc_value_is_python(v))
+    return r->s->eval ? r->s->eval(r->s, v.u.object, r->loc) : v;
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return v;
+  Value out = tirc_value_list(c, v.kind, v.u.list->n, v.u.list->at);
+  for (int i = 0; i < out.u.list->n; i++) out.u.list->at[i] = translated(r, out.u.list->at[i]);
+  return out;
+}
+
+static void take_results(Replay *r, const Instruction *inst, Value result) {
+  Tirc *c = r->s->c;
+  const Instruction now = {.p = inst->p, .result = result};
+  const Value *then_at, *now_at;
+  const int n = tirc_instruction_outputs(inst, &then_at), m = tirc_instruction_outputs(&now, &now_at);
+  if (n != m)
+    tirc_fail(c, r->loc, "trace", "the trace was made on another program",
+              "it gives %d results here, and %d in the trace", m, n);
+  for (int i = 0; i < n; i++) {
+    Value *kept = tirc_new(c, Value);
+    *kept = now_at[i];
+    tirc_map_set(c, &r->values, (void *)(uintptr_t)then_at[i].rv, kept);
+  }
+}
+
+static void replay(Replay *r, const Instruction *inst) {
+  Tirc *c = r->s->c;
+  const Primitive *p = inst->p;
+  const char **names = tirc_new_array(c, const char *, p->n_params + 1);
+  Value *keywords = tirc_new_array(c, Value, p->n_params + 1), star = VALUE_NONE;
+  int n = 0;
+  for (int i = 0; i < p->n_params; i++) {
+    Value v = translated(r, inst->args[i]);
+    if (p->params[i].kind == PARAM_LOOPS) {
+      star = v;
+      continue;
+    }
+    names[n] = p->params[i].name;
+    keywords[n++] = v;
+  }
+  Value result =
+      tirc_sched_call(r->s, p, r->loc, star.kind == VAL_NONE ? 0 : star.u.list->n,
+                      star.kind == VAL_NONE ? NULL : star.u.list->at, n, names, keywords);
+  take_results(r, inst, result);
+}
+
+void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, Loc loc, const char *what) {
+  Tirc *c = s->c;
+  Replay r = {.s = s, .t = t, .loc = loc, .what = what};
+  const int n = tirc_trace_length(t, remove_postproc);
+  for (volatile int i = 0; i < n; i++) {
+    Trap trap;
+    if (TIRC_TRY(c, trap)) {
+      replay(&r, &t->at[i]);
+      TIRC_END(c, trap);
+      continue;
+    }
+    c->diag.message = tirc_format(c, "%s, instruction %d (%s): %s", what, i,
+                                  tirc_instruction_kind(c, t->at[i].p).name, c->diag.message);
+    tirc_throw(c);
+  }
+}

@@ -1,0 +1,158 @@
+/* Traces from lists, as JSON gives them: every name is looked up, every argument finds its
+ * parameter, and what does not fit is named together with the instruction that it stands in. */
+#include "internal.h"
+#include "trace.h"
+
+typedef struct RVName {
+  const char *name;
+  Value value;
+} RVName;
+
+typedef struct Reader {
+  Tirc *c;
+  Loc loc;
+  const char *what;
+  int index;        /* of the instruction that is read; -1: none yet */
+  const char *kind; /* its kind; NULL: not known yet */
+  Trace *trace;
+  VEC(RVName) names;
+} Reader;
+
+static _Noreturn void bad(Reader *r, const char *hint, const char *message) {
+  const char *place = r->what;
+  if (r->index >= 0) place = tirc_format(r->c, "%s, instruction %d", place, r->index);
+  if (r->kind) place = tirc_format(r->c, "%s (%s)", place, r->kind);
+  tirc_fail(r->c, r->loc, "trace", hint, "%s: %s", place, message);
+}
+
+static const ValueList *list(Reader *r, Value v, const char *message) {
+  static const char layout[] = "a trace is [instructions, decisions], an instruction [kind, inputs, "
+                               "attributes, outputs], a decision [instruction's number, value]";
+  if (v.kind != VAL_LIST) bad(r, layout, message);
+  return v.u.list;
+}
+
+/* --- arguments --------------------------------------------------------------------------------- */
+
+/* An input: a name of a random variable, a string in quotes, None, a lambda, a number, a list. */
+static Value read_input(Reader *r, Value v, int depth) {
+  enum { MAX_DEPTH = 64 };
+  if (v.kind == VAL_LIST && depth < MAX_DEPTH) {
+    Value out = tirc_value_list(r->c, VAL_LIST, v.u.list->n, v.u.list->at);
+    for (int i = 0; i < out.u.list->n; i++)
+      out.u.list->at[i] = read_input(r, out.u.list->at[i], depth + 1);
+    return out;
+  }
+  if (v.kind != VAL_STR) return v;
+  const char *s = v.u.s;
+  const size_t n = strlen(s);
+  if (!strcmp(s, "None")) return VALUE_NONE;
+  if (n >= 2 && s[0] == '"' && s[n - 1] == '"')
+    return tirc_value_str(tirc_strndup(r->c, s + 1, n - 2));
+  if (!strncmp(s, "lambda", 6)) return tirc_value_python(s);
+  for (int i = r->names.n - 1; i >= 0; i--)
+    if (!strcmp(r->names.at[i].name, s)) return r->names.at[i].value;
+  bad(r, "an instruction before must have it among its outputs; a string stands in quotes of its own",
+      tirc_format(r->c, "the random variable \"%s\" is not defined", s));
+}
+
+typedef struct Cursor {
+  const ValueList *list;
+  int at;
+  const char *name;
+} Cursor;
+
+static bool next(Cursor *from, Value *out) {
+  if (from->at == from->list->n) return false;
+  *out = from->list->at[from->at++];
+  return true;
+}
+
+static Value rest(Reader *r, Cursor *from) {
+  Value out = tirc_value_list(r->c, VAL_LIST, 0, NULL), v;
+  while (next(from, &v)) tirc_value_append(r->c, out, read_input(r, v, 0));
+  return out;
+}
+
+static Value read_argument(Reader *r, const Param *p, Cursor *inputs, Cursor *attrs) {
+  Value v;
+  if (p->kind == PARAM_LOOPS || p->kind == PARAM_FACTORS) return rest(r, inputs);
+  if (next(tirc_is_input(p) ? inputs : attrs, &v)) {
+    if (tirc_is_input(p)) return read_input(r, v, 0);
+    return p->kind == PARAM_BOOL && v.kind == VAL_INT ? tirc_value_bool(v.u.i != 0) : v;
+  }
+  if (p->default_text) return tirc_default_value(r->c, p->default_text);
+  bad(r, NULL, tirc_format(r->c, "the argument '%s' is missing", p->name));
+}
+
+static void require_end(Reader *r, const Cursor *c) {
+  if (c->at < c->list->n)
+    bad(r, NULL,
+        tirc_format(r->c, "%d %s, and it takes %d", c->list->n, c->name, c->at));
+}
+
+/* --- instructions ------------------------------------------------------------------------------ */
+
+static Value read_output(Reader *r, Value v) {
+  static const ValueKind kinds[] = {['b'] = VAL_BLOCK, ['l'] = VAL_LOOP, ['v'] = VAL_INT};
+  const unsigned char letter = v.kind == VAL_STR ? (unsigned char)*v.u.s : 0;
+  if (!letter) bad(r, NULL, "an output is the name of a random variable");
+  Value out = {.kind = letter < sizeof kinds / sizeof *kinds ? kinds[letter] : VAL_INT,
+               .rv = ++r->trace->next_rv};
+  RVName named = {v.u.s, out};
+  vec_push(r->c, r->names, named);
+  return out;
+}
+
+static void read_instruction(Reader *r, Value v) {
+  static const char four[] = "an instruction is [kind, inputs, attributes, outputs]";
+  const ValueList *entry = list(r, v, four);
+  if (entry->n != 4 || entry->at[0].kind != VAL_STR) bad(r, NULL, four);
+  r->kind = entry->at[0].u.s;
+  const Primitive *p = tirc_instruction_primitive(r->c, r->kind);
+  if (!p) bad(r, "`tirc help` lists the primitives", "no primitive is known as this instruction");
+  Cursor inputs = {list(r, entry->at[1], four), 0, "inputs"};
+  Cursor attrs = {list(r, entry->at[2], four), 0, "attributes"};
+  const ValueList *outputs = list(r, entry->at[3], four);
+  Value *args = tirc_new_array(r->c, Value, p->n_params + 1);
+  for (int i = 0; i < p->n_params; i++)
+    args[i] = tirc_is_decision(&p->params[i])
+                  ? VALUE_NONE
+                  : read_argument(r, &p->params[i], &inputs, &attrs);
+  require_end(r, &inputs);
+  require_end(r, &attrs);
+  Instruction inst = {.p = p, .args = args, .result = tirc_value_list(r->c, VAL_LIST, 0, NULL)};
+  for (int i = 0; i < outputs->n; i++)
+    tirc_value_append(r->c, inst.result, read_output(r, outputs->at[i]));
+  vec_push(r->c, *r->trace, inst);
+  r->kind = NULL;
+}
+
+static void read_decision(Reader *r, Value v) {
+  static const char two[] = "a decision is [instruction's number, value]";
+  const ValueList *entry = list(r, v, two);
+  if (entry->n != 2 || entry->at[0].kind != VAL_INT) bad(r, NULL, two);
+  const int64_t index = entry->at[0].u.i;
+  if (index < 0 || index >= r->trace->n || !tirc_instruction_decision(&r->trace->at[index]))
+    bad(r, NULL,
+        tirc_format(r->c, "a decision is for instruction %lld, which takes none",
+                    (long long)index));
+  Trace *with = tirc_trace_with_decision(r->c, r->trace, (int)index, entry->at[1]);
+  r->trace->at[index] = with->at[index];
+}
+
+Trace *tirc_trace_of_value(Tirc *c, Value v, Loc loc, const char *what) {
+  Reader r = {.c = c, .loc = loc, .what = what, .index = -1, .trace = tirc_trace_new(c)};
+  static const char two[] = "a trace is [instructions, decisions]";
+  const ValueList *both = list(&r, v, two);
+  if (both->n != 2) bad(&r, NULL, two);
+  const ValueList *instructions = list(&r, both->at[0], two);
+  const ValueList *decisions = list(&r, both->at[1], two);
+  for (int i = 0; i < instructions->n; i++) {
+    r.index = i;
+    read_instruction(&r, instructions->at[i]);
+  }
+  r.index = -1;
+  for (int i = 0; i < decisions->n; i++) read_decision(&r, decisions->at[i]);
+  return r.trace;
+}
