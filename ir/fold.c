@@ -12,11 +12,6 @@ static double round_to(DType t, double v) {
   return t.code == TYPE_FLOAT && t.bits == 32 ? (double)(float)v : v;
 }
 
-static int64_t floordiv(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return (a % b != 0 && (a % b < 0) != (b < 0)) ? q - 1 : q;
-}
-
 /* Integer operation; false when undefined or when it leaves int64. */
 static bool fold_int(Op op, int64_t a, int64_t b, int64_t *out) {
   switch (op) {
@@ -28,8 +23,12 @@ static bool fold_int(Op op, int64_t a, int64_t b, int64_t *out) {
   case OP_FLOORDIV:
   case OP_FLOORMOD: {
     if (b == 0 || (a == INT64_MIN && b == -1)) return false;
-    int64_t q = op == OP_TRUNCDIV || op == OP_TRUNCMOD ? a / b : floordiv(a, b);
-    *out = op == OP_TRUNCDIV || op == OP_FLOORDIV ? q : a - q * b;
+    int64_t r = a % b;
+    bool adjust = r != 0 && (r < 0) != (b < 0);
+    if (op == OP_TRUNCDIV) *out = a / b;
+    else if (op == OP_TRUNCMOD) *out = r;
+    else if (op == OP_FLOORDIV) *out = a / b - adjust;
+    else *out = adjust ? r + b : r;
     return true;
   }
   case OP_MIN: *out = a < b ? a : b; return true;

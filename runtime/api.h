@@ -18,6 +18,7 @@ struct tirc_module {
   const Module *m;
   Sources sources;
   bool lowered;
+  const struct Trace *trace; /* of the schedule that made it, or NULL */
   tirc_param **params; /* one array a function */
 };
 struct tirc_array {

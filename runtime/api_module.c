@@ -7,7 +7,7 @@
 #include "../ir/verify.h"
 #include "../parser/program.h"
 #include "../passes/lower/lower.h"
-#include "../passes/schedule/schedule.h"
+#include "../passes/schedule/trace.h"
 #include "../passes/script/script.h"
 
 tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources) {
@@ -127,6 +127,8 @@ tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b, char
 
 typedef struct Schedule {
   const tirc_module *from;
+  bool is_trace; /* the file is a trace */
+  int64_t record;
   const char *path;
   Source text;
   tirc_schedule_options options;
@@ -159,19 +161,31 @@ static void report_warnings(Tirc *c, const Sched *s, const tirc_schedule_options
   }
 }
 
+static void run_script(Schedule *p, Sched *s, const Source *source) {
+  ScriptLimits limits = {.steps = p->options.max_steps};
+  p->sources.at[p->sources.n++] = *source;
+  tirc_run_script(s, source, &limits, p->options.print ? hand_out_text : NULL,
+                  p->options.trace ? hand_out_trace : NULL, p);
+}
+
+static void run_trace(Schedule *p, Sched *s, const Source *source) {
+  TraceRecord r = tirc_trace_read(s->c, source->name, source->text, source->length, p->record);
+  s->eval = tirc_script_eval_text;
+  tirc_trace_apply(s, r.trace, false, r.loc, r.what);
+}
+
 static void schedule(Tirc *c, void *self) {
   Schedule *p = self;
   p->sources = p->from->sources;
   if (p->sources.n > 1) p->sources.n = 1;
   Source source = p->path ? tirc_read_source(c, p->path) : keep_source(c, p->text);
-  p->sources.at[p->sources.n++] = source;
   Sched *s = tirc_sched_new(c, p->from->m);
   s->target = p->options.target ? tirc_strdup(c, p->options.target) : "haswell";
-  ScriptLimits limits = {.steps = p->options.max_steps};
-  tirc_run_script(s, &source, &limits, p->options.print ? hand_out_text : NULL,
-                  p->options.trace ? hand_out_trace : NULL, p);
+  s->debug_mask = p->options.verify ? SCHED_VERIFY_ALL : 0;
+  (p->is_trace ? run_trace : run_script)(p, s, &source);
   report_warnings(c, s, &p->options);
   p->result = tirc_api_module(c, s->mod, &p->sources);
+  p->result->trace = s->trace;
 }
 
 static tirc_status run_schedule(Schedule *p, const tirc_schedule_options *options,
@@ -188,6 +202,35 @@ tirc_status tirc_module_schedule_text(const tirc_module *m, const char *text, si
                                       const char *name, const tirc_schedule_options *options,
                                       tirc_module **out, tirc_error **error) {
   return run_schedule(&(Schedule){.from = m, .text = {name, text, length}}, options, out, error);
+}
+
+tirc_status tirc_module_replay(const tirc_module *m, const char *path, int64_t record,
+                               const tirc_schedule_options *options, tirc_module **out,
+                               tirc_error **error) {
+  Schedule p = {.from = m, .path = path, .is_trace = true, .record = record};
+  return run_schedule(&p, options, out, error);
+}
+
+typedef struct TraceText {
+  const tirc_module *m;
+  tirc_trace_format format;
+  char *text;
+} TraceText;
+
+static void trace_text(Tirc *c, void *self) {
+  TraceText *t = self;
+  const Trace *trace = t->m->trace ? t->m->trace : tirc_trace_new(c);
+  const char *s = t->format == TIRC_TRACE_SCRIPT
+                      ? tirc_trace_python(c, trace, false)
+                      : tirc_value_to_json(c, tirc_trace_as_value(c, trace, false));
+  t->text = tirc_api_copy(c, s, strlen(s));
+}
+tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, char **text,
+                              tirc_error **error) {
+  TraceText t = {.m = m, .format = format};
+  tirc_status status = tirc_api_scratch(trace_text, &t, &m->sources, error);
+  if (status == TIRC_OK) *text = t.text;
+  return status;
 }
 
 /* --- lowering, code ----------------------------------------------------------------------------

@@ -130,6 +130,7 @@ typedef struct tirc_schedule_options {
   const char *target; /* LLVM CPU name that the script sees; NULL: "haswell" */
   int64_t max_steps;  /* 0: 10 million */
   bool strict;        /* warnings are errors */
+  bool verify;        /* check the schedule's own state after each primitive; slow */
   void *self;         /* handed to the functions below, each of which may be NULL */
   void (*print)(void *self, const char *text); /* what the script prints */
   /* After each primitive: the call as text, where it stands, and NULL or why it failed. */
@@ -146,6 +147,21 @@ TIRC_API tirc_status tirc_module_schedule_text(const tirc_module *m, const char 
                                                size_t length, const char *name,
                                                const tirc_schedule_options *options,
                                                tirc_module **out, tirc_error **error);
+
+/* Does again what a trace says: a file with a bare [instructions, decisions], or with tuning records
+ * of TVM, [workload, [[instructions, decisions], seconds, target, arguments]] one a line. record
+ * counts from 1; 0 takes the one with the least mean time. TIRC_NO: a ScheduleError. */
+TIRC_API tirc_status tirc_module_replay(const tirc_module *m, const char *path, int64_t record,
+                                        const tirc_schedule_options *options, tirc_module **out,
+                                        tirc_error **error);
+/* The trace of the schedule that made this module: what tirc_module_replay does to the module that
+ * it was made from. Empty for a module that no schedule made. */
+typedef enum tirc_trace_format {
+  TIRC_TRACE_JSON,  /* [instructions, decisions], as TVM stores it */
+  TIRC_TRACE_SCRIPT /* def apply_trace(sch): ..., as TVM prints it */
+} tirc_trace_format;
+TIRC_API tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, char **text,
+                                       tirc_error **error);
 
 /* --- lowering and code -------------------------------------------------------------------------
  */

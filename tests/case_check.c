@@ -4,6 +4,7 @@
 #include "cases.h"
 #include "ir/equal.h"
 #include "ir/print.h"
+#include "ir/verify.h"
 #include "ir/visit.h"
 #include "parser/program.h"
 #include "passes/script/script.h"
@@ -43,6 +44,35 @@ static const char *state_fault(Sched *s) {
   return s->c->diag.message;
 }
 
+static const Module *parse(Tirc *c, const char *name, const char *text) {
+  Source source = {name, text, strlen(text)};
+  return tirc_parse_module(c, &source, 0, NULL);
+}
+
+static const char *check_round_trip(Tirc *c, const Module *m) {
+  const char *text = tirc_print_module(c, m, NULL);
+  const Module *again = parse(c, "printed", text);
+  const char *difference = tirc_module_difference(c, m, again);
+  if (difference) return tirc_format(c, "printed and parsed again: %s\n%s", difference, text);
+  const char *twice = tirc_print_module(c, again, NULL);
+  return strcmp(text, twice)
+             ? tirc_format(c, "printed twice, it differs:\n%s\n--- and\n%s", text, twice)
+             : NULL;
+}
+
+/* The module after a call is well formed and reads back as printed. */
+static const char *module_fault(Tirc *c, const Module *m) {
+  const char *fault = NULL;
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    fault = check_round_trip(c, m);
+    tirc_verify(c, m);
+    TIRC_END(c, trap);
+    return fault;
+  }
+  return tirc_format(c, "not well formed: %s\n%s", c->diag.message, tirc_print_module(c, m, NULL));
+}
+
 static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
   Run *run = self;
   (void)loc;
@@ -51,14 +81,11 @@ static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *d
   if (diag && strcmp(text, run->text))
     run->violation = tirc_format(run->c, "%s failed (%s), but the module changed to\n%s", call,
                                  diag->message, text);
+  bool changed = strcmp(text, run->text) != 0;
   run->text = text;
   const char *fault = run->violation ? NULL : state_fault(s);
+  if (!fault && changed) fault = module_fault(run->c, s->mod);
   if (fault) run->violation = tirc_format(run->c, "after %s: %s", call, fault);
-}
-
-static const Module *parse(Tirc *c, const char *name, const char *text) {
-  Source source = {name, text, strlen(text)};
-  return tirc_parse_module(c, &source, 0, NULL);
 }
 
 /* The line of the schedule that is its n-th non-empty one. */
@@ -99,17 +126,6 @@ static const char *check_failure(Tirc *c, const Case *test, const Diag *diag) {
   if (test->message && !strstr(diag->message, test->message))
     return tirc_format(c, "the message lacks '%s': %s", test->message, describe(c, diag));
   return NULL;
-}
-
-static const char *check_round_trip(Tirc *c, const Module *m) {
-  const char *text = tirc_print_module(c, m, NULL);
-  const Module *again = parse(c, "printed", text);
-  const char *difference = tirc_module_difference(c, m, again);
-  if (difference) return tirc_format(c, "printed and parsed again: %s\n%s", difference, text);
-  const char *twice = tirc_print_module(c, again, NULL);
-  return strcmp(text, twice)
-             ? tirc_format(c, "printed twice, it differs:\n%s\n--- and\n%s", text, twice)
-             : NULL;
 }
 
 static const char *check_result(Tirc *c, const Case *test, const Module *m) {

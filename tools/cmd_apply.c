@@ -2,11 +2,26 @@
 
 #include <string.h>
 
+static int save_trace(const Options *o, const tirc_module *m) {
+  tirc_error *e = NULL;
+  char *text = NULL;
+  if (!o->save_trace) return DONE;
+  if (tirc_module_trace(m, TIRC_TRACE_JSON, &text, &e)) return report(o, e);
+  int status = write_output(o, o->save_trace, text, strlen(text));
+  tirc_string_free(text);
+  return status;
+}
+
 int cmd_apply(Options *o) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
   char *text = NULL;
+  if (o->args.n < 2 && !o->trace_json)
+    return complain(o, "tirc apply --help", "tirc apply needs a schedule script, or --trace-json");
+  if (o->debug_mask && strcmp(o->debug_mask, "all") != 0 && strcmp(o->debug_mask, "none") != 0)
+    return complain(o, NULL, "--debug-mask is all or none, not '%s'", o->debug_mask);
   int status = load_scheduled(o, NULL, &m);
+  if (status == DONE) status = save_trace(o, m);
   if (status == DONE && tirc_module_print(m, &text, &e)) status = report(o, e);
   if (status == DONE) status = write_output(o, o->output, text, strlen(text));
   tirc_string_free(text);

@@ -41,28 +41,38 @@ static void print_trace(void *options, const char *call, const char *file, int l
           failure ? "failed" : "ok", paint(o, RESET), file ? file : "?", line, call);
 }
 
-int run_script(const Options *o, const tirc_module *m, const char *path, tirc_module **out) {
+/* A script at `path`, or the trace that --trace-json names when path is NULL. */
+static int schedule(const Options *o, const tirc_module *m, const char *path, tirc_module **out) {
   tirc_schedule_options s = {
       .target = o->target,
       .max_steps = o->script_steps,
       .strict = o->strict,
+      .verify = o->debug_mask && strcmp(o->debug_mask, "none") != 0,
       .self = (void *)(uintptr_t)o,
       .print = print_text,
       .trace = o->trace ? print_trace : NULL,
       .warn = warn_about,
   };
   tirc_error *e = NULL;
-  return tirc_module_schedule(m, path, &s, out, &e) ? report(o, e) : DONE;
+  tirc_status status = path ? tirc_module_schedule(m, path, &s, out, &e)
+                            : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
+  return status ? report(o, e) : DONE;
+}
+
+int run_script(const Options *o, const tirc_module *m, const char *path, tirc_module **out) {
+  return schedule(o, m, path, out);
 }
 
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out) {
   tirc_module *m = NULL;
   if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
     return complain(o, NULL, "only one of the program and the schedule can be standard input");
+  if (o->args.n > 1 && o->trace_json)
+    return complain(o, "leave one of them out", "a schedule is a script or a trace, not both");
   int status = load_program(o, o->args.at[0], &m);
   if (status != DONE) return status;
-  if (o->args.n > 1) {
-    status = run_script(o, m, o->args.at[1], out);
+  if (o->args.n > 1 || o->trace_json) {
+    status = schedule(o, m, o->args.n > 1 ? o->args.at[1] : NULL, out);
     if (unscheduled && status == DONE)
       *unscheduled = m;
     else

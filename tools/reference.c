@@ -2,8 +2,10 @@
 #include "tool.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* C = A * B in double, over rows so that the inner loop runs along memory. */
 static bool matrix_product(const tirc_cost *cost, tirc_argument *args) {
@@ -24,17 +26,24 @@ static bool matrix_product(const tirc_cost *cost, tirc_argument *args) {
   return true;
 }
 
-int run_reference(const Options *o, const tirc_module *m, int n, tirc_argument *args,
-                  const char **how) {
+int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args) {
+  tirc_error *e = NULL;
+  tirc_cost cost = {0};
+  /* Some 20 million operations a second: say so before a wait that one would notice. */
+  bool slow = !tirc_module_cost(m, NULL, &cost, NULL) && cost.float_ops > 1e8;
+  bool tell = slow && isatty(STDERR_FILENO);
+  if (tell) fprintf(stderr, "interpreting %.3g float operations for the check ...", cost.float_ops);
+  tirc_status status = tirc_module_interpret(m, NULL, n, args, o->max_steps, &e);
+  if (tell) fputs("\r\033[K", stderr);
+  return status ? report(o, e) : DONE;
+}
+
+int run_reference(const Options *o, const tirc_module *m, int n, tirc_argument *args) {
   tirc_cost cost;
   tirc_error *e = NULL;
   if (tirc_module_cost(m, NULL, &cost, &e)) return report(o, e);
-  if (cost.m) {
-    *how = "a double-precision matrix product";
-    return matrix_product(&cost, args) ? DONE : complain(o, NULL, "out of memory");
-  }
-  *how = "the reference interpreter";
-  return tirc_module_interpret(m, NULL, n, args, o->max_steps, &e) ? report(o, e) : DONE;
+  if (!cost.m) return run_interpreter(o, m, n, args);
+  return matrix_product(&cost, args) ? DONE : complain(o, NULL, "out of memory");
 }
 
 /* One unit in the last place of 1. */

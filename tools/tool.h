@@ -18,6 +18,8 @@ typedef struct Options {
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
   int64_t script_steps, threads, seed, max_steps;
   double seconds;
+  const char *trace_json, *save_trace, *debug_mask;
+  int64_t record;
   bool trace, strict, check, interpret, help;
   bool json_errors, colour, progress; /* derived */
 } Options;
@@ -80,10 +82,11 @@ typedef struct Check {
   double got, expected;
   bool ok;
 } Check;
-/* The arrays in args after the program ran on them: by a double-precision product where the program
- * is a matrix product, otherwise by the reference interpreter. `how` says which. */
-int run_reference(const Options *o, const tirc_module *m, int n, tirc_argument *args,
-                  const char **how);
+/* The arrays in args after the program ran on them in the reference interpreter. */
+int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args);
+/* The same for bench, which measures larger shapes: by a double-precision product where the program
+ * is a matrix product, otherwise by the interpreter. */
+int run_reference(const Options *o, const tirc_module *m, int n, tirc_argument *args);
 Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
                       const tirc_argument *expected);
 /* Copies of the arrays (scalars as they are); false after an error was reported. */

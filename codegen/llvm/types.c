@@ -25,10 +25,14 @@ LLVMTypeRef tirc_gen_float_type(Gen *g, int bits, int lanes) {
 
 bool tirc_gen_is_small_float(DType t) { return tirc_dtype_is_float(t) && t.bits == 16; }
 
-LLVMTypeRef tirc_gen_type(Gen *g, DType t) {
-  if (t.lanes > MAX_LANES)
+static void check_lanes(Gen *g, int lanes) {
+  if (lanes > MAX_LANES)
     tirc_fail(g->c, (Loc){0}, "codegen", "T.vectorized loops are cut into pieces",
-              "a vector of %d lanes is too long: %d is the limit", t.lanes, MAX_LANES);
+              "a vector of %d lanes is too long: %d is the limit", lanes, MAX_LANES);
+}
+
+LLVMTypeRef tirc_gen_type(Gen *g, DType t) {
+  check_lanes(g, t.lanes);
   if (t.code == TYPE_HANDLE) return LLVMPointerTypeInContext(g->context, 0);
   if (t.code == TYPE_VOID) return LLVMVoidTypeInContext(g->context);
   if (t.code == TYPE_BOOL) return tirc_gen_int_type(g, 1, t.lanes);
@@ -63,6 +67,7 @@ static LLVMValueRef float_const(Gen *g, LLVMTypeRef t, double v) {
 
 LLVMValueRef tirc_gen_splat(Gen *g, LLVMValueRef scalar, int lanes) {
   if (lanes <= 1) return scalar;
+  check_lanes(g, lanes);
   LLVMTypeRef t = LLVMVectorType(LLVMTypeOf(scalar), (unsigned)lanes);
   if (LLVMIsConstant(scalar)) return constant_splat(g, t, scalar);
   LLVMTypeRef i32 = LLVMInt32TypeInContext(g->context);

@@ -3,7 +3,8 @@
  * the schedule is put back and the error is completed with what only the caller knows: the call as
  * text, its place, and the program with the offending statements underlined. */
 #include "../../ir/print.h"
-#include "schedule.h"
+#include "internal.h"
+#include "trace.h"
 
 #include <stdlib.h>
 
@@ -132,12 +133,31 @@ static Value convert_opt_str(Binding *b, Value v) {
   return v.kind == VAL_NONE ? v : convert_str(b, v);
 }
 
+static Value convert_func(Binding *b, Value v) {
+  if (v.kind != VAL_NONE) return convert_str(b, v);
+  return b->s->work_on ? tirc_value_str(b->s->work_on) : v;
+}
+
 static Value convert_int(Binding *b, Value v) {
   int64_t constant;
   if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
   if (v.kind == VAL_EXPR && tirc_const_int(v.u.expr, &constant)) return tirc_value_int(constant);
   if (v.kind != VAL_INT) wrong_type(b, v);
   return v;
+}
+
+static Value convert_opt_int(Binding *b, Value v) {
+  return v.kind == VAL_NONE ? v : convert_int(b, v);
+}
+
+static Value convert_float(Binding *b, Value v) {
+  int64_t constant;
+  if (v.kind == VAL_FLOAT) return v;
+  if (v.kind == VAL_EXPR && v.u.expr->op == OP_FLOAT) return tirc_value_float(v.u.expr->u.f);
+  if (v.kind == VAL_EXPR && tirc_const_int(v.u.expr, &constant))
+    return tirc_value_float((double)constant);
+  if (v.kind != VAL_INT && v.kind != VAL_BOOL) wrong_type(b, v);
+  return tirc_value_float(v.kind == VAL_INT ? (double)v.u.i : v.u.b);
 }
 
 static Value convert_bool(Binding *b, Value v) {
@@ -155,7 +175,7 @@ static Value convert_block(Binding *b, Value v) {
   if (v.kind == VAL_STR) {
     Value args[] = {v, VALUE_NONE}, found = VALUE_NONE;
     tirc_prim_get_block(b->s, args, &found);
-    return found;
+    return tirc_trace_get_block(b->s, v, found);
   }
   if (v.kind != VAL_BLOCK) wrong_type(b, v);
   if (!alive_block(b->s, v.u.block_id)) stale(b, "block", tirc_value_repr(b->s->c, v));
@@ -166,6 +186,12 @@ static Value convert_loop(Binding *b, Value v) {
   if (v.kind != VAL_LOOP) wrong_type(b, v);
   if (!alive_loop(b->s, v.u.expr)) stale(b, "loop", v.u.expr->u.s);
   return v;
+}
+
+static Value convert_location(Binding *b, Value v) {
+  const Sched *s = b->s;
+  bool marked = v.kind == VAL_LOOP && (v.u.expr == s->root_mark || v.u.expr == s->inline_mark);
+  return marked ? v : convert_loop(b, v);
 }
 
 static Value convert_block_or_loop(Binding *b, Value v) {
@@ -184,6 +210,18 @@ static Value convert_elements(Binding *b, Value v, const char *expected,
     out.u.list->at[i] = convert(&element, out.u.list->at[i]);
   }
   return out;
+}
+
+static Value convert_ints(Binding *b, Value v) {
+  return convert_elements(b, v, "an int", convert_int);
+}
+
+static Value convert_opt_ints(Binding *b, Value v) {
+  return v.kind == VAL_NONE ? v : convert_ints(b, v);
+}
+
+static Value convert_floats(Binding *b, Value v) {
+  return convert_elements(b, v, "a float", convert_float);
 }
 
 static Value convert_loops(Binding *b, Value v) {
@@ -230,28 +268,38 @@ static Value convert_any(Binding *b, Value v) {
   return v;
 }
 
+/* input: in a trace, among what may depend on random variables (trace.h). */
 static const struct KindRow {
   const char *expected;
   Value (*convert)(Binding *, Value);
+  bool input;
 } kind_rows[] = {
-    [PARAM_STR] = {"a str", convert_str},
-    [PARAM_OPT_STR] = {"a str or None", convert_opt_str},
-    [PARAM_INT] = {"an int", convert_int},
-    [PARAM_BOOL] = {"a bool", convert_bool},
-    [PARAM_BLOCK] = {"a block or a block's name", convert_block},
-    [PARAM_LOOP] = {"a loop", convert_loop},
-    [PARAM_BLOCK_OR_LOOP] = {"a block or a loop", convert_block_or_loop},
-    [PARAM_LOOPS] = {"loops", convert_loops},
-    [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_opt_blocks},
-    [PARAM_FACTORS] = {"a list of factors", convert_factors},
-    [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index},
-    [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any},
+    [PARAM_STR] = {"a str", convert_str, false},
+    [PARAM_OPT_STR] = {"a str or None", convert_opt_str, false},
+    [PARAM_FUNC] = {"a function's name or None", convert_func, false},
+    [PARAM_INT] = {"an int", convert_int, false},
+    [PARAM_OPT_INT] = {"an int or None", convert_opt_int, false},
+    [PARAM_INTS] = {"a list of ints", convert_ints, false},
+    [PARAM_OPT_INTS] = {"None or a list of ints", convert_opt_ints, false},
+    [PARAM_FLOATS] = {"a list of floats", convert_floats, false},
+    [PARAM_BOOL] = {"a bool", convert_bool, false},
+    [PARAM_BLOCK] = {"a block or a block's name", convert_block, true},
+    [PARAM_LOOP] = {"a loop", convert_loop, true},
+    [PARAM_LOCATION] = {"a loop", convert_location, true},
+    [PARAM_BLOCK_OR_LOOP] = {"a block or a loop", convert_block_or_loop, true},
+    [PARAM_LOOPS] = {"loops", convert_loops, true},
+    [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_opt_blocks, true},
+    [PARAM_FACTORS] = {"a list of factors", convert_factors, true},
+    [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index, false},
+    [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any, true},
 };
+
+bool tirc_is_input(const Param *p) { return kind_rows[p->kind].input; }
 
 /* --- binding ------------------------------------------------------------------------------------
  */
 
-static Value default_value(Tirc *c, const char *text) {
+Value tirc_default_value(Tirc *c, const char *text) {
   static const struct {
     const char *text;
     Value value;
@@ -272,6 +320,15 @@ static int param_named(const Primitive *p, const char *name) {
   for (int i = 0; i < p->n_params; i++)
     if (p->params[i].kind != PARAM_LOOPS && !strcmp(p->params[i].name, name)) return i;
   return -1;
+}
+
+/* Random variables that remove_rv took away are no arguments any more. */
+static void reject_removed(Binding *b, Value v) {
+  if (v.rv && tirc_map_has(&b->s->removed, (void *)(uintptr_t)v.rv))
+    tirc_sched_error(b->s, SERR_STALE_HANDLE, NULL, NULL,
+                     "argument '%s' of sch.%s was given to remove_rv", b->what, b->p->name);
+  if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
+    for (int i = 0; i < v.u.list->n; i++) reject_removed(b, v.u.list->at[i]);
 }
 
 /* Puts each argument as given at its parameter's place. */
@@ -311,17 +368,16 @@ static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, con
   place_arguments(s, p, n_args, args, n_keywords, names, keywords, at, given);
   for (int i = 0; i < p->n_params; i++) {
     const Param *param = &p->params[i];
-    if (!given[i] && param->default_text) {
-      at[i] = default_value(c, param->default_text);
-      continue;
-    }
-    if (!given[i] && param->kind == PARAM_LOOPS)
+    if (!given[i] && param->default_text)
+      at[i] = tirc_default_value(c, param->default_text);
+    else if (!given[i] && param->kind == PARAM_LOOPS)
       at[i] = tirc_value_list(c, VAL_LIST, 0, NULL);
     else if (!given[i])
       argument_error(s, p,
                      tirc_format(c, "argument '%s' of sch.%s is missing", param->name, p->name));
     const struct KindRow *row = &kind_rows[param->kind];
     Binding b = {s, p, param->name, row->expected};
+    if (s->removed.n) reject_removed(&b, at[i]);
     at[i] = row->convert(&b, at[i]);
   }
   return at;
@@ -332,8 +388,9 @@ static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, con
 
 /* Puts the schedule back and completes the diagnostic. The memory limit does not count here, or a
  * script that ran into it could leave a half-changed schedule. */
-static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *before,
-                          const char *call) {
+static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *before, int n_args,
+                          const Value *args, int n_keywords, const char *const *keyword_names,
+                          const Value *keywords) {
   Tirc *c = s->c;
   Diag diag = c->diag;
   size_t limit = c->max_bytes;
@@ -341,7 +398,7 @@ static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *b
   if (s->mod != before) tirc_sched_restore(s, before);
   diag.loc = loc;
   diag.primitive = p->name;
-  diag.call = call;
+  diag.call = tirc_sched_call_text(s, p, n_args, args, n_keywords, keyword_names, keywords);
   if (diag.status == TIRC_STATUS_NO && !diag.ir) {
     PrintMarks marks = {.n = s->n_marks, .at = s->marks};
     diag.ir = tirc_print_module(c, s->mod, &marks);
@@ -350,25 +407,41 @@ static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *b
   c->diag = diag;
 }
 
+static void verify(Sched *s) {
+  const char *fault = s->debug_mask ? tirc_sched_fault(s, s->debug_mask) : NULL;
+  if (fault)
+    tirc_fail(s->c, s->loc, "internal", "please report this, with the program and the schedule",
+              "the schedule's state is wrong after this call: %s", fault);
+}
+
+/* The outermost primitive is traced; one that another calls is that one's business. */
+static Value run(Sched *s, const Primitive *p, const Value *bound) {
+  Value result = VALUE_NONE;
+  const Value *traced = s->calls == 1 ? tirc_trace_arguments(s, p, bound) : NULL;
+  p->apply(s, bound, &result);
+  verify(s);
+  if (traced) tirc_trace_record(s, p, traced, &result);
+  return result;
+}
+
 Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const Value *args,
                       int n_keywords, const char *const *keyword_names, const Value *keywords) {
   Tirc *c = s->c;
   const Module *const before = s->mod;
-  const int n_warnings = s->warnings.n;
-  const char *const call =
-      tirc_sched_call_text(s, p, n_args, args, n_keywords, keyword_names, keywords);
-  Value result = VALUE_NONE;
+  const int n_warnings = s->warnings.n, calls = s->calls++;
   s->loc = loc;
   s->marks = NULL;
   s->n_marks = 0;
   Trap trap;
   if (TIRC_TRY(c, trap)) {
     const Value *bound = bind_arguments(s, p, n_args, args, n_keywords, keyword_names, keywords);
-    p->apply(s, bound, &result);
+    Value result = run(s, p, bound);
     TIRC_END(c, trap);
+    s->calls = calls;
     return result;
   }
+  s->calls = calls;
   s->warnings.n = n_warnings;
-  after_failure(s, p, loc, before, call);
+  after_failure(s, p, loc, before, n_args, args, n_keywords, keyword_names, keywords);
   tirc_throw(c);
 }

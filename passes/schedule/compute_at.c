@@ -272,11 +272,9 @@ static void run(Sched *s, const Value *args, bool is_producer) {
 }
 
 void tirc_prim_compute_at(Sched *s, const Value *args, Value *result) {
-  (void)result;
-  run(s, args, true);
+  if (!tirc_moved_to_mark(s, args, result, tirc_prim_compute_inline)) run(s, args, true);
 }
 
 void tirc_prim_reverse_compute_at(Sched *s, const Value *args, Value *result) {
-  (void)result;
-  run(s, args, false);
+  if (!tirc_moved_to_mark(s, args, result, tirc_prim_reverse_compute_inline)) run(s, args, false);
 }

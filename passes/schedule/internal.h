@@ -97,6 +97,15 @@ SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
  * scope has. */
 void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with);
 
+/* --- places that are no loops ------------------------------------------------------------------ */
+
+/* What sample_compute_location gives for "leave it" and "inline it". */
+Value tirc_root_mark(Sched *s);
+Value tirc_inline_mark(Sched *s);
+/* Whether argument 1 is such a mark; then it is done: nothing, or inlined. */
+bool tirc_moved_to_mark(Sched *s, const Value *args, Value *result,
+                        void (*inline_it)(Sched *, const Value *, Value *));
+
 /* --- labels for messages --------------------------------------------------------------------- */
 
 /* "tir.For#0 (i)" / "tir.Block#1 (C)": number is how TVM counts the locations of interest of one

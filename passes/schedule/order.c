@@ -443,31 +443,48 @@ static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
   if (users <= 1 && safe) r->groups.n = first;
 }
 
-/* Whether a loop moves iterators of both kinds of a block: a fused one, or a part of such. */
-static bool mixes_kinds(const Block *b, const SRef *loop) {
+/* The bit 1 << IterKind of each iterator of a block that the loop moves. */
+static unsigned kinds_moved(const Block *b, const SRef *loop) {
   unsigned kinds = 0;
   for (int i = 0; i < b->n_iters; i++)
     if (tirc_uses_var(b->iter_values[i], tirc_loop_of(loop)->var)) kinds |= 1u << b->iters[i].kind;
-  return (kinds & (1u << ITER_SPATIAL)) && (kinds & (1u << ITER_REDUCE));
+  return kinds;
 }
 
-/* The init of a reduction runs where its reduction iterators are at their start, and for each
- * element that must come first. Loops of one kind only may take any place; parts of one fused loop
- * that mix the kinds count up as one number, and do so in their old order only. */
+/* How many loops of the reduction stand above this one in a nest. */
+static int sums_above(const Block *b, SRef *const *nest, const SRef *loop) {
+  int n = 0;
+  for (; *nest != loop; nest++) n += (kinds_moved(b, *nest) & (1u << ITER_REDUCE)) != 0;
+  return n;
+}
+
+static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, const char *what) {
+  tirc_sched_mark(s, loop->stmt);
+  tirc_sched_error(s, SERR_ORDER_MATTERS,
+                   tirc_format(s->c, "loop %s %s", tirc_loop_of(loop)->var->u.s, what), NULL,
+                   "in the new order of the loops the init of block %s would not run when it must",
+                   b->name);
+}
+
+/* The init of a reduction runs where its reduction iterators are at their start; for each element
+ * that must come first, and again when all is added once more. Loops of one kind only may take any
+ * place. Parts of one fused loop that mix the kinds count up as one number, in their old order
+ * only. A loop that moves no iterator repeats all inside of it, and must not come inside of the
+ * reduction. */
 static void require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *order,
                                const SRef *block) {
+  const unsigned both = 1u << ITER_SPATIAL | 1u << ITER_REDUCE;
   const Block *b = tirc_block_of(block);
   int at = 0;
   for (int i = 0; b->init && i < n; i++) {
-    if (!mixes_kinds(b, chain[i])) continue;
-    while (!mixes_kinds(b, order[at])) at++;
-    if (order[at++] == chain[i]) continue;
-    tirc_sched_mark(s, chain[i]->stmt);
-    tirc_sched_error(
-        s, SERR_ORDER_MATTERS,
-        tirc_format(s->c, "loop %s moves spatial and reduction iterators of block %s at once",
-                    tirc_loop_of(chain[i])->var->u.s, b->name),
-        NULL, "in the new order of the loops the init of block %s would not run first", b->name);
+    unsigned kinds = kinds_moved(b, chain[i]);
+    if (!kinds && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
+        sums_above(b, order, chain[i]) > sums_above(b, chain, chain[i]))
+      init_lost(s, b, chain[i], "would repeat parts of the reduction");
+    if ((kinds & both) != both) continue;
+    while ((kinds_moved(b, order[at]) & both) != both) at++;
+    if (order[at++] != chain[i])
+      init_lost(s, b, chain[i], "moves spatial and reduction iterators at once");
   }
 }
 

@@ -12,9 +12,27 @@
 #include "random.h"
 #include "trace.h"
 
+#include <time.h>
+
 enum { MAX_TILES = 64, MAX_TRIES = 1000000 };
 
 static Random rng(const Sched *s) { return (Random){s->rand_state}; }
+
+void tirc_sched_seed(Sched *s, int64_t seed) {
+  struct timespec now = {0};
+  if (seed == -1) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    seed = now.tv_nsec + now.tv_sec;
+  }
+  s->rand_state = tirc_random(seed).state;
+}
+
+int64_t tirc_sched_fork_seed(Sched *s) {
+  Random r = rng(s);
+  int64_t seed = tirc_random_fork(&r);
+  s->rand_state = r.state;
+  return seed;
+}
 
 /* --- tiles ------------------------------------------------------------------------------------- */
 
@@ -200,7 +218,7 @@ static bool can(Sched *s, void (*primitive)(Sched *, const Value *, Value *), co
 }
 
 static bool is_data_parallel(Sched *s, Value loop) {
-  return tirc_loop_iter_kinds(s, tirc_sref_of_value(s, loop)) == 1u << ITER_SPATIAL;
+  return !(tirc_loop_iter_kinds(s, tirc_sref_of_value(s, loop)) & ~(1u << ITER_SPATIAL));
 }
 
 /* The loops of the first consumer that are around all consumers. */
@@ -260,6 +278,13 @@ void tirc_prim_sample_compute_location(Sched *s, const Value *args, Value *resul
   s->decision = tirc_value_int(places.decisions.at[chosen]);
   *result = places.at.at[chosen];
 }
+
+static Value mark(Sched *s, Expr *at, const char *name) {
+  if (!*at) *at = tirc_var(s->c, name, DT_INT32);
+  return tirc_value_loop(*at);
+}
+Value tirc_root_mark(Sched *s) { return mark(s, &s->root_mark, "root"); }
+Value tirc_inline_mark(Sched *s) { return mark(s, &s->inline_mark, "inline"); }
 
 bool tirc_moved_to_mark(Sched *s, const Value *args, Value *result,
                         void (*inline_it)(Sched *, const Value *, Value *)) {

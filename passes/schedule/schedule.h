@@ -17,6 +17,7 @@
 #include "value.h"
 
 typedef struct SRef SRef;
+typedef struct Trace Trace; /* trace.h */
 
 typedef enum DepKind { DEP_RAW, DEP_WAW, DEP_WAR, DEP_OPAQUE } DepKind;
 typedef struct Dep {
@@ -52,7 +53,8 @@ typedef struct Warning {
   const char *message;
 } Warning;
 
-typedef struct Sched {
+typedef struct Sched Sched;
+struct Sched {
   Tirc *c;
   const Module *mod;
   PtrMap loops;  /* loop variable -> SRef */
@@ -64,22 +66,46 @@ typedef struct Sched {
   int n_marks;   /* statements to underline if this call fails */
   const Stmt *marks;
   VEC(Warning) warnings;
-  int64_t seed;
   const char *target; /* LLVM CPU name */
-} Sched;
+  Trace *trace;       /* what it did so far */
+  uint32_t *next_rv;  /* numbers given to random variables; shared with copies */
+  PtrMap removed;     /* numbers of random variables that remove_rv took away */
+  int64_t rand_state; /* of the generator that samples: random.h */
+  Value decision;     /* what the running sampling primitive decided */
+  int calls;          /* primitives that run inside of one another; the outermost is traced */
+  int debug_mask;     /* SCHED_VERIFY_...: what is verified after each primitive */
+  Expr root_mark, inline_mark; /* what sample_compute_location gives besides loops; or NULL */
+  /* Makes a value of Python text in a trace that was read; NULL: such a trace fails. */
+  Value (*eval)(Sched *s, const char *python, Loc loc);
+};
+enum { SCHED_VERIFY_TREE = 1, SCHED_VERIFY_FLAGS = 2, SCHED_VERIFY_ALL = 3 };
 
 /* A schedule of m in context c (which from then on depends on m->c). Throws when m is ill-formed. */
 Sched *tirc_sched_new(Tirc *c, const Module *m);
+/* A schedule of the same program, with the same trace, that can go its own way. Handles are good in
+ * both. It samples from a seed that s gives it. */
+Sched *tirc_sched_copy(Sched *s);
+/* What of `mask` differs between the state as primitives kept it up and one made anew, in words; NULL
+ * when all is right. Costs as much as a new schedule. */
+const char *tirc_sched_fault(Sched *s, int mask);
+void tirc_sched_seed(Sched *s, int64_t seed); /* -1: one that differs from run to run */
+int64_t tirc_sched_fork_seed(Sched *s);
 
 /* --- primitives -------------------------------------------------------------------------------- */
 
 typedef enum ParamKind {
   PARAM_STR,
   PARAM_OPT_STR,
+  PARAM_FUNC, /* a function's name; None becomes the one that is worked on */
   PARAM_INT,
+  PARAM_OPT_INT,
+  PARAM_INTS,     /* arrive as VAL_LIST of VAL_INT */
+  PARAM_OPT_INTS, /* None or that */
+  PARAM_FLOATS,   /* VAL_LIST of VAL_FLOAT */
   PARAM_BOOL,
   PARAM_BLOCK,         /* a block handle or a block's name; arrives as VAL_BLOCK, alive */
   PARAM_LOOP,          /* arrives as VAL_LOOP, alive */
+  PARAM_LOCATION,      /* a loop, or what sample_compute_location gave: arrives as VAL_LOOP */
   PARAM_BLOCK_OR_LOOP, /* either; a str is a block's name */
   PARAM_LOOPS,         /* *args: all positional arguments from here on; arrives as VAL_LIST */
   PARAM_OPT_BLOCKS,    /* None or a list of blocks or names */
@@ -121,6 +147,7 @@ Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const V
 const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const Value *args,
                                  int n_keywords, const char *const *keyword_names,
                                  const Value *keywords);
+Value tirc_default_value(Tirc *c, const char *python); /* of a parameter's default_text */
 /* A primitive's signature for messages and help: "split(loop, factors, preserve_unit_iters=True)". */
 const char *tirc_primitive_signature(Tirc *c, const Primitive *p);
 

@@ -9,6 +9,9 @@
 
 #include "../../ir/visit.h"
 #include "internal.h"
+#include "trace.h"
+
+enum { DEFAULT_SEED = 1 };
 
 /* --- walking --------------------------------------------------------------------------------- */
 
@@ -185,7 +188,9 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
     if (m->funcs[i]->body) tirc_visit_stmt(&v, m->funcs[i]->body);
   Sched *s = tirc_new(c, Sched);
   s->c = c;
-  s->seed = -1;
+  s->trace = tirc_trace_new(c);
+  s->next_rv = tirc_new(c, uint32_t);
+  tirc_sched_seed(s, DEFAULT_SEED);
   const Func *entry = tirc_module_main(m);
   s->work_on = entry ? entry->name : NULL;
   build(s, m);
@@ -193,6 +198,22 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
 }
 
 void tirc_sched_restore(Sched *s, const Module *old) { build(s, old); }
+
+Sched *tirc_sched_copy(Sched *s) {
+  Sched *copy = tirc_new(s->c, Sched);
+  *copy = *s;
+  copy->trace = tirc_trace_copy(s->c, s->trace);
+  copy->marks = NULL;
+  copy->n_marks = 0;
+  copy->removed = (PtrMap){0};
+  for (size_t i = 0; i < s->removed.cap; i++)
+    if (s->removed.values[i])
+      tirc_map_set(s->c, &copy->removed, s->removed.keys[i], s->removed.values[i]);
+  memset(&copy->warnings, 0, sizeof copy->warnings);
+  build(copy, s->mod);
+  tirc_sched_seed(copy, tirc_sched_fork_seed(s));
+  return copy;
+}
 
 /* --- looking up ------------------------------------------------------------------------------ */
 

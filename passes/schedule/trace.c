@@ -1,7 +1,7 @@
 /* Traces: recording what a schedule does, and traces as lists of instructions. See trace.h. */
 #include "trace.h"
 
-#include "../../ir/print.h"
+#include "../../ir/visit.h"
 #include "internal.h"
 
 #include <ctype.h>
@@ -110,7 +110,11 @@ static void number(Sched *s, Value *v) {
     tirc_map_set(s->c, &s->trace->latest, handle_key(*v), (void *)(uintptr_t)v->rv);
 }
 
-static void append(Tirc *c, Trace *t, Instruction inst) { vec_push(c, *t, inst); }
+void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst) {
+  Instruction *kept = tirc_new(c, Instruction);
+  *kept = *inst;
+  vec_push(c, *t, kept);
+}
 
 Value tirc_trace_get_block(Sched *s, Value name, Value block) {
   const Primitive *p = tirc_find_primitive("get_block");
@@ -201,9 +205,15 @@ static Value buffer_position(Sched *s, const Primitive *p, const Value *args, in
 
 const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bound) {
   Value *args = tirc_new_array(s->c, Value, p->n_params + 1);
-  for (int i = 0; i < p->n_params; i++)
-    args[i] = p->params[i].kind == PARAM_BUFFER_INDEX ? buffer_position(s, p, bound, i)
-                                                      : recorded(s, bound[i], 0);
+  for (int i = 0; i < p->n_params; i++) {
+    const ParamKind kind = p->params[i].kind;
+    if (kind == PARAM_BUFFER_INDEX)
+      args[i] = buffer_position(s, p, bound, i);
+    else if (kind == PARAM_OPT_BLOCKS && bound[i].kind == VAL_NONE)
+      args[i] = tirc_value_list(s->c, VAL_LIST, 0, NULL);
+    else
+      args[i] = recorded(s, bound[i], 0);
+  }
   return args;
 }
 
@@ -224,7 +234,7 @@ void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *r
   inst.result = *result;
   if (result->kind == VAL_LIST)
     inst.result = tirc_value_list(c, VAL_LIST, result->u.list->n, result->u.list->at);
-  append(c, s->trace, inst);
+  tirc_trace_append(c, s->trace, &inst);
 }
 
 /* --- traces as values -------------------------------------------------------------------------- */
@@ -232,7 +242,7 @@ void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *r
 Trace *tirc_trace_copy(Tirc *c, const Trace *t) {
   Trace *copy = tirc_new(c, Trace);
   copy->next_rv = t->next_rv;
-  for (int i = 0; i < t->n; i++) append(c, copy, t->at[i]);
+  for (int i = 0; i < t->n; i++) vec_push(c, *copy, t->at[i]);
   for (size_t i = 0; i < t->latest.cap; i++)
     if (t->latest.values[i])
       tirc_map_set(c, &copy->latest, t->latest.keys[i], t->latest.values[i]);
@@ -241,7 +251,7 @@ Trace *tirc_trace_copy(Tirc *c, const Trace *t) {
 
 int tirc_trace_length(const Trace *t, bool remove_postproc) {
   int n = 0;
-  while (n < t->n && !(remove_postproc && flags_of(t->at[n].p) & INST_POSTPROC)) n++;
+  while (n < t->n && !(remove_postproc && flags_of(t->at[n]->p) & INST_POSTPROC)) n++;
   return n;
 }
 
@@ -265,25 +275,27 @@ Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc) {
   bool *kept = tirc_new_array(c, bool, n + 1);
   PtrMap used = {0};
   for (int i = n - 1; i >= 0; i--) {
-    const Instruction *inst = &t->at[i];
+    const Instruction *inst = t->at[i];
     kept[i] = !is_dead(inst, &used);
     for (int k = 0; kept[i] && k < inst->p->n_params; k++) mark_used(c, &used, inst->args[k]);
   }
   Trace *out = tirc_new(c, Trace);
   out->next_rv = t->next_rv;
   for (int i = 0; i < n; i++)
-    if (kept[i]) append(c, out, t->at[i]);
+    if (kept[i]) vec_push(c, *out, t->at[i]);
   return out;
 }
 
 Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decision) {
   Trace *out = tirc_trace_copy(c, t);
-  Instruction *inst = &out->at[index];
+  Instruction *inst = tirc_new(c, Instruction);
+  *inst = *t->at[index];
   const int at = decision_index(inst->p);
   Value *args = tirc_new_array(c, Value, inst->p->n_params + 1);
   memcpy(args, inst->args, (size_t)inst->p->n_params * sizeof *args);
   if (at >= 0) args[at] = decision;
   inst->args = args;
+  out->at[index] = inst;
   return out;
 }
 
@@ -352,12 +364,12 @@ void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, Loc loc, c
   for (volatile int i = 0; i < n; i++) {
     Trap trap;
     if (TIRC_TRY(c, trap)) {
-      replay(&r, &t->at[i]);
+      replay(&r, t->at[i]);
       TIRC_END(c, trap);
       continue;
     }
     c->diag.message = tirc_format(c, "%s, instruction %d (%s): %s", what, i,
-                                  tirc_instruction_kind(c, t->at[i].p).name, c->diag.message);
+                                  tirc_instruction_kind(c, t->at[i]->p).name, c->diag.message);
     tirc_throw(c);
   }
 }

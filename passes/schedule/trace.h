@@ -24,7 +24,7 @@ typedef struct Instruction {
 } Instruction;
 
 struct Trace {
-  Instruction *at;
+  const Instruction **at;
   int n, cap;
   uint32_t next_rv; /* of a trace that was read; a schedule's counts in Sched.next_rv */
   PtrMap latest;    /* loop variable or block id -> number of its last random variable */
@@ -54,6 +54,7 @@ int tirc_instruction_outputs(const Instruction *inst, const Value **out);
 /* --- recording: used by tirc_sched_call -------------------------------------------------------- */
 
 Trace *tirc_trace_new(Tirc *c);
+void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst); /* a copy */
 /* A block that was given by its name comes from a get_block of its own. */
 Value tirc_trace_get_block(Sched *s, Value name, Value block);
 /* Arguments as they are to be recorded; before the primitive runs, since names of buffers mean
@@ -87,7 +88,6 @@ const char *tirc_instruction_python(Tirc *c, const Instruction *inst, RVNames *n
 
 /* [instructions, decisions] as lists, and back. Throws "trace" naming the instruction. */
 Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc);
-/* `eval` makes a value of Python text (an index map); NULL: such texts are an error. */
 Trace *tirc_trace_of_value(Tirc *c, Value v, Loc loc, const char *what);
 
 /* Does all of it on another (or the same) schedule. Throws what an instruction raises, with the

@@ -124,7 +124,7 @@ static void read_instruction(Reader *r, Value v) {
   Instruction inst = {.p = p, .args = args, .result = tirc_value_list(r->c, VAL_LIST, 0, NULL)};
   for (int i = 0; i < outputs->n; i++)
     tirc_value_append(r->c, inst.result, read_output(r, outputs->at[i]));
-  vec_push(r->c, *r->trace, inst);
+  tirc_trace_append(r->c, r->trace, &inst);
   r->kind = NULL;
 }
 
@@ -133,7 +133,7 @@ static void read_decision(Reader *r, Value v) {
   const ValueList *entry = list(r, v, two);
   if (entry->n != 2 || entry->at[0].kind != VAL_INT) bad(r, NULL, two);
   const int64_t index = entry->at[0].u.i;
-  if (index < 0 || index >= r->trace->n || !tirc_instruction_decision(&r->trace->at[index]))
+  if (index < 0 || index >= r->trace->n || !tirc_instruction_decision(r->trace->at[index]))
     bad(r, NULL,
         tirc_format(r->c, "a decision is for instruction %lld, which takes none",
                     (long long)index));

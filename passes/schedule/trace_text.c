@@ -115,7 +115,7 @@ const char *tirc_trace_python(Tirc *c, const Trace *trace, bool remove_postproc)
   const int n = tirc_trace_length(trace, remove_postproc);
   tirc_text_add(&t, "# from tvm import tir\ndef apply_trace(sch: tir.Schedule) -> None:");
   for (int i = 0; i < n; i++)
-    tirc_text_addf(&t, "\n  %s", tirc_instruction_python(c, &trace->at[i], &names));
+    tirc_text_addf(&t, "\n  %s", tirc_instruction_python(c, trace->at[i], &names));
   if (n == 0) tirc_text_add(&t, "\n  pass");
   return t.at;
 }
@@ -178,8 +178,8 @@ Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc) {
   RVNames names = {0};
   const int n = tirc_trace_length(t, remove_postproc);
   for (int i = 0; i < n; i++) {
-    const Value *decision = tirc_instruction_decision(&t->at[i]);
-    tirc_value_append(c, instructions, instruction_value(c, &t->at[i], &names));
+    const Value *decision = tirc_instruction_decision(t->at[i]);
+    tirc_value_append(c, instructions, instruction_value(c, t->at[i], &names));
     if (!decision || decision->kind == VAL_NONE) continue;
     Value entry[] = {tirc_value_int(i), plain(c, *decision)};
     tirc_value_append(c, decisions, tirc_value_list(c, VAL_LIST, 2, entry));

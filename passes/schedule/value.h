@@ -29,6 +29,7 @@ typedef struct ValueList { /* lists are mutable and shared, as in Python */
 
 struct Value {
   ValueKind kind;
+  uint32_t rv; /* number of the random variable that it is in the trace; 0: none */
   union {
     bool b;
     int64_t i;
@@ -55,6 +56,13 @@ static inline Value tirc_value_loop(Expr var) { return (Value){.kind = VAL_LOOP,
 static inline Value tirc_value_expr(Expr e) { return (Value){.kind = VAL_EXPR, .u.expr = e}; }
 static inline Value tirc_value_buffer(Buffer b) {
   return (Value){.kind = VAL_BUFFER, .u.buffer = b};
+}
+/* Python text that is to be evaluated where a value is wanted: an index map that was read. */
+static inline Value tirc_value_python(const char *text) {
+  return (Value){.kind = VAL_OBJECT, .u.object = (void *)(uintptr_t)text, .type = "python"};
+}
+static inline bool tirc_value_is_python(Value v) {
+  return v.kind == VAL_OBJECT && v.type && !strcmp(v.type, "python");
 }
 /* What the object of a VAL_FUNCTION starts with: index maps are called with VAL_EXPR arguments and
  * give a VAL_EXPR or VAL_INT, or a list or tuple of these. */

@@ -71,6 +71,12 @@ void tirc_script_assign(Frame *f, const Syn *target, Value v) {
     tirc_script_set_item(f->sc, container, index, v);
     break;
   }
+  case SYN_ATTRIBUTE: {
+    Value of = eval(f, target->a);
+    f->sc->loc = target->loc;
+    if (!tirc_script_set_attribute(f->sc, of, target->s, v)) no_target(f->sc, target);
+    break;
+  }
   default: no_target(f->sc, target);
   }
 }

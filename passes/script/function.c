@@ -329,8 +329,9 @@ static void check_native(Script *sc, const NativeRow *row, const Args *a) {
   }
 }
 
-static Value call_primitive(Script *sc, const Primitive *p, const Args *a) {
-  Sched *s = sc->sched;
+static Value call_primitive(Script *sc, const BoundPrimitive *bound, const Args *a) {
+  const Primitive *p = bound->p;
+  Sched *s = bound->s;
   Loc loc = sc->loc;
   if (!sc->observer)
     return tirc_sched_call(s, p, loc, a->n, a->at, a->n_keywords, a->names, a->keywords);

@@ -1,11 +1,22 @@
 /* What a script sees of the program: the fields of loops, blocks, iterators, regions, buffers and
- * expressions under the reference's names, one row each at the end; and the methods of `sch` that
- * are no primitives. */
+ * expressions under the reference's names, one row each at the end. */
 #include "../../ir/print.h"
 #include "interp.h"
 
+/* The schedule in which a handle is alive: sch, or else one of its copies. */
+static Sched *schedule_of(Script *sc, Value handle) {
+  for (int i = -1; i < sc->copies.n; i++) {
+    Sched *s = i < 0 ? sc->sched : sc->copies.at[i];
+    if (handle.kind == VAL_LOOP && tirc_map_has(&s->loops, handle.u.expr)) return s;
+    if (handle.kind == VAL_BLOCK &&
+        tirc_map_has(&s->blocks, (void *)(uintptr_t)handle.u.block_id))
+      return s;
+  }
+  return sc->sched;
+}
+
 Value tirc_script_resolve(Script *sc, Value handle) {
-  Sched *s = sc->sched;
+  Sched *s = schedule_of(sc, handle);
   s->loc = sc->loc;
   if (handle.kind == VAL_LOOP)
     return tirc_script_object("For", tirc_sref_of_loop(s, handle.u.expr)->stmt);
@@ -165,8 +176,6 @@ GET(func_name, tirc_value_str(((const Func *)v.u.object)->name))
 GET(func_body, tirc_script_of_stmt(((const Func *)v.u.object)->body))
 GET(type_name,
     tirc_value_str(tirc_script_is(v, "type") ? v.u.object : ((const NativeRow *)v.u.object)->name))
-GET(sched_mod, tirc_script_object("IRModule", ((Sched *)v.u.object)->mod))
-GET(sched_func, text_or_none(((Sched *)v.u.object)->work_on))
 
 const AttributeRow tirc_script_attributes[] = {
     {"For", "loop_var", get_loop_var},
@@ -237,42 +246,10 @@ const AttributeRow tirc_script_attributes[] = {
     {"PrimFunc", "body", get_func_body},
     {"type", "__name__", get_type_name},
     {"builtin", "__name__", get_type_name},
-    {"Schedule", "mod", get_sched_mod},
-    {"Schedule", "func_working_on", get_sched_func},
     {0},
 };
 
-/* --- methods of sch and of what it gives ---------------------------------------------------------
- */
-
-static Value run_get(Script *sc, Value self, const Args *a) {
-  Value v = tirc_script_resolve(sc, a->at[0]);
-  (void)self;
-  if (v.kind == VAL_OBJECT || v.kind == VAL_EXPR || v.kind == VAL_INT) return v;
-  tirc_script_error(sc, "TypeError", "sch.get_block(\"name\") finds a block by its name",
-                    "sch.get() takes a block, a loop or an expression, not a %s",
-                    tirc_script_type_name(v));
-}
-
-static Value run_work_on(Script *sc, Value self, const Args *a) {
-  Sched *s = self.u.object;
-  if (a->at[0].kind != VAL_STR)
-    tirc_script_error(sc, "TypeError", NULL, "work_on() takes a function's name");
-  for (int i = 0; i < s->mod->n_funcs; i++)
-    if (!strcmp(s->mod->funcs[i]->name, a->at[0].u.s)) {
-      s->work_on = s->mod->funcs[i]->name;
-      return VALUE_NONE;
-    }
-  tirc_script_error(sc, "ValueError", NULL, "the module has no function '%s'", a->at[0].u.s);
-}
-
-static Value run_seed(Script *sc, Value self, const Args *a) {
-  int64_t seed;
-  if (!tirc_script_int(a->at[0], &seed))
-    tirc_script_error(sc, "TypeError", NULL, "seed() takes an int");
-  ((Sched *)self.u.object)->seed = seed;
-  return VALUE_NONE;
-}
+/* --- methods ----------------------------------------------------------------------------------- */
 
 static Value show(Script *sc, const char *text) {
   if (sc->out) {
@@ -280,11 +257,6 @@ static Value show(Script *sc, const char *text) {
     sc->out(sc->self, "\n");
   }
   return VALUE_NONE;
-}
-
-static Value run_show(Script *sc, Value self, const Args *a) {
-  (void)a;
-  return show(sc, tirc_print_module(sc->c, ((Sched *)self.u.object)->mod, NULL));
 }
 
 static Value run_show_it(Script *sc, Value self, const Args *a) {
@@ -299,17 +271,7 @@ static Value run_scope(Script *sc, Value self, const Args *a) {
   return (void)sc, (void)a, tirc_value_str(self.u.buffer->scope);
 }
 
-/* The reference's scripts say where postprocessing begins; nothing follows from it here. */
-static Value run_enter_postproc(Script *sc, Value self, const Args *a) {
-  return (void)sc, (void)self, (void)a, VALUE_NONE;
-}
-
-const NativeRow tirc_script_schedule_methods[] = {
-    {"Schedule", "get", run_get, 1, 1, NULL},
-    {"Schedule", "work_on", run_work_on, 1, 1, NULL},
-    {"Schedule", "seed", run_seed, 1, 1, NULL},
-    {"Schedule", "show", run_show, 0, 0, NULL},
-    {"Schedule", "enter_postproc", run_enter_postproc, 0, 0, NULL},
+const NativeRow tirc_script_object_methods[] = {
     {"IRModule", "show", run_show_it, 0, 0, NULL},
     {"IRModule", "script", run_script, 0, 0, NULL},
     {"PrimFunc", "show", run_show_it, 0, 0, NULL},

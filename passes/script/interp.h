@@ -76,6 +76,7 @@ typedef struct Exception { /* u.object of an exception; v.type is its class's na
 struct Script {
   Tirc *c;
   Sched *sched;
+  VEC(Sched *) copies; /* that the script made */
   int64_t steps, max_steps;
   size_t outer_limit; /* of memory, before this script */
   int calls, nesting;
@@ -165,7 +166,7 @@ Value tirc_script_native(const NativeRow *row); /* the function as a value */
 
 /* strings.c, containers.c, namespaces.c: rows that end with name NULL */
 extern const NativeRow tirc_script_str_methods[], tirc_script_container_methods[],
-    tirc_script_schedule_methods[], tirc_script_namespace_rows[];
+    tirc_script_object_methods[], tirc_script_schedule_methods[], tirc_script_namespace_rows[];
 /* format.c */
 const char *tirc_script_str(Script *sc, Value v);  /* as str() */
 const char *tirc_script_repr(Script *sc, Value v); /* as repr() */
@@ -182,6 +183,13 @@ bool tirc_script_is(Value v, const char *type); /* an OBJECT of that type */
 Value tirc_script_of_stmt(Stmt s);
 /* handles.c */
 extern const AttributeRow tirc_script_attributes[];  /* ends with name NULL */
+/* schedule.c */
+extern const AttributeRow tirc_script_schedule_attributes[]; /* ends with name NULL */
+bool tirc_script_set_attribute(Script *sc, Value of, const char *name, Value v); /* false: cannot */
+typedef struct BoundPrimitive { /* u.object of a "primitive": sch.split, not yet called */
+  const Primitive *p;
+  Sched *s;
+} BoundPrimitive;
 Value tirc_script_resolve(Script *sc, Value handle); /* a loop or block handle as its statement */
 /* namespaces.c */
 Value tirc_script_namespace(const char *name);

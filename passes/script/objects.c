@@ -53,9 +53,15 @@ const char *tirc_script_type_name(Value v) {
 static const NativeRow *const method_tables[] = {
     tirc_script_str_methods,
     tirc_script_container_methods,
+    tirc_script_object_methods,
     tirc_script_schedule_methods,
 };
 enum { N_METHOD_TABLES = sizeof method_tables / sizeof *method_tables };
+static const AttributeRow *const attribute_tables[] = {
+    tirc_script_attributes,
+    tirc_script_schedule_attributes,
+};
+enum { N_ATTRIBUTE_TABLES = sizeof attribute_tables / sizeof *attribute_tables };
 
 /* The types whose rows a value has: its own, and for expressions "PrimExpr" besides. */
 static bool has_rows_of(Value v, const char *type) {
@@ -72,8 +78,9 @@ static const char *known_attributes(Script *sc, Value v) {
   for (int k = 0; k < N_METHOD_TABLES; k++)
     for (const NativeRow *row = method_tables[k]; row->name; row++)
       if (has_rows_of(v, row->type)) tirc_text_addf(&t, "%s%s", n++ ? ", " : "it has ", row->name);
-  for (const AttributeRow *row = tirc_script_attributes; row->name; row++)
-    if (has_rows_of(v, row->type)) tirc_text_addf(&t, "%s%s", n++ ? ", " : "it has ", row->name);
+  for (int k = 0; k < N_ATTRIBUTE_TABLES; k++)
+    for (const AttributeRow *row = attribute_tables[k]; row->name; row++)
+      if (has_rows_of(v, row->type)) tirc_text_addf(&t, "%s%s", n++ ? ", " : "it has ", row->name);
   return t.at;
 }
 
@@ -82,22 +89,27 @@ static bool own_attribute(Script *sc, Value v, const char *name, Value *out) {
     for (const NativeRow *row = method_tables[k]; row->name; row++)
       if (!strcmp(row->name, name) && has_rows_of(v, row->type))
         return *out = tirc_script_method(sc, row, v), true;
-  for (const AttributeRow *row = tirc_script_attributes; row->name; row++)
-    if (!strcmp(row->name, name) && has_rows_of(v, row->type)) return *out = row->get(sc, v), true;
+  for (int k = 0; k < N_ATTRIBUTE_TABLES; k++)
+    for (const AttributeRow *row = attribute_tables[k]; row->name; row++)
+      if (!strcmp(row->name, name) && has_rows_of(v, row->type))
+        return *out = row->get(sc, v), true;
   return false;
 }
 
 /* sch.NAME: a primitive before anything else. */
-static bool schedule_attribute(Value v, const char *name, Value *out) {
+static bool schedule_attribute(Script *sc, Value v, const char *name, Value *out) {
   const Primitive *p = tirc_script_is(v, "Schedule") ? tirc_find_primitive(name) : NULL;
-  if (p) *out = tirc_script_object("primitive", p);
-  return p != NULL;
+  if (!p) return false;
+  BoundPrimitive *bound = tirc_new(sc->c, BoundPrimitive);
+  *bound = (BoundPrimitive){p, v.u.object};
+  *out = tirc_script_object("primitive", bound);
+  return true;
 }
 
 Value tirc_script_attribute(Script *sc, Value v, const char *name) {
   Value out;
   v = tirc_script_resolve(sc, v);
-  if (schedule_attribute(v, name, &out) || own_attribute(sc, v, name, &out)) return out;
+  if (schedule_attribute(sc, v, name, &out) || own_attribute(sc, v, name, &out)) return out;
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
     if (tirc_script_namespace_member(sc, v.u.object, name, &out)) return out;
   if (tirc_script_is(v, "Schedule"))

@@ -54,6 +54,15 @@ static const Syn *lone_function(const SynList *body) {
   return def && def->kids.n == 1 && def->kids.at[0]->i == 0 ? def : NULL;
 }
 
+/* A script that went on with a copy, sch = sch.copy(), has that as its result. */
+static void follow_copy(Script *sc) {
+  for (int i = 0; i < sc->globals->names.n; i++) {
+    const EnvEntry *e = &sc->globals->names.at[i];
+    bool copy = e->bound && !strcmp(e->name, "sch") && tirc_script_is(e->value, "Schedule");
+    if (copy && e->value.u.object != sc->sched) *sc->sched = *(const Sched *)e->value.u.object;
+  }
+}
+
 static void run(Script *sc, const Source *source) {
   SynList body = tirc_parse_syntax(sc->c, source);
   Frame f = {.sc = sc, .env = sc->globals};
@@ -63,6 +72,7 @@ static void run(Script *sc, const Source *source) {
   if (def)
     tirc_script_call1(sc, tirc_script_lookup(sc, sc->globals, def->s),
                       tirc_script_object("Schedule", sc->sched));
+  follow_copy(sc);
 }
 
 /* Runs, and sets the context's memory limit back however it ends. */
@@ -100,4 +110,16 @@ void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
                  .self = self};
   if (!c->max_bytes || c->bytes + bytes < c->max_bytes) c->max_bytes = c->bytes + bytes;
   run_bounded(sc, source);
+}
+
+Value tirc_script_eval_text(Sched *s, const char *python, Loc loc) {
+  Script *sc = tirc_new(s->c, Script);
+  *sc = (Script){.c = s->c, .sched = s, .max_steps = DEFAULT_STEPS, .loc = loc};
+  sc->globals = tirc_script_env(sc, NULL);
+  Source source = {loc.file, python, strlen(python)};
+  SynList body = tirc_parse_syntax(s->c, &source);
+  Frame f = {.sc = sc, .env = sc->globals};
+  if (body.n != 1 || body.at[0]->kind != SYN_EXPR_STMT)
+    tirc_fail(s->c, loc, "syntax", NULL, "this is no expression: %s", python);
+  return tirc_script_eval(&f, body.at[0]->a);
 }

@@ -22,4 +22,7 @@ void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
                      void (*out)(void *self, const char *text), ScriptObserver observer,
                      void *self);
 
+/* The value of one Python expression, in a script of its own: for Sched.eval. */
+Value tirc_script_eval_text(Sched *s, const char *python, Loc loc);
+
 #endif

@@ -115,6 +115,7 @@ static void folding_never_wraps(void **state) {
       {OP_FLOORDIV, -6, 2, 32, true, -3},
       {OP_TRUNCDIV, -7, 2, 32, true, -3},
       {OP_TRUNCMOD, -7, 2, 32, true, -1},
+      {OP_FLOORMOD, INT64_MIN, 3, 64, true, 1}, {OP_FLOORDIV, INT64_MIN, 3, 64, true, INT64_MIN / 3 - 1},
       {OP_MIN, -3, 4, 32, true, -3},
       {OP_MAX, -3, 4, 32, true, 4},
       {OP_LT, 3, 4, 32, true, 1},

@@ -1,0 +1,275 @@
+/* What a script sees of the schedule itself, besides the primitives: sch.get, sch.copy, sch.trace ...;
+ * and of its trace. One row each at the end. */
+#include "../schedule/trace.h"
+
+#include "../../ir/print.h"
+#include "interp.h"
+
+static Sched *sched(Value v) { return v.u.object; }
+static const Trace *trace(Value v) { return v.u.object; }
+static const Instruction *instruction(Value v) { return v.u.object; }
+
+static Value new_list(Script *sc) { return tirc_value_list(sc->c, VAL_LIST, 0, NULL); }
+
+static Value of_trace(const Trace *t) { return tirc_script_object("Trace", t); }
+static Value of_instruction(const Instruction *i) { return tirc_script_object("Instruction", i); }
+
+/* Argument i, by place or by name; NULL when it is left out. */
+static const Value *argument(const Args *a, int i, const char *name) {
+  for (int k = 0; k < a->n_keywords; k++)
+    if (!strcmp(a->names[k], name)) return &a->keywords[k];
+  return i < a->n ? &a->at[i] : NULL;
+}
+
+static Value required(Script *sc, const Args *a, int i, const char *who, const char *name) {
+  const Value *v = argument(a, i, name);
+  if (!v) tirc_script_error(sc, "TypeError", NULL, "%s() misses the argument '%s'", who, name);
+  return *v;
+}
+
+static bool flag(Script *sc, const Args *a, int i, const char *name, bool otherwise) {
+  const Value *v = argument(a, i, name);
+  return v ? tirc_script_truth(sc, *v) : otherwise;
+}
+
+static Value show(Script *sc, const char *text) {
+  if (sc->out) {
+    sc->out(sc->self, text);
+    sc->out(sc->self, "\n");
+  }
+  return VALUE_NONE;
+}
+
+/* --- the schedule ------------------------------------------------------------------------------ */
+
+static Value run_get(Script *sc, Value self, const Args *a) {
+  Value v = required(sc, a, 0, "get", "rand_var_or_sref");
+  Sched *const outer = sc->sched;
+  sc->sched = sched(self);
+  v = tirc_script_resolve(sc, v);
+  sc->sched = outer;
+  v.rv = 0; /* the number itself, which no longer varies with the trace */
+  if (v.kind == VAL_OBJECT || v.kind == VAL_EXPR || v.kind == VAL_INT) return v;
+  tirc_script_error(sc, "TypeError", "sch.get_block(\"name\") finds a block by its name",
+                    "sch.get() takes a block, a loop or an expression, not a %s",
+                    tirc_script_type_name(v));
+}
+
+static Value run_work_on(Script *sc, Value self, const Args *a) {
+  Sched *s = sched(self);
+  Value name = required(sc, a, 0, "work_on", "func_name");
+  if (name.kind != VAL_STR)
+    tirc_script_error(sc, "TypeError", NULL, "work_on() takes a function's name");
+  for (int i = 0; i < s->mod->n_funcs; i++)
+    if (!strcmp(s->mod->funcs[i]->name, name.u.s)) {
+      s->work_on = s->mod->funcs[i]->name;
+      return VALUE_NONE;
+    }
+  tirc_script_error(sc, "ValueError", NULL, "the module has no function '%s'", name.u.s);
+}
+
+static Value run_seed(Script *sc, Value self, const Args *a) {
+  int64_t seed;
+  if (!tirc_script_int(required(sc, a, 0, "seed", "seed"), &seed))
+    tirc_script_error(sc, "TypeError", NULL, "seed() takes an int");
+  tirc_sched_seed(sched(self), seed);
+  return VALUE_NONE;
+}
+
+static Value run_fork_seed(Script *sc, Value self, const Args *a) {
+  return (void)sc, (void)a, tirc_value_int(tirc_sched_fork_seed(sched(self)));
+}
+
+static Value run_copy(Script *sc, Value self, const Args *a) {
+  (void)a;
+  Sched *copy = tirc_sched_copy(sched(self));
+  tirc_script_tick(sc, 100);
+  vec_push(sc->c, sc->copies, copy);
+  return tirc_script_object("Schedule", copy);
+}
+
+static Value run_show(Script *sc, Value self, const Args *a) {
+  return (void)a, show(sc, tirc_print_module(sc->c, sched(self)->mod, NULL));
+}
+
+static Value run_remove_rv(Script *sc, Value self, const Args *a) {
+  Value v = required(sc, a, 0, "remove_rv", "rand_var");
+  Sched *s = sched(self);
+  if (!v.rv)
+    tirc_script_error(sc, "TypeError", NULL,
+                      "remove_rv() takes what a primitive gave: a block, a loop or a sampled number");
+  tirc_map_set(s->c, &s->removed, (void *)(uintptr_t)v.rv, s);
+  return VALUE_NONE;
+}
+
+static Value get_mod(Script *sc, Value v) {
+  return (void)sc, tirc_script_object("IRModule", sched(v)->mod);
+}
+static Value get_func(Script *sc, Value v) {
+  const char *name = sched(v)->work_on;
+  return (void)sc, name ? tirc_value_str(name) : VALUE_NONE;
+}
+static Value get_trace(Script *sc, Value v) { return (void)sc, of_trace(sched(v)->trace); }
+static Value get_state(Script *sc, Value v) {
+  return (void)sc, tirc_script_object("ScheduleState", sched(v));
+}
+static Value get_debug_mask(Script *sc, Value v) {
+  return (void)sc, tirc_value_int(sched(v)->debug_mask);
+}
+
+bool tirc_script_set_attribute(Script *sc, Value of, const char *name, Value v) {
+  int64_t mask;
+  bool known = tirc_script_is(of, "Schedule") || tirc_script_is(of, "ScheduleState");
+  if (!known || strcmp(name, "debug_mask")) return false;
+  if (v.kind == VAL_STR && (!strcmp(v.u.s, "all") || !strcmp(v.u.s, "none")))
+    mask = *v.u.s == 'a' ? SCHED_VERIFY_ALL : 0;
+  else if (!tirc_script_int(v, &mask))
+    tirc_script_error(sc, "ValueError", NULL, "debug_mask is \"all\", \"none\" or an int, not %s",
+                      tirc_script_repr(sc, v));
+  sched(of)->debug_mask = (int)(mask & SCHED_VERIFY_ALL);
+  return true;
+}
+
+/* --- traces ------------------------------------------------------------------------------------ */
+
+static Value get_insts(Script *sc, Value v) {
+  Value list = new_list(sc);
+  for (int i = 0; i < trace(v)->n; i++)
+    tirc_value_append(sc->c, list, of_instruction(trace(v)->at[i]));
+  return list;
+}
+
+static Value get_decisions(Script *sc, Value v) {
+  Value dict = tirc_value_list(sc->c, VAL_DICT, 0, NULL);
+  for (int i = 0; i < trace(v)->n; i++) {
+    const Value *decision = tirc_instruction_decision(trace(v)->at[i]);
+    if (!decision || decision->kind == VAL_NONE) continue;
+    tirc_value_append(sc->c, dict, of_instruction(trace(v)->at[i]));
+    tirc_value_append(sc->c, dict, *decision);
+  }
+  return dict;
+}
+
+static const Instruction *instruction_argument(Script *sc, const Args *a, const char *who) {
+  Value v = required(sc, a, 0, who, "inst");
+  if (!tirc_script_is(v, "Instruction"))
+    tirc_script_error(sc, "TypeError", "the instructions are in trace.insts",
+                      "%s() takes an instruction", who);
+  return instruction(v);
+}
+
+static Value run_get_decision(Script *sc, Value self, const Args *a) {
+  (void)self;
+  const Value *decision =
+      tirc_instruction_decision(instruction_argument(sc, a, "get_decision"));
+  return decision ? *decision : VALUE_NONE;
+}
+
+static Value run_with_decision(Script *sc, Value self, const Args *a) {
+  const Instruction *inst = instruction_argument(sc, a, "with_decision");
+  Value decision = required(sc, a, 1, "with_decision", "decision");
+  const Trace *t = trace(self);
+  for (int i = 0; i < t->n; i++)
+    if (t->at[i] == inst) {
+      Trace *out = tirc_trace_with_decision(sc->c, t, i, decision);
+      out->n = tirc_trace_length(out, flag(sc, a, 2, "remove_postproc", false));
+      return of_trace(out);
+    }
+  tirc_script_error(sc, "ValueError", NULL, "the instruction is not in this trace");
+}
+
+static Value run_simplified(Script *sc, Value self, const Args *a) {
+  bool remove = flag(sc, a, 0, "remove_postproc", false);
+  return of_trace(tirc_trace_simplified(sc->c, trace(self), remove));
+}
+
+static Value run_as_json(Script *sc, Value self, const Args *a) {
+  return tirc_trace_as_value(sc->c, trace(self), flag(sc, a, 0, "remove_postproc", false));
+}
+
+static Value run_as_python(Script *sc, Value self, const Args *a) {
+  Value list = new_list(sc);
+  RVNames names = {0};
+  const int n = tirc_trace_length(trace(self), flag(sc, a, 0, "remove_postproc", false));
+  for (int i = 0; i < n; i++)
+    tirc_value_append(sc->c, list,
+                      tirc_value_str(tirc_instruction_python(sc->c, trace(self)->at[i], &names)));
+  return list;
+}
+
+static Value run_trace_show(Script *sc, Value self, const Args *a) {
+  return (void)a, show(sc, tirc_trace_python(sc->c, trace(self), false));
+}
+
+static Sched *schedule_argument(Script *sc, const Args *a, int i, const char *who) {
+  Value v = required(sc, a, i, who, "sch");
+  if (!tirc_script_is(v, "Schedule"))
+    tirc_script_error(sc, "TypeError", NULL, "%s() takes a schedule", who);
+  return sched(v);
+}
+
+static Value run_apply(Script *sc, Value self, const Args *a) {
+  Sched *s = schedule_argument(sc, a, 0, "apply_to_schedule");
+  bool remove = flag(sc, a, 1, "remove_postproc", false);
+  tirc_script_tick(sc, trace(self)->n);
+  tirc_trace_apply(s, trace(self), remove, sc->loc, "the trace");
+  return VALUE_NONE;
+}
+
+static Value get_kind(Script *sc, Value v) {
+  InstructionKind *kind = tirc_new(sc->c, InstructionKind);
+  *kind = tirc_instruction_kind(sc->c, instruction(v)->p);
+  return tirc_script_object("InstructionKind", kind);
+}
+static Value get_inputs(Script *sc, Value v) {
+  Value list = new_list(sc);
+  return tirc_instruction_inputs(sc->c, instruction(v), list), list;
+}
+static Value get_attrs(Script *sc, Value v) {
+  Value list = new_list(sc);
+  return tirc_instruction_attrs(sc->c, instruction(v), list), list;
+}
+static Value get_outputs(Script *sc, Value v) {
+  const Value *at;
+  int n = tirc_instruction_outputs(instruction(v), &at);
+  return tirc_value_list(sc->c, VAL_LIST, n, at);
+}
+static Value get_kind_name(Script *sc, Value v) {
+  return (void)sc, tirc_value_str(((const InstructionKind *)v.u.object)->name);
+}
+
+const NativeRow tirc_script_schedule_methods[] = {
+    {"Schedule", "get", run_get, 0, 1, "rand_var_or_sref"},
+    {"Schedule", "work_on", run_work_on, 0, 1, "func_name"},
+    {"Schedule", "seed", run_seed, 0, 1, "seed"},
+    {"Schedule", "fork_seed", run_fork_seed, 0, 0, NULL},
+    {"Schedule", "copy", run_copy, 0, 0, NULL},
+    {"Schedule", "show", run_show, 0, 0, "style black_format"},
+    {"Schedule", "remove_rv", run_remove_rv, 0, 1, "rand_var"},
+    {"Trace", "get_decision", run_get_decision, 0, 1, "inst"},
+    {"Trace", "with_decision", run_with_decision, 0, 3, "inst decision remove_postproc"},
+    {"Trace", "simplified", run_simplified, 0, 1, "remove_postproc"},
+    {"Trace", "as_json", run_as_json, 0, 1, "remove_postproc"},
+    {"Trace", "as_python", run_as_python, 0, 1, "remove_postproc"},
+    {"Trace", "apply_to_schedule", run_apply, 0, 2, "sch remove_postproc"},
+    {"Trace", "show", run_trace_show, 0, 0, "style black_format"},
+    {0},
+};
+
+const AttributeRow tirc_script_schedule_attributes[] = {
+    {"Schedule", "mod", get_mod},
+    {"Schedule", "func_working_on", get_func},
+    {"Schedule", "trace", get_trace},
+    {"Schedule", "state", get_state},
+    {"Schedule", "debug_mask", get_debug_mask},
+    {"ScheduleState", "mod", get_mod},
+    {"ScheduleState", "debug_mask", get_debug_mask},
+    {"Trace", "insts", get_insts},
+    {"Trace", "decisions", get_decisions},
+    {"Instruction", "kind", get_kind},
+    {"Instruction", "inputs", get_inputs},
+    {"Instruction", "attrs", get_attrs},
+    {"Instruction", "outputs", get_outputs},
+    {"InstructionKind", "name", get_kind_name},
+    {0},
+};

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Every example: each schedule is applied, the scheduled program is well formed and reads back as it was
+# printed, and the compiled kernel agrees with the reference interpreter on the unscheduled program.
+# A schedule that says "expected failure" in its comments must end in a ScheduleError.
+# usage: examples.sh TIRC EXAMPLES_FOLDER
+set -u
+tirc=$1 folder=$2 failures=0 count=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  failures=$((failures + 1))
+  printf '%s\n' "$1"
+  head -c 2000 "$work/log"
+}
+for schedule in "$folder"/*/*.sch; do
+  for program in "$(dirname "$schedule")"/*.tir; do
+    count=$((count + 1))
+    small=()
+    [ "$(basename "$(dirname "$program")")" = matmul ] && small=(-D M=64 -D N=128 -D K=64)
+    if grep -qi 'expected failure' "$schedule"; then
+      "$tirc" apply "$program" "$schedule" "${small[@]}" >"$work/log" 2>&1
+      [ $? -eq 1 ] || fail "$schedule: should be a ScheduleError"
+      continue
+    fi
+    "$tirc" apply "$program" "$schedule" "${small[@]}" >"$work/out.tir" 2>"$work/log" ||
+      { fail "$schedule: cannot be applied"; continue; }
+    "$tirc" check "$work/out.tir" >"$work/log" 2>&1 || fail "$schedule: the result is ill-formed"
+    "$tirc" print "$work/out.tir" >"$work/again.tir" 2>"$work/log"
+    cmp -s "$work/out.tir" "$work/again.tir" || fail "$schedule: the result prints differently when read again"
+    "$tirc" run "$program" "$schedule" "${small[@]}" --check --threads 2 >"$work/log" 2>&1 ||
+      fail "$schedule: the check fails"
+  done
+done
+echo "$count schedules, $failures failures"
+[ "$count" -gt 0 ] && [ "$failures" -eq 0 ]
