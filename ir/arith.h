@@ -24,6 +24,8 @@ void tirc_leave_constraint(Analyzer *a, int mark);
  * the same expression wherever that is reasonable (x // 2 * 64 + y, constants last, ...). Works on
  * booleans, floats (only exact identities) and expressions with loads and calls (as atoms). */
 Expr tirc_simplify(Analyzer *a, Expr e);
+/* With up to `steps` rounds of both simplifiers in turn (2 are usual). */
+Expr tirc_simplify_steps(Analyzer *a, Expr e, int steps);
 /* With nothing known about the variables. */
 Expr tirc_simplify0(Tirc *c, Expr e);
 /* Every expression in the statement, loop ranges and iterator domains being known. Structure (dead

@@ -70,7 +70,6 @@ Expr tirc_canonical_visit(Simplifier *s, Expr e);
 Expr tirc_rewrite_again(Simplifier *s, Expr e);
 Expr tirc_rewrite(Analyzer *a, Expr e);   /* TVM's rewrite_simplify */
 Expr tirc_canonical(Analyzer *a, Expr e); /* TVM's canonical_simplify */
-Expr tirc_simplify_steps(Analyzer *a, Expr e, int steps);
 Expr tirc_negate_condition(Tirc *c, Expr e); /* not e, pushed to the comparisons */
 Expr tirc_rebuild(Tirc *c, Expr e,
                   const Expr *args); /* e with other args; e itself when the same */

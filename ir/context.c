@@ -36,6 +36,7 @@ void tirc_context_release(Tirc *c) {
     next = chunk->next;
     free(chunk);
   }
+  free(c->spare);
   free(c);
 }
 
@@ -59,21 +60,66 @@ static _Noreturn void out_of_memory(Tirc *c, size_t bytes) {
   tirc_throw(c);
 }
 
+/* Under the address sanitizer, memory that was given back may not be touched. */
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define POISON(at, n) __asan_poison_memory_region((at), (n))
+#define UNPOISON(at, n) __asan_unpoison_memory_region((at), (n))
+#else
+#define POISON(at, n) ((void)(at), (void)(n))
+#define UNPOISON(at, n) ((void)(at), (void)(n))
+#endif
+
+static ArenaChunk *new_chunk(Tirc *c, size_t bytes) {
+  ArenaChunk *fresh = c->spare;
+  if (fresh && fresh->size >= bytes) {
+    c->spare = NULL;
+    return fresh;
+  }
+  size_t size = c->chunks ? c->chunks->size * 2 : FIRST_CHUNK;
+  if (size > LARGEST_CHUNK) size = LARGEST_CHUNK;
+  if (size < bytes) size = bytes;
+  fresh = malloc(sizeof *fresh + size);
+  if (!fresh) out_of_memory(c, bytes);
+  fresh->size = size;
+  return fresh;
+}
+
+ArenaMark tirc_mark(const Tirc *c) {
+  return (ArenaMark){c->chunks, c->chunks ? c->chunks->used : 0, c->bytes};
+}
+
+void tirc_rewind(Tirc *c, ArenaMark mark) {
+  while (c->chunks != mark.chunk) {
+    ArenaChunk *chunk = c->chunks, *smaller = c->spare;
+    c->chunks = chunk->next;
+    if (!smaller || smaller->size < chunk->size) {
+      c->spare = chunk;
+      chunk = smaller;
+    }
+    if (c->spare) POISON(c->spare->data, c->spare->size);
+    free(chunk);
+  }
+  if (mark.chunk) {
+    POISON(mark.chunk->data + mark.used, mark.chunk->size - mark.used);
+    mark.chunk->used = mark.used;
+  }
+  c->bytes = mark.bytes;
+}
+
 void *tirc_alloc(Tirc *c, size_t bytes) {
   if (bytes > SIZE_MAX / 2) out_of_memory(c, bytes);
   bytes = (bytes + 15) & ~(size_t)15;
   if (c->max_bytes && c->bytes + bytes > c->max_bytes) out_of_memory(c, bytes);
   ArenaChunk *chunk = c->chunks;
   if (!chunk || chunk->size - chunk->used < bytes) {
-    size_t size = chunk ? chunk->size * 2 : FIRST_CHUNK;
-    if (size > LARGEST_CHUNK) size = LARGEST_CHUNK;
-    if (size < bytes) size = bytes;
-    ArenaChunk *fresh = malloc(sizeof *fresh + size);
-    if (!fresh) out_of_memory(c, bytes);
-    *fresh = (ArenaChunk){.next = chunk, .size = size};
+    ArenaChunk *fresh = new_chunk(c, bytes);
+    fresh->next = chunk;
+    fresh->used = 0;
     c->chunks = chunk = fresh;
   }
   void *p = chunk->data + chunk->used;
+  UNPOISON(p, bytes);
   chunk->used += bytes;
   c->bytes += bytes;
   return memset(p, 0, bytes);

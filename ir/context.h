@@ -52,6 +52,7 @@ typedef struct ArenaChunk ArenaChunk;
 
 struct Tirc {
   ArenaChunk *chunks;      /* newest first */
+  ArenaChunk *spare;       /* one that tirc_rewind gave back, or NULL */
   size_t bytes, max_bytes; /* allocated so far; limit, 0 for none */
   Trap *trap;
   Diag diag;
@@ -72,6 +73,14 @@ void *tirc_alloc(Tirc *c, size_t bytes); /* zeroed, aligned to 16 */
 #define tirc_new(c, T) ((T *)tirc_alloc((c), sizeof(T)))
 #define tirc_new_array(c, T, n) ((T *)tirc_alloc_array((c), (size_t)(n), sizeof(T)))
 void *tirc_alloc_array(Tirc *c, size_t n, size_t size); /* checks the product */
+/* For work that leaves nothing behind but a number: everything allocated since the mark is free to be
+ * used again. An error that unwinds past the rewind only leaves the memory taken. */
+typedef struct ArenaMark {
+  ArenaChunk *chunk;
+  size_t used, bytes;
+} ArenaMark;
+ArenaMark tirc_mark(const Tirc *c);
+void tirc_rewind(Tirc *c, ArenaMark mark);
 char *tirc_strdup(Tirc *c, const char *s);
 char *tirc_strndup(Tirc *c, const char *s, size_t n);
 char *tirc_format(Tirc *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

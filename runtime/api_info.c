@@ -93,7 +93,8 @@ tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *
 
 bool tirc_error_table(int i, tirc_error_info *out) {
   if (i < 0 || i >= SERR_COUNT) return false;
-  *out = (tirc_error_info){tirc_errors[i].code, tirc_errors[i].title, tirc_errors[i].hint};
+  const ErrorInfo *e = &tirc_errors[i];
+  *out = (tirc_error_info){e->code, e->title, e->hint, (tirc_status)e->status};
   return true;
 }
 bool tirc_primitive_table(int i, tirc_primitive_info *out) {
@@ -106,6 +107,23 @@ bool tirc_primitive_param(int i, int k, const char **name, const char **default_
   if (i < 0 || i >= tirc_n_primitives || k < 0 || k >= tirc_primitives[i].n_params) return false;
   *name = tirc_primitives[i].params[k].name;
   *default_text = tirc_primitives[i].params[k].default_text;
+  return true;
+}
+bool tirc_primitive_documentation(int i, tirc_primitive_doc *out) {
+  if (i < 0 || i >= tirc_n_primitives) return false;
+  const PrimitiveDoc *d = tirc_find_primitive_doc(tirc_primitives[i].name);
+  if (!d) return false;
+  *out = (tirc_primitive_doc){d->params, d->returns, d->program, d->script, d->needs, d->errors};
+  return true;
+}
+bool tirc_primitive_raises(int i, int k) {
+  return i >= 0 && i < tirc_n_primitives && k >= 0 && k < SERR_COUNT &&
+         tirc_may_raise(tirc_primitives[i].name, tirc_errors[k].code);
+}
+bool tirc_definition_table(int i, tirc_definition_info *out) {
+  if (i < 0 || i >= tirc_n_definitions) return false;
+  const Definition *d = &tirc_definitions[i];
+  *out = (tirc_definition_info){d->name, d->text, d->errors};
   return true;
 }
 bool tirc_pass_table(int i, const char **name, const char **help) {

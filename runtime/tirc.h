@@ -50,7 +50,7 @@ TIRC_API void tirc_string_free(char *s);
 
 /* Any of these but the message and the code may be NULL: what the error does not have. */
 typedef enum tirc_error_field {
-  TIRC_ERROR_CODE, /* stable: "syntax", "not-single-writer", ...; see tirc_explain */
+  TIRC_ERROR_CODE, /* stable: "syntax", "not-single-writer", ...; see tirc_error_table */
   TIRC_ERROR_MESSAGE,
   TIRC_ERROR_HINT,      /* what to do instead */
   TIRC_ERROR_FILE,      /* where, with tirc_error_line and tirc_error_column */
@@ -255,6 +255,7 @@ TIRC_API void tirc_machine_name(char *out, size_t size);
 /* Number i of a table; false behind its end. */
 typedef struct tirc_error_info {
   const char *code, *title, *hint;
+  tirc_status status; /* TIRC_NO: a ScheduleError; TIRC_BAD: a mistake in the call itself */
 } tirc_error_info;
 TIRC_API bool tirc_error_table(int i, tirc_error_info *out);
 typedef struct tirc_primitive_info {
@@ -264,6 +265,23 @@ typedef struct tirc_primitive_info {
 TIRC_API bool tirc_primitive_table(int i, tirc_primitive_info *out);
 /* Its parameter number k: name and default as Python text (NULL: required). */
 TIRC_API bool tirc_primitive_param(int i, int k, const char **name, const char **default_text);
+/* What help says of primitive i. Lists end with NULL or -1. */
+typedef struct tirc_primitive_doc {
+  const char *const *params;    /* what each parameter means */
+  const char *returns;          /* NULL: nothing */
+  const char *program, *script; /* an example */
+  const char *const *needs;     /* preconditions */
+  const int *errors;            /* numbers in the error table */
+} tirc_primitive_doc;
+TIRC_API bool tirc_primitive_documentation(int i, tirc_primitive_doc *out);
+/* Whether primitive i can raise error k, by what the documentation says. */
+TIRC_API bool tirc_primitive_raises(int i, int k);
+/* The terms that errors use, in plain words; errors: those that a term explains. */
+typedef struct tirc_definition_info {
+  const char *name, *text;
+  const int *errors;
+} tirc_definition_info;
+TIRC_API bool tirc_definition_table(int i, tirc_definition_info *out);
 TIRC_API bool tirc_pass_table(int i, const char **name, const char **help);
 
 #ifdef __cplusplus

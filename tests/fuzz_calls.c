@@ -102,6 +102,23 @@ static const char *loops_text(Tirc *c, Rng *r, const Blocks *blocks, bool shuffl
   return t.at;
 }
 
+/* Loops of blocks that stand next to each other, at one depth. */
+static const char *beside_text(Tirc *c, Rng *r, const Blocks *blocks) {
+  int at = blocks->n > 2 ? 1 + rng_below(r, blocks->n - 2) : 0;
+  const BlockText *x = &blocks->at[at], *y = &blocks->at[blocks->n > 2 ? at + 1 : at];
+  int least = x->n_loops < y->n_loops ? x->n_loops : y->n_loops;
+  int depth = least ? rng_below(r, least) : 0;
+  return tirc_format(c, "%s, %s", loop_text(c, x, depth), loop_text(c, y, depth));
+}
+
+/* A loop, or a list of neighbouring blocks. */
+static const char *target_text(Tirc *c, Rng *r, const Blocks *blocks) {
+  if (blocks->n < 3 || rng_chance(r, 70)) return any_loop(c, r, blocks);
+  int at = 1 + rng_below(r, blocks->n - 2);
+  return tirc_format(c, "[%s, %s]", block_text(c, &blocks->at[at]),
+                     block_text(c, &blocks->at[at + 1]));
+}
+
 static const char *factors_text(Tirc *c, Rng *r) {
   int n = 2 + rng_below(r, 2), none = rng_chance(r, 90) ? rng_below(r, n) : -1;
   Text t = {.c = c};
@@ -130,10 +147,14 @@ static const char *any_block(Tirc *c, Rng *r, Blocks *b, const char *primitive) 
 static const char *argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, const Param *p) {
   switch (p->kind) {
   case PARAM_BLOCK: return any_block(c, r, b, primitive);
-  case PARAM_LOOP: return any_loop(c, r, b);
+  case PARAM_LOOP:
+  case PARAM_LOCATION: return any_loop(c, r, b);
   case PARAM_BLOCK_OR_LOOP:
     return rng_chance(r, 50) ? any_loop(c, r, b) : block_text(c, pick_block(r, b));
-  case PARAM_LOOPS: return loops_text(c, r, b, strcmp(primitive, "reorder") == 0);
+  case PARAM_LOOP_OR_BLOCKS: return target_text(c, r, b);
+  case PARAM_LOOPS:
+    if (strcmp(primitive, "merge") == 0) return beside_text(c, r, b);
+    return loops_text(c, r, b, strcmp(primitive, "reorder") == 0);
   case PARAM_FACTORS: return factors_text(c, r);
   case PARAM_BOOL: return rng_chance(r, 50) ? "True" : "False";
   case PARAM_INT: return tirc_format(c, "%d", rng_below(r, 4) - 2);

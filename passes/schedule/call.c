@@ -241,6 +241,16 @@ static Value convert_opt_blocks(Binding *b, Value v) {
                             : convert_elements(b, v, "a block or a block's name", convert_block);
 }
 
+static Value convert_loop_or_blocks(Binding *b, Value v) {
+  return v.kind == VAL_LOOP ? convert_loop(b, v)
+                            : convert_elements(b, v, "a block or a block's name", convert_block);
+}
+
+static Value convert_function(Binding *b, Value v) {
+  if (v.kind != VAL_FUNCTION) wrong_type(b, v);
+  return v;
+}
+
 static Value convert_factor(Binding *b, Value v) {
   if (v.kind == VAL_NONE || v.kind == VAL_INT) return v;
   if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
@@ -290,6 +300,8 @@ static const struct KindRow {
     [PARAM_LOOPS] = {"loops", convert_loops, true},
     [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_opt_blocks, true},
     [PARAM_FACTORS] = {"a list of factors", convert_factors, true},
+    [PARAM_LOOP_OR_BLOCKS] = {"a loop or a list of blocks", convert_loop_or_blocks, true},
+    [PARAM_FUNCTION] = {"a function", convert_function, false},
     [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index, false},
     [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any, true},
 };

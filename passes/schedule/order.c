@@ -458,6 +458,14 @@ static int sums_above(const Block *b, SRef *const *nest, const SRef *loop) {
   return n;
 }
 
+/* Whether no two iterations of the loops below `high` run the same instance of a block. */
+static bool runs_once(Sched *s, SRef *block, SRef *high) {
+  const Block *b = tirc_block_of(block);
+  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
+  return tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
+                              b->predicate, ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
+}
+
 static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, const char *what) {
   tirc_sched_mark(s, loop->stmt);
   tirc_sched_error(s, SERR_ORDER_MATTERS,
@@ -472,14 +480,15 @@ static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, cons
  * only. A loop that moves no iterator repeats all inside of it, and must not come inside of the
  * reduction. */
 static void require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *order,
-                               const SRef *block) {
+                               SRef *block) {
   const unsigned both = 1u << ITER_SPATIAL | 1u << ITER_REDUCE;
   const Block *b = tirc_block_of(block);
   int at = 0;
   for (int i = 0; b->init && i < n; i++) {
     unsigned kinds = kinds_moved(b, chain[i]);
-    if (!kinds && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
-        sums_above(b, order, chain[i]) > sums_above(b, chain, chain[i]))
+    if (!(kinds & 1u << ITER_REDUCE) && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
+        sums_above(b, order, chain[i]) > sums_above(b, chain, chain[i]) &&
+        !runs_once(s, block, chain[0]->parent))
       init_lost(s, b, chain[i], "would repeat parts of the reduction");
     if ((kinds & both) != both) continue;
     while ((kinds_moved(b, order[at]) & both) != both) at++;

@@ -240,6 +240,28 @@ static const char *check_covered(Fold *f) {
   return NULL;
 }
 
+/* A consumer that guards its load (a padding) has instances that read no element at all; no instance
+ * of the producer would run them. */
+static const char *check_in_bounds(Fold *f) {
+  const Block *b = tirc_block_of(f->consumer);
+  Tirc *c = f->c;
+  Analyzer *a = tirc_analyzer(c);
+  PtrMap doms = {0};
+  for (int i = 0; i < b->n_iters; i++) {
+    IntSet *set = tirc_new(c, IntSet);
+    *set = tirc_set_of_range(c, b->iters[i].dom);
+    tirc_map_set(c, &doms, b->iters[i].var, set);
+  }
+  for (int i = 0; i < f->n; i++) {
+    IntSet index = tirc_eval_set(a, f->load_indices[i], &doms);
+    Expr zero = tirc_int(c, f->load_indices[i]->dtype, 0);
+    if ((index.min && tirc_prove_lt(a, index.min, zero)) ||
+        (index.max && tirc_prove_ge(a, index.max, f->buffer->shape[i])))
+      return "some of its instances read outside of the buffer, under a condition";
+  }
+  return NULL;
+}
+
 /* --- the folded block -------------------------------------------------------------------- */
 
 static Expr fold_expr(Mutator *m, Expr e) {
@@ -295,6 +317,7 @@ static void fold(Fold *f) {
   if (!why) why = find_producer_store(f);
   if (!why) why = invert_load(f);
   if (!why) why = check_covered(f);
+  if (!why) why = check_in_bounds(f);
   if (why) tirc_bad_inline_pattern(s, f->consumer, why);
   tirc_require_no_loop_vars(s, f->consumer, f->consumer_store, f->producer);
   Inliner in = {.s = s,

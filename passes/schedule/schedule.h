@@ -110,6 +110,8 @@ typedef enum ParamKind {
   PARAM_LOOPS,         /* *args: all positional arguments from here on; arrives as VAL_LIST */
   PARAM_OPT_BLOCKS,    /* None or a list of blocks or names */
   PARAM_FACTORS,       /* a list of int, None, EXPR or loop handles (their extents) */
+  PARAM_LOOP_OR_BLOCKS, /* a loop, or a list of blocks or names */
+  PARAM_FUNCTION,      /* a function of the script; arrives as VAL_FUNCTION */
   PARAM_BUFFER_INDEX,  /* an int, a buffer's name, or a buffer */
   PARAM_ANY            /* an annotation: None, bool, int, float, str, lists and dicts of these, exprs */
 } ParamKind;

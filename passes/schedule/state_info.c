@@ -209,6 +209,13 @@ static bool same_edges(Edges a, Edges b) {
   return true;
 }
 
+static bool cover_of(Sched *s, SRef *scope, SRef *consumer, Edges e) {
+  ArenaMark mark = tirc_mark(s->c);
+  bool covered = is_covered(s, scope, consumer, e);
+  tirc_rewind(s->c, mark);
+  return covered;
+}
+
 /* The region cover of every block with dirty edges, and from all of them the stage pipeline. */
 static void update_flags(Sched *s, SRef *block, const Scope *before, bool all) {
   Tirc *c = s->c;
@@ -232,7 +239,7 @@ static void update_flags(Sched *s, SRef *block, const Scope *before, bool all) {
       dirty = !old || !same_edges(e, edges_from(before, (int)(old - before->deps)));
       tirc_map_remove(&known, dst);
     }
-    if (dirty) dst->region_cover = is_covered(s, block, dst, e);
+    if (dirty) dst->region_cover = cover_of(s, block, dst, e);
     scope->stage_pipeline &= dst->region_cover;
   }
   /* Blocks that lost all their edges. */
@@ -242,7 +249,9 @@ static void update_flags(Sched *s, SRef *block, const Scope *before, bool all) {
 }
 
 static void update_child(Sched *s, SRef *child) {
+  ArenaMark mark = tirc_mark(s->c);
   child->affine_binding = tirc_is_affine_under(s, child, NULL);
+  tirc_rewind(s->c, mark);
   child->region_cover = true;
 }
 

@@ -2,7 +2,7 @@
  * buffers that a block allocates; the memory of parameters and of views belongs to others. */
 #include "cache.h"
 
-static SRef *require_allocated(Sched *s, SRef *block, Buffer b) {
+SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b) {
   SRef *site = tirc_allocator_of(s, block, b);
   if (site) return site;
   tirc_sched_mark(s, block->stmt);
@@ -42,7 +42,7 @@ void tirc_prim_set_scope(Sched *s, const Value *args, Value *result) {
   const char *scope = args[2].u.s;
   if (strcmp(b->scope, scope) == 0) return;
   tirc_require_storage_scope(s, scope);
-  SRef *site = require_allocated(s, block, b);
+  SRef *site = tirc_require_allocated(s, block, b);
   PtrMap buffers = {0};
   tirc_map_set(s->c, &buffers, b, tirc_buffer_with_scope(s->c, b, scope));
   Views views = {.c = s->c, .scope = scope, .buffers = &buffers};
@@ -102,7 +102,7 @@ void tirc_prim_storage_align(Sched *s, const Value *args, Value *result) {
     tirc_sched_error(s, SERR_ALIGN_FACTOR, NULL, NULL, "The factor of storage_align is %lld.",
                      (long long)factor);
   int64_t axis = require_axis(s, block, b, args[2].u.i);
-  require_allocated(s, block, b);
+  tirc_require_allocated(s, block, b);
   Expr entry[] = {tirc_int32(s->c, args[1].u.i), tirc_int32(s->c, axis), tirc_int32(s->c, factor),
                   tirc_int32(s->c, args[4].u.i)};
   Expr all = add_alignment(s, block, tirc_expr(s->c, OP_TUPLE, DT_HANDLE, 4, entry));

@@ -219,6 +219,7 @@ const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bou
 
 void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *result) {
   Tirc *c = s->c;
+  if (result->kind == VAL_BOOL) return; /* an answer: nothing was done */
   Instruction inst = {.p = p, .args = args};
   const int decision = decision_index(p);
   if (decision >= 0) {

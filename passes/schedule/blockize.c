@@ -1,0 +1,394 @@
+/* blockize(loop): the loop and all below it become the body of one new block.
+ *
+ *   for i0, j0, k0, i1, j1, k1:           for i0, j0, k0:
+ *     block C: vi = i0 * 16 + i1, ...       block C_o: vi_o = i0, vj_o = j0, vk_o = k0
+ *       init: C[vi, vj] = 0                   init: for i1, j1: block C_init: C[...] = 0
+ *       C[vi, vj] += A[vi, vk] * B[vk, vj]    for i1, j1, k1:
+ *                                     ->        block C: vi_i = i1, vj_i = j1, vk_i = k1
+ *                                                 C[vi_o * 16 + vi_i, ...] += ...
+ *
+ * Each binding must divide into a part of the outer loops and a part of the inner ones, the
+ * predicate too. The old block keeps its identity and stands inside; the new one has the regions of
+ * all its instances. An init moves to the new block, and must then run as often as before.
+ *
+ * Needs: one block under the loop and nothing else. Errors: not-single-child, not-divisible,
+ * repeated-reduction, loop-variable-escapes. A list of blocks: blockize_list.c. */
+#include "blockize.h"
+
+#include "../../ir/print.h"
+#include "../../ir/visit.h"
+
+SRef *tirc_blockize_only_child(Sched *s, SRef *loop) {
+  SRef **blocks;
+  int n = tirc_child_blocks(s, loop, &blocks);
+  if (n != 1) {
+    tirc_sched_mark(s, loop->stmt);
+    tirc_sched_error(s, SERR_NOT_SINGLE_CHILD, NULL, NULL, "loop %s has %d blocks below it",
+                     tirc_loop_of(loop)->var->u.s, n);
+  }
+  for (SRef *r = blocks[0]; r != loop; r = r->parent) {
+    if (tirc_loop_of(r->parent)->body == r->stmt) continue;
+    tirc_sched_mark(s, r->parent->stmt);
+    tirc_sched_error(s, SERR_NOT_SINGLE_CHILD, NULL, NULL,
+                     "the body of loop %s has other statements beside %s",
+                     tirc_loop_of(r->parent)->var->u.s, tirc_describe(s, r->stmt));
+  }
+  return blocks[0];
+}
+
+/* --- dividing the bindings
+ * -------------------------------------------------------------------------- */
+
+typedef struct Space {
+  PtrMap inner, outer; /* loop variables */
+  VEC(Expr) vars;
+  VEC(Range) doms;
+} Space;
+
+static Space loops_of(Blockize *b, SRef *top) {
+  Space space = {0};
+  VEC(SRef *) inner = {0};
+  bool is_inner = top != b->block;
+  for (SRef *r = b->block->parent; r && tirc_is_loop(r); r = r->parent) {
+    const For *f = tirc_loop_of(r);
+    if (is_inner) vec_push(b->c, inner, r);
+    tirc_map_set(b->c, is_inner ? &space.inner : &space.outer, f->var, r);
+    vec_push(b->c, space.vars, f->var);
+    vec_push(b->c, space.doms, tirc_range(f->min, f->extent));
+    if (r == top) is_inner = false;
+  }
+  b->n_loops = inner.n;
+  b->loops = inner.at;
+  return space;
+}
+
+/* Bindings that use outer loops only, or inner ones only, need not be affine. NULL: others do. */
+static const SubspaceDivision *divide_plainly(Blockize *b, const Space *space) {
+  const Block *block = tirc_block_of(b->block);
+  if (!tirc_is_true(block->predicate)) return NULL;
+  SubspaceDivision *out = tirc_new_array(b->c, SubspaceDivision, block->n_iters + 1);
+  for (int i = 0; i < block->n_iters; i++) {
+    Expr value = block->iter_values[i], extent = block->iters[i].dom.extent;
+    Expr zero = tirc_int(b->c, value->dtype, 0), one = tirc_int(b->c, extent->dtype, 1);
+    bool outer = tirc_uses_any(value, &space->outer), inner = tirc_uses_any(value, &space->inner);
+    if (outer && inner) return NULL;
+    out[i] = outer   ? (SubspaceDivision){value, extent, zero, one}
+             : inner ? (SubspaceDivision){zero, one, value, extent}
+                     : (SubspaceDivision){zero, one, value, one};
+  }
+  Expr always = tirc_bool(b->c, true);
+  out[block->n_iters] = (SubspaceDivision){always, always, always, always};
+  return out;
+}
+
+static const SubspaceDivision *divide(Blockize *b, const Space *space) {
+  const Block *block = tirc_block_of(b->block);
+  const SubspaceDivision *d = tirc_subspace_divide(
+      tirc_analyzer(b->c), block->n_iters, block->iter_values, space->vars.n, space->vars.at,
+      space->doms.at, &space->inner, block->predicate, ITER_LEVEL_SURJECTIVE,
+      !b->preserve_unit_iters);
+  if (!d) d = divide_plainly(b, space);
+  if (d) return d;
+  SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_mark(b->s, top->stmt);
+  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
+                   "the bindings of block %s cannot be divided at %s", block->name,
+                   tirc_describe(b->s, top->stmt));
+}
+
+/* The domain of an iterator of this value: from 0 as a rule, but a loop may start elsewhere. */
+static Range domain_of(Tirc *c, Analyzer *loops, Expr value, Expr extent) {
+  Expr zero = tirc_int(c, extent->dtype, 0);
+  int64_t start = tirc_const_bound(loops, value).min;
+  if (start == 0 || start == TIRC_NEG_INF || start == TIRC_POS_INF) return tirc_range(zero, extent);
+  return tirc_range(tirc_int(c, extent->dtype, start), extent);
+}
+
+/* Inner loops of one iteration stand for their start in what moves out of them. */
+static Expr without_unit_loops(Blockize *b, Expr e) {
+  PtrMap starts = {0};
+  for (int i = 0; i < b->n_loops; i++)
+    if (tirc_is_int(tirc_loop_of(b->loops[i])->extent, 1))
+      tirc_map_set(b->c, &starts, tirc_loop_of(b->loops[i])->var, tirc_loop_of(b->loops[i])->min);
+  return tirc_substitute(b->c, e, &starts);
+}
+
+static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i, Expr value,
+                      Expr extent) {
+  const Block *block = tirc_block_of(b->block);
+  Expr var = block->iters[i].var;
+  b->outer_values[i] = value;
+  b->outer[i] = (IterVar){tirc_var_suffixed(b->c, var, "_o", var->dtype),
+                          domain_of(b->c, loops, value, extent), block->iters[i].kind};
+  if (!like) return;
+  bool equal = i < like->n_outer && like->outer[i].kind == b->outer[i].kind &&
+               tirc_prove_equal(b->a, like->outer[i].dom.min, b->outer[i].dom.min) &&
+               tirc_prove_equal(b->a, like->outer[i].dom.extent, extent) &&
+               tirc_prove_equal(b->a, like->outer_values[i], value);
+  if (equal) {
+    b->outer[i] = like->outer[i];
+    return;
+  }
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_mark(b->s, like->block->stmt);
+  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
+                   "the outer part of iterator %s of block %s is not that of block %s", var->u.s,
+                   block->name, tirc_block_of(like->block)->name);
+}
+
+/* What stands for the old iterator: outer * extent of the inner one + inner. */
+static Expr divide_iter(Blockize *b, Analyzer *loops, const Blockize *like, int i,
+                        const SubspaceDivision *d) {
+  Tirc *c = b->c;
+  bool unit_outer = tirc_is_int(d->outer_extent, 1);
+  const IterVar *old = &tirc_block_of(b->block)->iters[i];
+  if (tirc_is_int(d->inner_extent, 1)) {
+    Expr offset = without_unit_loops(b, d->inner);
+    Expr value = tirc_is_int(offset, 0) ? d->outer
+                                        : tirc_simplify0(c, tirc_add(c, d->outer, offset));
+    add_outer(b, loops, like, i, value, d->outer_extent);
+    return unit_outer && !b->preserve_unit_iters ? b->outer[i].dom.min : b->outer[i].var;
+  }
+  add_outer(b, loops, like, i, d->outer, d->outer_extent);
+  IterVar inner = {tirc_var_suffixed(c, old->var, "_i", old->var->dtype),
+                   domain_of(b->c, loops, d->inner, d->inner_extent), old->kind};
+  b->inner_values[b->n_inner] = d->inner;
+  b->inner[b->n_inner++] = inner;
+  tirc_bind_range(b->a, inner.var, inner.dom);
+  if (unit_outer) return inner.var;
+  return tirc_add(c, tirc_mul(c, b->outer[i].var, d->inner_extent), inner.var);
+}
+
+typedef struct Rename {
+  PtrMap map;
+  Analyzer *a;
+} Rename;
+
+static Expr rename_simplified(Mutator *m, Expr e) {
+  Rename *r = m->self;
+  if (e->op == OP_VAR) {
+    Expr to = tirc_map_get(&r->map, e);
+    return to ? to : e;
+  }
+  Expr to = tirc_mutate_expr_children(m, e);
+  return to == e ? e : tirc_simplify(r->a, to);
+}
+
+void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
+  Tirc *c = b->c;
+  const Block *block = tirc_block_of(b->block);
+  Space space = loops_of(b, top);
+  const SubspaceDivision *d = divide(b, &space);
+  Analyzer *loops = tirc_analyzer(c);
+  for (int i = 0; i < space.vars.n; i++) tirc_bind_range(loops, space.vars.at[i], space.doms.at[i]);
+  b->a = tirc_analyzer(c);
+  b->n_outer = block->n_iters;
+  b->outer = tirc_new_array(c, IterVar, block->n_iters + 1);
+  b->inner = tirc_new_array(c, IterVar, block->n_iters + 1);
+  b->outer_values = tirc_new_array(c, Expr, block->n_iters + 1);
+  b->inner_values = tirc_new_array(c, Expr, block->n_iters + 1);
+  Rename rename = {.a = b->a};
+  for (int i = 0; i < block->n_iters; i++)
+    tirc_map_set(c, &rename.map, block->iters[i].var, divide_iter(b, loops, outer, i, &d[i]));
+  b->outer_predicate = d[block->n_iters].outer_extent;
+  b->inner_predicate = d[block->n_iters].inner_extent;
+  Mutator m = {.c = c, .expr = rename_simplified, .self = &rename};
+  Block bare = *block; /* the old bindings are not to be renamed */
+  bare.n_iters = 0;
+  bare.predicate = tirc_bool(c, true);
+  b->inner_block = tirc_mutate_stmt(&m, tirc_block(c, &bare));
+}
+
+/* --- building
+ * -------------------------------------------------------------------------------------- */
+
+const Region *tirc_blockize_relax(Blockize *b, int n, const Region *regions) {
+  Tirc *c = b->c;
+  PtrMap dom = {0};
+  for (int i = 0; i < b->n_inner; i++) {
+    IntSet *set = tirc_new(c, IntSet);
+    *set = tirc_set_of_range(c, b->inner[i].dom);
+    tirc_map_set(c, &dom, b->inner[i].var, set);
+  }
+  Region *out = tirc_new_array(c, Region, n + 1);
+  for (int i = 0; i < n; i++) {
+    Buffer buffer = regions[i].buffer;
+    Range *dims = tirc_new_array(c, Range, buffer->ndim + 1);
+    for (int k = 0; k < buffer->ndim; k++) {
+      Range r = regions[i].dims[k];
+      Expr last = tirc_sub(c, tirc_add(c, r.min, r.extent), tirc_int(c, r.min->dtype, 1));
+      IntSet low = tirc_eval_set(b->a, r.min, &dom);
+      IntSet high = tirc_eval_set(b->a, tirc_simplify(b->a, last), &dom);
+      Range whole = tirc_range(tirc_int(c, buffer->shape[k]->dtype, 0), buffer->shape[k]);
+      dims[k] = tirc_range_of_set(tirc_analyzer(c), (IntSet){low.min, high.max}, whole);
+    }
+    out[i] = (Region){buffer, dims};
+  }
+  return out;
+}
+
+Stmt tirc_blockize_inner(Blockize *b, const Block *block) {
+  Block inner = *block;
+  inner.n_iters = b->n_inner;
+  inner.iters = b->inner;
+  inner.iter_values = b->inner_values;
+  inner.predicate = b->inner_predicate;
+  Stmt nest = tirc_with_loc(b->c, tirc_block(b->c, &inner), b->block->stmt->loc);
+  for (int i = 0; i < b->n_loops; i++) nest = tirc_with_body(b->c, b->loops[i]->stmt, nest);
+  return nest;
+}
+
+static bool escapes(const PtrMap *loops, int n, const Region *regions) {
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < regions[i].buffer->ndim; k++)
+      if (tirc_uses_any(regions[i].dims[k].min, loops) ||
+          tirc_uses_any(regions[i].dims[k].extent, loops))
+        return true;
+  return false;
+}
+
+void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
+  PtrMap loops = {0};
+  for (int i = 0; i < b->n_loops; i++)
+    tirc_map_set(b->c, &loops, tirc_loop_of(b->loops[i])->var, b->loops[i]);
+  bool open = escapes(&loops, outer->n_reads, outer->reads) ||
+              escapes(&loops, outer->n_writes, outer->writes) ||
+              tirc_uses_any(outer->predicate, &loops);
+  for (int i = 0; i < outer->n_iters; i++)
+    open = open || tirc_uses_any(outer->iter_values[i], &loops) ||
+           tirc_uses_any(outer->iters[i].dom.extent, &loops);
+  if (!open) return;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+                   "the extents of the inner loops and what the block uses must not depend on inner "
+                   "loops other than through the bindings",
+                   "the new block around %s would use a loop that is inside of it",
+                   tirc_describe(b->s, b->block->stmt));
+}
+
+/* --- the init
+ * -------------------------------------------------------------------------------------- */
+
+/* Before, every visit of the first reduction step ran the init. After, it runs once for each
+ * instance of the outer block: the inner loops must not visit an instance twice. */
+static void require_no_repetition(Blockize *b) {
+  Expr *vars = tirc_new_array(b->c, Expr, b->n_loops + 1);
+  Range *doms = tirc_new_array(b->c, Range, b->n_loops + 1);
+  int n = 0;
+  for (int i = 0; i < b->n_loops; i++) {
+    const For *f = tirc_loop_of(b->loops[i]);
+    if (tirc_is_int(f->extent, 1)) continue;
+    vars[n] = f->var;
+    doms[n++] = tirc_range(f->min, f->extent);
+  }
+  Expr predicate = b->inner_predicate;
+  for (int with = 0; with < 2; with++)
+    if (!n || tirc_detect_iter_map(tirc_analyzer(b->c), b->n_inner, b->inner_values, n, vars, doms,
+                                   with ? predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
+      return;
+  tirc_sched_mark(b->s, b->loops[b->n_loops - 1]->stmt);
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(b->s, SERR_REPEATED_REDUCTION, NULL,
+                   "blockize at a loop that is inside of the one that repeats the reduction",
+                   "within one run of loop %s, block %s may run more than once for the same values "
+                   "of its iterators, and its init would run only once",
+                   tirc_loop_of(b->loops[b->n_loops - 1])->var->u.s,
+                   tirc_block_of(b->block)->name);
+}
+
+/* The inner block's predicate for the init: the loops that the init leaves out are at their start. */
+static Expr init_predicate(Blockize *b, const PtrMap *kept) {
+  Tirc *c = b->c;
+  PtrMap starts = {0};
+  for (int i = 0; i < b->n_loops; i++) {
+    const For *f = tirc_loop_of(b->loops[i]);
+    if (!tirc_map_has(kept, f->var)) tirc_map_set(c, &starts, f->var, f->min);
+  }
+  if (!tirc_uses_any(b->inner_predicate, &starts)) return b->inner_predicate;
+  return tirc_simplify0(c, tirc_substitute(c, b->inner_predicate, &starts));
+}
+
+static bool used_by_init(const IterVar *iter, Stmt init) {
+  return iter->kind == ITER_SPATIAL && tirc_stmt_uses_var(init, iter->var);
+}
+
+/* The init as a block of its own, in copies of the loops that its iterators are bound to. */
+static Stmt outer_init(Blockize *b, const Block *inner) {
+  Tirc *c = b->c;
+  Block init = {.name = tirc_format(c, "%s_init", inner->name),
+                .n_writes = inner->n_writes,
+                .writes = inner->writes,
+                .body = inner->init};
+  IterVar *iters = tirc_new_array(c, IterVar, b->n_inner + 1);
+  Expr *values = tirc_new_array(c, Expr, b->n_inner + 1);
+  PtrMap fresh = {0}, kept = {0};
+  for (int i = 0; i < b->n_inner; i++) {
+    if (!used_by_init(&b->inner[i], inner->init)) continue;
+    Expr old = b->inner[i].var;
+    iters[init.n_iters] = b->inner[i];
+    iters[init.n_iters].var = tirc_var_suffixed(c, old, "_init", old->dtype);
+    tirc_map_set(c, &fresh, old, iters[init.n_iters].var);
+    values[init.n_iters++] = b->inner_values[i];
+  }
+  init.iters = iters;
+  init.iter_values = values;
+  for (int i = 0; i < b->n_loops; i++)
+    for (int k = 0; k < init.n_iters; k++)
+      if (tirc_uses_var(values[k], tirc_loop_of(b->loops[i])->var))
+        tirc_map_set(c, &kept, tirc_loop_of(b->loops[i])->var, b->loops[i]);
+  init.predicate = init_predicate(b, &kept);
+  Stmt nest = tirc_block(c, &init);
+  for (int i = 0; i < b->n_loops; i++) {
+    For f = *tirc_loop_of(b->loops[i]);
+    if (!tirc_map_has(&kept, f.var)) continue;
+    Expr var = tirc_var_suffixed(c, f.var, "", f.var->dtype);
+    tirc_map_set(c, &fresh, f.var, var);
+    f.var = var;
+    f.body = nest;
+    nest = tirc_for(c, &f);
+  }
+  return tirc_substitute_stmt(c, nest, &fresh);
+}
+
+static bool has_outer_reduction(const Blockize *b) {
+  for (int i = 0; i < b->n_outer; i++)
+    if (b->outer[i].kind == ITER_REDUCE) return true;
+  return false;
+}
+
+/* --- one loop
+ * -------------------------------------------------------------------------------------- */
+
+Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
+  Tirc *c = s->c;
+  SRef *child = tirc_blockize_only_child(s, loop);
+  Blockize b = {.s = s, .c = c, .block = child, .preserve_unit_iters = preserve_unit_iters};
+  tirc_blockize_divide(&b, loop, NULL);
+  const Block *old = &b.inner_block->u.block;
+  Block inner = *old;
+  Block outer = {.name = tirc_format(c, "%s_o", old->name),
+                 .n_iters = b.n_outer,
+                 .iters = b.outer,
+                 .iter_values = b.outer_values,
+                 .predicate = b.outer_predicate,
+                 .n_reads = old->n_reads,
+                 .reads = tirc_blockize_relax(&b, old->n_reads, old->reads),
+                 .n_writes = old->n_writes,
+                 .writes = tirc_blockize_relax(&b, old->n_writes, old->writes)};
+  if (old->init) {
+    require_no_repetition(&b);
+    outer.init = outer_init(&b, old);
+    inner.init = NULL;
+    if (has_outer_reduction(&b)) { /* the inner block adds to what it finds */
+      Region *reads = tirc_new_array(c, Region, old->n_reads + old->n_writes);
+      inner.n_reads = 0;
+      for (int i = 0; i < old->n_writes; i++) reads[inner.n_reads++] = old->writes[i];
+      for (int i = 0; i < old->n_reads; i++) reads[inner.n_reads++] = old->reads[i];
+      inner.reads = reads;
+    }
+  }
+  outer.body = tirc_blockize_inner(&b, &inner);
+  tirc_blockize_require_closed(&b, &outer);
+  return tirc_block(c, &outer);
+}

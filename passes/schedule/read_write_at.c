@@ -1,0 +1,374 @@
+/* read_at and write_at: in each iteration of a loop, one block copies all that the iteration reads
+ * of a buffer into a cache first, or all that it writes from a cache afterwards.
+ *
+ *   for i:                               for i:
+ *       for j: C[i, j] = A[i, j]   ->        block A_local: for ax: A_local[i, ax] = A[i, ax]
+ *                                            for j: C[i, j] = A_local[i, j]
+ *
+ * The block of the copy is bound to the loops that its box depends on, and annotated with
+ * "auto_copy", by which a backend knows it. The cache has the shape of the buffer.
+ *
+ * The scope must be a stage pipeline. The loop must access the buffer (access-not-below), and not
+ * write what a later iteration item reads through the cache (copy-order). The box must be a
+ * rectangle known to lie inside of the buffer (copy-box), and for write_at everything in it must be
+ * written, since all of it goes to the buffer (copy-partial); what reads the cache must find there
+ * what it used to read (read-before-write). */
+#include "cache.h"
+
+#include "../../ir/print.h"
+
+typedef struct AutoCopy {
+  Sched *s;
+  SRef *loop, *scope;
+  bool is_read;
+  Buffer source, cache;
+  int n_items;
+  const Stmt *items;   /* of the loop's body */
+  VEC(SRef *) blocks;  /* that access the buffer as the copy does, directly below the loop */
+  VEC(SRef *) readers; /* those of them or others that read it */
+  int first_read, last_read, first_write, last_write; /* items; -1: none */
+  int position;        /* the copy stands before this item */
+  int from, to;        /* these items turn to the cache */
+  Range *box;          /* in terms of the loops around */
+} AutoCopy;
+
+/* --- who uses the buffer below the loop
+ * --------------------------------------------------------------- */
+
+typedef struct Accesses {
+  Visitor v;
+  AutoCopy *copy;
+  bool reads, writes;
+} Accesses;
+
+static const Region *region_of(int n, const Region *at, Buffer b) {
+  for (int i = 0; i < n; i++)
+    if (at[i].buffer == b) return &at[i];
+  return NULL;
+}
+
+static bool see_access(Visitor *v, Stmt s) {
+  Accesses *a = v->self;
+  if (s->kind != STMT_BLOCK) return true;
+  AutoCopy *k = a->copy;
+  const Block *b = &s->u.block;
+  bool reads = region_of(b->n_reads, b->reads, k->source);
+  bool writes = region_of(b->n_writes, b->writes, k->source);
+  a->reads = a->reads || reads;
+  a->writes = a->writes || writes;
+  SRef *sref = tirc_sref_find(k->s, s);
+  if (k->is_read ? reads : writes) vec_push(k->s->c, k->blocks, sref);
+  if (reads) vec_push(k->s->c, k->readers, sref);
+  return false;
+}
+
+static void find_accesses(AutoCopy *k) {
+  k->first_read = k->last_read = k->first_write = k->last_write = -1;
+  for (int i = 0; i < k->n_items; i++) {
+    Accesses a = {.copy = k};
+    a.v = (Visitor){.stmt = see_access, .self = &a};
+    tirc_visit_stmt(&a.v, k->items[i]);
+    if (a.reads) k->last_read = i, k->first_read = k->first_read < 0 ? i : k->first_read;
+    if (a.writes) k->last_write = i, k->first_write = k->first_write < 0 ? i : k->first_write;
+  }
+}
+
+/* After the last write and before the first read of a read cache; after the last write of a write
+ * cache. */
+static void find_position(AutoCopy *k) {
+  Sched *s = k->s;
+  if (!k->blocks.n) {
+    tirc_sched_mark(s, k->loop->stmt);
+    tirc_sched_error(s, SERR_ACCESS_NOT_BELOW, NULL, NULL, "No block below loop %s %s %s.",
+                     tirc_loop_of(k->loop)->var->u.s, k->is_read ? "reads" : "writes",
+                     k->source->name);
+  }
+  bool ordered = k->is_read ? k->last_write < k->first_read : k->last_read <= k->last_write;
+  if (!ordered) {
+    tirc_sched_mark(s, k->loop->stmt);
+    tirc_sched_error(s, SERR_COPY_ORDER, NULL, NULL, "Below loop %s, %s is %s.",
+                     tirc_loop_of(k->loop)->var->u.s, k->source->name,
+                     k->is_read ? "written after, or together with, its first read"
+                                : "read after its last write");
+  }
+  k->position = k->is_read ? k->first_read : k->last_write + 1;
+  k->from = k->is_read ? k->position : 0;
+  k->to = k->is_read ? k->n_items : k->position;
+}
+
+/* --- the box
+ * ---------------------------------------------------------------------------------------- */
+
+static IntSet relaxed(AutoCopy *k, Analyzer *a, Range dim, const PtrMap *sets) {
+  Tirc *c = k->s->c;
+  Expr last = tirc_simplify(
+      a, tirc_sub(c, tirc_add(c, dim.min, dim.extent), tirc_int(c, dim.min->dtype, 1)));
+  return (IntSet){tirc_eval_set(a, dim.min, sets).min, tirc_eval_set(a, last, sets).max};
+}
+
+static void add_region(AutoCopy *k, Analyzer *a, const SRef *block, const Region *r, IntSet *hull,
+                       bool first) {
+  Tirc *c = k->s->c;
+  PtrMap bindings = {0}, sets = {0};
+  tirc_bindings_of(c, block->stmt, &bindings);
+  LoopDomain domain = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->scope);
+  tirc_domain_sets(c, &domain, &sets);
+  Region in_loops = tirc_substitute_region(c, *r, &bindings);
+  for (int d = 0; d < k->source->ndim; d++) {
+    IntSet one = relaxed(k, a, in_loops.dims[d], &sets);
+    hull[d] = first ? one : tirc_set_union(a, hull[d], one);
+  }
+}
+
+static _Noreturn void bad_box(AutoCopy *k, int dim, const char *why) {
+  tirc_sched_mark(k->s, k->loop->stmt);
+  tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,
+                   "What loop %s accesses of %s in one iteration cannot be copied: %s in dimension "
+                   "%d.",
+                   tirc_loop_of(k->loop)->var->u.s, k->source->name, why, dim);
+}
+
+static void require_inside(AutoCopy *k, int dim) {
+  Tirc *c = k->s->c;
+  Analyzer *a = tirc_analyzer_around(k->s, k->loop);
+  Range r = k->box[dim];
+  if (!tirc_prove_ge(a, r.min, tirc_int(c, r.min->dtype, 0)) ||
+      !tirc_prove_ge(a, k->source->shape[dim], tirc_add(c, r.min, r.extent)))
+    bad_box(k, dim,
+            tirc_format(c, "it may reach beyond the buffer (from %s, %s elements)",
+                        tirc_print_expr(c, r.min), tirc_print_expr(c, r.extent)));
+}
+
+static void find_box(AutoCopy *k) {
+  Tirc *c = k->s->c;
+  Analyzer *a = tirc_analyzer(c);
+  IntSet *hull = tirc_new_array(c, IntSet, k->source->ndim + 1);
+  for (int i = 0; i < k->blocks.n; i++) {
+    const Block *b = tirc_block_of(k->blocks.at[i]);
+    const Region *at = k->is_read ? b->reads : b->writes;
+    int n = k->is_read ? b->n_reads : b->n_writes;
+    for (int r = 0; r < n; r++)
+      if (at[r].buffer == k->source)
+        add_region(k, a, k->blocks.at[i], &at[r], hull, i == 0 && &at[r] == region_of(n, at, k->source));
+  }
+  k->box = tirc_new_array(c, Range, k->source->ndim + 1);
+  for (int d = 0; d < k->source->ndim; d++) {
+    if (!hull[d].min || !hull[d].max) bad_box(k, d, "its bounds are not known");
+    Expr min = tirc_simplify(a, hull[d].min), one = tirc_int(c, hull[d].max->dtype, 1);
+    k->box[d] =
+        tirc_range(min, tirc_simplify(a, tirc_sub(c, tirc_add(c, hull[d].max, one), min)));
+    require_inside(k, d);
+  }
+}
+
+/* --- what a write cache must hold
+ * --------------------------------------------------------------------- */
+
+static bool is_conditional(const AutoCopy *k, const SRef *block) {
+  for (const SRef *r = block; r != k->loop; r = r->parent) {
+    Stmt body = tirc_body_of(r->parent->stmt);
+    if (body != r->stmt && (body->kind != STMT_SEQ || r->seq_index < 0)) return true;
+  }
+  return false;
+}
+
+static bool writes_box(AutoCopy *k, SRef *block) {
+  Tirc *c = k->s->c;
+  const Block *b = tirc_block_of(block);
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, block->stmt, &bindings);
+  Region r = tirc_substitute_region(c, *region_of(b->n_writes, b->writes, k->source), &bindings);
+  Analyzer *a = tirc_analyzer_around(k->s, k->loop);
+  LoopDomain d = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->scope);
+  const IntSet *sets = tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms,
+                                            b->predicate, true);
+  for (int i = 0; i < r.buffer->ndim; i++) {
+    if (!sets || !sets[i].min || !sets[i].max) return false;
+    Expr last = tirc_sub(c, tirc_add(c, k->box[i].min, k->box[i].extent),
+                         tirc_int(c, k->box[i].min->dtype, 1));
+    if (!tirc_prove_equal(a, sets[i].min, k->box[i].min) ||
+        !tirc_prove_equal(a, sets[i].max, last))
+      return false;
+  }
+  return !is_conditional(k, block);
+}
+
+static void require_box_written(AutoCopy *k) {
+  for (int i = 0; i < k->blocks.n; i++)
+    if (writes_box(k, k->blocks.at[i])) return;
+  tirc_sched_mark(k->s, k->blocks.at[0]->stmt);
+  tirc_sched_error(k->s, SERR_COPY_PARTIAL, NULL, NULL,
+                   "No block is known to write all of the box of %s that would be copied in each "
+                   "iteration of loop %s, so the copy would overwrite elements with what nobody "
+                   "computed.",
+                   k->source->name, tirc_loop_of(k->loop)->var->u.s);
+}
+
+static bool follows_writer(const AutoCopy *k, const SRef *reader) {
+  const Scope *scope = k->scope->scope;
+  for (int i = 0; i < scope->n_deps; i++) {
+    const Dep *d = &scope->deps[i];
+    if (d->dst == reader && d->src != reader && d->kind == DEP_RAW &&
+        tirc_is_ancestor(k->loop, d->src) &&
+        region_of(tirc_block_of(d->src)->n_writes, tirc_block_of(d->src)->writes, k->source))
+      return true;
+  }
+  return false;
+}
+
+/* A reader that turns to the write cache finds there only what was written below the loop. */
+static void require_readers_served(AutoCopy *k) {
+  SRef **writers;
+  int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
+  const SRef *outside = NULL;
+  for (int i = 0; i < n; i++)
+    if (!tirc_is_ancestor(k->loop, writers[i])) outside = writers[i];
+  for (int i = 0; i < k->readers.n; i++) {
+    SRef *r = k->readers.at[i];
+    if (!outside && r->region_cover && follows_writer(k, r)) continue;
+    tirc_sched_mark(k->s, r->stmt);
+    tirc_sched_error(
+        k->s, SERR_READ_BEFORE_WRITE, NULL,
+        "take a loop around all blocks that write the buffer, and give a reduction an init",
+        "Block %s reads %s, and the cache would not hold what it reads: %s.",
+        tirc_block_of(r)->name, k->source->name,
+        outside ? tirc_format(k->s->c, "block %s outside of the loop writes it, too",
+                              tirc_block_of(outside)->name)
+                : "nothing below the loop has written it by then");
+  }
+}
+
+/* --- the rewriting
+ * ---------------------------------------------------------------------------------- */
+
+static bool see_view(Visitor *v, Stmt s) {
+  AutoCopy *k = v->self;
+  if (s->kind != STMT_BLOCK) return true;
+  for (int i = 0; i < s->u.block.n_matches; i++)
+    if (s->u.block.matches[i].source.buffer == k->source)
+      tirc_sched_error(k->s, SERR_CACHE_ALIAS, NULL, NULL, "%s cannot be cached: %s is a view of it.",
+                       k->source->name, s->u.block.matches[i].buffer->name);
+  return true;
+}
+
+static bool see_pointer(Visitor *v, Expr e) {
+  AutoCopy *k = v->self;
+  if (e == k->source->data)
+    tirc_sched_error(k->s, SERR_CACHE_ALIAS, NULL, NULL,
+                     "%s cannot be cached: a block uses its data pointer.", k->source->name);
+  return true;
+}
+
+static void require_no_alias(AutoCopy *k) {
+  Visitor v = {.expr = see_pointer, .stmt = see_view, .self = k};
+  for (int i = k->from; i < k->to; i++) tirc_visit_stmt(&v, k->items[i]);
+}
+
+typedef struct CopyIters {
+  Mutator m;
+  AutoCopy *copy;
+  VEC(IterVar) iters;
+  VEC(Expr) values;
+  PtrMap vars;
+} CopyIters;
+
+/* Loops around become iterators of the copy, in the order in which the box names them. */
+static Expr bind_loop(Mutator *m, Expr e) {
+  CopyIters *ci = m->self;
+  if (e->op != OP_VAR) return tirc_mutate_expr_children(m, e);
+  Expr known = tirc_map_get(&ci->vars, e);
+  if (known) return known;
+  for (const SRef *r = ci->copy->loop; tirc_is_loop(r); r = r->parent) {
+    const For *loop = tirc_loop_of(r);
+    if (loop->var != e) continue;
+    Expr var = tirc_var(m->c, tirc_format(m->c, "v%d", ci->iters.n), e->dtype);
+    vec_push(m->c, ci->iters,
+             ((IterVar){var, tirc_range(loop->min, loop->extent), ITER_SPATIAL}));
+    vec_push(m->c, ci->values, e);
+    tirc_map_set(m->c, &ci->vars, e, var);
+    return var;
+  }
+  return e;
+}
+
+static Stmt make_copy(AutoCopy *k) {
+  Tirc *c = k->s->c;
+  int n = k->source->ndim;
+  Buffer from = k->is_read ? k->source : k->cache, to = k->is_read ? k->cache : k->source;
+  CopyIters ci = {.m = {.c = c, .expr = bind_loop}, .copy = k};
+  ci.m.self = &ci;
+  Range *dims = tirc_new_array(c, Range, n + 1);
+  for (int i = 0; i < n; i++) {
+    dims[i].min = tirc_mutate_expr(&ci.m, k->box[i].min);
+    dims[i].extent = tirc_mutate_expr(&ci.m, k->box[i].extent);
+  }
+  Expr *loops = tirc_new_array(c, Expr, n + 1), *at = tirc_new_array(c, Expr, n + 1);
+  for (int i = 0; i < n; i++) {
+    loops[i] = tirc_var(c, tirc_format(c, "ax%d", i), dims[i].extent->dtype);
+    at[i] = tirc_add(c, dims[i].min, loops[i]);
+  }
+  Stmt body = tirc_store(c, to, n, at, tirc_load(c, from, n, at));
+  for (int i = n; i-- > 0;) body = tirc_for_serial(c, loops[i], dims[i].extent, body);
+  Region read = {from, dims}, write = {to, dims};
+  return tirc_block(
+      c, &(Block){.name = k->cache->name,
+                  .n_iters = ci.iters.n,
+                  .iters = ci.iters.at,
+                  .iter_values = ci.values.at,
+                  .predicate = tirc_bool(c, true),
+                  .n_reads = 1,
+                  .reads = &read,
+                  .n_writes = 1,
+                  .writes = &write,
+                  .annotations = tirc_attrs_set(c, (Attrs){0}, "auto_copy", tirc_int32(c, 1)),
+                  .body = body});
+}
+
+static Stmt with_copy(AutoCopy *k, Stmt copy) {
+  Tirc *c = k->s->c;
+  PtrMap buffers = {0};
+  tirc_map_set(c, &buffers, k->source, k->cache);
+  Stmt *items = tirc_new_array(c, Stmt, k->n_items + 1);
+  int n = 0;
+  for (int i = 0; i <= k->n_items; i++) {
+    if (i == k->position) items[n++] = copy;
+    if (i == k->n_items) break;
+    items[n++] = i >= k->from && i < k->to ? tirc_substitute_buffers(c, k->items[i], &buffers)
+                                           : k->items[i];
+  }
+  Stmt loop = tirc_with_body(c, k->loop->stmt, tirc_seq(c, n, items));
+  Block b = tirc_replace_stmt(c, k->scope->stmt, k->loop->stmt, loop)->u.block;
+  Buffer *allocs = tirc_new_array(c, Buffer, b.n_allocs + 1);
+  if (b.n_allocs) memcpy(allocs, b.allocs, (size_t)b.n_allocs * sizeof *allocs);
+  allocs[b.n_allocs++] = k->cache;
+  b.allocs = allocs;
+  return tirc_with_loc(c, tirc_block(c, &b), k->scope->stmt->loc);
+}
+
+static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {
+  AutoCopy k = {.s = s, .loop = tirc_sref_of_value(s, args[0]), .is_read = is_read};
+  SRef *block = tirc_sref_of_value(s, args[1]);
+  const char *storage_scope = args[3].u.s;
+  k.source = tirc_nth_buffer(s, block, args[2], !is_read);
+  tirc_require_storage_scope(s, storage_scope);
+  k.cache = tirc_buffer_with_scope(s->c, k.source, storage_scope);
+  k.scope = tirc_require_scope_root(s, k.loop, true);
+  k.n_items = tirc_body_items(s->c, tirc_loop_of(k.loop)->body, &k.items);
+  find_accesses(&k);
+  find_position(&k);
+  require_no_alias(&k);
+  find_box(&k);
+  if (!is_read) require_box_written(&k);
+  if (!is_read) require_readers_served(&k);
+  Stmt copy = make_copy(&k);
+  tirc_sched_replace(s, k.scope, with_copy(&k, copy));
+  *result = tirc_value_block(copy->u.block.id);
+}
+
+void tirc_prim_read_at(Sched *s, const Value *args, Value *result) {
+  copy_at(s, args, result, true);
+}
+
+void tirc_prim_write_at(Sched *s, const Value *args, Value *result) {
+  copy_at(s, args, result, false);
+}
