@@ -11,6 +11,11 @@ typedef struct Define {
   const char *name, *value; /* value: a Python literal */
 } Define;
 
+/* One function that stands in another text, a schedule script. `constants` are names that it may use.
+ */
+typedef VEC(Constant) Constants;
+const Func *tirc_parse_function(Tirc *c, const Syn *def, const Constants *constants);
+
 /* Parses and reads; reads and writes that blocks leave out are inferred. Does not verify
  * (verify.h). Throws with place and hint: codes "syntax", "name", "type", "shape", "unsupported".
  */

@@ -3,6 +3,7 @@
 
 #include "../ir/visit.h"
 #include "../passes/lower/lower.h"
+#include "../passes/schedule/docs.h"
 #include "../passes/schedule/schedule.h"
 
 int tirc_module_functions(const tirc_module *m) { return m->m->n_funcs; }
@@ -100,7 +101,9 @@ bool tirc_error_table(int i, tirc_error_info *out) {
 bool tirc_primitive_table(int i, tirc_primitive_info *out) {
   if (i < 0 || i >= tirc_n_primitives) return false;
   const Primitive *p = &tirc_primitives[i];
-  *out = (tirc_primitive_info){p->name, p->help, p->n_params};
+  int star = p->n_params - 1;
+  while (star >= 0 && p->params[star].kind != PARAM_LOOPS) star--;
+  *out = (tirc_primitive_info){p->name, p->help, p->n_params, star};
   return true;
 }
 bool tirc_primitive_param(int i, int k, const char **name, const char **default_text) {

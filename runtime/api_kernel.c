@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include "../codegen/llvm/llvm.h"
+#include "../ir/visit.h"
 #include "../passes/lower/lower.h"
 #include "pool.h"
 #include "timer.h"
@@ -275,6 +276,30 @@ void tirc_launch_free(tirc_launch *launch) {
   if (launch) tirc_context_release(launch->c);
 }
 
+typedef struct Asserts {
+  int n;
+  Stmt first;
+} Asserts;
+
+static bool count_assert(Visitor *v, Stmt s) {
+  Asserts *a = v->self;
+  if (s->kind == STMT_ASSERT && a->n++ == 0) a->first = s;
+  return true;
+}
+
+/* The code says that an assertion failed, but not which. */
+static void fail_assertion(Tirc *c, void *self) {
+  const tirc_kernel *k = self;
+  Asserts a = {0};
+  Visitor v = {.stmt = count_assert, .self = &a};
+  tirc_visit_stmt(&v, k->func->body);
+  if (a.n == 1)
+    tirc_fail(c, a.first->loc, "assert", NULL, "the assertion fails: %s",
+              a.first->u.check.message ? a.first->u.check.message : "");
+  tirc_fail(c, k->func->loc, "assert", "the reference interpreter says which: tirc run --interpret",
+            "one of the %d assertions of %s fails", a.n, k->func->name);
+}
+
 tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
                             const tirc_argument *args, tirc_error **error) {
   tirc_launch *launch;
@@ -282,7 +307,11 @@ tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
   if (status != TIRC_OK) return status;
   int failed = tirc_launch_run(launch);
   tirc_launch_free(launch);
-  return failed ? tirc_api_no_memory(error) : TIRC_OK;
+  enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
+  if (!failed) return TIRC_OK;
+  return failed == NO_MEMORY
+             ? tirc_api_no_memory(error)
+             : tirc_api_scratch(fail_assertion, (void *)(uintptr_t)k, &k->sources, error);
 }
 
 double tirc_seconds(void) { return tirc_now(); }

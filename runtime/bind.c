@@ -180,7 +180,8 @@ static void check_argument(Solver *s, Buffer b, const Argument *a) {
     refuse(s, "convert the array",
            tirc_format(s->c, "the array has dtype %s, but should have %s",
                        tirc_dtype_name(s->c, a->tensor->dtype), tirc_dtype_name(s->c, b->dtype)));
-  if (b->ndim != a->tensor->ndim && b->ndim != 1 && a->tensor->ndim != 1)
+  bool flat = a->tensor->ndim == 1 && (b->strides || b->elem_offset);
+  if (b->ndim != a->tensor->ndim && b->ndim != 1 && !flat)
     refuse(s, "give arrays of the shapes that the function declares",
            tirc_format(s->c, "the array has %d dimensions, but should have %d", a->tensor->ndim,
                        b->ndim));

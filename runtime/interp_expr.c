@@ -304,11 +304,28 @@ static uint64_t encode(DType t, Cell v) {
     memcpy(&bits, &v.f, 8);
   return bits;
 }
+/* The bits of one lane of the result: a part of a lane of the operand, or several of them. */
+static uint64_t reinterpreted(Run *run, const Node *n) {
+  int to = n->dtype.bits, from = n->a->dtype.bits, lane = run->lane;
+  if (to == from) return encode(n->a->dtype, get_cell(run, n->a));
+  uint64_t bits = 0;
+  if (n->dtype.lanes == 1) lane = 0;
+  for (int got = 0; got < to; got += from < to ? from : to) {
+    run->lane = (lane * to + got) / from;
+    uint64_t part = encode(n->a->dtype, get_cell(run, n->a));
+    if (from < to)
+      bits |= (part & (((uint64_t)1 << from) - 1)) << got;
+    else
+      bits = part >> (lane * to % from);
+  }
+  run->lane = lane;
+  return bits;
+}
 static int64_t reinterpret_i(Run *run, const Node *n) {
-  return tirc_wrap_int(n->dtype, (int64_t)encode(n->a->dtype, get_cell(run, n->a)));
+  return tirc_wrap_int(n->dtype, (int64_t)reinterpreted(run, n));
 }
 static double reinterpret_f(Run *run, const Node *n) {
-  uint64_t bits = encode(n->a->dtype, get_cell(run, n->a));
+  uint64_t bits = reinterpreted(run, n);
   if (n->dtype.code == TYPE_BFLOAT) return tirc_bfloat_to_double((uint16_t)bits);
   if (n->dtype.bits == 16) return tirc_half_to_double((uint16_t)bits);
   float single;
@@ -318,7 +335,7 @@ static double reinterpret_f(Run *run, const Node *n) {
   return n->dtype.bits == 32 ? (double)single : v;
 }
 static void compile_REINTERPRET(Compiler *k, Node *n) {
-  if (n->a->dtype.bits != n->dtype.bits || n->a->dtype.lanes != n->dtype.lanes) unsupported(k, n);
+  if (n->a->dtype.bits * n->a->dtype.lanes != n->dtype.bits * n->dtype.lanes) unsupported(k, n);
   if (tirc_dtype_is_float(n->dtype))
     n->eval.f = reinterpret_f;
   else

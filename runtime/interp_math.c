@@ -166,6 +166,7 @@ static bool find_libm(const char *name, DType t, Node *n) {
 
 void tirc_compile_extern(Compiler *k, Node *n) {
   Expr e = n->expr;
+  if (tirc_compile_intrinsic(k, n)) return;
   bool external = strcmp(e->u.s, "call_extern") == 0 || strcmp(e->u.s, "call_pure_extern") == 0;
   if (strcmp(e->u.s, "infinity") == 0 && tirc_dtype_is_float(n->dtype)) {
     n->u.constant.f = (double)INFINITY;

@@ -35,7 +35,10 @@ _Noreturn static void fail(File *f, const char *code, const char *reason) {
 }
 
 static void get(File *f, void *at, size_t n) {
-  if (fread(at, 1, n, f->f) != n) fail(f, "npy", "the file ends too early");
+  errno = 0;
+  if (fread(at, 1, n, f->f) == n) return;
+  if (ferror(f->f)) fail(f, "file", strerror(errno));
+  fail(f, "npy", "the file ends too early");
 }
 
 typedef struct Header {
@@ -77,7 +80,10 @@ static Header parse_header(File *f, const char *text) {
   if (!end || end - p - 1 >= (long)sizeof h.descr)
     fail(f, "npy", "the header's descr is no simple type");
   memcpy(h.descr, p + 1, (size_t)(end - p - 1));
-  h.fortran = strncmp(value_of(f, text, "'fortran_order'"), "True", 4) == 0;
+  const char *order = value_of(f, text, "'fortran_order'");
+  h.fortran = strncmp(order, "True", 4) == 0;
+  if (!h.fortran && strncmp(order, "False", 5) != 0)
+    fail(f, "npy", "the header's fortran_order is neither True nor False");
   read_shape(f, value_of(f, text, "'shape'"), &h);
   return h;
 }

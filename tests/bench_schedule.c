@@ -34,7 +34,8 @@ static void guarded(Tirc *c, void (*body)(Tirc *c, void *self), void *self) {
   give_up(c->diag.message);
 }
 
-/* --- a whole schedule -------------------------------------------------------------------------- */
+/* --- a whole schedule --------------------------------------------------------------------------
+ */
 
 typedef struct Whole {
   const char *program, *script;
@@ -85,7 +86,8 @@ static void measure_whole(Whole *w, const char *name, void (*body)(Tirc *c, void
          (long)bytes_in_use() - (long)before);
 }
 
-/* --- primitives among unrelated blocks --------------------------------------------------------- */
+/* --- primitives among unrelated blocks ---------------------------------------------------------
+ */
 
 /* A product, and n blocks in pairs of a producer and its consumer. */
 static const Module *module_of(Tirc *c, int n) {
@@ -127,7 +129,9 @@ static Value factors(Nest *n, int inner) {
 
 static void get_block(Nest *n) { call(n->s, "get_block", 1, (Value[]){tirc_value_str("C")}); }
 static void get_loops(Nest *n) { n->loops = call(n->s, "get_loops", 1, &n->block); }
-static void split(Nest *n) { n->made = call(n->s, "split", 2, (Value[]){loop(n, 0), factors(n, 8)}); }
+static void split(Nest *n) {
+  n->made = call(n->s, "split", 2, (Value[]){loop(n, 0), factors(n, 8)});
+}
 static void fuse(Nest *n) { call(n->s, "fuse", 2, n->made.u.list->at); }
 static void reorder(Nest *n) { call(n->s, "reorder", 2, (Value[]){loop(n, 1), loop(n, 0)}); }
 static void reorder_back(Nest *n) { call(n->s, "reorder", 2, (Value[]){loop(n, 0), loop(n, 1)}); }

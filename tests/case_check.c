@@ -7,6 +7,7 @@
 #include "ir/verify.h"
 #include "ir/visit.h"
 #include "parser/program.h"
+#include "passes/schedule/docs.h"
 #include "passes/script/script.h"
 
 #include <stdio.h>
@@ -81,6 +82,9 @@ static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *d
   if (diag && strcmp(text, run->text))
     run->violation = tirc_format(run->c, "%s failed (%s), but the module changed to\n%s", call,
                                  diag->message, text);
+  if (diag && diag->primitive && !run->violation && !tirc_may_raise(diag->primitive, diag->code))
+    run->violation = tirc_format(run->c, "the documentation of %s does not name %s: %s",
+                                 diag->primitive, diag->code, diag->message);
   bool changed = strcmp(text, run->text) != 0;
   run->text = text;
   const char *fault = run->violation ? NULL : state_fault(s);

@@ -7,19 +7,23 @@ enum { MAX_BLOCKS = 64 };
 
 typedef struct BlockText {
   const char *name;
-  int n_loops;
+  int n_loops, n_iters, n_dims; /* n_dims: of the first buffer that it writes */
 } BlockText;
 typedef struct Blocks {
   int n;
   BlockText at[MAX_BLOCKS];
   const BlockText *loop_of; /* where the next loop argument most likely comes from, or NULL */
+  const BlockText *picked;  /* the last block argument, or NULL */
 } Blocks;
 
 static void collect(Stmt s, int n_loops, Blocks *out) {
   switch (s->kind) {
   case STMT_FOR: collect(s->u.loop.body, n_loops + 1, out); break;
   case STMT_BLOCK:
-    if (out->n < MAX_BLOCKS) out->at[out->n++] = (BlockText){s->u.block.name, n_loops};
+    if (out->n < MAX_BLOCKS)
+      out->at[out->n++] =
+          (BlockText){s->u.block.name, n_loops, s->u.block.n_iters,
+                      s->u.block.n_writes ? s->u.block.writes[0].buffer->ndim : 0};
     collect(s->u.block.body, 0, out);
     break;
   case STMT_SEQ:
@@ -49,9 +53,10 @@ static const struct {
                {"get_producers", 0},
                {"get_consumers", 0},
                {"get_output_blocks", 0},
-               {"transform_layout", 0},
-               {"bind", 0},
-               {"pad_einsum", 0}};
+               {"transform_layout", 3},
+               {"transform_block_layout", 2},
+               {"reindex", 2},
+               {"bind", 0}};
 
 static int weight_of(const char *name) {
   for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++)
@@ -139,8 +144,58 @@ static const char *any_block(Tirc *c, Rng *r, Blocks *b, const char *primitive) 
   int step = strcmp(primitive, "compute_at") == 0           ? 1
              : strcmp(primitive, "reverse_compute_at") == 0 ? -1
                                                             : 0;
+  b->picked = picked;
   b->loop_of = at + step > 0 && at + step < b->n ? &b->at[at + step] : NULL;
   return block_text(c, picked);
+}
+
+static const char *buffer_text(Rng *r) {
+  return rng_chance(r, 70) ? "(\"write\", 0)" : rng_chance(r, 80) ? "(\"read\", 0)" : "(\"read\", 1)";
+}
+
+/* One index that a map gives: an input, or inputs joined. */
+static const char *index_text(Tirc *c, Rng *r, int *next, int n, const int *order) {
+  int i = order[(*next)++];
+  if (*next == n || rng_chance(r, 70)) return tirc_format(c, "i%d", i);
+  return tirc_format(c, "i%d * %d + i%d", i, 2 + rng_below(r, 9), order[(*next)++]);
+}
+
+/* A map of n indices: shuffled, some of them joined, some split. Not all are injective. */
+static const char *map_text(Tirc *c, Rng *r, int n) {
+  int order[8], next = 0;
+  if (n > 8) n = 8;
+  for (int i = 0; i < n; i++) order[i] = i;
+  for (int i = n - 1; i > 0 && rng_chance(r, 60); i--) {
+    int k = rng_below(r, i + 1), t = order[i];
+    order[i] = order[k];
+    order[k] = t;
+  }
+  Text params = {.c = c}, t = {.c = c};
+  for (int i = 0; i < n; i++) tirc_text_addf(&params, "%si%d", i ? ", " : " ", i);
+  while (next < n) {
+    const char *e = index_text(c, r, &next, n, order);
+    int by = 2 + rng_below(r, 4), rest = rng_chance(r, 90) ? by : by + 1;
+    if (rng_chance(r, 60))
+      tirc_text_addf(&t, "%s, ", e);
+    else
+      tirc_text_addf(&t, "(%s) // %d, (%s) %% %d, ", e, by, e, rest);
+  }
+  return tirc_format(c, "lambda%s: (%s)", n ? params.at : "", n ? t.at : "");
+}
+
+static const char *order_text(Tirc *c, Rng *r, int n) {
+  Text t = {.c = c};
+  int turn = n ? rng_below(r, n) : 0;
+  for (int i = 0; i < n; i++) tirc_text_addf(&t, "%s%d", i ? ", " : "[", (i + turn) % n);
+  return n ? tirc_format(c, "%s]", t.at) : "[]";
+}
+
+static const char *padding_text(Tirc *c, Rng *r, int n) {
+  Text t = {.c = c};
+  tirc_text_add(&t, "[");
+  for (int i = 0; i < n; i++) tirc_text_addf(&t, "%s%d", i ? ", " : "", 1 + rng_below(r, 4));
+  tirc_text_add(&t, "]");
+  return t.at;
 }
 
 /* NULL: no text is known for this parameter. */
@@ -165,20 +220,35 @@ static const char *argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, c
     if (strcmp(p->name, "storage_scope") == 0)
       return rng_chance(r, 50) ? "\"global\"" : rng_chance(r, 50) ? "\"local\"" : "\"shared\"";
     return strcmp(p->name, "ann_key") == 0 ? "\"note\"" : NULL;
+  case PARAM_BUFFER: return buffer_text(r);
+  case PARAM_INDEX_MAP: {
+    int n = b->picked ? b->picked->n_iters : 0;
+    if (b->picked && strcmp(primitive, "transform_layout") == 0) n = b->picked->n_dims;
+    return map_text(c, r, n);
+  }
+  case PARAM_PAD_VALUE: return "0.0";
+  case PARAM_INTS:
+    if (strcmp(p->name, "padding") == 0)
+      return padding_text(c, r, b->picked ? b->picked->n_iters : 0);
+    return strcmp(p->name, "new_order") == 0 ? order_text(c, r, b->picked ? b->picked->n_iters : 0)
+                                             : NULL;
+  case PARAM_OPT_INTS:
+    return strcmp(p->name, "axis_separators") == 0 ? tirc_format(c, "[%d]", rng_below(r, 4)) : NULL;
   case PARAM_ANY: return strcmp(p->name, "ann_val") == 0 ? "1" : NULL;
   default: return NULL;
   }
 }
 
 static const char *try_call(Tirc *c, Rng *r, const Primitive *p, Blocks *b) {
-  b->loop_of = NULL;
+  b->loop_of = b->picked = NULL;
   Text t = {.c = c};
   tirc_text_addf(&t, "sch.%s(", p->name);
   bool first = true;
   for (int i = 0; i < p->n_params; i++) {
     const Param *q = &p->params[i];
     bool optional = q->default_text != NULL;
-    bool changes_numbers = strcmp(q->name, "disable_predication") == 0;
+    bool changes_numbers = strcmp(q->name, "disable_predication") == 0 ||
+                           strcmp(q->name, "assume_injective_transform") == 0;
     if (optional && (changes_numbers || rng_chance(r, 70))) continue;
     const char *text = argument(c, r, b, p->name, q);
     if (!text) return NULL;

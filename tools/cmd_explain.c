@@ -1,32 +1,92 @@
-/* `tirc explain`: the library's tables of errors, primitives and passes, for reading. */
+/* `tirc explain`: the library's tables of errors, primitives, terms and passes, for reading. */
 #include "tool.h"
 
 #include <string.h>
 
-static void print_signature(int i, const tirc_primitive_info *p) {
-  const char *name, *value;
-  printf("sch.%s(", p->name);
-  for (int k = 0; tirc_primitive_param(i, k, &name, &value); k++)
-    printf("%s%s%s%s", k ? ", " : "", name, value ? "=" : "", value ? value : "");
-  puts(")");
+static void indent(const char *text) {
+  for (const char *end; *text; text = *end ? end + 1 : end) {
+    end = text + strcspn(text, "\n");
+    printf("    %.*s\n", (int)(end - text), text);
+  }
 }
 
-static bool explain_primitive(const char *name) {
+static bool names(const int *errors, int error) {
+  for (; *errors >= 0; errors++)
+    if (*errors == error) return true;
+  return false;
+}
+
+/* Who raises an error: names, up to the width of a line. */
+static void print_raisers(int error) {
   tirc_primitive_info p;
+  int column = 0;
   for (int i = 0; tirc_primitive_table(i, &p); i++) {
-    if (strcmp(p.name, name) != 0) continue;
-    print_signature(i, &p);
-    printf("    %s\n", p.help);
+    if (!tirc_primitive_raises(i, error)) continue;
+    int width = (int)strlen(p.name) + 2;
+    if (!column) printf("\nRaised by ");
+    if (column + width > 84)
+      column = printf(",\n    ") - 2;
+    else if (column)
+      column += printf(", ");
+    column += printf("%s", p.name);
+  }
+  if (column) puts(".");
+}
+
+static bool explain_error(const char *code) {
+  tirc_error_info e;
+  tirc_definition_info d;
+  for (int i = 0; tirc_error_table(i, &e); i++) {
+    if (strcmp(e.code, code) != 0) continue;
+    printf("%s (%s)\n    %s\n    What to do: %s.\n", e.code,
+           e.status == TIRC_NO ? "a ScheduleError" : "a mistake in the call itself", e.title,
+           e.hint);
+    for (int k = 0; tirc_definition_table(k, &d); k++) {
+      if (!names(d.errors, i)) continue;
+      printf("\n%s:\n", d.name);
+      indent(d.text);
+    }
+    print_raisers(i);
     return true;
   }
   return false;
 }
 
-static bool explain_error(const char *code) {
+/* A term's name may be written as people say it: "complete block". */
+static bool same_term(const char *name, const char *wanted) {
+  for (; *name && (*name == *wanted || (*name == '-' && *wanted == ' ')); name++) wanted++;
+  return !*name && !*wanted;
+}
+
+static bool explain_definition(const char *wanted) {
+  tirc_definition_info d;
   tirc_error_info e;
-  for (int i = 0; tirc_error_table(i, &e); i++) {
-    if (strcmp(e.code, code) != 0) continue;
-    printf("%s (a ScheduleError)\n    %s\n    What to do: %s.\n", e.code, e.title, e.hint);
+  for (int i = 0; tirc_definition_table(i, &d); i++) {
+    if (!same_term(d.name, wanted)) continue;
+    printf("%s\n", d.name);
+    indent(d.text);
+    for (int k = 0; d.errors[k] >= 0 && tirc_error_table(d.errors[k], &e); k++) {
+      if (!k) puts("\nErrors that are about it:");
+      print_row(e.code, e.title);
+    }
+    return true;
+  }
+  return false;
+}
+
+static const struct {
+  const char *code, *meaning;
+} other_codes[] = {
+#define CODE(code, meaning) {code, meaning},
+#include "codes.def"
+#undef CODE
+};
+enum { N_OTHER_CODES = sizeof other_codes / sizeof *other_codes };
+
+static bool explain_other(const char *code) {
+  for (int i = 0; i < N_OTHER_CODES; i++) {
+    if (strcmp(other_codes[i].code, code) != 0) continue;
+    printf("%s\n    %s\n", code, other_codes[i].meaning);
     return true;
   }
   return false;
@@ -46,13 +106,24 @@ static bool explain_pass(const char *wanted) {
 static void list_all(void) {
   tirc_primitive_info p;
   tirc_error_info e;
+  tirc_definition_info d;
   const char *name, *help;
   puts("Schedule primitives:");
-  for (int i = 0; tirc_primitive_table(i, &p); i++) printf("  %-26s %s\n", p.name, p.help);
+  for (int i = 0; tirc_primitive_table(i, &p); i++) print_row(p.name, p.help);
   puts("\nScheduleErrors:");
-  for (int i = 0; tirc_error_table(i, &e); i++) printf("  %-26s %s\n", e.code, e.title);
-  puts("\nLowering passes, in order:");
-  for (int i = 0; tirc_pass_table(i, &name, &help); i++) printf("  %-26s %s\n", name, help);
+  for (int i = 0; tirc_error_table(i, &e); i++)
+    if (e.status == TIRC_NO) print_row(e.code, e.title);
+  puts("\nMistakes in the call itself:");
+  for (int i = 0; tirc_error_table(i, &e); i++)
+    if (e.status == TIRC_BAD) print_row(e.code, e.title);
+  puts("\nOther diagnostics:");
+  for (int i = 0; i < N_OTHER_CODES; i++) print_row(other_codes[i].code, other_codes[i].meaning);
+  puts("\nTerms that errors use:");
+  for (int i = 0; tirc_definition_table(i, &d); i++)
+    printf("%s%s", i == 0 ? "  " : i % 6 ? ", " : ",\n  ", d.name);
+  puts("\n\nLowering passes, in order:");
+  for (int i = 0; tirc_pass_table(i, &name, &help); i++) print_row(name, help);
+  puts("\n`tirc explain NAME` says more of each.");
 }
 
 int cmd_explain(Options *o) {
@@ -61,7 +132,9 @@ int cmd_explain(Options *o) {
     return DONE;
   }
   const char *what = o->args.at[0];
-  if (explain_primitive(what) || explain_error(what) || explain_pass(what)) return DONE;
-  return complain(o, "`tirc explain` lists all", "there is no error code, primitive or pass '%s'",
-                  what);
+  if (explain_primitive(what) || explain_error(what) || explain_definition(what) ||
+      explain_pass(what) || explain_other(what))
+    return DONE;
+  return complain(o, "`tirc explain` lists all",
+                  "there is no error code, primitive, term or pass '%s'", what);
 }

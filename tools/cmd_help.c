@@ -1,6 +1,10 @@
 #include "tool.h"
 
 int cmd_help(Options *o) {
+  if (o->markdown) {
+    print_primitives_as_markdown();
+    return DONE;
+  }
   if (o->args.n == 0) {
     print_usage(stdout);
     return DONE;

@@ -2,6 +2,7 @@
  */
 #include "tool.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +51,14 @@ static int fill_scalar(const Session *s, int i, const char *value) {
   if (!value)
     return complain(s->o, "give --in NAME=VALUE", "the scalar parameter \"%s\" has no value", name);
   bool is_float = strstr(s->params[i].dtype, "float") != NULL;
+  errno = 0;
   if (is_float)
     s->args[i].f = strtod(value, &end);
   else
     s->args[i].i = strtoll(value, &end, 10);
-  return *value && !*end ? DONE : complain(s->o, NULL, "'%s' is no value for \"%s\"", value, name);
+  return *value && !*end && !errno
+             ? DONE
+             : complain(s->o, NULL, "'%s' is no value for \"%s\"", value, name);
 }
 
 static int fill_array(const Session *s, int i, const char *file) {
@@ -65,8 +69,11 @@ static int fill_array(const Session *s, int i, const char *file) {
   for (int d = 0; d < p->ndim; d++) {
     const char *value = p->symbol[d] ? given(&s->o->in, p->symbol[d]) : NULL;
     char *end = NULL;
+    errno = 0;
     shape[d] = value ? strtoll(value, &end, 10) : p->shape[d];
-    if (shape[d] < 0 || (value && (!*value || *end)))
+    if (value && (!*value || *end || errno || shape[d] < 0))
+      return complain(s->o, NULL, "'%s' is no extent for \"%s\"", value, p->symbol[d]);
+    if (shape[d] < 0)
       return complain(s->o, "give its arrays, or the extents: --in n=64",
                       "the shape of \"%s\" is symbolic", p->name);
   }
@@ -113,20 +120,32 @@ static int run_once(const Session *s, double *seconds) {
   return failed ? report(s->o, e) : DONE;
 }
 
-static void summarise(const Session *s, double seconds) {
-  for (int i = 0; i < s->n; i++) {
-    const tirc_array *a = s->args[i].array;
-    if (!a || !s->params[i].is_written) continue;
-    double least = (double)INFINITY, most = -(double)INFINITY, sum = 0;
-    for (int64_t j = 0; j < tirc_array_count(a); j++) {
-      double v = tirc_array_get(a, j);
+/* "A: float32[2, 3] from -1 to 2.5, sum 4.75" */
+static void summarise_array(const tirc_param *p, const tirc_array *a) {
+  double least = (double)INFINITY, most = -(double)INFINITY, sum = 0;
+  int64_t n = tirc_array_count(a), nans = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double v = tirc_array_get(a, i);
+    if (isnan(v))
+      nans++;
+    else
       least = fmin(least, v), most = fmax(most, v), sum += v;
-    }
-    printf("%s: %s[", s->params[i].name, tirc_array_dtype(a));
-    for (int d = 0; d < tirc_array_ndim(a); d++)
-      printf("%s%lld", d ? ", " : "", (long long)tirc_array_shape(a)[d]);
-    printf("] from %g to %g, sum %g\n", least, most, sum);
   }
+  printf("%s: %s[", p->name, tirc_array_dtype(a));
+  for (int d = 0; d < tirc_array_ndim(a); d++)
+    printf("%s%lld", d ? ", " : "", (long long)tirc_array_shape(a)[d]);
+  if (n == nans)
+    printf("] %s", n ? "all of it NaN" : "empty");
+  else
+    printf("] from %g to %g, sum %g", least, most, sum);
+  if (nans && nans < n) printf(", and %lld NaN", (long long)nans);
+  putchar('\n');
+}
+
+static void summarise(const Session *s, double seconds) {
+  for (int i = 0; i < s->n; i++)
+    if (s->args[i].array && s->params[i].is_written)
+      summarise_array(&s->params[i], s->args[i].array);
   printf("time: %.3g ms (one run, the first)\n", seconds * 1e3);
 }
 
@@ -141,9 +160,14 @@ static int write_arrays(const Session *s) {
   return DONE;
 }
 
+/* Before the compiled code runs, which checks nothing: the interpreter reports an index outside of
+ * a buffer, a division by zero. */
+static int compute_expected(const Session *s) {
+  if (!copy_arguments(s->o, s->n, s->args, s->expected)) return BAD;
+  return run_interpreter(s->o, s->plain, s->n, s->expected);
+}
+
 static int check(const Session *s) {
-  int status = run_interpreter(s->o, s->plain, s->n, s->expected);
-  if (status != DONE) return status;
   Check c = compare_results(s->plain, s->n, s->args, s->expected);
   tirc_cost cost = {.reduction = 1};
   (void)tirc_module_cost(s->plain, NULL, &cost, NULL);
@@ -165,7 +189,7 @@ int cmd_run(Options *o) {
   double seconds = 0;
   int status = load_scheduled(o, &s.plain, &s.m);
   if (status == DONE) status = fill_arguments(&s);
-  if (status == DONE && o->check && !copy_arguments(o, s.n, s.args, s.expected)) status = BAD;
+  if (status == DONE && o->check) status = compute_expected(&s);
   if (status == DONE) status = run_once(&s, &seconds);
   if (status == DONE) summarise(&s, seconds);
   if (status == DONE) status = write_arrays(&s);

@@ -3,11 +3,7 @@
 
 #include <string.h>
 
-int main(int argc, char **argv) {
-  if (argc < 2) {
-    print_usage(stderr);
-    return BAD;
-  }
+static int run_command(int argc, char **argv, Options *o) {
   if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
     print_usage(stdout);
     return DONE;
@@ -17,20 +13,22 @@ int main(int argc, char **argv) {
     return DONE;
   }
   const Command *c = find_command(argv[1]);
-  if (!c) {
-    return complain(&(Options){0}, "`tirc help` lists the commands", "there is no command '%s'",
-                    argv[1]);
+  if (!c) return complain(o, "`tirc help` lists the commands", "there is no command '%s'", argv[1]);
+  if (!parse_options(c, argc - 2, argv + 2, o)) return BAD;
+  if (!o->help) return c->run(o);
+  print_command_help(c, stdout);
+  return DONE;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_usage(stderr);
+    return BAD;
   }
-  Options o = {0};
-  int status = BAD;
-  if (parse_options(c, argc - 2, argv + 2, &o)) {
-    status = DONE;
-    if (o.help)
-      print_command_help(c, stdout);
-    else
-      status = c->run(&o);
-  }
+  Options o = {.json_errors = wants_json(argc, argv)};
+  int status = run_command(argc, argv, &o);
+  bool lost = fflush(stdout) != 0 || ferror(stdout);
+  if (lost && status != BAD) status = complain(&o, NULL, "cannot write standard output");
   free_options(&o);
-  if (fflush(stdout) != 0 || ferror(stdout)) status = BAD;
   return status;
 }

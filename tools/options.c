@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,8 @@ static bool set_option(const Command *c, const Option *option, const char *value
   case INT: *(int64_t *)(void *)field = strtoll(value, &end, 10); break;
   case REAL: *(double *)(void *)field = strtod(value, &end); break;
   }
-  if (*value && !*end && !errno && *value != '-') return true;
+  bool finite = option->kind != REAL || isfinite(*(double *)(void *)field);
+  if (*value && !*end && !errno && *value != '-' && finite) return true;
   complain(o, NULL, "tirc %s: --%s takes a number, not '%s'", c->name, option->name, value);
   return false;
 }
@@ -111,6 +113,25 @@ static bool check_counts(const Command *c, const Options *o) {
   return false;
 }
 
+/* A count that a machine may be asked for. */
+static bool check_ranges(const Command *c, const Options *o) {
+  enum { MOST_THREADS = 1024 };
+  if (o->threads <= MOST_THREADS) return true;
+  complain(o, NULL, "tirc %s: --threads is at most %d, not %lld", c->name, MOST_THREADS,
+           (long long)o->threads);
+  return false;
+}
+
+bool wants_json(int argc, char **argv) {
+  bool json = false;
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    const char *value = strcmp(argv[i], "--error-format") == 0 ? argv[i + 1] : NULL;
+    if (strncmp(argv[i], "--error-format=", 15) == 0) value = argv[i] + 15;
+    if (value) json = strcmp(value, "json") == 0;
+  }
+  return json;
+}
+
 bool parse_options(const Command *c, int argc, char **argv, Options *o) {
   bool only_args = false;
   const char *no_colour = getenv("NO_COLOR");
@@ -130,7 +151,7 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
     complain(o, NULL, "tirc %s: --error-format is text or json, not '%s'", c->name, format);
     return false;
   }
-  return o->help || check_counts(c, o);
+  return o->help || (check_counts(c, o) && check_ranges(c, o));
 }
 
 void free_options(Options *o) {

@@ -5,24 +5,57 @@
 
 #include <json-c/json.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Bytes of the UTF-8 character at s, or 0 when it is none (overlong, a surrogate, cut off). */
+static int utf8_length(const unsigned char *s) {
+  int n = *s < 0x80 ? 1 : *s < 0xC2 ? 0 : *s < 0xE0 ? 2 : *s < 0xF0 ? 3 : *s < 0xF5 ? 4 : 0;
+  for (int i = 1; i < n; i++)
+    if ((s[i] & 0xC0) != 0x80) return 0;
+  bool overlong = (*s == 0xE0 && s[1] < 0xA0) || (*s == 0xF0 && s[1] < 0x90);
+  bool outside = (*s == 0xED && s[1] >= 0xA0) || (*s == 0xF4 && s[1] >= 0x90);
+  return overlong || outside ? 0 : n;
+}
+
+/* Messages quote files, scripts and arguments. What is no text, or would steer a terminal, is shown
+ * as the replacement character. */
+static void put_text(FILE *to, const char *text) {
+  for (const unsigned char *s = (const unsigned char *)text; *s;) {
+    int n = utf8_length(s);
+    bool control = (*s < 0x20 && *s != '\n' && *s != '\t') || *s == 0x7F ||
+                   (n == 2 && *s == 0xC2 && s[1] < 0xA0);
+    if (n && !control)
+      fwrite(s, 1, (size_t)n, to);
+    else
+      fputs("\xEF\xBF\xBD", to);
+    s += n ? n : 1;
+  }
+}
 
 const char *paint(const Options *o, const char *colour) { return o->colour ? colour : ""; }
 
 static void print_place(const char *file, int line, int column) {
   if (!file)
     fputs("tirc: ", stderr);
-  else if (line > 0)
-    fprintf(stderr, "%s:%d:%d: ", file, line, column);
-  else
-    fprintf(stderr, "%s: ", file);
+  else {
+    put_text(stderr, file);
+    if (line > 0) fprintf(stderr, ":%d:%d", line, column);
+    fputs(": ", stderr);
+  }
+}
+
+static void put_lines(const char *text) {
+  put_text(stderr, text);
+  if (!*text || text[strlen(text) - 1] != '\n') fputc('\n', stderr);
 }
 
 /* A titled part, its further lines indented like the first. */
 static void print_part(const Options *o, const char *title, const char *text) {
   if (!text || !*text) return;
   fprintf(stderr, "%s%s:%s ", paint(o, BOLD), title, paint(o, RESET));
-  fprintf(stderr, "%s%s", text, text[strlen(text) - 1] == '\n' ? "" : "\n");
+  put_lines(text);
 }
 
 static void report_text(const Options *o, const tirc_error *e) {
@@ -30,17 +63,25 @@ static void report_text(const Options *o, const tirc_error *e) {
   const char *excerpt = tirc_error_get(e, TIRC_ERROR_EXCERPT);
   fputs(paint(o, BOLD), stderr);
   print_place(tirc_error_get(e, TIRC_ERROR_FILE), tirc_error_line(e), tirc_error_column(e));
-  fprintf(stderr, "%serror:%s %s%s [%s]%s\n", paint(o, RED), paint(o, RESET), tirc_error_message(e),
-          paint(o, DIM), code, paint(o, RESET));
-  if (excerpt) fprintf(stderr, "%s%s", excerpt, excerpt[strlen(excerpt) - 1] == '\n' ? "" : "\n");
+  fprintf(stderr, "%serror:%s ", paint(o, RED), paint(o, RESET));
+  put_text(stderr, tirc_error_message(e));
+  fprintf(stderr, "%s [%s]%s\n", paint(o, DIM), code, paint(o, RESET));
+  if (excerpt) put_lines(excerpt);
   print_part(o, "call", tirc_error_get(e, TIRC_ERROR_CALL));
   print_part(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
-  if (ir) fprintf(stderr, "%s%s", ir, ir[strlen(ir) - 1] == '\n' ? "" : "\n");
+  if (ir) put_lines(ir);
   print_part(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
 }
 
 static void add(struct json_object *j, const char *key, const char *value) {
-  if (value) json_object_object_add(j, key, json_object_new_string(value));
+  char *text = NULL;
+  size_t n = 0;
+  FILE *f = value ? open_memstream(&text, &n) : NULL;
+  if (!f) return;
+  put_text(f, value);
+  fclose(f);
+  if (text) json_object_object_add(j, key, json_object_new_string(text));
+  free(text);
 }
 
 static void report_json(const tirc_error *e) {
@@ -90,10 +131,11 @@ int complain(const Options *o, const char *hint, const char *format, ...) {
     return BAD;
   }
   if (strncmp(message, "usage:", 6) == 0)
-    fprintf(stderr, "%s\n", message);
-  else
-    fprintf(stderr, "%stirc: %serror:%s %s\n", paint(o, BOLD), paint(o, RED), paint(o, RESET),
-            message);
+    put_lines(message);
+  else {
+    fprintf(stderr, "%stirc: %serror:%s ", paint(o, BOLD), paint(o, RED), paint(o, RESET));
+    put_lines(message);
+  }
   print_part(o, "hint", hint);
   return BAD;
 }
@@ -113,5 +155,6 @@ void warn_about(void *options, const char *file, int line, int column, const cha
     return;
   }
   print_place(file, line, column);
-  fprintf(stderr, "%swarning:%s %s\n", paint(o, YELLOW), paint(o, RESET), message);
+  fprintf(stderr, "%swarning:%s ", paint(o, YELLOW), paint(o, RESET));
+  put_lines(message);
 }

@@ -20,7 +20,7 @@ typedef struct Options {
   double seconds;
   const char *trace_json, *save_trace, *debug_mask;
   int64_t record;
-  bool trace, strict, check, interpret, help;
+  bool trace, strict, check, interpret, help, markdown;
   bool json_errors, colour, progress; /* derived */
 } Options;
 
@@ -43,6 +43,8 @@ enum { DONE = 0, NO = 1, BAD = 2 };
 const Command *find_command(const char *name);
 /* False after it has reported what is wrong. */
 bool parse_options(const Command *c, int argc, char **argv, Options *o);
+/* Whether --error-format=json is among the words: known before anything can be wrong. */
+bool wants_json(int argc, char **argv);
 void free_options(Options *o);
 void print_command_help(const Command *c, FILE *to);
 void print_usage(FILE *to);
@@ -92,5 +94,12 @@ Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
 /* Copies of the arrays (scalars as they are); false after an error was reported. */
 bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to);
 void free_arguments(int n, tirc_argument *args);
+
+/* explain_primitive.c: false when there is no primitive of the name */
+bool explain_primitive(const char *name);
+void print_primitives_as_markdown(void);
+/* "split(loop, factors, preserve_unit_iters=True)" of primitive number i. */
+void print_signature(int i);
+void print_row(const char *name, const char *text);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct Target {
   LLVMTargetMachineRef machine;
   char *triple, *cpu, *features, *layout; /* in the arena */
   bool f16c;                              /* converts float16 in hardware */
+  bool avx2;
   bool wide;                              /* has 512-bit vectors */
 } Target;
 
@@ -49,6 +50,7 @@ typedef struct Gen {
   LLVMValueRef services[SERVICE_COUNT];
   LLVMTypeRef runtime_type;
   const Func *func;   /* the one being translated */
+  Loc loc;            /* of the statement being translated */
   bool restrict_data; /* its different data variables never alias */
   int n_outlined;     /* bodies of parallel loops so far */
   bool index;         /* inside of index arithmetic, which does not overflow */
@@ -76,6 +78,7 @@ LLVMValueRef tirc_gen_index(Gen *g, LLVMValueRef v, DType t);
 /* --- math.c: intrinsics and the functions programs may call --------------------------------- */
 LLVMValueRef tirc_gen_math(Gen *g, Expr e);
 LLVMValueRef tirc_gen_extern(Gen *g, Expr e);
+LLVMValueRef tirc_gen_llvm_call(Gen *g, Expr e); /* intrinsic.c */
 LLVMValueRef tirc_gen_library(Gen *g, Expr e);
 /* Whether code may call a C function of that name, so that no function of a program may have it. */
 bool tirc_gen_is_library_name(const char *name);

@@ -148,7 +148,7 @@ static LLVMValueRef float_math(Gen *g, Op op, DType t, int n, LLVMValueRef *args
   const MathFunc *f = &functions[op];
   if (f->intrinsic) return tirc_gen_intrinsic(g, f->intrinsic, type, n, args);
   if (f->libm) return call_libm(g, f->libm, t, n, args);
-  tirc_fail(g->c, (Loc){0}, "codegen", NULL, "T.%s is not defined on %s", tirc_ops[op].name,
+  tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s is not defined on %s", tirc_ops[op].name,
             tirc_dtype_name(g->c, t));
 }
 
@@ -183,7 +183,7 @@ static LLVMValueRef call_table(Gen *g, Expr e, const char *name, int first, bool
     }
     return tirc_gen_cast(g, call_libm(g, externs[i].name, t, arity, args), t, e->dtype);
   }
-  tirc_fail(g->c, (Loc){0}, "codegen", "functions of libm can be called, like expf or pow",
+  tirc_fail(g->c, g->loc, "codegen", "functions of libm can be called, like expf or pow",
             "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
             arity == 1 ? "" : "s");
 }

@@ -31,7 +31,7 @@ static Expr linear_index(Gen *g, Buffer b, int n, Expr const *indices) {
 static LLVMValueRef data_of(Gen *g, Buffer b) {
   LLVMValueRef p = tirc_map_get(&g->f.vars, b->data);
   if (!p)
-    tirc_fail(g->c, (Loc){0}, "codegen", NULL, "the buffer %s is used where it has no memory",
+    tirc_fail(g->c, g->loc, "codegen", NULL, "the buffer %s is used where it has no memory",
               b->name);
   return p;
 }

@@ -153,5 +153,6 @@ void tirc_gen_stmt(Gen *g, Stmt s) {
       [STMT_ALLOC] = tirc_gen_alloc, [STMT_DECL] = gen_decl,
       [STMT_ATTR] = gen_attr,        [STMT_ASSERT] = gen_assert,
   };
+  if (s->loc.line > 0) g->loc = s->loc;
   generators[s->kind](g, s);
 }

@@ -81,6 +81,7 @@ static void choose_cpu(Tirc *c, Target *t, const char *cpu, bool runs_here) {
     t->cpu = taken(c, LLVMGetHostCPUName());
     t->features = host;
     t->f16c = has_feature(host, "f16c", 4);
+    t->avx2 = has_feature(host, "avx2", 4);
     t->wide = has_feature(host, "avx512f", 7);
     return;
   }
@@ -96,6 +97,7 @@ static void choose_cpu(Tirc *c, Target *t, const char *cpu, bool runs_here) {
   t->cpu = tirc_strdup(c, found->name);
   t->features = tirc_strdup(c, "");
   t->f16c = has_feature(found->features, "f16c", 4);
+  t->avx2 = has_feature(found->features, "avx2", 4);
   t->wide = has_feature(found->features, "avx512f", 7);
   const char *missing = runs_here ? missing_feature(c, found->features, host) : NULL;
   if (missing)

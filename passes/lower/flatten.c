@@ -48,15 +48,15 @@ static Expr flat_index(Tirc *c, Flat *f, Buffer b, int n, const Expr *indices) {
   DType t = tirc_map_has(&f->wide, b) ? DT_INT64 : DT_INT32;
   Expr sum = NULL;
   for (int i = 0; i < n; i++) {
-    Expr index = tirc_cast(c, t, indices[i]);
+    Expr index = tirc_index_cast(c, t, indices[i]);
     if (b->strides)
-      index = tirc_mul(c, index, tirc_cast(c, t, b->strides[i]));
+      index = tirc_index_scale(c, index, tirc_cast(c, t, b->strides[i]));
     else if (sum)
-      sum = tirc_mul(c, sum, tirc_cast(c, t, b->shape[i]));
-    sum = sum ? tirc_add(c, sum, index) : index;
+      sum = tirc_index_scale(c, sum, tirc_cast(c, t, b->shape[i]));
+    sum = sum ? tirc_index_add(c, sum, index) : index;
   }
   if (!sum) sum = tirc_int(c, t, 0);
-  if (b->elem_offset) sum = tirc_add(c, sum, tirc_cast(c, t, b->elem_offset));
+  if (b->elem_offset) sum = tirc_index_add(c, sum, tirc_cast(c, t, b->elem_offset));
   return sum;
 }
 

@@ -20,4 +20,9 @@ void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out);
 /* Whether e reads memory or calls something, so that it must not be moved. */
 bool tirc_lower_reads_memory(Expr e);
 
+/* Index arithmetic where an operand may be a vector: a ramp stays one. */
+Expr tirc_index_add(Tirc *c, Expr x, Expr y);
+Expr tirc_index_scale(Tirc *c, Expr x, Expr factor); /* factor is a scalar */
+Expr tirc_index_cast(Tirc *c, DType t, Expr x);      /* t is a scalar type */
+
 #endif

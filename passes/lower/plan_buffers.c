@@ -132,6 +132,13 @@ static Touch touch_branch(Order *o, Stmt s) {
   return tirc_uses_any(s->u.branch.cond, &o->varying) ? TOUCH_READ : TOUCH_WRITE;
 }
 
+/* An alternative to what depends on the loop: no tail of a tile, but elements left out because an
+ * earlier iteration wrote them. */
+static bool leaves_out(const Order *o, Expr cond) {
+  if (cond->op == OP_AND) return leaves_out(o, cond->args[0]) || leaves_out(o, cond->args[1]);
+  return (cond->op == OP_OR || cond->op == OP_NOT) && tirc_uses_any(cond, &o->varying);
+}
+
 static Touch touch_block(Order *o, Stmt s) {
   const Block *b = &s->u.block;
   if (reads(o, b->predicate)) return TOUCH_READ;
@@ -141,7 +148,8 @@ static Touch touch_block(Order *o, Stmt s) {
         if (b->reads[k].buffer->data == o->data) return TOUCH_READ;
       return TOUCH_WRITE;
     }
-  return first_touch(o, b->body);
+  Touch t = first_touch(o, b->body);
+  return t == TOUCH_WRITE && leaves_out(o, b->predicate) ? TOUCH_READ : t;
 }
 
 static Touch first_touch(Order *o, Stmt s) {

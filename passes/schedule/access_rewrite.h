@@ -1,5 +1,5 @@
-/* Rewriting the indices of buffer accesses all over a statement, with the loops, block iterators and
- * conditions around each access known (TVM's IRMutatorWithAnalyzer). */
+/* Rewriting the indices of buffer accesses all over a statement, with the loops, block iterators
+ * and conditions around each access known (TVM's IRMutatorWithAnalyzer). */
 #ifndef TIRC_SCHEDULE_ACCESS_REWRITE_H
 #define TIRC_SCHEDULE_ACCESS_REWRITE_H
 
@@ -15,8 +15,8 @@ struct AccessRewriter {
   bool (*access)(AccessRewriter *w, Buffer *buffer, int *n, const Expr **indices);
   /* A block whose parts are rewritten; or NULL. */
   Stmt (*block)(AccessRewriter *w, Stmt block);
-  /* What to walk through instead of a statement (itself: that one), before it is walked through; and
-   * what becomes of the result. Or NULL. */
+  /* What to walk through instead of a statement (itself: that one), before it is walked through;
+   * and what becomes of the result. Or NULL. */
   Stmt (*before)(AccessRewriter *w, Stmt s);
   Stmt (*after)(AccessRewriter *w, Stmt was, Stmt now);
   void *self;

@@ -7,8 +7,8 @@
  *           vi, vj = T.axis.remap("SS", [i, j])   ->            v0 = T.axis.spatial(16384, ax0)
  *           B[vi, vj] = ...                                     B[v0 // 128, v0 % 128] = ...
  *
- * The nest is made anew: serial loops, one for each new iterator. The map must be bijective, and each
- * new iterator made of iterators of one kind. Needs: a nest from 0 with this block alone, each
+ * The nest is made anew: serial loops, one for each new iterator. The map must be bijective, and
+ * each new iterator made of iterators of one kind. Needs: a nest from 0 with this block alone, each
  * iterator bound to its loop. Instances that use what others wrote must keep their order.
  * Errors: loop-start, not-only-child-block, not-trivial-binding, index-map-iterators,
  * index-map-range, mixed-iterator-kinds, index-map-not-bijective, loop-variable-escapes,
@@ -30,7 +30,8 @@ typedef struct BlockChange {
   const Expr *new_shape; /* and of the new ones */
   IterVar *iters;        /* the new ones */
   Expr *loop_vars;
-  PtrMap in_body, outside; /* old iterators and loop variables, in terms of new iterators, of loops */
+  PtrMap in_body,
+      outside; /* old iterators and loop variables, in terms of new iterators, of loops */
 } BlockChange;
 
 /* --- checks -------------------------------------------------------------------------------------
@@ -87,7 +88,8 @@ static void require_independent_extents(BlockChange *b) {
     }
 }
 
-/* The old iterators are replaced as running over [0, extent) of their domains; the loops must do so.
+/* The old iterators are replaced as running over [0, extent) of their domains; the loops must do
+ * so.
  */
 static void require_whole_domains(BlockChange *b) {
   const Block *block = tirc_block_of(b->block);
@@ -123,8 +125,8 @@ static void require_iters(BlockChange *b) {
   if (b->map.n_inputs == block->n_iters) return;
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_sched_error(b->s, SERR_INDEX_MAP_ITERS, NULL, NULL,
-                   "The index map takes %d iterators, but block %s has %d.", b->map.n_inputs,
-                   block->name, block->n_iters);
+                   "The index map takes %d iterator%s, but block %s has %d.", b->map.n_inputs,
+                   b->map.n_inputs == 1 ? "" : "s", block->name, block->n_iters);
 }
 
 /* --- the new iterators --------------------------------------------------------------------------
@@ -152,9 +154,9 @@ static IterKind kind_of(BlockChange *b, Expr e) {
   for (int i = 0; i < 3; i++)
     if (k.kinds == 1u << known[i]) return known[i];
   tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_error(b->s, SERR_MIXED_ITER_KINDS, NULL, NULL,
-                   "The new iterator %s of block %s %s.", tirc_print_expr(b->c, e), k.block->name,
-                   k.kinds == 0                  ? "uses none of the old ones"
+  tirc_sched_error(b->s, SERR_MIXED_ITER_KINDS, NULL, NULL, "The new iterator %s of block %s %s.",
+                   tirc_print_expr(b->c, e), k.block->name,
+                   k.kinds == 0                   ? "uses none of the old ones"
                    : k.kinds == 1u << ITER_OPAQUE ? "is an opaque one"
                                                   : "mixes iterators of different kinds");
 }
@@ -184,8 +186,8 @@ static void invert(BlockChange *b) {
   const char *why = tirc_invert_map(b->s, b->block, &b->map, b->shape, true, &inverse);
   if (!why && !tirc_is_int(inverse.padding, 0)) why = "it leaves gaps";
   if (why)
-    tirc_sched_error(b->s, SERR_INDEX_MAP_NOT_BIJECTIVE, why, NULL, "%s is no bijective affine map.",
-                     tirc_index_map_text(c, &b->map));
+    tirc_sched_error(b->s, SERR_INDEX_MAP_NOT_BIJECTIVE, why, NULL,
+                     "%s is no bijective affine map.", tirc_index_map_text(c, &b->map));
   PtrMap iters = {0}, loops = {0};
   for (int i = 0; i < b->map.n_outputs; i++) {
     tirc_map_set(c, &iters, inverse.vars[i], b->iters[i].var);
@@ -211,8 +213,8 @@ static bool counts_alike(BlockChange *b) {
     tirc_bind_range(a, b->map.inputs[i], tirc_from_zero(c, b->shape[i]));
   Expr before = NULL, after = NULL;
   for (int i = 0; i < b->map.n_inputs; i++)
-    before = before ? tirc_add(c, tirc_mul(c, before, b->shape[i]), b->map.inputs[i])
-                    : b->map.inputs[i];
+    before =
+        before ? tirc_add(c, tirc_mul(c, before, b->shape[i]), b->map.inputs[i]) : b->map.inputs[i];
   for (int i = 0; i < b->map.n_outputs; i++)
     after = after ? tirc_add(c, tirc_mul(c, after, b->new_shape[i]), b->map.outputs[i])
                   : b->map.outputs[i];
@@ -317,8 +319,8 @@ void tirc_prim_reorder_block_iter_var(Sched *s, const Value *args, Value *result
   if (!is_permutation(c, b.n_iters, order)) {
     tirc_sched_mark(s, sref->stmt);
     tirc_sched_error(s, SERR_ITER_ORDER, NULL, NULL,
-                     "%s is no order of the %d iterators of block %s.",
-                     tirc_value_repr(c, args[1]), b.n_iters, b.name);
+                     "%s is no order of the %d iterators of block %s.", tirc_value_repr(c, args[1]),
+                     b.n_iters, b.name);
   }
   tirc_require_scope_root(s, sref, false);
   IterVar *iters = tirc_new_array(c, IterVar, b.n_iters + 1);

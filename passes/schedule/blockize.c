@@ -81,30 +81,6 @@ static const SubspaceDivision *divide_plainly(Blockize *b, const Space *space) {
   return out;
 }
 
-static const SubspaceDivision *divide(Blockize *b, const Space *space) {
-  const Block *block = tirc_block_of(b->block);
-  const SubspaceDivision *d = tirc_subspace_divide(
-      tirc_analyzer(b->c), block->n_iters, block->iter_values, space->vars.n, space->vars.at,
-      space->doms.at, &space->inner, block->predicate, ITER_LEVEL_SURJECTIVE,
-      !b->preserve_unit_iters);
-  if (!d) d = divide_plainly(b, space);
-  if (d) return d;
-  SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
-  tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_mark(b->s, top->stmt);
-  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
-                   "the bindings of block %s cannot be divided at %s", block->name,
-                   tirc_describe(b->s, top->stmt));
-}
-
-/* The domain of an iterator of this value: from 0 as a rule, but a loop may start elsewhere. */
-static Range domain_of(Tirc *c, Analyzer *loops, Expr value, Expr extent) {
-  Expr zero = tirc_int(c, extent->dtype, 0);
-  int64_t start = tirc_const_bound(loops, value).min;
-  if (start == 0 || start == TIRC_NEG_INF || start == TIRC_POS_INF) return tirc_range(zero, extent);
-  return tirc_range(tirc_int(c, extent->dtype, start), extent);
-}
-
 /* Inner loops of one iteration stand for their start in what moves out of them. */
 static Expr without_unit_loops(Blockize *b, Expr e) {
   PtrMap starts = {0};
@@ -114,17 +90,89 @@ static Expr without_unit_loops(Blockize *b, Expr e) {
   return tirc_substitute(b->c, e, &starts);
 }
 
+static bool reaches_binding(Blockize *b, Expr cond) {
+  const Block *block = tirc_block_of(b->block);
+  for (SRef *r = b->block->parent; r && tirc_is_loop(r); r = r->parent) {
+    if (!tirc_uses_var(cond, tirc_loop_of(r)->var)) continue;
+    for (int i = 0; i < block->n_iters; i++)
+      if (tirc_uses_var(block->iter_values[i], tirc_loop_of(r)->var)) return true;
+  }
+  return false;
+}
+
+/* Whether the new block may run again with the same iterators: it reads nothing that it writes, and
+ * does all of a reduction at once. */
+static bool is_repeatable(Blockize *b) {
+  const Block *block = tirc_block_of(b->block);
+  for (int i = 0; i < block->n_iters; i++)
+    if (block->iters[i].kind != ITER_SPATIAL && !tirc_is_int(b->outer[i].dom.extent, 1))
+      return false;
+  for (int i = 0; i < block->n_writes; i++)
+    if (tirc_touches(b->block, block->writes[i].buffer, false)) return false;
+  return true;
+}
+
+/* The division shrinks an iterator that a condition bounds and forgets the condition; what does not
+ * follow from the two new predicates is added to the one that can say it. */
+static bool keep_condition(Blockize *b, const Space *space, Analyzer *loops, Expr cond) {
+  if (cond->op == OP_AND)
+    return keep_condition(b, space, loops, cond->args[0]) &&
+           keep_condition(b, space, loops, cond->args[1]);
+  int mark = tirc_enter_constraint(loops, tirc_and(b->c, b->outer_predicate, b->inner_predicate));
+  bool follows = tirc_prove(loops, cond);
+  tirc_leave_constraint(loops, mark);
+  if (follows) return true;
+  cond = without_unit_loops(b, cond);
+  bool inner = tirc_uses_any(cond, &space->inner), outer = tirc_uses_any(cond, &space->outer);
+  if (inner && outer) return false;
+  if (outer && is_repeatable(b) && !reaches_binding(b, cond)) return true;
+  Expr *p = inner ? &b->inner_predicate : &b->outer_predicate;
+  *p = tirc_and(b->c, *p, cond);
+  return true;
+}
+
+static _Noreturn void not_divisible(Blockize *b) {
+  SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_mark(b->s, top->stmt);
+  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
+                   "the bindings of block %s cannot be divided at %s",
+                   tirc_block_of(b->block)->name, tirc_describe(b->s, top->stmt));
+}
+
+static const SubspaceDivision *divide(Blockize *b, const Space *space) {
+  const Block *block = tirc_block_of(b->block);
+  const SubspaceDivision *d = tirc_subspace_divide(
+      tirc_analyzer(b->c), block->n_iters, block->iter_values, space->vars.n, space->vars.at,
+      space->doms.at, &space->inner, block->predicate, ITER_LEVEL_SURJECTIVE,
+      !b->preserve_unit_iters);
+  if (!d) d = divide_plainly(b, space);
+  if (d) return d;
+  not_divisible(b);
+}
+
+/* The domain of an iterator of this value: from 0 as a rule, but loops may start elsewhere. One that
+ * is bound to no loop at all keeps its domain. */
+static Range domain_of(Blockize *b, Analyzer *loops, int i, Expr value, Expr extent) {
+  Tirc *c = b->c;
+  Expr start = tirc_simplify0(c, tirc_substitute(c, value, &b->starts));
+  if (tirc_is_int(extent, 1) && !tirc_is_int(start, 0))
+    return tirc_block_of(b->block)->iters[i].dom;
+  bool elsewhere = start->op == OP_INT && start->u.i != 0 && tirc_prove_ge(loops, value, start);
+  return tirc_range(tirc_int(c, extent->dtype, elsewhere ? start->u.i : 0), extent);
+}
+
 static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i, Expr value,
                       Expr extent) {
   const Block *block = tirc_block_of(b->block);
   Expr var = block->iters[i].var;
   b->outer_values[i] = value;
   b->outer[i] = (IterVar){tirc_var_suffixed(b->c, var, "_o", var->dtype),
-                          domain_of(b->c, loops, value, extent), block->iters[i].kind};
+                          domain_of(b, loops, i, value, extent), block->iters[i].kind};
   if (!like) return;
   bool equal = i < like->n_outer && like->outer[i].kind == b->outer[i].kind &&
                tirc_prove_equal(b->a, like->outer[i].dom.min, b->outer[i].dom.min) &&
-               tirc_prove_equal(b->a, like->outer[i].dom.extent, extent) &&
+               tirc_prove_equal(b->a, like->outer[i].dom.extent, b->outer[i].dom.extent) &&
                tirc_prove_equal(b->a, like->outer_values[i], value);
   if (equal) {
     b->outer[i] = like->outer[i];
@@ -148,11 +196,12 @@ static Expr divide_iter(Blockize *b, Analyzer *loops, const Blockize *like, int 
     Expr value = tirc_is_int(offset, 0) ? d->outer
                                         : tirc_simplify0(c, tirc_add(c, d->outer, offset));
     add_outer(b, loops, like, i, value, d->outer_extent);
-    return unit_outer && !b->preserve_unit_iters ? b->outer[i].dom.min : b->outer[i].var;
+    bool known = tirc_is_int(b->outer[i].dom.extent, 1);
+    return known && !b->preserve_unit_iters ? b->outer[i].dom.min : b->outer[i].var;
   }
   add_outer(b, loops, like, i, d->outer, d->outer_extent);
   IterVar inner = {tirc_var_suffixed(c, old->var, "_i", old->var->dtype),
-                   domain_of(b->c, loops, d->inner, d->inner_extent), old->kind};
+                   domain_of(b, loops, i, d->inner, d->inner_extent), old->kind};
   b->inner_values[b->n_inner] = d->inner;
   b->inner[b->n_inner++] = inner;
   tirc_bind_range(b->a, inner.var, inner.dom);
@@ -181,7 +230,10 @@ void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
   Space space = loops_of(b, top);
   const SubspaceDivision *d = divide(b, &space);
   Analyzer *loops = tirc_analyzer(c);
-  for (int i = 0; i < space.vars.n; i++) tirc_bind_range(loops, space.vars.at[i], space.doms.at[i]);
+  for (int i = 0; i < space.vars.n; i++) {
+    tirc_bind_range(loops, space.vars.at[i], space.doms.at[i]);
+    tirc_map_set(c, &b->starts, space.vars.at[i], space.doms.at[i].min);
+  }
   b->a = tirc_analyzer(c);
   b->n_outer = block->n_iters;
   b->outer = tirc_new_array(c, IterVar, block->n_iters + 1);
@@ -193,6 +245,7 @@ void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
     tirc_map_set(c, &rename.map, block->iters[i].var, divide_iter(b, loops, outer, i, &d[i]));
   b->outer_predicate = d[block->n_iters].outer_extent;
   b->inner_predicate = d[block->n_iters].inner_extent;
+  if (!keep_condition(b, &space, loops, block->predicate)) not_divisible(b);
   Mutator m = {.c = c, .expr = rename_simplified, .self = &rename};
   Block bare = *block; /* the old bindings are not to be renamed */
   bare.n_iters = 0;
@@ -297,6 +350,23 @@ static void require_no_repetition(Blockize *b) {
                    tirc_block_of(b->block)->name);
 }
 
+/* The init runs where all reduction iterators are at the start of their domains; the loops must pass
+ * there, because the new block's iterators start where its loops do. */
+static void require_start(Blockize *b) {
+  const Block *block = tirc_block_of(b->block);
+  for (int i = 0; i < block->n_iters; i++) {
+    const IterVar *iter = &block->iters[i];
+    Expr start = tirc_substitute(b->c, block->iter_values[i], &b->starts);
+    if (iter->kind == ITER_SPATIAL || tirc_prove_equal(b->a, start, iter->dom.min) ||
+        !tirc_uses_any(block->iter_values[i], &b->starts))
+      continue;
+    tirc_sched_mark(b->s, b->block->stmt);
+    tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL,
+                     "let the domains of the reduction iterators be those of their loops",
+                     "the loops around block %s do not start where its init runs", block->name);
+  }
+}
+
 /* The inner block's predicate for the init: the loops that the init leaves out are at their start. */
 static Expr init_predicate(Blockize *b, const PtrMap *kept) {
   Tirc *c = b->c;
@@ -377,6 +447,7 @@ Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
                  .n_writes = old->n_writes,
                  .writes = tirc_blockize_relax(&b, old->n_writes, old->writes)};
   if (old->init) {
+    require_start(&b);
     require_no_repetition(&b);
     outer.init = outer_init(&b, old);
     inner.init = NULL;

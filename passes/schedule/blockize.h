@@ -13,6 +13,7 @@ typedef struct Blockize {
   bool preserve_unit_iters;
   int n_loops; /* that become inner ones, innermost first */
   SRef **loops;
+  PtrMap starts; /* from the variable of a loop, inner or outer, to where it starts */
   /* What became of the iterators. outer: one for each old one; inner: those of extent above 1. */
   int n_outer, n_inner;
   IterVar *outer, *inner;

@@ -31,8 +31,7 @@ static bool is_reader(const SRef *block, Buffer b) {
   return find_region(x->n_reads, x->reads, b) != NULL;
 }
 
-/* The only block that writes the buffer in the scope; NULL when none does. */
-static SRef *only_writer(Sched *s, const CacheStage *stage) {
+SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
   SRef **writers;
   int n = tirc_writers_of(s, stage->scope, stage->source, &writers);
   if (n <= 1) return n ? writers[0] : NULL;
@@ -91,7 +90,7 @@ static bool is_allocated_in(const SRef *scope, Buffer b) {
  * earlier iteration of a common loop wrote. The first is undefined for a buffer that the scope
  * allocates; otherwise neither survives when the block turns to the cache, nor the second when the
  * copy back waits for the end of that loop. */
-static void require_readers_after_writer(Sched *s, const CacheStage *stage) {
+void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
   SRef **readers;
   int n = stage->writer ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
   for (int i = 0; i < n; i++) {
@@ -166,6 +165,10 @@ static bool starts_with_init(const Block *b, Buffer buffer) {
   return !in_body.other && !in_init.other;
 }
 
+bool tirc_reads_own_output(const SRef *block, Buffer b) {
+  return is_reader(block, b) && !starts_with_init(tirc_block_of(block), b);
+}
+
 static bool covers_buffer(Tirc *c, const CacheStage *stage) {
   for (int i = 0; i < stage->source->ndim && !stage->full; i++) {
     if (!tirc_is_int(stage->region[i].min, 0)) return false;
@@ -179,7 +182,7 @@ static bool covers_buffer(Tirc *c, const CacheStage *stage) {
 /* A block that moves to the cache finds nothing there but what it wrote itself. */
 static void require_no_own_reads(Sched *s, const CacheStage *stage) {
   const Block *b = tirc_block_of(stage->writer);
-  if (!is_reader(stage->writer, stage->source) || starts_with_init(b, stage->source)) return;
+  if (!tirc_reads_own_output(stage->writer, stage->source)) return;
   if (is_allocated_in(stage->scope, stage->source) && covers_buffer(s->c, stage)) return;
   tirc_sched_mark(s, stage->writer->stmt);
   tirc_sched_error(s, SERR_READS_OWN_OUTPUT, NULL, NULL,
@@ -209,12 +212,46 @@ static Range clip(Tirc *c, Range r, Expr dim) {
   return tirc_range(tirc_int(c, r.min->dtype, min), tirc_int(c, r.extent->dtype, extent));
 }
 
+/* A block may declare more than it writes: loop_partition declares for each instance what all of
+ * them write. What is copied must have been written, not declared. */
+static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(stage->writer);
+  Regions writes = tirc_block_access(c, stage->writer->stmt).writes;
+  const Region *actual = find_region(writes.n, writes.at, stage->source);
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, stage->writer->stmt, &bindings);
+  const IntSet *sets =
+      actual ? tirc_region_upper(s, a, tirc_substitute_region(c, *actual, &bindings), b->predicate,
+                                 stage->writer->parent, stage->where)
+             : NULL;
+  for (int i = 0; sets && i < stage->source->ndim; i++) {
+    if (!sets[i].min || !sets[i].max) continue;
+    Expr reach = tirc_sub(c, sets[i].max, sets[i].min);
+    if (!tirc_prove(a, tirc_lt(c, tirc_add(c, reach, tirc_int(c, reach->dtype, 1)),
+                               stage->region[i].extent)))
+      continue;
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s declares to write more of %s than it does, and the copy would move "
+                     "elements that nobody wrote.",
+                     b->name, stage->source->name);
+  }
+}
+
 /* The hull of what the writer writes while the loops between it and the copy run. */
 static void region_of_writer(Sched *s, CacheStage *stage) {
   Tirc *c = s->c;
   const Block *b = tirc_block_of(stage->writer);
   Buffer source = stage->source;
   const Region *declared = find_region(b->n_writes, b->writes, source);
+  if (!declared) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL,
+                     "cache the buffer in the scope of the block that declares to write it",
+                     "Block %s writes %s in blocks inside of it, but does not declare what it writes.",
+                     b->name, source->name);
+  }
   const Region *end = b->writes + b->n_writes;
   if (find_region((int)(end - declared - 1), declared + 1, source)) {
     tirc_sched_mark(s, stage->writer->stmt);
@@ -234,6 +271,7 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
   }
   stage->region = out;
+  require_written(s, stage, tirc_analyzer_around(s, stage->writer));
 }
 
 /* What the scope declares to read of a buffer that nothing in it writes; all of it when it does
@@ -275,7 +313,7 @@ static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
 static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
   stage->full = tirc_is_loop(stage->where);
   if (stage->is_write) require_no_own_reads(s, stage);
-  require_readers_after_writer(s, stage);
+  tirc_require_readers_after_writer(s, stage);
   tirc_make_copy(s, stage, storage_scope);
   Stmt writer = stage->writer ? stage->writer->stmt : NULL;
   tirc_sched_replace(s, stage->scope, tirc_install_copy(s, stage));
@@ -298,7 +336,7 @@ void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
   stage.scope = tirc_require_scope_root(s, block, false);
   require_covered_readers(s, &stage);
   take_consumers(s, &stage, args[3]);
-  stage.writer = only_writer(s, &stage);
+  stage.writer = tirc_only_writer(s, &stage);
   if (stage.writer) {
     tirc_place_copy(s, &stage);
     region_of_writer(s, &stage);
@@ -317,7 +355,7 @@ void tirc_prim_cache_write(Sched *s, const Value *args, Value *result) {
   CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], true), .is_write = true};
   stage.scope = tirc_require_scope_root(s, block, false);
   take_consumers(s, &stage, args[3]);
-  stage.writer = only_writer(s, &stage);
+  stage.writer = tirc_only_writer(s, &stage);
   require_covered_readers(s, &stage);
   tirc_place_copy(s, &stage);
   region_of_writer(s, &stage);

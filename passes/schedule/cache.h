@@ -41,6 +41,15 @@ void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope);
 /* The scope block with cache and copy in it, the blocks concerned using the cache. */
 Stmt tirc_install_copy(Sched *s, const CacheStage *stage);
 
+/* The only block that writes the buffer in the scope; NULL when none does. Raises
+ * not-single-writer. */
+SRef *tirc_only_writer(Sched *s, const CacheStage *stage);
+/* No block that reads the buffer before the writer may come to see the copy too early or too late.
+ * Raises read-before-write. */
+void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage);
+/* Whether the block, which writes b, also reads of it what it did not write itself. */
+bool tirc_reads_own_output(const SRef *block, Buffer b);
+
 /* Raises storage-scope when no target has it; an empty name is "global". */
 void tirc_require_storage_scope(Sched *s, const char *scope);
 /* The block above (or itself) that allocates the buffer; raises buffer-not-allocated. */

@@ -12,13 +12,15 @@
  */
 
 #define STRIP(...) __VA_ARGS__
-#define P(name, kind) {#name, PARAM_##kind, NULL},
-#define D(name, kind, text) {#name, PARAM_##kind, text},
+#define P(name, kind) {#name, PARAM_##kind, NULL, false},
+#define D(name, kind, text) {#name, PARAM_##kind, text, false},
+#define K(name, kind, text) {#name, PARAM_##kind, text, true},
 #define PRIMITIVE(name, params, help) static const Param params_of_##name[] = {STRIP params};
 #include "primitives.def"
 #undef PRIMITIVE
 #undef P
 #undef D
+#undef K
 
 const Primitive tirc_primitives[] = {
 #define PRIMITIVE(name, params, help)                                                              \
@@ -40,7 +42,9 @@ const char *tirc_primitive_signature(Tirc *c, const Primitive *p) {
   for (int i = 0; i < p->n_params; i++) {
     const Param *param = &p->params[i];
     bool star = param->kind == PARAM_LOOPS;
-    tirc_text_addf(&t, "%s%s%s", i ? ", " : "", star ? "*" : "", param->name);
+    bool bare_star = param->keyword_only && !(i && p->params[i - 1].keyword_only);
+    tirc_text_addf(&t, "%s%s%s%s", i ? ", " : "", bare_star ? "*, " : "", star ? "*" : "",
+                   param->name);
     if (param->default_text) tirc_text_addf(&t, "=%s", param->default_text);
   }
   tirc_text_add(&t, ")");
@@ -272,6 +276,29 @@ static Value convert_buffer_index(Binding *b, Value v) {
   return convert_int(b, v);
 }
 
+/* ("write", 0) */
+static Value convert_buffer(Binding *b, Value v) {
+  if (v.kind == VAL_STR || v.kind == VAL_BUFFER) return v;
+  if (v.kind != VAL_TUPLE || v.u.list->n != 2 || v.u.list->at[0].kind != VAL_STR) wrong_type(b, v);
+  const char *which = v.u.list->at[0].u.s;
+  if (strcmp(which, "read") && strcmp(which, "write")) wrong_type(b, v);
+  Value pair[] = {v.u.list->at[0], convert_int(b, v.u.list->at[1])};
+  return tirc_value_list(b->s->c, VAL_TUPLE, 2, pair);
+}
+
+static Value convert_index_map(Binding *b, Value v) {
+  if (v.kind != VAL_FUNCTION) wrong_type(b, v);
+  return v;
+}
+
+static Value convert_pad_value(Binding *b, Value v) {
+  static const ValueKind kinds[] = {VAL_NONE,  VAL_BOOL, VAL_INT,
+                                    VAL_FLOAT, VAL_EXPR, VAL_FUNCTION};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (v.kind == kinds[i]) return v;
+  wrong_type(b, v);
+}
+
 static Value convert_any(Binding *b, Value v) {
   if (v.kind == VAL_BLOCK || v.kind == VAL_LOOP || v.kind == VAL_FUNCTION || v.kind == VAL_OBJECT)
     wrong_type(b, v);
@@ -303,10 +330,16 @@ static const struct KindRow {
     [PARAM_LOOP_OR_BLOCKS] = {"a loop or a list of blocks", convert_loop_or_blocks, true},
     [PARAM_FUNCTION] = {"a function", convert_function, false},
     [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index, false},
+    [PARAM_BUFFER] = {"a tuple such as (\"write\", 0), a buffer or a buffer's name", convert_buffer,
+                      false},
+    [PARAM_INDEX_MAP] = {"a function such as lambda i, j: (j, i)", convert_index_map, true},
+    [PARAM_PAD_VALUE] = {"None, a number or a function", convert_pad_value, false},
     [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any, true},
 };
 
-bool tirc_is_input(const Param *p) { return kind_rows[p->kind].input; }
+bool tirc_is_input(const Primitive *of, const Param *p) {
+  return kind_rows[p->kind].input || tirc_instruction_flags(of) & INST_ALL_INPUTS;
+}
 
 /* --- binding ------------------------------------------------------------------------------------
  */
@@ -349,7 +382,7 @@ static void place_arguments(Sched *s, const Primitive *p, int n_args, const Valu
                             Value *at, bool *given) {
   Tirc *c = s->c;
   int taken = 0;
-  for (int i = 0; i < p->n_params && taken < n_args; i++) {
+  for (int i = 0; i < p->n_params && taken < n_args && !p->params[i].keyword_only; i++) {
     bool star = p->params[i].kind == PARAM_LOOPS;
     at[i] = star ? tirc_value_list(c, VAL_LIST, n_args - taken, args + taken) : args[taken];
     given[i] = true;
@@ -358,7 +391,7 @@ static void place_arguments(Sched *s, const Primitive *p, int n_args, const Valu
   if (taken < n_args)
     argument_error(s, p,
                    tirc_format(c, "sch.%s takes at most %d arguments, but %d are given", p->name,
-                               p->n_params, n_args));
+                               taken, n_args));
   for (int i = 0; i < n_keywords; i++) {
     int k = param_named(p, names[i]);
     if (k < 0)
@@ -429,7 +462,8 @@ static void verify(Sched *s) {
 /* The outermost primitive is traced; one that another calls is that one's business. */
 static Value run(Sched *s, const Primitive *p, const Value *bound) {
   Value result = VALUE_NONE;
-  const Value *traced = s->calls == 1 ? tirc_trace_arguments(s, p, bound) : NULL;
+  const bool trace = s->calls == 1 && !(tirc_instruction_flags(p) & INST_UNTRACED);
+  const Value *traced = trace ? tirc_trace_arguments(s, p, bound) : NULL;
   p->apply(s, bound, &result);
   verify(s);
   if (traced) tirc_trace_record(s, p, traced, &result);

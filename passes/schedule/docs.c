@@ -1,6 +1,6 @@
 /* The documentation's tables. The example programs are small enough to read, and each shows the
- * shape that a family of primitives is about; help prints them before and after the example's script
- * ran. */
+ * shape that a family of primitives is about; help prints them before and after the example's
+ * script ran. */
 #include "docs.h"
 #include "schedule.h"
 
@@ -52,13 +52,84 @@
        "                C[vi, vj] = T.float32(0)\n"                                                \
        "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
 
-#define LIST(...) (const char *const[]) { __VA_ARGS__ __VA_OPT__(, ) NULL }
+/* What layouts, paddings, copies and partial loops are shown on. */
+#define TRANSPOSE                                                                                  \
+  FUNC "A: T.Buffer((16, 8), \"float32\"), B: T.Buffer((8, 16), \"float32\")):\n"                  \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            B[vi, vj] = A[vj, vi]\n"
+#define GRID_STAGES                                                                                \
+  FUNC "A: T.Buffer((8, 16), \"float32\"), C: T.Buffer((8, 16), \"float32\")):\n"                  \
+       "    B = T.alloc_buffer((8, 16))\n"                                                         \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            B[vi, vj] = A[vi, vj] * T.float32(2)\n"                                        \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            C[vi, vj] = B[vi, vj] + T.float32(1)\n"
+#define ODD_MATMUL                                                                                 \
+  FUNC "A: T.Buffer((30, 30), \"float32\"), B: T.Buffer((30, 32), \"float32\"), "                  \
+       "C: T.Buffer((30, 32), \"float32\")):\n"                                                    \
+       "    for i, j, k in T.grid(30, 32, 30):\n"                                                  \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"                               \
+       "            with T.init():\n"                                                              \
+       "                C[vi, vj] = T.float32(0)\n"                                                \
+       "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+#define PADDING                                                                                    \
+  FUNC "A: T.Buffer((14,), \"float32\"), B: T.Buffer((16,), \"float32\")):\n"                      \
+       "    for i in range(16):\n"                                                                 \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi = T.axis.spatial(16, i)\n"                                                  \
+       "            B[vi] = T.if_then_else(1 <= vi and vi < 15, A[vi - 1], T.float32(0))\n"
+#define TWO_OUTPUTS                                                                                \
+  FUNC "A: T.Buffer((8, 16), \"float32\"), B: T.Buffer((8, 16), \"float32\"), "                    \
+       "C: T.Buffer((8, 16), \"float32\")):\n"                                                     \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            B[vi, vj] = A[vi, vj] + T.float32(1)\n"                                        \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            C[vi, vj] = A[vi, vj] * T.float32(2)\n"
+#define IN_PLACE                                                                                   \
+  FUNC "A: T.Buffer((64,), \"float32\")):\n"                                                       \
+       "    for i in range(64):\n"                                                                 \
+       "        with T.block(\"A\"):\n"                                                            \
+       "            vi = T.axis.spatial(64, i)\n"                                                  \
+       "            A[vi] = A[vi] * T.float32(2)\n"
+#define GATHER                                                                                     \
+  FUNC "A: T.Buffer((16,), \"float32\"), B: T.Buffer((8, 32), \"float32\")):\n"                    \
+       "    for i, j in T.grid(8, 32):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            B[vi, vj] = A[vi // 4 + vj // 4]\n"
+
+#define WINDOW                                                                                     \
+  FUNC "A: T.Buffer((66,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
+       "    B = T.alloc_buffer((66,))\n"                                                           \
+       "    for i in range(66):\n"                                                                 \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi = T.axis.spatial(66, i)\n"                                                  \
+       "            B[vi] = A[vi] * T.float32(2)\n"                                                \
+       "    for i in range(64):\n"                                                                 \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi = T.axis.spatial(64, i)\n"                                                  \
+       "            C[vi] = B[vi] + B[vi + 1] + B[vi + 2]\n"
+
+#define LIST(...)                                                                                  \
+  (const char *const[]) { __VA_ARGS__ __VA_OPT__(, ) NULL }
 #define PARAMS LIST
 #define NEEDS LIST
 #define RETURNS(text) text
 #define NOTHING NULL
 #define EXAMPLE(program, script) program, script
-#define RAISES(...) (const int[]) { __VA_ARGS__ __VA_OPT__(, ) -1 }
+#define RAISES(...)                                                                                \
+  (const int[]) { __VA_ARGS__ __VA_OPT__(, ) - 1 }
 
 const PrimitiveDoc tirc_primitive_docs[] = {
 #define PRIMITIVE_DOC(name, params, returns, example, needs, raises)                               \
@@ -66,8 +137,7 @@ const PrimitiveDoc tirc_primitive_docs[] = {
 #include "primitive_docs.def"
 #undef PRIMITIVE_DOC
 };
-const int tirc_n_primitive_docs =
-    (int)(sizeof tirc_primitive_docs / sizeof *tirc_primitive_docs);
+const int tirc_n_primitive_docs = (int)(sizeof tirc_primitive_docs / sizeof *tirc_primitive_docs);
 
 const PrimitiveDoc *tirc_find_primitive_doc(const char *primitive) {
   for (int i = 0; i < tirc_n_primitive_docs; i++)
@@ -96,6 +166,7 @@ int tirc_param_errors(int kind, int n, int *errors) {
       {PARAM_LOCATION, {SERR_STALE_HANDLE, -1, -1}},
       {PARAM_LOOPS, {SERR_STALE_HANDLE, -1, -1}},
       {PARAM_FACTORS, {SERR_STALE_HANDLE, -1, -1}},
+      {PARAM_LOOP_OR_BLOCKS, {SERR_STALE_HANDLE, SERR_BLOCK_NOT_FOUND, SERR_FUNCTION_NOT_FOUND}},
   };
   int found = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

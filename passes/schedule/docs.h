@@ -1,6 +1,6 @@
-/* What a reader is told of the primitives and the errors, beyond the tables that the compiler itself
- * works with: primitive_docs.def has a record for each row of primitives.def, definitions.def the
- * definitions that ScheduleErrors refer to. */
+/* What a reader is told of the primitives and the errors, beyond the tables that the compiler
+ * itself works with: primitive_docs.def has a record for each row of primitives.def,
+ * definitions.def the definitions that ScheduleErrors refer to. */
 #ifndef TIRC_SCHEDULE_DOCS_H
 #define TIRC_SCHEDULE_DOCS_H
 
@@ -8,11 +8,12 @@
 
 typedef struct PrimitiveDoc {
   const char *name;
-  const char *const *params;    /* what each parameter means; NULL after the last */
-  const char *returns;          /* NULL: nothing */
-  const char *program, *script; /* an example: what the script does is shown, so it cannot be wrong */
-  const char *const *needs;     /* preconditions; NULL after the last */
-  const int *errors;            /* ErrorIds that it may raise; -1 after the last */
+  const char *const *params; /* what each parameter means; NULL after the last */
+  const char *returns;       /* NULL: nothing */
+  const char *program,
+      *script;              /* an example: what the script does is shown, so it cannot be wrong */
+  const char *const *needs; /* preconditions; NULL after the last */
+  const int *errors;        /* ErrorIds that it may raise; -1 after the last */
 } PrimitiveDoc;
 extern const PrimitiveDoc tirc_primitive_docs[];
 extern const int tirc_n_primitive_docs;

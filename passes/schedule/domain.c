@@ -44,6 +44,17 @@ void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out) {
   }
 }
 
+bool tirc_is_about(Expr cond, const LoopDomain *d) {
+  if (cond->op == OP_VAR) {
+    for (int i = 0; i < d->n; i++)
+      if (d->vars[i] == cond) return true;
+    return false;
+  }
+  for (int i = 0; i < cond->n; i++)
+    if (!tirc_is_about(cond->args[i], d)) return false;
+  return true;
+}
+
 const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
                                 SRef *high) {
   LoopDomain d = tirc_loop_domain(s, low, high, r.buffer->scope);

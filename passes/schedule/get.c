@@ -52,14 +52,14 @@ static _Noreturn void not_found(Sched *s, const char *name, const SRefs *all, co
 
 void tirc_prim_get_block(Sched *s, const Value *args, Value *result) {
   const char *name = args[0].u.s;
-  SRef *root = s->roots[function_named(s, args[1].kind == VAL_STR ? args[1].u.s : s->work_on)];
+  const int func = function_named(s, args[1].kind == VAL_STR ? args[1].u.s : s->work_on);
+  SRef *root = s->roots[func];
   SRefs all = {0}, found = {0};
-  if (root) {
+  tirc_blocks_named(s, func, name, &found);
+  if (found.n != 1 && root) {
     vec_push(s->c, all, root);
     all_blocks(s, root, &all);
   }
-  for (int i = 0; i < all.n; i++)
-    if (!strcmp(tirc_block_of(all.at[i])->name, name)) vec_push(s->c, found, all.at[i]);
   if (found.n != 1) not_found(s, name, &all, &found);
   *result = tirc_value_of_sref(found.at[0]);
 }

@@ -5,6 +5,7 @@
  * (i // 16, i % 8) the middle bit of i is lost. So the inverse is put to the test: applied to the
  * map's outputs it must give back each input. */
 #include "../../ir/print.h"
+#include "../../ir/visit.h"
 #include "index_map.h"
 
 /* Fused iterators must fit together without gaps: each counts in steps of what is below it. */
@@ -54,12 +55,13 @@ const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, co
                             bool bijective, InverseMap *out) {
   Tirc *c = s->c;
   Analyzer *a = tirc_analyzer_of_shapes(s, block);
+  *out = (InverseMap){0};
   Range *doms = tirc_new_array(c, Range, map->n_inputs + 1);
   for (int i = 0; i < map->n_inputs; i++) doms[i] = tirc_from_zero(c, shape[i]);
   const char *why;
-  const IterMap *affine = tirc_detect_iter_map(
-      a, map->n_outputs, map->outputs, map->n_inputs, map->inputs, doms, NULL,
-      bijective ? ITER_LEVEL_BIJECTIVE : ITER_LEVEL_NO_CHECK, false, &why);
+  const IterMap *affine =
+      tirc_detect_iter_map(a, map->n_outputs, map->outputs, map->n_inputs, map->inputs, doms, NULL,
+                           bijective ? ITER_LEVEL_BIJECTIVE : ITER_LEVEL_NO_CHECK, false, &why);
   if (!affine) return why ? why : "the indices are no sums of splits of the inputs";
   for (int i = 0; i < affine->n; i++)
     if (!sum_is_dense(a, c, &affine->indices[i]))
@@ -72,12 +74,15 @@ const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, co
   Expr *indices = tirc_new_array(c, Expr, map->n_inputs + 1);
   for (int i = 0; i < map->n_inputs; i++) {
     Expr e = tirc_map_get(&values, map->inputs[i]);
-    if (!e && !tirc_is_int(shape[i], 1))
+    out->loses_input = !e && !tirc_is_int(shape[i], 1);
+    if (out->loses_input)
       return tirc_format(c, "no index depends on input %s", map->inputs[i]->u.s);
     indices[i] = e ? tirc_simplify(a, e) : tirc_int(c, shape[i]->dtype, 0);
   }
-  *out = (InverseMap){vars, indices, NULL};
+  out->vars = vars;
+  out->indices = indices;
   int lost = first_lost(s, map, shape, out, tirc_analyzer_of_shapes(s, block));
+  out->loses_input = lost >= 0;
   if (lost >= 0)
     return tirc_format(c, "input %s does not follow from the indices", map->inputs[lost]->u.s);
   out->padding = invert_padding(s, a, map, affine, shape, out, &values);
@@ -94,7 +99,9 @@ typedef struct Trial {
   const int64_t *at; /* values of the inputs */
 } Trial;
 
-static int64_t floor_quotient(int64_t x, int64_t y) { return x / y - (x % y != 0 && (x < 0) != (y < 0)); }
+static int64_t floor_quotient(int64_t x, int64_t y) {
+  return x / y - (x % y != 0 && (x < 0) != (y < 0));
+}
 
 static bool evaluate(const Trial *t, Expr e, int64_t *out);
 

@@ -2,6 +2,7 @@
 #include "index_map.h"
 
 #include "../../ir/print.h"
+#include "../../ir/visit.h"
 
 /* --- from functions -----------------------------------------------------------------------------
  */
@@ -20,8 +21,8 @@ static Expr output_of(Sched *s, Value v, DType t) {
   if (v.kind == VAL_BOOL) return tirc_bool(c, v.u.b);
   if (v.kind == VAL_FLOAT) return tirc_float(c, DT_FLOAT32, v.u.f);
   tirc_sched_error(s, SERR_INDEX_MAP_RESULT, NULL, NULL,
-                   "The function gives a %s (%s), which is no expression.",
-                   tirc_value_type_name(v), tirc_value_repr(c, v));
+                   "The function gives a %s (%s), which is no expression.", tirc_value_type_name(v),
+                   tirc_value_repr(c, v));
 }
 
 static void add_result(Sched *s, MapResult *r, Value v, DType t) {
@@ -48,8 +49,7 @@ IndexMap tirc_index_map(Sched *s, Value function, int n, const DType *types) {
     for (int i = 0; i < v.u.list->n; i++) add_result(s, &r, v.u.list->at[i], usual);
   else
     add_result(s, &r, v, usual);
-  return (IndexMap){n_inputs,       r.outputs.n,    inputs, r.outputs.at,
-                    r.separators.n, r.separators.at};
+  return (IndexMap){n_inputs, r.outputs.n, inputs, r.outputs.at, r.separators.n, r.separators.at};
 }
 
 void tirc_require_inputs(Sched *s, const IndexMap *map, int n, const char *of) {

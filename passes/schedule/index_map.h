@@ -1,6 +1,6 @@
-/* Index maps: functions from the indices of a buffer (or the iterators of a block) to new ones, as a
- * script gives them. What TVM's IndexMap is: applied, inverted, and asked for the shape that comes
- * out.
+/* Index maps: functions from the indices of a buffer (or the iterators of a block) to new ones, as
+ * a script gives them. What TVM's IndexMap is: applied, inverted, and asked for the shape that
+ * comes out.
  *
  *   lambda i, j: (i // 16, j, i % 16)      on a shape of [100, 64]: [7, 64, 16]
  *   inverse: (axis0 * 16 + axis2, axis1), with padding where axis0 == 6 and 4 <= axis2 */
@@ -11,15 +11,15 @@
 
 typedef struct IndexMap {
   int n_inputs, n_outputs;
-  const Expr *inputs;  /* variables */
-  const Expr *outputs; /* over them */
-  int n_separators;    /* where the function gave tir.IndexMap.AXIS_SEPARATOR ... */
+  const Expr *inputs;    /* variables */
+  const Expr *outputs;   /* over them */
+  int n_separators;      /* where the function gave tir.IndexMap.AXIS_SEPARATOR ... */
   const int *separators; /* ... before which output */
 } IndexMap;
 
-/* The map that a VAL_FUNCTION is. It is called with variables of the given types; one that takes any
- * number of arguments (*args) gets n of them, one with its own number of parameters that many, be it
- * n or not (then the types of the first are repeated). Raises index-map-result. */
+/* The map that a VAL_FUNCTION is. It is called with variables of the given types; one that takes
+ * any number of arguments (*args) gets n of them, one with its own number of parameters that many,
+ * be it n or not (then the types of the first are repeated). Raises index-map-result. */
 IndexMap tirc_index_map(Sched *s, Value function, int n, const DType *types);
 /* Raises index-map-inputs unless it has n inputs. */
 void tirc_require_inputs(Sched *s, const IndexMap *map, int n, const char *of);
@@ -35,13 +35,14 @@ typedef struct InverseMap {
   const Expr *vars;    /* n_outputs variables axis0, axis1, ... */
   const Expr *indices; /* n_inputs: the inputs in terms of them */
   Expr padding;        /* where no input is mapped to; constant false when there is no such place */
+  bool loses_input;    /* why there is no inverse: an input does not follow from the outputs */
 } InverseMap;
 /* The inverse over a box from 0. With `bijective` nothing may be padded or left out; otherwise the
  * map must be injective. NULL, or why it is not. `block` says which function's shapes are meant. */
 const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, const Expr *shape,
                             bool bijective, InverseMap *out);
-/* Whether a map that is too hard to invert is injective all the same: tried out on every index where
- * there are not too many. 1: it is; 0: it is not, or leaves the new shape; -1: unknown. */
+/* Whether a map that is too hard to invert is injective all the same: tried out on every index
+ * where there are not too many. 1: it is; 0: it is not, or leaves the new shape; -1: unknown. */
 int tirc_try_injective(Tirc *c, const IndexMap *map, const Expr *shape, const Expr *new_shape);
 
 /* A Range of constant size from 0. */

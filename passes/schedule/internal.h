@@ -67,6 +67,8 @@ typedef struct LoopDomain {
 LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope);
 /* The same as a map for tirc_eval_set: from variable to IntSet *. */
 void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out);
+/* Whether all variables of a condition are loops of the domain. */
+bool tirc_is_about(Expr cond, const LoopDomain *d);
 /* TVM's AnalyzeRegionUpperBound / LowerBound: the box (buffer->ndim sets) that a region, written in
  * loop variables, touches while the loops from `low` (inclusive) to `high` (exclusive) run.
  * Lower: NULL when it is not known exactly. */
@@ -84,9 +86,15 @@ bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);
 
 /* --- blocks and their neighbours ------------------------------------------------------------- */
 
+/* Whether a block or one inside of it declares to read or write the buffer: a block without
+ * iterators need not declare what those inside of it do. */
+bool tirc_touches(const SRef *block, Buffer b, bool write);
 /* The blocks of a scope that write / read this buffer, in order. */
 int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
+/* Whether the block, when it runs, writes every element of this region that it declares to write
+ * (must_write.c). False when that is not known. */
+bool tirc_writes_region(Sched *s, Stmt block, const Region *declared);
 /* The block of the function that allocates the buffer (above sref or itself), or NULL for a
  * parameter's. */
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);

@@ -9,11 +9,10 @@
  * The map must be injective: two elements in one place would change the program. What it leaves
  * unused in the new shape is padding, which needs a pad_value (layout_pad.c). A parameter of the
  * function may be transformed; then callers must pass it in the new layout. Needs: a buffer that is
- * allocated by a block or is a parameter, that is accessed by loads and stores only, and that has no
- * strides of its own.
- * Errors: buffer-selector, index-map-inputs, index-map-result, index-map-range, index-map-not-affine,
- * index-map-not-injective, layout-padding, pad-value, pad-of-input, buffer-is-view,
- * buffer-not-plain, region-not-accessed, axis-separators. */
+ * allocated by a block or is a parameter, that is accessed by loads and stores only, and that has
+ * no strides of its own. Errors: buffer-selector, index-map-inputs, index-map-result,
+ * index-map-range, index-map-not-affine, index-map-not-injective, layout-padding, pad-value,
+ * pad-of-input, buffer-is-view, buffer-not-plain, region-not-accessed, axis-separators. */
 #include "layout.h"
 
 #include "../../ir/print.h"
@@ -71,7 +70,8 @@ typedef struct PlainCheck {
 } PlainCheck;
 
 static void see_buffer(PlainCheck *p, Buffer b) {
-  if (b != p->buffer && b->data == p->buffer->data) p->why = "another buffer is a view of its memory";
+  if (b != p->buffer && b->data == p->buffer->data)
+    p->why = "another buffer is a view of its memory";
 }
 
 static bool see_expr(Visitor *v, Expr e) {
@@ -181,8 +181,7 @@ static DType usual_index_type(const Block *b) {
 /* A number takes the buffer's type when that is of its kind. */
 static Expr pad_constant(Tirc *c, Value v, DType t) {
   if (v.kind == VAL_EXPR) return v.u.expr;
-  if (v.kind == VAL_FLOAT)
-    return tirc_float(c, tirc_dtype_is_float(t) ? t : DT_FLOAT32, v.u.f);
+  if (v.kind == VAL_FLOAT) return tirc_float(c, tirc_dtype_is_float(t) ? t : DT_FLOAT32, v.u.f);
   bool is_int = t.code == TYPE_INT || t.code == TYPE_UINT;
   if (v.kind == VAL_BOOL && !is_int) return tirc_bool(c, v.u.b);
   return tirc_int(c, is_int ? t : DT_INT32, v.kind == VAL_BOOL ? v.u.b : v.u.i);
@@ -248,14 +247,14 @@ static void read_index_map(LayoutChange *l, Value function) {
 /* Computes the inverse and the padding, or with `assumed` looks only whether the assumption is
  * wrong. */
 static void require_injective(LayoutChange *l, bool assumed, const Expr *new_shape) {
-  const char *why =
-      tirc_invert_map(l->s, l->block, &l->map, l->from->shape, false, &l->inverse);
+  const char *why = tirc_invert_map(l->s, l->block, &l->map, l->from->shape, false, &l->inverse);
   int tried = why ? tirc_try_injective(l->c, &l->map, l->from->shape, new_shape) : 1;
   const char *text = why ? tirc_index_map_text(l->c, &l->map) : NULL;
-  if (tried == 0)
-    tirc_sched_error(l->s, SERR_INDEX_MAP_NOT_INJECTIVE, why, NULL,
-                     "%s puts different elements of %s into one place, or outside of the new shape.",
-                     text, l->from->name);
+  if (tried == 0 || (tried < 0 && !assumed && l->inverse.loses_input))
+    tirc_sched_error(
+        l->s, SERR_INDEX_MAP_NOT_INJECTIVE, why, NULL,
+        "%s puts different elements of %s into one place, or outside of the new shape.", text,
+        l->from->name);
   if (why && !assumed)
     tirc_sched_error(l->s, SERR_INDEX_MAP_NOT_AFFINE, why, NULL,
                      "%s has no inverse that can be computed.", text);
@@ -285,8 +284,7 @@ static bool rewrite_access(AccessRewriter *w, Buffer *buffer, int *n, const Expr
   if (*buffer != r->l->from) return false;
   *buffer = r->l->to;
   *n = r->l->map.n_outputs;
-  *indices =
-      tirc_simplify_access(w, *n, tirc_map_indices(w->c, r->plain, &r->l->map, *indices));
+  *indices = tirc_simplify_access(w, *n, tirc_map_indices(w->c, r->plain, &r->l->map, *indices));
   return true;
 }
 
@@ -385,8 +383,7 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
     tirc_sched_error(s, SERR_PAD_VALUE, NULL, "leave out pad_value or assume_injective_transform",
                      "With assume_injective_transform it is not computed where the padding is.");
   require_plain_use(s, l.scope, l.from);
-  const Expr *shape =
-      tirc_map_shape(s, tirc_analyzer_of_shapes(s, l.block), &l.map, l.from->shape);
+  const Expr *shape = tirc_map_shape(s, tirc_analyzer_of_shapes(s, l.block), &l.map, l.from->shape);
   require_injective(&l, assumed, shape);
   bool padded = !tirc_is_int(l.inverse.padding, 0);
   if (padded && !has_pad)

@@ -1,7 +1,9 @@
 /* Padding that a new layout brings (TVM's TransformLayoutPlanner); see layout.h for the two plans.
  *
  * A write can be turned into loops over the new shape where it is all that perfectly nested serial
- * loops do, one loop for each index, each over the whole extent of its dimension. */
+ * loops do, one loop for each index, each over the whole extent of its dimension. Over the padding
+ * the old indices are outside of the old shape; so nothing but the value that is stored, which the
+ * padding does not compute, may use them. */
 #include "layout.h"
 
 /* The loops that something depends on: from number `first` to number `last` of those around it. */
@@ -124,8 +126,8 @@ static Stmt walk(Mutator *m, Stmt s) {
 /* --- loops over the new shape -------------------------------------------------------------------
  */
 
-/* Fresh variables like those of the inverse, with a prefix; and the inverse and the padding in terms
- * of them. */
+/* Fresh variables like those of the inverse, with a prefix; and the inverse and the padding in
+ * terms of them. */
 typedef struct NewIndices {
   Expr *vars;
   Expr *old; /* the old indices */
@@ -211,7 +213,8 @@ static Stmt replace_iters(Replacer *r, Stmt s) {
   Expr *values = tirc_new_array(r->c, Expr, b.n_iters + n_new);
   for (int i = 0; i <= b.n_iters; i++) {
     for (int k = 0; i == r->first_iter && k < n_new; k++, n++) {
-      iters[n] = (IterVar){r->iters.vars[k], tirc_from_zero(r->c, r->l->to->shape[k]), ITER_SPATIAL};
+      iters[n] =
+          (IterVar){r->iters.vars[k], tirc_from_zero(r->c, r->l->to->shape[k]), ITER_SPATIAL};
       values[n] = r->loops.vars[k];
     }
     if (i == b.n_iters || (i >= r->first_iter && i < r->first_iter + n_old)) continue;
@@ -237,7 +240,48 @@ static Stmt replace_in(Mutator *m, Stmt s) {
   return is_block ? replace_iters(r, to) : to;
 }
 
-/* NULL when the loops write other elements as well. */
+/* Looks for anything in the loops that must not run over the padding. */
+typedef struct OtherUses {
+  Mutator m; /* used for walking only */
+  Replacer *r;
+  bool found;
+} OtherUses;
+
+static Expr other_expr(Mutator *m, Expr e) {
+  OtherUses *u = m->self;
+  u->found = u->found || tirc_uses_any(e, &u->r->old);
+  return e;
+}
+
+static Stmt other_stmt(Mutator *m, Stmt s) {
+  OtherUses *u = m->self;
+  const Replacer *r = u->r;
+  if (s->kind == STMT_STORE && s->u.store.buffer == r->l->from) return s;
+  if (s->kind == STMT_BLOCK && s == r->write->block) {
+    Block b = s->u.block; /* without what is replaced, and without regions */
+    int n = r->write->store->u.store.n;
+    for (int i = 0; i < b.n_iters; i++)
+      if (r->first_iter < 0 || i < r->first_iter || i >= r->first_iter + n)
+        other_expr(m, b.iter_values[i]);
+    other_expr(m, b.predicate);
+    if (b.init) tirc_mutate_stmt(m, b.init);
+    tirc_mutate_stmt(m, b.body);
+    u->found = u->found || b.n_matches > 0;
+    return s;
+  }
+  bool allowed = s->kind == STMT_FOR || s->kind == STMT_SEQ || s->kind == STMT_IF;
+  u->found = u->found || !allowed;
+  return u->found ? s : tirc_mutate_stmt_children(m, s);
+}
+
+static bool has_other_uses(Replacer *r, Stmt body) {
+  OtherUses u = {.r = r};
+  u.m = (Mutator){.c = r->c, .expr = other_expr, .stmt = other_stmt, .self = &u};
+  tirc_mutate_stmt(&u.m, body);
+  return u.found;
+}
+
+/* NULL when the loops do more than to write these elements. */
 static Stmt replacement(const LayoutChange *l, const Write *w) {
   Tirc *c = l->c;
   Replacer r = {.c = c, .l = l, .write = w, .all_replaced = true};
@@ -250,7 +294,9 @@ static Stmt replacement(const LayoutChange *l, const Write *w) {
       tirc_map_set(c, &r.old, w->store->u.store.indices[i], r.iters.old[i]);
   }
   r.m = (Mutator){.c = c, .expr = replace_var, .stmt = replace_in, .self = &r};
-  Stmt body = tirc_mutate_stmt(&r.m, w->loops[w->n - 1]->u.loop.body);
+  Stmt body = w->loops[w->n - 1]->u.loop.body;
+  if (has_other_uses(&r, body)) return NULL;
+  body = tirc_mutate_stmt(&r.m, body);
   return r.all_replaced ? loops_over(l, &r.loops, body) : NULL;
 }
 
@@ -289,8 +335,8 @@ static bool has_loop(int n, const Stmt *at, Stmt loop) {
   return false;
 }
 
-/* Loops that several writes share (an init and its update) are replaced once: the replacement of any
- * of them covers all, or none is possible. */
+/* Loops that several writes share (an init and its update) are replaced once: the replacement of
+ * any of them covers all, or none is possible. */
 static PaddingPlan replace_loops(Planner *p) {
   VEC(Stmt) replaced = {0};
   VEC(Stmt) with = {0};

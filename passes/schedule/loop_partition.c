@@ -127,15 +127,16 @@ static bool starts_elsewhere(const Part *p, const Block *b) {
   return false;
 }
 
+/* Without its init the block reads what it writes. */
 static void drop_init(Tirc *c, Block *b) {
   Region *reads = tirc_new_array(c, Region, b->n_reads + b->n_writes);
-  int n = 0;
+  int n = b->n_reads;
+  for (int i = 0; i < n; i++) reads[i] = b->reads[i];
   for (int i = 0; i < b->n_writes; i++) {
     int k = 0;
     while (k < b->n_reads && b->reads[k].buffer != b->writes[i].buffer) k++;
     if (k == b->n_reads) reads[n++] = b->writes[i];
   }
-  for (int i = 0; i < b->n_reads; i++) reads[n++] = b->reads[i];
   b->reads = reads;
   b->n_reads = n;
   b->init = NULL;

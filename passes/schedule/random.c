@@ -29,7 +29,7 @@ int tirc_random_int(Random *r, int min, int end) {
 /* In [0, 1) with 53 bits: two numbers as digits to the base MODULUS. */
 static double draw_unit(Random *r) {
   double low = (double)draw(r), high = (double)draw(r);
-  double unit = (low + high * MODULUS) / (double)((long double)MODULUS * MODULUS);
+  const double base = MODULUS, unit = (low + high * base) / (double)((long double)base * base);
   return unit >= 1 ? nextafter(1, 0) : unit;
 }
 

@@ -177,9 +177,12 @@ static bool writes_box(AutoCopy *k, SRef *block) {
   const Block *b = tirc_block_of(block);
   PtrMap bindings = {0};
   tirc_bindings_of(c, block->stmt, &bindings);
-  Region r = tirc_substitute_region(c, *region_of(b->n_writes, b->writes, k->source), &bindings);
+  const Region *declared = region_of(b->n_writes, b->writes, k->source);
+  if (!tirc_writes_region(k->s, block->stmt, declared)) return false;
+  Region r = tirc_substitute_region(c, *declared, &bindings);
   Analyzer *a = tirc_analyzer_around(k->s, k->loop);
   LoopDomain d = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->scope);
+  if (!tirc_is_about(b->predicate, &d)) return false;
   const IntSet *sets = tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms,
                                             b->predicate, true);
   for (int i = 0; i < r.buffer->ndim; i++) {

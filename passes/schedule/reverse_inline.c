@@ -63,12 +63,12 @@ typedef struct Writers {
   VEC(Stmt) found;
 } Writers;
 
-/* Blocks that write the buffer and have no such block inside. */
+/* Blocks that write the buffer and have no such block inside. Blocks in an init are no part of the
+ * sref tree: they count as the block that they initialise for. */
 static bool see_writer(Visitor *v, Stmt s) {
   Writers *w = v->self;
   if (s->kind != STMT_BLOCK) return true;
   int before = w->found.n;
-  if (s->u.block.init) tirc_visit_stmt(v, s->u.block.init);
   tirc_visit_stmt(v, s->u.block.body);
   for (int i = 0; w->found.n == before && i < s->u.block.n_writes; i++)
     if (s->u.block.writes[i].buffer == w->buffer) vec_push(w->c, w->found, s);
@@ -87,6 +87,7 @@ static SRef *single_producer(Fold *f) {
   tirc_visit_stmt(&w.v, tirc_block_of(f->scope)->body);
   for (int i = 0; i < w.found.n; i++) {
     SRef *writer = tirc_sref_find(s, w.found.at[i]);
+    if (!writer) no_single_producer(s, f->consumer, "has a producer with an init in blocks");
     if (tirc_check_complete(s, writer, f->scope))
       no_single_producer(s, writer, "is a producer, but no complete block");
   }

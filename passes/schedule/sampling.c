@@ -34,12 +34,13 @@ int64_t tirc_sched_fork_seed(Sched *s) {
   return seed;
 }
 
-/* --- tiles ------------------------------------------------------------------------------------- */
+/* --- tiles -------------------------------------------------------------------------------------
+ */
 
 typedef struct Tile {
   Sched *s;
-  int n, partition_pos; /* the factors from partition_pos on are the inner part */
-  int64_t extent;       /* -1: not constant */
+  int n, partition_pos;  /* the factors from partition_pos on are the inner part */
+  int64_t extent;        /* -1: not constant */
   int64_t max_innermost; /* -1: any */
   int64_t inner_factor;  /* divides the product of the inner part */
   int64_t *factors;
@@ -155,7 +156,8 @@ void tirc_prim_sample_partitioned_tile(Sched *s, const Value *args, Value *resul
   make_tile(&t, args[4], result);
 }
 
-/* --- one of several ---------------------------------------------------------------------------- */
+/* --- one of several ----------------------------------------------------------------------------
+ */
 
 void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
   const ValueList *candidates = args[0].u.list, *probs = args[1].u.list;
@@ -184,10 +186,11 @@ void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
   *result = tirc_value_int(candidates->at[chosen].u.i);
 }
 
-/* --- where to compute a block ------------------------------------------------------------------ */
+/* --- where to compute a block ------------------------------------------------------------------
+ */
 
-/* The places in the order of their decisions: -2 inlined, -1 where it is, 0.. under that loop of the
- * first consumer. */
+/* The places in the order of their decisions: -2 inlined, -1 where it is, 0.. under that loop of
+ * the first consumer. */
 typedef struct Places {
   VEC(Value) at;
   VEC(int) decisions;

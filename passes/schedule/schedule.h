@@ -18,6 +18,7 @@
 
 typedef struct SRef SRef;
 typedef struct Trace Trace; /* trace.h */
+typedef struct BlockNames BlockNames;
 
 typedef enum DepKind { DEP_RAW, DEP_WAW, DEP_WAR, DEP_OPAQUE } DepKind;
 typedef struct Dep {
@@ -42,8 +43,13 @@ struct SRef {
   int seq_index; /* position in the parent's body when that is a sequence, otherwise -1 */
   int func;      /* index of the function in the module */
   uint32_t stamp; /* the last replacement whose subtree it stood in */
+  uint32_t dirty; /* blocks: the last replacement that changed it or the loops around it */
   /* blocks only */
   Scope *scope;        /* this block as a scope */
+  int position;        /* in the scope around it; the next four are state_deps.c's */
+  uint32_t listed, recheck, gathered; /* replacements: that put it there, changed its edges, ... */
+  int n_accesses[2];
+  const Region *accesses[2]; /* reads and writes, those of blocks inside included */
   bool affine_binding; /* its bindings are quasi-affine */
   bool region_cover;   /* its producers write all that it reads */
 };
@@ -54,11 +60,13 @@ typedef struct Warning {
 } Warning;
 
 typedef struct Sched Sched;
+struct TensorIntrin; /* tensor_intrin.h */
 struct Sched {
   Tirc *c;
   const Module *mod;
   PtrMap loops;  /* loop variable -> SRef */
   PtrMap blocks; /* (void *)(uintptr_t)id -> SRef */
+  BlockNames *names; /* name -> SRefs */
   SRef **roots;  /* one a function; NULL for functions without a root block */
   uint32_t stamp; /* counts replacements */
   const char *work_on; /* function that get_block looks in; "main" by habit */
@@ -69,6 +77,7 @@ struct Sched {
   const char *target; /* LLVM CPU name */
   Trace *trace;       /* what it did so far */
   uint32_t *next_rv;  /* numbers given to random variables; shared with copies */
+  const struct TensorIntrin *intrins; /* registered so far, newest first; or NULL */
   PtrMap removed;     /* numbers of random variables that remove_rv took away */
   int64_t rand_state; /* of the generator that samples: random.h */
   Value decision;     /* what the running sampling primitive decided */
@@ -113,6 +122,9 @@ typedef enum ParamKind {
   PARAM_LOOP_OR_BLOCKS, /* a loop, or a list of blocks or names */
   PARAM_FUNCTION,      /* a function of the script; arrives as VAL_FUNCTION */
   PARAM_BUFFER_INDEX,  /* an int, a buffer's name, or a buffer */
+  PARAM_BUFFER,        /* a tuple ("read" or "write", int), a buffer's name, or a buffer */
+  PARAM_INDEX_MAP,     /* arrives as VAL_FUNCTION: index_map.h */
+  PARAM_PAD_VALUE,     /* None, a bool, int, float or expression, or a function of the indices */
   PARAM_ANY            /* an annotation: None, bool, int, float, str, lists and dicts of these, exprs */
 } ParamKind;
 
@@ -120,6 +132,7 @@ typedef struct Param {
   const char *name;
   ParamKind kind;
   const char *default_text; /* NULL: required */
+  bool keyword_only;
 } Param;
 
 typedef struct Primitive {

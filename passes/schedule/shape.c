@@ -34,15 +34,21 @@ SRef *tirc_common_ancestor(int n, SRef *const *at) {
   return r;
 }
 
+bool tirc_touches(const SRef *block, Buffer b, bool write) {
+  const Block *at = tirc_block_of(block);
+  const Region *regions = write ? at->writes : at->reads;
+  for (int i = 0, n = write ? at->n_writes : at->n_reads; i < n; i++)
+    if (regions[i].buffer == b) return true;
+  for (int i = 0; i < block->scope->n_blocks; i++)
+    if (tirc_touches(block->scope->blocks[i], b, write)) return true;
+  return false;
+}
+
 static int users(Sched *s, SRef *scope, Buffer b, bool writers, SRef ***out) {
   SRefs v = {0};
   for (int i = 0; i < scope->scope->n_blocks; i++) {
     SRef *r = scope->scope->blocks[i];
-    const Block *block = tirc_block_of(r);
-    const Region *at = writers ? block->writes : block->reads;
-    int n = writers ? block->n_writes : block->n_reads, k = 0;
-    while (k < n && at[k].buffer != b) k++;
-    if (k < n) vec_push(s->c, v, r);
+    if (tirc_touches(r, b, writers)) vec_push(s->c, v, r);
   }
   *out = v.at;
   return v.n;

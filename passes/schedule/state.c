@@ -4,7 +4,9 @@
  * the statement that has this identity now. Replacing a subtree copies the statements on the way to
  * the root and walks the new subtree once: an identity that was there before keeps its node, a new
  * one gets a node, and those that the walk did not meet again are dead. A stamp tells which nodes
- * the walk has met. Nodes outside of the subtree are not looked at. */
+ * the walk has met. Nodes outside of the subtree are not looked at, nor is what stands in the
+ * subtree as it stood before under loops that are as they were: primitives that rewrite a whole
+ * scope cost little for the blocks in it that they leave alone. */
 #include "state.h"
 
 #include "../../ir/visit.h"
@@ -46,6 +48,7 @@ typedef struct Walk {
   int func;
   SRefs found;
   bool dataflow_changed; /* a block of the outer scope reads or writes other buffers than before */
+  bool same_above;       /* the loops of the scope around here are as they were */
 } Walk;
 
 static bool same_buffers(int n, const Region *a, int m, const Region *b) {
@@ -77,7 +80,9 @@ static SRef *claim(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
     r = tirc_new(s->c, SRef);
     tirc_map_set(s->c, map, key_of(stmt), r);
   }
+  const char *name = r->stmt && r->stmt->kind == STMT_BLOCK ? r->stmt->u.block.name : NULL;
   r->stmt = stmt;
+  if (stmt->kind == STMT_BLOCK && name != stmt->u.block.name) tirc_name_block(s, r, name != NULL);
   r->parent = parent;
   r->seq_index = seq_index;
   r->func = w->func;
@@ -87,19 +92,55 @@ static SRef *claim(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
 
 static void walk(Walk *w, Stmt stmt, SRef *parent, int seq_index);
 
-static void walk_block(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
-  SRef *known = tirc_map_get(&w->s->blocks, tirc_block_key(stmt->u.block.id));
-  Stmt before = known ? known->stmt : NULL;
+/* What a node was before it was claimed. */
+typedef struct Before {
+  Stmt stmt; /* NULL: it was not there */
+  bool same_above, same_parent;
+} Before;
+
+static Before before_claim(const Walk *w, Stmt stmt, const SRef *parent) {
+  const SRef *known = tirc_map_get(map_of(w->s, stmt), key_of(stmt));
+  return (Before){known ? known->stmt : NULL, w->same_above, known && known->parent == parent};
+}
+
+static bool same_place(const Before *b) { return b->same_above && b->same_parent; }
+
+/* Whether blocks below see the same domain. */
+static bool same_header(Stmt a, Stmt b) {
+  const For *x = &a->u.loop, *y = &b->u.loop;
+  bool thread = x->kind == LOOP_THREAD_BINDING || y->kind == LOOP_THREAD_BINDING;
+  return x->min == y->min && x->extent == y->extent &&
+         (!thread || (x->kind == y->kind && !strcmp(x->thread, y->thread)));
+}
+
+static void walk_loop(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
+  const Before was = before_claim(w, stmt, parent);
   SRef *r = claim(w, stmt, parent, seq_index);
+  if (was.stmt == stmt && same_place(&was)) {
+    tirc_blocks_in(w->s, stmt->u.loop.body, &w->found);
+    return;
+  }
+  w->same_above = was.stmt && same_place(&was) && same_header(was.stmt, stmt);
+  walk(w, stmt->u.loop.body, r, -1);
+  w->same_above = was.same_above;
+}
+
+static void walk_block(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
+  const Before was = before_claim(w, stmt, parent);
+  const Stmt before = was.stmt;
+  SRef *r = claim(w, stmt, parent, seq_index);
+  if (before != stmt || !same_place(&was)) r->dirty = w->s->stamp;
   bool dataflow = !before || !same_dataflow(before, stmt);
   if (before != stmt) {
     SRefs outer = w->found;
     bool outer_changed = w->dataflow_changed;
     w->found = (SRefs){0};
+    w->same_above = before != NULL;
     walk(w, stmt->u.block.body, r, -1);
     tirc_scope_rebuild(w->s, r, w->found.n, w->found.at);
     w->found = outer;
     w->dataflow_changed = outer_changed;
+    w->same_above = was.same_above;
   }
   w->dataflow_changed |= dataflow;
   vec_push(w->s->c, w->found, r);
@@ -109,8 +150,7 @@ static void walk(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
   if (stmt->kind == STMT_BLOCK) {
     walk_block(w, stmt, parent, seq_index);
   } else if (stmt->kind == STMT_FOR) {
-    SRef *r = claim(w, stmt, parent, seq_index);
-    walk(w, stmt->u.loop.body, r, -1);
+    walk_loop(w, stmt, parent, seq_index);
   } else if (stmt->kind == STMT_SEQ) {
     bool direct = parent && tirc_body_of(parent->stmt) == stmt;
     for (int i = 0; i < stmt->u.seq.n; i++) walk(w, stmt->u.seq.at[i], parent, direct ? i : -1);
@@ -125,7 +165,7 @@ static void walk(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
 static void bury(Sched *s, Stmt stmt) {
   if (stmt->kind == STMT_FOR || stmt->kind == STMT_BLOCK) {
     SRef *r = tirc_map_get(map_of(s, stmt), key_of(stmt));
-    if (r && r->stamp == s->stamp && r->stmt == stmt && stmt->kind == STMT_BLOCK) return;
+    if (r && r->stamp == s->stamp && r->stmt == stmt) return;
     if (r && r->stamp != s->stamp) {
       r->stmt = NULL;
       tirc_map_remove(map_of(s, stmt), key_of(stmt));
@@ -162,6 +202,7 @@ static void build(Sched *s, const Module *m) {
   s->mod = m;
   s->loops = (PtrMap){0};
   s->blocks = (PtrMap){0};
+  s->names = NULL;
   s->roots = tirc_new_array(s->c, SRef *, m->n_funcs);
   s->stamp++;
   for (int i = 0; i < m->n_funcs; i++) {
@@ -353,7 +394,7 @@ void tirc_sched_replace(Sched *s, SRef *old, Stmt with) {
   s->mod = tirc_module_with_func(c, s->mod, func, f);
 
   s->stamp++;
-  Walk w = {.s = s, .func = func};
+  Walk w = {.s = s, .func = func, .same_above = true};
   walk(&w, with, parent, seq_index);
   bury(s, before);
   int i = 0;

@@ -2,62 +2,10 @@
  * the child blocks, whose bindings are affine, who reads only what its producers wrote (region
  * cover), and whether all of it makes a stage pipeline.
  *
- * Dependences know buffers, not elements. They depend on nothing but the order of the children and
- * the buffers that these read and write, so they survive every rewrite that keeps both. The list is
- * sorted by destination: the edges into one block are neighbours. Region cover of a block is
- * computed again when it or one of its producers was rewritten or its edges changed. */
+ * Region cover of a block is computed again when it or one of its producers was rewritten or its
+ * edges changed; dependences are in state_deps.c. */
 #include "internal.h"
 #include "state.h"
-
-/* --- dependences ----------------------------------------------------------------------------- */
-
-typedef VEC(Dep) Deps;
-
-static SRefs *users_of(Tirc *c, PtrMap *map, Buffer b) {
-  SRefs *v = tirc_map_get(map, b);
-  if (!v) {
-    v = tirc_new(c, SRefs);
-    tirc_map_set(c, map, b, v);
-  }
-  return v;
-}
-
-static void add_users(Tirc *c, PtrMap *map, SRef *block, int n, const Region *regions) {
-  for (int i = 0; i < n; i++) {
-    SRefs *v = users_of(c, map, regions[i].buffer);
-    vec_push(c, *v, block);
-  }
-}
-
-/* Edges of one kind into `dst` from the earlier blocks that `map` has for these regions' buffers.
- */
-static void add_edges(Tirc *c, Deps *deps, const PtrMap *map, SRef *dst, DepKind kind, int n,
-                      const Region *regions) {
-  for (int i = 0; i < n; i++) {
-    const SRefs *from = tirc_map_get(map, regions[i].buffer);
-    for (int k = 0; from && k < from->n; k++) {
-      Dep dep = {from->at[k], dst, kind};
-      if (from->at[k] != dst) vec_push(c, *deps, dep);
-    }
-  }
-}
-
-static void find_deps(Sched *s, Scope *scope) {
-  Tirc *c = s->c;
-  PtrMap readers = {0}, writers = {0};
-  Deps deps = {0};
-  for (int i = 0; i < scope->n_blocks; i++) {
-    SRef *r = scope->blocks[i];
-    const Block *b = tirc_block_of(r);
-    add_edges(c, &deps, &writers, r, DEP_RAW, b->n_reads, b->reads);
-    add_edges(c, &deps, &writers, r, DEP_WAW, b->n_writes, b->writes);
-    add_edges(c, &deps, &readers, r, DEP_WAR, b->n_writes, b->writes);
-    add_users(c, &readers, r, b->n_reads, b->reads);
-    add_users(c, &writers, r, b->n_writes, b->writes);
-  }
-  scope->n_deps = deps.n;
-  scope->deps = deps.at;
-}
 
 /* --- affine bindings ------------------------------------------------------------------------- */
 
@@ -202,13 +150,6 @@ static Edges edges_from(const Scope *scope, int first) {
   return (Edges){end - first, scope->deps + first};
 }
 
-static bool same_edges(Edges a, Edges b) {
-  if (a.n != b.n) return false;
-  for (int i = 0; i < a.n; i++)
-    if (a.at[i].src != b.at[i].src || a.at[i].kind != b.at[i].kind) return false;
-  return true;
-}
-
 static bool cover_of(Sched *s, SRef *scope, SRef *consumer, Edges e) {
   ArenaMark mark = tirc_mark(s->c);
   bool covered = is_covered(s, scope, consumer, e);
@@ -217,38 +158,25 @@ static bool cover_of(Sched *s, SRef *scope, SRef *consumer, Edges e) {
 }
 
 /* The region cover of every block with dirty edges, and from all of them the stage pipeline. */
-static void update_flags(Sched *s, SRef *block, const Scope *before, bool all) {
-  Tirc *c = s->c;
+static void update_flags(Sched *s, SRef *block, bool all) {
   Scope *scope = block->scope;
-  PtrMap known = {0};
-  bool compare = !all && before->deps != scope->deps;
-  for (int i = 0; compare && i < before->n_deps; i += edges_from(before, i).n)
-    tirc_map_set(c, &known, before->deps[i].dst, &before->deps[i]);
   scope->stage_pipeline = true;
   for (int i = 0; i < scope->n_deps;) {
     Edges e = edges_from(scope, i);
     i += e.n;
     SRef *dst = e.at[0].dst;
-    bool dirty = all || dst->stamp == s->stamp;
+    bool dirty = all || dst->dirty == s->stamp || dst->recheck == s->stamp;
     for (int k = 0; k < e.n; k++) {
-      dirty |= e.at[k].src->stamp == s->stamp;
+      dirty |= e.at[k].src->dirty == s->stamp;
       if (e.at[k].kind == DEP_WAR || e.at[k].kind == DEP_OPAQUE) scope->stage_pipeline = false;
-    }
-    if (!dirty && compare) {
-      const Dep *old = tirc_map_get(&known, dst);
-      dirty = !old || !same_edges(e, edges_from(before, (int)(old - before->deps)));
-      tirc_map_remove(&known, dst);
     }
     if (dirty) dst->region_cover = cover_of(s, block, dst, e);
     scope->stage_pipeline &= dst->region_cover;
   }
-  /* Blocks that lost all their edges. */
-  for (size_t i = 0; compare && i < known.cap; i++)
-    if (known.keys[i] && known.values[i] && tirc_map_has(&known, known.keys[i]))
-      ((SRef *)(uintptr_t)known.keys[i])->region_cover = true;
 }
 
 static void update_child(Sched *s, SRef *child) {
+  if (child->dirty != s->stamp) return;
   ArenaMark mark = tirc_mark(s->c);
   child->affine_binding = tirc_is_affine_under(s, child, NULL);
   tirc_rewind(s->c, mark);
@@ -260,14 +188,15 @@ void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children) {
     block->affine_binding = tirc_block_of(block)->n_iters == 0;
     block->region_cover = true;
   }
+  const Scope *before = block->scope;
   Scope *scope = tirc_new(s->c, Scope);
   scope->n_blocks = n;
   scope->blocks = tirc_new_array(s->c, SRef *, n + 1);
   if (n) memcpy(scope->blocks, children, (size_t)n * sizeof *scope->blocks);
   block->scope = scope;
-  find_deps(s, scope);
+  const bool all = tirc_find_deps(s, scope, before);
   for (int i = 0; i < n; i++) update_child(s, scope->blocks[i]);
-  update_flags(s, block, scope, true);
+  update_flags(s, block, all);
 }
 
 /* The list of children with `gone` taken out and `now` put in. */
@@ -291,11 +220,14 @@ static bool same_srefs(int n, SRef *const *a, int m, SRef *const *b) {
 
 void tirc_scope_update(Sched *s, SRef *block, int n_gone, SRef *const *gone, int n_now,
                        SRef *const *now, bool dataflow) {
+  const bool moved = !same_srefs(n_gone, gone, n_now, now);
+  bool dirty = false;
+  for (int i = 0; i < n_now; i++) dirty |= now[i]->dirty == s->stamp;
+  if (!moved && !dirty && !dataflow) return; /* what it says of loops is all that changed */
   Scope *scope = tirc_new(s->c, Scope);
   const Scope *before = block->scope;
   *scope = *before;
   block->scope = scope;
-  bool moved = !same_srefs(n_gone, gone, n_now, now);
   if (moved && n_gone) {
     splice(s, scope, n_gone, gone, n_now, now);
   } else if (moved) {
@@ -304,7 +236,7 @@ void tirc_scope_update(Sched *s, SRef *block, int n_gone, SRef *const *gone, int
     scope->n_blocks = all.n;
     scope->blocks = all.at;
   }
-  if (moved || dataflow) find_deps(s, scope);
+  const bool all = (moved || dataflow) && tirc_find_deps(s, scope, before);
   for (int i = 0; i < n_now; i++) update_child(s, now[i]);
-  update_flags(s, block, before, false);
+  update_flags(s, block, all);
 }

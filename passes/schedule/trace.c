@@ -6,15 +6,20 @@
 
 #include <ctype.h>
 
-/* --- kinds of instructions --------------------------------------------------------------------- */
+/* --- kinds of instructions ---------------------------------------------------------------------
+ */
 
 static const InstructionKind kinds[] = {
 #define PURE INST_PURE
 #define POSTPROC INST_POSTPROC
 #define POSITIONAL INST_POSITIONAL
+#define ALL_INPUTS INST_ALL_INPUTS
+#define UNTRACED INST_UNTRACED
 #define INSTRUCTION(primitive, name, flags) {#primitive, name, flags},
 #include "instructions.def"
 #undef INSTRUCTION
+#undef UNTRACED
+#undef ALL_INPUTS
 #undef POSITIONAL
 #undef POSTPROC
 #undef PURE
@@ -39,7 +44,7 @@ InstructionKind tirc_instruction_kind(Tirc *c, const Primitive *p) {
   return (InstructionKind){p->name, camel_case(c, p->name), 0};
 }
 
-static unsigned flags_of(const Primitive *p) {
+unsigned tirc_instruction_flags(const Primitive *p) {
   for (int i = 0; i < N_KINDS; i++)
     if (!strcmp(kinds[i].primitive, p->name)) return kinds[i].flags;
   return 0;
@@ -56,9 +61,7 @@ const Primitive *tirc_instruction_primitive(Tirc *c, const char *kind) {
 bool tirc_is_decision(const Param *p) { return !strcmp(p->name, "decision"); }
 
 /* Where a parameter's value goes when it is a list: its items are arguments of the instruction. */
-static bool is_spread(const Param *p) {
-  return p->kind == PARAM_LOOPS || p->kind == PARAM_FACTORS;
-}
+static bool is_spread(const Param *p) { return p->kind == PARAM_LOOPS || p->kind == PARAM_FACTORS; }
 
 static int decision_index(const Primitive *p) {
   for (int i = 0; i < p->n_params; i++)
@@ -74,7 +77,7 @@ const Value *tirc_instruction_decision(const Instruction *inst) {
 void tirc_instruction_inputs(Tirc *c, const Instruction *inst, Value list) {
   for (int i = 0; i < inst->p->n_params; i++) {
     const Param *p = &inst->p->params[i];
-    if (!tirc_is_input(p)) continue;
+    if (!tirc_is_input(inst->p, p)) continue;
     if (!is_spread(p))
       tirc_value_append(c, list, inst->args[i]);
     else
@@ -84,9 +87,17 @@ void tirc_instruction_inputs(Tirc *c, const Instruction *inst, Value list) {
 }
 
 void tirc_instruction_attrs(Tirc *c, const Instruction *inst, Value list) {
-  for (int i = 0; i < inst->p->n_params; i++)
-    if (!tirc_is_input(&inst->p->params[i]) && !tirc_is_decision(&inst->p->params[i]))
-      tirc_value_append(c, list, inst->args[i]);
+  for (int i = 0; i < inst->p->n_params; i++) {
+    const Param *p = &inst->p->params[i];
+    const Value v = inst->args[i];
+    if (tirc_is_input(inst->p, p) || tirc_is_decision(p)) continue;
+    if (p->kind == PARAM_BUFFER && v.kind == VAL_TUPLE) { /* its index, and 0 or 1: read or write */
+      tirc_value_append(c, list, v.u.list->at[1]);
+      tirc_value_append(c, list, tirc_value_int(!strcmp(v.u.list->at[0].u.s, "write")));
+    } else {
+      tirc_value_append(c, list, v);
+    }
+  }
 }
 
 int tirc_instruction_outputs(const Instruction *inst, const Value **out) {
@@ -95,7 +106,8 @@ int tirc_instruction_outputs(const Instruction *inst, const Value **out) {
   return list ? inst->result.u.list->n : inst->result.rv ? 1 : 0;
 }
 
-/* --- recording --------------------------------------------------------------------------------- */
+/* --- recording ---------------------------------------------------------------------------------
+ */
 
 Trace *tirc_trace_new(Tirc *c) { return tirc_new(c, Trace); }
 
@@ -125,7 +137,8 @@ Value tirc_trace_get_block(Sched *s, Value name, Value block) {
   return block;
 }
 
-/* An index map as the text of a lambda that can be called: its results in terms of its variables. */
+/* An index map as the text of a lambda that can be called: its results in terms of its variables.
+ */
 typedef struct IndexMapText {
   Callable base;
   Tirc *c;
@@ -150,22 +163,35 @@ static Value call_map(Callable *self, int n, const Value *args) {
   return substituted(m->c, m->results, &map);
 }
 
-static Value record_function(Sched *s, Value v) {
+/* What a function gives for n variables; false when it fails, which is for the primitive to say. */
+static bool call_with_vars(Tirc *c, Callable *fn, int n, const Value *args, Value *out) {
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    *out = fn->call(fn, n, args);
+    TIRC_END(c, trap);
+    return true;
+  }
+  return false;
+}
+
+/* any: how many arguments a function gets that takes any number. */
+static Value record_function(Sched *s, Value v, int any) {
   Tirc *c = s->c;
   Callable *fn = v.u.object;
-  if (fn->n_params < 0 || fn->call == call_map) return v;
+  if (fn->call == call_map) return v;
   IndexMapText *m = tirc_new(c, IndexMapText);
-  Value *args = tirc_new_array(c, Value, fn->n_params + 1);
+  const int n = fn->n_params < 0 ? any : fn->n_params;
+  Value *args = tirc_new_array(c, Value, n + 1);
   Text t = {.c = c};
-  *m = (IndexMapText){.base = {call_map, fn->n_params, NULL}, .c = c};
-  m->vars = tirc_new_array(c, Expr, fn->n_params + 1);
-  tirc_text_add(&t, "lambda ");
-  for (int i = 0; i < fn->n_params; i++) {
+  *m = (IndexMapText){.base = {call_map, n, NULL}, .c = c};
+  m->vars = tirc_new_array(c, Expr, n + 1);
+  tirc_text_add(&t, "lambda");
+  for (int i = 0; i < n; i++) {
     m->vars[i] = tirc_var(c, tirc_format(c, "i%d", i), DT_INT32);
     args[i] = tirc_value_expr(m->vars[i]);
-    tirc_text_addf(&t, "%si%d", i ? ", " : "", i);
+    tirc_text_addf(&t, "%s i%d", i ? "," : "", i);
   }
-  m->results = fn->call(fn, fn->n_params, args);
+  if (!call_with_vars(c, fn, n, args, &m->results)) return v;
   tirc_text_addf(&t, ": %s", tirc_value_repr(c, m->results));
   m->base.name = t.at;
   return (Value){.kind = VAL_FUNCTION, .u.object = m};
@@ -176,7 +202,6 @@ static Value record_function(Sched *s, Value v) {
 static Value recorded(Sched *s, Value v, int depth) {
   enum { MAX_DEPTH = 64 };
   bool container = v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT;
-  if (v.kind == VAL_FUNCTION) return record_function(s, v);
   if (handle_key(v) && !v.rv)
     v.rv = (uint32_t)(uintptr_t)tirc_map_get(&s->trace->latest, handle_key(v));
   if (!container || depth > MAX_DEPTH) return v;
@@ -185,32 +210,71 @@ static Value recorded(Sched *s, Value v, int depth) {
   return v;
 }
 
-/* The position of a named buffer among the regions of the call's block, where it can be found. */
-static Value buffer_position(Sched *s, const Primitive *p, const Value *args, int i) {
-  const SRef *block = NULL;
-  for (int k = 0; k < p->n_params && !block; k++)
-    if (args[k].kind == VAL_BLOCK)
-      block = tirc_map_get(&s->blocks, tirc_block_key(args[k].u.block_id));
-  if (!block || (args[i].kind != VAL_STR && args[i].kind != VAL_BUFFER)) return args[i];
-  const Block *b = tirc_block_of(block);
-  bool reads = !strncmp(p->params[i].name, "read", 4);
-  int n = reads ? b->n_reads : b->n_writes;
-  const Region *regions = reads ? b->reads : b->writes;
+/* The block that a call is about: its first argument that is one. */
+static const Block *block_of_call(Sched *s, const Primitive *p, const Value *args) {
+  for (int k = 0; k < p->n_params; k++)
+    if (args[k].kind == VAL_BLOCK) {
+      const SRef *r = tirc_map_get(&s->blocks, tirc_block_key(args[k].u.block_id));
+      return r ? tirc_block_of(r) : NULL;
+    }
+  return NULL;
+}
+
+static int find_region(Value buffer, int n, const Region *regions) {
   for (int k = 0; k < n; k++)
-    if (args[i].kind == VAL_BUFFER ? regions[k].buffer == args[i].u.buffer
-                                   : !strcmp(regions[k].buffer->name, args[i].u.s))
-      return tirc_value_int(k);
-  return args[i];
+    if (buffer.kind == VAL_BUFFER ? regions[k].buffer == buffer.u.buffer
+                                  : !strcmp(regions[k].buffer->name, buffer.u.s))
+      return k;
+  return -1;
+}
+
+/* A named buffer as its position among the regions of the call's block, where it can be found. */
+static Value buffer_position(const Block *b, const Param *p, Value v) {
+  if (!b || (v.kind != VAL_STR && v.kind != VAL_BUFFER)) return v;
+  const int read = find_region(v, b->n_reads, b->reads);
+  const int write = find_region(v, b->n_writes, b->writes);
+  if (p->kind == PARAM_BUFFER_INDEX) {
+    const int k = !strncmp(p->name, "read", 4) ? read : write;
+    return k < 0 ? v : tirc_value_int(k);
+  }
+  return read < 0 && write < 0 ? v : tirc_value_int(write < 0 ? read : -1 - write);
+}
+
+/* The same as a tuple ("read", 0) or ("write", 0). */
+static Value buffer_tuple(Sched *s, const Block *b, const Param *p, Value v) {
+  const Value at = buffer_position(b, p, v);
+  if (at.kind != VAL_INT) return at;
+  Value pair[] = {tirc_value_str(at.u.i < 0 ? "write" : "read"),
+                  tirc_value_int(at.u.i < 0 ? -1 - at.u.i : at.u.i)};
+  return tirc_value_list(s->c, VAL_TUPLE, 2, pair);
+}
+
+/* How many indices a map of this call takes: the buffer's, or else the block's iterators. */
+static int map_inputs(const Primitive *p, const Block *b, const Value *args) {
+  if (!b) return 0;
+  for (int i = 0; i < p->n_params; i++) {
+    if (p->params[i].kind != PARAM_BUFFER || args[i].kind != VAL_TUPLE) continue;
+    const bool write = !strcmp(args[i].u.list->at[0].u.s, "write");
+    const int64_t k = args[i].u.list->at[1].u.i;
+    if (k < 0 || k >= (write ? b->n_writes : b->n_reads)) return 0;
+    return (write ? b->writes : b->reads)[k].buffer->ndim;
+  }
+  return b->n_iters;
 }
 
 const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bound) {
   Value *args = tirc_new_array(s->c, Value, p->n_params + 1);
+  const Block *b = block_of_call(s, p, bound);
   for (int i = 0; i < p->n_params; i++) {
-    const ParamKind kind = p->params[i].kind;
-    if (kind == PARAM_BUFFER_INDEX)
-      args[i] = buffer_position(s, p, bound, i);
-    else if (kind == PARAM_OPT_BLOCKS && bound[i].kind == VAL_NONE)
+    const Param *param = &p->params[i];
+    if (param->kind == PARAM_BUFFER_INDEX)
+      args[i] = buffer_position(b, param, bound[i]);
+    else if (param->kind == PARAM_BUFFER)
+      args[i] = buffer_tuple(s, b, param, bound[i]);
+    else if (param->kind == PARAM_OPT_BLOCKS && bound[i].kind == VAL_NONE)
       args[i] = tirc_value_list(s->c, VAL_LIST, 0, NULL);
+    else if (bound[i].kind == VAL_FUNCTION)
+      args[i] = record_function(s, bound[i], map_inputs(p, b, args));
     else
       args[i] = recorded(s, bound[i], 0);
   }
@@ -219,7 +283,6 @@ const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bou
 
 void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *result) {
   Tirc *c = s->c;
-  if (result->kind == VAL_BOOL) return; /* an answer: nothing was done */
   Instruction inst = {.p = p, .args = args};
   const int decision = decision_index(p);
   if (decision >= 0) {
@@ -238,21 +301,21 @@ void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *r
   tirc_trace_append(c, s->trace, &inst);
 }
 
-/* --- traces as values -------------------------------------------------------------------------- */
+/* --- traces as values --------------------------------------------------------------------------
+ */
 
 Trace *tirc_trace_copy(Tirc *c, const Trace *t) {
   Trace *copy = tirc_new(c, Trace);
   copy->next_rv = t->next_rv;
   for (int i = 0; i < t->n; i++) vec_push(c, *copy, t->at[i]);
   for (size_t i = 0; i < t->latest.cap; i++)
-    if (t->latest.values[i])
-      tirc_map_set(c, &copy->latest, t->latest.keys[i], t->latest.values[i]);
+    if (t->latest.values[i]) tirc_map_set(c, &copy->latest, t->latest.keys[i], t->latest.values[i]);
   return copy;
 }
 
 int tirc_trace_length(const Trace *t, bool remove_postproc) {
   int n = 0;
-  while (n < t->n && !(remove_postproc && flags_of(t->at[n]->p) & INST_POSTPROC)) n++;
+  while (n < t->n && !(remove_postproc && tirc_instruction_flags(t->at[n]->p) & INST_POSTPROC)) n++;
   return n;
 }
 
@@ -265,7 +328,7 @@ static void mark_used(Tirc *c, PtrMap *used, Value v) {
 static bool is_dead(const Instruction *inst, const PtrMap *used) {
   const Value *outputs;
   int n = tirc_instruction_outputs(inst, &outputs);
-  if (!(flags_of(inst->p) & INST_PURE)) return false;
+  if (!(tirc_instruction_flags(inst->p) & INST_PURE)) return false;
   for (int i = 0; i < n; i++)
     if (tirc_map_has(used, (void *)(uintptr_t)outputs[i].rv)) return false;
   return true;
@@ -300,7 +363,8 @@ Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decisi
   return out;
 }
 
-/* --- doing it again ---------------------------------------------------------------------------- */
+/* --- doing it again ----------------------------------------------------------------------------
+ */
 
 typedef struct Replay {
   Sched *s;
@@ -314,8 +378,7 @@ static Value translated(Replay *r, Value v) {
   Tirc *c = r->s->c;
   const Value *here = v.rv ? tirc_map_get(&r->values, (void *)(uintptr_t)v.rv) : NULL;
   if (here) return *here;
-  if (tirc_value_is_python(v))
-    return r->s->eval ? r->s->eval(r->s, v.u.object, r->loc) : v;
+  if (tirc_value_is_python(v)) return r->s->eval ? r->s->eval(r->s, v.u.object, r->loc) : v;
   if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return v;
   Value out = tirc_value_list(c, v.kind, v.u.list->n, v.u.list->at);
   for (int i = 0; i < out.u.list->n; i++) out.u.list->at[i] = translated(r, out.u.list->at[i]);
@@ -326,7 +389,8 @@ static void take_results(Replay *r, const Instruction *inst, Value result) {
   Tirc *c = r->s->c;
   const Instruction now = {.p = inst->p, .result = result};
   const Value *then_at, *now_at;
-  const int n = tirc_instruction_outputs(inst, &then_at), m = tirc_instruction_outputs(&now, &now_at);
+  const int n = tirc_instruction_outputs(inst, &then_at),
+            m = tirc_instruction_outputs(&now, &now_at);
   if (n != m)
     tirc_fail(c, r->loc, "trace", "the trace was made on another program",
               "it gives %d results here, and %d in the trace", m, n);

@@ -1,14 +1,15 @@
-/* Traces: what a schedule did, as a list of instructions that can be printed, stored and done again.
+/* Traces: what a schedule did, as a list of instructions that can be printed, stored and done
+ * again.
  *
- * An instruction is a primitive with the arguments that it got and the results that it gave. Blocks,
- * loops and sampled numbers among them carry a number (Value.rv), under which later instructions
- * refer to them: the random variables of tvm.tir.schedule.Trace. The numbers are unique within a
- * schedule and its copies; texts name them anew in the order in which they are defined: b0, l1, v2.
+ * An instruction is a primitive with the arguments that it got and the results that it gave.
+ * Blocks, loops and sampled numbers among them carry a number (Value.rv), under which later
+ * instructions refer to them: the random variables of tvm.tir.schedule.Trace. The numbers are
+ * unique within a schedule and its copies; texts name them anew in the order in which they are
+ * defined: b0, l1, v2.
  *
- * As a script: `def apply_trace(sch: tir.Schedule) -> None: ...`. As data, the layout of TVM's tuning
- * records, [instructions, decisions] with
- *     instruction  ["Split", ["l2", "v5", "v6"], [1, 0], ["l7", "l8"]]   kind, inputs, attributes, outputs
- *     decision     [4, [16, 64]]                                         of instruction 4
+ * As a script: `def apply_trace(sch: tir.Schedule) -> None: ...`. As data, the layout of TVM's
+ * tuning records, [instructions, decisions] with instruction  ["Split", ["l2", "v5", "v6"], [1, 0],
+ * ["l7", "l8"]]   kind, inputs, attributes, outputs decision     [4, [16, 64]] of instruction 4
  * Inputs are what may depend on a random variable: handles, factors, annotation values. Inputs that
  * are strings stand in quotes of their own: "\"SSRSRS\"".
  */
@@ -39,11 +40,14 @@ enum {
   INST_PURE = 1,       /* does nothing when its results are not used */
   INST_POSTPROC = 2,   /* postprocessing begins here */
   INST_POSITIONAL = 4, /* arguments print without their names */
+  INST_ALL_INPUTS = 8,
+  INST_UNTRACED = 16, /* no instruction at all */
 };
 InstructionKind tirc_instruction_kind(Tirc *c, const Primitive *p);
+unsigned tirc_instruction_flags(const Primitive *p);
 const Primitive *tirc_instruction_primitive(Tirc *c, const char *kind); /* NULL: no such one */
 /* Whether a parameter is among the inputs; the decision is neither input nor attribute. */
-bool tirc_is_input(const Param *p);
+bool tirc_is_input(const Primitive *of, const Param *p);
 bool tirc_is_decision(const Param *p);
 const Value *tirc_instruction_decision(const Instruction *inst); /* NULL when there is none */
 /* Appends input number i of the instruction's arguments, star arguments one by one. */
@@ -51,7 +55,8 @@ void tirc_instruction_inputs(Tirc *c, const Instruction *inst, Value list);
 void tirc_instruction_attrs(Tirc *c, const Instruction *inst, Value list);
 int tirc_instruction_outputs(const Instruction *inst, const Value **out);
 
-/* --- recording: used by tirc_sched_call -------------------------------------------------------- */
+/* --- recording: used by tirc_sched_call --------------------------------------------------------
+ */
 
 Trace *tirc_trace_new(Tirc *c);
 void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst); /* a copy */
@@ -63,7 +68,8 @@ const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bou
 /* Appends the instruction and numbers its results. */
 void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *result);
 
-/* --- traces as values -------------------------------------------------------------------------- */
+/* --- traces as values --------------------------------------------------------------------------
+ */
 
 /* A trace of the same instructions that can go its own way. */
 Trace *tirc_trace_copy(Tirc *c, const Trace *t);
@@ -94,7 +100,8 @@ Trace *tirc_trace_of_value(Tirc *c, Value v, Loc loc, const char *what);
  * instruction's number in the message. loc: where the trace stands. */
 void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, Loc loc, const char *what);
 
-/* --- JSON -------------------------------------------------------------------------------------- */
+/* --- JSON --------------------------------------------------------------------------------------
+ */
 
 const char *tirc_value_to_json(Tirc *c, Value v);
 /* A trace in a text: a bare [instructions, decisions], or tuning records one after another,

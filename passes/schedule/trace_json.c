@@ -10,7 +10,8 @@
 
 typedef struct json_object Json;
 
-/* --- writing ----------------------------------------------------------------------------------- */
+/* --- writing -----------------------------------------------------------------------------------
+ */
 
 static Json *json_of(Tirc *c, Value v) {
   Json *out;
@@ -38,14 +39,16 @@ const char *tirc_value_to_json(Tirc *c, Value v) {
   const size_t limit = c->max_bytes;
   c->max_bytes = 0; /* nothing raises while the object is alive */
   Json *j = json_of(c, v);
-  const char *text = tirc_strdup(
-      c, json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+  const char *text =
+      tirc_strdup(c, json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN |
+                                                           JSON_C_TO_STRING_NOSLASHESCAPE));
   json_object_put(j);
   c->max_bytes = limit;
   return text;
 }
 
-/* --- reading ----------------------------------------------------------------------------------- */
+/* --- reading -----------------------------------------------------------------------------------
+ */
 
 static Value value_of(Tirc *c, Json *j) {
   Value out;
@@ -83,7 +86,8 @@ static Value value_of_object(Tirc *c, Json *j) {
   tirc_throw(c);
 }
 
-/* --- records ----------------------------------------------------------------------------------- */
+/* --- records -----------------------------------------------------------------------------------
+ */
 
 static Json *item(Json *j, size_t i) {
   bool array = json_object_is_type(j, json_type_array);
@@ -171,8 +175,8 @@ TraceRecord tirc_trace_read(Tirc *c, const char *file, const char *text, size_t 
   Loc loc = {file, 1, 1};
   if (chosen == 0) tirc_fail(c, loc, "trace", NULL, "the file has no trace");
   if (chosen < 0)
-    tirc_fail(c, loc, "trace", "records count from 1",
-              "there is no record %lld: the file has %lld", (long long)record, (long long)-chosen);
+    tirc_fail(c, loc, "trace", "records count from 1", "there is no record %lld: the file has %lld",
+              (long long)record, (long long)-chosen);
   Json *j = next_value(&v, &loc);
   for (int64_t i = 1; i < chosen; i++) {
     json_object_put(j);

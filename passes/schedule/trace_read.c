@@ -26,13 +26,15 @@ static _Noreturn void bad(Reader *r, const char *hint, const char *message) {
 }
 
 static const ValueList *list(Reader *r, Value v, const char *message) {
-  static const char layout[] = "a trace is [instructions, decisions], an instruction [kind, inputs, "
-                               "attributes, outputs], a decision [instruction's number, value]";
+  static const char layout[] =
+      "a trace is [instructions, decisions], an instruction [kind, inputs, "
+      "attributes, outputs], a decision [instruction's number, value]";
   if (v.kind != VAL_LIST) bad(r, layout, message);
   return v.u.list;
 }
 
-/* --- arguments --------------------------------------------------------------------------------- */
+/* --- arguments ---------------------------------------------------------------------------------
+ */
 
 /* An input: a name of a random variable, a string in quotes, None, a lambda, a number, a list. */
 static Value read_input(Reader *r, Value v, int depth) {
@@ -52,7 +54,8 @@ static Value read_input(Reader *r, Value v, int depth) {
   if (!strncmp(s, "lambda", 6)) return tirc_value_python(s);
   for (int i = r->names.n - 1; i >= 0; i--)
     if (!strcmp(r->names.at[i].name, s)) return r->names.at[i].value;
-  bad(r, "an instruction before must have it among its outputs; a string stands in quotes of its own",
+  bad(r,
+      "an instruction before must have it among its outputs; a string stands in quotes of its own",
       tirc_format(r->c, "the random variable \"%s\" is not defined", s));
 }
 
@@ -74,24 +77,40 @@ static Value rest(Reader *r, Cursor *from) {
   return out;
 }
 
-static Value read_argument(Reader *r, const Param *p, Cursor *inputs, Cursor *attrs) {
+/* Position and 0 or 1 as ("read", position) or ("write", position). */
+static Value read_buffer(Reader *r, Value at, Cursor *attrs) {
+  Value which;
+  if (at.kind != VAL_INT || !next(attrs, &which) || which.kind != VAL_INT)
+    bad(r, NULL, "a buffer is a position and 0 (read) or 1 (write)");
+  Value pair[] = {tirc_value_str(which.u.i ? "write" : "read"), at};
+  return tirc_value_list(r->c, VAL_TUPLE, 2, pair);
+}
+
+static Value read_attr(Reader *r, const Param *p, Value v, Cursor *attrs) {
+  if (p->kind == PARAM_BUFFER) return read_buffer(r, v, attrs);
+  if (p->kind == PARAM_BOOL && v.kind == VAL_INT) return tirc_value_bool(v.u.i != 0);
+  bool python = v.kind == VAL_STR && !strncmp(v.u.s, "lambda", 6);
+  return python ? tirc_value_python(v.u.s) : v;
+}
+
+static Value read_argument(Reader *r, const Primitive *of, const Param *p, Cursor *inputs,
+                           Cursor *attrs) {
+  const bool input = tirc_is_input(of, p);
   Value v;
   if (p->kind == PARAM_LOOPS || p->kind == PARAM_FACTORS) return rest(r, inputs);
-  if (next(tirc_is_input(p) ? inputs : attrs, &v)) {
-    if (tirc_is_input(p)) return read_input(r, v, 0);
-    return p->kind == PARAM_BOOL && v.kind == VAL_INT ? tirc_value_bool(v.u.i != 0) : v;
-  }
+  if (next(input ? inputs : attrs, &v))
+    return input ? read_input(r, v, 0) : read_attr(r, p, v, attrs);
   if (p->default_text) return tirc_default_value(r->c, p->default_text);
   bad(r, NULL, tirc_format(r->c, "the argument '%s' is missing", p->name));
 }
 
 static void require_end(Reader *r, const Cursor *c) {
   if (c->at < c->list->n)
-    bad(r, NULL,
-        tirc_format(r->c, "%d %s, and it takes %d", c->list->n, c->name, c->at));
+    bad(r, NULL, tirc_format(r->c, "%d %s, and it takes %d", c->list->n, c->name, c->at));
 }
 
-/* --- instructions ------------------------------------------------------------------------------ */
+/* --- instructions ------------------------------------------------------------------------------
+ */
 
 static Value read_output(Reader *r, Value v) {
   static const ValueKind kinds[] = {['b'] = VAL_BLOCK, ['l'] = VAL_LOOP, ['v'] = VAL_INT};
@@ -116,9 +135,8 @@ static void read_instruction(Reader *r, Value v) {
   const ValueList *outputs = list(r, entry->at[3], four);
   Value *args = tirc_new_array(r->c, Value, p->n_params + 1);
   for (int i = 0; i < p->n_params; i++)
-    args[i] = tirc_is_decision(&p->params[i])
-                  ? VALUE_NONE
-                  : read_argument(r, &p->params[i], &inputs, &attrs);
+    args[i] = tirc_is_decision(&p->params[i]) ? VALUE_NONE
+                                              : read_argument(r, p, &p->params[i], &inputs, &attrs);
   require_end(r, &inputs);
   require_end(r, &attrs);
   Instruction inst = {.p = p, .args = args, .result = tirc_value_list(r->c, VAL_LIST, 0, NULL)};

@@ -3,7 +3,8 @@
 #include "internal.h"
 #include "trace.h"
 
-/* --- names ------------------------------------------------------------------------------------- */
+/* --- names -------------------------------------------------------------------------------------
+ */
 
 void tirc_rv_define(Tirc *c, RVNames *names, const Instruction *inst) {
   const Value *outputs;
@@ -21,7 +22,8 @@ const char *tirc_rv_name(const RVNames *names, Value v) {
   return v.kind == VAL_BLOCK || v.kind == VAL_LOOP ? "_" : NULL;
 }
 
-/* --- Python ------------------------------------------------------------------------------------ */
+/* --- Python ------------------------------------------------------------------------------------
+ */
 
 static void add_string(Text *t, const char *s) {
   tirc_text_add(t, "\"");
@@ -120,7 +122,8 @@ const char *tirc_trace_python(Tirc *c, const Trace *trace, bool remove_postproc)
   return t.at;
 }
 
-/* --- lists ------------------------------------------------------------------------------------- */
+/* --- lists -------------------------------------------------------------------------------------
+ */
 
 /* A value of an attribute or a decision: as it is, but for what has no form in JSON. */
 static Value plain(Tirc *c, Value v) {
@@ -147,8 +150,7 @@ static Value input(Tirc *c, Value v, const RVNames *names) {
   if (v.kind == VAL_STR) return tirc_value_str(tirc_format(c, "\"%s\"", v.u.s));
   if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return plain(c, v);
   Value out = tirc_value_list(c, VAL_LIST, 0, NULL);
-  for (int i = 0; i < v.u.list->n; i++)
-    tirc_value_append(c, out, input(c, v.u.list->at[i], names));
+  for (int i = 0; i < v.u.list->n; i++) tirc_value_append(c, out, input(c, v.u.list->at[i], names));
   return out;
 }
 
@@ -157,7 +159,8 @@ static Value list4(Tirc *c, Value a, Value b, Value d, Value e) {
 }
 
 static Value instruction_value(Tirc *c, const Instruction *inst, RVNames *names) {
-  Value inputs = tirc_value_list(c, VAL_LIST, 0, NULL), attrs = tirc_value_list(c, VAL_LIST, 0, NULL);
+  Value inputs = tirc_value_list(c, VAL_LIST, 0, NULL),
+        attrs = tirc_value_list(c, VAL_LIST, 0, NULL);
   Value results = tirc_value_list(c, VAL_LIST, 0, NULL);
   tirc_instruction_inputs(c, inst, inputs);
   tirc_instruction_attrs(c, inst, attrs);

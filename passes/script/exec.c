@@ -176,10 +176,20 @@ static Flow exec_for(Frame *f, const Syn *s) {
   return tirc_script_exec(f, &s->orelse);
 }
 
+/* @T.prim_func, @tvm.script.tir.prim_func, with or without arguments */
+static bool is_prim_func(const Syn *decorator) {
+  const Syn *d = decorator->kind == SYN_CALL ? decorator->a : decorator;
+  return d->kind == SYN_ATTRIBUTE && !strcmp(d->s, "prim_func");
+}
+
 static Flow exec_def(Frame *f, const Syn *s) {
+  if (s->decorators.n && is_prim_func(s->decorators.at[0])) {
+    tirc_script_set(f->sc, f->env, s->s, tirc_script_prim_func(f, s));
+    return FLOW_NEXT;
+  }
   if (s->decorators.n)
     tirc_script_error(f->sc, "NotImplementedError", "define a plain function",
-                      "scripts know no decorators");
+                      "scripts know no decorators but @T.prim_func");
   tirc_script_set(f->sc, f->env, s->s, tirc_script_function(f, s));
   return FLOW_NEXT;
 }

@@ -195,6 +195,10 @@ Value tirc_script_resolve(Script *sc, Value handle); /* a loop or block handle a
 Value tirc_script_namespace(const char *name);
 bool tirc_script_namespace_member(Script *sc, const char *space, const char *name, Value *out);
 
+/* intrin.c */
+Value tirc_script_prim_func(Frame *f, const Syn *def); /* a function of the program language */
+extern const NativeRow tirc_script_intrin_rows[];
+
 /* exception.c */
 const ExceptionClass *tirc_script_exception_class(const char *name); /* NULL: no such one */
 bool tirc_script_is_subclass(const ExceptionClass *class, const char *name);

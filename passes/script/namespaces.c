@@ -163,7 +163,7 @@ static const char *const inner[] = {"tir", "schedule", "script", "arith", "te"};
 static const char *const types[] = {
     "For", "Block",    "IterVar",  "Range",       "Buffer",   "BufferRegion",
     "Var", "PrimExpr", "SeqStmt",  "BufferStore", "PrimFunc", "BufferLoad",
-    "Add", "Mul",      "Schedule", "IRModule",    "ForKind"};
+    "TensorIntrin", "Add", "Mul",      "Schedule", "IRModule",    "ForKind", "IndexMap"};
 
 /* Constants of types, as the attributes of loops and iterators give them. */
 static const struct {
@@ -179,6 +179,7 @@ static const struct {
     {"ForKind", "VECTORIZED", {.kind = VAL_STR, .u.s = "vectorized"}},
     {"ForKind", "UNROLLED", {.kind = VAL_STR, .u.s = "unroll"}},
     {"ForKind", "THREAD_BINDING", {.kind = VAL_STR, .u.s = "thread_binding"}},
+    {"IndexMap", "AXIS_SEPARATOR", {.kind = VAL_STR, .u.s = "axis_separator"}},
     {"math", "inf", {.kind = VAL_FLOAT, .u.f = INFINITY}},
     {"math", "pi", {.kind = VAL_FLOAT, .u.f = 3.14159265358979323846}},
 };
@@ -194,6 +195,9 @@ bool tirc_script_namespace_member(Script *sc, const char *space, const char *nam
   DType t;
   const char *found;
   for (const NativeRow *row = tirc_script_namespace_rows; row->name; row++)
+    if (!strcmp(row->type, space) && !strcmp(row->name, name))
+      return *out = tirc_script_native(row), true;
+  for (const NativeRow *row = tirc_script_intrin_rows; row->name; row++)
     if (!strcmp(row->type, space) && !strcmp(row->name, name))
       return *out = tirc_script_native(row), true;
   for (size_t i = 0; i < sizeof members / sizeof *members; i++)

@@ -1,5 +1,5 @@
-/* What a script sees of the schedule itself, besides the primitives: sch.get, sch.copy, sch.trace ...;
- * and of its trace. One row each at the end. */
+/* What a script sees of the schedule itself, besides the primitives: sch.get, sch.copy, sch.trace
+ * ...; and of its trace. One row each at the end. */
 #include "../schedule/trace.h"
 
 #include "../../ir/print.h"
@@ -40,7 +40,8 @@ static Value show(Script *sc, const char *text) {
   return VALUE_NONE;
 }
 
-/* --- the schedule ------------------------------------------------------------------------------ */
+/* --- the schedule ------------------------------------------------------------------------------
+ */
 
 static Value run_get(Script *sc, Value self, const Args *a) {
   Value v = required(sc, a, 0, "get", "rand_var_or_sref");
@@ -96,8 +97,9 @@ static Value run_remove_rv(Script *sc, Value self, const Args *a) {
   Value v = required(sc, a, 0, "remove_rv", "rand_var");
   Sched *s = sched(self);
   if (!v.rv)
-    tirc_script_error(sc, "TypeError", NULL,
-                      "remove_rv() takes what a primitive gave: a block, a loop or a sampled number");
+    tirc_script_error(
+        sc, "TypeError", NULL,
+        "remove_rv() takes what a primitive gave: a block, a loop or a sampled number");
   tirc_map_set(s->c, &s->removed, (void *)(uintptr_t)v.rv, s);
   return VALUE_NONE;
 }
@@ -130,7 +132,8 @@ bool tirc_script_set_attribute(Script *sc, Value of, const char *name, Value v) 
   return true;
 }
 
-/* --- traces ------------------------------------------------------------------------------------ */
+/* --- traces ------------------------------------------------------------------------------------
+ */
 
 static Value get_insts(Script *sc, Value v) {
   Value list = new_list(sc);
@@ -160,8 +163,7 @@ static const Instruction *instruction_argument(Script *sc, const Args *a, const 
 
 static Value run_get_decision(Script *sc, Value self, const Args *a) {
   (void)self;
-  const Value *decision =
-      tirc_instruction_decision(instruction_argument(sc, a, "get_decision"));
+  const Value *decision = tirc_instruction_decision(instruction_argument(sc, a, "get_decision"));
   return decision ? *decision : VALUE_NONE;
 }
 

@@ -34,9 +34,13 @@ static void predefine(Script *sc) {
   const Module *m = sc->sched->mod;
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
     tirc_script_set(sc, sc->globals, spaces[i], tirc_script_namespace("tir"));
+  for (int i = 0; i < m->n_funcs; i++)
+    tirc_script_set(sc, sc->globals, m->funcs[i]->name,
+                    tirc_script_object("PrimFunc", m->funcs[i]));
   for (int i = 0; i < m->n_constants; i++)
     tirc_script_set(sc, sc->globals, m->constants[i].name,
                     constant_value(sc, m->constants[i].value));
+  tirc_script_set(sc, sc->globals, "TensorIntrin", tirc_script_object("type", "TensorIntrin"));
   tirc_script_set(sc, sc->globals, "sch", tirc_script_object("Schedule", sc->sched));
 }
 

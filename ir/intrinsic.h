@@ -1,0 +1,32 @@
+/* Calls of LLVM intrinsics: T.call_llvm_pure_intrin("float32x8", "llvm.fma.v8f32", a, b, c). */
+#ifndef TIRC_IR_INTRINSIC_H
+#define TIRC_IR_INTRINSIC_H
+
+#include "ir.h"
+
+typedef enum IntrinsicId {
+#define INTRINSIC(id, name, shape, arity) INTRINSIC_##id,
+#include "intrinsics.def"
+#undef INTRINSIC
+  INTRINSIC_COUNT
+} IntrinsicId;
+typedef enum IntrinsicShape {
+  SHAPE_EACH,
+  SHAPE_FSUM,
+  SHAPE_ISUM,
+  SHAPE_MADD_UB,
+  SHAPE_MADD_WD
+} IntrinsicShape;
+
+typedef struct IntrinsicCall {
+  IntrinsicId id;
+  const char *name; /* without a type */
+  IntrinsicShape shape;
+  int n;
+  const Expr *args;
+} IntrinsicCall;
+bool tirc_is_llvm_call(Expr e);
+/* Checks name, number and types of operands; throws "intrinsic" at `loc`. */
+IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc);
+
+#endif

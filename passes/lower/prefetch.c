@@ -1,0 +1,318 @@
+/* Software prefetch, asked for by a loop's annotation "software_prefetch": {buffer: distance, ...}.
+ *
+ *   for k in range(96):                  for k in range(96):
+ *     C[..] = C[..] + B[k * 24:+24]  ->    T.prefetch(T.address_of(B[(k + 8) * 24])) ...
+ *                                          C[..] = C[..] + B[k * 24:+24]
+ *
+ * At the start of each iteration the cache lines are fetched that the iteration `distance` steps
+ * later reads or writes of the buffer. If the loop itself does not touch the buffer, the innermost
+ * loop around it that does is meant, and its work is shared out evenly: each iteration of the
+ * annotated loop fetches its part of what the outer loop touches `distance` steps later. So the
+ * source of the next panel to be packed comes in while this panel is multiplied:
+ *
+ *   for j in range(32):                  for j in range(32):
+ *     for k in range(768):                 for k in range(768):
+ *       P[k * 24:+24] = B[k, j..]            P[k * 24:+24] = B[k, j..]
+ *     for i in range(16):            ->    for i in range(16):
+ *       ...                                  for r in range(48):
+ *                                              T.prefetch(T.address_of(B[i * 48 + r, (j + 1)..]))
+ *                                            ...
+ *
+ * A prefetch never faults, so addresses beyond the buffer's end need no test. */
+#include "internal.h"
+
+#include <stdlib.h>
+
+enum { LINE = 64, MAX_PER_STATEMENT = 64 };
+
+typedef struct Prefetch {
+  Tirc *c;
+  Stmt body; /* of the function */
+  Analyzer *a;
+  VEC(Stmt) loops; /* around the statement being rewritten, outermost first */
+} Prefetch;
+
+/* --- which lines a statement touches -------------------------------------------------------- */
+
+typedef struct Access {
+  Expr start;    /* flat index of the first element */
+  int64_t count; /* elements from the first to the last */
+  bool is_write;
+  Buffer buffer;
+} Access;
+typedef VEC(Access) Accesses;
+
+typedef struct Touch {
+  Prefetch *p;
+  const char *name;
+  Accesses found; /* of the simple statements just seen */
+} Touch;
+
+static void note_access(Touch *t, Buffer b, int n, const Expr *indices, bool is_write) {
+  if (strcmp(b->name, t->name) != 0 || n != 1) return;
+  Expr start = indices[0];
+  int64_t count = 1, stride;
+  if (start->op == OP_RAMP) {
+    if (!tirc_const_int(start->args[1], &stride) || stride < 0 || stride > INT32_MAX) return;
+    count = (start->dtype.lanes - 1) * stride + 1;
+  }
+  if (start->op == OP_RAMP || start->op == OP_BROADCAST) start = start->args[0];
+  if (start->dtype.lanes == 1)
+    vec_push(t->p->c, t->found, ((Access){start, count, is_write, b}));
+}
+
+static bool note_load(Visitor *v, Expr e) {
+  if (e->op == OP_LOAD) note_access(v->self, e->u.buffer, e->n, e->args, false);
+  return true;
+}
+
+/* Accesses whose starts differ by constants. */
+typedef struct Group {
+  Access first;
+  VEC(Access) at; /* start is an INT: the distance from the first one */
+} Group;
+
+static int64_t start_of(const Access *a) {
+  int64_t v = 0;
+  tirc_const_int(a->start, &v);
+  return v;
+}
+
+static int by_start(const void *x, const void *y) {
+  int64_t a = start_of(x), b = start_of(y);
+  return (a > b) - (a < b);
+}
+
+static Stmt fetch(Tirc *c, const Access *first, int64_t offset, bool is_write) {
+  Expr index = tirc_add(c, first->start, tirc_int(c, first->start->dtype, offset));
+  Expr address = tirc_load(c, first->buffer, 1, &index);
+  address = tirc_call(c, DT_HANDLE, "address_of", 1, &address);
+  Expr args[4] = {address, tirc_int32(c, is_write), tirc_int32(c, 3), tirc_int32(c, 1)};
+  return tirc_eval(c, tirc_call(c, DT_HANDLE, "prefetch", 4, args));
+}
+
+typedef VEC(Stmt) Stmts;
+
+static int64_t gcd(int64_t a, int64_t b) {
+  if (a < 0) a = -a;
+  while (a != 0) {
+    int64_t r = b % a;
+    b = a;
+    a = r;
+  }
+  return b;
+}
+
+/* One prefetch a line. Where the first element lies in its line is known from the index alone, for
+ * buffers start at a line; if it is not known, the last element is fetched as well. */
+static void fetch_group(Prefetch *p, Group *g, Stmts *out) {
+  int64_t per_line = LINE / tirc_dtype_bytes(tirc_dtype_lanes(g->first.buffer->dtype, 1));
+  if (per_line < 1) per_line = 1;
+  Modular m = tirc_modular(p->a, g->first.start);
+  int64_t step = gcd(m.coeff, per_line); /* starts are at base, base + step ... of a line */
+  int64_t base = ((m.base % step) + step) % step;
+  bool is_known = step == per_line;
+  qsort(g->at.at, (size_t)g->at.n, sizeof *g->at.at, by_start);
+  int64_t next = INT64_MIN; /* the lines before it are done */
+  for (int i = 0; i < g->at.n; i++) {
+    int64_t begin = start_of(&g->at.at[i]), end = begin + g->at.at[i].count;
+    int64_t line = begin - ((begin + base) % per_line + per_line) % per_line;
+    if (!is_known) line = begin;
+    if (line < next) line = next;
+    for (; line < end && out->n < MAX_PER_STATEMENT; line += per_line) {
+      int64_t at = line > begin ? line : begin;
+      vec_push(p->c, *out, fetch(p->c, &g->first, at, g->at.at[i].is_write));
+      next = line + per_line;
+    }
+    bool ends_here = i + 1 == g->at.n || start_of(&g->at.at[i + 1]) > end;
+    if (!is_known && ends_here && end > next - per_line + step - (begin + base) % step)
+      vec_push(p->c, *out, fetch(p->c, &g->first, end - 1, g->at.at[i].is_write));
+  }
+}
+
+/* Turns what has been noted into prefetches, and forgets it. */
+static void fetch_noted(Touch *t, Stmts *out) {
+  Prefetch *p = t->p;
+  VEC(Group) groups = {0};
+  for (int i = 0; i < t->found.n; i++) {
+    Access a = t->found.at[i];
+    int k = 0;
+    for (; k < groups.n; k++) {
+      Expr d = tirc_simplify(p->a, tirc_sub(p->c, a.start, groups.at[k].first.start));
+      int64_t distance;
+      if (a.buffer->data != groups.at[k].first.buffer->data || !tirc_const_int(d, &distance))
+        continue;
+      a.start = d;
+      vec_push(p->c, groups.at[k].at, a);
+      break;
+    }
+    if (k < groups.n) continue;
+    Group g = {.first = a};
+    a.start = tirc_int(p->c, a.start->dtype, 0);
+    vec_push(p->c, g.at, a);
+    vec_push(p->c, groups, g);
+  }
+  t->found.n = 0;
+  for (int k = 0; k < groups.n; k++) fetch_group(p, &groups.at[k], out);
+}
+
+static void touch(Touch *t, Stmt s, Stmts *out);
+
+/* The loop nest that fetches what s touches; empty when it touches nothing. */
+static Stmt touch_all(Touch *t, Stmt s) {
+  Stmts parts = {0};
+  touch(t, s, &parts);
+  fetch_noted(t, &parts);
+  return tirc_seq(t->p->c, parts.n, parts.at);
+}
+
+static void touch_loop(Touch *t, Stmt s, Stmts *out) {
+  For loop = s->u.loop;
+  fetch_noted(t, out);
+  tirc_bind_range(t->p->a, loop.var, tirc_range(loop.min, loop.extent));
+  loop.body = touch_all(t, loop.body);
+  if (tirc_is_empty(loop.body)) return;
+  loop.annotations = (Attrs){0};
+  if (loop.kind == LOOP_PARALLEL) loop.kind = LOOP_SERIAL;
+  vec_push(t->p->c, *out, tirc_clone_fresh(t->p->c, tirc_for(t->p->c, &loop)));
+}
+
+/* Adds the prefetches for s, those of simple statements after a while, so that neighbours share
+ * lines. Conditions are ignored. */
+static void touch(Touch *t, Stmt s, Stmts *out) {
+  Visitor v = {.expr = note_load, .self = t};
+  switch (s->kind) {
+  case STMT_STORE:
+    tirc_visit_expr(&v, s->u.store.value);
+    note_access(t, s->u.store.buffer, s->u.store.n, s->u.store.indices, true);
+    return;
+  case STMT_EVAL: return;
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) touch(t, s->u.seq.at[i], out);
+    return;
+  case STMT_FOR: touch_loop(t, s, out); return;
+  case STMT_IF:
+    touch(t, s->u.branch.then_case, out);
+    return;
+  case STMT_ALLOC:
+  case STMT_DECL: touch(t, s->u.alloc.body, out); return;
+  case STMT_ATTR: touch(t, s->u.attr.body, out); return;
+  case STMT_ASSERT: touch(t, s->u.check.body, out); return;
+  case STMT_LET:
+  case STMT_WHILE:
+  case STMT_BLOCK: return;
+  }
+}
+
+/* --- the annotation ------------------------------------------------------------------------- */
+
+/* What the loop touches `distance` iterations later. With `around`, the loop around it, those after
+ * the last one are the first ones of the next round. */
+static Stmt fetch_ahead(Prefetch *p, const For *loop, const For *around, const char *name,
+                        int64_t distance) {
+  Tirc *c = p->c;
+  Touch t = {.p = p, .name = name};
+  Stmt nest = touch_all(&t, loop->body);
+  int64_t extent;
+  if (tirc_is_empty(nest)) return nest;
+  DType type = loop->var->dtype;
+  Expr later = tirc_add(c, loop->var, tirc_int(c, type, distance));
+  if (!around || !tirc_const_int(loop->extent, &extent) || extent < 1)
+    return tirc_lower_substitute1(c, nest, loop->var, later);
+  Expr steps = tirc_sub(c, later, loop->min), n = tirc_int(c, type, extent);
+  PtrMap map = {0};
+  tirc_map_set(c, &map, loop->var, tirc_add(c, loop->min, tirc_floormod(c, steps, n)));
+  Expr rounds = tirc_cast(c, around->var->dtype, tirc_floordiv(c, steps, n));
+  tirc_map_set(c, &map, around->var, tirc_add(c, around->var, rounds));
+  return tirc_lower_substitute(c, nest, &map);
+}
+
+_Noreturn static void refuse(Prefetch *p, Stmt loop, const char *name, const char *why) {
+  tirc_fail(p->c, loop->loc, "lower",
+            "annotate(loop, \"software_prefetch\", {\"B\": 8}) fetches what the loop touches of B 8 "
+            "iterations later",
+            "the loop %s is to prefetch %s, but %s", loop->u.loop.var->u.s, name, why);
+}
+
+/* The part of the nest that this iteration of the innermost loops, from number `from` on, does. */
+static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
+  Tirc *c = p->c;
+  Stmt here = p->loops.at[p->loops.n - 1];
+  int64_t rows, iterations = 1, extent;
+  if (nest->kind != STMT_FOR || !tirc_const_int(nest->u.loop.extent, &rows) || rows < 1)
+    refuse(p, here, name, "the accesses to share out are not in one loop of constant extent");
+  Expr number = tirc_int(c, DT_INT32, 0);
+  for (int i = from; i < p->loops.n; i++) {
+    const For *l = &p->loops.at[i]->u.loop;
+    if (!tirc_const_int(l->extent, &extent) ||
+        __builtin_mul_overflow(iterations, extent, &iterations) || iterations > INT32_MAX)
+      refuse(p, here, name, "the number of iterations that share the work is no constant");
+    Expr step = tirc_cast(c, DT_INT32, tirc_sub(c, l->var, l->min));
+    number = tirc_add(c, tirc_mul(c, number, tirc_int(c, DT_INT32, extent)), step);
+  }
+  int64_t share = (rows + iterations - 1) / iterations, pause = iterations / rows;
+  For loop = nest->u.loop;
+  Expr which = pause > 1 ? tirc_floordiv(c, number, tirc_int(c, DT_INT32, pause)) : number;
+  Expr row = tirc_var(c, loop.var->u.s, DT_INT32);
+  Expr at = tirc_add(c, tirc_mul(c, which, tirc_int(c, DT_INT32, share)), row);
+  if (share * (iterations / (pause > 1 ? pause : 1)) > rows)
+    at = tirc_min(c, at, tirc_int(c, DT_INT32, rows - 1));
+  at = tirc_cast(c, loop.var->dtype, at);
+  Stmt body = tirc_lower_substitute1(c, loop.body, loop.var, tirc_add(c, loop.min, at));
+  Stmt part = share == 1 ? tirc_lower_substitute1(c, body, row, tirc_int(c, DT_INT32, 0))
+                         : tirc_for_serial(c, row, tirc_int(c, DT_INT32, share), body);
+  if (pause <= 1) return part;
+  Expr turn = tirc_floormod(c, number, tirc_int(c, DT_INT32, pause));
+  return tirc_if(c, tirc_eq(c, turn, tirc_int(c, DT_INT32, 0)), part, NULL);
+}
+
+static Stmt prefetches(Prefetch *p, const char *name, int64_t distance) {
+  int here = p->loops.n - 1;
+  for (int i = here; i >= 0; i--) {
+    const For *loop = &p->loops.at[i]->u.loop;
+    const For *around = i > 0 && i < here ? &p->loops.at[i - 1]->u.loop : NULL;
+    Stmt nest = fetch_ahead(p, loop, around, name, distance);
+    if (!tirc_is_empty(nest)) return i == here ? nest : share_out(p, nest, i + 1, name);
+  }
+  /* A loop of one step is gone by now, and then there may be nothing to fetch. */
+  Touch t = {.p = p, .name = name};
+  if (tirc_is_empty(touch_all(&t, p->body)))
+    refuse(p, p->loops.at[here], name, "nothing touches a buffer of that name");
+  return tirc_seq(p->c, 0, NULL);
+}
+
+static Stmt annotated(Prefetch *p, Stmt loop, Expr wish, Stmt body) {
+  Stmts parts = {0};
+  for (int i = 0; i + 1 < wish->n || wish->op != OP_DICT; i += 2) {
+    int64_t distance;
+    if (wish->op != OP_DICT || wish->args[i]->op != OP_STRING ||
+        !tirc_const_int(wish->args[i + 1], &distance) || distance < 0 || distance > INT32_MAX)
+      refuse(p, loop, "a buffer", "the annotation is no dict of buffer names and distances");
+    vec_push(p->c, parts, prefetches(p, wish->args[i]->u.s, distance));
+  }
+  vec_push(p->c, parts, body);
+  return tirc_seq(p->c, parts.n, parts.at);
+}
+
+static Stmt visit(Mutator *m, Stmt s) {
+  if (s->kind != STMT_FOR) return tirc_mutate_stmt_children(m, s);
+  Prefetch *p = m->self;
+  tirc_bind_range(p->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  vec_push(p->c, p->loops, s);
+  Expr wish = tirc_attrs_get(s->u.loop.annotations, "software_prefetch");
+  Stmt result = tirc_mutate_stmt_children(m, s);
+  if (wish) {
+    For loop = result->u.loop;
+    loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "software_prefetch");
+    loop.body = annotated(p, s, wish, loop.body);
+    result = tirc_for(p->c, &loop);
+  }
+  p->loops.n--;
+  return result;
+}
+
+Stmt tirc_lower_prefetch(Tirc *c, const Func *f) {
+  Prefetch p = {.c = c, .body = f->body, .a = tirc_analyzer(c)};
+  Mutator m = {.c = c, .stmt = visit, .self = &p};
+  return tirc_mutate_stmt(&m, f->body);
+}

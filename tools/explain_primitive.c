@@ -1,0 +1,151 @@
+/* What `tirc help split` shows: signature, parameters, an example, preconditions, errors. The
+ * example is run: what is shown after it is what the primitive makes. */
+#include "tool.h"
+
+#include <string.h>
+
+void print_signature(int i) {
+  tirc_primitive_info p;
+  const char *name, *value;
+  if (!tirc_primitive_table(i, &p)) return;
+  printf("%s(", p.name);
+  for (int k = 0; tirc_primitive_param(i, k, &name, &value); k++)
+    printf("%s%s%s%s%s", k ? ", " : "", k == p.star ? "*" : "", name, value ? "=" : "",
+           value ? value : "");
+  putchar(')');
+}
+
+static bool starts_with(const char *s, const char *prefix) {
+  return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* The program without what an example does not need: imports, inferred regions, the root block. */
+static void print_nest(const char *text) {
+  for (const char *end; *text; text = *end ? end + 1 : end) {
+    end = text + strcspn(text, "\n");
+    const char *line = text + strspn(text, " ");
+    bool noise = line == end || *line == '#' || *line == '@' || starts_with(line, "T.reads(") ||
+                 starts_with(line, "T.writes(");
+    if (!noise) printf("    %.*s\n", (int)(end - text), text);
+  }
+}
+
+/* "  name    text", broken at spaces so that lines stay below 100 columns. */
+void print_row(const char *name, const char *text) {
+  enum { LEFT = 33, WIDTH = 66 };
+  int column = printf("  %-30s ", name);
+  if (column > LEFT) printf("\n%*s", LEFT, "");
+  while (strlen(text) > WIDTH) {
+    int n = WIDTH;
+    while (n > 0 && text[n] != ' ') n--;
+    if (n == 0) n = (int)strcspn(text, " ");
+    printf("%.*s\n%*s", n, text, LEFT, "");
+    text += n + (text[n] == ' ');
+  }
+  puts(text);
+}
+
+static void print_module(const tirc_module *m) {
+  char *text = NULL;
+  if (tirc_module_print(m, &text, NULL) == TIRC_OK) print_nest(text);
+  tirc_string_free(text);
+}
+
+static void print_lines(const char *prefix, const char *text) {
+  for (const char *end; *text; text = *end ? end + 1 : end) {
+    end = text + strcspn(text, "\n");
+    printf("%s%.*s\n", prefix, (int)(end - text), text);
+  }
+}
+
+static void print_output(void *self, const char *text) {
+  (void)self;
+  print_lines("    prints: ", text);
+}
+
+/* The program, the script, and the program that it makes of it, if that is another one. */
+static void print_example(const tirc_primitive_doc *d) {
+  tirc_module *before = NULL, *after = NULL;
+  tirc_error *e = NULL;
+  char *difference = NULL;
+  tirc_schedule_options s = {.print = print_output};
+  puts("\nExample:");
+  tirc_status status =
+      tirc_module_parse(d->program, strlen(d->program), "example", 0, NULL, &before, &e);
+  if (status == TIRC_OK) print_module(before);
+  putchar('\n');
+  print_lines("  ", d->script);
+  if (status == TIRC_OK)
+    status =
+        tirc_module_schedule_text(before, d->script, strlen(d->script), "example", &s, &after, &e);
+  if (status == TIRC_OK) status = tirc_module_compare(before, after, &difference, &e);
+  if (status == TIRC_OK && difference) {
+    putchar('\n');
+    print_module(after);
+  }
+  if (status != TIRC_OK) printf("    fails: %s\n", e ? tirc_error_message(e) : "out of memory");
+  tirc_string_free(difference);
+  tirc_error_free(e);
+  tirc_module_free(before);
+  tirc_module_free(after);
+}
+
+static void print_documentation(int i, const tirc_primitive_doc *d) {
+  const char *name, *value;
+  for (int k = 0; d->params[k] && tirc_primitive_param(i, k, &name, &value); k++) {
+    if (!k) puts("\nParameters:");
+    print_row(name, d->params[k]);
+  }
+  if (d->returns) printf("\nReturns %s.\n", d->returns);
+  print_example(d);
+  for (int k = 0; d->needs[k]; k++) printf("%s  - %s\n", k ? "" : "\nNeeds:\n", d->needs[k]);
+}
+
+static bool is_own(const tirc_primitive_doc *d, int error) {
+  for (int i = 0; d->errors[i] >= 0; i++)
+    if (d->errors[i] == error) return true;
+  return false;
+}
+
+/* Its own errors as it checks for them, then those of its parameters. */
+static void print_errors(int i, const tirc_primitive_doc *d) {
+  tirc_error_info e;
+  bool any = false;
+  for (int k = 0; d->errors[k] >= 0 && tirc_error_table(d->errors[k], &e); k++) {
+    if (!any) puts("\nErrors:");
+    print_row(e.code, e.title);
+    any = true;
+  }
+  for (int k = 0; tirc_error_table(k, &e); k++) {
+    if (!tirc_primitive_raises(i, k) || is_own(d, k)) continue;
+    if (!any) puts("\nErrors:");
+    print_row(e.code, e.title);
+    any = true;
+  }
+}
+
+bool explain_primitive(const char *name) {
+  tirc_primitive_info p;
+  tirc_primitive_doc d;
+  for (int i = 0; tirc_primitive_table(i, &p); i++) {
+    if (strcmp(p.name, name) != 0) continue;
+    printf("sch.");
+    print_signature(i);
+    printf("\n    %s\n", p.help);
+    if (!tirc_primitive_documentation(i, &d)) return true;
+    print_documentation(i, &d);
+    print_errors(i, &d);
+    return true;
+  }
+  return false;
+}
+
+void print_primitives_as_markdown(void) {
+  tirc_primitive_info p;
+  puts("| primitive | |\n|---|---|");
+  for (int i = 0; tirc_primitive_table(i, &p); i++) {
+    printf("| `");
+    print_signature(i);
+    printf("` | %s |\n", p.help);
+  }
+}
