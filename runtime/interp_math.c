@@ -173,15 +173,19 @@ void tirc_compile_extern(Compiler *k, Node *n) {
     n->cell = &n->u.constant;
     return;
   }
-  if (!external)
-    tirc_fail(k->t, k->loc, "unsupported", "lower or replace the call first",
-              "the reference interpreter does not know the intrinsic T.%s", e->u.s);
-  /* T.call_extern(dtype, name, operands...): the dtype may stand in the arguments, too. */
-  int first = e->n > 1 && e->args[0]->op == OP_STRING && e->args[1]->op == OP_STRING ? 2 : 1;
-  const char *name = e->n >= first ? e->args[first - 1]->u.s : "";
+  /* T.call_extern(dtype, name, operands...): the dtype may stand in the arguments, too. T.asinh(x)
+   * and the like name the function themselves. */
+  int first = 0;
+  if (external)
+    first = e->n > 1 && e->args[0]->op == OP_STRING && e->args[1]->op == OP_STRING ? 2 : 1;
+  const char *name = !external ? e->u.s : e->n >= first ? e->args[first - 1]->u.s : "";
   bool floats = tirc_dtype_is_float(n->dtype);
   for (int i = first; i < e->n; i++) floats = floats && tirc_dtype_is_float(e->args[i]->dtype);
-  if (!floats || !find_libm(name, n->dtype, n) || e->n - first != (n->u.math.f2 ? 2 : 1))
+  bool known = floats && find_libm(name, n->dtype, n) && e->n - first == (n->u.math.f2 ? 2 : 1);
+  if (!known && !external)
+    tirc_fail(k->t, k->loc, "unsupported", "lower or replace the call first",
+              "the reference interpreter does not know the intrinsic T.%s", name);
+  if (!known)
     tirc_fail(k->t, k->loc, "unsupported", "functions of libm on floats can be called",
               "the reference interpreter cannot call the external function \"%s\"", name);
   n->a = tirc_compile_expr(k, e->args[first]);

@@ -1,6 +1,6 @@
 /* Running one case and comparing: the verdict, the failing call, the resulting program; and the
- * laws that hold for every schedule: a failed call leaves the module byte for byte as it was, and
- * what the printer prints reads back as the same program. */
+ * laws that hold for every schedule: a failed call leaves the module and every handle as they were,
+ * and what the printer prints reads back as the same program. */
 #include "cases.h"
 #include "ir/equal.h"
 #include "ir/print.h"
@@ -15,32 +15,50 @@
 
 typedef struct Run {
   Tirc *c;
-  const char *text;      /* the module as it printed after the last call */
+  const Module *mod;     /* the module after the last call, */
+  const char *text;      /* and as it printed */
   const char *violation; /* of a law, or NULL */
+  bool *raised;          /* of each row of errors.def: whether a call raised it; or NULL */
 } Run;
+
+/* How many loops and blocks the program has. */
+typedef struct Census {
+  Sched *s;
+  int loops, blocks;
+} Census;
 
 /* The sref tree knows every loop and block of the module, and no other statement of theirs. */
 static bool mirrored(Visitor *v, Stmt stmt) {
-  Sched *s = v->self;
+  Census *census = v->self;
+  Sched *s = census->s;
   if (stmt->kind != STMT_FOR && stmt->kind != STMT_BLOCK) return true;
   SRef *sref = tirc_sref_find(s, stmt);
   if (!sref || sref->stmt != stmt)
     tirc_fail(s->c, s->loc, "internal", NULL, "the state has lost %s %s",
               stmt->kind == STMT_FOR ? "loop" : "block",
               stmt->kind == STMT_FOR ? stmt->u.loop.var->u.s : stmt->u.block.name);
+  *(stmt->kind == STMT_FOR ? &census->loops : &census->blocks) += 1;
   if (stmt->kind == STMT_FOR) return true;
   tirc_visit_stmt(v, stmt->u.block.body); /* an init is no part of the tree */
   return false;
 }
 
+static int alive(const PtrMap *handles) {
+  int n = 0;
+  for (size_t i = 0; i < handles->cap; i++) n += handles->values[i] != NULL;
+  return n;
+}
+
 static const char *state_fault(Sched *s) {
-  Visitor v = {.stmt = mirrored, .self = s};
+  Census census = {.s = s};
+  Visitor v = {.stmt = mirrored, .self = &census};
   Trap trap;
   if (TIRC_TRY(s->c, trap)) {
     for (int i = 0; i < s->mod->n_funcs; i++)
       if (s->mod->funcs[i]->body->kind == STMT_BLOCK) tirc_visit_stmt(&v, s->mod->funcs[i]->body);
     TIRC_END(s->c, trap);
-    return NULL;
+    bool more = alive(&s->loops) != census.loops || alive(&s->blocks) != census.blocks;
+    return more ? "handles of loops or blocks that are gone are alive" : NULL;
   }
   return s->c->diag.message;
 }
@@ -74,9 +92,17 @@ static const char *module_fault(Tirc *c, const Module *m) {
   return tirc_format(c, "not well formed: %s\n%s", c->diag.message, tirc_print_module(c, m, NULL));
 }
 
+static void note_raised(bool *raised, const char *code) {
+  for (int i = 0; raised && i < SERR_COUNT; i++)
+    if (!strcmp(tirc_errors[i].code, code)) raised[i] = true;
+}
+
+/* Handles are the variables of loops and the ids of blocks, so the very same module means the same
+ * handles: state_fault then sees that exactly these are alive. */
 static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
   Run *run = self;
   (void)loc;
+  if (diag) note_raised(run->raised, diag->code);
   if (run->violation) return;
   const char *text = tirc_print_module(run->c, s->mod, NULL);
   if (diag && strcmp(text, run->text))
@@ -85,7 +111,11 @@ static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *d
   if (diag && diag->primitive && !run->violation && !tirc_may_raise(diag->primitive, diag->code))
     run->violation = tirc_format(run->c, "the documentation of %s does not name %s: %s",
                                  diag->primitive, diag->code, diag->message);
+  if (diag && s->mod != run->mod && !run->violation)
+    run->violation =
+        tirc_format(run->c, "%s failed (%s), but left another module", call, diag->message);
   bool changed = strcmp(text, run->text) != 0;
+  run->mod = s->mod;
   run->text = text;
   const char *fault = run->violation ? NULL : state_fault(s);
   if (!fault && changed) fault = module_fault(run->c, s->mod);
@@ -147,11 +177,11 @@ static const char *check_result(Tirc *c, const Case *test, const Module *m) {
   return check_round_trip(c, m);
 }
 
-static const char *check(Tirc *c, const Case *test) {
+static const char *check(Tirc *c, const Case *test, bool *raised) {
   const Module *m = parse(c, "program", test->program);
   Sched *s = tirc_sched_new(c, m);
   Run *run = tirc_new(c, Run);
-  *run = (Run){.c = c, .text = tirc_print_module(c, s->mod, NULL)};
+  *run = (Run){.c = c, .mod = s->mod, .text = tirc_print_module(c, s->mod, NULL), .raised = raised};
   Source schedule = {"schedule", test->schedule, strlen(test->schedule)};
   const char *failure;
   Trap trap;
@@ -166,13 +196,13 @@ static const char *check(Tirc *c, const Case *test) {
   return failure ? failure : run->violation;
 }
 
-char *case_check(const Case *test) {
+char *case_check(const Case *test, bool *raised) {
   Tirc *c = tirc_context_new();
   char *out;
   if (!c) return strdup("no memory");
   Trap trap;
   if (TIRC_TRY(c, trap)) {
-    const char *failure = check(c, test);
+    const char *failure = check(c, test, raised);
     out = failure ? strdup(failure) : NULL;
     TIRC_END(c, trap);
   } else {

@@ -21,7 +21,8 @@ typedef struct Case {
 bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const char **why);
 /* The first primitive that the schedule calls and the library does not have, or NULL. */
 const char *case_unknown_primitive(Tirc *c, const char *schedule);
-/* NULL when all is as the case says; otherwise what differs first, malloc'ed. */
-char *case_check(const Case *test);
+/* NULL when all is as the case says; otherwise what differs first, malloc'ed. raised (or NULL) has
+ * a place for each row of errors.def: true is written where a call raises it. */
+char *case_check(const Case *test, bool *raised);
 
 #endif

@@ -12,7 +12,7 @@ fail() {
   printf '%s\n' "$1"
   head -c 2000 "$work/log"
 }
-for schedule in "$folder"/*/*.sch; do
+for schedule in "$folder"/*/*.sch "$folder"/*/*/*.sch; do
   for program in "$(dirname "$schedule")"/*.tir; do
     count=$((count + 1))
     small=()

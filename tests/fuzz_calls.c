@@ -21,9 +21,8 @@ static void collect(Stmt s, int n_loops, Blocks *out) {
   case STMT_FOR: collect(s->u.loop.body, n_loops + 1, out); break;
   case STMT_BLOCK:
     if (out->n < MAX_BLOCKS)
-      out->at[out->n++] =
-          (BlockText){s->u.block.name, n_loops, s->u.block.n_iters,
-                      s->u.block.n_writes ? s->u.block.writes[0].buffer->ndim : 0};
+      out->at[out->n++] = (BlockText){s->u.block.name, n_loops, s->u.block.n_iters,
+                                      s->u.block.n_writes ? s->u.block.writes[0].buffer->ndim : 0};
     collect(s->u.block.body, 0, out);
     break;
   case STMT_SEQ:
@@ -34,7 +33,7 @@ static void collect(Stmt s, int n_loops, Blocks *out) {
   }
 }
 
-/* Names by weight; those that change a function's interface stay out. */
+/* Names by weight. */
 static const struct {
   const char *name;
   int weight;
@@ -150,7 +149,9 @@ static const char *any_block(Tirc *c, Rng *r, Blocks *b, const char *primitive) 
 }
 
 static const char *buffer_text(Rng *r) {
-  return rng_chance(r, 70) ? "(\"write\", 0)" : rng_chance(r, 80) ? "(\"read\", 0)" : "(\"read\", 1)";
+  return rng_chance(r, 70)   ? "(\"write\", 0)"
+         : rng_chance(r, 80) ? "(\"read\", 0)"
+                             : "(\"read\", 1)";
 }
 
 /* One index that a map gives: an input, or inputs joined. */

@@ -1,9 +1,11 @@
-/* run_cases [-v] [--filter TEXT] [--known-only] FILE_OR_FOLDER...
+/* run_cases [-v] [--filter TEXT] [--known-only] [--every-error] FILE_OR_FOLDER...
  * run_cases [-v] [--filter TEXT] [--known-only] --random PROGRAMS.json SEQUENCES.jsonl
  *
  * Runs cases and prints those that fail, with the first difference, and a summary. Exit status 1
- * when any fails, 2 when a file cannot be read. */
+ * when any fails, 2 when a file cannot be read. With --every-error it fails, too, when there is an
+ * error that none of the cases raises. */
 #include "cases.h"
+#include "passes/schedule/schedule.h"
 
 #include <dirent.h>
 #include <json-c/json.h>
@@ -12,12 +14,13 @@
 #include <sys/stat.h>
 
 typedef struct Options {
-  bool verbose, known_only;
+  bool verbose, known_only, every_error;
   const char *filter;
 } Options;
 
 typedef struct Tally {
   int passed, failed, skipped, unreadable;
+  bool raised[SERR_COUNT]; /* rows of errors.def */
 } Tally;
 
 static void run_case(const Options *o, Tally *tally, Tirc *c, const Case *test) {
@@ -28,7 +31,7 @@ static void run_case(const Options *o, Tally *tally, Tirc *c, const Case *test) 
     if (o->verbose) printf("skip %s (%s)\n", test->name, unknown);
     return;
   }
-  char *failure = case_check(test);
+  char *failure = case_check(test, tally->raised);
   *(failure ? &tally->failed : &tally->passed) += 1;
   if (failure)
     printf("FAIL %s\n     %s\n", test->name, failure);
@@ -151,6 +154,14 @@ static void run_random(const Options *o, Tally *tally, const char *programs_path
   json_object_put(programs);
 }
 
+static void report_unraised(Tally *tally) {
+  for (int i = 0; i < SERR_COUNT; i++) {
+    if (tally->raised[i]) continue;
+    printf("FAIL no case raises %s\n", tirc_errors[i].code);
+    tally->failed++;
+  }
+}
+
 int main(int argc, char **argv) {
   Options o = {0};
   Tally tally = {0};
@@ -159,19 +170,22 @@ int main(int argc, char **argv) {
       o.verbose = true;
     else if (!strcmp(argv[i], "--known-only"))
       o.known_only = true;
+    else if (!strcmp(argv[i], "--every-error"))
+      o.every_error = true;
     else if (!strcmp(argv[i], "--filter") && i + 1 < argc)
       o.filter = argv[++i];
     else if (!strcmp(argv[i], "--random") && i + 2 < argc) {
       run_random(&o, &tally, argv[i + 1], argv[i + 2]);
       i += 2;
     } else if (argv[i][0] == '-') {
-      fprintf(stderr, "usage: run_cases [-v] [--known-only] [--filter TEXT] "
+      fprintf(stderr, "usage: run_cases [-v] [--known-only] [--filter TEXT] [--every-error] "
                       "[--random PROGRAMS SEQUENCES] FILE_OR_FOLDER...\n");
       return 2;
     } else {
       run_path(&o, &tally, argv[i]);
     }
   }
+  if (o.every_error) report_unraised(&tally);
   printf("%d passed, %d failed, %d skipped\n", tally.passed, tally.failed, tally.skipped);
   return tally.unreadable ? 2 : tally.failed ? 1 : 0;
 }

@@ -38,9 +38,11 @@ static bool explain_error(const char *code) {
   tirc_definition_info d;
   for (int i = 0; tirc_error_table(i, &e); i++) {
     if (strcmp(e.code, code) != 0) continue;
-    printf("%s (%s)\n    %s\n    What to do: %s.\n", e.code,
-           e.status == TIRC_NO ? "a ScheduleError" : "a mistake in the call itself", e.title,
-           e.hint);
+    printf("%s (%s)\n    ", e.code,
+           e.status == TIRC_NO ? "a ScheduleError" : "a mistake in the call itself");
+    print_wrapped(4, e.title);
+    printf("    What to do: ");
+    print_wrapped(4, e.hint);
     for (int k = 0; tirc_definition_table(k, &d); k++) {
       if (!names(d.errors, i)) continue;
       printf("\n%s:\n", d.name);

@@ -30,19 +30,23 @@ static void print_nest(const char *text) {
   }
 }
 
-/* "  name    text", broken at spaces so that lines stay below 100 columns. */
-void print_row(const char *name, const char *text) {
-  enum { LEFT = 33, WIDTH = 66 };
-  int column = printf("  %-30s ", name);
-  if (column > LEFT) printf("\n%*s", LEFT, "");
-  while (strlen(text) > WIDTH) {
-    int n = WIDTH;
+/* Text from this column on, broken at spaces so that lines stay below 100 columns. */
+void print_wrapped(int column, const char *text) {
+  const size_t width = (size_t)(99 - column);
+  while (strlen(text) > width) {
+    size_t n = width;
     while (n > 0 && text[n] != ' ') n--;
-    if (n == 0) n = (int)strcspn(text, " ");
-    printf("%.*s\n%*s", n, text, LEFT, "");
+    if (n == 0) n = strcspn(text, " ");
+    printf("%.*s\n%*s", (int)n, text, column, "");
     text += n + (text[n] == ' ');
   }
   puts(text);
+}
+
+void print_row(const char *name, const char *text) {
+  enum { TEXT = 33 };
+  if (printf("  %-30s ", name) > TEXT) printf("\n%*s", TEXT, "");
+  print_wrapped(TEXT, text);
 }
 
 static void print_module(const tirc_module *m) {
@@ -98,7 +102,10 @@ static void print_documentation(int i, const tirc_primitive_doc *d) {
   }
   if (d->returns) printf("\nReturns %s.\n", d->returns);
   print_example(d);
-  for (int k = 0; d->needs[k]; k++) printf("%s  - %s\n", k ? "" : "\nNeeds:\n", d->needs[k]);
+  for (int k = 0; d->needs[k]; k++) {
+    printf("%s  - ", k ? "" : "\nNeeds:\n");
+    print_wrapped(4, d->needs[k]);
+  }
 }
 
 static bool is_own(const tirc_primitive_doc *d, int error) {
@@ -131,7 +138,8 @@ bool explain_primitive(const char *name) {
     if (strcmp(p.name, name) != 0) continue;
     printf("sch.");
     print_signature(i);
-    printf("\n    %s\n", p.help);
+    printf("\n    ");
+    print_wrapped(4, p.help);
     if (!tirc_primitive_documentation(i, &d)) return true;
     print_documentation(i, &d);
     print_errors(i, &d);

@@ -100,6 +100,8 @@ bool explain_primitive(const char *name);
 void print_primitives_as_markdown(void);
 /* "split(loop, factors, preserve_unit_iters=True)" of primitive number i. */
 void print_signature(int i);
+/* "  name    text", and text alone, broken into lines. */
 void print_row(const char *name, const char *text);
+void print_wrapped(int column, const char *text);
 
 #endif

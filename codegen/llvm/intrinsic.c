@@ -1,5 +1,5 @@
-/* LLVM intrinsics that a program names itself, checked against the table of ir/intrinsics.def: a name
- * that LLVM does not know, or one that the processor cannot run, would end the process. */
+/* LLVM intrinsics that a program names itself, checked against the table of ir/intrinsics.def: a
+ * name that LLVM does not know, or one that the processor cannot run, would end the process. */
 #include "../../ir/intrinsic.h"
 #include "gen.h"
 
@@ -18,8 +18,7 @@ LLVMValueRef tirc_gen_llvm_call(Gen *g, Expr e) {
   unsigned id = LLVMLookupIntrinsicID(k.name, strlen(k.name));
   LLVMTypeRef over = LLVMTypeOf(args[k.n - 1]);
   LLVMValueRef fn = LLVMGetIntrinsicDeclaration(g->module, id, &over, sum ? 1 : 0);
-  LLVMValueRef r =
-      LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, (unsigned)k.n, "");
+  LLVMValueRef r = LLVMBuildCall2(g->b, LLVMGlobalGetValueType(fn), fn, args, (unsigned)k.n, "");
   if (k.shape == SHAPE_FSUM) /* in any order, by the table */
     LLVMSetFastMathFlags(r, LLVMFastMathAllowReassoc);
   return r;

@@ -87,16 +87,24 @@ static bool peel_first(Search *s, Expr cond) {
   return true;
 }
 
+static void use_condition(Search *s, Expr cond) {
+  Exprs conds = {0};
+  tirc_lower_conjuncts(s->p->c, cond, &conds);
+  for (int i = 0; i < conds.n; i++)
+    if (!peel_first(s, conds.at[i])) narrow(s, conds.at[i]);
+}
+
 static bool search(Visitor *v, Stmt stmt) {
   Search *s = v->self;
   if (stmt->kind == STMT_FOR)
     tirc_bind_range(s->p->a, stmt->u.loop.var, tirc_range(stmt->u.loop.min, stmt->u.loop.extent));
-  if (stmt->kind == STMT_IF) {
-    Exprs conds = {0};
-    tirc_lower_conjuncts(s->p->c, stmt->u.branch.cond, &conds);
-    for (int i = 0; i < conds.n; i++)
-      if (!peel_first(s, conds.at[i])) narrow(s, conds.at[i]);
-  }
+  if (stmt->kind == STMT_IF) use_condition(s, stmt->u.branch.cond);
+  return true;
+}
+
+/* The border of a padding: T.if_then_else(i < n, A[i], 0). */
+static bool search_expr(Visitor *v, Expr e) {
+  if (e->op == OP_IF_THEN_ELSE) use_condition(v->self, e->args[0]);
   return true;
 }
 
@@ -156,7 +164,7 @@ static Stmt partition(Mutator *m, Stmt stmt) {
       2 * size > p->budget)
     return tirc_mutate_stmt_children(m, stmt);
   Search s = {.p = p, .var = loop->var, .low = begin, .high = begin + extent};
-  s.v = (Visitor){.stmt = search, .self = &s};
+  s.v = (Visitor){.stmt = search, .expr = search_expr, .self = &s};
   tirc_visit_stmt(&s.v, loop->body);
   if (!s.found) return tirc_mutate_stmt_children(m, stmt);
   p->budget -= 2 * size;

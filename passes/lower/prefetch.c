@@ -234,11 +234,19 @@ _Noreturn static void refuse(Prefetch *p, Stmt loop, const char *name, const cha
             "the loop %s is to prefetch %s, but %s", loop->u.loop.var->u.s, name, why);
 }
 
-/* The part of the nest that this iteration of the innermost loops, from number `from` on, does. */
+/* The part of the nest that this iteration of the innermost loops, from number `from` on, does. Of a
+ * sequence (a loop with a peeled tail) all loops are shared out; single accesses are left out. */
 static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
   Tirc *c = p->c;
   Stmt here = p->loops.at[p->loops.n - 1];
   int64_t rows, iterations = 1, extent;
+  if (nest->kind == STMT_SEQ) {
+    Stmts parts = {0};
+    for (int i = 0; i < nest->u.seq.n; i++)
+      if (nest->u.seq.at[i]->kind == STMT_FOR)
+        vec_push(c, parts, share_out(p, nest->u.seq.at[i], from, name));
+    return tirc_seq(c, parts.n, parts.at);
+  }
   if (nest->kind != STMT_FOR || !tirc_const_int(nest->u.loop.extent, &rows) || rows < 1)
     refuse(p, here, name, "the accesses to share out are not in one loop of constant extent");
   Expr number = tirc_int(c, DT_INT32, 0);

@@ -41,11 +41,10 @@ static int count_writers(const Scope *scope, Buffer b, SRef *block, SRef **other
   int n = 0;
   for (int i = 0; i < scope->n_blocks; i++) {
     const Block *at = tirc_block_of(scope->blocks[i]);
-    for (int k = 0; k < at->n_writes; k++) {
-      if (at->writes[k].buffer != b) continue;
-      n++;
-      if (scope->blocks[i] != block) *other = scope->blocks[i];
-    }
+    int before = n;
+    for (int k = 0; k < at->n_writes; k++) n += at->writes[k].buffer == b;
+    if (n == before) n += tirc_touches(scope->blocks[i], b, true);
+    if (n > before && scope->blocks[i] != block) *other = scope->blocks[i];
   }
   return n;
 }

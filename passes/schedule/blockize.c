@@ -142,17 +142,17 @@ static _Noreturn void not_divisible(Blockize *b) {
 
 static const SubspaceDivision *divide(Blockize *b, const Space *space) {
   const Block *block = tirc_block_of(b->block);
-  const SubspaceDivision *d = tirc_subspace_divide(
-      tirc_analyzer(b->c), block->n_iters, block->iter_values, space->vars.n, space->vars.at,
-      space->doms.at, &space->inner, block->predicate, ITER_LEVEL_SURJECTIVE,
-      !b->preserve_unit_iters);
+  const SubspaceDivision *d =
+      tirc_subspace_divide(tirc_analyzer(b->c), block->n_iters, block->iter_values, space->vars.n,
+                           space->vars.at, space->doms.at, &space->inner, block->predicate,
+                           ITER_LEVEL_SURJECTIVE, !b->preserve_unit_iters);
   if (!d) d = divide_plainly(b, space);
   if (d) return d;
   not_divisible(b);
 }
 
-/* The domain of an iterator of this value: from 0 as a rule, but loops may start elsewhere. One that
- * is bound to no loop at all keeps its domain. */
+/* The domain of an iterator of this value: from 0 as a rule, but loops may start elsewhere. One
+ * that is bound to no loop at all keeps its domain. */
 static Range domain_of(Blockize *b, Analyzer *loops, int i, Expr value, Expr extent) {
   Tirc *c = b->c;
   Expr start = tirc_simplify0(c, tirc_substitute(c, value, &b->starts));
@@ -193,8 +193,8 @@ static Expr divide_iter(Blockize *b, Analyzer *loops, const Blockize *like, int 
   const IterVar *old = &tirc_block_of(b->block)->iters[i];
   if (tirc_is_int(d->inner_extent, 1)) {
     Expr offset = without_unit_loops(b, d->inner);
-    Expr value = tirc_is_int(offset, 0) ? d->outer
-                                        : tirc_simplify0(c, tirc_add(c, d->outer, offset));
+    Expr value =
+        tirc_is_int(offset, 0) ? d->outer : tirc_simplify0(c, tirc_add(c, d->outer, offset));
     add_outer(b, loops, like, i, value, d->outer_extent);
     bool known = tirc_is_int(b->outer[i].dom.extent, 1);
     return known && !b->preserve_unit_iters ? b->outer[i].dom.min : b->outer[i].var;
@@ -313,11 +313,12 @@ void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
            tirc_uses_any(outer->iters[i].dom.extent, &loops);
   if (!open) return;
   tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
-                   "the extents of the inner loops and what the block uses must not depend on inner "
-                   "loops other than through the bindings",
-                   "the new block around %s would use a loop that is inside of it",
-                   tirc_describe(b->s, b->block->stmt));
+  tirc_sched_error(
+      b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+      "the extents of the inner loops and what the block uses must not depend on inner "
+      "loops other than through the bindings",
+      "the new block around %s would use a loop that is inside of it",
+      tirc_describe(b->s, b->block->stmt));
 }
 
 /* --- the init
@@ -346,12 +347,11 @@ static void require_no_repetition(Blockize *b) {
                    "blockize at a loop that is inside of the one that repeats the reduction",
                    "within one run of loop %s, block %s may run more than once for the same values "
                    "of its iterators, and its init would run only once",
-                   tirc_loop_of(b->loops[b->n_loops - 1])->var->u.s,
-                   tirc_block_of(b->block)->name);
+                   tirc_loop_of(b->loops[b->n_loops - 1])->var->u.s, tirc_block_of(b->block)->name);
 }
 
-/* The init runs where all reduction iterators are at the start of their domains; the loops must pass
- * there, because the new block's iterators start where its loops do. */
+/* The init runs where all reduction iterators are at the start of their domains; the loops must
+ * pass there, because the new block's iterators start where its loops do. */
 static void require_start(Blockize *b) {
   const Block *block = tirc_block_of(b->block);
   for (int i = 0; i < block->n_iters; i++) {
@@ -367,7 +367,8 @@ static void require_start(Blockize *b) {
   }
 }
 
-/* The inner block's predicate for the init: the loops that the init leaves out are at their start. */
+/* The inner block's predicate for the init: the loops that the init leaves out are at their start.
+ */
 static Expr init_predicate(Blockize *b, const PtrMap *kept) {
   Tirc *c = b->c;
   PtrMap starts = {0};

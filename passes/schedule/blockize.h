@@ -23,14 +23,15 @@ typedef struct Blockize {
 } Blockize;
 
 /* Divides the block's iterators between the loops from the block up to `top` (inclusive; the
- * block itself: none) and those above. With outer != NULL the outer iterators are the ones of `outer`: they must be equal. Raises
- * not-divisible. */
+ * block itself: none) and those above. With outer != NULL the outer iterators are the ones of
+ * `outer`: they must be equal. Raises not-divisible. */
 void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer);
 /* The regions with the inner iterators relaxed. */
 const Region *tirc_blockize_relax(Blockize *b, int n, const Region *regions);
 /* The block with the inner iterators and bindings in the inner loops. */
 Stmt tirc_blockize_inner(Blockize *b, const Block *block);
-/* Nothing of a new outer block may use a loop that is inside of it: raises loop-variable-escapes. */
+/* Nothing of a new outer block may use a loop that is inside of it: raises loop-variable-escapes.
+ */
 void tirc_blockize_require_closed(Blockize *b, const Block *outer);
 /* The one block under the loop, when the loop leads to nothing else; raises not-single-child. */
 SRef *tirc_blockize_only_child(Sched *s, SRef *loop);

@@ -28,18 +28,21 @@ typedef struct Nests {
 
 static _Noreturn void refuse(Nests *k, SRef *at, const char *why) {
   tirc_sched_mark(k->s, at->stmt);
-  tirc_sched_error(k->s, SERR_BLOCKIZE_LIST, why, NULL, "block %s cannot go into one block with the others",
-                   tirc_block_of(at)->name);
+  tirc_sched_error(k->s, SERR_BLOCKIZE_LIST, why, NULL,
+                   "block %s cannot go into one block with the others", tirc_block_of(at)->name);
 }
 
 /* The outermost loop below `shared` that leads to this block and to nothing else. */
 static SRef *top_of(Nests *k, SRef *block) {
   SRef *r = block;
-  if (r == k->shared) refuse(k, block, k->n == 1 ? "a list has at least two blocks: blockize takes "
-                                                   "a loop for one"
-                                                 : "it holds the other blocks");
+  if (r == k->shared)
+    refuse(k, block,
+           k->n == 1 ? "a list has at least two blocks: blockize takes "
+                       "a loop for one"
+                     : "it holds the other blocks");
   for (; r->parent != k->shared; r = r->parent) {
-    if (!tirc_is_loop(r->parent)) refuse(k, block, "it stands in a block that the others are not in");
+    if (!tirc_is_loop(r->parent))
+      refuse(k, block, "it stands in a block that the others are not in");
     if (tirc_loop_of(r->parent)->body != r->stmt)
       refuse(k, block, "its loops have other statements in them");
   }
@@ -142,8 +145,7 @@ static Stmt blockized(Nests *k, bool preserve_unit_iters) {
 
 static uint32_t blockize_blocks(Sched *s, Value list, bool preserve_unit_iters) {
   Nests k = {.s = s, .c = s->c, .n = list.u.list->n};
-  if (!k.n)
-    tirc_sched_error(s, SERR_NO_BLOCKS, NULL, NULL, "sch.blockize is given an empty list");
+  if (!k.n) tirc_sched_error(s, SERR_NO_BLOCKS, NULL, NULL, "sch.blockize is given an empty list");
   k.blocks = tirc_new_array(s->c, SRef *, k.n);
   for (int i = 0; i < k.n; i++) k.blocks[i] = tirc_sref_of_value(s, list.u.list->at[i]);
   for (int i = 1; i < k.n; i++)

@@ -21,7 +21,7 @@
 #include "internal.h"
 
 typedef struct Nest {
-  SRef *inner; /* the given loop */
+  SRef *inner;  /* the given loop */
   SRef **loops; /* outermost first */
   int place;    /* in the shared body */
 } Nest;
@@ -62,7 +62,8 @@ static int read_nest(Merge *m, Nest *nest) {
   VEC(SRef *) up = {0};
   if (nest->inner == m->shared) bad_shape(m, nest->inner, "the other loops are inside of it");
   for (SRef *r = nest->inner; r != m->shared; r = r->parent) {
-    if (!tirc_is_loop(r)) bad_shape(m, nest->inner, "the loops are in the scopes of different blocks");
+    if (!tirc_is_loop(r))
+      bad_shape(m, nest->inner, "the loops are in the scopes of different blocks");
     require_mergeable(m, r);
     vec_push(m->c, up, r);
   }
@@ -72,10 +73,9 @@ static int read_nest(Merge *m, Nest *nest) {
     if (tirc_loop_of(nest->loops[i - 1])->body == nest->loops[i]->stmt) continue;
     tirc_sched_mark(m->s, nest->loops[i - 1]->stmt);
     tirc_sched_mark(m->s, nest->loops[i]->stmt);
-    tirc_sched_error(m->s, SERR_FUSE_NOT_ONLY_CHILD, NULL, NULL,
-                     "loop %s is not alone in the body of loop %s",
-                     tirc_loop_of(nest->loops[i])->var->u.s,
-                     tirc_loop_of(nest->loops[i - 1])->var->u.s);
+    tirc_sched_error(
+        m->s, SERR_FUSE_NOT_ONLY_CHILD, NULL, NULL, "loop %s is not alone in the body of loop %s",
+        tirc_loop_of(nest->loops[i])->var->u.s, tirc_loop_of(nest->loops[i - 1])->var->u.s);
   }
   while (nest->place < m->n_body && m->body[nest->place] != nest->loops[0]->stmt) nest->place++;
   if (nest->place == m->n_body)

@@ -161,8 +161,7 @@ static bool note_load(Visitor *v, Expr e) {
   return true;
 }
 static bool note_store(Visitor *v, Stmt s) {
-  if (s->kind == STMT_STORE)
-    note(v->self, s->u.store.buffer, s->u.store.n, s->u.store.indices);
+  if (s->kind == STMT_STORE) note(v->self, s->u.store.buffer, s->u.store.n, s->u.store.indices);
   return true;
 }
 
@@ -229,8 +228,8 @@ static Stmt make_part(Partition *p, int i, const char *prefix, Expr *var) {
   Mutator m = {.c = c, .stmt = rewrite, .self = &part};
   For loop = {.var = *var, .min = range.min, .extent = range.extent};
   loop.body = tirc_mutate_stmt(&m, body);
-  return tirc_block(c, &(Block){.name = tirc_format(c, "%s%d_partition", prefix, i),
-                                .body = tirc_for(c, &loop)});
+  return tirc_block(
+      c, &(Block){.name = tirc_format(c, "%s%d_partition", prefix, i), .body = tirc_for(c, &loop)});
 }
 
 void tirc_prim_loop_partition(Sched *s, const Value *args, Value *result) {
@@ -239,8 +238,8 @@ void tirc_prim_loop_partition(Sched *s, const Value *args, Value *result) {
   read_factors(&p, args[1]);
   require_plain(&p);
   p.block = tirc_blockize_only_child(s, p.loop);
-  const char *prefix = tirc_format(s->c, "%s_%s", tirc_block_of(p.block)->name,
-                                   tirc_loop_of(p.loop)->var->u.s);
+  const char *prefix =
+      tirc_format(s->c, "%s_%s", tirc_block_of(p.block)->name, tirc_loop_of(p.loop)->var->u.s);
   Stmt *parts = tirc_new_array(s->c, Stmt, p.n);
   *result = tirc_value_list(s->c, VAL_LIST, 0, NULL);
   for (int i = 0; i < p.n; i++) {

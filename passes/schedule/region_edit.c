@@ -22,7 +22,8 @@ static bool is_write(Sched *s, SRef *block, const char *type) {
   tirc_sched_error(s, SERR_BUFFER_TYPE, NULL, NULL, "buf_type is \"%s\"", type);
 }
 
-static void set_regions(Sched *s, SRef *block, Block *to, bool write, int n, const Region *regions) {
+static void set_regions(Sched *s, SRef *block, Block *to, bool write, int n,
+                        const Region *regions) {
   if (write) {
     to->n_writes = n;
     to->writes = regions;
@@ -131,7 +132,7 @@ void tirc_prim_annotate_buffer_access(Sched *s, const Value *args, Value *result
   else
     while (regions[at].buffer != buffer) at++;
   regions[at] = region_of(s, block, buffer, args[3]);
-  to.annotations = with_index(
-      s, to.annotations, write ? "explicit_write_region" : "explicit_read_region", at);
+  to.annotations =
+      with_index(s, to.annotations, write ? "explicit_write_region" : "explicit_read_region", at);
   set_regions(s, block, &to, write, n, regions);
 }

@@ -4,8 +4,8 @@
  *   B[vi] = A[vi] * 2.0              ->   B[vi] = T.Cast("float16", A[vi] * 2.0)
  *   C[vi] = B[vi] + 1.0                   C[vi] = T.Cast("float32", B[vi]) + 1.0
  *
- * Unsafe, because values may lose precision or leave the type's range: it is the only primitive that
- * is meant to change numbers. The buffer must be allocated by a block. Errors: buffer-index,
+ * Unsafe, because values may lose precision or leave the type's range: it is the only primitive
+ * that is meant to change numbers. The buffer must be allocated by a block. Errors: buffer-index,
  * buffer-not-found, buffer-dtype, buffer-not-allocated. */
 #include "cache.h"
 
@@ -74,10 +74,7 @@ void tirc_prim_unsafe_set_dtype(Sched *s, const Value *args, Value *result) {
   if (tirc_dtype_equal(r.from, r.to)) return;
   SRef *site = tirc_require_allocated(s, block, b);
   retype(&r, b);
-  Mutator m = {.c = s->c,
-               .expr = retype_expr,
-               .stmt = retype_stmt,
-               .buffer = retype_buffer,
-               .self = &r};
+  Mutator m = {
+      .c = s->c, .expr = retype_expr, .stmt = retype_stmt, .buffer = retype_buffer, .self = &r};
   tirc_sched_replace(s, site, tirc_mutate_stmt(&m, site->stmt));
 }

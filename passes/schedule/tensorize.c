@@ -8,8 +8,8 @@
  *
  * A loop is blockized first. The block must be what the description says (tensorize_match.c). Its
  * body becomes a copy of the implementation's body; the implementation's parameters become views of
- * the boxes that the block uses, and its allocations and annotations are added. An init of the block
- * stays. Blocks and loops of the tile die; a block that was given keeps its handle.
+ * the boxes that the block uses, and its allocations and annotations are added. An init of the
+ * block stays. Blocks and loops of the tile die; a block that was given keeps its handle.
  *
  * Errors: tensor-intrin-mismatch, unknown-intrinsic, tensor-intrin, and those of blockize. */
 #include "../../ir/print.h"
@@ -36,8 +36,9 @@ static bool uses_region(const Block *b, Buffer buffer) {
 }
 
 static void check_function(Tirc *c, const char *intrin, const Func *f, const char *role, Loc loc) {
-  const char *hint = "write both as functions of buffers with one block T.block(\"root\") that says "
-                     "what it T.reads and T.writes";
+  const char *hint =
+      "write both as functions of buffers with one block T.block(\"root\") that says "
+      "what it T.reads and T.writes";
   bool block = f->body && f->body->kind == STMT_BLOCK && f->body->u.block.n_iters == 0;
   if (!block)
     tirc_fail(c, loc, "tensor-intrin", hint, "the %s %s of \"%s\" is no block", role, f->name,
@@ -162,8 +163,7 @@ static void add_annotations(Sched *s, Block *to, Attrs from) {
       tirc_sched_warn(s, "block %s keeps its annotation \"%s\" with the value %s", to->name,
                       from.at[i].key, tirc_print_expr(s->c, old));
     else
-      to->annotations =
-          tirc_attrs_set(s->c, to->annotations, from.at[i].key, from.at[i].value);
+      to->annotations = tirc_attrs_set(s->c, to->annotations, from.at[i].key, from.at[i].value);
   }
 }
 

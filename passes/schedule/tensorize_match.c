@@ -2,10 +2,10 @@
  * TVM's TensorizeComparator does:
  *
  *   variables that are bound at the same place are the same;
- *   a buffer of the description stands for a box of a buffer of the program, found in the regions of
- *     the outermost blocks; it may have fewer dimensions, then the first ones are fixed;
- *   an index of the program minus the box's start must equal the description's index;
- *   all else must be equal node by node. Indices may differ in their integer type.
+ *   a buffer of the description stands for a box of a buffer of the program, found in the regions
+ * of the outermost blocks; it may have fewer dimensions, then the first ones are fixed; an index of
+ * the program minus the box's start must equal the description's index; all else must be equal node
+ * by node. Indices may differ in their integer type.
  *
  * Besides what the reference compares: the fixed dimensions of every access, the inits of inner
  * blocks, and the types that values are cast to. */
@@ -59,8 +59,8 @@ static bool match_buffer(Matcher *m, Buffer x, Buffer y, TileBuffer **out) {
   for (int i = 0; i < m->buffers.n; i++)
     if (m->buffers.at[i].desc == y) *out = &m->buffers.at[i];
   if (*out)
-    return (*out)->tile == x || differ(m, "%s stands for %s and for %s", y->name,
-                                       (*out)->tile->name, x->name);
+    return (*out)->tile == x ||
+           differ(m, "%s stands for %s and for %s", y->name, (*out)->tile->name, x->name);
   if (!tirc_dtype_equal(x->dtype, y->dtype) || strcmp(x->scope, y->scope) != 0)
     return differ(m, "%s is %s in scope \"%s\", and %s is %s in scope \"%s\"", x->name,
                   tirc_dtype_name(m->c, x->dtype), x->scope, y->name,
@@ -100,10 +100,11 @@ static bool match_region(Matcher *m, Region x, Region y) {
   if (first) {
     Expr *base = tirc_new_array(m->c, Expr, x.buffer->ndim + 1);
     for (int i = 0; i < x.buffer->ndim; i++)
-      base[i] = i < skip ? mins[i]
-                         : tirc_simplify(m->tile, tirc_sub(m->c, mins[i],
-                                                           tirc_cast(m->c, mins[i]->dtype,
-                                                                     y.dims[i - skip].min)));
+      base[i] =
+          i < skip ? mins[i]
+                   : tirc_simplify(m->tile,
+                                   tirc_sub(m->c, mins[i],
+                                            tirc_cast(m->c, mins[i]->dtype, y.dims[i - skip].min)));
     b->base = base;
     return true;
   }
@@ -255,10 +256,10 @@ static bool match_stmt(Matcher *m, Stmt x, Stmt y) {
     return match_expr(m, x->u.branch.cond, y->u.branch.cond) &&
            match_stmt(m, x->u.branch.then_case, y->u.branch.then_case) &&
            !x->u.branch.else_case == !y->u.branch.else_case &&
-           (!x->u.branch.else_case ||
-            match_stmt(m, x->u.branch.else_case, y->u.branch.else_case));
+           (!x->u.branch.else_case || match_stmt(m, x->u.branch.else_case, y->u.branch.else_case));
   default:
-    return differ(m, "a description is made of loops, blocks, stores and conditions; the tile has\n%s",
+    return differ(m,
+                  "a description is made of loops, blocks, stores and conditions; the tile has\n%s",
                   tirc_print_stmt(m->c, x));
   }
 }

@@ -199,6 +199,8 @@ static Flow exec_import(Frame *f, const Syn *s) {
   const char *text = s->s ? s->s : "", *as = strstr(text, " as ");
   if (strstr(text, "math") && !strstr(text, "tvm"))
     tirc_script_set(f->sc, f->env, "math", tirc_script_namespace("math"));
+  if (strstr(text, "IndexMap"))
+    tirc_script_set(f->sc, f->env, "IndexMap", tirc_script_object("type", "IndexMap"));
   if (!as || !strstr(text, "tvm")) return FLOW_NEXT;
   as += strlen(" as ");
   const char *name = tirc_strndup(f->sc->c, as, strcspn(as, " ,\t\r\n)#"));

@@ -70,15 +70,20 @@ static Value run_register(Script *sc, Value self, const Args *a) {
                       tirc_script_type_name(args[0]));
   const Func *desc = function_of(sc, args[1]), *impl = function_of(sc, args[2]);
   tirc_register_intrin(sc->sched, args[0].u.s, desc, impl, tirc_script_truth(sc, args[3]), sc->loc);
+  if (sc->observer) { /* the program may have lost two functions */
+    const char *call = tirc_format(sc->c, "tvm.tir.TensorIntrin.register(\"%s\", %s, %s)",
+                                   args[0].u.s, desc->name, impl->name);
+    sc->observer(sc->self, sc->sched, call, sc->loc, NULL);
+  }
   return tirc_script_object("TensorIntrin", tirc_find_intrin(sc->sched, args[0].u.s));
 }
 
 /* get(name, allow_missing=False) */
 static Value run_get(Script *sc, Value self, const Args *a) {
   (void)self;
-  bool missing = a->n > 1          ? tirc_script_truth(sc, a->at[1])
-                 : a->n_keywords   ? tirc_script_truth(sc, a->keywords[0])
-                                   : false;
+  bool missing = a->n > 1        ? tirc_script_truth(sc, a->at[1])
+                 : a->n_keywords ? tirc_script_truth(sc, a->keywords[0])
+                                 : false;
   const TensorIntrin *t =
       a->at[0].kind == VAL_STR ? tirc_find_intrin(sc->sched, a->at[0].u.s) : NULL;
   if (t) return tirc_script_object("TensorIntrin", t);

@@ -143,16 +143,34 @@ static Value run_prod(Script *sc, Value self, const Args *a) {
   return total;
 }
 
+/* IndexMap.from_func(f): index maps are functions here. */
+static Value run_from_func(Script *sc, Value self, const Args *a) {
+  (void)self;
+  if (a->at[0].kind != VAL_FUNCTION)
+    tirc_script_error(sc, "TypeError", NULL, "from_func() takes a function");
+  return a->at[0];
+}
+
 const NativeRow tirc_script_namespace_rows[] = {
-    {"tir", "const", run_const, 1, 2, "dtype"},    {"tir", "IntImm", run_imm, 2, 2, NULL},
-    {"tir", "FloatImm", run_imm, 2, 2, NULL},      {"tir", "floordiv", run_floordiv, 2, 2, NULL},
-    {"tir", "floormod", run_floormod, 2, 2, NULL}, {"tir", "indexdiv", run_floordiv, 2, 2, NULL},
-    {"tir", "indexmod", run_floormod, 2, 2, NULL}, {"tir", "ceildiv", run_ceildiv, 2, 2, NULL},
-    {"tir", "min", run_min, 2, 2, NULL},           {"tir", "max", run_max, 2, 2, NULL},
-    {"math", "floor", run_floor, 1, 1, NULL},      {"math", "ceil", run_ceil, 1, 1, NULL},
-    {"math", "sqrt", run_sqrt, 1, 1, NULL},        {"math", "log2", run_log2, 1, 1, NULL},
-    {"math", "log", run_log, 1, 1, NULL},          {"math", "gcd", run_gcd, 2, 2, NULL},
-    {"math", "prod", run_prod, 1, 1, NULL},        {0},
+    {"tir", "const", run_const, 1, 2, "dtype"},
+    {"tir", "IntImm", run_imm, 2, 2, NULL},
+    {"tir", "FloatImm", run_imm, 2, 2, NULL},
+    {"tir", "floordiv", run_floordiv, 2, 2, NULL},
+    {"tir", "floormod", run_floormod, 2, 2, NULL},
+    {"tir", "indexdiv", run_floordiv, 2, 2, NULL},
+    {"tir", "indexmod", run_floormod, 2, 2, NULL},
+    {"tir", "ceildiv", run_ceildiv, 2, 2, NULL},
+    {"tir", "min", run_min, 2, 2, NULL},
+    {"tir", "max", run_max, 2, 2, NULL},
+    {"math", "floor", run_floor, 1, 1, NULL},
+    {"math", "ceil", run_ceil, 1, 1, NULL},
+    {"math", "sqrt", run_sqrt, 1, 1, NULL},
+    {"math", "log2", run_log2, 1, 1, NULL},
+    {"math", "log", run_log, 1, 1, NULL},
+    {"math", "gcd", run_gcd, 2, 2, NULL},
+    {"IndexMap", "from_func", run_from_func, 1, 2, "ndim inverse_index_map index_dtype"},
+    {"math", "prod", run_prod, 1, 1, NULL},
+    {0},
 };
 
 static const NativeRow typed_row = {"tir", "typed constant", run_typed, 1, 1, NULL};
@@ -161,9 +179,9 @@ static const NativeRow typed_row = {"tir", "typed constant", run_typed, 1, 1, NU
 static const char *const inner[] = {"tir", "schedule", "script", "arith", "te"};
 
 static const char *const types[] = {
-    "For", "Block",    "IterVar",  "Range",       "Buffer",   "BufferRegion",
-    "Var", "PrimExpr", "SeqStmt",  "BufferStore", "PrimFunc", "BufferLoad",
-    "TensorIntrin", "Add", "Mul",      "Schedule", "IRModule",    "ForKind", "IndexMap"};
+    "For",      "Block",    "IterVar",     "Range",    "Buffer",     "BufferRegion", "Var",
+    "PrimExpr", "SeqStmt",  "BufferStore", "PrimFunc", "BufferLoad", "TensorIntrin", "Add",
+    "Mul",      "Schedule", "IRModule",    "ForKind",  "IndexMap"};
 
 /* Constants of types, as the attributes of loops and iterators give them. */
 static const struct {

@@ -46,9 +46,7 @@ static void every_error_has_a_primitive(void **state) {
   }
 }
 
-static void say_nothing(void *self, const char *text) {
-  (void)self, (void)text;
-}
+static void say_nothing(void *self, const char *text) { (void)self, (void)text; }
 
 static void examples_run(void **state) {
   (void)state;
@@ -82,10 +80,8 @@ static void codes_are_well_formed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(one_record_for_each_primitive),
-      cmocka_unit_test(no_error_twice),
-      cmocka_unit_test(every_error_has_a_primitive),
-      cmocka_unit_test(examples_run),
+      cmocka_unit_test(one_record_for_each_primitive), cmocka_unit_test(no_error_twice),
+      cmocka_unit_test(every_error_has_a_primitive),   cmocka_unit_test(examples_run),
       cmocka_unit_test(codes_are_well_formed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

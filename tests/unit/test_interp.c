@@ -240,6 +240,22 @@ static const Case cases[] = {
      NULL,
      4,
      {3, 2, 3, 11}},
+    {"functions without an operator of their own",
+     HEAD "def main(A: T.Buffer((4,), 'float64')):\n"
+          "    A[3] = T.hypot(A[3], A[2] + A[2])\n"
+          "    A[2] = T.acosh(A[1]) + T.atanh(A[0])\n"
+          "    A[1] = T.asinh(A[0])\n",
+     NULL,
+     NULL,
+     4,
+     {0, 0, 0, 5}},
+    {"an intrinsic of a GPU",
+     HEAD "def main(A: T.Buffer((1,), 'float32')):\n"
+          "    T.tvm_storage_sync('shared')\n",
+     "unsupported",
+     "tvm_storage_sync",
+     0,
+     {0}},
     {"unknown external function",
      HEAD "def main(A: T.Buffer((1,), 'float32')):\n"
           "    T.evaluate(T.call_extern('int32', 'launch', A[0]))\n",
