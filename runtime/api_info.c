@@ -103,7 +103,10 @@ bool tirc_primitive_table(int i, tirc_primitive_info *out) {
   const Primitive *p = &tirc_primitives[i];
   int star = p->n_params - 1;
   while (star >= 0 && p->params[star].kind != PARAM_LOOPS) star--;
-  *out = (tirc_primitive_info){p->name, p->help, p->n_params, star};
+  int named = 0;
+  while (named < p->n_params && !p->params[named].keyword_only) named++;
+  if (named == p->n_params) named = -1;
+  *out = (tirc_primitive_info){p->name, p->help, p->n_params, star, named};
   return true;
 }
 bool tirc_primitive_param(int i, int k, const char **name, const char **default_text) {

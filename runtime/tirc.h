@@ -261,7 +261,8 @@ TIRC_API bool tirc_error_table(int i, tirc_error_info *out);
 typedef struct tirc_primitive_info {
   const char *name, *help;
   int n_params;
-  int star; /* the parameter that takes any number of arguments, or -1 */
+  int star;         /* the parameter that takes any number of arguments, or -1 */
+  int keyword_only; /* parameters from this number on are given by name; -1: none */
 } tirc_primitive_info;
 TIRC_API bool tirc_primitive_table(int i, tirc_primitive_info *out);
 /* Its parameter number k: name and default as Python text (NULL: required). */

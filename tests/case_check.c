@@ -97,6 +97,12 @@ static void note_raised(bool *raised, const char *code) {
     if (!strcmp(tirc_errors[i].code, code)) raised[i] = true;
 }
 
+/* What an error is about is underlined in the program, but for a block that is not there. */
+static bool points_nowhere(const Diag *d) {
+  return d->status == TIRC_STATUS_NO && d->primitive && strcmp(d->code, "block-not-found") &&
+         !(d->ir && strchr(d->ir, '^'));
+}
+
 /* Handles are the variables of loops and the ids of blocks, so the very same module means the same
  * handles: state_fault then sees that exactly these are alive. */
 static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
@@ -114,6 +120,9 @@ static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *d
   if (diag && s->mod != run->mod && !run->violation)
     run->violation =
         tirc_format(run->c, "%s failed (%s), but left another module", call, diag->message);
+  if (diag && points_nowhere(diag) && !run->violation)
+    run->violation =
+        tirc_format(run->c, "%s failed (%s), and nothing is underlined", call, diag->message);
   bool changed = strcmp(text, run->text) != 0;
   run->mod = s->mod;
   run->text = text;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int make_arrays(const Bench *b, Case *k) {
   tirc_error *e = NULL;
@@ -62,6 +63,12 @@ static void check_contender(const Case *k, Contender *c) {
   c->skipped = true;
 }
 
+/* A script that cannot be read is a mistake of the command line, not a contender that fails. */
+static bool is_unreadable(const tirc_error *e) {
+  const char *code = tirc_error_get(e, TIRC_ERROR_CODE);
+  return strcmp(code, "file") == 0 || strcmp(code, "syntax") == 0;
+}
+
 static void skip(Contender *c, tirc_error *e) {
   bool schedule = tirc_error_status(e) == TIRC_NO;
   printf("%s: skipped, %s [%s]%s%s:%d: %s\n", c->name, schedule ? "ScheduleError" : "error",
@@ -72,7 +79,7 @@ static void skip(Contender *c, tirc_error *e) {
   c->skipped = true;
 }
 
-static void prepare_contender(const Bench *b, Case *k, Contender *c) {
+static int prepare_contender(const Bench *b, Case *k, Contender *c) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
   tirc_schedule_options s = {
@@ -80,10 +87,13 @@ static void prepare_contender(const Bench *b, Case *k, Contender *c) {
   if (!c->library &&
       (tirc_module_schedule(k->program, c->script, &s, &m, &e) ||
        tirc_kernel_new(m, NULL, b->o->target, &c->kernel, &e) ||
-       tirc_launch_new(c->kernel, b->executor, k->n_params, k->args, &c->launch, &e)))
+       tirc_launch_new(c->kernel, b->executor, k->n_params, k->args, &c->launch, &e))) {
+    if (is_unreadable(e)) return report(b->o, e);
     skip(c, e);
+  }
   tirc_module_free(m);
   if (!c->skipped) check_contender(k, c);
+  return DONE;
 }
 
 int prepare_case(const Bench *b, Case *k) {
@@ -104,7 +114,7 @@ int prepare_case(const Bench *b, Case *k) {
     if (c->library && !k->cost.m)
       c->skipped = true;
     else
-      prepare_contender(b, k, c);
+      status = prepare_contender(b, k, c);
   }
   if (b->o->progress) fprintf(stderr, "\r\033[K");
   return status;

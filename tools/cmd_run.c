@@ -9,7 +9,8 @@
 
 typedef struct Session {
   const Options *o;
-  tirc_module *plain, *m;
+  tirc_module *unscheduled, *m; /* unscheduled is NULL when no schedule was given */
+  const tirc_module *plain;
   int n;
   const tirc_param *params;
   tirc_argument *args, *expected;
@@ -187,7 +188,8 @@ static int check(const Session *s) {
 int cmd_run(Options *o) {
   Session s = {.o = o};
   double seconds = 0;
-  int status = load_scheduled(o, &s.plain, &s.m);
+  int status = load_scheduled(o, &s.unscheduled, &s.m);
+  s.plain = s.unscheduled ? s.unscheduled : s.m;
   if (status == DONE) status = fill_arguments(&s);
   if (status == DONE && o->check) status = compute_expected(&s);
   if (status == DONE) status = run_once(&s, &seconds);
@@ -196,7 +198,7 @@ int cmd_run(Options *o) {
   if (status == DONE && o->check) status = check(&s);
   free_arguments(s.n, s.args);
   free_arguments(s.n, s.expected);
-  tirc_module_free(s.plain);
+  tirc_module_free(s.unscheduled);
   tirc_module_free(s.m);
   return status;
 }

@@ -10,8 +10,8 @@ void print_signature(int i) {
   if (!tirc_primitive_table(i, &p)) return;
   printf("%s(", p.name);
   for (int k = 0; tirc_primitive_param(i, k, &name, &value); k++)
-    printf("%s%s%s%s%s", k ? ", " : "", k == p.star ? "*" : "", name, value ? "=" : "",
-           value ? value : "");
+    printf("%s%s%s%s%s%s", k ? ", " : "", k == p.keyword_only ? "*, " : "", k == p.star ? "*" : "",
+           name, value ? "=" : "", value ? value : "");
   putchar(')');
 }
 

@@ -79,9 +79,8 @@ int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **ou
       tirc_module_free(m);
     return status;
   }
-  if (unscheduled) status = load_program(o, o->args.at[0], unscheduled);
   *out = m;
-  return status;
+  return DONE;
 }
 
 char *path_stem(const char *path) {

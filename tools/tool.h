@@ -70,7 +70,8 @@ int load_program(const Options *o, const char *path, tirc_module **out);
 int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out);
 int run_script(const Options *o, const tirc_module *m, const char *path, tirc_module **out);
-/* Program args[0], scheduled by args[1] if there is one. `unscheduled` (or NULL) gets the first. */
+/* Program args[0], scheduled by args[1] if there is one: then `unscheduled` (or NULL) gets the
+ * first. */
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out);
 /* "a/b/rule_based.sch" -> "rule_based"; on the heap, NULL when memory is out */
 char *path_stem(const char *path);

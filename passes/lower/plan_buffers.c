@@ -181,22 +181,26 @@ static Touch first_touch(Order *o, Stmt s) {
   return TOUCH_NONE;
 }
 
-static bool carries_values(Tirc *c, Stmt loop, Buffer b) {
+static bool carries_values(Tirc *c, Analyzer *a, Stmt loop, Buffer b) {
   if (tirc_is_int(loop->u.loop.extent, 1)) return false;
   Order o = {.c = c, .data = b->data};
   tirc_map_set(c, &o.varying, loop->u.loop.var, loop->u.loop.var);
   if (first_touch(&o, loop->u.loop.body) == TOUCH_READ) return true;
   return loop->u.loop.kind == LOOP_SERIAL &&
-         !tirc_lower_writes_cover_reads(c, loop->u.loop.body, b);
+         !tirc_lower_writes_cover_reads(c, a, loop->u.loop.body, b);
 }
 
 /* --- hosts ---------------------------------------------------------------------------------- */
 
 static void choose_host(Planner *p, Plan *plan) {
   int first = plan->origin + 1, n = plan->n;
-  for (int i = first; i < n; i++) {
+  Analyzer *a = tirc_analyzer(p->c);
+  for (int i = 0; i < n; i++) {
     Stmt s = plan->at[i];
-    if (s->kind == STMT_WHILE || (s->kind == STMT_FOR && carries_values(p->c, s, plan->buffer)))
+    if (s->kind == STMT_FOR)
+      tirc_bind_range(a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+    if (i < first) continue;
+    if (s->kind == STMT_WHILE || (s->kind == STMT_FOR && carries_values(p->c, a, s, plan->buffer)))
       n = i;
   }
   Stmt host = plan->at[n - 1];

@@ -172,8 +172,7 @@ Reach tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, Buffer b) {
   return reach;
 }
 
-bool tirc_lower_writes_cover_reads(Tirc *c, Stmt s, Buffer b) {
-  Analyzer *a = tirc_analyzer(c);
+bool tirc_lower_writes_cover_reads(Tirc *c, Analyzer *a, Stmt s, Buffer b) {
   Reach r = tirc_lower_reach(c, a, s, b);
   if (r.is_opaque) return false;
   if (!r.reads) return true;

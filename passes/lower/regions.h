@@ -11,7 +11,7 @@ typedef struct Reach {
 /* Variables bound inside of s are relaxed; the analyzer knows those outside, and learns the loops.
  */
 Reach tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, Buffer b);
-/* All that s reads of b lies in the hull of what it writes. */
-bool tirc_lower_writes_cover_reads(Tirc *c, Stmt s, Buffer b);
+/* All that s reads of b lies in the hull of what it writes. The analyzer as above. */
+bool tirc_lower_writes_cover_reads(Tirc *c, Analyzer *a, Stmt s, Buffer b);
 
 #endif

@@ -301,7 +301,26 @@ static bool escapes(const PtrMap *loops, int n, const Region *regions) {
   return false;
 }
 
+/* A binding that moves inside of the new block may use loops outside of the block's scope, which no
+ * division moves into an iterator of the new block. */
+static void require_own_loops(Blockize *b) {
+  PtrMap loops = {0};
+  const SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
+  for (const SRef *r = top->parent; r; r = r->parent)
+    if (tirc_is_loop(r)) tirc_map_set(b->c, &loops, tirc_loop_of(r)->var, r);
+  bool open = tirc_uses_any(b->inner_predicate, &loops);
+  for (int i = 0; i < b->n_inner; i++)
+    open = open || tirc_uses_any(b->inner_values[i], &loops);
+  if (!open) return;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+                   "bind an iterator of each block around it to the loops outside of the scope",
+                   "%s would use a loop outside of the new block around it",
+                   tirc_describe(b->s, b->block->stmt));
+}
+
 void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
+  if (outer->n_iters) require_own_loops(b);
   PtrMap loops = {0};
   for (int i = 0; i < b->n_loops; i++)
     tirc_map_set(b->c, &loops, tirc_loop_of(b->loops[i])->var, b->loops[i]);

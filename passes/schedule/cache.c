@@ -165,8 +165,9 @@ static bool starts_with_init(const Block *b, Buffer buffer) {
   return !in_body.other && !in_init.other;
 }
 
-bool tirc_reads_own_output(const SRef *block, Buffer b) {
-  return is_reader(block, b) && !starts_with_init(tirc_block_of(block), b);
+bool tirc_reads_own_output(Sched *s, const SRef *block, Buffer b) {
+  return (is_reader(block, b) && !starts_with_init(tirc_block_of(block), b)) ||
+         !tirc_sums_start_in_scope(s, block);
 }
 
 static bool covers_buffer(Tirc *c, const CacheStage *stage) {
@@ -182,7 +183,7 @@ static bool covers_buffer(Tirc *c, const CacheStage *stage) {
 /* A block that moves to the cache finds nothing there but what it wrote itself. */
 static void require_no_own_reads(Sched *s, const CacheStage *stage) {
   const Block *b = tirc_block_of(stage->writer);
-  if (!tirc_reads_own_output(stage->writer, stage->source)) return;
+  if (!tirc_reads_own_output(s, stage->writer, stage->source)) return;
   if (is_allocated_in(stage->scope, stage->source) && covers_buffer(s->c, stage)) return;
   tirc_sched_mark(s, stage->writer->stmt);
   tirc_sched_error(s, SERR_READS_OWN_OUTPUT, NULL, NULL,

@@ -7,9 +7,9 @@
  *   for i, j: B[i, j] = A[index_var_0[i, j], index_var_1[j]]
  *
  * Candidates are the largest subexpressions of the block's stores that load nothing. One that
- * occurs fewer than cse_thresh times gives way to its own subexpressions. A block without candidates
- * is left alone. The block declares to read the new buffers (the reference leaves that out, and then
- * lets primitives move the block before what it needs).
+ * occurs fewer than cse_thresh times gives way to its own subexpressions. A block without
+ * candidates is left alone. The block declares to read the new buffers (the reference leaves that
+ * out, and then lets primitives move the block before what it needs).
  *
  * The threshold must not be negative (cse-threshold). What is computed ahead must be so for every
  * iteration: it may use the block's iterators and the function's parameters only, loops whose
@@ -29,8 +29,7 @@ typedef struct Precompute {
   VEC(Candidate) chosen; /* in all of them, the largest first */
 } Precompute;
 
-/* --- candidates
- * ------------------------------------------------------------------------------------- */
+/* --- candidates ----------------------------------------------------------------------------- */
 
 static int size_of(Expr e) {
   int size = 1;
@@ -112,8 +111,7 @@ static bool see_store(Visitor *v, Stmt s) {
   return true;
 }
 
-/* --- one index
- * -------------------------------------------------------------------------------------- */
+/* --- one index ------------------------------------------------------------------------------ */
 
 typedef struct Index {
   Precompute *p;
@@ -150,8 +148,8 @@ static void use_iter(Index *x, Expr var) {
   while (i < b->n_iters && b->iters[i].var != var) i++;
   if (i == b->n_iters) {
     if (is_parameter(x, var)) return;
-    not_cacheable(x, tirc_format(x->p->s->c, "it uses %s, which is no iterator of the block",
-                                 var->u.s));
+    not_cacheable(
+        x, tirc_format(x->p->s->c, "it uses %s, which is no iterator of the block", var->u.s));
   }
   for (int k = 0; k < x->iters.n; k++)
     if (x->iters.at[k] == i) return;
@@ -160,13 +158,14 @@ static void use_iter(Index *x, Expr var) {
 
 static bool see_var(Visitor *v, Expr e) {
   Index *x = v->self;
-  bool divides = e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV ||
-                 e->op == OP_TRUNCMOD;
+  bool divides =
+      e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD;
   const Block *b = tirc_block_of(x->p->block);
   for (int i = 0; divides && i < b->n_iters; i++)
     if (tirc_uses_var(e->args[1], b->iters[i].var))
-      not_cacheable(x, tirc_format(x->p->s->c, "it divides by an expression of %s, which may be 0 "
-                                               "where the block does not run",
+      not_cacheable(x, tirc_format(x->p->s->c,
+                                   "it divides by an expression of %s, which may be 0 "
+                                   "where the block does not run",
                                    b->iters[i].var->u.s));
   if (e->op == OP_VAR) use_iter(x, e);
   return true;
@@ -180,8 +179,9 @@ static bool see_loop_var(Visitor *v, Expr e) {
   while (i < n && tirc_loop_of(loops[i])->var != e) i++;
   if (i == n) {
     if (is_parameter(x, e)) return true;
-    not_cacheable(x, tirc_format(x->p->s->c, "it depends on %s, which is bound outside of the "
-                                             "block's scope",
+    not_cacheable(x, tirc_format(x->p->s->c,
+                                 "it depends on %s, which is bound outside of the "
+                                 "block's scope",
                                  e->u.s));
   }
   for (int k = 0; k < n; k++)
@@ -263,8 +263,7 @@ static void make_index(Index *x, int number, const char *storage_scope) {
                   .predicate = tirc_bool(c, true),
                   .n_writes = 1,
                   .writes = &write,
-                  .body = tirc_store(c, x->cache, n, vars,
-                                     tirc_substitute(c, x->e, &iter_vars))});
+                  .body = tirc_store(c, x->cache, n, vars, tirc_substitute(c, x->e, &iter_vars))});
   x->id = x->nest->u.block.id;
   for (int i = x->loops.n; i-- > 0;) {
     const For *loop = tirc_loop_of(x->loops.at[i]);
@@ -275,12 +274,10 @@ static void make_index(Index *x, int number, const char *storage_scope) {
   }
 }
 
-/* --- the block
- * -------------------------------------------------------------------------------------- */
+/* --- the block ------------------------------------------------------------------------------ */
 
 typedef struct Replacement {
   Mutator m;
-  const Index *index;
   Expr simple, load;
 } Replacement;
 
@@ -307,7 +304,7 @@ static Stmt with_loads(Precompute *p, const Index *indices, int n) {
   VEC(Region) reads = {0};
   for (int i = 0; i < b.n_reads; i++) vec_push(c, reads, b.reads[i]);
   for (int i = 0; i < n; i++) {
-    Replacement r = {.index = &indices[i], .simple = tirc_simplify0(c, indices[i].e)};
+    Replacement r = {.simple = tirc_simplify0(c, indices[i].e)};
     Expr *at = tirc_new_array(c, Expr, indices[i].iters.n + 1);
     for (int k = 0; k < indices[i].iters.n; k++) at[k] = b.iters[indices[i].iters.at[k]].var;
     r.load = tirc_load(c, indices[i].cache, indices[i].iters.n, at);

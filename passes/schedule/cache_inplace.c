@@ -158,8 +158,7 @@ static Stmt with_copies(Inplace *p, const CacheStage *in, const CacheStage *out)
   tirc_map_set(c, &one_cache, out->cache, in->cache);
   Stmt block = tirc_substitute_buffers(c, p->block->stmt, &to_cache);
   Stmt body = tirc_body_of(p->where->stmt);
-  body = tirc_insert_item(c, body, p->index + 1,
-                          tirc_substitute_buffers(c, out->copy, &one_cache));
+  body = tirc_insert_item(c, body, p->index + 1, tirc_substitute_buffers(c, out->copy, &one_cache));
   body = tirc_insert_item(c, body, p->index, in->copy);
   Stmt where = tirc_replace_stmt(c, tirc_with_body(c, p->where->stmt, body), p->block->stmt, block);
   Block b = p->where == p->scope

@@ -4,6 +4,7 @@
  * text, its place, and the program with the offending statements underlined. */
 #include "../../ir/print.h"
 #include "internal.h"
+#include "state.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -431,6 +432,50 @@ static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, con
 /* --- the call -----------------------------------------------------------------------------------
  */
 
+static int function_index(const Sched *s) {
+  int i = 0;
+  while (i < s->mod->n_funcs && strcmp(s->mod->funcs[i]->name, s->work_on)) i++;
+  return i;
+}
+
+/* A primitive that marked nothing fails on what it was called with: its blocks and loops. */
+static void mark_argument(Sched *s, ParamKind kind, Value v) {
+  SRefs found = {0};
+  if (v.kind == VAL_BLOCK && alive_block(s, v.u.block_id))
+    tirc_sched_mark(s, alive_block(s, v.u.block_id)->stmt);
+  else if (v.kind == VAL_LOOP && alive_loop(s, v.u.expr))
+    tirc_sched_mark(s, alive_loop(s, v.u.expr)->stmt);
+  else if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
+    for (int i = 0; i < v.u.list->n; i++) mark_argument(s, kind, v.u.list->at[i]);
+  else if (v.kind == VAL_STR && (kind == PARAM_BLOCK || kind == PARAM_BLOCK_OR_LOOP) && s->work_on)
+    tirc_blocks_named(s, function_index(s), v.u.s, &found);
+  for (int i = 0; i < found.n; i++) tirc_sched_mark(s, found.at[i]->stmt);
+}
+
+static void mark_arguments(Sched *s, const Primitive *p, int n_args, const Value *args,
+                           int n_keywords, const char *const *names, const Value *keywords) {
+  for (int i = 0; i < n_args; i++)
+    mark_argument(s, i < p->n_params ? p->params[i].kind : PARAM_ANY, args[i]);
+  for (int i = 0; i < n_keywords; i++) {
+    int k = param_named(p, names[i]);
+    mark_argument(s, k < 0 ? PARAM_ANY : p->params[k].kind, keywords[i]);
+  }
+}
+
+/* What was marked in a program that is taken back stands in the old one under the same identity; what
+ * was new in it is not there. */
+static void keep_marks(Sched *s) {
+  Stmt *kept = tirc_new_array(s->c, Stmt, s->n_marks + 1);
+  int n = 0;
+  for (int i = 0; i < s->n_marks; i++) {
+    const SRef *r = tirc_sref_find(s, s->marks[i]);
+    bool is_node = s->marks[i]->kind == STMT_FOR || s->marks[i]->kind == STMT_BLOCK;
+    if (r || !is_node) kept[n++] = r ? r->stmt : s->marks[i];
+  }
+  s->marks = kept;
+  s->n_marks = n;
+}
+
 /* Puts the schedule back and completes the diagnostic. The memory limit does not count here, or a
  * script that ran into it could leave a half-changed schedule. */
 static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *before, int n_args,
@@ -445,6 +490,8 @@ static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *b
   diag.primitive = p->name;
   diag.call = tirc_sched_call_text(s, p, n_args, args, n_keywords, keyword_names, keywords);
   if (diag.status == TIRC_STATUS_NO && !diag.ir) {
+    keep_marks(s);
+    if (!s->n_marks) mark_arguments(s, p, n_args, args, n_keywords, keyword_names, keywords);
     PrintMarks marks = {.n = s->n_marks, .at = s->marks};
     diag.ir = tirc_print_module(c, s->mod, &marks);
   }

@@ -105,7 +105,7 @@ static void require_all(Move *m, int seen, int n, SRef *const *at, const char *w
 }
 
 /* After the last producer, before the first consumer: the item of the loop's body before which the
- * block goes. */
+ * block goes. The loop stands before the block or after it, so only one of both is under it. */
 static int find_place(Move *m) {
   const Stmt *items;
   int n = tirc_body_items(m->c, tirc_loop_of(m->loop)->body, &items);
@@ -118,10 +118,6 @@ static int find_place(Move *m) {
     if (f.n_producers != producers) after = i;
     if (f.n_consumers != consumers && before == n) before = i;
   }
-  if (after >= before)
-    tirc_sched_error(m->s, SERR_NO_INSERTION_POINT, NULL, NULL,
-                     "under %s, a consumer of %s stands before or beside one of its producers",
-                     tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt));
   if (!m->is_producer) require_all(m, f.n_producers, m->n_producers, m->producers, "producer");
   if (m->is_producer) require_all(m, f.n_consumers, m->n_consumers, m->consumers, "consumer");
   if (m->index == -1) return before;

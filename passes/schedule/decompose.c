@@ -89,6 +89,25 @@ static void require_no_repetition(Decomposition *d) {
       tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
+static bool is_spatial_loop(const Block *b, Expr loop_var) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_SPATIAL && tirc_uses_var(b->iter_values[i], loop_var)) return true;
+  return false;
+}
+
+void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
+  int64_t extent;
+  const For *f = tirc_loop_of(loop);
+  if (!tirc_const_int(f->extent, &extent) || extent > 0) return;
+  if (is_spatial_loop(tirc_block_of(block), f->var)) return;
+  tirc_sched_mark(s, loop->stmt);
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_EMPTY_LOOP, NULL, NULL,
+                   "Loop %s has %lld iterations, so block %s never runs, not even its init; in a "
+                   "block of its own the init would.",
+                   f->var->u.s, (long long)extent, tirc_block_of(block)->name);
+}
+
 static void require_no_views(Decomposition *d) {
   if (!tirc_block_of(d->block)->n_matches) return;
   tirc_sched_mark(d->s, d->block->stmt);
@@ -203,6 +222,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   require_no_reduction_above(&d);
   require_no_repetition(&d);
   require_no_views(&d);
+  for (int i = d.first; i < d.n_loops; i++) tirc_require_iterations(s, d.block, d.loops[i]);
 
   Stmt block = init_block(&d);
   Stmt update =

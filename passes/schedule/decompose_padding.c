@@ -18,13 +18,13 @@ typedef struct Padding {
   Sched *s;
   SRef *block, *loop, *scope;
   int n_loops;
-  SRef **loops;    /* above the block, outermost first */
-  int at;          /* the index of `loop` in it */
-  int own;         /* loops from here on have nothing but the block below them */
-  Analyzer *a;     /* their ranges */
-  Expr inside;     /* the condition, in terms of loops */
-  Range *region;   /* of each iterator: where the condition holds */
-  PtrMap inner;    /* from the block's iterators and its own loops to what replaces them inside */
+  SRef **loops;  /* above the block, outermost first */
+  int at;        /* the index of `loop` in it */
+  int own;       /* loops from here on have nothing but the block below them */
+  Analyzer *a;   /* their ranges */
+  Expr inside;   /* the condition, in terms of loops */
+  Range *region; /* of each iterator: where the condition holds */
+  PtrMap inner;  /* from the block's iterators and its own loops to what replaces them inside */
 } Padding;
 
 static _Noreturn void no_pattern(Padding *p, const char *why) {
@@ -33,8 +33,7 @@ static _Noreturn void no_pattern(Padding *p, const char *why) {
                    tirc_block_of(p->block)->name, why);
 }
 
-/* --- checks
- * ----------------------------------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------------------------- */
 
 static void find_loops(Padding *p) {
   p->n_loops = tirc_loops_above(p->s, p->block, &p->loops);
@@ -52,8 +51,7 @@ static void find_loops(Padding *p) {
     if (tirc_loop_of(p->loops[p->own - 1])->body != below) break;
     below = p->loops[p->own - 1]->stmt;
   }
-  if (p->own == p->n_loops)
-    no_pattern(p, "its innermost loop has something else in its body");
+  if (p->own == p->n_loops) no_pattern(p, "its innermost loop has something else in its body");
   p->a = tirc_analyzer(p->s->c);
   for (int i = p->n_loops; i-- > 0;) {
     const For *loop = tirc_loop_of(p->loops[i]);
@@ -87,6 +85,19 @@ static Expr require_padding_store(Padding *p) {
   return value;
 }
 
+/* The block copies from where its region starts, which it must be able to say. */
+static void require_own_start(Padding *p, Expr start) {
+  for (const SRef *r = p->scope; r; r = r->parent) {
+    if (!tirc_is_loop(r) || !tirc_uses_var(start, tirc_loop_of(r)->var)) continue;
+    tirc_sched_mark(p->s, r->stmt);
+    tirc_sched_mark(p->s, p->block->stmt);
+    tirc_sched_error(p->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                     "Block %s is bound to loop %s outside of the scope that it would be "
+                     "decomposed in.",
+                     tirc_block_of(p->block)->name, tirc_loop_of(r)->var->u.s);
+  }
+}
+
 /* Where the condition holds, as one range for each iterator. */
 static void find_region(Padding *p) {
   const Block *b = tirc_block_of(p->block);
@@ -107,11 +118,12 @@ static void find_region(Padding *p) {
   p->region = tirc_new_array(c, Range, b->n_iters + 1);
   for (int i = 0; i < b->n_iters; i++) {
     const IterSum *sum = &map->indices[i];
-    if (sum->n && !tirc_prove_equal(p->a, sum->args[0].scale,
-                                    tirc_int(c, sum->args[0].scale->dtype, 1)))
+    if (sum->n &&
+        !tirc_prove_equal(p->a, sum->args[0].scale, tirc_int(c, sum->args[0].scale->dtype, 1)))
       no_pattern(p, tirc_format(c, "iterator %s runs in strides", b->iters[i].var->u.s));
     p->region[i] =
         tirc_range(sum->base, sum->n ? sum->args[0].extent : tirc_int(c, sum->base->dtype, 1));
+    require_own_start(p, sum->base);
   }
 }
 
@@ -126,14 +138,12 @@ static void check(Padding *p) {
   PtrMap bindings = {0};
   tirc_bindings_of(c, p->block->stmt, &bindings);
   Expr cond = tirc_substitute(c, value->args[0], &bindings);
-  p->inside =
-      tirc_simplify(p->a, conjoin(c, conjoin(c, tirc_bool(c, true), cond), b->predicate));
+  p->inside = tirc_simplify(p->a, conjoin(c, conjoin(c, tirc_bool(c, true), cond), b->predicate));
   if (tirc_is_true(p->inside)) no_pattern(p, "its condition always holds");
   find_region(p);
 }
 
-/* --- filling in the constant
- * -------------------------------------------------------------------------- */
+/* --- filling in the constant ---------------------------------------------------------------- */
 
 static Expr rewrite(Padding *p, const PtrMap *map, Expr e) {
   return tirc_simplify(p->a, tirc_substitute(p->s->c, e, map));
@@ -145,8 +155,8 @@ static const Region *rewrite_regions(Padding *p, const PtrMap *map, int n, const
     int ndim = from[i].buffer->ndim;
     Range *dims = tirc_new_array(p->s->c, Range, ndim + 1);
     for (int d = 0; d < ndim; d++)
-      dims[d] = tirc_range(rewrite(p, map, from[i].dims[d].min),
-                           rewrite(p, map, from[i].dims[d].extent));
+      dims[d] =
+          tirc_range(rewrite(p, map, from[i].dims[d].min), rewrite(p, map, from[i].dims[d].extent));
     out[i] = (Region){from[i].buffer, dims};
   }
   return out;
@@ -194,8 +204,7 @@ static Stmt const_nest(Padding *p, uint32_t *id) {
   return nest;
 }
 
-/* --- copying what lies inside
- * ------------------------------------------------------------------------- */
+/* --- copying what lies inside --------------------------------------------------------------- */
 
 static bool is_own_loop(const Padding *p, Expr var) {
   for (int i = p->own; i < p->n_loops; i++)
@@ -239,8 +248,8 @@ static Stmt inside_nest(Padding *p) {
   to.reads = rewrite_regions(p, &p->inner, b->n_reads, b->reads);
   to.n_writes = b->n_writes;
   to.writes = rewrite_regions(p, &p->inner, b->n_writes, b->writes);
-  to.body = rewrite_store(p, &p->inner, b->body,
-                          rewrite(p, &p->inner, b->body->u.store.value->args[1]));
+  to.body =
+      rewrite_store(p, &p->inner, b->body, rewrite(p, &p->inner, b->body->u.store.value->args[1]));
   to.predicate = rewrite(p, &p->inner, p->inside);
   Stmt nest = tirc_with_loc(c, tirc_block(c, &to), p->block->stmt->loc);
   for (int i = p->n_loops; i-- > p->own;) {
@@ -253,8 +262,7 @@ static Stmt inside_nest(Padding *p) {
   return nest;
 }
 
-/* --- the primitives
- * ---------------------------------------------------------------------------------- */
+/* --- the primitives ------------------------------------------------------------------------- */
 
 void tirc_prim_decompose_padding(Sched *s, const Value *args, Value *result) {
   Padding p = {

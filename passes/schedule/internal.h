@@ -122,4 +122,8 @@ const char *tirc_label(Sched *s, SRef *sref, int number);
 /* "block C", "loop i". */
 const char *tirc_describe(Sched *s, Stmt loop_or_block);
 
+/* decompose.c: throws empty-loop when the loop, of a reduction whose init is to stand apart, has no
+ * iterations, so that the block never ran. */
+void tirc_require_iterations(Sched *s, SRef *block, SRef *loop);
+
 #endif

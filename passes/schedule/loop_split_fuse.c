@@ -132,7 +132,7 @@ static Expr split_value(Sched *s, Split *p, Expr *predicate) {
     value = tirc_add(c, tirc_mul(c, value, p->factors[i]), p->vars[i]);
   }
   Expr inside = tirc_lt(c, value, f->extent);
-  *predicate = tirc_prove(a, inside) ? NULL : inside;
+  *predicate = tirc_prove_symbolic(a, inside) ? NULL : inside;
   return value;
 }
 

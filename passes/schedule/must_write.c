@@ -16,8 +16,8 @@ static bool fills_box(MustWrite *w, const Range *dims, Expr predicate) {
   LoopDomain loops = {w->vars.n, w->vars.at, w->doms.at};
   if (!tirc_is_about(predicate, &loops)) return false;
   int n = w->box->buffer->ndim;
-  const IntSet *sets = tirc_estimate_region(a, n, dims, loops.n, loops.vars, loops.doms, predicate,
-                                            true);
+  const IntSet *sets =
+      tirc_estimate_region(a, n, dims, loops.n, loops.vars, loops.doms, predicate, true);
   for (int i = 0; i < n; i++) {
     if (!sets || !sets[i].min || !sets[i].max) return false;
     Expr end = tirc_add(c, w->box->dims[i].min, w->box->dims[i].extent);

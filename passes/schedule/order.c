@@ -384,13 +384,6 @@ static void limit_loops(Run *r, int64_t inner) {
 static void prepare(Run *r, int n_blocks, SRef *const *blocks) {
   SRef *bottom = r->chain[r->n - 1];
   tirc_visit_stmt(&(Visitor){.stmt = give_slots, .self = r}, r->chain[0]->stmt);
-  for (SRef *p = r->chain[0]->parent; p; p = p->parent) {
-    if (!tirc_is_loop(p)) continue;
-    int64_t extent = SYMBOLIC_EXTENT;
-    tirc_const_int(tirc_loop_of(p)->extent, &extent);
-    int slot = slot_of(r, tirc_loop_of(p)->var);
-    r->values.at[slot] = extent / 2;
-  }
   for (int i = 0; i < r->n; i++) add_loop(r, r->chain[i]);
   int64_t inner = 1;
   for (int i = 0; i < n_blocks; i++) {
@@ -398,6 +391,35 @@ static void prepare(Run *r, int n_blocks, SRef *const *blocks) {
     if (steps > inner) inner = steps;
   }
   limit_loops(r, inner);
+}
+
+/* The loops above the nest stand still while it runs: at their start, in their middle or at their
+ * end, because a predicate may keep the nest from doing anything at the other places. False when
+ * the places are all the same. */
+static bool place_outer_loops(Run *r, int place) {
+  bool any = false;
+  for (SRef *p = r->chain[0]->parent; p; p = p->parent) {
+    if (!tirc_is_loop(p)) continue;
+    int64_t extent = SYMBOLIC_EXTENT;
+    tirc_const_int(tirc_loop_of(p)->extent, &extent);
+    int64_t last = extent < 1 ? 0 : extent - 1;
+    int slot = slot_of(r, tirc_loop_of(p)->var);
+    r->values.at[slot] = place == 0 ? 0 : place == 1 ? extent / 2 : last;
+    any = any || last > 0;
+  }
+  return any;
+}
+
+static void run_nest(Run *r) {
+  int64_t *offset = tirc_new_array(r->s->c, int64_t, r->n);
+  r->now = 0;
+  r->steps = 0;
+  r->keys = NULL;
+  r->latest = NULL;
+  r->cap = r->used = 0;
+  run_chain(r, 0, offset);
+  free(r->keys);
+  free(r->latest);
 }
 
 static _Noreturn void order_lost(Run *r) {
@@ -508,9 +530,10 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
       consider(&r, tirc_block_of(blocks[i])->writes[k].buffer, n_blocks, blocks);
   if (!r.groups.n) return;
   prepare(&r, n_blocks, blocks);
-  int64_t *offset = tirc_new_array(s->c, int64_t, n);
-  run_chain(&r, 0, offset);
-  free(r.keys);
-  free(r.latest);
+  for (int place = 0; place < 3 && !r.first; place++) {
+    bool more = place_outer_loops(&r, place);
+    run_nest(&r);
+    if (!more) break;
+  }
   if (r.first) order_lost(&r);
 }

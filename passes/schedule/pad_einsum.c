@@ -12,8 +12,7 @@
  * pad_einsum_check.c (padding-not-neutral, padding-not-closed). */
 #include "pad_einsum.h"
 
-/* --- the pattern
- * ------------------------------------------------------------------------------------ */
+/* --- the pattern ---------------------------------------------------------------------------- */
 
 int tirc_einsum_iter(const Block *b, Expr index) {
   for (int i = 0; i < b->n_iters; i++)
@@ -56,8 +55,7 @@ static void require_padding(Sched *s, SRef *block, Value padding) {
                    tirc_value_repr(s->c, padding), b->n_iters);
 }
 
-/* --- what grows
- * ------------------------------------------------------------------------------------- */
+/* --- what grows ----------------------------------------------------------------------------- */
 
 static Expr round_up(Sched *s, SRef *block, Expr extent, int64_t multiple) {
   Tirc *c = s->c;
@@ -69,8 +67,9 @@ static Expr round_up(Sched *s, SRef *block, Expr extent, int64_t multiple) {
                                 most - most % multiple > tirc_dtype_max(t)));
   if (overflow) {
     tirc_sched_mark(s, block->stmt);
-    tirc_sched_error(s, SERR_PADDING, NULL, NULL, "%lld is too large a padding for an extent of %s.",
-                     (long long)multiple, tirc_dtype_name(c, t));
+    tirc_sched_error(s, SERR_PADDING, NULL, NULL,
+                     "%lld is too large a padding for an extent of %s.", (long long)multiple,
+                     tirc_dtype_name(c, t));
   }
   if (constant) return tirc_int(c, t, most - most % multiple);
   Expr by = tirc_int(c, t, multiple), more = tirc_int(c, t, multiple - 1);
@@ -108,9 +107,9 @@ static void pad_buffer(EinsumPadding *p, const Region *r, bool is_read) {
   for (int d = 0; d < r->buffer->ndim; d++) {
     int i = tirc_einsum_iter(b, r->dims[d].min);
     Expr padded = i < 0 ? NULL : p->iters[i].extent;
-    shape[d] = padded                            ? padded
+    shape[d] = padded                         ? padded
                : r->dims[d].min->op == OP_INT ? tirc_int(c, r->dims[d].min->dtype, 1)
-                                                 : r->buffer->shape[d];
+                                              : r->buffer->shape[d];
     any = any || padded;
   }
   if (!any) return;
@@ -125,8 +124,7 @@ static void find_padded_buffers(EinsumPadding *p) {
   for (int i = 0; i < b->n_writes; i++) pad_buffer(p, &b->writes[i], false);
 }
 
-/* --- the copies
- * ------------------------------------------------------------------------------------- */
+/* --- the copies ----------------------------------------------------------------------------- */
 
 static Expr zero_of(Tirc *c, DType t) {
   return tirc_dtype_is_float(t) ? tirc_float(c, t, 0) : tirc_int(c, t, 0);
@@ -170,8 +168,7 @@ static Stmt make_copy(Tirc *c, const PaddedBuffer *pb) {
   return nest;
 }
 
-/* --- the nest
- * --------------------------------------------------------------------------------------- */
+/* --- the nest ------------------------------------------------------------------------------- */
 
 static Buffer padded_buffer(Mutator *m, Buffer b) {
   const EinsumPadding *p = m->self;
@@ -232,10 +229,7 @@ static Stmt padded_scope(const EinsumPadding *p, int n_items, const Stmt *items)
   return tirc_with_loc(c, tirc_block(c, &b), p->scope->stmt->loc);
 }
 
-/* --- the primitive
- * ---------------------------------------------------------------------------------- */
-
-static bool holds(Stmt nest, Stmt block);
+/* --- the primitive -------------------------------------------------------------------------- */
 
 typedef struct Holding {
   Visitor v;

@@ -21,8 +21,8 @@ typedef struct PaddedBuffer {
 typedef struct EinsumPadding {
   Sched *s;
   SRef *block, *scope;
-  Stmt nest;         /* the statement of the scope's body that holds the block */
-  PaddedIter *iters; /* one for each iterator of the block */
+  Stmt nest;                 /* the statement of the scope's body that holds the block */
+  PaddedIter *iters;         /* one for each iterator of the block */
   VEC(PaddedBuffer) buffers; /* reads first */
 } EinsumPadding;
 

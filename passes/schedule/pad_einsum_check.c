@@ -11,8 +11,7 @@
 
 static const char *name_of(const EinsumPadding *p) { return tirc_block_of(p->block)->name; }
 
-/* --- neutral contributions
- * ---------------------------------------------------------------------------- */
+/* --- neutral contributions ------------------------------------------------------------------ */
 
 /* Whether this load is zero wherever iterator number i is beyond its old domain. */
 static bool is_zero_load(const EinsumPadding *p, int iter, Expr load) {
@@ -95,14 +94,13 @@ typedef struct Divisors {
 static bool see_load(Visitor *v, Expr e) {
   Divisors *d = v->self;
   for (int i = 0; e->op == OP_LOAD && i < d->p->buffers.n; i++)
-    d->found = d->found || (d->p->buffers.at[i].is_read &&
-                            d->p->buffers.at[i].region->buffer == e->u.buffer);
+    d->found = d->found ||
+               (d->p->buffers.at[i].is_read && d->p->buffers.at[i].region->buffer == e->u.buffer);
   return true;
 }
 
 static bool see_divisor(Visitor *v, Expr e) {
-  if (e->op != OP_FLOORDIV && e->op != OP_FLOORMOD && e->op != OP_TRUNCDIV &&
-      e->op != OP_TRUNCMOD)
+  if (e->op != OP_FLOORDIV && e->op != OP_FLOORMOD && e->op != OP_TRUNCDIV && e->op != OP_TRUNCMOD)
     return true;
   Divisors *d = v->self;
   Visitor loads = {.expr = see_load, .self = d};
@@ -129,8 +127,7 @@ static void require_neutral(const EinsumPadding *p) {
   }
 }
 
-/* --- nothing else grows
- * ------------------------------------------------------------------------------- */
+/* --- nothing else grows --------------------------------------------------------------------- */
 
 static _Noreturn void not_closed(const EinsumPadding *p, Stmt what, const char *why) {
   tirc_sched_mark(p->s, what);
@@ -142,7 +139,6 @@ typedef struct Users {
   Visitor v;
   const EinsumPadding *p;
   Expr var;
-  bool others; /* visits all blocks of the nest, not just those below a grown loop */
 } Users;
 
 /* Below a grown loop. */
@@ -156,8 +152,8 @@ static bool see_below(Visitor *v, Stmt s) {
   if (s->kind != STMT_BLOCK) return true;
   if (s != u->p->block->stmt)
     not_closed(u->p, s,
-               tirc_format(u->p->s->c, "loop %s, which would grow, also runs block %s",
-                           u->var->u.s, s->u.block.name));
+               tirc_format(u->p->s->c, "loop %s, which would grow, also runs block %s", u->var->u.s,
+                           s->u.block.name));
   return false;
 }
 
@@ -168,8 +164,8 @@ static void require_own_loop(const EinsumPadding *p, int iter) {
   if (!tirc_is_int(loop->min, 0) ||
       !tirc_prove_equal(tirc_analyzer(c), loop->extent, b->iters[iter].dom.extent))
     not_closed(p, p->block->stmt,
-               tirc_format(c, "loop %s does not run over the domain of iterator %s",
-                           loop->var->u.s, b->iters[iter].var->u.s));
+               tirc_format(c, "loop %s does not run over the domain of iterator %s", loop->var->u.s,
+                           b->iters[iter].var->u.s));
   for (int k = 0; k < b->n_iters; k++)
     if (k != iter && tirc_uses_var(b->iter_values[k], loop->var))
       not_closed(p, p->block->stmt,
@@ -199,9 +195,9 @@ static bool see_neighbour(Visitor *v, Stmt s) {
     if (s == u->p->block->stmt) continue;
     for (int i = 0; i < b->n_writes; i++)
       if (b->writes[i].buffer == old)
-        not_closed(u->p, s,
-                   tirc_format(u->p->s->c, "block %s in the same loops writes %s", b->name,
-                               old->name));
+        not_closed(
+            u->p, s,
+            tirc_format(u->p->s->c, "block %s in the same loops writes %s", b->name, old->name));
     for (int i = 0; i < b->n_reads; i++)
       if (b->reads[i].buffer == old && !has_room(pb, u->p->s->c))
         not_closed(u->p, s,
@@ -227,8 +223,7 @@ static bool see_pointer(Visitor *v, Expr e) {
   return true;
 }
 
-/* --- the output comes back whole
- * ---------------------------------------------------------------------- */
+/* --- the output comes back whole ------------------------------------------------------------ */
 
 static bool writes_all(const EinsumPadding *p, const Region *declared) {
   Tirc *c = p->s->c;
@@ -264,8 +259,9 @@ static void require_shapes(const EinsumPadding *p) {
     for (int d = 0; d < old->ndim; d++)
       if (pb->region->dims[d].min->op == OP_INT && !tirc_is_int(pb->region->dims[d].min, 0))
         not_closed(p, p->block->stmt,
-                   tirc_format(c, "index %d of %s is the constant %s, and the padded buffer has "
-                                  "one element there",
+                   tirc_format(c,
+                               "index %d of %s is the constant %s, and the padded buffer has "
+                               "one element there",
                                d, old->name, tirc_print_expr(c, pb->region->dims[d].min)));
     if (pb->is_read) continue;
     if (!has_room(pb, c))
@@ -273,8 +269,9 @@ static void require_shapes(const EinsumPadding *p) {
                  tirc_format(c, "%s is larger than the padded iterators", old->name));
     if (!writes_all(p, pb->region) && !is_private(p, old))
       not_closed(p, p->block->stmt,
-                 tirc_format(c, "it is not known to write all of %s, and the copy back would "
-                                "overwrite the rest",
+                 tirc_format(c,
+                             "it is not known to write all of %s, and the copy back would "
+                             "overwrite the rest",
                              old->name));
   }
 }

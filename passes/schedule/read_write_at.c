@@ -27,13 +27,12 @@ typedef struct AutoCopy {
   VEC(SRef *) blocks;  /* that access the buffer as the copy does, directly below the loop */
   VEC(SRef *) readers; /* those of them or others that read it */
   int first_read, last_read, first_write, last_write; /* items; -1: none */
-  int position;        /* the copy stands before this item */
-  int from, to;        /* these items turn to the cache */
-  Range *box;          /* in terms of the loops around */
+  int position;                                       /* the copy stands before this item */
+  int from, to;                                       /* these items turn to the cache */
+  Range *box;                                         /* in terms of the loops around */
 } AutoCopy;
 
-/* --- who uses the buffer below the loop
- * --------------------------------------------------------------- */
+/* --- who uses the buffer below the loop ----------------------------------------------------- */
 
 typedef struct Accesses {
   Visitor v;
@@ -96,8 +95,7 @@ static void find_position(AutoCopy *k) {
   k->to = k->is_read ? k->n_items : k->position;
 }
 
-/* --- the box
- * ---------------------------------------------------------------------------------------- */
+/* --- the box -------------------------------------------------------------------------------- */
 
 static IntSet relaxed(AutoCopy *k, Analyzer *a, Range dim, const PtrMap *sets) {
   Tirc *c = k->s->c;
@@ -149,20 +147,19 @@ static void find_box(AutoCopy *k) {
     int n = k->is_read ? b->n_reads : b->n_writes;
     for (int r = 0; r < n; r++)
       if (at[r].buffer == k->source)
-        add_region(k, a, k->blocks.at[i], &at[r], hull, i == 0 && &at[r] == region_of(n, at, k->source));
+        add_region(k, a, k->blocks.at[i], &at[r], hull,
+                   i == 0 && &at[r] == region_of(n, at, k->source));
   }
   k->box = tirc_new_array(c, Range, k->source->ndim + 1);
   for (int d = 0; d < k->source->ndim; d++) {
     if (!hull[d].min || !hull[d].max) bad_box(k, d, "its bounds are not known");
     Expr min = tirc_simplify(a, hull[d].min), one = tirc_int(c, hull[d].max->dtype, 1);
-    k->box[d] =
-        tirc_range(min, tirc_simplify(a, tirc_sub(c, tirc_add(c, hull[d].max, one), min)));
+    k->box[d] = tirc_range(min, tirc_simplify(a, tirc_sub(c, tirc_add(c, hull[d].max, one), min)));
     require_inside(k, d);
   }
 }
 
-/* --- what a write cache must hold
- * --------------------------------------------------------------------- */
+/* --- what a write cache must hold ----------------------------------------------------------- */
 
 static bool is_conditional(const AutoCopy *k, const SRef *block) {
   for (const SRef *r = block; r != k->loop; r = r->parent) {
@@ -183,14 +180,13 @@ static bool writes_box(AutoCopy *k, SRef *block) {
   Analyzer *a = tirc_analyzer_around(k->s, k->loop);
   LoopDomain d = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->scope);
   if (!tirc_is_about(b->predicate, &d)) return false;
-  const IntSet *sets = tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms,
-                                            b->predicate, true);
+  const IntSet *sets =
+      tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms, b->predicate, true);
   for (int i = 0; i < r.buffer->ndim; i++) {
     if (!sets || !sets[i].min || !sets[i].max) return false;
     Expr last = tirc_sub(c, tirc_add(c, k->box[i].min, k->box[i].extent),
                          tirc_int(c, k->box[i].min->dtype, 1));
-    if (!tirc_prove_equal(a, sets[i].min, k->box[i].min) ||
-        !tirc_prove_equal(a, sets[i].max, last))
+    if (!tirc_prove_equal(a, sets[i].min, k->box[i].min) || !tirc_prove_equal(a, sets[i].max, last))
       return false;
   }
   return !is_conditional(k, block);
@@ -219,6 +215,19 @@ static bool follows_writer(const AutoCopy *k, const SRef *reader) {
   return false;
 }
 
+/* A sum that its init does not start anew below the scope adds to what the cache does not hold. */
+static void require_sums_started(AutoCopy *k) {
+  for (int i = 0; i < k->blocks.n; i++) {
+    SRef *r = k->blocks.at[i];
+    if (tirc_sums_start_in_scope(k->s, r)) continue;
+    tirc_sched_mark(k->s, r->stmt);
+    tirc_sched_error(k->s, SERR_READS_OWN_OUTPUT, NULL, NULL,
+                     "Block %s adds to sums in %s that its init does not start in its scope, and "
+                     "the cache would not hold them.",
+                     tirc_block_of(r)->name, k->source->name);
+  }
+}
+
 /* A reader that turns to the write cache finds there only what was written below the loop. */
 static void require_readers_served(AutoCopy *k) {
   SRef **writers;
@@ -241,16 +250,16 @@ static void require_readers_served(AutoCopy *k) {
   }
 }
 
-/* --- the rewriting
- * ---------------------------------------------------------------------------------- */
+/* --- the rewriting -------------------------------------------------------------------------- */
 
 static bool see_view(Visitor *v, Stmt s) {
   AutoCopy *k = v->self;
   if (s->kind != STMT_BLOCK) return true;
   for (int i = 0; i < s->u.block.n_matches; i++)
     if (s->u.block.matches[i].source.buffer == k->source)
-      tirc_sched_error(k->s, SERR_CACHE_ALIAS, NULL, NULL, "%s cannot be cached: %s is a view of it.",
-                       k->source->name, s->u.block.matches[i].buffer->name);
+      tirc_sched_error(k->s, SERR_CACHE_ALIAS, NULL, NULL,
+                       "%s cannot be cached: %s is a view of it.", k->source->name,
+                       s->u.block.matches[i].buffer->name);
   return true;
 }
 
@@ -285,8 +294,7 @@ static Expr bind_loop(Mutator *m, Expr e) {
     const For *loop = tirc_loop_of(r);
     if (loop->var != e) continue;
     Expr var = tirc_var(m->c, tirc_format(m->c, "v%d", ci->iters.n), e->dtype);
-    vec_push(m->c, ci->iters,
-             ((IterVar){var, tirc_range(loop->min, loop->extent), ITER_SPATIAL}));
+    vec_push(m->c, ci->iters, ((IterVar){var, tirc_range(loop->min, loop->extent), ITER_SPATIAL}));
     vec_push(m->c, ci->values, e);
     tirc_map_set(m->c, &ci->vars, e, var);
     return var;
@@ -336,8 +344,8 @@ static Stmt with_copy(AutoCopy *k, Stmt copy) {
   for (int i = 0; i <= k->n_items; i++) {
     if (i == k->position) items[n++] = copy;
     if (i == k->n_items) break;
-    items[n++] = i >= k->from && i < k->to ? tirc_substitute_buffers(c, k->items[i], &buffers)
-                                           : k->items[i];
+    items[n++] =
+        i >= k->from && i < k->to ? tirc_substitute_buffers(c, k->items[i], &buffers) : k->items[i];
   }
   Stmt loop = tirc_with_body(c, k->loop->stmt, tirc_seq(c, n, items));
   Block b = tirc_replace_stmt(c, k->scope->stmt, k->loop->stmt, loop)->u.block;
@@ -361,6 +369,7 @@ static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {
   find_position(&k);
   require_no_alias(&k);
   find_box(&k);
+  if (!is_read) require_sums_started(&k);
   if (!is_read) require_box_written(&k);
   if (!is_read) require_readers_served(&k);
   Stmt copy = make_copy(&k);

@@ -101,7 +101,7 @@ static bool writes_source(const Reindex *r) {
  * been copied or written there before. */
 static void require_one_way(Reindex *r) {
   const char *name = tirc_block_of(r->block)->name;
-  if (r->is_write ? !tirc_reads_own_output(r->block, r->source) : !writes_source(r)) return;
+  if (r->is_write ? !tirc_reads_own_output(r->s, r->block, r->source) : !writes_source(r)) return;
   tirc_sched_mark(r->s, r->block->stmt);
   tirc_sched_error(r->s, SERR_READS_OWN_OUTPUT, NULL,
                    r->is_write ? NULL : "a block that updates a buffer in place cannot use a copy",

@@ -119,7 +119,7 @@ static void require_separate_places(ReindexCache *x, const Expr *new_shape) {
 
 static void require_one_way(Reindex *r) {
   const Block *b = tirc_block_of(r->block);
-  bool both = r->is_write && tirc_reads_own_output(r->block, r->source);
+  bool both = r->is_write && tirc_reads_own_output(r->s, r->block, r->source);
   for (int i = 0; !r->is_write && i < b->n_writes; i++)
     both = both || b->writes[i].buffer == r->source;
   if (!both) return;

@@ -103,8 +103,9 @@ static void check_axis(Rfactor *r, int64_t axis) {
   r->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
 }
 
-/* Every element of the factored buffer must be initialised, because the write-back adds all of them:
- * where the other reduction loops start, the predicate must hold for all iterations of the loop. */
+/* Every element of the factored buffer must be initialised, because the write-back adds all of
+ * them: where the other reduction loops start, the predicate must hold for all iterations of the
+ * loop. */
 static void check_predicate(Rfactor *r) {
   const Block *b = tirc_block_of(r->block);
   PtrMap start = {0};
@@ -115,9 +116,11 @@ static void check_predicate(Rfactor *r) {
   Analyzer *a = tirc_analyzer_of_loops(r->s, r->block, NULL);
   if (tirc_prove(a, tirc_substitute(r->c, b->predicate, &start))) return;
   tirc_sched_mark(r->s, r->block->stmt);
-  tirc_sched_error(r->s, SERR_RFACTOR_PREDICATE, NULL, NULL,
-                   "The predicate of block %s leaves out elements of the factored buffer, which the "
-                   "write-back would add uninitialised.", b->name);
+  tirc_sched_error(
+      r->s, SERR_RFACTOR_PREDICATE, NULL, NULL,
+      "The predicate of block %s leaves out elements of the factored buffer, which the "
+      "write-back would add uninitialised.",
+      b->name);
 }
 
 static void check(Rfactor *r, int64_t axis) {
@@ -137,6 +140,8 @@ static void check(Rfactor *r, int64_t axis) {
     r->kinds[i] = kinds_of(tirc_block_of(r->block), tirc_loop_of(r->loops[i])->var);
   check_loops(r);
   check_predicate(r);
+  for (int i = 0; i < r->n_loops; i++)
+    if (r->loops[i] != r->loop) tirc_require_iterations(s, r->block, r->loops[i]);
   r->reducer = tirc_reducer_of(s, r->block);
   check_axis(r, axis);
 }

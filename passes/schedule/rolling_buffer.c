@@ -9,9 +9,9 @@
  *       for j:                                   for j:
  *           C[i, j] = B[i, j] + B[i + 2, j]          C[i, j] = B[i % 3, j] + B[(i + 2) % 3, j]
  *
- * The block must not be an output block, and must share a loop with its consumers (not-tiled). Below
- * that loop it must write a window that a loop moves: `i`, `i * stride` or one of these over a
- * constant, of a constant size that exceeds the step (rolling-pattern); the outermost such loop
+ * The block must not be an output block, and must share a loop with its consumers (not-tiled).
+ * Below that loop it must write a window that a loop moves: `i`, `i * stride` or one of these over
+ * a constant, of a constant size that exceeds the step (rolling-pattern); the outermost such loop
  * gives the axis that rolls. Iterators of that axis become opaque, because their iterations now
  * depend on each other: for the same reason the loops that move windows must be serial, all readers
  * must come after the block, and nothing else may write the buffer (rolling-order). */
@@ -37,8 +37,7 @@ typedef struct Rolling {
   int64_t extent;
 } Rolling;
 
-/* --- the window
- * ------------------------------------------------------------------------------------- */
+/* --- the window ----------------------------------------------------------------------------- */
 
 static void find_common_loop(Rolling *r) {
   Sched *s = r->s;
@@ -75,10 +74,10 @@ static void find_window(Rolling *r, const Region *declared) {
 
 static _Noreturn void no_pattern(Rolling *r, const char *why) {
   tirc_sched_mark(r->s, r->block->stmt);
-  tirc_sched_error(r->s, SERR_ROLLING_PATTERN, NULL, NULL,
-                   "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",
-                   tirc_block_of(r->block)->name, r->from->name,
-                   tirc_loop_of(r->common)->var->u.s, why);
+  tirc_sched_error(
+      r->s, SERR_ROLLING_PATTERN, NULL, NULL,
+      "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",
+      tirc_block_of(r->block)->name, r->from->name, tirc_loop_of(r->common)->var->u.s, why);
 }
 
 /* Of a window's start: the loop variable, and by how much it moves in one step (rounded up). */
@@ -99,8 +98,9 @@ static void find_axes(Rolling *r) {
     Expr var;
     int64_t step, extent;
     if (!match_step(r->window[i].min, &var, &step))
-      no_pattern(r, tirc_format(c, "in dimension %d it starts at none of: a loop, a loop times a "
-                                   "constant, or one of these over a constant",
+      no_pattern(r, tirc_format(c,
+                                "in dimension %d it starts at none of: a loop, a loop times a "
+                                "constant, or one of these over a constant",
                                 i));
     if (!var) continue;
     if (!tirc_const_int(r->window[i].extent, &extent))
@@ -120,13 +120,11 @@ static void find_rolling_axis(Rolling *r) {
   tirc_const_int(r->window[r->axis].extent, &r->extent);
 }
 
-/* --- what depends on the order
- * ------------------------------------------------------------------------- */
+/* --- what depends on the order -------------------------------------------------------------- */
 
 static _Noreturn void wrong_order(Rolling *r, Stmt what, const char *why) {
   tirc_sched_mark(r->s, what);
-  tirc_sched_error(r->s, SERR_ROLLING_ORDER, NULL, NULL, "%s cannot roll: %s.", r->from->name,
-                   why);
+  tirc_sched_error(r->s, SERR_ROLLING_ORDER, NULL, NULL, "%s cannot roll: %s.", r->from->name, why);
 }
 
 static bool is_consumer(const Rolling *r, const SRef *block) {
@@ -147,8 +145,9 @@ static void require_only_writer(Rolling *r) {
   for (int i = 0; i < n; i++)
     if (!is_consumer(r, at[i]) || !at[i]->region_cover)
       wrong_order(r, at[i]->stmt,
-                  tirc_format(c, "block %s reads elements that the same iteration does not write "
-                                 "first",
+                  tirc_format(c,
+                              "block %s reads elements that the same iteration does not write "
+                              "first",
                               tirc_block_of(at[i])->name));
 }
 
@@ -163,8 +162,9 @@ static void require_serial(Rolling *r) {
       if (r->axes[i].var != loop->var) continue;
       if (loop->kind != LOOP_SERIAL && loop->kind != LOOP_UNROLLED)
         wrong_order(r, at->stmt,
-                    tirc_format(r->s->c, "the iterations of loop %s, which moves its window, do "
-                                         "not run one after the other",
+                    tirc_format(r->s->c,
+                                "the iterations of loop %s, which moves its window, do "
+                                "not run one after the other",
                                 loop->var->u.s));
       if (!tirc_is_int(loop->min, 0))
         wrong_order(r, at->stmt,
@@ -184,8 +184,7 @@ static void require_iters(Rolling *r, const Region *declared) {
     no_pattern(r, "the block's predicate says more than that its iterators are in their domains");
 }
 
-/* --- the rewriting
- * ---------------------------------------------------------------------------------- */
+/* --- the rewriting -------------------------------------------------------------------------- */
 
 typedef struct Roller {
   Mutator m;
@@ -229,8 +228,7 @@ static Expr new_elements(Rolling *r) {
     tirc_map_set(c, &sets, var, start);
     Expr offset = tirc_eval_set(a, b->iter_values[i], &sets).min;
     Expr first = tirc_lt(c, var, tirc_int(c, var->dtype, 1));
-    Expr fresh =
-        tirc_binary(c, OP_GE, offset, tirc_int(c, offset->dtype, r->axes[i].overlap));
+    Expr fresh = tirc_binary(c, OP_GE, offset, tirc_int(c, offset->dtype, r->axes[i].overlap));
     cond = tirc_simplify(a, tirc_and(c, cond, tirc_binary(c, OP_OR, first, fresh)));
   }
   return cond;
