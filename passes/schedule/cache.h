@@ -50,9 +50,6 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage);
 /* Whether the block, which writes b, also reads of it what it did not write itself while its scope
  * runs. */
 bool tirc_reads_own_output(Sched *s, const SRef *block, Buffer b);
-/* Whether the block's init, if it has one, runs for all its sums each time that its scope does
- * (sum_start.c). */
-bool tirc_sums_start_in_scope(Sched *s, const SRef *block);
 
 /* Raises storage-scope when no target has it; an empty name is "global". */
 void tirc_require_storage_scope(Sched *s, const char *scope);

@@ -95,7 +95,9 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
     const Region *theirs = is_producer ? o->reads : o->writes;
     for (int i = 0; i < m; i++) {
       Touched *t = find_touched(at, n, theirs[i].buffer);
-      if (t) relax_region(v, others[k], loop, &theirs[i], is_producer, &t->required);
+      if (!t) continue;
+      Region r = is_producer ? theirs[i] : tirc_written_region(v->s, others[k], &theirs[i]);
+      relax_region(v, others[k], loop, &r, is_producer, &t->required);
     }
   }
   *out = at;

@@ -56,6 +56,19 @@ static void require_no_reduction_above(Decomposition *d) {
   }
 }
 
+/* In a part of a reduction the init may run for some of the sums, or in the first of many runs of
+ * the scope; in a block of its own it would run for all of them, each time. */
+static void require_own_start(Decomposition *d) {
+  if (tirc_sums_start_in_scope(d->s, d->block)) return;
+  tirc_sched_mark(d->s, d->loop->stmt);
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL,
+                   "decompose before loop_partition divides the reduction",
+                   "An init before loop %s would run for sums that block %s goes on with, and that "
+                   "were started outside of its scope.",
+                   tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+}
+
 /* The bindings, as functions of the loops from number `from` on, never take the same values twice.
  */
 static bool never_repeats(Decomposition *d, int from, Expr predicate) {
@@ -220,6 +233,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   require_loop_above_block(&d);
   tirc_require_reduction(s, d.block, scope);
   require_no_reduction_above(&d);
+  require_own_start(&d);
   require_no_repetition(&d);
   require_no_views(&d);
   for (int i = d.first; i < d.n_loops; i++) tirc_require_iterations(s, d.block, d.loops[i]);

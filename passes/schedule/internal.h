@@ -95,6 +95,13 @@ int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 /* Whether the block, when it runs, writes every element of this region that it declares to write
  * (must_write.c). False when that is not known. */
 bool tirc_writes_region(Sched *s, Stmt block, const Region *declared);
+/* The box that an instance of the block writes of what it declares to write: a smaller one where
+ * the declaration is known to be too large, as that of a part of a loop is, which each instance
+ * declares to write whole. */
+Region tirc_written_region(Sched *s, SRef *block, const Region *declared);
+/* Whether the block's init, if it has one, runs for all its sums each time that its scope does
+ * (sum_start.c). */
+bool tirc_sums_start_in_scope(Sched *s, const SRef *block);
 /* The block of the function that allocates the buffer (above sref or itself), or NULL for a
  * parameter's. */
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);

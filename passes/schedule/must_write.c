@@ -86,3 +86,25 @@ bool tirc_writes_region(Sched *s, Stmt block, const Region *declared) {
   MustWrite w = {.s = s, .box = declared};
   return writes(&w, block->u.block.body);
 }
+
+static bool is_point(const Region *r) {
+  for (int i = 0; i < r->buffer->ndim; i++)
+    if (!tirc_is_int(r->dims[i].extent, 1)) return false;
+  return true;
+}
+
+Region tirc_written_region(Sched *s, SRef *block, const Region *declared) {
+  if (is_point(declared)) return *declared;
+  const Block *b = tirc_block_of(block);
+  Analyzer *a = tirc_analyzer(s->c);
+  for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
+  Access access = tirc_block_access(s->c, block->stmt);
+  for (int i = 0; i < access.opaque.n; i++)
+    if (access.opaque.at[i].buffer == declared->buffer) return *declared;
+  for (int i = 0; i < access.writes.n; i++) {
+    const Region *actual = &access.writes.at[i];
+    for (int d = 0; actual->buffer == declared->buffer && d < declared->buffer->ndim; d++)
+      if (tirc_prove_lt(a, actual->dims[d].extent, declared->dims[d].extent)) return *actual;
+  }
+  return *declared;
+}

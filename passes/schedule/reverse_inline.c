@@ -26,11 +26,8 @@ typedef struct Fold {
 /* --- who produces it --------------------------------------------------------------------- */
 
 static bool scope_writes(const SRef *scope, Buffer b) {
-  for (int i = 0; i < scope->scope->n_blocks; i++) {
-    const Block *w = tirc_block_of(scope->scope->blocks[i]);
-    for (int k = 0; k < w->n_writes; k++)
-      if (w->writes[k].buffer == b) return true;
-  }
+  for (int i = 0; i < scope->scope->n_blocks; i++)
+    if (tirc_touches(scope->scope->blocks[i], b, true)) return true;
   return false;
 }
 

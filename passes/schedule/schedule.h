@@ -205,11 +205,9 @@ int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out); /* blocks directly bel
  * block info of what changed is computed again: of new blocks in the subtree, and of the scope that
  * encloses it. Costs no more than the depth and the subtree. */
 void tirc_sched_replace(Sched *s, SRef *old, Stmt with);
-/* Replace `old` by several statements or none: see the .c; used by removing a block's whole nest. */
 /* Back to `old`, the module as it was before a primitive that failed: maps, scopes and block
  * information are those of `old` again, and the handles of `old` are alive. */
 void tirc_sched_restore(Sched *s, const Module *old);
-/* A variable name or block name not yet used in the function, from `base`. */
 
 /* --- analysis (TensorIR's definitions) --------------------------------------------------------- */
 

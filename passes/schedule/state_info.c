@@ -105,8 +105,8 @@ static const IntSet *produced_below(Sched *s, Analyzer *a, Edges e, SRef *const 
     const Block *block = tirc_block_of(p);
     for (int k = 0; k < block->n_writes; k++) {
       if (block->writes[k].buffer != b) continue;
-      const IntSet *part =
-          tirc_region_lower(s, a, unbind(s, p, block->writes[k]), block->predicate, p->parent, lca);
+      Region r = unbind(s, p, tirc_written_region(s, p, &block->writes[k]));
+      const IntSet *part = tirc_region_lower(s, a, r, block->predicate, p->parent, lca);
       bool first = !found;
       found = true;
       if (!part || (!sum && !first)) continue;

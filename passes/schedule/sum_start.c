@@ -8,9 +8,8 @@
  * The init runs where all reduction iterators are at the start of their domains. Within the scope
  * its loops must pass there, for every sum: a loop that starts elsewhere must not be shared between
  * sums and their steps, as a part of a fused loop is. */
-#include "cache.h"
-
 #include "../../ir/visit.h"
+#include "internal.h"
 
 static bool is_shared_with_sums(const Block *b, Expr loop_var) {
   for (int i = 0; i < b->n_iters; i++)
