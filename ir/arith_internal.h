@@ -149,7 +149,5 @@ typedef struct SplitCollector {
 } SplitCollector;
 void tirc_collect_splits(SplitCollector *k, int n, const IterSum *sums);
 MarkSplits *tirc_mark_splits(SplitCollector *k, const IterMark *mark);
-Expr tirc_iter_split_expr(Analyzer *a, const IterSplit *s);
-bool tirc_ranges_independent(Tirc *c, int n, const Expr *vars, const Range *doms);
 
 #endif

@@ -5,7 +5,7 @@
 /* --- as expressions
  * ------------------------------------------------------------------------------------- */
 
-Expr tirc_iter_split_expr(Analyzer *a, const IterSplit *s) {
+static Expr split_expr(Analyzer *a, const IterSplit *s) {
   Tirc *c = a->c;
   const IterMark *m = s->source;
   Expr source = m->var ? m->var : tirc_iter_sum_expr(a, m->sum);
@@ -24,7 +24,7 @@ Expr tirc_iter_split_expr(Analyzer *a, const IterSplit *s) {
 
 Expr tirc_iter_sum_expr(Analyzer *a, const IterSum *sum) {
   Expr e = tirc_lit(a->c, sum->base->dtype, 0);
-  for (int i = 0; i < sum->n; i++) e = tirc_add(a->c, e, tirc_iter_split_expr(a, &sum->args[i]));
+  for (int i = 0; i < sum->n; i++) e = tirc_add(a->c, e, split_expr(a, &sum->args[i]));
   return tirc_add(a->c, e, sum->base);
 }
 
@@ -233,7 +233,7 @@ static Division divide_sum(Divider *d, const IterSum *sum, Expr mark_extent) {
 }
 
 static Expr part_expr(Analyzer *a, const Part *p) {
-  return p->is_split ? tirc_iter_split_expr(a, &p->split) : tirc_iter_sum_expr(a, &p->sum);
+  return p->is_split ? split_expr(a, &p->split) : tirc_iter_sum_expr(a, &p->sum);
 }
 
 const SubspaceDivision *tirc_subspace_divide(Analyzer *a, int n, const Expr *bindings, int n_vars,

@@ -301,7 +301,7 @@ static bool constraints_nest(IterRewriter *r) {
 /* --- detection
  * ------------------------------------------------------------------------------------------ */
 
-bool tirc_ranges_independent(Tirc *c, int n, const Expr *vars, const Range *doms) {
+static bool ranges_independent(Tirc *c, int n, const Expr *vars, const Range *doms) {
   PtrMap all = {0};
   for (int i = 0; i < n; i++) tirc_map_set(c, &all, vars[i], vars[i]);
   for (int i = 0; i < n; i++)
@@ -336,7 +336,7 @@ const IterMap *tirc_detect_iter_map(Analyzer *a, int n, const Expr *indices, int
                                     IterLevel level, bool simplify_trivial, const char **why) {
   Tirc *c = a->c;
   IterRewriter r = {.a = a, .c = c, .level = level, .padding_predicate = tirc_bool(c, false)};
-  if (!tirc_ranges_independent(c, n_vars, vars, doms))
+  if (!ranges_independent(c, n_vars, vars, doms))
     return failed(&r, why, "the range of an iterator depends on another iterator");
   Domain d = {n_vars, vars, tirc_new_array(c, Range, n_vars)};
   for (int i = 0; i < n_vars; i++) d.doms[i] = doms[i];

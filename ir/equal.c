@@ -332,11 +332,6 @@ static bool equal_func(Equal *q, const Func *a, const Func *b) {
 
 static Equal fresh(Tirc *c) { return (Equal){.c = c, .analyzer = tirc_analyzer(c), .where = ""}; }
 
-bool tirc_func_equal(Tirc *c, const Func *a, const Func *b) {
-  Equal q = fresh(c);
-  return equal_func(&q, a, b);
-}
-
 bool tirc_expr_equal(Tirc *c, Expr a, Expr b) {
   Equal q = fresh(c);
   q.closed = true;

@@ -10,7 +10,6 @@
 /* NULL when equal; otherwise the first difference in words, with both sides. Functions are matched
  * by name, or by position when both modules have one function. */
 const char *tirc_module_difference(Tirc *c, const Module *a, const Module *b);
-bool tirc_func_equal(Tirc *c, const Func *a, const Func *b);
 /* Structural equality of expressions, free variables being compared by identity. */
 bool tirc_expr_equal(Tirc *c, Expr a, Expr b);
 

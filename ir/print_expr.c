@@ -102,8 +102,12 @@ void tirc_printer_indices(Printer *p, Text *t, int n, const Expr *indices) {
   tirc_text_add(t, "]");
 }
 
+/* A constant that prints as a bare number: the reader computes with those as Python does. */
+static bool is_bare_int(Expr e) { return e->op == OP_INT && tirc_dtype_equal(e->dtype, DT_INT32); }
+
 /* Whether reading `a op b` gives this very node again, or folds or widens something. */
 static bool reads_back(Printer *p, Expr e) {
+  if (is_bare_int(e->args[0]) && is_bare_int(e->args[1])) return false;
   Expr again = tirc_binary(p->c, (Op)e->op, e->args[0], e->args[1]);
   return again->op == e->op && again->n == 2 && again->args[0] == e->args[0] &&
          again->args[1] == e->args[1];

@@ -45,6 +45,9 @@ static Range read_domain(Reader *r, const Syn *s) {
     d.extent = tirc_read_int(r, s, "the extent of a domain");
     d.min = tirc_int(r->c, d.extent->dtype, 0);
   }
+  int64_t extent;
+  if (tirc_const_int(d.extent, &extent) && extent < 0)
+    READ_FAIL(r, s, "shape", NULL, "an iterator's domain has %lld values", (long long)extent);
   return d;
 }
 

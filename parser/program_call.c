@@ -7,7 +7,7 @@ static const Function *const tables[] = {
     tirc_loop_functions, tirc_opaque_functions, tirc_value_functions};
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
-const Function *tirc_find_function(const char *path) {
+static const Function *find_function(const char *path) {
   if (strncmp(path, "T.", 2) != 0) return NULL;
   for (int t = 0; t < N_TABLES; t++)
     for (const Function *f = tables[t]; f->name; f++)
@@ -17,7 +17,7 @@ const Function *tirc_find_function(const char *path) {
 
 const Function *tirc_called_function(Reader *r, const Syn *node, const char **path) {
   *path = node->kind == SYN_CALL ? tirc_names_path(r, node->a) : NULL;
-  return *path ? tirc_find_function(*path) : NULL;
+  return *path ? find_function(*path) : NULL;
 }
 
 /* --- arguments ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ void tirc_emit(Reader *r, const Syn *at, Stmt s) {
   vec_push(r->c, r->body->stmts, s);
 }
 
-void tirc_open_scope(Reader *r, const Syn *at, Scoping *s) {
+static void open_scope(Reader *r, const Syn *at, Scoping *s) {
   tirc_enter(r, at);
   s->from = r->body->stmts.n;
   vec_push(r->c, r->body->scopings, s);
@@ -94,14 +94,14 @@ static void open_let(Reader *r, const Syn *at, Expr var, Expr value) {
   s->loc = at->loc;
   s->var = var;
   s->value = value;
-  tirc_open_scope(r, at, s);
+  open_scope(r, at, s);
 }
 
 /* Gives a value a name: new variables and buffers just get it, constants of the text too; any other
  * expression is bound by a let over the rest of the body. */
 static void assign_name(Reader *r, const Syn *at, const Syn *target, PyValue v) {
   if (v.kind == PY_SCOPE) {
-    tirc_open_scope(r, at, v.u.scope);
+    open_scope(r, at, v.u.scope);
     v = v.u.scope->yields;
     if (v.kind == PY_NONE)
       READ_FAIL(r, at, "type", "write it on a line of its own", "this statement gives no value");
@@ -209,7 +209,7 @@ static void read_expression_statement(Reader *r, const Syn *s) {
                   ? tirc_read_call(r, s->a, IN_VALUE | IN_STATEMENT | IN_SCOPE)
                   : tirc_read_value(r, s->a);
   if (v.kind == PY_SCOPE)
-    tirc_open_scope(r, s, v.u.scope);
+    open_scope(r, s, v.u.scope);
   else if (v.kind == PY_EXPR && !v.fresh)
     tirc_emit(r, s, tirc_eval(r->c, v.u.e));
   else if (v.kind != PY_NONE)
@@ -250,7 +250,7 @@ static void read_assertion(Reader *r, const Syn *s) {
   a->loc = s->loc;
   a->cond = tirc_read_condition(r, s->a);
   a->text = s->b ? tirc_read_string(r, s->b, "the message") : "";
-  tirc_open_scope(r, s, a);
+  open_scope(r, s, a);
 }
 
 static void read_nothing(Reader *r, const Syn *s) {

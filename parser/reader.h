@@ -190,7 +190,6 @@ extern const Function tirc_axis_functions[], tirc_block_functions[], tirc_buffer
     tirc_scope_functions[], tirc_loop_functions[], tirc_value_functions[],
     tirc_opaque_functions[]; /* end: name NULL */
 
-const Function *tirc_find_function(const char *path); /* "T.xyz"; NULL: no such */
 /* Sorts the arguments into `call` by the signature; fails on missing, unknown and surplus ones. */
 void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *signature,
                     Call *call);
@@ -261,7 +260,6 @@ Buffer tirc_expect_buffer(Reader *r, const Syn *s);
 Stmt tirc_read_body(Reader *r, SynList list);
 void tirc_read_statement(Reader *r, const Syn *s);
 void tirc_emit(Reader *r, const Syn *at, Stmt s);
-void tirc_open_scope(Reader *r, const Syn *at, Scoping *scope);
 /* Begin and end a body by hand; end returns its statement. */
 void tirc_begin_body(Reader *r, Body *body);
 Stmt tirc_end_body(Reader *r, Body *body);

@@ -2,7 +2,7 @@
  * which counts the depth, so no tree deeper than SYNTAX_MAX_DEPTH comes to be. */
 #include "tree.h"
 
-Loc tirc_syn_loc(const Parser *p, Place at) {
+static Loc loc_of(const Parser *p, Place at) {
   return (Loc){p->file, at.first_line, at.first_column};
 }
 
@@ -21,7 +21,7 @@ static _Noreturn void fail_at(Parser *p, const Syn *s, const char *hint, const c
 Syn *tirc_syn_node(Parser *p, SynKind kind, Place at) {
   Syn *s = tirc_new(p->c, Syn);
   s->kind = kind;
-  s->loc = tirc_syn_loc(p, at);
+  s->loc = loc_of(p, at);
   s->end_line = at.last_line;
   s->end_column = at.last_column;
   s->depth = 1;

@@ -49,7 +49,6 @@ typedef struct Parser {
   Syn *expression;
 } Parser;
 
-Loc tirc_syn_loc(const Parser *p, Place at);
 _Noreturn void tirc_syn_fail(Parser *p, int line, int column, const char *hint, const char *format,
                              ...) __attribute__((format(printf, 5, 6)));
 

@@ -21,8 +21,8 @@ static bool head_line(Tirc *c, const char *line, Case *out) {
     const char *key;
     const char **text;
   } rows[] = {
-      {"verdict", &out->verdict}, {"code", &out->code}, {"message", &out->message}, {"title", NULL},
-      {"primitive", NULL},
+      {"verdict", &out->verdict}, {"code", &out->code}, {"message", &out->message},
+      {"hint", &out->hint},       {"title", NULL},      {"primitive", NULL},
   };
   if (!strcmp(key, "fails-at-call")) return out->fails_at_call = atoi(value), true;
   if (!strcmp(key, "reference-fault")) return out->reference_fault = !strcmp(value, "yes"), true;

@@ -12,6 +12,7 @@ typedef struct Case {
   int fails_at_call;   /* non-empty line of the schedule, from 1; 0: not said */
   const char *code;    /* of the diagnostic, or NULL */
   const char *message; /* a text that the diagnostic's message contains, or NULL */
+  const char *hint;    /* the same of its hint */
   bool reference_fault;
   const char *program, *schedule;
   const char *result; /* NULL: not said */

@@ -59,10 +59,6 @@ static int schedule(const Options *o, const tirc_module *m, const char *path, ti
   return status ? report(o, e) : DONE;
 }
 
-int run_script(const Options *o, const tirc_module *m, const char *path, tirc_module **out) {
-  return schedule(o, m, path, out);
-}
-
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out) {
   tirc_module *m = NULL;
   if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)

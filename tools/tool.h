@@ -69,7 +69,6 @@ int load_program(const Options *o, const char *path, tirc_module **out);
 /* With the given -D instead of the options'. */
 int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out);
-int run_script(const Options *o, const tirc_module *m, const char *path, tirc_module **out);
 /* Program args[0], scheduled by args[1] if there is one: then `unscheduled` (or NULL) gets the
  * first. */
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out);

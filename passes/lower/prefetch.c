@@ -57,8 +57,7 @@ static void note_access(Touch *t, Buffer b, int n, const Expr *indices, bool is_
     count = (start->dtype.lanes - 1) * stride + 1;
   }
   if (start->op == OP_RAMP || start->op == OP_BROADCAST) start = start->args[0];
-  if (start->dtype.lanes == 1)
-    vec_push(t->p->c, t->found, ((Access){start, count, is_write, b}));
+  if (start->dtype.lanes == 1) vec_push(t->p->c, t->found, ((Access){start, count, is_write, b}));
 }
 
 static bool note_load(Visitor *v, Expr e) {
@@ -191,9 +190,7 @@ static void touch(Touch *t, Stmt s, Stmts *out) {
     for (int i = 0; i < s->u.seq.n; i++) touch(t, s->u.seq.at[i], out);
     return;
   case STMT_FOR: touch_loop(t, s, out); return;
-  case STMT_IF:
-    touch(t, s->u.branch.then_case, out);
-    return;
+  case STMT_IF: touch(t, s->u.branch.then_case, out); return;
   case STMT_ALLOC:
   case STMT_DECL: touch(t, s->u.alloc.body, out); return;
   case STMT_ATTR: touch(t, s->u.attr.body, out); return;
@@ -228,14 +225,15 @@ static Stmt fetch_ahead(Prefetch *p, const For *loop, const For *around, const c
 }
 
 _Noreturn static void refuse(Prefetch *p, Stmt loop, const char *name, const char *why) {
-  tirc_fail(p->c, loop->loc, "lower",
-            "annotate(loop, \"software_prefetch\", {\"B\": 8}) fetches what the loop touches of B 8 "
-            "iterations later",
-            "the loop %s is to prefetch %s, but %s", loop->u.loop.var->u.s, name, why);
+  tirc_fail(
+      p->c, loop->loc, "lower",
+      "annotate(loop, \"software_prefetch\", {\"B\": 8}) fetches what the loop touches of B 8 "
+      "iterations later",
+      "the loop %s is to prefetch %s, but %s", loop->u.loop.var->u.s, name, why);
 }
 
-/* The part of the nest that this iteration of the innermost loops, from number `from` on, does. Of a
- * sequence (a loop with a peeled tail) all loops are shared out; single accesses are left out. */
+/* The part of the nest that this iteration of the innermost loops, from number `from` on, does. Of
+ * a sequence (a loop with a peeled tail) all loops are shared out; single accesses are left out. */
 static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
   Tirc *c = p->c;
   Stmt here = p->loops.at[p->loops.n - 1];

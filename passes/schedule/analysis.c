@@ -204,6 +204,11 @@ void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
       "block %s is neither a complete block nor a reduction block", tirc_block_of(block)->name);
 }
 
+/* An update whose init stands elsewhere. */
+static bool is_decomposed(const Block *b) {
+  return !b->init && iter_not_of(b, ~(1u << ITER_REDUCE));
+}
+
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
   SRef **blocks;
   int n = tirc_child_blocks(s, subtree, &blocks);
@@ -212,8 +217,11 @@ void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
     const char *reduction = complete ? tirc_why_not_local_reduction(s, blocks[i], subtree) : NULL;
     if (!reduction) continue;
     const char *root = tirc_label(s, subtree, 0), *child = tirc_label(s, blocks[i], 1);
+    const char *hint = is_decomposed(tirc_block_of(blocks[i]))
+                           ? NULL
+                           : "take a loop that has only complete and reduction blocks below it";
     tirc_sched_error(
-        s, SERR_NOT_COMPACT_DATAFLOW, tirc_format(s->c, "%s; %s", complete, reduction), NULL,
+        s, SERR_NOT_COMPACT_DATAFLOW, tirc_format(s->c, "%s; %s", complete, reduction), hint,
         "The queried subtree root %s in SRef tree does not have compact dataflow, because "
         "its child block %s on SRef tree is neither a local complete block nor a local "
         "reduction block.",

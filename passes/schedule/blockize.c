@@ -309,8 +309,7 @@ static void require_own_loops(Blockize *b) {
   for (const SRef *r = top->parent; r; r = r->parent)
     if (tirc_is_loop(r)) tirc_map_set(b->c, &loops, tirc_loop_of(r)->var, r);
   bool open = tirc_uses_any(b->inner_predicate, &loops);
-  for (int i = 0; i < b->n_inner; i++)
-    open = open || tirc_uses_any(b->inner_values[i], &loops);
+  for (int i = 0; i < b->n_inner; i++) open = open || tirc_uses_any(b->inner_values[i], &loops);
   if (!open) return;
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,

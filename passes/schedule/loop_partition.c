@@ -142,19 +142,20 @@ static void drop_init(Tirc *c, Block *b) {
   b->init = NULL;
 }
 
-/* The first access to a buffer whose indices are all variables. */
+/* The element of a buffer that an instance accesses, when it is one whose indices are variables. */
 typedef struct PlainAccess {
   Buffer buffer;
   int n;
   const Expr *indices;
+  bool other; /* it accesses another one, too */
 } PlainAccess;
 
 static void note(PlainAccess *a, Buffer buffer, int n, const Expr *indices) {
-  if (a->indices || buffer != a->buffer) return;
-  for (int i = 0; i < n; i++)
-    if (indices[i]->op != OP_VAR) return;
+  if (buffer != a->buffer) return;
+  if (!a->indices) a->indices = indices;
   a->n = n;
-  a->indices = indices;
+  for (int i = 0; i < n; i++)
+    a->other = a->other || indices[i]->op != OP_VAR || indices[i] != a->indices[i];
 }
 static bool note_load(Visitor *v, Expr e) {
   if (e->op == OP_LOAD) note(v->self, e->u.buffer, e->n, e->args);
@@ -165,11 +166,12 @@ static bool note_store(Visitor *v, Stmt s) {
   return true;
 }
 
-/* The domains of the iterators that index the buffer; otherwise the region as it was. */
+/* The domains of the iterators that index the buffer, when an instance accesses that one element
+ * only; otherwise the region as it was. */
 static Region whole_region(Tirc *c, const Block *b, Region r) {
   PlainAccess a = {.buffer = r.buffer};
   tirc_visit_stmt(&(Visitor){.stmt = note_store, .expr = note_load, .self = &a}, b->body);
-  if (!a.indices || a.n != r.buffer->ndim) return r;
+  if (!a.indices || a.other || a.n != r.buffer->ndim) return r;
   Range *dims = tirc_new_array(c, Range, a.n + 1);
   for (int d = 0; d < a.n; d++) {
     int i = 0;

@@ -29,7 +29,7 @@ int tirc_random_int(Random *r, int min, int end) {
 /* In [0, 1) with 53 bits: two numbers as digits to the base MODULUS. */
 static double draw_unit(Random *r) {
   double low = (double)draw(r), high = (double)draw(r);
-  const double base = MODULUS, unit = (low + high * base) / (double)((long double)base * base);
+  const double base = MODULUS, unit = (low + high * base) / (base * base);
   return unit >= 1 ? nextafter(1, 0) : unit;
 }
 

@@ -284,15 +284,16 @@ typedef struct CopyIters {
   PtrMap vars;
 } CopyIters;
 
-/* Loops around become iterators of the copy, in the order in which the box names them. */
+/* Loops around, of outer scopes too, become iterators of the copy, in the order in which the box
+ * names them. */
 static Expr bind_loop(Mutator *m, Expr e) {
   CopyIters *ci = m->self;
   if (e->op != OP_VAR) return tirc_mutate_expr_children(m, e);
   Expr known = tirc_map_get(&ci->vars, e);
   if (known) return known;
-  for (const SRef *r = ci->copy->loop; tirc_is_loop(r); r = r->parent) {
+  for (const SRef *r = ci->copy->loop; r; r = r->parent) {
+    if (!tirc_is_loop(r) || tirc_loop_of(r)->var != e) continue;
     const For *loop = tirc_loop_of(r);
-    if (loop->var != e) continue;
     Expr var = tirc_var(m->c, tirc_format(m->c, "v%d", ci->iters.n), e->dtype);
     vec_push(m->c, ci->iters, ((IterVar){var, tirc_range(loop->min, loop->extent), ITER_SPATIAL}));
     vec_push(m->c, ci->values, e);

@@ -123,11 +123,24 @@ static void check_predicate(Rfactor *r) {
       b->name);
 }
 
+/* The partial sums live as long as the scope runs, so they must start in it. */
+static void require_own_start(Rfactor *r) {
+  if (tirc_sums_start_in_scope(r->s, r->block)) return;
+  tirc_sched_mark(r->s, r->block->stmt);
+  tirc_sched_error(r->s, SERR_READS_OWN_OUTPUT, NULL,
+                   "call rfactor before the loops of the reduction come to stand outside of the "
+                   "block's scope",
+                   "Block %s goes on with sums that are started outside of its scope, and the "
+                   "factored buffer would not hold them.",
+                   tirc_block_of(r->block)->name);
+}
+
 static void check(Rfactor *r, int64_t axis) {
   Sched *s = r->s;
   r->block = only_child_block(s, r->loop);
   r->scope = tirc_require_scope_root(s, r->block, true);
   tirc_require_reduction(s, r->block, r->scope);
+  require_own_start(r);
   if (tirc_loop_of(r->loop)->kind != LOOP_SERIAL) {
     tirc_sched_mark(s, r->loop->stmt);
     tirc_sched_error(s, SERR_RFACTOR_NOT_SERIAL, NULL, NULL,

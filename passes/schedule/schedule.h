@@ -230,7 +230,6 @@ void tirc_require_compact_dataflow(Sched *s, SRef *subtree);
 /* TVM's GetScopeRoot(..., require_stage_pipeline): the scope root, or raise. */
 SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline);
 void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high_exclusive); /* NULL: whole scope */
-bool tirc_is_affine_binding(Sched *s, Stmt block, int n_loops, Stmt const *loops);
 bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope);
 bool tirc_is_trivial_binding(Stmt block, int n_loops, SRef *const *loops);
 /* Which kinds of iterators the loop variable reaches in a block's bindings: the bit 1 << IterKind. */

@@ -25,16 +25,6 @@ bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high) {
   return affine_over(s, tirc_block_of(block), &d);
 }
 
-bool tirc_is_affine_binding(Sched *s, Stmt block, int n_loops, Stmt const *loops) {
-  LoopDomain d = {n_loops, tirc_new_array(s->c, Expr, n_loops + 1),
-                  tirc_new_array(s->c, Range, n_loops + 1)};
-  for (int i = 0; i < n_loops; i++) {
-    d.vars[i] = loops[i]->u.loop.var;
-    d.doms[i] = tirc_range(loops[i]->u.loop.min, loops[i]->u.loop.extent);
-  }
-  return affine_over(s, &block->u.block, &d);
-}
-
 /* --- region cover ---------------------------------------------------------------------------- */
 
 /* A region in terms of the loops around the block. */

@@ -422,19 +422,21 @@ static void replay(Replay *r, const Instruction *inst) {
   take_results(r, inst, result);
 }
 
+static void replay_or_say_where(Replay *r, int i) {
+  Tirc *c = r->s->c;
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    replay(r, r->t->at[i]);
+    TIRC_END(c, trap);
+    return;
+  }
+  c->diag.message = tirc_format(c, "%s, instruction %d (%s): %s", r->what, i,
+                                tirc_instruction_kind(c, r->t->at[i]->p).name, c->diag.message);
+  tirc_throw(c);
+}
+
 void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, Loc loc, const char *what) {
-  Tirc *c = s->c;
   Replay r = {.s = s, .t = t, .loc = loc, .what = what};
   const int n = tirc_trace_length(t, remove_postproc);
-  for (volatile int i = 0; i < n; i++) {
-    Trap trap;
-    if (TIRC_TRY(c, trap)) {
-      replay(&r, t->at[i]);
-      TIRC_END(c, trap);
-      continue;
-    }
-    c->diag.message = tirc_format(c, "%s, instruction %d (%s): %s", what, i,
-                                  tirc_instruction_kind(c, t->at[i]->p).name, c->diag.message);
-    tirc_throw(c);
-  }
+  for (int i = 0; i < n; i++) replay_or_say_where(&r, i);
 }

@@ -9,6 +9,8 @@ set -u
 tirc_path=$(realpath "$1")
 [ -x "$tirc_path" ] || { echo "no command: $1" >&2; exit 2; }
 shift
+files=()
+for file in "$@"; do files+=("$(realpath "$file")"); done
 cd "$(dirname "$0")" || exit 2
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
@@ -31,7 +33,7 @@ end_case() { # the status is looked at once, when the case is over
   command= expected=0
 }
 
-for file in "$@"; do
+for file in "${files[@]}"; do
   number=0
   while IFS= read -r line || [ -n "$line" ]; do
     number=$((number + 1))

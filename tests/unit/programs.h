@@ -286,6 +286,37 @@ static const Program programs[] = {
     BOTH("int16", "int16", "int16", "A[i] - B[i]", 0),
     BOTH("uint16", "uint16", "uint16", "A[i] // (B[i] % T.uint16(5) + T.uint16(1))", 0),
     BOTH("int32 division", "int32", "int32", "A[i] // 3 + A[i] % 3 * 100", 0),
+    {"prefetch of what the loop reads",
+     FUNC(B1(A, 96) ", " B1(B, 96),
+          "    for i in T.serial(6, annotations={\"software_prefetch\": {\"A\": 2, \"B\": 0}}):\n"
+          "        for j in T.vectorized(16):\n            B[i * 16 + j] = A[i * 16 + j]\n"),
+     0, 0},
+    {"prefetch of the next panel, shared out",
+     FUNC(B2(A, 40, 50) ", " B2(B, 40, 50),
+          "    for q in T.parallel(2):\n        for j in range(3):\n"
+          "            P = T.decl_buffer((40, 8))\n            for k in range(40):\n"
+          "                for v in T.vectorized(8):\n"
+          "                    P[k, v] = A[k, q * 24 + j * 8 + v]\n"
+          "            for i in T.serial(8, annotations={\"software_prefetch\": {\"A\": 1}}):\n"
+          "                for k, v in T.grid(5, 8):\n"
+          "                    B[i * 5 + k, q * 24 + j * 8 + v] = P[i * 5 + k, v]\n"),
+     0, 0},
+    {"border of a padding",
+     FUNC(B1(A, 30) ", " B1(B, 40),
+          "    for i in range(5):\n        for j in T.vectorized(8):\n"
+          "            B[i * 8 + j] = T.if_then_else(i * 8 + j < 30, A[i * 8 + j], "
+          "T.float32(0))\n"),
+     0, 0},
+    {"tile under a loop of one step",
+     FUNC(B1(A, 64) ", " B1(B, 64),
+          "    X = T.alloc_buffer((64,))\n    for q, j in T.grid(1, 8):\n"
+          "        for i in range(8):\n            with T.block(\"X\"):\n"
+          "                v = T.axis.spatial(64, q * 64 + j * 8 + i)\n"
+          "                X[v] = A[v] + T.float32(1)\n"
+          "        for i in range(8):\n            with T.block(\"B\"):\n"
+          "                v = T.axis.spatial(64, j * 8 + i)\n"
+          "                B[v] = X[v] * T.float32(2)\n"),
+     0, 0},
     BOTH("int32 division by powers of two", "int32", "int32", "A[i] // 4 + A[i] % 4 * 100", 0),
     BOTH("int32 division by negatives", "int32", "int32", "A[i] // -3 + A[i] % -3 * 100", 0),
     BOTH("int32 division by data", "int32", "int32",

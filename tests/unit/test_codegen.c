@@ -141,6 +141,7 @@ static void small_floats_convert_exactly(void **state) {
 typedef struct Accounts {
   int64_t live; /* bytes */
   int calls, fail_at;
+  int64_t chunks; /* asked for by the last parallel loop */
 } Accounts;
 
 static void *counted_alloc(void *self, size_t bytes) {
@@ -155,8 +156,7 @@ static void counted_free(void *self, void *p, size_t bytes) {
 }
 static void serial_for(void *self, int64_t n, void (*body)(int64_t, void *), void *closure,
                        int64_t chunks) {
-  (void)self;
-  (void)chunks;
+  ((Accounts *)self)->chunks = chunks;
   for (int64_t i = 0; i < n; i++) body(i, closure);
 }
 
@@ -203,6 +203,29 @@ static void check_exhaustion(Tirc *c, const void *arg) {
 static void exhausted_memory_is_reported_and_nothing_leaks(void **state) {
   (void)state;
   in_context("check_exhaustion", check_exhaustion, NULL);
+}
+
+static void check_chunks(Tirc *c, const void *arg) {
+  const char *loop = arg;
+  const char *text = tirc_format(
+      c, FUNC(B1(A, 12), "    for i in T.%s:\n        A[i] = T.Cast(\"float32\", i)\n"), loop);
+  Jit *j = tirc_jit_new(c, tirc_lower(c, parse(c, text), NULL, NULL), "haswell");
+  float data[12] = {0};
+  Accounts a = {.fail_at = -1, .chunks = -1};
+  tirc_runtime rt = {&a, serial_for, counted_alloc, counted_free};
+  assert_int_equal(tirc_jit_find(j, "main")((void *[]){data}, &rt), 0);
+  tirc_jit_free(j);
+  assert_int_equal(a.chunks, strstr(loop, "annotations") ? 5 : 0);
+  assert_true(data[11] == 11);
+}
+
+static void a_parallel_loop_is_cut_as_annotated(void **state) {
+  (void)state;
+  in_context("check_chunks", check_chunks, "parallel(12)");
+  in_context("check_chunks", check_chunks, "parallel(12, annotations={\"parallel_chunks\": 5})");
+  char code[40];
+  error_code(check_chunks, "parallel(12, annotations={\"parallel_chunks\": 0})", code, sizeof code);
+  assert_string_equal(code, "codegen");
 }
 
 static void check_assert(Tirc *c, const void *arg) {
@@ -360,6 +383,7 @@ int main(void) {
       cmocka_unit_test(a_failed_assertion_is_a_status),
       cmocka_unit_test(division_by_zero_does_not_trap),
       cmocka_unit_test(emission_is_reproducible_and_vectorized),
+      cmocka_unit_test(a_parallel_loop_is_cut_as_annotated),
       cmocka_unit_test(prefetch_is_an_instruction),
       cmocka_unit_test(what_cannot_be_compiled_is_an_error),
       cmocka_unit_test(code_for_any_known_processor_can_be_emitted),

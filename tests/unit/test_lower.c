@@ -63,6 +63,15 @@ static const Expectation expectations[] = {
     {"floor division of a vector index", {"T.Broadcast"}, {"//"}},
     {"matmul, vectorized inside of the reduction", {"T.Broadcast(A_1["}, {"T.vectorized"}},
     {"explicit and hinted unrolling", {"T.unroll(8)"}, {NULL}},
+    {"prefetch of what the loop reads",
+     {"T.prefetch(T.address_of(A[i * 16 + 32]), 0, 3, 1)",
+      "T.prefetch(T.address_of(B[i * 16]), 1, 3, 1)"},
+     {"A[i * 16 + 48]", "B[i * 16 + 15]", "software_prefetch"}},
+    {"prefetch of the next panel, shared out",
+     {"range(5)", "T.prefetch(T.address_of(A_1["},
+     {"B_1[i * 250 + 8", "software_prefetch"}},
+    {"border of a padding", {"range(3)", "B[i * 8:i * 8 + 8] = A[i * 8:i * 8 + 8]"}, {"if "}},
+    {"tile under a loop of one step", {"X = T.decl_buffer((8,))"}, {"(64,))\n    "}},
 };
 
 static const Program *find_program(const char *name) {
@@ -99,6 +108,12 @@ static const char *const impossible[] = {
                         "    for i in T.vectorized(n):\n        A[i] = T.float32(1)\n"),
     FUNC("a: T.handle", "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n"
                         "    for i in T.unroll(n):\n        A[i] = T.float32(1)\n"),
+    FUNC(B1(A, 16), "    for i in T.serial(16, annotations={\"software_prefetch\": {\"B\": 1}}):\n"
+                    "        A[i] = T.float32(1)\n"),
+    FUNC(B1(A, 16), "    for i in T.serial(16, annotations={\"software_prefetch\": 1}):\n"
+                    "        A[i] = T.float32(1)\n"),
+    FUNC(B1(A, 16), "    for i in T.serial(16, annotations={\"software_prefetch\": {\"A\": -1}}):\n"
+                    "        A[i] = T.float32(1)\n"),
 };
 
 static void lower_text(Tirc *c, const void *text) { tirc_lower(c, parse(c, text), NULL, NULL); }

@@ -392,6 +392,8 @@ static const Bad body_errors[] = {
     {"  with T.block([8], \"b\"):\n    pass\n", 1, 16, "type", "takes the block's name only"},
     {"  with T.bloc(\"b\"):\n    pass\n", 1, 8, "name", "no function T.bloc"},
     {"  X = T.alloc_buffer((4, -1))\n", 1, 7, "shape", "dimension 1 of buffer X is negative"},
+    {"  with T.block(\"b\"):\n    v = T.axis.spatial((4, 2), n)\n", 2, 24, "shape",
+     "an iterator's domain has -2 values"},
     {"  X = T.alloc_buffer((1 << 40, 1 << 40))\n", 1, 7, "shape", "64 bits"},
     {"  X = T.alloc_buffer((4, 2.0))\n", 1, 26, "type", "must be an integer"},
     {"  X = T.alloc_buffer((4,), strides=(1, 2))\n", 1, 36, "shape", "1 dimensions but 2 strides"},
