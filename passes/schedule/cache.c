@@ -270,6 +270,13 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   for (int i = 0; i < source->ndim; i++) {
     Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
+    if (tirc_is_int(out[i].extent, 0) && !tirc_is_int(source->shape[i], 0)) {
+      tirc_sched_mark(s, stage->writer->stmt);
+      tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL,
+                       "a block that never runs needs no cache: remove its predicate or the block",
+                       "Block %s never runs, so it writes nothing of %s that could be copied.",
+                       b->name, source->name);
+    }
   }
   stage->region = out;
   require_written(s, stage, tirc_analyzer_around(s, stage->writer));
