@@ -241,12 +241,12 @@ static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
   if (nest->kind == STMT_SEQ) {
     Stmts parts = {0};
     for (int i = 0; i < nest->u.seq.n; i++)
-      if (nest->u.seq.at[i]->kind == STMT_FOR)
-        vec_push(c, parts, share_out(p, nest->u.seq.at[i], from, name));
+      vec_push(c, parts, share_out(p, nest->u.seq.at[i], from, name));
     return tirc_seq(c, parts.n, parts.at);
   }
-  if (nest->kind != STMT_FOR || !tirc_const_int(nest->u.loop.extent, &rows) || rows < 1)
-    refuse(p, here, name, "the accesses to share out are not in one loop of constant extent");
+  if (nest->kind != STMT_FOR) return tirc_seq(c, 0, NULL);
+  if (!tirc_const_int(nest->u.loop.extent, &rows) || rows < 1)
+    refuse(p, here, name, "the loop whose accesses are to be shared out has no constant extent");
   Expr number = tirc_int(c, DT_INT32, 0);
   for (int i = from; i < p->loops.n; i++) {
     const For *l = &p->loops.at[i]->u.loop;
