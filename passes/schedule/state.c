@@ -324,6 +324,18 @@ int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out) {
 
 /* --- replacing ------------------------------------------------------------------------------- */
 
+/* A sequence with another item number i, which may be a sequence itself: the places of the others
+ * stay. */
+static Stmt with_item(Tirc *c, Stmt seq, int i, Stmt item) {
+  struct StmtNode *copy = tirc_new(c, struct StmtNode);
+  *copy = *seq;
+  Stmt *at = tirc_new_array(c, Stmt, seq->u.seq.n);
+  memcpy(at, seq->u.seq.at, (size_t)seq->u.seq.n * sizeof *at);
+  at[i] = item;
+  copy->u.seq.at = at;
+  return copy;
+}
+
 /* A body with `from` in it, which is not inside of a loop or block of that body, replaced by `to`.
  * The body itself when it does not stand there. */
 static Stmt replace_below(Tirc *c, Stmt body, Stmt from, Stmt to) {
@@ -331,14 +343,7 @@ static Stmt replace_below(Tirc *c, Stmt body, Stmt from, Stmt to) {
   if (body->kind == STMT_SEQ) {
     for (int i = 0; i < body->u.seq.n; i++) {
       Stmt item = replace_below(c, body->u.seq.at[i], from, to);
-      if (item == body->u.seq.at[i]) continue;
-      struct StmtNode *copy = tirc_new(c, struct StmtNode);
-      *copy = *body;
-      Stmt *at = tirc_new_array(c, Stmt, body->u.seq.n);
-      memcpy(at, body->u.seq.at, (size_t)body->u.seq.n * sizeof *at);
-      at[i] = item;
-      copy->u.seq.at = at;
-      return copy;
+      if (item != body->u.seq.at[i]) return with_item(c, body, i, item);
     }
     return body;
   }
@@ -354,13 +359,7 @@ static Stmt replace_below(Tirc *c, Stmt body, Stmt from, Stmt to) {
 static Stmt replace_child(Tirc *c, Stmt body, int seq_index, Stmt from, Stmt to) {
   if (seq_index < 0 || body->kind != STMT_SEQ || body->u.seq.at[seq_index] != from)
     return replace_below(c, body, from, to);
-  struct StmtNode *copy = tirc_new(c, struct StmtNode);
-  *copy = *body;
-  Stmt *at = tirc_new_array(c, Stmt, body->u.seq.n);
-  memcpy(at, body->u.seq.at, (size_t)body->u.seq.n * sizeof *at);
-  at[seq_index] = to;
-  copy->u.seq.at = at;
-  return copy;
+  return with_item(c, body, seq_index, to);
 }
 
 /* Copies of everything above `old`, outermost last. */
