@@ -68,8 +68,8 @@ Expr tirc_rewrite_node(Simplifier *s, Expr e);
 Expr tirc_canonical_visit(Simplifier *s, Expr e);
 /* Walks again over the result of a rule, up to a fixed depth. */
 Expr tirc_rewrite_again(Simplifier *s, Expr e);
-Expr tirc_rewrite(Analyzer *a, Expr e);   /* TVM's rewrite_simplify */
-Expr tirc_canonical(Analyzer *a, Expr e); /* TVM's canonical_simplify */
+Expr tirc_rewrite(Analyzer *a, Expr e);      /* TVM's rewrite_simplify */
+Expr tirc_canonical(Analyzer *a, Expr e);    /* TVM's canonical_simplify */
 Expr tirc_negate_condition(Tirc *c, Expr e); /* not e, pushed to the comparisons */
 Expr tirc_rebuild(Tirc *c, Expr e,
                   const Expr *args); /* e with other args; e itself when the same */

@@ -73,8 +73,8 @@ void *tirc_alloc(Tirc *c, size_t bytes); /* zeroed, aligned to 16 */
 #define tirc_new(c, T) ((T *)tirc_alloc((c), sizeof(T)))
 #define tirc_new_array(c, T, n) ((T *)tirc_alloc_array((c), (size_t)(n), sizeof(T)))
 void *tirc_alloc_array(Tirc *c, size_t n, size_t size); /* checks the product */
-/* For work that leaves nothing behind but a number: everything allocated since the mark is free to be
- * used again. An error that unwinds past the rewind only leaves the memory taken. */
+/* For work that leaves nothing behind but a number: everything allocated since the mark is free to
+ * be used again. An error that unwinds past the rewind only leaves the memory taken. */
 typedef struct ArenaMark {
   ArenaChunk *chunk;
   size_t used, bytes;

@@ -25,10 +25,14 @@ static bool fold_int(Op op, int64_t a, int64_t b, int64_t *out) {
     if (b == 0 || (a == INT64_MIN && b == -1)) return false;
     int64_t r = a % b;
     bool adjust = r != 0 && (r < 0) != (b < 0);
-    if (op == OP_TRUNCDIV) *out = a / b;
-    else if (op == OP_TRUNCMOD) *out = r;
-    else if (op == OP_FLOORDIV) *out = a / b - adjust;
-    else *out = adjust ? r + b : r;
+    if (op == OP_TRUNCDIV)
+      *out = a / b;
+    else if (op == OP_TRUNCMOD)
+      *out = r;
+    else if (op == OP_FLOORDIV)
+      *out = a / b - adjust;
+    else
+      *out = adjust ? r + b : r;
     return true;
   }
   case OP_MIN: *out = a < b ? a : b; return true;

@@ -213,12 +213,12 @@ typedef struct Constant {
 /* A module owns nothing but a reference to its context. */
 typedef struct Module {
   Tirc *c;
-  const char *file;    /* where it came from, for messages; may be NULL */
-  const char *name;    /* the class's name, "Module" unless given */
-  bool is_class;       /* written as a class: the printer keeps that form */
+  const char *file; /* where it came from, for messages; may be NULL */
+  const char *name; /* the class's name, "Module" unless given */
+  bool is_class;    /* written as a class: the printer keeps that form */
   int n_funcs;
   const Func *const *funcs;
-  int n_constants;     /* names at the top of the file; schedule scripts see them */
+  int n_constants; /* names at the top of the file; schedule scripts see them */
   const Constant *constants;
   Attrs attrs;
 } Module;
@@ -246,8 +246,12 @@ Expr tirc_binary(Tirc *c, Op op, Expr a, Expr b);
 static inline Expr tirc_add(Tirc *c, Expr a, Expr b) { return tirc_binary(c, OP_ADD, a, b); }
 static inline Expr tirc_sub(Tirc *c, Expr a, Expr b) { return tirc_binary(c, OP_SUB, a, b); }
 static inline Expr tirc_mul(Tirc *c, Expr a, Expr b) { return tirc_binary(c, OP_MUL, a, b); }
-static inline Expr tirc_floordiv(Tirc *c, Expr a, Expr b) { return tirc_binary(c, OP_FLOORDIV, a, b); }
-static inline Expr tirc_floormod(Tirc *c, Expr a, Expr b) { return tirc_binary(c, OP_FLOORMOD, a, b); }
+static inline Expr tirc_floordiv(Tirc *c, Expr a, Expr b) {
+  return tirc_binary(c, OP_FLOORDIV, a, b);
+}
+static inline Expr tirc_floormod(Tirc *c, Expr a, Expr b) {
+  return tirc_binary(c, OP_FLOORMOD, a, b);
+}
 static inline Expr tirc_min(Tirc *c, Expr a, Expr b) { return tirc_binary(c, OP_MIN, a, b); }
 static inline Expr tirc_max(Tirc *c, Expr a, Expr b) { return tirc_binary(c, OP_MAX, a, b); }
 static inline Expr tirc_and(Tirc *c, Expr a, Expr b) { return tirc_binary(c, OP_AND, a, b); }
@@ -257,8 +261,8 @@ Expr tirc_not(Tirc *c, Expr e);
 /* Folds a node whose arguments are constants; NULL when it cannot (also on overflow, x // 0). */
 Expr tirc_fold(Tirc *c, Op op, DType t, int n, const Expr *args);
 
-bool tirc_is_int(Expr e, int64_t v);              /* an INT constant of that value */
-bool tirc_const_int(Expr e, int64_t *out);        /* an INT constant */
+bool tirc_is_int(Expr e, int64_t v);       /* an INT constant of that value */
+bool tirc_const_int(Expr e, int64_t *out); /* an INT constant */
 static inline bool tirc_is_true(Expr e) { return tirc_is_int(e, 1) && e->dtype.code == TYPE_BOOL; }
 static inline Range tirc_range(Expr min, Expr extent) { return (Range){min, extent}; }
 
@@ -267,7 +271,7 @@ static inline Range tirc_range(Expr min, Expr extent) { return (Range){min, exte
 Stmt tirc_for(Tirc *c, const For *loop);
 /* The usual loop: serial, from 0, no annotations. */
 Stmt tirc_for_serial(Tirc *c, Expr var, Expr extent, Stmt body);
-Stmt tirc_block(Tirc *c, const Block *block); /* keeps block->id; 0 gives it a new one */
+Stmt tirc_block(Tirc *c, const Block *block);  /* keeps block->id; 0 gives it a new one */
 Stmt tirc_seq(Tirc *c, int n, const Stmt *at); /* flattens nested ones; 1 long gives that one */
 Stmt tirc_store(Tirc *c, Buffer b, int n, const Expr *indices, Expr value);
 Stmt tirc_eval(Tirc *c, Expr value);
@@ -285,11 +289,12 @@ Buffer tirc_buffer(Tirc *c, const char *name, DType t, int ndim, const Expr *sha
                    const char *scope);
 Buffer tirc_buffer_copy(Tirc *c, const struct BufferNode *b); /* any fields changed by the caller */
 
-Expr tirc_attrs_get(Attrs a, const char *key);                         /* NULL when absent */
-Attrs tirc_attrs_set(Tirc *c, Attrs a, const char *key, Expr value);   /* replaces or appends */
+Expr tirc_attrs_get(Attrs a, const char *key);                       /* NULL when absent */
+Attrs tirc_attrs_set(Tirc *c, Attrs a, const char *key, Expr value); /* replaces or appends */
 Attrs tirc_attrs_remove(Tirc *c, Attrs a, const char *key);
 
-/* A module equal to `m` but for function number i. Lives in context c, which then depends on m->c. */
+/* A module equal to `m` but for function number i. Lives in context c, which then depends on m->c.
+ */
 const Module *tirc_module_with_func(Tirc *c, const Module *m, int i, const Func *f);
 const Func *tirc_func_with_body(Tirc *c, const Func *f, Stmt body);
 /* The function called "main", or the only one; NULL when there is no such one. */

@@ -17,9 +17,9 @@ typedef struct Printer {
   int indent;
   const PrintMarks *marks;
   VEC(Live) live;
-  PtrMap names;  /* variable or Buffer -> its name while live */
-  PtrMap data;   /* data variable -> the Buffer that prints it */
-  PtrMap loops;  /* loop variable -> its For statement while live */
+  PtrMap names; /* variable or Buffer -> its name while live */
+  PtrMap data;  /* data variable -> the Buffer that prints it */
+  PtrMap loops; /* loop variable -> its For statement while live */
   struct NameTable *table;
 } Printer;
 

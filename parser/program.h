@@ -11,7 +11,8 @@ typedef struct Define {
   const char *name, *value; /* value: a Python literal */
 } Define;
 
-/* One function that stands in another text, a schedule script. `constants` are names that it may use.
+/* One function that stands in another text, a schedule script. `constants` are names that it may
+ * use.
  */
 typedef VEC(Constant) Constants;
 const Func *tirc_parse_function(Tirc *c, const Syn *def, const Constants *constants);

@@ -19,7 +19,7 @@ struct tirc_module {
   Sources sources;
   bool lowered;
   const struct Trace *trace; /* of the schedule that made it, or NULL */
-  tirc_param **params; /* one array a function */
+  tirc_param **params;       /* one array a function */
 };
 struct tirc_array {
   Tensor *t;

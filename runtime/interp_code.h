@@ -160,7 +160,7 @@ double tirc_round_float(DType t, double v); /* to the nearest value of t */
 /* interp_math.c: false when e is none of the float intrinsics there. */
 bool tirc_compile_math(Compiler *k, Node *n);
 bool tirc_compile_intrinsic(Compiler *k, Node *n); /* interp_intrinsic.c: LLVM's; false: not one */
-void tirc_compile_extern(Compiler *k, Node *n); /* T.call_extern of libm, or throws */
+void tirc_compile_extern(Compiler *k, Node *n);    /* T.call_extern of libm, or throws */
 /* interp_access.c */
 View *tirc_compile_view(Compiler *k, Buffer b);            /* of a buffer in scope */
 View *tirc_declare_view(Compiler *k, Buffer b, Memory *m); /* m NULL: found at run time */

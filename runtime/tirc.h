@@ -148,9 +148,9 @@ TIRC_API tirc_status tirc_module_schedule_text(const tirc_module *m, const char 
                                                const tirc_schedule_options *options,
                                                tirc_module **out, tirc_error **error);
 
-/* Does again what a trace says: a file with a bare [instructions, decisions], or with tuning records
- * of TVM, [workload, [[instructions, decisions], seconds, target, arguments]] one a line. record
- * counts from 1; 0 takes the one with the least mean time. TIRC_NO: a ScheduleError. */
+/* Does again what a trace says: a file with a bare [instructions, decisions], or with tuning
+ * records of TVM, [workload, [[instructions, decisions], seconds, target, arguments]] one a line.
+ * record counts from 1; 0 takes the one with the least mean time. TIRC_NO: a ScheduleError. */
 TIRC_API tirc_status tirc_module_replay(const tirc_module *m, const char *path, int64_t record,
                                         const tirc_schedule_options *options, tirc_module **out,
                                         tirc_error **error);

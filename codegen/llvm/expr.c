@@ -377,11 +377,16 @@ static LLVMValueRef emit_CALL(Gen *g, Expr e) {
     const char *name;
     Emit emit;
   } calls[] = {
-      {"prefetch", emit_prefetch},      {"address_of", emit_address_of},
-      {"call_extern", tirc_gen_extern}, {"call_pure_extern", tirc_gen_extern},
-      {"asinh", tirc_gen_library},      {"acosh", tirc_gen_library},
-      {"atanh", tirc_gen_library},      {"hypot", tirc_gen_library},
-      {"assume", emit_assume},          {"call_llvm_intrin", tirc_gen_llvm_call},
+      {"prefetch", emit_prefetch},
+      {"address_of", emit_address_of},
+      {"call_extern", tirc_gen_extern},
+      {"call_pure_extern", tirc_gen_extern},
+      {"asinh", tirc_gen_library},
+      {"acosh", tirc_gen_library},
+      {"atanh", tirc_gen_library},
+      {"hypot", tirc_gen_library},
+      {"assume", emit_assume},
+      {"call_llvm_intrin", tirc_gen_llvm_call},
       {"call_llvm_pure_intrin", tirc_gen_llvm_call},
   };
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)

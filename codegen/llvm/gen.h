@@ -18,7 +18,7 @@ typedef struct Target {
   char *triple, *cpu, *features, *layout; /* in the arena */
   bool f16c;                              /* converts float16 in hardware */
   bool avx2;
-  bool wide;                              /* has 512-bit vectors */
+  bool wide; /* has 512-bit vectors */
 } Target;
 
 /* Workspace of the function being built that must be freed on every way out, innermost first. */

@@ -15,7 +15,8 @@ static const Expr *convert_indices(Tirc *c, const Region *source, int n, const E
   int ndim = source->buffer->ndim, skip = ndim - n;
   Expr *to = tirc_new_array(c, Expr, ndim);
   for (int i = 0; i < ndim; i++)
-    to[i] = i < skip ? source->dims[i].min : tirc_index_add(c, source->dims[i].min, indices[i - skip]);
+    to[i] =
+        i < skip ? source->dims[i].min : tirc_index_add(c, source->dims[i].min, indices[i - skip]);
   return to;
 }
 

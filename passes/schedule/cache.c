@@ -222,10 +222,10 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
   const Region *actual = find_region(writes.n, writes.at, stage->source);
   PtrMap bindings = {0};
   tirc_bindings_of(c, stage->writer->stmt, &bindings);
-  const IntSet *sets =
-      actual ? tirc_region_upper(s, a, tirc_substitute_region(c, *actual, &bindings), b->predicate,
-                                 stage->writer->parent, stage->where)
-             : NULL;
+  const IntSet *sets = actual
+                           ? tirc_region_upper(s, a, tirc_substitute_region(c, *actual, &bindings),
+                                               b->predicate, stage->writer->parent, stage->where)
+                           : NULL;
   for (int i = 0; sets && i < stage->source->ndim; i++) {
     if (!sets[i].min || !sets[i].max) continue;
     Expr reach = tirc_sub(c, sets[i].max, sets[i].min);
@@ -248,10 +248,11 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   const Region *declared = find_region(b->n_writes, b->writes, source);
   if (!declared) {
     tirc_sched_mark(s, stage->writer->stmt);
-    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL,
-                     "cache the buffer in the scope of the block that declares to write it",
-                     "Block %s writes %s in blocks inside of it, but does not declare what it writes.",
-                     b->name, source->name);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL,
+        "cache the buffer in the scope of the block that declares to write it",
+        "Block %s writes %s in blocks inside of it, but does not declare what it writes.", b->name,
+        source->name);
   }
   const Region *end = b->writes + b->n_writes;
   if (find_region((int)(end - declared - 1), declared + 1, source)) {

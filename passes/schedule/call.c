@@ -293,8 +293,7 @@ static Value convert_index_map(Binding *b, Value v) {
 }
 
 static Value convert_pad_value(Binding *b, Value v) {
-  static const ValueKind kinds[] = {VAL_NONE,  VAL_BOOL, VAL_INT,
-                                    VAL_FLOAT, VAL_EXPR, VAL_FUNCTION};
+  static const ValueKind kinds[] = {VAL_NONE, VAL_BOOL, VAL_INT, VAL_FLOAT, VAL_EXPR, VAL_FUNCTION};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (v.kind == kinds[i]) return v;
   wrong_type(b, v);
@@ -462,8 +461,8 @@ static void mark_arguments(Sched *s, const Primitive *p, int n_args, const Value
   }
 }
 
-/* What was marked in a program that is taken back stands in the old one under the same identity; what
- * was new in it is not there. */
+/* What was marked in a program that is taken back stands in the old one under the same identity;
+ * what was new in it is not there. */
 static void keep_marks(Sched *s) {
   Stmt *kept = tirc_new_array(s->c, Stmt, s->n_marks + 1);
   int n = 0;

@@ -112,7 +112,8 @@ SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
  * scope has. */
 void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with);
 
-/* --- places that are no loops ------------------------------------------------------------------ */
+/* --- places that are no loops ------------------------------------------------------------------
+ */
 
 /* What sample_compute_location gives for "leave it" and "inline it". */
 Value tirc_root_mark(Sched *s);

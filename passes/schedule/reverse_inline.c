@@ -238,8 +238,8 @@ static const char *check_covered(Fold *f) {
   return NULL;
 }
 
-/* A consumer that guards its load (a padding) has instances that read no element at all; no instance
- * of the producer would run them. */
+/* A consumer that guards its load (a padding) has instances that read no element at all; no
+ * instance of the producer would run them. */
 static const char *check_in_bounds(Fold *f) {
   const Block *b = tirc_block_of(f->consumer);
   Tirc *c = f->c;

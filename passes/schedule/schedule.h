@@ -2,12 +2,12 @@
  * the primitives that rewrite it. Semantics: tvm.tir.Schedule of release 0.20.
  *
  * Trees are immutable, so a primitive builds the new subtree first and installs it with
- * tirc_sched_replace as its last step. tirc_sched_call restores the old module when a primitive fails
- * at any point: a failed primitive changes nothing.
+ * tirc_sched_replace as its last step. tirc_sched_call restores the old module when a primitive
+ * fails at any point: a failed primitive changes nothing.
  *
  * Handles: a loop is its variable, a block its id (ir.h), so a handle is alive exactly while the
- * state holds a statement of that identity. Rewritten copies keep variable and id; whatever is to be
- * a new loop or block gets a new one.
+ * state holds a statement of that identity. Rewritten copies keep variable and id; whatever is to
+ * be a new loop or block gets a new one.
  */
 #ifndef TIRC_SCHEDULE_SCHEDULE_H
 #define TIRC_SCHEDULE_SCHEDULE_H
@@ -38,20 +38,20 @@ typedef struct Scope {
 
 /* A node of the sref tree: a loop or a block of the current program. */
 struct SRef {
-  Stmt stmt;     /* NULL once it is gone */
-  SRef *parent;  /* the next loop or block above; NULL for a function's root block */
-  int seq_index; /* position in the parent's body when that is a sequence, otherwise -1 */
-  int func;      /* index of the function in the module */
+  Stmt stmt;      /* NULL once it is gone */
+  SRef *parent;   /* the next loop or block above; NULL for a function's root block */
+  int seq_index;  /* position in the parent's body when that is a sequence, otherwise -1 */
+  int func;       /* index of the function in the module */
   uint32_t stamp; /* the last replacement whose subtree it stood in */
   uint32_t dirty; /* blocks: the last replacement that changed it or the loops around it */
   /* blocks only */
-  Scope *scope;        /* this block as a scope */
-  int position;        /* in the scope around it; the next four are state_deps.c's */
+  Scope *scope;                       /* this block as a scope */
+  int position;                       /* in the scope around it; the next four are state_deps.c's */
   uint32_t listed, recheck, gathered; /* replacements: that put it there, changed its edges, ... */
   int n_accesses[2];
   const Region *accesses[2]; /* reads and writes, those of blocks inside included */
-  bool affine_binding; /* its bindings are quasi-affine */
-  bool region_cover;   /* its producers write all that it reads */
+  bool affine_binding;       /* its bindings are quasi-affine */
+  bool region_cover;         /* its producers write all that it reads */
 };
 
 typedef struct Warning {
@@ -64,43 +64,45 @@ struct TensorIntrin; /* tensor_intrin.h */
 struct Sched {
   Tirc *c;
   const Module *mod;
-  PtrMap loops;  /* loop variable -> SRef */
-  PtrMap blocks; /* (void *)(uintptr_t)id -> SRef */
-  BlockNames *names; /* name -> SRefs */
-  SRef **roots;  /* one a function; NULL for functions without a root block */
-  uint32_t stamp; /* counts replacements */
+  PtrMap loops;        /* loop variable -> SRef */
+  PtrMap blocks;       /* (void *)(uintptr_t)id -> SRef */
+  BlockNames *names;   /* name -> SRefs */
+  SRef **roots;        /* one a function; NULL for functions without a root block */
+  uint32_t stamp;      /* counts replacements */
   const char *work_on; /* function that get_block looks in; "main" by habit */
-  Loc loc;       /* the script's place of the running call */
-  int n_marks;   /* statements to underline if this call fails */
+  Loc loc;             /* the script's place of the running call */
+  int n_marks;         /* statements to underline if this call fails */
   const Stmt *marks;
   VEC(Warning) warnings;
-  const char *target; /* LLVM CPU name */
-  Trace *trace;       /* what it did so far */
-  uint32_t *next_rv;  /* numbers given to random variables; shared with copies */
+  const char *target;                 /* LLVM CPU name */
+  Trace *trace;                       /* what it did so far */
+  uint32_t *next_rv;                  /* numbers given to random variables; shared with copies */
   const struct TensorIntrin *intrins; /* registered so far, newest first; or NULL */
-  PtrMap removed;     /* numbers of random variables that remove_rv took away */
-  int64_t rand_state; /* of the generator that samples: random.h */
-  Value decision;     /* what the running sampling primitive decided */
-  int calls;          /* primitives that run inside of one another; the outermost is traced */
-  int debug_mask;     /* SCHED_VERIFY_...: what is verified after each primitive */
+  PtrMap removed;                     /* numbers of random variables that remove_rv took away */
+  int64_t rand_state;                 /* of the generator that samples: random.h */
+  Value decision;                     /* what the running sampling primitive decided */
+  int calls;      /* primitives that run inside of one another; the outermost is traced */
+  int debug_mask; /* SCHED_VERIFY_...: what is verified after each primitive */
   Expr root_mark, inline_mark; /* what sample_compute_location gives besides loops; or NULL */
   /* Makes a value of Python text in a trace that was read; NULL: such a trace fails. */
   Value (*eval)(Sched *s, const char *python, Loc loc);
 };
 enum { SCHED_VERIFY_TREE = 1, SCHED_VERIFY_FLAGS = 2, SCHED_VERIFY_ALL = 3 };
 
-/* A schedule of m in context c (which from then on depends on m->c). Throws when m is ill-formed. */
+/* A schedule of m in context c (which from then on depends on m->c). Throws when m is ill-formed.
+ */
 Sched *tirc_sched_new(Tirc *c, const Module *m);
 /* A schedule of the same program, with the same trace, that can go its own way. Handles are good in
  * both. It samples from a seed that s gives it. */
 Sched *tirc_sched_copy(Sched *s);
-/* What of `mask` differs between the state as primitives kept it up and one made anew, in words; NULL
- * when all is right. Costs as much as a new schedule. */
+/* What of `mask` differs between the state as primitives kept it up and one made anew, in words;
+ * NULL when all is right. Costs as much as a new schedule. */
 const char *tirc_sched_fault(Sched *s, int mask);
 void tirc_sched_seed(Sched *s, int64_t seed); /* -1: one that differs from run to run */
 int64_t tirc_sched_fork_seed(Sched *s);
 
-/* --- primitives -------------------------------------------------------------------------------- */
+/* --- primitives --------------------------------------------------------------------------------
+ */
 
 typedef enum ParamKind {
   PARAM_STR,
@@ -112,20 +114,20 @@ typedef enum ParamKind {
   PARAM_OPT_INTS, /* None or that */
   PARAM_FLOATS,   /* VAL_LIST of VAL_FLOAT */
   PARAM_BOOL,
-  PARAM_BLOCK,         /* a block handle or a block's name; arrives as VAL_BLOCK, alive */
-  PARAM_LOOP,          /* arrives as VAL_LOOP, alive */
-  PARAM_LOCATION,      /* a loop, or what sample_compute_location gave: arrives as VAL_LOOP */
-  PARAM_BLOCK_OR_LOOP, /* either; a str is a block's name */
-  PARAM_LOOPS,         /* *args: all positional arguments from here on; arrives as VAL_LIST */
-  PARAM_OPT_BLOCKS,    /* None or a list of blocks or names */
-  PARAM_FACTORS,       /* a list of int, None, EXPR or loop handles (their extents) */
+  PARAM_BLOCK,          /* a block handle or a block's name; arrives as VAL_BLOCK, alive */
+  PARAM_LOOP,           /* arrives as VAL_LOOP, alive */
+  PARAM_LOCATION,       /* a loop, or what sample_compute_location gave: arrives as VAL_LOOP */
+  PARAM_BLOCK_OR_LOOP,  /* either; a str is a block's name */
+  PARAM_LOOPS,          /* *args: all positional arguments from here on; arrives as VAL_LIST */
+  PARAM_OPT_BLOCKS,     /* None or a list of blocks or names */
+  PARAM_FACTORS,        /* a list of int, None, EXPR or loop handles (their extents) */
   PARAM_LOOP_OR_BLOCKS, /* a loop, or a list of blocks or names */
-  PARAM_FUNCTION,      /* a function of the script; arrives as VAL_FUNCTION */
-  PARAM_BUFFER_INDEX,  /* an int, a buffer's name, or a buffer */
-  PARAM_BUFFER,        /* a tuple ("read" or "write", int), a buffer's name, or a buffer */
-  PARAM_INDEX_MAP,     /* arrives as VAL_FUNCTION: index_map.h */
-  PARAM_PAD_VALUE,     /* None, a bool, int, float or expression, or a function of the indices */
-  PARAM_ANY            /* an annotation: None, bool, int, float, str, lists and dicts of these, exprs */
+  PARAM_FUNCTION,       /* a function of the script; arrives as VAL_FUNCTION */
+  PARAM_BUFFER_INDEX,   /* an int, a buffer's name, or a buffer */
+  PARAM_BUFFER,         /* a tuple ("read" or "write", int), a buffer's name, or a buffer */
+  PARAM_INDEX_MAP,      /* arrives as VAL_FUNCTION: index_map.h */
+  PARAM_PAD_VALUE,      /* None, a bool, int, float or expression, or a function of the indices */
+  PARAM_ANY /* an annotation: None, bool, int, float, str, lists and dicts of these, exprs */
 } ParamKind;
 
 typedef struct Param {
@@ -153,9 +155,9 @@ extern const int tirc_n_primitives;
 const Primitive *tirc_find_primitive(const char *name); /* NULL when there is none */
 
 /* One call as a script makes it. Binds arguments (too many, missing, twice, unknown, wrong type:
- * status BAD, code "argument"), runs the primitive, and on failure restores the schedule, renders the
- * ScheduleError into c->diag and unwinds. loc: the call's place in the script. keyword_names[i] names
- * keyword argument i. */
+ * status BAD, code "argument"), runs the primitive, and on failure restores the schedule, renders
+ * the ScheduleError into c->diag and unwinds. loc: the call's place in the script. keyword_names[i]
+ * names keyword argument i. */
 Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const Value *args,
                       int n_keywords, const char *const *keyword_names, const Value *keywords);
 /* The call as text: "sch.fuse(i_0, j_0)". Loops and blocks stand with their present names. */
@@ -163,10 +165,12 @@ const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const
                                  int n_keywords, const char *const *keyword_names,
                                  const Value *keywords);
 Value tirc_default_value(Tirc *c, const char *python); /* of a parameter's default_text */
-/* A primitive's signature for messages and help: "split(loop, factors, preserve_unit_iters=True)". */
+/* A primitive's signature for messages and help: "split(loop, factors, preserve_unit_iters=True)".
+ */
 const char *tirc_primitive_signature(Tirc *c, const Primitive *p);
 
-/* --- errors ------------------------------------------------------------------------------------ */
+/* --- errors ------------------------------------------------------------------------------------
+ */
 
 typedef enum ErrorId {
 #define ERROR(id, code, title, hint) SERR_##id,
@@ -184,32 +188,34 @@ extern const ErrorInfo tirc_errors[SERR_COUNT];
 
 /* Underline this statement in the IR that comes with the error. */
 void tirc_sched_mark(Sched *s, Stmt stmt);
-/* Raise a ScheduleError (status NO, or BAD for an ARGUMENT_ERROR row). `condition` says which condition of which definition failed,
- * or NULL. `hint` NULL takes the table's. */
+/* Raise a ScheduleError (status NO, or BAD for an ARGUMENT_ERROR row). `condition` says which
+ * condition of which definition failed, or NULL. `hint` NULL takes the table's. */
 _Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, const char *hint,
                                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Harmless but suspicious; `--strict` turns it into an error. */
 void tirc_sched_warn(Sched *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- state ------------------------------------------------------------------------------------- */
+/* --- state -------------------------------------------------------------------------------------
+ */
 
-SRef *tirc_sref_of_loop(Sched *s, Expr var);      /* throws stale-handle when gone */
-SRef *tirc_sref_of_block(Sched *s, uint32_t id);  /* same */
+SRef *tirc_sref_of_loop(Sched *s, Expr var);        /* throws stale-handle when gone */
+SRef *tirc_sref_of_block(Sched *s, uint32_t id);    /* same */
 SRef *tirc_sref_find(Sched *s, Stmt loop_or_block); /* of the current tree; NULL when not in it */
-SRef *tirc_scope_root(Sched *s, SRef *sref);      /* the nearest block above (not itself); for the
-                                                   * root block: NULL */
-int tirc_loops_above(Sched *s, SRef *sref, SRef ***out); /* within the scope, outermost first */
+SRef *tirc_scope_root(Sched *s, SRef *sref);        /* the nearest block above (not itself); for the
+                                                     * root block: NULL */
+int tirc_loops_above(Sched *s, SRef *sref, SRef ***out);  /* within the scope, outermost first */
 int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out); /* blocks directly below, in order */
-/* Installs `with` (a loop or block) in the place of `old` in its function: the parents are rebuilt up
- * to the root, the sref maps follow (identities gone from the subtree die, new ones appear), and the
- * block info of what changed is computed again: of new blocks in the subtree, and of the scope that
- * encloses it. Costs no more than the depth and the subtree. */
+/* Installs `with` (a loop or block) in the place of `old` in its function: the parents are rebuilt
+ * up to the root, the sref maps follow (identities gone from the subtree die, new ones appear), and
+ * the block info of what changed is computed again: of new blocks in the subtree, and of the scope
+ * that encloses it. Costs no more than the depth and the subtree. */
 void tirc_sched_replace(Sched *s, SRef *old, Stmt with);
 /* Back to `old`, the module as it was before a primitive that failed: maps, scopes and block
  * information are those of `old` again, and the handles of `old` are alive. */
 void tirc_sched_restore(Sched *s, const Module *old);
 
-/* --- analysis (TensorIR's definitions) --------------------------------------------------------- */
+/* --- analysis (TensorIR's definitions) ---------------------------------------------------------
+ */
 
 /* All return NULL when it holds, otherwise the violated condition in words: "condition 2 of a
  * reduction block fails: ...". `scope` is the scope root; the local forms look at the subtree of
@@ -222,23 +228,25 @@ const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree);
 int tirc_check_complete(Sched *s, SRef *block, SRef *scope);
 int tirc_check_reduction(Sched *s, SRef *block, SRef *scope);
 
-void tirc_require_complete(Sched *s, SRef *block, SRef *scope);            /* or raise */
-void tirc_require_reduction(Sched *s, SRef *block, SRef *scope);           /* or raise */
+void tirc_require_complete(Sched *s, SRef *block, SRef *scope);              /* or raise */
+void tirc_require_reduction(Sched *s, SRef *block, SRef *scope);             /* or raise */
 void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope); /* or raise */
 /* Every block of the subtree is a local complete or local reduction block; the known sentence. */
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree);
 /* TVM's GetScopeRoot(..., require_stage_pipeline): the scope root, or raise. */
 SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline);
-void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high_exclusive); /* NULL: whole scope */
+void tirc_require_affine_binding(Sched *s, SRef *block,
+                                 SRef *high_exclusive); /* NULL: whole scope */
 bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope);
 bool tirc_is_trivial_binding(Stmt block, int n_loops, SRef *const *loops);
-/* Which kinds of iterators the loop variable reaches in a block's bindings: the bit 1 << IterKind. */
+/* Which kinds of iterators the loop variable reaches in a block's bindings: the bit 1 << IterKind.
+ */
 unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop);
 /* Producers and consumers of a block within a scope, without doubles, in order. */
 int tirc_producers(Sched *s, SRef *block, SRef *scope, SRef ***out);
 int tirc_consumers(Sched *s, SRef *block, SRef *scope, SRef ***out);
-/* The ranges of the loops from `low` (a block or loop, exclusive) up to `high` (exclusive; NULL: the
- * scope's end), bound in a fresh analyzer. */
+/* The ranges of the loops from `low` (a block or loop, exclusive) up to `high` (exclusive; NULL:
+ * the scope's end), bound in a fresh analyzer. */
 Analyzer *tirc_analyzer_of_loops(Sched *s, SRef *low, SRef *high);
 /* The n-th buffer that a block reads or writes (`value` is a BUFFER_INDEX argument); raises
  * buffer-index or buffer-not-found. */

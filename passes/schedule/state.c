@@ -324,8 +324,7 @@ int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out) {
 
 /* --- replacing ------------------------------------------------------------------------------- */
 
-/* A sequence with another item number i, which may be a sequence itself: the places of the others
- * stay. */
+/* A sequence with another item number i. */
 static Stmt with_item(Tirc *c, Stmt seq, int i, Stmt item) {
   struct StmtNode *copy = tirc_new(c, struct StmtNode);
   *copy = *seq;

@@ -17,8 +17,8 @@ void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children);
 void tirc_scope_update(Sched *s, SRef *block, int n_gone, SRef *const *gone, int n_now,
                        SRef *const *now, bool dataflow);
 
-/* state_deps.c: the dependences of a scope whose blocks are listed; `before` is what it was, or NULL.
- * Blocks whose edges changed are marked in `recheck`; true: any may have. */
+/* state_deps.c: the dependences of a scope whose blocks are listed; `before` is what it was, or
+ * NULL. Blocks whose edges changed are marked in `recheck`; true: any may have. */
 bool tirc_find_deps(Sched *s, Scope *scope, const Scope *before);
 
 /* state_names.c: a block that is new or has a new name; those of a function that have one. */

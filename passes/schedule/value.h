@@ -18,7 +18,7 @@ typedef enum ValueKind {
   VAL_LOOP,     /* handle: u.expr is the loop variable */
   VAL_BUFFER,   /* u.buffer */
   VAL_FUNCTION, /* def or lambda of a script; u.object belongs to the interpreter */
-  VAL_OBJECT    /* sch itself, results of sch.get(...), builtins, exceptions: u.object + type name */
+  VAL_OBJECT /* sch itself, results of sch.get(...), builtins, exceptions: u.object + type name */
 } ValueKind;
 
 typedef struct Value Value;

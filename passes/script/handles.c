@@ -8,8 +8,7 @@ static Sched *schedule_of(Script *sc, Value handle) {
   for (int i = -1; i < sc->copies.n; i++) {
     Sched *s = i < 0 ? sc->sched : sc->copies.at[i];
     if (handle.kind == VAL_LOOP && tirc_map_has(&s->loops, handle.u.expr)) return s;
-    if (handle.kind == VAL_BLOCK &&
-        tirc_map_has(&s->blocks, (void *)(uintptr_t)handle.u.block_id))
+    if (handle.kind == VAL_BLOCK && tirc_map_has(&s->blocks, (void *)(uintptr_t)handle.u.block_id))
       return s;
   }
   return sc->sched;
@@ -249,7 +248,8 @@ const AttributeRow tirc_script_attributes[] = {
     {0},
 };
 
-/* --- methods ----------------------------------------------------------------------------------- */
+/* --- methods -----------------------------------------------------------------------------------
+ */
 
 static Value show(Script *sc, const char *text) {
   if (sc->out) {
@@ -272,10 +272,7 @@ static Value run_scope(Script *sc, Value self, const Args *a) {
 }
 
 const NativeRow tirc_script_object_methods[] = {
-    {"IRModule", "show", run_show_it, 0, 0, NULL},
-    {"IRModule", "script", run_script, 0, 0, NULL},
-    {"PrimFunc", "show", run_show_it, 0, 0, NULL},
-    {"PrimFunc", "script", run_script, 0, 0, NULL},
-    {"Buffer", "scope", run_scope, 0, 0, NULL},
-    {0},
+    {"IRModule", "show", run_show_it, 0, 0, NULL}, {"IRModule", "script", run_script, 0, 0, NULL},
+    {"PrimFunc", "show", run_show_it, 0, 0, NULL}, {"PrimFunc", "script", run_script, 0, 0, NULL},
+    {"Buffer", "scope", run_scope, 0, 0, NULL},    {0},
 };

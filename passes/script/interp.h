@@ -182,7 +182,7 @@ const char *tirc_script_type_name(Value v); /* finer than tirc_value_type_name: 
 bool tirc_script_is(Value v, const char *type); /* an OBJECT of that type */
 Value tirc_script_of_stmt(Stmt s);
 /* handles.c */
-extern const AttributeRow tirc_script_attributes[];  /* ends with name NULL */
+extern const AttributeRow tirc_script_attributes[]; /* ends with name NULL */
 /* schedule.c */
 extern const AttributeRow tirc_script_schedule_attributes[]; /* ends with name NULL */
 bool tirc_script_set_attribute(Script *sc, Value of, const char *name, Value v); /* false: cannot */

@@ -308,14 +308,13 @@ static const Program programs[] = {
           "T.float32(0))\n"),
      0, 0},
     {"tile under a loop of one step",
-     FUNC(B1(A, 64) ", " B1(B, 64),
-          "    X = T.alloc_buffer((64,))\n    for q, j in T.grid(1, 8):\n"
-          "        for i in range(8):\n            with T.block(\"X\"):\n"
-          "                v = T.axis.spatial(64, q * 64 + j * 8 + i)\n"
-          "                X[v] = A[v] + T.float32(1)\n"
-          "        for i in range(8):\n            with T.block(\"B\"):\n"
-          "                v = T.axis.spatial(64, j * 8 + i)\n"
-          "                B[v] = X[v] * T.float32(2)\n"),
+     FUNC(B1(A, 64) ", " B1(B, 64), "    X = T.alloc_buffer((64,))\n    for q, j in T.grid(1, 8):\n"
+                                    "        for i in range(8):\n            with T.block(\"X\"):\n"
+                                    "                v = T.axis.spatial(64, q * 64 + j * 8 + i)\n"
+                                    "                X[v] = A[v] + T.float32(1)\n"
+                                    "        for i in range(8):\n            with T.block(\"B\"):\n"
+                                    "                v = T.axis.spatial(64, j * 8 + i)\n"
+                                    "                B[v] = X[v] * T.float32(2)\n"),
      0, 0},
     BOTH("int32 division by powers of two", "int32", "int32", "A[i] // 4 + A[i] % 4 * 100", 0),
     BOTH("int32 division by negatives", "int32", "int32", "A[i] // -3 + A[i] % -3 * 100", 0),
