@@ -41,6 +41,8 @@ const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index
 tirc_param *tirc_api_params(Tirc *c, const Func *f);
 /* A module object in context c, which it takes over. */
 tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources);
+/* An array object around a tensor, which it takes over. */
+tirc_array *tirc_api_array(Tirc *c, Tensor *t);
 const Argument *tirc_api_arguments(Tirc *c, int n, const tirc_argument *args);
 /* A C header for the functions of a module. */
 const char *tirc_c_header(Tirc *c, const Module *m);

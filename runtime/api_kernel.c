@@ -23,14 +23,15 @@ typedef struct MakeArray {
   tirc_array *result;
 } MakeArray;
 
-static void wrap(Tirc *c, MakeArray *p, Tensor *t) {
-  p->result = calloc(1, sizeof *p->result);
-  if (!p->result) {
+tirc_array *tirc_api_array(Tirc *c, Tensor *t) {
+  tirc_array *a = calloc(1, sizeof *a);
+  if (!a) {
     tirc_tensor_free(t);
     tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
   }
-  p->result->t = t;
-  snprintf(p->result->dtype, sizeof p->result->dtype, "%s", tirc_dtype_name(c, t->dtype));
+  a->t = t;
+  snprintf(a->dtype, sizeof a->dtype, "%s", tirc_dtype_name(c, t->dtype));
+  return a;
 }
 static void new_array(Tirc *c, void *self) {
   MakeArray *p = self;
@@ -38,11 +39,11 @@ static void new_array(Tirc *c, void *self) {
   if (!tirc_dtype_parse(p->dtype, &t) || t.lanes != 1 || tirc_dtype_bytes(t) == 0)
     tirc_fail(c, (Loc){0}, "type", "use a scalar type such as float32",
               "an array cannot have elements of type \"%s\"", p->dtype);
-  wrap(c, p, tirc_tensor_new(c, t, p->ndim, p->shape));
+  p->result = tirc_api_array(c, tirc_tensor_new(c, t, p->ndim, p->shape));
 }
 static void read_array(Tirc *c, void *self) {
   MakeArray *p = self;
-  wrap(c, p, tirc_npy_read(c, p->path));
+  p->result = tirc_api_array(c, tirc_npy_read(c, p->path));
 }
 static void write_array(Tirc *c, void *self) {
   MakeArray *p = self;
@@ -50,7 +51,7 @@ static void write_array(Tirc *c, void *self) {
 }
 static void copy_array(Tirc *c, void *self) {
   MakeArray *p = self;
-  wrap(c, p, tirc_tensor_clone(c, p->from->t));
+  p->result = tirc_api_array(c, tirc_tensor_clone(c, p->from->t));
 }
 static tirc_status make_array(void (*body)(Tirc *, void *), MakeArray *p, tirc_array **out,
                               tirc_error **error) {

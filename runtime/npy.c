@@ -157,9 +157,8 @@ static void read_elements(File *f, Tensor *t, bool fortran) {
   fail(f, "npy", "the file ends before the last element");
 }
 
-Tensor *tirc_npy_read(Tirc *c, const char *path) {
-  File f = {c, path, fopen(path, "rb")};
-  if (!f.f) fail(&f, "file", strerror(errno));
+Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream) {
+  File f = {c, path, stream};
   Header h = parse_header(&f, read_header_text(&f));
   DType dtype = element_type(&f, h.descr);
   int64_t bytes = tirc_dtype_bytes(dtype), left = bytes_left(f.f);
@@ -182,17 +181,24 @@ Tensor *tirc_npy_read(Tirc *c, const char *path) {
   return t;
 }
 
+Tensor *tirc_npy_read(Tirc *c, const char *path) {
+  FILE *f = fopen(path, "rb");
+  if (!f) fail(&(File){c, path, NULL}, "file", strerror(errno));
+  return tirc_npy_read_stream(c, path, f);
+}
+
 static const char *descr_of(DType t) {
   for (int i = 0; i < N_TYPES; i++)
     if (tirc_dtype_equal(npy_types[i].dtype, t)) return npy_types[i].name;
   return NULL;
 }
 
-void tirc_npy_write(Tirc *c, const char *path, const Tensor *t) {
-  File f = {c, path, NULL};
+const char *tirc_npy_header(Tirc *c, const char *path, const Tensor *t, size_t *n) {
+  enum { HEAD = 10 }; /* magic number, version, length of the text */
   const char *type = descr_of(t->dtype);
-  if (!type) fail(&f, "npy", "an element type that .npy files do not have");
+  if (!type) fail(&(File){c, path, NULL}, "npy", "an element type that .npy files do not have");
   Text text = {.c = c};
+  tirc_text_addn(&text, "\x93NUMPY\1\0\0\0", HEAD);
   tirc_text_addf(&text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
                  type[1] == '1' ? '|' : '<', type);
   for (int d = 0; d < t->ndim; d++)
@@ -201,16 +207,21 @@ void tirc_npy_write(Tirc *c, const char *path, const Tensor *t) {
                    : d + 1 < t->ndim ? ", "
                                      : "");
   tirc_text_add(&text, "), }");
-  while ((10 + text.n + 1) % 64 != 0) tirc_text_add(&text, " ");
+  while ((text.n + 1) % 64 != 0) tirc_text_add(&text, " ");
   tirc_text_add(&text, "\n");
-  unsigned char head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
-  head[8] = (unsigned char)(text.n & 255);
-  head[9] = (unsigned char)(text.n >> 8);
-  f.f = fopen(path, "wb");
+  size_t length = text.n - HEAD;
+  text.at[HEAD - 2] = (char)(length & 255);
+  text.at[HEAD - 1] = (char)(length >> 8);
+  *n = text.n;
+  return text.at;
+}
+
+void tirc_npy_write(Tirc *c, const char *path, const Tensor *t) {
+  size_t n;
+  const char *header = tirc_npy_header(c, path, t, &n);
+  File f = {c, path, fopen(path, "wb")};
   if (!f.f) fail(&f, "file", strerror(errno));
-  bool ok = fwrite(head, 1, sizeof head, f.f) == sizeof head &&
-            fwrite(text.at, 1, text.n, f.f) == text.n &&
-            fwrite(t->data, 1, t->bytes, f.f) == t->bytes;
+  bool ok = fwrite(header, 1, n, f.f) == n && fwrite(t->data, 1, t->bytes, f.f) == t->bytes;
   ok = fclose(f.f) == 0 && ok;
   f.f = NULL;
   if (!ok) fail(&f, "file", "writing failed");

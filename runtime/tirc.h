@@ -38,6 +38,7 @@ typedef enum tirc_status {
 typedef struct tirc_error tirc_error;
 typedef struct tirc_module tirc_module;
 typedef struct tirc_array tirc_array;
+typedef struct tirc_npz tirc_npz;
 typedef struct tirc_executor tirc_executor;
 typedef struct tirc_kernel tirc_kernel;
 typedef struct tirc_launch tirc_launch;
@@ -194,6 +195,15 @@ TIRC_API tirc_status tirc_array_new(const char *dtype, int ndim, const int64_t *
 TIRC_API tirc_status tirc_array_read_npy(const char *path, tirc_array **out, tirc_error **error);
 TIRC_API tirc_status tirc_array_write_npy(const tirc_array *a, const char *path,
                                           tirc_error **error);
+/* .npz archives, as numpy.savez writes them: arrays by name. Name number i, NULL behind the last. */
+TIRC_API tirc_status tirc_npz_open(const char *path, tirc_npz **out, tirc_error **error);
+TIRC_API const char *tirc_npz_name(const tirc_npz *z, int i);
+TIRC_API tirc_status tirc_npz_read(const tirc_npz *z, const char *name, tirc_array **out,
+                                   tirc_error **error);
+TIRC_API void tirc_npz_close(tirc_npz *z); /* NULL is fine */
+/* Replaces the file, or leaves it as it is when writing fails. */
+TIRC_API tirc_status tirc_npz_write(const char *path, int n, const char *const *names,
+                                    const tirc_array *const *arrays, tirc_error **error);
 TIRC_API tirc_status tirc_array_copy(const tirc_array *a, tirc_array **out, tirc_error **error);
 TIRC_API void tirc_array_free(tirc_array *a);
 TIRC_API const char *tirc_array_dtype(const tirc_array *a);

@@ -2,7 +2,7 @@
 
 int cmd_check(Options *o) {
   tirc_module *m = NULL;
-  int status = load_program(o, o->args.at[0], &m);
+  int status = load_scheduled(o, NULL, &m);
   tirc_module_free(m);
   return status;
 }

@@ -32,7 +32,7 @@ static bool names_symbol(const tirc_param *p, int d, const char *text) {
 
 static int check_names(const Session *s, const List *list, const char *option) {
   for (int i = 0; i < list->n; i++) {
-    bool known = false;
+    bool known = is_archive(list->at[i]) && !strchr(list->at[i], '=');
     for (int p = 0; p < s->n; p++) {
       size_t n = strlen(s->params[p].name);
       known |= strncmp(list->at[i], s->params[p].name, n) == 0 && list->at[i][n] == '=';
@@ -65,7 +65,8 @@ static int fill_scalar(const Session *s, int i, const char *value) {
 static int fill_array(const Session *s, int i, const char *file) {
   const tirc_param *p = &s->params[i];
   tirc_error *e = NULL;
-  if (file) return tirc_array_read_npy(file, &s->args[i].array, &e) ? report(s->o, e) : DONE;
+  if (s->args[i].array) return DONE; /* from an archive */
+  if (file) return read_array_file(s->o, p, file, &s->args[i].array);
   int64_t shape[32] = {0};
   for (int d = 0; d < p->ndim; d++) {
     const char *value = p->symbol[d] ? given(&s->o->in, p->symbol[d]) : NULL;
@@ -91,6 +92,11 @@ static int fill_arguments(Session *s) {
   s->args = calloc((size_t)s->n + 1, sizeof *s->args);
   s->expected = calloc((size_t)s->n + 1, sizeof *s->expected);
   if (!s->args || !s->expected) return complain(s->o, NULL, "out of memory");
+  for (int i = 0; i < s->n && status == DONE; i++) {
+    const char *file = s->params[i].is_array ? given(&s->o->in, s->params[i].name) : NULL;
+    if (file) status = fill_array(s, i, file);
+  }
+  if (status == DONE) status = read_archives(s->o, s->n, s->params, s->args);
   for (int i = 0; i < s->n && status == DONE; i++) {
     const char *value = given(&s->o->in, s->params[i].name);
     status = s->params[i].is_array ? fill_array(s, i, value) : fill_scalar(s, i, value);
@@ -150,17 +156,6 @@ static void summarise(const Session *s, double seconds) {
   printf("time: %.3g ms (one run, the first)\n", seconds * 1e3);
 }
 
-static int write_arrays(const Session *s) {
-  tirc_error *e = NULL;
-  for (int i = 0; i < s->n; i++) {
-    const char *file = given(&s->o->out, s->params[i].name);
-    if (!file) continue;
-    if (!s->args[i].array) return complain(s->o, NULL, "\"%s\" is no array", s->params[i].name);
-    if (tirc_array_write_npy(s->args[i].array, file, &e)) return report(s->o, e);
-  }
-  return DONE;
-}
-
 /* Before the compiled code runs, which checks nothing: the interpreter reports an index outside of
  * a buffer, a division by zero. */
 static int compute_expected(const Session *s) {
@@ -194,7 +189,7 @@ int cmd_run(Options *o) {
   if (status == DONE && o->check) status = compute_expected(&s);
   if (status == DONE) status = run_once(&s, &seconds);
   if (status == DONE) summarise(&s, seconds);
-  if (status == DONE) status = write_arrays(&s);
+  if (status == DONE) status = write_array_files(o, s.n, s.params, s.args);
   if (status == DONE && o->check) status = check(&s);
   free_arguments(s.n, s.args);
   free_arguments(s.n, s.expected);

@@ -11,20 +11,20 @@
 
 typedef enum Kind { FLAG, STRING, INT, REAL, LIST } Kind;
 typedef struct Option {
-  const char *name;
-  char letter;
+  OptionRow row;
   Kind kind;
   size_t offset;
-  const char *argument, *commands, *help;
 } Option;
 
 static const Option options[] = {
 #define OPTION(name, letter, kind, field, argument, commands, help)                                \
-  {name, letter, kind, offsetof(Options, field), argument, commands, help},
+  {{name, letter, (kind) == LIST, argument, commands, help}, kind, offsetof(Options, field)},
 #include "options.def"
 #undef OPTION
 };
 enum { N_OPTIONS = sizeof options / sizeof *options };
+
+const OptionRow *option_row(int i) { return i < N_OPTIONS ? &options[i].row : NULL; }
 
 const Command commands[] = {
 #define COMMAND(name, synopsis, summary, details, min, max, e1, d1, e2, d2)                        \
@@ -40,7 +40,7 @@ const Command *find_command(const char *name) {
   return NULL;
 }
 
-static bool takes(const Command *c, const Option *o) {
+bool takes_option(const Command *c, const OptionRow *o) {
   size_t n = strlen(c->name);
   for (const char *p = o->commands; (p = strstr(p, c->name)) != NULL; p += n)
     if ((p == o->commands || p[-1] == ' ') && (p[n] == ' ' || p[n] == 0)) return true;
@@ -57,9 +57,10 @@ static bool push(List *l, const char *s) {
 
 static const Option *find_option(const Command *c, const char *name, size_t n, char letter) {
   for (int i = 0; i < N_OPTIONS; i++) {
-    bool same = letter ? options[i].letter == letter
-                       : strlen(options[i].name) == n && strncmp(options[i].name, name, n) == 0;
-    if (same && takes(c, &options[i])) return &options[i];
+    const OptionRow *o = &options[i].row;
+    bool same =
+        letter ? o->letter == letter : strlen(o->name) == n && strncmp(o->name, name, n) == 0;
+    if (same && takes_option(c, o)) return &options[i];
   }
   return NULL;
 }
@@ -76,7 +77,7 @@ static bool set_option(const Command *c, const Option *option, const char *value
   }
   bool finite = option->kind != REAL || isfinite(*(double *)(void *)field);
   if (*value && !*end && !errno && *value != '-' && finite) return true;
-  complain(o, NULL, "tirc %s: --%s takes a number, not '%s'", c->name, option->name, value);
+  complain(o, NULL, "tirc %s: --%s takes a number, not '%s'", c->name, option->row.name, value);
   return false;
 }
 
@@ -94,12 +95,13 @@ static bool parse_option(const Command *c, int argc, char **argv, int *i, Option
   }
   const char *value = is_long ? (name[n] ? name + n + 1 : NULL) : (name[1] ? name + 1 : NULL);
   if (option->kind == FLAG && value) {
-    complain(o, NULL, "tirc %s: --%s takes no value", c->name, option->name);
+    complain(o, NULL, "tirc %s: --%s takes no value", c->name, option->row.name);
     return false;
   }
   if (option->kind != FLAG && !value) {
     if (*i + 1 == argc) {
-      complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->name, option->argument);
+      complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->row.name,
+               option->row.argument);
       return false;
     }
     value = argv[++*i];
@@ -165,8 +167,8 @@ void print_command_help(const Command *c, FILE *to) {
           toupper((unsigned char)c->summary[0]), c->summary + 1, end);
   fprintf(to, "%s%s\nOptions:\n", c->details, *c->details ? "\n" : "");
   for (int i = 0; i < N_OPTIONS; i++) {
-    const Option *o = &options[i];
-    if (!takes(c, o)) continue;
+    const OptionRow *o = &options[i].row;
+    if (!takes_option(c, o)) continue;
     char left[64], letter[8] = "";
     if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
     snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "",

@@ -18,7 +18,7 @@ typedef struct Options {
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
   int64_t script_steps, threads, seed, max_steps;
   double seconds;
-  const char *trace_json, *save_trace, *debug_mask;
+  const char *trace_json, *save_trace, *debug_mask, *man, *completion;
   int64_t record;
   bool trace, strict, check, interpret, help, markdown;
   bool json_errors, colour, progress; /* derived */
@@ -39,7 +39,17 @@ enum { DONE = 0, NO = 1, BAD = 2 };
 #include "commands.def"
 #undef COMMAND
 
+typedef struct OptionRow { /* what people are told of an option */
+  const char *name;
+  char letter; /* or 0 */
+  bool repeats;
+  const char *argument; /* NULL: takes none; words between bars are the choices */
+  const char *commands, *help;
+} OptionRow;
+
 /* options.c */
+const OptionRow *option_row(int i); /* NULL behind the last */
+bool takes_option(const Command *c, const OptionRow *o);
 const Command *find_command(const char *name);
 /* False after it has reported what is wrong. */
 bool parse_options(const Command *c, int argc, char **argv, Options *o);
@@ -48,6 +58,10 @@ bool wants_json(int argc, char **argv);
 void free_options(Options *o);
 void print_command_help(const Command *c, FILE *to);
 void print_usage(FILE *to);
+
+/* manual.c, completion.c: the exit status */
+int print_manual(const Options *o, const char *page);
+int print_completion(const Options *o, const char *shell);
 
 /* report.c */
 /* Prints the error, frees it and gives the exit status. */
@@ -75,6 +89,14 @@ int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **ou
 /* "a/b/rule_based.sch" -> "rule_based"; on the heap, NULL when memory is out */
 char *path_stem(const char *path);
 int write_output(const Options *o, const char *path, const char *bytes, size_t n);
+
+/* run_files.c: arrays from and to .npy and .npz files; DONE, or the exit status after the error was
+ * reported */
+bool is_archive(const char *path);
+int read_array_file(const Options *o, const tirc_param *p, const char *file, tirc_array **out);
+/* Gives the parameters without an array those of the archives among --in. */
+int read_archives(const Options *o, int n, const tirc_param *params, tirc_argument *args);
+int write_array_files(const Options *o, int n, const tirc_param *params, const tirc_argument *args);
 
 /* reference.c: what a program should compute */
 typedef struct Check {
