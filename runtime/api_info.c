@@ -1,6 +1,7 @@
 /* What a program is: its functions, parameters and cost; and the library's tables. */
 #include "api.h"
 
+#include "../codegen/llvm/llvm.h"
 #include "../ir/visit.h"
 #include "../passes/lower/lower.h"
 #include "../passes/schedule/docs.h"
@@ -137,4 +138,33 @@ bool tirc_pass_table(int i, const char **name, const char **help) {
   *name = tirc_passes[i].name;
   *help = tirc_passes[i].help;
   return true;
+}
+
+static void target_info(const Cpu *cpu, tirc_target_info *out) {
+  *out = (tirc_target_info){cpu->name,
+                            tirc_cpu_arch_name(cpu),
+                            tirc_cpu_isa(cpu),
+                            tirc_cpu_vector_bits(cpu),
+                            tirc_cpu_vector_registers(cpu),
+                            (int64_t)cpu->l1_kib * 1024,
+                            (int64_t)cpu->l2_kib * 1024,
+                            (int64_t)cpu->l3_kib * 1024};
+}
+bool tirc_target_table(int i, tirc_target_info *out) {
+  const Cpu *cpu = tirc_cpu_number(i);
+  if (cpu) target_info(cpu, out);
+  return cpu != NULL;
+}
+typedef struct FindTarget {
+  const char *name;
+  tirc_target_info *out;
+} FindTarget;
+static void find_target(Tirc *c, void *self) {
+  FindTarget *p = self;
+  const Cpu *cpu = tirc_llvm_cpu(c, p->name);
+  target_info(cpu, p->out);
+  if (cpu->cores) p->out->name = "native"; /* its own name goes with the context */
+}
+tirc_status tirc_target_find(const char *name, tirc_target_info *out, tirc_error **error) {
+  return tirc_api_scratch(find_target, &(FindTarget){name, out}, &(Sources){0}, error);
 }

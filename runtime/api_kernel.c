@@ -173,7 +173,7 @@ static void compile(Tirc *c, void *self) {
   k->func = tirc_api_func(c, p->m->m, p->func, &index);
   const Module *lowered = p->m->lowered ? p->m->m : tirc_lower(c, p->m->m, NULL, NULL);
   k->lowered = tirc_api_func(c, lowered, k->func->name, NULL);
-  k->jit = tirc_jit_new(c, lowered, p->target ? p->target : "haswell");
+  k->jit = tirc_jit_new(c, lowered, p->target ? p->target : CPU_DEFAULT);
   p->result = k;
   k->entry = tirc_jit_find(k->jit, k->func->name);
   if (!k->entry)

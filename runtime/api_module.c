@@ -180,7 +180,7 @@ static void schedule(Tirc *c, void *self) {
   if (p->sources.n > 1) p->sources.n = 1;
   Source source = p->path ? tirc_read_source(c, p->path) : keep_source(c, p->text);
   Sched *s = tirc_sched_new(c, p->from->m);
-  s->target = p->options.target ? tirc_strdup(c, p->options.target) : "haswell";
+  s->target = tirc_llvm_cpu(c, p->options.target ? p->options.target : CPU_DEFAULT);
   s->debug_mask = p->options.verify ? SCHED_VERIFY_ALL : 0;
   (p->is_trace ? run_trace : run_script)(p, s, &source);
   report_warnings(c, s, &p->options);
@@ -287,7 +287,7 @@ static void emit(Tirc *c, void *self) {
     p->code = (Code){text, strlen(text)};
   } else {
     if (!p->from->lowered) m = tirc_lower(c, m, NULL, NULL);
-    p->code = tirc_llvm_emit(c, m, p->target ? p->target : "haswell", kinds[p->kind]);
+    p->code = tirc_llvm_emit(c, m, p->target ? p->target : CPU_DEFAULT, kinds[p->kind]);
   }
   p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
 }

@@ -128,7 +128,7 @@ TIRC_API tirc_status tirc_module_cost(const tirc_module *m, const char *func, ti
  */
 
 typedef struct tirc_schedule_options {
-  const char *target; /* LLVM CPU name that the script sees; NULL: "haswell" */
+  const char *target; /* what the script sees as sch.target; NULL: "haswell" */
   int64_t max_steps;  /* 0: 10 million */
   bool strict;        /* warnings are errors */
   bool verify;        /* check the schedule's own state after each primitive; slow */
@@ -295,6 +295,16 @@ typedef struct tirc_definition_info {
 } tirc_definition_info;
 TIRC_API bool tirc_definition_table(int i, tirc_definition_info *out);
 TIRC_API bool tirc_pass_table(int i, const char **name, const char **help);
+/* The processors that code can be made for. Caches are those of one core, in bytes; 0: none, or
+ * unknown. */
+typedef struct tirc_target_info {
+  const char *name, *arch, *isa; /* "haswell", "x86_64", "AVX2+FMA" */
+  int vector_bits, vector_registers;
+  int64_t l1, l2, l3;
+} tirc_target_info;
+TIRC_API bool tirc_target_table(int i, tirc_target_info *out);
+/* One of them by its name, or this machine for "native". */
+TIRC_API tirc_status tirc_target_find(const char *name, tirc_target_info *out, tirc_error **error);
 
 #ifdef __cplusplus
 }

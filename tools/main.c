@@ -15,8 +15,12 @@ static int run_command(int argc, char **argv, Options *o) {
   const Command *c = find_command(argv[1]);
   if (!c) return complain(o, "`tirc help` lists the commands", "there is no command '%s'", argv[1]);
   if (!parse_options(c, argc - 2, argv + 2, o)) return BAD;
-  if (!o->help) return c->run(o);
-  print_command_help(c, stdout);
+  if (wants_targets(o))
+    print_targets();
+  else if (o->help)
+    print_command_help(c, stdout);
+  else
+    return c->run(o);
   return DONE;
 }
 

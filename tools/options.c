@@ -153,7 +153,8 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
     complain(o, NULL, "tirc %s: --error-format is text or json, not '%s'", c->name, format);
     return false;
   }
-  return o->help || (check_counts(c, o) && check_ranges(c, o));
+  if (o->help || wants_targets(o)) return true;
+  return check_counts(c, o) && check_ranges(c, o) && check_target(o);
 }
 
 void free_options(Options *o) {

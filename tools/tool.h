@@ -78,6 +78,11 @@ const char *paint(const Options *o, const char *colour); /* "" when there are no
 #define DIM "\033[2m"
 #define RESET "\033[0m"
 
+/* targets.c */
+bool wants_targets(const Options *o); /* --target=help */
+void print_targets(void);
+bool check_target(const Options *o); /* false after an unknown --target was reported */
+
 /* load.c: DONE, or the exit status after the error was reported */
 int load_program(const Options *o, const char *path, tirc_module **out);
 /* With the given -D instead of the options'. */

@@ -18,9 +18,10 @@ void tirc_gen_begin(Gen *g, LLVMValueRef fn, Frame *outer) {
   *outer = g->f;
   g->f = (Frame){.fn = fn};
   tirc_gen_attribute(g, fn, ON_FUNCTION, "nounwind");
-  string_attribute(g, fn, "target-cpu", g->target->cpu);
+  string_attribute(g, fn, "target-cpu", g->target->cpu->llvm_name);
   if (g->target->features[0]) string_attribute(g, fn, "target-features", g->target->features);
-  if (g->target->wide) string_attribute(g, fn, "prefer-vector-width", "512");
+  if (tirc_cpu_vector_bits(g->target->cpu) == 512)
+    string_attribute(g, fn, "prefer-vector-width", "512");
   g->f.entry = tirc_gen_block(g, "entry");
   LLVMPositionBuilderAtEnd(g->b, tirc_gen_block(g, "body"));
 }

@@ -10,15 +10,15 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "../../ir/cpu.h"
 #include "../../ir/visit.h"
 #include "llvm.h"
 
 typedef struct Target {
   LLVMTargetMachineRef machine;
-  char *triple, *cpu, *features, *layout; /* in the arena */
+  const Cpu *cpu;
+  const char *triple, *features, *layout; /* features: beyond those that LLVM knows cpu to have */
   bool f16c;                              /* converts float16 in hardware */
-  bool avx2;
-  bool wide; /* has 512-bit vectors */
 } Target;
 
 /* Workspace of the function being built that must be freed on every way out, innermost first. */

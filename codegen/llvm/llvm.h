@@ -2,6 +2,7 @@
 #ifndef TIRC_CODEGEN_LLVM_H
 #define TIRC_CODEGEN_LLVM_H
 
+#include "../../ir/cpu.h"
 #include "../../ir/ir.h"
 #include "../../runtime/runtime_abi.h"
 
@@ -23,6 +24,8 @@ typedef struct Code {
   const char *bytes;
   size_t n;
 } Code;
+/* The processor of a name of ir/cpus.def, or this machine for "native". Throws "target". */
+const Cpu *tirc_llvm_cpu(Tirc *c, const char *name);
 /* cpu: "haswell" (AVX2 + FMA) unless the user says otherwise; "native" is the host. Throws
  * "codegen" or "target". The result lives in c. */
 Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind);

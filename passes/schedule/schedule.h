@@ -74,7 +74,7 @@ struct Sched {
   int n_marks;         /* statements to underline if this call fails */
   const Stmt *marks;
   VEC(Warning) warnings;
-  const char *target;                 /* LLVM CPU name */
+  const struct Cpu *target;           /* what code will be made for */
   Trace *trace;                       /* what it did so far */
   uint32_t *next_rv;                  /* numbers given to random variables; shared with copies */
   const struct TensorIntrin *intrins; /* registered so far, newest first; or NULL */

@@ -8,6 +8,7 @@
  * subtree as it stood before under loops that are as they were: primitives that rewrite a whole
  * scope cost little for the blocks in it that they leave alone. */
 #include "state.h"
+#include "../../ir/cpu.h"
 
 #include "../../ir/visit.h"
 #include "internal.h"
@@ -229,6 +230,7 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
     if (m->funcs[i]->body) tirc_visit_stmt(&v, m->funcs[i]->body);
   Sched *s = tirc_new(c, Sched);
   s->c = c;
+  s->target = tirc_cpu_find(CPU_DEFAULT);
   s->trace = tirc_trace_new(c);
   s->next_rv = tirc_new(c, uint32_t);
   tirc_sched_seed(s, DEFAULT_SEED);

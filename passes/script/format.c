@@ -46,6 +46,7 @@ const char *tirc_script_str(Script *sc, Value v) {
   if (tirc_script_is(v, "Trace")) return tirc_trace_python(c, v.u.object, false);
   if (tirc_script_is(v, "Instruction"))
     return tirc_instruction_python(c, v.u.object, &(RVNames){0});
+  if (tirc_script_is(v, "Target")) return tirc_script_target_text(sc, v);
   if (tirc_script_is(v, "IRModule")) return tirc_print_module(c, v.u.object, NULL);
   if (tirc_script_is(v, "PrimFunc")) return tirc_print_func(c, v.u.object);
   if (tirc_script_is(v, "For") || tirc_script_is(v, "Block")) return tirc_print_stmt(c, v.u.object);

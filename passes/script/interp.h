@@ -185,6 +185,10 @@ Value tirc_script_of_stmt(Stmt s);
 extern const AttributeRow tirc_script_attributes[]; /* ends with name NULL */
 /* schedule.c */
 extern const AttributeRow tirc_script_schedule_attributes[]; /* ends with name NULL */
+/* target.c */
+extern const AttributeRow tirc_script_target_attributes[];     /* ends with name NULL */
+const char *tirc_script_target_text(Script *sc, Value target); /* as str() */
+/* schedule.c */
 bool tirc_script_set_attribute(Script *sc, Value of, const char *name, Value v); /* false: cannot */
 typedef struct BoundPrimitive { /* u.object of a "primitive": sch.split, not yet called */
   const Primitive *p;

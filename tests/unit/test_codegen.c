@@ -364,12 +364,45 @@ static void what_cannot_be_compiled_is_an_error(void **state) {
 static void code_for_any_known_processor_can_be_emitted(void **state) {
   (void)state;
   static const char plain[] = MAP("float32", "float32", "A[i] * B[i]");
-  static const char *const cpus[] = {"x86-64-v2", "x86-64-v4", "znver4", "sapphirerapids",
-                                     "knl",       "alderlake", "bdver2", "generic"};
-  for (size_t i = 0; i < sizeof cpus / sizeof *cpus; i++) {
+  for (int i = 0; tirc_cpu_number(i); i++) {
     char code[40];
-    error_code(compile, &(Refusal){plain, cpus[i], "", false}, code, sizeof code);
+    error_code(compile, &(Refusal){plain, tirc_cpu_number(i)->name, "", false}, code, sizeof code);
     assert_string_equal(code, "");
+  }
+}
+
+typedef struct Width {
+  const char *cpu, *instruction;
+  int bits, registers;
+} Width;
+
+/* A loop vectorized to the width that the table states uses registers of that width. */
+static void vectors_are_as_wide_as_stated(void **state) {
+  (void)state;
+  static const Width widths[] = {
+      {"x86-64", "addps\t%xmm", 128, 16},  {"sandybridge", "vaddps\t", 256, 16},
+      {"haswell", "%ymm", 256, 16},        {"znver3", "%ymm", 256, 16},
+      {"skylake-avx512", "%zmm", 512, 32}, {"znver4", "%zmm", 512, 32},
+      {"sapphirerapids", "%zmm", 512, 32}, {"neoverse-n1", "fadd\tv0.4s", 128, 32},
+      {"aarch64", "fadd\tv0.4s", 128, 32}, {"apple-m1", "fadd.4s", 128, 32},
+  };
+  for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+    const Width *w = &widths[i];
+    const Cpu *cpu = tirc_cpu_find(w->cpu);
+    assert_non_null(cpu);
+    assert_int_equal(tirc_cpu_vector_bits(cpu), w->bits);
+    assert_int_equal(tirc_cpu_vector_registers(cpu), w->registers);
+    Tirc *c = tirc_context_new();
+    const char *text = tirc_format(
+        c,
+        "@T.prim_func\ndef main(A: T.Buffer((64,), \"float32\"), B: T.Buffer((64,), "
+        "\"float32\")):\n"
+        "    for i in range(%d):\n        for j in T.vectorized(%d):\n"
+        "            with T.block(\"B\"):\n                v = T.axis.spatial(64, i * %d + j)\n"
+        "                B[v] = A[v] + A[v]\n",
+        64 * 32 / w->bits, w->bits / 32, w->bits / 32);
+    assert_non_null(strstr(emit(c, text, w->cpu, EMIT_ASM).bytes, w->instruction));
+    tirc_context_release(c);
   }
 }
 
@@ -387,6 +420,7 @@ int main(void) {
       cmocka_unit_test(prefetch_is_an_instruction),
       cmocka_unit_test(what_cannot_be_compiled_is_an_error),
       cmocka_unit_test(code_for_any_known_processor_can_be_emitted),
+      cmocka_unit_test(vectors_are_as_wide_as_stated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,15 @@ static const Row prints[] = {
     {"print(0.1, 1e16, 1e-5, 100.0, -0.5, 1e15)",
      "0.1 1e+16 1e-05 100.0 -0.5 1000000000000000.0\n"},
     {"print(repr('it\\'s'), repr('a\\n'), str(3), repr(2.0))", "\"it's\" 'a\\n' 3 2.0\n"},
+    /* the target */
+    {"t = sch.target\nprint(t, t.kind.name, t.name, t.keys)",
+     "llvm -mcpu=haswell -mtriple=x86_64-pc-linux-gnu llvm haswell ['cpu']\n"},
+    {"t = sch.target\nprint(t.vector_width, t.vector_registers, t.isa, t.num_cores, '+fma' in "
+     "t.mattr)",
+     "256 16 AVX2+FMA None True\n"},
+    {"t = sch.target\nprint(t.l1_cache_size_bytes, t.l2_cache_size_bytes, t.l3_cache_size_bytes)",
+     "32768 262144 2097152\n"},
+    {"print(sch.target.attrs['mcpu'], sch.copy().target.mcpu)", "haswell haswell\n"},
     /* arithmetic */
     {"print(7 // 2, -7 // 2, 7 % 3, -7 % 3, 7 / 2, 2 ** 10, 2 ** -1)", "3 -4 1 2 3.5 1024 0.5\n"},
     {"print(7.5 // 2, -7.5 % 2, 1 + 2.0, 3 * 0.5)", "3.0 0.5 3.0 1.5\n"},

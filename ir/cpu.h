@@ -1,0 +1,36 @@
+/* The processors that code can be made for, and what a schedule computes tiles from. Names are
+ * LLVM's; --target takes them. */
+#ifndef TIRC_IR_CPU_H
+#define TIRC_IR_CPU_H
+
+#include "ir.h"
+
+typedef enum CpuArch { CPU_X86_64, CPU_AARCH64, CPU_APPLE } CpuArch;
+
+typedef struct Cpu {
+  const char *name;
+  CpuArch arch;
+  const char *llvm_name;
+  const char *features;       /* "a,b,c"; entries of a native one have a + before them */
+  int l1_kib, l2_kib, l3_kib; /* of one core; 0: none, or unknown */
+  int cores;                  /* of this machine when it is native, otherwise 0 */
+} Cpu;
+
+#define CPU_DEFAULT "haswell"
+
+/* NULL when there is none of that name; "native" is resolved by the code generator. */
+const Cpu *tirc_cpu_find(const char *name);
+const Cpu *tirc_cpu_number(int i); /* NULL behind the end of the table */
+/* Throws "target", with the nearest names. */
+_Noreturn void tirc_cpu_unknown(Tirc *c, const char *name);
+bool tirc_cpu_has(const Cpu *cpu, const char *feature);
+int tirc_cpu_vector_bits(const Cpu *cpu);
+int tirc_cpu_vector_registers(const Cpu *cpu);
+const char *tirc_cpu_isa(const Cpu *cpu); /* of the vectors: "AVX2+FMA" */
+/* The LLVM triple; for an x86 and a Linux aarch64 that of a Linux with glibc. */
+const char *tirc_cpu_triple(const Cpu *cpu);
+const char *tirc_cpu_arch_name(const Cpu *cpu); /* "x86_64", "aarch64" */
+/* Whether "a,b,c" (entries perhaps with a + before them) holds the entry of n letters. */
+bool tirc_has_feature(const char *list, const char *entry, size_t n);
+
+#endif

@@ -1,0 +1,90 @@
+/* sch.target: what code will be made for, as the reference's Target where that has the attribute.
+ */
+#include "../../ir/cpu.h"
+#include "interp.h"
+
+static const Cpu *cpu(Value v) { return v.u.object; }
+
+static Value bytes(int kib) { return tirc_value_int((int64_t)kib * 1024); }
+
+static const char *triple(Value v) { return tirc_cpu_triple(cpu(v)); }
+
+const char *tirc_script_target_text(Script *sc, Value v) {
+  return tirc_format(sc->c, "llvm -mcpu=%s -mtriple=%s", cpu(v)->llvm_name, triple(v));
+}
+
+static Value get_target(Script *sc, Value v) {
+  return (void)sc, tirc_script_object("Target", ((const Sched *)v.u.object)->target);
+}
+
+static Value get_features(Script *sc, Value v) {
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  for (const char *p = cpu(v)->features; *p;) {
+    size_t n = strcspn(p, ",");
+    const char *sign = *p == '+' || *p == '-' ? "" : "+";
+    const char *name = tirc_format(sc->c, "%s%.*s", sign, (int)n, p);
+    tirc_value_append(sc->c, list, tirc_value_str(name));
+    p += n + (p[n] == ',');
+  }
+  return list;
+}
+
+static void entry(Script *sc, Value dict, const char *key, Value v) {
+  tirc_value_append(sc->c, dict, tirc_value_str(key));
+  tirc_value_append(sc->c, dict, v);
+}
+
+static Value get_attrs(Script *sc, Value v) {
+  Value dict = tirc_value_list(sc->c, VAL_DICT, 0, NULL);
+  entry(sc, dict, "mcpu", tirc_value_str(cpu(v)->llvm_name));
+  entry(sc, dict, "mtriple", tirc_value_str(triple(v)));
+  entry(sc, dict, "mattr", get_features(sc, v));
+  if (cpu(v)->cores) entry(sc, dict, "num-cores", tirc_value_int(cpu(v)->cores));
+  return dict;
+}
+
+static Value get_keys(Script *sc, Value v) {
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  if (cpu(v)->arch != CPU_X86_64) tirc_value_append(sc->c, list, tirc_value_str("arm_cpu"));
+  tirc_value_append(sc->c, list, tirc_value_str("cpu"));
+  return list;
+}
+
+/* GET(name, expression of sc and v) */
+#define GET(name, ...)                                                                             \
+  static Value get_##name(Script *sc, Value v) {                                                   \
+    (void)sc, (void)v;                                                                             \
+    return __VA_ARGS__;                                                                            \
+  }
+GET(name, tirc_value_str(cpu(v)->name))
+GET(mcpu, tirc_value_str(cpu(v)->llvm_name))
+GET(mtriple, tirc_value_str(triple(v)))
+GET(isa, tirc_value_str(tirc_cpu_isa(cpu(v))))
+GET(width, tirc_value_int(tirc_cpu_vector_bits(cpu(v))))
+GET(registers, tirc_value_int(tirc_cpu_vector_registers(cpu(v))))
+GET(l1, bytes(cpu(v)->l1_kib))
+GET(l2, bytes(cpu(v)->l2_kib))
+GET(l3, bytes(cpu(v)->l3_kib))
+GET(cores, cpu(v)->cores ? tirc_value_int(cpu(v)->cores) : VALUE_NONE)
+GET(kind, tirc_script_object("TargetKind", "llvm"))
+GET(kind_name, tirc_value_str(v.u.object))
+
+const AttributeRow tirc_script_target_attributes[] = {
+    {"Schedule", "target", get_target},
+    {"Target", "kind", get_kind},
+    {"Target", "name", get_name},
+    {"Target", "mcpu", get_mcpu},
+    {"Target", "mtriple", get_mtriple},
+    {"Target", "mattr", get_features},
+    {"Target", "isa", get_isa},
+    {"Target", "keys", get_keys},
+    {"Target", "attrs", get_attrs},
+    {"Target", "num_cores", get_cores},
+    {"Target", "vector_width", get_width}, /* in bits */
+    {"Target", "vector_registers", get_registers},
+    {"Target", "l1_cache_size_bytes", get_l1},
+    {"Target", "l2_cache_size_bytes", get_l2},
+    {"Target", "l3_cache_size_bytes", get_l3},
+    {"TargetKind", "name", get_kind_name},
+    {0},
+};
