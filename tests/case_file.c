@@ -21,8 +21,13 @@ static bool head_line(Tirc *c, const char *line, Case *out) {
     const char *key;
     const char **text;
   } rows[] = {
-      {"verdict", &out->verdict}, {"code", &out->code}, {"message", &out->message},
-      {"hint", &out->hint},       {"title", NULL},      {"primitive", NULL},
+      {"verdict", &out->verdict},
+      {"code", &out->code},
+      {"message", &out->message},
+      {"hint", &out->hint},
+      {"title", NULL},
+      {"primitive", NULL},
+      {"nothing-to-run", &out->nothing_to_run},
   };
   if (!strcmp(key, "fails-at-call")) return out->fails_at_call = atoi(value), true;
   if (!strcmp(key, "reference-fault")) return out->reference_fault = !strcmp(value, "yes"), true;
@@ -45,14 +50,17 @@ bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const ch
     const char *part = line_text(c, s + 4), *start = next_line(s), *end = start;
     while (*end && strncmp(end, "--- ", 4)) end = next_line(end);
     const char *body = tirc_strndup(c, start, (size_t)(end - start));
-    if (!strcmp(part, "program"))
-      out->program = body;
-    else if (!strcmp(part, "schedule"))
-      out->schedule = body;
-    else if (!strcmp(part, "result"))
-      out->result = body;
-    else
-      return *why = "a part that is not known", false;
+    const struct {
+      const char *name, **text;
+    } parts[] = {{"program", &out->program},     {"schedule", &out->schedule},
+                 {"result", &out->result},       {"why", &out->why},
+                 {"forbidden", &out->forbidden}, {"fixed-program", &out->fixed_program},
+                 {"fixed", &out->fixed}};
+    const char **to = NULL;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+      if (!strcmp(parts[i].name, part)) to = parts[i].text;
+    if (!to) return *why = "a part that is not known", false;
+    *to = body;
     s = end;
   }
   if (!out->verdict) return *why = "no verdict", false;

@@ -16,6 +16,9 @@ typedef struct Case {
   bool reference_fault;
   const char *program, *schedule;
   const char *result; /* NULL: not said */
+  /* Only in cases that explain an error: why it is one, the program that the refused call would
+   * have made or why there is none, and a legal schedule (of another program, unless NULL). */
+  const char *why, *forbidden, *nothing_to_run, *fixed_program, *fixed;
 } Case;
 
 /* Reads a .case text into memory of c; false with *why when the file is no case. */

@@ -1,9 +1,9 @@
-/* run_cases [-v] [--filter TEXT] [--known-only] [--every-error] FILE_OR_FOLDER...
+/* run_cases [-v] [--filter TEXT] [--known-only] [--every-error] [--explained] FILE_OR_FOLDER...
  * run_cases [-v] [--filter TEXT] [--known-only] --random PROGRAMS.json SEQUENCES.jsonl
  *
  * Runs cases and prints those that fail, with the first difference, and a summary. Exit status 1
  * when any fails, 2 when a file cannot be read. With --every-error it fails, too, when there is an
- * error that none of the cases raises. */
+ * error that none of the cases raises; with --explained, when there is one that none explains. */
 #include "cases.h"
 #include "passes/schedule/schedule.h"
 
@@ -14,14 +14,27 @@
 #include <sys/stat.h>
 
 typedef struct Options {
-  bool verbose, known_only, every_error;
+  bool verbose, known_only, every_error, explained;
   const char *filter;
 } Options;
 
 typedef struct Tally {
   int passed, failed, skipped, unreadable;
-  bool raised[SERR_COUNT]; /* rows of errors.def */
+  bool raised[SERR_COUNT], explained[SERR_COUNT]; /* rows of errors.def */
 } Tally;
+
+/* A case that explains an error has all that `tirc explain` shows, and its fix is legal. */
+static char *check_explanation(Tally *tally, const Case *test) {
+  if (!test->why || !test->fixed || (!test->forbidden == !test->nothing_to_run))
+    return strdup("an explanation has why, fixed, and either forbidden or nothing-to-run");
+  for (int i = 0; i < SERR_COUNT; i++)
+    if (test->code && !strcmp(tirc_errors[i].code, test->code)) tally->explained[i] = true;
+  Case fixed = {.name = test->name,
+                .verdict = "legal",
+                .program = test->fixed_program ? test->fixed_program : test->program,
+                .schedule = test->fixed};
+  return case_check(&fixed, NULL);
+}
 
 static void run_case(const Options *o, Tally *tally, Tirc *c, const Case *test) {
   if (o->filter && !strstr(test->name, o->filter)) return;
@@ -32,6 +45,7 @@ static void run_case(const Options *o, Tally *tally, Tirc *c, const Case *test) 
     return;
   }
   char *failure = case_check(test, tally->raised);
+  if (!failure && (o->explained || test->why)) failure = check_explanation(tally, test);
   *(failure ? &tally->failed : &tally->passed) += 1;
   if (failure)
     printf("FAIL %s\n     %s\n", test->name, failure);
@@ -154,10 +168,10 @@ static void run_random(const Options *o, Tally *tally, const char *programs_path
   json_object_put(programs);
 }
 
-static void report_unraised(Tally *tally) {
+static void report_missing(Tally *tally, const bool *seen, const char *verb) {
   for (int i = 0; i < SERR_COUNT; i++) {
-    if (tally->raised[i]) continue;
-    printf("FAIL no case raises %s\n", tirc_errors[i].code);
+    if (seen[i]) continue;
+    printf("FAIL no case %s %s\n", verb, tirc_errors[i].code);
     tally->failed++;
   }
 }
@@ -172,6 +186,8 @@ int main(int argc, char **argv) {
       o.known_only = true;
     else if (!strcmp(argv[i], "--every-error"))
       o.every_error = true;
+    else if (!strcmp(argv[i], "--explained"))
+      o.explained = true;
     else if (!strcmp(argv[i], "--filter") && i + 1 < argc)
       o.filter = argv[++i];
     else if (!strcmp(argv[i], "--random") && i + 2 < argc) {
@@ -179,13 +195,14 @@ int main(int argc, char **argv) {
       i += 2;
     } else if (argv[i][0] == '-') {
       fprintf(stderr, "usage: run_cases [-v] [--known-only] [--filter TEXT] [--every-error] "
-                      "[--random PROGRAMS SEQUENCES] FILE_OR_FOLDER...\n");
+                      "[--explained] [--random PROGRAMS SEQUENCES] FILE_OR_FOLDER...\n");
       return 2;
     } else {
       run_path(&o, &tally, argv[i]);
     }
   }
-  if (o.every_error) report_unraised(&tally);
+  if (o.every_error) report_missing(&tally, tally.raised, "raises");
+  if (o.explained) report_missing(&tally, tally.explained, "explains");
   printf("%d passed, %d failed, %d skipped\n", tally.passed, tally.failed, tally.skipped);
   return tally.unreadable ? 2 : tally.failed ? 1 : 0;
 }

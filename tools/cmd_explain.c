@@ -33,7 +33,8 @@ static void print_raisers(int error) {
   if (column) puts(".");
 }
 
-static bool explain_error(const char *code) {
+/* False when there is no error of the code. */
+static bool explain_error(const char *code, int *status) {
   tirc_error_info e;
   tirc_definition_info d;
   for (int i = 0; tirc_error_table(i, &e); i++) {
@@ -49,6 +50,7 @@ static bool explain_error(const char *code) {
       indent(d.text);
     }
     print_raisers(i);
+    *status = explain_case(code);
     return true;
   }
   return false;
@@ -128,15 +130,25 @@ static void list_all(void) {
   puts("\n`tirc explain NAME` says more of each.");
 }
 
+static void list_codes(void) {
+  tirc_error_info e;
+  for (int i = 0; tirc_error_table(i, &e); i++) puts(e.code);
+}
+
 int cmd_explain(Options *o) {
+  if (o->codes) {
+    list_codes();
+    return DONE;
+  }
   if (o->args.n == 0) {
     list_all();
     return DONE;
   }
   const char *what = o->args.at[0];
-  if (explain_primitive(what) || explain_error(what) || explain_definition(what) ||
+  int status = DONE;
+  if (explain_primitive(what) || explain_error(what, &status) || explain_definition(what) ||
       explain_pass(what) || explain_other(what))
-    return DONE;
+    return status;
   return complain(o, "`tirc explain` lists all",
                   "there is no error code, primitive, term or pass '%s'", what);
 }

@@ -19,8 +19,7 @@ static bool starts_with(const char *s, const char *prefix) {
   return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* The program without what an example does not need: imports, inferred regions, the root block. */
-static void print_nest(const char *text) {
+void print_nest(const char *text) {
   for (const char *end; *text; text = *end ? end + 1 : end) {
     end = text + strcspn(text, "\n");
     const char *line = text + strspn(text, " ");

@@ -20,7 +20,7 @@ typedef struct Options {
   double seconds;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion;
   int64_t record;
-  bool trace, strict, check, interpret, help, markdown;
+  bool trace, strict, check, interpret, help, markdown, codes;
   bool json_errors, colour, progress; /* derived */
 } Options;
 
@@ -125,6 +125,11 @@ void free_arguments(int n, tirc_argument *args);
 /* explain_primitive.c: false when there is no primitive of the name */
 bool explain_primitive(const char *name);
 void print_primitives_as_markdown(void);
+/* A program without what an example does not need: imports, inferred regions, the root block. */
+void print_nest(const char *text);
+/* explain_case.c: what raises an error, what would go wrong, and the fix; the exit status is that
+ * of examples that do not hold. */
+int explain_case(const char *code);
 /* "split(loop, factors, preserve_unit_iters=True)" of primitive number i. */
 void print_signature(int i);
 /* "  name    text", and text alone, broken into lines. */
