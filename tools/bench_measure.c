@@ -1,15 +1,55 @@
-/* The clock. Contenders take turns in short slots until each has enough: so a disturbance of the
- * machine meets all of them, and each slot's first call, on caches that another one has filled, is
- * not counted. */
+/* The clock. Contenders take turns, one batch of calls a round, so that a disturbance of the
+ * machine meets all of them. A turn begins when every other thread of the process sleeps: workers
+ * spin for a while after their last call (OpenBLAS's for some 30 ms) and would take a core from the
+ * next contender. Then come calls that are not counted, because another one has filled the caches.
+ */
 #include "bench.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-static const double WARM_UP = 0.02, SLOT = 0.025, SHORTEST = 20e-6;
-enum { ENOUGH = 20, MOST = 100000, LIBRARY_SPINS_US = 30000 };
+static const double FIRST_WARM_UP = 0.02, WARM_UP = 0.004, BATCH = 0.02, SHORTEST = 20e-6;
+static const double LONGEST_SPIN = 0.5; /* seconds; what spins on is measured with all others */
+enum { ENOUGH = 20, MOST = 100000, POLL_US = 200 };
+
+/* --- other threads ----------------------------------------------------------------------------
+ */
+
+/* The state letter follows the name, which is in parentheses and may contain some. */
+static bool is_running(const char *task) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", task);
+  FILE *f = fopen(path, "r");
+  if (!f) return false;
+  text[fread(text, 1, sizeof text - 1, f)] = 0;
+  fclose(f);
+  const char *name_end = strrchr(text, ')');
+  return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+}
+
+static bool others_run(void) {
+  char self[24];
+  bool running = false;
+  DIR *tasks = opendir("/proc/self/task");
+  if (!tasks) return false;
+  snprintf(self, sizeof self, "%ld", syscall(SYS_gettid));
+  for (struct dirent *d; !running && (d = readdir(tasks)) != NULL;)
+    running = d->d_name[0] != '.' && strcmp(d->d_name, self) != 0 && is_running(d->d_name);
+  closedir(tasks);
+  return running;
+}
+
+static void await_idle_threads(void) {
+  double end = tirc_seconds() + LONGEST_SPIN;
+  while (others_run() && tirc_seconds() < end) usleep(POLL_US);
+}
+
+/* --- turns -------------------------------------------------------------------------------------
+ */
 
 static double call(const Case *k, const Contender *c, int times) {
   double start = tirc_seconds();
@@ -34,14 +74,23 @@ static void keep_time(Contender *c, double seconds) {
   c->times[c->n_times++] = seconds;
 }
 
-static void run_slot(const Case *k, Contender *c) {
-  double first = call(k, c, 1), left = SLOT;
-  int batch = first < SHORTEST ? (int)(SHORTEST / (first + 1e-9)) + 1 : 1;
+/* Calls that are not counted, for some time; the seconds that the last one took. */
+static double warm_up(const Case *k, const Contender *c, double seconds) {
+  double end = tirc_seconds() + seconds, last;
+  do last = call(k, c, 1);
+  while (tirc_seconds() < end);
+  return last;
+}
+
+static void take_turn(const Case *k, Contender *c) {
+  await_idle_threads();
+  double last = warm_up(k, c, c->n_times ? WARM_UP : FIRST_WARM_UP), left = BATCH;
+  int times = last < SHORTEST ? (int)(SHORTEST / (last + 1e-9)) + 1 : 1;
   do {
-    double t = call(k, c, batch);
+    double t = call(k, c, times);
     keep_time(c, t);
-    c->spent += t * batch;
-    left -= t * batch;
+    c->spent += t * times;
+    left -= t * times;
   } while (left > 0 && c->n_times < MOST);
 }
 
@@ -61,20 +110,14 @@ static void summarise(const Bench *b, const Case *k, Contender *c) {
 }
 
 void measure_case(const Bench *b, Case *k) {
-  for (int i = 0; i < k->n_contenders; i++) {
-    Contender *c = &k->contenders[i];
-    for (double warm = 0; !c->skipped && warm < WARM_UP;) warm += call(k, c, 1);
-  }
   for (bool more = true; more;) {
     more = false;
     for (int i = 0; i < k->n_contenders; i++) {
       Contender *c = &k->contenders[i];
       if (enough(b, c)) continue;
       if (b->o->progress) fprintf(stderr, "\r\033[Kmeasuring %s %s", k->setting, c->name);
-      run_slot(k, c);
+      take_turn(k, c);
       if (!enough(b, c)) more = true;
-      /* The library's threads keep spinning for a while after a call. */
-      if (c->library && b->threads > 1) usleep(LIBRARY_SPINS_US);
     }
   }
   if (b->o->progress) fprintf(stderr, "\r\033[K");
