@@ -65,9 +65,11 @@ static int grid_length(Printer *p, Stmt s) {
 
 static void define_loop(Printer *p, Stmt s, Text *names) {
   const For *f = &s->u.loop;
+  const char *name = tirc_names_define(p, f->var, f->var->u.s);
   if (names->n) tirc_text_add(names, ", ");
-  tirc_text_add(names, tirc_names_define(p, f->var, f->var->u.s));
+  tirc_text_add(names, name);
   tirc_map_set(p->c, &p->loops, f->var, s);
+  tirc_outline_loop(p, f, name);
 }
 
 static void print_single_loop(Printer *p, Stmt s, Text *names) {
@@ -113,6 +115,7 @@ static void print_for(Printer *p, Stmt s) {
     s = s->u.loop.body;
   }
   print_body(p, s);
+  tirc_outline_leave(p, n > 1 ? n : 1);
   tirc_names_leave(p, frame);
 }
 
@@ -259,6 +262,7 @@ static void print_block_parts(Printer *p, const Block *b) {
     tirc_text_add(&t, ")");
     line(p, t.at, -1);
   }
+  tirc_outline_block(p, b);
   if (b->init) {
     line(p, "with T.init():", -1);
     print_body(p, b->init);
@@ -269,6 +273,7 @@ static void print_block_parts(Printer *p, const Block *b) {
 static void print_block(Printer *p, Stmt s) {
   const Block *b = &s->u.block;
   int frame = tirc_names_enter(p);
+  tirc_outline_enter_block(p, b);
   line(p, tirc_format(p->c, "with T.block(%s):", tirc_printer_string(p->c, b->name)),
        mark_of(p, s));
   p->indent++;
@@ -291,6 +296,7 @@ static void print_block(Printer *p, Stmt s) {
   }
   print_block_parts(p, b);
   p->indent--;
+  tirc_outline_leave(p, 1);
   tirc_names_leave(p, frame);
 }
 
@@ -472,8 +478,10 @@ static void print_func_body(Printer *p, const Func *f) {
     line(p, t.at, -1);
   }
   if (f->body->kind == STMT_BLOCK && has_hidden_root(&f->body->u.block)) {
+    tirc_outline_enter_block(p, &f->body->u.block);
     line(p, "# with T.block(\"root\"):", mark_of(p, f->body));
     print_block_parts(p, &f->body->u.block);
+    tirc_outline_leave(p, 1);
   } else {
     print_stmt(p, f->body, true);
   }
@@ -493,35 +501,42 @@ static void print_func(Printer *p, const Func *f) {
   for (int i = 0; i < f->n_params; i++) tirc_text_addf(&params, "%s%s", i ? ", " : "", texts[i]);
   line(p, tirc_attrs_get(f->attrs, "tirc.private") ? "@T.prim_func(private=True)" : "@T.prim_func",
        -1);
+  tirc_outline_function(p, f);
   line(p, tirc_format(p->c, "def %s(%s):", f->name, params.at), -1);
   p->indent++;
   print_func_body(p, f);
   p->indent--;
+  tirc_outline_leave(p, 1);
   tirc_names_leave(p, frame);
+}
+
+void tirc_printer_module(Printer *p, const Module *m) {
+  Tirc *c = p->c;
+  bool as_class = m->is_class || m->n_funcs != 1 || m->attrs.n;
+  if (as_class) line(p, "# from tvm.script import ir as I", -1);
+  line(p, "# from tvm.script import tir as T\n", -1);
+  if (as_class) {
+    line(p, "@I.ir_module", -1);
+    line(p, tirc_format(c, "class %s:", m->name ? m->name : "Module"), -1);
+    p->indent++;
+    if (m->attrs.n) {
+      Text t = {.c = c};
+      tirc_text_add(&t, "I.module_attrs(");
+      tirc_printer_attrs(p, &t, m->attrs);
+      tirc_text_add(&t, ")");
+      line(p, t.at, -1);
+    }
+    if (m->n_funcs == 0 && !m->attrs.n) line(p, "pass", -1);
+  }
+  for (int i = 0; i < m->n_funcs; i++) {
+    if (i) tirc_text_add(&p->out, "\n");
+    print_func(p, m->funcs[i]);
+  }
 }
 
 const char *tirc_print_module(Tirc *c, const Module *m, const PrintMarks *marks) {
   Printer p = {.c = c, .out = {.c = c}, .marks = marks};
-  bool as_class = m->is_class || m->n_funcs != 1 || m->attrs.n;
-  if (as_class) line(&p, "# from tvm.script import ir as I", -1);
-  line(&p, "# from tvm.script import tir as T\n", -1);
-  if (as_class) {
-    line(&p, "@I.ir_module", -1);
-    line(&p, tirc_format(c, "class %s:", m->name ? m->name : "Module"), -1);
-    p.indent++;
-    if (m->attrs.n) {
-      Text t = {.c = c};
-      tirc_text_add(&t, "I.module_attrs(");
-      tirc_printer_attrs(&p, &t, m->attrs);
-      tirc_text_add(&t, ")");
-      line(&p, t.at, -1);
-    }
-    if (m->n_funcs == 0 && !m->attrs.n) line(&p, "pass", -1);
-  }
-  for (int i = 0; i < m->n_funcs; i++) {
-    if (i) tirc_text_add(&p.out, "\n");
-    print_func(&p, m->funcs[i]);
-  }
+  tirc_printer_module(&p, m);
   return p.out.at;
 }
 

@@ -21,6 +21,7 @@ typedef struct Printer {
   PtrMap data;  /* data variable -> the Buffer that prints it */
   PtrMap loops; /* loop variable -> its For statement while live */
   struct NameTable *table;
+  struct OutlineBuilder *outline; /* or NULL */
 } Printer;
 
 void tirc_printer_expr(Printer *p, Text *t, Expr e, int min_precedence);
@@ -35,5 +36,14 @@ int tirc_names_enter(Printer *p);
 void tirc_names_leave(Printer *p, int mark);
 const char *tirc_names_define(Printer *p, const void *what, const char *hint);
 const char *tirc_names_define_buffer(Printer *p, Buffer b);
+
+void tirc_printer_module(Printer *p, const Module *m); /* print.c */
+
+/* What the printer tells an outline (outline.c); nothing happens without one. */
+void tirc_outline_function(Printer *p, const Func *f); /* parameters are named, not yet printed */
+void tirc_outline_loop(Printer *p, const For *loop, const char *name); /* before its line */
+void tirc_outline_enter_block(Printer *p, const Block *b);             /* before its line */
+void tirc_outline_block(Printer *p, const Block *b); /* when iterators and buffers have names */
+void tirc_outline_leave(Printer *p, int n);          /* the n innermost */
 
 #endif

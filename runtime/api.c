@@ -30,7 +30,7 @@ static const char *excerpt_of(Tirc *c, const Sources *sources, Loc loc) {
 }
 
 /* A copy in a context of its own: the failing one goes away. */
-static tirc_error *make_error(const Diag *d, const Sources *sources) {
+tirc_error *tirc_api_error(const Diag *d, const Sources *sources) {
   Tirc *c = tirc_context_new();
   Trap trap;
   if (!c) return &out_of_memory;
@@ -61,7 +61,7 @@ tirc_status tirc_api_guard(Tirc *c, void (*body)(Tirc *c, void *self), void *sel
     TIRC_END(c, trap);
     return TIRC_OK;
   }
-  if (error) *error = make_error(&c->diag, sources);
+  if (error) *error = tirc_api_error(&c->diag, sources);
   return c->diag.status == TIRC_STATUS_NO ? TIRC_NO : TIRC_BAD;
 }
 

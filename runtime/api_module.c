@@ -34,8 +34,7 @@ const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index
             "the module has %d functions and none is called main", m->n_funcs);
 }
 
-/* A source that stays: in the arena of c. */
-static Source keep_source(Tirc *c, Source s) {
+Source tirc_api_keep_source(Tirc *c, Source s) {
   return (Source){tirc_strdup(c, s.name ? s.name : "<text>"), tirc_strndup(c, s.text, s.length),
                   s.length};
 }
@@ -67,7 +66,7 @@ typedef struct Parse {
 
 static void parse(Tirc *c, void *self) {
   Parse *p = self;
-  Source source = p->path ? tirc_read_source(c, p->path) : keep_source(c, p->text);
+  Source source = p->path ? tirc_read_source(c, p->path) : tirc_api_keep_source(c, p->text);
   p->sources = (Sources){1, {source}};
   Define *defines = tirc_new_array(c, Define, p->n_defines);
   for (int i = 0; i < p->n_defines; i++)
@@ -146,7 +145,14 @@ static void hand_out_trace(void *self, Sched *s, const char *call, Loc loc, cons
   o->trace(o->self, call, loc.file, loc.line, diag ? diag->message : NULL);
 }
 
-static void report_warnings(Tirc *c, const Sched *s, const tirc_schedule_options *o) {
+Sched *tirc_api_schedule(Tirc *c, const Module *m, const tirc_schedule_options *options) {
+  Sched *s = tirc_sched_new(c, m);
+  s->target = tirc_llvm_cpu(c, options->target ? options->target : CPU_DEFAULT);
+  s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
+  return s;
+}
+
+void tirc_api_warnings(Tirc *c, const Sched *s, const tirc_schedule_options *o) {
   for (int i = 0; i < s->warnings.n; i++) {
     Warning w = s->warnings.at[i];
     if (o->strict) {
@@ -178,12 +184,10 @@ static void schedule(Tirc *c, void *self) {
   Schedule *p = self;
   p->sources = p->from->sources;
   if (p->sources.n > 1) p->sources.n = 1;
-  Source source = p->path ? tirc_read_source(c, p->path) : keep_source(c, p->text);
-  Sched *s = tirc_sched_new(c, p->from->m);
-  s->target = tirc_llvm_cpu(c, p->options.target ? p->options.target : CPU_DEFAULT);
-  s->debug_mask = p->options.verify ? SCHED_VERIFY_ALL : 0;
+  Source source = p->path ? tirc_read_source(c, p->path) : tirc_api_keep_source(c, p->text);
+  Sched *s = tirc_api_schedule(c, p->from->m, &p->options);
   (p->is_trace ? run_trace : run_script)(p, s, &source);
-  report_warnings(c, s, &p->options);
+  tirc_api_warnings(c, s, &p->options);
   p->result = tirc_api_module(c, s->mod, &p->sources);
   p->result->trace = s->trace;
 }

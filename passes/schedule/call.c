@@ -5,6 +5,7 @@
 #include "../../ir/print.h"
 #include "internal.h"
 #include "state.h"
+#include "steps.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -524,10 +525,17 @@ Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const V
   s->loc = loc;
   s->marks = NULL;
   s->n_marks = 0;
+  const bool record = s->steps && calls == 0;
+  StepDraft draft = {0};
+  if (record)
+    draft = tirc_step_begin(
+        s, p, tirc_sched_call_text(s, p, n_args, args, n_keywords, keyword_names, keywords));
   Trap trap;
   if (TIRC_TRY(c, trap)) {
     const Value *bound = bind_arguments(s, p, n_args, args, n_keywords, keyword_names, keywords);
+    if (record) tirc_step_describe(s, p, bound, &draft);
     Value result = run(s, p, bound);
+    if (record) tirc_step_end(s, p, loc, &draft, &result);
     TIRC_END(c, trap);
     s->calls = calls;
     return result;
@@ -535,5 +543,6 @@ Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const V
   s->calls = calls;
   s->warnings.n = n_warnings;
   after_failure(s, p, loc, before, n_args, args, n_keywords, keyword_names, keywords);
+  if (record) tirc_step_end(s, p, loc, &draft, NULL);
   tirc_throw(c);
 }

@@ -19,6 +19,7 @@
 typedef struct SRef SRef;
 typedef struct Trace Trace; /* trace.h */
 typedef struct BlockNames BlockNames;
+struct SchedSteps; /* steps.h */
 
 typedef enum DepKind { DEP_RAW, DEP_WAW, DEP_WAR, DEP_OPAQUE } DepKind;
 typedef struct Dep {
@@ -76,6 +77,7 @@ struct Sched {
   VEC(Warning) warnings;
   const struct Cpu *target;           /* what code will be made for */
   Trace *trace;                       /* what it did so far */
+  struct SchedSteps *steps;           /* records its calls; or NULL */
   uint32_t *next_rv;                  /* numbers given to random variables; shared with copies */
   const struct TensorIntrin *intrins; /* registered so far, newest first; or NULL */
   PtrMap removed;                     /* numbers of random variables that remove_rv took away */
