@@ -138,6 +138,7 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
   bool only_args = false;
   const char *no_colour = getenv("NO_COLOR");
   o->colour = isatty(2) && !(no_colour && *no_colour);
+  o->colour_out = isatty(1) && !(no_colour && *no_colour);
   o->progress = isatty(2);
   for (int i = 0; i < argc; i++) {
     if (!only_args && strcmp(argv[i], "--") == 0)
@@ -158,8 +159,8 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
 }
 
 void free_options(Options *o) {
-  List *lists[] = {&o->args, &o->define, &o->in, &o->out};
-  for (int i = 0; i < 4; i++) free(lists[i]->at);
+  List *lists[] = {&o->args, &o->define, &o->in, &o->out, &o->only};
+  for (int i = 0; i < 5; i++) free(lists[i]->at);
 }
 
 void print_command_help(const Command *c, FILE *to) {

@@ -19,10 +19,9 @@ static int utf8_length(const unsigned char *s) {
   return overlong || outside ? 0 : n;
 }
 
-/* Messages quote files, scripts and arguments. What is no text, or would steer a terminal, is shown
- * as the replacement character. */
-static void put_text(FILE *to, const char *text) {
-  for (const unsigned char *s = (const unsigned char *)text; *s;) {
+void put_clean(FILE *to, const char *text, size_t size) {
+  const unsigned char *s = (const unsigned char *)text, *end = s + size;
+  while (s < end && *s) {
     int n = utf8_length(s);
     bool control = (*s < 0x20 && *s != '\n' && *s != '\t') || *s == 0x7F ||
                    (n == 2 && *s == 0xC2 && s[1] < 0xA0);
@@ -33,6 +32,9 @@ static void put_text(FILE *to, const char *text) {
     s += n ? n : 1;
   }
 }
+
+/* Messages quote files, scripts and arguments. */
+static void put_text(FILE *to, const char *text) { put_clean(to, text, strlen(text)); }
 
 const char *paint(const Options *o, const char *colour) { return o->colour ? colour : ""; }
 
@@ -104,12 +106,16 @@ static void report_json(const tirc_error *e) {
   json_object_put(j);
 }
 
-int report(const Options *o, tirc_error *e) {
-  int status = (int)tirc_error_status(e);
+void show_error(const Options *o, const tirc_error *e) {
   if (o->json_errors)
     report_json(e);
   else
     report_text(o, e);
+}
+
+int report(const Options *o, tirc_error *e) {
+  int status = (int)tirc_error_status(e);
+  show_error(o, e);
   tirc_error_free(e);
   return status;
 }

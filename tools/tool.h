@@ -14,14 +14,16 @@ typedef struct List { /* of an option that may be given several times */
 /* Everything that an option can set; see options.def. */
 typedef struct Options {
   List args; /* what is no option */
-  List define, in, out;
+  List define, in, out, only;
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
   int64_t script_steps, threads, seed, max_steps;
   double seconds;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion;
   int64_t record;
+  const char *from, *to;
+  bool as_json;
   bool trace, strict, check, interpret, help, markdown, codes;
-  bool json_errors, colour, progress; /* derived */
+  bool json_errors, colour, colour_out, progress; /* derived */
 } Options;
 
 typedef struct Command {
@@ -64,6 +66,10 @@ int print_manual(const Options *o, const char *page);
 int print_completion(const Options *o, const char *shell);
 
 /* report.c */
+void show_error(const Options *o, const tirc_error *e);
+/* n bytes of a text that someone wrote: what is no text, or would steer a terminal, is shown as the
+ * replacement character. */
+void put_clean(FILE *to, const char *text, size_t n);
 /* Prints the error, frees it and gives the exit status. */
 int report(const Options *o, tirc_error *e);
 /* An error of the command itself: exit status 2. */

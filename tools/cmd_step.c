@@ -1,0 +1,125 @@
+/* `tirc step`: what each call of a schedule does. */
+#include "step.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_script_text(void *options, const char *text) {
+  (void)options;
+  fputs(text, stderr);
+}
+
+/* --- which steps ------------------------------------------------------------------------------ */
+
+static bool is_number(const char *word) { return isdigit((unsigned char)*word); }
+
+/* Whether step i (from 0) is what a word of --from, --to or --only means: a number or a primitive.
+ */
+static bool matches(const tirc_steps *s, int i, const char *word, size_t n) {
+  const char *primitive = tirc_steps_at(s, i)->primitive;
+  if (is_number(word)) return strtol(word, NULL, 10) == i + 1;
+  return strlen(primitive) == n && strncmp(primitive, word, n) == 0;
+}
+
+static int not_found(const Options *o, const tirc_steps *s, const char *option, const char *word,
+                     size_t n) {
+  return complain(o, "a step's number or a primitive's name; `tirc step PROG SCHED` shows them all",
+                  "--%s: no step '%.*s' among the %d of this schedule", option, (int)n, word,
+                  tirc_steps_count(s));
+}
+
+/* The first (or last) step that matches, from 0; -1 when none does. */
+static int find_step(const tirc_steps *s, const char *word, bool last) {
+  int found = -1;
+  for (int i = 0; i < tirc_steps_count(s) && (found < 0 || last); i++)
+    if (matches(s, i, word, strlen(word))) found = i;
+  return found;
+}
+
+/* "3,split,7" */
+static int choose_only(const Options *o, const tirc_steps *s, const char *words, bool *only) {
+  for (const char *w = words; *w;) {
+    size_t n = strcspn(w, ",");
+    bool any = false;
+    for (int i = 0; i < tirc_steps_count(s); i++) {
+      if (!matches(s, i, w, n)) continue;
+      only[i] = any = true;
+    }
+    if (!any) return not_found(o, s, "only", w, n);
+    w += n + (w[n] == ',');
+  }
+  return DONE;
+}
+
+static int choose(const Options *o, const tirc_steps *s, StepChoice *choice) {
+  int n = choice->n = tirc_steps_count(s);
+  int from = o->from ? find_step(s, o->from, false) : 0;
+  int to = o->to ? find_step(s, o->to, true) : n - 1;
+  choice->shown = calloc((size_t)n + 1, sizeof *choice->shown);
+  if (!choice->shown) return complain(o, NULL, "out of memory");
+  if (from < 0) return not_found(o, s, "from", o->from, strlen(o->from));
+  if (to < 0 && o->to) return not_found(o, s, "to", o->to, strlen(o->to));
+  int status = DONE;
+  for (int i = 0; i < o->only.n && status == DONE; i++)
+    status = choose_only(o, s, o->only.at[i], choice->shown);
+  for (int i = 0; i < n; i++)
+    choice->shown[i] = (choice->shown[i] || !o->only.n) && i >= from && i <= to;
+  return status;
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static int write_steps_json(const Options *o, const tirc_steps *s, const StepChoice *choice) {
+  json_object *j = steps_as_json(s, choice);
+  if (!j) return complain(o, NULL, "out of memory");
+  const char *text =
+      json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
+  int status = write_output(o, o->output, text, strlen(text));
+  if (status == DONE && !o->output) putchar('\n');
+  json_object_put(j);
+  return status;
+}
+
+/* How the script ended, unless the last of the shown steps said so. */
+static int report_end(const Options *o, const tirc_steps *s, const StepChoice *choice) {
+  const tirc_error *end = tirc_steps_error(s);
+  if (!end) return DONE;
+  const tirc_step *last = tirc_steps_at(s, choice->n - 1);
+  bool shown = last && last->error && choice->shown[choice->n - 1] &&
+               strcmp(tirc_error_message(last->error), tirc_error_message(end)) == 0;
+  if (!shown) show_error(o, end);
+  return (int)tirc_error_status(end);
+}
+
+static int load_steps(const Options *o, tirc_module **m, tirc_steps **out) {
+  tirc_error *e = NULL;
+  if (strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
+    return complain(o, NULL, "only one of the program and the schedule can be standard input");
+  int status = load_program(o, o->args.at[0], m);
+  if (status != DONE) return status;
+  tirc_schedule_options options = {
+      .target = o->target,
+      .max_steps = o->script_steps,
+      .strict = o->strict,
+      .self = (void *)(uintptr_t)o,
+      .print = print_script_text,
+      .warn = warn_about,
+  };
+  return tirc_module_steps(*m, o->args.at[1], &options, out, &e) ? report(o, e) : DONE;
+}
+
+int cmd_step(Options *o) {
+  tirc_module *m = NULL;
+  tirc_steps *s = NULL;
+  StepChoice choice = {0};
+  int status = load_steps(o, &m, &s);
+  if (status == DONE) status = choose(o, s, &choice);
+  if (status == DONE)
+    status = o->as_json ? write_steps_json(o, s, &choice) : print_steps(o, s, &choice);
+  if (status == DONE) status = report_end(o, s, &choice);
+  free(choice.shown);
+  tirc_steps_free(s);
+  tirc_module_free(m);
+  return status;
+}

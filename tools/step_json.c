@@ -1,0 +1,133 @@
+/* Steps as data: each program once, and the steps that lead from one to the next. */
+#include "step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Programs { /* the views that were met, in order */
+  int n;
+  const tirc_view **at;
+  json_object *json;
+} Programs;
+
+static void add_text(json_object *j, const char *key, const char *text) {
+  if (text) json_object_object_add(j, key, json_object_new_string(text));
+}
+static void add_int(json_object *j, const char *key, int v) {
+  json_object_object_add(j, key, json_object_new_int(v));
+}
+
+/* --- programs --------------------------------------------------------------------------------- */
+
+static void add_buffers(json_object *j, const char *key, int n, const tirc_access *at) {
+  if (n == 0) return;
+  json_object *list = json_object_new_array();
+  for (int i = 0; i < n; i++) {
+    json_object *b = json_object_new_object();
+    add_text(b, "buffer", at[i].buffer);
+    add_text(b, at[i].scope ? "type" : "region", at[i].detail);
+    add_text(b, "scope", at[i].scope);
+    json_object_array_add(list, b);
+  }
+  json_object_object_add(j, key, list);
+}
+
+static json_object *node_as_json(const tirc_node *node) {
+  static const char *const kinds[] = {
+      [TIRC_FUNCTION] = "function", [TIRC_LOOP] = "loop", [TIRC_BLOCK] = "block"};
+  json_object *j = json_object_new_object();
+  add_text(j, "kind", kinds[node->kind]);
+  add_text(j, "name", node->name);
+  add_int(j, "depth", node->depth);
+  add_int(j, "line", node->line);
+  add_text(j, "loop", node->loop_kind);
+  add_text(j, "extent", node->extent);
+  add_text(j, "thread", node->thread);
+  add_text(j, "iters", node->iters);
+  add_text(j, "where", node->predicate);
+  add_text(j, "annotations", node->annotations);
+  if (node->has_init) json_object_object_add(j, "init", json_object_new_boolean(true));
+  add_buffers(j, "reads", node->n_reads, node->reads);
+  add_buffers(j, "writes", node->n_writes, node->writes);
+  add_buffers(j, node->kind == TIRC_FUNCTION ? "params" : "allocates", node->n_allocs,
+              node->allocs);
+  return j;
+}
+
+static int program_index(Programs *p, const tirc_view *v) {
+  for (int i = 0; i < p->n; i++)
+    if (p->at[i] == v) return i;
+  json_object *j = json_object_new_object(), *tree = json_object_new_array();
+  add_text(j, "text", v->text);
+  for (int i = 0; i < v->n; i++) json_object_array_add(tree, node_as_json(&v->nodes[i]));
+  json_object_object_add(j, "tree", tree);
+  json_object_array_add(p->json, j);
+  p->at[p->n] = v;
+  return p->n++;
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static json_object *error_as_json(const tirc_error *e) {
+  json_object *j = json_object_new_object();
+  add_text(j, "code", tirc_error_get(e, TIRC_ERROR_CODE));
+  add_text(j, "message", tirc_error_message(e));
+  add_text(j, "file", tirc_error_get(e, TIRC_ERROR_FILE));
+  if (tirc_error_line(e) > 0) {
+    add_int(j, "line", tirc_error_line(e));
+    add_int(j, "column", tirc_error_column(e));
+  }
+  add_text(j, "call", tirc_error_get(e, TIRC_ERROR_CALL));
+  add_text(j, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
+  add_text(j, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
+  add_text(j, "ir", tirc_error_get(e, TIRC_ERROR_IR));
+  return j;
+}
+
+/* [[op, line before, line after], ...] of all lines; 0 where a line does not stand. */
+static void add_diff(json_object *j, const tirc_step *step) {
+  Diff d;
+  if (step->before == step->after || !diff_texts(step->before->text, step->after->text, &d)) return;
+  json_object *list = json_object_new_array();
+  for (int i = 0; i < d.n; i++) {
+    json_object *line = json_object_new_array();
+    json_object_array_add(line, json_object_new_string_len(&d.at[i].op, 1));
+    json_object_array_add(line, json_object_new_int(d.at[i].before));
+    json_object_array_add(line, json_object_new_int(d.at[i].after));
+    json_object_array_add(list, line);
+  }
+  json_object_object_add(j, "diff", list);
+  free_diff(&d);
+}
+
+static json_object *step_as_json(Programs *p, const tirc_step *step, int number) {
+  json_object *j = json_object_new_object();
+  add_int(j, "number", number);
+  add_text(j, "primitive", step->primitive);
+  add_text(j, "call", step->call);
+  add_text(j, "sentence", step->sentence);
+  add_int(j, "line", step->line);
+  add_int(j, "column", step->column);
+  json_object_object_add(j, "changed", json_object_new_boolean(step->before != step->after));
+  add_int(j, "before", program_index(p, step->before));
+  add_int(j, "after", program_index(p, step->after));
+  add_diff(j, step);
+  if (step->error) json_object_object_add(j, "error", error_as_json(step->error));
+  return j;
+}
+
+json_object *steps_as_json(const tirc_steps *s, const StepChoice *choice) {
+  Programs p = {.at = calloc(2 * (size_t)choice->n + 1, sizeof *p.at)};
+  if (!p.at) return NULL;
+  json_object *j = json_object_new_object(), *list = json_object_new_array();
+  p.json = json_object_new_array();
+  (void)program_index(&p, tirc_steps_first(s));
+  for (int i = 0; i < choice->n; i++)
+    if (choice->shown[i]) json_object_array_add(list, step_as_json(&p, tirc_steps_at(s, i), i + 1));
+  add_text(j, "script", tirc_steps_script(s));
+  json_object_object_add(j, "programs", p.json);
+  json_object_object_add(j, "steps", list);
+  if (tirc_steps_error(s)) json_object_object_add(j, "error", error_as_json(tirc_steps_error(s)));
+  free(p.at);
+  return j;
+}
