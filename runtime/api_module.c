@@ -1,5 +1,6 @@
 /* Programs: reading, printing, comparing, scheduling, lowering, code. */
 #include "api.h"
+#include "asm_report.h"
 
 #include "../codegen/llvm/llvm.h"
 #include "../ir/equal.h"
@@ -290,8 +291,16 @@ static void emit(Tirc *c, void *self) {
     const char *text = tirc_c_header(c, m);
     p->code = (Code){text, strlen(text)};
   } else {
+    const Module *scheduled = m;
+    const char *cpu = p->target ? p->target : CPU_DEFAULT;
     if (!p->from->lowered) m = tirc_lower(c, m, NULL, NULL);
-    p->code = tirc_llvm_emit(c, m, p->target ? p->target : CPU_DEFAULT, kinds[p->kind]);
+    if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS) {
+      const char *text = tirc_asm_report(c, scheduled, tirc_llvm_annotate(c, m, cpu),
+                                         p->kind == TIRC_EMIT_ANNOTATIONS);
+      p->code = (Code){text, strlen(text)};
+    } else {
+      p->code = tirc_llvm_emit(c, m, cpu, kinds[p->kind]);
+    }
   }
   p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
 }

@@ -240,7 +240,11 @@ typedef enum tirc_emit_kind {
   TIRC_EMIT_LLVM, /* LLVM IR */
   TIRC_EMIT_ASM,  /* assembly */
   TIRC_EMIT_OBJECT,
-  TIRC_EMIT_HEADER /* a C header that declares what the object file defines */
+  TIRC_EMIT_HEADER, /* a C header that declares what the object file defines */
+  /* Assembly in which each loop is headed by its name, extent, block and mix of instructions; and
+   * the same figures as JSON. For a module that is not lowered yet. */
+  TIRC_EMIT_ANNOTATED,
+  TIRC_EMIT_ANNOTATIONS
 } tirc_emit_kind;
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
  * for "haswell". main_name: what a function called main is called in the code, since a C program

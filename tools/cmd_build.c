@@ -33,27 +33,48 @@ static char *object_name(const char *stem) {
   return name;
 }
 
+static int emit(const Options *o, const tirc_module *m, tirc_emit_kind kind, const char *symbol,
+                const char *path) {
+  tirc_error *e = NULL;
+  char *bytes = NULL;
+  size_t n = 0;
+  if (tirc_module_emit(m, kind, o->target, symbol, &bytes, &n, &e)) return report(o, e);
+  int status = write_output(o, path, bytes, n);
+  tirc_string_free(bytes);
+  return status;
+}
+
+/* --annotate: the text goes where assembly goes, the figures to --json FILE. If that is standard
+ * output, the text only goes to -o. */
+static int emit_annotated(const Options *o, const tirc_module *m, const char *symbol) {
+  bool json_alone = o->json && strcmp(o->json, "-") == 0 && !o->output;
+  int status = o->json ? emit(o, m, TIRC_EMIT_ANNOTATIONS, symbol, o->json) : DONE;
+  if (status == DONE && !json_alone) status = emit(o, m, TIRC_EMIT_ANNOTATED, symbol, o->output);
+  return status;
+}
+
 int cmd_build(Options *o) {
-  const char *wanted = o->emit ? o->emit : "llvm";
+  const char *wanted = o->emit ? o->emit : o->annotate ? "asm" : "llvm";
   int k = 0;
   while (k < N_KINDS && strcmp(kinds[k].name, wanted) != 0) k++;
   if (k == N_KINDS)
     return complain(o, NULL, "--emit is llvm, asm, obj or header, not '%s'", wanted);
+  tirc_emit_kind kind = kinds[k].kind;
+  if (o->annotate && kind != TIRC_EMIT_ASM)
+    return complain(o, "leave --emit out", "--annotate is for assembly, not for %s", wanted);
+  if (o->json && !o->annotate)
+    return complain(o, "tirc build PROG SCHED --annotate --json FILE",
+                    "--json keeps the figures of --annotate");
   tirc_module *m = NULL;
-  tirc_error *e = NULL;
-  char *bytes = NULL, *base = path_stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
-  size_t n = 0;
+  char *base = path_stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
   int status = load_scheduled(o, NULL, &m);
-  if (status == DONE && tirc_module_emit(m, kinds[k].kind, o->target, symbol, &bytes, &n, &e))
-    status = report(o, e);
-  if (status == DONE) {
-    if (!o->output && kinds[k].kind == TIRC_EMIT_OBJECT) name = object_name(base);
-    status = write_output(o, o->output ? o->output : name, bytes, n);
-  }
+  if (!o->output && kind == TIRC_EMIT_OBJECT) name = object_name(base);
+  if (status == DONE)
+    status = o->annotate ? emit_annotated(o, m, symbol)
+                         : emit(o, m, kind, symbol, o->output ? o->output : name);
   free(name);
   free(symbol);
   free(base);
-  tirc_string_free(bytes);
   tirc_module_free(m);
   return status;
 }

@@ -22,7 +22,7 @@ typedef struct Options {
   int64_t record;
   const char *from, *to;
   bool as_json;
-  bool trace, strict, check, interpret, help, markdown, codes;
+  bool annotate, trace, strict, check, interpret, help, markdown, codes;
   bool json_errors, colour, colour_out, progress; /* derived */
 } Options;
 

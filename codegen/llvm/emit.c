@@ -9,10 +9,13 @@
 typedef struct Work {
   Gen g;
   Target *target;
+  LLVMModuleRef copy;
   LLVMMemoryBufferRef out;
 } Work;
 
 static void dispose(Work *w) {
+  tirc_marks_end(&w->g);
+  if (w->copy) LLVMDisposeModule(w->copy);
   if (w->g.b) LLVMDisposeBuilder(w->g.b);
   if (w->g.module) LLVMDisposeModule(w->g.module);
   if (w->g.context) LLVMContextDispose(w->g.context);
@@ -30,7 +33,9 @@ static void translate(Work *w, const Module *m) {
   LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0);
   LLVMTypeRef fields[4] = {ptr, ptr, ptr, ptr};
   g->runtime_type = LLVMStructTypeInContext(g->context, fields, 4, false);
+  tirc_marks_begin(g);
   for (int i = 0; i < m->n_funcs; i++) tirc_gen_function(g, m->funcs[i]);
+  tirc_marks_end(g);
 }
 
 _Noreturn static void internal(Tirc *c, const char *what, char *message) {
@@ -101,4 +106,48 @@ Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind ki
   TIRC_END(c, trap);
   LLVMDisposeMemoryBuffer(buffer);
   return (Code){bytes, n};
+}
+
+/* --- annotated assembly ---------------------------------------------------------------------- */
+
+static void emit_annotated(Work *w, AsmCode *code) {
+  Tirc *c = w->g.c;
+  w->copy = LLVMCloneModule(w->g.module); /* code generation changes the module */
+  LLVMSetTargetMachineAsmVerbosity(w->target->machine, true);
+  emit(w, EMIT_ASM);
+  const char *text = LLVMGetBufferStart(w->out);
+  tirc_asm_read(c, code, text, LLVMGetBufferSize(w->out));
+  LLVMDisposeMemoryBuffer(w->out);
+  w->out = NULL;
+  LLVMModuleRef module = w->g.module;
+  w->g.module = w->copy;
+  w->copy = module;
+  emit(w, EMIT_OBJ);
+  tirc_asm_sizes(code, w->target->triple, w->target->cpu->llvm_name, w->target->features, w->out);
+  LLVMDisposeMemoryBuffer(w->out);
+  w->out = NULL;
+}
+
+const AsmCode *tirc_llvm_annotate(Tirc *c, const Module *lowered, const char *cpu) {
+  static const char *const signs[] = {[CPU_X86_64] = "#", [CPU_AARCH64] = "//", [CPU_APPLE] = ";"};
+  AsmCode *code = tirc_new(c, AsmCode);
+  Work *w = tirc_new(c, Work);
+  w->g.c = c;
+  w->g.marks = &code->marks;
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    if (w->out) LLVMDisposeMemoryBuffer(w->out);
+    dispose(w);
+    tirc_throw(c);
+  }
+  w->target = tirc_target_new(c, cpu, false);
+  code->cpu = w->target->cpu;
+  code->comment = signs[code->cpu->arch];
+  translate(w, lowered);
+  verify(w);
+  optimise(w);
+  emit_annotated(w, code);
+  TIRC_END(c, trap);
+  dispose(w);
+  return code;
 }

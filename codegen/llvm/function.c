@@ -17,6 +17,7 @@ void tirc_gen_begin(Gen *g, LLVMValueRef fn, Frame *outer) {
   g->f.here = LLVMGetInsertBlock(g->b);
   *outer = g->f;
   g->f = (Frame){.fn = fn};
+  tirc_marks_function(g);
   tirc_gen_attribute(g, fn, ON_FUNCTION, "nounwind");
   string_attribute(g, fn, "target-cpu", g->target->cpu->llvm_name);
   if (g->target->features[0]) string_attribute(g, fn, "target-features", g->target->features);
@@ -31,6 +32,7 @@ void tirc_gen_end(Gen *g, const Frame *outer) {
   LLVMBuildBr(g->b, LLVMGetNextBasicBlock(g->f.entry));
   g->f = *outer;
   if (g->f.here) LLVMPositionBuilderAtEnd(g->b, g->f.here);
+  tirc_marks_resume(g);
 }
 
 /* A parameter of the machine function: one of the program's, or a symbolic extent. */

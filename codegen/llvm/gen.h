@@ -12,6 +12,7 @@
 
 #include "../../ir/cpu.h"
 #include "../../ir/visit.h"
+#include "asm_code.h"
 #include "llvm.h"
 
 typedef struct Target {
@@ -38,7 +39,9 @@ typedef struct Frame {
   PtrMap vars;             /* from a variable (data variables of buffers too) to an LLVMValueRef */
   Workspace *workspace;
   int64_t stack_bytes;
-  bool in_parallel; /* the body of a parallel loop */
+  bool in_parallel;      /* the body of a parallel loop */
+  int mark;              /* of the loop being built, in Gen.marks */
+  LLVMMetadataRef scope; /* of its debug locations; NULL without marks */
 } Frame;
 
 typedef struct Gen {
@@ -54,6 +57,9 @@ typedef struct Gen {
   bool restrict_data; /* its different data variables never alias */
   int n_outlined;     /* bodies of parallel loops so far */
   bool index;         /* inside of index arithmetic, which does not overflow */
+  LoopMarks *marks;   /* NULL unless the loops shall be found again in the assembly */
+  LLVMDIBuilderRef debug;
+  LLVMMetadataRef debug_file;
   Frame f;
 } Gen;
 
@@ -118,6 +124,15 @@ void tirc_gen_begin(Gen *g, LLVMValueRef fn, Frame *outer);
 void tirc_gen_end(Gen *g, const Frame *outer);
 void tirc_gen_function(Gen *g, const Func *f);
 void tirc_gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name);
+
+/* --- marks.c: nothing happens in any of them without Gen.marks -------------------------------- */
+void tirc_marks_begin(Gen *g); /* a module */
+void tirc_marks_end(Gen *g);
+void tirc_marks_function(Gen *g);              /* g->f.fn begins */
+void tirc_marks_resume(Gen *g);                /* the outer function goes on */
+int tirc_marks_enter(Gen *g, const For *loop); /* gives what leave takes */
+void tirc_marks_leave(Gen *g, int outer);
+void tirc_marks_store(Gen *g, Buffer b);
 
 /* --- target.c ------------------------------------------------------------------------------- */
 /* Throws "target". `runs_here`: the code is for this process. */

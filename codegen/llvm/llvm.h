@@ -30,6 +30,9 @@ const Cpu *tirc_llvm_cpu(Tirc *c, const char *name);
  * "codegen" or "target". The result lives in c. */
 Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind);
 
+/* Assembly with its loops; see asm_code.h. Throws as tirc_llvm_emit does. */
+const struct AsmCode *tirc_llvm_annotate(Tirc *c, const Module *lowered, const char *cpu);
+
 /* The module compiled into this process. Not in the arena: free it. Thread-safe to call from
  * several threads afterwards. */
 typedef struct Jit Jit;

@@ -113,6 +113,7 @@ LLVMValueRef tirc_gen_load(Gen *g, Expr e) {
 
 void tirc_gen_store(Gen *g, Stmt s) {
   Buffer b = s->u.store.buffer;
+  tirc_marks_store(g, b);
   Expr value = s->u.store.value;
   Expr index = linear_index(g, b, s->u.store.n, s->u.store.indices);
   int n = index->dtype.lanes;

@@ -89,6 +89,8 @@ static void build_task(Gen *g, const For *loop, Task *t, const char *name) {
   Frame outer;
   tirc_gen_begin(g, t->fn, &outer);
   g->f.in_parallel = true;
+  g->f.mark = outer.mark;
+  tirc_marks_resume(g);
   g->f.rt = LLVMGetParam(t->fn, (unsigned)t->n + 1);
   for (int i = 0; i < t->n; i++) {
     LLVMValueRef p = LLVMGetParam(t->fn, (unsigned)i + 1);

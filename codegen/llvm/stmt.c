@@ -61,6 +61,14 @@ static void loop_body(Gen *g, LLVMValueRef i, const void *self) {
   tirc_map_remove(&g->f.vars, loop->var); /* nothing later is dominated by its value */
 }
 
+static void gen_serial(Gen *g, const For *loop) {
+  DType t = loop->var->dtype;
+  LLVMValueRef min = tirc_gen_cast(g, tirc_gen_expr(g, loop->min), loop->min->dtype, t);
+  LLVMValueRef extent = tirc_gen_cast(g, tirc_gen_expr(g, loop->extent), loop->extent->dtype, t);
+  LLVMValueRef hint = loop->kind == LOOP_UNROLLED ? unroll_hint(g) : NULL;
+  tirc_gen_loop(g, min, extent, hint, loop_body, loop);
+}
+
 static void gen_for(Gen *g, Stmt s) {
   const For *loop = &s->u.loop;
   if (loop->kind == LOOP_THREAD_BINDING)
@@ -68,15 +76,12 @@ static void gen_for(Gen *g, Stmt s) {
               "the loop %s is bound to the thread axis %s, which this "
               "target does not have",
               loop->var->u.s, loop->thread ? loop->thread : "?");
-  if (loop->kind == LOOP_PARALLEL && !g->f.in_parallel) {
+  int outer = tirc_marks_enter(g, loop);
+  if (loop->kind == LOOP_PARALLEL && !g->f.in_parallel)
     tirc_gen_parallel(g, s);
-    return;
-  }
-  DType t = loop->var->dtype;
-  LLVMValueRef min = tirc_gen_cast(g, tirc_gen_expr(g, loop->min), loop->min->dtype, t);
-  LLVMValueRef extent = tirc_gen_cast(g, tirc_gen_expr(g, loop->extent), loop->extent->dtype, t);
-  LLVMValueRef hint = loop->kind == LOOP_UNROLLED ? unroll_hint(g) : NULL;
-  tirc_gen_loop(g, min, extent, hint, loop_body, loop);
+  else
+    gen_serial(g, loop);
+  tirc_marks_leave(g, outer);
 }
 
 /* --- the others ----------------------------------------------------------------------------- */

@@ -16,10 +16,12 @@ static void initialize(void) {
   LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC();
   LLVMInitializeX86AsmPrinter();
+  LLVMInitializeX86Disassembler();
   LLVMInitializeAArch64TargetInfo();
   LLVMInitializeAArch64Target();
   LLVMInitializeAArch64TargetMC();
   LLVMInitializeAArch64AsmPrinter();
+  LLVMInitializeAArch64Disassembler();
 }
 
 static char *taken(Tirc *c, char *message) { /* an LLVM string, moved into the arena */
