@@ -23,8 +23,8 @@ void print_nest(const char *text) {
   for (const char *end; *text; text = *end ? end + 1 : end) {
     end = text + strcspn(text, "\n");
     const char *line = text + strspn(text, " ");
-    bool noise = line == end || *line == '#' || *line == '@' || starts_with(line, "T.reads(") ||
-                 starts_with(line, "T.writes(");
+    bool noise = line == end || starts_with(line, "# from ") || starts_with(line, "# with ") ||
+                 *line == '@' || starts_with(line, "T.reads(") || starts_with(line, "T.writes(");
     if (!noise) printf("    %.*s\n", (int)(end - text), text);
   }
 }

@@ -301,8 +301,8 @@ static bool escapes(const PtrMap *loops, int n, const Region *regions) {
   return false;
 }
 
-/* A binding that moves inside of the new block may use loops outside of the block's scope, which no
- * division moves into an iterator of the new block. */
+/* A binding or a bound of a loop that moves inside of the new block may use loops outside of it,
+ * which no division moves into an iterator of the new block. */
 static void require_own_loops(Blockize *b) {
   PtrMap loops = {0};
   const SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
@@ -310,6 +310,9 @@ static void require_own_loops(Blockize *b) {
     if (tirc_is_loop(r)) tirc_map_set(b->c, &loops, tirc_loop_of(r)->var, r);
   bool open = tirc_uses_any(b->inner_predicate, &loops);
   for (int i = 0; i < b->n_inner; i++) open = open || tirc_uses_any(b->inner_values[i], &loops);
+  for (int i = 0; i < b->n_loops; i++)
+    open = open || tirc_uses_any(tirc_loop_of(b->loops[i])->min, &loops) ||
+           tirc_uses_any(tirc_loop_of(b->loops[i])->extent, &loops);
   if (!open) return;
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
