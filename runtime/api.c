@@ -12,7 +12,8 @@ struct tirc_error {
 static tirc_error out_of_memory = {
     .d = {.status = TIRC_STATUS_BAD, .code = "memory", .message = "out of memory"}};
 
-const char *tirc_version(void) { return "0.1.0"; }
+const char *tirc_version(void) { return TIRC_VERSION; }
+int tirc_abi(void) { return TIRC_ABI; }
 void tirc_string_free(char *s) { free(s); }
 
 tirc_status tirc_api_no_memory(tirc_error **error) {

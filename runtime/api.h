@@ -24,6 +24,7 @@ struct tirc_module {
 struct tirc_array {
   Tensor *t;
   char dtype[16];
+  DLManagedTensor *managed; /* the owner of the memory; NULL: the array itself */
 };
 
 /* Runs body(c, self), catching what it raises: then the error goes to *error, if error is not NULL.
@@ -43,7 +44,6 @@ tirc_param *tirc_api_params(Tirc *c, const Func *f);
 tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources);
 /* An array object around a tensor, which it takes over. */
 tirc_array *tirc_api_array(Tirc *c, Tensor *t);
-const Argument *tirc_api_arguments(Tirc *c, int n, const tirc_argument *args);
 /* An error as a value, in a context of its own. */
 tirc_error *tirc_api_error(const Diag *d, const Sources *sources);
 /* A source that stays: in the arena of c. */
@@ -52,6 +52,8 @@ Source tirc_api_keep_source(Tirc *c, Source s);
 struct Sched *tirc_api_schedule(Tirc *c, const Module *m, const tirc_schedule_options *options);
 /* Hands the warnings on, or throws the first when they are errors. */
 void tirc_api_warnings(Tirc *c, const struct Sched *s, const tirc_schedule_options *options);
+/* The arguments of a call of f; throws "argument" for tensors that no function can take. */
+const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args);
 /* A C header for the functions of a module. */
 const char *tirc_c_header(Tirc *c, const Module *m);
 void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out);

@@ -75,7 +75,12 @@ tirc_status tirc_array_copy(const tirc_array *a, tirc_array **out, tirc_error **
   return make_array(copy_array, &(MakeArray){.from = a}, out, error);
 }
 void tirc_array_free(tirc_array *a) {
-  if (a) tirc_tensor_free(a->t);
+  if (!a) return;
+  if (a->managed)
+    free(a->t);
+  else
+    tirc_tensor_free(a->t);
+  if (a->managed && a->managed->deleter) a->managed->deleter(a->managed);
   free(a);
 }
 const char *tirc_array_dtype(const tirc_array *a) { return a->dtype; }
@@ -94,13 +99,6 @@ void tirc_array_fill_poison(tirc_array *a) {
 double tirc_array_get(const tirc_array *a, int64_t i) { return tirc_tensor_get(a->t, i); }
 void tirc_array_set(tirc_array *a, int64_t i, double value) { tirc_tensor_set(a->t, i, value); }
 
-const Argument *tirc_api_arguments(Tirc *c, int n, const tirc_argument *args) {
-  Argument *r = tirc_new_array(c, Argument, n);
-  for (int i = 0; i < n; i++)
-    r[i] = (Argument){args[i].array ? args[i].array->t : NULL, args[i].i, args[i].f};
-  return r;
-}
-
 /* --- the interpreter ---------------------------------------------------------------------------
  */
 
@@ -114,8 +112,8 @@ typedef struct Interpret {
 
 static void interpret(Tirc *c, void *self) {
   Interpret *p = self;
-  tirc_interpret(c, tirc_api_func(c, p->m->m, p->func, NULL), p->n,
-                 tirc_api_arguments(c, p->n, p->args), p->max_steps);
+  const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
+  tirc_interpret(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), p->max_steps);
 }
 tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
                                   const tirc_argument *args, int64_t max_steps,
@@ -152,6 +150,7 @@ int tirc_executor_threads(const tirc_executor *x) { return x->threads; }
 struct tirc_kernel {
   Tirc *c; /* holds this struct */
   const Func *func, *lowered;
+  const tirc_param *params;
   Sources sources;
   Jit *jit;
   PackedFunc entry;
@@ -171,6 +170,7 @@ static void compile(Tirc *c, void *self) {
   k->sources = p->m->sources;
   tirc_context_depend(c, p->m->c);
   k->func = tirc_api_func(c, p->m->m, p->func, &index);
+  k->params = p->m->params[index];
   const Module *lowered = p->m->lowered ? p->m->m : tirc_lower(c, p->m->m, NULL, NULL);
   k->lowered = tirc_api_func(c, lowered, k->func->name, NULL);
   k->jit = tirc_jit_new(c, lowered, p->target ? p->target : CPU_DEFAULT);
@@ -206,6 +206,7 @@ void tirc_kernel_free(tirc_kernel *k) {
 
 struct tirc_launch {
   Tirc *c; /* holds this struct */
+  const tirc_kernel *kernel;
   PackedFunc entry;
   const tirc_runtime *runtime;
   void **packed;
@@ -238,6 +239,27 @@ static int64_t symbol_value(int n, Expr *symbols, const int64_t *values, Expr wa
   return 0;
 }
 
+static bool overlap(const Tensor *a, const Tensor *b) {
+  const char *x = a->data, *y = b->data;
+  return a->bytes && b->bytes && x < y + b->bytes && y < x + a->bytes;
+}
+
+/* Compiled code takes it for granted that what it writes is nobody else's. */
+static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument *args) {
+  Expr wish = tirc_attrs_get(k->func->attrs, "tir.noalias");
+  if (wish && tirc_is_int(wish, 0)) return;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      if (i == j || !k->params[i].is_written || !args[i].tensor || !args[j].tensor) continue;
+      if (k->func->buffers[i]->data == k->func->buffers[j]->data) continue;
+      if (overlap(args[i].tensor, args[j].tensor))
+        tirc_fail(c, k->func->loc, "argument",
+                  "give arrays of their own, or the function the attribute tir.noalias = False",
+                  "argument \"%s\" of %s: it is written, and overlaps with argument \"%s\"",
+                  k->params[i].name, k->func->name, k->params[j].name);
+    }
+}
+
 static void make_call(Tirc *c, void *self) {
   MakeCall *p = self;
   const tirc_kernel *k = p->k;
@@ -245,14 +267,16 @@ static void make_call(Tirc *c, void *self) {
   int n_symbols = tirc_symbolic_params(c, k->func, &symbols);
   int n_extra = tirc_symbolic_params(c, k->lowered, &extra);
   int64_t *values = tirc_new_array(c, int64_t, n_symbols);
-  tirc_bind_arguments(c, k->func, p->n, tirc_api_arguments(c, p->n, p->args), values);
+  const Argument *args = tirc_api_arguments(c, k->func, p->n, p->args);
+  tirc_bind_arguments(c, k->func, p->n, args, values);
+  check_overlaps(c, k, p->n, args);
   tirc_launch *launch = tirc_new(c, tirc_launch);
-  *launch = (tirc_launch){.c = c, .entry = k->entry};
+  *launch = (tirc_launch){.c = c, .kernel = k, .entry = k->entry};
   launch->runtime = p->x ? tirc_kernel_runtime_abi(p->x->runtime) : NULL;
   launch->packed = tirc_new_array(c, void *, p->n + n_extra);
   for (int i = 0; i < p->n; i++)
     launch->packed[i] = k->func->buffers[i]
-                            ? p->args[i].array->t->data
+                            ? args[i].tensor->data
                             : pack_scalar(c, k->func->params[i]->dtype, p->args[i].i, p->args[i].f);
   for (int i = 0; i < n_extra; i++)
     launch->packed[p->n + i] =
@@ -301,6 +325,31 @@ static void fail_assertion(Tirc *c, void *self) {
             "one of the %d assertions of %s fails", a.n, k->func->name);
 }
 
+static tirc_status run_failed(const tirc_kernel *k, int failed, tirc_error **error) {
+  enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
+  return failed == NO_MEMORY
+             ? tirc_api_no_memory(error)
+             : tirc_api_scratch(fail_assertion, (void *)(uintptr_t)k, &k->sources, error);
+}
+
+tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double min_seconds,
+                             double *seconds, tirc_error **error) {
+  int failed = tirc_launch_run(launch);
+  if (number < 1) number = 1;
+  for (int i = 0; i < repeat && !failed; i++) {
+    for (;;) {
+      double start = tirc_now();
+      for (int k = 0; k < number && !failed; k++) failed = tirc_launch_run(launch);
+      double took = tirc_now() - start;
+      seconds[i] = took / number;
+      if (failed || took >= min_seconds || number > INT32_MAX / 8) break;
+      double wanted = took > 0 ? min_seconds / seconds[i] * 1.1 : number * 8.0;
+      number = wanted < number * 8.0 ? (int)wanted + 1 : number * 8;
+    }
+  }
+  return failed ? run_failed(launch->kernel, failed, error) : TIRC_OK;
+}
+
 tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
                             const tirc_argument *args, tirc_error **error) {
   tirc_launch *launch;
@@ -308,11 +357,7 @@ tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
   if (status != TIRC_OK) return status;
   int failed = tirc_launch_run(launch);
   tirc_launch_free(launch);
-  enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
-  if (!failed) return TIRC_OK;
-  return failed == NO_MEMORY
-             ? tirc_api_no_memory(error)
-             : tirc_api_scratch(fail_assertion, (void *)(uintptr_t)k, &k->sources, error);
+  return failed ? run_failed(k, failed, error) : TIRC_OK;
 }
 
 double tirc_seconds(void) { return tirc_now(); }

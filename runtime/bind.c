@@ -127,6 +127,33 @@ static bool equate(Solver *s, Expr e, int64_t v, const char *what, int d) {
   return true;
 }
 
+/* A tensor that came with strides of its own must have those of the buffer. */
+static bool bind_strides(Solver *s, Buffer b, const Tensor *t) {
+  bool done = true;
+  int64_t compact = 1;
+  for (int d = b->ndim - 1; d >= 0; d--) {
+    if (t->shape[d] == 1 && !(b->strides && b->strides[d]->op == OP_VAR)) continue;
+    if (b->strides)
+      done = equate(s, b->strides[d], t->strides[d], "stride", d) && done;
+    else if (t->strides[d] != compact && t->count)
+      refuse(s, "copy it to a compact array, or declare strides in T.match_buffer",
+             tirc_format(s->c, "stride %d is %lld, but a compact row-major array has %lld", d,
+                         (long long)t->strides[d], (long long)compact));
+    compact *= t->shape[d];
+  }
+  return done;
+}
+
+static void require_compact(Solver *s, const Tensor *t) {
+  int64_t compact = 1;
+  for (int d = t->ndim - 1; d >= 0 && t->count; d--) {
+    if (t->shape[d] != 1 && t->strides[d] != compact)
+      refuse(s, "copy it to a compact array",
+             "where the function declares another number of dimensions, an array must be compact");
+    compact *= t->shape[d];
+  }
+}
+
 static bool bind_dims(Solver *s, Buffer b, const Tensor *t) {
   bool done = true;
   if (b->ndim == t->ndim && !(b->ndim == 1 && is_flat(b, t)))
@@ -134,8 +161,10 @@ static bool bind_dims(Solver *s, Buffer b, const Tensor *t) {
       done = equate(s, b->shape[d], t->shape[d], "extent", d) && done;
   if (b->ndim == 1 && t->ndim != 1 && !b->strides)
     done = equate(s, b->shape[0], t->count, "the number of elements, extent", 0) && done;
+  bool own = t->strides && b->ndim == t->ndim;
+  if (own) done = bind_strides(s, b, t) && done;
   int64_t stride = 1, extent;
-  for (int d = b->ndim - 1; b->strides && d >= 0; d--) {
+  for (int d = b->ndim - 1; b->strides && !own && d >= 0; d--) {
     if (b->strides[d]->op == OP_VAR) done = equate(s, b->strides[d], stride, "stride", d) && done;
     if (evaluate(s, b->shape[d], &extent) && __builtin_mul_overflow(stride, extent, &stride))
       return false;
@@ -185,6 +214,12 @@ static void check_argument(Solver *s, Buffer b, const Argument *a) {
     refuse(s, "give arrays of the shapes that the function declares",
            tirc_format(s->c, "the array has %d dimensions, but should have %d", a->tensor->ndim,
                        b->ndim));
+  if (a->tensor->strides && a->tensor->ndim != b->ndim) require_compact(s, a->tensor);
+  /* 64 is what a program says that says nothing; code asks only for the alignment of elements. */
+  if (b->align > 64 && (uintptr_t)a->tensor->data % (uintptr_t)b->align)
+    refuse(s, "allocate it with that alignment",
+           tirc_format(s->c, "its data is not aligned to the %d bytes that the function asks for",
+                       b->align));
 }
 
 static const char *param_name(const Func *f, int i) {

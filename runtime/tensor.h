@@ -1,4 +1,5 @@
-/* Tensors: DLPack's layout, plain compact row-major arrays of the C heap. */
+/* Tensors: DLPack's layout, plain compact row-major arrays of the C heap, and
+ * views of what comes from outside. */
 #ifndef TIRC_RUNTIME_TENSOR_H
 #define TIRC_RUNTIME_TENSOR_H
 
@@ -12,9 +13,10 @@ typedef struct Tensor {
   DType dtype;
   int ndim;
   int64_t shape[TENSOR_MAX_NDIM];
-  int64_t count; /* elements */
+  const int64_t *strides; /* in elements; NULL: compact, row-major */
+  int64_t count;          /* elements, or with strides those from the first to the last */
   size_t bytes;
-  void *data; /* aligned to 64; owned */
+  void *data; /* aligned to 64 and owned, unless it came from outside */
 } Tensor;
 
 /* Zeroed. Throws "shape" on negative extents or overflow, "memory" when it is too large. Large ones

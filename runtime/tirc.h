@@ -1,5 +1,5 @@
-/* libtirc: a small TensorIR compiler. Read a program, schedule it with a script, print it, lower
- * it, compile it, run it.
+/* libtirc: a small TensorIR compiler. Read a program or build one, schedule it by a script or call
+ * by call, print it, lower it, compile it, run it, time it.
  *
  *     tirc_error *error = NULL;
  *     tirc_module *m, *fast;
@@ -7,14 +7,30 @@
  *         tirc_module_schedule(m, "tiled.sch", NULL, &fast, &error))
  *       puts(tirc_error_message(error));
  *
+ * examples/embed/jit.c does all of the above in one short program. Compile with
+ *
+ *     cc $(pkg-config --cflags tirc) jit.c $(pkg-config --libs tirc)
+ *
+ * The parts of this header, in the order of their use: errors; modules (programs), read from text;
+ * a builder, for programs made in code; schedules by script and by trace, and step by step;
+ * schedules call by call, with values that go in and out; lowering and code; arrays and DLPack
+ * tensors; running and timing; the tables of primitives, errors and passes.
+ *
  * Conventions. A function that can fail returns a tirc_status and takes a `tirc_error **`: on
  * failure the error is put there (free it with tirc_error_free; NULL if you do not want it) and no
  * other result is touched. What a function gives out through a pointer belongs to the caller; each
  * type has its ..._free, which accepts NULL. Strings given out as `char *` are freed by
- * tirc_string_free; `const char *` belong to the object that they were asked of.
+ * tirc_string_free; `const char *` belong to the object that they were asked of. What is passed in
+ * is copied where it is kept, unless a function says otherwise.
  *
  * Threads. Modules and kernels are immutable and may be used by several threads at once; arrays,
- * executors and calls by one at a time. The library has no global state.
+ * builders, executors, launches and calls by one at a time, and so is a schedule together with its
+ * copies. The library has no global state.
+ *
+ * Versions. TIRC_ABI is the number in the library's soname and in the version of its symbols. It
+ * grows when a program compiled against an older header would no longer work; functions, enum
+ * values and error codes that are merely new do not change it. Structs that you fill in
+ * (tirc_schedule_options, tirc_argument, tirc_value, ...) are to be zeroed first.
  */
 #ifndef TIRC_H
 #define TIRC_H
@@ -23,9 +39,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tirc_dlpack.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define TIRC_ABI 1
 
 #define TIRC_API __attribute__((visibility("default")))
 
@@ -42,8 +62,11 @@ typedef struct tirc_npz tirc_npz;
 typedef struct tirc_executor tirc_executor;
 typedef struct tirc_kernel tirc_kernel;
 typedef struct tirc_launch tirc_launch;
+typedef struct tirc_schedule tirc_schedule;
+typedef struct tirc_builder tirc_builder;
 
-TIRC_API const char *tirc_version(void);
+TIRC_API const char *tirc_version(void); /* of the release: "0.1.0" */
+TIRC_API int tirc_abi(void);             /* TIRC_ABI of the library that is loaded */
 TIRC_API void tirc_string_free(char *s);
 
 /* --- errors ------------------------------------------------------------------------------------
@@ -123,6 +146,104 @@ typedef struct tirc_cost {
 } tirc_cost;
 TIRC_API tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *out,
                                       tirc_error **error);
+
+/* --- a builder: programs made in code ----------------------------------------------------------
+ */
+
+/* Every word of the language is a function here: tirc_build_func, _for, _block, _if ... begin what
+ * the matching tirc_build_end ends, statements go into the innermost of these, and terms
+ * (variables, buffers, expressions) are handles that live as long as the builder.
+ *
+ *     tirc_build_func(b, "main");
+ *     tirc_term n = tirc_build_int(b, NULL, 128);
+ *     tirc_term A = tirc_build_buffer(b, "A", "float32", 1, &n, NULL);
+ *     tirc_term B = tirc_build_buffer(b, "B", "float32", 1, &n, NULL);
+ *     tirc_term i = tirc_build_for(b, "serial", "i", NULL, n, NULL, NULL);
+ *     tirc_build_block(b, "B");
+ *     tirc_term vi = tirc_build_axis(b, "spatial", "vi", NULL, n, i);
+ *     tirc_build_store(b, B, 1, &vi, tirc_build_op(b, "*", tirc_build_load(b, A, 1, &vi),
+ *                                                  tirc_build_float(b, "float32", 2)));
+ *     tirc_build_end(b), tirc_build_end(b), tirc_build_end(b);
+ *     status = tirc_builder_module(b, &m, &error);
+ *
+ * No call has to be checked alone: after the first mistake all others do nothing and give NULL, and
+ * tirc_builder_module says what it was (code "build", or what a program's text would get, with the
+ * line). A name that is taken gets a number: i, i_1. What a program may leave out may be left out.
+ */
+typedef const struct tirc_term_node *tirc_term;
+
+TIRC_API tirc_status tirc_builder_new(tirc_builder **out, tirc_error **error);
+TIRC_API void tirc_builder_free(tirc_builder *b);
+/* The functions ended so far as a module. */
+TIRC_API tirc_status tirc_builder_module(tirc_builder *b, tirc_module **out, tirc_error **error);
+
+TIRC_API void tirc_build_func(tirc_builder *b, const char *name);
+TIRC_API void tirc_build_end(tirc_builder *b); /* of the innermost that is open */
+
+/* Parameters and buffers. A symbol is an extent that the arrays of a call determine; a buffer is a
+ * parameter, an alloc_buffer lives in the function or in the block that it stands in. options may
+ * be NULL, and so may each of its fields. */
+typedef struct tirc_buffer_options {
+  const tirc_term *strides; /* one a dimension */
+  tirc_term elem_offset;
+  const char *scope;
+  int align, offset_factor; /* 0: as usual */
+} tirc_buffer_options;
+TIRC_API tirc_term tirc_build_param(tirc_builder *b, const char *name, const char *dtype);
+TIRC_API tirc_term tirc_build_symbol(tirc_builder *b, const char *name, const char *dtype);
+TIRC_API tirc_term tirc_build_buffer(tirc_builder *b, const char *name, const char *dtype, int ndim,
+                                     const tirc_term *shape, const tirc_buffer_options *options);
+TIRC_API tirc_term tirc_build_alloc_buffer(tirc_builder *b, const char *name, const char *dtype,
+                                           int ndim, const tirc_term *shape,
+                                           const tirc_buffer_options *options);
+
+/* Loops. kind: "serial", "parallel", "vectorized", "unroll", "thread_binding" (with thread:
+ * "threadIdx.x" ..., otherwise NULL). From start (NULL: 0) to stop. annotations: a dict as
+ * tirc_build_text makes it, or NULL. A grid is ended once. */
+TIRC_API tirc_term tirc_build_for(tirc_builder *b, const char *kind, const char *name,
+                                  tirc_term start, tirc_term stop, const char *thread,
+                                  tirc_term annotations);
+TIRC_API void tirc_build_grid(tirc_builder *b, int n, const char *const *names,
+                              const tirc_term *extents, tirc_term *vars);
+
+/* Blocks. An iterator runs over [begin, end), begin NULL: from 0, and is bound to value; kind:
+ * "spatial", "reduce", "opaque", "scan". Reads and writes that are not given are inferred. */
+TIRC_API void tirc_build_block(tirc_builder *b, const char *name);
+TIRC_API tirc_term tirc_build_axis(tirc_builder *b, const char *kind, const char *name,
+                                   tirc_term begin, tirc_term end, tirc_term value);
+TIRC_API void tirc_build_where(tirc_builder *b, tirc_term condition);
+TIRC_API void tirc_build_reads(tirc_builder *b, int n, const tirc_term *regions);
+TIRC_API void tirc_build_writes(tirc_builder *b, int n, const tirc_term *regions);
+TIRC_API void tirc_build_block_attr(tirc_builder *b, const char *key, tirc_term value);
+TIRC_API void tirc_build_func_attr(tirc_builder *b, const char *key, tirc_term value);
+TIRC_API void tirc_build_init(tirc_builder *b);
+
+/* Statements. An else stands in the place of the if's end, and is itself ended. */
+TIRC_API void tirc_build_store(tirc_builder *b, tirc_term buffer, int n, const tirc_term *indices,
+                               tirc_term value);
+TIRC_API void tirc_build_if(tirc_builder *b, tirc_term condition);
+TIRC_API void tirc_build_else(tirc_builder *b);
+TIRC_API void tirc_build_while(tirc_builder *b, tirc_term condition);
+TIRC_API tirc_term tirc_build_let(tirc_builder *b, const char *name, const char *dtype,
+                                  tirc_term value);
+TIRC_API void tirc_build_assert(tirc_builder *b, tirc_term condition, const char *message);
+TIRC_API void tirc_build_evaluate(tirc_builder *b, tirc_term e);
+
+/* Expressions. dtype of an int may be NULL: then it takes the other operand's. op: + - * / // % <<
+ * >> & | ^ < <= > >= == != and or. A call is one of the language's intrinsics without its "T.":
+ * "exp", "max", "if_then_else". A region has a lower and an upper bound a dimension. Text is any
+ * expression of the language, with the names that the terms' variables got. */
+TIRC_API tirc_term tirc_build_int(tirc_builder *b, const char *dtype, int64_t value);
+TIRC_API tirc_term tirc_build_float(tirc_builder *b, const char *dtype, double value);
+TIRC_API tirc_term tirc_build_string(tirc_builder *b, const char *text);
+TIRC_API tirc_term tirc_build_op(tirc_builder *b, const char *op, tirc_term x, tirc_term y);
+TIRC_API tirc_term tirc_build_load(tirc_builder *b, tirc_term buffer, int n,
+                                   const tirc_term *indices);
+TIRC_API tirc_term tirc_build_region(tirc_builder *b, tirc_term buffer, int n,
+                                     const tirc_term *bounds);
+TIRC_API tirc_term tirc_build_call(tirc_builder *b, const char *name, int n, const tirc_term *args);
+TIRC_API tirc_term tirc_build_cast(tirc_builder *b, const char *dtype, tirc_term x);
+TIRC_API tirc_term tirc_build_text(tirc_builder *b, const char *expression);
 
 /* --- schedules ---------------------------------------------------------------------------------
  */
@@ -220,12 +341,211 @@ TIRC_API tirc_status tirc_module_steps_text(const tirc_module *m, const char *te
                                             tirc_steps **out, tirc_error **error);
 TIRC_API void tirc_steps_free(tirc_steps *s);
 TIRC_API int tirc_steps_count(const tirc_steps *s);
-TIRC_API const tirc_step *tirc_steps_at(const tirc_steps *s, int i); /* from 0; NULL behind the end */
-TIRC_API const char *tirc_steps_script(const tirc_steps *s);         /* the script's text */
-TIRC_API const tirc_view *tirc_steps_first(const tirc_steps *s);     /* before the first call */
-TIRC_API const tirc_error *tirc_steps_error(const tirc_steps *s);    /* NULL: it ran to its end */
+TIRC_API const tirc_step *tirc_steps_at(const tirc_steps *s,
+                                        int i);                   /* from 0; NULL behind the end */
+TIRC_API const char *tirc_steps_script(const tirc_steps *s);      /* the script's text */
+TIRC_API const tirc_view *tirc_steps_first(const tirc_steps *s);  /* before the first call */
+TIRC_API const tirc_error *tirc_steps_error(const tirc_steps *s); /* NULL: it ran to its end */
 /* The program that a view shows, which belongs to the steps; NULL for a view of others. */
 TIRC_API const tirc_module *tirc_steps_module(const tirc_steps *s, const tirc_view *view);
+
+/* --- values ------------------------------------------------------------------------------------
+ */
+
+/* What a schedule takes and gives: Python's plain values, and handles. Values are made by the
+ * functions below or filled in by hand:
+ *
+ *     tirc_value factors[] = {tirc_none(), tirc_integer(32)};
+ *     tirc_value args[] = {loop, tirc_list_of(2, factors)};
+ *
+ * What a value points to (text, items) is read during the call only. A value that a schedule gives
+ * out lives as long as the schedule; copying the struct copies the handle. Handles are valid in the
+ * schedule they come from and in its copies, and a dead one (a loop that was split, say) is
+ * refused with the code "stale-handle". Numbers that were sampled are integers that remember where
+ * they come from: passed on as they are, they stand in the trace as random variables. */
+typedef enum tirc_kind {
+  TIRC_KIND_NONE,
+  TIRC_KIND_BOOL,
+  TIRC_KIND_INT,
+  TIRC_KIND_FLOAT,
+  TIRC_KIND_STR,
+  TIRC_KIND_LIST,
+  TIRC_KIND_TUPLE,
+  TIRC_KIND_DICT,     /* n items: key, value, key, value ... */
+  TIRC_KIND_BLOCK,    /* handle of a block */
+  TIRC_KIND_LOOP,     /* handle of a loop */
+  TIRC_KIND_EXPR,     /* an integer or other expression: a symbolic extent, an index */
+  TIRC_KIND_BUFFER,   /* a buffer */
+  TIRC_KIND_OBJECT,   /* another thing with attributes: "For", "Block", "IterVar", "Trace", ... */
+  TIRC_KIND_FUNCTION, /* in only: a function of yours, for index maps and the like */
+  TIRC_KIND_SCRIPT    /* in only: text that is evaluated as an expression of the schedule script */
+} tirc_kind;
+
+typedef struct tirc_value tirc_value;
+
+/* A function of yours that a primitive calls, with expressions as arguments; e.g. an index map. It
+ * gives a value or a list or tuple of values; to compute with expressions it uses
+ * tirc_schedule_operator on the schedule it gets. A status other than TIRC_OK makes the primitive
+ * fail with the code "callback". n_params: how many arguments it takes, -1 for any number. */
+typedef struct tirc_function {
+  tirc_status (*call)(void *self, tirc_schedule *s, int n, const tirc_value *args,
+                      tirc_value *result);
+  void *self;
+  int n_params;
+  const char *name; /* for messages; may be NULL */
+} tirc_function;
+
+struct tirc_value {
+  tirc_kind kind;
+  uint32_t number;   /* of the random variable; 0 for values of your own */
+  const void *owner; /* the schedule that it belongs to; NULL for values of your own */
+  union {
+    bool b;
+    int64_t i;
+    double f;
+    const char *s;                 /* STR, SCRIPT */
+    const tirc_value *items;       /* LIST, TUPLE, DICT: n of them */
+    const tirc_function *function; /* FUNCTION; must stay until the call is over */
+    const void *handle;            /* BLOCK, LOOP, EXPR, BUFFER, OBJECT: the same thing, the same
+                                    * pointer, within one schedule */
+  } u;
+  int64_t n;
+  const char *type; /* values given out: the type's name in Python, "BlockRV", "IterVar", ... */
+};
+
+static inline tirc_value tirc_none(void) {
+  tirc_value v = {TIRC_KIND_NONE, 0, NULL, {0}, 0, NULL};
+  return v;
+}
+static inline tirc_value tirc_boolean(bool b) {
+  tirc_value v = tirc_none();
+  v.kind = TIRC_KIND_BOOL;
+  v.u.b = b;
+  return v;
+}
+static inline tirc_value tirc_integer(int64_t i) {
+  tirc_value v = tirc_none();
+  v.kind = TIRC_KIND_INT;
+  v.u.i = i;
+  return v;
+}
+static inline tirc_value tirc_number(double f) {
+  tirc_value v = tirc_none();
+  v.kind = TIRC_KIND_FLOAT;
+  v.u.f = f;
+  return v;
+}
+static inline tirc_value tirc_text(const char *s) {
+  tirc_value v = tirc_none();
+  v.kind = TIRC_KIND_STR;
+  v.u.s = s;
+  return v;
+}
+static inline tirc_value tirc_list_of(int64_t n, const tirc_value *items) {
+  tirc_value v = tirc_none();
+  v.kind = TIRC_KIND_LIST;
+  v.n = n;
+  v.u.items = items;
+  return v;
+}
+/* "lambda i, j: (j, i)", "M // 2", "[None, 32]": any expression of a schedule script, with the
+ * names that the schedule's scope holds. */
+static inline tirc_value tirc_script(const char *expression) {
+  tirc_value v = tirc_text(expression);
+  v.kind = TIRC_KIND_SCRIPT;
+  return v;
+}
+static inline tirc_value tirc_callback(const tirc_function *f) {
+  tirc_value v = tirc_none();
+  v.kind = TIRC_KIND_FUNCTION;
+  v.u.function = f;
+  return v;
+}
+
+/* --- schedules, call by call -------------------------------------------------------------------
+ */
+
+/* A schedule that you drive yourself; the module stays as it is.
+ *
+ *     tirc_value block, loops, name = tirc_text("C");
+ *     tirc_schedule_call(s, "get_block", 1, &name, 0, NULL, NULL, &block, &error);
+ *     tirc_schedule_call(s, "get_loops", 1, &block, 0, NULL, NULL, &loops, &error);
+ *     tirc_schedule_call(s, "parallel", 1, &loops.u.items[0], 0, NULL, NULL, NULL, &error);
+ *
+ * options may be NULL; of it, `strict` holds for scripts only. */
+TIRC_API tirc_status tirc_schedule_new(const tirc_module *m, const tirc_schedule_options *options,
+                                       tirc_schedule **out, tirc_error **error);
+/* One that can go its own way from here. Handles are good in both. */
+TIRC_API tirc_status tirc_schedule_copy(tirc_schedule *s, tirc_schedule **out, tirc_error **error);
+TIRC_API void tirc_schedule_free(tirc_schedule *s);
+
+/* Where in your source the calls that follow stand, for errors and traces; file NULL: nowhere. */
+TIRC_API void tirc_schedule_place(tirc_schedule *s, const char *file, int line, int column);
+
+/* Calls a primitive (tirc_primitive_table lists them) or another method of the schedule (get, copy,
+ * show, seed, fork_seed, work_on, remove_rv) by name, with arguments by position and by keyword as
+ * in Python; defaults are filled in. A block may be given by its handle or its name. result may be
+ * NULL. TIRC_NO: a ScheduleError; TIRC_BAD: wrong arguments (code "argument"), a dead handle. A
+ * call that fails changes nothing. */
+TIRC_API tirc_status tirc_schedule_call(tirc_schedule *s, const char *name, int n,
+                                        const tirc_value *args, int n_keywords,
+                                        const char *const *keywords, const tirc_value *values,
+                                        tirc_value *result, tirc_error **error);
+/* The same for a method of any value that the schedule gave: "simplified" of a trace, ... */
+TIRC_API tirc_status tirc_schedule_method(tirc_schedule *s, const tirc_value *self,
+                                          const char *name, int n, const tirc_value *args,
+                                          int n_keywords, const char *const *keywords,
+                                          const tirc_value *values, tirc_value *result,
+                                          tirc_error **error);
+
+/* An attribute, by the name that a script would use; of the schedule itself when `of` is NULL.
+ *
+ *   schedule      mod, trace, func_working_on
+ *   loop          name, loop_var, min, extent, kind, thread_binding, annotations, body
+ *   block         name, iter_vars, iter_values, predicate, reads, writes, alloc_buffers,
+ *                 annotations, init, body
+ *   iterator      name, var, dom (with min and extent), kind, iter_type
+ *   region        buffer, region (a list of ranges with min and extent)
+ *   buffer        name, shape, dtype, strides, scope (a method)
+ *   expression    dtype, a, b, args, name, value, indices, buffer: those that it has
+ *   trace         insts, decisions; instruction: kind, inputs, attrs, outputs
+ *
+ * An unknown one is an error whose hint lists those that there are. */
+TIRC_API tirc_status tirc_schedule_attribute(tirc_schedule *s, const tirc_value *of,
+                                             const char *name, tirc_value *out, tirc_error **error);
+/* a op b, with Python's meaning: + - * / // % ** << >> & | ^ on numbers and expressions, < <= > >=
+ * == != as well. Gives an expression where an operand is one. */
+TIRC_API tirc_status tirc_schedule_operator(tirc_schedule *s, const char *op, const tirc_value *a,
+                                            const tirc_value *b, tirc_value *out,
+                                            tirc_error **error);
+/* As Python's str(): blocks, loops and programs print as the language. */
+TIRC_API tirc_status tirc_schedule_text(tirc_schedule *s, const tirc_value *v, char **text,
+                                        tirc_error **error);
+
+/* Script text in the schedule's own scope, where `sch`, the module's constants and the names that
+ * earlier texts and tirc_schedule_set left stand. `name` stands for the file in messages. */
+TIRC_API tirc_status tirc_schedule_run(tirc_schedule *s, const char *text, size_t length,
+                                       const char *name, tirc_error **error);
+TIRC_API tirc_status tirc_schedule_set(tirc_schedule *s, const char *name, const tirc_value *v,
+                                       tirc_error **error);
+
+/* The program as it stands now, as a module with its trace. */
+TIRC_API tirc_status tirc_schedule_module(tirc_schedule *s, tirc_module **out, tirc_error **error);
+
+/* The loops and blocks of a function in the order of its text, a parent before its children. */
+typedef struct tirc_tree_node {
+  int parent;       /* number in the array; -1: a function's root block */
+  int depth;        /* 0: a root block */
+  bool is_block;    /* otherwise a loop */
+  const char *name; /* of the block, or of the loop's variable */
+  const char *kind; /* "serial", "parallel", "vectorized", "unroll", "thread_binding"; "block" */
+  int64_t extent;   /* of a loop: -1 where symbolic; of a block: its instances, -1 likewise */
+  const char *extent_text; /* as an expression; NULL for blocks */
+  tirc_value handle;
+} tirc_tree_node;
+/* func NULL: the function that is worked on. The nodes live as long as the schedule. */
+TIRC_API tirc_status tirc_schedule_tree(tirc_schedule *s, const char *func, int *n,
+                                        const tirc_tree_node **nodes, tirc_error **error);
 
 /* --- lowering and code -------------------------------------------------------------------------
  */
@@ -253,16 +573,21 @@ TIRC_API tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind,
                                       const char *main_name, char **bytes, size_t *n,
                                       tirc_error **error);
 
-/* --- arrays ------------------------------------------------------------------------------------
+/* --- arrays and tensors ------------------------------------------------------------------------
  */
 
-/* Compact row-major arrays, zeroed; large ones lie on huge pages where the system has them. */
+/* Kernels take DLPack tensors: any DLTensor, from whatever library, without a copy; see
+ * tirc_argument below for what fits. tirc_array is what the library offers to those who have no
+ * arrays of their own.
+ *
+ * Compact row-major arrays, zeroed; large ones lie on huge pages where the system has them. */
 TIRC_API tirc_status tirc_array_new(const char *dtype, int ndim, const int64_t *shape,
                                     tirc_array **out, tirc_error **error);
 TIRC_API tirc_status tirc_array_read_npy(const char *path, tirc_array **out, tirc_error **error);
 TIRC_API tirc_status tirc_array_write_npy(const tirc_array *a, const char *path,
                                           tirc_error **error);
-/* .npz archives, as numpy.savez writes them: arrays by name. Name number i, NULL behind the last. */
+/* .npz archives, as numpy.savez writes them: arrays by name. Name number i, NULL behind the last.
+ */
 TIRC_API tirc_status tirc_npz_open(const char *path, tirc_npz **out, tirc_error **error);
 TIRC_API const char *tirc_npz_name(const tirc_npz *z, int i);
 TIRC_API tirc_status tirc_npz_read(const tirc_npz *z, const char *name, tirc_array **out,
@@ -278,6 +603,14 @@ TIRC_API int tirc_array_ndim(const tirc_array *a);
 TIRC_API const int64_t *tirc_array_shape(const tirc_array *a);
 TIRC_API int64_t tirc_array_count(const tirc_array *a);
 TIRC_API void *tirc_array_data(tirc_array *a);
+/* The array as a tensor, which reads and writes the array's memory and is good as long as it. */
+TIRC_API void tirc_array_tensor(tirc_array *a, DLTensor *out);
+/* An array over the memory of a tensor of the CPU, compact and row-major, without a copy. On
+ * success the array owns the tensor and calls its deleter in tirc_array_free. */
+TIRC_API tirc_status tirc_array_from_dlpack(DLManagedTensor *tensor, tirc_array **out,
+                                            tirc_error **error);
+/* The other way: the tensor owns the array, and its deleter frees it. */
+TIRC_API tirc_status tirc_array_to_dlpack(tirc_array *a, DLManagedTensor **out, tirc_error **error);
 /* Floats in [-1, 1), small integers; the same for the same seed on every machine. */
 TIRC_API void tirc_array_fill_random(tirc_array *a, uint64_t seed);
 /* NaN for floats, the least value for integers: what is not overwritten shows. */
@@ -288,11 +621,23 @@ TIRC_API void tirc_array_set(tirc_array *a, int64_t i, double value);
 /* --- running -----------------------------------------------------------------------------------
  */
 
-/* One argument a parameter. */
+/* One argument a parameter.
+ *
+ * A tensor must be the CPU's (or pinned host memory) and have the dtype, the rank and the shape
+ * that the function declares; symbolic extents take their values from it, and must agree between
+ * all arguments. Its strides must be those that the buffer declares: symbolic ones take the
+ * tensor's, and a buffer without strides is compact and row-major (extents of 1 may have any
+ * stride). Its first element, data + byte_offset, must be aligned to an element, or to `align` if
+ * the program asks for more than the usual 64. A tensor that the function writes may not overlap
+ * with another argument, unless the function has the attribute tir.noalias = False. What does not
+ * fit gives TIRC_BAD with the code "argument" and a message that names the parameter, what it is,
+ * and what it should be. The tensor's struct is read during the call that takes the arguments;
+ * its memory must stay until the kernel has run. */
 typedef struct tirc_argument {
-  tirc_array *array; /* for arrays; written in place */
-  int64_t i;         /* for integer scalars */
-  double f;          /* for float scalars */
+  tirc_array *array;      /* for arrays, or */
+  int64_t i;              /* for integer scalars */
+  double f;               /* for float scalars */
+  const DLTensor *tensor; /* for arrays: written in place, like array */
 } tirc_argument;
 
 /* The reference interpreter: slow, sequential, every access checked. max_steps 0: no limit. */
@@ -319,6 +664,10 @@ TIRC_API tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int
                                      tirc_error **error);
 TIRC_API int tirc_launch_run(tirc_launch *launch); /* 0, or 1 when memory for workspace is out */
 TIRC_API void tirc_launch_free(tirc_launch *launch);
+/* Measures: after one run to warm up, seconds[0] to seconds[repeat - 1] become the mean time of a
+ * run in seconds, each over `number` runs in a row, or over as many more as fill min_seconds. */
+TIRC_API tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat,
+                                      double min_seconds, double *seconds, tirc_error **error);
 
 /* Seconds of a clock that never goes back; the measured float32 ceiling of AVX2 and FMA in
  * operations a second (0 where there is none); the processor's name. */

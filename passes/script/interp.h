@@ -15,8 +15,6 @@ enum {
   SCRIPT_MAX_NESTING = 3500, /* expressions and statements being evaluated at a time */
 };
 
-typedef struct Script Script;
-
 /* The names of one scope: a function call's, a comprehension's, or the script's own. A function's
  * local names are there from the start, unbound; `alias` is set for nonlocal and global names. */
 typedef struct Env Env;
@@ -78,7 +76,7 @@ struct Script {
   Sched *sched;
   VEC(Sched *) copies; /* that the script made */
   int64_t steps, max_steps;
-  size_t outer_limit; /* of memory, before this script */
+  size_t max_bytes; /* of memory that a run may take */
   int calls, nesting;
   Loc loc; /* of what is being evaluated */
   Env *globals;

@@ -61,16 +61,17 @@ static const Syn *lone_function(const SynList *body) {
 /* A script that went on with a copy, sch = sch.copy(), has that as its result. */
 static void follow_copy(Script *sc) {
   for (int i = 0; i < sc->globals->names.n; i++) {
-    const EnvEntry *e = &sc->globals->names.at[i];
+    EnvEntry *e = &sc->globals->names.at[i];
     bool copy = e->bound && !strcmp(e->name, "sch") && tirc_script_is(e->value, "Schedule");
-    if (copy && e->value.u.object != sc->sched) *sc->sched = *(const Sched *)e->value.u.object;
+    if (!copy || e->value.u.object == sc->sched) continue;
+    *sc->sched = *(const Sched *)e->value.u.object;
+    e->value.u.object = sc->sched;
   }
 }
 
 static void run(Script *sc, const Source *source) {
   SynList body = tirc_parse_syntax(sc->c, source);
   Frame f = {.sc = sc, .env = sc->globals};
-  predefine(sc);
   tirc_script_outside(sc, tirc_script_exec(&f, &body));
   const Syn *def = lone_function(&body);
   if (def)
@@ -79,18 +80,27 @@ static void run(Script *sc, const Source *source) {
   follow_copy(sc);
 }
 
+void tirc_script_restart(Script *sc, Loc loc) {
+  sc->steps = sc->calls = sc->nesting = 0;
+  sc->handling = NULL;
+  sc->loc = loc;
+}
+
 /* Runs, and sets the context's memory limit back however it ends. */
-static void run_bounded(Script *sc, const Source *source) {
+void tirc_script_run(Script *sc, const Source *source) {
   Tirc *c = sc->c;
+  const size_t outer_limit = c->max_bytes;
+  if (!outer_limit || c->bytes + sc->max_bytes < outer_limit)
+    c->max_bytes = c->bytes + sc->max_bytes;
+  tirc_script_restart(sc, (Loc){source->name, 1, 1});
   Trap trap;
   if (TIRC_TRY(c, trap)) {
-    sc->globals = tirc_script_env(sc, NULL);
     run(sc, source);
     TIRC_END(c, trap);
-    c->max_bytes = sc->outer_limit;
+    c->max_bytes = outer_limit;
     return;
   }
-  c->max_bytes = sc->outer_limit;
+  c->max_bytes = outer_limit;
   if (!strcmp(c->diag.code, "memory")) {
     c->diag.loc = sc->loc;
     c->diag.message = "the script needs more memory than it may have";
@@ -98,22 +108,35 @@ static void run_bounded(Script *sc, const Source *source) {
   tirc_throw(c);
 }
 
-void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
-                     void (*out)(void *self, const char *text), ScriptObserver observer,
-                     void *self) {
-  Tirc *c = s->c;
-  const size_t bytes = (size_t)(limits && limits->bytes > 0 ? limits->bytes : DEFAULT_BYTES);
-  Script *sc = tirc_new(c, Script);
-  *sc = (Script){.c = c,
+Script *tirc_script_open(Sched *s, const ScriptLimits *limits,
+                         void (*out)(void *self, const char *text), ScriptObserver observer,
+                         void *self) {
+  Script *sc = tirc_new(s->c, Script);
+  *sc = (Script){.c = s->c,
                  .sched = s,
                  .max_steps = limits && limits->steps > 0 ? limits->steps : DEFAULT_STEPS,
-                 .outer_limit = c->max_bytes,
-                 .loc = {source->name, 1, 1},
+                 .max_bytes = (size_t)(limits && limits->bytes > 0 ? limits->bytes : DEFAULT_BYTES),
                  .out = out,
                  .observer = observer,
                  .self = self};
-  if (!c->max_bytes || c->bytes + bytes < c->max_bytes) c->max_bytes = c->bytes + bytes;
-  run_bounded(sc, source);
+  sc->globals = tirc_script_env(sc, NULL);
+  predefine(sc);
+  return sc;
+}
+
+void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
+                     void (*out)(void *self, const char *text), ScriptObserver observer,
+                     void *self) {
+  tirc_script_run(tirc_script_open(s, limits, out, observer, self), source);
+}
+
+Value tirc_script_value(Script *sc, const Source *source) {
+  SynList body = tirc_parse_syntax(sc->c, source);
+  Frame f = {.sc = sc, .env = sc->globals};
+  if (body.n != 1 || body.at[0]->kind != SYN_EXPR_STMT)
+    tirc_fail(sc->c, (Loc){source->name, 1, 1}, "syntax", NULL, "this is no expression: %s",
+              source->text);
+  return tirc_script_eval(&f, body.at[0]->a);
 }
 
 Value tirc_script_eval_text(Sched *s, const char *python, Loc loc) {
@@ -121,9 +144,5 @@ Value tirc_script_eval_text(Sched *s, const char *python, Loc loc) {
   *sc = (Script){.c = s->c, .sched = s, .max_steps = DEFAULT_STEPS, .loc = loc};
   sc->globals = tirc_script_env(sc, NULL);
   Source source = {loc.file, python, strlen(python)};
-  SynList body = tirc_parse_syntax(s->c, &source);
-  Frame f = {.sc = sc, .env = sc->globals};
-  if (body.n != 1 || body.at[0]->kind != SYN_EXPR_STMT)
-    tirc_fail(s->c, loc, "syntax", NULL, "this is no expression: %s", python);
-  return tirc_script_eval(&f, body.at[0]->a);
+  return tirc_script_value(sc, &source);
 }

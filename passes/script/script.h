@@ -22,6 +22,17 @@ void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
                      void (*out)(void *self, const char *text), ScriptObserver observer,
                      void *self);
 
+/* The same in steps: a scope that stays, and texts that run in it one after the other, each within
+ * the limits. */
+typedef struct Script Script;
+Script *tirc_script_open(Sched *s, const ScriptLimits *limits,
+                         void (*out)(void *self, const char *text), ScriptObserver observer,
+                         void *self);
+void tirc_script_run(Script *sc, const Source *source);
+Value tirc_script_value(Script *sc, const Source *source); /* of one expression */
+/* Before anything is done that is no text: counts anew, and calls are made at loc. */
+void tirc_script_restart(Script *sc, Loc loc);
+
 /* The value of one Python expression, in a script of its own: for Sched.eval. */
 Value tirc_script_eval_text(Sched *s, const char *python, Loc loc);
 

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# The library as its users get it: installed to a prefix of its own, found through pkg-config by both
+# compilers, run. run.sh BUILD SOURCE
+set -euo pipefail
+build=$1 source=$2
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+DESTDIR=$root meson install -C "$build" --no-rebuild --quiet >/dev/null
+pc=$(find "$root" -name tirc.pc)
+export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=${pc%/*}
+lib=$(dirname "$(dirname "$pc")")
+export LD_LIBRARY_PATH=$lib
+header=$(find "$root" -name tirc.h)
+
+# What is exported is what the header declares, under the version that it counts.
+abi=$(sed -n 's/^#define TIRC_ABI //p' "$header")
+grep -v '^#define' "$header" | grep -o 'TIRC_API [^;(]*(' | sed 's/.*[ *]\(tirc_[a-z0-9_]*\)($/\1/' | sort >"$root/declared"
+nm -D --defined-only "$lib/libtirc.so" | awk '$2 != "A" { print $3 }' | sort >"$root/exported"
+sed "s/\$/@@TIRC_$abi/" "$root/declared" | diff - "$root/exported"
+[ "$(wc -l <"$root/declared")" -gt 50 ]
+objdump -p "$lib/libtirc.so" | grep -q "SONAME *libtirc.so.$abi\$"
+
+strict=(-std=c11 -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Werror)
+for cc in gcc clang-19; do
+  command -v "$cc" >/dev/null || continue
+  "$cc" "${strict[@]}" -O1 "$source/examples/embed/jit.c" $(pkg-config --cflags --libs tirc) -o "$root/jit"
+  "$root/jit" >"$root/out" || { cat "$root/out"; exit 1; }
+  grep -q '^refused: sch.parallel(k)$' "$root/out"
+  grep -q '^largest error .* GFLOP/s' "$root/out"
+done
+
+# The header alone: as C++, and with DLPack's own header before or after it, whether installed or not.
+printf '#include <tirc.h>\nint main() { return tirc_abi() != TIRC_ABI; }\n' >"$root/abi.cc"
+g++ -Wall -Wextra -Werror "$root/abi.cc" $(pkg-config --cflags --libs tirc) -o "$root/abi" && "$root/abi"
+facts='_Static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLDataType) == 4, "size");
+_Static_assert(offsetof(DLTensor, shape) == 24 && offsetof(DLTensor, byte_offset) == 40, "layout");
+_Static_assert(kDLBfloat == 4 && kDLComplex == 5 && kDLROCM == 10, "codes");'
+compiles() { # the includes, one an argument
+  printf '#include <stddef.h>\n' >"$root/dl.c"
+  printf '#include <%s>\n' "$@" >>"$root/dl.c"
+  printf '%s\nint main(void) { return 0; }\n' "$facts" >>"$root/dl.c"
+  gcc -Wall -Werror -c "$root/dl.c" -o "$root/dl.o" -I"$root/own" $(pkg-config --cflags tirc)
+}
+compiles tirc.h
+if [ -f /usr/include/dlpack/dlpack.h ]; then
+  compiles dlpack/dlpack.h tirc.h
+  compiles tirc.h dlpack/dlpack.h
+fi
+mkdir "$root/own"
+sed 's/dlpack\/dlpack\.h/no-such-header.h/' "${header%/*}/tirc_dlpack.h" >"$root/own/tirc_dlpack.h"
+cp "$header" "$root/own/tirc.h"
+compiles tirc.h
