@@ -13,6 +13,7 @@
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
 #include "internal.h"
+#include "state.h"
 
 /* The first condition that failed, and in words what it failed on. */
 typedef struct Failure {
@@ -38,13 +39,14 @@ static Failure iter_failure(Sched *s, int condition, const IterVar *iter, const 
 
 /* Writers of a buffer among the blocks of a scope; *other is one that is not `block`. */
 static int count_writers(const Scope *scope, Buffer b, SRef *block, SRef **other) {
+  const SRefs *users = tirc_users_of(scope, b);
   int n = 0;
-  for (int i = 0; i < scope->n_blocks; i++) {
-    const Block *at = tirc_block_of(scope->blocks[i]);
+  for (int i = 0; users && i < users->n; i++) {
+    const Block *at = tirc_block_of(users->at[i]);
     int before = n;
     for (int k = 0; k < at->n_writes; k++) n += at->writes[k].buffer == b;
-    if (n == before) n += tirc_touches(scope->blocks[i], b, true);
-    if (n > before && scope->blocks[i] != block) *other = scope->blocks[i];
+    if (n == before) n += tirc_touches(users->at[i], b, true);
+    if (n > before && users->at[i] != block) *other = users->at[i];
   }
   return n;
 }

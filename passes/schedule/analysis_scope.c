@@ -6,14 +6,12 @@
 
 /* Why a scope is no stage pipeline: the first dependence or uncovered reader. */
 static const char *why_not_pipeline(Sched *s, const Scope *scope) {
-  for (int i = 0; i < scope->n_deps; i++) {
-    const Dep *d = &scope->deps[i];
+  const Deps deps = tirc_deps_of(s, scope);
+  for (int i = 0; i < deps.n; i++) {
+    const Dep *d = &deps.at[i];
     const char *src = tirc_block_of(d->src)->name, *dst = tirc_block_of(d->dst)->name;
     if (d->kind == DEP_WAR)
       return tirc_format(s->c, "block %s writes a buffer that block %s has read before", dst, src);
-    if (d->kind == DEP_OPAQUE)
-      return tirc_format(s->c, "blocks %s and %s use a buffer in ways that cannot be seen", src,
-                         dst);
     if (!d->dst->region_cover)
       return tirc_format(s->c, "block %s reads more than its producers are known to have written",
                          dst);
@@ -109,22 +107,19 @@ static void push_once(Tirc *c, SRefs *v, SRef *r) {
 }
 
 /* Flow and output dependences make producers and consumers, as in TVM. */
-static bool is_flow(const Dep *d) { return d->kind == DEP_RAW || d->kind == DEP_WAW; }
-
 int tirc_producers(Sched *s, SRef *block, SRef *scope, SRef ***out) {
   SRefs v = {0};
-  const Scope *in = scope->scope;
-  for (int i = 0; i < in->n_deps; i++)
-    if (in->deps[i].dst == block && is_flow(&in->deps[i])) push_once(s->c, &v, in->deps[i].src);
+  Deps deps = {0};
+  tirc_deps_into(s, scope->scope, block, &deps);
+  for (int i = 0; i < deps.n; i++)
+    if (deps.at[i].kind != DEP_WAR) push_once(s->c, &v, deps.at[i].src);
   *out = v.at;
   return v.n;
 }
 
 int tirc_consumers(Sched *s, SRef *block, SRef *scope, SRef ***out) {
   SRefs v = {0};
-  const Scope *in = scope->scope;
-  for (int i = 0; i < in->n_deps; i++)
-    if (in->deps[i].src == block && is_flow(&in->deps[i])) push_once(s->c, &v, in->deps[i].dst);
+  tirc_users_after(s, scope->scope, block, &v);
   *out = v.at;
   return v.n;
 }

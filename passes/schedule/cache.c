@@ -18,6 +18,7 @@
  * scope only reads, what the scope declares to read of it. A copy at the scope's own level makes
  * the cache just that large; a copy inside of loops leaves it the shape of the buffer. */
 #include "cache.h"
+#include "state.h"
 
 /* The block's region of a buffer, or NULL. */
 static const Region *find_region(int n, const Region *at, Buffer b) {
@@ -70,15 +71,6 @@ static void require_covered_readers(Sched *s, const CacheStage *stage) {
   }
 }
 
-static bool depends_on_writer(const CacheStage *stage, const SRef *reader) {
-  const Scope *scope = stage->scope->scope;
-  for (int i = 0; i < scope->n_deps; i++) {
-    const Dep *d = &scope->deps[i];
-    if (d->src == stage->writer && d->dst == reader && d->kind == DEP_RAW) return true;
-  }
-  return false;
-}
-
 static bool is_allocated_in(const SRef *scope, Buffer b) {
   const Block *x = tirc_block_of(scope);
   for (int i = 0; i < x->n_allocs; i++)
@@ -95,7 +87,7 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
   int n = stage->writer ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
   for (int i = 0; i < n; i++) {
     SRef *r = readers[i];
-    if (r == stage->writer || depends_on_writer(stage, r)) continue;
+    if (r == stage->writer || tirc_reads_from(stage->writer, r)) continue;
     SRef *common = tirc_common_ancestor(2, (SRef *[]){r, stage->writer});
     bool to_cache = tirc_is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
     bool same_loop = common != stage->scope;

@@ -13,6 +13,7 @@
  * Without consumers the copy is the last thing that the scope does; a consumer without a writer
  * before it makes the copy the first. */
 #include "cache.h"
+#include "state.h"
 
 typedef struct Search {
   Sched *s;
@@ -99,15 +100,12 @@ static void search(Search *f, Stmt s) {
 /* The blocks that must run after the copy: for a read cache the blocks that will use it, for a
  * write cache those that go on reading the buffer. */
 static int related_blocks(Sched *s, const CacheStage *stage, SRef ***out) {
-  VEC(SRef *) found = {0};
-  const Scope *scope = stage->scope->scope;
-  for (int i = 0; i < scope->n_deps; i++) {
-    const Dep *d = &scope->deps[i];
-    if (d->src != stage->writer || d->kind != DEP_RAW) continue;
-    if (stage->is_write ? !tirc_is_named(stage, d->dst)
-                        : !stage->consumers.n || tirc_is_named(stage, d->dst))
-      vec_push(s->c, found, d->dst);
-  }
+  SRefs found = {0}, after = {0};
+  tirc_readers_after(s, stage->scope->scope, stage->writer, &after);
+  for (int i = 0; i < after.n; i++)
+    if (stage->is_write ? !tirc_is_named(stage, after.at[i])
+                        : !stage->consumers.n || tirc_is_named(stage, after.at[i]))
+      vec_push(s->c, found, after.at[i]);
   *out = found.at;
   return found.n;
 }

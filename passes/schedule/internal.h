@@ -27,6 +27,10 @@ bool tirc_is_ancestor(const SRef *high, const SRef *low);
 /* The deepest loop or block that is each of these or above each of them (same function). */
 SRef *tirc_common_ancestor(int n, SRef *const *at);
 
+/* The place of a node in the sequence that is the body of its parent; -1 when that body is none, or
+ * the node stands deeper in it. */
+int tirc_item_index(SRef *r);
+
 /* --- small rewrites -------------------------------------------------------------------------- */
 
 /* A copy of a loop or block with another body; the very same one when the body is the same. */

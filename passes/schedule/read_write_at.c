@@ -14,6 +14,7 @@
  * written, since all of it goes to the buffer (copy-partial); what reads the cache must find there
  * what it used to read (read-before-write). */
 #include "cache.h"
+#include "state.h"
 
 #include "../../ir/print.h"
 
@@ -161,10 +162,9 @@ static void find_box(AutoCopy *k) {
 
 /* --- what a write cache must hold ----------------------------------------------------------- */
 
-static bool is_conditional(const AutoCopy *k, const SRef *block) {
-  for (const SRef *r = block; r != k->loop; r = r->parent) {
-    Stmt body = tirc_body_of(r->parent->stmt);
-    if (body != r->stmt && (body->kind != STMT_SEQ || r->seq_index < 0)) return true;
+static bool is_conditional(const AutoCopy *k, SRef *block) {
+  for (SRef *r = block; r != k->loop; r = r->parent) {
+    if (tirc_body_of(r->parent->stmt) != r->stmt && tirc_item_index(r) < 0) return true;
   }
   return false;
 }
@@ -204,12 +204,12 @@ static void require_box_written(AutoCopy *k) {
 }
 
 static bool follows_writer(const AutoCopy *k, const SRef *reader) {
-  const Scope *scope = k->scope->scope;
-  for (int i = 0; i < scope->n_deps; i++) {
-    const Dep *d = &scope->deps[i];
-    if (d->dst == reader && d->src != reader && d->kind == DEP_RAW &&
-        tirc_is_ancestor(k->loop, d->src) &&
-        region_of(tirc_block_of(d->src)->n_writes, tirc_block_of(d->src)->writes, k->source))
+  SRef **writers;
+  const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
+  for (int i = 0; i < n; i++) {
+    const Block *b = tirc_block_of(writers[i]);
+    if (tirc_reads_from(writers[i], reader) && tirc_is_ancestor(k->loop, writers[i]) &&
+        region_of(b->n_writes, b->writes, k->source))
       return true;
   }
   return false;

@@ -19,7 +19,7 @@ void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with) {
   SRef *last = block;
   for (SRef *r = block->parent; r; r = r->parent) {
     Stmt body = tirc_body_of(r->stmt);
-    if (body->kind == STMT_SEQ && last->seq_index >= 0) {
+    if (tirc_item_index(last) >= 0) {
       *src = r;
       *with = tirc_with_body(s->c, r->stmt, without(s->c, body, last->stmt));
       return;

@@ -8,6 +8,7 @@
  * consumer that reads the element. Where the producer writes elements that nobody reads, the
  * instance is out of the consumer's domain: a predicate on the producer leaves these out. */
 #include "inline.h"
+#include "state.h"
 
 #include "../../ir/equal.h"
 
@@ -26,8 +27,9 @@ typedef struct Fold {
 /* --- who produces it --------------------------------------------------------------------- */
 
 static bool scope_writes(const SRef *scope, Buffer b) {
-  for (int i = 0; i < scope->scope->n_blocks; i++)
-    if (tirc_touches(scope->scope->blocks[i], b, true)) return true;
+  const SRefs *users = tirc_users_of(scope->scope, b);
+  for (int i = 0; users && i < users->n; i++)
+    if (tirc_touches(users->at[i], b, true)) return true;
   return false;
 }
 

@@ -153,8 +153,7 @@ static void require_only_writer(Rolling *r) {
 
 static void require_serial(Rolling *r) {
   for (SRef *at = r->block; at != r->scope; at = at->parent) {
-    Stmt body = tirc_body_of(at->parent->stmt);
-    if (body != at->stmt && (body->kind != STMT_SEQ || at->seq_index < 0))
+    if (tirc_body_of(at->parent->stmt) != at->stmt && tirc_item_index(at) < 0)
       wrong_order(r, at->stmt, "the block that writes it stands under a condition");
     if (!tirc_is_loop(at)) continue;
     const For *loop = tirc_loop_of(at);

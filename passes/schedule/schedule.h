@@ -28,31 +28,37 @@ typedef struct Dep {
 } Dep;
 
 /* What is known of one block as a scope: its child blocks (those not inside of another block) in
- * order of execution, and the dependences between them by TVM's definition (BlockScope): RAW edges
- * from the writers of a buffer to its later readers, WAW, WAR. */
+ * order of execution, and who uses which buffer. Dependences between them (TVM's BlockScope) follow
+ * from that, and are found when somebody asks: state.h. */
 typedef struct Scope {
-  int n_blocks, n_deps;
+  int n_blocks;
   SRef **blocks;
-  Dep *deps;
-  bool stage_pipeline; /* every child is region-covered, and no WAR or opaque dependence */
+  PtrMap users; /* buffer, or handle variable -> the blocks that mention it (state_users.c) */
+  int n_broken; /* children that are not region-covered or write what one before them has read */
+  bool loose;   /* something else than loops, sequences and blocks stands around its children */
+  bool stage_pipeline; /* n_broken is 0 */
 } Scope;
 
 /* A node of the sref tree: a loop or a block of the current program. */
 struct SRef {
   Stmt stmt;      /* NULL once it is gone */
   SRef *parent;   /* the next loop or block above; NULL for a function's root block */
-  int seq_index;  /* position in the parent's body when that is a sequence, otherwise -1 */
+  int seq_index;  /* where in the parent's body it was last seen: tirc_item_index */
   int func;       /* index of the function in the module */
-  uint32_t stamp; /* the last replacement whose subtree it stood in */
+  uint32_t stamp; /* the last replacement that met it */
   uint32_t dirty; /* blocks: the last replacement that changed it or the loops around it */
   /* blocks only */
-  Scope *scope;                       /* this block as a scope */
-  int position;                       /* in the scope around it; the next four are state_deps.c's */
-  uint32_t listed, recheck, gathered; /* replacements: that put it there, changed its edges, ... */
+  Scope *scope;        /* this block as a scope */
+  int64_t order;       /* grows in order of execution within the scope around it */
+  uint32_t checked;    /* ... that looked at its flags */
+  int n_mentions;      /* see Scope.users */
+  const void **mentions;
   int n_accesses[2];
   const Region *accesses[2]; /* reads and writes, those of blocks inside included */
   bool affine_binding;       /* its bindings are quasi-affine */
   bool region_cover;         /* its producers write all that it reads */
+  bool overwrites;           /* it writes a buffer that a block before it has read */
+  bool broken;               /* it counts in n_broken */
 };
 
 typedef struct Warning {
@@ -70,6 +76,7 @@ struct Sched {
   BlockNames *names;   /* name -> SRefs */
   SRef **roots;        /* one a function; NULL for functions without a root block */
   uint32_t stamp;      /* counts replacements */
+  bool replacing;      /* one is under way; if it fails, the state is to be made anew */
   const char *work_on; /* function that get_block looks in; "main" by habit */
   Loc loc;             /* the script's place of the running call */
   int n_marks;         /* statements to underline if this call fails */

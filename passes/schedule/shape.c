@@ -46,10 +46,9 @@ bool tirc_touches(const SRef *block, Buffer b, bool write) {
 
 static int users(Sched *s, SRef *scope, Buffer b, bool writers, SRef ***out) {
   SRefs v = {0};
-  for (int i = 0; i < scope->scope->n_blocks; i++) {
-    SRef *r = scope->scope->blocks[i];
-    if (tirc_touches(r, b, writers)) vec_push(s->c, v, r);
-  }
+  const SRefs *all = tirc_users_of(scope->scope, b);
+  for (int i = 0; all && i < all->n; i++)
+    if (tirc_touches(all->at[i], b, writers)) vec_push(s->c, v, all->at[i]);
   *out = v.at;
   return v.n;
 }

@@ -16,190 +16,10 @@
 
 enum { DEFAULT_SEED = 1 };
 
-/* --- walking --------------------------------------------------------------------------------- */
-
-/* The statements directly below one that is neither loop nor block; at most two. */
-static int below(Stmt s, Stmt out[2]) {
-  switch (s->kind) {
-  case STMT_IF:
-    out[0] = s->u.branch.then_case;
-    out[1] = s->u.branch.else_case;
-    return out[1] ? 2 : 1;
-  case STMT_WHILE: out[0] = s->u.loop_while.body; return 1;
-  case STMT_LET: out[0] = s->u.let.body; return 1;
-  case STMT_ALLOC:
-  case STMT_DECL: out[0] = s->u.alloc.body; return 1;
-  case STMT_ATTR: out[0] = s->u.attr.body; return 1;
-  case STMT_ASSERT: out[0] = s->u.check.body; return 1;
-  default: return 0;
-  }
-}
-
-static PtrMap *map_of(Sched *s, Stmt stmt) {
-  return stmt->kind == STMT_FOR ? &s->loops : &s->blocks;
-}
-
-static const void *key_of(Stmt stmt) {
-  return stmt->kind == STMT_FOR ? (const void *)stmt->u.loop.var : tirc_block_key(stmt->u.block.id);
-}
-
-/* One walk over a new subtree. `found` gathers the blocks of the scope that is being walked. */
-typedef struct Walk {
-  Sched *s;
-  int func;
-  SRefs found;
-  bool dataflow_changed; /* a block of the outer scope reads or writes other buffers than before */
-  bool same_above;       /* the loops of the scope around here are as they were */
-} Walk;
-
-static bool same_buffers(int n, const Region *a, int m, const Region *b) {
-  if (n != m) return false;
-  for (int i = 0; i < n; i++)
-    if (a[i].buffer != b[i].buffer) return false;
-  return true;
-}
-
-static bool same_dataflow(Stmt a, Stmt b) {
-  const Block *x = &a->u.block, *y = &b->u.block;
-  return a == b || (same_buffers(x->n_reads, x->reads, y->n_reads, y->reads) &&
-                    same_buffers(x->n_writes, x->writes, y->n_writes, y->writes));
-}
-
-/* The node of this statement's identity, old or new, now standing here. */
-static SRef *claim(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
-  Sched *s = w->s;
-  PtrMap *map = map_of(s, stmt);
-  SRef *r = tirc_map_get(map, key_of(stmt));
-  if (r && r->stamp == s->stamp) {
-    bool loop = stmt->kind == STMT_FOR;
-    tirc_fail(s->c, stmt->loc, "ill-formed",
-              "each loop needs a variable of its own, and each block an id",
-              "the %s %s stands in the program twice", loop ? "loop" : "block",
-              loop ? stmt->u.loop.var->u.s : stmt->u.block.name);
-  }
-  if (!r) {
-    r = tirc_new(s->c, SRef);
-    tirc_map_set(s->c, map, key_of(stmt), r);
-  }
-  const char *name = r->stmt && r->stmt->kind == STMT_BLOCK ? r->stmt->u.block.name : NULL;
-  r->stmt = stmt;
-  if (stmt->kind == STMT_BLOCK && name != stmt->u.block.name) tirc_name_block(s, r, name != NULL);
-  r->parent = parent;
-  r->seq_index = seq_index;
-  r->func = w->func;
-  r->stamp = s->stamp;
-  return r;
-}
-
-static void walk(Walk *w, Stmt stmt, SRef *parent, int seq_index);
-
-/* What a node was before it was claimed. */
-typedef struct Before {
-  Stmt stmt; /* NULL: it was not there */
-  bool same_above, same_parent;
-} Before;
-
-static Before before_claim(const Walk *w, Stmt stmt, const SRef *parent) {
-  const SRef *known = tirc_map_get(map_of(w->s, stmt), key_of(stmt));
-  return (Before){known ? known->stmt : NULL, w->same_above, known && known->parent == parent};
-}
-
-static bool same_place(const Before *b) { return b->same_above && b->same_parent; }
-
-/* Whether blocks below see the same domain. */
-static bool same_header(Stmt a, Stmt b) {
-  const For *x = &a->u.loop, *y = &b->u.loop;
-  bool thread = x->kind == LOOP_THREAD_BINDING || y->kind == LOOP_THREAD_BINDING;
-  return x->min == y->min && x->extent == y->extent &&
-         (!thread || (x->kind == y->kind && !strcmp(x->thread, y->thread)));
-}
-
-static void walk_loop(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
-  const Before was = before_claim(w, stmt, parent);
-  SRef *r = claim(w, stmt, parent, seq_index);
-  if (was.stmt == stmt && same_place(&was)) {
-    tirc_blocks_in(w->s, stmt->u.loop.body, &w->found);
-    return;
-  }
-  w->same_above = was.stmt && same_place(&was) && same_header(was.stmt, stmt);
-  walk(w, stmt->u.loop.body, r, -1);
-  w->same_above = was.same_above;
-}
-
-static void walk_block(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
-  const Before was = before_claim(w, stmt, parent);
-  const Stmt before = was.stmt;
-  SRef *r = claim(w, stmt, parent, seq_index);
-  if (before != stmt || !same_place(&was)) r->dirty = w->s->stamp;
-  bool dataflow = !before || !same_dataflow(before, stmt);
-  if (before != stmt) {
-    SRefs outer = w->found;
-    bool outer_changed = w->dataflow_changed;
-    w->found = (SRefs){0};
-    w->same_above = before != NULL;
-    walk(w, stmt->u.block.body, r, -1);
-    tirc_scope_rebuild(w->s, r, w->found.n, w->found.at);
-    w->found = outer;
-    w->dataflow_changed = outer_changed;
-    w->same_above = was.same_above;
-  }
-  w->dataflow_changed |= dataflow;
-  vec_push(w->s->c, w->found, r);
-}
-
-static void walk(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
-  if (stmt->kind == STMT_BLOCK) {
-    walk_block(w, stmt, parent, seq_index);
-  } else if (stmt->kind == STMT_FOR) {
-    walk_loop(w, stmt, parent, seq_index);
-  } else if (stmt->kind == STMT_SEQ) {
-    bool direct = parent && tirc_body_of(parent->stmt) == stmt;
-    for (int i = 0; i < stmt->u.seq.n; i++) walk(w, stmt->u.seq.at[i], parent, direct ? i : -1);
-  } else {
-    Stmt inner[2];
-    int n = below(stmt, inner);
-    for (int i = 0; i < n; i++) walk(w, inner[i], parent, -1);
-  }
-}
-
-/* Loops and blocks of an old subtree that the walk over its replacement did not meet are dead. */
-static void bury(Sched *s, Stmt stmt) {
-  if (stmt->kind == STMT_FOR || stmt->kind == STMT_BLOCK) {
-    SRef *r = tirc_map_get(map_of(s, stmt), key_of(stmt));
-    if (r && r->stamp == s->stamp && r->stmt == stmt) return;
-    if (r && r->stamp != s->stamp) {
-      r->stmt = NULL;
-      tirc_map_remove(map_of(s, stmt), key_of(stmt));
-    }
-    bury(s, tirc_body_of(stmt));
-  } else if (stmt->kind == STMT_SEQ) {
-    for (int i = 0; i < stmt->u.seq.n; i++) bury(s, stmt->u.seq.at[i]);
-  } else {
-    Stmt inner[2];
-    int n = below(stmt, inner);
-    for (int i = 0; i < n; i++) bury(s, inner[i]);
-  }
-}
-
-/* The nodes of the blocks in stmt that are not inside of another block, in order. */
-void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out) {
-  if (stmt->kind == STMT_BLOCK) {
-    SRef *r = tirc_map_get(&s->blocks, tirc_block_key(stmt->u.block.id));
-    if (r) vec_push(s->c, *out, r);
-  } else if (stmt->kind == STMT_FOR) {
-    tirc_blocks_in(s, stmt->u.loop.body, out);
-  } else if (stmt->kind == STMT_SEQ) {
-    for (int i = 0; i < stmt->u.seq.n; i++) tirc_blocks_in(s, stmt->u.seq.at[i], out);
-  } else {
-    Stmt inner[2];
-    int n = below(stmt, inner);
-    for (int i = 0; i < n; i++) tirc_blocks_in(s, inner[i], out);
-  }
-}
-
 /* --- a whole module -------------------------------------------------------------------------- */
 
 static void build(Sched *s, const Module *m) {
+  s->replacing = true;
   s->mod = m;
   s->loops = (PtrMap){0};
   s->blocks = (PtrMap){0};
@@ -209,10 +29,9 @@ static void build(Sched *s, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++) {
     Stmt body = m->funcs[i]->body;
     if (!body || body->kind != STMT_BLOCK) continue;
-    Walk w = {.s = s, .func = i};
-    walk(&w, body, NULL, -1);
-    s->roots[i] = w.found.at[0];
+    tirc_walk_function(s, i, body);
   }
+  s->replacing = false;
 }
 
 static bool raise_next_id(Visitor *v, Stmt stmt) {
@@ -240,7 +59,17 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
   return s;
 }
 
-void tirc_sched_restore(Sched *s, const Module *old) { build(s, old); }
+void tirc_sched_restore(Sched *s, const Module *old) {
+  if (s->replacing || old->n_funcs != s->mod->n_funcs) {
+    build(s, old);
+    return;
+  }
+  s->replacing = true;
+  for (int i = 0; i < old->n_funcs; i++)
+    if (s->roots[i]) tirc_walk_change(s, i, NULL, NULL, s->roots[i]->stmt, old->funcs[i]->body, -1);
+  s->mod = old;
+  s->replacing = false;
+}
 
 Sched *tirc_sched_copy(Sched *s) {
   Sched *copy = tirc_new(s->c, Sched);
@@ -278,7 +107,8 @@ SRef *tirc_sref_of_block(Sched *s, uint32_t id) {
 
 SRef *tirc_sref_find(Sched *s, Stmt stmt) {
   if (stmt->kind != STMT_FOR && stmt->kind != STMT_BLOCK) return NULL;
-  return tirc_map_get(map_of(s, stmt), key_of(stmt));
+  return stmt->kind == STMT_FOR ? tirc_map_get(&s->loops, stmt->u.loop.var)
+                                : tirc_map_get(&s->blocks, tirc_block_key(stmt->u.block.id));
 }
 
 SRef *tirc_sref_of_value(Sched *s, Value v) {
@@ -326,6 +156,18 @@ int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out) {
 
 /* --- replacing ------------------------------------------------------------------------------- */
 
+int tirc_item_index(SRef *r) {
+  if (!r->parent) return -1;
+  Stmt body = tirc_body_of(r->parent->stmt);
+  if (body->kind != STMT_SEQ) return -1;
+  const int n = body->u.seq.n, hint = r->seq_index < 0 || r->seq_index >= n ? 0 : r->seq_index;
+  for (int d = 0; d < n; d++) {
+    if (hint + d < n && body->u.seq.at[hint + d] == r->stmt) return r->seq_index = hint + d;
+    if (hint - d >= 0 && body->u.seq.at[hint - d] == r->stmt) return r->seq_index = hint - d;
+  }
+  return -1;
+}
+
 /* A sequence with another item number i. */
 static Stmt with_item(Tirc *c, Stmt seq, int i, Stmt item) {
   struct StmtNode *copy = tirc_new(c, struct StmtNode);
@@ -337,30 +179,11 @@ static Stmt with_item(Tirc *c, Stmt seq, int i, Stmt item) {
   return copy;
 }
 
-/* A body with `from` in it, which is not inside of a loop or block of that body, replaced by `to`.
- * The body itself when it does not stand there. */
-static Stmt replace_below(Tirc *c, Stmt body, Stmt from, Stmt to) {
+/* A body with `from`, which is `old` as it stood, replaced by `to`. */
+static Stmt replace_child(Tirc *c, Stmt body, SRef *old, Stmt from, Stmt to) {
   if (body == from) return to;
-  if (body->kind == STMT_SEQ) {
-    for (int i = 0; i < body->u.seq.n; i++) {
-      Stmt item = replace_below(c, body->u.seq.at[i], from, to);
-      if (item != body->u.seq.at[i]) return with_item(c, body, i, item);
-    }
-    return body;
-  }
-  Stmt inner[2];
-  int n = body->kind == STMT_FOR || body->kind == STMT_BLOCK ? 0 : below(body, inner);
-  for (int i = 0; i < n; i++)
-    if (replace_below(c, inner[i], from, to) != inner[i])
-      return tirc_replace_stmt(c, body, from, to);
-  return body;
-}
-
-/* The same where the place is known: nothing is searched. */
-static Stmt replace_child(Tirc *c, Stmt body, int seq_index, Stmt from, Stmt to) {
-  if (seq_index < 0 || body->kind != STMT_SEQ || body->u.seq.at[seq_index] != from)
-    return replace_below(c, body, from, to);
-  return with_item(c, body, seq_index, to);
+  const int index = tirc_item_index(old);
+  return index < 0 ? tirc_replace_stmt(c, body, from, to) : with_item(c, body, index, to);
 }
 
 /* Copies of everything above `old`, outermost last. */
@@ -368,14 +191,12 @@ static Stmt *rebuild_path(Tirc *c, SRef *old, Stmt with, Stmt *top) {
   int depth = 0;
   for (SRef *r = old->parent; r; r = r->parent) depth++;
   Stmt *path = tirc_new_array(c, Stmt, depth);
-  Stmt from = old->stmt, to = with;
-  int seq_index = old->seq_index, i = 0;
-  for (SRef *r = old->parent; r; r = r->parent) {
-    Stmt body = replace_child(c, tirc_body_of(r->stmt), seq_index, from, to);
-    to = tirc_with_body(c, r->stmt, body);
+  Stmt to = with;
+  int i = 0;
+  for (SRef *r = old; r->parent; r = r->parent) {
+    Stmt body = replace_child(c, tirc_body_of(r->parent->stmt), r, r->stmt, to);
+    to = tirc_with_body(c, r->parent->stmt, body);
     path[i++] = to;
-    from = r->stmt;
-    seq_index = r->seq_index;
   }
   *top = to;
   return path;
@@ -384,23 +205,15 @@ static Stmt *rebuild_path(Tirc *c, SRef *old, Stmt with, Stmt *top) {
 void tirc_sched_replace(Sched *s, SRef *old, Stmt with) {
   Tirc *c = s->c;
   SRef *const parent = old->parent, *const scope = tirc_scope_root(s, old);
-  const int seq_index = old->seq_index, func = old->func;
+  const int func = old->func, seq_index = old->seq_index;
   const Stmt before = old->stmt;
-  SRefs gone = {0};
-  if (scope) tirc_blocks_in(s, before, &gone);
   Stmt top;
   Stmt *path = rebuild_path(c, old, with, &top);
   const Func *f = tirc_func_with_body(c, s->mod->funcs[func], top);
   s->mod = tirc_module_with_func(c, s->mod, func, f);
-
-  s->stamp++;
-  Walk w = {.s = s, .func = func, .same_above = true};
-  walk(&w, with, parent, seq_index);
-  bury(s, before);
+  s->replacing = true;
   int i = 0;
   for (SRef *r = parent; r; r = r->parent) r->stmt = path[i++];
-  if (scope)
-    tirc_scope_update(s, scope, gone.n, gone.at, w.found.n, w.found.at, w.dataflow_changed);
-  else
-    s->roots[func] = w.found.at[0];
+  tirc_walk_change(s, func, parent, scope, before, with, seq_index);
+  s->replacing = false;
 }

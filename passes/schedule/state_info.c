@@ -2,8 +2,8 @@
  * the child blocks, whose bindings are affine, who reads only what its producers wrote (region
  * cover), and whether all of it makes a stage pipeline.
  *
- * Region cover of a block is computed again when it or one of its producers was rewritten or its
- * edges changed; dependences are in state_deps.c. */
+ * What holds of a block is found again when it was rewritten, or when one that shares a buffer with
+ * it was; dependences are in state_deps.c. */
 #include "internal.h"
 #include "state.h"
 
@@ -149,99 +149,228 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e) {
 
 /* --- a scope --------------------------------------------------------------------------------- */
 
-static Edges edges_from(const Scope *scope, int first) {
-  int end = first;
-  while (end < scope->n_deps && scope->deps[end].dst == scope->deps[first].dst) end++;
-  return (Edges){end - first, scope->deps + first};
-}
-
-static bool cover_of(Sched *s, SRef *scope, SRef *consumer, Edges e) {
+static bool cover_of(Sched *s, SRef *scope, SRef *consumer) {
   ArenaMark mark = tirc_mark(s->c);
-  bool covered = is_covered(s, scope, consumer, e);
+  Deps deps = {0};
+  tirc_deps_into(s, scope->scope, consumer, &deps);
+  bool covered = is_covered(s, scope, consumer, (Edges){deps.n, deps.at});
   tirc_rewind(s->c, mark);
   return covered;
 }
 
-/* The region cover of every block with dirty edges, and from all of them the stage pipeline. */
-static void update_flags(Sched *s, SRef *block, bool all) {
-  Scope *scope = block->scope;
-  scope->stage_pipeline = true;
-  for (int i = 0; i < scope->n_deps;) {
-    Edges e = edges_from(scope, i);
-    i += e.n;
-    SRef *dst = e.at[0].dst;
-    bool dirty = all || dst->dirty == s->stamp || dst->recheck == s->stamp;
-    for (int k = 0; k < e.n; k++) {
-      dirty |= e.at[k].src->dirty == s->stamp;
-      if (e.at[k].kind == DEP_WAR || e.at[k].kind == DEP_OPAQUE) scope->stage_pipeline = false;
-    }
-    if (dirty) dst->region_cover = cover_of(s, block, dst, e);
-    scope->stage_pipeline &= dst->region_cover;
-  }
+/* A flag of a child may change what holds of the scope. */
+static void count_broken(Scope *scope, SRef *child) {
+  const bool now = !child->region_cover || child->overwrites;
+  scope->n_broken += now - child->broken;
+  child->broken = now;
+  scope->stage_pipeline = scope->n_broken == 0;
 }
 
-static void update_child(Sched *s, SRef *child) {
+static void check_cover(Sched *s, SRef *scope, SRef *child) {
+  if (child->checked == s->stamp) return;
+  child->checked = s->stamp;
+  child->region_cover = cover_of(s, scope, child);
+  count_broken(scope->scope, child);
+}
+
+static void check_overwrites(Scope *scope, SRef *child) {
+  child->overwrites = tirc_find_overwrites(scope, child);
+  count_broken(scope, child);
+}
+
+static void check_binding(Sched *s, SRef *child) {
   if (child->dirty != s->stamp) return;
   ArenaMark mark = tirc_mark(s->c);
   child->affine_binding = tirc_is_affine_under(s, child, NULL);
   tirc_rewind(s->c, mark);
-  child->region_cover = true;
 }
 
-void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children) {
+/* --- the list of children ----------------------------------------------------------------------
+ */
+
+/* Room between two blocks for those that come between them. */
+#define ORDER_GAP ((int64_t)1 << 32)
+
+static void number(Scope *scope) {
+  for (int i = 0; i < scope->n_blocks; i++) scope->blocks[i]->order = (i + 1) * ORDER_GAP;
+}
+
+void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children, bool loose) {
   if (!block->parent) {
     block->affine_binding = tirc_block_of(block)->n_iters == 0;
     block->region_cover = true;
   }
-  const Scope *before = block->scope;
   Scope *scope = tirc_new(s->c, Scope);
   scope->n_blocks = n;
   scope->blocks = tirc_new_array(s->c, SRef *, n + 1);
   if (n) memcpy(scope->blocks, children, (size_t)n * sizeof *scope->blocks);
+  scope->loose = loose;
+  scope->stage_pipeline = true;
   block->scope = scope;
-  const bool all = tirc_find_deps(s, scope, before);
-  for (int i = 0; i < n; i++) update_child(s, scope->blocks[i]);
-  update_flags(s, block, all);
+  number(scope);
+  for (int i = 0; i < n; i++) {
+    children[i]->broken = false;
+    tirc_know_uses(s, children[i]);
+    tirc_users_add(s, scope, children[i]);
+  }
+  for (int i = 0; i < n; i++) {
+    check_binding(s, children[i]);
+    check_cover(s, block, children[i]);
+    check_overwrites(scope, children[i]);
+  }
 }
 
-/* The list of children with `gone` taken out and `now` put in. */
-static void splice(Sched *s, Scope *scope, int n_gone, SRef *const *gone, int n_now,
-                   SRef *const *now) {
-  int first = 0, n = scope->n_blocks - n_gone + n_now;
-  while (first < scope->n_blocks && scope->blocks[first] != gone[0]) first++;
-  SRef **at = tirc_new_array(s->c, SRef *, n + 1);
-  if (first) memcpy(at, scope->blocks, (size_t)first * sizeof *at);
-  if (n_now) memcpy(at + first, now, (size_t)n_now * sizeof *at);
-  int rest = scope->n_blocks - first - n_gone;
-  if (rest > 0)
-    memcpy(at + first + n_now, scope->blocks + first + n_gone, (size_t)rest * sizeof *at);
-  scope->n_blocks = n;
+/* Whether a runs before b: by their places in the sequence where their ways down part. */
+static bool runs_before(SRef *a, SRef *b) {
+  const SRef *common = tirc_common_ancestor(2, (SRef *[]){a, b});
+  while (a->parent != common) a = a->parent;
+  while (b->parent != common) b = b->parent;
+  return tirc_item_index(a) < tirc_item_index(b);
+}
+
+/* The number of kept children that run before r, which most often comes right after `guess`. */
+static int place_of(SRef *const *at, int n, SRef *r, int guess) {
+  if (guess > 0 && guess <= n && runs_before(at[guess - 1], r) &&
+      (guess == n || runs_before(r, at[guess])))
+    return guess;
+  int low = 0, high = n;
+  while (low < high) {
+    int mid = low + (high - low) / 2;
+    if (runs_before(at[mid], r))
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+static int index_of(const Scope *scope, const SRef *r) {
+  int low = 0, high = scope->n_blocks;
+  while (low < high) {
+    int mid = low + (high - low) / 2;
+    if (scope->blocks[mid]->order < r->order)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+static void list_again(Sched *s, SRef *block) {
+  SRefs all = {0};
+  tirc_blocks_in(s, tirc_block_of(block)->body, &all);
+  block->scope->n_blocks = all.n;
+  block->scope->blocks = all.at;
+  number(block->scope);
+}
+
+static void without(Scope *scope, SRef **at, const ScopeChange *change) {
+  int n = scope->n_blocks;
+  if (n) memcpy(at, scope->blocks, (size_t)n * sizeof *at);
+  for (int i = 0; i < change->gone.n; i++) at[change->at[i]] = NULL;
+  int kept = 0;
+  for (int i = 0; i < n; i++)
+    if (at[i]) at[kept++] = at[i];
+  scope->n_blocks = kept;
   scope->blocks = at;
 }
 
-static bool same_srefs(int n, SRef *const *a, int m, SRef *const *b) {
-  return n == m && (n == 0 || memcmp(a, b, (size_t)n * sizeof *a) == 0);
+/* Puts r at a place of the list; false when there is no number left between its neighbours. */
+static bool put_in(Scope *scope, SRef **at, int place, SRef *r) {
+  const int64_t low = place ? at[place - 1]->order : 0;
+  const int64_t high = place < scope->n_blocks ? at[place]->order : low + 2 * ORDER_GAP;
+  memmove(at + place + 1, at + place, (size_t)(scope->n_blocks - place) * sizeof *at);
+  at[place] = r;
+  scope->n_blocks++;
+  r->order = low + (high - low) / 2;
+  return r->order > low;
 }
 
-void tirc_scope_update(Sched *s, SRef *block, int n_gone, SRef *const *gone, int n_now,
-                       SRef *const *now, bool dataflow) {
-  const bool moved = !same_srefs(n_gone, gone, n_now, now);
-  bool dirty = false;
-  for (int i = 0; i < n_now; i++) dirty |= now[i]->dirty == s->stamp;
-  if (!moved && !dirty && !dataflow) return; /* what it says of loops is all that changed */
-  Scope *scope = tirc_new(s->c, Scope);
-  const Scope *before = block->scope;
-  *scope = *before;
-  block->scope = scope;
-  if (moved && n_gone) {
-    splice(s, scope, n_gone, gone, n_now, now);
-  } else if (moved) {
-    SRefs all = {0};
-    tirc_blocks_in(s, tirc_block_of(block)->body, &all);
-    scope->n_blocks = all.n;
-    scope->blocks = all.at;
+static void edit_list(Sched *s, SRef *block, const ScopeChange *change, const SRefs *now) {
+  enum { MANY = 32 };
+  Scope *scope = block->scope;
+  if (scope->loose || now->n > MANY) {
+    list_again(s, block);
+    return;
   }
-  const bool all = (moved || dataflow) && tirc_find_deps(s, scope, before);
-  for (int i = 0; i < n_now; i++) update_child(s, now[i]);
-  update_flags(s, block, all);
+  SRef **at = tirc_new_array(s->c, SRef *, scope->n_blocks + now->n + 1);
+  bool room = true;
+  without(scope, at, change);
+  for (int i = 0, guess = 0; i < now->n; i++) {
+    const int place = place_of(at, scope->n_blocks, now->at[i], guess);
+    room = put_in(scope, at, place, now->at[i]) && room;
+    guess = place + 1;
+  }
+  if (!room) number(scope);
+}
+
+/* Whether the same blocks came back to the same places of the list. */
+static bool in_place(const Scope *scope, const ScopeChange *change, const SRefs *now) {
+  const SRefs *gone = &change->gone;
+  if (gone->n != now->n) return false;
+  for (int i = 0; i < now->n; i++) {
+    const int at = change->at[i];
+    if (gone->at[i] != now->at[i]) return false;
+    if (at > 0 && !runs_before(scope->blocks[at - 1], scope->blocks[at])) return false;
+    if (at + 1 < scope->n_blocks && !runs_before(scope->blocks[at], scope->blocks[at + 1]))
+      return false;
+  }
+  return true;
+}
+
+/* --- a change ----------------------------------------------------------------------------------
+ */
+
+static void touch(Tirc *c, ScopeChange *change, const SRef *r) {
+  for (int write = 0; write < 2; write++)
+    for (int i = 0; i < r->n_accesses[write]; i++)
+      tirc_map_set(c, write ? &change->written : &change->read, r->accesses[write][i].buffer, r);
+}
+
+ScopeChange tirc_scope_leave(Sched *s, SRef *block, const SRefs *gone) {
+  ScopeChange change = {.gone = *gone};
+  Scope *scope = block->scope;
+  int *at = tirc_new_array(s->c, int, gone->n + 1);
+  for (int i = 0; i < gone->n; i++) {
+    SRef *r = gone->at[i];
+    at[i] = index_of(scope, r);
+    scope->n_broken -= r->broken;
+    r->broken = false;
+    touch(s->c, &change, r);
+    tirc_users_remove(scope, r);
+  }
+  change.at = at;
+  return change;
+}
+
+static void check_users(Sched *s, SRef *block, const PtrMap *buffers, bool written) {
+  for (size_t i = 0; i < buffers->cap; i++) {
+    const SRefs *users = buffers->values[i] ? tirc_users_of(block->scope, buffers->keys[i]) : NULL;
+    for (int k = 0; users && k < users->n; k++) {
+      Buffer b = buffers->keys[i];
+      if (written && tirc_accesses(users->at[k], b, false)) check_cover(s, block, users->at[k]);
+      if (!written && tirc_accesses(users->at[k], b, true))
+        check_overwrites(block->scope, users->at[k]);
+    }
+  }
+}
+
+/* Blocks that share a buffer with what changed are looked at again. */
+void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *now) {
+  Scope *scope = block->scope;
+  if (!in_place(scope, change, now)) edit_list(s, block, change, now);
+  for (int i = 0; i < now->n; i++) {
+    SRef *r = now->at[i];
+    if (r->dirty == s->stamp) tirc_know_uses(s, r);
+    touch(s->c, change, r);
+    tirc_users_add(s, scope, r);
+  }
+  for (int i = 0; i < now->n; i++) {
+    check_binding(s, now->at[i]);
+    check_cover(s, block, now->at[i]);
+    check_overwrites(scope, now->at[i]);
+  }
+  check_users(s, block, &change->written, true);
+  check_users(s, block, &change->read, false);
+  scope->stage_pipeline = scope->n_broken == 0;
 }

@@ -3,6 +3,7 @@
  * For those who write primitives (debug_mask), and for the tests. */
 #include "../../ir/visit.h"
 #include "internal.h"
+#include "state.h"
 
 typedef struct Verify {
   Sched *s, *fresh;
@@ -12,6 +13,19 @@ typedef struct Verify {
 
 static void fault(Verify *v, Stmt at, const char *what) {
   if (!v->fault) v->fault = tirc_format(v->s->c, "%s: %s", tirc_describe(v->s, at), what);
+}
+
+/* Every mention is in the index, which may have some of what once was. */
+static bool same_users(const Scope *a, const Scope *b) {
+  for (size_t i = 0; i < b->users.cap; i++) {
+    const SRefs *x = tirc_users_of(a, b->users.keys[i]), *y = b->users.values[i];
+    int k = 0;
+    for (int j = 0; y && j < y->n; j++) {
+      while (x && k < x->n && x->at[k]->stmt != y->at[j]->stmt) k++;
+      if (!x || k++ == x->n) return false;
+    }
+  }
+  return a->loose || !b->loose;
 }
 
 static const SRef *in(Sched *s, Stmt stmt) {
@@ -28,7 +42,7 @@ static void compare_place(Verify *v, Stmt stmt) {
   const SRef *a = in(v->s, stmt), *b = in(v->fresh, stmt);
   if (!a || !b)
     fault(v, stmt, "the tree has lost it");
-  else if (!same_parent(a, b) || a->seq_index != b->seq_index || a->func != b->func)
+  else if (!same_parent(a, b) || a->func != b->func)
     fault(v, stmt, "it stands at another place of the tree");
 }
 
@@ -38,12 +52,16 @@ static int position(const Scope *scope, const SRef *r) {
   return -1;
 }
 
-static bool same_dependences(const Scope *a, const Scope *b) {
-  if (a->n_blocks != b->n_blocks || a->n_deps != b->n_deps) return false;
-  for (int i = 0; i < a->n_blocks; i++)
+static bool same_dependences(Verify *v, const Scope *a, const Scope *b) {
+  if (a->n_blocks != b->n_blocks) return false;
+  for (int i = 0; i < a->n_blocks; i++) {
     if (a->blocks[i]->stmt != b->blocks[i]->stmt) return false;
-  for (int i = 0; i < a->n_deps; i++) {
-    const Dep *x = &a->deps[i], *y = &b->deps[i];
+    if (i && a->blocks[i]->order <= a->blocks[i - 1]->order) return false;
+  }
+  const Deps in_a = tirc_deps_of(v->s, a), in_b = tirc_deps_of(v->s, b);
+  if (in_a.n != in_b.n) return false;
+  for (int i = 0; i < in_a.n; i++) {
+    const Dep *x = &in_a.at[i], *y = &in_b.at[i];
     if (x->kind != y->kind || position(a, x->src) != position(b, y->src) ||
         position(a, x->dst) != position(b, y->dst))
       return false;
@@ -54,8 +72,10 @@ static bool same_dependences(const Scope *a, const Scope *b) {
 static void compare_block(Verify *v, Stmt stmt) {
   const SRef *a = in(v->s, stmt), *b = in(v->fresh, stmt);
   if (!a || !b) return;
-  if (v->mask & SCHED_VERIFY_TREE && !same_dependences(a->scope, b->scope))
+  if (v->mask & SCHED_VERIFY_TREE && !same_dependences(v, a->scope, b->scope))
     fault(v, stmt, "its blocks or their dependences differ");
+  if (v->mask & SCHED_VERIFY_TREE && !same_users(a->scope, b->scope))
+    fault(v, stmt, "the index of its buffers' users lacks some");
   if (!(v->mask & SCHED_VERIFY_FLAGS)) return;
   if (a->affine_binding != b->affine_binding) fault(v, stmt, "the flag affine_binding is wrong");
   if (a->region_cover != b->region_cover) fault(v, stmt, "the flag region_cover is wrong");

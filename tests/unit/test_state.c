@@ -13,6 +13,7 @@
 #include "ir/visit.h"
 #include "parser/program.h"
 #include "passes/schedule/internal.h"
+#include "passes/schedule/state.h"
 
 static const char matmul[] =
     "@T.prim_func\n"
@@ -90,27 +91,28 @@ static int position(const Scope *scope, const SRef *r) {
 static void assert_same_chain(const SRef *a, const SRef *b) {
   for (; a && b; a = a->parent, b = b->parent) {
     assert_ptr_equal(a->stmt, b->stmt);
-    assert_int_equal(a->seq_index, b->seq_index);
     assert_int_equal(a->func, b->func);
   }
   assert_null(a);
   assert_null(b);
 }
 
-static void assert_same_block(const SRef *a, const SRef *b) {
+static void assert_same_block(Tirc *c, const SRef *a, const SRef *b) {
   assert_same_chain(a, b);
   assert_int_equal(a->affine_binding, b->affine_binding);
   assert_int_equal(a->region_cover, b->region_cover);
   const Scope *x = a->scope, *y = b->scope;
   assert_int_equal(x->n_blocks, y->n_blocks);
-  assert_int_equal(x->n_deps, y->n_deps);
   assert_int_equal(x->stage_pipeline, y->stage_pipeline);
-  for (int i = 0; i < x->n_deps; i++) {
-    assert_int_equal(x->deps[i].kind, y->deps[i].kind);
-    assert_int_equal(position(x, x->deps[i].src), position(y, y->deps[i].src));
-    assert_int_equal(position(x, x->deps[i].dst), position(y, y->deps[i].dst));
+  Sched s = {.c = c};
+  const Deps in_x = tirc_deps_of(&s, x), in_y = tirc_deps_of(&s, y);
+  assert_int_equal(in_x.n, in_y.n);
+  for (int i = 0; i < in_x.n; i++) {
+    assert_int_equal(in_x.at[i].kind, in_y.at[i].kind);
+    assert_int_equal(position(x, in_x.at[i].src), position(y, in_y.at[i].src));
+    assert_int_equal(position(x, in_x.at[i].dst), position(y, in_y.at[i].dst));
   }
-  for (int i = 0; i < x->n_blocks; i++) assert_same_block(x->blocks[i], y->blocks[i]);
+  for (int i = 0; i < x->n_blocks; i++) assert_same_block(c, x->blocks[i], y->blocks[i]);
 }
 
 static int count_alive(const PtrMap *map) {
@@ -121,7 +123,7 @@ static int count_alive(const PtrMap *map) {
 
 static void assert_as_fresh(Sched *s) {
   Sched *fresh = tirc_sched_new(s->c, s->mod);
-  for (int i = 0; i < s->mod->n_funcs; i++) assert_same_block(s->roots[i], fresh->roots[i]);
+  for (int i = 0; i < s->mod->n_funcs; i++) assert_same_block(fresh->c, s->roots[i], fresh->roots[i]);
   assert_int_equal(count_alive(&s->loops), count_alive(&fresh->loops));
   assert_int_equal(count_alive(&s->blocks), count_alive(&fresh->blocks));
   for (size_t i = 0; i < fresh->loops.cap; i++)
@@ -282,13 +284,14 @@ static void test_dependences(void **state) {
   } expected[] = {{0, 1, DEP_WAW}, {0, 2, DEP_RAW}, {1, 2, DEP_RAW},
                   {0, 3, DEP_WAW}, {1, 3, DEP_WAW}, {2, 3, DEP_WAR}};
   Tirc *c = tirc_context_new();
-  SRef *root = schedule(c, mixed)->roots[0];
-  const Scope *scope = root->scope;
-  assert_int_equal(scope->n_deps, 6);
+  Sched *s = schedule(c, mixed);
+  const Scope *scope = s->roots[0]->scope;
+  const Deps deps = tirc_deps_of(s, scope);
+  assert_int_equal(deps.n, 6);
   for (int i = 0; i < 6; i++) {
-    assert_int_equal(position(scope, scope->deps[i].src), expected[i].src);
-    assert_int_equal(position(scope, scope->deps[i].dst), expected[i].dst);
-    assert_int_equal(scope->deps[i].kind, expected[i].kind);
+    assert_int_equal(position(scope, deps.at[i].src), expected[i].src);
+    assert_int_equal(position(scope, deps.at[i].dst), expected[i].dst);
+    assert_int_equal(deps.at[i].kind, expected[i].kind);
   }
   assert_false(scope->stage_pipeline); /* a write after a read */
   assert_true(scope->blocks[2]->affine_binding);
