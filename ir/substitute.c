@@ -54,6 +54,10 @@ static Expr replace_data(Mutator *m, Expr e) {
 }
 
 Stmt tirc_substitute_buffers(Tirc *c, Stmt s, const PtrMap *map) {
+  return tirc_substitute_buffers_in(c, s, map, NULL);
+}
+
+Stmt tirc_substitute_buffers_in(Tirc *c, Stmt s, const PtrMap *map, const Paths *only) {
   PtrMap data = {0};
   for (size_t i = 0; i < map->cap; i++) {
     if (!map->keys[i] || !map->values[i]) continue;
@@ -61,7 +65,7 @@ Stmt tirc_substitute_buffers(Tirc *c, Stmt s, const PtrMap *map) {
     tirc_map_set(c, &data, from->data, to->data);
   }
   PtrMap *both[2] = {(PtrMap *)(uintptr_t)map, &data};
-  Mutator m = {.c = c, .expr = replace_data, .buffer = replace_buffer, .self = both};
+  Mutator m = {.c = c, .expr = replace_data, .buffer = replace_buffer, .self = both, .only = only};
   return tirc_mutate_stmt(&m, s);
 }
 

@@ -3,6 +3,14 @@
  */
 #include "visit.h"
 
+const char tirc_path_on, tirc_path_all;
+
+const char *tirc_path_of(const Paths *only, Stmt s) {
+  if (s->kind == STMT_FOR) return tirc_map_get(&only->at, s->u.loop.var);
+  if (s->kind != STMT_BLOCK) return &tirc_path_on;
+  return tirc_map_get(&only->at, (const void *)(uintptr_t)s->u.block.id);
+}
+
 void tirc_visit_expr(Visitor *v, Expr e) {
   if (v->expr && !v->expr(v, e)) return;
   /* The first operand of a Let is the variable it defines. */
@@ -32,7 +40,7 @@ static void visit_block(Visitor *v, const Block *b) {
   tirc_visit_stmt(v, b->body);
 }
 
-void tirc_visit_stmt(Visitor *v, Stmt s) {
+static void visit_stmt(Visitor *v, Stmt s) {
   if (v->stmt && !v->stmt(v, s)) return;
   switch (s->kind) {
   case STMT_FOR:
@@ -74,6 +82,15 @@ void tirc_visit_stmt(Visitor *v, Stmt s) {
     tirc_visit_stmt(v, s->u.check.body);
     break;
   }
+}
+
+void tirc_visit_stmt(Visitor *v, Stmt s) {
+  const Paths *only = v->only;
+  const char *path = only ? tirc_path_of(only, s) : NULL;
+  if (only && !path) return;
+  if (path == &tirc_path_all) v->only = NULL;
+  visit_stmt(v, s);
+  v->only = only;
 }
 
 /* --- rewriting
@@ -297,7 +314,13 @@ static Stmt mutate_other(Mutator *m, Stmt s) {
 }
 
 Stmt tirc_mutate_stmt(Mutator *m, Stmt s) {
-  return m->stmt ? m->stmt(m, s) : tirc_mutate_stmt_children(m, s);
+  const Paths *only = m->only;
+  const char *path = only ? tirc_path_of(only, s) : NULL;
+  if (only && !path) return s;
+  if (path == &tirc_path_all) m->only = NULL;
+  Stmt to = m->stmt ? m->stmt(m, s) : tirc_mutate_stmt_children(m, s);
+  m->only = only;
+  return to;
 }
 
 Stmt tirc_mutate_stmt_children(Mutator *m, Stmt s) {

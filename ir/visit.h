@@ -4,6 +4,15 @@
 
 #include "ir.h"
 
+/* Which loops and blocks a walk enters, by identity; it passes by all others. An entry says whether
+ * all that is in it is of interest, or again only what has an entry. */
+typedef struct Paths {
+  PtrMap at; /* loop variable, or block id as a pointer -> tirc_path_on or tirc_path_all */
+} Paths;
+extern const char tirc_path_on, tirc_path_all;
+/* NULL: not to be entered. What is no loop or block always is. */
+const char *tirc_path_of(const Paths *only, Stmt s);
+
 /* Pre-order walk. A callback that returns false keeps the walk out of the children. Either may be
  * NULL. Expressions seen: all operands, indices, bindings, predicates, loop bounds, conditions,
  * buffer regions of blocks if `regions` is set; never the shapes of buffers. Defining occurrences
@@ -14,6 +23,7 @@ struct Visitor {
   bool (*stmt)(Visitor *v, Stmt s);
   bool regions;
   void *self;
+  const Paths *only; /* NULL: everything */
 };
 void tirc_visit_expr(Visitor *v, Expr e);
 void tirc_visit_stmt(Visitor *v, Stmt s);
@@ -29,6 +39,7 @@ struct Mutator {
   Stmt (*stmt)(Mutator *m, Stmt s);
   Buffer (*buffer)(Mutator *m, Buffer b);
   void *self;
+  const Paths *only; /* NULL: everything. The rest stays as it is */
 };
 Expr tirc_mutate_expr(Mutator *m, Expr e);
 Expr tirc_mutate_expr_children(Mutator *m, Expr e);
@@ -44,6 +55,7 @@ Stmt tirc_substitute1_stmt(Tirc *c, Stmt s, Expr var, Expr value);
 /* Replaces buffers (from Buffer to Buffer) in loads, stores, regions, allocations, matches. Handle
  * variables `data` follow. */
 Stmt tirc_substitute_buffers(Tirc *c, Stmt s, const PtrMap *map);
+Stmt tirc_substitute_buffers_in(Tirc *c, Stmt s, const PtrMap *map, const Paths *only);
 
 bool tirc_uses_var(Expr e, Expr var);
 /* Whether any key of `vars` stands in e. */

@@ -88,12 +88,15 @@ static Stmt rewrite_stmt(Mutator *m, Stmt s) {
   AccessRewriter *w = m->self;
   Stmt now = w->before ? w->before(w, s) : s;
   /* A replacement is walked through as it is: it may contain what it replaces. */
+  const Paths *only = m->only;
+  if (now != s) m->only = NULL;
   Stmt to = rewrite_parts(w, now);
+  m->only = only;
   return w->after ? w->after(w, s, to) : to;
 }
 
 Stmt tirc_rewrite_accesses(AccessRewriter *w, Stmt s) {
-  w->m = (Mutator){.c = w->c, .expr = rewrite_expr, .stmt = rewrite_stmt, .self = w};
+  w->m = (Mutator){.c = w->c, .expr = rewrite_expr, .stmt = rewrite_stmt, .self = w, .only = w->only};
   return tirc_mutate_stmt(&w->m, s);
 }
 

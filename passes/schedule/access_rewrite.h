@@ -20,6 +20,7 @@ struct AccessRewriter {
   Stmt (*before)(AccessRewriter *w, Stmt s);
   Stmt (*after)(AccessRewriter *w, Stmt was, Stmt now);
   void *self;
+  const Paths *only; /* what is to be rewritten; NULL: everything */
 
   Mutator m;
   VEC(Expr) vars;

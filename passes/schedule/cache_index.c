@@ -341,9 +341,10 @@ static Stmt new_scope(Precompute *p, const Index *indices, int n) {
   VEC(Stmt) body = {0};
   VEC(Buffer) allocs = {0};
   bool done = false;
+  const Paths paths = tirc_paths_to(p->s, 1, &p->block);
   for (int i = 0; i < n_items; i++) {
     Holding h = {.block = p->block->stmt};
-    h.v = (Visitor){.stmt = see_block, .self = &h};
+    h.v = (Visitor){.stmt = see_block, .self = &h, .only = &paths};
     tirc_visit_stmt(&h.v, items[i]);
     for (int k = 0; h.found && !done && k < n; k++) vec_push(c, body, indices[k].nest);
     done = done || h.found;
@@ -355,7 +356,7 @@ static Stmt new_scope(Precompute *p, const Index *indices, int n) {
   b.allocs = allocs.at;
   b.body = tirc_seq(c, body.n, body.at);
   Stmt scope = tirc_with_loc(c, tirc_block(c, &b), p->scope->stmt->loc);
-  return tirc_replace_stmt(c, scope, p->block->stmt, with_loads(p, indices, n));
+  return tirc_replace_node(p->s, scope, p->block, with_loads(p, indices, n));
 }
 
 void tirc_prim_cache_index(Sched *s, const Value *args, Value *result) {

@@ -97,9 +97,10 @@ static void find_place(Inplace *p) {
   p->where = p->block->parent;
   const Stmt *items;
   int n = tirc_body_items(p->s->c, tirc_body_of(p->where->stmt), &items);
+  const Paths paths = tirc_paths_to(p->s, 1, &p->block);
   for (int i = 0; i < n && !p->item; i++) {
     Uses u = {.p = p, .block = p->block->stmt};
-    u.v = (Visitor){.stmt = see_stmt, .self = &u};
+    u.v = (Visitor){.stmt = see_stmt, .self = &u, .only = &paths};
     tirc_visit_stmt(&u.v, items[i]);
     if (!u.found) continue;
     p->item = items[i];
@@ -160,10 +161,10 @@ static Stmt with_copies(Inplace *p, const CacheStage *in, const CacheStage *out)
   Stmt body = tirc_body_of(p->where->stmt);
   body = tirc_insert_item(c, body, p->index + 1, tirc_substitute_buffers(c, out->copy, &one_cache));
   body = tirc_insert_item(c, body, p->index, in->copy);
-  Stmt where = tirc_replace_stmt(c, tirc_with_body(c, p->where->stmt, body), p->block->stmt, block);
+  Stmt where = tirc_replace_node(p->s, tirc_with_body(c, p->where->stmt, body), p->block, block);
   Block b = p->where == p->scope
                 ? where->u.block
-                : tirc_replace_stmt(c, p->scope->stmt, p->where->stmt, where)->u.block;
+                : tirc_replace_node(p->s, p->scope->stmt, p->where, where)->u.block;
   Buffer *allocs = tirc_new_array(c, Buffer, b.n_allocs + 1);
   if (b.n_allocs) memcpy(allocs, b.allocs, (size_t)b.n_allocs * sizeof *allocs);
   allocs[b.n_allocs++] = in->cache;

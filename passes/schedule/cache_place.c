@@ -17,6 +17,7 @@
 
 typedef struct Search {
   Sched *s;
+  Paths paths; /* to the writer and the consumers: nothing else has to be entered */
   const CacheStage *stage;
   int n_related; /* the consumers of interest */
   SRef *const *related;
@@ -84,6 +85,8 @@ static void search_other(Search *f, Stmt s) {
 }
 
 static void search(Search *f, Stmt s) {
+  const bool entered = f->stage->scope->scope->loose || tirc_path_of(&f->paths, s);
+  if (!entered) return;
   switch (s->kind) {
   case STMT_SEQ: search_seq(f, s); break;
   case STMT_BLOCK: search_block(f, s); break;
@@ -115,6 +118,8 @@ void tirc_place_copy(Sched *s, CacheStage *stage) {
   SRef **related;
   f.n_related = related_blocks(s, stage, &related);
   f.related = related;
+  f.paths = tirc_paths_to(s, f.n_related, related);
+  if (stage->writer) tirc_add_path(s, &f.paths, stage->writer);
   if (f.n_related) search(&f, stage->scope->stmt);
   if (!f.n_related) {
     Stmt body = tirc_block_of(stage->scope)->body;

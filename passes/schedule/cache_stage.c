@@ -228,9 +228,22 @@ static Stmt rewrite_stmt(Mutator *m, Stmt s) {
   return to;
 }
 
+/* The buffer's users, and the loop that gets the copy. */
+static const Paths *paths_of(Sched *s, const CacheStage *stage) {
+  const Paths *users = tirc_paths_to_users(s, stage->scope, stage->source);
+  SRef *where = stage->where;
+  if (!users || where == stage->scope) return users;
+  Paths *all = tirc_new(s->c, Paths);
+  *all = tirc_paths_to(s, 1, &where);
+  for (size_t i = 0; i < users->at.cap; i++)
+    if (users->at.values[i]) tirc_map_set(s->c, &all->at, users->at.keys[i], users->at.values[i]);
+  return all;
+}
+
 Stmt tirc_install_copy(Sched *s, const CacheStage *stage) {
   Rewrite w = {.s = s, .stage = stage, .a = tirc_analyzer(s->c)};
-  w.m = (Mutator){s->c, rewrite_expr, rewrite_stmt, rewrite_buffer, &w};
+  const Paths *only = paths_of(s, stage);
+  w.m = (Mutator){s->c, rewrite_expr, rewrite_stmt, rewrite_buffer, &w, only};
   Block b = *tirc_block_of(stage->scope);
   w.active = !stage->is_write && stage->consumers.n == 0;
   b.body = tirc_mutate_stmt(&w.m, b.body);

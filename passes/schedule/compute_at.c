@@ -182,31 +182,22 @@ static void check_old_predicate(Move *m) {
 
 typedef struct LoopVars {
   Visitor v;
-  Tirc *c;
-  PtrMap vars;
-  Expr used; /* one of them that an expression names */
+  const Move *m;
+  Expr used; /* the variable of such a loop that an expression names */
 } LoopVars;
-
-static bool see_loop(Visitor *v, Stmt s) {
-  LoopVars *l = v->self;
-  if (s->kind == STMT_FOR) tirc_map_set(l->c, &l->vars, s->u.loop.var, s->u.loop.var);
-  return s->kind != STMT_BLOCK;
-}
 
 static bool see_use(Visitor *v, Expr e) {
   LoopVars *l = v->self;
-  if (e->op == OP_VAR && tirc_map_has(&l->vars, e)) l->used = e;
+  SRef *r = e->op == OP_VAR ? tirc_map_get(&l->m->s->loops, e) : NULL;
+  if (r && r->stmt && tirc_scope_root(l->m->s, r) == l->m->scope && !tirc_is_ancestor(r, l->m->loop))
+    l->used = e;
   return true;
 }
 
 /* Loops of this scope that are not around the new place must not be named in the nest. */
 static void check_loop_vars(Move *m, Stmt nest) {
-  LoopVars l = {.v = {.expr = skip_expr, .stmt = see_loop}, .c = m->c};
+  LoopVars l = {.v = {.expr = see_use, .regions = true}, .m = m};
   l.v.self = &l;
-  tirc_visit_stmt(&l.v, tirc_block_of(m->scope)->body);
-  for (SRef *p = m->loop; tirc_is_loop(p); p = p->parent)
-    tirc_map_remove(&l.vars, tirc_loop_of(p)->var);
-  l.v = (Visitor){.expr = see_use, .regions = true, .self = &l};
   tirc_visit_stmt(&l.v, nest);
   if (!l.used) return;
   tirc_sched_mark(m->s, m->block->stmt);
@@ -220,8 +211,8 @@ static void check_loop_vars(Move *m, Stmt nest) {
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
   Stmt body = tirc_insert_item(m->c, tirc_loop_of(m->loop)->body, place, nest);
   Stmt loop = tirc_with_body(m->c, m->loop->stmt, body);
-  Stmt scope = tirc_replace_stmt(m->c, m->scope->stmt, removed->stmt, without);
-  scope = tirc_replace_stmt(m->c, scope, m->loop->stmt, loop);
+  Stmt scope = tirc_replace_node(m->s, m->scope->stmt, removed, without);
+  scope = tirc_replace_node(m->s, scope, m->loop, loop);
   uint32_t scope_id = tirc_block_of(m->scope)->id;
   tirc_sched_replace(m->s, m->scope, scope);
   SRef *now = tirc_sref_of_block(m->s, scope_id);

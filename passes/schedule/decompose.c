@@ -242,7 +242,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   Stmt update =
       tirc_replace_stmt(s->c, d.loop->stmt, d.block->stmt, update_block(s->c, d.block->stmt));
   Stmt both = tirc_seq(s->c, 2, (Stmt[]){init_nest(&d, block), update});
-  Stmt with = tirc_replace_stmt(s->c, scope->stmt, d.loop->stmt, both);
+  Stmt with = tirc_replace_node(s, scope->stmt, d.loop, both);
   tirc_sched_replace(s, scope, with);
   *result = tirc_value_block(block->u.block.id);
 }

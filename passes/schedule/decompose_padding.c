@@ -272,7 +272,7 @@ void tirc_prim_decompose_padding(Sched *s, const Value *args, Value *result) {
   Stmt fill = const_nest(&p, &id);
   Stmt below = tirc_replace_stmt(s->c, p.loop->stmt, p.loops[p.own]->stmt, inside_nest(&p));
   Stmt both = tirc_seq(s->c, 2, (Stmt[]){fill, below});
-  tirc_sched_replace(s, p.scope, tirc_replace_stmt(s->c, p.scope->stmt, p.loop->stmt, both));
+  tirc_sched_replace(s, p.scope, tirc_replace_node(s, p.scope->stmt, p.loop, both));
   *result = tirc_value_block(id);
 }
 

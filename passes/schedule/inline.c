@@ -66,8 +66,8 @@ static bool search_stmt(Visitor *v, Stmt s) {
       f->opaque |= s->u.block.matches[i].source.buffer == f->buffer;
   return true;
 }
-static Search search(Stmt s, Buffer b) {
-  Search f = {.v = {.expr = search_expr, .stmt = search_stmt}, .buffer = b};
+static Search search(Stmt s, Buffer b, const Paths *only) {
+  Search f = {.v = {.expr = search_expr, .stmt = search_stmt, .only = only}, .buffer = b};
   f.v.self = &f;
   tirc_visit_stmt(&f.v, s);
   return f;
@@ -126,18 +126,19 @@ void tirc_inline_and_replace(Inliner *in) {
   SRef *removed;
   Stmt without;
   tirc_plan_leaf_removal(in->s, in->block, &removed, &without);
-  Stmt scope = tirc_replace_stmt(in->c, in->scope->stmt, removed->stmt, without);
-  Search before = search(scope, in->buffer);
-  Mutator m = {.c = in->c, .expr = inline_expr, .stmt = inline_stmt, .self = in};
+  Stmt scope = tirc_replace_node(in->s, in->scope->stmt, removed, without);
+  const Paths *only = tirc_paths_to_users(in->s, in->scope, in->buffer);
+  Search before = search(scope, in->buffer, only);
+  Mutator m = {.c = in->c, .expr = inline_expr, .stmt = inline_stmt, .self = in, .only = only};
   scope = tirc_mutate_stmt(&m, scope);
-  if (before.opaque || search(scope, in->buffer).opaque) {
+  if (before.opaque || search(scope, in->buffer, only).opaque) {
     tirc_sched_mark(in->s, in->scope->stmt);
     tirc_sched_error(in->s, SERR_INLINE_OPAQUE, NULL, NULL,
                      "\"%s\" is used by its address, or a region of it is matched to a buffer of "
                      "another block",
                      in->buffer->name);
   }
-  if (search(scope, in->buffer).loaded) {
+  if (search(scope, in->buffer, only).loaded) {
     tirc_sched_mark(in->s, in->block->stmt);
     tirc_sched_error(in->s, SERR_NOT_SINGLE_PRODUCER, NULL, NULL,
                      "\"%s\" has other consumers than %s", in->buffer->name,

@@ -4,6 +4,7 @@
 #define TIRC_SCHEDULE_INTERNAL_H
 
 #include "../../ir/access.h"
+#include "../../ir/visit.h"
 #include "schedule.h"
 
 /* --- shapes ---------------------------------------------------------------------------------- */
@@ -47,6 +48,13 @@ Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
 void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out);
 /* A region with its dimensions substituted. */
 Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map);
+/* What a walk from above has to enter to come to these loops and blocks, and all that is in them. */
+Paths tirc_paths_to(Sched *s, int n, SRef *const *at);
+void tirc_add_path(Sched *s, Paths *paths, const SRef *to);
+/* The same for all in a scope that mentions a buffer or its memory. NULL: anything may. */
+const Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b);
+/* tirc_replace_stmt where `from` is a loop or block of the tree, perhaps one that s has changed. */
+Stmt tirc_replace_node(Sched *s, Stmt in, SRef *from, Stmt to);
 /* Replaces every use of `from` (an identical pointer, buffers excepted) by `to` in s: for a loop or
  * block nested anywhere. Returns s itself when it does not stand there. */
 Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to);

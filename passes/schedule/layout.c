@@ -98,9 +98,10 @@ static bool see_stmt(Visitor *v, Stmt s) {
   return !p->why;
 }
 
-static void require_plain_use(Sched *s, const SRef *scope, Buffer b) {
+static void require_plain_use(Sched *s, SRef *scope, Buffer b) {
   PlainCheck p = {.buffer = b, .where = scope->stmt};
   p.v = (Visitor){.expr = see_expr, .stmt = see_stmt, .self = &p};
+  p.v.only = tirc_paths_to_users(s, scope, b);
   tirc_visit_stmt(&p.v, scope->stmt);
   if (b->strides) p.why = "it has strides of its own";
   if (!p.why) return;
@@ -160,9 +161,10 @@ void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
   Views views = {.c = c};
   Buffer to = tirc_buffer_copy(c, &node);
   tirc_map_set(c, &views.map, from, to);
-  views.v = (Visitor){.stmt = add_views, .self = &views};
+  const Paths *only = tirc_paths_to_users(s, scope, from);
+  views.v = (Visitor){.stmt = add_views, .self = &views, .only = only};
   tirc_visit_stmt(&views.v, scope->stmt);
-  install(s, scope, tirc_substitute_buffers(c, scope->stmt, &views.map), from, to);
+  install(s, scope, tirc_substitute_buffers_in(c, scope->stmt, &views.map, only), from, to);
 }
 
 /* --- the pad value ------------------------------------------------------------------------------
@@ -367,6 +369,7 @@ static Stmt rewrite_scope(const LayoutChange *l, const PaddingPlan *plan) {
                       .before = replace_planned,
                       .after = insert_planned,
                       .self = &r};
+  w.only = tirc_paths_to_users(l->s, l->scope, l->from);
   return tirc_rewrite_accesses(&w, l->scope->stmt);
 }
 

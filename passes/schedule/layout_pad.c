@@ -354,6 +354,7 @@ static PaddingPlan replace_loops(Planner *p) {
 PaddingPlan tirc_plan_padding(const LayoutChange *l) {
   Planner p = {.c = l->c, .l = l};
   p.m = (Mutator){.c = l->c, .expr = keep, .stmt = walk, .self = &p};
+  p.m.only = tirc_paths_to_users(l->s, l->scope, l->from);
   tirc_mutate_stmt(&p.m, l->scope->stmt);
   if (!p.writes.n)
     tirc_sched_error(l->s, SERR_PAD_OF_INPUT, NULL, NULL,

@@ -243,8 +243,8 @@ static bool see_stmt(Visitor *v, Stmt s) {
   return !h->found;
 }
 
-static bool holds(Stmt nest, Stmt block) {
-  Holding h = {.v = {.stmt = see_stmt}, .block = block};
+static bool holds(Stmt nest, Stmt block, const Paths *paths) {
+  Holding h = {.v = {.stmt = see_stmt, .only = paths}, .block = block};
   h.v.self = &h;
   tirc_visit_stmt(&h.v, nest);
   return h.found;
@@ -260,8 +260,9 @@ void tirc_prim_pad_einsum(Sched *s, const Value *args, Value *result) {
   find_padded_buffers(&p);
   const Stmt *items;
   int n = tirc_body_items(s->c, tirc_block_of(p.scope)->body, &items);
+  const Paths paths = tirc_paths_to(s, 1, &p.block);
   for (int i = 0; i < n && !p.nest; i++)
-    if (holds(items[i], p.block->stmt)) p.nest = items[i];
+    if (holds(items[i], p.block->stmt, &paths)) p.nest = items[i];
   tirc_require_sound_padding(&p);
   tirc_sched_replace(s, p.scope, padded_scope(&p, n, items));
 }

@@ -238,7 +238,9 @@ static Stmt find_block(Stmt nest) {
 
 Value tirc_install_reindex(Reindex *r) {
   Rewrite w = {.r = r};
-  w.m = (Mutator){r->c, rewrite_expr, rewrite_stmt, NULL, &w};
+  SRef *at[] = {r->block, r->where};
+  const Paths paths = tirc_paths_to(r->s, r->where == r->scope ? 1 : 2, at);
+  w.m = (Mutator){r->c, rewrite_expr, rewrite_stmt, NULL, &w, &paths};
   Stmt scope = rewrite_stmt(&w.m, r->scope->stmt);
   Block b = scope->u.block;
   Buffer *allocs = tirc_new_array(r->c, Buffer, b.n_allocs + 1);

@@ -83,6 +83,7 @@ static SRef *single_producer(Fold *f) {
   Sched *s = f->s;
   Writers w = {.v = {.expr = skip_expr, .stmt = see_writer}, .buffer = f->buffer, .c = s->c};
   w.v.self = &w;
+  w.v.only = tirc_paths_to_users(s, f->scope, f->buffer);
   tirc_visit_stmt(&w.v, tirc_block_of(f->scope)->body);
   for (int i = 0; i < w.found.n; i++) {
     SRef *writer = tirc_sref_find(s, w.found.at[i]);

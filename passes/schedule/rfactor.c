@@ -410,14 +410,13 @@ void tirc_prim_rfactor(Sched *s, const Value *args, Value *result) {
   Stmt rf_block = make_rf_block(&r);
   uint32_t rf_id = rf_block->u.block.id;
   Stmt both[2] = {wrap_rf_block(&r, rf_block), wrap_write_back(&r, make_write_back(&r))};
-  Stmt outermost = r.loops[0]->stmt;
   Block scope = *tirc_block_of(r.scope);
   Buffer *allocs = tirc_new_array(s->c, Buffer, scope.n_allocs + r.reducer.n);
   if (scope.n_allocs) memcpy(allocs, scope.allocs, (size_t)scope.n_allocs * sizeof *allocs);
   memcpy(allocs + scope.n_allocs, r.rf_buffers, (size_t)r.reducer.n * sizeof *allocs);
   scope.allocs = allocs;
   scope.n_allocs += r.reducer.n;
-  scope.body = tirc_replace_stmt(s->c, scope.body, outermost, tirc_seq(s->c, 2, both));
+  scope.body = tirc_replace_node(s, scope.body, r.loops[0], tirc_seq(s->c, 2, both));
   tirc_sched_replace(s, r.scope, tirc_block(s->c, &scope));
   *result = tirc_value_block(rf_id);
 }

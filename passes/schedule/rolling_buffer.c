@@ -287,6 +287,7 @@ static Stmt roll_scope(Rolling *r) {
   r->to = tirc_buffer_copy(c, &to);
   Roller w = {.m = {.c = c, .expr = roll_expr, .stmt = roll_stmt}, .r = r};
   w.m.self = &w;
+  w.m.only = tirc_paths_to_users(r->s, r->scope, r->from);
   Block b = *tirc_block_of(r->scope);
   b.body = tirc_mutate_stmt(&w.m, b.body);
   Buffer *allocs = tirc_new_array(c, Buffer, b.n_allocs + 1);

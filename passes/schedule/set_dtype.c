@@ -76,5 +76,6 @@ void tirc_prim_unsafe_set_dtype(Sched *s, const Value *args, Value *result) {
   retype(&r, b);
   Mutator m = {
       .c = s->c, .expr = retype_expr, .stmt = retype_stmt, .buffer = retype_buffer, .self = &r};
+  m.only = tirc_paths_to_users(s, site, b);
   tirc_sched_replace(s, site, tirc_mutate_stmt(&m, site->stmt));
 }

@@ -46,9 +46,10 @@ void tirc_prim_set_scope(Sched *s, const Value *args, Value *result) {
   PtrMap buffers = {0};
   tirc_map_set(s->c, &buffers, b, tirc_buffer_with_scope(s->c, b, scope));
   Views views = {.c = s->c, .scope = scope, .buffers = &buffers};
-  views.v = (Visitor){.stmt = see_views, .self = &views};
+  const Paths *only = tirc_paths_to_users(s, site, b);
+  views.v = (Visitor){.stmt = see_views, .self = &views, .only = only};
   tirc_visit_stmt(&views.v, site->stmt);
-  tirc_sched_replace(s, site, tirc_substitute_buffers(s->c, site->stmt, &buffers));
+  tirc_sched_replace(s, site, tirc_substitute_buffers_in(s->c, site->stmt, &buffers, only));
 }
 
 /* --- storage_align

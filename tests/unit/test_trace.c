@@ -437,7 +437,7 @@ static void test_debug_mask(void **state) {
   assert_non_null(strstr(tirc_sched_fault(s, SCHED_VERIFY_ALL), "region_cover"));
   assert_null(tirc_sched_fault(s, SCHED_VERIFY_TREE));
   block->region_cover = !block->region_cover;
-  block->func++;
+  s->roots[0]->scope->blocks[1]->order = 0;
   assert_non_null(tirc_sched_fault(s, SCHED_VERIFY_TREE));
   assert_null(tirc_sched_fault(s, SCHED_VERIFY_FLAGS));
   s->debug_mask = SCHED_VERIFY_ALL;
