@@ -5,10 +5,27 @@
 
 const char tirc_path_on, tirc_path_all;
 
+static uint64_t bit_of(const void *key) {
+  return (uint64_t)1 << ((uint64_t)(uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+}
+
+void tirc_path_set(Tirc *c, Paths *paths, const void *key, const char *path) {
+  tirc_map_set(c, &paths->at, key, path);
+  paths->bits |= bit_of(key);
+}
+
+static const void *key_of(Stmt s) {
+  return s->kind == STMT_FOR ? (const void *)s->u.loop.var : (const void *)(uintptr_t)s->u.block.id;
+}
+
+static bool passes_by(const Paths *only, Stmt s) {
+  return only && (s->kind == STMT_FOR || s->kind == STMT_BLOCK) &&
+         !(only->bits & bit_of(key_of(s)));
+}
+
 const char *tirc_path_of(const Paths *only, Stmt s) {
-  if (s->kind == STMT_FOR) return tirc_map_get(&only->at, s->u.loop.var);
-  if (s->kind != STMT_BLOCK) return &tirc_path_on;
-  return tirc_map_get(&only->at, (const void *)(uintptr_t)s->u.block.id);
+  if (s->kind != STMT_FOR && s->kind != STMT_BLOCK) return &tirc_path_on;
+  return tirc_map_get(&only->at, key_of(s));
 }
 
 void tirc_visit_expr(Visitor *v, Expr e) {
@@ -50,7 +67,8 @@ static void visit_stmt(Visitor *v, Stmt s) {
     break;
   case STMT_BLOCK: visit_block(v, &s->u.block); break;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) tirc_visit_stmt(v, s->u.seq.at[i]);
+    for (int i = 0; i < s->u.seq.n; i++)
+      if (!passes_by(v->only, s->u.seq.at[i])) tirc_visit_stmt(v, s->u.seq.at[i]);
     break;
   case STMT_STORE:
     for (int i = 0; i < s->u.store.n; i++) tirc_visit_expr(v, s->u.store.indices[i]);
@@ -233,6 +251,7 @@ static Stmt mutate_seq(Mutator *m, Stmt s) {
   Stmt *to = NULL;
   int n = s->u.seq.n;
   for (int i = 0; i < n; i++) {
+    if (passes_by(m->only, s->u.seq.at[i])) continue;
     Stmt x = tirc_mutate_stmt(m, s->u.seq.at[i]);
     if (x == s->u.seq.at[i] && !to) continue;
     if (!to) {

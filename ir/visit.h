@@ -7,9 +7,11 @@
 /* Which loops and blocks a walk enters, by identity; it passes by all others. An entry says whether
  * all that is in it is of interest, or again only what has an entry. */
 typedef struct Paths {
-  PtrMap at; /* loop variable, or block id as a pointer -> tirc_path_on or tirc_path_all */
+  PtrMap at;     /* loop variable, or block id as a pointer -> tirc_path_on or tirc_path_all */
+  uint64_t bits; /* a bit for each key, so that most others are passed by without a look at `at` */
 } Paths;
 extern const char tirc_path_on, tirc_path_all;
+void tirc_path_set(Tirc *c, Paths *paths, const void *key, const char *path);
 /* NULL: not to be entered. What is no loop or block always is. */
 const char *tirc_path_of(const Paths *only, Stmt s);
 

@@ -91,8 +91,7 @@ static bool shrink(State *s, Tirc *c, IntSet set, Expr whole, Expr *corner, Expr
   return true;
 }
 
-static void compact(State *s, Tirc *c, Buffer b, Stmt body) {
-  Reach r = tirc_lower_reach(c, s->a, body, b);
+static void compact(State *s, Tirc *c, Buffer b, Reach r) {
   const Align *aligns = tirc_map_get(&s->aligned, b);
   Compact *to = tirc_new(c, Compact);
   to->corner = tirc_new_array(c, Expr, b->ndim);
@@ -159,7 +158,8 @@ static Stmt rewrite_block(Mutator *m, Stmt stmt) {
   State *s = m->self;
   Tirc *c = m->c;
   Block b = stmt->u.block;
-  for (int i = 0; i < b.n_allocs; i++) compact(s, c, b.allocs[i], b.body);
+  const Reach *reach = tirc_lower_reach(c, s->a, b.body, b.n_allocs, b.allocs);
+  for (int i = 0; i < b.n_allocs; i++) compact(s, c, b.allocs[i], reach[i]);
   Buffer *allocs = tirc_new_array(c, Buffer, b.n_allocs);
   for (int i = 0; i < b.n_allocs; i++) allocs[i] = new_buffer(m, b.allocs[i]);
   MatchBuffer *matches = tirc_new_array(c, MatchBuffer, b.n_matches);

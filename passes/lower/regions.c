@@ -1,14 +1,23 @@
-/* How far the accesses to one buffer reach while the loops inside of a statement run, the variables
- * outside being fixed. Conditions around an access narrow it. */
+/* How far the accesses to buffers reach while the loops inside of a statement run, the variables
+ * outside being fixed. Conditions around an access narrow it. One walk serves any number of
+ * buffers. */
 #include "regions.h"
+
+typedef struct Target {
+  Buffer buffer;
+  Reach *reach;
+} Target;
 
 typedef struct Collector {
   Tirc *c;
   Analyzer *a;
-  Buffer buffer;
-  PtrMap dom; /* from a variable bound inside to its IntSet */
-  Reach *reach;
+  PtrMap targets; /* from a buffer's handle variable to its Target */
+  PtrMap dom;     /* from a variable bound inside to its IntSet */
 } Collector;
+
+static const Target *target_of(const Collector *k, Expr data) {
+  return tirc_map_get(&k->targets, data);
+}
 
 static PtrMap copy_map(Tirc *c, const PtrMap *from) {
   PtrMap to = {0};
@@ -17,7 +26,9 @@ static PtrMap copy_map(Tirc *c, const PtrMap *from) {
   return to;
 }
 
-static void give_up(Collector *k) { k->reach->is_opaque = true; }
+static void give_up(const Target *t) {
+  if (t) t->reach->is_opaque = true;
+}
 
 static void widen(Collector *k, IntSet **sets, int n, const Expr *indices) {
   if (!*sets) {
@@ -30,14 +41,15 @@ static void widen(Collector *k, IntSet **sets, int n, const Expr *indices) {
 }
 
 static void access(Collector *k, Buffer b, int n, const Expr *indices, bool is_write) {
-  if (b->data != k->buffer->data) return;
-  if (b != k->buffer) {
-    give_up(k);
+  const Target *t = target_of(k, b->data);
+  if (!t) return;
+  if (b != t->buffer) {
+    give_up(t);
     return;
   }
   for (int i = 0; i < n; i++)
-    if (tirc_lower_reads_memory(indices[i])) give_up(k);
-  widen(k, is_write ? &k->reach->writes : &k->reach->reads, n, indices);
+    if (tirc_lower_reads_memory(indices[i])) give_up(t);
+  widen(k, is_write ? &t->reach->writes : &t->reach->reads, n, indices);
 }
 
 static void collect_expr(Collector *k, Expr e);
@@ -51,11 +63,11 @@ static void collect_guarded(Collector *k, Expr cond, Expr e) {
 }
 
 static void collect_expr(Collector *k, Expr e) {
-  if (e == k->buffer->data) give_up(k);
+  if (e->op == OP_VAR) give_up(target_of(k, e));
   if (e->op == OP_CALL && strcmp(e->u.s, "prefetch") == 0) return;
   if (e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0 && e->n == 1 &&
-      e->args[0]->op == OP_LOAD && e->args[0]->u.buffer->data == k->buffer->data)
-    give_up(k);
+      e->args[0]->op == OP_LOAD)
+    give_up(target_of(k, e->args[0]->u.buffer->data));
   if (e->op == OP_LOAD) access(k, e->u.buffer, e->n, e->args, false);
   if (e->op == OP_IF_THEN_ELSE) {
     collect_expr(k, e->args[0]);
@@ -95,12 +107,13 @@ static void collect_loop(Collector *k, const For *loop) {
   tirc_bind_range(k->a, loop->var, tirc_range(loop->min, loop->extent));
   tirc_map_set(c, &k->dom, loop->var, set);
   collect(k, loop->body);
+  tirc_map_remove(&k->dom, loop->var);
 }
 
 static void collect_block(Collector *k, const Block *b) {
   for (int i = 0; i < b->n_matches; i++) {
     const Region *r = &b->matches[i].source;
-    if (r->buffer->data != k->buffer->data) continue;
+    if (!target_of(k, r->buffer->data)) continue;
     Expr *low = tirc_new_array(k->c, Expr, r->buffer->ndim);
     Expr *high = tirc_new_array(k->c, Expr, r->buffer->ndim);
     for (int d = 0; d < r->buffer->ndim; d++) {
@@ -150,7 +163,7 @@ static void collect(Collector *k, Stmt s) {
     break;
   case STMT_LET: collect_let(k, s); break;
   case STMT_DECL:
-    if (s->u.alloc.buffer->data == k->buffer->data) give_up(k);
+    give_up(target_of(k, s->u.alloc.buffer->data));
     collect(k, s->u.alloc.body);
     break;
   case STMT_ALLOC: collect(k, s->u.alloc.body); break;
@@ -165,15 +178,20 @@ static void collect(Collector *k, Stmt s) {
   }
 }
 
-Reach tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, Buffer b) {
-  Reach reach = {0};
-  Collector k = {.c = c, .a = a, .buffer = b, .reach = &reach};
-  collect(&k, s);
+const Reach *tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, int n, const Buffer *buffers) {
+  Reach *reach = tirc_new_array(c, Reach, n + 1);
+  Target *targets = tirc_new_array(c, Target, n + 1);
+  Collector k = {.c = c, .a = a};
+  for (int i = 0; i < n; i++) {
+    targets[i] = (Target){buffers[i], &reach[i]};
+    tirc_map_set(c, &k.targets, buffers[i]->data, &targets[i]);
+  }
+  if (n) collect(&k, s);
   return reach;
 }
 
 bool tirc_lower_writes_cover_reads(Tirc *c, Analyzer *a, Stmt s, Buffer b) {
-  Reach r = tirc_lower_reach(c, a, s, b);
+  const Reach r = *tirc_lower_reach(c, a, s, 1, &b);
   if (r.is_opaque) return false;
   if (!r.reads) return true;
   if (!r.writes) return false;

@@ -8,9 +8,9 @@ typedef struct Reach {
   IntSet *reads, *writes; /* one a dimension; NULL when there is no such access */
   bool is_opaque;         /* accessed in ways that are not followed */
 } Reach;
-/* Variables bound inside of s are relaxed; the analyzer knows those outside, and learns the loops.
- */
-Reach tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, Buffer b);
+/* One for each of n buffers, which are no views of each other. Variables bound inside of s are
+ * relaxed; the analyzer knows those outside, and learns the loops. */
+const Reach *tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, int n, const Buffer *buffers);
 /* All that s reads of b lies in the hull of what it writes. The analyzer as above. */
 bool tirc_lower_writes_cover_reads(Tirc *c, Analyzer *a, Stmt s, Buffer b);
 

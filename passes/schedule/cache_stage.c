@@ -236,7 +236,7 @@ static const Paths *paths_of(Sched *s, const CacheStage *stage) {
   Paths *all = tirc_new(s->c, Paths);
   *all = tirc_paths_to(s, 1, &where);
   for (size_t i = 0; i < users->at.cap; i++)
-    if (users->at.values[i]) tirc_map_set(s->c, &all->at, users->at.keys[i], users->at.values[i]);
+    if (users->at.values[i]) tirc_path_set(s->c, all, users->at.keys[i], users->at.values[i]);
   return all;
 }
 

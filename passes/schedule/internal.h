@@ -48,7 +48,8 @@ Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
 void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out);
 /* A region with its dimensions substituted. */
 Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map);
-/* What a walk from above has to enter to come to these loops and blocks, and all that is in them. */
+/* What a walk from above has to enter to come to these loops and blocks, and all that is in them.
+ */
 Paths tirc_paths_to(Sched *s, int n, SRef *const *at);
 void tirc_add_path(Sched *s, Paths *paths, const SRef *to);
 /* The same for all in a scope that mentions a buffer or its memory. NULL: anything may. */

@@ -48,10 +48,10 @@ struct SRef {
   uint32_t stamp; /* the last replacement that met it */
   uint32_t dirty; /* blocks: the last replacement that changed it or the loops around it */
   /* blocks only */
-  Scope *scope;        /* this block as a scope */
-  int64_t order;       /* grows in order of execution within the scope around it */
-  uint32_t checked;    /* ... that looked at its flags */
-  int n_mentions;      /* see Scope.users */
+  Scope *scope;     /* this block as a scope */
+  int64_t order;    /* grows in order of execution within the scope around it */
+  uint32_t checked; /* ... that looked at its flags */
+  int n_mentions;   /* see Scope.users */
   const void **mentions;
   int n_accesses[2];
   const Region *accesses[2]; /* reads and writes, those of blocks inside included */

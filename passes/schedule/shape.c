@@ -156,13 +156,14 @@ Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to) {
 }
 
 static const void *identity_of(const SRef *r) {
-  return tirc_is_loop(r) ? (const void *)tirc_loop_of(r)->var : tirc_block_key(tirc_block_of(r)->id);
+  return tirc_is_loop(r) ? (const void *)tirc_loop_of(r)->var
+                         : tirc_block_key(tirc_block_of(r)->id);
 }
 
 void tirc_add_path(Sched *s, Paths *paths, const SRef *to) {
-  tirc_map_set(s->c, &paths->at, identity_of(to), &tirc_path_all);
+  tirc_path_set(s->c, paths, identity_of(to), &tirc_path_all);
   for (const SRef *r = to->parent; r && !tirc_map_has(&paths->at, identity_of(r)); r = r->parent)
-    tirc_map_set(s->c, &paths->at, identity_of(r), &tirc_path_on);
+    tirc_path_set(s->c, paths, identity_of(r), &tirc_path_on);
 }
 
 Paths tirc_paths_to(Sched *s, int n, SRef *const *at) {
@@ -174,9 +175,9 @@ Paths tirc_paths_to(Sched *s, int n, SRef *const *at) {
 const Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b) {
   if (scope->scope->loose) return NULL;
   Paths *paths = tirc_new(s->c, Paths);
-  tirc_map_set(s->c, &paths->at, identity_of(scope), &tirc_path_on);
+  tirc_path_set(s->c, paths, identity_of(scope), &tirc_path_on);
   for (const SRef *r = scope->parent; r; r = r->parent)
-    tirc_map_set(s->c, &paths->at, identity_of(r), &tirc_path_on);
+    tirc_path_set(s->c, paths, identity_of(r), &tirc_path_on);
   for (int data = 0; data < 2; data++) {
     const SRefs *users = tirc_users_of(scope->scope, data ? (const void *)b->data : b);
     for (int i = 0; users && i < users->n; i++) tirc_add_path(s, paths, users->at[i]);

@@ -11,8 +11,9 @@ void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out);
 /* Everything about `block` as a scope with these child blocks, from nothing. Also the flags of the
  * children, which depend on the loops around them. */
 void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children, bool loose);
-/* A change of a scope's children: those in `gone` leave their places, then `now` come to theirs; what
- * changed of `now` is marked as dirty. Costs as much as the blocks that share a buffer with these. */
+/* A change of a scope's children: those in `gone` leave their places, then `now` come to theirs;
+ * what changed of `now` is marked as dirty. Costs as much as the blocks that share a buffer with
+ * these. */
 typedef struct ScopeChange {
   SRefs gone;
   const int *at;        /* where they were in the scope's list */
@@ -44,7 +45,8 @@ void tirc_users_remove(Scope *scope, SRef *block);
 void tirc_users_spread(Sched *s, SRef *block, const SRefs *now);
 bool tirc_accesses(const SRef *block, Buffer b, bool write); /* as declared, or by blocks inside */
 
-/* --- state_deps.c: dependences ----------------------------------------------------------------- */
+/* --- state_deps.c: dependences -----------------------------------------------------------------
+ */
 
 typedef VEC(Dep) Deps;
 /* The edges into a block, RAW first, then WAW and WAR. */

@@ -44,14 +44,14 @@ typedef struct Change {
 typedef struct Walk {
   Sched *s;
   int func;
-  SRefs found;     /* blocks of the scope that is being walked, as they come */
-  bool loose;      /* see Scope.loose */
-  bool same_above; /* the loops of the scope around here are as they were */
-  bool collecting; /* the first round */
-  SRefs gone;      /* first round: as found, of the old statement */
+  SRefs found;         /* blocks of the scope that is being walked, as they come */
+  bool loose;          /* see Scope.loose */
+  bool same_above;     /* the loops of the scope around here are as they were */
+  bool collecting;     /* the first round */
+  SRefs gone;          /* first round: as found, of the old statement */
   VEC(Change) changes; /* scopes, in the order in which both rounds leave them */
   int n_taken;
-  VEC(Stmt) left;      /* old statements without a counterpart */
+  VEC(Stmt) left; /* old statements without a counterpart */
 } Walk;
 
 /* --- what is new -------------------------------------------------------------------------------
@@ -114,8 +114,7 @@ static bool see_load(Visitor *v, Expr e) {
 
 static bool loads(Expr e) {
   bool found = false;
-  if (e->n || e->op == OP_LOAD)
-    tirc_visit_expr(&(Visitor){.expr = see_load, .self = &found}, e);
+  if (e->n || e->op == OP_LOAD) tirc_visit_expr(&(Visitor){.expr = see_load, .self = &found}, e);
   return found;
 }
 
@@ -288,7 +287,10 @@ static void compare_items(Walk *w, Items old, Items now, SRef *parent, bool dire
   while (old.first < old.end && now.first < now.end) {
     Stmt was = old.at[old.first], is = now.at[now.first];
     const int index = direct ? now.first : -1;
-    if (was == is || same_identity(was, is)) {
+    if (was == is) { /* the loops above are as they were */
+      old.first++;
+      now.first++;
+    } else if (same_identity(was, is)) {
       compare(w, was, is, parent, index);
       old.first++;
       now.first++;
