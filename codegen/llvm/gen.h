@@ -91,6 +91,9 @@ bool tirc_gen_is_library_name(const char *name);
 /* A call to an LLVM intrinsic overloaded on `t`. */
 LLVMValueRef tirc_gen_intrinsic(Gen *g, const char *name, LLVMTypeRef t, int n, LLVMValueRef *args);
 
+/* vector_math.c: the function on a float vector, written out; NULL when it is none of those */
+LLVMValueRef tirc_gen_vector_math(Gen *g, Op op, DType t, LLVMValueRef x);
+
 /* --- memory.c ------------------------------------------------------------------------------- */
 LLVMValueRef tirc_gen_load(Gen *g, Expr load);
 void tirc_gen_store(Gen *g, Stmt store);

@@ -1,5 +1,6 @@
-/* Mathematical functions. What a processor has is an LLVM intrinsic (vectors stay vectors); the
- * rest is a call to libm, one a lane. float16 and bfloat16 compute in float.
+/* Mathematical functions. What a processor has is an LLVM intrinsic (vectors stay vectors);
+ * exp, tanh and erf of float vectors are written out (vector_math.c); the rest is a call to libm,
+ * one a lane. float16 and bfloat16 compute in float.
  *
  * Programs may come from strangers, so T.call_extern reaches the functions of the tables below and
  * nothing else of the process. */
@@ -140,11 +141,8 @@ static LLVMValueRef float_math(Gen *g, Op op, DType t, int n, LLVMValueRef *args
   one = tirc_gen_splat(g, one, t.lanes);
   if (op == OP_RSQRT)
     return LLVMBuildFDiv(g->b, one, tirc_gen_intrinsic(g, "llvm.sqrt", type, 1, args), "");
-  if (op == OP_SIGMOID) {
-    LLVMValueRef minus = LLVMBuildFNeg(g->b, args[0], "");
-    LLVMValueRef power = call_libm(g, "exp", t, 1, &minus);
-    return LLVMBuildFDiv(g->b, one, LLVMBuildFAdd(g->b, one, power, ""), "");
-  }
+  LLVMValueRef written_out = tirc_gen_vector_math(g, op, t, args[0]);
+  if (written_out) return written_out;
   const MathFunc *f = &functions[op];
   if (f->intrinsic) return tirc_gen_intrinsic(g, f->intrinsic, type, n, args);
   if (f->libm) return call_libm(g, f->libm, t, n, args);
