@@ -18,11 +18,11 @@ typedef struct Options {
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
   int64_t script_steps, threads, seed, max_steps;
   double seconds;
-  const char *trace_json, *save_trace, *debug_mask, *man, *completion;
+  const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write;
   int64_t record;
   const char *from, *to;
   bool as_json;
-  bool annotate, trace, strict, check, interpret, help, markdown, codes;
+  bool annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
   bool json_errors, colour, colour_out, progress; /* derived */
 } Options;
 
