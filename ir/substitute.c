@@ -127,6 +127,23 @@ static void rename_allocated(Mutator *m, Buffer b) {
   tirc_map_set(m->c, m->self, b, tirc_buffer_copy(m->c, &to));
 }
 
+/* A view's strides and offset are variables that it defines. */
+static Expr rename_field(Mutator *m, Expr e) {
+  if (!e || e->op != OP_VAR) return e ? tirc_mutate_expr(m, e) : NULL;
+  Expr to = tirc_map_get(m->self, e);
+  return to ? to : rename_var(m->c, m->self, e);
+}
+
+static void rename_view(Mutator *m, Buffer b) {
+  struct BufferNode to = *b;
+  Expr *strides = b->strides ? tirc_new_array(m->c, Expr, b->ndim + 1) : NULL;
+  for (int i = 0; strides && i < b->ndim; i++) strides[i] = rename_field(m, b->strides[i]);
+  to.strides = strides;
+  to.elem_offset = rename_field(m, b->elem_offset);
+  to.data = rename_var(m->c, m->self, b->data);
+  tirc_map_set(m->c, m->self, b, tirc_buffer_copy(m->c, &to));
+}
+
 /* Definitions are renamed on the way down, so that the uses below find the new names. */
 static Stmt rename_stmt(Mutator *m, Stmt s) {
   Tirc *c = m->c;
@@ -145,7 +162,7 @@ static Stmt rename_stmt(Mutator *m, Stmt s) {
     b->iters = iters;
     b->id = c->next_block_id++;
     for (int i = 0; i < b->n_allocs; i++) rename_allocated(m, b->allocs[i]);
-    for (int i = 0; i < b->n_matches; i++) rename_allocated(m, b->matches[i].buffer);
+    for (int i = 0; i < b->n_matches; i++) rename_view(m, b->matches[i].buffer);
     break;
   }
   default: return tirc_mutate_stmt_children(m, s);

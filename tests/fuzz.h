@@ -19,7 +19,8 @@ static inline bool rng_chance(Rng *r, int percent) { return rng_below(r, 100) < 
 /* A program's text: one to five stages (element-wise, broadcasts, transposes, reductions, stencils,
  * paddings, reshapes, ...) over small buffers whose values stay exact integers in float32. */
 const char *fuzz_program(Tirc *c, Rng *r);
-/* One line of schedule script: a primitive with arguments that are usually meaningful. */
-const char *fuzz_call(Tirc *c, Rng *r, Sched *s);
+/* Schedule script that calls one primitive, with arguments that are usually meaningful. `last`: the
+ * call before, or NULL. */
+const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last);
 
 #endif

@@ -135,9 +135,23 @@ static Shape reduction(Gen *g, Stage *s) {
       out.at[k++] = t->shape.at[i];
     }
   s->out = at.at;
-  bool max = rng_chance(g->r, 30);
-  s->init = max ? "T.float32(-1000000)" : "T.float32(0)";
-  s->value = tirc_format(g->c, max ? "T.max(@, %s)" : "@ + %s", load(g, t, plain(g, t->shape.n)));
+  const char *x = load(g, t, plain(g, t->shape.n));
+  switch (rng_below(g->r, 10)) {
+  case 0:
+  case 1:
+    s->init = "T.float32(-1000000)";
+    s->value = tirc_format(g->c, "T.max(@, %s)", x);
+    break;
+  case 2:
+    s->init = "T.float32(3.4028234663852886e38)";
+    s->value = tirc_format(g->c, "T.min(@, %s)", x);
+    break;
+  case 3: /* the order counts */
+    s->init = "T.float32(0)";
+    s->value = tirc_format(g->c, "%s - @", x);
+    break;
+  default: s->init = "T.float32(0)"; s->value = tirc_format(g->c, "@ + %s", x);
+  }
   return out;
 }
 
@@ -271,9 +285,9 @@ static Shape wrapped(Gen *g, Stage *s) {
 }
 
 static Shape (*const kinds[])(Gen *, Stage *) = {
-    elementwise, elementwise, binary,   transpose, broadcast, reduction,
-    matmul,      reduction,   stencil,  padding,   strided,   reshape,
-    scatter,     pooling,     diagonal, mirrored,  wrapped};
+    elementwise, elementwise, binary,  transpose, broadcast, reduction,
+    matmul,      reduction,   stencil, stencil,   padding,   strided,
+    reshape,     scatter,     pooling, diagonal,  mirrored,  wrapped};
 
 /* --- text
  * ----------------------------------------------------------------------------------------- */
@@ -379,6 +393,58 @@ static void emit_partial(Gen *g) {
              tirc_format(g->c, "%s < %d", bindings[0], t->shape.at[0] / 2));
 }
 
+/* A parameter that changes in place: an update, a running sum, a shift by one, a skewed wave. */
+static void emit_in_place(Gen *g) {
+  TensorText *t = &g->at[rng_below(g->r, g->n)];
+  if (!t->input) return;
+  int axis = rng_below(g->r, t->shape.n), n = t->shape.n, form = rng_below(g->r, 4);
+  Stage s = over(g, t->shape);
+  const char *next = iters_text(g, n, axis, tirc_format(g->c, "v%d + 1", axis));
+  s.value = "@ * T.float32(2)";
+  s.block = tirc_format(g->c, "%c_in_place", t->name);
+  if (form > 0) s.iters[axis].extent--;
+  if (form == 1) {
+    s.value = tirc_format(g->c, "@ + %c[%s]", t->name, s.out);
+    s.out = next;
+  } else if (form == 2) {
+    s.value = tirc_format(g->c, "%c[%s]", t->name, next);
+  } else if (form == 3 && n == 2) {
+    s.iters[0].extent = t->shape.at[0] - 1;
+    s.iters[1].extent = t->shape.at[1] - 1;
+    s.out = "v0 + 1, v1";
+    s.value = tirc_format(g->c, "%c[v0, v1 + 1] + T.float32(1)", t->name);
+  }
+  emit_stage(g, 1, &s, t->name, NULL);
+}
+
+/* The place and the value of the greatest element of each row; of equal ones, the first. */
+static void emit_argmax(Gen *g) {
+  TensorText *t = pick(g);
+  if (t->shape.n != 2) return;
+  const char *x = load(g, t, "v0, v1");
+  Shape rows = {1, {t->shape.at[0]}};
+  char at = add_tensor(g, rows, false)->name, most = add_tensor(g, rows, false)->name;
+  int i = g->n_loops++, k = g->n_loops++, depth = 1;
+  emit_loop(g, &depth, tirc_format(g->c, "i%d", i), t->shape.at[0]);
+  emit_loop(g, &depth, tirc_format(g->c, "i%d", k), t->shape.at[1]);
+  const char *keep =
+      tirc_format(g->c, "%c[v0] > %s or (%c[v0] == %s and %c[v0] <= T.Cast(\"float32\", v1))", most,
+                  x, most, x, at);
+  tirc_text_addf(&g->body,
+                 "            with T.block(\"%c\"):\n"
+                 "                v0, v1 = T.axis.remap(\"SR\", [i%d, i%d])\n"
+                 "                with T.init():\n"
+                 "                    %c[v0] = T.float32(-1)\n"
+                 "                    %c[v0] = T.float32(-3.4028234663852886e38)\n",
+                 at, i, k, at, most);
+  tirc_text_addf(&g->body,
+                 "                w0: T.float32 = T.Select(%s, %c[v0], T.Cast(\"float32\", v1))\n"
+                 "                w1: T.float32 = T.Select(%s, %c[v0], %s)\n"
+                 "                %c[v0] = w0\n"
+                 "                %c[v0] = w1\n",
+                 keep, at, keep, most, x, at, most);
+}
+
 static const char *declare(Gen *g, const TensorText *t) {
   Text x = {.c = g->c};
   for (int i = 0; i < t->shape.n; i++)
@@ -410,6 +476,7 @@ const char *fuzz_program(Tirc *c, Rng *r) {
   Shape shape = {.n = 1 + rng_below(r, 3)};
   for (int i = 0; i < shape.n; i++) shape.at[i] = 2 + rng_below(r, shape.n == 3 ? 5 : 11);
   add_tensor(&g, shape, true);
+  if (rng_chance(r, 5)) emit_in_place(&g);
   int n_stages = 1 + rng_below(r, 5);
   for (int k = 0; k < n_stages; k++) {
     Stage s;
@@ -431,6 +498,8 @@ const char *fuzz_program(Tirc *c, Rng *r) {
     emit_stage(&g, 1, &s, t->name, NULL);
     if (rng_chance(r, 5)) emit_concat(&g);
   }
+  if (rng_chance(r, 5)) emit_argmax(&g);
   if (rng_chance(r, 10)) emit_partial(&g);
+  if (rng_chance(r, 5)) emit_in_place(&g);
   return whole_text(&g);
 }

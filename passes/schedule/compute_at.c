@@ -170,9 +170,18 @@ static Stmt make_nest(Move *m, const IterDomain *domains) {
 
 /* --- what must hold of it ---------------------------------------------------------------- */
 
-/* The predicate that the block had is not carried over: its domain must imply it. */
+/* The predicate and the loops that the block had are not carried over: its domains must imply them.
+ */
 static void check_old_predicate(Move *m) {
-  if (tirc_domain_implies_predicate(m->s, m->block)) return;
+  Expr unreached = tirc_unreached_iter(m->s, m->block);
+  if (!unreached && tirc_domain_implies_predicate(m->s, m->block)) return;
+  if (unreached) {
+    tirc_sched_mark(m->s, m->block->stmt);
+    tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL,
+                     "move the block before other primitives widen its domains",
+                     "%s runs for a part of the domain of %s only, and would run for all of it",
+                     tirc_describe(m->s, m->block->stmt), unreached->u.s);
+  }
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
                    "%s runs only where %s, which the domains of its iterators do not imply",

@@ -59,9 +59,52 @@ static bool conjunct_follows(Implication *m, Expr e) {
   return false;
 }
 
+/* Whether an iterator, as the map gives it, takes each value of its domain. */
+static bool fills(const IterSum *sum, Range dom) {
+  int64_t base, min, extent, all = 1;
+  if (!tirc_const_int(sum->base, &base) || !tirc_const_int(dom.min, &min) ||
+      !tirc_const_int(dom.extent, &extent))
+    return false;
+  for (int i = 0; i < sum->n; i++) {
+    int64_t n, scale;
+    if (!tirc_const_int(sum->args[i].extent, &n) || !tirc_const_int(sum->args[i].scale, &scale) ||
+        scale != all)
+      return false;
+    all *= n;
+  }
+  return base == min && all == extent;
+}
+
+/* Whether all instances run although there is a predicate: it keeps instances from running twice,
+ * as after a split of 5 into 3 times 16. */
+static bool all_run(Sched *s, SRef *block) {
+  const Block *b = tirc_block_of(block);
+  LoopDomain d = tirc_loop_domain(s, block->parent, NULL, NULL);
+  const IterMap *map =
+      tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
+                           b->predicate, ITER_LEVEL_SURJECTIVE, true, NULL);
+  for (int i = 0; map && i < b->n_iters; i++)
+    if (!fills(&map->indices[i], b->iters[i].dom)) return false;
+  return map != NULL;
+}
+
+Expr tirc_unreached_iter(Sched *s, SRef *block) {
+  const Block *b = tirc_block_of(block);
+  Analyzer *a = tirc_analyzer_of_loops(s, block, NULL);
+  for (int i = 0; i < b->n_iters; i++) {
+    Range dom = b->iters[i].dom;
+    Bound reached = tirc_const_bound(a, b->iter_values[i]);
+    int64_t min, extent;
+    if (tirc_const_int(dom.min, &min) && tirc_const_int(dom.extent, &extent) &&
+        (reached.min > min || reached.max < min + extent - 1))
+      return b->iters[i].var;
+  }
+  return NULL;
+}
+
 bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
-  if (tirc_is_true(b->predicate)) return true;
+  if (tirc_is_true(b->predicate) || all_run(s, block)) return true;
   Tirc *c = s->c;
   Implication m = {c, tirc_analyzer_of_loops(s, block, NULL),
                    tirc_analyzer_of_loops(s, block, NULL), b};

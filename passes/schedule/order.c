@@ -3,8 +3,8 @@
  *
  * First by looking. A buffer is safe when one block only uses it, and that block either loads
  * exactly the elements that it stores (an update, as of a reduction: additions may come in any
- * order), or does not load it and stores each element from one instance. That is nearly every block
- * there is.
+ * order, update_commutes.c), or does not load it and stores each element from one instance. That is
+ * nearly every block there is.
  *
  * What remains (a shift in place, a skew, a producer and its consumer in one loop body) is run: the
  * nest's iterations in their old order, on index arithmetic alone. Each access has its time in the
@@ -16,6 +16,7 @@
 
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
+#include "index_eval.h"
 #include "internal.h"
 
 #include <stdlib.h>
@@ -74,7 +75,11 @@ static Use use_of(SRef *block, Buffer b) {
   return u;
 }
 
-static bool is_update(const Use *u) { return u->loads && u->same_indices; }
+/* Whether the block's own instances may run in any order, as far as this buffer goes. */
+static bool is_update(Sched *s, const Use *u, bool once) {
+  return u->loads && u->same_indices &&
+         (once || tirc_update_commutes(s->c, tirc_block_of(u->block)));
+}
 
 /* Whether different instances of the block store different elements. */
 static bool stores_once(Sched *s, const Use *u) {
@@ -92,7 +97,7 @@ static bool stores_once(Sched *s, const Use *u) {
   }
   if (plain || !u->same_indices || !u->n) return plain;
   return tirc_detect_iter_map(tirc_analyzer(s->c), u->n, u->indices, vars.n, vars.at, doms.at, NULL,
-                              ITER_LEVEL_NO_CHECK, true, NULL) != NULL;
+                              ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
 }
 
 /* --- running --------------------------------------------------------------------------------- */
@@ -102,6 +107,7 @@ typedef struct Group {
   SRef *block;
   Buffer buffer;
   bool update, stores_once;
+  bool last_counts; /* nobody reads in between: what is stored last stays */
 } Group;
 
 typedef struct Loop {
@@ -115,10 +121,10 @@ typedef struct Run {
   SRef *const *chain, *const *order;
   VEC(Group) groups;
   VEC(Loop) loops;
-  PtrMap slots; /* variable -> 1 + index in values */
-  VEC(int64_t) values;
+  IndexEval env;
   int64_t now; /* the running iteration's place in the new order */
   int steps;
+  bool cut;    /* not all iterations are run */
   SRef *block; /* the running block of the nest's scope */
   /* From an element to, for each group, the latest place of a write and of a read. */
   uint64_t *keys;
@@ -127,52 +133,8 @@ typedef struct Run {
   const Group *first, *second; /* the two that lost their order */
 } Run;
 
-static int slot_of(Run *r, Expr var) {
-  int slot = (int)(intptr_t)tirc_map_get(&r->slots, var);
-  if (!slot) {
-    vec_push(r->s->c, r->values, SYMBOLIC_EXTENT);
-    slot = r->values.n;
-    tirc_map_set(r->s->c, &r->slots, var, (void *)(intptr_t)slot);
-  }
-  return slot - 1;
-}
-
-static void set_value(Run *r, Expr var, int64_t value) {
-  r->values.at[(int)(intptr_t)tirc_map_get(&r->slots, var) - 1] = value;
-}
-
-/* False when the value cannot be known here. */
-static bool eval(Run *r, Expr e, int64_t *out) {
-  if (e->op == OP_INT) return tirc_const_int(e, out);
-  if (e->op == OP_VAR) {
-    int slot = (int)(intptr_t)tirc_map_get(&r->slots, e);
-    *out = slot ? r->values.at[slot - 1] : SYMBOLIC_EXTENT;
-    return true;
-  }
-  int64_t a, b;
-  if (e->n < 1 || e->n > 2 || e->dtype.lanes != 1 || !eval(r, e->args[0], &a)) return false;
-  if (e->op == OP_CAST || e->op == OP_LIKELY) return *out = a, true;
-  if (e->op == OP_NOT) return *out = !a, true;
-  if (e->n != 2 || !eval(r, e->args[1], &b)) return false;
-  switch (e->op) {
-  case OP_ADD: return !__builtin_add_overflow(a, b, out);
-  case OP_SUB: return !__builtin_sub_overflow(a, b, out);
-  case OP_MUL: return !__builtin_mul_overflow(a, b, out);
-  case OP_FLOORDIV: return b > 0 && (*out = a / b - (a % b < 0), true);
-  case OP_FLOORMOD: return b > 0 && (*out = a % b + (a % b < 0 ? b : 0), true);
-  case OP_MIN: return *out = a < b ? a : b, true;
-  case OP_MAX: return *out = a > b ? a : b, true;
-  case OP_EQ: return *out = a == b, true;
-  case OP_NE: return *out = a != b, true;
-  case OP_LT: return *out = a < b, true;
-  case OP_LE: return *out = a <= b, true;
-  case OP_GT: return *out = a > b, true;
-  case OP_GE: return *out = a >= b, true;
-  case OP_AND: return *out = a && b, true;
-  case OP_OR: return *out = a || b, true;
-  default: return false;
-  }
-}
+static bool eval(Run *r, Expr e, int64_t *out) { return tirc_eval_index(&r->env, e, out); }
+static void set_value(Run *r, Expr var, int64_t value) { tirc_eval_give(&r->env, var, value); }
 
 static bool grow(Run *r) {
   size_t cap = r->cap ? r->cap * 2 : 1024, width = (size_t)r->groups.n * 2;
@@ -227,6 +189,11 @@ static void touch(Run *r, Buffer b, int n, const Expr *indices, bool write) {
   int64_t *latest = element(r, b, n, indices);
   if (!latest) return;
   const Group *me = &r->groups.at[own];
+  if (me->last_counts && !r->cut) {
+    latest[2 * own + 1] = r->now;
+    if (r->now > latest[2 * own]) latest[2 * own] = r->now;
+    return;
+  }
   for (int g = 0; g < r->groups.n; g++) {
     bool self = g == own;
     bool lost_write =
@@ -342,16 +309,19 @@ static void run_chain(Run *r, int depth, int64_t *offset) {
 
 static bool give_slots(Visitor *v, Stmt stmt) {
   Run *r = v->self;
-  if (stmt->kind == STMT_FOR) slot_of(r, stmt->u.loop.var);
-  if (stmt->kind == STMT_LET) slot_of(r, stmt->u.let.var);
+  if (stmt->kind == STMT_FOR) set_value(r, stmt->u.loop.var, 0);
+  if (stmt->kind == STMT_LET) set_value(r, stmt->u.let.var, SYMBOLIC_EXTENT);
   if (stmt->kind == STMT_BLOCK)
-    for (int i = 0; i < stmt->u.block.n_iters; i++) slot_of(r, stmt->u.block.iters[i].var);
+    for (int i = 0; i < stmt->u.block.n_iters; i++) set_value(r, stmt->u.block.iters[i].var, 0);
   return true;
 }
 
 static void add_loop(Run *r, const SRef *loop) {
   int64_t extent;
-  if (!tirc_const_int(tirc_loop_of(loop)->extent, &extent)) extent = SYMBOLIC_EXTENT;
+  if (!tirc_const_int(tirc_loop_of(loop)->extent, &extent)) {
+    extent = SYMBOLIC_EXTENT;
+    r->cut = true;
+  }
   Loop l = {tirc_loop_of(loop)->var, extent < 1 ? 1 : extent};
   vec_push(r->s->c, r->loops, l);
 }
@@ -367,6 +337,13 @@ static int64_t inner_steps(const SRef *block, const SRef *bottom) {
   return steps;
 }
 
+static bool runs_short(const SRef *block, const SRef *bottom) {
+  int64_t extent;
+  for (const SRef *p = block->parent; p != bottom; p = p->parent)
+    if (!tirc_const_int(tirc_loop_of(p)->extent, &extent) || extent > INNER_LIMIT) return true;
+  return tirc_block_of(block)->body->kind != STMT_STORE;
+}
+
 /* Cuts the longest loops until the nest is short enough to be run. */
 static void limit_loops(Run *r, int64_t inner) {
   for (;;) {
@@ -378,6 +355,7 @@ static void limit_loops(Run *r, int64_t inner) {
     }
     if (total <= (double)MAX_STEPS || r->loops.at[longest].limit <= 2) return;
     r->loops.at[longest].limit = (r->loops.at[longest].limit + 1) / 2;
+    r->cut = true;
   }
 }
 
@@ -389,6 +367,7 @@ static void prepare(Run *r, int n_blocks, SRef *const *blocks) {
   for (int i = 0; i < n_blocks; i++) {
     int64_t steps = inner_steps(blocks[i], bottom);
     if (steps > inner) inner = steps;
+    r->cut |= runs_short(blocks[i], bottom);
   }
   limit_loops(r, inner);
 }
@@ -403,11 +382,20 @@ static bool place_outer_loops(Run *r, int place) {
     int64_t extent = SYMBOLIC_EXTENT;
     tirc_const_int(tirc_loop_of(p)->extent, &extent);
     int64_t last = extent < 1 ? 0 : extent - 1;
-    int slot = slot_of(r, tirc_loop_of(p)->var);
-    r->values.at[slot] = place == 0 ? 0 : place == 1 ? extent / 2 : last;
+    set_value(r, tirc_loop_of(p)->var, place == 0 ? 0 : place == 1 ? extent / 2 : last);
     any = any || last > 0;
   }
   return any;
+}
+
+/* Where only the last store counts, it must come last in the new order, too. */
+static void check_last(Run *r) {
+  for (size_t i = 0; i < r->cap && !r->first; i++)
+    for (int g = 0; r->keys[i] && !r->cut && g < r->groups.n; g++) {
+      const int64_t *latest = r->latest + (i * (size_t)r->groups.n + (size_t)g) * 2;
+      if (r->groups.at[g].last_counts && latest[0] != latest[1])
+        r->first = r->second = &r->groups.at[g];
+    }
 }
 
 static void run_nest(Run *r) {
@@ -418,6 +406,7 @@ static void run_nest(Run *r) {
   r->latest = NULL;
   r->cap = r->used = 0;
   run_chain(r, 0, offset);
+  check_last(r);
   free(r->keys);
   free(r->latest);
 }
@@ -450,81 +439,29 @@ static bool seen(const Run *r, Buffer b) {
 /* Adds the buffer's users to the groups unless it is safe by sight. */
 static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
   Sched *s = r->s;
-  int users = 0, first = r->groups.n;
+  int users = 0, loads = 0, first = r->groups.n;
   bool safe = true;
   if (seen(r, b)) return;
   for (int i = 0; i < n_blocks; i++) {
     Use u = use_of(blocks[i], b);
     if (u.loads + u.stores == 0) continue;
     bool once = u.stores && (u.constant || stores_once(s, &u));
-    Group g = {blocks[i], b, is_update(&u), once};
+    Group g = {blocks[i], b, is_update(s, &u, once), once};
     vec_push(s->c, r->groups, g);
     users++;
+    loads += u.loads;
     safe &= g.update || (!u.loads && once);
   }
+  if (users == 1 && !safe) r->groups.at[first].last_counts = !loads;
   if (users <= 1 && safe) r->groups.n = first;
-}
-
-/* The bit 1 << IterKind of each iterator of a block that the loop moves. */
-static unsigned kinds_moved(const Block *b, const SRef *loop) {
-  unsigned kinds = 0;
-  for (int i = 0; i < b->n_iters; i++)
-    if (tirc_uses_var(b->iter_values[i], tirc_loop_of(loop)->var)) kinds |= 1u << b->iters[i].kind;
-  return kinds;
-}
-
-/* How many loops of the reduction stand above this one in a nest. */
-static int sums_above(const Block *b, SRef *const *nest, const SRef *loop) {
-  int n = 0;
-  for (; *nest != loop; nest++) n += (kinds_moved(b, *nest) & (1u << ITER_REDUCE)) != 0;
-  return n;
-}
-
-/* Whether no two iterations of the loops below `high` run the same instance of a block. */
-static bool runs_once(Sched *s, SRef *block, SRef *high) {
-  const Block *b = tirc_block_of(block);
-  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
-  return tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
-                              b->predicate, ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
-}
-
-static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, const char *what) {
-  tirc_sched_mark(s, loop->stmt);
-  tirc_sched_error(s, SERR_ORDER_MATTERS,
-                   tirc_format(s->c, "loop %s %s", tirc_loop_of(loop)->var->u.s, what), NULL,
-                   "in the new order of the loops the init of block %s would not run when it must",
-                   b->name);
-}
-
-/* The init of a reduction runs where its reduction iterators are at their start; for each element
- * that must come first, and again when all is added once more. Loops of one kind only may take any
- * place. Parts of one fused loop that mix the kinds count up as one number, in their old order
- * only. A loop that moves no iterator repeats all inside of it, and must not come inside of the
- * reduction. */
-static void require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *order,
-                               SRef *block) {
-  const unsigned both = 1u << ITER_SPATIAL | 1u << ITER_REDUCE;
-  const Block *b = tirc_block_of(block);
-  int at = 0;
-  for (int i = 0; b->init && i < n; i++) {
-    unsigned kinds = kinds_moved(b, chain[i]);
-    if (!(kinds & 1u << ITER_REDUCE) && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
-        sums_above(b, order, chain[i]) > sums_above(b, chain, chain[i]) &&
-        !runs_once(s, block, chain[0]->parent))
-      init_lost(s, b, chain[i], "would repeat parts of the reduction");
-    if ((kinds & both) != both) continue;
-    while ((kinds_moved(b, order[at]) & both) != both) at++;
-    if (order[at++] != chain[i])
-      init_lost(s, b, chain[i], "moves spatial and reduction iterators at once");
-  }
 }
 
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
-  Run r = {.s = s, .n = n, .chain = chain, .order = order};
-  for (int i = 0; i < n_blocks; i++) require_init_first(s, n, chain, order, blocks[i]);
+  Run r = {.s = s, .n = n, .chain = chain, .order = order, .env = {s->c, SYMBOLIC_EXTENT}};
+  for (int i = 0; i < n_blocks; i++) tirc_require_init_first(s, n, chain, order, blocks[i]);
   for (int i = 0; i < n_blocks; i++)
     for (int k = 0; k < tirc_block_of(blocks[i])->n_writes; k++)
       consider(&r, tirc_block_of(blocks[i])->writes[k].buffer, n_blocks, blocks);

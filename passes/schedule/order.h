@@ -8,5 +8,11 @@
  * Raises order-matters when two accesses to one element, one of them a write, would change places.
  */
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order);
+/* The part of it that is about one block's init: it must stay the first that runs of each element.
+ */
+void tirc_require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block);
+/* False when two instances of the block that update the same element give another result in the
+ * other order. */
+bool tirc_update_commutes(Tirc *c, const Block *b);
 
 #endif

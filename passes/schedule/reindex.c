@@ -18,6 +18,7 @@
  * not-leaf-block, reindex-access, reindex-nest, reindex-coverage, reads-own-output,
  * loop-variable-escapes. */
 #include "reindex.h"
+#include "../../ir/visit.h"
 #include "index_map.h"
 
 /* The indices in their short form; one that becomes a constant stays as it was. */
@@ -70,22 +71,47 @@ static SRef *require_nest(Reindex *r) {
                    tirc_block_of(r->block)->name);
 }
 
+static bool see_index_load(Visitor *v, Expr e) {
+  struct {
+    Buffer buffer;
+    bool found;
+  } *look = v->self;
+  look->found |= e->op == OP_LOAD && e->u.buffer == look->buffer;
+  return true;
+}
+
+/* Whether the place of the access depends on what the buffer holds. */
+static bool indexed_by(const Reindex *r, Buffer b) {
+  struct {
+    Buffer buffer;
+    bool found;
+  } look = {b, false};
+  for (int i = 0; i < r->source->ndim; i++)
+    tirc_visit_expr(&(Visitor){.expr = see_index_load, .self = &look}, r->old[i]);
+  return look.found;
+}
+
 /* The copy comes before or after the whole nest, which is too early or too late for other blocks in
- * it that access the buffer. */
+ * it that access the buffer, or write the indices. */
 static void require_alone(Reindex *r, SRef *top) {
   SRef **blocks;
   int n = top == r->block ? 0 : tirc_child_blocks(r->s, top, &blocks);
   for (int i = 0; i < n; i++) {
     const Block *b = tirc_block_of(blocks[i]);
     bool uses = false;
-    for (int k = 0; k < b->n_writes; k++) uses = uses || b->writes[k].buffer == r->source;
+    Buffer which = r->source;
+    for (int k = 0; k < b->n_writes; k++) {
+      uses = uses || b->writes[k].buffer == r->source;
+      if (indexed_by(r, b->writes[k].buffer)) which = b->writes[k].buffer;
+    }
     for (int k = 0; r->is_write && k < b->n_reads; k++)
       uses = uses || b->reads[k].buffer == r->source;
+    uses = uses || which != r->source;
     if (blocks[i] == r->block || !uses) continue;
     tirc_sched_mark(r->s, blocks[i]->stmt);
     tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
                      "Block %s in the same nest %s %s, and the copy is made %s the nest.", b->name,
-                     r->is_write ? "uses" : "writes", r->source->name,
+                     which == r->source && r->is_write ? "uses" : "writes", which->name,
                      r->is_write ? "after" : "before");
   }
 }

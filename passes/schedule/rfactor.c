@@ -80,6 +80,8 @@ static void check_loops(Rfactor *r) {
       bad_loop(r, r->loops[i], "is bound to both spatial and reduction iterators of the block");
     if (spatial && r->loops[i] == r->loop)
       bad_loop(r, r->loop, "is bound to a spatial iterator; rfactor takes a loop of the reduction");
+    if (!r->kinds[i] && r->loops[i] == r->loop && !tirc_is_int(tirc_loop_of(r->loop)->extent, 1))
+      bad_loop(r, r->loop, "is bound to no iterator; rfactor takes a loop of the reduction");
     if (spatial) continue;
     if (reduce && !in_reduction) {
       check_first_child(r, r->loops[i]);

@@ -102,6 +102,10 @@ void tirc_prim_storage_align(Sched *s, const Value *args, Value *result) {
   if (factor <= 0)
     tirc_sched_error(s, SERR_ALIGN_FACTOR, NULL, NULL, "The factor of storage_align is %lld.",
                      (long long)factor);
+  if (factor > INT32_MAX || args[4].u.i > INT32_MAX || args[4].u.i < INT32_MIN)
+    tirc_sched_error(s, SERR_ALIGN_FACTOR, NULL, NULL,
+                     "The factor of storage_align is %lld and the offset %lld: more than 32 bits.",
+                     (long long)factor, (long long)args[4].u.i);
   int64_t axis = require_axis(s, block, b, args[2].u.i);
   tirc_require_allocated(s, block, b);
   Expr entry[] = {tirc_int32(s->c, args[1].u.i), tirc_int32(s->c, axis), tirc_int32(s->c, factor),

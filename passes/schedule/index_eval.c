@@ -1,0 +1,45 @@
+/* Index arithmetic on numbers: for checks that run a nest instead of reasoning about it. */
+#include "index_eval.h"
+
+void tirc_eval_give(IndexEval *v, Expr var, int64_t value) {
+  int slot = (int)(intptr_t)tirc_map_get(&v->slots, var);
+  if (!slot) {
+    vec_push(v->c, v->values, value);
+    slot = v->values.n;
+    tirc_map_set(v->c, &v->slots, var, (void *)(intptr_t)slot);
+  }
+  v->values.at[slot - 1] = value;
+}
+
+bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
+  if (e->op == OP_INT) return tirc_const_int(e, out);
+  if (e->op == OP_VAR) {
+    int slot = (int)(intptr_t)tirc_map_get(&v->slots, e);
+    *out = slot ? v->values.at[slot - 1] : v->otherwise;
+    return true;
+  }
+  int64_t a, b;
+  if (e->n < 1 || e->n > 2 || e->dtype.lanes != 1 || !tirc_eval_index(v, e->args[0], &a))
+    return false;
+  if (e->op == OP_CAST || e->op == OP_LIKELY) return *out = a, true;
+  if (e->op == OP_NOT) return *out = !a, true;
+  if (e->n != 2 || !tirc_eval_index(v, e->args[1], &b)) return false;
+  switch (e->op) {
+  case OP_ADD: return !__builtin_add_overflow(a, b, out);
+  case OP_SUB: return !__builtin_sub_overflow(a, b, out);
+  case OP_MUL: return !__builtin_mul_overflow(a, b, out);
+  case OP_FLOORDIV: return b > 0 && (*out = a / b - (a % b < 0), true);
+  case OP_FLOORMOD: return b > 0 && (*out = a % b + (a % b < 0 ? b : 0), true);
+  case OP_MIN: return *out = a < b ? a : b, true;
+  case OP_MAX: return *out = a > b ? a : b, true;
+  case OP_EQ: return *out = a == b, true;
+  case OP_NE: return *out = a != b, true;
+  case OP_LT: return *out = a < b, true;
+  case OP_LE: return *out = a <= b, true;
+  case OP_GT: return *out = a > b, true;
+  case OP_GE: return *out = a >= b, true;
+  case OP_AND: return *out = a && b, true;
+  case OP_OR: return *out = a || b, true;
+  default: return false;
+  }
+}

@@ -1,0 +1,18 @@
+/* Evaluates index arithmetic on given values of its variables. */
+#ifndef TIRC_SCHEDULE_INDEX_EVAL_H
+#define TIRC_SCHEDULE_INDEX_EVAL_H
+
+#include "../../ir/ir.h"
+
+typedef struct IndexEval {
+  Tirc *c;
+  int64_t otherwise; /* the value of a variable that was given none */
+  PtrMap slots;      /* variable -> 1 + index in values */
+  VEC(int64_t) values;
+} IndexEval;
+
+void tirc_eval_give(IndexEval *v, Expr var, int64_t value);
+/* False when the value cannot be known: a load, a call, an overflow, a division by zero. */
+bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out);
+
+#endif

@@ -1,0 +1,162 @@
+/* The test behind reorder, as far as the init of a reduction goes: for each element it must stay
+ * the first that runs, and run again when all is added once more. */
+#include "order.h"
+
+#include "../../ir/visit.h"
+#include "index_eval.h"
+#include "internal.h"
+
+#include <stdlib.h>
+
+enum { MAX_INSTANCES = 1 << 18 };
+
+/* The bit 1 << IterKind of each iterator of a block that the loop moves. */
+static unsigned kinds_moved(const Block *b, const SRef *loop) {
+  unsigned kinds = 0;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_var(b->iter_values[i], tirc_loop_of(loop)->var)) kinds |= 1u << b->iters[i].kind;
+  return kinds;
+}
+
+/* How many loops of the reduction stand above this one in a nest. */
+static int sums_above(const Block *b, SRef *const *nest, const SRef *loop) {
+  int n = 0;
+  for (; *nest != loop; nest++) n += (kinds_moved(b, *nest) & (1u << ITER_REDUCE)) != 0;
+  return n;
+}
+
+/* Whether no two iterations of the loops below `high` run the same instance of a block. */
+static bool runs_once(Sched *s, SRef *block, SRef *high) {
+  const Block *b = tirc_block_of(block);
+  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
+  return tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
+                              b->predicate, ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
+}
+
+/* --- running ---------------------------------------------------------------------------------
+ */
+
+typedef struct First { /* of one element: when its first instance runs, and when its init does */
+  uint64_t key;        /* 0: none */
+  int64_t instance, init;
+} First;
+typedef struct Nest {
+  IndexEval env;
+  const Block *block;
+  int n;
+  SRef **loops; /* all above the block in its scope, in the new order */
+  First *table; /* a hash table of twice as many places as there are instances */
+  uint64_t mask;
+  int64_t now;
+} Nest;
+
+/* The loops above a block, outermost first, those of the chain in their new order. */
+static bool open_nest(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block,
+                      Nest *out) {
+  int64_t instances = 1, extent;
+  int above = 0;
+  for (SRef *p = block->parent; p && tirc_is_loop(p); p = p->parent) above++;
+  *out = (Nest){.env = {.c = s->c}, .block = tirc_block_of(block), .n = above};
+  out->loops = tirc_new_array(s->c, SRef *, above + 1);
+  for (SRef *p = block->parent; above > 0; p = p->parent) {
+    out->loops[--above] = p;
+    for (int i = 0; i < n; i++)
+      if (chain[i] == p) out->loops[above] = order[i];
+    if (!tirc_is_int(tirc_loop_of(p)->min, 0) || !tirc_const_int(tirc_loop_of(p)->extent, &extent))
+      return false;
+    instances *= extent;
+    if (instances <= 0 || instances > MAX_INSTANCES) return false;
+  }
+  out->mask = 1;
+  while (out->mask < (uint64_t)instances * 2) out->mask *= 2;
+  out->table = calloc(out->mask--, sizeof(First));
+  return out->table != NULL;
+}
+
+static First *first_of(Nest *nest, uint64_t key) {
+  uint64_t k = key & nest->mask;
+  while (nest->table[k].key && nest->table[k].key != key) k = (k + 1) & nest->mask;
+  return &nest->table[k];
+}
+
+static bool run_instance(Nest *nest) {
+  const Block *b = nest->block;
+  int64_t value, start;
+  uint64_t key = 0;
+  bool init = true;
+  nest->now++;
+  if (!tirc_eval_index(&nest->env, b->predicate, &value)) return false;
+  if (!value) return true;
+  for (int i = 0; i < b->n_iters; i++) {
+    if (!tirc_eval_index(&nest->env, b->iter_values[i], &value)) return false;
+    if (b->iters[i].kind == ITER_REDUCE) {
+      if (!tirc_const_int(b->iters[i].dom.min, &start)) return false;
+      init &= value == start;
+    } else {
+      key = (key ^ (uint64_t)value) * 0x9e3779b97f4a7c15u;
+      key ^= key >> 29;
+    }
+  }
+  First *first = first_of(nest, key | 1);
+  if (!first->key) *first = (First){key | 1, nest->now, 0};
+  if (init && !first->init) first->init = nest->now;
+  return true;
+}
+
+static bool run_from(Nest *nest, int depth) {
+  if (depth == nest->n) return run_instance(nest);
+  const For *f = tirc_loop_of(nest->loops[depth]);
+  int64_t extent;
+  bool known = tirc_const_int(f->extent, &extent);
+  for (int64_t i = 0; known && i < extent; i++) {
+    tirc_eval_give(&nest->env, f->var, i);
+    known = run_from(nest, depth + 1);
+  }
+  return known;
+}
+
+/* Whether of each element the instance that initialises it is the first, in a nest that is short
+ * enough to be run and runs each instance once. */
+static bool starts_with_init(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
+  Nest nest;
+  SRef *scope = chain[0];
+  while (tirc_is_loop(scope)) scope = scope->parent;
+  if (!runs_once(s, block, scope) || !open_nest(s, n, chain, order, block, &nest)) return false;
+  bool good = run_from(&nest, 0);
+  for (uint64_t k = 0; good && k <= nest.mask; k++)
+    good = nest.table[k].instance == nest.table[k].init;
+  free(nest.table);
+  return good;
+}
+
+static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, const char *what) {
+  tirc_sched_mark(s, loop->stmt);
+  tirc_sched_error(s, SERR_ORDER_MATTERS,
+                   tirc_format(s->c, "loop %s %s", tirc_loop_of(loop)->var->u.s, what), NULL,
+                   "in the new order of the loops the init of block %s would not run when it must",
+                   b->name);
+}
+
+/* The init of a reduction runs where its reduction iterators are at their start; for each element
+ * that must come first, and again when all is added once more. Loops of one kind only may take any
+ * place. Parts of one fused loop that mix the kinds count up as one number in their old order; in
+ * another one it is run. A loop that moves no iterator repeats all inside of it, and must not come
+ * inside of the reduction. */
+void tirc_require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
+  const unsigned both = 1u << ITER_SPATIAL | 1u << ITER_REDUCE;
+  const Block *b = tirc_block_of(block);
+  int at = 0;
+  for (int i = 0; b->init && i < n; i++) {
+    unsigned kinds = kinds_moved(b, chain[i]);
+    if (!(kinds & 1u << ITER_REDUCE) && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
+        sums_above(b, order, chain[i]) > sums_above(b, chain, chain[i]) &&
+        !runs_once(s, block, chain[0]->parent))
+      init_lost(s, b, chain[i], "would repeat parts of the reduction");
+    if ((kinds & both) != both) continue;
+    while ((kinds_moved(b, order[at]) & both) != both) at++;
+    if (order[at++] == chain[i]) continue;
+    if (!starts_with_init(s, n, chain, order, block))
+      init_lost(s, b, chain[i], "moves spatial and reduction iterators at once");
+    return;
+  }
+}

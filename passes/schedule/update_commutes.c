@@ -1,0 +1,184 @@
+/* May the instances of an update run in any order?
+ *
+ *   C[i] = C[i] + A[i, k]       yes
+ *   C[i] = A[i, k] - C[i]       no: the order of k counts
+ *
+ * Tried out on numbers: two instances with values drawn for what they load, in one order and in the
+ * other, from the same state. A difference is certain. Tuples (argmax, a running mean, a softmax
+ * with its maximum) are no special case; equal candidates of an argmax, of which the one that comes
+ * first may win, are not drawn. Bodies that are more than stores of numbers pass: that the
+ * iterations of a reduction commute is what its author says. */
+#include "order.h"
+
+#include "../../ir/visit.h"
+
+#include <math.h>
+
+enum { TRIALS = 4 };
+
+typedef struct Atom { /* a load or variable, and whether it differs between instances */
+  Expr e;
+  bool varies;
+} Atom;
+typedef struct Slot {
+  const void *key; /* a buffer that is written, or a let variable */
+  double value;
+} Slot;
+typedef struct Numbers {
+  Tirc *c;
+  PtrMap moving; /* iterators in which instances of one element may differ */
+  VEC(Atom) atoms;
+  VEC(Slot) slots;
+  int trial, instance;
+  bool unknown; /* something is no number here */
+} Numbers;
+
+static Slot *find(Numbers *v, const void *key) {
+  for (int i = 0; i < v->slots.n; i++)
+    if (v->slots.at[i].key == key) return &v->slots.at[i];
+  return NULL;
+}
+
+static void set(Numbers *v, const void *key, double value) {
+  Slot *slot = find(v, key);
+  if (slot)
+    slot->value = value;
+  else
+    vec_push(v->c, v->slots, ((Slot){key, value}));
+}
+
+/* From -8 to 8 in steps of 1/64. */
+static double draw(uint64_t seed) {
+  uint64_t z = (seed + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return ((double)(int)((z >> 20) & 1023) - 511.5) / 64;
+}
+
+static bool look_for_moving(Visitor *visitor, Expr e) {
+  struct {
+    Numbers *v;
+    bool found;
+  } *look = visitor->self;
+  look->found |= e->op == OP_VAR && tirc_map_get(&look->v->moving, e);
+  return true;
+}
+
+static bool varies(Numbers *v, Expr e) {
+  struct {
+    Numbers *v;
+    bool found;
+  } look = {v, false};
+  tirc_visit_expr(&(Visitor){.expr = look_for_moving, .self = &look}, e);
+  return look.found;
+}
+
+static double atom(Numbers *v, Expr e) {
+  int i = 0;
+  while (i < v->atoms.n && !tirc_expr_same(v->atoms.at[i].e, e)) i++;
+  if (i == v->atoms.n) vec_push(v->c, v->atoms, ((Atom){e, varies(v, e)}));
+  int instance = v->atoms.at[i].varies ? 1 + v->instance : 0;
+  return draw((uint64_t)((v->trial * 64 + i) * 4 + instance));
+}
+
+static double eval(Numbers *v, Expr e);
+
+static double eval_binary(Numbers *v, Expr e) {
+  double a = eval(v, e->args[0]), b = eval(v, e->args[1]);
+  switch (e->op) {
+  case OP_ADD: return a + b;
+  case OP_SUB: return a - b;
+  case OP_MUL: return a * b;
+  case OP_DIV: return a / b;
+  case OP_MIN: return a < b ? a : b;
+  case OP_MAX: return a > b ? a : b;
+  case OP_EQ: return a == b;
+  case OP_NE: return a != b;
+  case OP_LT: return a < b;
+  case OP_LE: return a <= b;
+  case OP_GT: return a > b;
+  case OP_GE: return a >= b;
+  case OP_AND: return a != 0 && b != 0;
+  case OP_OR: return a != 0 || b != 0;
+  case OP_POW: return pow(a, b);
+  default: v->unknown = true; return 0;
+  }
+}
+
+static double eval(Numbers *v, Expr e) {
+  const Slot *slot;
+  if (e->dtype.lanes != 1) v->unknown = true;
+  switch (e->op) {
+  case OP_INT: return (double)e->u.i;
+  case OP_FLOAT: return e->u.f;
+  case OP_VAR: slot = find(v, e); return slot ? slot->value : atom(v, e);
+  case OP_LOAD: slot = find(v, e->u.buffer); return slot ? slot->value : atom(v, e);
+  case OP_CAST:
+    v->unknown |= tirc_dtype_is_float(e->args[0]->dtype) && !tirc_dtype_is_float(e->dtype);
+    return eval(v, e->args[0]);
+  case OP_NOT: return eval(v, e->args[0]) == 0;
+  case OP_SELECT:
+  case OP_IF_THEN_ELSE: return eval(v, e->args[eval(v, e->args[0]) != 0 ? 1 : 2]);
+  case OP_EXP: return exp(eval(v, e->args[0]));
+  case OP_SQRT: return sqrt(eval(v, e->args[0]));
+  case OP_ABS: return fabs(eval(v, e->args[0]));
+  case OP_FMA: return eval(v, e->args[0]) * eval(v, e->args[1]) + eval(v, e->args[2]);
+  default:
+    if (e->n == 2) return eval_binary(v, e);
+    v->unknown = true;
+    return 0;
+  }
+}
+
+static void exec(Numbers *v, Stmt s) {
+  switch (s->kind) {
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) exec(v, s->u.seq.at[i]);
+    break;
+  case STMT_LET:
+    set(v, s->u.let.var, eval(v, s->u.let.value));
+    exec(v, s->u.let.body);
+    break;
+  case STMT_STORE: set(v, s->u.store.buffer, eval(v, s->u.store.value)); break;
+  default: v->unknown = true;
+  }
+}
+
+/* The state after both instances, `first` (0 or 1) before the other. */
+static void run_both(Numbers *v, const Block *b, int first, double *state) {
+  v->slots.n = 0;
+  for (int i = 0; i < b->n_writes; i++)
+    set(v, b->writes[i].buffer, draw((uint64_t)(v->trial * 64 + i) + 1000000));
+  for (int k = 0; k < 2; k++) {
+    v->instance = k == 0 ? first : 1 - first;
+    exec(v, b->body);
+  }
+  for (int i = 0; i < b->n_writes; i++) state[i] = find(v, b->writes[i].buffer)->value;
+}
+
+static bool differ(double a, double b) {
+  return isfinite(a) && isfinite(b) && fabs(a - b) > 1e-6 * (1 + fabs(a) + fabs(b));
+}
+
+static bool fix_index(Visitor *visitor, Stmt s) {
+  Numbers *v = visitor->self;
+  for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++)
+    if (tirc_map_get(&v->moving, s->u.store.indices[i]))
+      tirc_map_set(v->c, &v->moving, s->u.store.indices[i], NULL);
+  return true;
+}
+
+bool tirc_update_commutes(Tirc *c, const Block *b) {
+  Numbers v = {.c = c};
+  double *one = tirc_new_array(c, double, b->n_writes + 1);
+  double *other = tirc_new_array(c, double, b->n_writes + 1);
+  for (int i = 0; i < b->n_iters; i++) tirc_map_set(c, &v.moving, b->iters[i].var, &v);
+  tirc_visit_stmt(&(Visitor){.stmt = fix_index, .self = &v}, b->body);
+  for (v.trial = 0; v.trial < TRIALS; v.trial++) {
+    run_both(&v, b, 0, one);
+    run_both(&v, b, 1, other);
+    for (int i = 0; i < b->n_writes && !v.unknown; i++)
+      if (differ(one[i], other[i])) return false;
+  }
+  return true;
+}
