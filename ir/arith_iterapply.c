@@ -37,7 +37,9 @@ void tirc_iter_map_simplify(Analyzer *a, int n, const Expr *indices, int n_vars,
   if (!map && constrained && level != ITER_LEVEL_BIJECTIVE)
     map = tirc_detect_iter_map(a, n, indices, n_vars, vars, doms, NULL, level, simplify_trivial,
                                NULL);
-  for (int i = 0; i < n; i++) out[i] = map ? tirc_iter_sum_expr(a, &map->indices[i]) : indices[i];
+  for (int i = 0; i < n; i++)
+    out[i] = map ? tirc_cast(a->c, indices[i]->dtype, tirc_iter_sum_expr(a, &map->indices[i]))
+                 : indices[i];
 }
 
 /* --- subspace division

@@ -96,6 +96,31 @@ static IterValue binary_value(IterRewriter *r, Expr e) {
   }
 }
 
+/* Whether all that the sum may be is a number of the type. */
+static bool sum_fits(const IterSum *sum, DType t) {
+  int64_t least, most, extent, scale, reach;
+  if (!tirc_const_int(sum->base, &least)) return false;
+  most = least;
+  for (int i = 0; i < sum->n; i++) {
+    if (!tirc_const_int(sum->args[i].extent, &extent) ||
+        !tirc_const_int(sum->args[i].scale, &scale) ||
+        __builtin_mul_overflow(extent - 1, scale, &reach) ||
+        __builtin_add_overflow(reach < 0 ? least : most, reach, reach < 0 ? &least : &most))
+      return false;
+  }
+  return least >= tirc_dtype_min(t) && most <= tirc_dtype_max(t);
+}
+
+/* A conversion between index types that keeps the value is no operation: as between the loop that
+ * an int64 and an int32 loop are fused into and the int32 one's iterator. */
+static IterValue cast_value(IterRewriter *r, Expr e) {
+  IterValue v = value_of(r, e->args[0]);
+  if (!is_iter(&v)) return free_of_iters(e);
+  if (e->dtype.bits < e->args[0]->dtype.bits && !sum_fits(&v.sum, e->dtype))
+    tirc_iter_fail(r, "an iterator is cut to fewer bits than it may need");
+  return v;
+}
+
 static IterValue value_of(IterRewriter *r, Expr e) {
   if (e->op == OP_VAR) {
     for (int i = 0; i < r->vars.n; i++)
@@ -105,6 +130,8 @@ static IterValue value_of(IterRewriter *r, Expr e) {
   bool affine = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL || e->op == OP_FLOORDIV ||
                 e->op == OP_FLOORMOD;
   if (affine && tirc_is_index(e->dtype)) return binary_value(r, e);
+  if (e->op == OP_CAST && tirc_is_index(e->dtype) && tirc_is_index(e->args[0]->dtype))
+    return cast_value(r, e);
   if (uses_iters(r, e))
     tirc_iter_fail(r, "an iterator stands in %s, which is no affine operation",
                    tirc_ops[e->op].name);

@@ -18,7 +18,7 @@ typedef struct Run {
   const Module *mod;     /* the module after the last call, */
   const char *text;      /* and as it printed */
   const char *violation; /* of a law, or NULL */
-  bool *raised;          /* of each row of errors.def: whether a call raised it; or NULL */
+  Seen *seen;
 } Run;
 
 /* How many loops and blocks the program has. */
@@ -92,9 +92,15 @@ static const char *module_fault(Tirc *c, const Module *m) {
   return tirc_format(c, "not well formed: %s\n%s", c->diag.message, tirc_print_module(c, m, NULL));
 }
 
-static void note_raised(bool *raised, const char *code) {
-  for (int i = 0; raised && i < SERR_COUNT; i++)
-    if (!strcmp(tirc_errors[i].code, code)) raised[i] = true;
+/* call: "sch.split(...", with what it is assigned to before it or not. */
+static void note_call(Seen *seen, const char *call, const Diag *diag) {
+  for (int i = 0; diag && i < SERR_COUNT; i++)
+    if (!strcmp(tirc_errors[i].code, diag->code)) seen->raised[i] = true;
+  const char *name = strncmp(call, "sch.", 4) ? call : call + 4;
+  size_t n = strcspn(name, "(");
+  for (int i = 0; i < tirc_n_primitives && i < MAX_PRIMITIVES; i++)
+    if (strlen(tirc_primitives[i].name) == n && !strncmp(tirc_primitives[i].name, name, n))
+      *(diag ? &seen->refused[i] : &seen->legal[i]) += 1;
 }
 
 /* What an error is about is underlined in the program, but for a block that is not there. */
@@ -108,7 +114,7 @@ static bool points_nowhere(const Diag *d) {
 static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
   Run *run = self;
   (void)loc;
-  if (diag) note_raised(run->raised, diag->code);
+  note_call(run->seen, call, diag);
   if (run->violation) return;
   const char *text = tirc_print_module(run->c, s->mod, NULL);
   if (diag && strcmp(text, run->text))
@@ -188,11 +194,11 @@ static const char *check_result(Tirc *c, const Case *test, const Module *m) {
   return check_round_trip(c, m);
 }
 
-static const char *check(Tirc *c, const Case *test, bool *raised) {
+static const char *check(Tirc *c, const Case *test, Seen *seen) {
   const Module *m = parse(c, "program", test->program);
   Sched *s = tirc_sched_new(c, m);
   Run *run = tirc_new(c, Run);
-  *run = (Run){.c = c, .mod = s->mod, .text = tirc_print_module(c, s->mod, NULL), .raised = raised};
+  *run = (Run){.c = c, .mod = s->mod, .text = tirc_print_module(c, s->mod, NULL), .seen = seen};
   Source schedule = {"schedule", test->schedule, strlen(test->schedule)};
   const char *failure;
   Trap trap;
@@ -207,13 +213,13 @@ static const char *check(Tirc *c, const Case *test, bool *raised) {
   return failure ? failure : run->violation;
 }
 
-char *case_check(const Case *test, bool *raised) {
+char *case_check(const Case *test, Seen *seen) {
   Tirc *c = tirc_context_new();
   char *out;
   if (!c) return strdup("no memory");
   Trap trap;
   if (TIRC_TRY(c, trap)) {
-    const char *failure = check(c, test, raised);
+    const char *failure = check(c, test, seen);
     out = failure ? strdup(failure) : NULL;
     TIRC_END(c, trap);
   } else {

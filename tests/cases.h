@@ -2,7 +2,7 @@
 #ifndef TIRC_TESTS_CASES_H
 #define TIRC_TESTS_CASES_H
 
-#include "ir/context.h"
+#include "passes/schedule/schedule.h"
 
 #include <stdbool.h>
 
@@ -25,8 +25,14 @@ typedef struct Case {
 bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const char **why);
 /* The first primitive that the schedule calls and the library does not have, or NULL. */
 const char *case_unknown_primitive(Tirc *c, const char *schedule);
-/* NULL when all is as the case says; otherwise what differs first, malloc'ed. raised (or NULL) has
- * a place for each row of errors.def: true is written where a call raises it. */
-char *case_check(const Case *test, bool *raised);
+/* What the calls of the cases so far have shown. */
+enum { MAX_PRIMITIVES = 96 };
+typedef struct Seen {
+  bool raised[SERR_COUNT];                            /* rows of errors.def */
+  int legal[MAX_PRIMITIVES], refused[MAX_PRIMITIVES]; /* calls, by row of primitives.def */
+} Seen;
+
+/* NULL when all is as the case says; otherwise what differs first, malloc'ed. Adds to *seen. */
+char *case_check(const Case *test, Seen *seen);
 
 #endif

@@ -1,9 +1,12 @@
-/* run_cases [-v] [--filter TEXT] [--known-only] [--every-error] [--explained] FILE_OR_FOLDER...
- * run_cases [-v] [--filter TEXT] [--known-only] --random PROGRAMS.json SEQUENCES.jsonl
+/* run_cases [-v] [--filter TEXT] [--known-only] [--every-error] [--enough] [--explained]
+ * FILE_OR_FOLDER... run_cases [-v] [--filter TEXT] [--known-only] --random PROGRAMS.json
+ * SEQUENCES.jsonl
  *
  * Runs cases and prints those that fail, with the first difference, and a summary. Exit status 1
  * when any fails, 2 when a file cannot be read. With --every-error it fails, too, when there is an
- * error that none of the cases raises; with --explained, when there is one that none explains. */
+ * error that none of the cases raises; with --explained, when there is one that none explains;
+ * with --enough, when there are fewer than LEAST_CASES cases, or a primitive of which no call is
+ * legal or fewer than LEAST_REFUSED are refused. */
 #include "cases.h"
 #include "passes/schedule/schedule.h"
 
@@ -13,14 +16,17 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+enum { LEAST_CASES = 600, LEAST_REFUSED = 5 };
+
 typedef struct Options {
-  bool verbose, known_only, every_error, explained;
+  bool verbose, known_only, every_error, explained, enough;
   const char *filter;
 } Options;
 
 typedef struct Tally {
   int passed, failed, skipped, unreadable;
-  bool raised[SERR_COUNT], explained[SERR_COUNT]; /* rows of errors.def */
+  Seen seen;
+  bool explained[SERR_COUNT]; /* rows of errors.def */
 } Tally;
 
 /* A case that explains an error has all that `tirc explain` shows, and its fix is legal. */
@@ -44,7 +50,7 @@ static void run_case(const Options *o, Tally *tally, Tirc *c, const Case *test) 
     if (o->verbose) printf("skip %s (%s)\n", test->name, unknown);
     return;
   }
-  char *failure = case_check(test, tally->raised);
+  char *failure = case_check(test, &tally->seen);
   if (!failure && (o->explained || test->why)) failure = check_explanation(tally, test);
   *(failure ? &tally->failed : &tally->passed) += 1;
   if (failure)
@@ -176,6 +182,21 @@ static void report_missing(Tally *tally, const bool *seen, const char *verb) {
   }
 }
 
+/* Enough cases of each primitive: legal ones, and refused ones of those that can fail. */
+static void report_scarce(Tally *tally) {
+  for (int i = 0; i < tirc_n_primitives; i++) {
+    int legal = tally->seen.legal[i], refused = tally->seen.refused[i];
+    bool can_fail = tirc_primitives[i].n_params > 0;
+    if (legal && (refused >= LEAST_REFUSED || !can_fail)) continue;
+    printf("FAIL %s has %d legal and %d refused calls, and needs 1 and %d\n",
+           tirc_primitives[i].name, legal, refused, can_fail ? LEAST_REFUSED : 0);
+    tally->failed++;
+  }
+  if (tally->passed >= LEAST_CASES) return;
+  printf("FAIL there are only %d cases\n", tally->passed);
+  tally->failed++;
+}
+
 int main(int argc, char **argv) {
   Options o = {0};
   Tally tally = {0};
@@ -186,6 +207,8 @@ int main(int argc, char **argv) {
       o.known_only = true;
     else if (!strcmp(argv[i], "--every-error"))
       o.every_error = true;
+    else if (!strcmp(argv[i], "--enough"))
+      o.enough = true;
     else if (!strcmp(argv[i], "--explained"))
       o.explained = true;
     else if (!strcmp(argv[i], "--filter") && i + 1 < argc)
@@ -195,13 +218,14 @@ int main(int argc, char **argv) {
       i += 2;
     } else if (argv[i][0] == '-') {
       fprintf(stderr, "usage: run_cases [-v] [--known-only] [--filter TEXT] [--every-error] "
-                      "[--explained] [--random PROGRAMS SEQUENCES] FILE_OR_FOLDER...\n");
+                      "[--enough] [--explained] [--random PROGRAMS SEQUENCES] FILE_OR_FOLDER...\n");
       return 2;
     } else {
       run_path(&o, &tally, argv[i]);
     }
   }
-  if (o.every_error) report_missing(&tally, tally.raised, "raises");
+  if (o.every_error) report_missing(&tally, tally.seen.raised, "raises");
+  if (o.enough) report_scarce(&tally);
   if (o.explained) report_missing(&tally, tally.explained, "explains");
   printf("%d passed, %d failed, %d skipped\n", tally.passed, tally.failed, tally.skipped);
   return tally.unreadable ? 2 : tally.failed ? 1 : 0;

@@ -174,7 +174,7 @@ static Stmt make_nest(Move *m, const IterDomain *domains) {
  */
 static void check_old_predicate(Move *m) {
   Expr unreached = tirc_unreached_iter(m->s, m->block);
-  if (!unreached && tirc_domain_implies_predicate(m->s, m->block)) return;
+  if (!unreached && tirc_predicate_keeps_all(m->s, m->block)) return;
   if (unreached) {
     tirc_sched_mark(m->s, m->block->stmt);
     tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL,

@@ -75,19 +75,6 @@ static bool fills(const IterSum *sum, Range dom) {
   return base == min && all == extent;
 }
 
-/* Whether all instances run although there is a predicate: it keeps instances from running twice,
- * as after a split of 5 into 3 times 16. */
-static bool all_run(Sched *s, SRef *block) {
-  const Block *b = tirc_block_of(block);
-  LoopDomain d = tirc_loop_domain(s, block->parent, NULL, NULL);
-  const IterMap *map =
-      tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
-                           b->predicate, ITER_LEVEL_SURJECTIVE, true, NULL);
-  for (int i = 0; map && i < b->n_iters; i++)
-    if (!fills(&map->indices[i], b->iters[i].dom)) return false;
-  return map != NULL;
-}
-
 Expr tirc_unreached_iter(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   Analyzer *a = tirc_analyzer_of_loops(s, block, NULL);
@@ -104,7 +91,7 @@ Expr tirc_unreached_iter(Sched *s, SRef *block) {
 
 bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
-  if (tirc_is_true(b->predicate) || all_run(s, block)) return true;
+  if (tirc_is_true(b->predicate)) return true;
   Tirc *c = s->c;
   Implication m = {c, tirc_analyzer_of_loops(s, block, NULL),
                    tirc_analyzer_of_loops(s, block, NULL), b};
@@ -115,4 +102,16 @@ bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
     tirc_enter_constraint(m.a, tirc_lt(c, b->iter_values[i], end));
   }
   return conjunct_follows(&m, b->predicate);
+}
+
+bool tirc_predicate_keeps_all(Sched *s, SRef *block) {
+  if (tirc_domain_implies_predicate(s, block)) return true;
+  const Block *b = tirc_block_of(block);
+  LoopDomain d = tirc_loop_domain(s, block->parent, NULL, NULL);
+  const IterMap *map =
+      tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
+                           b->predicate, ITER_LEVEL_SURJECTIVE, true, NULL);
+  for (int i = 0; map && i < b->n_iters; i++)
+    if (!fills(&map->indices[i], b->iters[i].dom)) return false;
+  return map != NULL;
 }
