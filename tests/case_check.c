@@ -18,7 +18,7 @@ typedef struct Run {
   const Module *mod;     /* the module after the last call, */
   const char *text;      /* and as it printed */
   const char *violation; /* of a law, or NULL */
-  Seen *seen;
+  Seen *seen;            /* or NULL */
 } Run;
 
 /* How many loops and blocks the program has. */
@@ -114,7 +114,7 @@ static bool points_nowhere(const Diag *d) {
 static void watch(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
   Run *run = self;
   (void)loc;
-  note_call(run->seen, call, diag);
+  if (run->seen) note_call(run->seen, call, diag);
   if (run->violation) return;
   const char *text = tirc_print_module(run->c, s->mod, NULL);
   if (diag && strcmp(text, run->text))

@@ -32,7 +32,8 @@ typedef struct Seen {
   int legal[MAX_PRIMITIVES], refused[MAX_PRIMITIVES]; /* calls, by row of primitives.def */
 } Seen;
 
-/* NULL when all is as the case says; otherwise what differs first, malloc'ed. Adds to *seen. */
+/* NULL when all is as the case says; otherwise what differs first, malloc'ed. Adds to *seen
+ * unless it is NULL. */
 char *case_check(const Case *test, Seen *seen);
 
 #endif
