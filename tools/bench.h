@@ -4,34 +4,52 @@
 
 #include "tool.h"
 
-/* cblas_sgemm */
-typedef void (*Sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
-                      const float *a, int lda, const float *b, int ldb, float beta, float *c,
-                      int ldc);
+typedef struct Bench Bench;
+typedef struct Case Case;
 
-/* One way to compute the program: a schedule, or a library. */
+/* Somebody else's way to compute the program, named by --vs; see bench_rivals.c. */
+typedef struct Rival {
+  const char *name, *install; /* how to get it */
+  /* Before anything is measured: false, with why, when it cannot be used; otherwise `kernels` gets
+   * which of its kernels it runs. */
+  bool (*open)(const Bench *b, char *kernels, size_t size, const char **why);
+  /* For one case: what run takes, or NULL, with why, when it cannot compute the program. */
+  void *(*prepare)(const Bench *b, const Case *k, const char **why);
+  void (*run)(void *prepared);
+  void (*free)(void *prepared);
+} Rival;
+const Rival *find_rival(const char *name, size_t length);
+
+/* One way to compute the program: a schedule, or a rival. */
 typedef struct Contender {
-  const char *name; /* the script's file name without its ending */
-  const char *script;
-  Sgemm library; /* NULL for a schedule */
-  bool skipped;  /* its schedule fails, or its results are wrong */
+  char *name;         /* the script's file name without its ending, or the rival's */
+  const char *script; /* NULL for a rival */
+  const Rival *rival;
+  void *prepared;
+  bool skipped; /* its schedule fails, or its results are wrong */
   tirc_kernel *kernel;
   tirc_launch *launch;
   /* what was measured */
   double *times; /* seconds a call */
   int n_times, cap_times;
-  double spent; /* seconds in timed calls */
-  double median, min;
+  double *turns; /* the median of each turn's calls */
+  int n_turns;
+  double spent;             /* seconds in timed calls */
+  double median, low, high; /* of the turns, with its confidence interval */
+  double min;
   double spread; /* from the lower to the upper quartile, as a part of the median */
   double gflops, percent;
 } Contender;
 
-/* One program at one setting of its constants. */
-typedef struct Case {
-  const char *kernel; /* the program's file name without its ending */
-  char *setting;      /* "M=128 N=768" */
+/* One program at one setting of its constants and one number of threads. */
+struct Case {
+  char *kernel;  /* the suite's word for it, or the program's file name without its ending */
+  char *setting; /* "M=128 N=768" */
   int n_defines;
   tirc_define *defines;
+  int threads;
+  tirc_executor *executor;
+  double peak; /* operations a second, 0 unknown */
   tirc_module *program;
   tirc_cost cost;
   int n_params;
@@ -39,38 +57,64 @@ typedef struct Case {
   tirc_argument *args, *expected;
   int n_contenders;
   Contender *contenders;
-} Case;
+};
 
-typedef struct Bench {
+struct Bench {
   const Options *o;
-  tirc_executor *executor;
-  int threads;
-  double peak; /* operations a second, 0 unknown */
+  tirc_target_info target;
   char machine[256];
-  Sgemm library;    /* OpenBLAS, or NULL, */
-  const char *core; /* and what it calls its kernels */
-  int n_cases;
+  int n_threads; /* the numbers of threads to measure with */
+  struct Threads {
+    int threads;
+    tirc_executor *executor;
+    double peak;
+  } * threads;
+  int n_rivals;
+  struct Opened {
+    const Rival *rival;
+    char kernels[128];
+  } rivals[8];
+  FILE *out;  /* where the tables go */
+  bool wrong; /* some contender computed something else */
+  double started;
+  int n_cases, n_measured;
   Case *cases;
-} Bench;
+};
 
+/* bench_settings.c: the cases, from --suite and -D. DONE or BAD */
+int make_cases(Bench *b);
+void free_cases(Bench *b);
 /* bench_prepare.c: DONE, or BAD when nothing can be measured at all */
-int prepare_case(const Bench *b, Case *k);
-void free_case(Case *k);
+int prepare_case(Bench *b, Case *k);
+void release_case(Case *k); /* its figures stay */
+void call_contender(const Contender *c);
 /* bench_measure.c */
+void catch_interrupts(void);
+bool was_interrupted(void);
 void measure_case(const Bench *b, Case *k);
-double ratio_to(const Contender *of,
-                const Contender *base); /* how many times faster `of` is; 0 unknown */
-const Contender *find_library(const Case *k);
-const Contender *find_first(const Case *k); /* the first that was measured */
-/* The geometric mean over the cases of the ratio of contender i to the library (or to the first),
- * or of its share of the peak. 0 when there is none. */
-typedef enum Mean { MEAN_VS_LIBRARY, MEAN_VS_FIRST, MEAN_PERCENT } Mean;
-double geometric_mean(const Bench *b, int i, Mean what);
-void call_contender(const Case *k, const Contender *c);
-/* bench_openblas.c: NULL, with a line that says why, when it is not there */
-Sgemm load_openblas(int threads, const char **core);
-void call_library(Sgemm library, const tirc_cost *cost, const tirc_argument *args);
+
+/* bench_stats.c */
+void summarise(const Case *k, Contender *c);
+typedef struct Ratio {
+  double value, low, high; /* 95 % confidence; value 0: unknown */
+} Ratio;
+/* How many times faster `of` is than `base`, of the same case. */
+Ratio ratio_to(const Contender *of, const Contender *base);
+/* The same over all measured cases that `chosen` lets in (NULL: any kernel; threads 0: any): the
+ * geometric mean for contender i against contender `base`, and the case with the lowest ratio. */
+Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
+                 const Case **lowest, double *lowest_ratio);
+double mean_percent(const Bench *b, const char *kernel, int threads, int i);
+bool is_chosen(const Bench *b, const Case *k, const char *kernel, int threads);
+/* The kernels' names, each once. */
+int list_kernels(const Bench *b, const char **out, int most);
+
+/* bench_print.c */
+void print_case(const Bench *b, const Case *k);
+void print_summary(const Bench *b);
 /* bench_json.c */
 int write_json(const Bench *b, const char *path);
+/* bench_compare.c: two files that write_json wrote */
+int compare_files(const Options *o);
 
 #endif

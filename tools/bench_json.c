@@ -13,8 +13,14 @@ static void add_number(Json *j, const char *key, double v) {
 static void add_string(Json *j, const char *key, const char *v) {
   json_object_object_add(j, key, json_object_new_string(v));
 }
-static void add_mean(Json *j, const char *key, double v) {
-  json_object_object_add(j, key, v > 0 ? json_object_new_double(v) : NULL);
+static void add_int(Json *j, const char *key, int64_t v) {
+  json_object_object_add(j, key, json_object_new_int64(v));
+}
+static void add_pair(Json *j, const char *key, double a, double b) {
+  Json *list = json_object_new_array();
+  json_object_array_add(list, json_object_new_double(a));
+  json_object_array_add(list, json_object_new_double(b));
+  json_object_object_add(j, key, list);
 }
 
 /* M, N, K, and whatever constants -D sets; integers as numbers. */
@@ -35,64 +41,103 @@ static void add_setting(Json *j, const Case *k) {
   }
 }
 
-static Json *result(const Bench *b, const Case *k, const Contender *c) {
+static Json *result(const Case *k, const Contender *c) {
   Json *j = json_object_new_object(), *ratios = json_object_new_object();
+  Json *intervals = json_object_new_object();
   add_string(j, "kernel", k->kernel);
+  add_string(j, "setting", k->setting);
   add_setting(j, k);
   add_string(j, "contender", c->name);
-  json_object_object_add(j, "threads", json_object_new_int(b->threads));
+  add_int(j, "threads", k->threads);
   add_number(j, "median_s", c->median);
+  add_pair(j, "median_s_95", c->low, c->high);
   add_number(j, "min_s", c->min);
   add_number(j, "spread", c->spread);
-  json_object_object_add(j, "repetitions", json_object_new_int(c->n_times));
+  add_int(j, "repetitions", c->n_times);
+  add_int(j, "turns", c->n_turns);
   add_number(j, "gflops", c->gflops);
-  if (b->peak > 0) add_number(j, "percent_of_peak", c->percent);
-  const Contender *bases[] = {find_first(k), find_library(k)};
-  for (int i = 0; i < 2; i++)
-    if (bases[i] && bases[i] != c) add_number(ratios, bases[i]->name, ratio_to(c, bases[i]));
+  if (k->peak > 0) add_number(j, "percent_of_peak", c->percent);
+  for (int i = 0; i < k->n_contenders; i++) {
+    const Contender *base = &k->contenders[i];
+    Ratio r = ratio_to(c, base);
+    if (base == c || !(r.value > 0)) continue;
+    add_number(ratios, base->name, r.value);
+    add_pair(intervals, base->name, r.low, r.high);
+  }
   json_object_object_add(j, "ratio_to", ratios);
+  json_object_object_add(j, "ratio_to_95", intervals);
   return j;
 }
 
-static Json *summary(const Bench *b) {
-  Json *list = json_object_new_array();
+static void add_summary(const Bench *b, Json *list, const char *kernel, int threads, int i) {
   const Case *k = &b->cases[0];
-  const char *kernels[] = {"all", k->kernel};
-  for (int kernel = 0; kernel < 2; kernel++)
-    for (int i = 0; i < k->n_contenders; i++) {
-      if (geometric_mean(b, i, MEAN_VS_FIRST) <= 0 && geometric_mean(b, i, MEAN_PERCENT) <= 0)
-        continue;
-      Json *j = json_object_new_object();
-      add_string(j, "kernel", kernels[kernel]);
-      add_string(j, "contender", k->contenders[i].name);
-      json_object_object_add(j, "threads", json_object_new_int(b->threads));
-      add_mean(j, "geomean_vs_openblas", geometric_mean(b, i, MEAN_VS_LIBRARY));
-      add_mean(j, "geomean_vs_first", geometric_mean(b, i, MEAN_VS_FIRST));
-      add_mean(j, "percent_of_peak", geometric_mean(b, i, MEAN_PERCENT));
-      json_object_array_add(list, j);
-    }
+  Json *j = json_object_new_object(), *means = json_object_new_object();
+  for (int base = 0; base < k->n_contenders; base++) {
+    const Case *lowest;
+    double least;
+    Ratio r = mean_ratio(b, kernel, threads, i, base, &lowest, &least);
+    if (base == i || !(r.value > 0)) continue;
+    Json *mean = json_object_new_object();
+    add_number(mean, "ratio", r.value);
+    add_pair(mean, "ratio_95", r.low, r.high);
+    add_number(mean, "lowest", least);
+    add_string(mean, "lowest_kernel", lowest->kernel);
+    add_string(mean, "lowest_setting", lowest->setting);
+    json_object_object_add(means, k->contenders[base].name, mean);
+  }
+  double percent = mean_percent(b, kernel, threads, i);
+  add_string(j, "kernel", kernel ? kernel : "all");
+  add_string(j, "contender", k->contenders[i].name);
+  add_int(j, "threads", threads);
+  if (percent > 0) add_number(j, "percent_of_peak", percent);
+  json_object_object_add(j, "geomean_to", means);
+  json_object_array_add(list, j);
+}
+
+static Json *summary(const Bench *b) {
+  enum { MOST_KERNELS = 64 };
+  const char *kernels[MOST_KERNELS];
+  Json *list = json_object_new_array();
+  int n = list_kernels(b, kernels, MOST_KERNELS);
+  for (int t = 0; t < b->n_threads; t++)
+    for (int kernel = -1; kernel < n; kernel++)
+      for (int i = 0; b->n_measured > 0 && i < b->cases[0].n_contenders; i++)
+        add_summary(b, list, kernel < 0 ? NULL : kernels[kernel], b->threads[t].threads, i);
   return list;
 }
 
+static Json *machine(const Bench *b) {
+  Json *j = json_object_new_object(), *peaks = json_object_new_object();
+  Json *rivals = json_object_new_object();
+  add_string(j, "cpu", b->machine);
+  for (int t = 0; t < b->n_threads; t++) {
+    char threads[16];
+    snprintf(threads, sizeof threads, "%d", b->threads[t].threads);
+    if (b->threads[t].peak > 0) add_number(peaks, threads, b->threads[t].peak * 1e-9);
+  }
+  json_object_object_add(j, "peak_gflops", peaks);
+  add_string(j, "target", b->target.name);
+  add_string(j, "pages", "huge pages asked for (madvise) for arrays of 2 MB and more");
+  for (int i = 0; i < b->n_rivals; i++)
+    add_string(rivals, b->rivals[i].rival->name, b->rivals[i].kernels);
+  json_object_object_add(j, "rivals", rivals);
+  return j;
+}
+
 int write_json(const Bench *b, const char *path) {
-  Json *j = json_object_new_object(), *machine = json_object_new_object();
-  Json *results = json_object_new_array();
-  add_string(machine, "cpu", b->machine);
-  json_object_object_add(machine, "threads", json_object_new_int(b->threads));
-  if (b->peak > 0) add_number(machine, "peak_gflops", b->peak * 1e-9);
-  add_string(machine, "target", b->o->target ? b->o->target : "haswell");
-  add_string(machine, "pages", "huge pages asked for (madvise) for arrays of 2 MB and more");
-  if (b->library) add_string(machine, "openblas", b->core);
-  json_object_object_add(j, "machine", machine);
-  for (int i = 0; i < b->n_cases; i++)
+  Json *j = json_object_new_object(), *results = json_object_new_array();
+  json_object_object_add(j, "machine", machine(b));
+  json_object_object_add(j, "complete", json_object_new_boolean(b->n_measured == b->n_cases));
+  for (int i = 0; i < b->n_measured; i++)
     for (int c = 0; c < b->cases[i].n_contenders; c++)
       if (b->cases[i].contenders[c].median > 0)
-        json_object_array_add(results, result(b, &b->cases[i], &b->cases[i].contenders[c]));
+        json_object_array_add(results, result(&b->cases[i], &b->cases[i].contenders[c]));
   json_object_object_add(j, "results", results);
   json_object_object_add(j, "summary", summary(b));
   const char *text =
       json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
   int status = write_output(b->o, path, text, strlen(text));
+  if (status == DONE && strcmp(path, "-") == 0) putchar('\n');
   json_object_put(j);
   return status;
 }

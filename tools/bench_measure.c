@@ -6,15 +6,16 @@
 #include "bench.h"
 
 #include <dirent.h>
-#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 static const double FIRST_WARM_UP = 0.02, WARM_UP = 0.004, BATCH = 0.02, SHORTEST = 20e-6;
+static const double SECONDS = 0.3;
 static const double LONGEST_SPIN = 0.5; /* seconds; what spins on is measured with all others */
-enum { ENOUGH = 20, MOST = 100000, POLL_US = 200 };
+enum { FEWEST_TURNS = 9, MOST_TURNS = 4000, POLL_US = 200 };
 
 /* --- other threads ----------------------------------------------------------------------------
  */
@@ -51,47 +52,29 @@ static void await_idle_threads(void) {
 /* --- turns -------------------------------------------------------------------------------------
  */
 
-static double call(const Case *k, const Contender *c, int times) {
+static double call(const Contender *c, int times) {
   double start = tirc_seconds();
-  for (int i = 0; i < times; i++) call_contender(k, c);
+  for (int i = 0; i < times; i++) call_contender(c);
   return (tirc_seconds() - start) / times;
 }
 
+static double wanted_seconds(const Bench *b) { return b->o->seconds > 0 ? b->o->seconds : SECONDS; }
+
+/* What takes long gets fewer turns: an interval from 9 is wide, but there. */
 static bool enough(const Bench *b, const Contender *c) {
-  double wanted = b->o->seconds > 0 ? b->o->seconds : 0.5;
-  return c->skipped || c->n_times >= MOST || c->spent >= 4 * wanted ||
-         (c->spent >= wanted && c->n_times >= ENOUGH);
+  double wanted = wanted_seconds(b);
+  return c->skipped || c->n_turns >= MOST_TURNS || c->spent >= 4 * wanted ||
+         (c->spent >= wanted && c->n_turns >= FEWEST_TURNS);
 }
 
-static void keep_time(Contender *c, double seconds) {
-  if (c->n_times == c->cap_times) {
-    int cap = c->cap_times ? 2 * c->cap_times : 64;
-    double *grown = realloc(c->times, (size_t)cap * sizeof *grown);
+static void push(double **list, int n, int *cap, double v) {
+  if (n == *cap) {
+    double *grown = realloc(*list, (size_t)(2 * n + 64) * sizeof *grown);
     if (!grown) return;
-    c->times = grown;
-    c->cap_times = cap;
+    *list = grown;
+    *cap = 2 * n + 64;
   }
-  c->times[c->n_times++] = seconds;
-}
-
-/* Calls that are not counted, for some time; the seconds that the last one took. */
-static double warm_up(const Case *k, const Contender *c, double seconds) {
-  double end = tirc_seconds() + seconds, last;
-  do last = call(k, c, 1);
-  while (tirc_seconds() < end);
-  return last;
-}
-
-static void take_turn(const Case *k, Contender *c) {
-  await_idle_threads();
-  double last = warm_up(k, c, c->n_times ? WARM_UP : FIRST_WARM_UP), left = BATCH;
-  int times = last < SHORTEST ? (int)(SHORTEST / (last + 1e-9)) + 1 : 1;
-  do {
-    double t = call(k, c, times);
-    keep_time(c, t);
-    c->spent += t * times;
-    left -= t * times;
-  } while (left > 0 && c->n_times < MOST);
+  (*list)[n] = v;
 }
 
 static int compare_doubles(const void *a, const void *b) {
@@ -99,58 +82,74 @@ static int compare_doubles(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void summarise(const Bench *b, const Case *k, Contender *c) {
-  if (c->skipped || !c->n_times) return;
-  qsort(c->times, (size_t)c->n_times, sizeof *c->times, compare_doubles);
-  c->min = c->times[0];
-  c->median = c->times[c->n_times / 2];
-  c->spread = (c->times[c->n_times * 3 / 4] - c->times[c->n_times / 4]) / c->median;
-  c->gflops = k->cost.float_ops / c->median * 1e-9;
-  c->percent = b->peak > 0 ? 100 * c->gflops * 1e9 / b->peak : 0;
+/* The calls from `first` on were one turn. */
+static void end_turn(Contender *c, int first) {
+  int n = c->n_times - first;
+  qsort(c->times + first, (size_t)n, sizeof *c->times, compare_doubles);
+  if (!c->turns) c->turns = calloc(MOST_TURNS, sizeof *c->turns);
+  if (c->turns && n > 0)
+    c->turns[c->n_turns++] = (c->times[first + (n - 1) / 2] + c->times[first + n / 2]) / 2;
+}
+
+/* Calls that are not counted, for some time; the seconds that the last one took. */
+static double warm_up(const Contender *c, double seconds) {
+  double end = tirc_seconds() + seconds, last;
+  do last = call(c, 1);
+  while (tirc_seconds() < end);
+  return last;
+}
+
+static void take_turn(const Bench *b, Contender *c) {
+  double batch = wanted_seconds(b) / (double)FEWEST_TURNS;
+  await_idle_threads();
+  double last = warm_up(c, c->n_turns ? WARM_UP : FIRST_WARM_UP);
+  double left = batch < BATCH ? batch : BATCH;
+  int times = last < SHORTEST ? (int)(SHORTEST / (last + 1e-9)) + 1 : 1, first = c->n_times;
+  do {
+    double t = call(c, times);
+    push(&c->times, c->n_times, &c->cap_times, t);
+    if (c->n_times < c->cap_times) c->n_times++;
+    c->spent += t * times;
+    left -= t * times;
+  } while (left > 0);
+  end_turn(c, first);
+}
+
+/* --- a case ------------------------------------------------------------------------------------
+ */
+
+static volatile sig_atomic_t interrupted;
+static void interrupt(int signal_number) {
+  (void)signal_number;
+  interrupted = 1;
+}
+/* The first one ends the measuring, and what there is gets printed; the second one kills. */
+void catch_interrupts(void) {
+  struct sigaction a = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
+  sigaction(SIGINT, &a, NULL);
+}
+bool was_interrupted(void) { return interrupted; }
+
+/* "[3/24] qkv M=64 goto, 12 s left" */
+static void show_progress(const Bench *b, const Case *k, const Contender *c) {
+  int done = (int)(k - b->cases);
+  if (!b->o->progress) return;
+  fprintf(stderr, "\r\033[K[%d/%d] %s %s %s", done + 1, b->n_cases, k->kernel, k->setting, c->name);
+  if (done > 0)
+    fprintf(stderr, ", %.0f s left", (tirc_seconds() - b->started) / done * (b->n_cases - done));
 }
 
 void measure_case(const Bench *b, Case *k) {
-  for (bool more = true; more;) {
+  for (bool more = true; more && !interrupted;) {
     more = false;
-    for (int i = 0; i < k->n_contenders; i++) {
+    for (int i = 0; i < k->n_contenders && !interrupted; i++) {
       Contender *c = &k->contenders[i];
       if (enough(b, c)) continue;
-      if (b->o->progress) fprintf(stderr, "\r\033[Kmeasuring %s %s", k->setting, c->name);
-      take_turn(k, c);
+      show_progress(b, k, c);
+      take_turn(b, c);
       if (!enough(b, c)) more = true;
     }
   }
   if (b->o->progress) fprintf(stderr, "\r\033[K");
-  for (int i = 0; i < k->n_contenders; i++) summarise(b, k, &k->contenders[i]);
-}
-
-double ratio_to(const Contender *of, const Contender *base) {
-  return of && base && of->median > 0 && base->median > 0 ? base->median / of->median : 0;
-}
-
-const Contender *find_library(const Case *k) {
-  for (int i = 0; i < k->n_contenders; i++)
-    if (k->contenders[i].library && k->contenders[i].median > 0) return &k->contenders[i];
-  return NULL;
-}
-const Contender *find_first(const Case *k) {
-  for (int i = 0; i < k->n_contenders; i++)
-    if (k->contenders[i].median > 0) return &k->contenders[i];
-  return NULL;
-}
-
-double geometric_mean(const Bench *b, int i, Mean what) {
-  double sum = 0;
-  int n = 0;
-  for (int j = 0; j < b->n_cases; j++) {
-    const Case *k = &b->cases[j];
-    const Contender *c = &k->contenders[i];
-    double v = what == MEAN_PERCENT
-                   ? c->percent
-                   : ratio_to(c, what == MEAN_VS_LIBRARY ? find_library(k) : &k->contenders[0]);
-    if (v <= 0) continue;
-    sum += log(v);
-    n++;
-  }
-  return n ? exp(sum / n) : 0;
+  for (int i = 0; i < k->n_contenders; i++) summarise(k, &k->contenders[i]);
 }

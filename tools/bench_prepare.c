@@ -46,21 +46,22 @@ static int make_expected(const Bench *b, Case *k) {
   return status;
 }
 
-void call_contender(const Case *k, const Contender *c) {
-  if (c->library)
-    call_library(c->library, &k->cost, k->args);
+void call_contender(const Contender *c) {
+  if (c->rival)
+    c->rival->run(c->prepared);
   else
     (void)tirc_launch_run(c->launch);
 }
 
-static void check_contender(const Case *k, Contender *c) {
+static void check_contender(Bench *b, const Case *k, Contender *c) {
   poison(k, k->args);
-  call_contender(k, c);
+  call_contender(c);
   Check r = compare_results(k->program, k->n_params, k->args, k->expected);
   if (r.ok) return;
-  printf("%s: WRONG RESULT, skipped: \"%s\" element %lld is %g, should be %g\n", c->name,
-         r.param ? r.param : "?", (long long)r.at, r.got, r.expected);
-  c->skipped = true;
+  fprintf(b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %g, should be %g\n",
+          k->kernel, k->setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
+          r.expected);
+  c->skipped = b->wrong = true;
 }
 
 /* A script that cannot be read is a mistake of the command line, not a contender that fails. */
@@ -69,35 +70,66 @@ static bool is_unreadable(const tirc_error *e) {
   return strcmp(code, "file") == 0 || strcmp(code, "syntax") == 0;
 }
 
-static void skip(Contender *c, tirc_error *e) {
+static void skip(const Bench *b, Contender *c, tirc_error *e) {
   bool schedule = tirc_error_status(e) == TIRC_NO;
-  printf("%s: skipped, %s [%s]%s%s:%d: %s\n", c->name, schedule ? "ScheduleError" : "error",
-         tirc_error_get(e, TIRC_ERROR_CODE), tirc_error_get(e, TIRC_ERROR_FILE) ? " " : "",
-         tirc_error_get(e, TIRC_ERROR_FILE) ? tirc_error_get(e, TIRC_ERROR_FILE) : "",
-         tirc_error_line(e), tirc_error_message(e));
+  fprintf(b->out, "%s: skipped, %s [%s]%s%s:%d: %s\n", c->name,
+          schedule ? "ScheduleError" : "error", tirc_error_get(e, TIRC_ERROR_CODE),
+          tirc_error_get(e, TIRC_ERROR_FILE) ? " " : "",
+          tirc_error_get(e, TIRC_ERROR_FILE) ? tirc_error_get(e, TIRC_ERROR_FILE) : "",
+          tirc_error_line(e), tirc_error_message(e));
   tirc_error_free(e);
   c->skipped = true;
 }
 
-static int prepare_contender(const Bench *b, Case *k, Contender *c) {
+static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
+  int status = DONE;
   tirc_schedule_options s = {
       .target = b->o->target, .max_steps = b->o->script_steps, .strict = b->o->strict};
-  if (!c->library &&
-      (tirc_module_schedule(k->program, c->script, &s, &m, &e) ||
-       tirc_kernel_new(m, NULL, b->o->target, &c->kernel, &e) ||
-       tirc_launch_new(c->kernel, b->executor, k->n_params, k->args, &c->launch, &e))) {
-    if (is_unreadable(e)) return report(b->o, e);
-    skip(c, e);
+  if (tirc_module_schedule(k->program, c->script, &s, &m, &e) ||
+      tirc_kernel_new(m, NULL, b->o->target, &c->kernel, &e) ||
+      tirc_launch_new(c->kernel, k->executor, k->n_params, k->args, &c->launch, &e)) {
+    if (is_unreadable(e))
+      status = report(b->o, e);
+    else
+      skip(b, c, e);
   }
   tirc_module_free(m);
-  if (!c->skipped) check_contender(k, c);
-  return DONE;
+  return status;
 }
 
-int prepare_case(const Bench *b, Case *k) {
+static int prepare_contender(Bench *b, Case *k, Contender *c) {
+  int status = DONE;
+  const char *why = NULL;
+  if (!c->rival)
+    status = prepare_schedule(b, k, c);
+  else if (!(c->prepared = c->rival->prepare(b, k, &why))) {
+    fprintf(b->out, "%s %s: %s is left out: %s\n", k->kernel, k->setting, c->name,
+            why ? why : "out of memory");
+    c->skipped = true;
+  }
+  if (status == DONE && !c->skipped) check_contender(b, k, c);
+  return status;
+}
+
+static bool add_contenders(const Bench *b, Case *k) {
+  int scripts = b->o->args.n - 1;
+  k->contenders = calloc((size_t)(scripts + b->n_rivals) + 1, sizeof *k->contenders);
+  if (!k->contenders) return false;
+  k->n_contenders = scripts + b->n_rivals;
+  for (int i = 0; i < scripts; i++)
+    k->contenders[i] =
+        (Contender){.name = path_stem(b->o->args.at[i + 1]), .script = b->o->args.at[i + 1]};
+  for (int i = 0; i < b->n_rivals; i++)
+    k->contenders[scripts + i] =
+        (Contender){.name = strdup(b->rivals[i].rival->name), .rival = b->rivals[i].rival};
+  return true;
+}
+
+int prepare_case(Bench *b, Case *k) {
   tirc_error *e = NULL;
+  if (!add_contenders(b, k)) return complain(b->o, NULL, "out of memory");
   int status = load_program_with(b->o, b->o->args.at[0], k->n_defines, k->defines, &k->program);
   if (status != DONE) return status;
   if (tirc_module_params(k->program, NULL, &k->n_params, &k->params, &e) ||
@@ -109,26 +141,26 @@ int prepare_case(const Bench *b, Case *k) {
   status = make_arrays(b, k);
   if (status == DONE) status = make_expected(b, k);
   for (int i = 0; i < k->n_contenders && status == DONE; i++) {
-    Contender *c = &k->contenders[i];
-    if (b->o->progress) fprintf(stderr, "\r\033[Kpreparing %s", c->name);
-    if (c->library && !k->cost.m)
-      c->skipped = true;
-    else
-      status = prepare_contender(b, k, c);
+    if (b->o->progress)
+      fprintf(stderr, "\r\033[K[%d/%d] %s %s: preparing %s", (int)(k - b->cases) + 1, b->n_cases,
+              k->kernel, k->setting, k->contenders[i].name);
+    status = prepare_contender(b, k, &k->contenders[i]);
   }
   if (b->o->progress) fprintf(stderr, "\r\033[K");
   return status;
 }
 
-/* The figures stay. */
-void free_case(Case *k) {
+void release_case(Case *k) {
   for (int i = 0; i < k->n_contenders; i++) {
-    tirc_launch_free(k->contenders[i].launch);
-    tirc_kernel_free(k->contenders[i].kernel);
-    free(k->contenders[i].times);
-    k->contenders[i].launch = NULL;
-    k->contenders[i].kernel = NULL;
-    k->contenders[i].times = NULL;
+    Contender *c = &k->contenders[i];
+    if (c->prepared) c->rival->free(c->prepared);
+    tirc_launch_free(c->launch);
+    tirc_kernel_free(c->kernel);
+    free(c->times);
+    c->prepared = NULL;
+    c->launch = NULL;
+    c->kernel = NULL;
+    c->times = NULL;
   }
   free_arguments(k->n_params, k->args);
   free_arguments(k->n_params, k->expected);

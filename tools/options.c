@@ -117,7 +117,6 @@ static bool check_counts(const Command *c, const Options *o) {
 
 /* A count that a machine may be asked for. */
 static bool check_ranges(const Command *c, const Options *o) {
-  enum { MOST_THREADS = 1024 };
   if (o->threads <= MOST_THREADS) return true;
   complain(o, NULL, "tirc %s: --threads is at most %d, not %lld", c->name, MOST_THREADS,
            (long long)o->threads);

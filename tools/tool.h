@@ -16,6 +16,7 @@ typedef struct Options {
   List args; /* what is no option */
   List define, in, out, only;
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
+  const char *thread_list, *suite;
   int64_t script_steps, threads, seed, max_steps;
   double seconds;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write;
@@ -50,6 +51,7 @@ typedef struct OptionRow { /* what people are told of an option */
 } OptionRow;
 
 /* options.c */
+enum { MOST_THREADS = 1024 }; /* a count that a machine may be asked for */
 const OptionRow *option_row(int i); /* NULL behind the last */
 bool takes_option(const Command *c, const OptionRow *o);
 const Command *find_command(const char *name);
