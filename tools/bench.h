@@ -20,11 +20,30 @@ typedef struct Rival {
 } Rival;
 const Rival *find_rival(const char *name, size_t length);
 
+/* A rule of the schedule that --ablate names; see bench_ablate.c. */
+typedef struct Rule {
+  char *name, *text; /* text: the script without it */
+  const char *start; /* of its definition in the script */
+} Rule;
+
+/* The machine; clocks in hertz, caches in bytes. */
+typedef struct Profile {
+  char cpu[256], governor[64], huge_pages[32]; /* "" unknown */
+  int cores;
+  int64_t l1, l2, l3;
+  double clock_first, clock_low, clock_high;
+} Profile;
+typedef struct Load {
+  double wall, busy, own;
+} Load;
+
 /* One way to compute the program: a schedule, or a rival. */
 typedef struct Contender {
   char *name;         /* the script's file name without its ending, or the rival's */
   const char *script; /* NULL for a rival */
   const Rival *rival;
+  const Rule *without; /* of the script, or NULL */
+  char *failure;       /* why the script cannot do without it */
   void *prepared;
   bool skipped; /* its schedule fails, or its results are wrong */
   tirc_kernel *kernel;
@@ -49,7 +68,9 @@ struct Case {
   tirc_define *defines;
   int threads;
   tirc_executor *executor;
-  double peak; /* operations a second, 0 unknown */
+  double peak;        /* operations a second, 0 unknown */
+  double others;      /* cores that other processes used meanwhile */
+  int64_t huge_bytes; /* of this process on huge pages */
   tirc_module *program;
   tirc_cost cost;
   int n_params;
@@ -62,7 +83,7 @@ struct Case {
 struct Bench {
   const Options *o;
   tirc_target_info target;
-  char machine[256];
+  Profile profile;
   int n_threads; /* the numbers of threads to measure with */
   struct Threads {
     int threads;
@@ -74,6 +95,9 @@ struct Bench {
     const Rival *rival;
     char kernels[128];
   } rivals[8];
+  char *script; /* of --ablate, and its rules */
+  int n_rules;
+  Rule *rules;
   FILE *out;  /* where the tables go */
   bool wrong; /* some contender computed something else */
   double started;
@@ -114,6 +138,20 @@ void print_case(const Bench *b, const Case *k);
 void print_summary(const Bench *b);
 /* bench_json.c */
 int write_json(const Bench *b, const char *path);
+/* bench_profile.c */
+void profile_machine(Profile *p);
+void print_profile(const Bench *b);
+int64_t huge_pages_in_use(void);
+Load start_load(void);
+double others_since(const Load *l); /* cores that other processes used */
+/* bench_ablate.c */
+int find_rules(Bench *b, const char *path);
+void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
+void print_ablation(const Bench *b);
+void free_rules(Bench *b);
+/* bench_plot.c */
+int check_plot(const Options *o); /* DONE, or BAD when there will be no plot */
+int write_plot(const Bench *b);
 /* bench_compare.c: two files that write_json wrote */
 int compare_files(const Options *o);
 

@@ -55,6 +55,9 @@ static Json *result(const Case *k, const Contender *c) {
   add_number(j, "spread", c->spread);
   add_int(j, "repetitions", c->n_times);
   add_int(j, "turns", c->n_turns);
+  add_number(j, "other_load_cores", k->others);
+  add_int(j, "huge_page_bytes", k->huge_bytes);
+  if (c->without) add_string(j, "without", c->without->name);
   add_number(j, "gflops", c->gflops);
   if (k->peak > 0) add_number(j, "percent_of_peak", c->percent);
   for (int i = 0; i < k->n_contenders; i++) {
@@ -106,10 +109,37 @@ static Json *summary(const Bench *b) {
   return list;
 }
 
+/* What --ablate could not do without, a line a rule. */
+static Json *failures(const Bench *b) {
+  Json *list = json_object_new_array();
+  for (int i = 0; i < b->n_measured; i++)
+    for (int c = 0; c < b->cases[i].n_contenders; c++) {
+      const Contender *x = &b->cases[i].contenders[c];
+      if (!x->failure) continue;
+      Json *j = json_object_new_object();
+      add_string(j, "kernel", b->cases[i].kernel);
+      add_string(j, "setting", b->cases[i].setting);
+      add_string(j, "without", x->without->name);
+      add_string(j, "failure", x->failure);
+      json_object_array_add(list, j);
+    }
+  return list;
+}
+
 static Json *machine(const Bench *b) {
   Json *j = json_object_new_object(), *peaks = json_object_new_object();
   Json *rivals = json_object_new_object();
-  add_string(j, "cpu", b->machine);
+  const Profile *p = &b->profile;
+  add_string(j, "cpu", p->cpu);
+  add_int(j, "cores", p->cores);
+  add_int(j, "l1_bytes", p->l1);
+  add_int(j, "l2_bytes", p->l2);
+  add_int(j, "l3_bytes", p->l3);
+  add_number(j, "clock_first_hz", p->clock_first);
+  add_number(j, "clock_low_hz", p->clock_low);
+  add_number(j, "clock_high_hz", p->clock_high);
+  add_string(j, "governor", p->governor);
+  add_string(j, "transparent_huge_pages", p->huge_pages);
   for (int t = 0; t < b->n_threads; t++) {
     char threads[16];
     snprintf(threads, sizeof threads, "%d", b->threads[t].threads);
@@ -134,6 +164,7 @@ int write_json(const Bench *b, const char *path) {
         json_object_array_add(results, result(&b->cases[i], &b->cases[i].contenders[c]));
   json_object_object_add(j, "results", results);
   json_object_object_add(j, "summary", summary(b));
+  if (b->o->ablate) json_object_object_add(j, "needed", failures(b));
   const char *text =
       json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
   int status = write_output(b->o, path, text, strlen(text));

@@ -87,10 +87,17 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   int status = DONE;
   tirc_schedule_options s = {
       .target = b->o->target, .max_steps = b->o->script_steps, .strict = b->o->strict};
-  if (tirc_module_schedule(k->program, c->script, &s, &m, &e) ||
-      tirc_kernel_new(m, NULL, b->o->target, &c->kernel, &e) ||
+  tirc_status scheduled =
+      c->without ? tirc_module_schedule_text(k->program, c->without->text, strlen(c->without->text),
+                                             c->script, &s, &m, &e)
+                 : tirc_module_schedule(k->program, c->script, &s, &m, &e);
+  if (scheduled || tirc_kernel_new(m, NULL, b->o->target, &c->kernel, &e) ||
       tirc_launch_new(c->kernel, k->executor, k->n_params, k->args, &c->launch, &e)) {
-    if (is_unreadable(e))
+    if (c->without) {
+      keep_failure(b, c, e);
+      tirc_error_free(e);
+      c->skipped = true;
+    } else if (is_unreadable(e))
       status = report(b->o, e);
     else
       skip(b, c, e);
@@ -113,16 +120,23 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
   return status;
 }
 
+/* The scripts, or the one to ablate whole and without each rule; then the rivals. */
 static bool add_contenders(const Bench *b, Case *k) {
-  int scripts = b->o->args.n - 1;
-  k->contenders = calloc((size_t)(scripts + b->n_rivals) + 1, sizeof *k->contenders);
+  int scripts = b->o->ablate ? 1 : b->o->args.n - 1;
+  k->contenders = calloc((size_t)(scripts + b->n_rules + b->n_rivals) + 1, sizeof *k->contenders);
   if (!k->contenders) return false;
-  k->n_contenders = scripts + b->n_rivals;
-  for (int i = 0; i < scripts; i++)
-    k->contenders[i] =
-        (Contender){.name = path_stem(b->o->args.at[i + 1]), .script = b->o->args.at[i + 1]};
+  for (int i = 0; i < scripts; i++) {
+    const char *path = b->o->ablate ? b->o->ablate : b->o->args.at[i + 1];
+    k->contenders[k->n_contenders++] = (Contender){.name = path_stem(path), .script = path};
+  }
+  for (int i = 0; i < b->n_rules; i++) {
+    char name[128];
+    snprintf(name, sizeof name, "-%s", b->rules[i].name);
+    k->contenders[k->n_contenders++] =
+        (Contender){.name = strdup(name), .script = b->o->ablate, .without = &b->rules[i]};
+  }
   for (int i = 0; i < b->n_rivals; i++)
-    k->contenders[scripts + i] =
+    k->contenders[k->n_contenders++] =
         (Contender){.name = strdup(b->rivals[i].rival->name), .rival = b->rivals[i].rival};
   return true;
 }

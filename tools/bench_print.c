@@ -9,10 +9,14 @@ static const char *plural(int n) { return n == 1 ? "" : "s"; }
 
 void print_case(const Bench *b, const Case *k) {
   FILE *f = b->out;
-  int width = 18;
+  int width = 17;
+  for (int i = 0; i < k->n_contenders; i++)
+    if ((int)strlen(k->contenders[i].name) > width) width = (int)strlen(k->contenders[i].name);
   fprintf(f, "\n%s%s%s  %d thread%s, %.4g Mflop%s\n", k->kernel, *k->setting ? " " : "", k->setting,
           k->threads, plural(k->threads), k->cost.float_ops * 1e-6,
           k->cost.is_exact ? "" : " (estimated)");
+  if (k->others > 0.1)
+    fprintf(f, "busy machine: other processes used %.2f cores meanwhile\n", k->others);
   fprintf(f, "%-*s %11s %7s %11s %7s %6s %9s %7s", width, "contender", "median ms", "+-95%",
           "min ms", "spread", "reps", "GFLOP/s", "% peak");
   for (int i = 0; i < k->n_contenders; i++) {

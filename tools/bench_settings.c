@@ -248,6 +248,7 @@ void free_cases(Bench *b) {
     for (int c = 0; k->contenders && c < k->n_contenders; c++) {
       free(k->contenders[c].name);
       free(k->contenders[c].turns);
+      free(k->contenders[c].failure);
     }
     for (int d = 0; k->defines && d < k->n_defines; d++) {
       free((char *)(uintptr_t)k->defines[d].name);

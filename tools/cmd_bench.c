@@ -57,11 +57,14 @@ static int start(Bench *b) {
   int status = read_threads(b);
   if (status == DONE) status = open_rivals(b);
   if (status != DONE) return status;
-  tirc_machine_name(b->machine, sizeof b->machine);
+  if (b->o->ablate) status = find_rules(b, b->o->ablate);
+  if (status != DONE) return status;
+  profile_machine(&b->profile);
+  print_profile(b);
   for (int i = 0; i < b->n_threads; i++) {
     struct Threads *t = &b->threads[i];
     t->peak = tirc_machine_peak(t->threads);
-    fprintf(b->out, "%s, %d thread%s, ", b->machine, t->threads, t->threads == 1 ? "" : "s");
+    fprintf(b->out, "%d thread%s: ", t->threads, t->threads == 1 ? "" : "s");
     if (t->peak > 0)
       fprintf(b->out, "measured AVX2 FMA peak %.1f GFLOP/s\n", t->peak * 1e-9);
     else
@@ -80,7 +83,10 @@ static int run_cases(Bench *b) {
     Case *k = &b->cases[i];
     status = prepare_case(b, k);
     if (status == DONE) {
+      Load load = start_load();
       measure_case(b, k);
+      k->others = others_since(&load);
+      k->huge_bytes = huge_pages_in_use();
       b->n_measured = i + 1;
       print_case(b, k);
     }
@@ -96,22 +102,29 @@ static void finish(Bench *b) {
   free_cases(b);
   for (int i = 0; i < b->n_threads; i++) tirc_executor_free(b->threads[i].executor);
   free(b->threads);
+  free_rules(b);
 }
 
 static int measure(Options *o) {
   Bench b = {.o = o, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
   int status = start(&b);
   if (status == DONE) status = run_cases(&b);
-  if (status == DONE) print_summary(&b);
+  if (status == DONE && o->ablate) print_ablation(&b);
+  if (status == DONE && !o->ablate) print_summary(&b);
   if (status == DONE && o->json) status = write_json(&b, o->json);
+  if (status == DONE && o->plot) status = write_plot(&b);
   if (status == DONE && (b.wrong || was_interrupted())) status = NO;
   finish(&b);
   return status;
 }
 
 int cmd_bench(Options *o) {
-  if (o->args.n < 2 && !o->vs)
+  if (o->compare) return compare_files(o);
+  if (o->ablate && o->args.n > 1)
+    return complain(o, NULL, "usage: tirc bench PROG --ablate SCHED, without further schedules");
+  if (o->args.n < 2 && !o->vs && !o->ablate)
     return complain(o, "name a schedule script, or --vs openblas",
                     "usage: tirc bench PROG SCHED...");
-  return measure(o);
+  int status = check_plot(o);
+  return status == DONE ? measure(o) : status;
 }

@@ -16,7 +16,8 @@ typedef struct Options {
   List args; /* what is no option */
   List define, in, out, only;
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
-  const char *thread_list, *suite;
+  const char *thread_list, *suite, *ablate, *plot;
+  bool compare;
   int64_t script_steps, threads, seed, max_steps;
   double seconds;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write;

@@ -1,0 +1,113 @@
+/* What a figure depends on beside the program: the machine, its clock, its pages, and who else used
+ * it meanwhile. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* The first line of a file, or "". */
+static void read_line_of(const char *path, char *out, size_t size) {
+  FILE *f = fopen(path, "r");
+  *out = 0;
+  if (!f) return;
+  if (!fgets(out, (int)size, f)) *out = 0;
+  out[strcspn(out, "\n")] = 0;
+  fclose(f);
+}
+
+/* Cycles a second: additions that wait for each other take one cycle each. */
+static double measure_clock(void) {
+  enum { STEPS = 400000 };
+  unsigned long x = 0;
+  double start = tirc_seconds();
+  for (int i = 0; i < STEPS; i++) {
+#define STEP                                                                                       \
+  x++;                                                                                             \
+  __asm__ volatile("" : "+r"(x));
+    STEP STEP STEP STEP STEP STEP STEP STEP
+#undef STEP
+  }
+  return 8 * (double)STEPS / (tirc_seconds() - start);
+}
+
+/* The word in brackets of "always [madvise] never". */
+static void read_chosen(const char *path, char *out, size_t size) {
+  char line[128];
+  read_line_of(path, line, sizeof line);
+  char *open = strchr(line, '['), *close = open ? strchr(open, ']') : NULL;
+  snprintf(out, size, "%.*s", close ? (int)(close - open - 1) : 0, close ? open + 1 : "");
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+void profile_machine(Profile *p) {
+  enum { SAMPLES = 40 };
+  tirc_target_info native;
+  *p = (Profile){.cores = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+  tirc_machine_name(p->cpu, sizeof p->cpu);
+  if (tirc_target_find("native", &native, NULL) == TIRC_OK)
+    p->l1 = native.l1, p->l2 = native.l2, p->l3 = native.l3;
+  read_line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", p->governor,
+               sizeof p->governor);
+  read_chosen("/sys/kernel/mm/transparent_hugepage/enabled", p->huge_pages, sizeof p->huge_pages);
+  double clocks[SAMPLES];
+  for (int i = 0; i < SAMPLES; i++) clocks[i] = measure_clock();
+  p->clock_first = clocks[0];
+  qsort(clocks, SAMPLES, sizeof *clocks, compare_doubles);
+  p->clock_low = clocks[SAMPLES / 10];
+  p->clock_high = clocks[SAMPLES - 1];
+}
+
+void print_profile(const Bench *b) {
+  const Profile *p = &b->profile;
+  fprintf(b->out, "%s, %d core%s, caches %lld KB, %lld KB, %lld MB, clock %.2f to %.2f GHz, ",
+          p->cpu, p->cores, p->cores == 1 ? "" : "s", (long long)(p->l1 >> 10),
+          (long long)(p->l2 >> 10), (long long)(p->l3 >> 20), p->clock_low * 1e-9,
+          p->clock_high * 1e-9);
+  fprintf(b->out, "governor %s, huge pages %s, target %s\n", *p->governor ? p->governor : "unknown",
+          *p->huge_pages ? p->huge_pages : "unknown", b->target.name);
+}
+
+/* --- load --------------------------------------------------------------------------------------
+ */
+
+/* Seconds of all cores in which something ran, and which of them this process had. */
+static double busy_seconds(void) {
+  long long t[8] = {0};
+  char line[256];
+  read_line_of("/proc/stat", line, sizeof line);
+  if (sscanf(line, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &t[0], &t[1], &t[2], &t[3], &t[4],
+             &t[5], &t[6], &t[7]) != 8)
+    return 0;
+  return (double)(t[0] + t[1] + t[2] + t[5] + t[6] + t[7]) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double own_seconds(void) {
+  struct rusage r;
+  if (getrusage(RUSAGE_SELF, &r)) return 0;
+  return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
+         1e-6 * (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+}
+
+int64_t huge_pages_in_use(void) {
+  char line[256];
+  long long kb = 0;
+  FILE *f = fopen("/proc/self/smaps_rollup", "r");
+  while (f && fgets(line, sizeof line, f))
+    if (sscanf(line, "AnonHugePages: %lld", &kb) == 1) break;
+  if (f) fclose(f);
+  return kb * 1024;
+}
+
+Load start_load(void) { return (Load){tirc_seconds(), busy_seconds(), own_seconds()}; }
+
+double others_since(const Load *l) {
+  double wall = tirc_seconds() - l->wall;
+  double others = (busy_seconds() - l->busy) - (own_seconds() - l->own);
+  return wall > 0 && others > 0 ? others / wall : 0;
+}
