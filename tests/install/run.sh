@@ -50,3 +50,19 @@ mkdir "$root/own"
 sed 's/dlpack\/dlpack\.h/no-such-header.h/' "${header%/*}/tirc_dlpack.h" >"$root/own/tirc_dlpack.h"
 cp "$header" "$root/own/tirc.h"
 compiles tirc.h
+
+# The Python package, from the installed tree and by pip, which need no variable to find the library.
+if [ -x /usr/bin/python3 ]; then
+  unset LD_LIBRARY_PATH
+  program='import tirc
+m = tirc.parse("@T.prim_func\ndef main(A: T.Buffer((4,), \"float32\")):\n    for i in range(4):\n        A[i] = T.float32(1)\n")
+assert "float32" in m.script() and tirc.library_path.startswith("ROOT"), tirc.library_path'
+  packages=$(dirname "$(find "$root" -path '*/tirc/_lib.py')")
+  PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=${packages%/tirc} /usr/bin/python3 -c "${program//ROOT/$root}"
+  if /usr/bin/python3 -c 'import pip, setuptools, wheel' 2>/dev/null; then
+    cp -r "$source/tools/python" "$root/python"
+    /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-index --no-deps \
+      --no-build-isolation --target "$root/pip" "$root/python"
+    TIRC_LIBRARY=$build PYTHONPATH=$root/pip /usr/bin/python3 -c "${program//ROOT/$build}"
+  fi
+fi

@@ -1,0 +1,62 @@
+"""Every recorded case and every example schedule, with its script run by Python itself: each call
+goes through a method of tirc.Schedule. The verdict, the code and the program must be those that the
+library's own script interpreter comes to."""
+
+import pytest
+
+import tirc
+from support import CASES, EXAMPLES, constants_of, parts_of, run_python
+
+FILES = sorted(p for d in ("own", "verdicts", "results") for p in (CASES / d).glob("*.case"))
+
+
+def outcome(work):
+    try:
+        return None, work()
+    except tirc.TVMError as e:
+        return e, None
+
+
+def named(path):
+    return "%s/%s" % (path.parent.name, path.stem)
+
+
+@pytest.mark.parametrize("path", FILES, ids=named)
+def test_case(path):
+    head, parts = parts_of(path)
+    mod, text = tirc.parse(parts["program"]), parts["schedule"]
+    by_script, expected = outcome(lambda: tirc.schedule_script(mod, text))
+    sch = tirc.Schedule(mod)
+    error, _ = outcome(lambda: run_python(sch, text, str(path) + ".py", constants_of(parts["program"])))
+    if by_script is None:
+        assert error is None, error
+        tirc.assert_structural_equal(sch.mod, expected)
+        return
+    assert error is not None, "the script fails with %s" % by_script.code
+    assert (type(error), error.code, error.message, error.condition, error.call) == (
+        type(by_script), by_script.code, by_script.message, by_script.condition, by_script.call)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*/*.sch")) + sorted(EXAMPLES.glob("*/*/*.sch")), ids=named)
+def test_example(path):
+    program = next(path.parent.glob("*.tir"))
+    mod, text = tirc.read(program), path.read_text()
+    by_script, expected = outcome(lambda: tirc.schedule_script(mod, text))
+    sch = tirc.Schedule(mod)
+    error, _ = outcome(lambda: run_python(sch, text, str(path), constants_of(program.read_text())))
+    assert getattr(error, "code", None) == getattr(by_script, "code", None)
+    if error is None:
+        tirc.assert_structural_equal(sch.mod, expected)
+        assert str(sch.trace)
+
+
+@pytest.mark.parametrize("p", tirc.primitives(), ids=lambda p: p.name)
+def test_example_of_the_documentation(p):
+    """Every primitive, by the example that its help gives."""
+    assert "sch.%s(" % p.name in p.example
+    mod = tirc.parse(p.program)
+    by_script, sch = tirc.Schedule(mod, seed=1), tirc.Schedule(mod, seed=1)
+    by_script.run_script(p.example)
+    run_python(sch, p.example, "<example %s>" % p.name, constants_of(p.program))
+    tirc.assert_structural_equal(sch.mod, by_script.mod)
+    assert str(sch.trace) == str(by_script.trace)

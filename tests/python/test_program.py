@@ -1,0 +1,142 @@
+"""Programs from the source text of decorated functions, and how they show themselves."""
+
+import io
+import sys
+
+import numpy as np
+import pytest
+
+import tirc
+from support import MATMUL
+from tirc.script import ir as I
+from tirc.script import tir as T
+
+N = 24
+DTYPE = "float32"
+
+
+@T.prim_func
+def doubled(A: T.Buffer((N,), DTYPE), B: T.Buffer((N,), DTYPE)):
+    for i in range(N):
+        with T.block("B"):
+            vi = T.axis.spatial(N, i)
+            B[vi] = A[vi] * T.float32(2)
+
+
+@I.ir_module
+class Two:
+    @T.prim_func
+    def main(A: T.Buffer((N,), "float32")):
+        for i in range(N):
+            with T.block("A"):
+                vi = T.axis.spatial(N, i)
+                A[vi] = A[vi] + T.float32(1)
+
+    @T.prim_func(private=True)
+    def other(A: T.Buffer((4, 4), "int32")):
+        for i, j in T.grid(4, 4):
+            with T.block("A"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                A[vi, vj] = vi * vj
+
+
+def scaled(n, factor, shape):
+    @T.prim_func
+    def main(A: T.Buffer((n, 2), "float32"), B: T.Buffer(shape, "float32")):
+        for i, j in T.grid(n, 2):
+            with T.block("B"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = A[vi, vj] * T.float32(factor)
+    return main
+
+
+def test_names_of_the_module():
+    assert [repr(p) for p in doubled.params] == ["A: float32[24]", "B: float32[24]"]
+    assert doubled.params[1].is_written and not doubled.params[0].is_written
+    a, b = np.arange(N, dtype="float32"), np.zeros(N, "float32")
+    tirc.build(doubled)(a, b)
+    np.testing.assert_array_equal(b, 2 * a)
+
+
+def test_names_of_closures():
+    for n, factor in ((3, 0.5), (np.int64(5), np.float32(4))):
+        a = np.ones((n, 2), "float32")
+        b = np.zeros_like(a)
+        tirc.build(scaled(n, factor, (n, 2)))(a, b)
+        np.testing.assert_array_equal(b, a * factor)
+
+
+def test_modules():
+    assert list(Two.functions) == ["main", "other"]
+    built = tirc.build(Two)
+    a, b = np.zeros(N, "float32"), np.zeros((4, 4), "int32")
+    built(a)
+    built["other"](b)
+    assert a.sum() == N and b[3, 3] == 9
+    alone = tirc.IRModule({"renamed": Two["other"]})
+    assert list(alone.functions) == ["renamed"] and "def renamed(" in alone.script()
+
+
+def test_mistakes_have_the_place_of_the_source():
+    with pytest.raises(tirc.TVMError) as caught:
+        @T.prim_func
+        def broken(A: T.Buffer((N,), "float32")):
+            for i in range(N):
+                A[i] = no_such_name
+    e = caught.value
+    assert isinstance(e, NameError) and e.file == __file__
+    assert "no_such_name" in open(__file__).read().split("\n")[e.line - 1]
+    assert "A[i] = no_such_name" in str(e)
+
+
+def test_without_source_text():
+    names = {"T": T}
+    with pytest.raises(tirc.TVMError, match="source text"):
+        exec("@T.prim_func\ndef f(a: T.int32):\n    T.evaluate(a)\n", names)
+
+
+def test_text_goes_around():
+    mod = tirc.parse(MATMUL)
+    tirc.assert_structural_equal(tirc.parse(mod.script()), mod)
+    other = tirc.parse(MATMUL.replace("24", "25"))
+    assert not tirc.structural_equal(mod, other)
+    with pytest.raises(ValueError):
+        tirc.ir.assert_structural_equal(mod, other)
+    func = tirc.script.from_source(MATMUL)
+    assert isinstance(func, tirc.PrimFunc) and func.name == "main"
+    assert "def main" in tirc.parse("M = 4\n" + MATMUL.replace("16", "M"), M=8).script()
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_colours_on_a_terminal_only(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    sch = tirc.Schedule(doubled)
+    for thing in (doubled, sch, sch.mod, sch.trace):
+        for out, coloured in ((io.StringIO(), False), (Terminal(), True)):
+            monkeypatch.setattr(sys, "stdout", out)
+            thing.show()
+            assert ("\033[" in out.getvalue()) == (coloured and "sch." in out.getvalue() or coloured and "def" in out.getvalue())
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    doubled.show()
+    assert "\033[" not in sys.stdout.getvalue() and "@T.prim_func" in sys.stdout.getvalue()
+
+
+def test_notebooks():
+    for thing in (doubled, tirc.parse(MATMUL), tirc.Schedule(doubled)):
+        html = thing._repr_html_()
+        assert html.startswith("<pre") and "<span" in html and "def" in html
+        assert "&quot;float32&quot;" in html
+
+
+def test_lowered_and_emitted():
+    mod = tirc.parse(MATMUL)
+    assert "T.block" not in mod.lower().script()
+    assert "define" in mod.emit("llvm") and mod.emit("obj")[:4] == b"\x7fELF"
+    with pytest.raises(ValueError):
+        mod.emit("pdf")

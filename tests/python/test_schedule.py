@@ -1,0 +1,140 @@
+"""Schedules in Python: handles, values in both directions, errors, copies, traces."""
+
+import numpy as np
+import pytest
+
+import tirc
+from support import MATMUL
+from tirc.script import tir as T
+
+
+@pytest.fixture
+def sch():
+    return tirc.Schedule(tirc.parse(MATMUL), seed=1)
+
+
+def test_handles_and_what_is_behind_them(sch):
+    block = sch.get_block("C")
+    i, j, k = loops = sch.get_loops(block)
+    assert isinstance(block, tirc.tir.BlockRV) and all(isinstance(x, tirc.tir.LoopRV) for x in loops)
+    assert i == sch.get_loops("C")[0] and i != j and len({i, j, k, sch.get_loops(block)[0]}) == 3
+    assert [sch.get(x).extent for x in loops] == [16, 32, 24] and sch.get(i).extent.value == 16
+    assert isinstance(sch.get(i), tirc.tir.For) and isinstance(sch.get(block), tirc.tir.Block)
+    assert [v.kind for v in sch.get(block).iter_vars] == ["spatial", "spatial", "reduce"]
+    assert [v.dom.extent for v in sch.get(block).iter_vars] == [16, 32, 24]
+    assert [r.buffer.name for r in sch.get(block).reads] == ["A", "B"]
+    assert sch.get(block).reads[0].buffer.shape == [16, 24]
+    assert "for i" in str(sch.get(i)) and "LoopRV" in repr(i)
+    with pytest.raises(AttributeError, match="no attribute"):
+        sch.get(i).nonsense
+
+
+def test_expressions(sch):
+    extent = sch.get(sch.get_block("C")).iter_vars[0].var
+    assert isinstance(extent, tirc.tir.ExprRV)
+    assert str((extent * 2 + 1) // 3 % 5 - 7) == "(%s * 2 + 1) // 3 %% 5 - 7" % extent
+    assert str(8 - extent) == "8 - %s" % extent and str(extent < 3) == "%s < 3" % extent
+    with pytest.raises(TypeError, match="not known"):
+        bool(extent < 3)
+
+
+def test_arguments_of_every_kind(sch):
+    block = sch.get_block("C")
+    i, j, k = sch.get_loops(block)
+    a, b = sch.split(i, [np.int64(4), None], preserve_unit_iters=True)
+    c, d = sch.split(j, factors=(T.int64(4), sch.get(a).extent * 2))
+    assert sch.get(b).extent == 4 and sch.get(d).extent == 8
+    sch.annotate(a, "key", {"list": [1, 2.5, "three", True], "text": "x"})
+    assert sch.get(a).annotations == {"key": {"list": [1, 2.5, "three", True], "text": "x"}}
+    sch.transform_layout(block, ("write", 0), lambda i, j: [j // 8, i, j % 8])
+    sch.transform_layout(block, "A", index_map=lambda *i: (i[1], i[0]))
+    assert "C: T.Buffer((4, 16, 8)" in sch.mod.script() and "A: T.Buffer((24, 16)" in sch.mod.script()
+
+
+def test_what_a_function_of_ones_own_raises_comes_out(sch):
+    before = sch.mod.script()
+    with pytest.raises(ZeroDivisionError):
+        sch.transform_layout("C", "A", lambda i, j: (1 // 0, j))
+    with pytest.raises(tirc.TVMError, match="gives a str"):
+        sch.transform_layout("C", "A", lambda i, j: (i, "x"))
+    with pytest.raises(TypeError, match="takes no object"):
+        sch.transform_layout("C", "A", lambda i, j: (i, object()))
+    assert sch.mod.script() == before
+
+
+def test_schedule_errors(sch):
+    i, j, k = sch.get_loops("C")
+    before = sch.mod.script()
+    with pytest.raises(tirc.ScheduleError) as caught:
+        sch.parallel(k)
+    e = caught.value
+    assert isinstance(e, tirc.TVMError) and isinstance(e, RuntimeError)
+    assert e.primitive == "parallel" and e.call == "sch.parallel(k)" and e.code == "not-data-parallel"
+    assert "reduce" in e.condition and e.hint and "^^^" in e.ir
+    assert e.location[0] == __file__ and "sch.parallel(k)" in open(__file__).read().split("\n")[e.line - 1]
+    for part in (e.message, e.code, e.condition, e.hint, "sch.parallel(k)", "^^^"):
+        assert part in str(e)
+    assert sch.mod.script() == before
+
+
+def test_wrong_arguments(sch):
+    i, j, k = sch.get_loops("C")
+    for call in (lambda: sch.split(i), lambda: sch.split(i, [2, None], nonsense=1), lambda: sch.split("C", [2, None]),
+                 lambda: sch.split(i, object()), lambda: sch.fuse([i, j])):
+        with pytest.raises(TypeError):
+            call()
+    with pytest.raises(OverflowError):
+        sch.split(i, [2**64, None])
+    sch.split(i, [2, None])
+    with pytest.raises(ValueError, match="no longer in the program"):
+        sch.parallel(i)
+    with pytest.raises(tirc.ArgumentError, match="another schedule"):
+        tirc.Schedule(sch.mod).parallel(j)
+    with pytest.raises(AttributeError):
+        sch.paralel(j)
+    with pytest.raises(TypeError):
+        tirc.Schedule("no module")
+
+
+def test_copies_go_their_own_way(sch):
+    loops = sch.get_loops("C")
+    other = sch.copy()
+    other.vectorize(loops[1])
+    assert "vectorized" in other.mod.script() and "vectorized" not in sch.mod.script()
+    sch.parallel(loops[0])
+    del sch
+    assert "parallel" not in other.mod.script()
+
+
+def test_traces_and_sampling(sch):
+    i, j, k = sch.get_loops("C")
+    tile = sch.sample_perfect_tile(j, n=2)
+    assert tile[0] * tile[1] == 32
+    sch.split(j, tile)
+    assert "factors=[v" in str(sch.trace)  # they stand as random variables
+    assert [inst.kind.name for inst in sch.trace.insts] == ["GetBlock", "GetLoops", "SamplePerfectTile", "Split"]
+    again = tirc.Schedule(tirc.parse(MATMUL))
+    sch.trace.apply_to_schedule(again, remove_postproc=False)
+    tirc.assert_structural_equal(again.mod, sch.mod)
+    assert isinstance(sch.trace.as_json(), (list, tuple))
+    assert tirc.Schedule(sch.mod, seed=3).fork_seed() == tirc.Schedule(sch.mod, seed=3).fork_seed()
+
+
+def test_several_functions():
+    text = "@I.ir_module\nclass Module:\n" + "".join(
+        "    " + line + "\n" for f in ("one", "two") for line in MATMUL.replace("main", f).strip().split("\n"))
+    sch = tirc.Schedule(tirc.parse(text))
+    sch.work_on("two")
+    assert sch.func_working_on == "two"
+    sch.parallel(sch.get_loops("C")[0])
+    assert "parallel" in sch.mod["two"].script() and "parallel" not in sch.mod["one"].script()
+    assert sch.get_block("C", func_name="one") != sch.get_block("C")
+
+
+def test_results_outlive_their_schedule():
+    def scheduled():
+        s = tirc.Schedule(tirc.parse(MATMUL))
+        return s.mod, s.get(s.get_loops("C")[2]), s.trace
+
+    mod, loop, trace = scheduled()
+    assert loop.extent == 24 and "C" in str(trace) and mod["main"].params[0].shape == (16, 24)

@@ -1,0 +1,55 @@
+"""tirc: a small TensorIR compiler. Programs, schedules and kernels in Python, without compiled code
+of its own: everything is done by libtirc.
+
+    import tirc
+    from tirc.script import tir as T
+
+    @T.prim_func
+    def double(A: T.Buffer((128,), "float32"), B: T.Buffer((128,), "float32")):
+        for i in range(128):
+            with T.block("B"):
+                vi = T.axis.spatial(128, i)
+                B[vi] = A[vi] * T.float32(2)
+
+    sch = tirc.Schedule(double)
+    i, = sch.get_loops(sch.get_block("B"))
+    sch.vectorize(sch.split(i, factors=[None, 8])[1])
+    sch.mod.show()
+    tirc.build(sch.mod)(a, b)        # numpy arrays, or whatever has __dlpack__
+
+Names and behaviour are those of tvm where both have them, so code written for
+tvm.tir.Schedule runs after `import tirc as tvm`.
+"""
+
+from . import _lib, script, tir
+from ._errors import ArgumentError, ScheduleError, TVMError
+from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, parse,
+                      prim_func, read, structural_equal)
+from ._runtime import BenchmarkResult, Kernel, Target, build, cpu, interpret
+from ._schedule import Schedule, TensorIntrin, primitives, schedule_script
+
+TircError = TVMError
+__version__ = _lib.lib.tirc_version().decode()
+library_path = _lib.library_path
+
+
+class ir:
+    """tirc.ir: IRModule and comparisons."""
+
+    IRModule = IRModule
+    structural_equal = staticmethod(structural_equal)
+    assert_structural_equal = staticmethod(assert_structural_equal)
+
+
+class target:
+    """tirc.target: Target."""
+
+    Target = Target
+
+
+__all__ = [
+    "ArgumentError", "BenchmarkResult", "IRModule", "Kernel", "PrimFunc", "Schedule", "ScheduleError",
+    "TVMError", "Target", "TensorIntrin", "TircError", "assert_structural_equal", "build", "cpu",
+    "difference", "interpret", "ir", "ir_module", "parse", "prim_func", "primitives", "read",
+    "schedule_script", "script", "structural_equal", "target", "tir"
+]

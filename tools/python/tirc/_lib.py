@@ -1,0 +1,238 @@
+"""libtirc through ctypes: where the library is, its structs, and calls whose errors are exceptions.
+
+The structs and signatures here are those of tirc.h; TIRC_ABI is compared when the library is loaded.
+"""
+
+import ctypes
+import glob
+import os
+import pathlib
+from ctypes import (CFUNCTYPE, POINTER, Structure, Union, byref, c_bool, c_char_p, c_double, c_int,
+                    c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
+
+ABI = 1
+_NAME = "libtirc.so.%d" % ABI
+
+
+def _candidates():
+    """Paths in which the library may be, best first."""
+    given = os.environ.get("TIRC_LIBRARY")
+    if given:  # a file, or a build directory; nothing else is tried
+        path = pathlib.Path(given)
+        yield str(path / _NAME) if path.is_dir() else given
+        return
+    here = pathlib.Path(__file__).resolve()
+    for parent in here.parents:  # installed: PREFIX/lib/python3.11/.../tirc and PREFIX/lib/libtirc
+        if parent.name == "lib":
+            yield from sorted(glob.glob(str(parent / _NAME)) + glob.glob(str(parent / "*" / _NAME)))
+    checkout = here.parents[3] if len(here.parents) > 3 else here.parent
+    if (checkout / "runtime" / "tirc.h").exists():
+        trees = glob.glob(str(checkout / "build*" / _NAME)) + glob.glob(str(checkout / "build" / "*" / _NAME))
+        yield from sorted(trees, key=lambda p: -os.stat(p).st_mtime)
+    yield _NAME
+
+
+def _load():
+    tried = []
+    for path in _candidates():
+        try:
+            lib = ctypes.CDLL(path)
+        except OSError as e:
+            tried.append(str(e))
+            continue
+        lib.tirc_abi.restype = c_int
+        if lib.tirc_abi() != ABI:
+            raise ImportError("%s has ABI %d, but this package is for ABI %d" % (path, lib.tirc_abi(), ABI))
+        return lib, path
+    raise ImportError("cannot load libtirc (set TIRC_LIBRARY to the file or to a build directory): "
+                      + "; ".join(tried))
+
+
+lib, library_path = _load()
+
+# --- structs ----------------------------------------------------------------------------------
+
+(NONE, BOOL, INT, FLOAT, STR, LIST, TUPLE, DICT, BLOCK, LOOP, EXPR, BUFFER, OBJECT, FUNCTION,
+ SCRIPT) = range(15)
+
+
+class Value(Structure):
+    pass
+
+
+CALLBACK = CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, POINTER(Value), POINTER(Value))
+
+
+class Function(Structure):
+    _fields_ = [("call", CALLBACK), ("self", c_void_p), ("n_params", c_int), ("name", c_char_p)]
+
+
+class _Payload(Union):
+    _fields_ = [("b", c_bool), ("i", c_int64), ("f", c_double), ("s", c_char_p),
+                ("items", POINTER(Value)), ("function", POINTER(Function)), ("handle", c_void_p)]
+
+
+Value._fields_ = [("kind", c_int), ("number", c_uint32), ("owner", c_void_p), ("u", _Payload),
+                  ("n", c_int64), ("type", c_char_p)]
+
+
+class Define(Structure):
+    _fields_ = [("name", c_char_p), ("value", c_char_p)]
+
+
+PRINT = CFUNCTYPE(None, c_void_p, c_char_p)
+TRACE = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int, c_char_p)
+WARN = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_int, c_char_p)
+
+
+class ScheduleOptions(Structure):
+    _fields_ = [("target", c_char_p), ("max_steps", c_int64), ("strict", c_bool), ("verify", c_bool),
+                ("self", c_void_p), ("print", PRINT), ("trace", TRACE), ("warn", WARN)]
+
+
+class Param(Structure):
+    _fields_ = [("name", c_char_p), ("dtype", c_char_p), ("is_array", c_bool), ("is_written", c_bool),
+                ("ndim", c_int), ("shape", POINTER(c_int64)), ("symbol", POINTER(c_char_p))]
+
+
+class PrimitiveInfo(Structure):
+    _fields_ = [("name", c_char_p), ("help", c_char_p), ("n_params", c_int), ("star", c_int),
+                ("keyword_only", c_int)]
+
+
+class PrimitiveDoc(Structure):
+    _fields_ = [("params", POINTER(c_char_p)), ("returns", c_char_p), ("program", c_char_p),
+                ("script", c_char_p), ("needs", POINTER(c_char_p)), ("errors", POINTER(c_int))]
+
+
+class DLDevice(Structure):
+    _fields_ = [("device_type", c_int32), ("device_id", c_int32)]
+
+
+class DLDataType(Structure):
+    _fields_ = [("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16)]
+
+
+class DLTensor(Structure):
+    _fields_ = [("data", c_void_p), ("device", DLDevice), ("ndim", c_int32), ("dtype", DLDataType),
+                ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)), ("byte_offset", c_uint64)]
+
+
+class DLManagedTensorVersioned(Structure):
+    _fields_ = [("major", c_uint32), ("minor", c_uint32), ("manager_ctx", c_void_p),
+                ("deleter", c_void_p), ("flags", c_uint64), ("dl_tensor", DLTensor)]
+
+
+class Argument(Structure):
+    _fields_ = [("array", c_void_p), ("i", c_int64), ("f", c_double), ("tensor", POINTER(DLTensor))]
+
+
+# --- functions --------------------------------------------------------------------------------
+
+_out = POINTER(c_void_p)
+_keywords = [c_int, POINTER(Value), c_int, POINTER(c_char_p), POINTER(Value), POINTER(Value)]
+
+# Those that give a status; the error pointer comes last and is left out here.
+_CHECKED = {
+    "module_read": [c_char_p, c_int, POINTER(Define), _out],
+    "module_parse": [c_char_p, c_size_t, c_char_p, c_int, POINTER(Define), _out],
+    "module_print": [c_void_p, _out],
+    "module_compare": [c_void_p, c_void_p, _out],
+    "module_params": [c_void_p, c_char_p, POINTER(c_int), POINTER(POINTER(Param))],
+    "module_schedule_text": [c_void_p, c_char_p, c_size_t, c_char_p, POINTER(ScheduleOptions), _out],
+    "module_trace": [c_void_p, c_int, _out],
+    "module_lower": [c_void_p, c_void_p, c_void_p, _out],
+    "module_emit": [c_void_p, c_int, c_char_p, c_char_p, _out, POINTER(c_size_t)],
+    "module_interpret": [c_void_p, c_char_p, c_int, POINTER(Argument), c_int64],
+    "schedule_new": [c_void_p, POINTER(ScheduleOptions), _out],
+    "schedule_copy": [c_void_p, _out],
+    "schedule_call": [c_void_p, c_char_p] + _keywords,
+    "schedule_method": [c_void_p, POINTER(Value), c_char_p] + _keywords,
+    "schedule_attribute": [c_void_p, POINTER(Value), c_char_p, POINTER(Value)],
+    "schedule_operator": [c_void_p, c_char_p, POINTER(Value), POINTER(Value), POINTER(Value)],
+    "schedule_text": [c_void_p, POINTER(Value), _out],
+    "schedule_run": [c_void_p, c_char_p, c_size_t, c_char_p],
+    "schedule_set": [c_void_p, c_char_p, POINTER(Value)],
+    "schedule_module": [c_void_p, _out],
+    "executor_new": [c_int, _out],
+    "kernel_new": [c_void_p, c_char_p, c_char_p, _out],
+    "kernel_run": [c_void_p, c_void_p, c_int, POINTER(Argument)],
+    "launch_new": [c_void_p, c_void_p, c_int, POINTER(Argument), _out],
+    "launch_time": [c_void_p, c_int, c_int, c_double, POINTER(c_double)],
+}
+_PLAIN = {
+    "version": ([], c_char_p),
+    "string_free": ([c_void_p], None),
+    "error_status": ([c_void_p], c_int),
+    "error_get": ([c_void_p, c_int], c_char_p),
+    "error_line": ([c_void_p], c_int),
+    "error_column": ([c_void_p], c_int),
+    "error_free": ([c_void_p], None),
+    "module_free": ([c_void_p], None),
+    "module_functions": ([c_void_p], c_int),
+    "module_function": ([c_void_p, c_int], c_char_p),
+    "schedule_free": ([c_void_p], None),
+    "schedule_place": ([c_void_p, c_char_p, c_int, c_int], None),
+    "executor_free": ([c_void_p], None),
+    "executor_threads": ([c_void_p], c_int),
+    "kernel_free": ([c_void_p], None),
+    "launch_free": ([c_void_p], None),
+    "primitive_table": ([c_int, POINTER(PrimitiveInfo)], c_bool),
+    "primitive_param": ([c_int, c_int, POINTER(c_char_p), POINTER(c_char_p)], c_bool),
+    "primitive_documentation": ([c_int, POINTER(PrimitiveDoc)], c_bool),
+}
+
+
+def _declare():
+    for name, argtypes in _CHECKED.items():
+        f = getattr(lib, "tirc_" + name)
+        f.argtypes, f.restype = argtypes + [_out], c_int
+    for name, (argtypes, restype) in _PLAIN.items():
+        f = getattr(lib, "tirc_" + name)
+        f.argtypes, f.restype = argtypes, restype
+
+
+_declare()
+
+
+def call(name, *args):
+    """Calls tirc_<name>; an error becomes an exception."""
+    error = c_void_p()
+    if getattr(lib, "tirc_" + name)(*args, byref(error)):
+        from . import _errors
+        raise _errors.take(error)
+
+
+def take_string(pointer):
+    """A char * that the library gave out, as str; None for NULL."""
+    if not pointer.value:
+        return None
+    try:
+        return ctypes.string_at(pointer.value).decode("utf-8", "replace")
+    finally:
+        lib.tirc_string_free(pointer)
+
+
+def string(name, *args):
+    out = c_void_p()
+    call(name, *args, byref(out))
+    return take_string(out)
+
+
+class Owned:
+    """An object of the library, freed when Python no longer needs it."""
+
+    def __init__(self, pointer, kind):
+        self._as_parameter_ = pointer.value
+        self._free = getattr(lib, "tirc_%s_free" % kind)
+
+    def __del__(self):
+        if self._as_parameter_:
+            self._free(self._as_parameter_)
+            self._as_parameter_ = None
+
+
+def make(kind, name, *args):
+    out = c_void_p()
+    call(name, *args, byref(out))
+    return Owned(out, kind)

@@ -1,0 +1,210 @@
+"""Programs: modules and their functions."""
+
+import ctypes
+import re
+from ctypes import POINTER, byref, c_int
+
+from . import _lib, _source
+from ._render import Shown
+
+
+def _define_array(constants):
+    pairs = [(k.encode(), v.encode()) for k, v in constants.items()]
+    return len(pairs), (_lib.Define * max(len(pairs), 1))(*pairs)
+
+
+class IRModule(Shown):
+    """A program: one function or several. Immutable."""
+
+    def __init__(self, functions=None):
+        """From {name: PrimFunc}."""
+        texts = [f.script_as(name) for name, f in dict(functions or {}).items()]
+        self._module = _parse("\n\n".join(texts) or "pass", "<module>", {})
+
+    @classmethod
+    def _of(cls, owned):
+        self = cls.__new__(cls)
+        self._module = owned
+        return self
+
+    @classmethod
+    def from_expr(cls, func):
+        return cls({"main": func})
+
+    def script(self, *, show_meta=None, **_):
+        return _lib.string("module_print", self._module)
+
+    def __repr__(self):
+        return "<IRModule %s>" % ", ".join(self.functions)
+
+    @property
+    def functions(self):
+        """The functions by name."""
+        n = _lib.lib.tirc_module_functions(self._module)
+        names = [_lib.lib.tirc_module_function(self._module, i).decode() for i in range(n)]
+        return {name: PrimFunc(self, name) for name in names}
+
+    @property
+    def functions_items(self):
+        return list(self.functions.items())
+
+    def get_global_vars(self):
+        return list(self.functions)
+
+    def __getitem__(self, name):
+        return self.functions[name]
+
+    def __contains__(self, name):
+        return name in self.functions
+
+    def lower(self):
+        """Through all passes: what code is made of."""
+        return IRModule._of(_lib.make("module", "module_lower", self._module, None, None))
+
+    def emit(self, kind, target=None):
+        """Code: "llvm" or "asm" as str, "obj" as bytes, "header" as str."""
+        kinds = {"llvm": 0, "asm": 1, "obj": 2, "header": 3}
+        if kind not in kinds:
+            raise ValueError("emit takes %s, not %r" % (", ".join(kinds), kind))
+        from ._runtime import cpu_of
+        out, n = ctypes.c_void_p(), ctypes.c_size_t()
+        _lib.call("module_emit", self._module, kinds[kind], cpu_of(target), None, byref(out), byref(n))
+        try:
+            data = ctypes.string_at(out.value, n.value)
+        finally:
+            _lib.lib.tirc_string_free(out)
+        return data if kind == "obj" else data.decode()
+
+    def trace_json(self):
+        """The trace of the schedule that made it, as JSON text."""
+        return _lib.string("module_trace", self._module, 0)
+
+
+class PrimFunc(Shown):
+    """A function of a module."""
+
+    def __init__(self, module, name):
+        self.module, self.name = module, name
+        self.__name__ = name
+
+    @property
+    def params(self):
+        """What it takes: a list of Param."""
+        n, at = c_int(), POINTER(_lib.Param)()
+        _lib.call("module_params", self.module._module, self.name.encode(), byref(n), byref(at))
+        return [Param(at[i]) for i in range(n.value)]
+
+    def script(self, **_):
+        return self.script_as(self.name)
+
+    def script_as(self, name):
+        """Its text, under another name."""
+        text = self.module.script()
+        if len(self.module.functions) > 1:
+            text = _one_function(text, self.name)
+        return re.sub(r"(?m)^def %s\(" % re.escape(self.name), "def %s(" % name, text, count=1)
+
+    def __repr__(self):
+        return "<PrimFunc %s>" % self.name
+
+
+def _one_function(text, name):
+    """The part of a module's text that is the function, without the class around it."""
+    import ast
+    import textwrap
+    lines = text.split("\n")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            first = min([node.lineno] + [d.lineno for d in node.decorator_list])
+            return textwrap.dedent("\n".join(lines[first - 1:node.end_lineno])) + "\n"
+    raise KeyError(name)
+
+
+class Param:
+    """A parameter: name, dtype, shape (None for scalars; -1 or a name where it is symbolic),
+    is_written."""
+
+    def __init__(self, p):
+        self.name, self.dtype, self.is_written = p.name.decode(), p.dtype.decode(), p.is_written
+        self.shape = tuple(p.shape[d] if p.shape[d] >= 0 else p.symbol[d].decode() if p.symbol[d] else -1
+                           for d in range(p.ndim)) if p.is_array else None
+
+    def __repr__(self):
+        return "%s: %s%s" % (self.name, self.dtype, "" if self.shape is None else list(self.shape))
+
+
+def _parse(text, name, constants):
+    data = text.encode()
+    n, defines = _define_array(constants)
+    return _lib.make("module", "module_parse", data, len(data), name.encode(), n, defines)
+
+
+def parse(text, name="<text>", **constants):
+    """A program from text. Constants override those at its top: parse(text, M=128)."""
+    return IRModule._of(_parse(text, name, {k: repr(v) for k, v in constants.items()}))
+
+
+def read(path, **constants):
+    """A program from a file."""
+    n, defines = _define_array({k: repr(v) for k, v in constants.items()})
+    return IRModule._of(_lib.make("module", "module_read", str(path).encode(), n, defines))
+
+
+def as_module(thing):
+    if isinstance(thing, IRModule):
+        return thing
+    if isinstance(thing, PrimFunc):
+        if len(thing.module.functions) == 1:
+            return thing.module
+        return IRModule({thing.name: thing})
+    raise TypeError("this takes an IRModule or a PrimFunc, not a %s" % type(thing).__name__)
+
+
+class _InClass:
+    """A function in the body of a class, which is read as a whole."""
+
+    def __init__(self, function):
+        self.__name__ = function.__name__
+
+
+def prim_func(func=None, private=False, check_well_formed=True):
+    """The decorator @T.prim_func: reads the function's source text; Python never runs it."""
+    frame = _source.caller()
+    if func is None:
+        return lambda f: _prim_func(f, frame)
+    return _prim_func(func, frame)
+
+
+def _prim_func(func, frame):
+    if "__qualname__" in frame.f_locals and frame.f_locals.get("__module__") == func.__module__:
+        return _InClass(func)
+    text, file, constants = _source.text_of(func, frame)
+    return PrimFunc(IRModule._of(_parse(text, file, constants)), func.__name__)
+
+
+def ir_module(cls=None, check_well_formed=True):
+    """The decorator @I.ir_module."""
+    frame = _source.caller()
+    if cls is None:
+        return lambda c: _ir_module(c, frame)
+    return _ir_module(cls, frame)
+
+
+def _ir_module(cls, frame):
+    text, file, constants = _source.text_of(cls, frame)
+    return IRModule._of(_parse(text, file, constants))
+
+
+def structural_equal(a, b):
+    return difference(a, b) is None
+
+
+def difference(a, b):
+    """None when a and b are structurally equal, otherwise the first difference in words."""
+    return _lib.string("module_compare", as_module(a)._module, as_module(b)._module)
+
+
+def assert_structural_equal(a, b):
+    words = difference(a, b)
+    if words is not None:
+        raise ValueError("not structurally equal: " + words)

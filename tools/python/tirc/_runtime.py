@@ -1,0 +1,234 @@
+"""Kernels: compiled functions that take arrays as they lie in memory."""
+
+import ctypes
+import os
+import re
+import statistics
+from ctypes import POINTER, byref, c_int64
+
+from . import _lib
+from ._errors import ArgumentError
+from ._module import IRModule, as_module
+
+_CODES = {"i": 0, "u": 1, "f": 2, "b": 6, "c": 5}
+_BY_NAME = {"bfloat16": (4, 16)}
+
+
+def cpu_of(target):
+    """The CPU name of a target as it may be written: "native", "llvm -mcpu=native", a Target, None."""
+    if target is None:
+        return None
+    text = target.get("mcpu") if isinstance(target, dict) else str(target)
+    if text and text.split()[:1] == ["llvm"]:
+        found = re.search(r"-mcpu[= ](\S+)", text)
+        text = found.group(1) if found else None
+    return text.encode() if text else None
+
+
+# --- tensors ----------------------------------------------------------------------------------
+
+
+class _Borrowed:
+    """A DLTensor and what keeps its memory: for the time of a call."""
+
+    def __init__(self, tensor, keep, writable=True):
+        self.tensor, self.keep, self.writable = tensor, keep, writable
+
+
+def _of_numpy(array):
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    code, bits = _BY_NAME.get(array.dtype.name, (_CODES.get(kind), 8 * size))
+    if code is None or not array.dtype.isnative:
+        raise TypeError("no kernel takes arrays of dtype %s" % array.dtype)
+    n = array.ndim
+    if any(s % size for s in array.strides):
+        raise TypeError("the strides %s are no multiples of the %d bytes of an element" % (array.strides, size))
+    shape = (c_int64 * max(n, 1))(*array.shape)
+    strides = (c_int64 * max(n, 1))(*(s // size for s in array.strides))
+    t = _lib.DLTensor(array.__array_interface__["data"][0], _lib.DLDevice(1, 0), n,
+                      _lib.DLDataType(code, bits, 1), shape, strides, 0)
+    return _Borrowed(t, (array, shape, strides), array.flags.writeable)
+
+
+_capsule_name = ctypes.pythonapi.PyCapsule_GetName
+_capsule_name.restype, _capsule_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype, _capsule_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def _of_dlpack(producer):
+    try:
+        capsule = producer.__dlpack__(max_version=(1, 0))
+    except TypeError:
+        capsule = producer.__dlpack__()
+    name = _capsule_name(capsule)
+    at = _capsule_pointer(capsule, name)
+    if name == b"dltensor_versioned":
+        managed = _lib.DLManagedTensorVersioned.from_address(at)
+        return _Borrowed(managed.dl_tensor, (producer, capsule), not managed.flags & 1)
+    if name != b"dltensor":
+        raise TypeError("__dlpack__ gave a capsule called %r" % name)
+    return _Borrowed(_lib.DLTensor.from_address(at), (producer, capsule))
+
+
+def _borrow(x):
+    if type(x).__module__.partition(".")[0] == "numpy" and hasattr(x, "__array_interface__"):
+        return _of_numpy(x)
+    if hasattr(x, "__dlpack__"):
+        return _of_dlpack(x)
+    try:
+        view = memoryview(x)
+    except TypeError:
+        raise TypeError("a %s is no array: give one of numpy, or whatever has __dlpack__ or a buffer"
+                        % type(x).__name__) from None
+    import numpy
+    return _of_numpy(numpy.asarray(view))
+
+
+def _arguments(func, args):
+    """The arguments as the library takes them, and what must live as long."""
+    params, out, keep = func.params, (_lib.Argument * max(len(args), 1))(), []
+    for i, x in enumerate(args):
+        p = params[i] if i < len(params) else None
+        if p is not None and p.shape is None:
+            try:
+                out[i].i, out[i].f = (int(x), float(x))
+            except (TypeError, ValueError):
+                raise ArgumentError('argument "%s" of %s: a %s is a number, not a %s'
+                                    % (p.name, func.name, p.dtype, type(x).__name__), code="argument") from None
+            continue
+        try:
+            b = _borrow(x)
+        except TypeError as e:
+            raise ArgumentError('argument "%s" of %s: %s' % (p.name if p else i, func.name, e), code="argument") from None
+        if p is not None and p.is_written and not b.writable:
+            raise ArgumentError('argument "%s" of %s: it is written, but the array is read-only'
+                                % (p.name, func.name), code="argument")
+        keep.append(b)
+        out[i].tensor = ctypes.pointer(b.tensor)
+    return out, keep
+
+
+# --- kernels ----------------------------------------------------------------------------------
+
+
+class BenchmarkResult:
+    """Seconds of a run: results, and their mean, median, min, max, std."""
+
+    def __init__(self, results):
+        self.results = tuple(results)
+        self.mean, self.median = statistics.fmean(results), statistics.median(results)
+        self.min, self.max = min(results), max(results)
+        self.std = statistics.pstdev(results)
+
+    def __repr__(self):
+        return "BenchmarkResult(min=%.4g ms, mean=%.4g ms, median=%.4g ms, max=%.4g ms, std=%.2g ms)" % tuple(
+            1e3 * x for x in (self.min, self.mean, self.median, self.max, self.std))
+
+
+class Kernel:
+    """A compiled function. Calling it checks the arguments and runs it; arrays are used in place."""
+
+    def __init__(self, func, target, executor):
+        self.func, self.name, self._executor = func, func.name, executor
+        self._kernel = _lib.make("kernel", "kernel_new", func.module._module, func.name.encode(), cpu_of(target))
+
+    def __call__(self, *args):
+        given, keep = _arguments(self.func, args)
+        _lib.call("kernel_run", self._kernel, self._executor, len(args), given)
+        del keep
+
+    def time(self, *args, number=10, repeat=5, min_repeat_ms=0):
+        """Runs it over and over: `repeat` measurements of `number` runs, or as many as take
+        min_repeat_ms."""
+        if repeat < 1 or number < 1:
+            raise ValueError("repeat and number are at least 1")
+        given, keep = _arguments(self.func, args)
+        launch = _lib.make("launch", "launch_new", self._kernel, self._executor, len(args), given)
+        seconds = (ctypes.c_double * repeat)()
+        _lib.call("launch_time", launch, number, repeat, min_repeat_ms / 1e3, seconds)
+        del launch, keep
+        return BenchmarkResult(list(seconds))
+
+    def __repr__(self):
+        return "<Kernel %s(%s)>" % (self.name, ", ".join(map(repr, self.func.params)))
+
+
+class Module:
+    """A built program: call it, or one of its functions by name."""
+
+    entry_name = "__tvm_main__"
+
+    def __init__(self, mod, target=None, threads=0):
+        self.mod, self.target = mod, target
+        self._executor = _lib.make("executor", "executor_new", threads)
+        self._kernels = {}
+        self._main()  # compiles, so that errors come here
+
+    def _main(self):
+        names = list(self.mod.functions)
+        return self["main" if "main" in names or len(names) != 1 else names[0]]
+
+    def __getitem__(self, name):
+        if name == self.entry_name:
+            return self._main()
+        if name not in self._kernels:
+            self._kernels[name] = Kernel(self.mod[name], self.target, self._executor)
+        return self._kernels[name]
+
+    def get_function(self, name, query_imports=False):
+        return self[name]
+
+    def __call__(self, *args):
+        self._main()(*args)
+
+    @property
+    def threads(self):
+        return _lib.lib.tirc_executor_threads(self._executor)
+
+    def time_evaluator(self, func_name, dev=None, number=10, repeat=1, min_repeat_ms=0, **_):
+        """A function of the arguments that measures and gives a BenchmarkResult."""
+        kernel = self[func_name]
+        return lambda *args: kernel.time(*args, number=number, repeat=repeat, min_repeat_ms=min_repeat_ms)
+
+    def time(self, *args, **keywords):
+        return self._main().time(*args, **keywords)
+
+    def get_source(self, fmt="llvm"):
+        """The code: "llvm" or "asm"."""
+        return self.mod.emit("llvm" if fmt in ("", "ll", "llvm") else fmt, self.target)
+
+
+def build(mod, target=None, name=None, threads=0):
+    """Compiles a module or function for this machine. target: an LLVM CPU name, "native",
+    "llvm -mcpu=NAME", or None for haswell (AVX2 and FMA). threads 0: TIRC_NUM_THREADS, or one a core."""
+    if hasattr(mod, "mod") and not isinstance(mod, IRModule):
+        mod = mod.mod  # a schedule
+    return Module(as_module(mod), target, threads)
+
+
+def interpret(mod, *args, func=None, max_steps=0):
+    """Runs the reference interpreter: slow, and every access is checked."""
+    mod = as_module(mod)
+    functions = mod.functions
+    f = functions[func or ("main" if "main" in functions or len(functions) != 1 else next(iter(functions)))]
+    given, keep = _arguments(f, args)
+    _lib.call("module_interpret", mod._module, f.name.encode(), len(args), given, max_steps)
+    del keep
+
+
+class Target:
+    """A target as text: Target("llvm -mcpu=native")."""
+
+    def __init__(self, target="llvm", host=None):
+        self._text = (cpu_of(target) or b"").decode() if isinstance(target, dict) else str(target)
+
+    def __str__(self):
+        return self._text
+
+    __repr__ = __str__
+
+
+def cpu(dev_id=0):
+    """The only device; kernels run on it whatever is said."""
+    return ("cpu", dev_id)

@@ -1,0 +1,271 @@
+"""Schedule: the methods of tvm.tir.Schedule, made from the library's own table of primitives."""
+
+import ast
+import ctypes
+import inspect
+from ctypes import byref
+
+from . import _lib, _render, _source
+from ._lib import Value, lib
+from ._module import IRModule, PrimFunc, as_module, structural_equal
+from ._values import Object, Typed, arguments, inward, outward
+
+
+class _Owner:
+    """A schedule of the library, and what its values need of it."""
+
+    def __init__(self, owned, keep=()):
+        self.pointer, self.keep = owned, keep
+        self.kept, self.failure = [], None
+        self.schedule = None
+
+    def method(self, self_value, name, args, keywords):
+        frame = _source.caller(2)
+        lib.tirc_schedule_place(self.pointer, frame.f_code.co_filename.encode(), frame.f_lineno, 0)
+        keep, out = [], Value()
+        given = arguments(self, args, keywords, keep)
+        of = None if self_value is None else byref(self_value)
+        try:
+            _lib.call("schedule_method", self.pointer, of, name.encode(), *given, byref(out))
+        except Exception:
+            failure, self.failure = self.failure, None
+            if failure is not None:  # what the caller's own function raised
+                raise failure from None
+            raise
+        finally:
+            self.kept = []
+        return outward(self, out)
+
+    def wrap(self, type_name, value):
+        if type_name == "Trace":
+            return Trace(self, value)
+        return Typed.named(type_name)(self, value)
+
+
+class Trace(Object, _render.Shown):
+    """What a schedule did."""
+
+    def script(self, **_):
+        return str(self)
+
+    def __str__(self):
+        return Object.__str__(self)
+
+    def apply_to_schedule(self, sch, remove_postproc=False, decision_provider=None):
+        """Does to sch what it says."""
+        lines = self.as_python(remove_postproc)
+        text = "def apply_trace(sch):\n" + "".join("  %s\n" % line for line in lines or ["pass"])
+        sch._owner_run(text, "<trace>")
+
+
+class Schedule(_render.Shown):
+    """A schedule of a module or function, with the methods of tvm.tir.Schedule."""
+
+    def __init__(self, mod, *, seed=None, debug_mask="none", error_render_level="detail",
+                 enable_check=True, target=None):
+        module = as_module(mod)
+        options = _lib.ScheduleOptions()
+        from ._runtime import cpu_of
+        options.target = cpu_of(target)
+        options.verify = debug_mask not in ("none", 0)
+        options.print = _lib.PRINT(lambda _, text: print(text.decode("utf-8", "replace"), end=""))
+        owned = _lib.make("schedule", "schedule_new", module._module, byref(options))
+        self._owner = _Owner(owned, (options, module))
+        if seed is not None:
+            self._call("seed", seed)
+
+    def _call(self, name, *args, **keywords):
+        return self._owner.method(None, name, args, keywords)
+
+    def __getattr__(self, name):  # what is no method: target, state, func_working_on, trace
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._attribute(name)
+
+    def _attribute(self, name):
+        out = Value()
+        _lib.call("schedule_attribute", self._owner.pointer, None, name.encode(), byref(out))
+        return outward(self._owner, out)
+
+    def _owner_run(self, text, name):
+        data = text.encode()
+        _lib.call("schedule_run", self._owner.pointer, data, len(data), name.encode())
+
+    @property
+    def mod(self):
+        """The program as it is now."""
+        return IRModule._of(_lib.make("module", "schedule_module", self._owner.pointer))
+
+    def script(self, **_):
+        return self.mod.script()
+
+    def __repr__(self):
+        return "<Schedule of %s>" % ", ".join(self.mod.functions)
+
+    def show(self, style=None, black_format=None):
+        """The program and the trace, in colour on a terminal."""
+        self.mod.show()
+        self.trace.show()
+
+    def copy(self):
+        """A schedule of the same program that can go its own way; handles are good in both."""
+        other = object.__new__(type(self))
+        owned = _lib.make("schedule", "schedule_copy", self._owner.pointer)
+        other._owner = _Owner(owned, (self._owner.keep, self._owner))
+        return other
+
+    def get(self, rand_var_or_sref):
+        """The loop, block or number behind a handle."""
+        return self._call("get", rand_var_or_sref)
+
+    def seed(self, seed):
+        self._call("seed", seed)
+
+    def fork_seed(self):
+        return self._call("fork_seed")
+
+    def work_on(self, func_name):
+        """The function that get_block looks in from now on."""
+        self._call("work_on", func_name)
+
+    def remove_rv(self, rand_var):
+        self._call("remove_rv", rand_var)
+
+    def _register(self, name, desc, impl, override=True):
+        """Makes a tensor intrinsic known to this schedule."""
+        own, text, names = self.mod.functions, "", []
+        for f in (desc, impl):
+            known = isinstance(f, str) or f.name in own and structural_equal(f, own[f.name])
+            alias = f if isinstance(f, str) else f.name
+            while not known and (alias in own or repr(alias) in names):
+                alias += "_"
+            text += "" if known else f.script_as(alias) + "\n"
+            names.append(repr(alias))
+        text += "tvm.tir.TensorIntrin.register(%r, %s, %s, override=%s)\n" % (name, *names, override)
+        self._owner_run(text, "<intrinsic %s>" % name)
+
+    def run_script(self, text, name="<script>"):
+        """Runs the text of a schedule script on this schedule."""
+        self._owner_run(text, name)
+
+
+def _list(pointer):
+    out, i = [], 0
+    while pointer and pointer[i] is not None:
+        out.append(pointer[i].decode())
+        i += 1
+    return out
+
+
+class Primitive:
+    """A row of the library's table: name, help, params [(name, default text or None)], and so on."""
+
+    def __init__(self, number, info):
+        self.number, self.name, self.help = number, info.name.decode(), info.help.decode()
+        self.star, self.keyword_only, self.params = info.star, info.keyword_only, []
+        for k in range(info.n_params):
+            name, default = ctypes.c_char_p(), ctypes.c_char_p()
+            lib.tirc_primitive_param(number, k, byref(name), byref(default))
+            self.params.append((name.value.decode(), default.value.decode() if default.value else None))
+        doc = _lib.PrimitiveDoc()
+        known = lib.tirc_primitive_documentation(number, byref(doc))
+        self.meanings = _list(doc.params) if known else []
+        self.needs = _list(doc.needs) if known else []
+        self.returns = doc.returns.decode() if known and doc.returns else None
+        self.program, self.example = (doc.program.decode(), doc.script.decode()) if known and doc.script else (None, None)
+
+    def signature(self):
+        P = inspect.Parameter
+        params, kind = [P("self", P.POSITIONAL_OR_KEYWORD)], P.POSITIONAL_OR_KEYWORD
+        for k, (name, default) in enumerate(self.params):
+            if k == self.star:
+                params.append(P(name, P.VAR_POSITIONAL))
+                kind = P.KEYWORD_ONLY
+                continue
+            if k == self.keyword_only:
+                kind = P.KEYWORD_ONLY
+            params.append(P(name, kind, default=P.empty if default is None else ast.literal_eval(default)))
+        return inspect.Signature(params)
+
+    def documentation(self):
+        text = [self.help, ""]
+        text += ["%s: %s" % (p[0], m) for p, m in zip(self.params, self.meanings)]
+        if self.returns:
+            text.append("Gives " + self.returns)
+        text += ["Needs: " + need for need in self.needs]
+        if self.example:
+            text += ["", "Example:", ""] + ["    " + line for line in self.example.rstrip().split("\n")]
+        return "\n".join(text)
+
+    def method(self):
+        name = self.name
+
+        def method(self, *args, **keywords):
+            return self._owner.method(None, name, args, keywords)
+
+        method.__name__, method.__qualname__ = name, "Schedule." + name
+        method.__doc__, method.__signature__ = self.documentation(), self.signature()
+        return method
+
+
+def primitives():
+    """All primitives of the library."""
+    out, info = [], _lib.PrimitiveInfo()
+    while lib.tirc_primitive_table(len(out), byref(info)):
+        out.append(Primitive(len(out), info))
+    return out
+
+
+for _p in primitives():
+    setattr(Schedule, _p.name, _p.method())
+
+
+class TensorIntrin:
+    """Tensor intrinsics that schedules know: a description and an implementation by name. They are
+    PrimFuncs, or names of functions of the program that is scheduled; functions of that program that
+    serve as an intrinsic leave it."""
+
+    _registered = {}
+
+    @classmethod
+    def register(cls, name, desc, impl, override=False):
+        for f in (desc, impl):
+            if not isinstance(f, (PrimFunc, str)):
+                raise TypeError("a tensor intrinsic is made of PrimFuncs, not of a %s" % type(f).__name__)
+        if isinstance(desc, PrimFunc) and isinstance(impl, PrimFunc):  # errors come here, not later
+            probe = Schedule(IRModule({"probe_": desc}))
+            if name in cls._registered and not override:
+                probe._register(name, desc, impl)
+            probe._register(name, desc, impl, override)
+        cls._registered[name] = (desc, impl)
+        return name
+
+    @classmethod
+    def get(cls, name, allow_missing=False):
+        if name not in cls._registered and not allow_missing:
+            raise ValueError("no tensor intrinsic is called %r" % name)
+        return cls._registered.get(name)
+
+
+_tensorize = Schedule.tensorize
+
+
+def _tensorize_registered(self, *args, **keywords):
+    name = keywords.get("tensor_intrin", args[1] if len(args) > 1 else None)
+    known = self._owner.__dict__.setdefault("intrins", set())
+    if isinstance(name, str) and name in TensorIntrin._registered and name not in known:
+        self._register(name, *TensorIntrin._registered[name])
+        known.add(name)
+    return self._owner.method(None, "tensorize", args, keywords)
+
+
+for _attribute in ("__name__", "__qualname__", "__doc__", "__signature__"):
+    setattr(_tensorize_registered, _attribute, getattr(_tensorize, _attribute))
+Schedule.tensorize = _tensorize_registered
+
+
+def schedule_script(mod, text, name="<script>", target=None):
+    """The module that a schedule script makes of mod."""
+    sch = Schedule(mod, target=target)
+    sch.run_script(text, name)
+    return sch.mod

@@ -1,0 +1,266 @@
+"""Values between Python and a schedule: handles, expressions, and things with attributes."""
+
+import ctypes
+from ctypes import POINTER, byref
+
+from . import _lib
+from ._lib import Value
+
+_CALLABLE = ("primitive", "method", "builtin")
+
+
+class IntImm(int):
+    """An integer of the program; one that was sampled remembers where it comes from."""
+
+    dtype = "int32"
+    _handle = None
+
+    @property
+    def value(self):
+        return int(self)
+
+
+class Object:
+    """Something of a schedule's program: its attributes are those that a schedule script sees."""
+
+    def __init__(self, owner, value):
+        self._owner, self._handle = owner, value
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        out = Value()
+        _lib.call("schedule_attribute", self._owner.pointer, byref(self._handle), name.encode(), byref(out))
+        if out.kind == _lib.OBJECT and out.type.decode() in _CALLABLE:
+            return lambda *args, **keywords: self._owner.method(self._handle, name, args, keywords)
+        return outward(self._owner, out)
+
+    def _same(self, other):
+        return (isinstance(other, Object) and self._handle.kind == other._handle.kind
+                and self._handle.owner == other._handle.owner
+                and self._handle.u.handle == other._handle.u.handle)
+
+    def __eq__(self, other):
+        return self._same(other)
+
+    def __hash__(self):
+        return hash((self._handle.kind, self._handle.u.handle))
+
+    def __str__(self):
+        return _lib.string("schedule_text", self._owner.pointer, byref(self._handle))
+
+    def __repr__(self):
+        return "<%s %s>" % (type(self).__name__, str(self).strip().partition("\n")[0])
+
+
+class LoopRV(Object):
+    """A handle of a loop."""
+
+
+class BlockRV(Object):
+    """A handle of a block."""
+
+
+class Buffer(Object):
+    """A buffer of the program."""
+
+
+class Operand:
+    """Arithmetic builds expressions, as in a schedule script."""
+
+    def __bool__(self):
+        raise TypeError("the value of the expression %s is not known" % self)
+
+    def __neg__(self):
+        return 0 - self
+
+    def __ne__(self, other):
+        return self._operate("!=", self, other)
+
+
+def _operator(name, op, swapped=None):
+    def forward(self, other):
+        return self._operate(op, self, other)
+
+    def backward(self, other):
+        return self._operate(op, other, self)
+
+    setattr(Operand, "__%s__" % name, forward)
+    if swapped:
+        setattr(Operand, "__%s__" % swapped, backward)
+
+
+for _name, _op in (("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("floordiv", "//"),
+                   ("mod", "%"), ("lshift", "<<"), ("rshift", ">>"), ("and", "&"), ("or", "|"), ("xor", "^")):
+    _operator(_name, _op, "r" + _name)
+for _name, _op in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">=")):
+    _operator(_name, _op)
+
+
+class ExprRV(Operand, Object):
+    """A symbolic expression: an extent, a variable of an index map, ..."""
+
+    def _operate(self, op, a, b):
+        keep, out = [], Value()
+        x, y = inward(self._owner, a, keep), inward(self._owner, b, keep)
+        _lib.call("schedule_operator", self._owner.pointer, op.encode(), byref(x), byref(y), byref(out))
+        return outward(self._owner, out)
+
+    def __eq__(self, other):
+        if isinstance(other, Object):
+            return self._same(other)
+        return self._operate("==", self, other)
+
+    __hash__ = Object.__hash__
+
+
+class Deferred(Operand):
+    """An expression without a schedule, as text: T.int64(4). The schedule that gets it evaluates it."""
+
+    def __init__(self, text):
+        self._text = text
+
+    def _operate(self, op, a, b):
+        if isinstance(a, ExprRV) or isinstance(b, ExprRV):
+            return ExprRV._operate(a if isinstance(a, ExprRV) else b, op, a, b)
+        a, b = (x._text if isinstance(x, Deferred) else repr(x) for x in (a, b))
+        return Deferred("(%s %s %s)" % (a, op, b))
+
+    def __str__(self):
+        return self._text
+
+    __repr__ = __str__
+
+
+class Typed:
+    """Classes by the name of the library's type, made when first seen: For, Block, IterVar, ..."""
+
+    classes = {}
+
+    @classmethod
+    def named(cls, name, base=Object):
+        if name not in cls.classes:
+            cls.classes[name] = type(name, (base,), {"__doc__": "A %s of the program." % name})
+        return cls.classes[name]
+
+
+def outward(owner, v):
+    """A value that the library gave, as Python's."""
+    kind = v.kind
+    if kind == _lib.NONE:
+        return None
+    if kind == _lib.BOOL:
+        return v.u.b
+    if kind == _lib.INT:
+        out = IntImm(v.u.i)
+        if v.number:
+            out._handle = _copy(v)
+        return out
+    if kind == _lib.FLOAT:
+        return v.u.f
+    if kind == _lib.STR:
+        return v.u.s.decode("utf-8", "replace")
+    if kind in (_lib.LIST, _lib.TUPLE, _lib.DICT):
+        items = [outward(owner, v.u.items[i]) for i in range(v.n)]
+        if kind == _lib.DICT:
+            return dict(zip(items[::2], items[1::2]))
+        return items if kind == _lib.LIST else tuple(items)
+    if kind == _lib.EXPR:
+        return Typed.named(v.type.decode(), ExprRV)(owner, _copy(v))
+    plain = {_lib.LOOP: LoopRV, _lib.BLOCK: BlockRV, _lib.BUFFER: Buffer}.get(kind)
+    if plain:
+        return plain(owner, _copy(v))
+    return owner.wrap(v.type.decode(), _copy(v))
+
+
+def _copy(v):
+    out = Value()
+    ctypes.memmove(byref(out), byref(v), ctypes.sizeof(Value))
+    return out
+
+
+def _array(values):
+    return (Value * max(len(values), 1))(*values)
+
+
+def _items(owner, v, kind, values, keep):
+    array = _array([inward(owner, x, keep) for x in values])
+    keep.append(array)
+    v.kind, v.n = kind, len(values)
+    v.u.items = ctypes.cast(array, POINTER(Value))
+
+
+def _text(v, kind, text, keep):
+    data = text.encode()
+    keep.append(data)
+    v.kind, v.u.s = kind, data
+
+
+def inward(owner, x, keep):
+    """x as a value for the library; what has to live until the call is over goes to keep."""
+    v = Value()
+    if x is None:
+        v.kind = _lib.NONE
+    elif isinstance(x, (Object, IntImm)) and x._handle is not None:
+        return x._handle
+    elif isinstance(x, Deferred):
+        _text(v, _lib.SCRIPT, x._text, keep)
+    elif isinstance(x, bool):
+        v.kind, v.u.b = _lib.BOOL, x
+    elif isinstance(x, str):
+        _text(v, _lib.STR, x, keep)
+    elif isinstance(x, (list, tuple)):
+        _items(owner, v, _lib.LIST if isinstance(x, list) else _lib.TUPLE, x, keep)
+    elif isinstance(x, dict):
+        _items(owner, v, _lib.DICT, [part for pair in x.items() for part in pair], keep)
+    elif isinstance(x, float):
+        v.kind, v.u.f = _lib.FLOAT, x
+    elif hasattr(x, "__index__"):
+        v.kind, v.u.i = _lib.INT, _int64(x.__index__())
+    elif hasattr(x, "__float__"):
+        v.kind, v.u.f = _lib.FLOAT, float(x)
+    elif callable(x):
+        return _function(owner, x, keep)
+    else:
+        raise TypeError("a schedule takes no %s" % type(x).__name__)
+    return v
+
+
+def _int64(i):
+    if not -2**63 <= i < 2**63:
+        raise OverflowError("%d does not fit into 64 bits" % i)
+    return i
+
+
+def _n_params(function):
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_flags & 0x04:  # *args
+        return -1
+    return code.co_argcount - (1 if hasattr(function, "__self__") else 0)
+
+
+def _function(owner, function, keep):
+    def run(_self, _schedule, n, args, result):
+        try:
+            value = function(*[outward(owner, args[i]) for i in range(n)])
+            result[0] = inward(owner, value, owner.kept)
+            return 0
+        except BaseException as e:  # no exception can pass through the library: it is raised after
+            owner.failure = owner.failure or e
+            return 2
+
+    call = _lib.CALLBACK(run)
+    name = getattr(function, "__name__", "function").encode()
+    f = _lib.Function(call, None, _n_params(function), name)
+    keep += [call, f, name]
+    v = Value()
+    v.kind, v.u.function = _lib.FUNCTION, ctypes.pointer(f)
+    return v
+
+
+def arguments(owner, args, keywords, keep):
+    """What a call takes: n, args, n_keywords, names, values."""
+    positional = _array([inward(owner, x, keep) for x in args])
+    named = _array([inward(owner, x, keep) for x in keywords.values()])
+    names = (ctypes.c_char_p * max(len(keywords), 1))(*[k.encode() for k in keywords])
+    return len(args), positional, len(keywords), names, named

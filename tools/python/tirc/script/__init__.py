@@ -1,0 +1,14 @@
+"""tirc.script: `from tirc.script import tir as T, ir as I`."""
+
+from .._module import ir_module, parse
+from . import ir, tir
+
+
+def from_source(text, extra_vars=None, check_well_formed=True):
+    """A program from text; extra_vars are its constants."""
+    mod = parse(text, **{k: v for k, v in (extra_vars or {}).items() if isinstance(v, (int, float, str, tuple))})
+    functions = mod.functions
+    return mod if "class " in text or len(functions) != 1 else next(iter(functions.values()))
+
+
+__all__ = ["from_source", "ir", "ir_module", "tir"]

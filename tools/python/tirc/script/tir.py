@@ -1,0 +1,14 @@
+"""T: the decorator prim_func, and every other name of the language."""
+
+from .._module import prim_func
+from .._names import Name
+from .._schedule import TensorIntrin
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return Name(name)
+
+
+__all__ = ["TensorIntrin", "prim_func"]

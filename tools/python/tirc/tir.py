@@ -1,0 +1,43 @@
+"""tirc.tir: Schedule and what schedules need."""
+
+from ._errors import ScheduleError
+from ._module import PrimFunc
+from ._names import Name
+from ._schedule import Schedule, TensorIntrin, Trace, primitives
+from ._values import BlockRV, Buffer, ExprRV, IntImm, LoopRV, Typed
+
+
+class IndexMap:
+    AXIS_SEPARATOR = "axis_separator"
+
+    @staticmethod
+    def from_func(mapping_function, ndim=None, inverse_index_map=None, *, index_dtype="int64"):
+        return mapping_function
+
+
+class IterVar:
+    DataPar, CommReduce, Ordered, Opaque = 0, 2, 3, 4
+
+
+class ForKind:
+    SERIAL, PARALLEL, VECTORIZED, UNROLLED, THREAD_BINDING = (
+        "serial", "parallel", "vectorized", "unroll", "thread_binding")
+
+
+class _Namespace:
+    """tir.schedule, as in `from tirc.tir.schedule import ...` through attributes."""
+
+    def __init__(self, **names):
+        self.__dict__.update(names)
+
+
+schedule = _Namespace(Schedule=Schedule, ScheduleError=ScheduleError, BlockRV=BlockRV, LoopRV=LoopRV,
+                      ExprRV=ExprRV, Trace=Trace)
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name in ("For", "Block", "BufferRegion", "BufferStore", "SeqStmt", "IfThenElse", "Evaluate", "LetStmt"):
+        return Typed.named(name)
+    return Name(name)
