@@ -123,16 +123,24 @@ static Value schedule_or(tirc_schedule *x, const tirc_value *self) {
   return self ? tirc_value_inward(x, self) : tirc_script_object("Schedule", x->s);
 }
 
+static const char *required_name(const Work *w) {
+  if (!w->name) tirc_fail(w->x->c, w->x->place, "argument", NULL, "the name is missing");
+  return tirc_strdup(w->x->c, w->name);
+}
+
 static void call(Tirc *c, void *self) {
   Work *w = self;
   tirc_schedule *x = w->x;
+  const char *name = required_name(w);
+  if (w->n_keywords < 0 || (w->n_keywords && !w->keywords))
+    tirc_fail(c, x->place, "argument", NULL, "the names of the keyword arguments are missing");
   const char **names = tirc_new_array(c, const char *, w->n_keywords + 1);
   for (int i = 0; i < w->n_keywords; i++) names[i] = tirc_strdup(c, w->keywords[i]);
   Args args = {.n = w->n, .n_keywords = w->n_keywords, .names = names};
   args.at = tirc_values_inward(x, w->n, w->args);
   args.keywords = tirc_values_inward(x, w->n_keywords, w->values);
   x->sc->loc = x->place;
-  Value callee = tirc_script_attribute(x->sc, schedule_or(x, w->self), tirc_strdup(c, w->name));
+  Value callee = tirc_script_attribute(x->sc, schedule_or(x, w->self), name);
   w->result = tirc_value_outward(x, tirc_script_call(x->sc, callee, &args));
 }
 
@@ -160,9 +168,9 @@ tirc_status tirc_schedule_call(tirc_schedule *s, const char *name, int n, const 
 
 static void attribute(Tirc *c, void *self) {
   Work *w = self;
+  (void)c;
   Value of = schedule_or(w->x, w->self);
-  w->result =
-      tirc_value_outward(w->x, tirc_script_attribute(w->x->sc, of, tirc_strdup(c, w->name)));
+  w->result = tirc_value_outward(w->x, tirc_script_attribute(w->x->sc, of, required_name(w)));
 }
 
 tirc_status tirc_schedule_attribute(tirc_schedule *s, const tirc_value *of, const char *name,
@@ -176,7 +184,8 @@ tirc_status tirc_schedule_attribute(tirc_schedule *s, const tirc_value *of, cons
 static void operate(Tirc *c, void *self) {
   static const char *const compares[] = {"<", "<=", ">", ">=", "==", "!="};
   Work *w = self;
-  const char *op = tirc_strdup(c, w->name);
+  (void)c;
+  const char *op = required_name(w);
   bool compare = false;
   Value a = tirc_value_inward(w->x, w->self), b = tirc_value_inward(w->x, w->args);
   for (size_t i = 0; i < sizeof compares / sizeof *compares; i++)
@@ -229,8 +238,8 @@ tirc_status tirc_schedule_run(tirc_schedule *s, const char *text, size_t length,
 
 static void set(Tirc *c, void *self) {
   Work *w = self;
-  tirc_script_set(w->x->sc, w->x->sc->globals, tirc_strdup(c, w->name),
-                  tirc_value_inward(w->x, w->self));
+  (void)c;
+  tirc_script_set(w->x->sc, w->x->sc->globals, required_name(w), tirc_value_inward(w->x, w->self));
 }
 
 tirc_status tirc_schedule_set(tirc_schedule *s, const char *name, const tirc_value *v,

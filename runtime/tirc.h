@@ -482,7 +482,7 @@ TIRC_API void tirc_schedule_free(tirc_schedule *s);
 /* Where in your source the calls that follow stand, for errors and traces; file NULL: nowhere. */
 TIRC_API void tirc_schedule_place(tirc_schedule *s, const char *file, int line, int column);
 
-/* Calls a primitive (tirc_primitive_table lists them) or another method of the schedule (get, copy,
+/* Calls a primitive (tirc_primitive_table lists them) or another method of the schedule (get,
  * show, seed, fork_seed, work_on, remove_rv) by name, with arguments by position and by keyword as
  * in Python; defaults are filled in. A block may be given by its handle or its name. result may be
  * NULL. TIRC_NO: a ScheduleError; TIRC_BAD: wrong arguments (code "argument"), a dead handle. A

@@ -2,6 +2,7 @@
 
 import array
 import ctypes
+import threading
 
 import numpy as np
 import pytest
@@ -111,6 +112,25 @@ def test_scalars_and_buffers_of_python():
     assert list(b) == [2, 4, 6]
 
 
+def test_threads_share_a_kernel():
+    f = tirc.build(tirc.parse(MATMUL), threads=2)
+    rng = np.random.default_rng(1)
+    a, b = rng.random((16, 24), "float32"), rng.random((24, 32), "float32")
+    outs = [np.zeros((16, 32), "float32") for _ in range(4)]
+    threads = [threading.Thread(target=lambda c=c: [f(a, b, c) for _ in range(50)]) for c in outs]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for c in outs:
+        np.testing.assert_allclose(c, a @ b, rtol=1e-4)
+
+
+class Refusing:
+    def __dlpack__(self, **_):
+        raise BufferError("needs a gradient")
+
+
 def test_what_does_not_fit():
     f = tirc.build(tirc.parse(ADD % {"t": "float32"}))
     a, c = np.ones((4, 6), "float32"), np.zeros((4, 6), "float32")
@@ -129,6 +149,7 @@ def test_what_does_not_fit():
             ((a, odd, c), '"B" of main: data .* not aligned'),
             ((a, a, frozen), '"C" of main: it is written, but the array is read-only'),
             ((a, c, c), '"C" of main: it is written, and overlaps with argument "B"'),
+            ((a, Refusing(), c), '"B" of main: needs a gradient'),
             ((a, [1.0], c), '"B" of main: a list is no array'),
             ((a, 1.0, c), '"B" of main: a float is no array')):
         with pytest.raises(tirc.ArgumentError, match=words):

@@ -332,6 +332,10 @@ static void mistakes_change_nothing(void **state) {
         tirc_schedule_call(s, "parallel", 1, &c, 0, NULL, NULL, NULL, error));
   FAILS(TIRC_BAD, "attribute", "no primitive",
         tirc_schedule_call(s, "paralel", 1, &l[0], 0, NULL, NULL, NULL, error));
+  FAILS(TIRC_BAD, "argument", "name is missing",
+        tirc_schedule_call(s, NULL, 1, &l[0], 0, NULL, NULL, NULL, error));
+  FAILS(TIRC_BAD, "argument", "keyword",
+        tirc_schedule_call(s, "split", 1, &l[0], 1, NULL, l, NULL, error));
   tirc_value bad = {.kind = (tirc_kind)99};
   FAILS(TIRC_BAD, "argument", "no value",
         tirc_schedule_call(s, "parallel", 1, &bad, 0, NULL, NULL, NULL, error));

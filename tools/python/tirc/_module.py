@@ -44,10 +44,6 @@ class IRModule(Shown):
         names = [_lib.lib.tirc_module_function(self._module, i).decode() for i in range(n)]
         return {name: PrimFunc(self, name) for name in names}
 
-    @property
-    def functions_items(self):
-        return list(self.functions.items())
-
     def get_global_vars(self):
         return list(self.functions)
 

@@ -1,9 +1,9 @@
 """Kernels: compiled functions that take arrays as they lie in memory."""
 
 import ctypes
-import os
 import re
 import statistics
+import threading
 from ctypes import POINTER, byref, c_int64
 
 from . import _lib
@@ -99,7 +99,7 @@ def _arguments(func, args):
             continue
         try:
             b = _borrow(x)
-        except TypeError as e:
+        except (TypeError, BufferError, RuntimeError) as e:  # what a producer says of itself
             raise ArgumentError('argument "%s" of %s: %s' % (p.name if p else i, func.name, e), code="argument") from None
         if p is not None and p.is_written and not b.writable:
             raise ArgumentError('argument "%s" of %s: it is written, but the array is read-only'
@@ -129,13 +129,14 @@ class BenchmarkResult:
 class Kernel:
     """A compiled function. Calling it checks the arguments and runs it; arrays are used in place."""
 
-    def __init__(self, func, target, executor):
-        self.func, self.name, self._executor = func, func.name, executor
+    def __init__(self, func, target, executor, lock):
+        self.func, self.name, self._executor, self._lock = func, func.name, executor, lock
         self._kernel = _lib.make("kernel", "kernel_new", func.module._module, func.name.encode(), cpu_of(target))
 
     def __call__(self, *args):
         given, keep = _arguments(self.func, args)
-        _lib.call("kernel_run", self._kernel, self._executor, len(args), given)
+        with self._lock:  # threads share the workers, one call at a time
+            _lib.call("kernel_run", self._kernel, self._executor, len(args), given)
         del keep
 
     def time(self, *args, number=10, repeat=5, min_repeat_ms=0):
@@ -146,7 +147,8 @@ class Kernel:
         given, keep = _arguments(self.func, args)
         launch = _lib.make("launch", "launch_new", self._kernel, self._executor, len(args), given)
         seconds = (ctypes.c_double * repeat)()
-        _lib.call("launch_time", launch, number, repeat, min_repeat_ms / 1e3, seconds)
+        with self._lock:
+            _lib.call("launch_time", launch, number, repeat, min_repeat_ms / 1e3, seconds)
         del launch, keep
         return BenchmarkResult(list(seconds))
 
@@ -162,7 +164,7 @@ class Module:
     def __init__(self, mod, target=None, threads=0):
         self.mod, self.target = mod, target
         self._executor = _lib.make("executor", "executor_new", threads)
-        self._kernels = {}
+        self._kernels, self._lock = {}, threading.Lock()
         self._main()  # compiles, so that errors come here
 
     def _main(self):
@@ -173,7 +175,7 @@ class Module:
         if name == self.entry_name:
             return self._main()
         if name not in self._kernels:
-            self._kernels[name] = Kernel(self.mod[name], self.target, self._executor)
+            self._kernels[name] = Kernel(self.mod[name], self.target, self._executor, self._lock)
         return self._kernels[name]
 
     def get_function(self, name, query_imports=False):
