@@ -11,6 +11,7 @@ static const ExceptionClass classes[] = {
     {"AssertionError", "Exception", "assert"},
     {"AttributeError", "Exception", "attribute"},
     {"NameError", "Exception", "name"},
+    {"ImportError", "Exception", "import"},
     {"TypeError", "Exception", "type"},
     {"ValueError", "Exception", "value"},
     {"LookupError", "Exception", "lookup"},

@@ -196,6 +196,7 @@ static Flow exec_def(Frame *f, const Syn *s) {
 
 /* `import tvm.tir as t` and `from tvm import tir as t`: the name is one more for the namespace. */
 static Flow exec_import(Frame *f, const Syn *s) {
+  if (tirc_script_import(f, s)) return FLOW_NEXT;
   const char *text = s->s ? s->s : "", *as = strstr(text, " as ");
   if (strstr(text, "math") && !strstr(text, "tvm"))
     tirc_script_set(f->sc, f->env, "math", tirc_script_namespace("math"));

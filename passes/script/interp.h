@@ -80,8 +80,9 @@ struct Script {
   int calls, nesting;
   Loc loc; /* of what is being evaluated */
   Env *globals;
-  PtrMap infos;              /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
-  const Exception *handling; /* for a bare `raise` */
+  struct ScriptModule *modules; /* imported so far, newest first: import.c */
+  PtrMap infos;                 /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
+  const Exception *handling;    /* for a bare `raise` */
   void (*out)(void *self, const char *text);
   ScriptObserver observer;
   void *self;
@@ -92,6 +93,11 @@ void tirc_script_tick(Script *sc, int64_t steps); /* counts; throws when too man
 
 /* A break, continue or return that nothing took: an error. */
 void tirc_script_outside(Script *sc, Flow flow);
+
+void tirc_script_predefine(Script *sc); /* what a script finds in sc->globals */
+
+/* import.c: false when the statement names no script */
+bool tirc_script_import(Frame *f, const Syn *s);
 
 /* exec.c */
 Flow tirc_script_exec(Frame *f, const SynList *body);

@@ -29,7 +29,7 @@ static Value constant_value(Script *sc, Expr e) {
   return list;
 }
 
-static void predefine(Script *sc) {
+void tirc_script_predefine(Script *sc) {
   static const char *const spaces[] = {"tvm", "tir", "T"};
   const Module *m = sc->sched->mod;
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
@@ -120,7 +120,7 @@ Script *tirc_script_open(Sched *s, const ScriptLimits *limits,
                  .observer = observer,
                  .self = self};
   sc->globals = tirc_script_env(sc, NULL);
-  predefine(sc);
+  tirc_script_predefine(sc);
   return sc;
 }
 
