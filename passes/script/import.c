@@ -47,7 +47,7 @@ static bool is_outside(const char *name) {
   size_t n = strcspn(name, ".");
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (strlen(known[i]) == n && !strncmp(known[i], name, n)) return true;
-  return n == 0 || !*name;
+  return false;
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -58,14 +58,29 @@ static const char *folder_of(Tirc *c, const char *path) {
   return !slash ? "." : slash == path ? "/" : tirc_strndup(c, path, (size_t)(slash - path));
 }
 
+/* "a/b" -> "a"; "a" -> "."; "." -> ".." */
+static const char *above(Tirc *c, const char *folder) {
+  size_t n = strlen(folder);
+  if (!strcmp(folder, ".")) return "..";
+  if (n >= 2 && !strcmp(folder + n - 2, "..")) return tirc_format(c, "%s/..", folder);
+  return folder_of(c, folder);
+}
+
+static const char *script_in(Tirc *c, const char *folder, const char *path) {
+  if (!strcmp(folder, ".")) return tirc_format(c, "%s.sch", path);
+  return tirc_format(c, "%s/%s.sch", strcmp(folder, "/") ? folder : "", path);
+}
+
 static const char *find_file(Script *sc, const char *name) {
   Tirc *c = sc->c;
   const char *folder = folder_of(c, sc->loc.file ? sc->loc.file : "");
   char *below = tirc_strdup(c, name);
   for (char *p = below; *p; p++)
     if (*p == '.') *p = '/';
-  const char *places[] = {tirc_format(c, "%s/%s.sch", folder, below),
-                          tirc_format(c, "%s/../%s.sch", folder, below)};
+  const char *places[] = {script_in(c, folder, below), script_in(c, above(c, folder), below)};
+  if (*name == '.')
+    tirc_script_error(sc, "ImportError", "from recipes.tiles import choose",
+                      "a script is named without a dot before it");
   bool has_file = sc->loc.file && *sc->loc.file != '<'; /* not standard input, not a text */
   for (int i = 0; has_file && i < 2; i++)
     if (access(places[i], R_OK) == 0) return places[i];
