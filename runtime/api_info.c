@@ -12,6 +12,14 @@ const char *tirc_module_function(const tirc_module *m, int i) {
   return i >= 0 && i < m->m->n_funcs ? m->m->funcs[i]->name : NULL;
 }
 
+bool tirc_module_constant(const tirc_module *m, int i, const char **name, int64_t *value,
+                          bool *is_int) {
+  if (i < 0 || i >= m->m->n_constants) return false;
+  *name = m->m->constants[i].name;
+  *is_int = tirc_const_int(m->m->constants[i].value, value);
+  return true;
+}
+
 typedef struct Info {
   const tirc_module *m;
   const char *func;

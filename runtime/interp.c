@@ -62,9 +62,10 @@ static void bind_scalar(Compiler *k, Expr param, const Argument *a) {
     cell->i = a->i;
 }
 
-static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args, int64_t max_steps) {
+static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args, int64_t max_steps,
+                      const InterpObserver *observer) {
   Compiler k = {.t = t, .loc = f->loc};
-  Run run = {.t = t, .max_steps = max_steps > 0 ? max_steps : INT64_MAX};
+  Run run = {.t = t, .max_steps = max_steps > 0 ? max_steps : INT64_MAX, .observer = observer};
   Expr *symbols;
   int n_symbols = tirc_symbolic_params(t, f, &symbols);
   int64_t *values = tirc_new_array(t, int64_t, n_symbols);
@@ -86,16 +87,21 @@ static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args, 
 
 static const char *keep(Tirc *c, const char *s) { return s ? tirc_strdup(c, s) : NULL; }
 
-void tirc_interpret(Tirc *c, const Func *f, int n_args, const Argument *args, int64_t max_steps) {
+bool tirc_interpret_observed(Tirc *c, const Func *f, int n_args, const Argument *args,
+                             int64_t max_steps, const InterpObserver *observer) {
   Tirc *t = tirc_context_new();
   if (!t) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
   if (c->max_bytes) t->max_bytes = c->max_bytes > c->bytes ? c->max_bytes - c->bytes : 1;
   Trap trap, copy;
   if (TIRC_TRY(t, trap)) {
-    interpret(t, f, n_args, args, max_steps);
+    interpret(t, f, n_args, args, max_steps, observer);
     TIRC_END(t, trap);
     tirc_context_release(t);
-    return;
+    return true;
+  }
+  if (t->diag.code == tirc_run_ended) {
+    tirc_context_release(t);
+    return false;
   }
   if (TIRC_TRY(c, copy)) {
     Diag d = t->diag;
@@ -107,4 +113,8 @@ void tirc_interpret(Tirc *c, const Func *f, int n_args, const Argument *args, in
   }
   tirc_context_release(t);
   tirc_throw(c);
+}
+
+void tirc_interpret(Tirc *c, const Func *f, int n_args, const Argument *args, int64_t max_steps) {
+  (void)tirc_interpret_observed(c, f, n_args, args, max_steps, NULL);
 }

@@ -28,6 +28,21 @@ typedef struct Argument { /* one a parameter */
  * - argument: see tirc_bind_arguments */
 void tirc_interpret(Tirc *c, const Func *f, int n_args, const Argument *args, int64_t max_steps);
 
+/* Sees what a run does, in order. */
+typedef struct InterpObserver {
+  void *self;
+  /* An array that is about to be accessed for the first time: a parameter or an allocated buffer.
+   * They are numbered from 0; views count as what they view. */
+  void (*array)(void *self, int array, Buffer b, const int64_t *shape);
+  /* An instance of a block starts; what the loops around it stand at, outermost first. */
+  void (*block)(void *self, const Block *b, int n_loops, Stmt const *loops, const int64_t *values);
+  /* element: in the array's memory, counted in its dtype. False ends the run. */
+  bool (*access)(void *self, int array, int64_t element, bool is_write);
+} InterpObserver;
+/* False when the observer ended the run. */
+bool tirc_interpret_observed(Tirc *c, const Func *f, int n_args, const Argument *args,
+                             int64_t max_steps, const InterpObserver *observer);
+
 /* The variables that stand in the shapes, strides and offsets of f's parameter buffers without
  * being scalar parameters themselves (`n = T.int32()` in a program), in order of first appearance.
  */

@@ -24,6 +24,7 @@ View *tirc_declare_view(Compiler *k, Buffer b, Memory *m) {
   v->stride = tirc_new_array(k->t, int64_t, b->ndim);
   tirc_map_set(k->t, &k->views, b, v);
   if (!m) return v;
+  if (!m->owner) m->owner = v;
   v->shape_code = tirc_compile_exprs(k, b->ndim, b->shape);
   if (b->strides) v->stride_code = tirc_compile_exprs(k, b->ndim, b->strides);
   if (b->elem_offset) v->offset_code = tirc_compile_expr(k, b->elem_offset);
@@ -151,6 +152,7 @@ static inline int64_t locate(Run *run, const View *v, const Node *const *index) 
 static inline const char *locate_load(Run *run, const Node *n) {
   const View *v = n->u.load.view;
   int64_t at = locate(run, v, n->u.load.index);
+  if (run->observer) tirc_observe_access(run, v, at, false);
   if (v->memory->written && !is_written(v, at)) {
     if (!n->tolerant) poison_fails(run, v->buffer->name);
     run->poisoned = true;
@@ -217,6 +219,7 @@ static void put(DType t, char *to, Cell value) {
 static void store_lane(Run *run, const Step *s, Cell value, bool poisoned) {
   const View *v = s->u.store.view;
   int64_t at = locate(run, v, s->u.store.index);
+  if (run->observer) tirc_observe_access(run, v, at, true);
   Memory *m = v->memory;
   char *to = m->data + at * v->elem;
   if (v->buffer->dtype.code == TYPE_FLOAT && v->elem == 4)

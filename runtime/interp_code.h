@@ -23,6 +23,8 @@ typedef struct Memory {
   int64_t bytes, capacity;
   uint8_t *written; /* one byte a unit: has it been written? NULL for arguments, which always are */
   int unit;
+  View *owner; /* the buffer that it was made for */
+  int number;  /* for an observer, from 1; 0: not seen yet */
   View *views; /* buffers on this memory without a declaration of their own, opened with it */
 } Memory;
 
@@ -47,7 +49,9 @@ typedef struct Run {
   bool poisoned; /* a tolerant load met memory that was never written, in this buffer: */
   const char *poisoned_buffer;
   int64_t steps, max_steps;
-  const Step *at; /* what runs, for messages */
+  const Step *at;                 /* what runs, for messages */
+  const InterpObserver *observer; /* or NULL */
+  int arrays;                     /* that it has seen */
 } Run;
 
 struct Node {
@@ -152,6 +156,10 @@ _Noreturn void tirc_run_fail(Run *run, const char *code, const char *hint, const
     __attribute__((format(printf, 4, 5)));
 const char *tirc_run_text(Run *run, Expr e);
 Cell *tirc_compile_var(Compiler *k, Expr var); /* a new cell for a variable; lanes of them */
+/* interp_observe.c: only with an observer */
+void tirc_observe_access(Run *run, const View *v, int64_t at, bool is_write);
+void tirc_observe_block(Run *run, const Step *s);
+extern const char tirc_run_ended[]; /* the code of the error that ends an observed run */
 /* interp_expr.c */
 const Node *tirc_compile_expr(Compiler *k, Expr e);
 const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);

@@ -80,6 +80,7 @@ static void run_block(Run *run, const Step *s) {
   }
   for (int i = 0; i < s->u.block.n_allocs; i++) tirc_open_memory(run, s->u.block.allocs[i]);
   for (int i = 0; i < s->u.block.n_matches; i++) tirc_open_match(run, &s->u.block.matches[i]);
+  if (run->observer) tirc_observe_block(run, s);
   if (first && s->u.block.init) run_step(run, s->u.block.init);
   run_step(run, s->u.block.body);
 }

@@ -134,6 +134,11 @@ TIRC_API const char *tirc_module_function(const tirc_module *m, int i);
 TIRC_API tirc_status tirc_module_params(const tirc_module *m, const char *func, int *n,
                                         const tirc_param **params, tirc_error **error);
 
+/* Constant number i at the top of a program, which a tirc_define overrides: its value if it is an
+ * integer, otherwise *is_int is false. The function is false behind the last. */
+TIRC_API bool tirc_module_constant(const tirc_module *m, int i, const char **name, int64_t *value,
+                                   bool *is_int);
+
 /* How much a function computes, from its block structure; for programs without symbolic extents. */
 typedef struct tirc_cost {
   double float_ops; /* additions, multiplications, ... on floats; a multiply-add is two */
@@ -644,6 +649,26 @@ typedef struct tirc_argument {
 TIRC_API tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
                                            const tirc_argument *args, int64_t max_steps,
                                            tirc_error **error);
+
+/* Sees what a run does, in order; each function may be NULL. Arrays (parameters and buffers that the
+ * program allocates) are numbered from 0 in the order of their first use. */
+typedef struct tirc_observer {
+  void *self;
+  void (*array)(void *self, int array, const char *name, const char *dtype, int bytes,
+                const char *scope, int ndim, const int64_t *shape);
+  /* An instance of a block starts: the names of the loops around it and what they stand at. */
+  void (*block)(void *self, const char *name, int n, const char *const *loops,
+                const int64_t *values);
+  /* element: from 0, in the array's memory. False ends the run. */
+  bool (*access)(void *self, int array, int64_t element, bool is_write);
+} tirc_observer;
+/* Interprets a function whose buffers have been brought to their place and size, as for code: a
+ * tile's cache is as large as the tile. Loops run in order, whatever their kind. TIRC_OK also when
+ * the observer ended the run; then *whole is false. */
+TIRC_API tirc_status tirc_module_observe(const tirc_module *m, const char *func, int n,
+                                         const tirc_argument *args, int64_t max_steps,
+                                         const tirc_observer *observer, bool *whole,
+                                         tirc_error **error);
 
 /* Threads and workspace for kernels. threads 0: TIRC_NUM_THREADS, else one a core. */
 TIRC_API tirc_status tirc_executor_new(int threads, tirc_executor **out, tirc_error **error);

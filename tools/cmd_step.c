@@ -92,11 +92,14 @@ static int report_end(const Options *o, const tirc_steps *s, const StepChoice *c
   return (int)tirc_error_status(end);
 }
 
-static int load_steps(const Options *o, tirc_module **m, tirc_steps **out) {
+static int load_steps(const Options *o, ProgramText *program, tirc_module **m, tirc_steps **out) {
   tirc_error *e = NULL;
+  const char *path = o->args.at[0];
+  program->name = strcmp(path, "-") == 0 ? "<stdin>" : path;
   if (strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
     return complain(o, NULL, "only one of the program and the schedule can be standard input");
-  int status = load_program(o, o->args.at[0], m);
+  int status = read_text(o, path, &program->text, &program->n);
+  if (status == DONE) status = load_program_text(o, program->name, program->text, program->n, m);
   if (status != DONE) return status;
   tirc_schedule_options options = {
       .target = o->target,
@@ -113,12 +116,16 @@ int cmd_step(Options *o) {
   tirc_module *m = NULL;
   tirc_steps *s = NULL;
   StepChoice choice = {0};
-  int status = load_steps(o, &m, &s);
+  ProgramText program = {0};
+  int status = load_steps(o, &program, &m, &s);
   if (status == DONE) status = choose(o, s, &choice);
   if (status == DONE)
-    status = o->as_json ? write_steps_json(o, s, &choice) : print_steps(o, s, &choice);
+    status = o->html      ? write_page(o, &program, m, s, &choice)
+             : o->as_json ? write_steps_json(o, s, &choice)
+                          : print_steps(o, s, &choice);
   if (status == DONE) status = report_end(o, s, &choice);
   free(choice.shown);
+  free(program.text);
   tirc_steps_free(s);
   tirc_module_free(m);
   return status;

@@ -11,22 +11,59 @@ int load_program_with(const Options *o, const char *path, int n, const tirc_defi
   return tirc_module_read(path, n, defines, out, &e) ? report(o, e) : DONE;
 }
 
-int load_program(const Options *o, const char *path, tirc_module **out) {
-  int n = o->define.n, status = DONE;
-  tirc_define *defines = calloc((size_t)n + 1, sizeof *defines);
+/* The -D of the options, on the heap. */
+static int read_defines(const Options *o, tirc_define **out) {
+  tirc_define *defines = *out = calloc((size_t)o->define.n + 1, sizeof *defines);
   if (!defines) return complain(o, NULL, "out of memory");
-  for (int i = 0; i < n && status == DONE; i++) {
+  for (int i = 0; i < o->define.n; i++) {
     const char *equals = strchr(o->define.at[i], '=');
     if (!equals || equals == o->define.at[i])
-      status = complain(o, "write -D M=128", "-D takes NAME=VALUE, not '%s'", o->define.at[i]);
-    else
-      defines[i] =
-          (tirc_define){strndup(o->define.at[i], (size_t)(equals - o->define.at[i])), equals + 1};
+      return complain(o, "write -D M=128", "-D takes NAME=VALUE, not '%s'", o->define.at[i]);
+    defines[i] =
+        (tirc_define){strndup(o->define.at[i], (size_t)(equals - o->define.at[i])), equals + 1};
   }
-  if (status == DONE) status = load_program_with(o, path, n, defines, out);
-  for (int i = 0; i < n; i++) free((char *)(uintptr_t)defines[i].name);
+  return DONE;
+}
+
+static void free_defines(const Options *o, tirc_define *defines) {
+  for (int i = 0; defines && i < o->define.n; i++) free((char *)(uintptr_t)defines[i].name);
   free(defines);
+}
+
+int load_program(const Options *o, const char *path, tirc_module **out) {
+  tirc_define *defines;
+  int status = read_defines(o, &defines);
+  if (status == DONE) status = load_program_with(o, path, o->define.n, defines, out);
+  free_defines(o, defines);
   return status;
+}
+
+int load_program_text(const Options *o, const char *name, const char *text, size_t n,
+                      tirc_module **out) {
+  tirc_define *defines;
+  tirc_error *e = NULL;
+  int status = read_defines(o, &defines);
+  if (status == DONE && tirc_module_parse(text, n, name, o->define.n, defines, out, &e))
+    status = report(o, e);
+  free_defines(o, defines);
+  return status;
+}
+
+int read_text(const Options *o, const char *path, char **text, size_t *n) {
+  bool standard = strcmp(path, "-") == 0;
+  FILE *f = standard ? stdin : fopen(path, "rb"), *to = open_memstream(text, n);
+  char piece[4096];
+  bool ok = f && to;
+  for (size_t k; ok && (k = fread(piece, 1, sizeof piece, f)) > 0;)
+    ok = fwrite(piece, 1, k, to) == k;
+  int error = errno;
+  ok = ok && !ferror(f);
+  if (f && !standard) fclose(f);
+  if (to) ok = fclose(to) == 0 && ok;
+  if (ok) return DONE;
+  if (to) free(*text);
+  *text = NULL;
+  return complain(o, NULL, "cannot read '%s': %s", path, strerror(error));
 }
 
 static void print_text(void *options, const char *text) {

@@ -158,8 +158,8 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
 }
 
 void free_options(Options *o) {
-  List *lists[] = {&o->args, &o->define, &o->in, &o->out, &o->only};
-  for (int i = 0; i < 5; i++) free(lists[i]->at);
+  List *lists[] = {&o->args, &o->define, &o->in, &o->out, &o->only, &o->instance};
+  for (int i = 0; i < 6; i++) free(lists[i]->at);
 }
 
 void print_command_help(const Command *c, FILE *to) {

@@ -29,4 +29,27 @@ int print_steps(const Options *o, const tirc_steps *s, const StepChoice *choice)
 /* step_json.c: all as one object; the caller owns it. NULL when memory is out. */
 struct json_object *steps_as_json(const tirc_steps *s, const StepChoice *choice);
 
+/* A program as it was read: for reading it again with other constants. */
+typedef struct ProgramText {
+  const char *name;
+  char *text;
+  size_t n;
+} ProgramText;
+
+/* step_trace.c: the accesses of a run, at most `budget`; *whole is false when that was not all of
+ * it, or it failed. given: NAME=VALUE for scalars and symbolic extents. accesses and whole may be
+ * NULL. */
+struct json_object *trace_as_json(const tirc_module *m, const List *given, int64_t budget,
+                                  int64_t *accesses, bool *whole);
+int64_t instance_value(const List *given, const char *name, int64_t otherwise);
+
+/* step_instance.c: the steps of a small instance of the program; NULL when there is none. *setting
+ * says which, on the heap. */
+tirc_steps *small_instance(const Options *o, const ProgramText *program, const tirc_module *m,
+                           const tirc_steps *full, int64_t budget, char **setting);
+
+/* step_page.c */
+int write_page(const Options *o, const ProgramText *program, const tirc_module *m,
+               const tirc_steps *s, const StepChoice *choice);
+
 #endif

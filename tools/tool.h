@@ -14,7 +14,7 @@ typedef struct List { /* of an option that may be given several times */
 /* Everything that an option can set; see options.def. */
 typedef struct Options {
   List args; /* what is no option */
-  List define, in, out, only;
+  List define, in, out, only, instance;
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
   const char *thread_list, *suite, *ablate, *plot;
   bool compare;
@@ -22,7 +22,7 @@ typedef struct Options {
   double seconds;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write;
   int64_t record;
-  const char *from, *to;
+  const char *from, *to, *html;
   bool as_json;
   bool annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
   bool json_errors, colour, colour_out, progress; /* derived */
@@ -94,6 +94,11 @@ bool check_target(const Options *o); /* false after an unknown --target was repo
 
 /* load.c: DONE, or the exit status after the error was reported */
 int load_program(const Options *o, const char *path, tirc_module **out);
+/* From memory; `name` stands for the file in messages. */
+int load_program_text(const Options *o, const char *name, const char *text, size_t n,
+                      tirc_module **out);
+/* A whole file; "-" is standard input. *text is on the heap. */
+int read_text(const Options *o, const char *path, char **text, size_t *n);
 /* With the given -D instead of the options'. */
 int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out);

@@ -19,5 +19,7 @@ typedef void (*LowerObserver)(void *self, const char *pass, const Module *m);
  * of symbolic extent ...). The result has no blocks, one-dimensional buffers, no vectorized or
  * unrolled loops but those codegen handles; it can be printed, parsed and interpreted. */
 const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self);
+/* Every function through the passes up to the one of this name. */
+const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass);
 
 #endif

@@ -8,13 +8,26 @@ const Pass tirc_passes[] = {
 };
 const int tirc_n_passes = (int)(sizeof tirc_passes / sizeof *tirc_passes);
 
+static const Module *run_pass(Tirc *c, const Module *m, const Pass *pass) {
+  for (int i = 0; i < m->n_funcs; i++) {
+    const Func *f = m->funcs[i];
+    Stmt body = pass->run(c, f);
+    if (body != f->body) m = tirc_module_with_func(c, m, i, tirc_func_with_body(c, f, body));
+  }
+  return m;
+}
+
+const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass) {
+  for (int p = 0; p < tirc_n_passes; p++) {
+    m = run_pass(c, m, &tirc_passes[p]);
+    if (!strcmp(tirc_passes[p].name, pass)) break;
+  }
+  return m;
+}
+
 const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self) {
   for (int p = 0; p < tirc_n_passes; p++) {
-    for (int i = 0; i < m->n_funcs; i++) {
-      const Func *f = m->funcs[i];
-      Stmt body = tirc_passes[p].run(c, f);
-      if (body != f->body) m = tirc_module_with_func(c, m, i, tirc_func_with_body(c, f, body));
-    }
+    m = run_pass(c, m, &tirc_passes[p]);
     if (observer) observer(self, tirc_passes[p].name, m);
   }
   return m;

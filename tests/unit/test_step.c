@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,82 @@ static void a_failing_script_keeps_its_steps(void **state) {
   tirc_module_free(m);
 }
 
+/* --- observed runs -----------------------------------------------------------------------------
+ */
+
+typedef struct Seen {
+  char text[2000];
+  int left; /* accesses to let through */
+} Seen;
+
+static void add_text(Seen *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_text(Seen *s, const char *format, ...) {
+  size_t n = strlen(s->text);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(s->text + n, sizeof s->text - n, format, args);
+  va_end(args);
+}
+static void see_array(void *self, int array, const char *name, const char *dtype, int bytes,
+                      const char *scope, int ndim, const int64_t *shape) {
+  add_text(self, "%d=%s %s %d %s", array, name, dtype, bytes, scope);
+  for (int d = 0; d < ndim; d++) add_text(self, " %d", (int)shape[d]);
+  add_text(self, "\n");
+}
+static void see_block(void *self, const char *name, int n, const char *const *loops,
+                      const int64_t *values) {
+  add_text(self, "%s", name);
+  for (int i = 0; i < n; i++) add_text(self, " %s=%d", loops[i], (int)values[i]);
+  add_text(self, "\n");
+}
+static bool see_access(void *self, int array, int64_t element, bool is_write) {
+  Seen *s = self;
+  if (s->left-- == 0) return false;
+  add_text(s, "%s %d[%d]\n", is_write ? "write" : "read", array, (int)element);
+  return true;
+}
+
+/* A tile's cache is as large as the tile; a block whose predicate is false is not seen. */
+static void a_run_is_observed_in_order(void **state) {
+  (void)state;
+  static const char small[] = "@T.prim_func\n"
+                              "def main(A: T.Buffer((3,), 'int8'), B: T.Buffer((3,), 'int8')):\n"
+                              "    for i in range(3):\n"
+                              "        with T.block('B'):\n"
+                              "            vi = T.axis.spatial(3, i)\n"
+                              "            B[vi] = A[2 - vi]\n";
+  tirc_module *m = parse(small);
+  tirc_steps *s = steps_of(m, "i, = sch.get_loops('B')\no, i = sch.split(i, [None, 2])\n"
+                              "c = sch.cache_write('B', 0, 'local')\n"
+                              "sch.reverse_compute_at(c, o)\n");
+  assert_null(tirc_steps_error(s));
+  const tirc_module *last = tirc_steps_module(s, tirc_steps_at(s, 3)->after);
+  tirc_argument args[2] = {{0}};
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(tirc_array_new("int8", 1, (const int64_t[]){3}, &args[i].array, NULL),
+                     TIRC_OK);
+  Seen seen = {.left = 100};
+  tirc_observer o = {&seen, see_array, see_block, see_access};
+  bool whole = false;
+  assert_int_equal(tirc_module_observe(last, NULL, 2, args, 0, &o, &whole, NULL), TIRC_OK);
+  assert_true(whole);
+  assert_string_equal(
+      seen.text,
+      "root\n"
+      "B i_0=0 i_1=0\n0=A int8 1 global 3\nread 0[2]\n1=B_local int8 1 local 2\nwrite 1[0]\n"
+      "B i_0=0 i_1=1\nread 0[1]\nwrite 1[1]\n"
+      "B_local i_0=0 ax0=0\nread 1[0]\n2=B int8 1 global 3\nwrite 2[0]\n"
+      "B_local i_0=0 ax0=1\nread 1[1]\nwrite 2[1]\n"
+      "B i_0=1 i_1=0\nread 0[0]\nwrite 1[0]\n"
+      "B_local i_0=1 ax0=0\nread 1[0]\nwrite 2[2]\n");
+  seen = (Seen){.left = 2};
+  assert_int_equal(tirc_module_observe(last, NULL, 2, args, 0, &o, &whole, NULL), TIRC_OK);
+  assert_false(whole);
+  for (int i = 0; i < 2; i++) tirc_array_free(args[i].array);
+  tirc_steps_free(s);
+  tirc_module_free(m);
+}
+
 /* --- differences -------------------------------------------------------------------------------
  */
 
@@ -209,6 +286,7 @@ int main(void) {
       cmocka_unit_test(every_primitive_says_what_it_did),
       cmocka_unit_test(views_show_the_program),
       cmocka_unit_test(a_failing_script_keeps_its_steps),
+      cmocka_unit_test(a_run_is_observed_in_order),
       cmocka_unit_test(differences_are_right_and_least),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""The page of `tirc step --html` in a headless Chromium: test_page.py TIRC SOURCE_ROOT
+
+Exit status 77 (skipped) where no browser is installed."""
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from browser import Browser, Missing  # noqa: E402
+
+TIRC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+MATMUL = ROOT + "/examples/matmul/matmul.tir"
+RULE_BASED = ROOT + "/examples/matmul/rule_based.sch"
+SMALL = ROOT + "/tests/cli/small.tir"
+
+
+def make_page(folder, *arguments, status=0):
+    path = os.path.join(folder, "page.html")
+    done = subprocess.run([TIRC, "step", *arguments, "--html", path], capture_output=True, text=True)
+    assert done.returncode == status, done
+    with open(path, encoding="utf-8") as f:
+        page = f.read()
+    return path, page, json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
+
+
+# --- the trace, read without the page's own code ---
+
+def unpack(trace):
+    data, at, accesses, starts = base64.b64decode(trace["data"]), 0, [], []
+    last = [0] * len(trace["arrays"])
+
+    def number():
+        nonlocal at
+        v = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            v |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return v
+
+    def signed():
+        v = number()
+        return v >> 1 if v % 2 == 0 else -(v + 1 >> 1)
+
+    stands = [[0] * len(b["loops"]) for b in trace["blocks"]]
+    while at < len(data):
+        tag = number()
+        if tag == 0:
+            block = number()
+            same = number()
+            for k in range(same, len(stands[block])):
+                stands[block][k] = signed()
+            starts.append((len(accesses), block, tuple(stands[block])))
+        else:
+            array = (tag - 1) // 2
+            last[array] += signed()
+            accesses.append((array, last[array], (tag - 1) % 2))
+    return accesses, starts
+
+
+def count_misses(trace, accesses, size, line, ways):
+    bases, base = [], 0
+    for a in trace["arrays"]:
+        bases.append(base)
+        count = a["bytes"]
+        for extent in a["shape"]:
+            count *= extent
+        base += -(-count // 64) * 64
+    ways = min(ways, size // line)
+    sets, missed = [[] for _ in range(size // line // ways)], 0
+    for array, element, _ in accesses:
+        number = (bases[array] + element * trace["arrays"][array]["bytes"]) // line
+        content = sets[number % len(sets)]
+        if number in content:
+            content.remove(number)
+        else:
+            missed += 1
+            if len(content) == ways:
+                content.pop(0)
+        content.append(number)
+    return missed
+
+
+def check_trace_of_known_program(folder):
+    _, _, data = make_page(folder, SMALL, ROOT + "/tests/cli/good.sch", "--instance", "M=3")
+    run = data["run"]
+    assert run["setting"] == "M = 3", run["setting"]
+    names = [a["name"] for a in run["traces"][0]["arrays"]]
+    for trace, order in ((run["traces"][run["traceOf"][0]], "ijk"), (run["traces"][run["traceOf"][5]], "ikj")):
+        assert trace["whole"]
+        expected = []
+        for i in range(3):
+            for x in range(16 if order == "ijk" else 8):
+                for y in range(8 if order == "ijk" else 16):
+                    j, k = (x, y) if order == "ijk" else (y, x)
+                    c = ("C", i * 16 + j)
+                    expected += [(*c, 1)] if k == 0 else []
+                    expected += [(*c, 0), ("A", i * 8 + k, 0), ("B", k * 16 + j, 0), (*c, 1)]
+        accesses, starts = unpack(trace)
+        names = [a["name"] for a in trace["arrays"]]
+        assert [(names[a], e, w) for a, e, w in accesses] == expected, order
+        assert trace["blocks"] == [{"name": "root", "loops": []}, {"name": "C", "loops": list(order)}], trace["blocks"]
+        assert len(starts) == 1 + 3 * 16 * 8 and starts[-1][2] == ((2, 15, 7) if order == "ijk" else (2, 7, 15))
+
+
+# --- the page ---
+
+def shown_program(b):
+    return b.run("return [...document.querySelectorAll('#program .l:not(.del)')].map(e => e.textContent).join('\\n')")
+
+
+def check_steps(b, data):
+    lines = data["script"].split("\n")
+    for number, step in enumerate(data["steps"], 1):
+        b.press("ArrowRight")
+        assert b.run("document.getElementById('count').value") == "%d / %d" % (number, len(data["steps"]))
+        assert b.text("#sentence") == step["sentence"]
+        assert b.text("#call") == step["call"]
+        lit = b.run("return [...document.querySelectorAll('#script .lit')].map(e => e.textContent)")
+        assert lit == [lines[step["line"] - 1]], lit
+        text = [line or " " for line in data["programs"][step["after"]]["text"].rstrip("\n").split("\n")]
+        assert shown_program(b).split("\n") == text, number
+        changed = b.run("document.querySelectorAll('#program .add, #program .del').length")
+        assert changed == sum(d[0] in "+-" for d in step.get("diff", [])), number
+        tree = [n["name"] for n in data["programs"][step["after"]]["tree"] if n["name"] != "root"]
+        assert b.run("return [...document.querySelectorAll('#tree [data-name]')].map(e => e.dataset.name)") == tree
+
+
+def check_controls(b, data):
+    n = len(data["steps"])
+    b.press("Home")
+    assert b.run("document.getElementById('previous').disabled") and b.text("#change") == "before the first call"
+    b.press("End")
+    assert b.run("document.getElementById('next').disabled")
+    b.click("#previous")
+    b.press("ArrowLeft")
+    assert b.run("Number(document.getElementById('slider').value)") == n - 2
+    b.run("const s = document.getElementById('slider'); s.value = 4; s.dispatchEvent(new Event('input')); return 1")
+    assert b.text("#sentence") == data["steps"][3]["sentence"]
+    b.run("document.getElementById('slider').focus(); return 1")
+    b.press("ArrowRight")  # the slider's own key, not twice
+    assert b.text("#sentence") == data["steps"][4]["sentence"]
+    line = data["steps"][8]["line"]
+    here = next(s for s in data["steps"][5:] if s["line"] == line)  # a line of a function has several
+    b.click("#script li:nth-child(%d) button" % line)
+    assert b.text("#sentence") == here["sentence"]
+    b.wait("document.querySelectorAll('#chart button').length === %d" % (n + 1))
+    b.click("#chart button:nth-child(4)")
+    assert b.text("#sentence") == data["steps"][2]["sentence"]
+
+
+def check_run(b, data):
+    run = data["run"]
+    b.press("End")
+    trace = run["traces"][run["traceOf"][-1]]
+    accesses, _ = unpack(trace)
+    b.run("showTime(0); return 1")
+    b.press(".", ".", ".", ",")
+    assert b.run("document.getElementById('when').value") == "2 / %d" % len(accesses)
+    array = trace["arrays"][accesses[1][0]]
+    assert ("writes " if accesses[1][2] else "reads ") + array["name"] in b.text("#where"), b.text("#where")
+    assert b.run("document.querySelectorAll('#tree .active').length") == 1
+    b.run("document.activeElement.blur(); document.getElementById('speed').value = '400'; return 1")
+    b.press("Space")
+    b.wait("state.time > 20")
+    b.press("Space")
+    stopped = b.run("state.time")
+    assert b.run("state.playing") is False and b.run("state.time") == stopped
+    assert b.run("const c = document.querySelector('#arrays canvas'); const d = c.getContext('2d')"
+                 ".getImageData(0, 0, c.width, c.height).data; return d.some(v => v)")
+    for size, line, ways in ((512, 64, 4), (1024, 16, 1), (4096, 128, 16)):
+        b.run("for (const [id, v] of Object.entries(arguments[0])) document.getElementById(id).value = v;"
+              "document.getElementById('ways').onchange(); showTime(1e9); return 1",
+              {"size": size, "line": line, "ways": ways})
+        total = b.run("return [...document.querySelectorAll('#stats tr:last-child td')].slice(1, 3).map(e => Number(e.textContent))")
+        expected = count_misses(trace, accesses, size, line, ways)
+        assert total == [len(accesses) - expected, expected], (total, expected)
+
+
+def check_names(b):
+    nameless = b.run("""
+      return [...document.querySelectorAll('button, input, select, canvas, svg, [tabindex]')].filter(e =>
+        !e.textContent.trim() && !e.getAttribute('aria-label') && !e.title && !(e.labels && e.labels.length)).length""")
+    assert nameless == 0, nameless
+
+
+def background(b):
+    return b.run("getComputedStyle(document.body).backgroundColor")
+
+
+def check_desktop(path, data):
+    b = Browser()
+    try:
+        b.open(path)
+        assert b.text("#title") == "matmul.tir — rule_based.sch"
+        check_steps(b, data)
+        check_controls(b, data)
+        check_run(b, data)
+        check_names(b)
+        light = background(b)
+        b.click("#theme")
+        assert background(b) != light and b.text("#theme") == "Light"
+        b.press("t")
+        assert background(b) == light
+        assert b.log() == []
+    finally:
+        b.close()
+    return light
+
+
+def check_phone(path, light):
+    b = Browser(390, 844, 2, dark=True)
+    try:
+        b.open(path + "#step=9")
+        assert background(b) != light
+        assert b.run("state.step") == 9
+        assert b.run("document.documentElement.scrollWidth") <= 390
+        small = b.run("return [...document.querySelectorAll('.controls button')].filter(e => e.offsetHeight < 32).length")
+        assert small == 0, small
+        assert b.log() == []
+    finally:
+        b.close()
+
+
+def check_failure(folder):
+    example = ROOT + "/examples/decompose_reduction/"
+    path, _, data = make_page(folder, example + "matmul.tir", example + "early.sch", status=1)
+    b = Browser()
+    try:
+        b.open(path)
+        assert b.run("document.getElementById('error').hidden")
+        b.press("End")
+        assert not b.run("document.getElementById('error').hidden")
+        error = data["steps"][-1]["error"]
+        for part in (error["code"], error["message"], error["condition"], error["hint"]):
+            assert part in b.text("#error"), part
+        assert b.run("document.querySelectorAll('#script .lit.refused').length") == 1
+        assert b.run("document.querySelectorAll('#program .caret').length") == 2
+        assert b.log() == []
+    finally:
+        b.close()
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path, page, data = make_page(folder, MATMUL, RULE_BASED, "-D", "M=16")
+        assert len(page) < 2e6, len(page)
+        outside = re.findall(r'(?:src|href)\s*=|url\(|@import|fetch\(|https?://(?!www\.w3\.org/2000/svg)[^\s"]*', page)
+        assert not outside, outside
+        assert data["run"]["traces"] and all(t["whole"] for t in data["run"]["traces"])
+        light = check_desktop(path, data)
+        check_phone(path, light)
+        check_trace_of_known_program(folder)
+        check_failure(folder)
+    print("ok")
+
+
+try:
+    main()
+except Missing as reason:
+    print("skipped:", reason)
+    sys.exit(77)

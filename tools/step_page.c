@@ -1,0 +1,117 @@
+/* `tirc step --html`: one page with everything in it: the steps as data, the accesses of a small
+ * instance, and the files of tools/page, which the build puts into page.inc. */
+#include "step.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "page.inc" /* page_html, page_css, page_js: texts */
+
+enum { ACCESSES = 24000, LEAST_ACCESSES = 1500 };
+static const size_t most_bytes = 1300000; /* of all traces together */
+
+/* Number of the trace in the list; the same one is kept once. */
+static int add_trace(json_object *list, json_object *trace, size_t *bytes) {
+  const char *text = json_object_to_json_string(trace);
+  int n = (int)json_object_array_length(list);
+  for (int i = 0; i < n; i++)
+    if (strcmp(json_object_to_json_string(json_object_array_get_idx(list, (size_t)i)), text) == 0) {
+      json_object_put(trace);
+      return i;
+    }
+  *bytes += strlen(text);
+  json_object_array_add(list, trace);
+  return n;
+}
+
+/* traces: each once; traceOf: of the first program, and of the one after each step. */
+static json_object *trace_all(const tirc_steps *s, const List *given, int64_t budget,
+                              size_t *bytes) {
+  json_object *j = json_object_new_object(), *list = json_object_new_array();
+  json_object *numbers = json_object_new_array();
+  const tirc_view *last = NULL;
+  int number = 0;
+  for (int i = -1; i < tirc_steps_count(s); i++) {
+    const tirc_view *v = i < 0 ? tirc_steps_first(s) : tirc_steps_at(s, i)->after;
+    if (v != last)
+      number =
+          add_trace(list, trace_as_json(tirc_steps_module(s, v), given, budget, NULL, NULL), bytes);
+    last = v;
+    json_object_array_add(numbers, json_object_new_int(number));
+  }
+  json_object_object_add(j, "traces", list);
+  json_object_object_add(j, "traceOf", numbers);
+  return j;
+}
+
+static json_object *traces(const Options *o, const ProgramText *program, const tirc_module *m,
+                           const tirc_steps *s) {
+  char *setting = NULL;
+  int64_t budget = ACCESSES;
+  size_t bytes;
+  tirc_steps *small = small_instance(o, program, m, s, budget, &setting);
+  if (!small || tirc_steps_count(small) != tirc_steps_count(s)) {
+    tirc_steps_free(small);
+    free(setting);
+    return NULL;
+  }
+  json_object *j = NULL;
+  do {
+    json_object_put(j);
+    bytes = 0;
+    j = trace_all(small, &o->instance, budget, &bytes);
+    budget /= 2;
+  } while (bytes > most_bytes && budget >= LEAST_ACCESSES);
+  json_object_object_add(j, "setting", json_object_new_string(setting ? setting : ""));
+  tirc_steps_free(small);
+  free(setting);
+  return j;
+}
+
+/* JSON inside of a script element: no `<` may stand in it. */
+static void put_json(FILE *to, json_object *j) {
+  for (const char *s = json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN); *s; s++)
+    if (*s == '<')
+      fputs("\\u003c", to);
+    else
+      fputc(*s, to);
+}
+
+/* The page with each of its marks, @css@, @js@ and @data@, replaced. */
+static void put_page(FILE *to, json_object *data) {
+  for (const char *at = page_html, *mark; *at; at = mark) {
+    mark = strchr(at, '@');
+    fwrite(at, 1, mark ? (size_t)(mark - at) : strlen(at), to);
+    if (!mark) return;
+    size_t n = strcspn(mark + 1, "@") + 2;
+    if (n == 5 && strncmp(mark, "@css@", n) == 0)
+      fputs(page_css, to);
+    else if (n == 4 && strncmp(mark, "@js@", n) == 0)
+      fputs(page_js, to);
+    else if (n == 6 && strncmp(mark, "@data@", n) == 0)
+      put_json(to, data);
+    else
+      n = 1, fputc('@', to);
+    mark += n;
+  }
+}
+
+int write_page(const Options *o, const ProgramText *program, const tirc_module *m,
+               const tirc_steps *s, const StepChoice *choice) {
+  char *text = NULL;
+  size_t n = 0;
+  json_object *data = steps_as_json(s, choice);
+  FILE *f = data ? open_memstream(&text, &n) : NULL;
+  if (!f) {
+    json_object_put(data);
+    return complain(o, NULL, "out of memory");
+  }
+  json_object_object_add(data, "programFile", json_object_new_string(program->name));
+  json_object_object_add(data, "scriptFile", json_object_new_string(o->args.at[1]));
+  json_object_object_add(data, "run", traces(o, program, m, s));
+  put_page(f, data);
+  json_object_put(data);
+  int status = fclose(f) ? complain(o, NULL, "out of memory") : write_output(o, o->html, text, n);
+  free(text);
+  return status;
+}
