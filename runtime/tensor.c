@@ -1,23 +1,17 @@
-/* Tensors: compact arrays of the C heap. Large ones start on a 2 MB boundary and ask the kernel for
- * huge pages: a matrix kernel that walks rows of several KB otherwise spends its time on TLB
- * misses. */
+/* Tensors: compact arrays of the C heap. */
 #include "tensor.h"
 
+#include "pages.h"
 #include "timer.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-
-enum { HUGE_PAGE = 2 << 20, LINE = 64 };
 
 static void *allocate(Tirc *c, size_t bytes) {
-  size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : LINE;
-  size_t size = (bytes + align - 1) / align * align;
-  void *p = size < bytes ? NULL : aligned_alloc(align, size ? size : align);
+  size_t size = tirc_pages_size(bytes);
+  void *p = size ? tirc_pages_new(size) : NULL;
   if (!p)
     tirc_fail(c, (Loc){0}, "memory", "use smaller extents",
               "a tensor of %zu bytes does not fit into memory", bytes);
-  if (align == HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
   memset(p, 0, bytes);
   return p;
 }

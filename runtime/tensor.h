@@ -20,7 +20,7 @@ typedef struct Tensor {
 } Tensor;
 
 /* Zeroed. Throws "shape" on negative extents or overflow, "memory" when it is too large. Large ones
- * (>= 2 MB) are aligned to 2 MB and advised to use huge pages. */
+ * lie on huge pages (pages.h). */
 Tensor *tirc_tensor_new(Tirc *c, DType dtype, int ndim, const int64_t *shape);
 void tirc_tensor_free(Tensor *t); /* NULL is fine */
 Tensor *tirc_tensor_clone(Tirc *c, const Tensor *t);

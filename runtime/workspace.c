@@ -1,12 +1,12 @@
 #include "workspace.h"
 
+#include "pages.h"
 #include "pool.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
-enum { KEPT = 32, HUGE_PAGE = 2 << 20, LINE = 64 };
+enum { KEPT = 32 };
 
 /* Blocks are rounded up to whole pages or huge pages, so that those of one kernel fit each other.
  */
@@ -23,14 +23,9 @@ struct KernelRuntime {
   Free kept[KEPT];
 };
 
-static size_t block_size(size_t bytes) {
-  size_t unit = bytes >= HUGE_PAGE ? HUGE_PAGE : 4096;
-  return bytes > SIZE_MAX - unit ? 0 : (bytes + unit - 1) / unit * unit + (bytes ? 0 : unit);
-}
-
 static void *allocate(void *self, size_t bytes) {
   KernelRuntime *r = self;
-  size_t size = block_size(bytes);
+  size_t size = tirc_pages_size(bytes);
   void *p = NULL;
   if (size == 0) return NULL;
   pthread_mutex_lock(&r->lock);
@@ -40,10 +35,7 @@ static void *allocate(void *self, size_t bytes) {
       r->kept[i] = r->kept[--r->n];
     }
   pthread_mutex_unlock(&r->lock);
-  if (p) return p;
-  p = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : LINE, size);
-  if (p && size >= HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
-  return p;
+  return p ? p : tirc_pages_new(size);
 }
 
 static void release(void *self, void *p, size_t bytes) {
@@ -51,7 +43,7 @@ static void release(void *self, void *p, size_t bytes) {
   if (!p) return;
   pthread_mutex_lock(&r->lock);
   if (r->n == KEPT) free(r->kept[--r->n].p);
-  r->kept[r->n++] = (Free){p, block_size(bytes)};
+  r->kept[r->n++] = (Free){p, tirc_pages_size(bytes)};
   pthread_mutex_unlock(&r->lock);
 }
 

@@ -33,5 +33,13 @@ for schedule in "$folder"/*/*.sch "$folder"/*/*/*.sch; do
       fail "$schedule: the check fails"
   done
 done
+
+# goto.sch computes its parameters from the shape: primes, extents below a tile, one row, one column.
+for shape in "1 1 1" "1 7 5" "2 3 521" "3 97 4" "4 24 4" "5 1 9" "7 13 17" "13 25 129" "17 100 130" "31 97 257" "67 769 11" "130 49 3" "257 5 30" "23 31 1031"; do
+  read -r m n k <<<"$shape"
+  count=$((count + 1))
+  "$tirc" run "$folder/matmul/matmul.tir" "$folder/matmul/goto.sch" -D "M=$m" -D "N=$n" -D "K=$k" --check --threads 2 >"$work/log" 2>&1 ||
+    fail "goto.sch: the check fails at M=$m N=$n K=$k"
+done
 echo "$count schedules, $failures failures"
 [ "$count" -gt 0 ] && [ "$failures" -eq 0 ]

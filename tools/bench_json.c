@@ -147,7 +147,8 @@ static Json *machine(const Bench *b) {
   }
   json_object_object_add(j, "peak_gflops", peaks);
   add_string(j, "target", b->target.name);
-  add_string(j, "pages", "huge pages asked for (madvise) for arrays of 2 MB and more");
+  add_string(j, "pages",
+             "huge pages asked for (madvise) for arrays and workspaces of 256 KB and more");
   for (int i = 0; i < b->n_rivals; i++)
     add_string(rivals, b->rivals[i].rival->name, b->rivals[i].kernels);
   json_object_object_add(j, "rivals", rivals);

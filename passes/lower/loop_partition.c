@@ -122,10 +122,28 @@ static int64_t size_of(Stmt s) {
 
 static Stmt visit(Mutator *m, Stmt s);
 
+static bool wants_prefetch(Visitor *v, Stmt s) {
+  if (s->kind == STMT_FOR && tirc_attrs_get(s->u.loop.annotations, "software_prefetch"))
+    *(bool *)v->self = true;
+  return !*(bool *)v->self;
+}
+
+/* A prefetch below a part of the loop looks ahead over the end of the part: the part says where the
+ * whole loop begins and how long it is. */
+static Attrs whole_range(Tirc *c, const For *loop) {
+  Attrs a = loop->annotations;
+  bool found = false;
+  tirc_visit_stmt(&(Visitor){.stmt = wants_prefetch, .self = &found}, loop->body);
+  if (!found || tirc_attrs_get(a, "partition_extent")) return a;
+  a = tirc_attrs_set(c, a, "partition_min", loop->min);
+  return tirc_attrs_set(c, a, "partition_extent", loop->extent);
+}
+
 /* The loop over [low, high), simplified there and partitioned further. */
 static Stmt part(Mutator *m, const For *loop, int64_t low, int64_t high, bool fresh) {
   Partition *p = m->self;
   For piece = *loop;
+  piece.annotations = whole_range(p->c, loop);
   piece.min = tirc_int(p->c, loop->var->dtype, low);
   piece.extent = tirc_int(p->c, loop->var->dtype, high - low);
   Stmt s = tirc_for(p->c, &piece);

@@ -203,6 +203,13 @@ static void touch(Touch *t, Stmt s, Stmts *out) {
 
 /* --- the annotation ------------------------------------------------------------------------- */
 
+/* Of a loop that was partitioned, all parts. */
+static Range whole_loop(const For *loop) {
+  Expr min = tirc_attrs_get(loop->annotations, "partition_min");
+  Expr extent = tirc_attrs_get(loop->annotations, "partition_extent");
+  return min && extent ? tirc_range(min, extent) : tirc_range(loop->min, loop->extent);
+}
+
 /* What the loop touches `distance` iterations later. With `around`, the loop around it, those after
  * the last one are the first ones of the next round. */
 static Stmt fetch_ahead(Prefetch *p, const For *loop, const For *around, const char *name,
@@ -214,11 +221,12 @@ static Stmt fetch_ahead(Prefetch *p, const For *loop, const For *around, const c
   if (tirc_is_empty(nest)) return nest;
   DType type = loop->var->dtype;
   Expr later = tirc_add(c, loop->var, tirc_int(c, type, distance));
-  if (!around || !tirc_const_int(loop->extent, &extent) || extent < 1)
+  Range whole = whole_loop(loop);
+  if (!around || !tirc_const_int(whole.extent, &extent) || extent < 1)
     return tirc_lower_substitute1(c, nest, loop->var, later);
-  Expr steps = tirc_sub(c, later, loop->min), n = tirc_int(c, type, extent);
+  Expr steps = tirc_sub(c, later, whole.min), n = tirc_int(c, type, extent);
   PtrMap map = {0};
-  tirc_map_set(c, &map, loop->var, tirc_add(c, loop->min, tirc_floormod(c, steps, n)));
+  tirc_map_set(c, &map, loop->var, tirc_add(c, whole.min, tirc_floormod(c, steps, n)));
   Expr rounds = tirc_cast(c, around->var->dtype, tirc_floordiv(c, steps, n));
   tirc_map_set(c, &map, around->var, tirc_add(c, around->var, rounds));
   return tirc_lower_substitute(c, nest, &map);
@@ -307,10 +315,12 @@ static Stmt visit(Mutator *m, Stmt s) {
   vec_push(p->c, p->loops, s);
   Expr wish = tirc_attrs_get(s->u.loop.annotations, "software_prefetch");
   Stmt result = tirc_mutate_stmt_children(m, s);
-  if (wish) {
+  if (s->u.loop.annotations.n > 0) {
     For loop = result->u.loop;
     loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "software_prefetch");
-    loop.body = annotated(p, s, wish, loop.body);
+    loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "partition_min");
+    loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "partition_extent");
+    if (wish) loop.body = annotated(p, s, wish, loop.body);
     result = tirc_for(p->c, &loop);
   }
   p->loops.n--;

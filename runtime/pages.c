@@ -1,0 +1,21 @@
+#include "pages.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* From LARGE on a block is whole huge pages. It has more small pages then than the first level of a
+ * usual TLB has entries (64). */
+enum { HUGE_PAGE = 2 << 20, LARGE = 256 << 10, LINE = 64 };
+
+size_t tirc_pages_size(size_t bytes) {
+  size_t unit = bytes >= LARGE ? HUGE_PAGE : LINE;
+  if (bytes > SIZE_MAX - unit) return 0;
+  return bytes ? (bytes + unit - 1) / unit * unit : unit;
+}
+
+void *tirc_pages_new(size_t size) {
+  void *p = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : LINE, size);
+  if (p && size >= HUGE_PAGE) (void)madvise(p, size, MADV_HUGEPAGE);
+  return p;
+}

@@ -1,0 +1,14 @@
+/* Memory for tensors and workspaces. A block of a quarter of a megabyte or more lies on huge pages
+ * where the system has them (it is asked by madvise): a kernel that walks rows of several KB
+ * otherwise spends its time on TLB misses. */
+#ifndef TIRC_RUNTIME_PAGES_H
+#define TIRC_RUNTIME_PAGES_H
+
+#include <stddef.h>
+
+/* What a block of so many bytes is rounded up to; 0 when that does not fit size_t. */
+size_t tirc_pages_size(size_t bytes);
+/* `size` is one that tirc_pages_size gave. For free(); NULL when memory is out. */
+void *tirc_pages_new(size_t size);
+
+#endif
