@@ -21,6 +21,8 @@
  * A prefetch never faults, so addresses beyond the buffer's end need no test. */
 #include "internal.h"
 
+#include "../../ir/equal.h"
+
 #include <stdlib.h>
 
 enum { LINE = 64, MAX_PER_STATEMENT = 64 };
@@ -29,7 +31,9 @@ typedef struct Prefetch {
   Tirc *c;
   Stmt body; /* of the function */
   Analyzer *a;
-  VEC(Stmt) loops; /* around the statement being rewritten, outermost first */
+  VEC(Stmt) loops;       /* around the statement being rewritten, outermost first, */
+  VEC(const For *) main; /* and where to look for what they touch: see main_part */
+  Stmt siblings;         /* the sequence that is being rewritten */
 } Prefetch;
 
 /* --- which lines a statement touches -------------------------------------------------------- */
@@ -210,23 +214,43 @@ static Range whole_loop(const For *loop) {
   return min && extent ? tirc_range(min, extent) : tirc_range(loop->min, loop->extent);
 }
 
+/* In an iteration that was peeled the loop's variable is a number; what it stands for is seen in
+ * the longest part of the loop. */
+static const For *main_part(const Prefetch *p, Stmt s) {
+  const For *loop = &s->u.loop, *best = loop;
+  Range whole = whole_loop(loop);
+  int64_t longest = 0, extent;
+  for (int i = 0; p->siblings && i < p->siblings->u.seq.n; i++) {
+    Stmt other = p->siblings->u.seq.at[i];
+    if (other->kind != STMT_FOR) continue;
+    Range r = whole_loop(&other->u.loop);
+    if (tirc_expr_equal(p->c, r.min, whole.min) && tirc_expr_equal(p->c, r.extent, whole.extent) &&
+        strcmp(other->u.loop.var->u.s, loop->var->u.s) == 0 &&
+        tirc_const_int(other->u.loop.extent, &extent) && extent > longest) {
+      longest = extent;
+      best = &other->u.loop;
+    }
+  }
+  return tirc_is_int(loop->extent, 1) && whole.extent != loop->extent ? best : loop;
+}
+
 /* What the loop touches `distance` iterations later. With `around`, the loop around it, those after
  * the last one are the first ones of the next round. */
-static Stmt fetch_ahead(Prefetch *p, const For *loop, const For *around, const char *name,
-                        int64_t distance) {
+static Stmt fetch_ahead(Prefetch *p, int i, const For *around, const char *name, int64_t distance) {
   Tirc *c = p->c;
+  const For *loop = &p->loops.at[i]->u.loop, *main = p->main.at[i];
   Touch t = {.p = p, .name = name};
-  Stmt nest = touch_all(&t, loop->body);
+  Stmt nest = touch_all(&t, main->body);
   int64_t extent;
   if (tirc_is_empty(nest)) return nest;
   DType type = loop->var->dtype;
   Expr later = tirc_add(c, loop->var, tirc_int(c, type, distance));
   Range whole = whole_loop(loop);
   if (!around || !tirc_const_int(whole.extent, &extent) || extent < 1)
-    return tirc_lower_substitute1(c, nest, loop->var, later);
+    return tirc_lower_substitute1(c, nest, main->var, later);
   Expr steps = tirc_sub(c, later, whole.min), n = tirc_int(c, type, extent);
   PtrMap map = {0};
-  tirc_map_set(c, &map, loop->var, tirc_add(c, whole.min, tirc_floormod(c, steps, n)));
+  tirc_map_set(c, &map, main->var, tirc_add(c, whole.min, tirc_floormod(c, steps, n)));
   Expr rounds = tirc_cast(c, around->var->dtype, tirc_floordiv(c, steps, n));
   tirc_map_set(c, &map, around->var, tirc_add(c, around->var, rounds));
   return tirc_lower_substitute(c, nest, &map);
@@ -283,9 +307,8 @@ static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
 static Stmt prefetches(Prefetch *p, const char *name, int64_t distance) {
   int here = p->loops.n - 1;
   for (int i = here; i >= 0; i--) {
-    const For *loop = &p->loops.at[i]->u.loop;
     const For *around = i > 0 && i < here ? &p->loops.at[i - 1]->u.loop : NULL;
-    Stmt nest = fetch_ahead(p, loop, around, name, distance);
+    Stmt nest = fetch_ahead(p, i, around, name, distance);
     if (!tirc_is_empty(nest)) return i == here ? nest : share_out(p, nest, i + 1, name);
   }
   /* A loop of one step is gone by now, and then there may be nothing to fetch. */
@@ -309,12 +332,22 @@ static Stmt annotated(Prefetch *p, Stmt loop, Expr wish, Stmt body) {
 }
 
 static Stmt visit(Mutator *m, Stmt s) {
-  if (s->kind != STMT_FOR) return tirc_mutate_stmt_children(m, s);
   Prefetch *p = m->self;
+  if (s->kind != STMT_FOR) {
+    Stmt outer = p->siblings;
+    p->siblings = s->kind == STMT_SEQ ? s : NULL;
+    s = tirc_mutate_stmt_children(m, s);
+    p->siblings = outer;
+    return s;
+  }
+  vec_push(p->c, p->main, main_part(p, s));
   tirc_bind_range(p->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
   vec_push(p->c, p->loops, s);
   Expr wish = tirc_attrs_get(s->u.loop.annotations, "software_prefetch");
+  Stmt outer = p->siblings;
+  p->siblings = NULL;
   Stmt result = tirc_mutate_stmt_children(m, s);
+  p->siblings = outer;
   if (s->u.loop.annotations.n > 0) {
     For loop = result->u.loop;
     loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "software_prefetch");
@@ -324,6 +357,7 @@ static Stmt visit(Mutator *m, Stmt s) {
     result = tirc_for(p->c, &loop);
   }
   p->loops.n--;
+  p->main.n--;
   return result;
 }
 

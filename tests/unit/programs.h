@@ -301,6 +301,16 @@ static const Program programs[] = {
           "                for k, v in T.grid(5, 8):\n"
           "                    B[i * 5 + k, q * 24 + j * 8 + v] = P[i * 5 + k, v]\n"),
      0, 0},
+    {"prefetch over the end of a peeled iteration",
+     FUNC(B2(A, 3, 800) ", " B1(B, 16),
+          "    for q, j in T.grid(2, 3):\n        P = T.decl_buffer((800,))\n"
+          "        for k in range(100):\n            for v in T.vectorized(8):\n"
+          "                P[k * 8 + v] = A[j, k * 8 + v]\n"
+          "        for i in T.serial(100, annotations={\"software_prefetch\": {\"A\": 1}}):\n"
+          "            for v in T.vectorized(8):\n                if j == 0:\n"
+          "                    B[q * 8 + v] = T.float32(0)\n"
+          "                B[q * 8 + v] = B[q * 8 + v] + P[i * 8 + v]\n"),
+     0, 0},
     {"border of a padding",
      FUNC(B1(A, 30) ", " B1(B, 40),
           "    for i in range(5):\n        for j in T.vectorized(8):\n"

@@ -70,6 +70,9 @@ static const Expectation expectations[] = {
     {"prefetch of the next panel, shared out",
      {"range(5)", "T.prefetch(T.address_of(A_1["},
      {"B_1[i * 250 + 8", "software_prefetch"}},
+    {"prefetch over the end of a peeled iteration",
+     {"A_1[i * 8 + 800]", "A_1[T.truncmod(j + 1, 3) * 800 + i * 8]"},
+     {"partition_"}},
     {"border of a padding", {"range(3)", "B[i * 8:i * 8 + 8] = A[i * 8:i * 8 + 8]"}, {"if "}},
     {"tile under a loop of one step", {"X = T.decl_buffer((8,))"}, {"(64,))\n    "}},
 };
