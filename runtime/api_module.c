@@ -8,6 +8,7 @@
 #include "../ir/verify.h"
 #include "../parser/program.h"
 #include "../passes/lower/lower.h"
+#include "../passes/lower/packing.h"
 #include "../passes/schedule/trace.h"
 #include "../passes/script/script.h"
 
@@ -287,6 +288,7 @@ static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Lower *p = self;
   const Module *m = rename_main(c, p->from->m, p->main_name);
+  if (!p->from->lowered) m = tirc_split_packing(c, m);
   if (p->kind == TIRC_EMIT_HEADER) {
     const char *text = tirc_c_header(c, m);
     p->code = (Code){text, strlen(text)};
