@@ -3,6 +3,7 @@
 import linecache
 import pathlib
 import sys
+import types
 
 import tirc
 
@@ -22,6 +23,16 @@ def main(A: T.Buffer((16, 24), "float32"), B: T.Buffer((24, 32), "float32"), C: 
 """
 
 
+def recipes(text, names):
+    """The modules that a script may import from, with the script's names in them."""
+    modules = {"recipes": types.ModuleType("recipes")}
+    for path in (EXAMPLES / "recipes").glob("*.sch") if "from recipes." in text else ():
+        module = modules["recipes." + path.stem] = types.ModuleType("recipes." + path.stem)
+        module.__dict__.update(names)
+        exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
+    return modules
+
+
 def run_python(sch, text, name, constants=None):
     """Runs the text of a schedule script as Python code, with the names that a script finds."""
     names = {"sch": sch, "T": tirc.script.tir, "tir": tirc.tir, "tvm": tirc, "TensorIntrin": tirc.TensorIntrin,
@@ -29,7 +40,7 @@ def run_python(sch, text, name, constants=None):
     names.update(sch.mod.functions)
     names.update(constants or {})
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)  # for inspect.getsource
-    aliases = {"tvm": tirc, "tvm.tir": tirc.tir, "tvm.script": tirc.script}
+    aliases = {"tvm": tirc, "tvm.tir": tirc.tir, "tvm.script": tirc.script, **recipes(text, names)}
     before = {k: sys.modules.get(k) for k in aliases}
     sys.modules.update(aliases)
     try:

@@ -37,15 +37,16 @@ def test_case(path):
         type(by_script), by_script.code, by_script.message, by_script.condition, by_script.call)
 
 
-# The checkers of the lessons are no schedules of their own: they follow on a schedule and a prelude.
-SCHEDULES = sorted(p for p in EXAMPLES.rglob("*.sch") if p.name != "check.sch")
+# Those of the lessons' checkers and of the recipes are no schedules of their own: the ones follow on
+# a schedule and a prelude, the others are imported.
+SCHEDULES = sorted(p for p in EXAMPLES.rglob("*.sch") if p.name != "check.sch" and p.parent.name != "recipes")
 
 
 @pytest.mark.parametrize("path", SCHEDULES, ids=named)
 def test_example(path):
     program = next(path.parent.glob("*.tir"))
     mod, text = tirc.read(program), path.read_text()
-    by_script, expected = outcome(lambda: tirc.schedule_script(mod, text))
+    by_script, expected = outcome(lambda: tirc.schedule_script(mod, text, str(path)))
     sch = tirc.Schedule(mod)
     error, _ = outcome(lambda: run_python(sch, text, str(path), constants_of(program.read_text())))
     assert getattr(error, "code", None) == getattr(by_script, "code", None)
