@@ -28,6 +28,7 @@ struct Pool {
   int64_t n, chunks;
   void (*body)(int64_t, void *);
   void *closure;
+  int caller_cpu; /* where the job was launched */
   _Alignas(64) _Atomic uint32_t state;
   _Atomic uint32_t sleepers;
   _Atomic bool stop, busy;
@@ -86,13 +87,28 @@ static void leave(Pool *p) {
     futex_wake(&p->inside, 1);
 }
 
+/* The scheduler may wake a worker on the caller's core and leave the two there for 100 ms beside an
+ * idle core. Taking that core out of the worker's set moves it at once; then it may go anywhere
+ * again. */
+static void leave_core(int cpu) {
+  cpu_set_t all, others;
+  if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof all, &all) != 0) return;
+  others = all;
+  CPU_CLR((size_t)cpu, &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  (void)sched_setaffinity(0, sizeof all, &all);
+}
+
 static void *worker(void *argument) {
   Pool *p = argument;
   for (uint32_t seen = 0;;) {
     seen = await_job(p, seen);
     if (atomic_load(&p->stop)) return NULL;
     atomic_fetch_add(&p->inside, 1);
-    if (atomic_load(&p->state) == seen) work(p);
+    if (atomic_load(&p->state) == seen) {
+      if (p->spins && sched_getcpu() == p->caller_cpu) leave_core(p->caller_cpu);
+      work(p);
+    }
     leave(p);
   }
 }
@@ -160,6 +176,7 @@ void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), v
   p->chunks = chunks;
   p->body = body;
   p->closure = closure;
+  p->caller_cpu = sched_getcpu();
   atomic_store_explicit(&p->next, 0, memory_order_relaxed);
   atomic_fetch_add(&p->state, 1);
   if (atomic_load(&p->sleepers))

@@ -1,6 +1,6 @@
 /* A pool of persistent workers that run the chunks of one parallel loop at a time: they spin for a
  * bounded while, then sleep on a futex; the caller works on chunks too, so a launch never waits for
- * a worker that has not woken up. */
+ * a worker that has not woken up. A worker that wakes on the caller's core moves to another one. */
 #ifndef TIRC_RUNTIME_POOL_H
 #define TIRC_RUNTIME_POOL_H
 
