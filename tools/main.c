@@ -20,7 +20,7 @@ static int run_command(int argc, char **argv, Options *o) {
   else if (o->help)
     print_command_help(c, stdout);
   else
-    return c->run(o);
+    return require_defines_used(o) == DONE ? c->run(o) : BAD;
   return DONE;
 }
 

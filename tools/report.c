@@ -60,6 +60,12 @@ static void print_part(const Options *o, const char *title, const char *text) {
   put_lines(text);
 }
 
+static void put_program(const Options *o, const char *ir) {
+  char *text = o->full ? NULL : abbreviate(ir);
+  put_lines(text ? text : ir);
+  free(text);
+}
+
 static void report_text(const Options *o, const tirc_error *e) {
   const char *code = tirc_error_get(e, TIRC_ERROR_CODE), *ir = tirc_error_get(e, TIRC_ERROR_IR);
   const char *excerpt = tirc_error_get(e, TIRC_ERROR_EXCERPT);
@@ -71,7 +77,7 @@ static void report_text(const Options *o, const tirc_error *e) {
   if (excerpt) put_lines(excerpt);
   print_part(o, "call", tirc_error_get(e, TIRC_ERROR_CALL));
   print_part(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
-  if (ir) put_lines(ir);
+  if (ir) put_program(o, ir);
   print_part(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
 }
 

@@ -24,7 +24,7 @@ typedef struct Options {
   int64_t record;
   const char *from, *to, *html;
   bool as_json;
-  bool annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
+  bool full, annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
   bool json_errors, colour, colour_out, progress; /* derived */
 } Options;
 
@@ -67,6 +67,12 @@ void print_usage(FILE *to);
 /* manual.c, completion.c: the exit status */
 int print_manual(const Options *o, const char *page);
 int print_completion(const Options *o, const char *shell);
+
+/* define.c: DONE, or BAD after saying which -D no file of the command line has a use for */
+int require_defines_used(const Options *o);
+
+/* abbreviate.c: a program with underlined lines, shortened when it is long; to be freed */
+char *abbreviate(const char *text);
 
 /* report.c */
 void show_error(const Options *o, const tirc_error *e);

@@ -1,0 +1,90 @@
+/* -D NAME=VALUE where nothing is called NAME is a slip of the pen, and would go unnoticed: the
+ * files of the command line must have the name somewhere. */
+#include "tool.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A file's text; NULL when it is none that can be read twice. */
+static char *read_text(const char *path) {
+  struct stat info;
+  if (stat(path, &info) || !S_ISREG(info.st_mode)) return NULL;
+  FILE *f = fopen(path, "rb");
+  char *text = f ? calloc((size_t)info.st_size + 1, 1) : NULL;
+  if (text && fread(text, 1, (size_t)info.st_size, f) != (size_t)info.st_size) {
+    free(text);
+    text = NULL;
+  }
+  if (f) fclose(f);
+  return text;
+}
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+static bool has_name(const char *text, const char *name, size_t n) {
+  for (const char *p = text; (p = strstr(p, name)) != NULL; p++)
+    if ((p == text || !is_word(p[-1])) && !is_word(p[n])) return true;
+  return false;
+}
+
+/* Letters to change, add or leave out, up to two. */
+static int difference(const char *a, size_t n, const char *b, size_t m, int most) {
+  if (n == 0 || m == 0) return (int)(n + m);
+  if (*a == *b) return difference(a + 1, n - 1, b + 1, m - 1, most);
+  if (most == 0) return 1;
+  const int change = difference(a + 1, n - 1, b + 1, m - 1, most - 1);
+  const int add = difference(a, n, b + 1, m - 1, most - 1);
+  const int leave = difference(a + 1, n - 1, b, m, most - 1);
+  const int least = change < add ? change : add;
+  return 1 + (least < leave ? least : leave);
+}
+
+typedef struct Nearest {
+  const char *name;
+  size_t n;
+  int difference;
+} Nearest;
+
+/* Constants are assigned at the start of a line. */
+static void look_for_nearest(const char *text, const char *name, Nearest *best) {
+  for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
+    size_t n = 0;
+    while (is_word(line[n])) n++;
+    const char *after = line + n;
+    while (*after == ' ') after++;
+    if (n == 0 || *after != '=' || after[1] == '=') continue;
+    const int d = difference(name, strlen(name), line, n, 2);
+    if (!best->name || d < best->difference) *best = (Nearest){line, n, d};
+  }
+}
+
+static int require_name(const Options *o, const char *name, int n_texts, char **texts) {
+  Nearest best = {0};
+  for (int i = 0; i < n_texts; i++)
+    if (has_name(texts[i], name, strlen(name))) return DONE;
+  for (int i = 0; i < n_texts; i++) look_for_nearest(texts[i], name, &best);
+  char hint[256] = "constants stand at the top of a program: M = 128";
+  if (best.name)
+    snprintf(hint, sizeof hint, "%s '%.*s'", best.difference <= 2 ? "did you mean" : "there is",
+             (int)(best.n < 200 ? best.n : 200), best.name);
+  return complain(o, hint, "-D %s: nothing in %s%s is called '%s'", name, o->args.at[0],
+                  n_texts > 1 ? " or the scripts" : "", name);
+}
+
+int require_defines_used(const Options *o) {
+  int status = DONE, n = 0;
+  char **texts = calloc((size_t)o->args.n + 1, sizeof *texts);
+  if (!texts) return complain(o, NULL, "out of memory");
+  while (n < o->args.n && (texts[n] = read_text(o->args.at[n])) != NULL) n++;
+  for (int i = 0; n == o->args.n && n && i < o->define.n && status == DONE; i++) {
+    const size_t length = strcspn(o->define.at[i], "=");
+    char *name = strndup(o->define.at[i], length);
+    if (name && length && o->define.at[i][length]) status = require_name(o, name, n, texts);
+    free(name);
+  }
+  for (int i = 0; i < n; i++) free(texts[i]);
+  free(texts);
+  return status;
+}
