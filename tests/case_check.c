@@ -8,6 +8,7 @@
 #include "ir/visit.h"
 #include "parser/program.h"
 #include "passes/schedule/docs.h"
+#include "passes/schedule/trace.h"
 #include "passes/script/script.h"
 
 #include <stdio.h>
@@ -194,6 +195,34 @@ static const char *check_result(Tirc *c, const Case *test, const Module *m) {
   return check_round_trip(c, m);
 }
 
+/* The trace, printed as a script and as JSON, makes the same program again. A script that registers
+ * intrinsics takes their functions out of the module, which is no part of a trace. */
+static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
+  const char *json = tirc_value_to_json(c, tirc_trace_as_value(c, s->trace, false));
+  const char *python = tirc_trace_python(c, s->trace, false);
+  for (int as_json = 0; as_json < 2; as_json++) {
+    const char *text = as_json ? json : python;
+    Sched *again = tirc_sched_new(c, m);
+    Source source = {"trace", text, strlen(text)};
+    again->intrins = s->intrins;
+    again->eval = tirc_script_eval_text;
+    Trap trap;
+    if (TIRC_TRY(c, trap)) {
+      if (as_json)
+        tirc_trace_apply(again, tirc_trace_read(c, "trace", text, source.length, 0).trace, false,
+                         (Loc){"trace", 1, 1}, "the trace");
+      else
+        tirc_run_script(again, &source, NULL, NULL, NULL, NULL);
+      TIRC_END(c, trap);
+    } else {
+      return tirc_format(c, "its trace fails: %s\n%s", describe(c, &c->diag), text);
+    }
+    const char *difference = s->intrins ? NULL : tirc_module_difference(c, s->mod, again->mod);
+    if (difference) return tirc_format(c, "its trace differs: %s\n%s", difference, text);
+  }
+  return NULL;
+}
+
 static const char *check(Tirc *c, const Case *test, Seen *seen) {
   const Module *m = parse(c, "program", test->program);
   Sched *s = tirc_sched_new(c, m);
@@ -206,6 +235,7 @@ static const char *check(Tirc *c, const Case *test, Seen *seen) {
     tirc_run_script(s, &schedule, NULL, NULL, watch, run);
     TIRC_END(c, trap);
     failure = check_result(c, test, s->mod);
+    if (!failure) failure = check_trace(c, m, s);
   } else {
     Diag diag = c->diag;
     failure = check_failure(c, test, &diag);

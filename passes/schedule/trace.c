@@ -197,6 +197,13 @@ static Value record_function(Sched *s, Value v, int any) {
   return (Value){.kind = VAL_FUNCTION, .u.object = m};
 }
 
+const char *tirc_recorded_function(Tirc *c, Value function) {
+  const IndexMapText *m = function.u.object;
+  const char *saved =
+      m->base.call == call_map ? tirc_lambda_saved(c, m->base.n_params, m->vars, m->results) : NULL;
+  return saved ? saved : m->base.name;
+}
+
 /* A value that no later change of a list reaches, with handles that were made outside of the trace
  * given the number of the same loop or block. */
 static Value recorded(Sched *s, Value v, int depth) {

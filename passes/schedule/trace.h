@@ -100,10 +100,18 @@ Trace *tirc_trace_of_value(Tirc *c, Value v, Loc loc, const char *what);
  * instruction's number in the message. loc: where the trace stands. */
 void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, Loc loc, const char *what);
 
+/* trace_index_map.c: an index map as TVM saves it, as the text of a lambda; NULL: it is none. */
+const char *tirc_saved_lambda(Tirc *c, Value graph);
+/* And back, from what a function gives for n variables; NULL: there is no form for that. */
+const char *tirc_lambda_saved(Tirc *c, int n, const Expr *vars, Value results);
+/* A function in a trace as a string for JSON: saved, or as a lambda. */
+const char *tirc_recorded_function(Tirc *c, Value function);
+
 /* --- JSON --------------------------------------------------------------------------------------
  */
 
 const char *tirc_value_to_json(Tirc *c, Value v);
+Value tirc_value_of_json(Tirc *c, const char *text); /* None when it is no JSON */
 /* A trace in a text: a bare [instructions, decisions], or tuning records one after another,
  * [workload, [[instructions, decisions], seconds, target, arguments]]. record 0 takes the record
  * with the least mean time; otherwise it counts from 1. Throws "json" and "trace". */

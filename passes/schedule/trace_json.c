@@ -86,6 +86,11 @@ static Value value_of_object(Tirc *c, Json *j) {
   tirc_throw(c);
 }
 
+Value tirc_value_of_json(Tirc *c, const char *text) {
+  Json *j = json_tokener_parse(text);
+  return j ? value_of_object(c, j) : VALUE_NONE;
+}
+
 /* --- records -----------------------------------------------------------------------------------
  */
 

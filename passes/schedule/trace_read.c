@@ -36,6 +36,16 @@ static const ValueList *list(Reader *r, Value v, const char *message) {
 /* --- arguments ---------------------------------------------------------------------------------
  */
 
+/* A function, as a lambda or an index map as TVM saves it; other strings stay. */
+static Value read_function(Reader *r, Value v) {
+  const size_t n = v.kind == VAL_STR ? strlen(v.u.s) : 0;
+  if (n && !strncmp(v.u.s, "lambda", 6)) return tirc_value_python(v.u.s);
+  if (n < 2 || v.u.s[0] != '{' || v.u.s[n - 1] != '}') return v;
+  const char *lambda = tirc_saved_lambda(r->c, tirc_value_of_json(r->c, v.u.s));
+  if (!lambda) bad(r, NULL, "the saved object is no index map that is understood");
+  return tirc_value_python(lambda);
+}
+
 /* An input: a name of a random variable, a string in quotes, None, a lambda, a number, a list. */
 static Value read_input(Reader *r, Value v, int depth) {
   enum { MAX_DEPTH = 64 };
@@ -51,7 +61,7 @@ static Value read_input(Reader *r, Value v, int depth) {
   if (!strcmp(s, "None")) return VALUE_NONE;
   if (n >= 2 && s[0] == '"' && s[n - 1] == '"')
     return tirc_value_str(tirc_strndup(r->c, s + 1, n - 2));
-  if (!strncmp(s, "lambda", 6)) return tirc_value_python(s);
+  if (*s == '{' || !strncmp(s, "lambda", 6)) return read_function(r, v);
   for (int i = r->names.n - 1; i >= 0; i--)
     if (!strcmp(r->names.at[i].name, s)) return r->names.at[i].value;
   bad(r,
@@ -89,8 +99,9 @@ static Value read_buffer(Reader *r, Value at, Cursor *attrs) {
 static Value read_attr(Reader *r, const Param *p, Value v, Cursor *attrs) {
   if (p->kind == PARAM_BUFFER) return read_buffer(r, v, attrs);
   if (p->kind == PARAM_BOOL && v.kind == VAL_INT) return tirc_value_bool(v.u.i != 0);
-  bool python = v.kind == VAL_STR && !strncmp(v.u.s, "lambda", 6);
-  return python ? tirc_value_python(v.u.s) : v;
+  return v.kind == VAL_STR && p->kind == PARAM_PAD_VALUE     ? read_function(r, v)
+         : v.kind == VAL_STR && !strncmp(v.u.s, "lambda", 6) ? tirc_value_python(v.u.s)
+                                                             : v;
 }
 
 static Value read_argument(Reader *r, const Primitive *of, const Param *p, Cursor *inputs,

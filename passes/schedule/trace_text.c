@@ -132,7 +132,7 @@ static Value plain(Tirc *c, Value v) {
   if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
   if (v.kind == VAL_EXPR && tirc_const_int(v.u.expr, &constant)) return tirc_value_int(constant);
   if (v.kind == VAL_EXPR) return tirc_value_str(tirc_print_expr(c, v.u.expr));
-  if (v.kind == VAL_FUNCTION) return tirc_value_str(((const Callable *)v.u.object)->name);
+  if (v.kind == VAL_FUNCTION) return tirc_value_str(tirc_recorded_function(c, v));
   if (v.kind == VAL_BUFFER) return tirc_value_str(v.u.buffer->name);
   if (tirc_value_is_python(v)) return tirc_value_str(v.u.object);
   if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return v;
