@@ -99,9 +99,10 @@ static Value read_buffer(Reader *r, Value at, Cursor *attrs) {
 static Value read_attr(Reader *r, const Param *p, Value v, Cursor *attrs) {
   if (p->kind == PARAM_BUFFER) return read_buffer(r, v, attrs);
   if (p->kind == PARAM_BOOL && v.kind == VAL_INT) return tirc_value_bool(v.u.i != 0);
-  return v.kind == VAL_STR && p->kind == PARAM_PAD_VALUE     ? read_function(r, v)
-         : v.kind == VAL_STR && !strncmp(v.u.s, "lambda", 6) ? tirc_value_python(v.u.s)
-                                                             : v;
+  if (v.kind != VAL_STR) return v;
+  if (p->kind == PARAM_PAD_VALUE && *v.u.s != '{') return tirc_value_python(v.u.s);
+  if (p->kind == PARAM_PAD_VALUE) return read_function(r, v);
+  return strncmp(v.u.s, "lambda", 6) ? v : tirc_value_python(v.u.s);
 }
 
 static Value read_argument(Reader *r, const Primitive *of, const Param *p, Cursor *inputs,
