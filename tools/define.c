@@ -60,8 +60,17 @@ static void look_for_nearest(const char *text, const char *name, Nearest *best) 
   }
 }
 
+/* A script that imports others may want it for one of them. */
+static bool imports(const char *script) {
+  for (const char *line = script; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL)
+    if (!strncmp(line, "from ", 5) || !strncmp(line, "import ", 7)) return true;
+  return false;
+}
+
 static int require_name(const Options *o, const char *name, int n_texts, char **texts) {
   Nearest best = {0};
+  for (int i = 1; i < n_texts; i++)
+    if (imports(texts[i])) return DONE;
   for (int i = 0; i < n_texts; i++)
     if (has_name(texts[i], name, strlen(name))) return DONE;
   for (int i = 0; i < n_texts; i++) look_for_nearest(texts[i], name, &best);
@@ -75,6 +84,7 @@ static int require_name(const Options *o, const char *name, int n_texts, char **
 
 int require_defines_used(const Options *o) {
   int status = DONE, n = 0;
+  if (o->ablate) return DONE; /* names a script, too */
   char **texts = calloc((size_t)o->args.n + 1, sizeof *texts);
   if (!texts) return complain(o, NULL, "out of memory");
   while (n < o->args.n && (texts[n] = read_text(o->args.at[n])) != NULL) n++;
