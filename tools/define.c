@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 /* A file's text; NULL when it is none that can be read twice. */
-static char *read_text(const char *path) {
+static char *text_of_file(const char *path) {
   struct stat info;
   if (stat(path, &info) || !S_ISREG(info.st_mode)) return NULL;
   FILE *f = fopen(path, "rb");
@@ -87,7 +87,7 @@ int require_defines_used(const Options *o) {
   if (o->ablate) return DONE; /* names a script, too */
   char **texts = calloc((size_t)o->args.n + 1, sizeof *texts);
   if (!texts) return complain(o, NULL, "out of memory");
-  while (n < o->args.n && (texts[n] = read_text(o->args.at[n])) != NULL) n++;
+  while (n < o->args.n && (texts[n] = text_of_file(o->args.at[n])) != NULL) n++;
   for (int i = 0; n == o->args.n && n && i < o->define.n && status == DONE; i++) {
     const size_t length = strcspn(o->define.at[i], "=");
     char *name = strndup(o->define.at[i], length);
