@@ -118,6 +118,7 @@ static LLVMValueRef build_plain(Gen *g, const Func *f, const Signature *s) {
   Frame outer;
   tirc_gen_begin(g, fn, &outer);
   bind_params(g, f, s, fn);
+  g->f.in_nests = tirc_gen_has_many_nests(f->body);
   tirc_gen_stmt(g, f->body);
   LLVMBuildRet(g->b, LLVMConstNull(LLVMInt32TypeInContext(g->context)));
   tirc_gen_end(g, &outer);

@@ -22,10 +22,17 @@ typedef struct Target {
   bool f16c;                              /* converts float16 in hardware */
 } Target;
 
+/* A way out of a function of many nests that others branch to: phi is the status. */
+typedef struct Exit {
+  LLVMBasicBlockRef block; /* NULL until it is needed */
+  LLVMValueRef phi;
+} Exit;
+
 /* Workspace of the function being built that must be freed on every way out, innermost first. */
 typedef struct Workspace {
   LLVMValueRef pointer, bytes;
   struct Workspace *outer;
+  Exit exit; /* frees it and goes on to the exit of the outer one */
 } Workspace;
 
 /* The runtime's services, built into the module when first asked for (runtime_calls.c). */
@@ -40,6 +47,9 @@ typedef struct Frame {
   Workspace *workspace;
   int64_t stack_bytes;
   bool in_parallel;      /* the body of a parallel loop */
+  bool in_nests;         /* its nests are functions of their own, and it has shared ways out */
+  bool may_fail;         /* has a way out with another status than 0 */
+  Exit exit;             /* with all workspace freed */
   int mark;              /* of the loop being built, in Gen.marks */
   LLVMMetadataRef scope; /* of its debug locations; NULL without marks */
 } Frame;
@@ -116,6 +126,13 @@ void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status);
 
 /* --- parallel.c ----------------------------------------------------------------------------- */
 void tirc_gen_parallel(Gen *g, Stmt loop);
+/* The variables of the current function that a loop uses, in order of first appearance. */
+int tirc_gen_captures(Gen *g, Stmt loop, Expr const **out);
+
+/* --- nest.c --------------------------------------------------------------------------------- */
+bool tirc_gen_has_many_nests(Stmt body);
+/* A function that does what `build` builds for the loop, and the call of it. */
+void tirc_gen_nest(Gen *g, Stmt loop, void (*build)(Gen *g, Stmt loop));
 
 /* --- runtime_calls.c ------------------------------------------------------------------------ */
 LLVMValueRef tirc_gen_service(Gen *g, Service s, int n, LLVMValueRef *args);

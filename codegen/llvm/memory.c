@@ -185,7 +185,7 @@ static void from_runtime(Gen *g, Stmt s, int64_t bytes) {
   LLVMValueRef p = tirc_gen_service(g, SERVICE_ALLOC, 2, args);
   LLVMValueRef none = LLVMBuildIsNull(g->b, p, "");
   tirc_gen_leave_if(g, none, tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), 1));
-  Workspace w = {p, size, g->f.workspace};
+  Workspace w = {.pointer = p, .bytes = size, .outer = g->f.workspace};
   g->f.workspace = &w;
   tirc_map_set(g->c, &g->f.vars, b->data, p);
   tirc_gen_stmt(g, s->u.alloc.body);

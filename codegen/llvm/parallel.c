@@ -47,6 +47,14 @@ static bool capture_stmt(Visitor *v, Stmt s) {
   return true;
 }
 
+int tirc_gen_captures(Gen *g, Stmt loop, Expr const **out) {
+  Capture k = {.g = g};
+  k.v = (Visitor){.expr = capture_expr, .stmt = capture_stmt, .self = &k};
+  tirc_visit_stmt(&k.v, loop);
+  *out = k.vars.at;
+  return k.vars.n;
+}
+
 /* What travels into the task: its parameters and the closure's fields behind status and rt. */
 typedef struct Task {
   int n;

@@ -8,14 +8,46 @@ LLVMBasicBlockRef tirc_gen_block(Gen *g, const char *name) {
   return LLVMAppendBasicBlockInContext(g->context, g->f.fn, name);
 }
 
+static void free_workspace(Gen *g, const Workspace *w) {
+  LLVMValueRef args[3] = {g->f.rt, w->pointer, w->bytes};
+  tirc_gen_service(g, SERVICE_FREE, 3, args);
+}
+
+/* The exit that frees w and all around it, for branches to come. Shared, because one a branch would
+ * make the code of n allocations grow as n squared. */
+static const Exit *shared_exit(Gen *g, Workspace *w) {
+  Exit *e = w ? &w->exit : &g->f.exit;
+  if (e->block) return e;
+  e->block = tirc_gen_block(g, "exit");
+  LLVMPositionBuilderAtEnd(g->b, e->block);
+  e->phi = LLVMBuildPhi(g->b, tirc_gen_int_type(g, 32, 1), "status");
+  if (w) {
+    free_workspace(g, w);
+    const Exit *outer = shared_exit(g, w->outer);
+    LLVMPositionBuilderAtEnd(g->b, e->block);
+    LLVMBuildBr(g->b, outer->block);
+    LLVMAddIncoming(outer->phi, &e->phi, &e->block, 1);
+  } else {
+    LLVMBuildRet(g->b, e->phi);
+  }
+  return e;
+}
+
 void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status) {
+  g->f.may_fail = true;
+  if (g->f.in_nests) {
+    LLVMBasicBlockRef stay = tirc_gen_block(g, "stay"), here = LLVMGetInsertBlock(g->b);
+    const Exit *e = shared_exit(g, g->f.workspace);
+    LLVMPositionBuilderAtEnd(g->b, here);
+    LLVMBuildCondBr(g->b, failed, e->block, stay);
+    LLVMAddIncoming(e->phi, &status, &here, 1);
+    LLVMPositionBuilderAtEnd(g->b, stay);
+    return;
+  }
   LLVMBasicBlockRef leave = tirc_gen_block(g, "leave"), stay = tirc_gen_block(g, "stay");
   LLVMBuildCondBr(g->b, failed, leave, stay);
   LLVMPositionBuilderAtEnd(g->b, leave);
-  for (Workspace *w = g->f.workspace; w; w = w->outer) {
-    LLVMValueRef args[3] = {g->f.rt, w->pointer, w->bytes};
-    tirc_gen_service(g, SERVICE_FREE, 3, args);
-  }
+  for (Workspace *w = g->f.workspace; w; w = w->outer) free_workspace(g, w);
   LLVMBuildRet(g->b, status);
   LLVMPositionBuilderAtEnd(g->b, stay);
 }
@@ -69,6 +101,13 @@ static void gen_serial(Gen *g, const For *loop) {
   tirc_gen_loop(g, min, extent, hint, loop_body, loop);
 }
 
+static void build_loop(Gen *g, Stmt s) {
+  if (s->u.loop.kind == LOOP_PARALLEL && !g->f.in_parallel)
+    tirc_gen_parallel(g, s);
+  else
+    gen_serial(g, &s->u.loop);
+}
+
 static void gen_for(Gen *g, Stmt s) {
   const For *loop = &s->u.loop;
   if (loop->kind == LOOP_THREAD_BINDING)
@@ -77,10 +116,10 @@ static void gen_for(Gen *g, Stmt s) {
               "target does not have",
               loop->var->u.s, loop->thread ? loop->thread : "?");
   int outer = tirc_marks_enter(g, loop);
-  if (loop->kind == LOOP_PARALLEL && !g->f.in_parallel)
-    tirc_gen_parallel(g, s);
+  if (g->f.in_nests)
+    tirc_gen_nest(g, s, build_loop);
   else
-    gen_serial(g, loop);
+    build_loop(g, s);
   tirc_marks_leave(g, outer);
 }
 

@@ -34,6 +34,32 @@ static bool is_used(Buffer b, Stmt body) {
   return u.found;
 }
 
+/* What of all data variables is_used would find, in one walk. */
+typedef struct Uses {
+  Tirc *c;
+  PtrMap found;
+} Uses;
+
+static bool note_expr(Visitor *v, Expr e) {
+  Uses *u = v->self;
+  if (e->op == OP_VAR) tirc_map_set(u->c, &u->found, e, u);
+  if (e->op == OP_LOAD) tirc_map_set(u->c, &u->found, e->u.buffer->data, u);
+  return true;
+}
+
+static bool note_stmt(Visitor *v, Stmt s) {
+  Uses *u = v->self;
+  if (s->kind == STMT_STORE) tirc_map_set(u->c, &u->found, s->u.store.buffer->data, u);
+  return true;
+}
+
+static Stmt remove_unused(Mutator *m, Stmt s) {
+  const Uses *u = m->self;
+  s = tirc_mutate_stmt_children(m, s);
+  bool unused = s->kind == STMT_ALLOC && !tirc_map_has(&u->found, s->u.alloc.buffer->data);
+  return unused ? s->u.alloc.body : s;
+}
+
 static Stmt drop_empty_parts(Tirc *c, Stmt s) {
   int n = 0;
   Stmt *kept = tirc_new_array(c, Stmt, s->u.seq.n);
@@ -65,7 +91,7 @@ static Stmt remove(Mutator *m, Stmt s) {
   case STMT_LET:
     if (!is_pure(s->u.let.value)) return s;
     return tirc_is_empty(s->u.let.body) ? nothing : s;
-  case STMT_ALLOC:
+  case STMT_ALLOC: return tirc_is_empty(s->u.alloc.body) ? nothing : s;
   case STMT_DECL: return is_used(s->u.alloc.buffer, s->u.alloc.body) ? s : s->u.alloc.body;
   case STMT_ATTR: return tirc_is_empty(s->u.attr.body) ? nothing : s;
   default: return s;
@@ -74,5 +100,10 @@ static Stmt remove(Mutator *m, Stmt s) {
 
 Stmt tirc_lower_remove_no_op(Tirc *c, const Func *f) {
   Mutator m = {.c = c, .stmt = remove};
-  return tirc_mutate_stmt(&m, f->body);
+  Stmt body = tirc_mutate_stmt(&m, f->body);
+  Uses u = {.c = c};
+  Visitor v = {.expr = note_expr, .stmt = note_stmt, .self = &u};
+  tirc_visit_stmt(&v, body);
+  m = (Mutator){.c = c, .stmt = remove_unused, .self = &u};
+  return tirc_mutate_stmt(&m, body);
 }
