@@ -3,7 +3,8 @@
 #include "ir.h"
 
 const OpInfo tirc_ops[OP_COUNT] = {
-#define OP(id, name, arity, class, precedence) {name, arity, OPCLASS_##class, precedence},
+#define OP(id, name, arity, class, precedence, c_form)                                             \
+  {name, arity, OPCLASS_##class, precedence, c_form},
 #include "ops.def"
 #undef OP
 };

@@ -7,8 +7,9 @@ static const struct Row {
   const char *name;
   IntrinsicShape shape;
   int arity;
+  const char *c_form;
 } rows[INTRINSIC_COUNT] = {
-#define INTRINSIC(id, name, shape, arity) {name, SHAPE_##shape, arity},
+#define INTRINSIC(id, name, shape, arity, c_form) {name, SHAPE_##shape, arity, c_form},
 #include "intrinsics.def"
 #undef INTRINSIC
 };
@@ -74,7 +75,8 @@ IntrinsicCall tirc_llvm_call(Tirc *c, Expr e, Loc loc) {
   bool counted = at < e->n && e->args[at]->op == OP_INT && e->args[at]->dtype.code == TYPE_UINT &&
                  e->args[at]->u.i == e->n - at - 1;
   if (counted) at++;
-  IntrinsicCall k = {(IntrinsicId)id, rows[id].name, rows[id].shape, e->n - at, e->args + at};
+  const struct Row *row = &rows[id];
+  IntrinsicCall k = {(IntrinsicId)id, row->name, row->c_form, row->shape, e->n - at, e->args + at};
   if (k.n != rows[id].arity)
     tirc_fail(c, loc, "intrinsic", hint, "\"%s\" takes %d operands, not %d", name, rows[id].arity,
               k.n);

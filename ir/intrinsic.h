@@ -5,7 +5,7 @@
 #include "ir.h"
 
 typedef enum IntrinsicId {
-#define INTRINSIC(id, name, shape, arity) INTRINSIC_##id,
+#define INTRINSIC(id, name, shape, arity, c_form) INTRINSIC_##id,
 #include "intrinsics.def"
 #undef INTRINSIC
   INTRINSIC_COUNT
@@ -20,7 +20,8 @@ typedef enum IntrinsicShape {
 
 typedef struct IntrinsicCall {
   IntrinsicId id;
-  const char *name; /* without a type */
+  const char *name;   /* without a type */
+  const char *c_form; /* or NULL */
   IntrinsicShape shape;
   int n;
   const Expr *args;

@@ -15,7 +15,7 @@
 #include "dtype.h"
 
 typedef enum Op {
-#define OP(id, name, arity, class, precedence) OP_##id,
+#define OP(id, name, arity, class, precedence, c_form) OP_##id,
 #include "ops.def"
 #undef OP
   OP_COUNT
@@ -27,6 +27,7 @@ typedef struct OpInfo {
   int arity; /* -1: any */
   OpClass class;
   int precedence;
+  const char *c_form; /* or NULL */
 } OpInfo;
 extern const OpInfo tirc_ops[OP_COUNT];
 

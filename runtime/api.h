@@ -54,8 +54,6 @@ struct Sched *tirc_api_schedule(Tirc *c, const Module *m, const tirc_schedule_op
 void tirc_api_warnings(Tirc *c, const struct Sched *s, const tirc_schedule_options *options);
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */
 const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args);
-/* A C header for the functions of a module. */
-const char *tirc_c_header(Tirc *c, const Module *m);
 void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out);
 
 #endif

@@ -2,6 +2,7 @@
 #include "api.h"
 #include "asm_report.h"
 
+#include "../codegen/c/c.h"
 #include "../codegen/llvm/llvm.h"
 #include "../ir/equal.h"
 #include "../ir/print.h"
@@ -289,21 +290,21 @@ static void emit(Tirc *c, void *self) {
   Lower *p = self;
   const Module *m = rename_main(c, p->from->m, p->main_name);
   if (!p->from->lowered) m = tirc_split_packing(c, m);
-  if (p->kind == TIRC_EMIT_HEADER) {
-    const char *text = tirc_c_header(c, m);
+  const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
+  const char *cpu = p->target ? p->target : CPU_DEFAULT, *text = NULL;
+  if (p->kind == TIRC_EMIT_HEADER) text = tirc_c_header(c, lowered);
+  if (p->kind == TIRC_EMIT_C)
+    text = tirc_c_source(
+        c, &(CSource){.lowered = lowered,
+                      .scheduled = m,
+                      .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
+  if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
+    text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
+                           p->kind == TIRC_EMIT_ANNOTATIONS);
+  if (text)
     p->code = (Code){text, strlen(text)};
-  } else {
-    const Module *scheduled = m;
-    const char *cpu = p->target ? p->target : CPU_DEFAULT;
-    if (!p->from->lowered) m = tirc_lower(c, m, NULL, NULL);
-    if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS) {
-      const char *text = tirc_asm_report(c, scheduled, tirc_llvm_annotate(c, m, cpu),
-                                         p->kind == TIRC_EMIT_ANNOTATIONS);
-      p->code = (Code){text, strlen(text)};
-    } else {
-      p->code = tirc_llvm_emit(c, m, cpu, kinds[p->kind]);
-    }
-  }
+  else
+    p->code = tirc_llvm_emit(c, lowered, cpu, kinds[p->kind]);
   p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
 }
 tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,

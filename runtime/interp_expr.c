@@ -543,7 +543,7 @@ static void compile_float_math(Compiler *k, Node *n) {
 #define compile_ISINF compile_float_math
 
 static void (*const compilers[OP_COUNT])(Compiler *, Node *) = {
-#define OP(id, name, arity, class, precedence) [OP_##id] = compile_##id,
+#define OP(id, name, arity, class, precedence, c_form) [OP_##id] = compile_##id,
 #include "../ir/ops.def"
 #undef OP
 };

@@ -565,7 +565,8 @@ typedef enum tirc_emit_kind {
   TIRC_EMIT_LLVM, /* LLVM IR */
   TIRC_EMIT_ASM,  /* assembly */
   TIRC_EMIT_OBJECT,
-  TIRC_EMIT_HEADER, /* a C header that declares what the object file defines */
+  TIRC_EMIT_HEADER, /* a C header that declares what the others define */
+  TIRC_EMIT_C,      /* C source, with names and blocks from the program */
   /* Assembly in which each loop is headed by its name, extent, block and mix of instructions; and
    * the same figures as JSON. For a module that is not lowered yet. */
   TIRC_EMIT_ANNOTATED,

@@ -1,4 +1,5 @@
 /* `tirc build`: code in one of several forms. */
+#include "link.h"
 #include "tool.h"
 
 #include <ctype.h>
@@ -8,10 +9,9 @@
 static const struct {
   const char *name;
   tirc_emit_kind kind;
-} kinds[] = {{"llvm", TIRC_EMIT_LLVM},
-             {"asm", TIRC_EMIT_ASM},
-             {"obj", TIRC_EMIT_OBJECT},
-             {"header", TIRC_EMIT_HEADER}};
+} kinds[] = {{"llvm", TIRC_EMIT_LLVM},     {"asm", TIRC_EMIT_ASM},
+             {"obj", TIRC_EMIT_OBJECT},    {"lib", TIRC_EMIT_OBJECT}, /* linked afterwards */
+             {"header", TIRC_EMIT_HEADER}, {"c", TIRC_EMIT_C}};
 enum { N_KINDS = sizeof kinds / sizeof *kinds };
 
 /* As a name in C: what stands for no letter or digit becomes "_", and it must not be main again. */
@@ -26,10 +26,10 @@ static char *symbol_name(const char *stem) {
   return name;
 }
 
-static char *object_name(const char *stem) {
-  size_t n = strlen(stem) + 3;
+static char *object_name(const char *stem, const char *ending) {
+  size_t n = strlen(stem) + strlen(ending) + 1;
   char *name = malloc(n);
-  if (name) snprintf(name, n, "%s.o", stem);
+  if (name) snprintf(name, n, "%s%s", stem, ending);
   return name;
 }
 
@@ -39,7 +39,11 @@ static int emit(const Options *o, const tirc_module *m, tirc_emit_kind kind, con
   char *bytes = NULL;
   size_t n = 0;
   if (tirc_module_emit(m, kind, o->target, symbol, &bytes, &n, &e)) return report(o, e);
-  int status = write_output(o, path, bytes, n);
+  char *shared = NULL;
+  bool is_lib = o->emit && strcmp(o->emit, "lib") == 0;
+  int status = is_lib ? link_shared(o, bytes, n, &shared, &n) : DONE;
+  if (status == DONE) status = write_output(o, path, is_lib ? shared : bytes, n);
+  free(shared);
   tirc_string_free(bytes);
   return status;
 }
@@ -58,7 +62,7 @@ int cmd_build(Options *o) {
   int k = 0;
   while (k < N_KINDS && strcmp(kinds[k].name, wanted) != 0) k++;
   if (k == N_KINDS)
-    return complain(o, NULL, "--emit is llvm, asm, obj or header, not '%s'", wanted);
+    return complain(o, NULL, "--emit is llvm, asm, obj, lib, c or header, not '%s'", wanted);
   tirc_emit_kind kind = kinds[k].kind;
   if (o->annotate && kind != TIRC_EMIT_ASM)
     return complain(o, "leave --emit out", "--annotate is for assembly, not for %s", wanted);
@@ -68,7 +72,8 @@ int cmd_build(Options *o) {
   tirc_module *m = NULL;
   char *base = path_stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
   int status = load_scheduled(o, NULL, &m);
-  if (!o->output && kind == TIRC_EMIT_OBJECT) name = object_name(base);
+  if (!o->output && kind == TIRC_EMIT_OBJECT)
+    name = object_name(base, strcmp(wanted, "lib") == 0 ? ".so" : ".o");
   if (status == DONE)
     status = o->annotate ? emit_annotated(o, m, symbol)
                          : emit(o, m, kind, symbol, o->output ? o->output : name);

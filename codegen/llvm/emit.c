@@ -79,6 +79,7 @@ LLVMMemoryBufferRef tirc_gen_compile(Tirc *c, const Module *m, const char *cpu, 
                                      EmitKind kind) {
   Work *w = tirc_new(c, Work);
   w->g.c = c;
+  w->g.exports = !runs_here;
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
     dispose(w);
@@ -133,6 +134,7 @@ const AsmCode *tirc_llvm_annotate(Tirc *c, const Module *lowered, const char *cp
   AsmCode *code = tirc_new(c, AsmCode);
   Work *w = tirc_new(c, Work);
   w->g.c = c;
+  w->g.exports = true;
   w->g.marks = &code->marks;
   Trap trap;
   if (!TIRC_TRY(c, trap)) {

@@ -462,7 +462,7 @@ static LLVMValueRef emit_none(Gen *g, Expr e) { unsupported(g, e); }
 #define emit_CLZ tirc_gen_math
 
 static const Emit emitters[OP_COUNT] = {
-#define OP(id, name, arity, class, precedence) [OP_##id] = emit_##id,
+#define OP(id, name, arity, class, precedence, c_form) [OP_##id] = emit_##id,
 #include "../../ir/ops.def"
 #undef OP
 };

@@ -1,5 +1,7 @@
-/* Functions: NAME with the program's parameters, and NAME__packed that takes them from an array. */
-#include "../../runtime/interp.h"
+/* Functions: NAME__rt with the program's parameters and the runtime, NAME__packed that takes them
+ * from an array, and NAME that finds the runtime itself. */
+#include "../libm.h"
+#include "../signature.h"
 #include "gen.h"
 
 void tirc_gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name) {
@@ -35,74 +37,35 @@ void tirc_gen_end(Gen *g, const Frame *outer) {
   tirc_marks_resume(g);
 }
 
-/* A parameter of the machine function: one of the program's, or a symbolic extent. */
-typedef struct Param {
-  Expr var;
-  Buffer buffer; /* or NULL */
-} Param;
-
-typedef struct Signature {
-  int n;
-  Param *params;
-  LLVMTypeRef *types; /* n of them, and the runtime's */
+/* LLVM's types of a signature. */
+typedef struct Shape {
+  Signature s;
+  LLVMTypeRef *types; /* s.n of them, and the runtime's */
   LLVMTypeRef type;
-} Signature;
+} Shape;
 
-static Signature signature_of(Gen *g, const Func *f) {
-  Expr *symbols;
-  int n_symbols = tirc_symbolic_params(g->c, f, &symbols);
-  Signature s = {.n = f->n_params + n_symbols};
-  s.params = tirc_new_array(g->c, Param, s.n + 1);
-  s.types = tirc_new_array(g->c, LLVMTypeRef, s.n + 1);
-  for (int i = 0; i < s.n; i++) {
-    bool is_symbol = i >= f->n_params;
-    Expr var = is_symbol ? symbols[i - f->n_params] : f->params[i];
-    s.params[i] = (Param){var, is_symbol ? NULL : f->buffers[i]};
-    /* A bool travels as its byte. */
-    s.types[i] = s.params[i].buffer ? LLVMPointerTypeInContext(g->context, 0)
-                                    : tirc_gen_memory_type(g, var->dtype);
-  }
-  s.types[s.n] = LLVMPointerTypeInContext(g->context, 0);
+static Shape shape_of(Gen *g, const Func *f) {
+  Shape r = {.s = tirc_signature(g->c, f)};
+  r.types = tirc_new_array(g->c, LLVMTypeRef, r.s.n + 1);
+  for (int i = 0; i < r.s.n; i++) /* a bool travels as its byte */
+    r.types[i] = r.s.params[i].buffer ? LLVMPointerTypeInContext(g->context, 0)
+                                      : tirc_gen_memory_type(g, r.s.params[i].var->dtype);
+  r.types[r.s.n] = LLVMPointerTypeInContext(g->context, 0);
   LLVMTypeRef i32 = LLVMInt32TypeInContext(g->context);
-  s.type = LLVMFunctionType(i32, s.types, (unsigned)s.n + 1, false);
-  return s;
-}
-
-/* --- aliasing ------------------------------------------------------------------------------- */
-
-static bool find_handle_let(Visitor *v, Stmt s) {
-  if (s->kind == STMT_LET && s->u.let.var->dtype.code == TYPE_HANDLE) *(bool *)v->self = true;
-  return true;
-}
-
-/* Whether the data of different parameters may be assumed apart: not when the program says so, and
- * not when it makes pointers of its own. */
-static bool can_restrict(const Func *f) {
-  Expr wish = tirc_attrs_get(f->attrs, "tir.noalias");
-  if (wish && tirc_is_int(wish, 0)) return false;
-  bool has_pointers = false;
-  Visitor v = {.stmt = find_handle_let, .self = &has_pointers};
-  tirc_visit_stmt(&v, f->body);
-  return !has_pointers;
-}
-
-static bool shares_data(const Func *f, int param) {
-  for (int i = 0; i < f->n_params; i++)
-    if (i != param && f->buffers[i] && f->buffers[i]->data == f->buffers[param]->data) return true;
-  return false;
+  r.type = LLVMFunctionType(i32, r.types, (unsigned)r.s.n + 1, false);
+  return r;
 }
 
 /* --- the two functions ---------------------------------------------------------------------- */
 
-static void bind_params(Gen *g, const Func *f, const Signature *s, LLVMValueRef fn) {
+static void bind_params(Gen *g, const Signature *s, LLVMValueRef fn) {
   for (int i = 0; i < s->n; i++) {
     LLVMValueRef v = LLVMGetParam(fn, (unsigned)i);
     Expr var = s->params[i].var;
     LLVMSetValueName2(v, var->u.s, strlen(var->u.s));
     if (s->params[i].buffer) {
       tirc_map_set(g->c, &g->f.vars, s->params[i].buffer->data, v);
-      if (g->restrict_data && !shares_data(f, i))
-        tirc_gen_attribute(g, fn, (unsigned)i + 1, "noalias");
+      if (s->params[i].is_apart) tirc_gen_attribute(g, fn, (unsigned)i + 1, "noalias");
       tirc_gen_attribute(g, fn, (unsigned)i + 1, "nocapture");
     } else if (var->dtype.code == TYPE_BOOL) {
       v = LLVMBuildICmp(g->b, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
@@ -113,11 +76,11 @@ static void bind_params(Gen *g, const Func *f, const Signature *s, LLVMValueRef 
   LLVMSetValueName2(g->f.rt, "rt", 2);
 }
 
-static LLVMValueRef build_plain(Gen *g, const Func *f, const Signature *s) {
-  LLVMValueRef fn = LLVMAddFunction(g->module, f->name, s->type);
+static LLVMValueRef build_plain(Gen *g, const Func *f, const Shape *s) {
+  LLVMValueRef fn = LLVMAddFunction(g->module, tirc_format(g->c, "%s__rt", f->name), s->type);
   Frame outer;
   tirc_gen_begin(g, fn, &outer);
-  bind_params(g, f, s, fn);
+  bind_params(g, &s->s, fn);
   g->f.in_nests = tirc_gen_has_many_nests(f->body);
   tirc_gen_stmt(g, f->body);
   LLVMBuildRet(g->b, LLVMConstNull(LLVMInt32TypeInContext(g->context)));
@@ -125,35 +88,81 @@ static LLVMValueRef build_plain(Gen *g, const Func *f, const Signature *s) {
   return fn;
 }
 
-static void build_packed(Gen *g, const Func *f, const Signature *s, LLVMValueRef plain) {
+static void build_packed(Gen *g, const Func *f, const Shape *s, LLVMValueRef plain) {
   LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0), params[2] = {ptr, ptr};
   LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(g->context), params, 2, false);
   LLVMValueRef fn = LLVMAddFunction(g->module, tirc_format(g->c, "%s__packed", f->name), type);
   Frame outer;
   tirc_gen_begin(g, fn, &outer);
-  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, s->n + 1);
-  for (int i = 0; i < s->n; i++) {
+  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, s->s.n + 1);
+  for (int i = 0; i < s->s.n; i++) {
     LLVMValueRef at = tirc_gen_int(g, LLVMInt64TypeInContext(g->context), i);
     LLVMValueRef slot = LLVMBuildInBoundsGEP2(g->b, ptr, LLVMGetParam(fn, 0), &at, 1, "");
     args[i] = LLVMBuildLoad2(g->b, ptr, slot, "");
-    if (!s->params[i].buffer) args[i] = LLVMBuildLoad2(g->b, s->types[i], args[i], "");
+    if (!s->s.params[i].buffer) args[i] = LLVMBuildLoad2(g->b, s->types[i], args[i], "");
   }
-  args[s->n] = LLVMGetParam(fn, 1);
-  LLVMValueRef call = LLVMBuildCall2(g->b, s->type, plain, args, (unsigned)s->n + 1, "");
+  args[s->s.n] = LLVMGetParam(fn, 1);
+  LLVMValueRef call = LLVMBuildCall2(g->b, s->type, plain, args, (unsigned)s->s.n + 1, "");
   LLVMSetTailCall(call, true);
   LLVMBuildRet(g->b, call);
   tirc_gen_end(g, &outer);
 }
 
+/* tirc_default_runtime ? tirc_default_runtime() : NULL */
+static LLVMValueRef default_runtime(Gen *g) {
+  static const char name[] = "tirc_default_runtime";
+  LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0);
+  LLVMTypeRef type = LLVMFunctionType(ptr, NULL, 0, false);
+  LLVMValueRef fn = LLVMGetNamedFunction(g->module, name);
+  if (!fn) {
+    fn = LLVMAddFunction(g->module, name, type);
+    LLVMSetLinkage(fn, LLVMExternalWeakLinkage);
+  }
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b), call = tirc_gen_block(g, "ask");
+  LLVMBasicBlockRef done = tirc_gen_block(g, "done");
+  LLVMBuildCondBr(g->b, LLVMBuildIsNull(g->b, fn, ""), done, call);
+  LLVMPositionBuilderAtEnd(g->b, call);
+  LLVMValueRef values[2] = {LLVMConstNull(ptr), LLVMBuildCall2(g->b, type, fn, NULL, 0, "")};
+  LLVMBuildBr(g->b, done);
+  LLVMPositionBuilderAtEnd(g->b, done);
+  LLVMBasicBlockRef blocks[2] = {before, call};
+  LLVMValueRef rt = LLVMBuildPhi(g->b, ptr, "rt");
+  LLVMAddIncoming(rt, values, blocks, 2);
+  return rt;
+}
+
+static void build_exported(Gen *g, const Func *f, const Shape *s, LLVMValueRef plain) {
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(g->context);
+  LLVMTypeRef type = LLVMFunctionType(i32, s->types, (unsigned)s->s.n, false);
+  LLVMValueRef fn = LLVMAddFunction(g->module, f->name, type);
+  Frame outer;
+  tirc_gen_begin(g, fn, &outer);
+  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, s->s.n + 1);
+  for (int i = 0; i < s->s.n; i++) args[i] = LLVMGetParam(fn, (unsigned)i);
+  args[s->s.n] = default_runtime(g);
+  LLVMValueRef call = LLVMBuildCall2(g->b, s->type, plain, args, (unsigned)s->s.n + 1, "");
+  LLVMSetTailCall(call, true);
+  LLVMBuildRet(g->b, call);
+  tirc_gen_end(g, &outer);
+}
+
+static bool is_taken(Gen *g, const char *name) {
+  static const char *const suffixes[] = {"", "__rt", "__packed"};
+  bool taken = tirc_is_library_name(name) || strcmp(name, "tirc_default_runtime") == 0;
+  for (int i = 0; i < 3; i++)
+    taken = taken || LLVMGetNamedFunction(g->module, tirc_format(g->c, "%s%s", name, suffixes[i]));
+  return taken;
+}
+
 void tirc_gen_function(Gen *g, const Func *f) {
-  if (tirc_gen_is_library_name(f->name) || LLVMGetNamedFunction(g->module, f->name) ||
-      LLVMGetNamedFunction(g->module, tirc_format(g->c, "%s__packed", f->name)))
+  if (is_taken(g, f->name))
     tirc_fail(g->c, f->loc, "codegen", "rename the function", "the name %s is taken", f->name);
   g->func = f;
   g->n_outlined = 0;
-  g->restrict_data = can_restrict(f);
-  Signature s = signature_of(g, f);
+  Shape s = shape_of(g, f);
+  g->restrict_data = s.s.restrict_data;
   LLVMValueRef plain = build_plain(g, f, &s);
   tirc_gen_attribute(g, plain, ON_FUNCTION, "noinline");
   build_packed(g, f, &s, plain);
+  if (g->exports) build_exported(g, f, &s, plain);
 }

@@ -64,6 +64,7 @@ typedef struct Gen {
   LLVMTypeRef runtime_type;
   const Func *func;   /* the one being translated */
   Loc loc;            /* of the statement being translated */
+  bool exports;       /* for a file, not for this process */
   bool restrict_data; /* its different data variables never alias */
   int n_outlined;     /* bodies of parallel loops so far */
   bool index;         /* inside of index arithmetic, which does not overflow */
@@ -96,8 +97,6 @@ LLVMValueRef tirc_gen_math(Gen *g, Expr e);
 LLVMValueRef tirc_gen_extern(Gen *g, Expr e);
 LLVMValueRef tirc_gen_llvm_call(Gen *g, Expr e); /* intrinsic.c */
 LLVMValueRef tirc_gen_library(Gen *g, Expr e);
-/* Whether code may call a C function of that name, so that no function of a program may have it. */
-bool tirc_gen_is_library_name(const char *name);
 /* A call to an LLVM intrinsic overloaded on `t`. */
 LLVMValueRef tirc_gen_intrinsic(Gen *g, const char *name, LLVMTypeRef t, int n, LLVMValueRef *args);
 

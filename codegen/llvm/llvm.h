@@ -8,10 +8,13 @@
 
 typedef enum EmitKind { EMIT_LLVM, EMIT_ASM, EMIT_OBJ } EmitKind;
 
-/* Each prim_func becomes two symbols, both of which return a status:
+/* Each prim_func becomes three symbols, all of which return a status:
  *
- *   int NAME(params..., symbols..., const tirc_runtime *rt)
- *     buffers as plain pointers, scalars by value, a bool as its byte
+ *   int NAME(params..., symbols...)
+ *     buffers as plain pointers, scalars by value, a bool as its byte; what C source defines, too.
+ *     If the program around it has a function `const tirc_runtime *tirc_default_runtime(void)`, its
+ *     result is the rt of the call (a weak symbol), otherwise that is NULL
+ *   int NAME__rt(params..., symbols..., const tirc_runtime *rt)
  *   int NAME__packed(void **args, const tirc_runtime *rt)
  *     args[i] points to the data of buffer i, or to the value of scalar i
  *

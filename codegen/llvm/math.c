@@ -1,75 +1,15 @@
 /* Mathematical functions. What a processor has is an LLVM intrinsic (vectors stay vectors);
  * exp, tanh and erf of float vectors are written out (vector_math.c); the rest is a call to libm,
- * one a lane. float16 and bfloat16 compute in float.
- *
- * Programs may come from strangers, so T.call_extern reaches the functions of the tables below and
- * nothing else of the process. */
+ * one a lane. float16 and bfloat16 compute in float. */
+#include "../libm.h"
 #include "gen.h"
 
-typedef struct MathFunc {
-  const char *intrinsic; /* of LLVM; or NULL */
-  const char *libm;      /* the function on double; the one on float has an f behind it */
-} MathFunc;
-
-static const MathFunc functions[OP_COUNT] = {
-    [OP_EXP] = {NULL, "exp"},
-    [OP_EXP2] = {NULL, "exp2"},
-    [OP_EXP10] = {NULL, "exp10"},
-    [OP_LOG] = {NULL, "log"},
-    [OP_LOG2] = {NULL, "log2"},
-    [OP_LOG10] = {NULL, "log10"},
-    [OP_LOG1P] = {NULL, "log1p"},
-    [OP_SQRT] = {"llvm.sqrt", NULL},
-    [OP_SIN] = {NULL, "sin"},
-    [OP_COS] = {NULL, "cos"},
-    [OP_TAN] = {NULL, "tan"},
-    [OP_ASIN] = {NULL, "asin"},
-    [OP_ACOS] = {NULL, "acos"},
-    [OP_ATAN] = {NULL, "atan"},
-    [OP_ATAN2] = {NULL, "atan2"},
-    [OP_SINH] = {NULL, "sinh"},
-    [OP_COSH] = {NULL, "cosh"},
-    [OP_TANH] = {NULL, "tanh"},
-    [OP_ERF] = {NULL, "erf"},
-    [OP_POW] = {NULL, "pow"},
-    [OP_FMOD] = {NULL, "fmod"},
-    [OP_FLOOR] = {"llvm.floor", NULL},
-    [OP_CEIL] = {"llvm.ceil", NULL},
-    [OP_TRUNC] = {"llvm.trunc", NULL},
-    [OP_ROUND] = {"llvm.round", NULL},
-    [OP_NEARBYINT] = {"llvm.nearbyint", NULL},
-    [OP_ABS] = {"llvm.fabs", NULL},
-    [OP_FMA] = {"llvm.fma", NULL},
-    [OP_COPYSIGN] = {"llvm.copysign", NULL},
+/* Those that LLVM has; the rest is called by the name that C gives it (ir/ops.def). */
+static const char *const intrinsics[OP_COUNT] = {
+    [OP_SQRT] = "llvm.sqrt",   [OP_FLOOR] = "llvm.floor",       [OP_CEIL] = "llvm.ceil",
+    [OP_TRUNC] = "llvm.trunc", [OP_ROUND] = "llvm.round",       [OP_NEARBYINT] = "llvm.nearbyint",
+    [OP_ABS] = "llvm.fabs",    [OP_COPYSIGN] = "llvm.copysign", [OP_FMA] = "llvm.fma",
 };
-
-/* libm functions a program may name itself, by their number of arguments. */
-typedef struct Extern {
-  const char *name;
-  int arity;
-} Extern;
-static const Extern externs[] = {
-    {"acos", 1},      {"acosh", 1},  {"asin", 1},      {"asinh", 1},    {"atan", 1},   {"atan2", 2},
-    {"atanh", 1},     {"cbrt", 1},   {"ceil", 1},      {"copysign", 2}, {"cos", 1},    {"cosh", 1},
-    {"erf", 1},       {"erfc", 1},   {"exp", 1},       {"exp2", 1},     {"expm1", 1},  {"fabs", 1},
-    {"fdim", 2},      {"floor", 1},  {"fma", 3},       {"fmax", 2},     {"fmin", 2},   {"fmod", 2},
-    {"hypot", 2},     {"lgamma", 1}, {"log", 1},       {"log10", 1},    {"log1p", 1},  {"log2", 1},
-    {"nearbyint", 1}, {"pow", 2},    {"remainder", 2}, {"rint", 1},     {"round", 1},  {"sin", 1},
-    {"sinh", 1},      {"sqrt", 1},   {"tan", 1},       {"tanh", 1},     {"tgamma", 1}, {"trunc", 1},
-};
-
-bool tirc_gen_is_library_name(const char *name) {
-  static const char *const others[] = {"aligned_alloc", "free",  "malloc", "memcpy", "memmove",
-                                       "memset",        "exp10", "sincos", "ldexp",  "bcmp"};
-  for (size_t i = 0; i < sizeof externs / sizeof *externs + sizeof others / sizeof *others; i++) {
-    size_t n = sizeof externs / sizeof *externs;
-    const char *taken = i < n ? externs[i].name : others[i - n];
-    size_t length = strlen(taken);
-    if (strncmp(name, taken, length) != 0) continue;
-    if (name[length] == 0 || strcmp(name + length, "f") == 0) return true;
-  }
-  return false;
-}
 
 LLVMValueRef tirc_gen_intrinsic(Gen *g, const char *name, LLVMTypeRef t, int n,
                                 LLVMValueRef *args) {
@@ -143,9 +83,8 @@ static LLVMValueRef float_math(Gen *g, Op op, DType t, int n, LLVMValueRef *args
     return LLVMBuildFDiv(g->b, one, tirc_gen_intrinsic(g, "llvm.sqrt", type, 1, args), "");
   LLVMValueRef written_out = tirc_gen_vector_math(g, op, t, args[0]);
   if (written_out) return written_out;
-  const MathFunc *f = &functions[op];
-  if (f->intrinsic) return tirc_gen_intrinsic(g, f->intrinsic, type, n, args);
-  if (f->libm) return call_libm(g, f->libm, t, n, args);
+  if (intrinsics[op]) return tirc_gen_intrinsic(g, intrinsics[op], type, n, args);
+  if (tirc_ops[op].c_form) return call_libm(g, tirc_ops[op].c_form, t, n, args);
   tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s is not defined on %s", tirc_ops[op].name,
             tirc_dtype_name(g->c, t));
 }
@@ -168,18 +107,16 @@ LLVMValueRef tirc_gen_math(Gen *g, Expr e) {
 /* Calls NAME (or NAMEf, on float) with e's arguments from number `first` on. */
 static LLVMValueRef call_table(Gen *g, Expr e, const char *name, int first, bool by_type) {
   int arity = e->n - first;
-  for (size_t i = 0; i < sizeof externs / sizeof *externs; i++) {
-    size_t length = strlen(externs[i].name);
-    if (strncmp(name, externs[i].name, length) != 0 || arity != externs[i].arity) continue;
-    bool on_float = by_type ? e->dtype.bits < 64 : strcmp(name + length, "f") == 0;
-    if (name[length] != 0 && (by_type || !on_float)) continue;
+  LibmFunc f;
+  if (tirc_libm_find(name, arity, by_type, &f)) {
+    bool on_float = by_type ? e->dtype.bits < 64 : f.on_float;
     DType t = tirc_dtype_lanes(on_float ? DT_FLOAT32 : DT_FLOAT64, e->dtype.lanes);
     LLVMValueRef args[3];
     for (int k = 0; k < arity; k++) {
       Expr arg = e->args[first + k];
       args[k] = tirc_gen_cast(g, tirc_gen_expr(g, arg), arg->dtype, t);
     }
-    return tirc_gen_cast(g, call_libm(g, externs[i].name, t, arity, args), t, e->dtype);
+    return tirc_gen_cast(g, call_libm(g, f.name, t, arity, args), t, e->dtype);
   }
   tirc_fail(g->c, g->loc, "codegen", "functions of libm can be called, like expf or pow",
             "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
@@ -188,12 +125,9 @@ static LLVMValueRef call_table(Gen *g, Expr e, const char *name, int first, bool
 
 /* T.call_extern(dtype, "name", ...) and T.call_pure_extern: "expf" is on float, "exp" on double. */
 LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
-  DType t;
-  bool has_type = e->n > 1 && e->args[0]->op == OP_STRING && e->args[1]->op == OP_STRING &&
-                  tirc_dtype_parse(e->args[0]->u.s, &t);
-  int at = has_type ? 1 : 0;
-  const char *name = e->n > at && e->args[at]->op == OP_STRING ? e->args[at]->u.s : "";
-  return call_table(g, e, name, at + 1, false);
+  int first;
+  const char *name = tirc_extern_name(e, &first);
+  return call_table(g, e, name, first, false);
 }
 
 /* T.asinh(x) and the like, on the type of the argument. */

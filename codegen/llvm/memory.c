@@ -4,29 +4,10 @@
  * broadcast index is one scalar; any other vector index is taken apart into lanes. Small
  * allocations of constant size live in the function's frame, others come from the runtime and go
  * back to it on every way out of the function. */
+#include "../access.h"
 #include "gen.h"
 
-enum { STACK_ONE = 64 << 10, STACK_ALL = 512 << 10, ALIGNMENT = 64 };
-
-/* The index in elements from the buffer's data; flat buffers have just one. */
-static Expr linear_index(Gen *g, Buffer b, int n, Expr const *indices) {
-  Expr sum = NULL;
-  for (int i = 0; i < n; i++) {
-    Expr index = indices[i];
-    if (n > 1) index = tirc_cast(g->c, DT_INT64, index);
-    if (b->strides) {
-      index = tirc_mul(g->c, index, b->strides[i]);
-      sum = sum ? tirc_add(g->c, sum, index) : index;
-    } else {
-      sum = sum ? tirc_add(g->c, tirc_mul(g->c, sum, b->shape[i]), index) : index;
-    }
-  }
-  if (!sum) sum = tirc_int32(g->c, 0);
-  if (!b->elem_offset || tirc_is_int(b->elem_offset, 0)) return sum;
-  Expr offset = b->elem_offset;
-  if (sum->dtype.lanes > 1) offset = tirc_broadcast(g->c, offset, sum->dtype.lanes);
-  return tirc_add(g->c, sum, offset);
-}
+enum { ALIGNMENT = 64 };
 
 static LLVMValueRef data_of(Gen *g, Buffer b) {
   LLVMValueRef p = tirc_map_get(&g->f.vars, b->data);
@@ -43,7 +24,7 @@ static LLVMValueRef element(Gen *g, Buffer b, LLVMValueRef index) {
 
 LLVMValueRef tirc_gen_address(Gen *g, Expr load) {
   Buffer b = load->u.buffer;
-  LLVMValueRef index = tirc_gen_index_expr(g, linear_index(g, b, load->n, load->args));
+  LLVMValueRef index = tirc_gen_index_expr(g, tirc_linear_index(g->c, b, load->n, load->args));
   LLVMTypeRef t = tirc_gen_memory_type(g, tirc_dtype_lanes(b->dtype, 1));
   /* The address may lie past the end (a prefetch), so nothing is claimed about it. */
   return LLVMBuildGEP2(g->b, t, data_of(g, b), &index, 1, "");
@@ -85,17 +66,13 @@ static LLVMValueRef lane_index(Gen *g, const Lanes *l, int lane) {
   return LLVMBuildNSWAdd(g->b, l->base, LLVMBuildNSWMul(g->b, l->stride, k, ""), "");
 }
 
-static bool is_contiguous(Expr index) {
-  return index->op == OP_RAMP && tirc_is_int(index->args[1], 1);
-}
-
 LLVMValueRef tirc_gen_load(Gen *g, Expr e) {
   Buffer b = e->u.buffer;
-  Expr index = linear_index(g, b, e->n, e->args);
+  Expr index = tirc_linear_index(g->c, b, e->n, e->args);
   int n = index->dtype.lanes;
   DType one = tirc_dtype_lanes(b->dtype, 1);
   if (n == 1) return load_at(g, element(g, b, tirc_gen_index_expr(g, index)), one);
-  if (is_contiguous(index))
+  if (tirc_is_contiguous(index))
     return load_at(g, element(g, b, tirc_gen_index_expr(g, index->args[0])),
                    tirc_dtype_lanes(one, n));
   if (index->op == OP_BROADCAST) {
@@ -115,7 +92,7 @@ void tirc_gen_store(Gen *g, Stmt s) {
   Buffer b = s->u.store.buffer;
   tirc_marks_store(g, b);
   Expr value = s->u.store.value;
-  Expr index = linear_index(g, b, s->u.store.n, s->u.store.indices);
+  Expr index = tirc_linear_index(g->c, b, s->u.store.n, s->u.store.indices);
   int n = index->dtype.lanes;
   DType one = tirc_dtype_lanes(b->dtype, 1), all = tirc_dtype_lanes(one, n);
   LLVMValueRef v = tirc_gen_cast(g, tirc_gen_expr(g, value), value->dtype, all);
@@ -123,7 +100,7 @@ void tirc_gen_store(Gen *g, Stmt s) {
     store_at(g, element(g, b, tirc_gen_index_expr(g, index)), v, one);
     return;
   }
-  if (is_contiguous(index)) {
+  if (tirc_is_contiguous(index)) {
     store_at(g, element(g, b, tirc_gen_index_expr(g, index->args[0])), v, all);
     return;
   }
@@ -135,16 +112,6 @@ void tirc_gen_store(Gen *g, Stmt s) {
 }
 
 /* --- allocations ---------------------------------------------------------------------------- */
-
-/* The size of a buffer in bytes when it is a constant; -1 otherwise. */
-static int64_t constant_bytes(Buffer b) {
-  int64_t bytes = tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)), extent;
-  for (int i = 0; i < b->ndim; i++) {
-    if (!tirc_const_int(b->shape[i], &extent) || extent < 0) return -1;
-    if (__builtin_mul_overflow(bytes, extent, &bytes)) return -1;
-  }
-  return bytes;
-}
 
 static LLVMValueRef frame_slot(Gen *g, Buffer b, int64_t bytes) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);
@@ -197,8 +164,8 @@ static void from_runtime(Gen *g, Stmt s, int64_t bytes) {
 
 void tirc_gen_alloc(Gen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
-  int64_t bytes = constant_bytes(b);
-  if (bytes < 0 || bytes > STACK_ONE || g->f.stack_bytes + bytes > STACK_ALL) {
+  int64_t bytes = tirc_constant_bytes(b);
+  if (!tirc_fits_stack(bytes, g->f.stack_bytes)) {
     from_runtime(g, s, bytes);
     return;
   }

@@ -1,0 +1,40 @@
+/* Accesses and allocations, as all code generators see them. */
+#include "access.h"
+
+enum { STACK_ONE = 64 << 10, STACK_ALL = 512 << 10 };
+
+Expr tirc_linear_index(Tirc *c, Buffer b, int n, Expr const *indices) {
+  Expr sum = NULL;
+  for (int i = 0; i < n; i++) {
+    Expr index = indices[i];
+    if (n > 1) index = tirc_cast(c, DT_INT64, index);
+    if (b->strides) {
+      index = tirc_mul(c, index, b->strides[i]);
+      sum = sum ? tirc_add(c, sum, index) : index;
+    } else {
+      sum = sum ? tirc_add(c, tirc_mul(c, sum, b->shape[i]), index) : index;
+    }
+  }
+  if (!sum) sum = tirc_int32(c, 0);
+  if (!b->elem_offset || tirc_is_int(b->elem_offset, 0)) return sum;
+  Expr offset = b->elem_offset;
+  if (sum->dtype.lanes > 1) offset = tirc_broadcast(c, offset, sum->dtype.lanes);
+  return tirc_add(c, sum, offset);
+}
+
+bool tirc_is_contiguous(Expr index) {
+  return index->op == OP_RAMP && tirc_is_int(index->args[1], 1);
+}
+
+int64_t tirc_constant_bytes(Buffer b) {
+  int64_t bytes = tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)), extent;
+  for (int i = 0; i < b->ndim; i++) {
+    if (!tirc_const_int(b->shape[i], &extent) || extent < 0) return -1;
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return -1;
+  }
+  return bytes;
+}
+
+bool tirc_fits_stack(int64_t bytes, int64_t used) {
+  return bytes >= 0 && bytes <= STACK_ONE && used + bytes <= STACK_ALL;
+}

@@ -1,0 +1,24 @@
+/* C source. Takes lowered modules only (passes/lower), and adds what machine code has no place for:
+ * the program's own names, and comments that say which block a loop nest comes from. */
+#ifndef TIRC_CODEGEN_C_H
+#define TIRC_CODEGEN_C_H
+
+#include "../../ir/ir.h"
+
+typedef struct CSource {
+  const Module *lowered;
+  const Module *scheduled; /* what it was lowered from, for the comments; or NULL */
+  int vector_bytes;        /* of the registers that the code is for: 16, 32 or 64 */
+  bool packed;             /* also int NAME__packed(void **args), as machine code has it */
+} CSource;
+
+/* C11 with GNU vector extensions; loops over threads carry OpenMP pragmas. Each prim_func becomes
+ *
+ *   int NAME(params..., symbols...)
+ *
+ * as in codegen/llvm/llvm.h, with the same status. Throws "codegen". */
+const char *tirc_c_source(Tirc *c, const CSource *what);
+/* The declarations of the same functions, with what a caller has to know. */
+const char *tirc_c_header(Tirc *c, const Module *lowered);
+
+#endif

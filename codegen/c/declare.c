@@ -1,0 +1,94 @@
+/* Declarations of functions, and the header that explains them. */
+#include "../../ir/print.h"
+#include "gen.h"
+
+const char *tirc_cg_declaration(CGen *g, const Func *f, const Signature *s, Name ***names) {
+  Text t = {.c = g->c};
+  *names = tirc_new_array(g->c, Name *, s->n + 1);
+  tirc_text_addf(&t, "int %s(", tirc_c_identifier(g->c, f->name));
+  for (int i = 0; i < s->n; i++) {
+    const Param *p = &s->params[i];
+    const char *wanted = p->buffer ? p->buffer->name : p->var->u.s;
+    Name *name = (*names)[i] = tirc_cg_declare(g, p->var, wanted);
+    if (i) tirc_text_add(&t, ", ");
+    if (!p->buffer) {
+      tirc_text_addf(&t, "%s %s", tirc_c_type(p->var->dtype), name->s);
+      continue;
+    }
+    name->element = tirc_dtype_lanes(p->buffer->dtype, 1);
+    tirc_map_set(g->c, &g->vars, p->buffer->data, name);
+    tirc_text_addf(&t, "%s%s *%s%s", p->is_written ? "" : "const ", tirc_c_type(p->buffer->dtype),
+                   p->is_apart ? "restrict " : "", name->s);
+  }
+  tirc_text_add(&t, s->n ? ")" : "void)");
+  return t.at;
+}
+
+/* --- the header ----------------------------------------------------------------------------- */
+
+static void add_dims(CGen *g, Text *t, int n, Expr const *dims) {
+  tirc_text_add(t, "[");
+  for (int d = 0; d < n; d++)
+    tirc_text_addf(t, "%s%s", d ? ", " : "", tirc_print_expr(g->c, dims[d]));
+  tirc_text_add(t, "]");
+}
+
+static void describe(CGen *g, Text *t, const Param *p, const char *name) {
+  Buffer b = p->buffer;
+  const char *dtype = tirc_dtype_name(g->c, b ? b->dtype : p->var->dtype);
+  tirc_text_addf(t, " *   %s: %s", name, dtype);
+  if (!b) {
+    tirc_text_add(t, "\n");
+    return;
+  }
+  add_dims(g, t, b->ndim, b->shape);
+  if (b->strides) {
+    tirc_text_add(t, ", strides ");
+    add_dims(g, t, b->ndim, b->strides);
+    tirc_text_add(t, " in elements");
+  } else {
+    tirc_text_add(t, ", compact and row-major");
+  }
+  if (b->elem_offset && !tirc_is_int(b->elem_offset, 0))
+    tirc_text_addf(t, ", from element %s on", tirc_print_expr(g->c, b->elem_offset));
+  tirc_text_addf(t, ", %s", p->is_written ? "written" : "read");
+  if (!p->is_apart) tirc_text_add(t, ", may overlap others");
+  if (tirc_cg_is_small(b->dtype)) tirc_text_add(t, ", as its bits");
+  tirc_text_add(t, "\n");
+}
+
+static void declare(CGen *g, Text *t, const Func *f) {
+  Signature s = tirc_signature(g->c, f);
+  Name **names;
+  g->loc = f->loc;
+  int mark = tirc_cg_open_scope(g);
+  const char *declaration = tirc_cg_declaration(g, f, &s, &names);
+  tirc_text_addf(t, "\n/* %s\n", f->name);
+  for (int i = 0; i < s.n; i++) describe(g, t, &s.params[i], names[i]->s);
+  bool apart = false;
+  for (int i = 0; i < s.n; i++) apart = apart || s.params[i].is_apart;
+  tirc_text_addf(t, " * %s */\n",
+                 apart ? "What restrict stands on must not overlap what is written." : "");
+  tirc_text_addf(t, "%s;\n", declaration);
+  tirc_cg_close_scope(g, mark);
+}
+
+const char *tirc_c_header(Tirc *c, const Module *m) {
+  Text t = {.c = c};
+  CSource what = {.lowered = m};
+  CGen g = {.c = c, .what = &what, .out = &t};
+  tirc_text_add(&t, "/* Made by tirc. Arrays need the alignment of their elements, no more. A "
+                    "function returns 0,\n"
+                    " * or 1 when there is no memory for its workspace, or 2 when an assertion of "
+                    "the program fails. */\n"
+                    "#pragma once\n"
+                    "#include <stdint.h>\n"
+                    "\n"
+                    "#ifdef __cplusplus\n"
+                    "#define restrict __restrict\n"
+                    "extern \"C\" {\n"
+                    "#endif\n");
+  for (int i = 0; i < m->n_funcs; i++) declare(&g, &t, m->funcs[i]);
+  tirc_text_add(&t, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n");
+  return t.at;
+}

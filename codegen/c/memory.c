@@ -1,0 +1,287 @@
+/* Loads, stores, addresses, and the memory of allocated buffers. */
+#include "../access.h"
+#include "gen.h"
+
+/* --- places --------------------------------------------------------------------------------- */
+
+static Name *data_of(CGen *g, Buffer b) {
+  Name *name = tirc_map_get(&g->vars, b->data);
+  if (!name)
+    tirc_fail(g->c, g->loc, "codegen", NULL, "the buffer %s is used where it has no memory",
+              b->name);
+  name->used = true;
+  return name;
+}
+
+static DType element_of(Buffer b) { return tirc_dtype_lanes(b->dtype, 1); }
+
+/* The array as C sees it; memory that was declared with another type is seen through an alias. */
+static const char *array_of(CGen *g, Buffer b) {
+  Name *name = data_of(g, b);
+  if (tirc_dtype_equal(name->element, element_of(b))) return name->s;
+  return tirc_format(g->c, "((tirc_any_%s *)%s)", tirc_cg_vector(g, element_of(b), 1), name->s);
+}
+
+/* base + k, with constants put together. */
+static Expr plus(Tirc *c, Expr base, int64_t k) {
+  int64_t v;
+  if (base->op == OP_ADD && tirc_const_int(base->args[1], &v))
+    return tirc_add(c, base->args[0], tirc_int(c, base->dtype, v + k));
+  return k ? tirc_add(c, base, tirc_int(c, base->dtype, k)) : base;
+}
+
+static const char *sum(CGen *g, Expr base, const char *lanes) {
+  bool outer = g->index;
+  g->index = true;
+  CText b = tirc_cg_scalar(g, base), l = {lanes, BINDS_PRODUCT};
+  g->index = outer;
+  if (tirc_is_int(base, 0)) return lanes;
+  return tirc_cg_binary(g, OP_ADD, b, l).s;
+}
+
+/* The index of the first lane of a vector, or of the one lane that is asked for. */
+static const char *index_at(CGen *g, Expr index, const Window *w) {
+  if (index->dtype.lanes == 1) return tirc_cg_index(g, index);
+  if (index->op == OP_BROADCAST) return tirc_cg_index(g, index->args[0]);
+  int64_t stride;
+  bool is_first = !w->lane || strcmp(w->lane, "0") == 0;
+  if (index->op == OP_RAMP && tirc_const_int(index->args[1], &stride)) {
+    Expr base = plus(g->c, index->args[0], stride * w->start);
+    if (is_first) return tirc_cg_index(g, base);
+    return sum(g, base,
+               stride == 1 ? w->lane : tirc_format(g->c, "%lld * %s", (long long)stride, w->lane));
+  }
+  if (index->op == OP_RAMP)
+    return sum(g, index->args[0],
+               tirc_format(g->c, "(%s) * %s", tirc_cg_index(g, index->args[1]),
+                           tirc_cg_lane_number(g, w)));
+  bool outer = g->index;
+  g->index = true;
+  CText t = tirc_cg_expr(g, index, w);
+  g->index = outer;
+  return t.s;
+}
+
+/* The variable that holds an element of a register tile; NULL for other buffers. */
+static const char *piece_of(CGen *g, Buffer b, Expr index, const Window *w) {
+  Name *name = data_of(g, b);
+  int64_t start;
+  if (!name->tile) return NULL;
+  bool is_vector = index->op == OP_RAMP;
+  if (!tirc_const_int(is_vector ? index->args[0] : index, &start)) return NULL;
+  if (is_vector) start += w->start;
+  const char *piece = tirc_format(g->c, "%s_%lld", name->s, (long long)start);
+  bool is_lane = is_vector && w->lane && w->n > 1;
+  return is_lane ? tirc_format(g->c, "%s[%s]", piece, w->lane) : piece;
+}
+
+static CText place(CGen *g, Buffer b, Expr index, const Window *w) {
+  const char *piece = piece_of(g, b, index, w);
+  if (piece) return tirc_cg_text(g, BINDS_ALL, "%s", piece);
+  return tirc_cg_text(g, BINDS_ALL, "%s[%s]", array_of(g, b), index_at(g, index, w));
+}
+
+CText tirc_cg_address(CGen *g, Expr load) {
+  Buffer b = load->u.buffer;
+  Expr index = tirc_linear_index(g->c, b, load->n, load->args);
+  if (index->dtype.lanes > 1) tirc_cg_unsupported(g, load);
+  data_of(g, b)->read = data_of(g, b)->written = true;
+  return tirc_cg_text(g, BINDS_CAST, "&%s[%s]", array_of(g, b), tirc_cg_index(g, index));
+}
+
+/* --- loads ---------------------------------------------------------------------------------- */
+
+CText tirc_cg_load(CGen *g, Expr e, const Window *w) {
+  Buffer b = e->u.buffer;
+  Expr index = tirc_linear_index(g->c, b, e->n, e->args);
+  Name *name = data_of(g, b);
+  name->read = true;
+  if (!name->written) name->is_early = true;
+  CText at = place(g, b, index, w);
+  if (index->dtype.lanes > 1 && !w->lane && !piece_of(g, b, index, w))
+    return tirc_cg_text(g, BINDS_ALL, "VLOAD(%s, &%s)", tirc_cg_vector(g, b->dtype, w->n), at.s);
+  if (b->dtype.code == TYPE_BOOL) return tirc_cg_text(g, BINDS_EQUAL, "%s != 0", at.s);
+  return at;
+}
+
+/* --- stores --------------------------------------------------------------------------------- */
+
+static CText stored_value(CGen *g, Stmt s, const Window *w) {
+  DType t = element_of(s->u.store.buffer);
+  Expr value = s->u.store.value;
+  CText v = tirc_cg_cast(g, tirc_cg_expr(g, value, w), value->dtype, t);
+  return t.code == TYPE_BOOL ? tirc_cg_cast_to(g, "uint8_t", v) : v;
+}
+
+static const char *lane_loop(CGen *g, const char *lane, int n) {
+  return tirc_format(g->c, "for (int %s = 0; %s < %d; %s++)", lane, lane, n, lane);
+}
+
+/* What goes where in one window of a store; lane is taken for the loop over the window's lanes. */
+static void store_window(CGen *g, Stmt s, Expr index, const Window *w, const char *lane) {
+  Buffer b = s->u.store.buffer;
+  if (!w->lane) {
+    CText v = tirc_cg_vector_value(g, s->u.store.value, element_of(b), w);
+    const char *piece = piece_of(g, b, index, w);
+    const char *type = tirc_cg_vector(g, b->dtype, w->n);
+    if (piece)
+      tirc_cg_line(g, "%s = %s;", piece, v.s);
+    else
+      tirc_cg_line(g, "VSTORE(%s, &%s, %s);", type, place(g, b, index, w).s, v.s);
+    return;
+  }
+  const char *at = place(g, b, index, w).s, *v = stored_value(g, s, w).s;
+  if (w->n > 1)
+    tirc_cg_line(g, "%s %s = %s;", lane_loop(g, lane, w->n), at, v);
+  else
+    tirc_cg_line(g, "%s = %s;", at, v);
+}
+
+/* The same where all lanes of the value are computed before the first is stored: into the array
+ * `all`, and from there in a second pass. */
+static void store_staged(CGen *g, Stmt s, Expr index, const Window *w, const char *lane,
+                         const char *all, bool is_second) {
+  Buffer b = s->u.store.buffer;
+  const char *here = tirc_format(g->c, "%s[%d]", all, w->start);
+  if (!w->lane) {
+    const char *type = tirc_cg_vector(g, b->dtype, w->n), *piece = piece_of(g, b, index, w);
+    if (!is_second)
+      tirc_cg_line(g, "VSTORE(%s, &%s, %s);", type, here,
+                   tirc_cg_vector_value(g, s->u.store.value, element_of(b), w).s);
+    else if (piece)
+      tirc_cg_line(g, "%s = VLOAD(%s, &%s);", piece, type, here);
+    else
+      tirc_cg_line(g, "VSTORE(%s, &%s, VLOAD(%s, &%s));", type, place(g, b, index, w).s, type,
+                   here);
+    return;
+  }
+  if (w->n > 1) here = tirc_format(g->c, "%s[%s]", all, tirc_cg_lane_number(g, w));
+  const char *at = is_second ? place(g, b, index, w).s : here;
+  const char *v = is_second ? here : stored_value(g, s, w).s;
+  tirc_cg_line(g, "%s%s%s = %s;", w->n > 1 ? lane_loop(g, lane, w->n) : "", w->n > 1 ? " " : "", at,
+               v);
+}
+
+static bool find_tile_access(Visitor *v, Expr e) {
+  CGen *g = ((void **)v->self)[0];
+  bool *found = ((void **)v->self)[1];
+  if (e->op == OP_LOAD && data_of(g, e->u.buffer)->tile) *found = true;
+  return true;
+}
+
+static bool uses_tile(CGen *g, Stmt s) {
+  bool found = data_of(g, s->u.store.buffer)->tile != NULL;
+  void *self[2] = {g, &found};
+  tirc_visit_expr(&(Visitor){.expr = find_tile_access, .self = self}, s->u.store.value);
+  return found;
+}
+
+/* Vectors in pieces of a register each; loops over lanes in one piece, but for register tiles. */
+void tirc_cg_store(CGen *g, Stmt s) {
+  Buffer b = s->u.store.buffer;
+  Expr index = tirc_linear_index(g->c, b, s->u.store.n, s->u.store.indices);
+  bool is_vector = tirc_cg_has_vector_form(s);
+  int lanes = index->dtype.lanes, mark = tirc_cg_open_scope(g);
+  int size = is_vector || uses_tile(g, s) ? tirc_cg_chunk_lanes(g, s) : lanes;
+  bool staged = lanes > (is_vector ? size : 1) && tirc_cg_overlaps(g, s);
+  const char *lane = lanes > 1 ? tirc_cg_name(g, "lane") : "0", *all = NULL;
+  if (staged) {
+    all = tirc_cg_name(g, "all");
+    tirc_cg_open(g, "{");
+    tirc_cg_line(g, "_Alignas(64) %s %s[%d];", tirc_c_type(b->dtype), all, lanes);
+  }
+  for (int pass = 0; pass < (staged ? 2 : 1); pass++)
+    for (int at = 0, n; at < lanes; at += n) {
+      n = is_vector || size != lanes ? tirc_cg_next_chunk(lanes - at, size) : lanes;
+      Window w = {at, n, n == 1 ? "0" : is_vector ? NULL : lane};
+      if (staged)
+        store_staged(g, s, index, &w, lane, all, pass == 1);
+      else
+        store_window(g, s, index, &w, lane);
+    }
+  if (staged) tirc_cg_close(g);
+  data_of(g, b)->written = true;
+  tirc_cg_close_scope(g, mark);
+}
+
+/* --- allocations ---------------------------------------------------------------------------- */
+
+static void declare_tile(CGen *g, Buffer b, const Name *name) {
+  for (int i = 0; i < name->tile->pieces.n; i++) {
+    const Piece *p = &name->tile->pieces.at[i];
+    if (p->n > 1)
+      tirc_cg_line(g, "%s %s_%d = {0};", tirc_cg_vector(g, b->dtype, p->n), name->s, p->start);
+    else
+      tirc_cg_line(g, "%s %s_%d = 0;", tirc_c_type(b->dtype), name->s, p->start);
+    if (!name->read) tirc_cg_line(g, "(void)%s_%d;", name->s, p->start);
+  }
+}
+
+static bool pieces_are_taken(CGen *g, const Name *name) {
+  for (int i = 0; i < name->tile->pieces.n; i++) {
+    const char *s = tirc_format(g->c, "%s_%d", name->s, name->tile->pieces.at[i].start);
+    for (int k = 0; k < g->taken.n; k++)
+      if (strcmp(g->taken.at[k], s) == 0) return true;
+  }
+  return false;
+}
+
+static void take_pieces(CGen *g, Name *name) {
+  while (pieces_are_taken(g, name)) name->s = tirc_cg_name(g, tirc_format(g->c, "%s_r", name->s));
+  for (int i = 0; i < name->tile->pieces.n; i++)
+    vec_push(g->c, g->taken, tirc_format(g->c, "%s_%d", name->s, name->tile->pieces.at[i].start));
+}
+
+static void on_stack(CGen *g, Stmt s, Name *name, int64_t bytes) {
+  Buffer b = s->u.alloc.buffer;
+  Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
+  name->tile = tirc_cg_find_tile(g, b, s->u.alloc.body);
+  if (name->tile)
+    take_pieces(g, name);
+  else
+    g->stack_bytes += bytes;
+  tirc_cg_stmt(g, s->u.alloc.body);
+  g->out = outer;
+  int64_t count = bytes / tirc_dtype_bytes(element_of(b));
+  if (name->used && name->tile) declare_tile(g, b, name);
+  if (name->used && !name->tile) {
+    tirc_cg_line(g, "_Alignas(64) %s %s[%lld]%s;", tirc_c_type(b->dtype), name->s,
+                 (long long)(count > 0 ? count : 1), name->is_early ? " = {0}" : "");
+    if (!name->read) tirc_cg_line(g, "(void)%s;", name->s);
+  }
+  tirc_cg_end_body(g, outer, &body);
+}
+
+static void on_heap(CGen *g, Stmt s, const Name *name, int64_t bytes) {
+  Buffer b = s->u.alloc.buffer;
+  const char *type = tirc_c_type(b->dtype);
+  const char *size = tirc_format(g->c, "sizeof(%s)", type);
+  for (int i = 0; i < b->ndim && bytes < 0; i++)
+    size = tirc_format(g->c, "%s(%s, %s)", tirc_cg_helper(g, HELPER_SIZE, DT_VOID), size,
+                       tirc_cg_scalar(g, b->shape[i]).s);
+  if (bytes >= 0)
+    size = tirc_format(g->c, "%lld * %s", (long long)bytes / tirc_dtype_bytes(element_of(b)), size);
+  tirc_cg_line(g, "%s *%s%s = %s(%s);", type, g->restrict_data ? "restrict " : "", name->s,
+               tirc_cg_helper(g, HELPER_ALLOC, DT_VOID), size);
+  tirc_cg_leave_if(g, tirc_format(g->c, "!%s", name->s), "1");
+  g->uses_stdlib = true;
+  Held held = {name->s, g->held};
+  g->held = &held;
+  tirc_cg_stmt(g, s->u.alloc.body);
+  g->held = held.outer;
+  tirc_cg_line(g, "free(%s);", name->s);
+}
+
+void tirc_cg_alloc(CGen *g, Stmt s) {
+  Buffer b = s->u.alloc.buffer;
+  int64_t bytes = tirc_constant_bytes(b);
+  int mark = tirc_cg_open_scope(g);
+  Name *name = tirc_cg_declare(g, b->data, b->name);
+  name->element = element_of(b);
+  if (tirc_fits_stack(bytes, g->stack_bytes))
+    on_stack(g, s, name, bytes);
+  else
+    on_heap(g, s, name, bytes);
+  tirc_map_remove(&g->vars, b->data);
+  tirc_cg_close_scope(g, mark);
+}

@@ -1,0 +1,101 @@
+/* A whole file: the functions first, into a text of their own, because only they know which types,
+ * macros and helpers have to stand in front of them. */
+#include "gen.h"
+
+#include "../libm.h"
+
+static const Func *find(const Module *m, const char *name) {
+  for (int i = 0; m && i < m->n_funcs; i++)
+    if (strcmp(m->funcs[i]->name, name) == 0) return m->funcs[i];
+  return NULL;
+}
+
+static void write_packed(CGen *g, const Signature *s) {
+  Text call = {.c = g->c};
+  for (int i = 0; i < s->n; i++) {
+    const Param *p = &s->params[i];
+    if (p->buffer)
+      tirc_text_addf(&call, "%sargs[%d]", i ? ", " : "", i);
+    else
+      tirc_text_addf(&call, "%s*(%s *)args[%d]", i ? ", " : "", tirc_c_type(p->var->dtype), i);
+  }
+  tirc_text_addf(g->out, "\nint %s__packed(void **args);\nint %s__packed(void **args) {\n", g->func,
+                 g->func);
+  if (!s->n) tirc_text_add(g->out, "  (void)args;\n");
+  tirc_text_addf(g->out, "  return %s(%s);\n}\n", g->func, s->n ? call.at : "");
+}
+
+static void write_function(CGen *g, const Func *f) {
+  Signature s = tirc_signature(g->c, f);
+  Name **names;
+  g->loc = f->loc;
+  g->func = tirc_c_identifier(g->c, f->name);
+  for (int i = 0; i < g->taken.n; i++)
+    if (strcmp(g->taken.at[i], g->func) == 0)
+      tirc_fail(g->c, f->loc, "codegen", "rename the function", "the name %s is taken", f->name);
+  vec_push(g->c, g->taken, g->func);
+  g->notes = tirc_cg_notes(g->c, find(g->what->scheduled, f->name));
+  g->note = NULL;
+  g->restrict_data = s.restrict_data;
+  g->stack_bytes = 0;
+  int mark = tirc_cg_open_scope(g);
+  const char *declaration = tirc_cg_declaration(g, f, &s, &names);
+  tirc_text_addf(g->out, "\n%s;\n", declaration);
+  tirc_cg_open(g, "%s {", declaration);
+  Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
+  tirc_cg_stmt(g, f->body);
+  g->out = outer;
+  for (int i = 0; i < s.n; i++)
+    if (!names[i]->used) tirc_cg_line(g, "(void)%s;", names[i]->s);
+  tirc_cg_end_body(g, outer, &body);
+  tirc_cg_line(g, "return 0;");
+  tirc_cg_close(g);
+  tirc_cg_close_scope(g, mark);
+  if (g->what->packed) write_packed(g, &s);
+}
+
+static void write_types(CGen *g, Text *t) {
+  bool any = false;
+  for (int i = 0; i < g->vectors.n; i++) {
+    DType v = g->vectors.at[i], scalar = tirc_dtype_lanes(v, 1);
+    const char *name = tirc_dtype_name(g->c, v), *type = tirc_c_type(scalar);
+    if (v.lanes == 1) {
+      tirc_text_addf(t, "\ntypedef %s tirc_any_%s __attribute__((may_alias));", type, name);
+      continue;
+    }
+    int size = tirc_dtype_bytes(scalar);
+    any = true;
+    tirc_text_addf(t, "\ntypedef %s %s __attribute__((vector_size(%d)));\n", type, name,
+                   size * v.lanes);
+    tirc_text_addf(t, "typedef %s %s_u __attribute__((vector_size(%d), aligned(%d), may_alias));",
+                   type, name, size * v.lanes, size);
+  }
+  if (g->vectors.n) tirc_text_add(t, "\n");
+  if (any)
+    tirc_text_add(t,
+                  "\n/* Vectors in memory that is aligned for its elements only, and a scalar in "
+                  "all lanes. */\n"
+                  "#define VLOAD(type, p) (*(const type##_u *)(p))\n"
+                  "#define VSTORE(type, p, x) (*(type##_u *)(p) = (x))\n"
+                  "#define VSPLAT(type, x) ((x) - (type){0})\n");
+}
+
+const char *tirc_c_source(Tirc *c, const CSource *what) {
+  Text functions = {.c = c}, t = {.c = c};
+  CGen g = {.c = c, .what = what, .out = &functions};
+  for (int i = 0; i < what->lowered->n_funcs; i++) write_function(&g, what->lowered->funcs[i]);
+  tirc_text_add(
+      &t, "/* Made by tirc. C11 with GNU's vectors; -fopenmp runs parallel loops on threads.\n"
+          " * A function returns 0, or 1 when there is no memory for its workspace, or 2 when an\n"
+          " * assertion of the program fails. */\n");
+  Text helpers = {.c = c};
+  tirc_cg_write_helpers(&g, &helpers);
+  if (g.uses_math) tirc_text_add(&t, "#include <math.h>\n");
+  tirc_text_add(&t, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
+  if (g.uses_stdlib) tirc_text_add(&t, "#include <stdlib.h>\n");
+  tirc_text_add(&t, "#include <string.h>\n");
+  write_types(&g, &t);
+  if (helpers.n) tirc_text_add(&t, helpers.at);
+  if (functions.n) tirc_text_add(&t, functions.at);
+  return t.at;
+}

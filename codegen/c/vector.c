@@ -1,0 +1,156 @@
+/* Which form a statement on vectors gets in C, and which buffers are register tiles. */
+#include "../../ir/intrinsic.h"
+#include "../access.h"
+#include "gen.h"
+
+static bool has_vectors(DType t) {
+  return tirc_dtype_is_int(t) || (t.code == TYPE_FLOAT && t.bits >= 32);
+}
+
+static bool has_form(Expr e) {
+  if (e->dtype.lanes == 1 || e->op == OP_FLOAT) return true;
+  if (!has_vectors(e->dtype)) return false;
+  switch (e->op) {
+  case OP_BROADCAST: return e->args[0]->dtype.lanes == 1;
+  case OP_LOAD: return e->n == 1 && !e->u.buffer->strides && tirc_is_contiguous(e->args[0]);
+  case OP_DIV:
+  case OP_ADD:
+  case OP_SUB:
+  case OP_MUL: return has_form(e->args[0]) && has_form(e->args[1]);
+  case OP_BITWISE_AND:
+  case OP_BITWISE_OR:
+  case OP_BITWISE_XOR:
+    return tirc_dtype_is_int(e->dtype) && has_form(e->args[0]) && has_form(e->args[1]);
+  default: return false;
+  }
+}
+
+bool tirc_cg_has_vector_form(Stmt s) {
+  Buffer b = s->u.store.buffer;
+  return s->u.store.n == 1 && !b->strides && has_vectors(b->dtype) &&
+         tirc_is_contiguous(s->u.store.indices[0]) && has_form(s->u.store.value);
+}
+
+int tirc_cg_next_chunk(int left, int size) {
+  while (size > left) size /= 2;
+  return size < 1 ? 1 : size;
+}
+
+static bool find_widest(Visitor *v, Expr e) {
+  int bytes = e->op == OP_LOAD ? tirc_dtype_bytes(tirc_dtype_lanes(e->u.buffer->dtype, 1)) : 0;
+  if (bytes > *(int *)v->self) *(int *)v->self = bytes;
+  return true;
+}
+
+int tirc_cg_chunk_lanes(CGen *g, Stmt s) {
+  int widest = tirc_dtype_bytes(tirc_dtype_lanes(s->u.store.buffer->dtype, 1));
+  tirc_visit_expr(&(Visitor){.expr = find_widest, .self = &widest}, s->u.store.value);
+  return g->what->vector_bytes / widest;
+}
+
+/* --- overlap -------------------------------------------------------------------------------- */
+
+typedef struct Overlap {
+  Buffer b;
+  Expr index;
+  bool restrict_data, found;
+} Overlap;
+
+static bool find_overlap(Visitor *v, Expr e) {
+  Overlap *o = v->self;
+  if (e->op != OP_LOAD) return true;
+  bool same_data = e->u.buffer->data == o->b->data;
+  bool same_place = same_data && e->n == 1 && tirc_dtype_equal(e->u.buffer->dtype, o->b->dtype) &&
+                    tirc_expr_same(e->args[0], o->index);
+  if (!same_place && (same_data || !o->restrict_data)) o->found = true;
+  return true;
+}
+
+bool tirc_cg_overlaps(CGen *g, Stmt s) {
+  Overlap o = {
+      .b = s->u.store.buffer, .index = s->u.store.indices[0], .restrict_data = g->restrict_data};
+  tirc_visit_expr(&(Visitor){.expr = find_overlap, .self = &o}, s->u.store.value);
+  return o.found;
+}
+
+/* --- register tiles ------------------------------------------------------------------------- */
+
+enum { MAX_PIECES = 64 };
+
+typedef struct Search {
+  Visitor v;
+  CGen *g;
+  Buffer b;
+  Tile *tile;
+  int chunk; /* lanes of the statement at hand; 0 where vectors have no business */
+  bool failed;
+} Search;
+
+static void add_piece(Search *k, int64_t start, int n) {
+  Tile *t = k->tile;
+  if (start < 0 || start > INT32_MAX - n) k->failed = true;
+  for (int i = 0; i < t->pieces.n && !k->failed; i++) {
+    const Piece *p = &t->pieces.at[i];
+    if (p->start == start && p->n == n) return;
+    if (start < p->start + p->n && p->start < start + n) k->failed = true;
+  }
+  if (t->pieces.n == MAX_PIECES) k->failed = true;
+  if (!k->failed) vec_push(k->g->c, t->pieces, ((Piece){(int)start, n}));
+}
+
+static void add_access(Search *k, Buffer b, int n, Expr const *indices) {
+  int64_t start;
+  if (b->data != k->b->data) return;
+  if (n != 1 || !tirc_dtype_equal(b->dtype, k->b->dtype) || b->strides ||
+      (b->elem_offset && !tirc_is_int(b->elem_offset, 0))) {
+    k->failed = true;
+  } else if (tirc_const_int(indices[0], &start)) {
+    add_piece(k, start, 1);
+  } else if (tirc_is_contiguous(indices[0]) && tirc_const_int(indices[0]->args[0], &start) &&
+             k->chunk > 0) {
+    int left = indices[0]->dtype.lanes;
+    for (int at = 0, lanes; left > 0 && !k->failed; at += lanes, left -= lanes) {
+      lanes = tirc_cg_next_chunk(left, k->chunk);
+      add_piece(k, start + at, lanes);
+    }
+  } else {
+    k->failed = true;
+  }
+}
+
+/* Calls may take an address, or lanes out of their order; reinterpret changes their number. */
+static bool search_expr(Visitor *v, Expr e) {
+  Search *k = v->self;
+  bool opaque = e->op == OP_REINTERPRET || e->op == OP_LET ||
+                (e->op == OP_CALL && !(tirc_is_llvm_call(e) &&
+                                       tirc_llvm_call(k->g->c, e, k->g->loc).shape == SHAPE_EACH));
+  if (opaque) {
+    int chunk = k->chunk;
+    k->chunk = 0;
+    bool is_address = e->op == OP_CALL;
+    for (int i = 0; i < e->n; i++) {
+      if (is_address && e->args[i]->op == OP_LOAD && e->args[i]->u.buffer->data == k->b->data)
+        k->failed = true;
+      tirc_visit_expr(v, e->args[i]);
+    }
+    k->chunk = chunk;
+    return false;
+  }
+  if (e->op == OP_LOAD) add_access(k, e->u.buffer, e->n, e->args);
+  return !k->failed;
+}
+
+static bool search_stmt(Visitor *v, Stmt s) {
+  Search *k = v->self;
+  k->chunk = s->kind == STMT_STORE ? tirc_cg_chunk_lanes(k->g, s) : 0;
+  if (s->kind == STMT_STORE) add_access(k, s->u.store.buffer, s->u.store.n, s->u.store.indices);
+  return !k->failed;
+}
+
+Tile *tirc_cg_find_tile(CGen *g, Buffer b, Stmt body) {
+  if (!has_vectors(b->dtype)) return NULL;
+  Search k = {.g = g, .b = b, .tile = tirc_new(g->c, Tile)};
+  k.v = (Visitor){.expr = search_expr, .stmt = search_stmt, .self = &k};
+  tirc_visit_stmt(&k.v, body);
+  return k.failed || k.tile->pieces.n == 0 ? NULL : k.tile;
+}
