@@ -16,9 +16,9 @@ struct tirc_steps {
   Tirc *c; /* holds this very struct, too */
   int n;
   tirc_step *at;
-  tirc_error **errors; /* one a step, or NULL */
-  const Shown *first;
-  PtrMap shown; /* Module -> Shown */
+  tirc_error **errors;       /* one a step, or NULL */
+  const Shown *first, *last; /* last: NULL for a script that failed */
+  PtrMap shown;              /* Module -> Shown */
   Source script;
   tirc_error *error;
 };
@@ -30,6 +30,7 @@ typedef struct Run {
   tirc_schedule_options options;
   Sources sources;
   SchedSteps recorded;
+  const Module *end; /* NULL: the script failed */
   tirc_steps *result;
 } Run;
 
@@ -58,6 +59,7 @@ static void run_script(Tirc *c, void *self) {
   tirc_sched_record(s, &r->recorded);
   tirc_run_script(s, &r->result->script, &limits, hand_out_text, NULL, r);
   tirc_api_warnings(c, s, &r->options);
+  r->end = s->mod;
 }
 
 /* --- views ------------------------------------------------------------------------------------ */
@@ -123,6 +125,7 @@ static void show_steps(Tirc *c, void *self) {
     out->at[i].error = out->errors[i];
     out->n = i + 1;
   }
+  if (r->end) out->last = show(r, r->end);
 }
 
 static tirc_status make_steps(Run *r, const tirc_schedule_options *options, tirc_steps **out,
@@ -169,6 +172,7 @@ const tirc_step *tirc_steps_at(const tirc_steps *s, int i) {
 }
 const char *tirc_steps_script(const tirc_steps *s) { return s->script.text; }
 const tirc_view *tirc_steps_first(const tirc_steps *s) { return &s->first->view; }
+const tirc_view *tirc_steps_last(const tirc_steps *s) { return s->last ? &s->last->view : NULL; }
 const tirc_error *tirc_steps_error(const tirc_steps *s) { return s->error; }
 
 const tirc_module *tirc_steps_module(const tirc_steps *s, const tirc_view *view) {

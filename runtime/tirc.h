@@ -347,9 +347,11 @@ TIRC_API tirc_status tirc_module_steps_text(const tirc_module *m, const char *te
 TIRC_API void tirc_steps_free(tirc_steps *s);
 TIRC_API int tirc_steps_count(const tirc_steps *s);
 TIRC_API const tirc_step *tirc_steps_at(const tirc_steps *s,
-                                        int i);                   /* from 0; NULL behind the end */
-TIRC_API const char *tirc_steps_script(const tirc_steps *s);      /* the script's text */
-TIRC_API const tirc_view *tirc_steps_first(const tirc_steps *s);  /* before the first call */
+                                        int i);                  /* from 0; NULL behind the end */
+TIRC_API const char *tirc_steps_script(const tirc_steps *s);     /* the script's text */
+TIRC_API const tirc_view *tirc_steps_first(const tirc_steps *s); /* before the first call */
+/* What the script made; NULL when it failed. */
+TIRC_API const tirc_view *tirc_steps_last(const tirc_steps *s);
 TIRC_API const tirc_error *tirc_steps_error(const tirc_steps *s); /* NULL: it ran to its end */
 /* The program that a view shows, which belongs to the steps; NULL for a view of others. */
 TIRC_API const tirc_module *tirc_steps_module(const tirc_steps *s, const tirc_view *view);

@@ -125,6 +125,7 @@ static void interrupt(int signal_number) {
 }
 /* The first one ends the measuring, and what there is gets printed; the second one kills. */
 void catch_interrupts(void) {
+  interrupted = 0;
   struct sigaction a = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
   sigaction(SIGINT, &a, NULL);
 }

@@ -33,10 +33,25 @@ static void print_raisers(int error) {
   if (column) puts(".");
 }
 
+/* The definitions that an error is about. */
+static void print_terms(int error) {
+  tirc_definition_info d;
+  for (int k = 0; tirc_definition_table(k, &d); k++) {
+    if (!names(d.errors, error)) continue;
+    printf("\n%s:\n", d.name);
+    indent(d.text);
+  }
+}
+
+void explain_terms(const char *code) {
+  tirc_error_info e;
+  for (int i = 0; tirc_error_table(i, &e); i++)
+    if (strcmp(e.code, code) == 0) print_terms(i);
+}
+
 /* False when there is no error of the code. */
 static bool explain_error(const char *code, int *status) {
   tirc_error_info e;
-  tirc_definition_info d;
   for (int i = 0; tirc_error_table(i, &e); i++) {
     if (strcmp(e.code, code) != 0) continue;
     printf("%s (%s)\n    ", e.code,
@@ -44,11 +59,7 @@ static bool explain_error(const char *code, int *status) {
     print_wrapped(4, e.title);
     printf("    What to do: ");
     print_wrapped(4, e.hint);
-    for (int k = 0; tirc_definition_table(k, &d); k++) {
-      if (!names(d.errors, i)) continue;
-      printf("\n%s:\n", d.name);
-      indent(d.text);
-    }
+    print_terms(i);
     print_raisers(i);
     *status = explain_case(code);
     return true;
@@ -135,6 +146,11 @@ static void list_codes(void) {
   for (int i = 0; tirc_error_table(i, &e); i++) puts(e.code);
 }
 
+bool explain_name(const char *name, int *status) {
+  return explain_primitive(name) || explain_error(name, status) || explain_definition(name) ||
+         explain_pass(name) || explain_other(name);
+}
+
 int cmd_explain(Options *o) {
   if (o->codes) {
     list_codes();
@@ -146,9 +162,7 @@ int cmd_explain(Options *o) {
   }
   const char *what = o->args.at[0];
   int status = DONE;
-  if (explain_primitive(what) || explain_error(what, &status) || explain_definition(what) ||
-      explain_pass(what) || explain_other(what))
-    return status;
+  if (explain_name(what, &status)) return status;
   return complain(o, "`tirc explain` lists all",
                   "there is no error code, primitive, term or pass '%s'", what);
 }

@@ -9,8 +9,7 @@
 
 typedef struct Session {
   const Options *o;
-  tirc_module *unscheduled, *m; /* unscheduled is NULL when no schedule was given */
-  const tirc_module *plain;
+  const tirc_module *plain, *m; /* without and with the schedule */
   int n;
   const tirc_param *params;
   tirc_argument *args, *expected;
@@ -180,12 +179,10 @@ static int check(const Session *s) {
   return NO;
 }
 
-int cmd_run(Options *o) {
-  Session s = {.o = o};
+int run_module(const Options *o, const tirc_module *plain, const tirc_module *m) {
+  Session s = {.o = o, .plain = plain, .m = m};
   double seconds = 0;
-  int status = load_scheduled(o, &s.unscheduled, &s.m);
-  s.plain = s.unscheduled ? s.unscheduled : s.m;
-  if (status == DONE) status = fill_arguments(&s);
+  int status = fill_arguments(&s);
   if (status == DONE && o->check) status = compute_expected(&s);
   if (status == DONE) status = run_once(&s, &seconds);
   if (status == DONE) summarise(&s, seconds);
@@ -193,7 +190,14 @@ int cmd_run(Options *o) {
   if (status == DONE && o->check) status = check(&s);
   free_arguments(s.n, s.args);
   free_arguments(s.n, s.expected);
-  tirc_module_free(s.unscheduled);
-  tirc_module_free(s.m);
+  return status;
+}
+
+int cmd_run(Options *o) {
+  tirc_module *unscheduled = NULL, *m = NULL;
+  int status = load_scheduled(o, &unscheduled, &m);
+  if (status == DONE) status = run_module(o, unscheduled ? unscheduled : m, m);
+  tirc_module_free(unscheduled);
+  tirc_module_free(m);
   return status;
 }

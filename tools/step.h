@@ -24,6 +24,8 @@ void print_diff(const Options *o, const Diff *d, FILE *to);
 /* Two trees beside each other where the width (in characters) allows, otherwise one below the
  * other. */
 void print_trees(const Options *o, const char *before, const char *after, int width, FILE *to);
+/* Of a step that failed: the error and the program. */
+int print_refusal(const Options *o, const tirc_step *step);
 int print_steps(const Options *o, const tirc_steps *s, const StepChoice *choice);
 
 /* step_json.c: all as one object; the caller owns it. NULL when memory is out. */

@@ -154,7 +154,7 @@ static void print_part(const Options *o, const char *title, const char *text) {
   putchar('\n');
 }
 
-static int print_error(const Options *o, const tirc_step *step) {
+int print_refusal(const Options *o, const tirc_step *step) {
   const tirc_error *e = step->error;
   char *tree = tree_text(step->before);
   if (!tree) return complain(o, NULL, "out of memory");
@@ -201,7 +201,7 @@ int print_steps(const Options *o, const tirc_steps *s, const StepChoice *choice)
     if (!choice->shown[i]) continue;
     const tirc_step *step = tirc_steps_at(s, i);
     print_heading(o, s, i);
-    int status = step->error                   ? print_error(o, step)
+    int status = step->error                   ? print_refusal(o, step)
                  : step->after != step->before ? print_change(o, step)
                                                : DONE;
     if (status != DONE) return status;

@@ -142,6 +142,13 @@ Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
 bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to);
 void free_arguments(int n, tirc_argument *args);
 
+/* cmd_explain.c: an error code, primitive, term or pass; false when there is none of the name */
+bool explain_name(const char *name, int *status);
+/* The definitions that an error's code is about. */
+void explain_terms(const char *code);
+/* cmd_run.c: runs m with the options' arrays, and sums up the results; --check compares with what
+ * the interpreter makes of `plain`. */
+int run_module(const Options *o, const tirc_module *plain, const tirc_module *m);
 /* explain_primitive.c: false when there is no primitive of the name */
 bool explain_primitive(const char *name);
 void print_primitives_as_markdown(void);

@@ -1,0 +1,77 @@
+"""`tirc repl` on a pseudo-terminal: what is typed, and what must be on the screen."""
+import os, pty, re, select, signal, sys, time
+
+signal.alarm(120)
+tirc, program, state = sys.argv[1:]
+
+
+def start():
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ.update(XDG_STATE_HOME=state, TERM="xterm", NO_COLOR="1", LC_ALL="C.UTF-8")
+        os.execv(tirc, [tirc, "repl", program])
+    return pid, fd
+
+
+def read_until(fd, wanted, seconds=60):
+    seen, end = "", time.time() + seconds
+    while time.time() < end:
+        if select.select([fd], [], [], 0.2)[0]:
+            try:
+                seen += os.read(fd, 65536).decode(errors="replace")
+            except OSError:
+                break
+        if re.search(wanted, seen):
+            return seen
+    sys.exit(f"no {wanted!r} in {seen!r}")
+
+
+def enter(fd, keys, wanted):
+    os.write(fd, keys.encode())
+    return read_until(fd, wanted)
+
+
+def leave(pid, fd):
+    """Ctrl-D, again when it came before the terminal was ready for it."""
+    for _ in range(100):
+        os.write(fd, b"\x04")
+        time.sleep(0.1)
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            break
+    else:
+        sys.exit("Ctrl-D does not end the session")
+    if os.waitstatus_to_exitcode(status):
+        sys.exit(f"exit status {os.waitstatus_to_exitcode(status)}")
+    os.close(fd)
+
+
+pid, fd = start()
+read_until(fd, "tirc> ")
+enter(fd, "i, jj, k = sch.get_loops(\"C\")\n", r"Looks up the loops[^$]*tirc> ")
+enter(fd, "sch.vec\t", r"torize\(")
+enter(fd, "j\tk)\x7f\x7f)\n", r"side by side[^$]*\+ +for j in T\.vectorized\(16\)[^$]*tirc> ")
+enter(fd, "sch.vectorize(k)\n", r"not-data-parallel[^$]*tirc> ")
+enter(fd, "sch.spl\tk, fac\t[2, 4])\n", r"Splits loop k[^$]*tirc> ")
+enter(fd, "sch.get_block(\"\t", r"root +C[^$]*tirc> ")
+enter(fd, "\x03", r"\^C[^$]*tirc> ")
+enter(fd, "if True:\n", r"\.\.\. ")
+enter(fd, "\tprint(\"in\" + \"side\")\n\n", r"\ninside[^$]*tirc> ")
+enter(fd, "un\t\n", r"undo: if True:[^$]*tirc> ")
+leave(pid, fd)
+lines = open(state + "/tirc/history").read()
+if "vectorize(jj)" not in lines.replace("\\040", " ") or lines.count("undo") != 1:
+    sys.exit(f"the history is {lines!r}")
+pid, fd = start()
+read_until(fd, "tirc> ")
+enter(fd, "\x1b[A", "undo")  # the arrow key
+enter(fd, "\n", r"0 lines to undo[^$]*tirc> ")
+leave(pid, fd)
+open(state + "/tirc/history", "w").write("no history at all\n")
+pid, fd = start()
+read_until(fd, r"no history is kept[^$]*tirc> ")
+enter(fd, "1 + 1\n", r"\n2\r[^$]*tirc> ")
+leave(pid, fd)
+if open(state + "/tirc/history").read() != "no history at all\n":
+    sys.exit("another's file was written to")
+print("all as expected")

@@ -1,0 +1,137 @@
+/* Statements from lines: one that is not finished goes on in the next line. Brackets, strings of
+ * three quotes and a last backslash say so; what a colon opens goes on until an empty line on a
+ * terminal, and until a line that is not indented from a pipe, as in a file. */
+#include "repl.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Scan { /* what is open at the end of a text */
+  int brackets;
+  char quote; /* of a string in three quotes, or 0 */
+  bool joined;
+} Scan;
+
+static bool three(const char *s) { return s[1] == s[0] && s[2] == s[0]; }
+
+/* Behind the string that starts at s; *open is set when it goes on in another line. */
+static const char *skip_string(const char *s, char quote, bool long_one, char *open) {
+  for (; *s; s++) {
+    if (*s == '\\' && s[1])
+      s++;
+    else if (*s == quote && (!long_one || three(s)))
+      return s + (long_one ? 3 : 1);
+    else if (*s == '\n' && !long_one)
+      return s;
+  }
+  *open = long_one ? quote : 0;
+  return s;
+}
+
+static Scan scan(const char *s) {
+  Scan r = {0};
+  while (*s) {
+    r.joined = false;
+    if (*s == '#') {
+      s += strcspn(s, "\n");
+    } else if (*s == '"' || *s == '\'') {
+      bool long_one = three(s);
+      s = skip_string(s + (long_one ? 3 : 1), *s, long_one, &r.quote);
+    } else {
+      r.brackets += strchr("([{", *s) ? 1 : strchr(")]}", *s) ? -1 : 0;
+      r.joined = *s == '\\' && s[1] == '\n';
+      s += r.joined ? 2 : 1;
+    }
+  }
+  return r;
+}
+
+static bool is_open(const char *text) {
+  Scan s = scan(text);
+  return s.brackets > 0 || s.quote || s.joined;
+}
+
+static bool is_blank(const char *line) { return line[strspn(line, " \t\r\n")] == 0; }
+
+static bool starts_with_one_of(const char *line, const char *const *words) {
+  for (; *words; words++) {
+    size_t n = strlen(*words);
+    if (strncmp(line, *words, n) == 0 && !isalnum((unsigned char)line[n]) && line[n] != '_')
+      return true;
+  }
+  return false;
+}
+
+static bool opens_block(const char *line) {
+  static const char *const words[] = {"if", "for", "while", "def", "try", "with", "class", NULL};
+  return *line == '@' || starts_with_one_of(line, words);
+}
+
+/* Whether a line that is not indented belongs to the statement before it. */
+static bool continues(const char *line) {
+  static const char *const words[] = {"elif", "else", "except", "finally", NULL};
+  return *line == ' ' || *line == '\t' || *line == '#' || is_blank(line) ||
+         starts_with_one_of(line, words);
+}
+
+static char *read_line(Repl *r, const char *prompt, bool *dropped) {
+  *dropped = false;
+  if (r->pending) {
+    char *line = r->pending;
+    r->pending = NULL;
+    return line;
+  }
+  if (r->editor) return edit_line(r->editor, prompt, dropped);
+  char *line = NULL;
+  size_t size = 0;
+  ssize_t n = getline(&line, &size, stdin);
+  if (n >= 0 && strlen(line) == (size_t)n && (n == 0 || line[n - 1] != '\n')) {
+    char *grown = realloc(line, (size_t)n + 2); /* a last line without its end */
+    if (grown) {
+      line = grown;
+      memcpy(line + n, "\n", 2);
+    }
+  }
+  if (n >= 0) return line;
+  free(line);
+  return NULL;
+}
+
+/* text and line, which are freed. */
+static char *append(char *text, char *line) {
+  size_t n = strlen(text);
+  char *grown = realloc(text, n + strlen(line) + 1);
+  if (!grown) free(text);
+  if (grown) strcpy(grown + n, line);
+  free(line);
+  return grown;
+}
+
+char *read_statement(Repl *r) {
+  bool dropped, decorated = false, block;
+  char *text = read_line(r, "tirc> ", &dropped);
+  if (!text) return dropped ? strdup("") : NULL;
+  block = opens_block(text);
+  decorated = *text == '@';
+  while (text && (block || is_open(text))) {
+    bool inside = is_open(text);
+    char *line = read_line(r, "... ", &dropped);
+    if (!line && dropped) {
+      free(text);
+      return strdup("");
+    }
+    if (!line) break;
+    if (!inside && r->editor && is_blank(line)) {
+      free(line);
+      break;
+    }
+    if (!inside && !decorated && !continues(line)) {
+      r->pending = line;
+      break;
+    }
+    decorated = !inside && (*line == '@' || (decorated && is_blank(line)));
+    text = append(text, line);
+  }
+  return text;
+}
