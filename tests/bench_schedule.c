@@ -1,7 +1,7 @@
 /* bench_schedule PROGRAM SCRIPT
  *
  * How fast schedules are made: the script on the program again and again, its trace replayed, and
- * what one primitive costs in modules of 10, 100 and 1,000 blocks that it has nothing to do with,
+ * what each primitive costs in modules of 10, 100 and 1,000 blocks that it has nothing to do with,
  * which must not grow. Memory before and after shows that freeing gives everything back. */
 #include "ir/print.h"
 #include "parser/program.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N_SIZES = 3, ROUNDS = 200 };
+enum { N_SIZES = 3, ROUNDS = 100 };
 static const int sizes[N_SIZES] = {10, 100, 1000};
 
 static size_t bytes_in_use(void) { return mallinfo2().uordblks; }
@@ -89,16 +89,39 @@ static void measure_whole(Whole *w, const char *name, void (*body)(Tirc *c, void
 /* --- primitives among unrelated blocks ---------------------------------------------------------
  */
 
-/* A product, and n blocks in pairs of a producer and its consumer. */
+/* What the rows below work on: a product, a producer and its consumer, an update, a padding, a
+ * window; and n
+ * blocks in pairs that have nothing to do with them. */
+static const char blocks[] =
+    "        for i, j, k in T.grid(64, 64, 64):\n            with T.block(\"C\"):\n"
+    "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+    "                with T.init():\n                    C[vi, vj] = T.float32(0)\n"
+    "                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+    "        for i, j in T.grid(64, 64):\n            with T.block(\"P\"):\n"
+    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+    "                P[vi, vj] = A[vi, vj] * T.float32(2)\n"
+    "        for i, j in T.grid(64, 64):\n            with T.block(\"Q\"):\n"
+    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+    "                Q[vi, vj] = P[vi, vj] + T.float32(1)\n"
+    "        for i, j in T.grid(64, 64):\n            with T.block(\"U\"):\n"
+    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+    "                U[vi, vj] = U[vi, vj] + A[vi, vj]\n"
+    "        for i, j in T.grid(66, 66):\n            with T.block(\"W\"):\n"
+    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+    "                W[vi, vj] = T.if_then_else(1 <= vi and vi < 65 and 1 <= vj and vj < 65,\n"
+    "                                           A[vi - 1, vj - 1], T.float32(0))\n"
+    "        for i, j in T.grid(64, 64):\n            with T.block(\"S\"):\n"
+    "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+    "                S[vi, vj] = W[vi, vj] + W[vi + 1, vj + 1] + W[vi + 2, vj + 2]\n";
+
 static const Module *module_of(Tirc *c, int n) {
   Text t = {.c = c};
-  tirc_text_add(&t, "@T.prim_func\ndef main(A: T.Buffer((64, 64)), B: T.Buffer((64, 64)), "
-                    "C: T.Buffer((64, 64)), D: T.Buffer((64,))):\n    with T.block(\"root\"):\n");
+  tirc_text_add(&t, "@T.prim_func\ndef main(");
+  for (const char *p = "ABCQSU"; *p; p++) tirc_text_addf(&t, "%c: T.Buffer((64, 64)), ", *p);
+  tirc_text_add(&t, "D: T.Buffer((64,))):\n    with T.block(\"root\"):\n"
+                    "        P = T.alloc_buffer((64, 64))\n        W = T.alloc_buffer((66, 66))\n");
   for (int i = 0; i < n; i++) tirc_text_addf(&t, "        X%d = T.alloc_buffer((64,))\n", i);
-  tirc_text_add(&t, "        for i, j, k in T.grid(64, 64, 64):\n            with T.block(\"C\"):\n"
-                    "                vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
-                    "                with T.init():\n                    C[vi, vj] = T.float32(0)\n"
-                    "                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n");
+  tirc_text_add(&t, blocks);
   for (int i = 0; i < n; i++)
     tirc_text_addf(&t,
                    "        for i in range(64):\n            with T.block(\"X%d\"):\n"
@@ -109,131 +132,134 @@ static const Module *module_of(Tirc *c, int n) {
   return tirc_parse_module(c, &source, 0, NULL);
 }
 
-static Value call(Sched *s, const char *name, int n, const Value *args) {
-  return tirc_sched_call(s, tirc_find_primitive(name), (Loc){"bench", 1, 1}, n, args, 0, NULL,
-                         NULL);
-}
+static const char intrinsic[] = "@T.prim_func\n"
+                                "def sum8(a: T.handle, b: T.handle, c: T.handle):\n"
+                                "    A = T.match_buffer(a, (8, 8), offset_factor=1)\n"
+                                "    B = T.match_buffer(b, (8, 8), offset_factor=1)\n"
+                                "    C = T.match_buffer(c, (8, 8), offset_factor=1)\n"
+                                "    with T.block('root'):\n"
+                                "        T.reads(C[0:8, 0:8], A[0:8, 0:8], B[0:8, 0:8])\n"
+                                "        T.writes(C[0:8, 0:8])\n"
+                                "        for i, j, k in T.grid(8, 8, 8):\n"
+                                "            with T.block('update'):\n"
+                                "                vi, vj, vk = T.axis.remap('SSR', [i, j, k])\n"
+                                "                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+                                "tvm.tir.TensorIntrin.register('sum8', sum8, sum8)\n";
 
-/* Each row is a primitive that is timed between its preparation and its undoing. */
-typedef struct Nest {
-  Sched *s;
-  Value block, loops, made;
-  const Module *kept;
-} Nest;
+/* Before each: b and its loops i, j, k are those of the product. */
+static const char prelude[] = "b = sch.get_block('C')\ni, j, k = sch.get_loops(b)\n";
 
-static Value loop(const Nest *n, int i) { return n->loops.u.list->at[i]; }
-static Value factors(Nest *n, int inner) {
-  Value both[] = {VALUE_NONE, tirc_value_int(inner)};
-  return tirc_value_list(n->s->c, VAL_LIST, 2, both);
-}
+#define TILED                                                                                      \
+  "i0, i1 = sch.split(i, [None, 8])\nj0, j1 = sch.split(j, [None, 8])\n"                           \
+  "k0, k1 = sch.split(k, [None, 8])\nsch.reorder(i0, j0, k0, i1, j1, k1)\n"
 
-static void get_block(Nest *n) { call(n->s, "get_block", 1, (Value[]){tirc_value_str("C")}); }
-static void get_loops(Nest *n) { n->loops = call(n->s, "get_loops", 1, &n->block); }
-static void split(Nest *n) {
-  n->made = call(n->s, "split", 2, (Value[]){loop(n, 0), factors(n, 8)});
-}
-static void fuse(Nest *n) { call(n->s, "fuse", 2, n->made.u.list->at); }
-static void reorder(Nest *n) { call(n->s, "reorder", 2, (Value[]){loop(n, 1), loop(n, 0)}); }
-static void reorder_back(Nest *n) { call(n->s, "reorder", 2, (Value[]){loop(n, 0), loop(n, 1)}); }
-static void unroll(Nest *n) { call(n->s, "unroll", 1, (Value[]){loop(n, 2)}); }
-static void annotate(Nest *n) {
-  Value args[] = {loop(n, 0), tirc_value_str("key"), tirc_value_int(1)};
-  call(n->s, "annotate", 3, args);
-}
-static void unannotate(Nest *n) {
-  call(n->s, "unannotate", 2, (Value[]){loop(n, 0), tirc_value_str("key")});
-}
-static void cache_read(Nest *n) {
-  Value args[] = {n->block, tirc_value_int(0), tirc_value_str("global")};
-  n->made = call(n->s, "cache_read", 3, args);
-}
-static void cache_write(Nest *n) {
-  Value args[] = {n->block, tirc_value_int(0), tirc_value_str("global")};
-  n->made = call(n->s, "cache_write", 3, args);
-}
-static void compute_at(Nest *n) { call(n->s, "compute_at", 2, (Value[]){n->made, loop(n, 0)}); }
-static void reverse_compute_at(Nest *n) {
-  call(n->s, "reverse_compute_at", 2, (Value[]){n->made, loop(n, 0)});
-}
-static void compute_inline(Nest *n) { call(n->s, "compute_inline", 1, &n->made); }
-static void nothing(Nest *n) { (void)n; }
-
-/* decompose_reduction cannot be undone: the module is put back instead. */
-static void keep(Nest *n) { n->kept = n->s->mod; }
-static void put_back(Nest *n) { tirc_sched_restore(n->s, n->kept); }
-static void decompose(Nest *n) {
-  call(n->s, "decompose_reduction", 2, (Value[]){n->block, loop(n, 2)});
-}
-static void cache_write_kept(Nest *n) {
-  keep(n);
-  cache_write(n);
-}
-
+/* Each row's script prepares a call and leaves its arguments in `args`; only the call is timed, and
+ * the module is put back afterwards. */
 static const struct Row {
-  const char *name;
-  void (*before)(Nest *), (*timed)(Nest *), (*after)(Nest *);
+  const char *primitive, *script;
 } rows[] = {
-    {"get_block", nothing, get_block, nothing},
-    {"get_loops", nothing, get_loops, nothing},
-    {"split", nothing, split, fuse},
-    {"fuse", split, fuse, nothing},
-    {"reorder", nothing, reorder, reorder_back},
-    {"unroll", nothing, unroll, nothing},
-    {"annotate", nothing, annotate, unannotate},
-    {"cache_read", nothing, cache_read, compute_inline},
-    {"compute_at", cache_read, compute_at, compute_inline},
-    {"compute_inline", cache_read, compute_inline, nothing},
-    {"cache_write", keep, cache_write, put_back},
-    {"reverse_compute_at", cache_write_kept, reverse_compute_at, put_back},
-    {"decompose_reduction", keep, decompose, put_back},
+    {"get_block", "args = ('C',)"},
+    {"get_loops", "args = (b,)"},
+    {"split", "args = (i, [None, 8])"},
+    {"fuse", "args = (i, j)"},
+    {"reorder", "args = (j, i)"},
+    {"loop_partition", "args = (sch.get_loops('Q')[0], [None, 8])"},
+    {"merge", "args = (sch.get_loops('P')[1], sch.get_loops('Q')[1])"},
+    {"add_unit_loop", "args = (b,)"},
+    {"parallel", "args = (i,)"},
+    {"vectorize", "args = (j,)"},
+    {"unroll", "args = (k,)"},
+    {"bind", "args = (i, 'blockIdx.x')"},
+    {"annotate", "args = (i, 'key', 1)"},
+    {"unannotate", "sch.annotate(i, 'key', 1)\nargs = (i, 'key')"},
+    {"cache_read", "args = (b, 0, 'global')"},
+    {"cache_write", "args = (b, 0, 'global')"},
+    {"cache_inplace", "args = ('U', 'U', 'global')"},
+    {"cache_index", "args = ('S', 'global')"},
+    {"reindex", "args = (b, ('read', 0))"},
+    {"reindex_cache_read", "args = (b, 0, 'global', lambda i, j, k: (k, i))"},
+    {"reindex_cache_write", "args = (b, 0, 'global', lambda i, j, k: (j, i))"},
+    {"read_at", "args = (i, b, 0, 'global')"},
+    {"write_at", "args = (i, b, 0, 'global')"},
+    {"compute_at", "args = ('P', sch.get_loops('Q')[0])"},
+    {"reverse_compute_at", "args = (sch.cache_write(b, 0, 'global'), i)"},
+    {"compute_inline", "args = ('P',)"},
+    {"reverse_compute_inline", "args = ('Q',)"},
+    {"decompose_reduction", "args = (b, k)"},
+    {"rfactor", "args = (k, 0)"},
+    {"decompose_padding", "args = ('W', sch.get_loops('W')[0])"},
+    {"pad_einsum", "args = (b, [48, 48, 48])"},
+    {"blockize", "args = (j,)"},
+    {"tensorize", TILED "sch.decompose_reduction(b, k0)\nargs = (i1, 'sum8')"},
+    {"set_scope", "args = ('P', 0, 'global.x')"},
+    {"unsafe_set_dtype", "args = ('P', 0, 'float16')"},
+    {"storage_align", "args = ('P', 0, 0, 32, 8)"},
+    {"set_axis_separator", "args = ('P', ('write', 0), [1])"},
+    {"transform_layout", "args = ('P', ('write', 0), lambda i, j: (j, i))"},
+    {"transform_block_layout", "args = ('Q', lambda i, j: (j, i))"},
+    {"reorder_block_iter_var", "args = (b, [1, 0, 2])"},
+    {"rolling_buffer", "x, y = sch.get_loops('S')\nsch.compute_at('W', x)\nargs = ('W', 0)"},
+    {"annotate_buffer_access", "args = ('Q', 0, 'read', lambda i, j: ((0, 64), (j, j + 1)))"},
+    {"unsafe_hide_buffer_access", "args = ('Q', 'read', [0])"},
+    {"sample_perfect_tile", "args = (i, 2)"},
+    {"sample_compute_location", "args = ('P',)"},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-typedef struct Costs {
+typedef struct Cost {
+  const struct Row *row;
   int n;
-  double seconds[N_ROWS];
-} Costs;
+  double seconds; /* the median */
+} Cost;
 
 static int compare(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
 }
 
-static void measure_rows(Tirc *c, void *self) {
-  Costs *costs = self;
-  double *times = calloc(ROUNDS, sizeof *times);
-  Nest n = {.s = tirc_sched_new(c, module_of(c, costs->n))};
-  n.block = call(n.s, "get_block", 1, (Value[]){tirc_value_str("C")});
-  for (int r = 0; r < N_ROWS; r++) {
-    for (int i = 0; i < ROUNDS; i++) {
-      n.loops = call(n.s, "get_loops", 1, &n.block);
-      rows[r].before(&n);
-      const double start = tirc_now();
-      rows[r].timed(&n);
-      times[i] = tirc_now() - start;
-      rows[r].after(&n);
-    }
-    qsort(times, ROUNDS, sizeof *times, compare);
-    costs->seconds[r] = times[ROUNDS / 2];
+static Source source_of(const char *text) { return (Source){"row", text, strlen(text)}; }
+
+static void measure_row(Tirc *c, void *self) {
+  Cost *cost = self;
+  double times[ROUNDS];
+  Sched *s = tirc_sched_new(c, module_of(c, cost->n));
+  const Module *kept = s->mod;
+  const Primitive *p = tirc_find_primitive(cost->row->primitive);
+  Script *sc = tirc_script_open(s, NULL, NULL, NULL, NULL);
+  const Source once = source_of(intrinsic), args = source_of("args"),
+               script = source_of(tirc_format(c, "%s%s\n", prelude, cost->row->script));
+  if (!p) tirc_fail(c, (Loc){0}, "name", NULL, "there is no %s", cost->row->primitive);
+  tirc_script_run(sc, &once);
+  for (int i = 0; i < ROUNDS; i++) {
+    tirc_script_run(sc, &script);
+    const ValueList *list = tirc_script_value(sc, &args).u.list;
+    const double start = tirc_now();
+    tirc_sched_call(s, p, (Loc){"bench", 1, 1}, list->n, list->at, 0, NULL, NULL);
+    times[i] = tirc_now() - start;
+    tirc_sched_restore(s, kept);
   }
-  free(times);
+  qsort(times, ROUNDS, sizeof *times, compare);
+  cost->seconds = times[ROUNDS / 2];
 }
 
 static void measure_primitives(void) {
-  Costs costs[N_SIZES] = {0};
-  for (int i = 0; i < N_SIZES; i++) {
-    Tirc *c = tirc_context_new();
-    costs[i].n = sizes[i];
-    guarded(c, measure_rows, &costs[i]);
-    tirc_context_release(c);
-  }
-  printf("\n%-22s", "microseconds a call");
+  printf("\n%-26s", "microseconds a call");
   for (int i = 0; i < N_SIZES; i++) printf(" %7d blocks", sizes[i]);
-  printf("\n");
+  printf(" %7d / %d\n", sizes[N_SIZES - 1], sizes[0]);
   for (int r = 0; r < N_ROWS; r++) {
-    printf("%-22s", rows[r].name);
-    for (int i = 0; i < N_SIZES; i++) printf(" %14.2f", costs[i].seconds[r] * 1e6);
-    printf("\n");
+    double first = 0, last = 0;
+    printf("%-26s", rows[r].primitive);
+    for (int i = 0; i < N_SIZES; i++) {
+      Tirc *c = tirc_context_new();
+      Cost cost = {.row = &rows[r], .n = sizes[i]};
+      guarded(c, measure_row, &cost);
+      tirc_context_release(c);
+      printf(" %14.2f", cost.seconds * 1e6);
+      if (i == 0) first = cost.seconds;
+      last = cost.seconds;
+    }
+    printf(" %12.1f\n", last / first);
+    fflush(stdout);
   }
 }
 
