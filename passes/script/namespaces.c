@@ -170,6 +170,7 @@ const NativeRow tirc_script_namespace_rows[] = {
     {"math", "gcd", run_gcd, 2, 2, NULL},
     {"IndexMap", "from_func", run_from_func, 1, 2, "ndim inverse_index_map index_dtype"},
     {"math", "prod", run_prod, 1, 1, NULL},
+    {"Trace", "apply_json_to_schedule", tirc_script_apply_json, 0, 2, "json_obj sch"},
     {0},
 };
 
@@ -181,7 +182,7 @@ static const char *const inner[] = {"tir", "schedule", "script", "arith", "te"};
 static const char *const types[] = {
     "For",      "Block",    "IterVar",     "Range",    "Buffer",     "BufferRegion", "Var",
     "PrimExpr", "SeqStmt",  "BufferStore", "PrimFunc", "BufferLoad", "TensorIntrin", "Add",
-    "Mul",      "Schedule", "IRModule",    "ForKind",  "IndexMap"};
+    "Mul",      "Schedule", "IRModule",    "ForKind",  "IndexMap",   "Trace"};
 
 /* Constants of types, as the attributes of loops and iterators give them. */
 static const struct {

@@ -218,6 +218,23 @@ static Value run_apply(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
+Value tirc_script_apply_json(Script *sc, Value self, const Args *a) {
+  (void)self;
+  Value json = required(sc, a, 0, "apply_json_to_schedule", "json_obj");
+  Sched *s = schedule_argument(sc, a, 1, "apply_json_to_schedule");
+  const Trace *t = tirc_trace_of_value(sc->c, json, sc->loc, "the trace");
+  tirc_script_tick(sc, t->n);
+  tirc_trace_apply(s, t, false, sc->loc, "the trace");
+  return VALUE_NONE;
+}
+
+/* Only the record changes: what the instruction did stays done. */
+static Value run_pop(Script *sc, Value self, const Args *a) {
+  (void)sc, (void)a;
+  Trace *t = self.u.object;
+  return t->n ? of_instruction(t->at[--t->n]) : VALUE_NONE;
+}
+
 static Value get_kind(Script *sc, Value v) {
   InstructionKind *kind = tirc_new(sc->c, InstructionKind);
   *kind = tirc_instruction_kind(sc->c, instruction(v)->p);
@@ -254,6 +271,8 @@ const NativeRow tirc_script_schedule_methods[] = {
     {"Trace", "as_json", run_as_json, 0, 1, "remove_postproc"},
     {"Trace", "as_python", run_as_python, 0, 1, "remove_postproc"},
     {"Trace", "apply_to_schedule", run_apply, 0, 2, "sch remove_postproc"},
+    {"Trace", "apply_json_to_schedule", tirc_script_apply_json, 0, 2, "json_obj sch"},
+    {"Trace", "pop", run_pop, 0, 0, NULL},
     {"Trace", "show", run_trace_show, 0, 0, "style black_format"},
     {0},
 };

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include <malloc.h>
+
 #include "ir/equal.h"
 #include "ir/print.h"
 #include "parser/program.h"
@@ -473,15 +475,34 @@ static void test_rewind(void **state) {
   tirc_context_release(c);
 }
 
+/* Many schedules of one program, made and freed: the memory in use does not grow. */
+static void test_memory_returns(void **state) {
+  (void)state;
+  size_t first = 0, bytes = 0;
+  for (int round = 0; round < 20; round++) {
+    Tirc *c = tirc_context_new();
+    const Sched *s = run(c, plain_script(c), NULL);
+    assert_true(s->trace->n > 10);
+    if (round) assert_int_equal(c->bytes, bytes); /* each takes the same */
+    bytes = c->bytes;
+    assert_true(mallinfo2().uordblks + mallinfo2().hblkhd >= bytes);
+    tirc_context_release(c);
+    const size_t now = mallinfo2().uordblks + mallinfo2().hblkhd;
+    if (round == 1) first = now; /* what the C library keeps for itself is there by now */
+    if (round > 1) assert_int_equal(now, first);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_python),      cmocka_unit_test(test_simplified),
-      cmocka_unit_test(test_json),        cmocka_unit_test(test_records),
-      cmocka_unit_test(test_bad_json),    cmocka_unit_test(test_trace_objects),
-      cmocka_unit_test(test_random),      cmocka_unit_test(test_tiles),
-      cmocka_unit_test(test_bad_samples), cmocka_unit_test(test_compute_location),
-      cmocka_unit_test(test_copy),        cmocka_unit_test(test_methods),
-      cmocka_unit_test(test_debug_mask),  cmocka_unit_test(test_rewind),
+      cmocka_unit_test(test_python),         cmocka_unit_test(test_simplified),
+      cmocka_unit_test(test_json),           cmocka_unit_test(test_records),
+      cmocka_unit_test(test_bad_json),       cmocka_unit_test(test_trace_objects),
+      cmocka_unit_test(test_random),         cmocka_unit_test(test_tiles),
+      cmocka_unit_test(test_bad_samples),    cmocka_unit_test(test_compute_location),
+      cmocka_unit_test(test_copy),           cmocka_unit_test(test_methods),
+      cmocka_unit_test(test_debug_mask),     cmocka_unit_test(test_rewind),
+      cmocka_unit_test(test_memory_returns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
