@@ -37,6 +37,9 @@ typedef struct Load {
   double wall, busy, own;
 } Load;
 
+/* A schedule's code as C, compiled and loaded; see bench_backend.c. */
+typedef struct Compiled Compiled;
+
 /* One way to compute the program: a schedule, or a rival. */
 typedef struct Contender {
   char *name;         /* the script's file name without its ending, or the rival's */
@@ -46,6 +49,8 @@ typedef struct Contender {
   char *failure;       /* why the script cannot do without it */
   void *prepared;
   bool skipped; /* its schedule fails, or its results are wrong */
+  const char *compiler; /* of the schedule's code as C; NULL: by LLVM in this process */
+  Compiled *compiled;
   tirc_kernel *kernel;
   tirc_launch *launch;
   /* what was measured */
@@ -90,6 +95,10 @@ struct Bench {
     tirc_executor *executor;
     double peak;
   } * threads;
+  int n_backends;
+  struct Backend {
+    char name[64], compiler[64]; /* compiler "": none */
+  } backends[8];
   int n_rivals;
   struct Opened {
     const Rival *rival;
@@ -112,6 +121,11 @@ void free_cases(Bench *b);
 int prepare_case(Bench *b, Case *k);
 void release_case(Case *k); /* its figures stay */
 void call_contender(const Contender *c);
+/* bench_backend.c */
+int read_backends(Bench *b); /* DONE or BAD */
+Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
+                            const char *compiler, const char **why, tirc_error **e);
+void call_compiled(const Compiled *c);
 /* bench_measure.c */
 void catch_interrupts(void);
 bool was_interrupted(void);

@@ -49,6 +49,8 @@ static int make_expected(const Bench *b, Case *k) {
 void call_contender(const Contender *c) {
   if (c->rival)
     c->rival->run(c->prepared);
+  else if (c->compiled)
+    call_compiled(c->compiled);
   else
     (void)tirc_launch_run(c->launch);
 }
@@ -91,8 +93,18 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
       c->without ? tirc_module_schedule_text(k->program, c->without->text, strlen(c->without->text),
                                              c->script, &s, &m, &e)
                  : tirc_module_schedule(k->program, c->script, &s, &m, &e);
-  if (scheduled || tirc_kernel_new(m, NULL, b->o->target, &c->kernel, &e) ||
-      tirc_launch_new(c->kernel, k->executor, k->n_params, k->args, &c->launch, &e)) {
+  const char *why = NULL;
+  if (scheduled == TIRC_OK && c->compiler) {
+    c->compiled = compile_contender(b, k, m, c->compiler, &why, &e);
+    if (!c->compiled && !e) {
+      fprintf(b->out, "%s: skipped: %s\n", c->name, why);
+      c->skipped = true;
+    }
+  }
+  if (scheduled || e ||
+      (!c->compiler &&
+       (tirc_kernel_new(m, NULL, b->o->target, &c->kernel, &e) ||
+        tirc_launch_new(c->kernel, k->executor, k->n_params, k->args, &c->launch, &e)))) {
     if (c->without) {
       keep_failure(b, c, e);
       tirc_error_free(e);
@@ -120,14 +132,29 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
   return status;
 }
 
+/* "goto", or "goto/jit" and "goto/c" where there are several. */
+static void add_script(const Bench *b, Case *k, const char *path, const struct Backend *backend) {
+  Contender *c = &k->contenders[k->n_contenders++];
+  *c = (Contender){.name = path_stem(path), .script = path};
+  if (*backend->compiler) c->compiler = backend->compiler;
+  if (b->n_backends == 1 || !c->name) return;
+  size_t n = strlen(c->name) + sizeof backend->name + 2;
+  char *name = malloc(n);
+  if (!name) return;
+  snprintf(name, n, "%s/%s", c->name, backend->name);
+  free(c->name);
+  c->name = name;
+}
+
 /* The scripts, or the one to ablate whole and without each rule; then the rivals. */
 static bool add_contenders(const Bench *b, Case *k) {
   int scripts = b->o->ablate ? 1 : b->o->args.n - 1;
-  k->contenders = calloc((size_t)(scripts + b->n_rules + b->n_rivals) + 1, sizeof *k->contenders);
+  size_t most = (size_t)(scripts * b->n_backends + b->n_rules + b->n_rivals) + 1;
+  k->contenders = calloc(most, sizeof *k->contenders);
   if (!k->contenders) return false;
   for (int i = 0; i < scripts; i++) {
     const char *path = b->o->ablate ? b->o->ablate : b->o->args.at[i + 1];
-    k->contenders[k->n_contenders++] = (Contender){.name = path_stem(path), .script = path};
+    for (int j = 0; j < b->n_backends; j++) add_script(b, k, path, &b->backends[j]);
   }
   for (int i = 0; i < b->n_rules; i++) {
     char name[128];
@@ -170,7 +197,9 @@ void release_case(Case *k) {
     if (c->prepared) c->rival->free(c->prepared);
     tirc_launch_free(c->launch);
     tirc_kernel_free(c->kernel);
+    free(c->compiled);
     free(c->times);
+    c->compiled = NULL;
     c->prepared = NULL;
     c->launch = NULL;
     c->kernel = NULL;

@@ -55,6 +55,7 @@ static int start(Bench *b) {
   if (tirc_target_find(b->o->target ? b->o->target : "haswell", &b->target, &e))
     return report(b->o, e);
   int status = read_threads(b);
+  if (status == DONE) status = read_backends(b);
   if (status == DONE) status = open_rivals(b);
   if (status != DONE) return status;
   if (b->o->ablate) status = find_rules(b, b->o->ablate);
@@ -70,6 +71,10 @@ static int start(Bench *b) {
     else
       fprintf(b->out, "FMA peak not available: the processor has no AVX2 and FMA\n");
   }
+  for (int i = 0; i < b->n_backends; i++)
+    if (*b->backends[i].compiler)
+      fprintf(b->out, "%s: %s -O3 -march=%s\n", b->backends[i].name, b->backends[i].compiler,
+              b->target.name);
   for (int i = 0; i < b->n_rivals; i++)
     fprintf(b->out, "%s: %s\n", b->rivals[i].rival->name, b->rivals[i].kernels);
   return make_cases(b);

@@ -20,7 +20,7 @@ typedef struct Options {
   bool compare;
   int64_t script_steps, threads, seed, max_steps;
   double seconds;
-  const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write;
+  const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
   const char *from, *to, *html;
   bool as_json;

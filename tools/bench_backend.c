@@ -1,0 +1,156 @@
+/* `--backend`: each schedule through LLVM in this process (jit), and as the C source that
+ * `tirc build --emit=c` prints, compiled by a compiler of this machine for the same processor. */
+#include "bench.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct Compiled {
+  int (*call)(void **arrays);
+  void *arrays[32];
+};
+
+/* What "c" stands for: the first that is there. */
+static const char *const compilers[] = {"clang-19", "clang", "gcc", "cc"};
+enum { N_COMPILERS = sizeof compilers / sizeof *compilers };
+
+static int run(char *const *words) {
+  int status = -1;
+  pid_t pid = fork();
+  if (pid == 0) {
+    int nowhere = open("/dev/null", O_WRONLY);
+    if (nowhere < 0 || dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0) _exit(127);
+    execvp(words[0], words);
+    _exit(127);
+  }
+  if (pid < 0 || waitpid(pid, &status, 0) < 0) return -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static bool is_there(const char *compiler) {
+  return run((char *[]){(char *)(uintptr_t)compiler, "--version", NULL}) == 0;
+}
+
+static const char *first_compiler(void) {
+  for (int i = 0; i < N_COMPILERS; i++)
+    if (is_there(compilers[i])) return compilers[i];
+  return NULL;
+}
+
+/* "jit", "c", or "c:COMPILER". */
+static int read_backend(Bench *b, char *word) {
+  enum { MOST = sizeof b->backends / sizeof *b->backends };
+  struct Backend *backend = &b->backends[b->n_backends];
+  bool named = strncmp(word, "c:", 2) == 0;
+  if (b->n_backends == MOST) return complain(b->o, NULL, "--backend names too many");
+  if (strcmp(word, "jit") != 0 && strcmp(word, "c") != 0 && !named)
+    return complain(b->o, "write --backend=jit,c or jit,c:clang-19,c:gcc",
+                    "--backend knows jit, c and c:COMPILER, not '%s'", word);
+  snprintf(backend->name, sizeof backend->name, "%s", word);
+  if (strcmp(word, "c") == 0) {
+    const char *first = first_compiler();
+    if (!first) return complain(b->o, "install gcc or clang-19", "--backend=c needs a C compiler");
+    snprintf(backend->compiler, sizeof backend->compiler, "%s", first);
+  }
+  if (named) {
+    snprintf(backend->compiler, sizeof backend->compiler, "%s", word + 2);
+    if (!is_there(word + 2))
+      return complain(b->o, "install it, or name another one",
+                      "--backend: there is no compiler '%s'", word + 2);
+  }
+  b->n_backends++;
+  return DONE;
+}
+
+int read_backends(Bench *b) {
+  char words[256], *rest = words, *word;
+  snprintf(words, sizeof words, "%s", b->o->backend ? b->o->backend : "jit");
+  int status = DONE;
+  while (status == DONE && (word = strsep(&rest, ",")) != NULL) status = read_backend(b, word);
+  return status;
+}
+
+/* The source with a function that takes the arrays as a list, and one for the number of threads. */
+static bool write_source(const char *path, const char *source, int n_params) {
+  FILE *f = fopen(path, "w");
+  if (!f) return false;
+  fprintf(f, "%s\nint tirc_bench_call(void **p) { return bench_kernel(", source);
+  for (int i = 0; i < n_params; i++) fprintf(f, "%sp[%d]", i ? ", " : "", i);
+  fprintf(f, "); }\n"
+             "#ifdef _OPENMP\nvoid omp_set_num_threads(int n);\n#endif\n"
+             "void tirc_bench_threads(int n) {\n"
+             "#ifdef _OPENMP\n  omp_set_num_threads(n);\n#else\n  (void)n;\n#endif\n}\n");
+  return fclose(f) == 0;
+}
+
+/* Without OpenMP where the compiler has none: the parallel loops then run on one thread. */
+static bool compile(const char *compiler, const char *cpu, const char *c, const char *so,
+                    int threads) {
+  char march[96];
+  snprintf(march, sizeof march, "-march=%.80s", cpu);
+  char *words[] = {(char *)(uintptr_t)compiler,
+                   "-O3",
+                   march,
+                   "-shared",
+                   "-fPIC",
+                   "-o",
+                   (char *)(uintptr_t)so,
+                   (char *)(uintptr_t)c,
+                   "-lm",
+                   "-fopenmp",
+                   NULL};
+  enum { OPENMP = 9 };
+  if (threads > 1 && run(words) == 0) return true;
+  words[OPENMP] = NULL;
+  return run(words) == 0;
+}
+
+static void *load(const Bench *b, const Case *k, const char *compiler, const char *source) {
+  const char *parent = getenv("TMPDIR");
+  char folder[256], c[288], so[288];
+  snprintf(folder, sizeof folder, "%.200s/tirc-bench-XXXXXX", parent && *parent ? parent : "/tmp");
+  if (!mkdtemp(folder)) return NULL;
+  snprintf(c, sizeof c, "%s/kernel.c", folder);
+  snprintf(so, sizeof so, "%s/kernel.so", folder);
+  bool ok =
+      write_source(c, source, k->n_params) && compile(compiler, b->target.name, c, so, k->threads);
+  void *library = ok ? dlopen(so, RTLD_NOW | RTLD_LOCAL) : NULL;
+  unlink(c);
+  unlink(so);
+  rmdir(folder);
+  return library;
+}
+
+/* The library stays loaded: OpenMP's threads run in it after the last call. */
+Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
+                            const char *compiler, const char **why, tirc_error **e) {
+  char *source = NULL;
+  size_t n = 0;
+  Compiled *out = calloc(1, sizeof *out);
+  *why = NULL;
+  if (!out || k->n_params > (int)(sizeof out->arrays / sizeof *out->arrays)) {
+    *why = "the function has too many parameters";
+  } else if (tirc_module_emit(m, TIRC_EMIT_C, b->o->target, "bench_kernel", &source, &n, e)) {
+    *why = "it has no form in C";
+  } else {
+    void *library = load(b, k, compiler, source);
+    void (*set_threads)(int) = NULL;
+    if (library) {
+      *(void **)(&out->call) = dlsym(library, "tirc_bench_call");
+      *(void **)(&set_threads) = dlsym(library, "tirc_bench_threads");
+    }
+    if (set_threads) set_threads(k->threads);
+    if (!out->call) *why = "the C compiler fails";
+    for (int i = 0; i < k->n_params; i++) out->arrays[i] = tirc_array_data(k->args[i].array);
+  }
+  tirc_string_free(source);
+  if (!*why) return out;
+  free(out);
+  return NULL;
+}
+
+void call_compiled(const Compiled *c) { (void)c->call((void **)(uintptr_t)c->arrays); }
