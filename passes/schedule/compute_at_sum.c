@@ -6,6 +6,9 @@
  *         C[i] += A[i, k]
  *         D[()] += C[i]                           init at i == 0: adds every C[i] once for each k
  *
+ * The same holds for a sum over a loop around the block in a block within it, as loop_partition of
+ * an inner loop makes it.
+ *
  * Moved by compute_at a reduction runs from init to end in each iteration of the loop. Moved by
  * reverse_compute_at some of its reduction iterators may follow loops that are there already. */
 #include "../../ir/print.h"
@@ -76,13 +79,49 @@ static void require_distinct(Sched *s, const Block *b, const Loops *l) {
         repeated(s, b, "the init would not come first");
 }
 
+typedef struct OuterSums {
+  Visitor v;
+  const Loops *l;
+  const Block *moved;
+  bool *used, *summed; /* for each loop, by the blocks within the moved one */
+} OuterSums;
+
+static bool see_inner_block(Visitor *v, Stmt stmt) {
+  OuterSums *o = v->self;
+  const Block *b = &stmt->u.block;
+  if (stmt->kind != STMT_BLOCK || b == o->moved) return true;
+  for (int i = 0; i < o->l->at.n; i++) {
+    unsigned kinds = uses(b, o->l->at.at[i]);
+    o->used[i] |= kinds != 0;
+    o->summed[i] |= (kinds & (1u << ITER_REDUCE)) != 0;
+  }
+  return true;
+}
+
+/* Blocks within the moved one may sum over the loops around it: none may run them again. */
+static void require_inner_sums_once(Sched *s, const Loops *l, Stmt nest, const Block *moved) {
+  OuterSums o = {.l = l, .moved = moved};
+  o.v = (Visitor){.stmt = see_inner_block, .self = &o};
+  o.used = tirc_new_array(s->c, bool, l->at.n + 1);
+  o.summed = tirc_new_array(s->c, bool, l->at.n + 1);
+  tirc_visit_stmt(&o.v, nest);
+  bool summed = false;
+  for (int i = 0; i < l->at.n; i++) {
+    const For *f = l->at.at[i];
+    if (summed && !o.used[i] && !uses(moved, f) && !tirc_is_int(f->extent, 1))
+      repeated(s, moved, tirc_format(s->c, "once for each iteration of loop %s", f->var->u.s));
+    summed |= o.summed[i];
+  }
+}
+
 void tirc_require_sums_once(Sched *s, SRef *loop, Stmt nest, bool is_producer) {
   const Block *b;
   Loops l = loops_of(s, loop, nest, &b);
   bool summing = false, summed = false;
   for (int i = 0; i < b->n_iters; i++) summing |= b->iters[i].kind == ITER_REDUCE;
-  if (!summing) return;
   tirc_sched_mark(s, loop->stmt);
+  require_inner_sums_once(s, &l, nest, b);
+  if (!summing) return;
   for (int i = 0; i < l.n_outer; i++) {
     const For *f = l.at.at[i];
     unsigned used = uses(b, f);
