@@ -653,8 +653,8 @@ TIRC_API tirc_status tirc_module_interpret(const tirc_module *m, const char *fun
                                            const tirc_argument *args, int64_t max_steps,
                                            tirc_error **error);
 
-/* Sees what a run does, in order; each function may be NULL. Arrays (parameters and buffers that the
- * program allocates) are numbered from 0 in the order of their first use. */
+/* Sees what a run does, in order; each function may be NULL. Arrays (parameters and buffers that
+ * the program allocates) are numbered from 0 in the order of their first use. */
 typedef struct tirc_observer {
   void *self;
   void (*array)(void *self, int array, const char *name, const char *dtype, int bytes,

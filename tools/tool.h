@@ -52,7 +52,7 @@ typedef struct OptionRow { /* what people are told of an option */
 } OptionRow;
 
 /* options.c */
-enum { MOST_THREADS = 1024 }; /* a count that a machine may be asked for */
+enum { MOST_THREADS = 1024 };       /* a count that a machine may be asked for */
 const OptionRow *option_row(int i); /* NULL behind the last */
 bool takes_option(const Command *c, const OptionRow *o);
 const Command *find_command(const char *name);

@@ -96,7 +96,8 @@ static Stmt rewrite_stmt(Mutator *m, Stmt s) {
 }
 
 Stmt tirc_rewrite_accesses(AccessRewriter *w, Stmt s) {
-  w->m = (Mutator){.c = w->c, .expr = rewrite_expr, .stmt = rewrite_stmt, .self = w, .only = w->only};
+  w->m =
+      (Mutator){.c = w->c, .expr = rewrite_expr, .stmt = rewrite_stmt, .self = w, .only = w->only};
   return tirc_mutate_stmt(&w->m, s);
 }
 

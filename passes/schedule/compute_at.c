@@ -198,7 +198,8 @@ typedef struct LoopVars {
 static bool see_use(Visitor *v, Expr e) {
   LoopVars *l = v->self;
   SRef *r = e->op == OP_VAR ? tirc_map_get(&l->m->s->loops, e) : NULL;
-  if (r && r->stmt && tirc_scope_root(l->m->s, r) == l->m->scope && !tirc_is_ancestor(r, l->m->loop))
+  if (r && r->stmt && tirc_scope_root(l->m->s, r) == l->m->scope &&
+      !tirc_is_ancestor(r, l->m->loop))
     l->used = e;
   return true;
 }
@@ -216,6 +217,31 @@ static void check_loop_vars(Move *m, Stmt nest) {
 }
 
 /* --- the primitives ---------------------------------------------------------------------- */
+
+/* The first block within `at` that touches the buffer. */
+static const SRef *first_user(const SRef *at, Buffer b) {
+  for (int i = 0; i < at->scope->n_blocks; i++)
+    if (tirc_touches(at->scope->blocks[i], b, false) || tirc_touches(at->scope->blocks[i], b, true))
+      return first_user(at->scope->blocks[i], b);
+  return at;
+}
+
+/* The blocks within one that declares nothing, as loop_partition makes it: run again, an update in
+ * place would start from what it left. */
+static void check_updates_within(Move *m, SRef *at) {
+  const Block *b = tirc_block_of(at);
+  for (int i = 0; at != m->block && i < b->n_writes; i++) {
+    Buffer w = b->writes[i].buffer;
+    const SRef *first = first_user(m->block, w), *allocator = tirc_allocator_of(m->s, at, w);
+    bool is_local = allocator && tirc_is_ancestor(m->block, allocator);
+    if (is_local || !tirc_touches(first, w, false)) continue;
+    tirc_sched_mark(m->s, first->stmt);
+    tirc_sched_error(m->s, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL,
+                     "block %s within %s updates %s in place", tirc_block_of(first)->name,
+                     tirc_describe(m->s, m->block->stmt), w->name);
+  }
+  for (int i = 0; i < at->scope->n_blocks; i++) check_updates_within(m, at->scope->blocks[i]);
+}
 
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
   Stmt body = tirc_insert_item(m->c, tirc_loop_of(m->loop)->body, place, nest);
@@ -239,6 +265,7 @@ static void move_block(Move *m) {
   m->n_producers = tirc_producers(s, m->block, m->scope, &m->producers);
   m->n_consumers = tirc_consumers(s, m->block, m->scope, &m->consumers);
   tirc_require_complete_or_reduction(s, m->block, m->scope);
+  if (!tirc_block_of(m->block)->n_writes) check_updates_within(m, m->block);
   check_scope_and_bind_loops(m);
   check_not_output(m);
   SRef *removed;

@@ -19,6 +19,8 @@ bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
     return true;
   }
   int64_t a, b;
+  if (e->op == OP_SELECT)
+    return tirc_eval_index(v, e->args[0], &a) && tirc_eval_index(v, e->args[a ? 1 : 2], out);
   if (e->n < 1 || e->n > 2 || e->dtype.lanes != 1 || !tirc_eval_index(v, e->args[0], &a))
     return false;
   if (e->op == OP_CAST || e->op == OP_LIKELY) return *out = a, true;
@@ -30,6 +32,8 @@ bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
   case OP_MUL: return !__builtin_mul_overflow(a, b, out);
   case OP_FLOORDIV: return b > 0 && (*out = a / b - (a % b < 0), true);
   case OP_FLOORMOD: return b > 0 && (*out = a % b + (a % b < 0 ? b : 0), true);
+  case OP_TRUNCDIV: return b > 0 && (*out = a / b, true);
+  case OP_TRUNCMOD: return b > 0 && (*out = a % b, true);
   case OP_MIN: return *out = a < b ? a : b, true;
   case OP_MAX: return *out = a > b ? a : b, true;
   case OP_EQ: return *out = a == b, true;

@@ -10,8 +10,8 @@
  * nest's iterations in their old order, on index arithmetic alone. Each access has its time in the
  * new order; for each element the latest new time of a write and of a read so far is kept, and an
  * access that comes later in the old order but earlier in the new one has lost its place. Long
- * loops are cut short: dependences are between neighbours. What is found is certain; what involves
- * elements far apart in a large nest may be missed. */
+ * loops are cut short: dependences are between neighbours. An index that is loaded may be any. What
+ * is found is certain; what involves elements far apart in a large nest may be missed. */
 #include "order.h"
 
 #include "../../ir/print.h"
@@ -131,6 +131,7 @@ typedef struct Run {
   int64_t *latest;
   size_t cap, used;
   const Group *first, *second; /* the two that lost their order */
+  bool unknown;                /* the second one's index is not known before the program runs */
 } Run;
 
 static bool eval(Run *r, Expr e, int64_t *out) { return tirc_eval_index(&r->env, e, out); }
@@ -160,12 +161,12 @@ static bool grow(Run *r) {
   return true;
 }
 
-/* Places start at 1, so that 0 is "never". */
+/* Places start at 1, so that 0 is "never". NULL: memory is out, or the index is not known. */
 static int64_t *element(Run *r, Buffer b, int n, const Expr *indices) {
   uint64_t key = (uint64_t)(uintptr_t)b;
   for (int i = 0; i < n; i++) {
     int64_t at;
-    if (!eval(r, indices[i], &at)) return NULL;
+    if (!eval(r, indices[i], &at)) return r->unknown = true, NULL;
     key = (key ^ (uint64_t)at) * 0x9e3779b97f4a7c15u;
     key ^= key >> 29;
   }
@@ -186,9 +187,10 @@ static void touch(Run *r, Buffer b, int n, const Expr *indices, bool write) {
          (r->groups.at[own].block != r->block || r->groups.at[own].buffer != b))
     own++;
   if (own == r->groups.n || r->first) return;
-  int64_t *latest = element(r, b, n, indices);
-  if (!latest) return;
   const Group *me = &r->groups.at[own];
+  int64_t *latest = element(r, b, n, indices);
+  if (r->unknown) r->first = r->second = me;
+  if (!latest) return;
   if (me->last_counts && !r->cut) {
     latest[2 * own + 1] = r->now;
     if (r->now > latest[2 * own]) latest[2 * own] = r->now;
@@ -417,7 +419,12 @@ static _Noreturn void order_lost(Run *r) {
              *second = tirc_block_of(r->second->block)->name;
   const char *name = r->second->buffer->name;
   for (int i = 0; i < r->n; i++) tirc_sched_mark(s, r->chain[i]->stmt);
-  const char *what = r->first->block == r->second->block
+  const char *what = r->unknown
+                         ? tirc_format(s->c,
+                                       "which elements of buffer %s block %s uses is known only "
+                                       "when the program runs: it may wait for an earlier one",
+                                       name, second)
+                     : r->first->block == r->second->block
                          ? tirc_format(s->c,
                                        "an instance of block %s uses an element of buffer %s that "
                                        "an earlier one wrote or read, and would run before it",
@@ -446,7 +453,8 @@ static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
     Use u = use_of(blocks[i], b);
     if (u.loads + u.stores == 0) continue;
     bool once = u.stores && (u.constant || stores_once(s, &u));
-    Group g = {blocks[i], b, is_update(s, &u, once), once};
+    Group g = {
+        .block = blocks[i], .buffer = b, .update = is_update(s, &u, once), .stores_once = once};
     vec_push(s->c, r->groups, g);
     users++;
     loads += u.loads;
@@ -460,7 +468,11 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
-  Run r = {.s = s, .n = n, .chain = chain, .order = order, .env = {s->c, SYMBOLIC_EXTENT}};
+  Run r = {.s = s,
+           .n = n,
+           .chain = chain,
+           .order = order,
+           .env = {.c = s->c, .otherwise = SYMBOLIC_EXTENT}};
   for (int i = 0; i < n_blocks; i++) tirc_require_init_first(s, n, chain, order, blocks[i]);
   for (int i = 0; i < n_blocks; i++)
     for (int k = 0; k < tirc_block_of(blocks[i])->n_writes; k++)

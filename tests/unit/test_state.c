@@ -123,7 +123,8 @@ static int count_alive(const PtrMap *map) {
 
 static void assert_as_fresh(Sched *s) {
   Sched *fresh = tirc_sched_new(s->c, s->mod);
-  for (int i = 0; i < s->mod->n_funcs; i++) assert_same_block(fresh->c, s->roots[i], fresh->roots[i]);
+  for (int i = 0; i < s->mod->n_funcs; i++)
+    assert_same_block(fresh->c, s->roots[i], fresh->roots[i]);
   assert_int_equal(count_alive(&s->loops), count_alive(&fresh->loops));
   assert_int_equal(count_alive(&s->blocks), count_alive(&fresh->blocks));
   for (size_t i = 0; i < fresh->loops.cap; i++)
