@@ -155,6 +155,42 @@ static void summarise(const Session *s, double seconds) {
   printf("time: %.3g ms (one run, the first)\n", seconds * 1e3);
 }
 
+/* "float32[2, n]", as far as it fits */
+static void put_type(const tirc_param *p, size_t n, char *to) {
+  size_t at = (size_t)snprintf(to, n, "%s[", p->dtype);
+  for (int d = 0; d < p->ndim && at < n; d++) {
+    const char *comma = d ? ", " : "";
+    bool known = p->shape[d] >= 0;
+    at += (size_t)(known ? snprintf(to + at, n - at, "%s%lld", comma, (long long)p->shape[d])
+                         : snprintf(to + at, n - at, "%s%s", comma,
+                                    p->symbol[d] ? p->symbol[d] : "?"));
+  }
+  if (at < n) snprintf(to + at, n - at, "]");
+}
+
+/* A schedule may give a parameter another layout: then the two programs do not take the same
+ * arrays, and their results cannot be compared element by element. */
+static int require_same_parameters(const Session *s) {
+  int n = 0;
+  const tirc_param *was = NULL;
+  tirc_error *e = NULL;
+  if (tirc_module_params(s->plain, NULL, &n, &was, &e)) return report(s->o, e);
+  for (int i = 0; i < n && i < s->n; i++) {
+    char before[256], after[256];
+    put_type(&was[i], sizeof before, before);
+    put_type(&s->params[i], sizeof after, after);
+    if (strcmp(before, after) == 0) continue;
+    return complain(s->o,
+                    "run it without --check, or let the schedule leave the parameter as it is and "
+                    "transform the layout of a copy: cache_read or cache_write, then "
+                    "transform_layout",
+                    "--check cannot compare with the unscheduled program: the schedule changed the "
+                    "parameter \"%s\" from %s to %s",
+                    was[i].name, before, after);
+  }
+  return DONE;
+}
+
 /* Before the compiled code runs, which checks nothing: the interpreter reports an index outside of
  * a buffer, a division by zero. */
 static int compute_expected(const Session *s) {
@@ -183,6 +219,7 @@ int run_module(const Options *o, const tirc_module *plain, const tirc_module *m)
   Session s = {.o = o, .plain = plain, .m = m};
   double seconds = 0;
   int status = fill_arguments(&s);
+  if (status == DONE && o->check) status = require_same_parameters(&s);
   if (status == DONE && o->check) status = compute_expected(&s);
   if (status == DONE) status = run_once(&s, &seconds);
   if (status == DONE) summarise(&s, seconds);
