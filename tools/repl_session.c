@@ -94,16 +94,13 @@ static void show_value(const Repl *r, const char *line) {
 }
 
 static bool keep_line(Repl *r, const char *line) {
-  char **grown = realloc(r->lines, (size_t)(r->n + 1) * sizeof *grown), *copy = strdup(line);
-  if (!copy) {
-    r->lines = grown ? grown : r->lines;
-    return false;
-  }
   while (r->n_lines > r->n) free(r->lines[--r->n_lines]);
-  if (grown) r->lines = grown;
-  if (!grown) free(copy);
-  if (grown) r->lines[r->n_lines++] = copy;
-  return grown;
+  char **grown = realloc(r->lines, (size_t)(r->n + 1) * sizeof *grown);
+  if (!grown) return false;
+  r->lines = grown;
+  if (!(r->lines[r->n] = strdup(line))) return false;
+  r->n_lines++;
+  return true;
 }
 
 static void go_to(Repl *r, tirc_steps *steps, size_t n_printed, int n_warnings) {
