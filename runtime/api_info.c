@@ -26,6 +26,8 @@ typedef struct Info {
   int n;
   const tirc_param *params;
   tirc_cost cost;
+  int threads;
+  double cycles;
 } Info;
 
 typedef struct Written {
@@ -95,6 +97,18 @@ tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *
   Info p = {.m = m, .func = func};
   tirc_status status = tirc_api_scratch(cost, &p, &m->sources, error);
   if (status == TIRC_OK) *out = p.cost;
+  return status;
+}
+
+static void estimate(Tirc *c, void *self) {
+  Info *p = self;
+  p->cycles = tirc_estimate_cycles(c, tirc_api_func(c, p->m->m, p->func, NULL), p->threads);
+}
+tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int threads,
+                                 double *cycles, tirc_error **error) {
+  Info p = {.m = m, .func = func, .threads = threads};
+  tirc_status status = tirc_api_scratch(estimate, &p, &m->sources, error);
+  if (status == TIRC_OK) *cycles = p.cycles;
   return status;
 }
 

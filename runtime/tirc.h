@@ -151,6 +151,10 @@ typedef struct tirc_cost {
 } tirc_cost;
 TIRC_API tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *out,
                                       tirc_error **error);
+/* A rough guess at the cycles that a function takes on so many threads: good for an order between
+ * schedules of one program, and for nothing else. */
+TIRC_API tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int threads,
+                                          double *cycles, tirc_error **error);
 
 /* --- a builder: programs made in code ----------------------------------------------------------
  */

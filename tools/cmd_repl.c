@@ -210,6 +210,10 @@ static int repl_why(Repl *r, const char *text) {
   return status;
 }
 
+static int repl_next(Repl *r, const char *text) {
+  return count_of(text) > 0 && *text ? pick_proposal(r, count_of(text)) : propose(r, text);
+}
+
 static int repl_help(Repl *r, const char *text) {
   int status = DONE;
   bool found = false;
@@ -267,11 +271,13 @@ static int obey(Repl *r, const char *statement) {
   size_t n = strcspn(text, " ");
   const ReplCommand *c = find_repl_command(text);
   const char *argument = text + n + strspn(text + n, " ");
-  int status;
+  int number = r->proposals && isdigit((unsigned char)*text) ? count_of(text) : -1, status;
   if (c && !c->argument && *argument)
     status = complain(r->o, NULL, "'%s' takes no argument", c->name);
   else if (c)
     status = c->run(r, argument);
+  else if (number > 0)
+    status = pick_proposal(r, number);
   else
     status = !*text || *text == '#' ? DONE : accept_line(r, statement);
   free(text);

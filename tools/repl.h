@@ -8,6 +8,7 @@
 #include "step.h"
 
 typedef struct Editor Editor;
+typedef struct Proposals Proposals;
 
 typedef struct Repl {
   Options *o;
@@ -17,8 +18,9 @@ typedef struct Repl {
   tirc_steps *steps; /* of the accepted lines */
   size_t n_printed;  /* what the accepted lines print, in bytes: shown already */
   int n_warnings;
-  Editor *editor; /* NULL: lines come from a pipe */
-  char *pending;  /* a line that was read too far, or NULL */
+  Proposals *proposals; /* of the last `next`, good until the program changes; or NULL */
+  Editor *editor;       /* NULL: lines come from a pipe */
+  char *pending;        /* a line that was read too far, or NULL */
   bool over;
 } Repl;
 
@@ -60,6 +62,11 @@ size_t complete_line(const Repl *r, const char *text, size_t n,
 /* The names that the accepted lines assign to, one after the other; *at starts as 0. NULL behind
  * the last. The caller frees each. */
 char *next_variable(const Repl *r, int *line, size_t *at);
+
+/* repl_next.c: `next`; free_proposals accepts NULL */
+int propose(Repl *r, const char *argument);
+int pick_proposal(Repl *r, int number);
+void free_proposals(Proposals *p);
 
 /* repl_bench.c: `tirc bench` with n scripts under these names */
 int bench_scripts(const Repl *r, int n, const char *const *names, char *const *scripts);

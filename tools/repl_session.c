@@ -108,6 +108,8 @@ static void go_to(Repl *r, tirc_steps *steps, size_t n_printed, int n_warnings) 
   r->steps = steps;
   r->n_printed = n_printed;
   r->n_warnings = n_warnings;
+  free_proposals(r->proposals);
+  r->proposals = NULL;
 }
 
 int accept_line(Repl *r, const char *line) {
@@ -154,6 +156,7 @@ void free_session(Repl *r) {
   for (int i = 0; i < r->n_lines; i++) free(r->lines[i]);
   free(r->lines);
   free(r->pending);
+  free_proposals(r->proposals);
   tirc_steps_free(r->steps);
   tirc_module_free(r->program);
 }
