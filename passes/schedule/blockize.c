@@ -405,6 +405,20 @@ static bool used_by_init(const IterVar *iter, Stmt init) {
   return iter->kind == ITER_SPATIAL && tirc_stmt_uses_var(init, iter->var);
 }
 
+/* Declared regions of the init's block can use only iterators that it keeps. */
+static void require_own_regions(Blockize *b, const Block *inner) {
+  PtrMap left = {0};
+  for (int i = 0; i < b->n_inner; i++)
+    if (!used_by_init(&b->inner[i], inner->init))
+      tirc_map_set(b->c, &left, b->inner[i].var, b->inner[i].var);
+  if (!escapes(&left, inner->n_writes, inner->writes)) return;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+                   "declare the region that the init writes, in terms of what it uses",
+                   "%s declares that it writes a region by an iterator that its init does not use",
+                   tirc_describe(b->s, b->block->stmt));
+}
+
 /* The init as a block of its own, in copies of the loops that its iterators are bound to. */
 static Stmt outer_init(Blockize *b, const Block *inner) {
   Tirc *c = b->c;
@@ -471,6 +485,7 @@ Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
   if (old->init) {
     require_start(&b);
     require_no_repetition(&b);
+    require_own_regions(&b, old);
     outer.init = outer_init(&b, old);
     inner.init = NULL;
     if (has_outer_reduction(&b)) { /* the inner block adds to what it finds */

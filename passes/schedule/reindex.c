@@ -80,8 +80,7 @@ static bool see_index_load(Visitor *v, Expr e) {
   return true;
 }
 
-/* Whether the place of the access depends on what the buffer holds. */
-static bool indexed_by(const Reindex *r, Buffer b) {
+bool tirc_indexed_by(const Reindex *r, Buffer b) {
   struct {
     Buffer buffer;
     bool found;
@@ -102,7 +101,7 @@ static void require_alone(Reindex *r, SRef *top) {
     Buffer which = r->source;
     for (int k = 0; k < b->n_writes; k++) {
       uses = uses || b->writes[k].buffer == r->source;
-      if (indexed_by(r, b->writes[k].buffer)) which = b->writes[k].buffer;
+      if (tirc_indexed_by(r, b->writes[k].buffer)) which = b->writes[k].buffer;
     }
     for (int k = 0; r->is_write && k < b->n_reads; k++)
       uses = uses || b->reads[k].buffer == r->source;

@@ -130,6 +130,23 @@ static void require_one_way(Reindex *r) {
                    b->name, r->source->name);
 }
 
+/* Indices that are loaded must be known where the copy is made, which can be before any block. */
+static void require_known_indices(Reindex *r) {
+  SRef **blocks;
+  int n = tirc_child_blocks(r->s, r->scope, &blocks);
+  for (int i = 0; i < n; i++) {
+    const Block *b = tirc_block_of(blocks[i]);
+    for (int k = 0; k < b->n_writes; k++) {
+      if (!tirc_indexed_by(r, b->writes[k].buffer)) continue;
+      tirc_sched_mark(r->s, blocks[i]->stmt);
+      tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
+                       "Block %s computes %s, by which %s is indexed, and the copy may be made "
+                       "before it runs.",
+                       b->name, b->writes[k].buffer->name, r->source->name);
+    }
+  }
+}
+
 /* --- the copy -----------------------------------------------------------------------------------
  */
 
@@ -261,6 +278,7 @@ static Value reindex_cache(Sched *s, const Value *args, bool is_write) {
   require_one_way(r);
   place(&x);
   tirc_find_access(r);
+  require_known_indices(r);
   require_single_point(r);
   tirc_require_inside(r, true);
   apply_map(&x, args[3], storage_scope);
