@@ -274,6 +274,16 @@ tirc_status tirc_module_lower(const tirc_module *m,
   return make_module(lower, &p, &p.sources, &p.result, out, error);
 }
 
+static void split_packing(Tirc *c, void *self) {
+  Lower *p = self;
+  tirc_context_depend(c, p->from->m->c);
+  p->result = tirc_api_module(c, tirc_split_packing(c, p->from->m), &p->sources);
+}
+tirc_status tirc_module_split_packing(const tirc_module *m, tirc_module **out, tirc_error **error) {
+  Lower p = {.from = m, .sources = m->sources};
+  return make_module(split_packing, &p, &p.sources, &p.result, out, error);
+}
+
 static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
   for (int i = 0; name && i < m->n_funcs; i++) {
     if (strcmp(m->funcs[i]->name, "main") != 0) continue;

@@ -567,6 +567,12 @@ TIRC_API tirc_status tirc_module_lower(const tirc_module *m,
                                                      const char *text),
                                        void *self, tirc_module **out, tirc_error **error);
 
+/* For a module that is not lowered yet: each copy that a schedule marked as packing of a constant
+ * operand becomes a function NAME_pack_PARAMETER(PARAMETER, PACKED), and stands before NAME, which
+ * takes the packed array for that parameter. tirc_module_emit does the same by itself. */
+TIRC_API tirc_status tirc_module_split_packing(const tirc_module *m, tirc_module **out,
+                                               tirc_error **error);
+
 typedef enum tirc_emit_kind {
   TIRC_EMIT_LLVM, /* LLVM IR */
   TIRC_EMIT_ASM,  /* assembly */

@@ -48,8 +48,10 @@ typedef struct Contender {
   const Rule *without; /* of the script, or NULL */
   char *failure;       /* why the script cannot do without it */
   void *prepared;
-  bool skipped; /* its schedule fails, or its results are wrong */
-  const char *compiler; /* of the schedule's code as C; NULL: by LLVM in this process */
+  bool ahead; /* packs before the clock runs; NAME itself, packing included, stands before it */
+  tirc_argument *packed; /* arrays that take the place of parameters */
+  bool skipped;          /* its schedule fails, or its results are wrong */
+  const char *compiler;  /* of the schedule's code as C; NULL: by LLVM in this process */
   Compiled *compiled;
   tirc_kernel *kernel;
   tirc_launch *launch;
@@ -126,6 +128,9 @@ int read_backends(Bench *b); /* DONE or BAD */
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
                             const char *compiler, const char **why, tirc_error **e);
 void call_compiled(const Compiled *c);
+/* bench_ahead.c: skipped when the schedule packs nothing ahead */
+void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_module *scheduled);
+void release_ahead(const Case *k, Contender *c);
 /* bench_measure.c */
 void catch_interrupts(void);
 bool was_interrupted(void);
@@ -144,6 +149,8 @@ Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int bas
                  const Case **lowest, double *lowest_ratio);
 double mean_percent(const Bench *b, const char *kernel, int threads, int i);
 bool is_chosen(const Bench *b, const Case *k, const char *kernel, int threads);
+/* Whether there is any figure of contender i in what is chosen. */
+bool was_measured(const Bench *b, const char *kernel, int threads, int i);
 /* The kernels' names, each once. */
 int list_kernels(const Bench *b, const char **out, int most);
 

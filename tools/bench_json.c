@@ -57,6 +57,7 @@ static Json *result(const Case *k, const Contender *c) {
   add_int(j, "turns", c->n_turns);
   add_number(j, "other_load_cores", k->others);
   add_int(j, "huge_page_bytes", k->huge_bytes);
+  if (c->ahead) json_object_object_add(j, "packed_ahead", json_object_new_boolean(true));
   if (c->without) add_string(j, "without", c->without->name);
   add_number(j, "gflops", c->gflops);
   if (k->peak > 0) add_number(j, "percent_of_peak", c->percent);
@@ -105,7 +106,8 @@ static Json *summary(const Bench *b) {
   for (int t = 0; t < b->n_threads; t++)
     for (int kernel = -1; kernel < n; kernel++)
       for (int i = 0; b->n_measured > 0 && i < b->cases[0].n_contenders; i++)
-        add_summary(b, list, kernel < 0 ? NULL : kernels[kernel], b->threads[t].threads, i);
+        if (was_measured(b, NULL, 0, i) || !b->cases[0].contenders[i].ahead)
+          add_summary(b, list, kernel < 0 ? NULL : kernels[kernel], b->threads[t].threads, i);
   return list;
 }
 

@@ -34,13 +34,6 @@ static int count(const Bench *b, const char *kernel, int threads) {
   return n;
 }
 
-static bool has_figures(const Bench *b, const char *kernel, int threads, int i) {
-  for (int j = 0; j < b->n_measured; j++)
-    if (is_chosen(b, &b->cases[j], kernel, threads) && b->cases[j].contenders[i].median > 0)
-      return true;
-  return false;
-}
-
 /* $d<i>: place, label, GFLOP/s. What was not measured is a gap. */
 static void write_lines(FILE *f, const Bench *b, const char *kernel, int threads) {
   const Case *first = NULL;
@@ -68,7 +61,7 @@ static void write_lines(FILE *f, const Bench *b, const char *kernel, int threads
           count(b, kernel, threads) - 1);
   fprintf(f, "plot ");
   for (int i = 0, n = 0; i < b->cases[0].n_contenders; i++) {
-    if (!has_figures(b, kernel, threads, i)) continue;
+    if (!was_measured(b, kernel, threads, i)) continue;
     fprintf(f,
             "%s$d%d using 1:4:5 with filledcurves lt %d fs transparent solid 0.2 noborder notitle, "
             "$d%d using 1:3:xtic(2) with linespoints lt %d pt 7 title \"%s\"",
@@ -79,22 +72,32 @@ static void write_lines(FILE *f, const Bench *b, const char *kernel, int threads
   fprintf(f, "\n");
 }
 
+static int count_rows(const Bench *b, int threads) {
+  int n = 0;
+  for (int i = 0; i < b->cases[0].n_contenders; i++) n += was_measured(b, NULL, threads, i);
+  return n;
+}
+
 static void write_heat_map(FILE *f, const Bench *b, int threads) {
   const Case *all = &b->cases[0];
   bool percent = all->peak > 0;
   fprintf(f, "$h << EOD\n");
-  for (int i = 0, x; i < all->n_contenders; i++, fprintf(f, "\n")) {
-    x = 0;
+  int rows = 0;
+  for (int i = 0; i < all->n_contenders; i++) {
+    if (!was_measured(b, NULL, threads, i)) continue;
+    int x = 0;
     for (int j = 0; j < b->n_measured; j++) {
       const Case *k = &b->cases[j];
       const Contender *c = &k->contenders[i];
       if (!is_chosen(b, k, NULL, threads)) continue;
       if (c->median > 0)
-        fprintf(f, "%d %d %.1f \"%s %s\" \"%s\"\n", x++, i, percent ? c->percent : c->gflops,
+        fprintf(f, "%d %d %.1f \"%s %s\" \"%s\"\n", x++, rows, percent ? c->percent : c->gflops,
                 k->kernel, label(b, k), c->name);
       else
-        fprintf(f, "%d %d NaN \"%s %s\" \"%s\"\n", x++, i, k->kernel, label(b, k), c->name);
+        fprintf(f, "%d %d NaN \"%s %s\" \"%s\"\n", x++, rows, k->kernel, label(b, k), c->name);
     }
+    fprintf(f, "\n");
+    rows++;
   }
   fprintf(f,
           "EOD\nset title \"%s, %d thread%s\"\nset xlabel \"\"\nset ylabel \"\"\nunset key\nunset "
@@ -103,7 +106,7 @@ static void write_heat_map(FILE *f, const Bench *b, int threads) {
           "$h using 1:2:(sprintf('%%.0f', $3)) with labels font ',9'\n"
           "set xtics norotate\nset key\nset cbrange [*:*]\n",
           percent ? "% of the FMA peak" : "GFLOP/s", threads, threads == 1 ? "" : "s",
-          count(b, NULL, threads) - 1, all->n_contenders - 1,
+          count(b, NULL, threads) - 1, rows - 1,
           percent ? "set cbrange [0:100]" : "set cbrange [0:*]");
 }
 
@@ -128,7 +131,7 @@ static void write_script(FILE *f, const Bench *b, bool svg) {
       write_lines(f, b, kernels[i], threads);
     }
     /* An image has at least two rows and columns. */
-    if (b->cases[0].n_contenders < 2 || count(b, NULL, threads) < 2) continue;
+    if (count_rows(b, threads) < 2 || count(b, NULL, threads) < 2) continue;
     fprintf(f, "set origin 0,%g\nset size 1,%g\n", 1 - (2 * t + 2) * h, h);
     write_heat_map(f, b, threads);
   }

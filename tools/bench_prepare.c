@@ -113,7 +113,8 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
       status = report(b->o, e);
     else
       skip(b, c, e);
-  }
+  } else if (c[1].ahead)
+    prepare_ahead(b, k, &c[1], m);
   tirc_module_free(m);
   return status;
 }
@@ -121,7 +122,9 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
 static int prepare_contender(Bench *b, Case *k, Contender *c) {
   int status = DONE;
   const char *why = NULL;
-  if (!c->rival)
+  if (c->ahead)
+    c->skipped = !c->launch;
+  else if (!c->rival)
     status = prepare_schedule(b, k, c);
   else if (!(c->prepared = c->rival->prepare(b, k, &why))) {
     fprintf(b->out, "%s %s: %s is left out: %s\n", k->kernel, k->setting, c->name,
@@ -146,15 +149,28 @@ static void add_script(const Bench *b, Case *k, const char *path, const struct B
   c->name = name;
 }
 
-/* The scripts, or the one to ablate whole and without each rule; then the rivals. */
+/* The last script again, packed ahead. */
+static void add_ahead(Case *k) {
+  const Contender *of = &k->contenders[k->n_contenders - 1];
+  char name[128];
+  snprintf(name, sizeof name, "%.100s (packed ahead)", of->name ? of->name : "");
+  k->contenders[k->n_contenders++] =
+      (Contender){.name = strdup(name), .script = of->script, .ahead = true};
+}
+
+/* The scripts, each with and without packing, or the one to ablate whole and without each rule;
+ * then the rivals. */
 static bool add_contenders(const Bench *b, Case *k) {
   int scripts = b->o->ablate ? 1 : b->o->args.n - 1;
-  size_t most = (size_t)(scripts * b->n_backends + b->n_rules + b->n_rivals) + 1;
+  size_t most = (size_t)(2 * scripts * b->n_backends + b->n_rules + b->n_rivals) + 1;
   k->contenders = calloc(most, sizeof *k->contenders);
   if (!k->contenders) return false;
   for (int i = 0; i < scripts; i++) {
     const char *path = b->o->ablate ? b->o->ablate : b->o->args.at[i + 1];
-    for (int j = 0; j < b->n_backends; j++) add_script(b, k, path, &b->backends[j]);
+    for (int j = 0; j < b->n_backends; j++) {
+      add_script(b, k, path, &b->backends[j]);
+      if (!b->o->ablate && !*b->backends[j].compiler) add_ahead(k);
+    }
   }
   for (int i = 0; i < b->n_rules; i++) {
     char name[128];
@@ -198,6 +214,7 @@ void release_case(Case *k) {
     tirc_launch_free(c->launch);
     tirc_kernel_free(c->kernel);
     free(c->compiled);
+    release_ahead(k, c);
     free(c->times);
     c->compiled = NULL;
     c->prepared = NULL;

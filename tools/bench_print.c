@@ -11,7 +11,8 @@ void print_case(const Bench *b, const Case *k) {
   FILE *f = b->out;
   int width = 17;
   for (int i = 0; i < k->n_contenders; i++)
-    if ((int)strlen(k->contenders[i].name) > width) width = (int)strlen(k->contenders[i].name);
+    if (k->contenders[i].median > 0 && (int)strlen(k->contenders[i].name) > width)
+      width = (int)strlen(k->contenders[i].name);
   fprintf(f, "\n%s%s%s  %d thread%s, %.4g Mflop%s\n", k->kernel, *k->setting ? " " : "", k->setting,
           k->threads, plural(k->threads), k->cost.float_ops * 1e-6,
           k->cost.is_exact ? "" : " (estimated)");

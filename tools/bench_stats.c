@@ -68,6 +68,13 @@ bool is_chosen(const Bench *b, const Case *k, const char *kernel, int threads) {
          (!threads || threads == k->threads);
 }
 
+bool was_measured(const Bench *b, const char *kernel, int threads, int i) {
+  for (int j = 0; j < b->n_measured; j++)
+    if (is_chosen(b, &b->cases[j], kernel, threads) && b->cases[j].contenders[i].median > 0)
+      return true;
+  return false;
+}
+
 Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
                  const Case **lowest, double *lowest_ratio) {
   double sum = 0, sums[RESAMPLES] = {0};
