@@ -32,15 +32,21 @@ def enter(fd, keys, wanted):
 
 
 def leave(pid, fd):
-    """Ctrl-D, again when it came before the terminal was ready for it."""
-    for _ in range(100):
+    """Ctrl-D, again when it came before the terminal was ready for it. What is printed meanwhile is
+    read, as a terminal does: a full buffer would stop the session."""
+    seen = b""
+    for _ in range(300):
         os.write(fd, b"\x04")
-        time.sleep(0.1)
+        while select.select([fd], [], [], 0.1)[0]:
+            try:
+                seen += os.read(fd, 65536)
+            except OSError:
+                break
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             break
     else:
-        sys.exit("Ctrl-D does not end the session")
+        sys.exit(f"Ctrl-D does not end the session: {seen[-400:]!r}")
     if os.waitstatus_to_exitcode(status):
         sys.exit(f"exit status {os.waitstatus_to_exitcode(status)}")
     os.close(fd)
