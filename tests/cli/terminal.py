@@ -1,8 +1,9 @@
 """`tirc repl` on a pseudo-terminal: what is typed, and what must be on the screen."""
-import os, pty, re, select, signal, sys, time
+import os, pty, re, select, signal, sys, time, tempfile
 
 signal.alarm(120)
-tirc, program, state = sys.argv[1:]
+tirc, program = sys.argv[1:]
+state = tempfile.mkdtemp()
 
 
 def start():
