@@ -196,11 +196,19 @@ struct StmtNode {
   } u;
 };
 
+/* Where a schedule has put the elements of a parameter: before[vars] is now at [indices]. */
+typedef struct Relayout {
+  Buffer before;
+  const Expr *vars;    /* one a dimension of `before` */
+  const Expr *indices; /* one a dimension of the parameter's buffer */
+} Relayout;
+
 typedef struct Func {
   const char *name;
   int n_params;
   const Expr *params;    /* handles and scalars */
   const Buffer *buffers; /* n_params: the buffer matched to a handle parameter, or NULL */
+  const Relayout *const *relayouts; /* n_params, each or all NULL; no part of the program's text */
   Attrs attrs;
   Stmt body; /* a STMT_BLOCK without iterators named "root", unless lowered */
   Loc loc;

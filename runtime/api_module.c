@@ -48,10 +48,8 @@ static tirc_status make_module(void (*body)(Tirc *c, void *self), void *self, So
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   tirc_status status = tirc_api_guard(c, body, self, sources, error);
-  if (status == TIRC_OK)
-    *out = *made;
-  else
-    tirc_context_release(c);
+  if (status == TIRC_OK) *out = *made;
+  if (status != TIRC_OK || !*made) tirc_context_release(c);
   return status;
 }
 
@@ -282,6 +280,33 @@ static void split_packing(Tirc *c, void *self) {
 tirc_status tirc_module_split_packing(const tirc_module *m, tirc_module **out, tirc_error **error) {
   Lower p = {.from = m, .sources = m->sources};
   return make_module(split_packing, &p, &p.sources, &p.result, out, error);
+}
+
+typedef struct Relaid {
+  const tirc_module *from;
+  const char *func;
+  int param;
+  bool back;
+  Sources sources;
+  tirc_module *result;
+} Relaid;
+
+static void relayout(Tirc *c, void *self) {
+  Relaid *p = self;
+  const Module *m = p->from->m;
+  const Func *f = tirc_api_func(c, m, p->func, NULL);
+  if (p->param < 0 || p->param >= f->n_params)
+    tirc_fail(c, f->loc, "argument", NULL, "%s has no parameter number %d", f->name, p->param);
+  if (p->from->lowered)
+    tirc_fail(c, f->loc, "argument", "ask the module that was lowered",
+              "a lowered module does not know the layouts of its parameters");
+  const Module *to = tirc_relayout(c, m, f, p->param, p->back);
+  if (to) p->result = tirc_api_module(c, to, &p->sources);
+}
+tirc_status tirc_module_relayout(const tirc_module *m, const char *func, int param, bool back,
+                                 tirc_module **out, tirc_error **error) {
+  Relaid p = {.from = m, .func = func, .param = param, .back = back};
+  return make_module(relayout, &p, &p.sources, &p.result, out, error);
 }
 
 static const Module *rename_main(Tirc *c, const Module *m, const char *name) {

@@ -50,6 +50,7 @@ typedef struct Contender {
   void *prepared;
   bool ahead; /* packs before the clock runs; NAME itself, packing included, stands before it */
   tirc_argument *packed; /* arrays that take the place of parameters */
+  tirc_module *relaid;   /* the scheduled program, if that is because of their layout */
   bool skipped;          /* its schedule fails, or its results are wrong */
   const char *compiler;  /* of the schedule's code as C; NULL: by LLVM in this process */
   Compiled *compiled;
@@ -126,10 +127,13 @@ void call_contender(const Contender *c);
 /* bench_backend.c */
 int read_backends(Bench *b); /* DONE or BAD */
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
-                            const char *compiler, const char **why, tirc_error **e);
+                            const char *compiler, const tirc_argument *args, const char **why,
+                            tirc_error **e);
 void call_compiled(const Compiled *c);
 /* bench_ahead.c: skipped when the schedule packs nothing ahead */
 void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_module *scheduled);
+/* What it is called with, to be freed; NULL: out of memory. */
+tirc_argument *contender_arguments(const Case *k, const Contender *c);
 void release_ahead(const Case *k, Contender *c);
 /* bench_measure.c */
 void catch_interrupts(void);

@@ -31,16 +31,21 @@ static bool pack(const Bench *b, const Case *k, Contender *c, const tirc_module 
   return done;
 }
 
+tirc_argument *contender_arguments(const Case *k, const Contender *c) {
+  tirc_argument *args = calloc((size_t)k->n_params + 1, sizeof *args);
+  for (int i = 0; args && i < k->n_params; i++)
+    args[i] = c->packed && c->packed[i].array ? c->packed[i] : k->args[i];
+  return args;
+}
+
 static bool prepare(const Bench *b, const Case *k, Contender *c, const tirc_module *m,
                     tirc_error **e) {
   int kernel = tirc_module_functions(m) - 1; /* behind those that pack for it */
   c->packed = calloc((size_t)k->n_params + 1, sizeof *c->packed);
-  tirc_argument *args = calloc((size_t)k->n_params + 1, sizeof *args);
-  bool done = c->packed && args;
+  bool done = c->packed;
   for (int i = 0; i < kernel && done; i++) done = pack(b, k, c, m, tirc_module_function(m, i), e);
-  for (int i = 0; i < k->n_params && done; i++)
-    args[i] = c->packed[i].array ? c->packed[i] : k->args[i];
-  done = done &&
+  tirc_argument *args = done ? contender_arguments(k, c) : NULL;
+  done = args &&
          !tirc_kernel_new(m, tirc_module_function(m, kernel), b->o->target, &c->kernel, e) &&
          !tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e);
   free(args);
@@ -62,6 +67,8 @@ void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_modul
 }
 
 void release_ahead(const Case *k, Contender *c) {
+  tirc_module_free(c->relaid);
+  c->relaid = NULL;
   for (int i = 0; c->packed && i < k->n_params; i++) tirc_array_free(c->packed[i].array);
   free(c->packed);
   c->packed = NULL;

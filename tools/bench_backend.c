@@ -127,7 +127,8 @@ static void *load(const Bench *b, const Case *k, const char *compiler, const cha
 
 /* The library stays loaded: OpenMP's threads run in it after the last call. */
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
-                            const char *compiler, const char **why, tirc_error **e) {
+                            const char *compiler, const tirc_argument *args, const char **why,
+                            tirc_error **e) {
   char *source = NULL;
   size_t n = 0;
   Compiled *out = calloc(1, sizeof *out);
@@ -145,7 +146,7 @@ Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
     }
     if (set_threads) set_threads(k->threads);
     if (!out->call) *why = "the C compiler fails";
-    for (int i = 0; i < k->n_params; i++) out->arrays[i] = tirc_array_data(k->args[i].array);
+    for (int i = 0; i < k->n_params; i++) out->arrays[i] = tirc_array_data(args[i].array);
   }
   tirc_string_free(source);
   if (!*why) return out;

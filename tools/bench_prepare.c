@@ -26,7 +26,7 @@ static int make_arrays(const Bench *b, Case *k) {
 /* NaN where the program writes: what a contender forgets to write shows. */
 static void poison(const Case *k, tirc_argument *args) {
   for (int i = 0; i < k->n_params; i++)
-    if (k->params[i].is_written) tirc_array_fill_poison(args[i].array);
+    if (k->params[i].is_written && args[i].array) tirc_array_fill_poison(args[i].array);
 }
 
 static bool has_nan(const Case *k, const tirc_argument *args) {
@@ -55,10 +55,25 @@ void call_contender(const Contender *c) {
     (void)tirc_launch_run(c->launch);
 }
 
+/* What the contender computed, in the layout of the program. */
+static Check compare_contender(const Bench *b, const Case *k, const Contender *c) {
+  Check r = {.ok = false};
+  tirc_argument *now = c->relaid ? contender_arguments(k, c) : NULL;
+  tirc_argument *got = c->relaid ? calloc((size_t)k->n_params + 1, sizeof *got) : NULL;
+  if (!c->relaid)
+    r = compare_results(k->program, k->n_params, k->args, k->expected);
+  else if (now && got && copy_back(b->o, k->program, c->relaid, k->n_params, now, got) == DONE)
+    r = compare_results(k->program, k->n_params, got, k->expected);
+  free_arguments(k->n_params, got);
+  free(now);
+  return r;
+}
+
 static void check_contender(Bench *b, const Case *k, Contender *c) {
   poison(k, k->args);
+  if (c->relaid) poison(k, c->packed);
   call_contender(c);
-  Check r = compare_results(k->program, k->n_params, k->args, k->expected);
+  Check r = compare_contender(b, k, c);
   if (r.ok) return;
   fprintf(b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %g, should be %g\n",
           k->kernel, k->setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
@@ -83,6 +98,42 @@ static void skip(const Bench *b, Contender *c, tirc_error *e) {
   c->skipped = true;
 }
 
+/* A schedule that gives parameters another layout gets its arrays in that one, and may keep m. */
+static bool relay_arguments(const Bench *b, const Case *k, Contender *c, tirc_module **m,
+                            tirc_error **e) {
+  int n;
+  const tirc_param *params;
+  if (tirc_module_params(*m, NULL, &n, &params, e)) return false;
+  for (int i = 0; i < n && i < k->n_params; i++) {
+    if (!is_relaid(*m, i)) continue;
+    if (!c->packed) c->packed = calloc((size_t)k->n_params + 1, sizeof *c->packed);
+    if (!c->packed ||
+        tirc_array_new(params[i].dtype, params[i].ndim, params[i].shape, &c->packed[i].array, e) ||
+        relayout_array(b->o, *m, i, false, k->args[i].array, c->packed[i].array) != DONE)
+      return false;
+    fprintf(b->out, "%s: takes \"%s\" in another layout; bringing it there is not measured\n",
+            c->name, params[i].name);
+  }
+  if (c->packed) c->relaid = *m, *m = NULL;
+  return true;
+}
+
+static void compile_schedule(const Bench *b, const Case *k, Contender *c, tirc_module *m,
+                             tirc_error **e) {
+  const char *why = NULL;
+  tirc_argument *args = contender_arguments(k, c);
+  if (!args)
+    why = "out of memory";
+  else if (c->compiler)
+    c->compiled = compile_contender(b, k, m, c->compiler, args, &why, e);
+  else if (!tirc_kernel_new(m, NULL, b->o->target, &c->kernel, e))
+    (void)tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e);
+  free(args);
+  if (*e || !why) return;
+  fprintf(b->out, "%s: skipped: %s\n", c->name, why);
+  c->skipped = true;
+}
+
 static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
@@ -93,18 +144,10 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
       c->without ? tirc_module_schedule_text(k->program, c->without->text, strlen(c->without->text),
                                              c->script, &s, &m, &e)
                  : tirc_module_schedule(k->program, c->script, &s, &m, &e);
-  const char *why = NULL;
-  if (scheduled == TIRC_OK && c->compiler) {
-    c->compiled = compile_contender(b, k, m, c->compiler, &why, &e);
-    if (!c->compiled && !e) {
-      fprintf(b->out, "%s: skipped: %s\n", c->name, why);
-      c->skipped = true;
-    }
-  }
-  if (scheduled || e ||
-      (!c->compiler &&
-       (tirc_kernel_new(m, NULL, b->o->target, &c->kernel, &e) ||
-        tirc_launch_new(c->kernel, k->executor, k->n_params, k->args, &c->launch, &e)))) {
+  tirc_module *made = m;
+  c->skipped = scheduled || !relay_arguments(b, k, c, &made, &e);
+  if (!c->skipped) compile_schedule(b, k, c, m, &e);
+  if (e) {
     if (c->without) {
       keep_failure(b, c, e);
       tirc_error_free(e);
@@ -113,9 +156,9 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
       status = report(b->o, e);
     else
       skip(b, c, e);
-  } else if (c[1].ahead)
+  } else if (c[1].ahead && !c->skipped && !c->relaid)
     prepare_ahead(b, k, &c[1], m);
-  tirc_module_free(m);
+  tirc_module_free(made);
   return status;
 }
 

@@ -140,6 +140,14 @@ Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
                       const tirc_argument *expected);
 /* Copies of the arrays (scalars as they are); false after an error was reported. */
 bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to);
+/* relayout.c: parameters that a schedule gave another layout. Whether parameter i has one; */
+bool is_relaid(const tirc_module *scheduled, int i);
+/* array `from` copied into the layout after the schedule, or with `back` before it; DONE or BAD */
+int relayout_array(const Options *o, const tirc_module *scheduled, int i, bool back,
+                   tirc_array *from, tirc_array *to);
+/* and copies of the arrays of a scheduled module as the program `plain` takes them. */
+int copy_back(const Options *o, const tirc_module *plain, const tirc_module *scheduled, int n,
+              const tirc_argument *from, tirc_argument *to);
 void free_arguments(int n, tirc_argument *args);
 
 /* cmd_explain.c: an error code, primitive, term or pass; false when there is none of the name */

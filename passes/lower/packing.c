@@ -95,6 +95,7 @@ static const Func *packing_function(Tirc *c, const Func *f, int parameter, Stmt 
   to->n_params = 2;
   to->params = params;
   to->buffers = buffers;
+  to->relayouts = NULL;
   to->attrs = tirc_attrs_remove(c, f->attrs, FREE);
   Block root = f->body->u.block;
   root.id = 0;
@@ -113,6 +114,7 @@ static const Func *packed_function(Tirc *c, const Func *f, int parameter, Stmt n
   Buffer *buffers = tirc_new_array(c, Buffer, f->n_params);
   for (int i = 0; i < f->n_params; i++) buffers[i] = i == parameter ? packed : f->buffers[i];
   to->buffers = buffers;
+  to->relayouts = NULL;
   Block root = f->body->u.block;
   Buffer *allocs = tirc_new_array(c, Buffer, root.n_allocs);
   int n = 0;

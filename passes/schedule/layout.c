@@ -43,20 +43,38 @@ static SRef *scope_of_buffer(Sched *s, SRef *block, Buffer b) {
                    b->name);
 }
 
-static void change_parameter(Sched *s, int func, Buffer from, Buffer to) {
+/* What is known of the parameter so far (NULL: nothing), and then this map. */
+static const Relayout *relayout(Tirc *c, const Relayout *so_far, Buffer from, const IndexMap *map) {
+  Relayout *r = tirc_new(c, Relayout);
+  *r = (Relayout){from, map->inputs, map->outputs};
+  if (!so_far) return r;
+  *r = *so_far;
+  r->indices = tirc_map_indices(c, tirc_analyzer(c), map, so_far->indices);
+  return r;
+}
+
+/* map: NULL when the elements stay where they are. */
+static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const IndexMap *map) {
   Func f = *s->mod->funcs[func];
   Buffer *buffers = tirc_new_array(s->c, Buffer, f.n_params + 1);
-  for (int i = 0; i < f.n_params; i++) buffers[i] = f.buffers[i] == from ? to : f.buffers[i];
+  const Relayout **relayouts = tirc_new_array(s->c, const Relayout *, f.n_params + 1);
+  for (int i = 0; i < f.n_params; i++) {
+    bool changes = f.buffers[i] == from;
+    buffers[i] = changes ? to : f.buffers[i];
+    relayouts[i] = f.relayouts ? f.relayouts[i] : NULL;
+    if (changes && map) relayouts[i] = relayout(s->c, relayouts[i], from, map);
+  }
   f.buffers = buffers;
+  f.relayouts = relayouts;
   Func *kept = tirc_new(s->c, Func);
   *kept = f;
   s->mod = tirc_module_with_func(s->c, s->mod, func, kept);
 }
 
-static void install(Sched *s, SRef *scope, Stmt with, Buffer from, Buffer to) {
+static void install(Sched *s, SRef *scope, Stmt with, Buffer from, Buffer to, const IndexMap *map) {
   const int func = scope->func;
   tirc_sched_replace(s, scope, with);
-  change_parameter(s, func, from, to);
+  change_parameter(s, func, from, to, map);
 }
 
 /* --- only loads and stores ----------------------------------------------------------------------
@@ -164,7 +182,7 @@ void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
   const Paths *only = tirc_paths_to_users(s, scope, from);
   views.v = (Visitor){.stmt = add_views, .self = &views, .only = only};
   tirc_visit_stmt(&views.v, scope->stmt);
-  install(s, scope, tirc_substitute_buffers_in(c, scope->stmt, &views.map, only), from, to);
+  install(s, scope, tirc_substitute_buffers_in(c, scope->stmt, &views.map, only), from, to, NULL);
 }
 
 /* --- the pad value ------------------------------------------------------------------------------
@@ -397,5 +415,5 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
                      tirc_print_expr(c, l.inverse.padding));
   l.to = new_buffer(&l, shape);
   PaddingPlan plan = padded ? tirc_plan_padding(&l) : (PaddingPlan){0};
-  install(s, l.scope, rewrite_scope(&l, &plan), l.from, l.to);
+  install(s, l.scope, rewrite_scope(&l, &plan), l.from, l.to, &l.map);
 }

@@ -41,6 +41,18 @@ static bool raise_next_id(Visitor *v, Stmt stmt) {
   return true;
 }
 
+/* Layouts count from here. */
+static const Module *without_relayouts(Tirc *c, const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++) {
+    if (!m->funcs[i]->relayouts) continue;
+    Func *f = tirc_new(c, Func);
+    *f = *m->funcs[i];
+    f->relayouts = NULL;
+    m = tirc_module_with_func(c, m, i, f);
+  }
+  return m;
+}
+
 Sched *tirc_sched_new(Tirc *c, const Module *m) {
   tirc_context_depend(c, m->c);
   if (!c->next_block_id) c->next_block_id = 1;
@@ -55,7 +67,7 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
   tirc_sched_seed(s, DEFAULT_SEED);
   const Func *entry = tirc_module_main(m);
   s->work_on = entry ? entry->name : NULL;
-  build(s, m);
+  build(s, without_relayouts(c, m));
   return s;
 }
 

@@ -140,3 +140,15 @@ def test_lowered_and_emitted():
     assert "define" in mod.emit("llvm") and mod.emit("obj")[:4] == b"\x7fELF"
     with pytest.raises(ValueError):
         mod.emit("pdf")
+
+
+def test_layouts_of_parameters():
+    sch = tirc.Schedule(tirc.parse(MATMUL))
+    assert sch.mod.relayout(1) is None
+    sch.transform_layout("C", "B", lambda i, j: (j, i))
+    text = sch.mod.relayout(1).script()
+    assert "B_now[i1, i0] = B[i0, i1]" in text
+    assert "B[i0, i1] = B_now[i1, i0]" in sch.mod.relayout(1, back=True).script()
+    assert tirc.Schedule(sch.mod).mod.relayout(1) is None  # it counts from the schedule's start
+    with pytest.raises(tirc.TVMError, match="no parameter number 7"):
+        sch.mod.relayout(7)

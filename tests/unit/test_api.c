@@ -55,6 +55,51 @@ static void make_arguments(const tirc_module *m, tirc_argument *args) {
   }
 }
 
+/* transform_layout of B and C: arrays go there by relayout, and what is computed comes back. */
+static void layouts_of_parameters(void **state) {
+  (void)state;
+  tirc_module *m = parse(program), *there, *back, *none = m;
+  tirc_module *fast = schedule(
+      m, "sch.transform_layout('C', ('write', 0), lambda i, j: (j // 5, i, j % 5), pad_value=0.0)\n"
+         "sch.transform_layout('C', 'B', lambda k, j: (j, k))\n");
+  tirc_argument args[3] = {0}, now[3] = {0};
+  const tirc_param *p;
+  int n;
+  make_arguments(m, args);
+  assert_int_equal(tirc_module_relayout(fast, NULL, 0, false, &none, NULL), TIRC_OK);
+  assert_null(none);
+  assert_int_equal(tirc_module_params(fast, NULL, &n, &p, NULL), TIRC_OK);
+  now[0] = args[0];
+  for (int i = 1; i < 3; i++) {
+    assert_int_equal(tirc_array_new(p[i].dtype, p[i].ndim, p[i].shape, &now[i].array, NULL), 0);
+    assert_int_equal(tirc_module_relayout(fast, "main", i, false, &there, NULL), TIRC_OK);
+    tirc_argument pair[2] = {args[i], now[i]};
+    assert_int_equal(tirc_module_interpret(there, NULL, 2, pair, 0, NULL), TIRC_OK);
+    tirc_module_free(there);
+  }
+  assert_int_equal(tirc_module_interpret(fast, NULL, 3, now, 0, NULL), TIRC_OK);
+  assert_int_equal(tirc_module_interpret(m, NULL, 3, args, 0, NULL), TIRC_OK);
+  tirc_array *c = NULL;
+  assert_int_equal(tirc_array_copy(args[2].array, &c, NULL), TIRC_OK);
+  tirc_array_fill_random(c, 9);
+  assert_int_equal(tirc_module_relayout(fast, NULL, 2, true, &back, NULL), TIRC_OK);
+  tirc_argument pair[2] = {now[2], {.array = c}};
+  assert_int_equal(tirc_module_interpret(back, NULL, 2, pair, 0, NULL), TIRC_OK);
+  for (int64_t i = 0; i < tirc_array_count(c); i++)
+    assert_float_equal(tirc_array_get(c, i), tirc_array_get(args[2].array, i), 1e-5);
+  tirc_module *lowered = NULL;
+  assert_int_equal(tirc_module_lower(fast, NULL, NULL, &lowered, NULL), TIRC_OK);
+  assert_int_equal(tirc_module_relayout(lowered, NULL, 2, true, &none, NULL), TIRC_BAD);
+  assert_int_equal(tirc_module_relayout(fast, NULL, 3, true, &none, NULL), TIRC_BAD);
+  tirc_array_free(c);
+  for (int i = 0; i < 3; i++) tirc_array_free(args[i].array);
+  for (int i = 1; i < 3; i++) tirc_array_free(now[i].array);
+  tirc_module_free(lowered);
+  tirc_module_free(back);
+  tirc_module_free(fast);
+  tirc_module_free(m);
+}
+
 static void scheduled_kernel_agrees(void **state) {
   (void)state;
   tirc_module *m = parse(program), *fast = schedule(m, script), *lowered = NULL;
@@ -184,7 +229,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(scheduled_kernel_agrees),   cmocka_unit_test(errors_carry_their_place),
       cmocka_unit_test(prints_compares_and_costs), cmocka_unit_test(two_threads_compile),
-      cmocka_unit_test(defines_and_tables),
+      cmocka_unit_test(defines_and_tables),        cmocka_unit_test(layouts_of_parameters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

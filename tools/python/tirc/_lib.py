@@ -141,6 +141,7 @@ _CHECKED = {
     "module_params": [c_void_p, c_char_p, POINTER(c_int), POINTER(POINTER(Param))],
     "module_schedule_text": [c_void_p, c_char_p, c_size_t, c_char_p, POINTER(ScheduleOptions), _out],
     "module_trace": [c_void_p, c_int, _out],
+    "module_relayout": [c_void_p, c_char_p, c_int, c_bool, _out],
     "module_lower": [c_void_p, c_void_p, c_void_p, _out],
     "module_emit": [c_void_p, c_int, c_char_p, c_char_p, _out, POINTER(c_size_t)],
     "module_interpret": [c_void_p, c_char_p, c_int, POINTER(Argument), c_int64],

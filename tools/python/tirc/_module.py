@@ -71,6 +71,13 @@ class IRModule(Shown):
             _lib.lib.tirc_string_free(out)
         return data if kind == "obj" else data.decode()
 
+    def relayout(self, param, back=False, func=None):
+        """Of a scheduled module: a module of one function (before, now) that copies an array of the parameter
+        of this number into the layout that transform_layout gave it, or with back (now, before) out of it.
+        None when the schedule left the layout as it was."""
+        out = _lib.make("module", "module_relayout", self._module, func.encode() if func else None, param, back)
+        return IRModule._of(out) if out._as_parameter_ else None
+
     def trace_json(self):
         """The trace of the schedule that made it, as JSON text."""
         return _lib.string("module_trace", self._module, 0)

@@ -1,0 +1,60 @@
+/* A parameter whose layout a schedule changed, as a function that copies it:
+ *
+ *   transform_layout(C, ("write", 0), lambda i, j: (j, i))   ->   def relayout(C, C_now):
+ *                                                                   C_now[j, i] = C[i, j]
+ *
+ * and back: C[i, j] = C_now[j, i]. Padding is left as it is. */
+#include "../../ir/access.h"
+#include "schedule.h"
+
+/* The same kind of array with memory of its own: two layouts of a parameter share its data. */
+static Buffer array_like(Tirc *c, Buffer b, const char *name) {
+  return tirc_buffer(c, name, b->dtype, b->ndim, b->shape, b->scope);
+}
+
+static Stmt copy_nest(Tirc *c, const Relayout *r, Buffer before, Buffer now, bool back) {
+  const int n = before->ndim;
+  IterVar *iters = tirc_new_array(c, IterVar, n + 1);
+  Expr *loops = tirc_new_array(c, Expr, n + 1);
+  for (int i = 0; i < n; i++) {
+    Range all = tirc_range(tirc_int(c, before->shape[i]->dtype, 0), before->shape[i]);
+    iters[i] = (IterVar){r->vars[i], all, ITER_SPATIAL};
+    loops[i] = tirc_var(c, tirc_format(c, "ax%d", i), r->vars[i]->dtype);
+  }
+  Stmt copy = back ? tirc_store(c, before, n, r->vars, tirc_load(c, now, now->ndim, r->indices))
+                   : tirc_store(c, now, now->ndim, r->indices, tirc_load(c, before, n, r->vars));
+  Stmt nest = tirc_block(c, &(Block){.name = "relayout",
+                                     .n_iters = n,
+                                     .iters = iters,
+                                     .iter_values = loops,
+                                     .predicate = tirc_bool(c, true),
+                                     .body = copy});
+  nest = tirc_infer_regions(c, nest, false, false);
+  for (int i = n; i-- > 0;) nest = tirc_for_serial(c, loops[i], before->shape[i], nest);
+  return nest;
+}
+
+const Module *tirc_relayout(Tirc *c, const Module *m, const Func *f, int param, bool back) {
+  const Relayout *r = f->relayouts ? f->relayouts[param] : NULL;
+  if (!r) return NULL;
+  tirc_context_depend(c, m->c);
+  const char *name = f->buffers[param]->name;
+  Buffer before = array_like(c, r->before, name);
+  Buffer now = array_like(c, f->buffers[param], tirc_format(c, "%s_now", name));
+  Expr *params = tirc_new_array(c, Expr, 2);
+  Buffer *buffers = tirc_new_array(c, Buffer, 2);
+  buffers[back ? 1 : 0] = before;
+  buffers[back ? 0 : 1] = now;
+  for (int i = 0; i < 2; i++)
+    params[i] = tirc_var(c, tirc_format(c, "p_%s", buffers[i]->name), DT_HANDLE);
+  Stmt root = tirc_block(c, &(Block){.name = "root",
+                                     .predicate = tirc_bool(c, true),
+                                     .body = copy_nest(c, r, before, now, back)});
+  Func *to = tirc_new(c, Func);
+  *to = (Func){.name = "main", .n_params = 2, .params = params, .buffers = buffers, .body = root};
+  Module *out = tirc_new(c, Module);
+  const Func **funcs = tirc_new_array(c, const Func *, 1);
+  funcs[0] = to;
+  *out = (Module){.c = c, .name = "Module", .n_funcs = 1, .funcs = funcs};
+  return out;
+}
