@@ -110,6 +110,19 @@ def check_trace_of_known_program(folder):
         assert len(starts) == 1 + 3 * 16 * 8 and starts[-1][2] == ((2, 15, 7) if order == "ijk" else (2, 7, 15))
 
 
+def check_misses_of_lesson(folder):
+    """The figures that the lesson on cache_write states."""
+    lesson = ROOT + "/examples/lessons/07-cache-write/"
+    small = [w for n in ("M=8", "N=64", "K=8", "TILE=8") for w in ("--instance", n)]
+    _, _, data = make_page(folder, lesson + "program.tir", ROOT + "/tests/lessons/07-cache-write.sch", *small)
+    run, stated = data["run"], open(lesson + "README.md", encoding="utf-8").read()
+    found = [(step["primitive"], run["traces"][run["traceOf"][i]]) for i, step in enumerate(data["steps"], 1)]
+    figures = {name: (count_misses(t, unpack(t)[0], 1024, 64, 4), t["accesses"]) for name, t in found}
+    before, cached, moved = (figures[n] for n in ("reorder", "cache_write", "reverse_compute_at"))
+    for text in (f"{before[0]} of {before[1]:,} accesses miss", f"after it {cached[0]}", f"`reverse_compute_at` {moved[0]}"):
+        assert text in stated, text
+
+
 # --- the page ---
 
 def shown_program(b):
@@ -258,6 +271,7 @@ def main():
         light = check_desktop(path, data)
         check_phone(path, light)
         check_trace_of_known_program(folder)
+        check_misses_of_lesson(folder)
         check_failure(folder)
     print("ok")
 
