@@ -10,6 +10,7 @@
  * they are bound to. No loop of the reduction may stand above it: it would run the init again and
  * again. The update keeps the old block's identity; from now on two blocks write the buffer and
  * neither is a complete or a reduction block by itself, so this comes last in a schedule. */
+#include "../../ir/access.h"
 #include "../../ir/visit.h"
 #include "internal.h"
 
@@ -154,6 +155,20 @@ static Expr init_predicate(Decomposition *d, Expr predicate, const PtrMap *start
   return tirc_prove(a, at_start) ? tirc_bool(c, true) : tirc_simplify(a, at_start);
 }
 
+/* A region that is declared by the iterators that the init leaves out says nothing of the init. */
+static Stmt with_own_regions(Tirc *c, Stmt init, const Block *b) {
+  PtrMap gone = {0};
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind != ITER_SPATIAL) tirc_map_set(c, &gone, b->iters[i].var, b->iters[i].var);
+  for (int i = 0; i < init->u.block.n_writes; i++)
+    for (int d = 0; d < init->u.block.writes[i].buffer->ndim; d++) {
+      Range dim = init->u.block.writes[i].dims[d];
+      if (tirc_uses_any(dim.min, &gone) || tirc_uses_any(dim.extent, &gone))
+        return tirc_infer_regions(c, init, true, false);
+    }
+  return init;
+}
+
 static Stmt init_block(Decomposition *d) {
   Tirc *c = d->s->c;
   const Block *b = tirc_block_of(d->block);
@@ -181,7 +196,7 @@ static Stmt init_block(Decomposition *d) {
     if (!is_bound_to(&init, loop->var)) tirc_map_set(c, &starts, loop->var, loop->min);
   }
   init.predicate = init_predicate(d, b->predicate, &starts);
-  return tirc_block(c, &init);
+  return with_own_regions(c, tirc_block(c, &init), b);
 }
 
 /* The block in copies of the loops that it is bound to. */

@@ -71,23 +71,22 @@ static SRef *require_nest(Reindex *r) {
                    tirc_block_of(r->block)->name);
 }
 
+typedef struct IndexLoads {
+  Visitor v;
+  const SRef *block;
+  Buffer written;
+} IndexLoads;
+
 static bool see_index_load(Visitor *v, Expr e) {
-  struct {
-    Buffer buffer;
-    bool found;
-  } *look = v->self;
-  look->found |= e->op == OP_LOAD && e->u.buffer == look->buffer;
+  IndexLoads *look = v->self;
+  if (e->op == OP_LOAD && tirc_touches(look->block, e->u.buffer, true)) look->written = e->u.buffer;
   return true;
 }
 
-bool tirc_indexed_by(const Reindex *r, Buffer b) {
-  struct {
-    Buffer buffer;
-    bool found;
-  } look = {b, false};
-  for (int i = 0; i < r->source->ndim; i++)
-    tirc_visit_expr(&(Visitor){.expr = see_index_load, .self = &look}, r->old[i]);
-  return look.found;
+Buffer tirc_index_written_by(const Reindex *r, const SRef *block) {
+  IndexLoads look = {.v = {.expr = see_index_load, .self = &look}, .block = block};
+  for (int i = 0; i < r->source->ndim; i++) tirc_visit_expr(&look.v, r->old[i]);
+  return look.written;
 }
 
 /* The copy comes before or after the whole nest, which is too early or too late for other blocks in
@@ -96,22 +95,16 @@ static void require_alone(Reindex *r, SRef *top) {
   SRef **blocks;
   int n = top == r->block ? 0 : tirc_child_blocks(r->s, top, &blocks);
   for (int i = 0; i < n; i++) {
-    const Block *b = tirc_block_of(blocks[i]);
-    bool uses = false;
-    Buffer which = r->source;
-    for (int k = 0; k < b->n_writes; k++) {
-      uses = uses || b->writes[k].buffer == r->source;
-      if (tirc_indexed_by(r, b->writes[k].buffer)) which = b->writes[k].buffer;
-    }
-    for (int k = 0; r->is_write && k < b->n_reads; k++)
-      uses = uses || b->reads[k].buffer == r->source;
-    uses = uses || which != r->source;
-    if (blocks[i] == r->block || !uses) continue;
+    if (blocks[i] == r->block) continue;
+    Buffer which = tirc_index_written_by(r, blocks[i]);
+    bool uses = tirc_touches(blocks[i], r->source, true) ||
+                (r->is_write && tirc_touches(blocks[i], r->source, false));
+    if (!which && !uses) continue;
     tirc_sched_mark(r->s, blocks[i]->stmt);
     tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
-                     "Block %s in the same nest %s %s, and the copy is made %s the nest.", b->name,
-                     which == r->source && r->is_write ? "uses" : "writes", which->name,
-                     r->is_write ? "after" : "before");
+                     "Block %s in the same nest %s %s, and the copy is made %s the nest.",
+                     tirc_block_of(blocks[i])->name, !which && r->is_write ? "uses" : "writes",
+                     (which ? which : r->source)->name, r->is_write ? "after" : "before");
   }
 }
 

@@ -30,8 +30,9 @@ void tirc_find_access(Reindex *r);
  * `all_instances`: every point of the iterators' domains is an instance of the block. Raises
  * reindex-coverage. */
 void tirc_require_inside(Reindex *r, bool all_instances);
-/* Whether the place of the access, `old`, depends on what the buffer holds. */
-bool tirc_indexed_by(const Reindex *r, Buffer b);
+/* A buffer on which the place of the access, `old`, depends, and that a block or one in it writes;
+ * or NULL. */
+Buffer tirc_index_written_by(const Reindex *r, const SRef *block);
 /* source[old] and copy[indices] with the block's iterators replaced, copied the right way. */
 Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *iters,
                      const Expr *values, const PtrMap *replaced);

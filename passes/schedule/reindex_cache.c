@@ -135,15 +135,13 @@ static void require_known_indices(Reindex *r) {
   SRef **blocks;
   int n = tirc_child_blocks(r->s, r->scope, &blocks);
   for (int i = 0; i < n; i++) {
-    const Block *b = tirc_block_of(blocks[i]);
-    for (int k = 0; k < b->n_writes; k++) {
-      if (!tirc_indexed_by(r, b->writes[k].buffer)) continue;
-      tirc_sched_mark(r->s, blocks[i]->stmt);
-      tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
-                       "Block %s computes %s, by which %s is indexed, and the copy may be made "
-                       "before it runs.",
-                       b->name, b->writes[k].buffer->name, r->source->name);
-    }
+    Buffer index = tirc_index_written_by(r, blocks[i]);
+    if (!index) continue;
+    tirc_sched_mark(r->s, blocks[i]->stmt);
+    tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
+                     "Block %s computes %s, by which %s is indexed, and the copy may be made "
+                     "before it runs.",
+                     tirc_block_of(blocks[i])->name, index->name, r->source->name);
   }
 }
 

@@ -12,9 +12,10 @@
  * The block must not be an output block, and must share a loop with its consumers (not-tiled).
  * Below that loop it must write a window that a loop moves: `i`, `i * stride` or one of these over
  * a constant, of a constant size that exceeds the step (rolling-pattern); the outermost such loop
- * gives the axis that rolls. Iterators of that axis become opaque, because their iterations now
- * depend on each other: for the same reason the loops that move windows must be serial, all readers
- * must come after the block, and nothing else may write the buffer (rolling-order). */
+ * gives the axis that rolls; it must leave the others alone. Iterators of that axis become opaque,
+ * because their iterations now depend on each other: for the same reason the loops that move
+ * windows must be serial, all readers must come after the block, and nothing else may write the
+ * buffer (rolling-order). */
 #include "compute_at.h"
 
 #include "../../ir/visit.h"
@@ -107,6 +108,17 @@ static void find_axes(Rolling *r) {
       no_pattern(r, tirc_format(c, "its size in dimension %d is not constant", i));
     if (extent > step) r->axes[i] = (Axis){var, extent - step};
   }
+}
+
+/* A loop that moves the window along two axes moves it diagonally: what is new is no part of it. */
+static void require_straight(Rolling *r) {
+  for (int i = 0; i < r->from->ndim; i++)
+    for (int k = 0; r->axes[i].var && k < r->from->ndim; k++)
+      if (k != i && (tirc_uses_var(r->window[k].min, r->axes[i].var) ||
+                     tirc_uses_var(r->window[k].extent, r->axes[i].var)))
+        no_pattern(r,
+                   tirc_format(r->s->c, "loop %s moves it in dimension %d and changes %d as well",
+                               r->axes[i].var->u.s, i, k));
 }
 
 static void find_rolling_axis(Rolling *r) {
@@ -313,6 +325,7 @@ void tirc_prim_rolling_buffer(Sched *s, const Value *args, Value *result) {
   find_common_loop(&r);
   find_window(&r, declared);
   find_axes(&r);
+  require_straight(&r);
   find_rolling_axis(&r);
   require_iters(&r, declared);
   require_only_writer(&r);
