@@ -272,6 +272,13 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
     }
   }
   stage->region = out;
+  if (tirc_skips_writes(s, stage->writer->stmt, declared)) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Within block %s, %s is written under a condition, so the copy could move "
+                     "elements that nobody wrote.",
+                     b->name, source->name);
+  }
   require_written(s, stage, tirc_analyzer_around(s, stage->writer));
 }
 
