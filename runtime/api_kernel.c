@@ -107,18 +107,24 @@ typedef struct Interpret {
   const char *func;
   int n;
   const tirc_argument *args;
-  int64_t max_steps;
+  InterpOptions options;
 } Interpret;
 
 static void interpret(Tirc *c, void *self) {
   Interpret *p = self;
   const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
-  tirc_interpret(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), p->max_steps);
+  (void)tirc_interpret_with(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &p->options);
 }
 tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
                                   const tirc_argument *args, int64_t max_steps,
                                   tirc_error **error) {
-  Interpret p = {m, func, n, args, max_steps};
+  Interpret p = {m, func, n, args, {.max_steps = max_steps}};
+  return tirc_api_scratch(interpret, &p, &m->sources, error);
+}
+tirc_status tirc_module_interpret_in_double(const tirc_module *m, const char *func, int n,
+                                            const tirc_argument *args, int64_t max_steps,
+                                            tirc_error **error) {
+  Interpret p = {m, func, n, args, {.max_steps = max_steps, .in_double = true}};
   return tirc_api_scratch(interpret, &p, &m->sources, error);
 }
 

@@ -42,8 +42,8 @@ static void observe(Tirc *c, void *self) {
   tirc_context_depend(c, m->c);
   if (!p->m->lowered) m = tirc_lower_until(c, m, "CompactBufferAllocation");
   const Func *f = tirc_api_func(c, m, p->func, NULL);
-  p->whole = tirc_interpret_observed(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args),
-                                     p->max_steps, &o);
+  InterpOptions options = {.max_steps = p->max_steps, .observer = &o};
+  p->whole = tirc_interpret_with(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &options);
 }
 
 tirc_status tirc_module_observe(const tirc_module *m, const char *func, int n,

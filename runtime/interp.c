@@ -46,12 +46,26 @@ Cell *tirc_compile_var(Compiler *k, Expr var) {
   return cell;
 }
 
+/* The array's elements as doubles, and back. */
+static double *widen(Compiler *k, const float *from, int64_t n) {
+  double *to = tirc_new_array(k->t, double, n);
+  for (int64_t i = 0; i < n; i++) to[i] = (double)from[i];
+  return to;
+}
+static void narrow(const View *v, Tensor *to) {
+  const double *from = (const double *)(const void *)v->memory->data;
+  float *at = (float *)to->data;
+  for (int64_t i = 0; i < v->memory->bytes / (int64_t)sizeof *from; i++) at[i] = (float)from[i];
+}
+
 static void bind_buffer(Compiler *k, Buffer b, Expr handle, Tensor *tensor) {
   Memory *m = tirc_declare_memory(k, b);
   if (handle != b->data) tirc_map_set(k->t, &k->memories, handle, m);
-  m->data = tensor->data;
-  m->bytes = (int64_t)tensor->bytes;
-  tirc_declare_view(k, b, m);
+  View *v = tirc_declare_view(k, b, m);
+  int64_t elements = (int64_t)tensor->bytes / tirc_dtype_bytes(b->dtype);
+  bool wide = v->elem != tirc_dtype_bytes(b->dtype);
+  m->data = wide ? (char *)widen(k, (const float *)tensor->data, elements) : tensor->data;
+  m->bytes = elements * v->elem;
 }
 
 static void bind_scalar(Compiler *k, Expr param, const Argument *a) {
@@ -62,10 +76,11 @@ static void bind_scalar(Compiler *k, Expr param, const Argument *a) {
     cell->i = a->i;
 }
 
-static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args, int64_t max_steps,
-                      const InterpObserver *observer) {
-  Compiler k = {.t = t, .loc = f->loc};
-  Run run = {.t = t, .max_steps = max_steps > 0 ? max_steps : INT64_MAX, .observer = observer};
+static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
+                      const InterpOptions *o) {
+  Compiler k = {.t = t, .loc = f->loc, .in_double = o->in_double};
+  Run run = {
+      .t = t, .max_steps = o->max_steps > 0 ? o->max_steps : INT64_MAX, .observer = o->observer};
   Expr *symbols;
   int n_symbols = tirc_symbolic_params(t, f, &symbols);
   int64_t *values = tirc_new_array(t, int64_t, n_symbols);
@@ -83,18 +98,22 @@ static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args, 
       tirc_open_late_views(&run, v->memory);
     }
   body->run(&run, body);
+  for (int i = 0; i < f->n_params; i++) {
+    const View *v = f->buffers[i] ? tirc_map_get(&k.views, f->buffers[i]) : NULL;
+    if (v && v->elem != tirc_dtype_bytes(f->buffers[i]->dtype)) narrow(v, args[i].tensor);
+  }
 }
 
 static const char *keep(Tirc *c, const char *s) { return s ? tirc_strdup(c, s) : NULL; }
 
-bool tirc_interpret_observed(Tirc *c, const Func *f, int n_args, const Argument *args,
-                             int64_t max_steps, const InterpObserver *observer) {
+bool tirc_interpret_with(Tirc *c, const Func *f, int n_args, const Argument *args,
+                         const InterpOptions *o) {
   Tirc *t = tirc_context_new();
   if (!t) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
   if (c->max_bytes) t->max_bytes = c->max_bytes > c->bytes ? c->max_bytes - c->bytes : 1;
   Trap trap, copy;
   if (TIRC_TRY(t, trap)) {
-    interpret(t, f, n_args, args, max_steps, observer);
+    interpret(t, f, n_args, args, o);
     TIRC_END(t, trap);
     tirc_context_release(t);
     return true;
@@ -116,5 +135,5 @@ bool tirc_interpret_observed(Tirc *c, const Func *f, int n_args, const Argument 
 }
 
 void tirc_interpret(Tirc *c, const Func *f, int n_args, const Argument *args, int64_t max_steps) {
-  (void)tirc_interpret_observed(c, f, n_args, args, max_steps, NULL);
+  (void)tirc_interpret_with(c, f, n_args, args, &(InterpOptions){.max_steps = max_steps});
 }

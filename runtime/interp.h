@@ -39,9 +39,16 @@ typedef struct InterpObserver {
   /* element: in the array's memory, counted in its dtype. False ends the run. */
   bool (*access)(void *self, int array, int64_t element, bool is_write);
 } InterpObserver;
+typedef struct InterpOptions {
+  int64_t max_steps;
+  const InterpObserver *observer; /* or NULL */
+  /* float32 is float64 in expressions and in all buffers; results are rounded when they are done:
+   * what a float32 kernel should be compared with. Narrower floats stay as they are. */
+  bool in_double;
+} InterpOptions;
 /* False when the observer ended the run. */
-bool tirc_interpret_observed(Tirc *c, const Func *f, int n_args, const Argument *args,
-                             int64_t max_steps, const InterpObserver *observer);
+bool tirc_interpret_with(Tirc *c, const Func *f, int n_args, const Argument *args,
+                         const InterpOptions *o);
 
 /* The variables that stand in the shapes, strides and offsets of f's parameter buffers without
  * being scalar parameters themselves (`n = T.int32()` in a program), in order of first appearance.

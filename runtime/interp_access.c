@@ -19,7 +19,8 @@ View *tirc_declare_view(Compiler *k, Buffer b, Memory *m) {
               "the reference interpreter has no buffers of %s, as \"%s\" is",
               tirc_dtype_name(k->t, b->dtype), b->name);
   View *v = tirc_new(k->t, View);
-  *v = (View){.buffer = b, .memory = m, .ndim = b->ndim, .elem = tirc_dtype_bytes(b->dtype)};
+  DType t = tirc_dtype_in_run(k, b->dtype);
+  *v = (View){.buffer = b, .dtype = t, .memory = m, .ndim = b->ndim, .elem = tirc_dtype_bytes(t)};
   v->shape = tirc_new_array(k->t, int64_t, b->ndim);
   v->stride = tirc_new_array(k->t, int64_t, b->ndim);
   tirc_map_set(k->t, &k->views, b, v);
@@ -195,13 +196,13 @@ ELEMENTS(DEFINE)
 
 void tirc_compile_load(Compiler *k, Node *n) {
   Buffer b = n->expr->u.buffer;
-  n->u.load.view = tirc_compile_view(k, b);
+  View *v = n->u.load.view = tirc_compile_view(k, b);
   n->u.load.index = tirc_compile_exprs(k, n->expr->n, n->expr->args);
   if (n->expr->n != b->ndim)
     tirc_fail(k->t, k->loc, "type", NULL, "buffer \"%s\" has %d dimensions, not %d", b->name,
               b->ndim, n->expr->n);
 #define PICK(name, code_, bits_, T, cls, widen, narrow)                                            \
-  if (b->dtype.code == code_ && b->dtype.bits == bits_) n->eval.cls = load_##name;
+  if (v->dtype.code == code_ && v->dtype.bits == bits_) n->eval.cls = load_##name;
   ELEMENTS(PICK)
 #undef PICK
 }
@@ -222,10 +223,10 @@ static void store_lane(Run *run, const Step *s, Cell value, bool poisoned) {
   if (run->observer) tirc_observe_access(run, v, at, true);
   Memory *m = v->memory;
   char *to = m->data + at * v->elem;
-  if (v->buffer->dtype.code == TYPE_FLOAT && v->elem == 4)
+  if (v->dtype.code == TYPE_FLOAT && v->elem == 4)
     put_float32(to, value);
   else
-    put(v->buffer->dtype, to, value);
+    put(v->dtype, to, value);
   if (!m->written) {
     if (poisoned) poison_fails(run, run->poisoned_buffer);
   } else if (v->elem == m->unit) {

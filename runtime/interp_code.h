@@ -34,6 +34,7 @@ typedef struct Step Step;
 /* A buffer: how indices lead into a memory. */
 struct View {
   Buffer buffer;
+  DType dtype; /* of its elements in memory */
   Memory *memory;
   int ndim, elem;
   int64_t offset, count; /* first element; elements that the memory holds */
@@ -132,7 +133,12 @@ typedef struct Compiler {
   PtrMap views;    /* buffer -> View */
   const Step *parent;
   Loc loc;
+  bool in_double; /* float32 is computed and stored as float64 */
 } Compiler;
+static inline DType tirc_dtype_in_run(const Compiler *k, DType t) {
+  if (k->in_double && t.code == TYPE_FLOAT && t.bits == 32) t.bits = 64;
+  return t;
+}
 
 /* Scalars and, with run->lane set, lanes of vectors. */
 static inline int64_t get_i(Run *run, const Node *n) {

@@ -306,13 +306,14 @@ static uint64_t encode(DType t, Cell v) {
 }
 /* The bits of one lane of the result: a part of a lane of the operand, or several of them. */
 static uint64_t reinterpreted(Run *run, const Node *n) {
-  int to = n->dtype.bits, from = n->a->dtype.bits, lane = run->lane;
-  if (to == from) return encode(n->a->dtype, get_cell(run, n->a));
+  DType given = n->a->expr->dtype;
+  int to = n->dtype.bits, from = given.bits, lane = run->lane;
+  if (to == from) return encode(given, get_cell(run, n->a));
   uint64_t bits = 0;
   if (n->dtype.lanes == 1) lane = 0;
   for (int got = 0; got < to; got += from < to ? from : to) {
     run->lane = (lane * to + got) / from;
-    uint64_t part = encode(n->a->dtype, get_cell(run, n->a));
+    uint64_t part = encode(given, get_cell(run, n->a));
     if (from < to)
       bits |= (part & (((uint64_t)1 << from) - 1)) << got;
     else
@@ -335,7 +336,9 @@ static double reinterpret_f(Run *run, const Node *n) {
   return n->dtype.bits == 32 ? (double)single : v;
 }
 static void compile_REINTERPRET(Compiler *k, Node *n) {
-  if (n->a->dtype.bits * n->a->dtype.lanes != n->dtype.bits * n->dtype.lanes) unsupported(k, n);
+  DType given = n->a->expr->dtype;
+  n->dtype = n->expr->dtype; /* the program's, also where others are computed in double */
+  if (given.bits * given.lanes != n->dtype.bits * n->dtype.lanes) unsupported(k, n);
   if (tirc_dtype_is_float(n->dtype))
     n->eval.f = reinterpret_f;
   else
@@ -551,7 +554,7 @@ static void (*const compilers[OP_COUNT])(Compiler *, Node *) = {
 const Node *tirc_compile_expr(Compiler *k, Expr e) {
   Node *n = tirc_new(k->t, Node);
   n->expr = e;
-  n->dtype = e->dtype;
+  n->dtype = tirc_dtype_in_run(k, e->dtype);
   bool own = e->op == OP_LET || e->op == OP_LOAD || e->op == OP_CALL; /* compile their operands */
   if (!own) {
     const Node **operand[] = {&n->a, &n->b, &n->c};

@@ -138,9 +138,10 @@ static void compile_store(Compiler *k, Step *s) {
   if (stmt->u.store.n != b->ndim)
     tirc_fail(k->t, k->loc, "type", NULL, "buffer \"%s\" has %d dimensions, not %d", b->name,
               b->ndim, stmt->u.store.n);
-  if (value->dtype.code != b->dtype.code || value->dtype.bits != b->dtype.bits)
+  DType stored = value->expr->dtype;
+  if (stored.code != b->dtype.code || stored.bits != b->dtype.bits)
     tirc_fail(k->t, k->loc, "type", "cast the value", "a %s is stored to the %s buffer \"%s\"",
-              tirc_dtype_name(k->t, value->dtype), tirc_dtype_name(k->t, b->dtype), b->name);
+              tirc_dtype_name(k->t, stored), tirc_dtype_name(k->t, b->dtype), b->name);
   let_copies_be_poisoned(value);
   int lanes = value->dtype.lanes;
   for (int d = 0; d < b->ndim; d++) {

@@ -294,8 +294,8 @@ typedef enum tirc_trace_format {
 TIRC_API tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, char **text,
                                        tirc_error **error);
 
-/* The parameters of a scheduled module may have another layout than before: transform_layout changes
- * what callers pass. This makes a module of one function (from, to) that copies an array of
+/* The parameters of a scheduled module may have another layout than before: transform_layout
+ * changes what callers pass. This makes a module of one function (from, to) that copies an array of
  * parameter number `param` from the layout that it had before the schedule to the one that it has
  * now, or with `back` from now to before; where the new layout has padding, `to` stays as it is.
  * *out is NULL when the layout is the same. To be asked of a module that is not lowered yet. */
@@ -670,6 +670,11 @@ typedef struct tirc_argument {
 TIRC_API tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
                                            const tirc_argument *args, int64_t max_steps,
                                            tirc_error **error);
+/* The same, but what is float32 in the program is computed in double, intermediate buffers
+ * included, and rounded when the function is done: what a float32 kernel should come close to. */
+TIRC_API tirc_status tirc_module_interpret_in_double(const tirc_module *m, const char *func, int n,
+                                                     const tirc_argument *args, int64_t max_steps,
+                                                     tirc_error **error);
 
 /* Sees what a run does, in order; each function may be NULL. Arrays (parameters and buffers that
  * the program allocates) are numbered from 0 in the order of their first use. */

@@ -33,7 +33,7 @@ int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument
   bool slow = !tirc_module_cost(m, NULL, &cost, NULL) && cost.float_ops > 1e8;
   bool tell = slow && isatty(STDERR_FILENO);
   if (tell) fprintf(stderr, "interpreting %.3g float operations for the check ...", cost.float_ops);
-  tirc_status status = tirc_module_interpret(m, NULL, n, args, o->max_steps, &e);
+  tirc_status status = tirc_module_interpret_in_double(m, NULL, n, args, o->max_steps, &e);
   if (tell) fputs("\r\033[K", stderr);
   return status ? report(o, e) : DONE;
 }

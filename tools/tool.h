@@ -131,7 +131,8 @@ typedef struct Check {
   double got, expected;
   bool ok;
 } Check;
-/* The arrays in args after the program ran on them in the reference interpreter. */
+/* The arrays in args after the program ran on them in the reference interpreter, float32 as double.
+ */
 int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args);
 /* The same for bench, which measures larger shapes: by a double-precision product where the program
  * is a matrix product, otherwise by the interpreter. */

@@ -333,6 +333,46 @@ static bool interpret(Tirc *c, const Func *f, const Argument *args) {
   return true;
 }
 
+/* What float32 loses, double keeps: in an intermediate buffer, in a parameter that sums grow in,
+ * and bits are those of float32 either way. Bounds are still checked. */
+static void in_double(void **state) {
+  (void)state;
+  static const struct {
+    bool in_double;
+    double expected[3];
+  } runs[] = {{false, {0, 0, 1}}, {true, {1, 3, 1}}};
+  const char *text = HEAD "def main(A: T.Buffer((3,), 'float32'), B: T.Buffer((3,), 'float32')):\n"
+                          "    D = T.alloc_buffer((1,), 'float32')\n"
+                          "    D[0] = A[1] * T.float32(16777216) + A[1]\n"
+                          "    B[0] = D[0] - T.float32(16777216)\n"
+                          "    B[1] = T.float32(1e8)\n"
+                          "    for i in range(3):\n"
+                          "        B[1] = B[1] + A[1]\n"
+                          "    B[1] = B[1] - T.float32(1e8)\n"
+                          "    B[2] = T.reinterpret('float32', T.reinterpret('int32', A[1]))\n";
+  for (size_t r = 0; r < sizeof runs / sizeof *runs; r++) {
+    Tirc *c = tirc_context_new();
+    const Func *f = parse(c, (Source){"double.tir", text, strlen(text)});
+    assert_non_null(f);
+    Argument args[2] = {{.tensor = make_tensor(c, f->buffers[0])},
+                        {.tensor = make_tensor(c, f->buffers[1])}};
+    Trap trap;
+    bool ok = TIRC_TRY(c, trap);
+    if (ok) {
+      InterpOptions options = {.in_double = runs[r].in_double};
+      assert_true(tirc_interpret_with(c, f, 2, args, &options));
+      TIRC_END(c, trap);
+    }
+    if (!ok) fail_msg("%s", c->diag.message);
+    for (int i = 0; i < 3; i++)
+      if (tirc_tensor_get(args[1].tensor, i) != runs[r].expected[i])
+        fail_msg("element %d is %g, not %g", i, tirc_tensor_get(args[1].tensor, i),
+                 runs[r].expected[i]);
+    for (int i = 0; i < 2; i++) tirc_tensor_free(args[i].tensor);
+    tirc_context_release(c);
+  }
+}
+
 /* Shapes that do not fit are refused before anything runs. */
 static void wrong_arguments(void **state) {
   (void)state;
@@ -368,10 +408,11 @@ static void wrong_arguments(void **state) {
 
 int main(void) {
   enum { N = sizeof cases / sizeof *cases };
-  struct CMUnitTest tests[N + 1];
+  struct CMUnitTest tests[N + 2];
   for (int i = 0; i < N; i++)
     tests[i] =
         (struct CMUnitTest){cases[i].name, run_case, NULL, NULL, (void *)(uintptr_t)&cases[i]};
   tests[N] = (struct CMUnitTest)cmocka_unit_test(wrong_arguments);
+  tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(in_double);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
