@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ struct Editor {
   char *file; /* of the history; NULL: none is kept */
   const char *prompt;
   bool dropped;
+  bool ahead; /* something was typed before the terminal was ready for this line */
 };
 
 /* --- keys ---------------------------------------------------------------------------------------
@@ -40,6 +42,15 @@ static unsigned char drop_line(EditLine *el, int key) {
   editor_of(el)->dropped = true;
   fputs("^C\n", stdout);
   return CC_NEWLINE;
+}
+
+/* A Ctrl-D that came before the terminal was ready is no key but the terminal's mark for an end of
+ * input; when the terminal becomes ready, the mark turns into a NUL. Ctrl-Space is a NUL as well.
+ */
+static unsigned char end_ahead(EditLine *el, int key) {
+  const LineInfo *line = el_line(el);
+  (void)key;
+  return editor_of(el)->ahead && line->lastchar == line->buffer ? CC_EOF : CC_NORM;
 }
 
 static unsigned char suspend(EditLine *el, int key) {
@@ -193,6 +204,8 @@ Editor *open_editor(Repl *r) {
   el_set(e->el, EL_ADDFN, "tirc-complete", "complete a word", complete);
   el_set(e->el, EL_ADDFN, "tirc-drop", "drop the line", drop_line);
   el_set(e->el, EL_ADDFN, "tirc-suspend", "stop until fg", suspend);
+  el_set(e->el, EL_ADDFN, "tirc-end-ahead", "an end of input typed ahead", end_ahead);
+  el_set(e->el, EL_BIND, "^@", "tirc-end-ahead", NULL);
   el_set(e->el, EL_BIND, "^Z", "tirc-suspend", NULL);
   el_set(e->el, EL_BIND, "^I", "tirc-complete", NULL);
   el_set(e->el, EL_BIND, "^C", "tirc-drop", NULL);
@@ -212,10 +225,12 @@ void close_editor(Editor *e) {
 }
 
 char *edit_line(Editor *e, const char *prompt, bool *dropped) {
-  int n = 0;
+  int n = 0, waiting = 0;
   e->prompt = prompt;
   e->dropped = false;
   fflush(stdout);
+  el_set(e->el, EL_PREP_TERM, 1); /* before the prompt: what follows it is read as keys */
+  e->ahead = ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting > 0;
   const char *line = el_gets(e->el, &n);
   catch_interrupts();
   *dropped = e->dropped;

@@ -32,25 +32,21 @@ def enter(fd, keys, wanted):
     return read_until(fd, wanted)
 
 
-def leave(pid, fd):
-    """Ctrl-D, again when it came before the terminal was ready for it. What is printed meanwhile is
-    read, as a terminal does: a full buffer would stop the session."""
+def leave(pid, fd, keys="\x04"):
+    """Types `keys`, and what they print is read, as a terminal does, until the session hangs up.
+    Ending takes a while after that; one that never ends is the alarm's."""
     seen = b""
-    for _ in range(300):
-        os.write(fd, b"\x04")
-        while select.select([fd], [], [], 0.1)[0]:
-            try:
-                seen += os.read(fd, 65536)
-            except OSError:
-                break
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
+    os.write(fd, keys.encode())
+    while True:
+        try:
+            seen += os.read(fd, 65536)
+        except OSError:
             break
-    else:
-        sys.exit(f"Ctrl-D does not end the session: {seen[-400:]!r}")
-    if os.waitstatus_to_exitcode(status):
-        sys.exit(f"exit status {os.waitstatus_to_exitcode(status)}")
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     os.close(fd)
+    if status:
+        sys.exit(f"exit status {status} after {seen!r}")
+    return seen.decode(errors="replace")
 
 
 pid, fd = start()
@@ -81,4 +77,15 @@ enter(fd, "1 + 1\n", r"\n2\r[^$]*tirc> ")
 leave(pid, fd)
 if open(state + "/tirc/history").read() != "no history at all\n":
     sys.exit("another's file was written to")
+for keys, wanted in [
+    ("\x04", r"tirc> (\^D)?\r\n$"),
+    ("1 + 1\n\x04never\n", r"\n2\r\ntirc> (\^D)?\r\n$"),  # ^D: it came when the editor was ready
+]:
+    seen = leave(*start(), keys)  # typed ahead: before there is a prompt
+    if not re.search(wanted, seen):
+        sys.exit(f"{keys!r} typed ahead gives {seen!r}")
+pid, fd = start()
+read_until(fd, "tirc> ")
+enter(fd, "\x001 + 1\n", r"\n2\r[^$]*tirc> ")  # Ctrl-Space does not end it
+leave(pid, fd)
 print("all as expected")
