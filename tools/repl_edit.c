@@ -201,10 +201,11 @@ Editor *open_editor(Repl *r) {
   el_set(e->el, EL_EDITOR, "emacs");
   el_set(e->el, EL_SIGNAL, 1);
   el_set(e->el, EL_SETTY, "-d", "-isig", NULL);
-  el_set(e->el, EL_ADDFN, "tirc-complete", "complete a word", complete);
-  el_set(e->el, EL_ADDFN, "tirc-drop", "drop the line", drop_line);
-  el_set(e->el, EL_ADDFN, "tirc-suspend", "stop until fg", suspend);
-  el_set(e->el, EL_ADDFN, "tirc-end-ahead", "an end of input typed ahead", end_ahead);
+  /* Wide: el_set would keep copies that el_end does not free. */
+  el_wset(e->el, EL_ADDFN, L"tirc-complete", L"complete a word", complete);
+  el_wset(e->el, EL_ADDFN, L"tirc-drop", L"drop the line", drop_line);
+  el_wset(e->el, EL_ADDFN, L"tirc-suspend", L"stop until fg", suspend);
+  el_wset(e->el, EL_ADDFN, L"tirc-end-ahead", L"an end of input typed ahead", end_ahead);
   el_set(e->el, EL_BIND, "^@", "tirc-end-ahead", NULL);
   el_set(e->el, EL_BIND, "^Z", "tirc-suspend", NULL);
   el_set(e->el, EL_BIND, "^I", "tirc-complete", NULL);
