@@ -212,6 +212,15 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
   const Block *b = tirc_block_of(stage->writer);
   Regions writes = tirc_block_access(c, stage->writer->stmt).writes;
   const Region *actual = find_region(writes.n, writes.at, stage->source);
+  if (actual && !tirc_writes_region(s, stage->writer->stmt, actual) &&
+      tirc_leaves_holes(s, stage->writer->stmt, actual)) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL, NULL,
+        "Block %s writes parts of a box of %s only, so the copy would move elements that "
+        "nobody wrote.",
+        b->name, stage->source->name);
+  }
   PtrMap bindings = {0};
   tirc_bindings_of(c, stage->writer->stmt, &bindings);
   const IntSet *sets = actual
@@ -272,13 +281,6 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
     }
   }
   stage->region = out;
-  if (tirc_skips_writes(s, stage->writer->stmt, declared)) {
-    tirc_sched_mark(s, stage->writer->stmt);
-    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                     "Within block %s, %s is written under a condition, so the copy could move "
-                     "elements that nobody wrote.",
-                     b->name, source->name);
-  }
   require_written(s, stage, tirc_analyzer_around(s, stage->writer));
 }
 

@@ -108,8 +108,8 @@ int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 /* Whether the block, when it runs, writes every element of this region that it declares to write
  * (must_write.c). False when that is not known. */
 bool tirc_writes_region(Sched *s, Stmt block, const Region *declared);
-/* Whether it may leave some of them out because of a condition within it. */
-bool tirc_skips_writes(Sched *s, Stmt block, const Region *declared);
+/* Whether it certainly leaves some of them out (leaves_holes.c). */
+bool tirc_leaves_holes(Sched *s, Stmt block, const Region *box);
 /* The box that an instance of the block writes of what it declares to write: a smaller one where
  * the declaration is known to be too large, as that of a part of a loop is, which each instance
  * declares to write whole. */

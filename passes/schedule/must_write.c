@@ -1,7 +1,6 @@
 /* Whether a block writes all that it declares to write. Declared regions are boxes around what is
  * written, and may be larger: a store under a condition, or in every second element, writes less.
  * What must not be overwritten with leftovers needs to know more. */
-#include "../../ir/visit.h"
 #include "internal.h"
 
 typedef struct MustWrite {
@@ -86,26 +85,6 @@ static bool writes(MustWrite *w, Stmt s) {
 bool tirc_writes_region(Sched *s, Stmt block, const Region *declared) {
   MustWrite w = {.s = s, .box = declared};
   return writes(&w, block->u.block.body);
-}
-
-typedef struct Conditions {
-  Visitor v;
-  Stmt block;
-  bool found;
-} Conditions;
-
-static bool see_condition(Visitor *v, Stmt s) {
-  Conditions *k = v->self;
-  bool inner = s->kind == STMT_BLOCK && s != k->block;
-  k->found = k->found || s->kind == STMT_IF || s->kind == STMT_WHILE ||
-             (inner && !tirc_is_true(s->u.block.predicate));
-  return !k->found;
-}
-
-bool tirc_skips_writes(Sched *s, Stmt block, const Region *declared) {
-  Conditions k = {.v = {.stmt = see_condition, .self = &k}, .block = block};
-  tirc_visit_stmt(&k.v, block);
-  return k.found && !tirc_writes_region(s, block, declared);
 }
 
 static bool is_point(const Region *r) {

@@ -1,0 +1,105 @@
+/* Whether a block leaves holes in a box, found by running it on index arithmetic alone, for the
+ * first values of all that is given from outside of it. What cannot be known (a loaded condition,
+ * an extent without a value, a box or a nest that is too large) counts as written. */
+#include "../../ir/visit.h"
+#include "index_eval.h"
+#include "internal.h"
+
+enum { MAX_INSTANCES = 1 << 18, MAX_BOX = 1 << 18 };
+
+typedef struct Filling {
+  IndexEval values;
+  const Region *box;
+  int64_t *min, *extent; /* of the box */
+  bool *written;         /* one an element */
+  int64_t holes;
+  int steps;
+  bool unknown;
+} Filling;
+
+static void run(Filling *f, Stmt s);
+
+static int64_t value(Filling *f, Expr e) {
+  int64_t out = 0;
+  f->unknown = f->unknown || !tirc_eval_index(&f->values, e, &out);
+  return out;
+}
+
+static void store(Filling *f, Stmt s) {
+  if (s->u.store.buffer != f->box->buffer) return;
+  int64_t at = 0;
+  for (int i = 0; i < s->u.store.n; i++) {
+    int64_t index = value(f, s->u.store.indices[i]) - f->min[i];
+    if (f->unknown || index < 0 || index >= f->extent[i]) return;
+    at = at * f->extent[i] + index;
+  }
+  f->holes -= !f->written[at];
+  f->written[at] = true;
+}
+
+static void run_block(Filling *f, const Block *b) {
+  for (int i = 0; i < b->n_iters; i++)
+    tirc_eval_give(&f->values, b->iters[i].var, value(f, b->iter_values[i]));
+  for (int i = 0; i < b->n_matches; i++)
+    f->unknown = f->unknown || b->matches[i].source.buffer->data == f->box->buffer->data;
+  if (b->init) run(f, b->init);
+  run(f, b->body);
+}
+
+static void run_loop(Filling *f, const For *loop) {
+  int64_t min = value(f, loop->min), extent = value(f, loop->extent);
+  for (int64_t i = 0; i < extent && !f->unknown && f->holes; i++) {
+    f->unknown = ++f->steps > MAX_INSTANCES;
+    tirc_eval_give(&f->values, loop->var, min + i);
+    run(f, loop->body);
+  }
+}
+
+static void run(Filling *f, Stmt s) {
+  if (f->unknown || !f->holes) return;
+  switch (s->kind) {
+  case STMT_STORE: store(f, s); return;
+  case STMT_FOR: run_loop(f, &s->u.loop); return;
+  case STMT_BLOCK:
+    if (value(f, s->u.block.predicate)) run_block(f, &s->u.block);
+    return;
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) run(f, s->u.seq.at[i]);
+    return;
+  case STMT_IF:
+    if (value(f, s->u.branch.cond))
+      run(f, s->u.branch.then_case);
+    else if (s->u.branch.else_case)
+      run(f, s->u.branch.else_case);
+    return;
+  case STMT_ALLOC:
+  case STMT_DECL: run(f, s->u.alloc.body); return;
+  case STMT_ATTR: run(f, s->u.attr.body); return;
+  case STMT_ASSERT: run(f, s->u.check.body); return;
+  default: f->unknown = true; /* a let, a while, a call that may write */
+  }
+}
+
+bool tirc_leaves_holes(Sched *s, Stmt block, const Region *box) {
+  Tirc *c = s->c;
+  const Block *b = &block->u.block;
+  const int n = box->buffer->ndim;
+  Filling f = {.values = {.c = c}, .box = box, .holes = 1};
+  f.min = tirc_new_array(c, int64_t, n + 1);
+  f.extent = tirc_new_array(c, int64_t, n + 1);
+  for (int i = 0; i < b->n_iters; i++)
+    tirc_eval_give(&f.values, b->iters[i].var, value(&f, b->iters[i].dom.min));
+  for (int i = 0; i < n && !f.unknown; i++) {
+    int64_t min = value(&f, box->dims[i].min), end = min + value(&f, box->dims[i].extent);
+    int64_t size = value(&f, box->buffer->shape[i]);
+    f.min[i] = min > 0 ? min : 0;
+    f.extent[i] = (end < size ? end : size) - f.min[i];
+    f.unknown =
+        f.unknown || f.extent[i] < 0 || f.extent[i] > MAX_BOX || (f.holes *= f.extent[i]) > MAX_BOX;
+  }
+  if (f.unknown || !f.holes) return false;
+  f.written = tirc_new_array(c, bool, (int)f.holes);
+  if (b->init) run(&f, b->init);
+  run(&f, b->body);
+  return !f.unknown && f.holes > 0;
+}
