@@ -132,11 +132,16 @@ static Touch touch_branch(Order *o, Stmt s) {
   return tirc_uses_any(s->u.branch.cond, &o->varying) ? TOUCH_READ : TOUCH_WRITE;
 }
 
-/* An alternative to what depends on the loop: no tail of a tile, but elements left out because an
- * earlier iteration wrote them. */
-static bool leaves_out(const Order *o, Expr cond) {
-  if (cond->op == OP_AND) return leaves_out(o, cond->args[0]) || leaves_out(o, cond->args[1]);
-  return (cond->op == OP_OR || cond->op == OP_NOT) && tirc_uses_any(cond, &o->varying);
+/* Elements left out because an earlier iteration wrote them: an alternative to what depends on the
+ * loop, or a condition on a variable of it that does not choose the elements. A tail of a tile is
+ * neither: its condition speaks of the elements themselves. */
+static bool leaves_out(const Order *o, const Block *b, Expr cond) {
+  if (cond->op == OP_AND) return leaves_out(o, b, cond->args[0]) || leaves_out(o, b, cond->args[1]);
+  if (!tirc_uses_any(cond, &o->varying)) return false;
+  if (cond->op == OP_OR || cond->op == OP_NOT) return true;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_any(b->iter_values[i], &o->varying)) return false;
+  return true;
 }
 
 static Touch touch_block(Order *o, Stmt s) {
@@ -149,7 +154,7 @@ static Touch touch_block(Order *o, Stmt s) {
       return TOUCH_WRITE;
     }
   Touch t = first_touch(o, b->body);
-  return t == TOUCH_WRITE && leaves_out(o, b->predicate) ? TOUCH_READ : t;
+  return t == TOUCH_WRITE && leaves_out(o, b, b->predicate) ? TOUCH_READ : t;
 }
 
 static Touch first_touch(Order *o, Stmt s) {

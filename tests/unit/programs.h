@@ -317,6 +317,18 @@ static const Program programs[] = {
           "            B[i * 8 + j] = T.if_then_else(i * 8 + j < 30, A[i * 8 + j], "
           "T.float32(0))\n"),
      0, 0},
+    {"cache that the first pass over it fills",
+     FUNC(B1(A, 64) ", " B1(B, 192), "    X = T.alloc_buffer((64,))\n"
+                                     "    for t, r, k in T.grid(4, 3, 16):\n"
+                                     "        with T.block(\"X\"):\n"
+                                     "            v = T.axis.spatial(64, t * 16 + k)\n"
+                                     "            T.where(r < 1)\n"
+                                     "            X[v] = A[v] + T.float32(1)\n"
+                                     "        with T.block(\"B\"):\n"
+                                     "            vr = T.axis.spatial(3, r)\n"
+                                     "            v = T.axis.spatial(64, t * 16 + k)\n"
+                                     "            B[vr * 64 + v] = X[v] * T.float32(2)\n"),
+     0, 0},
     {"tile under a loop of one step",
      FUNC(B1(A, 64) ", " B1(B, 64), "    X = T.alloc_buffer((64,))\n    for q, j in T.grid(1, 8):\n"
                                     "        for i in range(8):\n            with T.block(\"X\"):\n"

@@ -57,6 +57,7 @@ static const Expectation expectations[] = {
     {"values carried from one iteration to the next stay outside of the loop",
      {"\n    X = T.decl_buffer((1,))\n"},
      {NULL}},
+    {"cache that the first pass over it fills", {"X = T.decl_buffer((16,))"}, {"if "}},
     {"matmul", {"range(1, 17)"}, {"if "}},
     {"storage_align", {"(571,)"}, {NULL}},
     {"tail of a reduction", {"range(3)"}, {"< 50"}},
