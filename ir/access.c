@@ -196,7 +196,7 @@ static void visit_stmt(Detector *d, Stmt s) {
   case STMT_FOR: visit_loop(d, &s->u.loop); break;
   case STMT_BLOCK: visit_nested(d, &s->u.block); break;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) visit_stmt(d, s->u.seq.at[i]);
+    for (int i = 0; i < s->u.seq.n; i++) visit_stmt(d, tirc_item(s, i));
     break;
   case STMT_STORE:
     add_access(d, &d->writes, s->u.store.buffer, s->u.store.n, s->u.store.indices);

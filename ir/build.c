@@ -9,13 +9,6 @@ const OpInfo tirc_ops[OP_COUNT] = {
 #undef OP
 };
 
-static void *copy(Tirc *c, const void *from, int n, size_t size) {
-  if (n <= 0) return NULL;
-  void *to = tirc_alloc_array(c, (size_t)n, size);
-  return memcpy(to, from, (size_t)n * size);
-}
-#define COPY(c, from, n) copy((c), (from), (n), sizeof *(from))
-
 static struct ExprNode *node(Tirc *c, Op op, DType t, int n, const Expr *args) {
   struct ExprNode *e = tirc_alloc(c, sizeof *e + (size_t)n * sizeof(Expr));
   e->op = (uint8_t)op;
@@ -94,7 +87,7 @@ static struct StmtNode *stmt(Tirc *c, StmtKind kind) {
   return s;
 }
 
-static Attrs copy_attrs(Tirc *c, Attrs a) { return (Attrs){COPY(c, a.at, a.n), a.n}; }
+static Attrs copy_attrs(Tirc *c, Attrs a) { return (Attrs){tirc_copy(c, a.at, a.n), a.n}; }
 
 Stmt tirc_for(Tirc *c, const For *loop) {
   struct StmtNode *s = stmt(c, STMT_FOR);
@@ -112,8 +105,8 @@ Stmt tirc_for_serial(Tirc *c, Expr var, Expr extent, Stmt body) {
 }
 
 static const Region *copy_regions(Tirc *c, const Region *from, int n) {
-  Region *to = COPY(c, from, n);
-  for (int i = 0; i < n; i++) to[i].dims = COPY(c, from[i].dims, from[i].buffer->ndim);
+  Region *to = tirc_copy(c, from, n);
+  for (int i = 0; i < n; i++) to[i].dims = tirc_copy(c, from[i].dims, from[i].buffer->ndim);
   return to;
 }
 
@@ -122,31 +115,14 @@ Stmt tirc_block(Tirc *c, const Block *b) {
   Block *to = &s->u.block;
   *to = *b;
   if (!to->id) to->id = c->next_block_id++;
-  to->iters = COPY(c, b->iters, b->n_iters);
-  to->iter_values = COPY(c, b->iter_values, b->n_iters);
+  to->iters = tirc_copy(c, b->iters, b->n_iters);
+  to->iter_values = tirc_copy(c, b->iter_values, b->n_iters);
   to->reads = copy_regions(c, b->reads, b->n_reads);
   to->writes = copy_regions(c, b->writes, b->n_writes);
-  to->allocs = COPY(c, b->allocs, b->n_allocs);
-  to->matches = COPY(c, b->matches, b->n_matches);
+  to->allocs = tirc_copy(c, b->allocs, b->n_allocs);
+  to->matches = tirc_copy(c, b->matches, b->n_matches);
   to->annotations = copy_attrs(c, b->annotations);
   if (!to->predicate) to->predicate = tirc_bool(c, true);
-  return s;
-}
-
-Stmt tirc_seq(Tirc *c, int n, const Stmt *at) {
-  int total = 0;
-  for (int i = 0; i < n; i++) total += at[i]->kind == STMT_SEQ ? at[i]->u.seq.n : 1;
-  Stmt *flat = tirc_new_array(c, Stmt, total);
-  for (int i = 0, k = 0; i < n; i++) {
-    if (at[i]->kind != STMT_SEQ)
-      flat[k++] = at[i];
-    else
-      for (int j = 0; j < at[i]->u.seq.n; j++) flat[k++] = at[i]->u.seq.at[j];
-  }
-  if (total == 1) return flat[0];
-  struct StmtNode *s = stmt(c, STMT_SEQ);
-  s->u.seq.n = total;
-  s->u.seq.at = flat;
   return s;
 }
 
@@ -154,7 +130,7 @@ Stmt tirc_store(Tirc *c, Buffer b, int n, const Expr *indices, Expr value) {
   struct StmtNode *s = stmt(c, STMT_STORE);
   s->u.store.buffer = b;
   s->u.store.n = n;
-  s->u.store.indices = COPY(c, indices, n);
+  s->u.store.indices = tirc_copy(c, indices, n);
   s->u.store.value = value;
   return s;
 }
@@ -220,6 +196,94 @@ Stmt tirc_with_loc(Tirc *c, Stmt s, Loc loc) {
   return placed;
 }
 
+/* --- sequences -----------------------------------------------------------------------------------
+ */
+
+/* A sequence that has the first `before` and the last `after` parts of `from`, and between them m
+ * items that are to be filled in at *next. */
+static struct StmtNode *with_middle(Tirc *c, Stmt from, int before, int after, int m, Stmt **next) {
+  const SeqPart *old = from->u.seq.parts;
+  const int n_old = from->u.seq.n_parts, skipped = n_old - after;
+  const int first = before < n_old ? old[before].first : from->u.seq.n;
+  const int last = after ? old[skipped].first : from->u.seq.n;
+  const int split = m <= 2 * SEQ_PART ? m : SEQ_PART, middle = m ? (m + split - 1) / split : 0;
+  struct StmtNode *s = stmt(c, STMT_SEQ);
+  s->u.seq.n = first + m + from->u.seq.n - last;
+  s->u.seq.n_parts = before + middle + after;
+  const size_t table = (size_t)s->u.seq.n_parts * sizeof(SeqPart);
+  SeqPart *parts = tirc_alloc(c, table + (size_t)m * sizeof(Stmt));
+  Stmt *items = *next = (Stmt *)(parts + s->u.seq.n_parts);
+  for (int p = 0; p < before; p++) parts[p] = old[p];
+  for (int p = 0; p < middle; p++)
+    parts[before + p] = (SeqPart){first + p * split, items + p * split};
+  for (int p = 0; p < after; p++)
+    parts[before + middle + p] =
+        (SeqPart){old[skipped + p].first - last + first + m, old[skipped + p].at};
+  s->u.seq.parts = parts;
+  return s;
+}
+
+static int count_flat(int n, const Stmt *at) {
+  int total = 0;
+  for (int i = 0; i < n; i++) {
+    if (at[i]->kind != STMT_SEQ) total++;
+    for (int k = 0; at[i]->kind == STMT_SEQ && k < at[i]->u.seq.n; k++)
+      total += count_flat(1, (Stmt[]){tirc_item(at[i], k)});
+  }
+  return total;
+}
+
+static void fill(Stmt **next, Stmt s) {
+  if (s->kind != STMT_SEQ) *(*next)++ = s;
+  for (int k = 0; s->kind == STMT_SEQ && k < s->u.seq.n; k++) fill(next, tirc_item(s, k));
+}
+
+static const struct StmtNode no_items = {.kind = STMT_SEQ};
+
+Stmt tirc_seq(Tirc *c, int n, const Stmt *at) {
+  const int total = count_flat(n, at);
+  Stmt *next;
+  Stmt s = with_middle(c, &no_items, 0, 0, total, &next);
+  for (int i = 0; i < n; i++) fill(&next, at[i]);
+  return total == 1 ? tirc_item(s, 0) : s;
+}
+
+/* Parts that shrank a lot are made anew. */
+static bool is_sparse(Stmt seq) { return seq->u.seq.n_parts > 4 + 4 * seq->u.seq.n / SEQ_PART; }
+
+Stmt tirc_seq_splice(Tirc *c, Stmt body, int at, int gone, int n, const Stmt *items) {
+  const SeqPart part = {0, &body};
+  const struct StmtNode single = {.kind = STMT_SEQ, .u.seq = {1, 1, &part}};
+  Stmt from = body->kind == STMT_SEQ ? body : &single, *next;
+  if (!from->u.seq.n) return tirc_seq(c, n, items);
+  const SeqPart *first = tirc_part(from, at < from->u.seq.n ? at : at - 1);
+  const SeqPart *last = gone ? tirc_part(from, at + gone - 1) : first;
+  const int begin = first->first, end = tirc_part_end(from, last);
+  const int m = at - begin + count_flat(n, items) + end - (at + gone);
+  const int before = (int)(first - from->u.seq.parts);
+  const int after = from->u.seq.n_parts - 1 - (int)(last - from->u.seq.parts);
+  Stmt s = with_middle(c, from, before, after, m, &next);
+  for (int i = begin; i < at; i++) *next++ = tirc_item(from, i);
+  for (int i = 0; i < n; i++) fill(&next, items[i]);
+  for (int i = at + gone; i < end; i++) *next++ = tirc_item(from, i);
+  if (s->u.seq.n == 1) return tirc_item(s, 0);
+  return is_sparse(s) ? tirc_seq(c, 1, &s) : s;
+}
+
+struct StmtNode *tirc_seq_draft(Tirc *c, Stmt seq) {
+  struct StmtNode *draft = tirc_new(c, struct StmtNode);
+  *draft = *seq;
+  draft->u.seq.parts = tirc_copy(c, seq->u.seq.parts, seq->u.seq.n_parts);
+  return draft;
+}
+
+void tirc_seq_set(Tirc *c, struct StmtNode *draft, Stmt seq, int i, Stmt item) {
+  const SeqPart *from = tirc_part(seq, i);
+  SeqPart *to = (SeqPart *)(uintptr_t)(draft->u.seq.parts + (from - seq->u.seq.parts));
+  if (to->at == from->at) to->at = tirc_copy(c, from->at, tirc_part_end(seq, from) - from->first);
+  ((Stmt *)(uintptr_t)to->at)[i - to->first] = item;
+}
+
 /* --- buffers, attributes, modules
  * ------------------------------------------------------------------ */
 
@@ -238,9 +302,9 @@ Buffer tirc_buffer(Tirc *c, const char *name, DType t, int ndim, const Expr *sha
 Buffer tirc_buffer_copy(Tirc *c, const struct BufferNode *b) {
   struct BufferNode *to = tirc_new(c, struct BufferNode);
   *to = *b;
-  to->shape = COPY(c, b->shape, b->ndim);
-  to->strides = b->strides ? COPY(c, b->strides, b->ndim) : NULL;
-  to->axis_separators = COPY(c, b->axis_separators, b->n_axis_separators);
+  to->shape = tirc_copy(c, b->shape, b->ndim);
+  to->strides = b->strides ? tirc_copy(c, b->strides, b->ndim) : NULL;
+  to->axis_separators = tirc_copy(c, b->axis_separators, b->n_axis_separators);
   return to;
 }
 

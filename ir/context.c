@@ -107,7 +107,7 @@ void tirc_rewind(Tirc *c, ArenaMark mark) {
   c->bytes = mark.bytes;
 }
 
-void *tirc_alloc(Tirc *c, size_t bytes) {
+static void *take(Tirc *c, size_t bytes) {
   if (bytes > SIZE_MAX / 2) out_of_memory(c, bytes);
   bytes = (bytes + 15) & ~(size_t)15;
   if (c->max_bytes && c->bytes + bytes > c->max_bytes) out_of_memory(c, bytes);
@@ -122,7 +122,16 @@ void *tirc_alloc(Tirc *c, size_t bytes) {
   UNPOISON(p, bytes);
   chunk->used += bytes;
   c->bytes += bytes;
-  return memset(p, 0, bytes);
+  return p;
+}
+
+void *tirc_alloc(Tirc *c, size_t bytes) { return memset(take(c, bytes), 0, bytes); }
+
+void *tirc_copy_array(Tirc *c, const void *from, int n, size_t size) {
+  size_t bytes;
+  if (n <= 0) return NULL;
+  if (__builtin_mul_overflow((size_t)n, size, &bytes)) out_of_memory(c, SIZE_MAX / 2);
+  return memcpy(take(c, bytes), from, bytes);
 }
 
 void *tirc_alloc_array(Tirc *c, size_t n, size_t size) {

@@ -73,6 +73,8 @@ void *tirc_alloc(Tirc *c, size_t bytes); /* zeroed, aligned to 16 */
 #define tirc_new(c, T) ((T *)tirc_alloc((c), sizeof(T)))
 #define tirc_new_array(c, T, n) ((T *)tirc_alloc_array((c), (size_t)(n), sizeof(T)))
 void *tirc_alloc_array(Tirc *c, size_t n, size_t size); /* checks the product */
+#define tirc_copy(c, from, n) tirc_copy_array((c), (from), (n), sizeof *(from))
+void *tirc_copy_array(Tirc *c, const void *from, int n, size_t size); /* NULL when n is 0 */
 /* For work that leaves nothing behind but a number: everything allocated since the mark is free to
  * be used again. An error that unwinds past the rewind only leaves the memory taken. */
 typedef struct ArenaMark {

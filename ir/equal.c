@@ -273,7 +273,7 @@ static bool equal_stmt(Equal *q, Stmt a, Stmt b) {
   case STMT_SEQ:
     if (!check_int(q, "number of statements", a->u.seq.n, b->u.seq.n)) return false;
     for (int i = 0; i < a->u.seq.n; i++)
-      if (!equal_stmt(q, a->u.seq.at[i], b->u.seq.at[i])) return false;
+      if (!equal_stmt(q, tirc_item(a, i), tirc_item(b, i))) return false;
     return true;
   case STMT_STORE: return equal_store(q, a, b);
   case STMT_EVAL: return check_expr(q, "evaluated", a->u.eval.value, b->u.eval.value);

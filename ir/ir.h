@@ -153,8 +153,8 @@ struct StmtNode {
     For loop;
     Block block;
     struct { /* never 1 long, never nested directly in another SEQ; 0 long is the empty statement */
-      int n;
-      const Stmt *at;
+      int n, n_parts;
+      const struct SeqPart *parts; /* use tirc_item */
     } seq;
     struct {
       Buffer buffer;
@@ -195,6 +195,34 @@ struct StmtNode {
     } check; /* STMT_ASSERT */
   } u;
 };
+
+/* A scope may hold thousands of nests, and a primitive changes one of them. So the items of a long
+ * sequence stand in parts of up to 2 * SEQ_PART, and a sequence shares with the one that it was
+ * made from all parts that are as they were. */
+enum { SEQ_PART = 32 };
+typedef struct SeqPart {
+  int first; /* how many items are before it */
+  const Stmt *at;
+} SeqPart;
+
+static inline const SeqPart *tirc_part(Stmt seq, int i) {
+  const SeqPart *p = seq->u.seq.parts;
+  const int n = seq->u.seq.n_parts;
+  if (n == 1) return p;
+  p += i / SEQ_PART < n ? i / SEQ_PART : n - 1;
+  while (p->first > i) p--;
+  while (p + 1 < seq->u.seq.parts + n && p[1].first <= i) p++;
+  return p;
+}
+
+static inline int tirc_part_end(Stmt seq, const SeqPart *p) {
+  return p + 1 < seq->u.seq.parts + seq->u.seq.n_parts ? p[1].first : seq->u.seq.n;
+}
+
+static inline Stmt tirc_item(Stmt seq, int i) {
+  const SeqPart *p = tirc_part(seq, i);
+  return p->at[i - p->first];
+}
 
 /* Where a schedule has put the elements of a parameter: before[vars] is now at [indices]. */
 typedef struct Relayout {
@@ -282,6 +310,12 @@ Stmt tirc_for(Tirc *c, const For *loop);
 Stmt tirc_for_serial(Tirc *c, Expr var, Expr extent, Stmt body);
 Stmt tirc_block(Tirc *c, const Block *block);  /* keeps block->id; 0 gives it a new one */
 Stmt tirc_seq(Tirc *c, int n, const Stmt *at); /* flattens nested ones; 1 long gives that one */
+/* A copy of a sequence, of which tirc_seq_set then replaces items. Nested sequences are left as
+ * they are. */
+struct StmtNode *tirc_seq_draft(Tirc *c, Stmt seq);
+void tirc_seq_set(Tirc *c, struct StmtNode *draft, Stmt seq, int i, Stmt item);
+/* A body (one statement stands for itself) with `gone` items from `at` on replaced by n others. */
+Stmt tirc_seq_splice(Tirc *c, Stmt body, int at, int gone, int n, const Stmt *items);
 Stmt tirc_store(Tirc *c, Buffer b, int n, const Expr *indices, Expr value);
 Stmt tirc_eval(Tirc *c, Expr value);
 Stmt tirc_if(Tirc *c, Expr cond, Stmt then_case, Stmt else_case);

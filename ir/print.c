@@ -376,7 +376,8 @@ static void print_stmt(Printer *p, Stmt s, bool tail) {
   case STMT_BLOCK: print_block(p, s); break;
   case STMT_SEQ:
     if (s->u.seq.n == 0) line(p, "pass", -1);
-    for (int i = 0; i < s->u.seq.n; i++) print_stmt(p, s->u.seq.at[i], tail && i == s->u.seq.n - 1);
+    for (int i = 0; i < s->u.seq.n; i++)
+      print_stmt(p, tirc_item(s, i), tail && i == s->u.seq.n - 1);
     break;
   case STMT_STORE: print_store(p, s); break;
   case STMT_EVAL: {

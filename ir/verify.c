@@ -241,7 +241,7 @@ static void check_stmt(Verifier *v, Stmt s) {
   case STMT_FOR: check_loop(v, &s->u.loop); break;
   case STMT_BLOCK: check_block(v, &s->u.block); break;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) check_stmt(v, s->u.seq.at[i]);
+    for (int i = 0; i < s->u.seq.n; i++) check_stmt(v, tirc_item(s, i));
     break;
   case STMT_STORE: check_store(v, s); break;
   case STMT_EVAL: check_expr(v, s->u.eval.value); break;

@@ -68,7 +68,7 @@ static void visit_stmt(Visitor *v, Stmt s) {
   case STMT_BLOCK: visit_block(v, &s->u.block); break;
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++)
-      if (!passes_by(v->only, s->u.seq.at[i])) tirc_visit_stmt(v, s->u.seq.at[i]);
+      if (!passes_by(v->only, tirc_item(s, i))) tirc_visit_stmt(v, tirc_item(s, i));
     break;
   case STMT_STORE:
     for (int i = 0; i < s->u.store.n; i++) tirc_visit_expr(v, s->u.store.indices[i]);
@@ -248,19 +248,17 @@ static Stmt mutate_block(Mutator *m, Stmt s) {
 }
 
 static Stmt mutate_seq(Mutator *m, Stmt s) {
-  Stmt *to = NULL;
-  int n = s->u.seq.n;
-  for (int i = 0; i < n; i++) {
-    if (passes_by(m->only, s->u.seq.at[i])) continue;
-    Stmt x = tirc_mutate_stmt(m, s->u.seq.at[i]);
-    if (x == s->u.seq.at[i] && !to) continue;
-    if (!to) {
-      to = tirc_new_array(m->c, Stmt, n);
-      memcpy(to, s->u.seq.at, (size_t)n * sizeof *to);
-    }
-    to[i] = x;
+  struct StmtNode *to = NULL;
+  bool flat = true;
+  for (int i = 0; i < s->u.seq.n; i++) {
+    if (passes_by(m->only, tirc_item(s, i))) continue;
+    Stmt x = tirc_mutate_stmt(m, tirc_item(s, i));
+    if (x == tirc_item(s, i)) continue;
+    if (!to) to = tirc_seq_draft(m->c, s);
+    tirc_seq_set(m->c, to, s, i, x);
+    flat = flat && x->kind != STMT_SEQ;
   }
-  return to ? tirc_seq(m->c, n, to) : s;
+  return !to ? s : flat ? to : tirc_seq(m->c, 1, (Stmt[]){to});
 }
 
 static Stmt mutate_for(Mutator *m, Stmt s) {

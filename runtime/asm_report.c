@@ -39,7 +39,7 @@ static void walk(Places *p, Stmt s) {
     break;
   }
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) walk(p, s->u.seq.at[i]);
+    for (int i = 0; i < s->u.seq.n; i++) walk(p, tirc_item(s, i));
     break;
   case STMT_IF:
     walk(p, s->u.branch.then_case);

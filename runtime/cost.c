@@ -60,7 +60,7 @@ static void count_stmt(Counter *k, Stmt s, double times) {
     break;
   case STMT_BLOCK: count_block(k, &s->u.block, times); break;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) count_stmt(k, s->u.seq.at[i], times);
+    for (int i = 0; i < s->u.seq.n; i++) count_stmt(k, tirc_item(s, i), times);
     break;
   case STMT_STORE: k->cost->float_ops += times * count_expr(s->u.store.value); break;
   case STMT_EVAL: k->cost->float_ops += times * count_expr(s->u.eval.value); break;

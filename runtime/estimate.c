@@ -174,7 +174,7 @@ static void walk(Nest *n, Stmt s, double share) {
     break;
   case STMT_BLOCK: walk_block(n, &s->u.block, share); break;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) walk(n, s->u.seq.at[i], share);
+    for (int i = 0; i < s->u.seq.n; i++) walk(n, tirc_item(s, i), share);
     break;
   case STMT_STORE: count_store(n, s, share); break;
   case STMT_IF:

@@ -164,7 +164,7 @@ static void run_seq(Run *run, const Step *s) {
 static void compile_seq(Compiler *k, Step *s) {
   int n = s->u.seq.n = s->stmt->u.seq.n;
   s->u.seq.at = tirc_new_array(k->t, const Step *, n);
-  for (int i = 0; i < n; i++) s->u.seq.at[i] = tirc_compile_stmt(k, s->stmt->u.seq.at[i]);
+  for (int i = 0; i < n; i++) s->u.seq.at[i] = tirc_compile_stmt(k, tirc_item(s->stmt, i));
   s->run = run_seq;
 }
 

@@ -72,7 +72,7 @@ static void collect(Tirc *c, Stmt s, Above *above, Blocks *out) {
     collect(c, s->u.block.body, &(Above){0}, out);
     break;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) collect(c, s->u.seq.at[i], above, out);
+    for (int i = 0; i < s->u.seq.n; i++) collect(c, tirc_item(s, i), above, out);
     break;
   case STMT_IF: collect(c, s->u.branch.then_case, above, out); break;
   default: break;

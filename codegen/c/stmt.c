@@ -206,9 +206,9 @@ static bool declares(Stmt s) {
 
 static void gen_seq(CGen *g, Stmt s) {
   for (int i = 0; i < s->u.seq.n; i++) {
-    bool wrap = i + 1 < s->u.seq.n && declares(s->u.seq.at[i]);
+    bool wrap = i + 1 < s->u.seq.n && declares(tirc_item(s, i));
     if (wrap) tirc_cg_open(g, "{");
-    tirc_cg_stmt(g, s->u.seq.at[i]);
+    tirc_cg_stmt(g, tirc_item(s, i));
     if (wrap) tirc_cg_close(g);
   }
 }

@@ -16,7 +16,7 @@ static int count_nests(Stmt s) {
   switch (s->kind) {
   case STMT_FOR: return 1;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n && n < MANY; i++) n += count_nests(s->u.seq.at[i]);
+    for (int i = 0; i < s->u.seq.n && n < MANY; i++) n += count_nests(tirc_item(s, i));
     return n;
   case STMT_IF:
     n = count_nests(s->u.branch.then_case);

@@ -130,7 +130,7 @@ static LLVMValueRef condition(Gen *g, Expr e) {
 }
 
 static void gen_seq(Gen *g, Stmt s) {
-  for (int i = 0; i < s->u.seq.n; i++) tirc_gen_stmt(g, s->u.seq.at[i]);
+  for (int i = 0; i < s->u.seq.n; i++) tirc_gen_stmt(g, tirc_item(s, i));
 }
 
 static void gen_if(Gen *g, Stmt s) {

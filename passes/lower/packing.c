@@ -125,7 +125,7 @@ static const Func *packed_function(Tirc *c, const Func *f, int parameter, Stmt n
   Stmt *rest = tirc_new_array(c, Stmt, root.body->u.seq.n);
   n = 0;
   for (int i = 0; i < root.body->u.seq.n; i++)
-    if (root.body->u.seq.at[i] != nest) rest[n++] = root.body->u.seq.at[i];
+    if (tirc_item(root.body, i) != nest) rest[n++] = tirc_item(root.body, i);
   root.body = tirc_seq(c, n, rest);
   to->body = tirc_block(c, &root);
   return to;
@@ -138,7 +138,7 @@ static const Func *split_one(Tirc *c, const Func *f, const Func **pack) {
   Stmt block = find_marked(root->body), nest = NULL;
   if (!block) return NULL;
   for (int i = 0; root->body->kind == STMT_SEQ && i < root->body->u.seq.n; i++)
-    if (find_marked(root->body->u.seq.at[i]) == block) nest = root->body->u.seq.at[i];
+    if (find_marked(tirc_item(root->body, i)) == block) nest = tirc_item(root->body, i);
   const Block *b = &block->u.block;
   Buffer packed = b->n_writes == 1 ? b->writes[0].buffer : NULL;
   bool is_alloc = false;

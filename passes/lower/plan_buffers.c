@@ -163,7 +163,7 @@ static Touch first_touch(Order *o, Stmt s) {
   case STMT_BLOCK: return touch_block(o, s);
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++) {
-      Touch t = first_touch(o, s->u.seq.at[i]);
+      Touch t = first_touch(o, tirc_item(s, i));
       if (t != TOUCH_NONE) return t;
     }
     return TOUCH_NONE;

@@ -191,7 +191,7 @@ static void touch(Touch *t, Stmt s, Stmts *out) {
     return;
   case STMT_EVAL: return;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) touch(t, s->u.seq.at[i], out);
+    for (int i = 0; i < s->u.seq.n; i++) touch(t, tirc_item(s, i), out);
     return;
   case STMT_FOR: touch_loop(t, s, out); return;
   case STMT_IF: touch(t, s->u.branch.then_case, out); return;
@@ -221,7 +221,7 @@ static const For *main_part(const Prefetch *p, Stmt s) {
   Range whole = whole_loop(loop);
   int64_t longest = 0, extent;
   for (int i = 0; p->siblings && i < p->siblings->u.seq.n; i++) {
-    Stmt other = p->siblings->u.seq.at[i];
+    Stmt other = tirc_item(p->siblings, i);
     if (other->kind != STMT_FOR) continue;
     Range r = whole_loop(&other->u.loop);
     if (tirc_expr_equal(p->c, r.min, whole.min) && tirc_expr_equal(p->c, r.extent, whole.extent) &&
@@ -273,7 +273,7 @@ static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
   if (nest->kind == STMT_SEQ) {
     Stmts parts = {0};
     for (int i = 0; i < nest->u.seq.n; i++)
-      vec_push(c, parts, share_out(p, nest->u.seq.at[i], from, name));
+      vec_push(c, parts, share_out(p, tirc_item(nest, i), from, name));
     return tirc_seq(c, parts.n, parts.at);
   }
   if (nest->kind != STMT_FOR) return tirc_seq(c, 0, NULL);

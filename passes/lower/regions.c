@@ -144,7 +144,7 @@ static void collect(Collector *k, Stmt s) {
   case STMT_FOR: collect_loop(k, &s->u.loop); break;
   case STMT_BLOCK: collect_block(k, &s->u.block); break;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) collect(k, s->u.seq.at[i]);
+    for (int i = 0; i < s->u.seq.n; i++) collect(k, tirc_item(s, i));
     break;
   case STMT_STORE:
     for (int i = 0; i < s->u.store.n; i++) collect_expr(k, s->u.store.indices[i]);

@@ -64,7 +64,7 @@ static Stmt drop_empty_parts(Tirc *c, Stmt s) {
   int n = 0;
   Stmt *kept = tirc_new_array(c, Stmt, s->u.seq.n);
   for (int i = 0; i < s->u.seq.n; i++)
-    if (!tirc_is_empty(s->u.seq.at[i])) kept[n++] = s->u.seq.at[i];
+    if (!tirc_is_empty(tirc_item(s, i))) kept[n++] = tirc_item(s, i);
   return n == s->u.seq.n ? s : tirc_seq(c, n, kept);
 }
 

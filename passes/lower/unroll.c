@@ -85,7 +85,7 @@ static Stmt unroll_seq(Mutator *m, Stmt s) {
   Stmt *parts = tirc_new_array(m->c, Stmt, s->u.seq.n);
   for (int i = 0; i < s->u.seq.n; i++) {
     begin(u);
-    parts[i] = tirc_mutate_stmt(m, s->u.seq.at[i]);
+    parts[i] = tirc_mutate_stmt(m, tirc_item(s, i));
     steps += u->steps;
     size += u->size;
     depth = u->depth > depth ? u->depth : depth;

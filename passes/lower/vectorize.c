@@ -195,7 +195,7 @@ static Stmt vectorize_let(Vectorizer *z, Stmt s) {
 
 static Stmt vectorize_seq(Vectorizer *z, Stmt s) {
   Stmt *parts = tirc_new_array(z->c, Stmt, s->u.seq.n);
-  for (int i = 0; i < s->u.seq.n; i++) parts[i] = vectorize(z, s->u.seq.at[i]);
+  for (int i = 0; i < s->u.seq.n; i++) parts[i] = vectorize(z, tirc_item(s, i));
   return tirc_seq(z->c, s->u.seq.n, parts);
 }
 

@@ -154,13 +154,8 @@ static uint32_t blockize_blocks(Sched *s, Value list, bool preserve_unit_iters) 
   k.shared = tirc_common_ancestor(k.n, k.blocks);
   find_nests(&k);
   Stmt block = blockized(&k, preserve_unit_iters);
-  Stmt *items = tirc_new_array(s->c, Stmt, k.n_body);
-  int n = 0;
-  for (int i = 0; i < k.n_body; i++) {
-    if (i == k.first) items[n++] = block;
-    if (i < k.first || i >= k.first + k.n) items[n++] = k.body[i];
-  }
-  tirc_sched_replace(s, k.shared, tirc_with_body(s->c, k.shared->stmt, tirc_seq(s->c, n, items)));
+  Stmt body = tirc_seq_splice(s->c, tirc_body_of(k.shared->stmt), k.first, k.n, 1, &block);
+  tirc_sched_replace(s, k.shared, tirc_with_body(s->c, k.shared->stmt, body));
   return block->u.block.id;
 }
 

@@ -140,7 +140,7 @@ static bool is_first_iteration(const Block *b, Expr cond) {
  * reads nothing of B but what it wrote. */
 static bool starts_with_init(const Block *b, Buffer buffer) {
   if (b->body->kind != STMT_SEQ) return false;
-  Stmt first = b->body->u.seq.at[0];
+  Stmt first = tirc_item(b->body, 0);
   if (first->kind != STMT_IF || first->u.branch.else_case) return false;
   Stmt store = first->u.branch.then_case;
   if (store->kind != STMT_STORE || store->u.store.buffer != buffer) return false;

@@ -32,7 +32,7 @@ static void search_seq(Search *f, Stmt s) {
   bool before = f->saw_writer;
   f->saw_writer = false;
   for (int i = 0; i < s->u.seq.n && f->index < 0; i++) {
-    search(f, s->u.seq.at[i]);
+    search(f, tirc_item(s, i));
     if (!f->saw_related) continue;
     if (f->saw_writer && f->index < 0) f->index = i;
     break;

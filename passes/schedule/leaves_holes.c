@@ -64,7 +64,7 @@ static void run(Filling *f, Stmt s) {
     if (value(f, s->u.block.predicate)) run_block(f, &s->u.block);
     return;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) run(f, s->u.seq.at[i]);
+    for (int i = 0; i < s->u.seq.n; i++) run(f, tirc_item(s, i));
     return;
   case STMT_IF:
     if (value(f, s->u.branch.cond))

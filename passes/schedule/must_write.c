@@ -76,7 +76,7 @@ static bool writes(MustWrite *w, Stmt s) {
            writes(w, s->u.branch.else_case);
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++)
-      if (writes(w, s->u.seq.at[i])) return true;
+      if (writes(w, tirc_item(s, i))) return true;
     return false;
   default: return false;
   }

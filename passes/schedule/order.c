@@ -257,7 +257,7 @@ static void run(Run *r, Stmt stmt) {
   case STMT_FOR: run_loop(r, &stmt->u.loop); break;
   case STMT_BLOCK: run_block(r, stmt); break;
   case STMT_SEQ:
-    for (int i = 0; i < stmt->u.seq.n; i++) run(r, stmt->u.seq.at[i]);
+    for (int i = 0; i < stmt->u.seq.n; i++) run(r, tirc_item(stmt, i));
     break;
   case STMT_STORE:
     run_loads(r, stmt->u.store.value);

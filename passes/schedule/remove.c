@@ -8,20 +8,14 @@
  */
 #include "internal.h"
 
-static Stmt without(Tirc *c, Stmt seq, Stmt item) {
-  VEC(Stmt) rest = {0};
-  for (int i = 0; i < seq->u.seq.n; i++)
-    if (seq->u.seq.at[i] != item) vec_push(c, rest, seq->u.seq.at[i]);
-  return tirc_seq(c, rest.n, rest.at);
-}
-
 void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with) {
   SRef *last = block;
   for (SRef *r = block->parent; r; r = r->parent) {
     Stmt body = tirc_body_of(r->stmt);
-    if (tirc_item_index(last) >= 0) {
+    const int index = tirc_item_index(last);
+    if (index >= 0) {
       *src = r;
-      *with = tirc_with_body(s->c, r->stmt, without(s->c, body, last->stmt));
+      *with = tirc_with_body(s->c, r->stmt, tirc_seq_splice(s->c, body, index, 1, 0, NULL));
       return;
     }
     /* Below an `if` there may be more than this block. */

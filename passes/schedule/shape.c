@@ -84,24 +84,17 @@ Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
 }
 
 int tirc_body_items(Tirc *c, Stmt body, const Stmt **out) {
-  if (body->kind == STMT_SEQ) {
-    *out = body->u.seq.at;
-    return body->u.seq.n;
-  }
-  Stmt *single = tirc_new(c, Stmt);
-  *single = body;
-  *out = single;
-  return 1;
+  const int n = body->kind == STMT_SEQ ? body->u.seq.n : 1;
+  Stmt *items = tirc_new_array(c, Stmt, n);
+  if (body->kind != STMT_SEQ) items[0] = body;
+  for (int i = 0; body->kind == STMT_SEQ && i < n; i++) items[i] = tirc_item(body, i);
+  *out = items;
+  return n;
 }
 
 Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what) {
-  bool seq = body->kind == STMT_SEQ;
-  int n = seq ? body->u.seq.n : 1;
-  const Stmt *at = seq ? body->u.seq.at : &body;
-  if (index < 0 || index > n) index = n;
-  Stmt *items = tirc_new_array(c, Stmt, n + 1);
-  for (int i = 0; i <= n; i++) items[i] = i < index ? at[i] : i == index ? what : at[i - 1];
-  return tirc_seq(c, n + 1, items);
+  const int n = body->kind == STMT_SEQ ? body->u.seq.n : 1;
+  return tirc_seq_splice(c, body, index < 0 || index > n ? n : index, 0, 1, &what);
 }
 
 Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t) {

@@ -174,20 +174,16 @@ int tirc_item_index(SRef *r) {
   if (body->kind != STMT_SEQ) return -1;
   const int n = body->u.seq.n, hint = r->seq_index < 0 || r->seq_index >= n ? 0 : r->seq_index;
   for (int d = 0; d < n; d++) {
-    if (hint + d < n && body->u.seq.at[hint + d] == r->stmt) return r->seq_index = hint + d;
-    if (hint - d >= 0 && body->u.seq.at[hint - d] == r->stmt) return r->seq_index = hint - d;
+    if (hint + d < n && tirc_item(body, hint + d) == r->stmt) return r->seq_index = hint + d;
+    if (hint - d >= 0 && tirc_item(body, hint - d) == r->stmt) return r->seq_index = hint - d;
   }
   return -1;
 }
 
 /* A sequence with another item number i. */
 static Stmt with_item(Tirc *c, Stmt seq, int i, Stmt item) {
-  struct StmtNode *copy = tirc_new(c, struct StmtNode);
-  *copy = *seq;
-  Stmt *at = tirc_new_array(c, Stmt, seq->u.seq.n);
-  memcpy(at, seq->u.seq.at, (size_t)seq->u.seq.n * sizeof *at);
-  at[i] = item;
-  copy->u.seq.at = at;
+  struct StmtNode *copy = tirc_seq_draft(c, seq);
+  tirc_seq_set(c, copy, seq, i, item);
   return copy;
 }
 

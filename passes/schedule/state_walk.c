@@ -157,7 +157,7 @@ static void walk(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
     walk_loop(w, stmt, parent, seq_index);
   } else if (stmt->kind == STMT_SEQ) {
     bool direct = parent && tirc_body_of(parent->stmt) == stmt;
-    for (int i = 0; i < stmt->u.seq.n; i++) walk(w, stmt->u.seq.at[i], parent, direct ? i : -1);
+    for (int i = 0; i < stmt->u.seq.n; i++) walk(w, tirc_item(stmt, i), parent, direct ? i : -1);
   } else {
     Stmt inner[2];
     int n = tirc_below(stmt, inner);
@@ -177,7 +177,7 @@ static void bury(Sched *s, Stmt stmt) {
     }
     bury(s, tirc_body_of(stmt));
   } else if (stmt->kind == STMT_SEQ) {
-    for (int i = 0; i < stmt->u.seq.n; i++) bury(s, stmt->u.seq.at[i]);
+    for (int i = 0; i < stmt->u.seq.n; i++) bury(s, tirc_item(stmt, i));
   } else {
     Stmt inner[2];
     int n = tirc_below(stmt, inner);
@@ -193,7 +193,7 @@ void tirc_blocks_in(Sched *s, Stmt stmt, SRefs *out) {
   } else if (stmt->kind == STMT_FOR) {
     tirc_blocks_in(s, stmt->u.loop.body, out);
   } else if (stmt->kind == STMT_SEQ) {
-    for (int i = 0; i < stmt->u.seq.n; i++) tirc_blocks_in(s, stmt->u.seq.at[i], out);
+    for (int i = 0; i < stmt->u.seq.n; i++) tirc_blocks_in(s, tirc_item(stmt, i), out);
   } else {
     Stmt inner[2];
     int n = tirc_below(stmt, inner);
@@ -263,29 +263,56 @@ static void compare_blocks(Walk *w, Stmt old, Stmt now, SRef *parent, int seq_in
 }
 
 typedef struct Items {
-  const Stmt *at;
+  Stmt of; /* a sequence, or the only item */
   int first, end;
 } Items;
+
+static Stmt at(const Items *in, int i) {
+  return in->of->kind == STMT_SEQ ? tirc_item(in->of, i) : in->of;
+}
 
 /* Whether x stands a little further on. */
 static bool comes_soon(Stmt x, Items in) {
   enum { NEAR = 4 };
   for (int i = in.first; i < in.end && i < in.first + NEAR; i++)
-    if (in.at[i] == x || same_identity(in.at[i], x)) return true;
+    if (at(&in, i) == x || same_identity(at(&in, i), x)) return true;
   return false;
 }
 
+static const SeqPart *part(const Items *in, int i) {
+  return in->of->kind == STMT_SEQ ? tirc_part(in->of, i) : NULL;
+}
+
+/* Passes by what both begin and end with, part by part where they share them. */
+static void skip_same(Items *old, Items *now) {
+  while (old->first < old->end && now->first < now->end) {
+    const SeqPart *a = part(old, old->first), *b = part(now, now->first);
+    if (a && b && a->at == b->at && a->first == old->first && b->first == now->first)
+      old->first = now->first = tirc_part_end(now->of, b);
+    else if (at(old, old->first) == at(now, now->first))
+      old->first = ++now->first;
+    else
+      break;
+  }
+  while (old->first < old->end && now->first < now->end) {
+    const SeqPart *a = part(old, old->end - 1), *b = part(now, now->end - 1);
+    if (a && b && a->at == b->at && old->end - a->first == now->end - b->first &&
+        a->first >= old->first && b->first >= now->first) {
+      old->end = a->first;
+      now->end = b->first;
+    } else if (at(old, old->end - 1) == at(now, now->end - 1)) {
+      old->end--;
+      now->end--;
+    } else {
+      break;
+    }
+  }
+}
+
 static void compare_items(Walk *w, Items old, Items now, SRef *parent, bool direct) {
-  while (old.first < old.end && now.first < now.end && old.at[old.first] == now.at[now.first]) {
-    old.first++;
-    now.first++;
-  }
-  while (old.first < old.end && now.first < now.end && old.at[old.end - 1] == now.at[now.end - 1]) {
-    old.end--;
-    now.end--;
-  }
+  skip_same(&old, &now);
   while (old.first < old.end && now.first < now.end) {
-    Stmt was = old.at[old.first], is = now.at[now.first];
+    Stmt was = at(&old, old.first), is = at(&now, now.first);
     const int index = direct ? now.first : -1;
     if (was == is) { /* the loops above are as they were */
       old.first++;
@@ -294,7 +321,7 @@ static void compare_items(Walk *w, Items old, Items now, SRef *parent, bool dire
       compare(w, was, is, parent, index);
       old.first++;
       now.first++;
-    } else if (comes_soon(was, (Items){now.at, now.first + 1, now.end})) {
+    } else if (comes_soon(was, (Items){now.of, now.first + 1, now.end})) {
       enter(w, is, parent, index);
       now.first++;
     } else {
@@ -302,14 +329,13 @@ static void compare_items(Walk *w, Items old, Items now, SRef *parent, bool dire
       old.first++;
     }
   }
-  for (; old.first < old.end; old.first++) leave(w, old.at[old.first]);
+  for (; old.first < old.end; old.first++) leave(w, at(&old, old.first));
   for (; now.first < now.end; now.first++)
-    enter(w, now.at[now.first], parent, direct ? now.first : -1);
+    enter(w, at(&now, now.first), parent, direct ? now.first : -1);
 }
 
-static Items items_of(const Stmt *stmt) {
-  if ((*stmt)->kind == STMT_SEQ) return (Items){(*stmt)->u.seq.at, 0, (*stmt)->u.seq.n};
-  return (Items){stmt, 0, 1};
+static Items items_of(Stmt stmt) {
+  return (Items){stmt, 0, stmt->kind == STMT_SEQ ? stmt->u.seq.n : 1};
 }
 
 /* Below loops that are not as they were even what is the same is another. */
@@ -317,7 +343,7 @@ static void compare(Walk *w, Stmt old, Stmt now, SRef *parent, int seq_index) {
   if (old == now && w->same_above) return;
   const bool sequence = old->kind == STMT_SEQ || now->kind == STMT_SEQ;
   if (w->same_above && sequence) {
-    compare_items(w, items_of(&old), items_of(&now), parent, now->kind == STMT_SEQ);
+    compare_items(w, items_of(old), items_of(now), parent, now->kind == STMT_SEQ);
   } else if (w->same_above && same_identity(old, now)) {
     if (old->kind == STMT_FOR)
       compare_loops(w, old, now, parent, seq_index);

@@ -245,7 +245,7 @@ static bool match_stmt(Matcher *m, Stmt x, Stmt y) {
       return differ(m, "there are %d statements where the description has %d", x->u.seq.n,
                     y->u.seq.n);
     for (int i = 0; i < x->u.seq.n; i++)
-      if (!match_stmt(m, x->u.seq.at[i], y->u.seq.at[i])) return false;
+      if (!match_stmt(m, tirc_item(x, i), tirc_item(y, i))) return false;
     return true;
   case STMT_STORE:
     return match_access(m, x->u.store.buffer, x->u.store.n, x->u.store.indices, y->u.store.buffer,

@@ -133,7 +133,7 @@ static double eval(Numbers *v, Expr e) {
 static void exec(Numbers *v, Stmt s) {
   switch (s->kind) {
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++) exec(v, s->u.seq.at[i]);
+    for (int i = 0; i < s->u.seq.n; i++) exec(v, tirc_item(s, i));
     break;
   case STMT_LET:
     set(v, s->u.let.var, eval(v, s->u.let.value));

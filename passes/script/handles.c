@@ -143,7 +143,7 @@ GET(let_body, tirc_script_of_stmt(stmt(v)->u.let.body))
 static Value get_seq(Script *sc, Value v) {
   Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
   for (int i = 0; i < stmt(v)->u.seq.n; i++)
-    tirc_value_append(sc->c, list, tirc_script_of_stmt(stmt(v)->u.seq.at[i]));
+    tirc_value_append(sc->c, list, tirc_script_of_stmt(tirc_item(stmt(v), i)));
   return list;
 }
 

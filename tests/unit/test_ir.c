@@ -261,6 +261,68 @@ static void buffers_are_replaced_everywhere(void **state) {
   assert_non_null(strstr(text, "T.writes(D[vi, vj])"));
 }
 
+/* --- sequences: what they hold after random edits, and that those they were made from keep theirs
+ */
+
+enum { MOST_ITEMS = 400 };
+
+typedef struct Listed {
+  Stmt seq;
+  int n;
+  Stmt at[MOST_ITEMS];
+} Listed;
+
+static void assert_holds(const Listed *l) {
+  const bool seq = l->n != 1;
+  assert_int_equal(seq, l->seq->kind == STMT_SEQ);
+  if (seq) assert_int_equal(l->seq->u.seq.n, l->n);
+  for (int i = 0; i < l->n; i++) assert_ptr_equal(seq ? tirc_item(l->seq, i) : l->seq, l->at[i]);
+}
+
+static void splice(Tirc *c, Listed *l, int at, int gone, int n) {
+  Stmt items[MOST_ITEMS];
+  for (int i = 0; i < n; i++) items[i] = tirc_eval(c, tirc_int32(c, i));
+  memmove(l->at + at + n, l->at + at + gone, (size_t)(l->n - at - gone) * sizeof *l->at);
+  memcpy(l->at + at, items, (size_t)n * sizeof *items);
+  l->n += n - gone;
+  const bool nested = n > 1 && n % 2; /* flattened */
+  Stmt inner = nested ? tirc_seq(c, n, items) : NULL;
+  l->seq = tirc_seq_splice(c, l->seq, at, gone, nested ? 1 : n, nested ? &inner : items);
+}
+
+static void replace(Tirc *c, Listed *l, int n) {
+  struct StmtNode *draft = tirc_seq_draft(c, l->seq);
+  for (int i = 0; i < n; i++) {
+    const int at = rand() % l->n;
+    l->at[at] = tirc_eval(c, tirc_int32(c, i));
+    tirc_seq_set(c, draft, l->seq, at, l->at[at]);
+  }
+  l->seq = draft;
+}
+
+static void sequences_keep_their_items(void **state) {
+  Tirc *c = *state;
+  enum { ROUNDS = 3000 };
+  Listed now = {.seq = tirc_seq(c, 0, NULL)}, before = now, kept = now;
+  srand(1);
+  for (int i = 0; i < ROUNDS; i++) {
+    const int at = rand() % (now.n + 1), rest = now.n - at;
+    const int most = rand() % 10 ? 3 : MOST_ITEMS / 2;
+    int gone = rand() % most, n = rand() % most;
+    if (gone > rest) gone = rest;
+    if (n > MOST_ITEMS - now.n) n = MOST_ITEMS - now.n;
+    before = now;
+    if (rand() % 3 || now.n < 2)
+      splice(c, &now, at, gone, n);
+    else
+      replace(c, &now, 1 + rand() % 4);
+    assert_holds(&now);
+    assert_holds(&before);
+    assert_holds(&kept);
+    if (i % 100 == 0) kept = now;
+  }
+}
+
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, new_context, free_context)
   const struct CMUnitTest tests[] = {
@@ -277,6 +339,7 @@ int main(void) {
       T(rewriting_nothing_returns_the_same_tree),
       T(fresh_copies_share_no_definition),
       T(buffers_are_replaced_everywhere),
+      T(sequences_keep_their_items),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,6 +270,36 @@ static void test_mixed(void **state) {
   run(mixed, "mixed");
 }
 
+/* Enough nests for a sequence in several parts: chains of three blocks, the last of which sums. */
+static void test_wide(void **state) {
+  (void)state;
+  enum { CHAINS = 50 };
+  Tirc *c = tirc_context_new();
+  Text t = {.c = c}, nests = {.c = c};
+  tirc_text_add(&t, "@T.prim_func\ndef main(A: T.Buffer((8, 6)), Z: T.Buffer((50, 8))):\n"
+                    "    with T.block(\"root\"):\n");
+  for (int i = 0; i < CHAINS; i++) {
+    tirc_text_addf(
+        &t, "        X%d = T.alloc_buffer((8, 6))\n        Y%d = T.alloc_buffer((8, 6))\n", i, i);
+    tirc_text_addf(&nests,
+                   "        for i, j in T.grid(8, 6):\n            with T.block(\"X%d\"):\n"
+                   "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+                   "                X%d[vi, vj] = A[vi, vj] * T.float32(2)\n"
+                   "        for i, j in T.grid(8, 6):\n            with T.block(\"Y%d\"):\n"
+                   "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+                   "                Y%d[vi, vj] = X%d[vi, vj] + T.float32(1)\n"
+                   "        for i, j in T.grid(8, 6):\n            with T.block(\"Z%d\"):\n"
+                   "                vi, vj = T.axis.remap(\"SR\", [i, j])\n"
+                   "                with T.init():\n"
+                   "                    Z[%d, vi] = T.float32(0)\n"
+                   "                Z[%d, vi] = Z[%d, vi] + Y%d[vi, vj]\n",
+                   i, i, i, i, i, i, i, i, i, i);
+  }
+  tirc_text_add(&t, nests.at);
+  run(t.at, "wide");
+  tirc_context_release(c);
+}
+
 /* --- what a scope says ----------------------------------------------------------------------- */
 
 static Sched *schedule(Tirc *c, const char *program) {
@@ -365,7 +395,7 @@ int main(void) {
       cmocka_unit_test(test_dependences),     cmocka_unit_test(test_region_cover),
       cmocka_unit_test(test_changed_buffers), cmocka_unit_test(test_handles),
       cmocka_unit_test(test_matmul),          cmocka_unit_test(test_stencil),
-      cmocka_unit_test(test_mixed),
+      cmocka_unit_test(test_mixed),           cmocka_unit_test(test_wide),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
