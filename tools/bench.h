@@ -6,6 +6,7 @@
 
 typedef struct Bench Bench;
 typedef struct Case Case;
+typedef struct Operator Operator; /* bench_rivals.h */
 
 /* Somebody else's way to compute the program, named by --vs; see bench_rivals.c. */
 typedef struct Rival {
@@ -13,8 +14,9 @@ typedef struct Rival {
   /* Before anything is measured: false, with why, when it cannot be used; otherwise `kernels` gets
    * which of its kernels it runs. */
   bool (*open)(const Bench *b, char *kernels, size_t size, const char **why);
-  /* For one case: what run takes, or NULL, with why, when it cannot compute the program. */
-  void *(*prepare)(const Bench *b, const Case *k, const char **why);
+  /* For one case: what run takes, or NULL, perhaps with why, when it has no such operator. Without
+   * an operator the program is none that is known. */
+  void *(*prepare)(const Bench *b, const Case *k, const Operator *op, const char **why);
   void (*run)(void *prepared);
   void (*free)(void *prepared);
 } Rival;
@@ -122,14 +124,19 @@ int make_cases(Bench *b);
 void free_cases(Bench *b);
 /* bench_prepare.c: DONE, or BAD when nothing can be measured at all */
 int prepare_case(Bench *b, Case *k);
-void release_case(Case *k); /* its figures stay */
+void release_case(Case *k);                              /* its figures stay */
+void poison_results(const Case *k, tirc_argument *args); /* NaN where the program writes */
 void call_contender(const Contender *c);
 /* bench_backend.c */
 int read_backends(Bench *b); /* DONE or BAD */
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
                             const char *compiler, const tirc_argument *args, const char **why,
                             tirc_error **e);
+/* From a source with a function bench_kernel that takes the parameters; NULL, with why. */
+Compiled *compile_source(const Bench *b, const Case *k, const char *compiler, const char *source,
+                         const tirc_argument *args, const char **why);
 void call_compiled(const Compiled *c);
+const char *first_compiler(void); /* of C; NULL when there is none */
 /* bench_ahead.c: skipped when the schedule packs nothing ahead */
 void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_module *scheduled);
 /* What it is called with, to be freed; NULL: out of memory. */

@@ -35,7 +35,7 @@ static bool is_there(const char *compiler) {
   return run((char *[]){(char *)(uintptr_t)compiler, "--version", NULL}) == 0;
 }
 
-static const char *first_compiler(void) {
+const char *first_compiler(void) {
   for (int i = 0; i < N_COMPILERS; i++)
     if (is_there(compilers[i])) return compilers[i];
   return NULL;
@@ -126,32 +126,35 @@ static void *load(const Bench *b, const Case *k, const char *compiler, const cha
 }
 
 /* The library stays loaded: OpenMP's threads run in it after the last call. */
+Compiled *compile_source(const Bench *b, const Case *k, const char *compiler, const char *source,
+                         const tirc_argument *args, const char **why) {
+  Compiled *out = calloc(1, sizeof *out);
+  *why = "the function has too many parameters";
+  if (!out || k->n_params > (int)(sizeof out->arrays / sizeof *out->arrays)) return free(out), NULL;
+  void *library = load(b, k, compiler, source);
+  void (*set_threads)(int) = NULL;
+  if (library) {
+    *(void **)(&out->call) = dlsym(library, "tirc_bench_call");
+    *(void **)(&set_threads) = dlsym(library, "tirc_bench_threads");
+  }
+  if (set_threads) set_threads(k->threads);
+  for (int i = 0; i < k->n_params; i++) out->arrays[i] = tirc_array_data(args[i].array);
+  *why = "the C compiler fails";
+  if (!out->call) return free(out), NULL;
+  *why = NULL;
+  return out;
+}
+
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
                             const char *compiler, const tirc_argument *args, const char **why,
                             tirc_error **e) {
   char *source = NULL;
   size_t n = 0;
-  Compiled *out = calloc(1, sizeof *out);
-  *why = NULL;
-  if (!out || k->n_params > (int)(sizeof out->arrays / sizeof *out->arrays)) {
-    *why = "the function has too many parameters";
-  } else if (tirc_module_emit(m, TIRC_EMIT_C, b->o->target, "bench_kernel", &source, &n, e)) {
-    *why = "it has no form in C";
-  } else {
-    void *library = load(b, k, compiler, source);
-    void (*set_threads)(int) = NULL;
-    if (library) {
-      *(void **)(&out->call) = dlsym(library, "tirc_bench_call");
-      *(void **)(&set_threads) = dlsym(library, "tirc_bench_threads");
-    }
-    if (set_threads) set_threads(k->threads);
-    if (!out->call) *why = "the C compiler fails";
-    for (int i = 0; i < k->n_params; i++) out->arrays[i] = tirc_array_data(args[i].array);
-  }
+  *why = "it has no form in C";
+  if (tirc_module_emit(m, TIRC_EMIT_C, b->o->target, "bench_kernel", &source, &n, e)) return NULL;
+  Compiled *out = compile_source(b, k, compiler, source, args, why);
   tirc_string_free(source);
-  if (!*why) return out;
-  free(out);
-  return NULL;
+  return out;
 }
 
 void call_compiled(const Compiled *c) { (void)c->call((void **)(uintptr_t)c->arrays); }

@@ -1,104 +1,87 @@
-/* What one would write in C: three loops, the inner one along memory so that the compiler can make
- * vectors of it, compiled when the bench starts. It runs on one thread. */
+/* What one would write in C, compiled when the bench starts: for a product the three loops, the
+ * inner one along memory so that the compiler can make vectors of it; for other programs their own
+ * loops, as `tirc build --emit=c` prints them. On one thread. */
 #include "bench_rivals.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-static const char source[] =
-    "void matmul(int M, int N, int K, const float *restrict A,\n"
-    "            const float *restrict B, float *restrict C) {\n"
-    "  for (int i = 0; i < M; i++) {\n"
-    "    for (int j = 0; j < N; j++) C[(long)i * N + j] = 0;\n"
-    "    for (int k = 0; k < K; k++)\n"
-    "      for (int j = 0; j < N; j++)\n"
-    "        C[(long)i * N + j] += A[(long)i * K + k] * B[(long)k * N + j];\n"
+static const char product[] =
+    "#include <math.h>\n"
+    "static float activation(float x) { return ACTIVATION; }\n"
+    "static void product(const float *restrict A, const float *restrict B, const float *restrict "
+    "bias,\n"
+    "                    float *restrict C) {\n"
+    "  for (long i = 0; i < M; i++) {\n"
+    "    for (long j = 0; j < N; j++) C[i * N + j] = 0;\n"
+    "#if TRANSPOSED\n"
+    "    for (long j = 0; j < N; j++)\n"
+    "      for (long k = 0; k < K; k++)\n"
+    "        C[i * N + j] += A[i * K + k] * B[j * K + k];\n"
+    "#else\n"
+    "    for (long k = 0; k < K; k++)\n"
+    "      for (long j = 0; j < N; j++)\n"
+    "        C[i * N + j] += A[i * K + k] * B[k * N + j];\n"
+    "#endif\n"
+    "#if AFTER\n"
+    "    for (long j = 0; j < N; j++)\n"
+    "      C[i * N + j] = activation(C[i * N + j] * SCALE + (bias ? bias[j] : 0));\n"
+    "#endif\n"
     "  }\n"
     "}\n";
-static const char *const compilers[] = {"clang-19", "clang", "cc", "gcc"};
-enum { N_COMPILERS = sizeof compilers / sizeof *compilers };
-
-typedef void (*Matmul)(int m, int n, int k, const float *a, const float *b, float *c);
-typedef struct PlainC {
-  void *library;
-  Matmul matmul;
-  Product p;
-} PlainC;
-
-static int run(char *const *words) {
-  int status = -1;
-  pid_t pid = fork();
-  if (pid == 0) {
-    if (!freopen("/dev/null", "w", stderr)) _exit(127);
-    execvp(words[0], words);
-    _exit(127);
-  }
-  if (pid < 0 || waitpid(pid, &status, 0) < 0) return -1;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-static bool write_source(const char *path) {
-  FILE *f = fopen(path, "w");
-  if (!f) return false;
-  bool ok = fputs(source, f) >= 0;
-  return fclose(f) == 0 && ok;
-}
-
-/* The library, loaded; the files are gone again. `used` gets the command. */
-static void *compile(const char *cpu, char *used, size_t size) {
-  const char *parent = getenv("TMPDIR");
-  char folder[256], c[288], so[288], march[96];
-  void *library = NULL;
-  snprintf(folder, sizeof folder, "%.200s/tirc-bench-XXXXXX", parent && *parent ? parent : "/tmp");
-  if (!mkdtemp(folder)) return NULL;
-  snprintf(c, sizeof c, "%s/matmul.c", folder);
-  snprintf(so, sizeof so, "%s/matmul.so", folder);
-  snprintf(march, sizeof march, "-march=%.80s", cpu);
-  for (int i = 0; write_source(c) && i < N_COMPILERS && !library; i++) {
-    char *words[] = {
-        (char *)(uintptr_t)compilers[i], "-O3", march, "-shared", "-fPIC", "-o", so, c, NULL};
-    if (run(words) != 0) continue;
-    library = dlopen(so, RTLD_NOW | RTLD_LOCAL);
-    snprintf(used, size, "i, k, j on 1 thread, %s -O3 %s", compilers[i], march);
-  }
-  unlink(c);
-  unlink(so);
-  rmdir(folder);
-  return library;
-}
+static const char *const activations[] = {
+    [LINEAR] = "x", [RELU] = "x > 0 ? x : 0", [GELU] = "0.5f * x * (1 + erff(x * 0.70710678f))"};
 
 bool plain_c_open(const Bench *b, char *kernels, size_t size, const char **why) {
-  void *library = compile(b->target.name, kernels, size);
-  *why = "there is no C compiler that makes code for the target";
-  if (!library) return false;
-  dlclose(library);
-  return true;
+  const char *compiler = first_compiler();
+  *why = "there is no C compiler";
+  if (compiler) snprintf(kernels, size, "on 1 thread, %s -O3 -march=%s", compiler, b->target.name);
+  return compiler != NULL;
 }
 
-void *plain_c_prepare(const Bench *b, const Case *k, const char **why) {
-  char used[128];
-  Product p;
-  PlainC *c = get_product(k, &p, why) ? calloc(1, sizeof *c) : NULL;
-  if (!c) return NULL;
-  c->p = p;
-  c->library = compile(b->target.name, used, sizeof used);
-  if (c->library) *(void **)(&c->matmul) = dlsym(c->library, "matmul");
-  if (c->matmul) return c;
-  *why = "the C compiler fails";
-  free(c);
-  return NULL;
+/* The place of an array among the parameters. */
+static int place_of(const Case *k, const float *data) {
+  int i = 0;
+  while (i < k->n_params - 1 && tirc_array_data(k->args[i].array) != (const void *)data) i++;
+  return i;
 }
 
-void plain_c_run(void *prepared) {
-  const PlainC *c = prepared;
-  c->matmul(c->p.m, c->p.n, c->p.k, c->p.a, c->p.b, c->p.c);
+static char *write_product(const Case *k, const Operator *op) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  if (!f) return NULL;
+  fprintf(f, "enum { M = %d, N = %d, K = %d };\n#define TRANSPOSED %d\n#define SCALE (float)%.9g\n",
+          op->m, op->n, op->k, op->transposed, (double)op->scale);
+  fprintf(f, "#define ACTIVATION (%s)\n#define AFTER %d\n%s", activations[op->activation],
+          op->bias || op->activation || op->scale < 1, product);
+  fputs("static int bench_kernel(", f);
+  for (int i = 0; i < k->n_params; i++) fprintf(f, "%sfloat *p%d", i ? ", " : "", i);
+  fprintf(f, ") {\n  for (long b = 0; b < %d; b++) product(p%d + b * M * K, p%d + b * N * K, ",
+          op->batch, place_of(k, op->a), place_of(k, op->b));
+  if (op->bias)
+    fprintf(f, "p%d", place_of(k, op->bias));
+  else
+    fputs("0", f);
+  fprintf(f, ", p%d + b * M * N);\n  return 0;\n}\n", place_of(k, op->c));
+  return fclose(f) == 0 ? text : (free(text), NULL);
 }
 
-void plain_c_free(void *prepared) {
-  PlainC *c = prepared;
-  dlclose(c->library);
-  free(c);
+void *plain_c_prepare(const Bench *b, const Case *k, const Operator *op, const char **why) {
+  tirc_error *e = NULL;
+  const char *compiler = first_compiler();
+  Compiled *c = NULL;
+  if (!compiler || (op && op->kind != PRODUCT)) return NULL;
+  if (op) {
+    char *source = write_product(k, op);
+    if (source) c = compile_source(b, k, compiler, source, k->args, why);
+    free(source);
+  } else
+    c = compile_contender(b, k, k->program, compiler, k->args, why, &e);
+  if (!c && e) *why = "it has no form in C";
+  tirc_error_free(e);
+  return c;
 }
+
+void plain_c_run(void *prepared) { call_compiled(prepared); }
+void plain_c_free(void *prepared) { free(prepared); }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111 };
+enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111, TRANSPOSE = 112 };
 /* cblas_sgemm */
 typedef void (*Sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
                       const float *a, int lda, const float *b, int ldb, float beta, float *c,
@@ -14,7 +14,7 @@ typedef void (*Sgemm)(int order, int transpose_a, int transpose_b, int m, int n,
 typedef struct OpenBlas {
   Sgemm sgemm;
   void (*set_threads)(int);
-  Product p;
+  Operator p;
 } OpenBlas;
 
 static bool find_functions(OpenBlas *o, char *(**core_name)(void), const char **why) {
@@ -39,13 +39,14 @@ bool openblas_open(const Bench *b, char *kernels, size_t size, const char **why)
   return true;
 }
 
-void *openblas_prepare(const Bench *b, const Case *k, const char **why) {
+/* A batch is a loop of products: it has no batched one. */
+void *openblas_prepare(const Bench *b, const Case *k, const Operator *op, const char **why) {
   (void)b;
   char *(*core_name)(void);
-  Product p;
-  OpenBlas *o = get_product(k, &p, why) ? calloc(1, sizeof *o) : NULL;
+  if (!op || op->kind != PRODUCT || op->bias) return NULL;
+  OpenBlas *o = calloc(1, sizeof *o);
   if (!o) return NULL;
-  o->p = p;
+  o->p = *op;
   if (find_functions(o, &core_name, why)) {
     o->set_threads(k->threads);
     return o;
@@ -56,22 +57,12 @@ void *openblas_prepare(const Bench *b, const Case *k, const char **why) {
 
 void openblas_run(void *prepared) {
   const OpenBlas *o = prepared;
-  Product p = o->p;
-  o->sgemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, p.m, p.n, p.k, 1, p.a, p.k, p.b, p.n, 0, p.c,
-           p.n);
+  const Operator *p = &o->p;
+  size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k;
+  for (size_t i = 0; i < (size_t)p->batch; i++)
+    o->sgemm(ROW_MAJOR, NO_TRANSPOSE, p->transposed ? TRANSPOSE : NO_TRANSPOSE, p->m, p->n, p->k,
+             p->scale, p->a + i * m * k, p->k, p->b + i * k * n, p->transposed ? p->k : p->n, 0,
+             p->c + i * m * n, p->n);
 }
 
 void openblas_free(void *prepared) { free(prepared); }
-
-bool get_product(const Case *k, Product *p, const char **why) {
-  const tirc_cost *c = &k->cost;
-  *why = "the program is not a float32 matrix product";
-  if (!c->m) return false;
-  *p = (Product){(int)c->m,
-                 (int)c->n,
-                 (int)c->k,
-                 tirc_array_data(k->args[c->a].array),
-                 tirc_array_data(k->args[c->b].array),
-                 tirc_array_data(k->args[c->c].array)};
-  return true;
-}

@@ -1,6 +1,6 @@
 /* Before the clock runs: the program, its arrays, what they should become, and each contender
  * scheduled, compiled and checked. A contender that fails is said to and skipped. */
-#include "bench.h"
+#include "bench_rivals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static int make_arrays(const Bench *b, Case *k) {
   return DONE;
 }
 
-/* NaN where the program writes: what a contender forgets to write shows. */
-static void poison(const Case *k, tirc_argument *args) {
+/* What a contender forgets to write shows. */
+void poison_results(const Case *k, tirc_argument *args) {
   for (int i = 0; i < k->n_params; i++)
     if (k->params[i].is_written && args[i].array) tirc_array_fill_poison(args[i].array);
 }
@@ -38,7 +38,7 @@ static bool has_nan(const Case *k, const tirc_argument *args) {
 
 static int make_expected(const Bench *b, Case *k) {
   if (!copy_arguments(b->o, k->n_params, k->args, k->expected)) return BAD;
-  poison(k, k->expected);
+  poison_results(k, k->expected);
   int status = run_reference(b->o, k->program, k->n_params, k->expected);
   if (status == DONE && has_nan(k, k->expected))
     status = complain(b->o, "let it write its outputs without reading them first",
@@ -70,8 +70,8 @@ static Check compare_contender(const Bench *b, const Case *k, const Contender *c
 }
 
 static void check_contender(Bench *b, const Case *k, Contender *c) {
-  poison(k, k->args);
-  if (c->relaid) poison(k, c->packed);
+  poison_results(k, k->args);
+  if (c->relaid) poison_results(k, c->packed);
   call_contender(c);
   Check r = compare_contender(b, k, c);
   if (r.ok) return;
@@ -169,9 +169,9 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
     c->skipped = !c->launch;
   else if (!c->rival)
     status = prepare_schedule(b, k, c);
-  else if (!(c->prepared = c->rival->prepare(b, k, &why))) {
-    fprintf(b->out, "%s %s: %s is left out: %s\n", k->kernel, k->setting, c->name,
-            why ? why : "out of memory");
+  else if (!(c->prepared = prepare_rival(b, k, c->rival, &why))) {
+    fprintf(b->out, "%s%s%s: %s is left out: %s\n", k->kernel, *k->setting ? " " : "", k->setting,
+            c->name, why ? why : "out of memory");
     c->skipped = true;
   }
   if (status == DONE && !c->skipped) check_contender(b, k, c);

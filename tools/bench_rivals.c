@@ -17,3 +17,24 @@ const Rival *find_rival(const char *name, size_t length) {
       return &rivals[i];
   return NULL;
 }
+
+static bool is_right(const Case *k, const Rival *r, void *prepared) {
+  poison_results(k, k->args);
+  r->run(prepared);
+  return compare_results(k->program, k->n_params, k->args, k->expected).ok;
+}
+
+/* A recognised matrix product is the only candidate, and a wrong result is then the rival's fault,
+ * which is said by whoever checks it. */
+void *prepare_rival(const Bench *b, const Case *k, const Rival *r, const char **why) {
+  Operator ops[MOST_OPERATORS];
+  int n = list_operators(k, ops);
+  *why = "the program is none of its operators";
+  for (int i = 0; i < n; i++) {
+    const char *unused = NULL;
+    void *prepared = r->prepare(b, k, &ops[i], k->cost.m ? why : &unused);
+    if (prepared && (k->cost.m || is_right(k, r, prepared))) return prepared;
+    if (prepared) r->free(prepared);
+  }
+  return k->cost.m ? NULL : r->prepare(b, k, NULL, why);
+}

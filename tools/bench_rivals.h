@@ -1,4 +1,4 @@
-/* The rivals, one file each. */
+/* The rivals, one file each, and the operators that they compute. */
 #ifndef TIRC_TOOLS_BENCH_RIVALS_H
 #define TIRC_TOOLS_BENCH_RIVALS_H
 
@@ -13,18 +13,34 @@
 
 #define RIVAL(name, install, prefix)                                                               \
   bool prefix##_open(const Bench *b, char *kernels, size_t size, const char **why);                \
-  void *prefix##_prepare(const Bench *b, const Case *k, const char **why);                         \
+  void *prefix##_prepare(const Bench *b, const Case *k, const Operator *op, const char **why);     \
   void prefix##_run(void *prepared);                                                               \
   void prefix##_free(void *prepared);
 RIVALS(RIVAL)
 #undef RIVAL
 
-/* C[m, n] = A[m, k] * B[k, n], if the case is that. */
-typedef struct Product {
-  int m, n, k;
-  const float *a, *b;
-  float *c;
-} Product;
-bool get_product(const Case *k, Product *p, const char **why);
+/* bench_operator.c. The arrays are the case's. */
+typedef enum Kind { PRODUCT, CONVOLUTION, SOFTMAX, LAYER_NORM } Kind;
+typedef enum Activation { LINEAR, RELU, GELU } Activation;
+struct Operator {
+  Kind kind;
+  float *a, *b, *c; /* c: the result. LAYER_NORM: b scales, bias shifts */
+  float *bias;      /* or NULL */
+  /* PRODUCT: c[m, n] = activation(scale a[m, k] b + bias), `batch` times; b[k, n], or b[n, k] if
+   * transposed. SOFTMAX, LAYER_NORM: over the rows of a[m, n] */
+  int batch, m, n, k;
+  bool transposed;
+  float scale;
+  Activation activation;
+  /* CONVOLUTION: NCHW and OIHW, stride 1 */
+  int64_t image[4], filter[4], result[4];
+  int pad;
+};
+enum { MOST_OPERATORS = 8 };
+/* What the program may be, most to least likely; how many. */
+int list_operators(const Case *k, Operator *out);
+
+/* bench_rivals.c: the rival at work on the first operator that gives the right result. */
+void *prepare_rival(const Bench *b, const Case *k, const Rival *r, const char **why);
 
 #endif
