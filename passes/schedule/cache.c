@@ -241,6 +241,24 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
   }
 }
 
+/* A block that does not declare what blocks inside of it read may read more than the box. */
+static void require_declared_readers(Sched *s, const CacheStage *stage) {
+  SRef **readers;
+  int n =
+      covers_buffer(s->c, stage) ? 0 : tirc_readers_of(s, stage->scope, stage->source, &readers);
+  for (int i = 0; i < n; i++) {
+    const Block *b = tirc_block_of(readers[i]);
+    bool turns = tirc_is_named(stage, readers[i]) || (!stage->is_write && !stage->consumers.n);
+    if (!turns || readers[i] == stage->writer || find_region(b->n_reads, b->reads, stage->source))
+      continue;
+    tirc_sched_mark(s, readers[i]->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s reads %s in blocks inside of it and does not declare what, which "
+                     "may be more than is cached.",
+                     b->name, stage->source->name);
+  }
+}
+
 /* The hull of what the writer writes while the loops between it and the copy run. */
 static void region_of_writer(Sched *s, CacheStage *stage) {
   Tirc *c = s->c;
@@ -282,6 +300,7 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   }
   stage->region = out;
   require_written(s, stage, tirc_analyzer_around(s, stage->writer));
+  require_declared_readers(s, stage);
 }
 
 /* What the scope declares to read of a buffer that nothing in it writes; all of it when it does

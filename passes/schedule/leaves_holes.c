@@ -5,6 +5,7 @@
 #include "index_eval.h"
 #include "internal.h"
 
+static const int64_t MOST = (int64_t)1 << 60; /* so that sums do not overflow */
 enum { MAX_INSTANCES = 1 << 18, MAX_BOX = 1 << 18 };
 
 typedef struct Filling {
@@ -21,8 +22,9 @@ static void run(Filling *f, Stmt s);
 
 static int64_t value(Filling *f, Expr e) {
   int64_t out = 0;
-  f->unknown = f->unknown || !tirc_eval_index(&f->values, e, &out);
-  return out;
+  bool known = tirc_eval_index(&f->values, e, &out) && out > -MOST && out < MOST;
+  f->unknown = f->unknown || !known;
+  return known ? out : 0;
 }
 
 static void store(Filling *f, Stmt s) {
