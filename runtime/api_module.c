@@ -178,7 +178,7 @@ static void run_script(Schedule *p, Sched *s, const Source *source) {
 static void run_trace(Schedule *p, Sched *s, const Source *source) {
   TraceRecord r = tirc_trace_read(s->c, source->name, source->text, source->length, p->record);
   s->eval = tirc_script_eval_text;
-  tirc_trace_apply(s, r.trace, false, r.loc, r.what);
+  tirc_trace_apply(s, r.trace, false, NULL, r.loc, r.what);
 }
 
 static void schedule(Tirc *c, void *self) {

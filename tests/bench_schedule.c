@@ -65,7 +65,7 @@ static void run_script(Tirc *c, void *self) {
 static void replay(Tirc *c, void *self) {
   Whole *w = self;
   Sched *s = tirc_sched_new(c, w->m);
-  tirc_trace_apply(s, w->trace, false, (Loc){0}, "the trace");
+  tirc_trace_apply(s, w->trace, false, NULL, (Loc){0}, "the trace");
   w->primitives = s->trace->n;
   w->arena = c->bytes;
 }

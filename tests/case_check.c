@@ -210,7 +210,7 @@ static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
     if (TIRC_TRY(c, trap)) {
       if (as_json)
         tirc_trace_apply(again, tirc_trace_read(c, "trace", text, source.length, 0).trace, false,
-                         (Loc){"trace", 1, 1}, "the trace");
+                         NULL, (Loc){"trace", 1, 1}, "the trace");
       else
         tirc_run_script(again, &source, NULL, NULL, NULL, NULL);
       TIRC_END(c, trap);

@@ -128,6 +128,51 @@ void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst) {
   vec_push(c, *t, kept);
 }
 
+/* --- what a popped instruction gave ------------------------------------------------------------
+ */
+
+const Instruction *tirc_trace_pop(Tirc *c, Trace *t) {
+  const Value *outputs;
+  if (!t->n) return NULL;
+  const Instruction *last = t->at[--t->n];
+  int n = tirc_instruction_outputs(last, &outputs);
+  for (int i = 0; i < n; i++) tirc_map_set(c, &t->popped, (void *)(uintptr_t)outputs[i].rv, t);
+  return last;
+}
+
+static bool is_popped(const Trace *t, uint32_t rv) {
+  return rv && tirc_map_has(&t->popped, (void *)(uintptr_t)rv);
+}
+
+static uint32_t latest_rv(const Trace *t, Value handle) {
+  return (uint32_t)(uintptr_t)tirc_map_get(&t->latest, handle_key(handle));
+}
+
+static bool find_block(Visitor *v, Stmt s) {
+  Stmt *found = v->self;
+  if (s->kind == STMT_BLOCK && !*found) *found = s;
+  return !*found;
+}
+
+/* A block by its name; a loop as one of those around the first block below it. */
+static uint32_t look_up_again(Sched *s, Value handle) {
+  const Primitive *p = tirc_find_primitive("get_loops");
+  const SRef *r = handle.kind == VAL_BLOCK
+                      ? tirc_map_get(&s->blocks, tirc_block_key(handle.u.block_id))
+                      : tirc_map_get(&s->loops, handle.u.expr);
+  Stmt block = NULL;
+  if (r) tirc_visit_stmt(&(Visitor){.stmt = find_block, .self = &block}, r->stmt);
+  if (!block) return 0;
+  Value found = tirc_trace_get_block(s, tirc_value_str(block->u.block.name),
+                                     tirc_value_block(block->u.block.id));
+  if (handle.kind == VAL_BLOCK) return found.rv;
+  Value *args = tirc_new_array(s->c, Value, p->n_params), loops = VALUE_NONE;
+  args[0] = found;
+  p->apply(s, args, &loops);
+  tirc_trace_record(s, p, args, &loops);
+  return latest_rv(s->trace, handle);
+}
+
 Value tirc_trace_get_block(Sched *s, Value name, Value block) {
   const Primitive *p = tirc_find_primitive("get_block");
   Value *args = tirc_new_array(s->c, Value, p->n_params);
@@ -158,8 +203,12 @@ static Value substituted(Tirc *c, Value v, const PtrMap *map) {
 static Value call_map(Callable *self, int n, const Value *args) {
   IndexMapText *m = (IndexMapText *)self;
   PtrMap map = {0};
-  for (int i = 0; i < n && i < m->base.n_params; i++)
-    if (args[i].kind == VAL_EXPR) tirc_map_set(m->c, &map, m->vars[i], args[i].u.expr);
+  for (int i = 0; i < n && i < m->base.n_params; i++) {
+    Expr e = args[i].kind == VAL_EXPR  ? args[i].u.expr
+             : args[i].kind == VAL_INT ? tirc_int(m->c, m->vars[i]->dtype, args[i].u.i)
+                                       : NULL;
+    if (e) tirc_map_set(m->c, &map, m->vars[i], e);
+  }
   return substituted(m->c, m->results, &map);
 }
 
@@ -209,8 +258,12 @@ const char *tirc_recorded_function(Tirc *c, Value function) {
 static Value recorded(Sched *s, Value v, int depth) {
   enum { MAX_DEPTH = 64 };
   bool container = v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT;
-  if (handle_key(v) && !v.rv)
-    v.rv = (uint32_t)(uintptr_t)tirc_map_get(&s->trace->latest, handle_key(v));
+  if (handle_key(v) && (!v.rv || is_popped(s->trace, v.rv))) {
+    v.rv = latest_rv(s->trace, v);
+    if (is_popped(s->trace, v.rv)) v.rv = look_up_again(s, v);
+  } else if (is_popped(s->trace, v.rv)) {
+    v.rv = 0; /* a number that was drawn is a number now */
+  }
   if (!container || depth > MAX_DEPTH) return v;
   v = tirc_value_list(s->c, v.kind, v.u.list->n, v.u.list->at);
   for (int i = 0; i < v.u.list->n; i++) v.u.list->at[i] = recorded(s, v.u.list->at[i], depth + 1);
@@ -317,6 +370,8 @@ Trace *tirc_trace_copy(Tirc *c, const Trace *t) {
   for (int i = 0; i < t->n; i++) vec_push(c, *copy, t->at[i]);
   for (size_t i = 0; i < t->latest.cap; i++)
     if (t->latest.values[i]) tirc_map_set(c, &copy->latest, t->latest.keys[i], t->latest.values[i]);
+  for (size_t i = 0; i < t->popped.cap; i++)
+    if (t->popped.values[i]) tirc_map_set(c, &copy->popped, t->popped.keys[i], t->popped.values[i]);
   return copy;
 }
 
@@ -357,17 +412,45 @@ Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc) {
   return out;
 }
 
-Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decision) {
-  Trace *out = tirc_trace_copy(c, t);
-  Instruction *inst = tirc_new(c, Instruction);
-  *inst = *t->at[index];
+static const Value *arguments_with(Tirc *c, const Instruction *inst, Value decision) {
   const int at = decision_index(inst->p);
   Value *args = tirc_new_array(c, Value, inst->p->n_params + 1);
   memcpy(args, inst->args, (size_t)inst->p->n_params * sizeof *args);
   if (at >= 0) args[at] = decision;
-  inst->args = args;
+  return args;
+}
+
+Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decision) {
+  Trace *out = tirc_trace_copy(c, t);
+  Instruction *inst = tirc_new(c, Instruction);
+  *inst = *t->at[index];
+  inst->args = arguments_with(c, inst, decision);
   out->at[index] = inst;
   return out;
+}
+
+static uint32_t first_output(const Instruction *inst) {
+  const Value *outputs;
+  return tirc_instruction_outputs(inst, &outputs) ? outputs[0].rv : 0;
+}
+
+int tirc_trace_find(const Trace *t, const Instruction *inst) {
+  for (int i = 0; i < t->n; i++)
+    if (t->at[i] == inst || (t->at[i]->p == inst->p && first_output(inst) &&
+                             first_output(inst) == first_output(t->at[i])))
+      return i;
+  return -1;
+}
+
+void tirc_trace_push(Tirc *c, Trace *t, const Instruction *inst, Value decision) {
+  const Value *own = tirc_instruction_decision(inst);
+  if (own && (own->kind != VAL_NONE || decision.kind != VAL_NONE)) {
+    Instruction with = *inst;
+    with.args = arguments_with(c, inst, decision);
+    tirc_trace_append(c, t, &with);
+  } else {
+    vec_push(c, *t, inst);
+  }
 }
 
 /* --- doing it again ----------------------------------------------------------------------------
@@ -377,6 +460,7 @@ typedef struct Replay {
   Sched *s;
   const Trace *t;
   PtrMap values; /* number -> the Value * it is here */
+  const DecisionProvider *asked;
   Loc loc;
   const char *what;
 } Replay;
@@ -408,14 +492,34 @@ static void take_results(Replay *r, const Instruction *inst, Value result) {
   }
 }
 
+/* The instruction with what it gets here, and the decision of the provider. */
+static Instruction asked_again(Replay *r, const Instruction *inst) {
+  Tirc *c = r->s->c;
+  const Value *own = tirc_instruction_decision(inst);
+  Value inputs = tirc_value_list(c, VAL_LIST, 0, NULL);
+  Value attrs = tirc_value_list(c, VAL_LIST, 0, NULL);
+  tirc_instruction_inputs(c, inst, inputs);
+  tirc_instruction_attrs(c, inst, attrs);
+  for (int i = 0; i < inputs.u.list->n; i++)
+    inputs.u.list->at[i] = translated(r, inputs.u.list->at[i]);
+  Value decision = r->asked->decide(r->asked->self, inst, inputs, attrs, own ? *own : VALUE_NONE);
+  if (!own && decision.kind != VAL_NONE)
+    tirc_fail(c, r->loc, "trace", "return the decision that the provider was given",
+              "it takes no decision, and the decision provider gives one");
+  Instruction with = *inst;
+  with.args = arguments_with(c, inst, decision);
+  return with;
+}
+
 static void replay(Replay *r, const Instruction *inst) {
   Tirc *c = r->s->c;
   const Primitive *p = inst->p;
+  const Instruction with = r->asked ? asked_again(r, inst) : *inst;
   const char **names = tirc_new_array(c, const char *, p->n_params + 1);
   Value *keywords = tirc_new_array(c, Value, p->n_params + 1), star = VALUE_NONE;
   int n = 0;
   for (int i = 0; i < p->n_params; i++) {
-    Value v = translated(r, inst->args[i]);
+    Value v = translated(r, with.args[i]);
     if (p->params[i].kind == PARAM_LOOPS) {
       star = v;
       continue;
@@ -442,8 +546,9 @@ static void replay_or_say_where(Replay *r, int i) {
   tirc_throw(c);
 }
 
-void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, Loc loc, const char *what) {
-  Replay r = {.s = s, .t = t, .loc = loc, .what = what};
+void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, const DecisionProvider *asked,
+                      Loc loc, const char *what) {
+  Replay r = {.s = s, .t = t, .asked = asked, .loc = loc, .what = what};
   const int n = tirc_trace_length(t, remove_postproc);
   for (int i = 0; i < n; i++) replay_or_say_where(&r, i);
 }

@@ -29,6 +29,7 @@ struct Trace {
   int n, cap;
   uint32_t next_rv; /* of a trace that was read; a schedule's counts in Sched.next_rv */
   PtrMap latest;    /* loop variable or block id -> number of its last random variable */
+  PtrMap popped;    /* numbers that an instruction defined which is no longer there */
 };
 
 /* What the table instructions.def says; for primitives without a row, a name made from theirs. */
@@ -76,6 +77,13 @@ Trace *tirc_trace_copy(Tirc *c, const Trace *t);
 /* Without pure instructions whose results nothing uses; remove_postproc: up to enter_postproc. */
 Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc);
 Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decision);
+/* Where an instruction, or the same one with another decision, stands in the trace; -1: nowhere. */
+int tirc_trace_find(const Trace *t, const Instruction *inst);
+/* The very instruction, with this decision where it takes one (None: to be drawn). */
+void tirc_trace_push(Tirc *c, Trace *t, const Instruction *inst, Value decision);
+/* Takes the last instruction away; NULL: there is none. What it gave and later calls use is looked
+ * up by name in their traces. */
+const Instruction *tirc_trace_pop(Tirc *c, Trace *t);
 /* How many instructions stand before enter_postproc (all, unless remove_postproc). */
 int tirc_trace_length(const Trace *t, bool remove_postproc);
 
@@ -97,8 +105,14 @@ Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc);
 Trace *tirc_trace_of_value(Tirc *c, Value v, Loc loc, const char *what);
 
 /* Does all of it on another (or the same) schedule. Throws what an instruction raises, with the
- * instruction's number in the message. loc: where the trace stands. */
-void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, Loc loc, const char *what);
+ * instruction's number in the message. asked: NULL, the decisions are those of the trace. loc:
+ * where the trace stands. */
+typedef struct DecisionProvider { /* asked before each instruction, with its decision or None */
+  Value (*decide)(void *self, const Instruction *inst, Value inputs, Value attrs, Value decision);
+  void *self;
+} DecisionProvider;
+void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, const DecisionProvider *asked,
+                      Loc loc, const char *what);
 
 /* trace_index_map.c: an index map as TVM saves it, as the text of a lambda; NULL: it is none. */
 const char *tirc_saved_lambda(Tirc *c, Value graph);

@@ -360,7 +360,19 @@ Value tirc_script_method(Script *sc, const NativeRow *row, Value self) {
   return tirc_script_object("method", m);
 }
 
+static const NativeRow trace_row = {NULL, "Trace", tirc_script_new_trace, 0, 2, "insts decisions"};
+
+/* A function that is not the script's: an index map of a trace, one of a program around us. */
+static Value call_foreign(Script *sc, Callable *fn, const Args *a) {
+  if (a->n_keywords || (fn->n_params >= 0 && a->n != fn->n_params))
+    tirc_script_error(sc, "TypeError", NULL, "%s takes %d arguments by position",
+                      fn->name ? fn->name : "the function", fn->n_params);
+  return fn->call(fn, a->n, a->at);
+}
+
 Value tirc_script_call(Script *sc, Value callee, const Args *a) {
+  if (callee.kind == VAL_FUNCTION && ((Callable *)callee.u.object)->call != call_from_primitive)
+    return call_foreign(sc, callee.u.object, a);
   if (callee.kind == VAL_FUNCTION) return call_function(callee.u.object, a);
   if (tirc_script_is(callee, "builtin") || tirc_script_is(callee, "method")) {
     const bool bound = tirc_script_is(callee, "method");
@@ -373,6 +385,10 @@ Value tirc_script_call(Script *sc, Value callee, const Args *a) {
   if (tirc_script_is(callee, "type")) {
     const ExceptionClass *class = tirc_script_exception_class(callee.u.object);
     if (class) return tirc_script_new_exception(sc, class, a);
+    if (!strcmp(callee.u.object, "Trace")) {
+      check_native(sc, &trace_row, a);
+      return trace_row.run(sc, VALUE_NONE, a);
+    }
     tirc_script_error(sc, "TypeError", NULL, "scripts cannot make a %s",
                       (const char *)callee.u.object);
   }

@@ -179,8 +179,9 @@ const char *tirc_script_format(Script *sc, Value v, const char *spec);
 int64_t tirc_script_str_length(const char *s);
 Value tirc_script_str_item(Script *sc, const char *s, int64_t from, int64_t count);
 
-/* schedule.c: Trace.apply_json_to_schedule, which needs no trace */
+/* schedule.c: Trace.apply_json_to_schedule, which needs no trace, and Trace(insts, decisions) */
 Value tirc_script_apply_json(Script *sc, Value self, const Args *a);
+Value tirc_script_new_trace(Script *sc, Value self, const Args *a);
 
 /* objects.c */
 Value tirc_script_object(const char *type, const void *object);

@@ -162,8 +162,8 @@ static const Instruction *instruction_argument(Script *sc, const Args *a, const 
 }
 
 static Value run_get_decision(Script *sc, Value self, const Args *a) {
-  (void)self;
-  const Value *decision = tirc_instruction_decision(instruction_argument(sc, a, "get_decision"));
+  const int i = tirc_trace_find(trace(self), instruction_argument(sc, a, "get_decision"));
+  const Value *decision = i < 0 ? NULL : tirc_instruction_decision(trace(self)->at[i]);
   return decision ? *decision : VALUE_NONE;
 }
 
@@ -171,13 +171,41 @@ static Value run_with_decision(Script *sc, Value self, const Args *a) {
   const Instruction *inst = instruction_argument(sc, a, "with_decision");
   Value decision = required(sc, a, 1, "with_decision", "decision");
   const Trace *t = trace(self);
-  for (int i = 0; i < t->n; i++)
-    if (t->at[i] == inst) {
-      Trace *out = tirc_trace_with_decision(sc->c, t, i, decision);
-      out->n = tirc_trace_length(out, flag(sc, a, 2, "remove_postproc", false));
-      return of_trace(out);
-    }
-  tirc_script_error(sc, "ValueError", NULL, "the instruction is not in this trace");
+  const int i = tirc_trace_find(t, inst);
+  if (i < 0) tirc_script_error(sc, "ValueError", NULL, "the instruction is not in this trace");
+  Trace *out = tirc_trace_with_decision(sc->c, t, i, decision);
+  out->n = tirc_trace_length(out, flag(sc, a, 2, "remove_postproc", false));
+  return of_trace(out);
+}
+
+static Value run_append(Script *sc, Value self, const Args *a) {
+  const Value *decision = argument(a, 1, "decision");
+  tirc_trace_push(sc->c, self.u.object, instruction_argument(sc, a, "append"),
+                  decision ? *decision : VALUE_NONE);
+  return VALUE_NONE;
+}
+
+/* Trace(insts, decisions): a list of instructions, a dict from instructions to decisions. */
+Value tirc_script_new_trace(Script *sc, Value self, const Args *a) {
+  (void)self;
+  Value insts = required(sc, a, 0, "Trace", "insts"), inst;
+  const Value *decisions = argument(a, 1, "decisions");
+  if (decisions && decisions->kind != VAL_DICT)
+    tirc_script_error(sc, "TypeError", "trace.decisions is such a dict",
+                      "the decisions of a Trace are a dict from instructions to decisions");
+  Trace *t = tirc_trace_new(sc->c);
+  Iter it = tirc_script_iter(sc, insts);
+  while (tirc_script_next(sc, &it, &inst)) {
+    if (!tirc_script_is(inst, "Instruction"))
+      tirc_script_error(sc, "TypeError", "the instructions of a trace are in trace.insts",
+                        "Trace() takes a list of instructions");
+    Value decision = VALUE_NONE;
+    for (int i = 0; decisions && i + 1 < decisions->u.list->n; i += 2)
+      if (decisions->u.list->at[i].u.object == inst.u.object)
+        decision = decisions->u.list->at[i + 1];
+    tirc_trace_push(sc->c, t, instruction(inst), decision);
+  }
+  return of_trace(t);
 }
 
 static Value run_simplified(Script *sc, Value self, const Args *a) {
@@ -210,11 +238,26 @@ static Sched *schedule_argument(Script *sc, const Args *a, int i, const char *wh
   return sched(v);
 }
 
+typedef struct Provider {
+  Script *sc;
+  Value function;
+} Provider;
+
+static Value ask(void *self, const Instruction *inst, Value inputs, Value attrs, Value decision) {
+  Provider *p = self;
+  Value args[] = {of_instruction(inst), inputs, attrs, decision};
+  return tirc_script_call(p->sc, p->function, &(Args){.n = 4, .at = args});
+}
+
 static Value run_apply(Script *sc, Value self, const Args *a) {
   Sched *s = schedule_argument(sc, a, 0, "apply_to_schedule");
   bool remove = flag(sc, a, 1, "remove_postproc", false);
+  const Value *provider = argument(a, 2, "decision_provider");
+  Provider p = {sc, provider ? *provider : VALUE_NONE};
+  const DecisionProvider asked = {ask, &p};
   tirc_script_tick(sc, trace(self)->n);
-  tirc_trace_apply(s, trace(self), remove, sc->loc, "the trace");
+  tirc_trace_apply(s, trace(self), remove, p.function.kind == VAL_NONE ? NULL : &asked, sc->loc,
+                   "the trace");
   return VALUE_NONE;
 }
 
@@ -224,15 +267,21 @@ Value tirc_script_apply_json(Script *sc, Value self, const Args *a) {
   Sched *s = schedule_argument(sc, a, 1, "apply_json_to_schedule");
   const Trace *t = tirc_trace_of_value(sc->c, json, sc->loc, "the trace");
   tirc_script_tick(sc, t->n);
-  tirc_trace_apply(s, t, false, sc->loc, "the trace");
+  tirc_trace_apply(s, t, false, NULL, sc->loc, "the trace");
   return VALUE_NONE;
+}
+
+static Value run_from_json(Script *sc, Value self, const Args *a) {
+  (void)self;
+  Value json = required(sc, a, 0, "from_json", "json_obj");
+  return of_trace(tirc_trace_of_value(sc->c, json, sc->loc, "the trace"));
 }
 
 /* Only the record changes: what the instruction did stays done. */
 static Value run_pop(Script *sc, Value self, const Args *a) {
-  (void)sc, (void)a;
-  Trace *t = self.u.object;
-  return t->n ? of_instruction(t->at[--t->n]) : VALUE_NONE;
+  (void)a;
+  const Instruction *last = tirc_trace_pop(sc->c, self.u.object);
+  return last ? of_instruction(last) : VALUE_NONE;
 }
 
 static Value get_kind(Script *sc, Value v) {
@@ -270,8 +319,11 @@ const NativeRow tirc_script_schedule_methods[] = {
     {"Trace", "simplified", run_simplified, 0, 1, "remove_postproc"},
     {"Trace", "as_json", run_as_json, 0, 1, "remove_postproc"},
     {"Trace", "as_python", run_as_python, 0, 1, "remove_postproc"},
-    {"Trace", "apply_to_schedule", run_apply, 0, 2, "sch remove_postproc"},
+    {"Trace", "append", run_append, 0, 2, "inst decision"},
+    {"Trace", "apply_to_schedule", run_apply, 0, 3, "sch remove_postproc decision_provider"},
     {"Trace", "apply_json_to_schedule", tirc_script_apply_json, 0, 2, "json_obj sch"},
+    {"Trace", "from_json", run_from_json, 0, 1, "json_obj"}, /* for Python, whose schedules */
+    {"Trace", "from_insts", tirc_script_new_trace, 0, 2, "insts decisions"}, /* share no objects */
     {"Trace", "pop", run_pop, 0, 0, NULL},
     {"Trace", "show", run_trace_show, 0, 0, "style black_format"},
     {0},

@@ -106,6 +106,30 @@ def test_copies_go_their_own_way(sch):
     assert "parallel" not in other.mod.script()
 
 
+def test_traces_of_schedules_apart(sch):
+    i, _, _ = sch.get_loops("C")
+    sch.split(i, sch.sample_perfect_tile(i, 2, decision=[8, 2]))
+    seen = []
+
+    def provider(inst, inputs, attrs, decision):
+        seen.append(inst.kind.name)
+        return [4, 4] if decision else None
+
+    again = tirc.Schedule(tirc.parse(MATMUL))
+    sch.trace.apply_to_schedule(again, remove_postproc=False, decision_provider=provider)
+    assert seen == [inst.kind.name for inst in sch.trace.insts]
+    assert [again.get(x).extent for x in again.get_loops("C")][:2] == [4, 4]
+    third = tirc.Schedule(tirc.parse(MATMUL))
+    tirc.tir.schedule.Trace.apply_json_to_schedule(sch.trace.as_json(), third)
+    assert str(third.trace) == str(sch.trace)
+    insts = sch.trace.insts
+    made = tirc.tir.schedule.Trace(insts[:-1], {insts[-2]: [2, 8]})
+    made.append(insts[-1])
+    assert made.get_decision(insts[-2]) == [2, 8] and len(made.insts) == len(insts)
+    with pytest.raises(ZeroDivisionError):
+        sch.trace.apply_to_schedule(third, decision_provider=lambda *_: 1 // 0)
+
+
 def test_traces_and_sampling(sch):
     i, j, k = sch.get_loops("C")
     tile = sch.sample_perfect_tile(j, n=2)

@@ -181,7 +181,7 @@ static void test_json(void **state) {
   assert_non_null(strstr(json, ",[[4,[4,8]],[7,1]]]"));
   Sched *again = tirc_sched_new(c, parse(c));
   TraceRecord r = tirc_trace_read(c, "trace", json, strlen(json), 0);
-  tirc_trace_apply(again, r.trace, false, r.loc, r.what);
+  tirc_trace_apply(again, r.trace, false, NULL, r.loc, r.what);
   assert_null(tirc_module_difference(c, s->mod, again->mod));
   assert_string_equal(tirc_value_to_json(c, tirc_trace_as_value(c, again->trace, false)), json);
   tirc_context_release(c);
@@ -241,7 +241,7 @@ static void test_bad_json(void **state) {
     if (TIRC_TRY(c, trap)) {
       TraceRecord r =
           tirc_trace_read(c, "file", rows[i].text, strlen(rows[i].text), rows[i].record);
-      tirc_trace_apply(s, r.trace, false, r.loc, r.what);
+      tirc_trace_apply(s, r.trace, false, NULL, r.loc, r.what);
       TIRC_END(c, trap);
       fail_msg("no error from %s", rows[i].text);
     }
@@ -265,10 +265,75 @@ static void test_trace_objects(void **state) {
                 "print(t.with_decision(inst, [8, 4], False).insts[2])\n"
                 "print(len(t.as_json()[0]), t.as_json()[1])\n",
                 "SamplePerfectTile [2, 16] [2, 16] 2\n"
-                "[2, 16]\n"
+                "[8, 4]\n"
                 "v0, v1 = sch.sample_perfect_tile(loop=_, n=2, max_innermost_factor=16, "
                 "decision=[8, 4])\n"
                 "4 [[2, [2, 16]]]\n");
+}
+
+static void test_decision_provider(void **state) {
+  (void)state;
+  assert_prints("fresh = sch.copy()\n"
+                "i, j, k = sch.get_loops(sch.get_block('C'))\n"
+                "sch.split(i, sch.sample_perfect_tile(i, 2, decision=[2, 16]))\n"
+                "t = sch.trace\n"
+                "Trace = tvm.tir.schedule.Trace\n"
+                "print(Trace(t.insts, {}).decisions, Trace(t.insts, t.decisions).as_json()[1])\n"
+                "u = Trace(t.insts[:2], {})\n"
+                "u.append(t.insts[2], [4, 8])\n"
+                "u.append(inst=t.insts[3])\n"
+                "print(u.get_decision(t.insts[2]), t.get_decision(t.insts[2]), len(u.insts))\n"
+                "def provider(inst, inputs, attrs, decision):\n"
+                "    if decision is not None:\n"
+                "        print(inst.kind.name, inputs, attrs, decision)\n"
+                "        return [8, 4]\n"
+                "u.apply_to_schedule(fresh, False, provider)\n"
+                "print([fresh.get(x).extent for x in fresh.get_loops('C')])\n"
+                "print(fresh.trace.as_json()[1])\n",
+                "{} [[2, [2, 16]]]\n"
+                "[4, 8] [2, 16] 4\n"
+                "SamplePerfectTile [i] [2, 16] [4, 8]\n"
+                "[8, 4, 30, 24]\n"
+                "[[2, [8, 4]]]\n");
+  assert_raises("sch.get_loops('C')\n"
+                "sch.trace.apply_to_schedule(sch.copy(), "
+                "decision_provider=lambda inst, inputs, attrs, decision: 1)\n",
+                "trace", "it takes no decision");
+  assert_raises("tvm.tir.schedule.Trace([1], {})\n", "type", "a list of instructions");
+  assert_raises("tvm.tir.schedule.Trace([], 3)\n", "type", "are a dict");
+  assert_raises("sch.trace.append(3)\n", "type", "takes an instruction");
+}
+
+/* Handles that a popped instruction gave are looked up by their names. */
+static void test_popped(void **state) {
+  (void)state;
+  assert_prints("fresh = sch.copy()\n"
+                "b = sch.get_block('C')\n"
+                "i, j, k = sch.get_loops(b)\n"
+                "print(sch.trace.pop().kind.name, sch.trace.pop().kind.name)\n"
+                "sch.parallel(i)\n"
+                "sch.unroll(k)\n"
+                "sch.annotate(b, 'key', 1)\n"
+                "v = sch.sample_categorical([4], [1.0], decision=0)\n"
+                "sch.trace.pop()\n"
+                "sch.split(j, [None, v])\n"
+                "print(sch.trace)\n"
+                "sch.trace.apply_to_schedule(fresh)\n"
+                "print(str(fresh.mod) == str(sch.mod))\n"
+                "sch.transform_layout(b, 'B', lambda x, y: (y, x))\n"
+                "print(sch.trace.insts[-1].inputs[-1](3, 4))\n",
+                "GetLoops GetBlock\n"
+                "# from tvm import tir\n"
+                "def apply_trace(sch: tir.Schedule) -> None:\n"
+                "  b0 = sch.get_block(name=\"C\", func_name=\"main\")\n"
+                "  l1, l2, l3 = sch.get_loops(block=b0)\n"
+                "  sch.parallel(loop=l1)\n"
+                "  sch.unroll(loop=l3)\n"
+                "  sch.annotate(block_or_loop=b0, ann_key=\"key\", ann_val=1)\n"
+                "  l4, l5 = sch.split(loop=l2, factors=[None, 4], preserve_unit_iters=True, "
+                "disable_predication=False)\n"
+                "True\n"
+                "(4, 3)\n");
 }
 
 /* --- sampling ----------------------------------------------------------------------------------
@@ -495,13 +560,22 @@ static void test_memory_returns(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_python),         cmocka_unit_test(test_simplified),
-      cmocka_unit_test(test_json),           cmocka_unit_test(test_records),
-      cmocka_unit_test(test_bad_json),       cmocka_unit_test(test_trace_objects),
-      cmocka_unit_test(test_random),         cmocka_unit_test(test_tiles),
-      cmocka_unit_test(test_bad_samples),    cmocka_unit_test(test_compute_location),
-      cmocka_unit_test(test_copy),           cmocka_unit_test(test_methods),
-      cmocka_unit_test(test_debug_mask),     cmocka_unit_test(test_rewind),
+      cmocka_unit_test(test_python),
+      cmocka_unit_test(test_simplified),
+      cmocka_unit_test(test_json),
+      cmocka_unit_test(test_records),
+      cmocka_unit_test(test_bad_json),
+      cmocka_unit_test(test_trace_objects),
+      cmocka_unit_test(test_decision_provider),
+      cmocka_unit_test(test_popped),
+      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_tiles),
+      cmocka_unit_test(test_bad_samples),
+      cmocka_unit_test(test_compute_location),
+      cmocka_unit_test(test_copy),
+      cmocka_unit_test(test_methods),
+      cmocka_unit_test(test_debug_mask),
+      cmocka_unit_test(test_rewind),
       cmocka_unit_test(test_memory_returns),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@ from ctypes import byref
 from . import _lib, _render, _source
 from ._lib import Value, lib
 from ._module import IRModule, PrimFunc, as_module, structural_equal
-from ._values import Object, Typed, arguments, inward, outward
+from ._values import Deferred, Object, Typed, arguments, inward, outward
 
 
 class _Owner:
@@ -42,8 +42,23 @@ class _Owner:
         return Typed.named(type_name)(self, value)
 
 
+def _trace_of(owner):
+    out = Value()
+    _lib.call("schedule_attribute", owner.pointer, None, b"trace", byref(out))
+    return outward(owner, out)
+
+
 class Trace(Object, _render.Shown):
-    """What a schedule did."""
+    """What a schedule did: Trace(insts, decisions), of instructions of one schedule."""
+
+    def __init__(self, owner, value=None):
+        if not isinstance(owner, _Owner):  # instructions, decisions
+            if not owner:
+                raise ValueError("a trace of no instructions belongs to no schedule")
+            own = _trace_of(owner[0]._owner)
+            made = own.from_insts(list(owner), dict(value or {}))
+            owner, value = made._owner, made._handle
+        Object.__init__(self, owner, value)
 
     def script(self, **_):
         return str(self)
@@ -52,10 +67,20 @@ class Trace(Object, _render.Shown):
         return Object.__str__(self)
 
     def apply_to_schedule(self, sch, remove_postproc=False, decision_provider=None):
-        """Does to sch what it says."""
-        lines = self.as_python(remove_postproc)
-        text = "def apply_trace(sch):\n" + "".join("  %s\n" % line for line in lines or ["pass"])
-        sch._owner_run(text, "<trace>")
+        """Does to sch what it says. decision_provider(inst, inputs, attrs, decision) gives the decision of
+        each instruction."""
+        self._apply_there(self.as_json(remove_postproc), sch, decision_provider)
+
+    @staticmethod
+    def apply_json_to_schedule(json_obj, sch):
+        """Does to sch what a trace says that as_json gave, or a tuning record holds."""
+        Trace._apply_there(json_obj, sch)
+
+    @staticmethod
+    def _apply_there(json_obj, sch, decision_provider=None):
+        """As a trace of sch's own: schedules share no objects."""
+        there = sch.trace.from_json(json_obj)
+        sch._owner.method(there._handle, "apply_to_schedule", (Deferred("sch"), False, decision_provider), {})
 
 
 class Schedule(_render.Shown):
