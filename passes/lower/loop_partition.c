@@ -8,11 +8,12 @@
  *
  * For each loop of constant extent, outermost first, the part of its range is computed where the
  * linear conditions in its body hold for all values of the other variables; the first step of a
- * reduction, where `k == 0` asks for its init, is peeled in the same way. A parallel loop stays one
- * loop, with an if around the two forms of its body. */
+ * reduction, where `k == 0` asks for its init, is peeled in the same way, unless the question is
+ * asked seldom: once for a tile whose own loops run many times, it costs less than a second copy of
+ * them. A parallel loop stays one loop, with an if around the two forms of its body. */
 #include "internal.h"
 
-enum { MAX_SIZE = 600, MAX_GROWTH = 6000 };
+enum { MAX_SIZE = 600, MAX_GROWTH = 6000, SELDOM = 32 };
 
 typedef struct Partition {
   Tirc *c;
@@ -26,6 +27,7 @@ typedef struct Search {
   Expr var;
   int64_t low, high; /* the part of the loop's range where the conditions hold: [low, high) */
   bool found;
+  double times, most; /* how often the statement at hand and the busiest one run in an iteration */
 } Search;
 
 static int64_t floor_div(int64_t a, int64_t b) { /* b > 0 */
@@ -80,7 +82,7 @@ static bool peel_first(Search *s, Expr cond) {
   int64_t first;
   if (cond->op != OP_EQ || cond->args[0] != s->var || !tirc_const_int(cond->args[1], &first))
     return false;
-  if (first == s->low && s->high - s->low > 1) {
+  if (first == s->low && s->high - s->low > 1 && s->times * SELDOM >= s->most) {
     s->low++;
     s->found = true;
   }
@@ -94,12 +96,28 @@ static void use_condition(Search *s, Expr cond) {
     if (!peel_first(s, conds.at[i])) narrow(s, conds.at[i]);
 }
 
+/* Visits the loop's body with the number of times that it runs. */
+static bool run_loop(Visitor *v, Stmt loop, double *times) {
+  double outside = *times;
+  int64_t extent;
+  if (tirc_const_int(loop->u.loop.extent, &extent)) *times *= (double)extent;
+  tirc_visit_stmt(v, loop->u.loop.body);
+  *times = outside;
+  return false;
+}
+
 static bool search(Visitor *v, Stmt stmt) {
   Search *s = v->self;
-  if (stmt->kind == STMT_FOR)
-    tirc_bind_range(s->p->a, stmt->u.loop.var, tirc_range(stmt->u.loop.min, stmt->u.loop.extent));
   if (stmt->kind == STMT_IF) use_condition(s, stmt->u.branch.cond);
-  return true;
+  if (stmt->kind != STMT_FOR) return true;
+  tirc_bind_range(s->p->a, stmt->u.loop.var, tirc_range(stmt->u.loop.min, stmt->u.loop.extent));
+  return run_loop(v, stmt, &s->times);
+}
+
+static bool find_busiest(Visitor *v, Stmt stmt) {
+  Search *s = v->self;
+  if (s->times > s->most) s->most = s->times;
+  return stmt->kind == STMT_FOR ? run_loop(v, stmt, &s->times) : true;
 }
 
 /* The border of a padding: T.if_then_else(i < n, A[i], 0). */
@@ -181,7 +199,8 @@ static Stmt partition(Mutator *m, Stmt stmt) {
   if (!is_const || extent < 2 || loop->kind == LOOP_UNROLLED || size > MAX_SIZE ||
       2 * size > p->budget)
     return tirc_mutate_stmt_children(m, stmt);
-  Search s = {.p = p, .var = loop->var, .low = begin, .high = begin + extent};
+  Search s = {.p = p, .var = loop->var, .low = begin, .high = begin + extent, .times = 1};
+  tirc_visit_stmt(&(Visitor){.stmt = find_busiest, .self = &s}, loop->body);
   s.v = (Visitor){.stmt = search, .expr = search_expr, .self = &s};
   tirc_visit_stmt(&s.v, loop->body);
   if (!s.found) return tirc_mutate_stmt_children(m, stmt);

@@ -39,6 +39,17 @@ static const Program programs[] = {
      FUNC(B2(A, 13, 17) ", " B2(B, 17, 11) ", " B2(C, 13, 11),
           "    for i, j, k in T.grid(13, 11, 17):\n" MATMUL_BLOCK("        ")),
      0, 1e-5},
+    {"sums of parts of a reduction",
+     FUNC(B2(A, 8, 200) ", " B1(C, 8),
+          "    S = T.alloc_buffer((5, 8), scope=\"local\")\n    for ko, i in T.grid(5, 8):\n"
+          "        for ki in range(40):\n            with T.block(\"S\"):\n"
+          "                vi, vko, vki = T.axis.remap(\"SSR\", [i, ko, ki])\n"
+          "                with T.init():\n                    S[vko, vi] = T.float32(0)\n"
+          "                S[vko, vi] = S[vko, vi] + A[vi, vko * 40 + vki]\n"
+          "        with T.block(\"C\"):\n            vi, vko = T.axis.remap(\"SR\", [i, ko])\n"
+          "            with T.init():\n                C[vi] = T.float32(0)\n"
+          "            C[vi] = C[vi] + S[vko, vi]\n"),
+     0, 1e-5},
     {"matmul, vectorized inside of the reduction",
      FUNC(B2(A, 13, 17) ", " B2(B, 17, 24) ", " B2(C, 13, 24),
           "    for i in T.parallel(13):\n        for k in range(17):\n"

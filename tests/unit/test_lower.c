@@ -59,6 +59,7 @@ static const Expectation expectations[] = {
      {NULL}},
     {"cache that the first pass over it fills", {"X = T.decl_buffer((16,))"}, {"if "}},
     {"matmul", {"range(1, 17)"}, {"if "}},
+    {"sums of parts of a reduction", {"T.grid(5, 8)", "if ko == 0:", "range(1, 40)"}, {"if ki"}},
     {"storage_align", {"(571,)"}, {NULL}},
     {"tail of a reduction", {"range(3)"}, {"< 50"}},
     {"floor division of a vector index", {"T.Broadcast"}, {"//"}},
