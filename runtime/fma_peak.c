@@ -41,7 +41,7 @@ double tirc_fma_peak(int threads) {
   Pool *pool = tirc_pool_new(threads);
   if (!pool) return 0;
   /* The scheduler may leave a new worker beside the caller on one core for some 100 ms. */
-  double best = 0, end = tirc_now() + 0.6;
+  double best = 0, end = tirc_now() + (threads > 1 ? 0.3 : 0.1);
   for (int n = 0; n < REPEATS || tirc_now() < end; n++) {
     double start = tirc_now();
     tirc_pool_run(pool, 16 * threads, spin, (void *)results, threads);

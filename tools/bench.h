@@ -98,7 +98,7 @@ struct Bench {
   struct Threads {
     int threads;
     tirc_executor *executor;
-    double peak;
+    double peak; /* the best of all tries so far */
   } * threads;
   int n_backends;
   struct Backend {
