@@ -12,6 +12,7 @@
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
 #include "internal.h"
+#include "order.h"
 
 typedef struct Move {
   Sched *s;
@@ -192,8 +193,16 @@ static void check_old_predicate(Move *m) {
 typedef struct LoopVars {
   Visitor v;
   const Move *m;
-  Expr used; /* the variable of such a loop that an expression names */
+  Expr used; /* the variable of such a loop that an expression names; or the load */
+  bool in_index;
 } LoopVars;
+
+static bool see_around(Visitor *v, Expr e) {
+  LoopVars *l = v->self;
+  SRef *r = e->op == OP_VAR ? tirc_map_get(&l->m->s->loops, e) : NULL;
+  if (r && tirc_is_ancestor(r, l->m->loop)) l->used = e;
+  return true;
+}
 
 static bool see_use(Visitor *v, Expr e) {
   LoopVars *l = v->self;
@@ -243,6 +252,57 @@ static void check_updates_within(Move *m, SRef *at) {
   for (int i = 0; i < at->scope->n_blocks; i++) check_updates_within(m, at->scope->blocks[i]);
 }
 
+/* The order in which the instances of a reduction run for one element, where it matters: it stays
+ * if one iterator alone is summed over, and below the loop by a loop of its own. */
+static void check_order_of_sum(Move *m, Stmt nest) {
+  const Block *b = tirc_block_of(m->block);
+  int sums = 0;
+  bool outer = false;
+  while (nest->kind == STMT_FOR) nest = nest->u.loop.body;
+  for (int i = 0; i < b->n_iters; i++) {
+    if (b->iters[i].kind != ITER_REDUCE || tirc_is_int(b->iters[i].dom.extent, 1)) continue;
+    LoopVars l = {.v = {.expr = see_around, .self = &l}, .m = m};
+    tirc_visit_expr(&l.v, nest->u.block.iter_values[i]);
+    outer = outer || l.used;
+    sums++;
+  }
+  if ((sums <= 1 && !outer) || !sums || tirc_update_commutes(m->c, b)) return;
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL,
+                   "a sum, a product, a minimum or a maximum may be moved: their order is free",
+                   "%s updates its elements in an order that changes the result, and would do so "
+                   "in another one under %s",
+                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+}
+
+/* Elements that are loaded by an index that is computed in the same loop: it may not be there yet,
+ * and the block would look anywhere. */
+static bool see_index(Visitor *v, Expr e) {
+  LoopVars *l = v->self;
+  for (int i = 0; e->op == OP_LOAD && i < l->m->n_producers; i++)
+    if (l->in_index && tirc_touches(l->m->producers[i], e->u.buffer, true)) l->used = e;
+  if (e->op != OP_LOAD || l->in_index) return true;
+  l->in_index = true;
+  for (int i = 0; i < e->n; i++) tirc_visit_expr(v, e->args[i]);
+  l->in_index = false;
+  return false;
+}
+
+static void check_indices(Move *m) {
+  const Block *b = tirc_block_of(m->block);
+  LoopVars l = {.v = {.expr = see_index, .self = &l}, .m = m};
+  if (b->n_reads) return; /* declared, so they are known to be there */
+  tirc_visit_stmt(&l.v, b->body);
+  if (!l.used) return;
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(
+      m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
+      "%s does not declare what it reads, and %s, by which it is indexed, would not be "
+      "known to be there under %s",
+      tirc_describe(m->s, m->block->stmt), l.used->u.buffer->name,
+      tirc_describe(m->s, m->loop->stmt));
+}
+
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
   Stmt body = tirc_insert_item(m->c, tirc_loop_of(m->loop)->body, place, nest);
   Stmt loop = tirc_with_body(m->c, m->loop->stmt, body);
@@ -278,6 +338,8 @@ static void move_block(Move *m) {
   check_old_predicate(m);
   Stmt nest = make_nest(m, domains);
   check_loop_vars(m, nest);
+  check_order_of_sum(m, nest);
+  check_indices(m);
   tirc_require_sums_once(s, m->loop, nest, m->is_producer);
   install(m, removed, without, place, nest);
 }
