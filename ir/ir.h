@@ -199,7 +199,7 @@ struct StmtNode {
 /* A scope may hold thousands of nests, and a primitive changes one of them. So the items of a long
  * sequence stand in parts of up to 2 * SEQ_PART, and a sequence shares with the one that it was
  * made from all parts that are as they were. */
-enum { SEQ_PART = 32 };
+enum { SEQ_PART = 16 };
 typedef struct SeqPart {
   int first; /* how many items are before it */
   const Stmt *at;

@@ -40,14 +40,26 @@ Stmt tirc_substitute1_stmt(Tirc *c, Stmt s, Expr var, Expr value) {
   return tirc_substitute_stmt(c, s, &map);
 }
 
+/* A scope may allocate thousands of buffers; a bit for each key spares most of them the look-up. */
+typedef struct Exchange {
+  const PtrMap *buffers;
+  PtrMap data;
+  uint64_t bits;
+} Exchange;
+
+static uint64_t bit_of(Buffer b) {
+  return (uint64_t)1 << ((uint64_t)(uintptr_t)b * UINT64_C(0x9E3779B97F4A7C15) >> 58);
+}
+
 static Buffer replace_buffer(Mutator *m, Buffer b) {
-  Buffer to = tirc_map_get(((PtrMap **)m->self)[0], b);
+  const Exchange *x = m->self;
+  Buffer to = x->bits & bit_of(b) ? tirc_map_get(x->buffers, b) : NULL;
   return to ? to : b;
 }
 
 static Expr replace_data(Mutator *m, Expr e) {
   if (e->op == OP_VAR) {
-    Expr to = tirc_map_get(((PtrMap **)m->self)[1], e);
+    Expr to = tirc_map_get(&((Exchange *)m->self)->data, e);
     return to ? to : e;
   }
   return tirc_mutate_expr_children(m, e);
@@ -58,14 +70,14 @@ Stmt tirc_substitute_buffers(Tirc *c, Stmt s, const PtrMap *map) {
 }
 
 Stmt tirc_substitute_buffers_in(Tirc *c, Stmt s, const PtrMap *map, const Paths *only) {
-  PtrMap data = {0};
+  Exchange x = {.buffers = map};
   for (size_t i = 0; i < map->cap; i++) {
     if (!map->keys[i] || !map->values[i]) continue;
     Buffer from = map->keys[i], to = map->values[i];
-    tirc_map_set(c, &data, from->data, to->data);
+    tirc_map_set(c, &x.data, from->data, to->data);
+    x.bits |= bit_of(from);
   }
-  PtrMap *both[2] = {(PtrMap *)(uintptr_t)map, &data};
-  Mutator m = {.c = c, .expr = replace_data, .buffer = replace_buffer, .self = both, .only = only};
+  Mutator m = {.c = c, .expr = replace_data, .buffer = replace_buffer, .self = &x, .only = only};
   return tirc_mutate_stmt(&m, s);
 }
 

@@ -14,6 +14,39 @@ void tirc_path_set(Tirc *c, Paths *paths, const void *key, const char *path) {
   paths->bits |= bit_of(key);
 }
 
+void tirc_path_set_in(Tirc *c, Paths *paths, Stmt seq, int i) {
+  const Stmt *part = tirc_part(seq, i)->at;
+  SeqPath *known = paths->seqs.at, *end = known + paths->seqs.n;
+  while (known < end && known->seq != seq) known++;
+  if (known == end) {
+    vec_push(c, paths->seqs, (SeqPath){.seq = seq});
+    known = paths->seqs.at + paths->seqs.n - 1;
+  }
+  for (int k = 0; k < known->parts.n; k++)
+    if (known->parts.at[k] == part) return;
+  vec_push(c, known->parts, part);
+}
+
+/* Edits add or remove a part or two. */
+static bool has_part(Stmt seq, const Stmt *at, int guess) {
+  enum { NEAR = 2 };
+  int i = guess < NEAR ? 0 : guess - NEAR;
+  for (; i < seq->u.seq.n_parts && i <= guess + NEAR; i++)
+    if (seq->u.seq.parts[i].at == at) return true;
+  return false;
+}
+
+bool tirc_path_misses(const Paths *only, Stmt seq, const SeqPart *p) {
+  for (int i = 0; only && i < only->seqs.n; i++) {
+    const SeqPath *known = &only->seqs.at[i];
+    if (!has_part(known->seq, p->at, (int)(p - seq->u.seq.parts))) continue;
+    for (int k = 0; k < known->parts.n; k++)
+      if (known->parts.at[k] == p->at) return false;
+    return true;
+  }
+  return false;
+}
+
 static const void *key_of(Stmt s) {
   return s->kind == STMT_FOR ? (const void *)s->u.loop.var : (const void *)(uintptr_t)s->u.block.id;
 }
@@ -21,6 +54,15 @@ static const void *key_of(Stmt s) {
 static bool passes_by(const Paths *only, Stmt s) {
   return only && (s->kind == STMT_FOR || s->kind == STMT_BLOCK) &&
          !(only->bits & bit_of(key_of(s)));
+}
+
+/* Whether item i begins a part to be passed by; then i becomes the last item of it. */
+static bool passes_part(const Paths *only, Stmt seq, int *i) {
+  if (!only || !only->seqs.n) return false;
+  const SeqPart *p = tirc_part(seq, *i);
+  if (p->first != *i || !tirc_path_misses(only, seq, p)) return false;
+  *i = tirc_part_end(seq, p) - 1;
+  return true;
 }
 
 const char *tirc_path_of(const Paths *only, Stmt s) {
@@ -67,8 +109,10 @@ static void visit_stmt(Visitor *v, Stmt s) {
     break;
   case STMT_BLOCK: visit_block(v, &s->u.block); break;
   case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++)
+    for (int i = 0; i < s->u.seq.n; i++) {
+      if (passes_part(v->only, s, &i)) continue;
       if (!passes_by(v->only, tirc_item(s, i))) tirc_visit_stmt(v, tirc_item(s, i));
+    }
     break;
   case STMT_STORE:
     for (int i = 0; i < s->u.store.n; i++) tirc_visit_expr(v, s->u.store.indices[i]);
@@ -191,13 +235,10 @@ static const Region *mutate_regions(Mutator *m, int n, const Region *from) {
 
 static const Buffer *mutate_buffers(Mutator *m, int n, const Buffer *from) {
   Buffer *to = NULL;
-  for (int i = 0; i < n; i++) {
-    Buffer b = map_buffer(m, from[i]);
+  for (int i = 0; m->buffer && i < n; i++) {
+    Buffer b = m->buffer(m, from[i]);
     if (b == from[i]) continue;
-    if (!to) {
-      to = tirc_new_array(m->c, Buffer, n);
-      memcpy(to, from, (size_t)n * sizeof *to);
-    }
+    if (!to) to = tirc_copy(m->c, from, n);
     to[i] = b;
   }
   return to ? to : from;
@@ -251,7 +292,7 @@ static Stmt mutate_seq(Mutator *m, Stmt s) {
   struct StmtNode *to = NULL;
   bool flat = true;
   for (int i = 0; i < s->u.seq.n; i++) {
-    if (passes_by(m->only, tirc_item(s, i))) continue;
+    if (passes_part(m->only, s, &i) || passes_by(m->only, tirc_item(s, i))) continue;
     Stmt x = tirc_mutate_stmt(m, tirc_item(s, i));
     if (x == tirc_item(s, i)) continue;
     if (!to) to = tirc_seq_draft(m->c, s);

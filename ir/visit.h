@@ -6,12 +6,22 @@
 
 /* Which loops and blocks a walk enters, by identity; it passes by all others. An entry says whether
  * all that is in it is of interest, or again only what has an entry. */
+typedef struct SeqPath {
+  Stmt seq; /* a long sequence of loops and blocks */
+  VEC(const Stmt *)
+  parts; /* its parts with an entry: the others are passed by, wherever they stand */
+} SeqPath;
 typedef struct Paths {
   PtrMap at;     /* loop variable, or block id as a pointer -> tirc_path_on or tirc_path_all */
   uint64_t bits; /* a bit for each key, so that most others are passed by without a look at `at` */
+  VEC(SeqPath) seqs;
 } Paths;
 extern const char tirc_path_on, tirc_path_all;
 void tirc_path_set(Tirc *c, Paths *paths, const void *key, const char *path);
+/* All entries for what stands in this sequence come with a call of this one. */
+void tirc_path_set_in(Tirc *c, Paths *paths, Stmt seq, int i);
+/* Whether a walk passes by part p of a sequence. */
+bool tirc_path_misses(const Paths *only, Stmt seq, const SeqPart *p);
 /* NULL: not to be entered. What is no loop or block always is. */
 const char *tirc_path_of(const Paths *only, Stmt s);
 

@@ -162,14 +162,9 @@ static Stmt with_copies(Inplace *p, const CacheStage *in, const CacheStage *out)
   body = tirc_insert_item(c, body, p->index + 1, tirc_substitute_buffers(c, out->copy, &one_cache));
   body = tirc_insert_item(c, body, p->index, in->copy);
   Stmt where = tirc_replace_node(p->s, tirc_with_body(c, p->where->stmt, body), p->block, block);
-  Block b = p->where == p->scope
-                ? where->u.block
-                : tirc_replace_node(p->s, p->scope->stmt, p->where, where)->u.block;
-  Buffer *allocs = tirc_new_array(c, Buffer, b.n_allocs + 1);
-  if (b.n_allocs) memcpy(allocs, b.allocs, (size_t)b.n_allocs * sizeof *allocs);
-  allocs[b.n_allocs++] = in->cache;
-  b.allocs = allocs;
-  return tirc_with_loc(c, tirc_block(c, &b), p->scope->stmt->loc);
+  Stmt scope =
+      p->where == p->scope ? where : tirc_replace_node(p->s, p->scope->stmt, p->where, where);
+  return tirc_with_alloc(c, scope, tirc_body_of(scope), in->cache);
 }
 
 void tirc_prim_cache_inplace(Sched *s, const Value *args, Value *result) {

@@ -32,6 +32,11 @@ static void search_seq(Search *f, Stmt s) {
   bool before = f->saw_writer;
   f->saw_writer = false;
   for (int i = 0; i < s->u.seq.n && f->index < 0; i++) {
+    const SeqPart *part = tirc_part(s, i);
+    if (i == part->first && tirc_path_misses(&f->paths, s, part)) {
+      i = tirc_part_end(s, part) - 1;
+      continue;
+    }
     search(f, tirc_item(s, i));
     if (!f->saw_related) continue;
     if (f->saw_writer && f->index < 0) f->index = i;

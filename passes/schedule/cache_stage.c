@@ -230,27 +230,17 @@ static Stmt rewrite_stmt(Mutator *m, Stmt s) {
 
 /* The buffer's users, and the loop that gets the copy. */
 static const Paths *paths_of(Sched *s, const CacheStage *stage) {
-  const Paths *users = tirc_paths_to_users(s, stage->scope, stage->source);
-  SRef *where = stage->where;
-  if (!users || where == stage->scope) return users;
-  Paths *all = tirc_new(s->c, Paths);
-  *all = tirc_paths_to(s, 1, &where);
-  for (size_t i = 0; i < users->at.cap; i++)
-    if (users->at.values[i]) tirc_path_set(s->c, all, users->at.keys[i], users->at.values[i]);
-  return all;
+  Paths *paths = tirc_paths_to_users(s, stage->scope, stage->source);
+  if (paths && !tirc_path_of(paths, stage->where->stmt)) tirc_add_path(s, paths, stage->where);
+  return paths;
 }
 
 Stmt tirc_install_copy(Sched *s, const CacheStage *stage) {
   Rewrite w = {.s = s, .stage = stage, .a = tirc_analyzer(s->c)};
   const Paths *only = paths_of(s, stage);
   w.m = (Mutator){s->c, rewrite_expr, rewrite_stmt, rewrite_buffer, &w, only};
-  Block b = *tirc_block_of(stage->scope);
   w.active = !stage->is_write && stage->consumers.n == 0;
-  b.body = tirc_mutate_stmt(&w.m, b.body);
-  if (stage->where == stage->scope) b.body = insert_copy(&w, b.body);
-  Buffer *allocs = tirc_new_array(s->c, Buffer, b.n_allocs + 1);
-  if (b.n_allocs) memcpy(allocs, b.allocs, (size_t)b.n_allocs * sizeof *allocs);
-  allocs[b.n_allocs++] = stage->cache;
-  b.allocs = allocs;
-  return tirc_with_loc(s->c, tirc_block(s->c, &b), stage->scope->stmt->loc);
+  Stmt body = tirc_mutate_stmt(&w.m, tirc_block_of(stage->scope)->body);
+  if (stage->where == stage->scope) body = insert_copy(&w, body);
+  return tirc_with_alloc(s->c, stage->scope->stmt, body, stage->cache);
 }

@@ -80,14 +80,16 @@ static bool names_buffer(int n, const Region *at, Buffer b) {
 }
 
 static Stmt without_buffer(Inliner *in, Stmt scope) {
-  Block b = scope->u.block;
-  Buffer *allocs = tirc_new_array(in->c, Buffer, b.n_allocs + 1);
+  struct StmtNode *copy = tirc_new(in->c, struct StmtNode);
+  *copy = *scope;
+  Block *b = &copy->u.block;
+  Buffer *allocs = tirc_copy(in->c, b->allocs, b->n_allocs);
   int n = 0;
-  for (int i = 0; i < b.n_allocs; i++)
-    if (b.allocs[i] != in->buffer) allocs[n++] = b.allocs[i];
-  b.allocs = allocs;
-  b.n_allocs = n;
-  return tirc_block(in->c, &b);
+  for (int i = 0; i < b->n_allocs; i++)
+    if (b->allocs[i] != in->buffer) allocs[n++] = b->allocs[i];
+  b->allocs = allocs;
+  b->n_allocs = n;
+  return copy;
 }
 
 /* The scope loses the buffer; blocks that named it get the regions that they touch now. */

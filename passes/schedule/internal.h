@@ -36,6 +36,8 @@ int tirc_item_index(SRef *r);
 
 /* A copy of a loop or block with another body; the very same one when the body is the same. */
 Stmt tirc_with_body(Tirc *c, Stmt loop_or_block, Stmt body);
+/* A copy of a block that allocates one more buffer, with another body. */
+Stmt tirc_with_alloc(Tirc *c, Stmt block, Stmt body, Buffer b);
 /* The statements of a body: the items of a sequence, or the statement itself. */
 int tirc_body_items(Tirc *c, Stmt body, const Stmt **out);
 /* `what` put into a body before item `index` (clipped: < 0 or past the end is the end). */
@@ -51,9 +53,9 @@ Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map);
 /* What a walk from above has to enter to come to these loops and blocks, and all that is in them.
  */
 Paths tirc_paths_to(Sched *s, int n, SRef *const *at);
-void tirc_add_path(Sched *s, Paths *paths, const SRef *to);
+void tirc_add_path(Sched *s, Paths *paths, SRef *to);
 /* The same for all in a scope that mentions a buffer or its memory. NULL: anything may. */
-const Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b);
+Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b);
 /* tirc_replace_stmt where `from` is a loop or block of the tree, perhaps one that s has changed. */
 Stmt tirc_replace_node(Sched *s, Stmt in, SRef *from, Stmt to);
 /* Replaces every use of `from` (an identical pointer, buffers excepted) by `to` in s: for a loop or

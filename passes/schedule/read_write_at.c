@@ -349,12 +349,8 @@ static Stmt with_copy(AutoCopy *k, Stmt copy) {
         i >= k->from && i < k->to ? tirc_substitute_buffers(c, k->items[i], &buffers) : k->items[i];
   }
   Stmt loop = tirc_with_body(c, k->loop->stmt, tirc_seq(c, n, items));
-  Block b = tirc_replace_node(k->s, k->scope->stmt, k->loop, loop)->u.block;
-  Buffer *allocs = tirc_new_array(c, Buffer, b.n_allocs + 1);
-  if (b.n_allocs) memcpy(allocs, b.allocs, (size_t)b.n_allocs * sizeof *allocs);
-  allocs[b.n_allocs++] = k->cache;
-  b.allocs = allocs;
-  return tirc_with_loc(c, tirc_block(c, &b), k->scope->stmt->loc);
+  Stmt scope = tirc_replace_node(k->s, k->scope->stmt, k->loop, loop);
+  return tirc_with_alloc(c, scope, tirc_body_of(scope), k->cache);
 }
 
 static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {

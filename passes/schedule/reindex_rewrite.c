@@ -242,11 +242,7 @@ Value tirc_install_reindex(Reindex *r) {
   const Paths paths = tirc_paths_to(r->s, r->where == r->scope ? 1 : 2, at);
   w.m = (Mutator){r->c, rewrite_expr, rewrite_stmt, NULL, &w, &paths};
   Stmt scope = rewrite_stmt(&w.m, r->scope->stmt);
-  Block b = scope->u.block;
-  Buffer *allocs = tirc_new_array(r->c, Buffer, b.n_allocs + 1);
-  if (b.n_allocs) memcpy(allocs, b.allocs, (size_t)b.n_allocs * sizeof *allocs);
-  allocs[b.n_allocs++] = r->copy;
-  b.allocs = allocs;
-  tirc_sched_replace(r->s, r->scope, tirc_with_loc(r->c, tirc_block(r->c, &b), scope->loc));
+  scope = tirc_with_alloc(r->c, scope, scope->u.block.body, r->copy);
+  tirc_sched_replace(r->s, r->scope, scope);
   return tirc_value_block(find_block(r->stage)->u.block.id);
 }

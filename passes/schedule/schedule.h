@@ -31,11 +31,11 @@ typedef struct Dep {
  * order of execution, and who uses which buffer. Dependences between them (TVM's BlockScope) follow
  * from that, and are found when somebody asks: state.h. */
 typedef struct Scope {
-  int n_blocks;
-  SRef **blocks;
-  PtrMap users; /* buffer, or handle variable -> the blocks that mention it (state_users.c) */
-  int n_broken; /* children that are not region-covered or write what one before them has read */
-  bool loose;   /* something else than loops, sequences and blocks stands around its children */
+  int n_blocks, room;
+  SRef **blocks; /* changed in place by a replacement */
+  PtrMap users;  /* buffer, or handle variable -> the blocks that mention it (state_users.c) */
+  int n_broken;  /* children that are not region-covered or write what one before them has read */
+  bool loose;    /* something else than loops, sequences and blocks stands around its children */
   bool stage_pipeline; /* n_broken is 0 */
 } Scope;
 
@@ -104,8 +104,9 @@ Sched *tirc_sched_new(Tirc *c, const Module *m);
 /* A schedule of the same program, with the same trace, that can go its own way. Handles are good in
  * both. It samples from a seed that s gives it. */
 Sched *tirc_sched_copy(Sched *s);
-/* A module of one function that copies an array of f's parameter, from the layout that it had before
- * the schedule into the one it has now, or with `back` from now to before. NULL: it is the same. */
+/* A module of one function that copies an array of f's parameter, from the layout that it had
+ * before the schedule into the one it has now, or with `back` from now to before. NULL: it is the
+ * same. */
 const Module *tirc_relayout(Tirc *c, const Module *m, const Func *f, int param, bool back);
 /* What of `mask` differs between the state as primitives kept it up and one made anew, in words;
  * NULL when all is right. Costs as much as a new schedule. */

@@ -83,11 +83,28 @@ Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
   return copy;
 }
 
+Stmt tirc_with_alloc(Tirc *c, Stmt block, Stmt body, Buffer b) {
+  struct StmtNode *copy = tirc_new(c, struct StmtNode);
+  *copy = *block;
+  Block *to = &copy->u.block;
+  Buffer *allocs = tirc_alloc_array(c, (size_t)to->n_allocs + 1, sizeof *allocs);
+  if (to->n_allocs) memcpy(allocs, to->allocs, (size_t)to->n_allocs * sizeof *allocs);
+  allocs[to->n_allocs++] = b;
+  to->allocs = allocs;
+  to->body = body;
+  return copy;
+}
+
 int tirc_body_items(Tirc *c, Stmt body, const Stmt **out) {
-  const int n = body->kind == STMT_SEQ ? body->u.seq.n : 1;
+  const bool seq = body->kind == STMT_SEQ;
+  const int n = seq ? body->u.seq.n : 1;
   Stmt *items = tirc_new_array(c, Stmt, n);
-  if (body->kind != STMT_SEQ) items[0] = body;
-  for (int i = 0; body->kind == STMT_SEQ && i < n; i++) items[i] = tirc_item(body, i);
+  if (!seq) items[0] = body;
+  for (int p = 0; seq && p < body->u.seq.n_parts; p++) {
+    const SeqPart *part = &body->u.seq.parts[p];
+    memcpy(items + part->first, part->at,
+           (size_t)(tirc_part_end(body, part) - part->first) * sizeof *items);
+  }
   *out = items;
   return n;
 }
@@ -153,10 +170,20 @@ static const void *identity_of(const SRef *r) {
                          : tirc_block_key(tirc_block_of(r)->id);
 }
 
-void tirc_add_path(Sched *s, Paths *paths, const SRef *to) {
-  tirc_path_set(s->c, paths, identity_of(to), &tirc_path_all);
-  for (const SRef *r = to->parent; r && !tirc_map_has(&paths->at, identity_of(r)); r = r->parent)
-    tirc_path_set(s->c, paths, identity_of(r), &tirc_path_on);
+static void enter(Sched *s, Paths *paths, SRef *r, const char *path) {
+  tirc_path_set(s->c, paths, identity_of(r), path);
+  if (!r->parent) return;
+  Stmt body = tirc_body_of(r->parent->stmt);
+  const SRef *scope = r->parent;
+  while (!tirc_is_block(scope)) scope = scope->parent;
+  if (body->kind != STMT_SEQ || body->u.seq.n_parts == 1 || scope->scope->loose) return;
+  tirc_path_set_in(s->c, paths, body, tirc_item_index(r));
+}
+
+void tirc_add_path(Sched *s, Paths *paths, SRef *to) {
+  enter(s, paths, to, &tirc_path_all);
+  for (SRef *r = to->parent; r && !tirc_map_has(&paths->at, identity_of(r)); r = r->parent)
+    enter(s, paths, r, &tirc_path_on);
 }
 
 Paths tirc_paths_to(Sched *s, int n, SRef *const *at) {
@@ -165,12 +192,10 @@ Paths tirc_paths_to(Sched *s, int n, SRef *const *at) {
   return paths;
 }
 
-const Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b) {
+Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b) {
   if (scope->scope->loose) return NULL;
   Paths *paths = tirc_new(s->c, Paths);
-  tirc_path_set(s->c, paths, identity_of(scope), &tirc_path_on);
-  for (const SRef *r = scope->parent; r; r = r->parent)
-    tirc_path_set(s->c, paths, identity_of(r), &tirc_path_on);
+  for (SRef *r = scope; r; r = r->parent) enter(s, paths, r, &tirc_path_on);
   for (int data = 0; data < 2; data++) {
     const SRefs *users = tirc_users_of(scope->scope, data ? (const void *)b->data : b);
     for (int i = 0; users && i < users->n; i++) tirc_add_path(s, paths, users->at[i]);

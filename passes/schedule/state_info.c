@@ -202,6 +202,7 @@ void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children, boo
   }
   Scope *scope = tirc_new(s->c, Scope);
   scope->n_blocks = n;
+  scope->room = n;
   scope->blocks = tirc_new_array(s->c, SRef *, n + 1);
   if (n) memcpy(scope->blocks, children, (size_t)n * sizeof *scope->blocks);
   scope->loose = loose;
@@ -260,19 +261,30 @@ static void list_again(Sched *s, SRef *block) {
   SRefs all = {0};
   tirc_blocks_in(s, tirc_block_of(block)->body, &all);
   block->scope->n_blocks = all.n;
+  block->scope->room = all.cap;
   block->scope->blocks = all.at;
   number(block->scope);
 }
 
-static void without(Scope *scope, SRef **at, const ScopeChange *change) {
-  int n = scope->n_blocks;
-  if (n) memcpy(at, scope->blocks, (size_t)n * sizeof *at);
-  for (int i = 0; i < change->gone.n; i++) at[change->at[i]] = NULL;
-  int kept = 0;
-  for (int i = 0; i < n; i++)
+static void remove_gone(Scope *scope, const ScopeChange *change) {
+  SRef **at = scope->blocks;
+  int first = scope->n_blocks;
+  for (int i = 0; i < change->gone.n; i++) {
+    at[change->at[i]] = NULL;
+    if (change->at[i] < first) first = change->at[i];
+  }
+  int kept = first;
+  for (int i = first; i < scope->n_blocks; i++)
     if (at[i]) at[kept++] = at[i];
   scope->n_blocks = kept;
+}
+
+static void make_room(Sched *s, Scope *scope, int n) {
+  if (scope->n_blocks + n <= scope->room) return;
+  SRef **at = tirc_new_array(s->c, SRef *, 2 * (scope->n_blocks + n));
+  if (scope->n_blocks) memcpy(at, scope->blocks, (size_t)scope->n_blocks * sizeof *at);
   scope->blocks = at;
+  scope->room = 2 * (scope->n_blocks + n);
 }
 
 /* Puts r at a place of the list; false when there is no number left between its neighbours. */
@@ -293,9 +305,10 @@ static void edit_list(Sched *s, SRef *block, const ScopeChange *change, const SR
     list_again(s, block);
     return;
   }
-  SRef **at = tirc_new_array(s->c, SRef *, scope->n_blocks + now->n + 1);
   bool room = true;
-  without(scope, at, change);
+  remove_gone(scope, change);
+  make_room(s, scope, now->n);
+  SRef **at = scope->blocks;
   for (int i = 0, guess = 0; i < now->n; i++) {
     const int place = place_of(at, scope->n_blocks, now->at[i], guess);
     room = put_in(scope, at, place, now->at[i]) && room;
