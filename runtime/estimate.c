@@ -1,7 +1,7 @@
 /* A rough guess at the time that a function takes, to put schedules in an order before any is
  * measured: for each store the arithmetic, the dependent additions of a reduction, and the cache
  * lines that come from each level of the caches, by the strides of the accesses in the loops
- * around. Extents that are not known count as UNKNOWN. */
+ * around. Extents that are not known count as UNKNOWN. How good it is: tirc_module_estimate. */
 #include "api.h"
 
 #include "../ir/cpu.h"
@@ -9,9 +9,18 @@
 #include "../passes/schedule/index_eval.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-enum { MAX_LOOPS = 64, MAX_ACCESSES = 32, UNKNOWN = 64, LINE = 64 };
-static const double LINE_BYTES = LINE, LATENCY = 4;
+enum { MAX_LOOPS = 64, MAX_ACCESSES = 32, UNKNOWN = 64, LINE = 64, SHORT = 16 };
+/* Cycles: an addition that waits for the last one, exp and its like, a quotient of indices, threads
+ * that are woken. A line that is written is fetched, owned and written back: three of one read. */
+static const double LINE_BYTES = LINE, LATENCY = 4, FUNCTION = 8, QUOTIENT = 4, START = 10000,
+                    WRITTEN = 3;
+static const struct Cache {
+  double size, cycles; /* of what lies below it, a line */
+  int64_t sets;
+} caches[] = {{32 << 10, 2, 64}, {512 << 10, 5, 1024}, {32 << 20, 20, 32768}};
+enum { N_CACHES = sizeof caches / sizeof *caches };
 
 typedef struct Nest { /* the loops around a statement, outermost first */
   Tirc *c;
@@ -23,6 +32,10 @@ typedef struct Nest { /* the loops around a statement, outermost first */
 
 typedef struct Touch { /* an access: by how many elements it moves in each loop */
   int bytes;
+  Buffer buffer;
+  bool written, bent, again; /* bent: in the innermost loop its steps are not all the same; again:
+                                another access moves through the same buffer in the same way */
+  double most;               /* bytes of the buffer */
   int64_t stride[MAX_LOOPS];
 } Touch;
 
@@ -30,7 +43,7 @@ typedef struct Touches {
   Nest *nest;
   int n;
   Touch at[MAX_ACCESSES];
-  double ops;
+  double ops, functions;
 } Touches;
 
 static double extent_of(const For *f) {
@@ -38,10 +51,11 @@ static double extent_of(const For *f) {
   return tirc_const_int(f->extent, &n) ? (double)(n > 0 ? n : 0) : (double)UNKNOWN;
 }
 
-/* The element's number in a row-major buffer, where only loop l (or none) has left its start. */
-static bool offset_at(Nest *nest, Buffer b, const Expr *indices, int l, int64_t *out) {
+/* The element's number in a row-major buffer, where only loop l (or none) has left its start, by so
+ * many iterations. */
+static bool offset_at(Nest *nest, Buffer b, const Expr *indices, int l, int64_t by, int64_t *out) {
   IndexEval v = {.c = nest->c};
-  if (l >= 0) tirc_eval_give(&v, nest->loops[l]->var, 1);
+  if (l >= 0) tirc_eval_give(&v, nest->loops[l]->var, by);
   *out = 0;
   for (int d = 0; d < b->ndim; d++) {
     int64_t at, extent = UNKNOWN;
@@ -53,62 +67,126 @@ static bool offset_at(Nest *nest, Buffer b, const Expr *indices, int l, int64_t 
   return true;
 }
 
-static void touch(Touches *t, Buffer b, const Expr *indices) {
-  int64_t start = 0, moved = 0;
+static void touch(Touches *t, Buffer b, const Expr *indices, bool written) {
+  int64_t start = 0, moved = 0, extent;
+  int last = t->nest->n - 1;
   if (t->n == MAX_ACCESSES) return;
   Touch *x = &t->at[t->n++];
-  *x = (Touch){.bytes = (b->dtype.bits + 7) / 8};
-  bool known = offset_at(t->nest, b, indices, -1, &start);
-  for (int l = 0; l < t->nest->n; l++) {
-    bool ok = known && offset_at(t->nest, b, indices, l, &moved);
+  *x = (Touch){.bytes = (b->dtype.bits + 7) / 8, .buffer = b, .written = written};
+  x->most = x->bytes;
+  for (int d = 0; d < b->ndim; d++)
+    x->most *= tirc_const_int(b->shape[d], &extent) ? (double)extent : (double)UNKNOWN;
+  bool known = offset_at(t->nest, b, indices, -1, 0, &start);
+  for (int l = 0; l <= last; l++) {
+    bool ok = known && offset_at(t->nest, b, indices, l, 1, &moved);
     x->stride[l] = ok ? moved - start : LINE; /* a gather: each a line of its own */
   }
+  for (Touch *a = t->at; a < x && known; a++)
+    x->again |= a->buffer == b && !memcmp(a->stride, x->stride, sizeof x->stride);
+  if (!known || last < 0 || !tirc_const_int(t->nest->loops[last]->extent, &extent)) return;
+  x->bent = extent > 1 && offset_at(t->nest, b, indices, last, extent - 1, &moved) &&
+            moved - start != x->stride[last] * (extent - 1);
+}
+
+static bool is_function(const Expr e) {
+  return e->op >= OP_EXP && e->op <= OP_FMOD && e->op != OP_SQRT && e->op != OP_RSQRT;
 }
 
 static bool see(Visitor *v, Expr e) {
   Touches *t = v->self;
-  if (e->op == OP_LOAD) touch(t, e->u.buffer, e->args);
+  if (e->op == OP_LOAD) touch(t, e->u.buffer, e->args, false);
   t->ops += tirc_dtype_is_float(e->dtype) && e->op != OP_LOAD && e->op != OP_FLOAT;
+  t->functions += is_function(e);
   return e->op != OP_LOAD;
 }
 
-/* Bytes of cache lines that the loops from `from` on touch, once. */
-static double footprint(const Touches *t, int from) {
-  double sum = 0;
-  for (int a = 0; a < t->n; a++) {
-    double elements = 1;
-    int64_t least = LINE;
-    for (int l = from; l < t->nest->n; l++) {
-      int64_t s = llabs(t->at[a].stride[l]);
-      if (s) elements *= extent_of(t->nest->loops[l]);
-      if (s && s < least) least = s;
-    }
-    double apart = (double)(least * t->at[a].bytes);
-    sum += elements * (apart < LINE_BYTES ? apart : LINE_BYTES) + LINE_BYTES;
+static double least(double a, double b) { return a < b ? a : b; }
+
+/* Bytes of the cache lines that an access touches in the loops from `from` on, each line once. */
+static double footprint(const Nest *n, const Touch *a, int from) {
+  double elements = 1;
+  int64_t step = LINE;
+  if (a->again) return 0;
+  for (int l = from; l < n->n; l++) {
+    int64_t s = llabs(a->stride[l]);
+    if (s) elements *= extent_of(n->loops[l]);
+    if (s && s < step) step = s;
   }
-  return sum;
+  return least(elements * least((double)(step * a->bytes), LINE_BYTES), a->most) + LINE_BYTES;
 }
 
-/* Cycles for what comes through a cache of `size` bytes: the largest inner nest that fits loads its
- * lines once for each iteration of the loops around it. */
-static double transfer(const Touches *t, double size, double cycles_a_line) {
-  double times = 1;
+/* Lines that are a power of two apart share few of a cache's sets: by how much that narrows it. */
+static double crowding(const Nest *n, const Touch *a, int from, int64_t sets) {
+  double run = 1; /* lines that follow each other */
+  int64_t apart = 0;
+  for (int l = from; l < n->n; l++) {
+    int64_t bytes = llabs(a->stride[l]) * a->bytes;
+    double reach = extent_of(n->loops[l]) * (double)bytes / LINE;
+    if (bytes <= LINE && reach > run) run = reach;
+    if (bytes > LINE && bytes % LINE == 0 && (!apart || bytes < apart)) apart = bytes;
+  }
+  int64_t together = apart ? (apart / LINE) & -(apart / LINE) : 1;
+  if (together > sets) together = sets;
+  double crowd = (double)together / run;
+  return crowd > 1 ? crowd : 1;
+}
+
+static bool fits(const Touches *t, int from, const struct Cache *c) {
+  double sum = 0;
+  for (int a = 0; a < t->n; a++)
+    sum += footprint(t->nest, &t->at[a], from) * crowding(t->nest, &t->at[a], from, c->sets);
+  return sum <= c->size;
+}
+
+/* Cycles for what comes into a cache from below: the inner loops that fit keep their lines, and
+ * what the loop around them touches is loaded for each iteration of the loops around that one. What
+ * fits into the last cache stays there from call to call. */
+static double transfer(const Touches *t, const struct Cache *c) {
+  double times = 1, lines = 0;
   int from = 0;
-  while (from < t->nest->n && footprint(t, from) > size) times *= extent_of(t->nest->loops[from++]);
-  return times * footprint(t, from) / LINE_BYTES * cycles_a_line;
+  while (from < t->nest->n && !fits(t, from, c)) from++;
+  if (from == 0 && c == &caches[N_CACHES - 1]) return 0;
+  for (int l = 0; l < from - 1; l++) times *= extent_of(t->nest->loops[l]);
+  for (int a = 0; a < t->n; a++)
+    lines += footprint(t->nest, &t->at[a], from ? from - 1 : 0) / LINE_BYTES *
+             (t->at[a].written ? WRITTEN : 1);
+  return times * lines * c->cycles;
 }
 
 static const For *innermost(const Nest *n) { return n->n ? n->loops[n->n - 1] : NULL; }
 
-/* How many instances of the statement run side by side, and whether each waits for the last. */
+/* How many instances of the statement run side by side. */
 static double lanes_of(const Nest *n, const Touches *t) {
   const For *f = innermost(n);
   if (!f || (f->kind != LOOP_VECTORIZED && f->kind != LOOP_SERIAL)) return 1;
+  if (f->kind == LOOP_SERIAL && t->functions) return 1; /* the code generator leaves it alone */
   for (int a = 0; a < t->n; a++)
-    if (t->at[a].stride[n->n - 1] > 1 || t->at[a].stride[n->n - 1] < 0) return 1;
-  double most = t->at[0].bytes ? 32.0 / t->at[0].bytes : 1, extent = extent_of(f);
-  if (f->kind == LOOP_SERIAL) most /= 2; /* if the code generator finds out */
-  return t->at[0].stride[n->n - 1] == 0 ? 1 : extent < most ? extent : most;
+    if (t->at[a].stride[n->n - 1] > 1 || t->at[a].stride[n->n - 1] < 0 || t->at[a].bent) return 1;
+  double most = t->at[0].bytes ? 32.0 / t->at[0].bytes : 1;
+  return t->at[0].stride[n->n - 1] == 0 ? 1 : least(extent_of(f), most);
+}
+
+/* Cycles of the arithmetic. What a reduction adds to one element waits for the last addition, but
+ * for the instances in the loops inside, which are on other elements. */
+static double compute(const Nest *n, const Touches *t, double times) {
+  double lanes = lanes_of(n, t), work = 0.5 * (t->n + t->ops) + FUNCTION * t->functions, inside = 1;
+  int l = n->n - 1;
+  for (int a = 0; a < t->n; a++) work += t->at[a].bent ? QUOTIENT : 0;
+  for (; l >= 0 && t->at[0].stride[l] != 0; l--) inside *= extent_of(n->loops[l]);
+  bool waits = l >= 0 && n->loops[l]->kind != LOOP_PARALLEL;
+  double step = inside * work / lanes;
+  return waits && step < LATENCY && inside > 0 ? times / inside * LATENCY : times * work / lanes;
+}
+
+/* Vectorized loops become instructions: they are the innermost. One iteration is no loop. */
+static Nest with_vectors_inside(const Nest *n) {
+  Nest out = *n;
+  out.n = 0;
+  for (int vectors = 0; vectors < 2; vectors++)
+    for (int l = 0; l < n->n; l++)
+      if ((n->loops[l]->kind == LOOP_VECTORIZED) == vectors && extent_of(n->loops[l]) != 1)
+        out.loops[out.n++] = n->loops[l];
+  return out;
 }
 
 static double parallel_share(const Nest *n, double *starts) {
@@ -126,26 +204,43 @@ static double parallel_share(const Nest *n, double *starts) {
   return 1;
 }
 
-static void count_store(Nest *n, Stmt s, double share_of_loops) {
-  static const struct {
-    double size, cycles;
-  } caches[] = {{32 << 10, 2}, {512 << 10, 6}, {8 << 20, 12}};
+/* The code generator unrolls short loops, and may then vectorize the loop around them: that one is
+ * the innermost, if it is over different elements of what is written. */
+static void unroll_short(Nest *n, Stmt s) {
+  Touches t = {.nest = n};
+  double times = 1;
+  int l = n->n - 1;
+  touch(&t, s->u.store.buffer, s->u.store.indices, true);
+  while (l >= 0 && n->loops[l]->kind == LOOP_SERIAL && times * extent_of(n->loops[l]) <= SHORT)
+    times *= extent_of(n->loops[l--]);
+  if (l < 0 || n->loops[l]->kind != LOOP_SERIAL || t.at[0].stride[l] == 0) return;
+  const For *around = n->loops[l];
+  for (; l + 1 < n->n; l++) n->loops[l] = n->loops[l + 1];
+  n->loops[l] = around;
+}
+
+/* The arithmetic and what each cache waits for overlap: the longest counts, and a quarter of the
+ * others. */
+static void count_store(Nest *outer, Stmt s, double share_of_loops) {
+  Nest inner = with_vectors_inside(outer), *n = &inner;
+  unroll_short(n, s);
   Touches t = {.nest = n};
   Visitor v = {.expr = see, .self = &t};
   double times = share_of_loops, overhead = 0, starts;
-  touch(&t, s->u.store.buffer, s->u.store.indices); /* the first: what is written */
+  touch(&t, s->u.store.buffer, s->u.store.indices, true); /* the first: what is written */
   tirc_visit_expr(&v, s->u.store.value);
   for (int l = 0; l < n->n; l++) {
     times *= extent_of(n->loops[l]);
     if (n->loops[l]->kind == LOOP_SERIAL) overhead += times;
   }
-  double lanes = lanes_of(n, &t), work = 0.5 * (t.n + t.ops);
-  bool waits = n->n && t.at[0].stride[n->n - 1] == 0 && innermost(n)->kind != LOOP_PARALLEL;
-  double cycles = times * (waits && work < LATENCY ? LATENCY : work) / lanes + overhead / lanes;
-  for (size_t i = 0; i < sizeof caches / sizeof *caches; i++)
-    cycles += share_of_loops * transfer(&t, caches[i].size, caches[i].cycles);
+  double longest = compute(n, &t, times) + overhead / lanes_of(n, &t), sum = longest;
+  for (int i = 0; i < N_CACHES; i++) {
+    double cycles = share_of_loops * transfer(&t, &caches[i]);
+    sum += cycles;
+    if (cycles > longest) longest = cycles;
+  }
   double share = parallel_share(n, &starts);
-  n->cycles += cycles * share + starts * 3000;
+  outer->cycles += (longest + (sum - longest) / 4) * share + starts * START;
 }
 
 static void walk(Nest *n, Stmt s, double share);

@@ -155,7 +155,7 @@ static int repl_bench(Repl *r, const char *text) {
   static const char *const names[] = {"program", "session"};
   char *scripts[] = {strdup(""), script_of(r, NULL)};
   (void)text;
-  int status = scripts[0] && scripts[1] ? bench_scripts(r, 2, names, scripts)
+  int status = scripts[0] && scripts[1] ? bench_scripts(r, 2, names, scripts, NULL)
                                         : complain(r->o, NULL, "out of memory");
   free(scripts[0]);
   free(scripts[1]);

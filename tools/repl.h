@@ -68,7 +68,9 @@ int propose(Repl *r, const char *argument);
 int pick_proposal(Repl *r, int number);
 void free_proposals(Proposals *p);
 
-/* repl_bench.c: `tirc bench` with n scripts under these names */
-int bench_scripts(const Repl *r, int n, const char *const *names, char *const *scripts);
+/* repl_bench.c: `tirc bench` with n scripts under these names; seconds (or NULL) gets the least
+ * times of a call, 0 where there is none */
+int bench_scripts(const Repl *r, int n, const char *const *names, char *const *scripts,
+                  double *seconds);
 
 #endif

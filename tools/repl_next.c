@@ -1,14 +1,23 @@
 /* What could be done next: a table of calls, each tried with the loops and blocks that there are on
- * a copy of the schedule; those that are legal are ranked by the estimate of what they make. */
+ * a copy of the schedule; those that are legal are ranked by the estimate of what they make. Calls
+ * that need more than a loop, a block or a small number (an index map, an intrinsic, a key) are not
+ * in the table: there is no list of what to try. */
 #include "bench.h"
 #include "repl.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 12, MOST = 400, TEXT = 320 };
+enum { SHOWN = 12, MOST = 400, TEXT = 320, TOO_SLOW = 20 };
 
-typedef enum Needs { NEEDS_LOOP, NEEDS_TWO_LOOPS, NEEDS_BLOCK, NEEDS_BLOCK_AND_LOOP } Needs;
+typedef enum Needs {
+  NEEDS_LOOP,
+  NEEDS_TWO_LOOPS,
+  NEEDS_BLOCK,
+  NEEDS_BLOCK_AND_LOOP,
+  NEEDS_TWO_NESTS
+} Needs;
 
 /* L, M: loops, L around M; B: a block; #: a number of the row's; l, m: the loops' names. */
 static const struct {
@@ -31,6 +40,15 @@ static const struct {
     {NEEDS_BLOCK_AND_LOOP, "sch.compute_at(\"{B}\", {L})", {0}},
     {NEEDS_BLOCK_AND_LOOP, "sch.reverse_compute_at(\"{B}\", {L})", {0}},
     {NEEDS_BLOCK_AND_LOOP, "sch.decompose_reduction(\"{B}\", {L})", {0}},
+    {NEEDS_BLOCK_AND_LOOP, "sch.decompose_padding(\"{B}\", {L})", {0}},
+    {NEEDS_BLOCK_AND_LOOP, "sch.read_at({L}, \"{B}\", 0, \"global\")", {0}},
+    {NEEDS_BLOCK_AND_LOOP, "sch.read_at({L}, \"{B}\", {#}, \"global\")", {1, 2, 3}},
+    {NEEDS_BLOCK_AND_LOOP, "sch.write_at({L}, \"{B}\", 0, \"global\")", {0}},
+    {NEEDS_BLOCK, "sch.reindex(\"{B}\", (\"read\", 0))", {0}},
+    {NEEDS_BLOCK, "sch.reindex(\"{B}\", (\"read\", {#}))", {1, 2, 3}},
+    {NEEDS_BLOCK, "sch.reindex(\"{B}\", (\"write\", 0))", {0}},
+    {NEEDS_BLOCK, "sch.rolling_buffer(\"{B}\", 0)", {0}},
+    {NEEDS_TWO_NESTS, "sch.merge({L}, {M})", {0}},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -39,12 +57,12 @@ typedef struct Proposal {
   double cycles;
 } Proposal;
 struct Proposals {
-  int n;
+  int n, shown;
   double now; /* the estimate of the program as it is */
   Proposal at[MOST];
 };
 
-/* A variable of the session that holds a loop. */
+/* A variable of the session that holds a loop or a block. */
 typedef struct Name {
   char *name;
   tirc_value value;
@@ -57,6 +75,7 @@ typedef struct Search {
   const tirc_tree_node *nodes;
   Name names[256];
   const char *focus; /* only what concerns this block or loop; "" for all */
+  bool *chosen;      /* each node: whether it is the focus, or a loop around the block that is */
   Proposals *out;
 } Search;
 
@@ -78,9 +97,9 @@ static void find_names(Search *q) {
   size_t at = 0;
   for (char *name; (name = next_variable(q->r, &line, &at)) != NULL;) {
     Name *x = &q->names[q->n_names];
-    bool loop = q->n_names < 256 && strlen(name) < 64 && value_of(q->s, name, &x->value) &&
-                x->value.kind == TIRC_KIND_LOOP;
-    if (loop)
+    bool wanted = q->n_names < 256 && strlen(name) < 64 && value_of(q->s, name, &x->value) &&
+                  (x->value.kind == TIRC_KIND_LOOP || x->value.kind == TIRC_KIND_BLOCK);
+    if (wanted)
       x->name = name, q->n_names++;
     else
       free(name);
@@ -105,16 +124,55 @@ static bool loop_text(const Search *q, int node, char *out, size_t size) {
          snprintf(out, size, "sch.get_loops(\"%s\")[%d]", q->nodes[block].name, above) < (int)size;
 }
 
+/* --- the focus -------------------------------------------------------------------------------- */
+
+/* The schedule as it is now, to be freed, with the names that the calls use; NULL without memory.
+ */
+static tirc_schedule *copy_of(const Search *q) {
+  tirc_schedule *copy = NULL;
+  if (tirc_schedule_copy(q->s, &copy, NULL)) return NULL;
+  for (int i = 0; i < q->n_names; i++)
+    (void)tirc_schedule_set(copy, q->names[i].name, &q->names[i].value, NULL);
+  return copy;
+}
+
+static void choose(Search *q, int node) {
+  q->chosen[node] = true;
+  if (!q->nodes[node].is_block) return;
+  for (int i = q->nodes[node].parent; i >= 0 && !q->nodes[i].is_block; i = q->nodes[i].parent)
+    q->chosen[i] = true;
+}
+
+/* By an expression (a variable, sch.get_loops("C")[0]), or all that have the name. */
+static bool find_focus(Search *q) {
+  tirc_value v = {0};
+  tirc_schedule *copy = copy_of(q);
+  bool found = false;
+  bool given = copy && value_of(copy, q->focus, &v) &&
+               (v.kind == TIRC_KIND_LOOP || v.kind == TIRC_KIND_BLOCK);
+  tirc_schedule_free(copy);
+  for (int by_name = 0; by_name < 2 && !found; by_name++)
+    for (int i = 0; i < q->n; i++) {
+      bool is_it = by_name ? strcmp(q->nodes[i].name, q->focus) == 0
+                           : given && q->nodes[i].handle.u.handle == v.u.handle;
+      if (is_it) choose(q, i);
+      found |= is_it;
+    }
+  return found;
+}
+
+static bool in_focus(const Search *q, int node) {
+  return !*q->focus || (node >= 0 && q->chosen[node]);
+}
+
 /* --- trying ----------------------------------------------------------------------------------- */
 
 static void try_call(Search *q, const char *text) {
-  tirc_schedule *copy = NULL;
   tirc_module *m = NULL;
   double cycles;
-  if (q->out->n == MOST || was_interrupted() || tirc_schedule_copy(q->s, &copy, NULL)) return;
-  for (int i = 0; i < q->n_names; i++)
-    (void)tirc_schedule_set(copy, q->names[i].name, &q->names[i].value, NULL);
-  if (tirc_schedule_run(copy, text, strlen(text), "<next>", NULL) == TIRC_OK &&
+  if (q->out->n == MOST || was_interrupted()) return;
+  tirc_schedule *copy = copy_of(q);
+  if (copy && tirc_schedule_run(copy, text, strlen(text), "<next>", NULL) == TIRC_OK &&
       tirc_schedule_module(copy, &m, NULL) == TIRC_OK &&
       tirc_module_estimate(m, NULL, q->threads, &cycles, NULL) == TIRC_OK) {
     Proposal *p = &q->out->at[q->out->n++];
@@ -123,6 +181,12 @@ static void try_call(Search *q, const char *text) {
   }
   tirc_module_free(m);
   tirc_schedule_free(copy);
+}
+
+/* A factor that is no less than the extent splits nothing. */
+static bool is_useful(const Search *q, int row, int outer, int number) {
+  bool splits = rows[row].needs == NEEDS_LOOP && number;
+  return !splits || q->nodes[outer].extent < 0 || number < q->nodes[outer].extent;
 }
 
 /* A row's call with everything filled in; false when it does not fit. */
@@ -154,17 +218,13 @@ static bool fill(const Search *q, int row, int block, int outer, int inner, int 
   return true;
 }
 
-static bool in_focus(const Search *q, int node) {
-  if (node < 0) return false;
-  const Name *x = name_of(q, node);
-  return strcmp(q->nodes[node].name, q->focus) == 0 || (x && strcmp(x->name, q->focus) == 0);
-}
-
 static void try_row(Search *q, int row, int block, int outer, int inner) {
   char text[TEXT];
-  if (*q->focus && !in_focus(q, block) && !in_focus(q, outer) && !in_focus(q, inner)) return;
+  if (!in_focus(q, block) && !in_focus(q, outer) && !in_focus(q, inner)) return;
   for (const int *number = rows[row].numbers; number == rows[row].numbers || *number; number++)
-    if (fill(q, row, block, outer, inner, *number, text, sizeof text)) try_call(q, text);
+    if (is_useful(q, row, outer, *number) &&
+        fill(q, row, block, outer, inner, *number, text, sizeof text))
+      try_call(q, text);
 }
 
 /* Whether loop `inner` stands below loop `outer` with no block between. */
@@ -174,34 +234,44 @@ static bool is_below(const Search *q, int inner, int outer) {
   return i == outer;
 }
 
+/* Whether they stand in two nests, and might run as one loop. */
+static bool are_apart(const Search *q, int a, int b) {
+  const tirc_tree_node *x = &q->nodes[a], *y = &q->nodes[b];
+  int i = b;
+  while (i > a) i = q->nodes[i].parent;
+  return b > a && i != a && x->depth == y->depth && strcmp(x->extent_text, y->extent_text) == 0;
+}
+
+static void try_pairs(Search *q, int row, int a) {
+  for (int b = 0; b < q->n; b++) {
+    if (q->nodes[b].is_block || b == a) continue;
+    if (rows[row].needs == NEEDS_BLOCK_AND_LOOP)
+      try_row(q, row, a, b, -1);
+    else if (rows[row].needs == NEEDS_TWO_LOOPS ? is_below(q, b, a) : are_apart(q, a, b))
+      try_row(q, row, -1, a, b);
+  }
+}
+
 static void try_all(Search *q) {
   for (int row = 0; row < N_ROWS; row++) {
-    bool with_block = rows[row].needs >= NEEDS_BLOCK, pairs = rows[row].needs & 1;
+    Needs needs = rows[row].needs;
+    bool with_block = needs == NEEDS_BLOCK || needs == NEEDS_BLOCK_AND_LOOP;
     for (int a = 0; a < q->n; a++) {
       if (q->nodes[a].is_block != with_block) continue;
-      if (!pairs) try_row(q, row, with_block ? a : -1, with_block ? -1 : a, -1);
-      for (int b = 0; pairs && b < q->n; b++) {
-        if (q->nodes[b].is_block || b == a) continue;
-        if (with_block)
-          try_row(q, row, a, b, -1);
-        else if (is_below(q, b, a))
-          try_row(q, row, -1, a, b);
-      }
+      if (needs == NEEDS_LOOP || needs == NEEDS_BLOCK)
+        try_row(q, row, with_block ? a : -1, with_block ? -1 : a, -1);
+      else
+        try_pairs(q, row, a);
     }
   }
 }
 
-/* --- the command ------------------------------------------------------------------------------ */
+/* --- searching -----------------------------------------------------------------------------------
+ */
 
 static int by_cycles(const void *a, const void *b) {
   double x = ((const Proposal *)a)->cycles, y = ((const Proposal *)b)->cycles;
   return (x > y) - (x < y);
-}
-
-static bool knows_focus(const Search *q) {
-  bool found = !*q->focus;
-  for (int i = 0; i < q->n; i++) found = found || in_focus(q, i);
-  return found;
 }
 
 static int search(Search *q) {
@@ -219,53 +289,142 @@ static int search(Search *q) {
     status = report(q->r->o, e);
   if (x) q->threads = tirc_executor_threads(x);
   if (status == DONE) find_names(q);
-  if (status == DONE && !knows_focus(q))
+  if (status == DONE && !(q->chosen = calloc((size_t)q->n + 1, 1)))
+    status = complain(q->r->o, NULL, "out of memory");
+  if (status == DONE && *q->focus && !find_focus(q))
     status = complain(q->r->o, "`blocks` and `loops` list them", "there is no block or loop '%s'",
                       q->focus);
   if (status == DONE) try_all(q);
   for (int i = 0; i < q->n_names; i++) free(q->names[i].name);
   tirc_executor_free(x);
   tirc_schedule_free(q->s);
+  free(q->chosen);
   free(text);
   return status;
 }
 
-static int measure(const Repl *r, const Proposals *p) {
-  const char *names[SHOWN + 1] = {"now"};
-  char *scripts[SHOWN + 1] = {script_of(r, NULL)}, numbers[SHOWN][8];
-  int n = 1, status = DONE;
-  for (; n <= p->n && n <= SHOWN; n++) {
-    char line[TEXT + 2];
-    snprintf(numbers[n - 1], sizeof numbers[n - 1], "%d", n);
-    snprintf(line, sizeof line, "%s\n", p->at[n - 1].text);
-    names[n] = numbers[n - 1];
-    scripts[n] = script_of(r, line);
+/* --- measuring -------------------------------------------------------------------------------- */
+
+/* The place of x[i] in the order of x, where equals share theirs. */
+static double rank_of(const double *x, int n, int i) {
+  double below = 0, equal = 0;
+  for (int k = 0; k < n; k++) below += x[k] < x[i], equal += x[k] == x[i];
+  return below + (equal + 1) / 2;
+}
+
+/* Spearman's: 1, the same order; 0, none in common; -1, the reverse. */
+static double rank_correlation(const double *x, const double *y, int n) {
+  double xy = 0, xx = 0, yy = 0, mean = (n + 1) / 2.0;
+  for (int i = 0; i < n; i++) {
+    double a = rank_of(x, n, i) - mean, b = rank_of(y, n, i) - mean;
+    xy += a * b, xx += a * a, yy += b * b;
   }
+  return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
+}
+
+/* How well x foretells y: most calls change little, and their order is noise; so the pairs that
+ * differ by a fifth when measured are told of as well. A tie of the estimate is half right. */
+static void print_agreement(const double *x, const double *y, int n) {
+  double right = 0;
+  int pairs = 0;
   for (int i = 0; i < n; i++)
-    if (!scripts[i]) status = complain(r->o, NULL, "out of memory");
-  if (status == DONE) status = bench_scripts(r, n, names, scripts);
-  for (int i = 0; i < n; i++) free(scripts[i]);
+    for (int k = 0; k < n; k++) {
+      if (y[k] < 1.2 * y[i]) continue;
+      right += x[k] > x[i] ? 1 : x[k] == x[i] ? 0.5 : 0;
+      pairs++;
+    }
+  printf("rank correlation of estimate and measurement: %.2f", rank_correlation(x, y, n));
+  if (pairs)
+    printf("; %.0f %% of the %d pairs that differ by a fifth in the right order",
+           100 * right / pairs, pairs);
+  putchar('\n');
+}
+
+/* seconds[0] is the program as it is, seconds[i] with call i; 0 where nothing was measured. */
+static void print_measured(const Proposals *p, const double *seconds) {
+  double *x = calloc(2 * MOST, sizeof *x), *y = x ? x + MOST : NULL;
+  int n = 0;
+  printf("\n  #  estimate  measured (the least time of a call)\n");
+  for (int i = 0; x && i < p->shown; i++) {
+    const Proposal *at = &p->at[i];
+    printf("%3d  %7.2fx  ", i + 1, p->now / at->cycles);
+    if (seconds[0] > 0 && seconds[i + 1] > 0) {
+      x[n] = at->cycles, y[n++] = seconds[i + 1];
+      printf("%7.2fx  %s\n", seconds[0] / seconds[i + 1], at->text);
+    } else {
+      printf("%8s  %s\n", "-", at->text);
+    }
+  }
+  if (n > 2) print_agreement(x, y, n);
+  free(x);
+}
+
+/* What was shown, but for calls that seem to make the program TOO_SLOW times slower. */
+static int measure(const Repl *r, const Proposals *p) {
+  size_t n = 1;
+  char **scripts = calloc((size_t)p->shown + 1, sizeof *scripts);
+  char(*names)[8] = calloc((size_t)p->shown + 1, sizeof *names);
+  const char **pointers = calloc((size_t)p->shown + 1, sizeof *pointers);
+  double *seconds = calloc((size_t)p->shown + 1, sizeof *seconds);
+  bool ok = scripts && names && pointers && seconds;
+  while (n <= (size_t)p->shown && p->at[n - 1].cycles < TOO_SLOW * p->now) n++;
+  for (size_t i = 0; ok && i < n; i++) {
+    char line[TEXT + 2];
+    snprintf(line, sizeof line, "%s\n", i ? p->at[i - 1].text : "None");
+    snprintf(names[i], sizeof names[i], i ? "%zu" : "now", i);
+    pointers[i] = names[i];
+    ok = (scripts[i] = script_of(r, line)) != NULL;
+  }
+  int status = ok ? bench_scripts(r, (int)n, pointers, scripts, seconds)
+                  : complain(r->o, NULL, "out of memory");
+  if (status == DONE) print_measured(p, seconds);
+  for (size_t i = 0; scripts && i < n; i++) free(scripts[i]);
+  free(scripts);
+  free(names);
+  free(pointers);
+  free(seconds);
   return status;
 }
 
+/* --- the command ------------------------------------------------------------------------------ */
+
+static void print_proposals(const Proposals *p) {
+  for (int i = 0; i < p->shown; i++)
+    printf("%3d  %6.2fx  %s\n", i + 1, p->now / p->at[i].cycles, p->at[i].text);
+  printf("%d legal call%s%s; x: how much faster by an estimate\n", p->n, p->n == 1 ? "" : "s",
+         p->n > p->shown ? ", the best of them (--all: all)" : "");
+}
+
+/* Takes the last word off when it is `flag`. */
+static bool take_flag(char *text, const char *flag) {
+  size_t n = strlen(text), m = strlen(flag);
+  while (n && text[n - 1] == ' ') n--;
+  bool is_it = n >= m && strncmp(text + n - m, flag, m) == 0 && (n == m || text[n - m - 1] == ' ');
+  text[is_it ? n - m : n] = 0;
+  return is_it;
+}
+
 int propose(Repl *r, const char *argument) {
-  size_t n = strcspn(argument, " ");
-  const char *rest = argument + n + strspn(argument + n, " ");
-  bool first = strcmp(argument, "--measure") == 0, measured = first || !strcmp(rest, "--measure");
-  if (*rest && !measured) return complain(r->o, NULL, "usage: next [BLOCK|LOOP|N] [--measure]");
-  char *focus = strndup(argument, first ? 0 : n);
+  char *focus = strdup(argument);
+  bool all = false, measured = false;
   Search q = {.r = r, .focus = focus, .out = calloc(1, sizeof *q.out)};
-  int status = focus && q.out ? search(&q) : complain(r->o, NULL, "out of memory");
+  for (bool more = focus; more;) {
+    more = false;
+    if (take_flag(focus, "--all")) all = more = true;
+    if (take_flag(focus, "--measure")) measured = more = true;
+  }
+  int status = !focus || !q.out ? complain(r->o, NULL, "out of memory")
+               : strstr(focus, "--")
+                   ? complain(r->o, NULL, "usage: next [BLOCK|LOOP|N] [--all] [--measure]")
+                   : search(&q);
   free(focus);
   if (status != DONE) {
     free_proposals(q.out);
     return status;
   }
   qsort(q.out->at, (size_t)q.out->n, sizeof *q.out->at, by_cycles);
-  for (int i = 0; i < q.out->n && i < SHOWN; i++)
-    printf("%3d  %6.2fx  %s\n", i + 1, q.out->now / q.out->at[i].cycles, q.out->at[i].text);
-  printf("%d legal call%s%s; x: how much faster by an estimate\n", q.out->n,
-         q.out->n == 1 ? "" : "s", q.out->n > SHOWN ? ", the best of them" : "");
+  q.out->shown = all || q.out->n < SHOWN ? q.out->n : SHOWN;
+  print_proposals(q.out);
   free_proposals(r->proposals);
   r->proposals = q.out;
   return measured ? measure(r, q.out) : DONE;
@@ -275,7 +434,7 @@ int pick_proposal(Repl *r, int number) {
   char line[TEXT + 2];
   if (!r->proposals)
     return complain(r->o, "call `next` without a number first", "nothing was proposed yet");
-  if (number > r->proposals->n || number > SHOWN)
+  if (number > r->proposals->shown)
     return complain(r->o, NULL, "there is no call %d among those that were shown", number);
   snprintf(line, sizeof line, "%s\n", r->proposals->at[number - 1].text);
   fputs(line, stdout);
