@@ -285,21 +285,33 @@ static Stmt mutate_block(Mutator *m, Stmt s) {
   to.init = b->init ? tirc_mutate_stmt(m, b->init) : NULL;
   to.body = tirc_mutate_stmt(m, b->body);
   if (memcmp(&to, b, sizeof to) == 0) return s;
-  return tirc_block(m->c, &to);
+  struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
+  *copy = *s;
+  copy->u.block = to;
+  return copy;
 }
 
 static Stmt mutate_seq(Mutator *m, Stmt s) {
+  enum { FEW = 4 };
   struct StmtNode *to = NULL;
-  bool flat = true;
+  int n_nested = 0, nested[FEW];
   for (int i = 0; i < s->u.seq.n; i++) {
     if (passes_part(m->only, s, &i) || passes_by(m->only, tirc_item(s, i))) continue;
     Stmt x = tirc_mutate_stmt(m, tirc_item(s, i));
     if (x == tirc_item(s, i)) continue;
     if (!to) to = tirc_seq_draft(m->c, s);
     tirc_seq_set(m->c, to, s, i, x);
-    flat = flat && x->kind != STMT_SEQ;
+    if (x->kind == STMT_SEQ && n_nested++ < FEW) nested[n_nested - 1] = i;
   }
-  return !to ? s : flat ? to : tirc_seq(m->c, 1, (Stmt[]){to});
+  if (!to) return s;
+  if (n_nested > FEW || (n_nested && to->u.seq.n_parts == 1))
+    return tirc_seq(m->c, 1, (Stmt[]){to});
+  Stmt flat = to;
+  for (int i = n_nested - 1; i >= 0; i--) {
+    Stmt items = tirc_item(to, nested[i]);
+    flat = tirc_seq_splice(m->c, flat, nested[i], 1, 1, &items);
+  }
+  return flat;
 }
 
 static Stmt mutate_for(Mutator *m, Stmt s) {

@@ -335,27 +335,24 @@ static bool see_block(Visitor *v, Stmt s) {
 
 static Stmt new_scope(Precompute *p, const Index *indices, int n) {
   Tirc *c = p->s->c;
-  Block b = *tirc_block_of(p->scope);
+  Stmt scope = p->scope->stmt, body = tirc_body_of(scope);
   const Stmt *items;
-  int n_items = tirc_body_items(c, b.body, &items);
-  VEC(Stmt) body = {0};
-  VEC(Buffer) allocs = {0};
-  bool done = false;
+  const int n_items = tirc_body_items(c, body, &items);
   const Paths paths = tirc_paths_to(p->s, 1, &p->block);
-  for (int i = 0; i < n_items; i++) {
+  int at = 0;
+  for (bool found = false; at < n_items && !found; at += !found) {
     Holding h = {.block = p->block->stmt};
     h.v = (Visitor){.stmt = see_block, .self = &h, .only = &paths};
-    tirc_visit_stmt(&h.v, items[i]);
-    for (int k = 0; h.found && !done && k < n; k++) vec_push(c, body, indices[k].nest);
-    done = done || h.found;
-    vec_push(c, body, items[i]);
+    tirc_visit_stmt(&h.v, items[at]);
+    found = h.found;
   }
-  for (int i = 0; i < b.n_allocs; i++) vec_push(c, allocs, b.allocs[i]);
-  for (int i = 0; i < n; i++) vec_push(c, allocs, indices[i].cache);
-  b.n_allocs = allocs.n;
-  b.allocs = allocs.at;
-  b.body = tirc_seq(c, body.n, body.at);
-  Stmt scope = tirc_with_loc(c, tirc_block(c, &b), p->scope->stmt->loc);
+  VEC(Stmt) nests = {0};
+  VEC(Buffer) caches = {0};
+  for (int i = 0; i < n; i++) {
+    vec_push(c, nests, indices[i].nest);
+    vec_push(c, caches, indices[i].cache);
+  }
+  scope = tirc_with_allocs(c, scope, tirc_seq_splice(c, body, at, 0, n, nests.at), n, caches.at);
   return tirc_replace_node(p->s, scope, p->block, with_loads(p, indices, n));
 }
 

@@ -164,7 +164,7 @@ static Stmt with_copies(Inplace *p, const CacheStage *in, const CacheStage *out)
   Stmt where = tirc_replace_node(p->s, tirc_with_body(c, p->where->stmt, body), p->block, block);
   Stmt scope =
       p->where == p->scope ? where : tirc_replace_node(p->s, p->scope->stmt, p->where, where);
-  return tirc_with_alloc(c, scope, tirc_body_of(scope), in->cache);
+  return tirc_with_allocs(c, scope, tirc_body_of(scope), 1, &in->cache);
 }
 
 void tirc_prim_cache_inplace(Sched *s, const Value *args, Value *result) {

@@ -242,5 +242,5 @@ Stmt tirc_install_copy(Sched *s, const CacheStage *stage) {
   w.active = !stage->is_write && stage->consumers.n == 0;
   Stmt body = tirc_mutate_stmt(&w.m, tirc_block_of(stage->scope)->body);
   if (stage->where == stage->scope) body = insert_copy(&w, body);
-  return tirc_with_alloc(s->c, stage->scope->stmt, body, stage->cache);
+  return tirc_with_allocs(s->c, stage->scope->stmt, body, 1, &stage->cache);
 }

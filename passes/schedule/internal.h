@@ -36,8 +36,8 @@ int tirc_item_index(SRef *r);
 
 /* A copy of a loop or block with another body; the very same one when the body is the same. */
 Stmt tirc_with_body(Tirc *c, Stmt loop_or_block, Stmt body);
-/* A copy of a block that allocates one more buffer, with another body. */
-Stmt tirc_with_alloc(Tirc *c, Stmt block, Stmt body, Buffer b);
+/* A copy of a block that allocates n more buffers, with another body. */
+Stmt tirc_with_allocs(Tirc *c, Stmt block, Stmt body, int n, const Buffer *buffers);
 /* The statements of a body: the items of a sequence, or the statement itself. */
 int tirc_body_items(Tirc *c, Stmt body, const Stmt **out);
 /* `what` put into a body before item `index` (clipped: < 0 or past the end is the end). */

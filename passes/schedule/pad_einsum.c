@@ -203,30 +203,21 @@ static Stmt padded_stmt(Mutator *m, Stmt s) {
   return to;
 }
 
-static Stmt padded_scope(const EinsumPadding *p, int n_items, const Stmt *items) {
+static Stmt padded_scope(const EinsumPadding *p, int at) {
   Tirc *c = p->s->c;
   Mutator m = {.c = c, .stmt = padded_stmt, .buffer = padded_buffer};
   m.self = (void *)(uintptr_t)p;
-  VEC(Stmt) body = {0};
-  VEC(Buffer) allocs = {0};
-  Block b = *tirc_block_of(p->scope);
-  for (int i = 0; i < b.n_allocs; i++) vec_push(c, allocs, b.allocs[i]);
-  for (int i = 0; i < p->buffers.n; i++) vec_push(c, allocs, p->buffers.at[i].padded);
-  for (int i = 0; i < n_items; i++) {
-    if (items[i] != p->nest) {
-      vec_push(c, body, items[i]);
-      continue;
-    }
-    for (int k = 0; k < p->buffers.n; k++)
-      if (p->buffers.at[k].is_read) vec_push(c, body, make_copy(c, &p->buffers.at[k]));
-    vec_push(c, body, tirc_mutate_stmt(&m, p->nest));
-    for (int k = 0; k < p->buffers.n; k++)
-      if (!p->buffers.at[k].is_read) vec_push(c, body, make_copy(c, &p->buffers.at[k]));
-  }
-  b.n_allocs = allocs.n;
-  b.allocs = allocs.at;
-  b.body = tirc_seq(c, body.n, body.at);
-  return tirc_with_loc(c, tirc_block(c, &b), p->scope->stmt->loc);
+  VEC(Stmt) nests = {0};
+  VEC(Buffer) padded = {0};
+  for (int i = 0; i < p->buffers.n; i++) vec_push(c, padded, p->buffers.at[i].padded);
+  for (int k = 0; k < p->buffers.n; k++)
+    if (p->buffers.at[k].is_read) vec_push(c, nests, make_copy(c, &p->buffers.at[k]));
+  vec_push(c, nests, tirc_mutate_stmt(&m, p->nest));
+  for (int k = 0; k < p->buffers.n; k++)
+    if (!p->buffers.at[k].is_read) vec_push(c, nests, make_copy(c, &p->buffers.at[k]));
+  Stmt scope = p->scope->stmt;
+  Stmt body = tirc_seq_splice(c, tirc_body_of(scope), at, 1, nests.n, nests.at);
+  return tirc_with_allocs(c, scope, body, padded.n, padded.at);
 }
 
 /* --- the primitive -------------------------------------------------------------------------- */
@@ -261,8 +252,9 @@ void tirc_prim_pad_einsum(Sched *s, const Value *args, Value *result) {
   const Stmt *items;
   int n = tirc_body_items(s->c, tirc_block_of(p.scope)->body, &items);
   const Paths paths = tirc_paths_to(s, 1, &p.block);
-  for (int i = 0; i < n && !p.nest; i++)
-    if (holds(items[i], p.block->stmt, &paths)) p.nest = items[i];
+  int at = 0;
+  while (at < n && !holds(items[at], p.block->stmt, &paths)) at++;
+  p.nest = items[at];
   tirc_require_sound_padding(&p);
-  tirc_sched_replace(s, p.scope, padded_scope(&p, n, items));
+  tirc_sched_replace(s, p.scope, padded_scope(&p, at));
 }

@@ -350,7 +350,7 @@ static Stmt with_copy(AutoCopy *k, Stmt copy) {
   }
   Stmt loop = tirc_with_body(c, k->loop->stmt, tirc_seq(c, n, items));
   Stmt scope = tirc_replace_node(k->s, k->scope->stmt, k->loop, loop);
-  return tirc_with_alloc(c, scope, tirc_body_of(scope), k->cache);
+  return tirc_with_allocs(c, scope, tirc_body_of(scope), 1, &k->cache);
 }
 
 static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {

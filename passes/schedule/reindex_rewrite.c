@@ -242,7 +242,7 @@ Value tirc_install_reindex(Reindex *r) {
   const Paths paths = tirc_paths_to(r->s, r->where == r->scope ? 1 : 2, at);
   w.m = (Mutator){r->c, rewrite_expr, rewrite_stmt, NULL, &w, &paths};
   Stmt scope = rewrite_stmt(&w.m, r->scope->stmt);
-  scope = tirc_with_alloc(r->c, scope, scope->u.block.body, r->copy);
+  scope = tirc_with_allocs(r->c, scope, scope->u.block.body, 1, &r->copy);
   tirc_sched_replace(r->s, r->scope, scope);
   return tirc_value_block(find_block(r->stage)->u.block.id);
 }

@@ -412,13 +412,8 @@ void tirc_prim_rfactor(Sched *s, const Value *args, Value *result) {
   Stmt rf_block = make_rf_block(&r);
   uint32_t rf_id = rf_block->u.block.id;
   Stmt both[2] = {wrap_rf_block(&r, rf_block), wrap_write_back(&r, make_write_back(&r))};
-  Block scope = *tirc_block_of(r.scope);
-  Buffer *allocs = tirc_new_array(s->c, Buffer, scope.n_allocs + r.reducer.n);
-  if (scope.n_allocs) memcpy(allocs, scope.allocs, (size_t)scope.n_allocs * sizeof *allocs);
-  memcpy(allocs + scope.n_allocs, r.rf_buffers, (size_t)r.reducer.n * sizeof *allocs);
-  scope.allocs = allocs;
-  scope.n_allocs += r.reducer.n;
-  scope.body = tirc_replace_node(s, scope.body, r.loops[0], tirc_seq(s->c, 2, both));
-  tirc_sched_replace(s, r.scope, tirc_block(s->c, &scope));
+  Stmt scope = r.scope->stmt, body = tirc_body_of(scope);
+  body = tirc_replace_node(s, body, r.loops[0], tirc_seq(s->c, 2, both));
+  tirc_sched_replace(s, r.scope, tirc_with_allocs(s->c, scope, body, r.reducer.n, r.rf_buffers));
   *result = tirc_value_block(rf_id);
 }

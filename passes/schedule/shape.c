@@ -83,13 +83,14 @@ Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
   return copy;
 }
 
-Stmt tirc_with_alloc(Tirc *c, Stmt block, Stmt body, Buffer b) {
+Stmt tirc_with_allocs(Tirc *c, Stmt block, Stmt body, int n, const Buffer *buffers) {
   struct StmtNode *copy = tirc_new(c, struct StmtNode);
   *copy = *block;
   Block *to = &copy->u.block;
-  Buffer *allocs = tirc_alloc_array(c, (size_t)to->n_allocs + 1, sizeof *allocs);
+  Buffer *allocs = tirc_alloc_array(c, (size_t)(to->n_allocs + n), sizeof *allocs);
   if (to->n_allocs) memcpy(allocs, to->allocs, (size_t)to->n_allocs * sizeof *allocs);
-  allocs[to->n_allocs++] = b;
+  if (n) memcpy(allocs + to->n_allocs, buffers, (size_t)n * sizeof *allocs);
+  to->n_allocs += n;
   to->allocs = allocs;
   to->body = body;
   return copy;
