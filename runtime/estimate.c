@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOPS = 64, MAX_ACCESSES = 32, UNKNOWN = 64, LINE = 64, SHORT = 16 };
+enum { MAX_LOOPS = 64, MAX_ACCESSES = 32, UNKNOWN = 64, LINE = 64 };
 /* Cycles: an addition that waits for the last one, exp and its like, a quotient of indices, threads
  * that are woken. A line that is written is fetched, owned and written back: three of one read. */
 static const double LINE_BYTES = LINE, LATENCY = 4, FUNCTION = 8, QUOTIENT = 4, START = 10000,
-                    WRITTEN = 3;
+                    WRITTEN = 3, SHORT = 12;
 static const struct Cache {
   double size, cycles; /* of what lies below it, a line */
   int64_t sets;
@@ -121,7 +121,7 @@ static double crowding(const Nest *n, const Touch *a, int from, int64_t sets) {
   int64_t apart = 0;
   for (int l = from; l < n->n; l++) {
     int64_t bytes = llabs(a->stride[l]) * a->bytes;
-    double reach = extent_of(n->loops[l]) * (double)bytes / LINE;
+    double reach = extent_of(n->loops[l]) * (double)bytes / LINE_BYTES;
     if (bytes <= LINE && reach > run) run = reach;
     if (bytes > LINE && bytes % LINE == 0 && (!apart || bytes < apart)) apart = bytes;
   }
@@ -159,7 +159,7 @@ static const For *innermost(const Nest *n) { return n->n ? n->loops[n->n - 1] : 
 static double lanes_of(const Nest *n, const Touches *t) {
   const For *f = innermost(n);
   if (!f || (f->kind != LOOP_VECTORIZED && f->kind != LOOP_SERIAL)) return 1;
-  if (f->kind == LOOP_SERIAL && t->functions) return 1; /* the code generator leaves it alone */
+  if (f->kind == LOOP_SERIAL && t->functions > 0) return 1; /* the code generator leaves it alone */
   for (int a = 0; a < t->n; a++)
     if (t->at[a].stride[n->n - 1] > 1 || t->at[a].stride[n->n - 1] < 0 || t->at[a].bent) return 1;
   double most = t->at[0].bytes ? 32.0 / t->at[0].bytes : 1;
@@ -211,8 +211,10 @@ static void unroll_short(Nest *n, Stmt s) {
   double times = 1;
   int l = n->n - 1;
   touch(&t, s->u.store.buffer, s->u.store.indices, true);
-  while (l >= 0 && n->loops[l]->kind == LOOP_SERIAL && times * extent_of(n->loops[l]) <= SHORT)
-    times *= extent_of(n->loops[l--]);
+  for (; l >= 0 && times * extent_of(n->loops[l]) <= SHORT; l--) {
+    if (n->loops[l]->kind != LOOP_SERIAL && n->loops[l]->kind != LOOP_UNROLLED) break;
+    times *= extent_of(n->loops[l]);
+  }
   if (l < 0 || n->loops[l]->kind != LOOP_SERIAL || t.at[0].stride[l] == 0) return;
   const For *around = n->loops[l];
   for (; l + 1 < n->n; l++) n->loops[l] = n->loops[l + 1];

@@ -154,9 +154,9 @@ TIRC_API tirc_status tirc_module_cost(const tirc_module *m, const char *func, ti
 /* A rough guess at the cycles that a function takes on so many threads: good for an order between
  * schedules of one program, and for nothing else. Over all calls that `tirc repl` proposes for a
  * product of 128x768x768, a softmax, a stencil of two stages and a convolution, on 2 threads of a
- * Zen 3: of two calls whose measured times differ by a fifth, the guess has 98, 92, 88 and 86 % in
+ * Zen 3: of two calls whose measured times differ by a fifth, the guess has 98, 92, 91 and 86 % in
  * the right order; the rank correlation, in which the many calls that change little count as much,
- * is 0.69, 0.58, 0.57 and 0.42. (`next --all --measure` in a session gives both.) */
+ * is 0.69, 0.57, 0.65 and 0.42. (`next --all --measure` in a session gives both.) */
 TIRC_API tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int threads,
                                           double *cycles, tirc_error **error);
 
