@@ -7,6 +7,7 @@
  * inverse, applied to the indices that the producer stores to, names the one instance of the
  * consumer that reads the element. Where the producer writes elements that nobody reads, the
  * instance is out of the consumer's domain: a predicate on the producer leaves these out. */
+#include "compute_at.h"
 #include "inline.h"
 #include "state.h"
 
@@ -263,6 +264,28 @@ static const char *check_in_bounds(Fold *f) {
   return NULL;
 }
 
+typedef struct Stores {
+  Visitor v;
+  Buffer buffer;
+  Stmt producers, other;
+} Stores;
+
+static bool see_store(Visitor *v, Stmt s) {
+  Stores *w = v->self;
+  if (s->kind == STMT_STORE && s->u.store.buffer == w->buffer && s != w->producers) w->other = s;
+  return !w->other;
+}
+
+/* Blocks may hide what they write: the only declared writer is to be the only one. */
+static const char *check_only_store(Fold *f) {
+  Stores w = {
+      .v = {.stmt = see_store, .self = &w, .only = tirc_paths_to_users(f->s, f->scope, f->buffer)},
+      .buffer = f->buffer,
+      .producers = f->producer_store};
+  tirc_visit_stmt(&w.v, f->scope->stmt);
+  return w.other ? "more is stored to the buffer that it reads than its producer declares" : NULL;
+}
+
 /* --- the folded block -------------------------------------------------------------------- */
 
 static Expr fold_expr(Mutator *m, Expr e) {
@@ -319,6 +342,9 @@ static void fold(Fold *f) {
   if (!why) why = invert_load(f);
   if (!why) why = check_covered(f);
   if (!why) why = check_in_bounds(f);
+  if (!why) why = check_only_store(f);
+  if (!why && tirc_unreached_iter(s, f->consumer))
+    why = "it runs for a part of its domains only, and would run for all of them";
   if (why) tirc_bad_inline_pattern(s, f->consumer, why);
   tirc_require_no_loop_vars(s, f->consumer, f->consumer_store, f->producer);
   Inliner in = {.s = s,
