@@ -1,6 +1,7 @@
 /* Programs: reading, printing, comparing, scheduling, lowering, code. */
 #include "api.h"
 #include "asm_report.h"
+#include "local_notes.h"
 
 #include "../codegen/c/c.h"
 #include "../codegen/llvm/llvm.h"
@@ -336,6 +337,7 @@ static void emit(Tirc *c, void *self) {
   if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
     text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
                            p->kind == TIRC_EMIT_ANNOTATIONS);
+  if (p->kind == TIRC_EMIT_NOTES) text = tirc_local_notes(c, lowered, cpu);
   if (text)
     p->code = (Code){text, strlen(text)};
   else

@@ -594,7 +594,8 @@ typedef enum tirc_emit_kind {
   /* Assembly in which each loop is headed by its name, extent, block and mix of instructions; and
    * the same figures as JSON. For a module that is not lowered yet. */
   TIRC_EMIT_ANNOTATED,
-  TIRC_EMIT_ANNOTATIONS
+  TIRC_EMIT_ANNOTATIONS,
+  TIRC_EMIT_NOTES /* a line for each buffer of scope local that is not in registers, and why */
 } tirc_emit_kind;
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
  * for "haswell". main_name: what a function called main is called in the code, since a C program

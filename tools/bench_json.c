@@ -160,7 +160,8 @@ static Json *machine(const Bench *b) {
 int write_json(const Bench *b, const char *path) {
   Json *j = json_object_new_object(), *results = json_object_new_array();
   json_object_object_add(j, "machine", machine(b));
-  json_object_object_add(j, "complete", json_object_new_boolean(b->n_measured == b->n_cases));
+  json_object_object_add(
+      j, "complete", json_object_new_boolean(b->n_measured == b->n_cases && !was_interrupted()));
   for (int i = 0; i < b->n_measured; i++)
     for (int c = 0; c < b->cases[i].n_contenders; c++)
       if (b->cases[i].contenders[c].median > 0)

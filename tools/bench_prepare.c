@@ -134,6 +134,13 @@ static void compile_schedule(const Bench *b, const Case *k, Contender *c, tirc_m
   c->skipped = true;
 }
 
+static void print_notes(const Bench *b, const Contender *c, const tirc_module *m) {
+  char *notes = local_notes(b->o, m);
+  for (char *rest = notes, *line; (line = strsep(&rest, "\n")) != NULL;)
+    if (*line) fprintf(b->out, "%s: %s\n", c->name, line);
+  tirc_string_free(notes);
+}
+
 static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
@@ -147,6 +154,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *made = m;
   c->skipped = scheduled || !relay_arguments(b, k, c, &made, &e);
   if (!c->skipped) compile_schedule(b, k, c, m, &e);
+  if (!c->skipped && !e && !c->without) print_notes(b, c, m);
   if (e) {
     if (c->without) {
       keep_failure(b, c, e);

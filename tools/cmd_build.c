@@ -77,6 +77,10 @@ int cmd_build(Options *o) {
   if (status == DONE)
     status = o->annotate ? emit_annotated(o, m, symbol)
                          : emit(o, m, kind, symbol, o->output ? o->output : name);
+  char *notes = status == DONE && kind != TIRC_EMIT_HEADER ? local_notes(o, m) : NULL;
+  for (char *rest = notes, *line; (line = strsep(&rest, "\n")) != NULL;)
+    if (*line) fprintf(stderr, "note: %s\n", line);
+  tirc_string_free(notes);
   free(name);
   free(symbol);
   free(base);

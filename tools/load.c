@@ -133,3 +133,11 @@ int write_output(const Options *o, const char *path, const char *bytes, size_t n
             : complain(o, NULL, "cannot write '%s': %s", standard ? "standard output" : path,
                        strerror(errno));
 }
+
+char *local_notes(const Options *o, const tirc_module *m) {
+  char *text = NULL;
+  size_t n = 0;
+  tirc_error *e = NULL;
+  if (tirc_module_emit(m, TIRC_EMIT_NOTES, o->target, NULL, &text, &n, &e)) tirc_error_free(e);
+  return text;
+}
