@@ -139,8 +139,10 @@ static bool leaves_out(const Order *o, const Block *b, Expr cond) {
   if (cond->op == OP_AND) return leaves_out(o, b, cond->args[0]) || leaves_out(o, b, cond->args[1]);
   if (!tirc_uses_any(cond, &o->varying)) return false;
   if (cond->op == OP_OR || cond->op == OP_NOT) return true;
-  for (int i = 0; i < b->n_iters; i++)
-    if (tirc_uses_any(b->iter_values[i], &o->varying)) return false;
+  for (int i = 0; i < b->n_writes; i++)
+    if (b->writes[i].buffer->data == o->data)
+      for (int k = 0; k < b->writes[i].buffer->ndim; k++)
+        if (tirc_uses_any(b->writes[i].dims[k].min, &o->varying)) return false;
   return true;
 }
 
