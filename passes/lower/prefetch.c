@@ -220,18 +220,18 @@ static const For *main_part(const Prefetch *p, Stmt s) {
   const For *loop = &s->u.loop, *best = loop;
   Range whole = whole_loop(loop);
   int64_t longest = 0, extent;
+  if (!tirc_is_int(loop->extent, 1) || whole.extent == loop->extent) return loop;
   for (int i = 0; p->siblings && i < p->siblings->u.seq.n; i++) {
     Stmt other = tirc_item(p->siblings, i);
-    if (other->kind != STMT_FOR) continue;
+    if (other->kind != STMT_FOR || strcmp(other->u.loop.var->u.s, loop->var->u.s) != 0) continue;
     Range r = whole_loop(&other->u.loop);
-    if (tirc_expr_equal(p->c, r.min, whole.min) && tirc_expr_equal(p->c, r.extent, whole.extent) &&
-        strcmp(other->u.loop.var->u.s, loop->var->u.s) == 0 &&
-        tirc_const_int(other->u.loop.extent, &extent) && extent > longest) {
+    if (tirc_const_int(other->u.loop.extent, &extent) && extent > longest &&
+        tirc_expr_equal(p->c, r.min, whole.min) && tirc_expr_equal(p->c, r.extent, whole.extent)) {
       longest = extent;
       best = &other->u.loop;
     }
   }
-  return tirc_is_int(loop->extent, 1) && whole.extent != loop->extent ? best : loop;
+  return best;
 }
 
 /* What the loop touches `distance` iterations later. With `around`, the loop around it, those after

@@ -20,6 +20,8 @@
 #include "../../ir/visit.h"
 #include "internal.h"
 
+#include <stdlib.h>
+
 typedef struct Nest {
   SRef *inner;  /* the given loop */
   SRef **loops; /* outermost first */
@@ -32,8 +34,7 @@ typedef struct Merge {
   int n, depth;
   Nest *nests;
   SRef *shared;
-  int n_body;
-  const Stmt *body;
+  Stmt body; /* of shared */
 } Merge;
 
 /* --- the shape
@@ -77,8 +78,8 @@ static int read_nest(Merge *m, Nest *nest) {
         m->s, SERR_FUSE_NOT_ONLY_CHILD, NULL, NULL, "loop %s is not alone in the body of loop %s",
         tirc_loop_of(nest->loops[i])->var->u.s, tirc_loop_of(nest->loops[i - 1])->var->u.s);
   }
-  while (nest->place < m->n_body && m->body[nest->place] != nest->loops[0]->stmt) nest->place++;
-  if (nest->place == m->n_body)
+  nest->place = tirc_item_index(nest->loops[0]);
+  if (nest->place < 0)
     bad_shape(m, nest->inner, "between it and what the loops share stands another statement");
   return up.n;
 }
@@ -101,7 +102,7 @@ static void read_nests(Merge *m, Value list) {
   }
   if (m->n == 1) bad_shape(m, loops[0], "merge takes at least two loops");
   m->shared = tirc_common_ancestor(m->n, loops);
-  m->n_body = tirc_body_items(m->c, tirc_body_of(m->shared->stmt), &m->body);
+  m->body = tirc_body_of(m->shared->stmt);
   for (int i = 0; i < m->n; i++) {
     int depth = read_nest(m, &m->nests[i]);
     if (i == 0) m->depth = depth;
@@ -191,9 +192,9 @@ static void require_free_way(Merge *m) {
     for (int at = low + 1; at < high; at++) {
       bool is_nest = false;
       for (int k = 0; k < m->n; k++) is_nest = is_nest || m->nests[k].place == at;
-      Uses other = is_nest ? (Uses){0} : uses_of(m->c, m->body[at]);
+      Uses other = is_nest ? (Uses){0} : uses_of(m->c, tirc_item(m->body, at));
       if (!is_nest && conflict(&own, &other))
-        order_lost(m, m->nests[i].loops[0]->stmt, m->body[at],
+        order_lost(m, m->nests[i].loops[0]->stmt, tirc_item(m->body, at),
                    "what stands between the nests uses the same buffers");
     }
   }
@@ -341,6 +342,10 @@ static Stmt merged(Merge *m, Expr *inner) {
   return nest;
 }
 
+static int last_first(const void *x, const void *y) {
+  return ((const Nest *)y)->place - ((const Nest *)x)->place;
+}
+
 void tirc_prim_merge(Sched *s, const Value *args, Value *result) {
   Merge m = {.s = s, .c = s->c};
   read_nests(&m, args[0]);
@@ -353,16 +358,11 @@ void tirc_prim_merge(Sched *s, const Value *args, Value *result) {
     }
   Expr inner;
   Stmt nest = merged(&m, &inner);
-  Stmt *items = tirc_new_array(s->c, Stmt, m.n_body);
-  int n = 0;
-  for (int at = 0; at < m.n_body; at++) {
-    bool is_nest = false;
-    for (int k = 0; k < m.n; k++) is_nest = is_nest || m.nests[k].place == at;
-    if (at == m.nests[m.n - 1].place)
-      items[n++] = nest;
-    else if (!is_nest)
-      items[n++] = m.body[at];
-  }
-  tirc_sched_replace(s, m.shared, tirc_with_body(s->c, m.shared->stmt, tirc_seq(s->c, n, items)));
+  const int target = m.nests[m.n - 1].place;
+  qsort(m.nests, (size_t)m.n, sizeof *m.nests, last_first);
+  Stmt body = m.body;
+  for (int i = 0; i < m.n; i++)
+    body = tirc_seq_splice(s->c, body, m.nests[i].place, 1, m.nests[i].place == target, &nest);
+  tirc_sched_replace(s, m.shared, tirc_with_body(s->c, m.shared->stmt, body));
   *result = tirc_value_loop(inner);
 }
