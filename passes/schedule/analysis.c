@@ -119,6 +119,86 @@ static const char *why_output_indexed_by_reduction(Sched *s, const Block *b) {
                      tirc_print_expr(s->c, search.index), search.buffer->name);
 }
 
+/* --- a sum reads nothing else of its output ----------------------------------------------------
+ *
+ * The regions of a block with an init do not say so: they leave out what it writes. */
+
+typedef struct OwnAccess {
+  Sched *s;
+  const Block *b;
+  bool sums; /* it or a block that it is in has an init; of others, blocks inside are of interest */
+  const struct OwnAccess *up; /* the block that this one is inside of; NULL: none of interest */
+  Expr load;
+  Stmt store;
+  bool found;      /* a store of the block to the buffer of the load */
+  const char *why; /* a load may be of an element that another instance writes */
+} OwnAccess;
+
+static const char *why_reads_other_output(Sched *s, const Block *b, const OwnAccess *up);
+
+/* Some iterator is seen by indices that differ, and by none of those that are the same. */
+static bool may_be_of_another_instance(Sched *s, const Block *b, Expr load, Stmt store) {
+  for (int i = 0; i < b->n_iters; i++) {
+    Expr var = b->iters[i].var;
+    bool in_same = false, in_other = false;
+    for (int d = 0; d < load->n && d < store->u.store.n; d++) {
+      Expr x = load->args[d], y = store->u.store.indices[d];
+      if (!tirc_uses_var(x, var) && !tirc_uses_var(y, var)) continue;
+      bool same =
+          tirc_expr_same(x, y) || (x->dtype.bits == y->dtype.bits &&
+                                   tirc_is_int(tirc_simplify0(s->c, tirc_sub(s->c, x, y)), 0));
+      *(same ? &in_same : &in_other) = true;
+    }
+    if (in_other && !in_same) return true;
+  }
+  return false;
+}
+
+static bool compare_store(Visitor *v, Stmt stmt) {
+  OwnAccess *a = v->self;
+  if (stmt->kind == STMT_STORE && stmt->u.store.buffer == a->load->u.buffer && !a->found) {
+    a->found = true;
+    for (const OwnAccess *at = a; at; at = at->up)
+      a->found &= !may_be_of_another_instance(a->s, at->b, a->load, stmt);
+    a->store = stmt;
+  }
+  return stmt->kind != STMT_BLOCK;
+}
+
+static bool find_load(Visitor *v, Expr e) {
+  OwnAccess *a = v->self;
+  if (!a->sums || a->why) return false;
+  if (e->op != OP_LOAD) return true;
+  OwnAccess one = {.s = a->s, .b = a->b, .up = a->up, .load = e};
+  Visitor stores = {.stmt = compare_store, .expr = skip_expr, .self = &one};
+  tirc_visit_stmt(&stores, a->b->body);
+  if (one.store && !one.found) {
+    const struct StmtNode *store = one.store;
+    Expr there =
+        tirc_load(a->s->c, store->u.store.buffer, store->u.store.n, store->u.store.indices);
+    a->why = tirc_format(a->s->c, "it reads %s, and it writes %s", tirc_print_expr(a->s->c, e),
+                         tirc_print_expr(a->s->c, there));
+  }
+  return true;
+}
+
+static bool find_inner(Visitor *v, Stmt stmt) {
+  OwnAccess *a = v->self;
+  if (a->why) return false;
+  if (stmt->kind != STMT_BLOCK) return true;
+  a->why = why_reads_other_output(a->s, &stmt->u.block, a);
+  return false;
+}
+
+/* Of the block, or of one inside of it. */
+static const char *why_reads_other_output(Sched *s, const Block *b, const OwnAccess *up) {
+  OwnAccess a = {.s = s, .b = b, .sums = b->init || (up && up->sums), .up = up};
+  Visitor v = {.stmt = find_inner, .expr = find_load, .self = &a};
+  tirc_visit_stmt(&v, b->body);
+  if (b->init) tirc_visit_stmt(&v, b->init);
+  return a.why;
+}
+
 /* --- the definitions ------------------------------------------------------------------------- */
 
 static Failure check_complete(Sched *s, SRef *block, SRef *root) {
@@ -132,6 +212,8 @@ static Failure check_complete(Sched *s, SRef *block, SRef *root) {
       if (b->reads[i].buffer == b->writes[k].buffer)
         return (Failure){
             3, tirc_format(s->c, "it both reads and writes buffer %s", b->reads[i].buffer->name)};
+  const char *other = why_reads_other_output(s, b, NULL);
+  if (other) return (Failure){3, other};
   return holds;
 }
 
@@ -146,6 +228,8 @@ static Failure check_reduction(Sched *s, SRef *block, SRef *root) {
   if (dominant) return (Failure){4, dominant};
   const char *output = why_output_indexed_by_reduction(s, b);
   if (output) return (Failure){5, output};
+  const char *other = why_reads_other_output(s, b, NULL);
+  if (other) return (Failure){6, other};
   return holds;
 }
 
@@ -178,6 +262,10 @@ const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
   return in_words(s, check_reduction(s, block, subtree), "a local reduction block");
 }
 
+bool tirc_reads_other_output(Sched *s, const SRef *block) {
+  return why_reads_other_output(s, tirc_block_of(block), NULL) != NULL;
+}
+
 /* --- or raise -------------------------------------------------------------------------------- */
 
 void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
@@ -188,11 +276,37 @@ void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
                    tirc_block_of(block)->name);
 }
 
+/* An update whose init stands elsewhere. */
+static bool is_decomposed(const Block *b) {
+  return !b->init && iter_not_of(b, ~(1u << ITER_REDUCE));
+}
+
+/* The block of the scope that is the init of this one, as decompose_reduction leaves it. */
+static const Block *init_of(Sched *s, SRef *block, SRef *scope) {
+  const Block *b = tirc_block_of(block);
+  SRef **blocks;
+  int n = is_decomposed(b) ? tirc_child_blocks(s, scope, &blocks) : 0;
+  for (int i = 0; i < n && blocks[i] != block; i++) {
+    const Block *other = tirc_block_of(blocks[i]);
+    for (int k = 0; k < other->n_writes; k++)
+      for (int w = 0; w < b->n_writes; w++)
+        if (other->writes[k].buffer == b->writes[w].buffer) return other;
+  }
+  return NULL;
+}
+
 void tirc_require_reduction(Sched *s, SRef *block, SRef *scope) {
   const char *why = tirc_why_not_reduction(s, block, scope);
   if (!why) return;
+  const Block *init = init_of(s, block, scope);
+  const char *hint = NULL;
+  if (init)
+    hint = tirc_format(s->c,
+                       "block %s is its init already: the reduction was decomposed; decompose it "
+                       "once, after all that needs a reduction block",
+                       init->name);
   tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NOT_REDUCTION_BLOCK, why, NULL, "block %s is not a reduction block",
+  tirc_sched_error(s, SERR_NOT_REDUCTION_BLOCK, why, hint, "block %s is not a reduction block",
                    tirc_block_of(block)->name);
 }
 
@@ -204,11 +318,6 @@ void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
   tirc_sched_error(
       s, SERR_NOT_COMPLETE_OR_REDUCTION, tirc_format(s->c, "%s; %s", complete, reduction), NULL,
       "block %s is neither a complete block nor a reduction block", tirc_block_of(block)->name);
-}
-
-/* An update whose init stands elsewhere. */
-static bool is_decomposed(const Block *b) {
-  return !b->init && iter_not_of(b, ~(1u << ITER_REDUCE));
 }
 
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {

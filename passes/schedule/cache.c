@@ -159,7 +159,7 @@ static bool starts_with_init(const Block *b, Buffer buffer) {
 
 bool tirc_reads_own_output(Sched *s, const SRef *block, Buffer b) {
   return (is_reader(block, b) && !starts_with_init(tirc_block_of(block), b)) ||
-         !tirc_sums_start_in_scope(s, block);
+         tirc_reads_other_output(s, block) || !tirc_sums_start_in_scope(s, block);
 }
 
 static bool covers_buffer(Tirc *c, const CacheStage *stage) {

@@ -6,6 +6,8 @@
  * and so with vectorize, unroll and bind (T.thread_binding). Except for unroll, which keeps the
  * order, the loop must have compact dataflow below it, affine bindings, and reach spatial iterators
  * only; a loop bound to threadIdx may reach reduction iterators too (a cross-thread reduction).
+ * What is harmless but hardly meant is warned of: a vectorized loop in another, such a reduction,
+ * two extents of one thread axis in a kernel.
  *
  * Errors: not-compact-dataflow, not-data-parallel, thread-binding-iterator, thread-axis. */
 #include "../../ir/print.h"
@@ -53,9 +55,28 @@ static _Noreturn void wrong_iter(Check *k, Stmt block, int i) {
                    "the iterations of loop %s cannot run at the same time", var);
 }
 
+/* Harmless: the code of both is right, with one vector operation for each iteration of the outer.
+ */
+static void warn_of_nest(Check *k, const For *outer, const For *inner) {
+  tirc_sched_warn(k->s, "loop %s is in vectorized loop %s and is vectorized, too: vectorize one",
+                  inner->var->u.s, outer->var->u.s);
+}
+
+static void warn_of_vectorized(Check *k) {
+  const For *loop = tirc_loop_of(k->loop);
+  if (k->kind != LOOP_VECTORIZED) return;
+  if (loop->kind == LOOP_VECTORIZED)
+    tirc_sched_warn(k->s, "loop %s is vectorized already", loop->var->u.s);
+  for (SRef *r = k->loop->parent; r; r = r->parent)
+    if (tirc_is_loop(r) && tirc_loop_of(r)->kind == LOOP_VECTORIZED)
+      warn_of_nest(k, tirc_loop_of(r), loop);
+}
+
 /* Blocks inside of blocks are looked at too; those in an init are no blocks of the schedule. */
 static bool check_block(Visitor *v, Stmt stmt) {
   Check *k = v->self;
+  if (stmt->kind == STMT_FOR && stmt->u.loop.kind == LOOP_VECTORIZED && k->kind == LOOP_VECTORIZED)
+    warn_of_nest(k, tirc_loop_of(k->loop), &stmt->u.loop);
   if (stmt->kind != STMT_BLOCK) return true;
   if (!tirc_sref_find(k->s, stmt)) return false;
   const Block *b = &stmt->u.block;
@@ -64,6 +85,11 @@ static bool check_block(Visitor *v, Stmt stmt) {
     bool cross_thread =
         b->iters[i].kind == ITER_REDUCE && k->thread.rank == 1 && k->thread.dim >= 0;
     if (b->iters[i].kind != ITER_SPATIAL && !cross_thread) wrong_iter(k, stmt, i);
+    if (cross_thread)
+      tirc_sched_warn(k->s,
+                      "loop %s is a reduction of block %s: its threads add to the same elements, "
+                      "which needs a cross-thread reduction, and tirc makes none",
+                      tirc_loop_of(k->loop)->var->u.s, b->name);
   }
   return true;
 }
@@ -79,6 +105,45 @@ static void require_parallelizable(Sched *s, SRef *loop, LoopKind kind, ThreadSc
   Check k = {s, loop, kind, thread};
   Visitor v = {.stmt = check_block, .expr = skip_expr, .self = &k};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
+  warn_of_vectorized(&k);
+}
+
+/* --- thread axes of a kernel -------------------------------------------------------------------
+ *
+ * A kernel is what is in an outermost loop that is bound; there an axis has one extent. Virtual
+ * threads are no axes of the machine. */
+
+typedef struct Axis {
+  Sched *s;
+  const For *loop; /* bound to it just now */
+  bool warned;
+} Axis;
+
+static bool is_axis(const For *f, const char *thread) {
+  return f->kind == LOOP_THREAD_BINDING && !strcmp(f->thread, thread);
+}
+
+static bool compare_extent(Visitor *v, Stmt stmt) {
+  Axis *a = v->self;
+  const For *f = &stmt->u.loop;
+  if (stmt->kind != STMT_FOR || a->warned || f->var == a->loop->var ||
+      !is_axis(f, a->loop->thread) ||
+      tirc_is_int(tirc_simplify0(a->s->c, tirc_sub(a->s->c, f->extent, a->loop->extent)), 0))
+    return true;
+  a->warned = true;
+  tirc_sched_warn(a->s, "loops %s (%s) and %s (%s) give %s different extents in one kernel",
+                  f->var->u.s, tirc_print_expr(a->s->c, f->extent), a->loop->var->u.s,
+                  tirc_print_expr(a->s->c, a->loop->extent), f->thread);
+  return true;
+}
+
+static void warn_of_extents(Sched *s, SRef *loop) {
+  SRef *kernel = loop;
+  for (SRef *r = loop->parent; r; r = r->parent)
+    if (tirc_is_loop(r) && tirc_loop_of(r)->kind == LOOP_THREAD_BINDING) kernel = r;
+  Axis a = {.s = s, .loop = tirc_loop_of(loop)};
+  Visitor v = {.stmt = compare_extent, .expr = skip_expr, .self = &a};
+  tirc_visit_stmt(&v, kernel->stmt);
 }
 
 static void set_kind(Sched *s, SRef *loop, LoopKind kind, const char *thread) {
@@ -110,7 +175,9 @@ void tirc_prim_vectorize(Sched *s, const Value *args, Value *result) {
 
 void tirc_prim_bind(Sched *s, const Value *args, Value *result) {
   (void)result;
-  run_in_parallel(s, args[0], LOOP_THREAD_BINDING, args[1].u.s, thread_scope(s, args[1].u.s));
+  ThreadScope scope = thread_scope(s, args[1].u.s);
+  run_in_parallel(s, args[0], LOOP_THREAD_BINDING, args[1].u.s, scope);
+  if (scope.dim >= 0) warn_of_extents(s, tirc_sref_of_value(s, args[0]));
 }
 
 void tirc_prim_unroll(Sched *s, const Value *args, Value *result) {
