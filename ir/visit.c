@@ -291,26 +291,29 @@ static Stmt mutate_block(Mutator *m, Stmt s) {
   return copy;
 }
 
+/* An item that became several, or none, is put in last, the last of them first: the places of the
+ * others are as they were. */
 static Stmt mutate_seq(Mutator *m, Stmt s) {
   enum { FEW = 4 };
-  struct StmtNode *to = NULL;
-  int n_nested = 0, nested[FEW];
+  struct StmtNode *draft = NULL;
+  int n_nested = 0, at[FEW];
+  Stmt nested[FEW];
   for (int i = 0; i < s->u.seq.n; i++) {
     if (passes_part(m->only, s, &i) || passes_by(m->only, tirc_item(s, i))) continue;
     Stmt x = tirc_mutate_stmt(m, tirc_item(s, i));
     if (x == tirc_item(s, i)) continue;
-    if (!to) to = tirc_seq_draft(m->c, s);
-    tirc_seq_set(m->c, to, s, i, x);
-    if (x->kind == STMT_SEQ && n_nested++ < FEW) nested[n_nested - 1] = i;
+    if (x->kind == STMT_SEQ && n_nested++ < FEW) {
+      at[n_nested - 1] = i;
+      nested[n_nested - 1] = x;
+      continue;
+    }
+    if (!draft) draft = tirc_seq_draft(m->c, s);
+    tirc_seq_set(m->c, draft, s, i, x);
   }
-  if (!to) return s;
-  if (n_nested > FEW || (n_nested && to->u.seq.n_parts == 1))
-    return tirc_seq(m->c, 1, (Stmt[]){to});
-  Stmt flat = to;
-  for (int i = n_nested - 1; i >= 0; i--) {
-    Stmt items = tirc_item(to, nested[i]);
-    flat = tirc_seq_splice(m->c, flat, nested[i], 1, 1, &items);
-  }
+  Stmt flat = draft ? draft : s;
+  if (n_nested > FEW) flat = tirc_seq(m->c, 1, &flat);
+  for (int i = n_nested < FEW ? n_nested : FEW; i-- > 0;)
+    flat = tirc_seq_splice(m->c, flat, at[i], 1, 1, &nested[i]);
   return flat;
 }
 

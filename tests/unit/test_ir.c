@@ -323,6 +323,34 @@ static void sequences_keep_their_items(void **state) {
   }
 }
 
+static Stmt exchange(Mutator *m, Stmt s) {
+  Stmt to = tirc_map_get(m->self, s);
+  return to ? to : s;
+}
+
+static void items_become_several_or_none(void **state) {
+  Tirc *c = *state;
+  enum { ROUNDS = 3000 };
+  srand(2);
+  for (int round = 0; round < ROUNDS; round++) {
+    Listed from = {.seq = tirc_seq(c, 0, NULL)}, to = {0};
+    splice(c, &from, 0, 0, 2 + rand() % 70);
+    while (from.n > 2 && rand() % 60) splice(c, &from, rand() % (from.n - 1), 1, 0);
+    PtrMap planned = {0};
+    for (int i = 0; i < from.n; i++) {
+      const int n = rand() % (1 + from.n / 3) ? 1 : rand() % 4;
+      Stmt items[3] = {from.at[i]};
+      for (int k = 0; k < n && n != 1; k++) items[k] = tirc_eval(c, tirc_int32(c, k));
+      if (n != 1) tirc_map_set(c, &planned, from.at[i], (void *)(uintptr_t)tirc_seq(c, n, items));
+      for (int k = 0; k < n; k++) to.at[to.n++] = items[k];
+    }
+    Mutator m = {.c = c, .stmt = exchange, .self = &planned};
+    to.seq = tirc_mutate_stmt_children(&m, from.seq);
+    assert_holds(&to);
+    assert_holds(&from);
+  }
+}
+
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, new_context, free_context)
   const struct CMUnitTest tests[] = {
@@ -340,6 +368,7 @@ int main(void) {
       T(fresh_copies_share_no_definition),
       T(buffers_are_replaced_everywhere),
       T(sequences_keep_their_items),
+      T(items_become_several_or_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
