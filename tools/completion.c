@@ -64,6 +64,10 @@ static void print_values_of_options(void) {
 /* bash breaks a word at "=", unless a user took it out of COMP_WORDBREAKS: both forms are one. */
 static int print_bash(void) {
   puts("# bash completion for tirc\n"
+       "_tirc_files() {\n"
+       "  compopt -o filenames 2>/dev/null\n"
+       "  COMPREPLY=($(compgen -f -- \"$word\"))\n"
+       "}\n"
        "_tirc() {\n"
        "  local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} option= options= values= "
        "files=\n"
@@ -81,7 +85,8 @@ static int print_bash(void) {
   print_values_of_options();
   puts("  if [ -n \"$values\" ]; then COMPREPLY=($(compgen -W \"$values\" -- \"$word\")); return; "
        "fi\n"
-       "  if [ -n \"$files\" ]; then COMPREPLY=($(compgen -f -- \"$word\")); return; fi\n"
+       "  if [ -n \"$files\" ]; then _tirc_files; return; fi\n"
+       "  if [ -n \"$option\" ]; then return; fi\n"
        "  if [[ $word == -* ]]; then\n"
        "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
        "    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace "
@@ -93,9 +98,9 @@ static int print_bash(void) {
   printf("' -- \"$word\")) ;;\n  help) COMPREPLY=($(compgen -W '");
   print_commands();
   print_names();
-  puts("' -- \"$word\")) ;;\n  *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n  esac\n"
+  puts("' -- \"$word\")) ;;\n  *) _tirc_files ;;\n  esac\n"
        "  return 0\n}\n"
-       "complete -o filenames -F _tirc tirc");
+       "complete -F _tirc tirc");
   return DONE;
 }
 

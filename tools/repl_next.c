@@ -363,7 +363,7 @@ static void print_measured(const Proposals *p, const double *seconds) {
 static int measure(const Repl *r, const Proposals *p) {
   size_t n = 1;
   char **scripts = calloc((size_t)p->shown + 1, sizeof *scripts);
-  char(*names)[8] = calloc((size_t)p->shown + 1, sizeof *names);
+  char(*names)[24] = calloc((size_t)p->shown + 1, sizeof *names);
   const char **pointers = calloc((size_t)p->shown + 1, sizeof *pointers);
   double *seconds = calloc((size_t)p->shown + 1, sizeof *seconds);
   bool ok = scripts && names && pointers && seconds;

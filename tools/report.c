@@ -79,6 +79,8 @@ static void report_text(const Options *o, const tirc_error *e) {
   print_part(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
   if (ir) put_program(o, ir);
   print_part(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
+  if (tirc_error_status(e) == TIRC_NO && tirc_error_get(e, TIRC_ERROR_CALL))
+    fprintf(stderr, "%smore:%s tirc explain %s\n", paint(o, BOLD), paint(o, RESET), code);
 }
 
 static void add(struct json_object *j, const char *key, const char *value) {

@@ -114,7 +114,7 @@ Value tirc_script_attribute(Script *sc, Value v, const char *name) {
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
     if (tirc_script_namespace_member(sc, v.u.object, name, &out)) return out;
   if (tirc_script_is(v, "Schedule"))
-    tirc_script_error(sc, "AttributeError", "tirc help lists the primitives",
+    tirc_script_error(sc, "AttributeError", "tirc explain lists the primitives",
                       "the schedule has no primitive '%s'", name);
   if (tirc_script_is(v, "namespace"))
     tirc_script_error(sc, "AttributeError", NULL, "%s has no '%s'", (const char *)v.u.object, name);
