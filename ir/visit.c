@@ -30,6 +30,7 @@ void tirc_path_set_in(Tirc *c, Paths *paths, Stmt seq, int i) {
 /* Edits add or remove a part or two. */
 static bool has_part(Stmt seq, const Stmt *at, int guess) {
   enum { NEAR = 2 };
+  if (guess < seq->u.seq.n_parts && seq->u.seq.parts[guess].at == at) return true;
   int i = guess < NEAR ? 0 : guess - NEAR;
   for (; i < seq->u.seq.n_parts && i <= guess + NEAR; i++)
     if (seq->u.seq.parts[i].at == at) return true;
@@ -56,12 +57,15 @@ static bool passes_by(const Paths *only, Stmt s) {
          !(only->bits & bit_of(key_of(s)));
 }
 
-/* Whether item i begins a part to be passed by; then i becomes the last item of it. */
-static bool passes_part(const Paths *only, Stmt seq, int *i) {
+/* Whether item i begins parts to be passed by; then i becomes the last item of them. */
+static bool passes_parts(const Paths *only, Stmt seq, int *i) {
   if (!only || !only->seqs.n) return false;
-  const SeqPart *p = tirc_part(seq, *i);
-  if (p->first != *i || !tirc_path_misses(only, seq, p)) return false;
-  *i = tirc_part_end(seq, p) - 1;
+  const SeqPart *first = tirc_part(seq, *i), *end = seq->u.seq.parts + seq->u.seq.n_parts;
+  const SeqPart *p = first;
+  if (first->first != *i) return false;
+  while (p < end && tirc_path_misses(only, seq, p)) p++;
+  if (p == first) return false;
+  *i = tirc_part_end(seq, p - 1) - 1;
   return true;
 }
 
@@ -110,7 +114,7 @@ static void visit_stmt(Visitor *v, Stmt s) {
   case STMT_BLOCK: visit_block(v, &s->u.block); break;
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++) {
-      if (passes_part(v->only, s, &i)) continue;
+      if (passes_parts(v->only, s, &i)) continue;
       if (!passes_by(v->only, tirc_item(s, i))) tirc_visit_stmt(v, tirc_item(s, i));
     }
     break;
@@ -299,7 +303,7 @@ static Stmt mutate_seq(Mutator *m, Stmt s) {
   int n_nested = 0, at[FEW];
   Stmt nested[FEW];
   for (int i = 0; i < s->u.seq.n; i++) {
-    if (passes_part(m->only, s, &i) || passes_by(m->only, tirc_item(s, i))) continue;
+    if (passes_parts(m->only, s, &i) || passes_by(m->only, tirc_item(s, i))) continue;
     Stmt x = tirc_mutate_stmt(m, tirc_item(s, i));
     if (x == tirc_item(s, i)) continue;
     if (x->kind == STMT_SEQ && n_nested++ < FEW) {

@@ -83,12 +83,12 @@ static Stmt without_buffer(Inliner *in, Stmt scope) {
   struct StmtNode *copy = tirc_new(in->c, struct StmtNode);
   *copy = *scope;
   Block *b = &copy->u.block;
-  Buffer *allocs = tirc_copy(in->c, b->allocs, b->n_allocs);
-  int n = 0;
-  for (int i = 0; i < b->n_allocs; i++)
-    if (b->allocs[i] != in->buffer) allocs[n++] = b->allocs[i];
+  int at = 0;
+  while (at < b->n_allocs && b->allocs[at] != in->buffer) at++;
+  if (at == b->n_allocs) return copy;
+  Buffer *allocs = tirc_copy(in->c, b->allocs, b->n_allocs--);
+  memmove(allocs + at, allocs + at + 1, (size_t)(b->n_allocs - at) * sizeof *allocs);
   b->allocs = allocs;
-  b->n_allocs = n;
   return copy;
 }
 
@@ -133,14 +133,15 @@ void tirc_inline_and_replace(Inliner *in) {
   Search before = search(scope, in->buffer, only);
   Mutator m = {.c = in->c, .expr = inline_expr, .stmt = inline_stmt, .self = in, .only = only};
   scope = tirc_mutate_stmt(&m, scope);
-  if (before.opaque || search(scope, in->buffer, only).opaque) {
+  Search after = search(scope, in->buffer, only);
+  if (before.opaque || after.opaque) {
     tirc_sched_mark(in->s, in->scope->stmt);
     tirc_sched_error(in->s, SERR_INLINE_OPAQUE, NULL, NULL,
                      "\"%s\" is used by its address, or a region of it is matched to a buffer of "
                      "another block",
                      in->buffer->name);
   }
-  if (search(scope, in->buffer, only).loaded) {
+  if (after.loaded) {
     tirc_sched_mark(in->s, in->block->stmt);
     tirc_sched_error(in->s, SERR_NOT_SINGLE_PRODUCER, NULL, NULL,
                      "\"%s\" has other consumers than %s", in->buffer->name,

@@ -33,6 +33,8 @@ void tirc_require_inside(Reindex *r, bool all_instances);
 /* A buffer on which the place of the access, `old`, depends, and that a block or one in it writes;
  * or NULL. */
 Buffer tirc_index_written_by(const Reindex *r, const SRef *block);
+/* The first block of the scope that writes such a buffer, and the buffer; NULL if there is none. */
+SRef *tirc_index_writer(Reindex *r, Buffer *written);
 /* source[old] and copy[indices] with the block's iterators replaced, copied the right way. */
 Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *iters,
                      const Expr *values, const PtrMap *replaced);

@@ -132,17 +132,14 @@ static void require_one_way(Reindex *r) {
 
 /* Indices that are loaded must be known where the copy is made, which can be before any block. */
 static void require_known_indices(Reindex *r) {
-  SRef **blocks;
-  int n = tirc_child_blocks(r->s, r->scope, &blocks);
-  for (int i = 0; i < n; i++) {
-    Buffer index = tirc_index_written_by(r, blocks[i]);
-    if (!index) continue;
-    tirc_sched_mark(r->s, blocks[i]->stmt);
-    tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
-                     "Block %s computes %s, by which %s is indexed, and the copy may be made "
-                     "before it runs.",
-                     tirc_block_of(blocks[i])->name, index->name, r->source->name);
-  }
+  Buffer index;
+  SRef *writer = tirc_index_writer(r, &index);
+  if (!writer) return;
+  tirc_sched_mark(r->s, writer->stmt);
+  tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
+                   "Block %s computes %s, by which %s is indexed, and the copy may be made "
+                   "before it runs.",
+                   tirc_block_of(writer)->name, index->name, r->source->name);
 }
 
 /* --- the copy -----------------------------------------------------------------------------------

@@ -137,25 +137,27 @@ static Region point(Tirc *c, Buffer b, const Expr *indices) {
 typedef struct LoadSearch {
   Visitor v;
   Reindex *r;
-  bool written; /* an index loads what a block of the scope writes */
+  SRef *writer;
+  Buffer written;
 } LoadSearch;
 
 static bool see_load(Visitor *v, Expr e) {
   LoadSearch *search = v->self;
   SRef **writers;
-  if (e->op == OP_LOAD &&
-      tirc_writers_of(search->r->s, search->r->scope, e->u.buffer, &writers) > 0)
-    search->written = true;
+  if (e->op != OP_LOAD || search->writer ||
+      !tirc_writers_of(search->r->s, search->r->scope, e->u.buffer, &writers))
+    return true;
+  search->writer = writers[0];
+  search->written = e->u.buffer;
   return true;
 }
 
-/* Indices that load other buffers are no reads of the stage in TVM; here they are, as soon as
- * something depends on it. */
-static bool loads_what_is_written(Reindex *r) {
+SRef *tirc_index_writer(Reindex *r, Buffer *written) {
   LoadSearch search = {.r = r};
   search.v = (Visitor){.expr = see_load, .self = &search};
   for (int i = 0; i < r->source->ndim; i++) tirc_visit_expr(&search.v, r->old[i]);
-  return search.written;
+  *written = search.written;
+  return search.writer;
 }
 
 Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *iters,
@@ -177,7 +179,10 @@ Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *i
                                       .n_writes = 1,
                                       .writes = &writes,
                                       .body = body});
-  return loads_what_is_written(r) ? tirc_infer_regions(c, block, false, false) : block;
+  /* Indices that load other buffers are no reads of the stage in TVM; here they are, as soon as
+   * something depends on it. */
+  Buffer index;
+  return tirc_index_writer(r, &index) ? tirc_infer_regions(c, block, false, false) : block;
 }
 
 /* --- rewriting ----------------------------------------------------------------------------------

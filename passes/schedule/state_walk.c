@@ -283,17 +283,24 @@ static const SeqPart *part(const Items *in, int i) {
   return in->of->kind == STMT_SEQ ? tirc_part(in->of, i) : NULL;
 }
 
-/* Passes by what both begin and end with, part by part where they share them. */
-static void skip_same(Items *old, Items *now) {
+static int smaller(int x, int y) { return x < y ? x : y; }
+
+/* Passes by what both begin with, part by part where they share them; */
+static void skip_same_start(Items *old, Items *now) {
   while (old->first < old->end && now->first < now->end) {
     const SeqPart *a = part(old, old->first), *b = part(now, now->first);
-    if (a && b && a->at == b->at && a->first == old->first && b->first == now->first)
-      old->first = now->first = tirc_part_end(now->of, b);
-    else if (at(old, old->first) == at(now, now->first))
-      old->first = ++now->first;
-    else
-      break;
+    int n = at(old, old->first) == at(now, now->first);
+    if (a && b && a->at == b->at && old->first - a->first == now->first - b->first)
+      n = smaller(tirc_part_end(now->of, b) - now->first,
+                  smaller(old->end - old->first, now->end - now->first));
+    if (!n) break;
+    old->first += n;
+    now->first += n;
   }
+}
+
+/* and what both end with. */
+static void skip_same_end(Items *old, Items *now) {
   while (old->first < old->end && now->first < now->end) {
     const SeqPart *a = part(old, old->end - 1), *b = part(now, now->end - 1);
     if (a && b && a->at == b->at && old->end - a->first == now->end - b->first &&
@@ -310,13 +317,13 @@ static void skip_same(Items *old, Items *now) {
 }
 
 static void compare_items(Walk *w, Items old, Items now, SRef *parent, bool direct) {
-  skip_same(&old, &now);
+  skip_same_start(&old, &now);
+  skip_same_end(&old, &now);
   while (old.first < old.end && now.first < now.end) {
     Stmt was = at(&old, old.first), is = at(&now, now.first);
     const int index = direct ? now.first : -1;
     if (was == is) { /* the loops above are as they were */
-      old.first++;
-      now.first++;
+      skip_same_start(&old, &now);
     } else if (same_identity(was, is)) {
       compare(w, was, is, parent, index);
       old.first++;
