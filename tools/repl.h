@@ -47,6 +47,8 @@ void free_session(Repl *r);
 
 /* repl_read.c: the next statement, on the heap; "" for a line that was dropped, NULL at the end */
 char *read_statement(Repl *r);
+/* More lines were to come: it ends in an open bracket or string, or in what opens a block. */
+bool is_unfinished(const char *text);
 
 /* repl_edit.c */
 Editor *open_editor(Repl *r); /* NULL, with the error reported, when there is none */

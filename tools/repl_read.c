@@ -11,6 +11,7 @@ typedef struct Scan { /* what is open at the end of a text */
   int brackets;
   char quote; /* of a string in three quotes, or 0 */
   bool joined;
+  char last; /* what is no space or comment */
 } Scan;
 
 static bool three(const char *s) { return s[1] == s[0] && s[2] == s[0]; }
@@ -33,6 +34,7 @@ static Scan scan(const char *s) {
   Scan r = {0};
   while (*s) {
     r.joined = false;
+    if (*s != '#' && !isspace((unsigned char)*s)) r.last = *s;
     if (*s == '#') {
       s += strcspn(s, "\n");
     } else if (*s == '"' || *s == '\'') {
@@ -50,6 +52,13 @@ static Scan scan(const char *s) {
 static bool is_open(const char *text) {
   Scan s = scan(text);
   return s.brackets > 0 || s.quote || s.joined;
+}
+
+bool is_unfinished(const char *text) {
+  size_t last = strlen(text);
+  while (last && isspace((unsigned char)text[last - 1])) last--;
+  while (last && text[last - 1] != '\n') last--;
+  return is_open(text) || scan(text).last == ':' || text[last] == '@';
 }
 
 static bool is_blank(const char *line) { return line[strspn(line, " \t\r\n")] == 0; }

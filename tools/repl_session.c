@@ -23,14 +23,14 @@ static void hear_warning(void *self, const char *file, int line, int column, con
 }
 
 /* The accepted lines, `line`, and a last one that does nothing: a script of one function alone
- * would be called. */
+ * would be called. A statement that ends too early gets none, which would be taken for its rest. */
 char *script_of(const Repl *r, const char *line) {
   char *text = NULL;
   size_t n = 0;
   FILE *f = open_memstream(&text, &n);
   if (!f) return NULL;
   for (int i = 0; i < r->n; i++) fputs(r->lines[i], f);
-  fprintf(f, "%sNone\n", line ? line : "");
+  fprintf(f, "%s%s", line ? line : "", line && is_unfinished(line) ? "" : "None\n");
   if (fclose(f) == 0) return text;
   free(text);
   return NULL;

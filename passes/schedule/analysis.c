@@ -144,9 +144,9 @@ static bool may_be_of_another_instance(Sched *s, const Block *b, Expr load, Stmt
     for (int d = 0; d < load->n && d < store->u.store.n; d++) {
       Expr x = load->args[d], y = store->u.store.indices[d];
       if (!tirc_uses_var(x, var) && !tirc_uses_var(y, var)) continue;
-      bool same =
-          tirc_expr_same(x, y) || (x->dtype.bits == y->dtype.bits &&
-                                   tirc_is_int(tirc_simplify0(s->c, tirc_sub(s->c, x, y)), 0));
+      bool same = tirc_expr_same(x, y) ||
+                  (x->dtype.bits == y->dtype.bits && x->dtype.lanes == y->dtype.lanes &&
+                   tirc_is_int(tirc_simplify0(s->c, tirc_sub(s->c, x, y)), 0));
       *(same ? &in_same : &in_other) = true;
     }
     if (in_other && !in_same) return true;

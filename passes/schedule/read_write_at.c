@@ -215,16 +215,19 @@ static bool follows_writer(const AutoCopy *k, const SRef *reader) {
   return false;
 }
 
-/* A sum that its init does not start anew below the scope adds to what the cache does not hold. */
+/* A sum that its init does not start anew below the scope adds to what the cache does not hold, and
+ * one that reads other sums may read what is not there yet. */
 static void require_sums_started(AutoCopy *k) {
   for (int i = 0; i < k->blocks.n; i++) {
     SRef *r = k->blocks.at[i];
-    if (tirc_sums_start_in_scope(k->s, r)) continue;
+    const bool started = tirc_sums_start_in_scope(k->s, r);
+    if (started && !tirc_reads_other_output(k->s, r)) continue;
     tirc_sched_mark(k->s, r->stmt);
-    tirc_sched_error(k->s, SERR_READS_OWN_OUTPUT, NULL, NULL,
-                     "Block %s adds to sums in %s that its init does not start in its scope, and "
-                     "the cache would not hold them.",
-                     tirc_block_of(r)->name, k->source->name);
+    tirc_sched_error(
+        k->s, SERR_READS_OWN_OUTPUT, NULL, NULL,
+        "Block %s %s %s that %s, and the cache would not hold them.", tirc_block_of(r)->name,
+        started ? "reads elements of" : "adds to sums in", k->source->name,
+        started ? "other instances of it write" : "its init does not start in its scope");
   }
 }
 
