@@ -302,6 +302,12 @@ static void test_decision_provider(void **state) {
   assert_raises("tvm.tir.schedule.Trace([1], {})\n", "type", "a list of instructions");
   assert_raises("tvm.tir.schedule.Trace([], 3)\n", "type", "are a dict");
   assert_raises("sch.trace.append(3)\n", "type", "takes an instruction");
+  assert_raises("i, j, k = sch.get_loops('C')\n"
+                "sch.sample_perfect_tile(i, 2)\n"
+                "own = []\n"
+                "own.append(own)\n"
+                "sch.trace.append(sch.trace.insts[-1], own)\n",
+                "value", "nested more than");
 }
 
 /* Handles that a popped instruction gave are looked up by their names. */
