@@ -188,13 +188,57 @@ static Touch first_touch(Order *o, Stmt s) {
   return TOUCH_NONE;
 }
 
+/* For serial loops, where it is safe to be strict: whatever else an iteration does, does one of its
+ * writes leave out elements by a condition that is no tail? A tail compares, up to a constant, an
+ * index that is written. */
+typedef struct Parts {
+  Visitor v;
+  Order *o;
+  Analyzer *a;
+  bool found;
+} Parts;
+
+static bool is_tail(const Parts *p, const Block *b, Expr cond) {
+  Tirc *c = p->o->c;
+  if (cond->op == OP_AND) return is_tail(p, b, cond->args[0]) && is_tail(p, b, cond->args[1]);
+  if (!tirc_uses_any(cond, &p->o->varying)) return true;
+  if (cond->n != 2 || !tirc_dtype_is_int(cond->args[0]->dtype) || cond->op == OP_OR) return false;
+  Expr d =
+      tirc_sub(c, tirc_cast(c, DT_INT64, cond->args[0]), tirc_cast(c, DT_INT64, cond->args[1]));
+  for (int i = 0; i < b->n_writes; i++)
+    for (int k = 0; b->writes[i].buffer->data == p->o->data && k < b->writes[i].buffer->ndim; k++) {
+      Expr index = tirc_cast(c, DT_INT64, b->writes[i].dims[k].min);
+      if (!tirc_uses_any(tirc_simplify(p->a, tirc_sub(c, d, index)), &p->o->varying) ||
+          !tirc_uses_any(tirc_simplify(p->a, tirc_add(c, d, index)), &p->o->varying))
+        return true;
+    }
+  return false;
+}
+
+static bool find_part(Visitor *v, Stmt s) {
+  Parts *p = v->self;
+  if (s->kind != STMT_BLOCK) return !p->found;
+  const Block *b = &s->u.block;
+  for (int i = 0; i < b->n_writes; i++)
+    if (b->writes[i].buffer->data == p->o->data) p->found |= !is_tail(p, b, b->predicate);
+  return !p->found;
+}
+
+static bool writes_part(Order *o, Analyzer *a, Stmt body) {
+  Parts p = {.o = o, .a = a};
+  p.v = (Visitor){.stmt = find_part, .self = &p};
+  tirc_visit_stmt(&p.v, body);
+  return p.found;
+}
+
 static bool carries_values(Tirc *c, Analyzer *a, Stmt loop, Buffer b) {
   if (tirc_is_int(loop->u.loop.extent, 1)) return false;
   Order o = {.c = c, .data = b->data};
   tirc_map_set(c, &o.varying, loop->u.loop.var, loop->u.loop.var);
   if (first_touch(&o, loop->u.loop.body) == TOUCH_READ) return true;
   return loop->u.loop.kind == LOOP_SERIAL &&
-         !tirc_lower_writes_cover_reads(c, a, loop->u.loop.body, b);
+         (writes_part(&o, a, loop->u.loop.body) ||
+          !tirc_lower_writes_cover_reads(c, a, loop->u.loop.body, b));
 }
 
 /* --- hosts ---------------------------------------------------------------------------------- */

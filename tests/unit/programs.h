@@ -340,6 +340,69 @@ static const Program programs[] = {
                                      "            v = T.axis.spatial(64, t * 16 + k)\n"
                                      "            B[vr * 64 + v] = X[v] * T.float32(2)\n"),
      0, 0},
+    {"rows of a pair that its first step fills",
+     FUNC(B2(A, 8, 8) ", " B2(D, 8, 8),
+          "    C = T.alloc_buffer((8, 8), \"float32\")\n"
+          "    for o, i in T.grid(4, 2):\n"
+          "        for r, j in T.grid(2, 8):\n"
+          "            with T.block(\"fill\"):\n"
+          "                vi = T.axis.opaque(8, o * 2 + (r + i) % 2)\n"
+          "                vj = T.axis.spatial(8, j)\n"
+          "                T.where(i < 1)\n"
+          "                C[vi, vj] = A[vi, vj]\n"
+          "        for j in range(8):\n"
+          "            with T.block(\"use\"):\n"
+          "                vi = T.axis.spatial(8, o * 2 + i)\n"
+          "                vj = T.axis.spatial(8, j)\n"
+          "                D[vi, vj] = C[vi, vj] + T.float32(1)\n"),
+     0, 0},
+    {"half of a cache that the first step fills",
+     FUNC(B2(A, 8, 8) ", " B2(D, 8, 8), "    C = T.alloc_buffer((8, 8), \"float32\")\n"
+                                        "    for i in range(8):\n"
+                                        "        for j in range(4):\n"
+                                        "            with T.block(\"fill0\"):\n"
+                                        "                vj = T.axis.spatial(8, j)\n"
+                                        "                vi = T.axis.spatial(8, i)\n"
+                                        "                C[0, vj] = A[vi, vj]\n"
+                                        "        for j in range(4):\n"
+                                        "            with T.block(\"fill1\"):\n"
+                                        "                vj = T.axis.spatial(8, j + 4)\n"
+                                        "                T.where(i < 1)\n"
+                                        "                C[0, vj] = A[0, vj]\n"
+                                        "        for j in range(8):\n"
+                                        "            with T.block(\"use\"):\n"
+                                        "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+                                        "                D[vi, vj] = C[0, vj] + T.float32(1)\n"),
+     0, 0},
+    {"rows that the first half of a loop fills",
+     FUNC(B2(A, 8, 8) ", " B2(D, 8, 8),
+          "    C = T.alloc_buffer((8, 8), \"float32\")\n"
+          "    for i in range(8):\n"
+          "        for jo, ji in T.grid(3, 3):\n"
+          "            with T.block(\"fill0\"):\n"
+          "                vj = T.axis.spatial(8, jo * 3 + ji)\n"
+          "                vi = T.axis.spatial(8, i)\n"
+          "                T.where(jo * 3 + ji < 8 and i < 4)\n"
+          "                C[vi % 4, vj] = A[vi, vj]\n"
+          "        for j in range(8):\n"
+          "            with T.block(\"use\"):\n"
+          "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+          "                D[vi, vj] = C[vi % 4, vj] + T.float32(1)\n"),
+     0, 0},
+    {"rows that every other step fills",
+     FUNC(B2(A, 8, 8) ", " B2(D, 8, 8),
+          "    C = T.alloc_buffer((8, 8), \"float32\")\n"
+          "    for i in range(8):\n"
+          "        for j in range(8):\n"
+          "            with T.block(\"fill\"):\n"
+          "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+          "                T.where(i % 2 == 0)\n"
+          "                C[vi // 2, vj] = A[vi, vj]\n"
+          "        for j in range(8):\n"
+          "            with T.block(\"use\"):\n"
+          "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+          "                D[vi, vj] = C[vi // 2, vj] * T.float32(2)\n"),
+     0, 0},
     {"tile under a loop of one step",
      FUNC(B1(A, 64) ", " B1(B, 64), "    X = T.alloc_buffer((64,))\n    for q, j in T.grid(1, 8):\n"
                                     "        for i in range(8):\n            with T.block(\"X\"):\n"
