@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 12, MOST = 400, TEXT = 320, TOO_SLOW = 20 };
+enum { SHOWN = 12, MOST = 400, TEXT = 320 };
+static const double TOO_SLOW = 20;
 
 typedef enum Needs {
   NEEDS_LOOP,

@@ -13,7 +13,8 @@
  * them. A parallel loop stays one loop, with an if around the two forms of its body. */
 #include "internal.h"
 
-enum { MAX_SIZE = 600, MAX_GROWTH = 6000, SELDOM = 32 };
+enum { MAX_SIZE = 600, MAX_GROWTH = 6000 };
+static const double SELDOM = 32;
 
 typedef struct Partition {
   Tirc *c;
