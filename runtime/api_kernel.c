@@ -367,7 +367,24 @@ tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
 }
 
 double tirc_seconds(void) { return tirc_now(); }
-double tirc_machine_peak(int threads) { return tirc_fma_peak(threads); }
+
+int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
+  return tirc_fma_run(tirc_kernel_runtime_abi(x->runtime), x->threads, vector_bits, operations);
+}
+
+double tirc_machine_peak(int threads) {
+  tirc_executor *x;
+  double operations = 1e7 * threads, best = 0, end = tirc_now() + 0.1;
+  if (threads < 1 || tirc_executor_new(threads, &x, NULL)) return 0;
+  while (tirc_now() < end) {
+    double start = tirc_now();
+    if (!tirc_executor_fma(x, 256, operations)) break;
+    best = fmax(best, operations / (tirc_now() - start));
+  }
+  tirc_executor_free(x);
+  return best;
+}
+
 void tirc_machine_name(char *out, size_t size) {
   if (size) tirc_cpu_name(out, size > 256 ? 256 : (int)size);
 }

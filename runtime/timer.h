@@ -2,13 +2,14 @@
 #ifndef TIRC_RUNTIME_TIMER_H
 #define TIRC_RUNTIME_TIMER_H
 
-#include <stdint.h>
+#include "runtime_abi.h"
 
 double tirc_now(void); /* seconds of a clock that never goes back */
-/* The number of float32 operations a second that `threads` threads reach with nothing but AVX2
- * FMAs, two an FMA and lane; the best of several short runs. 0 when the processor has no AVX2 and
- * FMA. */
-double tirc_fma_peak(int threads);
+/* Does so many float32 operations, two an FMA and lane, rounded up to some hundred, with FMAs in
+ * registers and nothing else; in pieces, on the `threads` threads of r. bits: of the vectors; 512
+ * where the processor has AVX-512F, otherwise 256. Returns those used; 0, and nothing was done,
+ * when it has no AVX2 and FMA. */
+int tirc_fma_run(const tirc_runtime *r, int threads, int bits, double operations);
 /* Bytes of memory that the machine has: what is larger is refused, not tried. */
 int64_t tirc_machine_memory(void);
 /* "Intel(R) Xeon(R) ..." from the system; `out` holds `size` bytes. */

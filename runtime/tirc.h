@@ -725,8 +725,14 @@ TIRC_API void tirc_launch_free(tirc_launch *launch);
 TIRC_API tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat,
                                       double min_seconds, double *seconds, tirc_error **error);
 
-/* Seconds of a clock that never goes back; the measured float32 ceiling of AVX2 and FMA in
- * operations a second (0 where there is none); the processor's name. */
+/* The ceiling for float32 kernels, to be timed beside them: so many operations (rounded up to some
+ * hundred), two an FMA and lane, in registers and nothing else, in pieces on the executor's
+ * threads. vector_bits: of the kernels' target; 512 where the processor has them, otherwise 256.
+ * Returns those used; 0, and nothing was done, when it has no AVX2 and FMA. */
+TIRC_API int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations);
+
+/* Seconds of a clock that never goes back; the best float32 rate of AVX2 and FMA in some tenth of a
+ * second, in operations a second (0 where there is none); the processor's name. */
 TIRC_API double tirc_seconds(void);
 TIRC_API double tirc_machine_peak(int threads);
 TIRC_API void tirc_machine_name(char *out, size_t size);

@@ -42,11 +42,13 @@ typedef struct Load {
 /* A schedule's code as C, compiled and loaded; see bench_backend.c. */
 typedef struct Compiled Compiled;
 
-/* One way to compute the program: a schedule, or a rival. */
+/* One way to compute the program: a schedule, or a rival; or the FMA ceiling, which does as many
+ * float operations in registers and computes nothing. */
 typedef struct Contender {
   char *name;         /* the script's file name without its ending, or the rival's */
-  const char *script; /* NULL for a rival */
+  const char *script; /* NULL for a rival and the ceiling */
   const Rival *rival;
+  const Case *ceiling; /* the case whose FMA ceiling this is, or NULL */
   const Rule *without; /* of the script, or NULL */
   char *failure;       /* why the script cannot do without it */
   void *prepared;
@@ -67,7 +69,7 @@ typedef struct Contender {
   double median, low, high; /* of the turns, with its confidence interval */
   double min;
   double spread; /* from the lower to the upper quartile, as a part of the median */
-  double gflops, percent;
+  double gflops;
 } Contender;
 
 /* One program at one setting of its constants and one number of threads. */
@@ -78,7 +80,7 @@ struct Case {
   tirc_define *defines;
   int threads;
   tirc_executor *executor;
-  double peak;        /* operations a second, 0 unknown */
+  int vector_bits;    /* of the target */
   double others;      /* cores that other processes used meanwhile */
   int64_t huge_bytes; /* of this process on huge pages */
   tirc_module *program;
@@ -86,7 +88,7 @@ struct Case {
   int n_params;
   const tirc_param *params;
   tirc_argument *args, *expected;
-  int n_contenders;
+  int n_contenders; /* the same ones in each case, the FMA ceiling last */
   Contender *contenders;
 };
 
@@ -98,7 +100,6 @@ struct Bench {
   struct Threads {
     int threads;
     tirc_executor *executor;
-    double peak; /* the best of all tries so far */
   } * threads;
   int n_backends;
   struct Backend {
@@ -142,6 +143,15 @@ void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_modul
 /* What it is called with, to be freed; NULL: out of memory. */
 tirc_argument *contender_arguments(const Case *k, const Contender *c);
 void release_ahead(const Case *k, Contender *c);
+/* bench_ceiling.c: the last contender of a case. */
+int ceiling_bits(const Bench *b); /* of its vectors; 0: the processor has no AVX2 and FMA */
+void add_ceiling(const Bench *b, Case *k);
+void run_ceiling(const Case *k);
+/* NULL where it was not measured: no AVX2 and FMA, no float operations. */
+const Contender *ceiling_of(const Case *k);
+/* The best rate that it had in any call of the run on so many threads, operations a second; or 0.
+ */
+double best_rate(const Bench *b, int threads);
 /* bench_measure.c */
 void catch_interrupts(void);
 bool was_interrupted(void);
@@ -158,7 +168,12 @@ Ratio ratio_to(const Contender *of, const Contender *base);
  * geometric mean for contender i against contender `base`, and the case with the lowest ratio. */
 Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
                  const Case **lowest, double *lowest_ratio);
-double mean_percent(const Bench *b, const char *kernel, int threads, int i);
+/* The same for the rate of contender i: its geometric mean in GFLOP/s, or 0. */
+double mean_gflops(const Bench *b, const char *kernel, int threads, int i);
+/* The same for contender i against itself on the fewest threads of the run. */
+Ratio mean_scaling(const Bench *b, const char *kernel, int threads, int i, const Case **lowest,
+                   double *lowest_ratio);
+int fewest_threads(const Bench *b);
 bool is_chosen(const Bench *b, const Case *k, const char *kernel, int threads);
 /* Whether there is any figure of contender i in what is chosen. */
 bool was_measured(const Bench *b, const char *kernel, int threads, int i);

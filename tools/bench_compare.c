@@ -38,6 +38,12 @@ static Json *find_row(Json *rows, Json *like) {
   return NULL;
 }
 
+/* It tells whether the machine was the same, not whether the contenders were. */
+static bool is_ceiling(Json *row) {
+  Json *v = NULL;
+  return json_object_object_get_ex(row, "is_ceiling", &v) && json_object_get_boolean(v);
+}
+
 /* The file and its rows; NULL after an error was reported. */
 static Json *read_rows(const Options *o, const char *path, Json **rows) {
   Json *j = json_object_from_file(path);
@@ -75,12 +81,15 @@ static void print_table(const Options *o, Json *a, Json *b) {
       continue;
     }
     print_pair(o, other, row, ratio);
+    if (is_ceiling(row)) continue;
     sum += log(ratio);
     n++;
   }
-  if (n) printf("geometric mean over %d rows: B is %.3f times as fast as A\n", n, exp(sum / n));
+  if (n)
+    printf("geometric mean over %d row%s: B is %.3f times as fast as A\n", n, n == 1 ? "" : "s",
+           exp(sum / n));
   if (alone) printf("%d row%s of B not in A\n", alone, alone == 1 ? " is" : "s are");
-  if (!n) printf("the files have no row in common\n");
+  if (!n) printf("the files have no contender in common\n");
 }
 
 int compare_files(const Options *o) {

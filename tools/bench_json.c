@@ -41,7 +41,15 @@ static void add_setting(Json *j, const Case *k) {
   }
 }
 
-static Json *result(const Case *k, const Contender *c) {
+/* Of the ceiling's medians in the same turns, and of its best rate in the run. */
+static void add_shares(Json *j, Ratio of_medians, double of_best) {
+  if (!(of_medians.value > 0)) return;
+  add_number(j, "percent_of_peak", 100 * of_medians.value);
+  add_pair(j, "percent_of_peak_95", 100 * of_medians.low, 100 * of_medians.high);
+  add_number(j, "percent_of_best_peak", 100 * of_best);
+}
+
+static Json *result(const Bench *b, const Case *k, const Contender *c) {
   Json *j = json_object_new_object(), *ratios = json_object_new_object();
   Json *intervals = json_object_new_object();
   add_string(j, "kernel", k->kernel);
@@ -60,7 +68,8 @@ static Json *result(const Case *k, const Contender *c) {
   if (c->ahead) json_object_object_add(j, "packed_ahead", json_object_new_boolean(true));
   if (c->without) add_string(j, "without", c->without->name);
   add_number(j, "gflops", c->gflops);
-  if (k->peak > 0) add_number(j, "percent_of_peak", c->percent);
+  if (c->ceiling) json_object_object_add(j, "is_ceiling", json_object_new_boolean(true));
+  add_shares(j, ratio_to(c, ceiling_of(k)), 1e9 * c->gflops / best_rate(b, k->threads));
   for (int i = 0; i < k->n_contenders; i++) {
     const Contender *base = &k->contenders[i];
     Ratio r = ratio_to(c, base);
@@ -73,30 +82,53 @@ static Json *result(const Case *k, const Contender *c) {
   return j;
 }
 
+static Json *mean(Ratio r, const Case *lowest, double least) {
+  Json *j = json_object_new_object();
+  add_number(j, "ratio", r.value);
+  add_pair(j, "ratio_95", r.low, r.high);
+  add_number(j, "lowest", least);
+  add_string(j, "lowest_kernel", lowest->kernel);
+  add_string(j, "lowest_setting", lowest->setting);
+  return j;
+}
+
+/* "1": how many times as fast as on one thread. */
+static void add_scaling(const Bench *b, Json *j, const char *kernel, int threads, int i) {
+  const Case *lowest;
+  double least;
+  char fewest[16];
+  if (threads == fewest_threads(b)) return;
+  Ratio r = mean_scaling(b, kernel, threads, i, &lowest, &least);
+  if (!(r.value > 0)) return;
+  Json *scaling = json_object_new_object();
+  snprintf(fewest, sizeof fewest, "%d", fewest_threads(b));
+  json_object_object_add(scaling, fewest, mean(r, lowest, least));
+  json_object_object_add(j, "geomean_to_threads", scaling);
+}
+
 static void add_summary(const Bench *b, Json *list, const char *kernel, int threads, int i) {
   const Case *k = &b->cases[0];
   Json *j = json_object_new_object(), *means = json_object_new_object();
+  Ratio of_ceiling = {0};
   for (int base = 0; base < k->n_contenders; base++) {
     const Case *lowest;
     double least;
     Ratio r = mean_ratio(b, kernel, threads, i, base, &lowest, &least);
-    if (base == i || !(r.value > 0)) continue;
-    Json *mean = json_object_new_object();
-    add_number(mean, "ratio", r.value);
-    add_pair(mean, "ratio_95", r.low, r.high);
-    add_number(mean, "lowest", least);
-    add_string(mean, "lowest_kernel", lowest->kernel);
-    add_string(mean, "lowest_setting", lowest->setting);
-    json_object_object_add(means, k->contenders[base].name, mean);
+    if (k->contenders[base].ceiling) of_ceiling = r;
+    if (base != i && r.value > 0)
+      json_object_object_add(means, k->contenders[base].name, mean(r, lowest, least));
   }
-  double percent = mean_percent(b, kernel, threads, i);
   add_string(j, "kernel", kernel ? kernel : "all");
   add_string(j, "contender", k->contenders[i].name);
   add_int(j, "threads", threads);
-  if (percent > 0) add_number(j, "percent_of_peak", percent);
+  add_shares(j, of_ceiling, 1e9 * mean_gflops(b, kernel, threads, i) / best_rate(b, threads));
   json_object_object_add(j, "geomean_to", means);
+  add_scaling(b, j, kernel, threads, i);
   json_object_array_add(list, j);
 }
+
+/* Not there in every run, whatever happens. */
+static bool is_optional(const Contender *c) { return c->ahead || c->ceiling; }
 
 static Json *summary(const Bench *b) {
   enum { MOST_KERNELS = 64 };
@@ -106,7 +138,7 @@ static Json *summary(const Bench *b) {
   for (int t = 0; t < b->n_threads; t++)
     for (int kernel = -1; kernel < n; kernel++)
       for (int i = 0; b->n_measured > 0 && i < b->cases[0].n_contenders; i++)
-        if (was_measured(b, NULL, 0, i) || !b->cases[0].contenders[i].ahead)
+        if (was_measured(b, NULL, 0, i) || !is_optional(&b->cases[0].contenders[i]))
           add_summary(b, list, kernel < 0 ? NULL : kernels[kernel], b->threads[t].threads, i);
   return list;
 }
@@ -145,9 +177,11 @@ static Json *machine(const Bench *b) {
   for (int t = 0; t < b->n_threads; t++) {
     char threads[16];
     snprintf(threads, sizeof threads, "%d", b->threads[t].threads);
-    if (b->threads[t].peak > 0) add_number(peaks, threads, b->threads[t].peak * 1e-9);
+    double best = best_rate(b, b->threads[t].threads);
+    if (best > 0) add_number(peaks, threads, best * 1e-9);
   }
   json_object_object_add(j, "peak_gflops", peaks);
+  if (ceiling_bits(b)) add_int(j, "ceiling_vector_bits", ceiling_bits(b));
   add_string(j, "target", b->target.name);
   add_string(j, "pages",
              "huge pages asked for (madvise) for arrays and workspaces of 256 KB and more");
@@ -165,7 +199,7 @@ int write_json(const Bench *b, const char *path) {
   for (int i = 0; i < b->n_measured; i++)
     for (int c = 0; c < b->cases[i].n_contenders; c++)
       if (b->cases[i].contenders[c].median > 0)
-        json_object_array_add(results, result(&b->cases[i], &b->cases[i].contenders[c]));
+        json_object_array_add(results, result(b, &b->cases[i], &b->cases[i].contenders[c]));
   json_object_object_add(j, "results", results);
   json_object_object_add(j, "summary", summary(b));
   if (b->o->ablate) json_object_object_add(j, "needed", failures(b));

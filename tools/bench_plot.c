@@ -67,32 +67,36 @@ static void write_lines(FILE *f, const Bench *b, const char *kernel, int threads
             "$d%d using 1:3:xtic(2) with linespoints lt %d pt 7 title \"%s\"",
             n++ ? ", " : "", i, i + 1, i, i + 1, b->cases[0].contenders[i].name);
   }
-  if (first && first->peak > 0)
-    fprintf(f, ", %g with lines dt 2 lc rgb 'gray40' title \"FMA peak\"", first->peak * 1e-9);
   fprintf(f, "\n");
+}
+
+/* Of the heat map: the FMA ceiling is what the others are shares of. */
+static bool is_row(const Bench *b, int threads, int i) {
+  return was_measured(b, NULL, threads, i) && !b->cases[0].contenders[i].ceiling;
 }
 
 static int count_rows(const Bench *b, int threads) {
   int n = 0;
-  for (int i = 0; i < b->cases[0].n_contenders; i++) n += was_measured(b, NULL, threads, i);
+  for (int i = 0; i < b->cases[0].n_contenders; i++) n += is_row(b, threads, i);
   return n;
 }
 
 static void write_heat_map(FILE *f, const Bench *b, int threads) {
   const Case *all = &b->cases[0];
-  bool percent = all->peak > 0;
+  bool percent = best_rate(b, threads) > 0;
   fprintf(f, "$h << EOD\n");
   int rows = 0;
   for (int i = 0; i < all->n_contenders; i++) {
-    if (!was_measured(b, NULL, threads, i)) continue;
+    if (!is_row(b, threads, i)) continue;
     int x = 0;
     for (int j = 0; j < b->n_measured; j++) {
       const Case *k = &b->cases[j];
-      const Contender *c = &k->contenders[i];
+      const Contender *c = &k->contenders[i], *ceiling = ceiling_of(k);
       if (!is_chosen(b, k, NULL, threads)) continue;
-      if (c->median > 0)
-        fprintf(f, "%d %d %.1f \"%s %s\" \"%s\"\n", x++, rows, percent ? c->percent : c->gflops,
-                k->kernel, label(b, k), c->name);
+      if (c->median > 0 && (ceiling || !percent))
+        fprintf(f, "%d %d %.1f \"%s %s\" \"%s\"\n", x++, rows,
+                ceiling ? 100 * ceiling->median / c->median : c->gflops, k->kernel, label(b, k),
+                c->name);
       else
         fprintf(f, "%d %d NaN \"%s %s\" \"%s\"\n", x++, rows, k->kernel, label(b, k), c->name);
     }
@@ -105,7 +109,7 @@ static void write_heat_map(FILE *f, const Bench *b, int threads) {
           "plot $h using 1:2:3:xtic(4):ytic(5) with image, "
           "$h using 1:2:(sprintf('%%.0f', $3)) with labels font ',9'\n"
           "set xtics norotate\nset key\nset cbrange [*:*]\n",
-          percent ? "% of the FMA peak" : "GFLOP/s", threads, threads == 1 ? "" : "s",
+          percent ? "% of the FMA ceiling" : "GFLOP/s", threads, threads == 1 ? "" : "s",
           count(b, NULL, threads) - 1, rows - 1,
           percent ? "set cbrange [0:100]" : "set cbrange [0:*]");
 }

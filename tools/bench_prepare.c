@@ -47,7 +47,9 @@ static int make_expected(const Bench *b, Case *k) {
 }
 
 void call_contender(const Contender *c) {
-  if (c->rival)
+  if (c->ceiling)
+    run_ceiling(c->ceiling);
+  else if (c->rival)
     c->rival->run(c->prepared);
   else if (c->compiled)
     call_compiled(c->compiled);
@@ -173,6 +175,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
 static int prepare_contender(Bench *b, Case *k, Contender *c) {
   int status = DONE;
   const char *why = NULL;
+  if (c->ceiling) return DONE;
   if (c->ahead)
     c->skipped = !c->launch;
   else if (!c->rival)
@@ -210,10 +213,10 @@ static void add_ahead(Case *k) {
 }
 
 /* The scripts, each with and without packing, or the one to ablate whole and without each rule;
- * then the rivals. */
+ * then the rivals and the ceiling. */
 static bool add_contenders(const Bench *b, Case *k) {
   int scripts = b->o->ablate ? 1 : b->o->args.n - 1;
-  size_t most = (size_t)(2 * scripts * b->n_backends + b->n_rules + b->n_rivals) + 1;
+  size_t most = (size_t)(2 * scripts * b->n_backends + b->n_rules + b->n_rivals + 1);
   k->contenders = calloc(most, sizeof *k->contenders);
   if (!k->contenders) return false;
   for (int i = 0; i < scripts; i++) {
@@ -232,12 +235,12 @@ static bool add_contenders(const Bench *b, Case *k) {
   for (int i = 0; i < b->n_rivals; i++)
     k->contenders[k->n_contenders++] =
         (Contender){.name = strdup(b->rivals[i].rival->name), .rival = b->rivals[i].rival};
+  add_ceiling(b, k);
   return true;
 }
 
 int prepare_case(Bench *b, Case *k) {
   tirc_error *e = NULL;
-  if (!add_contenders(b, k)) return complain(b->o, NULL, "out of memory");
   int status = load_program_with(b->o, b->o->args.at[0], k->n_defines, k->defines, &k->program);
   if (status != DONE) return status;
   if (tirc_module_params(k->program, NULL, &k->n_params, &k->params, &e) ||
@@ -245,7 +248,8 @@ int prepare_case(Bench *b, Case *k) {
     return report(b->o, e);
   k->args = calloc((size_t)k->n_params + 1, sizeof *k->args);
   k->expected = calloc((size_t)k->n_params + 1, sizeof *k->expected);
-  if (!k->args || !k->expected) return complain(b->o, NULL, "out of memory");
+  if (!k->args || !k->expected || !add_contenders(b, k))
+    return complain(b->o, NULL, "out of memory");
   status = make_arrays(b, k);
   if (status == DONE) status = make_expected(b, k);
   for (int i = 0; i < k->n_contenders && status == DONE; i++) {

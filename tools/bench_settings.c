@@ -221,7 +221,6 @@ static int multiply_threads(Bench *b) {
             (tirc_define){strdup(from->defines[d].name), strdup(from->defines[d].value)};
       to->threads = b->threads[t].threads;
       to->executor = b->threads[t].executor;
-      to->peak = b->threads[t].peak;
     }
   free_cases(b);
   b->cases = all;

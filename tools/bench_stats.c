@@ -52,7 +52,6 @@ void summarise(const Case *k, Contender *c) {
   c->min = c->times[0];
   c->spread = (c->times[c->n_times * 3 / 4] - c->times[c->n_times / 4]) / c->median;
   c->gflops = k->cost.float_ops / c->median * 1e-9;
-  c->percent = k->peak > 0 ? 100 * c->gflops * 1e9 / k->peak : 0;
 }
 
 Ratio ratio_to(const Contender *of, const Contender *base) {
@@ -75,37 +74,81 @@ bool was_measured(const Bench *b, const char *kernel, int threads, int i) {
   return false;
 }
 
-Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
-                 const Case **lowest, double *lowest_ratio) {
-  double sum = 0, sums[RESAMPLES] = {0};
-  int n = 0;
-  *lowest = NULL;
-  *lowest_ratio = 0;
-  for (int j = 0; j < b->n_measured; j++) {
-    const Case *k = &b->cases[j];
-    const Contender *c = &k->contenders[i], *to = &k->contenders[base];
-    if (!is_chosen(b, k, kernel, threads) || !(c->median > 0) || !(to->median > 0)) continue;
-    double ratio = to->median / c->median;
-    if (!*lowest || ratio < *lowest_ratio) *lowest = k, *lowest_ratio = ratio;
-    sum += log(ratio);
-    for (int r = 0; r < RESAMPLES; r++) {
-      uint64_t seed = (uint64_t)j * RESAMPLES + (uint64_t)r + 1;
-      sums[r] += log(resample(to, seed) / resample(c, seed));
-    }
-    n++;
+/* A geometric mean in the making. */
+typedef struct Mean {
+  double sum, sums[RESAMPLES];
+  int n;
+  const Case *lowest;
+  double lowest_ratio;
+} Mean;
+
+/* of and base draw the same turns, unless `apart` says that they had none in common. */
+static void add_ratio(Mean *m, const Case *k, const Contender *of, const Contender *base,
+                      uint64_t apart) {
+  if (!(of->median > 0) || !(base->median > 0)) return;
+  double ratio = base->median / of->median;
+  if (!m->n || ratio < m->lowest_ratio) m->lowest = k, m->lowest_ratio = ratio;
+  for (int r = 0; r < RESAMPLES; r++) {
+    uint64_t seed = (uint64_t)m->n * RESAMPLES + (uint64_t)r + 1;
+    m->sums[r] += log(resample(base, seed + apart) / resample(of, seed));
   }
-  if (!n) return (Ratio){0};
-  for (int r = 0; r < RESAMPLES; r++) sums[r] = exp(sums[r] / n);
-  return interval(exp(sum / n), sums, RESAMPLES);
+  m->sum += log(ratio);
+  m->n++;
 }
 
-double mean_percent(const Bench *b, const char *kernel, int threads, int i) {
+static Ratio end_mean(Mean *m, const Case **lowest, double *lowest_ratio) {
+  *lowest = m->lowest;
+  *lowest_ratio = m->lowest_ratio;
+  if (!m->n) return (Ratio){0};
+  for (int r = 0; r < RESAMPLES; r++) m->sums[r] = exp(m->sums[r] / m->n);
+  return interval(exp(m->sum / m->n), m->sums, RESAMPLES);
+}
+
+Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
+                 const Case **lowest, double *lowest_ratio) {
+  Mean m = {0};
+  for (int j = 0; j < b->n_measured; j++) {
+    const Case *k = &b->cases[j];
+    if (is_chosen(b, k, kernel, threads))
+      add_ratio(&m, k, &k->contenders[i], &k->contenders[base], 0);
+  }
+  return end_mean(&m, lowest, lowest_ratio);
+}
+
+int fewest_threads(const Bench *b) {
+  int fewest = b->threads[0].threads;
+  for (int t = 1; t < b->n_threads; t++)
+    if (b->threads[t].threads < fewest) fewest = b->threads[t].threads;
+  return fewest;
+}
+
+/* The same setting on other threads; NULL while it was not measured. */
+static const Case *same_on(const Bench *b, const Case *k, int threads) {
+  int settings = b->n_cases / b->n_threads, setting = (int)(k - b->cases) % settings;
+  for (int j = setting; j < b->n_measured; j += settings)
+    if (b->cases[j].threads == threads) return &b->cases[j];
+  return NULL;
+}
+
+Ratio mean_scaling(const Bench *b, const char *kernel, int threads, int i, const Case **lowest,
+                   double *lowest_ratio) {
+  static const uint64_t APART = UINT64_C(1) << 32;
+  Mean m = {0};
+  for (int j = 0; j < b->n_measured; j++) {
+    const Case *k = &b->cases[j];
+    const Case *from = is_chosen(b, k, kernel, threads) ? same_on(b, k, fewest_threads(b)) : NULL;
+    if (from) add_ratio(&m, k, &k->contenders[i], &from->contenders[i], APART);
+  }
+  return end_mean(&m, lowest, lowest_ratio);
+}
+
+double mean_gflops(const Bench *b, const char *kernel, int threads, int i) {
   double sum = 0;
   int n = 0;
   for (int j = 0; j < b->n_measured; j++) {
     const Contender *c = &b->cases[j].contenders[i];
-    if (!is_chosen(b, &b->cases[j], kernel, threads) || !(c->percent > 0)) continue;
-    sum += log(c->percent);
+    if (!is_chosen(b, &b->cases[j], kernel, threads) || !(c->gflops > 0)) continue;
+    sum += log(c->gflops);
     n++;
   }
   return n ? exp(sum / n) : 0;

@@ -50,27 +50,6 @@ static int open_rivals(Bench *b) {
   return DONE;
 }
 
-/* Another try: it is too low when something else runs, so the best one counts, for what was
- * measured before as well. */
-static void try_peak(Bench *b, int threads) {
-  struct Threads *t = b->threads;
-  while (t->threads != threads) t++;
-  double peak = tirc_machine_peak(threads);
-  if (!(peak > t->peak)) return;
-  bool much = t->peak > 0 && peak > 1.01 * t->peak;
-  t->peak = peak;
-  for (int i = 0; i < b->n_cases; i++) {
-    Case *k = &b->cases[i];
-    if (k->threads != threads) continue;
-    k->peak = peak;
-    for (int c = 0; c < k->n_contenders; c++)
-      k->contenders[c].percent = 100e9 * k->contenders[c].gflops / peak;
-  }
-  if (much)
-    fprintf(b->out, "\n%d thread%s: a further try measured an FMA peak of %.1f GFLOP/s\n", threads,
-            threads == 1 ? "" : "s", peak * 1e-9);
-}
-
 static int start(Bench *b) {
   tirc_error *e = NULL;
   if (tirc_target_find(b->o->target ? b->o->target : "haswell", &b->target, &e))
@@ -83,15 +62,11 @@ static int start(Bench *b) {
   if (status != DONE) return status;
   profile_machine(&b->profile);
   print_profile(b);
-  for (int i = 0; i < b->n_threads; i++) {
-    struct Threads *t = &b->threads[i];
-    try_peak(b, t->threads);
-    fprintf(b->out, "%d thread%s: ", t->threads, t->threads == 1 ? "" : "s");
-    if (t->peak > 0)
-      fprintf(b->out, "measured AVX2 FMA peak %.1f GFLOP/s\n", t->peak * 1e-9);
-    else
-      fprintf(b->out, "FMA peak not available: the processor has no AVX2 and FMA\n");
-  }
+  if (ceiling_bits(b))
+    fprintf(b->out, "FMA ceiling: as many float operations in registers, vectors of %d bits\n",
+            ceiling_bits(b));
+  else
+    fprintf(b->out, "FMA ceiling not available: the processor has no AVX2 and FMA\n");
   for (int i = 0; i < b->n_backends; i++)
     if (*b->backends[i].compiler)
       fprintf(b->out, "%s: %s -O3 -march=%s\n", b->backends[i].name, b->backends[i].compiler,
@@ -114,7 +89,6 @@ static int run_cases(Bench *b) {
       k->others = others_since(&load);
       k->huge_bytes = huge_pages_in_use();
       b->n_measured = i + 1;
-      try_peak(b, k->threads);
       print_case(b, k);
     }
     release_case(k);

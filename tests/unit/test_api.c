@@ -132,6 +132,29 @@ static void scheduled_kernel_agrees(void **state) {
   tirc_module_free(fast);
 }
 
+static void fma_ceiling_runs(void **state) {
+  (void)state;
+  int most = 0;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    most = __builtin_cpu_supports("avx512f") ? 512 : 256;
+#endif
+  static const double operations[] = {-1, 0, 1, 191, 193, 1e5, 3e5, 1e7};
+  static const int threads[] = {1, 2, 3};
+  for (size_t t = 0; t < 3; t++) {
+    tirc_executor *x = NULL;
+    assert_int_equal(tirc_executor_new(threads[t], &x, NULL), TIRC_OK);
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+      assert_int_equal(tirc_executor_fma(x, 128, operations[i]), most ? 256 : 0);
+      assert_int_equal(tirc_executor_fma(x, 256, operations[i]), most ? 256 : 0);
+      assert_int_equal(tirc_executor_fma(x, 512, operations[i]), most);
+    }
+    tirc_executor_free(x);
+  }
+  assert_true(most ? tirc_machine_peak(2) > 0 : tirc_machine_peak(2) == 0);
+  assert_true(tirc_machine_peak(0) == 0);
+}
+
 static void errors_carry_their_place(void **state) {
   (void)state;
   tirc_module *m = parse(program), *none = NULL;
@@ -227,9 +250,10 @@ static void defines_and_tables(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(scheduled_kernel_agrees),   cmocka_unit_test(errors_carry_their_place),
-      cmocka_unit_test(prints_compares_and_costs), cmocka_unit_test(two_threads_compile),
-      cmocka_unit_test(defines_and_tables),        cmocka_unit_test(layouts_of_parameters),
+      cmocka_unit_test(scheduled_kernel_agrees), cmocka_unit_test(errors_carry_their_place),
+      cmocka_unit_test(fma_ceiling_runs),        cmocka_unit_test(prints_compares_and_costs),
+      cmocka_unit_test(two_threads_compile),     cmocka_unit_test(defines_and_tables),
+      cmocka_unit_test(layouts_of_parameters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
