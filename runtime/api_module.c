@@ -11,6 +11,7 @@
 #include "../parser/program.h"
 #include "../passes/lower/lower.h"
 #include "../passes/lower/packing.h"
+#include "../passes/schedule/spatial.h"
 #include "../passes/schedule/trace.h"
 #include "../passes/script/script.h"
 
@@ -147,26 +148,55 @@ static void hand_out_trace(void *self, Sched *s, const char *call, Loc loc, cons
   o->trace(o->self, call, loc.file, loc.line, diag ? diag->message : NULL);
 }
 
+static void keep_warning(void *self, Warning w) {
+  Sched *s = self;
+  vec_push(s->c, s->warnings, w);
+}
+
 Sched *tirc_api_schedule(Tirc *c, const Module *m, const tirc_schedule_options *options) {
   Sched *s = tirc_sched_new(c, m);
   s->target = tirc_llvm_cpu(c, options->target ? options->target : CPU_DEFAULT);
   s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
+  tirc_spatial_dependences(c, m, keep_warning, s);
   return s;
 }
 
-void tirc_api_warnings(Tirc *c, const Sched *s, const tirc_schedule_options *o) {
-  for (int i = 0; i < s->warnings.n; i++) {
-    Warning w = s->warnings.at[i];
-    if (o->strict) {
-      c->diag = (Diag){.status = TIRC_STATUS_NO,
-                       .code = "warning",
-                       .loc = w.loc,
-                       .message = w.message,
-                       .hint = "leave out --strict to accept it"};
-      tirc_throw(c);
-    }
-    if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message);
+static void hand_out_warning(Tirc *c, Warning w, const tirc_schedule_options *o) {
+  if (o->strict) {
+    c->diag = (Diag){.status = TIRC_STATUS_NO,
+                     .code = w.code,
+                     .loc = w.loc,
+                     .message = w.message,
+                     .hint = "leave out --strict to accept it"};
+    tirc_throw(c);
   }
+  if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message);
+}
+
+void tirc_api_warnings(Tirc *c, const Sched *s, const tirc_schedule_options *o) {
+  for (int i = 0; i < s->warnings.n; i++) hand_out_warning(c, s->warnings.at[i], o);
+}
+
+typedef struct Check {
+  Tirc *c;
+  const tirc_module *m;
+  const tirc_schedule_options *options;
+} Check;
+
+static void hear_of_program(void *self, Warning w) {
+  const Check *k = self;
+  hand_out_warning(k->c, w, k->options);
+}
+static void check(Tirc *c, void *self) {
+  Check *k = self;
+  k->c = c;
+  tirc_spatial_dependences(c, k->m->m, hear_of_program, k);
+}
+tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options *options,
+                              tirc_error **error) {
+  const tirc_schedule_options none = {0};
+  Check k = {.m = m, .options = options ? options : &none};
+  return tirc_api_scratch(check, &k, &m->sources, error);
 }
 
 static void run_script(Schedule *p, Sched *s, const Source *source) {

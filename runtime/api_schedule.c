@@ -54,6 +54,15 @@ static void make_new(Tirc *c, void *self) {
   w->made = make(c, s, &options, &sources);
 }
 
+static void hand_out_warnings(tirc_schedule *x) {
+  const tirc_schedule_options *o = &x->options;
+  if (x->n_reported > x->s->warnings.n) x->n_reported = x->s->warnings.n;
+  for (; x->n_reported < x->s->warnings.n; x->n_reported++) {
+    Warning w = x->s->warnings.at[x->n_reported];
+    if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message);
+  }
+}
+
 tirc_status tirc_schedule_new(const tirc_module *m, const tirc_schedule_options *options,
                               tirc_schedule **out, tirc_error **error) {
   Tirc *c = tirc_context_new();
@@ -62,7 +71,7 @@ tirc_status tirc_schedule_new(const tirc_module *m, const tirc_schedule_options 
   Work w = {.x = &given, .module = m};
   tirc_status status = tirc_api_guard(c, make_new, &w, &m->sources, error);
   if (status == TIRC_OK)
-    *out = w.made;
+    hand_out_warnings(*out = w.made);
   else
     tirc_context_release(c);
   return status;
@@ -74,13 +83,7 @@ static tirc_status enter(tirc_schedule *x, void (*body)(Tirc *, void *), Work *w
   w->x = x;
   tirc_script_restart(x->sc, x->place);
   tirc_status status = tirc_api_guard(x->c, body, w, &x->sources, error);
-  const tirc_schedule_options *o = &x->options;
-  if (x->n_reported > x->s->warnings.n) x->n_reported = x->s->warnings.n;
-  for (; x->n_reported < x->s->warnings.n; x->n_reported++) {
-    Warning warning = x->s->warnings.at[x->n_reported];
-    if (o->warn)
-      o->warn(o->self, warning.loc.file, warning.loc.line, warning.loc.column, warning.message);
-  }
+  hand_out_warnings(x);
   return status;
 }
 

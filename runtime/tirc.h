@@ -283,6 +283,12 @@ TIRC_API tirc_status tirc_module_schedule_text(const tirc_module *m, const char 
                                                const tirc_schedule_options *options,
                                                tirc_module **out, tirc_error **error);
 
+/* Tells options->warn what is legal in a program and hardly meant: a block that declares an iterator
+ * spatial whose instances depend on each other. TIRC_NO: there is such a thing, and options->strict.
+ * Schedules tell the same when they start. */
+TIRC_API tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options *options,
+                                       tirc_error **error);
+
 /* Does again what a trace says: a file with a bare [instructions, decisions], or with tuning
  * records of TVM, [workload, [[instructions, decisions], seconds, target, arguments]] one a line.
  * record counts from 1; 0 takes the one with the least mean time. TIRC_NO: a ScheduleError. */

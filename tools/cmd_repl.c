@@ -301,7 +301,7 @@ int cmd_repl(Options *o) {
   Repl r = {.o = o};
   if (strcmp(o->args.at[0], "-") == 0)
     return complain(o, NULL, "the program cannot be standard input, which the lines come from");
-  int status = load_program(o, o->args.at[0], &r.program);
+  int status = load_scheduled(o, NULL, &r.program);
   if (status == DONE) status = move_back(&r, 0);
   bool terminal = isatty(0) && isatty(1);
   if (status == DONE && terminal && !(r.editor = open_editor(&r))) status = BAD;

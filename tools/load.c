@@ -78,9 +78,8 @@ static void print_trace(void *options, const char *call, const char *file, int l
           failure ? "failed" : "ok", paint(o, RESET), file ? file : "?", line, call);
 }
 
-/* A script at `path`, or the trace that --trace-json names when path is NULL. */
-static int schedule(const Options *o, const tirc_module *m, const char *path, tirc_module **out) {
-  tirc_schedule_options s = {
+static tirc_schedule_options schedule_options(const Options *o) {
+  return (tirc_schedule_options){
       .target = o->target,
       .max_steps = o->script_steps,
       .strict = o->strict,
@@ -90,10 +89,21 @@ static int schedule(const Options *o, const tirc_module *m, const char *path, ti
       .trace = o->trace ? print_trace : NULL,
       .warn = warn_about,
   };
+}
+
+/* A script at `path`, or the trace that --trace-json names when path is NULL. */
+static int schedule(const Options *o, const tirc_module *m, const char *path, tirc_module **out) {
+  tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
   tirc_status status = path ? tirc_module_schedule(m, path, &s, out, &e)
                             : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
   return status ? report(o, e) : DONE;
+}
+
+static int check_program(const Options *o, const tirc_module *m) {
+  tirc_schedule_options s = schedule_options(o);
+  tirc_error *e = NULL;
+  return tirc_module_check(m, &s, &e) ? report(o, e) : DONE;
 }
 
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out) {
@@ -112,8 +122,12 @@ int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **ou
       tirc_module_free(m);
     return status;
   }
-  *out = m;
-  return DONE;
+  status = check_program(o, m);
+  if (status == DONE)
+    *out = m;
+  else
+    tirc_module_free(m);
+  return status;
 }
 
 char *path_stem(const char *path) {

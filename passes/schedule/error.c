@@ -41,7 +41,7 @@ _Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, con
 void tirc_sched_warn(Sched *s, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  Warning w = {s->loc, tirc_vformat(s->c, format, args)};
+  Warning w = {"warning", s->loc, tirc_vformat(s->c, format, args)};
   va_end(args);
   vec_push(s->c, s->warnings, w);
 }

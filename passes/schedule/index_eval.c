@@ -3,7 +3,7 @@
 
 void tirc_eval_give(IndexEval *v, Expr var, int64_t value) {
   int slot = (int)(intptr_t)tirc_map_get(&v->slots, var);
-  if (!slot) {
+  if (slot <= 0) {
     vec_push(v->c, v->values, value);
     slot = v->values.n;
     tirc_map_set(v->c, &v->slots, var, (void *)(intptr_t)slot);
@@ -11,12 +11,16 @@ void tirc_eval_give(IndexEval *v, Expr var, int64_t value) {
   v->values.at[slot - 1] = value;
 }
 
+void tirc_eval_forget(IndexEval *v, Expr var) {
+  tirc_map_set(v->c, &v->slots, var, (void *)(intptr_t)-1);
+}
+
 bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
   if (e->op == OP_INT) return tirc_const_int(e, out);
   if (e->op == OP_VAR) {
     int slot = (int)(intptr_t)tirc_map_get(&v->slots, e);
-    *out = slot ? v->values.at[slot - 1] : v->otherwise;
-    return true;
+    *out = slot > 0 ? v->values.at[slot - 1] : v->otherwise;
+    return slot >= 0;
   }
   int64_t a, b;
   if (e->op == OP_SELECT)

@@ -7,12 +7,14 @@
 typedef struct IndexEval {
   Tirc *c;
   int64_t otherwise; /* the value of a variable that was given none */
-  PtrMap slots;      /* variable -> 1 + index in values */
+  PtrMap slots;      /* variable -> 1 + index in values; -1: its value is not known */
   VEC(int64_t) values;
 } IndexEval;
 
 void tirc_eval_give(IndexEval *v, Expr var, int64_t value);
-/* False when the value cannot be known: a load, a call, an overflow, a division by zero. */
+void tirc_eval_forget(IndexEval *v, Expr var); /* its value is not known */
+/* False when the value cannot be known: a load, a call, an overflow, a division by zero,
+ * a variable that was forgotten. */
 bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out);
 
 #endif

@@ -62,6 +62,7 @@ struct SRef {
 };
 
 typedef struct Warning {
+  const char *code; /* "warning" unless it has one of its own */
   Loc loc;
   const char *message;
 } Warning;

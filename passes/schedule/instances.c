@@ -1,0 +1,429 @@
+/* Instances run one after the other on index arithmetic. Of each element is kept which instance
+ * stored to it last and what, as a hash of the stored expression in which the loads are what their
+ * elements hold, and who read it without having stored to it before. Two instances conflict when
+ * one reads what the other one stores, or when they store different values.
+ *
+ * Whatever is not known (an index or a condition that is loaded) proves nothing: such accesses are
+ * followed only as far as they may hide others. Loops that decide neither which elements are used
+ * nor whether are run once. */
+#include "instances.h"
+
+#include "../../ir/print.h"
+#include "../../ir/visit.h"
+
+enum { SYMBOLIC_EXTENT = 64, FIRST_ELEMENTS = 256, MAX_CONSTANTS = 8 };
+
+typedef struct Watch {
+  Buffer buffer;
+  bool shared, ignored;
+} Watch;
+
+typedef struct Element {
+  uint64_t key, value;       /* key 0: none */
+  const int64_t *stored_by;  /* NULL: nobody */
+  const int64_t *read_by[2]; /* the first and the last that read before it stored */
+  Site store, reads[2];
+  bool unsure; /* somebody may have stored to it: it proves nothing any more */
+} Element;
+
+void tirc_instances_open(Instances *r, Tirc *c, int n, int max_steps) {
+  *r = (Instances){
+      .c = c, .n = n, .steps = max_steps, .env = {.c = c, .otherwise = SYMBOLIC_EXTENT}};
+  r->at = tirc_new_array(c, int64_t, n + 1);
+}
+
+void tirc_instances_watch(Instances *r, Buffer b, bool shared) {
+  if (tirc_map_has(&r->watched, b)) return;
+  Watch *w = tirc_new(r->c, Watch), *other = tirc_map_get(&r->by_data, b->data);
+  *w = (Watch){b, shared, false};
+  if (other) w->ignored = other->ignored = true; /* two views of one memory */
+  tirc_map_set(r->c, &r->watched, b, w);
+  tirc_map_set(r->c, &r->by_data, b->data, w);
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static void ignore(Instances *r, Buffer b) {
+  Watch *w = tirc_map_get(&r->by_data, b->data);
+  if (w) w->ignored = true;
+}
+
+static bool ignore_handles(Visitor *v, Expr e) {
+  Instances *r = v->self;
+  if (e->op == OP_VAR) {
+    Watch *w = tirc_map_get(&r->by_data, e);
+    if (w) w->ignored = true;
+  }
+  /* Another view of the same memory. */
+  if (e->op == OP_LOAD && !tirc_map_has(&r->watched, e->u.buffer)) ignore(r, e->u.buffer);
+  if (e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0)
+    for (int i = 0; i < e->n; i++)
+      if (e->args[i]->op == OP_LOAD) ignore(r, e->args[i]->u.buffer);
+  return true;
+}
+
+static bool ignore_owned(Visitor *v, Stmt s) {
+  Instances *r = v->self;
+  if (s->kind == STMT_ALLOC || s->kind == STMT_DECL) ignore(r, s->u.alloc.buffer);
+  if (s->kind == STMT_STORE && !tirc_map_has(&r->watched, s->u.store.buffer))
+    ignore(r, s->u.store.buffer);
+  if (s->kind != STMT_BLOCK) return true;
+  const Block *b = &s->u.block;
+  for (int i = 0; i < b->n_allocs; i++) ignore(r, b->allocs[i]);
+  for (int i = 0; i < b->n_matches; i++) {
+    ignore(r, b->matches[i].buffer);
+    ignore(r, b->matches[i].source.buffer);
+  }
+  return true;
+}
+
+static bool add_var(Visitor *v, Expr e) {
+  Instances *r = v->self;
+  if (e->op == OP_VAR && !tirc_map_has(&r->matters, e)) tirc_map_set(r->c, &r->matters, e, e);
+  return true;
+}
+
+static void add_vars(Instances *r, Expr e) {
+  tirc_visit_expr(&(Visitor){.expr = add_var, .self = r}, e);
+}
+
+static bool vars_of_loads(Visitor *v, Expr e) {
+  Instances *r = v->self;
+  if (e->op == OP_LOAD && tirc_map_has(&r->watched, e->u.buffer))
+    for (int i = 0; i < e->n; i++) add_vars(r, e->args[i]);
+  if (e->op == OP_IF_THEN_ELSE || e->op == OP_SELECT) add_vars(r, e->args[0]);
+  if (e->op == OP_LET && tirc_map_has(&r->matters, e->args[0])) add_vars(r, e->args[1]);
+  return true;
+}
+
+static bool vars_of_stmt(Visitor *v, Stmt s) {
+  Instances *r = v->self;
+  if (s->kind == STMT_STORE && tirc_map_has(&r->watched, s->u.store.buffer))
+    for (int i = 0; i < s->u.store.n; i++) add_vars(r, s->u.store.indices[i]);
+  if (s->kind == STMT_IF) add_vars(r, s->u.branch.cond);
+  if (s->kind == STMT_FOR) {
+    add_vars(r, s->u.loop.min);
+    add_vars(r, s->u.loop.extent);
+  }
+  if (s->kind == STMT_LET && tirc_map_has(&r->matters, s->u.let.var)) add_vars(r, s->u.let.value);
+  if (s->kind != STMT_BLOCK) return true;
+  const Block *b = &s->u.block;
+  add_vars(r, b->predicate);
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_map_has(&r->matters, b->iters[i].var)) add_vars(r, b->iter_values[i]);
+  return true;
+}
+
+bool tirc_instances_look(Instances *r, Stmt stmt) {
+  tirc_visit_stmt(&(Visitor){.expr = ignore_handles, .stmt = ignore_owned, .self = r}, stmt);
+  bool any = false;
+  for (size_t i = 0; i < r->watched.cap; i++) {
+    const Watch *w = r->watched.values[i];
+    any |= w && !w->ignored;
+  }
+  if (!any) return false;
+  for (size_t before = (size_t)-1; before != r->matters.n;) {
+    before = r->matters.n;
+    tirc_visit_stmt(&(Visitor){.expr = vars_of_loads, .stmt = vars_of_stmt, .self = r}, stmt);
+  }
+  return true;
+}
+
+bool tirc_instances_matters(const Instances *r, Expr var) { return tirc_map_has(&r->matters, var); }
+
+/* --- elements -------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t a, uint64_t b) {
+  a = (a ^ b) * 0x9e3779b97f4a7c15u;
+  return a ^ a >> 29;
+}
+
+static Element *place_of(Element *table, uint64_t mask, uint64_t key) {
+  uint64_t k = key & mask;
+  while (table[k].key && table[k].key != key) k = (k + 1) & mask;
+  return &table[k];
+}
+
+static Element *element(Instances *r, uint64_t key) {
+  if (!r->table || r->used * 2 > r->mask) {
+    uint64_t size = r->table ? (r->mask + 1) * 2 : FIRST_ELEMENTS;
+    Element *grown = tirc_new_array(r->c, Element, size);
+    for (uint64_t i = 0; r->table && i <= r->mask; i++)
+      if (r->table[i].key) *place_of(grown, size - 1, r->table[i].key) = r->table[i];
+    r->table = grown;
+    r->mask = size - 1;
+  }
+  Element *e = place_of(r->table, r->mask, key);
+  if (!e->key) {
+    *e = (Element){.key = key, .value = key};
+    r->used++;
+  }
+  return e;
+}
+
+static bool same(const Instances *r, const int64_t *a, const int64_t *b) {
+  return a == b || memcmp(a, b, (size_t)r->n * sizeof *a) == 0;
+}
+
+static void conflict(Instances *r, Buffer b, const int64_t *of_first, Site first, Site second) {
+  if (r->found) return;
+  r->found = true;
+  r->buffer = b;
+  r->first = first;
+  r->second = second;
+  r->of_first = of_first;
+  r->of_second = r->at;
+}
+
+static void read_element(Instances *r, Buffer b, Element *e, Site site) {
+  if (r->unsure || e->unsure || (e->stored_by && same(r, e->stored_by, r->at))) return;
+  if (e->stored_by) conflict(r, b, e->stored_by, e->store, site);
+  int k = e->read_by[0] != NULL;
+  e->read_by[k] = r->at;
+  e->reads[k] = site;
+}
+
+static void store_element(Instances *r, const Watch *w, Element *e, Site site, uint64_t value) {
+  e->unsure |= r->unsure > 0;
+  if (e->unsure) return;
+  for (int k = 0; k < 2; k++)
+    if (e->read_by[k] && !same(r, e->read_by[k], r->at))
+      conflict(r, w->buffer, e->read_by[k], e->reads[k], site);
+  if (w->shared && e->stored_by && !same(r, e->stored_by, r->at) && e->value != value)
+    conflict(r, w->buffer, e->stored_by, e->store, site);
+  e->value = value;
+  e->stored_by = r->at;
+  e->store = site;
+}
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+static uint64_t value_of(Instances *r, Stmt in, Expr e);
+
+/* NULL when it is not known. */
+static Element *element_at(Instances *r, const Watch *w, int n, const Expr *indices) {
+  uint64_t key = (uint64_t)(uintptr_t)w->buffer;
+  for (int i = 0; i < n; i++) {
+    int64_t at;
+    if (!tirc_eval_index(&r->env, indices[i], &at)) return NULL;
+    key = mix(key, (uint64_t)at);
+  }
+  return element(r, key | 1);
+}
+
+static uint64_t value_of_all(Instances *r, Stmt in, uint64_t value, int n, const Expr *at) {
+  for (int i = 0; i < n; i++) value = mix(value, value_of(r, in, at[i]));
+  return value;
+}
+
+static uint64_t load(Instances *r, Stmt in, Expr e) {
+  uint64_t value = value_of_all(r, in, (uint64_t)(uintptr_t)e->u.buffer, e->n, e->args);
+  Watch *w = tirc_map_get(&r->watched, e->u.buffer);
+  if (!w || w->ignored) return value;
+  Element *at = element_at(r, w, e->n, e->args);
+  if (!at) return value; /* an element that is not known proves nothing */
+  read_element(r, w->buffer, at, (Site){r->block, in, e});
+  return at->value;
+}
+
+/* One of two operands, or perhaps either. */
+static uint64_t choose(Instances *r, Stmt in, Expr e) {
+  int64_t known;
+  uint64_t value = value_of(r, in, e->args[0]);
+  if (tirc_eval_index(&r->env, e->args[0], &known)) return value_of(r, in, e->args[known ? 1 : 2]);
+  r->unsure++;
+  value = value_of_all(r, in, value, 2, e->args + 1);
+  r->unsure--;
+  return value;
+}
+
+void tirc_instances_give(Instances *r, Expr var, Expr value) {
+  int64_t known;
+  if (tirc_eval_index(&r->env, value, &known))
+    tirc_eval_give(&r->env, var, known);
+  else
+    tirc_eval_forget(&r->env, var);
+}
+
+static uint64_t let(Instances *r, Stmt in, Expr e) {
+  uint64_t value = value_of(r, in, e->args[1]);
+  tirc_instances_give(r, e->args[0], e->args[1]);
+  return mix(value, value_of(r, in, e->args[2]));
+}
+
+static uint64_t value_of(Instances *r, Stmt in, Expr e) {
+  int64_t known;
+  if (e->op == OP_LOAD) return load(r, in, e);
+  if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE) return choose(r, in, e);
+  if (e->op == OP_LET) return let(r, in, e);
+  if (tirc_dtype_is_int(e->dtype) && tirc_eval_index(&r->env, e, &known))
+    return mix(OP_INT, (uint64_t)known);
+  uint64_t value = mix((uint64_t)e->op, (uint64_t)e->dtype.code);
+  if (e->op == OP_VAR || e->op == OP_CALL || e->op == OP_STRING)
+    value = mix(value, (uint64_t)(uintptr_t)(e->op == OP_VAR ? (const void *)e : e->u.s));
+  if (e->op == OP_FLOAT) {
+    uint64_t bits;
+    memcpy(&bits, &e->u.f, sizeof bits);
+    value = mix(value, bits);
+  }
+  return value_of_all(r, in, value, e->n, e->args);
+}
+
+/* --- statements ------------------------------------------------------------------------------ */
+
+static void run(Instances *r, Stmt s);
+
+static bool goes_on(Instances *r) { return !r->found && r->steps-- > 0; }
+
+static void run_unsure(Instances *r, Stmt s) {
+  if (!s) return;
+  r->unsure++;
+  run(r, s);
+  r->unsure--;
+}
+
+static void run_loop(Instances *r, const For *f) {
+  int64_t min, extent;
+  if (!tirc_eval_index(&r->env, f->min, &min) || !tirc_eval_index(&r->env, f->extent, &extent)) {
+    tirc_eval_forget(&r->env, f->var);
+    run_unsure(r, f->body);
+    return;
+  }
+  if (extent > 1 && !tirc_instances_matters(r, f->var)) extent = 1;
+  for (int64_t i = 0; i < extent && goes_on(r); i++) {
+    tirc_eval_give(&r->env, f->var, min + i);
+    run(r, f->body);
+  }
+}
+
+static void run_block(Instances *r, Stmt s) {
+  const Block *b = &s->u.block;
+  Stmt outer = r->block;
+  int64_t value, start;
+  bool known = tirc_eval_index(&r->env, b->predicate, &value), first = true;
+  if (known && !value) return;
+  r->unsure += !known;
+  r->block = s;
+  for (int i = 0; i < b->n_iters; i++) {
+    tirc_instances_give(r, b->iters[i].var, b->iter_values[i]);
+    first &= b->iters[i].kind != ITER_REDUCE ||
+             (tirc_eval_index(&r->env, b->iters[i].dom.min, &start) &&
+              tirc_eval_index(&r->env, b->iters[i].var, &value) && value == start);
+  }
+  if (first && b->init) run(r, b->init);
+  run(r, b->body);
+  r->block = outer;
+  r->unsure -= !known;
+}
+
+static void run_store(Instances *r, Stmt s) {
+  uint64_t value = value_of(r, s, s->u.store.value);
+  (void)value_of_all(r, s, 0, s->u.store.n, s->u.store.indices);
+  Watch *w = tirc_map_get(&r->watched, s->u.store.buffer);
+  if (!w || w->ignored || r->found) return;
+  Element *e = element_at(r, w, s->u.store.n, s->u.store.indices);
+  if (e)
+    store_element(r, w, e, (Site){r->block, s, NULL}, value);
+  else
+    w->ignored = true; /* it may hide any read */
+}
+
+static void run_branch(Instances *r, Stmt s) {
+  int64_t known;
+  (void)value_of(r, s, s->u.branch.cond);
+  Stmt yes = s->u.branch.then_case, no = s->u.branch.else_case;
+  if (!tirc_eval_index(&r->env, s->u.branch.cond, &known)) {
+    run_unsure(r, yes);
+    run_unsure(r, no);
+  } else if (known || no) {
+    run(r, known ? yes : no);
+  }
+}
+
+static void run_let(Instances *r, Stmt s) {
+  (void)value_of(r, s, s->u.let.value);
+  tirc_instances_give(r, s->u.let.var, s->u.let.value);
+  run(r, s->u.let.body);
+}
+
+static void run(Instances *r, Stmt s) {
+  if (!goes_on(r)) return;
+  switch (s->kind) {
+  case STMT_FOR: run_loop(r, &s->u.loop); break;
+  case STMT_BLOCK: run_block(r, s); break;
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) run(r, tirc_item(s, i));
+    break;
+  case STMT_STORE: run_store(r, s); break;
+  case STMT_EVAL: (void)value_of(r, s, s->u.eval.value); break;
+  case STMT_IF: run_branch(r, s); break;
+  case STMT_WHILE: run_unsure(r, s->u.loop_while.body); break;
+  case STMT_LET: run_let(r, s); break;
+  case STMT_ALLOC:
+  case STMT_DECL: run(r, s->u.alloc.body); break;
+  case STMT_ATTR: run(r, s->u.attr.body); break;
+  case STMT_ASSERT: run(r, s->u.check.body); break;
+  }
+}
+
+bool tirc_instances_run(Instances *r, Stmt stmt) {
+  run(r, stmt);
+  return goes_on(r);
+}
+
+/* --- places ---------------------------------------------------------------------------------- */
+
+typedef struct Constants {
+  int n;
+  int64_t at[MAX_CONSTANTS];
+} Constants;
+
+static bool add_constant(Visitor *v, Expr e) {
+  Constants *k = v->self;
+  int64_t value;
+  if (k->n == MAX_CONSTANTS || !tirc_const_int(e, &value)) return true;
+  if (value < 0 && value > INT32_MIN) value = -value;
+  for (int i = 0; i < k->n; i++)
+    if (k->at[i] == value) return true;
+  if (value > 3) k->at[k->n++] = value;
+  return true;
+}
+
+static int add_place(int64_t *at, int n, int most, int64_t extent, int64_t place) {
+  if (n == most || place < 0 || place >= extent) return n;
+  int k = n;
+  for (int i = 0; i < n; i++)
+    if (at[i] == place) return n;
+  for (; k > 0 && at[k - 1] > place; k--) at[k] = at[k - 1];
+  at[k] = place;
+  return n + 1;
+}
+
+int tirc_instances_sample(Tirc *c, int64_t extent, Stmt stmt, int most, int64_t **out) {
+  int n = 0;
+  int64_t *at = *out = tirc_new_array(c, int64_t, most + 1);
+  if (extent <= most) {
+    for (; n < extent; n++) at[n] = n;
+    return n;
+  }
+  const int64_t usual[] = {0, 1, extent - 1, 2, extent / 2, extent - 2, extent / 2 - 1, 3};
+  Constants k = {0};
+  tirc_visit_stmt(&(Visitor){.expr = add_constant, .self = &k}, stmt);
+  for (int i = 0; i < 3; i++) n = add_place(at, n, most, extent, usual[i]);
+  for (int i = 0; i < k.n; i++) n = add_place(at, n, most, extent, k.at[i]);
+  for (int i = 3; i < 8; i++) n = add_place(at, n, most, extent, usual[i]);
+  for (int i = 0; i < k.n; i++)
+    for (int d = -1; d <= 1; d++) {
+      n = add_place(at, n, most, extent, k.at[i] + d);
+      n = add_place(at, n, most, extent, extent - 1 - k.at[i] + d);
+    }
+  return n;
+}
+
+const char *tirc_site_text(Tirc *c, const Site *site) {
+  const struct StmtNode *s = site->stmt;
+  Expr e =
+      site->load ? site->load : tirc_load(c, s->u.store.buffer, s->u.store.n, s->u.store.indices);
+  int line = s->loc.line ? s->loc.line : site->block ? site->block->loc.line : 0;
+  return line ? tirc_format(c, "%s (line %d)", tirc_print_expr(c, e), line) : tirc_print_expr(c, e);
+}

@@ -1,0 +1,12 @@
+/* Blocks whose spatial iterators carry a dependence. */
+#ifndef TIRC_SCHEDULE_SPATIAL_H
+#define TIRC_SCHEDULE_SPATIAL_H
+
+#include "schedule.h"
+
+/* Tells of each block that declares an iterator spatial though its instances certainly depend on
+ * each other. Such a block is legal; primitives that rely on the declaration refuse it. */
+void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),
+                              void *self);
+
+#endif
