@@ -123,10 +123,13 @@ static _Noreturn void argument_error(Sched *s, const Primitive *p, const char *m
 
 static _Noreturn void wrong_type(Binding *b, Value v) {
   Text t = {.c = b->s->c};
-  tirc_text_addf(&t, "argument '%s' of sch.%s must be %s, but it is a %s (", b->what, b->p->name,
-                 b->expected, tirc_value_type_name(v));
-  add_value(b->s, &t, v, 0);
-  tirc_text_add(&t, ")");
+  tirc_text_addf(&t, "argument '%s' of sch.%s must be %s, but it is %s", b->what, b->p->name,
+                 b->expected, tirc_a_type(b->s->c, tirc_value_type_name(v)));
+  if (v.kind != VAL_NONE) {
+    tirc_text_add(&t, " (");
+    add_value(b->s, &t, v, 0);
+    tirc_text_add(&t, ")");
+  }
   argument_error(b->s, b->p, t.at);
 }
 

@@ -122,26 +122,33 @@ static void number(Sched *s, Value *v) {
     tirc_map_set(s->c, &s->trace->latest, handle_key(*v), (void *)(uintptr_t)v->rv);
 }
 
+static void push(Tirc *c, Trace *t, const Instruction *inst) {
+  const Value *outputs;
+  const int n = tirc_instruction_outputs(inst, &outputs);
+  vec_push(c, *t, inst);
+  for (int i = 0; i < n; i++) tirc_map_set(c, &t->known, (void *)(uintptr_t)outputs[i].rv, t);
+}
+
 void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst) {
   Instruction *kept = tirc_new(c, Instruction);
   *kept = *inst;
-  vec_push(c, *t, kept);
+  push(c, t, kept);
 }
 
-/* --- what a popped instruction gave ------------------------------------------------------------
+/* --- what no instruction gave: it was popped, or another schedule's -----------------------------
  */
 
-const Instruction *tirc_trace_pop(Tirc *c, Trace *t) {
+const Instruction *tirc_trace_pop(Trace *t) {
   const Value *outputs;
   if (!t->n) return NULL;
   const Instruction *last = t->at[--t->n];
   int n = tirc_instruction_outputs(last, &outputs);
-  for (int i = 0; i < n; i++) tirc_map_set(c, &t->popped, (void *)(uintptr_t)outputs[i].rv, t);
+  for (int i = 0; i < n; i++) tirc_map_remove(&t->known, (void *)(uintptr_t)outputs[i].rv);
   return last;
 }
 
-static bool is_popped(const Trace *t, uint32_t rv) {
-  return rv && tirc_map_has(&t->popped, (void *)(uintptr_t)rv);
+static bool is_known(const Trace *t, uint32_t rv) {
+  return tirc_map_has(&t->known, (void *)(uintptr_t)rv);
 }
 
 static uint32_t latest_rv(const Trace *t, Value handle) {
@@ -258,10 +265,10 @@ const char *tirc_recorded_function(Tirc *c, Value function) {
 static Value recorded(Sched *s, Value v, int depth) {
   enum { MAX_DEPTH = 64 };
   bool container = v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT;
-  if (handle_key(v) && (!v.rv || is_popped(s->trace, v.rv))) {
+  if (handle_key(v) && !is_known(s->trace, v.rv)) {
     v.rv = latest_rv(s->trace, v);
-    if (is_popped(s->trace, v.rv)) v.rv = look_up_again(s, v);
-  } else if (is_popped(s->trace, v.rv)) {
+    if (!is_known(s->trace, v.rv)) v.rv = look_up_again(s, v);
+  } else if (!is_known(s->trace, v.rv)) {
     v.rv = 0; /* a number that was drawn is a number now */
   }
   if (!container || depth > MAX_DEPTH) return v;
@@ -367,11 +374,9 @@ void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *r
 Trace *tirc_trace_copy(Tirc *c, const Trace *t) {
   Trace *copy = tirc_new(c, Trace);
   copy->next_rv = t->next_rv;
-  for (int i = 0; i < t->n; i++) vec_push(c, *copy, t->at[i]);
+  for (int i = 0; i < t->n; i++) push(c, copy, t->at[i]);
   for (size_t i = 0; i < t->latest.cap; i++)
     if (t->latest.values[i]) tirc_map_set(c, &copy->latest, t->latest.keys[i], t->latest.values[i]);
-  for (size_t i = 0; i < t->popped.cap; i++)
-    if (t->popped.values[i]) tirc_map_set(c, &copy->popped, t->popped.keys[i], t->popped.values[i]);
   return copy;
 }
 
@@ -408,7 +413,7 @@ Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc) {
   Trace *out = tirc_new(c, Trace);
   out->next_rv = t->next_rv;
   for (int i = 0; i < n; i++)
-    if (kept[i]) vec_push(c, *out, t->at[i]);
+    if (kept[i]) push(c, out, t->at[i]);
   return out;
 }
 
@@ -449,7 +454,7 @@ void tirc_trace_push(Tirc *c, Trace *t, const Instruction *inst, Value decision)
     with.args = arguments_with(c, inst, decision);
     tirc_trace_append(c, t, &with);
   } else {
-    vec_push(c, *t, inst);
+    push(c, t, inst);
   }
 }
 

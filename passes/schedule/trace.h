@@ -29,7 +29,7 @@ struct Trace {
   int n, cap;
   uint32_t next_rv; /* of a trace that was read; a schedule's counts in Sched.next_rv */
   PtrMap latest;    /* loop variable or block id -> number of its last random variable */
-  PtrMap popped;    /* numbers that an instruction defined which is no longer there */
+  PtrMap known;     /* numbers that an instruction of it defines; others are looked up again */
 };
 
 /* What the table instructions.def says; for primitives without a row, a name made from theirs. */
@@ -83,7 +83,7 @@ int tirc_trace_find(const Trace *t, const Instruction *inst);
 void tirc_trace_push(Tirc *c, Trace *t, const Instruction *inst, Value decision);
 /* Takes the last instruction away; NULL: there is none. What it gave and later calls use is looked
  * up by name in their traces. */
-const Instruction *tirc_trace_pop(Tirc *c, Trace *t);
+const Instruction *tirc_trace_pop(Trace *t);
 /* How many instructions stand before enter_postproc (all, unless remove_postproc). */
 int tirc_trace_length(const Trace *t, bool remove_postproc);
 

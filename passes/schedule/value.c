@@ -30,6 +30,11 @@ const char *tirc_value_type_name(Value v) {
   return v.kind == VAL_OBJECT && v.type ? v.type : names[v.kind];
 }
 
+const char *tirc_a_type(Tirc *c, const char *name) {
+  if (!strcmp(name, "None") || !strcmp(name, "NoneType")) return "None";
+  return tirc_format(c, "%s %s", strchr("aeioAEIO", *name) ? "an" : "a", name);
+}
+
 /* As Python: the quote that needs no escape, escapes for what does not print. */
 static void add_quoted(Text *t, const char *s) {
   char quote = strchr(s, '\'') && !strchr(s, '"') ? '"' : '\'';

@@ -79,5 +79,6 @@ void tirc_value_append(Tirc *c, Value list, Value item);
  * caller knows better. */
 const char *tirc_value_repr(Tirc *c, Value v);
 const char *tirc_value_type_name(Value v); /* "int", "LoopRV", "BlockRV", ... for messages */
+const char *tirc_a_type(Tirc *c, const char *name); /* "an int", "a LoopRV", "None" */
 
 #endif

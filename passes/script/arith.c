@@ -134,7 +134,7 @@ Expr tirc_script_expr(Script *sc, Value v) {
   default:
     tirc_script_error(sc, "TypeError",
                       v.kind == VAL_LOOP ? "sch.get(loop).loop_var is its variable" : NULL,
-                      "a %s is no expression", tirc_script_type_name(v));
+                      "%s is no expression", tirc_script_a_type(sc, v));
   }
 }
 
@@ -195,8 +195,8 @@ static _Noreturn void no_operation(Script *sc, const char *op, Value a, Value b)
                     : percent ? "write an f-string, f\"{x:>8.2f}\", or \"{}\".format(x)"
                     : handle  ? "sch.get(loop).extent is the loop's extent"
                               : NULL,
-                    "'%s' does not work between a %s and a %s", op, tirc_script_type_name(a),
-                    tirc_script_type_name(b));
+                    "'%s' does not work between %s and %s", op, tirc_script_a_type(sc, a),
+                    tirc_script_a_type(sc, b));
 }
 
 static Value binary_sequence(Script *sc, const char *op, Value a, Value b) {

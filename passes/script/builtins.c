@@ -17,7 +17,7 @@ static int64_t int_argument(Script *sc, const char *who, Value v) {
   int64_t i;
   if (!tirc_script_int(v, &i))
     tirc_script_error(sc, "TypeError", v.kind == VAL_FLOAT ? "use // or int(x)" : NULL,
-                      "%s() takes ints, not a %s", who, tirc_script_type_name(v));
+                      "%s() takes ints, not %s", who, tirc_script_a_type(sc, v));
   return i;
 }
 

@@ -107,8 +107,8 @@ static Value run_dict_pop(Script *sc, Value self, const Args *a) {
 
 static Value run_update(Script *sc, Value self, const Args *a) {
   if (a->at[0].kind != VAL_DICT)
-    tirc_script_error(sc, "TypeError", NULL, "update() takes a dict, not a %s",
-                      tirc_script_type_name(a->at[0]));
+    tirc_script_error(sc, "TypeError", NULL, "update() takes a dict, not %s",
+                      tirc_script_a_type(sc, a->at[0]));
   const ValueList *from = a->at[0].u.list;
   for (int i = 0; i + 1 < from->n; i += 2)
     tirc_script_dict_set(sc, self, from->at[i], from->at[i + 1]);

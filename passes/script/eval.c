@@ -143,8 +143,8 @@ static Value eval_slice(Frame *f, const Syn *e) {
 
 static void add_keywords(Script *sc, Value dict, Value names, Value values) {
   if (dict.kind != VAL_DICT)
-    tirc_script_error(sc, "TypeError", NULL, "** takes a dict, not a %s",
-                      tirc_script_type_name(dict));
+    tirc_script_error(sc, "TypeError", NULL, "** takes a dict, not %s",
+                      tirc_script_a_type(sc, dict));
   for (int i = 0; i < dict.u.list->n; i += 2) {
     if (dict.u.list->at[i].kind != VAL_STR)
       tirc_script_error(sc, "TypeError", NULL, "keywords are strings, and %s is none",

@@ -194,18 +194,8 @@ static Flow exec_def(Frame *f, const Syn *s) {
   return FLOW_NEXT;
 }
 
-/* `import tvm.tir as t` and `from tvm import tir as t`: the name is one more for the namespace. */
 static Flow exec_import(Frame *f, const Syn *s) {
-  if (tirc_script_import(f, s)) return FLOW_NEXT;
-  const char *text = s->s ? s->s : "", *as = strstr(text, " as ");
-  if (strstr(text, "math") && !strstr(text, "tvm"))
-    tirc_script_set(f->sc, f->env, "math", tirc_script_namespace("math"));
-  if (strstr(text, "IndexMap"))
-    tirc_script_set(f->sc, f->env, "IndexMap", tirc_script_object("type", "IndexMap"));
-  if (!as || !strstr(text, "tvm")) return FLOW_NEXT;
-  as += strlen(" as ");
-  const char *name = tirc_strndup(f->sc->c, as, strcspn(as, " ,\t\r\n)#"));
-  tirc_script_set(f->sc, f->env, name, tirc_script_namespace("tir"));
+  tirc_script_import(f, s);
   return FLOW_NEXT;
 }
 

@@ -184,8 +184,8 @@ static const char *format_text(Script *sc, const Spec *spec, const char *s) {
 }
 
 static _Noreturn void wrong_type(Script *sc, Value v, const Spec *spec) {
-  tirc_script_error(sc, "ValueError", NULL, "the format type '%c' does not work for a %s",
-                    spec->type ? spec->type : '=', tirc_script_type_name(v));
+  tirc_script_error(sc, "ValueError", NULL, "the format type '%c' does not work for %s",
+                    spec->type ? spec->type : '=', tirc_script_a_type(sc, v));
 }
 
 const char *tirc_script_format(Script *sc, Value v, const char *text) {

@@ -53,6 +53,12 @@ static _Noreturn void no_such_name(Script *sc, const char *name) {
       {"false", "Python writes False"},
       {"null", "Python writes None"},
   };
+  for (int i = sc->absent.n - 1; i >= 0; i--)
+    if (!strcmp(sc->absent.at[i].name, name))
+      tirc_script_error(
+          sc, "ImportError",
+          "scripts have tvm.tir with the schedule and its primitives, math, and other scripts",
+          "%s is not offered in scripts", sc->absent.at[i].path);
   const char *hint = NULL;
   for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
     if (!strcmp(hints[i].name, name)) hint = hints[i].hint;
@@ -311,10 +317,10 @@ static Value call_function(Function *fn, const Args *a) {
 static void check_native(Script *sc, const NativeRow *row, const Args *a) {
   if (a->n < row->min || (row->max >= 0 && a->n > row->max)) {
     const char *few = a->n < row->min ? "at least" : "at most";
-    tirc_script_error(sc, "TypeError", NULL, "%s() takes %s %d argument%s, but %d are given",
-                      row->name, row->min == row->max ? "exactly" : few,
-                      a->n < row->min ? row->min : row->max,
-                      (a->n < row->min ? row->min : row->max) == 1 ? "" : "s", a->n);
+    tirc_script_error(
+        sc, "TypeError", NULL, "%s() takes %s %d argument%s, but %d %s given", row->name,
+        row->min == row->max ? "exactly" : few, a->n < row->min ? row->min : row->max,
+        (a->n < row->min ? row->min : row->max) == 1 ? "" : "s", a->n, a->n == 1 ? "is" : "are");
   }
   const char *accepted = row->keywords ? row->keywords : "";
   for (int i = 0; i < a->n_keywords && *accepted != '*'; i++) {
@@ -360,8 +366,6 @@ Value tirc_script_method(Script *sc, const NativeRow *row, Value self) {
   return tirc_script_object("method", m);
 }
 
-static const NativeRow trace_row = {NULL, "Trace", tirc_script_new_trace, 0, 2, "insts decisions"};
-
 /* A function that is not the script's: an index map of a trace, one of a program around us. */
 static Value call_foreign(Script *sc, Callable *fn, const Args *a) {
   if (a->n_keywords || (fn->n_params >= 0 && a->n != fn->n_params))
@@ -385,14 +389,15 @@ Value tirc_script_call(Script *sc, Value callee, const Args *a) {
   if (tirc_script_is(callee, "type")) {
     const ExceptionClass *class = tirc_script_exception_class(callee.u.object);
     if (class) return tirc_script_new_exception(sc, class, a);
-    if (!strcmp(callee.u.object, "Trace")) {
-      check_native(sc, &trace_row, a);
-      return trace_row.run(sc, VALUE_NONE, a);
-    }
-    tirc_script_error(sc, "TypeError", NULL, "scripts cannot make a %s",
-                      (const char *)callee.u.object);
+    for (const NativeRow *row = tirc_script_constructors; row->name; row++)
+      if (!strcmp(callee.u.object, row->name)) {
+        check_native(sc, row, a);
+        return row->run(sc, VALUE_NONE, a);
+      }
+    tirc_script_error(sc, "TypeError", NULL, "scripts cannot make %s",
+                      tirc_a_type(sc->c, callee.u.object));
   }
-  tirc_script_error(sc, "TypeError", NULL, "a %s cannot be called", tirc_script_type_name(callee));
+  tirc_script_error(sc, "TypeError", NULL, "%s cannot be called", tirc_script_a_type(sc, callee));
 }
 
 Value tirc_script_call1(Script *sc, Value callee, Value arg) {

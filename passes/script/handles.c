@@ -150,8 +150,8 @@ static Value get_seq(Script *sc, Value v) {
 /* An operand; plain numbers are their own constants. */
 static Value operand(Script *sc, Value v, int i) {
   if (v.u.expr->n <= i || v.u.expr->op == OP_LOAD)
-    tirc_script_error(sc, "AttributeError", NULL, "a %s has no operand %c",
-                      tirc_script_type_name(v), 'a' + i);
+    tirc_script_error(sc, "AttributeError", NULL, "%s has no operand %c", tirc_script_a_type(sc, v),
+                      'a' + i);
   return tirc_script_of_expr(v.u.expr->args[i]);
 }
 GET(expr_a, operand(sc, v, 0))

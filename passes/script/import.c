@@ -1,7 +1,9 @@
 /* `from recipes.tiles import choose, pack`: the names of another script, which is run once for
  * itself when it is first imported. It is recipes/tiles.sch in the folder of the script that
  * imports it, or in the folder above that one; nothing else can be reached. What scripts for the
- * reference import (tvm, math ...) are no files. */
+ * reference import (tvm, math ...) are no files: of tvm and math a name is bound to what there is
+ * under it (namespaces.c); for what is not offered here the import passes, since many scripts never
+ * use what they import, and the first use says so. */
 #include "interp.h"
 
 #include <unistd.h>
@@ -25,7 +27,8 @@ static bool is_name(char ch) {
 
 /* The next word, or "" at the end. */
 static const char *word(Tirc *c, const char **s) {
-  while (**s && !is_name(**s) && **s != '*') (*s)++;
+  for (; **s && !is_name(**s) && **s != '*'; (*s)++)
+    if (**s == '#') *s += strcspn(*s, "\n") - 1; /* between the names in parentheses */
   const char *from = *s;
   if (**s == '*') return (*s)++, "*";
   while (is_name(**s)) (*s)++;
@@ -42,12 +45,43 @@ static Import read_import(Tirc *c, const char *s) {
   return i;
 }
 
-static bool is_outside(const char *name) {
-  static const char *const known[] = {"tvm", "math", "typing", "numpy", "__future__", "os", "sys"};
-  size_t n = strcspn(name, ".");
+/* --- what is no file --------------------------------------------------------------------------
+ */
+
+static const char *first_part(Tirc *c, const char *path) {
+  return tirc_strndup(c, path, strcspn(path, "."));
+}
+
+static bool is_outside(Tirc *c, const char *path) {
+  static const char *const known[] = {"tvm",        "math", "typing",      "numpy",
+                                      "__future__", "os",   "sys",         "functools",
+                                      "itertools",  "re",   "dataclasses", "torch"};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-    if (strlen(known[i]) == n && !strncmp(known[i], name, n)) return true;
+    if (!strcmp(known[i], first_part(c, path))) return true;
   return false;
+}
+
+/* What tvm.tir.schedule leads to; false when there is no such thing here. */
+static bool resolve(Script *sc, const char *path, Value *out) {
+  const char *first = first_part(sc->c, path);
+  if (strcmp(first, "tvm") && strcmp(first, "math")) return false;
+  *out = tirc_script_namespace(*first == 't' ? "tir" : "math");
+  for (path += strlen(first); *path == '.';) {
+    const char *part = first_part(sc->c, ++path);
+    bool leads_on = tirc_script_is(*out, "namespace") || tirc_script_is(*out, "type");
+    if (!leads_on || !tirc_script_namespace_member(sc, out->u.object, part, out)) return false;
+    path += strlen(part);
+  }
+  return true;
+}
+
+static void import_outside(Frame *f, const char *path, const char *as) {
+  Script *sc = f->sc;
+  Value v;
+  if (resolve(sc, path, &v))
+    tirc_script_set(sc, f->env, as, v);
+  else
+    vec_push(sc->c, sc->absent, ((Absent){as, path}));
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -134,27 +168,61 @@ static void take_all(Frame *f, Env *from) {
       tirc_script_set(f->sc, f->env, from->names.at[i].name, from->names.at[i].value);
 }
 
-bool tirc_script_import(Frame *f, const Syn *s) {
+/* One name of the statement: what stands before `as` and what it is called here. */
+typedef struct Imported {
+  const char *name, *as;
+} Imported;
+
+static bool next_name(Tirc *c, const char **rest, Imported *out) {
+  out->name = out->as = word(c, rest);
+  const char *ahead = *rest;
+  if (!strcmp(word(c, &ahead), "as")) {
+    out->as = word(c, &ahead);
+    *rest = ahead;
+  }
+  return *out->name != 0;
+}
+
+/* import tvm, math as m */
+static void import_modules(Frame *f, const char *rest) {
   Script *sc = f->sc;
-  Import i = read_import(sc->c, s->s ? s->s : "");
-  const char *rest = i.rest, *module = i.from ? i.from : word(sc->c, &rest);
-  if (is_outside(module)) return false;
-  sc->loc = s->loc;
-  if (!i.from)
-    tirc_script_error(sc, "ImportError", tirc_format(sc->c, "from %s import NAME", module),
+  for (Imported i; next_name(sc->c, &rest, &i);) {
+    const bool renamed = i.as != i.name;
+    if (is_outside(sc->c, i.name)) {
+      const char *first = first_part(sc->c, i.name);
+      import_outside(f, renamed ? i.name : first, renamed ? i.as : first);
+      continue;
+    }
+    find_file(sc, i.name);
+    tirc_script_error(sc, "ImportError", tirc_format(sc->c, "from %s import NAME", i.name),
                       "names are imported, not whole scripts");
-  const char *path = find_file(sc, module);
+  }
+}
+
+static void import_from_outside(Frame *f, const char *module, const char *rest) {
+  Tirc *c = f->sc->c;
+  for (Imported i; next_name(c, &rest, &i);) {
+    if (!strcmp(i.name, "*"))
+      tirc_script_error(f->sc, "ImportError", tirc_format(c, "from %s import NAME, NAME", module),
+                        "of %s, names are imported one by one", module);
+    import_outside(f, tirc_format(c, "%s.%s", module, i.name), i.as);
+  }
+}
+
+void tirc_script_import(Frame *f, const Syn *s) {
+  Script *sc = f->sc;
+  Import statement = read_import(sc->c, s->s ? s->s : "");
+  const char *from = statement.from, *rest = statement.rest;
+  sc->loc = s->loc;
+  if (!from) return import_modules(f, rest);
+  if (is_outside(sc->c, from)) return import_from_outside(f, from, rest);
+  const char *path = find_file(sc, from);
   Env *env = run_module(sc, path);
   sc->loc = s->loc;
-  rest = i.rest;
-  for (const char *name = word(sc->c, &rest); *name;) {
-    const char *as = name, *next = word(sc->c, &rest);
-    if (!strcmp(next, "as")) as = word(sc->c, &rest), next = word(sc->c, &rest);
-    if (!strcmp(name, "*"))
+  for (Imported i; next_name(sc->c, &rest, &i);) {
+    if (!strcmp(i.name, "*"))
       take_all(f, env);
     else
-      take(f, env, name, as, path);
-    name = next;
+      take(f, env, i.name, i.as, path);
   }
-  return true;
 }

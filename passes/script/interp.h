@@ -71,6 +71,10 @@ typedef struct Exception { /* u.object of an exception; v.type is its class's na
   Diag diag;
 } Exception;
 
+typedef struct Absent { /* a name that was imported, of something that is not offered */
+  const char *name, *path;
+} Absent;
+
 struct Script {
   Tirc *c;
   Sched *sched;
@@ -81,8 +85,9 @@ struct Script {
   Loc loc; /* of what is being evaluated */
   Env *globals;
   struct ScriptModule *modules; /* imported so far, newest first: import.c */
-  PtrMap infos;                 /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
-  const Exception *handling;    /* for a bare `raise` */
+  VEC(Absent) absent;
+  PtrMap infos;              /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
+  const Exception *handling; /* for a bare `raise` */
   void (*out)(void *self, const char *text);
   ScriptObserver observer;
   void *self;
@@ -96,8 +101,8 @@ void tirc_script_outside(Script *sc, Flow flow);
 
 void tirc_script_predefine(Script *sc); /* what a script finds in sc->globals */
 
-/* import.c: false when the statement names no script */
-bool tirc_script_import(Frame *f, const Syn *s);
+/* import.c */
+void tirc_script_import(Frame *f, const Syn *s);
 
 /* exec.c */
 Flow tirc_script_exec(Frame *f, const SynList *body);
@@ -179,14 +184,24 @@ const char *tirc_script_format(Script *sc, Value v, const char *spec);
 int64_t tirc_script_str_length(const char *s);
 Value tirc_script_str_item(Script *sc, const char *s, int64_t from, int64_t count);
 
-/* schedule.c: Trace.apply_json_to_schedule, which needs no trace, and Trace(insts, decisions) */
+/* schedule.c: Trace.apply_json_to_schedule, which needs no trace; InstructionKind.get(name) */
 Value tirc_script_apply_json(Script *sc, Value self, const Args *a);
-Value tirc_script_new_trace(Script *sc, Value self, const Args *a);
+Value tirc_script_instruction_kind(Script *sc, Value self, const Args *a);
+extern const NativeRow tirc_script_constructors[]; /* of types; ends with name NULL */
+
+/* sref.c */
+Value tirc_script_get_sref(Script *sc, Sched *s, Value block_or_loop);
+Value tirc_script_stmt_of_sref(Value sref); /* None when it is gone */
+bool tirc_script_equal_srefs(Value a, Value b);
+extern const NativeRow tirc_script_sref_methods[];
+extern const AttributeRow tirc_script_sref_attributes[]; /* ends with name NULL */
 
 /* objects.c */
 Value tirc_script_object(const char *type, const void *object);
 Value tirc_script_attribute(Script *sc, Value v, const char *name);
 const char *tirc_script_type_name(Value v); /* finer than tirc_value_type_name: IntImm, Var ... */
+const char *tirc_script_a_type(Script *sc,
+                               Value v);        /* in a message: "an int", "a LoopRV", "None" */
 bool tirc_script_is(Value v, const char *type); /* an OBJECT of that type */
 Value tirc_script_of_stmt(Stmt s);
 /* handles.c */

@@ -46,8 +46,8 @@ static const Func *function_of(Script *sc, Value v) {
   if (tirc_script_is(v, "PrimFunc")) return v.u.object;
   if (v.kind != VAL_STR)
     tirc_script_error(sc, "TypeError", "define it with @T.prim_func in the program or the script",
-                      "a tensor intrinsic is made of functions, not of a %s",
-                      tirc_script_type_name(v));
+                      "a tensor intrinsic is made of functions, not of %s",
+                      tirc_script_a_type(sc, v));
   for (int i = 0; i < m->n_funcs; i++)
     if (!strcmp(m->funcs[i]->name, v.u.s)) return m->funcs[i];
   Value named = tirc_script_lookup(sc, sc->globals, v.u.s);
@@ -66,8 +66,8 @@ static Value run_register(Script *sc, Value self, const Args *a) {
       if (!strcmp(a->names[i], names[k])) args[k] = a->keywords[i];
   if (args[0].kind != VAL_STR)
     tirc_script_error(sc, "TypeError", "register(name, desc, impl, override=False)",
-                      "the name of a tensor intrinsic is a str, not a %s",
-                      tirc_script_type_name(args[0]));
+                      "the name of a tensor intrinsic is a str, not %s",
+                      tirc_script_a_type(sc, args[0]));
   const Func *desc = function_of(sc, args[1]), *impl = function_of(sc, args[2]);
   tirc_register_intrin(sc->sched, args[0].u.s, desc, impl, tirc_script_truth(sc, args[3]), sc->loc);
   if (sc->observer) { /* the program may have lost two functions */

@@ -25,7 +25,7 @@ Iter tirc_script_iter(Script *sc, Value v) {
                     v.kind == VAL_LOOP || v.kind == VAL_BLOCK
                         ? "a primitive that returns one handle returns no list"
                         : NULL,
-                    "a %s cannot be iterated over or unpacked", tirc_script_type_name(v));
+                    "%s cannot be iterated over or unpacked", tirc_script_a_type(sc, v));
 }
 
 static bool next_of_object(Script *sc, Iter *it, Value *out) {
@@ -79,7 +79,7 @@ int64_t tirc_script_length(Script *sc, Value v) {
   default: break;
   }
   if (tirc_script_is(v, "range")) return range_length(v.u.object);
-  tirc_script_error(sc, "TypeError", NULL, "a %s has no length", tirc_script_type_name(v));
+  tirc_script_error(sc, "TypeError", NULL, "%s has no length", tirc_script_a_type(sc, v));
 }
 
 /* --- dicts --------------------------------------------------------------------------------------
@@ -87,8 +87,8 @@ int64_t tirc_script_length(Script *sc, Value v) {
 
 int tirc_script_dict_find(Script *sc, Value dict, Value key) {
   if (key.kind == VAL_LIST || key.kind == VAL_DICT)
-    tirc_script_error(sc, "TypeError", "a tuple can be a key", "a %s cannot be a key of a dict",
-                      tirc_script_type_name(key));
+    tirc_script_error(sc, "TypeError", "a tuple can be a key", "%s cannot be a key of a dict",
+                      tirc_script_a_type(sc, key));
   const ValueList *list = dict.u.list;
   tirc_script_tick(sc, list->n / 16);
   for (int i = 0; i < list->n; i += 2)
@@ -123,8 +123,8 @@ static int dict_at(Script *sc, Value dict, Value key) {
 static int64_t checked_index(Script *sc, Value v, Value index) {
   int64_t i, n = tirc_script_length(sc, v);
   if (!tirc_script_int(index, &i))
-    tirc_script_error(sc, "TypeError", NULL, "an index is an int, not a %s",
-                      tirc_script_type_name(index));
+    tirc_script_error(sc, "TypeError", NULL, "an index is an int, not %s",
+                      tirc_script_a_type(sc, index));
   if (i < -n || i >= n)
     tirc_script_error(sc, "IndexError", NULL, "index %lld is out of range: the %s has %lld item%s",
                       (long long)i, tirc_script_type_name(v), (long long)n, n == 1 ? "" : "s");
@@ -142,7 +142,7 @@ Value tirc_script_item(Script *sc, Value v, Value index) {
       if (!strcmp(m->funcs[i]->name, index.u.s)) return tirc_script_object("PrimFunc", m->funcs[i]);
     tirc_script_error(sc, "KeyError", NULL, "the module has no function '%s'", index.u.s);
   }
-  tirc_script_error(sc, "TypeError", NULL, "a %s cannot be indexed", tirc_script_type_name(v));
+  tirc_script_error(sc, "TypeError", NULL, "%s cannot be indexed", tirc_script_a_type(sc, v));
 }
 
 void tirc_script_set_item(Script *sc, Value v, Value index, Value item) {
@@ -153,13 +153,13 @@ void tirc_script_set_item(Script *sc, Value v, Value index, Value item) {
   else
     tirc_script_error(sc, "TypeError",
                       v.kind == VAL_TUPLE ? "list(x) makes a list of a tuple" : NULL,
-                      "the items of a %s cannot be assigned", tirc_script_type_name(v));
+                      "the items of %s cannot be assigned", tirc_script_a_type(sc, v));
 }
 
 void tirc_script_delete_item(Script *sc, Value v, Value index) {
   if (v.kind != VAL_DICT && v.kind != VAL_LIST)
-    tirc_script_error(sc, "TypeError", NULL, "the items of a %s cannot be deleted",
-                      tirc_script_type_name(v));
+    tirc_script_error(sc, "TypeError", NULL, "the items of %s cannot be deleted",
+                      tirc_script_a_type(sc, v));
   ValueList *list = v.u.list;
   int width = v.kind == VAL_DICT ? 2 : 1;
   int at = v.kind == VAL_DICT ? dict_at(sc, v, index) - 1 : (int)checked_index(sc, v, index);
@@ -172,8 +172,8 @@ bool tirc_script_contains(Script *sc, Value container, Value item) {
   if (container.kind == VAL_DICT) return tirc_script_dict_find(sc, container, item) >= 0;
   if (container.kind == VAL_STR) {
     if (item.kind != VAL_STR)
-      tirc_script_error(sc, "TypeError", NULL, "a string contains strings, not a %s",
-                        tirc_script_type_name(item));
+      tirc_script_error(sc, "TypeError", NULL, "a string contains strings, not %s",
+                        tirc_script_a_type(sc, item));
     tirc_script_tick(sc, (int64_t)strlen(container.u.s) / 64);
     return strstr(container.u.s, item.u.s) != NULL;
   }
@@ -192,8 +192,8 @@ static int64_t bound(Script *sc, const Value *v, int64_t n, int64_t low, int64_t
   int64_t i;
   if (!v || v->kind == VAL_NONE) return otherwise;
   if (!tirc_script_int(*v, &i))
-    tirc_script_error(sc, "TypeError", NULL, "a slice's bound is an int or None, not a %s",
-                      tirc_script_type_name(*v));
+    tirc_script_error(sc, "TypeError", NULL, "a slice's bound is an int or None, not %s",
+                      tirc_script_a_type(sc, *v));
   if (i < 0) i = i < -n ? low : i + n;
   return i < low ? low : i > high ? high : i;
 }
@@ -202,8 +202,8 @@ Value tirc_script_slice(Script *sc, Value v, const Value *lo, const Value *hi, c
   int64_t n = tirc_script_length(sc, v), by = 1;
   if (v.kind == VAL_DICT) tirc_script_error(sc, "TypeError", NULL, "a dict has no slices");
   if (step && step->kind != VAL_NONE && !tirc_script_int(*step, &by))
-    tirc_script_error(sc, "TypeError", NULL, "a slice's step is an int, not a %s",
-                      tirc_script_type_name(*step));
+    tirc_script_error(sc, "TypeError", NULL, "a slice's step is an int, not %s",
+                      tirc_script_a_type(sc, *step));
   if (by == 0) tirc_script_error(sc, "ValueError", NULL, "a slice's step cannot be 0");
   int64_t low = by > 0 ? 0 : -1, high = by > 0 ? n : n - 1;
   int64_t from = bound(sc, lo, n, low, high, by > 0 ? 0 : n - 1);

@@ -87,8 +87,7 @@ static double real(Script *sc, Value v) {
   int64_t i;
   if (tirc_script_number(v, &f)) return f;
   if (tirc_script_int(v, &i)) return (double)i;
-  tirc_script_error(sc, "TypeError", NULL, "math takes numbers, not a %s",
-                    tirc_script_type_name(v));
+  tirc_script_error(sc, "TypeError", NULL, "math takes numbers, not %s", tirc_script_a_type(sc, v));
 }
 
 static Value whole(Script *sc, double f) {
@@ -171,18 +170,23 @@ const NativeRow tirc_script_namespace_rows[] = {
     {"IndexMap", "from_func", run_from_func, 1, 2, "ndim inverse_index_map index_dtype"},
     {"math", "prod", run_prod, 1, 1, NULL},
     {"Trace", "apply_json_to_schedule", tirc_script_apply_json, 0, 2, "json_obj sch"},
+    {"InstructionKind", "get", tirc_script_instruction_kind, 0, 1, "name"},
     {0},
 };
 
 static const NativeRow typed_row = {"tir", "typed constant", run_typed, 1, 1, NULL};
 
 /* The names below tir that lead on: tvm.tir.schedule.ScheduleError ... */
-static const char *const inner[] = {"tir", "schedule", "script", "arith", "te"};
+static const char *const inner[] = {"tir",   "schedule", "script",   "ir",
+                                    "trace", "state",    "function", "instruction"};
 
 static const char *const types[] = {
-    "For",      "Block",    "IterVar",     "Range",    "Buffer",     "BufferRegion", "Var",
-    "PrimExpr", "SeqStmt",  "BufferStore", "PrimFunc", "BufferLoad", "TensorIntrin", "Add",
-    "Mul",      "Schedule", "IRModule",    "ForKind",  "IndexMap",   "Trace"};
+    "For",          "Block",         "IterVar",           "Range",       "Buffer",
+    "BufferRegion", "Var",           "PrimExpr",          "SeqStmt",     "BufferStore",
+    "PrimFunc",     "BufferLoad",    "TensorIntrin",      "Add",         "Mul",
+    "Schedule",     "IRModule",      "ForKind",           "IndexMap",    "Trace",
+    "BlockRV",      "LoopRV",        "StmtSRef",          "DepKind",     "Dependency",
+    "BlockScope",   "ScheduleState", "ScheduleDebugMask", "Instruction", "InstructionKind"};
 
 /* Constants of types, as the attributes of loops and iterators give them. */
 static const struct {
@@ -198,6 +202,12 @@ static const struct {
     {"ForKind", "VECTORIZED", {.kind = VAL_STR, .u.s = "vectorized"}},
     {"ForKind", "UNROLLED", {.kind = VAL_STR, .u.s = "unroll"}},
     {"ForKind", "THREAD_BINDING", {.kind = VAL_STR, .u.s = "thread_binding"}},
+    {"DepKind", "RAW", {.kind = VAL_INT, .u.i = DEP_RAW}},
+    {"DepKind", "WAW", {.kind = VAL_INT, .u.i = DEP_WAW}},
+    {"DepKind", "WAR", {.kind = VAL_INT, .u.i = DEP_WAR}},
+    {"DepKind", "OPAQUE", {.kind = VAL_INT, .u.i = DEP_OPAQUE}},
+    {"ScheduleDebugMask", "VERIFY_SREF_TREE", {.kind = VAL_INT, .u.i = SCHED_VERIFY_TREE}},
+    {"ScheduleDebugMask", "VERIFY_CACHED_FLAGS", {.kind = VAL_INT, .u.i = SCHED_VERIFY_FLAGS}},
     {"IndexMap", "AXIS_SEPARATOR", {.kind = VAL_STR, .u.s = "axis_separator"}},
     {"math", "inf", {.kind = VAL_FLOAT, .u.f = INFINITY}},
     {"math", "pi", {.kind = VAL_FLOAT, .u.f = 3.14159265358979323846}},
@@ -223,6 +233,7 @@ bool tirc_script_namespace_member(Script *sc, const char *space, const char *nam
     if (!strcmp(members[i].type, space) && !strcmp(members[i].name, name))
       return *out = members[i].value, true;
   if (strcmp(space, "tir")) return false;
+  if (!strcmp(name, "ExprRV")) name = "PrimExpr";
   if (LISTED(inner, name)) return *out = tirc_script_namespace("tir"), true;
   if ((found = LISTED(types, name))) return *out = tirc_script_object("type", found), true;
   const ExceptionClass *class = tirc_script_exception_class(name);

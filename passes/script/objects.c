@@ -50,16 +50,19 @@ const char *tirc_script_type_name(Value v) {
   return tirc_value_type_name(v);
 }
 
+const char *tirc_script_a_type(Script *sc, Value v) {
+  return tirc_a_type(sc->c, tirc_script_type_name(v));
+}
+
 static const NativeRow *const method_tables[] = {
-    tirc_script_str_methods,
-    tirc_script_container_methods,
-    tirc_script_object_methods,
-    tirc_script_schedule_methods,
+    tirc_script_str_methods,      tirc_script_container_methods, tirc_script_object_methods,
+    tirc_script_schedule_methods, tirc_script_sref_methods,
 };
 enum { N_METHOD_TABLES = sizeof method_tables / sizeof *method_tables };
 static const AttributeRow *const attribute_tables[] = {
     tirc_script_attributes,
     tirc_script_schedule_attributes,
+    tirc_script_sref_attributes,
     tirc_script_target_attributes,
 };
 enum { N_ATTRIBUTE_TABLES = sizeof attribute_tables / sizeof *attribute_tables };
@@ -118,6 +121,6 @@ Value tirc_script_attribute(Script *sc, Value v, const char *name) {
                       "the schedule has no primitive '%s'", name);
   if (tirc_script_is(v, "namespace"))
     tirc_script_error(sc, "AttributeError", NULL, "%s has no '%s'", (const char *)v.u.object, name);
-  tirc_script_error(sc, "AttributeError", known_attributes(sc, v), "a %s has no attribute '%s'",
-                    tirc_script_type_name(v), name);
+  tirc_script_error(sc, "AttributeError", known_attributes(sc, v), "%s has no attribute '%s'",
+                    tirc_script_a_type(sc, v), name);
 }

@@ -79,6 +79,7 @@ static bool equal_objects(Value a, Value b) {
   if (strcmp(a.type, b.type)) return false;
   if (tirc_script_is(a, "range")) return !memcmp(a.u.object, b.u.object, sizeof(RangeObject));
   if (tirc_script_is(a, "type")) return !strcmp(a.u.object, b.u.object);
+  if (tirc_script_is(a, "StmtSRef")) return tirc_script_equal_srefs(a, b);
   return a.u.object == b.u.object;
 }
 
@@ -106,8 +107,8 @@ bool tirc_script_equal(Script *sc, Value a, Value b) {
 }
 
 static _Noreturn void no_order(Script *sc, const char *op, Value a, Value b) {
-  tirc_script_error(sc, "TypeError", NULL, "'%s' does not work between a %s and a %s", op,
-                    tirc_script_type_name(a), tirc_script_type_name(b));
+  tirc_script_error(sc, "TypeError", NULL, "'%s' does not work between %s and %s", op,
+                    tirc_script_a_type(sc, a), tirc_script_a_type(sc, b));
 }
 
 /* -1, 0, 1; 2 when a number is no number. */
@@ -213,8 +214,8 @@ Value tirc_script_unary(Script *sc, const char *op, Value a) {
   if (a.kind == VAL_EXPR && *op == '+') return a;
   if (a.kind == VAL_FLOAT && *op != '~') return tirc_value_float(*op == '-' ? -a.u.f : a.u.f);
   if (!tirc_script_int(a, &i))
-    tirc_script_error(sc, "TypeError", NULL, "'%s' does not work on a %s", op,
-                      tirc_script_type_name(a));
+    tirc_script_error(sc, "TypeError", NULL, "'%s' does not work on %s", op,
+                      tirc_script_a_type(sc, a));
   if (*op == '~') return tirc_value_int(~i);
   if (*op == '+') return tirc_value_int(i);
   if (__builtin_sub_overflow((int64_t)0, i, &negated))

@@ -5,6 +5,8 @@
 #include "../../ir/print.h"
 #include "interp.h"
 
+enum { MAX_SEED = 2147483647 };
+
 static Sched *sched(Value v) { return v.u.object; }
 static const Trace *trace(Value v) { return v.u.object; }
 static const Instruction *instruction(Value v) { return v.u.object; }
@@ -45,15 +47,19 @@ static Value show(Script *sc, const char *text) {
 
 static Value run_get(Script *sc, Value self, const Args *a) {
   Value v = required(sc, a, 0, "get", "rand_var_or_sref");
+  if (tirc_script_is(v, "StmtSRef")) return tirc_script_stmt_of_sref(v);
+  bool statement = tirc_script_is(v, "For") || tirc_script_is(v, "Block");
+  bool handle = v.kind == VAL_LOOP || v.kind == VAL_BLOCK;
+  if (!statement && !handle && v.kind != VAL_EXPR && v.kind != VAL_INT)
+    tirc_script_error(sc, "TypeError", "sch.get_block(\"name\") finds a block by its name",
+                      "sch.get() takes a block, a loop or an expression, not %s",
+                      tirc_script_a_type(sc, v));
   Sched *const outer = sc->sched;
   sc->sched = sched(self);
   v = tirc_script_resolve(sc, v);
   sc->sched = outer;
   v.rv = 0; /* the number itself, which no longer varies with the trace */
-  if (v.kind == VAL_OBJECT || v.kind == VAL_EXPR || v.kind == VAL_INT) return v;
-  tirc_script_error(sc, "TypeError", "sch.get_block(\"name\") finds a block by its name",
-                    "sch.get() takes a block, a loop or an expression, not a %s",
-                    tirc_script_type_name(v));
+  return v;
 }
 
 static Value run_work_on(Script *sc, Value self, const Args *a) {
@@ -71,8 +77,13 @@ static Value run_work_on(Script *sc, Value self, const Args *a) {
 
 static Value run_seed(Script *sc, Value self, const Args *a) {
   int64_t seed;
-  if (!tirc_script_int(required(sc, a, 0, "seed", "seed"), &seed))
-    tirc_script_error(sc, "TypeError", NULL, "seed() takes an int");
+  Value v = required(sc, a, 0, "seed", "seed");
+  if (!tirc_script_int(v, &seed))
+    tirc_script_error(sc, "TypeError", NULL, "seed() takes an int, not %s",
+                      tirc_script_a_type(sc, v));
+  if (seed < -1 || seed > MAX_SEED)
+    tirc_script_error(sc, "ValueError", "-1 takes another one in each run",
+                      "a seed is -1 or from 0 to %d, not %lld", MAX_SEED, (long long)seed);
   tirc_sched_seed(sched(self), seed);
   return VALUE_NONE;
 }
@@ -89,8 +100,18 @@ static Value run_copy(Script *sc, Value self, const Args *a) {
   return tirc_script_object("Schedule", copy);
 }
 
+/* The program and the trace; styles are for terminals that Python colours. */
 static Value run_show(Script *sc, Value self, const Args *a) {
-  return (void)a, show(sc, tirc_print_module(sc->c, sched(self)->mod, NULL));
+  (void)a;
+  show(sc, tirc_print_module(sc->c, sched(self)->mod, NULL));
+  return show(sc, tirc_trace_python(sc->c, sched(self)->trace, false));
+}
+
+static Value run_get_sref(Script *sc, Value self, const Args *a) {
+  return tirc_script_get_sref(sc, sched(self), required(sc, a, 0, "get_sref", "rand_var_or_stmt"));
+}
+static Value run_state_get_sref(Script *sc, Value self, const Args *a) {
+  return tirc_script_get_sref(sc, sched(self), required(sc, a, 0, "get_sref", "stmt"));
 }
 
 static Value run_remove_rv(Script *sc, Value self, const Args *a) {
@@ -119,17 +140,88 @@ static Value get_debug_mask(Script *sc, Value v) {
   return (void)sc, tirc_value_int(sched(v)->debug_mask);
 }
 
-bool tirc_script_set_attribute(Script *sc, Value of, const char *name, Value v) {
+static int debug_mask(Script *sc, Value v) {
   int64_t mask;
-  bool known = tirc_script_is(of, "Schedule") || tirc_script_is(of, "ScheduleState");
-  if (!known || strcmp(name, "debug_mask")) return false;
   if (v.kind == VAL_STR && (!strcmp(v.u.s, "all") || !strcmp(v.u.s, "none")))
     mask = *v.u.s == 'a' ? SCHED_VERIFY_ALL : 0;
   else if (!tirc_script_int(v, &mask))
     tirc_script_error(sc, "ValueError", NULL, "debug_mask is \"all\", \"none\" or an int, not %s",
                       tirc_script_repr(sc, v));
-  sched(of)->debug_mask = (int)(mask & SCHED_VERIFY_ALL);
+  return (int)(mask & SCHED_VERIFY_ALL);
+}
+
+bool tirc_script_set_attribute(Script *sc, Value of, const char *name, Value v) {
+  bool known = tirc_script_is(of, "Schedule") || tirc_script_is(of, "ScheduleState");
+  if (!known || strcmp(name, "debug_mask")) return false;
+  sched(of)->debug_mask = debug_mask(sc, v);
   return true;
+}
+
+/* --- Schedule(mod, *, seed=None, debug_mask="none", error_render_level="detail",
+ * enable_check=True)
+ */
+
+static const Module *module_argument(Script *sc, Value v) {
+  if (tirc_script_is(v, "IRModule")) return v.u.object;
+  if (!tirc_script_is(v, "PrimFunc"))
+    tirc_script_error(sc, "TypeError", "sch is a schedule of the program already",
+                      "Schedule() takes an IRModule or a PrimFunc, not %s",
+                      tirc_script_a_type(sc, v));
+  Module *alone = tirc_new(sc->c, Module);
+  const Func **func = tirc_new(sc->c, const Func *);
+  *func = v.u.object;
+  *alone = *sc->sched->mod;
+  alone->n_funcs = 1;
+  alone->funcs = func;
+  return alone;
+}
+
+static void set_seed(Script *sc, Sched *s, Value v) {
+  int64_t seed;
+  if (v.kind == VAL_NONE) return;
+  if (!tirc_script_int(v, &seed))
+    tirc_script_error(sc, "TypeError", NULL, "seed is an int or None, not %s",
+                      tirc_script_a_type(sc, v));
+  if (seed < 1 || seed > MAX_SEED)
+    tirc_script_error(sc, "ValueError", NULL, "seed is from 1 to %d, not %lld", MAX_SEED,
+                      (long long)seed);
+  tirc_sched_seed(s, seed);
+}
+
+/* How errors are shown is the command's matter, and the checks are always made: these two arguments
+ * are looked at, and change nothing. */
+static void check_unused(Script *sc, const Args *a) {
+  static const char *const levels[] = {"detail", "fast", "none"};
+  const Value *level = argument(a, 1, "error_render_level"),
+              *check = argument(a, 1, "enable_check");
+  bool known = !level;
+  for (int i = 0; i < 3 && level && level->kind == VAL_STR; i++)
+    known |= !strcmp(level->u.s, levels[i]);
+  if (!known)
+    tirc_script_error(sc, "ValueError", NULL,
+                      "error_render_level is \"detail\", \"fast\" or \"none\", not %s",
+                      tirc_script_repr(sc, *level));
+  if (check && check->kind != VAL_BOOL)
+    tirc_script_error(sc, "TypeError", NULL, "enable_check is a bool, not %s",
+                      tirc_script_a_type(sc, *check));
+}
+
+static Value new_schedule(Script *sc, Value self, const Args *a) {
+  (void)self;
+  const Module *m = module_argument(sc, required(sc, a, 0, "Schedule", "mod"));
+  const Value *seed = argument(a, 1, "seed"), *mask = argument(a, 1, "debug_mask");
+  check_unused(sc, a);
+  Sched *s = tirc_sched_new(sc->c, m);
+  s->target = sc->sched->target;
+  s->steps = sc->sched->steps;
+  s->next_rv = sc->sched->next_rv;
+  s->intrins = sc->sched->intrins;
+  s->eval = sc->sched->eval;
+  if (seed) set_seed(sc, s, *seed);
+  if (mask) s->debug_mask = debug_mask(sc, *mask);
+  tirc_script_tick(sc, 100);
+  vec_push(sc->c, sc->copies, s);
+  return tirc_script_object("Schedule", s);
 }
 
 /* --- traces ------------------------------------------------------------------------------------
@@ -200,7 +292,7 @@ static Value run_append(Script *sc, Value self, const Args *a) {
 }
 
 /* Trace(insts, decisions): a list of instructions, a dict from instructions to decisions. */
-Value tirc_script_new_trace(Script *sc, Value self, const Args *a) {
+static Value new_trace(Script *sc, Value self, const Args *a) {
   (void)self;
   Value insts = required(sc, a, 0, "Trace", "insts"), inst;
   const Value *decisions = argument(a, 1, "decisions");
@@ -294,15 +386,26 @@ static Value run_from_json(Script *sc, Value self, const Args *a) {
 
 /* Only the record changes: what the instruction did stays done. */
 static Value run_pop(Script *sc, Value self, const Args *a) {
-  (void)a;
-  const Instruction *last = tirc_trace_pop(sc->c, self.u.object);
+  (void)sc, (void)a;
+  const Instruction *last = tirc_trace_pop(self.u.object);
   return last ? of_instruction(last) : VALUE_NONE;
 }
 
-static Value get_kind(Script *sc, Value v) {
+static Value kind_of(Script *sc, const Primitive *p) {
   InstructionKind *kind = tirc_new(sc->c, InstructionKind);
-  *kind = tirc_instruction_kind(sc->c, instruction(v)->p);
+  *kind = tirc_instruction_kind(sc->c, p);
   return tirc_script_object("InstructionKind", kind);
+}
+static Value get_kind(Script *sc, Value v) { return kind_of(sc, instruction(v)->p); }
+
+Value tirc_script_instruction_kind(Script *sc, Value self, const Args *a) {
+  (void)self;
+  Value name = required(sc, a, 0, "get", "name");
+  const Primitive *p = NULL;
+  if (name.kind == VAL_STR) p = tirc_instruction_primitive(sc->c, name.u.s);
+  if (p) return kind_of(sc, p);
+  tirc_script_error(sc, "ValueError", "\"Split\", \"GetBlock\", ... as in trace.as_json()",
+                    "no instruction is called %s", tirc_script_repr(sc, name));
 }
 static Value get_inputs(Script *sc, Value v) {
   Value list = new_list(sc);
@@ -320,6 +423,15 @@ static Value get_outputs(Script *sc, Value v) {
 static Value get_kind_name(Script *sc, Value v) {
   return (void)sc, tirc_value_str(((const InstructionKind *)v.u.object)->name);
 }
+static Value get_is_pure(Script *sc, Value v) {
+  return (void)sc, tirc_value_bool(((const InstructionKind *)v.u.object)->flags & INST_PURE);
+}
+
+const NativeRow tirc_script_constructors[] = {
+    {NULL, "Schedule", new_schedule, 0, 1, "mod seed debug_mask error_render_level enable_check"},
+    {NULL, "Trace", new_trace, 0, 2, "insts decisions"},
+    {0},
+};
 
 const NativeRow tirc_script_schedule_methods[] = {
     {"Schedule", "get", run_get, 0, 1, "rand_var_or_sref"},
@@ -327,8 +439,10 @@ const NativeRow tirc_script_schedule_methods[] = {
     {"Schedule", "seed", run_seed, 0, 1, "seed"},
     {"Schedule", "fork_seed", run_fork_seed, 0, 0, NULL},
     {"Schedule", "copy", run_copy, 0, 0, NULL},
-    {"Schedule", "show", run_show, 0, 0, "style black_format"},
+    {"Schedule", "show", run_show, 0, 2, "style black_format"},
+    {"Schedule", "get_sref", run_get_sref, 0, 1, "rand_var_or_stmt"},
     {"Schedule", "remove_rv", run_remove_rv, 0, 1, "rand_var"},
+    {"ScheduleState", "get_sref", run_state_get_sref, 0, 1, "stmt"},
     {"Trace", "get_decision", run_get_decision, 0, 1, "inst"},
     {"Trace", "with_decision", run_with_decision, 0, 3, "inst decision remove_postproc"},
     {"Trace", "simplified", run_simplified, 0, 1, "remove_postproc"},
@@ -337,10 +451,10 @@ const NativeRow tirc_script_schedule_methods[] = {
     {"Trace", "append", run_append, 0, 2, "inst decision"},
     {"Trace", "apply_to_schedule", run_apply, 0, 3, "sch remove_postproc decision_provider"},
     {"Trace", "apply_json_to_schedule", tirc_script_apply_json, 0, 2, "json_obj sch"},
-    {"Trace", "from_json", run_from_json, 0, 1, "json_obj"}, /* for Python, whose schedules */
-    {"Trace", "from_insts", tirc_script_new_trace, 0, 2, "insts decisions"}, /* share no objects */
+    {"Trace", "from_json", run_from_json, 0, 1, "json_obj"},     /* for Python, whose schedules */
+    {"Trace", "from_insts", new_trace, 0, 2, "insts decisions"}, /* share no objects */
     {"Trace", "pop", run_pop, 0, 0, NULL},
-    {"Trace", "show", run_trace_show, 0, 0, "style black_format"},
+    {"Trace", "show", run_trace_show, 0, 2, "style black_format"},
     {0},
 };
 
@@ -359,5 +473,6 @@ const AttributeRow tirc_script_schedule_attributes[] = {
     {"Instruction", "attrs", get_attrs},
     {"Instruction", "outputs", get_outputs},
     {"InstructionKind", "name", get_kind_name},
+    {"InstructionKind", "is_pure", get_is_pure},
     {0},
 };

@@ -25,8 +25,8 @@ Value tirc_script_str_item(Script *sc, const char *s, int64_t from, int64_t coun
 
 static const char *text_argument(Script *sc, const char *who, Value v) {
   if (v.kind != VAL_STR)
-    tirc_script_error(sc, "TypeError", NULL, "%s() takes a string, not a %s", who,
-                      tirc_script_type_name(v));
+    tirc_script_error(sc, "TypeError", NULL, "%s() takes a string, not %s", who,
+                      tirc_script_a_type(sc, v));
   return v.u.s;
 }
 

@@ -182,6 +182,50 @@ static const Row prints[] = {
     {"print(T.int64(4) + 1 == 5, T.int64(4).dtype, tir.const(2, 'int32').value * 2, "
      "T.float32(0).dtype)",
      "True int64 4 float32\n"},
+    /* what scripts import: what there is, under the names that they give it */
+    {"from tvm.tir.schedule import Trace, ScheduleDebugMask as M, BlockRV\nimport tvm.tir.schedule "
+     "as S, math as m\nprint(Trace, S.Trace, M.VERIFY_CACHED_FLAGS, isinstance(sch.get_block('B'), "
+     "BlockRV), m.floor(2.5))",
+     "<class Trace> <class Trace> 2 True 2\n"},
+    {"from math import (ceil,  # up\n  gcd as g)\nfrom tvm.script import ir as I, tir as TT\n"
+     "from tvm.ir import IRModule\nprint(ceil(1.5), g(4, 6), TT.int64(3), IRModule)",
+     "2 2 T.int64(3) <class IRModule>\n"},
+    {"import numpy as np\nfrom tvm import te, meta_schedule as ms\nfrom typing import List\nx: "
+     "List[int] = []\nprint('never used')",
+     "never used\n"},
+    {"import numpy as np\nnp = 3\nprint(np)", "3\n"},
+    {"def f():\n  from math import sqrt as r\n  return r(4)\nprint(f())", "2.0\n"},
+    /* schedules that a script makes */
+    {"sch = tvm.tir.Schedule(main, seed=1, debug_mask='all', error_render_level='fast', "
+     "enable_check=False)\ni, j = sch.get_loops('B')\nsch.parallel(i)\nprint(sch.debug_mask, "
+     "sch.trace.as_python()[-1])",
+     "3 sch.parallel(loop=l1)\n"},
+    {"a, b = [tvm.tir.Schedule(sch.mod, seed=s) for s in (7, 7)]\nprint(a.fork_seed() == "
+     "b.fork_seed())",
+     "True\n"},
+    {"s = tvm.tir.Schedule(mod=sch.mod)\ni, j = sch.get_loops('B')\ns.parallel(i)\nprint("
+     "s.trace.as_python(), len(sch.trace.insts))",
+     "['b0 = sch.get_block(name=\"B\", func_name=\"main\")', 'l1, l2 = sch.get_loops(block=b0)', "
+     "'sch.parallel(loop=l1)'] 2\n"},
+    {"c = sch.copy()\nb = c.get_block('B')\nsch.get_loops(b)\nprint(sch.trace.as_python()[0])",
+     "b0 = sch.get_block(name=\"B\", func_name=\"main\")\n"},
+    /* references to statements */
+    {"b = sch.get_block('B')\nr = sch.get_sref(b)\nprint(r.stmt.name_hint, "
+     "r.parent.stmt.loop_var.name, sch.get(r).name_hint, r == sch.state.get_sref(sch.get(b)), "
+     "r.parent == r, r.seq_index, r.parent.parent.parent.parent)",
+     "B j B True False -1 None\n"},
+    {"i, j = sch.get_loops('B')\nr = sch.get_sref(i)\nsch.fuse(i, j)\nprint(r.stmt, r.parent, "
+     "r.seq_index)",
+     "None None -1\n"},
+    {"b = sch.get_block('B')\nsch.cache_read(b, 0, 'local')\nr = sch.get_sref(b)\nscope = "
+     "sch.state.get_block_scope(sch.get_sref(sch.get_block('root')))\nfor d in "
+     "scope.get_deps_by_dst(r): print(d.src.stmt.name_hint, d.dst == r, d.kind == "
+     "tvm.tir.schedule.DepKind.RAW, scope.get_deps_by_src(r))",
+     "A_local True True []\n"},
+    {"k = "
+     "tvm.tir.schedule.InstructionKind\nsch.get_block('B')\nprint(sch.trace.insts[0].kind.is_pure, "
+     "k.get('Split').is_pure, k.get(name='GetBlock').name)",
+     "True False GetBlock\n"},
     {"sch.seed(3)\nsch.work_on('main')\nprint('main' in sch.mod.script(), sch.mod['main'].name)",
      "True main\n"},
 };
@@ -198,6 +242,29 @@ static const ErrorRow errors[] = {
     {"{'a': 1}['b']", "key", 1, 1, TIRC_STATUS_BAD},
     {"1 % 0", "zero-division", 1, 1, TIRC_STATUS_BAD},
     {"int('x')", "value", 1, 1, TIRC_STATUS_BAD},
+    {"import numpy as np\nnp.zeros(3)", "import", 2, 1, TIRC_STATUS_BAD},
+    {"from tvm.tir.tensor_intrin.x86 import V\nsch.tensorize('B', V)", "import", 2, 20,
+     TIRC_STATUS_BAD},
+    {"from tvm import te\nte.compute", "import", 2, 1, TIRC_STATUS_BAD},
+    {"from tvm.tir.Schedule.x import y\ny", "import", 2, 1, TIRC_STATUS_BAD},
+    {"from math import *", "import", 1, 1, TIRC_STATUS_BAD},
+    {"import nonsense", "import", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.Schedule()", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.Schedule(3)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.Schedule(main, 1)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.Schedule(main, seed=0)", "value", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.Schedule(main, seed=2 ** 31)", "value", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.Schedule(main, seed='x')", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.Schedule(main, debug_mask='some')", "value", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.Schedule(main, error_render_level='x')", "value", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.Schedule(main, enable_check=1)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.schedule.Instruction()", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.schedule.InstructionKind.get('Nope')", "value", 1, 1, TIRC_STATUS_BAD},
+    {"sch.get(sch)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"sch.get_sref('B')", "type", 1, 1, TIRC_STATUS_BAD},
+    {"sch.state.get_block_scope(sch.get_block('B'))", "type", 1, 1, TIRC_STATUS_BAD},
+    {"sch.seed(-5)", "value", 1, 1, TIRC_STATUS_BAD},
+    {"sch.seed(2 ** 40)", "value", 1, 1, TIRC_STATUS_BAD},
     {"9223372036854775807 + 1", "overflow", 1, 1, TIRC_STATUS_BAD},
     {"2 ** 64", "overflow", 1, 1, TIRC_STATUS_BAD},
     {"1 << 63", "overflow", 1, 1, TIRC_STATUS_BAD},

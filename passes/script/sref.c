@@ -1,0 +1,131 @@
+/* References to loops and blocks of a schedule, as sch.get_sref gives them: tirc_script_get_sref;
+ * and what a scope knows of its blocks. They are looked up in the schedule at each use, so they
+ * follow the statement through rewrites like a handle, and give None once it is gone. */
+#include "../schedule/state.h"
+
+#include "../schedule/internal.h"
+#include "interp.h"
+
+typedef struct StmtRef { /* of a "StmtSRef" and of a "BlockScope" */
+  Sched *s;
+  Stmt stmt; /* it, or an earlier form of it */
+} StmtRef;
+typedef struct Dependency {
+  Sched *s;
+  Dep dep;
+} Dependency;
+
+static SRef *node(Value v) {
+  const StmtRef *r = v.u.object;
+  return tirc_sref_find(r->s, r->stmt);
+}
+
+static Value reference(Script *sc, Sched *s, const SRef *to, const char *type) {
+  if (!to || !to->stmt) return VALUE_NONE;
+  StmtRef *r = tirc_new(sc->c, StmtRef);
+  *r = (StmtRef){s, to->stmt};
+  return tirc_script_object(type, r);
+}
+
+Value tirc_script_get_sref(Script *sc, Sched *s, Value v) {
+  Value statement = v;
+  if (v.kind == VAL_BLOCK || v.kind == VAL_LOOP) {
+    Sched *const outer = sc->sched;
+    sc->sched = s;
+    statement = tirc_script_resolve(sc, v);
+    sc->sched = outer;
+  }
+  if (!tirc_script_is(statement, "For") && !tirc_script_is(statement, "Block"))
+    tirc_script_error(sc, "TypeError", "sch.get_block(\"name\") finds a block by its name",
+                      "get_sref() takes a block or a loop, not %s", tirc_script_a_type(sc, v));
+  return reference(sc, s, tirc_sref_find(s, statement.u.object), "StmtSRef");
+}
+
+Value tirc_script_stmt_of_sref(Value sref) {
+  const SRef *r = node(sref);
+  return r && r->stmt ? tirc_script_of_stmt(r->stmt) : VALUE_NONE;
+}
+
+bool tirc_script_equal_srefs(Value a, Value b) {
+  const StmtRef *x = a.u.object, *y = b.u.object;
+  return x->s == y->s && node(a) == node(b);
+}
+
+static Value get_stmt(Script *sc, Value v) { return (void)sc, tirc_script_stmt_of_sref(v); }
+
+static Value get_parent(Script *sc, Value v) {
+  const SRef *r = node(v);
+  return reference(sc, ((const StmtRef *)v.u.object)->s, r ? r->parent : NULL, "StmtSRef");
+}
+
+static Value get_seq_index(Script *sc, Value v) {
+  SRef *r = node(v);
+  return (void)sc, tirc_value_int(r && r->stmt ? tirc_item_index(r) : -1);
+}
+
+static const SRef *block_argument(Script *sc, Value v, const char *who) {
+  const SRef *r = tirc_script_is(v, "StmtSRef") ? node(v) : NULL;
+  if (!r || !r->stmt || r->stmt->kind != STMT_BLOCK)
+    tirc_script_error(sc, "TypeError", "sch.get_sref(block) gives it",
+                      "%s() takes the reference of a block, not %s", who,
+                      tirc_script_a_type(sc, v));
+  return r;
+}
+
+static Value run_get_block_scope(Script *sc, Value self, const Args *a) {
+  Value v = a->n ? a->at[0] : a->n_keywords ? a->keywords[0] : VALUE_NONE;
+  return reference(sc, self.u.object, block_argument(sc, v, "get_block_scope"), "BlockScope");
+}
+
+/* The dependences that begin (or end) at a block of the scope. */
+static Value deps(Script *sc, Value self, const Args *a, const char *who, bool from) {
+  Value v = a->n ? a->at[0] : a->n_keywords ? a->keywords[0] : VALUE_NONE;
+  const SRef *block = block_argument(sc, v, who), *scope = node(self);
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  if (!scope || !scope->scope) return list;
+  Sched *s = ((const StmtRef *)self.u.object)->s;
+  Deps all = tirc_deps_of(s, scope->scope);
+  tirc_script_tick(sc, all.n);
+  for (int i = 0; i < all.n; i++) {
+    if ((from ? all.at[i].src : all.at[i].dst) != block) continue;
+    Dependency *d = tirc_new(sc->c, Dependency);
+    *d = (Dependency){s, all.at[i]};
+    tirc_value_append(sc->c, list, tirc_script_object("Dependency", d));
+  }
+  return list;
+}
+
+static Value run_by_src(Script *sc, Value self, const Args *a) {
+  return deps(sc, self, a, "get_deps_by_src", true);
+}
+static Value run_by_dst(Script *sc, Value self, const Args *a) {
+  return deps(sc, self, a, "get_deps_by_dst", false);
+}
+
+static const Dependency *dependency(Value v) { return v.u.object; }
+static Value get_src(Script *sc, Value v) {
+  return reference(sc, dependency(v)->s, dependency(v)->dep.src, "StmtSRef");
+}
+static Value get_dst(Script *sc, Value v) {
+  return reference(sc, dependency(v)->s, dependency(v)->dep.dst, "StmtSRef");
+}
+static Value get_kind(Script *sc, Value v) {
+  return (void)sc, tirc_value_int(dependency(v)->dep.kind);
+}
+
+const NativeRow tirc_script_sref_methods[] = {
+    {"ScheduleState", "get_block_scope", run_get_block_scope, 0, 1, "block_sref"},
+    {"BlockScope", "get_deps_by_src", run_by_src, 0, 1, "block"},
+    {"BlockScope", "get_deps_by_dst", run_by_dst, 0, 1, "block"},
+    {0},
+};
+
+const AttributeRow tirc_script_sref_attributes[] = {
+    {"StmtSRef", "stmt", get_stmt},
+    {"StmtSRef", "parent", get_parent},
+    {"Dependency", "src", get_src},
+    {"StmtSRef", "seq_index", get_seq_index},
+    {"Dependency", "dst", get_dst},
+    {"Dependency", "kind", get_kind},
+    {0},
+};
