@@ -41,7 +41,7 @@ static Failure iter_failure(Sched *s, int condition, const IterVar *iter, const 
 static int count_writers(const Scope *scope, Buffer b, SRef *block, SRef **other) {
   const SRefs *users = tirc_users_of(scope, b);
   int n = 0;
-  for (int i = 0; users && i < users->n; i++) {
+  for (int i = 0; i < users->n; i++) {
     const Block *at = tirc_block_of(users->at[i]);
     int before = n;
     for (int k = 0; k < at->n_writes; k++) n += at->writes[k].buffer == b;

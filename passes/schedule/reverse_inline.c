@@ -29,7 +29,7 @@ typedef struct Fold {
 
 static bool scope_writes(const SRef *scope, Buffer b) {
   const SRefs *users = tirc_users_of(scope->scope, b);
-  for (int i = 0; users && i < users->n; i++)
+  for (int i = 0; i < users->n; i++)
     if (tirc_touches(users->at[i], b, true)) return true;
   return false;
 }

@@ -47,7 +47,7 @@ bool tirc_touches(const SRef *block, Buffer b, bool write) {
 static int users(Sched *s, SRef *scope, Buffer b, bool writers, SRef ***out) {
   SRefs v = {0};
   const SRefs *all = tirc_users_of(scope->scope, b);
-  for (int i = 0; all && i < all->n; i++)
+  for (int i = 0; i < all->n; i++)
     if (tirc_touches(all->at[i], b, writers)) vec_push(s->c, v, all->at[i]);
   *out = v.at;
   return v.n;
@@ -199,7 +199,7 @@ Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b) {
   for (SRef *r = scope; r; r = r->parent) enter(s, paths, r, &tirc_path_on);
   for (int data = 0; data < 2; data++) {
     const SRefs *users = tirc_users_of(scope->scope, data ? (const void *)b->data : b);
-    for (int i = 0; users && i < users->n; i++) tirc_add_path(s, paths, users->at[i]);
+    for (int i = 0; i < users->n; i++) tirc_add_path(s, paths, users->at[i]);
   }
   return paths;
 }

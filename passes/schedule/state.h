@@ -36,14 +36,17 @@ int tirc_below(Stmt s, Stmt out[2]);
 /* --- state_users.c: which block mentions what ------------------------------------------------- */
 
 /* The blocks of a scope that mention a buffer (load, store, declare or match it) or a handle
- * variable, in order of execution; NULL: none. Those that once did may be among them. */
+ * variable, in order of execution. Those that once did may be among them. */
 const SRefs *tirc_users_of(const Scope *scope, const void *buffer_or_data);
+/* Those that read or write a buffer, as they or blocks inside of them declare. */
+const SRefs *tirc_accessors_of(const Scope *scope, Buffer b, bool write);
+/* How many of such a list come before `order`. */
+int tirc_first_from(const SRefs *at, int64_t order);
 void tirc_know_uses(Sched *s, SRef *block); /* what it accesses and mentions, from its statement */
 void tirc_users_add(Sched *s, Scope *scope, SRef *block);
 void tirc_users_remove(Scope *scope, SRef *block);
 /* Blocks in the scope of `block` mention more than before: so does it, and all around it. */
 void tirc_users_spread(Sched *s, SRef *block, const SRefs *now);
-bool tirc_accesses(const SRef *block, Buffer b, bool write); /* as declared, or by blocks inside */
 
 /* --- state_deps.c: dependences -----------------------------------------------------------------
  */

@@ -11,11 +11,10 @@
 static void add_edges(Sched *s, const Scope *scope, SRef *dst, DepKind kind, bool uses, bool write,
                       Deps *out) {
   for (int i = 0; i < dst->n_accesses[uses]; i++) {
-    Buffer b = dst->accesses[uses][i].buffer;
-    const SRefs *from = tirc_users_of(scope, b);
-    for (int k = 0; from && k < from->n && from->at[k]->order < dst->order; k++) {
+    const SRefs *from = tirc_accessors_of(scope, dst->accesses[uses][i].buffer, write);
+    for (int k = 0; k < from->n && from->at[k]->order < dst->order; k++) {
       Dep dep = {from->at[k], dst, kind};
-      if (tirc_accesses(from->at[k], b, write)) vec_push(s->c, *out, dep);
+      vec_push(s->c, *out, dep);
     }
   }
 }
@@ -32,46 +31,51 @@ Deps tirc_deps_of(Sched *s, const Scope *scope) {
   return all;
 }
 
-bool tirc_reads_from(const SRef *src, const SRef *dst) {
-  if (src->order >= dst->order) return false;
-  for (int i = 0; i < src->n_accesses[1]; i++)
-    if (tirc_accesses(dst, src->accesses[1][i].buffer, false)) return true;
+static bool accesses(const SRef *block, Buffer b, bool write) {
+  for (int i = 0; i < block->n_accesses[write]; i++)
+    if (block->accesses[write][i].buffer == b) return true;
   return false;
 }
 
-/* Those after `block` that use what it writes, each once and in order. */
-static void users_after(Sched *s, const Scope *scope, const SRef *block, bool readers_only,
-                        SRefs *out) {
+bool tirc_reads_from(const SRef *src, const SRef *dst) {
+  if (src->order >= dst->order) return false;
+  for (int i = 0; i < src->n_accesses[1]; i++)
+    if (accesses(dst, src->accesses[1][i].buffer, false)) return true;
+  return false;
+}
+
+/* Puts a block in its place among others, unless it is there. */
+static void merge(Tirc *c, SRefs *into, SRef *r) {
+  int at = into->n;
+  while (at > 0 && into->at[at - 1]->order > r->order) at--;
+  if (at > 0 && into->at[at - 1] == r) return;
+  vec_push(c, *into, r);
+  memmove(into->at + at + 1, into->at + at, (size_t)(into->n - 1 - at) * sizeof *into->at);
+  into->at[at] = r;
+}
+
+/* Those after `block` that read, or write, what it writes. */
+static void accessors_after(Sched *s, const Scope *scope, const SRef *block, bool write,
+                            SRefs *out) {
   for (int i = 0; i < block->n_accesses[1]; i++) {
-    Buffer b = block->accesses[1][i].buffer;
-    const SRefs *users = tirc_users_of(scope, b);
-    for (int k = users ? users->n : 0; k-- > 0 && users->at[k]->order > block->order;) {
-      SRef *r = users->at[k];
-      if (!tirc_accesses(r, b, false) && (readers_only || !tirc_accesses(r, b, true))) continue;
-      int at = 0;
-      while (at < out->n && out->at[at]->order < r->order) at++;
-      if (at < out->n && out->at[at] == r) continue;
-      vec_push(s->c, *out, r);
-      memmove(out->at + at + 1, out->at + at, (size_t)(out->n - 1 - at) * sizeof *out->at);
-      out->at[at] = r;
-    }
+    const SRefs *to = tirc_accessors_of(scope, block->accesses[1][i].buffer, write);
+    for (int k = tirc_first_from(to, block->order + 1); k < to->n; k++) merge(s->c, out, to->at[k]);
   }
 }
 
 void tirc_readers_after(Sched *s, const Scope *scope, const SRef *block, SRefs *out) {
-  users_after(s, scope, block, true, out);
+  accessors_after(s, scope, block, false, out);
 }
 
 void tirc_users_after(Sched *s, const Scope *scope, const SRef *block, SRefs *out) {
-  users_after(s, scope, block, false, out);
+  accessors_after(s, scope, block, false, out);
+  accessors_after(s, scope, block, true, out);
 }
 
 bool tirc_find_overwrites(const Scope *scope, const SRef *block) {
   for (int i = 0; i < block->n_accesses[1]; i++) {
-    Buffer b = block->accesses[1][i].buffer;
-    const SRefs *users = tirc_users_of(scope, b);
-    for (int k = 0; users && k < users->n && users->at[k]->order < block->order; k++)
-      if (tirc_accesses(users->at[k], b, false)) return true;
+    const SRefs *readers = tirc_accessors_of(scope, block->accesses[1][i].buffer, false);
+    if (readers->n && readers->at[0]->order < block->order) return true;
   }
   return false;
 }

@@ -245,18 +245,6 @@ static int place_of(SRef *const *at, int n, SRef *r, int guess) {
   return low;
 }
 
-static int index_of(const Scope *scope, const SRef *r) {
-  int low = 0, high = scope->n_blocks;
-  while (low < high) {
-    int mid = low + (high - low) / 2;
-    if (scope->blocks[mid]->order < r->order)
-      low = mid + 1;
-    else
-      high = mid;
-  }
-  return low;
-}
-
 static void list_again(Sched *s, SRef *block) {
   SRefs all = {0};
   tirc_blocks_in(s, tirc_block_of(block)->body, &all);
@@ -346,7 +334,7 @@ ScopeChange tirc_scope_leave(Sched *s, SRef *block, const SRefs *gone) {
   int *at = tirc_new_array(s->c, int, gone->n + 1);
   for (int i = 0; i < gone->n; i++) {
     SRef *r = gone->at[i];
-    at[i] = index_of(scope, r);
+    at[i] = tirc_first_from(&(SRefs){scope->blocks, scope->n_blocks, scope->room}, r->order);
     scope->n_broken -= r->broken;
     r->broken = false;
     touch(s->c, &change, r);
@@ -356,15 +344,19 @@ ScopeChange tirc_scope_leave(Sched *s, SRef *block, const SRefs *gone) {
   return change;
 }
 
-static void check_users(Sched *s, SRef *block, const PtrMap *buffers, bool written) {
-  for (size_t i = 0; i < buffers->cap; i++) {
-    const SRefs *users = buffers->values[i] ? tirc_users_of(block->scope, buffers->keys[i]) : NULL;
-    for (int k = 0; users && k < users->n; k++) {
-      Buffer b = buffers->keys[i];
-      if (written && tirc_accesses(users->at[k], b, false)) check_cover(s, block, users->at[k]);
-      if (!written && tirc_accesses(users->at[k], b, true))
-        check_overwrites(block->scope, users->at[k]);
-    }
+static void check_readers(Sched *s, SRef *block, const PtrMap *written) {
+  for (size_t i = 0; i < written->cap; i++) {
+    if (!written->values[i]) continue;
+    const SRefs *readers = tirc_accessors_of(block->scope, written->keys[i], false);
+    for (int k = 0; k < readers->n; k++) check_cover(s, block, readers->at[k]);
+  }
+}
+
+static void check_writers(Scope *scope, const PtrMap *read) {
+  for (size_t i = 0; i < read->cap; i++) {
+    if (!read->values[i]) continue;
+    const SRefs *writers = tirc_accessors_of(scope, read->keys[i], true);
+    for (int k = 0; k < writers->n; k++) check_overwrites(scope, writers->at[k]);
   }
 }
 
@@ -383,7 +375,7 @@ void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *
     check_cover(s, block, now->at[i]);
     check_overwrites(scope, now->at[i]);
   }
-  check_users(s, block, &change->written, true);
-  check_users(s, block, &change->read, false);
+  check_readers(s, block, &change->written);
+  check_writers(scope, &change->read);
   scope->stage_pipeline = scope->n_broken == 0;
 }

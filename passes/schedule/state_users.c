@@ -8,8 +8,33 @@
 #include "internal.h"
 #include "state.h"
 
+/* Each in order of execution. */
+typedef struct Users {
+  SRefs all, by[2]; /* by: those that read and those that write it */
+} Users;
+
+static const SRefs nobody;
+
 const SRefs *tirc_users_of(const Scope *scope, const void *key) {
-  return tirc_map_get(&scope->users, key);
+  const Users *users = tirc_map_get(&scope->users, key);
+  return users ? &users->all : &nobody;
+}
+
+const SRefs *tirc_accessors_of(const Scope *scope, Buffer b, bool write) {
+  const Users *users = tirc_map_get(&scope->users, b);
+  return users ? &users->by[write] : &nobody;
+}
+
+int tirc_first_from(const SRefs *at, int64_t order) {
+  int low = 0, high = at->n;
+  while (low < high) {
+    const int mid = low + (high - low) / 2;
+    if (at->at[mid]->order < order)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low;
 }
 
 /* --- what a block mentions ---------------------------------------------------------------------
@@ -97,47 +122,52 @@ void tirc_know_uses(Sched *s, SRef *r) {
   r->mentions = m.at.at;
 }
 
-bool tirc_accesses(const SRef *block, Buffer b, bool write) {
-  for (int i = 0; i < block->n_accesses[write]; i++)
-    if (block->accesses[write][i].buffer == b) return true;
-  return false;
-}
-
 /* --- the index ---------------------------------------------------------------------------------
  */
 
-static void add_user(Tirc *c, Scope *scope, const void *key, SRef *block) {
-  SRefs *v = tirc_map_get(&scope->users, key);
-  if (!v) {
-    v = tirc_new(c, SRefs);
-    tirc_map_set(c, &scope->users, key, v);
-  }
+static void insert(Tirc *c, SRefs *v, SRef *block) {
+  const int place = tirc_first_from(v, block->order);
+  if (place < v->n && v->at[place] == block) return;
   vec_push(c, *v, block);
-  int i = v->n - 1;
-  for (; i > 0 && v->at[i - 1]->order > block->order; i--) v->at[i] = v->at[i - 1];
-  v->at[i] = block;
+  memmove(v->at + place + 1, v->at + place, (size_t)(v->n - 1 - place) * sizeof *v->at);
+  v->at[place] = block;
+}
+
+static void take_out(SRefs *v, const SRef *block) {
+  const int place = tirc_first_from(v, block->order);
+  if (place == v->n || v->at[place] != block) return;
+  v->n--;
+  memmove(v->at + place, v->at + place + 1, (size_t)(v->n - place) * sizeof *v->at);
+}
+
+static void add_mention(Tirc *c, Scope *scope, const void *key, SRef *block) {
+  Users *users = tirc_map_get(&scope->users, key);
+  if (!users) {
+    users = tirc_new(c, Users);
+    tirc_map_set(c, &scope->users, key, users);
+  }
+  insert(c, &users->all, block);
+}
+
+static Users *users_of_region(const Scope *scope, Region r) {
+  return tirc_map_get(&scope->users, r.buffer);
 }
 
 void tirc_users_add(Sched *s, Scope *scope, SRef *block) {
-  for (int i = 0; i < block->n_mentions; i++) add_user(s->c, scope, block->mentions[i], block);
+  for (int i = 0; i < block->n_mentions; i++) add_mention(s->c, scope, block->mentions[i], block);
+  for (int write = 0; write < 2; write++)
+    for (int i = 0; i < block->n_accesses[write]; i++)
+      insert(s->c, &users_of_region(scope, block->accesses[write][i])->by[write], block);
 }
 
 void tirc_users_remove(Scope *scope, SRef *block) {
+  for (int write = 0; write < 2; write++)
+    for (int i = 0; i < block->n_accesses[write]; i++)
+      take_out(&users_of_region(scope, block->accesses[write][i])->by[write], block);
   for (int i = 0; i < block->n_mentions; i++) {
-    SRefs *v = tirc_map_get(&scope->users, block->mentions[i]);
-    int at = 0;
-    while (at < v->n && v->at[at] != block) at++;
-    if (at == v->n) continue;
-    v->n--;
-    memmove(v->at + at, v->at + at + 1, (size_t)(v->n - at) * sizeof *v->at);
+    Users *users = tirc_map_get(&scope->users, block->mentions[i]);
+    take_out(&users->all, block);
   }
-}
-
-static bool mentions(const Scope *scope, const void *key, const SRef *block) {
-  const SRefs *v = tirc_users_of(scope, key);
-  for (int i = 0; v && i < v->n; i++)
-    if (v->at[i] == block) return true;
-  return false;
 }
 
 void tirc_users_spread(Sched *s, SRef *block, const SRefs *now) {
@@ -149,9 +179,7 @@ void tirc_users_spread(Sched *s, SRef *block, const SRefs *now) {
     for (int i = 0; i < now->n; i++)
       for (int k = 0; k < now->at[i]->n_mentions; k++) mention(&m, now->at[i]->mentions[k]);
     if (m.at.n == before) return;
-    for (int i = before; i < m.at.n; i++)
-      if (!mentions(around->scope, m.at.at[i], block))
-        add_user(s->c, around->scope, m.at.at[i], block);
+    for (int i = before; i < m.at.n; i++) add_mention(s->c, around->scope, m.at.at[i], block);
     block->n_mentions = m.at.n;
     block->mentions = m.at.at;
     block = around;

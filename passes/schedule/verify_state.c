@@ -18,14 +18,28 @@ static void fault(Verify *v, Stmt at, const char *what) {
 /* Every mention is in the index, which may have some of what once was. */
 static bool same_users(const Scope *a, const Scope *b) {
   for (size_t i = 0; i < b->users.cap; i++) {
-    const SRefs *x = tirc_users_of(a, b->users.keys[i]), *y = b->users.values[i];
+    if (!b->users.values[i]) continue;
+    const SRefs *x = tirc_users_of(a, b->users.keys[i]), *y = tirc_users_of(b, b->users.keys[i]);
     int k = 0;
-    for (int j = 0; y && j < y->n; j++) {
-      while (x && k < x->n && x->at[k]->stmt != y->at[j]->stmt) k++;
-      if (!x || k++ == x->n) return false;
+    for (int j = 0; j < y->n; j++) {
+      while (k < x->n && x->at[k]->stmt != y->at[j]->stmt) k++;
+      if (k++ == x->n) return false;
     }
   }
   return a->loose || !b->loose;
+}
+
+/* Accesses are what makes dependences: the index has those that are, and no others. */
+static bool same_accessors(const Scope *a, const Scope *b) {
+  for (size_t i = 0; i < a->users.cap; i++)
+    for (int write = 0; a->users.values[i] && write < 2; write++) {
+      const SRefs *x = tirc_accessors_of(a, a->users.keys[i], write);
+      const SRefs *y = tirc_accessors_of(b, a->users.keys[i], write);
+      if (x->n != y->n) return false;
+      for (int k = 0; k < x->n; k++)
+        if (x->at[k]->stmt != y->at[k]->stmt) return false;
+    }
+  return true;
 }
 
 static const SRef *in(Sched *s, Stmt stmt) {
@@ -76,6 +90,8 @@ static void compare_block(Verify *v, Stmt stmt) {
     fault(v, stmt, "its blocks or their dependences differ");
   if (v->mask & SCHED_VERIFY_TREE && !same_users(a->scope, b->scope))
     fault(v, stmt, "the index of its buffers' users lacks some");
+  if (v->mask & SCHED_VERIFY_TREE && !same_accessors(a->scope, b->scope))
+    fault(v, stmt, "the index of its buffers' readers and writers is wrong");
   if (!(v->mask & SCHED_VERIFY_FLAGS)) return;
   if (a->affine_binding != b->affine_binding) fault(v, stmt, "the flag affine_binding is wrong");
   if (a->region_cover != b->region_cover) fault(v, stmt, "the flag region_cover is wrong");
