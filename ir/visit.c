@@ -30,22 +30,34 @@ void tirc_path_set_in(Tirc *c, Paths *paths, Stmt seq, int i) {
 /* Edits add or remove a part or two. */
 static bool has_part(Stmt seq, const Stmt *at, int guess) {
   enum { NEAR = 2 };
-  if (guess < seq->u.seq.n_parts && seq->u.seq.parts[guess].at == at) return true;
   int i = guess < NEAR ? 0 : guess - NEAR;
   for (; i < seq->u.seq.n_parts && i <= guess + NEAR; i++)
     if (seq->u.seq.parts[i].at == at) return true;
   return false;
 }
 
-bool tirc_path_misses(const Paths *only, Stmt seq, const SeqPart *p) {
-  for (int i = 0; only && i < only->seqs.n; i++) {
-    const SeqPath *known = &only->seqs.at[i];
-    if (!has_part(known->seq, p->at, (int)(p - seq->u.seq.parts))) continue;
-    for (int k = 0; k < known->parts.n; k++)
-      if (known->parts.at[k] == p->at) return false;
-    return true;
+static bool has_part_at(Stmt seq, const Stmt *at, int i) {
+  return i < seq->u.seq.n_parts && seq->u.seq.parts[i].at == at;
+}
+
+/* The path in the sequence that this part was taken over from; NULL: it is another part. */
+static const SeqPath *path_in(const Paths *only, const SeqPart *p, int index) {
+  for (int i = 0; i < only->seqs.n; i++) {
+    Stmt known = only->seqs.at[i].seq;
+    if (has_part_at(known, p->at, index) || has_part(known, p->at, index)) return &only->seqs.at[i];
   }
+  return NULL;
+}
+
+static bool leads_through(const SeqPath *path, const SeqPart *p) {
+  for (int k = 0; k < path->parts.n; k++)
+    if (path->parts.at[k] == p->at) return true;
   return false;
+}
+
+bool tirc_path_misses(const Paths *only, Stmt seq, const SeqPart *p) {
+  const SeqPath *path = only ? path_in(only, p, (int)(p - seq->u.seq.parts)) : NULL;
+  return path && !leads_through(path, p);
 }
 
 static const void *key_of(Stmt s) {
@@ -60,12 +72,16 @@ static bool passes_by(const Paths *only, Stmt s) {
 /* Whether item i begins parts to be passed by; then i becomes the last item of them. */
 static bool passes_parts(const Paths *only, Stmt seq, int *i) {
   if (!only || !only->seqs.n) return false;
-  const SeqPart *first = tirc_part(seq, *i), *end = seq->u.seq.parts + seq->u.seq.n_parts;
-  const SeqPart *p = first;
+  const SeqPart *parts = seq->u.seq.parts, *first = tirc_part(seq, *i);
   if (first->first != *i) return false;
-  while (p < end && tirc_path_misses(only, seq, p)) p++;
-  if (p == first) return false;
-  *i = tirc_part_end(seq, p - 1) - 1;
+  const SeqPath *path = NULL;
+  int p = (int)(first - parts);
+  for (; p < seq->u.seq.n_parts; p++) {
+    if (!path || !has_part_at(path->seq, parts[p].at, p)) path = path_in(only, &parts[p], p);
+    if (!path || leads_through(path, &parts[p])) break;
+  }
+  if (parts + p == first) return false;
+  *i = tirc_part_end(seq, parts + p - 1) - 1;
   return true;
 }
 

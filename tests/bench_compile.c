@@ -152,7 +152,7 @@ static char *script_of(Tirc *c, int n) {
 }
 
 static void measure_modules(void) {
-  static const int sizes[] = {10, 100, 1000, 3000};
+  static const int sizes[] = {10, 30, 100, 300, 1000, 3000};
   print_head("generated modules");
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     char name[64];

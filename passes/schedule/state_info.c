@@ -254,16 +254,16 @@ static void list_again(Sched *s, SRef *block) {
   number(block->scope);
 }
 
+/* They come in the order of the list. */
 static void remove_gone(Scope *scope, const ScopeChange *change) {
   SRef **at = scope->blocks;
-  int first = scope->n_blocks;
-  for (int i = 0; i < change->gone.n; i++) {
-    at[change->at[i]] = NULL;
-    if (change->at[i] < first) first = change->at[i];
+  const int n = change->gone.n;
+  int kept = n ? change->at[0] : scope->n_blocks;
+  for (int i = 0; i < n; i++) {
+    const int next = change->at[i] + 1, end = i + 1 < n ? change->at[i + 1] : scope->n_blocks;
+    memmove(at + kept, at + next, (size_t)(end - next) * sizeof *at);
+    kept += end - next;
   }
-  int kept = first;
-  for (int i = first; i < scope->n_blocks; i++)
-    if (at[i]) at[kept++] = at[i];
   scope->n_blocks = kept;
 }
 

@@ -285,34 +285,47 @@ static const SeqPart *part(const Items *in, int i) {
 
 static int smaller(int x, int y) { return x < y ? x : y; }
 
+/* How many items two sequences share from here on, by parts that both have. */
+static int shared(const Items *old, const Items *now) {
+  const SeqPart *const a = part(old, old->first), *const b = part(now, now->first);
+  if (!a || !b || old->first - a->first != now->first - b->first) return 0;
+  const SeqPart *x = a, *const x_end = old->of->u.seq.parts + old->of->u.seq.n_parts;
+  const SeqPart *y = b, *const y_end = now->of->u.seq.parts + now->of->u.seq.n_parts;
+  for (; x < x_end && y < y_end && x->at == y->at; x++, y++)
+    if (x->first - a->first != y->first - b->first) break;
+  if (x == a) return 0;
+  return smaller(smaller(tirc_part_end(old->of, x - 1), old->end) - old->first,
+                 smaller(tirc_part_end(now->of, y - 1), now->end) - now->first);
+}
+
 /* Passes by what both begin with, part by part where they share them; */
 static void skip_same_start(Items *old, Items *now) {
   while (old->first < old->end && now->first < now->end) {
-    const SeqPart *a = part(old, old->first), *b = part(now, now->first);
-    int n = at(old, old->first) == at(now, now->first);
-    if (a && b && a->at == b->at && old->first - a->first == now->first - b->first)
-      n = smaller(tirc_part_end(now->of, b) - now->first,
-                  smaller(old->end - old->first, now->end - now->first));
+    int n = shared(old, now);
+    if (!n) n = at(old, old->first) == at(now, now->first);
     if (!n) break;
     old->first += n;
     now->first += n;
   }
 }
 
+static bool ends_with(const Items *in, const SeqPart *p) { return p && p->first >= in->first; }
+
 /* and what both end with. */
 static void skip_same_end(Items *old, Items *now) {
   while (old->first < old->end && now->first < now->end) {
     const SeqPart *a = part(old, old->end - 1), *b = part(now, now->end - 1);
-    if (a && b && a->at == b->at && old->end - a->first == now->end - b->first &&
-        a->first >= old->first && b->first >= now->first) {
+    while (ends_with(old, a) && ends_with(now, b) && a->at == b->at &&
+           old->end - a->first == now->end - b->first) {
       old->end = a->first;
       now->end = b->first;
-    } else if (at(old, old->end - 1) == at(now, now->end - 1)) {
-      old->end--;
-      now->end--;
-    } else {
-      break;
+      if (old->first == old->end || now->first == now->end) return;
+      a--;
+      b--;
     }
+    if (at(old, old->end - 1) != at(now, now->end - 1)) break;
+    old->end--;
+    now->end--;
   }
 }
 
