@@ -43,7 +43,9 @@ typedef struct InterpOptions {
   int64_t max_steps;
   const InterpObserver *observer; /* or NULL */
   /* float32 is float64 in expressions and in all buffers; results are rounded when they are done:
-   * what a float32 kernel should be compared with. Narrower floats stay as they are. */
+   * what a float32 kernel should be compared with. Narrower floats stay as they are. Without an
+   * observer, sums of products run as plain loops, with the same results and errors
+   * (interp_sum.c). */
   bool in_double;
 } InterpOptions;
 /* False when the observer ended the run. */

@@ -30,6 +30,7 @@ typedef struct Memory {
 
 typedef struct Node Node;
 typedef struct Step Step;
+typedef struct SumNest SumNest;
 
 /* A buffer: how indices lead into a memory. */
 struct View {
@@ -96,6 +97,7 @@ struct Step {
       DType dtype;
       const Node *min, *extent;
       const Step *body;
+      const SumNest *sum; /* what it computes with all below it, or NULL */
     } loop;
     struct {
       int n_iters, n_allocs, n_matches;
@@ -186,6 +188,10 @@ void tirc_open_late_views(Run *run, Memory *m);
 void tirc_open_memory(Run *run, View *v); /* fresh poisoned memory for an allocation */
 void tirc_open_match(Run *run, const MatchCode *m);
 void tirc_run_store(Run *run, const Step *s);
+/* interp_sum.c: NULL, or what the loop with all below it computes; false: it is to run step by
+ * step. */
+const SumNest *tirc_find_sum(Compiler *k, Stmt loop);
+bool tirc_run_sum(Run *run, const SumNest *s);
 /* interp_stmt.c */
 const Step *tirc_compile_stmt(Compiler *k, Stmt s);
 

@@ -17,6 +17,7 @@ static void count_step(Run *run) {
 
 static void run_for(Run *run, const Step *s) {
   run->at = s;
+  if (s->u.loop.sum && tirc_run_sum(run, s->u.loop.sum)) return;
   int64_t min = get_i(run, s->u.loop.min), extent = get_i(run, s->u.loop.extent), end;
   if (__builtin_add_overflow(min, extent, &end) ||
       (extent > 0 && (end - 1 > tirc_dtype_max(s->u.loop.dtype))))
@@ -37,6 +38,7 @@ static void compile_for(Compiler *k, Step *s) {
   s->u.loop.cell = tirc_compile_var(k, loop->var);
   s->u.loop.dtype = loop->var->dtype;
   s->u.loop.body = tirc_compile_stmt(k, loop->body);
+  s->u.loop.sum = tirc_find_sum(k, s->stmt);
   s->run = run_for;
 }
 

@@ -39,7 +39,7 @@ static bool has_nan(const Case *k, const tirc_argument *args) {
 static int make_expected(const Bench *b, Case *k) {
   if (!copy_arguments(b->o, k->n_params, k->args, k->expected)) return BAD;
   poison_results(k, k->expected);
-  int status = run_reference(b->o, k->program, k->n_params, k->expected);
+  int status = run_interpreter(b->o, k->program, k->n_params, k->expected);
   if (status == DONE && has_nan(k, k->expected))
     status = complain(b->o, "let it write its outputs without reading them first",
                       "%s reads what it should compute, so it cannot be checked", k->kernel);

@@ -187,7 +187,7 @@ static int check_results(Attempt *a) {
     tirc_array_fill_random(a->args[i].array, (uint64_t)i);
   }
   if (!copy_arguments(a->o, a->n, a->args, a->expected)) return BAD;
-  status = run_reference(a->o, a->program, a->n, a->expected);
+  status = run_interpreter(a->o, a->program, a->n, a->expected);
   if (status == DONE && (tirc_executor_new((int)a->o->threads, &x, &e) ||
                          make_runner(a->scheduled, x, a->n, a->args, &r, &e)))
     status = report(a->o, e);

@@ -7,43 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* C = A * B in double, over rows so that the inner loop runs along memory. */
-static bool matrix_product(const tirc_cost *cost, tirc_argument *args) {
-  int64_t m = cost->m, n = cost->n, k = cost->k;
-  const float *a = tirc_array_data(args[cost->a].array), *b = tirc_array_data(args[cost->b].array);
-  float *c = tirc_array_data(args[cost->c].array);
-  double *row = malloc((size_t)n * sizeof *row);
-  if (!row) return false;
-  for (int64_t i = 0; i < m; i++) {
-    memset(row, 0, (size_t)n * sizeof *row);
-    for (int64_t x = 0; x < k; x++) {
-      double v = (double)a[i * k + x];
-      for (int64_t j = 0; j < n; j++) row[j] += v * (double)b[x * n + j];
-    }
-    for (int64_t j = 0; j < n; j++) c[i * n + j] = (float)row[j];
-  }
-  free(row);
-  return true;
-}
-
 int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args) {
   tirc_error *e = NULL;
   tirc_cost cost = {0};
-  /* Some 20 million operations a second: say so before a wait that one would notice. */
+  /* Some 20 million operations a second, unless they are sums of products: say so before a wait
+   * that one would notice. */
   bool slow = !tirc_module_cost(m, NULL, &cost, NULL) && cost.float_ops > 1e8;
   bool tell = slow && isatty(STDERR_FILENO);
   if (tell) fprintf(stderr, "interpreting %.3g float operations for the check ...", cost.float_ops);
   tirc_status status = tirc_module_interpret_in_double(m, NULL, n, args, o->max_steps, &e);
   if (tell) fputs("\r\033[K", stderr);
   return status ? report(o, e) : DONE;
-}
-
-int run_reference(const Options *o, const tirc_module *m, int n, tirc_argument *args) {
-  tirc_cost cost;
-  tirc_error *e = NULL;
-  if (tirc_module_cost(m, NULL, &cost, &e)) return report(o, e);
-  if (!cost.m) return run_interpreter(o, m, n, args);
-  return matrix_product(&cost, args) ? DONE : complain(o, NULL, "out of memory");
 }
 
 /* One unit in the last place of 1. */

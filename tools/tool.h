@@ -134,9 +134,6 @@ typedef struct Check {
 /* The arrays in args after the program ran on them in the reference interpreter, float32 as double.
  */
 int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args);
-/* The same for bench, which measures larger shapes: by a double-precision product where the program
- * is a matrix product, otherwise by the interpreter. */
-int run_reference(const Options *o, const tirc_module *m, int n, tirc_argument *args);
 Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
                       const tirc_argument *expected);
 /* load.c: what the code of a module could not keep in registers, a line each; on the heap, or NULL

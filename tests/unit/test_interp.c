@@ -373,6 +373,123 @@ static void in_double(void **state) {
   }
 }
 
+/* Sums of products run as plain loops in double, unless somebody observes: then step by step. Both
+ * do the same to the last bit, and complain of the same. */
+#define SUM(a, b, c, loops, extents, iters, init, sum)                                             \
+  HEAD "def main(A: T.Buffer(" a ", 'float64'), B: T.Buffer(" b ", 'float64'), C: T.Buffer(" c     \
+       ", 'float64')):\n"                                                                          \
+       "    for " loops " in T.grid(" extents "):\n"                                               \
+       "        with T.block('C'):\n"                                                              \
+       "            " iters "\n" init "            " sum "\n"
+#define INIT(c) "            with T.init():\n                " c " = T.float64(0.25)\n"
+#define IJK "vi, vj, vk = T.axis.remap('SSR', [i, j, k])"
+#define PRODUCT "C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]"
+#define ALLOCATED(what, then)                                                                      \
+  HEAD "def main(A: T.Buffer((9,), 'float64'), C: T.Buffer((9,), 'float64')):\n"                   \
+       "    D = T.alloc_buffer((9,), 'float64')\n"                                                 \
+       "    E = T.alloc_buffer((9,), 'float64')\n"                                                 \
+       "    for i in range(8):\n"                                                                  \
+       "        E[i] = A[i]\n"                                                                     \
+       "    for i, k in T.grid(" what "):\n"                                                       \
+       "        with T.block('D'):\n"                                                              \
+       "            vi, vk = T.axis.remap('SR', [i, k])\n" INIT(                                   \
+           "D[vi]") "            D[vi] = D[vi] + A[vk] * E[vi]\n"                                  \
+                    "    for i in range(" then "):\n"                                              \
+                    "        C[i] = D[i] * T.float64(3)\n"
+static const char *const sums[] = {
+    SUM("(5, 7)", "(7, 6)", "(5, 6)", "i, j, k", "5, 6, 7", IJK, INIT("C[vi, vj]"), PRODUCT),
+    SUM("(5, 7)", "(7, 6)", "(5, 6)", "k, i, j", "7, 5, 6", IJK, INIT("C[vi, vj]"), PRODUCT),
+    SUM("(5, 7)", "(7, 6)", "(5, 6)", "j, k, i", "6, 7, 5", IJK, "", PRODUCT),
+    SUM("(1, 7)", "(7, 1)", "(1, 1)", "i, j, k", "1, 1, 7", IJK, INIT("C[vi, vj]"), PRODUCT),
+    SUM("(5, 1)", "(1, 6)", "(5, 6)", "i, j, k", "5, 6, 1", IJK, INIT("C[vi, vj]"), PRODUCT),
+    SUM("(1, 1)", "(1, 1)", "(1, 1)", "i, j, k", "1, 1, 1", IJK, INIT("C[vi, vj]"), PRODUCT),
+    /* both operands along k */
+    SUM("(5, 7)", "(6, 7)", "(5, 6)", "i, j, k", "5, 6, 7", IJK, INIT("C[vi, vj]"),
+        "C[vi, vj] = C[vi, vj] + B[vj, vk] * A[vi, vk]"),
+    /* the loops of the reduction change places, so its order does */
+    SUM("(4, 3, 5)", "(3, 5)", "(4,)", "k, i, h", "5, 4, 3",
+        "vi, vh, vk = T.axis.remap('SRR', [i, h, k])", INIT("C[vi]"),
+        "C[vi] = C[vi] + A[vi, vh, vk] * B[vh, vk]"),
+    SUM("(4, 5, 3)", "(5, 3)", "(4,)", "i, h, k", "4, 3, 5",
+        "vi, vh, vk = T.axis.remap('SRR', [i, h, k])", INIT("C[vi]"),
+        "C[vi] = C[vi] + A[vi, vk, vh] * B[vk, vh]"),
+    /* a convolution, split channels, a flipped filter, a stride of 2 */
+    SUM("(8, 13)", "(4, 8, 3)", "(4, 5)", "o, w, c, d, r", "4, 5, 2, 4, 3",
+        "vo = T.axis.spatial(4, o)\n            vw = T.axis.spatial(5, w)\n"
+        "            vc = T.axis.reduce(8, c * 4 + d)\n            vr = T.axis.reduce(3, r)",
+        INIT("C[vo, vw]"), "C[vo, vw] = C[vo, vw] + A[vc, vw * 2 + vr] * B[vo, vc, 2 - vr]"),
+    /* several iterations into one element, in an order that counts */
+    SUM("(5, 7)", "(7, 6)", "(10,)", "i, j, k", "5, 6, 7", IJK, "",
+        "C[vi + vj] = C[vi + vj] + A[vi, vk] * B[vk, vj]"),
+    SUM("(5, 7)", "(7, 6)", "(10,)", "i, j, k", "5, 6, 7", IJK, INIT("C[vi + vj]"),
+        "C[vi + vj] = C[vi + vj] + A[vi, vk] * B[vk, vj]"),
+    SUM("(5, 7)", "(7, 6)", "(5, 7)", "i, j, k", "5, 6, 7", IJK, INIT("C[vi, vk]"),
+        "C[vi, vk] = C[vi, vk] + A[vi, vk] * B[vk, vj]"),
+    SUM("(7, 5)", "(7, 5)", "(4,)", "j, i, k", "4, 5, 7", IJK, "",
+        "C[vj] = C[vj] + A[vk, vi] * B[vk, vi]"),
+    SUM("(40,)", "(40,)", "(9,)", "i, k", "8, 8", "vi, vk = T.axis.remap('SR', [i, k])",
+        INIT("C[vi]"), "C[vi] = C[vi] + A[vi * 2 + 3 - 1] * B[20 - 2 * vk]"),
+    SUM("(9,)", "(9,)", "(9,)", "i, k", "8, 8", "vi, vk = T.axis.remap('SR', [i, k])", "",
+        "C[vi] = C[vi] + C[vi + 1] * B[vk]"),
+    SUM("(9,)", "(9,)", "(9,)", "i, k", "8, 8", "vi, vk = T.axis.remap('SR', [i, k])",
+        INIT("C[8 - vi]"), "C[8 - vi] = C[8 - vi] + A[vi] * B[7 - vk]"),
+    /* outside of an array, of an iterator's domain */
+    SUM("(6, 7)", "(8, 6)", "(5, 6)", "i, j, k", "5, 6, 8", IJK, INIT("C[vi, vj]"), PRODUCT),
+    SUM("(5, 7)", "(7, 6)", "(5, 6)", "i, j, k", "5, 6, 8", IJK, INIT("C[vi, vj]"), PRODUCT),
+    SUM("(5, 7)", "(7, 6)", "(5, 6)", "i, j, k", "5, 6, 7", IJK, INIT("C[vi, vj]"),
+        "C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk - 1, vj]"),
+    SUM("(9,)", "(9,)", "(9,)", "i, k", "8, 8",
+        "vi = T.axis.spatial(7, i)\n            vk = T.axis.reduce(8, k)", INIT("C[vi]"),
+        "C[vi] = C[vi] + A[vi] * B[vk]"),
+    /* memory that was written, in part, and not at all */
+    ALLOCATED("8, 9", "8"),
+    ALLOCATED("8, 9", "9"),
+    ALLOCATED("9, 9", "9"),
+};
+
+static bool run_sum(Tirc *c, const Func *f, Tensor *const *tensors, const InterpOptions *o) {
+  Argument args[3];
+  Trap trap;
+  for (int i = 0; i < f->n_params; i++) {
+    args[i] = (Argument){.tensor = tensors[i]};
+    for (int64_t j = 0; j < tensors[i]->count; j++)
+      tirc_tensor_set(tensors[i], j, 1 / (double)(3 + i + j));
+  }
+  if (!TIRC_TRY(c, trap)) return false;
+  (void)tirc_interpret_with(c, f, f->n_params, args, o);
+  TIRC_END(c, trap);
+  return true;
+}
+
+static void sums_of_products(void **state) {
+  (void)state;
+  static const int64_t limits[] = {0, 1, 95, 96, 244, 245};
+  static const InterpObserver nobody = {0};
+  for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+    for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
+      Tirc *c = tirc_context_new();
+      const Func *f = parse(c, (Source){"sum.tir", sums[i], strlen(sums[i])});
+      if (!f) fail_msg("sum %zu: %s", i, c->diag.message);
+      Tensor *fast[3] = {NULL}, *slow[3] = {NULL};
+      for (int p = 0; p < f->n_params; p++)
+        fast[p] = make_tensor(c, f->buffers[p]), slow[p] = make_tensor(c, f->buffers[p]);
+      InterpOptions o = {.max_steps = limits[l], .in_double = true};
+      bool ok = run_sum(c, f, fast, &o);
+      Diag said = c->diag;
+      o.observer = &nobody;
+      assert_int_equal(run_sum(c, f, slow, &o), ok);
+      if (!ok) assert_string_equal(said.code, c->diag.code);
+      if (!ok) assert_string_equal(said.message, c->diag.message);
+      for (int p = 0; p < f->n_params; p++) {
+        if (memcmp(fast[p]->data, slow[p]->data, fast[p]->bytes) != 0)
+          fail_msg("sum %zu: parameter %d differs", i, p);
+        tirc_tensor_free(fast[p]);
+        tirc_tensor_free(slow[p]);
+      }
+      tirc_context_release(c);
+    }
+}
+
 /* Shapes that do not fit are refused before anything runs. */
 static void wrong_arguments(void **state) {
   (void)state;
@@ -408,11 +525,12 @@ static void wrong_arguments(void **state) {
 
 int main(void) {
   enum { N = sizeof cases / sizeof *cases };
-  struct CMUnitTest tests[N + 2];
+  struct CMUnitTest tests[N + 3];
   for (int i = 0; i < N; i++)
     tests[i] =
         (struct CMUnitTest){cases[i].name, run_case, NULL, NULL, (void *)(uintptr_t)&cases[i]};
   tests[N] = (struct CMUnitTest)cmocka_unit_test(wrong_arguments);
   tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(in_double);
+  tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(sums_of_products);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
