@@ -9,9 +9,11 @@
  * What is harmless but hardly meant is warned of: a vectorized loop in another, such a reduction,
  * two extents of one thread axis in a kernel.
  *
- * Errors: not-compact-dataflow, not-data-parallel, thread-binding-iterator, thread-axis. */
+ * Errors: not-compact-dataflow, not-data-parallel, iterations-depend, thread-binding-iterator,
+ * thread-axis. */
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
+#include "conflict.h"
 #include "internal.h"
 
 /* Rank 0: blockIdx; 1: threadIdx and virtual threads; -1: no thread. dim -1: no dimension. */
@@ -37,6 +39,7 @@ typedef struct Check {
   SRef *loop;
   LoopKind kind;
   ThreadScope thread;
+  bool cross_thread; /* a reduction over threads */
 } Check;
 
 static _Noreturn void wrong_iter(Check *k, Stmt block, int i) {
@@ -85,6 +88,7 @@ static bool check_block(Visitor *v, Stmt stmt) {
     bool cross_thread =
         b->iters[i].kind == ITER_REDUCE && k->thread.rank == 1 && k->thread.dim >= 0;
     if (b->iters[i].kind != ITER_SPATIAL && !cross_thread) wrong_iter(k, stmt, i);
+    k->cross_thread |= cross_thread;
     if (cross_thread)
       tirc_sched_warn(k->s,
                       "loop %s is a reduction of block %s: its threads add to the same elements, "
@@ -102,9 +106,10 @@ static bool skip_expr(Visitor *v, Expr e) {
 
 static void require_parallelizable(Sched *s, SRef *loop, LoopKind kind, ThreadScope thread) {
   tirc_require_compact_dataflow(s, loop);
-  Check k = {s, loop, kind, thread};
+  Check k = {s, loop, kind, thread, false};
   Visitor v = {.stmt = check_block, .expr = skip_expr, .self = &k};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
+  if (!k.cross_thread) tirc_require_independent(s, loop, kind == LOOP_THREAD_BINDING);
   warn_of_vectorized(&k);
 }
 

@@ -1,0 +1,147 @@
+/* The test behind parallel, vectorize and bind: may the iterations run at the same time?
+ *
+ *   for i in range(16):                    iteration i stores B[i]
+ *     B[i] = A[i]
+ *     C[i] = B[(i + 15) % 16]              iteration i + 1 reads it
+ *
+ * Compact dataflow does not say: it is about each block alone. A few of the iterations are run
+ * (instances.h), at three places of the loops around. A buffer that only they use is a new one for
+ * each of them when it is lowered, so there only counts who reads what another one stored. */
+#include "conflict.h"
+
+#include "../../ir/visit.h"
+#include "instances.h"
+#include "internal.h"
+#include "state.h"
+
+enum { MAX_STEPS = 1 << 15, MAX_PLACES = 12 };
+
+typedef struct Check {
+  Sched *s;
+  SRef *loop;
+  Instances r;
+} Check;
+
+/* Whether what the buffer holds after the loop may be used. Of one that a block further out
+ * allocates it is not known. */
+static bool is_shared(Sched *s, SRef *loop, Buffer b) {
+  SRef *scope = tirc_scope_root(s, loop), *allocator = tirc_allocator_of(s, loop, b);
+  if (!allocator) return true;
+  const SRefs *users = allocator == scope ? tirc_users_of(scope->scope, b) : NULL;
+  for (int i = 0; users && i < users->n; i++)
+    if (!tirc_is_ancestor(loop, users->at[i])) return true;
+  return false;
+}
+
+typedef struct Stored {
+  Buffer buffer;
+  bool shared;
+} Stored;
+typedef VEC(Stored) Stores;
+
+/* The buffers in which iterations may meet. */
+static void look(Sched *s, SRef *loop, bool threads, Stores *out) {
+  SRef **blocks;
+  const int n = tirc_child_blocks(s, loop, &blocks);
+  for (int i = 0; i < n; i++)
+    for (int w = 0; w < blocks[i]->n_accesses[1]; w++) {
+      Buffer b = blocks[i]->accesses[1][w].buffer;
+      if (threads && strcmp(b->scope, "global") != 0) continue;
+      const bool shared = is_shared(s, loop, b);
+      if (!tirc_iterations_apart(s, loop, n, blocks, b, shared))
+        vec_push(s->c, *out, ((Stored){b, shared}));
+    }
+}
+
+/* Loops of threads inside are no loops of one iteration. */
+static bool find_threads(Visitor *v, Stmt stmt) {
+  bool *found = v->self;
+  *found |= stmt->kind == STMT_FOR && stmt->u.loop.kind == LOOP_THREAD_BINDING;
+  return !*found;
+}
+
+static bool has_threads(Stmt body) {
+  bool found = false;
+  tirc_visit_stmt(&(Visitor){.stmt = find_threads, .self = &found}, body);
+  return found;
+}
+
+/* What is around the loop stands at its start (place 0), its middle or its end. False: nothing runs
+ * there, or that is not known. */
+static bool place_around(Check *k, const SRef *r, int place) {
+  IndexEval *env = &k->r.env;
+  int64_t min, extent, value;
+  if (!r) return true;
+  if (!place_around(k, r->parent, place)) return false;
+  if (tirc_is_loop(r)) {
+    const For *f = tirc_loop_of(r);
+    if (!tirc_eval_index(env, f->min, &min) || !tirc_eval_index(env, f->extent, &extent) ||
+        extent < 1)
+      return false;
+    tirc_eval_give(env, f->var, min + (place == 0 ? 0 : place == 1 ? extent / 2 : extent - 1));
+    return true;
+  }
+  const Block *b = tirc_block_of(r);
+  if (r->scope->loose || !tirc_eval_index(env, b->predicate, &value) || !value) return false;
+  for (int i = 0; i < b->n_iters; i++)
+    tirc_instances_give(&k->r, b->iters[i].var, b->iter_values[i]);
+  return true;
+}
+
+static void run_iterations(Check *k) {
+  const For *f = tirc_loop_of(k->loop);
+  int64_t min, extent, *at;
+  if (!tirc_eval_index(&k->r.env, f->min, &min) || !tirc_eval_index(&k->r.env, f->extent, &extent))
+    return;
+  int n = tirc_instances_sample(k->s->c, extent, f->body, MAX_PLACES, &at);
+  for (int i = 0; i < n; i++) {
+    k->r.at = tirc_copy(k->s->c, &at[i], 1);
+    tirc_eval_give(&k->r.env, f->var, min + at[i]);
+    if (!tirc_instances_run(&k->r, f->body)) return;
+  }
+}
+
+static const char *access_text(Sched *s, const Site *site) {
+  return tirc_format(s->c, "block %s %s %s", site->block->u.block.name,
+                     site->load ? "reads" : "stores", tirc_site_text(s->c, site));
+}
+
+static _Noreturn void iterations_depend(const Check *k) {
+  Sched *s = k->s;
+  const Instances *r = &k->r;
+  const char *var = tirc_loop_of(k->loop)->var->u.s;
+  tirc_sched_mark(s, k->loop->stmt);
+  tirc_sched_mark(s, r->first.block);
+  tirc_sched_mark(s, r->second.block);
+  tirc_sched_error(
+      s, SERR_ITERATIONS_DEPEND,
+      tirc_format(s->c, "where %s = %lld, %s, and where %s = %lld, %s: one element of buffer %s",
+                  var, (long long)*r->of_first, access_text(s, &r->first), var,
+                  (long long)*r->of_second, access_text(s, &r->second), r->buffer->name),
+      NULL,
+      "the iterations of loop %s cannot run at the same time: one of them uses what another stores",
+      var);
+}
+
+/* At one place of the loops around. False: no other place can tell more. */
+static bool run_at(Sched *s, SRef *loop, const Stores *stores, int place) {
+  Check k = {.s = s, .loop = loop};
+  Stmt body = tirc_loop_of(loop)->body;
+  tirc_instances_open(&k.r, s->c, 1, MAX_STEPS);
+  for (int i = 0; i < stores->n; i++)
+    tirc_instances_watch(&k.r, stores->at[i].buffer, stores->at[i].shared);
+  if (!tirc_instances_look(&k.r, body)) return false;
+  if (place_around(&k, loop->parent, place)) run_iterations(&k);
+  if (k.r.found) iterations_depend(&k);
+  return true;
+}
+
+void tirc_require_independent(Sched *s, SRef *loop, bool threads) {
+  const For *f = tirc_loop_of(loop);
+  Stores stores = {0};
+  ArenaMark mark = tirc_mark(s->c);
+  if (!tirc_is_int(f->extent, 1)) look(s, loop, threads, &stores);
+  if (stores.n && !has_threads(f->body))
+    for (int place = 0; place < 3 && run_at(s, loop, &stores, place); place++) continue;
+  tirc_rewind(s->c, mark);
+}

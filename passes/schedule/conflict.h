@@ -1,0 +1,16 @@
+/* Do two iterations of a loop use one element, so that they cannot run at the same time? */
+#ifndef TIRC_SCHEDULE_CONFLICT_H
+#define TIRC_SCHEDULE_CONFLICT_H
+
+#include "schedule.h"
+
+/* Raises iterations-depend when one iteration certainly reads what another one stores, or both
+ * store different values to what is used after the loop. `threads`: the loop is to be one of a
+ * GPU, where other memories than the global one have rules of their own. */
+void tirc_require_independent(Sched *s, SRef *loop, bool threads);
+
+/* The part of it that looks only (apart.c): whether the iterations certainly do not meet in this
+ * buffer, which the n child blocks of the loop use. `shared`: also other blocks use it. */
+bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared);
+
+#endif
