@@ -2,6 +2,9 @@
  * stack; they check nothing but what would make a node meaningless. */
 #include "ir.h"
 
+#include <float.h>
+#include <math.h>
+
 const OpInfo tirc_ops[OP_COUNT] = {
 #define OP(id, name, arity, class, precedence, c_form)                                             \
   {name, arity, OPCLASS_##class, precedence, c_form},
@@ -39,6 +42,19 @@ Expr tirc_float(Tirc *c, DType t, double v) {
   struct ExprNode *e = node(c, OP_FLOAT, t, 0, NULL);
   e->u.f = v;
   return e;
+}
+
+Expr tirc_limit(Tirc *c, DType t, int which) {
+  if (tirc_dtype_is_float(t)) {
+    double greatest = t.code == TYPE_BFLOAT ? 3.3895313892515355e38
+                      : t.bits == 16        ? 65504
+                      : t.bits == 32        ? FLT_MAX
+                                            : DBL_MAX;
+    return tirc_float(c, t, which == 2 ? HUGE_VAL : which * greatest);
+  }
+  if (which == 2 || (!tirc_dtype_is_int(t) && t.code != TYPE_BOOL)) return NULL;
+  if (t.code == TYPE_BOOL) return tirc_bool(c, which > 0);
+  return tirc_int(c, t, which > 0 ? tirc_dtype_max(t) : tirc_dtype_min(t));
 }
 
 Expr tirc_string(Tirc *c, const char *s) {

@@ -268,6 +268,9 @@ Expr tirc_int32(Tirc *c, int64_t v);
 Expr tirc_bool(Tirc *c, bool v);
 Expr tirc_float(Tirc *c, DType t, double v);
 Expr tirc_string(Tirc *c, const char *s);
+/* The least (which -1) or greatest (1) finite value of a type, or infinity (2); NULL: it has none.
+ */
+Expr tirc_limit(Tirc *c, DType t, int which);
 /* Any node, as given, nothing folded. For LOAD, CALL and VAR use the functions beside this one. */
 Expr tirc_expr(Tirc *c, Op op, DType t, int n, const Expr *args);
 Expr tirc_load(Tirc *c, Buffer b, int n, const Expr *indices);

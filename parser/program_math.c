@@ -2,7 +2,6 @@
  * out (T.Add), constants, casts and vectors. */
 #include "reader.h"
 
-#include <float.h>
 #include <math.h>
 
 /* What an intrinsic asks of its operands. Operators without a rule here take floats. */
@@ -263,19 +262,11 @@ static PyValue read_reinterpret(Reader *r, const Call *call) {
 /* T.min_value, T.max_value, T.infinity: detail -1, 1, 2. */
 static PyValue read_limit(Reader *r, const Call *call) {
   DType t = tirc_read_dtype(r, call->args[0]);
-  int which = call->function->detail;
-  if (!tirc_dtype_is_float(t)) {
-    if (which == 2 || (!tirc_dtype_is_int(t) && t.code != TYPE_BOOL))
-      READ_FAIL(r, call->node, "type", NULL, "%s has no value of type %s", call->name,
-                tirc_dtype_name(r->c, t));
-    if (t.code == TYPE_BOOL) return tirc_py_expr(tirc_bool(r->c, which > 0));
-    return tirc_py_expr(tirc_int(r->c, t, which > 0 ? tirc_dtype_max(t) : tirc_dtype_min(t)));
-  }
-  double greatest = t.code == TYPE_BFLOAT ? 3.3895313892515355e38
-                    : t.bits == 16        ? 65504
-                    : t.bits == 32        ? FLT_MAX
-                                          : DBL_MAX;
-  return tirc_py_expr(tirc_float(r->c, t, which == 2 ? HUGE_VAL : which * greatest));
+  Expr limit = tirc_limit(r->c, t, call->function->detail);
+  if (!limit)
+    READ_FAIL(r, call->node, "type", NULL, "%s has no value of type %s", call->name,
+              tirc_dtype_name(r->c, t));
+  return tirc_py_expr(limit);
 }
 
 /* --- vectors ------------------------------------------------------------------------------------

@@ -6,10 +6,28 @@
  * A key that is there already keeps its value, as in TVM, and the call warns when the values
  * differ. Errors: annotation-value, annotation-not-found. */
 #include "../../ir/print.h"
+#include "../../ir/visit.h"
 #include "internal.h"
 
 static Attrs *attrs_of(struct StmtNode *s) {
   return s->kind == STMT_FOR ? &s->u.loop.annotations : &s->u.block.annotations;
+}
+
+static bool find_variable(Visitor *v, Expr e) {
+  Expr *found = v->self;
+  if ((e->op == OP_VAR || e->op == OP_LOAD) && !*found) *found = e;
+  return !*found;
+}
+
+/* What an annotation says holds for the whole loop or block: it cannot vary within the program. */
+static Expr constant(Sched *s, Expr e) {
+  Expr found = NULL;
+  tirc_visit_expr(&(Visitor){.expr = find_variable, .self = &found}, e);
+  if (found)
+    tirc_sched_error(s, SERR_ANNOTATION_VALUE, NULL, NULL,
+                     "%s cannot be an annotation: %s is no constant", tirc_print_expr(s->c, e),
+                     tirc_print_expr(s->c, found));
+  return e;
 }
 
 static Expr value_expr(Sched *s, Value v, int depth);
@@ -40,7 +58,7 @@ static Expr value_expr(Sched *s, Value v, int depth) {
   }
   case VAL_FLOAT: return tirc_float(c, DT_FLOAT32, v.u.f);
   case VAL_STR: return tirc_string(c, v.u.s);
-  case VAL_EXPR: return v.u.expr;
+  case VAL_EXPR: return constant(s, v.u.expr);
   case VAL_LIST:
   case VAL_TUPLE: return items_expr(s, v, OP_TUPLE, depth);
   case VAL_DICT: return items_expr(s, v, OP_DICT, depth);

@@ -7,7 +7,9 @@
 /* --- from functions -----------------------------------------------------------------------------
  */
 
-static const char axis_separator[] = "axis_separator"; /* the value of AXIS_SEPARATOR */
+bool tirc_is_axis_separator(Value v) {
+  return v.kind == VAL_STR && !strcmp(v.u.s, "axis_separator");
+}
 
 typedef struct MapResult {
   VEC(Expr) outputs;
@@ -21,12 +23,12 @@ static Expr output_of(Sched *s, Value v, DType t) {
   if (v.kind == VAL_BOOL) return tirc_bool(c, v.u.b);
   if (v.kind == VAL_FLOAT) return tirc_float(c, DT_FLOAT32, v.u.f);
   tirc_sched_error(s, SERR_INDEX_MAP_RESULT, NULL, NULL,
-                   "The function gives a %s (%s), which is no expression.", tirc_value_type_name(v),
-                   tirc_value_repr(c, v));
+                   "The function gives %s (%s), which is no expression.",
+                   tirc_a_type(c, tirc_value_type_name(v)), tirc_value_repr(c, v));
 }
 
 static void add_result(Sched *s, MapResult *r, Value v, DType t) {
-  if (v.kind == VAL_STR && !strcmp(v.u.s, axis_separator))
+  if (tirc_is_axis_separator(v))
     vec_push(s->c, r->separators, r->outputs.n);
   else
     vec_push(s->c, r->outputs, output_of(s, v, t));

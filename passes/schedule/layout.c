@@ -131,12 +131,16 @@ static void require_plain_use(Sched *s, SRef *scope, Buffer b) {
 /* --- axis separators ----------------------------------------------------------------------------
  */
 
+static void require_place(Sched *s, Buffer b, int64_t at, int64_t from) {
+  bool outside = at < 0 || at > b->ndim;
+  if (outside || at < from)
+    tirc_sched_error(s, SERR_AXIS_SEPARATORS, NULL, NULL,
+                     "There is no axis separator at %lld of %s, which has %d axes%s.",
+                     (long long)at, b->name, b->ndim, outside ? "" : ": they must ascend");
+}
+
 static void set_separators(Sched *s, struct BufferNode *b, int n, const int *at) {
-  for (int i = 0; i < n; i++)
-    if (at[i] < (i ? at[i - 1] : 0) || at[i] > b->ndim)
-      tirc_sched_error(s, SERR_AXIS_SEPARATORS, NULL, NULL,
-                       "There is no axis separator at %d of %s, which has %d axes%s.", at[i],
-                       b->name, b->ndim, at[i] > b->ndim || at[i] < 0 ? "" : ": they must ascend");
+  for (int i = 0; i < n; i++) require_place(s, b, at[i], i ? at[i - 1] : 0);
   b->axis_separators = at;
   b->n_axis_separators = n;
 }
@@ -172,8 +176,9 @@ void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
   int n = args[2].kind == VAL_NONE ? 0 : args[2].u.list->n;
   int *at = tirc_new_array(c, int, n + 1);
   for (int i = 0; i < n; i++) {
-    int64_t x = args[2].u.list->at[i].u.i;
-    at[i] = x < 0 ? -1 : x > from->ndim ? from->ndim + 1 : (int)x;
+    int64_t place = args[2].u.list->at[i].u.i;
+    require_place(s, from, place, i ? at[i - 1] : 0);
+    at[i] = (int)place;
   }
   set_separators(s, &node, n, at);
   Views views = {.c = c};

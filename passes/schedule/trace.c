@@ -2,6 +2,7 @@
 #include "trace.h"
 
 #include "../../ir/visit.h"
+#include "index_map.h"
 #include "internal.h"
 
 #include <ctype.h>
@@ -230,6 +231,17 @@ static bool call_with_vars(Tirc *c, Callable *fn, int n, const Value *args, Valu
   return false;
 }
 
+/* With its text: "lambda i0, i1: (i1, i0)". */
+static Value map_value(IndexMapText *m) {
+  Text t = {.c = m->c};
+  tirc_text_add(&t, "lambda");
+  for (int i = 0; i < m->base.n_params; i++)
+    tirc_text_addf(&t, "%s %s", i ? "," : "", m->vars[i]->u.s);
+  tirc_text_addf(&t, ": %s", tirc_value_repr(m->c, m->results));
+  m->base.name = t.at;
+  return (Value){.kind = VAL_FUNCTION, .u.object = m};
+}
+
 /* any: how many arguments a function gets that takes any number. */
 static Value record_function(Sched *s, Value v, int any) {
   Tirc *c = s->c;
@@ -238,19 +250,35 @@ static Value record_function(Sched *s, Value v, int any) {
   IndexMapText *m = tirc_new(c, IndexMapText);
   const int n = fn->n_params < 0 ? any : fn->n_params;
   Value *args = tirc_new_array(c, Value, n + 1);
-  Text t = {.c = c};
   *m = (IndexMapText){.base = {call_map, n, NULL}, .c = c};
   m->vars = tirc_new_array(c, Expr, n + 1);
-  tirc_text_add(&t, "lambda");
   for (int i = 0; i < n; i++) {
     m->vars[i] = tirc_var(c, tirc_format(c, "i%d", i), DT_INT32);
     args[i] = tirc_value_expr(m->vars[i]);
-    tirc_text_addf(&t, "%s i%d", i ? "," : "", i);
   }
-  if (!call_with_vars(c, fn, n, args, &m->results)) return v;
-  tirc_text_addf(&t, ": %s", tirc_value_repr(c, m->results));
-  m->base.name = t.at;
-  return (Value){.kind = VAL_FUNCTION, .u.object = m};
+  return call_with_vars(c, fn, n, args, &m->results) ? map_value(m) : v;
+}
+
+/* Takes the axis separators out of a recorded map: the list of the places where they stood, which
+ * is empty when there are none. */
+static Value take_separators(Tirc *c, Value *map) {
+  Value places = tirc_value_list(c, VAL_LIST, 0, NULL),
+        rest = tirc_value_list(c, VAL_TUPLE, 0, NULL);
+  const IndexMapText *from = map->u.object;
+  if (from->base.call != call_map) return places;
+  if (from->results.kind != VAL_LIST && from->results.kind != VAL_TUPLE) return places;
+  const ValueList *results = from->results.u.list;
+  for (int i = 0; i < results->n; i++)
+    if (tirc_is_axis_separator(results->at[i]))
+      tirc_value_append(c, places, tirc_value_int(rest.u.list->n));
+    else
+      tirc_value_append(c, rest, results->at[i]);
+  if (!places.u.list->n) return places;
+  IndexMapText *to = tirc_new(c, IndexMapText);
+  *to = *from;
+  to->results = rest;
+  *map = map_value(to);
+  return places;
 }
 
 const char *tirc_recorded_function(Tirc *c, Value function) {
@@ -348,8 +376,25 @@ const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bou
   return args;
 }
 
+/* A layout whose map has axis separators is two instructions in the reference's traces. */
+static bool record_layout(Sched *s, const Primitive *p, const Value *args, Value *result) {
+  enum { BLOCK, BUFFER, MAP };
+  static const char *const names[] = {"transform_layout", "set_axis_separator"};
+  if (strcmp(p->name, names[0])) return false;
+  Value *with = tirc_new_array(s->c, Value, p->n_params);
+  memcpy(with, args, (size_t)p->n_params * sizeof *with);
+  Value separators = take_separators(s->c, &with[MAP]);
+  if (!separators.u.list->n) return false;
+  tirc_trace_record(s, p, with, result);
+  Value *set = tirc_new_array(s->c, Value, 3);
+  memcpy(set, (Value[]){args[BLOCK], args[BUFFER], separators}, 3 * sizeof *set);
+  tirc_trace_record(s, tirc_find_primitive(names[1]), set, result);
+  return true;
+}
+
 void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *result) {
   Tirc *c = s->c;
+  if (record_layout(s, p, args, result)) return;
   Instruction inst = {.p = p, .args = args};
   const int decision = decision_index(p);
   if (decision >= 0) {

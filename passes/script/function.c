@@ -55,10 +55,8 @@ static _Noreturn void no_such_name(Script *sc, const char *name) {
   };
   for (int i = sc->absent.n - 1; i >= 0; i--)
     if (!strcmp(sc->absent.at[i].name, name))
-      tirc_script_error(
-          sc, "ImportError",
-          "scripts have tvm.tir with the schedule and its primitives, math, and other scripts",
-          "%s is not offered in scripts", sc->absent.at[i].path);
+      tirc_script_error(sc, "ImportError", SCRIPT_OFFERS, "%s is not offered in scripts",
+                        sc->absent.at[i].path);
   const char *hint = NULL;
   for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
     if (!strcmp(hints[i].name, name)) hint = hints[i].hint;

@@ -171,6 +171,15 @@ GET(error_hint, text_or_none(diag(v)->hint))
 GET(error_ir, text_or_none(diag(v)->ir))
 GET(error_line, tirc_value_int(diag(v)->loc.line))
 
+static Value get_functions(Script *sc, Value v) {
+  const Module *m = v.u.object;
+  Value dict = tirc_value_list(sc->c, VAL_DICT, 0, NULL);
+  for (int i = 0; i < m->n_funcs; i++) {
+    tirc_value_append(sc->c, dict, tirc_value_str(m->funcs[i]->name));
+    tirc_value_append(sc->c, dict, tirc_script_object("PrimFunc", m->funcs[i]));
+  }
+  return dict;
+}
 GET(func_name, tirc_value_str(((const Func *)v.u.object)->name))
 GET(func_body, tirc_script_of_stmt(((const Func *)v.u.object)->body))
 GET(type_name,
@@ -241,7 +250,9 @@ const AttributeRow tirc_script_attributes[] = {
     {"Exception", "hint", get_error_hint},
     {"Exception", "ir", get_error_ir},
     {"Exception", "line", get_error_line},
+    {"IRModule", "functions", get_functions},
     {"PrimFunc", "name", get_func_name},
+    {"str", "name_hint", get_itself}, /* functions go by their names, which the reference wraps */
     {"PrimFunc", "body", get_func_body},
     {"type", "__name__", get_type_name},
     {"builtin", "__name__", get_type_name},
@@ -271,8 +282,26 @@ static Value run_scope(Script *sc, Value self, const Args *a) {
   return (void)sc, (void)a, tirc_value_str(self.u.buffer->scope);
 }
 
+static Value run_names(Script *sc, Value self, const Args *a) {
+  (void)a;
+  return tirc_script_collect(sc, get_functions(sc, self), VAL_LIST);
+}
+
+static Value run_items(Script *sc, Value self, const Args *a) {
+  (void)a;
+  Value dict = get_functions(sc, self), list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < dict.u.list->n; i += 2)
+    tirc_value_append(sc->c, list, tirc_value_list(sc->c, VAL_TUPLE, 2, dict.u.list->at + i));
+  return list;
+}
+
 const NativeRow tirc_script_object_methods[] = {
-    {"IRModule", "show", run_show_it, 0, 0, NULL}, {"IRModule", "script", run_script, 0, 0, NULL},
-    {"PrimFunc", "show", run_show_it, 0, 0, NULL}, {"PrimFunc", "script", run_script, 0, 0, NULL},
-    {"Buffer", "scope", run_scope, 0, 0, NULL},    {0},
+    {"IRModule", "get_global_vars", run_names, 0, 0, NULL},
+    {"IRModule", "functions_items", run_items, 0, 0, NULL},
+    {"IRModule", "show", run_show_it, 0, 0, NULL},
+    {"IRModule", "script", run_script, 0, 0, NULL},
+    {"PrimFunc", "show", run_show_it, 0, 0, NULL},
+    {"PrimFunc", "script", run_script, 0, 0, NULL},
+    {"Buffer", "scope", run_scope, 0, 0, NULL},
+    {0},
 };

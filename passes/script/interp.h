@@ -15,6 +15,9 @@ enum {
   SCRIPT_MAX_NESTING = 3500, /* expressions and statements being evaluated at a time */
 };
 
+#define SCRIPT_OFFERS                                                                              \
+  "scripts have tvm.tir with the schedule and its primitives, math, and other scripts"
+
 /* The names of one scope: a function call's, a comprehension's, or the script's own. A function's
  * local names are there from the start, unbound; `alias` is set for nonlocal and global names. */
 typedef struct Env Env;

@@ -53,6 +53,25 @@ static Value run_typed(Script *sc, Value self, const Args *a) {
   return typed_constant(sc, a->at[0], self.u.s);
 }
 
+static Value limit(Script *sc, const Args *a, int which) {
+  DType t;
+  const char *name = type_text(sc, a->n ? a->at[0] : a->n_keywords ? a->keywords[0] : VALUE_NONE);
+  Expr e = tirc_dtype_parse(name, &t) ? tirc_limit(sc->c, t, which) : NULL;
+  if (!e)
+    tirc_script_error(sc, "ValueError", "types are int32, int64, float32, bool ...",
+                      "there is no such value of type '%s'", name);
+  return tirc_value_expr(e);
+}
+static Value run_min_value(Script *sc, Value self, const Args *a) {
+  return (void)self, limit(sc, a, -1);
+}
+static Value run_max_value(Script *sc, Value self, const Args *a) {
+  return (void)self, limit(sc, a, 1);
+}
+static Value run_infinity(Script *sc, Value self, const Args *a) {
+  return (void)self, limit(sc, a, 2);
+}
+
 /* --- functions on expressions -------------------------------------------------------------------
  */
 
@@ -161,6 +180,9 @@ const NativeRow tirc_script_namespace_rows[] = {
     {"tir", "ceildiv", run_ceildiv, 2, 2, NULL},
     {"tir", "min", run_min, 2, 2, NULL},
     {"tir", "max", run_max, 2, 2, NULL},
+    {"tir", "min_value", run_min_value, 0, 1, "dtype"},
+    {"tir", "max_value", run_max_value, 0, 1, "dtype"},
+    {"tir", "infinity", run_infinity, 0, 1, "dtype"},
     {"math", "floor", run_floor, 1, 1, NULL},
     {"math", "ceil", run_ceil, 1, 1, NULL},
     {"math", "sqrt", run_sqrt, 1, 1, NULL},

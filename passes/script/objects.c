@@ -119,8 +119,9 @@ Value tirc_script_attribute(Script *sc, Value v, const char *name) {
   if (tirc_script_is(v, "Schedule"))
     tirc_script_error(sc, "AttributeError", "tirc explain lists the primitives",
                       "the schedule has no primitive '%s'", name);
-  if (tirc_script_is(v, "namespace"))
-    tirc_script_error(sc, "AttributeError", NULL, "%s has no '%s'", (const char *)v.u.object, name);
+  if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
+    tirc_script_error(sc, "AttributeError", SCRIPT_OFFERS, "%s has no '%s' in scripts",
+                      (const char *)v.u.object, name);
   tirc_script_error(sc, "AttributeError", known_attributes(sc, v), "%s has no attribute '%s'",
                     tirc_script_a_type(sc, v), name);
 }

@@ -34,8 +34,7 @@ void tirc_script_predefine(Script *sc) {
   const Module *m = sc->sched->mod;
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
     tirc_script_set(sc, sc->globals, spaces[i], tirc_script_namespace("tir"));
-  if (m->is_class)
-    tirc_script_set(sc, sc->globals, m->name, tirc_script_object("IRModule", m));
+  if (m->is_class) tirc_script_set(sc, sc->globals, m->name, tirc_script_object("IRModule", m));
   for (int i = 0; i < m->n_funcs; i++)
     tirc_script_set(sc, sc->globals, m->funcs[i]->name,
                     tirc_script_object("PrimFunc", m->funcs[i]));

@@ -226,6 +226,11 @@ static const Row prints[] = {
      "tvm.tir.schedule.InstructionKind\nsch.get_block('B')\nprint(sch.trace.insts[0].kind.is_pure, "
      "k.get('Split').is_pure, k.get(name='GetBlock').name)",
      "True False GetBlock\n"},
+    {"print(T.min_value('float32'), tir.max_value('int8'), tir.infinity(dtype='float64'))",
+     "T.float32(-340282346638528859811704183484516925440.0) T.int8(127) T.float64(\"inf\")\n"},
+    {"print([v.name_hint for v in sch.mod.get_global_vars()], sch.func_working_on.name_hint, [(g, "
+     "f.name) for g, f in sch.mod.functions_items()], sch.mod.functions['main'].name)",
+     "['main'] main [('main', 'main')] main\n"},
     {"sch.seed(3)\nsch.work_on('main')\nprint('main' in sch.mod.script(), sch.mod['main'].name)",
      "True main\n"},
 };
@@ -260,6 +265,10 @@ static const ErrorRow errors[] = {
     {"tvm.tir.Schedule(main, enable_check=1)", "type", 1, 1, TIRC_STATUS_BAD},
     {"tvm.tir.schedule.Instruction()", "type", 1, 1, TIRC_STATUS_BAD},
     {"tvm.tir.schedule.InstructionKind.get('Nope')", "value", 1, 1, TIRC_STATUS_BAD},
+    {"tir.max_value('int')", "value", 1, 1, TIRC_STATUS_BAD},
+    {"tir.infinity('int32')", "value", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.nonsense", "attribute", 1, 1, TIRC_STATUS_BAD},
+    {"tvm.tir.IndexMap.nonsense", "attribute", 1, 1, TIRC_STATUS_BAD},
     {"sch.get(sch)", "type", 1, 1, TIRC_STATUS_BAD},
     {"sch.get_sref('B')", "type", 1, 1, TIRC_STATUS_BAD},
     {"sch.state.get_block_scope(sch.get_block('B'))", "type", 1, 1, TIRC_STATUS_BAD},

@@ -487,6 +487,22 @@ static void test_copy(void **state) {
   tirc_context_release(c);
 }
 
+/* A map with axis separators is two instructions, as in the reference's traces. */
+static void test_axis_separators(void **state) {
+  (void)state;
+  assert_prints(
+      "sep = tvm.tir.IndexMap.AXIS_SEPARATOR\n"
+      "sch.transform_layout('C', ('write', 0), lambda x, y: (y, sep, x, sep))\n"
+      "for line in sch.trace.as_python()[1:]: print(line)\n"
+      "other = tvm.tir.Schedule(main)\n"
+      "sch.trace.apply_to_schedule(other, False)\n"
+      "print(other.mod.script() == sch.mod.script())\n",
+      "sch.transform_layout(block=b0, buffer=(\"write\", 0), index_map=lambda i0, i1: (i1, "
+      "i0), pad_value=None, assume_injective_transform=False)\n"
+      "sch.set_axis_separator(block=b0, buffer=(\"write\", 0), axis_separators=[1, 2])\n"
+      "True\n");
+}
+
 static void test_methods(void **state) {
   (void)state;
   assert_prints("sch.seed(1)\nprint(sch.fork_seed())\nsch.work_on('main')\n"
@@ -592,6 +608,7 @@ int main(void) {
       cmocka_unit_test(test_bad_samples),
       cmocka_unit_test(test_compute_location),
       cmocka_unit_test(test_copy),
+      cmocka_unit_test(test_axis_separators),
       cmocka_unit_test(test_methods),
       cmocka_unit_test(test_debug_mask),
       cmocka_unit_test(test_rewind),
