@@ -162,3 +162,56 @@ def test_results_outlive_their_schedule():
 
     mod, loop, trace = scheduled()
     assert loop.extent == 24 and "C" in str(trace) and mod["main"].params[0].shape == (16, 24)
+
+
+@pytest.mark.parametrize("options, error", [
+    ({"seed": 0}, ValueError), ({"seed": 2**31}, ValueError), ({"seed": "x"}, TypeError),
+    ({"debug_mask": "some"}, ValueError), ({"debug_mask": 2.5}, TypeError),
+    ({"error_render_level": "x"}, ValueError), ({"enable_check": 1}, TypeError)])
+def test_what_the_constructor_refuses(options, error):
+    with pytest.raises(error, match=next(iter(options))):
+        tirc.Schedule(tirc.parse(MATMUL), **options)
+
+
+@pytest.mark.parametrize("mask, verified", [("none", 0), ("all", 3), (0, 0), (1, 1), (2, 2), (3, 3), (True, 1)])
+def test_debug_mask(mask, verified):
+    sch = tirc.Schedule(tirc.parse(MATMUL), debug_mask=mask)
+    assert sch.state.debug_mask == verified
+
+
+def test_error_render_level():
+    texts = {}
+    for level in ("detail", "fast", "none"):
+        sch = tirc.Schedule(tirc.parse(MATMUL), error_render_level=level, enable_check=False)
+        for own in (sch, sch.copy()):
+            with pytest.raises(tirc.ScheduleError) as caught:
+                own.parallel(own.get_loops("C")[2])
+            assert caught.value.code == "not-data-parallel" and "for i" in caught.value.ir
+            texts[level] = str(caught.value)
+    assert "hint:" in texts["detail"] and "hint:" not in texts["fast"] and texts["fast"] in texts["detail"]
+    assert texts["fast"] and texts["none"] == ""
+
+
+def test_references_to_statements(sch):
+    from tirc.tir.schedule import DepKind, StmtSRef
+    block = sch.get_block("C")
+    ref = sch.get_sref(block)
+    assert isinstance(ref, StmtSRef) and ref == sch.state.get_sref(sch.get(block)) and ref != ref.parent
+    assert ref.stmt.name_hint == "C" and sch.get(ref) == ref.stmt and ref.seq_index == -1
+    assert ref.parent.stmt.loop_var.name == "k" and ref.parent.parent.parent.parent.parent is None
+    cached = sch.get_sref(sch.cache_read(block, 0, "local"))
+    scope = sch.state.get_block_scope(sch.get_sref(sch.get_block("root")))
+    dep, = scope.get_deps_by_src(cached)
+    assert dep.dst == ref and dep.kind == DepKind.RAW and scope.get_deps_by_dst(cached) == []
+    with pytest.raises(TypeError, match="takes a block or a loop"):
+        sch.get_sref("C")
+
+
+def test_modules_are_where_they_are_looked_for():
+    from tirc.error import TVMError
+    from tirc.ir import IRModule
+    from tirc.target import Target
+    from tirc.tir.schedule import BlockRV, LoopRV, Schedule, ScheduleDebugMask, Trace
+    assert (TVMError, IRModule, Target) == (tirc.TVMError, tirc.ir.IRModule, tirc.target.Target)
+    assert Schedule is tirc.Schedule and Trace is tirc.tir.schedule.Trace and LoopRV is tirc.tir.LoopRV
+    assert BlockRV is tirc.tir.schedule.BlockRV and ScheduleDebugMask.VERIFY_CACHED_FLAGS == 2

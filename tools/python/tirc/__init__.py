@@ -21,7 +21,7 @@ Names and behaviour are those of tvm where both have them, so code written for
 tvm.tir.Schedule runs after `import tirc as tvm`.
 """
 
-from . import _lib, script, tir
+from . import _lib, error, ir, script, target, tir
 from ._errors import ArgumentError, ScheduleError, TVMError
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, parse,
                       prim_func, read, structural_equal)
@@ -33,23 +33,9 @@ __version__ = _lib.lib.tirc_version().decode()
 library_path = _lib.library_path
 
 
-class ir:
-    """tirc.ir: IRModule and comparisons."""
-
-    IRModule = IRModule
-    structural_equal = staticmethod(structural_equal)
-    assert_structural_equal = staticmethod(assert_structural_equal)
-
-
-class target:
-    """tirc.target: Target."""
-
-    Target = Target
-
-
 __all__ = [
     "ArgumentError", "BenchmarkResult", "IRModule", "Kernel", "PrimFunc", "Schedule", "ScheduleError",
     "TVMError", "Target", "TensorIntrin", "TircError", "assert_structural_equal", "build", "cpu",
-    "difference", "interpret", "ir", "ir_module", "parse", "prim_func", "primitives", "read",
+    "difference", "error", "interpret", "ir", "ir_module", "parse", "prim_func", "primitives", "read",
     "schedule_script", "script", "structural_equal", "target", "tir"
 ]

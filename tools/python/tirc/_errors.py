@@ -16,6 +16,7 @@ class TVMError(RuntimeError):
     """Fields: code, message, hint, file, line, column, excerpt; those that it has not are None."""
 
     primitive = call = condition = ir = None
+    render_level = "detail"  # of the schedule: Schedule(mod, error_render_level=...)
 
     def __init__(self, message="", **fields):
         super().__init__(message)
@@ -44,7 +45,7 @@ class TVMError(RuntimeError):
         return "\n".join(part for part in parts if part)
 
     def __str__(self):
-        return self.render()
+        return self.render() if self.render_level == "detail" else self.message if self.render_level == "fast" else ""
 
 
 class ScheduleError(TVMError):

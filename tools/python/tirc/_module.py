@@ -160,7 +160,7 @@ def as_module(thing):
         if len(thing.module.functions) == 1:
             return thing.module
         return IRModule({thing.name: thing})
-    raise TypeError("this takes an IRModule or a PrimFunc, not a %s" % type(thing).__name__)
+    raise TypeError("this takes an IRModule or a PrimFunc, not %s" % type(thing).__name__)
 
 
 class _InClass:

@@ -6,6 +6,7 @@ import inspect
 from ctypes import byref
 
 from . import _lib, _render, _source
+from ._errors import ScheduleError
 from ._lib import Value, lib
 from ._module import IRModule, PrimFunc, as_module, structural_equal
 from ._values import Deferred, Object, Typed, arguments, inward, outward
@@ -13,6 +14,8 @@ from ._values import Deferred, Object, Typed, arguments, inward, outward
 
 class _Owner:
     """A schedule of the library, and what its values need of it."""
+
+    render_level = "detail"
 
     def __init__(self, owned, keep=()):
         self.pointer, self.keep = owned, keep
@@ -27,10 +30,12 @@ class _Owner:
         of = None if self_value is None else byref(self_value)
         try:
             _lib.call("schedule_method", self.pointer, of, name.encode(), *given, byref(out))
-        except Exception:
+        except Exception as error:
             failure, self.failure = self.failure, None
             if failure is not None:  # what the caller's own function raised
                 raise failure from None
+            if isinstance(error, ScheduleError):
+                error.render_level = self.render_level
             raise
         finally:
             self.kept = []
@@ -83,21 +88,48 @@ class Trace(Object, _render.Shown):
         sch._owner.method(there._handle, "apply_to_schedule", (Deferred("sch"), False, decision_provider), {})
 
 
+def _debug_mask(mask):
+    if isinstance(mask, str):
+        if mask not in ("all", "none"):
+            raise ValueError('debug_mask is "all", "none" or an int, not %r' % mask)
+        return 3 if mask == "all" else 0
+    if not isinstance(mask, int):
+        raise TypeError("debug_mask is a str or an int, not %r" % (mask,))
+    return mask & 3
+
+
+def _check_options(seed, level, enable_check):
+    if seed is not None and not isinstance(seed, int):
+        raise TypeError("seed is an int or None, not %r" % (seed,))
+    if seed is not None and not 1 <= seed <= 2147483647:
+        raise ValueError("seed is from 1 to 2147483647, not %d" % seed)
+    if level not in ("detail", "fast", "none"):
+        raise ValueError('error_render_level is "detail", "fast" or "none", not %r' % (level,))
+    if not isinstance(enable_check, bool):
+        raise TypeError("enable_check is a bool, not %r" % (enable_check,))
+
+
 class Schedule(_render.Shown):
-    """A schedule of a module or function, with the methods of tvm.tir.Schedule."""
+    """A schedule of a module or function, with the methods of tvm.tir.Schedule. enable_check is taken, but
+    no check can be left out. What a ScheduleError prints, error_render_level says: "detail" all, "fast" the
+    message, "none" nothing; its fields are there in any case."""
 
     def __init__(self, mod, *, seed=None, debug_mask="none", error_render_level="detail",
                  enable_check=True, target=None):
-        module = as_module(mod)
+        module, mask = as_module(mod), _debug_mask(debug_mask)
+        _check_options(seed, error_render_level, enable_check)
         options = _lib.ScheduleOptions()
         from ._runtime import cpu_of
         options.target = cpu_of(target)
-        options.verify = debug_mask not in ("none", 0)
+        options.verify = mask == 3
         options.print = _lib.PRINT(lambda _, text: print(text.decode("utf-8", "replace"), end=""))
         owned = _lib.make("schedule", "schedule_new", module._module, byref(options))
         self._owner = _Owner(owned, (options, module))
+        self._owner.render_level = error_render_level
         if seed is not None:
             self._call("seed", seed)
+        if mask in (1, 2):
+            self._owner_run("sch.debug_mask = %d" % mask, "<debug_mask>")
 
     def _call(self, name, *args, **keywords):
         return self._owner.method(None, name, args, keywords)
@@ -137,11 +169,16 @@ class Schedule(_render.Shown):
         other = object.__new__(type(self))
         owned = _lib.make("schedule", "schedule_copy", self._owner.pointer)
         other._owner = _Owner(owned, (self._owner.keep, self._owner))
+        other._owner.render_level = self._owner.render_level
         return other
 
     def get(self, rand_var_or_sref):
         """The loop, block or number behind a handle."""
         return self._call("get", rand_var_or_sref)
+
+    def get_sref(self, rand_var_or_stmt):
+        """A reference to a loop or block: .stmt, .parent, .seq_index."""
+        return self._call("get_sref", rand_var_or_stmt)
 
     def seed(self, seed):
         self._call("seed", seed)
@@ -256,7 +293,7 @@ class TensorIntrin:
     def register(cls, name, desc, impl, override=False):
         for f in (desc, impl):
             if not isinstance(f, (PrimFunc, str)):
-                raise TypeError("a tensor intrinsic is made of PrimFuncs, not of a %s" % type(f).__name__)
+                raise TypeError("a tensor intrinsic is made of PrimFuncs, not of %s" % type(f).__name__)
         if isinstance(desc, PrimFunc) and isinstance(impl, PrimFunc):  # errors come here, not later
             probe = Schedule(IRModule({"probe_": desc}))
             if name in cls._registered and not override:

@@ -144,6 +144,18 @@ class Typed:
         return cls.classes[name]
 
 
+class StmtSRef(Object):
+    """A reference to a loop or block; equal to others of the same statement."""
+
+    def __eq__(self, other):
+        return isinstance(other, StmtSRef) and self.stmt == other.stmt
+
+    __hash__ = None  # what it refers to changes
+
+
+Typed.classes["StmtSRef"] = StmtSRef
+
+
 def outward(owner, v):
     """A value that the library gave, as Python's."""
     kind = v.kind

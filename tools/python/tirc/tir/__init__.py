@@ -1,10 +1,12 @@
 """tirc.tir: Schedule and what schedules need."""
 
-from ._errors import ScheduleError
-from ._module import PrimFunc
-from ._names import Name
-from ._schedule import Schedule, TensorIntrin, Trace, primitives
-from ._values import BlockRV, Buffer, ExprRV, IntImm, LoopRV, Typed
+from . import schedule
+from .._errors import ScheduleError
+from .._module import PrimFunc
+from .._names import Name
+from .._schedule import Schedule, TensorIntrin, Trace, primitives
+from .._values import Buffer, IntImm, Typed
+from .schedule import BlockRV, BlockScope, ExprRV, LoopRV, ScheduleState, StmtSRef
 
 
 class IndexMap:
@@ -22,17 +24,6 @@ class IterVar:
 class ForKind:
     SERIAL, PARALLEL, VECTORIZED, UNROLLED, THREAD_BINDING = (
         "serial", "parallel", "vectorized", "unroll", "thread_binding")
-
-
-class _Namespace:
-    """tir.schedule, as in `from tirc.tir.schedule import ...` through attributes."""
-
-    def __init__(self, **names):
-        self.__dict__.update(names)
-
-
-schedule = _Namespace(Schedule=Schedule, ScheduleError=ScheduleError, BlockRV=BlockRV, LoopRV=LoopRV,
-                      ExprRV=ExprRV, Trace=Trace)
 
 
 def __getattr__(name):

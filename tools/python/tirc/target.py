@@ -1,0 +1,5 @@
+"""tirc.target: Target."""
+
+from ._runtime import Target
+
+__all__ = ["Target"]
