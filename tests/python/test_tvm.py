@@ -41,23 +41,37 @@ def test_it_is_written_for_tvm():
     assert module.main().mod is not None
 
 
-# The reference's signatures, written down by hand from its documentation.
-SIGNATURES = {
-    "get_block": "(self, name, func_name=None)",
-    "split": "(self, loop, factors, preserve_unit_iters=True, disable_predication=False)",
-    "fuse": "(self, *loops, preserve_unit_iters=True)",
-    "reorder": "(self, *ordered_loops)",
-    "compute_at": "(self, block, loop, preserve_unit_loops=False, index=-1)",
-    "cache_read": "(self, block, read_buffer_index, storage_scope, consumer_blocks=None)",
-    "sample_perfect_tile": "(self, loop, n, max_innermost_factor=16, decision=None)",
-    "transform_layout": "(self, block, buffer, index_map, pad_value=None, *, assume_injective_transform=False)",
-    "tensorize": "(self, block_or_loop, tensor_intrin, preserve_unit_iters=True)",
-}
+def rows(part):
+    """The signatures of a part of tests/signatures.txt, {name: text}."""
+    lines = (pathlib.Path(__file__).parents[1] / "signatures.txt").read_text().split("\n")
+    inside = lines[lines.index(part) + 1:]
+    heads = [line for line in inside if line and not line.startswith((" ", "#"))]
+    end = heads.index("methods") if "methods" in heads else len(heads)
+    return {head.partition("(")[0]: head for head in heads[:end]}
 
 
-@pytest.mark.parametrize("name", SIGNATURES)
+def signature(name, f, first="self"):
+    text = str(inspect.signature(f)).replace("'", '"')
+    return name + text.replace("(%s, " % first, "(").replace("(%s)" % first, "()")
+
+
+@pytest.mark.parametrize("name", [p.name for p in tirc.primitives()])
 def test_signatures(name):
-    assert str(inspect.signature(getattr(tirc.Schedule, name))) == SIGNATURES[name]
+    assert signature(name, getattr(tirc.Schedule, name)) == rows("primitives")[name]
+
+
+def test_no_primitive_is_missing():
+    assert sorted(rows("primitives")) == sorted(p.name for p in tirc.primitives())
+
+
+@pytest.mark.parametrize("name", [name for name in rows("methods") if name != "Schedule"])
+def test_signatures_of_methods(name):
+    assert signature(name, getattr(tirc.Schedule, name)) == rows("methods")[name]
+
+
+def test_signature_of_the_constructor():
+    own = signature("Schedule", tirc.Schedule.__init__)
+    assert own.replace(", target=None", "") == rows("methods")["Schedule"]
 
 
 def test_methods_come_from_the_table():
