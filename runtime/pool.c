@@ -2,7 +2,10 @@
  * closes (even). A worker that sees an open job counts itself in (`inside`), looks again whether
  * the job is still open, and only then reads it; the caller closes the job when no chunk is left
  * and waits until nobody is inside. So the caller may write the next job without a race, and never
- * waits for a worker that has not come in. Chunks are claimed one by one from `next`.
+ * waits for a worker that has not come in. Pieces of the range are claimed from `next`: the first
+ * ones large, so that neighbouring iterations meet in one thread's caches, the last ones small, so
+ * that a thread that loses its core for a while is not waited for (guided self-scheduling:
+ * Polychronopoulos and Kuck, 1987).
  *
  * A job while another one runs, be it from inside a body or from another thread, runs in its
  * caller: the `busy` flag says so. */
@@ -25,7 +28,7 @@ struct Pool {
   int threads, started, spins;
   pthread_t *workers;
   /* the job */
-  int64_t n, chunks;
+  int64_t n, smallest; /* piece */
   void (*body)(int64_t, void *);
   void *closure;
   int caller_cpu; /* where the job was launched */
@@ -51,18 +54,22 @@ static void pause_cpu(void) {
 #endif
 }
 
-/* Piece number k of [0, n) cut into `chunks`: the first n % chunks pieces are one longer. */
-static int64_t chunk_start(int64_t n, int64_t chunks, int64_t k) {
-  int64_t q = n / chunks, r = n % chunks;
-  return q * k + (k < r ? k : r);
+/* Half of what each thread would get of the rest. */
+static int64_t piece_at(const Pool *p, int64_t at) {
+  int64_t left = p->n - at, size = left / (2 * p->threads);
+  if (size < p->smallest) size = p->smallest;
+  return size < left ? size : left;
 }
 
 static void work(Pool *p) {
-  for (;;) {
-    int64_t k = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed);
-    if (k >= p->chunks) return;
-    int64_t end = chunk_start(p->n, p->chunks, k + 1);
-    for (int64_t i = chunk_start(p->n, p->chunks, k); i < end; i++) p->body(i, p->closure);
+  int64_t at = atomic_load_explicit(&p->next, memory_order_relaxed);
+  while (at < p->n) {
+    int64_t end = at + piece_at(p, at);
+    if (!atomic_compare_exchange_weak_explicit(&p->next, &at, end, memory_order_relaxed,
+                                               memory_order_relaxed))
+      continue;
+    for (int64_t i = at; i < end; i++) p->body(i, p->closure);
+    at = atomic_load_explicit(&p->next, memory_order_relaxed);
   }
 }
 
@@ -173,7 +180,7 @@ void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), v
     return;
   }
   p->n = n;
-  p->chunks = chunks;
+  p->smallest = (n - 1) / chunks + 1;
   p->body = body;
   p->closure = closure;
   p->caller_cpu = sched_getcpu();

@@ -1,5 +1,5 @@
-/* A pool of persistent workers that run the chunks of one parallel loop at a time: they spin for a
- * bounded while, then sleep on a futex; the caller works on chunks too, so a launch never waits for
+/* A pool of persistent workers that run the pieces of one parallel loop at a time: they spin for a
+ * bounded while, then sleep on a futex; the caller works on pieces too, so a launch never waits for
  * a worker that has not woken up. A worker that wakes on the caller's core moves to another one. */
 #ifndef TIRC_RUNTIME_POOL_H
 #define TIRC_RUNTIME_POOL_H
@@ -12,7 +12,8 @@ Pool *tirc_pool_new(int threads);
 void tirc_pool_free(Pool *p);
 int tirc_pool_threads(const Pool *p);
 /* body(i, closure) for every i in [0, n), each once; returns when all are done. A launch from
- * inside a body runs in the caller. chunks 0: as many as threads. */
+ * inside a body runs in the caller. The threads take contiguous pieces, large ones first, none but
+ * the last of fewer than n / chunks iterations. chunks 0: as many as threads. */
 void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), void *closure,
                    int64_t chunks);
 /* TIRC_NUM_THREADS, else the number of cores the process may use; at least 1. */

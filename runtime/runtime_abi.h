@@ -9,8 +9,8 @@
 typedef struct tirc_runtime {
   void *self;
   /* Runs body(i, closure) for every i in [0, n), each once, in any order, on any threads; returns
-   * when all are done. chunks: into how many contiguous pieces to cut, 0 for as many as there are
-   * threads. */
+   * when all are done. chunks: hand out at most so many contiguous pieces, in the best case large
+   * ones first; 0 for as many as there are threads. */
   void (*parallel_for)(void *self, int64_t n, void (*body)(int64_t i, void *closure), void *closure,
                        int64_t chunks);
   /* Workspace for allocations that are too large for the stack; aligned to 64. NULL: out of memory.

@@ -131,8 +131,8 @@ static const char *schedule_of(CGen *g, Stmt s) {
     tirc_fail(g->c, s->loc, "codegen", "annotate(loop, \"parallel_chunks\", 8) makes 8 of them",
               "the annotation parallel_chunks of the loop %s is no positive number of pieces",
               s->u.loop.var->u.s);
-  if (!tirc_const_int(s->u.loop.extent, &extent)) return "dynamic";
-  return tirc_format(g->c, "dynamic, %lld", (long long)(extent > n ? (extent + n - 1) / n : 1));
+  if (!tirc_const_int(s->u.loop.extent, &extent)) return "guided";
+  return tirc_format(g->c, "guided, %lld", (long long)(extent > n ? (extent + n - 1) / n : 1));
 }
 
 /* An iteration cannot return: it leaves its status in a variable, for after the loop. */

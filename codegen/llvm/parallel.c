@@ -6,8 +6,8 @@
  *
  * The closure lives in the frame of the function that runs the loop:
  *   { i32 status, ptr rt, captured values... }
- * The loop's annotation "parallel_chunks" says into how many contiguous pieces the range is cut,
- * which the threads take one by one; without it there is one for each thread.
+ * The loop's annotation "parallel_chunks" says how many contiguous pieces the range is cut into at
+ * most, which the threads take one by one; without it there is one for each thread.
  *
  * Two functions, because what is loaded from a closure cannot be noalias, but parameters can. A
  * parallel loop inside of a task runs serially. */
