@@ -1,6 +1,7 @@
 /* The two laws, tested on random programs and random schedules:
  *
  *   fuzz [--schedules N] [--seed S] [--calls N] [--verbose] [--stats] [--every-primitive]
+ *        [--lower]
  *
  * 1. A primitive preserves what the program computes, or raises: the reference interpreter runs
  * both.
@@ -8,7 +9,8 @@
  * And every module on the way is well formed, and prints to a text that parses to the same module.
  *
  * A counterexample is made small by leaving calls out, and printed as a program and a script.
- * --stats prints how many calls of each primitive were legal and how many refused; with
+ * --lower runs what each module is lowered to as well. --stats prints how many calls of each
+ * primitive were legal and how many refused; with
  * --every-primitive it is a failure if one was never drawn legally, or never refused. */
 #include "fuzz.h"
 #include "passes/schedule/docs.h"
@@ -17,6 +19,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "parser/program.h"
+#include "passes/lower/lower.h"
 #include "passes/script/script.h"
 #include "runtime/interp.h"
 
@@ -39,6 +42,7 @@ typedef struct Case {
 
 enum { MAX_PRIMITIVES = 64 };
 typedef struct Stats {
+  bool lower; /* check that too */
   long legal, refused;
   long legal_of[MAX_PRIMITIVES], refused_of[MAX_PRIMITIVES];
 } Stats;
@@ -132,6 +136,30 @@ static const char *compare(Tirc *c, const Func *f, const Values *x, const Values
   return NULL;
 }
 
+/* What the module is lowered to computes the same. */
+static const char *check_lowered(Tirc *c, const Func *program, const Module *m,
+                                 const Values *expected) {
+  const Module *lowered = NULL;
+  Trap t;
+  if (!TIRC_TRY(c, t)) {
+    const bool cannot = strcmp(c->diag.code, "lower") == 0;
+    return cannot ? NULL : tirc_format(c, "lowering it: [%s] %s", c->diag.code, c->diag.message);
+  }
+  lowered = tirc_lower(c, m, NULL, NULL);
+  TIRC_END(c, t);
+  Values got = {0};
+  make_arguments(c, program, m, tirc_module_main(m), &got);
+  const char *why = interpret(c, tirc_module_main(lowered), &got);
+  if (!why) {
+    relay(c, m, &got, program, true);
+    why = compare(c, program, expected, &got);
+  } else if (strcmp(c->diag.code, "steps") == 0) {
+    why = NULL;
+  }
+  free_values(&got);
+  return why ? tirc_format(c, "lowered: %s", why) : NULL;
+}
+
 static const char *check_text(Tirc *c, const Module *m) {
   const char *text = tirc_print_module(c, m, NULL);
   Trap t;
@@ -219,7 +247,8 @@ static const char *step(Tirc *c, const Func *program, Sched *s, const char *line
   Values got = {0};
   make_arguments(c, program, s->mod, f, &got);
   why = interpret(c, f, &got);
-  if (why && strcmp(c->diag.code, "uninitialised") == 0) {
+  const bool early = why && strcmp(c->diag.code, "uninitialised") == 0;
+  if (early) {
     /* An instance may run early on what is not there yet, if it runs again when it is. */
     free_values(&got);
     const Func *open = allocs_as_params(c, f);
@@ -231,6 +260,7 @@ static const char *step(Tirc *c, const Func *program, Sched *s, const char *line
   if (!why) {
     relay(c, s->mod, &got, program, true);
     why = compare(c, program, expected, &got);
+    if (!why && stats->lower && !early) why = check_lowered(c, program, s->mod, expected);
   } else if (strcmp(c->diag.code, "steps") == 0) {
     why = NULL; /* legal, and too much recomputation to run to the end */
   }
@@ -269,8 +299,8 @@ static bool holds(Case *k, Rng *r, int n, char **why, Stats *stats) {
 }
 
 /* Leaves out calls one by one while a law stays broken. */
-static void shrink(Case *k, char **why) {
-  Stats ignored = {0};
+static void shrink(Case *k, char **why, bool lower) {
+  Stats ignored = {.lower = lower};
   for (int i = k->n_calls - 1; i >= 0; i--) {
     Case less = {.program = k->program};
     for (int j = 0; j < k->n_calls; j++)
@@ -299,7 +329,7 @@ static bool one(long number, uint64_t seed, int max_calls, bool verbose, Stats *
   char *all[MAX_CALLS];
   int n = k.n_calls;
   for (int i = 0; i < n; i++) all[i] = (char *)(uintptr_t)k.calls[i];
-  if (!ok) shrink(&k, &why);
+  if (!ok) shrink(&k, &why, stats->lower);
   if (!ok || verbose) report(number, &k, ok ? "holds" : why);
   for (int i = 0; i < n; i++) free(all[i]);
   free(why);
@@ -309,7 +339,7 @@ static bool one(long number, uint64_t seed, int max_calls, bool verbose, Stats *
 
 int main(int argc, char **argv) {
   long n = 1000, seed = 1, calls = MAX_CALLS, broken = 0;
-  bool verbose = false, table = false, every = false;
+  bool verbose = false, table = false, every = false, lower = false;
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--verbose") == 0)
       verbose = true;
@@ -317,6 +347,8 @@ int main(int argc, char **argv) {
       table = true;
     else if (strcmp(argv[i], "--every-primitive") == 0)
       every = true;
+    else if (strcmp(argv[i], "--lower") == 0)
+      lower = true;
     else if (i + 1 < argc && strcmp(argv[i], "--schedules") == 0)
       n = strtol(argv[++i], NULL, 10);
     else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0)
@@ -326,13 +358,13 @@ int main(int argc, char **argv) {
     else {
       fprintf(stderr,
               "usage: fuzz [--schedules N] [--seed S] [--calls 1..%d] [--verbose] [--stats] "
-              "[--every-primitive]\n",
+              "[--every-primitive] [--lower]\n",
               MAX_CALLS);
       return 2;
     }
   }
   if (calls < 1 || calls > MAX_CALLS) calls = MAX_CALLS;
-  Stats stats = {0};
+  Stats stats = {.lower = lower};
   for (long i = 0; i < n; i++) {
     uint64_t own = (uint64_t)seed * 1000003u + (uint64_t)i;
     broken += !one(i, own, (int)calls, verbose, &stats);

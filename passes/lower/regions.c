@@ -189,16 +189,3 @@ const Reach *tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, int n, const Buffer 
   if (n) collect(&k, s);
   return reach;
 }
-
-bool tirc_lower_writes_cover_reads(Tirc *c, Analyzer *a, Stmt s, Buffer b) {
-  const Reach r = *tirc_lower_reach(c, a, s, 1, &b);
-  if (r.is_opaque) return false;
-  if (!r.reads) return true;
-  if (!r.writes) return false;
-  for (int i = 0; i < b->ndim; i++) {
-    IntSet in = r.reads[i], out = r.writes[i];
-    if (!in.min || !in.max || !out.min || !out.max) return false;
-    if (!tirc_prove_ge(a, in.min, out.min) || !tirc_prove_ge(a, out.max, in.max)) return false;
-  }
-  return true;
-}

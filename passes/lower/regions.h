@@ -11,7 +11,5 @@ typedef struct Reach {
 /* One for each of n buffers, which are no views of each other. Variables bound inside of s are
  * relaxed; the analyzer knows those outside, and learns the loops. */
 const Reach *tirc_lower_reach(Tirc *c, Analyzer *a, Stmt s, int n, const Buffer *buffers);
-/* All that s reads of b lies in the hull of what it writes. The analyzer as above. */
-bool tirc_lower_writes_cover_reads(Tirc *c, Analyzer *a, Stmt s, Buffer b);
 
 #endif

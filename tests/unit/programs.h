@@ -403,6 +403,59 @@ static const Program programs[] = {
           "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
           "                D[vi, vj] = C[vi // 2, vj] * T.float32(2)\n"),
      0, 0},
+    {"what the end of an iteration leaves for the next",
+     FUNC(B1(A, 8) ", " B1(D, 8),
+          "    C = T.alloc_buffer((2,))\n    for i in range(8):\n        C[0] = A[i]\n"
+          "        D[i] = C[0] + T.if_then_else(i > 0, C[1], T.float32(0))\n"
+          "        C[1] = A[i] * T.float32(2)\n"),
+     0, 0},
+    {"elements between those that an iteration fills",
+     FUNC(B1(A, 8) ", " B1(D, 2),
+          "    C = T.alloc_buffer((8,))\n    for i in range(2):\n        for j in range(4):\n"
+          "            C[j * 2 + i] = A[j * 2 + i]\n        D[i] = C[2]\n"),
+     0, 0},
+    {"elements that are read before the iteration comes to them",
+     FUNC(B2(A, 4, 8) ", " B2(D, 4, 8),
+          "    C = T.alloc_buffer((8,))\n    for j in range(8):\n        C[j] = A[0, j]\n"
+          "    for i in range(4):\n        for j in range(8):\n            C[j] = A[i, j]\n"
+          "            D[i, j] = C[7 - j]\n"),
+     0, 0},
+    {"the same in a buffer of the loop around",
+     FUNC(B2(A, 4, 8) ", " B2(D, 4, 8),
+          "    C = T.alloc_buffer((8,))\n    for i in range(4):\n        for j in range(8):\n"
+          "            C[j] = A[i, j]\n"
+          "            D[i, j] = T.if_then_else(i > 0 or j > 3, C[7 - j], T.float32(0))\n"),
+     0, 0},
+    {"a fill that the first iteration alone has steps for",
+     FUNC(B1(A, 8) ", " B2(D, 4, 8),
+          "    C = T.alloc_buffer((8,))\n    for i in range(4):\n"
+          "        for k in range(1 - T.min(i, 1)):\n            for j in range(8):\n"
+          "                C[j] = A[j]\n        for j in range(8):\n"
+          "            D[i, j] = C[j] + T.float32(1)\n"),
+     0, 0},
+    {"a triangle that leaves the rest to the iterations before",
+     FUNC(B2(A, 8, 8) ", " B2(D, 8, 8),
+          "    C = T.alloc_buffer((8, 8))\n    for i in range(8):\n        for j in range(8):\n"
+          "            for k in range(T.if_then_else(i == 0, 8, j)):\n"
+          "                C[j, k] = A[i, k]\n        for j, k in T.grid(8, 8):\n"
+          "            D[i, j] = C[j, k]\n"),
+     0, 0},
+    {"both halves of a cache",
+     FUNC(B2(A, 6, 8) ", " B2(D, 6, 8),
+          "    C = T.alloc_buffer((6, 8))\n    for i in range(6):\n        for j in range(4):\n"
+          "            C[i, j] = A[i, j]\n        for j in range(4):\n"
+          "            C[i, j + 4] = A[i, j] * T.float32(2)\n        for j in range(8):\n"
+          "            D[i, j] = C[i, 7 - j]\n"),
+     0, 0},
+    {"a tile of each thread, with a tail",
+     FUNC(B1(A, 100) ", " B1(D, 100), "    C = T.alloc_buffer((16,))\n"
+                                      "    for i in T.parallel(7):\n        for j in range(16):\n"
+                                      "            if i * 16 + j < 100:\n"
+                                      "                C[j] = A[i * 16 + j]\n"
+                                      "        for j in range(16):\n"
+                                      "            if i * 16 + j < 100:\n"
+                                      "                D[i * 16 + j] = C[j]\n"),
+     0, 0},
     {"tile under a loop of one step",
      FUNC(B1(A, 64) ", " B1(B, 64), "    X = T.alloc_buffer((64,))\n    for q, j in T.grid(1, 8):\n"
                                     "        for i in range(8):\n            with T.block(\"X\"):\n"

@@ -1,0 +1,449 @@
+/* Whether a loop's iterations hand values of a buffer to one another, so that it must be allocated
+ * outside of the loop.
+ *
+ * They do not if each iteration has written all that it reads. That is looked for read by read:
+ * what the writes before it have written for sure, and what it reads, both with the loops around
+ * the two standing still, as a consumer is compared with its producers. A write under a condition
+ * counts only for what the condition lets through, so neither a tail nor a fill by some of the
+ * iterations needs a rule of its own.
+ *
+ *     for i:                           the read of C[j] is covered, with i standing still:
+ *       for j: if i * 8 + j < 100:     C[0 .. min(8, 100 - i * 8)) is written
+ *         C[j] = A[i * 8 + j]          before
+ *       for j: if i * 8 + j < 100:
+ *         B[i * 8 + j] = C[j]
+ *
+ * What the first step of a loop inside has written is there in its later steps (the start of a
+ * sum). Where nothing is known values may be handed on: to allocate further out costs memory only.
+ */
+#include "carries.h"
+#include "internal.h"
+
+/* What stands between the loop and an access: one of a loop, a condition, a let, or something that
+ * may not run at all. */
+typedef struct Place {
+  const struct Place *up; /* NULL: directly in the loop */
+  int depth;
+  const For *loop;
+  Expr cond, var, value; /* a condition; or a let */
+} Place;
+
+typedef struct Access {
+  const Place *at;
+  bool write;
+  const Range *dims;
+} Access;
+
+typedef struct Walk {
+  Tirc *c;
+  Analyzer *a;
+  const For *loop;
+  Buffer buffer;
+  const Place *at;
+  VEC(Access) accesses; /* in order */
+  PtrMap varying;       /* the loop's variable and those bound inside */
+  bool is_opaque;       /* accessed in ways that are not followed */
+} Walk;
+
+/* --- the accesses ----------------------------------------------------------------------------
+ */
+
+static const Place *enter(Walk *w, Place p) {
+  const Place *up = w->at;
+  Place *to = tirc_new(w->c, Place);
+  *to = p;
+  to->up = up;
+  to->depth = up ? up->depth + 1 : 1;
+  w->at = to;
+  return up;
+}
+
+static void add_access(Walk *w, Buffer b, const Range *dims, bool write) {
+  if (b->data != w->buffer->data) return;
+  if (b != w->buffer) w->is_opaque = true;
+  const Access access = {w->at, write, dims};
+  vec_push(w->c, w->accesses, access);
+}
+
+static void add_element(Walk *w, Buffer b, const Expr *indices, bool write) {
+  if (b->data != w->buffer->data) return;
+  Range *dims = tirc_new_array(w->c, Range, b->ndim + 1);
+  for (int i = 0; i < b->ndim; i++)
+    dims[i] = tirc_range(indices[i], tirc_int(w->c, indices[i]->dtype, 1));
+  add_access(w, b, dims, write);
+}
+
+static void walk_expr(Walk *w, Expr e) {
+  const Place *up = w->at;
+  if (e == w->buffer->data) w->is_opaque = true;
+  if (e->op == OP_CALL && !strcmp(e->u.s, "prefetch")) return;
+  if (e->op == OP_CALL && !strcmp(e->u.s, "address_of") && e->n == 1 && e->args[0]->op == OP_LOAD)
+    w->is_opaque |= e->args[0]->u.buffer->data == w->buffer->data;
+  if (e->op == OP_LOAD) add_element(w, e->u.buffer, e->args, false);
+  if (e->op == OP_IF_THEN_ELSE) {
+    walk_expr(w, e->args[0]);
+    enter(w, (Place){.cond = e->args[0]});
+    walk_expr(w, e->args[1]);
+    w->at = up;
+    walk_expr(w, e->args[2]);
+    return;
+  }
+  if (e->op == OP_LET) {
+    walk_expr(w, e->args[1]);
+    tirc_map_set(w->c, &w->varying, e->args[0], e->args[0]);
+    enter(w, (Place){.var = e->args[0], .value = e->args[1]});
+    walk_expr(w, e->args[2]);
+    w->at = up;
+    return;
+  }
+  for (int i = 0; i < e->n; i++) walk_expr(w, e->args[i]);
+}
+
+static void walk_stmt(Walk *w, Stmt s);
+
+static void walk_in(Walk *w, Place p, Stmt s) {
+  const Place *up = enter(w, p);
+  walk_stmt(w, s);
+  w->at = up;
+}
+
+static void walk_loop(Walk *w, const For *loop) {
+  walk_expr(w, loop->min);
+  walk_expr(w, loop->extent);
+  tirc_map_set(w->c, &w->varying, loop->var, loop->var);
+  tirc_bind_range(w->a, loop->var, tirc_range(loop->min, loop->extent));
+  walk_in(w, (Place){.loop = loop}, loop->body);
+}
+
+/* What a block does by its views of the buffer is what it declares. */
+static void walk_block(Walk *w, const Block *b) {
+  bool is_viewed = false;
+  for (int i = 0; i < b->n_matches; i++)
+    is_viewed |= b->matches[i].source.buffer->data == w->buffer->data;
+  walk_expr(w, b->predicate);
+  const Place *up = enter(w, (Place){.cond = b->predicate});
+  for (int i = 0; is_viewed && i < b->n_reads; i++)
+    add_access(w, b->reads[i].buffer, b->reads[i].dims, false);
+  walk_stmt(w, b->body);
+  for (int i = 0; is_viewed && i < b->n_writes; i++)
+    add_access(w, b->writes[i].buffer, b->writes[i].dims, true);
+  w->at = up;
+}
+
+static void walk_stmt(Walk *w, Stmt s) {
+  switch (s->kind) {
+  case STMT_FOR: walk_loop(w, &s->u.loop); break;
+  case STMT_BLOCK: walk_block(w, &s->u.block); break;
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) walk_stmt(w, tirc_item(s, i));
+    break;
+  case STMT_STORE:
+    for (int i = 0; i < s->u.store.n; i++) walk_expr(w, s->u.store.indices[i]);
+    walk_expr(w, s->u.store.value);
+    add_element(w, s->u.store.buffer, s->u.store.indices, true);
+    break;
+  case STMT_EVAL: walk_expr(w, s->u.eval.value); break;
+  case STMT_IF:
+    walk_expr(w, s->u.branch.cond);
+    walk_in(w, (Place){.cond = s->u.branch.cond}, s->u.branch.then_case);
+    if (s->u.branch.else_case) walk_in(w, (Place){0}, s->u.branch.else_case);
+    break;
+  case STMT_WHILE:
+    walk_expr(w, s->u.loop_while.cond);
+    walk_in(w, (Place){0}, s->u.loop_while.body);
+    break;
+  case STMT_LET:
+    walk_expr(w, s->u.let.value);
+    tirc_map_set(w->c, &w->varying, s->u.let.var, s->u.let.var);
+    walk_in(w, (Place){.var = s->u.let.var, .value = s->u.let.value}, s->u.let.body);
+    break;
+  case STMT_DECL: w->is_opaque |= s->u.alloc.buffer->data == w->buffer->data; /* fall through */
+  case STMT_ALLOC: walk_stmt(w, s->u.alloc.body); break;
+  case STMT_ATTR:
+    walk_expr(w, s->u.attr.value);
+    walk_stmt(w, s->u.attr.body);
+    break;
+  case STMT_ASSERT:
+    walk_expr(w, s->u.check.cond);
+    walk_stmt(w, s->u.check.body);
+    break;
+  }
+}
+
+static const Place *common(const Place *x, const Place *y) {
+  while (x != y)
+    if (!y || (x && x->depth > y->depth))
+      x = x->up;
+    else
+      y = y->up;
+  return x;
+}
+
+/* --- what a write has written ----------------------------------------------------------------
+ */
+
+/* A write with the places up to `top` (exclusive) standing still. */
+typedef struct Written {
+  Walk *w;
+  Range *dims;
+  VEC(Expr) vars; /* of the loops in between */
+  VEC(Range) doms;
+  Exprs conds;
+} Written;
+
+static bool chooses_elements(const Written *x, Expr var) {
+  for (int i = 0; i < x->w->buffer->ndim; i++)
+    if (tirc_uses_var(x->dims[i].min, var) || tirc_uses_var(x->dims[i].extent, var)) return true;
+  return false;
+}
+
+static bool is_mentioned(const Written *x, Expr var) {
+  if (chooses_elements(x, var)) return true;
+  for (int i = 0; i < x->doms.n; i++)
+    if (tirc_uses_var(x->doms.at[i].min, var) || tirc_uses_var(x->doms.at[i].extent, var))
+      return true;
+  for (int i = 0; i < x->conds.n; i++)
+    if (tirc_uses_var(x->conds.at[i], var)) return true;
+  return false;
+}
+
+/* The loop, which does not choose elements, stands at its first step. */
+static void fix(Written *x, const For *loop) {
+  Tirc *c = x->w->c;
+  int kept = 0;
+  for (int i = 0; i < x->doms.n; i++) {
+    const Range dom = x->doms.at[i];
+    if (x->vars.at[i] == loop->var) continue;
+    x->vars.at[kept] = x->vars.at[i];
+    x->doms.at[kept++] = tirc_range(tirc_substitute1(c, dom.min, loop->var, loop->min),
+                                    tirc_substitute1(c, dom.extent, loop->var, loop->min));
+  }
+  x->vars.n = x->doms.n = kept;
+  for (int i = 0; i < x->conds.n; i++)
+    x->conds.at[i] =
+        tirc_simplify(x->w->a, tirc_substitute1(c, x->conds.at[i], loop->var, loop->min));
+}
+
+static bool runs(const Walk *w, const For *loop) {
+  return tirc_prove_ge(w->a, loop->extent, tirc_int(w->c, loop->extent->dtype, 1)) ||
+         !tirc_uses_any(loop->extent, &w->varying);
+}
+
+/* Whether what stands between k's loop and `top` is the same in all steps of k. */
+static bool is_free_of(const Place *top, const Place *k_loop) {
+  Expr k = k_loop->loop->var;
+  for (const Place *p = top; p && p->depth > k_loop->depth; p = p->up)
+    if (!(p->loop || p->cond || p->var) || (p->cond && tirc_uses_var(p->cond, k)) ||
+        (p->var && tirc_uses_var(p->value, k)) ||
+        (p->loop && (tirc_uses_var(p->loop->min, k) || tirc_uses_var(p->loop->extent, k))))
+      return false;
+  return true;
+}
+
+static bool holds_first(const Written *x, const For *loop, Expr cond) {
+  return tirc_uses_var(cond, loop->var) &&
+         tirc_prove(x->w->a, tirc_substitute1(x->w->c, cond, loop->var, loop->min));
+}
+
+/* What a loop inside writes in its first step, if not in others, is there in all of them. */
+static void take_first_steps(Written *x, const Place *from, const Place *top) {
+  for (const Place *p = from; p; p = p->up) {
+    if (!p->loop || chooses_elements(x, p->loop->var)) continue;
+    bool by_condition = false;
+    for (int i = 0; i < x->conds.n; i++) by_condition |= holds_first(x, p->loop, x->conds.at[i]);
+    if (!by_condition) continue;
+    const bool stands_still = top && p->depth <= top->depth;
+    if (stands_still ? is_free_of(top, p) : runs(x->w, p->loop)) fix(x, p->loop);
+  }
+}
+
+static bool collect(Written *x, const Access *write, const Place *top) {
+  const Walk *w = x->w;
+  x->dims = tirc_copy(w->c, write->dims, w->buffer->ndim);
+  for (const Place *p = write->at; p != top; p = p->up) {
+    if (p->loop) {
+      vec_push(w->c, x->vars, p->loop->var);
+      vec_push(w->c, x->doms, tirc_range(p->loop->min, p->loop->extent));
+    } else if (p->cond) {
+      tirc_lower_conjuncts(w->c, p->cond, &x->conds);
+    } else if (!p->var || is_mentioned(x, p->var)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Whether the read stands under this condition too. */
+static bool holds_for(const Walk *w, const Access *read, const Place *top, Expr cond) {
+  for (const Place *p = read->at; p != top; p = p->up) {
+    Exprs all = {0};
+    if (p->cond) tirc_lower_conjuncts(w->c, p->cond, &all);
+    for (int i = 0; i < all.n; i++)
+      if (tirc_expr_same(all.at[i], cond)) return true;
+  }
+  return false;
+}
+
+/* The condition on the loops that a write runs in; NULL: it may leave out something else. */
+static Expr condition(const Written *x, const Access *read, const Place *top) {
+  Tirc *c = x->w->c;
+  PtrMap inner = {0};
+  Expr all = tirc_bool(c, true);
+  for (int i = 0; i < x->vars.n; i++)
+    for (int d = 0; d < x->w->buffer->ndim; d++)
+      if (tirc_uses_var(x->dims[d].min, x->vars.at[i]))
+        tirc_map_set(c, &inner, x->vars.at[i], x->vars.at[i]);
+  for (int i = 0; i < x->conds.n; i++) {
+    Expr cond = x->conds.at[i];
+    if (tirc_is_true(cond)) continue;
+    if (tirc_uses_any(cond, &inner))
+      all = tirc_and(c, all, cond);
+    else if (!holds_for(x->w, read, top, cond))
+      return NULL;
+  }
+  return all;
+}
+
+/* A box is asked for: not a triangle. */
+static bool is_nested_freely(const Written *x) {
+  for (int i = 0; i < x->vars.n; i++)
+    for (int k = 0; k < x->doms.n; k++)
+      if (tirc_uses_var(x->doms.at[k].min, x->vars.at[i]) ||
+          tirc_uses_var(x->doms.at[k].extent, x->vars.at[i]))
+        return false;
+  return true;
+}
+
+static bool loops_run(const Written *x, const Place *from, const Place *top) {
+  for (const Place *p = from; p != top; p = p->up)
+    if (p->loop && !is_mentioned(x, p->loop->var) && !runs(x->w, p->loop)) return false;
+  return true;
+}
+
+/* The box that a write has filled for sure when the read comes; NULL: not known. */
+static const IntSet *written(Walk *w, const Access *write, const Access *read, const Place *top) {
+  Written x = {.w = w};
+  if (!collect(&x, write, top)) return NULL;
+  take_first_steps(&x, write->at, top);
+  Expr cond = condition(&x, read, top);
+  if (!cond || !is_nested_freely(&x) || !loops_run(&x, write->at, top)) return NULL;
+  for (int d = 0; d < w->buffer->ndim; d++)
+    if (tirc_lower_reads_memory(x.dims[d].min)) return NULL;
+  return tirc_estimate_region(w->a, w->buffer->ndim, x.dims, x.vars.n, x.vars.at, x.doms.at, cond,
+                              true);
+}
+
+/* --- what a read reads -----------------------------------------------------------------------
+ */
+
+static void relax(Walk *w, const Place *at, const Place *top, PtrMap *dom) {
+  if (at == top) return;
+  relax(w, at->up, top, dom);
+  IntSet *set = tirc_new(w->c, IntSet);
+  if (at->cond) tirc_narrow_by_condition(w->a, at->cond, dom);
+  if (at->loop) {
+    Expr last = tirc_sub(w->c, tirc_add(w->c, at->loop->min, at->loop->extent),
+                         tirc_int(w->c, at->loop->min->dtype, 1));
+    set->min = tirc_eval_set(w->a, at->loop->min, dom).min;
+    set->max = tirc_eval_set(w->a, last, dom).max;
+    tirc_map_set(w->c, dom, at->loop->var, set);
+  } else if (at->var) {
+    if (!tirc_lower_reads_memory(at->value) && tirc_dtype_is_int(at->value->dtype))
+      *set = tirc_eval_set(w->a, at->value, dom);
+    tirc_map_set(w->c, dom, at->var, set);
+  }
+}
+
+static const IntSet *read_box(Walk *w, const Access *read, const Place *top) {
+  PtrMap dom = {0};
+  relax(w, read->at, top, &dom);
+  IntSet *out = tirc_new_array(w->c, IntSet, w->buffer->ndim + 1);
+  for (int d = 0; d < w->buffer->ndim; d++) {
+    const Range r = read->dims[d];
+    if (tirc_lower_reads_memory(r.min)) continue;
+    Expr last = tirc_sub(w->c, tirc_add(w->c, r.min, r.extent), tirc_int(w->c, r.min->dtype, 1));
+    out[d].min = tirc_eval_set(w->a, r.min, &dom).min;
+    out[d].max = tirc_eval_set(w->a, tirc_simplify(w->a, last), &dom).max;
+  }
+  return out;
+}
+
+/* --- the question ----------------------------------------------------------------------------
+ */
+
+static bool at_most(Analyzer *a, Expr x, Expr y) {
+  if (tirc_prove_ge(a, y, x)) return true;
+  for (int i = 0; i < 2; i++)
+    if ((x->op == OP_MIN && at_most(a, x->args[i], y)) ||
+        (y->op == OP_MAX && at_most(a, x, y->args[i])))
+      return true;
+  return false;
+}
+
+static bool contains(Analyzer *a, IntSet out, IntSet in) {
+  return in.min && in.max && out.min && out.max && at_most(a, out.min, in.min) &&
+         at_most(a, in.max, out.max);
+}
+
+/* Both boxes in one, if that is a box: they differ in one dimension and leave no gap there. */
+static bool join(Walk *w, IntSet *into, const IntSet *more) {
+  int differ = -1;
+  for (int d = 0; d < w->buffer->ndim; d++) {
+    if (tirc_prove_equal(w->a, into[d].min, more[d].min) &&
+        tirc_prove_equal(w->a, into[d].max, more[d].max))
+      continue;
+    if (differ >= 0) return false;
+    differ = d;
+  }
+  if (differ < 0) return true;
+  IntSet *x = &into[differ], y = more[differ];
+  Expr past_x = tirc_add(w->c, x->max, tirc_int(w->c, x->max->dtype, 1));
+  Expr past_y = tirc_add(w->c, y.max, tirc_int(w->c, y.max->dtype, 1));
+  if (!at_most(w->a, y.min, past_x) || !at_most(w->a, x->min, past_y)) return false;
+  *x = tirc_set_union(w->a, *x, y);
+  return true;
+}
+
+static bool covers(Walk *w, const IntSet *box, const IntSet *read) {
+  for (int d = 0; d < w->buffer->ndim; d++)
+    if (!contains(w->a, box[d], read[d])) return false;
+  return true;
+}
+
+/* Whether the writes that meet the read at `top` have filled what it reads. */
+static bool is_covered_at(Walk *w, int read, const Place *top) {
+  const Access *r = &w->accesses.at[read];
+  const IntSet *wanted = NULL;
+  IntSet *all = NULL;
+  for (int i = 0; i < read; i++) {
+    const Access *x = &w->accesses.at[i];
+    if (!x->write || common(x->at, r->at) != top) continue;
+    const IntSet *box = written(w, x, r, top);
+    if (!box) continue;
+    if (!wanted) wanted = read_box(w, r, top);
+    if (covers(w, box, wanted)) return true;
+    if (!all)
+      all = tirc_copy(w->c, box, w->buffer->ndim);
+    else if (join(w, all, box) && covers(w, all, wanted))
+      return true;
+  }
+  return false;
+}
+
+static bool is_covered(Walk *w, int read) {
+  const Place *top = w->accesses.at[read].at;
+  for (; top; top = top->up)
+    if (is_covered_at(w, read, top)) return true;
+  return is_covered_at(w, read, NULL);
+}
+
+bool tirc_lower_carries_values(Tirc *c, Analyzer *a, const For *loop, Buffer b) {
+  if (loop->kind == LOOP_PARALLEL || tirc_is_int(loop->extent, 1)) return false;
+  Walk w = {.c = c, .a = a, .loop = loop, .buffer = b};
+  tirc_map_set(c, &w.varying, loop->var, loop->var);
+  walk_stmt(&w, loop->body);
+  if (w.is_opaque) return true;
+  for (int i = 0; i < w.accesses.n; i++)
+    if (!w.accesses.at[i].write && !is_covered(&w, i)) return true;
+  return false;
+}
