@@ -266,6 +266,7 @@ lambda_parameter:
     T_NAME                            { $$ = tirc_syn_named(p, SYN_PARAM, @$, $1, NULL, NULL); }
   | T_NAME '=' expression             { $$ = tirc_syn_named(p, SYN_PARAM, @$, $1, NULL, $3); }
   | '*' T_NAME                        { $$ = tirc_syn_named(p, SYN_PARAM, @$, $2, NULL, NULL); $$->i = 1; }
+  | '*'                               { $$ = tirc_syn_named(p, SYN_PARAM, @$, "", NULL, NULL); $$->i = 1; }
   | T_POWER T_NAME                    { $$ = tirc_syn_named(p, SYN_PARAM, @$, $2, NULL, NULL); $$->i = 2; }
   ;
 

@@ -163,6 +163,8 @@ static void check_parameters(Parser *p, SynList params) {
   for (int i = 0; i < params.n; i++) {
     const Syn *x = params.at[i];
     if (x->kind != SYN_PARAM) continue;
+    if (x->i == 1 && !*x->s && (i + 1 == params.n || params.at[i + 1]->i))
+      fail_at(p, x, NULL, "a parameter must follow '*'");
     for (int k = 0; k < i; k++) {
       const Syn *y = params.at[k];
       if (strcmp(x->s, y->s) == 0)

@@ -512,8 +512,8 @@ TIRC_API void tirc_schedule_free(tirc_schedule *s);
 TIRC_API void tirc_schedule_place(tirc_schedule *s, const char *file, int line, int column);
 
 /* Calls a primitive (tirc_primitive_table lists them) or another method of the schedule (get,
- * show, seed, fork_seed, work_on, remove_rv) by name, with arguments by position and by keyword as
- * in Python; defaults are filled in. A block may be given by its handle or its name. result may be
+ * get_sref, show, seed, fork_seed, work_on, remove_rv) by name, with arguments by position and by
+ * keyword as in Python; defaults are filled in. A block may be given by its handle or its name. result may be
  * NULL. TIRC_NO: a ScheduleError; TIRC_BAD: wrong arguments (code "argument"), a dead handle. A
  * call that fails changes nothing. */
 TIRC_API tirc_status tirc_schedule_call(tirc_schedule *s, const char *name, int n,

@@ -394,8 +394,8 @@ static void place_arguments(Sched *s, const Primitive *p, int n_args, const Valu
   }
   if (taken < n_args)
     argument_error(s, p,
-                   tirc_format(c, "sch.%s takes at most %d arguments, but %d are given", p->name,
-                               taken, n_args));
+                   tirc_format(c, "sch.%s takes at most %d argument%s, but %d %s given", p->name,
+                               taken, taken == 1 ? "" : "s", n_args, n_args == 1 ? "is" : "are"));
   for (int i = 0; i < n_keywords; i++) {
     int k = param_named(p, names[i]);
     if (k < 0)

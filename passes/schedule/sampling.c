@@ -169,10 +169,12 @@ void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
   for (int i = 0; i < n; i++) {
     sum += weights[i] = probs->at[i].u.f;
     if (!(weights[i] >= 0) || weights[i] - weights[i] != 0)
-      tirc_sched_error(s, SERR_PROBABILITIES, NULL, NULL, "%s is no probability",
-                       tirc_value_repr(s->c, probs->at[i]));
+      tirc_sched_error(s, SERR_PROBABILITIES, NULL, "give numbers of at least 0",
+                       "%s is no probability", tirc_value_repr(s->c, probs->at[i]));
   }
-  if (!(sum > 0)) tirc_sched_error(s, SERR_PROBABILITIES, NULL, NULL, "all of them are 0");
+  if (!(sum > 0))
+    tirc_sched_error(s, SERR_PROBABILITIES, NULL, "give one that is more than 0",
+                     "all of them are 0");
   int64_t chosen = args[2].u.i;
   if (args[2].kind == VAL_NONE) {
     Random r = rng(s);

@@ -353,6 +353,12 @@ static Value call_primitive(Script *sc, const BoundPrimitive *bound, const Args 
   tirc_throw(sc->c);
 }
 
+const Value *tirc_script_argument(const Args *a, int i, const char *name) {
+  for (int k = 0; k < a->n_keywords; k++)
+    if (!strcmp(a->names[k], name)) return &a->keywords[k];
+  return i < a->n ? &a->at[i] : NULL;
+}
+
 typedef struct Method { /* a method of a value, not yet called: type "method" */
   const NativeRow *row;
   Value self;

@@ -1,6 +1,7 @@
 /* What a script sees of the program: the fields of loops, blocks, iterators, regions, buffers and
  * expressions under the reference's names, one row each at the end. */
 #include "../../ir/print.h"
+#include "../schedule/tensor_intrin.h"
 #include "interp.h"
 
 /* The schedule in which a handle is alive: sch, or else one of its copies. */
@@ -100,6 +101,13 @@ GET(block_init, tirc_script_of_stmt(block(v)->init))
 GET(block_body, tirc_script_of_stmt(block(v)->body))
 GET(itself, v)
 
+static Value get_block_matches(Script *sc, Value v) {
+  return of_array(sc, "MatchBufferRegion", block(v)->n_matches, block(v)->matches,
+                  sizeof(MatchBuffer));
+}
+GET(match_buffer, tirc_value_buffer(((const MatchBuffer *)v.u.object)->buffer))
+GET(match_source, tirc_script_object("BufferRegion", &((const MatchBuffer *)v.u.object)->source))
+
 static Value get_block_allocs(Script *sc, Value v) {
   Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
   for (int i = 0; i < block(v)->n_allocs; i++)
@@ -128,6 +136,17 @@ GET(buffer_name, tirc_value_str(v.u.buffer->name))
 GET(buffer_shape, of_exprs(sc, v.u.buffer->ndim, v.u.buffer->shape))
 GET(buffer_dtype, tirc_value_str(tirc_dtype_name(sc->c, v.u.buffer->dtype)))
 GET(buffer_strides, of_exprs(sc, v.u.buffer->strides ? v.u.buffer->ndim : 0, v.u.buffer->strides))
+
+static Value get_buffer_separators(Script *sc, Value v) {
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < v.u.buffer->n_axis_separators; i++)
+    tirc_value_append(sc->c, list, tirc_value_int(v.u.buffer->axis_separators[i]));
+  return list;
+}
+GET(buffer_offset,
+    v.u.buffer->elem_offset ? tirc_script_of_expr(v.u.buffer->elem_offset) : tirc_value_int(0))
+GET(buffer_align, tirc_value_int(v.u.buffer->align))
+GET(buffer_factor, tirc_value_int(v.u.buffer->offset_factor))
 
 GET(store_buffer, tirc_value_buffer(stmt(v)->u.store.buffer))
 GET(store_indices, of_exprs(sc, stmt(v)->u.store.n, stmt(v)->u.store.indices))
@@ -180,6 +199,21 @@ static Value get_functions(Script *sc, Value v) {
   }
   return dict;
 }
+static Value get_buffer_map(Script *sc, Value v) {
+  const Func *f = v.u.object;
+  Value dict = tirc_value_list(sc->c, VAL_DICT, 0, NULL);
+  for (int i = 0; i < f->n_params; i++) {
+    if (!f->buffers[i]) continue;
+    tirc_value_append(sc->c, dict, tirc_value_expr(f->params[i]));
+    tirc_value_append(sc->c, dict, tirc_value_buffer(f->buffers[i]));
+  }
+  return dict;
+}
+GET(func_params,
+    of_exprs(sc, ((const Func *)v.u.object)->n_params, ((const Func *)v.u.object)->params))
+GET(func_attrs, of_attrs(sc, ((const Func *)v.u.object)->attrs))
+GET(intrin_desc, tirc_script_object("PrimFunc", ((const TensorIntrin *)v.u.object)->desc))
+GET(intrin_impl, tirc_script_object("PrimFunc", ((const TensorIntrin *)v.u.object)->impl))
 GET(func_name, tirc_value_str(((const Func *)v.u.object)->name))
 GET(func_body, tirc_script_of_stmt(((const Func *)v.u.object)->body))
 GET(type_name,
@@ -202,6 +236,9 @@ const AttributeRow tirc_script_attributes[] = {
     {"Block", "reads", get_block_reads},
     {"Block", "writes", get_block_writes},
     {"Block", "alloc_buffers", get_block_allocs},
+    {"Block", "match_buffers", get_block_matches},
+    {"MatchBufferRegion", "buffer", get_match_buffer},
+    {"MatchBufferRegion", "source", get_match_source},
     {"Block", "annotations", get_block_annotations},
     {"Block", "init", get_block_init},
     {"Block", "body", get_block_body},
@@ -219,6 +256,10 @@ const AttributeRow tirc_script_attributes[] = {
     {"Buffer", "shape", get_buffer_shape},
     {"Buffer", "dtype", get_buffer_dtype},
     {"Buffer", "strides", get_buffer_strides},
+    {"Buffer", "elem_offset", get_buffer_offset},
+    {"Buffer", "data_alignment", get_buffer_align},
+    {"Buffer", "offset_factor", get_buffer_factor},
+    {"Buffer", "axis_separators", get_buffer_separators},
     {"BufferStore", "buffer", get_store_buffer},
     {"BufferStore", "indices", get_store_indices},
     {"BufferStore", "value", get_store_value},
@@ -252,8 +293,14 @@ const AttributeRow tirc_script_attributes[] = {
     {"Exception", "line", get_error_line},
     {"IRModule", "functions", get_functions},
     {"PrimFunc", "name", get_func_name},
-    {"str", "name_hint", get_itself}, /* functions go by their names, which the reference wraps */
+    {"str", "name_hint", get_itself},  /* functions go by their names and thread axes by their */
+    {"str", "thread_tag", get_itself}, /* tags, which the reference wraps */
+    {"PrimFunc", "params", get_func_params},
+    {"PrimFunc", "buffer_map", get_buffer_map},
+    {"PrimFunc", "attrs", get_func_attrs},
     {"PrimFunc", "body", get_func_body},
+    {"TensorIntrin", "desc", get_intrin_desc},
+    {"TensorIntrin", "impl", get_intrin_impl},
     {"type", "__name__", get_type_name},
     {"builtin", "__name__", get_type_name},
     {0},

@@ -125,6 +125,8 @@ Value tirc_script_function(Frame *f, const Syn *def_or_lambda);
 Value tirc_script_call(Script *sc, Value callee, const Args *a);
 Value tirc_script_call1(Script *sc, Value callee, Value arg);
 
+/* Argument i of a native function, by place or by name; NULL when it is left out. */
+const Value *tirc_script_argument(const Args *a, int i, const char *name);
 Value tirc_script_method(Script *sc, const NativeRow *row, Value self); /* bound, not yet called */
 
 /* operators.c */

@@ -81,19 +81,21 @@ static Value run_register(Script *sc, Value self, const Args *a) {
 /* get(name, allow_missing=False) */
 static Value run_get(Script *sc, Value self, const Args *a) {
   (void)self;
-  bool missing = a->n > 1        ? tirc_script_truth(sc, a->at[1])
-                 : a->n_keywords ? tirc_script_truth(sc, a->keywords[0])
-                                 : false;
-  const TensorIntrin *t =
-      a->at[0].kind == VAL_STR ? tirc_find_intrin(sc->sched, a->at[0].u.s) : NULL;
+  const Value *name = tirc_script_argument(a, 0, "name");
+  const Value *missing = tirc_script_argument(a, 1, "allow_missing");
+  if (!name || name->kind != VAL_STR)
+    tirc_script_error(sc, "TypeError", "get(name, allow_missing=False)",
+                      "the name of a tensor intrinsic is a str, not %s",
+                      tirc_script_a_type(sc, name ? *name : VALUE_NONE));
+  const TensorIntrin *t = tirc_find_intrin(sc->sched, name->u.s);
   if (t) return tirc_script_object("TensorIntrin", t);
-  if (missing) return VALUE_NONE;
+  if (missing && tirc_script_truth(sc, *missing)) return VALUE_NONE;
   tirc_script_error(sc, "ValueError", "register it first", "no tensor intrinsic is called %s",
-                    tirc_script_repr(sc, a->at[0]));
+                    tirc_script_repr(sc, *name));
 }
 
 const NativeRow tirc_script_intrin_rows[] = {
     {"TensorIntrin", "register", run_register, 0, 4, "name desc impl override"},
-    {"TensorIntrin", "get", run_get, 1, 2, "allow_missing"},
+    {"TensorIntrin", "get", run_get, 0, 2, "name allow_missing"},
     {0},
 };

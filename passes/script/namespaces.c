@@ -36,16 +36,19 @@ static const char *type_text(Script *sc, Value v) {
 /* const(value, dtype="int32") */
 static Value run_const(Script *sc, Value self, const Args *a) {
   (void)self;
-  const Value *type = a->n > 1 ? &a->at[1] : a->n_keywords ? &a->keywords[0] : NULL;
-  const char *usual = a->at[0].kind == VAL_FLOAT  ? "float32"
-                      : a->at[0].kind == VAL_BOOL ? "bool"
-                                                  : "int32";
-  return typed_constant(sc, a->at[0], type ? type_text(sc, *type) : usual);
+  const Value *given = tirc_script_argument(a, 0, "value");
+  const Value *type = tirc_script_argument(a, 1, "dtype");
+  const Value v = given ? *given : VALUE_NONE;
+  const char *usual = v.kind == VAL_FLOAT ? "float32" : v.kind == VAL_BOOL ? "bool" : "int32";
+  return typed_constant(sc, v, type && type->kind != VAL_NONE ? type_text(sc, *type) : usual);
 }
 
 /* IntImm(dtype, value) */
 static Value run_imm(Script *sc, Value self, const Args *a) {
-  return (void)self, typed_constant(sc, a->at[1], type_text(sc, a->at[0]));
+  const Value *type = tirc_script_argument(a, 0, "dtype");
+  const Value *v = tirc_script_argument(a, 1, "value");
+  (void)self;
+  return typed_constant(sc, v ? *v : VALUE_NONE, type_text(sc, type ? *type : VALUE_NONE));
 }
 
 /* T.int64(4): the type's name is the object that is called. */
@@ -55,7 +58,8 @@ static Value run_typed(Script *sc, Value self, const Args *a) {
 
 static Value limit(Script *sc, const Args *a, int which) {
   DType t;
-  const char *name = type_text(sc, a->n ? a->at[0] : a->n_keywords ? a->keywords[0] : VALUE_NONE);
+  const Value *type = tirc_script_argument(a, 0, "dtype");
+  const char *name = type_text(sc, type ? *type : VALUE_NONE);
   Expr e = tirc_dtype_parse(name, &t) ? tirc_limit(sc->c, t, which) : NULL;
   if (!e)
     tirc_script_error(sc, "ValueError", "types are int32, int64, float32, bool ...",
@@ -164,15 +168,18 @@ static Value run_prod(Script *sc, Value self, const Args *a) {
 /* IndexMap.from_func(f): index maps are functions here. */
 static Value run_from_func(Script *sc, Value self, const Args *a) {
   (void)self;
-  if (a->at[0].kind != VAL_FUNCTION)
-    tirc_script_error(sc, "TypeError", NULL, "from_func() takes a function");
-  return a->at[0];
+  const Value *f = tirc_script_argument(a, 0, "mapping_function");
+  if (!f || f->kind != VAL_FUNCTION)
+    tirc_script_error(sc, "TypeError", "lambda i, j: (j, i)",
+                      "from_func() takes a function, not %s",
+                      tirc_script_a_type(sc, f ? *f : VALUE_NONE));
+  return *f;
 }
 
 const NativeRow tirc_script_namespace_rows[] = {
-    {"tir", "const", run_const, 1, 2, "dtype"},
-    {"tir", "IntImm", run_imm, 2, 2, NULL},
-    {"tir", "FloatImm", run_imm, 2, 2, NULL},
+    {"tir", "const", run_const, 0, 2, "value dtype"},
+    {"tir", "IntImm", run_imm, 0, 2, "dtype value"},
+    {"tir", "FloatImm", run_imm, 0, 2, "dtype value"},
     {"tir", "floordiv", run_floordiv, 2, 2, NULL},
     {"tir", "floormod", run_floormod, 2, 2, NULL},
     {"tir", "indexdiv", run_floordiv, 2, 2, NULL},
@@ -189,7 +196,8 @@ const NativeRow tirc_script_namespace_rows[] = {
     {"math", "log2", run_log2, 1, 1, NULL},
     {"math", "log", run_log, 1, 1, NULL},
     {"math", "gcd", run_gcd, 2, 2, NULL},
-    {"IndexMap", "from_func", run_from_func, 1, 2, "ndim inverse_index_map index_dtype"},
+    {"IndexMap", "from_func", run_from_func, 0, 3,
+     "mapping_function ndim inverse_index_map index_dtype"},
     {"math", "prod", run_prod, 1, 1, NULL},
     {"Trace", "apply_json_to_schedule", tirc_script_apply_json, 0, 2, "json_obj sch"},
     {"InstructionKind", "get", tirc_script_instruction_kind, 0, 1, "name"},

@@ -16,21 +16,14 @@ static Value new_list(Script *sc) { return tirc_value_list(sc->c, VAL_LIST, 0, N
 static Value of_trace(const Trace *t) { return tirc_script_object("Trace", t); }
 static Value of_instruction(const Instruction *i) { return tirc_script_object("Instruction", i); }
 
-/* Argument i, by place or by name; NULL when it is left out. */
-static const Value *argument(const Args *a, int i, const char *name) {
-  for (int k = 0; k < a->n_keywords; k++)
-    if (!strcmp(a->names[k], name)) return &a->keywords[k];
-  return i < a->n ? &a->at[i] : NULL;
-}
-
 static Value required(Script *sc, const Args *a, int i, const char *who, const char *name) {
-  const Value *v = argument(a, i, name);
+  const Value *v = tirc_script_argument(a, i, name);
   if (!v) tirc_script_error(sc, "TypeError", NULL, "%s() misses the argument '%s'", who, name);
   return *v;
 }
 
 static bool flag(Script *sc, const Args *a, int i, const char *name, bool otherwise) {
-  const Value *v = argument(a, i, name);
+  const Value *v = tirc_script_argument(a, i, name);
   return v ? tirc_script_truth(sc, *v) : otherwise;
 }
 
@@ -192,8 +185,8 @@ static void set_seed(Script *sc, Sched *s, Value v) {
  * are looked at, and change nothing. */
 static void check_unused(Script *sc, const Args *a) {
   static const char *const levels[] = {"detail", "fast", "none"};
-  const Value *level = argument(a, 1, "error_render_level"),
-              *check = argument(a, 1, "enable_check");
+  const Value *level = tirc_script_argument(a, 1, "error_render_level"),
+              *check = tirc_script_argument(a, 1, "enable_check");
   bool known = !level;
   for (int i = 0; i < 3 && level && level->kind == VAL_STR; i++)
     known |= !strcmp(level->u.s, levels[i]);
@@ -209,7 +202,8 @@ static void check_unused(Script *sc, const Args *a) {
 static Value new_schedule(Script *sc, Value self, const Args *a) {
   (void)self;
   const Module *m = module_argument(sc, required(sc, a, 0, "Schedule", "mod"));
-  const Value *seed = argument(a, 1, "seed"), *mask = argument(a, 1, "debug_mask");
+  const Value *seed = tirc_script_argument(a, 1, "seed"),
+              *mask = tirc_script_argument(a, 1, "debug_mask");
   check_unused(sc, a);
   Sched *s = tirc_sched_new(sc->c, m);
   s->target = sc->sched->target;
@@ -285,7 +279,7 @@ static Value run_with_decision(Script *sc, Value self, const Args *a) {
 }
 
 static Value run_append(Script *sc, Value self, const Args *a) {
-  const Value *decision = argument(a, 1, "decision");
+  const Value *decision = tirc_script_argument(a, 1, "decision");
   tirc_trace_push(sc->c, self.u.object, instruction_argument(sc, a, "append"),
                   decision ? own_decision(sc, *decision, 0) : VALUE_NONE);
   return VALUE_NONE;
@@ -295,7 +289,7 @@ static Value run_append(Script *sc, Value self, const Args *a) {
 static Value new_trace(Script *sc, Value self, const Args *a) {
   (void)self;
   Value insts = required(sc, a, 0, "Trace", "insts"), inst;
-  const Value *decisions = argument(a, 1, "decisions");
+  const Value *decisions = tirc_script_argument(a, 1, "decisions");
   if (decisions && decisions->kind != VAL_DICT)
     tirc_script_error(sc, "TypeError", "trace.decisions is such a dict",
                       "the decisions of a Trace are a dict from instructions to decisions");
@@ -359,7 +353,7 @@ static Value ask(void *self, const Instruction *inst, Value inputs, Value attrs,
 static Value run_apply(Script *sc, Value self, const Args *a) {
   Sched *s = schedule_argument(sc, a, 0, "apply_to_schedule");
   bool remove = flag(sc, a, 1, "remove_postproc", false);
-  const Value *provider = argument(a, 2, "decision_provider");
+  const Value *provider = tirc_script_argument(a, 2, "decision_provider");
   Provider p = {sc, provider ? *provider : VALUE_NONE};
   const DecisionProvider asked = {ask, &p};
   tirc_script_tick(sc, trace(self)->n);

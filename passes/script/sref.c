@@ -63,7 +63,8 @@ static Value get_seq_index(Script *sc, Value v) {
   return (void)sc, tirc_value_int(r && r->stmt ? tirc_item_index(r) : -1);
 }
 
-static const SRef *block_argument(Script *sc, Value v, const char *who) {
+static const SRef *block_argument(Script *sc, const Value *given, const char *who) {
+  Value v = given ? *given : VALUE_NONE;
   const SRef *r = tirc_script_is(v, "StmtSRef") ? node(v) : NULL;
   if (!r || !r->stmt || r->stmt->kind != STMT_BLOCK)
     tirc_script_error(sc, "TypeError", "sch.get_sref(block) gives it",
@@ -73,14 +74,14 @@ static const SRef *block_argument(Script *sc, Value v, const char *who) {
 }
 
 static Value run_get_block_scope(Script *sc, Value self, const Args *a) {
-  Value v = a->n ? a->at[0] : a->n_keywords ? a->keywords[0] : VALUE_NONE;
-  return reference(sc, self.u.object, block_argument(sc, v, "get_block_scope"), "BlockScope");
+  const Value *block = tirc_script_argument(a, 0, "block_sref");
+  return reference(sc, self.u.object, block_argument(sc, block, "get_block_scope"), "BlockScope");
 }
 
 /* The dependences that begin (or end) at a block of the scope. */
 static Value deps(Script *sc, Value self, const Args *a, const char *who, bool from) {
-  Value v = a->n ? a->at[0] : a->n_keywords ? a->keywords[0] : VALUE_NONE;
-  const SRef *block = block_argument(sc, v, who), *scope = node(self);
+  const SRef *block = block_argument(sc, tirc_script_argument(a, 0, "block"), who);
+  const SRef *scope = node(self);
   Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
   if (!scope || !scope->scope) return list;
   Sched *s = ((const StmtRef *)self.u.object)->s;

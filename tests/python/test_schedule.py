@@ -57,6 +57,10 @@ def test_what_a_function_of_ones_own_raises_comes_out(sch):
         sch.transform_layout("C", "A", lambda i, j: (1 // 0, j))
     with pytest.raises(tirc.TVMError, match="gives a str"):
         sch.transform_layout("C", "A", lambda i, j: (i, "x"))
+    with pytest.raises(TypeError, match="takes no class"):
+        sch.annotate("C", "x", int)
+    with pytest.raises(ValueError, match="character 0"):
+        sch.get_block("C\0")
     with pytest.raises(TypeError, match="takes no object"):
         sch.transform_layout("C", "A", lambda i, j: (i, object()))
     assert sch.mod.script() == before

@@ -231,6 +231,25 @@ static const Row prints[] = {
     {"print([v.name_hint for v in sch.mod.get_global_vars()], sch.func_working_on.name_hint, [(g, "
      "f.name) for g, f in sch.mod.functions_items()], sch.mod.functions['main'].name)",
      "['main'] main [('main', 'main')] main\n"},
+    {"f = sch.mod['main']\nprint([p.name for p in f.params], [b.name for b in "
+     "f.buffer_map.values()], "
+     "f.attrs, sch.get(sch.get_block('B')).match_buffers)",
+     "['A_handle', 'B_handle'] ['A', 'B'] {} []\n"},
+    {"b = sch.get(sch.get_block('B')).reads[0].buffer\nsch.set_axis_separator('B', 'A', [1])\nnow "
+     "= "
+     "sch.get(sch.get_block('B')).reads[0].buffer\nprint(b.axis_separators, now.axis_separators, "
+     "b.elem_offset, b.data_alignment)",
+     "[] [1] 0 64\n"},
+    {"i, j = sch.get_loops('B')\nsch.bind(i, 'threadIdx.x')\nprint("
+     "sch.get(i).thread_binding.thread_tag)",
+     "threadIdx.x\n"},
+    {"print(tir.const(value=3, dtype='int64'), tir.IntImm(dtype='int8', value=3), "
+     "tir.TensorIntrin.get(name='x', allow_missing=True))\nm = "
+     "tir.IndexMap.from_func(mapping_function=lambda a, b: (b, a), ndim=2)\n"
+     "sch.transform_layout('B', 'B', m)\nprint(sch.get(sch.get_block('B')).writes[0].buffer.shape)",
+     "T.int64(3) T.int8(3) None\n[64, 32]\n"},
+    {"def f(a, *, b=1): return a - b\ng = lambda *, c: c\nprint(f(5), f(5, b=2), g(c=3))",
+     "4 3 3\n"},
     {"sch.seed(3)\nsch.work_on('main')\nprint('main' in sch.mod.script(), sch.mod['main'].name)",
      "True main\n"},
 };
@@ -269,6 +288,13 @@ static const ErrorRow errors[] = {
     {"tir.infinity('int32')", "value", 1, 1, TIRC_STATUS_BAD},
     {"tvm.tir.nonsense", "attribute", 1, 1, TIRC_STATUS_BAD},
     {"tvm.tir.IndexMap.nonsense", "attribute", 1, 1, TIRC_STATUS_BAD},
+    {"def f(a, *): pass", "syntax", 1, 10, TIRC_STATUS_BAD},
+    {"f = lambda a, *, b: a\nf(1, 2)", "type", 2, 1, TIRC_STATUS_BAD},
+    {"tir.TensorIntrin.get()", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tir.TensorIntrin.get(3)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tir.IndexMap.from_func(3)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tir.const()", "type", 1, 1, TIRC_STATUS_BAD},
+    {"tir.IntImm('int8')", "type", 1, 1, TIRC_STATUS_BAD},
     {"sch.get(sch)", "type", 1, 1, TIRC_STATUS_BAD},
     {"sch.get_sref('B')", "type", 1, 1, TIRC_STATUS_BAD},
     {"sch.state.get_block_scope(sch.get_block('B'))", "type", 1, 1, TIRC_STATUS_BAD},

@@ -203,6 +203,8 @@ def _items(owner, v, kind, values, keep):
 
 
 def _text(v, kind, text, keep):
+    if "\0" in text:
+        raise ValueError("a text cannot contain the character 0: %r" % text)
     data = text.encode()
     keep.append(data)
     v.kind, v.u.s = kind, data
@@ -227,6 +229,8 @@ def inward(owner, x, keep):
         _items(owner, v, _lib.DICT, [part for pair in x.items() for part in pair], keep)
     elif isinstance(x, float):
         v.kind, v.u.f = _lib.FLOAT, x
+    elif isinstance(x, type):
+        raise TypeError("a schedule takes no class (%s)" % x.__name__)
     elif hasattr(x, "__index__"):
         v.kind, v.u.i = _lib.INT, _int64(x.__index__())
     elif hasattr(x, "__float__"):
