@@ -170,7 +170,9 @@ static void hand_out_warning(Tirc *c, Warning w, const tirc_schedule_options *o)
                      .hint = "leave out --strict to accept it"};
     tirc_throw(c);
   }
-  if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message);
+  const bool has_code = strcmp(w.code, "warning") != 0;
+  const char *message = has_code ? tirc_format(c, "%s [%s]", w.message, w.code) : w.message;
+  if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, message);
 }
 
 void tirc_api_warnings(Tirc *c, const Sched *s, const tirc_schedule_options *o) {
@@ -197,6 +199,20 @@ tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options 
   const tirc_schedule_options none = {0};
   Check k = {.m = m, .options = options ? options : &none};
   return tirc_api_scratch(check, &k, &m->sources, error);
+}
+
+static void check_code(Tirc *c, void *self) {
+  Check *k = self;
+  k->c = c;
+  const Module *m = k->m->m;
+  if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), NULL, NULL);
+  tirc_local_notes(c, m, k->options->target ? k->options->target : CPU_DEFAULT, hear_of_program, k);
+}
+tirc_status tirc_module_check_code(const tirc_module *m, const tirc_schedule_options *options,
+                                   tirc_error **error) {
+  const tirc_schedule_options none = {0};
+  Check k = {.m = m, .options = options ? options : &none};
+  return tirc_api_scratch(check_code, &k, &m->sources, error);
 }
 
 static void run_script(Schedule *p, Sched *s, const Source *source) {
@@ -367,7 +383,6 @@ static void emit(Tirc *c, void *self) {
   if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
     text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
                            p->kind == TIRC_EMIT_ANNOTATIONS);
-  if (p->kind == TIRC_EMIT_NOTES) text = tirc_local_notes(c, lowered, cpu);
   if (text)
     p->code = (Code){text, strlen(text)};
   else

@@ -14,7 +14,8 @@ typedef struct Notes {
   Tirc *c;
   const Code *llvm;
   const Cpu *cpu;
-  Text text;
+  void (*tell)(void *self, Warning w);
+  void *self;
 } Notes;
 
 /* "%NAME = alloca", perhaps with a number or the name of a part behind NAME. */
@@ -81,23 +82,26 @@ static int64_t vectors_of(const Notes *k, Buffer b) {
   return (bytes + vector - 1) / vector;
 }
 
+static void say(Notes *k, const char *message) {
+  k->tell(k->self, (Warning){.code = "local-in-memory", .message = message});
+}
+
 static bool look_for_tiles(Visitor *v, Stmt s) {
   Notes *k = v->self;
   if (s->kind != STMT_ALLOC || strcmp(s->u.alloc.buffer->scope, "local") != 0) return true;
   Buffer b = s->u.alloc.buffer;
   int64_t vectors = vectors_of(k, b);
   int registers = tirc_cpu_vector_registers(k->cpu);
-  if (vectors > registers)
-    tirc_text_addf(
-        &k->text,
-        "\"%s\" (local) does not fit the registers: it takes %lld vectors, and there are "
-        "%d\n",
-        b->name, (long long)vectors, registers);
-  else if (is_allocated(k->llvm, b->name)) {
+  if (vectors > registers) {
+    say(k, tirc_format(k->c,
+                       "\"%s\" (local) does not fit the registers: it takes %lld vectors, and "
+                       "there are %d",
+                       b->name, (long long)vectors, registers));
+  } else if (is_allocated(k->llvm, b->name)) {
     const char *loop = find_loop(k, b, s->u.alloc.body);
-    tirc_text_addf(&k->text, "\"%s\" (local) stays in memory%s%s%s\n", b->name,
-                   loop ? ": loop " : "", loop ? loop : "",
-                   loop ? " over it is neither unrolled nor vectorized" : "");
+    say(k,
+        tirc_format(k->c, "\"%s\" (local) stays in memory%s%s%s", b->name, loop ? ": loop " : "",
+                    loop ? loop : "", loop ? " over it is neither unrolled nor vectorized" : ""));
   }
   return true;
 }
@@ -108,14 +112,14 @@ static bool look_for_local(Visitor *v, Stmt s) {
   return !*any;
 }
 
-const char *tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu) {
+void tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu,
+                      void (*tell)(void *self, Warning w), void *self) {
   bool any = false;
   Visitor first = {.stmt = look_for_local, .self = &any};
   for (int i = 0; i < lowered->n_funcs; i++) tirc_visit_stmt(&first, lowered->funcs[i]->body);
-  if (!any) return "";
+  if (!any) return;
   Code llvm = tirc_llvm_emit(c, lowered, cpu, EMIT_LLVM);
-  Notes k = {.c = c, .llvm = &llvm, .cpu = tirc_llvm_cpu(c, cpu), .text = {.c = c}};
+  Notes k = {.c = c, .llvm = &llvm, .cpu = tirc_llvm_cpu(c, cpu), .tell = tell, .self = self};
   Visitor v = {.stmt = look_for_tiles, .self = &k};
   for (int i = 0; i < lowered->n_funcs; i++) tirc_visit_stmt(&v, lowered->funcs[i]->body);
-  return k.text.at ? k.text.at : "";
 }

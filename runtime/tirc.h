@@ -289,6 +289,12 @@ TIRC_API tirc_status tirc_module_schedule_text(const tirc_module *m, const char 
 TIRC_API tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options *options,
                                        tirc_error **error);
 
+/* The same of the code that a module becomes for options->target: a buffer of scope local that is
+ * not in registers, and why. */
+TIRC_API tirc_status tirc_module_check_code(const tirc_module *m,
+                                            const tirc_schedule_options *options,
+                                            tirc_error **error);
+
 /* Does again what a trace says: a file with a bare [instructions, decisions], or with tuning
  * records of TVM, [workload, [[instructions, decisions], seconds, target, arguments]] one a line.
  * record counts from 1; 0 takes the one with the least mean time. TIRC_NO: a ScheduleError. */
@@ -600,8 +606,7 @@ typedef enum tirc_emit_kind {
   /* Assembly in which each loop is headed by its name, extent, block and mix of instructions; and
    * the same figures as JSON. For a module that is not lowered yet. */
   TIRC_EMIT_ANNOTATED,
-  TIRC_EMIT_ANNOTATIONS,
-  TIRC_EMIT_NOTES /* a line for each buffer of scope local that is not in registers, and why */
+  TIRC_EMIT_ANNOTATIONS
 } tirc_emit_kind;
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
  * for "haswell". main_name: what a function called main is called in the code, since a C program

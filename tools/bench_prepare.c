@@ -90,12 +90,12 @@ static bool is_unreadable(const tirc_error *e) {
 }
 
 static void skip(const Bench *b, Contender *c, tirc_error *e) {
-  bool schedule = tirc_error_status(e) == TIRC_NO;
-  fprintf(b->out, "%s: skipped, %s [%s]%s%s:%d: %s\n", c->name,
-          schedule ? "ScheduleError" : "error", tirc_error_get(e, TIRC_ERROR_CODE),
-          tirc_error_get(e, TIRC_ERROR_FILE) ? " " : "",
-          tirc_error_get(e, TIRC_ERROR_FILE) ? tirc_error_get(e, TIRC_ERROR_FILE) : "",
-          tirc_error_line(e), tirc_error_message(e));
+  const bool schedule = tirc_error_status(e) == TIRC_NO;
+  const char *file = tirc_error_get(e, TIRC_ERROR_FILE);
+  fprintf(b->out, "%s: skipped, %s [%s]", c->name, schedule ? "ScheduleError" : "error",
+          tirc_error_get(e, TIRC_ERROR_CODE));
+  if (file) fprintf(b->out, " %s:%d", file, tirc_error_line(e));
+  fprintf(b->out, ": %s\n", tirc_error_message(e));
   tirc_error_free(e);
   c->skipped = true;
 }
@@ -136,11 +136,24 @@ static void compile_schedule(const Bench *b, const Case *k, Contender *c, tirc_m
   c->skipped = true;
 }
 
-static void print_notes(const Bench *b, const Contender *c, const tirc_module *m) {
-  char *notes = local_notes(b->o, m);
-  for (char *rest = notes, *line; (line = strsep(&rest, "\n")) != NULL;)
-    if (*line) fprintf(b->out, "%s: %s\n", c->name, line);
-  tirc_string_free(notes);
+typedef struct Listener {
+  const Bench *b;
+  const Contender *c;
+} Listener;
+
+static void print_warning(void *self, const char *file, int line, int column, const char *message) {
+  const Listener *l = self;
+  (void)file, (void)line, (void)column;
+  fprintf(l->b->out, "%s: %s\n", l->c->name, message);
+}
+
+/* What a script's author is told of the code. */
+static void check_contender_code(const Bench *b, Contender *c, const tirc_module *m,
+                                 tirc_error **e) {
+  Listener l = {b, c};
+  const tirc_schedule_options s = {
+      .target = b->o->target, .strict = b->o->strict, .self = &l, .warn = print_warning};
+  if (!c->without) (void)tirc_module_check_code(m, &s, e);
 }
 
 static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
@@ -156,7 +169,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *made = m;
   c->skipped = scheduled || !relay_arguments(b, k, c, &made, &e);
   if (!c->skipped) compile_schedule(b, k, c, m, &e);
-  if (!c->skipped && !e && !c->without) print_notes(b, c, m);
+  if (!c->skipped && !e) check_contender_code(b, c, m, &e);
   if (e) {
     if (c->without) {
       keep_failure(b, c, e);

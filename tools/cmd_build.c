@@ -74,13 +74,10 @@ int cmd_build(Options *o) {
   int status = load_scheduled(o, NULL, &m);
   if (!o->output && kind == TIRC_EMIT_OBJECT)
     name = object_name(base, strcmp(wanted, "lib") == 0 ? ".so" : ".o");
+  if (status == DONE && kind != TIRC_EMIT_HEADER) status = check_code(o, m);
   if (status == DONE)
     status = o->annotate ? emit_annotated(o, m, symbol)
                          : emit(o, m, kind, symbol, o->output ? o->output : name);
-  char *notes = status == DONE && kind != TIRC_EMIT_HEADER ? local_notes(o, m) : NULL;
-  for (char *rest = notes, *line; (line = strsep(&rest, "\n")) != NULL;)
-    if (*line) fprintf(stderr, "note: %s\n", line);
-  tirc_string_free(notes);
   free(name);
   free(symbol);
   free(base);

@@ -148,10 +148,8 @@ int write_output(const Options *o, const char *path, const char *bytes, size_t n
                        strerror(errno));
 }
 
-char *local_notes(const Options *o, const tirc_module *m) {
-  char *text = NULL;
-  size_t n = 0;
+int check_code(const Options *o, const tirc_module *m) {
+  tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
-  if (tirc_module_emit(m, TIRC_EMIT_NOTES, o->target, NULL, &text, &n, &e)) tirc_error_free(e);
-  return text;
+  return tirc_module_check_code(m, &s, &e) ? report(o, e) : DONE;
 }

@@ -136,9 +136,8 @@ typedef struct Check {
 int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args);
 Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
                       const tirc_argument *expected);
-/* load.c: what the code of a module could not keep in registers, a line each; on the heap, or NULL
- */
-char *local_notes(const Options *o, const tirc_module *m);
+/* load.c: warns of what the code of a module could not keep in registers. */
+int check_code(const Options *o, const tirc_module *m);
 /* Copies of the arrays (scalars as they are); false after an error was reported. */
 bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to);
 /* relayout.c: parameters that a schedule gave another layout. Whether parameter i has one; */
