@@ -18,6 +18,15 @@
  *                                              T.prefetch(T.address_of(B[i * 48 + r, (j + 1)..]))
  *                                            ...
  *
+ * A distance [d, n] means the loop that is n loops further out, counting loops whose steps touch
+ * different elements: with {"P": [1, 1]} on k, the panel that j multiplies next comes in while all
+ * tiles i use this one.
+ *
+ *   for j in range(32):
+ *     for i in range(16):
+ *       for k in range(768):
+ *         ... P[j * 18432 + k * 24:+24]
+ *
  * A prefetch never faults, so addresses beyond the buffer's end need no test. */
 #include "internal.h"
 
@@ -175,6 +184,10 @@ static void touch_loop(Touch *t, Stmt s, Stmts *out) {
   tirc_bind_range(t->p->a, loop.var, tirc_range(loop.min, loop.extent));
   loop.body = touch_all(t, loop.body);
   if (tirc_is_empty(loop.body)) return;
+  if (!tirc_stmt_uses_var(loop.body, loop.var)) { /* the same lines each time */
+    vec_push(t->p->c, *out, loop.body);
+    return;
+  }
   loop.annotations = (Attrs){0};
   if (loop.kind == LOOP_PARALLEL) loop.kind = LOOP_SERIAL;
   vec_push(t->p->c, *out, tirc_clone_fresh(t->p->c, tirc_for(t->p->c, &loop)));
@@ -264,6 +277,24 @@ _Noreturn static void refuse(Prefetch *p, Stmt loop, const char *name, const cha
       "the loop %s is to prefetch %s, but %s", loop->u.loop.var->u.s, name, why);
 }
 
+/* Loops that stand directly in each other, as one. */
+static Stmt fuse(Tirc *c, Stmt nest) {
+  const For *outer = &nest->u.loop, *inner = &outer->body->u.loop;
+  int64_t m, n, all;
+  if (outer->body->kind != STMT_FOR || !tirc_const_int(outer->extent, &m) ||
+      !tirc_const_int(inner->extent, &n) || n < 1 || __builtin_mul_overflow(m, n, &all) ||
+      all > INT32_MAX)
+    return nest;
+  Expr var = tirc_var(c, outer->var->u.s, DT_INT32), columns = tirc_int(c, DT_INT32, n);
+  Expr row = tirc_cast(c, outer->var->dtype, tirc_floordiv(c, var, columns));
+  Expr column = tirc_cast(c, inner->var->dtype, tirc_floormod(c, var, columns));
+  PtrMap map = {0};
+  tirc_map_set(c, &map, outer->var, tirc_add(c, outer->min, row));
+  tirc_map_set(c, &map, inner->var, tirc_add(c, inner->min, column));
+  Stmt body = tirc_lower_substitute(c, inner->body, &map);
+  return fuse(c, tirc_for_serial(c, var, tirc_int(c, DT_INT32, all), body));
+}
+
 /* The part of the nest that this iteration of the innermost loops, from number `from` on, does. Of
  * a sequence (a loop with a peeled tail) all loops are shared out; single accesses are left out. */
 static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
@@ -277,6 +308,7 @@ static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
     return tirc_seq(c, parts.n, parts.at);
   }
   if (nest->kind != STMT_FOR) return tirc_seq(c, 0, NULL);
+  nest = fuse(c, nest);
   if (!tirc_const_int(nest->u.loop.extent, &rows) || rows < 1)
     refuse(p, here, name, "the loop whose accesses are to be shared out has no constant extent");
   Expr number = tirc_int(c, DT_INT32, 0);
@@ -304,10 +336,18 @@ static Stmt share_out(Prefetch *p, Stmt nest, int from, const char *name) {
   return tirc_if(c, tirc_eq(c, turn, tirc_int(c, DT_INT32, 0)), part, NULL);
 }
 
-static Stmt prefetches(Prefetch *p, const char *name, int64_t distance) {
-  int here = p->loops.n - 1;
-  for (int i = here; i >= 0; i--) {
+/* Whether the loop's steps touch different lines. */
+static bool moves(Prefetch *p, int i, const char *name) {
+  Touch t = {.p = p, .name = name};
+  return tirc_stmt_uses_var(touch_all(&t, p->main.at[i]->body), p->main.at[i]->var);
+}
+
+static Stmt prefetches(Prefetch *p, const char *name, int64_t distance, int64_t outward) {
+  int here = p->loops.n - 1, i = here;
+  for (; i >= 0 && outward > 0; i--) outward -= moves(p, i, name);
+  for (; i >= 0; i--) {
     const For *around = i > 0 && i < here ? &p->loops.at[i - 1]->u.loop : NULL;
+    if (i < here && !moves(p, i, name)) continue;
     Stmt nest = fetch_ahead(p, i, around, name, distance);
     if (!tirc_is_empty(nest)) return i == here ? nest : share_out(p, nest, i + 1, name);
   }
@@ -318,14 +358,24 @@ static Stmt prefetches(Prefetch *p, const char *name, int64_t distance) {
   return tirc_seq(p->c, 0, NULL);
 }
 
+/* d or [d, outward] */
+static bool read_distance(Expr wish, int64_t *distance, int64_t *outward) {
+  bool is_pair = wish->op == OP_TUPLE && wish->n == 2;
+  *outward = 0;
+  if (is_pair && (!tirc_const_int(wish->args[1], outward) || *outward < 0)) return false;
+  return tirc_const_int(is_pair ? wish->args[0] : wish, distance) && *distance >= 0 &&
+         *distance <= INT32_MAX;
+}
+
 static Stmt annotated(Prefetch *p, Stmt loop, Expr wish, Stmt body) {
   Stmts parts = {0};
   for (int i = 0; i + 1 < wish->n || wish->op != OP_DICT; i += 2) {
-    int64_t distance;
+    int64_t distance, outward;
     if (wish->op != OP_DICT || wish->args[i]->op != OP_STRING ||
-        !tirc_const_int(wish->args[i + 1], &distance) || distance < 0 || distance > INT32_MAX)
-      refuse(p, loop, "a buffer", "the annotation is no dict of buffer names and distances");
-    vec_push(p->c, parts, prefetches(p, wish->args[i]->u.s, distance));
+        !read_distance(wish->args[i + 1], &distance, &outward))
+      refuse(p, loop, "a buffer",
+             "the annotation is no dict from buffer names to distances d or [d, loops outward]");
+    vec_push(p->c, parts, prefetches(p, wish->args[i]->u.s, distance, outward));
   }
   vec_push(p->c, parts, body);
   return tirc_seq(p->c, parts.n, parts.at);

@@ -312,6 +312,13 @@ static const Program programs[] = {
           "                for k, v in T.grid(5, 8):\n"
           "                    B[i * 5 + k, q * 24 + j * 8 + v] = P[i * 5 + k, v]\n"),
      0, 0},
+    {"prefetch of the panel after the one in use",
+     FUNC(B2(A, 4, 320) ", " B2(B, 4, 16),
+          "    for j, i in T.grid(4, 4):\n"
+          "        for k in T.serial(5, annotations={\"software_prefetch\": {\"A\": [1, 1]}}):\n"
+          "            for l in range(4):\n                for v in T.vectorized(16):\n"
+          "                    B[i, v] = B[i, v] + A[j, k * 64 + l * 16 + v]\n"),
+     0, 0},
     {"prefetch over the end of a peeled iteration",
      FUNC(B2(A, 3, 800) ", " B1(B, 16),
           "    for q, j in T.grid(2, 3):\n        P = T.decl_buffer((800,))\n"

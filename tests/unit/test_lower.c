@@ -76,6 +76,9 @@ static const Expectation expectations[] = {
     {"prefetch of the next panel, shared out",
      {"range(5)", "T.prefetch(T.address_of(A_1["},
      {"B_1[i * 250 + 8", "software_prefetch"}},
+    {"prefetch of the panel after the one in use",
+     {"T.prefetch(T.address_of(A_1[j * 320 + i * 80 + k * 16 + 320]), 0, 3, 1)"},
+     {"if ", "software_prefetch"}},
     {"prefetch over the end of a peeled iteration",
      {"A_1[i * 8 + 800]", "A_1[T.truncmod(j + 1, 3) * 800 + i * 8]"},
      {"partition_"}},
@@ -123,6 +126,12 @@ static const char *const impossible[] = {
                     "        A[i] = T.float32(1)\n"),
     FUNC(B1(A, 16), "    for i in T.serial(16, annotations={\"software_prefetch\": {\"A\": -1}}):\n"
                     "        A[i] = T.float32(1)\n"),
+    FUNC(B1(A, 16),
+         "    for i in T.serial(16, annotations={\"software_prefetch\": {\"A\": [1]}}):\n"
+         "        A[i] = T.float32(1)\n"),
+    FUNC(B1(A, 16),
+         "    for i in T.serial(16, annotations={\"software_prefetch\": {\"A\": [1, -1]}}):\n"
+         "        A[i] = T.float32(1)\n"),
 };
 
 static void lower_text(Tirc *c, const void *text) { tirc_lower(c, parse(c, text), NULL, NULL); }
