@@ -3,7 +3,23 @@
 #include "passes/schedule/schedule.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+char *case_read(const char *path) {
+  FILE *f = fopen(path, "rb");
+  if (!f) return NULL;
+  char *text = NULL;
+  size_t n = 0, got = 0;
+  do {
+    text = realloc(text, n + 65537);
+    if (!text) abort();
+    n += got = fread(text + n, 1, 65536, f);
+  } while (got);
+  fclose(f);
+  text[n] = 0;
+  return text;
+}
 
 static const char *next_line(const char *s) {
   const char *end = strchr(s, '\n');

@@ -21,6 +21,8 @@ typedef struct Case {
   const char *why, *forbidden, *nothing_to_run, *fixed_program, *fixed;
 } Case;
 
+/* A file whole, to be freed; NULL: it cannot be read. */
+char *case_read(const char *path);
 /* Reads a .case text into memory of c; false with *why when the file is no case. */
 bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const char **why);
 /* The first primitive that the schedule calls and the library does not have, or NULL. */

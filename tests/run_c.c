@@ -268,21 +268,6 @@ static void add(Batch *b, Tally *t, const char *name, const Module *scheduled, i
 /* --- what is tested -----------------------------------------------------------------------------
  */
 
-static char *read_file(const char *path) {
-  FILE *f = fopen(path, "rb");
-  if (!f) return NULL;
-  char *text = NULL;
-  size_t n = 0, got = 0;
-  do {
-    text = realloc(text, n + 65537);
-    if (!text) abort();
-    n += got = fread(text + n, 1, 65536, f);
-  } while (got);
-  fclose(f);
-  text[n] = 0;
-  return text;
-}
-
 typedef struct Pair {
   const char *name, *program, *schedule; /* texts; no schedule: NULL */
   int64_t symbol;
@@ -314,7 +299,7 @@ static void try_add(Batch *b, Tally *t, const Pair *p) {
 }
 
 static void add_case(Batch *b, Tally *t, const char *path) {
-  char *text = read_file(path);
+  char *text = case_read(path);
   Case test;
   const char *why = "cannot be read";
   if (!text || !case_parse(b->c, path, text, &test, &why)) {
@@ -348,7 +333,7 @@ static void add_folder(Batch *b, Tally *t, const char *path) {
 
 static void add_example(Batch *b, Tally *t, const char *program, const char *schedule) {
   static const Define small[] = {{"M", "64"}, {"N", "128"}, {"K", "64"}};
-  char *p = read_file(program), *s = read_file(schedule);
+  char *p = case_read(program), *s = case_read(schedule);
   bool shrinks = strstr(program, "matmul/matmul.tir") && !strstr(program, "decompose");
   if (!p || !s)
     fail(t, p ? schedule : program, "cannot be read");

@@ -64,26 +64,11 @@ static void run_case(const Options *o, Tally *tally, Tirc *c, const Case *test) 
 /* --- .case files --------------------------------------------------------------------------------
  */
 
-static char *read_file(const char *path) {
-  FILE *f = fopen(path, "rb");
-  if (!f) return NULL;
-  char *text = NULL;
-  size_t n = 0, got = 0;
-  do {
-    text = realloc(text, n + 65537);
-    if (!text) abort();
-    n += got = fread(text + n, 1, 65536, f);
-  } while (got);
-  fclose(f);
-  text[n] = 0;
-  return text;
-}
-
 static void run_file(const Options *o, Tally *tally, const char *path) {
   Tirc *c = tirc_context_new();
   Case test;
   const char *why = "cannot be read";
-  char *text = read_file(path);
+  char *text = case_read(path);
   if (text && case_parse(c, path, text, &test, &why)) {
     run_case(o, tally, c, &test);
   } else {

@@ -448,71 +448,12 @@ static CText emit_none(CGen *g, Expr e, const Window *w) {
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-#define emit_STRING emit_none
-#define emit_TUPLE emit_none
-#define emit_DICT emit_none
-#define emit_ADD emit_arith
-#define emit_SUB emit_arith
-#define emit_MUL emit_arith
-#define emit_DIV emit_arith
-#define emit_BITWISE_AND emit_arith
-#define emit_BITWISE_OR emit_arith
-#define emit_BITWISE_XOR emit_arith
-#define emit_TRUNCDIV emit_truncdiv
-#define emit_TRUNCMOD emit_truncdiv
-#define emit_FLOORDIV emit_floordiv
-#define emit_FLOORMOD emit_floordiv
-#define emit_MIN emit_minmax
-#define emit_MAX emit_minmax
-#define emit_EQ emit_compare
-#define emit_NE emit_compare
-#define emit_LT emit_compare
-#define emit_LE emit_compare
-#define emit_GT emit_compare
-#define emit_GE emit_compare
-#define emit_AND emit_logic
-#define emit_OR emit_logic
+#include "../families.h"
+#define emit_math tirc_cg_math
 #define emit_SELECT emit_choice
 #define emit_IF_THEN_ELSE emit_choice
 #define emit_LOAD tirc_cg_load
 #define emit_CALL tirc_cg_call
-#define emit_SHIFT_LEFT emit_shift
-#define emit_SHIFT_RIGHT emit_shift
-#define emit_EXP tirc_cg_math
-#define emit_EXP2 tirc_cg_math
-#define emit_EXP10 tirc_cg_math
-#define emit_LOG tirc_cg_math
-#define emit_LOG2 tirc_cg_math
-#define emit_LOG10 tirc_cg_math
-#define emit_LOG1P tirc_cg_math
-#define emit_SQRT tirc_cg_math
-#define emit_RSQRT tirc_cg_math
-#define emit_SIN tirc_cg_math
-#define emit_COS tirc_cg_math
-#define emit_TAN tirc_cg_math
-#define emit_ASIN tirc_cg_math
-#define emit_ACOS tirc_cg_math
-#define emit_ATAN tirc_cg_math
-#define emit_ATAN2 tirc_cg_math
-#define emit_SINH tirc_cg_math
-#define emit_COSH tirc_cg_math
-#define emit_TANH tirc_cg_math
-#define emit_SIGMOID tirc_cg_math
-#define emit_ERF tirc_cg_math
-#define emit_POW tirc_cg_math
-#define emit_FMOD tirc_cg_math
-#define emit_FLOOR tirc_cg_math
-#define emit_CEIL tirc_cg_math
-#define emit_TRUNC tirc_cg_math
-#define emit_ROUND tirc_cg_math
-#define emit_NEARBYINT tirc_cg_math
-#define emit_ABS tirc_cg_math
-#define emit_FMA tirc_cg_math
-#define emit_COPYSIGN tirc_cg_math
-#define emit_ISNAN tirc_cg_math
-#define emit_ISINF tirc_cg_math
-#define emit_POPCOUNT tirc_cg_math
-#define emit_CLZ tirc_cg_math
 
 static const Emit emitters[OP_COUNT] = {
 #define OP(id, name, arity, class, precedence, c_form) [OP_##id] = emit_##id,

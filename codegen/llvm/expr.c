@@ -398,68 +398,9 @@ static LLVMValueRef emit_none(Gen *g, Expr e) { unsupported(g, e); }
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-#define emit_STRING emit_none
-#define emit_TUPLE emit_none
-#define emit_DICT emit_none
-#define emit_ADD emit_arith
-#define emit_SUB emit_arith
-#define emit_MUL emit_arith
-#define emit_DIV emit_arith
-#define emit_BITWISE_AND emit_arith
-#define emit_BITWISE_OR emit_arith
-#define emit_BITWISE_XOR emit_arith
-#define emit_TRUNCDIV emit_truncdiv
-#define emit_TRUNCMOD emit_truncdiv
-#define emit_FLOORDIV emit_floordiv
-#define emit_FLOORMOD emit_floordiv
-#define emit_MIN emit_minmax
-#define emit_MAX emit_minmax
-#define emit_EQ emit_compare
-#define emit_NE emit_compare
-#define emit_LT emit_compare
-#define emit_LE emit_compare
-#define emit_GT emit_compare
-#define emit_GE emit_compare
-#define emit_AND emit_logic
-#define emit_OR emit_logic
+#include "../families.h"
+#define emit_math tirc_gen_math
 #define emit_LOAD tirc_gen_load
-#define emit_SHIFT_LEFT emit_shift
-#define emit_SHIFT_RIGHT emit_shift
-#define emit_EXP tirc_gen_math
-#define emit_EXP2 tirc_gen_math
-#define emit_EXP10 tirc_gen_math
-#define emit_LOG tirc_gen_math
-#define emit_LOG2 tirc_gen_math
-#define emit_LOG10 tirc_gen_math
-#define emit_LOG1P tirc_gen_math
-#define emit_SQRT tirc_gen_math
-#define emit_RSQRT tirc_gen_math
-#define emit_SIN tirc_gen_math
-#define emit_COS tirc_gen_math
-#define emit_TAN tirc_gen_math
-#define emit_ASIN tirc_gen_math
-#define emit_ACOS tirc_gen_math
-#define emit_ATAN tirc_gen_math
-#define emit_ATAN2 tirc_gen_math
-#define emit_SINH tirc_gen_math
-#define emit_COSH tirc_gen_math
-#define emit_TANH tirc_gen_math
-#define emit_SIGMOID tirc_gen_math
-#define emit_ERF tirc_gen_math
-#define emit_POW tirc_gen_math
-#define emit_FMOD tirc_gen_math
-#define emit_FLOOR tirc_gen_math
-#define emit_CEIL tirc_gen_math
-#define emit_TRUNC tirc_gen_math
-#define emit_ROUND tirc_gen_math
-#define emit_NEARBYINT tirc_gen_math
-#define emit_ABS tirc_gen_math
-#define emit_FMA tirc_gen_math
-#define emit_COPYSIGN tirc_gen_math
-#define emit_ISNAN tirc_gen_math
-#define emit_ISINF tirc_gen_math
-#define emit_POPCOUNT tirc_gen_math
-#define emit_CLZ tirc_gen_math
 
 static const Emit emitters[OP_COUNT] = {
 #define OP(id, name, arity, class, precedence, c_form) [OP_##id] = emit_##id,
