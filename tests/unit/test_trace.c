@@ -208,6 +208,22 @@ static void test_records(void **state) {
   tirc_context_release(c);
 }
 
+static void assert_trace_fails(const char *text, int64_t record, const char *message) {
+  Tirc *c = tirc_context_new();
+  Sched *s = tirc_sched_new(c, parse(c));
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    TraceRecord r = tirc_trace_read(c, "file", text, strlen(text), record);
+    tirc_trace_apply(s, r.trace, false, NULL, r.loc, r.what);
+    TIRC_END(c, trap);
+    fail_msg("no error from %s", text);
+  }
+  if (!strstr(c->diag.message, message))
+    fail_msg("%s: '%s' lacks '%s'", text, c->diag.message, message);
+  assert_string_equal(c->diag.loc.file, "file");
+  tirc_context_release(c);
+}
+
 static void test_bad_json(void **state) {
   (void)state;
   static const struct {
@@ -234,22 +250,8 @@ static void test_bad_json(void **state) {
       {"[[[\"GetBlock\",[],[5,\"main\"],[\"b0\"]]],[]]", 0, "must be a str"},
       {"[[[\"GetBlock\",[],[\"C\",\"main\"],[\"b0\",\"b1\"]]],[]]", 0, "1 results here, and 2"},
   };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    Tirc *c = tirc_context_new();
-    Sched *s = tirc_sched_new(c, parse(c));
-    Trap trap;
-    if (TIRC_TRY(c, trap)) {
-      TraceRecord r =
-          tirc_trace_read(c, "file", rows[i].text, strlen(rows[i].text), rows[i].record);
-      tirc_trace_apply(s, r.trace, false, NULL, r.loc, r.what);
-      TIRC_END(c, trap);
-      fail_msg("no error from %s", rows[i].text);
-    }
-    if (!strstr(c->diag.message, rows[i].message))
-      fail_msg("%s: '%s' lacks '%s'", rows[i].text, c->diag.message, rows[i].message);
-    assert_string_equal(c->diag.loc.file, "file");
-    tirc_context_release(c);
-  }
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    assert_trace_fails(rows[i].text, rows[i].record, rows[i].message);
 }
 
 static void test_trace_objects(void **state) {
