@@ -254,7 +254,8 @@ const char *fuzz_argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, con
   case PARAM_OPT_BLOCKS:
     return rng_chance(r, 50) ? "None"
                              : tirc_format(c, "[%s]", fuzz_block_text(c, fuzz_block(r, b)));
-  case PARAM_STR: return str_text(c, r, b, p->name);
+  case PARAM_STR:
+  case PARAM_ACCESS: return str_text(c, r, b, p->name);
   case PARAM_FUNC: return ONE_OF(r, "\"main\"", "None", "\"nothing\"");
   case PARAM_BUFFER: return buffer_text(r);
   case PARAM_INDEX_MAP: {

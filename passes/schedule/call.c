@@ -332,6 +332,7 @@ static const struct KindRow {
     [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_opt_blocks, true},
     [PARAM_FACTORS] = {"a list of factors", convert_factors, true},
     [PARAM_LOOP_OR_BLOCKS] = {"a loop or a list of blocks", convert_loop_or_blocks, true},
+    [PARAM_ACCESS] = {"\"read\" or \"write\"", convert_str, false},
     [PARAM_FUNCTION] = {"a function", convert_function, false},
     [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index, false},
     [PARAM_BUFFER] = {"a tuple such as (\"write\", 0), a buffer or a buffer's name", convert_buffer,

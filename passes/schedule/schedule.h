@@ -136,7 +136,8 @@ typedef enum ParamKind {
   PARAM_OPT_BLOCKS,     /* None or a list of blocks or names */
   PARAM_FACTORS,        /* a list of int, None, EXPR or loop handles (their extents) */
   PARAM_LOOP_OR_BLOCKS, /* a loop, or a list of blocks or names */
-  PARAM_FUNCTION,       /* a function of the script; arrives as VAL_FUNCTION */
+  PARAM_ACCESS,         /* "read" or "write", a number in traces; any str arrives */
+  PARAM_FUNCTION,       /* a function of the script, for ranges; arrives as VAL_FUNCTION */
   PARAM_BUFFER_INDEX,   /* an int, a buffer's name, or a buffer */
   PARAM_BUFFER,         /* a tuple ("read" or "write", int), a buffer's name, or a buffer */
   PARAM_INDEX_MAP,      /* arrives as VAL_FUNCTION: index_map.h */

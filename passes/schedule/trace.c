@@ -75,12 +75,19 @@ const Value *tirc_instruction_decision(const Instruction *inst) {
   return i < 0 ? NULL : &inst->args[i];
 }
 
+static Value bounds_map(Tirc *c, Value ranges);
+
 void tirc_instruction_inputs(Tirc *c, const Instruction *inst, Value list) {
   for (int i = 0; i < inst->p->n_params; i++) {
     const Param *p = &inst->p->params[i];
+    const Value v = inst->args[i];
     if (!tirc_is_input(inst->p, p)) continue;
-    if (!is_spread(p))
-      tirc_value_append(c, list, inst->args[i]);
+    if (p->kind == PARAM_ACCESS && v.kind == VAL_STR)
+      tirc_value_append(c, list, tirc_value_int(!strcmp(v.u.s, "write")));
+    else if (p->kind == PARAM_FUNCTION)
+      tirc_value_append(c, list, bounds_map(c, v));
+    else if (!is_spread(p))
+      tirc_value_append(c, list, v);
     else
       for (int k = 0; k < inst->args[i].u.list->n; k++)
         tirc_value_append(c, list, inst->args[i].u.list->at[k]);
@@ -242,6 +249,12 @@ static Value map_value(IndexMapText *m) {
   return (Value){.kind = VAL_FUNCTION, .u.object = m};
 }
 
+static Expr *map_variables(Tirc *c, int n) {
+  Expr *vars = tirc_new_array(c, Expr, n + 1);
+  for (int i = 0; i < n; i++) vars[i] = tirc_var(c, tirc_format(c, "i%d", i), DT_INT32);
+  return vars;
+}
+
 /* any: how many arguments a function gets that takes any number. */
 static Value record_function(Sched *s, Value v, int any) {
   Tirc *c = s->c;
@@ -250,13 +263,33 @@ static Value record_function(Sched *s, Value v, int any) {
   IndexMapText *m = tirc_new(c, IndexMapText);
   const int n = fn->n_params < 0 ? any : fn->n_params;
   Value *args = tirc_new_array(c, Value, n + 1);
-  *m = (IndexMapText){.base = {call_map, n, NULL}, .c = c};
-  m->vars = tirc_new_array(c, Expr, n + 1);
-  for (int i = 0; i < n; i++) {
-    m->vars[i] = tirc_var(c, tirc_format(c, "i%d", i), DT_INT32);
-    args[i] = tirc_value_expr(m->vars[i]);
-  }
+  *m = (IndexMapText){.base = {call_map, n, NULL}, .c = c, .vars = map_variables(c, n)};
+  for (int i = 0; i < n; i++) args[i] = tirc_value_expr(m->vars[i]);
   return call_with_vars(c, fn, n, args, &m->results) ? map_value(m) : v;
+}
+
+/* Of a recorded function that gives a range for each dimension, what the reference records: a map
+ * that gives all their bounds, one after the other. */
+static Value bounds_map(Tirc *c, Value ranges) {
+  const IndexMapText *from = ranges.kind == VAL_FUNCTION ? ranges.u.object : NULL;
+  if (!from || from->base.call != call_map) return ranges;
+  const Value one = from->results;
+  bool several = one.kind == VAL_LIST || one.kind == VAL_TUPLE;
+  const ValueList *list = several ? one.u.list : &(ValueList){.n = 1, .at = (Value *)&one};
+  IndexMapText *to = tirc_new(c, IndexMapText);
+  *to = *from;
+  to->results = tirc_value_list(c, VAL_TUPLE, 0, NULL);
+  for (int i = 0; i < list->n; i++) {
+    const Value v = list->at[i];
+    bool pair = (v.kind == VAL_LIST || v.kind == VAL_TUPLE) && v.u.list->n == 2;
+    Value end = v;
+    if (v.kind == VAL_EXPR)
+      end = tirc_value_expr(tirc_add(c, v.u.expr, tirc_int(c, v.u.expr->dtype, 1)));
+    if (v.kind == VAL_INT) end = tirc_value_int(v.u.i + 1);
+    tirc_value_append(c, to->results, pair ? v.u.list->at[0] : v);
+    tirc_value_append(c, to->results, pair ? v.u.list->at[1] : end);
+  }
+  return map_value(to);
 }
 
 /* Takes the axis separators out of a recorded map: the list of the places where they stood, which
@@ -344,17 +377,49 @@ static Value buffer_tuple(Sched *s, const Block *b, const Param *p, Value v) {
   return tirc_value_list(s->c, VAL_TUPLE, 2, pair);
 }
 
-/* How many indices a map of this call takes: the buffer's, or else the block's iterators. */
-static int map_inputs(const Primitive *p, const Block *b, const Value *args) {
-  if (!b) return 0;
-  for (int i = 0; i < p->n_params; i++) {
+/* The buffer that a call is about; NULL: none, or one that is not there. */
+static Buffer buffer_of_call(const Primitive *p, const Block *b, const Value *args) {
+  for (int i = 0; b && i < p->n_params; i++) {
     if (p->params[i].kind != PARAM_BUFFER || args[i].kind != VAL_TUPLE) continue;
     const bool write = !strcmp(args[i].u.list->at[0].u.s, "write");
     const int64_t k = args[i].u.list->at[1].u.i;
-    if (k < 0 || k >= (write ? b->n_writes : b->n_reads)) return 0;
-    return (write ? b->writes : b->reads)[k].buffer->ndim;
+    if (k < 0 || k >= (write ? b->n_writes : b->n_reads)) return NULL;
+    return (write ? b->writes : b->reads)[k].buffer;
   }
-  return b->n_iters;
+  return NULL;
+}
+
+/* How many indices a map of this call takes: the buffer's, or else the block's iterators. */
+static int map_inputs(const Primitive *p, const Block *b, const Value *args) {
+  const Buffer buffer = buffer_of_call(p, b, args);
+  return buffer ? buffer->ndim : b ? b->n_iters : 0;
+}
+
+/* A number of the buffer's type where it is one of the same kind, as the reference takes it. */
+static Value typed_pad(Tirc *c, Buffer b, Value v) {
+  if (b && v.kind == VAL_FLOAT && tirc_dtype_is_float(b->dtype))
+    return tirc_value_expr(tirc_float(c, b->dtype, v.u.f));
+  if (b && v.kind == VAL_INT && tirc_dtype_is_int(b->dtype))
+    return tirc_value_expr(tirc_int(c, b->dtype, v.u.i));
+  return v;
+}
+
+/* A padding that is a number is recorded as the map that gives it for all new indices. */
+static Value record_pad(Sched *s, const Primitive *p, const Block *b, const Value *args, Value v) {
+  enum { MAP = 2 };
+  const IndexMapText *map = args[MAP].kind == VAL_FUNCTION ? args[MAP].u.object : NULL;
+  bool number = v.kind == VAL_INT || v.kind == VAL_FLOAT || v.kind == VAL_EXPR;
+  if (!number || !map || map->base.call != call_map) return v;
+  Value of = args[MAP];
+  take_separators(s->c, &of);
+  const Value results = ((const IndexMapText *)of.u.object)->results;
+  bool several = results.kind == VAL_LIST || results.kind == VAL_TUPLE;
+  IndexMapText *to = tirc_new(s->c, IndexMapText);
+  const int n = several ? results.u.list->n : 1;
+  const Value value = typed_pad(s->c, buffer_of_call(p, b, args), v);
+  *to = (IndexMapText){.base = {call_map, n, NULL}, .c = s->c, .vars = map_variables(s->c, n)};
+  to->results = tirc_value_list(s->c, VAL_TUPLE, 1, &value);
+  return map_value(to);
 }
 
 const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bound) {
@@ -368,6 +433,8 @@ const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bou
       args[i] = buffer_tuple(s, b, param, bound[i]);
     else if (param->kind == PARAM_OPT_BLOCKS && bound[i].kind == VAL_NONE)
       args[i] = tirc_value_list(s->c, VAL_LIST, 0, NULL);
+    else if (param->kind == PARAM_PAD_VALUE && bound[i].kind != VAL_FUNCTION)
+      args[i] = record_pad(s, p, b, args, bound[i]);
     else if (bound[i].kind == VAL_FUNCTION)
       args[i] = record_function(s, bound[i], map_inputs(p, b, args));
     else

@@ -82,6 +82,23 @@ static bool add_operator(Saved *s, Text *t, Value at, int i) {
   return true;
 }
 
+/* A number; with its type unless it is that of an index, or the one that a plain number has. */
+static bool add_constant(Saved *s, Text *t, Value at, Value constant) {
+  static const char *const usual[] = {"int32", "int64", "float32"};
+  Value dtype = attr(at, "dtype");
+  const char *name = dtype.kind == VAL_STR ? dtype.u.s : "int32";
+  const char *digits = tirc_value_repr(s->c, constant);
+  bool finite = constant.kind != VAL_FLOAT || constant.u.f - constant.u.f == 0, plain = false;
+  DType known;
+  for (int i = 0; i < 3; i++) plain |= finite && !strcmp(name, usual[i]);
+  if (!tirc_dtype_parse(name, &known)) return false;
+  if (plain)
+    tirc_text_add(t, digits);
+  else
+    tirc_text_addf(t, finite ? "T.%s(%s)" : "T.%s(\"%s\")", name, digits);
+  return true;
+}
+
 static bool add_expr(Saved *s, Text *t, int64_t index) {
   Value at = node(s, index), value = attr(at, "value");
   if (s->left-- <= 0) return false;
@@ -90,12 +107,15 @@ static bool add_expr(Saved *s, Text *t, int64_t index) {
       tirc_text_addf(t, "i%d", i);
       return true;
     }
-  if (!strcmp(kind_of(at), "IntImm")) {
-    tirc_text_addf(t, "%lld", (long long)number(value));
-    return true;
-  }
-  if (!strcmp(kind_of(at), "FloatImm") && value.kind == VAL_STR) {
-    tirc_text_add(t, tirc_value_repr(s->c, tirc_value_float(strtod(value.u.s, NULL))));
+  if (!strcmp(kind_of(at), "IntImm")) return add_constant(s, t, at, tirc_value_int(number(value)));
+  if (!strcmp(kind_of(at), "FloatImm") && value.kind == VAL_STR)
+    return add_constant(s, t, at, tirc_value_float(strtod(value.u.s, NULL)));
+  DType type;
+  if (!strcmp(kind_of(at), "tir.Cast") && attr(at, "dtype").kind == VAL_STR &&
+      tirc_dtype_parse(attr(at, "dtype").u.s, &type)) {
+    tirc_text_addf(t, "T.Cast(\"%s\", ", tirc_dtype_name(s->c, type));
+    if (!add_expr(s, t, number(value))) return false;
+    tirc_text_add(t, ")");
     return true;
   }
   for (int i = 0; i < N_OPERATORS; i++)
@@ -153,11 +173,28 @@ static int put_int(Writer *w, DType t, int64_t v) {
                             tirc_dtype_name(w->c, t), (long long)v));
 }
 
+static int put_float(Writer *w, DType t, double v) {
+  return put(w, tirc_format(w->c,
+                            "{\"type_key\":\"FloatImm\",\"attrs\":{\"dtype\":\"%s\",\"span\":\"0\","
+                            "\"value\":\"%s\"}}",
+                            tirc_dtype_name(w->c, t), tirc_value_repr(w->c, tirc_value_float(v))));
+}
+
 /* 0: there is no form for it. */
 static int put_expr(Writer *w, Expr e) {
   for (int i = 0; i < w->n_vars; i++)
     if (e == w->inputs[i]) return w->vars + i;
   if (e->op == OP_INT) return put_int(w, e->dtype, e->u.i);
+  if (e->op == OP_FLOAT) return put_float(w, e->dtype, e->u.f);
+  if (e->op == OP_CAST) {
+    const int from = put_expr(w, e->args[0]);
+    if (!from) return 0;
+    return put(w,
+               tirc_format(w->c,
+                           "{\"type_key\":\"tir.Cast\",\"attrs\":{\"dtype\":\"%s\",\"span\":\"0\","
+                           "\"value\":\"%d\"}}",
+                           tirc_dtype_name(w->c, e->dtype), from));
+  }
   for (int i = 0; i < N_OPERATORS; i++) {
     if (e->op != operators[i].op) continue;
     const int a = put_expr(w, e->args[0]), b = put_expr(w, e->args[1]);
@@ -172,6 +209,7 @@ static int put_expr(Writer *w, Expr e) {
 
 static int put_value(Writer *w, Value v) {
   if (v.kind == VAL_INT) return put_int(w, DT_INT32, v.u.i);
+  if (v.kind == VAL_FLOAT) return put_float(w, DT_FLOAT32, v.u.f);
   return v.kind == VAL_EXPR ? put_expr(w, v.u.expr) : 0;
 }
 

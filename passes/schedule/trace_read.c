@@ -105,13 +105,25 @@ static Value read_attr(Reader *r, const Param *p, Value v, Cursor *attrs) {
   return strncmp(v.u.s, "lambda", 6) ? v : tirc_value_python(v.u.s);
 }
 
+/* A map to all bounds of a region, as a function that gives a range for each dimension. */
+static Value read_ranges(Reader *r, Value v) {
+  if (!tirc_value_is_python(v)) return v;
+  return tirc_value_python(tirc_format(
+      r->c, "lambda *i: [(b[2 * k], b[2 * k + 1]) for b in [(%s)(*i)] for k in range(len(b) // 2)]",
+      (const char *)v.u.object));
+}
+
 static Value read_argument(Reader *r, const Primitive *of, const Param *p, Cursor *inputs,
                            Cursor *attrs) {
   const bool input = tirc_is_input(of, p);
   Value v;
   if (p->kind == PARAM_LOOPS || p->kind == PARAM_FACTORS) return rest(r, inputs);
-  if (next(input ? inputs : attrs, &v))
+  if (next(input ? inputs : attrs, &v)) {
+    if (p->kind == PARAM_ACCESS && v.kind == VAL_INT)
+      return tirc_value_str(v.u.i ? "write" : "read");
+    if (p->kind == PARAM_FUNCTION) return read_ranges(r, read_input(r, v, 0));
     return input ? read_input(r, v, 0) : read_attr(r, p, v, attrs);
+  }
   if (p->default_text) return tirc_default_value(r->c, p->default_text);
   bad(r, NULL, tirc_format(r->c, "the argument '%s' is missing", p->name));
 }

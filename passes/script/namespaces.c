@@ -9,6 +9,17 @@ Value tirc_script_namespace(const char *name) { return tirc_script_object("names
 /* --- constants ----------------------------------------------------------------------------------
  */
 
+/* "inf", "-inf" and "nan", which have no other form. */
+static bool no_finite(Value v, double *out) {
+  static const struct {
+    const char *name;
+    double value;
+  } words[] = {{"inf", INFINITY}, {"-inf", -INFINITY}, {"nan", NAN}};
+  for (size_t i = 0; v.kind == VAL_STR && i < sizeof words / sizeof *words; i++)
+    if (!strcmp(v.u.s, words[i].name)) return *out = words[i].value, true;
+  return false;
+}
+
 static Value typed_constant(Script *sc, Value v, const char *type) {
   DType t;
   double f;
@@ -17,7 +28,7 @@ static Value typed_constant(Script *sc, Value v, const char *type) {
     tirc_script_error(sc, "ValueError", "types are int32, int64, float32, bool ...",
                       "'%s' is no type of a constant", type);
   if (v.kind == VAL_EXPR) return tirc_value_expr(tirc_cast(sc->c, t, v.u.expr));
-  if (tirc_dtype_is_float(t) && tirc_script_number(v, &f))
+  if (tirc_dtype_is_float(t) && (tirc_script_number(v, &f) || no_finite(v, &f)))
     return tirc_value_expr(tirc_float(sc->c, t, f));
   if (tirc_dtype_is_float(t) || !tirc_script_int(v, &i))
     tirc_script_error(sc, "TypeError", NULL, "%s is no %s", tirc_script_repr(sc, v), type);
@@ -100,6 +111,39 @@ static Value run_min(Script *sc, Value self, const Args *a) {
 }
 static Value run_max(Script *sc, Value self, const Args *a) {
   return (void)self, binary(sc, OP_MAX, a);
+}
+
+static Value run_truncdiv(Script *sc, Value self, const Args *a) {
+  return (void)self, binary(sc, OP_TRUNCDIV, a);
+}
+static Value run_truncmod(Script *sc, Value self, const Args *a) {
+  return (void)self, binary(sc, OP_TRUNCMOD, a);
+}
+
+/* Cast(dtype, value) */
+static Value run_cast(Script *sc, Value self, const Args *a) {
+  return (void)self, typed_constant(sc, a->at[1], type_text(sc, a->at[0]));
+}
+
+/* if_then_else(condition, true value, false value); a plain number takes the other's type. */
+static Value choose(Script *sc, Op op, const Args *a) {
+  Expr args[3];
+  for (int i = 0; i < 3; i++) args[i] = tirc_script_expr(sc, a->at[i]);
+  for (int i = 1; i < 3; i++)
+    if (a->at[i].kind != VAL_EXPR) args[i] = tirc_cast(sc->c, args[3 - i]->dtype, args[i]);
+  if (args[0]->dtype.code != TYPE_BOOL || !tirc_dtype_equal(args[1]->dtype, args[2]->dtype))
+    tirc_script_error(sc, "TypeError", NULL,
+                      "a condition and two values of one type are expected, not %s, %s and %s",
+                      tirc_dtype_name(sc->c, args[0]->dtype),
+                      tirc_dtype_name(sc->c, args[1]->dtype),
+                      tirc_dtype_name(sc->c, args[2]->dtype));
+  return tirc_script_of_expr(tirc_expr(sc->c, op, args[1]->dtype, 3, args));
+}
+static Value run_if_then_else(Script *sc, Value self, const Args *a) {
+  return (void)self, choose(sc, OP_IF_THEN_ELSE, a);
+}
+static Value run_select(Script *sc, Value self, const Args *a) {
+  return (void)self, choose(sc, OP_SELECT, a);
 }
 
 /* --- math ---------------------------------------------------------------------------------------
@@ -187,6 +231,11 @@ const NativeRow tirc_script_namespace_rows[] = {
     {"tir", "ceildiv", run_ceildiv, 2, 2, NULL},
     {"tir", "min", run_min, 2, 2, NULL},
     {"tir", "max", run_max, 2, 2, NULL},
+    {"tir", "truncdiv", run_truncdiv, 2, 2, NULL},
+    {"tir", "truncmod", run_truncmod, 2, 2, NULL},
+    {"tir", "Cast", run_cast, 2, 2, NULL},
+    {"tir", "if_then_else", run_if_then_else, 3, 3, NULL},
+    {"tir", "Select", run_select, 3, 3, NULL},
     {"tir", "min_value", run_min_value, 0, 1, "dtype"},
     {"tir", "max_value", run_max_value, 0, 1, "dtype"},
     {"tir", "infinity", run_infinity, 0, 1, "dtype"},

@@ -248,6 +248,12 @@ static const Row prints[] = {
      "tir.IndexMap.from_func(mapping_function=lambda a, b: (b, a), ndim=2)\n"
      "sch.transform_layout('B', 'B', m)\nprint(sch.get(sch.get_block('B')).writes[0].buffer.shape)",
      "T.int64(3) T.int8(3) None\n[64, 32]\n"},
+    {"v = sch.get(sch.get_block('B')).iter_vars[0].var\nprint(T.if_then_else(v < 3, 1, 2), "
+     "T.Select(v < 3, T.float32(1), 2), T.truncdiv(-7, 2), T.truncmod(-7, 2), T.Cast('float32', "
+     "v), "
+     "T.float16('nan'))",
+     "T.if_then_else(vi < 3, 1, 2) T.Select(vi < 3, T.float32(1.0), T.float32(2.0)) -3 -1 "
+     "T.Cast(\"float32\", vi) T.float16(\"nan\")\n"},
     {"def f(a, *, b=1): return a - b\ng = lambda *, c: c\nprint(f(5), f(5, b=2), g(c=3))",
      "4 3 3\n"},
     {"sch.seed(3)\nsch.work_on('main')\nprint('main' in sch.mod.script(), sch.mod['main'].name)",
@@ -293,6 +299,10 @@ static const ErrorRow errors[] = {
     {"tir.TensorIntrin.get()", "type", 1, 1, TIRC_STATUS_BAD},
     {"tir.TensorIntrin.get(3)", "type", 1, 1, TIRC_STATUS_BAD},
     {"tir.IndexMap.from_func(3)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"T.if_then_else(3, 1, 2)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"T.Select(True, T.float32(1), T.float16(2))", "type", 1, 1, TIRC_STATUS_BAD},
+    {"T.Cast('x', 2)", "value", 1, 1, TIRC_STATUS_BAD},
+    {"T.float32('x')", "type", 1, 1, TIRC_STATUS_BAD},
     {"tir.const()", "type", 1, 1, TIRC_STATUS_BAD},
     {"tir.IntImm('int8')", "type", 1, 1, TIRC_STATUS_BAD},
     {"sch.get(sch)", "type", 1, 1, TIRC_STATUS_BAD},

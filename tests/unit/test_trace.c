@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <malloc.h>
+#include <math.h>
 
 #include "ir/equal.h"
 #include "ir/print.h"
@@ -505,6 +506,66 @@ static void test_axis_separators(void **state) {
       "True\n");
 }
 
+/* Arguments that the reference's records have in another form: all of them inputs, ranges as one
+ * map to their bounds, paddings as maps. */
+static void test_layout_of_records(void **state) {
+  (void)state;
+  static const char hide[] = "sch.unsafe_hide_buffer_access('C', 'read', [0])\n"
+                             "print(sch.trace.as_json()[0][-1])\n";
+  static const char ranges[] =
+      "b = sch.get_block('D')\n"
+      "sch.annotate_buffer_access(b, 0, 'write', lambda x, y: ((x, x + 1), (0, 30)))\n"
+      "sch.annotate_buffer_access(b, 0, 'read', lambda x, y: (x, y))\n"
+      "for i in sch.trace.as_json()[0][1:]: print(i[1][:3], 'tir.IndexMap' in i[1][3], i[2])\n"
+      "for i in sch.trace.insts[1:]: print(i.inputs[3])\n";
+  static const char padding[] =
+      "m = lambda x, y: (x // 5, y, x % 5)\n"
+      "sch.transform_layout('X', 'X', m, 1.0)\n"
+      "sch.transform_layout('C', 'C', m, lambda a, b, c: T.Cast('float32', a))\n"
+      "for i in sch.trace.insts[1::2]: print(i.attrs)\n"
+      "for i in sch.trace.as_json()[0][1::2]: print('tir.IndexMap' in i[2][2])\n";
+  static const char again[] =
+      "other = tvm.tir.Schedule(main)\n"
+      "tvm.tir.schedule.Trace.apply_json_to_schedule(sch.trace.as_json(), other)\n"
+      "print(other.mod.script() == sch.mod.script(), other.trace.as_json() == "
+      "sch.trace.as_json())\n";
+  Tirc *c = tirc_context_new();
+  assert_prints(tirc_format(c, "%s%s", hide, again),
+                "['UnsafeHideBufferAccess', ['b0', '\"read\"', [0]], [], []]\nTrue True\n");
+  assert_prints(tirc_format(c, "%s%s", ranges, again),
+                "['b0', 0, 1] True []\n['b0', 0, 0] True []\n"
+                "<function lambda i0, i1: (i0, i0 + 1, 0, 30)>\n"
+                "<function lambda i0, i1: (i0, i0 + 1, i1, i1 + 1)>\nTrue True\n");
+  assert_prints(tirc_format(c, "%s%s", padding, again),
+                "[0, 1, <function lambda i0, i1, i2: (T.float32(1.0),)>, False]\n"
+                "[0, 1, <function lambda i0, i1, i2: T.Cast(\"float32\", i0)>, False]\n"
+                "True\nTrue\nTrue True\n");
+  tirc_context_release(c);
+}
+
+/* Numbers keep their types on the way through a saved map. */
+static void test_saved_constants(void **state) {
+  (void)state;
+  Tirc *c = tirc_context_new();
+  DType half, byte;
+  assert_true(tirc_dtype_parse("float16", &half));
+  assert_true(tirc_dtype_parse("int8", &byte));
+  Expr x = tirc_var(c, "x", DT_INT32);
+  Value all[] = {tirc_value_expr(tirc_float(c, half, 0.5)),
+                 tirc_value_expr(tirc_int(c, byte, -1)),
+                 tirc_value_expr(tirc_float(c, DT_FLOAT32, HUGE_VAL)),
+                 tirc_value_float(1e10),
+                 tirc_value_int(3),
+                 tirc_value_expr(tirc_cast(c, half, x))};
+  const char *saved = tirc_lambda_saved(c, 1, &x, tirc_value_list(c, VAL_TUPLE, 6, all));
+  assert_non_null(saved);
+  assert_string_equal(
+      tirc_saved_lambda(c, tirc_value_of_json(c, saved)),
+      "lambda i0: (T.float16(0.5), T.int8(-1), T.float32(\"inf\"), 10000000000.0, 3, "
+      "T.Cast(\"float16\", i0), )");
+  tirc_context_release(c);
+}
+
 static void test_methods(void **state) {
   (void)state;
   assert_prints("sch.seed(1)\nprint(sch.fork_seed())\nsch.work_on('main')\n"
@@ -611,6 +672,8 @@ int main(void) {
       cmocka_unit_test(test_compute_location),
       cmocka_unit_test(test_copy),
       cmocka_unit_test(test_axis_separators),
+      cmocka_unit_test(test_layout_of_records),
+      cmocka_unit_test(test_saved_constants),
       cmocka_unit_test(test_methods),
       cmocka_unit_test(test_debug_mask),
       cmocka_unit_test(test_rewind),
