@@ -284,20 +284,25 @@ static bool holds_for(const Walk *w, const Access *read, const Place *top, Expr 
   return false;
 }
 
+/* Whether a condition is on loops in between, all of which choose elements. */
+static bool is_about_elements(const Written *x, Expr cond) {
+  bool found = false;
+  for (int i = 0; i < x->vars.n; i++) {
+    if (!tirc_uses_var(cond, x->vars.at[i])) continue;
+    if (!chooses_elements(x, x->vars.at[i])) return false;
+    found = true;
+  }
+  return found;
+}
+
 /* The condition on the loops that a write runs in; NULL: it may leave out something else. */
 static Expr condition(const Written *x, const Access *read, const Place *top) {
-  Tirc *c = x->w->c;
-  PtrMap inner = {0};
-  Expr all = tirc_bool(c, true);
-  for (int i = 0; i < x->vars.n; i++)
-    for (int d = 0; d < x->w->buffer->ndim; d++)
-      if (tirc_uses_var(x->dims[d].min, x->vars.at[i]))
-        tirc_map_set(c, &inner, x->vars.at[i], x->vars.at[i]);
+  Expr all = tirc_bool(x->w->c, true);
   for (int i = 0; i < x->conds.n; i++) {
     Expr cond = x->conds.at[i];
     if (tirc_is_true(cond)) continue;
-    if (tirc_uses_any(cond, &inner))
-      all = tirc_and(c, all, cond);
+    if (is_about_elements(x, cond))
+      all = tirc_and(x->w->c, all, cond);
     else if (!holds_for(x->w, read, top, cond))
       return NULL;
   }
@@ -368,6 +373,17 @@ static const IntSet *read_box(Walk *w, const Access *read, const Place *top) {
   return out;
 }
 
+/* The same where it is known exactly, in the words in which writes are told; NULL: it is not. */
+static const IntSet *exact_read_box(Walk *w, const Access *read, const Place *top) {
+  Written x = {.w = w};
+  if (!collect(&x, read, top) || !is_nested_freely(&x)) return NULL;
+  Expr all = tirc_bool(w->c, true);
+  for (int i = 0; i < x.conds.n; i++)
+    if (is_about_elements(&x, x.conds.at[i])) all = tirc_and(w->c, all, x.conds.at[i]);
+  return tirc_estimate_region(w->a, w->buffer->ndim, x.dims, x.vars.n, x.vars.at, x.doms.at, all,
+                              true);
+}
+
 /* --- the question ----------------------------------------------------------------------------
  */
 
@@ -404,27 +420,36 @@ static bool join(Walk *w, IntSet *into, const IntSet *more) {
   return true;
 }
 
-static bool covers(Walk *w, const IntSet *box, const IntSet *read) {
+/* What a read reads, told in one or two ways. */
+typedef struct Wanted {
+  const IntSet *relaxed, *exact;
+} Wanted;
+
+static bool covers_box(Walk *w, const IntSet *box, const IntSet *read) {
   for (int d = 0; d < w->buffer->ndim; d++)
     if (!contains(w->a, box[d], read[d])) return false;
   return true;
 }
 
+static bool covers(Walk *w, const IntSet *box, const Wanted *read) {
+  return (read->exact && covers_box(w, box, read->exact)) || covers_box(w, box, read->relaxed);
+}
+
 /* Whether the writes that meet the read at `top` have filled what it reads. */
 static bool is_covered_at(Walk *w, int read, const Place *top) {
   const Access *r = &w->accesses.at[read];
-  const IntSet *wanted = NULL;
+  Wanted wanted = {0};
   IntSet *all = NULL;
   for (int i = 0; i < read; i++) {
     const Access *x = &w->accesses.at[i];
     if (!x->write || common(x->at, r->at) != top) continue;
     const IntSet *box = written(w, x, r, top);
     if (!box) continue;
-    if (!wanted) wanted = read_box(w, r, top);
-    if (covers(w, box, wanted)) return true;
+    if (!wanted.relaxed) wanted = (Wanted){read_box(w, r, top), exact_read_box(w, r, top)};
+    if (covers(w, box, &wanted)) return true;
     if (!all)
       all = tirc_copy(w->c, box, w->buffer->ndim);
-    else if (join(w, all, box) && covers(w, all, wanted))
+    else if (join(w, all, box) && covers(w, all, &wanted))
       return true;
   }
   return false;
