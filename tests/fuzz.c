@@ -6,6 +6,7 @@
  * 1. A primitive preserves what the program computes, or raises: the reference interpreter runs
  * both.
  * 2. A failed primitive changes nothing: the module prints as before.
+ * Parallel, vectorized and bound loops run in both directions, and their iterations must not race.
  * And every module on the way is well formed, and prints to a text that parses to the same module.
  *
  * A counterexample is made small by leaving calls out, and printed as a program and a script.
@@ -14,10 +15,12 @@
  * --every-primitive it is a failure if one was never drawn legally, or never refused. */
 #include "fuzz.h"
 #include "passes/schedule/docs.h"
+#include "passes/schedule/spatial.h"
 
 #include "ir/equal.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "ir/visit.h"
 #include "parser/program.h"
 #include "passes/lower/lower.h"
 #include "passes/script/script.h"
@@ -69,12 +72,14 @@ static void make_values(Tirc *c, const Func *f, Values *out) {
 }
 
 /* NULL, or why the function cannot be run. */
-static const char *interpret(Tirc *c, const Func *f, const Values *v) {
+static const char *interpret(Tirc *c, const Func *f, const Values *v,
+                             const InterpObserver *observer) {
   Argument args[MAX_PARAMS] = {0};
   for (int i = 0; i < v->n; i++) args[i].tensor = v->at[i];
   Trap t;
   if (TIRC_TRY(c, t)) {
-    tirc_interpret(c, f, v->n, args, MAX_STEPS);
+    tirc_interpret_with(c, f, v->n, args,
+                        &(InterpOptions){.max_steps = MAX_STEPS, .observer = observer});
     TIRC_END(c, t);
     return NULL;
   }
@@ -149,7 +154,7 @@ static const char *check_lowered(Tirc *c, const Func *program, const Module *m,
   TIRC_END(c, t);
   Values got = {0};
   make_arguments(c, program, m, tirc_module_main(m), &got);
-  const char *why = interpret(c, tirc_module_main(lowered), &got);
+  const char *why = interpret(c, tirc_module_main(lowered), &got, NULL);
   if (!why) {
     relay(c, m, &got, program, true);
     why = compare(c, program, expected, &got);
@@ -222,6 +227,93 @@ static bool changes_numbers(const char *call) {
   return false;
 }
 
+/* NULL when f, a function of m, computes what the program does. *early: an instance ran on what was
+ * not there yet. */
+static const char *run_and_compare(Tirc *c, const Func *program, const Module *m, const Func *f,
+                                   const Values *expected, bool *early) {
+  Values got = {0};
+  make_arguments(c, program, m, f, &got);
+  const char *why = interpret(c, f, &got, NULL);
+  *early = why && strcmp(c->diag.code, "uninitialised") == 0;
+  if (*early) {
+    /* An instance may run early on what is not there yet, if it runs again when it is. */
+    free_values(&got);
+    const Func *open = allocs_as_params(c, f);
+    if (open->n_params <= MAX_PARAMS) {
+      make_arguments(c, program, m, open, &got);
+      why = interpret(c, open, &got, NULL);
+    }
+  }
+  if (!why) {
+    relay(c, m, &got, program, true);
+    why = compare(c, program, expected, &got);
+  } else if (strcmp(c->diag.code, "steps") == 0) {
+    why = NULL; /* legal, and too much recomputation to run to the end */
+  }
+  free_values(&got);
+  return why;
+}
+
+/* NULL when no iteration of a parallel loop uses what another one stores to a parameter. */
+static const char *race(Tirc *c, const Func *program, const Module *m, const Func *f) {
+  InterpObserver observer;
+  Values got = {0};
+  make_arguments(c, program, m, f, &got);
+  Threads *threads = fuzz_watch_threads(f, &observer);
+  (void)interpret(c, f, &got, &observer);
+  Buffer raced = fuzz_end_threads(threads);
+  free_values(&got);
+  return raced ? tirc_format(c, "parallel iterations race for %s", raced->name) : NULL;
+}
+
+/* What was told of the program's blocks. */
+typedef struct Told {
+  int n;
+  Warning at[MAX_PARAMS];
+} Told;
+static void tell(void *self, Warning w) {
+  Told *t = self;
+  if (t->n < MAX_PARAMS) t->at[t->n++] = w;
+}
+
+/* NULL when blocks of which nothing was said compute the same in the other order, and one that is
+ * said to read what another instance stored does not. (Stored values may be equal by chance.) */
+static const char *check_told(Tirc *c, const Module *m, const char *block, const Told *told,
+                              const Values *expected) {
+  const Func *f = tirc_module_main(m), *turned = fuzz_turned(c, f, block);
+  if (!turned) return NULL;
+  bool early;
+  const char *why = run_and_compare(c, f, m, turned, expected, &early), *said = NULL;
+  const char *start = tirc_format(c, "block %s declares", block);
+  for (int i = 0; i < told->n; i++)
+    if (strncmp(told->at[i].message, start, strlen(start)) == 0) said = told->at[i].message;
+  if (said && !why && strstr(said, " is read for ") && !strstr(said, "T.axis.reduce"))
+    return tirc_format(c, "it computes the same in the other order: %s", said);
+  return why && !said ? tirc_format(c, "no word of block %s in the other order: %s", block, why)
+                      : NULL;
+}
+
+typedef struct Blocks {
+  Tirc *c;
+  VEC(Stmt) at;
+} Blocks;
+static bool add_block(Visitor *v, Stmt s) {
+  Blocks *b = v->self;
+  if (s->kind == STMT_BLOCK) vec_push(b->c, b->at, s);
+  return true;
+}
+
+static const char *check_warnings(Tirc *c, const Module *m, const Values *expected) {
+  Told told = {0};
+  Blocks blocks = {.c = c};
+  const char *why = NULL;
+  tirc_spatial_dependences(c, m, tell, &told);
+  tirc_visit_stmt(&(Visitor){.stmt = add_block, .self = &blocks}, tirc_module_main(m)->body);
+  for (int i = 0; i < blocks.at.n && !why; i++)
+    why = check_told(c, m, blocks.at.at[i]->u.block.name, &told, expected);
+  return why;
+}
+
 static const char *step(Tirc *c, const Func *program, Sched *s, const char *line, Values *expected,
                         Stats *stats) {
   const char *before = tirc_print_module(c, s->mod, NULL);
@@ -244,27 +336,13 @@ static const char *step(Tirc *c, const Func *program, Sched *s, const char *line
   const Func *f = tirc_module_main(s->mod);
   expected->other |= changes_numbers(line);
   if (expected->other) return NULL;
-  Values got = {0};
-  make_arguments(c, program, s->mod, f, &got);
-  why = interpret(c, f, &got);
-  const bool early = why && strcmp(c->diag.code, "uninitialised") == 0;
-  if (early) {
-    /* An instance may run early on what is not there yet, if it runs again when it is. */
-    free_values(&got);
-    const Func *open = allocs_as_params(c, f);
-    if (open->n_params <= MAX_PARAMS) {
-      make_arguments(c, program, s->mod, open, &got);
-      why = interpret(c, open, &got);
-    }
-  }
-  if (!why) {
-    relay(c, s->mod, &got, program, true);
-    why = compare(c, program, expected, &got);
-    if (!why && stats->lower && !early) why = check_lowered(c, program, s->mod, expected);
-  } else if (strcmp(c->diag.code, "steps") == 0) {
-    why = NULL; /* legal, and too much recomputation to run to the end */
-  }
-  free_values(&got);
+  bool early = false;
+  why = run_and_compare(c, program, s->mod, f, expected, &early);
+  if (!why && stats->lower && !early) why = check_lowered(c, program, s->mod, expected);
+  const Func *turned = why ? NULL : fuzz_turned(c, f, NULL);
+  if (turned) why = run_and_compare(c, program, s->mod, turned, expected, &early);
+  if (turned && why) why = tirc_format(c, "with its parallel loops the other way round: %s", why);
+  if (turned && !why) why = race(c, program, s->mod, f);
   return why ? tirc_format(c, "after %s: %s", line, why) : NULL;
 }
 
@@ -280,7 +358,8 @@ static bool holds(Case *k, Rng *r, int n, char **why, Stats *stats) {
     const Module *m = tirc_parse_module(c, &source, 0, NULL);
     tirc_verify(c, m);
     make_values(c, tirc_module_main(m), &expected);
-    broken = interpret(c, tirc_module_main(m), &expected);
+    broken = interpret(c, tirc_module_main(m), &expected, NULL);
+    if (!broken && r) broken = check_warnings(c, m, &expected);
     Sched *s = tirc_sched_new(c, m);
     const char *last = NULL;
     for (int i = 0; i < n && !broken; i++) {

@@ -3,6 +3,7 @@
 #define TIRC_TESTS_FUZZ_H
 
 #include "passes/schedule/schedule.h"
+#include "runtime/interp.h"
 
 typedef struct Rng {
   uint64_t state;
@@ -22,5 +23,14 @@ const char *fuzz_program(Tirc *c, Rng *r);
 /* Schedule script that calls one primitive, with arguments that are usually meaningful. `last`: the
  * call before, or NULL. */
 const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last);
+
+/* The function with the iterations of its parallel, vectorized and bound loops in the other order,
+ * or with those of the spatial loops around one block; NULL: it has none. */
+const Func *fuzz_turned(Tirc *c, const Func *f, const char *block);
+/* Watches a run for elements of parameters that one iteration of a parallel loop stores and another
+ * one uses. At the end: the buffer in which that was seen, or NULL. */
+typedef struct Threads Threads;
+Threads *fuzz_watch_threads(const Func *f, InterpObserver *out);
+Buffer fuzz_end_threads(Threads *t);
 
 #endif

@@ -4,7 +4,7 @@
  * too. */
 #include "fuzz.h"
 
-enum { MAX_TENSORS = 24, MAX_ITERS = 6 };
+enum { MAX_TENSORS = 26, MAX_ITERS = 6 };
 
 typedef struct Shape {
   int n, at[4];
@@ -284,10 +284,25 @@ static Shape wrapped(Gen *g, Stage *s) {
   return out;
 }
 
+/* Two instances store to each element; the later one counts. */
+static Shape overwritten(Gen *g, Stage *s) {
+  TensorText *t = pick(g);
+  int axis = rng_below(g->r, t->shape.n), n = t->shape.n;
+  Shape out = t->shape;
+  if (rng_chance(g->r, 70)) return elementwise(g, s);
+  *s = over(g, t->shape);
+  s->value = load(g, t, plain(g, n));
+  out.at[axis] = (out.at[axis] + 1) / 2;
+  const char *half = rng_chance(g->r, 50) ? tirc_format(g->c, "v%d // 2", axis)
+                                          : tirc_format(g->c, "v%d %% %d", axis, out.at[axis]);
+  s->out = iters_text(g, n, axis, half);
+  return out;
+}
+
 static Shape (*const kinds[])(Gen *, Stage *) = {
-    elementwise, elementwise, binary,  transpose, broadcast, reduction,
-    matmul,      reduction,   stencil, stencil,   padding,   strided,
-    reshape,     scatter,     pooling, diagonal,  mirrored,  wrapped};
+    elementwise, elementwise, binary,   transpose, broadcast,  reduction, matmul,
+    reduction,   stencil,     stencil,  padding,   strided,    reshape,   scatter,
+    pooling,     diagonal,    mirrored, wrapped,   overwritten};
 
 /* --- text
  * ----------------------------------------------------------------------------------------- */
@@ -393,28 +408,68 @@ static void emit_partial(Gen *g) {
              tirc_format(g->c, "%s < %d", bindings[0], t->shape.at[0] / 2));
 }
 
-/* A parameter that changes in place: an update, a running sum, a shift by one, a skewed wave. */
+/* A parameter that changes in place: an update, a running sum, a shift by one, a skewed wave, all
+ * added to the first one, from the other end, halves of it, sums of sums. */
 static void emit_in_place(Gen *g) {
+  enum { UPDATE, RUNNING, SHIFT, WAVE, ALL, MIRROR, HALVES, SUMS, FORMS };
   TensorText *t = &g->at[rng_below(g->r, g->n)];
   if (!t->input) return;
-  int axis = rng_below(g->r, t->shape.n), n = t->shape.n, form = rng_below(g->r, 4);
+  int axis = rng_below(g->r, t->shape.n), n = t->shape.n, form = rng_below(g->r, FORMS);
+  const char name = t->name;
   Stage s = over(g, t->shape);
   const char *next = iters_text(g, n, axis, tirc_format(g->c, "v%d + 1", axis));
   s.value = "@ * T.float32(2)";
-  s.block = tirc_format(g->c, "%c_in_place", t->name);
-  if (form > 0) s.iters[axis].extent--;
-  if (form == 1) {
-    s.value = tirc_format(g->c, "@ + %c[%s]", t->name, s.out);
+  s.block = tirc_format(g->c, "%c_in_place", name);
+  if (form == RUNNING || form == SHIFT || form == WAVE || form == SUMS) s.iters[axis].extent--;
+  if (form == RUNNING) {
+    s.value = tirc_format(g->c, "@ + %c[%s]", name, s.out);
     s.out = next;
-  } else if (form == 2) {
-    s.value = tirc_format(g->c, "%c[%s]", t->name, next);
-  } else if (form == 3 && n == 2) {
+  } else if (form == SHIFT) {
+    s.value = tirc_format(g->c, "%c[%s]", name, next);
+  } else if (form == WAVE && n == 2) {
     s.iters[0].extent = t->shape.at[0] - 1;
     s.iters[1].extent = t->shape.at[1] - 1;
     s.out = "v0 + 1, v1";
-    s.value = tirc_format(g->c, "%c[v0, v1 + 1] + T.float32(1)", t->name);
+    s.value = tirc_format(g->c, "%c[v0, v1 + 1] + T.float32(1)", name);
+  } else if (form == ALL) {
+    s.value = tirc_format(g->c, "@ + %c[%s]", name, s.out);
+    s.out = iters_text(g, n, axis, "0");
+  } else if (form == MIRROR) {
+    const char *other = tirc_format(g->c, "%d - v%d", t->shape.at[axis] - 1, axis);
+    s.value = tirc_format(g->c, "%c[%s] + T.float32(1)", name, iters_text(g, n, axis, other));
+  } else if (form == HALVES) {
+    s.value = tirc_format(g->c, "%c[%s] + T.float32(1)", name, s.out);
+    s.out = iters_text(g, n, axis, tirc_format(g->c, "v%d // 2", axis));
+  } else if (form == SUMS) {
+    s.iters[s.n_iters++] = (Iter){2, true};
+    s.init = "T.float32(0)";
+    s.value = tirc_format(g->c, "@ + %c[%s]", name, s.out);
+    s.out = next;
   }
-  emit_stage(g, 1, &s, t->name, NULL);
+  emit_stage(g, 1, &s, name, NULL);
+}
+
+/* Two stages in one loop: the second one reads what the first one stored in this iteration or in
+ * an earlier one, or overwrites what the first one has read. */
+static void emit_pair(Gen *g) {
+  TensorText *t = pick(g);
+  Shape shape = t->shape;
+  const int n = shape.n, form = rng_below(g->r, 5);
+  if (form >= 3 && (!t->input || shape.at[0] < 3)) return;
+  if (form >= 3) shape.at[0]--;
+  Stage first = over(g, shape), second = first;
+  first.value = load(g, t, form >= 3 ? iters_text(g, n, 0, "v0 + 1") : first.out);
+  TensorText *made = add_tensor(g, shape, false);
+  static const char *const earlier[] = {"v0", "T.max(v0 - 1, 0)", "v0 // 2"};
+  const char *made_at = load(g, made, form >= 3 ? second.out : iters_text(g, n, 0, earlier[form]));
+  second.value = tirc_format(g->c, "%s + T.float32(1)", made_at);
+  second.block = tirc_format(g->c, "%c_pair", made->name);
+  const char name = made->name, other = form >= 3 ? t->name : add_tensor(g, shape, false)->name;
+  const char *v = tirc_format(g->c, "i%d", g->n_loops++);
+  int depth = 1;
+  emit_loop(g, &depth, v, shape.at[0]);
+  emit_stage(g, depth, &first, name, v);
+  emit_stage(g, depth, &second, other, v);
 }
 
 /* The place and the value of the greatest element of each row; of equal ones, the first. */
@@ -483,7 +538,8 @@ const char *fuzz_program(Tirc *c, Rng *r) {
     Shape out = kinds[rng_below(r, (int)(sizeof kinds / sizeof kinds[0]))](&g, &s);
     TensorText *t = add_tensor(&g, out, false);
     Stage next;
-    if (!s.init && rng_chance(r, 15) && k + 1 < n_stages && t->shape.n > 1) {
+    if (!s.init && rng_chance(r, 15) && k + 1 < n_stages && t->shape.n > 1 &&
+        s.iters[0].extent == out.at[0]) {
       /* an element-wise stage in the same outer loop */
       int depth = 1;
       const char *v = tirc_format(c, "i%d", g.n_loops++);
@@ -497,6 +553,7 @@ const char *fuzz_program(Tirc *c, Rng *r) {
     }
     emit_stage(&g, 1, &s, t->name, NULL);
     if (rng_chance(r, 5)) emit_concat(&g);
+    if (rng_chance(r, 5)) emit_pair(&g);
   }
   if (rng_chance(r, 5)) emit_argmax(&g);
   if (rng_chance(r, 10)) emit_partial(&g);

@@ -51,6 +51,17 @@ static bool add(const Look *k, const SRef *block, Expr e, int64_t factor, Sum *t
   }
 }
 
+/* A loop around the one that is asked about, or an iterator of a block around it. A variable of a
+ * block inside of the child block is none. */
+static bool is_around(const Look *k, Expr var) {
+  for (const SRef *r = k->loop->parent; r; r = r->parent) {
+    if (tirc_is_loop(r) && tirc_loop_of(r)->var == var) return true;
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      if (tirc_block_of(r)->iters[i].var == var) return true;
+  }
+  return false;
+}
+
 static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, Sum *to) {
   const Block *b = tirc_block_of(block);
   if (var == tirc_loop_of(k->loop)->var) {
@@ -70,7 +81,7 @@ static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, 
     return true;
   }
   to->around += (uint64_t)(uintptr_t)var * (uint64_t)factor;
-  return true;
+  return is_around(k, var);
 }
 
 /* Joins the places of one access in a dimension to those of the others. */
@@ -104,10 +115,18 @@ static bool is_divided_in(const Look *k, int dim) {
 
 /* --- what is written before it is read -------------------------------------------------------- */
 
+static bool declares_read(const Block *b, Buffer buffer) {
+  for (int i = 0; i < b->n_reads; i++)
+    if (b->reads[i].buffer == buffer) return true;
+  return false;
+}
+
+/* Region cover is about what a block declares itself, not about what those inside of it read. */
 static bool is_covered(const Look *k) {
   for (int i = 0; i < k->n; i++)
     for (int a = 0; a < k->blocks[i]->n_accesses[0]; a++)
-      if (k->blocks[i]->accesses[0][a].buffer == k->buffer && !k->blocks[i]->region_cover)
+      if (k->blocks[i]->accesses[0][a].buffer == k->buffer &&
+          !(k->blocks[i]->region_cover && declares_read(tirc_block_of(k->blocks[i]), k->buffer)))
         return false;
   return true;
 }

@@ -8,6 +8,7 @@
  * the result: the scope must still be a stage pipeline, no loop variable may be used outside of its
  * loop. */
 #include "compute_at.h"
+#include "conflict.h"
 
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
@@ -354,6 +355,7 @@ static void run(Sched *s, const Value *args, bool is_producer) {
             .index = args[3].u.i,
             .a = tirc_analyzer(s->c)};
   move_block(&m);
+  tirc_require_independent_around(s, m.block);
 }
 
 void tirc_prim_compute_at(Sched *s, const Value *args, Value *result) {

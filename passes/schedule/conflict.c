@@ -14,7 +14,7 @@
 #include "internal.h"
 #include "state.h"
 
-enum { MAX_STEPS = 1 << 15, MAX_PLACES = 12 };
+enum { MAX_STEPS = 1 << 15, MAX_PLACES = 64 };
 
 typedef struct Check {
   Sched *s;
@@ -22,35 +22,48 @@ typedef struct Check {
   Instances r;
 } Check;
 
-/* Whether what the buffer holds after the loop may be used. Of one that a block further out
- * allocates it is not known. */
+/* Whether somebody else uses the buffer, too. */
 static bool is_shared(Sched *s, SRef *loop, Buffer b) {
-  SRef *scope = tirc_scope_root(s, loop), *allocator = tirc_allocator_of(s, loop, b);
+  SRef *allocator = tirc_allocator_of(s, loop, b), *inside = loop, *scope = loop;
   if (!allocator) return true;
-  const SRefs *users = allocator == scope ? tirc_users_of(scope->scope, b) : NULL;
-  for (int i = 0; users && i < users->n; i++)
-    if (!tirc_is_ancestor(loop, users->at[i])) return true;
+  while (scope != allocator) {
+    scope = tirc_scope_root(s, inside);
+    const SRefs *users = tirc_users_of(scope->scope, b);
+    for (int i = 0; users && i < users->n; i++)
+      if (!tirc_is_ancestor(inside, users->at[i])) return true;
+    inside = scope;
+  }
   return false;
 }
 
 typedef struct Stored {
   Buffer buffer;
-  bool shared;
+  WatchKind kind;
 } Stored;
 typedef VEC(Stored) Stores;
 
-/* The buffers in which iterations may meet. */
-static void look(Sched *s, SRef *loop, bool threads, Stores *out) {
+/* Threads of a GPU wait for each other before they read shared memory, and have local memory of
+ * their own, which nobody reads after them. */
+static bool is_of_threads(Buffer b, bool shared) {
+  return strncmp(b->scope, "shared", 6) == 0 || (!shared && strcmp(b->scope, "global") != 0);
+}
+
+/* The buffers that the loop stores to. False: the iterations cannot meet in any of them. */
+static bool look(Sched *s, SRef *loop, bool threads, Stores *out) {
   SRef **blocks;
   const int n = tirc_child_blocks(s, loop, &blocks);
+  bool may_meet = false;
   for (int i = 0; i < n; i++)
     for (int w = 0; w < blocks[i]->n_accesses[1]; w++) {
       Buffer b = blocks[i]->accesses[1][w].buffer;
-      if (threads && strcmp(b->scope, "global") != 0) continue;
-      const bool shared = is_shared(s, loop, b);
-      if (!tirc_iterations_apart(s, loop, n, blocks, b, shared))
-        vec_push(s->c, *out, ((Stored){b, shared}));
+      Stored one = {b, is_shared(s, loop, b) ? WATCH_ALL : WATCH_READS};
+      if ((threads && is_of_threads(b, one.kind == WATCH_ALL)) ||
+          tirc_iterations_apart(s, loop, n, blocks, b, one.kind == WATCH_ALL))
+        one.kind = WATCH_VALUES;
+      may_meet |= one.kind != WATCH_VALUES;
+      vec_push(s->c, *out, one);
     }
+  return may_meet;
 }
 
 /* Loops of threads inside are no loops of one iteration. */
@@ -129,7 +142,7 @@ static bool run_at(Sched *s, SRef *loop, const Stores *stores, int place) {
   Stmt body = tirc_loop_of(loop)->body;
   tirc_instances_open(&k.r, s->c, 1, MAX_STEPS);
   for (int i = 0; i < stores->n; i++)
-    tirc_instances_watch(&k.r, stores->at[i].buffer, stores->at[i].shared);
+    tirc_instances_watch(&k.r, stores->at[i].buffer, stores->at[i].kind);
   if (!tirc_instances_look(&k.r, body)) return false;
   if (place_around(&k, loop->parent, place)) run_iterations(&k);
   if (k.r.found) iterations_depend(&k);
@@ -140,8 +153,17 @@ void tirc_require_independent(Sched *s, SRef *loop, bool threads) {
   const For *f = tirc_loop_of(loop);
   Stores stores = {0};
   ArenaMark mark = tirc_mark(s->c);
-  if (!tirc_is_int(f->extent, 1)) look(s, loop, threads, &stores);
-  if (stores.n && !has_threads(f->body))
+  if (!tirc_is_int(f->extent, 1) && look(s, loop, threads, &stores) && !has_threads(f->body))
     for (int place = 0; place < 3 && run_at(s, loop, &stores, place); place++) continue;
   tirc_rewind(s->c, mark);
+}
+
+void tirc_require_independent_around(Sched *s, SRef *block) {
+  for (SRef *r = block->parent; r; r = r->parent) {
+    if (!tirc_is_loop(r)) continue;
+    const LoopKind kind = tirc_loop_of(r)->kind;
+    const bool threads = kind == LOOP_THREAD_BINDING;
+    if (!threads && kind != LOOP_PARALLEL && kind != LOOP_VECTORIZED) continue;
+    if (!(tirc_loop_iter_kinds(s, r) & 1u << ITER_REDUCE)) tirc_require_independent(s, r, threads);
+  }
 }

@@ -9,6 +9,8 @@
  * GPU, where other memories than the global one have rules of their own. */
 void tirc_require_independent(Sched *s, SRef *loop, bool threads);
 
+/* The same for the loops around a block that run in parallel, after the block came there. */
+void tirc_require_independent_around(Sched *s, SRef *block);
 /* The part of it that looks only (apart.c): whether the iterations certainly do not meet in this
  * buffer, which the n child blocks of the loop use. `shared`: also other blocks use it. */
 bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared);

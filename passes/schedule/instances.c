@@ -15,7 +15,8 @@ enum { SYMBOLIC_EXTENT = 64, FIRST_ELEMENTS = 256, MAX_CONSTANTS = 8 };
 
 typedef struct Watch {
   Buffer buffer;
-  bool shared, ignored;
+  WatchKind kind;
+  bool ignored;
 } Watch;
 
 typedef struct Element {
@@ -32,10 +33,10 @@ void tirc_instances_open(Instances *r, Tirc *c, int n, int max_steps) {
   r->at = tirc_new_array(c, int64_t, n + 1);
 }
 
-void tirc_instances_watch(Instances *r, Buffer b, bool shared) {
+void tirc_instances_watch(Instances *r, Buffer b, WatchKind kind) {
   if (tirc_map_has(&r->watched, b)) return;
   Watch *w = tirc_new(r->c, Watch), *other = tirc_map_get(&r->by_data, b->data);
-  *w = (Watch){b, shared, false};
+  *w = (Watch){b, kind, false};
   if (other) w->ignored = other->ignored = true; /* two views of one memory */
   tirc_map_set(r->c, &r->watched, b, w);
   tirc_map_set(r->c, &r->by_data, b->data, w);
@@ -48,6 +49,12 @@ static void ignore(Instances *r, Buffer b) {
   if (w) w->ignored = true;
 }
 
+/* Whether what is done to the buffer, or to what it is a view of, is followed. */
+static bool is_followed(const Instances *r, Buffer b) {
+  for (const MatchBuffer *m; (m = tirc_map_get(&r->views, b));) b = m->source.buffer;
+  return tirc_map_has(&r->watched, b);
+}
+
 static bool ignore_handles(Visitor *v, Expr e) {
   Instances *r = v->self;
   if (e->op == OP_VAR) {
@@ -55,25 +62,31 @@ static bool ignore_handles(Visitor *v, Expr e) {
     if (w) w->ignored = true;
   }
   /* Another view of the same memory. */
-  if (e->op == OP_LOAD && !tirc_map_has(&r->watched, e->u.buffer)) ignore(r, e->u.buffer);
+  if (e->op == OP_LOAD && !is_followed(r, e->u.buffer)) ignore(r, e->u.buffer);
   if (e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0)
     for (int i = 0; i < e->n; i++)
       if (e->args[i]->op == OP_LOAD) ignore(r, e->args[i]->u.buffer);
   return true;
 }
 
+/* A view has the last dimensions of what it is a view of. */
+static void follow_view(Instances *r, const MatchBuffer *m) {
+  Buffer source = m->source.buffer;
+  Watch *w = tirc_map_get(&r->by_data, source->data);
+  tirc_map_set(r->c, &r->views, m->buffer, m);
+  if (!w) return;
+  if (!is_followed(r, source) || m->buffer->ndim > source->ndim) w->ignored = true;
+  tirc_map_set(r->c, &r->by_data, m->buffer->data, w);
+}
+
 static bool ignore_owned(Visitor *v, Stmt s) {
   Instances *r = v->self;
   if (s->kind == STMT_ALLOC || s->kind == STMT_DECL) ignore(r, s->u.alloc.buffer);
-  if (s->kind == STMT_STORE && !tirc_map_has(&r->watched, s->u.store.buffer))
-    ignore(r, s->u.store.buffer);
+  if (s->kind == STMT_STORE && !is_followed(r, s->u.store.buffer)) ignore(r, s->u.store.buffer);
   if (s->kind != STMT_BLOCK) return true;
   const Block *b = &s->u.block;
   for (int i = 0; i < b->n_allocs; i++) ignore(r, b->allocs[i]);
-  for (int i = 0; i < b->n_matches; i++) {
-    ignore(r, b->matches[i].buffer);
-    ignore(r, b->matches[i].source.buffer);
-  }
+  for (int i = 0; i < b->n_matches; i++) follow_view(r, &b->matches[i]);
   return true;
 }
 
@@ -89,7 +102,7 @@ static void add_vars(Instances *r, Expr e) {
 
 static bool vars_of_loads(Visitor *v, Expr e) {
   Instances *r = v->self;
-  if (e->op == OP_LOAD && tirc_map_has(&r->watched, e->u.buffer))
+  if (e->op == OP_LOAD && is_followed(r, e->u.buffer))
     for (int i = 0; i < e->n; i++) add_vars(r, e->args[i]);
   if (e->op == OP_IF_THEN_ELSE || e->op == OP_SELECT) add_vars(r, e->args[0]);
   if (e->op == OP_LET && tirc_map_has(&r->matters, e->args[0])) add_vars(r, e->args[1]);
@@ -98,7 +111,7 @@ static bool vars_of_loads(Visitor *v, Expr e) {
 
 static bool vars_of_stmt(Visitor *v, Stmt s) {
   Instances *r = v->self;
-  if (s->kind == STMT_STORE && tirc_map_has(&r->watched, s->u.store.buffer))
+  if (s->kind == STMT_STORE && is_followed(r, s->u.store.buffer))
     for (int i = 0; i < s->u.store.n; i++) add_vars(r, s->u.store.indices[i]);
   if (s->kind == STMT_IF) add_vars(r, s->u.branch.cond);
   if (s->kind == STMT_FOR) {
@@ -111,6 +124,9 @@ static bool vars_of_stmt(Visitor *v, Stmt s) {
   add_vars(r, b->predicate);
   for (int i = 0; i < b->n_iters; i++)
     if (tirc_map_has(&r->matters, b->iters[i].var)) add_vars(r, b->iter_values[i]);
+  for (int i = 0; i < b->n_matches; i++)
+    for (int d = 0; d < b->matches[i].source.buffer->ndim; d++)
+      if (is_followed(r, b->matches[i].buffer)) add_vars(r, b->matches[i].source.dims[d].min);
   return true;
 }
 
@@ -119,7 +135,7 @@ bool tirc_instances_look(Instances *r, Stmt stmt) {
   bool any = false;
   for (size_t i = 0; i < r->watched.cap; i++) {
     const Watch *w = r->watched.values[i];
-    any |= w && !w->ignored;
+    any |= w && !w->ignored && w->kind != WATCH_VALUES;
   }
   if (!any) return false;
   for (size_t before = (size_t)-1; before != r->matters.n;) {
@@ -165,19 +181,20 @@ static bool same(const Instances *r, const int64_t *a, const int64_t *b) {
   return a == b || memcmp(a, b, (size_t)r->n * sizeof *a) == 0;
 }
 
-static void conflict(Instances *r, Buffer b, const int64_t *of_first, Site first, Site second) {
-  if (r->found) return;
+static void conflict(Instances *r, const Watch *w, const int64_t *of_first, Site first,
+                     Site second) {
+  if (r->found || w->kind == WATCH_VALUES) return;
   r->found = true;
-  r->buffer = b;
+  r->buffer = w->buffer;
   r->first = first;
   r->second = second;
   r->of_first = of_first;
   r->of_second = r->at;
 }
 
-static void read_element(Instances *r, Buffer b, Element *e, Site site) {
+static void read_element(Instances *r, const Watch *w, Element *e, Site site) {
   if (r->unsure || e->unsure || (e->stored_by && same(r, e->stored_by, r->at))) return;
-  if (e->stored_by) conflict(r, b, e->stored_by, e->store, site);
+  if (e->stored_by) conflict(r, w, e->stored_by, e->store, site);
   int k = e->read_by[0] != NULL;
   e->read_by[k] = r->at;
   e->reads[k] = site;
@@ -188,9 +205,9 @@ static void store_element(Instances *r, const Watch *w, Element *e, Site site, u
   if (e->unsure) return;
   for (int k = 0; k < 2; k++)
     if (e->read_by[k] && !same(r, e->read_by[k], r->at))
-      conflict(r, w->buffer, e->read_by[k], e->reads[k], site);
-  if (w->shared && e->stored_by && !same(r, e->stored_by, r->at) && e->value != value)
-    conflict(r, w->buffer, e->stored_by, e->store, site);
+      conflict(r, w, e->read_by[k], e->reads[k], site);
+  if (w->kind == WATCH_ALL && e->stored_by && !same(r, e->stored_by, r->at) && e->value != value)
+    conflict(r, w, e->stored_by, e->store, site);
   e->value = value;
   e->stored_by = r->at;
   e->store = site;
@@ -200,15 +217,31 @@ static void store_element(Instances *r, const Watch *w, Element *e, Site site, u
 
 static uint64_t value_of(Instances *r, Stmt in, Expr e);
 
-/* NULL when it is not known. */
-static Element *element_at(Instances *r, const Watch *w, int n, const Expr *indices) {
-  uint64_t key = (uint64_t)(uintptr_t)w->buffer;
-  for (int i = 0; i < n; i++) {
-    int64_t at;
-    if (!tirc_eval_index(&r->env, indices[i], &at)) return NULL;
-    key = mix(key, (uint64_t)at);
+/* The watched buffer that this one is or is a view of; NULL: none. */
+static Watch *watch_of(const Instances *r, Buffer b) {
+  Watch *w = tirc_map_get(&r->by_data, b->data);
+  return w && !w->ignored && is_followed(r, b) ? w : NULL;
+}
+
+/* A number for each element of each buffer, never 0; 0 when it is not known which it is. */
+static uint64_t key_of(Instances *r, Buffer b, int n, const Expr *indices) {
+  enum { MAX_DIMS = 16 };
+  int64_t at[MAX_DIMS], start;
+  if (n > MAX_DIMS) return 0;
+  for (int d = 0; d < n; d++)
+    if (!tirc_eval_index(&r->env, indices[d], &at[d])) return 0;
+  for (const MatchBuffer *m; (m = tirc_map_get(&r->views, b)); b = m->source.buffer) {
+    const int added = m->source.buffer->ndim - n;
+    if (added < 0 || n + added > MAX_DIMS) return 0;
+    for (int d = n + added - 1; d >= 0; d--) {
+      if (!tirc_eval_index(&r->env, m->source.dims[d].min, &start)) return 0;
+      at[d] = start + (d < added ? 0 : at[d - added]);
+    }
+    n += added;
   }
-  return element(r, key | 1);
+  uint64_t key = (uint64_t)(uintptr_t)b;
+  for (int d = 0; d < n; d++) key = mix(key, (uint64_t)at[d]);
+  return key | 1;
 }
 
 static uint64_t value_of_all(Instances *r, Stmt in, uint64_t value, int n, const Expr *at) {
@@ -218,11 +251,11 @@ static uint64_t value_of_all(Instances *r, Stmt in, uint64_t value, int n, const
 
 static uint64_t load(Instances *r, Stmt in, Expr e) {
   uint64_t value = value_of_all(r, in, (uint64_t)(uintptr_t)e->u.buffer, e->n, e->args);
-  Watch *w = tirc_map_get(&r->watched, e->u.buffer);
-  if (!w || w->ignored) return value;
-  Element *at = element_at(r, w, e->n, e->args);
-  if (!at) return value; /* an element that is not known proves nothing */
-  read_element(r, w->buffer, at, (Site){r->block, in, e});
+  const uint64_t key = key_of(r, e->u.buffer, e->n, e->args);
+  const Watch *w = watch_of(r, e->u.buffer);
+  if (!key || !w) return key ? key : value;
+  Element *at = element(r, key);
+  read_element(r, w, at, (Site){r->block, in, e});
   return at->value;
 }
 
@@ -319,11 +352,11 @@ static void run_block(Instances *r, Stmt s) {
 static void run_store(Instances *r, Stmt s) {
   uint64_t value = value_of(r, s, s->u.store.value);
   (void)value_of_all(r, s, 0, s->u.store.n, s->u.store.indices);
-  Watch *w = tirc_map_get(&r->watched, s->u.store.buffer);
-  if (!w || w->ignored || r->found) return;
-  Element *e = element_at(r, w, s->u.store.n, s->u.store.indices);
-  if (e)
-    store_element(r, w, e, (Site){r->block, s, NULL}, value);
+  Watch *w = watch_of(r, s->u.store.buffer);
+  if (!w || r->found) return;
+  const uint64_t key = key_of(r, s->u.store.buffer, s->u.store.n, s->u.store.indices);
+  if (key)
+    store_element(r, w, element(r, key), (Site){r->block, s, NULL}, value);
   else
     w->ignored = true; /* it may hide any read */
 }
@@ -382,10 +415,10 @@ static bool add_constant(Visitor *v, Expr e) {
   Constants *k = v->self;
   int64_t value;
   if (k->n == MAX_CONSTANTS || !tirc_const_int(e, &value)) return true;
-  if (value < 0 && value > INT32_MIN) value = -value;
+  if (value < 0 && value > -INT32_MAX) value = -value;
   for (int i = 0; i < k->n; i++)
     if (k->at[i] == value) return true;
-  if (value > 3) k->at[k->n++] = value;
+  if (value > 3 && value < INT32_MAX) k->at[k->n++] = value;
   return true;
 }
 
@@ -417,6 +450,8 @@ int tirc_instances_sample(Tirc *c, int64_t extent, Stmt stmt, int most, int64_t 
       n = add_place(at, n, most, extent, k.at[i] + d);
       n = add_place(at, n, most, extent, extent - 1 - k.at[i] + d);
     }
+  for (int i = 0; i < k.n; i++) /* rows of a fused nest */
+    for (int j = 0; j < k.n; j++) n = add_place(at, n, most, extent, k.at[i] * k.at[j]);
   return n;
 }
 

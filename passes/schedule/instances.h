@@ -18,7 +18,8 @@ typedef struct Instances {
   int n;          /* numbers that tell instances from each other */
   int64_t *at;    /* those of the one that runs */
   PtrMap watched; /* buffers whose elements are followed */
-  PtrMap by_data; /* the same by the variable of their memory */
+  PtrMap by_data; /* the same by the variables of their memory and of that of their views */
+  PtrMap views;   /* views in what is run -> MatchBuffer */
   PtrMap matters; /* variables that decide which elements are used, and whether */
   int steps;      /* left */
   int unsure;     /* inside of so many conditions that are not known */
@@ -34,8 +35,12 @@ typedef struct Instances {
 
 /* Different instances have different n numbers. */
 void tirc_instances_open(Instances *r, Tirc *c, int n, int max_steps);
-/* `shared`: what it holds in the end matters, too, not only who reads what. */
-void tirc_instances_watch(Instances *r, Buffer b, bool shared);
+typedef enum WatchKind {
+  WATCH_VALUES, /* only what it holds is of interest, for what is stored to others */
+  WATCH_READS,  /* and who reads what another one stored */
+  WATCH_ALL     /* and what it holds in the end */
+} WatchKind;
+void tirc_instances_watch(Instances *r, Buffer b, WatchKind kind);
 /* After that: what is to be run, all of it. Takes buffers out that are used in another way than by
  * loads and stores, or live inside of the statement only. False: none is left. */
 bool tirc_instances_look(Instances *r, Stmt stmt);

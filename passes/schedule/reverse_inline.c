@@ -8,6 +8,7 @@
  * consumer that reads the element. Where the producer writes elements that nobody reads, the
  * instance is out of the consumer's domain: a predicate on the producer leaves these out. */
 #include "compute_at.h"
+#include "conflict.h"
 #include "inline.h"
 #include "state.h"
 
@@ -356,6 +357,7 @@ static void fold(Fold *f) {
                 .finish_block = add_domain_predicate,
                 .self = f};
   tirc_inline_and_replace(&in);
+  tirc_require_independent_around(s, f->producer);
 }
 
 void tirc_prim_reverse_compute_inline(Sched *s, const Value *args, Value *result) {

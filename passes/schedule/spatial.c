@@ -178,14 +178,21 @@ static bool run_from(Run *run, int depth) {
   return run_from(run, depth + 1);
 }
 
-/* So many places that all of them together are not too many. */
+/* All, or so many that all of them together are not too many. */
 static int places_in_all(const Run *run) {
   int loops = 0, places = MAX_PLACES;
+  double instances = 1;
   for (int i = run->w->scope; i < run->w->path.n; i++) {
     const struct StmtNode *s = run->w->path.at[i].stmt;
-    if (s->kind == STMT_FOR && !tirc_is_int(s->u.loop.extent, 1))
-      loops += (kinds_moved(&run->block->u.block, s->u.loop.var) & 1u << ITER_SPATIAL) != 0;
+    int64_t extent = INT32_MAX;
+    if (s->kind != STMT_FOR || tirc_is_int(s->u.loop.extent, 1) ||
+        !(kinds_moved(&run->block->u.block, s->u.loop.var) & 1u << ITER_SPATIAL))
+      continue;
+    tirc_const_int(s->u.loop.extent, &extent);
+    instances *= (double)extent;
+    loops++;
   }
+  if (instances <= (double)MAX_INSTANCES) return MAX_INSTANCES;
   for (; places > 3; places--) {
     double all = 1;
     for (int i = 0; i < loops; i++) all *= places;
@@ -257,7 +264,7 @@ static bool check(Walk *w, Stmt block) {
   bool any = false;
   for (int i = 0; i < uses.of.n; i++) {
     if (is_safe(b, &uses.of.at[i])) continue;
-    tirc_instances_watch(&run.r, uses.of.at[i].buffer, true);
+    tirc_instances_watch(&run.r, uses.of.at[i].buffer, WATCH_ALL);
     any = true;
   }
   if (!any || !tirc_instances_look(&run.r, block)) return false;
