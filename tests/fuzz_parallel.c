@@ -22,10 +22,11 @@ typedef struct Turn {
 
 typedef struct Below { /* what is in a loop */
   Expr var;
-  const char *block;
+  const char *block, *thread;
   unsigned kinds; /* of the iterators that are bound to it: 1 << IterKind */
   bool others;    /* blocks of another name */
   bool loads;     /* an index that is loaded: which elements meet cannot be known */
+  bool waits;     /* memory that threads share, or a loop of the same threads */
 } Below;
 
 static bool find_load(Visitor *v, Expr e) {
@@ -43,6 +44,9 @@ static bool look_at_index(Visitor *v, Expr e) {
 static bool look_below(Visitor *v, Stmt s) {
   Below *k = v->self;
   Visitor loads = {.expr = find_load, .self = k};
+  k->waits |= s->kind == STMT_FOR && s->u.loop.thread && k->thread &&
+              strcmp(s->u.loop.thread, k->thread) == 0;
+  k->waits |= s->kind == STMT_STORE && k->thread && strcmp(s->u.store.buffer->scope, "shared") == 0;
   for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++)
     tirc_visit_expr(&loads, s->u.store.indices[i]);
   if (s->kind != STMT_BLOCK) return true;
@@ -56,7 +60,7 @@ static bool look_below(Visitor *v, Stmt s) {
 /* A reduction over threads is no loop whose iterations run at the same time here. With indices that
  * are loaded, a loop is parallel at its user's risk. */
 static bool turns(const For *f, const char *block) {
-  Below k = {.var = f->var, .block = block};
+  Below k = {.var = f->var, .block = block, .thread = f->thread};
   if (!block && !is_parallel(f)) return false;
   tirc_visit_stmt(&(Visitor){.stmt = look_below, .expr = look_at_index, .self = &k}, f->body);
   return !k.others && !k.loads &&

@@ -14,6 +14,7 @@
 #include "../../ir/visit.h"
 #include "internal.h"
 #include "order.h"
+#include "spatial.h"
 
 typedef struct Move {
   Sched *s;
@@ -253,6 +254,33 @@ static void check_updates_within(Move *m, SRef *at) {
   for (int i = 0; i < at->scope->n_blocks; i++) check_updates_within(m, at->scope->blocks[i]);
 }
 
+/* Whether each iterator has a loop of its own, before and after, in one order. */
+static bool keeps_order(Move *m, Stmt nest) {
+  SRef **before, **above;
+  const int n_before = tirc_loops_above(m->s, m->block, &before);
+  const int n_above = tirc_loops_above(m->s, m->loop, &above);
+  VEC(Expr) vars = {0};
+  for (int i = 0; i < n_above; i++) vec_push(m->c, vars, tirc_loop_of(above[i])->var);
+  vec_push(m->c, vars, tirc_loop_of(m->loop)->var);
+  for (; nest->kind == STMT_FOR; nest = nest->u.loop.body) vec_push(m->c, vars, nest->u.loop.var);
+  bool same =
+      nest->u.block.n_iters == vars.n && tirc_is_trivial_binding(m->block->stmt, n_before, before);
+  for (int i = 0; same && i < vars.n; i++) same = nest->u.block.iter_values[i] == vars.at[i];
+  return same;
+}
+
+/* New loops run the instances in another order, and perhaps some of them again: none may overwrite
+ * what another one stored. */
+static void check_order_of_stores(Move *m, Stmt nest) {
+  if (keeps_order(m, nest) || !tirc_instances_depend(m->s, m->block)) return;
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL,
+                   "leave the block in its own loops: two of its instances store to one element",
+                   "%s stores other values to an element twice, and might do so in another order "
+                   "under %s",
+                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+}
+
 /* The order in which the instances of a reduction run for one element, where it matters: it stays
  * if one iterator alone is summed over, and below the loop by a loop of its own. */
 static void check_order_of_sum(Move *m, Stmt nest) {
@@ -342,6 +370,7 @@ static void move_block(Move *m) {
   check_order_of_sum(m, nest);
   check_indices(m);
   tirc_require_sums_once(s, m->loop, nest, m->is_producer);
+  check_order_of_stores(m, nest);
   install(m, removed, without, place, nest);
 }
 

@@ -66,17 +66,23 @@ static bool look(Sched *s, SRef *loop, bool threads, Stores *out) {
   return may_meet;
 }
 
-/* Loops of threads inside are no loops of one iteration. */
+/* A loop of the same threads inside is no loop of one iteration. */
+typedef struct SameThreads {
+  const char *thread;
+  bool found;
+} SameThreads;
+
 static bool find_threads(Visitor *v, Stmt stmt) {
-  bool *found = v->self;
-  *found |= stmt->kind == STMT_FOR && stmt->u.loop.kind == LOOP_THREAD_BINDING;
-  return !*found;
+  SameThreads *k = v->self;
+  k->found |= stmt->kind == STMT_FOR && stmt->u.loop.kind == LOOP_THREAD_BINDING &&
+              !strcmp(stmt->u.loop.thread, k->thread);
+  return !k->found;
 }
 
-static bool has_threads(Stmt body) {
-  bool found = false;
-  tirc_visit_stmt(&(Visitor){.stmt = find_threads, .self = &found}, body);
-  return found;
+static bool has_threads(Stmt body, const char *thread) {
+  SameThreads k = {.thread = thread};
+  if (thread) tirc_visit_stmt(&(Visitor){.stmt = find_threads, .self = &k}, body);
+  return k.found;
 }
 
 /* What is around the loop stands at its start (place 0), its middle or its end. False: nothing runs
@@ -149,11 +155,12 @@ static bool run_at(Sched *s, SRef *loop, const Stores *stores, int place) {
   return true;
 }
 
-void tirc_require_independent(Sched *s, SRef *loop, bool threads) {
+void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {
   const For *f = tirc_loop_of(loop);
   Stores stores = {0};
   ArenaMark mark = tirc_mark(s->c);
-  if (!tirc_is_int(f->extent, 1) && look(s, loop, threads, &stores) && !has_threads(f->body))
+  if (!tirc_is_int(f->extent, 1) && look(s, loop, thread != NULL, &stores) &&
+      !has_threads(f->body, thread))
     for (int place = 0; place < 3 && run_at(s, loop, &stores, place); place++) continue;
   tirc_rewind(s->c, mark);
 }
@@ -162,8 +169,8 @@ void tirc_require_independent_around(Sched *s, SRef *block) {
   for (SRef *r = block->parent; r; r = r->parent) {
     if (!tirc_is_loop(r)) continue;
     const LoopKind kind = tirc_loop_of(r)->kind;
-    const bool threads = kind == LOOP_THREAD_BINDING;
-    if (!threads && kind != LOOP_PARALLEL && kind != LOOP_VECTORIZED) continue;
-    if (!(tirc_loop_iter_kinds(s, r) & 1u << ITER_REDUCE)) tirc_require_independent(s, r, threads);
+    if (kind != LOOP_THREAD_BINDING && kind != LOOP_PARALLEL && kind != LOOP_VECTORIZED) continue;
+    if (!(tirc_loop_iter_kinds(s, r) & 1u << ITER_REDUCE))
+      tirc_require_independent(s, r, tirc_loop_of(r)->thread);
   }
 }

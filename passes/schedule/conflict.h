@@ -5,9 +5,9 @@
 #include "schedule.h"
 
 /* Raises iterations-depend when one iteration certainly reads what another one stores, or both
- * store different values to what is used after the loop. `threads`: the loop is to be one of a
- * GPU, where other memories than the global one have rules of their own. */
-void tirc_require_independent(Sched *s, SRef *loop, bool threads);
+ * store different values to what is used after the loop. `thread`: the thread axis of a GPU that
+ * the loop is to be, where other memories than the global one have rules of their own; or NULL. */
+void tirc_require_independent(Sched *s, SRef *loop, const char *thread);
 
 /* The same for the loops around a block that run in parallel, after the block came there. */
 void tirc_require_independent_around(Sched *s, SRef *block);

@@ -13,6 +13,7 @@
  * holds. */
 #include "../../ir/visit.h"
 #include "internal.h"
+#include "spatial.h"
 
 typedef struct Padding {
   Sched *s;
@@ -141,6 +142,8 @@ static void check(Padding *p) {
   p->inside = tirc_simplify(p->a, conjoin(c, conjoin(c, tirc_bool(c, true), cond), b->predicate));
   if (tirc_is_true(p->inside)) no_pattern(p, "its condition always holds");
   find_region(p);
+  if (tirc_instances_depend(p->s, p->block))
+    no_pattern(p, "it stores other values to an element twice, and might do so in another order");
 }
 
 /* --- filling in the constant ---------------------------------------------------------------- */

@@ -104,12 +104,13 @@ static bool skip_expr(Visitor *v, Expr e) {
   return false;
 }
 
-static void require_parallelizable(Sched *s, SRef *loop, LoopKind kind, ThreadScope thread) {
+static void require_parallelizable(Sched *s, SRef *loop, LoopKind kind, const char *tag,
+                                   ThreadScope thread) {
   tirc_require_compact_dataflow(s, loop);
   Check k = {s, loop, kind, thread, false};
   Visitor v = {.stmt = check_block, .expr = skip_expr, .self = &k};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
-  if (!k.cross_thread) tirc_require_independent(s, loop, kind == LOOP_THREAD_BINDING);
+  if (!k.cross_thread) tirc_require_independent(s, loop, tag);
   warn_of_vectorized(&k);
 }
 
@@ -162,7 +163,7 @@ static void set_kind(Sched *s, SRef *loop, LoopKind kind, const char *thread) {
 static void run_in_parallel(Sched *s, Value loop, LoopKind kind, const char *thread,
                             ThreadScope scope) {
   SRef *r = tirc_sref_of_value(s, loop);
-  require_parallelizable(s, r, kind, scope);
+  require_parallelizable(s, r, kind, thread, scope);
   set_kind(s, r, kind, thread);
 }
 

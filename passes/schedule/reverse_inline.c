@@ -10,6 +10,7 @@
 #include "compute_at.h"
 #include "conflict.h"
 #include "inline.h"
+#include "spatial.h"
 #include "state.h"
 
 #include "../../ir/equal.h"
@@ -330,6 +331,21 @@ static Stmt add_domain_predicate(Inliner *in, Stmt was, Stmt block) {
   return tirc_block(c, &b);
 }
 
+static bool runs_in_loops(Sched *s, SRef *block) {
+  SRef **loops;
+  const int n = tirc_loops_above(s, block, &loops);
+  return tirc_is_trivial_binding(block->stmt, n, loops);
+}
+
+/* Whether the instances of the consumer certainly run in the order in which they run now. */
+static bool keeps_order(const Fold *f) {
+  const Block *from = tirc_block_of(f->consumer), *to = tirc_block_of(f->producer);
+  bool same = from->n_iters == to->n_iters;
+  for (int i = 0; same && i < from->n_iters; i++)
+    same = tirc_map_get(&f->instance, from->iters[i].var) == to->iters[i].var;
+  return same && runs_in_loops(f->s, f->consumer) && runs_in_loops(f->s, f->producer);
+}
+
 static void fold(Fold *f) {
   Sched *s = f->s;
   const Block *b = tirc_block_of(f->consumer);
@@ -346,6 +362,8 @@ static void fold(Fold *f) {
   if (!why) why = check_only_store(f);
   if (!why && tirc_unreached_iter(s, f->consumer))
     why = "it runs for a part of its domains only, and would run for all of them";
+  if (!why && !keeps_order(f) && tirc_instances_depend(s, f->consumer))
+    why = "two of its instances use one element, and might run in another order";
   if (why) tirc_bad_inline_pattern(s, f->consumer, why);
   tirc_require_no_loop_vars(s, f->consumer, f->consumer_store, f->producer);
   Inliner in = {.s = s,

@@ -15,6 +15,7 @@
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
 #include "instances.h"
+#include "internal.h"
 
 enum { MAX_STEPS = 1 << 15, MAX_PLACES = 32, MAX_INSTANCES = 2048, MAX_ITERS = 32, MAX_SUM = 256 };
 
@@ -321,4 +322,26 @@ void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self,
     Walk w = {.c = c, .tell = tell, .self = self};
     if (body && body->kind == STMT_BLOCK) walk(&w, body);
   }
+}
+
+/* --- one block of a schedule ----------------------------------------------------------------- */
+
+static void note(void *self, Warning w) {
+  (void)w;
+  *(bool *)self = true;
+}
+
+static bool add_around(Walk *w, const SRef *r) {
+  if (!r) return true;
+  if (!add_around(w, r->parent) || (tirc_is_block(r) && r->scope->loose)) return false;
+  vec_push(w->c, w->path, ((Step){r->stmt, false}));
+  if (tirc_is_block(r)) w->scope = w->path.n;
+  return true;
+}
+
+bool tirc_instances_depend(Sched *s, SRef *block) {
+  bool found = false;
+  Walk w = {.c = s->c, .tell = note, .self = &found};
+  if (add_around(&w, block->parent)) (void)check(&w, block->stmt);
+  return found;
 }

@@ -8,5 +8,7 @@
  * each other. Such a block is legal; primitives that rely on the declaration refuse it. */
 void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),
                               void *self);
+/* Whether the instances of a block of the schedule certainly depend on each other in this way. */
+bool tirc_instances_depend(Sched *s, SRef *block);
 
 #endif
