@@ -247,25 +247,30 @@ static const For *main_part(const Prefetch *p, Stmt s) {
   return best;
 }
 
-/* What the loop touches `distance` iterations later. With `around`, the loop around it, those after
- * the last one are the first ones of the next round. */
-static Stmt fetch_ahead(Prefetch *p, int i, const For *around, const char *name, int64_t distance) {
+/* What loop number i touches `distance` iterations later. If it is to go round, what comes after
+ * the last one are the first ones of the next round, be it of the loop around it or further out. */
+static Stmt fetch_ahead(Prefetch *p, int i, bool round, const char *name, int64_t distance) {
   Tirc *c = p->c;
-  const For *loop = &p->loops.at[i]->u.loop, *main = p->main.at[i];
   Touch t = {.p = p, .name = name};
-  Stmt nest = touch_all(&t, main->body);
+  Stmt nest = touch_all(&t, p->main.at[i]->body);
   int64_t extent;
   if (tirc_is_empty(nest)) return nest;
-  DType type = loop->var->dtype;
-  Expr later = tirc_add(c, loop->var, tirc_int(c, type, distance));
-  Range whole = whole_loop(loop);
-  if (!around || !tirc_const_int(whole.extent, &extent) || extent < 1)
-    return tirc_lower_substitute1(c, nest, main->var, later);
-  Expr steps = tirc_sub(c, later, whole.min), n = tirc_int(c, type, extent);
   PtrMap map = {0};
-  tirc_map_set(c, &map, main->var, tirc_add(c, whole.min, tirc_floormod(c, steps, n)));
-  Expr rounds = tirc_cast(c, around->var->dtype, tirc_floordiv(c, steps, n));
-  tirc_map_set(c, &map, around->var, tirc_add(c, around->var, rounds));
+  Expr carry = tirc_int(c, p->main.at[i]->var->dtype, distance);
+  for (bool last = false; !last; i--) {
+    const For *loop = &p->loops.at[i]->u.loop;
+    Expr later = tirc_add(c, loop->var, tirc_cast(c, loop->var->dtype, carry));
+    Range whole = whole_loop(loop);
+    last = i == 0 || !round || !tirc_const_int(whole.extent, &extent) || extent < 1;
+    if (!last) {
+      Expr steps = tirc_sub(c, later, whole.min);
+      Expr n = tirc_int(c, loop->var->dtype, extent);
+      later = tirc_add(c, whole.min, tirc_floormod(c, steps, n));
+      carry = tirc_floordiv(c, steps, n);
+    }
+    tirc_map_set(c, &map, p->main.at[i]->var, later);
+    if (p->main.at[i]->var != loop->var) tirc_map_set(c, &map, loop->var, later);
+  }
   return tirc_lower_substitute(c, nest, &map);
 }
 
@@ -346,9 +351,8 @@ static Stmt prefetches(Prefetch *p, const char *name, int64_t distance, int64_t 
   int here = p->loops.n - 1, i = here;
   for (; i >= 0 && outward > 0; i--) outward -= moves(p, i, name);
   for (; i >= 0; i--) {
-    const For *around = i > 0 && i < here ? &p->loops.at[i - 1]->u.loop : NULL;
     if (i < here && !moves(p, i, name)) continue;
-    Stmt nest = fetch_ahead(p, i, around, name, distance);
+    Stmt nest = fetch_ahead(p, i, i < here, name, distance);
     if (!tirc_is_empty(nest)) return i == here ? nest : share_out(p, nest, i + 1, name);
   }
   /* A loop of one step is gone by now, and then there may be nothing to fetch. */
