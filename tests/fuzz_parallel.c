@@ -46,7 +46,7 @@ static bool look_below(Visitor *v, Stmt s) {
   Visitor loads = {.expr = find_load, .self = k};
   k->waits |= s->kind == STMT_FOR && s->u.loop.thread && k->thread &&
               strcmp(s->u.loop.thread, k->thread) == 0;
-  k->waits |= s->kind == STMT_STORE && k->thread && strcmp(s->u.store.buffer->scope, "shared") == 0;
+  k->waits |= s->kind == STMT_STORE && k->thread && !strcmp(s->u.store.buffer->scope, "shared");
   for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++)
     tirc_visit_expr(&loads, s->u.store.indices[i]);
   if (s->kind != STMT_BLOCK) return true;
@@ -63,7 +63,7 @@ static bool turns(const For *f, const char *block) {
   Below k = {.var = f->var, .block = block, .thread = f->thread};
   if (!block && !is_parallel(f)) return false;
   tirc_visit_stmt(&(Visitor){.stmt = look_below, .expr = look_at_index, .self = &k}, f->body);
-  return !k.others && !k.loads &&
+  return !k.others && !k.loads && !k.waits &&
          (block ? k.kinds == 1u << ITER_SPATIAL : !(k.kinds & 1u << ITER_REDUCE));
 }
 

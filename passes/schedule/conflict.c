@@ -44,8 +44,10 @@ typedef VEC(Stored) Stores;
 
 /* Threads of a GPU wait for each other before they read shared memory, and have local memory of
  * their own, which nobody reads after them. */
-static bool is_of_threads(Buffer b, bool shared) {
-  return strncmp(b->scope, "shared", 6) == 0 || (!shared && strcmp(b->scope, "global") != 0);
+static WatchKind watch_kind(Buffer b, bool threads, bool shared) {
+  if (threads && !strncmp(b->scope, "shared", 6)) return shared ? WATCH_STORES : WATCH_VALUES;
+  if (threads && !shared && strcmp(b->scope, "global") != 0) return WATCH_VALUES;
+  return shared ? WATCH_ALL : WATCH_READS;
 }
 
 /* The buffers that the loop stores to. False: the iterations cannot meet in any of them. */
@@ -56,10 +58,9 @@ static bool look(Sched *s, SRef *loop, bool threads, Stores *out) {
   for (int i = 0; i < n; i++)
     for (int w = 0; w < blocks[i]->n_accesses[1]; w++) {
       Buffer b = blocks[i]->accesses[1][w].buffer;
-      Stored one = {b, is_shared(s, loop, b) ? WATCH_ALL : WATCH_READS};
-      if ((threads && is_of_threads(b, one.kind == WATCH_ALL)) ||
-          tirc_iterations_apart(s, loop, n, blocks, b, one.kind == WATCH_ALL))
-        one.kind = WATCH_VALUES;
+      const bool shared = is_shared(s, loop, b);
+      Stored one = {b, watch_kind(b, threads, shared)};
+      if (tirc_iterations_apart(s, loop, n, blocks, b, shared)) one.kind = WATCH_VALUES;
       may_meet |= one.kind != WATCH_VALUES;
       vec_push(s->c, *out, one);
     }

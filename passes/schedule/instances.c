@@ -183,7 +183,7 @@ static bool same(const Instances *r, const int64_t *a, const int64_t *b) {
 
 static void conflict(Instances *r, const Watch *w, const int64_t *of_first, Site first,
                      Site second) {
-  if (r->found || w->kind == WATCH_VALUES) return;
+  if (r->found) return;
   r->found = true;
   r->buffer = w->buffer;
   r->first = first;
@@ -194,7 +194,7 @@ static void conflict(Instances *r, const Watch *w, const int64_t *of_first, Site
 
 static void read_element(Instances *r, const Watch *w, Element *e, Site site) {
   if (r->unsure || e->unsure || (e->stored_by && same(r, e->stored_by, r->at))) return;
-  if (e->stored_by) conflict(r, w, e->stored_by, e->store, site);
+  if (e->stored_by && w->kind >= WATCH_READS) conflict(r, w, e->stored_by, e->store, site);
   int k = e->read_by[0] != NULL;
   e->read_by[k] = r->at;
   e->reads[k] = site;
@@ -204,9 +204,10 @@ static void store_element(Instances *r, const Watch *w, Element *e, Site site, u
   e->unsure |= r->unsure > 0;
   if (e->unsure) return;
   for (int k = 0; k < 2; k++)
-    if (e->read_by[k] && !same(r, e->read_by[k], r->at))
+    if (w->kind >= WATCH_READS && e->read_by[k] && !same(r, e->read_by[k], r->at))
       conflict(r, w, e->read_by[k], e->reads[k], site);
-  if (w->kind == WATCH_ALL && e->stored_by && !same(r, e->stored_by, r->at) && e->value != value)
+  if ((w->kind == WATCH_ALL || w->kind == WATCH_STORES) && e->stored_by &&
+      !same(r, e->stored_by, r->at) && e->value != value)
     conflict(r, w, e->stored_by, e->store, site);
   e->value = value;
   e->stored_by = r->at;

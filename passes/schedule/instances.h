@@ -37,8 +37,9 @@ typedef struct Instances {
 void tirc_instances_open(Instances *r, Tirc *c, int n, int max_steps);
 typedef enum WatchKind {
   WATCH_VALUES, /* only what it holds is of interest, for what is stored to others */
-  WATCH_READS,  /* and who reads what another one stored */
-  WATCH_ALL     /* and what it holds in the end */
+  WATCH_STORES, /* and what it holds in the end */
+  WATCH_READS,  /* or who reads what another one stored */
+  WATCH_ALL     /* and both */
 } WatchKind;
 void tirc_instances_watch(Instances *r, Buffer b, WatchKind kind);
 /* After that: what is to be run, all of it. Takes buffers out that are used in another way than by
