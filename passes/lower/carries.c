@@ -229,12 +229,20 @@ static bool runs(const Walk *w, const For *loop) {
          !tirc_uses_any(loop->extent, &w->varying);
 }
 
+/* Memory may hold something else each time. */
+static bool reads_memory(const Place *p) {
+  if (p->cond) return tirc_lower_reads_memory(p->cond);
+  if (p->var) return tirc_lower_reads_memory(p->value);
+  return p->loop &&
+         (tirc_lower_reads_memory(p->loop->min) || tirc_lower_reads_memory(p->loop->extent));
+}
+
 /* Whether what stands between k's loop and `top` is the same in all steps of k. */
 static bool is_free_of(const Place *top, const Place *k_loop) {
   Expr k = k_loop->loop->var;
   for (const Place *p = top; p && p->depth > k_loop->depth; p = p->up)
-    if (!(p->loop || p->cond || p->var) || (p->cond && tirc_uses_var(p->cond, k)) ||
-        (p->var && tirc_uses_var(p->value, k)) ||
+    if (!(p->loop || p->cond || p->var) || reads_memory(p) ||
+        (p->cond && tirc_uses_var(p->cond, k)) || (p->var && tirc_uses_var(p->value, k)) ||
         (p->loop && (tirc_uses_var(p->loop->min, k) || tirc_uses_var(p->loop->extent, k))))
       return false;
   return true;
@@ -261,12 +269,13 @@ static bool collect(Written *x, const Access *write, const Place *top) {
   const Walk *w = x->w;
   x->dims = tirc_copy(w->c, write->dims, w->buffer->ndim);
   for (const Place *p = write->at; p != top; p = p->up) {
+    if (p->var ? is_mentioned(x, p->var) : reads_memory(p)) return false;
     if (p->loop) {
       vec_push(w->c, x->vars, p->loop->var);
       vec_push(w->c, x->doms, tirc_range(p->loop->min, p->loop->extent));
     } else if (p->cond) {
       tirc_lower_conjuncts(w->c, p->cond, &x->conds);
-    } else if (!p->var || is_mentioned(x, p->var)) {
+    } else if (!p->var) {
       return false;
     }
   }

@@ -447,6 +447,29 @@ static const Program programs[] = {
           "                C[j, k] = A[i, k]\n        for j, k in T.grid(8, 8):\n"
           "            D[i, j] = C[j, k]\n"),
      0, 0},
+    {"a fill under a condition on memory that has changed when it is read",
+     FUNC(B2(A, 4, 8) ", " B2(D, 4, 8),
+          "    C = T.alloc_buffer((8,))\n    m = T.alloc_buffer((1,), \"int32\")\n"
+          "    for i in range(4):\n        m[0] = T.if_then_else(i == 0, 1, 0)\n"
+          "        for j in range(8):\n            if m[0] == 1:\n"
+          "                C[j] = A[i, j]\n        m[0] = 1\n        for j in range(8):\n"
+          "            if m[0] == 1:\n                D[i, j] = C[j]\n"),
+     0, 0},
+    {"a fill by as many steps as memory says, which has changed when it is read",
+     FUNC(B2(A, 4, 8) ", " B2(D, 4, 8),
+          "    C = T.alloc_buffer((8,))\n    m = T.alloc_buffer((1,), \"int32\")\n"
+          "    for i in range(4):\n        m[0] = T.if_then_else(i == 0, 8, 0)\n"
+          "        for j in range(m[0]):\n            C[j] = A[i, j]\n        m[0] = 8\n"
+          "        for j in range(m[0]):\n            D[i, j] = C[j]\n"),
+     0, 0},
+    {"a fill in a first step that memory lets through in one iteration only",
+     FUNC(B1(A, 4) ", " B1(D, 4),
+          "    C = T.alloc_buffer((1,))\n    m = T.alloc_buffer((1,), \"int32\")\n"
+          "    for i in range(4):\n        m[0] = T.if_then_else(i == 0, 1, 0)\n"
+          "        for k in range(2):\n            if m[0] == 1:\n"
+          "                if k == 0:\n                    C[0] = A[i]\n"
+          "                D[i] = C[0]\n            m[0] = 1\n"),
+     0, 0},
     {"both halves of a cache",
      FUNC(B2(A, 6, 8) ", " B2(D, 6, 8),
           "    C = T.alloc_buffer((6, 8))\n    for i in range(6):\n        for j in range(4):\n"
