@@ -283,9 +283,9 @@ TIRC_API tirc_status tirc_module_schedule_text(const tirc_module *m, const char 
                                                const tirc_schedule_options *options,
                                                tirc_module **out, tirc_error **error);
 
-/* Tells options->warn what is legal in a program and hardly meant: a block that declares an iterator
- * spatial whose instances depend on each other. TIRC_NO: there is such a thing, and options->strict.
- * Schedules tell the same when they start. */
+/* Tells options->warn what is legal in a program and hardly meant: a block that declares an
+ * iterator spatial whose instances depend on each other. TIRC_NO: there is such a thing, and
+ * options->strict. Schedules tell the same when they start. */
 TIRC_API tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options *options,
                                        tirc_error **error);
 
@@ -519,9 +519,9 @@ TIRC_API void tirc_schedule_place(tirc_schedule *s, const char *file, int line, 
 
 /* Calls a primitive (tirc_primitive_table lists them) or another method of the schedule (get,
  * get_sref, show, seed, fork_seed, work_on, remove_rv) by name, with arguments by position and by
- * keyword as in Python; defaults are filled in. A block may be given by its handle or its name. result may be
- * NULL. TIRC_NO: a ScheduleError; TIRC_BAD: wrong arguments (code "argument"), a dead handle. A
- * call that fails changes nothing. */
+ * keyword as in Python; defaults are filled in. A block may be given by its handle or its name.
+ * result may be NULL. TIRC_NO: a ScheduleError; TIRC_BAD: wrong arguments (code "argument"), a dead
+ * handle. A call that fails changes nothing. */
 TIRC_API tirc_status tirc_schedule_call(tirc_schedule *s, const char *name, int n,
                                         const tirc_value *args, int n_keywords,
                                         const char *const *keywords, const tirc_value *values,
