@@ -334,17 +334,21 @@ static void run_block(Instances *r, Stmt s) {
   const Block *b = &s->u.block;
   Stmt outer = r->block;
   int64_t value, start;
-  bool known = tirc_eval_index(&r->env, b->predicate, &value), first = true;
+  bool known = tirc_eval_index(&r->env, b->predicate, &value), first = true, sure = true;
   if (known && !value) return;
   r->unsure += !known;
   r->block = s;
   for (int i = 0; i < b->n_iters; i++) {
     tirc_instances_give(r, b->iters[i].var, b->iter_values[i]);
-    first &= b->iters[i].kind != ITER_REDUCE ||
-             (tirc_eval_index(&r->env, b->iters[i].dom.min, &start) &&
-              tirc_eval_index(&r->env, b->iters[i].var, &value) && value == start);
+    if (b->iters[i].kind != ITER_REDUCE) continue;
+    if (tirc_eval_index(&r->env, b->iters[i].dom.min, &start) &&
+        tirc_eval_index(&r->env, b->iters[i].var, &value))
+      first &= value == start;
+    else
+      sure = false;
   }
-  if (first && b->init) run(r, b->init);
+  if (first && sure && b->init) run(r, b->init);
+  if (first && !sure) run_unsure(r, b->init);
   run(r, b->body);
   r->block = outer;
   r->unsure -= !known;
