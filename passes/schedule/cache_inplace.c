@@ -7,9 +7,13 @@
  *
  * The copies stand right before and after the block in its innermost loop, and move the regions
  * that the block declares to read and to write. The buffer must be one of its reads and of its
- * writes (not-read-write); what it reads must be covered by its producers (region-not-covered);
- * and all that is copied back must have been written, or copied in before (copy-partial). */
+ * writes (not-read-write); it may read no more of it than it declares (reads-own-output), as the
+ * blocks of a sum do that reads other sums; what it reads must be covered by its producers
+ * (region-not-covered); and all that is copied back must have been written, or copied in before
+ * (copy-partial). */
 #include "cache.h"
+
+#include "../../ir/access.h"
 
 typedef struct Inplace {
   Sched *s;
@@ -64,6 +68,22 @@ static bool is_within(Inplace *p, Range inner, Range outer) {
   return tirc_prove_ge(a, inner.min, outer.min) &&
          tirc_prove_ge(a, tirc_add(c, outer.min, outer.extent),
                        tirc_add(c, inner.min, inner.extent));
+}
+
+static void require_declared_reads(Inplace *p) {
+  Access access = tirc_block_access(p->s->c, p->block->stmt);
+  for (int i = 0; i < access.reads.n; i++) {
+    const Region *r = &access.reads.at[i];
+    bool within = true;
+    for (int d = 0; r->buffer == p->source && d < p->source->ndim; d++)
+      within = within && is_within(p, r->dims[d], p->read->dims[d]);
+    if (within) continue;
+    tirc_sched_mark(p->s, p->block->stmt);
+    tirc_sched_error(p->s, SERR_READS_OWN_OUTPUT, NULL,
+                     "declare in T.reads all that the block reads of the buffer",
+                     "Block %s reads more of %s than it declares, which the copy would leave out.",
+                     tirc_block_of(p->block)->name, p->source->name);
+  }
 }
 
 static void require_defined_copy(Inplace *p) {
@@ -175,6 +195,7 @@ void tirc_prim_cache_inplace(Sched *s, const Value *args, Value *result) {
   p.scope = tirc_require_scope_root(s, p.block, false);
   require_covered_readers(&p);
   find_regions(&p);
+  require_declared_reads(&p);
   require_defined_copy(&p);
   require_no_alias(&p);
   find_place(&p);
