@@ -106,15 +106,27 @@ static void finish(Bench *b) {
   free_rules(b);
 }
 
+static bool measured_any(const Bench *b) {
+  for (int i = 0; b->n_measured && i < b->cases[0].n_contenders; i++)
+    if (!b->cases[0].contenders[i].ceiling && was_measured(b, NULL, 0, i)) return true;
+  return false;
+}
+
 static int measure(Options *o) {
   Bench b = {.o = o, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
   int status = start(&b);
   if (status == DONE) status = run_cases(&b);
+  const bool any = measured_any(&b);
   if (status == DONE && o->ablate) print_ablation(&b);
-  if (status == DONE && !o->ablate) print_summary(&b);
+  if (status == DONE && !o->ablate && any) print_summary(&b);
   if (status == DONE && o->json) status = write_json(&b, o->json);
-  if (status == DONE && o->plot) status = write_plot(&b);
+  if (status == DONE && o->plot && any) status = write_plot(&b);
   if (status == DONE && (b.wrong || was_interrupted())) status = NO;
+  if (status == DONE && !any) {
+    complain(o, "what is skipped or left out is listed above, with the reason",
+             "no contender could be measured");
+    status = NO;
+  }
   finish(&b);
   return status;
 }
