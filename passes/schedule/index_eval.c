@@ -48,6 +48,11 @@ bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
   case OP_GE: return *out = a >= b, true;
   case OP_AND: return *out = a && b, true;
   case OP_OR: return *out = a || b, true;
+  case OP_BITWISE_AND: return *out = a & b, true;
+  case OP_BITWISE_OR: return *out = a | b, true;
+  case OP_BITWISE_XOR: return *out = a ^ b, true;
+  case OP_SHIFT_LEFT: return 0 <= b && b < 32 && !__builtin_mul_overflow(a, (int64_t)1 << b, out);
+  case OP_SHIFT_RIGHT: return 0 <= a && 0 <= b && b < 32 && (*out = a >> b, true);
   default: return false;
   }
 }
