@@ -10,8 +10,9 @@
  * nest's iterations in their old order, on index arithmetic alone. Each access has its time in the
  * new order; for each element the latest new time of a write and of a read so far is kept, and an
  * access that comes later in the old order but earlier in the new one has lost its place. Long
- * loops are cut short: dependences are between neighbours. An index that is loaded may be any. What
- * is found is certain; what involves elements far apart in a large nest may be missed. */
+ * loops are cut short: dependences are between neighbours. An index that is loaded may be any. A
+ * view that is only stored to stands for its first element. What is found is certain; what involves
+ * elements far apart in a large nest may be missed. */
 #include "order.h"
 
 #include "../../ir/print.h"
@@ -27,6 +28,7 @@ enum { MAX_STEPS = 1 << 16, SYMBOLIC_EXTENT = 64, INNER_LIMIT = 8 };
 
 /* How one block uses one buffer. */
 typedef struct Use {
+  Tirc *c;
   SRef *block;
   Buffer buffer;
   int loads, stores;
@@ -57,8 +59,31 @@ static bool look_at_expr(Visitor *v, Expr e) {
   return true;
 }
 
+/* Where the block's view number i begins, if what it shows is stored and not read; NULL. */
+static const Expr *stored_view(Tirc *c, const Block *b, int i) {
+  const Region *shown = &b->matches[i].source;
+  bool stored = false;
+  for (int k = 0; k < b->n_writes; k++) stored |= b->writes[k].buffer == shown->buffer;
+  for (int k = 0; k < b->n_reads; k++) stored &= b->reads[k].buffer != shown->buffer;
+  if (!stored) return NULL;
+  Expr *start = tirc_new_array(c, Expr, shown->buffer->ndim);
+  for (int k = 0; k < shown->buffer->ndim; k++) start[k] = shown->dims[k].min;
+  return start;
+}
+
+static void look_at_views(Use *u, const Block *b) {
+  for (int i = 0; i < b->n_matches; i++) {
+    const Expr *start = stored_view(u->c, b, i);
+    if (!start || b->matches[i].source.buffer != u->buffer) continue;
+    add_access(u, u->buffer->ndim, start);
+    u->stores++;
+    u->constant = false;
+  }
+}
+
 static bool look_at_stmt(Visitor *v, Stmt stmt) {
   Use *u = v->self;
+  if (stmt->kind == STMT_BLOCK) look_at_views(u, &stmt->u.block);
   if (stmt->kind == STMT_STORE && stmt->u.store.buffer == u->buffer) {
     add_access(u, stmt->u.store.n, stmt->u.store.indices);
     u->stores++;
@@ -68,9 +93,10 @@ static bool look_at_stmt(Visitor *v, Stmt stmt) {
   return true;
 }
 
-static Use use_of(SRef *block, Buffer b) {
-  Use u = {.block = block, .buffer = b};
+static Use use_of(Tirc *c, SRef *block, Buffer b) {
+  Use u = {.c = c, .block = block, .buffer = b};
   Visitor v = {.stmt = look_at_stmt, .expr = look_at_expr, .self = &u};
+  look_at_views(&u, tirc_block_of(block));
   tirc_visit_stmt(&v, tirc_block_of(block)->body);
   return u;
 }
@@ -247,6 +273,11 @@ static void run_block(Run *r, Stmt stmt) {
   SRef *outer = r->block;
   if (!outer) r->block = tirc_sref_find(r->s, stmt);
   r->steps++;
+  for (int i = 0; i < b->n_matches; i++) {
+    const Buffer shown = b->matches[i].source.buffer;
+    const Expr *start = stored_view(r->s->c, b, i);
+    if (start) touch(r, shown, shown->ndim, start, true);
+  }
   run(r, b->body);
   r->block = outer;
 }
@@ -450,7 +481,7 @@ static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
   bool safe = true;
   if (seen(r, b)) return;
   for (int i = 0; i < n_blocks; i++) {
-    Use u = use_of(blocks[i], b);
+    Use u = use_of(s->c, blocks[i], b);
     if (u.loads + u.stores == 0) continue;
     bool once = u.stores && (u.constant || stores_once(s, &u));
     Group g = {
