@@ -109,24 +109,52 @@ static void make_arguments(Tirc *c, const Func *program, const Module *m, const 
   make_values(c, f, out);
 }
 
+typedef struct Opened {
+  Tirc *c;
+  VEC(Expr) params;
+  VEC(Buffer) buffers;
+} Opened;
+
+static bool has_known_shape(Buffer b) {
+  int64_t extent;
+  for (int d = 0; d < b->ndim; d++)
+    if (!tirc_const_int(b->shape[d], &extent)) return false;
+  return true;
+}
+
+static Stmt open_block(Mutator *m, Stmt s) {
+  Opened *o = m->self;
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind != STMT_BLOCK) return s;
+  Block b = s->u.block;
+  Buffer *kept = tirc_new_array(o->c, Buffer, b.n_allocs + 1);
+  int n = 0;
+  for (int i = 0; i < b.n_allocs; i++) {
+    if (!has_known_shape(b.allocs[i])) {
+      kept[n++] = b.allocs[i];
+      continue;
+    }
+    vec_push(o->c, o->params, tirc_var(o->c, "p", DT_HANDLE));
+    vec_push(o->c, o->buffers, b.allocs[i]);
+  }
+  b.n_allocs = n;
+  b.allocs = kept;
+  return tirc_block(o->c, &b);
+}
+
 /* The allocated buffers as parameters: what they hold at the start must not matter. */
 static const Func *allocs_as_params(Tirc *c, const Func *f) {
-  Block root = f->body->u.block;
+  Opened o = {.c = c};
   Func *out = tirc_new(c, Func);
   *out = *f;
-  int n = f->n_params + root.n_allocs;
-  Expr *params = tirc_new_array(c, Expr, n + 1);
-  Buffer *buffers = tirc_new_array(c, Buffer, n + 1);
-  for (int i = 0; i < n; i++) {
-    bool param = i < f->n_params;
-    buffers[i] = param ? f->buffers[i] : root.allocs[i - f->n_params];
-    params[i] = param ? f->params[i] : tirc_var(c, "p", DT_HANDLE);
+  for (int i = 0; i < f->n_params; i++) {
+    vec_push(c, o.params, f->params[i]);
+    vec_push(c, o.buffers, f->buffers[i]);
   }
-  root.n_allocs = 0;
-  out->n_params = n;
-  out->params = params;
-  out->buffers = buffers;
-  out->body = tirc_block(c, &root);
+  out->body = tirc_mutate_stmt(&(Mutator){.c = c, .stmt = open_block, .self = &o}, f->body);
+  out->n_params = o.params.n;
+  out->params = o.params.at;
+  out->buffers = o.buffers.at;
   return out;
 }
 

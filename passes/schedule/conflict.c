@@ -42,16 +42,14 @@ typedef struct Stored {
 } Stored;
 typedef VEC(Stored) Stores;
 
-/* Threads of a GPU wait for each other before they read shared memory, and have local memory of
- * their own, which nobody reads after them. */
-static WatchKind watch_kind(Buffer b, bool threads, bool shared) {
-  if (threads && !strncmp(b->scope, "shared", 6)) return shared ? WATCH_STORES : WATCH_VALUES;
-  if (threads && !shared && strcmp(b->scope, "global") != 0) return WATCH_VALUES;
+/* Threads wait for each other before they read memory that they share. */
+static WatchKind watch_kind(Buffer b, const char *thread, bool shared) {
+  if (thread && tirc_shared_under(b->scope, thread)) return shared ? WATCH_STORES : WATCH_VALUES;
   return shared ? WATCH_ALL : WATCH_READS;
 }
 
 /* The buffers that the loop stores to. False: the iterations cannot meet in any of them. */
-static bool look(Sched *s, SRef *loop, bool threads, Stores *out) {
+static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
   SRef **blocks;
   const int n = tirc_child_blocks(s, loop, &blocks);
   bool may_meet = false;
@@ -59,7 +57,7 @@ static bool look(Sched *s, SRef *loop, bool threads, Stores *out) {
     for (int w = 0; w < blocks[i]->n_accesses[1]; w++) {
       Buffer b = blocks[i]->accesses[1][w].buffer;
       const bool shared = is_shared(s, loop, b);
-      Stored one = {b, watch_kind(b, threads, shared)};
+      Stored one = {b, watch_kind(b, thread, shared)};
       if (tirc_iterations_apart(s, loop, n, blocks, b, shared)) one.kind = WATCH_VALUES;
       may_meet |= one.kind != WATCH_VALUES;
       vec_push(s->c, *out, one);
@@ -143,26 +141,68 @@ static _Noreturn void iterations_depend(const Check *k) {
       var);
 }
 
-/* At one place of the loops around. False: no other place can tell more. */
-static bool run_at(Sched *s, SRef *loop, const Stores *stores, int place) {
-  Check k = {.s = s, .loop = loop};
-  Stmt body = tirc_loop_of(loop)->body;
-  tirc_instances_open(&k.r, s->c, 1, MAX_STEPS);
-  for (int i = 0; i < stores->n; i++)
-    tirc_instances_watch(&k.r, stores->at[i].buffer, stores->at[i].kind);
-  if (!tirc_instances_look(&k.r, body)) return false;
-  if (place_around(&k, loop->parent, place)) run_iterations(&k);
-  if (k.r.found) iterations_depend(&k);
-  return true;
+/* False: the steps did not suffice. */
+static bool run_places(Sched *s, SRef *loop, const Stores *stores) {
+  bool all = true;
+  for (int place = 0; place < 3; place++) {
+    Check k = {.s = s, .loop = loop};
+    tirc_instances_open(&k.r, s->c, 1, MAX_STEPS);
+    for (int i = 0; i < stores->n; i++)
+      tirc_instances_watch(&k.r, stores->at[i].buffer, stores->at[i].kind);
+    if (!tirc_instances_look(&k.r, tirc_loop_of(loop)->body)) return true;
+    if (place_around(&k, loop->parent, place)) run_iterations(&k);
+    if (k.r.found) iterations_depend(&k);
+    all &= k.r.steps > 0;
+  }
+  return all;
+}
+
+static bool accesses(const SRef *block, int w, Buffer b) {
+  for (int i = 0; i < block->n_accesses[w]; i++)
+    if (block->accesses[w][i].buffer == b) return true;
+  return false;
+}
+
+static bool stores_to_one(const SRef *block, const Stores *of) {
+  for (int i = 0; i < of->n; i++)
+    if (accesses(block, 1, of->at[i].buffer)) return true;
+  return false;
+}
+
+static bool has_store(const Stores *of, Buffer b) {
+  for (int i = 0; i < of->n; i++)
+    if (of->at[i].buffer == b) return true;
+  return false;
+}
+
+/* One buffer, and those from which what is stored to it is computed. */
+static Stores alone(Sched *s, SRef *loop, const Stores *all, Stored one) {
+  SRef **blocks;
+  const int n_blocks = tirc_child_blocks(s, loop, &blocks);
+  Stores out = {0};
+  vec_push(s->c, out, one);
+  for (int before = 0; before != out.n;) {
+    before = out.n;
+    for (int k = 0; k < n_blocks; k++)
+      for (int i = 0; stores_to_one(blocks[k], &out) && i < all->n; i++) {
+        Stored from = {all->at[i].buffer, WATCH_VALUES};
+        if (accesses(blocks[k], 0, from.buffer) && !has_store(&out, from.buffer))
+          vec_push(s->c, out, from);
+      }
+  }
+  return out;
 }
 
 void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {
   const For *f = tirc_loop_of(loop);
   Stores stores = {0};
   ArenaMark mark = tirc_mark(s->c);
-  if (!tirc_is_int(f->extent, 1) && look(s, loop, thread != NULL, &stores) &&
-      !has_threads(f->body, thread))
-    for (int place = 0; place < 3 && run_at(s, loop, &stores, place); place++) continue;
+  bool done = tirc_is_int(f->extent, 1) || !look(s, loop, thread, &stores) ||
+              has_threads(f->body, thread) || run_places(s, loop, &stores);
+  for (int i = 0; !done && i < stores.n; i++) {
+    const Stores one = alone(s, loop, &stores, stores.at[i]);
+    if (one.n < stores.n && one.at[0].kind != WATCH_VALUES) run_places(s, loop, &one);
+  }
   tirc_rewind(s->c, mark);
 }
 

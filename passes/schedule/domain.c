@@ -10,8 +10,7 @@ static int storage_rank(const char *scope) {
   return 4;
 }
 
-/* Storage of this scope is shared by the threads of that tag, so one thread's uses are not all. */
-static bool shared_under(const char *scope, const char *thread) {
+bool tirc_shared_under(const char *scope, const char *thread) {
   int rank = storage_rank(scope);
   if (rank == 0) return false;
   if (rank == 2) return !strcmp(thread, "threadIdx.x");
@@ -29,7 +28,7 @@ LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope) 
   }
   for (; scope && storage_rank(scope) && r; r = r->parent) {
     if (!tirc_is_loop(r) || tirc_loop_of(r)->kind != LOOP_THREAD_BINDING) continue;
-    if (!shared_under(scope, tirc_loop_of(r)->thread)) continue;
+    if (!tirc_shared_under(scope, tirc_loop_of(r)->thread)) continue;
     vec_push(c, vars, tirc_loop_of(r)->var);
     vec_push(c, doms, tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
   }

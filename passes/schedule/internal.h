@@ -80,7 +80,10 @@ typedef struct LoopDomain {
  * to `high` (exclusive; NULL: the first block). When `scope` is a storage scope below "global"
  * (NULL: none), thread-bound loops further up under which such storage is shared are in it too. */
 LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope);
-/* The same as a map for tirc_eval_set: from variable to IntSet *. */
+/* Whether storage of this scope is shared by the threads of that axis, so that what one of them
+ * does with it is not all. */
+bool tirc_shared_under(const char *scope, const char *thread);
+/* A domain as a map for tirc_eval_set: from variable to IntSet *. */
 void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out);
 /* Whether all variables of a condition are loops of the domain. */
 bool tirc_is_about(Expr cond, const LoopDomain *d);

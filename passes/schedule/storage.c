@@ -1,6 +1,8 @@
 /* Where a buffer lives and how its axes are padded: set_scope and storage_align. Both concern
  * buffers that a block allocates; the memory of parameters and of views belongs to others. */
 #include "cache.h"
+#include "conflict.h"
+#include "state.h"
 
 SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b) {
   SRef *site = tirc_allocator_of(s, block, b);
@@ -50,6 +52,9 @@ void tirc_prim_set_scope(Sched *s, const Value *args, Value *result) {
   views.v = (Visitor){.stmt = see_views, .self = &views, .only = only};
   tirc_visit_stmt(&views.v, site->stmt);
   tirc_sched_replace(s, site, tirc_substitute_buffers_in(s->c, site->stmt, &buffers, only));
+  /* Threads may have shared it until now. */
+  const SRefs *users = tirc_users_of(site->scope, tirc_map_get(&buffers, b));
+  for (int i = 0; users && i < users->n; i++) tirc_require_independent_around(s, users->at[i]);
 }
 
 /* --- storage_align
