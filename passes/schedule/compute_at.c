@@ -384,7 +384,7 @@ static void run(Sched *s, const Value *args, bool is_producer) {
             .index = args[3].u.i,
             .a = tirc_analyzer(s->c)};
   move_block(&m);
-  tirc_require_independent_around(s, m.block);
+  tirc_require_independent_around(s, 1, &m.block);
 }
 
 void tirc_prim_compute_at(Sched *s, const Value *args, Value *result) {

@@ -14,7 +14,7 @@
 #include "internal.h"
 #include "state.h"
 
-enum { MAX_STEPS = 1 << 15, MAX_PLACES = 64 };
+enum { ALL_STEPS = 3 << 15, ALONE_STEPS = 1 << 18, MAX_PLACES = 64 };
 
 typedef struct Check {
   Sched *s;
@@ -48,6 +48,12 @@ static WatchKind watch_kind(Buffer b, const char *thread, bool shared) {
   return shared ? WATCH_ALL : WATCH_READS;
 }
 
+static bool has_store(const Stores *of, Buffer b) {
+  for (int i = 0; i < of->n; i++)
+    if (of->at[i].buffer == b) return true;
+  return false;
+}
+
 /* The buffers that the loop stores to. False: the iterations cannot meet in any of them. */
 static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
   SRef **blocks;
@@ -56,6 +62,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
   for (int i = 0; i < n; i++)
     for (int w = 0; w < blocks[i]->n_accesses[1]; w++) {
       Buffer b = blocks[i]->accesses[1][w].buffer;
+      if (has_store(out, b)) continue;
       const bool shared = is_shared(s, loop, b);
       Stored one = {b, watch_kind(b, thread, shared)};
       if (tirc_iterations_apart(s, loop, n, blocks, b, shared)) one.kind = WATCH_VALUES;
@@ -141,41 +148,34 @@ static _Noreturn void iterations_depend(const Check *k) {
       var);
 }
 
-/* False: the steps did not suffice. */
-static bool run_places(Sched *s, SRef *loop, const Stores *stores) {
-  bool all = true;
-  for (int place = 0; place < 3; place++) {
+/* At three places of the loops around. Takes what it needs of the steps; false: they did not
+ * suffice. */
+static bool run_places(Sched *s, SRef *loop, const Stores *stores, int *steps) {
+  bool any = true, enough = true;
+  for (int place = 0; any && place < 3; place++) {
     Check k = {.s = s, .loop = loop};
-    tirc_instances_open(&k.r, s->c, 1, MAX_STEPS);
+    ArenaMark mark = tirc_mark(s->c);
+    const int share = *steps / (3 - place);
+    tirc_instances_open(&k.r, s->c, 1, share);
     for (int i = 0; i < stores->n; i++)
       tirc_instances_watch(&k.r, stores->at[i].buffer, stores->at[i].kind);
-    if (!tirc_instances_look(&k.r, tirc_loop_of(loop)->body)) return true;
-    if (place_around(&k, loop->parent, place)) run_iterations(&k);
+    any = tirc_instances_look(&k.r, tirc_loop_of(loop)->body);
+    if (any && place_around(&k, loop->parent, place)) run_iterations(&k);
     if (k.r.found) iterations_depend(&k);
-    all &= k.r.steps > 0;
+    enough &= k.r.steps > 0;
+    *steps -= share - (k.r.steps > 0 ? k.r.steps : 0);
+    tirc_rewind(s->c, mark);
   }
-  return all;
-}
-
-static bool accesses(const SRef *block, int w, Buffer b) {
-  for (int i = 0; i < block->n_accesses[w]; i++)
-    if (block->accesses[w][i].buffer == b) return true;
-  return false;
+  return enough;
 }
 
 static bool stores_to_one(const SRef *block, const Stores *of) {
   for (int i = 0; i < of->n; i++)
-    if (accesses(block, 1, of->at[i].buffer)) return true;
+    if (tirc_accesses(block, of->at[i].buffer, true)) return true;
   return false;
 }
 
-static bool has_store(const Stores *of, Buffer b) {
-  for (int i = 0; i < of->n; i++)
-    if (of->at[i].buffer == b) return true;
-  return false;
-}
-
-/* One buffer, and those from which what is stored to it is computed. */
+/* One buffer, and those from which what is stored to it is computed: they mostly come before. */
 static Stores alone(Sched *s, SRef *loop, const Stores *all, Stored one) {
   SRef **blocks;
   const int n_blocks = tirc_child_blocks(s, loop, &blocks);
@@ -183,35 +183,57 @@ static Stores alone(Sched *s, SRef *loop, const Stores *all, Stored one) {
   vec_push(s->c, out, one);
   for (int before = 0; before != out.n;) {
     before = out.n;
-    for (int k = 0; k < n_blocks; k++)
-      for (int i = 0; stores_to_one(blocks[k], &out) && i < all->n; i++) {
-        Stored from = {all->at[i].buffer, WATCH_VALUES};
-        if (accesses(blocks[k], 0, from.buffer) && !has_store(&out, from.buffer))
+    for (int k = n_blocks - 1; k >= 0; k--) {
+      if (!stores_to_one(blocks[k], &out)) continue;
+      for (int i = 0; i < all->n; i++) {
+        const Stored from = {all->at[i].buffer, WATCH_VALUES};
+        if (tirc_mentions(blocks[k], from.buffer) && !has_store(&out, from.buffer))
           vec_push(s->c, out, from);
       }
+    }
   }
   return out;
+}
+
+/* Where all together take too many steps: each buffer may take its part of some more. */
+static void run_alone(Sched *s, SRef *loop, const Stores *stores) {
+  int steps = ALONE_STEPS;
+  for (int i = 0; i < stores->n; i++) {
+    ArenaMark mark = tirc_mark(s->c);
+    int share = steps / (stores->n - i);
+    steps -= share;
+    if (stores->at[i].kind != WATCH_VALUES) {
+      const Stores one = alone(s, loop, stores, stores->at[i]);
+      if (one.n < stores->n) (void)run_places(s, loop, &one, &share);
+    }
+    steps += share;
+    tirc_rewind(s->c, mark);
+  }
 }
 
 void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {
   const For *f = tirc_loop_of(loop);
   Stores stores = {0};
   ArenaMark mark = tirc_mark(s->c);
-  bool done = tirc_is_int(f->extent, 1) || !look(s, loop, thread, &stores) ||
-              has_threads(f->body, thread) || run_places(s, loop, &stores);
-  for (int i = 0; !done && i < stores.n; i++) {
-    const Stores one = alone(s, loop, &stores, stores.at[i]);
-    if (one.n < stores.n && one.at[0].kind != WATCH_VALUES) run_places(s, loop, &one);
-  }
+  int steps = ALL_STEPS;
+  if (!tirc_is_int(f->extent, 1) && look(s, loop, thread, &stores) &&
+      !has_threads(f->body, thread) && !run_places(s, loop, &stores, &steps))
+    run_alone(s, loop, &stores);
   tirc_rewind(s->c, mark);
 }
 
-void tirc_require_independent_around(Sched *s, SRef *block) {
-  for (SRef *r = block->parent; r; r = r->parent) {
-    if (!tirc_is_loop(r)) continue;
-    const LoopKind kind = tirc_loop_of(r)->kind;
-    if (kind != LOOP_THREAD_BINDING && kind != LOOP_PARALLEL && kind != LOOP_VECTORIZED) continue;
-    if (!(tirc_loop_iter_kinds(s, r) & 1u << ITER_REDUCE))
-      tirc_require_independent(s, r, tirc_loop_of(r)->thread);
-  }
+static bool runs_at_once(Sched *s, SRef *loop) {
+  const LoopKind kind = tirc_loop_of(loop)->kind;
+  return (kind == LOOP_THREAD_BINDING || kind == LOOP_PARALLEL || kind == LOOP_VECTORIZED) &&
+         !(tirc_loop_iter_kinds(s, loop) & 1u << ITER_REDUCE);
+}
+
+void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks) {
+  PtrMap seen = {0};
+  for (int i = 0; i < n; i++)
+    for (SRef *r = blocks[i]->parent; r && !tirc_map_has(&seen, r); r = r->parent) {
+      tirc_map_set(s->c, &seen, r, r);
+      if (tirc_is_loop(r) && runs_at_once(s, r))
+        tirc_require_independent(s, r, tirc_loop_of(r)->thread);
+    }
 }

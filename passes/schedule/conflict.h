@@ -9,8 +9,8 @@
  * the loop is to be, where other memories than the global one have rules of their own; or NULL. */
 void tirc_require_independent(Sched *s, SRef *loop, const char *thread);
 
-/* The same for the loops around a block that run in parallel, after the block came there. */
-void tirc_require_independent_around(Sched *s, SRef *block);
+/* The same for the loops around n blocks that run in parallel, after these came there. */
+void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks);
 /* The part of it that looks only (apart.c): whether the iterations certainly do not meet in this
  * buffer, which the n child blocks of the loop use. `shared`: also other blocks use it. */
 bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared);

@@ -375,7 +375,7 @@ static void fold(Fold *f) {
                 .finish_block = add_domain_predicate,
                 .self = f};
   tirc_inline_and_replace(&in);
-  tirc_require_independent_around(s, f->producer);
+  tirc_require_independent_around(s, 1, &f->producer);
 }
 
 void tirc_prim_reverse_compute_inline(Sched *s, const Value *args, Value *result) {

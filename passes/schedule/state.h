@@ -40,6 +40,9 @@ int tirc_below(Stmt s, Stmt out[2]);
 const SRefs *tirc_users_of(const Scope *scope, const void *buffer_or_data);
 /* Those that read or write a buffer, as they or blocks inside of them declare. */
 const SRefs *tirc_accessors_of(const Scope *scope, Buffer b, bool write);
+/* The same of one block. */
+bool tirc_mentions(const SRef *block, const void *buffer_or_data);
+bool tirc_accesses(const SRef *block, Buffer b, bool write);
 /* How many of such a list come before `order`. */
 int tirc_first_from(const SRefs *at, int64_t order);
 void tirc_know_uses(Sched *s, SRef *block); /* what it accesses and mentions, from its statement */

@@ -31,16 +31,10 @@ Deps tirc_deps_of(Sched *s, const Scope *scope) {
   return all;
 }
 
-static bool accesses(const SRef *block, Buffer b, bool write) {
-  for (int i = 0; i < block->n_accesses[write]; i++)
-    if (block->accesses[write][i].buffer == b) return true;
-  return false;
-}
-
 bool tirc_reads_from(const SRef *src, const SRef *dst) {
   if (src->order >= dst->order) return false;
   for (int i = 0; i < src->n_accesses[1]; i++)
-    if (accesses(dst, src->accesses[1][i].buffer, false)) return true;
+    if (tirc_accesses(dst, src->accesses[1][i].buffer, false)) return true;
   return false;
 }
 

@@ -25,6 +25,18 @@ const SRefs *tirc_accessors_of(const Scope *scope, Buffer b, bool write) {
   return users ? &users->by[write] : &nobody;
 }
 
+bool tirc_mentions(const SRef *block, const void *buffer_or_data) {
+  for (int i = 0; i < block->n_mentions; i++)
+    if (block->mentions[i] == buffer_or_data) return true;
+  return false;
+}
+
+bool tirc_accesses(const SRef *block, Buffer b, bool write) {
+  for (int i = 0; i < block->n_accesses[write]; i++)
+    if (block->accesses[write][i].buffer == b) return true;
+  return false;
+}
+
 int tirc_first_from(const SRefs *at, int64_t order) {
   int low = 0, high = at->n;
   while (low < high) {

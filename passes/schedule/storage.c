@@ -54,7 +54,7 @@ void tirc_prim_set_scope(Sched *s, const Value *args, Value *result) {
   tirc_sched_replace(s, site, tirc_substitute_buffers_in(s->c, site->stmt, &buffers, only));
   /* Threads may have shared it until now. */
   const SRefs *users = tirc_users_of(site->scope, tirc_map_get(&buffers, b));
-  for (int i = 0; users && i < users->n; i++) tirc_require_independent_around(s, users->at[i]);
+  tirc_require_independent_around(s, users->n, users->at);
 }
 
 /* --- storage_align
