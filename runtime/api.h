@@ -50,8 +50,8 @@ tirc_error *tirc_api_error(const Diag *d, const Sources *sources);
 Source tirc_api_keep_source(Tirc *c, Source s);
 /* A schedule of m, with what the options set. */
 struct Sched *tirc_api_schedule(Tirc *c, const Module *m, const tirc_schedule_options *options);
-/* Hands the warnings on, or throws the first when they are errors. */
-void tirc_api_warnings(Tirc *c, const struct Sched *s, const tirc_schedule_options *options);
+/* A schedule's warnings go where the options say, which live as long as it. */
+void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *options);
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */
 const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args);
 void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out);

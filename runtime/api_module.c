@@ -148,35 +148,15 @@ static void hand_out_trace(void *self, Sched *s, const char *call, Loc loc, cons
   o->trace(o->self, call, loc.file, loc.line, diag ? diag->message : NULL);
 }
 
-static void keep_warning(void *self, Warning w) {
-  Sched *s = self;
-  vec_push(s->c, s->warnings, w);
+static void hand_out_warning(void *self, Warning w) {
+  const tirc_schedule_options *o = self;
+  if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message, w.code);
 }
 
-Sched *tirc_api_schedule(Tirc *c, const Module *m, const tirc_schedule_options *options) {
-  Sched *s = tirc_sched_new(c, m);
-  s->target = tirc_llvm_cpu(c, options->target ? options->target : CPU_DEFAULT);
-  s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
-  tirc_spatial_dependences(c, m, keep_warning, s);
-  return s;
-}
-
-static void hand_out_warning(Tirc *c, Warning w, const tirc_schedule_options *o) {
-  if (o->strict) {
-    c->diag = (Diag){.status = TIRC_STATUS_NO,
-                     .code = w.code,
-                     .loc = w.loc,
-                     .message = w.message,
-                     .hint = "leave out --strict to accept it"};
-    tirc_throw(c);
-  }
-  const bool has_code = strcmp(w.code, "warning") != 0;
-  const char *message = has_code ? tirc_format(c, "%s [%s]", w.message, w.code) : w.message;
-  if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, message);
-}
-
-void tirc_api_warnings(Tirc *c, const Sched *s, const tirc_schedule_options *o) {
-  for (int i = 0; i < s->warnings.n; i++) hand_out_warning(c, s->warnings.at[i], o);
+void tirc_api_tell_warnings(Sched *s, const tirc_schedule_options *options) {
+  s->strict = options->strict;
+  s->warn = hand_out_warning;
+  s->warn_self = (void *)(uintptr_t)options;
 }
 
 typedef struct Check {
@@ -187,8 +167,19 @@ typedef struct Check {
 
 static void hear_of_program(void *self, Warning w) {
   const Check *k = self;
-  hand_out_warning(k->c, w, k->options);
+  if (k->options->strict) tirc_raise_warning(k->c, w);
+  hand_out_warning((void *)(uintptr_t)k->options, w);
 }
+
+Sched *tirc_api_schedule(Tirc *c, const Module *m, const tirc_schedule_options *options) {
+  Sched *s = tirc_sched_new(c, m);
+  s->target = tirc_llvm_cpu(c, options->target ? options->target : CPU_DEFAULT);
+  s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
+  tirc_api_tell_warnings(s, options);
+  tirc_spatial_dependences(c, m, hear_of_program, &(Check){.c = c, .options = options});
+  return s;
+}
+
 static void check(Tirc *c, void *self) {
   Check *k = self;
   k->c = c;
@@ -235,7 +226,6 @@ static void schedule(Tirc *c, void *self) {
   Source source = p->path ? tirc_read_source(c, p->path) : tirc_api_keep_source(c, p->text);
   Sched *s = tirc_api_schedule(c, p->from->m, &p->options);
   (p->is_trace ? run_trace : run_script)(p, s, &source);
-  tirc_api_warnings(c, s, &p->options);
   p->result = tirc_api_module(c, s->mod, &p->sources);
   p->result->trace = s->trace;
 }

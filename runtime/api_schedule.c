@@ -38,6 +38,7 @@ static tirc_schedule *make(Tirc *c, Sched *s, const tirc_schedule_options *optio
                            const Sources *sources) {
   tirc_schedule *x = tirc_new(c, tirc_schedule);
   *x = (tirc_schedule){.c = c, .s = s, .family = x, .sources = *sources, .options = *options};
+  tirc_api_tell_warnings(s, &x->options);
   ScriptLimits limits = {.steps = options->max_steps};
   x->sc = tirc_script_open(s, &limits, options->print ? hand_out_text : NULL,
                            options->trace ? hand_out_call : NULL, x);
@@ -54,15 +55,6 @@ static void make_new(Tirc *c, void *self) {
   w->made = make(c, s, &options, &sources);
 }
 
-static void hand_out_warnings(tirc_schedule *x) {
-  const tirc_schedule_options *o = &x->options;
-  if (x->n_reported > x->s->warnings.n) x->n_reported = x->s->warnings.n;
-  for (; x->n_reported < x->s->warnings.n; x->n_reported++) {
-    Warning w = x->s->warnings.at[x->n_reported];
-    if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message);
-  }
-}
-
 tirc_status tirc_schedule_new(const tirc_module *m, const tirc_schedule_options *options,
                               tirc_schedule **out, tirc_error **error) {
   Tirc *c = tirc_context_new();
@@ -71,20 +63,18 @@ tirc_status tirc_schedule_new(const tirc_module *m, const tirc_schedule_options 
   Work w = {.x = &given, .module = m};
   tirc_status status = tirc_api_guard(c, make_new, &w, &m->sources, error);
   if (status == TIRC_OK)
-    hand_out_warnings(*out = w.made);
+    *out = w.made;
   else
     tirc_context_release(c);
   return status;
 }
 
-/* Every entry: counts of steps start anew, and warnings of what was done are handed out. */
+/* Every entry: counts of steps start anew. */
 static tirc_status enter(tirc_schedule *x, void (*body)(Tirc *, void *), Work *w,
                          tirc_error **error) {
   w->x = x;
   tirc_script_restart(x->sc, x->place);
-  tirc_status status = tirc_api_guard(x->c, body, w, &x->sources, error);
-  hand_out_warnings(x);
-  return status;
+  return tirc_api_guard(x->c, body, w, &x->sources, error);
 }
 
 static void copy(Tirc *c, void *self) {

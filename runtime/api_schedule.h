@@ -12,7 +12,6 @@ struct tirc_schedule {
   const void *family; /* the same for a schedule and its copies: whose handles are good here */
   Sources sources;
   tirc_schedule_options options;
-  int n_reported; /* warnings */
   Loc place;
 };
 

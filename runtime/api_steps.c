@@ -58,7 +58,6 @@ static void run_script(Tirc *c, void *self) {
   Sched *s = tirc_api_schedule(c, r->from->m, &r->options);
   tirc_sched_record(s, &r->recorded);
   tirc_run_script(s, &r->result->script, &limits, hand_out_text, NULL, r);
-  tirc_api_warnings(c, s, &r->options);
   r->end = s->mod;
 }
 

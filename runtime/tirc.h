@@ -264,13 +264,16 @@ TIRC_API tirc_term tirc_build_text(tirc_builder *b, const char *expression);
 typedef struct tirc_schedule_options {
   const char *target; /* what the script sees as sch.target; NULL: "haswell" */
   int64_t max_steps;  /* 0: 10 million */
-  bool strict;        /* warnings are errors */
+  bool strict;        /* warnings are errors: what is warned of fails, and changes nothing */
   bool verify;        /* check the schedule's own state after each primitive; slow */
   void *self;         /* handed to the functions below, each of which may be NULL */
   void (*print)(void *self, const char *text); /* what the script prints */
   /* After each primitive: the call as text, where it stands, and NULL or why it failed. */
   void (*trace)(void *self, const char *call, const char *file, int line, const char *failure);
-  void (*warn)(void *self, const char *file, int line, int column, const char *message);
+  /* What is legal and hardly meant, and its code: "spatial-dependence", "local-in-memory", or
+   * "warning" for what has none of its own. file may be NULL: then there is no place. */
+  void (*warn)(void *self, const char *file, int line, int column, const char *message,
+               const char *code);
 } tirc_schedule_options;
 
 /* Runs a schedule script (a file; "-" is standard input) on a module; the scheduled one is a new

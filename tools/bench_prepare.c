@@ -141,10 +141,11 @@ typedef struct Listener {
   const Contender *c;
 } Listener;
 
-static void print_warning(void *self, const char *file, int line, int column, const char *message) {
+static void print_warning(void *self, const char *file, int line, int column, const char *message,
+                          const char *code) {
   const Listener *l = self;
   (void)file, (void)line, (void)column;
-  fprintf(l->b->out, "%s: %s\n", l->c->name, message);
+  fprintf(l->b->out, "%s: %s [%s]\n", l->c->name, message, code);
 }
 
 /* What a script's author is told of the code. */

@@ -17,9 +17,10 @@ static void hear(void *self, const char *text) {
   l->n += n;
 }
 
-static void hear_warning(void *self, const char *file, int line, int column, const char *message) {
+static void hear_warning(void *self, const char *file, int line, int column, const char *message,
+                         const char *code) {
   Listener *l = self;
-  if (l->n_warnings++ >= l->known_warnings) warn_about(l->r->o, file, line, column, message);
+  if (l->n_warnings++ >= l->known_warnings) warn_about(l->r->o, file, line, column, message, code);
 }
 
 /* The accepted lines, `line`, and a last one that does nothing: a script of one function alone
@@ -81,7 +82,7 @@ static void show_change(const Repl *r, const tirc_steps *now) {
  * program is told of by its sentence. */
 static void show_value(const Repl *r, const char *line) {
   size_t n_printed = r->n_printed;
-  int n_warnings = r->n_warnings;
+  int n_warnings = INT32_MAX; /* all of them were shown */
   tirc_steps *steps = NULL;
   char *text = NULL;
   size_t n = 0;

@@ -94,24 +94,40 @@ static void add(struct json_object *j, const char *key, const char *value) {
   free(text);
 }
 
-static void report_json(const tirc_error *e) {
+/* What errors, warnings and complaints have in common. */
+static struct json_object *new_json(const char *severity, int status, const char *code,
+                                    const char *message) {
   struct json_object *j = json_object_new_object();
-  json_object_object_add(j, "status", json_object_new_int((int)tirc_error_status(e)));
-  add(j, "code", tirc_error_get(e, TIRC_ERROR_CODE));
-  add(j, "message", tirc_error_message(e));
-  add(j, "file", tirc_error_get(e, TIRC_ERROR_FILE));
-  if (tirc_error_line(e) > 0) {
-    json_object_object_add(j, "line", json_object_new_int(tirc_error_line(e)));
-    json_object_object_add(j, "column", json_object_new_int(tirc_error_column(e)));
-  }
+  add(j, "severity", severity);
+  json_object_object_add(j, "status", json_object_new_int(status));
+  add(j, "code", code);
+  add(j, "message", message);
+  return j;
+}
+
+static void add_place(struct json_object *j, const char *file, int line, int column) {
+  add(j, "file", file);
+  if (line <= 0) return;
+  json_object_object_add(j, "line", json_object_new_int(line));
+  json_object_object_add(j, "column", json_object_new_int(column));
+}
+
+static void put_json(struct json_object *j) {
+  fprintf(stderr, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_NOSLASHESCAPE));
+  json_object_put(j);
+}
+
+static void report_json(const tirc_error *e) {
+  struct json_object *j = new_json("error", (int)tirc_error_status(e),
+                                   tirc_error_get(e, TIRC_ERROR_CODE), tirc_error_message(e));
+  add_place(j, tirc_error_get(e, TIRC_ERROR_FILE), tirc_error_line(e), tirc_error_column(e));
   add(j, "excerpt", tirc_error_get(e, TIRC_ERROR_EXCERPT));
   add(j, "primitive", tirc_error_get(e, TIRC_ERROR_PRIMITIVE));
   add(j, "call", tirc_error_get(e, TIRC_ERROR_CALL));
   add(j, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
   add(j, "ir", tirc_error_get(e, TIRC_ERROR_IR));
   add(j, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
-  fprintf(stderr, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_NOSLASHESCAPE));
-  json_object_put(j);
+  put_json(j);
 }
 
 void show_error(const Options *o, const tirc_error *e) {
@@ -135,13 +151,9 @@ int complain(const Options *o, const char *hint, const char *format, ...) {
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
   if (o->json_errors) {
-    struct json_object *j = json_object_new_object();
-    json_object_object_add(j, "status", json_object_new_int(BAD));
-    add(j, "code", "usage");
-    add(j, "message", message);
+    struct json_object *j = new_json("error", BAD, "usage", message);
     add(j, "hint", hint);
-    fprintf(stderr, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(j);
+    put_json(j);
     return BAD;
   }
   if (strncmp(message, "usage:", 6) == 0)
@@ -154,21 +166,19 @@ int complain(const Options *o, const char *hint, const char *format, ...) {
   return BAD;
 }
 
-void warn_about(void *options, const char *file, int line, int column, const char *message) {
+void warn_about(void *options, const char *file, int line, int column, const char *message,
+                const char *code) {
   const Options *o = options;
   if (o->json_errors) {
-    struct json_object *j = json_object_new_object();
-    json_object_object_add(j, "status", json_object_new_int(DONE));
-    add(j, "code", "warning");
-    add(j, "message", message);
-    add(j, "file", file);
-    json_object_object_add(j, "line", json_object_new_int(line));
-    json_object_object_add(j, "column", json_object_new_int(column));
-    fprintf(stderr, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_NOSLASHESCAPE));
-    json_object_put(j);
+    struct json_object *j = new_json("warning", DONE, code, message);
+    add_place(j, file, line, column);
+    put_json(j);
     return;
   }
   print_place(file, line, column);
   fprintf(stderr, "%swarning:%s ", paint(o, YELLOW), paint(o, RESET));
-  put_lines(message);
+  put_text(stderr, message);
+  if (strcmp(code, "warning") != 0)
+    fprintf(stderr, "%s [%s]%s", paint(o, DIM), code, paint(o, RESET));
+  fputc('\n', stderr);
 }

@@ -84,7 +84,9 @@ int report(const Options *o, tirc_error *e);
 /* An error of the command itself: exit status 2. */
 int complain(const Options *o, const char *hint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void warn_about(void *options, const char *file, int line, int column, const char *message);
+/* The `warn` of tirc_schedule_options. */
+void warn_about(void *options, const char *file, int line, int column, const char *message,
+                const char *code);
 const char *paint(const Options *o, const char *colour); /* "" when there are no colours */
 #define BOLD "\033[1m"
 #define RED "\033[1;31m"

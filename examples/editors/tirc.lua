@@ -37,7 +37,7 @@ local function check(event)
         message = table.concat(parts, "\n"),
         code = d.code,
         source = "tirc",
-        severity = vim.diagnostic.severity[d.status == 0 and "WARN" or "ERROR"],
+        severity = vim.diagnostic.severity[d.severity == "warning" and "WARN" or "ERROR"],
       })
     end
   end

@@ -510,6 +510,13 @@ static void verify(Sched *s) {
               "the schedule's state is wrong after this call: %s", fault);
 }
 
+/* A primitive has succeeded, unless warnings are errors. */
+static void hand_out_warnings(Sched *s) {
+  if (s->strict && s->warnings.n) tirc_raise_warning(s->c, s->warnings.at[0]);
+  for (int i = 0; s->warn && i < s->warnings.n; i++) s->warn(s->warn_self, s->warnings.at[i]);
+  s->warnings.n = 0;
+}
+
 /* The outermost primitive is traced; one that another calls is that one's business. */
 static Value run(Sched *s, const Primitive *p, const Value *bound) {
   Value result = VALUE_NONE;
@@ -517,6 +524,7 @@ static Value run(Sched *s, const Primitive *p, const Value *bound) {
   const Value *traced = trace ? tirc_trace_arguments(s, p, bound) : NULL;
   p->apply(s, bound, &result);
   verify(s);
+  if (s->calls == 1) hand_out_warnings(s);
   if (traced) tirc_trace_record(s, p, traced, &result);
   return result;
 }

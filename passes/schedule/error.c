@@ -41,7 +41,16 @@ _Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, con
 void tirc_sched_warn(Sched *s, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  Warning w = {"warning", s->loc, tirc_vformat(s->c, format, args)};
+  Warning w = {SCHED_WARNING, s->loc, tirc_vformat(s->c, format, args)};
   va_end(args);
   vec_push(s->c, s->warnings, w);
+}
+
+_Noreturn void tirc_raise_warning(Tirc *c, Warning w) {
+  c->diag = (Diag){.status = TIRC_STATUS_NO,
+                   .code = w.code,
+                   .loc = w.loc,
+                   .message = w.message,
+                   .hint = "leave out --strict (in Python, strict=True) to accept it"};
+  tirc_throw(c);
 }

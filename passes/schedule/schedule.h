@@ -61,8 +61,9 @@ struct SRef {
   bool broken;               /* it counts in n_broken */
 };
 
+#define SCHED_WARNING "warning"
 typedef struct Warning {
-  const char *code; /* "warning" unless it has one of its own */
+  const char *code; /* SCHED_WARNING unless it has one of its own */
   Loc loc;
   const char *message;
 } Warning;
@@ -82,7 +83,10 @@ struct Sched {
   Loc loc;             /* the script's place of the running call */
   int n_marks;         /* statements to underline if this call fails */
   const Stmt *marks;
-  VEC(Warning) warnings;
+  VEC(Warning) warnings;               /* of the running call */
+  bool strict;                         /* they are errors */
+  void (*warn)(void *self, Warning w); /* hears of them when the call has succeeded; or NULL */
+  void *warn_self;
   const struct Cpu *target;           /* what code will be made for */
   Trace *trace;                       /* what it did so far */
   struct SchedSteps *steps;           /* records its calls; or NULL */
@@ -207,8 +211,10 @@ void tirc_sched_mark(Sched *s, Stmt stmt);
  * condition of which definition failed, or NULL. `hint` NULL takes the table's. */
 _Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, const char *hint,
                                 const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Harmless but suspicious; `--strict` turns it into an error. */
+/* Harmless but suspicious; a strict schedule turns it into an error, */
 void tirc_sched_warn(Sched *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* which is this one. */
+_Noreturn void tirc_raise_warning(Tirc *c, Warning w);
 
 /* --- state -------------------------------------------------------------------------------------
  */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char program[] =
@@ -223,6 +224,73 @@ static void two_threads_compile(void **state) {
   tirc_module_free(m);
 }
 
+typedef struct Heard {
+  int n;
+  char code[64], message[256];
+} Heard;
+static void hear(void *self, const char *file, int line, int column, const char *message,
+                 const char *code) {
+  Heard *h = self;
+  (void)file, (void)line, (void)column;
+  h->n++;
+  snprintf(h->code, sizeof h->code, "%s", code);
+  snprintf(h->message, sizeof h->message, "%s", message);
+}
+
+/* Vectorizes loop j; true when that is fine. */
+static bool vectorize(tirc_schedule *s, tirc_error **e) {
+  static const char text[] = "sch.vectorize(sch.get_loops('C')[1])";
+  return tirc_schedule_run(s, text, strlen(text), "text", e) == TIRC_OK;
+}
+
+/* Call by call: each warning is told once, with its code; a strict schedule refuses the call. */
+static void warnings_and_strict_schedules(void **state) {
+  (void)state;
+  tirc_module *m = parse(program), *odd = parse("@T.prim_func\n"
+                                                "def main(A: T.Buffer((9,), 'float32')):\n"
+                                                "    for i in range(8):\n"
+                                                "        with T.block('A'):\n"
+                                                "            vi = T.axis.spatial(8, i)\n"
+                                                "            A[vi + 1] = A[vi]\n");
+  Heard h = {0};
+  tirc_schedule_options options = {.self = &h, .warn = hear};
+  tirc_schedule *s = NULL, *copy = NULL;
+  tirc_error *e = NULL;
+  assert_int_equal(tirc_schedule_new(odd, &options, &s, NULL), TIRC_OK);
+  tirc_schedule_free(s);
+  assert_int_equal(h.n, 1);
+  assert_string_equal(h.code, "spatial-dependence");
+  assert_null(strstr(h.message, "spatial-dependence"));
+  assert_int_equal(tirc_schedule_new(m, &options, &s, NULL), TIRC_OK);
+  assert_true(vectorize(s, NULL));
+  assert_int_equal(h.n, 1);
+  assert_true(vectorize(s, NULL));
+  assert_int_equal(h.n, 2);
+  assert_string_equal(h.code, "warning");
+  assert_int_equal(tirc_schedule_copy(s, &copy, NULL), TIRC_OK);
+  assert_true(vectorize(copy, NULL));
+  assert_int_equal(h.n, 3);
+  tirc_schedule_free(copy);
+  tirc_schedule_free(s);
+  options.strict = true;
+  s = NULL;
+  assert_int_equal(tirc_schedule_new(odd, &options, &s, &e), TIRC_NO);
+  assert_null(s);
+  assert_string_equal(tirc_error_get(e, TIRC_ERROR_CODE), "spatial-dependence");
+  assert_int_equal(tirc_error_line(e), 4);
+  tirc_error_free(e);
+  assert_int_equal(tirc_schedule_new(m, &options, &s, NULL), TIRC_OK);
+  assert_true(vectorize(s, NULL));
+  assert_false(vectorize(s, &e));
+  assert_string_equal(tirc_error_get(e, TIRC_ERROR_CODE), "warning");
+  assert_string_equal(tirc_error_get(e, TIRC_ERROR_PRIMITIVE), "vectorize");
+  tirc_error_free(e);
+  assert_int_equal(h.n, 3);
+  tirc_schedule_free(s);
+  tirc_module_free(odd);
+  tirc_module_free(m);
+}
+
 static void defines_and_tables(void **state) {
   (void)state;
   tirc_module *m = NULL;
@@ -253,7 +321,7 @@ int main(void) {
       cmocka_unit_test(scheduled_kernel_agrees), cmocka_unit_test(errors_carry_their_place),
       cmocka_unit_test(fma_ceiling_runs),        cmocka_unit_test(prints_compares_and_costs),
       cmocka_unit_test(two_threads_compile),     cmocka_unit_test(defines_and_tables),
-      cmocka_unit_test(layouts_of_parameters),
+      cmocka_unit_test(layouts_of_parameters),   cmocka_unit_test(warnings_and_strict_schedules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
