@@ -115,19 +115,22 @@ static bool is_divided_in(const Look *k, int dim) {
 
 /* --- what is written before it is read -------------------------------------------------------- */
 
-static bool declares_read(const Block *b, Buffer buffer) {
-  for (int i = 0; i < b->n_reads; i++)
-    if (b->reads[i].buffer == buffer) return true;
+static bool declares(const Block *b, int w, Buffer buffer) {
+  const Region *at = w ? b->writes : b->reads;
+  for (int i = 0; i < (w ? b->n_writes : b->n_reads); i++)
+    if (at[i].buffer == buffer) return true;
   return false;
 }
 
-/* Region cover is about what a block declares itself, not about what those inside of it read. */
+/* Region cover is about what blocks declare themselves, not about what those inside of them do. */
 static bool is_covered(const Look *k) {
   for (int i = 0; i < k->n; i++)
-    for (int a = 0; a < k->blocks[i]->n_accesses[0]; a++)
-      if (k->blocks[i]->accesses[0][a].buffer == k->buffer &&
-          !(k->blocks[i]->region_cover && declares_read(tirc_block_of(k->blocks[i]), k->buffer)))
-        return false;
+    for (int w = 0; w < 2; w++)
+      for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
+        if (k->blocks[i]->accesses[w][a].buffer != k->buffer) continue;
+        if (!declares(tirc_block_of(k->blocks[i]), w, k->buffer)) return false;
+        if (w == 0 && !k->blocks[i]->region_cover) return false;
+      }
   return true;
 }
 

@@ -6,15 +6,17 @@
  * Tried out on numbers: two instances with values drawn for what they load, in one order and in the
  * other, from the same state. A difference is certain. Tuples (argmax, a running mean, a softmax
  * with its maximum) are no special case; equal candidates of an argmax, of which the one that comes
- * first may win, are not drawn. Bodies that are more than stores of numbers pass: that the
+ * first may win, are not drawn. Blocks inside are taken away; of a loop that says which elements
+ * are stored, one iteration is run. Bodies that are more than stores of numbers pass: that the
  * iterations of a reduction commute is what its author says. */
 #include "order.h"
 
 #include "../../ir/visit.h"
+#include "internal.h"
 
 #include <math.h>
 
-enum { TRIALS = 4 };
+enum { TRIALS = 4, MAX_EXTENT = 64 };
 
 typedef struct Atom { /* a load or variable, and whether it differs between instances */
   Expr e;
@@ -27,6 +29,8 @@ typedef struct Slot {
 typedef struct Numbers {
   Tirc *c;
   PtrMap moving; /* iterators in which instances of one element may differ */
+  PtrMap inner;  /* loops inside of an instance */
+  PtrMap placed; /* variables that say which elements are stored */
   VEC(Atom) atoms;
   VEC(Slot) slots;
   int trial, instance;
@@ -55,23 +59,24 @@ static double draw(uint64_t seed) {
   return ((double)(int)((z >> 20) & 1023) - 511.5) / 64;
 }
 
-static bool look_for_moving(Visitor *visitor, Expr e) {
-  struct {
-    Numbers *v;
-    bool found;
-  } *look = visitor->self;
-  look->found |= e->op == OP_VAR && tirc_map_get(&look->v->moving, e);
+typedef struct Look {
+  const PtrMap *vars;
+  bool found;
+} Look;
+
+static bool look_for(Visitor *visitor, Expr e) {
+  Look *look = visitor->self;
+  look->found |= e->op == OP_VAR && tirc_map_get(look->vars, e);
   return true;
 }
 
-static bool varies(Numbers *v, Expr e) {
-  struct {
-    Numbers *v;
-    bool found;
-  } look = {v, false};
-  tirc_visit_expr(&(Visitor){.expr = look_for_moving, .self = &look}, e);
+static bool uses(Expr e, const PtrMap *vars) {
+  Look look = {vars, false};
+  tirc_visit_expr(&(Visitor){.expr = look_for, .self = &look}, e);
   return look.found;
 }
+
+static bool varies(const Numbers *v, Expr e) { return uses(e, &v->moving); }
 
 static double atom(Numbers *v, Expr e) {
   int i = 0;
@@ -130,8 +135,22 @@ static double eval(Numbers *v, Expr e) {
   }
 }
 
+static void exec(Numbers *v, Stmt s);
+
+static void exec_loop(Numbers *v, const For *f) {
+  int64_t extent = 1;
+  if (!tirc_map_has(&v->placed, f->var)) v->unknown |= !tirc_const_int(f->extent, &extent);
+  v->unknown |= extent < 1 || extent > MAX_EXTENT;
+  for (int64_t i = 0; i < extent && !v->unknown; i++) exec(v, f->body);
+}
+
 static void exec(Numbers *v, Stmt s) {
   switch (s->kind) {
+  case STMT_FOR: exec_loop(v, &s->u.loop); break;
+  case STMT_IF:
+    v->unknown |= s->u.branch.else_case || varies(v, s->u.branch.cond);
+    exec(v, s->u.branch.then_case);
+    break;
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++) exec(v, tirc_item(s, i));
     break;
@@ -145,13 +164,13 @@ static void exec(Numbers *v, Stmt s) {
 }
 
 /* The state after both instances, `first` (0 or 1) before the other. */
-static void run_both(Numbers *v, const Block *b, int first, double *state) {
+static void run_both(Numbers *v, const Block *b, Stmt body, int first, double *state) {
   v->slots.n = 0;
   for (int i = 0; i < b->n_writes; i++)
     set(v, b->writes[i].buffer, draw((uint64_t)(v->trial * 64 + i) + 1000000));
   for (int k = 0; k < 2; k++) {
     v->instance = k == 0 ? first : 1 - first;
-    exec(v, b->body);
+    exec(v, body);
   }
   for (int i = 0; i < b->n_writes; i++) state[i] = find(v, b->writes[i].buffer)->value;
 }
@@ -160,23 +179,52 @@ static bool differ(double a, double b) {
   return isfinite(a) && isfinite(b) && fabs(a - b) > 1e-6 * (1 + fabs(a) + fabs(b));
 }
 
+static Stmt without_block(Mutator *m, Stmt s) {
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind != STMT_BLOCK || s->u.block.init) return s;
+  const Block *b = &s->u.block;
+  PtrMap bindings = {0};
+  tirc_bindings_of(m->c, s, &bindings);
+  return tirc_substitute_stmt(m->c, tirc_if(m->c, b->predicate, b->body, NULL), &bindings);
+}
+
+static bool place(Visitor *visitor, Expr e) {
+  Numbers *v = visitor->self;
+  if (e->op == OP_VAR) tirc_map_set(v->c, &v->placed, e, v);
+  return true;
+}
+
+static bool fix(Visitor *visitor, Expr e) {
+  Numbers *v = visitor->self;
+  if (tirc_map_get(&v->moving, e)) tirc_map_set(v->c, &v->moving, e, NULL);
+  return true;
+}
+
+/* An iterator that is an index is the same in all instances of one element. So are, as a rule,
+ * those that are added to a loop, of which an instance stores a tile. */
 static bool fix_index(Visitor *visitor, Stmt s) {
   Numbers *v = visitor->self;
-  for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++)
-    if (tirc_map_get(&v->moving, s->u.store.indices[i]))
-      tirc_map_set(v->c, &v->moving, s->u.store.indices[i], NULL);
+  if (s->kind == STMT_FOR) tirc_map_set(v->c, &v->inner, s->u.loop.var, v);
+  for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++) {
+    const Expr index = s->u.store.indices[i];
+    tirc_visit_expr(&(Visitor){.expr = place, .self = v}, index);
+    if (index->op == OP_VAR || uses(index, &v->inner))
+      tirc_visit_expr(&(Visitor){.expr = fix, .self = v}, index);
+  }
   return true;
 }
 
 bool tirc_update_commutes(Tirc *c, const Block *b) {
   Numbers v = {.c = c};
+  Mutator flatten = {.c = c, .stmt = without_block};
+  const Stmt body = tirc_mutate_stmt(&flatten, b->body);
   double *one = tirc_new_array(c, double, b->n_writes + 1);
   double *other = tirc_new_array(c, double, b->n_writes + 1);
   for (int i = 0; i < b->n_iters; i++) tirc_map_set(c, &v.moving, b->iters[i].var, &v);
-  tirc_visit_stmt(&(Visitor){.stmt = fix_index, .self = &v}, b->body);
+  tirc_visit_stmt(&(Visitor){.stmt = fix_index, .self = &v}, body);
   for (v.trial = 0; v.trial < TRIALS; v.trial++) {
-    run_both(&v, b, 0, one);
-    run_both(&v, b, 1, other);
+    run_both(&v, b, body, 0, one);
+    run_both(&v, b, body, 1, other);
     for (int i = 0; i < b->n_writes && !v.unknown; i++)
       if (differ(one[i], other[i])) return false;
   }
