@@ -151,15 +151,16 @@ static const SubspaceDivision *divide(Blockize *b, const Space *space) {
   not_divisible(b);
 }
 
-/* The domain of an iterator of this value: from 0 as a rule, but loops may start elsewhere. One
- * that is bound to no loop at all keeps its domain. */
+/* The domain of an iterator of this value: from 0 as a rule, but loops may start elsewhere, and an
+ * iterator of the block around may stand in the value. One that is bound to no loop at all keeps
+ * its domain. */
 static Range domain_of(Blockize *b, Analyzer *loops, int i, Expr value, Expr extent) {
   Tirc *c = b->c;
   Expr start = tirc_simplify0(c, tirc_substitute(c, value, &b->starts));
   if (tirc_is_int(extent, 1) && !tirc_is_int(start, 0))
     return tirc_block_of(b->block)->iters[i].dom;
-  bool elsewhere = start->op == OP_INT && start->u.i != 0 && tirc_prove_ge(loops, value, start);
-  return tirc_range(tirc_int(c, extent->dtype, elsewhere ? start->u.i : 0), extent);
+  bool elsewhere = !tirc_is_int(start, 0) && tirc_prove_ge(loops, value, start);
+  return tirc_range(elsewhere ? start : tirc_int(c, extent->dtype, 0), extent);
 }
 
 static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i, Expr value,

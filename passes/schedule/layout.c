@@ -223,6 +223,10 @@ static bool see_load(Visitor *v, Expr e) {
   return true;
 }
 
+static bool fits(int64_t value, DType t) {
+  return value >= tirc_dtype_min(t) && value <= tirc_dtype_max(t);
+}
+
 static IndexMap read_pad_value(LayoutChange *l, Value v) {
   Sched *s = l->s;
   Tirc *c = l->c;
@@ -247,6 +251,9 @@ static IndexMap read_pad_value(LayoutChange *l, Value v) {
                      "The pad value %s is of type %s, but %s has elements of type %s.",
                      tirc_print_expr(c, pad.outputs[0]), tirc_dtype_name(c, pad.outputs[0]->dtype),
                      l->from->name, tirc_dtype_name(c, l->from->dtype));
+  if (pad.outputs[0]->op == OP_INT && !fits(pad.outputs[0]->u.i, l->from->dtype))
+    tirc_sched_error(s, SERR_PAD_VALUE, NULL, NULL, "The pad value %lld does not fit into %s.",
+                     (long long)pad.outputs[0]->u.i, tirc_dtype_name(c, l->from->dtype));
   LoadCheck check = {.allowed = l->from};
   check.v = (Visitor){.expr = see_load, .self = &check};
   tirc_visit_expr(&check.v, pad.outputs[0]);

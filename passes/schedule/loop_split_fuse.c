@@ -228,7 +228,9 @@ static Expr fused_values(Sched *s, int n, SRef *const *loops, Expr var, PtrMap *
                        "the fused loop would have more iterations than %s can count",
                        tirc_dtype_name(c, var->dtype));
     Expr rest = i ? tirc_floormod(c, var, upper) : var;
-    Expr value = tirc_is_int(f->extent, 1) ? zero : tirc_floordiv(c, rest, lower);
+    /* Where a loop has no iterations nothing runs, and there are no digits to take. */
+    const bool still = tirc_is_int(f->extent, 1) || tirc_is_int(upper, 0);
+    Expr value = still ? zero : tirc_floordiv(c, rest, lower);
     tirc_map_set(c, map, f->var, retyped(c, value, f->var->dtype));
     lower = upper;
   }

@@ -27,6 +27,7 @@ typedef struct Rfactor {
   int axis;
   Buffer *rf_buffers;
   Expr rf_var;            /* the new spatial iterator of the first block */
+  Expr rf_index;          /* its place in the factored buffers, which begin at 0 */
   const Expr *rf_indices; /* the write-back's indices with rf_var put in */
   int n_rf_indices;
 } Rfactor;
@@ -261,6 +262,7 @@ static void rf_iters(Rfactor *r, NewBlock *n) {
   Expr loop_var = tirc_loop_of(r->loop)->var;
   LoopsByVar l = {.r = r, .n = n};
   r->rf_var = iter_of_loop(r, n, tirc_loop_of(r->loop), ITER_SPATIAL);
+  r->rf_index = tirc_sub(r->c, r->rf_var, tirc_loop_of(r->loop)->min);
   tirc_map_set(r->c, &l.vars, loop_var, r->rf_var);
   for (int i = 0; i < old->n_iters; i++) {
     if (old->iters[i].kind == ITER_SPATIAL || !tirc_uses_var(old->iter_values[i], loop_var)) {
@@ -281,7 +283,7 @@ static Region rf_region(Rfactor *r, Region old, const PtrMap *vars) {
     Range *dims = tirc_new_array(r->c, Range, old.buffer->ndim + 1);
     for (int k = 0; k <= old.buffer->ndim; k++)
       dims[k] = k < r->axis    ? old.dims[k]
-                : k == r->axis ? tirc_range(r->rf_var, tirc_int(r->c, r->rf_var->dtype, 1))
+                : k == r->axis ? tirc_range(r->rf_index, tirc_int(r->c, r->rf_var->dtype, 1))
                                : old.dims[k - 1];
     return tirc_substitute_region(r->c, (Region){r->rf_buffers[i], dims}, vars);
   }
@@ -295,7 +297,7 @@ static Stmt make_rf_block(Rfactor *r) {
   rf_iters(r, &n);
   const Reducer *d = &r->reducer;
   r->n_rf_indices = d->n_indices + 1;
-  r->rf_indices = insert_expr(r->c, d->n_indices, d->indices, r->axis, r->rf_var);
+  r->rf_indices = insert_expr(r->c, d->n_indices, d->indices, r->axis, r->rf_index);
   bool reduces = has_reduction(&n);
   Expr *self = loads(r, r->rf_buffers, r->n_rf_indices, r->rf_indices);
   Stmt body = make_body(r, r->rf_buffers, r->n_rf_indices, r->rf_indices, self, d->rhs, reduces);
