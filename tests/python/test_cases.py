@@ -7,6 +7,7 @@ import pytest
 import tirc
 from support import CASES, EXAMPLES, constants_of, parts_of, run_python
 
+pytestmark = pytest.mark.filterwarnings("ignore::tirc.ScheduleWarning")
 FILES = sorted(p for d in ("own", "verdicts", "results") for p in (CASES / d).glob("*.case"))
 
 

@@ -27,6 +27,7 @@ from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, i
                       prim_func, read, structural_equal)
 from ._runtime import BenchmarkResult, Kernel, Target, build, cpu, interpret
 from ._schedule import Schedule, TensorIntrin, primitives, schedule_script
+from ._warnings import ScheduleWarning
 
 TircError = TVMError
 __version__ = _lib.lib.tirc_version().decode()
@@ -35,7 +36,7 @@ library_path = _lib.library_path
 
 __all__ = [
     "ArgumentError", "BenchmarkResult", "IRModule", "Kernel", "PrimFunc", "Schedule", "ScheduleError",
-    "TVMError", "Target", "TensorIntrin", "TircError", "assert_structural_equal", "build", "cpu",
+    "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "assert_structural_equal", "build", "cpu",
     "difference", "error", "interpret", "ir", "ir_module", "parse", "prim_func", "primitives", "read",
     "schedule_script", "script", "structural_equal", "target", "tir"
 ]

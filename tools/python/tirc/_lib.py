@@ -82,7 +82,7 @@ class Define(Structure):
 
 PRINT = CFUNCTYPE(None, c_void_p, c_char_p)
 TRACE = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_int, c_char_p)
-WARN = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_int, c_char_p)
+WARN = CFUNCTYPE(None, c_void_p, c_char_p, c_int, c_int, c_char_p, c_char_p)
 
 
 class ScheduleOptions(Structure):
@@ -140,6 +140,8 @@ _CHECKED = {
     "module_compare": [c_void_p, c_void_p, _out],
     "module_params": [c_void_p, c_char_p, POINTER(c_int), POINTER(POINTER(Param))],
     "module_schedule_text": [c_void_p, c_char_p, c_size_t, c_char_p, POINTER(ScheduleOptions), _out],
+    "module_check": [c_void_p, POINTER(ScheduleOptions)],
+    "module_check_code": [c_void_p, POINTER(ScheduleOptions)],
     "module_trace": [c_void_p, c_int, _out],
     "module_relayout": [c_void_p, c_char_p, c_int, c_bool, _out],
     "module_lower": [c_void_p, c_void_p, c_void_p, _out],

@@ -4,7 +4,7 @@ import ctypes
 import re
 from ctypes import POINTER, byref, c_int
 
-from . import _lib, _source
+from . import _lib, _source, _warnings
 from ._render import Shown
 
 
@@ -70,6 +70,17 @@ class IRModule(Shown):
         finally:
             _lib.lib.tirc_string_free(out)
         return data if kind == "obj" else data.decode()
+
+    def check(self, strict=False):
+        """Warns of what is legal and hardly meant, as each schedule of the program does when it starts: blocks
+        that declare an iterator spatial whose instances depend on each other. An error with strict."""
+        _warnings.check("module_check", self._module, None, strict)
+
+    def check_code(self, target=None, strict=False):
+        """Warns of buffers of scope local that the code for a target does not keep in registers, and says why.
+        It makes that code. An error with strict."""
+        from ._runtime import cpu_of
+        _warnings.check("module_check_code", self._module, cpu_of(target), strict)
 
     def relayout(self, param, back=False, func=None):
         """Of a scheduled module: a module of one function (before, now) that copies an array of the parameter

@@ -10,6 +10,7 @@ from ._errors import ScheduleError
 from ._lib import Value, lib
 from ._module import IRModule, PrimFunc, as_module, structural_equal
 from ._values import Deferred, Object, Typed, arguments, inward, outward
+from ._warnings import Listener
 
 
 class _Owner:
@@ -17,8 +18,8 @@ class _Owner:
 
     render_level = "detail"
 
-    def __init__(self, owned, keep=()):
-        self.pointer, self.keep = owned, keep
+    def __init__(self, owned, listener, keep=()):
+        self.pointer, self.listener, self.keep = owned, listener, keep
         self.kept, self.failure = [], None
         self.schedule = None
 
@@ -29,7 +30,8 @@ class _Owner:
         given = arguments(self, args, keywords, keep)
         of = None if self_value is None else byref(self_value)
         try:
-            _lib.call("schedule_method", self.pointer, of, name.encode(), *given, byref(out))
+            with self.listener:
+                _lib.call("schedule_method", self.pointer, of, name.encode(), *given, byref(out))
         except Exception as error:
             failure, self.failure = self.failure, None
             if failure is not None:  # what the caller's own function raised
@@ -98,33 +100,37 @@ def _debug_mask(mask):
     return mask & 3
 
 
-def _check_options(seed, level, enable_check):
+def _check_options(seed, level, **flags):
     if seed is not None and not isinstance(seed, int):
         raise TypeError("seed is an int or None, not %r" % (seed,))
     if seed is not None and not 1 <= seed <= 2147483647:
         raise ValueError("seed is from 1 to 2147483647, not %d" % seed)
     if level not in ("detail", "fast", "none"):
         raise ValueError('error_render_level is "detail", "fast" or "none", not %r' % (level,))
-    if not isinstance(enable_check, bool):
-        raise TypeError("enable_check is a bool, not %r" % (enable_check,))
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise TypeError("%s is a bool, not %r" % (name, flag))
 
 
 class Schedule(_render.Shown):
     """A schedule of a module or function, with the methods of tvm.tir.Schedule. enable_check is taken, but
     no check can be left out. What a ScheduleError prints, error_render_level says: "detail" all, "fast" the
-    message, "none" nothing; its fields are there in any case."""
+    message, "none" nothing; its fields are there in any case. What is legal and hardly meant is a
+    ScheduleWarning; with strict it is a ScheduleError, and the program stays as it was."""
 
     def __init__(self, mod, *, seed=None, debug_mask="none", error_render_level="detail",
-                 enable_check=True, target=None):
+                 enable_check=True, target=None, strict=False):
         module, mask = as_module(mod), _debug_mask(debug_mask)
-        _check_options(seed, error_render_level, enable_check)
-        options = _lib.ScheduleOptions()
+        _check_options(seed, error_render_level, enable_check=enable_check, strict=strict)
+        options, listener = _lib.ScheduleOptions(), Listener()
         from ._runtime import cpu_of
         options.target = cpu_of(target)
         options.verify = mask == 3
         options.print = _lib.PRINT(lambda _, text: print(text.decode("utf-8", "replace"), end=""))
-        owned = _lib.make("schedule", "schedule_new", module._module, byref(options))
-        self._owner = _Owner(owned, (options, module))
+        options.strict, options.warn = strict, listener.callback
+        with listener:
+            owned = _lib.make("schedule", "schedule_new", module._module, byref(options))
+        self._owner = _Owner(owned, listener, (options, module))
         self._owner.render_level = error_render_level
         if seed is not None:
             self._call("seed", seed)
@@ -146,7 +152,8 @@ class Schedule(_render.Shown):
 
     def _owner_run(self, text, name):
         data = text.encode()
-        _lib.call("schedule_run", self._owner.pointer, data, len(data), name.encode())
+        with self._owner.listener:
+            _lib.call("schedule_run", self._owner.pointer, data, len(data), name.encode())
 
     @property
     def mod(self):
@@ -168,7 +175,7 @@ class Schedule(_render.Shown):
         """A schedule of the same program that can go its own way; handles are good in both."""
         other = object.__new__(type(self))
         owned = _lib.make("schedule", "schedule_copy", self._owner.pointer)
-        other._owner = _Owner(owned, (self._owner.keep, self._owner))
+        other._owner = _Owner(owned, self._owner.listener, (self._owner.keep, self._owner))
         other._owner.render_level = self._owner.render_level
         return other
 
@@ -326,8 +333,8 @@ for _attribute in ("__name__", "__qualname__", "__doc__", "__signature__"):
 Schedule.tensorize = _tensorize_registered
 
 
-def schedule_script(mod, text, name="<script>", target=None):
-    """The module that a schedule script makes of mod."""
-    sch = Schedule(mod, target=target)
+def schedule_script(mod, text, name="<script>", target=None, strict=False):
+    """The module that a schedule script makes of mod. With strict, warnings are errors."""
+    sch = Schedule(mod, target=target, strict=strict)
     sch.run_script(text, name)
     return sch.mod
