@@ -224,9 +224,21 @@ static void fix(Written *x, const For *loop) {
         tirc_simplify(x->w->a, tirc_substitute1(c, x->conds.at[i], loop->var, loop->min));
 }
 
+static bool stands_in_loop_of(const Place *p, Expr extent) {
+  for (; p; p = p->up)
+    if (p->loop && tirc_expr_same(p->loop->extent, extent)) return true;
+  return false;
+}
+
+/* Whether the loop has a step; or, where it has none, no iteration writes anything that a later one
+ * could read. */
 static bool runs(const Walk *w, const For *loop) {
-  return tirc_prove_ge(w->a, loop->extent, tirc_int(w->c, loop->extent->dtype, 1)) ||
-         !tirc_uses_any(loop->extent, &w->varying);
+  if (tirc_prove_ge(w->a, loop->extent, tirc_int(w->c, loop->extent->dtype, 1))) return true;
+  if (tirc_uses_any(loop->extent, &w->varying)) return false;
+  for (int i = 0; i < w->accesses.n; i++)
+    if (w->accesses.at[i].write && !stands_in_loop_of(w->accesses.at[i].at, loop->extent))
+      return false;
+  return true;
 }
 
 /* Memory may hold something else each time. */

@@ -416,6 +416,12 @@ static const Program programs[] = {
           "        D[i] = C[0] + T.if_then_else(i > 0, C[1], T.float32(0))\n"
           "        C[1] = A[i] * T.float32(2)\n"),
      0, 0},
+    {"the same where a loop that would write it anew has no steps",
+     FUNC("n: T.int32, " B1(A, 8) ", " B1(D, 8),
+          "    C = T.alloc_buffer((1,))\n    for i in range(8):\n        for k in range(n):\n"
+          "            C[0] = A[k]\n        D[i] = T.if_then_else(i > 0, C[0], T.float32(0))\n"
+          "        C[0] = A[i]\n"),
+     0, 0},
     {"elements between those that an iteration fills",
      FUNC(B1(A, 8) ", " B1(D, 2),
           "    C = T.alloc_buffer((8,))\n    for i in range(2):\n        for j in range(4):\n"
