@@ -15,7 +15,7 @@ void tirc_eval_forget(IndexEval *v, Expr var) {
   tirc_map_set(v->c, &v->slots, var, (void *)(intptr_t)-1);
 }
 
-bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
+static bool compute(IndexEval *v, Expr e, int64_t *out) {
   if (e->op == OP_INT) return tirc_const_int(e, out);
   if (e->op == OP_VAR) {
     int slot = (int)(intptr_t)tirc_map_get(&v->slots, e);
@@ -55,4 +55,10 @@ bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
   case OP_SHIFT_RIGHT: return 0 <= a && 0 <= b && b < 32 && (*out = a >> b, true);
   default: return false;
   }
+}
+
+bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
+  return compute(v, e, out) &&
+         (!tirc_dtype_is_int(e->dtype) ||
+          (*out >= tirc_dtype_min(e->dtype) && *out <= tirc_dtype_max(e->dtype)));
 }
