@@ -20,9 +20,10 @@
 #include "index_eval.h"
 #include "internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { MAX_STEPS = 1 << 16, SYMBOLIC_EXTENT = 64, INNER_LIMIT = 8 };
+enum { MAX_STEPS = 1 << 16, SYMBOLIC_EXTENT = 64, INNER_LIMIT = 64, LEAST_INNER_LIMIT = 8 };
 
 /* --- looking --------------------------------------------------------------------------------- */
 
@@ -147,6 +148,7 @@ typedef struct Run {
   SRef *const *chain, *const *order;
   VEC(Group) groups;
   VEC(Loop) loops;
+  int64_t inner; /* iterations of a loop below the nest */
   IndexEval env;
   int64_t now; /* the running iteration's place in the new order */
   int steps;
@@ -249,7 +251,7 @@ static void run_loads(Run *r, Expr e) {
 static int64_t limit_of(const Run *r, Expr var) {
   for (int i = 0; i < r->loops.n; i++)
     if (r->loops.at[i].var == var) return r->loops.at[i].limit;
-  return INNER_LIMIT;
+  return r->inner;
 }
 
 static void run_loop(Run *r, const For *f) {
@@ -360,49 +362,49 @@ static void add_loop(Run *r, const SRef *loop) {
 }
 
 /* Iterations of the loops between the chain and this block, as far as they are run. */
-static int64_t inner_steps(const SRef *block, const SRef *bottom) {
+static int64_t inner_steps(const Run *r, const SRef *block) {
   int64_t steps = 1;
-  for (const SRef *p = block->parent; p != bottom; p = p->parent) {
-    int64_t extent = INNER_LIMIT;
+  for (const SRef *p = block->parent; p != r->chain[r->n - 1]; p = p->parent) {
+    int64_t extent = r->inner;
     tirc_const_int(tirc_loop_of(p)->extent, &extent);
-    if (steps < MAX_STEPS) steps *= extent < 1 ? 1 : extent < INNER_LIMIT ? extent : INNER_LIMIT;
+    if (steps < MAX_STEPS) steps *= extent < 1 ? 1 : extent < r->inner ? extent : r->inner;
   }
   return steps;
 }
 
-static bool runs_short(const SRef *block, const SRef *bottom) {
+static bool runs_short(const Run *r, const SRef *block) {
   int64_t extent;
-  for (const SRef *p = block->parent; p != bottom; p = p->parent)
-    if (!tirc_const_int(tirc_loop_of(p)->extent, &extent) || extent > INNER_LIMIT) return true;
+  for (const SRef *p = block->parent; p != r->chain[r->n - 1]; p = p->parent)
+    if (!tirc_const_int(tirc_loop_of(p)->extent, &extent) || extent > r->inner) return true;
   return tirc_block_of(block)->body->kind != STMT_STORE;
 }
 
-/* Cuts the longest loops until the nest is short enough to be run. */
-static void limit_loops(Run *r, int64_t inner) {
-  for (;;) {
-    double total = (double)inner;
+/* Cuts the longest loops until the nest is short enough to be run: first those below it. */
+static void limit_loops(Run *r, int n_blocks, SRef *const *blocks) {
+  for (r->inner = INNER_LIMIT;;) {
+    double total = 1;
     int longest = 0;
+    for (int i = 0; i < n_blocks; i++) total = fmax(total, (double)inner_steps(r, blocks[i]));
     for (int i = 0; i < r->loops.n; i++) {
       total *= (double)r->loops.at[i].limit;
       if (r->loops.at[i].limit > r->loops.at[longest].limit) longest = i;
     }
-    if (total <= (double)MAX_STEPS || r->loops.at[longest].limit <= 2) return;
+    if (total <= (double)MAX_STEPS) return;
+    if (r->inner > LEAST_INNER_LIMIT) {
+      r->inner /= 2;
+      continue;
+    }
+    if (r->loops.at[longest].limit <= 2) return;
     r->loops.at[longest].limit = (r->loops.at[longest].limit + 1) / 2;
     r->cut = true;
   }
 }
 
 static void prepare(Run *r, int n_blocks, SRef *const *blocks) {
-  SRef *bottom = r->chain[r->n - 1];
   tirc_visit_stmt(&(Visitor){.stmt = give_slots, .self = r}, r->chain[0]->stmt);
   for (int i = 0; i < r->n; i++) add_loop(r, r->chain[i]);
-  int64_t inner = 1;
-  for (int i = 0; i < n_blocks; i++) {
-    int64_t steps = inner_steps(blocks[i], bottom);
-    if (steps > inner) inner = steps;
-    r->cut |= runs_short(blocks[i], bottom);
-  }
-  limit_loops(r, inner);
+  limit_loops(r, n_blocks, blocks);
+  for (int i = 0; i < n_blocks; i++) r->cut |= runs_short(r, blocks[i]);
 }
 
 /* The loops above the nest stand still while it runs: at their start, in their middle or at their
