@@ -195,22 +195,28 @@ static const char *check_result(Tirc *c, const Case *test, const Module *m) {
   return check_round_trip(c, m);
 }
 
-/* The trace, printed as a script and as JSON, makes the same program again. A script that registers
- * intrinsics takes their functions out of the module, which is no part of a trace. */
+static const Trace *read_trace(Tirc *c, const char *json) {
+  return tirc_trace_read(c, "trace", json, strlen(json), 0).trace;
+}
+
+/* The trace, printed as a script, as JSON, and as the script of that JSON, makes the same program
+ * again. A script that registers intrinsics takes their functions out of the module, which is no
+ * part of a trace. */
 static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
   const char *json = tirc_value_to_json(c, tirc_trace_as_value(c, s->trace, false));
-  const char *python = tirc_trace_python(c, s->trace, false);
-  for (int as_json = 0; as_json < 2; as_json++) {
-    const char *text = as_json ? json : python;
+  const char *const texts[] = {tirc_trace_python(c, s->trace, false), json,
+                               tirc_trace_python(c, read_trace(c, json), false)};
+  for (int i = 0; i < 3; i++) {
+    const char *text = texts[i];
     Sched *again = tirc_sched_new(c, m);
     Source source = {"trace", text, strlen(text)};
     again->intrins = s->intrins;
     again->eval = tirc_script_eval_text;
     Trap trap;
     if (TIRC_TRY(c, trap)) {
-      if (as_json)
-        tirc_trace_apply(again, tirc_trace_read(c, "trace", text, source.length, 0).trace, false,
-                         NULL, (Loc){"trace", 1, 1}, "the trace");
+      if (text == json)
+        tirc_trace_apply(again, read_trace(c, json), false, NULL, (Loc){"trace", 1, 1},
+                         "the trace");
       else
         tirc_run_script(again, &source, NULL, NULL, NULL, NULL);
       TIRC_END(c, trap);

@@ -16,9 +16,11 @@ static const InstructionKind kinds[] = {
 #define POSITIONAL INST_POSITIONAL
 #define ALL_INPUTS INST_ALL_INPUTS
 #define UNTRACED INST_UNTRACED
+#define LISTED INST_LISTED
 #define INSTRUCTION(primitive, name, flags) {#primitive, name, flags},
 #include "instructions.def"
 #undef INSTRUCTION
+#undef LISTED
 #undef UNTRACED
 #undef ALL_INPUTS
 #undef POSITIONAL

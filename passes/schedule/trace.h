@@ -43,6 +43,7 @@ enum {
   INST_POSITIONAL = 4, /* arguments print without their names */
   INST_ALL_INPUTS = 8,
   INST_UNTRACED = 16, /* no instruction at all */
+  INST_LISTED = 32,   /* its result is a list, even of one */
 };
 InstructionKind tirc_instruction_kind(Tirc *c, const Primitive *p);
 unsigned tirc_instruction_flags(const Primitive *p);

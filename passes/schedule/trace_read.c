@@ -147,6 +147,14 @@ static Value read_output(Reader *r, Value v) {
   return out;
 }
 
+/* What does not fit the primitive stays a list: it is an error once it is done again. */
+static Value read_outputs(Reader *r, const Primitive *p, const ValueList *names) {
+  Value out = tirc_value_list(r->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < names->n; i++) tirc_value_append(r->c, out, read_output(r, names->at[i]));
+  const bool listed = tirc_instruction_flags(p) & INST_LISTED;
+  return !listed && names->n == 1 ? out.u.list->at[0] : out;
+}
+
 static void read_instruction(Reader *r, Value v) {
   static const char four[] = "an instruction is [kind, inputs, attributes, outputs]";
   const ValueList *entry = list(r, v, four);
@@ -163,9 +171,7 @@ static void read_instruction(Reader *r, Value v) {
                                               : read_argument(r, p, &p->params[i], &inputs, &attrs);
   require_end(r, &inputs);
   require_end(r, &attrs);
-  Instruction inst = {.p = p, .args = args, .result = tirc_value_list(r->c, VAL_LIST, 0, NULL)};
-  for (int i = 0; i < outputs->n; i++)
-    tirc_value_append(r->c, inst.result, read_output(r, outputs->at[i]));
+  Instruction inst = {.p = p, .args = args, .result = read_outputs(r, p, outputs)};
   tirc_trace_append(r->c, r->trace, &inst);
   r->kind = NULL;
 }
