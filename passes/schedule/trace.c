@@ -580,6 +580,7 @@ typedef struct Replay {
   const Trace *t;
   PtrMap values; /* number -> the Value * it is here */
   const DecisionProvider *asked;
+  bool asking; /* what is raised now is the provider's, perhaps of a trace that it applies */
   Loc loc;
   const char *what;
 } Replay;
@@ -621,7 +622,9 @@ static Instruction asked_again(Replay *r, const Instruction *inst) {
   tirc_instruction_attrs(c, inst, attrs);
   for (int i = 0; i < inputs.u.list->n; i++)
     inputs.u.list->at[i] = translated(r, inputs.u.list->at[i]);
+  r->asking = true;
   Value decision = r->asked->decide(r->asked->self, inst, inputs, attrs, own ? *own : VALUE_NONE);
+  r->asking = false;
   if (!own && decision.kind != VAL_NONE)
     tirc_fail(c, r->loc, "trace", "return the decision that the provider was given",
               "it takes no decision, and the decision provider gives one");
@@ -660,8 +663,9 @@ static void replay_or_say_where(Replay *r, int i) {
     TIRC_END(c, trap);
     return;
   }
-  c->diag.message = tirc_format(c, "%s, instruction %d (%s): %s", r->what, i,
-                                tirc_instruction_kind(c, r->t->at[i]->p).name, c->diag.message);
+  if (!r->asking)
+    c->diag.message = tirc_format(c, "%s, instruction %d (%s): %s", r->what, i,
+                                  tirc_instruction_kind(c, r->t->at[i]->p).name, c->diag.message);
   tirc_throw(c);
 }
 

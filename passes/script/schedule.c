@@ -228,18 +228,19 @@ static Value get_insts(Script *sc, Value v) {
   return list;
 }
 
-/* A copy of a decision: a script may change its list later, or put it into itself. */
-static Value own_decision(Script *sc, Value v, int depth) {
-  enum { MAX_DEPTH = 16 };
+/* A copy of a decision, or of what an instruction holds: no later change of a list reaches the
+ * trace, or one list through another. */
+static Value own(Script *sc, Value v, int depth) {
+  enum { MAX_DEPTH = 64 };
   if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return v;
   if (depth == MAX_DEPTH)
     tirc_script_error(sc, "ValueError", "a decision is a number or a list of numbers",
-                      "the decision is nested more than %d deep", MAX_DEPTH);
+                      "the value is nested more than %d deep", MAX_DEPTH);
   tirc_script_tick(sc, v.u.list->n);
-  Value own = tirc_value_list(sc->c, v.kind, v.u.list->n, v.u.list->at);
-  for (int i = 0; i < own.u.list->n; i++)
-    own.u.list->at[i] = own_decision(sc, own.u.list->at[i], depth + 1);
-  return own;
+  Value copy = tirc_value_list(sc->c, v.kind, v.u.list->n, v.u.list->at);
+  for (int i = 0; i < copy.u.list->n; i++)
+    copy.u.list->at[i] = own(sc, copy.u.list->at[i], depth + 1);
+  return copy;
 }
 
 static Value get_decisions(Script *sc, Value v) {
@@ -248,7 +249,7 @@ static Value get_decisions(Script *sc, Value v) {
     const Value *decision = tirc_instruction_decision(trace(v)->at[i]);
     if (!decision || decision->kind == VAL_NONE) continue;
     tirc_value_append(sc->c, dict, of_instruction(trace(v)->at[i]));
-    tirc_value_append(sc->c, dict, own_decision(sc, *decision, 0));
+    tirc_value_append(sc->c, dict, own(sc, *decision, 0));
   }
   return dict;
 }
@@ -264,12 +265,12 @@ static const Instruction *instruction_argument(Script *sc, const Args *a, const 
 static Value run_get_decision(Script *sc, Value self, const Args *a) {
   const int i = tirc_trace_find(trace(self), instruction_argument(sc, a, "get_decision"));
   const Value *decision = i < 0 ? NULL : tirc_instruction_decision(trace(self)->at[i]);
-  return decision ? own_decision(sc, *decision, 0) : VALUE_NONE;
+  return decision ? own(sc, *decision, 0) : VALUE_NONE;
 }
 
 static Value run_with_decision(Script *sc, Value self, const Args *a) {
   const Instruction *inst = instruction_argument(sc, a, "with_decision");
-  Value decision = own_decision(sc, required(sc, a, 1, "with_decision", "decision"), 0);
+  Value decision = own(sc, required(sc, a, 1, "with_decision", "decision"), 0);
   const Trace *t = trace(self);
   const int i = tirc_trace_find(t, inst);
   if (i < 0) tirc_script_error(sc, "ValueError", NULL, "the instruction is not in this trace");
@@ -281,7 +282,7 @@ static Value run_with_decision(Script *sc, Value self, const Args *a) {
 static Value run_append(Script *sc, Value self, const Args *a) {
   const Value *decision = tirc_script_argument(a, 1, "decision");
   tirc_trace_push(sc->c, self.u.object, instruction_argument(sc, a, "append"),
-                  decision ? own_decision(sc, *decision, 0) : VALUE_NONE);
+                  decision ? own(sc, *decision, 0) : VALUE_NONE);
   return VALUE_NONE;
 }
 
@@ -304,7 +305,7 @@ static Value new_trace(Script *sc, Value self, const Args *a) {
       if (tirc_script_is(decisions->u.list->at[i], "Instruction") &&
           decisions->u.list->at[i].u.object == inst.u.object)
         decision = decisions->u.list->at[i + 1];
-    tirc_trace_push(sc->c, t, instruction(inst), own_decision(sc, decision, 0));
+    tirc_trace_push(sc->c, t, instruction(inst), own(sc, decision, 0));
   }
   return of_trace(t);
 }
@@ -346,8 +347,9 @@ typedef struct Provider {
 
 static Value ask(void *self, const Instruction *inst, Value inputs, Value attrs, Value decision) {
   Provider *p = self;
-  Value args[] = {of_instruction(inst), inputs, attrs, decision};
-  return own_decision(p->sc, tirc_script_call(p->sc, p->function, &(Args){.n = 4, .at = args}), 0);
+  Value args[] = {of_instruction(inst), own(p->sc, inputs, 0), own(p->sc, attrs, 0),
+                  own(p->sc, decision, 0)};
+  return own(p->sc, tirc_script_call(p->sc, p->function, &(Args){.n = 4, .at = args}), 0);
 }
 
 static Value run_apply(Script *sc, Value self, const Args *a) {
@@ -403,11 +405,11 @@ Value tirc_script_instruction_kind(Script *sc, Value self, const Args *a) {
 }
 static Value get_inputs(Script *sc, Value v) {
   Value list = new_list(sc);
-  return tirc_instruction_inputs(sc->c, instruction(v), list), list;
+  return tirc_instruction_inputs(sc->c, instruction(v), list), own(sc, list, 0);
 }
 static Value get_attrs(Script *sc, Value v) {
   Value list = new_list(sc);
-  return tirc_instruction_attrs(sc->c, instruction(v), list), list;
+  return tirc_instruction_attrs(sc->c, instruction(v), list), own(sc, list, 0);
 }
 static Value get_outputs(Script *sc, Value v) {
   const Value *at;

@@ -274,6 +274,27 @@ static void test_trace_objects(void **state) {
                 "4 [[2, [2, 16]]]\n");
 }
 
+/* What a trace hands out are copies. */
+static void test_copies(void **state) {
+  (void)state;
+  assert_prints("i, j, k = sch.get_loops('C')\n"
+                "sch.annotate(i, 'key', [1, [2, 3]])\n"
+                "before = str(sch.trace)\n"
+                "t = sch.trace\n"
+                "t.insts.append(t.insts[0])\n"
+                "t.insts[2].inputs[1].append(4)\n"
+                "t.insts[2].inputs[1][1].append(4)\n"
+                "t.insts[2].attrs.append(4)\n"
+                "t.insts[1].outputs.append(4)\n"
+                "def provider(inst, inputs, attrs, decision):\n"
+                "    inputs.append(4)\n"
+                "    attrs.append(4)\n"
+                "other = sch.copy()\n"
+                "t.apply_to_schedule(other, decision_provider=provider)\n"
+                "print(str(sch.trace) == before, other.trace.insts[-1].inputs)\n",
+                "True [i, [1, [2, 3]]]\n");
+}
+
 static void test_decision_provider(void **state) {
   (void)state;
   assert_prints("fresh = sch.copy()\n"
@@ -302,6 +323,23 @@ static void test_decision_provider(void **state) {
                 "sch.trace.apply_to_schedule(sch.copy(), "
                 "decision_provider=lambda inst, inputs, attrs, decision: 1)\n",
                 "trace", "it takes no decision");
+  /* what a provider raises is its own: it stands in the message as it was raised */
+  assert_raises("i, j, k = sch.get_loops('C')\n"
+                "other = sch.copy()\n"
+                "def endless(inst, inputs, attrs, decision):\n"
+                "    sch.trace.apply_to_schedule(other, decision_provider=endless)\n"
+                "sch.trace.apply_to_schedule(other, decision_provider=endless)\n",
+                "limit", "more than 200 function calls");
+  assert_prints(
+      "i, j, k = sch.get_loops('C')\n"
+      "bad = sch.trace.from_json([[['GetBlock', [], ['Q', 'main'], ['b0']]], []])\n"
+      "def provider(inst, inputs, attrs, decision):\n"
+      "    bad.apply_to_schedule(sch)\n"
+      "try:\n"
+      "    sch.trace.apply_to_schedule(sch.copy(), decision_provider=provider)\n"
+      "except ScheduleError as e:\n"
+      "    print(e)\n",
+      "the trace, instruction 0 (GetBlock): no block is named Q; the blocks are: root, X, C, D\n");
   assert_raises("tvm.tir.schedule.Trace([1], {})\n", "type", "a list of instructions");
   assert_raises("tvm.tir.schedule.Trace([], 3)\n", "type", "are a dict");
   assert_raises("sch.trace.append(3)\n", "type", "takes an instruction");
@@ -664,6 +702,7 @@ int main(void) {
       cmocka_unit_test(test_records),
       cmocka_unit_test(test_bad_json),
       cmocka_unit_test(test_trace_objects),
+      cmocka_unit_test(test_copies),
       cmocka_unit_test(test_decision_provider),
       cmocka_unit_test(test_popped),
       cmocka_unit_test(test_random),

@@ -56,7 +56,10 @@ def _trace_of(owner):
 
 
 class Trace(Object, _render.Shown):
-    """What a schedule did: Trace(insts, decisions), of instructions of one schedule."""
+    """What a schedule did: Trace(insts, decisions), of instructions of one schedule.
+
+    insts, decisions, and the inputs, attrs and outputs of an instruction are copies, made when they are
+    asked for: to change a list changes no trace. append and pop do; with_decision makes another trace."""
 
     def __init__(self, owner, value=None):
         if not isinstance(owner, _Owner):  # instructions, decisions
