@@ -118,10 +118,10 @@ static const char *find_file(Script *sc, const char *name) {
   bool has_file = sc->loc.file && *sc->loc.file != '<'; /* not standard input, not a text */
   for (int i = 0; has_file && i < 2; i++)
     if (access(places[i], R_OK) == 0) return places[i];
-  tirc_script_error(sc, "ImportError",
-                    has_file ? tirc_format(c, "it would be %s or %s", places[0], places[1])
-                             : "only a script in a file can import others",
-                    "there is no script '%s'", name);
+  const char *others = has_file ? tirc_format(c, "; it would be %s or %s", places[0], places[1])
+                                : "; only a script in a file can import others";
+  tirc_script_error(sc, "ImportError", tirc_format(c, SCRIPT_OFFERS "%s", others),
+                    "there is no script '%s'; of modules, scripts have just tvm and math", name);
 }
 
 /* --- running it ------------------------------------------------------------------------------- */

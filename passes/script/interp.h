@@ -16,7 +16,8 @@ enum {
 };
 
 #define SCRIPT_OFFERS                                                                              \
-  "scripts have tvm.tir with the schedule and its primitives, math, and other scripts"
+  "scripts are a subset of Python: they have tvm.tir with the schedule and its primitives, math, " \
+  "and other scripts"
 
 /* The names of one scope: a function call's, a comprehension's, or the script's own. A function's
  * local names are there from the start, unbound; `alias` is set for nonlocal and global names. */

@@ -125,19 +125,27 @@ static Value run_cast(Script *sc, Value self, const Args *a) {
   return (void)self, typed_constant(sc, a->at[1], type_text(sc, a->at[0]));
 }
 
-/* if_then_else(condition, true value, false value); a plain number takes the other's type. */
+/* if_then_else(condition, true value, false value): both values get the type of their sum; of
+ * Select, which takes two of one type, only when one is a plain number. */
 static Value choose(Script *sc, Op op, const Args *a) {
+  Tirc *c = sc->c;
   Expr args[3];
+  int64_t truth;
   for (int i = 0; i < 3; i++) args[i] = tirc_script_expr(sc, a->at[i]);
-  for (int i = 1; i < 3; i++)
-    if (a->at[i].kind != VAL_EXPR) args[i] = tirc_cast(sc->c, args[3 - i]->dtype, args[i]);
-  if (args[0]->dtype.code != TYPE_BOOL || !tirc_dtype_equal(args[1]->dtype, args[2]->dtype))
-    tirc_script_error(sc, "TypeError", NULL,
-                      "a condition and two values of one type are expected, not %s, %s and %s",
-                      tirc_dtype_name(sc->c, args[0]->dtype),
-                      tirc_dtype_name(sc->c, args[1]->dtype),
-                      tirc_dtype_name(sc->c, args[2]->dtype));
-  return tirc_script_of_expr(tirc_expr(sc->c, op, args[1]->dtype, 3, args));
+  if (args[0]->dtype.code != TYPE_BOOL)
+    tirc_script_error(sc, "TypeError", NULL, "the condition is a bool, not %s",
+                      tirc_dtype_name(c, args[0]->dtype));
+  if (!tirc_dtype_equal(args[1]->dtype, args[2]->dtype)) {
+    if (op == OP_SELECT && a->at[1].kind == VAL_EXPR && a->at[2].kind == VAL_EXPR)
+      tirc_script_error(sc, "TypeError", "T.Cast(type, value) changes it",
+                        "the two values are of one type, not %s and %s",
+                        tirc_dtype_name(c, args[1]->dtype), tirc_dtype_name(c, args[2]->dtype));
+    const DType t = tirc_binary(c, OP_ADD, args[1], args[2])->dtype;
+    for (int i = 1; i < 3; i++) args[i] = tirc_cast(c, t, args[i]);
+  }
+  if (op == OP_IF_THEN_ELSE && tirc_const_int(args[0], &truth))
+    return tirc_script_of_expr(args[truth ? 1 : 2]);
+  return tirc_script_of_expr(tirc_expr(c, op, args[1]->dtype, 3, args));
 }
 static Value run_if_then_else(Script *sc, Value self, const Args *a) {
   return (void)self, choose(sc, OP_IF_THEN_ELSE, a);

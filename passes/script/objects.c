@@ -110,6 +110,13 @@ static bool schedule_attribute(Script *sc, Value v, const char *name, Value *out
   return true;
 }
 
+/* tvm, tvm.ir, T ... are one namespace, so how the script calls it is not known. */
+static _Noreturn void not_offered(Script *sc, const char *space, const char *name) {
+  bool tvm = !strcmp(space, "tir");
+  tirc_script_error(sc, "AttributeError", SCRIPT_OFFERS, "%s%s%s is not offered in scripts",
+                    tvm ? "" : space, tvm ? "" : ".", name);
+}
+
 Value tirc_script_attribute(Script *sc, Value v, const char *name) {
   Value out;
   v = tirc_script_resolve(sc, v);
@@ -120,8 +127,7 @@ Value tirc_script_attribute(Script *sc, Value v, const char *name) {
     tirc_script_error(sc, "AttributeError", "tirc explain lists the primitives",
                       "the schedule has no primitive '%s'", name);
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
-    tirc_script_error(sc, "AttributeError", SCRIPT_OFFERS, "%s has no '%s' in scripts",
-                      (const char *)v.u.object, name);
+    not_offered(sc, v.u.object, name);
   tirc_script_error(sc, "AttributeError", known_attributes(sc, v), "%s has no attribute '%s'",
                     tirc_script_a_type(sc, v), name);
 }

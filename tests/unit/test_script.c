@@ -254,6 +254,16 @@ static const Row prints[] = {
      "T.float16('nan'))",
      "T.if_then_else(vi < 3, 1, 2) T.Select(vi < 3, T.float32(1.0), T.float32(2.0)) -3 -1 "
      "T.Cast(\"float32\", vi) T.float16(\"nan\")\n"},
+    {"i = sch.get(sch.get_block('B')).iter_vars[0].var\nc = i < 3\nprint(T.if_then_else(c, 1.5, "
+     "i), "
+     "T.if_then_else(c, i, 0.5), T.if_then_else(c, 1.5, 2), T.if_then_else(c, 2, True), "
+     "T.if_then_else(c, T.Cast('int8', i), 300), T.Select(c, T.Cast('float16', i), 2), "
+     "T.if_then_else(True, i, 1.5))",
+     "T.if_then_else(vi < 3, T.float32(1.5), T.Cast(\"float32\", vi)) "
+     "T.if_then_else(vi < 3, T.Cast(\"float32\", vi), T.float32(0.5)) "
+     "T.if_then_else(vi < 3, T.float32(1.5), T.float32(2.0)) T.if_then_else(vi < 3, 2, 1) "
+     "T.if_then_else(vi < 3, T.Cast(\"int32\", T.Cast(\"int8\", vi)), 300) "
+     "T.Select(vi < 3, T.Cast(\"float16\", vi), T.float16(2.0)) T.Cast(\"float32\", vi)\n"},
     {"def f(a, *, b=1): return a - b\ng = lambda *, c: c\nprint(f(5), f(5, b=2), g(c=3))",
      "4 3 3\n"},
     {"sch.seed(3)\nsch.work_on('main')\nprint('main' in sch.mod.script(), sch.mod['main'].name)",
