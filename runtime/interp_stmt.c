@@ -71,8 +71,8 @@ _Noreturn static void iterator_fails(Run *run, const Step *s, int i, int64_t v) 
 static void run_block(Run *run, const Step *s) {
   run->at = s;
   int n = s->u.block.n_iters;
-  for (int i = 0; i < n; i++) s->u.block.cells[i]->i = get_i(run, s->u.block.values[i]);
   if (s->u.block.predicate && !get_i(run, s->u.block.predicate)) return;
+  for (int i = 0; i < n; i++) s->u.block.cells[i]->i = get_i(run, s->u.block.values[i]);
   bool first = true;
   for (int i = 0; i < n; i++) {
     int64_t v = s->u.block.cells[i]->i, offset = v - get_i(run, s->u.block.min[i]);

@@ -71,16 +71,19 @@ bool tirc_is_trivial_binding(Stmt block, int n_loops, SRef *const *loops) {
 }
 
 typedef struct KindSearch {
-  Expr var;
+  Tirc *c;
+  PtrMap moved; /* the loop's variable, and what is let from it */
   unsigned kinds;
 } KindSearch;
 
 static bool gather_kinds(Visitor *v, Stmt stmt) {
   KindSearch *search = v->self;
+  if (stmt->kind == STMT_LET && tirc_uses_any(stmt->u.let.value, &search->moved))
+    tirc_map_set(search->c, &search->moved, stmt->u.let.var, stmt->u.let.var);
   if (stmt->kind != STMT_BLOCK) return true;
   const Block *b = &stmt->u.block;
   for (int i = 0; i < b->n_iters; i++)
-    if (tirc_uses_var(b->iter_values[i], search->var)) search->kinds |= 1u << b->iters[i].kind;
+    if (tirc_uses_any(b->iter_values[i], &search->moved)) search->kinds |= 1u << b->iters[i].kind;
   return b->n_iters == 0;
 }
 
@@ -91,8 +94,8 @@ static bool skip_expr(Visitor *v, Expr e) {
 }
 
 unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop) {
-  (void)s;
-  KindSearch search = {tirc_loop_of(loop)->var, 0};
+  KindSearch search = {.c = s->c};
+  tirc_map_set(s->c, &search.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
   Visitor v = {.stmt = gather_kinds, .expr = skip_expr, .self = &search};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
   return search.kinds;

@@ -51,6 +51,7 @@ static void add_box(Solver *v, Box *to, int ndim, const IntSet *dims) {
 
 /* --- regions ----------------------------------------------------------------------------- */
 
+/* An index that is loaded under a condition is not known elsewhere: it may be any. */
 static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bool by_scope,
                          Box *to) {
   PtrMap binding = {0}, dom = {0};
@@ -59,13 +60,18 @@ static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bo
       tirc_loop_domain(v->s, other->parent, loop, by_scope ? r->buffer->scope : NULL);
   tirc_domain_sets(v->c, &loops, &dom);
   IntSet *dims = tirc_new_array(v->c, IntSet, r->buffer->ndim + 1);
+  const bool guarded = !tirc_is_true(other->stmt->u.block.predicate);
   for (int i = 0; i < r->buffer->ndim; i++) {
     Expr min = tirc_substitute(v->c, r->dims[i].min, &binding);
     Expr extent = tirc_substitute(v->c, r->dims[i].extent, &binding);
     Expr max = tirc_simplify(v->blank, tirc_add(v->c, min, less_one(v, extent)));
-    dims[i] = loops.n ? (IntSet){tirc_eval_set(v->blank, min, &dom).min,
-                                 tirc_eval_set(v->blank, max, &dom).max}
-                      : (IntSet){min, max};
+    if (!guarded || !tirc_reads_memory(tirc_add(v->c, min, extent)))
+      dims[i] = loops.n ? (IntSet){tirc_eval_set(v->blank, min, &dom).min,
+                                   tirc_eval_set(v->blank, max, &dom).max}
+                        : (IntSet){min, max};
+    else
+      dims[i] =
+          tirc_set_of_range(v->c, (Range){tirc_int(v->c, min->dtype, 0), r->buffer->shape[i]});
   }
   add_box(v, to, r->buffer->ndim, dims);
 }

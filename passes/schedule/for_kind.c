@@ -40,6 +40,7 @@ typedef struct Check {
   LoopKind kind;
   ThreadScope thread;
   bool cross_thread; /* a reduction over threads */
+  PtrMap moved;      /* the loop's variable, and what is let from it */
 } Check;
 
 static _Noreturn void wrong_iter(Check *k, Stmt block, int i) {
@@ -80,11 +81,13 @@ static bool check_block(Visitor *v, Stmt stmt) {
   Check *k = v->self;
   if (stmt->kind == STMT_FOR && stmt->u.loop.kind == LOOP_VECTORIZED && k->kind == LOOP_VECTORIZED)
     warn_of_nest(k, tirc_loop_of(k->loop), &stmt->u.loop);
+  if (stmt->kind == STMT_LET && tirc_uses_any(stmt->u.let.value, &k->moved))
+    tirc_map_set(k->s->c, &k->moved, stmt->u.let.var, stmt->u.let.var);
   if (stmt->kind != STMT_BLOCK) return true;
   if (!tirc_sref_find(k->s, stmt)) return false;
   const Block *b = &stmt->u.block;
   for (int i = 0; i < b->n_iters; i++) {
-    if (!tirc_uses_var(b->iter_values[i], tirc_loop_of(k->loop)->var)) continue;
+    if (!tirc_uses_any(b->iter_values[i], &k->moved)) continue;
     bool cross_thread =
         b->iters[i].kind == ITER_REDUCE && k->thread.rank == 1 && k->thread.dim >= 0;
     if (b->iters[i].kind != ITER_SPATIAL && !cross_thread) wrong_iter(k, stmt, i);
@@ -107,7 +110,8 @@ static bool skip_expr(Visitor *v, Expr e) {
 static void require_parallelizable(Sched *s, SRef *loop, LoopKind kind, const char *tag,
                                    ThreadScope thread) {
   tirc_require_compact_dataflow(s, loop);
-  Check k = {s, loop, kind, thread, false};
+  Check k = {s, loop, kind, thread, false, {0}};
+  tirc_map_set(s->c, &k.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
   Visitor v = {.stmt = check_block, .expr = skip_expr, .self = &k};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
   if (!k.cross_thread) tirc_require_independent(s, loop, tag);

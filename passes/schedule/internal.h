@@ -44,6 +44,8 @@ int tirc_body_items(Tirc *c, Stmt body, const Stmt **out);
 Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what);
 /* A loop variable named like `var` with a suffix, of type t. */
 Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
+/* Whether a value is loaded, or made by a call that may. */
+bool tirc_reads_memory(Expr e);
 /* predicate `and` cond, added to every block that is not inside of another block. */
 Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
 /* From iterator variable to binding, for tirc_substitute. */

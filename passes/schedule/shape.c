@@ -119,11 +119,14 @@ Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t) {
   return tirc_var(c, tirc_format(c, "%s%s", var->u.s, suffix), t);
 }
 
+/* A condition that reads memory may do so only where the other one holds. */
 static Stmt guard(Mutator *m, Stmt s) {
   if (s->kind != STMT_BLOCK) return tirc_mutate_stmt_children(m, s);
   struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
   *copy = *s;
-  copy->u.block.predicate = tirc_and(m->c, s->u.block.predicate, m->self);
+  Expr old = s->u.block.predicate, added = m->self;
+  copy->u.block.predicate =
+      tirc_reads_memory(old) ? tirc_and(m->c, added, old) : tirc_and(m->c, old, added);
   return copy;
 }
 

@@ -112,7 +112,7 @@ static bool see_load(Visitor *v, Expr e) {
   return !*loads;
 }
 
-static bool loads(Expr e) {
+bool tirc_reads_memory(Expr e) {
   bool found = false;
   if (e->n || e->op == OP_LOAD) tirc_visit_expr(&(Visitor){.expr = see_load, .self = &found}, e);
   return found;
@@ -121,7 +121,7 @@ static bool loads(Expr e) {
 static void walk_loop(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
   const Before was = before_claim(w, stmt, parent);
   SRef *r = claim(w, stmt, parent, seq_index);
-  w->loose |= loads(stmt->u.loop.min) || loads(stmt->u.loop.extent);
+  w->loose |= tirc_reads_memory(stmt->u.loop.min) || tirc_reads_memory(stmt->u.loop.extent);
   if (was.stmt == stmt && same_place(&was)) {
     tirc_blocks_in(w->s, stmt->u.loop.body, &w->found);
     return;
@@ -229,7 +229,7 @@ static SRef *node_of(Walk *w, Stmt now, SRef *parent, int seq_index) {
 static void compare_loops(Walk *w, Stmt old, Stmt now, SRef *parent, int seq_index) {
   const bool same_above = w->same_above;
   SRef *r = node_of(w, now, parent, seq_index);
-  w->loose |= loads(now->u.loop.min) || loads(now->u.loop.extent);
+  w->loose |= tirc_reads_memory(now->u.loop.min) || tirc_reads_memory(now->u.loop.extent);
   w->same_above = same_above && same_header(old, now);
   compare(w, old->u.loop.body, now->u.loop.body, r, -1);
   w->same_above = same_above;
