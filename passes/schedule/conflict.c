@@ -5,13 +5,14 @@
  *     C[i] = B[(i + 15) % 16]              iteration i + 1 reads it
  *
  * Compact dataflow does not say: it is about each block alone. A few of the iterations are run
- * (instances.h), at three places of the loops around. A buffer that only they use is a new one for
+ * (instances.h), at a few places of the loops around. A buffer that only they use is a new one for
  * each of them when it is lowered, so there only counts who reads what another one stored. */
 #include "conflict.h"
 
 #include "../../ir/visit.h"
 #include "instances.h"
 #include "internal.h"
+#include "places.h"
 #include "state.h"
 
 enum { ALL_STEPS = 3 << 15, ALONE_STEPS = 1 << 18, MAX_PLACES = 64 };
@@ -91,28 +92,6 @@ static bool has_threads(Stmt body, const char *thread) {
   return k.found;
 }
 
-/* What is around the loop stands at its start (place 0), its middle or its end. False: nothing runs
- * there, or that is not known. */
-static bool place_around(Check *k, const SRef *r, int place) {
-  IndexEval *env = &k->r.env;
-  int64_t min, extent, value;
-  if (!r) return true;
-  if (!place_around(k, r->parent, place)) return false;
-  if (tirc_is_loop(r)) {
-    const For *f = tirc_loop_of(r);
-    if (!tirc_eval_index(env, f->min, &min) || !tirc_eval_index(env, f->extent, &extent) ||
-        extent < 1)
-      return false;
-    tirc_eval_give(env, f->var, min + (place == 0 ? 0 : place == 1 ? extent / 2 : extent - 1));
-    return true;
-  }
-  const Block *b = tirc_block_of(r);
-  if (r->scope->loose || !tirc_eval_index(env, b->predicate, &value) || !value) return false;
-  for (int i = 0; i < b->n_iters; i++)
-    tirc_instances_give(&k->r, b->iters[i].var, b->iter_values[i]);
-  return true;
-}
-
 static void run_iterations(Check *k) {
   const For *f = tirc_loop_of(k->loop);
   int64_t min, extent, *at;
@@ -148,19 +127,20 @@ static _Noreturn void iterations_depend(const Check *k) {
       var);
 }
 
-/* At three places of the loops around. Takes what it needs of the steps; false: they did not
+/* At some places of the loops around. Takes what it needs of the steps; false: they did not
  * suffice. */
 static bool run_places(Sched *s, SRef *loop, const Stores *stores, int *steps) {
   bool any = true, enough = true;
-  for (int place = 0; any && place < 3; place++) {
+  const int n = tirc_n_places(loop->parent);
+  for (int place = 0; any && place < n; place++) {
     Check k = {.s = s, .loop = loop};
     ArenaMark mark = tirc_mark(s->c);
-    const int share = *steps / (3 - place);
+    const int share = *steps / (n - place);
     tirc_instances_open(&k.r, s->c, 1, share);
     for (int i = 0; i < stores->n; i++)
       tirc_instances_watch(&k.r, stores->at[i].buffer, stores->at[i].kind);
     any = tirc_instances_look(&k.r, tirc_loop_of(loop)->body);
-    if (any && place_around(&k, loop->parent, place)) run_iterations(&k);
+    if (any && tirc_go_to_place(&k.r.env, loop->parent, place) == PLACE_RUNS) run_iterations(&k);
     if (k.r.found) iterations_depend(&k);
     enough &= k.r.steps > 0;
     *steps -= share - (k.r.steps > 0 ? k.r.steps : 0);

@@ -19,6 +19,7 @@
 #include "../../ir/visit.h"
 #include "index_eval.h"
 #include "internal.h"
+#include "places.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -407,22 +408,6 @@ static void prepare(Run *r, int n_blocks, SRef *const *blocks) {
   for (int i = 0; i < n_blocks; i++) r->cut |= runs_short(r, blocks[i]);
 }
 
-/* The loops above the nest stand still while it runs: at their start, in their middle or at their
- * end, because a predicate may keep the nest from doing anything at the other places. False when
- * the places are all the same. */
-static bool place_outer_loops(Run *r, int place) {
-  bool any = false;
-  for (SRef *p = r->chain[0]->parent; p; p = p->parent) {
-    if (!tirc_is_loop(p)) continue;
-    int64_t extent = SYMBOLIC_EXTENT;
-    tirc_const_int(tirc_loop_of(p)->extent, &extent);
-    int64_t last = extent < 1 ? 0 : extent - 1;
-    set_value(r, tirc_loop_of(p)->var, place == 0 ? 0 : place == 1 ? extent / 2 : last);
-    any = any || last > 0;
-  }
-  return any;
-}
-
 /* Where only the last store counts, it must come last in the new order, too. */
 static void check_last(Run *r) {
   for (size_t i = 0; i < r->cap && !r->first; i++)
@@ -512,10 +497,8 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
       consider(&r, tirc_block_of(blocks[i])->writes[k].buffer, n_blocks, blocks);
   if (!r.groups.n) return;
   prepare(&r, n_blocks, blocks);
-  for (int place = 0; place < 3 && !r.first; place++) {
-    bool more = place_outer_loops(&r, place);
-    run_nest(&r);
-    if (!more) break;
-  }
+  const int n_places = tirc_n_places(chain[0]->parent);
+  for (int place = 0; place < n_places && !r.first; place++)
+    if (tirc_go_to_place(&r.env, chain[0]->parent, place) != PLACE_EMPTY) run_nest(&r);
   if (r.first) order_lost(&r);
 }
