@@ -343,7 +343,9 @@ static const struct KindRow {
 };
 
 bool tirc_is_input(const Primitive *of, const Param *p) {
-  return kind_rows[p->kind].input || tirc_instruction_flags(of) & INST_ALL_INPUTS;
+  const unsigned flags = tirc_instruction_flags(of);
+  if (p->kind == PARAM_INDEX_MAP && flags & INST_MAP_IS_ATTR) return false;
+  return kind_rows[p->kind].input || flags & INST_ALL_INPUTS;
 }
 
 /* --- binding ------------------------------------------------------------------------------------

@@ -17,9 +17,11 @@ static const InstructionKind kinds[] = {
 #define ALL_INPUTS INST_ALL_INPUTS
 #define UNTRACED INST_UNTRACED
 #define LISTED INST_LISTED
+#define MAP_IS_ATTR INST_MAP_IS_ATTR
 #define INSTRUCTION(primitive, name, flags) {#primitive, name, flags},
 #include "instructions.def"
 #undef INSTRUCTION
+#undef MAP_IS_ATTR
 #undef LISTED
 #undef UNTRACED
 #undef ALL_INPUTS

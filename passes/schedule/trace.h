@@ -44,6 +44,7 @@ enum {
   INST_ALL_INPUTS = 8,
   INST_UNTRACED = 16, /* no instruction at all */
   INST_LISTED = 32,   /* its result is a list, even of one */
+  INST_MAP_IS_ATTR = 64,
 };
 InstructionKind tirc_instruction_kind(Tirc *c, const Primitive *p);
 unsigned tirc_instruction_flags(const Primitive *p);

@@ -101,8 +101,8 @@ static Value read_attr(Reader *r, const Param *p, Value v, Cursor *attrs) {
   if (p->kind == PARAM_BOOL && v.kind == VAL_INT) return tirc_value_bool(v.u.i != 0);
   if (v.kind != VAL_STR) return v;
   if (p->kind == PARAM_PAD_VALUE && *v.u.s != '{') return tirc_value_python(v.u.s);
-  if (p->kind == PARAM_PAD_VALUE) return read_function(r, v);
-  return strncmp(v.u.s, "lambda", 6) ? v : tirc_value_python(v.u.s);
+  bool function = p->kind == PARAM_PAD_VALUE || p->kind == PARAM_INDEX_MAP;
+  return function ? read_function(r, v) : v;
 }
 
 /* A map to all bounds of a region, as a function that gives a range for each dimension. */

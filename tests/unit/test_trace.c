@@ -562,6 +562,10 @@ static void test_layout_of_records(void **state) {
       "sch.transform_layout('C', 'C', m, lambda a, b, c: T.Cast('float32', a))\n"
       "for i in sch.trace.insts[1::2]: print(i.attrs)\n"
       "for i in sch.trace.as_json()[0][1::2]: print('tir.IndexMap' in i[2][2])\n";
+  static const char blocks[] =
+      "sch.transform_block_layout('C', lambda i, j, k: (j, i, k))\n"
+      "sch.cache_index('D', 'global')\n"
+      "for i in sch.trace.as_json()[0][1::2]: print(i[1], [str(a)[:8] for a in i[2]])\n";
   static const char again[] =
       "other = tvm.tir.Schedule(main)\n"
       "tvm.tir.schedule.Trace.apply_json_to_schedule(sch.trace.as_json(), other)\n"
@@ -578,6 +582,8 @@ static void test_layout_of_records(void **state) {
                 "[0, 1, <function lambda i0, i1, i2: (T.float32(1.0),)>, False]\n"
                 "[0, 1, <function lambda i0, i1, i2: T.Cast(\"float32\", i0)>, False]\n"
                 "True\nTrue\nTrue True\n");
+  assert_prints(tirc_format(c, "%s%s", blocks, again),
+                "['b0'] ['{\"root\":']\n['b1'] ['global', '0']\nTrue True\n");
   tirc_context_release(c);
 }
 
