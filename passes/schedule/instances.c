@@ -17,6 +17,7 @@ typedef struct Watch {
   Buffer buffer;
   WatchKind kind;
   bool ignored;
+  uint64_t age; /* how often it was renewed */
 } Watch;
 
 typedef struct Element {
@@ -36,10 +37,15 @@ void tirc_instances_open(Instances *r, Tirc *c, int n, int max_steps) {
 void tirc_instances_watch(Instances *r, Buffer b, WatchKind kind) {
   if (tirc_map_has(&r->watched, b)) return;
   Watch *w = tirc_new(r->c, Watch), *other = tirc_map_get(&r->by_data, b->data);
-  *w = (Watch){b, kind, false};
+  *w = (Watch){.buffer = b, .kind = kind};
   if (other) w->ignored = other->ignored = true; /* two views of one memory */
   tirc_map_set(r->c, &r->watched, b, w);
   tirc_map_set(r->c, &r->by_data, b->data, w);
+}
+
+void tirc_instances_renew(Instances *r, Buffer b) {
+  Watch *w = tirc_map_get(&r->watched, b);
+  w->age++;
 }
 
 /* --- looking --------------------------------------------------------------------------------- */
@@ -240,7 +246,9 @@ static uint64_t key_of(Instances *r, Buffer b, int n, const Expr *indices) {
     }
     n += added;
   }
+  const Watch *w = tirc_map_get(&r->watched, b);
   uint64_t key = (uint64_t)(uintptr_t)b;
+  if (w && w->age) key = mix(key, w->age);
   for (int d = 0; d < n; d++) key = mix(key, (uint64_t)at[d]);
   return key | 1;
 }

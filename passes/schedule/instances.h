@@ -42,6 +42,8 @@ typedef enum WatchKind {
   WATCH_ALL     /* and both */
 } WatchKind;
 void tirc_instances_watch(Instances *r, Buffer b, WatchKind kind);
+/* From here on its elements are others: what was done to it counts no more. */
+void tirc_instances_renew(Instances *r, Buffer b);
 /* After that: what is to be run, all of it. Takes buffers out that are used in another way than by
  * loads and stores, or live inside of the statement only. False: none is left. */
 bool tirc_instances_look(Instances *r, Stmt stmt);

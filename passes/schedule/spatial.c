@@ -9,7 +9,16 @@
  * used by each instance alone. That is nearly every block there is. What remains is run, at a few
  * places of each loop (instances.h). Loops of reduction iterators are no part of an instance's
  * identity, so they are run from end to end; opaque and scan iterators keep the order of their
- * instances and stand still. */
+ * instances and stand still.
+ *
+ * Nobody looks at what is left in a scratch buffer, which is allocated outside of all of this:
+ *
+ *   for i in range(7):
+ *     with T.block("A"):
+ *       vi = T.axis.spatial(7, i)
+ *       t[0] = B[vi]                         # each instance for itself
+ *       A[vi] = t[0] * t[0]
+ */
 #include "spatial.h"
 
 #include "../../ir/print.h"
@@ -27,6 +36,7 @@ typedef struct Walk {
   Tirc *c;
   VEC(Step) path; /* outermost first */
   int scope;      /* where the innermost scope begins in it */
+  bool one_block; /* only its own instances change places, not those of its neighbours with them */
   void (*tell)(void *self, Warning w);
   void *self;
 } Walk;
@@ -41,6 +51,7 @@ typedef struct Use { /* of one buffer that the block stores to */
 } Use;
 typedef struct Uses {
   Tirc *c;
+  PtrMap views; /* views in the block -> MatchBuffer */
   VEC(Use) of;
   bool only_stores; /* the first walk finds the buffers, the second one their loads */
 } Uses;
@@ -56,22 +67,45 @@ static void add_use(Uses *u, Buffer b, int n, const Expr *indices, bool is_new) 
   if (is_new) vec_push(u->c, u->of, ((Use){.buffer = b, .n = n, .indices = indices}));
 }
 
+/* What is used through views. One has the last dimensions of what it is a view of. */
+static void add_access(Uses *u, Buffer b, int n, const Expr *indices, bool is_new) {
+  for (const MatchBuffer *m; (m = tirc_map_get(&u->views, b)); b = m->source.buffer) {
+    const int added = m->source.buffer->ndim - n;
+    if (added < 0) return;
+    Expr *there = tirc_new_array(u->c, Expr, n + added + 1);
+    for (int d = 0; d < n + added; d++) {
+      Expr start = m->source.dims[d].min;
+      there[d] = d < added ? start : tirc_add(u->c, start, indices[d - added]);
+    }
+    indices = there;
+    n += added;
+  }
+  add_use(u, b, n, indices, is_new);
+}
+
+static void add_views(Uses *u, const Block *b) {
+  for (int i = 0; i < b->n_matches; i++)
+    tirc_map_set(u->c, &u->views, b->matches[i].buffer, &b->matches[i]);
+}
+
 static bool use_in_stmt(Visitor *v, Stmt s) {
   Uses *u = v->self;
+  if (s->kind == STMT_BLOCK) add_views(u, &s->u.block);
   if (s->kind == STMT_STORE)
-    add_use(u, s->u.store.buffer, s->u.store.n, s->u.store.indices, u->only_stores);
+    add_access(u, s->u.store.buffer, s->u.store.n, s->u.store.indices, u->only_stores);
   return true;
 }
 
 static bool use_in_expr(Visitor *v, Expr e) {
   Uses *u = v->self;
   if (u->only_stores) return false;
-  if (e->op == OP_LOAD) add_use(u, e->u.buffer, e->n, e->args, false);
+  if (e->op == OP_LOAD) add_access(u, e->u.buffer, e->n, e->args, false);
   return true;
 }
 
 static void look_at(Uses *u, const Block *b, bool only_stores) {
   u->only_stores = only_stores;
+  add_views(u, b);
   Visitor v = {.expr = use_in_expr, .stmt = use_in_stmt, .self = u};
   if (b->init) tirc_visit_stmt(&v, b->init);
   tirc_visit_stmt(&v, b->body);
@@ -101,8 +135,59 @@ static bool is_safe(const Block *b, const Use *use) {
   return true;
 }
 
+/* --- scratch buffers ------------------------------------------------------------------------- */
+
+typedef struct Search {
+  Stmt besides;
+  Expr data;
+  bool found;
+} Search;
+
+static bool use_in_load(Visitor *v, Expr e) {
+  Search *k = v->self;
+  k->found |= e == k->data || (e->op == OP_LOAD && e->u.buffer->data == k->data);
+  return !k->found;
+}
+
+static bool use_besides(Visitor *v, Stmt s) {
+  Search *k = v->self;
+  if (s == k->besides) return false;
+  k->found |= s->kind == STMT_STORE && s->u.store.buffer->data == k->data;
+  k->found |= s->kind == STMT_DECL && s->u.alloc.buffer->data == k->data;
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
+    k->found |= s->u.block.matches[i].source.buffer->data == k->data;
+  return !k->found;
+}
+
+static bool allocates(Stmt s, Buffer b) {
+  if (s->kind == STMT_ALLOC) return s->u.alloc.buffer == b;
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++)
+    if (s->u.block.allocs[i] == b) return true;
+  return false;
+}
+
+enum { SHARED = -1 };
+
+/* The depth of the innermost thing around the block, which is at the depth path.n, that has all
+ * uses of the buffer in it; SHARED for an argument. */
+static int depth_of_uses(const Walk *w, Stmt block, Buffer b) {
+  int depth = w->path.n, allocator = w->path.n - 1;
+  while (allocator >= 0 && !allocates(w->path.at[allocator].stmt, b)) allocator--;
+  for (int i = depth - 1; allocator >= 0 && i >= allocator; i--) {
+    Search k = {.besides = i + 1 < w->path.n ? w->path.at[i + 1].stmt : block, .data = b->data};
+    Visitor v = {.expr = use_in_load, .stmt = use_besides, .self = &k};
+    tirc_visit_stmt(&v, w->path.at[i].stmt);
+    if (k.found) depth = i;
+  }
+  return allocator < 0 ? SHARED : depth;
+}
+
 /* --- running --------------------------------------------------------------------------------- */
 
+typedef struct Scratch { /* each iteration of this loop fills it anew */
+  Buffer buffer;
+  int loop;
+} Scratch;
 typedef struct Run {
   Walk *w;
   Instances r;
@@ -110,6 +195,7 @@ typedef struct Run {
   int n_iters; /* spatial ones */
   int iters[MAX_ITERS];
   int places; /* at how many a sampled loop is run */
+  VEC(Scratch) scratch;
 } Run;
 
 static unsigned kinds_moved(const Block *b, Expr loop) {
@@ -151,6 +237,9 @@ static bool run_loop(Run *run, int depth) {
   int n = tirc_instances_sample(run->w->c, extent, run->block, places, &at);
   for (int i = 0; i < n; i++) {
     tirc_eval_give(&run->r.env, f->var, min + at[i]);
+    for (int k = 0; k < run->scratch.n; k++)
+      if (run->scratch.at[k].loop == depth)
+        tirc_instances_renew(&run->r, run->scratch.at[k].buffer);
     if (!run_from(run, depth + 1)) return false;
   }
   return true;
@@ -174,6 +263,7 @@ static bool run_from(Run *run, int depth) {
     for (int i = 0; i < s->u.block.n_iters; i++)
       tirc_instances_give(&run->r, s->u.block.iters[i].var, s->u.block.iter_values[i]);
     break;
+  case STMT_ALLOC: break;
   default: return false;
   }
   return run_from(run, depth + 1);
@@ -248,6 +338,17 @@ static void tell_of(const Run *run) {
 
 /* --- all blocks of a function ---------------------------------------------------------------- */
 
+/* What is left in a buffer of the block alone, nobody reads. One that its neighbours use, too, is
+ * between them and this block, in each iteration of the loop around them. */
+static void watch(Run *run, Buffer b) {
+  const Walk *w = run->w;
+  int depth = depth_of_uses(w, run->block, b);
+  tirc_instances_watch(&run->r, b, depth == w->path.n ? WATCH_READS : WATCH_ALL);
+  if (depth == w->path.n || w->one_block) return;
+  while (depth >= w->scope && w->path.at[depth].stmt->kind != STMT_FOR) depth--;
+  if (depth >= w->scope) vec_push(w->c, run->scratch, ((Scratch){b, depth}));
+}
+
 /* Whether it was told of: then what was said stays in memory. */
 static bool check(Walk *w, Stmt block) {
   const Block *b = &block->u.block;
@@ -265,7 +366,7 @@ static bool check(Walk *w, Stmt block) {
   bool any = false;
   for (int i = 0; i < uses.of.n; i++) {
     if (is_safe(b, &uses.of.at[i])) continue;
-    tirc_instances_watch(&run.r, uses.of.at[i].buffer, WATCH_ALL);
+    watch(&run, uses.of.at[i].buffer);
     any = true;
   }
   if (!any || !tirc_instances_look(&run.r, block)) return false;
@@ -306,7 +407,7 @@ static void walk(Walk *w, Stmt s) {
     break;
   case STMT_WHILE: walk_below(w, s, s->u.loop_while.body, false); break;
   case STMT_LET: walk_below(w, s, s->u.let.body, false); break;
-  case STMT_ALLOC:
+  case STMT_ALLOC: walk_below(w, s, s->u.alloc.body, false); break;
   case STMT_DECL: walk(w, s->u.alloc.body); break;
   case STMT_ATTR: walk(w, s->u.attr.body); break;
   case STMT_ASSERT: walk(w, s->u.check.body); break;
@@ -341,7 +442,7 @@ static bool add_around(Walk *w, const SRef *r) {
 
 bool tirc_instances_depend(Sched *s, SRef *block) {
   bool found = false;
-  Walk w = {.c = s->c, .tell = note, .self = &found};
+  Walk w = {.c = s->c, .one_block = true, .tell = note, .self = &found};
   if (add_around(&w, block->parent)) (void)check(&w, block->stmt);
   return found;
 }
