@@ -45,9 +45,16 @@ static void check_int(Verifier *v, Expr e, const char *what) {
 
 /* A bare variable of a buffer's layout that nothing else defines is defined by the buffer: it is
  * solved for when the buffer is bound. */
-static void check_layout(Verifier *v, Expr e, const char *what) {
+static void define_bare(Verifier *v, Expr e) {
   if (e->op == OP_VAR && !tirc_map_has(&v->vars, e)) define(v, e);
-  check_int(v, e, what);
+}
+
+static void define_layout(Verifier *v, Buffer b, bool binds_shape) {
+  for (int i = 0; i < b->ndim; i++) {
+    if (binds_shape) define_bare(v, b->shape[i]);
+    if (b->strides) define_bare(v, b->strides[i]);
+  }
+  if (b->elem_offset) define_bare(v, b->elem_offset);
 }
 
 static void define_buffer(Verifier *v, Buffer b, bool binds_shape) {
@@ -55,17 +62,15 @@ static void define_buffer(Verifier *v, Buffer b, bool binds_shape) {
   if (!b->data || b->ndim < 0 || !b->scope) FAIL(v, NULL, "buffer %s is incomplete", b->name);
   tirc_map_set(v->c, &v->buffers, b, b);
   if (!tirc_map_has(&v->vars, b->data)) define(v, b->data);
+  define_layout(v, b, binds_shape);
   for (int i = 0; i < b->ndim; i++) {
     int64_t extent;
-    if (binds_shape)
-      check_layout(v, b->shape[i], "an extent of a shape");
-    else
-      check_int(v, b->shape[i], "an extent of a shape");
+    check_int(v, b->shape[i], "an extent of a shape");
     if (tirc_const_int(b->shape[i], &extent) && extent < 0)
       FAIL(v, NULL, "dimension %d of buffer %s is negative", i, b->name);
   }
-  for (int i = 0; b->strides && i < b->ndim; i++) check_layout(v, b->strides[i], "a stride");
-  if (b->elem_offset) check_layout(v, b->elem_offset, "an offset");
+  for (int i = 0; b->strides && i < b->ndim; i++) check_int(v, b->strides[i], "a stride");
+  if (b->elem_offset) check_int(v, b->elem_offset, "an offset");
 }
 
 static void undefine_buffer(Verifier *v, Buffer b) {
@@ -276,6 +281,8 @@ static void check_stmt(Verifier *v, Stmt s) {
 static void check_func(Tirc *c, const Func *f) {
   Verifier v = {.c = c, .loc = f->loc};
   for (int i = 0; i < f->n_params; i++) define(&v, f->params[i]);
+  for (int i = 0; i < f->n_params; i++)
+    if (f->buffers && f->buffers[i]) define_layout(&v, f->buffers[i], true);
   for (int i = 0; i < f->n_params; i++) {
     Buffer b = f->buffers ? f->buffers[i] : NULL;
     if (!b) continue;
