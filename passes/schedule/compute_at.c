@@ -304,12 +304,23 @@ static void check_order_of_sum(Move *m, Stmt nest) {
                    tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
 }
 
+/* Whether the producer leaves out iterations of the loops to which the block moves. What they were
+ * to write, the block may read before a later one has written it. */
+static bool leaves_out(const Move *m, const SRef *producer) {
+  LoopVars l = {.v = {.expr = see_around, .self = &l}, .m = m};
+  tirc_visit_expr(&l.v, tirc_block_of(producer)->predicate);
+  return l.used;
+}
+
 /* Elements that are loaded by an index that is computed in the same loop: it may not be there yet,
  * and the block would look anywhere. */
 static bool see_index(Visitor *v, Expr e) {
   LoopVars *l = v->self;
-  for (int i = 0; e->op == OP_LOAD && i < l->m->n_producers; i++)
-    if (l->in_index && tirc_touches(l->m->producers[i], e->u.buffer, true)) l->used = e;
+  const Move *m = l->m;
+  for (int i = 0; e->op == OP_LOAD && i < m->n_producers; i++)
+    if (l->in_index && tirc_touches(m->producers[i], e->u.buffer, true) &&
+        (!tirc_block_of(m->block)->n_reads || leaves_out(m, m->producers[i])))
+      l->used = e;
   if (e->op != OP_LOAD || l->in_index) return true;
   l->in_index = true;
   for (int i = 0; i < e->n; i++) tirc_visit_expr(v, e->args[i]);
@@ -318,18 +329,17 @@ static bool see_index(Visitor *v, Expr e) {
 }
 
 static void check_indices(Move *m) {
-  const Block *b = tirc_block_of(m->block);
   LoopVars l = {.v = {.expr = see_index, .self = &l}, .m = m};
-  if (b->n_reads) return; /* declared, so they are known to be there */
-  tirc_visit_stmt(&l.v, b->body);
+  tirc_visit_stmt(&l.v, tirc_block_of(m->block)->body);
   if (!l.used) return;
+  const bool declared = tirc_block_of(m->block)->n_reads;
   tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(
-      m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
-      "%s does not declare what it reads, and %s, by which it is indexed, would not be "
-      "known to be there under %s",
-      tirc_describe(m->s, m->block->stmt), l.used->u.buffer->name,
-      tirc_describe(m->s, m->loop->stmt));
+  tirc_sched_error(m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
+                   "%s %s, and %s, by which it is indexed, would not be known to be there under %s",
+                   tirc_describe(m->s, m->block->stmt),
+                   declared ? "would follow a block that leaves out iterations"
+                            : "does not declare what it reads",
+                   l.used->u.buffer->name, tirc_describe(m->s, m->loop->stmt));
 }
 
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {

@@ -48,7 +48,7 @@ void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other) {
 typedef struct Search {
   Visitor v;
   Buffer buffer;
-  bool opaque, loaded;
+  bool opaque, loaded, stored;
 } Search;
 
 static bool search_expr(Visitor *v, Expr e) {
@@ -59,6 +59,7 @@ static bool search_expr(Visitor *v, Expr e) {
 }
 static bool search_stmt(Visitor *v, Stmt s) {
   Search *f = v->self;
+  f->stored |= s->kind == STMT_STORE && s->u.store.buffer == f->buffer;
   if (s->kind == STMT_DECL || s->kind == STMT_ALLOC)
     f->opaque |= s->u.alloc.buffer->data == f->buffer->data;
   if (s->kind == STMT_BLOCK)
@@ -147,6 +148,8 @@ void tirc_inline_and_replace(Inliner *in) {
                      "\"%s\" has other consumers than %s", in->buffer->name,
                      tirc_describe(in->s, in->block->stmt));
   }
+  if (after.stored)
+    tirc_bad_inline_pattern(in->s, in->block, "a block that does not declare it stores, too");
   tirc_sched_replace(in->s, in->scope, scope);
 }
 
