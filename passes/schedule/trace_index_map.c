@@ -39,7 +39,7 @@ typedef struct Saved {
   Tirc *c;
   Value nodes;
   const ValueList *inputs; /* numbers of the variables' nodes */
-  int left;                /* steps: the nodes may name each other in a circle */
+  int left, depth;         /* steps: the nodes may name each other in a circle */
 } Saved;
 
 static Value field(Value dict, const char *key) {
@@ -99,9 +99,8 @@ static bool add_constant(Saved *s, Text *t, Value at, Value constant) {
   return true;
 }
 
-static bool add_expr(Saved *s, Text *t, int64_t index) {
+static bool add_node(Saved *s, Text *t, int64_t index) {
   Value at = node(s, index), value = attr(at, "value");
-  if (s->left-- <= 0) return false;
   for (int i = 0; i < s->inputs->n; i++)
     if (number(s->inputs->at[i]) == index) {
       tirc_text_addf(t, "i%d", i);
@@ -121,6 +120,15 @@ static bool add_expr(Saved *s, Text *t, int64_t index) {
   for (int i = 0; i < N_OPERATORS; i++)
     if (!strcmp(kind_of(at), operators[i].key)) return add_operator(s, t, at, i);
   return false;
+}
+
+static bool add_expr(Saved *s, Text *t, int64_t index) {
+  enum { MAX_DEPTH = 400 }; /* the text is to be parsed */
+  if (s->left-- <= 0 || s->depth == MAX_DEPTH) return false;
+  s->depth++;
+  const bool known = add_node(s, t, index);
+  s->depth--;
+  return known;
 }
 
 const char *tirc_saved_lambda(Tirc *c, Value graph) {
