@@ -362,7 +362,11 @@ static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {
   const char *storage_scope = args[3].u.s;
   k.source = tirc_nth_buffer(s, block, args[2], !is_read);
   tirc_require_storage_scope(s, storage_scope);
-  k.cache = tirc_buffer_with_scope(s->c, k.source, storage_scope);
+  struct BufferNode dense = *tirc_buffer_with_scope(s->c, k.source, storage_scope);
+  dense.strides = NULL;
+  dense.elem_offset = NULL;
+  dense.offset_factor = 0;
+  k.cache = tirc_buffer_copy(s->c, &dense);
   k.scope = tirc_require_scope_root(s, k.loop, true);
   k.n_items = tirc_body_items(s->c, tirc_loop_of(k.loop)->body, &k.items);
   find_accesses(&k);
