@@ -340,7 +340,7 @@ static void tell_of(const Run *run) {
 
 /* What is left in a buffer of the block alone, nobody reads. One that its neighbours use, too, is
  * between them and this block, in each iteration of the loop around them. */
-static void watch(Run *run, Buffer b) {
+static void watch_scratch(Run *run, Buffer b) {
   const Walk *w = run->w;
   int depth = depth_of_uses(w, run->block, b);
   tirc_instances_watch(&run->r, b, depth == w->path.n ? WATCH_READS : WATCH_ALL);
@@ -349,7 +349,28 @@ static void watch(Run *run, Buffer b) {
   if (depth >= w->scope) vec_push(w->c, run->scratch, ((Scratch){b, depth}));
 }
 
-/* Whether it was told of: then what was said stays in memory. */
+/* Whether instances meet in one of the buffers; without `scratch`, each of them is taken for one
+ * that is read later. */
+static bool meet(Run *run, const Uses *uses, bool scratch) {
+  bool any = false;
+  tirc_instances_open(&run->r, run->w->c, run->n_iters, MAX_STEPS);
+  for (int i = 0; i < uses->of.n; i++) {
+    const Use *use = &uses->of.at[i];
+    if (is_safe(&run->block->u.block, use)) continue;
+    any = true;
+    if (scratch)
+      watch_scratch(run, use->buffer);
+    else
+      tirc_instances_watch(&run->r, use->buffer, WATCH_ALL);
+  }
+  if (!any || !tirc_instances_look(&run->r, run->block)) return false;
+  run->places = places_in_all(run);
+  (void)run_from(run, 0);
+  return run->r.found;
+}
+
+/* Whether it was told of: then what was said stays in memory. Who else uses a buffer is looked up
+ * only where that decides. */
 static bool check(Walk *w, Stmt block) {
   const Block *b = &block->u.block;
   Run run = {.w = w, .block = block};
@@ -362,18 +383,9 @@ static bool check(Walk *w, Stmt block) {
   Uses uses = {.c = w->c};
   look_at(&uses, b, true);
   look_at(&uses, b, false);
-  tirc_instances_open(&run.r, w->c, run.n_iters, MAX_STEPS);
-  bool any = false;
-  for (int i = 0; i < uses.of.n; i++) {
-    if (is_safe(b, &uses.of.at[i])) continue;
-    watch(&run, uses.of.at[i].buffer);
-    any = true;
-  }
-  if (!any || !tirc_instances_look(&run.r, block)) return false;
-  run.places = places_in_all(&run);
-  (void)run_from(&run, 0);
-  if (run.r.found) tell_of(&run);
-  return run.r.found;
+  if (!meet(&run, &uses, false) || !meet(&run, &uses, true)) return false;
+  tell_of(&run);
+  return true;
 }
 
 static void walk(Walk *w, Stmt s);
