@@ -8,6 +8,7 @@
 #include "ir/visit.h"
 #include "parser/program.h"
 #include "passes/schedule/docs.h"
+#include "passes/schedule/spatial.h"
 #include "passes/schedule/trace.h"
 #include "passes/script/script.h"
 
@@ -149,9 +150,15 @@ static int line_of_call(const char *schedule, int n) {
   return 0;
 }
 
-static const char *verdict_of(const Diag *diag) {
-  return diag->status == TIRC_STATUS_NO ? "ScheduleError" : "argument-error";
+static bool expects_warning(const Case *test) { return !strcmp(test->verdict, "warning"); }
+
+static const char *verdict_of(const Case *test, const Diag *diag) {
+  return diag->status != TIRC_STATUS_NO ? "argument-error"
+         : expects_warning(test)        ? "warning"
+                                        : "ScheduleError";
 }
+
+static void raise_warning(void *c, Warning w) { tirc_raise_warning(c, w); }
 
 static const char *describe(Tirc *c, const Diag *d) {
   return tirc_format(c, "%s:%d:%d: [%s] %s%s%s", d->loc.file ? d->loc.file : "?", d->loc.line,
@@ -163,8 +170,8 @@ static const char *describe(Tirc *c, const Diag *d) {
 static const char *check_failure(Tirc *c, const Case *test, const Diag *diag) {
   bool any = test->reference_fault || !strcmp(test->verdict, "other-error");
   if (!strcmp(diag->code, "limit") || !strcmp(diag->code, "memory")) return describe(c, diag);
-  if (!any && strcmp(test->verdict, verdict_of(diag)))
-    return tirc_format(c, "expected %s, got %s: %s", test->verdict, verdict_of(diag),
+  if (!any && strcmp(test->verdict, verdict_of(test, diag)))
+    return tirc_format(c, "expected %s, got %s: %s", test->verdict, verdict_of(test, diag),
                        describe(c, diag));
   if (any && diag->status != TIRC_STATUS_NO && strcmp(test->verdict, "other-error"))
     return tirc_format(c, "expected a ScheduleError, got %s", describe(c, diag));
@@ -238,6 +245,8 @@ static const char *check(Tirc *c, const Case *test, Seen *seen) {
   const char *failure;
   Trap trap;
   if (TIRC_TRY(c, trap)) {
+    s->strict = test->strict || expects_warning(test);
+    if (s->strict) tirc_spatial_dependences(c, m, raise_warning, c);
     tirc_run_script(s, &schedule, NULL, NULL, watch, run);
     TIRC_END(c, trap);
     failure = check_result(c, test, s->mod);

@@ -98,10 +98,12 @@ static const struct {
 };
 enum { N_OTHER_CODES = sizeof other_codes / sizeof *other_codes };
 
-static bool explain_other(const char *code) {
+static bool explain_other(const char *code, int *status) {
   for (int i = 0; i < N_OTHER_CODES; i++) {
     if (strcmp(other_codes[i].code, code) != 0) continue;
-    printf("%s\n    %s\n", code, other_codes[i].meaning);
+    printf("%s\n    ", code);
+    print_wrapped(4, other_codes[i].meaning);
+    *status = explain_case(code);
     return true;
   }
   return false;
@@ -148,7 +150,7 @@ static void list_codes(void) {
 
 bool explain_name(const char *name, int *status) {
   return explain_primitive(name) || explain_error(name, status) || explain_definition(name) ||
-         explain_pass(name) || explain_other(name);
+         explain_pass(name) || explain_other(name, status);
 }
 
 int cmd_explain(Options *o) {

@@ -1,6 +1,6 @@
 /* The example behind an error: a program and a script that raise it, what would be computed if the
- * call were allowed, and what to write instead. All of it is run when it is shown, so what is
- * printed is true. */
+ * call were allowed, and what to write instead; and the same behind a warning, which is an error to
+ * the strict. All of it is run when it is shown, so what is printed is true. */
 #include "tool.h"
 
 #include <stdlib.h>
@@ -8,6 +8,7 @@
 
 typedef struct ErrorCase {
   const char *code;
+  bool is_warning;
   int fails_at; /* which line of the schedule that is not empty, from 1 */
   const char *nothing_to_run;
   const char *program, *schedule, *why;
@@ -25,9 +26,10 @@ static tirc_status parse(const char *text, tirc_module **m, tirc_error **e) {
   return tirc_module_parse(text, strlen(text), "example", 0, NULL, m, e);
 }
 
-static tirc_status apply(const tirc_module *m, const char *script, tirc_module **out,
-                         tirc_error **e) {
-  return tirc_module_schedule_text(m, script, strlen(script), "example", NULL, out, e);
+static tirc_status apply(const ErrorCase *k, const tirc_module *m, const char *script,
+                         tirc_module **out, tirc_error **e) {
+  const tirc_schedule_options o = {.strict = k->is_warning};
+  return tirc_module_schedule_text(m, script, strlen(script), "example", &o, out, e);
 }
 
 static int unexpected(const ErrorCase *k, const char *what) {
@@ -50,12 +52,12 @@ static int print_refusal(const ErrorCase *k) {
   tirc_module *m = NULL, *after = NULL;
   tirc_error *e = NULL;
   tirc_status status = parse(k->program, &m, &e);
-  if (status == TIRC_OK) status = apply(m, k->schedule, &after, &e);
+  if (status == TIRC_OK) status = apply(k, m, k->schedule, &after, &e);
   const char *code = e ? tirc_error_get(e, TIRC_ERROR_CODE) : NULL;
   bool refused = code && strcmp(code, k->code) == 0;
   if (refused) {
     const char *condition = tirc_error_get(e, TIRC_ERROR_CONDITION);
-    printf("\n    error: ");
+    printf("\n    %s: ", k->is_warning ? "warning" : "error");
     print_wrapped(4, tirc_error_message(e));
     if (condition) {
       printf("    condition: ");
@@ -158,7 +160,8 @@ static int print_forbidden(const ErrorCase *k) {
     printf("\n    Nothing can be run in its place: %s\n", k->nothing_to_run);
     return DONE;
   }
-  puts("\nIf it were allowed, the program would be:");
+  puts(k->is_warning ? "\nWhat it says may be done:"
+                     : "\nIf it were allowed, the program would be:");
   print_nest(k->forbidden);
   putchar('\n');
   Outcome right = run_text(k->program), wrong = run_text(k->forbidden);
@@ -183,14 +186,18 @@ static int print_fixed(const ErrorCase *k) {
     putchar('\n');
   }
   print_script(k->fixed, 0);
-  Outcome plain = run_text(program), fixed = {0};
+  Outcome plain = run_text(k->is_warning ? k->program : program), fixed = {0};
+  tirc_module *m = NULL;
   int status = DONE;
-  if (!plain.e && apply(plain.m, k->fixed, &fixed.m, &fixed.e) == TIRC_OK) run(&fixed);
+  if (!plain.e && parse(program, &m, &fixed.e) == TIRC_OK &&
+      apply(k, m, k->fixed, &fixed.m, &fixed.e) == TIRC_OK)
+    run(&fixed);
   tirc_error *e = plain.e ? plain.e : fixed.e;
   if (e) status = unexpected(k, tirc_error_message(e));
   if (!e && print_differences(&plain, &fixed)) status = unexpected(k, "the fix is wrong");
   free_outcome(&plain);
   free_outcome(&fixed);
+  tirc_module_free(m);
   return status;
 }
 
@@ -200,7 +207,7 @@ int explain_case(const char *code) {
     if (strcmp(k->code, code) != 0) continue;
     puts("\nExample:");
     print_nest(k->program);
-    putchar('\n');
+    if (*k->schedule) putchar('\n');
     print_script(k->schedule, k->fails_at);
     int status = print_refusal(k);
     puts("\nWhy:");
