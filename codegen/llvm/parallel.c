@@ -158,14 +158,10 @@ static LLVMValueRef frame_closure(Gen *g, const Task *t) {
   return p;
 }
 
-static int64_t chunks_of(Gen *g, Stmt s) {
+static int64_t chunks_of(const For *loop) {
   int64_t n = 0;
-  Expr wish = tirc_attrs_get(s->u.loop.annotations, "parallel_chunks");
-  if (wish && (!tirc_const_int(wish, &n) || n < 1))
-    tirc_fail(g->c, s->loc, "codegen", "annotate(loop, \"parallel_chunks\", 8) makes 8 of them",
-              "the annotation parallel_chunks of the loop %s is no positive number of pieces",
-              s->u.loop.var->u.s);
-  return n;
+  Expr wish = tirc_attrs_get(loop->annotations, "parallel_chunks");
+  return wish && tirc_const_int(wish, &n) ? n : 0;
 }
 
 void tirc_gen_parallel(Gen *g, Stmt s) {
@@ -176,7 +172,7 @@ void tirc_gen_parallel(Gen *g, Stmt s) {
   LLVMValueRef body = build_body(g, &t, tirc_format(g->c, "%s.body%d", g->func->name, number));
   LLVMValueRef n = tirc_gen_index(g, tirc_gen_expr(g, loop->extent), loop->extent->dtype);
   LLVMValueRef closure = frame_closure(g, &t);
-  LLVMValueRef args[5] = {g->f.rt, n, body, closure, tirc_gen_int(g, t.i64, chunks_of(g, s))};
+  LLVMValueRef args[5] = {g->f.rt, n, body, closure, tirc_gen_int(g, t.i64, chunks_of(loop))};
   tirc_gen_service(g, SERVICE_PARALLEL, 5, args);
   LLVMValueRef status = LLVMBuildLoad2(g->b, t.i32, closure, "");
   tirc_gen_leave_if(g, LLVMBuildIsNotNull(g->b, status, ""), status);

@@ -10,6 +10,11 @@
 #include "passes.def"
 #undef PASS
 
+/* annotations.c: throws "lower" when one of a loop is not as it must be. */
+void tirc_check_annotations(Tirc *c, const Module *m);
+/* One value of "software_prefetch"; false: it is none. */
+bool tirc_prefetch_distance(Expr wish, int64_t *distance, int64_t *outward);
+
 /* Like tirc_substitute_stmt, and also in the shapes, strides and offsets of the buffers that s
  * allocates or declares. */
 Stmt tirc_lower_substitute(Tirc *c, Stmt s, const PtrMap *map);

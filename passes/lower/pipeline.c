@@ -26,6 +26,7 @@ const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass) {
 }
 
 const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self) {
+  tirc_check_annotations(c, m);
   for (int p = 0; p < tirc_n_passes; p++) {
     m = run_pass(c, m, &tirc_passes[p]);
     if (observer) observer(self, tirc_passes[p].name, m);

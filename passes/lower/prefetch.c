@@ -362,23 +362,11 @@ static Stmt prefetches(Prefetch *p, const char *name, int64_t distance, int64_t 
   return tirc_seq(p->c, 0, NULL);
 }
 
-/* d or [d, outward] */
-static bool read_distance(Expr wish, int64_t *distance, int64_t *outward) {
-  bool is_pair = wish->op == OP_TUPLE && wish->n == 2;
-  *outward = 0;
-  if (is_pair && (!tirc_const_int(wish->args[1], outward) || *outward < 0)) return false;
-  return tirc_const_int(is_pair ? wish->args[0] : wish, distance) && *distance >= 0 &&
-         *distance <= INT32_MAX;
-}
-
-static Stmt annotated(Prefetch *p, Stmt loop, Expr wish, Stmt body) {
+static Stmt annotated(Prefetch *p, Expr wish, Stmt body) {
   Stmts parts = {0};
-  for (int i = 0; i + 1 < wish->n || wish->op != OP_DICT; i += 2) {
+  for (int i = 0; i + 1 < wish->n; i += 2) {
     int64_t distance, outward;
-    if (wish->op != OP_DICT || wish->args[i]->op != OP_STRING ||
-        !read_distance(wish->args[i + 1], &distance, &outward))
-      refuse(p, loop, "a buffer",
-             "the annotation is no dict from buffer names to distances d or [d, loops outward]");
+    tirc_prefetch_distance(wish->args[i + 1], &distance, &outward);
     vec_push(p->c, parts, prefetches(p, wish->args[i]->u.s, distance, outward));
   }
   vec_push(p->c, parts, body);
@@ -407,7 +395,7 @@ static Stmt visit(Mutator *m, Stmt s) {
     loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "software_prefetch");
     loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "partition_min");
     loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "partition_extent");
-    if (wish) loop.body = annotated(p, s, wish, loop.body);
+    if (wish) loop.body = annotated(p, wish, loop.body);
     result = tirc_for(p->c, &loop);
   }
   p->loops.n--;

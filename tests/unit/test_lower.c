@@ -122,17 +122,19 @@ static const char *const impossible[] = {
                         "    for i in T.unroll(n):\n        A[i] = T.float32(1)\n"),
     FUNC(B1(A, 16), "    for i in T.serial(16, annotations={\"software_prefetch\": {\"B\": 1}}):\n"
                     "        A[i] = T.float32(1)\n"),
-    FUNC(B1(A, 16), "    for i in T.serial(16, annotations={\"software_prefetch\": 1}):\n"
-                    "        A[i] = T.float32(1)\n"),
-    FUNC(B1(A, 16), "    for i in T.serial(16, annotations={\"software_prefetch\": {\"A\": -1}}):\n"
-                    "        A[i] = T.float32(1)\n"),
-    FUNC(B1(A, 16),
-         "    for i in T.serial(16, annotations={\"software_prefetch\": {\"A\": [1]}}):\n"
-         "        A[i] = T.float32(1)\n"),
-    FUNC(B1(A, 16),
-         "    for i in T.serial(16, annotations={\"software_prefetch\": {\"A\": [1, -1]}}):\n"
-         "        A[i] = T.float32(1)\n"),
 };
+
+/* Annotations that are wrong are so on each kind of loop, whatever becomes of it. */
+static const char *const loops[] = {"serial(16", "parallel(16", "vectorized(16", "unroll(16",
+                                    "serial(1"};
+static const char *const wrong[] = {"\"software_prefetch\": 1",
+                                    "\"software_prefetch\": {\"A\": -1}",
+                                    "\"software_prefetch\": {\"A\": [1]}",
+                                    "\"software_prefetch\": {\"A\": [1, -1]}",
+                                    "\"software_prefetch\": {\"A\": 1.5}",
+                                    "\"parallel_chunks\": 0",
+                                    "\"parallel_chunks\": \"8\"",
+                                    "\"parallel_chunks\": [8]"};
 
 static void lower_text(Tirc *c, const void *text) { tirc_lower(c, parse(c, text), NULL, NULL); }
 
@@ -143,6 +145,22 @@ static void what_cannot_be_lowered_is_an_error(void **state) {
     error_code(lower_text, impossible[i], code, sizeof code);
     assert_string_equal(code, "lower");
   }
+}
+
+static void lower_annotated(Tirc *c, const void *loop) {
+  const char *text = FUNC(B1(A, 16), "    for i in T.%s}):\n        A[i] = T.float32(1)\n");
+  tirc_lower(c, parse(c, tirc_format(c, text, (const char *)loop)), NULL, NULL);
+}
+
+static void wrong_annotations_are_errors_on_each_loop(void **state) {
+  (void)state;
+  char code[40], loop[100];
+  for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+      snprintf(loop, sizeof loop, "%s, annotations={%s", loops[i], wrong[k]);
+      error_code(lower_annotated, loop, code, sizeof code);
+      assert_string_equal(code, "lower");
+    }
 }
 
 static void virtual_threads_are_serial(void **state) {
@@ -160,6 +178,7 @@ int main(void) {
       cmocka_unit_test(each_pass_keeps_the_meaning),
       cmocka_unit_test(passes_achieve_what_they_are_for),
       cmocka_unit_test(what_cannot_be_lowered_is_an_error),
+      cmocka_unit_test(wrong_annotations_are_errors_on_each_loop),
       cmocka_unit_test(virtual_threads_are_serial),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
