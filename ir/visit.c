@@ -175,6 +175,18 @@ void tirc_visit_stmt(Visitor *v, Stmt s) {
   v->only = only;
 }
 
+static bool find_place(Visitor *v, Stmt s) {
+  Loc *found = v->self;
+  if (!found->line) *found = s->loc;
+  return !found->line;
+}
+
+Loc tirc_place_of(Stmt s) {
+  Loc found = {0};
+  tirc_visit_stmt(&(Visitor){.stmt = find_place, .self = &found}, s);
+  return found;
+}
+
 /* --- rewriting
  * --------------------------------------------------------------------------------------- */
 

@@ -39,6 +39,9 @@ struct Visitor {
 };
 void tirc_visit_expr(Visitor *v, Expr e);
 void tirc_visit_stmt(Visitor *v, Stmt s);
+/* Where s was written; what a schedule made, where the first statement in it was that has a place.
+ */
+Loc tirc_place_of(Stmt s);
 
 /* Rewriting, driven by the callbacks: each gets a node before its children were rewritten and
  * returns its replacement; it calls tirc_mutate_*_children to have the children rewritten first.

@@ -158,6 +158,7 @@ void tirc_gen_function(Gen *g, const Func *f) {
   if (is_taken(g, f->name))
     tirc_fail(g->c, f->loc, "codegen", "rename the function", "the name %s is taken", f->name);
   g->func = f;
+  g->loc = f->loc;
   g->n_outlined = 0;
   Shape s = shape_of(g, f);
   g->restrict_data = s.s.restrict_data;

@@ -44,13 +44,14 @@ static bool check_loop(Visitor *v, Stmt s) {
   for (size_t i = 0; s->kind == STMT_FOR && i < sizeof rows / sizeof *rows; i++) {
     Expr wish = tirc_attrs_get(s->u.loop.annotations, rows[i].key);
     if (wish && !rows[i].is_right(wish))
-      tirc_fail(c, s->loc, "lower", rows[i].hint, "the annotation %s of the loop %s is %s",
-                rows[i].key, s->u.loop.var->u.s, rows[i].what);
+      tirc_fail(c, tirc_place_of(s), "lower", rows[i].hint,
+                "the annotation %s of the loop %s is %s", rows[i].key, s->u.loop.var->u.s,
+                rows[i].what);
   }
   return true;
 }
 
-void tirc_check_annotations(Tirc *c, const Module *m) {
-  for (int i = 0; i < m->n_funcs; i++)
-    tirc_visit_stmt(&(Visitor){.stmt = check_loop, .self = c}, m->funcs[i]->body);
+Stmt tirc_check_annotations(Tirc *c, const Func *f) {
+  tirc_visit_stmt(&(Visitor){.stmt = check_loop, .self = c}, f->body);
+  return f->body;
 }

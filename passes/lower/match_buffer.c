@@ -46,7 +46,7 @@ static void bind(Tirc *c, Views *v, Expr pattern, Expr value) {
     tirc_map_set(c, &v->vars, pattern, tirc_cast(c, pattern->dtype, value));
 }
 
-static void add_view(Mutator *m, const MatchBuffer *match) {
+static void add_view(Mutator *m, Stmt block, const MatchBuffer *match) {
   Tirc *c = m->c;
   Views *v = m->self;
   Region *source = tirc_new(c, Region);
@@ -66,8 +66,8 @@ static void add_view(Mutator *m, const MatchBuffer *match) {
   Buffer view = match->buffer, b = source->buffer;
   int skip = b->ndim - view->ndim;
   if (skip < 0)
-    tirc_fail(c, (Loc){0}, "lower", NULL, "the view %s has more dimensions than %s", view->name,
-              b->name);
+    tirc_fail(c, tirc_place_of(block), "lower", NULL, "the view %s has more dimensions than %s",
+              view->name, b->name);
   Expr offset = b->elem_offset ? b->elem_offset : tirc_int32(c, 0);
   for (int i = 0; i < b->ndim; i++)
     offset = tirc_add(c, offset, tirc_mul(c, source->dims[i].min, stride_of(c, b, i)));
@@ -103,7 +103,7 @@ static const Region *convert_regions(Mutator *m, int n, const Region *from) {
 
 static Stmt lower_block(Mutator *m, Stmt s) {
   Block b = s->u.block;
-  for (int i = 0; i < b.n_matches; i++) add_view(m, &b.matches[i]);
+  for (int i = 0; i < b.n_matches; i++) add_view(m, s, &b.matches[i]);
   b.n_matches = 0;
   b = tirc_mutate_stmt_children(m, tirc_block(m->c, &b))->u.block;
   b.reads = convert_regions(m, b.n_reads, b.reads);

@@ -20,7 +20,8 @@ static Stmt lower_loop(Tirc *c, Stmt s) {
   For loop = s->u.loop;
   if (loop.kind == LOOP_THREAD_BINDING) {
     if (!loop.thread || strncmp(loop.thread, "vthread", 7) != 0)
-      tirc_fail(c, s->loc, "lower", "bind is for GPUs; use parallel, vectorize or unroll instead",
+      tirc_fail(c, tirc_place_of(s), "lower",
+                "bind is for GPUs; use parallel, vectorize or unroll instead",
                 "the loop %s is bound to the GPU thread axis %s, and code for a processor has none",
                 loop.var->u.s, loop.thread ? loop.thread : "?");
     loop.kind = LOOP_SERIAL;

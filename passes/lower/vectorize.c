@@ -260,7 +260,8 @@ static Stmt lower_loop(Mutator *m, Stmt s) {
   For loop = s->u.loop;
   Vectorizer z = {c, m->self, loop.var, 0, 0};
   if (!tirc_const_int(loop.min, &z.min) || !tirc_const_int(loop.extent, &z.extent))
-    tirc_fail(c, s->loc, "lower", "split it by a constant factor and vectorize the inner loop",
+    tirc_fail(c, tirc_place_of(s), "lower",
+              "split it by a constant factor and vectorize the inner loop",
               "the loop %s is to be vectorized, but its extent is no constant", loop.var->u.s);
   if (z.extent <= 0) return tirc_seq(c, 0, NULL);
   if (z.extent == 1) return tirc_lower_substitute1(c, loop.body, loop.var, loop.min);
