@@ -49,7 +49,9 @@ Range tirc_range_of_set(Analyzer *a, IntSet s, Range fallback) {
   if (!s.min || !s.max) return fallback;
   Tirc *c = a->c;
   Expr end = tirc_add(c, s.max, tirc_lit(c, s.max->dtype, 1));
-  return (Range){tirc_simplify(a, s.min), tirc_simplify(a, tirc_sub(c, end, s.min))};
+  Expr min = tirc_simplify(a, s.min), extent = tirc_simplify(a, tirc_sub(c, end, s.min));
+  /* Both ends may be of another type; a range has one. */
+  return (Range){tirc_cast(c, extent->dtype, min), extent};
 }
 
 /* --- operators
