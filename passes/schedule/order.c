@@ -22,7 +22,6 @@
 #include "places.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { MAX_STEPS = 1 << 16, SYMBOLIC_EXTENT = 64, INNER_LIMIT = 64, LEAST_INNER_LIMIT = 8 };
 
@@ -166,15 +165,10 @@ typedef struct Run {
 static bool eval(Run *r, Expr e, int64_t *out) { return tirc_eval_index(&r->env, e, out); }
 static void set_value(Run *r, Expr var, int64_t value) { tirc_eval_give(&r->env, var, value); }
 
-static bool grow(Run *r) {
+static void grow(Run *r) {
   size_t cap = r->cap ? r->cap * 2 : 1024, width = (size_t)r->groups.n * 2;
-  uint64_t *keys = calloc(cap, sizeof *keys);
-  int64_t *latest = calloc(cap * width, sizeof *latest);
-  if (!keys || !latest) {
-    free(keys);
-    free(latest);
-    return false;
-  }
+  uint64_t *keys = tirc_new_array(r->s->c, uint64_t, cap);
+  int64_t *latest = tirc_new_array(r->s->c, int64_t, cap * width);
   for (size_t i = 0; i < r->cap; i++) {
     if (!r->keys[i]) continue;
     size_t k = r->keys[i] & (cap - 1);
@@ -182,15 +176,12 @@ static bool grow(Run *r) {
     keys[k] = r->keys[i];
     memcpy(latest + k * width, r->latest + i * width, width * sizeof *latest);
   }
-  free(r->keys);
-  free(r->latest);
   r->keys = keys;
   r->latest = latest;
   r->cap = cap;
-  return true;
 }
 
-/* Places start at 1, so that 0 is "never". NULL: memory is out, or the index is not known. */
+/* Places start at 1, so that 0 is "never". NULL: the index is not known. */
 static int64_t *element(Run *r, Buffer b, int n, const Expr *indices) {
   uint64_t key = (uint64_t)(uintptr_t)b;
   for (int i = 0; i < n; i++) {
@@ -200,7 +191,7 @@ static int64_t *element(Run *r, Buffer b, int n, const Expr *indices) {
     key ^= key >> 29;
   }
   key |= 1;
-  if (r->used * 2 >= r->cap && !grow(r)) return NULL;
+  if (r->used * 2 >= r->cap) grow(r);
   size_t k = key & (r->cap - 1);
   while (r->keys[k] && r->keys[k] != key) k = (k + 1) & (r->cap - 1);
   if (!r->keys[k]) {
@@ -419,6 +410,7 @@ static void check_last(Run *r) {
 }
 
 static void run_nest(Run *r) {
+  ArenaMark mark = tirc_mark(r->s->c);
   int64_t *offset = tirc_new_array(r->s->c, int64_t, r->n);
   r->now = 0;
   r->steps = 0;
@@ -427,8 +419,7 @@ static void run_nest(Run *r) {
   r->cap = r->used = 0;
   run_chain(r, 0, offset);
   check_last(r);
-  free(r->keys);
-  free(r->latest);
+  tirc_rewind(r->s->c, mark);
 }
 
 static _Noreturn void order_lost(Run *r) {
