@@ -15,6 +15,7 @@
 #include "../../ir/visit.h"
 #include "compute_at.h"
 #include "internal.h"
+#include "order.h"
 
 typedef struct Loops {
   VEC(const For *) at; /* outermost first */
@@ -56,6 +57,16 @@ static void require_one_adder(Sched *s, const Block *b, const For *loop, bool is
                    loop->var->u.s, tirc_loop_kind_name(loop->kind), b->name);
 }
 
+/* Whether a loop moves reduction iterators and others at once, as the parts of a fused one do: in
+ * another order than that of the fused one, the first instance of an element may be any. */
+static bool mixes_kinds(const Block *b, const Loops *l) {
+  for (int i = 0; b->init && i < l->at.n; i++) {
+    const unsigned kinds = uses(b, l->at.at[i]);
+    if (kinds & 1u << ITER_REDUCE && kinds & ~(1u << ITER_REDUCE)) return true;
+  }
+  return false;
+}
+
 /* Each combination of the loops that the bindings use is another instance, and the first one for an
  * element is the one with the init. */
 static void require_distinct(Sched *s, const Block *b, const Loops *l) {
@@ -77,6 +88,8 @@ static void require_distinct(Sched *s, const Block *b, const Loops *l) {
     for (int k = 0; b->iters[i].kind == ITER_REDUCE && k < map->indices[i].n; k++)
       if (!tirc_const_int(map->indices[i].args[k].scale, &scale) || scale < 0)
         repeated(s, b, "the init would not come first");
+  if (mixes_kinds(b, l) && !tirc_init_comes_first(s->c, l->at.n, l->at.at, b))
+    repeated(s, b, "the init is not known to come first");
 }
 
 typedef struct OuterSums {

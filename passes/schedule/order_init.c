@@ -6,8 +6,6 @@
 #include "index_eval.h"
 #include "internal.h"
 
-#include <stdlib.h>
-
 enum { MAX_INSTANCES = 1 << 18 };
 
 /* The bit 1 << IterKind of each iterator of a block that the loop moves. */
@@ -44,33 +42,27 @@ typedef struct Nest {
   IndexEval env;
   const Block *block;
   int n;
-  SRef **loops; /* all above the block in its scope, in the new order */
-  First *table; /* a hash table of twice as many places as there are instances */
+  const For *const *loops; /* all above the block in its scope */
+  First *table;            /* a hash table of twice as many places as there are instances */
   uint64_t mask;
   int64_t now;
 } Nest;
 
-/* The loops above a block, outermost first, those of the chain in their new order. */
-static bool open_nest(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block,
-                      Nest *out) {
-  int64_t instances = 1, extent;
-  int above = 0;
-  for (SRef *p = block->parent; p && tirc_is_loop(p); p = p->parent) above++;
-  *out = (Nest){.env = {.c = s->c}, .block = tirc_block_of(block), .n = above};
-  out->loops = tirc_new_array(s->c, SRef *, above + 1);
-  for (SRef *p = block->parent; above > 0; p = p->parent) {
-    out->loops[--above] = p;
-    for (int i = 0; i < n; i++)
-      if (chain[i] == p) out->loops[above] = order[i];
-    if (!tirc_is_int(tirc_loop_of(p)->min, 0) || !tirc_const_int(tirc_loop_of(p)->extent, &extent))
+/* False: it is too long, or not known how long. */
+static bool open_nest(Tirc *c, int n, const For *const *loops, const Block *block, Nest *out) {
+  int64_t instances = 1, min, extent;
+  *out = (Nest){.env = {.c = c}, .block = block, .n = n, .loops = loops};
+  for (int i = 0; i < n; i++) {
+    if (!tirc_const_int(loops[i]->min, &min) || !tirc_const_int(loops[i]->extent, &extent))
       return false;
     instances *= extent;
     if (instances <= 0 || instances > MAX_INSTANCES) return false;
   }
   out->mask = 1;
   while (out->mask < (uint64_t)instances * 2) out->mask *= 2;
-  out->table = calloc(out->mask--, sizeof(First));
-  return out->table != NULL;
+  out->table = tirc_new_array(c, First, out->mask);
+  out->mask--;
+  return true;
 }
 
 static First *first_of(Nest *nest, uint64_t key) {
@@ -105,28 +97,40 @@ static bool run_instance(Nest *nest) {
 
 static bool run_from(Nest *nest, int depth) {
   if (depth == nest->n) return run_instance(nest);
-  const For *f = tirc_loop_of(nest->loops[depth]);
-  int64_t extent;
-  bool known = tirc_const_int(f->extent, &extent);
+  const For *f = nest->loops[depth];
+  int64_t min, extent;
+  bool known = tirc_const_int(f->min, &min) && tirc_const_int(f->extent, &extent);
   for (int64_t i = 0; known && i < extent; i++) {
-    tirc_eval_give(&nest->env, f->var, i);
+    tirc_eval_give(&nest->env, f->var, min + i);
     known = run_from(nest, depth + 1);
   }
   return known;
 }
 
-/* Whether of each element the instance that initialises it is the first, in a nest that is short
- * enough to be run and runs each instance once. */
-static bool starts_with_init(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
+bool tirc_init_comes_first(Tirc *c, int n, const For *const *loops, const Block *block) {
   Nest nest;
-  SRef *scope = chain[0];
-  while (tirc_is_loop(scope)) scope = scope->parent;
-  if (!runs_once(s, block, scope) || !open_nest(s, n, chain, order, block, &nest)) return false;
-  bool good = run_from(&nest, 0);
+  ArenaMark mark = tirc_mark(c);
+  bool good = open_nest(c, n, loops, block, &nest) && run_from(&nest, 0);
   for (uint64_t k = 0; good && k <= nest.mask; k++)
     good = nest.table[k].instance == nest.table[k].init;
-  free(nest.table);
+  tirc_rewind(c, mark);
   return good;
+}
+
+/* With the loops above the block, those of the chain in their new order. */
+static bool starts_with_init(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
+  SRef **above, *scope = chain[0];
+  while (tirc_is_loop(scope)) scope = scope->parent;
+  if (!runs_once(s, block, scope)) return false;
+  const int n_above = tirc_loops_above(s, block, &above);
+  const For **loops = tirc_new_array(s->c, const For *, n_above + 1);
+  for (int i = 0; i < n_above; i++) {
+    const SRef *loop = above[i];
+    for (int k = 0; k < n; k++)
+      if (chain[k] == above[i]) loop = order[k];
+    loops[i] = tirc_loop_of(loop);
+  }
+  return tirc_init_comes_first(s->c, n_above, loops, tirc_block_of(block));
 }
 
 static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, const char *what) {
