@@ -19,7 +19,12 @@ static bool names(const int *errors, int error) {
 /* Who raises an error: names, up to the width of a line. */
 static void print_raisers(int error) {
   tirc_primitive_info p;
-  int column = 0;
+  int column = 0, n = 0, raisers = 0;
+  for (; tirc_primitive_table(n, &p); n++) raisers += tirc_primitive_raises(n, error);
+  if (raisers == n) {
+    puts("\nRaised by any primitive.");
+    return;
+  }
   for (int i = 0; tirc_primitive_table(i, &p); i++) {
     if (!tirc_primitive_raises(i, error)) continue;
     int width = (int)strlen(p.name) + 2;

@@ -3,6 +3,7 @@
  * the schedule is put back and the error is completed with what only the caller knows: the call as
  * text, its place, and the program with the offending statements underlined. */
 #include "../../ir/print.h"
+#include "../../ir/verify.h"
 #include "internal.h"
 #include "state.h"
 #include "steps.h"
@@ -512,6 +513,20 @@ static void verify(Sched *s) {
               "the schedule's state is wrong after this call: %s", fault);
 }
 
+/* Primitives move what they compute over loops, not over a let; where there is one, what they made
+ * is verified. */
+static void require_lets_around(Sched *s) {
+  Trap trap;
+  if (TIRC_TRY(s->c, trap)) {
+    tirc_verify(s->c, s->mod);
+    TIRC_END(s->c, trap);
+    return;
+  }
+  if (strcmp(s->c->diag.code, "ill-formed") != 0) tirc_throw(s->c);
+  tirc_sched_error(s, SERR_LET_ESCAPES, tirc_format(s->c, "%s", s->c->diag.message), NULL,
+                   "a variable would be used outside of the let that defines it");
+}
+
 /* A primitive has succeeded, unless warnings are errors. */
 static void hand_out_warnings(Sched *s) {
   if (s->strict && s->warnings.n) tirc_raise_warning(s->c, s->warnings.at[0]);
@@ -524,7 +539,9 @@ static Value run(Sched *s, const Primitive *p, const Value *bound) {
   Value result = VALUE_NONE;
   const bool trace = s->calls == 1 && !(tirc_instruction_flags(p) & INST_UNTRACED);
   const Value *traced = trace ? tirc_trace_arguments(s, p, bound) : NULL;
+  const Module *before = s->mod;
   p->apply(s, bound, &result);
+  if (s->lets && s->calls == 1 && s->mod != before) require_lets_around(s);
   verify(s);
   if (s->calls == 1) hand_out_warnings(s);
   if (traced) tirc_trace_record(s, p, traced, &result);

@@ -78,6 +78,7 @@ struct Sched {
   BlockNames *names;   /* name -> SRefs */
   SRef **roots;        /* one a function; NULL for functions without a root block */
   uint32_t stamp;      /* counts replacements */
+  bool lets;           /* the program it began with has a let around blocks */
   bool replacing;      /* one is under way; if it fails, the state is to be made anew */
   const char *work_on; /* function that get_block looks in; "main" by habit */
   Loc loc;             /* the script's place of the running call */

@@ -41,6 +41,25 @@ static bool raise_next_id(Visitor *v, Stmt stmt) {
   return true;
 }
 
+static bool find_block(Visitor *v, Stmt stmt) {
+  *(bool *)v->self |= stmt->kind == STMT_BLOCK;
+  return true;
+}
+
+static bool find_let(Visitor *v, Stmt stmt) {
+  if (stmt->kind == STMT_LET)
+    tirc_visit_stmt(&(Visitor){.stmt = find_block, .self = v->self}, stmt->u.let.body);
+  return true;
+}
+
+static bool has_let_around_block(const Module *m) {
+  bool found = false;
+  for (int i = 0; i < m->n_funcs && !found; i++)
+    if (m->funcs[i]->body)
+      tirc_visit_stmt(&(Visitor){.stmt = find_let, .self = &found}, m->funcs[i]->body);
+  return found;
+}
+
 /* Layouts count from here. */
 static const Module *without_relayouts(Tirc *c, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++) {
@@ -67,6 +86,7 @@ Sched *tirc_sched_new(Tirc *c, const Module *m) {
   tirc_sched_seed(s, DEFAULT_SEED);
   const Func *entry = tirc_module_main(m);
   s->work_on = entry ? entry->name : NULL;
+  s->lets = has_let_around_block(m);
   build(s, without_relayouts(c, m));
   return s;
 }
