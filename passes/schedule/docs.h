@@ -23,7 +23,8 @@ const PrimitiveDoc *tirc_find_primitive_doc(const char *primitive); /* NULL when
  * stale, a name unknown. errors: up to n ids; gives their number. */
 int tirc_param_errors(int param_kind, int n, int *errors);
 /* Whether the documentation says that a primitive can raise this code. Any call can raise
- * "argument", which is no row of errors.def, and "let-escapes" in programs with a let around blocks.
+ * "argument", which is no row of errors.def, and "let-escapes" in programs with a let around
+ * blocks.
  */
 bool tirc_may_raise(const char *primitive, const char *code);
 

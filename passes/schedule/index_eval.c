@@ -58,7 +58,6 @@ static bool compute(IndexEval *v, Expr e, int64_t *out) {
 }
 
 bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
-  return compute(v, e, out) &&
-         (!tirc_dtype_is_int(e->dtype) ||
-          (*out >= tirc_dtype_min(e->dtype) && *out <= tirc_dtype_max(e->dtype)));
+  return compute(v, e, out) && (!tirc_dtype_is_int(e->dtype) || (*out >= tirc_dtype_min(e->dtype) &&
+                                                                 *out <= tirc_dtype_max(e->dtype)));
 }
