@@ -53,19 +53,42 @@ static const Relayout *relayout(Tirc *c, const Relayout *so_far, Buffer from, co
   return r;
 }
 
+static bool is_defined(const Func *f, Expr var) {
+  for (int i = 0; i < f->n_params; i++) {
+    if (f->params[i] == var) return true;
+    for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++)
+      if (f->buffers[i]->shape[d] == var) return true;
+  }
+  return false;
+}
+
+/* A symbolic extent is what the array that is passed has there. */
+static void require_extents_known(Sched *s, const Func *f, Buffer from) {
+  for (int d = 0; d < from->ndim; d++)
+    if (from->shape[d]->op == OP_VAR && !is_defined(f, from->shape[d]))
+      tirc_sched_error(
+          s, SERR_BUFFER_NOT_PLAIN, NULL, "pass the extent as a parameter of its own (n: T.int32)",
+          "The layout of %s cannot change: its shape alone says what %s is, and in the "
+          "new one %s is no extent any more.",
+          from->name, from->shape[d]->u.s, from->shape[d]->u.s);
+}
+
 /* map: NULL when the elements stay where they are. */
 static void change_parameter(Sched *s, int func, Buffer from, Buffer to, const IndexMap *map) {
   Func f = *s->mod->funcs[func];
   Buffer *buffers = tirc_new_array(s->c, Buffer, f.n_params + 1);
   const Relayout **relayouts = tirc_new_array(s->c, const Relayout *, f.n_params + 1);
+  bool is_param = false;
   for (int i = 0; i < f.n_params; i++) {
     bool changes = f.buffers[i] == from;
     buffers[i] = changes ? to : f.buffers[i];
     relayouts[i] = f.relayouts ? f.relayouts[i] : NULL;
     if (changes && map) relayouts[i] = relayout(s->c, relayouts[i], from, map);
+    is_param |= changes;
   }
   f.buffers = buffers;
   f.relayouts = relayouts;
+  if (is_param) require_extents_known(s, &f, from);
   Func *kept = tirc_new(s->c, Func);
   *kept = f;
   s->mod = tirc_module_with_func(s->c, s->mod, func, kept);
