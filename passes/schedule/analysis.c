@@ -262,6 +262,12 @@ const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
   return in_words(s, check_reduction(s, block, subtree), "a local reduction block");
 }
 
+bool tirc_sums_nothing(const Block *b) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_REDUCE && tirc_is_int(b->iters[i].dom.extent, 0)) return true;
+  return false;
+}
+
 bool tirc_reads_other_output(Sched *s, const SRef *block) {
   return why_reads_other_output(s, tirc_block_of(block), NULL) != NULL;
 }

@@ -287,16 +287,18 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   const IntSet *sets =
       tirc_region_upper(s, a, r, b->predicate, stage->writer->parent, stage->where);
   Range *out = tirc_new_array(c, Range, source->ndim);
+  bool never = stage->is_write && tirc_sums_nothing(b);
   for (int i = 0; i < source->ndim; i++) {
     Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
-    if (tirc_is_int(out[i].extent, 0) && !tirc_is_int(source->shape[i], 0)) {
-      tirc_sched_mark(s, stage->writer->stmt);
-      tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL,
-                       "a block that never runs needs no cache: remove its predicate or the block",
-                       "Block %s never runs, so it writes nothing of %s that could be copied.",
-                       b->name, source->name);
-    }
+    never |= tirc_is_int(out[i].extent, 0) && !tirc_is_int(source->shape[i], 0);
+  }
+  if (never) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL,
+                     "a block that never runs needs no cache: remove its predicate or the block",
+                     "Block %s never runs, so it writes nothing of %s that could be copied.",
+                     b->name, source->name);
   }
   stage->region = out;
   require_written(s, stage, tirc_analyzer_around(s, stage->writer));

@@ -103,9 +103,10 @@ void tirc_find_access(Reindex *r) {
 void tirc_require_inside(Reindex *r, bool all_instances) {
   Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
-  if (all_instances && !r->conditional) return;
+  const bool nothing = r->is_write && tirc_sums_nothing(b);
+  if (all_instances && !r->conditional && !nothing) return;
   Analyzer *a = tirc_analyzer_around(r->s, r->block);
-  bool inside = !r->is_write || !r->conditional;
+  bool inside = !nothing && (!r->is_write || !r->conditional);
   for (int i = 0; inside && i < r->source->ndim; i++) {
     Expr zero = tirc_int(c, r->old[i]->dtype, 0);
     inside = tirc_prove_ge(a, r->old[i], zero) && tirc_prove_lt(a, r->old[i], r->source->shape[i]);
