@@ -279,6 +279,41 @@ static void require_no_alias(AutoCopy *k) {
   for (int i = k->from; i < k->to; i++) tirc_visit_stmt(&v, k->items[i]);
 }
 
+static bool see_load(Visitor *v, Expr e) {
+  AutoCopy *k = v->self;
+  if (e->op == OP_LOAD && e->u.buffer == k->source)
+    tirc_sched_error(
+        k->s, SERR_COPY_BOX, NULL, "copy it at a loop further out",
+        "The extent of a loop, or a domain, binding or predicate of a block below loop "
+        "%s reads %s, which no region says: it may read more than would be copied.",
+        tirc_loop_of(k->loop)->var->u.s, k->source->name);
+  return true;
+}
+
+/* What a block reads is in its regions; not so what decides where and whether it runs. */
+static bool see_bounds(Visitor *v, Stmt s) {
+  Visitor loads = {.expr = see_load, .self = v->self};
+  if (s->kind == STMT_FOR) {
+    tirc_visit_expr(&loads, s->u.loop.min);
+    tirc_visit_expr(&loads, s->u.loop.extent);
+  }
+  if (s->kind == STMT_IF) tirc_visit_expr(&loads, s->u.branch.cond);
+  if (s->kind != STMT_BLOCK) return true;
+  const Block *b = &s->u.block;
+  tirc_visit_expr(&loads, b->predicate);
+  for (int i = 0; i < b->n_iters; i++) {
+    tirc_visit_expr(&loads, b->iter_values[i]);
+    tirc_visit_expr(&loads, b->iters[i].dom.min);
+    tirc_visit_expr(&loads, b->iters[i].dom.extent);
+  }
+  return false;
+}
+
+static void require_all_declared(AutoCopy *k) {
+  for (int i = k->from; i < k->to; i++)
+    tirc_visit_stmt(&(Visitor){.stmt = see_bounds, .self = k}, k->items[i]);
+}
+
 typedef struct CopyIters {
   Mutator m;
   AutoCopy *copy;
@@ -372,6 +407,7 @@ static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {
   find_accesses(&k);
   find_position(&k);
   require_no_alias(&k);
+  require_all_declared(&k);
   find_box(&k);
   if (!is_read) require_sums_started(&k);
   if (!is_read) require_box_written(&k);
