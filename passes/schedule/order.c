@@ -490,6 +490,6 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   prepare(&r, n_blocks, blocks);
   const int n_places = tirc_n_places(chain[0]->parent);
   for (int place = 0; place < n_places && !r.first; place++)
-    if (tirc_go_to_place(&r.env, chain[0]->parent, place) != PLACE_EMPTY) run_nest(&r);
+    if (tirc_go_to_place(&r.env, chain[0]->parent, place, true) != PLACE_EMPTY) run_nest(&r);
   if (r.first) order_lost(&r);
 }

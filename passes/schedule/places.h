@@ -15,7 +15,8 @@ typedef enum PlaceState {
 int tirc_n_places(const SRef *around);
 /* Gives loops and iterators of blocks, from `around` outwards, their values at one of them: each
  * loop stands at its start, in its middle or at its end, and the two innermost in all combinations,
- * since a predicate may keep the nest from doing anything at the others. */
-PlaceState tirc_go_to_place(IndexEval *env, const SRef *around, int place);
+ * since a predicate may keep the nest from doing anything at the others. What is not known is
+ * forgotten; where it is enough that it stands still, it is env->otherwise. */
+PlaceState tirc_go_to_place(IndexEval *env, const SRef *around, int place, bool still);
 
 #endif
