@@ -517,9 +517,11 @@ static void verify(Sched *s) {
  * is verified. */
 static void require_lets_around(Sched *s) {
   Trap trap;
+  const ArenaMark mark = tirc_mark(s->c);
   if (TIRC_TRY(s->c, trap)) {
     tirc_verify(s->c, s->mod);
     TIRC_END(s->c, trap);
+    tirc_rewind(s->c, mark);
     return;
   }
   if (strcmp(s->c->diag.code, "ill-formed") != 0) tirc_throw(s->c);

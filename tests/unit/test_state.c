@@ -390,12 +390,49 @@ static void test_handles(void **state) {
   tirc_context_release(c);
 }
 
+/* What a call takes of memory does not grow with the program, with a let around the blocks, too. */
+static void test_memory_under_a_let(void **state) {
+  (void)state;
+  enum { BLOCKS = 100, CALLS = 100 };
+  static const char *const heads[] = {
+      "    if A[0, 0] > T.float32(0):\n",
+      "    with T.LetStmt(T.float32(2)) as x:\n",
+  };
+  size_t taken[2];
+  for (int lets = 0; lets < 2; lets++) {
+    Tirc *c = tirc_context_new();
+    const char *text = tirc_format(
+        c, "@T.prim_func\ndef main(A: T.Buffer((%d, 16), \"float32\")):\n%s", BLOCKS, heads[lets]);
+    for (int i = 0; i < BLOCKS; i++)
+      text = tirc_format(c,
+                         "%s        for i in range(16):\n"
+                         "            with T.block(\"b%d\"):\n"
+                         "                vi = T.axis.spatial(16, i)\n"
+                         "                A[%d, vi] = T.float32(1)\n",
+                         text, i, i);
+    Sched *s = schedule(c, text);
+    SRef **loops;
+    assert_int_equal(tirc_loops_above(s, s->roots[0]->scope->blocks[0], &loops), 1);
+    Value loop = tirc_value_of_sref(loops[0]);
+    const size_t before = c->bytes;
+    for (int i = 0; i < CALLS; i++) assert_true(call(s, i % 2 ? "parallel" : "unroll", 1, &loop));
+    taken[lets] = c->bytes - before;
+    tirc_context_release(c);
+  }
+  assert_true(taken[1] < 2 * taken[0]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_dependences),     cmocka_unit_test(test_region_cover),
-      cmocka_unit_test(test_changed_buffers), cmocka_unit_test(test_handles),
-      cmocka_unit_test(test_matmul),          cmocka_unit_test(test_stencil),
-      cmocka_unit_test(test_mixed),           cmocka_unit_test(test_wide),
+      cmocka_unit_test(test_memory_under_a_let),
+      cmocka_unit_test(test_dependences),
+      cmocka_unit_test(test_region_cover),
+      cmocka_unit_test(test_changed_buffers),
+      cmocka_unit_test(test_handles),
+      cmocka_unit_test(test_matmul),
+      cmocka_unit_test(test_stencil),
+      cmocka_unit_test(test_mixed),
+      cmocka_unit_test(test_wide),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
