@@ -7,8 +7,8 @@
  * other, from the same state. A difference is certain. Tuples (argmax, a running mean, a softmax
  * with its maximum) are no special case; equal candidates of an argmax, of which the one that comes
  * first may win, are not drawn. Blocks inside are taken away; of a loop that says which elements
- * are stored, one iteration is run. Bodies that are more than stores of numbers pass: that the
- * iterations of a reduction commute is what its author says. */
+ * are stored, one iteration is run. Bodies that are more than stores of numbers, or long, pass:
+ * that the iterations of a reduction commute is what its author says. */
 #include "order.h"
 
 #include "../../ir/visit.h"
@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-enum { TRIALS = 4, MAX_EXTENT = 64 };
+enum { TRIALS = 4, MAX_EXTENT = 64, MAX_STEPS = 1 << 23 };
 
 typedef struct Atom { /* a load or variable, and whether it differs between instances */
   Expr e;
@@ -34,6 +34,7 @@ typedef struct Numbers {
   VEC(Atom) atoms;
   VEC(Slot) slots;
   int trial, instance;
+  int steps;    /* of loops, in all trials */
   bool unknown; /* something is no number here */
 } Numbers;
 
@@ -141,7 +142,10 @@ static void exec_loop(Numbers *v, const For *f) {
   int64_t extent = 1;
   if (!tirc_map_has(&v->placed, f->var)) v->unknown |= !tirc_const_int(f->extent, &extent);
   v->unknown |= extent < 1 || extent > MAX_EXTENT;
-  for (int64_t i = 0; i < extent && !v->unknown; i++) exec(v, f->body);
+  for (int64_t i = 0; i < extent && !v->unknown; i++) {
+    v->unknown |= ++v->steps > MAX_STEPS;
+    exec(v, f->body);
+  }
 }
 
 static void exec(Numbers *v, Stmt s) {
