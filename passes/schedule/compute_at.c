@@ -196,6 +196,7 @@ typedef struct LoopVars {
   Visitor v;
   const Move *m;
   Expr used; /* the variable of such a loop that an expression names; or the load */
+  Expr runs; /* where the moved block will run */
   bool in_index;
 } LoopVars;
 
@@ -304,12 +305,16 @@ static void check_order_of_sum(Move *m, Stmt nest) {
                    tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
 }
 
-/* Whether the producer leaves out iterations of the loops to which the block moves. What they were
- * to write, the block may read before a later one has written it. */
-static bool leaves_out(const Move *m, const SRef *producer) {
+/* Whether the producer leaves out iterations of the loops to which the block moves, in which the
+ * block runs. What they were to write, it may read before a later one has written it. */
+static bool leaves_out(const Move *m, const SRef *producer, Expr runs) {
+  const Expr predicate = tirc_block_of(producer)->predicate;
   LoopVars l = {.v = {.expr = see_around, .self = &l}, .m = m};
-  tirc_visit_expr(&l.v, tirc_block_of(producer)->predicate);
-  return l.used;
+  tirc_visit_expr(&l.v, predicate);
+  if (!l.used) return false;
+  Analyzer *a = tirc_analyzer_around(m->s, producer->parent);
+  tirc_enter_constraint(a, runs);
+  return !tirc_prove(a, predicate);
 }
 
 /* Elements that are loaded by an index that is computed in the same loop: it may not be there yet,
@@ -319,7 +324,7 @@ static bool see_index(Visitor *v, Expr e) {
   const Move *m = l->m;
   for (int i = 0; e->op == OP_LOAD && i < m->n_producers; i++)
     if (l->in_index && tirc_touches(m->producers[i], e->u.buffer, true) &&
-        (!tirc_block_of(m->block)->n_reads || leaves_out(m, m->producers[i])))
+        (!tirc_block_of(m->block)->n_reads || leaves_out(m, m->producers[i], l->runs)))
       l->used = e;
   if (e->op != OP_LOAD || l->in_index) return true;
   l->in_index = true;
@@ -328,8 +333,9 @@ static bool see_index(Visitor *v, Expr e) {
   return false;
 }
 
-static void check_indices(Move *m) {
-  LoopVars l = {.v = {.expr = see_index, .self = &l}, .m = m};
+static void check_indices(Move *m, Stmt nest) {
+  while (nest->kind == STMT_FOR) nest = nest->u.loop.body;
+  LoopVars l = {.v = {.expr = see_index, .self = &l}, .m = m, .runs = nest->u.block.predicate};
   tirc_visit_stmt(&l.v, tirc_block_of(m->block)->body);
   if (!l.used) return;
   const bool declared = tirc_block_of(m->block)->n_reads;
@@ -378,7 +384,7 @@ static void move_block(Move *m) {
   Stmt nest = make_nest(m, domains);
   check_loop_vars(m, nest);
   check_order_of_sum(m, nest);
-  check_indices(m);
+  check_indices(m, nest);
   tirc_require_sums_once(s, m->loop, nest, m->is_producer);
   check_order_of_stores(m, nest);
   install(m, removed, without, place, nest);

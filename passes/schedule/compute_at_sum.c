@@ -67,6 +67,49 @@ static bool mixes_kinds(const Block *b, const Loops *l) {
   return false;
 }
 
+static int place_of_loop(const Loops *l, Expr var) {
+  int i = 0;
+  while (i < l->at.n && l->at.at[i]->var != var) i++;
+  return i;
+}
+
+/* Whether the parts of a fused number are whole loops, the larger ones further out. */
+static bool is_in_order(const IterSum *sum, const Loops *l) {
+  int64_t scale, next;
+  for (int i = 0; i < sum->n; i++) {
+    const IterMark *mark = sum->args[i].source;
+    if (!mark->var || !tirc_is_int(sum->args[i].lower_factor, 1) ||
+        !tirc_expr_same(mark->extent, sum->args[i].extent) ||
+        !tirc_const_int(sum->args[i].scale, &scale) || scale <= 0)
+      return false;
+    if (i + 1 == sum->n) continue;
+    const IterSplit *after = &sum->args[i + 1];
+    if (!tirc_const_int(after->scale, &next) || scale <= next || !after->source->var ||
+        place_of_loop(l, mark->var) >= place_of_loop(l, after->source->var))
+      return false;
+  }
+  return true;
+}
+
+/* Whether it is a number that counts up while the nest runs, or a digit of one. */
+static bool is_counting(const IterMark *mark, const Loops *l) {
+  int64_t scale;
+  if (mark->var) return true;
+  if (mark->sum->n == 1)
+    return tirc_const_int(mark->sum->args[0].scale, &scale) && scale > 0 &&
+           is_counting(mark->sum->args[0].source, l);
+  return is_in_order(mark->sum, l);
+}
+
+/* Whether the iterators are digits of such numbers: then those of the reduction are all 0 in the
+ * first instance of an element. */
+static bool counts_up(const IterMap *map, const Loops *l) {
+  for (int i = 0; i < map->n; i++)
+    for (int k = 0; k < map->indices[i].n; k++)
+      if (!is_counting(map->indices[i].args[k].source, l)) return false;
+  return true;
+}
+
 /* Each combination of the loops that the bindings use is another instance, and the first one for an
  * element is the one with the init. */
 static void require_distinct(Sched *s, const Block *b, const Loops *l) {
@@ -88,7 +131,7 @@ static void require_distinct(Sched *s, const Block *b, const Loops *l) {
     for (int k = 0; b->iters[i].kind == ITER_REDUCE && k < map->indices[i].n; k++)
       if (!tirc_const_int(map->indices[i].args[k].scale, &scale) || scale < 0)
         repeated(s, b, "the init would not come first");
-  if (mixes_kinds(b, l) && !tirc_init_comes_first(s->c, l->at.n, l->at.at, b))
+  if (mixes_kinds(b, l) && !counts_up(map, l) && !tirc_init_comes_first(s->c, l->at.n, l->at.at, b))
     repeated(s, b, "the init is not known to come first");
 }
 

@@ -465,6 +465,7 @@ int tirc_instances_sample(Tirc *c, int64_t extent, Stmt stmt, int most, int64_t 
     }
   for (int i = 0; i < k.n; i++) /* rows of a fused nest */
     for (int j = 0; j < k.n; j++) n = add_place(at, n, most, extent, k.at[i] * k.at[j]);
+  for (int i = 4; n < most; i++) n = add_place(at, n, most, extent, i); /* fewer than the extent */
   return n;
 }
 

@@ -56,7 +56,8 @@ void tirc_instances_give(Instances *r, Expr var, Expr value);
 bool tirc_instances_run(Instances *r, Stmt stmt);
 
 /* Places of a loop that are worth a look: all of a short one; otherwise start, middle, end, and the
- * neighbours of the constants that stand in the statement. At most `most`. */
+ * neighbours of the constants that stand in the statement, and more from the start. At most `most`.
+ */
 int tirc_instances_sample(Tirc *c, int64_t extent, Stmt stmt, int most, int64_t **out);
 /* "A[vi + 1] (line 7)" */
 const char *tirc_site_text(Tirc *c, const Site *site);
