@@ -122,8 +122,9 @@ static bool equate(Solver *s, Expr e, int64_t v, const char *what, int d) {
   if (!evaluate(s, e, &is)) return solve(s, e, v);
   if (is != v)
     refuse(s, "give arrays of the shapes that the function declares",
-           tirc_format(s->c, "%s %d is %lld, but should be %s = %lld", what, d, (long long)v,
-                       tirc_print_expr(s->c, e), (long long)is));
+           tirc_format(s->c, "%s %d is %lld, but should be %s%lld", what, d, (long long)v,
+                       e->op == OP_INT ? "" : tirc_format(s->c, "%s = ", tirc_print_expr(s->c, e)),
+                       (long long)is));
   return true;
 }
 
