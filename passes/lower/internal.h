@@ -10,7 +10,8 @@
 #include "passes.def"
 #undef PASS
 
-/* annotations.c: throws "lower" when one of a loop is not as it must be; gives the body as it is. */
+/* annotations.c: throws "lower" when one of a loop is not as it must be; gives the body as it is.
+ */
 Stmt tirc_check_annotations(Tirc *c, const Func *f);
 /* One value of "software_prefetch"; false: it is none. */
 bool tirc_prefetch_distance(Expr wish, int64_t *distance, int64_t *outward);
