@@ -112,6 +112,7 @@ static void make_arguments(Tirc *c, const Func *program, const Module *m, const 
 
 typedef struct Opened {
   Tirc *c;
+  Stmt root;
   VEC(Expr) params;
   VEC(Buffer) buffers;
 } Opened;
@@ -125,13 +126,15 @@ static bool has_known_shape(Buffer b) {
 
 static Stmt open_block(Mutator *m, Stmt s) {
   Opened *o = m->self;
+  const bool is_root = s == o->root;
   s = tirc_mutate_stmt_children(m, s);
   if (s->kind != STMT_BLOCK) return s;
   Block b = s->u.block;
   Buffer *kept = tirc_new_array(o->c, Buffer, b.n_allocs + 1);
   int n = 0;
   for (int i = 0; i < b.n_allocs; i++) {
-    if (!has_known_shape(b.allocs[i])) {
+    /* Below the root only what threads fill together: they wait for each other, not here. */
+    if (!has_known_shape(b.allocs[i]) || (!is_root && strcmp(b.allocs[i]->scope, "shared") != 0)) {
       kept[n++] = b.allocs[i];
       continue;
     }
@@ -145,7 +148,7 @@ static Stmt open_block(Mutator *m, Stmt s) {
 
 /* The allocated buffers as parameters: what they hold at the start must not matter. */
 static const Func *allocs_as_params(Tirc *c, const Func *f) {
-  Opened o = {.c = c};
+  Opened o = {.c = c, .root = f->body};
   Func *out = tirc_new(c, Func);
   *out = *f;
   for (int i = 0; i < f->n_params; i++) {
