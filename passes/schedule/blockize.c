@@ -100,6 +100,11 @@ static bool reaches_binding(Blockize *b, Expr cond) {
   return false;
 }
 
+/* Whether it holds at the start of all loops. */
+static bool holds_at_first(Blockize *b, Analyzer *loops, Expr cond) {
+  return tirc_prove(loops, tirc_substitute(b->c, cond, &b->starts));
+}
+
 /* Whether the new block may run again with the same iterators: it reads nothing that it writes, and
  * does all of a reduction at once. */
 static bool is_repeatable(Blockize *b) {
@@ -125,7 +130,8 @@ static bool keep_condition(Blockize *b, const Space *space, Analyzer *loops, Exp
   cond = without_unit_loops(b, cond);
   bool inner = tirc_uses_any(cond, &space->inner), outer = tirc_uses_any(cond, &space->outer);
   if (inner && outer) return false;
-  if (outer && is_repeatable(b) && !reaches_binding(b, cond)) return true;
+  if (outer && is_repeatable(b) && !reaches_binding(b, cond) && holds_at_first(b, loops, cond))
+    return true;
   Expr *p = inner ? &b->inner_predicate : &b->outer_predicate;
   *p = tirc_and(b->c, *p, cond);
   return true;

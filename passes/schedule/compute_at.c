@@ -25,7 +25,8 @@ typedef struct Move {
   SRef *block, *loop, *scope;
   int n_producers, n_consumers;
   SRef **producers, **consumers;
-  Analyzer *a; /* the loops from `loop` upwards, then the new ones */
+  int first, last; /* the places that there are: items of the loop's body */
+  Analyzer *a;     /* the loops from `loop` upwards, then the new ones */
 } Move;
 
 /* --- checks before ----------------------------------------------------------------------- */
@@ -107,29 +108,31 @@ static void require_all(Move *m, int seen, int n, SRef *const *at, const char *w
                    tirc_describe(m->s, m->loop->stmt));
 }
 
-/* After the last producer, before the first consumer: the item of the loop's body before which the
- * block goes. The loop stands before the block or after it, so only one of both is under it. */
-static int find_place(Move *m) {
+static void require_place(Move *m) {
+  if (m->index < 0 || (m->index >= m->first && m->index <= m->last)) return;
+  tirc_sched_error(m->s, SERR_INSERT_INDEX, NULL, NULL,
+                   "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
+                   (long long)m->index, tirc_describe(m->s, m->block->stmt), m->first, m->last);
+}
+
+/* After the last producer, before the first consumer. The loop stands before the block or after it,
+ * so only one of both is under it. */
+static void find_places(Move *m) {
   const Stmt *items;
   int n = tirc_body_items(m->c, tirc_loop_of(m->loop)->body, &items);
   Finder f = {.v = {.expr = skip_expr, .stmt = see_stmt}, .m = m};
   f.v.self = &f;
-  int after = -1, before = n;
+  m->first = 0;
+  m->last = n;
   for (int i = 0; i < n; i++) {
     int producers = f.n_producers, consumers = f.n_consumers;
     tirc_visit_stmt(&f.v, items[i]);
-    if (f.n_producers != producers) after = i;
-    if (f.n_consumers != consumers && before == n) before = i;
+    if (f.n_producers != producers) m->first = i + 1;
+    if (f.n_consumers != consumers && m->last == n) m->last = i;
   }
   if (!m->is_producer) require_all(m, f.n_producers, m->n_producers, m->producers, "producer");
   if (m->is_producer) require_all(m, f.n_consumers, m->n_consumers, m->consumers, "consumer");
-  if (m->index == -1) return before;
-  if (m->index == -2) return after + 1;
-  if (m->index < after + 1 || m->index > before)
-    tirc_sched_error(m->s, SERR_INSERT_INDEX, NULL, NULL,
-                     "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
-                     (long long)m->index, tirc_describe(m->s, m->block->stmt), after + 1, before);
-  return (int)m->index;
+  require_place(m);
 }
 
 /* --- the new nest ------------------------------------------------------------------------ */
@@ -195,9 +198,9 @@ static void check_old_predicate(Move *m) {
 typedef struct LoopVars {
   Visitor v;
   const Move *m;
-  Expr used; /* the variable of such a loop that an expression names; or the load */
-  Expr runs; /* where the moved block will run */
-  bool in_index;
+  Expr used;    /* the variable of such a loop that an expression names; or the load */
+  Expr runs;    /* where the moved block will run */
+  bool decides; /* whether it is no value */
 } LoopVars;
 
 static bool see_around(Visitor *v, Expr e) {
@@ -317,35 +320,120 @@ static bool leaves_out(const Move *m, const SRef *producer, Expr runs) {
   return !tirc_prove(a, predicate);
 }
 
-/* Elements that are loaded by an index that is computed in the same loop: it may not be there yet,
- * and the block would look anywhere. */
-static bool see_index(Visitor *v, Expr e) {
+/* What decides where the block looks and stores: an index, a bound, a condition. If the same loop
+ * computes it, it may not be there yet, and the block would look anywhere. A value may be wrong for
+ * a while: the last run stores the right one. */
+static bool see_decision(Visitor *v, Expr e) {
   LoopVars *l = v->self;
   const Move *m = l->m;
-  for (int i = 0; e->op == OP_LOAD && i < m->n_producers; i++)
-    if (l->in_index && tirc_touches(m->producers[i], e->u.buffer, true) &&
+  for (int i = 0; e->op == OP_LOAD && l->decides && i < m->n_producers; i++)
+    if (tirc_touches(m->producers[i], e->u.buffer, true) &&
         (!tirc_block_of(m->block)->n_reads || leaves_out(m, m->producers[i], l->runs)))
       l->used = e;
-  if (e->op != OP_LOAD || l->in_index) return true;
-  l->in_index = true;
-  for (int i = 0; i < e->n; i++) tirc_visit_expr(v, e->args[i]);
-  l->in_index = false;
+  const int n = e->op == OP_LOAD ? e->n : e->op == OP_IF_THEN_ELSE && tirc_reads_memory(e) ? 1 : 0;
+  if (l->decides || !n) return true;
+  l->decides = true;
+  for (int i = 0; i < n; i++) tirc_visit_expr(v, e->args[i]);
+  l->decides = false;
+  for (int i = n; i < e->n; i++) tirc_visit_expr(v, e->args[i]);
   return false;
 }
 
-static void check_indices(Move *m, Stmt nest) {
+static bool see_value(Visitor *v, Stmt s) {
+  LoopVars *l = v->self;
+  if (s->kind != STMT_STORE) return true;
+  for (int i = 0; i < s->u.store.n; i++) tirc_visit_expr(v, s->u.store.indices[i]);
+  l->decides = false;
+  tirc_visit_expr(v, s->u.store.value);
+  l->decides = true;
+  return false;
+}
+
+static void check_decisions(Move *m, Stmt nest) {
   while (nest->kind == STMT_FOR) nest = nest->u.loop.body;
-  LoopVars l = {.v = {.expr = see_index, .self = &l}, .m = m, .runs = nest->u.block.predicate};
+  LoopVars l = {.v = {.expr = see_decision, .stmt = see_value, .self = &l},
+                .m = m,
+                .runs = nest->u.block.predicate,
+                .decides = true};
   tirc_visit_stmt(&l.v, tirc_block_of(m->block)->body);
   if (!l.used) return;
   const bool declared = tirc_block_of(m->block)->n_reads;
   tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(
+      m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
+      "%s %s, and %s, by which it is indexed or guarded, would not be known to be there under "
+      "%s",
+      tirc_describe(m->s, m->block->stmt),
+      declared ? "would follow a block that leaves out iterations"
+               : "does not declare what it reads",
+      l.used->u.buffer->name, tirc_describe(m->s, m->loop->stmt));
+}
+
+/* --- indices that are loaded --------------------------------------------------------------- */
+
+typedef struct Loaded {
+  Visitor v;
+  const Move *m;
+  VEC(Buffer) buffers; /* by which the nest finds its instances */
+  Buffer written;      /* one of them, in the item that is looked at */
+  bool others;         /* whether a block for which the moved one runs is in the item */
+} Loaded;
+
+static bool see_loaded(Visitor *v, Expr e) {
+  Loaded *l = v->self;
+  if (e->op == OP_LOAD) vec_push(l->m->c, l->buffers, e->u.buffer);
+  return true;
+}
+
+static bool see_written(Visitor *v, Stmt s) {
+  Loaded *l = v->self;
+  const Move *m = l->m;
+  for (int i = 0; i < l->buffers.n; i++) {
+    Buffer b = l->buffers.at[i];
+    const SRef *block = s->kind == STMT_BLOCK ? tirc_sref_of_block(m->s, s->u.block.id) : NULL;
+    if ((s->kind == STMT_STORE && s->u.store.buffer == b) ||
+        (block && tirc_touches(block, b, true)))
+      l->written = b;
+  }
+  if (s->kind == STMT_BLOCK)
+    l->others |= m->is_producer ? stands_in(s, m->n_consumers, m->consumers)
+                                : stands_in(s, m->n_producers, m->producers);
+  return true;
+}
+
+/* Where bindings of the nest load what the loop itself computes, the nest must find there what the
+ * blocks find for which it runs: between them, nothing may store to it. */
+static int place_of(Move *m, Stmt nest) {
+  Loaded l = {.v = {.expr = see_loaded, .self = &l}, .m = m};
+  const Stmt *items;
+  const int n = tirc_body_items(m->c, tirc_loop_of(m->loop)->body, &items);
+  for (; nest->kind == STMT_FOR; nest = nest->u.loop.body)
+    tirc_visit_expr(&l.v, nest->u.loop.extent);
+  for (int i = 0; i < nest->u.block.n_iters; i++)
+    tirc_visit_expr(&l.v, nest->u.block.iter_values[i]);
+  tirc_visit_expr(&l.v, nest->u.block.predicate);
+  l.v.expr = skip_expr;
+  l.v.stmt = see_written;
+  Buffer unknown = NULL;
+  const int step = m->is_producer ? -1 : 1;
+  for (int i = m->is_producer ? n - 1 : 0; l.buffers.n && i >= 0 && i < n; i += step) {
+    l.written = NULL;
+    tirc_visit_stmt(&l.v, items[i]);
+    if (!l.others || !l.written) continue;
+    unknown = l.written;
+    if (m->is_producer && i >= m->first) m->first = i + 1;
+    if (!m->is_producer && i < m->last) m->last = i;
+    break;
+  }
+  if (m->first <= m->last) {
+    require_place(m);
+    return m->index >= 0 ? (int)m->index : m->index == -1 ? m->last : m->first;
+  }
+  tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
-                   "%s %s, and %s, by which it is indexed, would not be known to be there under %s",
-                   tirc_describe(m->s, m->block->stmt),
-                   declared ? "would follow a block that leaves out iterations"
-                            : "does not declare what it reads",
-                   l.used->u.buffer->name, tirc_describe(m->s, m->loop->stmt));
+                   "no place under %s has the elements of %s, by which %s would be indexed",
+                   tirc_describe(m->s, m->loop->stmt), unknown->name,
+                   tirc_describe(m->s, m->block->stmt));
 }
 
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
@@ -376,7 +464,7 @@ static void move_block(Move *m) {
   SRef *removed;
   Stmt without;
   tirc_plan_leaf_removal(s, m->block, &removed, &without);
-  int place = find_place(m);
+  find_places(m);
   const IterDomain *domains = tirc_required_domains(
       s, m->a, m->block, m->loop, m->is_producer, m->is_producer ? m->n_consumers : m->n_producers,
       m->is_producer ? m->consumers : m->producers);
@@ -384,10 +472,10 @@ static void move_block(Move *m) {
   Stmt nest = make_nest(m, domains);
   check_loop_vars(m, nest);
   check_order_of_sum(m, nest);
-  check_indices(m, nest);
+  check_decisions(m, nest);
   tirc_require_sums_once(s, m->loop, nest, m->is_producer);
   check_order_of_stores(m, nest);
-  install(m, removed, without, place, nest);
+  install(m, removed, without, place_of(m, nest), nest);
 }
 
 static void run(Sched *s, const Value *args, bool is_producer) {

@@ -4,7 +4,8 @@
  * - A reduction takes the zeros in: what an added iteration contributes must be neutral, as
  *   A_pad[i, k] * B_pad[k, j] is in a sum, and as it is not in a maximum.
  * - The grown loops run more than the block: another block, or a loop whose bound uses them.
- * - The copy back moves elements that the block has not written over what was there before. */
+ * - The copy back moves elements that the block has not written over what was there before, or sums
+ *   that lack what was there before. */
 #include "pad_einsum.h"
 
 #include "../../ir/print.h"
@@ -253,6 +254,10 @@ static bool is_private(const EinsumPadding *p, Buffer b) {
 
 static void require_shapes(const EinsumPadding *p) {
   Tirc *c = p->s->c;
+  if (!tirc_sums_start_in_scope(p->s, p->block))
+    not_closed(p, p->block->stmt,
+               "it adds to sums that it does not start in its scope, and the padded buffer would "
+               "not hold them");
   for (int k = 0; k < p->buffers.n; k++) {
     const PaddedBuffer *pb = &p->buffers.at[k];
     Buffer old = pb->region->buffer;
