@@ -363,13 +363,21 @@ static bool constraint_implied(IterRewriter *r, const FusedIter *it, const Fused
   return (end - 1) / k < bound && tirc_can_prove_ge(r->a, tirc_simplify(r->a, gap), 0);
 }
 
+/* Whether the indices use this mark or, of a fused one, what was fused. */
+static bool uses_mark(SplitCollector *k, const IterMark *mark) {
+  bool used = tirc_mark_splits(k, mark);
+  for (int i = 0; mark->sum && !used && i < mark->sum->n; i++)
+    used = uses_mark(k, mark->sum->args[i].source);
+  return used;
+}
+
 /* A predicate that cuts a sum cuts its terms too: indices that use the terms without the sum are
  * not independent, unless the bound cuts nothing. */
 static bool constraint_respected(IterRewriter *r, SplitCollector *k, const FusedIter *it) {
   if (tirc_mark_splits(k, it->mark)) return true;
   bool used = false;
   for (int i = 0; i < it->flattened.n; i++)
-    used = used || tirc_mark_splits(k, it->flattened.args[i].source);
+    used = used || uses_mark(k, it->flattened.args[i].source);
   if (!used || tirc_prove_equal(r->a, it->mark->extent, it->full_extent)) return true;
   for (int i = 0; i < r->constrained.n; i++) {
     const FusedIter *by = &r->fused.at[r->constrained.at[i]];

@@ -1,7 +1,7 @@
 /* The two laws, tested on random programs and random schedules:
  *
  *   fuzz [--schedules N] [--seed S] [--calls N] [--verbose] [--stats] [--every-primitive]
- *        [--lower]
+ *        [--lower] [CASE]...
  *
  * 1. A primitive preserves what the program computes, or raises: the reference interpreter runs
  * both.
@@ -9,11 +9,15 @@
  * Parallel, vectorized and bound loops run in both directions, and their iterations must not race.
  * And every module on the way is well formed, and prints to a text that parses to the same module.
  *
+ * With cases (files as in tests/cases), each schedule goes on with one of them, drawn at random:
+ * the program after the case's own schedule, as far as that is legal.
+ *
  * A counterexample is made small by leaving calls out, and printed as a program and a script.
  * --lower runs what each module is lowered to as well. --stats prints how many calls of each
  * primitive were legal and how many refused; with
  * --every-primitive it is a failure if one was never drawn legally, or never refused. */
 #include "fuzz.h"
+#include "cases.h"
 #include "passes/schedule/docs.h"
 #include "passes/schedule/spatial.h"
 
@@ -38,13 +42,21 @@ typedef struct Values { /* one tensor a parameter */
   bool other; /* the function computes something else by now */
 } Values;
 
-typedef struct Case {
+typedef struct Pair {
   const char *program;
+  const char *start; /* a script that runs before the calls, or NULL */
   int n_calls;
   const char *calls[MAX_CALLS];
-} Case;
+} Pair;
 
-enum { MAX_PRIMITIVES = 64 };
+typedef struct Settings {
+  long seed;
+  int calls; /* at most so many a schedule */
+  bool verbose;
+  int n_cases; /* 0: programs are drawn */
+  char **cases;
+} Settings;
+
 typedef struct Stats {
   bool lower; /* check that too */
   long legal, refused;
@@ -415,7 +427,7 @@ static const char *step(Tirc *c, const Func *program, Sched *s, const char *line
 
 /* Runs a case in a context of its own. With `r`, the calls are made up on the way (at most *n).
  * `why` gets the reason (to be freed) when a law is broken. */
-static bool holds(Case *k, Rng *r, int n, char **why, Stats *stats) {
+static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
   Tirc *c = tirc_context_new();
   Values expected = {0};
   const char *volatile broken = NULL;
@@ -429,6 +441,10 @@ static bool holds(Case *k, Rng *r, int n, char **why, Stats *stats) {
     if (!broken && r) broken = check_warnings(c, m, &expected);
     Sched *s = tirc_sched_new(c, m);
     const char *last = NULL;
+    if (k->start) {
+      (void)run_line(c, s, k->start);
+      expected.other = strstr(k->start, "unsafe_") || strstr(k->start, "annotate_buffer_access");
+    }
     for (int i = 0; i < n && !broken; i++) {
       if (r) k->calls[k->n_calls++] = strdup(fuzz_call(c, r, s, last));
       last = k->calls[i];
@@ -445,10 +461,10 @@ static bool holds(Case *k, Rng *r, int n, char **why, Stats *stats) {
 }
 
 /* Leaves out calls one by one while a law stays broken. */
-static void shrink(Case *k, char **why, bool lower) {
+static void shrink(Pair *k, char **why, bool lower) {
   Stats ignored = {.lower = lower};
   for (int i = k->n_calls - 1; i >= 0; i--) {
-    Case less = {.program = k->program};
+    Pair less = {.program = k->program, .start = k->start};
     for (int j = 0; j < k->n_calls; j++)
       if (j != i) less.calls[less.n_calls++] = k->calls[j];
     char *reason = NULL;
@@ -460,23 +476,62 @@ static void shrink(Case *k, char **why, bool lower) {
   }
 }
 
-static void report(long number, const Case *k, const char *why) {
-  printf("counterexample %ld: %s\n--- program\n%s--- schedule\n", number, why, k->program);
+static void report(long number, const Pair *k, const char *why) {
+  printf("counterexample %ld: %s\n--- program\n%s--- schedule\n%s", number, why, k->program,
+         k->start ? k->start : "");
   for (int i = 0; i < k->n_calls; i++) printf("%s\n", k->calls[i]);
   printf("\n");
 }
 
-static bool one(long number, uint64_t seed, int max_calls, bool verbose, Stats *stats) {
-  Rng r = {seed};
+/* --- cases ------------------------------------------------------------------------------------ */
+
+static bool has_known_shapes(const Func *f) {
+  bool known = f->n_params <= MAX_PARAMS;
+  for (int i = 0; i < f->n_params && known; i++)
+    known = f->buffers[i] && has_known_shape(f->buffers[i]);
+  return known;
+}
+
+/* False: the file is no case, or its program is none that can be run here. */
+static bool start_from(Tirc *c, const char *path, Pair *k) {
+  char *text = case_read(path);
+  const char *why;
+  Case read = {0};
+  Values none = {0};
+  volatile bool runs = false;
+  Trap t;
+  if (!text) return false;
+  if (TIRC_TRY(c, t)) {
+    if (case_parse(c, path, text, &read, &why)) {
+      Source source = {path, read.program, strlen(read.program)};
+      const Module *m = tirc_parse_module(c, &source, 0, NULL);
+      tirc_verify(c, m);
+      if (has_known_shapes(tirc_module_main(m))) {
+        make_values(c, tirc_module_main(m), &none);
+        runs = interpret(c, tirc_module_main(m), &none, NULL) == NULL;
+      }
+    }
+    TIRC_END(c, t);
+  }
+  free_values(&none);
+  free(text);
+  *k = (Pair){.program = read.program, .start = read.schedule};
+  return runs;
+}
+
+static bool one(long number, const Settings *set, Stats *stats) {
+  Rng r = {(uint64_t)set->seed * 1000003u + (uint64_t)number};
   Tirc *c = tirc_context_new();
-  Case k = {.program = fuzz_program(c, &r)};
+  Pair k = {0};
   char *why = NULL;
-  bool ok = holds(&k, &r, 1 + rng_below(&r, max_calls), &why, stats);
+  if (!set->n_cases) k.program = fuzz_program(c, &r);
+  bool ok = set->n_cases && !start_from(c, set->cases[rng_below(&r, set->n_cases)], &k);
+  ok = ok || holds(&k, &r, 1 + rng_below(&r, set->calls), &why, stats);
   char *all[MAX_CALLS];
   int n = k.n_calls;
   for (int i = 0; i < n; i++) all[i] = (char *)(uintptr_t)k.calls[i];
   if (!ok) shrink(&k, &why, stats->lower);
-  if (!ok || verbose) report(number, &k, ok ? "holds" : why);
+  if (!ok || set->verbose) report(number, &k, ok ? "holds" : why);
   for (int i = 0; i < n; i++) free(all[i]);
   free(why);
   tirc_context_release(c);
@@ -484,37 +539,39 @@ static bool one(long number, uint64_t seed, int max_calls, bool verbose, Stats *
 }
 
 int main(int argc, char **argv) {
-  long n = 1000, seed = 1, calls = MAX_CALLS, broken = 0;
-  bool verbose = false, table = false, every = false, lower = false;
+  long n = 1000, broken = 0;
+  bool table = false, every = false;
+  Settings set = {.seed = 1, .calls = MAX_CALLS};
+  Stats stats = {0};
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--verbose") == 0)
-      verbose = true;
+      set.verbose = true;
     else if (strcmp(argv[i], "--stats") == 0)
       table = true;
     else if (strcmp(argv[i], "--every-primitive") == 0)
       every = true;
     else if (strcmp(argv[i], "--lower") == 0)
-      lower = true;
+      stats.lower = true;
     else if (i + 1 < argc && strcmp(argv[i], "--schedules") == 0)
       n = strtol(argv[++i], NULL, 10);
     else if (i + 1 < argc && strcmp(argv[i], "--seed") == 0)
-      seed = strtol(argv[++i], NULL, 10);
+      set.seed = strtol(argv[++i], NULL, 10);
     else if (i + 1 < argc && strcmp(argv[i], "--calls") == 0)
-      calls = strtol(argv[++i], NULL, 10);
-    else {
+      set.calls = (int)strtol(argv[++i], NULL, 10);
+    else if (argv[i][0] != '-') {
+      set.n_cases = argc - i;
+      set.cases = argv + i;
+      break;
+    } else {
       fprintf(stderr,
               "usage: fuzz [--schedules N] [--seed S] [--calls 1..%d] [--verbose] [--stats] "
-              "[--every-primitive] [--lower]\n",
+              "[--every-primitive] [--lower] [CASE]...\n",
               MAX_CALLS);
       return 2;
     }
   }
-  if (calls < 1 || calls > MAX_CALLS) calls = MAX_CALLS;
-  Stats stats = {.lower = lower};
-  for (long i = 0; i < n; i++) {
-    uint64_t own = (uint64_t)seed * 1000003u + (uint64_t)i;
-    broken += !one(i, own, (int)calls, verbose, &stats);
-  }
+  if (set.calls < 1 || set.calls > MAX_CALLS) set.calls = MAX_CALLS;
+  for (long i = 0; i < n; i++) broken += !one(i, &set, &stats);
   if (table) print_stats(&stats);
   printf("%ld schedules, %ld legal calls, %ld refused, %ld counterexamples\n", n, stats.legal,
          stats.refused, broken);

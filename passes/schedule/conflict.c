@@ -4,9 +4,9 @@
  *     B[i] = A[i]
  *     C[i] = B[(i + 15) % 16]              iteration i + 1 reads it
  *
- * Compact dataflow does not say: it is about each block alone. A few of the iterations are run
- * (instances.h), at a few places of the loops around. A buffer that only they use is a new one for
- * each of them when it is lowered, so there only counts who reads what another one stored. */
+ * Compact dataflow does not say: it is about each block alone. The iterations are run, or some of
+ * them (instances.h), at a few places of the loops around. A buffer that only they use is a new one
+ * for each of them when it is lowered, so there only counts who reads what another one stored. */
 #include "conflict.h"
 
 #include "../../ir/visit.h"
@@ -92,17 +92,25 @@ static bool has_threads(Stmt body, const char *thread) {
   return k.found;
 }
 
+static bool run_iteration(Check *k, int64_t min, int64_t i) {
+  k->r.at = tirc_copy(k->s->c, &i, 1);
+  tirc_eval_give(&k->r.env, tirc_loop_of(k->loop)->var, min + i);
+  return tirc_instances_run(&k->r, tirc_loop_of(k->loop)->body);
+}
+
+/* All iterations if the first one is short enough, otherwise some. */
 static void run_iterations(Check *k) {
   const For *f = tirc_loop_of(k->loop);
   int64_t min, extent, *at;
   if (!tirc_eval_index(&k->r.env, f->min, &min) || !tirc_eval_index(&k->r.env, f->extent, &extent))
     return;
-  int n = tirc_instances_sample(k->s->c, extent, f->body, MAX_PLACES, &at);
-  for (int i = 0; i < n; i++) {
-    k->r.at = tirc_copy(k->s->c, &at[i], 1);
-    tirc_eval_give(&k->r.env, f->var, min + at[i]);
-    if (!tirc_instances_run(&k->r, f->body)) return;
-  }
+  const int steps = k->r.steps;
+  const int n = tirc_instances_sample(k->s->c, extent, f->body, MAX_PLACES, &at);
+  bool more = n > 0 && run_iteration(k, min, at[0]);
+  if (more && k->r.steps / 2 / (steps - k->r.steps + 1) >= extent)
+    for (int64_t i = 1; i < extent && more; i++) more = run_iteration(k, min, i);
+  else
+    for (int i = 1; i < n && more; i++) more = run_iteration(k, min, at[i]);
 }
 
 static const char *access_text(Sched *s, const Site *site) {
