@@ -262,10 +262,17 @@ const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
   return in_words(s, check_reduction(s, block, subtree), "a local reduction block");
 }
 
-bool tirc_sums_nothing(const Block *b) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == ITER_REDUCE && tirc_is_int(b->iters[i].dom.extent, 0)) return true;
-  return false;
+bool tirc_sums_nothing(const SRef *block) {
+  const Block *b = tirc_block_of(block);
+  bool never = false;
+  for (int i = 0; i < b->n_iters; i++) {
+    if (!tirc_is_int(b->iters[i].dom.extent, 0)) continue;
+    if (b->iters[i].kind == ITER_SPATIAL) return false;
+    never = true;
+  }
+  for (const SRef *r = block->parent; r && tirc_is_loop(r); r = r->parent)
+    never |= tirc_is_int(tirc_loop_of(r)->extent, 0);
+  return never;
 }
 
 bool tirc_reads_other_output(Sched *s, const SRef *block) {

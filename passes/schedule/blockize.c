@@ -12,7 +12,7 @@
  * all its instances. An init moves to the new block, and must then run as often as before.
  *
  * Needs: one block under the loop and nothing else. Errors: not-single-child, not-divisible,
- * repeated-reduction, loop-variable-escapes. A list of blocks: blockize_list.c. */
+ * repeated-reduction, empty-loop, loop-variable-escapes. A list of blocks: blockize_list.c. */
 #include "blockize.h"
 
 #include "../../ir/print.h"
@@ -490,6 +490,7 @@ Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
                  .n_writes = old->n_writes,
                  .writes = tirc_blockize_relax(&b, old->n_writes, old->writes)};
   if (old->init) {
+    for (int i = 0; i < b.n_loops; i++) tirc_require_iterations(s, child, b.loops[i]);
     require_start(&b);
     require_no_repetition(&b);
     require_own_regions(&b, old);

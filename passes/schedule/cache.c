@@ -241,6 +241,29 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
   }
 }
 
+/* What the loops outside of the copy decide of whether the writer runs, its copy must do too. */
+static void keep_condition(Sched *s, CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->writer);
+  stage->condition = tirc_bool(s->c, true);
+  if (!stage->is_write || is_allocated_in(stage->scope, stage->source)) return;
+  if (tirc_is_guarded(stage->writer, stage->where)) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL,
+        "make the condition a predicate of the block: T.where(...)",
+        "Block %s runs under a condition, and the copy would move elements that nobody "
+        "wrote.",
+        b->name);
+  }
+  PtrMap inside = {0};
+  for (const SRef *r = stage->writer->parent; r != stage->where; r = r->parent)
+    if (tirc_is_loop(r)) tirc_map_set(s->c, &inside, tirc_loop_of(r)->var, r);
+  for (Expr rest = b->predicate, one; rest; rest = rest->op == OP_AND ? rest->args[0] : NULL) {
+    one = rest->op == OP_AND ? rest->args[1] : rest;
+    if (!tirc_uses_any(one, &inside)) stage->condition = tirc_and(s->c, stage->condition, one);
+  }
+}
+
 /* A block that does not declare what blocks inside of it read may read more than the box. */
 static void require_declared_readers(Sched *s, const CacheStage *stage) {
   SRef **readers;
@@ -287,7 +310,7 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   const IntSet *sets =
       tirc_region_upper(s, a, r, b->predicate, stage->writer->parent, stage->where);
   Range *out = tirc_new_array(c, Range, source->ndim);
-  bool never = stage->is_write && tirc_sums_nothing(b);
+  bool never = stage->is_write && tirc_sums_nothing(stage->writer);
   for (int i = 0; i < source->ndim; i++) {
     Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
@@ -302,6 +325,7 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   }
   stage->region = out;
   require_written(s, stage, tirc_analyzer_around(s, stage->writer));
+  keep_condition(s, stage);
   require_declared_readers(s, stage);
 }
 

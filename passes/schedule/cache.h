@@ -22,6 +22,7 @@ typedef struct CacheStage {
   SRef *where;         /* the loop or scope block below which the copy is inserted ... */
   int index;           /* ... before this item of its body */
   const Range *region; /* source->ndim: what is copied */
+  Expr condition;      /* NULL: always */
   bool full;        /* cache has source's shape; otherwise region's, and its indices start at 0 */
   Stmt copy;        /* the nest of the copy */
   uint32_t copy_id; /* its block */

@@ -54,6 +54,21 @@ static Expr stay_inside(Tirc *c, Analyzer *a, Expr predicate, Range r, Expr inde
   return predicate;
 }
 
+/* The conditions that do not follow from the copy's own predicate and loops. */
+static Expr run_with_writer(Sched *s, const CacheStage *stage, Expr predicate, Analyzer *a,
+                            const Expr *loops) {
+  Tirc *c = s->c;
+  for (int i = 0; i < stage->source->ndim; i++)
+    tirc_bind_range(a, loops[i],
+                    tirc_range(tirc_int(c, loops[i]->dtype, 0), stage->region[i].extent));
+  tirc_enter_constraint(a, predicate);
+  for (Expr rest = stage->condition, one; rest; rest = rest->op == OP_AND ? rest->args[0] : NULL) {
+    one = rest->op == OP_AND ? rest->args[1] : rest;
+    if (!tirc_prove(a, one)) predicate = tirc_and(c, predicate, one);
+  }
+  return predicate;
+}
+
 void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
   Tirc *c = s->c;
   Buffer source = stage->source, cache = make_cache(c, stage, storage_scope);
@@ -79,6 +94,7 @@ void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
     cache_dims[i] = tirc_range(inside[i], one);
     source_dims[i] = tirc_range(outside[i], one);
   }
+  predicate = run_with_writer(s, stage, predicate, a, loops);
   Region from = {source, source_dims}, to = {cache, cache_dims};
   const Expr *load_at = outside, *store_at = inside;
   if (stage->is_write) {

@@ -70,6 +70,16 @@ static void require_own_start(Decomposition *d) {
                    tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
+static void require_no_condition(Decomposition *d) {
+  if (!tirc_is_guarded(d->block, d->loop)) return;
+  tirc_sched_mark(d->s, d->loop->stmt);
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL,
+                   "make the condition a predicate of the block: T.where(...)",
+                   "Block %s runs under a condition, and an init before loop %s would run always.",
+                   tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
+}
+
 /* The bindings, as functions of the loops from number `from` on, never take the same values twice.
  */
 static bool never_repeats(Decomposition *d, int from, Expr predicate) {
@@ -249,6 +259,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   tirc_require_reduction(s, d.block, scope);
   require_no_reduction_above(&d);
   require_own_start(&d);
+  require_no_condition(&d);
   require_no_repetition(&d);
   require_no_views(&d);
   for (int i = d.first; i < d.n_loops; i++) tirc_require_iterations(s, d.block, d.loops[i]);

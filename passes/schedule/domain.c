@@ -1,5 +1,6 @@
 /* Which values the loops around a place take, and what box of a buffer is touched while they run.
  */
+#include "../../ir/visit.h"
 #include "internal.h"
 
 /* Rank of a storage scope in the memory hierarchy, as TVM's StorageRank. */
@@ -112,4 +113,40 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
     for (int k = 0; k < b->n_iters; k++) tirc_bind_range(a, b->iters[k].var, b->iters[k].dom);
   }
   return a;
+}
+
+typedef struct Guard {
+  Stmt inside;
+  int branches; /* around what is being looked at */
+  bool found;
+} Guard;
+
+static bool skip_expr(Visitor *v, Expr e) {
+  (void)v;
+  (void)e;
+  return false;
+}
+
+static bool see_branch(Visitor *v, Stmt s) {
+  Guard *g = v->self;
+  g->found |= g->branches && s == g->inside;
+  if (s->kind == STMT_FOR || s->kind == STMT_BLOCK || g->found) return false;
+  if (s->kind != STMT_IF && s->kind != STMT_WHILE) return true;
+  g->branches++;
+  const bool is_if = s->kind == STMT_IF;
+  tirc_visit_stmt(v, is_if ? s->u.branch.then_case : s->u.loop_while.body);
+  if (is_if && s->u.branch.else_case) tirc_visit_stmt(v, s->u.branch.else_case);
+  g->branches--;
+  return false;
+}
+
+bool tirc_is_guarded(SRef *block, const SRef *high) {
+  Guard g = {0};
+  for (SRef *r = block; r != high && !g.found; r = r->parent) {
+    if (tirc_body_of(r->parent->stmt) == r->stmt || tirc_item_index(r) >= 0) continue;
+    g.inside = r->stmt;
+    tirc_visit_stmt(&(Visitor){.expr = skip_expr, .stmt = see_branch, .self = &g},
+                    tirc_body_of(r->parent->stmt));
+  }
+  return g.found;
 }

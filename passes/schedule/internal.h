@@ -100,6 +100,9 @@ const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate,
  * and the iterators of the blocks around. */
 Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
 
+/* Whether an `if` or a `while` stands between the block and `high`, a loop or block around it. */
+bool tirc_is_guarded(SRef *block, const SRef *high);
+
 /* Whether the block's bindings are affine over the loops up to `high` (exclusive; NULL: all of its
  * scope). Not the cached flag: computed. */
 bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);

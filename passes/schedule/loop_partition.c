@@ -106,6 +106,7 @@ typedef struct Part {
   bool first;
   Expr loop_var;
   Analyzer *loops; /* knows the loops of the part */
+  PtrMap vars;     /* theirs */
 } Part;
 
 /* The iterator that is bound to the loop itself; -1: none. */
@@ -167,24 +168,26 @@ static bool note_store(Visitor *v, Stmt s) {
 }
 
 /* The domains of the iterators that index the buffer, when an instance accesses that one element
- * only; otherwise the region as it was. */
-static Region whole_region(Tirc *c, const Block *b, Region r) {
+ * only and the loops do not bound them; otherwise the region as it was. */
+static Region whole_region(const Part *p, const Block *b, Region r) {
   PlainAccess a = {.buffer = r.buffer};
   tirc_visit_stmt(&(Visitor){.stmt = note_store, .expr = note_load, .self = &a}, b->body);
   if (!a.indices || a.other || a.n != r.buffer->ndim) return r;
-  Range *dims = tirc_new_array(c, Range, a.n + 1);
+  Range *dims = tirc_new_array(p->c, Range, a.n + 1);
   for (int d = 0; d < a.n; d++) {
     int i = 0;
     while (i < b->n_iters && b->iters[i].var != a.indices[d]) i++;
-    if (i == b->n_iters) return r;
+    if (i == b->n_iters || tirc_uses_any(b->iters[i].dom.min, &p->vars) ||
+        tirc_uses_any(b->iters[i].dom.extent, &p->vars))
+      return r;
     dims[d] = b->iters[i].dom;
   }
   return (Region){r.buffer, dims};
 }
 
-static const Region *whole_regions(Tirc *c, const Block *b, int n, const Region *from) {
-  Region *to = tirc_new_array(c, Region, n + 1);
-  for (int i = 0; i < n; i++) to[i] = whole_region(c, b, from[i]);
+static const Region *whole_regions(const Part *p, const Block *b, int n, const Region *from) {
+  Region *to = tirc_new_array(p->c, Region, n + 1);
+  for (int i = 0; i < n; i++) to[i] = whole_region(p, b, from[i]);
   return to;
 }
 
@@ -194,14 +197,16 @@ static void shrink_domain(const Part *p, Block *b, int bound) {
   DType t = iters[bound].var->dtype;
   iters[bound].dom = tirc_range(tirc_int(p->c, t, p->min), tirc_int(p->c, t, p->end - p->min));
   b->iters = iters;
-  b->reads = whole_regions(p->c, b, b->n_reads, b->reads);
-  b->writes = whole_regions(p->c, b, b->n_writes, b->writes);
+  b->reads = whole_regions(p, b, b->n_reads, b->reads);
+  b->writes = whole_regions(p, b, b->n_writes, b->writes);
 }
 
 static Stmt rewrite(Mutator *m, Stmt s) {
   Part *p = m->self;
-  if (s->kind == STMT_FOR)
+  if (s->kind == STMT_FOR) {
     tirc_bind_range(p->loops, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+    tirc_map_set(p->c, &p->vars, s->u.loop.var, s);
+  }
   if (s->kind != STMT_BLOCK) return tirc_mutate_stmt_children(m, s);
   struct StmtNode *copy = tirc_new(p->c, struct StmtNode);
   *copy = *tirc_mutate_stmt_children(m, s);
@@ -226,6 +231,7 @@ static Stmt make_part(Partition *p, int i, const char *prefix, Expr *var) {
                .loops = tirc_analyzer_around(p->s, p->loop)};
   Range range = tirc_range(tirc_int(c, t, part.min), tirc_int(c, t, part.end - part.min));
   tirc_bind_range(part.loops, *var, range);
+  tirc_map_set(c, &part.vars, *var, *var);
   Stmt body = tirc_substitute1_stmt(c, tirc_clone_fresh(c, old->body), old->var, *var);
   Mutator m = {.c = c, .stmt = rewrite, .self = &part};
   For loop = {.var = *var, .min = range.min, .extent = range.extent};

@@ -162,13 +162,6 @@ static void find_box(AutoCopy *k) {
 
 /* --- what a write cache must hold ----------------------------------------------------------- */
 
-static bool is_conditional(const AutoCopy *k, SRef *block) {
-  for (SRef *r = block; r != k->loop; r = r->parent) {
-    if (tirc_body_of(r->parent->stmt) != r->stmt && tirc_item_index(r) < 0) return true;
-  }
-  return false;
-}
-
 static bool writes_box(AutoCopy *k, SRef *block) {
   Tirc *c = k->s->c;
   const Block *b = tirc_block_of(block);
@@ -179,7 +172,7 @@ static bool writes_box(AutoCopy *k, SRef *block) {
   Region r = tirc_substitute_region(c, *declared, &bindings);
   Analyzer *a = tirc_analyzer_around(k->s, k->loop);
   LoopDomain d = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->scope);
-  if (!tirc_is_about(b->predicate, &d)) return false;
+  if (!tirc_is_about(b->predicate, &d) || tirc_sums_nothing(block)) return false;
   const IntSet *sets =
       tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms, b->predicate, true);
   for (int i = 0; i < r.buffer->ndim; i++) {
@@ -189,7 +182,7 @@ static bool writes_box(AutoCopy *k, SRef *block) {
     if (!tirc_prove_equal(a, sets[i].min, k->box[i].min) || !tirc_prove_equal(a, sets[i].max, last))
       return false;
   }
-  return !is_conditional(k, block);
+  return !tirc_is_guarded(block, k->loop);
 }
 
 static void require_box_written(AutoCopy *k) {

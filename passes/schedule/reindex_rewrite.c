@@ -97,13 +97,13 @@ void tirc_find_access(Reindex *r) {
   tirc_mutate_stmt(&f.m, b->body);
   if (!r->old) bad_access(r, "nowhere loads or stores");
   require_no_local(&f);
-  r->conditional = !f.sure;
+  r->conditional = !f.sure || tirc_is_guarded(r->block, r->scope);
 }
 
 void tirc_require_inside(Reindex *r, bool all_instances) {
   Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
-  const bool nothing = r->is_write && tirc_sums_nothing(b);
+  const bool nothing = r->is_write && tirc_sums_nothing(r->block);
   if (all_instances && !r->conditional && !nothing) return;
   Analyzer *a = tirc_analyzer_around(r->s, r->block);
   bool inside = !nothing && (!r->is_write || !r->conditional);

@@ -9,6 +9,7 @@
 #include "internal.h"
 
 void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with) {
+  const char *where = "its scope would be empty without it";
   SRef *last = block;
   for (SRef *r = block->parent; r; r = r->parent) {
     Stmt body = tirc_body_of(r->stmt);
@@ -19,11 +20,11 @@ void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with) {
       return;
     }
     /* Below an `if` there may be more than this block. */
+    if (body != last->stmt) where = "it stands in a condition, a let or the like";
     if (tirc_is_block(r) || body != last->stmt) break;
     last = r;
   }
   tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_ONLY_LEAF, NULL, NULL,
-                   "block %s cannot be removed: its scope would be empty without it",
-                   tirc_block_of(block)->name);
+  tirc_sched_error(s, SERR_ONLY_LEAF, NULL, NULL, "block %s cannot be removed: %s",
+                   tirc_block_of(block)->name, where);
 }

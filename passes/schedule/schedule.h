@@ -249,8 +249,9 @@ const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree);
 /* Numbers 1.. of the condition (0: it holds), as TVM counts them. */
 int tirc_check_complete(Sched *s, SRef *block, SRef *scope);
 int tirc_check_reduction(Sched *s, SRef *block, SRef *scope);
-/* A sum over an extent of 0 leaves what its buffers held: its init does not run either. */
-bool tirc_sums_nothing(const Block *b);
+/* A sum over an extent of 0 leaves what its buffers held: its init does not run either. The same
+ * with another loop of no iterations, where the domains say that there is something to write. */
+bool tirc_sums_nothing(const SRef *block);
 /* A sum reads an element of its output that another instance may write; its regions do not say so.
  */
 bool tirc_reads_other_output(Sched *s, const SRef *block);

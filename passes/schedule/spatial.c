@@ -229,9 +229,8 @@ static int places_of(const Run *run, int depth, int64_t extent) {
 static bool run_loop(Run *run, int depth) {
   const For *f = &run->w->path.at[depth].stmt->u.loop;
   int64_t min, extent, *at;
-  if (!tirc_eval_index(&run->r.env, f->min, &min) ||
-      !tirc_eval_index(&run->r.env, f->extent, &extent))
-    return false;
+  if (!tirc_eval_index(&run->r.env, f->min, &min)) return false;
+  if (!tirc_eval_index(&run->r.env, f->extent, &extent)) extent = run->r.env.otherwise;
   const int places = places_of(run, depth, extent);
   if (!places) return false;
   int n = tirc_instances_sample(run->w->c, extent, run->block, places, &at);
