@@ -30,6 +30,7 @@ Expr tirc_var(Tirc *c, const char *name, DType t) {
 }
 
 Expr tirc_int(Tirc *c, DType t, int64_t v) {
+  if (t.lanes > 1) return tirc_broadcast(c, tirc_int(c, tirc_dtype_lanes(t, 1), v), t.lanes);
   struct ExprNode *e = node(c, OP_INT, t, 0, NULL);
   e->u.i = v;
   return e;

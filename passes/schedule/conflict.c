@@ -59,6 +59,8 @@ static bool has_store(const Stores *of, Buffer b) {
 static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
   SRef **blocks;
   const int n = tirc_child_blocks(s, loop, &blocks);
+  /* Of a bound loop that is covered what its threads wrote together. */
+  const bool bound = tirc_loop_of(loop)->kind == LOOP_THREAD_BINDING;
   bool may_meet = false;
   for (int i = 0; i < n; i++)
     for (int w = 0; w < blocks[i]->n_accesses[1]; w++) {
@@ -66,7 +68,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
       if (has_store(out, b)) continue;
       const bool shared = is_shared(s, loop, b);
       Stored one = {b, watch_kind(b, thread, shared)};
-      if (tirc_iterations_apart(s, loop, n, blocks, b, shared)) one.kind = WATCH_VALUES;
+      if (tirc_iterations_apart(s, loop, n, blocks, b, shared || bound)) one.kind = WATCH_VALUES;
       may_meet |= one.kind != WATCH_VALUES;
       vec_push(s->c, *out, one);
     }

@@ -70,6 +70,16 @@ static void require_own_start(Decomposition *d) {
                    tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
+static void require_own_init(Decomposition *d) {
+  if (!tirc_init_is_elsewhere(tirc_block_of(d->block))) return;
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(d->s, SERR_ORDER_MATTERS, NULL,
+                   "let the init store to the elements to which the block adds",
+                   "The init of block %s stores to other elements than its update, and before loop "
+                   "%s all of it would come first.",
+                   tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
+}
+
 static void require_no_condition(Decomposition *d) {
   if (!tirc_is_guarded(d->block, d->loop)) return;
   tirc_sched_mark(d->s, d->loop->stmt);
@@ -260,6 +270,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   require_no_reduction_above(&d);
   require_own_start(&d);
   require_no_condition(&d);
+  require_own_init(&d);
   require_no_repetition(&d);
   require_no_views(&d);
   for (int i = d.first; i < d.n_loops; i++) tirc_require_iterations(s, d.block, d.loops[i]);

@@ -155,6 +155,8 @@ const char *tirc_label(Sched *s, SRef *sref, int number);
 /* "block C", "loop i". */
 const char *tirc_describe(Sched *s, Stmt loop_or_block);
 
+/* Whether the init stores to other elements than the update does. */
+bool tirc_init_is_elsewhere(const Block *b);
 /* decompose.c: throws empty-loop when the loop, of a reduction whose init is to stand apart, has no
  * iterations, so that the block never ran. */
 void tirc_require_iterations(Sched *s, SRef *block, SRef *loop);

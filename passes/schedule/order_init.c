@@ -141,6 +141,30 @@ static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, cons
                    b->name);
 }
 
+typedef struct InitStore {
+  Stmt store; /* of the init */
+  bool elsewhere;
+} InitStore;
+
+static bool see_update(Visitor *v, Stmt s) {
+  InitStore *k = v->self;
+  if (s->kind != STMT_STORE || s->u.store.buffer != k->store->u.store.buffer) return true;
+  for (int i = 0; i < s->u.store.n; i++)
+    k->elsewhere |= !tirc_expr_same(s->u.store.indices[i], k->store->u.store.indices[i]);
+  return true;
+}
+
+bool tirc_init_is_elsewhere(const Block *b) {
+  const int n = !b->init ? 0 : b->init->kind == STMT_SEQ ? b->init->u.seq.n : 1;
+  InitStore k = {0};
+  for (int i = 0; i < n; i++) {
+    k.store = b->init->kind == STMT_SEQ ? tirc_item(b->init, i) : b->init;
+    if (k.store->kind == STMT_STORE)
+      tirc_visit_stmt(&(Visitor){.stmt = see_update, .self = &k}, b->body);
+  }
+  return k.elsewhere;
+}
+
 /* The init of a reduction runs where its reduction iterators are at their start; for each element
  * that must come first, and again when all is added once more. Loops of one kind only may take any
  * place. Parts of one fused loop that mix the kinds count up as one number in their old order; in
@@ -150,6 +174,8 @@ void tirc_require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *o
   const unsigned both = 1u << ITER_SPATIAL | 1u << ITER_REDUCE;
   const Block *b = tirc_block_of(block);
   int at = 0;
+  if (tirc_init_is_elsewhere(b))
+    init_lost(s, b, chain[0], "would start sums in another order, which are not the block's own");
   for (int i = 0; b->init && i < n; i++) {
     unsigned kinds = kinds_moved(b, chain[i]);
     if (!(kinds & 1u << ITER_REDUCE) && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&

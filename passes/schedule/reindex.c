@@ -145,22 +145,6 @@ static bool runs_everywhere(const Reindex *r) {
   return true;
 }
 
-/* The copy runs over the domains outside of the block's loops. */
-static void require_own_domains(const Reindex *r) {
-  const Block *b = tirc_block_of(r->block);
-  for (const SRef *l = r->block->parent; tirc_is_loop(l); l = l->parent)
-    for (int i = 0; i < b->n_iters; i++) {
-      const Expr var = tirc_loop_of(l)->var;
-      if (!tirc_uses_var(b->iters[i].dom.min, var) && !tirc_uses_var(b->iters[i].dom.extent, var))
-        continue;
-      tirc_sched_mark(r->s, l->stmt);
-      tirc_sched_error(r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                       "The domain of iterator %s of block %s depends on loop %s, which the copy "
-                       "could not use.",
-                       b->iters[i].var->u.s, b->name, var->u.s);
-    }
-}
-
 /* --- the copy -----------------------------------------------------------------------------------
  */
 
@@ -225,7 +209,7 @@ void tirc_prim_reindex(Sched *s, const Value *args, Value *result) {
   require_alone(&r, top);
   require_one_way(&r);
   tirc_require_inside(&r, runs_everywhere(&r));
-  require_own_domains(&r);
+  tirc_require_own_domains(&r);
   Stmt block = r.block->stmt;
   make_stage(&r);
   *result = tirc_install_reindex(&r);

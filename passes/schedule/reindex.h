@@ -30,6 +30,8 @@ void tirc_find_access(Reindex *r);
  * `all_instances`: every point of the iterators' domains is an instance of the block. Raises
  * reindex-coverage. */
 void tirc_require_inside(Reindex *r, bool all_instances);
+/* Raises loop-variable-escapes where a domain depends on a loop: the copy stands outside of it. */
+void tirc_require_own_domains(const Reindex *r);
 /* A buffer on which the place of the access, `old`, depends, and that a block or one in it writes;
  * or NULL. */
 Buffer tirc_index_written_by(const Reindex *r, const SRef *block);

@@ -276,6 +276,7 @@ static Value reindex_cache(Sched *s, const Value *args, bool is_write) {
   require_known_indices(r);
   require_single_point(r);
   tirc_require_inside(r, true);
+  tirc_require_own_domains(r);
   apply_map(&x, args[3], storage_scope);
   make_stage(&x, storage_scope);
   return tirc_install_reindex(r);

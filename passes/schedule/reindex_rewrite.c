@@ -119,6 +119,21 @@ void tirc_require_inside(Reindex *r, bool all_instances) {
                    b->name, r->is_write ? "writes" : "reads", r->source->name);
 }
 
+void tirc_require_own_domains(const Reindex *r) {
+  const Block *b = tirc_block_of(r->block);
+  for (const SRef *l = r->block->parent; tirc_is_loop(l); l = l->parent)
+    for (int i = 0; i < b->n_iters; i++) {
+      const Expr var = tirc_loop_of(l)->var;
+      if (!tirc_uses_var(b->iters[i].dom.min, var) && !tirc_uses_var(b->iters[i].dom.extent, var))
+        continue;
+      tirc_sched_mark(r->s, l->stmt);
+      tirc_sched_error(r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                       "The domain of iterator %s of block %s depends on loop %s, which the copy "
+                       "could not use.",
+                       b->iters[i].var->u.s, b->name, var->u.s);
+    }
+}
+
 /* --- the stage ----------------------------------------------------------------------------------
  */
 
