@@ -12,7 +12,8 @@
  * all its instances. An init moves to the new block, and must then run as often as before.
  *
  * Needs: one block under the loop and nothing else. Errors: not-single-child, not-divisible,
- * repeated-reduction, empty-loop, loop-variable-escapes. A list of blocks: blockize_list.c. */
+ * repeated-reduction, empty-loop, order-matters, init-uses-view, loop-variable-escapes. A list of
+ * blocks: blockize_list.c. */
 #include "blockize.h"
 
 #include "../../ir/print.h"
@@ -491,6 +492,8 @@ Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
                  .writes = tirc_blockize_relax(&b, old->n_writes, old->writes)};
   if (old->init) {
     for (int i = 0; i < b.n_loops; i++) tirc_require_iterations(s, child, b.loops[i]);
+    tirc_require_own_init(s, child, loop);
+    tirc_require_no_views(s, child);
     require_start(&b);
     require_no_repetition(&b);
     require_own_regions(&b, old);

@@ -18,6 +18,7 @@
  * scope only reads, what the scope declares to read of it. A copy at the scope's own level makes
  * the cache just that large; a copy inside of loops leaves it the shape of the buffer. */
 #include "cache.h"
+#include "conflict.h"
 #include "state.h"
 
 /* The block's region of a buffer, or NULL. */
@@ -396,6 +397,9 @@ static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
         "would move elements that nobody wrote.",
         writer->u.block.name, stage->source->name);
   }
+  const uint32_t users[] = {stage->copy_id, writer ? writer->u.block.id : stage->copy_id};
+  for (int i = 0; i < 2; i++)
+    tirc_require_independent_around(s, 1, (SRef *[]){tirc_sref_of_block(s, users[i])});
   return tirc_value_block(stage->copy_id);
 }
 

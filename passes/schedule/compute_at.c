@@ -267,8 +267,8 @@ static bool keeps_order(Move *m, Stmt nest) {
   for (int i = 0; i < n_above; i++) vec_push(m->c, vars, tirc_loop_of(above[i])->var);
   vec_push(m->c, vars, tirc_loop_of(m->loop)->var);
   for (; nest->kind == STMT_FOR; nest = nest->u.loop.body) vec_push(m->c, vars, nest->u.loop.var);
-  bool same =
-      nest->u.block.n_iters == vars.n && tirc_is_trivial_binding(m->block->stmt, n_before, before);
+  bool same = !tirc_shares_loops(m->s, m->block) && nest->u.block.n_iters == vars.n &&
+              tirc_is_trivial_binding(m->block->stmt, n_before, before);
   for (int i = 0; same && i < vars.n; i++) same = nest->u.block.iter_values[i] == vars.at[i];
   return same;
 }

@@ -70,14 +70,14 @@ static void require_own_start(Decomposition *d) {
                    tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
-static void require_own_init(Decomposition *d) {
-  if (!tirc_init_is_elsewhere(tirc_block_of(d->block))) return;
-  tirc_sched_mark(d->s, d->block->stmt);
-  tirc_sched_error(d->s, SERR_ORDER_MATTERS, NULL,
+void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
+  if (!tirc_init_is_elsewhere(tirc_block_of(block))) return;
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_ORDER_MATTERS, NULL,
                    "let the init store to the elements to which the block adds",
                    "The init of block %s stores to other elements than its update, and before loop "
                    "%s all of it would come first.",
-                   tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
+                   tirc_block_of(block)->name, tirc_loop_of(loop)->var->u.s);
 }
 
 static void require_no_condition(Decomposition *d) {
@@ -142,12 +142,12 @@ void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
                    f->var->u.s, (long long)extent, tirc_block_of(block)->name);
 }
 
-static void require_no_views(Decomposition *d) {
-  if (!tirc_block_of(d->block)->n_matches) return;
-  tirc_sched_mark(d->s, d->block->stmt);
-  tirc_sched_error(d->s, SERR_INIT_USES_VIEW, NULL, NULL,
+void tirc_require_no_views(Sched *s, SRef *block) {
+  if (!tirc_block_of(block)->n_matches) return;
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_INIT_USES_VIEW, NULL, NULL,
                    "Block %s has T.match_buffer views, which its init could not use any more.",
-                   tirc_block_of(d->block)->name);
+                   tirc_block_of(block)->name);
 }
 
 /* --- the init
@@ -270,9 +270,9 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   require_no_reduction_above(&d);
   require_own_start(&d);
   require_no_condition(&d);
-  require_own_init(&d);
+  tirc_require_own_init(s, d.block, d.loop);
   require_no_repetition(&d);
-  require_no_views(&d);
+  tirc_require_no_views(s, d.block);
   for (int i = d.first; i < d.n_loops; i++) tirc_require_iterations(s, d.block, d.loops[i]);
 
   Stmt block = init_block(&d);

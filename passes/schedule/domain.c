@@ -115,6 +115,53 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
   return a;
 }
 
+bool tirc_shares_loops(Sched *s, SRef *block) {
+  SRef **loops, **blocks;
+  return tirc_loops_above(s, block, &loops) && tirc_child_blocks(s, loops[0], &blocks) > 1;
+}
+
+SRef *tirc_loop_of_domain(const SRef *block) {
+  const Block *b = tirc_block_of(block);
+  for (SRef *l = block->parent; l && tirc_is_loop(l); l = l->parent)
+    for (int i = 0; i < b->n_iters; i++)
+      if (tirc_uses_var(b->iters[i].dom.min, tirc_loop_of(l)->var) ||
+          tirc_uses_var(b->iters[i].dom.extent, tirc_loop_of(l)->var))
+        return l;
+  return NULL;
+}
+
+typedef struct Divisors {
+  Sched *s;
+  const Block *block;
+  Analyzer *a;
+  bool moves; /* the divisor that is looked at */
+  bool found;
+} Divisors;
+
+static bool see_moving(Visitor *v, Expr e) {
+  Divisors *d = v->self;
+  for (int i = 0; d->block && i < d->block->n_iters; i++) d->moves |= d->block->iters[i].var == e;
+  d->moves |= e->op == OP_VAR && tirc_map_has(&d->s->loops, e);
+  return true;
+}
+
+static bool see_divisor(Visitor *v, Expr e) {
+  Divisors *d = v->self;
+  if (e->op != OP_FLOORDIV && e->op != OP_FLOORMOD && e->op != OP_TRUNCDIV && e->op != OP_TRUNCMOD)
+    return true;
+  Expr by = e->args[1], zero = tirc_int(d->s->c, by->dtype, 0);
+  d->moves = false;
+  tirc_visit_expr(&(Visitor){.expr = see_moving, .self = d}, by);
+  d->found |= d->moves && !tirc_prove_lt(d->a, zero, by) && !tirc_prove_lt(d->a, by, zero);
+  return true;
+}
+
+bool tirc_may_divide_by_zero(Sched *s, const Block *b, Analyzer *a, Expr e) {
+  Divisors d = {.s = s, .block = b, .a = a};
+  tirc_visit_expr(&(Visitor){.expr = see_divisor, .self = &d}, e);
+  return d.found;
+}
+
 typedef struct Guard {
   Stmt inside;
   int branches; /* around what is being looked at */

@@ -46,6 +46,9 @@ Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what);
 Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
 /* Whether a value is loaded, or made by a call that may. */
 bool tirc_reads_memory(Expr e);
+/* Whether a divisor in it is not known to be no zero, and depends on a loop or an iterator of the
+ * block (NULL: none): behind a condition it may be one. */
+bool tirc_may_divide_by_zero(Sched *s, const Block *b, Analyzer *a, Expr e);
 /* predicate `and` cond, added to every block that is not inside of another block. */
 Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
 /* From iterator variable to binding, for tirc_substitute. */
@@ -100,6 +103,11 @@ const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate,
  * and the iterators of the blocks around. */
 Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
 
+/* Whether a loop around the block runs another block of its scope as well. */
+bool tirc_shares_loops(Sched *s, SRef *block);
+/* The loop of the scope on which the domain of an iterator of the block depends; NULL: none does.
+ */
+SRef *tirc_loop_of_domain(const SRef *block);
 /* Whether an `if` or a `while` stands between the block and `high`, a loop or block around it. */
 bool tirc_is_guarded(SRef *block, const SRef *high);
 
@@ -160,5 +168,9 @@ bool tirc_init_is_elsewhere(const Block *b);
 /* decompose.c: throws empty-loop when the loop, of a reduction whose init is to stand apart, has no
  * iterations, so that the block never ran. */
 void tirc_require_iterations(Sched *s, SRef *block, SRef *loop);
+/* Throws order-matters when the init, which is to stand before the loop, stores elsewhere. */
+void tirc_require_own_init(Sched *s, SRef *block, SRef *loop);
+/* Throws init-uses-view. */
+void tirc_require_no_views(Sched *s, SRef *block);
 
 #endif

@@ -302,6 +302,17 @@ static bool see_bounds(Visitor *v, Stmt s) {
   return false;
 }
 
+/* The copy computes its box whether or not the reader, behind a condition, does. */
+static void require_known_box(AutoCopy *k) {
+  Analyzer *a = tirc_analyzer_around(k->s, k->loop);
+  for (int i = 0; i < k->source->ndim; i++)
+    if (tirc_may_divide_by_zero(k->s, NULL, a, k->box[i].min) ||
+        tirc_may_divide_by_zero(k->s, NULL, a, k->box[i].extent))
+      tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,
+                       "Where the box of %s starts that is copied is %s, which may divide by zero.",
+                       k->source->name, tirc_print_expr(k->s->c, k->box[i].min));
+}
+
 static void require_all_declared(AutoCopy *k) {
   for (int i = k->from; i < k->to; i++)
     tirc_visit_stmt(&(Visitor){.stmt = see_bounds, .self = k}, k->items[i]);
@@ -402,6 +413,7 @@ static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {
   require_no_alias(&k);
   require_all_declared(&k);
   find_box(&k);
+  require_known_box(&k);
   if (!is_read) require_sums_started(&k);
   if (!is_read) require_box_written(&k);
   if (!is_read) require_readers_served(&k);

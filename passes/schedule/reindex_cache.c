@@ -194,7 +194,7 @@ static CopyLoops loops_of_copy(ReindexCache *x, Expr predicate) {
   PtrMap left = {0};
   for (int i = first; i < n; i++) {
     For loop = *tirc_loop_of(loops[i]);
-    bool needed = false;
+    bool needed = tirc_is_int(loop.extent, 0);
     for (int k = 0; k < b->n_iters; k++)
       needed = needed || (x->appears[k] && tirc_uses_var(b->iter_values[k], loop.var));
     if (!needed) tirc_map_set(c, &left, loop.var, loops[i]);

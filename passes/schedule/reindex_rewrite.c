@@ -109,7 +109,9 @@ void tirc_require_inside(Reindex *r, bool all_instances) {
   bool inside = !nothing && (!r->is_write || !r->conditional);
   for (int i = 0; inside && i < r->source->ndim; i++) {
     Expr zero = tirc_int(c, r->old[i]->dtype, 0);
-    inside = tirc_prove_ge(a, r->old[i], zero) && tirc_prove_lt(a, r->old[i], r->source->shape[i]);
+    inside = tirc_prove_ge(a, r->old[i], zero) &&
+             tirc_prove_lt(a, r->old[i], r->source->shape[i]) &&
+             !tirc_may_divide_by_zero(r->s, b, a, r->old[i]);
   }
   if (inside) return;
   tirc_sched_mark(r->s, r->block->stmt);
@@ -120,18 +122,12 @@ void tirc_require_inside(Reindex *r, bool all_instances) {
 }
 
 void tirc_require_own_domains(const Reindex *r) {
-  const Block *b = tirc_block_of(r->block);
-  for (const SRef *l = r->block->parent; tirc_is_loop(l); l = l->parent)
-    for (int i = 0; i < b->n_iters; i++) {
-      const Expr var = tirc_loop_of(l)->var;
-      if (!tirc_uses_var(b->iters[i].dom.min, var) && !tirc_uses_var(b->iters[i].dom.extent, var))
-        continue;
-      tirc_sched_mark(r->s, l->stmt);
-      tirc_sched_error(r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                       "The domain of iterator %s of block %s depends on loop %s, which the copy "
-                       "could not use.",
-                       b->iters[i].var->u.s, b->name, var->u.s);
-    }
+  const SRef *l = tirc_loop_of_domain(r->block);
+  if (!l) return;
+  tirc_sched_mark(r->s, l->stmt);
+  tirc_sched_error(r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                   "A domain of block %s depends on loop %s, which the copy could not use.",
+                   tirc_block_of(r->block)->name, tirc_loop_of(l)->var->u.s);
 }
 
 /* --- the stage ----------------------------------------------------------------------------------

@@ -343,7 +343,8 @@ static bool keeps_order(const Fold *f) {
   bool same = from->n_iters == to->n_iters;
   for (int i = 0; same && i < from->n_iters; i++)
     same = tirc_map_get(&f->instance, from->iters[i].var) == to->iters[i].var;
-  return same && runs_in_loops(f->s, f->consumer) && runs_in_loops(f->s, f->producer);
+  return same && !tirc_shares_loops(f->s, f->consumer) && runs_in_loops(f->s, f->consumer) &&
+         runs_in_loops(f->s, f->producer);
 }
 
 static void fold(Fold *f) {
@@ -360,6 +361,7 @@ static void fold(Fold *f) {
   if (!why) why = check_covered(f);
   if (!why) why = check_in_bounds(f);
   if (!why) why = check_only_store(f);
+  if (!why && tirc_loop_of_domain(f->consumer)) why = "the domain of an iterator depends on a loop";
   if (!why && tirc_unreached_iter(s, f->consumer))
     why = "it runs for a part of its domains only, and would run for all of them";
   if (!why && !keeps_order(f) && tirc_instances_depend(s, f->consumer))

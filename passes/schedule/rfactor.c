@@ -144,6 +144,7 @@ static void check(Rfactor *r, int64_t axis) {
   r->scope = tirc_require_scope_root(s, r->block, true);
   tirc_require_reduction(s, r->block, r->scope);
   require_own_start(r);
+  tirc_require_no_views(s, r->block);
   if (tirc_loop_of(r->loop)->kind != LOOP_SERIAL) {
     tirc_sched_mark(s, r->loop->stmt);
     tirc_sched_error(s, SERR_RFACTOR_NOT_SERIAL, NULL, NULL,
