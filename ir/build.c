@@ -109,6 +109,8 @@ static Attrs copy_attrs(Tirc *c, Attrs a) { return (Attrs){tirc_copy(c, a.at, a.
 Stmt tirc_for(Tirc *c, const For *loop) {
   struct StmtNode *s = stmt(c, STMT_FOR);
   s->u.loop = *loop;
+  s->u.loop.min = tirc_cast(c, loop->var->dtype, loop->min);
+  s->u.loop.extent = tirc_cast(c, loop->var->dtype, loop->extent);
   s->u.loop.annotations = copy_attrs(c, loop->annotations);
   return s;
 }
@@ -121,9 +123,37 @@ Stmt tirc_for_serial(Tirc *c, Expr var, Expr extent, Stmt body) {
                             .body = body});
 }
 
+static const IterVar *copy_iters(Tirc *c, const IterVar *from, int n) {
+  IterVar *to = tirc_copy(c, from, n);
+  for (int i = 0; i < n; i++) {
+    const DType t = from[i].var->dtype;
+    to[i].dom = tirc_range(tirc_cast(c, t, from[i].dom.min), tirc_cast(c, t, from[i].dom.extent));
+  }
+  return to;
+}
+
+/* A constant has the iterator's type; any other value keeps its own. */
+static const Expr *copy_values(Tirc *c, const Block *b) {
+  Expr *to = tirc_copy(c, b->iter_values, b->n_iters);
+  for (int i = 0; i < b->n_iters; i++)
+    if (to[i]->op == OP_INT) to[i] = tirc_cast(c, b->iters[i].var->dtype, to[i]);
+  return to;
+}
+
+/* Both ends of a range are of one type, as in the text. */
+static Range of_one_type(Tirc *c, Range r) {
+  if (tirc_dtype_equal(r.min->dtype, r.extent->dtype)) return r;
+  const DType t = tirc_is_int(r.extent, 1) ? r.min->dtype : tirc_add(c, r.min, r.extent)->dtype;
+  return tirc_range(tirc_cast(c, t, r.min), tirc_cast(c, t, r.extent));
+}
+
 static const Region *copy_regions(Tirc *c, const Region *from, int n) {
   Region *to = tirc_copy(c, from, n);
-  for (int i = 0; i < n; i++) to[i].dims = tirc_copy(c, from[i].dims, from[i].buffer->ndim);
+  for (int i = 0; i < n; i++) {
+    Range *dims = tirc_copy(c, from[i].dims, from[i].buffer->ndim);
+    for (int k = 0; k < from[i].buffer->ndim; k++) dims[k] = of_one_type(c, dims[k]);
+    to[i].dims = dims;
+  }
   return to;
 }
 
@@ -132,8 +162,8 @@ Stmt tirc_block(Tirc *c, const Block *b) {
   Block *to = &s->u.block;
   *to = *b;
   if (!to->id) to->id = c->next_block_id++;
-  to->iters = tirc_copy(c, b->iters, b->n_iters);
-  to->iter_values = tirc_copy(c, b->iter_values, b->n_iters);
+  to->iters = copy_iters(c, b->iters, b->n_iters);
+  to->iter_values = copy_values(c, b);
   to->reads = copy_regions(c, b->reads, b->n_reads);
   to->writes = copy_regions(c, b->writes, b->n_writes);
   to->allocs = tirc_copy(c, b->allocs, b->n_allocs);

@@ -192,8 +192,14 @@ Loc tirc_place_of(Stmt s) {
 
 static Buffer map_buffer(Mutator *m, Buffer b) { return m->buffer ? m->buffer(m, b) : b; }
 
+static bool is_index(DType t) { return t.code == TYPE_INT && t.lanes == 1 && t.bits >= 32; }
+
+/* An index that is rewritten stays one of its type, for what stands around it was built for that.
+ */
 Expr tirc_mutate_expr(Mutator *m, Expr e) {
-  return m->expr ? m->expr(m, e) : tirc_mutate_expr_children(m, e);
+  Expr to = m->expr ? m->expr(m, e) : tirc_mutate_expr_children(m, e);
+  bool other = to->dtype.bits != e->dtype.bits && is_index(e->dtype) && is_index(to->dtype);
+  return other ? tirc_cast(m->c, e->dtype, to) : to;
 }
 
 /* Rewrites n expressions; returns `from` itself when none changed. */

@@ -20,8 +20,6 @@ static const struct {
 
 static PyValue add_iter(Reader *r, BlockFrame *b, const char *name, IterKind kind, Range dom,
                         DType t, Expr binding) {
-  dom = tirc_range(tirc_cast(r->c, t, dom.min), tirc_cast(r->c, t, dom.extent));
-  if (binding->op == OP_INT) binding = tirc_cast(r->c, t, binding);
   Expr var = tirc_var(r->c, name ? name : "v", t);
   vec_push(r->c, b->iters, ((IterVar){var, dom, kind}));
   vec_push(r->c, b->bindings, binding);

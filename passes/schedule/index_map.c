@@ -97,7 +97,7 @@ const Expr *tirc_map_indices(Tirc *c, Analyzer *a, const IndexMap *map, const Ex
   Mutator m = {.c = c, .expr = with_inputs, .self = &inputs};
   Expr *out = tirc_new_array(c, Expr, map->n_outputs + 1);
   for (int i = 0; i < map->n_outputs; i++)
-    out[i] = tirc_simplify(a, tirc_mutate_expr(&m, map->outputs[i]));
+    out[i] = tirc_simplify(a, with_inputs(&m, map->outputs[i]));
   return out;
 }
 
