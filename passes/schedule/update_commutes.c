@@ -4,11 +4,17 @@
  *   C[i] = A[i, k] - C[i]       no: the order of k counts
  *
  * Tried out on numbers: two instances with values drawn for what they load, in one order and in the
- * other, from the same state. A difference is certain. Tuples (argmax, a running mean, a softmax
- * with its maximum) are no special case; equal candidates of an argmax, of which the one that comes
- * first may win, are not drawn. Blocks inside are taken away; of a loop that says which elements
- * are stored, one iteration is run. Bodies that are more than stores of numbers, or long, pass:
- * that the iterations of a reduction commute is what its author says. */
+ * other, from the same state, once for each buffer that is written: the two meet in one element of
+ * that buffer. What else they write may be other elements, as D[k] in
+ *
+ *   C[i] = C[i] + A[i, k]; D[k] = C[i]       no: D[k] is another sum
+ *
+ * and what they write to buffers of their own is never the same element: a copy of a tile of A
+ * differs from one instance to the next as A does. A difference is certain. Tuples (argmax, a
+ * running mean, a softmax with its maximum) are no special case; equal candidates of an argmax, of
+ * which the one that comes first may win, are not drawn. Blocks inside are taken away; of a loop
+ * that says which elements are stored, one iteration is run. Bodies that are more than stores of
+ * numbers, or long, pass: that the iterations of a reduction commute is what its author says. */
 #include "order.h"
 
 #include "../../ir/visit.h"
@@ -16,7 +22,7 @@
 
 #include <math.h>
 
-enum { TRIALS = 4, MAX_EXTENT = 64, MAX_STEPS = 1 << 23 };
+enum { SHARED = -1, TRIALS = 4, MAX_EXTENT = 64, MAX_STEPS = 1 << 23 };
 
 typedef struct Atom { /* a load or variable, and whether it differs between instances */
   Expr e;
@@ -24,13 +30,18 @@ typedef struct Atom { /* a load or variable, and whether it differs between inst
 } Atom;
 typedef struct Slot {
   const void *key; /* a buffer that is written, or a let variable */
+  int owner;       /* the instance whose element it is; SHARED */
   double value;
 } Slot;
 typedef struct Numbers {
   Tirc *c;
-  PtrMap moving; /* iterators in which instances of one element may differ */
-  PtrMap inner;  /* loops inside of an instance */
-  PtrMap placed; /* variables that say which elements are stored */
+  const Block *block;
+  Buffer target;  /* the instances write the same element of it */
+  VEC(Expr) meet; /* its indices */
+  PtrMap own;     /* buffers of which each instance writes another element */
+  PtrMap moving;  /* iterators in which instances of one element may differ */
+  PtrMap inner;   /* loops inside of an instance */
+  PtrMap placed;  /* variables that say which elements are stored */
   VEC(Atom) atoms;
   VEC(Slot) slots;
   int trial, instance;
@@ -39,8 +50,9 @@ typedef struct Numbers {
 } Numbers;
 
 static Slot *find(Numbers *v, const void *key) {
+  const int owner = tirc_map_has(&v->own, key) ? v->instance : SHARED;
   for (int i = 0; i < v->slots.n; i++)
-    if (v->slots.at[i].key == key) return &v->slots.at[i];
+    if (v->slots.at[i].key == key && v->slots.at[i].owner == owner) return &v->slots.at[i];
   return NULL;
 }
 
@@ -49,7 +61,8 @@ static void set(Numbers *v, const void *key, double value) {
   if (slot)
     slot->value = value;
   else
-    vec_push(v->c, v->slots, ((Slot){key, value}));
+    vec_push(v->c, v->slots,
+             ((Slot){key, tirc_map_has(&v->own, key) ? v->instance : SHARED, value}));
 }
 
 /* From -8 to 8 in steps of 1/64. */
@@ -60,24 +73,7 @@ static double draw(uint64_t seed) {
   return ((double)(int)((z >> 20) & 1023) - 511.5) / 64;
 }
 
-typedef struct Look {
-  const PtrMap *vars;
-  bool found;
-} Look;
-
-static bool look_for(Visitor *visitor, Expr e) {
-  Look *look = visitor->self;
-  look->found |= e->op == OP_VAR && tirc_map_get(look->vars, e);
-  return true;
-}
-
-static bool uses(Expr e, const PtrMap *vars) {
-  Look look = {vars, false};
-  tirc_visit_expr(&(Visitor){.expr = look_for, .self = &look}, e);
-  return look.found;
-}
-
-static bool varies(const Numbers *v, Expr e) { return uses(e, &v->moving); }
+static bool varies(const Numbers *v, Expr e) { return tirc_uses_any(e, &v->moving); }
 
 static double atom(Numbers *v, Expr e) {
   int i = 0;
@@ -148,11 +144,19 @@ static void exec_loop(Numbers *v, const For *f) {
   }
 }
 
+/* Whether most instances run what stands under the condition. One that is a bound on the sum of an
+ * iterator and a loop inside cuts the last tile off. */
+static bool mostly_holds(const Numbers *v, Expr cond) {
+  if (cond->op == OP_AND) return mostly_holds(v, cond->args[0]) && mostly_holds(v, cond->args[1]);
+  const bool is_tail = (cond->op == OP_LT || cond->op == OP_LE) && tirc_uses_any(cond, &v->inner);
+  return is_tail || !varies(v, cond);
+}
+
 static void exec(Numbers *v, Stmt s) {
   switch (s->kind) {
   case STMT_FOR: exec_loop(v, &s->u.loop); break;
   case STMT_IF:
-    v->unknown |= s->u.branch.else_case || varies(v, s->u.branch.cond);
+    v->unknown |= s->u.branch.else_case || !mostly_holds(v, s->u.branch.cond);
     exec(v, s->u.branch.then_case);
     break;
   case STMT_SEQ:
@@ -167,16 +171,20 @@ static void exec(Numbers *v, Stmt s) {
   }
 }
 
-/* The state after both instances, `first` (0 or 1) before the other. */
-static void run_both(Numbers *v, const Block *b, Stmt body, int first, double *state) {
+/* What each instance finds of each buffer after both ran, `first` (0 or 1) before the other. */
+static void run_both(Numbers *v, Stmt body, int first, double *state) {
+  const Block *b = v->block;
   v->slots.n = 0;
   for (int i = 0; i < b->n_writes; i++)
-    set(v, b->writes[i].buffer, draw((uint64_t)(v->trial * 64 + i) + 1000000));
+    for (v->instance = 0; v->instance < 2; v->instance++)
+      set(v, b->writes[i].buffer, draw((uint64_t)(v->trial * 64 + i) * 2 + 1000000) + v->instance);
   for (int k = 0; k < 2; k++) {
     v->instance = k == 0 ? first : 1 - first;
     exec(v, body);
   }
-  for (int i = 0; i < b->n_writes; i++) state[i] = find(v, b->writes[i].buffer)->value;
+  for (int i = 0; i < b->n_writes; i++)
+    for (v->instance = 0; v->instance < 2; v->instance++)
+      *state++ = find(v, b->writes[i].buffer)->value;
 }
 
 static bool differ(double a, double b) {
@@ -200,37 +208,69 @@ static bool place(Visitor *visitor, Expr e) {
 
 static bool fix(Visitor *visitor, Expr e) {
   Numbers *v = visitor->self;
-  if (tirc_map_get(&v->moving, e)) tirc_map_set(v->c, &v->moving, e, NULL);
+  tirc_map_remove(&v->moving, e);
   return true;
 }
 
 /* An iterator that is an index is the same in all instances of one element. So are, as a rule,
  * those that are added to a loop, of which an instance stores a tile. */
-static bool fix_index(Visitor *visitor, Stmt s) {
+static bool see_target(Visitor *visitor, Stmt s) {
   Numbers *v = visitor->self;
   if (s->kind == STMT_FOR) tirc_map_set(v->c, &v->inner, s->u.loop.var, v);
   for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++) {
     const Expr index = s->u.store.indices[i];
     tirc_visit_expr(&(Visitor){.expr = place, .self = v}, index);
-    if (index->op == OP_VAR || uses(index, &v->inner))
+    if (s->u.store.buffer != v->target) continue;
+    vec_push(v->c, v->meet, index);
+    if (index->op == OP_VAR || tirc_uses_any(index, &v->inner))
       tirc_visit_expr(&(Visitor){.expr = fix, .self = v}, index);
   }
   return true;
 }
 
-bool tirc_update_commutes(Tirc *c, const Block *b) {
-  Numbers v = {.c = c};
-  Mutator flatten = {.c = c, .stmt = without_block};
-  const Stmt body = tirc_mutate_stmt(&flatten, b->body);
-  double *one = tirc_new_array(c, double, b->n_writes + 1);
-  double *other = tirc_new_array(c, double, b->n_writes + 1);
+static bool is_written(const Block *b, Buffer buffer) {
+  for (int i = 0; i < b->n_writes; i++)
+    if (b->writes[i].buffer == buffer) return true;
+  return false;
+}
+
+/* Whether instances that meet in the target are at different places of another buffer, too. */
+static bool goes_apart(const Numbers *v, Expr index) {
+  for (int i = 0; i < v->meet.n; i++)
+    if (tirc_expr_same(v->meet.at[i], index)) return false;
+  return varies(v, index);
+}
+
+static bool see_others(Visitor *visitor, Stmt s) {
+  Numbers *v = visitor->self;
+  if (s->kind != STMT_STORE || s->u.store.buffer == v->target) return true;
+  bool own = !is_written(v->block, s->u.store.buffer);
+  for (int i = 0; i < s->u.store.n; i++) own |= goes_apart(v, s->u.store.indices[i]);
+  if (own) tirc_map_set(v->c, &v->own, s->u.store.buffer, v);
+  return true;
+}
+
+/* Of two instances that write the same element of the target. */
+static bool commute(Tirc *c, const Block *b, Stmt body, Buffer target) {
+  Numbers v = {.c = c, .block = b, .target = target};
+  double *one = tirc_new_array(c, double, 2 * b->n_writes);
+  double *other = tirc_new_array(c, double, 2 * b->n_writes);
   for (int i = 0; i < b->n_iters; i++) tirc_map_set(c, &v.moving, b->iters[i].var, &v);
-  tirc_visit_stmt(&(Visitor){.stmt = fix_index, .self = &v}, body);
+  tirc_visit_stmt(&(Visitor){.stmt = see_target, .self = &v}, body);
+  tirc_visit_stmt(&(Visitor){.stmt = see_others, .self = &v}, body);
   for (v.trial = 0; v.trial < TRIALS; v.trial++) {
-    run_both(&v, b, body, 0, one);
-    run_both(&v, b, body, 1, other);
-    for (int i = 0; i < b->n_writes && !v.unknown; i++)
+    run_both(&v, body, 0, one);
+    run_both(&v, body, 1, other);
+    for (int i = 0; i < 2 * b->n_writes && !v.unknown; i++)
       if (differ(one[i], other[i])) return false;
   }
+  return true;
+}
+
+bool tirc_update_commutes(Tirc *c, const Block *b) {
+  Mutator flatten = {.c = c, .stmt = without_block};
+  const Stmt body = tirc_mutate_stmt(&flatten, b->body);
+  for (int i = 0; i < b->n_writes; i++)
+    if (!commute(c, b, body, b->writes[i].buffer)) return false;
   return true;
 }
