@@ -9,8 +9,9 @@
  *       block B: vi = i_0 * 16 + i_1              block B: vi = i_j_fused // 6, vj = i_j_fused % 6
  *                where i_0 * 16 + i_1 < 100
  *
- * The predicate is left out where the factors provably cover the extent exactly. Bindings are
- * simplified over all loops around them, predicates stay as they come out of the substitution.
+ * The predicate is left out where the factors provably cover the extent exactly; where it is
+ * needed, nothing below but blocks may depend on it (split_beyond.c). Bindings are simplified over
+ * all loops around them, predicates stay as they come out of the substitution.
  *
  * Preconditions: the loops start at 0 and have no annotation and no thread binding. Errors:
  *   split: annotated-loop, loop-start, two-inferred-factors, split-factor, split-does-not-cover,
@@ -148,6 +149,9 @@ static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_pre
         "loop %s has %s iterations, and the factors make more: %s is not known to hold",
         f->var->u.s, tirc_print_expr(c, f->extent), tirc_print_expr(c, predicate));
   }
+  Expr all = tirc_int(c, p->dtype, 1);
+  for (int i = 0; i < p->n; i++) all = tirc_mul(c, all, p->factors[i]);
+  if (predicate) tirc_require_nothing_beyond(s, p->loop, all);
   Stmt body = tirc_substitute1_stmt(c, f->body, f->var, value);
   if (predicate) body = tirc_add_predicate(c, body, predicate);
   for (int i = p->n - 1; i >= 0; i--) body = tirc_for_serial(c, p->vars[i], p->factors[i], body);

@@ -119,14 +119,27 @@ Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t) {
   return tirc_var(c, tirc_format(c, "%s%s", var->u.s, suffix), t);
 }
 
-/* A condition that reads memory may do so only where the other one holds. */
+static bool see_failing(Visitor *v, Expr e) {
+  bool *fails = v->self;
+  int64_t by;
+  if (e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD)
+    *fails |= !tirc_const_int(e->args[1], &by);
+  return true;
+}
+
+static bool may_fail(Expr e) {
+  bool fails = tirc_reads_memory(e);
+  tirc_visit_expr(&(Visitor){.expr = see_failing, .self = &fails}, e);
+  return fails;
+}
+
+/* A condition that reads memory or divides may do so only where the other one holds. */
 static Stmt guard(Mutator *m, Stmt s) {
   if (s->kind != STMT_BLOCK) return tirc_mutate_stmt_children(m, s);
   struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
   *copy = *s;
   Expr old = s->u.block.predicate, added = m->self;
-  copy->u.block.predicate =
-      tirc_reads_memory(old) ? tirc_and(m->c, added, old) : tirc_and(m->c, old, added);
+  copy->u.block.predicate = may_fail(old) ? tirc_and(m->c, added, old) : tirc_and(m->c, old, added);
   return copy;
 }
 
