@@ -49,9 +49,12 @@ bool tirc_reads_memory(Expr e);
 /* Whether a divisor in it is not known to be no zero, and depends on a loop or an iterator of the
  * block (NULL: none): behind a condition it may be one. */
 bool tirc_may_divide_by_zero(Sched *s, const Block *b, Analyzer *a, Expr e);
-/* Raises split-out-of-bounds unless this loop may run up to a larger extent with a predicate at the
- * blocks below it. */
-void tirc_require_nothing_beyond(Sched *s, SRef *loop, Expr extent);
+/* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */
+typedef struct Beyond {
+  const char *what; /* NULL: nothing that does harm */
+  Expr failing;     /* what of it is not to be evaluated; NULL: all of it */
+} Beyond;
+Beyond tirc_beyond(Sched *s, const SRef *loop, Expr extent);
 /* predicate `and` cond, added to every block that is not inside of another block. */
 Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
 /* From iterator variable to binding, for tirc_substitute. */

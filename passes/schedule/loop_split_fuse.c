@@ -10,7 +10,7 @@
  *                where i_0 * 16 + i_1 < 100
  *
  * The predicate is left out where the factors provably cover the extent exactly; where it is
- * needed, nothing below but blocks may depend on it (split_beyond.c). Bindings are simplified over
+ * needed, nothing below but blocks may depend on it (beyond.c). Bindings are simplified over
  * all loops around them, predicates stay as they come out of the substitution.
  *
  * Preconditions: the loops start at 0 and have no annotation and no thread binding. Errors:
@@ -137,6 +137,25 @@ static Expr split_value(Sched *s, Split *p, Expr *predicate) {
   return value;
 }
 
+static void require_nothing_beyond(Sched *s, const Split *p) {
+  Tirc *c = s->c;
+  const For *f = tirc_loop_of(p->loop);
+  Expr all = tirc_int(c, p->dtype, 1);
+  for (int i = 0; i < p->n; i++) all = tirc_mul(c, all, p->factors[i]);
+  const Beyond beyond = tirc_beyond(s, p->loop, all);
+  if (!beyond.what) return;
+  const char *extent = tirc_print_expr(c, f->extent), *why = NULL;
+  if (beyond.failing)
+    why = tirc_format(c, "%s is not to be evaluated for %s >= %s",
+                      tirc_print_expr(c, beyond.failing), f->var->u.s, extent);
+  tirc_sched_mark(s, p->loop->stmt);
+  tirc_sched_error(s, SERR_SPLIT_OUT_OF_BOUNDS, why,
+                   "choose factors that divide the extent, or split a loop inside of this one",
+                   "loop %s has %s iterations, and the factors make more: outside of the blocks, "
+                   "which a predicate guards, the added ones would reach %s",
+                   f->var->u.s, extent, beyond.what);
+}
+
 static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_predicate) {
   Tirc *c = s->c;
   const For *f = tirc_loop_of(p->loop);
@@ -149,9 +168,7 @@ static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_pre
         "loop %s has %s iterations, and the factors make more: %s is not known to hold",
         f->var->u.s, tirc_print_expr(c, f->extent), tirc_print_expr(c, predicate));
   }
-  Expr all = tirc_int(c, p->dtype, 1);
-  for (int i = 0; i < p->n; i++) all = tirc_mul(c, all, p->factors[i]);
-  if (predicate) tirc_require_nothing_beyond(s, p->loop, all);
+  if (predicate) require_nothing_beyond(s, p);
   Stmt body = tirc_substitute1_stmt(c, f->body, f->var, value);
   if (predicate) body = tirc_add_predicate(c, body, predicate);
   for (int i = p->n - 1; i >= 0; i--) body = tirc_for_serial(c, p->vars[i], p->factors[i], body);

@@ -175,6 +175,11 @@ static void require_own_loop(const EinsumPadding *p, int iter) {
   Users u = {.p = p, .var = loop->var};
   u.v = (Visitor){.stmt = see_below, .self = &u};
   tirc_visit_stmt(&u.v, loop->body);
+  const Beyond beyond = tirc_beyond(p->s, p->iters[iter].loop, p->iters[iter].extent);
+  if (beyond.what)
+    not_closed(
+        p, p->block->stmt,
+        tirc_format(c, "loop %s, which would grow, also runs %s", loop->var->u.s, beyond.what));
 }
 
 static bool has_room(const PaddedBuffer *pb, Tirc *c) {
