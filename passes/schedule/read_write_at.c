@@ -302,15 +302,41 @@ static bool see_bounds(Visitor *v, Stmt s) {
   return false;
 }
 
+typedef struct Far {
+  Tirc *c;
+  Analyzer *a;
+  Expr load; /* at an index that is not known to be there */
+} Far;
+
+static bool see_far_load(Visitor *v, Expr e) {
+  Far *far = v->self;
+  for (int i = 0; e->op == OP_LOAD && i < e->n; i++) {
+    const Expr at = e->args[i], zero = tirc_int(far->c, at->dtype, 0);
+    if (!tirc_reads_memory(at) &&
+        !(tirc_prove_ge(far->a, at, zero) && tirc_prove_lt(far->a, at, e->u.buffer->shape[i])))
+      far->load = e;
+  }
+  return true;
+}
+
 /* The copy computes its box whether or not the reader, behind a condition, does. */
+static void require_known(AutoCopy *k, Analyzer *a, Expr bound) {
+  const char *why = tirc_may_divide_by_zero(k->s, NULL, a, bound) ? "may divide by zero" : NULL;
+  Far far = {.c = k->s->c, .a = a};
+  tirc_visit_expr(&(Visitor){.expr = see_far_load, .self = &far}, bound);
+  if (far.load) why = tirc_format(k->s->c, "may read outside of %s", far.load->u.buffer->name);
+  if (why)
+    tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,
+                     "Where the box of %s starts that is copied is %s, which %s.", k->source->name,
+                     tirc_print_expr(k->s->c, bound), why);
+}
+
 static void require_known_box(AutoCopy *k) {
   Analyzer *a = tirc_analyzer_around(k->s, k->loop);
-  for (int i = 0; i < k->source->ndim; i++)
-    if (tirc_may_divide_by_zero(k->s, NULL, a, k->box[i].min) ||
-        tirc_may_divide_by_zero(k->s, NULL, a, k->box[i].extent))
-      tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,
-                       "Where the box of %s starts that is copied is %s, which may divide by zero.",
-                       k->source->name, tirc_print_expr(k->s->c, k->box[i].min));
+  for (int i = 0; i < k->source->ndim; i++) {
+    require_known(k, a, k->box[i].min);
+    require_known(k, a, k->box[i].extent);
+  }
 }
 
 static void require_all_declared(AutoCopy *k) {
