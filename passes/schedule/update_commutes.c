@@ -18,6 +18,7 @@
 #include "order.h"
 
 #include "../../ir/visit.h"
+#include "index_eval.h"
 #include "internal.h"
 
 #include <math.h>
@@ -44,6 +45,7 @@ typedef struct Numbers {
   PtrMap placed;  /* variables that say which elements are stored */
   VEC(Atom) atoms;
   VEC(Slot) slots;
+  IndexEval counted; /* the loops inside that are run as they are */
   int trial, instance;
   int steps;    /* of loops, in all trials */
   bool unknown; /* something is no number here */
@@ -135,11 +137,14 @@ static double eval(Numbers *v, Expr e) {
 static void exec(Numbers *v, Stmt s);
 
 static void exec_loop(Numbers *v, const For *f) {
-  int64_t extent = 1;
-  if (!tirc_map_has(&v->placed, f->var)) v->unknown |= !tirc_const_int(f->extent, &extent);
+  int64_t extent = 1, min;
+  const bool placed = tirc_map_has(&v->placed, f->var);
+  const bool counted = !placed && tirc_const_int(f->min, &min);
+  if (!placed) v->unknown |= !tirc_const_int(f->extent, &extent);
   v->unknown |= extent < 1 || extent > MAX_EXTENT;
   for (int64_t i = 0; i < extent && !v->unknown; i++) {
     v->unknown |= ++v->steps > MAX_STEPS;
+    if (counted) tirc_eval_give(&v->counted, f->var, min + i);
     exec(v, f->body);
   }
 }
@@ -152,12 +157,33 @@ static bool mostly_holds(const Numbers *v, Expr cond) {
   return is_tail || !varies(v, cond);
 }
 
+typedef struct Count {
+  const Numbers *v;
+  bool other; /* a variable that is no such loop */
+} Count;
+
+static bool see_var(Visitor *visitor, Expr e) {
+  Count *n = visitor->self;
+  n->other |= e->op == OP_VAR && !tirc_map_has(&n->v->counted.slots, e);
+  return true;
+}
+
+/* Whether this iteration of the loops inside runs what stands under the condition, which holds as
+ * far as it is about something else. */
+static bool holds(Numbers *v, Expr cond) {
+  if (cond->op == OP_AND) return holds(v, cond->args[0]) && holds(v, cond->args[1]);
+  Count n = {.v = v};
+  tirc_visit_expr(&(Visitor){.expr = see_var, .self = &n}, cond);
+  int64_t value;
+  return n.other || !tirc_eval_index(&v->counted, cond, &value) || value;
+}
+
 static void exec(Numbers *v, Stmt s) {
   switch (s->kind) {
   case STMT_FOR: exec_loop(v, &s->u.loop); break;
   case STMT_IF:
     v->unknown |= s->u.branch.else_case || !mostly_holds(v, s->u.branch.cond);
-    exec(v, s->u.branch.then_case);
+    if (holds(v, s->u.branch.cond)) exec(v, s->u.branch.then_case);
     break;
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++) exec(v, tirc_item(s, i));
@@ -252,7 +278,7 @@ static bool see_others(Visitor *visitor, Stmt s) {
 
 /* Of two instances that write the same element of the target. */
 static bool commute(Tirc *c, const Block *b, Stmt body, Buffer target) {
-  Numbers v = {.c = c, .block = b, .target = target};
+  Numbers v = {.c = c, .block = b, .target = target, .counted = {.c = c}};
   double *one = tirc_new_array(c, double, 2 * b->n_writes);
   double *other = tirc_new_array(c, double, 2 * b->n_writes);
   for (int i = 0; i < b->n_iters; i++) tirc_map_set(c, &v.moving, b->iters[i].var, &v);
