@@ -71,13 +71,16 @@ static void require_own_start(Decomposition *d) {
 }
 
 void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
-  if (!tirc_init_is_elsewhere(tirc_block_of(block))) return;
+  const bool elsewhere = tirc_init_is_elsewhere(tirc_block_of(block));
+  if (!elsewhere && !tirc_reads_other_output(s, block)) return;
   tirc_sched_mark(s, block->stmt);
   tirc_sched_error(s, SERR_ORDER_MATTERS, NULL,
-                   "let the init store to the elements to which the block adds",
-                   "The init of block %s stores to other elements than its update, and before loop "
-                   "%s all of it would come first.",
-                   tirc_block_of(block)->name, tirc_loop_of(loop)->var->u.s);
+                   elsewhere ? "let the init store to the elements to which the block adds" : NULL,
+                   "The init of block %s stores to elements that %s, and before loop %s all of it "
+                   "would come first.",
+                   tirc_block_of(block)->name,
+                   elsewhere ? "its update does not" : "other instances read",
+                   tirc_loop_of(loop)->var->u.s);
 }
 
 static void require_no_condition(Decomposition *d) {
