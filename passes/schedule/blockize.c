@@ -465,6 +465,13 @@ static Stmt outer_init(Blockize *b, const Block *inner) {
   return tirc_substitute_stmt(c, nest, &fresh);
 }
 
+/* More than one, so that the inits of all come before the first update. */
+static bool has_inner_sums(const Blockize *b) {
+  for (int i = 0; i < b->n_inner; i++)
+    if (b->inner[i].kind == ITER_SPATIAL) return true;
+  return false;
+}
+
 static bool has_outer_reduction(const Blockize *b) {
   for (int i = 0; i < b->n_outer; i++)
     if (b->outer[i].kind == ITER_REDUCE) return true;
@@ -492,7 +499,7 @@ Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
                  .writes = tirc_blockize_relax(&b, old->n_writes, old->writes)};
   if (old->init) {
     for (int i = 0; i < b.n_loops; i++) tirc_require_iterations(s, child, b.loops[i]);
-    tirc_require_own_init(s, child, loop);
+    if (has_inner_sums(&b)) tirc_require_own_init(s, child, loop);
     tirc_require_no_views(s, child);
     require_start(&b);
     require_no_repetition(&b);
