@@ -192,6 +192,13 @@ static int find_constraint(IterRewriter *r, const IterSplit *s) {
   return best;
 }
 
+/* By the scale of the innermost split, which the others are multiples of. */
+static Expr over_base(const Fusion *f, Expr scale) {
+  Analyzer *a = f->r->a;
+  if (tirc_prove_equal(a, scale, f->base_scale)) return tirc_lit(f->r->c, scale->dtype, 1);
+  return tirc_simplify(a, tirc_floordiv(f->r->c, scale, f->base_scale));
+}
+
 /* Takes all splits of a constrained sum at once. */
 static bool take_constrained(Fusion *f, int which, Expr scale) {
   IterRewriter *r = f->r;
@@ -208,17 +215,15 @@ static bool take_constrained(Fusion *f, int which, Expr scale) {
     f->used[k] = true;
     f->flat[f->n_flat++] = f->sum.args[k];
   }
-  f->grouped[f->n_grouped++] =
-      tirc_iter_split_of(c, it->mark, tirc_floordiv(c, scale, f->base_scale));
+  f->grouped[f->n_grouped++] = tirc_iter_split_of(c, it->mark, over_base(f, scale));
   f->extra_base = tirc_add(c, f->extra_base, tirc_mul(c, it->offset, scale));
   return true;
 }
 
 static void take_split(Fusion *f, int at) {
-  Tirc *c = f->r->c;
   f->used[at] = true;
   IterSplit s = f->sum.args[at];
-  s.scale = tirc_simplify(f->r->a, tirc_floordiv(c, s.scale, f->base_scale));
+  s.scale = over_base(f, s.scale);
   f->flat[f->n_flat++] = s;
   f->grouped[f->n_grouped++] = s;
 }
