@@ -25,8 +25,7 @@ typedef struct Move {
   SRef *block, *loop, *scope;
   int n_producers, n_consumers;
   SRef **producers, **consumers;
-  int first, last; /* the places that there are: items of the loop's body */
-  Analyzer *a;     /* the loops from `loop` upwards, then the new ones */
+  Analyzer *a; /* the loops from `loop` upwards, then the new ones */
 } Move;
 
 /* --- checks before ----------------------------------------------------------------------- */
@@ -108,31 +107,29 @@ static void require_all(Move *m, int seen, int n, SRef *const *at, const char *w
                    tirc_describe(m->s, m->loop->stmt));
 }
 
-static void require_place(Move *m) {
-  if (m->index < 0 || (m->index >= m->first && m->index <= m->last)) return;
-  tirc_sched_error(m->s, SERR_INSERT_INDEX, NULL, NULL,
-                   "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
-                   (long long)m->index, tirc_describe(m->s, m->block->stmt), m->first, m->last);
-}
-
-/* After the last producer, before the first consumer. The loop stands before the block or after it,
- * so only one of both is under it. */
-static void find_places(Move *m) {
+/* After the last producer, before the first consumer: the item of the loop's body before which the
+ * block goes. The loop stands before the block or after it, so only one of both is under it. */
+static int find_place(Move *m) {
   const Stmt *items;
   int n = tirc_body_items(m->c, tirc_loop_of(m->loop)->body, &items);
   Finder f = {.v = {.expr = skip_expr, .stmt = see_stmt}, .m = m};
   f.v.self = &f;
-  m->first = 0;
-  m->last = n;
+  int after = -1, before = n;
   for (int i = 0; i < n; i++) {
     int producers = f.n_producers, consumers = f.n_consumers;
     tirc_visit_stmt(&f.v, items[i]);
-    if (f.n_producers != producers) m->first = i + 1;
-    if (f.n_consumers != consumers && m->last == n) m->last = i;
+    if (f.n_producers != producers) after = i;
+    if (f.n_consumers != consumers && before == n) before = i;
   }
   if (!m->is_producer) require_all(m, f.n_producers, m->n_producers, m->producers, "producer");
   if (m->is_producer) require_all(m, f.n_consumers, m->n_consumers, m->consumers, "consumer");
-  require_place(m);
+  if (m->index == -1) return before;
+  if (m->index == -2) return after + 1;
+  if (m->index < after + 1 || m->index > before)
+    tirc_sched_error(m->s, SERR_INSERT_INDEX, NULL, NULL,
+                     "index %lld is no place for %s: -1 (last), -2 (first) or %d to %d are",
+                     (long long)m->index, tirc_describe(m->s, m->block->stmt), after + 1, before);
+  return (int)m->index;
 }
 
 /* --- the new nest ------------------------------------------------------------------------ */
@@ -369,73 +366,6 @@ static void check_decisions(Move *m, Stmt nest) {
       l.used->u.buffer->name, tirc_describe(m->s, m->loop->stmt));
 }
 
-/* --- indices that are loaded --------------------------------------------------------------- */
-
-typedef struct Loaded {
-  Visitor v;
-  const Move *m;
-  VEC(Buffer) buffers; /* by which the nest finds its instances */
-  Buffer written;      /* one of them, in the item that is looked at */
-  bool others;         /* whether a block for which the moved one runs is in the item */
-} Loaded;
-
-static bool see_loaded(Visitor *v, Expr e) {
-  Loaded *l = v->self;
-  if (e->op == OP_LOAD) vec_push(l->m->c, l->buffers, e->u.buffer);
-  return true;
-}
-
-static bool see_written(Visitor *v, Stmt s) {
-  Loaded *l = v->self;
-  const Move *m = l->m;
-  for (int i = 0; i < l->buffers.n; i++) {
-    Buffer b = l->buffers.at[i];
-    const SRef *block = s->kind == STMT_BLOCK ? tirc_sref_of_block(m->s, s->u.block.id) : NULL;
-    if ((s->kind == STMT_STORE && s->u.store.buffer == b) ||
-        (block && tirc_touches(block, b, true)))
-      l->written = b;
-  }
-  if (s->kind == STMT_BLOCK)
-    l->others |= m->is_producer ? stands_in(s, m->n_consumers, m->consumers)
-                                : stands_in(s, m->n_producers, m->producers);
-  return true;
-}
-
-/* Where bindings of the nest load what the loop itself computes, the nest must find there what the
- * blocks find for which it runs: between them, nothing may store to it. */
-static int place_of(Move *m, Stmt nest) {
-  Loaded l = {.v = {.expr = see_loaded, .self = &l}, .m = m};
-  const Stmt *items;
-  const int n = tirc_body_items(m->c, tirc_loop_of(m->loop)->body, &items);
-  for (; nest->kind == STMT_FOR; nest = nest->u.loop.body)
-    tirc_visit_expr(&l.v, nest->u.loop.extent);
-  for (int i = 0; i < nest->u.block.n_iters; i++)
-    tirc_visit_expr(&l.v, nest->u.block.iter_values[i]);
-  tirc_visit_expr(&l.v, nest->u.block.predicate);
-  l.v.expr = skip_expr;
-  l.v.stmt = see_written;
-  Buffer unknown = NULL;
-  const int step = m->is_producer ? -1 : 1;
-  for (int i = m->is_producer ? n - 1 : 0; l.buffers.n && i >= 0 && i < n; i += step) {
-    l.written = NULL;
-    tirc_visit_stmt(&l.v, items[i]);
-    if (!l.others || !l.written) continue;
-    unknown = l.written;
-    if (m->is_producer && i >= m->first) m->first = i + 1;
-    if (!m->is_producer && i < m->last) m->last = i;
-    break;
-  }
-  if (m->first <= m->last) {
-    require_place(m);
-    return m->index >= 0 ? (int)m->index : m->index == -1 ? m->last : m->first;
-  }
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
-                   "no place under %s has the elements of %s, by which %s would be indexed",
-                   tirc_describe(m->s, m->loop->stmt), unknown->name,
-                   tirc_describe(m->s, m->block->stmt));
-}
-
 static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) {
   Stmt body = tirc_insert_item(m->c, tirc_loop_of(m->loop)->body, place, nest);
   Stmt loop = tirc_with_body(m->c, m->loop->stmt, body);
@@ -464,7 +394,7 @@ static void move_block(Move *m) {
   SRef *removed;
   Stmt without;
   tirc_plan_leaf_removal(s, m->block, &removed, &without);
-  find_places(m);
+  int place = find_place(m);
   const IterDomain *domains = tirc_required_domains(
       s, m->a, m->block, m->loop, m->is_producer, m->is_producer ? m->n_consumers : m->n_producers,
       m->is_producer ? m->consumers : m->producers);
@@ -475,7 +405,7 @@ static void move_block(Move *m) {
   check_decisions(m, nest);
   tirc_require_sums_once(s, m->loop, nest, m->is_producer);
   check_order_of_stores(m, nest);
-  install(m, removed, without, place_of(m, nest), nest);
+  install(m, removed, without, place, nest);
 }
 
 static void run(Sched *s, const Value *args, bool is_producer) {

@@ -25,6 +25,7 @@ typedef struct Solver {
   Tirc *c;
   Analyzer *a;     /* the loops above */
   Analyzer *blank; /* knows nothing: sets are first computed without context */
+  SRef *sref;
   Stmt block;
   PtrMap doms; /* iterator variable -> IterDomain */
 } Solver;
@@ -51,7 +52,25 @@ static void add_box(Solver *v, Box *to, int ndim, const IntSet *dims) {
 
 /* --- regions ----------------------------------------------------------------------------- */
 
-/* An index that is loaded under a condition is not known elsewhere: it may be any. */
+static bool see_written_load(Visitor *visitor, Expr e) {
+  const Solver *v = visitor->self;
+  SRef **writers;
+  if (e->op == OP_LOAD &&
+      tirc_writers_of(v->s, tirc_scope_root(v->s, v->sref), e->u.buffer, &writers))
+    visitor->self = NULL;
+  return visitor->self != NULL;
+}
+
+/* Whether the index can be computed wherever the block may come to stand. One that is loaded under
+ * a condition, or from a buffer that the scope computes, may be any elsewhere; and one that divides
+ * behind a condition may divide by zero. */
+static bool is_known_always(Solver *v, Expr index, bool guarded) {
+  Visitor loads = {.expr = see_written_load, .self = v};
+  if (guarded && tirc_reads_memory(index)) return false;
+  tirc_visit_expr(&loads, index);
+  return loads.self && !tirc_may_divide_by_zero(v->s, NULL, v->a, index);
+}
+
 static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bool by_scope,
                          Box *to) {
   PtrMap binding = {0}, dom = {0};
@@ -65,7 +84,7 @@ static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bo
     Expr min = tirc_substitute(v->c, r->dims[i].min, &binding);
     Expr extent = tirc_substitute(v->c, r->dims[i].extent, &binding);
     Expr max = tirc_simplify(v->blank, tirc_add(v->c, min, less_one(v, extent)));
-    if (!guarded || !tirc_reads_memory(tirc_add(v->c, min, extent)))
+    if (is_known_always(v, tirc_add(v->c, min, extent), guarded))
       dims[i] = loops.n ? (IntSet){tirc_eval_set(v->blank, min, &dom).min,
                                    tirc_eval_set(v->blank, max, &dom).max}
                         : (IntSet){min, max};
@@ -353,7 +372,7 @@ static void require_all_instances(Solver *v, int n, const Touched *touched) {
 
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,
                                   int n_others, SRef *const *others) {
-  Solver v = {s, s->c, a, tirc_analyzer(s->c), block->stmt, {0}};
+  Solver v = {s, s->c, a, tirc_analyzer(s->c), block, block->stmt, {0}};
   const Block *b = &block->stmt->u.block;
   IterDomain *domains = tirc_new_array(s->c, IterDomain, b->n_iters + 1);
   for (int i = 0; i < b->n_iters; i++) tirc_map_set(s->c, &v.doms, b->iters[i].var, &domains[i]);

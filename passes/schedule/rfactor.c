@@ -93,6 +93,37 @@ static void check_loops(Rfactor *r) {
   }
 }
 
+static bool never_repeats(Rfactor *r, Expr predicate) {
+  const Block *b = tirc_block_of(r->block);
+  Expr *vars = tirc_new_array(r->c, Expr, r->n_loops + 1);
+  Range *doms = tirc_new_array(r->c, Range, r->n_loops + 1);
+  int n = 0;
+  for (int i = 0; i < r->n_loops; i++) {
+    const For *loop = tirc_loop_of(r->loops[i]);
+    if (!r->kinds[i]) continue;
+    vars[n] = loop->var;
+    doms[n++] = tirc_range(loop->min, loop->extent);
+  }
+  return tirc_detect_iter_map(tirc_analyzer(r->c), b->n_iters, b->iter_values, n, vars, doms,
+                              predicate, ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
+}
+
+/* Each iteration of the loop gets a sum of its own, and all of them are added: none may add what
+ * another one adds. A loop that is bound to nothing repeats all of it. */
+static void check_repetition(Rfactor *r) {
+  const Block *b = tirc_block_of(r->block);
+  if (never_repeats(r, b->predicate) || never_repeats(r, NULL)) return;
+  tirc_sched_mark(r->s, r->loop->stmt);
+  tirc_sched_mark(r->s, r->block->stmt);
+  tirc_sched_error(
+      r->s, SERR_REPEATED_REDUCTION, NULL,
+      "divide the loop, so that one part of it repeats the reduction, and the other is "
+      "the reduction",
+      "Block %s may run more than once for the same values of its iterators, and each "
+      "time it would add to another sum of loop %s.",
+      b->name, tirc_loop_of(r->loop)->var->u.s);
+}
+
 static void check_axis(Rfactor *r, int64_t axis) {
   int ndim = r->reducer.buffers[0]->ndim;
   if (axis < -(ndim + 1) || axis > ndim) {
@@ -156,6 +187,7 @@ static void check(Rfactor *r, int64_t axis) {
   for (int i = 0; i < r->n_loops; i++)
     r->kinds[i] = kinds_of(tirc_block_of(r->block), tirc_loop_of(r->loops[i])->var);
   check_loops(r);
+  check_repetition(r);
   check_predicate(r);
   for (int i = 0; i < r->n_loops; i++)
     if (r->loops[i] != r->loop) tirc_require_iterations(s, r->block, r->loops[i]);
