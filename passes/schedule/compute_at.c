@@ -273,6 +273,16 @@ static bool keeps_order(Move *m, Stmt nest) {
 /* New loops run the instances in another order, and perhaps some of them again: none may overwrite
  * what another one stored. */
 static void check_order_of_stores(Move *m, Stmt nest) {
+  const SRef *producer = tirc_overwritten_producer(m->s, m->block, m->loop);
+  if (producer) {
+    tirc_sched_mark(m->s, m->block->stmt);
+    tirc_sched_mark(m->s, producer->stmt);
+    tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL, NULL,
+                     "%s reads what block %s stores before that stores to the same element again, "
+                     "and under %s would see the last only",
+                     tirc_describe(m->s, m->block->stmt), tirc_block_of(producer)->name,
+                     tirc_describe(m->s, m->loop->stmt));
+  }
   if (keeps_order(m, nest) || !tirc_instances_depend(m->s, m->block)) return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL,

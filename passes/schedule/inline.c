@@ -7,6 +7,7 @@
  * then the map's inverse gives the iterators' values for any load. Below are also the parts that
  * the reverse inliner (reverse_inline.c) shares. */
 #include "inline.h"
+#include "spatial.h"
 
 #include "../../ir/print.h"
 
@@ -231,7 +232,11 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
         s, block, "the indices of its store are no bijective affine map of its iterators");
   SRef **consumers;
   int n = tirc_consumers(s, block, scope, &consumers);
-  for (int i = 0; i < n; i++) tirc_require_no_loop_vars(s, block, b->body, consumers[i]);
+  for (int i = 0; i < n; i++) {
+    tirc_require_no_loop_vars(s, block, b->body, consumers[i]);
+    if (tirc_overwritten_producer(s, block, consumers[i]))
+      tirc_bad_inline_pattern(s, block, "what it reads is overwritten before its consumer runs");
+  }
   Inliner in = {.s = s,
                 .c = s->c,
                 .block = block,

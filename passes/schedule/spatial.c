@@ -457,3 +457,15 @@ bool tirc_instances_depend(Sched *s, SRef *block) {
   if (add_around(&w, block->parent)) (void)check(&w, block->stmt);
   return found;
 }
+
+SRef *tirc_overwritten_producer(Sched *s, SRef *block, SRef *to) {
+  SRef **producers, *scope = tirc_scope_root(s, block);
+  const int n = tirc_producers(s, block, scope, &producers);
+  for (int i = 0; i < n; i++) {
+    SRef *shared = tirc_common_ancestor(2, (SRef *[]){producers[i], block});
+    if (tirc_is_loop(shared) && !tirc_is_ancestor(shared, to) &&
+        tirc_instances_depend(s, producers[i]))
+      return producers[i];
+  }
+  return NULL;
+}
