@@ -381,11 +381,11 @@ static Canon cast(Simplifier *s, Expr e) {
   Expr arg = e->args[0];
   if (!tirc_is_index(arg->dtype)) return plain(tirc_rewrite_node(s, e));
   Canon v = mutate(s, arg);
-  if (v.kind == CANON_EXPR) return plain(tirc_cast(c, e->dtype, v.e));
+  if (v.kind == CANON_EXPR) return plain(tirc_recast(s->a, e->dtype, v.e));
   Sum sum = to_sum(c, &v);
   if (!sum_casts(s, arg->dtype, e->dtype, &sum))
-    return plain(tirc_cast(c, e->dtype, normalize(c, &v)));
-  for (int i = 0; i < sum.n; i++) sum.at[i].index = tirc_cast(c, e->dtype, sum.at[i].index);
+    return plain(tirc_recast(s->a, e->dtype, normalize(c, &v)));
+  for (int i = 0; i < sum.n; i++) sum.at[i].index = tirc_recast(s->a, e->dtype, sum.at[i].index);
   return of_sum(e->dtype, sum);
 }
 

@@ -74,6 +74,8 @@ Expr tirc_negate_condition(Tirc *c, Expr e); /* not e, pushed to the comparisons
 Expr tirc_rebuild(Tirc *c, Expr e,
                   const Expr *args); /* e with other args; e itself when the same */
 
+/* tirc_cast, where a conversion between index types that keeps the value goes. */
+Expr tirc_recast(Analyzer *a, DType t, Expr e);
 bool tirc_can_prove_ge(Analyzer *a, Expr e, int64_t v); /* by constant bounds alone */
 
 /* --- rules

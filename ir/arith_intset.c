@@ -158,6 +158,11 @@ static IntSet eval_variable(Evaluator *v, Expr var) {
   return out;
 }
 
+static bool fits(Analyzer *a, IntSet s, DType t) {
+  return s.min && s.max && tirc_const_bound(a, s.min).min >= tirc_dtype_min(t) &&
+         tirc_const_bound(a, s.max).max <= tirc_dtype_max(t);
+}
+
 static IntSet eval(Evaluator *v, Expr e) {
   if (e->op == OP_INT) return point(e);
   if (e->op == OP_VAR) return eval_variable(v, e);
@@ -171,10 +176,10 @@ static IntSet eval(Evaluator *v, Expr e) {
     IntSet x = eval(v, e->args[2]), y = eval(v, e->args[1]);
     return hull(v->a->c, x, y);
   }
-  if (e->op == OP_CAST && tirc_dtype_is_int(e->dtype) && tirc_dtype_is_int(e->args[0]->dtype) &&
-      e->dtype.bits >= e->args[0]->dtype.bits) {
+  if (e->op == OP_CAST && tirc_dtype_is_int(e->dtype) && tirc_dtype_is_int(e->args[0]->dtype)) {
     IntSet x = eval(v, e->args[0]);
     if (is_point(x)) return point(x.min == e->args[0] ? e : tirc_cast(v->a->c, e->dtype, x.min));
+    if (e->dtype.bits < e->args[0]->dtype.bits && !fits(v->a, x, e->dtype)) return everything;
     return (IntSet){x.min ? tirc_cast(v->a->c, e->dtype, x.min) : NULL,
                     x.max ? tirc_cast(v->a->c, e->dtype, x.max) : NULL};
   }

@@ -377,11 +377,20 @@ static Expr not_node(Simplifier *s, Expr e) {
   return known ? known : not_rules(s, e);
 }
 
+Expr tirc_recast(Analyzer *a, DType t, Expr e) {
+  const Expr from = e->op == OP_CAST ? e->args[0] : e;
+  if (from != e && tirc_is_index(t) && tirc_is_index(e->dtype) && tirc_is_index(from->dtype)) {
+    const Bound b = tirc_const_bound(a, from);
+    if (b.min >= tirc_dtype_min(e->dtype) && b.max <= tirc_dtype_max(e->dtype)) e = from;
+  }
+  return tirc_cast(a->c, t, e);
+}
+
 static Expr other_node(Simplifier *s, Expr e) {
   e = with_simple_args(s, e);
   Tirc *c = s->a->c;
   if (e->op == OP_LIKELY && e->args[0]->op == OP_INT) return e->args[0];
-  if (e->op == OP_CAST) return tirc_cast(c, e->dtype, e->args[0]);
+  if (e->op == OP_CAST) return tirc_recast(s->a, e->dtype, e->args[0]);
   if (e->op >= OP_BITWISE_AND && e->op <= OP_BITWISE_XOR) {
     Expr r = tirc_fold(c, e->op, e->dtype, e->n, e->args);
     if (r) return r;
