@@ -97,13 +97,13 @@ static IterValue binary_value(IterRewriter *r, Expr e) {
 }
 
 /* Whether all that the sum may be is a number of the type. */
-static bool sum_fits(const IterSum *sum, DType t) {
-  int64_t least, most, extent, scale, reach;
-  if (!tirc_const_int(sum->base, &least)) return false;
-  most = least;
+static bool sum_fits(Analyzer *a, const IterSum *sum, DType t) {
+  int64_t scale, reach;
+  const Bound base = tirc_const_bound(a, sum->base);
+  int64_t least = base.min, most = base.max;
   for (int i = 0; i < sum->n; i++) {
-    if (!tirc_const_int(sum->args[i].extent, &extent) ||
-        !tirc_const_int(sum->args[i].scale, &scale) ||
+    const int64_t extent = tirc_const_bound(a, sum->args[i].extent).max;
+    if (!tirc_const_int(sum->args[i].scale, &scale) ||
         __builtin_mul_overflow(extent - 1, scale, &reach) ||
         __builtin_add_overflow(reach < 0 ? least : most, reach, reach < 0 ? &least : &most))
       return false;
@@ -116,7 +116,7 @@ static bool sum_fits(const IterSum *sum, DType t) {
 static IterValue cast_value(IterRewriter *r, Expr e) {
   IterValue v = value_of(r, e->args[0]);
   if (!is_iter(&v)) return free_of_iters(e);
-  if (e->dtype.bits < e->args[0]->dtype.bits && !sum_fits(&v.sum, e->dtype))
+  if (e->dtype.bits < e->args[0]->dtype.bits && !sum_fits(r->a, &v.sum, e->dtype))
     tirc_iter_fail(r, "an iterator is cut to fewer bits than it may need");
   return v;
 }

@@ -383,6 +383,9 @@ Expr tirc_recast(Analyzer *a, DType t, Expr e) {
     const Bound b = tirc_const_bound(a, from);
     if (b.min >= tirc_dtype_min(e->dtype) && b.max <= tirc_dtype_max(e->dtype)) e = from;
   }
+  const bool widens = tirc_is_index(t) && tirc_is_index(e->dtype) && t.bits > e->dtype.bits;
+  if (widens && (e->op == OP_MIN || e->op == OP_MAX))
+    return tirc_binary(a->c, e->op, tirc_recast(a, t, e->args[0]), tirc_recast(a, t, e->args[1]));
   return tirc_cast(a->c, t, e);
 }
 
