@@ -83,7 +83,8 @@ Expr tirc_unreached_iter(Sched *s, SRef *block) {
     Bound reached = tirc_const_bound(a, b->iter_values[i]);
     int64_t min, extent;
     if (tirc_const_int(dom.min, &min) && tirc_const_int(dom.extent, &extent) &&
-        (reached.min > min || reached.max < min + extent - 1))
+        (reached.min > min || reached.max < min + extent - 1 ||
+         (extent > 1 && tirc_reads_memory(b->iter_values[i]))))
       return b->iters[i].var;
   }
   return NULL;
