@@ -75,9 +75,29 @@ static bool fills(const IterSum *sum, Range dom) {
   return base == min && all == extent;
 }
 
+typedef struct FromOutside {
+  const LoopDomain *loops;
+  bool found;
+} FromOutside;
+
+static bool see_outside(Visitor *v, Expr e) {
+  FromOutside *f = v->self;
+  f->found |= e->op == OP_VAR && !tirc_is_about(e, f->loops);
+  return true;
+}
+
+/* Whether the binding stands on something outside of the scope, so that a run of the scope does not
+ * pass through all of the domain. */
+static bool is_from_outside(Expr value, const LoopDomain *loops) {
+  FromOutside f = {.loops = loops};
+  tirc_visit_expr(&(Visitor){.expr = see_outside, .self = &f}, value);
+  return f.found;
+}
+
 Expr tirc_unreached_iter(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   Analyzer *a = tirc_analyzer_of_loops(s, block, NULL);
+  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
   for (int i = 0; i < b->n_iters; i++) {
     Range dom = b->iters[i].dom;
     Bound reached = tirc_const_bound(a, b->iter_values[i]);
@@ -85,6 +105,8 @@ Expr tirc_unreached_iter(Sched *s, SRef *block) {
     if (tirc_const_int(dom.min, &min) && tirc_const_int(dom.extent, &extent) &&
         (reached.min > min || reached.max < min + extent - 1 ||
          (extent > 1 && tirc_reads_memory(b->iter_values[i]))))
+      return b->iters[i].var;
+    if (!tirc_is_int(dom.extent, 1) && is_from_outside(b->iter_values[i], &loops))
       return b->iters[i].var;
   }
   return NULL;
