@@ -17,6 +17,7 @@
 #include "access_rewrite.h"
 #include "index_map.h"
 #include "order.h"
+#include "spatial.h"
 
 typedef struct BlockChange {
   Sched *s;
@@ -234,6 +235,12 @@ static SRef **permuted_loops(BlockChange *b) {
   return order;
 }
 
+static bool sums_in_order(Tirc *c, const Block *b) {
+  bool sums = false;
+  for (int i = 0; i < b->n_iters; i++) sums |= b->iters[i].kind == ITER_REDUCE;
+  return sums && (tirc_init_is_elsewhere(b) || !tirc_update_commutes(c, b));
+}
+
 static void require_order(BlockChange *b) {
   if (counts_alike(b)) return;
   SRef **order = permuted_loops(b);
@@ -246,11 +253,14 @@ static void require_order(BlockChange *b) {
   if (scope && tirc_check_complete(b->s, b->block, scope) &&
       tirc_check_reduction(b->s, b->block, scope))
     why = tirc_why_not_complete(b->s, b->block, scope);
+  else if (tirc_instances_depend(b->s, b->block))
+    why = "two of its instances use one element";
+  else if (sums_in_order(b->c, tirc_block_of(b->block)))
+    why = "it updates its elements in an order that changes the result";
   if (!why) return;
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_sched_error(b->s, SERR_ORDER_MATTERS, why, NULL,
-                   "Block %s is neither a complete nor a reduction block, so its instances must "
-                   "keep their order.",
+                   "The instances of block %s must keep their order.",
                    tirc_block_of(b->block)->name);
 }
 

@@ -94,6 +94,22 @@ static bool is_from_outside(Expr value, const LoopDomain *loops) {
   return f.found;
 }
 
+/* The second of two iterators that stand on one loop and do not take all pairs of values. */
+static Expr tied_iter(Sched *s, const Block *b, const LoopDomain *loops) {
+  Expr tied = NULL;
+  for (int l = 0; l < loops->n && !tied; l++)
+    for (int i = 0, n = 0; i < b->n_iters; i++)
+      if (!tirc_is_int(b->iters[i].dom.extent, 1) &&
+          tirc_uses_var(b->iter_values[i], loops->vars[l]) && n++)
+        tied = b->iters[i].var;
+  for (int with = 0; with < 2 && tied; with++)
+    if (tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, loops->n, loops->vars,
+                             loops->doms, with ? b->predicate : NULL, ITER_LEVEL_SURJECTIVE, true,
+                             NULL))
+      tied = NULL;
+  return tied;
+}
+
 Expr tirc_unreached_iter(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   Analyzer *a = tirc_analyzer_of_loops(s, block, NULL);
@@ -109,7 +125,7 @@ Expr tirc_unreached_iter(Sched *s, SRef *block) {
     if (!tirc_is_int(dom.extent, 1) && is_from_outside(b->iter_values[i], &loops))
       return b->iters[i].var;
   }
-  return NULL;
+  return tied_iter(s, b, &loops);
 }
 
 bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
