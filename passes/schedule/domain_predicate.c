@@ -86,12 +86,16 @@ static bool see_outside(Visitor *v, Expr e) {
   return true;
 }
 
-/* Whether the binding stands on something outside of the scope, so that a run of the scope does not
- * pass through all of the domain. */
-static bool is_from_outside(Expr value, const LoopDomain *loops) {
-  FromOutside f = {.loops = loops};
-  tirc_visit_expr(&(Visitor){.expr = see_outside, .self = &f}, value);
-  return f.found;
+Expr tirc_outer_iter(Sched *s, SRef *block) {
+  const Block *b = tirc_block_of(block);
+  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
+  FromOutside f = {.loops = &loops};
+  for (int i = 0; i < b->n_iters; i++) {
+    if (tirc_is_int(b->iters[i].dom.extent, 1)) continue;
+    tirc_visit_expr(&(Visitor){.expr = see_outside, .self = &f}, b->iter_values[i]);
+    if (f.found) return b->iters[i].var;
+  }
+  return NULL;
 }
 
 /* The second of two iterators that stand on one loop and do not take all pairs of values. */
@@ -122,10 +126,9 @@ Expr tirc_unreached_iter(Sched *s, SRef *block) {
         (reached.min > min || reached.max < min + extent - 1 ||
          (extent > 1 && tirc_reads_memory(b->iter_values[i]))))
       return b->iters[i].var;
-    if (!tirc_is_int(dom.extent, 1) && is_from_outside(b->iter_values[i], &loops))
-      return b->iters[i].var;
   }
-  return tied_iter(s, b, &loops);
+  Expr outer = tirc_outer_iter(s, block);
+  return outer ? outer : tied_iter(s, b, &loops);
 }
 
 bool tirc_domain_implies_predicate(Sched *s, SRef *block) {

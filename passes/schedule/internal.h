@@ -111,6 +111,9 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
 
 /* Whether a loop around the block runs another block of its scope as well. */
 bool tirc_shares_loops(Sched *s, SRef *block);
+/* An iterator whose binding stands on something outside of the scope, so that a run of the scope
+ * does not pass through all of its domain; NULL: none does. */
+Expr tirc_outer_iter(Sched *s, SRef *block);
 /* The loop of the scope on which the domain of an iterator of the block depends; NULL: none does.
  */
 SRef *tirc_loop_of_domain(const SRef *block);

@@ -145,6 +145,22 @@ static bool runs_everywhere(const Reindex *r) {
   return true;
 }
 
+/* The copy passes through all of the domains in each run of the scope. */
+static void require_part_of_scope(const Reindex *r) {
+  const Block *scope = tirc_block_of(r->scope);
+  Expr outer = tirc_outer_iter(r->s, r->block);
+  bool declared = false;
+  for (int i = 0; i < scope->n_reads; i++) declared |= scope->reads[i].buffer == r->source;
+  for (int i = 0; i < scope->n_writes; i++) declared |= scope->writes[i].buffer == r->source;
+  if (!outer || !declared) return;
+  tirc_sched_mark(r->s, r->block->stmt);
+  tirc_sched_error(
+      r->s, SERR_REINDEX_COVER, NULL, NULL,
+      "Iterator %s of block %s stands on something outside of block %s, which does not "
+      "declare to use all that the iterator's domain stands for.",
+      outer->u.s, tirc_block_of(r->block)->name, scope->name);
+}
+
 /* --- the copy -----------------------------------------------------------------------------------
  */
 
@@ -210,6 +226,7 @@ void tirc_prim_reindex(Sched *s, const Value *args, Value *result) {
   require_one_way(&r);
   tirc_require_inside(&r, runs_everywhere(&r));
   tirc_require_own_domains(&r);
+  require_part_of_scope(&r);
   Stmt block = r.block->stmt;
   make_stage(&r);
   *result = tirc_install_reindex(&r);
