@@ -139,7 +139,7 @@ static bool is_first_iteration(const Block *b, Expr cond) {
 
 /* `if vk == 0: B[vi] = 0` at the start of the body: an init written by hand, after which the block
  * reads nothing of B but what it wrote. */
-static bool starts_with_init(const Block *b, Buffer buffer) {
+bool tirc_starts_with_init(const Block *b, Buffer buffer) {
   if (b->body->kind != STMT_SEQ) return false;
   Stmt first = tirc_item(b->body, 0);
   if (first->kind != STMT_IF || first->u.branch.else_case) return false;
@@ -159,7 +159,7 @@ static bool starts_with_init(const Block *b, Buffer buffer) {
 }
 
 bool tirc_reads_own_output(Sched *s, const SRef *block, Buffer b) {
-  return (is_reader(block, b) && !starts_with_init(tirc_block_of(block), b)) ||
+  return (is_reader(block, b) && !tirc_starts_with_init(tirc_block_of(block), b)) ||
          tirc_reads_other_output(s, block) || !tirc_sums_start_in_scope(s, block);
 }
 

@@ -172,6 +172,8 @@ const char *tirc_label(Sched *s, SRef *sref, int number);
 /* "block C", "loop i". */
 const char *tirc_describe(Sched *s, Stmt loop_or_block);
 
+/* cache.c: whether the body starts with an init of the buffer that was written by hand. */
+bool tirc_starts_with_init(const Block *b, Buffer buffer);
 /* Whether the init stores to other elements than the update does. */
 bool tirc_init_is_elsewhere(const Block *b);
 /* decompose.c: throws empty-loop when the loop, of a reduction whose init is to stand apart, has no

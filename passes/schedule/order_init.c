@@ -176,9 +176,13 @@ void tirc_require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *o
   int at = 0;
   if (tirc_init_is_elsewhere(b))
     init_lost(s, b, chain[0], "would start sums in another order, which are not the block's own");
-  for (int i = 0; b->init && i < n; i++) {
+  bool has_init = b->init;
+  for (int i = 0; i < b->n_writes; i++)
+    has_init = has_init || tirc_starts_with_init(b, b->writes[i].buffer);
+  for (int i = 0; has_init && i < n; i++) {
     unsigned kinds = kinds_moved(b, chain[i]);
-    if (!(kinds & 1u << ITER_REDUCE) && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
+    if (b->init && !(kinds & 1u << ITER_REDUCE) &&
+        !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
         sums_above(b, order, chain[i]) > sums_above(b, chain, chain[i]) &&
         !runs_once(s, block, chain[0]->parent))
       init_lost(s, b, chain[i], "would repeat parts of the reduction");

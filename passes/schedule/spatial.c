@@ -463,9 +463,10 @@ SRef *tirc_overwritten_producer(Sched *s, SRef *block, SRef *to) {
   const int n = tirc_producers(s, block, scope, &producers);
   for (int i = 0; i < n; i++) {
     SRef *shared = tirc_common_ancestor(2, (SRef *[]){producers[i], block});
-    if (tirc_is_loop(shared) && !tirc_is_ancestor(shared, to) &&
-        tirc_instances_depend(s, producers[i]))
-      return producers[i];
+    if (!tirc_is_loop(shared) || tirc_is_ancestor(shared, to)) continue;
+    if (tirc_instances_depend(s, producers[i])) return producers[i];
+    SRef *first = tirc_overwritten_producer(s, producers[i], to); /* of which it holds a copy */
+    if (first) return first;
   }
   return NULL;
 }
