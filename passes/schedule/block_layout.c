@@ -12,7 +12,7 @@
  * iterator bound to its loop. Instances that use what others wrote must keep their order.
  * Errors: loop-start, not-only-child-block, not-trivial-binding, index-map-iterators,
  * index-map-range, mixed-iterator-kinds, index-map-not-bijective, loop-variable-escapes,
- * order-matters. */
+ * order-matters, root-block, index-map-inputs, index-map-result, iterator-order. */
 #include "../../ir/print.h"
 #include "access_rewrite.h"
 #include "index_map.h"

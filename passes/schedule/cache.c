@@ -16,7 +16,11 @@
  *
  * What is copied is what the writer writes below the place of the copy, or for a buffer that the
  * scope only reads, what the scope declares to read of it. A copy at the scope's own level makes
- * the cache just that large; a copy inside of loops leaves it the shape of the buffer. */
+ * the cache just that large; a copy inside of loops leaves it the shape of the buffer.
+ *
+ * Errors: storage-scope, buffer-index, buffer-not-found, root-block, region-not-covered,
+ * cache-consumer, not-single-writer, cache-placement, duplicate-region, read-before-write,
+ * cache-alias, loop-variable-escapes, iterations-depend, reads-own-output. */
 #include "cache.h"
 #include "conflict.h"
 #include "state.h"

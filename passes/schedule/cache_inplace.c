@@ -10,7 +10,10 @@
  * writes (not-read-write); it may read no more of it than it declares (reads-own-output), as the
  * blocks of a sum do that reads other sums; what it reads must be covered by its producers
  * (region-not-covered); and all that is copied back must have been written, or copied in before
- * (copy-partial). */
+ * (copy-partial).
+ *
+ * Errors: storage-scope, root-block, buffer-index, buffer-not-found, not-read-write,
+ * duplicate-region, region-not-covered, copy-partial, cache-alias, reads-own-output. */
 #include "cache.h"
 
 #include "../../ir/access.h"

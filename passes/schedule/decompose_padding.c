@@ -10,7 +10,10 @@
  * store T.if_then_else(condition, value, constant), where the condition bounds its iterators one by
  * one (padding-pattern). Loops that the block has for itself shrink to what lies inside; for the
  * others the condition becomes the block's predicate. can_decompose_padding asks whether all that
- * holds. */
+ * holds.
+ *
+ * Errors: root-block, not-complete-block, loop-not-above-block, padding-pattern,
+ * loop-variable-escapes. */
 #include "../../ir/visit.h"
 #include "internal.h"
 #include "spatial.h"

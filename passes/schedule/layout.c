@@ -12,7 +12,8 @@
  * allocated by a block or is a parameter, that is accessed by loads and stores only, and that has
  * no strides of its own. Errors: buffer-selector, index-map-inputs, index-map-result,
  * index-map-range, index-map-not-affine, index-map-not-injective, layout-padding, pad-value,
- * pad-of-input, buffer-is-view, buffer-not-plain, region-not-accessed, axis-separators. */
+ * pad-of-input, buffer-is-view, buffer-not-plain, region-not-accessed, axis-separators,
+ * buffer-not-found, root-block. */
 #include "layout.h"
 
 #include "../../ir/print.h"

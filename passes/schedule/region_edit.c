@@ -11,7 +11,7 @@
  * small. The first is unsafe by its name; of the second the caller says that the region is right
  * where analysis finds none or too large a one.
  *
- * Errors: buffer-type, region-index, buffer-index, region-rank. */
+ * Errors: buffer-type, region-index, buffer-index, region-rank, buffer-not-found. */
 #include "../../ir/print.h"
 #include "internal.h"
 

@@ -16,7 +16,8 @@
  * gives two elements never the same place.
  * Errors: storage-scope, buffer-index, not-stage-pipeline, not-single-writer, not-single-point,
  * not-leaf-block, reindex-access, reindex-iterators, index-map-inputs, index-map-range,
- * index-map-not-injective, reindex-coverage, reads-own-output. */
+ * index-map-not-injective, reindex-coverage, reads-own-output, loop-variable-escapes,
+ * root-block, reindex-nest, index-map-result, cache-placement, read-before-write. */
 #include "../../ir/print.h"
 #include "index_map.h"
 #include "reindex.h"

@@ -11,8 +11,9 @@
  * The first block is new and gets the handle that is returned; the second one, the write-back,
  * keeps the old block's identity, and the loops around it theirs. Needs: a reduction block alone
  * below the loop; a serial loop that reduction iterators only are bound to; a known commutative
- * reducer (reducer.h). Errors: not-reduction-block, rfactor-loop, rfactor-not-serial, reducer-form,
- * no-matched-reducer, factor-axis. */
+ * reducer (reducer.h). Errors: not-reduction-block, rfactor-loop, rfactor-not-serial,
+ * rfactor-predicate, repeated-reduction, reads-own-output, init-uses-view, empty-loop,
+ * reducer-form, no-matched-reducer, factor-axis, root-block, not-stage-pipeline. */
 #include "../../ir/print.h"
 #include "reducer.h"
 

@@ -6,7 +6,7 @@
  *
  * An earlier decision that does not fit the loop any more is repaired as TVM does: from the
  * innermost factor outwards, one that does not divide what is left takes all of it.
- * Errors: tile-count, decision, probabilities. */
+ * Errors: tile-count, decision, probabilities, root-block. */
 #include "../../ir/print.h"
 #include "internal.h"
 #include "random.h"

@@ -1,5 +1,8 @@
 /* Where a buffer lives and how its axes are padded: set_scope and storage_align. Both concern
- * buffers that a block allocates; the memory of parameters and of views belongs to others. */
+ * buffers that a block allocates; the memory of parameters and of views belongs to others.
+ *
+ * Errors: buffer-index, buffer-not-found, storage-scope, buffer-not-allocated,
+ * iterations-depend, align-factor, align-axis, align-annotation. */
 #include "cache.h"
 #include "conflict.h"
 #include "state.h"
