@@ -495,10 +495,18 @@ static void report(long number, const Pair *k, const char *why) {
 
 /* --- cases ------------------------------------------------------------------------------------ */
 
+/* And ones that fit into the time and the memory of a test. */
 static bool has_known_shapes(const Func *f) {
   bool known = f->n_params <= MAX_PARAMS;
-  for (int i = 0; i < f->n_params && known; i++)
+  int64_t extent, elements = 1;
+  for (int i = 0; i < f->n_params && known; i++) {
     known = f->buffers[i] && has_known_shape(f->buffers[i]);
+    for (int d = 0; known && d < f->buffers[i]->ndim; d++)
+      known = tirc_const_int(f->buffers[i]->shape[d], &extent) &&
+              !__builtin_mul_overflow(elements, extent ? extent : 1, &elements) &&
+              elements <= MAX_STEPS;
+    elements = 1;
+  }
   return known;
 }
 
@@ -514,29 +522,32 @@ static bool has_loaded_extent(const Func *f) {
   return found;
 }
 
+static const Func *parse(Tirc *c, const char *path, const char *program) {
+  Source source = {path, program, strlen(program)};
+  const Func *volatile f = NULL;
+  Trap t;
+  if (TIRC_TRY(c, t)) {
+    const Module *m = tirc_parse_module(c, &source, 0, NULL);
+    tirc_verify(c, m);
+    f = tirc_module_main(m);
+    TIRC_END(c, t);
+  }
+  return f;
+}
+
 /* False: the file is no case, or its program is none that can be run here. */
 static bool start_from(Tirc *c, const char *path, Pair *k) {
   char *text = case_read(path);
   const char *why;
-  Case read = {0};
-  Values none = {0};
-  volatile bool runs = false;
-  Trap t;
-  if (!text) return false;
-  if (TIRC_TRY(c, t)) {
-    if (case_parse(c, path, text, &read, &why)) {
-      Source source = {path, read.program, strlen(read.program)};
-      const Module *m = tirc_parse_module(c, &source, 0, NULL);
-      tirc_verify(c, m);
-      if (has_known_shapes(tirc_module_main(m)) && !has_loaded_extent(tirc_module_main(m))) {
-        make_values(c, tirc_module_main(m), &none);
-        runs = !interpret_for(c, tirc_module_main(m), &none, NULL, MAX_STEPS / 100);
-      }
-    }
-    TIRC_END(c, t);
-  }
-  free_values(&none);
+  Case read;
+  const bool is_case = text && case_parse(c, path, text, &read, &why);
   free(text);
+  const Func *f = is_case ? parse(c, path, read.program) : NULL;
+  if (!f || !has_known_shapes(f) || has_loaded_extent(f)) return false;
+  Values values = {0};
+  make_values(c, f, &values);
+  const bool runs = !interpret_for(c, f, &values, NULL, MAX_STEPS / 100);
+  free_values(&values);
   *k = (Pair){.program = read.program, .start = read.schedule};
   return runs;
 }

@@ -246,6 +246,13 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
   }
 }
 
+/* The conjuncts of a condition that use none of the variables. */
+static Expr part_without(Tirc *c, Expr cond, const PtrMap *vars) {
+  if (cond->op == OP_AND)
+    return tirc_and(c, part_without(c, cond->args[0], vars), part_without(c, cond->args[1], vars));
+  return tirc_uses_any(cond, vars) ? tirc_bool(c, true) : cond;
+}
+
 /* What the loops outside of the copy decide of whether the writer runs, its copy must do too. */
 static void keep_condition(Sched *s, CacheStage *stage) {
   const Block *b = tirc_block_of(stage->writer);
@@ -263,10 +270,7 @@ static void keep_condition(Sched *s, CacheStage *stage) {
   PtrMap inside = {0};
   for (const SRef *r = stage->writer->parent; r != stage->where; r = r->parent)
     if (tirc_is_loop(r)) tirc_map_set(s->c, &inside, tirc_loop_of(r)->var, r);
-  for (Expr rest = b->predicate, one; rest; rest = rest->op == OP_AND ? rest->args[0] : NULL) {
-    one = rest->op == OP_AND ? rest->args[1] : rest;
-    if (!tirc_uses_any(one, &inside)) stage->condition = tirc_and(s->c, stage->condition, one);
-  }
+  stage->condition = part_without(s->c, b->predicate, &inside);
 }
 
 /* A block that does not declare what blocks inside of it read may read more than the box. */
@@ -401,8 +405,8 @@ static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
         "would move elements that nobody wrote.",
         writer->u.block.name, stage->source->name);
   }
-  const uint32_t users[] = {stage->copy_id, writer ? writer->u.block.id : stage->copy_id};
-  for (int i = 0; i < 2; i++)
+  const uint32_t users[] = {stage->copy_id, writer ? writer->u.block.id : 0};
+  for (int i = 0; i < (writer ? 2 : 1); i++)
     tirc_require_independent_around(s, 1, (SRef *[]){tirc_sref_of_block(s, users[i])});
   return tirc_value_block(stage->copy_id);
 }

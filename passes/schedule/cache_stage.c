@@ -54,19 +54,22 @@ static Expr stay_inside(Tirc *c, Analyzer *a, Expr predicate, Range r, Expr inde
   return predicate;
 }
 
+static Expr and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond) {
+  if (cond->op == OP_AND)
+    return and_unproved(c, a, and_unproved(c, a, predicate, cond->args[0]), cond->args[1]);
+  return tirc_prove(a, cond) ? predicate : tirc_and(c, predicate, cond);
+}
+
 /* The conditions that do not follow from the copy's own predicate and loops. */
 static Expr run_with_writer(Sched *s, const CacheStage *stage, Expr predicate, Analyzer *a,
                             const Expr *loops) {
   Tirc *c = s->c;
+  if (!stage->condition) return predicate;
   for (int i = 0; i < stage->source->ndim; i++)
     tirc_bind_range(a, loops[i],
                     tirc_range(tirc_int(c, loops[i]->dtype, 0), stage->region[i].extent));
   tirc_enter_constraint(a, predicate);
-  for (Expr rest = stage->condition, one; rest; rest = rest->op == OP_AND ? rest->args[0] : NULL) {
-    one = rest->op == OP_AND ? rest->args[1] : rest;
-    if (!tirc_prove(a, one)) predicate = tirc_and(c, predicate, one);
-  }
-  return predicate;
+  return and_unproved(c, a, predicate, stage->condition);
 }
 
 void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {

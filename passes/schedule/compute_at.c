@@ -322,8 +322,10 @@ static void check_order_of_sum(Move *m, Stmt nest) {
 }
 
 /* Whether the producer leaves out iterations of the loops to which the block moves, in which the
- * block runs. What they were to write, it may read before a later one has written it. */
-static bool leaves_out(const Move *m, const SRef *producer, Expr runs) {
+ * block runs. What they were to write, it may read before a later one has written it. The tail of
+ * its own domain has nothing to write. */
+static bool leaves_out(const Move *m, SRef *producer, Expr runs) {
+  if (tirc_domain_implies_predicate(m->s, producer)) return false;
   const Expr predicate = tirc_block_of(producer)->predicate;
   LoopVars l = {.v = {.expr = see_around, .self = &l}, .m = m};
   tirc_visit_expr(&l.v, predicate);

@@ -146,10 +146,20 @@ bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
   return conjunct_follows(&m, b->predicate);
 }
 
+/* Whether each part of the condition is about a loop; a map of the loops says nothing of others. */
+static bool is_about_loops(Expr cond, const LoopDomain *loops) {
+  if (cond->op == OP_AND)
+    return is_about_loops(cond->args[0], loops) && is_about_loops(cond->args[1], loops);
+  bool about = tirc_is_true(cond);
+  for (int i = 0; i < loops->n && !about; i++) about = tirc_uses_var(cond, loops->vars[i]);
+  return about;
+}
+
 bool tirc_predicate_keeps_all(Sched *s, SRef *block) {
   if (tirc_domain_implies_predicate(s, block)) return true;
   const Block *b = tirc_block_of(block);
   LoopDomain d = tirc_loop_domain(s, block->parent, NULL, NULL);
+  if (!is_about_loops(b->predicate, &d)) return false;
   const IterMap *map =
       tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
                            b->predicate, ITER_LEVEL_SURJECTIVE, true, NULL);

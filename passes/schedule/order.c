@@ -11,7 +11,7 @@
  * new order; for each element the latest new time of a write and of a read so far is kept, and an
  * access that comes later in the old order but earlier in the new one has lost its place. Long
  * loops are cut short: dependences are between neighbours. An index that is loaded may be any. A
- * view that is only stored to stands for its first element. What is found is certain; what involves
+ * view stands for its first element. What is found is certain; what involves
  * elements far apart in a large nest may be missed. */
 #include "order.h"
 
@@ -60,24 +60,26 @@ static bool look_at_expr(Visitor *v, Expr e) {
   return true;
 }
 
-/* Where the block's view number i begins, if what it shows is stored and not read; NULL. */
-static const Expr *stored_view(Tirc *c, const Block *b, int i) {
+static bool declares(int n, const Region *at, Buffer b) {
+  for (int k = 0; k < n; k++)
+    if (at[k].buffer == b) return true;
+  return false;
+}
+
+/* Where the block's view number i begins. */
+static const Expr *view_start(Tirc *c, const Block *b, int i) {
   const Region *shown = &b->matches[i].source;
-  bool stored = false;
-  for (int k = 0; k < b->n_writes; k++) stored |= b->writes[k].buffer == shown->buffer;
-  for (int k = 0; k < b->n_reads; k++) stored &= b->reads[k].buffer != shown->buffer;
-  if (!stored) return NULL;
-  Expr *start = tirc_new_array(c, Expr, shown->buffer->ndim);
+  Expr *start = tirc_new_array(c, Expr, shown->buffer->ndim + 1);
   for (int k = 0; k < shown->buffer->ndim; k++) start[k] = shown->dims[k].min;
   return start;
 }
 
 static void look_at_views(Use *u, const Block *b) {
   for (int i = 0; i < b->n_matches; i++) {
-    const Expr *start = stored_view(u->c, b, i);
-    if (!start || b->matches[i].source.buffer != u->buffer) continue;
-    add_access(u, u->buffer->ndim, start);
-    u->stores++;
+    if (b->matches[i].source.buffer != u->buffer) continue;
+    add_access(u, u->buffer->ndim, view_start(u->c, b, i));
+    u->loads += declares(b->n_reads, b->reads, u->buffer);
+    u->stores += declares(b->n_writes, b->writes, u->buffer);
     u->constant = false;
   }
 }
@@ -269,8 +271,9 @@ static void run_block(Run *r, Stmt stmt) {
   r->steps++;
   for (int i = 0; i < b->n_matches; i++) {
     const Buffer shown = b->matches[i].source.buffer;
-    const Expr *start = stored_view(r->s->c, b, i);
-    if (start) touch(r, shown, shown->ndim, start, true);
+    const Expr *start = view_start(r->s->c, b, i);
+    if (declares(b->n_reads, b->reads, shown)) touch(r, shown, shown->ndim, start, false);
+    if (declares(b->n_writes, b->writes, shown)) touch(r, shown, shown->ndim, start, true);
   }
   run(r, b->body);
   r->block = outer;

@@ -179,7 +179,7 @@ static void require_own_loop(const EinsumPadding *p, int iter) {
   if (beyond.what)
     not_closed(
         p, p->block->stmt,
-        tirc_format(c, "loop %s, which would grow, also runs %s", loop->var->u.s, beyond.what));
+        tirc_format(c, "loop %s, which would grow, reaches %s", loop->var->u.s, beyond.what));
 }
 
 static bool has_room(const PaddedBuffer *pb, Tirc *c) {

@@ -458,15 +458,22 @@ bool tirc_instances_depend(Sched *s, SRef *block) {
   return found;
 }
 
-SRef *tirc_overwritten_producer(Sched *s, SRef *block, SRef *to) {
+static SRef *overwritten(Sched *s, SRef *block, SRef *to, PtrMap *seen) {
   SRef **producers, *scope = tirc_scope_root(s, block);
   const int n = tirc_producers(s, block, scope, &producers);
   for (int i = 0; i < n; i++) {
     SRef *shared = tirc_common_ancestor(2, (SRef *[]){producers[i], block});
     if (!tirc_is_loop(shared) || tirc_is_ancestor(shared, to)) continue;
+    if (tirc_map_has(seen, producers[i])) continue;
+    tirc_map_set(s->c, seen, producers[i], producers[i]);
     if (tirc_instances_depend(s, producers[i])) return producers[i];
-    SRef *first = tirc_overwritten_producer(s, producers[i], to); /* of which it holds a copy */
+    SRef *first = overwritten(s, producers[i], to, seen); /* of which it holds a copy */
     if (first) return first;
   }
   return NULL;
+}
+
+SRef *tirc_overwritten_producer(Sched *s, SRef *block, SRef *to) {
+  PtrMap seen = {0};
+  return overwritten(s, block, to, &seen);
 }
