@@ -15,7 +15,7 @@
 #include "places.h"
 #include "state.h"
 
-enum { ALL_STEPS = 3 << 15, ALONE_STEPS = 1 << 18, MAX_PLACES = 64 };
+enum { ALL_STEPS = 3 << 17, ALONE_STEPS = 1 << 19, MAX_PLACES = 64 };
 
 typedef struct Check {
   Sched *s;

@@ -23,7 +23,13 @@
 
 #include <math.h>
 
-enum { MAX_STEPS = 1 << 16, SYMBOLIC_EXTENT = 64, INNER_LIMIT = 64, LEAST_INNER_LIMIT = 8 };
+enum {
+  MAX_STEPS = 1 << 16,
+  ALL_STEPS = 1 << 21,
+  SYMBOLIC_EXTENT = 64,
+  INNER_LIMIT = 64,
+  LEAST_INNER_LIMIT = 8
+};
 
 /* --- looking --------------------------------------------------------------------------------- */
 
@@ -492,7 +498,10 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   if (!r.groups.n) return;
   prepare(&r, n_blocks, blocks);
   const int n_places = tirc_n_places(chain[0]->parent);
-  for (int place = 0; place < n_places && !r.first; place++)
-    if (tirc_go_to_place(&r.env, chain[0]->parent, place, true) != PLACE_EMPTY) run_nest(&r);
+  for (int place = 0, stride = 1; place < n_places && !r.first; place += stride) {
+    if (tirc_go_to_place(&r.env, chain[0]->parent, place, true) == PLACE_EMPTY) continue;
+    run_nest(&r);
+    if (place == 0) stride += (int)((int64_t)r.steps * n_places / ALL_STEPS);
+  }
   if (r.first) order_lost(&r);
 }

@@ -6,11 +6,31 @@ static bool moves(const SRef *r) {
   return tirc_is_loop(r) && !tirc_is_int(tirc_loop_of(r)->extent, 1);
 }
 
+enum { MOST_EVEN = 16, MOST_ODD = 4, UNKNOWN = 3 };
+
+/* At how many places the innermost loop and each second one from there stands, and the others. */
+typedef struct Widths {
+  int even, odd;
+} Widths;
+
+static Widths widths_of(const SRef *around) {
+  Widths w = {1, 1};
+  bool odd = false;
+  for (const SRef *r = around; r; r = r->parent) {
+    int64_t extent;
+    if (!moves(r)) continue;
+    if (!tirc_const_int(tirc_loop_of(r)->extent, &extent)) extent = UNKNOWN;
+    int *width = odd ? &w.odd : &w.even;
+    const int most = odd ? MOST_ODD : MOST_EVEN;
+    if (extent > *width) *width = extent < most ? (int)extent : most;
+    odd = !odd;
+  }
+  return w;
+}
+
 int tirc_n_places(const SRef *around) {
-  int n = 1;
-  for (const SRef *r = around; r && n < 9; r = r->parent)
-    if (moves(r)) n *= 3;
-  return n;
+  const Widths w = widths_of(around);
+  return w.even * w.odd;
 }
 
 static void give_unknown(IndexEval *env, Expr var, bool still) {
@@ -20,13 +40,18 @@ static void give_unknown(IndexEval *env, Expr var, bool still) {
     tirc_eval_forget(env, var);
 }
 
-static PlaceState at_loop(IndexEval *env, const For *f, int third, bool still) {
+/* Number `k` of `n` places, from the start to the end. */
+static PlaceState at_loop(IndexEval *env, const For *f, int k, int n, bool still) {
   int64_t min, extent;
   if (!tirc_eval_index(env, f->min, &min) || !tirc_eval_index(env, f->extent, &extent)) {
     give_unknown(env, f->var, still);
     return PLACE_UNKNOWN;
   }
-  tirc_eval_give(env, f->var, min + (third == 0 ? 0 : third == 1 ? extent / 2 : extent - 1));
+  if (extent > n && n > 1)
+    tirc_eval_give(env, f->var,
+                   min + k * (extent / (n - 1)) + (k == n - 1 ? extent % (n - 1) - 1 : 0));
+  else
+    tirc_eval_give(env, f->var, min + (k < extent ? k : extent - 1));
   return extent < 1 ? PLACE_EMPTY : PLACE_RUNS;
 }
 
@@ -43,16 +68,17 @@ static PlaceState at_block(IndexEval *env, const SRef *r, bool still) {
   return known && !r->scope->loose ? PLACE_RUNS : PLACE_UNKNOWN;
 }
 
-static PlaceState go(IndexEval *env, const SRef *r, int place, bool still, bool odd) {
+static PlaceState go(IndexEval *env, const SRef *r, int place, Widths w, bool still, bool odd) {
   if (!r) return PLACE_RUNS;
   const bool moved = moves(r);
-  const PlaceState outer = go(env, r->parent, place, still, odd != moved);
-  const int third = !moved ? 0 : odd ? place / 3 : place % 3;
-  const PlaceState own =
-      tirc_is_loop(r) ? at_loop(env, tirc_loop_of(r), third, still) : at_block(env, r, still);
+  const PlaceState outer = go(env, r->parent, place, w, still, odd != moved);
+  const int k = !moved ? 0 : odd ? place / w.even : place % w.even;
+  const PlaceState own = tirc_is_loop(r)
+                             ? at_loop(env, tirc_loop_of(r), k, odd ? w.odd : w.even, still)
+                             : at_block(env, r, still);
   return outer > own ? outer : own;
 }
 
 PlaceState tirc_go_to_place(IndexEval *env, const SRef *around, int place, bool still) {
-  return go(env, around, place, still, false);
+  return go(env, around, place, widths_of(around), still, false);
 }

@@ -13,10 +13,11 @@ typedef enum PlaceState {
 
 /* How many places are worth a look for what is inside of `around` (NULL: of nothing). */
 int tirc_n_places(const SRef *around);
-/* Gives loops and iterators of blocks, from `around` outwards, their values at one of them: each
- * loop stands at its start, in its middle or at its end, and the two innermost in all combinations,
- * since a predicate may keep the nest from doing anything at the others. What is not known is
- * forgotten; where it is enough that it stands still, it is env->otherwise. */
+/* Gives loops and iterators of blocks, from `around` outwards, their values at one of them: the
+ * innermost loop stands at up to 16 places from its start to its end, the next one at up to 4, in
+ * all combinations, and those further out like one of the two: a predicate may keep the nest from
+ * doing anything at most of them, or the dependence be there at one of them only. What is not known
+ * is forgotten; where it is enough that it stands still, it is env->otherwise. */
 PlaceState tirc_go_to_place(IndexEval *env, const SRef *around, int place, bool still);
 
 #endif
