@@ -14,8 +14,8 @@
  *
  * A counterexample is made small by leaving calls out, and printed as a program and a script.
  * --lower runs what each module is lowered to as well. --stats prints how many calls of each
- * primitive were legal and how many refused; with
- * --every-primitive it is a failure if one was never drawn legally, or never refused. */
+ * primitive were legal and how many refused; with --every-primitive it is a failure if one was
+ * never drawn legally, or never refused. */
 #include "fuzz.h"
 #include "cases.h"
 #include "passes/schedule/docs.h"
@@ -34,7 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_PARAMS = 16, MAX_CALLS = 12, MAX_STEPS = 4000000 };
+enum { MAX_PARAMS = FUZZ_MAX_PARAMS, MAX_CALLS = 12, MAX_STEPS = FUZZ_MAX_STEPS };
 
 typedef struct Values { /* one tensor a parameter */
   int n;
@@ -59,7 +59,8 @@ typedef struct Settings {
 } Settings;
 
 typedef struct Stats {
-  bool lower; /* check that too */
+  bool lower;       /* check that too */
+  long not_started; /* cases that cannot be gone on from */
   long legal, refused;
   long legal_of[MAX_PRIMITIVES], refused_of[MAX_PRIMITIVES];
 } Stats;
@@ -135,13 +136,6 @@ typedef struct Opened {
   VEC(Buffer) buffers;
 } Opened;
 
-static bool has_known_shape(Buffer b) {
-  int64_t extent;
-  for (int d = 0; d < b->ndim; d++)
-    if (!tirc_const_int(b->shape[d], &extent)) return false;
-  return true;
-}
-
 static Stmt open_block(Mutator *m, Stmt s) {
   Opened *o = m->self;
   const bool is_root = s == o->root;
@@ -152,7 +146,8 @@ static Stmt open_block(Mutator *m, Stmt s) {
   int n = 0;
   for (int i = 0; i < b.n_allocs; i++) {
     /* Below the root only what threads fill together: they wait for each other, not here. */
-    if (!has_known_shape(b.allocs[i]) || (!is_root && strcmp(b.allocs[i]->scope, "shared") != 0)) {
+    if (!fuzz_has_known_shape(b.allocs[i]) ||
+        (!is_root && strcmp(b.allocs[i]->scope, "shared") != 0)) {
       kept[n++] = b.allocs[i];
       continue;
     }
@@ -493,62 +488,14 @@ static void report(long number, const Pair *k, const char *why) {
   printf("\n");
 }
 
-/* --- cases ------------------------------------------------------------------------------------ */
-
-/* And ones that fit into the time and the memory of a test. */
-static bool has_known_shapes(const Func *f) {
-  bool known = f->n_params <= MAX_PARAMS;
-  int64_t extent, elements = 1;
-  for (int i = 0; i < f->n_params && known; i++) {
-    known = f->buffers[i] && has_known_shape(f->buffers[i]);
-    for (int d = 0; known && d < f->buffers[i]->ndim; d++)
-      known = tirc_const_int(f->buffers[i]->shape[d], &extent) &&
-              !__builtin_mul_overflow(elements, extent ? extent : 1, &elements) &&
-              elements <= MAX_STEPS;
-    elements = 1;
-  }
-  return known;
-}
-
-static bool see_extent(Visitor *v, Stmt s) {
-  if (s->kind == STMT_FOR) *(bool *)v->self |= tirc_reads_memory(s->u.loop.extent);
-  return true;
-}
-
-/* Extents from memory are assumed to be at least 1, which random ones are not. */
-static bool has_loaded_extent(const Func *f) {
-  bool found = false;
-  tirc_visit_stmt(&(Visitor){.stmt = see_extent, .self = &found}, f->body);
-  return found;
-}
-
-static const Func *parse(Tirc *c, const char *path, const char *program) {
-  Source source = {path, program, strlen(program)};
-  const Func *volatile f = NULL;
-  Trap t;
-  if (TIRC_TRY(c, t)) {
-    const Module *m = tirc_parse_module(c, &source, 0, NULL);
-    tirc_verify(c, m);
-    f = tirc_module_main(m);
-    TIRC_END(c, t);
-  }
-  return f;
-}
-
-/* False: the file is no case, or its program is none that can be run here. */
+/* False: the case cannot be gone on from. */
 static bool start_from(Tirc *c, const char *path, Pair *k) {
-  char *text = case_read(path);
-  const char *why;
-  Case read;
-  const bool is_case = text && case_parse(c, path, text, &read, &why);
-  free(text);
-  const Func *f = is_case ? parse(c, path, read.program) : NULL;
-  if (!f || !has_known_shapes(f) || has_loaded_extent(f)) return false;
+  const Func *f = fuzz_case(c, path, &k->program, &k->start);
+  if (!f) return false;
   Values values = {0};
   make_values(c, f, &values);
   const bool runs = !interpret_for(c, f, &values, NULL, MAX_STEPS / 100);
   free_values(&values);
-  *k = (Pair){.program = read.program, .start = read.schedule};
   return runs;
 }
 
@@ -558,8 +505,12 @@ static bool one(long number, const Settings *set, Stats *stats) {
   Pair k = {0};
   char *why = NULL;
   if (!set->n_cases) k.program = fuzz_program(c, &r);
-  bool ok = set->n_cases && !start_from(c, set->cases[rng_below(&r, set->n_cases)], &k);
-  ok = ok || holds(&k, &r, 1 + rng_below(&r, set->calls), &why, stats);
+  if (set->n_cases && !start_from(c, set->cases[rng_below(&r, set->n_cases)], &k)) {
+    stats->not_started++;
+    tirc_context_release(c);
+    return true;
+  }
+  bool ok = holds(&k, &r, 1 + rng_below(&r, set->calls), &why, stats);
   char *all[MAX_CALLS];
   int n = k.n_calls;
   for (int i = 0; i < n; i++) all[i] = (char *)(uintptr_t)k.calls[i];
@@ -606,8 +557,10 @@ int main(int argc, char **argv) {
   if (set.calls < 1 || set.calls > MAX_CALLS) set.calls = MAX_CALLS;
   for (long i = 0; i < n; i++) broken += !one(i, &set, &stats);
   if (table) print_stats(&stats);
-  printf("%ld schedules, %ld legal calls, %ld refused, %ld counterexamples\n", n, stats.legal,
-         stats.refused, broken);
+  if (stats.not_started)
+    printf("%ld times a case was drawn whose program cannot be run here\n", stats.not_started);
+  printf("%ld schedules, %ld legal calls, %ld refused, %ld counterexamples\n",
+         n - stats.not_started, stats.legal, stats.refused, broken);
   int undrawn = every ? print_undrawn(&stats) : 0;
   return broken || undrawn ? 1 : 0;
 }

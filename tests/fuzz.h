@@ -17,12 +17,20 @@ static inline uint64_t rng_next(Rng *r) { /* splitmix64 */
 static inline int rng_below(Rng *r, int n) { return (int)(rng_next(r) % (uint64_t)n); }
 static inline bool rng_chance(Rng *r, int percent) { return rng_below(r, 100) < percent; }
 
+/* Parameters of a program, and steps of the interpreter that one run of it may take. */
+enum { FUZZ_MAX_PARAMS = 16, FUZZ_MAX_STEPS = 4000000 };
+
 /* A program's text: one to five stages (element-wise, broadcasts, transposes, reductions, stencils,
  * paddings, reshapes, ...) over small buffers whose values stay exact integers in float32. */
 const char *fuzz_program(Tirc *c, Rng *r);
 /* Schedule script that calls one primitive, with arguments that are usually meaningful. `last`: the
  * call before, or NULL. */
 const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last);
+
+/* The function of a case file, its program and its schedule, which live as long as the context.
+ * NULL: it is none, or not one with shapes and extents that are known, and of a size to be run. */
+const Func *fuzz_case(Tirc *c, const char *path, const char **program, const char **start);
+bool fuzz_has_known_shape(Buffer b);
 
 /* The function with the iterations of its parallel, vectorized and bound loops in the other order,
  * or with those of the spatial loops around one block; NULL: it has none. */

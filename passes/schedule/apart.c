@@ -137,10 +137,8 @@ static bool is_covered(const Look *k) {
 /* --- a fused loop ---------------------------------------------------------------------------- */
 
 static bool is_bijective(const Look *k, SRef *block) {
-  const Block *b = tirc_block_of(block);
-  LoopDomain d = tirc_loop_domain(k->s, block->parent, NULL, NULL);
-  return tirc_detect_iter_map(tirc_analyzer(k->s->c), b->n_iters, b->iter_values, d.n, d.vars,
-                              d.doms, b->predicate, ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
+  const LoopDomain d = tirc_loop_domain(k->s, block->parent, NULL, NULL);
+  return tirc_runs_once(k->s, block, &d, tirc_block_of(block)->predicate);
 }
 
 /* The iterator that is the index, or -1. */

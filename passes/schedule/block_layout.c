@@ -235,10 +235,11 @@ static SRef **permuted_loops(BlockChange *b) {
   return order;
 }
 
-static bool sums_in_order(Tirc *c, const Block *b) {
+static bool sums_in_order(Sched *s, SRef *block) {
+  const Block *b = tirc_block_of(block);
   bool sums = false;
   for (int i = 0; i < b->n_iters; i++) sums |= b->iters[i].kind == ITER_REDUCE;
-  return sums && (tirc_init_is_elsewhere(b) || !tirc_update_commutes(c, b));
+  return sums && (tirc_init_is_elsewhere(s, block) || !tirc_update_commutes(s->c, b));
 }
 
 static void require_order(BlockChange *b) {
@@ -255,7 +256,7 @@ static void require_order(BlockChange *b) {
     why = tirc_why_not_complete(b->s, b->block, scope);
   else if (tirc_instances_depend(b->s, b->block))
     why = "two of its instances use one element";
-  else if (sums_in_order(b->c, tirc_block_of(b->block)))
+  else if (sums_in_order(b->s, b->block))
     why = "it updates its elements in an order that changes the result";
   if (!why) return;
   tirc_sched_mark(b->s, b->block->stmt);

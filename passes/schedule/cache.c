@@ -218,7 +218,7 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
   Regions writes = tirc_block_access(c, stage->writer->stmt).writes;
   const Region *actual = find_region(writes.n, writes.at, stage->source);
   if (actual && !tirc_writes_region(s, stage->writer->stmt, actual) &&
-      tirc_leaves_holes(s, stage->writer->stmt, actual)) {
+      tirc_leaves_holes(s, stage->writer, actual)) {
     tirc_sched_mark(s, stage->writer->stmt);
     tirc_sched_error(
         s, SERR_CACHE_REGION_COVER, NULL, NULL,

@@ -100,7 +100,8 @@ static bool run_iteration(Check *k, int64_t min, int64_t i) {
   return tirc_instances_run(&k->r, tirc_loop_of(k->loop)->body);
 }
 
-/* All iterations if the first one is short enough, otherwise some. */
+/* All iterations if the first one is so short that they take half of what is left (later ones may
+ * be longer than the first), otherwise some. */
 static void run_iterations(Check *k) {
   const For *f = tirc_loop_of(k->loop);
   int64_t min, extent, *at;

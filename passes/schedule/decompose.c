@@ -73,17 +73,33 @@ static void require_own_start(Decomposition *d) {
                    tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
+static bool is_spatial_loop(const Block *b, Expr loop_var) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_SPATIAL && tirc_uses_var(b->iter_values[i], loop_var)) return true;
+  return false;
+}
+
+/* Otherwise an init before the loop runs right before the updates of the same instance. */
+static bool moves_instances(SRef *block, const SRef *loop) {
+  for (const SRef *at = block->parent;; at = at->parent) {
+    if (is_spatial_loop(tirc_block_of(block), tirc_loop_of(at)->var)) return true;
+    if (at == loop) return false;
+  }
+}
+
 void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
-  const bool elsewhere = tirc_init_is_elsewhere(tirc_block_of(block));
+  if (!moves_instances(block, loop)) return;
+  const bool elsewhere = tirc_init_is_elsewhere(s, block);
   if (!elsewhere && !tirc_reads_other_output(s, block)) return;
   tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_ORDER_MATTERS, NULL,
-                   elsewhere ? "let the init store to the elements to which the block adds" : NULL,
-                   "The init of block %s stores to elements that %s, and before loop %s all of it "
-                   "would come first.",
-                   tirc_block_of(block)->name,
-                   elsewhere ? "its update does not" : "other instances read",
-                   tirc_loop_of(loop)->var->u.s);
+  tirc_sched_error(
+      s, SERR_ORDER_MATTERS, NULL,
+      elsewhere ? "let each instance have elements of its own, and its init store to those" : NULL,
+      "The init of block %s stores to elements that %s, and before loop %s all of it "
+      "would come first.",
+      tirc_block_of(block)->name,
+      elsewhere ? "its update does not, or other instances use" : "other instances read",
+      tirc_loop_of(loop)->var->u.s);
 }
 
 static void require_no_condition(Decomposition *d) {
@@ -96,29 +112,15 @@ static void require_no_condition(Decomposition *d) {
                    tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
 }
 
-/* The bindings, as functions of the loops from number `from` on, never take the same values twice.
- */
-static bool never_repeats(Decomposition *d, int from, Expr predicate) {
-  Tirc *c = d->s->c;
-  const Block *b = tirc_block_of(d->block);
-  int n = d->n_loops - from;
-  Expr *vars = tirc_new_array(c, Expr, n);
-  Range *doms = tirc_new_array(c, Range, n);
-  for (int i = 0; i < n; i++) {
-    const For *loop = tirc_loop_of(d->loops[from + i]);
-    vars[i] = loop->var;
-    doms[i] = tirc_range(loop->min, loop->extent);
-  }
-  return tirc_detect_iter_map(tirc_analyzer(c), b->n_iters, b->iter_values, n, vars, doms,
-                              predicate, ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
-}
-
 /* With its init inside, a block may compute the same sum again and again; behind one init it would
  * add to it again and again. Fewer loops or no predicate ask for more, but can be easier to see. */
 static void require_no_repetition(Decomposition *d) {
   Expr predicate = tirc_block_of(d->block)->predicate;
-  for (int i = 0; i < 4; i++)
-    if (never_repeats(d, i < 2 ? 0 : d->first, i % 2 ? NULL : predicate)) return;
+  for (int i = 0; i < 4; i++) {
+    SRef *high = i < 2 ? NULL : d->loop->parent;
+    const LoopDomain loops = tirc_loop_domain(d->s, d->block->parent, high, NULL);
+    if (tirc_runs_once(d->s, d->block, &loops, i % 2 ? NULL : predicate)) return;
+  }
   tirc_sched_mark(d->s, d->loop->stmt);
   tirc_sched_mark(d->s, d->block->stmt);
   tirc_sched_error(
@@ -127,12 +129,6 @@ static void require_no_repetition(Decomposition *d) {
       "Within one run of loop %s, block %s may run more than once for the same values of "
       "its iterators, and after a single init it would add to its output each time.",
       tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
-}
-
-static bool is_spatial_loop(const Block *b, Expr loop_var) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == ITER_SPATIAL && tirc_uses_var(b->iter_values[i], loop_var)) return true;
-  return false;
 }
 
 void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {

@@ -36,6 +36,13 @@ LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope) 
   return (LoopDomain){vars.n, vars.at, doms.at};
 }
 
+bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predicate) {
+  const Block *b = tirc_block_of(block);
+  return tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, loops->n,
+                              loops->vars, loops->doms, predicate, ITER_LEVEL_BIJECTIVE, true,
+                              NULL) != NULL;
+}
+
 void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out) {
   for (int i = 0; i < d->n; i++) {
     IntSet *set = tirc_new(c, IntSet);

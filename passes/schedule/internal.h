@@ -91,6 +91,9 @@ typedef struct LoopDomain {
  * to `high` (exclusive; NULL: the first block). When `scope` is a storage scope below "global"
  * (NULL: none), thread-bound loops further up under which such storage is shared are in it too. */
 LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope);
+/* Whether no two iterations of these loops run the same instance of the block; the predicate (NULL:
+ * none) leaves iterations out. */
+bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predicate);
 /* Whether storage of this scope is shared by the threads of that axis, so that what one of them
  * does with it is not all. */
 bool tirc_shared_under(const char *scope, const char *thread);
@@ -136,7 +139,7 @@ int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
  * (must_write.c). False when that is not known. */
 bool tirc_writes_region(Sched *s, Stmt block, const Region *declared);
 /* Whether it certainly leaves some of them out (leaves_holes.c). */
-bool tirc_leaves_holes(Sched *s, Stmt block, const Region *box);
+bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box);
 /* The box that an instance of the block writes of what it declares to write: a smaller one where
  * the declaration is known to be too large, as that of a part of a loop is, which each instance
  * declares to write whole. */
@@ -174,8 +177,9 @@ const char *tirc_describe(Sched *s, Stmt loop_or_block);
 
 /* cache.c: whether the body starts with an init of the buffer that was written by hand. */
 bool tirc_starts_with_init(const Block *b, Buffer buffer);
-/* Whether the init stores to other elements than the update does. */
-bool tirc_init_is_elsewhere(const Block *b);
+/* order_init.c: whether the init stores to elements that its own instance does not update, or that
+ * other instances use: then it matters when it runs. */
+bool tirc_init_is_elsewhere(Sched *s, SRef *block);
 /* decompose.c: throws empty-loop when the loop, of a reduction whose init is to stand apart, has no
  * iterations, so that the block never ran. */
 void tirc_require_iterations(Sched *s, SRef *block, SRef *loop);

@@ -1,9 +1,11 @@
 /* Whether a block leaves holes in a box, found by running it on index arithmetic alone, for the
- * first values of all that is given from outside of it. What cannot be known (a loaded condition,
- * an extent without a value, a box or a nest that is too large) counts as written. */
+ * first values of its iterators and at several places of the loops around it. What cannot be known
+ * (a loaded condition, an extent without a value, a box or a nest that is too large) counts as
+ * written. */
 #include "../../ir/visit.h"
 #include "index_eval.h"
 #include "internal.h"
+#include "places.h"
 
 static const int64_t MOST = (int64_t)1 << 60; /* so that sums do not overflow */
 enum { MAX_INSTANCES = 1 << 18, MAX_BOX = 1 << 18 };
@@ -82,26 +84,52 @@ static void run(Filling *f, Stmt s) {
   }
 }
 
-bool tirc_leaves_holes(Sched *s, Stmt block, const Region *box) {
-  Tirc *c = s->c;
-  const Block *b = &block->u.block;
-  const int n = box->buffer->ndim;
-  Filling f = {.values = {.c = c}, .box = box, .holes = 1};
-  f.min = tirc_new_array(c, int64_t, n + 1);
-  f.extent = tirc_new_array(c, int64_t, n + 1);
-  for (int i = 0; i < b->n_iters; i++)
-    tirc_eval_give(&f.values, b->iters[i].var, value(&f, b->iters[i].dom.min));
-  for (int i = 0; i < n && !f.unknown; i++) {
-    int64_t min = value(&f, box->dims[i].min), end = min + value(&f, box->dims[i].extent);
-    int64_t size = value(&f, box->buffer->shape[i]);
-    f.min[i] = min > 0 ? min : 0;
-    f.extent[i] = (end < size ? end : size) - f.min[i];
-    f.unknown =
-        f.unknown || f.extent[i] < 0 || f.extent[i] > MAX_BOX || (f.holes *= f.extent[i]) > MAX_BOX;
+/* Whether the block leaves holes where what is around it stands now. */
+static bool leaves_holes_here(Filling *f, const Block *b) {
+  Tirc *c = f->values.c;
+  const int n = f->box->buffer->ndim;
+  f->holes = 1;
+  f->unknown = false;
+  f->min = tirc_new_array(c, int64_t, n + 1);
+  f->extent = tirc_new_array(c, int64_t, n + 1);
+  for (int i = 0; i < n && !f->unknown; i++) {
+    int64_t min = value(f, f->box->dims[i].min), end = min + value(f, f->box->dims[i].extent);
+    int64_t size = value(f, f->box->buffer->shape[i]);
+    f->min[i] = min > 0 ? min : 0;
+    f->extent[i] = (end < size ? end : size) - f->min[i];
+    f->unknown = f->unknown || f->extent[i] < 0 || f->extent[i] > MAX_BOX ||
+                 (f->holes *= f->extent[i]) > MAX_BOX;
   }
-  if (f.unknown || !f.holes) return false;
-  f.written = tirc_new_array(c, bool, (int)f.holes);
-  if (b->init) run(&f, b->init);
-  run(&f, b->body);
-  return !f.unknown && f.holes > 0;
+  if (!f->unknown && f->holes) {
+    f->written = tirc_new_array(c, bool, (int)f->holes);
+    if (b->init) run(f, b->init);
+    run(f, b->body);
+  }
+  return !f->unknown && f->holes > 0;
+}
+
+/* At the first values of the block's iterators. */
+static bool stands_at_start(Filling *f, const Block *b) {
+  for (int i = 0; i < b->n_iters; i++)
+    tirc_eval_give(&f->values, b->iters[i].var, value(f, b->iters[i].dom.min));
+  return !f->unknown;
+}
+
+bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box) {
+  enum { START = -1 };
+  const Block *b = tirc_block_of(block);
+  const int n = tirc_n_places(block);
+  bool found = false;
+  int steps = 0;
+  for (int place = START; place < n && !found && steps < MAX_INSTANCES; place++) {
+    ArenaMark mark = tirc_mark(s->c);
+    Filling f = {.values = {.c = s->c}, .box = box, .steps = steps};
+    const bool stands = place == START
+                            ? stands_at_start(&f, b)
+                            : tirc_go_to_place(&f.values, block, place, false) == PLACE_RUNS;
+    found = stands && leaves_holes_here(&f, b);
+    steps = f.steps;
+    tirc_rewind(s->c, mark);
+  }
+  return found;
 }

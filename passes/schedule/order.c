@@ -501,7 +501,7 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   for (int place = 0, stride = 1; place < n_places && !r.first; place += stride) {
     if (tirc_go_to_place(&r.env, chain[0]->parent, place, true) == PLACE_EMPTY) continue;
     run_nest(&r);
-    if (place == 0) stride += (int)((int64_t)r.steps * n_places / ALL_STEPS);
+    if (stride == 1) stride += (int)((int64_t)r.steps * n_places / ALL_STEPS);
   }
   if (r.first) order_lost(&r);
 }

@@ -5,6 +5,7 @@
 #include "../../ir/visit.h"
 #include "index_eval.h"
 #include "internal.h"
+#include "spatial.h"
 
 enum { MAX_INSTANCES = 1 << 18 };
 
@@ -23,12 +24,10 @@ static int sums_above(const Block *b, SRef *const *nest, const SRef *loop) {
   return n;
 }
 
-/* Whether no two iterations of the loops below `high` run the same instance of a block. */
+/* No two iterations of the loops below `high` run the same instance. */
 static bool runs_once(Sched *s, SRef *block, SRef *high) {
-  const Block *b = tirc_block_of(block);
-  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
-  return tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
-                              b->predicate, ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
+  const LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
+  return tirc_runs_once(s, block, &d, tirc_block_of(block)->predicate);
 }
 
 /* --- running ---------------------------------------------------------------------------------
@@ -143,26 +142,31 @@ static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, cons
 
 typedef struct InitStore {
   Stmt store; /* of the init */
-  bool elsewhere;
+  bool updated;
 } InitStore;
 
 static bool see_update(Visitor *v, Stmt s) {
   InitStore *k = v->self;
   if (s->kind != STMT_STORE || s->u.store.buffer != k->store->u.store.buffer) return true;
-  for (int i = 0; i < s->u.store.n; i++)
-    k->elsewhere |= !tirc_expr_same(s->u.store.indices[i], k->store->u.store.indices[i]);
+  int d = 0;
+  while (d < s->u.store.n && tirc_expr_same(s->u.store.indices[d], k->store->u.store.indices[d]))
+    d++;
+  k->updated |= d == s->u.store.n;
   return true;
 }
 
-bool tirc_init_is_elsewhere(const Block *b) {
+/* By sight for stores directly in the init. Where it is a nest, and where several stores of one
+ * instance lie between those of another one, the instances are run. */
+bool tirc_init_is_elsewhere(Sched *s, SRef *block) {
+  const Block *b = tirc_block_of(block);
   const int n = !b->init ? 0 : b->init->kind == STMT_SEQ ? b->init->u.seq.n : 1;
-  InitStore k = {0};
   for (int i = 0; i < n; i++) {
-    k.store = b->init->kind == STMT_SEQ ? tirc_item(b->init, i) : b->init;
-    if (k.store->kind == STMT_STORE)
-      tirc_visit_stmt(&(Visitor){.stmt = see_update, .self = &k}, b->body);
+    InitStore k = {.store = b->init->kind == STMT_SEQ ? tirc_item(b->init, i) : b->init};
+    if (k.store->kind != STMT_STORE) continue;
+    tirc_visit_stmt(&(Visitor){.stmt = see_update, .self = &k}, b->body);
+    if (!k.updated) return true;
   }
-  return k.elsewhere;
+  return b->init && tirc_instances_depend(s, block);
 }
 
 /* The init of a reduction runs where its reduction iterators are at their start; for each element
@@ -174,7 +178,7 @@ void tirc_require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *o
   const unsigned both = 1u << ITER_SPATIAL | 1u << ITER_REDUCE;
   const Block *b = tirc_block_of(block);
   int at = 0;
-  if (tirc_init_is_elsewhere(b))
+  if (tirc_init_is_elsewhere(s, block))
     init_lost(s, b, chain[0], "would start sums in another order, which are not the block's own");
   bool has_init = b->init;
   for (int i = 0; i < b->n_writes; i++)

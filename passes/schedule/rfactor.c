@@ -94,26 +94,21 @@ static void check_loops(Rfactor *r) {
   }
 }
 
-static bool never_repeats(Rfactor *r, Expr predicate) {
-  const Block *b = tirc_block_of(r->block);
-  Expr *vars = tirc_new_array(r->c, Expr, r->n_loops + 1);
-  Range *doms = tirc_new_array(r->c, Range, r->n_loops + 1);
-  int n = 0;
-  for (int i = 0; i < r->n_loops; i++) {
-    const For *loop = tirc_loop_of(r->loops[i]);
-    if (!r->kinds[i]) continue;
-    vars[n] = loop->var;
-    doms[n++] = tirc_range(loop->min, loop->extent);
-  }
-  return tirc_detect_iter_map(tirc_analyzer(r->c), b->n_iters, b->iter_values, n, vars, doms,
-                              predicate, ITER_LEVEL_BIJECTIVE, true, NULL) != NULL;
-}
-
 /* Each iteration of the loop gets a sum of its own, and all of them are added: none may add what
  * another one adds. A loop that is bound to nothing repeats all of it. */
 static void check_repetition(Rfactor *r) {
   const Block *b = tirc_block_of(r->block);
-  if (never_repeats(r, b->predicate) || never_repeats(r, NULL)) return;
+  LoopDomain bound = {0, tirc_new_array(r->c, Expr, r->n_loops + 1),
+                      tirc_new_array(r->c, Range, r->n_loops + 1)};
+  for (int i = 0; i < r->n_loops; i++) {
+    const For *loop = tirc_loop_of(r->loops[i]);
+    if (!r->kinds[i]) continue;
+    bound.vars[bound.n] = loop->var;
+    bound.doms[bound.n++] = tirc_range(loop->min, loop->extent);
+  }
+  if (tirc_runs_once(r->s, r->block, &bound, b->predicate) ||
+      tirc_runs_once(r->s, r->block, &bound, NULL))
+    return;
   tirc_sched_mark(r->s, r->loop->stmt);
   tirc_sched_mark(r->s, r->block->stmt);
   tirc_sched_error(

@@ -169,7 +169,7 @@ static void require_only_writer(Rolling *r) {
 static void require_serial(Rolling *r) {
   for (SRef *at = r->block; at != r->scope; at = at->parent) {
     if (tirc_body_of(at->parent->stmt) != at->stmt && tirc_item_index(at) < 0)
-      wrong_order(r, at->stmt, "the block that writes it stands under a condition");
+      wrong_order(r, at->stmt, "the block that writes it stands in a condition or a T.let");
     if (!tirc_is_loop(at)) continue;
     const For *loop = tirc_loop_of(at);
     for (int i = 0; i < r->from->ndim; i++) {

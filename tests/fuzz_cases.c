@@ -1,0 +1,70 @@
+/* Case files (tests/cases) as programs and schedules for the property test to go on from. */
+#include "cases.h"
+#include "fuzz.h"
+
+#include "ir/verify.h"
+#include "ir/visit.h"
+#include "parser/program.h"
+#include "passes/schedule/internal.h"
+
+#include <stdlib.h>
+
+bool fuzz_has_known_shape(Buffer b) {
+  int64_t extent;
+  for (int d = 0; d < b->ndim; d++)
+    if (!tirc_const_int(b->shape[d], &extent)) return false;
+  return true;
+}
+
+/* Of a size that fits into the time and the memory of a test. */
+static bool has_known_shapes(const Func *f) {
+  bool known = f->n_params <= FUZZ_MAX_PARAMS;
+  int64_t extent, elements = 1;
+  for (int i = 0; i < f->n_params && known; i++) {
+    known = f->buffers[i] && fuzz_has_known_shape(f->buffers[i]);
+    for (int d = 0; known && d < f->buffers[i]->ndim; d++)
+      known = tirc_const_int(f->buffers[i]->shape[d], &extent) &&
+              !__builtin_mul_overflow(elements, extent ? extent : 1, &elements) &&
+              elements <= FUZZ_MAX_STEPS;
+    elements = 1;
+  }
+  return known;
+}
+
+static bool see_extent(Visitor *v, Stmt s) {
+  if (s->kind == STMT_FOR) *(bool *)v->self |= tirc_reads_memory(s->u.loop.extent);
+  return true;
+}
+
+/* Extents from memory are assumed to be at least 1, which random ones are not. */
+static bool has_loaded_extent(const Func *f) {
+  bool found = false;
+  tirc_visit_stmt(&(Visitor){.stmt = see_extent, .self = &found}, f->body);
+  return found;
+}
+
+static const Func *parse(Tirc *c, const char *path, const char *program) {
+  Source source = {path, program, strlen(program)};
+  const Func *volatile f = NULL;
+  Trap t;
+  if (TIRC_TRY(c, t)) {
+    const Module *m = tirc_parse_module(c, &source, 0, NULL);
+    tirc_verify(c, m);
+    f = tirc_module_main(m);
+    TIRC_END(c, t);
+  }
+  return f;
+}
+
+const Func *fuzz_case(Tirc *c, const char *path, const char **program, const char **start) {
+  char *text = case_read(path);
+  const char *why;
+  Case read;
+  const bool is_case = text && case_parse(c, path, text, &read, &why);
+  free(text);
+  const Func *f = is_case ? parse(c, path, read.program) : NULL;
+  if (!f || !has_known_shapes(f) || has_loaded_extent(f)) return NULL;
+  *program = read.program;
+  *start = read.schedule;
+  return f;
+}
