@@ -23,8 +23,43 @@ Expr tirc_substitute(Tirc *c, Expr e, const PtrMap *map) {
   return tirc_mutate_expr(&m, e);
 }
 
+static const Expr *replaced(Mutator *m, int n, const Expr *from) {
+  Expr *to = from ? tirc_new_array(m->c, Expr, n + 1) : NULL;
+  for (int i = 0; from && i < n; i++) to[i] = tirc_mutate_expr(m, from[i]);
+  return to;
+}
+
+static void replace_shape(Mutator *m, Buffer b, const PtrMap *map, PtrMap *buffers) {
+  bool uses = b->elem_offset && tirc_uses_any(b->elem_offset, map);
+  for (int d = 0; d < b->ndim; d++)
+    uses = uses || tirc_uses_any(b->shape[d], map) ||
+           (b->strides && tirc_uses_any(b->strides[d], map));
+  if (!uses) return;
+  struct BufferNode to = *b;
+  to.shape = replaced(m, b->ndim, b->shape);
+  to.strides = replaced(m, b->ndim, b->strides);
+  if (b->elem_offset) to.elem_offset = tirc_mutate_expr(m, b->elem_offset);
+  tirc_map_set(m->c, buffers, b, tirc_buffer_copy(m->c, &to));
+}
+
+Stmt tirc_mutate_shapes(Mutator *m, Stmt s, const PtrMap *vars) {
+  PtrMap buffers = {0};
+  if (s->kind == STMT_ALLOC || s->kind == STMT_DECL)
+    replace_shape(m, s->u.alloc.buffer, vars, &buffers);
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++)
+    replace_shape(m, s->u.block.allocs[i], vars, &buffers);
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
+    replace_shape(m, s->u.block.matches[i].buffer, vars, &buffers);
+  return buffers.cap ? tirc_substitute_buffers(m->c, s, &buffers) : s;
+}
+
+static Stmt replace_in_stmt(Mutator *m, Stmt s) {
+  return tirc_mutate_shapes(m, tirc_mutate_stmt_children(m, s), m->self);
+}
+
 Stmt tirc_substitute_stmt(Tirc *c, Stmt s, const PtrMap *map) {
-  Mutator m = {.c = c, .expr = replace_var, .self = (void *)(uintptr_t)map};
+  Mutator m = {
+      .c = c, .expr = replace_var, .stmt = replace_in_stmt, .self = (void *)(uintptr_t)map};
   return tirc_mutate_stmt(&m, s);
 }
 

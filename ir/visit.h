@@ -61,6 +61,9 @@ Expr tirc_mutate_expr_children(Mutator *m, Expr e);
 Stmt tirc_mutate_stmt(Mutator *m, Stmt s);
 Stmt tirc_mutate_stmt_children(Mutator *m, Stmt s);
 Region tirc_mutate_region(Mutator *m, Region r);
+/* Mutates the shapes of the buffers that a block or an allocation itself defines, where they use
+ * one of these variables; such a buffer becomes another one, with the memory of the old one. */
+Stmt tirc_mutate_shapes(Mutator *m, Stmt s, const PtrMap *vars);
 
 /* Replaces variables: `map` goes from a variable (Expr) to its replacement (Expr). */
 Expr tirc_substitute(Tirc *c, Expr e, const PtrMap *map);

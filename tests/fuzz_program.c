@@ -1,8 +1,10 @@
 /* Random programs. Each stage reads one or two tensors that exist already and writes a new one; a
  * tensor that nobody reads is an output, what is left between is allocated. How the loops of a
  * stage look (one a dimension, fused, split with a predicate, shared with the stage before) varies
- * too. */
+ * too. Some stages are stores outside of blocks. */
 #include "fuzz.h"
+
+#include <ctype.h>
 
 enum { MAX_TENSORS = 26, MAX_ITERS = 6 };
 
@@ -347,6 +349,25 @@ static void emit_block(Gen *g, int depth, const Stage *s, char name, const char 
   tirc_text_add(&g->body, "\n");
 }
 
+/* With what the iterators are bound to instead of them. */
+static void add_bound(Gen *g, const char *text, const char *const *bindings) {
+  for (const char *p = text; *p; p++)
+    if (*p == 'v' && isdigit((unsigned char)p[1]) && (p == text || !isalnum((unsigned char)p[-1])))
+      tirc_text_addf(&g->body, "(%s)", bindings[*++p - '0']);
+    else
+      tirc_text_addn(&g->body, p, 1);
+}
+
+/* A store outside of blocks. */
+static void emit_store(Gen *g, int depth, const Stage *s, char name, const char *const *bindings) {
+  indent(g, depth);
+  tirc_text_addf(&g->body, "%c[", name);
+  add_bound(g, s->out, bindings);
+  tirc_text_add(&g->body, "] = ");
+  add_bound(g, s->value, bindings);
+  tirc_text_add(&g->body, "\n");
+}
+
 /* shared: the variable of a loop that runs over the first iterator already, or NULL. */
 static void emit_stage(Gen *g, int depth, const Stage *s, char name, const char *shared) {
   const char *bindings[MAX_ITERS], *predicate = NULL;
@@ -374,7 +395,12 @@ static void emit_stage(Gen *g, int depth, const Stage *s, char name, const char 
     emit_loop(g, &depth, v, n);
     bindings[i] = v;
   }
-  emit_block(g, depth, s, name, bindings, predicate);
+  bool updates = s->init || strchr(s->value, '@');
+  for (int i = 0; i < s->n_iters; i++) updates |= s->iters[i].reduce;
+  if (!updates && !predicate && strstr(g->body.at, "T.block") && rng_chance(g->r, 3))
+    emit_store(g, depth, s, name, bindings);
+  else
+    emit_block(g, depth, s, name, bindings, predicate);
 }
 
 /* The two halves of a tensor by two blocks. */

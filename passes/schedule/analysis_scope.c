@@ -31,6 +31,7 @@ SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
     tirc_sched_error(s, SERR_NOT_STAGE_PIPELINE, why_not_pipeline(s, scope->scope), NULL,
                      "the scope of block %s is not a stage pipeline", tirc_block_of(scope)->name);
   }
+  if (stage_pipeline && tirc_is_block(sref)) tirc_require_no_loose_use(s, scope, sref);
   return scope;
 }
 

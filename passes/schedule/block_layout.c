@@ -265,21 +265,6 @@ static void require_order(BlockChange *b) {
                    tirc_block_of(b->block)->name);
 }
 
-/* The new iterators are not put into the shapes of buffers. */
-static void require_plain_allocations(BlockChange *b) {
-  const Block *block = tirc_block_of(b->block);
-  for (int i = 0; i < block->n_allocs; i++)
-    for (int d = 0; d < block->allocs[i]->ndim; d++)
-      for (int k = 0; k < block->n_iters; k++) {
-        if (!tirc_uses_var(block->allocs[i]->shape[d], block->iters[k].var)) continue;
-        tirc_sched_mark(b->s, b->block->stmt);
-        tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                         "The shape of %s, which block %s allocates, uses iterator %s, which is "
-                         "replaced.",
-                         block->allocs[i]->name, block->name, block->iters[k].var->u.s);
-      }
-}
-
 /* --- rewriting ----------------------------------------------------------------------------------
  */
 
@@ -318,7 +303,6 @@ void tirc_prim_transform_block_layout(Sched *s, const Value *args, Value *result
   make_iters(&b);
   invert(&b);
   require_order(&b);
-  require_plain_allocations(&b);
   tirc_sched_replace(s, b.n_loops ? b.loops[0] : b.block, new_nest(&b));
 }
 

@@ -232,6 +232,10 @@ static Expr rename_simplified(Mutator *m, Expr e) {
   return to == e ? e : tirc_simplify(r->a, to);
 }
 
+static Stmt rename_shapes(Mutator *m, Stmt s) {
+  return tirc_mutate_shapes(m, tirc_mutate_stmt_children(m, s), &((Rename *)m->self)->map);
+}
+
 void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
   Tirc *c = b->c;
   const Block *block = tirc_block_of(b->block);
@@ -254,7 +258,7 @@ void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
   b->outer_predicate = d[block->n_iters].outer_extent;
   b->inner_predicate = d[block->n_iters].inner_extent;
   if (!keep_condition(b, &space, loops, block->predicate)) not_divisible(b);
-  Mutator m = {.c = c, .expr = rename_simplified, .self = &rename};
+  Mutator m = {.c = c, .expr = rename_simplified, .stmt = rename_shapes, .self = &rename};
   Block bare = *block; /* the old bindings are not to be renamed */
   bare.n_iters = 0;
   bare.predicate = tirc_bool(c, true);

@@ -18,9 +18,9 @@
  * scope only reads, what the scope declares to read of it. A copy at the scope's own level makes
  * the cache just that large; a copy inside of loops leaves it the shape of the buffer.
  *
- * Errors: storage-scope, buffer-index, buffer-not-found, root-block, region-not-covered,
- * cache-consumer, not-single-writer, cache-placement, duplicate-region, read-before-write,
- * cache-alias, loop-variable-escapes, iterations-depend, reads-own-output. */
+ * Errors: storage-scope, buffer-index, buffer-not-found, root-block, not-stage-pipeline,
+ * region-not-covered, cache-consumer, not-single-writer, cache-placement, duplicate-region,
+ * read-before-write, cache-alias, loop-variable-escapes, iterations-depend, reads-own-output. */
 #include "cache.h"
 #include "conflict.h"
 #include "state.h"
@@ -390,6 +390,7 @@ static void require_own_start(Sched *s, const CacheStage *stage) {
 }
 
 static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
+  if (stage->writer) tirc_require_no_loose_use(s, stage->scope, stage->writer);
   stage->full = tirc_is_loop(stage->where);
   require_own_start(s, stage);
   if (stage->is_write) require_no_own_reads(s, stage);
@@ -417,6 +418,7 @@ void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
   tirc_require_storage_scope(s, storage_scope);
   CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], false)};
   stage.scope = tirc_require_scope_root(s, block, false);
+  tirc_require_no_loose_use(s, stage.scope, block);
   require_covered_readers(s, &stage);
   take_consumers(s, &stage, args[3]);
   stage.writer = tirc_only_writer(s, &stage);
@@ -437,6 +439,7 @@ void tirc_prim_cache_write(Sched *s, const Value *args, Value *result) {
   tirc_require_storage_scope(s, storage_scope);
   CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], true), .is_write = true};
   stage.scope = tirc_require_scope_root(s, block, false);
+  tirc_require_no_loose_use(s, stage.scope, block);
   take_consumers(s, &stage, args[3]);
   stage.writer = tirc_only_writer(s, &stage);
   require_covered_readers(s, &stage);

@@ -15,7 +15,7 @@
  * iteration: it may use the block's iterators and the function's parameters only, loops whose
  * bounds use no other loop, and no division by an iterator (index-not-cacheable).
  *
- * Errors: storage-scope, root-block, cse-threshold, index-not-cacheable. */
+ * Errors: storage-scope, root-block, not-stage-pipeline, cse-threshold, index-not-cacheable. */
 #include "cache.h"
 
 typedef struct Candidate {
@@ -365,6 +365,7 @@ void tirc_prim_cache_index(Sched *s, const Value *args, Value *result) {
                      (long long)p.threshold);
   tirc_require_storage_scope(s, args[1].u.s);
   p.scope = tirc_require_scope_root(s, p.block, false);
+  tirc_require_no_loose_use(s, p.scope, p.block);
   Visitor v = {.stmt = see_store, .self = &p};
   const Block *b = tirc_block_of(p.block);
   if (b->init) tirc_visit_stmt(&v, b->init);

@@ -12,8 +12,9 @@
  * (region-not-covered); and all that is copied back must have been written, or copied in before
  * (copy-partial).
  *
- * Errors: storage-scope, root-block, buffer-index, buffer-not-found, not-read-write,
- * duplicate-region, region-not-covered, copy-partial, cache-alias, reads-own-output. */
+ * Errors: storage-scope, root-block, not-stage-pipeline, buffer-index, buffer-not-found,
+ * not-read-write, duplicate-region, region-not-covered, copy-partial, cache-alias,
+ * reads-own-output. */
 #include "cache.h"
 
 #include "../../ir/access.h"
@@ -196,6 +197,7 @@ void tirc_prim_cache_inplace(Sched *s, const Value *args, Value *result) {
   tirc_require_storage_scope(s, storage_scope);
   p.source = tirc_nth_buffer(s, p.block, args[1], false);
   p.scope = tirc_require_scope_root(s, p.block, false);
+  tirc_require_no_loose_use(s, p.scope, p.block);
   require_covered_readers(&p);
   find_regions(&p);
   require_declared_reads(&p);

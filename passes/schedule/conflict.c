@@ -32,6 +32,7 @@ static bool is_shared(Sched *s, SRef *loop, Buffer b) {
     const SRefs *users = tirc_users_of(scope->scope, b);
     for (int i = 0; users && i < users->n; i++)
       if (!tirc_is_ancestor(inside, users->at[i])) return true;
+    if (tirc_loosely_used(scope, inside, b)) return true;
     inside = scope;
   }
   return false;
@@ -61,6 +62,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
   const int n = tirc_child_blocks(s, loop, &blocks);
   /* Of a bound loop that is covered what its threads wrote together. */
   const bool bound = tirc_loop_of(loop)->kind == LOOP_THREAD_BINDING;
+  const SRef *scope = tirc_scope_root(s, loop);
   bool may_meet = false;
   for (int i = 0; i < n; i++)
     for (int w = 0; w < blocks[i]->n_accesses[1]; w++) {
@@ -68,10 +70,20 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
       if (has_store(out, b)) continue;
       const bool shared = is_shared(s, loop, b);
       Stored one = {b, watch_kind(b, thread, shared)};
-      if (tirc_iterations_apart(s, loop, n, blocks, b, shared || bound)) one.kind = WATCH_VALUES;
+      if (tirc_iterations_apart(s, loop, n, blocks, b, shared || bound) &&
+          !tirc_loosely_used(scope, NULL, b))
+        one.kind = WATCH_VALUES;
       may_meet |= one.kind != WATCH_VALUES;
       vec_push(s->c, *out, one);
     }
+  Buffer *loose;
+  const int n_loose = tirc_loose_stores(s, loop, &loose);
+  for (int i = 0; i < n_loose; i++) {
+    if (has_store(out, loose[i])) continue;
+    const bool shared = is_shared(s, loop, loose[i]);
+    vec_push(s->c, *out, ((Stored){loose[i], watch_kind(loose[i], thread, shared)}));
+    may_meet = true;
+  }
   return may_meet;
 }
 
@@ -117,8 +129,10 @@ static void run_iterations(Check *k) {
 }
 
 static const char *access_text(Sched *s, const Site *site) {
-  return tirc_format(s->c, "block %s %s %s", site->block->u.block.name,
-                     site->load ? "reads" : "stores", tirc_site_text(s->c, site));
+  const char *who = site->block ? tirc_format(s->c, "block %s", site->block->u.block.name)
+                                : "a statement outside of blocks";
+  return tirc_format(s->c, "%s %s %s", who, site->load ? "reads" : "stores",
+                     tirc_site_text(s->c, site));
 }
 
 static _Noreturn void iterations_depend(const Check *k) {
@@ -126,8 +140,8 @@ static _Noreturn void iterations_depend(const Check *k) {
   const Instances *r = &k->r;
   const char *var = tirc_loop_of(k->loop)->var->u.s;
   tirc_sched_mark(s, k->loop->stmt);
-  tirc_sched_mark(s, r->first.block);
-  tirc_sched_mark(s, r->second.block);
+  tirc_sched_mark(s, r->first.block ? r->first.block : r->first.stmt);
+  tirc_sched_mark(s, r->second.block ? r->second.block : r->second.stmt);
   tirc_sched_error(
       s, SERR_ITERATIONS_DEPEND,
       tirc_format(s->c, "where %s = %lld, %s, and where %s = %lld, %s: one element of buffer %s",

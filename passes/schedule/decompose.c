@@ -11,8 +11,8 @@
  * again. The update keeps the old block's identity; from now on two blocks write the buffer and
  * neither is a complete or a reduction block by itself, so this comes last in a schedule.
  *
- * Errors: root-block, not-reduction-block, loop-not-above-block, loop-below-reduction-loop,
- * repeated-reduction, init-uses-view, empty-loop, order-matters. */
+ * Errors: root-block, not-stage-pipeline, not-reduction-block, loop-not-above-block,
+ * loop-below-reduction-loop, repeated-reduction, init-uses-view, empty-loop, order-matters. */
 #include "../../ir/access.h"
 #include "../../ir/visit.h"
 #include "internal.h"
@@ -267,6 +267,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   Decomposition d = {
       .s = s, .block = tirc_sref_of_value(s, args[0]), .loop = tirc_sref_of_value(s, args[1])};
   SRef *scope = tirc_require_scope_root(s, d.block, false);
+  tirc_require_no_loose_use(s, scope, d.block);
   require_loop_above_block(&d);
   tirc_require_reduction(s, d.block, scope);
   require_no_reduction_above(&d);

@@ -12,8 +12,8 @@
  * others the condition becomes the block's predicate. can_decompose_padding asks whether all that
  * holds.
  *
- * Errors: root-block, not-complete-block, loop-not-above-block, padding-pattern,
- * loop-variable-escapes. */
+ * Errors: root-block, not-stage-pipeline, not-complete-block, loop-not-above-block,
+ * padding-pattern, loop-variable-escapes. */
 #include "../../ir/visit.h"
 #include "internal.h"
 #include "spatial.h"
@@ -135,6 +135,7 @@ static void check(Padding *p) {
   Tirc *c = p->s->c;
   const Block *b = tirc_block_of(p->block);
   p->scope = tirc_require_scope_root(p->s, p->block, false);
+  tirc_require_no_loose_use(p->s, p->scope, p->block);
   tirc_require_complete(p->s, p->block, p->scope);
   find_loops(p);
   Expr value = require_padding_store(p);

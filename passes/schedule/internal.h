@@ -114,6 +114,14 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
 
 /* Whether a loop around the block runs another block of its scope as well. */
 bool tirc_shares_loops(Sched *s, SRef *block);
+/* loose.c: throws not-stage-pipeline when a statement of the scope that is in no block uses what
+ * the block writes, or stores to what it reads. */
+void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block);
+/* Whether such a statement uses the buffer; what is in `besides`, a loop or block, does not count.
+ */
+bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b);
+/* The buffers to which such statements below a loop store. */
+int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out);
 /* An iterator whose binding stands on something outside of the scope, so that a run of the scope
  * does not pass through all of its domain; NULL: none does. */
 Expr tirc_outer_iter(Sched *s, SRef *block);

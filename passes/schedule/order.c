@@ -139,7 +139,7 @@ static bool stores_once(Sched *s, const Use *u) {
 
 /* What one block's own accesses to a buffer may do to each other. */
 typedef struct Group {
-  SRef *block;
+  SRef *block; /* NULL: statements outside of blocks */
   Buffer buffer;
   bool update, stores_once;
   bool last_counts; /* nobody reads in between: what is stored last stays */
@@ -431,28 +431,32 @@ static void run_nest(Run *r) {
   tirc_rewind(r->s->c, mark);
 }
 
+static const char *user_text(Sched *s, const Group *g) {
+  return g->block ? tirc_format(s->c, "block %s", tirc_block_of(g->block)->name)
+                  : "a statement outside of blocks";
+}
+
 static _Noreturn void order_lost(Run *r) {
   Sched *s = r->s;
-  const char *first = tirc_block_of(r->first->block)->name,
-             *second = tirc_block_of(r->second->block)->name;
+  const char *first = user_text(s, r->first), *second = user_text(s, r->second);
   const char *name = r->second->buffer->name;
   for (int i = 0; i < r->n; i++) tirc_sched_mark(s, r->chain[i]->stmt);
   const char *what = r->unknown
                          ? tirc_format(s->c,
-                                       "which elements of buffer %s block %s uses is known only "
+                                       "which elements of buffer %s %s uses is known only "
                                        "when the program runs: it may wait for an earlier one",
                                        name, second)
                      : r->first->block == r->second->block
                          ? tirc_format(s->c,
-                                       "an instance of block %s uses an element of buffer %s that "
+                                       "an instance of %s uses an element of buffer %s that "
                                        "an earlier one wrote or read, and would run before it",
                                        second, name)
                          : tirc_format(s->c,
-                                       "block %s uses elements of buffer %s that block %s wrote or "
+                                       "%s uses elements of buffer %s that %s wrote or "
                                        "read in an earlier iteration, and would run before it",
                                        second, name, first);
   tirc_sched_error(s, SERR_ORDER_MATTERS, what, NULL,
-                   "the new order of the loops changes what block %s computes", second);
+                   "the new order of the loops changes what %s computes", second);
 }
 
 static bool seen(const Run *r, Buffer b) {
@@ -478,6 +482,12 @@ static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
     loads += u.loads;
     safe &= g.update || (!u.loads && once);
   }
+  if (tirc_loosely_used(tirc_scope_root(s, r->chain[0]), NULL, b)) {
+    vec_push(s->c, r->groups, ((Group){.buffer = b}));
+    users++;
+    loads++;
+    safe = false;
+  }
   if (users == 1 && !safe) r->groups.at[first].last_counts = !loads;
   if (users <= 1 && safe) r->groups.n = first;
 }
@@ -495,6 +505,9 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   for (int i = 0; i < n_blocks; i++)
     for (int k = 0; k < tirc_block_of(blocks[i])->n_writes; k++)
       consider(&r, tirc_block_of(blocks[i])->writes[k].buffer, n_blocks, blocks);
+  Buffer *loose;
+  const int n_loose = tirc_loose_stores(s, chain[n - 1], &loose);
+  for (int i = 0; i < n_loose; i++) consider(&r, loose[i], n_blocks, blocks);
   if (!r.groups.n) return;
   prepare(&r, n_blocks, blocks);
   const int n_places = tirc_n_places(chain[0]->parent);

@@ -36,6 +36,7 @@ static bool runs_once(Sched *s, SRef *block, SRef *high) {
 typedef struct First { /* of one element: when its first instance runs, and when its init does */
   uint64_t key;        /* 0: none */
   int64_t instance, init;
+  uint64_t sum[2]; /* a hash of all that is added since the last init, in two orders */
 } First;
 typedef struct Nest {
   IndexEval env;
@@ -45,6 +46,7 @@ typedef struct Nest {
   First *table;            /* a hash table of twice as many places as there are instances */
   uint64_t mask;
   int64_t now;
+  int run; /* the number of the order */
 } Nest;
 
 /* False: it is too long, or not known how long. */
@@ -70,10 +72,15 @@ static First *first_of(Nest *nest, uint64_t key) {
   return &nest->table[k];
 }
 
+static uint64_t mixed(uint64_t key, int64_t value) {
+  key = (key ^ (uint64_t)value) * 0x9e3779b97f4a7c15u;
+  return key ^ key >> 29;
+}
+
 static bool run_instance(Nest *nest) {
   const Block *b = nest->block;
   int64_t value, start;
-  uint64_t key = 0;
+  uint64_t key = 0, step = 0;
   bool init = true;
   nest->now++;
   if (!tirc_eval_index(&nest->env, b->predicate, &value)) return false;
@@ -83,14 +90,15 @@ static bool run_instance(Nest *nest) {
     if (b->iters[i].kind == ITER_REDUCE) {
       if (!tirc_const_int(b->iters[i].dom.min, &start)) return false;
       init &= value == start;
+      step = mixed(step, value);
     } else {
-      key = (key ^ (uint64_t)value) * 0x9e3779b97f4a7c15u;
-      key ^= key >> 29;
+      key = mixed(key, value);
     }
   }
   First *first = first_of(nest, key | 1);
   if (!first->key) *first = (First){key | 1, nest->now, 0};
   if (init && !first->init) first->init = nest->now;
+  first->sum[nest->run] = (init ? 0 : first->sum[nest->run]) + mixed(step, 1);
   return true;
 }
 
@@ -116,12 +124,9 @@ bool tirc_init_comes_first(Tirc *c, int n, const For *const *loops, const Block 
   return good;
 }
 
-/* With the loops above the block, those of the chain in their new order. */
-static bool starts_with_init(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
-  SRef **above, *scope = chain[0];
-  while (tirc_is_loop(scope)) scope = scope->parent;
-  if (!runs_once(s, block, scope)) return false;
-  const int n_above = tirc_loops_above(s, block, &above);
+/* The loops above the block, those of the chain in their new order. */
+static const For **new_order(Sched *s, int n, SRef *const *chain, SRef *const *order, int n_above,
+                             SRef *const *above) {
   const For **loops = tirc_new_array(s->c, const For *, n_above + 1);
   for (int i = 0; i < n_above; i++) {
     const SRef *loop = above[i];
@@ -129,7 +134,37 @@ static bool starts_with_init(Sched *s, int n, SRef *const *chain, SRef *const *o
       if (chain[k] == above[i]) loop = order[k];
     loops[i] = tirc_loop_of(loop);
   }
-  return tirc_init_comes_first(s->c, n_above, loops, tirc_block_of(block));
+  return loops;
+}
+
+static bool starts_with_init(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
+  SRef **above, *scope = chain[0];
+  while (tirc_is_loop(scope)) scope = scope->parent;
+  if (!runs_once(s, block, scope)) return false;
+  const int n_above = tirc_loops_above(s, block, &above);
+  return tirc_init_comes_first(s->c, n_above, new_order(s, n, chain, order, n_above, above),
+                               tirc_block_of(block));
+}
+
+/* Of a block that computes its sums several times. */
+typedef enum SumsKept { SUMS_KEPT, SUMS_CHANGED, SUMS_UNKNOWN } SumsKept;
+
+static SumsKept run_both(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
+  SRef **above;
+  const int n_above = tirc_loops_above(s, block, &above);
+  const For **loops = tirc_new_array(s->c, const For *, n_above + 1);
+  for (int i = 0; i < n_above; i++) loops[i] = tirc_loop_of(above[i]);
+  Nest nest;
+  ArenaMark mark = tirc_mark(s->c);
+  bool known = open_nest(s->c, n_above, loops, tirc_block_of(block), &nest) && run_from(&nest, 0);
+  nest.loops = new_order(s, n, chain, order, n_above, above);
+  nest.run = 1;
+  known = known && run_from(&nest, 0);
+  SumsKept kept = known ? SUMS_KEPT : SUMS_UNKNOWN;
+  for (uint64_t k = 0; known && k <= nest.mask; k++)
+    if (nest.table[k].sum[0] != nest.table[k].sum[1]) kept = SUMS_CHANGED;
+  tirc_rewind(s->c, mark);
+  return kept;
 }
 
 static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, const char *what) {
@@ -169,11 +204,67 @@ bool tirc_init_is_elsewhere(Sched *s, SRef *block) {
   return b->init && tirc_instances_depend(s, block);
 }
 
+/* Whether the loops of the reduction, with all others standing still, never take the same step
+ * twice. */
+static bool steps_once(Sched *s, SRef *block, SRef *high) {
+  const Block *b = tirc_block_of(block);
+  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL), steps = d;
+  Expr *values = tirc_new_array(s->c, Expr, b->n_iters + 1);
+  int n = 0;
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_REDUCE) values[n++] = b->iter_values[i];
+  steps.n = 0;
+  for (int k = 0; k < d.n; k++)
+    for (int i = 0; i < n; i++)
+      if (tirc_uses_var(values[i], d.vars[k])) {
+        steps.vars[steps.n] = d.vars[k];
+        steps.doms[steps.n++] = d.doms[k];
+        break;
+      }
+  for (int with = 0; with < 2; with++)
+    if (tirc_detect_iter_map(tirc_analyzer(s->c), n, values, steps.n, steps.vars, steps.doms,
+                             with ? b->predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
+      return true;
+  return false;
+}
+
+/* Whether a loop of the reduction stands inside of other loops of it than before. */
+static bool reorders_steps(const Block *b, int n, SRef *const *chain, SRef *const *order) {
+  const SRef *last = NULL;
+  for (int i = 0; i < n; i++) {
+    if (!(kinds_moved(b, chain[i]) & 1u << ITER_REDUCE)) continue;
+    for (int k = 0; last && k < n && order[k] != last; k++)
+      if (order[k] == chain[i]) return true;
+    last = chain[i];
+  }
+  return false;
+}
+
+/* Loops that repeat a reduction: they must stay outside of it, and its steps must not mix with
+ * those of its repetition. Short nests are run. True: then all is known. */
+static bool keeps_repeated_sums(Sched *s, int n, SRef *const *chain, SRef *const *order,
+                                SRef *block) {
+  const Block *b = tirc_block_of(block);
+  const SRef *inner = NULL;
+  for (int i = 0; i < n && !inner; i++)
+    if (!(kinds_moved(b, chain[i]) & 1u << ITER_REDUCE) &&
+        !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
+        sums_above(b, order, chain[i]) > sums_above(b, chain, chain[i]))
+      inner = chain[i];
+  const bool mixes = reorders_steps(b, n, chain, order);
+  if ((!inner && !mixes) || runs_once(s, block, chain[0]->parent)) return false;
+  const SumsKept kept = run_both(s, n, chain, order, block);
+  if (kept == SUMS_KEPT) return true;
+  if (inner) init_lost(s, b, inner, "would repeat parts of the reduction");
+  if (kept == SUMS_CHANGED || !steps_once(s, block, chain[0]->parent))
+    init_lost(s, b, chain[0], "runs the reduction again, and its parts would mix");
+  return false;
+}
+
 /* The init of a reduction runs where its reduction iterators are at their start; for each element
  * that must come first, and again when all is added once more. Loops of one kind only may take any
  * place. Parts of one fused loop that mix the kinds count up as one number in their old order; in
- * another one it is run. A loop that moves no iterator repeats all inside of it, and must not come
- * inside of the reduction. */
+ * another one it is run. */
 void tirc_require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
   const unsigned both = 1u << ITER_SPATIAL | 1u << ITER_REDUCE;
   const Block *b = tirc_block_of(block);
@@ -183,14 +274,9 @@ void tirc_require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *o
   bool has_init = b->init;
   for (int i = 0; i < b->n_writes; i++)
     has_init = has_init || tirc_starts_with_init(b, b->writes[i].buffer);
-  for (int i = 0; has_init && i < n; i++) {
-    unsigned kinds = kinds_moved(b, chain[i]);
-    if (b->init && !(kinds & 1u << ITER_REDUCE) &&
-        !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
-        sums_above(b, order, chain[i]) > sums_above(b, chain, chain[i]) &&
-        !runs_once(s, block, chain[0]->parent))
-      init_lost(s, b, chain[i], "would repeat parts of the reduction");
-    if ((kinds & both) != both) continue;
+  if (!has_init || keeps_repeated_sums(s, n, chain, order, block)) return;
+  for (int i = 0; i < n; i++) {
+    if ((kinds_moved(b, chain[i]) & both) != both) continue;
     while ((kinds_moved(b, order[at]) & both) != both) at++;
     if (order[at++] == chain[i]) continue;
     if (!starts_with_init(s, n, chain, order, block))

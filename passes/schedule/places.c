@@ -65,10 +65,15 @@ static PlaceState at_block(IndexEval *env, const SRef *r, bool still) {
     else
       give_unknown(env, b->iters[i].var, still);
   if (known && !holds) return PLACE_EMPTY;
-  return known && !r->scope->loose ? PLACE_RUNS : PLACE_UNKNOWN;
+  return known ? PLACE_RUNS : PLACE_UNKNOWN;
 }
 
-static PlaceState go(IndexEval *env, const SRef *r, int place, Widths w, bool still, bool odd) {
+/* Whether a condition or a let stands between it and what is around it. */
+static bool stands_in_other(SRef *r) {
+  return r->parent && tirc_body_of(r->parent->stmt) != r->stmt && tirc_item_index(r) < 0;
+}
+
+static PlaceState go(IndexEval *env, SRef *r, int place, Widths w, bool still, bool odd) {
   if (!r) return PLACE_RUNS;
   const bool moved = moves(r);
   const PlaceState outer = go(env, r->parent, place, w, still, odd != moved);
@@ -76,9 +81,10 @@ static PlaceState go(IndexEval *env, const SRef *r, int place, Widths w, bool st
   const PlaceState own = tirc_is_loop(r)
                              ? at_loop(env, tirc_loop_of(r), k, odd ? w.odd : w.even, still)
                              : at_block(env, r, still);
+  if (own == PLACE_RUNS && outer == PLACE_RUNS && stands_in_other(r)) return PLACE_UNKNOWN;
   return outer > own ? outer : own;
 }
 
-PlaceState tirc_go_to_place(IndexEval *env, const SRef *around, int place, bool still) {
+PlaceState tirc_go_to_place(IndexEval *env, SRef *around, int place, bool still) {
   return go(env, around, place, widths_of(around), still, false);
 }

@@ -18,6 +18,6 @@ int tirc_n_places(const SRef *around);
  * all combinations, and those further out like one of the two: a predicate may keep the nest from
  * doing anything at most of them, or the dependence be there at one of them only. What is not known
  * is forgotten; where it is enough that it stands still, it is env->otherwise. */
-PlaceState tirc_go_to_place(IndexEval *env, const SRef *around, int place, bool still);
+PlaceState tirc_go_to_place(IndexEval *env, SRef *around, int place, bool still);
 
 #endif

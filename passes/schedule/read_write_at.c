@@ -437,6 +437,7 @@ static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {
   dense.offset_factor = 0;
   k.cache = tirc_buffer_copy(s->c, &dense);
   k.scope = tirc_require_scope_root(s, k.loop, true);
+  tirc_require_no_loose_use(s, k.scope, block);
   k.n_items = tirc_body_items(s->c, tirc_loop_of(k.loop)->body, &k.items);
   find_accesses(&k);
   find_position(&k);

@@ -17,8 +17,8 @@
  * windows must be serial, all readers must come after the block, and nothing else may write the
  * buffer (rolling-order).
  *
- * Errors: buffer-index, buffer-not-found, root-block, output-block, not-tiled, rolling-pattern,
- * rolling-order, cache-alias. */
+ * Errors: buffer-index, buffer-not-found, root-block, not-stage-pipeline, output-block,
+ * not-tiled, rolling-pattern, rolling-order, cache-alias. */
 #include "compute_at.h"
 
 #include "../../ir/visit.h"
@@ -316,6 +316,7 @@ void tirc_prim_rolling_buffer(Sched *s, const Value *args, Value *result) {
   Rolling r = {.s = s, .block = tirc_sref_of_value(s, args[0])};
   r.from = tirc_nth_buffer(s, r.block, args[1], true);
   r.scope = tirc_require_scope_root(s, r.block, false);
+  tirc_require_no_loose_use(s, r.scope, r.block);
   const Block *b = tirc_block_of(r.block);
   const Region *declared = b->writes;
   while (declared->buffer != r.from) declared++;
