@@ -253,11 +253,21 @@ static Expr part_without(Tirc *c, Expr cond, const PtrMap *vars) {
   return tirc_uses_any(cond, vars) ? tirc_bool(c, true) : cond;
 }
 
-/* What the loops outside of the copy decide of whether the writer runs, its copy must do too. */
+static bool loads_start(const CacheStage *stage) {
+  for (int i = 0; i < stage->source->ndim; i++)
+    if (tirc_reads_memory(stage->region[i].min) || tirc_reads_memory(stage->region[i].extent))
+      return true;
+  return false;
+}
+
+/* What the loops outside of the copy decide of whether the writer runs, its copy must do too: where
+ * others look at what it leaves out, and where the box starts at a number that is loaded, which may
+ * be nowhere. */
 static void keep_condition(Sched *s, CacheStage *stage) {
   const Block *b = tirc_block_of(stage->writer);
   stage->condition = tirc_bool(s->c, true);
-  if (!stage->is_write || is_allocated_in(stage->scope, stage->source)) return;
+  if ((!stage->is_write || is_allocated_in(stage->scope, stage->source)) && !loads_start(stage))
+    return;
   if (tirc_is_guarded(stage->writer, stage->where)) {
     tirc_sched_mark(s, stage->writer->stmt);
     tirc_sched_error(

@@ -46,9 +46,7 @@ static bool is_pure(Expr e) {
   return true;
 }
 
-static bool is_candidate(Expr e) {
-  return e->n > 0 && e->op != OP_RAMP && e->op != OP_BROADCAST && is_pure(e);
-}
+static bool is_candidate(Expr e) { return e->n > 0 && e->dtype.lanes == 1 && is_pure(e); }
 
 static bool same_term(Expr a, Expr b) {
   return tirc_dtype_equal(a->dtype, b->dtype) && tirc_expr_same(a, b);

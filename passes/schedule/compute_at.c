@@ -276,10 +276,35 @@ static bool keeps_order(Move *m, Stmt nest) {
   return same;
 }
 
+/* Whether the loops that are around the block before and after still decide by themselves which
+ * instances run. */
+static bool keeps_outer(const Move *m, Stmt nest) {
+  const Block *b = tirc_block_of(m->block);
+  while (nest->kind == STMT_FOR) nest = nest->u.loop.body;
+  for (const SRef *r = m->block->parent; r != m->scope; r = r->parent)
+    for (int i = 0; i < b->n_iters && tirc_is_ancestor(r, m->loop); i++)
+      if (tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var) &&
+          !tirc_prove_equal(m->a, nest->u.block.iter_values[i], b->iter_values[i]))
+        return false;
+  return true;
+}
+
+/* A domain that depends on a loop is about the instances which that loop used to run. */
+static void check_domains(Move *m, bool outer_kept) {
+  const SRef *loop = tirc_loop_of_domain(m->block);
+  if (!loop || outer_kept) return;
+  tirc_sched_mark(m->s, loop->stmt);
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(m->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                   "a domain of %s depends on loop %s, which would no longer decide which of its "
+                   "instances run",
+                   tirc_describe(m->s, m->block->stmt), tirc_loop_of(loop)->var->u.s);
+}
+
 /* New loops run the instances in another order, and perhaps some of them again: none may overwrite
  * what another one stored. */
-static void check_order_of_stores(Move *m, Stmt nest) {
-  const SRef *producer = tirc_overwritten_producer(m->s, m->block, m->loop);
+static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
+  const SRef *producer = tirc_overwritten_producer(m->s, m->block, outer_kept ? m->loop : m->scope);
   if (producer) {
     tirc_sched_mark(m->s, m->block->stmt);
     tirc_sched_mark(m->s, producer->stmt);
@@ -422,7 +447,9 @@ static void move_block(Move *m) {
   check_order_of_sum(m, nest);
   check_decisions(m, nest);
   tirc_require_sums_once(s, m->loop, nest, m->is_producer);
-  check_order_of_stores(m, nest);
+  const bool outer_kept = keeps_outer(m, nest);
+  check_domains(m, outer_kept);
+  check_order_of_stores(m, nest, outer_kept);
   install(m, removed, without, place, nest);
 }
 

@@ -6,31 +6,30 @@ static bool moves(const SRef *r) {
   return tirc_is_loop(r) && !tirc_is_int(tirc_loop_of(r)->extent, 1);
 }
 
-enum { MOST_EVEN = 16, MOST_ODD = 4, UNKNOWN = 3 };
+enum { MOST = 64, MOST_INNER = 16, MOST_OUTER = 4, UNKNOWN = 3 };
 
-/* At how many places the innermost loop and each second one from there stands, and the others. */
-typedef struct Widths {
-  int even, odd;
-} Widths;
-
-static Widths widths_of(const SRef *around) {
-  Widths w = {1, 1};
-  bool odd = false;
-  for (const SRef *r = around; r; r = r->parent) {
-    int64_t extent;
-    if (!moves(r)) continue;
-    if (!tirc_const_int(tirc_loop_of(r)->extent, &extent)) extent = UNKNOWN;
-    int *width = odd ? &w.odd : &w.even;
-    const int most = odd ? MOST_ODD : MOST_EVEN;
-    if (extent > *width) *width = extent < most ? (int)extent : most;
-    odd = !odd;
-  }
-  return w;
+/* At how many places the moving loop number `depth` (0: the innermost) stands in combination with
+ * all places of those inside of it, of which there are `stride`. */
+static int width_of(const For *f, int depth, int stride) {
+  int64_t extent;
+  if (!tirc_const_int(f->extent, &extent)) extent = UNKNOWN;
+  int most = depth ? MOST_OUTER : MOST_INNER;
+  if (most > MOST / stride) most = MOST / stride;
+  return extent < 1 ? 1 : extent < most ? (int)extent : most;
 }
 
 int tirc_n_places(const SRef *around) {
-  const Widths w = widths_of(around);
-  return w.even * w.odd;
+  int n = 1, depth = 0;
+  for (const SRef *r = around; r; r = r->parent)
+    if (moves(r)) n *= width_of(tirc_loop_of(r), depth++, n);
+  return n;
+}
+
+/* The place, out of MOST_INNER, of a loop that is not combined with the others. */
+static int scattered(int place, int depth) {
+  const uint64_t mixed =
+      (uint64_t)place * 0x9e3779b97f4a7c15u + (uint64_t)depth * 0xbf58476d1ce4e5b9u;
+  return place ? (int)((mixed ^ mixed >> 29) * 0x94d049bb133111ebu >> 60) : 0;
 }
 
 static void give_unknown(IndexEval *env, Expr var, bool still) {
@@ -51,7 +50,7 @@ static PlaceState at_loop(IndexEval *env, const For *f, int k, int n, bool still
     tirc_eval_give(env, f->var,
                    min + k * (extent / (n - 1)) + (k == n - 1 ? extent % (n - 1) - 1 : 0));
   else
-    tirc_eval_give(env, f->var, min + (k < extent ? k : extent - 1));
+    tirc_eval_give(env, f->var, min + (extent > 0 ? k % extent : 0));
   return extent < 1 ? PLACE_EMPTY : PLACE_RUNS;
 }
 
@@ -73,18 +72,22 @@ static bool stands_in_other(SRef *r) {
   return r->parent && tirc_body_of(r->parent->stmt) != r->stmt && tirc_item_index(r) < 0;
 }
 
-static PlaceState go(IndexEval *env, SRef *r, int place, Widths w, bool still, bool odd) {
+static PlaceState go(IndexEval *env, SRef *r, int place, int depth, int stride, bool still) {
   if (!r) return PLACE_RUNS;
   const bool moved = moves(r);
-  const PlaceState outer = go(env, r->parent, place, w, still, odd != moved);
-  const int k = !moved ? 0 : odd ? place / w.even : place % w.even;
-  const PlaceState own = tirc_is_loop(r)
-                             ? at_loop(env, tirc_loop_of(r), k, odd ? w.odd : w.even, still)
-                             : at_block(env, r, still);
+  const int width = moved ? width_of(tirc_loop_of(r), depth, stride) : 1;
+  const PlaceState outer = go(env, r->parent, place, depth + moved, stride * width, still);
+  PlaceState own;
+  if (tirc_is_block(r))
+    own = at_block(env, r, still);
+  else if (width > 1)
+    own = at_loop(env, tirc_loop_of(r), place / stride % width, width, still);
+  else
+    own = at_loop(env, tirc_loop_of(r), moved ? scattered(place, depth) : 0, MOST_INNER, still);
   if (own == PLACE_RUNS && outer == PLACE_RUNS && stands_in_other(r)) return PLACE_UNKNOWN;
   return outer > own ? outer : own;
 }
 
 PlaceState tirc_go_to_place(IndexEval *env, SRef *around, int place, bool still) {
-  return go(env, around, place, widths_of(around), still, false);
+  return go(env, around, place, 0, 1, still);
 }
