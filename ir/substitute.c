@@ -170,6 +170,8 @@ static Buffer rename_buffer(Mutator *m, Buffer b) {
 
 static void rename_allocated(Mutator *m, Buffer b) {
   struct BufferNode to = *b;
+  to.shape = replaced(m, b->ndim, b->shape);
+  to.strides = replaced(m, b->ndim, b->strides);
   to.data = rename_var(m->c, m->self, b->data);
   tirc_map_set(m->c, m->self, b, tirc_buffer_copy(m->c, &to));
 }
@@ -183,6 +185,7 @@ static Expr rename_field(Mutator *m, Expr e) {
 
 static void rename_view(Mutator *m, Buffer b) {
   struct BufferNode to = *b;
+  to.shape = replaced(m, b->ndim, b->shape);
   Expr *strides = b->strides ? tirc_new_array(m->c, Expr, b->ndim + 1) : NULL;
   for (int i = 0; strides && i < b->ndim; i++) strides[i] = rename_field(m, b->strides[i]);
   to.strides = strides;

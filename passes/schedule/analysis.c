@@ -262,9 +262,10 @@ const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
   return in_words(s, check_reduction(s, block, subtree), "a local reduction block");
 }
 
-bool tirc_sums_nothing(const SRef *block) {
+bool tirc_sums_nothing(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
-  bool never = false;
+  bool never = !tirc_is_true(b->predicate) &&
+               tirc_prove(tirc_analyzer_around(s, block->parent), tirc_not(s->c, b->predicate));
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_is_int(b->iters[i].dom.extent, 0)) continue;
     if (b->iters[i].kind == ITER_SPATIAL) return false;

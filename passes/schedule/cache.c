@@ -329,7 +329,7 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   const IntSet *sets =
       tirc_region_upper(s, a, r, b->predicate, stage->writer->parent, stage->where);
   Range *out = tirc_new_array(c, Range, source->ndim);
-  bool never = stage->is_write && tirc_sums_nothing(stage->writer);
+  bool never = stage->is_write && tirc_sums_nothing(s, stage->writer);
   for (int i = 0; i < source->ndim; i++) {
     Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);

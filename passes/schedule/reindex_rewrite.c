@@ -105,7 +105,7 @@ void tirc_find_access(Reindex *r) {
 void tirc_require_inside(Reindex *r, bool all_instances) {
   Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
-  const bool nothing = r->is_write && tirc_sums_nothing(r->block);
+  const bool nothing = r->is_write && tirc_sums_nothing(r->s, r->block);
   if (all_instances && !r->conditional && !nothing) return;
   Analyzer *a = tirc_analyzer_around(r->s, r->block);
   bool inside = !nothing && (!r->is_write || !r->conditional);

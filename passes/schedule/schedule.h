@@ -250,8 +250,9 @@ const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree);
 int tirc_check_complete(Sched *s, SRef *block, SRef *scope);
 int tirc_check_reduction(Sched *s, SRef *block, SRef *scope);
 /* A sum over an extent of 0 leaves what its buffers held: its init does not run either. The same
- * with another loop of no iterations, where the domains say that there is something to write. */
-bool tirc_sums_nothing(const SRef *block);
+ * with another loop of no iterations, or a predicate that never holds, where the domains say that
+ * there is something to write. */
+bool tirc_sums_nothing(Sched *s, SRef *block);
 /* A sum reads an element of its output that another instance may write; its regions do not say so.
  */
 bool tirc_reads_other_output(Sched *s, const SRef *block);
