@@ -423,16 +423,22 @@ static Stmt wrap_rf_block(Rfactor *r, Stmt block) {
   return nest;
 }
 
+static bool is_dropped(const Rfactor *r, int loop) {
+  return r->loops[loop] != r->loop && (r->kinds[loop] & 1u << ITER_REDUCE);
+}
+
 /* The old nest around the write-back: reduction loops other than the factored one are left out. */
 static Stmt wrap_write_back(Rfactor *r, Stmt write_back) {
   Stmt old = r->block->stmt, nest = write_back;
   for (int i = r->n_loops - 1; i >= 0; i--) {
     Stmt loop = r->loops[i]->stmt;
     Stmt body = tirc_replace_stmt(r->c, loop->u.loop.body, old, nest);
-    bool drop = r->loops[i] != r->loop && (r->kinds[i] & 1u << ITER_REDUCE);
-    nest = drop ? body : tirc_with_body(r->c, loop, body);
+    nest = is_dropped(r, i) ? body : tirc_with_body(r->c, loop, body);
     old = loop;
   }
+  for (int i = 0; i < r->n_loops; i++)
+    if (is_dropped(r, i) && tirc_stmt_uses_var(nest, tirc_loop_of(r->loops[i])->var))
+      bad_loop(r, r->loops[i], "is used beside the block, and is not around the write-back");
   return nest;
 }
 
