@@ -125,20 +125,25 @@ static bool see_own_read(Visitor *v, Expr e) {
   return true;
 }
 
-/* cond says of each iterator that is no spatial one that it is at its start. */
+/* The iterator, no spatial one, of which the condition says that it is at its start; -1: none. */
+static int iter_at_start(const Block *b, Expr cond) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind != ITER_SPATIAL && cond->op == OP_EQ && cond->args[0] == b->iters[i].var &&
+        tirc_expr_same(cond->args[1], b->iters[i].dom.min))
+      return i;
+  return -1;
+}
+
+/* cond says of each iterator that is no spatial one that it is at its start, and nothing else. */
 static bool is_first_iteration(const Block *b, Expr cond) {
   for (int i = 0; i < b->n_iters; i++) {
-    if (b->iters[i].kind == ITER_SPATIAL) continue;
-    bool found = false;
-    for (Expr rest = cond; rest; rest = rest->op == OP_AND ? rest->args[0] : NULL) {
-      Expr e = rest->op == OP_AND ? rest->args[1] : rest;
-      found = found || (e->op == OP_EQ && e->args[0] == b->iters[i].var &&
-                        tirc_expr_same(e->args[1], b->iters[i].dom.min));
-    }
+    bool found = b->iters[i].kind == ITER_SPATIAL;
+    for (Expr rest = cond; rest && !found; rest = rest->op == OP_AND ? rest->args[0] : NULL)
+      found = iter_at_start(b, rest->op == OP_AND ? rest->args[1] : rest) == i;
     if (!found) return false;
   }
-  while (cond->op == OP_AND && cond->args[1]->op == OP_EQ) cond = cond->args[0];
-  return cond->op == OP_EQ;
+  while (cond->op == OP_AND && iter_at_start(b, cond->args[1]) >= 0) cond = cond->args[0];
+  return iter_at_start(b, cond) >= 0;
 }
 
 /* `if vk == 0: B[vi] = 0` at the start of the body: an init written by hand, after which the block

@@ -31,6 +31,8 @@ SRef *tirc_common_ancestor(int n, SRef *const *at);
 /* The place of a node in the sequence that is the body of its parent; -1 when that body is none, or
  * the node stands deeper in it. */
 int tirc_item_index(SRef *r);
+/* Whether nothing but a sequence (no condition, no let) stands between a node and its parent. */
+bool tirc_stands_directly(SRef *r);
 
 /* --- small rewrites -------------------------------------------------------------------------- */
 

@@ -67,11 +67,6 @@ static PlaceState at_block(IndexEval *env, const SRef *r, bool still) {
   return known ? PLACE_RUNS : PLACE_UNKNOWN;
 }
 
-/* Whether a condition or a let stands between it and what is around it. */
-static bool stands_in_other(SRef *r) {
-  return r->parent && tirc_body_of(r->parent->stmt) != r->stmt && tirc_item_index(r) < 0;
-}
-
 static PlaceState go(IndexEval *env, SRef *r, int place, int depth, int stride, bool still) {
   if (!r) return PLACE_RUNS;
   const bool moved = moves(r);
@@ -84,7 +79,7 @@ static PlaceState go(IndexEval *env, SRef *r, int place, int depth, int stride, 
     own = at_loop(env, tirc_loop_of(r), place / stride % width, width, still);
   else
     own = at_loop(env, tirc_loop_of(r), moved ? scattered(place, depth) : 0, MOST_INNER, still);
-  if (own == PLACE_RUNS && outer == PLACE_RUNS && stands_in_other(r)) return PLACE_UNKNOWN;
+  if (own == PLACE_RUNS && outer == PLACE_RUNS && !tirc_stands_directly(r)) return PLACE_UNKNOWN;
   return outer > own ? outer : own;
 }
 

@@ -443,9 +443,9 @@ static void note(void *self, Warning w) {
   *(bool *)self = true;
 }
 
-static bool add_around(Walk *w, const SRef *r) {
+static bool add_around(Walk *w, SRef *r) {
   if (!r) return true;
-  if (!add_around(w, r->parent) || (tirc_is_block(r) && r->scope->loose)) return false;
+  if (!add_around(w, r->parent) || !tirc_stands_directly(r)) return false;
   vec_push(w->c, w->path, ((Step){r->stmt, false}));
   if (tirc_is_block(r)) w->scope = w->path.n;
   return true;
@@ -454,7 +454,7 @@ static bool add_around(Walk *w, const SRef *r) {
 bool tirc_instances_depend(Sched *s, SRef *block) {
   bool found = false;
   Walk w = {.c = s->c, .one_block = true, .tell = note, .self = &found};
-  if (add_around(&w, block->parent)) (void)check(&w, block->stmt);
+  if (tirc_stands_directly(block) && add_around(&w, block->parent)) (void)check(&w, block->stmt);
   return found;
 }
 

@@ -200,6 +200,10 @@ int tirc_item_index(SRef *r) {
   return -1;
 }
 
+bool tirc_stands_directly(SRef *r) {
+  return !r->parent || tirc_body_of(r->parent->stmt) == r->stmt || tirc_item_index(r) >= 0;
+}
+
 /* A sequence with another item number i. */
 static Stmt with_item(Tirc *c, Stmt seq, int i, Stmt item) {
   struct StmtNode *copy = tirc_seq_draft(c, seq);
