@@ -155,6 +155,7 @@ typedef struct Run {
   int n;
   SRef *const *chain, *const *order;
   VEC(Group) groups;
+  PtrMap own; /* buffers that each iteration allocates for itself */
   VEC(Loop) loops;
   int64_t inner; /* iterations of a loop below the nest */
   IndexEval env;
@@ -465,12 +466,26 @@ static bool seen(const Run *r, Buffer b) {
   return false;
 }
 
+static bool skip_expr(Visitor *v, Expr e) {
+  (void)v;
+  (void)e;
+  return false;
+}
+
+static bool add_own(Visitor *v, Stmt s) {
+  Run *r = v->self;
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++)
+    tirc_map_set(r->s->c, &r->own, s->u.block.allocs[i], s);
+  if (s->kind == STMT_ALLOC) tirc_map_set(r->s->c, &r->own, s->u.alloc.buffer, s);
+  return true;
+}
+
 /* Adds the buffer's users to the groups unless it is safe by sight. */
 static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
   Sched *s = r->s;
   int users = 0, loads = 0, first = r->groups.n;
   bool safe = true;
-  if (seen(r, b)) return;
+  if (seen(r, b) || tirc_map_has(&r->own, b)) return;
   for (int i = 0; i < n_blocks; i++) {
     Use u = use_of(s->c, blocks[i], b);
     if (u.loads + u.stores == 0) continue;
@@ -502,9 +517,11 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
            .order = order,
            .env = {.c = s->c, .otherwise = SYMBOLIC_EXTENT}};
   for (int i = 0; i < n_blocks; i++) tirc_require_init_first(s, n, chain, order, blocks[i]);
+  tirc_visit_stmt(&(Visitor){.stmt = add_own, .expr = skip_expr, .self = &r},
+                  tirc_loop_of(chain[n - 1])->body);
   for (int i = 0; i < n_blocks; i++)
-    for (int k = 0; k < tirc_block_of(blocks[i])->n_writes; k++)
-      consider(&r, tirc_block_of(blocks[i])->writes[k].buffer, n_blocks, blocks);
+    for (int k = 0; k < blocks[i]->n_accesses[1]; k++)
+      consider(&r, blocks[i]->accesses[1][k].buffer, n_blocks, blocks);
   Buffer *loose;
   const int n_loose = tirc_loose_stores(s, chain[n - 1], &loose);
   for (int i = 0; i < n_loose; i++) consider(&r, loose[i], n_blocks, blocks);
