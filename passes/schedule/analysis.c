@@ -101,18 +101,12 @@ static bool look_at_store(Visitor *v, Stmt stmt) {
   return false;
 }
 
-static bool skip_expr(Visitor *v, Expr e) {
-  (void)v;
-  (void)e;
-  return false;
-}
-
 static const char *why_output_indexed_by_reduction(Sched *s, const Block *b) {
   OutputSearch search = {.reduce = {0}};
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind == ITER_REDUCE) tirc_map_set(s->c, &search.reduce, b->iters[i].var, b);
   if (search.reduce.n == 0) return NULL;
-  Visitor v = {.stmt = look_at_store, .expr = skip_expr, .self = &search};
+  Visitor v = {.stmt = look_at_store, .expr = tirc_skip_expr, .self = &search};
   tirc_visit_stmt(&v, b->body);
   if (!search.index) return NULL;
   return tirc_format(s->c, "index %s of buffer %s, which it writes, uses a reduction iterator",
@@ -170,7 +164,7 @@ static bool find_load(Visitor *v, Expr e) {
   if (!a->sums || a->why) return false;
   if (e->op != OP_LOAD) return true;
   OwnAccess one = {.s = a->s, .b = a->b, .up = a->up, .load = e};
-  Visitor stores = {.stmt = compare_store, .expr = skip_expr, .self = &one};
+  Visitor stores = {.stmt = compare_store, .expr = tirc_skip_expr, .self = &one};
   tirc_visit_stmt(&stores, a->b->body);
   if (one.store && !one.found) {
     const struct StmtNode *store = one.store;

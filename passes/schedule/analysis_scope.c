@@ -88,16 +88,10 @@ static bool gather_kinds(Visitor *v, Stmt stmt) {
   return b->n_iters == 0;
 }
 
-static bool skip_expr(Visitor *v, Expr e) {
-  (void)v;
-  (void)e;
-  return false;
-}
-
 unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop) {
   KindSearch search = {.c = s->c};
   tirc_map_set(s->c, &search.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
-  Visitor v = {.stmt = gather_kinds, .expr = skip_expr, .self = &search};
+  Visitor v = {.stmt = gather_kinds, .expr = tirc_skip_expr, .self = &search};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
   return search.kinds;
 }

@@ -93,12 +93,6 @@ static bool see_stmt(Visitor *v, Stmt s) {
   f->n_consumers += stands_in(s, f->m->n_consumers, f->m->consumers);
   return false;
 }
-static bool skip_expr(Visitor *v, Expr e) {
-  (void)v;
-  (void)e;
-  return false;
-}
-
 static void require_all(Move *m, int seen, int n, SRef *const *at, const char *what) {
   if (seen == n) return;
   Text names = {.c = m->c};
@@ -118,7 +112,7 @@ static void require_all(Move *m, int seen, int n, SRef *const *at, const char *w
 static int find_place(Move *m) {
   const Stmt *items;
   int n = tirc_body_items(m->c, tirc_loop_of(m->loop)->body, &items);
-  Finder f = {.v = {.expr = skip_expr, .stmt = see_stmt}, .m = m};
+  Finder f = {.v = {.expr = tirc_skip_expr, .stmt = see_stmt}, .m = m};
   f.v.self = &f;
   int after = -1, before = n;
   for (int i = 0; i < n; i++) {

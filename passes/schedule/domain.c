@@ -175,12 +175,6 @@ typedef struct Guard {
   bool found;
 } Guard;
 
-static bool skip_expr(Visitor *v, Expr e) {
-  (void)v;
-  (void)e;
-  return false;
-}
-
 static bool see_branch(Visitor *v, Stmt s) {
   Guard *g = v->self;
   g->found |= g->branches && s == g->inside;
@@ -199,7 +193,7 @@ bool tirc_is_guarded(SRef *block, const SRef *high) {
   for (SRef *r = block; r != high && !g.found; r = r->parent) {
     if (tirc_body_of(r->parent->stmt) == r->stmt || tirc_item_index(r) >= 0) continue;
     g.inside = r->stmt;
-    tirc_visit_stmt(&(Visitor){.expr = skip_expr, .stmt = see_branch, .self = &g},
+    tirc_visit_stmt(&(Visitor){.expr = tirc_skip_expr, .stmt = see_branch, .self = &g},
                     tirc_body_of(r->parent->stmt));
   }
   return g.found;

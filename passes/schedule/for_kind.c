@@ -101,18 +101,12 @@ static bool check_block(Visitor *v, Stmt stmt) {
   return true;
 }
 
-static bool skip_expr(Visitor *v, Expr e) {
-  (void)v;
-  (void)e;
-  return false;
-}
-
 static void require_parallelizable(Sched *s, SRef *loop, LoopKind kind, const char *tag,
                                    ThreadScope thread) {
   tirc_require_compact_dataflow(s, loop);
   Check k = {s, loop, kind, thread, false, {0}};
   tirc_map_set(s->c, &k.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
-  Visitor v = {.stmt = check_block, .expr = skip_expr, .self = &k};
+  Visitor v = {.stmt = check_block, .expr = tirc_skip_expr, .self = &k};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
   if (!k.cross_thread) tirc_require_independent(s, loop, tag);
   warn_of_vectorized(&k);
@@ -152,7 +146,7 @@ static void warn_of_extents(Sched *s, SRef *loop) {
   for (SRef *r = loop->parent; r; r = r->parent)
     if (tirc_is_loop(r) && tirc_loop_of(r)->kind == LOOP_THREAD_BINDING) kernel = r;
   Axis a = {.s = s, .loop = tirc_loop_of(loop)};
-  Visitor v = {.stmt = compare_extent, .expr = skip_expr, .self = &a};
+  Visitor v = {.stmt = compare_extent, .expr = tirc_skip_expr, .self = &a};
   tirc_visit_stmt(&v, kernel->stmt);
 }
 

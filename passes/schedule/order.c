@@ -466,12 +466,6 @@ static bool seen(const Run *r, Buffer b) {
   return false;
 }
 
-static bool skip_expr(Visitor *v, Expr e) {
-  (void)v;
-  (void)e;
-  return false;
-}
-
 static bool add_own(Visitor *v, Stmt s) {
   Run *r = v->self;
   for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++)
@@ -517,7 +511,7 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
            .order = order,
            .env = {.c = s->c, .otherwise = SYMBOLIC_EXTENT}};
   for (int i = 0; i < n_blocks; i++) tirc_require_init_first(s, n, chain, order, blocks[i]);
-  tirc_visit_stmt(&(Visitor){.stmt = add_own, .expr = skip_expr, .self = &r},
+  tirc_visit_stmt(&(Visitor){.stmt = add_own, .expr = tirc_skip_expr, .self = &r},
                   tirc_loop_of(chain[n - 1])->body);
   for (int i = 0; i < n_blocks; i++)
     for (int k = 0; k < blocks[i]->n_accesses[1]; k++)

@@ -80,15 +80,9 @@ static bool see_writer(Visitor *v, Stmt s) {
     if (s->u.block.writes[i].buffer == w->buffer) vec_push(w->c, w->found, s);
   return false;
 }
-static bool skip_expr(Visitor *v, Expr e) {
-  (void)v;
-  (void)e;
-  return false;
-}
-
 static SRef *single_producer(Fold *f) {
   Sched *s = f->s;
-  Writers w = {.v = {.expr = skip_expr, .stmt = see_writer}, .buffer = f->buffer, .c = s->c};
+  Writers w = {.v = {.expr = tirc_skip_expr, .stmt = see_writer}, .buffer = f->buffer, .c = s->c};
   w.v.self = &w;
   w.v.only = tirc_paths_to_users(s, f->scope, f->buffer);
   tirc_visit_stmt(&w.v, tirc_block_of(f->scope)->body);
