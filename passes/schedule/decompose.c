@@ -15,6 +15,7 @@
  * loop-below-reduction-loop, repeated-reduction, init-uses-view, empty-loop, order-matters. */
 #include "../../ir/access.h"
 #include "../../ir/visit.h"
+#include "conflict.h"
 #include "internal.h"
 
 typedef struct Decomposition {
@@ -102,6 +103,68 @@ void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
       tirc_loop_of(loop)->var->u.s);
 }
 
+typedef struct InitLoads {
+  const SRef *writer;
+  bool found;
+} InitLoads;
+
+static bool see_init_load(Visitor *v, Expr e) {
+  InitLoads *k = v->self;
+  k->found |= e->op == OP_LOAD && tirc_touches(k->writer, e->u.buffer, true);
+  return true;
+}
+
+/* Whether the init loads what the other block stores. */
+static bool init_reads_from(const Decomposition *d, const SRef *other) {
+  InitLoads k = {.writer = other};
+  tirc_visit_stmt(&(Visitor){.expr = see_init_load, .self = &k}, tirc_block_of(d->block)->init);
+  return k.found;
+}
+
+static bool uses_output(const Decomposition *d, const SRef *other) {
+  const Block *b = tirc_block_of(d->block);
+  for (int i = 0; i < b->n_writes; i++)
+    if (tirc_touches(other, b->writes[i].buffer, true) ||
+        tirc_touches(other, b->writes[i].buffer, false))
+      return true;
+  return false;
+}
+
+static bool outputs_apart(const Decomposition *d, SRef *loop, int n, SRef **blocks) {
+  const Block *b = tirc_block_of(d->block);
+  for (int i = 0; i < b->n_writes; i++)
+    if (!tirc_iterations_apart(d->s, loop, n, blocks, b->writes[i].buffer, true)) return false;
+  return true;
+}
+
+/* The init comes before all that other blocks do in the loops that they share with it: they must
+ * come after the block, and in iterations of their own. */
+static void require_others_behind(Decomposition *d) {
+  for (int i = d->first; i < d->n_loops; i++) {
+    SRef **blocks, *found = NULL;
+    SRef *loop = d->loops[i];
+    const int n = tirc_child_blocks(d->s, loop, &blocks);
+    const bool spatial = is_spatial_loop(tirc_block_of(d->block), tirc_loop_of(loop)->var);
+    bool before = true;
+    for (int k = 0; k < n && !found; k++) {
+      before &= blocks[k] != d->block;
+      if (blocks[k] == d->block) continue;
+      if (init_reads_from(d, blocks[k]) ||
+          (uses_output(d, blocks[k]) &&
+           (before || (spatial && !outputs_apart(d, loop, n, blocks)))))
+        found = blocks[k];
+    }
+    if (!found) continue;
+    tirc_sched_mark(d->s, d->block->stmt);
+    tirc_sched_mark(d->s, found->stmt);
+    tirc_sched_error(d->s, SERR_ORDER_MATTERS, NULL, "decompose at a loop around this block alone",
+                     "Block %s uses what the init of block %s does, and before loop %s all of the "
+                     "init would come first.",
+                     tirc_block_of(found)->name, tirc_block_of(d->block)->name,
+                     tirc_loop_of(d->loop)->var->u.s);
+  }
+}
+
 static void require_no_condition(Decomposition *d) {
   if (!tirc_is_guarded(d->block, d->loop)) return;
   tirc_sched_mark(d->s, d->loop->stmt);
@@ -112,8 +175,9 @@ static void require_no_condition(Decomposition *d) {
                    tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
 }
 
-/* With its init inside, a block may compute the same sum again and again; behind one init it would
- * add to it again and again. Fewer loops or no predicate ask for more, but can be easier to see. */
+/* With its init inside, a block may compute the same sum again and again; behind one init it
+ * would add to it again and again. Fewer loops or no predicate ask for more, but can be easier to
+ * see. */
 static void require_no_repetition(Decomposition *d) {
   Expr predicate = tirc_block_of(d->block)->predicate;
   for (int i = 0; i < 4; i++) {
@@ -274,6 +338,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   require_own_start(&d);
   require_no_condition(&d);
   tirc_require_own_init(s, d.block, d.loop);
+  require_others_behind(&d);
   require_no_repetition(&d);
   tirc_require_no_views(s, d.block);
   for (int i = d.first; i < d.n_loops; i++) tirc_require_iterations(s, d.block, d.loops[i]);

@@ -227,20 +227,39 @@ static void add_boxes(Merge *m, Boxes *to, SRef *block, SRef *loop, int n, const
   }
 }
 
-static bool outside_of_blocks(Visitor *v, Stmt s) {
-  if (s->kind == STMT_STORE || s->kind == STMT_EVAL) *(bool *)v->self = true;
-  return s->kind != STMT_BLOCK;
+typedef struct Outside { /* what no region says */
+  Visitor v;
+  const Uses *other;
+  bool found;
+} Outside;
+
+static bool load_outside(Visitor *v, Expr e) {
+  Outside *o = v->self;
+  o->found |= e->op == OP_LOAD && tirc_map_has(&o->other->writes, e->u.buffer->data);
+  return true;
 }
 
-static Boxes boxes_of(Merge *m, SRef *loop) {
+static bool outside_of_blocks(Visitor *v, Stmt s) {
+  Outside *o = v->self;
+  o->found |= s->kind == STMT_STORE || s->kind == STMT_EVAL;
+  if (s->kind != STMT_BLOCK) return true;
+  tirc_visit_expr(v, s->u.block.predicate);
+  for (int i = 0; i < s->u.block.n_iters; i++) tirc_visit_expr(v, s->u.block.iter_values[i]);
+  return false;
+}
+
+/* What the other nest writes must be seen in all places where it is read. */
+static Boxes boxes_of(Merge *m, SRef *loop, const Uses *other) {
   Boxes out = {0};
   SRef **blocks;
   int n = tirc_child_blocks(m->s, loop, &blocks);
-  tirc_visit_stmt(&(Visitor){.stmt = outside_of_blocks, .self = &out.opaque},
-                  tirc_loop_of(loop)->body);
+  Outside o = {.v = {.stmt = outside_of_blocks, .expr = load_outside, .self = &o}, .other = other};
+  tirc_visit_stmt(&o.v, tirc_loop_of(loop)->body);
+  out.opaque = o.found;
   for (int i = 0; i < n; i++) {
     const Block *b = tirc_block_of(blocks[i]);
-    out.opaque = out.opaque || blocks[i]->scope->n_blocks > 0;
+    out.opaque =
+        out.opaque || blocks[i]->scope->n_blocks > 0 || tirc_reads_other_output(m->s, blocks[i]);
     add_boxes(m, &out, blocks[i], loop, b->n_reads, b->reads, false);
     add_boxes(m, &out, blocks[i], loop, b->n_writes, b->writes, true);
   }
@@ -298,7 +317,7 @@ static bool apart_at(Merge *m, const Nest *nx, const Box *x, const Nest *ny, con
 static void require_order_kept(Merge *m, const Nest *x, const Nest *y, bool swapped) {
   Uses ux = uses_of(m->c, x->loops[0]->stmt), uy = uses_of(m->c, y->loops[0]->stmt);
   if (!conflict(&ux, &uy)) return;
-  Boxes bx = boxes_of(m, x->inner), by = boxes_of(m, y->inner);
+  Boxes bx = boxes_of(m, x->inner, &uy), by = boxes_of(m, y->inner, &ux);
   if (swapped || bx.opaque || by.opaque)
     order_lost(m, x->loops[0]->stmt, y->loops[0]->stmt,
                swapped ? "the loops are not given in their order, and they share buffers"

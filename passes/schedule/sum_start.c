@@ -7,7 +7,8 @@
  *
  * The init runs where all reduction iterators are at the start of their domains. Within the scope
  * its loops must pass there, for every sum: a loop that starts elsewhere must not be shared between
- * sums and their steps, as a part of a fused loop is. */
+ * sums and their steps, as a part of a fused loop is. And where the predicate lets any step of a
+ * sum run, it must let that one. */
 #include "../../ir/visit.h"
 #include "internal.h"
 
@@ -15,6 +16,32 @@ static bool is_shared_with_sums(const Block *b, Expr loop_var) {
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind == ITER_SPATIAL && tirc_uses_var(b->iter_values[i], loop_var)) return true;
   return false;
+}
+
+/* Whether the condition holds for the first step of a sum, if it does for another one. */
+static bool holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts) {
+  if (cond->op == OP_AND)
+    return holds_at_start(c, a, cond->args[0], starts) &&
+           holds_at_start(c, a, cond->args[1], starts);
+  if (!tirc_uses_any(cond, starts)) return true;
+  const Expr first = tirc_substitute(c, cond, starts);
+  if (tirc_prove(a, first)) return true;
+  const bool is_below = cond->op == OP_LT || cond->op == OP_LE;
+  if (first->op != cond->op || (!is_below && cond->op != OP_GT && cond->op != OP_GE)) return false;
+  return tirc_prove_ge(a, cond->args[!is_below], first->args[!is_below]) &&
+         tirc_prove_ge(a, first->args[is_below], cond->args[is_below]);
+}
+
+static bool starts_where_it_runs(Sched *s, const SRef *block) {
+  const Block *b = tirc_block_of(block);
+  PtrMap starts = {0};
+  if (tirc_is_true(b->predicate)) return true;
+  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
+    if (!is_shared_with_sums(b, tirc_loop_of(r)->var))
+      tirc_map_set(s->c, &starts, tirc_loop_of(r)->var, tirc_loop_of(r)->min);
+  Analyzer *a = tirc_analyzer_around(s, block->parent);
+  return holds_at_start(s->c, a, b->predicate, &starts) ||
+         tirc_prove(a, tirc_not(s->c, b->predicate)); /* nothing runs */
 }
 
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {
@@ -36,5 +63,5 @@ bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {
                           b->iters[i].dom.min))
       return false;
   }
-  return true;
+  return starts_where_it_runs(s, block);
 }
