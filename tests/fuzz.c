@@ -81,7 +81,10 @@ static void make_values(Tirc *c, const Func *f, Values *out) {
   Rng r = {42 + (uint64_t)out->n + out->seed};
   for (int i = out->n; i < f->n_params && i < MAX_PARAMS; i++) {
     Tensor *t = tensor_for(c, f->buffers[i]);
-    for (int64_t k = 0; k < t->count; k++) tirc_tensor_set(t, k, rng_below(&r, 7) - 3);
+    for (int64_t k = 0; k < t->count; k++) {
+      const int value = rng_below(&r, 7) - 3; /* of a bool, which has two: whether it is positive */
+      tirc_tensor_set(t, k, f->buffers[i]->dtype.code == TYPE_BOOL ? value > 0 : value);
+    }
     out->at[out->n++] = t;
   }
 }
@@ -396,6 +399,36 @@ static bool has_loose_stores(const Func *f) {
   return found;
 }
 
+typedef struct Outside {
+  PtrMap stored;
+  Tirc *c;
+  bool found;
+} Outside;
+static bool note_stored(Visitor *v, Stmt s) {
+  Outside *o = v->self;
+  if (s->kind == STMT_STORE) tirc_map_set(o->c, &o->stored, s->u.store.buffer->data, o);
+  return true;
+}
+static bool see_loose_load(Visitor *v, Expr e) {
+  Outside *o = v->self;
+  o->found |= e->op == OP_LOAD && tirc_map_has(&o->stored, e->u.buffer->data);
+  return true;
+}
+static bool skip_blocks(Visitor *v, Stmt s) {
+  (void)v;
+  return s->kind != STMT_BLOCK;
+}
+
+/* Conditions and lets around blocks that load what the function stores: the same is true of them.
+ */
+static bool has_loose_loads(Tirc *c, const Func *f) {
+  Outside o = {.c = c};
+  tirc_visit_stmt(&(Visitor){.stmt = note_stored, .self = &o}, f->body);
+  tirc_visit_stmt(&(Visitor){.stmt = skip_blocks, .expr = see_loose_load, .self = &o},
+                  tirc_body_of(f->body));
+  return o.found;
+}
+
 static const char *check_warnings(Tirc *c, const Module *m, const Values *expected) {
   Told told = {0};
   Blocks blocks = {.c = c};
@@ -436,7 +469,8 @@ static const char *step(Tirc *c, const Func *program, Sched *s, const char *line
   const Func *turned = why ? NULL : fuzz_turned(c, f, NULL);
   if (turned) why = run_and_compare(c, program, s->mod, turned, expected, &early);
   if (turned && why) why = tirc_format(c, "with its parallel loops the other way round: %s", why);
-  if (turned && !why && !has_loose_stores(f)) why = race(c, program, s->mod, f);
+  if (turned && !why && !has_loose_stores(f) && !has_loose_loads(c, f))
+    why = race(c, program, s->mod, f);
   return why ? tirc_format(c, "after %s: %s", line, why) : NULL;
 }
 

@@ -132,6 +132,33 @@ static void find_place(Inplace *p) {
   }
 }
 
+static bool see_other_use(Visitor *v, Expr e) {
+  Uses *u = v->self;
+  u->found = u->found || (e->op == OP_LOAD && e->u.buffer->data == u->p->source->data);
+  return true;
+}
+
+static bool see_other_store(Visitor *v, Stmt s) {
+  Uses *u = v->self;
+  if (s == u->block) return false;
+  u->found = u->found || (s->kind == STMT_STORE && s->u.store.buffer->data == u->p->source->data);
+  return !u->found;
+}
+
+/* In the other branch of an if, as an example: the copies stand around that, too. */
+static void require_item_alone(Inplace *p) {
+  Uses u = {.p = p, .block = p->block->stmt};
+  u.v = (Visitor){.stmt = see_other_store, .expr = see_other_use, .self = &u};
+  tirc_visit_stmt(&u.v, p->item);
+  if (!u.found) return;
+  tirc_sched_mark(p->s, p->item);
+  tirc_sched_mark(p->s, p->block->stmt);
+  tirc_sched_error(p->s, SERR_CACHE_ALIAS, NULL, NULL,
+                   "%s cannot be cached: the statement that block %s is part of uses it outside of "
+                   "the block.",
+                   p->source->name, tirc_block_of(p->block)->name);
+}
+
 static bool see_view(Visitor *v, Expr e) {
   Uses *u = v->self;
   Buffer b = e->op == OP_LOAD ? e->u.buffer : NULL;
@@ -204,6 +231,7 @@ void tirc_prim_cache_inplace(Sched *s, const Value *args, Value *result) {
   require_defined_copy(&p);
   require_no_alias(&p);
   find_place(&p);
+  require_item_alone(&p);
   CacheStage in = make_stage(&p, p.read, storage_scope, false);
   CacheStage out = make_stage(&p, p.write, storage_scope, true);
   tirc_sched_replace(s, p.scope, with_copies(&p, &in, &out));

@@ -228,6 +228,7 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
   tirc_require_not_output(s, block, scope);
   tirc_require_complete(s, block, scope);
   Body body;
+  if (b->n_matches) tirc_bad_inline_pattern(s, block, "it uses a T.match_buffer view of its own");
   if (b->body->kind != STMT_STORE)
     tirc_bad_inline_pattern(s, block, "its body is not a single store");
   if (!trivial_indices(s->c, b, b->body, &body) && !invert_indices(s->c, b, b->body, &body))

@@ -205,8 +205,9 @@ static bool follows_writer(const AutoCopy *k, const SRef *reader) {
   const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
   for (int i = 0; i < n; i++) {
     const Block *b = tirc_block_of(writers[i]);
-    if (tirc_reads_from(writers[i], reader) && tirc_is_ancestor(k->loop, writers[i]) &&
-        region_of(b->n_writes, b->writes, k->source))
+    const Region *written = region_of(b->n_writes, b->writes, k->source);
+    if (tirc_reads_from(writers[i], reader) && tirc_is_ancestor(k->loop, writers[i]) && written &&
+        tirc_writes_region(k->s, writers[i]->stmt, written))
       return true;
   }
   return false;

@@ -157,6 +157,17 @@ static void fill(Sched *s, SRef *block, Reducer *r, const Stores *inits, const S
   r->self = self;
 }
 
+typedef struct SelfLoads {
+  const Reducer *r;
+  bool found;
+} SelfLoads;
+
+static bool see_self(Visitor *v, Expr e) {
+  SelfLoads *k = v->self;
+  for (int i = 0; e->op == OP_LOAD && i < k->r->n; i++) k->found |= e->u.buffer == k->r->buffers[i];
+  return true;
+}
+
 Reducer tirc_reducer_of(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   Stores inits = collect(s, block, b->init, "init");
@@ -166,7 +177,13 @@ Reducer tirc_reducer_of(Sched *s, SRef *block) {
   fill(s, block, &r, &inits, &updates);
   Expr *rhs = tirc_new_array(s->c, Expr, r.n);
   r.rhs = rhs;
-  if (r.n == 1 ? match_single(&r, rhs) : match_select(&r, rhs)) return r;
+  if (r.n == 1 ? match_single(&r, rhs) : match_select(&r, rhs)) {
+    SelfLoads loads = {.r = &r};
+    for (int i = 0; i < r.n; i++)
+      tirc_visit_expr(&(Visitor){.expr = see_self, .self = &loads}, rhs[i]);
+    if (loads.found) bad_form(s, block, "what comes in depends on what is accumulated so far");
+    return r;
+  }
   tirc_sched_mark(s, block->stmt);
   tirc_sched_error(s, SERR_NO_MATCHED_REDUCER, NULL, NULL,
                    "Block %s accumulates into %s by no commutative operation that is known, or "

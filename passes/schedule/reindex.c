@@ -145,6 +145,21 @@ static bool runs_everywhere(const Reindex *r) {
   return true;
 }
 
+/* An iterator is an index of the copy. */
+static void require_indices(const Reindex *r) {
+  const Block *b = tirc_block_of(r->block);
+  for (int i = 0; i < b->n_iters; i++) {
+    const Expr start = b->iters[i].dom.min;
+    if (!is_covered(r, b->iters[i].var) ||
+        !tirc_prove_lt(tirc_analyzer(r->c), start, tirc_int(r->c, start->dtype, 0)))
+      continue;
+    tirc_sched_mark(r->s, r->block->stmt);
+    tirc_sched_error(r->s, SERR_REINDEX_COVER, NULL, "let the iterator start at 0",
+                     "Iterator %s of block %s starts below 0, where no buffer has elements.",
+                     b->iters[i].var->u.s, b->name);
+  }
+}
+
 /* The copy passes through all of the domains in each run of the scope. */
 static void require_part_of_scope(const Reindex *r) {
   const Block *scope = tirc_block_of(r->scope);
@@ -227,6 +242,7 @@ void tirc_prim_reindex(Sched *s, const Value *args, Value *result) {
   tirc_require_inside(&r, runs_everywhere(&r));
   tirc_require_own_domains(&r);
   require_part_of_scope(&r);
+  require_indices(&r);
   Stmt block = r.block->stmt;
   make_stage(&r);
   *result = tirc_install_reindex(&r);
