@@ -96,7 +96,7 @@ static bool run_instance(Nest *nest) {
     }
   }
   First *first = first_of(nest, key | 1);
-  if (!first->key) *first = (First){key | 1, nest->now, 0};
+  if (!first->key) *first = (First){.key = key | 1, .instance = nest->now};
   if (init && !first->init) first->init = nest->now;
   first->sum[nest->run] = (init ? 0 : first->sum[nest->run]) + mixed(step, 1);
   return true;
@@ -177,7 +177,7 @@ static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, cons
 
 typedef struct InitStore {
   Stmt store; /* of the init */
-  bool updated;
+  bool updated, mixed;
 } InitStore;
 
 static bool see_update(Visitor *v, Stmt s) {
@@ -187,20 +187,28 @@ static bool see_update(Visitor *v, Stmt s) {
   while (d < s->u.store.n && tirc_expr_same(s->u.store.indices[d], k->store->u.store.indices[d]))
     d++;
   k->updated |= d == s->u.store.n;
+  k->mixed |= d < s->u.store.n;
   return true;
 }
 
 /* By sight for stores directly in the init. Where it is a nest, and where several stores of one
- * instance lie between those of another one, the instances are run. */
+ * instance may lie between those of another one, the instances are run, which says little where it
+ * is not known which of them do. */
 bool tirc_init_is_elsewhere(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   const int n = !b->init ? 0 : b->init->kind == STMT_SEQ ? b->init->u.seq.n : 1;
+  bool mixed = false;
   for (int i = 0; i < n; i++) {
     InitStore k = {.store = b->init->kind == STMT_SEQ ? tirc_item(b->init, i) : b->init};
     if (k.store->kind != STMT_STORE) continue;
     tirc_visit_stmt(&(Visitor){.stmt = see_update, .self = &k}, b->body);
     if (!k.updated) return true;
+    mixed |= k.mixed;
   }
+  const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
+  if (mixed &&
+      (!tirc_is_about(b->predicate, &loops) || tirc_is_guarded(block, tirc_scope_root(s, block))))
+    return true;
   return b->init && tirc_instances_depend(s, block);
 }
 
@@ -240,22 +248,22 @@ static bool reorders_steps(const Block *b, int n, SRef *const *chain, SRef *cons
   return false;
 }
 
-/* Loops that repeat a reduction: they must stay outside of it, and its steps must not mix with
- * those of its repetition. Short nests are run. True: then all is known. */
+/* Loops that repeat a reduction, or parts of it, must go on to do so, and its steps must not mix
+ * with those of its repetition. Short nests are run. True: then all is known. */
 static bool keeps_repeated_sums(Sched *s, int n, SRef *const *chain, SRef *const *order,
                                 SRef *block) {
   const Block *b = tirc_block_of(block);
-  const SRef *inner = NULL;
-  for (int i = 0; i < n && !inner; i++)
+  const SRef *crosses = NULL;
+  for (int i = 0; i < n && !crosses; i++)
     if (!(kinds_moved(b, chain[i]) & 1u << ITER_REDUCE) &&
         !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
-        sums_above(b, order, chain[i]) > sums_above(b, chain, chain[i]))
-      inner = chain[i];
+        sums_above(b, order, chain[i]) != sums_above(b, chain, chain[i]))
+      crosses = chain[i];
   const bool mixes = reorders_steps(b, n, chain, order);
-  if ((!inner && !mixes) || runs_once(s, block, chain[0]->parent)) return false;
+  if ((!crosses && !mixes) || runs_once(s, block, chain[0]->parent)) return false;
   const SumsKept kept = run_both(s, n, chain, order, block);
   if (kept == SUMS_KEPT) return true;
-  if (inner) init_lost(s, b, inner, "would repeat parts of the reduction");
+  if (crosses) init_lost(s, b, crosses, "would repeat other parts of the reduction");
   if (kept == SUMS_CHANGED || !steps_once(s, block, chain[0]->parent))
     init_lost(s, b, chain[0], "runs the reduction again, and its parts would mix");
   return false;
