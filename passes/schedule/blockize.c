@@ -357,6 +357,16 @@ void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
 /* --- the init
  * -------------------------------------------------------------------------------------- */
 
+/* The init runs where the reduction iterators start, so again and again over one of another kind.
+ */
+static bool repeats_init(const Blockize *b) {
+  for (int i = 0; i < b->n_inner; i++)
+    if (b->inner[i].kind != ITER_SPATIAL && b->inner[i].kind != ITER_REDUCE &&
+        !tirc_is_int(b->inner[i].dom.extent, 1))
+      return true;
+  return false;
+}
+
 /* Before, every visit of the first reduction step ran the init. After, it runs once for each
  * instance of the outer block: the inner loops must not visit an instance twice. */
 static void require_no_repetition(Blockize *b) {
@@ -370,7 +380,8 @@ static void require_no_repetition(Blockize *b) {
     doms[n++] = tirc_range(f->min, f->extent);
   }
   Expr predicate = b->inner_predicate;
-  for (int with = 0; with < 2; with++)
+  const int ways = repeats_init(b) ? 0 : 2;
+  for (int with = 0; with < ways; with++)
     if (!n || tirc_detect_iter_map(tirc_analyzer(b->c), b->n_inner, b->inner_values, n, vars, doms,
                                    with ? predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
       return;
