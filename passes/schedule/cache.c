@@ -167,7 +167,41 @@ bool tirc_starts_with_init(const Block *b, Buffer buffer) {
   return !in_body.other && !in_init.other;
 }
 
-bool tirc_reads_own_output(Sched *s, const SRef *block, Buffer b) {
+typedef struct Elements { /* which the block stores to */
+  const Block *b;
+  Expr load;
+  bool stored, other; /* the load is of one of them; a load is not */
+} Elements;
+
+static bool compare_store(Visitor *v, Stmt s) {
+  Elements *e = v->self;
+  if (s->kind != STMT_STORE || s->u.store.buffer != e->load->u.buffer) return true;
+  int d = 0;
+  while (d < s->u.store.n && tirc_expr_same(s->u.store.indices[d], e->load->args[d])) d++;
+  e->stored |= d == s->u.store.n;
+  return true;
+}
+
+static bool compare_load(Visitor *v, Expr load) {
+  Elements *e = v->self;
+  if (load->op != OP_LOAD || load->u.buffer != e->load->u.buffer) return true;
+  Elements one = {.b = e->b, .load = load};
+  tirc_visit_stmt(&(Visitor){.stmt = compare_store, .expr = tirc_skip_expr, .self = &one},
+                  e->b->body);
+  e->other |= !one.stored;
+  return true;
+}
+
+/* Of a sum, whose regions leave out what it reads of its output. */
+static bool reads_elsewhere(Tirc *c, const Block *b, Buffer buffer) {
+  if (!b->init) return false;
+  Elements e = {.b = b, .load = tirc_load(c, buffer, 0, NULL)};
+  tirc_visit_stmt(&(Visitor){.expr = compare_load, .self = &e}, b->body);
+  return e.other;
+}
+
+bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
+  if (reads_elsewhere(s->c, tirc_block_of(block), b)) return true;
   return (is_reader(block, b) && !tirc_starts_with_init(tirc_block_of(block), b)) ||
          tirc_reads_other_output(s, block) || !tirc_sums_start_in_scope(s, block);
 }

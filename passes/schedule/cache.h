@@ -50,7 +50,7 @@ SRef *tirc_only_writer(Sched *s, const CacheStage *stage);
 void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage);
 /* Whether the block, which writes b, also reads of it what it did not write itself while its scope
  * runs. */
-bool tirc_reads_own_output(Sched *s, const SRef *block, Buffer b);
+bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b);
 
 /* Raises storage-scope when no target has it; an empty name is "global". */
 void tirc_require_storage_scope(Sched *s, const char *scope);

@@ -317,6 +317,40 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
                    tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
 }
 
+/* The new loops take each step of a sum once. A loop outside of all that take its steps may start
+ * it anew; others would take a step again. */
+static void check_steps(Move *m) {
+  const Block *b = tirc_block_of(m->block);
+  SRef *outermost = NULL;
+  for (SRef *r = m->block->parent; b->init && r != m->scope; r = r->parent)
+    for (int i = 0; i < b->n_iters; i++)
+      if (b->iters[i].kind == ITER_REDUCE && tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
+        outermost = r;
+  if (!outermost) return;
+  const LoopDomain loops = tirc_loop_domain(m->s, m->block->parent, outermost->parent, NULL);
+  if (tirc_runs_once(m->s, m->block, &loops, b->predicate) ||
+      tirc_runs_once(m->s, m->block, &loops, NULL))
+    return;
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(
+      m->s, SERR_REPEATED_REDUCTION, NULL, NULL,
+      "%s may take a step of its sum more than once below loop %s, and would take each "
+      "once",
+      tirc_describe(m->s, m->block->stmt), tirc_loop_of(outermost)->var->u.s);
+}
+
+/* A consumer that moves below a loop without iterations does not run any more. */
+static void check_iterations(Move *m) {
+  for (SRef *r = m->loop; r != m->scope && !m->is_producer; r = r->parent) {
+    if (!tirc_is_int(tirc_loop_of(r)->extent, 0) || tirc_is_ancestor(r, m->block)) continue;
+    tirc_sched_mark(m->s, m->block->stmt);
+    tirc_sched_mark(m->s, r->stmt);
+    tirc_sched_error(m->s, SERR_INSTANCES_LOST, NULL, NULL,
+                     "loop %s has no iterations, and %s would not run", tirc_loop_of(r)->var->u.s,
+                     tirc_describe(m->s, m->block->stmt));
+  }
+}
+
 /* The order in which the instances of a reduction run for one element, where it matters: it stays
  * if one iterator alone is summed over, and below the loop by a loop of its own. */
 static void check_order_of_sum(Move *m, Stmt nest) {
@@ -436,6 +470,8 @@ static void move_block(Move *m) {
       s, m->a, m->block, m->loop, m->is_producer, m->is_producer ? m->n_consumers : m->n_producers,
       m->is_producer ? m->consumers : m->producers);
   check_old_predicate(m);
+  check_steps(m);
+  check_iterations(m);
   Stmt nest = make_nest(m, domains);
   check_loop_vars(m, nest);
   check_order_of_sum(m, nest);

@@ -9,6 +9,7 @@
  * < 25. */
 #include "../../ir/visit.h"
 #include "compute_at.h"
+#include "index_eval.h"
 #include "internal.h"
 
 typedef struct Implication {
@@ -114,6 +115,55 @@ static Expr tied_iter(Sched *s, const Block *b, const LoopDomain *loops) {
   return tied;
 }
 
+typedef struct Reached { /* the values that a binding takes */
+  IndexEval env;
+  Expr value;
+  const LoopDomain *loops;
+  int64_t min, extent;
+  bool *hit;
+  int left, steps;
+} Reached;
+
+static bool run_binding(Reached *r, int depth) {
+  int64_t min, extent, at;
+  if (depth == r->loops->n) {
+    if (!tirc_eval_index(&r->env, r->value, &at)) return false;
+    at -= r->min;
+    if (at >= 0 && at < r->extent && !r->hit[at]) r->hit[at] = r->left-- > 0;
+    return r->steps-- > 0;
+  }
+  const int loop = r->loops->n - 1 - depth;
+  const Expr var = r->loops->vars[loop];
+  if (!tirc_uses_var(r->value, var)) return run_binding(r, depth + 1);
+  if (!tirc_eval_index(&r->env, r->loops->doms[loop].min, &min) ||
+      !tirc_eval_index(&r->env, r->loops->doms[loop].extent, &extent))
+    return false;
+  for (int64_t i = 0; i < extent; i++) {
+    tirc_eval_give(&r->env, var, min + i);
+    if (!run_binding(r, depth + 1)) return false;
+  }
+  return true;
+}
+
+/* Of a binding that is no affine one, as min(2 * i, 3): found by running it. */
+static bool misses_values(Sched *s, const LoopDomain *loops, Expr value, int64_t min,
+                          int64_t extent) {
+  enum { MOST = 1 << 14 };
+  if (value->op == OP_VAR || extent > MOST) return false;
+  ArenaMark mark = tirc_mark(s->c);
+  Reached r = {.env = {.c = s->c},
+               .value = value,
+               .loops = loops,
+               .min = min,
+               .extent = extent,
+               .left = (int)extent,
+               .steps = MOST};
+  r.hit = tirc_new_array(s->c, bool, (int)extent + 1);
+  const bool misses = run_binding(&r, 0) && r.left > 0;
+  tirc_rewind(s->c, mark);
+  return misses;
+}
+
 Expr tirc_unreached_iter(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   Analyzer *a = tirc_analyzer_of_loops(s, block, NULL);
@@ -124,7 +174,8 @@ Expr tirc_unreached_iter(Sched *s, SRef *block) {
     int64_t min, extent;
     if (tirc_const_int(dom.min, &min) && tirc_const_int(dom.extent, &extent) &&
         (reached.min > min || reached.max < min + extent - 1 ||
-         (extent > 1 && tirc_reads_memory(b->iter_values[i]))))
+         (extent > 1 && tirc_reads_memory(b->iter_values[i])) ||
+         (!block->affine_binding && misses_values(s, &loops, b->iter_values[i], min, extent))))
       return b->iters[i].var;
   }
   Expr outer = tirc_outer_iter(s, block);

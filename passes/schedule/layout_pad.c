@@ -189,6 +189,15 @@ static int iters_of_indices(const Write *w) {
   return -1;
 }
 
+static bool see_load(Visitor *v, Expr e) {
+  Replacer *r = v->self;
+  if (e->op != OP_LOAD || e->u.buffer != r->l->from) return true;
+  Stmt write = r->write->store;
+  for (int i = 0; i < e->n; i++)
+    r->all_replaced &= tirc_expr_same(e->args[i], write->u.store.indices[i]);
+  return true;
+}
+
 static Stmt replace_store(Replacer *r, Stmt s) {
   Stmt write = r->write->store;
   bool same = s->u.store.buffer == write->u.store.buffer;
@@ -198,6 +207,8 @@ static Stmt replace_store(Replacer *r, Stmt s) {
     r->all_replaced = false;
     return s;
   }
+  /* The new loops run in another order, in which an element may be read after its store. */
+  tirc_visit_expr(&(Visitor){.expr = see_load, .self = r}, s->u.store.value);
   const NewIndices *at = r->first_iter >= 0 ? &r->iters : &r->loops;
   Expr value = tirc_substitute(r->c, s->u.store.value, &r->old);
   Expr args[3] = {at->padding, tirc_substitute(r->c, pad_value(r->l, at->vars), &r->old), value};
