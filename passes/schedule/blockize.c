@@ -411,17 +411,19 @@ static void require_start(Blockize *b) {
   }
 }
 
-/* The inner block's predicate for the init: the loops that the init leaves out are at their start.
- */
-static Expr init_predicate(Blockize *b, const PtrMap *kept) {
-  Tirc *c = b->c;
+/* For the init, the loops that it leaves out are at their start. */
+static PtrMap starts_of_others(Blockize *b, const PtrMap *kept) {
   PtrMap starts = {0};
   for (int i = 0; i < b->n_loops; i++) {
     const For *f = tirc_loop_of(b->loops[i]);
-    if (!tirc_map_has(kept, f->var)) tirc_map_set(c, &starts, f->var, f->min);
+    if (!tirc_map_has(kept, f->var)) tirc_map_set(b->c, &starts, f->var, f->min);
   }
-  if (!tirc_uses_any(b->inner_predicate, &starts)) return b->inner_predicate;
-  return tirc_simplify0(c, tirc_substitute(c, b->inner_predicate, &starts));
+  return starts;
+}
+
+static Expr init_predicate(Blockize *b, const PtrMap *starts) {
+  if (!tirc_uses_any(b->inner_predicate, starts)) return b->inner_predicate;
+  return tirc_simplify0(b->c, tirc_substitute(b->c, b->inner_predicate, starts));
 }
 
 static bool used_by_init(const IterVar *iter, Stmt init) {
@@ -466,7 +468,8 @@ static Stmt outer_init(Blockize *b, const Block *inner) {
     for (int k = 0; k < init.n_iters; k++)
       if (tirc_uses_var(values[k], tirc_loop_of(b->loops[i])->var))
         tirc_map_set(c, &kept, tirc_loop_of(b->loops[i])->var, b->loops[i]);
-  init.predicate = init_predicate(b, &kept);
+  const PtrMap starts = starts_of_others(b, &kept);
+  init.predicate = init_predicate(b, &starts);
   Stmt nest = tirc_block(c, &init);
   for (int i = 0; i < b->n_loops; i++) {
     For f = *tirc_loop_of(b->loops[i]);
@@ -474,6 +477,8 @@ static Stmt outer_init(Blockize *b, const Block *inner) {
     Expr var = tirc_var_suffixed(c, f.var, "", f.var->dtype);
     tirc_map_set(c, &fresh, f.var, var);
     f.var = var;
+    f.min = tirc_substitute(c, f.min, &starts);
+    f.extent = tirc_simplify0(c, tirc_substitute(c, f.extent, &starts));
     f.body = nest;
     nest = tirc_for(c, &f);
   }

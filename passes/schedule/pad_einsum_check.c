@@ -265,6 +265,8 @@ static void require_shapes(const EinsumPadding *p) {
     not_closed(p, p->block->stmt,
                "it adds to sums that it does not start in its scope, and the padded buffer would "
                "not hold them");
+  if (tirc_reads_other_output(p->s, p->block))
+    not_closed(p, p->block->stmt, "it adds other elements of its output, which may be sums or not");
   for (int k = 0; k < p->buffers.n; k++) {
     const PaddedBuffer *pb = &p->buffers.at[k];
     Buffer old = pb->region->buffer;
