@@ -85,13 +85,22 @@ static void follow_view(Instances *r, const MatchBuffer *m) {
   tirc_map_set(r->c, &r->by_data, m->buffer->data, w);
 }
 
+/* A buffer of one instance: what it holds may be stored elsewhere. */
+static void own(Instances *r, Buffer b) {
+  Watch *w = tirc_map_get(&r->watched, b);
+  if (w)
+    w->kind = WATCH_VALUES;
+  else
+    tirc_instances_watch(r, b, WATCH_VALUES);
+}
+
 static bool ignore_owned(Visitor *v, Stmt s) {
   Instances *r = v->self;
   if (s->kind == STMT_ALLOC || s->kind == STMT_DECL) ignore(r, s->u.alloc.buffer);
   if (s->kind == STMT_STORE && !is_followed(r, s->u.store.buffer)) ignore(r, s->u.store.buffer);
   if (s->kind != STMT_BLOCK) return true;
   const Block *b = &s->u.block;
-  for (int i = 0; i < b->n_allocs; i++) ignore(r, b->allocs[i]);
+  for (int i = 0; i < b->n_allocs; i++) own(r, b->allocs[i]);
   for (int i = 0; i < b->n_matches; i++) follow_view(r, &b->matches[i]);
   return true;
 }
