@@ -157,6 +157,8 @@ Region tirc_written_region(Sched *s, SRef *block, const Region *declared);
 /* Whether the block's init, if it has one, runs for all its sums each time that its scope does
  * (sum_start.c). */
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block);
+/* The part of it that is about loops and bindings: the predicate may still leave the init out. */
+bool tirc_steps_start_in_scope(Sched *s, const SRef *block);
 /* The block of the function that allocates the buffer (above sref or itself), or NULL for a
  * parameter's. */
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);

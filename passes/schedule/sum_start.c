@@ -44,7 +44,7 @@ static bool starts_where_it_runs(Sched *s, const SRef *block) {
          tirc_prove(a, tirc_not(s->c, b->predicate)); /* nothing runs */
 }
 
-bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {
+bool tirc_steps_start_in_scope(Sched *s, const SRef *block) {
   Tirc *c = s->c;
   const Block *b = tirc_block_of(block);
   PtrMap starts = {0}, skewed = {0};
@@ -63,5 +63,10 @@ bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {
                           b->iters[i].dom.min))
       return false;
   }
-  return starts_where_it_runs(s, block);
+  return true;
+}
+
+bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {
+  return tirc_steps_start_in_scope(s, block) &&
+         (!tirc_block_of(block)->init || starts_where_it_runs(s, block));
 }
