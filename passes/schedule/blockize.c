@@ -106,15 +106,19 @@ static bool holds_at_first(Blockize *b, Analyzer *loops, Expr cond) {
   return tirc_prove(loops, tirc_substitute(b->c, cond, &b->starts));
 }
 
-/* Whether the new block may run again with the same iterators: it reads nothing that it writes, and
- * does all of a reduction at once. */
+/* Whether the new block may run again with the same iterators: it reads nothing that it writes,
+ * does all of a reduction at once, and no other block goes on with what it wrote. */
 static bool is_repeatable(Blockize *b) {
   const Block *block = tirc_block_of(b->block);
+  SRef **writers;
   for (int i = 0; i < block->n_iters; i++)
     if (block->iters[i].kind != ITER_SPATIAL && !tirc_is_int(b->outer[i].dom.extent, 1))
       return false;
   for (int i = 0; i < block->n_writes; i++)
-    if (tirc_touches(b->block, block->writes[i].buffer, false)) return false;
+    if (tirc_touches(b->block, block->writes[i].buffer, false) ||
+        tirc_writers_of(b->s, tirc_scope_root(b->s, b->block), block->writes[i].buffer, &writers) >
+            1)
+      return false;
   return true;
 }
 
