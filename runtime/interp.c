@@ -79,8 +79,10 @@ static void bind_scalar(Compiler *k, Expr param, const Argument *a) {
 static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
                       const InterpOptions *o) {
   Compiler k = {.t = t, .loc = f->loc, .in_double = o->in_double};
-  Run run = {
-      .t = t, .max_steps = o->max_steps > 0 ? o->max_steps : INT64_MAX, .observer = o->observer};
+  Run run = {.t = t,
+             .max_steps = o->max_steps > 0 ? o->max_steps : INT64_MAX,
+             .observer = o->observer,
+             .arbitrary = o->arbitrary};
   Expr *symbols;
   int n_symbols = tirc_symbolic_params(t, f, &symbols);
   int64_t *values = tirc_new_array(t, int64_t, n_symbols);

@@ -47,6 +47,9 @@ typedef struct InterpOptions {
    * observer, sums of products run as plain loops, with the same results and errors
    * (interp_sum.c). */
   bool in_double;
+  /* Not 0: what was never written is no error to read, and holds integers from -3 to 3 (of a bool
+   * 0 or 1) that are drawn from this seed. */
+  uint64_t arbitrary;
 } InterpOptions;
 /* False when the observer ended the run. */
 bool tirc_interpret_with(Tirc *c, const Func *f, int n_args, const Argument *args,

@@ -5,6 +5,7 @@
 #include "interp_code.h"
 
 #include "../ir/print.h"
+#include "tensor.h"
 #include "timer.h"
 
 Memory *tirc_declare_memory(Compiler *k, Buffer b) {
@@ -84,6 +85,16 @@ void tirc_open_late_views(Run *run, Memory *m) {
   for (View *v = m->views; v; v = v->next) tirc_open_view(run, v);
 }
 
+/* What memory holds before it is written, where that is no error. */
+static void fill(Run *run, const View *v, int64_t count) {
+  Tensor memory = {.dtype = v->dtype, .count = count, .data = v->memory->data};
+  for (int64_t i = 0; i < count; i++) {
+    run->arbitrary = run->arbitrary * 6364136223846793005u + 1442695040888963407u;
+    const int value = (int)((run->arbitrary >> 33) % 7) - 3;
+    tirc_tensor_set_int(&memory, i, v->dtype.code == TYPE_BOOL ? value > 0 : value);
+  }
+}
+
 void tirc_open_memory(Run *run, View *v) {
   Memory *m = v->memory;
   tirc_open_view(run, v);
@@ -98,7 +109,8 @@ void tirc_open_memory(Run *run, View *v) {
   }
   m->bytes = bytes;
   m->unit = v->elem;
-  memset(m->written, 0, (size_t)count);
+  memset(m->written, run->arbitrary != 0, (size_t)count);
+  if (run->arbitrary) fill(run, v, count);
   v->count = count;
   tirc_open_late_views(run, m);
 }

@@ -54,6 +54,7 @@ typedef struct Run {
   const Step *at;                 /* what runs, for messages */
   const InterpObserver *observer; /* or NULL */
   int arrays;                     /* that it has seen */
+  uint64_t arbitrary;             /* what was never written is drawn from this; 0: it is poison */
 } Run;
 
 struct Node {

@@ -34,7 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_PARAMS = FUZZ_MAX_PARAMS, MAX_CALLS = 12, MAX_STEPS = FUZZ_MAX_STEPS };
+enum { MAX_PARAMS = FUZZ_MAX_PARAMS, MAX_CALLS = 12, MAX_STEPS = FUZZ_MAX_STEPS, ARBITRARY = 42 };
 
 typedef struct Values { /* one tensor a parameter */
   int n;
@@ -90,14 +90,13 @@ static void make_values(Tirc *c, const Func *f, Values *out) {
 }
 
 /* NULL, or why the function cannot be run. */
-static const char *interpret_for(Tirc *c, const Func *f, const Values *v,
-                                 const InterpObserver *observer, int64_t steps) {
+static const char *interpret_with(Tirc *c, const Func *f, const Values *v,
+                                  const InterpOptions *options) {
   Argument args[MAX_PARAMS] = {0};
   for (int i = 0; i < v->n; i++) args[i].tensor = v->at[i];
   Trap t;
   if (TIRC_TRY(c, t)) {
-    tirc_interpret_with(c, f, v->n, args,
-                        &(InterpOptions){.max_steps = steps, .observer = observer});
+    tirc_interpret_with(c, f, v->n, args, options);
     TIRC_END(c, t);
     return NULL;
   }
@@ -106,7 +105,7 @@ static const char *interpret_for(Tirc *c, const Func *f, const Values *v,
 
 static const char *interpret(Tirc *c, const Func *f, const Values *v,
                              const InterpObserver *observer) {
-  return interpret_for(c, f, v, observer, MAX_STEPS);
+  return interpret_with(c, f, v, &(InterpOptions){.max_steps = MAX_STEPS, .observer = observer});
 }
 
 /* Arrays into the layout that a schedule gave the parameters, or back into that of the program. */
@@ -123,7 +122,7 @@ static void relay(Tirc *c, const Module *m, Values *v, const Func *program, bool
   }
 }
 
-/* What the program's arrays are for function f of module m; allocated buffers as parameters get
+/* What the program's arrays are for function f of module m; buffers that threads share get
  * arbitrary values. */
 static void make_arguments(Tirc *c, const Func *program, const Module *m, const Func *f,
                            Values *out) {
@@ -134,23 +133,19 @@ static void make_arguments(Tirc *c, const Func *program, const Module *m, const 
 
 typedef struct Opened {
   Tirc *c;
-  Stmt root;
   VEC(Expr) params;
   VEC(Buffer) buffers;
 } Opened;
 
 static Stmt open_block(Mutator *m, Stmt s) {
   Opened *o = m->self;
-  const bool is_root = s == o->root;
   s = tirc_mutate_stmt_children(m, s);
   if (s->kind != STMT_BLOCK) return s;
   Block b = s->u.block;
   Buffer *kept = tirc_new_array(o->c, Buffer, b.n_allocs + 1);
   int n = 0;
   for (int i = 0; i < b.n_allocs; i++) {
-    /* Below the root only what threads fill together: they wait for each other, not here. */
-    if (!fuzz_has_known_shape(b.allocs[i]) ||
-        (!is_root && strcmp(b.allocs[i]->scope, "shared") != 0)) {
+    if (!fuzz_has_known_shape(b.allocs[i]) || strcmp(b.allocs[i]->scope, "shared") != 0) {
       kept[n++] = b.allocs[i];
       continue;
     }
@@ -162,9 +157,9 @@ static Stmt open_block(Mutator *m, Stmt s) {
   return tirc_block(o->c, &b);
 }
 
-/* The allocated buffers as parameters: what they hold at the start must not matter. */
-static const Func *allocs_as_params(Tirc *c, const Func *f) {
-  Opened o = {.c = c, .root = f->body};
+/* What threads fill together as parameters: they wait for each other, not here. */
+static const Func *shared_as_params(Tirc *c, const Func *f) {
+  Opened o = {.c = c};
   Func *out = tirc_new(c, Func);
   *out = *f;
   for (int i = 0; i < f->n_params; i++) {
@@ -284,12 +279,14 @@ static const char *run_and_compare(Tirc *c, const Func *program, const Module *m
   const char *why = interpret(c, f, &got, NULL);
   *early = why && strcmp(c->diag.code, "uninitialised") == 0;
   if (*early) {
-    /* An instance may run early on what is not there yet, if it runs again when it is. */
+    /* An instance may run early on what is not there yet, if it runs again when it is: what buffers
+     * hold at the start must not matter. */
     free_values(&got);
-    const Func *open = allocs_as_params(c, f);
+    const Func *open = shared_as_params(c, f);
     if (open->n_params <= MAX_PARAMS) {
       make_arguments(c, program, m, open, &got);
-      why = interpret(c, open, &got, NULL);
+      why = interpret_with(c, open, &got,
+                           &(InterpOptions){.max_steps = MAX_STEPS, .arbitrary = ARBITRARY});
     }
   }
   if (!why) {
@@ -536,14 +533,21 @@ static void report(long number, const Pair *k, const char *why) {
   printf("\n");
 }
 
-/* False: the case cannot be gone on from. */
+/* False: the case cannot be gone on from: it cannot be run, or its parallel loops race already. */
 static bool start_from(Tirc *c, const char *path, Pair *k) {
   const Func *f = fuzz_case(c, path, &k->program, &k->start);
   if (!f) return false;
-  Values values = {0};
-  make_values(c, f, &values);
-  const bool runs = !interpret_for(c, f, &values, NULL, MAX_STEPS / 100);
-  free_values(&values);
+  const InterpOptions options = {.max_steps = MAX_STEPS / 100};
+  Values in_order = {0}, other_way = {0};
+  make_values(c, f, &in_order);
+  make_values(c, f, &other_way);
+  const Func *turned = fuzz_turned(c, f, NULL);
+  bool runs = !interpret_with(c, f, &in_order, &options);
+  if (runs && turned)
+    runs =
+        !interpret_with(c, turned, &other_way, &options) && !compare(c, f, &in_order, &other_way);
+  free_values(&in_order);
+  free_values(&other_way);
   return runs;
 }
 

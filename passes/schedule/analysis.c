@@ -113,6 +113,10 @@ static const char *why_output_indexed_by_reduction(Sched *s, const Block *b) {
                      tirc_print_expr(s->c, search.index), search.buffer->name);
 }
 
+bool tirc_is_indexed_by_reduction(Sched *s, const Block *b) {
+  return why_output_indexed_by_reduction(s, b) != NULL;
+}
+
 /* --- a sum reads nothing else of its output ----------------------------------------------------
  *
  * The regions of a block with an init do not say so: they leave out what it writes. */
@@ -176,11 +180,32 @@ static bool find_load(Visitor *v, Expr e) {
   return true;
 }
 
+/* Of a sum inside of the block that adds to what the block did not start. Where it starts is not
+ * known of one whose iterators are loaded; of a block that declares nothing the sums are looked at
+ * where it moves. */
+static const char *why_goes_on(const OwnAccess *a, Stmt inner) {
+  const SRef *sref = tirc_sref_find(a->s, inner);
+  if (a->sums || !a->b->n_writes || !sref || tirc_sums_start_in_scope(a->s, sref)) return NULL;
+  for (int i = 0; i < inner->u.block.n_iters; i++)
+    if (tirc_reads_memory(inner->u.block.iter_values[i])) return NULL;
+  for (int i = 0; i < inner->u.block.n_writes; i++) {
+    const Buffer buffer = inner->u.block.writes[i].buffer;
+    bool own = false;
+    for (const OwnAccess *at = a; at; at = at->up)
+      for (int k = 0; k < at->b->n_allocs; k++) own |= at->b->allocs[k] == buffer;
+    if (!own)
+      return tirc_format(a->s->c, "block %s in it may add to %s without starting it",
+                         inner->u.block.name, buffer->name);
+  }
+  return NULL;
+}
+
 static bool find_inner(Visitor *v, Stmt stmt) {
   OwnAccess *a = v->self;
   if (a->why) return false;
   if (stmt->kind != STMT_BLOCK) return true;
   a->why = why_reads_other_output(a->s, &stmt->u.block, a);
+  if (!a->why) a->why = why_goes_on(a, stmt);
   return false;
 }
 

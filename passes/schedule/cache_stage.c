@@ -188,10 +188,35 @@ static const Region *move_regions(Rewrite *w, int n, const Region *from) {
   return out;
 }
 
+static bool contains(Analyzer *a, Tirc *c, const Region *outer, const Region *inner) {
+  if (outer->buffer != inner->buffer) return false;
+  for (int d = 0; d < outer->buffer->ndim; d++) {
+    const Range o = outer->dims[d], i = inner->dims[d];
+    if (!tirc_prove_ge(a, i.min, o.min) ||
+        !tirc_prove_ge(a, tirc_add(c, o.min, o.extent), tirc_add(c, i.min, i.extent)))
+      return false;
+  }
+  return true;
+}
+
+/* The box holds what blocks declare to use; a view may show more of the buffer. */
+static void require_view_inside(Rewrite *w, const Block *b, const MatchBuffer *m) {
+  const Region box = {w->stage->cache, w->stage->region};
+  bool inside = m->source.buffer != box.buffer || contains(w->a, w->m.c, &box, &m->source);
+  for (int i = 0; i < b->n_reads; i++)
+    inside = inside || contains(w->a, w->m.c, &b->reads[i], &m->source);
+  for (int i = 0; i < b->n_writes; i++)
+    inside = inside || contains(w->a, w->m.c, &b->writes[i], &m->source);
+  if (!inside)
+    aliased(w, tirc_format(w->m.c, "the view %s of block %s shows more of it than is cached",
+                           m->buffer->name, b->name));
+}
+
 /* The children are rewritten; the block's own regions name the cache, but count from the buffer's
  * origin still. */
 static Stmt move_block(Rewrite *w, Stmt s) {
   Block b = s->u.block;
+  for (int i = 0; i < b.n_matches; i++) require_view_inside(w, &b, &b.matches[i]);
   b.reads = move_regions(w, b.n_reads, b.reads);
   b.writes = move_regions(w, b.n_writes, b.writes);
   MatchBuffer *matches = tirc_new_array(w->m.c, MatchBuffer, b.n_matches);

@@ -14,12 +14,13 @@
  * has-init, not-single-buffer, not-complete-block, inline-pattern, inline-opaque-access,
  * instances-lost, shared-reduction, repeated-reduction, not-single-producer. */
 #include "compute_at.h"
-#include "conflict.h"
 
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
+#include "conflict.h"
 #include "internal.h"
 #include "order.h"
+#include "overwritten.h"
 #include "spatial.h"
 
 typedef struct Move {
@@ -298,15 +299,15 @@ static void check_domains(Move *m, bool outer_kept) {
 /* New loops run the instances in another order, and perhaps some of them again: none may overwrite
  * what another one stored. */
 static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
-  const SRef *producer = tirc_overwritten_producer(m->s, m->block, outer_kept ? m->loop : m->scope);
-  if (producer) {
-    tirc_sched_mark(m->s, m->block->stmt);
+  SRef *producer, *reader;
+  if (tirc_is_read_between(m->s, m->block, outer_kept ? m->loop : m->scope, &producer, &reader)) {
+    tirc_sched_mark(m->s, reader->stmt);
     tirc_sched_mark(m->s, producer->stmt);
     tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL, NULL,
-                     "%s reads what block %s stores before that stores to the same element again, "
-                     "and under %s would see the last only",
-                     tirc_describe(m->s, m->block->stmt), tirc_block_of(producer)->name,
-                     tirc_describe(m->s, m->loop->stmt));
+                     "block %s reads what block %s stores before that stores to the same element "
+                     "again; with %s under %s it would see the last only",
+                     tirc_block_of(reader)->name, tirc_block_of(producer)->name,
+                     tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
   }
   if (keeps_order(m, nest) || !tirc_instances_depend(m->s, m->block)) return;
   tirc_sched_mark(m->s, m->block->stmt);

@@ -10,7 +10,7 @@
  * Errors: has-init, not-single-buffer, root-block, not-stage-pipeline, output-block,
  * not-complete-block, inline-pattern, loop-variable-escapes, only-leaf, inline-opaque-access. */
 #include "inline.h"
-#include "spatial.h"
+#include "overwritten.h"
 
 #include "../../ir/print.h"
 
@@ -238,7 +238,8 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
   int n = tirc_consumers(s, block, scope, &consumers);
   for (int i = 0; i < n; i++) {
     tirc_require_no_loop_vars(s, block, b->body, consumers[i]);
-    if (tirc_overwritten_producer(s, block, consumers[i]))
+    SRef *producer, *reader;
+    if (tirc_is_read_between(s, block, consumers[i], &producer, &reader))
       tirc_bad_inline_pattern(s, block, "what it reads is overwritten before its consumer runs");
   }
   Inliner in = {.s = s,

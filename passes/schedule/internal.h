@@ -187,6 +187,8 @@ const char *tirc_label(Sched *s, SRef *sref, int number);
 /* "block C", "loop i". */
 const char *tirc_describe(Sched *s, Stmt loop_or_block);
 
+/* Whether a reduction iterator stands in an index of what the block stores to. */
+bool tirc_is_indexed_by_reduction(Sched *s, const Block *b);
 /* cache.c: whether the body starts with an init of the buffer that was written by hand. */
 bool tirc_starts_with_init(const Block *b, Buffer buffer);
 /* order_init.c: whether the init stores to elements that its own instance does not update, or that

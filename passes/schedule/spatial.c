@@ -111,8 +111,7 @@ static void look_at(Uses *u, const Block *b, bool only_stores) {
   tirc_visit_stmt(&v, b->body);
 }
 
-/* An index that takes another value for each value of the iterator: vi, vi + 1, 2 * vi. */
-static bool is_own_place(Expr index, Expr var) {
+bool tirc_is_own_place(Expr index, Expr var) {
   if (index == var) return true;
   bool moved = index->op == OP_ADD || index->op == OP_SUB || index->op == OP_MUL;
   return moved && index->n == 2 && index->args[0] == var && index->args[1]->op == OP_INT &&
@@ -128,7 +127,7 @@ static bool is_safe(const Block *b, const Use *use) {
     if (!is_moving(&b->iters[i])) continue;
     int d = 0;
     while (d < use->n && d < 8 &&
-           (use->differ[d] || !is_own_place(use->indices[d], b->iters[i].var)))
+           (use->differ[d] || !tirc_is_own_place(use->indices[d], b->iters[i].var)))
       d++;
     if (d == use->n || d == 8) return false;
   }
@@ -456,24 +455,4 @@ bool tirc_instances_depend(Sched *s, SRef *block) {
   Walk w = {.c = s->c, .one_block = true, .tell = note, .self = &found};
   if (tirc_stands_directly(block) && add_around(&w, block->parent)) (void)check(&w, block->stmt);
   return found;
-}
-
-static SRef *overwritten(Sched *s, SRef *block, SRef *to, PtrMap *seen) {
-  SRef **producers, *scope = tirc_scope_root(s, block);
-  const int n = tirc_producers(s, block, scope, &producers);
-  for (int i = 0; i < n; i++) {
-    SRef *shared = tirc_common_ancestor(2, (SRef *[]){producers[i], block});
-    if (!tirc_is_loop(shared) || tirc_is_ancestor(shared, to)) continue;
-    if (tirc_map_has(seen, producers[i])) continue;
-    tirc_map_set(s->c, seen, producers[i], producers[i]);
-    if (tirc_instances_depend(s, producers[i])) return producers[i];
-    SRef *first = overwritten(s, producers[i], to, seen); /* of which it holds a copy */
-    if (first) return first;
-  }
-  return NULL;
-}
-
-SRef *tirc_overwritten_producer(Sched *s, SRef *block, SRef *to) {
-  PtrMap seen = {0};
-  return overwritten(s, block, to, &seen);
 }

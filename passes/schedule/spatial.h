@@ -10,9 +10,7 @@ void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self,
                               void *self);
 /* Whether the instances of a block of the schedule certainly depend on each other in this way. */
 bool tirc_instances_depend(Sched *s, SRef *block);
-/* A producer of the block that stores to one element again and again, with the block reading it in
- * between: from `to`, a loop or block outside of the loops of both, it would see the last only.
- * NULL: there is none. */
-SRef *tirc_overwritten_producer(Sched *s, SRef *block, SRef *to);
+/* An index that takes another value for each value of the iterator: vi, vi + 1, 2 * vi. */
+bool tirc_is_own_place(Expr index, Expr var);
 
 #endif

@@ -7,8 +7,9 @@
  *
  * The init runs where all reduction iterators are at the start of their domains. Within the scope
  * its loops must pass there, for every sum: a loop that starts elsewhere must not be shared between
- * sums and their steps, as a part of a fused loop is. And where the predicate lets any step of a
- * sum run, it must let that one. */
+ * sums and their steps, as a part of a fused loop is. Where the predicate lets any step of a sum
+ * run, it must let that one. And it must be for the elements of all steps, which it is not where
+ * these are indexed by the reduction. */
 #include "../../ir/visit.h"
 #include "internal.h"
 
@@ -67,6 +68,8 @@ bool tirc_steps_start_in_scope(Sched *s, const SRef *block) {
 }
 
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {
-  return tirc_steps_start_in_scope(s, block) &&
-         (!tirc_block_of(block)->init || starts_where_it_runs(s, block));
+  const Block *b = tirc_block_of(block);
+  if (!b->init) return true;
+  return tirc_steps_start_in_scope(s, block) && starts_where_it_runs(s, block) &&
+         !tirc_is_indexed_by_reduction(s, b);
 }

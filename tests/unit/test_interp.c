@@ -333,6 +333,41 @@ static bool interpret(Tirc *c, const Func *f, const Argument *args) {
   return true;
 }
 
+/* Of memory that is not written: small integers instead of an error, anew for each run of what
+ * allocates it, and others for another seed. */
+static void arbitrary(void **state) {
+  (void)state;
+  static const char text[] = HEAD "def main(A: T.Buffer((2, 64), 'float32')):\n"
+                                  "    for i in range(2):\n"
+                                  "        with T.block('rows'):\n"
+                                  "            v = T.axis.spatial(2, i)\n"
+                                  "            B = T.alloc_buffer((64,), 'float32')\n"
+                                  "            for j in range(64):\n"
+                                  "                with T.block('A'):\n"
+                                  "                    vj = T.axis.spatial(64, j)\n"
+                                  "                    A[v, vj] = B[vj] * T.float32(2)\n";
+  Tirc *c = tirc_context_new();
+  const Func *f = parse(c, (Source){"arbitrary.tir", text, strlen(text)});
+  assert_non_null(f);
+  Tensor *of[2];
+  int differ = 0, anew = 0;
+  for (unsigned k = 0; k < 2; k++) {
+    of[k] = tirc_tensor_new(c, f->buffers[0]->dtype, 2, (int64_t[]){2, 64});
+    Argument args[] = {{.tensor = of[k]}};
+    assert_true(tirc_interpret_with(c, f, 1, args, &(InterpOptions){.arbitrary = 1 + k}));
+  }
+  for (int i = 0; i < 128; i++) {
+    const double value = tirc_tensor_get(of[0], i);
+    if (value != (double)(int)(value / 2) * 2 || value < -6 || value > 6)
+      fail_msg("element %d is %g", i, value);
+    differ += value != tirc_tensor_get(of[1], i);
+    anew += value != tirc_tensor_get(of[0], (i + 64) % 128);
+  }
+  assert_true(differ > 32 && anew > 32);
+  for (int k = 0; k < 2; k++) tirc_tensor_free(of[k]);
+  tirc_context_release(c);
+}
+
 /* What float32 loses, double keeps: in an intermediate buffer, in a parameter that sums grow in,
  * and bits are those of float32 either way. Bounds are still checked. */
 static void in_double(void **state) {
@@ -525,12 +560,13 @@ static void wrong_arguments(void **state) {
 
 int main(void) {
   enum { N = sizeof cases / sizeof *cases };
-  struct CMUnitTest tests[N + 3];
+  struct CMUnitTest tests[N + 4];
   for (int i = 0; i < N; i++)
     tests[i] =
         (struct CMUnitTest){cases[i].name, run_case, NULL, NULL, (void *)(uintptr_t)&cases[i]};
   tests[N] = (struct CMUnitTest)cmocka_unit_test(wrong_arguments);
   tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(in_double);
   tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(sums_of_products);
+  tests[N + 3] = (struct CMUnitTest)cmocka_unit_test(arbitrary);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

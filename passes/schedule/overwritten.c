@@ -1,0 +1,95 @@
+/*   for k in range(4):
+ *     block B: vi, vk = i, k           a sum over k
+ *     block C: vi, vl = i, k           instance k of C reads the sum of the first k + 1
+ *
+ * Moved out of loop k, all of C would read the whole sum. A block that does not tell the iterations
+ * of k apart runs again in each, and its last run is what stays: it may move. So it is, too, where
+ * instances of a spatial iterator overwrite each other. */
+#include "overwritten.h"
+
+#include "../../ir/visit.h"
+#include "internal.h"
+#include "spatial.h"
+
+typedef struct Stores {
+  Expr iter;
+  bool other; /* there is one that does not go to an element of this iterator's own */
+} Stores;
+
+static bool see_store(Visitor *v, Stmt s) {
+  Stores *k = v->self;
+  if (s->kind != STMT_STORE) return true;
+  int d = 0;
+  while (d < s->u.store.n && !tirc_is_own_place(s->u.store.indices[d], k->iter)) d++;
+  k->other |= d == s->u.store.n;
+  return true;
+}
+
+/* Whether the block goes on with the elements that it stored to in another iteration. */
+static bool goes_on_in(const SRef *producer, Expr loop_var) {
+  const Block *b = tirc_block_of(producer);
+  for (int i = 0; i < b->n_iters; i++) {
+    if (b->iters[i].kind == ITER_SPATIAL || !tirc_uses_var(b->iter_values[i], loop_var)) continue;
+    Stores k = {.iter = b->iters[i].var};
+    tirc_visit_stmt(&(Visitor){.stmt = see_store, .expr = tirc_skip_expr, .self = &k}, b->body);
+    if (k.other) return true;
+  }
+  return false;
+}
+
+/* Whether other instances of the block run in other iterations of the loop. */
+static bool tells_apart(const SRef *block, const SRef *loop) {
+  const Block *b = tirc_block_of(block);
+  const Expr var = tirc_loop_of(loop)->var;
+  bool uses = tirc_uses_var(b->predicate, var);
+  for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_var(b->iter_values[i], var);
+  for (const SRef *r = block->parent; r != loop; r = r->parent)
+    uses |= tirc_uses_var(tirc_loop_of(r)->min, var) || tirc_uses_var(tirc_loop_of(r)->extent, var);
+  return uses && !tirc_is_int(tirc_loop_of(loop)->extent, 1);
+}
+
+/* Whether `reader` sees what the producer stores before that is done, in a loop that is not around
+ * `to`. */
+static bool reads_between(Sched *s, SRef *producer, const SRef *reader, const SRef *to) {
+  bool shares = false;
+  for (SRef *r = producer->parent; tirc_is_loop(r); r = r->parent) {
+    if (!tirc_is_ancestor(r, reader) || tirc_is_ancestor(r, to)) continue;
+    if (goes_on_in(producer, tirc_loop_of(r)->var) && tells_apart(reader, r)) return true;
+    shares = true;
+  }
+  return shares && tirc_instances_depend(s, producer);
+}
+
+typedef struct Blocks {
+  VEC(SRef *) of;
+  PtrMap seen;
+} Blocks;
+
+/* The block and, one after the other, those from which it gets or to which it gives values in loops
+ * that are not around `to`. */
+static void add_blocks(Sched *s, SRef *block, const SRef *to, bool readers, Blocks *out) {
+  SRef **others, *scope = tirc_scope_root(s, block);
+  if (tirc_map_has(&out->seen, block)) return;
+  tirc_map_set(s->c, &out->seen, block, block);
+  vec_push(s->c, out->of, block);
+  const int n =
+      readers ? tirc_consumers(s, block, scope, &others) : tirc_producers(s, block, scope, &others);
+  for (int i = 0; i < n; i++) {
+    SRef *shared = tirc_common_ancestor(2, (SRef *[]){others[i], block});
+    if (tirc_is_loop(shared) && !tirc_is_ancestor(shared, to))
+      add_blocks(s, others[i], to, readers, out);
+  }
+}
+
+bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer, SRef **reader) {
+  Blocks producers = {0}, readers = {0};
+  add_blocks(s, block, to, false, &producers);
+  add_blocks(s, block, to, true, &readers);
+  for (int i = 0; i < producers.of.n; i++)
+    for (int k = 0; k < readers.of.n; k++) {
+      *producer = producers.of.at[i];
+      *reader = readers.of.at[k];
+      if (*producer != *reader && reads_between(s, *producer, *reader, to)) return true;
+    }
+  return false;
+}
