@@ -6,6 +6,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ir/visit.h"
+#include "meaning.h"
 #include "parser/program.h"
 #include "passes/schedule/docs.h"
 #include "passes/schedule/spatial.h"
@@ -236,6 +237,35 @@ static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
   return NULL;
 }
 
+/* NULL when a function computes what the other one did. */
+static const char *check_numbers(Tirc *c, const Func *before, const Module *m, int64_t symbols) {
+  Values expected = {.symbols = symbols, .tolerance = 1e-4};
+  bool early;
+  values_make(c, before, &expected);
+  const InterpOptions options = {.max_steps = VALUES_MAX_STEPS};
+  const char *why = values_run(c, before, &expected, &options);
+  why = why ? NULL : values_check(c, before, m, tirc_module_main(m), &expected, &early);
+  values_free(&expected);
+  return why ? tirc_format(c, "it computes something else%s: %s",
+                           symbols ? tirc_format(c, " for n = %d", (int)symbols) : "", why)
+             : NULL;
+}
+
+/* The same of the main function before and after the schedule. After unsafe calls the numbers are
+ * the user's own affair. */
+static const char *check_meaning(Tirc *c, const Case *test, const Module *m, const Sched *s) {
+  static const int64_t symbols[] = {24, 7, 1};
+  const Func *f = tirc_module_main(m), *now = tirc_module_main(s->mod);
+  const char *why = NULL;
+  if (strstr(test->schedule, "unsafe_") || strstr(test->schedule, "annotate_buffer_access") || !f ||
+      !now || strcmp(f->name, now->name))
+    return NULL;
+  if (values_can_be_made(c, f, 0)) return check_numbers(c, f, s->mod, 0);
+  for (int i = 0; i < 3 && !why; i++)
+    if (values_can_be_made(c, f, symbols[i])) why = check_numbers(c, f, s->mod, symbols[i]);
+  return why;
+}
+
 static const char *check(Tirc *c, const Case *test, Seen *seen) {
   const Module *m = parse(c, "program", test->program);
   Sched *s = tirc_sched_new(c, m);
@@ -251,6 +281,7 @@ static const char *check(Tirc *c, const Case *test, Seen *seen) {
     TIRC_END(c, trap);
     failure = check_result(c, test, s->mod);
     if (!failure) failure = check_trace(c, m, s);
+    if (!failure) failure = check_meaning(c, test, m, s);
   } else {
     Diag diag = c->diag;
     failure = check_failure(c, test, &diag);

@@ -34,14 +34,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_PARAMS = FUZZ_MAX_PARAMS, MAX_CALLS = 12, MAX_STEPS = FUZZ_MAX_STEPS, ARBITRARY = 42 };
-
-typedef struct Values { /* one tensor a parameter */
-  int n;
-  Tensor *at[MAX_PARAMS];
-  uint64_t seed;
-  bool other; /* the function computes something else by now */
-} Values;
+enum { MAX_PARAMS = VALUES_MAX, MAX_CALLS = 12, MAX_STEPS = VALUES_MAX_STEPS };
 
 typedef struct Pair {
   const char *program;
@@ -65,123 +58,9 @@ typedef struct Stats {
   long legal_of[MAX_PRIMITIVES], refused_of[MAX_PRIMITIVES];
 } Stats;
 
-static void free_values(Values *v) {
-  for (int i = 0; i < v->n; i++) tirc_tensor_free(v->at[i]);
-  v->n = 0;
-}
-
-static Tensor *tensor_for(Tirc *c, Buffer b) {
-  int64_t shape[TENSOR_MAX_NDIM] = {0};
-  for (int d = 0; d < b->ndim; d++) tirc_const_int(b->shape[d], &shape[d]);
-  return tirc_tensor_new(c, b->dtype, b->ndim, shape);
-}
-
-/* Values for the parameters that have none yet. */
-static void make_values(Tirc *c, const Func *f, Values *out) {
-  Rng r = {42 + (uint64_t)out->n + out->seed};
-  for (int i = out->n; i < f->n_params && i < MAX_PARAMS; i++) {
-    Tensor *t = tensor_for(c, f->buffers[i]);
-    for (int64_t k = 0; k < t->count; k++) {
-      const int value = rng_below(&r, 7) - 3; /* of a bool, which has two: whether it is positive */
-      tirc_tensor_set(t, k, f->buffers[i]->dtype.code == TYPE_BOOL ? value > 0 : value);
-    }
-    out->at[out->n++] = t;
-  }
-}
-
-/* NULL, or why the function cannot be run. */
-static const char *interpret_with(Tirc *c, const Func *f, const Values *v,
-                                  const InterpOptions *options) {
-  Argument args[MAX_PARAMS] = {0};
-  for (int i = 0; i < v->n; i++) args[i].tensor = v->at[i];
-  Trap t;
-  if (TIRC_TRY(c, t)) {
-    tirc_interpret_with(c, f, v->n, args, options);
-    TIRC_END(c, t);
-    return NULL;
-  }
-  return tirc_format(c, "running it: [%s] %s", c->diag.code, c->diag.message);
-}
-
 static const char *interpret(Tirc *c, const Func *f, const Values *v,
                              const InterpObserver *observer) {
-  return interpret_with(c, f, v, &(InterpOptions){.max_steps = MAX_STEPS, .observer = observer});
-}
-
-/* Arrays into the layout that a schedule gave the parameters, or back into that of the program. */
-static void relay(Tirc *c, const Module *m, Values *v, const Func *program, bool back) {
-  const Func *now = tirc_module_main(m);
-  for (int i = 0; i < program->n_params && i < v->n; i++) {
-    const Module *copy = tirc_relayout(c, m, now, i, back);
-    if (!copy) continue;
-    Tensor *from = v->at[i], *to = tensor_for(c, (back ? program : now)->buffers[i]);
-    Argument args[2] = {{.tensor = from}, {.tensor = to}};
-    tirc_interpret(c, copy->funcs[0], 2, args, MAX_STEPS);
-    tirc_tensor_free(from);
-    v->at[i] = to;
-  }
-}
-
-/* What the program's arrays are for function f of module m; buffers that threads share get
- * arbitrary values. */
-static void make_arguments(Tirc *c, const Func *program, const Module *m, const Func *f,
-                           Values *out) {
-  make_values(c, program, out);
-  relay(c, m, out, program, false);
-  make_values(c, f, out);
-}
-
-typedef struct Opened {
-  Tirc *c;
-  VEC(Expr) params;
-  VEC(Buffer) buffers;
-} Opened;
-
-static Stmt open_block(Mutator *m, Stmt s) {
-  Opened *o = m->self;
-  s = tirc_mutate_stmt_children(m, s);
-  if (s->kind != STMT_BLOCK) return s;
-  Block b = s->u.block;
-  Buffer *kept = tirc_new_array(o->c, Buffer, b.n_allocs + 1);
-  int n = 0;
-  for (int i = 0; i < b.n_allocs; i++) {
-    if (!fuzz_has_known_shape(b.allocs[i]) || strcmp(b.allocs[i]->scope, "shared") != 0) {
-      kept[n++] = b.allocs[i];
-      continue;
-    }
-    vec_push(o->c, o->params, tirc_var(o->c, "p", DT_HANDLE));
-    vec_push(o->c, o->buffers, b.allocs[i]);
-  }
-  b.n_allocs = n;
-  b.allocs = kept;
-  return tirc_block(o->c, &b);
-}
-
-/* What threads fill together as parameters: they wait for each other, not here. */
-static const Func *shared_as_params(Tirc *c, const Func *f) {
-  Opened o = {.c = c};
-  Func *out = tirc_new(c, Func);
-  *out = *f;
-  for (int i = 0; i < f->n_params; i++) {
-    vec_push(c, o.params, f->params[i]);
-    vec_push(c, o.buffers, f->buffers[i]);
-  }
-  out->body = tirc_mutate_stmt(&(Mutator){.c = c, .stmt = open_block, .self = &o}, f->body);
-  out->n_params = o.params.n;
-  out->params = o.params.at;
-  out->buffers = o.buffers.at;
-  return out;
-}
-
-static const char *compare(Tirc *c, const Func *f, const Values *x, const Values *y) {
-  for (int i = 0; i < x->n; i++)
-    for (int64_t k = 0; k < x->at[i]->count; k++) {
-      double a = tirc_tensor_get(x->at[i], k), b = tirc_tensor_get(y->at[i], k);
-      if (a != b)
-        return tirc_format(c, "element %lld of %s is %g, not %g", (long long)k, f->buffers[i]->name,
-                           b, a);
-    }
-  return NULL;
+  return values_run(c, f, v, &(InterpOptions){.max_steps = MAX_STEPS, .observer = observer});
 }
 
 /* What the module is lowered to computes the same. */
@@ -196,15 +75,15 @@ static const char *check_lowered(Tirc *c, const Func *program, const Module *m,
   lowered = tirc_lower(c, m, NULL, NULL);
   TIRC_END(c, t);
   Values got = {0};
-  make_arguments(c, program, m, tirc_module_main(m), &got);
+  values_for(c, program, m, tirc_module_main(m), &got);
   const char *why = interpret(c, tirc_module_main(lowered), &got, NULL);
   if (!why) {
-    relay(c, m, &got, program, true);
-    why = compare(c, program, expected, &got);
+    values_relay(c, m, &got, program, true);
+    why = values_compare(c, program, expected, &got);
   } else if (strcmp(c->diag.code, "steps") == 0) {
     why = NULL;
   }
-  free_values(&got);
+  values_free(&got);
   return why ? tirc_format(c, "lowered: %s", why) : NULL;
 }
 
@@ -270,44 +149,15 @@ static bool changes_numbers(const char *call) {
   return false;
 }
 
-/* NULL when f, a function of m, computes what the program does. *early: an instance ran on what was
- * not there yet. */
-static const char *run_and_compare(Tirc *c, const Func *program, const Module *m, const Func *f,
-                                   const Values *expected, bool *early) {
-  Values got = {0};
-  make_arguments(c, program, m, f, &got);
-  const char *why = interpret(c, f, &got, NULL);
-  *early = why && strcmp(c->diag.code, "uninitialised") == 0;
-  if (*early) {
-    /* An instance may run early on what is not there yet, if it runs again when it is: what buffers
-     * hold at the start must not matter. */
-    free_values(&got);
-    const Func *open = shared_as_params(c, f);
-    if (open->n_params <= MAX_PARAMS) {
-      make_arguments(c, program, m, open, &got);
-      why = interpret_with(c, open, &got,
-                           &(InterpOptions){.max_steps = MAX_STEPS, .arbitrary = ARBITRARY});
-    }
-  }
-  if (!why) {
-    relay(c, m, &got, program, true);
-    why = compare(c, program, expected, &got);
-  } else if (strcmp(c->diag.code, "steps") == 0) {
-    why = NULL; /* legal, and too much recomputation to run to the end */
-  }
-  free_values(&got);
-  return why;
-}
-
 /* NULL when no iteration of a parallel loop uses what another one stores to a parameter. */
 static const char *race(Tirc *c, const Func *program, const Module *m, const Func *f) {
   InterpObserver observer;
   Values got = {0};
-  make_arguments(c, program, m, f, &got);
+  values_for(c, program, m, f, &got);
   Threads *threads = fuzz_watch_threads(f, &observer);
   (void)interpret(c, f, &got, &observer);
   Buffer raced = fuzz_end_threads(threads);
-  free_values(&got);
+  values_free(&got);
   return raced ? tirc_format(c, "parallel iterations race for %s", raced->name) : NULL;
 }
 
@@ -344,12 +194,12 @@ static bool agree(Tirc *c, const Module *m, const Func *f, const Func *g) {
   bool same = true;
   for (uint64_t seed = 1; seed <= 8 && same; seed++) {
     Values of_f = {.seed = seed * 1000}, of_g = {.seed = seed * 1000};
-    make_arguments(c, f, m, f, &of_f);
-    make_arguments(c, f, m, g, &of_g);
+    values_for(c, f, m, f, &of_f);
+    values_for(c, f, m, g, &of_g);
     same = !interpret(c, f, &of_f, NULL) && !interpret(c, g, &of_g, NULL) &&
-           !compare(c, f, &of_f, &of_g);
-    free_values(&of_f);
-    free_values(&of_g);
+           !values_compare(c, f, &of_f, &of_g);
+    values_free(&of_f);
+    values_free(&of_g);
   }
   return same;
 }
@@ -362,7 +212,7 @@ static const char *check_told(Tirc *c, const Module *m, const Block *b, const To
   const Func *f = tirc_module_main(m), *turned = fuzz_turned(c, f, block);
   if (!turned) return NULL;
   bool early;
-  const char *why = run_and_compare(c, f, m, turned, expected, &early), *said = NULL;
+  const char *why = values_check(c, f, m, turned, expected, &early), *said = NULL;
   const char *start = tirc_format(c, "block %s declares", block);
   for (int i = 0; i < told->n; i++)
     if (strncmp(told->at[i].message, start, strlen(start)) == 0) said = told->at[i].message;
@@ -404,6 +254,8 @@ typedef struct Outside {
 static bool note_stored(Visitor *v, Stmt s) {
   Outside *o = v->self;
   if (s->kind == STMT_STORE) tirc_map_set(o->c, &o->stored, s->u.store.buffer->data, o);
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
+    tirc_map_set(o->c, &o->stored, s->u.block.matches[i].source.buffer->data, o);
   return true;
 }
 static bool see_loose_load(Visitor *v, Expr e) {
@@ -438,8 +290,9 @@ static const char *check_warnings(Tirc *c, const Module *m, const Values *expect
   return why;
 }
 
-static const char *step(Tirc *c, const Func *program, Sched *s, const char *line, Values *expected,
-                        Stats *stats) {
+/* *other: the module computes something else by now, knowingly. */
+static const char *step(Tirc *c, const Func *program, Sched *s, const char *line,
+                        const Values *expected, bool *other, Stats *stats) {
   const char *before = tirc_print_module(c, s->mod, NULL);
   if (!run_line(c, s, line)) {
     stats->refused++;
@@ -458,13 +311,13 @@ static const char *step(Tirc *c, const Func *program, Sched *s, const char *line
   const char *why = check_text(c, s->mod);
   if (why) return tirc_format(c, "after %s: %s", line, why);
   const Func *f = tirc_module_main(s->mod);
-  expected->other |= changes_numbers(line);
-  if (expected->other) return NULL;
+  *other |= changes_numbers(line);
+  if (*other) return NULL;
   bool early = false;
-  why = run_and_compare(c, program, s->mod, f, expected, &early);
+  why = values_check(c, program, s->mod, f, expected, &early);
   if (!why && stats->lower && !early) why = check_lowered(c, program, s->mod, expected);
   const Func *turned = why ? NULL : fuzz_turned(c, f, NULL);
-  if (turned) why = run_and_compare(c, program, s->mod, turned, expected, &early);
+  if (turned) why = values_check(c, program, s->mod, turned, expected, &early);
   if (turned && why) why = tirc_format(c, "with its parallel loops the other way round: %s", why);
   if (turned && !why && !has_loose_stores(f) && !has_loose_loads(c, f))
     why = race(c, program, s->mod, f);
@@ -482,29 +335,30 @@ static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
     Source source = {"fuzz.tir", k->program, strlen(k->program)};
     const Module *m = tirc_parse_module(c, &source, 0, NULL);
     tirc_verify(c, m);
-    make_values(c, tirc_module_main(m), &expected);
+    values_make(c, tirc_module_main(m), &expected);
     broken = interpret(c, tirc_module_main(m), &expected, NULL);
     if (!broken && r && !k->start) broken = check_warnings(c, m, &expected);
     Sched *s = tirc_sched_new(c, m);
     const char *last = NULL;
+    bool other = false;
     if (k->start) {
       (void)run_line(c, s, k->start);
       const bool is_unsafe =
           strstr(k->start, "unsafe_") || strstr(k->start, "annotate_buffer_access");
       bool early;
-      expected.other = is_unsafe || run_and_compare(c, tirc_module_main(m), s->mod,
-                                                    tirc_module_main(s->mod), &expected, &early);
+      other = is_unsafe || values_check(c, tirc_module_main(m), s->mod, tirc_module_main(s->mod),
+                                        &expected, &early);
     }
     for (int i = 0; i < n && !broken; i++) {
       if (r) k->calls[k->n_calls++] = strdup(fuzz_call(c, r, s, last));
       last = k->calls[i];
-      broken = step(c, tirc_module_main(m), s, last, &expected, stats);
+      broken = step(c, tirc_module_main(m), s, last, &expected, &other, stats);
     }
     TIRC_END(c, t);
   } else {
     broken = tirc_format(c, "[%s] line %d: %s", c->diag.code, c->diag.loc.line, c->diag.message);
   }
-  free_values(&expected);
+  values_free(&expected);
   if (broken && why) *why = strdup(broken);
   tirc_context_release(c);
   return !broken;
@@ -539,15 +393,15 @@ static bool start_from(Tirc *c, const char *path, Pair *k) {
   if (!f) return false;
   const InterpOptions options = {.max_steps = MAX_STEPS / 100};
   Values in_order = {0}, other_way = {0};
-  make_values(c, f, &in_order);
-  make_values(c, f, &other_way);
+  values_make(c, f, &in_order);
+  values_make(c, f, &other_way);
   const Func *turned = fuzz_turned(c, f, NULL);
-  bool runs = !interpret_with(c, f, &in_order, &options);
+  bool runs = !values_run(c, f, &in_order, &options);
   if (runs && turned)
-    runs =
-        !interpret_with(c, turned, &other_way, &options) && !compare(c, f, &in_order, &other_way);
-  free_values(&in_order);
-  free_values(&other_way);
+    runs = !values_run(c, turned, &other_way, &options) &&
+           !values_compare(c, f, &in_order, &other_way);
+  values_free(&in_order);
+  values_free(&other_way);
   return runs;
 }
 

@@ -2,23 +2,9 @@
 #ifndef TIRC_TESTS_FUZZ_H
 #define TIRC_TESTS_FUZZ_H
 
+#include "meaning.h"
 #include "passes/schedule/schedule.h"
-#include "runtime/interp.h"
-
-typedef struct Rng {
-  uint64_t state;
-} Rng;
-static inline uint64_t rng_next(Rng *r) { /* splitmix64 */
-  uint64_t z = (r->state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-static inline int rng_below(Rng *r, int n) { return (int)(rng_next(r) % (uint64_t)n); }
-static inline bool rng_chance(Rng *r, int percent) { return rng_below(r, 100) < percent; }
-
-/* Parameters of a program, and steps of the interpreter that one run of it may take. */
-enum { FUZZ_MAX_PARAMS = 16, FUZZ_MAX_STEPS = 4000000 };
+#include "rng.h"
 
 /* A program's text: one to five stages (element-wise, broadcasts, transposes, reductions, stencils,
  * paddings, reshapes, ...) over small buffers whose values stay exact integers in float32. */
@@ -30,7 +16,6 @@ const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last);
 /* The function of a case file, its program and its schedule, which live as long as the context.
  * NULL: it is none, or not one with shapes and extents that are known, and of a size to be run. */
 const Func *fuzz_case(Tirc *c, const char *path, const char **program, const char **start);
-bool fuzz_has_known_shape(Buffer b);
 
 /* The function with the iterations of its parallel, vectorized and bound loops in the other order,
  * or with those of the spatial loops around one block; NULL: it has none. */

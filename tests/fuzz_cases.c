@@ -9,28 +9,6 @@
 
 #include <stdlib.h>
 
-bool fuzz_has_known_shape(Buffer b) {
-  int64_t extent;
-  for (int d = 0; d < b->ndim; d++)
-    if (!tirc_const_int(b->shape[d], &extent)) return false;
-  return true;
-}
-
-/* Of a size that fits into the time and the memory of a test. */
-static bool has_known_shapes(const Func *f) {
-  bool known = f->n_params <= FUZZ_MAX_PARAMS;
-  int64_t extent, elements = 1;
-  for (int i = 0; i < f->n_params && known; i++) {
-    known = f->buffers[i] && fuzz_has_known_shape(f->buffers[i]);
-    for (int d = 0; known && d < f->buffers[i]->ndim; d++)
-      known = tirc_const_int(f->buffers[i]->shape[d], &extent) &&
-              !__builtin_mul_overflow(elements, extent ? extent : 1, &elements) &&
-              elements <= FUZZ_MAX_STEPS;
-    elements = 1;
-  }
-  return known;
-}
-
 static bool see_extent(Visitor *v, Stmt s) {
   if (s->kind == STMT_FOR) *(bool *)v->self |= tirc_reads_memory(s->u.loop.extent);
   return true;
@@ -63,7 +41,7 @@ const Func *fuzz_case(Tirc *c, const char *path, const char **program, const cha
   const bool is_case = text && case_parse(c, path, text, &read, &why);
   free(text);
   const Func *f = is_case ? parse(c, path, read.program) : NULL;
-  if (!f || !has_known_shapes(f) || has_loaded_extent(f)) return NULL;
+  if (!f || !values_can_be_made(c, f, 0) || has_loaded_extent(f)) return NULL;
   *program = read.program;
   *start = read.schedule;
   return f;

@@ -162,6 +162,7 @@ static bool run_places(Sched *s, SRef *loop, const Stores *stores, int *steps) {
     ArenaMark mark = tirc_mark(s->c);
     const int share = *steps / (n - place);
     tirc_instances_open(&k.r, s->c, 1, share);
+    k.r.may = true;
     for (int i = 0; i < stores->n; i++)
       tirc_instances_watch(&k.r, stores->at[i].buffer, stores->at[i].kind);
     any = tirc_instances_look(&k.r, tirc_loop_of(loop)->body);

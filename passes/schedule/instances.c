@@ -3,9 +3,9 @@
  * elements hold, and who read it without having stored to it before. Two instances conflict when
  * one reads what the other one stores, or when they store different values.
  *
- * Whatever is not known (an index or a condition that is loaded) proves nothing: such accesses are
- * followed only as far as they may hide others. Loops that decide neither which elements are used
- * nor whether are run once. */
+ * What is not known proves nothing: an access by an index that is loaded is followed only as far as
+ * it may hide others, and so is one under a condition that is, unless what may happen counts, too.
+ * Loops that decide neither which elements are used nor whether are run once. */
 #include "instances.h"
 
 #include "../../ir/print.h"
@@ -23,9 +23,9 @@ typedef struct Watch {
 typedef struct Element {
   uint64_t key, value;       /* key 0: none */
   const int64_t *stored_by;  /* NULL: nobody */
+  const int64_t *maybe_by;   /* under a condition that is not known, since then; NULL: nobody */
   const int64_t *read_by[2]; /* the first and the last that read before it stored */
-  Site store, reads[2];
-  bool unsure; /* somebody may have stored to it: it proves nothing any more */
+  Site store, maybe, reads[2];
 } Element;
 
 void tirc_instances_open(Instances *r, Tirc *c, int n, int max_steps) {
@@ -207,26 +207,47 @@ static void conflict(Instances *r, const Watch *w, const int64_t *of_first, Site
   r->of_second = r->at;
 }
 
+/* Whether nothing certain can be said of what is done to the element now. */
+static bool is_unsure(const Instances *r, const Element *e) {
+  return !r->may && (r->unsure || e->maybe_by);
+}
+
+/* What the instance may have stored itself is taken for its own: both branches of a condition may
+ * store, or the first step of a sum. */
 static void read_element(Instances *r, const Watch *w, Element *e, Site site) {
-  if (r->unsure || e->unsure || (e->stored_by && same(r, e->stored_by, r->at))) return;
-  if (e->stored_by && w->kind >= WATCH_READS) conflict(r, w, e->stored_by, e->store, site);
+  if (is_unsure(r, e) || (e->stored_by && same(r, e->stored_by, r->at)) ||
+      (e->maybe_by && same(r, e->maybe_by, r->at)))
+    return;
+  if (w->kind >= WATCH_READS && e->stored_by) conflict(r, w, e->stored_by, e->store, site);
+  if (w->kind >= WATCH_READS && e->maybe_by) conflict(r, w, e->maybe_by, e->maybe, site);
   int k = e->read_by[0] != NULL;
   e->read_by[k] = r->at;
   e->reads[k] = site;
 }
 
+static bool overwrites(const Instances *r, const Watch *w, const Element *e, const int64_t *by,
+                       uint64_t value) {
+  return (w->kind == WATCH_ALL || w->kind == WATCH_STORES) && by && !same(r, by, r->at) &&
+         e->value != value;
+}
+
 static void store_element(Instances *r, const Watch *w, Element *e, Site site, uint64_t value) {
-  e->unsure |= r->unsure > 0;
-  if (e->unsure) return;
-  for (int k = 0; k < 2; k++)
+  const bool certain = !is_unsure(r, e);
+  for (int k = 0; k < 2 && certain; k++)
     if (w->kind >= WATCH_READS && e->read_by[k] && !same(r, e->read_by[k], r->at))
       conflict(r, w, e->read_by[k], e->reads[k], site);
-  if ((w->kind == WATCH_ALL || w->kind == WATCH_STORES) && e->stored_by &&
-      !same(r, e->stored_by, r->at) && e->value != value)
+  if (certain && overwrites(r, w, e, e->stored_by, value))
     conflict(r, w, e->stored_by, e->store, site);
+  if (certain && overwrites(r, w, e, e->maybe_by, value))
+    conflict(r, w, e->maybe_by, e->maybe, site);
   e->value = value;
-  e->stored_by = r->at;
-  e->store = site;
+  if (r->unsure) {
+    e->maybe_by = r->at;
+    e->maybe = site;
+  } else if (certain) {
+    e->stored_by = r->at;
+    e->store = site;
+  }
 }
 
 /* --- values ---------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Do two instances use one element, so that it matters which of them comes first? Runs a few of
- * them on index arithmetic alone; what is found is certain, and much may be missed. */
+ * them on index arithmetic alone; what is found is certain, or may happen, and much may be missed.
+ */
 #ifndef TIRC_SCHEDULE_INSTANCES_H
 #define TIRC_SCHEDULE_INSTANCES_H
 
@@ -22,7 +23,8 @@ typedef struct Instances {
   PtrMap views;   /* views in what is run -> MatchBuffer */
   PtrMap matters; /* variables that decide which elements are used, and whether */
   int steps;      /* left */
-  int unsure;     /* inside of so many conditions that are not known */
+  bool may;       /* what stands under a condition that is not known counts, too */
+  int unsure;     /* inside of so many such conditions */
   Stmt block;     /* the innermost one that runs */
   struct Element *table;
   uint64_t mask, used;

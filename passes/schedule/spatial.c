@@ -352,6 +352,7 @@ static void watch_scratch(Run *run, Buffer b) {
 static bool meet(Run *run, const Uses *uses, bool scratch) {
   bool any = false;
   tirc_instances_open(&run->r, run->w->c, run->n_iters, MAX_STEPS);
+  run->r.may = run->w->one_block;
   for (int i = 0; i < uses->of.n; i++) {
     const Use *use = &uses->of.at[i];
     if (is_safe(&run->block->u.block, use)) continue;
