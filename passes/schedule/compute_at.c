@@ -340,8 +340,19 @@ static void check_steps(Move *m) {
       tirc_describe(m->s, m->block->stmt), tirc_loop_of(outermost)->var->u.s);
 }
 
-/* A consumer that moves below a loop without iterations does not run any more. */
+/* A consumer that moves below a loop without iterations does not run any more, nor where a
+ * condition around the loop does not hold. */
 static void check_iterations(Move *m) {
+  const SRef *shared = tirc_common_ancestor(2, (SRef *[]){m->block, m->loop});
+  if (!m->is_producer && tirc_is_guarded(m->loop, shared)) {
+    tirc_sched_mark(m->s, m->block->stmt);
+    tirc_sched_mark(m->s, m->loop->stmt);
+    tirc_sched_error(m->s, SERR_INSTANCES_LOST, NULL,
+                     "make the condition a predicate of the blocks under it: T.where(...)",
+                     "loop %s stands under a condition, and %s would not run where that does not "
+                     "hold",
+                     tirc_loop_of(m->loop)->var->u.s, tirc_describe(m->s, m->block->stmt));
+  }
   for (SRef *r = m->loop; r != m->scope && !m->is_producer; r = r->parent) {
     if (!tirc_is_int(tirc_loop_of(r)->extent, 0) || tirc_is_ancestor(r, m->block)) continue;
     tirc_sched_mark(m->s, m->block->stmt);

@@ -25,16 +25,43 @@ static bool see_store(Visitor *v, Stmt s) {
   return true;
 }
 
+static bool has_own_elements(const Block *b, Expr iter) {
+  Stores k = {.iter = iter};
+  tirc_visit_stmt(&(Visitor){.stmt = see_store, .expr = tirc_skip_expr, .self = &k}, b->body);
+  return !k.other;
+}
+
+/* Whether the value is another one in each iteration of the loop: 4 * i + j of both i and j, but
+ * i // 4 of no loop. */
+static bool moves_with(Expr value, Expr loop_var) {
+  if (value == loop_var) return true;
+  if (value->op != OP_ADD && value->op != OP_SUB && value->op != OP_MUL) return false;
+  const bool first = tirc_uses_var(value->args[0], loop_var);
+  if (first == tirc_uses_var(value->args[1], loop_var)) return false;
+  const Expr other = value->args[first];
+  return moves_with(value->args[!first], loop_var) &&
+         (value->op != OP_MUL || (other->op == OP_INT && !tirc_is_int(other, 0)));
+}
+
+/* A sum that runs again starts again. */
+static bool updates_in_place(const SRef *block) {
+  const Block *b = tirc_block_of(block);
+  for (int i = 0; i < b->n_writes && !b->init; i++)
+    if (tirc_touches(block, b->writes[i].buffer, false)) return true;
+  return false;
+}
+
 /* Whether the block goes on with the elements that it stored to in another iteration. */
 static bool goes_on_in(const SRef *producer, Expr loop_var) {
   const Block *b = tirc_block_of(producer);
+  bool apart = false;
   for (int i = 0; i < b->n_iters; i++) {
-    if (b->iters[i].kind == ITER_SPATIAL || !tirc_uses_var(b->iter_values[i], loop_var)) continue;
-    Stores k = {.iter = b->iters[i].var};
-    tirc_visit_stmt(&(Visitor){.stmt = see_store, .expr = tirc_skip_expr, .self = &k}, b->body);
-    if (k.other) return true;
+    if (!tirc_uses_var(b->iter_values[i], loop_var)) continue;
+    const bool own = has_own_elements(b, b->iters[i].var);
+    if (b->iters[i].kind != ITER_SPATIAL && !own) return true;
+    apart |= own && moves_with(b->iter_values[i], loop_var);
   }
-  return false;
+  return !apart && updates_in_place(producer);
 }
 
 /* Whether other instances of the block run in other iterations of the loop. */

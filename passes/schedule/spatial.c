@@ -48,6 +48,7 @@ typedef struct Use { /* of one buffer that the block stores to */
   int n;
   const Expr *indices; /* of the first access; NULL: where they differ */
   bool differ[8];
+  bool loaded; /* an index is: which elements are used is not known */
 } Use;
 typedef struct Uses {
   Tirc *c;
@@ -57,14 +58,16 @@ typedef struct Uses {
 } Uses;
 
 static void add_use(Uses *u, Buffer b, int n, const Expr *indices, bool is_new) {
-  for (int i = 0; i < u->of.n; i++) {
-    Use *use = &u->of.at[i];
-    if (use->buffer != b) continue;
-    for (int d = 0; d < n && d < use->n && d < 8; d++)
-      use->differ[d] |= !tirc_expr_same(use->indices[d], indices[d]);
-    return;
+  Use *use = NULL;
+  for (int i = 0; i < u->of.n && !use; i++)
+    if (u->of.at[i].buffer == b) use = &u->of.at[i];
+  for (int d = 0; use && d < n && d < use->n && d < 8; d++)
+    use->differ[d] |= !tirc_expr_same(use->indices[d], indices[d]);
+  if (!use && is_new) {
+    vec_push(u->c, u->of, ((Use){.buffer = b, .n = n, .indices = indices}));
+    use = &u->of.at[u->of.n - 1];
   }
-  if (is_new) vec_push(u->c, u->of, ((Use){.buffer = b, .n = n, .indices = indices}));
+  for (int d = 0; use && d < n; d++) use->loaded |= tirc_reads_memory(indices[d]);
 }
 
 /* What is used through views. One has the last dimensions of what it is a view of. */
@@ -368,7 +371,14 @@ static bool meet(Run *run, const Uses *uses, bool scratch) {
   return run->r.found;
 }
 
-/* Whether it was told of: then what was said stays in memory. Who else uses a buffer is looked up
+static bool scatters(const Block *b, const Uses *uses) {
+  for (int i = 0; i < uses->of.n; i++)
+    if (uses->of.at[i].loaded && !is_safe(b, &uses->of.at[i])) return true;
+  return false;
+}
+
+/* Whether it was told of: then what was said stays in memory. Of one block alone is also found what
+ * may happen, and nothing is said. Who else uses a buffer is looked up
  * only where that decides. */
 static bool check(Walk *w, Stmt block) {
   const Block *b = &block->u.block;
@@ -382,8 +392,9 @@ static bool check(Walk *w, Stmt block) {
   Uses uses = {.c = w->c};
   look_at(&uses, b, true);
   look_at(&uses, b, false);
+  if (w->one_block && scatters(b, &uses)) return true;
   if (!meet(&run, &uses, false) || !meet(&run, &uses, true)) return false;
-  tell_of(&run);
+  if (!w->one_block) tell_of(&run);
   return true;
 }
 
@@ -438,11 +449,6 @@ void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self,
 
 /* --- one block of a schedule ----------------------------------------------------------------- */
 
-static void note(void *self, Warning w) {
-  (void)w;
-  *(bool *)self = true;
-}
-
 static bool add_around(Walk *w, SRef *r) {
   if (!r) return true;
   if (!add_around(w, r->parent) || !tirc_stands_directly(r)) return false;
@@ -452,8 +458,6 @@ static bool add_around(Walk *w, SRef *r) {
 }
 
 bool tirc_instances_depend(Sched *s, SRef *block) {
-  bool found = false;
-  Walk w = {.c = s->c, .one_block = true, .tell = note, .self = &found};
-  if (tirc_stands_directly(block) && add_around(&w, block->parent)) (void)check(&w, block->stmt);
-  return found;
+  Walk w = {.c = s->c, .one_block = true};
+  return tirc_stands_directly(block) && add_around(&w, block->parent) && check(&w, block->stmt);
 }

@@ -8,7 +8,8 @@
  * each other. Such a block is legal; primitives that rely on the declaration refuse it. */
 void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),
                               void *self);
-/* Whether the instances of a block of the schedule certainly depend on each other in this way. */
+/* Whether the instances of a block of the schedule depend on each other in this way, or may, since
+ * conditions or indices are loaded. */
 bool tirc_instances_depend(Sched *s, SRef *block);
 /* An index that takes another value for each value of the iterator: vi, vi + 1, 2 * vi. */
 bool tirc_is_own_place(Expr index, Expr var);
