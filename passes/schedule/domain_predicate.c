@@ -164,6 +164,21 @@ static bool misses_values(Sched *s, const LoopDomain *loops, Expr value, int64_t
   return misses;
 }
 
+/* An iterator that stands on a loop which ends at another one, as the loops of a triangle do: its
+ * domain holds more than that, unless it ends there, too. */
+static Expr dependent_iter(const Block *b, const LoopDomain *loops) {
+  for (int i = 0; i < b->n_iters; i++)
+    for (int l = 0; l < loops->n; l++)
+      for (int k = 0; k < loops->n && tirc_uses_var(b->iter_values[i], loops->vars[l]); k++) {
+        const Expr outer = loops->vars[k];
+        const Range inner = loops->doms[l], dom = b->iters[i].dom;
+        if ((tirc_uses_var(inner.min, outer) || tirc_uses_var(inner.extent, outer)) &&
+            !tirc_uses_var(dom.min, outer) && !tirc_uses_var(dom.extent, outer))
+          return b->iters[i].var;
+      }
+  return NULL;
+}
+
 Expr tirc_unreached_iter(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   Analyzer *a = tirc_analyzer_of_loops(s, block, NULL);
@@ -178,8 +193,8 @@ Expr tirc_unreached_iter(Sched *s, SRef *block) {
          (!block->affine_binding && misses_values(s, &loops, b->iter_values[i], min, extent))))
       return b->iters[i].var;
   }
-  Expr outer = tirc_outer_iter(s, block);
-  return outer ? outer : tied_iter(s, b, &loops);
+  const Expr outer = tirc_outer_iter(s, block), dependent = dependent_iter(b, &loops);
+  return outer ? outer : dependent ? dependent : tied_iter(s, b, &loops);
 }
 
 bool tirc_domain_implies_predicate(Sched *s, SRef *block) {

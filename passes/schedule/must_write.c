@@ -52,7 +52,14 @@ static bool block_writes(MustWrite *w, Stmt s) {
   return false;
 }
 
+static bool is_empty(const Region *box) {
+  for (int i = 0; i < box->buffer->ndim; i++)
+    if (tirc_is_int(box->dims[i].extent, 0)) return true;
+  return false;
+}
+
 static bool loop_writes(MustWrite *w, const For *loop) {
+  if (tirc_is_int(loop->extent, 0)) return is_empty(w->box); /* not even an init runs */
   vec_push(w->s->c, w->vars, loop->var);
   vec_push(w->s->c, w->doms, tirc_range(loop->min, loop->extent));
   bool all = writes(w, loop->body);

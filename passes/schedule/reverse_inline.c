@@ -349,6 +349,8 @@ static void fold(Fold *f) {
   Sched *s = f->s;
   const Block *b = tirc_block_of(f->consumer);
   if (!tirc_is_true(b->predicate)) tirc_bad_inline_pattern(s, f->consumer, "it has a predicate");
+  if (b->n_matches)
+    tirc_bad_inline_pattern(s, f->consumer, "it uses a T.match_buffer view of its own");
   f->consumer_store = b->body;
   if (b->body->kind != STMT_STORE)
     tirc_bad_inline_pattern(s, f->consumer, "its body is not a single store");

@@ -13,8 +13,9 @@
  * below the loop; a serial loop that reduction iterators only are bound to; a known commutative
  * reducer (reducer.h). Errors: not-reduction-block, rfactor-loop, rfactor-not-serial,
  * rfactor-predicate, repeated-reduction, reads-own-output, init-uses-view, empty-loop,
- * reducer-form, no-matched-reducer, factor-axis, root-block, not-stage-pipeline. */
+ * reducer-form, no-matched-reducer, factor-axis, root-block, not-stage-pipeline, order-matters. */
 #include "../../ir/print.h"
+#include "overwritten.h"
 #include "reducer.h"
 
 typedef struct Rfactor {
@@ -162,6 +163,20 @@ static void require_own_start(Rfactor *r) {
                    "block's scope",
                    "Block %s goes on with sums that are started outside of its scope, and the "
                    "factored buffer would not hold them.",
+                   tirc_block_of(r->block)->name);
+}
+
+/* The partial sums come before all of the nest that the block is in. */
+static void require_not_between(Rfactor *r) {
+  SRef *producer, *reader;
+  if (!tirc_is_read_between(r->s, r->block, r->scope, &producer, &reader)) return;
+  tirc_sched_mark(r->s, producer->stmt);
+  tirc_sched_mark(r->s, reader->stmt);
+  tirc_sched_error(r->s, SERR_ORDER_MATTERS, NULL, NULL,
+                   "Block %s reads what block %s stores before that stores to the same element "
+                   "again; with the partial results of block %s before all of it, it would see the "
+                   "last only.",
+                   tirc_block_of(reader)->name, tirc_block_of(producer)->name,
                    tirc_block_of(r->block)->name);
 }
 
@@ -449,6 +464,7 @@ void tirc_prim_rfactor(Sched *s, const Value *args, Value *result) {
   Stmt rf_block = make_rf_block(&r);
   uint32_t rf_id = rf_block->u.block.id;
   Stmt both[2] = {wrap_rf_block(&r, rf_block), wrap_write_back(&r, make_write_back(&r))};
+  require_not_between(&r);
   Stmt scope = r.scope->stmt, body = tirc_body_of(scope);
   body = tirc_replace_node(s, body, r.loops[0], tirc_seq(s->c, 2, both));
   tirc_sched_replace(s, r.scope, tirc_with_allocs(s->c, scope, body, r.reducer.n, r.rf_buffers));
