@@ -309,6 +309,16 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
                      tirc_block_of(reader)->name, tirc_block_of(producer)->name,
                      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
   }
+  producer = tirc_unfinished_producer(m->s, m->block, m->loop, nest);
+  if (producer) {
+    tirc_sched_mark(m->s, m->block->stmt);
+    tirc_sched_mark(m->s, producer->stmt);
+    tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL, NULL,
+                     "block %s stores to the same elements again in later iterations of the loops "
+                     "around, and under %s, %s would read them before that",
+                     tirc_block_of(producer)->name, tirc_describe(m->s, m->loop->stmt),
+                     tirc_describe(m->s, m->block->stmt));
+  }
   if (keeps_order(m, nest) || !tirc_instances_depend(m->s, m->block)) return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL,

@@ -300,13 +300,18 @@ static void run(Run *r, Stmt stmt) {
     break;
   case STMT_EVAL: run_loads(r, stmt->u.eval.value); break;
   case STMT_IF: {
+    run_loads(r, stmt->u.branch.cond);
     bool known = eval(r, stmt->u.branch.cond, &value);
     if (!known || value) run(r, stmt->u.branch.then_case);
     if ((!known || !value) && stmt->u.branch.else_case) run(r, stmt->u.branch.else_case);
     break;
   }
-  case STMT_WHILE: run(r, stmt->u.loop_while.body); break;
+  case STMT_WHILE:
+    run_loads(r, stmt->u.loop_while.cond);
+    run(r, stmt->u.loop_while.body);
+    break;
   case STMT_LET:
+    run_loads(r, stmt->u.let.value);
     if (eval(r, stmt->u.let.value, &value)) set_value(r, stmt->u.let.var, value);
     run(r, stmt->u.let.body);
     break;

@@ -64,15 +64,25 @@ static bool goes_on_in(const SRef *producer, Expr loop_var) {
   return !apart && updates_in_place(producer);
 }
 
-/* Whether other instances of the block run in other iterations of the loop. */
-static bool tells_apart(const SRef *block, const SRef *loop) {
-  const Block *b = tirc_block_of(block);
+/* Whether a nest, down to its block, runs other instances in other iterations of a loop around it.
+ */
+static bool tells_apart(Stmt nest, Expr loop_var) {
+  for (; nest->kind == STMT_FOR; nest = nest->u.loop.body)
+    if (tirc_uses_var(nest->u.loop.min, loop_var) || tirc_uses_var(nest->u.loop.extent, loop_var))
+      return true;
+  const Block *b = &nest->u.block;
+  bool uses = tirc_uses_var(b->predicate, loop_var);
+  for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_var(b->iter_values[i], loop_var);
+  return uses;
+}
+
+/* The same of a block that stands in the loop. */
+static bool tells_apart_in(const SRef *block, const SRef *loop) {
   const Expr var = tirc_loop_of(loop)->var;
-  bool uses = tirc_uses_var(b->predicate, var);
-  for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_var(b->iter_values[i], var);
   for (const SRef *r = block->parent; r != loop; r = r->parent)
-    uses |= tirc_uses_var(tirc_loop_of(r)->min, var) || tirc_uses_var(tirc_loop_of(r)->extent, var);
-  return uses && !tirc_is_int(tirc_loop_of(loop)->extent, 1);
+    if (tirc_uses_var(tirc_loop_of(r)->min, var) || tirc_uses_var(tirc_loop_of(r)->extent, var))
+      return true;
+  return tells_apart(block->stmt, var);
 }
 
 /* Whether `reader` sees what the producer stores before that is done, in a loop that is not around
@@ -81,7 +91,8 @@ static bool reads_between(Sched *s, SRef *producer, const SRef *reader, const SR
   bool shares = false;
   for (SRef *r = producer->parent; tirc_is_loop(r); r = r->parent) {
     if (!tirc_is_ancestor(r, reader) || tirc_is_ancestor(r, to)) continue;
-    if (goes_on_in(producer, tirc_loop_of(r)->var) && tells_apart(reader, r)) return true;
+    if (tirc_is_int(tirc_loop_of(r)->extent, 1)) continue;
+    if (goes_on_in(producer, tirc_loop_of(r)->var) && tells_apart_in(reader, r)) return true;
     shares = true;
   }
   return shares && tirc_instances_depend(s, producer);
@@ -119,4 +130,19 @@ bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer
       if (*producer != *reader && reads_between(s, *producer, *reader, to)) return true;
     }
   return false;
+}
+
+SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
+  Blocks producers = {0};
+  SRef **direct, *scope = tirc_scope_root(s, block);
+  const int n = tirc_producers(s, block, scope, &direct);
+  for (int i = 0; i < n; i++) add_blocks(s, direct[i], scope, false, &producers);
+  for (SRef *r = loop; tirc_is_loop(r) && !tirc_is_ancestor(r, block); r = r->parent) {
+    const For *f = tirc_loop_of(r);
+    if (tirc_is_int(f->extent, 1) || !tells_apart(nest, f->var)) continue;
+    for (int i = 0; i < producers.of.n; i++)
+      if (tirc_is_ancestor(r, producers.of.at[i]) && goes_on_in(producers.of.at[i], f->var))
+        return producers.of.at[i];
+  }
+  return NULL;
 }

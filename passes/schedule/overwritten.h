@@ -8,5 +8,9 @@
  * the block, or one to which it gives values, reading it in between: if the block went out of the
  * loops of both, below `to`, the reader would see the last only. */
 bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer, SRef **reader);
+/* A producer of the block, or one from which such a one gets values, that stores to one element
+ * again and again in the loop, or one around it, if the block, with its new nest under the loop,
+ * would read it in between. NULL: there is none. */
+SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest);
 
 #endif

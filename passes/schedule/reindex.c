@@ -129,7 +129,7 @@ static void require_one_way(Reindex *r) {
                                : "what it writes would not reach the buffer");
 }
 
-/* Each loop of the block is one iterator over all of its domain. */
+/* Each loop of the block is one iterator over all of its domain, which is not empty. */
 static bool runs_everywhere(const Reindex *r) {
   const Block *b = tirc_block_of(r->block);
   SRef **loops;
@@ -138,7 +138,8 @@ static bool runs_everywhere(const Reindex *r) {
   for (int i = 0; i < b->n_iters; i++) {
     int k = 0;
     while (k < n && tirc_loop_of(loops[k])->var != b->iter_values[i]) k++;
-    if (k == n || !tirc_expr_same(tirc_loop_of(loops[k])->extent, b->iters[i].dom.extent) ||
+    if (k == n || tirc_is_int(b->iters[i].dom.extent, 0) ||
+        !tirc_expr_same(tirc_loop_of(loops[k])->extent, b->iters[i].dom.extent) ||
         !tirc_expr_same(tirc_loop_of(loops[k])->min, b->iters[i].dom.min))
       return false;
   }
