@@ -152,8 +152,19 @@ static bool may_be_of_another_instance(Sched *s, const Block *b, Expr load, Stmt
   return false;
 }
 
+/* What the buffer is a view of in the block, or one that it is inside of; or itself. */
+static Buffer viewed(const OwnAccess *a, Buffer buffer) {
+  for (const OwnAccess *at = a; at; at = at->up)
+    for (int i = 0; i < at->b->n_matches; i++)
+      if (at->b->matches[i].buffer == buffer) buffer = at->b->matches[i].source.buffer;
+  return buffer;
+}
+
 static bool compare_store(Visitor *v, Stmt stmt) {
   OwnAccess *a = v->self;
+  if (stmt->kind == STMT_STORE && stmt->u.store.buffer != a->load->u.buffer && !a->store &&
+      viewed(a, stmt->u.store.buffer) == viewed(a, a->load->u.buffer))
+    a->store = stmt;
   if (stmt->kind == STMT_STORE && stmt->u.store.buffer == a->load->u.buffer && !a->found) {
     a->found = true;
     for (const OwnAccess *at = a; at; at = at->up)

@@ -1,7 +1,7 @@
 /* Whether a block leaves holes in a box, found by running it on index arithmetic alone, for the
- * first values of its iterators and at several places of the loops around it. What cannot be known
- * (a loaded condition, an extent without a value, a box or a nest that is too large) counts as
- * written. */
+ * first values of its iterators and at several places of the loops around it. Where a condition is
+ * loaded, only what both of its branches write is written. What cannot be known otherwise (a loaded
+ * index, an extent without a value, a box or a nest that is too large) counts as written. */
 #include "../../ir/visit.h"
 #include "index_eval.h"
 #include "internal.h"
@@ -41,6 +41,48 @@ static void store(Filling *f, Stmt s) {
   f->written[at] = true;
 }
 
+/* One branch of two of which it is not known which one runs. */
+static bool *after_branch(Filling *f, Stmt branch, const bool *before, int64_t n) {
+  f->written = tirc_copy(f->values.c, before, (int)n);
+  if (branch) run(f, branch);
+  return f->written;
+}
+
+static void run_either(Filling *f, Stmt yes, Stmt no) {
+  int64_t n = 1;
+  bool *before = f->written;
+  const int64_t holes = f->holes;
+  for (int i = 0; i < f->box->buffer->ndim; i++) n *= f->extent[i];
+  const bool *first = after_branch(f, yes, before, n);
+  f->holes = holes;
+  const bool *second = after_branch(f, no, before, n);
+  f->holes = holes;
+  f->written = before;
+  for (int64_t i = 0; i < n; i++) {
+    f->holes -= !before[i] && first[i] && second[i];
+    before[i] |= first[i] && second[i];
+  }
+}
+
+static void run_branch(Filling *f, Stmt s) {
+  int64_t holds;
+  if (!tirc_eval_index(&f->values, s->u.branch.cond, &holds))
+    run_either(f, s->u.branch.then_case, s->u.branch.else_case);
+  else if (holds)
+    run(f, s->u.branch.then_case);
+  else if (s->u.branch.else_case)
+    run(f, s->u.branch.else_case);
+}
+
+static void run_let(Filling *f, Stmt s) {
+  int64_t known;
+  if (tirc_eval_index(&f->values, s->u.let.value, &known))
+    tirc_eval_give(&f->values, s->u.let.var, known);
+  else
+    tirc_eval_forget(&f->values, s->u.let.var);
+  run(f, s->u.let.body);
+}
+
 static void run_block(Filling *f, const Block *b) {
   for (int i = 0; i < b->n_iters; i++)
     tirc_eval_give(&f->values, b->iters[i].var, value(f, b->iter_values[i]));
@@ -60,27 +102,26 @@ static void run_loop(Filling *f, const For *loop) {
 }
 
 static void run(Filling *f, Stmt s) {
+  int64_t holds;
   if (f->unknown || !f->holes) return;
   switch (s->kind) {
   case STMT_STORE: store(f, s); return;
   case STMT_FOR: run_loop(f, &s->u.loop); return;
   case STMT_BLOCK:
-    if (value(f, s->u.block.predicate)) run_block(f, &s->u.block);
+    if (tirc_eval_index(&f->values, s->u.block.predicate, &holds) && holds)
+      run_block(f, &s->u.block);
     return;
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++) run(f, tirc_item(s, i));
     return;
-  case STMT_IF:
-    if (value(f, s->u.branch.cond))
-      run(f, s->u.branch.then_case);
-    else if (s->u.branch.else_case)
-      run(f, s->u.branch.else_case);
-    return;
+  case STMT_IF: run_branch(f, s); return;
+  case STMT_WHILE: return; /* perhaps not even once */
+  case STMT_LET: run_let(f, s); return;
   case STMT_ALLOC:
   case STMT_DECL: run(f, s->u.alloc.body); return;
   case STMT_ATTR: run(f, s->u.attr.body); return;
   case STMT_ASSERT: run(f, s->u.check.body); return;
-  default: f->unknown = true; /* a let, a while, a call that may write */
+  case STMT_EVAL: f->unknown = true; /* a call may write */
   }
 }
 
