@@ -15,6 +15,7 @@
  * Errors: root-block, not-stage-pipeline, not-complete-block, loop-not-above-block,
  * padding-pattern, loop-variable-escapes. */
 #include "../../ir/visit.h"
+#include "conflict.h"
 #include "internal.h"
 #include "spatial.h"
 
@@ -133,6 +134,27 @@ static void find_region(Padding *p) {
   }
 }
 
+/* The constant comes before all that other blocks do in the loops that they share with the block:
+ * they must come after it, and in iterations of their own. */
+static void require_others_behind(Padding *p) {
+  const Buffer buffer = tirc_block_of(p->block)->writes[0].buffer;
+  for (int i = p->at; i < p->n_loops; i++) {
+    SRef **blocks;
+    const int n = tirc_child_blocks(p->s, p->loops[i], &blocks);
+    bool before = true;
+    for (int k = 0; k < n; k++) {
+      before &= blocks[k] != p->block;
+      if (blocks[k] == p->block ||
+          (!tirc_touches(blocks[k], buffer, true) && !tirc_touches(blocks[k], buffer, false)))
+        continue;
+      if (!before && tirc_iterations_apart(p->s, p->loops[i], n, blocks, buffer, true)) continue;
+      tirc_sched_mark(p->s, blocks[k]->stmt);
+      no_pattern(p, tirc_format(p->s->c, "block %s under the same loop uses %s, too",
+                                tirc_block_of(blocks[k])->name, buffer->name));
+    }
+  }
+}
+
 static void check(Padding *p) {
   Tirc *c = p->s->c;
   const Block *b = tirc_block_of(p->block);
@@ -142,6 +164,7 @@ static void check(Padding *p) {
   find_loops(p);
   Expr value = require_padding_store(p);
   if (b->n_writes != 1) no_pattern(p, "it does not declare exactly one write");
+  require_others_behind(p);
   PtrMap bindings = {0};
   tirc_bindings_of(c, p->block->stmt, &bindings);
   Expr cond = tirc_substitute(c, value->args[0], &bindings);

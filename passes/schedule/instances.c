@@ -317,10 +317,31 @@ void tirc_instances_give(Instances *r, Expr var, Expr value) {
     tirc_eval_forget(&r->env, var);
 }
 
+/* The same of a variable in what is run. */
+static uint64_t bind(Instances *r, Stmt in, Expr var, Expr value) {
+  uint64_t hash = value_of(r, in, value), *known = tirc_map_get(&r->values, var);
+  if (!known) tirc_map_set(r->c, &r->values, var, known = tirc_new(r->c, uint64_t));
+  *known = hash;
+  tirc_instances_give(r, var, value);
+  return hash;
+}
+
 static uint64_t let(Instances *r, Stmt in, Expr e) {
-  uint64_t value = value_of(r, in, e->args[1]);
-  tirc_instances_give(r, e->args[0], e->args[1]);
+  const uint64_t value = bind(r, in, e->args[0], e->args[1]);
   return mix(value, value_of(r, in, e->args[2]));
+}
+
+static uint64_t value_of_leaf(const Instances *r, Expr e) {
+  const uint64_t *bound = e->op == OP_VAR ? tirc_map_get(&r->values, e) : NULL;
+  uint64_t value = mix((uint64_t)e->op, (uint64_t)e->dtype.code), bits;
+  if (bound) return *bound;
+  if (e->op == OP_VAR || e->op == OP_CALL || e->op == OP_STRING)
+    value = mix(value, (uint64_t)(uintptr_t)(e->op == OP_VAR ? (const void *)e : e->u.s));
+  if (e->op == OP_FLOAT) {
+    memcpy(&bits, &e->u.f, sizeof bits);
+    value = mix(value, bits);
+  }
+  return value;
 }
 
 static uint64_t value_of(Instances *r, Stmt in, Expr e) {
@@ -330,15 +351,7 @@ static uint64_t value_of(Instances *r, Stmt in, Expr e) {
   if (e->op == OP_LET) return let(r, in, e);
   if (tirc_dtype_is_int(e->dtype) && tirc_eval_index(&r->env, e, &known))
     return mix(OP_INT, (uint64_t)known);
-  uint64_t value = mix((uint64_t)e->op, (uint64_t)e->dtype.code);
-  if (e->op == OP_VAR || e->op == OP_CALL || e->op == OP_STRING)
-    value = mix(value, (uint64_t)(uintptr_t)(e->op == OP_VAR ? (const void *)e : e->u.s));
-  if (e->op == OP_FLOAT) {
-    uint64_t bits;
-    memcpy(&bits, &e->u.f, sizeof bits);
-    value = mix(value, bits);
-  }
-  return value_of_all(r, in, value, e->n, e->args);
+  return value_of_all(r, in, value_of_leaf(r, e), e->n, e->args);
 }
 
 /* --- statements ------------------------------------------------------------------------------ */
@@ -377,7 +390,7 @@ static void run_block(Instances *r, Stmt s) {
   r->unsure += !known;
   r->block = s;
   for (int i = 0; i < b->n_iters; i++) {
-    tirc_instances_give(r, b->iters[i].var, b->iter_values[i]);
+    (void)bind(r, s, b->iters[i].var, b->iter_values[i]);
     if (b->iters[i].kind != ITER_REDUCE) continue;
     if (tirc_eval_index(&r->env, b->iters[i].dom.min, &start) &&
         tirc_eval_index(&r->env, b->iters[i].var, &value))
@@ -417,8 +430,7 @@ static void run_branch(Instances *r, Stmt s) {
 }
 
 static void run_let(Instances *r, Stmt s) {
-  (void)value_of(r, s, s->u.let.value);
-  tirc_instances_give(r, s->u.let.var, s->u.let.value);
+  (void)bind(r, s, s->u.let.var, s->u.let.value);
   run(r, s->u.let.body);
 }
 

@@ -22,6 +22,7 @@ typedef struct Instances {
   PtrMap by_data; /* the same by the variables of their memory and of that of their views */
   PtrMap views;   /* views in what is run -> MatchBuffer */
   PtrMap matters; /* variables that decide which elements are used, and whether */
+  PtrMap values;  /* variables that are bound to what is not known -> a hash of it */
   int steps;      /* left */
   bool may;       /* what stands under a condition that is not known counts, too */
   int unsure;     /* inside of so many such conditions */

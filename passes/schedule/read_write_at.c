@@ -282,7 +282,7 @@ static bool see_load(Visitor *v, Expr e) {
   if (e->op == OP_LOAD && e->u.buffer == k->source)
     tirc_sched_error(
         k->s, SERR_COPY_BOX, NULL, "copy it at a loop further out",
-        "The extent of a loop, or a domain, binding or predicate of a block below loop "
+        "The extent of a loop, a let, or a domain, binding or predicate of a block below loop "
         "%s reads %s, which no region says: it may read more than would be copied.",
         tirc_loop_of(k->loop)->var->u.s, k->source->name);
   return true;
@@ -296,6 +296,7 @@ static bool see_bounds(Visitor *v, Stmt s) {
     tirc_visit_expr(&loads, s->u.loop.extent);
   }
   if (s->kind == STMT_IF) tirc_visit_expr(&loads, s->u.branch.cond);
+  if (s->kind == STMT_LET) tirc_visit_expr(&loads, s->u.let.value);
   if (s->kind != STMT_BLOCK) return true;
   const Block *b = &s->u.block;
   tirc_visit_expr(&loads, b->predicate);
@@ -307,16 +308,27 @@ static bool see_bounds(Visitor *v, Stmt s) {
   return false;
 }
 
+static bool is_computed_below(Sched *s, SRef *loop, Buffer b) {
+  SRef **blocks;
+  const int n = tirc_child_blocks(s, loop, &blocks);
+  for (int i = 0; i < n; i++)
+    if (tirc_touches(blocks[i], b, true)) return true;
+  return false;
+}
+
 typedef struct Far {
-  Tirc *c;
+  Sched *s;
   Analyzer *a;
-  Expr load; /* at an index that is not known to be there */
+  SRef *loop;
+  Expr load;    /* at an index that is not known to be there */
+  Expr unknown; /* of what the loop computes itself */
 } Far;
 
 static bool see_far_load(Visitor *v, Expr e) {
   Far *far = v->self;
+  if (e->op == OP_LOAD && is_computed_below(far->s, far->loop, e->u.buffer)) far->unknown = e;
   for (int i = 0; e->op == OP_LOAD && i < e->n; i++) {
-    const Expr at = e->args[i], zero = tirc_int(far->c, at->dtype, 0);
+    const Expr at = e->args[i], zero = tirc_int(far->s->c, at->dtype, 0);
     if (!tirc_reads_memory(at) &&
         !(tirc_prove_ge(far->a, at, zero) && tirc_prove_lt(far->a, at, e->u.buffer->shape[i])))
       far->load = e;
@@ -327,8 +339,11 @@ static bool see_far_load(Visitor *v, Expr e) {
 /* The copy computes its box whether or not the reader, behind a condition, does. */
 static void require_known(AutoCopy *k, Analyzer *a, Expr bound) {
   const char *why = tirc_may_divide_by_zero(k->s, NULL, a, bound) ? "may divide by zero" : NULL;
-  Far far = {.c = k->s->c, .a = a};
+  Far far = {.s = k->s, .a = a, .loop = k->loop};
   tirc_visit_expr(&(Visitor){.expr = see_far_load, .self = &far}, bound);
+  if (far.unknown)
+    why = tirc_format(k->s->c, "reads %s, which is computed below loop %s itself",
+                      far.unknown->u.buffer->name, tirc_loop_of(k->loop)->var->u.s);
   if (far.load) why = tirc_format(k->s->c, "may read outside of %s", far.load->u.buffer->name);
   if (why)
     tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,

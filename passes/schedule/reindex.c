@@ -20,6 +20,7 @@
 #include "reindex.h"
 #include "../../ir/visit.h"
 #include "index_map.h"
+#include "spatial.h"
 
 /* The indices in their short form; one that becomes a constant stays as it was. */
 static void simplify_old(Reindex *r) {
@@ -177,6 +178,31 @@ static void require_part_of_scope(const Reindex *r) {
       outer->u.s, tirc_block_of(r->block)->name, scope->name);
 }
 
+/* Whether the copy's loops take the instances in the order in which the block does. */
+static bool keeps_order(const Reindex *r) {
+  const Block *b = tirc_block_of(r->block);
+  SRef **loops;
+  const int n = tirc_loops_above(r->s, r->block, &loops);
+  bool left_out = false, kept = tirc_is_trivial_binding(r->block->stmt, n, loops);
+  for (int i = 0; i < b->n_iters; i++) {
+    const bool covered = is_covered(r, b->iters[i].var);
+    kept &= !covered || !left_out;
+    left_out |= !covered;
+  }
+  return kept;
+}
+
+/* Two instances may store to one element: the later one must do so in the copy, too. */
+static void require_order_kept(const Reindex *r) {
+  if (!r->is_write || keeps_order(r) || !tirc_instances_depend(r->s, r->block)) return;
+  tirc_sched_mark(r->s, r->block->stmt);
+  tirc_sched_error(r->s, SERR_ORDER_MATTERS, NULL,
+                   "declare the iterators in the order of the block's loops, one for each",
+                   "Two instances of block %s may store to one element of %s, and the copy would "
+                   "store what they do in another order.",
+                   tirc_block_of(r->block)->name, r->source->name);
+}
+
 /* --- the copy -----------------------------------------------------------------------------------
  */
 
@@ -244,6 +270,7 @@ void tirc_prim_reindex(Sched *s, const Value *args, Value *result) {
   tirc_require_own_domains(&r);
   require_part_of_scope(&r);
   require_indices(&r);
+  require_order_kept(&r);
   Stmt block = r.block->stmt;
   make_stage(&r);
   *result = tirc_install_reindex(&r);
