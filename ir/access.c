@@ -28,10 +28,31 @@ typedef struct Detector {
 static void visit_expr(Detector *d, Expr e);
 static void visit_stmt(Detector *d, Stmt s);
 
+typedef struct Inside {
+  const Detector *d;
+  bool found;
+} Inside;
+
+static bool see_inside_load(Visitor *v, Expr e) {
+  Inside *k = v->self;
+  k->found |= e->op == OP_LOAD && (tirc_map_has(&k->d->own, e->u.buffer->data) ||
+                                   tirc_map_has(&k->d->matches, e->u.buffer->data));
+  return !k->found;
+}
+
+/* What is loaded from a buffer that the block has for itself means nothing outside of it. */
+static Expr known_outside(const Detector *d, Expr e) {
+  Inside k = {.d = d};
+  if (e && (d->own.n || d->matches.n))
+    tirc_visit_expr(&(Visitor){.expr = see_inside_load, .self = &k}, e);
+  return k.found ? NULL : e;
+}
+
 static IntSet relax(Detector *d, Expr e) {
   if (d->lets.n) e = tirc_substitute(d->c, e, &d->lets);
-  if (!tirc_uses_any(e, &d->loops)) return (IntSet){e, e};
-  return tirc_eval_set(d->analyzer, e, &d->loops);
+  IntSet set = {e, e};
+  if (tirc_uses_any(e, &d->loops)) set = tirc_eval_set(d->analyzer, e, &d->loops);
+  return (IntSet){known_outside(d, set.min), known_outside(d, set.max)};
 }
 
 static IntSet relax_range(Detector *d, Range r) {

@@ -17,6 +17,8 @@
  * sum). Where nothing is known values may be handed on: to allocate further out costs memory only.
  */
 #include "carries.h"
+
+#include "../../ir/visit.h"
 #include "internal.h"
 
 /* What stands between the loop and an access: one of a loop, a condition, a let, or something that
@@ -115,7 +117,22 @@ static void walk_loop(Walk *w, const For *loop) {
   walk_in(w, (Place){.loop = loop}, loop->body);
 }
 
-/* What a block does by its views of the buffer is what it declares. */
+static bool see_view_load(Visitor *v, Expr e) {
+  const Block *b = v->self;
+  for (int i = 0; e->op == OP_LOAD && v->self && i < b->n_matches; i++)
+    if (e->u.buffer == b->matches[i].buffer) v->self = NULL;
+  return v->self;
+}
+
+/* Whether the block loads from one of its views. */
+static bool loads_from_view(const Block *b) {
+  Visitor v = {.expr = see_view_load, .self = (void *)(uintptr_t)b};
+  tirc_visit_stmt(&v, b->body);
+  return !v.self;
+}
+
+/* What a block does by its views of the buffer is what it declares. The steps of a sum go on with
+ * what it declares to write. */
 static void walk_block(Walk *w, const Block *b) {
   bool is_viewed = false;
   for (int i = 0; i < b->n_matches; i++)
@@ -124,6 +141,9 @@ static void walk_block(Walk *w, const Block *b) {
   const Place *up = enter(w, (Place){.cond = b->predicate});
   for (int i = 0; is_viewed && i < b->n_reads; i++)
     add_access(w, b->reads[i].buffer, b->reads[i].dims, false);
+  if (is_viewed && loads_from_view(b))
+    for (int i = 0; i < b->n_writes; i++)
+      add_access(w, b->writes[i].buffer, b->writes[i].dims, false);
   walk_stmt(w, b->body);
   for (int i = 0; is_viewed && i < b->n_writes; i++)
     add_access(w, b->writes[i].buffer, b->writes[i].dims, true);

@@ -292,13 +292,20 @@ const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
   return in_words(s, check_reduction(s, block, subtree), "a local reduction block");
 }
 
+static bool chooses_elements(const Block *b, Expr var) {
+  for (int i = 0; i < b->n_writes; i++)
+    for (int d = 0; d < b->writes[i].buffer->ndim; d++)
+      if (tirc_uses_var(b->writes[i].dims[d].min, var)) return true;
+  return false;
+}
+
 bool tirc_sums_nothing(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   bool never = !tirc_is_true(b->predicate) &&
                tirc_prove(tirc_analyzer_around(s, block->parent), tirc_not(s->c, b->predicate));
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_is_int(b->iters[i].dom.extent, 0)) continue;
-    if (b->iters[i].kind == ITER_SPATIAL) return false;
+    if (b->iters[i].kind == ITER_SPATIAL && chooses_elements(b, b->iters[i].var)) return false;
     never = true;
   }
   for (const SRef *r = block->parent; r && tirc_is_loop(r); r = r->parent)

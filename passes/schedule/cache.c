@@ -195,9 +195,11 @@ static bool compare_load(Visitor *v, Expr load) {
 /* Of a sum, whose regions leave out what it reads of its output. */
 static bool reads_elsewhere(Tirc *c, const Block *b, Buffer buffer) {
   if (!b->init) return false;
+  OwnReads in_init = {.buffer = buffer};
+  tirc_visit_stmt(&(Visitor){.expr = see_own_read, .self = &in_init}, b->init);
   Elements e = {.b = b, .load = tirc_load(c, buffer, 0, NULL)};
   tirc_visit_stmt(&(Visitor){.expr = compare_load, .self = &e}, b->body);
-  return e.other;
+  return e.other || in_init.other;
 }
 
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
@@ -368,7 +370,7 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   const IntSet *sets =
       tirc_region_upper(s, a, r, b->predicate, stage->writer->parent, stage->where);
   Range *out = tirc_new_array(c, Range, source->ndim);
-  bool never = stage->is_write && tirc_sums_nothing(s, stage->writer);
+  bool never = tirc_sums_nothing(s, stage->writer);
   for (int i = 0; i < source->ndim; i++) {
     Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);

@@ -1,7 +1,8 @@
 /* Whether a block leaves holes in a box, found by running it on index arithmetic alone, for the
  * first values of its iterators and at several places of the loops around it. Where a condition is
- * loaded, only what both of its branches write is written. What cannot be known otherwise (a loaded
- * index, an extent without a value, a box or a nest that is too large) counts as written. */
+ * loaded, only what both of its branches write is written, and nothing where an index is. What
+ * cannot be known otherwise (an extent without a value, a box or a nest that is too large) counts
+ * as written. */
 #include "../../ir/visit.h"
 #include "index_eval.h"
 #include "internal.h"
@@ -31,10 +32,11 @@ static int64_t value(Filling *f, Expr e) {
 
 static void store(Filling *f, Stmt s) {
   if (s->u.store.buffer != f->box->buffer) return;
-  int64_t at = 0;
+  int64_t at = 0, index;
   for (int i = 0; i < s->u.store.n; i++) {
-    int64_t index = value(f, s->u.store.indices[i]) - f->min[i];
-    if (f->unknown || index < 0 || index >= f->extent[i]) return;
+    if (!tirc_eval_index(&f->values, s->u.store.indices[i], &index)) return;
+    index -= f->min[i];
+    if (index < 0 || index >= f->extent[i]) return;
     at = at * f->extent[i] + index;
   }
   f->holes -= !f->written[at];
@@ -121,7 +123,7 @@ static void run(Filling *f, Stmt s) {
   case STMT_DECL: run(f, s->u.alloc.body); return;
   case STMT_ATTR: run(f, s->u.attr.body); return;
   case STMT_ASSERT: run(f, s->u.check.body); return;
-  case STMT_EVAL: f->unknown = true; /* a call may write */
+  case STMT_EVAL: f->unknown = s->u.eval.value->op != OP_INT; /* a call may write */
   }
 }
 

@@ -146,3 +146,19 @@ SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
   }
   return NULL;
 }
+
+bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead) {
+  Blocks producers = {0};
+  SRef *scope = tirc_scope_root(s, block);
+  add_blocks(s, block, scope, false, &producers);
+  for (SRef *r = block->parent; r != scope; r = r->parent) {
+    if (!tirc_is_ancestor(r, instead) || tirc_is_int(tirc_loop_of(r)->extent, 1) ||
+        !tells_apart_in(block, r) || tells_apart_in(instead, r))
+      continue;
+    for (int i = 1; i < producers.of.n; i++)
+      if (tirc_is_ancestor(r, producers.of.at[i]) &&
+          goes_on_in(producers.of.at[i], tirc_loop_of(r)->var))
+        return true;
+  }
+  return false;
+}

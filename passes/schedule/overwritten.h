@@ -12,5 +12,8 @@ bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer
  * again and again in the loop, or one around it, if the block, with its new nest under the loop,
  * would read it in between. NULL: there is none. */
 SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest);
+/* Whether the block reads each state of what is overwritten in a loop around it, and `instead`, in
+ * whose instances it is to be computed, runs again for each and keeps the last. */
+bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead);
 
 #endif

@@ -14,6 +14,7 @@
 #include "compute_at.h"
 #include "conflict.h"
 #include "inline.h"
+#include "overwritten.h"
 #include "spatial.h"
 #include "state.h"
 
@@ -366,6 +367,8 @@ static void fold(Fold *f) {
     why = "it runs for a part of its domains only, and would run for all of them";
   if (!why && !keeps_order(f) && tirc_instances_depend(s, f->consumer))
     why = "two of its instances use one element, and might run in another order";
+  if (!why && tirc_reads_fewer_states(s, f->consumer, f->producer))
+    why = "what it reads is overwritten in the loops around, and it would see the last only";
   if (why) tirc_bad_inline_pattern(s, f->consumer, why);
   tirc_require_no_loop_vars(s, f->consumer, f->consumer_store, f->producer);
   Inliner in = {.s = s,
