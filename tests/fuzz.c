@@ -34,10 +34,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MAX_PARAMS = VALUES_MAX, MAX_CALLS = 12, MAX_STEPS = VALUES_MAX_STEPS };
+enum { MAX_PARAMS = VALUES_MAX, MAX_CALLS = 12, MAX_STEPS = VALUES_MAX_STEPS, MAX_TRIES = 20 };
 
 typedef struct Pair {
   const char *program;
+  bool wild;
   const char *start; /* a script that runs before the calls, or NULL */
   int n_calls;
   const char *calls[MAX_CALLS];
@@ -54,6 +55,7 @@ typedef struct Settings {
 typedef struct Stats {
   bool lower;       /* check that too */
   long not_started; /* cases that cannot be gone on from */
+  long wild, unfit; /* wild programs, and those that cannot be run */
   long legal, refused;
   long legal_of[MAX_PRIMITIVES], refused_of[MAX_PRIMITIVES];
 } Stats;
@@ -126,6 +128,7 @@ static void print_stats(const Stats *stats) {
   for (int i = 0; i < tirc_n_primitives && i < MAX_PRIMITIVES; i++)
     printf("%-26s %8ld legal %8ld refused\n", tirc_primitives[i].name, stats->legal_of[i],
            stats->refused_of[i]);
+  printf("%-26s %8ld drawn %8ld that cannot be run\n", "wild programs", stats->wild, stats->unfit);
 }
 
 /* How many primitives were not drawn in both ways. */
@@ -147,18 +150,6 @@ static bool changes_numbers(const char *call) {
   for (size_t i = 0; i < sizeof unsafe / sizeof *unsafe; i++)
     if (strncmp(call, unsafe[i], strlen(unsafe[i])) == 0) return true;
   return false;
-}
-
-/* NULL when no iteration of a parallel loop uses what another one stores to a parameter. */
-static const char *race(Tirc *c, const Func *program, const Module *m, const Func *f) {
-  InterpObserver observer;
-  Values got = {0};
-  values_for(c, program, m, f, &got);
-  Threads *threads = fuzz_watch_threads(f, &observer);
-  (void)interpret(c, f, &got, &observer);
-  Buffer raced = fuzz_end_threads(threads);
-  values_free(&got);
-  return raced ? tirc_format(c, "parallel iterations race for %s", raced->name) : NULL;
 }
 
 /* What was told of the program's blocks. */
@@ -278,6 +269,20 @@ static bool has_loose_loads(Tirc *c, const Func *f) {
   return o.found;
 }
 
+/* NULL when no iteration of a parallel loop uses what another one stores to a parameter. */
+static const char *race(Tirc *c, const Func *program, const Module *m) {
+  const Func *f = tirc_module_main(m);
+  if (has_loose_stores(f) || has_loose_loads(c, f)) return NULL;
+  InterpObserver observer;
+  Values got = {0};
+  values_for(c, program, m, f, &got);
+  Threads *threads = fuzz_watch_threads(f, &observer);
+  (void)interpret(c, f, &got, &observer);
+  Buffer raced = fuzz_end_threads(threads);
+  values_free(&got);
+  return raced ? tirc_format(c, "parallel iterations race for %s", raced->name) : NULL;
+}
+
 static const char *check_warnings(Tirc *c, const Module *m, const Values *expected) {
   Told told = {0};
   Blocks blocks = {.c = c};
@@ -319,8 +324,7 @@ static const char *step(Tirc *c, const Func *program, Sched *s, const char *line
   const Func *turned = why ? NULL : fuzz_turned(c, f, NULL);
   if (turned) why = values_check(c, program, s->mod, turned, expected, &early);
   if (turned && why) why = tirc_format(c, "with its parallel loops the other way round: %s", why);
-  if (turned && !why && !has_loose_stores(f) && !has_loose_loads(c, f))
-    why = race(c, program, s->mod, f);
+  if (turned && !why) why = race(c, program, s->mod);
   return why ? tirc_format(c, "after %s: %s", line, why) : NULL;
 }
 
@@ -368,7 +372,7 @@ static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
 static void shrink(Pair *k, char **why, bool lower) {
   Stats ignored = {.lower = lower};
   for (int i = k->n_calls - 1; i >= 0; i--) {
-    Pair less = {.program = k->program, .start = k->start};
+    Pair less = {.program = k->program, .wild = k->wild, .start = k->start};
     for (int j = 0; j < k->n_calls; j++)
       if (j != i) less.calls[less.n_calls++] = k->calls[j];
     char *reason = NULL;
@@ -387,22 +391,40 @@ static void report(long number, const Pair *k, const char *why) {
   printf("\n");
 }
 
-/* False: the case cannot be gone on from: it cannot be run, or its parallel loops race already. */
-static bool start_from(Tirc *c, const char *path, Pair *k) {
-  const Func *f = fuzz_case(c, path, &k->program, &k->start);
-  if (!f) return false;
+/* Whether the program can be run, and its own parallel loops do not race. */
+static bool runs(Tirc *c, const Module *m) {
+  const Func *f = tirc_module_main(m), *turned = fuzz_turned(c, f, NULL);
   const InterpOptions options = {.max_steps = MAX_STEPS / 100};
   Values in_order = {0}, other_way = {0};
   values_make(c, f, &in_order);
   values_make(c, f, &other_way);
-  const Func *turned = fuzz_turned(c, f, NULL);
-  bool runs = !values_run(c, f, &in_order, &options);
-  if (runs && turned)
-    runs = !values_run(c, turned, &other_way, &options) &&
-           !values_compare(c, f, &in_order, &other_way);
+  bool ok = !values_run(c, f, &in_order, &options);
+  if (ok && turned)
+    ok = !values_run(c, turned, &other_way, &options) &&
+         !values_compare(c, f, &in_order, &other_way) && !race(c, f, m);
   values_free(&in_order);
   values_free(&other_way);
-  return runs;
+  return ok;
+}
+
+/* False: the case cannot be gone on from. */
+static bool start_from_case(Tirc *c, const char *path, Pair *k) {
+  const Module *m = fuzz_case(c, path, &k->program, &k->start);
+  return m && runs(c, m);
+}
+
+/* A third of the programs are wild ones, of which some have to be drawn again. */
+static void start_from_any(Tirc *c, Rng *r, Pair *k, Stats *stats) {
+  k->wild = rng_chance(r, 33);
+  for (int tries = 0; k->wild && tries < MAX_TRIES; tries++) {
+    k->program = fuzz_wild_program(c, r);
+    stats->wild++;
+    const Module *m = fuzz_parse(c, "fuzz.tir", k->program);
+    if (m && runs(c, m)) return;
+    stats->unfit++;
+  }
+  k->wild = false;
+  k->program = fuzz_program(c, r);
 }
 
 static bool one(long number, const Settings *set, Stats *stats) {
@@ -410,8 +432,8 @@ static bool one(long number, const Settings *set, Stats *stats) {
   Tirc *c = tirc_context_new();
   Pair k = {0};
   char *why = NULL;
-  if (!set->n_cases) k.program = fuzz_program(c, &r);
-  if (set->n_cases && !start_from(c, set->cases[rng_below(&r, set->n_cases)], &k)) {
+  if (!set->n_cases) start_from_any(c, &r, &k, stats);
+  if (set->n_cases && !start_from_case(c, set->cases[rng_below(&r, set->n_cases)], &k)) {
     stats->not_started++;
     tirc_context_release(c);
     return true;

@@ -9,13 +9,18 @@
 /* A program's text: one to five stages (element-wise, broadcasts, transposes, reductions, stencils,
  * paddings, reshapes, ...) over small buffers whose values stay exact integers in float32. */
 const char *fuzz_program(Tirc *c, Rng *r);
+/* Of kinds that fuzz_program never draws: see the list in fuzz_wild.h. It may be ill-formed, not
+ * runnable, or race in parallel loops of its own. */
+const char *fuzz_wild_program(Tirc *c, Rng *r);
 /* Schedule script that calls one primitive, with arguments that are usually meaningful. `last`: the
  * call before, or NULL. */
 const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last);
 
-/* The function of a case file, its program and its schedule, which live as long as the context.
+/* A program as a module; NULL: it is ill-formed, and the context's diagnostic says why. */
+const Module *fuzz_parse(Tirc *c, const char *path, const char *program);
+/* The module of a case file, its program and its schedule, which live as long as the context.
  * NULL: it is none, or not one with shapes and extents that are known, and of a size to be run. */
-const Func *fuzz_case(Tirc *c, const char *path, const char **program, const char **start);
+const Module *fuzz_case(Tirc *c, const char *path, const char **program, const char **start);
 
 /* The function with the iterations of its parallel, vectorized and bound loops in the other order,
  * or with those of the spatial loops around one block; NULL: it has none. */

@@ -21,28 +21,29 @@ static bool has_loaded_extent(const Func *f) {
   return found;
 }
 
-static const Func *parse(Tirc *c, const char *path, const char *program) {
+const Module *fuzz_parse(Tirc *c, const char *path, const char *program) {
   Source source = {path, program, strlen(program)};
-  const Func *volatile f = NULL;
+  const Module *volatile m = NULL;
   Trap t;
   if (TIRC_TRY(c, t)) {
-    const Module *m = tirc_parse_module(c, &source, 0, NULL);
-    tirc_verify(c, m);
-    f = tirc_module_main(m);
+    const Module *parsed = tirc_parse_module(c, &source, 0, NULL);
+    tirc_verify(c, parsed);
+    m = parsed;
     TIRC_END(c, t);
   }
-  return f;
+  return m;
 }
 
-const Func *fuzz_case(Tirc *c, const char *path, const char **program, const char **start) {
+const Module *fuzz_case(Tirc *c, const char *path, const char **program, const char **start) {
   char *text = case_read(path);
   const char *why;
   Case read;
   const bool is_case = text && case_parse(c, path, text, &read, &why);
   free(text);
-  const Func *f = is_case ? parse(c, path, read.program) : NULL;
+  const Module *m = is_case ? fuzz_parse(c, path, read.program) : NULL;
+  const Func *f = m ? tirc_module_main(m) : NULL;
   if (!f || !values_can_be_made(c, f, 0) || has_loaded_extent(f)) return NULL;
   *program = read.program;
   *start = read.schedule;
-  return f;
+  return m;
 }
