@@ -9,6 +9,10 @@
  * Parallel, vectorized and bound loops run in both directions, and their iterations must not race.
  * And every module on the way is well formed, and prints to a text that parses to the same module.
  *
+ * A third of the programs are wild ones (fuzz_wild.h lists what they are full of); the others are
+ * plain nests of blocks. A wild one that cannot be run, or whose own parallel loops race, is drawn
+ * again.
+ *
  * With cases (files as in tests/cases), each schedule goes on with one of them, drawn at random:
  * the program after the case's own schedule, as far as that is legal.
  *
@@ -341,6 +345,7 @@ static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
     tirc_verify(c, m);
     values_make(c, tirc_module_main(m), &expected);
     broken = interpret(c, tirc_module_main(m), &expected, NULL);
+    /* Lets, views and loaded conditions of wild ones hide what instances do from the warnings. */
     if (!broken && r && !k->start && !k->wild) broken = check_warnings(c, m, &expected);
     Sched *s = tirc_sched_new(c, m);
     const char *last = NULL;

@@ -269,7 +269,7 @@ static void emit_stage(Wild *g, const WildLoop *shared) {
   wild_space(g, &s);
   emit_from(g, &s, s.n_opened);
   /* What is in a parameter is there already. */
-  if (s.partial || (shared && rng_chance(g->r, 60))) s.out->param = true;
+  if (rng_chance(g->r, s.partial ? 90 : shared ? 40 : 0)) s.out->param = true;
   if (s.out->level <= s.level) s.out->level = s.level + 1;
   for (int i = g->n_sources; i < g->n_buffers; i++) {
     g->buffers[i].param |= s.partial;
