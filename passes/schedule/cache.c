@@ -195,16 +195,14 @@ static bool compare_load(Visitor *v, Expr load) {
 /* Of a sum, whose regions leave out what it reads of its output. */
 static bool reads_elsewhere(Tirc *c, const Block *b, Buffer buffer) {
   if (!b->init) return false;
-  OwnReads in_init = {.buffer = buffer};
-  tirc_visit_stmt(&(Visitor){.expr = see_own_read, .self = &in_init}, b->init);
   Elements e = {.b = b, .load = tirc_load(c, buffer, 0, NULL)};
   tirc_visit_stmt(&(Visitor){.expr = compare_load, .self = &e}, b->body);
-  return e.other || in_init.other;
+  return e.other;
 }
 
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
   if (reads_elsewhere(s->c, tirc_block_of(block), b)) return true;
-  return (is_reader(block, b) && !tirc_starts_with_init(tirc_block_of(block), b)) ||
+  return (is_reader(block, b) && !tirc_starts_by_hand(s, block, b)) ||
          tirc_reads_other_output(s, block) || !tirc_sums_start_in_scope(s, block);
 }
 

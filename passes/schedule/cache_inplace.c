@@ -14,8 +14,9 @@
  *
  * Errors: storage-scope, root-block, not-stage-pipeline, buffer-index, buffer-not-found,
  * not-read-write, duplicate-region, region-not-covered, copy-partial, cache-alias,
- * reads-own-output. */
+ * reads-own-output, iterations-depend. */
 #include "cache.h"
+#include "conflict.h"
 
 #include "../../ir/access.h"
 
@@ -237,6 +238,7 @@ void tirc_prim_cache_inplace(Sched *s, const Value *args, Value *result) {
   CacheStage in = make_stage(&p, p.read, storage_scope, false);
   CacheStage out = make_stage(&p, p.write, storage_scope, true);
   tirc_sched_replace(s, p.scope, with_copies(&p, &in, &out));
+  tirc_require_independent_around(s, 1, (SRef *[]){tirc_sref_of_block(s, in.copy_id)});
   Value copies[] = {tirc_value_block(in.copy_id), tirc_value_block(out.copy_id)};
   *result = tirc_value_list(s->c, VAL_LIST, 2, copies);
 }

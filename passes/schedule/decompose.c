@@ -241,18 +241,25 @@ static Expr init_predicate(Decomposition *d, Expr predicate, const PtrMap *start
   return tirc_prove(a, at_start) ? tirc_bool(c, true) : tirc_simplify(a, at_start);
 }
 
-/* A region that is declared by the iterators that the init leaves out says nothing of the init. */
+static bool see_load(Visitor *v, Expr e) {
+  *(bool *)v->self |= e->op == OP_LOAD;
+  return true;
+}
+
+/* What the init reads; and writes, where a region that is declared by the iterators that the init
+ * leaves out says nothing of it. */
 static Stmt with_own_regions(Tirc *c, Stmt init, const Block *b) {
   PtrMap gone = {0};
+  bool reads = false, writes = true;
+  tirc_visit_stmt(&(Visitor){.expr = see_load, .self = &reads}, init->u.block.body);
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind != ITER_SPATIAL) tirc_map_set(c, &gone, b->iters[i].var, b->iters[i].var);
   for (int i = 0; i < init->u.block.n_writes; i++)
     for (int d = 0; d < init->u.block.writes[i].buffer->ndim; d++) {
       Range dim = init->u.block.writes[i].dims[d];
-      if (tirc_uses_any(dim.min, &gone) || tirc_uses_any(dim.extent, &gone))
-        return tirc_infer_regions(c, init, true, false);
+      writes &= !tirc_uses_any(dim.min, &gone) && !tirc_uses_any(dim.extent, &gone);
     }
-  return init;
+  return tirc_infer_regions(c, init, !reads, writes);
 }
 
 static Stmt init_block(Decomposition *d) {

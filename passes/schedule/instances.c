@@ -20,8 +20,16 @@ typedef struct Watch {
   uint64_t age; /* how often it was renewed */
 } Watch;
 
+/* Something that may not run, or one of two of which one does. */
+typedef struct Branch {
+  const struct Branch *up; /* NULL: it stands in what is certain to run */
+  uint64_t id;             /* of both */
+  bool second;
+} Branch;
+
 typedef struct Element {
   uint64_t key, value;       /* key 0: none */
+  uint64_t branch;           /* the last one that stored to it */
   const int64_t *stored_by;  /* NULL: nobody */
   const int64_t *maybe_by;   /* under a condition that is not known, since then; NULL: nobody */
   const int64_t *read_by[2]; /* the first and the last that read before it stored */
@@ -209,17 +217,14 @@ static void conflict(Instances *r, const Watch *w, const int64_t *of_first, Site
 
 /* Whether nothing certain can be said of what is done to the element now. */
 static bool is_unsure(const Instances *r, const Element *e) {
-  return !r->may && (r->unsure || e->maybe_by);
+  return !r->may && (r->branch || e->maybe_by);
 }
 
-/* What the instance may have stored itself is taken for its own: both branches of a condition may
- * store, or the first step of a sum. */
 static void read_element(Instances *r, const Watch *w, Element *e, Site site) {
-  if (is_unsure(r, e) || (e->stored_by && same(r, e->stored_by, r->at)) ||
-      (e->maybe_by && same(r, e->maybe_by, r->at)))
-    return;
+  if (is_unsure(r, e) || (e->stored_by && same(r, e->stored_by, r->at))) return;
   if (w->kind >= WATCH_READS && e->stored_by) conflict(r, w, e->stored_by, e->store, site);
-  if (w->kind >= WATCH_READS && e->maybe_by) conflict(r, w, e->maybe_by, e->maybe, site);
+  if (w->kind >= WATCH_READS && e->maybe_by && !same(r, e->maybe_by, r->at))
+    conflict(r, w, e->maybe_by, e->maybe, site);
   int k = e->read_by[0] != NULL;
   e->read_by[k] = r->at;
   e->reads[k] = site;
@@ -231,6 +236,13 @@ static bool overwrites(const Instances *r, const Watch *w, const Element *e, con
          e->value != value;
 }
 
+/* The branch that is still to be taken for the element to be stored to: where both store, it is the
+ * one around. */
+static const Branch *branch_of(const Instances *r, const Element *e) {
+  const Branch *at = r->branch;
+  return at && at->second && e->branch == at->id ? at->up : at;
+}
+
 static void store_element(Instances *r, const Watch *w, Element *e, Site site, uint64_t value) {
   const bool certain = !is_unsure(r, e);
   for (int k = 0; k < 2 && certain; k++)
@@ -240,8 +252,10 @@ static void store_element(Instances *r, const Watch *w, Element *e, Site site, u
     conflict(r, w, e->stored_by, e->store, site);
   if (certain && overwrites(r, w, e, e->maybe_by, value))
     conflict(r, w, e->maybe_by, e->maybe, site);
+  const Branch *branch = branch_of(r, e);
   e->value = value;
-  if (r->unsure) {
+  e->branch = branch ? branch->id : 0;
+  if (branch) {
     e->maybe_by = r->at;
     e->maybe = site;
   } else if (certain) {
@@ -290,8 +304,9 @@ static uint64_t value_of_all(Instances *r, Stmt in, uint64_t value, int n, const
 
 static uint64_t load(Instances *r, Stmt in, Expr e) {
   uint64_t value = value_of_all(r, in, (uint64_t)(uintptr_t)e->u.buffer, e->n, e->args);
-  const uint64_t key = key_of(r, e->u.buffer, e->n, e->args);
+  uint64_t key = key_of(r, e->u.buffer, e->n, e->args);
   const Watch *w = watch_of(r, e->u.buffer);
+  if (!key && r->may) key = value | 1;
   if (!key || !w) return key ? key : value;
   Element *at = element(r, key);
   read_element(r, w, at, (Site){r->block, in, e});
@@ -303,9 +318,10 @@ static uint64_t choose(Instances *r, Stmt in, Expr e) {
   int64_t known;
   uint64_t value = value_of(r, in, e->args[0]);
   if (tirc_eval_index(&r->env, e->args[0], &known)) return value_of(r, in, e->args[known ? 1 : 2]);
-  r->unsure++;
+  const Branch branch = {r->branch, ++r->branches, false};
+  r->branch = &branch;
   value = value_of_all(r, in, value, 2, e->args + 1);
-  r->unsure--;
+  r->branch = branch.up;
   return value;
 }
 
@@ -360,11 +376,20 @@ static void run(Instances *r, Stmt s);
 
 static bool goes_on(Instances *r) { return !r->found && r->steps-- > 0; }
 
+static void run_in(Instances *r, Branch branch, Stmt s) {
+  r->branch = &branch;
+  if (s) run(r, s);
+  r->branch = branch.up;
+}
+
 static void run_unsure(Instances *r, Stmt s) {
-  if (!s) return;
-  r->unsure++;
-  run(r, s);
-  r->unsure--;
+  run_in(r, (Branch){r->branch, ++r->branches, false}, s);
+}
+
+static void run_either(Instances *r, Stmt yes, Stmt no) {
+  const uint64_t id = ++r->branches;
+  run_in(r, (Branch){r->branch, id, false}, yes);
+  run_in(r, (Branch){r->branch, id, true}, no);
 }
 
 static void run_loop(Instances *r, const For *f) {
@@ -387,7 +412,8 @@ static void run_block(Instances *r, Stmt s) {
   int64_t value, start;
   bool known = tirc_eval_index(&r->env, b->predicate, &value), first = true, sure = true;
   if (known && !value) return;
-  r->unsure += !known;
+  const Branch branch = {r->branch, ++r->branches, false};
+  if (!known) r->branch = &branch;
   r->block = s;
   for (int i = 0; i < b->n_iters; i++) {
     (void)bind(r, s, b->iters[i].var, b->iter_values[i]);
@@ -398,19 +424,23 @@ static void run_block(Instances *r, Stmt s) {
     else
       sure = false;
   }
-  if (first && sure && b->init) run(r, b->init);
-  if (first && !sure) run_unsure(r, b->init);
+  if (b->init && first && sure) run(r, b->init);
+  if (b->init && first && !sure && r->may) run(r, b->init); /* somewhere its sums start */
+  if (first && !sure && !r->may) run_unsure(r, b->init);
   run(r, b->body);
   r->block = outer;
-  r->unsure -= !known;
+  r->branch = branch.up;
 }
 
 static void run_store(Instances *r, Stmt s) {
   uint64_t value = value_of(r, s, s->u.store.value);
-  (void)value_of_all(r, s, 0, s->u.store.n, s->u.store.indices);
-  Watch *w = watch_of(r, s->u.store.buffer);
+  const Buffer b = s->u.store.buffer;
+  const uint64_t place =
+      value_of_all(r, s, (uint64_t)(uintptr_t)b, s->u.store.n, s->u.store.indices);
+  Watch *w = watch_of(r, b);
   if (!w || r->found) return;
-  const uint64_t key = key_of(r, s->u.store.buffer, s->u.store.n, s->u.store.indices);
+  uint64_t key = key_of(r, b, s->u.store.n, s->u.store.indices);
+  if (!key && r->may) key = place | 1; /* the same loaded index is the same element */
   if (key)
     store_element(r, w, element(r, key), (Site){r->block, s, NULL}, value);
   else
@@ -422,8 +452,7 @@ static void run_branch(Instances *r, Stmt s) {
   (void)value_of(r, s, s->u.branch.cond);
   Stmt yes = s->u.branch.then_case, no = s->u.branch.else_case;
   if (!tirc_eval_index(&r->env, s->u.branch.cond, &known)) {
-    run_unsure(r, yes);
-    run_unsure(r, no);
+    run_either(r, yes, no);
   } else if (known || no) {
     run(r, known ? yes : no);
   }

@@ -25,8 +25,9 @@ typedef struct Instances {
   PtrMap values;  /* variables that are bound to what is not known -> a hash of it */
   int steps;      /* left */
   bool may;       /* what stands under a condition that is not known counts, too */
-  int unsure;     /* inside of so many such conditions */
-  Stmt block;     /* the innermost one that runs */
+  const struct Branch *branch; /* of such a condition; NULL: what runs is certain */
+  uint64_t branches;           /* so far */
+  Stmt block;                  /* the innermost one that runs */
   struct Element *table;
   uint64_t mask, used;
   /* The result. */

@@ -191,6 +191,8 @@ const char *tirc_describe(Sched *s, Stmt loop_or_block);
 bool tirc_is_indexed_by_reduction(Sched *s, const Block *b);
 /* cache.c: whether the body starts with an init of the buffer that was written by hand. */
 bool tirc_starts_with_init(const Block *b, Buffer buffer);
+/* Whether it does so each time that its scope runs: the steps pass through the first one. */
+bool tirc_starts_by_hand(Sched *s, const SRef *block, Buffer b);
 /* order_init.c: whether the init stores to elements that its own instance does not update, or that
  * other instances use: then it matters when it runs. */
 bool tirc_init_is_elsewhere(Sched *s, SRef *block);

@@ -506,6 +506,35 @@ static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
   if (users <= 1 && safe) r->groups.n = first;
 }
 
+typedef struct InnerSums {
+  Sched *s;
+  const Block *outer;
+  Stmt found;
+} InnerSums;
+
+static bool see_inner_sum(Visitor *v, Stmt stmt) {
+  InnerSums *k = v->self;
+  if (stmt->kind != STMT_BLOCK || &stmt->u.block == k->outer) return !k->found;
+  SRef *r = tirc_sref_find(k->s, stmt);
+  if (r && !tirc_sums_start_in_scope(k->s, r)) k->found = stmt;
+  return !k->found;
+}
+
+/* Sums inside of a block that go on from one instance of it to the next, and start in one of them.
+ */
+static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
+  InnerSums k = {.s = s, .outer = tirc_block_of(block)};
+  tirc_visit_stmt(&(Visitor){.stmt = see_inner_sum, .expr = tirc_skip_expr, .self = &k},
+                  block->stmt);
+  if (!k.found) return;
+  tirc_sched_mark(s, chain[0]->stmt);
+  tirc_sched_mark(s, k.found);
+  tirc_sched_error(s, SERR_ORDER_MATTERS, NULL, NULL,
+                   "block %s in block %s goes on with sums that are started in other instances of "
+                   "that, and they might come later in the new order of the loops",
+                   k.found->u.block.name, tirc_block_of(block)->name);
+}
+
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   SRef **blocks;
@@ -515,7 +544,10 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
            .chain = chain,
            .order = order,
            .env = {.c = s->c, .otherwise = SYMBOLIC_EXTENT}};
-  for (int i = 0; i < n_blocks; i++) tirc_require_init_first(s, n, chain, order, blocks[i]);
+  for (int i = 0; i < n_blocks; i++) {
+    tirc_require_init_first(s, n, chain, order, blocks[i]);
+    require_sums_inside(s, chain, blocks[i]);
+  }
   tirc_visit_stmt(&(Visitor){.stmt = add_own, .expr = tirc_skip_expr, .self = &r},
                   tirc_loop_of(chain[n - 1])->body);
   for (int i = 0; i < n_blocks; i++)

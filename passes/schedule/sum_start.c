@@ -12,6 +12,7 @@
  * these are indexed by the reduction. */
 #include "../../ir/visit.h"
 #include "internal.h"
+#include "order.h"
 
 static bool is_shared_with_sums(const Block *b, Expr loop_var) {
   for (int i = 0; i < b->n_iters; i++)
@@ -33,10 +34,40 @@ static bool holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts
          tirc_prove_ge(a, first->args[is_below], cond->args[is_below]);
 }
 
+static bool is_summed_over(const Block *b, Expr loop_var) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_REDUCE && tirc_uses_var(b->iter_values[i], loop_var)) return true;
+  return false;
+}
+
+/* A condition on parts of a fused loop says nothing of steps alone: the nest is run. */
+static bool is_about_fused(const SRef *block) {
+  const Block *b = tirc_block_of(block);
+  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
+    const Expr var = tirc_loop_of(r)->var;
+    if (tirc_uses_var(b->predicate, var) && is_shared_with_sums(b, var) && is_summed_over(b, var))
+      return true;
+  }
+  return false;
+}
+
+static bool first_instance_starts(Sched *s, const SRef *block) {
+  VEC(const For *) loops = {0};
+  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
+    vec_push(s->c, loops, tirc_loop_of(r));
+  for (int i = 0; i < loops.n / 2; i++) {
+    const For *swapped = loops.at[i];
+    loops.at[i] = loops.at[loops.n - 1 - i];
+    loops.at[loops.n - 1 - i] = swapped;
+  }
+  return tirc_init_comes_first(s->c, loops.n, loops.at, tirc_block_of(block));
+}
+
 static bool starts_where_it_runs(Sched *s, const SRef *block) {
   const Block *b = tirc_block_of(block);
   PtrMap starts = {0};
   if (tirc_is_true(b->predicate)) return true;
+  if (is_about_fused(block)) return first_instance_starts(s, block);
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
     if (!is_shared_with_sums(b, tirc_loop_of(r)->var))
       tirc_map_set(s->c, &starts, tirc_loop_of(r)->var, tirc_loop_of(r)->min);
@@ -45,11 +76,10 @@ static bool starts_where_it_runs(Sched *s, const SRef *block) {
          tirc_prove(a, tirc_not(s->c, b->predicate)); /* nothing runs */
 }
 
-bool tirc_steps_start_in_scope(Sched *s, const SRef *block) {
+static bool passes_start(Sched *s, const SRef *block) {
   Tirc *c = s->c;
   const Block *b = tirc_block_of(block);
   PtrMap starts = {0}, skewed = {0};
-  if (!b->init) return true;
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
     const For *loop = tirc_loop_of(r);
     tirc_map_set(c, &starts, loop->var, loop->min);
@@ -67,9 +97,37 @@ bool tirc_steps_start_in_scope(Sched *s, const SRef *block) {
   return true;
 }
 
+bool tirc_steps_start_in_scope(Sched *s, const SRef *block) {
+  return !tirc_block_of(block)->init || passes_start(s, block);
+}
+
+bool tirc_starts_by_hand(Sched *s, const SRef *block, Buffer b) {
+  return tirc_starts_with_init(tirc_block_of(block), b) && passes_start(s, block) &&
+         starts_where_it_runs(s, block);
+}
+
+typedef struct InitLoads {
+  const Block *block;
+  bool found;
+} InitLoads;
+
+static bool see_init_load(Visitor *v, Expr e) {
+  InitLoads *k = v->self;
+  for (int i = 0; e->op == OP_LOAD && i < k->block->n_writes; i++)
+    k->found |= k->block->writes[i].buffer == e->u.buffer;
+  return !k->found;
+}
+
+/* An init that reads what is there starts nothing anew. */
+static bool init_reads_output(const Block *b) {
+  InitLoads k = {.block = b};
+  tirc_visit_stmt(&(Visitor){.expr = see_init_load, .self = &k}, b->init);
+  return k.found;
+}
+
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {
   const Block *b = tirc_block_of(block);
   if (!b->init) return true;
   return tirc_steps_start_in_scope(s, block) && starts_where_it_runs(s, block) &&
-         !tirc_is_indexed_by_reduction(s, b);
+         !tirc_is_indexed_by_reduction(s, b) && !init_reads_output(b);
 }
