@@ -277,13 +277,17 @@ static bool has_loose_loads(Tirc *c, const Func *f) {
 static const char *race(Tirc *c, const Func *program, const Module *m) {
   const Func *f = tirc_module_main(m);
   if (has_loose_stores(f) || has_loose_loads(c, f)) return NULL;
-  InterpObserver observer;
-  Values got = {0};
-  values_for(c, program, m, f, &got);
-  Threads *threads = fuzz_watch_threads(f, &observer);
-  (void)interpret(c, f, &got, &observer);
-  Buffer raced = fuzz_end_threads(threads);
-  values_free(&got);
+  Buffer raced = NULL;
+  bool deeper = true;
+  for (int depth = 0; deeper && !raced; depth++) {
+    InterpObserver observer;
+    Values got = {0};
+    values_for(c, program, m, f, &got);
+    Threads *threads = fuzz_watch_threads(f, depth, &observer);
+    (void)interpret(c, f, &got, &observer);
+    raced = fuzz_end_threads(threads, &deeper);
+    values_free(&got);
+  }
   return raced ? tirc_format(c, "parallel iterations race for %s", raced->name) : NULL;
 }
 

@@ -26,9 +26,10 @@ const Module *fuzz_case(Tirc *c, const char *path, const char **program, const c
  * or with those of the spatial loops around one block; NULL: it has none. */
 const Func *fuzz_turned(Tirc *c, const Func *f, const char *block);
 /* Watches a run for elements of parameters that one iteration of a parallel loop stores and another
- * one uses. At the end: the buffer in which that was seen, or NULL. */
+ * one uses, of loops with `depth` others around them. At the end: the buffer in which that was
+ * seen, or NULL, and whether there were loops inside of those. */
 typedef struct Threads Threads;
-Threads *fuzz_watch_threads(const Func *f, InterpObserver *out);
-Buffer fuzz_end_threads(Threads *t);
+Threads *fuzz_watch_threads(const Func *f, int depth, InterpObserver *out);
+Buffer fuzz_end_threads(Threads *t, bool *deeper);
 
 #endif

@@ -99,7 +99,9 @@ typedef struct Place { /* of one element while one loop runs */
 
 struct Threads {
   const Func *f;
-  const For *loop; /* the outermost parallel one around the running block; NULL: none */
+  int depth;       /* how many parallel loops are outside of the one that is watched */
+  bool deeper;     /* there was one inside of it */
+  const For *loop; /* the one that is watched around the running block; NULL: none */
   uint64_t run;
   int64_t iteration;
   bool sums; /* the running block changes an element more than once */
@@ -121,15 +123,25 @@ static void see_array(void *self, int array, Buffer b, const int64_t *shape) {
   t->places[array] = param ? calloc((size_t)n + 1, sizeof(Place)) : NULL;
 }
 
+/* Without an init a block that stores to an element of another iteration stores the same. */
+static bool starts_sums(const Block *b) {
+  for (int i = 0; b->init && i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_REDUCE) return true;
+  return false;
+}
+
 static void see_block(void *self, const Block *b, int n, Stmt const *loops, const int64_t *values) {
   Threads *t = self;
-  t->sums = false;
-  for (int i = 0; i < b->n_iters; i++) t->sums |= b->iters[i].kind == ITER_REDUCE;
+  int outside = 0;
+  t->sums = starts_sums(b);
   t->loop = NULL;
   t->run = 0x9e3779b97f4a7c15u;
-  for (int i = 0; i < n && !t->loop; i++) {
+  for (int i = 0; i < n; i++) {
     const For *f = &loops[i]->u.loop;
-    if (turns(f, NULL)) {
+    const bool parallel = turns(f, NULL);
+    t->deeper |= parallel && t->loop;
+    if (t->loop) continue;
+    if (parallel && outside++ == t->depth) {
       t->loop = f;
       t->iteration = values[i];
       t->run ^= (uint64_t)(uintptr_t)f;
@@ -160,16 +172,18 @@ static bool see_access(void *self, int array, int64_t element, bool is_write) {
   return !race;
 }
 
-Threads *fuzz_watch_threads(const Func *f, InterpObserver *out) {
+Threads *fuzz_watch_threads(const Func *f, int depth, InterpObserver *out) {
   Threads *t = calloc(1, sizeof *t);
   if (!t) abort();
   t->f = f;
+  t->depth = depth;
   *out = (InterpObserver){t, see_array, see_block, see_access};
   return t;
 }
 
-Buffer fuzz_end_threads(Threads *t) {
+Buffer fuzz_end_threads(Threads *t, bool *deeper) {
   Buffer raced = t->raced;
+  *deeper = t->deeper;
   for (int i = 0; i < MAX_ARRAYS; i++) free(t->places[i]);
   free(t);
   return raced;

@@ -166,7 +166,7 @@ static bool run_places(Sched *s, SRef *loop, const Stores *stores, int *steps) {
     for (int i = 0; i < stores->n; i++)
       tirc_instances_watch(&k.r, stores->at[i].buffer, stores->at[i].kind);
     any = tirc_instances_look(&k.r, tirc_loop_of(loop)->body);
-    if (any && tirc_go_to_place(&k.r.env, loop->parent, place, false) == PLACE_RUNS)
+    if (any && tirc_go_to_place(&k.r.env, loop->parent, place, false) != PLACE_EMPTY)
       run_iterations(&k);
     if (k.r.found) iterations_depend(&k);
     enough &= k.r.steps > 0;

@@ -492,6 +492,18 @@ static const Program programs[] = {
                                       "            if i * 16 + j < 100:\n"
                                       "                D[i * 16 + j] = C[j]\n"),
      0, 0},
+    {"sums through a view",
+     FUNC(B2(A, 4, 6) ", " B1(D, 4),
+          "    C = T.alloc_buffer((4,))\n    for i in range(4):\n        for k in range(6):\n"
+          "            with T.block(\"C\"):\n"
+          "                vi = T.axis.spatial(4, i)\n"
+          "                vk = T.axis.reduce(6, k)\n"
+          "                V = T.match_buffer(C[vi:vi + 1], (1,), offset_factor=1)\n"
+          "                with T.init():\n                    V[0] = T.float32(0)\n"
+          "                V[0] = V[0] + A[vi, vk]\n"
+          "        with T.block(\"D\"):\n            vi = T.axis.spatial(4, i)\n"
+          "            D[vi] = C[vi]\n"),
+     0, 0},
     {"tile under a loop of one step",
      FUNC(B1(A, 64) ", " B1(B, 64), "    X = T.alloc_buffer((64,))\n    for q, j in T.grid(1, 8):\n"
                                     "        for i in range(8):\n            with T.block(\"X\"):\n"
