@@ -493,7 +493,7 @@ static const Program programs[] = {
                                       "                D[i * 16 + j] = C[j]\n"),
      0, 0},
     {"sums through a view",
-     FUNC(B2(A, 4, 6) ", " B1(D, 4),
+     FUNC(B2(A, 4, 6) ", " B2(D, 4, 6),
           "    C = T.alloc_buffer((4,))\n    for i in range(4):\n        for k in range(6):\n"
           "            with T.block(\"C\"):\n"
           "                vi = T.axis.spatial(4, i)\n"
@@ -501,8 +501,9 @@ static const Program programs[] = {
           "                V = T.match_buffer(C[vi:vi + 1], (1,), offset_factor=1)\n"
           "                with T.init():\n                    V[0] = T.float32(0)\n"
           "                V[0] = V[0] + A[vi, vk]\n"
-          "        with T.block(\"D\"):\n            vi = T.axis.spatial(4, i)\n"
-          "            D[vi] = C[vi]\n"),
+          "            with T.block(\"D\"):\n"
+          "                vi, vk = T.axis.remap(\"SS\", [i, k])\n"
+          "                D[vi, vk] = C[vi]\n"),
      0, 0},
     {"tile under a loop of one step",
      FUNC(B1(A, 64) ", " B1(B, 64), "    X = T.alloc_buffer((64,))\n    for q, j in T.grid(1, 8):\n"
