@@ -72,6 +72,7 @@ static const char *interpret(Tirc *c, const Func *f, const Values *v,
 /* What the module is lowered to computes the same. */
 static const char *check_lowered(Tirc *c, const Func *program, const Module *m,
                                  const Values *expected) {
+  if (fuzz_is_at_users_risk(tirc_module_main(m))) return NULL;
   const Module *lowered = NULL;
   Trap t;
   if (!TIRC_TRY(c, t)) {

@@ -25,6 +25,9 @@ const Module *fuzz_case(Tirc *c, const char *path, const char **program, const c
 /* The function with the iterations of its parallel, vectorized and bound loops in the other order,
  * or with those of the spatial loops around one block; NULL: it has none. */
 const Func *fuzz_turned(Tirc *c, const Func *f, const char *block);
+/* Whether it has a parallel loop in which an index is loaded: which iterations meet is not known.
+ */
+bool fuzz_is_at_users_risk(const Func *f);
 /* Watches a run for elements of parameters that one iteration of a parallel loop stores and another
  * one uses, of loops with `depth` others around them. At the end: the buffer in which that was
  * seen, or NULL, and whether there were loops inside of those. */

@@ -67,6 +67,21 @@ static bool turns(const For *f, const char *block) {
          (block ? k.kinds == 1u << ITER_SPATIAL : !(k.kinds & 1u << ITER_REDUCE));
 }
 
+static bool see_risk(Visitor *v, Stmt s) {
+  if (s->kind != STMT_FOR || !is_parallel(&s->u.loop)) return true;
+  Below k = {.var = s->u.loop.var};
+  tirc_visit_stmt(&(Visitor){.stmt = look_below, .expr = look_at_index, .self = &k},
+                  s->u.loop.body);
+  *(bool *)v->self |= k.loads;
+  return true;
+}
+
+bool fuzz_is_at_users_risk(const Func *f) {
+  bool found = false;
+  tirc_visit_stmt(&(Visitor){.stmt = see_risk, .self = &found}, f->body);
+  return found;
+}
+
 static Stmt turn(Mutator *m, Stmt s) {
   Turn *k = m->self;
   s = tirc_mutate_stmt_children(m, s);

@@ -28,8 +28,11 @@ typedef struct Branch {
 } Branch;
 
 typedef struct Element {
-  uint64_t key, value;       /* key 0: none */
-  uint64_t branch;           /* the last one that stored to it */
+  uint64_t key, value; /* key 0: none */
+  uint64_t branch;     /* the last one that stored to it */
+  uint64_t others;     /* what it held when the last instance before this one was done */
+  Site others_store;
+  const int64_t *others_by;  /* that instance; NULL: there was none */
   const int64_t *stored_by;  /* NULL: nobody */
   const int64_t *maybe_by;   /* under a condition that is not known, since then; NULL: nobody */
   const int64_t *read_by[2]; /* the first and the last that read before it stored */
@@ -230,12 +233,6 @@ static void read_element(Instances *r, const Watch *w, Element *e, Site site) {
   e->reads[k] = site;
 }
 
-static bool overwrites(const Instances *r, const Watch *w, const Element *e, const int64_t *by,
-                       uint64_t value) {
-  return (w->kind == WATCH_ALL || w->kind == WATCH_STORES) && by && !same(r, by, r->at) &&
-         e->value != value;
-}
-
 /* The branch that is still to be taken for the element to be stored to: where both store, it is the
  * one around. */
 static const Branch *branch_of(const Instances *r, const Element *e) {
@@ -243,15 +240,26 @@ static const Branch *branch_of(const Instances *r, const Element *e) {
   return at && at->second && e->branch == at->id ? at->up : at;
 }
 
+/* The first store of an instance after others: these are done. */
+static void note_others(const Instances *r, Element *e) {
+  const bool certain = e->stored_by && !same(r, e->stored_by, r->at);
+  const bool maybe = e->maybe_by && !same(r, e->maybe_by, r->at);
+  if (!certain && !maybe) return;
+  if ((e->stored_by && !certain) || (e->maybe_by && !maybe)) return;
+  e->others = e->value;
+  e->others_by = maybe ? e->maybe_by : e->stored_by;
+  e->others_store = maybe ? e->maybe : e->store;
+}
+
 static void store_element(Instances *r, const Watch *w, Element *e, Site site, uint64_t value) {
   const bool certain = !is_unsure(r, e);
   for (int k = 0; k < 2 && certain; k++)
     if (w->kind >= WATCH_READS && e->read_by[k] && !same(r, e->read_by[k], r->at))
       conflict(r, w, e->read_by[k], e->reads[k], site);
-  if (certain && overwrites(r, w, e, e->stored_by, value))
-    conflict(r, w, e->stored_by, e->store, site);
-  if (certain && overwrites(r, w, e, e->maybe_by, value))
-    conflict(r, w, e->maybe_by, e->maybe, site);
+  note_others(r, e);
+  if (certain && (w->kind == WATCH_ALL || w->kind == WATCH_STORES) && e->others_by &&
+      e->others != value)
+    conflict(r, w, e->others_by, e->others_store, site);
   const Branch *branch = branch_of(r, e);
   e->value = value;
   e->branch = branch ? branch->id : 0;
