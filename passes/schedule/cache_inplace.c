@@ -145,6 +145,8 @@ static bool see_other_store(Visitor *v, Stmt s) {
   Uses *u = v->self;
   if (s == u->block) return false;
   u->found = u->found || (s->kind == STMT_STORE && s->u.store.buffer->data == u->p->source->data);
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
+    u->found = u->found || s->u.block.matches[i].source.buffer->data == u->p->source->data;
   return !u->found;
 }
 
