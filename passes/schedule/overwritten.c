@@ -64,25 +64,30 @@ static bool goes_on_in(const SRef *producer, Expr loop_var) {
   return !apart && updates_in_place(producer);
 }
 
-/* Whether a nest, down to its block, runs other instances in other iterations of a loop around it.
- */
-static bool tells_apart(Stmt nest, Expr loop_var) {
-  for (; nest->kind == STMT_FOR; nest = nest->u.loop.body)
-    if (tirc_uses_var(nest->u.loop.min, loop_var) || tirc_uses_var(nest->u.loop.extent, loop_var))
-      return true;
-  const Block *b = &nest->u.block;
+static bool binds(const Block *b, Expr loop_var) {
   bool uses = tirc_uses_var(b->predicate, loop_var);
   for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_var(b->iter_values[i], loop_var);
   return uses;
 }
 
-/* The same of a block that stands in the loop. */
+static bool bounds(const For *loop, Expr loop_var) {
+  return tirc_uses_var(loop->min, loop_var) || tirc_uses_var(loop->extent, loop_var);
+}
+
+/* Whether a nest, down to its block, runs other instances in other iterations of a loop around it.
+ */
+static bool tells_apart(Stmt nest, Expr loop_var) {
+  for (; nest->kind == STMT_FOR; nest = nest->u.loop.body)
+    if (bounds(&nest->u.loop, loop_var)) return true;
+  return binds(&nest->u.block, loop_var);
+}
+
+/* The same of a block that stands in the loop, perhaps in other blocks. */
 static bool tells_apart_in(const SRef *block, const SRef *loop) {
   const Expr var = tirc_loop_of(loop)->var;
-  for (const SRef *r = block->parent; r != loop; r = r->parent)
-    if (tirc_uses_var(tirc_loop_of(r)->min, var) || tirc_uses_var(tirc_loop_of(r)->extent, var))
-      return true;
-  return tells_apart(block->stmt, var);
+  for (const SRef *r = block; r != loop; r = r->parent)
+    if (tirc_is_loop(r) ? bounds(tirc_loop_of(r), var) : binds(tirc_block_of(r), var)) return true;
+  return false;
 }
 
 /* Whether `reader` sees what the producer stores before that is done, in a loop that is not around
