@@ -186,6 +186,7 @@ static void emit_outer_axes(Wild *g, WildStage *s, int k) {
 
 static void emit_outer_block(Wild *g, WildStage *s, int k) {
   WildLoop kept[MAX_STAGE];
+  WildBuffer local = *s->out;
   memcpy(kept, s->loops, sizeof kept);
   wild_line(g, "with T.block(\"%s\"):", wild_name(g, "outer"));
   const char *where = wild_on(g, WHERES) ? wild_condition(g, s, k) : NULL;
@@ -194,7 +195,7 @@ static void emit_outer_block(Wild *g, WildStage *s, int k) {
   if (where) wild_line(g, "T.where(%s)", where);
   s->partial |= where != NULL;
   if (s->out->n && !s->reduces && rng_chance(g->r, 35)) {
-    WildBuffer local = *s->out, *out = s->out;
+    WildBuffer *out = s->out;
     local.name = local.shown = wild_name(g, "t");
     wild_line(g, "%s = T.alloc_buffer(%s, \"%s\")", local.name, wild_shape(g, out), out->dtype);
     s->around = ~0u;
