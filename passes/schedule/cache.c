@@ -256,6 +256,7 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
   const Block *b = tirc_block_of(stage->writer);
   Regions writes = tirc_block_access(c, stage->writer->stmt).writes;
   const Region *actual = find_region(writes.n, writes.at, stage->source);
+  if (!actual) actual = find_region(b->n_writes, b->writes, stage->source);
   if (actual && !tirc_writes_region(s, stage->writer->stmt, actual) &&
       tirc_leaves_holes(s, stage->writer, actual)) {
     tirc_sched_mark(s, stage->writer->stmt);

@@ -16,7 +16,7 @@
  * same indices. The copy moves all of the iterators' domains, so the block must access all of that,
  * or what is more must be inside of the buffer. Errors: buffer-selector, not-stage-pipeline,
  * not-leaf-block, reindex-access, reindex-nest, reindex-coverage, reads-own-output,
- * loop-variable-escapes, buffer-not-found, root-block. */
+ * loop-variable-escapes, order-matters, buffer-not-found, root-block. */
 #include "reindex.h"
 #include "../../ir/visit.h"
 #include "index_map.h"
