@@ -169,6 +169,29 @@ bool tirc_may_divide_by_zero(Sched *s, const Block *b, Analyzer *a, Expr e) {
   return d.found;
 }
 
+typedef struct Far {
+  Tirc *c;
+  Analyzer *a;
+  Expr load;
+} Far;
+
+static bool see_far_load(Visitor *v, Expr e) {
+  Far *far = v->self;
+  for (int i = 0; e->op == OP_LOAD && i < e->n; i++) {
+    const Expr at = e->args[i], zero = tirc_int(far->c, at->dtype, 0);
+    if (!tirc_reads_memory(at) &&
+        !(tirc_prove_ge(far->a, at, zero) && tirc_prove_lt(far->a, at, e->u.buffer->shape[i])))
+      far->load = e;
+  }
+  return true;
+}
+
+Expr tirc_far_load(Sched *s, Analyzer *a, Expr e) {
+  Far far = {.c = s->c, .a = a};
+  tirc_visit_expr(&(Visitor){.expr = see_far_load, .self = &far}, e);
+  return far.load;
+}
+
 typedef struct Guard {
   Stmt inside;
   int branches; /* around what is being looked at */

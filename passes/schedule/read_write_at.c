@@ -316,35 +316,28 @@ static bool is_computed_below(Sched *s, SRef *loop, Buffer b) {
   return false;
 }
 
-typedef struct Far {
+typedef struct Computed {
   Sched *s;
-  Analyzer *a;
   SRef *loop;
-  Expr load;    /* at an index that is not known to be there */
-  Expr unknown; /* of what the loop computes itself */
-} Far;
+  Expr load; /* of what the loop computes itself */
+} Computed;
 
-static bool see_far_load(Visitor *v, Expr e) {
-  Far *far = v->self;
-  if (e->op == OP_LOAD && is_computed_below(far->s, far->loop, e->u.buffer)) far->unknown = e;
-  for (int i = 0; e->op == OP_LOAD && i < e->n; i++) {
-    const Expr at = e->args[i], zero = tirc_int(far->s->c, at->dtype, 0);
-    if (!tirc_reads_memory(at) &&
-        !(tirc_prove_ge(far->a, at, zero) && tirc_prove_lt(far->a, at, e->u.buffer->shape[i])))
-      far->load = e;
-  }
-  return true;
+static bool see_computed(Visitor *v, Expr e) {
+  Computed *k = v->self;
+  if (e->op == OP_LOAD && is_computed_below(k->s, k->loop, e->u.buffer)) k->load = e;
+  return !k->load;
 }
 
 /* The copy computes its box whether or not the reader, behind a condition, does. */
 static void require_known(AutoCopy *k, Analyzer *a, Expr bound) {
   const char *why = tirc_may_divide_by_zero(k->s, NULL, a, bound) ? "may divide by zero" : NULL;
-  Far far = {.s = k->s, .a = a, .loop = k->loop};
-  tirc_visit_expr(&(Visitor){.expr = see_far_load, .self = &far}, bound);
-  if (far.unknown)
+  const Expr far = tirc_far_load(k->s, a, bound);
+  Computed computed = {.s = k->s, .loop = k->loop};
+  tirc_visit_expr(&(Visitor){.expr = see_computed, .self = &computed}, bound);
+  if (computed.load)
     why = tirc_format(k->s->c, "reads %s, which is computed below loop %s itself",
-                      far.unknown->u.buffer->name, tirc_loop_of(k->loop)->var->u.s);
-  if (far.load) why = tirc_format(k->s->c, "may read outside of %s", far.load->u.buffer->name);
+                      computed.load->u.buffer->name, tirc_loop_of(k->loop)->var->u.s);
+  if (far) why = tirc_format(k->s->c, "may read outside of %s", far->u.buffer->name);
   if (why)
     tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,
                      "Where the box of %s starts that is copied is %s, which %s.", k->source->name,
