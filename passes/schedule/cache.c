@@ -341,6 +341,19 @@ static void require_declared_readers(Sched *s, const CacheStage *stage) {
   }
 }
 
+/* Of a box that what is around decides: where a predicate lets nothing run, it may end before it
+ * starts. */
+static bool may_be_negative(Sched *s, SRef *around, Expr extent) {
+  bool moves = false;
+  for (const SRef *r = around; r && !moves; r = r->parent) {
+    if (tirc_is_loop(r)) moves = tirc_uses_var(extent, tirc_loop_of(r)->var);
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters && !moves; i++)
+      moves = tirc_uses_var(extent, tirc_block_of(r)->iters[i].var);
+  }
+  return moves &&
+         !tirc_prove_ge(tirc_analyzer_around(s, around), extent, tirc_int(s->c, extent->dtype, 0));
+}
+
 /* The hull of what the writer writes while the loops between it and the copy run. */
 static void region_of_writer(Sched *s, CacheStage *stage) {
   Tirc *c = s->c;
@@ -373,6 +386,7 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   for (int i = 0; i < source->ndim; i++) {
     Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
+    if (may_be_negative(s, stage->where, out[i].extent)) out[i] = whole;
     never |= tirc_is_int(out[i].extent, 0) && !tirc_is_int(source->shape[i], 0);
   }
   if (never) {

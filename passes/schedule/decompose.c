@@ -175,6 +175,28 @@ static void require_no_condition(Decomposition *d) {
                    tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
 }
 
+static bool is_bound_to(const Block *init, Expr loop_var) {
+  for (int i = 0; i < init->n_iters; i++)
+    if (tirc_uses_var(init->iter_values[i], loop_var)) return true;
+  return false;
+}
+
+/* Nor under one on a loop that stands for no iterator: the init would have to know in which of its
+ * iterations the block runs. */
+static void require_condition_on_iters(Decomposition *d) {
+  const Block *b = tirc_block_of(d->block);
+  for (int i = d->first; i < d->n_loops; i++) {
+    const Expr var = tirc_loop_of(d->loops[i])->var;
+    if (!tirc_uses_var(b->predicate, var) || is_bound_to(b, var)) continue;
+    tirc_sched_mark(d->s, d->loops[i]->stmt);
+    tirc_sched_mark(d->s, d->block->stmt);
+    tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL, "decompose before the loops are split",
+                     "Block %s runs in some iterations of loop %s only, which is bound to none of "
+                     "its iterators, and an init before loop %s would not know in which.",
+                     b->name, var->u.s, tirc_loop_of(d->loop)->var->u.s);
+  }
+}
+
 /* With its init inside, a block may compute the same sum again and again; behind one init it
  * would add to it again and again. Fewer loops or no predicate ask for more, but can be easier to
  * see. */
@@ -218,12 +240,6 @@ void tirc_require_no_views(Sched *s, SRef *block) {
 
 /* --- the init
  * ---------------------------------------------------------------------------------------- */
-
-static bool is_bound_to(const Block *init, Expr loop_var) {
-  for (int i = 0; i < init->n_iters; i++)
-    if (tirc_uses_var(init->iter_values[i], loop_var)) return true;
-  return false;
-}
 
 /* The update's condition for the instance that used to run the init: the loops which the init
  * leaves out stand at their start. A condition that is about them alone holds there and disappears.
@@ -344,6 +360,7 @@ void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
   require_no_reduction_above(&d);
   require_own_start(&d);
   require_no_condition(&d);
+  require_condition_on_iters(&d);
   tirc_require_own_init(s, d.block, d.loop);
   require_others_behind(&d);
   require_no_repetition(&d);

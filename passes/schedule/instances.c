@@ -28,7 +28,8 @@ typedef struct Branch {
 } Branch;
 
 typedef struct Element {
-  uint64_t key, value; /* key 0: none */
+  uint64_t key, value; /* key 0: none; what was stored last */
+  uint64_t seen;       /* what it holds: that, or perhaps what was there before */
   uint64_t branch;     /* the last one that stored to it */
   uint64_t others;     /* what it held when the last instance before this one was done */
   Site others_store;
@@ -197,7 +198,7 @@ static Element *element(Instances *r, uint64_t key) {
   }
   Element *e = place_of(r->table, r->mask, key);
   if (!e->key) {
-    *e = (Element){.key = key, .value = key};
+    *e = (Element){.key = key, .value = key, .seen = key};
     r->used++;
   }
   return e;
@@ -262,6 +263,7 @@ static void store_element(Instances *r, const Watch *w, Element *e, Site site, u
     conflict(r, w, e->others_by, e->others_store, site);
   const Branch *branch = branch_of(r, e);
   e->value = value;
+  e->seen = r->branch ? mix(e->seen, value) : value;
   e->branch = branch ? branch->id : 0;
   if (branch) {
     e->maybe_by = r->at;
@@ -318,7 +320,7 @@ static uint64_t load(Instances *r, Stmt in, Expr e) {
   if (!key || !w) return key ? key : value;
   Element *at = element(r, key);
   read_element(r, w, at, (Site){r->block, in, e});
-  return at->value;
+  return at->seen;
 }
 
 /* One of two operands, or perhaps either. */

@@ -378,8 +378,7 @@ static bool scatters(const Block *b, const Uses *uses) {
 }
 
 /* Whether it was told of: then what was said stays in memory. Of one block alone is also found what
- * may happen, and nothing is said. Who else uses a buffer is looked up
- * only where that decides. */
+ * may happen, and nothing is said. Who else uses a buffer is looked up only where that decides. */
 static bool check(Walk *w, Stmt block) {
   const Block *b = &block->u.block;
   Run run = {.w = w, .block = block};
@@ -392,7 +391,6 @@ static bool check(Walk *w, Stmt block) {
   Uses uses = {.c = w->c};
   look_at(&uses, b, true);
   look_at(&uses, b, false);
-  if (w->one_block && scatters(b, &uses)) return true;
   if (!meet(&run, &uses, false) || !meet(&run, &uses, true)) return false;
   if (!w->one_block) tell_of(&run);
   return true;
@@ -457,7 +455,15 @@ static bool add_around(Walk *w, SRef *r) {
   return true;
 }
 
+static bool may_scatter(Sched *s, const Block *b) {
+  Uses uses = {.c = s->c};
+  look_at(&uses, b, true);
+  look_at(&uses, b, false);
+  return scatters(b, &uses);
+}
+
 bool tirc_instances_depend(Sched *s, SRef *block) {
+  if (may_scatter(s, tirc_block_of(block))) return true;
   Walk w = {.c = s->c, .one_block = true};
   return tirc_stands_directly(block) && add_around(&w, block->parent) && check(&w, block->stmt);
 }
