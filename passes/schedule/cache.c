@@ -341,17 +341,28 @@ static void require_declared_readers(Sched *s, const CacheStage *stage) {
   }
 }
 
-/* Of a box that what is around decides: where a predicate lets nothing run, it may end before it
- * starts. */
+typedef struct Symbols {
+  const Sched *s;
+  const SRef *around;
+  bool found;
+} Symbols;
+
+static bool see_symbol(Visitor *v, Expr e) {
+  Symbols *k = v->self;
+  bool known = e->op != OP_VAR || tirc_map_has(&k->s->loops, e);
+  for (const SRef *r = k->around; r && !known; r = r->parent)
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      known |= tirc_block_of(r)->iters[i].var == e;
+  k->found |= !known;
+  return !k->found;
+}
+
+/* Where a predicate lets nothing run, a box may end before it starts. A symbolic extent is taken to
+ * be large enough. */
 static bool may_be_negative(Sched *s, SRef *around, Expr extent) {
-  bool moves = false;
-  for (const SRef *r = around; r && !moves; r = r->parent) {
-    if (tirc_is_loop(r)) moves = tirc_uses_var(extent, tirc_loop_of(r)->var);
-    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters && !moves; i++)
-      moves = tirc_uses_var(extent, tirc_block_of(r)->iters[i].var);
-  }
-  return moves &&
-         !tirc_prove_ge(tirc_analyzer_around(s, around), extent, tirc_int(s->c, extent->dtype, 0));
+  Symbols k = {.s = s, .around = around};
+  tirc_visit_expr(&(Visitor){.expr = see_symbol, .self = &k}, extent);
+  return !k.found && tirc_const_bound(tirc_analyzer_around(s, around), extent).min < 0;
 }
 
 /* The hull of what the writer writes while the loops between it and the copy run. */
