@@ -51,9 +51,20 @@ static bool updates_in_place(const SRef *block) {
   return false;
 }
 
-/* Whether the block goes on with the elements that it stored to in another iteration. */
-static bool goes_on_in(const SRef *producer, Expr loop_var) {
+/* Whether another block in the loop stores to the same buffer: they may take turns. */
+static bool has_rival(Sched *s, SRef *producer, const SRef *loop) {
   const Block *b = tirc_block_of(producer);
+  SRef **writers, *scope = tirc_scope_root(s, producer);
+  for (int i = 0; i < b->n_writes; i++)
+    for (int k = tirc_writers_of(s, scope, b->writes[i].buffer, &writers); k-- > 0;)
+      if (writers[k] != producer && tirc_is_ancestor(loop, writers[k])) return true;
+  return false;
+}
+
+/* Whether the block goes on with the elements that it stored to in another iteration. */
+static bool goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
+  const Block *b = tirc_block_of(producer);
+  const Expr loop_var = tirc_loop_of(loop)->var;
   bool apart = false;
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_uses_var(b->iter_values[i], loop_var)) continue;
@@ -61,7 +72,7 @@ static bool goes_on_in(const SRef *producer, Expr loop_var) {
     if (b->iters[i].kind != ITER_SPATIAL && !own) return true;
     apart |= own && moves_with(b->iter_values[i], loop_var);
   }
-  return !apart && updates_in_place(producer);
+  return !apart && (updates_in_place(producer) || has_rival(s, producer, loop));
 }
 
 static bool binds(const Block *b, Expr loop_var) {
@@ -97,7 +108,7 @@ static bool reads_between(Sched *s, SRef *producer, const SRef *reader, const SR
   for (SRef *r = producer->parent; tirc_is_loop(r); r = r->parent) {
     if (!tirc_is_ancestor(r, reader) || tirc_is_ancestor(r, to)) continue;
     if (tirc_is_int(tirc_loop_of(r)->extent, 1)) continue;
-    if (goes_on_in(producer, tirc_loop_of(r)->var) && tells_apart_in(reader, r)) return true;
+    if (goes_on_in(s, producer, r) && tells_apart_in(reader, r)) return true;
     shares = true;
   }
   return shares && tirc_instances_depend(s, producer);
@@ -146,7 +157,7 @@ SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
     const For *f = tirc_loop_of(r);
     if (tirc_is_int(f->extent, 1) || !tells_apart(nest, f->var)) continue;
     for (int i = 0; i < producers.of.n; i++)
-      if (tirc_is_ancestor(r, producers.of.at[i]) && goes_on_in(producers.of.at[i], f->var))
+      if (tirc_is_ancestor(r, producers.of.at[i]) && goes_on_in(s, producers.of.at[i], r))
         return producers.of.at[i];
   }
   return NULL;
@@ -161,8 +172,7 @@ bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead) {
         !tells_apart_in(block, r) || tells_apart_in(instead, r))
       continue;
     for (int i = 1; i < producers.of.n; i++)
-      if (tirc_is_ancestor(r, producers.of.at[i]) &&
-          goes_on_in(producers.of.at[i], tirc_loop_of(r)->var))
+      if (tirc_is_ancestor(r, producers.of.at[i]) && goes_on_in(s, producers.of.at[i], r))
         return true;
   }
   return false;
