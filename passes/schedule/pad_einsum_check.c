@@ -265,6 +265,13 @@ static void require_shapes(const EinsumPadding *p) {
     not_closed(p, p->block->stmt,
                "it adds to sums that it does not start in its scope, and the padded buffer would "
                "not hold them");
+  const Expr outer = tirc_outer_iter(p->s, p->block);
+  if (outer)
+    not_closed(p, p->block->stmt,
+               tirc_format(c,
+                           "iterator %s stands on something outside of its scope, and the padded "
+                           "buffers are for all of its domain",
+                           outer->u.s));
   if (tirc_reads_other_output(p->s, p->block))
     not_closed(p, p->block->stmt, "it adds other elements of its output, which may be sums or not");
   for (int k = 0; k < p->buffers.n; k++) {
