@@ -81,7 +81,7 @@ static const char *check_lowered(Tirc *c, const Func *program, const Module *m,
   }
   lowered = tirc_lower(c, m, NULL, NULL);
   TIRC_END(c, t);
-  Values got = {0};
+  Values got = {.seed = expected->seed, .tolerance = expected->tolerance};
   values_for(c, program, m, tirc_module_main(m), &got);
   const char *why = interpret(c, tirc_module_main(lowered), &got, NULL);
   if (!why) {
