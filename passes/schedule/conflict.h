@@ -4,10 +4,10 @@
 
 #include "schedule.h"
 
-/* Raises iterations-depend when one iteration reads what another one stores, or would where a loaded
- * condition holds, or both
- * store different values to what is used after the loop. `thread`: the thread axis of a GPU that
- * the loop is to be, where other memories than the global one have rules of their own; or NULL. */
+/* Raises iterations-depend when one iteration reads what another one stores, or would where a
+ * loaded condition holds, or both store different values to what is used after the loop. `thread`:
+ * the thread axis of a GPU that the loop is to be, where other memories than the global one have
+ * rules of their own; or NULL. */
 void tirc_require_independent(Sched *s, SRef *loop, const char *thread);
 
 /* The same for the loops around n blocks that run in parallel, after these came there. */
