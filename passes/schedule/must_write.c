@@ -10,11 +10,18 @@ typedef struct MustWrite {
   VEC(Range) doms;
 } MustWrite;
 
+/* A predicate on a loop that chooses no element narrows no box: nothing may be left of the loop. */
+static bool holds_never(MustWrite *w, Expr predicate) {
+  Analyzer *a = tirc_analyzer(w->s->c);
+  for (int i = 0; i < w->vars.n; i++) tirc_bind_range(a, w->vars.at[i], w->doms.at[i]);
+  return !tirc_is_true(predicate) && tirc_prove(a, tirc_not(w->s->c, predicate));
+}
+
 static bool fills_box(MustWrite *w, const Range *dims, Expr predicate) {
   Tirc *c = w->s->c;
   Analyzer *a = tirc_analyzer(c);
   LoopDomain loops = {w->vars.n, w->vars.at, w->doms.at};
-  if (!tirc_is_about(predicate, &loops)) return false;
+  if (!tirc_is_about(predicate, &loops) || holds_never(w, predicate)) return false;
   int n = w->box->buffer->ndim;
   const IntSet *sets =
       tirc_estimate_region(a, n, dims, loops.n, loops.vars, loops.doms, predicate, true);
