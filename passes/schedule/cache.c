@@ -147,23 +147,28 @@ static bool is_first_iteration(const Block *b, Expr cond) {
 }
 
 /* `if vk == 0: B[vi] = 0` at the start of the body: an init written by hand, after which the block
- * reads nothing of B but what it wrote. */
+ * reads nothing of B but what it wrote. It may start others, too. */
 bool tirc_starts_with_init(const Block *b, Buffer buffer) {
   if (b->body->kind != STMT_SEQ) return false;
-  Stmt first = tirc_item(b->body, 0);
+  Stmt first = tirc_item(b->body, 0), store = NULL;
   if (first->kind != STMT_IF || first->u.branch.else_case) return false;
-  Stmt store = first->u.branch.then_case;
-  if (store->kind != STMT_STORE || store->u.store.buffer != buffer) return false;
-  if (!is_first_iteration(b, first->u.branch.cond)) return false;
+  const Stmt init = first->u.branch.then_case;
+  const int n = init->kind == STMT_SEQ ? init->u.seq.n : 1;
+  OwnReads in_init = {.buffer = buffer};
+  in_init.v = (Visitor){.expr = see_own_read, .self = &in_init};
+  for (int i = 0; i < n; i++) {
+    Stmt item = init->kind == STMT_SEQ ? tirc_item(init, i) : init;
+    if (item->kind != STMT_STORE) return false;
+    if (!store) tirc_visit_expr(&in_init.v, item->u.store.value);
+    if (item->u.store.buffer == buffer) store = item;
+  }
+  if (!store || !is_first_iteration(b, first->u.branch.cond)) return false;
   for (int i = 0; i < b->n_iters; i++)
     for (int k = 0; k < store->u.store.n && b->iters[i].kind != ITER_SPATIAL; k++)
       if (tirc_uses_var(store->u.store.indices[k], b->iters[i].var)) return false;
   OwnReads in_body = {.buffer = buffer, .index = store->u.store.indices};
   in_body.v = (Visitor){.expr = see_own_read, .self = &in_body};
   tirc_visit_stmt(&in_body.v, b->body);
-  OwnReads in_init = {.buffer = buffer};
-  in_init.v = (Visitor){.expr = see_own_read, .self = &in_init};
-  tirc_visit_expr(&in_init.v, store->u.store.value);
   return !in_body.other && !in_init.other;
 }
 

@@ -9,7 +9,6 @@
  * for each of them when it is lowered, so there only counts who reads what another one stored. */
 #include "conflict.h"
 
-#include "../../ir/visit.h"
 #include "instances.h"
 #include "internal.h"
 #include "places.h"
@@ -85,25 +84,6 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
     may_meet = true;
   }
   return may_meet;
-}
-
-/* A loop of the same threads inside is no loop of one iteration. */
-typedef struct SameThreads {
-  const char *thread;
-  bool found;
-} SameThreads;
-
-static bool find_threads(Visitor *v, Stmt stmt) {
-  SameThreads *k = v->self;
-  k->found |= stmt->kind == STMT_FOR && stmt->u.loop.kind == LOOP_THREAD_BINDING &&
-              !strcmp(stmt->u.loop.thread, k->thread);
-  return !k->found;
-}
-
-static bool has_threads(Stmt body, const char *thread) {
-  SameThreads k = {.thread = thread};
-  if (thread) tirc_visit_stmt(&(Visitor){.stmt = find_threads, .self = &k}, body);
-  return k.found;
 }
 
 static bool run_iteration(Check *k, int64_t min, int64_t i) {
@@ -224,7 +204,7 @@ void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {
   ArenaMark mark = tirc_mark(s->c);
   int steps = ALL_STEPS;
   if (!tirc_is_int(f->extent, 1) && look(s, loop, thread, &stores) &&
-      !has_threads(f->body, thread) && !run_places(s, loop, &stores, &steps))
+      !run_places(s, loop, &stores, &steps))
     run_alone(s, loop, &stores);
   tirc_rewind(s->c, mark);
 }

@@ -76,16 +76,30 @@ static bool starts_where_it_runs(Sched *s, const SRef *block) {
          tirc_prove(a, tirc_not(s->c, b->predicate)); /* nothing runs */
 }
 
+/* A loop that is longer in later steps of a sum runs iterations which the first step does not. */
+static bool grows_with_steps(Sched *s, const SRef *block, const PtrMap *first_steps) {
+  Analyzer *a = tirc_analyzer_around(s, block->parent);
+  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
+    const Expr extent = tirc_loop_of(r)->extent;
+    if (tirc_uses_any(extent, first_steps) &&
+        !tirc_prove_ge(a, tirc_substitute(s->c, extent, first_steps), extent))
+      return true;
+  }
+  return false;
+}
+
 static bool passes_start(Sched *s, const SRef *block) {
   Tirc *c = s->c;
   const Block *b = tirc_block_of(block);
-  PtrMap starts = {0}, skewed = {0};
+  PtrMap starts = {0}, skewed = {0}, first_steps = {0};
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
     const For *loop = tirc_loop_of(r);
     tirc_map_set(c, &starts, loop->var, loop->min);
+    if (is_summed_over(b, loop->var)) tirc_map_set(c, &first_steps, loop->var, loop->min);
     if (!tirc_is_int(loop->min, 0) && is_shared_with_sums(b, loop->var))
       tirc_map_set(c, &skewed, loop->var, loop->var);
   }
+  if (grows_with_steps(s, block, &first_steps)) return false;
   for (int i = 0; i < b->n_iters; i++) {
     if (b->iters[i].kind == ITER_SPATIAL) continue;
     Expr value = b->iter_values[i];

@@ -51,7 +51,7 @@ typedef struct Numbers {
   bool unknown; /* something is no number here */
 } Numbers;
 
-static Slot *find(Numbers *v, const void *key) {
+static Slot *find(const Numbers *v, const void *key) {
   const int owner = tirc_map_has(&v->own, key) ? v->instance : SHARED;
   for (int i = 0; i < v->slots.n; i++)
     if (v->slots.at[i].key == key && v->slots.at[i].owner == owner) return &v->slots.at[i];
@@ -75,12 +75,23 @@ static double draw(uint64_t seed) {
   return ((double)(int)((z >> 20) & 1023) - 511.5) / 64;
 }
 
+static bool is_written(const Block *b, Buffer buffer) {
+  for (int i = 0; i < b->n_writes; i++)
+    if (b->writes[i].buffer == buffer) return true;
+  return false;
+}
+
 static bool varies(const Numbers *v, Expr e) { return tirc_uses_any(e, &v->moving); }
 
-static double atom(Numbers *v, Expr e) {
+static int atom_number(Numbers *v, Expr e) {
   int i = 0;
   while (i < v->atoms.n && !tirc_expr_same(v->atoms.at[i].e, e)) i++;
   if (i == v->atoms.n) vec_push(v->c, v->atoms, ((Atom){e, varies(v, e)}));
+  return i;
+}
+
+static double atom(Numbers *v, Expr e) {
+  const int i = atom_number(v, e);
   int instance = v->atoms.at[i].varies ? 1 + v->instance : 0;
   return draw((uint64_t)((v->trial * 64 + i) * 4 + instance));
 }
@@ -178,12 +189,31 @@ static bool holds(Numbers *v, Expr cond) {
   return n.other || !tirc_eval_index(&v->counted, cond, &value) || value;
 }
 
+static bool see_slot(Visitor *visitor, Expr e) {
+  Count *n = visitor->self;
+  n->other |= e->op == OP_LOAD && is_written(n->v->block, e->u.buffer);
+  n->other |= e->op == OP_VAR && find(n->v, e);
+  return !n->other;
+}
+
+/* Which branch an instance takes. One that depends on what is stored is found from that. Of what
+ * depends on iterators, all outcomes in the two instances are tried, one a trial. */
+static bool takes(Numbers *v, Expr cond) {
+  Count n = {.v = v};
+  tirc_visit_expr(&(Visitor){.expr = see_slot, .self = &n}, cond);
+  if (n.other) return eval(v, cond) != 0;
+  if (mostly_holds(v, cond)) return holds(v, cond);
+  return (v->trial + atom_number(v, cond)) >> v->instance & 1;
+}
+
 static void exec(Numbers *v, Stmt s) {
   switch (s->kind) {
   case STMT_FOR: exec_loop(v, &s->u.loop); break;
   case STMT_IF:
-    v->unknown |= s->u.branch.else_case || !mostly_holds(v, s->u.branch.cond);
-    if (holds(v, s->u.branch.cond)) exec(v, s->u.branch.then_case);
+    if (takes(v, s->u.branch.cond))
+      exec(v, s->u.branch.then_case);
+    else if (s->u.branch.else_case)
+      exec(v, s->u.branch.else_case);
     break;
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++) exec(v, tirc_item(s, i));
@@ -254,12 +284,6 @@ static bool see_target(Visitor *visitor, Stmt s) {
   return true;
 }
 
-static bool is_written(const Block *b, Buffer buffer) {
-  for (int i = 0; i < b->n_writes; i++)
-    if (b->writes[i].buffer == buffer) return true;
-  return false;
-}
-
 /* Whether instances that meet in the target are at different places of another buffer, too. */
 static bool goes_apart(const Numbers *v, Expr index) {
   for (int i = 0; i < v->meet.n; i++)
@@ -293,9 +317,17 @@ static bool commute(Tirc *c, const Block *b, Stmt body, Buffer target) {
   return true;
 }
 
+/* Without an init by hand, of which others see to it that it comes first. */
+static Stmt update_of(Tirc *c, const Block *b) {
+  for (int i = 0; i < b->n_writes; i++)
+    if (tirc_starts_with_init(b, b->writes[i].buffer))
+      return tirc_seq_splice(c, b->body, 0, 1, 0, NULL);
+  return b->body;
+}
+
 bool tirc_update_commutes(Tirc *c, const Block *b) {
   Mutator flatten = {.c = c, .stmt = without_block};
-  const Stmt body = tirc_mutate_stmt(&flatten, b->body);
+  const Stmt body = tirc_mutate_stmt(&flatten, update_of(c, b));
   for (int i = 0; i < b->n_writes; i++)
     if (!commute(c, b, body, b->writes[i].buffer)) return false;
   return true;
