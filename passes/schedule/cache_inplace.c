@@ -75,11 +75,22 @@ static bool is_within(Inplace *p, Range inner, Range outer) {
                        tirc_add(c, inner.min, inner.extent));
 }
 
+static bool reads_all(Inplace *p) {
+  bool all = true;
+  for (int d = 0; d < p->source->ndim; d++) {
+    const Expr size = p->source->shape[d];
+    all &= is_within(p, tirc_range(tirc_int(p->s->c, size->dtype, 0), size), p->read->dims[d]);
+  }
+  return all;
+}
+
+/* What sums read of their own output, they do not declare. */
 static void require_declared_reads(Inplace *p) {
   Access access = tirc_block_access(p->s->c, p->block->stmt);
+  const bool hides = !reads_all(p) && tirc_reads_other_output(p->s, p->block);
   for (int i = 0; i < access.reads.n; i++) {
     const Region *r = &access.reads.at[i];
-    bool within = true;
+    bool within = r->buffer != p->source || !hides;
     for (int d = 0; r->buffer == p->source && d < p->source->ndim; d++)
       within = within && is_within(p, r->dims[d], p->read->dims[d]);
     if (within) continue;

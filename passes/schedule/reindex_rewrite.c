@@ -1,13 +1,16 @@
 /* Finding the one access of a block to a buffer, and sending it elsewhere; see reindex.h. */
 #include "reindex.h"
 
+#include "../../ir/visit.h"
+
 /* --- the access ---------------------------------------------------------------------------------
  */
 
 typedef struct Search {
   Mutator m; /* used for walking only */
   Reindex *r;
-  PtrMap local; /* variables that loops around the block and statements inside of it define */
+  PtrMap local; /* variables that loops around the block and statements inside of it define, and
+                   buffers that live in it */
   int conditions;
   bool sure;
 } Search;
@@ -62,6 +65,11 @@ static Stmt search_stmt(Mutator *m, Stmt s) {
     tirc_map_set(f->r->c, &f->local, s->u.let.var, s);
     search_body(f, s, false);
     break;
+  case STMT_ALLOC:
+  case STMT_DECL:
+    tirc_map_set(f->r->c, &f->local, s->u.alloc.buffer, s);
+    search_body(f, s, false);
+    break;
   case STMT_IF:
   case STMT_WHILE: search_body(f, s, true); break;
   default: search_body(f, s, false); break;
@@ -71,15 +79,30 @@ static Stmt search_stmt(Mutator *m, Stmt s) {
   return s;
 }
 
+typedef struct Locals {
+  const PtrMap *local;
+  bool used;
+} Locals;
+
+static bool see_local(Visitor *v, Expr e) {
+  Locals *l = v->self;
+  l->used |= e->op == OP_VAR && tirc_map_has(l->local, e);
+  l->used |= e->op == OP_LOAD && tirc_map_has(l->local, e->u.buffer);
+  return !l->used;
+}
+
 static void require_no_local(Search *f) {
   Reindex *r = f->r;
   for (int i = 0; i < r->source->ndim; i++) {
-    if (!tirc_uses_any(r->old[i], &f->local)) continue;
+    Locals l = {.local = &f->local};
+    tirc_visit_expr(&(Visitor){.expr = see_local, .self = &l}, r->old[i]);
+    if (!l.used) continue;
     tirc_sched_mark(r->s, r->block->stmt);
-    tirc_sched_error(r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                     "An index of %s in block %s uses a variable that is defined around it, which "
-                     "the copy could not use.",
-                     r->source->name, tirc_block_of(r->block)->name);
+    tirc_sched_error(
+        r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+        "An index of %s in block %s uses a variable or buffer that is defined around or "
+        "inside of it, which the copy could not use.",
+        r->source->name, tirc_block_of(r->block)->name);
   }
 }
 
@@ -93,6 +116,8 @@ void tirc_find_access(Reindex *r) {
   f.m = (Mutator){.c = c, .expr = search_expr, .stmt = search_stmt, .self = &f};
   for (int i = 0; i < b->n_matches; i++)
     if (b->matches[i].source.buffer->data == r->source->data) bad_access(r, "has a view of");
+  for (int i = 0; i < b->n_matches; i++) tirc_map_set(c, &f.local, b->matches[i].buffer, &f);
+  for (int i = 0; i < b->n_allocs; i++) tirc_map_set(c, &f.local, b->allocs[i], &f);
   if (b->init) tirc_mutate_stmt(&f.m, b->init);
   tirc_mutate_stmt(&f.m, b->body);
   if (!r->old) bad_access(r, "nowhere loads or stores");
@@ -222,10 +247,14 @@ static const Region *rewrite_regions(Reindex *r, int n, const Region *from) {
   return out;
 }
 
+/* What the bindings and the predicate load is no access of the block: its iterators have no values
+ * there yet. */
 static Stmt rewrite_block(Rewrite *w, Stmt s) {
   w->inside = true;
   Block b = tirc_mutate_stmt_children(&w->m, s)->u.block;
   w->inside = false;
+  b.iter_values = s->u.block.iter_values;
+  b.predicate = s->u.block.predicate;
   b.reads = rewrite_regions(w->r, b.n_reads, b.reads);
   b.writes = rewrite_regions(w->r, b.n_writes, b.writes);
   return tirc_with_loc(w->r->c, tirc_block(w->r->c, &b), s->loc);
