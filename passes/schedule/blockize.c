@@ -425,8 +425,32 @@ static PtrMap starts_of_others(Blockize *b, const PtrMap *kept) {
   return starts;
 }
 
+static bool is_of_reduction(const Blockize *b, Expr loop_var) {
+  for (int i = 0; i < b->n_inner; i++)
+    if (b->inner[i].kind == ITER_REDUCE && tirc_uses_var(b->inner_values[i], loop_var)) return true;
+  return false;
+}
+
+/* A loop that no iterator stands on (any more) must run at its start, if it does anywhere. */
+static void require_held_at_start(Blockize *b, const PtrMap *starts) {
+  PtrMap idle = {0};
+  Analyzer *a = tirc_analyzer_around(b->s, b->block->parent);
+  for (int i = 0; i < b->n_loops; i++) {
+    const For *f = tirc_loop_of(b->loops[i]);
+    if (tirc_map_has(starts, f->var) && !is_of_reduction(b, f->var))
+      tirc_map_set(b->c, &idle, f->var, f->min);
+  }
+  if (tirc_holds_at_start(b->c, a, b->inner_predicate, &idle)) return;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
+                   "the predicate of block %s lets its init run at some iterations only of a loop "
+                   "that no iterator stands on",
+                   tirc_block_of(b->block)->name);
+}
+
 static Expr init_predicate(Blockize *b, const PtrMap *starts) {
   if (!tirc_uses_any(b->inner_predicate, starts)) return b->inner_predicate;
+  require_held_at_start(b, starts);
   return tirc_simplify0(b->c, tirc_substitute(b->c, b->inner_predicate, starts));
 }
 

@@ -318,6 +318,7 @@ static uint64_t load(Instances *r, Stmt in, Expr e) {
   const Watch *w = watch_of(r, e->u.buffer);
   if (!key && r->may) key = value | 1;
   if (!key || !w) return key ? key : value;
+  if (r->outside) return mix(value, key);
   Element *at = element(r, key);
   read_element(r, w, at, (Site){r->block, in, e});
   return at->seen;
@@ -335,21 +336,23 @@ static uint64_t choose(Instances *r, Stmt in, Expr e) {
   return value;
 }
 
-void tirc_instances_give(Instances *r, Expr var, Expr value) {
+/* A variable gets the value of an expression, as far as it is known. */
+static uint64_t bind(Instances *r, Stmt in, Expr var, Expr value) {
+  uint64_t hash = value_of(r, in, value), *held = tirc_map_get(&r->values, var);
   int64_t known;
+  if (!held) tirc_map_set(r->c, &r->values, var, held = tirc_new(r->c, uint64_t));
+  *held = hash;
   if (tirc_eval_index(&r->env, value, &known))
     tirc_eval_give(&r->env, var, known);
   else
     tirc_eval_forget(&r->env, var);
+  return hash;
 }
 
-/* The same of a variable in what is run. */
-static uint64_t bind(Instances *r, Stmt in, Expr var, Expr value) {
-  uint64_t hash = value_of(r, in, value), *known = tirc_map_get(&r->values, var);
-  if (!known) tirc_map_set(r->c, &r->values, var, known = tirc_new(r->c, uint64_t));
-  *known = hash;
-  tirc_instances_give(r, var, value);
-  return hash;
+void tirc_instances_give(Instances *r, Expr var, Expr value) {
+  r->outside = true;
+  (void)bind(r, NULL, var, value);
+  r->outside = false;
 }
 
 static uint64_t let(Instances *r, Stmt in, Expr e) {

@@ -24,6 +24,7 @@ typedef struct Instances {
   PtrMap matters; /* variables that decide which elements are used, and whether */
   PtrMap values;  /* variables that are bound to what is not known -> a hash of it */
   int steps;      /* left */
+  bool outside;   /* what is read outside of what is run is not followed */
   bool may;       /* what stands under a condition that is not known counts, too */
   const struct Branch *branch; /* of such a condition; NULL: what runs is certain */
   uint64_t branches;           /* so far */
@@ -53,7 +54,8 @@ void tirc_instances_renew(Instances *r, Buffer b);
 bool tirc_instances_look(Instances *r, Stmt stmt);
 /* Whether a loop over this variable must be run from end to end. */
 bool tirc_instances_matters(const Instances *r, Expr var);
-/* A variable gets the value of an expression, as far as it is known. */
+/* A variable that is bound outside of what is run gets the value of an expression, as far as it is
+ * known. */
 void tirc_instances_give(Instances *r, Expr var, Expr value);
 /* Runs a statement for the instance whose numbers are in r->at; if it is run in parts, all come in
  * their order. False: two instances were found, or the steps are used up. */

@@ -162,6 +162,9 @@ Region tirc_written_region(Sched *s, SRef *block, const Region *declared);
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block);
 /* The part of it that is about loops and bindings: the predicate may still leave the init out. */
 bool tirc_steps_start_in_scope(Sched *s, const SRef *block);
+/* Whether the condition holds with the variables at these starts if it does for other values of
+ * theirs. */
+bool tirc_holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts);
 /* The block of the function that allocates the buffer (above sref or itself), or NULL for a
  * parameter's. */
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);

@@ -6,13 +6,28 @@ static bool moves(const SRef *r) {
   return tirc_is_loop(r) && !tirc_is_int(tirc_loop_of(r)->extent, 1);
 }
 
-enum { MOST = 64, MOST_INNER = 16, MOST_OUTER = 4, UNKNOWN = 3 };
+enum { MOST = 64, MOST_INNER = 16, MOST_OUTER = 4, UNKNOWN = 3, ALL = 256 };
+
+static int64_t extent_of(const For *f) {
+  int64_t extent;
+  return tirc_const_int(f->extent, &extent) ? extent : UNKNOWN;
+}
+
+/* Whether all loops together have so few places that each is worth a look. */
+static bool is_small(const SRef *around) {
+  int64_t n = 1;
+  for (const SRef *r = around; r && n > 0 && n <= ALL; r = r->parent) {
+    const int64_t extent = moves(r) ? extent_of(tirc_loop_of(r)) : 1;
+    n = extent > ALL ? extent : n * extent;
+  }
+  return n <= ALL;
+}
 
 /* At how many places the moving loop number `depth` (0: the innermost) stands in combination with
  * all places of those inside of it, of which there are `stride`. */
-static int width_of(const For *f, int depth, int stride) {
-  int64_t extent;
-  if (!tirc_const_int(f->extent, &extent)) extent = UNKNOWN;
+static int width_of(const For *f, int depth, int stride, bool small) {
+  const int64_t extent = extent_of(f);
+  if (small) return extent < 1 ? 1 : (int)extent;
   int most = depth ? MOST_OUTER : MOST_INNER;
   if (most > MOST / stride) most = MOST / stride;
   return extent < 1 ? 1 : extent < most ? (int)extent : most;
@@ -20,8 +35,9 @@ static int width_of(const For *f, int depth, int stride) {
 
 int tirc_n_places(const SRef *around) {
   int n = 1, depth = 0;
+  const bool small = is_small(around);
   for (const SRef *r = around; r; r = r->parent)
-    if (moves(r)) n *= width_of(tirc_loop_of(r), depth++, n);
+    if (moves(r)) n *= width_of(tirc_loop_of(r), depth++, n, small);
   return n;
 }
 
@@ -67,11 +83,19 @@ static PlaceState at_block(IndexEval *env, const SRef *r, bool still) {
   return known ? PLACE_RUNS : PLACE_UNKNOWN;
 }
 
-static PlaceState go(IndexEval *env, SRef *r, int place, int depth, int stride, bool still) {
+typedef struct Going {
+  IndexEval *env;
+  int place;
+  bool still, small;
+} Going;
+
+static PlaceState go(const Going *to, SRef *r, int depth, int stride) {
   if (!r) return PLACE_RUNS;
-  const bool moved = moves(r);
-  const int width = moved ? width_of(tirc_loop_of(r), depth, stride) : 1;
-  const PlaceState outer = go(env, r->parent, place, depth + moved, stride * width, still);
+  IndexEval *env = to->env;
+  const int place = to->place;
+  const bool moved = moves(r), still = to->still;
+  const int width = moved ? width_of(tirc_loop_of(r), depth, stride, to->small) : 1;
+  const PlaceState outer = go(to, r->parent, depth + moved, stride * width);
   PlaceState own;
   if (tirc_is_block(r))
     own = at_block(env, r, still);
@@ -84,5 +108,6 @@ static PlaceState go(IndexEval *env, SRef *r, int place, int depth, int stride, 
 }
 
 PlaceState tirc_go_to_place(IndexEval *env, SRef *around, int place, bool still) {
-  return go(env, around, place, 0, 1, still);
+  const Going to = {env, place, still, is_small(around)};
+  return go(&to, around, 0, 1);
 }

@@ -13,7 +13,8 @@ typedef enum PlaceState {
 
 /* How many places are worth a look for what is inside of `around` (NULL: of nothing). */
 int tirc_n_places(const SRef *around);
-/* Gives loops and iterators of blocks, from `around` outwards, their values at one of them: the
+/* Gives loops and iterators of blocks, from `around` outwards, their values at one of them:
+ * of a nest of up to 256 iterations at each; otherwise the
  * innermost loop stands at up to 16 places from its start to its end, those around it at up to 4,
  * in all combinations up to 64 places, and those further out anywhere: a predicate may keep the
  * nest from doing anything at most of them, or the dependence be there at one of them only. What is

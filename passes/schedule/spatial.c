@@ -246,25 +246,32 @@ static bool run_loop(Run *run, int depth) {
   return true;
 }
 
-/* False: it is over. What may not run is passed by. */
+/* What may not run is passed by, too, where only what is certain is told. */
+static bool passes_by(Run *run, Expr cond, bool negated) {
+  int64_t holds;
+  return tirc_eval_index(&run->r.env, cond, &holds) ? !holds != negated : !run->w->one_block;
+}
+
+/* False: it is over. */
 static bool run_from(Run *run, int depth) {
   if (depth == run->w->path.n) return run_instance(run);
   const Step *step = &run->w->path.at[depth];
   const struct StmtNode *s = step->stmt;
-  int64_t value;
   switch (s->kind) {
   case STMT_FOR: return run_loop(run, depth);
   case STMT_IF:
-    if (!tirc_eval_index(&run->r.env, s->u.branch.cond, &value) || !value != step->negated)
-      return true;
+    if (passes_by(run, s->u.branch.cond, step->negated)) return true;
     break;
   case STMT_LET: tirc_instances_give(&run->r, s->u.let.var, s->u.let.value); break;
   case STMT_BLOCK:
-    if (!tirc_eval_index(&run->r.env, s->u.block.predicate, &value) || !value) return true;
+    if (passes_by(run, s->u.block.predicate, false)) return true;
     for (int i = 0; i < s->u.block.n_iters; i++)
       tirc_instances_give(&run->r, s->u.block.iters[i].var, s->u.block.iter_values[i]);
     break;
   case STMT_ALLOC: break;
+  case STMT_WHILE:
+    if (!run->w->one_block) return false;
+    break;
   default: return false;
   }
   return run_from(run, depth + 1);
@@ -447,12 +454,43 @@ void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self,
 
 /* --- one block of a schedule ----------------------------------------------------------------- */
 
-static bool add_around(Walk *w, SRef *r) {
-  if (!r) return true;
-  if (!add_around(w, r->parent) || !tirc_stands_directly(r)) return false;
-  vec_push(w->c, w->path, ((Step){r->stmt, false}));
-  if (tirc_is_block(r)) w->scope = w->path.n;
-  return true;
+static bool add_between(Walk *w, Stmt s, Stmt to);
+
+static bool add_below(Walk *w, Stmt s, Stmt body, Stmt to, bool negated) {
+  if (!body) return false;
+  vec_push(w->c, w->path, ((Step){s, negated}));
+  const bool found = add_between(w, body, to);
+  w->path.n -= !found;
+  return found;
+}
+
+/* What stands between a body and a loop or block in it, on the way down. */
+static bool add_between(Walk *w, Stmt s, Stmt to) {
+  if (s == to) return true;
+  switch (s->kind) {
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++)
+      if (add_between(w, tirc_item(s, i), to)) return true;
+    return false;
+  case STMT_IF:
+    return add_below(w, s, s->u.branch.then_case, to, false) ||
+           add_below(w, s, s->u.branch.else_case, to, true);
+  case STMT_WHILE: return add_below(w, s, s->u.loop_while.body, to, false);
+  case STMT_LET: return add_below(w, s, s->u.let.body, to, false);
+  case STMT_ALLOC: return add_below(w, s, s->u.alloc.body, to, false);
+  case STMT_DECL: return add_between(w, s->u.alloc.body, to);
+  case STMT_ATTR: return add_between(w, s->u.attr.body, to);
+  case STMT_ASSERT: return add_between(w, s->u.check.body, to);
+  default: return false;
+  }
+}
+
+static void add_around(Walk *w, SRef *r) {
+  if (!r->parent) return;
+  add_around(w, r->parent);
+  vec_push(w->c, w->path, ((Step){r->parent->stmt, false}));
+  if (tirc_is_block(r->parent)) w->scope = w->path.n;
+  if (!tirc_stands_directly(r)) (void)add_between(w, tirc_body_of(r->parent->stmt), r->stmt);
 }
 
 static bool may_scatter(Sched *s, const Block *b) {
@@ -465,5 +503,6 @@ static bool may_scatter(Sched *s, const Block *b) {
 bool tirc_instances_depend(Sched *s, SRef *block) {
   if (may_scatter(s, tirc_block_of(block))) return true;
   Walk w = {.c = s->c, .one_block = true};
-  return tirc_stands_directly(block) && add_around(&w, block->parent) && check(&w, block->stmt);
+  add_around(&w, block);
+  return check(&w, block->stmt);
 }

@@ -20,11 +20,10 @@ static bool is_shared_with_sums(const Block *b, Expr loop_var) {
   return false;
 }
 
-/* Whether the condition holds for the first step of a sum, if it does for another one. */
-static bool holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts) {
+bool tirc_holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts) {
   if (cond->op == OP_AND)
-    return holds_at_start(c, a, cond->args[0], starts) &&
-           holds_at_start(c, a, cond->args[1], starts);
+    return tirc_holds_at_start(c, a, cond->args[0], starts) &&
+           tirc_holds_at_start(c, a, cond->args[1], starts);
   if (!tirc_uses_any(cond, starts)) return true;
   const Expr first = tirc_substitute(c, cond, starts);
   if (tirc_prove(a, first)) return true;
@@ -72,7 +71,7 @@ static bool starts_where_it_runs(Sched *s, const SRef *block) {
     if (!is_shared_with_sums(b, tirc_loop_of(r)->var))
       tirc_map_set(s->c, &starts, tirc_loop_of(r)->var, tirc_loop_of(r)->min);
   Analyzer *a = tirc_analyzer_around(s, block->parent);
-  return holds_at_start(s->c, a, b->predicate, &starts) ||
+  return tirc_holds_at_start(s->c, a, b->predicate, &starts) ||
          tirc_prove(a, tirc_not(s->c, b->predicate)); /* nothing runs */
 }
 
