@@ -326,6 +326,16 @@ static void keep_condition(Sched *s, CacheStage *stage) {
   for (const SRef *r = stage->writer->parent; r != stage->where; r = r->parent)
     if (tirc_is_loop(r)) tirc_map_set(s->c, &inside, tirc_loop_of(r)->var, r);
   stage->condition = part_without(s->c, b->predicate, &inside);
+  SRef *nest = stage->writer;
+  while (nest->parent != stage->where) nest = nest->parent;
+  const Region box = {stage->source, stage->region};
+  if (tirc_is_true(b->predicate) || !tirc_nest_leaves_holes(s, nest, &box, stage->condition))
+    return;
+  tirc_sched_mark(s, stage->writer->stmt);
+  tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                   "The predicate of block %s leaves out parts of the box of %s that would be "
+                   "copied, and the copy would move elements that nobody wrote.",
+                   b->name, stage->source->name);
 }
 
 /* A block that does not declare what blocks inside of it read may read more than the box. */

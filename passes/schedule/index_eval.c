@@ -23,6 +23,7 @@ static bool compute(IndexEval *v, Expr e, int64_t *out) {
     return slot >= 0;
   }
   int64_t a, b;
+  if (e->op == OP_LOAD) return *out = 0, v->zero_loads;
   if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
     return tirc_eval_index(v, e->args[0], &a) && tirc_eval_index(v, e->args[a ? 1 : 2], out);
   if (e->n < 1 || e->n > 2 || e->dtype.lanes != 1 || !tirc_eval_index(v, e->args[0], &a))

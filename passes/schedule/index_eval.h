@@ -7,6 +7,7 @@
 typedef struct IndexEval {
   Tirc *c;
   int64_t otherwise; /* the value of a variable that was given none */
+  bool zero_loads;   /* what is loaded is taken to be 0, which it may be */
   PtrMap slots;      /* variable -> 1 + index in values; -1: its value is not known */
   VEC(int64_t) values;
 } IndexEval;

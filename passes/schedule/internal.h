@@ -153,6 +153,9 @@ int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 bool tirc_writes_region(Sched *s, Stmt block, const Region *declared);
 /* Whether it certainly leaves some of them out (leaves_holes.c). */
 bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box);
+/* The same of a loop or block with all that is in it, and of a box in terms of what is around it,
+ * where the condition may hold. */
+bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condition);
 /* The box that an instance of the block writes of what it declares to write: a smaller one where
  * the declaration is known to be too large, as that of a part of a loop is, which each instance
  * declares to write whole. */

@@ -1,8 +1,8 @@
-/* Whether a block leaves holes in a box, found by running it on index arithmetic alone, for the
- * first values of its iterators and at several places of the loops around it. Where a condition is
- * loaded, only what both of its branches write is written, and nothing where an index is. What
- * cannot be known otherwise (an extent without a value, a box or a nest that is too large) counts
- * as written. */
+/* Whether a block, or a nest, leaves holes in a box, found by running it on index arithmetic alone,
+ * for the first values of the block's iterators and at several places of the loops around. Where a
+ * condition is loaded, only what both of its branches write is written; an index that is, is taken
+ * to be 0. What cannot be known otherwise (an extent without a value, a box or a nest that is too
+ * large) counts as written. */
 #include "../../ir/visit.h"
 #include "index_eval.h"
 #include "internal.h"
@@ -14,6 +14,8 @@ enum { MAX_INSTANCES = 1 << 18, MAX_BOX = 1 << 18 };
 typedef struct Filling {
   IndexEval values;
   const Region *box;
+  PtrMap views;          /* -> MatchBuffer */
+  int64_t *index;        /* of the store that runs */
   int64_t *min, *extent; /* of the box */
   bool *written;         /* one an element */
   int64_t holes;
@@ -23,6 +25,14 @@ typedef struct Filling {
 
 static void run(Filling *f, Stmt s);
 
+/* Of an index, or where the box starts. */
+static bool eval_place(Filling *f, Expr e, int64_t *out) {
+  f->values.zero_loads = true;
+  const bool known = tirc_eval_index(&f->values, e, out);
+  f->values.zero_loads = false;
+  return known;
+}
+
 static int64_t value(Filling *f, Expr e) {
   int64_t out = 0;
   bool known = tirc_eval_index(&f->values, e, &out) && out > -MOST && out < MOST;
@@ -30,12 +40,32 @@ static int64_t value(Filling *f, Expr e) {
   return known ? out : 0;
 }
 
+/* Where an access of the buffer, or of a view of it, is in the box's buffer. A view has the last
+ * dimensions of what it shows. False: in another buffer, or it is not known. */
+static bool index_in_box(Filling *f, Buffer b, int n, const Expr *indices, int64_t *at) {
+  int64_t start;
+  for (int i = 0; i < n; i++)
+    if (!eval_place(f, indices[i], &at[i])) return false;
+  for (const MatchBuffer *m; (m = tirc_map_get(&f->views, b)); b = m->source.buffer) {
+    const int added = m->source.buffer->ndim - n;
+    if (added < 0 || n + added > f->box->buffer->ndim) return false;
+    for (int d = n + added; d-- > 0;) {
+      if (!eval_place(f, m->source.dims[d].min, &start)) return false;
+      at[d] = start + (d < added ? 0 : at[d - added]);
+    }
+    n += added;
+  }
+  return b == f->box->buffer;
+}
+
 static void store(Filling *f, Stmt s) {
-  if (s->u.store.buffer != f->box->buffer) return;
-  int64_t at = 0, index;
-  for (int i = 0; i < s->u.store.n; i++) {
-    if (!tirc_eval_index(&f->values, s->u.store.indices[i], &index)) return;
-    index -= f->min[i];
+  const int n = f->box->buffer->ndim;
+  int64_t at = 0;
+  if (s->u.store.n > n ||
+      !index_in_box(f, s->u.store.buffer, s->u.store.n, s->u.store.indices, f->index))
+    return;
+  for (int i = 0; i < n; i++) {
+    const int64_t index = f->index[i] - f->min[i];
     if (index < 0 || index >= f->extent[i]) return;
     at = at * f->extent[i] + index;
   }
@@ -85,11 +115,15 @@ static void run_let(Filling *f, Stmt s) {
   run(f, s->u.let.body);
 }
 
+static void add_views(Filling *f, const Block *b) {
+  for (int i = 0; i < b->n_matches; i++)
+    tirc_map_set(f->values.c, &f->views, b->matches[i].buffer, &b->matches[i]);
+}
+
 static void run_block(Filling *f, const Block *b) {
   for (int i = 0; i < b->n_iters; i++)
     tirc_eval_give(&f->values, b->iters[i].var, value(f, b->iter_values[i]));
-  for (int i = 0; i < b->n_matches; i++)
-    f->unknown = f->unknown || b->matches[i].source.buffer->data == f->box->buffer->data;
+  add_views(f, b);
   if (b->init) run(f, b->init);
   run(f, b->body);
 }
@@ -127,27 +161,36 @@ static void run(Filling *f, Stmt s) {
   }
 }
 
-/* Whether the block leaves holes where what is around it stands now. */
-static bool leaves_holes_here(Filling *f, const Block *b) {
+/* Where what is around stands now: all of the box is holes. False: there is none, or one that is
+ * not known or too large. */
+static bool open_box(Filling *f) {
   Tirc *c = f->values.c;
   const int n = f->box->buffer->ndim;
+  int64_t min = 0;
   f->holes = 1;
   f->unknown = false;
   f->min = tirc_new_array(c, int64_t, n + 1);
   f->extent = tirc_new_array(c, int64_t, n + 1);
+  f->index = tirc_new_array(c, int64_t, n + 1);
   for (int i = 0; i < n && !f->unknown; i++) {
-    int64_t min = value(f, f->box->dims[i].min), end = min + value(f, f->box->dims[i].extent);
+    f->unknown = !eval_place(f, f->box->dims[i].min, &min) || min <= -MOST || min >= MOST;
+    int64_t end = min + value(f, f->box->dims[i].extent);
     int64_t size = value(f, f->box->buffer->shape[i]);
     f->min[i] = min > 0 ? min : 0;
     f->extent[i] = (end < size ? end : size) - f->min[i];
     f->unknown = f->unknown || f->extent[i] < 0 || f->extent[i] > MAX_BOX ||
                  (f->holes *= f->extent[i]) > MAX_BOX;
   }
-  if (!f->unknown && f->holes) {
-    f->written = tirc_new_array(c, bool, (int)f->holes);
-    if (b->init) run(f, b->init);
-    run(f, b->body);
-  }
+  if (f->unknown || !f->holes) return false;
+  f->written = tirc_new_array(c, bool, (int)f->holes);
+  return true;
+}
+
+static bool block_leaves_holes(Filling *f, const Block *b) {
+  if (!open_box(f)) return false;
+  add_views(f, b);
+  if (b->init) run(f, b->init);
+  run(f, b->body);
   return !f->unknown && f->holes > 0;
 }
 
@@ -169,8 +212,27 @@ bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box) {
     Filling f = {.values = {.c = s->c}, .box = box, .steps = steps};
     const bool stands = place == START
                             ? stands_at_start(&f, b)
-                            : tirc_go_to_place(&f.values, block, place, false) == PLACE_RUNS;
-    found = stands && leaves_holes_here(&f, b);
+                            : tirc_go_to_place(&f.values, block, place, false) != PLACE_EMPTY;
+    found = stands && block_leaves_holes(&f, b);
+    steps = f.steps;
+    tirc_rewind(s->c, mark);
+  }
+  return found;
+}
+
+bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condition) {
+  const int n = tirc_n_places(nest->parent);
+  bool found = false;
+  int steps = 0;
+  for (int place = 0; place < n && !found && steps < MAX_INSTANCES; place++) {
+    ArenaMark mark = tirc_mark(s->c);
+    Filling f = {.values = {.c = s->c}, .box = box, .steps = steps};
+    int64_t holds = 1;
+    if (tirc_go_to_place(&f.values, nest->parent, place, false) != PLACE_EMPTY &&
+        (!tirc_eval_index(&f.values, condition, &holds) || holds) && open_box(&f)) {
+      run(&f, nest->stmt);
+      found = !f.unknown && f.holes > 0;
+    }
     steps = f.steps;
     tirc_rewind(s->c, mark);
   }
