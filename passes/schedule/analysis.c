@@ -126,6 +126,7 @@ typedef struct OwnAccess {
   const Block *b;
   bool sums; /* it or a block that it is in has an init; of others, blocks inside are of interest */
   const struct OwnAccess *up; /* the block that this one is inside of; NULL: none of interest */
+  PtrMap lets;                /* what variables in it stand for */
   Expr load;
   Stmt store;
   bool found;      /* a store of the block to the buffer of the load */
@@ -134,13 +135,37 @@ typedef struct OwnAccess {
 
 static const char *why_reads_other_output(Sched *s, const Block *b, const OwnAccess *up);
 
+static bool note_let(Visitor *v, Stmt stmt) {
+  OwnAccess *a = v->self;
+  if (stmt->kind == STMT_LET)
+    tirc_map_set(a->s->c, &a->lets, stmt->u.let.var,
+                 tirc_substitute(a->s->c, stmt->u.let.value, &a->lets));
+  return true;
+}
+
+static bool note_expr_let(Visitor *v, Expr e) {
+  OwnAccess *a = v->self;
+  if (e->op == OP_LET)
+    tirc_map_set(a->s->c, &a->lets, e->args[0], tirc_substitute(a->s->c, e->args[1], &a->lets));
+  return true;
+}
+
+/* An index in terms of the iterators. */
+static Expr without_lets(const OwnAccess *a, Expr index) {
+  for (; a; a = a->up)
+    if (a->lets.n) index = tirc_substitute(a->s->c, index, &a->lets);
+  return index;
+}
+
 /* Some iterator is seen by indices that differ, and by none of those that are the same. */
-static bool may_be_of_another_instance(Sched *s, const Block *b, Expr load, Stmt store) {
+static bool may_be_of_another_instance(const OwnAccess *a, const Block *b, Stmt store) {
+  Sched *s = a->s;
+  Expr load = a->load;
   for (int i = 0; i < b->n_iters; i++) {
     Expr var = b->iters[i].var;
     bool in_same = false, in_other = false;
     for (int d = 0; d < load->n && d < store->u.store.n; d++) {
-      Expr x = load->args[d], y = store->u.store.indices[d];
+      Expr x = without_lets(a, load->args[d]), y = without_lets(a, store->u.store.indices[d]);
       if (!tirc_uses_var(x, var) && !tirc_uses_var(y, var)) continue;
       bool same = tirc_expr_same(x, y) ||
                   (x->dtype.bits == y->dtype.bits && x->dtype.lanes == y->dtype.lanes &&
@@ -168,7 +193,7 @@ static bool compare_store(Visitor *v, Stmt stmt) {
   if (stmt->kind == STMT_STORE && stmt->u.store.buffer == a->load->u.buffer && !a->found) {
     a->found = true;
     for (const OwnAccess *at = a; at; at = at->up)
-      a->found &= !may_be_of_another_instance(a->s, at->b, a->load, stmt);
+      a->found &= !may_be_of_another_instance(a, at->b, stmt);
     a->store = stmt;
   }
   return stmt->kind != STMT_BLOCK;
@@ -178,7 +203,7 @@ static bool find_load(Visitor *v, Expr e) {
   OwnAccess *a = v->self;
   if (!a->sums || a->why) return false;
   if (e->op != OP_LOAD) return true;
-  OwnAccess one = {.s = a->s, .b = a->b, .up = a->up, .load = e};
+  OwnAccess one = {.s = a->s, .b = a->b, .up = a->up, .lets = a->lets, .load = e};
   Visitor stores = {.stmt = compare_store, .expr = tirc_skip_expr, .self = &one};
   tirc_visit_stmt(&stores, a->b->body);
   if (one.store && !one.found) {
@@ -223,7 +248,10 @@ static bool find_inner(Visitor *v, Stmt stmt) {
 /* Of the block, or of one inside of it. */
 static const char *why_reads_other_output(Sched *s, const Block *b, const OwnAccess *up) {
   OwnAccess a = {.s = s, .b = b, .sums = b->init || (up && up->sums), .up = up};
+  Visitor lets = {.stmt = note_let, .expr = note_expr_let, .self = &a};
   Visitor v = {.stmt = find_inner, .expr = find_load, .self = &a};
+  tirc_visit_stmt(&lets, b->body);
+  if (b->init) tirc_visit_stmt(&lets, b->init);
   tirc_visit_stmt(&v, b->body);
   if (b->init) tirc_visit_stmt(&v, b->init);
   return a.why;
