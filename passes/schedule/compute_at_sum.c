@@ -6,6 +6,8 @@
  *         C[i] += A[i, k]
  *         D[()] += C[i]                           init at i == 0: adds every C[i] once for each k
  *
+ * One whose init goes on with what is there must not run again at all.
+ *
  * The same holds for a sum over a loop around the block in a block within it, as loop_partition of
  * an inner loop makes it.
  *
@@ -173,11 +175,11 @@ static void require_inner_sums_once(Sched *s, const Loops *l, Stmt nest, const B
 void tirc_require_sums_once(Sched *s, SRef *loop, Stmt nest, bool is_producer) {
   const Block *b;
   Loops l = loops_of(s, loop, nest, &b);
-  bool summing = false, summed = false;
+  bool summing = false, summed = tirc_init_reads_output(b);
   for (int i = 0; i < b->n_iters; i++) summing |= b->iters[i].kind == ITER_REDUCE;
   tirc_sched_mark(s, loop->stmt);
   require_inner_sums_once(s, &l, nest, b);
-  if (!summing) return;
+  if (!summing && !summed) return;
   for (int i = 0; i < l.n_outer; i++) {
     const For *f = l.at.at[i];
     unsigned used = uses(b, f);

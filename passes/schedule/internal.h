@@ -163,6 +163,8 @@ Region tirc_written_region(Sched *s, SRef *block, const Region *declared);
 /* Whether the block's init, if it has one, runs for all its sums each time that its scope does
  * (sum_start.c). */
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block);
+/* Whether the init reads what the block stores to: then it starts nothing anew. */
+bool tirc_init_reads_output(const Block *b);
 /* The part of it that is about loops and bindings: the predicate may still leave the init out. */
 bool tirc_steps_start_in_scope(Sched *s, const SRef *block);
 /* Whether the condition holds with the variables at these starts if it does for other values of

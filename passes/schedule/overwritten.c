@@ -43,10 +43,22 @@ static bool moves_with(Expr value, Expr loop_var) {
          (value->op != OP_MUL || (other->op == OP_INT && !tirc_is_int(other, 0)));
 }
 
-/* A sum that runs again starts again. */
-static bool updates_in_place(const SRef *block) {
+/* Whether a loop further out than this one takes steps of the block's sums: then no iteration of
+ * this one has all of them. */
+static bool is_summed_around(const Block *b, const SRef *loop) {
+  for (const SRef *r = loop->parent; tirc_is_loop(r); r = r->parent)
+    for (int i = 0; i < b->n_iters; i++)
+      if (b->iters[i].kind != ITER_SPATIAL &&
+          tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
+        return true;
+  return false;
+}
+
+/* A sum that runs again starts again, if its init is for all of its elements and steps. */
+static bool updates_in_place(Sched *s, const SRef *block, const SRef *loop) {
   const Block *b = tirc_block_of(block);
-  for (int i = 0; i < b->n_writes && !b->init; i++)
+  if (b->init) return !tirc_sums_start_in_scope(s, block) || is_summed_around(b, loop);
+  for (int i = 0; i < b->n_writes; i++)
     if (tirc_touches(block, b->writes[i].buffer, false)) return true;
   return false;
 }
@@ -72,7 +84,7 @@ static bool goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
     if (b->iters[i].kind != ITER_SPATIAL && !own) return true;
     apart |= own && moves_with(b->iter_values[i], loop_var);
   }
-  return !apart && (updates_in_place(producer) || has_rival(s, producer, loop));
+  return !apart && (updates_in_place(s, producer, loop) || has_rival(s, producer, loop));
 }
 
 static bool binds(const Block *b, Expr loop_var) {

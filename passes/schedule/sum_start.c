@@ -131,10 +131,9 @@ static bool see_init_load(Visitor *v, Expr e) {
   return !k->found;
 }
 
-/* An init that reads what is there starts nothing anew. */
-static bool init_reads_output(const Block *b) {
+bool tirc_init_reads_output(const Block *b) {
   InitLoads k = {.block = b};
-  tirc_visit_stmt(&(Visitor){.expr = see_init_load, .self = &k}, b->init);
+  if (b->init) tirc_visit_stmt(&(Visitor){.expr = see_init_load, .self = &k}, b->init);
   return k.found;
 }
 
@@ -142,5 +141,5 @@ bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {
   const Block *b = tirc_block_of(block);
   if (!b->init) return true;
   return tirc_steps_start_in_scope(s, block) && starts_where_it_runs(s, block) &&
-         !tirc_is_indexed_by_reduction(s, b) && !init_reads_output(b);
+         !tirc_is_indexed_by_reduction(s, b) && !tirc_init_reads_output(b);
 }
