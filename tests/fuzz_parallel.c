@@ -20,8 +20,10 @@ typedef struct Turn {
   bool any;
 } Turn;
 
+enum { MAX_MOVED = 16 };
 typedef struct Below { /* what is in a loop */
-  Expr var;
+  int n_moved;
+  Expr moved[MAX_MOVED]; /* its variable, and those that are let from it */
   const char *block, *thread;
   unsigned kinds; /* of the iterators that are bound to it: 1 << IterKind */
   bool others;    /* blocks of another name */
@@ -41,6 +43,12 @@ static bool look_at_index(Visitor *v, Expr e) {
   return true;
 }
 
+static bool is_moved(const Below *k, Expr e) {
+  for (int i = 0; i < k->n_moved; i++)
+    if (tirc_uses_var(e, k->moved[i])) return true;
+  return false;
+}
+
 static bool look_below(Visitor *v, Stmt s) {
   Below *k = v->self;
   Visitor loads = {.expr = find_load, .self = k};
@@ -49,18 +57,19 @@ static bool look_below(Visitor *v, Stmt s) {
   k->waits |= s->kind == STMT_STORE && k->thread && !strcmp(s->u.store.buffer->scope, "shared");
   for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++)
     tirc_visit_expr(&loads, s->u.store.indices[i]);
+  if (s->kind == STMT_LET && k->n_moved < MAX_MOVED && is_moved(k, s->u.let.value))
+    k->moved[k->n_moved++] = s->u.let.var;
   if (s->kind != STMT_BLOCK) return true;
   k->others |= k->block && strcmp(k->block, s->u.block.name) != 0;
   for (int i = 0; i < s->u.block.n_iters; i++)
-    if (tirc_uses_var(s->u.block.iter_values[i], k->var))
-      k->kinds |= 1u << s->u.block.iters[i].kind;
+    if (is_moved(k, s->u.block.iter_values[i])) k->kinds |= 1u << s->u.block.iters[i].kind;
   return true;
 }
 
 /* A reduction over threads is no loop whose iterations run at the same time here. With indices that
  * are loaded, a loop is parallel at its user's risk. */
 static bool turns(const For *f, const char *block) {
-  Below k = {.var = f->var, .block = block, .thread = f->thread};
+  Below k = {.n_moved = 1, .moved = {f->var}, .block = block, .thread = f->thread};
   if (!block && !is_parallel(f)) return false;
   tirc_visit_stmt(&(Visitor){.stmt = look_below, .expr = look_at_index, .self = &k}, f->body);
   return !k.others && !k.loads && !k.waits &&
@@ -69,7 +78,7 @@ static bool turns(const For *f, const char *block) {
 
 static bool see_risk(Visitor *v, Stmt s) {
   if (s->kind != STMT_FOR || !is_parallel(&s->u.loop)) return true;
-  Below k = {.var = s->u.loop.var};
+  Below k = {.n_moved = 1, .moved = {s->u.loop.var}};
   tirc_visit_stmt(&(Visitor){.stmt = look_below, .expr = look_at_index, .self = &k},
                   s->u.loop.body);
   *(bool *)v->self |= k.loads;
