@@ -191,33 +191,3 @@ Expr tirc_far_load(Sched *s, Analyzer *a, Expr e) {
   tirc_visit_expr(&(Visitor){.expr = see_far_load, .self = &far}, e);
   return far.load;
 }
-
-typedef struct Guard {
-  Stmt inside;
-  int branches; /* around what is being looked at */
-  bool found;
-} Guard;
-
-static bool see_branch(Visitor *v, Stmt s) {
-  Guard *g = v->self;
-  g->found |= g->branches && s == g->inside;
-  if (s->kind == STMT_FOR || s->kind == STMT_BLOCK || g->found) return false;
-  if (s->kind != STMT_IF && s->kind != STMT_WHILE) return true;
-  g->branches++;
-  const bool is_if = s->kind == STMT_IF;
-  tirc_visit_stmt(v, is_if ? s->u.branch.then_case : s->u.loop_while.body);
-  if (is_if && s->u.branch.else_case) tirc_visit_stmt(v, s->u.branch.else_case);
-  g->branches--;
-  return false;
-}
-
-bool tirc_is_guarded(SRef *block, const SRef *high) {
-  Guard g = {0};
-  for (SRef *r = block; r != high && !g.found; r = r->parent) {
-    if (tirc_body_of(r->parent->stmt) == r->stmt || tirc_item_index(r) >= 0) continue;
-    g.inside = r->stmt;
-    tirc_visit_stmt(&(Visitor){.expr = tirc_skip_expr, .stmt = see_branch, .self = &g},
-                    tirc_body_of(r->parent->stmt));
-  }
-  return g.found;
-}

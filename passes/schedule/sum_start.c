@@ -7,9 +7,9 @@
  *
  * The init runs where all reduction iterators are at the start of their domains. Within the scope
  * its loops must pass there, for every sum: a loop that starts elsewhere must not be shared between
- * sums and their steps, as a part of a fused loop is. Where the predicate lets any step of a sum
- * run, it must let that one. And it must be for the elements of all steps, which it is not where
- * these are indexed by the reduction. */
+ * sums and their steps, as a part of a fused loop is. Where the predicate, or a condition around
+ * the block, lets any step of a sum run, it must let that one. And it must be for the elements of
+ * all steps, which it is not where these are indexed by the reduction. */
 #include "../../ir/visit.h"
 #include "internal.h"
 #include "order.h"
@@ -40,17 +40,17 @@ static bool is_summed_over(const Block *b, Expr loop_var) {
 }
 
 /* A condition on parts of a fused loop says nothing of steps alone: the nest is run. */
-static bool is_about_fused(const SRef *block) {
+static bool is_about_fused(const SRef *block, Expr condition) {
   const Block *b = tirc_block_of(block);
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
     const Expr var = tirc_loop_of(r)->var;
-    if (tirc_uses_var(b->predicate, var) && is_shared_with_sums(b, var) && is_summed_over(b, var))
+    if (tirc_uses_var(condition, var) && is_shared_with_sums(b, var) && is_summed_over(b, var))
       return true;
   }
   return false;
 }
 
-static bool first_instance_starts(Sched *s, const SRef *block) {
+static bool first_instance_starts(Sched *s, const SRef *block, Expr condition) {
   VEC(const For *) loops = {0};
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
     vec_push(s->c, loops, tirc_loop_of(r));
@@ -59,20 +59,49 @@ static bool first_instance_starts(Sched *s, const SRef *block) {
     loops.at[i] = loops.at[loops.n - 1 - i];
     loops.at[loops.n - 1 - i] = swapped;
   }
-  return tirc_init_comes_first(s->c, loops.n, loops.at, tirc_block_of(block));
+  Block conditional = *tirc_block_of(block);
+  conditional.predicate = condition;
+  return tirc_init_comes_first(s->c, loops.n, loops.at, &conditional);
+}
+
+typedef struct Changes {
+  Sched *s;
+  SRef *loop;
+  bool found;
+} Changes;
+
+static bool see_changed_load(Visitor *v, Expr e) {
+  Changes *k = v->self;
+  SRef **blocks;
+  const int n = e->op == OP_LOAD ? tirc_child_blocks(k->s, k->loop, &blocks) : 0;
+  for (int i = 0; i < n; i++) k->found |= tirc_touches(blocks[i], e->u.buffer, true);
+  return !k->found;
+}
+
+/* A condition that loads what the loop computes may be another one in the next step. */
+static bool changes_with_steps(Sched *s, SRef *loop, Expr condition) {
+  Changes k = {.s = s, .loop = loop};
+  tirc_visit_expr(&(Visitor){.expr = see_changed_load, .self = &k}, condition);
+  return k.found;
 }
 
 static bool starts_where_it_runs(Sched *s, const SRef *block) {
   const Block *b = tirc_block_of(block);
   PtrMap starts = {0};
-  if (tirc_is_true(b->predicate)) return true;
-  if (is_about_fused(block)) return first_instance_starts(s, block);
-  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
-    if (!is_shared_with_sums(b, tirc_loop_of(r)->var))
+  SRef *self = tirc_sref_of_block(s, b->id), *steps = NULL;
+  const Expr condition = tirc_condition_of(s, self, tirc_scope_root(s, self));
+  if (!condition) return false;
+  if (tirc_is_true(condition)) return true;
+  if (is_about_fused(block, condition)) return first_instance_starts(s, block, condition);
+  for (SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
+    if (!is_shared_with_sums(b, tirc_loop_of(r)->var)) {
       tirc_map_set(s->c, &starts, tirc_loop_of(r)->var, tirc_loop_of(r)->min);
+      steps = r;
+    }
+  if (steps && changes_with_steps(s, steps, condition)) return false;
   Analyzer *a = tirc_analyzer_around(s, block->parent);
-  return tirc_holds_at_start(s->c, a, b->predicate, &starts) ||
-         tirc_prove(a, tirc_not(s->c, b->predicate)); /* nothing runs */
+  return tirc_holds_at_start(s->c, a, condition, &starts) ||
+         tirc_prove(a, tirc_not(s->c, condition)); /* nothing runs */
 }
 
 /* A loop that is longer in later steps of a sum runs iterations which the first step does not. */
