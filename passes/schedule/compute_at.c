@@ -174,9 +174,15 @@ static Stmt make_nest(Move *m, const IterDomain *domains) {
 
 /* --- what must hold of it ---------------------------------------------------------------- */
 
-/* The predicate and the loops that the block had are not carried over: its domains must imply them.
- */
+/* The predicate and the loops that the block had are not carried over, nor is what stands around
+ * these: its domains must imply them. */
 static void check_old_predicate(Move *m) {
+  if (tirc_is_guarded(m->block, tirc_common_ancestor(2, (SRef *[]){m->block, m->loop}))) {
+    tirc_sched_mark(m->s, m->block->stmt);
+    tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
+                     "%s stands under a condition, and would run under %s where that does not hold",
+                     tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+  }
   Expr unreached = tirc_unreached_iter(m->s, m->block);
   if (!unreached && tirc_predicate_keeps_all(m->s, m->block)) return;
   if (unreached) {

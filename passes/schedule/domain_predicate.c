@@ -164,18 +164,30 @@ static bool misses_values(Sched *s, const LoopDomain *loops, Expr value, int64_t
   return misses;
 }
 
-/* An iterator that stands on a loop which ends at another one, as the loops of a triangle do: its
- * domain holds more than that, unless it ends there, too. */
+typedef struct Ends { /* what decides where a loop ends */
+  Range dom;          /* of an iterator on it */
+  bool more;          /* something that does not decide where the domain ends */
+} Ends;
+
+static bool see_end(Visitor *v, Expr e) {
+  Ends *k = v->self;
+  k->more |= e->op == OP_LOAD ||
+             (e->op == OP_VAR && !tirc_uses_var(k->dom.min, e) && !tirc_uses_var(k->dom.extent, e));
+  return !k->more;
+}
+
+/* An iterator that stands on a loop which ends at a variable, as the loops of a triangle do, and
+ * those at an iterator of a block around: its domain holds more than that, unless it ends there,
+ * too. */
 static Expr dependent_iter(const Block *b, const LoopDomain *loops) {
   for (int i = 0; i < b->n_iters; i++)
-    for (int l = 0; l < loops->n; l++)
-      for (int k = 0; k < loops->n && tirc_uses_var(b->iter_values[i], loops->vars[l]); k++) {
-        const Expr outer = loops->vars[k];
-        const Range inner = loops->doms[l], dom = b->iters[i].dom;
-        if ((tirc_uses_var(inner.min, outer) || tirc_uses_var(inner.extent, outer)) &&
-            !tirc_uses_var(dom.min, outer) && !tirc_uses_var(dom.extent, outer))
-          return b->iters[i].var;
-      }
+    for (int l = 0; l < loops->n; l++) {
+      Ends k = {.dom = b->iters[i].dom};
+      if (!tirc_uses_var(b->iter_values[i], loops->vars[l])) continue;
+      tirc_visit_expr(&(Visitor){.expr = see_end, .self = &k}, loops->doms[l].min);
+      tirc_visit_expr(&(Visitor){.expr = see_end, .self = &k}, loops->doms[l].extent);
+      if (k.more) return b->iters[i].var;
+    }
   return NULL;
 }
 
