@@ -213,19 +213,45 @@ static bool follows_writer(const AutoCopy *k, const SRef *reader) {
   return false;
 }
 
+/* A block that writes the buffer outside of the loop, between two steps of a sum; NULL: none. */
+static const Block *writes_between_steps(AutoCopy *k, SRef *sum) {
+  SRef **writers, *steps = NULL;
+  const Block *b = tirc_block_of(sum);
+  const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
+  for (SRef *r = k->loop->parent; r != k->scope; r = r->parent)
+    for (int i = 0; b->init && i < b->n_iters; i++)
+      if (b->iters[i].kind == ITER_REDUCE && tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
+        steps = r;
+  for (int i = 0; steps && i < n; i++)
+    if (tirc_is_ancestor(steps, writers[i]) && !tirc_is_ancestor(k->loop, writers[i]))
+      return tirc_block_of(writers[i]);
+  return NULL;
+}
+
+static const char *why_sum_is_lost(AutoCopy *k, SRef *block) {
+  Tirc *c = k->s->c;
+  if (!tirc_sums_start_in_scope(k->s, block))
+    return tirc_format(c, "adds to sums in %s that its init does not start in its scope",
+                       k->source->name);
+  if (tirc_reads_other_output(k->s, block))
+    return tirc_format(c, "reads elements of %s that other instances of it write", k->source->name);
+  const Block *other = writes_between_steps(k, block);
+  return other ? tirc_format(c, "adds to sums in %s that block %s changes between their steps",
+                             k->source->name, other->name)
+               : NULL;
+}
+
 /* A sum that its init does not start anew below the scope adds to what the cache does not hold, and
- * one that reads other sums may read what is not there yet. */
+ * so does one that another block changes on the way; one that reads other sums may read what is not
+ * there yet. */
 static void require_sums_started(AutoCopy *k) {
   for (int i = 0; i < k->blocks.n; i++) {
-    SRef *r = k->blocks.at[i];
-    const bool started = tirc_sums_start_in_scope(k->s, r);
-    if (started && !tirc_reads_other_output(k->s, r)) continue;
-    tirc_sched_mark(k->s, r->stmt);
-    tirc_sched_error(
-        k->s, SERR_READS_OWN_OUTPUT, NULL, NULL,
-        "Block %s %s %s that %s, and the cache would not hold them.", tirc_block_of(r)->name,
-        started ? "reads elements of" : "adds to sums in", k->source->name,
-        started ? "other instances of it write" : "its init does not start in its scope");
+    const char *why = why_sum_is_lost(k, k->blocks.at[i]);
+    if (!why) continue;
+    tirc_sched_mark(k->s, k->blocks.at[i]->stmt);
+    tirc_sched_error(k->s, SERR_READS_OWN_OUTPUT, NULL, NULL,
+                     "Block %s %s, and the cache would not hold them.",
+                     tirc_block_of(k->blocks.at[i])->name, why);
   }
 }
 
