@@ -200,19 +200,6 @@ static void require_box_written(AutoCopy *k) {
                    k->source->name, tirc_loop_of(k->loop)->var->u.s);
 }
 
-static bool follows_writer(const AutoCopy *k, const SRef *reader) {
-  SRef **writers;
-  const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
-  for (int i = 0; i < n; i++) {
-    const Block *b = tirc_block_of(writers[i]);
-    const Region *written = region_of(b->n_writes, b->writes, k->source);
-    if (tirc_reads_from(writers[i], reader) && tirc_is_ancestor(k->loop, writers[i]) && written &&
-        tirc_writes_region(k->s, writers[i]->stmt, written))
-      return true;
-  }
-  return false;
-}
-
 /* A block that writes the buffer outside of the loop, between two steps of a sum; NULL: none. */
 static const Block *writes_between_steps(AutoCopy *k, SRef *sum) {
   SRef **writers, *steps = NULL;
@@ -255,6 +242,61 @@ static void require_sums_started(AutoCopy *k) {
   }
 }
 
+static bool is_part_of(Expr condition, Expr part) {
+  return tirc_expr_same(condition, part) ||
+         (condition->op == OP_AND &&
+          (is_part_of(condition->args[0], part) || is_part_of(condition->args[1], part)));
+}
+
+/* Whether each part of a condition holds where `known` does, or is about these loops alone. */
+static bool holds_with(Sched *s, Analyzer *a, Expr condition, Expr known, const LoopDomain *own) {
+  if (condition->op == OP_AND)
+    return holds_with(s, a, condition->args[0], known, own) &&
+           holds_with(s, a, condition->args[1], known, own);
+  if (is_part_of(known, condition) && !tirc_reads_memory(condition)) return true;
+  return tirc_is_about(condition, own) || tirc_prove(a, condition);
+}
+
+/* The writer runs where the reader does. Which part of its own loops its predicate chooses is a
+ * matter of the box that it writes. */
+static bool runs_whenever(Sched *s, SRef *writer, SRef *reader) {
+  SRef *common = tirc_common_ancestor(2, (SRef *[]){writer, reader});
+  if (tirc_sums_nothing(s, writer)) return false;
+  if (writer == reader) return true;
+  LoopDomain own = tirc_loop_domain(s, writer->parent, common, NULL);
+  if (tirc_is_guarded(writer, common)) own.n = 0;
+  const Expr condition = tirc_condition_of(s, writer, common);
+  const Expr known = tirc_condition_of(s, reader, common);
+  Analyzer *a = tirc_analyzer_around(s, writer->parent);
+  return condition && known && holds_with(s, a, condition, known, &own);
+}
+
+typedef enum Written { WRITTEN_NOT, WRITTEN_PARTLY, WRITTEN_ALL } Written;
+
+/* What of its share the writer has surely written when the reader, which comes after it, runs. */
+static Written written_for(AutoCopy *k, SRef *writer, SRef *reader) {
+  const Block *b = tirc_block_of(writer);
+  const Region *written = region_of(b->n_writes, b->writes, k->source);
+  if (!written || !tirc_writes_region(k->s, writer->stmt, written)) return WRITTEN_NOT;
+  if (writes_box(k, writer)) return WRITTEN_ALL;
+  return runs_whenever(k->s, writer, reader) ? WRITTEN_PARTLY : WRITTEN_NOT;
+}
+
+/* Region cover takes all writers together, so that each must do its share, or one everything. */
+static bool follows_writers(AutoCopy *k, SRef *reader) {
+  SRef **writers;
+  const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
+  bool any = false, all = true;
+  for (int i = 0; i < n; i++) {
+    if (!tirc_reads_from(writers[i], reader) || !tirc_is_ancestor(k->loop, writers[i])) continue;
+    const Written written = written_for(k, writers[i], reader);
+    if (written == WRITTEN_ALL) return true;
+    all &= written == WRITTEN_PARTLY;
+    any = true;
+  }
+  return any && all;
+}
+
 /* A reader that turns to the write cache finds there only what was written below the loop. */
 static void require_readers_served(AutoCopy *k) {
   SRef **writers;
@@ -264,7 +306,7 @@ static void require_readers_served(AutoCopy *k) {
     if (!tirc_is_ancestor(k->loop, writers[i])) outside = writers[i];
   for (int i = 0; i < k->readers.n; i++) {
     SRef *r = k->readers.at[i];
-    if (!outside && r->region_cover && follows_writer(k, r)) continue;
+    if (!outside && r->region_cover && follows_writers(k, r)) continue;
     tirc_sched_mark(k->s, r->stmt);
     tirc_sched_error(
         k->s, SERR_READ_BEFORE_WRITE, NULL,
