@@ -429,18 +429,17 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
 }
 
 /* What the scope declares to read of a buffer that nothing in it writes; all of it when it does
- * not. */
+ * not. Where nothing runs, a box may end before it starts. */
 static void region_of_input(Sched *s, CacheStage *stage) {
   const Block *b = tirc_block_of(stage->scope);
   const Region *declared = find_region(b->n_reads, b->reads, stage->source);
-  if (declared) {
-    stage->region = declared->dims;
-    return;
-  }
   Range *out = tirc_new_array(s->c, Range, stage->source->ndim);
   for (int i = 0; i < stage->source->ndim; i++) {
     Expr dim = stage->source->shape[i];
-    out[i] = tirc_range(tirc_int(s->c, dim->dtype, 0), dim);
+    out[i] = declared ? declared->dims[i] : tirc_range(tirc_int(s->c, dim->dtype, 0), dim);
+    Expr none = tirc_int(s->c, out[i].extent->dtype, 0);
+    if (declared && may_be_negative(s, stage->scope, out[i].extent))
+      out[i].extent = tirc_simplify0(s->c, tirc_max(s->c, out[i].extent, none));
   }
   stage->region = out;
 }
