@@ -178,6 +178,45 @@ static void require_part_of_scope(const Reindex *r) {
       outer->u.s, tirc_block_of(r->block)->name, scope->name);
 }
 
+static bool is_whole(const Reindex *r, int dim, Range declared) {
+  return tirc_is_int(declared.min, 0) && tirc_expr_same(declared.extent, r->source->shape[dim]);
+}
+
+/* Where the block leaves instances out, the scope declares to use less than the copy moves. */
+static bool is_declared(const Reindex *r, const Region *declared) {
+  const Block *b = tirc_block_of(r->block);
+  Analyzer *a = tirc_analyzer_around(r->s, r->scope);
+  PtrMap domains = {0};
+  for (int i = 0; i < b->n_iters; i++) {
+    IntSet *set = tirc_new(r->c, IntSet);
+    *set = tirc_set_of_range(r->c, b->iters[i].dom);
+    tirc_map_set(r->c, &domains, b->iters[i].var, set);
+  }
+  for (int d = 0; d < r->source->ndim; d++) {
+    const Range dim = declared->dims[d];
+    const IntSet moved = tirc_eval_set(a, r->old[d], &domains);
+    if (is_whole(r, d, dim)) continue;
+    if (!moved.min || !moved.max || !tirc_prove_ge(a, moved.min, dim.min) ||
+        !tirc_prove_lt(a, moved.max, tirc_add(r->c, dim.min, dim.extent)))
+      return false;
+  }
+  return true;
+}
+
+static void require_declared(const Reindex *r) {
+  const Block *scope = tirc_block_of(r->scope);
+  const Region *at = r->is_write ? scope->writes : scope->reads;
+  const int n = r->is_write ? scope->n_writes : scope->n_reads;
+  for (int i = 0; i < n; i++) {
+    if (at[i].buffer != r->source || runs_everywhere(r) || is_declared(r, &at[i])) continue;
+    tirc_sched_mark(r->s, r->block->stmt);
+    tirc_sched_error(r->s, SERR_REINDEX_COVER, NULL, NULL,
+                     "Block %s leaves instances out, and block %s around it declares to use only "
+                     "those elements of %s that the others access: the copy would move more.",
+                     tirc_block_of(r->block)->name, scope->name, r->source->name);
+  }
+}
+
 /* Whether the copy's loops take the instances in the order in which the block does. */
 static bool keeps_order(const Reindex *r) {
   const Block *b = tirc_block_of(r->block);
@@ -269,6 +308,7 @@ void tirc_prim_reindex(Sched *s, const Value *args, Value *result) {
   tirc_require_inside(&r, runs_everywhere(&r));
   tirc_require_own_domains(&r);
   require_part_of_scope(&r);
+  require_declared(&r);
   require_indices(&r);
   require_order_kept(&r);
   Stmt block = r.block->stmt;
