@@ -84,28 +84,52 @@ static const char *why_not_dominant(Sched *s, SRef *block, SRef *root) {
 /* --- the output is not indexed by reduction iterators ---------------------------------------- */
 
 typedef struct OutputSearch {
-  PtrMap reduce; /* reduction iterators */
+  Tirc *c;
+  const Block *b;
+  PtrMap reduce; /* reduction iterators, and what is bound to them */
   Expr index;
   Buffer buffer;
 } OutputSearch;
 
+static void look_at_index(OutputSearch *search, Expr index, Buffer buffer) {
+  if (search->index || !tirc_uses_any(index, &search->reduce)) return;
+  search->index = index;
+  search->buffer = buffer;
+}
+
+static void look_at_views(OutputSearch *search, const Block *b) {
+  for (int i = 0; i < b->n_matches; i++) {
+    const Region *shown = &b->matches[i].source;
+    for (int k = 0; k < search->b->n_writes; k++)
+      for (int d = 0; search->b->writes[k].buffer == shown->buffer && d < shown->buffer->ndim; d++)
+        look_at_index(search, shown->dims[d].min, shown->buffer);
+  }
+}
+
 static bool look_at_store(Visitor *v, Stmt stmt) {
   OutputSearch *search = v->self;
   if (search->index) return false;
+  if (stmt->kind == STMT_LET && tirc_uses_any(stmt->u.let.value, &search->reduce))
+    tirc_map_set(search->c, &search->reduce, stmt->u.let.var, stmt);
+  if (stmt->kind == STMT_BLOCK) {
+    const Block *b = &stmt->u.block;
+    for (int i = 0; i < b->n_iters; i++)
+      if (tirc_uses_any(b->iter_values[i], &search->reduce))
+        tirc_map_set(search->c, &search->reduce, b->iters[i].var, stmt);
+    look_at_views(search, b);
+  }
   if (stmt->kind != STMT_STORE) return true;
-  for (int i = 0; i < stmt->u.store.n && !search->index; i++)
-    if (tirc_uses_any(stmt->u.store.indices[i], &search->reduce)) {
-      search->index = stmt->u.store.indices[i];
-      search->buffer = stmt->u.store.buffer;
-    }
+  for (int i = 0; i < stmt->u.store.n; i++)
+    look_at_index(search, stmt->u.store.indices[i], stmt->u.store.buffer);
   return false;
 }
 
 static const char *why_output_indexed_by_reduction(Sched *s, const Block *b) {
-  OutputSearch search = {.reduce = {0}};
+  OutputSearch search = {.c = s->c, .b = b};
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind == ITER_REDUCE) tirc_map_set(s->c, &search.reduce, b->iters[i].var, b);
   if (search.reduce.n == 0) return NULL;
+  look_at_views(&search, b);
   Visitor v = {.stmt = look_at_store, .expr = tirc_skip_expr, .self = &search};
   tirc_visit_stmt(&v, b->body);
   if (!search.index) return NULL;
