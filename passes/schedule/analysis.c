@@ -244,7 +244,7 @@ static bool find_load(Visitor *v, Expr e) {
  * known of one whose iterators are loaded; of a block that declares nothing the sums are looked at
  * where it moves. */
 static const char *why_goes_on(const OwnAccess *a, Stmt inner) {
-  const SRef *sref = tirc_sref_find(a->s, inner);
+  SRef *sref = tirc_sref_find(a->s, inner);
   if (a->sums || !a->b->n_writes || !sref || tirc_sums_start_in_scope(a->s, sref)) return NULL;
   for (int i = 0; i < inner->u.block.n_iters; i++)
     if (tirc_reads_memory(inner->u.block.iter_values[i])) return NULL;

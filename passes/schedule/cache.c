@@ -313,7 +313,7 @@ static void keep_condition(Sched *s, CacheStage *stage) {
   stage->condition = tirc_bool(s->c, true);
   if ((!stage->is_write || is_allocated_in(stage->scope, stage->source)) && !loads_start(stage))
     return;
-  if (tirc_is_guarded(stage->writer, stage->where)) {
+  if (tirc_is_guarded(s, stage->writer, stage->where)) {
     tirc_sched_mark(s, stage->writer->stmt);
     tirc_sched_error(
         s, SERR_CACHE_REGION_COVER, NULL,

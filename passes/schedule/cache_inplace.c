@@ -107,7 +107,7 @@ static void require_defined_copy(Inplace *p) {
   for (int d = 0; d < p->source->ndim; d++)
     within = within && is_within(p, p->write->dims[d], p->read->dims[d]);
   if (within || (tirc_writes_region(p->s, p->block->stmt, p->write) &&
-                 !tirc_is_guarded(p->block, p->block->parent)))
+                 !tirc_is_guarded(p->s, p->block, p->block->parent)))
     return;
   tirc_sched_mark(p->s, p->block->stmt);
   tirc_sched_error(p->s, SERR_COPY_PARTIAL, NULL,

@@ -177,7 +177,7 @@ static Stmt make_nest(Move *m, const IterDomain *domains) {
 /* The predicate and the loops that the block had are not carried over, nor is what stands around
  * these: its domains must imply them. */
 static void check_old_predicate(Move *m) {
-  if (tirc_is_guarded(m->block, tirc_common_ancestor(2, (SRef *[]){m->block, m->loop}))) {
+  if (tirc_is_guarded(m->s, m->block, tirc_common_ancestor(2, (SRef *[]){m->block, m->loop}))) {
     tirc_sched_mark(m->s, m->block->stmt);
     tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
                      "%s stands under a condition, and would run under %s where that does not hold",
@@ -360,7 +360,7 @@ static void check_steps(Move *m) {
  * condition around the loop does not hold. */
 static void check_iterations(Move *m) {
   const SRef *shared = tirc_common_ancestor(2, (SRef *[]){m->block, m->loop});
-  if (!m->is_producer && tirc_is_guarded(m->loop, shared)) {
+  if (!m->is_producer && tirc_is_guarded(m->s, m->loop, shared)) {
     tirc_sched_mark(m->s, m->block->stmt);
     tirc_sched_mark(m->s, m->loop->stmt);
     tirc_sched_error(m->s, SERR_INSTANCES_LOST, NULL,

@@ -166,7 +166,7 @@ static void require_others_behind(Decomposition *d) {
 }
 
 static void require_no_condition(Decomposition *d) {
-  if (!tirc_is_guarded(d->block, d->loop)) return;
+  if (!tirc_is_guarded(d->s, d->block, d->loop)) return;
   tirc_sched_mark(d->s, d->loop->stmt);
   tirc_sched_mark(d->s, d->block->stmt);
   tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL,

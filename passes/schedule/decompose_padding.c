@@ -78,7 +78,7 @@ static bool see_call(Visitor *v, Expr e) {
 static Expr require_padding_store(Padding *p) {
   Stmt body = tirc_block_of(p->block)->body;
   if (body->kind != STMT_STORE) no_pattern(p, "its body is not a single store");
-  if (tirc_is_guarded(p->block, p->loop)) no_pattern(p, "it runs under a condition");
+  if (tirc_is_guarded(p->s, p->block, p->loop)) no_pattern(p, "it runs under a condition");
   if (tirc_block_of(p->block)->n_matches) no_pattern(p, "it uses a T.match_buffer view of its own");
   Expr value = body->u.store.value;
   if (value->op != OP_IF_THEN_ELSE)

@@ -134,7 +134,7 @@ Expr tirc_outer_iter(Sched *s, SRef *block);
  */
 SRef *tirc_loop_of_domain(const SRef *block);
 /* Whether an `if` or a `while` stands between the block and `high`, a loop or block around it. */
-bool tirc_is_guarded(SRef *block, const SRef *high);
+bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high);
 /* What must hold for the block to run: its predicate and the conditions around it up to `high`, in
  * terms of loops, not of what is let from them (guard.c). NULL: a `while` is there, too. */
 Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high);

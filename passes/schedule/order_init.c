@@ -206,8 +206,8 @@ bool tirc_init_is_elsewhere(Sched *s, SRef *block) {
     mixed |= k.mixed;
   }
   const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
-  if (mixed &&
-      (!tirc_is_about(b->predicate, &loops) || tirc_is_guarded(block, tirc_scope_root(s, block))))
+  if (mixed && (!tirc_is_about(b->predicate, &loops) ||
+                tirc_is_guarded(s, block, tirc_scope_root(s, block))))
     return true;
   return b->init && tirc_instances_depend(s, block);
 }

@@ -239,7 +239,7 @@ static bool writes_all(const EinsumPadding *p, const Region *declared) {
   Region r = tirc_substitute_region(c, *declared, &bindings);
   Analyzer *a = tirc_analyzer(c);
   LoopDomain loops = tirc_loop_domain(p->s, p->block->parent, p->scope, NULL);
-  if (!tirc_is_about(b->predicate, &loops) || tirc_is_guarded(p->block, p->scope) ||
+  if (!tirc_is_about(b->predicate, &loops) || tirc_is_guarded(p->s, p->block, p->scope) ||
       tirc_sums_nothing(p->s, p->block))
     return false;
   if (!tirc_writes_region(p->s, p->block->stmt, declared)) return false;

@@ -1,5 +1,6 @@
 #include "places.h"
 
+#include "between.h"
 #include "internal.h"
 
 static bool moves(const SRef *r) {
@@ -83,41 +84,27 @@ static PlaceState at_block(IndexEval *env, const SRef *r, bool still) {
   return known ? PLACE_RUNS : PLACE_UNKNOWN;
 }
 
-/* What stands between a body and a loop or block in it, and whether its conditions let that run.
- * False: it is not in there. */
-static bool go_between(IndexEval *env, Stmt s, Stmt to, bool still, PlaceState *state) {
+/* What stands around a loop or block in its parent's body, and whether its conditions let that run.
+ */
+static PlaceState go_between(IndexEval *env, SRef *r, bool still) {
+  PlaceState state = PLACE_RUNS;
+  Steps steps = {0};
   int64_t value;
-  if (s == to) return true;
-  switch (s->kind) {
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++)
-      if (go_between(env, tirc_item(s, i), to, still, state)) return true;
-    return false;
-  case STMT_IF: {
-    const Stmt no = s->u.branch.else_case;
-    const bool yes = go_between(env, s->u.branch.then_case, to, still, state);
-    if (!yes && !(no && go_between(env, no, to, still, state))) return false;
-    const bool known = tirc_eval_index(env, s->u.branch.cond, &value);
-    const PlaceState own = !known ? PLACE_UNKNOWN : !value == yes ? PLACE_EMPTY : PLACE_RUNS;
-    if (own > *state) *state = own;
-    return true;
-  }
-  case STMT_WHILE:
-    if (!go_between(env, s->u.loop_while.body, to, still, state)) return false;
-    if (*state < PLACE_UNKNOWN) *state = PLACE_UNKNOWN;
-    return true;
-  case STMT_LET:
-    if (tirc_eval_index(env, s->u.let.value, &value))
+  tirc_steps_between(env->c, r, &steps);
+  for (int i = 0; i < steps.n; i++) {
+    const struct StmtNode *s = steps.at[i].stmt;
+    PlaceState own = s->kind == STMT_WHILE ? PLACE_UNKNOWN : PLACE_RUNS;
+    if (s->kind == STMT_IF && !tirc_eval_index(env, s->u.branch.cond, &value))
+      own = PLACE_UNKNOWN;
+    else if (s->kind == STMT_IF && !value != steps.at[i].negated)
+      own = PLACE_EMPTY;
+    if (own > state) state = own;
+    if (s->kind == STMT_LET && tirc_eval_index(env, s->u.let.value, &value))
       tirc_eval_give(env, s->u.let.var, value);
-    else
+    else if (s->kind == STMT_LET)
       give_unknown(env, s->u.let.var, still);
-    return go_between(env, s->u.let.body, to, still, state);
-  case STMT_ALLOC:
-  case STMT_DECL: return go_between(env, s->u.alloc.body, to, still, state);
-  case STMT_ATTR: return go_between(env, s->u.attr.body, to, still, state);
-  case STMT_ASSERT: return go_between(env, s->u.check.body, to, still, state);
-  default: return false;
   }
+  return state;
 }
 
 typedef struct Going {
@@ -133,8 +120,8 @@ static PlaceState go(const Going *to, SRef *r, int depth, int stride) {
   const bool moved = moves(r), still = to->still;
   const int width = moved ? width_of(tirc_loop_of(r), depth, stride, to->small) : 1;
   PlaceState outer = go(to, r->parent, depth + moved, stride * width), own;
-  if (!tirc_stands_directly(r))
-    (void)go_between(env, tirc_body_of(r->parent->stmt), r->stmt, still, &outer);
+  const PlaceState between = go_between(env, r, still);
+  if (between > outer) outer = between;
   if (tirc_is_block(r))
     own = at_block(env, r, still);
   else if (width > 1)

@@ -186,7 +186,7 @@ static bool writes_box(AutoCopy *k, SRef *block) {
     if (!tirc_prove_equal(a, sets[i].min, k->box[i].min) || !tirc_prove_equal(a, sets[i].max, last))
       return false;
   }
-  return !tirc_is_guarded(block, k->loop);
+  return !tirc_is_guarded(k->s, block, k->loop);
 }
 
 static void require_box_written(AutoCopy *k) {

@@ -23,18 +23,15 @@
 
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
+#include "between.h"
 #include "instances.h"
 #include "internal.h"
 
 enum { MAX_STEPS = 1 << 15, MAX_PLACES = 32, MAX_INSTANCES = 2048, MAX_ITERS = 32, MAX_SUM = 256 };
 
-typedef struct Step { /* what stands around a block: a loop, a block, a condition, ... */
-  Stmt stmt;
-  bool negated; /* the other branch of a condition */
-} Step;
 typedef struct Walk {
   Tirc *c;
-  VEC(Step) path; /* outermost first */
+  Steps path;     /* outermost first */
   int scope;      /* where the innermost scope begins in it */
   bool one_block; /* only its own instances change places, not those of its neighbours with them */
   void (*tell)(void *self, Warning w);
@@ -268,7 +265,10 @@ static bool run_from(Run *run, int depth) {
     for (int i = 0; i < s->u.block.n_iters; i++)
       tirc_instances_give(&run->r, s->u.block.iters[i].var, s->u.block.iter_values[i]);
     break;
-  case STMT_ALLOC: break;
+  case STMT_ALLOC:
+  case STMT_DECL:
+  case STMT_ATTR:
+  case STMT_ASSERT: break;
   case STMT_WHILE:
     if (!run->w->one_block) return false;
     break;
@@ -454,43 +454,12 @@ void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self,
 
 /* --- one block of a schedule ----------------------------------------------------------------- */
 
-static bool add_between(Walk *w, Stmt s, Stmt to);
-
-static bool add_below(Walk *w, Stmt s, Stmt body, Stmt to, bool negated) {
-  if (!body) return false;
-  vec_push(w->c, w->path, ((Step){s, negated}));
-  const bool found = add_between(w, body, to);
-  w->path.n -= !found;
-  return found;
-}
-
-/* What stands between a body and a loop or block in it, on the way down. */
-static bool add_between(Walk *w, Stmt s, Stmt to) {
-  if (s == to) return true;
-  switch (s->kind) {
-  case STMT_SEQ:
-    for (int i = 0; i < s->u.seq.n; i++)
-      if (add_between(w, tirc_item(s, i), to)) return true;
-    return false;
-  case STMT_IF:
-    return add_below(w, s, s->u.branch.then_case, to, false) ||
-           add_below(w, s, s->u.branch.else_case, to, true);
-  case STMT_WHILE: return add_below(w, s, s->u.loop_while.body, to, false);
-  case STMT_LET: return add_below(w, s, s->u.let.body, to, false);
-  case STMT_ALLOC: return add_below(w, s, s->u.alloc.body, to, false);
-  case STMT_DECL: return add_between(w, s->u.alloc.body, to);
-  case STMT_ATTR: return add_between(w, s->u.attr.body, to);
-  case STMT_ASSERT: return add_between(w, s->u.check.body, to);
-  default: return false;
-  }
-}
-
 static void add_around(Walk *w, SRef *r) {
   if (!r->parent) return;
   add_around(w, r->parent);
   vec_push(w->c, w->path, ((Step){r->parent->stmt, false}));
   if (tirc_is_block(r->parent)) w->scope = w->path.n;
-  if (!tirc_stands_directly(r)) (void)add_between(w, tirc_body_of(r->parent->stmt), r->stmt);
+  tirc_steps_between(w->c, r, &w->path);
 }
 
 static bool may_scatter(Sched *s, const Block *b) {
