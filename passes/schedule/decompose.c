@@ -64,7 +64,7 @@ static void require_no_reduction_above(Decomposition *d) {
 /* In a part of a reduction the init may run for some of the sums, or in the first of many runs of
  * the scope; in a block of its own it would run for all of them, each time. */
 static void require_own_start(Decomposition *d) {
-  if (tirc_steps_start_in_scope(d->s, d->block)) return;
+  if (tirc_steps_start_in_scope(d->s, d->block) && tirc_fused_steps_start(d->s, d->block)) return;
   tirc_sched_mark(d->s, d->loop->stmt);
   tirc_sched_mark(d->s, d->block->stmt);
   tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL,

@@ -170,6 +170,9 @@ bool tirc_sums_start_in_scope(Sched *s, const SRef *block);
 bool tirc_init_reads_output(const Block *b);
 /* The part of it that is about loops and bindings: the predicate may still leave the init out. */
 bool tirc_steps_start_in_scope(Sched *s, const SRef *block);
+/* Whether a predicate on loops which spatial and reduction iterators share lets the first step of
+ * each sum run that it lets run. */
+bool tirc_fused_steps_start(Sched *s, SRef *block);
 /* Whether the condition holds with the variables at these starts if it does for other values of
  * theirs. */
 bool tirc_holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts);

@@ -11,6 +11,7 @@
  * the block, lets any step of a sum run, it must let that one. And it must be for the elements of
  * all steps, which it is not where these are indexed by the reduction. */
 #include "../../ir/visit.h"
+#include "compute_at.h"
 #include "internal.h"
 #include "order.h"
 
@@ -137,6 +138,12 @@ static bool passes_start(Sched *s, const SRef *block) {
       return false;
   }
   return true;
+}
+
+bool tirc_fused_steps_start(Sched *s, SRef *block) {
+  const Expr predicate = tirc_block_of(block)->predicate;
+  return !is_about_fused(block, predicate) || tirc_domain_implies_predicate(s, block) ||
+         first_instance_starts(s, block, predicate);
 }
 
 bool tirc_steps_start_in_scope(Sched *s, const SRef *block) {
