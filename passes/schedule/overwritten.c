@@ -73,18 +73,70 @@ static bool has_rival(Sched *s, SRef *producer, const SRef *loop) {
   return false;
 }
 
-/* Whether the block goes on with the elements that it stored to in another iteration. */
-static bool goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
+typedef struct Moved { /* what has another value in each iteration of a loop */
+  Sched *s;
+  const SRef *loop;
+  PtrMap vars;
+  bool used;
+} Moved;
+
+static bool see_moved(Visitor *v, Expr e) {
+  Moved *m = v->self;
+  SRef **writers;
+  m->used |= e->op == OP_VAR && tirc_map_has(&m->vars, e);
+  if (e->op != OP_LOAD || m->used) return !m->used;
+  SRef *scope = m->loop->parent;
+  while (tirc_is_loop(scope)) scope = scope->parent;
+  for (int k = tirc_writers_of(m->s, scope, e->u.buffer, &writers); k-- > 0;)
+    m->used |= tirc_is_ancestor(m->loop, writers[k]);
+  return !m->used;
+}
+
+static bool see_bound_value(Visitor *v, Stmt s) {
+  Moved *m = v->self;
+  if (s->kind != STMT_LET) return s->kind != STMT_BLOCK;
+  m->used = false;
+  tirc_visit_expr(&(Visitor){.expr = see_moved, .self = m}, s->u.let.value);
+  if (m->used) tirc_map_set(m->s->c, &m->vars, s->u.let.var, s->u.let.var);
+  return true;
+}
+
+static bool see_moved_var(Visitor *v, Expr e) {
+  Moved *m = v->self;
+  m->used |= e->op == OP_VAR && tirc_map_has(&m->vars, e);
+  return !m->used;
+}
+
+/* Whether an instance stores other values in other iterations of the loop: it names the loop's
+ * variable, or one that is bound around it in the loop to a value that changes. */
+static bool stores_other_values_in(Sched *s, const SRef *block, const SRef *loop) {
+  const Block *b = tirc_block_of(block);
+  Moved m = {.s = s, .loop = loop};
+  const Expr var = tirc_loop_of(loop)->var;
+  tirc_map_set(s->c, &m.vars, var, var);
+  tirc_visit_stmt(&(Visitor){.expr = tirc_skip_expr, .stmt = see_bound_value, .self = &m},
+                  tirc_loop_of(loop)->body);
+  m.used = false;
+  Visitor v = {.expr = see_moved_var, .self = &m};
+  if (b->init) tirc_visit_stmt(&v, b->init);
+  tirc_visit_stmt(&v, b->body);
+  return m.used;
+}
+
+bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
   const Block *b = tirc_block_of(producer);
   const Expr loop_var = tirc_loop_of(loop)->var;
-  bool apart = false;
+  bool apart = false, meets = false;
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_uses_var(b->iter_values[i], loop_var)) continue;
     const bool own = has_own_elements(b, b->iters[i].var);
     if (b->iters[i].kind != ITER_SPATIAL && !own) return true;
+    meets |= !own;
     apart |= own && moves_with(b->iter_values[i], loop_var);
   }
-  return !apart && (updates_in_place(s, producer, loop) || has_rival(s, producer, loop));
+  return !apart && (updates_in_place(s, producer, loop) || has_rival(s, producer, loop) ||
+                    stores_other_values_in(s, producer, loop) ||
+                    (meets && tirc_instances_depend(s, producer)));
 }
 
 static bool binds(const Block *b, Expr loop_var) {
@@ -120,7 +172,7 @@ static bool reads_between(Sched *s, SRef *producer, const SRef *reader, const SR
   for (SRef *r = producer->parent; tirc_is_loop(r); r = r->parent) {
     if (!tirc_is_ancestor(r, reader) || tirc_is_ancestor(r, to)) continue;
     if (tirc_is_int(tirc_loop_of(r)->extent, 1)) continue;
-    if (goes_on_in(s, producer, r) && tells_apart_in(reader, r)) return true;
+    if (tirc_goes_on_in(s, producer, r) && tells_apart_in(reader, r)) return true;
     shares = true;
   }
   return shares && tirc_instances_depend(s, producer);
@@ -169,7 +221,7 @@ SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
     const For *f = tirc_loop_of(r);
     if (tirc_is_int(f->extent, 1) || !tells_apart(nest, f->var)) continue;
     for (int i = 0; i < producers.of.n; i++)
-      if (tirc_is_ancestor(r, producers.of.at[i]) && goes_on_in(s, producers.of.at[i], r))
+      if (tirc_is_ancestor(r, producers.of.at[i]) && tirc_goes_on_in(s, producers.of.at[i], r))
         return producers.of.at[i];
   }
   return NULL;
@@ -181,10 +233,12 @@ bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead) {
   add_blocks(s, block, scope, false, &producers);
   for (SRef *r = block->parent; r != scope; r = r->parent) {
     if (!tirc_is_ancestor(r, instead) || tirc_is_int(tirc_loop_of(r)->extent, 1) ||
-        !tells_apart_in(block, r) || tells_apart_in(instead, r))
+        !tells_apart_in(block, r))
       continue;
+    if (tirc_goes_on_in(s, instead, r)) return true;
+    if (tells_apart_in(instead, r)) continue;
     for (int i = 1; i < producers.of.n; i++)
-      if (tirc_is_ancestor(r, producers.of.at[i]) && goes_on_in(s, producers.of.at[i], r))
+      if (tirc_is_ancestor(r, producers.of.at[i]) && tirc_goes_on_in(s, producers.of.at[i], r))
         return true;
   }
   return false;

@@ -4,6 +4,9 @@
 
 #include "schedule.h"
 
+/* Whether the block goes on with the elements that it stored to in another iteration of the loop,
+ * or stores to them again what need not be the same. */
+bool tirc_goes_on_in(Sched *s, SRef *block, const SRef *loop);
 /* Whether the block, or one from which it gets values, stores to one element again and again, with
  * the block, or one to which it gives values, reading it in between: if the block went out of the
  * loops of both, below `to`, the reader would see the last only. */
