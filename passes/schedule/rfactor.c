@@ -74,6 +74,21 @@ static void check_first_child(Rfactor *r, SRef *outermost) {
   if (at != r->block->stmt) bad_loop(r, outermost, "leads to another block first");
 }
 
+/* What stands behind the block in a loop that the write-back loses runs once. */
+static void check_others(Rfactor *r, SRef *loop) {
+  SRef **blocks;
+  if (tirc_is_int(tirc_loop_of(loop)->extent, 1)) return;
+  for (int n = tirc_child_blocks(r->s, loop, &blocks); n-- > 0;) {
+    if (blocks[n] == r->block || !tirc_goes_on_in(r->s, blocks[n], loop)) continue;
+    tirc_sched_mark(r->s, blocks[n]->stmt);
+    bad_loop(r, loop,
+             tirc_format(r->c,
+                         "would not be around the write-back, but block %s goes on in it with "
+                         "what it stored",
+                         tirc_block_of(blocks[n])->name));
+  }
+}
+
 static void check_loops(Rfactor *r) {
   bool in_reduction = false;
   check_first_child(r, r->loops[0]);
@@ -90,6 +105,7 @@ static void check_loops(Rfactor *r) {
       check_first_child(r, r->loops[i]);
       in_reduction = true;
     }
+    if (reduce && r->loops[i] != r->loop) check_others(r, r->loops[i]);
     if (!reduce && in_reduction && !tirc_is_int(tirc_loop_of(r->loops[i])->extent, 1))
       bad_loop(r, r->loops[i], "lies below a loop of the reduction and is bound to no iterator");
   }
