@@ -107,6 +107,22 @@ static Touched *find_touched(Touched *at, int n, Buffer b) {
   return NULL;
 }
 
+static bool declares(int n, const Region *at, Buffer b) {
+  for (int i = 0; i < n; i++)
+    if (at[i].buffer == b) return true;
+  return false;
+}
+
+/* Of a block that does not declare what blocks inside of it use, it may be all. */
+static void require_all(Solver *v, Touched *t) {
+  IntSet *dims = tirc_new_array(v->c, IntSet, t->buffer->ndim + 1);
+  for (int d = 0; d < t->buffer->ndim; d++) {
+    const Expr size = t->buffer->shape[d];
+    dims[d] = tirc_set_of_range(v->c, (Range){tirc_int(v->c, size->dtype, 0), size});
+  }
+  add_box(v, &t->required, t->buffer->ndim, dims);
+}
+
 static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others,
                            SRef *const *others, Touched **out) {
   const Block *b = &v->block->u.block;
@@ -130,6 +146,9 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
       Region r = is_producer ? theirs[i] : tirc_written_region(v->s, others[k], &theirs[i]);
       relax_region(v, others[k], loop, &r, is_producer, &t->required);
     }
+    for (int i = 0; i < n; i++)
+      if (!declares(m, theirs, at[i].buffer) && tirc_touches(others[k], at[i].buffer, !is_producer))
+        require_all(v, &at[i]);
   }
   *out = at;
   return n;
