@@ -174,9 +174,31 @@ static Stmt make_nest(Move *m, const IterDomain *domains) {
 
 /* --- what must hold of it ---------------------------------------------------------------- */
 
+/* A loop around the block, of which it may be out afterwards, that may have no iterations. */
+static SRef *empty_loop(Move *m) {
+  const SRef *common = tirc_common_ancestor(2, (SRef *[]){m->block, m->loop});
+  for (SRef *r = m->block->parent; r != common; r = r->parent) {
+    const Expr extent = tirc_loop_of(r)->extent;
+    bool moves = tirc_is_int(extent, 0);
+    for (SRef *o = r->parent; tirc_is_loop(o) && !moves; o = o->parent)
+      moves = tirc_uses_var(extent, tirc_loop_of(o)->var);
+    if (moves && tirc_const_bound(tirc_analyzer_around(m->s, r->parent), extent).min < 1) return r;
+  }
+  return NULL;
+}
+
 /* The predicate and the loops that the block had are not carried over, nor is what stands around
  * these: its domains must imply them. */
 static void check_old_predicate(Move *m) {
+  SRef *empty = empty_loop(m);
+  if (empty) {
+    tirc_sched_mark(m->s, m->block->stmt);
+    tirc_sched_mark(m->s, empty->stmt);
+    tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
+                     "%s does not run where loop %s has no iterations, and would run under %s",
+                     tirc_describe(m->s, m->block->stmt), tirc_loop_of(empty)->var->u.s,
+                     tirc_describe(m->s, m->loop->stmt));
+  }
   if (tirc_is_guarded(m->s, m->block, tirc_common_ancestor(2, (SRef *[]){m->block, m->loop}))) {
     tirc_sched_mark(m->s, m->block->stmt);
     tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
