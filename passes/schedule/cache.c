@@ -428,11 +428,45 @@ static void region_of_writer(Sched *s, CacheStage *stage) {
   require_declared_readers(s, stage);
 }
 
+/* Whether the reader, below the scope, certainly reads elements outside of what that declares: a
+ * copy that another primitive put there may read where its own reader does not run. */
+static bool reads_more(Sched *s, const CacheStage *stage, SRef *reader, const Region *declared) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(reader);
+  Analyzer *a = tirc_analyzer_around(s, stage->scope);
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, reader->stmt, &bindings);
+  for (int i = 0; i < b->n_reads; i++) {
+    if (b->reads[i].buffer != stage->source) continue;
+    const Region r = tirc_substitute_region(c, b->reads[i], &bindings);
+    const IntSet *sets = tirc_region_upper(s, a, r, b->predicate, reader->parent, stage->scope);
+    for (int d = 0; d < stage->source->ndim; d++) {
+      const Expr start = declared->dims[d].min, size = stage->source->shape[d];
+      const Expr end = tirc_add(c, start, declared->dims[d].extent);
+      if (!sets[d].min || !sets[d].max) continue;
+      const bool before = tirc_prove_lt(a, sets[d].min, start);
+      if ((before && tirc_prove_lt(a, tirc_int(c, start->dtype, 0), start)) ||
+          (tirc_prove_ge(a, sets[d].max, end) && tirc_prove_lt(a, end, size)))
+        return true;
+    }
+  }
+  return false;
+}
+
+static const Region *declared_input(Sched *s, const CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->scope);
+  const Region *declared = find_region(b->n_reads, b->reads, stage->source);
+  SRef **readers;
+  const int n = declared ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
+  for (int i = 0; i < n; i++)
+    if (reads_more(s, stage, readers[i], declared)) return NULL;
+  return declared;
+}
+
 /* What the scope declares to read of a buffer that nothing in it writes; all of it when it does
  * not. Where nothing runs, a box may end before it starts. */
 static void region_of_input(Sched *s, CacheStage *stage) {
-  const Block *b = tirc_block_of(stage->scope);
-  const Region *declared = find_region(b->n_reads, b->reads, stage->source);
+  const Region *declared = declared_input(s, stage);
   Range *out = tirc_new_array(s->c, Range, stage->source->ndim);
   for (int i = 0; i < stage->source->ndim; i++) {
     Expr dim = stage->source->shape[i];
