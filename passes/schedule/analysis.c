@@ -87,17 +87,20 @@ typedef struct OutputSearch {
   Tirc *c;
   const Block *b;
   PtrMap reduce; /* reduction iterators, and what is bound to them */
+  PtrMap own;    /* buffers that live inside of the block */
   Expr index;
   Buffer buffer;
 } OutputSearch;
 
 static void look_at_index(OutputSearch *search, Expr index, Buffer buffer) {
-  if (search->index || !tirc_uses_any(index, &search->reduce)) return;
+  if (search->index || tirc_map_has(&search->own, buffer)) return;
+  if (!tirc_uses_any(index, &search->reduce)) return;
   search->index = index;
   search->buffer = buffer;
 }
 
-static void look_at_views(OutputSearch *search, const Block *b) {
+static void look_at_buffers(OutputSearch *search, const Block *b) {
+  for (int i = 0; i < b->n_allocs; i++) tirc_map_set(search->c, &search->own, b->allocs[i], b);
   for (int i = 0; i < b->n_matches; i++) {
     const Region *shown = &b->matches[i].source;
     for (int k = 0; k < search->b->n_writes; k++)
@@ -116,8 +119,9 @@ static bool look_at_store(Visitor *v, Stmt stmt) {
     for (int i = 0; i < b->n_iters; i++)
       if (tirc_uses_any(b->iter_values[i], &search->reduce))
         tirc_map_set(search->c, &search->reduce, b->iters[i].var, stmt);
-    look_at_views(search, b);
+    look_at_buffers(search, b);
   }
+  if (stmt->kind == STMT_ALLOC) tirc_map_set(search->c, &search->own, stmt->u.alloc.buffer, stmt);
   if (stmt->kind != STMT_STORE) return true;
   for (int i = 0; i < stmt->u.store.n; i++)
     look_at_index(search, stmt->u.store.indices[i], stmt->u.store.buffer);
@@ -129,7 +133,7 @@ static const char *why_output_indexed_by_reduction(Sched *s, const Block *b) {
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind == ITER_REDUCE) tirc_map_set(s->c, &search.reduce, b->iters[i].var, b);
   if (search.reduce.n == 0) return NULL;
-  look_at_views(&search, b);
+  look_at_buffers(&search, b);
   Visitor v = {.stmt = look_at_store, .expr = tirc_skip_expr, .self = &search};
   tirc_visit_stmt(&v, b->body);
   if (!search.index) return NULL;

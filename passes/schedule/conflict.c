@@ -14,7 +14,7 @@
 #include "places.h"
 #include "state.h"
 
-enum { ALL_STEPS = 3 << 17, ALONE_STEPS = 1 << 19, MAX_PLACES = 64 };
+enum { ALL_STEPS = 3 << 17, ALONE_STEPS = 1 << 19, MAX_PLACES = 64, MOST_SHARES = 64 };
 
 typedef struct Check {
   Sched *s;
@@ -140,7 +140,7 @@ static bool run_places(Sched *s, SRef *loop, const Stores *stores, int *steps) {
   for (int place = 0; any && place < n; place++) {
     Check k = {.s = s, .loop = loop};
     ArenaMark mark = tirc_mark(s->c);
-    const int share = *steps / (n - place);
+    const int share = *steps / (n - place < MOST_SHARES ? n - place : MOST_SHARES);
     tirc_instances_open(&k.r, s->c, 1, share);
     k.r.may = true;
     for (int i = 0; i < stores->n; i++)

@@ -8,6 +8,7 @@
  * bound on a part of a binding follows too: value = 4 * x + r with r >= 0 and value < 100 give x
  * < 25. */
 #include "../../ir/visit.h"
+#include "between.h"
 #include "compute_at.h"
 #include "index_eval.h"
 #include "internal.h"
@@ -165,25 +166,69 @@ static bool misses_values(Sched *s, const LoopDomain *loops, Expr value, int64_t
 }
 
 typedef struct Ends { /* what decides where a loop ends */
-  Range dom;          /* of an iterator on it */
-  bool more;          /* something that does not decide where the domain ends */
+  Sched *s;
+  SRef *scope;
+  PtrMap moving; /* variables of loops, blocks and lets around */
+  Range dom;     /* of an iterator on it */
+  Expr load;     /* to be found in the domain, too */
+  bool more;     /* something that does not decide where the domain ends */
 } Ends;
+
+static bool see_same_load(Visitor *v, Expr e) {
+  Ends *k = v->self;
+  if (k->load && e->op == OP_LOAD && tirc_expr_same(e, k->load)) k->load = NULL;
+  return true;
+}
+
+static bool is_in_domain(Ends *k, Expr load) {
+  SRef **writers;
+  Visitor v = {.expr = see_same_load, .self = k};
+  k->load = load;
+  tirc_visit_expr(&v, k->dom.min);
+  tirc_visit_expr(&v, k->dom.extent);
+  return !k->load && !tirc_writers_of(k->s, k->scope, load->u.buffer, &writers);
+}
 
 static bool see_end(Visitor *v, Expr e) {
   Ends *k = v->self;
-  k->more |= e->op == OP_LOAD ||
-             (e->op == OP_VAR && !tirc_uses_var(k->dom.min, e) && !tirc_uses_var(k->dom.extent, e));
+  if (e->op == OP_LOAD && is_in_domain(k, e)) return false;
+  k->more |=
+      e->op == OP_LOAD || (e->op == OP_VAR && tirc_map_has(&k->moving, e) &&
+                           !tirc_uses_var(k->dom.min, e) && !tirc_uses_var(k->dom.extent, e));
   return !k->more;
+}
+
+static void add_moving(Ends *k, SRef *block) {
+  Tirc *c = k->s->c;
+  for (SRef *r = block->parent; r; r = r->parent) {
+    Steps steps = {0};
+    tirc_steps_between(c, r, &steps);
+    for (int i = 0; i < steps.n; i++)
+      if (steps.at[i].stmt->kind == STMT_LET)
+        tirc_map_set(c, &k->moving, steps.at[i].stmt->u.let.var, r);
+    if (tirc_is_loop(r)) tirc_map_set(c, &k->moving, tirc_loop_of(r)->var, r);
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      tirc_map_set(c, &k->moving, tirc_block_of(r)->iters[i].var, r);
+  }
+}
+
+static bool is_constant(Range r) {
+  int64_t min, extent;
+  return tirc_const_int(r.min, &min) && tirc_const_int(r.extent, &extent);
 }
 
 /* An iterator that stands on a loop which ends at a variable, as the loops of a triangle do, and
  * those at an iterator of a block around: its domain holds more than that, unless it ends there,
  * too. */
-static Expr dependent_iter(const Block *b, const LoopDomain *loops) {
+static Expr dependent_iter(Sched *s, SRef *block, const LoopDomain *loops) {
+  const Block *b = tirc_block_of(block);
+  Ends k = {.s = s, .scope = tirc_scope_root(s, block)};
   for (int i = 0; i < b->n_iters; i++)
     for (int l = 0; l < loops->n; l++) {
-      Ends k = {.dom = b->iters[i].dom};
-      if (!tirc_uses_var(b->iter_values[i], loops->vars[l])) continue;
+      if (is_constant(loops->doms[l]) || !tirc_uses_var(b->iter_values[i], loops->vars[l]))
+        continue;
+      if (!k.moving.n) add_moving(&k, block);
+      k.dom = b->iters[i].dom;
       tirc_visit_expr(&(Visitor){.expr = see_end, .self = &k}, loops->doms[l].min);
       tirc_visit_expr(&(Visitor){.expr = see_end, .self = &k}, loops->doms[l].extent);
       if (k.more) return b->iters[i].var;
@@ -205,7 +250,7 @@ Expr tirc_unreached_iter(Sched *s, SRef *block) {
          (!block->affine_binding && misses_values(s, &loops, b->iter_values[i], min, extent))))
       return b->iters[i].var;
   }
-  const Expr outer = tirc_outer_iter(s, block), dependent = dependent_iter(b, &loops);
+  const Expr outer = tirc_outer_iter(s, block), dependent = dependent_iter(s, block, &loops);
   return outer ? outer : dependent ? dependent : tied_iter(s, b, &loops);
 }
 

@@ -9,7 +9,7 @@
 #include "places.h"
 
 static const int64_t MOST = (int64_t)1 << 60; /* so that sums do not overflow */
-enum { MAX_INSTANCES = 1 << 18, MAX_BOX = 1 << 18 };
+enum { MAX_INSTANCES = 1 << 18, MAX_BOX = 1 << 18, SYMBOLIC_EXTENT = 64 };
 
 typedef struct Filling {
   IndexEval values;
@@ -209,7 +209,7 @@ bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box) {
   int steps = 0;
   for (int place = START; place < n && !found && steps < MAX_INSTANCES; place++) {
     ArenaMark mark = tirc_mark(s->c);
-    Filling f = {.values = {.c = s->c}, .box = box, .steps = steps};
+    Filling f = {.values = {.c = s->c, .otherwise = SYMBOLIC_EXTENT}, .box = box, .steps = steps};
     const bool stands = place == START
                             ? stands_at_start(&f, b)
                             : tirc_go_to_place(&f.values, block, place, false) != PLACE_EMPTY;
@@ -226,10 +226,10 @@ bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condit
   int steps = 0;
   for (int place = 0; place < n && !found && steps < MAX_INSTANCES; place++) {
     ArenaMark mark = tirc_mark(s->c);
-    Filling f = {.values = {.c = s->c}, .box = box, .steps = steps};
+    Filling f = {.values = {.c = s->c, .otherwise = SYMBOLIC_EXTENT}, .box = box, .steps = steps};
     int64_t holds = 1;
     if (tirc_go_to_place(&f.values, nest->parent, place, false) != PLACE_EMPTY &&
-        (!tirc_eval_index(&f.values, condition, &holds) || holds) && open_box(&f)) {
+        tirc_eval_index(&f.values, condition, &holds) && holds && open_box(&f)) {
       run(&f, nest->stmt);
       found = !f.unknown && f.holes > 0;
     }

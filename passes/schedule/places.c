@@ -17,9 +17,9 @@ static int64_t extent_of(const For *f) {
 /* Whether all loops together have so few places that each is worth a look. */
 static bool is_small(const SRef *around) {
   int64_t n = 1;
-  for (const SRef *r = around; r && n > 0 && n <= ALL; r = r->parent) {
+  for (const SRef *r = around; r && n <= ALL; r = r->parent) {
     const int64_t extent = moves(r) ? extent_of(tirc_loop_of(r)) : 1;
-    n = extent > ALL ? extent : n * extent;
+    n = extent > ALL ? extent : extent < 1 ? n : n * extent;
   }
   return n <= ALL;
 }

@@ -105,14 +105,17 @@ static bool starts_where_it_runs(Sched *s, const SRef *block) {
          tirc_prove(a, tirc_not(s->c, condition)); /* nothing runs */
 }
 
-/* A loop that is longer in later steps of a sum runs iterations which the first step does not. */
+/* A loop that is longer in later steps of a sum runs iterations which the first step does not. They
+ * may be of other sums; or steps, of which it must have the first. */
 static bool grows_with_steps(Sched *s, const SRef *block, const PtrMap *first_steps) {
   Analyzer *a = tirc_analyzer_around(s, block->parent);
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
     const Expr extent = tirc_loop_of(r)->extent;
-    if (tirc_uses_any(extent, first_steps) &&
-        !tirc_prove_ge(a, tirc_substitute(s->c, extent, first_steps), extent))
-      return true;
+    if (!tirc_uses_any(extent, first_steps)) continue;
+    const Expr first = tirc_substitute(s->c, extent, first_steps);
+    const bool has_first = tirc_prove_ge(a, first, tirc_int(s->c, first->dtype, 1)) &&
+                           !is_shared_with_sums(tirc_block_of(block), tirc_loop_of(r)->var);
+    if (!has_first && !tirc_prove_ge(a, first, extent)) return true;
   }
   return false;
 }
