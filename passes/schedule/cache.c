@@ -15,8 +15,9 @@
  * own would go on writing the buffer while the update adds to the cache.
  *
  * What is copied is what the writer writes below the place of the copy, or for a buffer that the
- * scope only reads, what the scope declares to read of it. A copy at the scope's own level makes
- * the cache just that large; a copy inside of loops leaves it the shape of the buffer.
+ * scope only reads, what the scope declares to read of it (all of it if a block inside reads more).
+ * A copy at the scope's own level makes the cache just that large; a copy inside of loops leaves it
+ * the shape of the buffer.
  *
  * Errors: storage-scope, buffer-index, buffer-not-found, root-block, not-stage-pipeline,
  * region-not-covered, cache-consumer, not-single-writer, cache-placement, duplicate-region,
@@ -146,30 +147,55 @@ static bool is_first_iteration(const Block *b, Expr cond) {
   return iter_at_start(b, cond) >= 0;
 }
 
-/* `if vk == 0: B[vi] = 0` at the start of the body: an init written by hand, after which the block
- * reads nothing of B but what it wrote. It may start others, too. */
+/* Item number i of a body if it is an init written by hand: only stores, in the first step. */
+static Stmt init_by_hand(const Block *b, int i) {
+  const Stmt body = b->body;
+  if (body->kind != STMT_SEQ || i >= body->u.seq.n) return NULL;
+  const Stmt item = tirc_item(body, i);
+  if (item->kind != STMT_IF || item->u.branch.else_case) return NULL;
+  const Stmt init = item->u.branch.then_case;
+  for (int k = 0; init->kind == STMT_SEQ && k < init->u.seq.n; k++)
+    if (tirc_item(init, k)->kind != STMT_STORE) return NULL;
+  if (init->kind != STMT_SEQ && init->kind != STMT_STORE) return NULL;
+  return is_first_iteration(b, item->u.branch.cond) ? init : NULL;
+}
+
+int tirc_inits_by_hand(const Block *b) {
+  int n = 0;
+  while (init_by_hand(b, n)) n++;
+  return n;
+}
+
+typedef struct Start { /* of a buffer */
+  OwnReads before;     /* what is read of it until it is stored to */
+  Stmt store;
+} Start;
+
+static bool see_start(Visitor *v, Stmt s) {
+  Start *k = v->self;
+  if (s->kind != STMT_STORE || k->store) return !k->store;
+  tirc_visit_expr(&k->before.v, s->u.store.value);
+  if (s->u.store.buffer == k->before.buffer) k->store = s;
+  return false;
+}
+
+/* `if vk == 0: B[vi] = 0` at the start of the body, maybe among others: an init written by hand,
+ * after which the block reads nothing of B but what it wrote. */
 bool tirc_starts_with_init(const Block *b, Buffer buffer) {
-  if (b->body->kind != STMT_SEQ) return false;
-  Stmt first = tirc_item(b->body, 0), store = NULL;
-  if (first->kind != STMT_IF || first->u.branch.else_case) return false;
-  const Stmt init = first->u.branch.then_case;
-  const int n = init->kind == STMT_SEQ ? init->u.seq.n : 1;
-  OwnReads in_init = {.buffer = buffer};
-  in_init.v = (Visitor){.expr = see_own_read, .self = &in_init};
-  for (int i = 0; i < n; i++) {
-    Stmt item = init->kind == STMT_SEQ ? tirc_item(init, i) : init;
-    if (item->kind != STMT_STORE) return false;
-    if (!store) tirc_visit_expr(&in_init.v, item->u.store.value);
-    if (item->u.store.buffer == buffer) store = item;
-  }
-  if (!store || !is_first_iteration(b, first->u.branch.cond)) return false;
+  Start start = {.before = {.buffer = buffer}};
+  start.before.v = (Visitor){.expr = see_own_read, .self = &start.before};
+  for (int i = 0; !start.store && init_by_hand(b, i); i++)
+    tirc_visit_stmt(&(Visitor){.stmt = see_start, .expr = tirc_skip_expr, .self = &start},
+                    init_by_hand(b, i));
+  const Stmt store = start.store;
+  if (!store) return false;
   for (int i = 0; i < b->n_iters; i++)
     for (int k = 0; k < store->u.store.n && b->iters[i].kind != ITER_SPATIAL; k++)
       if (tirc_uses_var(store->u.store.indices[k], b->iters[i].var)) return false;
   OwnReads in_body = {.buffer = buffer, .index = store->u.store.indices};
   in_body.v = (Visitor){.expr = see_own_read, .self = &in_body};
   tirc_visit_stmt(&in_body.v, b->body);
-  return !in_body.other && !in_init.other;
+  return !in_body.other && !start.before.other;
 }
 
 typedef struct Elements { /* which the block stores to */
@@ -464,7 +490,7 @@ static const Region *declared_input(Sched *s, const CacheStage *stage) {
 }
 
 /* What the scope declares to read of a buffer that nothing in it writes; all of it when it does
- * not. Where nothing runs, a box may end before it starts. */
+ * not, or when a block inside reads more. Where nothing runs, a box may end before it starts. */
 static void region_of_input(Sched *s, CacheStage *stage) {
   const Region *declared = declared_input(s, stage);
   Range *out = tirc_new_array(s->c, Range, stage->source->ndim);

@@ -194,7 +194,8 @@ static void check_old_predicate(Move *m) {
   if (empty) {
     tirc_sched_mark(m->s, m->block->stmt);
     tirc_sched_mark(m->s, empty->stmt);
-    tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
+    tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL,
+                     "remove the loop that repeats nothing, or move another block",
                      "%s does not run where loop %s has no iterations, and would run under %s",
                      tirc_describe(m->s, m->block->stmt), tirc_loop_of(empty)->var->u.s,
                      tirc_describe(m->s, m->loop->stmt));

@@ -2,7 +2,7 @@
  *
  *   for i in range(4):
  *       k = i * 2
- *       if k > 2:                       i * 2 > 2 and vi < 3
+ *       if k > 2:                       i * 2 > 2 and i * 2 < 6
  *           with T.block("B"):
  *               vi = T.axis.spatial(4, i)
  *               T.where(k < 6) */

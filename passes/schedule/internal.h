@@ -154,7 +154,8 @@ int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 /* Whether the block, when it runs, writes every element of this region that it declares to write
  * (must_write.c). False when that is not known. */
 bool tirc_writes_region(Sched *s, Stmt block, const Region *declared);
-/* Whether it certainly leaves some of them out (leaves_holes.c). */
+/* Whether it may leave some of them out, as far as that is found by running it with loaded indices
+ * of 0 (leaves_holes.c). */
 bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box);
 /* The same of a loop or block with all that is in it, and of a box in terms of what is around it,
  * where the condition may hold. */
@@ -208,6 +209,8 @@ const char *tirc_describe(Sched *s, Stmt loop_or_block);
 bool tirc_is_indexed_by_reduction(Sched *s, const Block *b);
 /* cache.c: whether the body starts with an init of the buffer that was written by hand. */
 bool tirc_starts_with_init(const Block *b, Buffer buffer);
+/* How many statements at the start of the body do nothing but that, for any buffer. */
+int tirc_inits_by_hand(const Block *b);
 /* Whether it does so each time that its scope runs: the steps pass through the first one. */
 bool tirc_starts_by_hand(Sched *s, const SRef *block, Buffer b);
 /* order_init.c: whether the init stores to elements that its own instance does not update, or that

@@ -21,7 +21,19 @@ static bool is_shared_with_sums(const Block *b, Expr loop_var) {
   return false;
 }
 
+/* not (a < b) as a >= b, and so on. */
+static Expr without_not(Tirc *c, Expr cond) {
+  static const Op turned[][2] = {{OP_LT, OP_GE}, {OP_GE, OP_LT}, {OP_LE, OP_GT},
+                                 {OP_GT, OP_LE}, {OP_EQ, OP_NE}, {OP_NE, OP_EQ}};
+  const Expr inner = cond->op == OP_NOT ? cond->args[0] : NULL;
+  for (size_t i = 0; inner && i < sizeof turned / sizeof *turned; i++)
+    if (inner->op == turned[i][0])
+      return tirc_binary(c, turned[i][1], inner->args[0], inner->args[1]);
+  return cond;
+}
+
 bool tirc_holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts) {
+  cond = without_not(c, cond);
   if (cond->op == OP_AND)
     return tirc_holds_at_start(c, a, cond->args[0], starts) &&
            tirc_holds_at_start(c, a, cond->args[1], starts);

@@ -197,7 +197,7 @@ static bool see_slot(Visitor *visitor, Expr e) {
 }
 
 /* Which branch an instance takes. One that depends on what is stored is found from that. Of what
- * depends on iterators, all outcomes in the two instances are tried, one a trial. */
+ * depends on iterators, all outcomes of one in the two instances are tried, one a trial. */
 static bool takes(Numbers *v, Expr cond) {
   Count n = {.v = v};
   tirc_visit_expr(&(Visitor){.expr = see_slot, .self = &n}, cond);
@@ -317,12 +317,25 @@ static bool commute(Tirc *c, const Block *b, Stmt body, Buffer target) {
   return true;
 }
 
-/* Without an init by hand, of which others see to it that it comes first. */
+typedef struct Inits {
+  const Block *b;
+  bool own; /* each starts all of a sum */
+} Inits;
+
+static bool see_init(Visitor *visitor, Stmt s) {
+  Inits *k = visitor->self;
+  if (s->kind == STMT_STORE) k->own &= tirc_starts_with_init(k->b, s->u.store.buffer);
+  return true;
+}
+
+/* Without inits by hand, of which others see to it that they come first. */
 static Stmt update_of(Tirc *c, const Block *b) {
-  for (int i = 0; i < b->n_writes; i++)
-    if (tirc_starts_with_init(b, b->writes[i].buffer))
-      return tirc_seq_splice(c, b->body, 0, 1, 0, NULL);
-  return b->body;
+  const int n = tirc_inits_by_hand(b);
+  Inits k = {b, n > 0 && n < b->body->u.seq.n};
+  for (int i = 0; i < n; i++)
+    tirc_visit_stmt(&(Visitor){.stmt = see_init, .expr = tirc_skip_expr, .self = &k},
+                    tirc_item(b->body, i));
+  return k.own ? tirc_seq_splice(c, b->body, 0, n, 0, NULL) : b->body;
 }
 
 bool tirc_update_commutes(Tirc *c, const Block *b) {
