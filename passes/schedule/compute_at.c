@@ -268,19 +268,26 @@ static const SRef *first_user(const SRef *at, Buffer b) {
   return at;
 }
 
+static bool has_other_writer(Move *m, Buffer b) {
+  SRef **writers;
+  const int n = tirc_writers_of(m->s, m->scope, b, &writers);
+  return n > 1 || (n == 1 && writers[0] != m->block);
+}
+
 /* The blocks within one that declares nothing, as loop_partition makes it: run again, an update in
- * place would start from what it left. */
+ * place would start from what it left; and no other block may store to the same buffer. */
 static void check_updates_within(Move *m, SRef *at) {
   const Block *b = tirc_block_of(at);
   for (int i = 0; at != m->block && i < b->n_writes; i++) {
     Buffer w = b->writes[i].buffer;
     const SRef *first = first_user(m->block, w), *allocator = tirc_allocator_of(m->s, at, w);
     bool is_local = allocator && tirc_is_ancestor(m->block, allocator);
-    if (is_local || !tirc_touches(first, w, false)) continue;
+    const bool shared = !is_local && has_other_writer(m, w);
+    if (is_local || (!shared && !tirc_touches(first, w, false))) continue;
     tirc_sched_mark(m->s, first->stmt);
-    tirc_sched_error(m->s, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL,
-                     "block %s within %s updates %s in place", tirc_block_of(first)->name,
-                     tirc_describe(m->s, m->block->stmt), w->name);
+    tirc_sched_error(m->s, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL, "block %s within %s %s %s",
+                     tirc_block_of(shared ? at : first)->name, tirc_describe(m->s, m->block->stmt),
+                     shared ? "is not the only one that stores to" : "updates in place", w->name);
   }
   for (int i = 0; i < at->scope->n_blocks; i++) check_updates_within(m, at->scope->blocks[i]);
 }
