@@ -40,8 +40,12 @@ class Browser:
         if dark:
             arguments.append("--force-dark-mode")
         options = {"binary": chromium, "args": arguments}
-        reply = self.request("POST", "", {"capabilities": {"alwaysMatch": {
-            "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}})
+        try:
+            reply = self.request("POST", "", {"capabilities": {"alwaysMatch": {
+                "browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}}})
+        except BaseException:
+            self.process.kill() # or the driver would outlive the test
+            raise
         self.base += "/" + reply["sessionId"]
         self.command("Emulation.setDeviceMetricsOverride",
                      {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600})
