@@ -538,10 +538,25 @@ static void require_own_start(Sched *s, const CacheStage *stage) {
       }
 }
 
+/* A reader that turns to a cache of the box alone must not look outside of it, as one may that runs
+ * where a predicate about a loop around both leaves the writer out. */
+static void require_readers_in_box(Sched *s, const CacheStage *stage) {
+  const Region box = {stage->source, stage->region};
+  for (int i = 0; i < stage->consumers.n && !stage->full; i++) {
+    SRef *reader = stage->consumers.at[i];
+    if (reader == stage->writer || !reads_more(s, stage, reader, &box)) continue;
+    tirc_sched_mark(s, reader->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s reads more of %s than the box that would be cached.",
+                     tirc_block_of(reader)->name, stage->source->name);
+  }
+}
+
 static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
   if (stage->writer) tirc_require_no_loose_use(s, stage->scope, stage->writer);
   stage->full = tirc_is_loop(stage->where);
   require_own_start(s, stage);
+  if (stage->is_write) require_readers_in_box(s, stage);
   if (stage->is_write) require_no_own_reads(s, stage);
   tirc_require_readers_after_writer(s, stage);
   tirc_make_copy(s, stage, storage_scope);
