@@ -1,7 +1,7 @@
 /* The two laws, tested on random programs and random schedules:
  *
- *   fuzz [--schedules N] [--seed S] [--calls N] [--verbose] [--stats] [--every-primitive]
- *        [--lower] [CASE]...
+ *   fuzz [--schedules N] [--seed S] [--calls N] [--wild PERCENT] [--verbose] [--stats]
+ *        [--every-primitive] [--lower] [CASE]...
  *
  * 1. A primitive preserves what the program computes, or raises: the reference interpreter runs
  * both.
@@ -9,9 +9,9 @@
  * Parallel, vectorized and bound loops run in both directions, and their iterations must not race.
  * And every module on the way is well formed, and prints to a text that parses to the same module.
  *
- * A third of the programs are wild ones (fuzz_wild.h lists what they are full of); the others are
- * plain nests of blocks. A wild one that cannot be run, or whose own parallel loops race, is drawn
- * again.
+ * A third of the programs (or --wild) are wild ones: fuzz_wild.h lists what they are full of, and
+ * most faults are found among them. The others are plain nests of blocks. A wild one that cannot be
+ * run, or whose own parallel loops race, is drawn again.
  *
  * With cases (files as in tests/cases), each schedule goes on with one of them, drawn at random:
  * the program after the case's own schedule, as far as that is legal.
@@ -51,6 +51,7 @@ typedef struct Pair {
 typedef struct Settings {
   long seed;
   int calls; /* at most so many a schedule */
+  int wild;  /* so many of 100 programs */
   bool verbose;
   int n_cases; /* 0: programs are drawn */
   char **cases;
@@ -424,9 +425,9 @@ static bool start_from_case(Tirc *c, const char *path, Pair *k) {
   return m && runs(c, m);
 }
 
-/* A third of the programs are wild ones, of which some have to be drawn again. */
-static void start_from_any(Tirc *c, Rng *r, Pair *k, Stats *stats) {
-  k->wild = rng_chance(r, 33);
+/* Some of the programs are wild ones, of which some have to be drawn again. */
+static void start_from_any(Tirc *c, Rng *r, int wild, Pair *k, Stats *stats) {
+  k->wild = rng_chance(r, wild);
   for (int tries = 0; k->wild && tries < MAX_TRIES; tries++) {
     k->program = fuzz_wild_program(c, r);
     stats->wild++;
@@ -443,7 +444,7 @@ static bool one(long number, const Settings *set, Stats *stats) {
   Tirc *c = tirc_context_new();
   Pair k = {0};
   char *why = NULL;
-  if (!set->n_cases) start_from_any(c, &r, &k, stats);
+  if (!set->n_cases) start_from_any(c, &r, set->wild, &k, stats);
   if (set->n_cases && !start_from_case(c, set->cases[rng_below(&r, set->n_cases)], &k)) {
     stats->not_started++;
     tirc_context_release(c);
@@ -464,7 +465,7 @@ static bool one(long number, const Settings *set, Stats *stats) {
 int main(int argc, char **argv) {
   long n = 1000, broken = 0;
   bool table = false, every = false;
-  Settings set = {.seed = 1, .calls = MAX_CALLS};
+  Settings set = {.seed = 1, .calls = MAX_CALLS, .wild = 33};
   Stats stats = {0};
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--verbose") == 0)
@@ -481,14 +482,16 @@ int main(int argc, char **argv) {
       set.seed = strtol(argv[++i], NULL, 10);
     else if (i + 1 < argc && strcmp(argv[i], "--calls") == 0)
       set.calls = (int)strtol(argv[++i], NULL, 10);
+    else if (i + 1 < argc && strcmp(argv[i], "--wild") == 0)
+      set.wild = (int)strtol(argv[++i], NULL, 10);
     else if (argv[i][0] != '-') {
       set.n_cases = argc - i;
       set.cases = argv + i;
       break;
     } else {
       fprintf(stderr,
-              "usage: fuzz [--schedules N] [--seed S] [--calls 1..%d] [--verbose] [--stats] "
-              "[--every-primitive] [--lower] [CASE]...\n",
+              "usage: fuzz [--schedules N] [--seed S] [--calls 1..%d] [--wild 0..100] [--verbose] "
+              "[--stats] [--every-primitive] [--lower] [CASE]...\n",
               MAX_CALLS);
       return 2;
     }
