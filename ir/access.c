@@ -315,6 +315,20 @@ Access tirc_block_access(Tirc *c, Stmt block) {
   return access;
 }
 
+const Region *tirc_region_of(int n, const Region *at, Buffer buffer) {
+  for (int i = 0; i < n; i++)
+    if (at[i].buffer == buffer) return &at[i];
+  return NULL;
+}
+
+const Region *tirc_declared_read(const Block *b, Buffer buffer) {
+  return tirc_region_of(b->n_reads, b->reads, buffer);
+}
+
+const Region *tirc_declared_write(const Block *b, Buffer buffer) {
+  return tirc_region_of(b->n_writes, b->writes, buffer);
+}
+
 Stmt tirc_infer_regions(Tirc *c, Stmt block, bool reads_given, bool writes_given) {
   if (reads_given && writes_given) return block;
   Access access = tirc_block_access(c, block);

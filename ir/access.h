@@ -1,4 +1,4 @@
-/* Which boxes of which buffers a statement touches. */
+/* Which boxes of which buffers a statement touches, and which ones a block declares. */
 #ifndef TIRC_IR_ACCESS_H
 #define TIRC_IR_ACCESS_H
 
@@ -18,6 +18,11 @@ typedef struct Access {
  * the element that it writes is no read when the block has an init. A nested block counts by its
  * declared regions. */
 Access tirc_block_access(Tirc *c, Stmt block);
+/* The first of the regions that is of the buffer, or NULL. */
+const Region *tirc_region_of(int n, const Region *at, Buffer buffer);
+/* What the block itself declares of the buffer, or NULL. */
+const Region *tirc_declared_read(const Block *b, Buffer buffer);
+const Region *tirc_declared_write(const Block *b, Buffer buffer);
 /* Reads and writes filled in from tirc_block_access where the text gave none. */
 Stmt tirc_infer_regions(Tirc *c, Stmt block, bool reads_given, bool writes_given);
 /* TVM's GetBlockReadWriteRegion: opaque regions are part of both. */

@@ -294,10 +294,9 @@ static Failure check_complete(Sched *s, SRef *block, SRef *root) {
   const char *dominant = why_not_dominant(s, block, root);
   if (dominant) return (Failure){2, dominant};
   for (int i = 0; i < b->n_reads; i++)
-    for (int k = 0; k < b->n_writes; k++)
-      if (b->reads[i].buffer == b->writes[k].buffer)
-        return (Failure){
-            3, tirc_format(s->c, "it both reads and writes buffer %s", b->reads[i].buffer->name)};
+    if (tirc_declared_write(b, b->reads[i].buffer))
+      return (Failure){
+          3, tirc_format(s->c, "it both reads and writes buffer %s", b->reads[i].buffer->name)};
   const char *other = why_reads_other_output(s, b, NULL);
   if (other) return (Failure){3, other};
   return holds;

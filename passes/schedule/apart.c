@@ -12,6 +12,8 @@
 #include "../../ir/visit.h"
 #include "internal.h"
 
+#include "ir/access.h"
+
 enum { MAX_DIMS = 8, MAX_FACTOR = 1 << 30 };
 
 typedef struct Sum { /* slope * loop + [low, high] + what stands still while the loop runs */
@@ -116,10 +118,7 @@ static bool is_divided_in(const Look *k, int dim) {
 /* --- what is written before it is read -------------------------------------------------------- */
 
 static bool declares(const Block *b, int w, Buffer buffer) {
-  const Region *at = w ? b->writes : b->reads;
-  for (int i = 0; i < (w ? b->n_writes : b->n_reads); i++)
-    if (at[i].buffer == buffer) return true;
-  return false;
+  return w ? tirc_declared_write(b, buffer) : tirc_declared_read(b, buffer);
 }
 
 /* Region cover is about what blocks declare themselves, not about what those inside of them do. */

@@ -48,9 +48,22 @@ SRef *tirc_only_writer(Sched *s, const CacheStage *stage);
 /* No block that reads the buffer before the writer may come to see the copy too early or too late.
  * Raises read-before-write. */
 void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage);
-/* Whether the block, which writes b, also reads of it what it did not write itself while its scope
- * runs. */
-bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b);
+/* Whether the scope allocates the buffer itself. */
+static inline bool tirc_is_own_buffer(Sched *s, const CacheStage *stage) {
+  return tirc_allocator_of(s, stage->scope, stage->source) == stage->scope;
+}
+
+/* Both set `region`, the second one of a buffer that nothing in the scope writes, and the first one
+ * `condition`. Raise region-not-covered where what is copied may not have been written, or where a
+ * reader may look outside of it, and duplicate-region. */
+void tirc_box_of_writer(Sched *s, CacheStage *stage);
+void tirc_box_of_input(Sched *s, CacheStage *stage);
+/* A reader that turns to a cache of the box alone must not look outside of it, as one may that runs
+ * where a predicate about a loop around both leaves the writer out. Raises region-not-covered. */
+void tirc_require_readers_in_box(Sched *s, const CacheStage *stage);
+/* A block that moves to the cache finds nothing there but what it wrote itself. Raises
+ * reads-own-output. */
+void tirc_require_no_own_reads(Sched *s, const CacheStage *stage);
 
 /* Raises storage-scope when no target has it; an empty name is "global". */
 void tirc_require_storage_scope(Sched *s, const char *scope);

@@ -8,6 +8,8 @@
 #include "../../ir/print.h"
 #include "cache.h"
 
+#include "ir/access.h"
+
 void tirc_require_storage_scope(Sched *s, const char *scope) {
   static const char *const known[] = {
       "global",          "shared",           "warp",           "local",   "wmma.matrix_a",
@@ -242,12 +244,6 @@ static Stmt move_block(Rewrite *w, Stmt s) {
   return tirc_with_loc(w->m.c, tirc_block(w->m.c, &b), s->loc);
 }
 
-static bool writes_source(const Rewrite *w, const Block *b) {
-  for (int i = 0; i < b->n_writes; i++)
-    if (b->writes[i].buffer == w->stage->source) return true;
-  return false;
-}
-
 /* Whether the block, with everything in it, uses the cache from now on. */
 static bool uses_cache(const Rewrite *w, const Block *b) {
   const CacheStage *stage = w->stage;
@@ -258,7 +254,7 @@ static bool uses_cache(const Rewrite *w, const Block *b) {
 
 static Stmt rewrite_block(Rewrite *w, Stmt s) {
   const Block *b = &s->u.block;
-  if (!w->stage->is_write && writes_source(w, b)) return s;
+  if (!w->stage->is_write && tirc_declared_write(b, w->stage->source)) return s;
   bool before = w->active;
   w->active = before || uses_cache(w, b);
   Stmt to = tirc_mutate_stmt_children(&w->m, s);

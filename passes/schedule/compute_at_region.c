@@ -11,6 +11,8 @@
 #include "../../ir/visit.h"
 #include "internal.h"
 
+#include "ir/access.h"
+
 typedef struct Box { /* one IntSet a dimension */
   IntSet *dims;
 } Box;
@@ -107,12 +109,6 @@ static Touched *find_touched(Touched *at, int n, Buffer b) {
   return NULL;
 }
 
-static bool declares(int n, const Region *at, Buffer b) {
-  for (int i = 0; i < n; i++)
-    if (at[i].buffer == b) return true;
-  return false;
-}
-
 /* Of a block that does not declare what blocks inside of it use, it may be all. */
 static void require_all(Solver *v, Touched *t) {
   IntSet *dims = tirc_new_array(v->c, IntSet, t->buffer->ndim + 1);
@@ -147,7 +143,8 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
       relax_region(v, others[k], loop, &r, is_producer, &t->required);
     }
     for (int i = 0; i < n; i++)
-      if (!declares(m, theirs, at[i].buffer) && tirc_touches(others[k], at[i].buffer, !is_producer))
+      if (!tirc_region_of(m, theirs, at[i].buffer) &&
+          tirc_touches(others[k], at[i].buffer, !is_producer))
         require_all(v, &at[i]);
   }
   *out = at;

@@ -329,12 +329,6 @@ static Stmt init_nest(Decomposition *d, Stmt block) {
 /* --- the update
  * --------------------------------------------------------------------------------------- */
 
-static bool reads_buffer(const Block *b, Buffer buffer) {
-  for (int i = 0; i < b->n_reads; i++)
-    if (b->reads[i].buffer == buffer) return true;
-  return false;
-}
-
 /* Without its init the block reads what it writes. */
 static Stmt update_block(Tirc *c, Stmt block) {
   Block b = block->u.block;
@@ -343,7 +337,7 @@ static Stmt update_block(Tirc *c, Stmt block) {
   Region *reads = tirc_new_array(c, Region, b.n_reads + b.n_writes);
   int n = 0;
   for (int i = 0; i < b.n_writes; i++)
-    if (!reads_buffer(&b, b.writes[i].buffer)) reads[n++] = b.writes[i];
+    if (!tirc_declared_read(&b, b.writes[i].buffer)) reads[n++] = b.writes[i];
   for (int i = 0; i < b.n_reads; i++) reads[n++] = b.reads[i];
   b.n_reads = n;
   b.reads = reads;

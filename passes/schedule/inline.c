@@ -14,6 +14,8 @@
 
 #include "../../ir/print.h"
 
+#include "ir/access.h"
+
 void tirc_require_no_init(Sched *s, SRef *block) {
   if (!tirc_block_of(block)->init) return;
   tirc_sched_mark(s, block->stmt);
@@ -78,12 +80,6 @@ static Search search(Stmt s, Buffer b, const Paths *only) {
   return f;
 }
 
-static bool names_buffer(int n, const Region *at, Buffer b) {
-  for (int i = 0; i < n; i++)
-    if (at[i].buffer == b) return true;
-  return false;
-}
-
 static Stmt without_buffer(Inliner *in, Stmt scope) {
   struct StmtNode *copy = tirc_new(in->c, struct StmtNode);
   *copy = *scope;
@@ -101,9 +97,7 @@ static Stmt without_buffer(Inliner *in, Stmt scope) {
 static Stmt update_signature(Inliner *in, Stmt block) {
   Block b = block->u.block;
   if (b.id == tirc_block_of(in->scope)->id) return without_buffer(in, block);
-  if (!names_buffer(b.n_reads, b.reads, in->buffer) &&
-      !names_buffer(b.n_writes, b.writes, in->buffer))
-    return block;
+  if (!tirc_declared_read(&b, in->buffer) && !tirc_declared_write(&b, in->buffer)) return block;
   Regions reads, writes;
   tirc_block_reads_writes(in->c, block, &reads, &writes);
   b.reads = reads.at;

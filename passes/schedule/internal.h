@@ -207,7 +207,10 @@ const char *tirc_describe(Sched *s, Stmt loop_or_block);
 
 /* Whether a reduction iterator stands in an index of what the block stores to. */
 bool tirc_is_indexed_by_reduction(Sched *s, const Block *b);
-/* cache.c: whether the body starts with an init of the buffer that was written by hand. */
+/* own_output.c: whether the block, which writes b, also reads of it what it did not write itself
+ * while its scope runs. */
+bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b);
+/* Whether the body starts with an init of the buffer that was written by hand. */
 bool tirc_starts_with_init(const Block *b, Buffer buffer);
 /* How many statements at the start of the body do nothing but that, for any buffer. */
 int tirc_inits_by_hand(const Block *b);

@@ -19,6 +19,8 @@
 #include "../../ir/print.h"
 #include "access_rewrite.h"
 
+#include "ir/access.h"
+
 /* --- where the buffer lives ---------------------------------------------------------------------
  */
 
@@ -344,12 +346,6 @@ static bool rewrite_access(AccessRewriter *w, Buffer *buffer, int *n, const Expr
   return true;
 }
 
-static const Region *region_of(Regions regions, Buffer b) {
-  for (int i = 0; i < regions.n; i++)
-    if (regions.at[i].buffer == b) return &regions.at[i];
-  return NULL;
-}
-
 /* What is declared of the buffer becomes what is accessed of it. */
 static const Region *rewrite_regions(const LayoutRewrite *r, Stmt block, int n, const Region *from,
                                      Regions inferred) {
@@ -357,7 +353,7 @@ static const Region *rewrite_regions(const LayoutRewrite *r, Stmt block, int n, 
   for (int i = 0; i < n; i++) {
     out[i] = from[i];
     if (from[i].buffer != r->l->from) continue;
-    const Region *found = region_of(inferred, r->l->to);
+    const Region *found = tirc_region_of(inferred.n, inferred.at, r->l->to);
     if (!found) {
       tirc_sched_mark(r->l->s, block);
       tirc_sched_error(r->l->s, SERR_REGION_NOT_ACCESSED, NULL, NULL,
@@ -367,14 +363,6 @@ static const Region *rewrite_regions(const LayoutRewrite *r, Stmt block, int n, 
     out[i] = *found;
   }
   return out;
-}
-
-static bool declares(const Block *b, Buffer buffer) {
-  for (int i = 0; i < b->n_reads; i++)
-    if (b->reads[i].buffer == buffer) return true;
-  for (int i = 0; i < b->n_writes; i++)
-    if (b->writes[i].buffer == buffer) return true;
-  return false;
 }
 
 static Stmt rewrite_block(AccessRewriter *w, Stmt s) {
@@ -387,7 +375,7 @@ static Stmt rewrite_block(AccessRewriter *w, Stmt s) {
     allocs[i] = same ? r->l->to : b.allocs[i];
     allocates = allocates || same;
   }
-  bool declared = declares(&b, r->l->from);
+  bool declared = tirc_declared_read(&b, r->l->from) || tirc_declared_write(&b, r->l->from);
   if (!declared && !allocates) return s;
   b.allocs = allocs;
   if (declared) {

@@ -3,6 +3,8 @@
  * What must not be overwritten with leftovers needs to know more. */
 #include "internal.h"
 
+#include "ir/access.h"
+
 typedef struct MustWrite {
   Sched *s;
   const Region *box; /* to be filled */
@@ -113,8 +115,7 @@ Region tirc_written_region(Sched *s, SRef *block, const Region *declared) {
   Analyzer *a = tirc_analyzer(s->c);
   for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
   Access access = tirc_block_access(s->c, block->stmt);
-  for (int i = 0; i < access.opaque.n; i++)
-    if (access.opaque.at[i].buffer == declared->buffer) return *declared;
+  if (tirc_region_of(access.opaque.n, access.opaque.at, declared->buffer)) return *declared;
   for (int i = 0; i < access.writes.n; i++) {
     const Region *actual = &access.writes.at[i];
     for (int d = 0; actual->buffer == declared->buffer && d < declared->buffer->ndim; d++)

@@ -21,6 +21,8 @@
 #include "internal.h"
 #include "places.h"
 
+#include "ir/access.h"
+
 #include <math.h>
 
 enum {
@@ -66,12 +68,6 @@ static bool look_at_expr(Visitor *v, Expr e) {
   return true;
 }
 
-static bool declares(int n, const Region *at, Buffer b) {
-  for (int k = 0; k < n; k++)
-    if (at[k].buffer == b) return true;
-  return false;
-}
-
 /* Where the block's view number i begins. */
 static const Expr *view_start(Tirc *c, const Block *b, int i) {
   const Region *shown = &b->matches[i].source;
@@ -84,8 +80,8 @@ static void look_at_views(Use *u, const Block *b) {
   for (int i = 0; i < b->n_matches; i++) {
     if (b->matches[i].source.buffer != u->buffer) continue;
     add_access(u, u->buffer->ndim, view_start(u->c, b, i));
-    u->loads += declares(b->n_reads, b->reads, u->buffer);
-    u->stores += declares(b->n_writes, b->writes, u->buffer);
+    u->loads += tirc_declared_read(b, u->buffer) != NULL;
+    u->stores += tirc_declared_write(b, u->buffer) != NULL;
     u->constant = false;
   }
 }
@@ -279,8 +275,8 @@ static void run_block(Run *r, Stmt stmt) {
   for (int i = 0; i < b->n_matches; i++) {
     const Buffer shown = b->matches[i].source.buffer;
     const Expr *start = view_start(r->s->c, b, i);
-    if (declares(b->n_reads, b->reads, shown)) touch(r, shown, shown->ndim, start, false);
-    if (declares(b->n_writes, b->writes, shown)) touch(r, shown, shown->ndim, start, true);
+    if (tirc_declared_read(b, shown)) touch(r, shown, shown->ndim, start, false);
+    if (tirc_declared_write(b, shown)) touch(r, shown, shown->ndim, start, true);
   }
   run(r, b->body);
   r->block = outer;

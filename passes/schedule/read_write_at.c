@@ -22,6 +22,8 @@
 
 #include "../../ir/print.h"
 
+#include "ir/access.h"
+
 typedef struct AutoCopy {
   Sched *s;
   SRef *loop, *scope;
@@ -45,19 +47,13 @@ typedef struct Accesses {
   bool reads, writes;
 } Accesses;
 
-static const Region *region_of(int n, const Region *at, Buffer b) {
-  for (int i = 0; i < n; i++)
-    if (at[i].buffer == b) return &at[i];
-  return NULL;
-}
-
 static bool see_access(Visitor *v, Stmt s) {
   Accesses *a = v->self;
   if (s->kind != STMT_BLOCK) return true;
   AutoCopy *k = a->copy;
   const Block *b = &s->u.block;
-  bool reads = region_of(b->n_reads, b->reads, k->source);
-  bool writes = region_of(b->n_writes, b->writes, k->source);
+  bool reads = tirc_declared_read(b, k->source);
+  bool writes = tirc_declared_write(b, k->source);
   a->reads = a->reads || reads;
   a->writes = a->writes || writes;
   SRef *sref = tirc_sref_find(k->s, s);
@@ -153,7 +149,7 @@ static void find_box(AutoCopy *k) {
     for (int r = 0; r < n; r++)
       if (at[r].buffer == k->source)
         add_region(k, a, k->blocks.at[i], &at[r], hull,
-                   i == 0 && &at[r] == region_of(n, at, k->source));
+                   i == 0 && &at[r] == tirc_region_of(n, at, k->source));
   }
   k->box = tirc_new_array(c, Range, k->source->ndim + 1);
   for (int d = 0; d < k->source->ndim; d++) {
@@ -171,7 +167,7 @@ static bool writes_box(AutoCopy *k, SRef *block) {
   const Block *b = tirc_block_of(block);
   PtrMap bindings = {0};
   tirc_bindings_of(c, block->stmt, &bindings);
-  const Region *declared = region_of(b->n_writes, b->writes, k->source);
+  const Region *declared = tirc_declared_write(b, k->source);
   if (!tirc_writes_region(k->s, block->stmt, declared)) return false;
   Region r = tirc_substitute_region(c, *declared, &bindings);
   Analyzer *a = tirc_analyzer_around(k->s, k->loop);
@@ -276,7 +272,7 @@ typedef enum Written { WRITTEN_NOT, WRITTEN_PARTLY, WRITTEN_ALL } Written;
 /* What of its share the writer has surely written when the reader, which comes after it, runs. */
 static Written written_for(AutoCopy *k, SRef *writer, SRef *reader) {
   const Block *b = tirc_block_of(writer);
-  const Region *written = region_of(b->n_writes, b->writes, k->source);
+  const Region *written = tirc_declared_write(b, k->source);
   if (!written || !tirc_writes_region(k->s, writer->stmt, written)) return WRITTEN_NOT;
   if (writes_box(k, writer)) return WRITTEN_ALL;
   return runs_whenever(k->s, writer, reader) ? WRITTEN_PARTLY : WRITTEN_NOT;

@@ -22,6 +22,8 @@
 #include "index_map.h"
 #include "spatial.h"
 
+#include "ir/access.h"
+
 /* The indices in their short form; one that becomes a constant stays as it was. */
 static void simplify_old(Reindex *r) {
   const Block *b = tirc_block_of(r->block);
@@ -110,10 +112,7 @@ static void require_alone(Reindex *r, SRef *top) {
 }
 
 static bool writes_source(const Reindex *r) {
-  const Block *b = tirc_block_of(r->block);
-  for (int i = 0; i < b->n_writes; i++)
-    if (b->writes[i].buffer == r->source) return true;
-  return false;
+  return tirc_declared_write(tirc_block_of(r->block), r->source);
 }
 
 /* All accesses of the block go to the copy: a write must not be lost, and what is read must have
@@ -166,9 +165,7 @@ static void require_indices(const Reindex *r) {
 static void require_part_of_scope(const Reindex *r) {
   const Block *scope = tirc_block_of(r->scope);
   Expr outer = tirc_outer_iter(r->s, r->block);
-  bool declared = false;
-  for (int i = 0; i < scope->n_reads; i++) declared |= scope->reads[i].buffer == r->source;
-  for (int i = 0; i < scope->n_writes; i++) declared |= scope->writes[i].buffer == r->source;
+  bool declared = tirc_declared_read(scope, r->source) || tirc_declared_write(scope, r->source);
   if (!outer || !declared) return;
   tirc_sched_mark(r->s, r->block->stmt);
   tirc_sched_error(

@@ -22,6 +22,8 @@
 #include "index_map.h"
 #include "reindex.h"
 
+#include "ir/access.h"
+
 typedef struct ReindexCache {
   Reindex r;
   CacheStage stage; /* for its place */
@@ -120,9 +122,8 @@ static void require_separate_places(ReindexCache *x, const Expr *new_shape) {
 
 static void require_one_way(Reindex *r) {
   const Block *b = tirc_block_of(r->block);
-  bool both = r->is_write && tirc_reads_own_output(r->s, r->block, r->source);
-  for (int i = 0; !r->is_write && i < b->n_writes; i++)
-    both = both || b->writes[i].buffer == r->source;
+  bool both = r->is_write ? tirc_reads_own_output(r->s, r->block, r->source)
+                          : tirc_declared_write(b, r->source) != NULL;
   if (!both) return;
   tirc_sched_mark(r->s, r->block->stmt);
   tirc_sched_error(r->s, SERR_READS_OWN_OUTPUT, NULL, NULL,

@@ -4,6 +4,8 @@
 #include "internal.h"
 #include "state.h"
 
+#include "ir/access.h"
+
 /* --- shapes ---------------------------------------------------------------------------------- */
 
 bool tirc_is_ancestor(const SRef *high, const SRef *low) {
@@ -36,9 +38,7 @@ SRef *tirc_common_ancestor(int n, SRef *const *at) {
 
 bool tirc_touches(const SRef *block, Buffer b, bool write) {
   const Block *at = tirc_block_of(block);
-  const Region *regions = write ? at->writes : at->reads;
-  for (int i = 0, n = write ? at->n_writes : at->n_reads; i < n; i++)
-    if (regions[i].buffer == b) return true;
+  if (write ? tirc_declared_write(at, b) : tirc_declared_read(at, b)) return true;
   for (int i = 0; i < block->scope->n_blocks; i++)
     if (tirc_touches(block->scope->blocks[i], b, write)) return true;
   return false;

@@ -15,6 +15,8 @@
 #include "internal.h"
 #include "order.h"
 
+#include "ir/access.h"
+
 static bool is_shared_with_sums(const Block *b, Expr loop_var) {
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind == ITER_SPATIAL && tirc_uses_var(b->iter_values[i], loop_var)) return true;
@@ -177,8 +179,7 @@ typedef struct InitLoads {
 
 static bool see_init_load(Visitor *v, Expr e) {
   InitLoads *k = v->self;
-  for (int i = 0; e->op == OP_LOAD && i < k->block->n_writes; i++)
-    k->found |= k->block->writes[i].buffer == e->u.buffer;
+  k->found |= e->op == OP_LOAD && tirc_declared_write(k->block, e->u.buffer);
   return !k->found;
 }
 

@@ -18,6 +18,8 @@
 #include "blockize.h"
 #include "tensor_intrin.h"
 
+#include "ir/access.h"
+
 /* --- registering
  * ----------------------------------------------------------------------------------- */
 
@@ -28,11 +30,7 @@ const TensorIntrin *tirc_find_intrin(const Sched *s, const char *name) {
 }
 
 static bool uses_region(const Block *b, Buffer buffer) {
-  for (int i = 0; i < b->n_reads; i++)
-    if (b->reads[i].buffer == buffer) return true;
-  for (int i = 0; i < b->n_writes; i++)
-    if (b->writes[i].buffer == buffer) return true;
-  return false;
+  return tirc_declared_read(b, buffer) || tirc_declared_write(b, buffer);
 }
 
 static void check_function(Tirc *c, const char *intrin, const Func *f, const char *role, Loc loc) {
@@ -134,11 +132,9 @@ static Buffer copy_parameter(Copy *k, Buffer b) {
 }
 
 static const Range *impl_region(const Block *b, Buffer buffer) {
-  for (int i = 0; i < b->n_reads; i++)
-    if (b->reads[i].buffer == buffer) return b->reads[i].dims;
-  for (int i = 0; i < b->n_writes; i++)
-    if (b->writes[i].buffer == buffer) return b->writes[i].dims;
-  return NULL;
+  const Region *r = tirc_declared_read(b, buffer);
+  if (!r) r = tirc_declared_write(b, buffer);
+  return r ? r->dims : NULL;
 }
 
 static MatchBuffer view_of(Copy *k, const TensorIntrin *t, int param, const TileMatch *match,

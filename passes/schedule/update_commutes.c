@@ -21,6 +21,8 @@
 #include "index_eval.h"
 #include "internal.h"
 
+#include "ir/access.h"
+
 #include <math.h>
 
 enum { SHARED = -1, TRIALS = 4, MAX_EXTENT = 64, MAX_STEPS = 1 << 23 };
@@ -73,12 +75,6 @@ static double draw(uint64_t seed) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return ((double)(int)((z >> 20) & 1023) - 511.5) / 64;
-}
-
-static bool is_written(const Block *b, Buffer buffer) {
-  for (int i = 0; i < b->n_writes; i++)
-    if (b->writes[i].buffer == buffer) return true;
-  return false;
 }
 
 static bool varies(const Numbers *v, Expr e) { return tirc_uses_any(e, &v->moving); }
@@ -191,7 +187,7 @@ static bool holds(Numbers *v, Expr cond) {
 
 static bool see_slot(Visitor *visitor, Expr e) {
   Count *n = visitor->self;
-  n->other |= e->op == OP_LOAD && is_written(n->v->block, e->u.buffer);
+  n->other |= e->op == OP_LOAD && tirc_declared_write(n->v->block, e->u.buffer);
   n->other |= e->op == OP_VAR && find(n->v, e);
   return !n->other;
 }
@@ -294,7 +290,7 @@ static bool goes_apart(const Numbers *v, Expr index) {
 static bool see_others(Visitor *visitor, Stmt s) {
   Numbers *v = visitor->self;
   if (s->kind != STMT_STORE || s->u.store.buffer == v->target) return true;
-  bool own = !is_written(v->block, s->u.store.buffer);
+  bool own = !tirc_declared_write(v->block, s->u.store.buffer);
   for (int i = 0; i < s->u.store.n; i++) own |= goes_apart(v, s->u.store.indices[i]);
   if (own) tirc_map_set(v->c, &v->own, s->u.store.buffer, v);
   return true;

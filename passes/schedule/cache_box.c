@@ -1,0 +1,282 @@
+/* The box of a buffer that a cache holds: the hull of what its writer writes below the copy, or
+ * what a block declares to read of an input. No element is copied that nobody wrote, and no block
+ * that turns to the cache finds less there than it reads.
+ *
+ * Errors: region-not-covered, duplicate-region, reads-own-output. */
+#include "cache.h"
+#include "state.h"
+
+#include "ir/access.h"
+
+static bool covers_buffer(Tirc *c, const CacheStage *stage) {
+  for (int i = 0; i < stage->source->ndim && !stage->full; i++) {
+    if (!tirc_is_int(stage->region[i].min, 0)) return false;
+    if (!tirc_is_int(
+            tirc_simplify0(c, tirc_sub(c, stage->source->shape[i], stage->region[i].extent)), 0))
+      return false;
+  }
+  return true;
+}
+
+void tirc_require_no_own_reads(Sched *s, const CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->writer);
+  if (!tirc_reads_own_output(s, stage->writer, stage->source)) return;
+  if (tirc_is_own_buffer(s, stage) && covers_buffer(s->c, stage)) return;
+  tirc_sched_mark(s, stage->writer->stmt);
+  tirc_sched_error(s, SERR_READS_OWN_OUTPUT, NULL, NULL,
+                   "Block %s reads %s, which it also writes: moved to a cache it would read the "
+                   "cache before anything is there.",
+                   b->name, stage->source->name);
+}
+
+/* A box never needs to be larger than the buffer. */
+static Range clip(Tirc *c, Range r, Expr dim) {
+  Analyzer *a = tirc_analyzer(c);
+  Expr zero = tirc_int(c, r.min->dtype, 0);
+  bool from_start = tirc_prove_ge(a, zero, r.min);
+  bool to_end = tirc_prove_ge(a, tirc_add(c, r.min, r.extent), dim);
+  if (from_start && to_end) return tirc_range(tirc_int(c, dim->dtype, 0), dim);
+  int64_t min, extent, size;
+  if (!tirc_const_int(r.min, &min) || !tirc_const_int(r.extent, &extent)) return r;
+  if (min < 0) {
+    if (__builtin_add_overflow(extent, min, &extent)) return r;
+    min = 0;
+  }
+  if (tirc_const_int(dim, &size) && to_end) extent = size - min;
+  if (extent < 0) extent = 0;
+  return tirc_range(tirc_int(c, r.min->dtype, min), tirc_int(c, r.extent->dtype, extent));
+}
+
+/* A block may declare more than it writes: loop_partition declares for each instance what all of
+ * them write. What is copied must have been written, not declared. */
+static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(stage->writer);
+  Regions writes = tirc_block_access(c, stage->writer->stmt).writes;
+  const Region *actual = tirc_region_of(writes.n, writes.at, stage->source);
+  if (!actual) actual = tirc_declared_write(b, stage->source);
+  if (actual && !tirc_writes_region(s, stage->writer->stmt, actual) &&
+      tirc_leaves_holes(s, stage->writer, actual)) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL, NULL,
+        "Block %s writes parts of a box of %s only, so the copy would move elements that "
+        "nobody wrote.",
+        b->name, stage->source->name);
+  }
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, stage->writer->stmt, &bindings);
+  const IntSet *sets = actual
+                           ? tirc_region_upper(s, a, tirc_substitute_region(c, *actual, &bindings),
+                                               b->predicate, stage->writer->parent, stage->where)
+                           : NULL;
+  for (int i = 0; sets && i < stage->source->ndim; i++) {
+    if (!sets[i].min || !sets[i].max) continue;
+    Expr reach = tirc_sub(c, sets[i].max, sets[i].min);
+    if (!tirc_prove(a, tirc_lt(c, tirc_add(c, reach, tirc_int(c, reach->dtype, 1)),
+                               stage->region[i].extent)))
+      continue;
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s declares to write more of %s than it does, and the copy would move "
+                     "elements that nobody wrote.",
+                     b->name, stage->source->name);
+  }
+}
+
+/* The conjuncts of a condition that use none of the variables. */
+static Expr part_without(Tirc *c, Expr cond, const PtrMap *vars) {
+  if (cond->op == OP_AND)
+    return tirc_and(c, part_without(c, cond->args[0], vars), part_without(c, cond->args[1], vars));
+  return tirc_uses_any(cond, vars) ? tirc_bool(c, true) : cond;
+}
+
+static bool loads_start(const CacheStage *stage) {
+  for (int i = 0; i < stage->source->ndim; i++)
+    if (tirc_reads_memory(stage->region[i].min) || tirc_reads_memory(stage->region[i].extent))
+      return true;
+  return false;
+}
+
+/* What the loops outside of the copy decide of whether the writer runs, its copy must do too: where
+ * others look at what it leaves out, and where the box starts at a number that is loaded, which may
+ * be nowhere. */
+static void keep_condition(Sched *s, CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->writer);
+  stage->condition = tirc_bool(s->c, true);
+  if ((!stage->is_write || tirc_is_own_buffer(s, stage)) && !loads_start(stage)) return;
+  if (tirc_is_guarded(s, stage->writer, stage->where)) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL,
+        "make the condition a predicate of the block: T.where(...)",
+        "Block %s runs under a condition, and the copy would move elements that nobody "
+        "wrote.",
+        b->name);
+  }
+  PtrMap inside = {0};
+  for (const SRef *r = stage->writer->parent; r != stage->where; r = r->parent)
+    if (tirc_is_loop(r)) tirc_map_set(s->c, &inside, tirc_loop_of(r)->var, r);
+  stage->condition = part_without(s->c, b->predicate, &inside);
+  SRef *nest = stage->writer;
+  while (nest->parent != stage->where) nest = nest->parent;
+  const Region box = {stage->source, stage->region};
+  if (tirc_is_true(b->predicate) || !tirc_nest_leaves_holes(s, nest, &box, stage->condition))
+    return;
+  tirc_sched_mark(s, stage->writer->stmt);
+  tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                   "The predicate of block %s leaves out parts of the box of %s that would be "
+                   "copied, and the copy would move elements that nobody wrote.",
+                   b->name, stage->source->name);
+}
+
+/* A block that does not declare what blocks inside of it read may read more than the box. */
+static void require_declared_readers(Sched *s, const CacheStage *stage) {
+  SRef **readers;
+  int n =
+      covers_buffer(s->c, stage) ? 0 : tirc_readers_of(s, stage->scope, stage->source, &readers);
+  for (int i = 0; i < n; i++) {
+    const Block *b = tirc_block_of(readers[i]);
+    bool turns = tirc_is_named(stage, readers[i]) || (!stage->is_write && !stage->consumers.n);
+    if (!turns || readers[i] == stage->writer || tirc_declared_read(b, stage->source)) continue;
+    tirc_sched_mark(s, readers[i]->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s reads %s in blocks inside of it and does not declare what, which "
+                     "may be more than is cached.",
+                     b->name, stage->source->name);
+  }
+}
+
+typedef struct Symbols {
+  const Sched *s;
+  const SRef *around;
+  bool found;
+} Symbols;
+
+static bool see_symbol(Visitor *v, Expr e) {
+  Symbols *k = v->self;
+  bool known = e->op != OP_VAR || tirc_map_has(&k->s->loops, e);
+  for (const SRef *r = k->around; r && !known; r = r->parent)
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      known |= tirc_block_of(r)->iters[i].var == e;
+  k->found |= !known;
+  return !k->found;
+}
+
+/* Where a predicate lets nothing run, a box may end before it starts. A symbolic extent is taken to
+ * be large enough. */
+static bool may_be_negative(Sched *s, SRef *around, Expr extent) {
+  Symbols k = {.s = s, .around = around};
+  tirc_visit_expr(&(Visitor){.expr = see_symbol, .self = &k}, extent);
+  return !k.found && tirc_const_bound(tirc_analyzer_around(s, around), extent).min < 0;
+}
+
+/* The hull of what the writer writes while the loops between it and the copy run. */
+void tirc_box_of_writer(Sched *s, CacheStage *stage) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(stage->writer);
+  Buffer source = stage->source;
+  const Region *declared = tirc_declared_write(b, source);
+  if (!declared) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL,
+        "cache the buffer in the scope of the block that declares to write it",
+        "Block %s writes %s in blocks inside of it, but does not declare what it writes.", b->name,
+        source->name);
+  }
+  const Region *end = b->writes + b->n_writes;
+  if (tirc_region_of((int)(end - declared - 1), declared + 1, source)) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_DUPLICATE_REGION, NULL, NULL,
+                     "Block %s declares more than one region of %s that it writes.", b->name,
+                     source->name);
+  }
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, stage->writer->stmt, &bindings);
+  Region r = tirc_substitute_region(c, *declared, &bindings);
+  Analyzer *a = tirc_analyzer(c);
+  const IntSet *sets =
+      tirc_region_upper(s, a, r, b->predicate, stage->writer->parent, stage->where);
+  Range *out = tirc_new_array(c, Range, source->ndim);
+  bool never = tirc_sums_nothing(s, stage->writer);
+  for (int i = 0; i < source->ndim; i++) {
+    Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
+    out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
+    if (may_be_negative(s, stage->where, out[i].extent)) out[i] = whole;
+    never |= tirc_is_int(out[i].extent, 0) && !tirc_is_int(source->shape[i], 0);
+  }
+  if (never) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL,
+                     "a block that never runs needs no cache: remove its predicate or the block",
+                     "Block %s never runs, so it writes nothing of %s that could be copied.",
+                     b->name, source->name);
+  }
+  stage->region = out;
+  require_written(s, stage, tirc_analyzer_around(s, stage->writer));
+  keep_condition(s, stage);
+  require_declared_readers(s, stage);
+}
+
+/* Whether the reader, below the scope, certainly reads elements outside of what that declares: a
+ * copy that another primitive put there may read where its own reader does not run. */
+static bool reads_more(Sched *s, const CacheStage *stage, SRef *reader, const Region *declared) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(reader);
+  Analyzer *a = tirc_analyzer_around(s, stage->scope);
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, reader->stmt, &bindings);
+  for (int i = 0; i < b->n_reads; i++) {
+    if (b->reads[i].buffer != stage->source) continue;
+    const Region r = tirc_substitute_region(c, b->reads[i], &bindings);
+    const IntSet *sets = tirc_region_upper(s, a, r, b->predicate, reader->parent, stage->scope);
+    for (int d = 0; d < stage->source->ndim; d++) {
+      const Expr start = declared->dims[d].min, size = stage->source->shape[d];
+      const Expr end = tirc_add(c, start, declared->dims[d].extent);
+      if (!sets[d].min || !sets[d].max) continue;
+      const bool before = tirc_prove_lt(a, sets[d].min, start);
+      if ((before && tirc_prove_lt(a, tirc_int(c, start->dtype, 0), start)) ||
+          (tirc_prove_ge(a, sets[d].max, end) && tirc_prove_lt(a, end, size)))
+        return true;
+    }
+  }
+  return false;
+}
+
+static const Region *declared_input(Sched *s, const CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->scope);
+  const Region *declared = tirc_declared_read(b, stage->source);
+  SRef **readers;
+  const int n = declared ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
+  for (int i = 0; i < n; i++)
+    if (reads_more(s, stage, readers[i], declared)) return NULL;
+  return declared;
+}
+
+/* What the scope declares to read of a buffer that nothing in it writes; all of it when it does
+ * not, or when a block inside reads more. Where nothing runs, a box may end before it starts. */
+void tirc_box_of_input(Sched *s, CacheStage *stage) {
+  const Region *declared = declared_input(s, stage);
+  Range *out = tirc_new_array(s->c, Range, stage->source->ndim);
+  for (int i = 0; i < stage->source->ndim; i++) {
+    Expr dim = stage->source->shape[i];
+    out[i] = declared ? declared->dims[i] : tirc_range(tirc_int(s->c, dim->dtype, 0), dim);
+    Expr none = tirc_int(s->c, out[i].extent->dtype, 0);
+    if (declared && may_be_negative(s, stage->scope, out[i].extent))
+      out[i].extent = tirc_simplify0(s->c, tirc_max(s->c, out[i].extent, none));
+  }
+  stage->region = out;
+}
+
+void tirc_require_readers_in_box(Sched *s, const CacheStage *stage) {
+  const Region box = {stage->source, stage->region};
+  for (int i = 0; i < stage->consumers.n && !stage->full; i++) {
+    SRef *reader = stage->consumers.at[i];
+    if (reader == stage->writer || !reads_more(s, stage, reader, &box)) continue;
+    tirc_sched_mark(s, reader->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s reads more of %s than the box that would be cached.",
+                     tirc_block_of(reader)->name, stage->source->name);
+  }
+}
