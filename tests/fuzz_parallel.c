@@ -28,7 +28,7 @@ typedef struct Below { /* what is in a loop */
   unsigned kinds; /* of the iterators that are bound to it: 1 << IterKind */
   bool others;    /* blocks of another name */
   bool loads;     /* an index that is loaded: which elements meet cannot be known */
-  bool waits;     /* memory that threads share, or a loop of the same threads */
+  bool waits;     /* threads store to memory that they share */
 } Below;
 
 static bool find_load(Visitor *v, Expr e) {
@@ -52,8 +52,6 @@ static bool is_moved(const Below *k, Expr e) {
 static bool look_below(Visitor *v, Stmt s) {
   Below *k = v->self;
   Visitor loads = {.expr = find_load, .self = k};
-  k->waits |= s->kind == STMT_FOR && s->u.loop.thread && k->thread &&
-              strcmp(s->u.loop.thread, k->thread) == 0;
   k->waits |= s->kind == STMT_STORE && k->thread && !strcmp(s->u.store.buffer->scope, "shared");
   for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++)
     tirc_visit_expr(&loads, s->u.store.indices[i]);
