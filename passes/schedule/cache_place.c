@@ -28,6 +28,14 @@ typedef struct Search {
 
 static void search(Search *f, Stmt s);
 
+static _Noreturn void no_place(Search *f, Stmt s) {
+  tirc_sched_mark(f->s, s);
+  tirc_sched_error(f->s, SERR_CACHE_PLACEMENT, NULL, NULL,
+                   "There is no place for the copy of %s: its writer and a consumer stand together "
+                   "under a statement that is neither a loop nor a block.",
+                   f->stage->source->name);
+}
+
 static void search_seq(Search *f, Stmt s) {
   bool before = f->saw_writer;
   f->saw_writer = false;
@@ -37,9 +45,13 @@ static void search_seq(Search *f, Stmt s) {
       i = tirc_part_end(s, part) - 1;
       continue;
     }
+    const bool behind = f->saw_writer;
     search(f, tirc_item(s, i));
     if (!f->saw_related) continue;
-    if (f->saw_writer && f->index < 0) f->index = i;
+    if (f->saw_writer && f->index < 0) {
+      if (!behind) no_place(f, tirc_item(s, i)); /* both are in it, and nothing between them */
+      f->index = i;
+    }
     break;
   }
   f->saw_writer = f->saw_writer || before;
@@ -60,14 +72,6 @@ static void search_block(Search *f, Stmt s) {
   }
   for (int i = 0; i < f->n_related; i++)
     if (s->u.block.id == tirc_block_of(f->related[i])->id) f->saw_related = true;
-}
-
-static _Noreturn void no_place(Search *f, Stmt s) {
-  tirc_sched_mark(f->s, s);
-  tirc_sched_error(f->s, SERR_CACHE_PLACEMENT, NULL, NULL,
-                   "There is no place for the copy of %s: its writer and a consumer stand together "
-                   "under a statement that is neither a loop nor a block.",
-                   f->stage->source->name);
 }
 
 /* A sequence directly below a conditional or a let has no loop or block of its own to insert into.

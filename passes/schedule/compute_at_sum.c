@@ -114,7 +114,7 @@ static bool counts_up(const IterMap *map, const Loops *l) {
 
 /* Each combination of the loops that the bindings use is another instance, and the first one for an
  * element is the one with the init. */
-static void require_distinct(Sched *s, const Block *b, const Loops *l) {
+static void require_distinct(Sched *s, SRef *scope, const Block *b, const Loops *l) {
   Expr *vars = tirc_new_array(s->c, Expr, l->at.n + 1);
   Range *doms = tirc_new_array(s->c, Range, l->at.n + 1);
   int n = 0;
@@ -133,7 +133,8 @@ static void require_distinct(Sched *s, const Block *b, const Loops *l) {
     for (int k = 0; b->iters[i].kind == ITER_REDUCE && k < map->indices[i].n; k++)
       if (!tirc_const_int(map->indices[i].args[k].scale, &scale) || scale < 0)
         repeated(s, b, "the init would not come first");
-  if (mixes_kinds(b, l) && !counts_up(map, l) && !tirc_init_comes_first(s->c, l->at.n, l->at.at, b))
+  if (mixes_kinds(b, l) && !counts_up(map, l) &&
+      !tirc_init_comes_first(s, scope, l->at.n, l->at.at, b))
     repeated(s, b, "the init is not known to come first");
 }
 
@@ -188,5 +189,5 @@ void tirc_require_sums_once(Sched *s, SRef *loop, Stmt nest, bool is_producer) {
       repeated(s, b, tirc_format(s->c, "once for each iteration of loop %s", f->var->u.s));
     summed |= (used & (1u << ITER_REDUCE)) != 0;
   }
-  if (summed) require_distinct(s, b, &l);
+  if (summed) require_distinct(s, tirc_scope_root(s, loop), b, &l);
 }

@@ -5,9 +5,10 @@
 #include "../../ir/visit.h"
 #include "index_eval.h"
 #include "internal.h"
+#include "places.h"
 #include "spatial.h"
 
-enum { MAX_INSTANCES = 1 << 18 };
+enum { MAX_INSTANCES = 1 << 18, MAX_AT_ALL_PLACES = 1 << 20 };
 
 /* The bit 1 << IterKind of each iterator of a block that the loop moves. */
 static unsigned kinds_moved(const Block *b, const SRef *loop) {
@@ -40,6 +41,8 @@ typedef struct First { /* of one element: when its first instance runs, and when
 } First;
 typedef struct Nest {
   IndexEval env;
+  SRef *scope;
+  int n_places; /* of what is around the scope, if the block is about that */
   const Block *block;
   int n;
   const For *const *loops; /* all above the block in its scope */
@@ -49,10 +52,32 @@ typedef struct Nest {
   int run; /* the number of the order */
 } Nest;
 
+typedef struct Named {
+  const Nest *nest;
+  bool other; /* a variable of no loop in it */
+} Named;
+
+static bool see_name(Visitor *v, Expr e) {
+  Named *k = v->self;
+  bool own = e->op != OP_VAR;
+  for (int i = 0; i < k->nest->n && !own; i++) own = k->nest->loops[i]->var == e;
+  k->other |= !own;
+  return !k->other;
+}
+
+static bool is_about_others(const Nest *nest) {
+  Named k = {.nest = nest};
+  Visitor v = {.expr = see_name, .self = &k};
+  tirc_visit_expr(&v, nest->block->predicate);
+  for (int i = 0; i < nest->block->n_iters; i++) tirc_visit_expr(&v, nest->block->iter_values[i]);
+  return k.other;
+}
+
 /* False: it is too long, or not known how long. */
-static bool open_nest(Tirc *c, int n, const For *const *loops, const Block *block, Nest *out) {
+static bool open_nest(Sched *s, SRef *scope, int n, const For *const *loops, const Block *block,
+                      Nest *out) {
   int64_t instances = 1, min, extent;
-  *out = (Nest){.env = {.c = c}, .block = block, .n = n, .loops = loops};
+  *out = (Nest){.env = {.c = s->c}, .scope = scope, .block = block, .n = n, .loops = loops};
   for (int i = 0; i < n; i++) {
     if (!tirc_const_int(loops[i]->min, &min) || !tirc_const_int(loops[i]->extent, &extent))
       return false;
@@ -61,9 +86,19 @@ static bool open_nest(Tirc *c, int n, const For *const *loops, const Block *bloc
   }
   out->mask = 1;
   while (out->mask < (uint64_t)instances * 2) out->mask *= 2;
-  out->table = tirc_new_array(c, First, out->mask);
+  out->table = tirc_new_array(s->c, First, out->mask);
   out->mask--;
+  out->n_places = is_about_others(out) ? tirc_n_places(scope) : 1;
+  if (out->n_places > MAX_AT_ALL_PLACES / instances)
+    out->n_places = (int)(MAX_AT_ALL_PLACES / instances);
   return true;
+}
+
+/* False: nothing runs there. */
+static bool go_to(Nest *nest, int place) {
+  memset(nest->table, 0, sizeof *nest->table * (nest->mask + 1));
+  nest->now = nest->run = 0;
+  return tirc_go_to_place(&nest->env, nest->scope, place, true) != PLACE_EMPTY;
 }
 
 static First *first_of(Nest *nest, uint64_t key) {
@@ -114,13 +149,18 @@ static bool run_from(Nest *nest, int depth) {
   return known;
 }
 
-bool tirc_init_comes_first(Tirc *c, int n, const For *const *loops, const Block *block) {
+bool tirc_init_comes_first(Sched *s, SRef *scope, int n, const For *const *loops,
+                           const Block *block) {
   Nest nest;
-  ArenaMark mark = tirc_mark(c);
-  bool good = open_nest(c, n, loops, block, &nest) && run_from(&nest, 0);
-  for (uint64_t k = 0; good && k <= nest.mask; k++)
-    good = nest.table[k].instance == nest.table[k].init;
-  tirc_rewind(c, mark);
+  ArenaMark mark = tirc_mark(s->c);
+  bool good = open_nest(s, scope, n, loops, block, &nest);
+  for (int place = 0; good && place < nest.n_places; place++) {
+    if (!go_to(&nest, place)) continue;
+    good = run_from(&nest, 0);
+    for (uint64_t k = 0; good && k <= nest.mask; k++)
+      good = nest.table[k].instance == nest.table[k].init;
+  }
+  tirc_rewind(s->c, mark);
   return good;
 }
 
@@ -142,7 +182,7 @@ static bool starts_with_init(Sched *s, int n, SRef *const *chain, SRef *const *o
   while (tirc_is_loop(scope)) scope = scope->parent;
   if (!runs_once(s, block, scope)) return false;
   const int n_above = tirc_loops_above(s, block, &above);
-  return tirc_init_comes_first(s->c, n_above, new_order(s, n, chain, order, n_above, above),
+  return tirc_init_comes_first(s, scope, n_above, new_order(s, n, chain, order, n_above, above),
                                tirc_block_of(block));
 }
 
@@ -154,17 +194,23 @@ static SumsKept run_both(Sched *s, int n, SRef *const *chain, SRef *const *order
   const int n_above = tirc_loops_above(s, block, &above);
   const For **loops = tirc_new_array(s->c, const For *, n_above + 1);
   for (int i = 0; i < n_above; i++) loops[i] = tirc_loop_of(above[i]);
+  const For **turned = new_order(s, n, chain, order, n_above, above);
   Nest nest;
   ArenaMark mark = tirc_mark(s->c);
-  bool known = open_nest(s->c, n_above, loops, tirc_block_of(block), &nest) && run_from(&nest, 0);
-  nest.loops = new_order(s, n, chain, order, n_above, above);
-  nest.run = 1;
-  known = known && run_from(&nest, 0);
-  SumsKept kept = known ? SUMS_KEPT : SUMS_UNKNOWN;
-  for (uint64_t k = 0; known && k <= nest.mask; k++)
-    if (nest.table[k].sum[0] != nest.table[k].sum[1]) kept = SUMS_CHANGED;
+  bool known = open_nest(s, tirc_scope_root(s, block), n_above, loops, tirc_block_of(block), &nest);
+  SumsKept kept = SUMS_KEPT;
+  for (int place = 0; known && place < nest.n_places; place++) {
+    if (!go_to(&nest, place)) continue;
+    nest.loops = loops;
+    known = run_from(&nest, 0);
+    nest.loops = turned;
+    nest.run = 1;
+    known = known && run_from(&nest, 0);
+    for (uint64_t k = 0; known && k <= nest.mask; k++)
+      if (nest.table[k].sum[0] != nest.table[k].sum[1]) kept = SUMS_CHANGED;
+  }
   tirc_rewind(s->c, mark);
-  return kept;
+  return known ? kept : SUMS_UNKNOWN;
 }
 
 static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, const char *what) {

@@ -228,9 +228,25 @@ static bool keeps_order(const Reindex *r) {
   return kept;
 }
 
+/* Whether an iterator that counts steps, which the copy takes for a spatial one, may stand for one
+ * element of the buffer twice. */
+static bool steps_meet(const Reindex *r) {
+  const Block *b = tirc_block_of(r->block);
+  for (int i = 0; i < b->n_iters; i++) {
+    const IterVar *iter = &b->iters[i];
+    int d = 0;
+    while (d < r->source->ndim && !tirc_is_own_place(r->old[d], iter->var)) d++;
+    if (iter->kind != ITER_SPATIAL && d == r->source->ndim && is_covered(r, iter->var) &&
+        !tirc_is_int(iter->dom.extent, 1))
+      return true;
+  }
+  return false;
+}
+
 /* Two instances may store to one element: the later one must do so in the copy, too. */
 static void require_order_kept(const Reindex *r) {
-  if (!r->is_write || keeps_order(r) || !tirc_instances_depend(r->s, r->block)) return;
+  if (!r->is_write || keeps_order(r)) return;
+  if (!steps_meet(r) && !tirc_instances_depend(r->s, r->block)) return;
   tirc_sched_mark(r->s, r->block->stmt);
   tirc_sched_error(r->s, SERR_ORDER_MATTERS, NULL,
                    "declare the iterators in the order of the block's loops, one for each",

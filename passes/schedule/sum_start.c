@@ -76,7 +76,8 @@ static bool first_instance_starts(Sched *s, const SRef *block, Expr condition) {
   }
   Block conditional = *tirc_block_of(block);
   conditional.predicate = condition;
-  return tirc_init_comes_first(s->c, loops.n, loops.at, &conditional);
+  SRef *scope = tirc_scope_root(s, tirc_sref_of_block(s, conditional.id));
+  return tirc_init_comes_first(s, scope, loops.n, loops.at, &conditional);
 }
 
 typedef struct Changes {
