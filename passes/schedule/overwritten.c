@@ -8,6 +8,7 @@
 #include "overwritten.h"
 
 #include "../../ir/visit.h"
+#include "compute_at.h"
 #include "internal.h"
 #include "spatial.h"
 
@@ -123,6 +124,26 @@ static bool stores_other_values_in(Sched *s, const SRef *block, const SRef *loop
   return m.used;
 }
 
+/* No two iterations of the loops around it store to one element. */
+static bool stores_once(Sched *s, SRef *producer) {
+  const Block *b = tirc_block_of(producer);
+  const LoopDomain loops = tirc_loop_domain(s, producer->parent, NULL, NULL);
+  for (int i = 0; i < b->n_iters; i++)
+    if (!has_own_elements(b, b->iters[i].var) && !tirc_is_int(b->iters[i].dom.extent, 1))
+      return false;
+  return tirc_runs_once(s, producer, &loops, b->predicate);
+}
+
+/* Whether it runs in some iterations of the loop only: what it stores again and again is there from
+ * the first of them on. */
+static bool leaves_out(Sched *s, SRef *producer, const SRef *loop) {
+  const Expr condition = tirc_condition_of(s, producer, loop);
+  if (condition && !tirc_uses_var(condition, tirc_loop_of(loop)->var)) return false;
+  if (!tirc_is_guarded(s, producer, loop) && tirc_domain_implies_predicate(s, producer))
+    return false;
+  return !stores_once(s, producer);
+}
+
 bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
   const Block *b = tirc_block_of(producer);
   const Expr loop_var = tirc_loop_of(loop)->var;
@@ -135,7 +156,7 @@ bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
     apart |= own && moves_with(b->iter_values[i], loop_var);
   }
   return !apart && (updates_in_place(s, producer, loop) || has_rival(s, producer, loop) ||
-                    stores_other_values_in(s, producer, loop) ||
+                    stores_other_values_in(s, producer, loop) || leaves_out(s, producer, loop) ||
                     (meets && tirc_instances_depend(s, producer)));
 }
 
