@@ -140,6 +140,8 @@ void tirc_inline_and_replace(Inliner *in) {
                      "another block",
                      in->buffer->name);
   }
+  if (after.loaded && in->load)
+    tirc_bad_inline_pattern(in->s, in->block, "it loads what it stores");
   if (after.loaded) {
     tirc_sched_mark(in->s, in->block->stmt);
     tirc_sched_error(in->s, SERR_NOT_SINGLE_PRODUCER, NULL, NULL,

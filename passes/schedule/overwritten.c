@@ -124,24 +124,16 @@ static bool stores_other_values_in(Sched *s, const SRef *block, const SRef *loop
   return m.used;
 }
 
-/* No two iterations of the loops around it store to one element. */
-static bool stores_once(Sched *s, SRef *producer) {
-  const Block *b = tirc_block_of(producer);
-  const LoopDomain loops = tirc_loop_domain(s, producer->parent, NULL, NULL);
-  for (int i = 0; i < b->n_iters; i++)
-    if (!has_own_elements(b, b->iters[i].var) && !tirc_is_int(b->iters[i].dom.extent, 1))
-      return false;
-  return tirc_runs_once(s, producer, &loops, b->predicate);
-}
-
-/* Whether it runs in some iterations of the loop only: what it stores again and again is there from
- * the first of them on. */
-static bool leaves_out(Sched *s, SRef *producer, const SRef *loop) {
+/* Whether it leaves out iterations of the loop, and not just the last ones: then what it stores
+ * again and again is not there from the start. */
+static bool starts_late(Sched *s, SRef *producer, const SRef *loop) {
+  const For *f = tirc_loop_of(loop);
   const Expr condition = tirc_condition_of(s, producer, loop);
-  if (condition && !tirc_uses_var(condition, tirc_loop_of(loop)->var)) return false;
-  if (!tirc_is_guarded(s, producer, loop) && tirc_domain_implies_predicate(s, producer))
-    return false;
-  return !stores_once(s, producer);
+  PtrMap start = {0};
+  tirc_map_set(s->c, &start, f->var, f->min);
+  Analyzer *a = tirc_analyzer_around(s, producer->parent);
+  if (condition && tirc_holds_at_start(s->c, a, condition, &start)) return false;
+  return tirc_is_guarded(s, producer, loop) || !tirc_domain_implies_predicate(s, producer);
 }
 
 bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
@@ -156,7 +148,7 @@ bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
     apart |= own && moves_with(b->iter_values[i], loop_var);
   }
   return !apart && (updates_in_place(s, producer, loop) || has_rival(s, producer, loop) ||
-                    stores_other_values_in(s, producer, loop) || leaves_out(s, producer, loop) ||
+                    stores_other_values_in(s, producer, loop) || starts_late(s, producer, loop) ||
                     (meets && tirc_instances_depend(s, producer)));
 }
 
