@@ -199,7 +199,7 @@ static SumsKept run_both(Sched *s, int n, SRef *const *chain, SRef *const *order
   ArenaMark mark = tirc_mark(s->c);
   bool known = open_nest(s, tirc_scope_root(s, block), n_above, loops, tirc_block_of(block), &nest);
   SumsKept kept = SUMS_KEPT;
-  for (int place = 0; known && place < nest.n_places; place++) {
+  for (int place = 0; known && kept == SUMS_KEPT && place < nest.n_places; place++) {
     if (!go_to(&nest, place)) continue;
     nest.loops = loops;
     known = run_from(&nest, 0);

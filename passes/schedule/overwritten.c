@@ -129,10 +129,12 @@ static bool stores_other_values_in(Sched *s, const SRef *block, const SRef *loop
 static bool starts_late(Sched *s, SRef *producer, const SRef *loop) {
   const For *f = tirc_loop_of(loop);
   const Expr condition = tirc_condition_of(s, producer, loop);
+  Moved changed = {.s = s, .loop = loop};
   PtrMap start = {0};
   tirc_map_set(s->c, &start, f->var, f->min);
   Analyzer *a = tirc_analyzer_around(s, producer->parent);
-  if (condition && tirc_holds_at_start(s->c, a, condition, &start)) return false;
+  if (condition) tirc_visit_expr(&(Visitor){.expr = see_moved, .self = &changed}, condition);
+  if (condition && !changed.used && tirc_holds_at_start(s->c, a, condition, &start)) return false;
   return tirc_is_guarded(s, producer, loop) || !tirc_domain_implies_predicate(s, producer);
 }
 
