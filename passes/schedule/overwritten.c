@@ -138,20 +138,29 @@ static bool starts_late(Sched *s, SRef *producer, const SRef *loop) {
   return tirc_is_guarded(s, producer, loop) || !tirc_domain_implies_predicate(s, producer);
 }
 
+/* Whether each iteration of the loop stores to elements of its own. */
+static bool stores_apart(const Block *b, Expr loop_var) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_var(b->iter_values[i], loop_var) && has_own_elements(b, b->iters[i].var) &&
+        moves_with(b->iter_values[i], loop_var))
+      return true;
+  return false;
+}
+
 bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
   const Block *b = tirc_block_of(producer);
   const Expr loop_var = tirc_loop_of(loop)->var;
-  bool apart = false, meets = false;
+  bool meets = false;
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_uses_var(b->iter_values[i], loop_var)) continue;
     const bool own = has_own_elements(b, b->iters[i].var);
     if (b->iters[i].kind != ITER_SPATIAL && !own) return true;
     meets |= !own;
-    apart |= own && moves_with(b->iter_values[i], loop_var);
   }
-  return !apart && (updates_in_place(s, producer, loop) || has_rival(s, producer, loop) ||
-                    stores_other_values_in(s, producer, loop) || starts_late(s, producer, loop) ||
-                    (meets && tirc_instances_depend(s, producer)));
+  return !stores_apart(b, loop_var) &&
+         (updates_in_place(s, producer, loop) || has_rival(s, producer, loop) ||
+          stores_other_values_in(s, producer, loop) || starts_late(s, producer, loop) ||
+          (meets && tirc_instances_depend(s, producer)));
 }
 
 static bool binds(const Block *b, Expr loop_var) {
@@ -227,19 +236,29 @@ bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer
   return false;
 }
 
+/* The producer, if it goes on in the loop, or one from which it gets the values that it stores to
+ * the same elements again. */
+static SRef *unfinished_in(Sched *s, SRef *producer, const SRef *loop, PtrMap *seen) {
+  SRef **others, *found = NULL, *scope = tirc_scope_root(s, producer);
+  if (!tirc_is_ancestor(loop, producer) || tirc_map_has(seen, producer)) return NULL;
+  tirc_map_set(s->c, seen, producer, producer);
+  if (tirc_goes_on_in(s, producer, loop)) return producer;
+  if (stores_apart(tirc_block_of(producer), tirc_loop_of(loop)->var)) return NULL;
+  const int n = tirc_producers(s, producer, scope, &others);
+  for (int i = 0; i < n && !found; i++) found = unfinished_in(s, others[i], loop, seen);
+  return found;
+}
+
 SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
-  Blocks producers = {0};
-  SRef **direct, *scope = tirc_scope_root(s, block);
+  SRef **direct, *found = NULL, *scope = tirc_scope_root(s, block);
   const int n = tirc_producers(s, block, scope, &direct);
-  for (int i = 0; i < n; i++) add_blocks(s, direct[i], scope, false, &producers);
   for (SRef *r = loop; tirc_is_loop(r) && !tirc_is_ancestor(r, block); r = r->parent) {
     const For *f = tirc_loop_of(r);
+    PtrMap seen = {0};
     if (tirc_is_int(f->extent, 1) || !tells_apart(nest, f->var)) continue;
-    for (int i = 0; i < producers.of.n; i++)
-      if (tirc_is_ancestor(r, producers.of.at[i]) && tirc_goes_on_in(s, producers.of.at[i], r))
-        return producers.of.at[i];
+    for (int i = 0; i < n && !found; i++) found = unfinished_in(s, direct[i], r, &seen);
   }
-  return NULL;
+  return found;
 }
 
 bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead) {
