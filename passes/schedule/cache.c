@@ -128,6 +128,7 @@ static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
   stage->full = tirc_is_loop(stage->where);
   require_own_start(s, stage);
   if (stage->is_write) tirc_require_readers_in_box(s, stage);
+  tirc_require_readers_with_cache(s, stage);
   if (stage->is_write) tirc_require_no_own_reads(s, stage);
   tirc_require_readers_after_writer(s, stage);
   tirc_make_copy(s, stage, storage_scope);

@@ -3,10 +3,15 @@
  * that turns to the cache finds less there than it reads.
  *
  * Errors: region-not-covered, duplicate-region, reads-own-output. */
+#include "between.h"
 #include "cache.h"
 #include "state.h"
 
 #include "ir/access.h"
+
+static bool turns_to_cache(const CacheStage *stage, const SRef *reader) {
+  return tirc_is_named(stage, reader) || (!stage->is_write && !stage->consumers.n);
+}
 
 static bool covers_buffer(Tirc *c, const CacheStage *stage) {
   for (int i = 0; i < stage->source->ndim && !stage->full; i++) {
@@ -137,8 +142,9 @@ static void require_declared_readers(Sched *s, const CacheStage *stage) {
       covers_buffer(s->c, stage) ? 0 : tirc_readers_of(s, stage->scope, stage->source, &readers);
   for (int i = 0; i < n; i++) {
     const Block *b = tirc_block_of(readers[i]);
-    bool turns = tirc_is_named(stage, readers[i]) || (!stage->is_write && !stage->consumers.n);
-    if (!turns || readers[i] == stage->writer || tirc_declared_read(b, stage->source)) continue;
+    if (!turns_to_cache(stage, readers[i]) || readers[i] == stage->writer ||
+        tirc_declared_read(b, stage->source))
+      continue;
     tirc_sched_mark(s, readers[i]->stmt);
     tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
                      "Block %s reads %s in blocks inside of it and does not declare what, which "
@@ -278,5 +284,45 @@ void tirc_require_readers_in_box(Sched *s, const CacheStage *stage) {
     tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
                      "Block %s reads more of %s than the box that would be cached.",
                      tirc_block_of(reader)->name, stage->source->name);
+  }
+}
+
+static bool is_condition(const struct StmtNode *s) {
+  return s->kind == STMT_IF || s->kind == STMT_WHILE;
+}
+
+/* Whether a condition which is not around the reader, too, decides whether `at` runs. */
+static bool may_not_run(Sched *s, SRef *at, SRef *reader) {
+  const SRef *common = tirc_common_ancestor(2, (SRef *[]){at, reader});
+  Steps shared = {0};
+  while (reader != common && reader->parent != common) reader = reader->parent;
+  if (reader != common) tirc_steps_between(s->c, reader, &shared);
+  for (SRef *r = at; r != common; r = r->parent) {
+    Steps steps = {0};
+    tirc_steps_between(s->c, r, &steps);
+    for (int i = 0; i < steps.n; i++) {
+      const Step *x = &steps.at[i], *y = i < shared.n ? &shared.at[i] : NULL;
+      const bool both = r->parent == common && y && x->stmt == y->stmt && x->negated == y->negated;
+      if (is_condition(x->stmt) && !both) return true;
+    }
+  }
+  return false;
+}
+
+void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage) {
+  SRef **readers, *at = stage->is_write ? stage->writer : stage->where;
+  const bool open = stage->writer && !tirc_is_own_buffer(s, stage);
+  const int n = open ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
+  for (int i = 0; i < n; i++) {
+    if (readers[i] == stage->writer || !turns_to_cache(stage, readers[i]) ||
+        !may_not_run(s, at, readers[i]))
+      continue;
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_mark(s, readers[i]->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL,
+                     "name the blocks that share the condition in consumer_blocks",
+                     "The cache of %s would be filled under a condition only, and block %s reads "
+                     "it outside of that.",
+                     stage->source->name, tirc_block_of(readers[i])->name);
   }
 }

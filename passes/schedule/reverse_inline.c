@@ -346,6 +346,20 @@ static bool keeps_order(const Fold *f) {
          runs_in_loops(f->s, f->producer);
 }
 
+/* Whether a loop that the producer does not share keeps it from running. What its iterators stand
+ * for is empty then, unless none is bound to the loop. */
+static bool never_runs(const Fold *f) {
+  const Block *b = tirc_block_of(f->consumer);
+  for (const SRef *r = f->consumer->parent; tirc_is_loop(r); r = r->parent) {
+    bool bound = false;
+    for (int i = 0; i < b->n_iters; i++)
+      bound |= tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var);
+    if (tirc_is_int(tirc_loop_of(r)->extent, 0) && !bound && !tirc_is_ancestor(r, f->producer))
+      return true;
+  }
+  return false;
+}
+
 static void fold(Fold *f) {
   Sched *s = f->s;
   const Block *b = tirc_block_of(f->consumer);
@@ -365,6 +379,7 @@ static void fold(Fold *f) {
   if (!why && tirc_loop_of_domain(f->consumer)) why = "the domain of an iterator depends on a loop";
   if (!why && tirc_unreached_iter(s, f->consumer))
     why = "it runs for a part of its domains only, and would run for all of them";
+  if (!why && never_runs(f)) why = "it stands in a loop without iterations, and would run";
   if (!why && !keeps_order(f) && tirc_instances_depend(s, f->consumer))
     why = "two of its instances use one element, and might run in another order";
   if (!why && tirc_reads_fewer_states(s, f->consumer, f->producer))
