@@ -116,6 +116,10 @@ static bool starts_where_it_runs(Sched *s, const SRef *block) {
     }
   if (steps && changes_with_steps(s, steps, condition)) return false;
   Analyzer *a = tirc_analyzer_around(s, block->parent);
+  /* Where it runs, none of its loops is empty. */
+  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
+    tirc_enter_constraint(a, tirc_binary(s->c, OP_GE, tirc_loop_of(r)->extent,
+                                         tirc_int(s->c, tirc_loop_of(r)->extent->dtype, 1)));
   return tirc_holds_at_start(s->c, a, condition, &starts) ||
          tirc_prove(a, tirc_not(s->c, condition)); /* nothing runs */
 }
