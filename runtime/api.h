@@ -20,6 +20,8 @@ struct tirc_module {
   bool lowered;
   const struct Trace *trace; /* of the schedule that made it, or NULL */
   tirc_param **params;       /* one array a function */
+  tirc_symbol **symbols;     /* likewise */
+  int *n_symbols;
 };
 struct tirc_array {
   Tensor *t;
@@ -40,6 +42,8 @@ char *tirc_api_copy(Tirc *c, const char *s, size_t n); /* on the heap; throws wh
 const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index);
 /* What a function takes, in c. */
 tirc_param *tirc_api_params(Tirc *c, const Func *f);
+/* Its symbols, in c, none of them known. */
+tirc_symbol *tirc_api_symbols(Tirc *c, const Func *f, int *n);
 /* A module object in context c, which it takes over. */
 tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources);
 /* An array object around a tensor, which it takes over. */

@@ -25,6 +25,7 @@ typedef struct Info {
   const char *func;
   int n;
   const tirc_param *params;
+  const tirc_symbol *symbols;
   tirc_cost cost;
   int threads;
   double cycles;
@@ -86,6 +87,73 @@ tirc_status tirc_module_params(const tirc_module *m, const char *func, int *n,
   *n = p.n;
   *params = p.params;
   return status;
+}
+
+tirc_symbol *tirc_api_symbols(Tirc *c, const Func *f, int *n) {
+  Expr *vars;
+  *n = tirc_symbolic_params(c, f, &vars);
+  tirc_symbol *symbols = tirc_new_array(c, tirc_symbol, *n + 1);
+  for (int i = 0; i < *n; i++) symbols[i].name = vars[i]->u.s;
+  return symbols;
+}
+
+static void find_symbols(Tirc *c, void *self) {
+  Info *p = self;
+  int i = 0;
+  (void)tirc_api_func(c, p->m->m, p->func, &i);
+  p->n = p->m->n_symbols[i];
+  p->symbols = p->m->symbols[i];
+}
+tirc_status tirc_module_symbols(const tirc_module *m, const char *func, int *n,
+                                const tirc_symbol **symbols, tirc_error **error) {
+  Info p = {.m = m, .func = func};
+  tirc_status status = tirc_api_scratch(find_symbols, &p, &m->sources, error);
+  if (status != TIRC_OK) return status;
+  *n = p.n;
+  *symbols = p.symbols;
+  return status;
+}
+
+typedef struct AskedShape {
+  const tirc_module *m;
+  const char *func;
+  int n, n_symbols, param;
+  const tirc_argument *args;
+  tirc_symbol *symbols;
+  int64_t *shape;
+} AskedShape;
+
+static void find_shape(Tirc *c, void *self) {
+  AskedShape *p = self;
+  const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
+  if (p->n != f->n_params)
+    tirc_fail(c, f->loc, "argument", NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
+              p->n);
+  if (p->param >= p->n || (p->param >= 0 && !f->buffers[p->param]))
+    tirc_fail(c, f->loc, "argument", NULL, "%s has no array parameter number %d", f->name,
+              p->param);
+  Symbol *symbols = tirc_new_array(c, Symbol, p->n_symbols);
+  for (int i = 0; i < p->n_symbols; i++)
+    symbols[i] = (Symbol){p->symbols[i].name, p->symbols[i].value, p->symbols[i].is_known};
+  tirc_find_shape(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), p->n_symbols, symbols,
+                  p->param, p->shape);
+  for (int i = 0; i < p->n_symbols; i++) {
+    p->symbols[i].value = symbols[i].value;
+    p->symbols[i].is_known = symbols[i].is_known;
+  }
+}
+tirc_status tirc_module_shape(const tirc_module *m, const char *func, int n,
+                              const tirc_argument *args, int n_symbols, tirc_symbol *symbols,
+                              int param, int64_t *shape, tirc_error **error) {
+  AskedShape p = {.m = m,
+                  .func = func,
+                  .n = n,
+                  .n_symbols = n_symbols,
+                  .param = param,
+                  .args = args,
+                  .symbols = symbols,
+                  .shape = shape};
+  return tirc_api_scratch(find_shape, &p, &m->sources, error);
 }
 
 static void cost(Tirc *c, void *self) {

@@ -3,6 +3,7 @@
  * unknown stands under sums and products with constants are solved, the others are checked. */
 #include "interp.h"
 
+#include "../ir/arith.h"
 #include "../ir/print.h"
 #include "../ir/visit.h"
 
@@ -46,6 +47,7 @@ typedef struct Solver {
   const Func *f;
   PtrMap values; /* variable -> int64_t * */
   const char *param;
+  bool impossible; /* solve() saw that no integer is a solution */
 } Solver;
 
 static void know(Solver *s, Expr var, int64_t v) {
@@ -67,6 +69,23 @@ static bool floor_divide(int64_t x, int64_t y, int64_t *q, int64_t *r) {
   return true;
 }
 
+/* The known variables of e as constants; false when one is not known. */
+static bool put_values(Solver *s, Expr e, PtrMap *to) {
+  const int64_t *known = e->op == OP_VAR ? tirc_map_get(&s->values, e) : NULL;
+  if (e->op == OP_VAR && !known) return false;
+  if (known) tirc_map_set(s->c, to, e, tirc_int(s->c, e->dtype, *known));
+  for (int i = 0; i < e->n; i++)
+    if (!put_values(s, e->args[i], to)) return false;
+  return true;
+}
+
+/* What is rare in shapes (T.if_then_else, shifts to the right, ...). */
+static bool simplify(Solver *s, Expr e, int64_t *out) {
+  PtrMap values = {0};
+  return put_values(s, e, &values) &&
+         tirc_const_int(tirc_simplify0(s->c, tirc_substitute(s->c, e, &values)), out);
+}
+
 /* The value of e, when all in it is known. */
 static bool evaluate(Solver *s, Expr e, int64_t *out) {
   int64_t x = 0, y = 0, rest;
@@ -74,7 +93,8 @@ static bool evaluate(Solver *s, Expr e, int64_t *out) {
   if (e->op == OP_INT) return *out = e->u.i, true;
   if (e->op == OP_VAR)
     return (known = tirc_map_get(&s->values, e)) != NULL ? (*out = *known, true) : false;
-  if (e->n < 1 || e->n > 2 || !evaluate(s, e->args[0], &x)) return false;
+  if (e->n < 1 || e->n > 2) return simplify(s, e, out);
+  if (!evaluate(s, e->args[0], &x)) return false;
   if (e->n == 2 && !evaluate(s, e->args[1], &y)) return false;
   switch (e->op) {
   case OP_CAST: *out = x; return true;
@@ -86,7 +106,7 @@ static bool evaluate(Solver *s, Expr e, int64_t *out) {
   case OP_MIN: *out = x < y ? x : y; return true;
   case OP_MAX: *out = x > y ? x : y; return true;
   case OP_SHIFT_LEFT: return y >= 0 && y < 63 && !__builtin_mul_overflow(x, INT64_C(1) << y, out);
-  default: return false;
+  default: return simplify(s, e, out);
   }
 }
 
@@ -99,6 +119,8 @@ static bool solve(Solver *s, Expr e, int64_t v) {
   bool left = evaluate(s, e->args[0], &known);
   if (!left && !evaluate(s, e->args[1], &known)) return false;
   Expr unknown = e->args[left ? 1 : 0];
+  if (e->op == OP_MUL && known != 0 && known != -1 && v % known != 0)
+    return s->impossible = true, false;
   if (e->op == OP_MUL)
     return known != 0 && !(known == -1 && v == INT64_MIN) && v % known == 0 &&
            solve(s, unknown, v / known);
@@ -111,6 +133,24 @@ static bool solve(Solver *s, Expr e, int64_t v) {
 /* --- one parameter -----------------------------------------------------------------------------
  */
 
+/* Adds the names of e's variables without a value, each once. */
+static void name_unknown(Solver *s, Expr e, Text *to, PtrMap *seen) {
+  for (int i = 0; i < e->n; i++) name_unknown(s, e->args[i], to, seen);
+  if (e->op != OP_VAR || tirc_map_has(&s->values, e) || tirc_map_has(seen, e)) return;
+  tirc_map_set(s->c, seen, e, e);
+  tirc_text_addf(to, "%s\"%s\"", to->n ? ", " : "", e->u.s);
+}
+
+/* The names in b's shape, strides and offset that have no value, or "". */
+static const char *unknown_of(Solver *s, Buffer b) {
+  Text names = {.c = s->c};
+  PtrMap seen = {0};
+  for (int d = 0; d < b->ndim; d++) name_unknown(s, b->shape[d], &names, &seen);
+  for (int d = 0; b->strides && d < b->ndim; d++) name_unknown(s, b->strides[d], &names, &seen);
+  if (b->elem_offset) name_unknown(s, b->elem_offset, &names, &seen);
+  return names.n ? names.at : "";
+}
+
 /* A tensor may also come flat: what lowering makes of a buffer, and buffers with strides. */
 static bool is_flat(Buffer b, const Tensor *t) {
   return b->ndim != t->ndim || b->strides || b->elem_offset;
@@ -119,7 +159,14 @@ static bool is_flat(Buffer b, const Tensor *t) {
 /* e should be v: true when that is now known to hold, false when too little is known. */
 static bool equate(Solver *s, Expr e, int64_t v, const char *what, int d) {
   int64_t is;
-  if (!evaluate(s, e, &is)) return solve(s, e, v);
+  if (!evaluate(s, e, &is)) {
+    bool solved = solve(s, e, v);
+    if (s->impossible)
+      refuse(s, "give arrays of the shapes that the function declares",
+             tirc_format(s->c, "%s %d is %lld, but should be %s", what, d, (long long)v,
+                         tirc_print_expr(s->c, e)));
+    return solved;
+  }
   if (is != v)
     refuse(s, "give arrays of the shapes that the function declares",
            tirc_format(s->c, "%s %d is %lld, but should be %s%lld", what, d, (long long)v,
@@ -194,10 +241,12 @@ static int64_t reach(Solver *s, Buffer b) {
 
 static void check_buffer(Solver *s, Buffer b, const Tensor *t) {
   int64_t needed = reach(s, b);
-  if (needed < 0)
+  if (needed < 0) {
+    const char *names = unknown_of(s, b);
     refuse(s, "pass the extent as a scalar parameter",
-           tirc_format(s->c, "the extents of %s cannot be derived from the arrays' shapes",
-                       tirc_print_buffer(s->c, b)));
+           tirc_format(s->c, "the extents of %s cannot be derived from the arrays' shapes%s%s",
+                       tirc_print_buffer(s->c, b), *names ? ", which do not tell " : "", names));
+  }
   if (needed > t->count || (!b->strides && !b->elem_offset && needed != t->count))
     refuse(s, "give arrays of the shapes that the function declares",
            tirc_format(s->c, "%s has %lld elements, but the array has %lld",
@@ -227,6 +276,19 @@ static const char *param_name(const Func *f, int i) {
   return f->buffers[i] ? f->buffers[i]->name : f->params[i]->u.s;
 }
 
+/* An extent may need what a later parameter tells, so go round until nothing is open. */
+static void bind_tensors(Solver *s, int n_args, const Argument *args) {
+  bool open = true;
+  for (int round = 0; open && round <= n_args; round++) {
+    open = false;
+    for (int i = 0; i < n_args; i++) {
+      s->param = param_name(s->f, i);
+      if (s->f->buffers[i] && args[i].tensor && !bind_dims(s, s->f->buffers[i], args[i].tensor))
+        open = true;
+    }
+  }
+}
+
 void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *args,
                          int64_t *values) {
   Solver s = {.c = c, .f = f};
@@ -239,15 +301,7 @@ void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *arg
     s.param = param_name(f, i);
     if (f->buffers[i]) check_argument(&s, f->buffers[i], &args[i]);
   }
-  /* An extent may need what a later parameter tells, so go round until nothing is open. */
-  bool open = true;
-  for (int round = 0; open && round <= n_args; round++) {
-    open = false;
-    for (int i = 0; i < n_args; i++) {
-      s.param = param_name(f, i);
-      if (f->buffers[i] && !bind_dims(&s, f->buffers[i], args[i].tensor)) open = true;
-    }
-  }
+  bind_tensors(&s, n_args, args);
   for (int i = 0; i < n_args; i++) {
     s.param = param_name(f, i);
     if (f->buffers[i]) check_buffer(&s, f->buffers[i], args[i].tensor);
@@ -261,4 +315,90 @@ void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *arg
                 "the arrays' shapes do not determine \"%s\"", symbols[i]->u.s);
     values[i] = *v;
   }
+}
+
+/* --- before there are arrays -------------------------------------------------------------------
+ */
+
+static bool fits(DType t, int64_t v) {
+  if (t.code == TYPE_UINT) return v >= 0 && (t.bits >= 63 || v >> t.bits == 0);
+  return t.bits >= 64 || (v >= -(INT64_C(1) << (t.bits - 1)) && v < INT64_C(1) << (t.bits - 1));
+}
+
+/* Whether e and all that it is made of stay within their types. */
+static bool fits_all(Solver *s, Expr e) {
+  int64_t v;
+  if (evaluate(s, e, &v) && !fits(e->dtype, v)) return false;
+  for (int i = 0; i < e->n; i++)
+    if (!fits_all(s, e->args[i])) return false;
+  return true;
+}
+
+/* Extent d of b, of which every variable is known. */
+static int64_t extent_of(Solver *s, Buffer b, int d) {
+  Expr e = b->shape[d];
+  int64_t v;
+  const char *text = tirc_print_expr(s->c, e);
+  if (!evaluate(s, e, &v))
+    refuse(s, "use other extents",
+           tirc_format(s->c,
+                       "extent %d, %s, has no value: it overflows, divides by zero or uses "
+                       "what shapes cannot",
+                       d, text));
+  if (!fits_all(s, e))
+    refuse(s, "use smaller extents",
+           tirc_format(s->c, "extent %d, %s, leaves the range of %s: it comes to %lld", d, text,
+                       tirc_dtype_name(s->c, e->dtype), (long long)v));
+  if (v < 0)
+    refuse(s, "extents start at 0",
+           tirc_format(s->c, "extent %d, %s, is %lld", d, text, (long long)v));
+  return v;
+}
+
+static void shape_of(Solver *s, Buffer b, int64_t *shape) {
+  Text names = {.c = s->c};
+  PtrMap seen = {0};
+  for (int d = 0; d < b->ndim; d++) name_unknown(s, b->shape[d], &names, &seen);
+  if (names.n) {
+    Text hint = {.c = s->c};
+    tirc_text_add(&hint, "give an array whose shape tells it, or its value: tirc run");
+    for (const char *at = names.at; at; at = strchr(at, ',')) {
+      at = strchr(at, '"') + 1;
+      tirc_text_addf(&hint, " --in %.*s=64", (int)strcspn(at, "\""), at);
+    }
+    refuse(s, hint.at, tirc_format(s->c, "its shape needs a value of %s", names.at));
+  }
+  for (int d = 0; d < b->ndim; d++) shape[d] = extent_of(s, b, d);
+}
+
+void tirc_find_shape(Tirc *c, const Func *f, int n_args, const Argument *args, int n_symbols,
+                     Symbol *symbols, int param, int64_t *shape) {
+  Solver s = {.c = c, .f = f};
+  Expr *vars;
+  int n = tirc_symbolic_params(c, f, &vars);
+  for (int i = 0; i < n_args; i++)
+    if (!f->buffers[i]) know(&s, f->params[i], args[i].i);
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n_symbols; k++) {
+      if (!symbols[k].is_known || strcmp(symbols[k].name, vars[i]->u.s) != 0) continue;
+      if (!fits(vars[i]->dtype, symbols[k].value))
+        tirc_fail(c, f->loc, "argument", NULL, "%lld is no %s, which \"%s\" of %s is",
+                  (long long)symbols[k].value, tirc_dtype_name(c, vars[i]->dtype), symbols[k].name,
+                  f->name);
+      know(&s, vars[i], symbols[k].value);
+    }
+  for (int i = 0; i < n_args; i++) {
+    s.param = param_name(f, i);
+    if (f->buffers[i] && args[i].tensor) check_argument(&s, f->buffers[i], &args[i]);
+  }
+  bind_tensors(&s, n_args, args);
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n_symbols; k++) {
+      const int64_t *v = tirc_map_get(&s.values, vars[i]);
+      if (v && strcmp(symbols[k].name, vars[i]->u.s) == 0)
+        symbols[k].value = *v, symbols[k].is_known = true;
+    }
+  if (param < 0) return;
+  s.param = param_name(f, param);
+  shape_of(&s, f->buffers[param], shape);
 }

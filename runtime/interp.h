@@ -65,4 +65,16 @@ int tirc_symbolic_params(Tirc *c, const Func *f, Expr **out);
  * as lowering makes it. Throws "argument" naming the parameter. */
 void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *args, int64_t *values);
 
+typedef struct Symbol { /* of tirc_symbolic_params, by name */
+  const char *name;
+  int64_t value;
+  bool is_known;
+} Symbol;
+/* Before all tensors are there (one may be NULL): the symbols that those that are there tell get
+ * known, and array parameter number `param`, unless it is -1, gets its shape. Throws "argument"
+ * when tensors and symbols contradict each other, and when the shape needs what is not known or is
+ * negative or too large for its dtype. */
+void tirc_find_shape(Tirc *c, const Func *f, int n_args, const Argument *args, int n_symbols,
+                     Symbol *symbols, int param, int64_t *shape);
+
 #endif

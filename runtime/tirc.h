@@ -685,6 +685,24 @@ typedef struct tirc_argument {
   const DLTensor *tensor; /* for arrays: written in place, like array */
 } tirc_argument;
 
+/* A variable that stands in the shapes of a function's arrays and is no parameter. */
+typedef struct tirc_symbol {
+  const char *name;
+  int64_t value; /* if it is known */
+  bool is_known;
+} tirc_symbol;
+/* A function's symbols, none of them known; they live as long as the module. */
+TIRC_API tirc_status tirc_module_symbols(const tirc_module *m, const char *func, int *n,
+                                         const tirc_symbol **symbols, tirc_error **error);
+/* The shape that array parameter number `param` (-1: none is asked for) must have: it gets `ndim`
+ * extents. What is known are the scalars among args, the arrays that are there already (one may
+ * still be missing), and the symbols that are; symbols that follow from arrays become known, and
+ * names that the function does not have are passed over. */
+TIRC_API tirc_status tirc_module_shape(const tirc_module *m, const char *func, int n,
+                                       const tirc_argument *args, int n_symbols,
+                                       tirc_symbol *symbols, int param, int64_t *shape,
+                                       tirc_error **error);
+
 /* The reference interpreter: slow, sequential, every access checked. max_steps 0: no limit. */
 TIRC_API tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
                                            const tirc_argument *args, int64_t max_steps,

@@ -13,6 +13,8 @@ typedef struct Session {
   int n;
   const tirc_param *params;
   tirc_argument *args, *expected;
+  int n_symbols;
+  tirc_symbol *symbols; /* in the shapes; known if the command line gives them or arrays tell */
 } Session;
 
 /* The value behind "NAME=" for a parameter in a list of them, or NULL. */
@@ -23,23 +25,21 @@ static const char *given(const List *list, const char *name) {
   return NULL;
 }
 
-/* Is it "n=..." for a symbolic extent n? */
-static bool names_symbol(const tirc_param *p, int d, const char *text) {
-  size_t n = p->symbol[d] ? strlen(p->symbol[d]) : 0;
-  return n && strncmp(text, p->symbol[d], n) == 0 && text[n] == '=';
+static bool is_for(const char *text, const char *name) {
+  size_t n = strlen(name);
+  return strncmp(text, name, n) == 0 && text[n] == '=';
 }
 
 static int check_names(const Session *s, const List *list, const char *option) {
+  const bool in = list == &s->o->in;
   for (int i = 0; i < list->n; i++) {
     bool known = is_archive(list->at[i]) && !strchr(list->at[i], '=');
-    for (int p = 0; p < s->n; p++) {
-      size_t n = strlen(s->params[p].name);
-      known |= strncmp(list->at[i], s->params[p].name, n) == 0 && list->at[i][n] == '=';
-      for (int d = 0; d < s->params[p].ndim; d++)
-        known |= names_symbol(&s->params[p], d, list->at[i]);
-    }
+    for (int p = 0; p < s->n; p++) known |= is_for(list->at[i], s->params[p].name);
+    for (int k = 0; k < s->n_symbols && in; k++) known |= is_for(list->at[i], s->symbols[k].name);
     if (!known)
-      return complain(s->o, "NAME is one of the function's parameters",
+      return complain(s->o,
+                      in ? "NAME is one of the function's parameters, or a symbol in their shapes"
+                         : "NAME is one of the function's parameters",
                       "--%s takes NAME=FILE, not '%s'", option, list->at[i]);
   }
   return DONE;
@@ -61,45 +61,68 @@ static int fill_scalar(const Session *s, int i, const char *value) {
              : complain(s->o, NULL, "'%s' is no value for \"%s\"", value, name);
 }
 
-static int fill_array(const Session *s, int i, const char *file) {
+static int fill_symbol(const Session *s, tirc_symbol *symbol) {
+  const char *value = given(&s->o->in, symbol->name);
+  char *end = NULL;
+  if (!value) return DONE;
+  errno = 0;
+  symbol->value = strtoll(value, &end, 10);
+  symbol->is_known = true;
+  return *value && !*end && !errno && symbol->value >= 0
+             ? DONE
+             : complain(s->o, NULL, "'%s' is no extent for \"%s\"", value, symbol->name);
+}
+
+/* What the files left: at random, in the shape that follows from all that is given. */
+static int fill_array(const Session *s, int i) {
   const tirc_param *p = &s->params[i];
   tirc_error *e = NULL;
-  if (s->args[i].array) return DONE; /* from an archive */
-  if (file) return read_array_file(s->o, p, file, &s->args[i].array);
   int64_t shape[32] = {0};
-  for (int d = 0; d < p->ndim; d++) {
-    const char *value = p->symbol[d] ? given(&s->o->in, p->symbol[d]) : NULL;
-    char *end = NULL;
-    errno = 0;
-    shape[d] = value ? strtoll(value, &end, 10) : p->shape[d];
-    if (value && (!*value || *end || errno || shape[d] < 0))
-      return complain(s->o, NULL, "'%s' is no extent for \"%s\"", value, p->symbol[d]);
-    if (shape[d] < 0)
-      return complain(s->o, "give its arrays, or the extents: --in n=64",
-                      "the shape of \"%s\" is symbolic", p->name);
-  }
-  if (tirc_array_new(p->dtype, p->ndim, shape, &s->args[i].array, &e)) return report(s->o, e);
+  if (tirc_module_shape(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, i, shape, &e) ||
+      tirc_array_new(p->dtype, p->ndim, shape, &s->args[i].array, &e))
+    return report(s->o, e);
   tirc_array_fill_random(s->args[i].array, (uint64_t)s->o->seed * 1000 + (uint64_t)i);
+  return DONE;
+}
+
+static int read_files(const Session *s) {
+  int status = DONE;
+  for (int i = 0; i < s->n && status == DONE; i++) {
+    const char *file = s->params[i].is_array ? given(&s->o->in, s->params[i].name) : NULL;
+    if (file) status = read_array_file(s->o, &s->params[i], file, &s->args[i].array);
+  }
+  return status == DONE ? read_archives(s->o, s->n, s->params, s->args) : status;
+}
+
+static int find_symbols(Session *s) {
+  tirc_error *e = NULL;
+  const tirc_symbol *symbols;
+  if (tirc_module_symbols(s->m, NULL, &s->n_symbols, &symbols, &e)) return report(s->o, e);
+  s->symbols = calloc((size_t)s->n_symbols + 1, sizeof *s->symbols);
+  if (!s->symbols) return complain(s->o, NULL, "out of memory");
+  for (int k = 0; k < s->n_symbols; k++) s->symbols[k] = symbols[k];
   return DONE;
 }
 
 static int fill_arguments(Session *s) {
   tirc_error *e = NULL;
   if (tirc_module_params(s->m, NULL, &s->n, &s->params, &e)) return report(s->o, e);
-  int status = check_names(s, &s->o->in, "in");
+  int status = find_symbols(s);
+  if (status == DONE) status = check_names(s, &s->o->in, "in");
   if (status == DONE) status = check_names(s, &s->o->out, "out");
   s->args = calloc((size_t)s->n + 1, sizeof *s->args);
   s->expected = calloc((size_t)s->n + 1, sizeof *s->expected);
   if (!s->args || !s->expected) return complain(s->o, NULL, "out of memory");
-  for (int i = 0; i < s->n && status == DONE; i++) {
-    const char *file = s->params[i].is_array ? given(&s->o->in, s->params[i].name) : NULL;
-    if (file) status = fill_array(s, i, file);
-  }
-  if (status == DONE) status = read_archives(s->o, s->n, s->params, s->args);
-  for (int i = 0; i < s->n && status == DONE; i++) {
-    const char *value = given(&s->o->in, s->params[i].name);
-    status = s->params[i].is_array ? fill_array(s, i, value) : fill_scalar(s, i, value);
-  }
+  if (status == DONE) status = read_files(s);
+  for (int i = 0; i < s->n && status == DONE; i++)
+    if (!s->params[i].is_array) status = fill_scalar(s, i, given(&s->o->in, s->params[i].name));
+  for (int k = 0; k < s->n_symbols && status == DONE; k++) status = fill_symbol(s, &s->symbols[k]);
+  for (int i = 0; i < s->n && status == DONE; i++)
+    if (s->params[i].is_array && !s->args[i].array) status = fill_array(s, i);
+  /* A call passes no symbols: what is given for them must be what the arrays say. */
+  if (status == DONE &&
+      tirc_module_shape(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, -1, NULL, &e))
+    status = report(s->o, e);
   return status;
 }
 
@@ -168,14 +191,8 @@ static void put_type(const tirc_param *p, size_t n, char *to) {
   if (at < n) snprintf(to + at, n - at, "]");
 }
 
-static bool has_fixed_shape(const tirc_param *p) {
-  for (int d = 0; d < p->ndim; d++)
-    if (p->shape[d] < 0) return false;
-  return true;
-}
-
 /* A schedule may give a parameter another shape: then the arrays that the program took before
- * follow from those of now, where their own shape is known. */
+ * follow from those of now. */
 static int require_same_parameters(const Session *s) {
   int n = 0;
   const tirc_param *was = NULL;
@@ -185,7 +202,7 @@ static int require_same_parameters(const Session *s) {
     char before[256], after[256];
     put_type(&was[i], sizeof before, before);
     put_type(&s->params[i], sizeof after, after);
-    if (strcmp(before, after) == 0 || (has_fixed_shape(&was[i]) && is_relaid(s->m, i))) continue;
+    if (strcmp(before, after) == 0 || is_relaid(s->m, i)) continue;
     return complain(s->o,
                     "run it without --check, or let the schedule leave the parameter as it is and "
                     "transform the layout of a copy: cache_read or cache_write, then "
@@ -239,6 +256,7 @@ int run_module(const Options *o, const tirc_module *plain, const tirc_module *m)
   if (status == DONE && o->check) status = check(&s);
   free_arguments(s.n, s.args);
   free_arguments(s.n, s.expected);
+  free(s.symbols);
   return status;
 }
 
