@@ -1,8 +1,9 @@
 /* Finds out by which commutative operation a block reduces.
  *
  * One buffer: C[i] = C[i] op x, with init C[i] = identity of op, for op in + * min max.
- * Several buffers (argmax, argmin): every component is picked by the same comparison of the
- * accumulated and the incoming values:
+ * Several buffers: each of them by an operation of its own (the sum and the sum of squares), or all
+ * of them picked by the same comparison of the accumulated and the incoming values (argmax,
+ * argmin):
  *
  *   v0 = T.Select(B[i] >= x1, A[i], x0)      v1 = T.Select(B[i] >= x1, B[i], x1)
  *   A[i] = v0                                B[i] = v1
@@ -24,11 +25,12 @@ static _Noreturn void bad_form(Sched *s, SRef *block, const char *what) {
                    what);
 }
 
-/* Let statements around one store or a sequence of stores. */
+/* Let statements around one store or a sequence of stores. A let may use those around it. */
 static Stores collect(Sched *s, SRef *block, Stmt body, const char *part) {
   Stores out = {0};
   for (; body->kind == STMT_LET; body = body->u.let.body)
-    tirc_map_set(s->c, &out.lets, body->u.let.var, body->u.let.value);
+    tirc_map_set(s->c, &out.lets, body->u.let.var,
+                 tirc_substitute(s->c, body->u.let.value, &out.lets));
   const Stmt *items;
   int n = tirc_body_items(s->c, body, &items);
   for (int i = 0; i < n; i++) {
@@ -57,7 +59,7 @@ static bool is_self(const Reducer *r, int i, Expr e) {
          same_indices(e->n, e->args, r->indices);
 }
 
-/* --- one buffer
+/* --- each buffer by itself
  * ------------------------------------------------------------------------------------ */
 
 static bool is_value(Expr e, double v) {
@@ -87,15 +89,32 @@ static bool is_identity(Op op, Expr e) {
   }
 }
 
-static bool match_single(Reducer *r, Expr *rhs) {
-  Expr value = r->combiners[0];
-  if (value->n != 2 || !is_self(r, 0, value->args[0])) return false;
+static bool match_one(const Reducer *r, int i, Expr *rhs) {
+  Expr value = r->combiners[i];
+  if (value->n != 2 || !is_self(r, i, value->args[0])) return false;
   *rhs = value->args[1];
-  return is_identity((Op)value->op, r->identities[0]);
+  return is_identity((Op)value->op, r->identities[i]);
 }
 
-/* --- several buffers
+/* The first buffer that no known operation accumulates into, taken by itself; n: there is none. */
+static int first_unmatched(const Reducer *r, Expr *rhs) {
+  int i = 0;
+  while (i < r->n && match_one(r, i, &rhs[i])) i++;
+  return i;
+}
+
+/* --- all buffers by one comparison
  * --------------------------------------------------------------------------------- */
+
+/* The i of an operation on self[i] and rhs[i]; -1. */
+static int component_of(const Reducer *r, const Expr *rhs, Expr e) {
+  for (int i = 0; e->n == 2 && i < r->n; i++) {
+    bool forward = is_self(r, i, e->args[0]) && tirc_expr_same(e->args[1], rhs[i]);
+    bool backward = is_self(r, i, e->args[1]) && tirc_expr_same(e->args[0], rhs[i]);
+    if (forward || backward) return i;
+  }
+  return -1;
+}
 
 /* Whether e is made of comparisons between self[i] and rhs[i] of one and the same i, joined by
  * and/or. */
@@ -103,15 +122,10 @@ static bool is_order(const Reducer *r, const Expr *rhs, Expr e) {
   if (e->op == OP_AND || e->op == OP_OR)
     return is_order(r, rhs, e->args[0]) && is_order(r, rhs, e->args[1]);
   if (e->op < OP_EQ || e->op > OP_GE || e->op == OP_NE) return false;
-  for (int i = 0; i < r->n; i++) {
-    bool forward = is_self(r, i, e->args[0]) && tirc_expr_same(e->args[1], rhs[i]);
-    bool backward = is_self(r, i, e->args[1]) && tirc_expr_same(e->args[0], rhs[i]);
-    if (forward || backward) return true;
-  }
-  return false;
+  return component_of(r, rhs, e) >= 0;
 }
 
-static bool match_select(Reducer *r, Expr *rhs) {
+static bool match_select(const Reducer *r, Expr *rhs) {
   for (int i = 0; i < r->n; i++) {
     Expr e = r->combiners[i];
     if (e->op != OP_SELECT || !is_self(r, i, e->args[1])) return false;
@@ -131,6 +145,39 @@ static bool match_select(Reducer *r, Expr *rhs) {
 /* --- the door
  * ------------------------------------------------------------------------------------------ */
 
+typedef struct Loads {
+  int n;
+  const Buffer *buffers;
+  bool found; /* of one of the buffers */
+} Loads;
+
+static bool see_load(Visitor *v, Expr e) {
+  Loads *k = v->self;
+  for (int i = 0; e->op == OP_LOAD && i < k->n; i++)
+    k->found |= e->u.buffer->data == k->buffers[i]->data;
+  return true;
+}
+
+static bool loads_any(int n, const Buffer *buffers, Expr e) {
+  Loads k = {n, buffers, false};
+  tirc_visit_expr(&(Visitor){.expr = see_load, .self = &k}, e);
+  return k.found;
+}
+
+/* All components must be made of the values before the step. */
+static void require_old_values(Sched *s, SRef *block, int n, const Buffer *stored, Stmt store) {
+  Buffer b = store->u.store.buffer;
+  for (int i = 0; i < n; i++)
+    if (stored[i]->data == b->data)
+      bad_form(s, block, tirc_format(s->c, "more than one store goes to %s", b->name));
+  if (loads_any(n, stored, store->u.store.value))
+    bad_form(s, block,
+             tirc_format(s->c,
+                         "the store to %s reads what a store before it has changed; take the "
+                         "values into lets before all stores",
+                         b->name));
+}
+
 static void fill(Sched *s, SRef *block, Reducer *r, const Stores *inits, const Stores *updates) {
   Tirc *c = s->c;
   Buffer *buffers = tirc_new_array(c, Buffer, r->n);
@@ -146,8 +193,9 @@ static void fill(Sched *s, SRef *block, Reducer *r, const Stores *inits, const S
         !same_indices(r->n_indices, update->u.store.indices, r->indices) ||
         !same_indices(r->n_indices, init->u.store.indices, r->indices))
       bad_form(s, block, "all stores of the init and of the update must have the same indices");
+    require_old_values(s, block, i, buffers, update);
     buffers[i] = update->u.store.buffer;
-    identities[i] = init->u.store.value;
+    identities[i] = tirc_substitute(c, init->u.store.value, &inits->lets);
     combiners[i] = tirc_substitute(c, update->u.store.value, &updates->lets);
     self[i] = tirc_load(c, buffers[i], r->n_indices, r->indices);
   }
@@ -155,17 +203,6 @@ static void fill(Sched *s, SRef *block, Reducer *r, const Stores *inits, const S
   r->identities = identities;
   r->combiners = combiners;
   r->self = self;
-}
-
-typedef struct SelfLoads {
-  const Reducer *r;
-  bool found;
-} SelfLoads;
-
-static bool see_self(Visitor *v, Expr e) {
-  SelfLoads *k = v->self;
-  for (int i = 0; e->op == OP_LOAD && i < k->r->n; i++) k->found |= e->u.buffer == k->r->buffers[i];
-  return true;
 }
 
 Reducer tirc_reducer_of(Sched *s, SRef *block) {
@@ -177,36 +214,42 @@ Reducer tirc_reducer_of(Sched *s, SRef *block) {
   fill(s, block, &r, &inits, &updates);
   Expr *rhs = tirc_new_array(s->c, Expr, r.n);
   r.rhs = rhs;
-  if (r.n == 1 ? match_single(&r, rhs) : match_select(&r, rhs)) {
-    SelfLoads loads = {.r = &r};
+  int unmatched = first_unmatched(&r, rhs);
+  if (unmatched == r.n || (r.n > 1 && match_select(&r, rhs))) {
     for (int i = 0; i < r.n; i++)
-      tirc_visit_expr(&(Visitor){.expr = see_self, .self = &loads}, rhs[i]);
-    if (loads.found) bad_form(s, block, "what comes in depends on what is accumulated so far");
+      if (loads_any(r.n, r.buffers, rhs[i]))
+        bad_form(s, block, "what comes in depends on what is accumulated so far");
     return r;
   }
   tirc_sched_mark(s, block->stmt);
   tirc_sched_error(s, SERR_NO_MATCHED_REDUCER, NULL, NULL,
                    "Block %s accumulates into %s by no commutative operation that is known, or "
                    "starts from another value than its neutral element.",
-                   b->name, r.buffers[0]->name);
+                   b->name, r.buffers[unmatched]->name);
 }
 
+/* Of two equal operands, the one that stands with an accumulated value is of its component; the one
+ * that is taken as a new value is of the component that is asked for. */
 typedef struct Operands {
   const Reducer *r;
   const Expr *self, *rhs;
+  int component;
 } Operands;
 
 static Expr replace_operand(Mutator *m, Expr e) {
-  const Operands *o = m->self;
-  for (int i = 0; i < o->r->n; i++) {
+  Operands *o = m->self;
+  const int outer = o->component, inner = component_of(o->r, o->r->rhs, e);
+  for (int i = 0; i < o->r->n; i++)
     if (is_self(o->r, i, e)) return o->self[i];
-    if (tirc_expr_same(e, o->r->rhs[i])) return o->rhs[i];
-  }
-  return tirc_mutate_expr_children(m, e);
+  if (tirc_expr_same(e, o->r->rhs[outer])) return o->rhs[outer];
+  if (inner >= 0) o->component = inner;
+  e = tirc_mutate_expr_children(m, e);
+  o->component = outer;
+  return e;
 }
 
 Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, const Expr *rhs) {
-  Operands o = {r, self, rhs};
+  Operands o = {r, self, rhs, i};
   Mutator m = {.c = c, .expr = replace_operand, .self = &o};
   return tirc_mutate_expr(&m, r->combiners[i]);
 }

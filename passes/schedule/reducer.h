@@ -6,7 +6,7 @@
 #include "../../ir/visit.h"
 #include "internal.h"
 
-/* A reduction over n buffers at once (n > 1: argmax and the like), all accessed at `indices`.
+/* A reduction over n buffers at once (n > 1: argmax, two sums), all accessed at `indices`.
  * The new value of buffer i is combiners[i] with the loads self[i] as the accumulated values and
  * rhs[i] as the ones that come in. */
 typedef struct Reducer {
