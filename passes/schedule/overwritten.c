@@ -109,7 +109,8 @@ static bool see_moved_var(Visitor *v, Expr e) {
 }
 
 /* Whether an instance stores other values in other iterations of the loop: it names the loop's
- * variable, or one that is bound around it in the loop to a value that changes. */
+ * variable, or one that is bound around it in the loop to a value that changes; or a loop in
+ * between ends elsewhere, and its sums have other steps. */
 static bool stores_other_values_in(Sched *s, const SRef *block, const SRef *loop) {
   const Block *b = tirc_block_of(block);
   Moved m = {.s = s, .loop = loop};
@@ -121,6 +122,10 @@ static bool stores_other_values_in(Sched *s, const SRef *block, const SRef *loop
   Visitor v = {.expr = see_moved_var, .self = &m};
   if (b->init) tirc_visit_stmt(&v, b->init);
   tirc_visit_stmt(&v, b->body);
+  for (const SRef *r = block->parent; r != loop; r = r->parent) {
+    tirc_visit_expr(&v, tirc_loop_of(r)->min);
+    tirc_visit_expr(&v, tirc_loop_of(r)->extent);
+  }
   return m.used;
 }
 
