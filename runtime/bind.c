@@ -79,7 +79,7 @@ static bool put_values(Solver *s, Expr e, PtrMap *to) {
   return true;
 }
 
-/* What is rare in shapes (T.if_then_else, shifts to the right, ...). */
+/* What is rare in shapes (T.if_then_else, T.truncdiv, ...). */
 static bool simplify(Solver *s, Expr e, int64_t *out) {
   PtrMap values = {0};
   return put_values(s, e, &values) &&
@@ -106,6 +106,7 @@ static bool evaluate(Solver *s, Expr e, int64_t *out) {
   case OP_MIN: *out = x < y ? x : y; return true;
   case OP_MAX: *out = x > y ? x : y; return true;
   case OP_SHIFT_LEFT: return y >= 0 && y < 63 && !__builtin_mul_overflow(x, INT64_C(1) << y, out);
+  case OP_SHIFT_RIGHT: return y >= 0 && y < 63 && (*out = x >> y, true);
   default: return simplify(s, e, out);
   }
 }
@@ -321,6 +322,7 @@ void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *arg
  */
 
 static bool fits(DType t, int64_t v) {
+  if (t.code == TYPE_BOOL) return v == 0 || v == 1;
   if (t.code == TYPE_UINT) return v >= 0 && (t.bits >= 63 || v >> t.bits == 0);
   return t.bits >= 64 || (v >= -(INT64_C(1) << (t.bits - 1)) && v < INT64_C(1) << (t.bits - 1));
 }
