@@ -8,6 +8,7 @@
 #include "overwritten.h"
 
 #include "../../ir/visit.h"
+#include "between.h"
 #include "compute_at.h"
 #include "internal.h"
 #include "spatial.h"
@@ -93,13 +94,29 @@ static bool see_moved(Visitor *v, Expr e) {
   return !m->used;
 }
 
-static bool see_bound_value(Visitor *v, Stmt s) {
-  Moved *m = v->self;
-  if (s->kind != STMT_LET) return s->kind != STMT_BLOCK;
+static bool is_moved(Moved *m, Expr e) {
   m->used = false;
-  tirc_visit_expr(&(Visitor){.expr = see_moved, .self = m}, s->u.let.value);
-  if (m->used) tirc_map_set(m->s->c, &m->vars, s->u.let.var, s->u.let.var);
-  return true;
+  tirc_visit_expr(&(Visitor){.expr = see_moved, .self = m}, e);
+  return m->used;
+}
+
+static void bind(Moved *m, Expr var, Expr value) {
+  if (is_moved(m, value)) tirc_map_set(m->s->c, &m->vars, var, var);
+}
+
+/* From the loop inwards to r: what is bound to a value that changes is another one, too. True: a
+ * loop in between starts or ends elsewhere. */
+static bool bind_down_to(Moved *m, SRef *r) {
+  if (r == m->loop) return false;
+  bool ends = bind_down_to(m, r->parent);
+  Steps steps = {0};
+  tirc_steps_between(m->s->c, r, &steps);
+  for (int i = 0; i < steps.n; i++)
+    if (steps.at[i].stmt->kind == STMT_LET)
+      bind(m, steps.at[i].stmt->u.let.var, steps.at[i].stmt->u.let.value);
+  if (tirc_is_loop(r))
+    return is_moved(m, tirc_loop_of(r)->min) || is_moved(m, tirc_loop_of(r)->extent) || ends;
+  return ends;
 }
 
 static bool see_moved_var(Visitor *v, Expr e) {
@@ -111,21 +128,16 @@ static bool see_moved_var(Visitor *v, Expr e) {
 /* Whether an instance stores other values in other iterations of the loop: it names the loop's
  * variable, or one that is bound around it in the loop to a value that changes; or a loop in
  * between ends elsewhere, and its sums have other steps. */
-static bool stores_other_values_in(Sched *s, const SRef *block, const SRef *loop) {
+static bool stores_other_values_in(Sched *s, SRef *block, const SRef *loop) {
   const Block *b = tirc_block_of(block);
   Moved m = {.s = s, .loop = loop};
   const Expr var = tirc_loop_of(loop)->var;
   tirc_map_set(s->c, &m.vars, var, var);
-  tirc_visit_stmt(&(Visitor){.expr = tirc_skip_expr, .stmt = see_bound_value, .self = &m},
-                  tirc_loop_of(loop)->body);
+  if (bind_down_to(&m, block)) return true;
   m.used = false;
   Visitor v = {.expr = see_moved_var, .self = &m};
   if (b->init) tirc_visit_stmt(&v, b->init);
   tirc_visit_stmt(&v, b->body);
-  for (const SRef *r = block->parent; r != loop; r = r->parent) {
-    tirc_visit_expr(&v, tirc_loop_of(r)->min);
-    tirc_visit_expr(&v, tirc_loop_of(r)->extent);
-  }
   return m.used;
 }
 
