@@ -168,6 +168,40 @@ tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *
   return status;
 }
 
+typedef struct CallCost {
+  const tirc_module *m;
+  const char *func;
+  int n;
+  const tirc_argument *args;
+  tirc_cost cost;
+} CallCost;
+
+static void call_cost(Tirc *c, void *self) {
+  CallCost *p = self;
+  const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
+  Expr *symbols;
+  const int n = tirc_symbolic_params(c, f, &symbols);
+  int64_t *values = tirc_new_array(c, int64_t, n + 1);
+  tirc_bind_arguments(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), values);
+  PtrMap known = {0};
+  for (int i = 0; i < n; i++)
+    tirc_map_set(c, &known, symbols[i],
+                 (void *)(uintptr_t)tirc_int(c, symbols[i]->dtype, values[i]));
+  for (int i = 0; i < p->n; i++)
+    if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype))
+      tirc_map_set(c, &known, f->params[i],
+                   (void *)(uintptr_t)tirc_int(c, f->params[i]->dtype, p->args[i].i));
+  const Stmt body = tirc_substitute_stmt(c, f->body, &known);
+  tirc_count_cost(c, tirc_func_with_body(c, f, body), &p->cost);
+}
+tirc_status tirc_module_call_cost(const tirc_module *m, const char *func, int n,
+                                  const tirc_argument *args, tirc_cost *out, tirc_error **error) {
+  CallCost p = {.m = m, .func = func, .n = n, .args = args};
+  tirc_status status = tirc_api_scratch(call_cost, &p, &m->sources, error);
+  if (status == TIRC_OK) *out = p.cost;
+  return status;
+}
+
 static void estimate(Tirc *c, void *self) {
   Info *p = self;
   p->cycles = tirc_estimate_cycles(c, tirc_api_func(c, p->m->m, p->func, NULL), p->threads);

@@ -3,7 +3,10 @@
  */
 #include "api.h"
 
+#include "../ir/arith.h"
+
 typedef struct Counter {
+  Tirc *c;
   tirc_cost *cost;
   int leaves;        /* blocks without blocks inside, */
   const Block *leaf; /* and the last of them */
@@ -38,7 +41,7 @@ static void count_block(Counter *k, const Block *b, double times) {
   int64_t extent, leaves = k->leaves;
   for (int i = 0; i < b->n_iters; i++) {
     if (b->iters[i].kind != ITER_REDUCE) continue;
-    if (tirc_const_int(b->iters[i].dom.extent, &extent))
+    if (tirc_const_int(tirc_simplify0(k->c, b->iters[i].dom.extent), &extent))
       reduction *= (double)extent;
     else
       k->cost->is_exact = false;
@@ -55,7 +58,7 @@ static void count_stmt(Counter *k, Stmt s, double times) {
   int64_t extent = 1;
   switch (s->kind) {
   case STMT_FOR:
-    if (!tirc_const_int(s->u.loop.extent, &extent)) k->cost->is_exact = false;
+    if (!tirc_const_int(tirc_simplify0(k->c, s->u.loop.extent), &extent)) k->cost->is_exact = false;
     count_stmt(k, s->u.loop.body, times * (double)(extent < 0 ? 0 : extent));
     break;
   case STMT_BLOCK: count_block(k, &s->u.block, times); break;
@@ -152,9 +155,8 @@ static void recognise_matmul(const Func *f, const Block *b, tirc_cost *out) {
 }
 
 void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out) {
-  (void)c;
   *out = (tirc_cost){.reduction = 1, .is_exact = true};
-  Counter k = {.cost = out};
+  Counter k = {.c = c, .cost = out};
   count_stmt(&k, f->body, 1);
   if (k.leaves == 1) recognise_matmul(f, k.leaf, out);
 }

@@ -703,6 +703,11 @@ TIRC_API tirc_status tirc_module_shape(const tirc_module *m, const char *func, i
                                        tirc_symbol *symbols, int param, int64_t *shape,
                                        tirc_error **error);
 
+/* tirc_module_cost of a call: with the symbolic extents that these arguments give. */
+TIRC_API tirc_status tirc_module_call_cost(const tirc_module *m, const char *func, int n,
+                                           const tirc_argument *args, tirc_cost *out,
+                                           tirc_error **error);
+
 /* The reference interpreter: slow, sequential, every access checked. max_steps 0: no limit. */
 TIRC_API tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
                                            const tirc_argument *args, int64_t max_steps,

@@ -230,7 +230,7 @@ static int check(const Session *s) {
   free_arguments(s->n, got);
   if (status != DONE) return status;
   tirc_cost cost = {.reduction = 1};
-  (void)tirc_module_cost(s->plain, NULL, &cost, NULL);
+  (void)tirc_module_call_cost(s->plain, NULL, s->n, s->expected, &cost, NULL);
   if (c.ok) {
     printf("check: ok; largest error %.2g of %.2g allowed (reductions of length %g, against the "
            "reference interpreter)\n",

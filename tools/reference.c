@@ -12,7 +12,7 @@ int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument
   tirc_cost cost = {0};
   /* Some 20 million operations a second, unless they are sums of products: say so before a wait
    * that one would notice. */
-  bool slow = !tirc_module_cost(m, NULL, &cost, NULL) && cost.float_ops > 1e8;
+  bool slow = !tirc_module_call_cost(m, NULL, n, args, &cost, NULL) && cost.float_ops > 1e8;
   bool tell = slow && isatty(STDERR_FILENO);
   if (tell) fprintf(stderr, "interpreting %.3g float operations for the check ...", cost.float_ops);
   tirc_status status = tirc_module_interpret_in_double(m, NULL, n, args, o->max_steps, &e);
@@ -72,7 +72,7 @@ Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
   Check worst = {.ok = true};
   double worst_ratio = -1;
   if (tirc_module_params(m, NULL, &n_params, &params, NULL) || n_params != n ||
-      tirc_module_cost(m, NULL, &cost, NULL))
+      tirc_module_call_cost(m, NULL, n, expected, &cost, NULL))
     return (Check){.ok = false};
   for (int i = 0; i < n; i++) {
     if (!got[i].array) continue;

@@ -177,6 +177,37 @@ static void errors_carry_their_place(void **state) {
   tirc_module_free(m);
 }
 
+/* Of a call, with the extents that its arguments give. */
+static void costs_of_calls(void **state) {
+  (void)state;
+  tirc_module *m = parse("@T.prim_func\n"
+                         "def main(a: T.handle, C: T.Buffer((2,), \"float32\")):\n"
+                         "    n = T.int32()\n"
+                         "    A = T.match_buffer(a, (2, n))\n"
+                         "    for i, k in T.grid(2, (n + 1) // 2):\n"
+                         "        with T.block(\"C\"):\n"
+                         "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"
+                         "            with T.init():\n"
+                         "                C[vi] = T.float32(0)\n"
+                         "            C[vi] = C[vi] + A[vi, vk]\n");
+  tirc_argument args[2] = {0};
+  tirc_cost cost;
+  tirc_error *e = NULL;
+  const int64_t of_a[] = {2, 10}, of_c[] = {2};
+  assert_int_equal(tirc_array_new("float32", 2, of_a, &args[0].array, NULL), TIRC_OK);
+  assert_int_equal(tirc_array_new("float32", 1, of_c, &args[1].array, NULL), TIRC_OK);
+  assert_int_equal(tirc_module_cost(m, NULL, &cost, NULL), TIRC_OK);
+  assert_true(!cost.is_exact && cost.reduction == 1);
+  assert_int_equal(tirc_module_call_cost(m, NULL, 2, args, &cost, NULL), TIRC_OK);
+  assert_true(cost.is_exact && cost.reduction == 5 && cost.float_ops == 10);
+  assert_int_equal(tirc_module_call_cost(m, NULL, 1, args, &cost, &e), TIRC_BAD);
+  assert_string_equal(tirc_error_get(e, TIRC_ERROR_CODE), "argument");
+  tirc_error_free(e);
+  tirc_array_free(args[0].array);
+  tirc_array_free(args[1].array);
+  tirc_module_free(m);
+}
+
 static void prints_compares_and_costs(void **state) {
   (void)state;
   tirc_module *m = parse(program), *fast = schedule(m, script);
@@ -318,10 +349,15 @@ static void defines_and_tables(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(scheduled_kernel_agrees), cmocka_unit_test(errors_carry_their_place),
-      cmocka_unit_test(fma_ceiling_runs),        cmocka_unit_test(prints_compares_and_costs),
-      cmocka_unit_test(two_threads_compile),     cmocka_unit_test(defines_and_tables),
-      cmocka_unit_test(layouts_of_parameters),   cmocka_unit_test(warnings_and_strict_schedules),
+      cmocka_unit_test(scheduled_kernel_agrees),
+      cmocka_unit_test(errors_carry_their_place),
+      cmocka_unit_test(fma_ceiling_runs),
+      cmocka_unit_test(prints_compares_and_costs),
+      cmocka_unit_test(costs_of_calls),
+      cmocka_unit_test(two_threads_compile),
+      cmocka_unit_test(defines_and_tables),
+      cmocka_unit_test(layouts_of_parameters),
+      cmocka_unit_test(warnings_and_strict_schedules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
