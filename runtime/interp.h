@@ -70,7 +70,7 @@ typedef struct Symbol { /* of tirc_symbolic_params, by name */
   int64_t value;
   bool is_known;
 } Symbol;
-/* Before all tensors are there (one may be NULL): the symbols that those that are there tell get
+/* Before all tensors are there (any may be NULL): the symbols that those that are there tell get
  * known, and array parameter number `param`, unless it is -1, gets its shape. Throws "argument"
  * when tensors and symbols contradict each other, and when the shape needs what is not known or is
  * negative or too large for its dtype. */

@@ -695,8 +695,8 @@ typedef struct tirc_symbol {
 TIRC_API tirc_status tirc_module_symbols(const tirc_module *m, const char *func, int *n,
                                          const tirc_symbol **symbols, tirc_error **error);
 /* The shape that array parameter number `param` (-1: none is asked for) must have: it gets `ndim`
- * extents. What is known are the scalars among args, the arrays that are there already (one may
- * still be missing), and the symbols that are; symbols that follow from arrays become known, and
+ * extents. What is known are the scalars among args, the arrays that are there already (any of
+ * them may be missing), and the symbols that are; symbols that follow from arrays become known, and
  * names that the function does not have are passed over. */
 TIRC_API tirc_status tirc_module_shape(const tirc_module *m, const char *func, int n,
                                        const tirc_argument *args, int n_symbols,

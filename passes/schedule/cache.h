@@ -61,8 +61,8 @@ void tirc_box_of_input(Sched *s, CacheStage *stage);
 /* A reader that turns to a cache of the box alone must not look outside of it, as one may that runs
  * where a predicate about a loop around both leaves the writer out. Raises region-not-covered. */
 void tirc_require_readers_in_box(Sched *s, const CacheStage *stage);
-/* Nor must it run where the cache is not filled: its buffer held something else there. Raises
- * region-not-covered. */
+/* Nor must it run where a condition keeps the cache from being filled: its buffer held something
+ * else there. A symbolic extent is taken to be at least 1. Raises region-not-covered. */
 void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage);
 /* A block that moves to the cache finds nothing there but what it wrote itself. Raises
  * reads-own-output. */

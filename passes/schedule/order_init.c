@@ -8,7 +8,7 @@
 #include "places.h"
 #include "spatial.h"
 
-enum { MAX_INSTANCES = 1 << 18, MAX_AT_ALL_PLACES = 1 << 20 };
+enum { MAX_INSTANCES = 1 << 18, MAX_AT_ALL_PLACES = 1 << 21 };
 
 /* The bit 1 << IterKind of each iterator of a block that the loop moves. */
 static unsigned kinds_moved(const Block *b, const SRef *loop) {
@@ -42,7 +42,8 @@ typedef struct First { /* of one element: when its first instance runs, and when
 typedef struct Nest {
   IndexEval env;
   SRef *scope;
-  int n_places; /* of what is around the scope, if the block is about that */
+  int n_places; /* all those of what is around the scope, if the block is about that */
+  bool ran;
   const Block *block;
   int n;
   const For *const *loops; /* all above the block in its scope */
@@ -73,7 +74,7 @@ static bool is_about_others(const Nest *nest) {
   return k.other;
 }
 
-/* False: it is too long, or not known how long. */
+/* False: it is too long, or not known how long, or stands at too many places. */
 static bool open_nest(Sched *s, SRef *scope, int n, const For *const *loops, const Block *block,
                       Nest *out) {
   int64_t instances = 1, min, extent;
@@ -88,17 +89,20 @@ static bool open_nest(Sched *s, SRef *scope, int n, const For *const *loops, con
   while (out->mask < (uint64_t)instances * 2) out->mask *= 2;
   out->table = tirc_new_array(s->c, First, out->mask);
   out->mask--;
-  out->n_places = is_about_others(out) ? tirc_n_places(scope) : 1;
-  if (out->n_places > MAX_AT_ALL_PLACES / instances)
-    out->n_places = (int)(MAX_AT_ALL_PLACES / instances);
-  return true;
+  const bool about_others = is_about_others(out);
+  out->n_places = about_others ? tirc_n_places(scope) : 1;
+  if (about_others && !tirc_are_all_places(scope)) return false;
+  return out->n_places <= MAX_AT_ALL_PLACES / instances;
 }
 
-/* False: nothing runs there. */
+/* False: nothing runs there. Where the only one stands for all, something may in another one. */
 static bool go_to(Nest *nest, int place) {
   memset(nest->table, 0, sizeof *nest->table * (nest->mask + 1));
   nest->now = nest->run = 0;
-  return tirc_go_to_place(&nest->env, nest->scope, place, true) != PLACE_EMPTY;
+  const PlaceState state = tirc_go_to_place(&nest->env, nest->scope, place, true);
+  const bool runs = state != PLACE_EMPTY || nest->n_places == 1;
+  nest->ran |= runs;
+  return runs;
 }
 
 static First *first_of(Nest *nest, uint64_t key) {
@@ -161,7 +165,7 @@ bool tirc_init_comes_first(Sched *s, SRef *scope, int n, const For *const *loops
       good = nest.table[k].instance == nest.table[k].init;
   }
   tirc_rewind(s->c, mark);
-  return good;
+  return good && nest.ran;
 }
 
 /* The loops above the block, those of the chain in their new order. */
@@ -210,7 +214,7 @@ static SumsKept run_both(Sched *s, int n, SRef *const *chain, SRef *const *order
       if (nest.table[k].sum[0] != nest.table[k].sum[1]) kept = SUMS_CHANGED;
   }
   tirc_rewind(s->c, mark);
-  return known ? kept : SUMS_UNKNOWN;
+  return known && nest.ran ? kept : SUMS_UNKNOWN;
 }
 
 static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, const char *what) {

@@ -24,6 +24,13 @@ static bool is_small(const SRef *around) {
   return n <= ALL;
 }
 
+bool tirc_are_all_places(const SRef *around) {
+  int64_t extent;
+  for (const SRef *r = around; r; r = r->parent)
+    if (tirc_is_loop(r) && !tirc_const_int(tirc_loop_of(r)->extent, &extent)) return false;
+  return is_small(around);
+}
+
 /* At how many places the moving loop number `depth` (0: the innermost) stands in combination with
  * all places of those inside of it, of which there are `stride`. */
 static int width_of(const For *f, int depth, int stride, bool small) {

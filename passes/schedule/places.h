@@ -13,6 +13,8 @@ typedef enum PlaceState {
 
 /* How many places are worth a look for what is inside of `around` (NULL: of nothing). */
 int tirc_n_places(const SRef *around);
+/* Whether these are all that there are. */
+bool tirc_are_all_places(const SRef *around);
 /* Gives loops and iterators of blocks, from `around` outwards, their values at one of them. A nest
  * of up to 256 iterations is looked at in all of them. Of a longer one the innermost loop stands at
  * up to 16 places from its start to its end, those around it at up to 4, in all combinations up to

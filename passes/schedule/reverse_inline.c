@@ -346,16 +346,30 @@ static bool keeps_order(const Fold *f) {
          runs_in_loops(f->s, f->producer);
 }
 
-/* Whether a loop that the producer does not share keeps it from running. What its iterators stand
- * for is empty then, unless none is bound to the loop. */
-static bool never_runs(const Fold *f) {
+/* A symbolic or loaded extent is taken to be at least 1; one that depends on other loops may not.
+ */
+static bool may_be_empty(const Fold *f, const SRef *loop) {
+  const Expr extent = tirc_loop_of(loop)->extent;
+  bool about_loops = false;
+  for (SRef *r = loop->parent; r; r = r->parent) {
+    about_loops |= tirc_is_loop(r) && tirc_uses_var(extent, tirc_loop_of(r)->var);
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      about_loops |= tirc_uses_var(extent, tirc_block_of(r)->iters[i].var);
+  }
+  return tirc_is_int(extent, 0) ||
+         (about_loops && !tirc_prove_ge(tirc_analyzer_around(f->s, loop->parent), extent,
+                                        tirc_int(f->s->c, extent->dtype, 1)));
+}
+
+/* Whether a loop that the producer does not share may keep it from running. What its iterators
+ * stand for is empty then, unless none is bound to the loop. */
+static bool may_not_run(const Fold *f) {
   const Block *b = tirc_block_of(f->consumer);
   for (const SRef *r = f->consumer->parent; tirc_is_loop(r); r = r->parent) {
     bool bound = false;
     for (int i = 0; i < b->n_iters; i++)
       bound |= tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var);
-    if (tirc_is_int(tirc_loop_of(r)->extent, 0) && !bound && !tirc_is_ancestor(r, f->producer))
-      return true;
+    if (!bound && !tirc_is_ancestor(r, f->producer) && may_be_empty(f, r)) return true;
   }
   return false;
 }
@@ -379,7 +393,8 @@ static void fold(Fold *f) {
   if (!why && tirc_loop_of_domain(f->consumer)) why = "the domain of an iterator depends on a loop";
   if (!why && tirc_unreached_iter(s, f->consumer))
     why = "it runs for a part of its domains only, and would run for all of them";
-  if (!why && never_runs(f)) why = "it stands in a loop without iterations, and would run";
+  if (!why && may_not_run(f))
+    why = "it stands in a loop that may have no iterations, and would run";
   if (!why && !keeps_order(f) && tirc_instances_depend(s, f->consumer))
     why = "two of its instances use one element, and might run in another order";
   if (!why && tirc_reads_fewer_states(s, f->consumer, f->producer))
