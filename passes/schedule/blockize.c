@@ -464,6 +464,15 @@ static void require_own_regions(Blockize *b, const Block *inner) {
   for (int i = 0; i < b->n_inner; i++)
     if (!used_by_init(&b->inner[i], inner->init))
       tirc_map_set(b->c, &left, b->inner[i].var, b->inner[i].var);
+  for (int i = 0; i < b->n_inner; i++) {
+    if (b->inner[i].kind == ITER_SPATIAL || !tirc_stmt_uses_var(inner->init, b->inner[i].var))
+      continue;
+    tirc_sched_mark(b->s, b->block->stmt);
+    tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+                     "let the init store to elements of spatial iterators only",
+                     "the init of %s uses %s, which its own block would not have",
+                     tirc_describe(b->s, b->block->stmt), b->inner[i].var->u.s);
+  }
   if (!escapes(&left, inner->n_writes, inner->writes)) return;
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,

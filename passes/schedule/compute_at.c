@@ -320,6 +320,22 @@ static bool keeps_outer(const Move *m, Stmt nest) {
   return true;
 }
 
+/* A condition around both chooses among the consumer's instances by the loops that it had. */
+static void check_condition_kept(Move *m, bool outer_kept) {
+  if (outer_kept || m->is_producer || !tirc_is_guarded(m->s, m->block, m->scope)) return;
+  const Expr condition = tirc_condition_of(m->s, m->block, m->scope);
+  bool about = !condition;
+  for (const SRef *r = m->block->parent; condition && r != m->scope; r = r->parent)
+    about |= tirc_uses_var(condition, tirc_loop_of(r)->var);
+  if (!about) return;
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL,
+                   "make the condition a predicate of the block: T.where(...)",
+                   "%s runs under a condition on loops that would no longer decide which of its "
+                   "instances run under %s",
+                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+}
+
 /* A domain that depends on a loop is about the instances which that loop used to run. */
 static void check_domains(Move *m, bool outer_kept) {
   const SRef *loop = tirc_loop_of_domain(m->block);
@@ -536,6 +552,7 @@ static void move_block(Move *m) {
   check_decisions(m, nest);
   tirc_require_sums_once(s, m->loop, nest, m->is_producer);
   const bool outer_kept = keeps_outer(m, nest);
+  check_condition_kept(m, outer_kept);
   check_domains(m, outer_kept);
   check_order_of_stores(m, nest, outer_kept);
   install(m, removed, without, place, nest);

@@ -196,6 +196,27 @@ static void require_box_written(AutoCopy *k) {
                    k->source->name, tirc_loop_of(k->loop)->var->u.s);
 }
 
+/* Threads that share the cache copy what all of them hold of it, and would overwrite what another
+ * block of theirs writes to the buffer. */
+static void require_alone_among_threads(AutoCopy *k) {
+  SRef **writers, *threads = NULL;
+  const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
+  for (SRef *r = k->loop->parent; r; r = r->parent) {
+    const char *thread = tirc_is_loop(r) ? tirc_loop_of(r)->thread : NULL;
+    if (thread && tirc_shared_under(k->cache->scope, thread)) threads = r;
+  }
+  for (int i = 0; threads && i < n; i++) {
+    if (!tirc_is_ancestor(threads, writers[i]) || tirc_is_ancestor(k->loop, writers[i])) continue;
+    tirc_sched_mark(k->s, writers[i]->stmt);
+    tirc_sched_error(k->s, SERR_COPY_PARTIAL, NULL,
+                     "take a scope of memory that each thread has for itself, such as \"local\"",
+                     "The threads of loop %s share the cache of %s, and each would copy over what "
+                     "block %s writes in the others.",
+                     tirc_loop_of(threads)->var->u.s, k->source->name,
+                     tirc_block_of(writers[i])->name);
+  }
+}
+
 /* A block that writes the buffer outside of the loop, between two steps of a sum; NULL: none. */
 static const Block *writes_between_steps(AutoCopy *k, SRef *sum) {
   SRef **writers, *steps = NULL;
@@ -520,6 +541,7 @@ static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {
   require_known_box(&k);
   if (!is_read) require_sums_started(&k);
   if (!is_read) require_box_written(&k);
+  if (!is_read) require_alone_among_threads(&k);
   if (!is_read) require_readers_served(&k);
   Stmt copy = make_copy(&k);
   tirc_sched_replace(s, k.scope, with_copy(&k, copy));
