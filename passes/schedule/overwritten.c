@@ -198,22 +198,32 @@ static bool tells_apart(Stmt nest, Expr loop_var) {
   return binds(&nest->u.block, loop_var);
 }
 
-/* The same of a block that stands in the loop, perhaps in other blocks. */
-static bool tells_apart_in(const SRef *block, const SRef *loop) {
+static bool binds_any(const Block *b, const PtrMap *vars) {
+  bool uses = tirc_uses_any(b->predicate, vars);
+  for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_any(b->iter_values[i], vars);
+  return uses;
+}
+
+/* The same of a block that stands in the loop, perhaps in other blocks, and perhaps by what is let
+ * from the loop's variable. */
+static bool tells_apart_in(Sched *s, SRef *block, const SRef *loop) {
   const Expr var = tirc_loop_of(loop)->var;
+  Moved m = {.s = s, .loop = loop};
+  tirc_map_set(s->c, &m.vars, var, var);
+  if (bind_down_to(&m, block)) return true;
   for (const SRef *r = block; r != loop; r = r->parent)
-    if (tirc_is_loop(r) ? bounds(tirc_loop_of(r), var) : binds(tirc_block_of(r), var)) return true;
+    if (tirc_is_block(r) && binds_any(tirc_block_of(r), &m.vars)) return true;
   return false;
 }
 
 /* Whether `reader` sees what the producer stores before that is done, in a loop that is not around
  * `to`. */
-static bool reads_between(Sched *s, SRef *producer, const SRef *reader, const SRef *to) {
+static bool reads_between(Sched *s, SRef *producer, SRef *reader, const SRef *to) {
   bool shares = false;
   for (SRef *r = producer->parent; tirc_is_loop(r); r = r->parent) {
     if (!tirc_is_ancestor(r, reader) || tirc_is_ancestor(r, to)) continue;
     if (tirc_is_int(tirc_loop_of(r)->extent, 1)) continue;
-    if (tirc_goes_on_in(s, producer, r) && tells_apart_in(reader, r)) return true;
+    if (tirc_goes_on_in(s, producer, r) && tells_apart_in(s, reader, r)) return true;
     shares = true;
   }
   return shares && tirc_instances_depend(s, producer);
@@ -284,10 +294,10 @@ bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead) {
   add_blocks(s, block, scope, false, &producers);
   for (SRef *r = block->parent; r != scope; r = r->parent) {
     if (!tirc_is_ancestor(r, instead) || tirc_is_int(tirc_loop_of(r)->extent, 1) ||
-        !tells_apart_in(block, r))
+        !tells_apart_in(s, block, r))
       continue;
     if (tirc_goes_on_in(s, instead, r)) return true;
-    if (tells_apart_in(instead, r)) continue;
+    if (tells_apart_in(s, instead, r)) continue;
     for (int i = 1; i < producers.of.n; i++)
       if (tirc_is_ancestor(r, producers.of.at[i]) && tirc_goes_on_in(s, producers.of.at[i], r))
         return true;
