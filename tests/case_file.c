@@ -1,8 +1,6 @@
 /* Reading .case files: a head of `key: value` lines, then parts that each start with `--- name`. */
 #include "cases.h"
-#include "passes/schedule/schedule.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -82,17 +80,4 @@ bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const ch
   if (!out->verdict) return *why = "no verdict", false;
   if (!out->program || !out->schedule) return *why = "no program or no schedule", false;
   return true;
-}
-
-const char *case_unknown_primitive(Tirc *c, const char *schedule) {
-  static const char *const others[] = {"get", "mod", "show", "work_on", "seed", "enter_postproc"};
-  for (const char *at = schedule; (at = strstr(at, "sch.")); at += 4) {
-    size_t n = 4;
-    while (isalnum((unsigned char)at[n]) || at[n] == '_') n++;
-    const char *name = tirc_strndup(c, at + 4, n - 4);
-    bool known = tirc_find_primitive(name) != NULL;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) known |= !strcmp(others[i], name);
-    if (!known) return name;
-  }
-  return NULL;
 }

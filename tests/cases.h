@@ -26,8 +26,6 @@ typedef struct Case {
 char *case_read(const char *path);
 /* Reads a .case text into memory of c; false with *why when the file is no case. */
 bool case_parse(Tirc *c, const char *name, const char *text, Case *out, const char **why);
-/* The first primitive that the schedule calls and the library does not have, or NULL. */
-const char *case_unknown_primitive(Tirc *c, const char *schedule);
 /* What the calls of the cases so far have shown. */
 enum { MAX_PRIMITIVES = 96 };
 typedef struct Seen {

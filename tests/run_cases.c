@@ -1,6 +1,5 @@
-/* run_cases [-v] [--filter TEXT] [--known-only] [--every-error] [--enough] [--explained]
- * FILE_OR_FOLDER... run_cases [-v] [--filter TEXT] [--known-only] --random PROGRAMS.json
- * SEQUENCES.jsonl
+/* run_cases [-v] [--filter TEXT] [--every-error] [--enough] [--explained] FILE_OR_FOLDER...
+ * run_cases [-v] [--filter TEXT] --random PROGRAMS.json SEQUENCES.jsonl
  *
  * Runs cases and prints those that fail, with the first difference, and a summary. Exit status 1
  * when any fails, 2 when a file cannot be read. With --every-error it fails, too, when there is an
@@ -19,12 +18,12 @@
 enum { LEAST_CASES = 600, LEAST_REFUSED = 5 };
 
 typedef struct Options {
-  bool verbose, known_only, every_error, explained, enough;
+  bool verbose, every_error, explained, enough;
   const char *filter;
 } Options;
 
 typedef struct Tally {
-  int passed, failed, skipped, unreadable;
+  int passed, failed, unreadable;
   Seen seen;
   bool explained[SERR_COUNT]; /* rows of errors.def */
 } Tally;
@@ -49,14 +48,8 @@ static char *check_explanation(Tally *tally, const Case *test) {
   return case_check(&fixed, NULL);
 }
 
-static void run_case(const Options *o, Tally *tally, Tirc *c, const Case *test) {
+static void run_case(const Options *o, Tally *tally, const Case *test) {
   if (o->filter && !strstr(test->name, o->filter)) return;
-  const char *unknown = o->known_only ? case_unknown_primitive(c, test->schedule) : NULL;
-  if (unknown) {
-    tally->skipped++;
-    if (o->verbose) printf("skip %s (%s)\n", test->name, unknown);
-    return;
-  }
   char *failure = case_check(test, &tally->seen);
   if (!failure && (o->explained || test->why)) failure = check_explanation(tally, test);
   *(failure ? &tally->failed : &tally->passed) += 1;
@@ -77,7 +70,7 @@ static void run_file(const Options *o, Tally *tally, const char *path) {
   const char *why = "cannot be read";
   char *text = case_read(path);
   if (text && case_parse(c, path, text, &test, &why)) {
-    run_case(o, tally, c, &test);
+    run_case(o, tally, &test);
   } else {
     fprintf(stderr, "%s: %s\n", path, why);
     tally->unreadable++;
@@ -153,7 +146,7 @@ static void run_random(const Options *o, Tally *tally, const char *programs_path
     Tirc *c = tirc_context_new();
     Case test;
     if (object && sequence_case(c, programs, object, &test)) {
-      run_case(o, tally, c, &test);
+      run_case(o, tally, &test);
     } else {
       fprintf(stderr, "%s: no sequence: %.60s\n", path, line);
       tally->unreadable++;
@@ -195,8 +188,6 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "-v"))
       o.verbose = true;
-    else if (!strcmp(argv[i], "--known-only"))
-      o.known_only = true;
     else if (!strcmp(argv[i], "--every-error"))
       o.every_error = true;
     else if (!strcmp(argv[i], "--enough"))
@@ -209,8 +200,8 @@ int main(int argc, char **argv) {
       run_random(&o, &tally, argv[i + 1], argv[i + 2]);
       i += 2;
     } else if (argv[i][0] == '-') {
-      fprintf(stderr, "usage: run_cases [-v] [--known-only] [--filter TEXT] [--every-error] "
-                      "[--enough] [--explained] [--random PROGRAMS SEQUENCES] FILE_OR_FOLDER...\n");
+      fprintf(stderr, "usage: run_cases [-v] [--filter TEXT] [--every-error] [--enough] "
+                      "[--explained] [--random PROGRAMS SEQUENCES] FILE_OR_FOLDER...\n");
       return 2;
     } else {
       run_path(&o, &tally, argv[i]);
@@ -219,6 +210,6 @@ int main(int argc, char **argv) {
   if (o.every_error) report_missing(&tally, tally.seen.raised, "raises");
   if (o.enough) report_scarce(&tally);
   if (o.explained) report_missing(&tally, tally.explained, "explains");
-  printf("%d passed, %d failed, %d skipped\n", tally.passed, tally.failed, tally.skipped);
+  printf("%d passed, %d failed\n", tally.passed, tally.failed);
   return tally.unreadable ? 2 : tally.failed ? 1 : 0;
 }
