@@ -14,9 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { N_SIZES = 3, ROUNDS = 100 };
+enum { N_SIZES = 3, ROUNDS = 100, WARM_UP = 10 };
 static const int sizes[N_SIZES] = {10, 100, 1000};
 
+/* What the thread's cache of the allocator keeps counts as in use: compare with what was in use
+ * when the same had been done before. */
 static size_t bytes_in_use(void) { return mallinfo2().uordblks; }
 
 static _Noreturn void give_up(const char *message) {
@@ -71,14 +73,19 @@ static void replay(Tirc *c, void *self) {
   w->arena = c->bytes;
 }
 
+static void run_once(Whole *w, void (*body)(Tirc *c, void *self)) {
+  Tirc *c = tirc_context_new();
+  guarded(c, body, w);
+  tirc_context_release(c);
+}
+
 static void measure_whole(Whole *w, const char *name, void (*body)(Tirc *c, void *self)) {
+  for (int i = 0; i < WARM_UP; i++) run_once(w, body);
   const size_t before = bytes_in_use();
   const double start = tirc_now();
   int runs = 0;
   do {
-    Tirc *c = tirc_context_new();
-    guarded(c, body, w);
-    tirc_context_release(c);
+    run_once(w, body);
     runs++;
   } while (tirc_now() - start < 1);
   const double seconds = (tirc_now() - start) / runs;
@@ -207,11 +214,14 @@ static const struct Row {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-typedef struct Cost {
+typedef struct Cost { /* of a row's call, in a module of n blocks */
   const struct Row *row;
   int n;
-  double seconds; /* the median */
-  size_t bytes;   /* of the last call */
+  Sched *s;
+  const Module *kept; /* as it was before the calls */
+  Script *script;
+  double seconds[ROUNDS];
+  size_t bytes; /* of the last call */
 } Cost;
 
 static int compare(const void *a, const void *b) {
@@ -221,29 +231,64 @@ static int compare(const void *a, const void *b) {
 
 static Source source_of(const char *text) { return (Source){"row", text, strlen(text)}; }
 
-static void measure_row(Tirc *c, void *self) {
+/* Sorts the times. */
+static double median(double *times) {
+  qsort(times, ROUNDS, sizeof *times, compare);
+  return times[ROUNDS / 2];
+}
+
+static void prepare_row(Tirc *c, void *self) {
   Cost *cost = self;
-  double times[ROUNDS];
-  Sched *s = tirc_sched_new(c, module_of(c, cost->n));
-  const Module *kept = s->mod;
+  const Source once = source_of(intrinsic);
+  cost->s = tirc_sched_new(c, module_of(c, cost->n));
+  cost->kept = cost->s->mod;
+  cost->script = tirc_script_open(cost->s, NULL, NULL, NULL, NULL);
+  tirc_script_run(cost->script, &once);
+}
+
+typedef struct Call {
+  Cost *cost;
+  int round;
+} Call;
+
+static void measure_call(Tirc *c, void *self) {
+  const Call *k = self;
+  Cost *cost = k->cost;
   const Primitive *p = tirc_find_primitive(cost->row->primitive);
-  Script *sc = tirc_script_open(s, NULL, NULL, NULL, NULL);
-  const Source once = source_of(intrinsic), args = source_of("args"),
+  const Source args = source_of("args"),
                script = source_of(tirc_format(c, "%s%s\n", prelude, cost->row->script));
   if (!p) tirc_fail(c, (Loc){0}, "name", NULL, "there is no %s", cost->row->primitive);
-  tirc_script_run(sc, &once);
-  for (int i = 0; i < ROUNDS; i++) {
-    tirc_script_run(sc, &script);
-    const ValueList *list = tirc_script_value(sc, &args).u.list;
-    const size_t before = c->bytes;
-    const double start = tirc_now();
-    tirc_sched_call(s, p, (Loc){"bench", 1, 1}, list->n, list->at, 0, NULL, NULL);
-    times[i] = tirc_now() - start;
-    cost->bytes = c->bytes - before;
-    tirc_sched_restore(s, kept);
+  tirc_script_run(cost->script, &script);
+  const ValueList *list = tirc_script_value(cost->script, &args).u.list;
+  const size_t before = c->bytes;
+  const double start = tirc_now();
+  tirc_sched_call(cost->s, p, (Loc){"bench", 1, 1}, list->n, list->at, 0, NULL, NULL);
+  cost->seconds[k->round] = tirc_now() - start;
+  cost->bytes = c->bytes - before;
+  tirc_sched_restore(cost->s, cost->kept);
+}
+
+/* The sizes take turns, so that what else the machine does falls on all of them; the ratio is the
+ * median of those of the rounds. */
+static void measure_row(const struct Row *row) {
+  Tirc *contexts[N_SIZES];
+  Cost costs[N_SIZES];
+  double ratios[ROUNDS];
+  for (int i = 0; i < N_SIZES; i++) {
+    contexts[i] = tirc_context_new();
+    costs[i] = (Cost){.row = row, .n = sizes[i]};
+    guarded(contexts[i], prepare_row, &costs[i]);
   }
-  qsort(times, ROUNDS, sizeof *times, compare);
-  cost->seconds = times[ROUNDS / 2];
+  for (int r = 0; r < ROUNDS; r++) {
+    for (int i = 0; i < N_SIZES; i++) guarded(contexts[i], measure_call, &(Call){&costs[i], r});
+    ratios[r] = costs[N_SIZES - 1].seconds[r] / costs[0].seconds[r];
+  }
+  printf("%-26s", row->primitive);
+  for (int i = 0; i < N_SIZES; i++) printf(" %14.2f", median(costs[i].seconds) * 1e6);
+  printf(" %12.1f %10.1f %10.1f\n", median(ratios), (double)costs[0].bytes / 1024,
+         (double)costs[N_SIZES - 1].bytes / 1024);
+  fflush(stdout);
+  for (int i = 0; i < N_SIZES; i++) tirc_context_release(contexts[i]);
 }
 
 /* What the kernel takes to hand out fresh pages is no cost of a primitive: memory that was freed
@@ -263,29 +308,15 @@ static void measure_primitives(void) {
   for (int i = 0; i < N_SIZES; i++) printf(" %7d blocks", sizes[i]);
   printf(" %7d / %d %11s %d, %d\n", sizes[N_SIZES - 1], sizes[0], "KiB at", sizes[0],
          sizes[N_SIZES - 1]);
-  for (int r = 0; r < N_ROWS; r++) {
-    double first = 0, last = 0;
-    size_t bytes[N_SIZES];
-    printf("%-26s", rows[r].primitive);
-    for (int i = 0; i < N_SIZES; i++) {
-      Tirc *c = tirc_context_new();
-      Cost cost = {.row = &rows[r], .n = sizes[i]};
-      guarded(c, measure_row, &cost);
-      tirc_context_release(c);
-      printf(" %14.2f", cost.seconds * 1e6);
-      if (i == 0) first = cost.seconds;
-      last = cost.seconds;
-      bytes[i] = cost.bytes;
-    }
-    printf(" %12.1f %10.1f %10.1f\n", last / first, (double)bytes[0] / 1024,
-           (double)bytes[N_SIZES - 1] / 1024);
-    fflush(stdout);
-  }
+  measure_row(&rows[0]);
+  const size_t before = bytes_in_use();
+  for (int r = 1; r < N_ROWS; r++) measure_row(&rows[r]);
+  printf("\nmemory in use: %zu B after the first row, %zu B after the last\n", before,
+         bytes_in_use());
 }
 
 int main(int argc, char **argv) {
   if (argc != 3) give_up("usage: bench_schedule PROGRAM SCRIPT");
-  const size_t before = bytes_in_use();
   Whole w = {.program = argv[1], .script = argv[2]};
   Tirc *inputs = tirc_context_new(), *first = tirc_context_new();
   guarded(inputs, read_inputs, &w);
@@ -297,7 +328,5 @@ int main(int argc, char **argv) {
   tirc_context_release(first);
   tirc_context_release(inputs);
   measure_primitives();
-  malloc_trim(0);
-  printf("\nmemory in use: %zu B at the start, %zu B at the end\n", before, bytes_in_use());
   return 0;
 }
