@@ -166,7 +166,8 @@ static bool is_number(Expr e, int v) {
   return tirc_is_int(e, v) || (e->op == OP_FLOAT && e->u.f == v && !(v == 0 && signbit(e->u.f)));
 }
 
-/* x op neutral, and what absorbs; NULL when nothing applies. Floats lose nothing: x*0 stays. */
+/* x op neutral, and what absorbs, where all of x is a number (0 // n, n not 0); NULL when nothing
+ * applies. Floats lose nothing: x*0 stays. */
 static Expr drop_neutral(Tirc *c, Op op, Expr a, Expr b, DType t) {
   bool integer = !tirc_dtype_is_float(t);
   switch (op) {
@@ -180,11 +181,11 @@ static Expr drop_neutral(Tirc *c, Op op, Expr a, Expr b, DType t) {
   case OP_TRUNCDIV:
   case OP_FLOORDIV:
     if (is_number(b, 1)) return a;
-    return is_number(a, 0) && b->op == OP_INT && b->u.i != 0 ? a : NULL;
+    return is_number(a, 0) && !is_number(b, 0) ? a : NULL;
   case OP_TRUNCMOD:
   case OP_FLOORMOD:
     if (is_number(b, 1)) return tirc_int(c, t, 0);
-    return is_number(a, 0) && b->op == OP_INT && b->u.i != 0 ? a : NULL;
+    return is_number(a, 0) && !is_number(b, 0) ? a : NULL;
   case OP_MIN:
   case OP_MAX: return a == b ? a : NULL;
   case OP_AND:
