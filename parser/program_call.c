@@ -24,7 +24,7 @@ const Function *tirc_called_function(Reader *r, const Syn *node, const char **pa
  */
 
 typedef struct Signature {
-  int n;
+  int n, n_places; /* parameters; those before the *, which an argument's place can mean */
   const char *names[CALL_MAX_ARGS];
   int lengths[CALL_MAX_ARGS];
   bool optional[CALL_MAX_ARGS];
@@ -35,18 +35,21 @@ static Signature parse_signature(const char *s) {
   Signature out = {0};
   while (*s) {
     while (*s == ' ') s++;
-    const char *from = s;
-    while (*s && *s != ' ' && *s != '?' && *s != '*') s++;
     if (*s == '*') {
       out.rest = true;
-      break;
+      out.n_places = out.n;
+      s++;
+      continue;
     }
+    const char *from = s;
+    while (*s && *s != ' ' && *s != '?') s++;
     if (s == from) break;
     out.names[out.n] = from;
     out.lengths[out.n] = (int)(s - from);
     out.optional[out.n++] = *s == '?';
     if (*s == '?') s++;
   }
+  if (!out.rest) out.n_places = out.n;
   return out;
 }
 
@@ -82,14 +85,14 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
     } else if (arg->kind == SYN_STAR || arg->kind == SYN_DOUBLESTAR) {
       READ_FAIL(r, arg, "unsupported", "write the arguments out",
                 "starred arguments are not part of the language of programs");
-    } else if (positional < sig.n) {
+    } else if (positional < sig.n_places) {
       call->args[positional++] = arg;
     } else if (sig.rest) {
       if (!call->rest) call->rest = &node->kids.at[i];
       call->n_rest++;
     } else {
-      READ_FAIL(r, arg, "argument", NULL, "%s takes at most %d argument%s", name, sig.n,
-                sig.n == 1 ? "" : "s");
+      READ_FAIL(r, arg, "argument", NULL, "%s takes at most %d argument%s", name, sig.n_places,
+                sig.n_places == 1 ? "" : "s");
     }
   }
   for (int i = 0; i < sig.n; i++)

@@ -12,13 +12,18 @@ typedef enum Gives {
   GIVES_VOID
 } Gives;
 
+enum { FIRST, DTYPE }; /* parameters */
+
+/* The keyword dtype is the first argument of a call that is given its type; the other calls have a
+ * type of their own, whatever it says. */
 static PyValue read_opaque(Reader *r, const Call *call) {
-  int n = call->n_rest + (call->args[0] ? 1 : 0);
+  const Syn **given = tirc_new_array(r->c, const Syn *, call->n_rest + 2);
+  int n = 0;
+  if (call->function->detail == GIVES_NAMED && call->args[DTYPE]) given[n++] = call->args[DTYPE];
+  if (call->args[FIRST]) given[n++] = call->args[FIRST];
+  for (int i = 0; i < call->n_rest; i++) given[n++] = call->rest[i];
   Expr *args = tirc_new_array(r->c, Expr, n);
-  for (int i = 0; i < n; i++) {
-    const Syn *s = i ? call->rest[i - 1] : call->args[0];
-    args[i] = tirc_py_to_attr(r, s, tirc_read_value(r, s));
-  }
+  for (int i = 0; i < n; i++) args[i] = tirc_py_to_attr(r, given[i], tirc_read_value(r, given[i]));
   DType t = DT_HANDLE;
   switch ((Gives)call->function->detail) {
   case GIVES_INT32: t = DT_INT32; break;
@@ -28,10 +33,10 @@ static PyValue read_opaque(Reader *r, const Call *call) {
     if (n) t = args[0]->dtype;
     break;
   case GIVES_NAMED:
-    if (n && call->args[0]->kind == SYN_STRING && !*call->args[0]->s)
+    if (n && given[0]->kind == SYN_STRING && !*given[0]->s)
       t = DT_VOID;
     else if (n)
-      t = tirc_read_dtype(r, call->args[0]);
+      t = tirc_read_dtype(r, given[0]);
     break;
   case GIVES_HANDLE: break;
   }
@@ -39,7 +44,7 @@ static PyValue read_opaque(Reader *r, const Call *call) {
 }
 
 #define OPAQUE(gives, text)                                                                        \
-  { text, "first? *", IN_VALUE, read_opaque, GIVES_##gives }
+  { text, "first? * dtype?", IN_VALUE, read_opaque, GIVES_##gives }
 
 const Function tirc_opaque_functions[] = {
     OPAQUE(BOOL, "assume"),

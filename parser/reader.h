@@ -181,7 +181,8 @@ enum {
 };
 struct Function {
   const char *name;      /* after "T." */
-  const char *signature; /* "shape dtype? data?": ? may be left out; a last * takes the rest */
+  const char *signature; /* "shape dtype? data?": ? may be left out; * takes the rest, the names
+                          after it are for keywords */
   int where;
   PyValue (*read)(Reader *r, const Call *call);
   int detail; /* for functions that share `read` */

@@ -116,8 +116,9 @@ typedef struct DecisionProvider { /* asked before each instruction, with its dec
 void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, const DecisionProvider *asked,
                       Loc loc, const char *what);
 
-/* trace_index_map.c: an index map as TVM saves it, as the text of a lambda; NULL: it is none. */
-const char *tirc_saved_lambda(Tirc *c, Value graph);
+/* trace_index_map.c: an index map as TVM saves it, as the text of a lambda; NULL: it is none.
+ * values: it gives values, as a padding does, whose types count; not indices. */
+const char *tirc_saved_lambda(Tirc *c, Value graph, bool values);
 /* And back, from what a function gives for n variables; NULL: there is no form for that. */
 const char *tirc_lambda_saved(Tirc *c, int n, const Expr *vars, Value results);
 /* A function in a trace as a string for JSON: saved, or as a lambda. */

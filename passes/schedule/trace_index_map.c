@@ -40,6 +40,7 @@ typedef struct Saved {
   Value nodes;
   const ValueList *inputs; /* numbers of the variables' nodes */
   int left, depth;         /* steps: the nodes may name each other in a circle */
+  bool values;             /* the map gives values, not indices */
 } Saved;
 
 static Value field(Value dict, const char *key) {
@@ -82,15 +83,17 @@ static bool add_operator(Saved *s, Text *t, Value at, int i) {
   return true;
 }
 
-/* A number; with its type unless it is that of an index, or the one that a plain number has. */
+/* A number; with its type unless it is that of an index, or the one that a plain number has. A
+ * number that is itself the map's value must not become an index: it keeps its type. */
 static bool add_constant(Saved *s, Text *t, Value at, Value constant) {
   static const char *const usual[] = {"int32", "int64", "float32"};
   Value dtype = attr(at, "dtype");
   const char *name = dtype.kind == VAL_STR ? dtype.u.s : "int32";
   const char *digits = tirc_value_repr(s->c, constant);
   bool finite = constant.kind != VAL_FLOAT || constant.u.f - constant.u.f == 0, plain = false;
+  const bool value = s->values && s->depth == 1;
   DType known;
-  for (int i = 0; i < 3; i++) plain |= finite && !strcmp(name, usual[i]);
+  for (int i = 0; i < 3; i++) plain |= finite && !value && !strcmp(name, usual[i]);
   if (!tirc_dtype_parse(name, &known)) return false;
   if (plain)
     tirc_text_add(t, digits);
@@ -131,9 +134,9 @@ static bool add_expr(Saved *s, Text *t, int64_t index) {
   return known;
 }
 
-const char *tirc_saved_lambda(Tirc *c, Value graph) {
+const char *tirc_saved_lambda(Tirc *c, Value graph, bool values) {
   enum { MAX_STEPS = 10000 };
-  Saved s = {.c = c, .nodes = field(graph, "nodes"), .left = MAX_STEPS};
+  Saved s = {.c = c, .nodes = field(graph, "nodes"), .left = MAX_STEPS, .values = values};
   Value map = node(&s, number(field(graph, "root")));
   if (strcmp(kind_of(map), "tir.IndexMap") != 0) return NULL;
   const ValueList *outputs = array(&s, attr(map, "final_indices"));

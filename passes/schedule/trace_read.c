@@ -37,11 +37,11 @@ static const ValueList *list(Reader *r, Value v, const char *message) {
  */
 
 /* A function, as a lambda or an index map as TVM saves it; other strings stay. */
-static Value read_function(Reader *r, Value v) {
+static Value read_function(Reader *r, Value v, bool values) {
   const size_t n = v.kind == VAL_STR ? strlen(v.u.s) : 0;
   if (n && !strncmp(v.u.s, "lambda", 6)) return tirc_value_python(v.u.s);
   if (n < 2 || v.u.s[0] != '{' || v.u.s[n - 1] != '}') return v;
-  const char *lambda = tirc_saved_lambda(r->c, tirc_value_of_json(r->c, v.u.s));
+  const char *lambda = tirc_saved_lambda(r->c, tirc_value_of_json(r->c, v.u.s), values);
   if (!lambda) bad(r, NULL, "the saved object is no index map that is understood");
   return tirc_value_python(lambda);
 }
@@ -61,7 +61,7 @@ static Value read_input(Reader *r, Value v, int depth) {
   if (!strcmp(s, "None")) return VALUE_NONE;
   if (n >= 2 && s[0] == '"' && s[n - 1] == '"')
     return tirc_value_str(tirc_strndup(r->c, s + 1, n - 2));
-  if (*s == '{' || !strncmp(s, "lambda", 6)) return read_function(r, v);
+  if (*s == '{' || !strncmp(s, "lambda", 6)) return read_function(r, v, false);
   for (int i = r->names.n - 1; i >= 0; i--)
     if (!strcmp(r->names.at[i].name, s)) return r->names.at[i].value;
   bad(r,
@@ -101,8 +101,8 @@ static Value read_attr(Reader *r, const Param *p, Value v, Cursor *attrs) {
   if (p->kind == PARAM_BOOL && v.kind == VAL_INT) return tirc_value_bool(v.u.i != 0);
   if (v.kind != VAL_STR) return v;
   if (p->kind == PARAM_PAD_VALUE && *v.u.s != '{') return tirc_value_python(v.u.s);
-  bool function = p->kind == PARAM_PAD_VALUE || p->kind == PARAM_INDEX_MAP;
-  return function ? read_function(r, v) : v;
+  const bool values = p->kind == PARAM_PAD_VALUE;
+  return values || p->kind == PARAM_INDEX_MAP ? read_function(r, v, values) : v;
 }
 
 /* A map to all bounds of a region, as a function that gives a range for each dimension. */

@@ -86,6 +86,9 @@ static const struct {
     {"n", "T.Cast(\"float32\", n)"},
     {"H[0]", "T.Cast(\"float32\", H[0])"},
     {"T.call_extern(\"float32\", \"sinf\", A[1])", "T.call_extern(\"float32\", \"sinf\", A[1])"},
+    {"T.call_extern(\"sinf\", A[1], dtype=\"float32\")",
+     "T.call_extern(\"float32\", \"sinf\", A[1])"},
+    {"T.hypot(A[1], A[2], dtype=\"float32\")", "T.hypot(A[1], A[2])"},
     {"T.reinterpret(\"float32\", n)", "T.reinterpret(\"float32\", n)"},
     {"A[n] if M > 3 else A[0]", "A[n]"},
     {"min(M, 3)", "T.float32(3.0)"},
@@ -123,6 +126,13 @@ static const struct {
      "T.Cast(\"int32\", n < 3 and n > 1 and n != 2)"},
     {"T.Cast(\"int32\", T.Cast(\"int64\", n) + 1)",
      "T.Cast(\"int32\", T.Cast(\"int64\", n) + T.int64(1))"},
+    {"T.q_multiply_shift(n, 2, 31, 0, dtype=\"int32\")", "T.q_multiply_shift(n, 2, 31, 0)"},
+    {"T.call_extern(\"int32\", \"f\", T.tvm_access_ptr(T.type_annotation(dtype=\"float32\"), "
+     "A.data, 0, "
+     "64, 1, dtype=\"handle\"), T.call_extern(\"g\", dtype=\"\"))",
+     "T.call_extern(\"int32\", \"f\", T.tvm_access_ptr(T.type_annotation(\"float32\"), A.data, 0, "
+     "64, 1), "
+     "T.call_extern(\"\", \"g\"))"},
     {"A.shape[0]", "64"},
     {"len(A.shape)", "1"},
 };

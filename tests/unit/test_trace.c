@@ -40,16 +40,18 @@ static const char program[] =
     "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"
     "            D[vi, vj] = T.max(C[vi, vj], T.float32(0))\n";
 
-static const Module *parse(Tirc *c) {
-  Source source = {"program", program, strlen(program)};
+static const Module *parse_text(Tirc *c, const char *text) {
+  Source source = {"program", text, strlen(text)};
   return tirc_parse_module(c, &source, 0, NULL);
 }
+
+static const Module *parse(Tirc *c) { return parse_text(c, program); }
 
 static void collect(void *self, const char *text) { tirc_text_add(self, text); }
 
 /* The schedule after the script, or NULL with c->diag; what it printed goes to *out. */
-static Sched *try_script(Tirc *c, const char *text, const char **out) {
-  Sched *s = tirc_sched_new(c, parse(c));
+static Sched *try_on(Tirc *c, const Module *m, const char *text, const char **out) {
+  Sched *s = tirc_sched_new(c, m);
   Text *printed = tirc_new(c, Text);
   Source source = {"script", text, strlen(text)};
   printed->c = c;
@@ -62,6 +64,10 @@ static Sched *try_script(Tirc *c, const char *text, const char **out) {
     return s;
   }
   return NULL;
+}
+
+static Sched *try_script(Tirc *c, const char *text, const char **out) {
+  return try_on(c, parse(c), text, out);
 }
 
 static Sched *run(Tirc *c, const char *text, const char **out) {
@@ -604,10 +610,48 @@ static void test_saved_constants(void **state) {
   const char *saved = tirc_lambda_saved(c, 1, &x, tirc_value_list(c, VAL_TUPLE, 6, all));
   assert_non_null(saved);
   assert_string_equal(
-      tirc_saved_lambda(c, tirc_value_of_json(c, saved)),
+      tirc_saved_lambda(c, tirc_value_of_json(c, saved), false),
       "lambda i0: (T.float16(0.5), T.int8(-1), T.float32(\"inf\"), 10000000000.0, 3, "
       "T.Cast(\"float16\", i0), )");
   tirc_context_release(c);
+}
+
+/* A whole number that pads is of the buffer's type, and indices may be of another. */
+static void test_saved_integer_padding(void **state) {
+  (void)state;
+  static const struct {
+    const char *extent, *dtype, *pad;
+  } cases[] = {{"T.int64(14)", "int32", "T.int32(3)"},
+               {"T.int64(14)", "int32", "3"},
+               {"14", "int64", "T.int64(3)"},
+               {"14", "int64", "3"},
+               {"14", "int32", "3"},
+               {"T.int64(14)", "int64", "3"},
+               {"T.int64(14)", "int8", "T.int8(3)"}};
+  static const char script[] =
+      "sch.transform_layout('B', 'B', lambda i: (i // 4, i % 4), pad_value=%s)\n"
+      "other = tvm.tir.Schedule(main)\n"
+      "tvm.tir.schedule.Trace.apply_json_to_schedule(sch.trace.as_json(), other)\n"
+      "print(other.mod.script() == sch.mod.script(), other.trace.as_json() == "
+      "sch.trace.as_json())\n";
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    Tirc *c = tirc_context_new();
+    const char *out = "";
+    const char *text = tirc_format(c,
+                                   "@T.prim_func\n"
+                                   "def main(A: T.Buffer((%s,), \"%s\"), "
+                                   "B: T.Buffer((%s,), \"%s\")):\n"
+                                   "    for i in range(%s):\n"
+                                   "        with T.block(\"B\"):\n"
+                                   "            vi = T.axis.spatial(%s, i)\n"
+                                   "            B[vi] = A[vi]\n",
+                                   cases[i].extent, cases[i].dtype, cases[i].extent, cases[i].dtype,
+                                   cases[i].extent, cases[i].extent);
+    if (!try_on(c, parse_text(c, text), tirc_format(c, script, cases[i].pad), &out))
+      fail_msg("%s, %s: %s", cases[i].dtype, cases[i].pad, c->diag.message);
+    assert_string_equal(out, "True True\n");
+    tirc_context_release(c);
+  }
 }
 
 static void test_methods(void **state) {
@@ -719,6 +763,7 @@ int main(void) {
       cmocka_unit_test(test_axis_separators),
       cmocka_unit_test(test_layout_of_records),
       cmocka_unit_test(test_saved_constants),
+      cmocka_unit_test(test_saved_integer_padding),
       cmocka_unit_test(test_methods),
       cmocka_unit_test(test_debug_mask),
       cmocka_unit_test(test_rewind),
