@@ -210,6 +210,9 @@ bool tirc_is_indexed_by_reduction(Sched *s, const Block *b);
 /* own_output.c: whether the block, which writes b, also reads of it what it did not write itself
  * while its scope runs. */
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b);
+/* Whether what a block with an init reads of the buffer is only the element that the init stores.
+ */
+bool tirc_only_adds(const Block *b, Buffer buffer);
 /* Whether the body starts with an init of the buffer that was written by hand. */
 bool tirc_starts_with_init(const Block *b, Buffer buffer);
 /* How many statements at the start of the body do nothing but that, for any buffer. */

@@ -365,6 +365,15 @@ static const Region *rewrite_regions(const LayoutRewrite *r, Stmt block, int n, 
   return out;
 }
 
+/* With what it reads of its own sums, which count for nothing where the block has an init. */
+static Regions reads_of_update(Tirc *c, Stmt block) {
+  Block update = block->u.block;
+  Regions reads, writes;
+  update.init = NULL;
+  tirc_block_reads_writes(c, tirc_block(c, &update), &reads, &writes);
+  return reads;
+}
+
 static Stmt rewrite_block(AccessRewriter *w, Stmt s) {
   const LayoutRewrite *r = w->self;
   Block b = s->u.block;
@@ -381,6 +390,7 @@ static Stmt rewrite_block(AccessRewriter *w, Stmt s) {
   if (declared) {
     Regions reads, writes;
     tirc_block_reads_writes(w->c, s, &reads, &writes);
+    if (b.init && tirc_declared_read(&b, r->l->from)) reads = reads_of_update(w->c, s);
     b.reads = rewrite_regions(r, s, b.n_reads, b.reads, reads);
     b.writes = rewrite_regions(r, s, b.n_writes, b.writes, writes);
   }

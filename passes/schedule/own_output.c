@@ -14,10 +14,19 @@ typedef struct OwnReads {
 
 static bool see_own_read(Visitor *v, Expr e) {
   OwnReads *o = v->self;
+  o->other |= e == o->buffer->data;
   if (e->op != OP_LOAD || e->u.buffer != o->buffer) return true;
   if (!o->index) o->other = true;
   for (int i = 0; i < e->n && o->index; i++)
     if (!tirc_expr_same(e->args[i], o->index[i])) o->other = true;
+  return true;
+}
+
+/* Through a view anything may be read. */
+static bool see_own_view(Visitor *v, Stmt s) {
+  OwnReads *o = v->self;
+  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
+    o->other |= s->u.block.matches[i].source.buffer == o->buffer;
   return true;
 }
 
@@ -42,6 +51,12 @@ static bool is_first_iteration(const Block *b, Expr cond) {
   return iter_at_start(b, cond) >= 0;
 }
 
+static bool only_stores(Stmt init) {
+  for (int k = 0; init->kind == STMT_SEQ && k < init->u.seq.n; k++)
+    if (tirc_item(init, k)->kind != STMT_STORE) return false;
+  return init->kind == STMT_SEQ || init->kind == STMT_STORE;
+}
+
 /* Item number i of a body if it is an init written by hand: only stores, in the first step. */
 static Stmt init_by_hand(const Block *b, int i) {
   const Stmt body = b->body;
@@ -49,10 +64,7 @@ static Stmt init_by_hand(const Block *b, int i) {
   const Stmt item = tirc_item(body, i);
   if (item->kind != STMT_IF || item->u.branch.else_case) return NULL;
   const Stmt init = item->u.branch.then_case;
-  for (int k = 0; init->kind == STMT_SEQ && k < init->u.seq.n; k++)
-    if (tirc_item(init, k)->kind != STMT_STORE) return NULL;
-  if (init->kind != STMT_SEQ && init->kind != STMT_STORE) return NULL;
-  return is_first_iteration(b, item->u.branch.cond) ? init : NULL;
+  return only_stores(init) && is_first_iteration(b, item->u.branch.cond) ? init : NULL;
 }
 
 int tirc_inits_by_hand(const Block *b) {
@@ -74,23 +86,42 @@ static bool see_start(Visitor *v, Stmt s) {
   return false;
 }
 
+static void find_start(Start *start, Stmt init) {
+  start->before.v = (Visitor){.expr = see_own_read, .self = &start->before};
+  tirc_visit_stmt(&(Visitor){.stmt = see_start, .expr = tirc_skip_expr, .self = start}, init);
+}
+
+/* Of the buffer the body reads the element alone that the init stores, in all steps the same. */
+static bool reads_start_only(const Block *b, const Start *start) {
+  const Stmt store = start->store;
+  if (!store || start->before.other) return false;
+  for (int i = 0; i < b->n_iters; i++)
+    for (int k = 0; k < store->u.store.n && b->iters[i].kind != ITER_SPATIAL; k++)
+      if (tirc_uses_var(store->u.store.indices[k], b->iters[i].var)) return false;
+  OwnReads in_body = {.buffer = start->before.buffer, .index = store->u.store.indices};
+  in_body.v = (Visitor){.expr = see_own_read, .stmt = see_own_view, .self = &in_body};
+  tirc_visit_stmt(&in_body.v, b->body);
+  return !in_body.other;
+}
+
 /* `if vk == 0: B[vi] = 0` at the start of the body, maybe among others: an init written by hand,
  * after which the block reads nothing of B but what it wrote. */
 bool tirc_starts_with_init(const Block *b, Buffer buffer) {
   Start start = {.before = {.buffer = buffer}};
-  start.before.v = (Visitor){.expr = see_own_read, .self = &start.before};
-  for (int i = 0; !start.store && init_by_hand(b, i); i++)
-    tirc_visit_stmt(&(Visitor){.stmt = see_start, .expr = tirc_skip_expr, .self = &start},
-                    init_by_hand(b, i));
-  const Stmt store = start.store;
-  if (!store) return false;
-  for (int i = 0; i < b->n_iters; i++)
-    for (int k = 0; k < store->u.store.n && b->iters[i].kind != ITER_SPATIAL; k++)
-      if (tirc_uses_var(store->u.store.indices[k], b->iters[i].var)) return false;
-  OwnReads in_body = {.buffer = buffer, .index = store->u.store.indices};
-  in_body.v = (Visitor){.expr = see_own_read, .self = &in_body};
-  tirc_visit_stmt(&in_body.v, b->body);
-  return !in_body.other && !start.before.other;
+  for (int i = 0; !start.store && init_by_hand(b, i); i++) find_start(&start, init_by_hand(b, i));
+  return reads_start_only(b, &start);
+}
+
+/* What such a block declares to read of the buffer says no more than that it is a sum. */
+bool tirc_only_adds(const Block *b, Buffer buffer) {
+  Start start = {.before = {.buffer = buffer}};
+  if (!b->init || !only_stores(b->init)) return false;
+  find_start(&start, b->init);
+  for (int i = 0; start.store && i < start.store->u.store.n; i++)
+    if (tirc_reads_memory(start.store->u.store.indices[i])) return false;
+  for (int i = 0; i < b->n_matches; i++)
+    if (b->matches[i].source.buffer == buffer) return false;
+  return reads_start_only(b, &start);
 }
 
 typedef struct Elements { /* which the block stores to */
@@ -126,8 +157,13 @@ static bool reads_elsewhere(Tirc *c, const Block *b, Buffer buffer) {
   return e.other;
 }
 
+static bool may_read_before(Sched *s, SRef *block, Buffer b) {
+  const Block *of = tirc_block_of(block);
+  return tirc_declared_read(of, b) && !tirc_only_adds(of, b) && !tirc_starts_by_hand(s, block, b);
+}
+
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
   if (reads_elsewhere(s->c, tirc_block_of(block), b)) return true;
-  return (tirc_declared_read(tirc_block_of(block), b) && !tirc_starts_by_hand(s, block, b)) ||
-         tirc_reads_other_output(s, block) || !tirc_sums_start_in_scope(s, block);
+  return may_read_before(s, block, b) || tirc_reads_other_output(s, block) ||
+         !tirc_sums_start_in_scope(s, block);
 }

@@ -52,7 +52,7 @@ static bool see_access(Visitor *v, Stmt s) {
   if (s->kind != STMT_BLOCK) return true;
   AutoCopy *k = a->copy;
   const Block *b = &s->u.block;
-  bool reads = tirc_declared_read(b, k->source);
+  bool reads = tirc_declared_read(b, k->source) && (k->is_read || !tirc_only_adds(b, k->source));
   bool writes = tirc_declared_write(b, k->source);
   a->reads = a->reads || reads;
   a->writes = a->writes || writes;
