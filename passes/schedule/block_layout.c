@@ -8,9 +8,9 @@
  *           B[vi, vj] = ...                                     B[v0 // 128, v0 % 128] = ...
  *
  * The nest is made anew: serial loops, one for each new iterator. The map must be bijective, and
- * each new iterator made of iterators of one kind. Needs: a nest from 0 with this block alone, each
- * iterator bound to its loop. Instances that use what others wrote must keep their order.
- * Errors: loop-start, not-only-child-block, not-trivial-binding, index-map-iterators,
+ * each new iterator made of iterators of one kind, or of one value. Needs: a nest from 0 with this
+ * block alone, each iterator bound to its loop. Instances that use what others wrote must keep
+ * their order. Errors: loop-start, not-only-child-block, not-trivial-binding, index-map-iterators,
  * index-map-range, mixed-iterator-kinds, index-map-not-bijective, loop-variable-escapes,
  * order-matters, root-block, index-map-inputs, index-map-result, iterator-order. */
 #include "../../ir/print.h"
@@ -146,9 +146,12 @@ static bool see_kind(Visitor *v, Expr e) {
   return true;
 }
 
-/* An opaque iterator is as unknown as a mixture. */
-static IterKind kind_of(BlockChange *b, Expr e) {
+/* One value alone divides nothing: such an iterator is spatial, whatever it is made of. An init
+ * runs where all reduction iterators are at their starts, and this one always is. An opaque
+ * iterator is as unknown as a mixture. */
+static IterKind kind_of(BlockChange *b, Expr e, Expr extent) {
   KindSearch k = {.block = tirc_block_of(b->block)};
+  if (tirc_is_int(extent, 1)) return ITER_SPATIAL;
   k.v = (Visitor){.expr = see_kind, .self = &k};
   tirc_visit_expr(&k.v, e);
   static const IterKind known[] = {ITER_SPATIAL, ITER_REDUCE, ITER_SCAN};
@@ -175,7 +178,8 @@ static void make_iters(BlockChange *b) {
   for (int i = 0; i < n; i++) {
     DType t = mapped[i]->dtype;
     Range dom = tirc_range(tirc_int(c, t, 0), tirc_cast(c, t, b->new_shape[i]));
-    b->iters[i] = (IterVar){tirc_var(c, tirc_format(c, "v%d", i), t), dom, kind_of(b, mapped[i])};
+    b->iters[i] = (IterVar){tirc_var(c, tirc_format(c, "v%d", i), t), dom,
+                            kind_of(b, mapped[i], b->new_shape[i])};
     b->loop_vars[i] = tirc_var(c, tirc_format(c, "ax%d", i), t);
   }
 }

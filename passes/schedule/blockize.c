@@ -529,10 +529,13 @@ static bool has_inner_sums(const Blockize *b) {
   return false;
 }
 
-static bool has_outer_reduction(const Blockize *b) {
-  for (int i = 0; i < b->n_outer; i++)
-    if (b->outer[i].kind == ITER_REDUCE) return true;
-  return false;
+/* Whether the inner block adds to what others left: the steps before it, or the init when no
+ * iterator of its own says that it is a reduction. */
+static bool adds_to_others(const Blockize *b) {
+  bool outer = false, inner = false;
+  for (int i = 0; i < b->n_outer; i++) outer |= b->outer[i].kind == ITER_REDUCE;
+  for (int i = 0; i < b->n_inner; i++) inner |= b->inner[i].kind == ITER_REDUCE;
+  return outer || !inner;
 }
 
 /* --- one loop
@@ -563,7 +566,7 @@ Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
     require_own_regions(&b, old);
     outer.init = outer_init(&b, old);
     inner.init = NULL;
-    if (has_outer_reduction(&b)) { /* the inner block adds to what it finds */
+    if (adds_to_others(&b)) {
       Region *reads = tirc_new_array(c, Region, old->n_reads + old->n_writes);
       inner.n_reads = 0;
       for (int i = 0; i < old->n_writes; i++) reads[inner.n_reads++] = old->writes[i];

@@ -121,7 +121,10 @@ static void require_neutral(const EinsumPadding *p) {
   for (int i = 0; i < b->n_iters; i++) {
     if (!p->iters[i].extent || !p->iters[i].loop) continue;
     if (divides_by_padding(p)) not_neutral(p, i, "it would divide by the zeros of the padding");
-    if (!is_index_of_outputs(p, i) && !adds_zero(p, i))
+    if (is_index_of_outputs(p, i)) continue;
+    if (b->init && b->iters[i].kind != ITER_REDUCE)
+      not_neutral(p, i, "its init would run in the added iterations, too, over the results");
+    if (!adds_zero(p, i))
       not_neutral(p, i,
                   "its added iterations write the same elements, and what they write is not "
                   "the sum with a product that the padding makes zero");
