@@ -199,6 +199,12 @@ static void constrain_variable(Tirc *c, Domain *d, int at, Expr lower, Expr uppe
   *r = (Range){min, tirc_is_int(min, 0) ? max : tirc_sub(c, max, min)};
 }
 
+static int domain_of(const Domain *d, Expr var) {
+  for (int i = 0; i < d->n; i++)
+    if (d->vars[i] == var) return i;
+  return -1;
+}
+
 static bool add_comparison(Tirc *c, Expr e, Domain *d, ConstraintVec *out) {
   if (e->op < OP_LT || e->op > OP_GE || !tirc_dtype_is_int(e->args[0]->dtype)) return false;
   Expr lhs = e->args[0], rhs = e->args[1];
@@ -220,11 +226,11 @@ static bool add_comparison(Tirc *c, Expr e, Domain *d, ConstraintVec *out) {
     upper = equal ? tirc_add(c, bound, one) : bound;
   else
     lower = equal ? bound : tirc_add(c, bound, one);
-  for (int i = 0; i < d->n; i++)
-    if (iter == d->vars[i]) {
-      constrain_variable(c, d, i, lower, upper);
-      return true;
-    }
+  int at = domain_of(d, iter);
+  if (at >= 0) {
+    constrain_variable(c, d, at, lower, upper);
+    return true;
+  }
   Constraint k = {iter, lower, upper, expr_size(iter)};
   vec_push(c, *out, k);
   return true;
@@ -245,6 +251,42 @@ static void sort_constraints(ConstraintVec *v) {
     int j = i;
     for (; j > 0 && moving.size < v->at[j - 1].size; j--) v->at[j] = v->at[j - 1];
     v->at[j] = moving;
+  }
+}
+
+/* The iterator that e is, but for a constant, once iterators of one value are that value; -1: none.
+ * The constant moves to the bounds. */
+static int lone_iterator(Tirc *c, const Domain *d, const PtrMap *trivial, Expr e, Expr *lower,
+                         Expr *upper) {
+  Expr rest = tirc_lit(c, e->dtype, 0), offset = rest;
+  separate(c, d, tirc_substitute(c, e, trivial), true, &rest, &offset);
+  int at = domain_of(d, rest);
+  if (at < 0) return at;
+  if (*lower) *lower = tirc_add(c, *lower, offset);
+  if (*upper) *upper = tirc_add(c, *upper, offset);
+  return at;
+}
+
+/* A bound on o*256 + i bounds i where o has one value. That may leave i one value, too. */
+static void narrow_lone_iterators(Tirc *c, Domain *d, ConstraintVec *constraints) {
+  for (bool again = true; again;) {
+    again = false;
+    PtrMap trivial = {0};
+    for (int i = 0; i < d->n; i++)
+      if (tirc_is_int(d->doms[i].extent, 1))
+        tirc_map_set(c, &trivial, d->vars[i], tirc_cast(c, d->vars[i]->dtype, d->doms[i].min));
+    int kept = 0;
+    for (int i = 0; i < constraints->n; i++) {
+      Constraint k = constraints->at[i];
+      int at = lone_iterator(c, d, &trivial, k.iter, &k.lower, &k.upper);
+      if (at < 0) {
+        constraints->at[kept++] = k;
+      } else {
+        constrain_variable(c, d, at, k.lower, k.upper);
+        again = true;
+      }
+    }
+    constraints->n = kept;
   }
 }
 
@@ -370,6 +412,7 @@ const IterMap *tirc_detect_iter_map(Analyzer *a, int n, const Expr *indices, int
   ConstraintVec constraints = {0};
   if (predicate && !add_constraints(c, predicate, &d, &constraints))
     return failed(&r, why, "the predicate is no conjunction of bounds on the iterators");
+  if (simplify_trivial) narrow_lone_iterators(c, &d, &constraints);
   sort_constraints(&constraints);
   for (int i = 0; i < n_vars; i++) add_variable(&r, vars[i], d.doms[i], simplify_trivial);
   for (int i = 0; i < constraints.n && !r.why; i++) apply_constraint(&r, &constraints.at[i]);
