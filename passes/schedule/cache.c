@@ -16,6 +16,7 @@
  *
  * What is copied is what the writer writes below the place of the copy, or for a buffer that the
  * scope only reads, what the scope declares to read of it (all of it if a block inside reads more).
+ * A buffer is as good as an input, too, where all named consumers have read it before its writer.
  * A copy at the scope's own level makes the cache just that large; a copy inside of loops leaves it
  * the shape of the buffer.
  *
@@ -23,6 +24,7 @@
  * region-not-covered, cache-consumer, not-single-writer, cache-placement, duplicate-region,
  * read-before-write, cache-alias, loop-variable-escapes, iterations-depend, reads-own-output. */
 #include "cache.h"
+#include "between.h"
 #include "conflict.h"
 #include "state.h"
 
@@ -64,6 +66,32 @@ static void require_covered_readers(Sched *s, const CacheStage *stage) {
   }
 }
 
+static bool stands_in_while(Sched *s, SRef *r) {
+  Steps steps = {0};
+  tirc_steps_between(s->c, r, &steps);
+  for (int i = 0; i < steps.n; i++)
+    if (steps.at[i].stmt->kind == STMT_WHILE) return true;
+  return false;
+}
+
+static bool runs_in_while(Sched *s, SRef *r, const SRef *scope) {
+  for (; r != scope; r = r->parent)
+    if (stands_in_while(s, r)) return true;
+  return false;
+}
+
+/* The innermost loop in which the block may read what the writer, which stands behind it, stored in
+ * an iteration before; the scope if there is none. */
+static SRef *mixing_loop(Sched *s, const CacheStage *stage, SRef *reader) {
+  SRef *both[] = {reader, stage->writer};
+  SRef *r = tirc_common_ancestor(2, both);
+  if (runs_in_while(s, reader, stage->scope)) return r;
+  while (r != stage->scope && (tirc_is_int(tirc_loop_of(r)->extent, 1) ||
+                               tirc_iterations_apart(s, r, 2, both, stage->source, true)))
+    r = r->parent;
+  return r;
+}
+
 /* A block that reads the buffer before the writer sees what the buffer held before, or what an
  * earlier iteration of a common loop wrote. The first is undefined for a buffer that the scope
  * allocates; otherwise neither survives when the block turns to the cache, nor the second when the
@@ -74,7 +102,7 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
   for (int i = 0; i < n; i++) {
     SRef *r = readers[i];
     if (r == stage->writer || tirc_reads_from(stage->writer, r)) continue;
-    SRef *common = tirc_common_ancestor(2, (SRef *[]){r, stage->writer});
+    SRef *common = mixing_loop(s, stage, r);
     bool to_cache = tirc_is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
     bool same_loop = common != stage->scope;
     if (to_cache ? !same_loop && tirc_is_own_buffer(s, stage)
@@ -88,6 +116,22 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
         tirc_block_of(r)->name, stage->source->name, tirc_block_of(stage->writer)->name,
         to_cache ? "early" : "late");
   }
+}
+
+/* Whether all that turn to the cache read what the buffer held when the scope began: the writer
+ * changes nothing for them, and the copy can be the first thing that the scope does. */
+static bool is_read_before(Sched *s, const CacheStage *stage) {
+  SRef **readers;
+  const int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
+  bool any = false;
+  for (int i = 0; i < n; i++) {
+    if (!tirc_is_named(stage, readers[i])) continue;
+    any = true;
+    if (readers[i]->order >= stage->writer->order || runs_in_while(s, readers[i], stage->scope) ||
+        mixing_loop(s, stage, readers[i]) != stage->scope)
+      return false;
+  }
+  return any && !tirc_is_own_buffer(s, stage);
 }
 
 /* --- the primitives ------------------------------------------------------------------------ */
@@ -158,6 +202,7 @@ void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
   require_covered_readers(s, &stage);
   take_consumers(s, &stage, args[3]);
   stage.writer = tirc_only_writer(s, &stage);
+  if (stage.writer && is_read_before(s, &stage)) stage.writer = NULL;
   if (stage.writer) {
     tirc_place_copy(s, &stage);
     tirc_box_of_writer(s, &stage);
