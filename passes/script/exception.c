@@ -20,14 +20,15 @@ static const ExceptionClass classes[] = {
     {"ArithmeticError", "Exception", "arithmetic"},
     {"ZeroDivisionError", "ArithmeticError", "zero-division"},
     {"OverflowError", "ArithmeticError", "overflow"},
+    /* in the reference, the first for what is gone, the second for what another schedule has */
+    {"HandleError", "ValueError", "stale-handle", "IndexError"},
 };
 enum { N_CLASSES = sizeof classes / sizeof *classes };
 
 /* Diagnostics of other parts that are no TVMError in the reference. */
 static const struct {
   const char *code, *class;
-} foreign[] = {
-    {"argument", "TypeError"}, {"stale-handle", "ValueError"}, {"buffer-not-found", "ValueError"}};
+} foreign[] = {{"argument", "TypeError"}, {"buffer-not-found", "ValueError"}};
 
 const ExceptionClass *tirc_script_exception_class(const char *name) {
   for (int i = 0; i < N_CLASSES; i++)
@@ -36,8 +37,11 @@ const ExceptionClass *tirc_script_exception_class(const char *name) {
 }
 
 bool tirc_script_is_subclass(const ExceptionClass *class, const char *name) {
-  for (; class; class = class->parent ? tirc_script_exception_class(class->parent) : NULL)
+  for (; class; class = class->parent ? tirc_script_exception_class(class->parent) : NULL) {
     if (!strcmp(class->name, name)) return true;
+    if (class->second && tirc_script_is_subclass(tirc_script_exception_class(class->second), name))
+      return true;
+  }
   return false;
 }
 

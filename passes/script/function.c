@@ -172,10 +172,29 @@ typedef struct Function {
   Value *defaults; /* one a parameter; kind of those without one is not looked at */
 } Function;
 
+/* The names of the parameters that only a keyword reaches: lambda *args, k: ... has k. */
+static int keyword_only(const Function *fn, const char **names) {
+  int n = 0;
+  bool after_star = false;
+  for (int i = 0; i < fn->def->kids.n; i++) {
+    const Syn *p = fn->def->kids.at[i];
+    if (after_star && p->i == 0) names[n++] = p->s;
+    after_star |= p->i == 1;
+  }
+  return n;
+}
+
+/* A primitive has indices and no names for them: the last ones are those of keywords. */
 static Value call_from_primitive(Callable *self, int n, const Value *args) {
   Function *fn = (Function *)self;
+  const char **names = tirc_new_array(fn->sc->c, const char *, fn->def->kids.n + 1);
+  const int all = keyword_only(fn, names), named = all <= n ? all : 0;
   return tirc_script_call(fn->sc, (Value){.kind = VAL_FUNCTION, .u.object = fn},
-                          &(Args){.n = n, .at = args});
+                          &(Args){.n = n - named,
+                                  .at = args,
+                                  .n_keywords = named,
+                                  .names = names,
+                                  .keywords = args + n - named});
 }
 
 Value tirc_script_function(Frame *f, const Syn *def) {

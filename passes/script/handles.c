@@ -1,6 +1,7 @@
 /* What a script sees of the program: the fields of loops, blocks, iterators, regions, buffers and
  * expressions under the reference's names, one row each at the end. */
 #include "../../ir/print.h"
+#include "../schedule/internal.h"
 #include "../schedule/tensor_intrin.h"
 #include "interp.h"
 
@@ -15,14 +16,22 @@ static Sched *schedule_of(Script *sc, Value handle) {
   return sc->sched;
 }
 
-Value tirc_script_resolve(Script *sc, Value handle) {
-  Sched *s = schedule_of(sc, handle);
+Value tirc_script_resolve_in(Script *sc, Sched *s, Value handle) {
   s->loc = sc->loc;
+  if (handle.rv && tirc_map_has(&s->removed, (void *)(uintptr_t)handle.rv))
+    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL, "this %s was given to remove_rv",
+                     handle.kind == VAL_LOOP    ? "loop"
+                     : handle.kind == VAL_BLOCK ? "block"
+                                                : "number");
   if (handle.kind == VAL_LOOP)
     return tirc_script_object("For", tirc_sref_of_loop(s, handle.u.expr)->stmt);
   if (handle.kind == VAL_BLOCK)
     return tirc_script_object("Block", tirc_sref_of_block(s, handle.u.block_id)->stmt);
   return handle;
+}
+
+Value tirc_script_resolve(Script *sc, Value handle) {
+  return tirc_script_resolve_in(sc, schedule_of(sc, handle), handle);
 }
 
 Value tirc_script_of_stmt(Stmt s) {
@@ -334,6 +343,19 @@ static Value run_names(Script *sc, Value self, const Args *a) {
   return tirc_script_collect(sc, get_functions(sc, self), VAL_LIST);
 }
 
+/* A function goes by its name. */
+static Value run_name(Script *sc, Value self, const Args *a) {
+  const Value name = a->at[0];
+  const Module *m = self.u.object;
+  bool found = false;
+  for (int i = 0; i < m->n_funcs; i++)
+    found |= name.kind == VAL_STR && !strcmp(m->funcs[i]->name, name.u.s);
+  if (!found)
+    tirc_script_error(sc, "ValueError", NULL, "the module has no function %s",
+                      tirc_script_repr(sc, name));
+  return name;
+}
+
 static Value run_items(Script *sc, Value self, const Args *a) {
   (void)a;
   Value dict = get_functions(sc, self), list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
@@ -344,6 +366,7 @@ static Value run_items(Script *sc, Value self, const Args *a) {
 
 const NativeRow tirc_script_object_methods[] = {
     {"IRModule", "get_global_vars", run_names, 0, 0, NULL},
+    {"IRModule", "get_global_var", run_name, 1, 1, NULL},
     {"IRModule", "functions_items", run_items, 0, 0, NULL},
     {"IRModule", "show", run_show_it, 0, 0, NULL},
     {"IRModule", "script", run_script, 0, 0, NULL},

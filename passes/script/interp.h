@@ -69,6 +69,7 @@ typedef struct AttributeRow {
 typedef struct ExceptionClass {
   const char *name, *parent; /* parent NULL: the root, Exception */
   const char *code;          /* of the diagnostics that are of this class */
+  const char *second;        /* another parent, or NULL */
 } ExceptionClass;
 typedef struct Exception { /* u.object of an exception; v.type is its class's name */
   const ExceptionClass *class;
@@ -224,6 +225,7 @@ typedef struct BoundPrimitive { /* u.object of a "primitive": sch.split, not yet
   Sched *s;
 } BoundPrimitive;
 Value tirc_script_resolve(Script *sc, Value handle); /* a loop or block handle as its statement */
+Value tirc_script_resolve_in(Script *sc, Sched *s, Value handle); /* throws unless it is of s */
 /* namespaces.c */
 Value tirc_script_namespace(const char *name);
 bool tirc_script_namespace_member(Script *sc, const char *space, const char *name, Value *out);

@@ -264,8 +264,8 @@ const NativeRow tirc_script_namespace_rows[] = {
 static const NativeRow typed_row = {"tir", "typed constant", run_typed, 1, 1, NULL};
 
 /* The names below tir that lead on: tvm.tir.schedule.ScheduleError ... */
-static const char *const inner[] = {"tir",   "schedule", "script",   "ir",
-                                    "trace", "state",    "function", "instruction"};
+static const char *const inner[] = {"tir",   "schedule", "script",      "ir", "trace",
+                                    "state", "function", "instruction", "te"};
 
 static const char *const types[] = {
     "For",          "Block",         "IterVar",           "Range",       "Buffer",
@@ -296,6 +296,7 @@ static const struct {
     {"ScheduleDebugMask", "VERIFY_SREF_TREE", {.kind = VAL_INT, .u.i = SCHED_VERIFY_TREE}},
     {"ScheduleDebugMask", "VERIFY_CACHED_FLAGS", {.kind = VAL_INT, .u.i = SCHED_VERIFY_FLAGS}},
     {"IndexMap", "AXIS_SEPARATOR", {.kind = VAL_STR, .u.s = "axis_separator"}},
+    {"te", "AXIS_SEPARATOR", {.kind = VAL_STR, .u.s = "axis_separator"}},
     {"math", "inf", {.kind = VAL_FLOAT, .u.f = INFINITY}},
     {"math", "pi", {.kind = VAL_FLOAT, .u.f = 3.14159265358979323846}},
 };
@@ -321,7 +322,8 @@ bool tirc_script_namespace_member(Script *sc, const char *space, const char *nam
       return *out = members[i].value, true;
   if (strcmp(space, "tir")) return false;
   if (!strcmp(name, "ExprRV")) name = "PrimExpr";
-  if (LISTED(inner, name)) return *out = tirc_script_namespace("tir"), true;
+  if (LISTED(inner, name))
+    return *out = tirc_script_namespace(strcmp(name, "te") ? "tir" : "te"), true;
   if ((found = LISTED(types, name))) return *out = tirc_script_object("type", found), true;
   const ExceptionClass *class = tirc_script_exception_class(name);
   if (class) return *out = tirc_script_object("type", class->name), true;

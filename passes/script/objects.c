@@ -112,9 +112,9 @@ static bool schedule_attribute(Script *sc, Value v, const char *name, Value *out
 
 /* tvm, tvm.ir, T ... are one namespace, so how the script calls it is not known. */
 static _Noreturn void not_offered(Script *sc, const char *space, const char *name) {
-  bool tvm = !strcmp(space, "tir");
-  tirc_script_error(sc, "AttributeError", SCRIPT_OFFERS, "%s%s%s is not offered in scripts",
-                    tvm ? "" : space, tvm ? "" : ".", name);
+  bool tvm = !strcmp(space, "tir"), other = !strcmp(space, "te"); /* as one that is not there */
+  tirc_script_error(sc, other ? "ImportError" : "AttributeError", SCRIPT_OFFERS,
+                    "%s%s%s is not offered in scripts", tvm ? "" : space, tvm ? "" : ".", name);
 }
 
 Value tirc_script_attribute(Script *sc, Value v, const char *name) {

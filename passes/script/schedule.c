@@ -47,10 +47,7 @@ static Value run_get(Script *sc, Value self, const Args *a) {
     tirc_script_error(sc, "TypeError", "sch.get_block(\"name\") finds a block by its name",
                       "sch.get() takes a block, a loop or an expression, not %s",
                       tirc_script_a_type(sc, v));
-  Sched *const outer = sc->sched;
-  sc->sched = sched(self);
-  v = tirc_script_resolve(sc, v);
-  sc->sched = outer;
+  v = tirc_script_resolve_in(sc, sched(self), v);
   v.rv = 0; /* the number itself, which no longer varies with the trace */
   return v;
 }

@@ -28,13 +28,8 @@ static Value reference(Script *sc, Sched *s, const SRef *to, const char *type) {
 }
 
 Value tirc_script_get_sref(Script *sc, Sched *s, Value v) {
-  Value statement = v;
-  if (v.kind == VAL_BLOCK || v.kind == VAL_LOOP) {
-    Sched *const outer = sc->sched;
-    sc->sched = s;
-    statement = tirc_script_resolve(sc, v);
-    sc->sched = outer;
-  }
+  const bool handle = v.kind == VAL_BLOCK || v.kind == VAL_LOOP;
+  const Value statement = handle ? tirc_script_resolve_in(sc, s, v) : v;
   if (!tirc_script_is(statement, "For") && !tirc_script_is(statement, "Block"))
     tirc_script_error(sc, "TypeError", "sch.get_block(\"name\") finds a block by its name",
                       "get_sref() takes a block or a loop, not %s", tirc_script_a_type(sc, v));

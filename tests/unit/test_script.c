@@ -240,6 +240,16 @@ static const Row prints[] = {
      "sch.get(sch.get_block('B')).reads[0].buffer\nprint(b.axis_separators, now.axis_separators, "
      "b.elem_offset, b.data_alignment)",
      "[] [1] 0 64\n"},
+    {"print(sch.mod.get_global_var('main'))\n"
+     "try:\n  sch.mod.get_global_var('other')\nexcept ValueError as e: print(e)",
+     "main\nthe module has no function 'other'\n"},
+    {"from tvm import te\n"
+     "print(te.AXIS_SEPARATOR == tvm.te.AXIS_SEPARATOR == tir.IndexMap.AXIS_SEPARATOR)",
+     "True\n"},
+    {"sch.transform_layout('B', 'A', lambda *rest, k: (k // 4, *rest, k % 4))\n"
+     "sch.transform_layout('B', 'B', lambda x, *, y=3: (y, x))\n"
+     "b = sch.get(sch.get_block('B'))\nprint(b.reads[0].buffer.shape, b.writes[0].buffer.shape)",
+     "[16, 32, 4] [64, 32]\n"},
     {"i, j = sch.get_loops('B')\nsch.bind(i, 'threadIdx.x')\nprint("
      "sch.get(i).thread_binding.thread_tag)",
      "threadIdx.x\n"},
@@ -278,6 +288,7 @@ typedef struct ErrorRow {
 static const ErrorRow errors[] = {
     {"x = 1\ny = x + z", "name", 2, 9, TIRC_STATUS_BAD},
     {"'a' + 1", "type", 1, 1, TIRC_STATUS_BAD},
+    {"sch.transform_layout('B', 'B', lambda *, x, y, z: (x, y))", "type", 1, 1, TIRC_STATUS_BAD},
     {"[1, 2][5]", "index", 1, 1, TIRC_STATUS_BAD},
     {"{'a': 1}['b']", "key", 1, 1, TIRC_STATUS_BAD},
     {"1 % 0", "zero-division", 1, 1, TIRC_STATUS_BAD},

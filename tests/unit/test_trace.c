@@ -526,8 +526,11 @@ static void test_copy(void **state) {
                 "print(other.get(o[1]).extent, sch.get(i).kind, len(other.get_loops(b)))\n"
                 "print(len(sch.trace.insts), len(other.trace.insts))\n"
                 "try:\n    other.parallel(i)\nexcept ValueError as e:\n    print(e.code)\n"
-                "try:\n    sch.parallel(o[0])\nexcept ValueError as e:\n    print(e.code)\n",
-                "8 parallel 4\n3 4\nstale-handle\nstale-handle\n");
+                "try:\n    sch.parallel(o[0])\nexcept ValueError as e:\n    print(e.code)\n"
+                "try:\n    sch.get_sref(o[0])\nexcept IndexError as e:\n    print(e.code)\n"
+                "try:\n    sch.parallel(o[0])\nexcept KeyError:\n    pass\n"
+                "except LookupError as e:\n    print(e.code)\n",
+                "8 parallel 4\n3 4\nstale-handle\nstale-handle\nstale-handle\nstale-handle\n");
   Tirc *c = tirc_context_new();
   Sched *s = run(c, "i = sch.get_loops('D')[0]\nsch = sch.copy()\nsch.parallel(i)\n", NULL);
   assert_non_null(strstr(tirc_print_module(c, s->mod, NULL), "T.parallel(32)"));
@@ -629,7 +632,7 @@ static void test_saved_integer_padding(void **state) {
                {"T.int64(14)", "int64", "3"},
                {"T.int64(14)", "int8", "T.int8(3)"}};
   static const char script[] =
-      "sch.transform_layout('B', 'B', lambda i: (i // 4, i % 4), pad_value=%s)\n"
+      "sch.transform_layout('B', 'B', lambda i: (i // 4, i %% 4), pad_value=%s)\n"
       "other = tvm.tir.Schedule(main)\n"
       "tvm.tir.schedule.Trace.apply_json_to_schedule(sch.trace.as_json(), other)\n"
       "print(other.mod.script() == sch.mod.script(), other.trace.as_json() == "
@@ -662,6 +665,15 @@ static void test_methods(void **state) {
                 "1581695857\nmain 0\n5\n");
   assert_raises("i = sch.get_loops('D')[0]\nsch.remove_rv(i)\nsch.parallel(i)\n", "stale-handle",
                 "remove_rv");
+  assert_raises("i = sch.get_loops('D')[0]\nsch.remove_rv(i)\nsch.get(i)\n", "stale-handle",
+                "loop was given to remove_rv");
+  assert_raises("b = sch.get_block('D')\nsch.remove_rv(b)\nsch.get_sref(b)\n", "stale-handle",
+                "block was given to remove_rv");
+  assert_raises("v = sch.sample_categorical([4], [1])\nsch.remove_rv(v)\nsch.get(v)\n",
+                "stale-handle", "number was given to remove_rv");
+  assert_prints("b = sch.get_block('D')\nother = sch.copy()\nsch.remove_rv(b)\n"
+                "print(other.get(b).name_hint, sch.get(sch.get_block('D')).name_hint)\n",
+                "D D\n");
   assert_raises("sch.remove_rv(3)\n", "type", "remove_rv");
   assert_raises("sch.debug_mask = 'some'\n", "value", "debug_mask");
   assert_raises("sch.mod = 3\n", "attribute", "mod");

@@ -54,16 +54,18 @@ class ScheduleError(TVMError):
     offending places underlined."""
 
 
-def _kind(base):
-    return type(base.__name__, (TVMError, base), {"__doc__": "A %s of the library." % base.__name__})
+def _kind(*bases):
+    name = bases[0].__name__
+    return type(name, (TVMError,) + bases, {"__doc__": "A %s of the library." % name})
 
 
 _CLASSES = {code: _kind(base) for base, codes in (
-    (TypeError, ("argument", "type")), (ValueError, ("value", "stale-handle", "buffer-not-found")),
+    (TypeError, ("argument", "type")), (ValueError, ("value", "buffer-not-found")),
     (NameError, ("name",)), (AttributeError, ("attribute",)), (IndexError, ("index",)),
     (KeyError, ("key",)), (LookupError, ("lookup",)), (AssertionError, ("assert",)),
     (ZeroDivisionError, ("zero-division",)), (OverflowError, ("overflow",)), (MemoryError, ("memory",)),
     (OSError, ("file",))) for code in codes}
+_CLASSES["stale-handle"] = _kind(ValueError, IndexError)  # gone, and of another schedule
 ArgumentError = _CLASSES["argument"]
 
 
