@@ -156,8 +156,10 @@ static _Noreturn void aliased(Rewrite *w, const char *what) {
 }
 
 static Expr from_corner(Rewrite *w, Expr index, int dim) {
+  const Expr corner = w->stage->region[dim].min;
   if (w->stage->full) return index;
-  return tirc_simplify(w->a, tirc_sub(w->m.c, index, w->stage->region[dim].min));
+  if (!tirc_is_int(corner, 0)) index = tirc_sub(w->m.c, index, corner); /* else it keeps its type */
+  return tirc_simplify(w->a, index);
 }
 
 static const Expr *move_indices(Rewrite *w, int n, const Expr *indices) {

@@ -172,23 +172,29 @@ typedef struct Function {
   Value *defaults; /* one a parameter; kind of those without one is not looked at */
 } Function;
 
-/* The names of the parameters that only a keyword reaches: lambda *args, k: ... has k. */
-static int keyword_only(const Function *fn, const char **names) {
-  int n = 0;
-  bool after_star = false;
+/* A primitive has indices and no names for them: the last ones are for the parameters that only a
+ * keyword reaches, k of lambda *args, k: ..., unless the others take them all. */
+static int last_by_keyword(const Function *fn, int n, const char **names) {
+  int named = 0, places = 0;
+  bool after_star = false, rest = false;
   for (int i = 0; i < fn->def->kids.n; i++) {
     const Syn *p = fn->def->kids.at[i];
-    if (after_star && p->i == 0) names[n++] = p->s;
-    after_star |= p->i == 1;
+    if (p->i == 1) {
+      after_star = true;
+      rest = p->s && *p->s;
+    } else if (p->i == 0 && after_star) {
+      names[named++] = p->s;
+    } else {
+      places += p->i == 0;
+    }
   }
-  return n;
+  return (rest || n > places) && named <= n ? named : 0;
 }
 
-/* A primitive has indices and no names for them: the last ones are those of keywords. */
 static Value call_from_primitive(Callable *self, int n, const Value *args) {
   Function *fn = (Function *)self;
   const char **names = tirc_new_array(fn->sc->c, const char *, fn->def->kids.n + 1);
-  const int all = keyword_only(fn, names), named = all <= n ? all : 0;
+  const int named = last_by_keyword(fn, n, names);
   return tirc_script_call(fn->sc, (Value){.kind = VAL_FUNCTION, .u.object = fn},
                           &(Args){.n = n - named,
                                   .at = args,

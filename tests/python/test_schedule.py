@@ -51,6 +51,13 @@ def test_arguments_of_every_kind(sch):
     assert "C: T.Buffer((4, 16, 8)" in sch.mod.script() and "A: T.Buffer((24, 16)" in sch.mod.script()
 
 
+def test_parameters_for_keywords_are_the_last_indices(sch):
+    sch.transform_layout("C", "A", lambda *i, k: (k // 8, *i, k % 8))
+    sch.transform_layout("C", "C", lambda i, *, j: (j, i))
+    sch.transform_layout("C", "C", lambda i, j, *, n=2: (i // n, j, i % n))
+    assert "A: T.Buffer((3, 16, 8)" in sch.mod.script() and "C: T.Buffer((16, 16, 2)" in sch.mod.script()
+
+
 def test_what_a_function_of_ones_own_raises_comes_out(sch):
     before = sch.mod.script()
     with pytest.raises(ZeroDivisionError):
@@ -91,6 +98,8 @@ def test_wrong_arguments(sch):
         sch.split(i, [2**64, None])
     sch.split(i, [2, None])
     with pytest.raises(ValueError, match="no longer in the program"):
+        sch.parallel(i)
+    with pytest.raises(IndexError):
         sch.parallel(i)
     with pytest.raises(tirc.ArgumentError, match="another schedule"):
         tirc.Schedule(sch.mod).parallel(j)

@@ -248,8 +248,9 @@ static const Row prints[] = {
      "True\n"},
     {"sch.transform_layout('B', 'A', lambda *rest, k: (k // 4, *rest, k % 4))\n"
      "sch.transform_layout('B', 'B', lambda x, *, y=3: (y, x))\n"
+     "sch.transform_layout('B', 'B', lambda x, y, *, n=8: (x // n, y, x % n))\n"
      "b = sch.get(sch.get_block('B'))\nprint(b.reads[0].buffer.shape, b.writes[0].buffer.shape)",
-     "[16, 32, 4] [64, 32]\n"},
+     "[16, 32, 4] [8, 32, 8]\n"},
     {"i, j = sch.get_loops('B')\nsch.bind(i, 'threadIdx.x')\nprint("
      "sch.get(i).thread_binding.thread_tag)",
      "threadIdx.x\n"},

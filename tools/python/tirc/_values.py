@@ -250,15 +250,26 @@ def _int64(i):
 
 def _n_params(function):
     code = getattr(function, "__code__", None)
-    if code is None or code.co_flags & 0x04:  # *args
+    if code is None or code.co_flags & 0x04 or code.co_kwonlyargcount:  # *args
         return -1
     return code.co_argcount - (1 if hasattr(function, "__self__") else 0)
+
+
+def _last_by_keyword(function, n):
+    """The parameters that only a keyword reaches take the last of n indices, unless the others take them all."""
+    code = getattr(function, "__code__", None)
+    if code is None or not code.co_flags & 0x04 and n <= code.co_argcount - (1 if hasattr(function, "__self__") else 0):
+        return ()
+    return code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
 
 
 def _function(owner, function, keep):
     def run(_self, _schedule, n, args, result):
         try:
-            value = function(*[outward(owner, args[i]) for i in range(n)])
+            given = [outward(owner, args[i]) for i in range(n)]
+            named = _last_by_keyword(function, n)
+            places = max(n - len(named), 0)
+            value = function(*given[:places], **dict(zip(named, given[places:])))
             result[0] = inward(owner, value, owner.kept)
             return 0
         except BaseException as e:  # no exception can pass through the library: it is raised after
