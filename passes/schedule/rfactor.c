@@ -32,6 +32,7 @@ typedef struct Rfactor {
   Expr rf_index;          /* its place in the factored buffers, which begin at 0 */
   const Expr *rf_indices; /* the write-back's indices with rf_var put in */
   int n_rf_indices;
+  Expr condition; /* of the write-back: what the predicate says of the loops that it keeps */
 } Rfactor;
 
 /* --- checks
@@ -150,18 +151,42 @@ static void check_axis(Rfactor *r, int64_t axis) {
   r->axis = (int)(axis < 0 ? axis + ndim + 1 : axis);
 }
 
-/* Every element of the factored buffer must be initialised, because the write-back adds all of
- * them: where the other reduction loops start, the predicate must hold for all iterations of the
- * loop. */
+static bool is_dropped(const Rfactor *r, int loop) {
+  return r->loops[loop] != r->loop && (r->kinds[loop] & 1u << ITER_REDUCE);
+}
+
+/* A condition on the loops that stay, without the factored one, says which sums there are. */
+static bool chooses_sums(const Rfactor *r, Expr conjunct) {
+  for (int i = 0; i < r->n_loops; i++)
+    if ((r->loops[i] == r->loop || is_dropped(r, i)) &&
+        tirc_uses_var(conjunct, tirc_loop_of(r->loops[i])->var))
+      return false;
+  return !tirc_reads_memory(conjunct);
+}
+
+static Expr conjuncts(const Rfactor *r, Expr cond, bool choosing) {
+  if (cond->op == OP_AND)
+    return tirc_and(r->c, conjuncts(r, cond->args[0], choosing),
+                    conjuncts(r, cond->args[1], choosing));
+  return chooses_sums(r, cond) == choosing ? cond : tirc_bool(r->c, true);
+}
+
+/* The write-back adds all elements of the factored buffer that belong to a sum, so each of them
+ * must be initialised: where the other reduction loops start, the predicate must hold for all
+ * iterations of the loop. The sums that it leaves out altogether the write-back leaves out, too. */
 static void check_predicate(Rfactor *r) {
   const Block *b = tirc_block_of(r->block);
   PtrMap start = {0};
+  r->condition = tirc_bool(r->c, true);
   if (tirc_is_true(b->predicate)) return;
   for (int i = 0; i < r->n_loops; i++)
-    if (r->loops[i] != r->loop && r->kinds[i] & 1u << ITER_REDUCE)
+    if (is_dropped(r, i))
       tirc_map_set(r->c, &start, tirc_loop_of(r->loops[i])->var, tirc_loop_of(r->loops[i])->min);
   Analyzer *a = tirc_analyzer_of_loops(r->s, r->block, NULL);
   if (tirc_prove(a, tirc_substitute(r->c, b->predicate, &start))) return;
+  r->condition = conjuncts(r, b->predicate, true);
+  tirc_enter_constraint(a, r->condition);
+  if (tirc_prove(a, tirc_substitute(r->c, conjuncts(r, b->predicate, false), &start))) return;
   tirc_sched_mark(r->s, r->block->stmt);
   tirc_sched_error(
       r->s, SERR_RFACTOR_PREDICATE, NULL, NULL,
@@ -421,6 +446,7 @@ static Stmt make_write_back(Rfactor *r) {
                              .n_iters = n.iters.n,
                              .iters = n.iters.at,
                              .iter_values = n.values.at,
+                             .predicate = r->condition,
                              .n_reads = d->n,
                              .reads = reads,
                              .n_writes = d->n,
@@ -452,10 +478,6 @@ static Stmt wrap_rf_block(Rfactor *r, Stmt block) {
     nest = tirc_for(r->c, &f);
   }
   return nest;
-}
-
-static bool is_dropped(const Rfactor *r, int loop) {
-  return r->loops[loop] != r->loop && (r->kinds[loop] & 1u << ITER_REDUCE);
 }
 
 /* The old nest around the write-back: reduction loops other than the factored one are left out. */
