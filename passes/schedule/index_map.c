@@ -34,7 +34,7 @@ static void add_result(Sched *s, MapResult *r, Value v, DType t) {
     vec_push(s->c, r->outputs, output_of(s, v, t));
 }
 
-IndexMap tirc_index_map(Sched *s, Value function, int n, const DType *types) {
+IndexMap tirc_value_map(Sched *s, Value function, int n, const DType *types, DType number) {
   Tirc *c = s->c;
   Callable *fn = function.u.object;
   int n_inputs = fn->n_params < 0 ? n : fn->n_params;
@@ -48,10 +48,14 @@ IndexMap tirc_index_map(Sched *s, Value function, int n, const DType *types) {
   Value v = fn->call(fn, n_inputs, args);
   MapResult r = {0};
   if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
-    for (int i = 0; i < v.u.list->n; i++) add_result(s, &r, v.u.list->at[i], usual);
+    for (int i = 0; i < v.u.list->n; i++) add_result(s, &r, v.u.list->at[i], number);
   else
-    add_result(s, &r, v, usual);
+    add_result(s, &r, v, number);
   return (IndexMap){n_inputs, r.outputs.n, inputs, r.outputs.at, r.separators.n, r.separators.at};
+}
+
+IndexMap tirc_index_map(Sched *s, Value function, int n, const DType *types) {
+  return tirc_value_map(s, function, n, types, n ? types[0] : DT_INT32);
 }
 
 void tirc_require_inputs(Sched *s, const IndexMap *map, int n, const char *of) {

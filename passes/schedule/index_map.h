@@ -21,6 +21,8 @@ typedef struct IndexMap {
  * any number of arguments (*args) gets n of them, one with its own number of parameters that many,
  * be it n or not (then the types of the first are repeated). Raises index-map-result. */
 IndexMap tirc_index_map(Sched *s, Value function, int n, const DType *types);
+/* The same for one that gives values: a plain whole number becomes a `number`, not an index. */
+IndexMap tirc_value_map(Sched *s, Value function, int n, const DType *types, DType number);
 bool tirc_is_axis_separator(Value v); /* the value of tir.IndexMap.AXIS_SEPARATOR */
 /* Raises index-map-inputs unless it has n inputs. */
 void tirc_require_inputs(Sched *s, const IndexMap *map, int n, const char *of);

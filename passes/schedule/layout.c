@@ -261,7 +261,8 @@ static IndexMap read_pad_value(LayoutChange *l, Value v) {
   for (int i = 0; i < n; i++) types[i] = usual_index_type(tirc_block_of(l->block));
   IndexMap pad = {0};
   if (v.kind == VAL_FUNCTION) {
-    pad = tirc_index_map(s, v, n, types);
+    const bool plain = !n || tirc_dtype_equal(l->from->dtype, DT_INT32); /* a whole number is */
+    pad = tirc_value_map(s, v, n, types, plain ? DT_INT32 : types[0]);
   } else {
     Expr *value = tirc_new(c, Expr);
     *value = pad_constant(c, v, l->from->dtype);
