@@ -136,7 +136,7 @@ static int find_place(Move *m) {
 /* --- the new nest ------------------------------------------------------------------------ */
 
 static Expr and_unless_proved(Move *m, Expr predicate, Expr cond) {
-  return tirc_prove(m->a, cond) ? predicate : tirc_and(m->c, predicate, cond);
+  return tirc_prove_symbolic(m->a, cond) ? predicate : tirc_and(m->c, predicate, cond);
 }
 
 static Stmt make_nest(Move *m, const IterDomain *domains) {
