@@ -263,11 +263,14 @@ static void run_loop(Run *r, const For *f) {
 
 static void run_block(Run *r, Stmt stmt) {
   const Block *b = &stmt->u.block;
-  int64_t value;
+  int64_t value, least;
+  bool first = true;
   if (eval(r, b->predicate, &value) && !value) return;
   for (int i = 0; i < b->n_iters; i++) {
     if (!eval(r, b->iter_values[i], &value)) return;
     set_value(r, b->iters[i].var, value);
+    if (b->iters[i].kind != ITER_SPATIAL && eval(r, b->iters[i].dom.min, &least))
+      first &= value == least;
   }
   SRef *outer = r->block;
   if (!outer) r->block = tirc_sref_find(r->s, stmt);
@@ -278,6 +281,7 @@ static void run_block(Run *r, Stmt stmt) {
     if (tirc_declared_read(b, shown)) touch(r, shown, shown->ndim, start, false);
     if (tirc_declared_write(b, shown)) touch(r, shown, shown->ndim, start, true);
   }
+  if (b->init && first) run(r, b->init);
   run(r, b->body);
   r->block = outer;
 }

@@ -27,6 +27,8 @@ bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high) {
 
 /* --- region cover ---------------------------------------------------------------------------- */
 
+enum { MOST_CHOICES = 6 }; /* minima and maxima in a bound that are taken apart */
+
 /* A region in terms of the loops around the block. */
 static Region unbind(Sched *s, SRef *block, Region r) {
   PtrMap map = {0};
@@ -44,23 +46,43 @@ static IntSet lower_union(Tirc *c, Analyzer *a, IntSet x, IntSet y) {
   return y_reaches && x_reaches ? tirc_set_union(a, x, y) : x;
 }
 
-static bool at_most(Tirc *c, Analyzer *a, Expr x, Expr y);
-
-/* Whether one operand of the minimum or maximum `e`, plus `rest`, is on the right side of y. */
-static bool one_suffices(Tirc *c, Analyzer *a, Op op, Expr e, Expr rest, Expr y) {
-  for (int i = 0; e->op == op && i < 2; i++) {
-    Expr x = rest ? tirc_add(c, e->args[i], rest) : e->args[i];
-    if (op == OP_MIN ? at_most(c, a, x, y) : at_most(c, a, y, x)) return true;
+/* A minimum or maximum among the terms of a sum; *least: the sum is the least of its operands'
+ * sums. NULL: there is none. */
+static Expr find_choice(Expr e, bool positive, bool *least) {
+  if (e->op == OP_MIN || e->op == OP_MAX) {
+    *least = (e->op == OP_MIN) == positive;
+    return e;
   }
-  return e->op == OP_ADD && !rest && one_suffices(c, a, op, e->args[0], e->args[1], y);
+  if (e->op != OP_ADD && e->op != OP_SUB) return NULL;
+  Expr first = find_choice(e->args[0], positive, least);
+  return first ? first : find_choice(e->args[1], e->op == OP_ADD ? positive : !positive, least);
 }
 
-/* x <= y. Where a tile's tail ends at min(i * 16 + 15, 199), one of the operands suffices, which
- * the prover does not try. */
-static bool at_most(Tirc *c, Analyzer *a, Expr x, Expr y) {
-  Expr difference = tirc_binary(c, OP_LE, tirc_simplify(a, x), tirc_simplify(a, y));
-  return tirc_prove(a, difference) || one_suffices(c, a, OP_MIN, x, NULL, y) ||
-         one_suffices(c, a, OP_MAX, y, NULL, x);
+static Expr choose(Tirc *c, Expr sum, Expr choice, int which) {
+  if (sum == choice) return choice->args[which];
+  if (sum->op != OP_ADD && sum->op != OP_SUB) return sum;
+  Expr first = choose(c, sum->args[0], choice, which);
+  Expr second = first == sum->args[0] ? choose(c, sum->args[1], choice, which) : sum->args[1];
+  return tirc_binary(c, sum->op, first, second);
+}
+
+/* x <= y. Where a tile's tail ends at min(i * 16 + 15, 199), both operands must be on the right
+ * side, or one of them suffices, which the prover does not try; `depth` bounds how many are taken
+ * apart. */
+static bool at_most(Tirc *c, Analyzer *a, Expr x, Expr y, int depth) {
+  x = tirc_simplify(a, x);
+  y = tirc_simplify(a, y);
+  if (tirc_prove(a, tirc_binary(c, OP_LE, x, y))) return true;
+  bool x_least = false, y_least = false;
+  const Expr in_x = find_choice(x, true, &x_least), in_y = find_choice(y, true, &y_least);
+  if (depth == 0 || (!in_x && !in_y)) return false;
+  const bool both = (in_y && y_least) || (in_x && !x_least);
+  const bool take_y = in_y && y_least == both;
+  bool holds[2];
+  for (int i = 0; i < 2; i++)
+    holds[i] = at_most(c, a, take_y ? x : choose(c, x, in_x, i), take_y ? choose(c, y, in_y, i) : y,
+                       depth - 1);
+  return both ? holds[0] && holds[1] : holds[0] || holds[1];
 }
 
 static bool covers(Sched *s, Analyzer *a, Buffer b, const IntSet *produced,
@@ -72,8 +94,8 @@ static bool covers(Sched *s, Analyzer *a, Buffer b, const IntSet *produced,
     IntSet p = tirc_set_intersect(a, produced[i], whole);
     IntSet q = tirc_set_intersect(a, consumed[i], whole);
     if (!q.min || !q.max) return !p.min && !p.max;
-    if (p.min && !at_most(c, a, p.min, q.min)) return false;
-    if (p.max && !at_most(c, a, q.max, p.max)) return false;
+    if (p.min && !at_most(c, a, p.min, q.min, MOST_CHOICES)) return false;
+    if (p.max && !at_most(c, a, q.max, p.max, MOST_CHOICES)) return false;
   }
   return true;
 }
