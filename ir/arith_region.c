@@ -26,12 +26,13 @@ static bool sum_reach(Analyzer *a, const IterSum *sum, Expr extent, IntSet *out)
   return true;
 }
 
-/* All dimensions at once; extents must be constants. */
+/* All dimensions at once; extents must not depend on the iterators. */
 static bool strict_bound(Analyzer *a, int ndim, const Range *region, int n_vars, const Expr *vars,
                          const Range *doms, Expr predicate, IntSet *out) {
   Expr *mins = tirc_new_array(a->c, Expr, ndim);
   for (int i = 0; i < ndim; i++) {
-    if (region[i].extent->op != OP_INT) return false;
+    for (int k = 0; k < n_vars; k++)
+      if (tirc_uses_var(region[i].extent, vars[k])) return false;
     mins[i] = region[i].min;
   }
   const IterMap *map = tirc_detect_iter_map(a, ndim, mins, n_vars, vars, doms, predicate,

@@ -60,7 +60,7 @@ static Expr stay_inside(Tirc *c, Analyzer *a, Expr predicate, Range r, Expr inde
 static Expr and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond) {
   if (cond->op == OP_AND)
     return and_unproved(c, a, and_unproved(c, a, predicate, cond->args[0]), cond->args[1]);
-  return tirc_prove(a, cond) ? predicate : tirc_and(c, predicate, cond);
+  return tirc_prove_symbolic(a, cond) ? predicate : tirc_and(c, predicate, cond);
 }
 
 /* The conditions that do not follow from the copy's own predicate and loops. */

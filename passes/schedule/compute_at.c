@@ -44,20 +44,8 @@ _Noreturn static void not_same_scope(Move *m, const char *why) {
                    tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt), why);
 }
 
-/* Shapes are not negative. */
-static void bind_shapes(Move *m) {
-  const Func *f = m->s->mod->funcs[m->scope->func];
-  for (int i = 0; i < f->n_params; i++)
-    for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++) {
-      Expr extent = f->buffers[i]->shape[d];
-      if (extent->op == OP_VAR)
-        tirc_enter_constraint(m->a,
-                              tirc_binary(m->c, OP_GE, extent, tirc_int(m->c, extent->dtype, 0)));
-    }
-}
-
 static void check_scope_and_bind_loops(Move *m) {
-  bind_shapes(m);
+  tirc_bind_shapes(m->s, m->a, m->scope, 0);
   SRef *p = m->loop;
   for (; p && tirc_is_loop(p); p = p->parent)
     tirc_bind_range(m->a, tirc_loop_of(p)->var,

@@ -105,6 +105,17 @@ Analyzer *tirc_analyzer_of_loops(Sched *s, SRef *low, SRef *high) {
   return a;
 }
 
+void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope, int least) {
+  const Func *f = s->mod->funcs[scope->func];
+  for (int i = 0; i < f->n_params; i++)
+    for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++) {
+      Expr extent = f->buffers[i]->shape[d];
+      if (extent->op == OP_VAR)
+        tirc_enter_constraint(
+            a, tirc_binary(s->c, OP_GE, extent, tirc_int(s->c, extent->dtype, least)));
+    }
+}
+
 Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
   Analyzer *a = tirc_analyzer(s->c);
   int n = 0;
