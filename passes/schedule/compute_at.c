@@ -45,7 +45,7 @@ _Noreturn static void not_same_scope(Move *m, const char *why) {
 }
 
 static void check_scope_and_bind_loops(Move *m) {
-  tirc_bind_shapes(m->s, m->a, m->scope, 0);
+  tirc_bind_shapes(m->s, m->a, m->scope);
   SRef *p = m->loop;
   for (; p && tirc_is_loop(p); p = p->parent)
     tirc_bind_range(m->a, tirc_loop_of(p)->var,

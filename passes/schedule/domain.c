@@ -105,14 +105,14 @@ Analyzer *tirc_analyzer_of_loops(Sched *s, SRef *low, SRef *high) {
   return a;
 }
 
-void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope, int least) {
+void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope) {
   const Func *f = s->mod->funcs[scope->func];
   for (int i = 0; i < f->n_params; i++)
     for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++) {
       Expr extent = f->buffers[i]->shape[d];
       if (extent->op == OP_VAR)
-        tirc_enter_constraint(
-            a, tirc_binary(s->c, OP_GE, extent, tirc_int(s->c, extent->dtype, least)));
+        tirc_enter_constraint(a,
+                              tirc_binary(s->c, OP_GE, extent, tirc_int(s->c, extent->dtype, 1)));
     }
 }
 

@@ -116,8 +116,8 @@ const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate,
 /* An analyzer that knows the ranges of all loops around (and including) this one, of all scopes,
  * and the iterators of the blocks around. */
 Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
-/* Symbols that are extents of the parameters of the scope's function are `least` or more. */
-void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope, int least);
+/* Symbols that are extents of the parameters of the scope's function are taken to be at least 1. */
+void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope);
 
 /* Whether a loop around the block runs another block of its scope as well. */
 bool tirc_shares_loops(Sched *s, SRef *block);

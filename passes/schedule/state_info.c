@@ -136,7 +136,7 @@ static const IntSet *produced_below(Sched *s, Analyzer *a, Edges e, SRef *const 
 
 static Analyzer *analyzer_of_all(Sched *s, SRef *consumer, Edges e) {
   Analyzer *a = tirc_analyzer(s->c);
-  tirc_bind_shapes(s, a, consumer, 1);
+  tirc_bind_shapes(s, a, consumer);
   for (int i = -1; i < e.n; i++)
     for (SRef *r = (i < 0 ? consumer : e.at[i].src)->parent; r; r = r->parent)
       if (tirc_is_loop(r))
