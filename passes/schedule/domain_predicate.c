@@ -77,21 +77,38 @@ static bool fills(const IterSum *sum, Range dom) {
   return base == min && all == extent;
 }
 
+/* The variables of loops, blocks and lets around: the function's symbols are none of them. */
+static PtrMap moving_around(Sched *s, SRef *block) {
+  PtrMap moving = {0};
+  for (SRef *r = block->parent; r; r = r->parent) {
+    Steps steps = {0};
+    tirc_steps_between(s->c, r, &steps);
+    for (int i = 0; i < steps.n; i++)
+      if (steps.at[i].stmt->kind == STMT_LET)
+        tirc_map_set(s->c, &moving, steps.at[i].stmt->u.let.var, r);
+    if (tirc_is_loop(r)) tirc_map_set(s->c, &moving, tirc_loop_of(r)->var, r);
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      tirc_map_set(s->c, &moving, tirc_block_of(r)->iters[i].var, r);
+  }
+  return moving;
+}
+
 typedef struct FromOutside {
   const LoopDomain *loops;
+  PtrMap moving;
   bool found;
 } FromOutside;
 
 static bool see_outside(Visitor *v, Expr e) {
   FromOutside *f = v->self;
-  f->found |= e->op == OP_VAR && !tirc_is_about(e, f->loops);
+  f->found |= e->op == OP_VAR && tirc_map_has(&f->moving, e) && !tirc_is_about(e, f->loops);
   return true;
 }
 
 Expr tirc_outer_iter(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
-  FromOutside f = {.loops = &loops};
+  FromOutside f = {.loops = &loops, .moving = moving_around(s, block)};
   for (int i = 0; i < b->n_iters; i++) {
     if (tirc_is_int(b->iters[i].dom.extent, 1)) continue;
     tirc_visit_expr(&(Visitor){.expr = see_outside, .self = &f}, b->iter_values[i]);
@@ -198,20 +215,6 @@ static bool see_end(Visitor *v, Expr e) {
   return !k->more;
 }
 
-static void add_moving(Ends *k, SRef *block) {
-  Tirc *c = k->s->c;
-  for (SRef *r = block->parent; r; r = r->parent) {
-    Steps steps = {0};
-    tirc_steps_between(c, r, &steps);
-    for (int i = 0; i < steps.n; i++)
-      if (steps.at[i].stmt->kind == STMT_LET)
-        tirc_map_set(c, &k->moving, steps.at[i].stmt->u.let.var, r);
-    if (tirc_is_loop(r)) tirc_map_set(c, &k->moving, tirc_loop_of(r)->var, r);
-    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
-      tirc_map_set(c, &k->moving, tirc_block_of(r)->iters[i].var, r);
-  }
-}
-
 static bool is_constant(Range r) {
   int64_t min, extent;
   return tirc_const_int(r.min, &min) && tirc_const_int(r.extent, &extent);
@@ -227,12 +230,36 @@ static Expr dependent_iter(Sched *s, SRef *block, const LoopDomain *loops) {
     for (int l = 0; l < loops->n; l++) {
       if (is_constant(loops->doms[l]) || !tirc_uses_var(b->iter_values[i], loops->vars[l]))
         continue;
-      if (!k.moving.n) add_moving(&k, block);
+      if (!k.moving.n) k.moving = moving_around(s, block);
       k.dom = b->iters[i].dom;
       tirc_visit_expr(&(Visitor){.expr = see_end, .self = &k}, loops->doms[l].min);
       tirc_visit_expr(&(Visitor){.expr = see_end, .self = &k}, loops->doms[l].extent);
       if (k.more) return b->iters[i].var;
     }
+  return NULL;
+}
+
+/* Of symbolic loops: an iterator that does not provably take all values of its domain, though it is
+ * a plain sum of loops. */
+static Expr short_iter(Sched *s, SRef *block, const LoopDomain *loops) {
+  const Block *b = tirc_block_of(block);
+  bool symbolic = false;
+  for (int l = 0; l < loops->n; l++) symbolic |= !is_constant(loops->doms[l]);
+  for (int i = 0; i < b->n_iters; i++) symbolic |= !is_constant(b->iters[i].dom);
+  if (!symbolic) return NULL;
+  Analyzer *a = tirc_analyzer(s->c);
+  tirc_bind_shapes(s, a, block);
+  const IterMap *map = tirc_detect_iter_map(a, b->n_iters, b->iter_values, loops->n, loops->vars,
+                                            loops->doms, NULL, ITER_LEVEL_SURJECTIVE, true, NULL);
+  for (int i = 0; map && i < b->n_iters; i++) {
+    const IterSum *sum = &map->indices[i];
+    const Range dom = b->iters[i].dom;
+    if (sum->n > 1 || (sum->n && !tirc_is_int(sum->args[0].scale, 1))) continue;
+    const Expr reach = sum->n ? sum->args[0].extent : tirc_int(s->c, dom.extent->dtype, 1);
+    if (!tirc_prove_equal(a, sum->base, dom.min) ||
+        !tirc_prove_symbolic(a, tirc_binary(s->c, OP_GE, reach, dom.extent)))
+      return b->iters[i].var;
+  }
   return NULL;
 }
 
@@ -251,7 +278,9 @@ Expr tirc_unreached_iter(Sched *s, SRef *block) {
       return b->iters[i].var;
   }
   const Expr outer = tirc_outer_iter(s, block), dependent = dependent_iter(s, block, &loops);
-  return outer ? outer : dependent ? dependent : tied_iter(s, b, &loops);
+  if (outer || dependent) return outer ? outer : dependent;
+  const Expr tied = tied_iter(s, b, &loops);
+  return tied ? tied : short_iter(s, block, &loops);
 }
 
 bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
