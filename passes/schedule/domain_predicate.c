@@ -294,6 +294,12 @@ bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
     Expr end = tirc_add(c, dom.min, dom.extent);
     tirc_enter_constraint(m.a, tirc_binary(c, OP_GE, b->iter_values[i], dom.min));
     tirc_enter_constraint(m.a, tirc_lt(c, b->iter_values[i], end));
+    for (Expr e = b->iter_values[i];
+         e->op == OP_FLOORDIV && tirc_prove_ge(m.raw, e->args[1], tirc_int(c, e->dtype, 1));
+         e = e->args[0]) { /* f // 48 < n is f < n * 48 */
+      end = tirc_mul(c, end, e->args[1]);
+      tirc_enter_constraint(m.a, tirc_simplify(m.raw, tirc_lt(c, e->args[0], end)));
+    }
   }
   return conjunct_follows(&m, b->predicate);
 }

@@ -155,11 +155,31 @@ static bool starts_late(Sched *s, SRef *producer, const SRef *loop) {
   return tirc_is_guarded(s, producer, loop) || !tirc_domain_implies_predicate(s, producer);
 }
 
-/* Whether each iteration of the loop stores to elements of its own. */
-static bool stores_apart(const Block *b, Expr loop_var) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (tirc_uses_var(b->iter_values[i], loop_var) && has_own_elements(b, b->iters[i].var) &&
-        moves_with(b->iter_values[i], loop_var))
+/* Whether each iteration of the loop stores to elements of its own: by one iterator, or by all that
+ * stand on it, as f // 4 and f % 4 do. */
+static bool stores_apart(Sched *s, SRef *block, Expr loop_var) {
+  const Block *b = tirc_block_of(block);
+  const LoopDomain around = tirc_loop_domain(s, block->parent, NULL, NULL);
+  Expr *values = tirc_new_array(s->c, Expr, b->n_iters + 1);
+  Expr *vars = tirc_new_array(s->c, Expr, around.n + 1);
+  Range *doms = tirc_new_array(s->c, Range, around.n + 1);
+  int n = 0, n_vars = 0;
+  for (int i = 0; i < b->n_iters; i++) {
+    if (!tirc_uses_var(b->iter_values[i], loop_var) || !has_own_elements(b, b->iters[i].var))
+      continue;
+    if (moves_with(b->iter_values[i], loop_var)) return true;
+    values[n++] = b->iter_values[i];
+  }
+  for (int l = 0; l < around.n; l++) {
+    bool used = false;
+    for (int i = 0; i < n; i++) used |= tirc_uses_var(values[i], around.vars[l]);
+    if (!used) continue;
+    vars[n_vars] = around.vars[l];
+    doms[n_vars++] = around.doms[l];
+  }
+  for (int with = 0; n && with < 2; with++)
+    if (tirc_detect_iter_map(tirc_analyzer(s->c), n, values, n_vars, vars, doms,
+                             with ? b->predicate : NULL, ITER_LEVEL_BIJECTIVE, false, NULL))
       return true;
   return false;
 }
@@ -174,7 +194,7 @@ bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
     if (b->iters[i].kind != ITER_SPATIAL && !own) return true;
     meets |= !own;
   }
-  return !stores_apart(b, loop_var) &&
+  return !stores_apart(s, producer, loop_var) &&
          (updates_in_place(s, producer, loop) || has_rival(s, producer, loop) ||
           stores_other_values_in(s, producer, loop) || starts_late(s, producer, loop) ||
           (meets && tirc_instances_depend(s, producer)));
@@ -270,7 +290,7 @@ static SRef *unfinished_in(Sched *s, SRef *producer, const SRef *loop, PtrMap *s
   if (!tirc_is_ancestor(loop, producer) || tirc_map_has(seen, producer)) return NULL;
   tirc_map_set(s->c, seen, producer, producer);
   if (tirc_goes_on_in(s, producer, loop)) return producer;
-  if (stores_apart(tirc_block_of(producer), tirc_loop_of(loop)->var)) return NULL;
+  if (stores_apart(s, producer, tirc_loop_of(loop)->var)) return NULL;
   const int n = tirc_producers(s, producer, scope, &others);
   for (int i = 0; i < n && !found; i++) found = unfinished_in(s, others[i], loop, seen);
   return found;
