@@ -162,28 +162,41 @@ static Expr in_domain(Fold *f) {
   return all;
 }
 
+/* x == y for iterators within doms. The parts of a row that ends inside of an iterator fit together
+ * again only as one iterator: F // 8 * 8 + F % 8 is F. */
+static bool equal_within(Analyzer *a, Expr x, Expr y, int n, const Expr *vars, const Range *doms) {
+  if (tirc_prove_equal(a, x, y)) return true;
+  Expr whole;
+  tirc_iter_map_simplify(a, 1, &x, n, vars, doms, NULL, ITER_LEVEL_NO_CHECK, false, &whole);
+  return tirc_prove_equal(a, whole, y);
+}
+
 /* inverse(indices(v)) == v for every instance, and indices(inverse(x)) == x for every element x
  * whose inverse is an instance. */
-static bool is_inverse(Fold *f, const PtrMap *inverse, const Expr *holes) {
+static bool is_inverse(Fold *f, const PtrMap *inverse, const Expr *holes, const Expr *vars,
+                       const Range *doms) {
   const Block *b = tirc_block_of(f->consumer);
   Tirc *c = f->c;
-  Analyzer *a = tirc_analyzer(c);
+  Analyzer *a = tirc_analyzer(c), *elements = tirc_analyzer(c);
   PtrMap indices = {0};
   for (int i = 0; i < f->n; i++) tirc_map_set(c, &indices, holes[i], f->load_indices[i]);
-  for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
+  for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, vars[i], doms[i]);
   for (int i = 0; i < b->n_iters; i++) {
-    Expr back = tirc_map_get(inverse, b->iters[i].var);
-    if (!back || !tirc_prove_equal(a, tirc_substitute(c, back, &indices), b->iters[i].var))
+    Expr back = tirc_map_get(inverse, vars[i]);
+    if (!back ||
+        !equal_within(a, tirc_substitute(c, back, &indices), vars[i], b->n_iters, vars, doms))
       return false;
   }
-  Analyzer *elements = tirc_analyzer(c);
-  for (int i = 0; i < f->n; i++)
-    tirc_bind_range(elements, holes[i],
-                    tirc_range(tirc_int(c, holes[i]->dtype, 0), f->buffer->shape[i]));
+  Range *box = tirc_new_array(c, Range, f->n + 1);
+  for (int i = 0; i < f->n; i++) {
+    box[i] = tirc_range(tirc_int(c, holes[i]->dtype, 0), f->buffer->shape[i]);
+    tirc_bind_range(elements, holes[i], box[i]);
+  }
   tirc_enter_constraint(elements, tirc_substitute(c, in_domain(f), inverse));
-  for (int i = 0; i < f->n; i++)
-    if (!tirc_prove_equal(elements, tirc_substitute(c, f->load_indices[i], inverse), holes[i]))
-      return false;
+  for (int i = 0; i < f->n; i++) {
+    Expr back = tirc_substitute(c, f->load_indices[i], inverse);
+    if (!equal_within(elements, back, holes[i], f->n, holes, box)) return false;
+  }
   return true;
 }
 
@@ -211,7 +224,7 @@ static const char *invert_load(Fold *f) {
     if (!tirc_map_has(&inverse, vars[i]) && tirc_is_int(doms[i].extent, 1) &&
         tirc_const_int(doms[i].min, &constant))
       tirc_map_set(c, &inverse, vars[i], doms[i].min);
-  if (!is_inverse(f, &inverse, holes))
+  if (!is_inverse(f, &inverse, holes, vars, doms))
     return "one element of the buffer is read by several of its instances";
   PtrMap stored = {0};
   for (int i = 0; i < f->n; i++)
