@@ -18,6 +18,7 @@
  * cache-alias, access-not-below-loop, copy-order, copy-box, copy-partial, reads-own-output,
  * read-before-write. */
 #include "cache.h"
+#include "conflict.h"
 #include "state.h"
 
 #include "../../ir/print.h"
@@ -545,6 +546,7 @@ static void copy_at(Sched *s, const Value *args, Value *result, bool is_read) {
   if (!is_read) require_readers_served(&k);
   Stmt copy = make_copy(&k);
   tirc_sched_replace(s, k.scope, with_copy(&k, copy));
+  tirc_require_independent_around(s, 1, (SRef *[]){tirc_sref_of_block(s, copy->u.block.id)});
   *result = tirc_value_block(copy->u.block.id);
 }
 
