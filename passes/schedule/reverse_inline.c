@@ -317,6 +317,13 @@ static Stmt store_becomes_consumer(Inliner *in, Stmt store) {
   return tirc_mutate_stmt_children(&m, f->consumer_store);
 }
 
+/* The conjuncts of a condition that do not follow from what the analyzer knows. */
+static Expr not_known(Tirc *c, Analyzer *a, Expr cond) {
+  if (cond->op == OP_AND)
+    return tirc_and(c, not_known(c, a, cond->args[0]), not_known(c, a, cond->args[1]));
+  return tirc_prove(a, cond) ? tirc_bool(c, true) : cond;
+}
+
 /* The producer runs where the consumer's instance exists. */
 static Stmt add_domain_predicate(Inliner *in, Stmt was, Stmt block) {
   Fold *f = in->self;
@@ -334,12 +341,8 @@ static Stmt add_domain_predicate(Inliner *in, Stmt was, Stmt block) {
     b.body = b.body->u.branch.then_case;
   }
   predicate = tirc_simplify0(c, tirc_substitute(c, predicate, &bindings));
-  if (!tirc_is_true(b.predicate)) {
-    int mark = tirc_enter_constraint(a, predicate);
-    if (!tirc_prove(a, b.predicate)) predicate = tirc_and(c, b.predicate, predicate);
-    tirc_leave_constraint(a, mark);
-  }
-  b.predicate = predicate;
+  tirc_enter_constraint(a, predicate);
+  b.predicate = tirc_and(c, not_known(c, a, b.predicate), predicate);
   return tirc_block(c, &b);
 }
 
