@@ -272,15 +272,25 @@ static bool starts_anew(const Block *b) {
   return b->init != NULL;
 }
 
-const char *tirc_match_tile(Sched *s, Stmt tile, const Func *desc, TileMatch *out) {
+static Matcher match(Sched *s, Stmt tile, Stmt desc, bool *equal) {
   Matcher m = {.s = s, .c = s->c, .equal = tirc_analyzer(s->c), .tile = tirc_analyzer(s->c)};
-  const Block *x = &tile->u.block, *y = &desc->body->u.block;
+  const Block *x = &tile->u.block, *y = &desc->u.block;
   m.init_moved = starts_anew(x);
   for (int i = 0; i < x->n_iters; i++) tirc_bind_range(m.tile, x->iters[i].var, x->iters[i].dom);
-  bool equal = match_expr(&m, x->predicate, y->predicate) &&
-               match_regions(&m, "writes", x->n_writes, x->writes, y->n_writes, y->writes) &&
-               match_regions(&m, "reads", x->n_reads, x->reads, y->n_reads, y->reads) &&
-               match_stmt(&m, x->body, y->body);
+  *equal = match_expr(&m, x->predicate, y->predicate) &&
+           match_regions(&m, "writes", x->n_writes, x->writes, y->n_writes, y->writes) &&
+           match_regions(&m, "reads", x->n_reads, x->reads, y->n_reads, y->reads) &&
+           match_stmt(&m, x->body, y->body);
+  return m;
+}
+
+const char *tirc_match_tile(Sched *s, Stmt tile, const Func *desc, TileMatch *out) {
+  bool equal;
+  Matcher m = match(s, tile, desc->body, &equal);
+  const char *why = equal ? NULL : m.why ? m.why : "the two differ";
+  if (!equal) /* as written, or both simplified: v // 8 is 0 in a tile of 8 */
+    m = match(s, tirc_simplify_stmt(tirc_analyzer(s->c), tile, false),
+              tirc_simplify_stmt(tirc_analyzer(s->c), desc->body, false), &equal);
   *out = (TileMatch){m.buffers.n, m.buffers.at};
-  return equal ? NULL : m.why ? m.why : "the two differ";
+  return equal ? NULL : why;
 }
