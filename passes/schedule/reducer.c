@@ -8,8 +8,8 @@
  *   v0 = T.Select(B[i] >= x1, A[i], x0)      v1 = T.Select(B[i] >= x1, B[i], x1)
  *   A[i] = v0                                B[i] = v1
  *
- * The comparison may break ties by another component. Selecting by a total order is associative and
- * commutative up to which of two equal candidates is kept. */
+ * The comparison may break ties by another component, which the leading one need not do. Selecting
+ * by a total order is associative and commutative up to which of two equal candidates is kept. */
 #include "reducer.h"
 
 #include <math.h>
@@ -125,16 +125,31 @@ static bool is_order(const Reducer *r, const Expr *rhs, Expr e) {
   return component_of(r, rhs, e) >= 0;
 }
 
+/* Whether component i leads the order, and `condition` is that order without its ties, in which
+ * both of its candidates are one value: self[i] > rhs[i] of self[i] > rhs[i] or self[i] == rhs[i]
+ * and ...
+ */
+static bool leads(const Reducer *r, const Expr *rhs, int i, Expr condition, Expr order) {
+  if (order->op != OP_OR || !tirc_expr_same(order->args[0], condition)) return false;
+  const Expr ties = order->args[1];
+  return (condition->op == OP_LT || condition->op == OP_GT) &&
+         component_of(r, rhs, condition) == i && ties->op == OP_AND && ties->args[0]->op == OP_EQ &&
+         component_of(r, rhs, ties->args[0]) == i;
+}
+
 static bool match_select(const Reducer *r, Expr *rhs) {
   for (int i = 0; i < r->n; i++) {
     Expr e = r->combiners[i];
     if (e->op != OP_SELECT || !is_self(r, i, e->args[1])) return false;
     rhs[i] = e->args[2];
   }
+  Expr order = r->combiners[0]->args[0];
+  for (int i = 0; i < r->n; i++)
+    if (r->combiners[i]->args[0]->op == OP_OR) order = r->combiners[i]->args[0];
+  if (!is_order(r, rhs, order)) return false;
   for (int i = 0; i < r->n; i++) {
     Expr condition = r->combiners[i]->args[0];
-    if (!tirc_expr_same(condition, r->combiners[0]->args[0]) || !is_order(r, rhs, condition))
-      return false;
+    if (!tirc_expr_same(condition, order) && !leads(r, rhs, i, condition, order)) return false;
   }
   /* The values that are compared must start from the end of their order. */
   for (int i = 0; i < r->n; i++)
