@@ -16,10 +16,12 @@ static bool sum_reach(Analyzer *a, const IterSum *sum, Expr extent, IntSet *out)
   }
   const IterSplit *s = &sum->args[0];
   extent = tirc_cast(c, s->scale->dtype, extent);
-  if (sum->n != 1 || !tirc_prove_ge(a, extent, s->scale)) return false;
+  const bool backwards = tirc_prove_lt(a, s->scale, tirc_lit(c, s->scale->dtype, 0));
+  const Expr step = backwards ? tirc_sub(c, tirc_lit(c, s->scale->dtype, 0), s->scale) : s->scale;
+  if (sum->n != 1 || !tirc_prove_ge(a, extent, step)) return false;
   Expr last = tirc_sub(c, s->extent, tirc_lit(c, s->extent->dtype, 1));
   Expr span = tirc_mul(c, last, s->scale);
-  if (tirc_prove_lt(a, s->scale, tirc_lit(c, s->scale->dtype, 0)))
+  if (backwards)
     *out = from_extent(c, tirc_add(c, sum->base, span), tirc_sub(c, extent, span));
   else
     *out = from_extent(c, sum->base, tirc_add(c, extent, span));

@@ -96,12 +96,14 @@ static PtrMap moving_around(Sched *s, SRef *block) {
 typedef struct FromOutside {
   const LoopDomain *loops;
   PtrMap moving;
+  bool any; /* symbols of the function, too */
   bool found;
 } FromOutside;
 
 static bool see_outside(Visitor *v, Expr e) {
   FromOutside *f = v->self;
-  f->found |= e->op == OP_VAR && tirc_map_has(&f->moving, e) && !tirc_is_about(e, f->loops);
+  f->found |=
+      e->op == OP_VAR && (f->any || tirc_map_has(&f->moving, e)) && !tirc_is_about(e, f->loops);
   return true;
 }
 
@@ -239,28 +241,43 @@ static Expr dependent_iter(Sched *s, SRef *block, const LoopDomain *loops) {
   return NULL;
 }
 
-/* Of symbolic loops: an iterator that does not provably take all values of its domain, though it is
- * a plain sum of loops. */
+static bool names_symbol(Expr value, const LoopDomain *loops) {
+  FromOutside f = {.loops = loops, .any = true};
+  tirc_visit_expr(&(Visitor){.expr = see_outside, .self = &f}, value);
+  return f.found;
+}
+
+static bool reaches_all(Tirc *c, Analyzer *a, const IterMap *map, int i, Range dom) {
+  const IterSum *sum = &map->indices[i];
+  if (!tirc_is_int(map->padding_predicate, 0) || sum->n > 1 ||
+      (sum->n && !tirc_is_int(sum->args[0].scale, 1)))
+    return false;
+  const Expr reach = sum->n ? sum->args[0].extent : tirc_int(c, dom.extent->dtype, 1);
+  return tirc_prove_equal(a, sum->base, dom.min) &&
+         tirc_prove_symbolic(a, tirc_binary(c, OP_GE, reach, dom.extent));
+}
+
+/* Where loops, domains or bindings are symbolic: an iterator that does not provably take all values
+ * of its domain. */
 static Expr short_iter(Sched *s, SRef *block, const LoopDomain *loops) {
   const Block *b = tirc_block_of(block);
   bool symbolic = false;
   for (int l = 0; l < loops->n; l++) symbolic |= !is_constant(loops->doms[l]);
-  for (int i = 0; i < b->n_iters; i++) symbolic |= !is_constant(b->iters[i].dom);
-  if (!symbolic) return NULL;
+  for (int i = 0; i < b->n_iters; i++)
+    symbolic |= !is_constant(b->iters[i].dom) || names_symbol(b->iter_values[i], loops);
+  Expr missed = NULL;
   Analyzer *a = tirc_analyzer(s->c);
   tirc_bind_shapes(s, a, block);
-  const IterMap *map = tirc_detect_iter_map(a, b->n_iters, b->iter_values, loops->n, loops->vars,
-                                            loops->doms, NULL, ITER_LEVEL_SURJECTIVE, true, NULL);
-  for (int i = 0; map && i < b->n_iters; i++) {
-    const IterSum *sum = &map->indices[i];
-    const Range dom = b->iters[i].dom;
-    if (sum->n > 1 || (sum->n && !tirc_is_int(sum->args[0].scale, 1))) continue;
-    const Expr reach = sum->n ? sum->args[0].extent : tirc_int(s->c, dom.extent->dtype, 1);
-    if (!tirc_prove_equal(a, sum->base, dom.min) ||
-        !tirc_prove_symbolic(a, tirc_binary(s->c, OP_GE, reach, dom.extent)))
-      return b->iters[i].var;
+  for (int with = 0; symbolic && with < 2 && (missed || !with); with++) {
+    const IterMap *map =
+        tirc_detect_iter_map(a, b->n_iters, b->iter_values, loops->n, loops->vars, loops->doms,
+                             with ? b->predicate : NULL, ITER_LEVEL_SURJECTIVE, true, NULL);
+    missed = NULL;
+    for (int i = 0; i < b->n_iters && !missed; i++)
+      if (map ? !reaches_all(s->c, a, map, i, b->iters[i].dom) : b->iter_values[i]->op != OP_VAR)
+        missed = b->iters[i].var;
   }
-  return NULL;
+  return missed;
 }
 
 Expr tirc_unreached_iter(Sched *s, SRef *block) {
