@@ -66,28 +66,32 @@ static void require_covered_readers(Sched *s, const CacheStage *stage) {
   }
 }
 
-static bool stands_in_while(Sched *s, SRef *r) {
-  Steps steps = {0};
-  tirc_steps_between(s->c, r, &steps);
-  for (int i = 0; i < steps.n; i++)
-    if (steps.at[i].stmt->kind == STMT_WHILE) return true;
+/* Whether a `while` stands around both, below the node that is the parent of both. */
+static bool stand_in_while(Sched *s, SRef *a, SRef *b) {
+  Steps of_a = {0}, of_b = {0};
+  tirc_steps_between(s->c, a, &of_a);
+  tirc_steps_between(s->c, b, &of_b);
+  for (int i = 0; i < of_a.n; i++)
+    for (int k = 0; k < of_b.n; k++)
+      if (of_a.at[i].stmt->kind == STMT_WHILE && of_a.at[i].stmt == of_b.at[k].stmt) return true;
   return false;
 }
 
-static bool runs_in_while(Sched *s, SRef *r, const SRef *scope) {
-  for (; r != scope; r = r->parent)
-    if (stands_in_while(s, r)) return true;
-  return false;
+static SRef *child_towards(const SRef *high, SRef *low) {
+  while (low->parent != high) low = low->parent;
+  return low;
 }
 
-/* The innermost loop in which the block may read what the writer, which stands behind it, stored in
- * an iteration before; the scope if there is none. */
-static SRef *mixing_loop(Sched *s, const CacheStage *stage, SRef *reader) {
+/* The block may read what the writer, which stands behind it, stored in an iteration before: the
+ * loop or block around the writer in which a copy is made often enough; the scope if there is no
+ * such iteration. */
+static SRef *mixing_place(Sched *s, const CacheStage *stage, SRef *reader) {
   SRef *both[] = {reader, stage->writer};
-  SRef *r = tirc_common_ancestor(2, both);
-  if (runs_in_while(s, reader, stage->scope)) return r;
-  while (r != stage->scope && (tirc_is_int(tirc_loop_of(r)->extent, 1) ||
-                               tirc_iterations_apart(s, r, 2, both, stage->source, true)))
+  SRef *r = tirc_common_ancestor(2, both), *writer = child_towards(r, stage->writer);
+  if (stand_in_while(s, child_towards(r, reader), writer)) return writer;
+  while (r != stage->scope && !stand_in_while(s, r, r) &&
+         (tirc_is_int(tirc_loop_of(r)->extent, 1) ||
+          tirc_iterations_apart(s, r, 2, both, stage->source, true)))
     r = r->parent;
   return r;
 }
@@ -102,11 +106,10 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
   for (int i = 0; i < n; i++) {
     SRef *r = readers[i];
     if (r == stage->writer || tirc_reads_from(stage->writer, r)) continue;
-    SRef *common = mixing_loop(s, stage, r);
+    SRef *mixing = mixing_place(s, stage, r);
     bool to_cache = tirc_is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
-    bool same_loop = common != stage->scope;
-    if (to_cache ? !same_loop && tirc_is_own_buffer(s, stage)
-                 : !stage->is_write || tirc_is_ancestor(common, stage->where))
+    if (to_cache ? mixing == stage->scope && tirc_is_own_buffer(s, stage)
+                 : !stage->is_write || tirc_is_ancestor(mixing, stage->where))
       continue;
     tirc_sched_mark(s, r->stmt);
     tirc_sched_mark(s, stage->writer->stmt);
@@ -127,8 +130,8 @@ static bool is_read_before(Sched *s, const CacheStage *stage) {
   for (int i = 0; i < n; i++) {
     if (!tirc_is_named(stage, readers[i])) continue;
     any = true;
-    if (readers[i]->order >= stage->writer->order || runs_in_while(s, readers[i], stage->scope) ||
-        mixing_loop(s, stage, readers[i]) != stage->scope)
+    if (readers[i]->order >= stage->writer->order ||
+        mixing_place(s, stage, readers[i]) != stage->scope)
       return false;
   }
   return any && !tirc_is_own_buffer(s, stage);
