@@ -57,12 +57,6 @@ static Expr stay_inside(Tirc *c, Analyzer *a, Expr predicate, Range r, Expr inde
   return predicate;
 }
 
-static Expr and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond) {
-  if (cond->op == OP_AND)
-    return and_unproved(c, a, and_unproved(c, a, predicate, cond->args[0]), cond->args[1]);
-  return tirc_prove_symbolic(a, cond) ? predicate : tirc_and(c, predicate, cond);
-}
-
 /* The conditions that do not follow from the copy's own predicate and loops. */
 static Expr run_with_writer(Sched *s, const CacheStage *stage, Expr predicate, Analyzer *a,
                             const Expr *loops) {
@@ -72,7 +66,7 @@ static Expr run_with_writer(Sched *s, const CacheStage *stage, Expr predicate, A
     tirc_bind_range(a, loops[i],
                     tirc_range(tirc_int(c, loops[i]->dtype, 0), stage->region[i].extent));
   tirc_enter_constraint(a, predicate);
-  return and_unproved(c, a, predicate, stage->condition);
+  return tirc_and_unproved(c, a, predicate, stage->condition);
 }
 
 /* The bounds of the copy's loops are computed whether or not the block, behind a condition, does

@@ -123,10 +123,6 @@ static int find_place(Move *m) {
 
 /* --- the new nest ------------------------------------------------------------------------ */
 
-static Expr and_unless_proved(Move *m, Expr predicate, Expr cond) {
-  return tirc_prove_symbolic(m->a, cond) ? predicate : tirc_and(m->c, predicate, cond);
-}
-
 static Stmt make_nest(Move *m, const IterDomain *domains) {
   Tirc *c = m->c;
   Block b = *tirc_block_of(m->block);
@@ -147,10 +143,11 @@ static Stmt make_nest(Move *m, const IterDomain *domains) {
       n++;
     }
     if (d->has_bound && d->bound.min)
-      predicate = and_unless_proved(m, predicate, tirc_binary(c, OP_GE, values[i], d->bound.min));
+      predicate =
+          tirc_and_unproved(c, m->a, predicate, tirc_binary(c, OP_GE, values[i], d->bound.min));
     if (d->has_bound && d->bound.max)
-      predicate = and_unless_proved(
-          m, predicate,
+      predicate = tirc_and_unproved(
+          c, m->a, predicate,
           tirc_lt(c, values[i], tirc_add(c, d->bound.max, tirc_int(c, d->bound.max->dtype, 1))));
   }
   b.iter_values = values;
@@ -379,9 +376,7 @@ static void check_steps(Move *m) {
         outermost = r;
   if (!outermost) return;
   const LoopDomain loops = tirc_loop_domain(m->s, m->block->parent, outermost->parent, NULL);
-  if (tirc_runs_once(m->s, m->block, &loops, b->predicate) ||
-      tirc_runs_once(m->s, m->block, &loops, NULL))
-    return;
+  if (tirc_runs_once(m->s, m->block, &loops, b->predicate)) return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(
       m->s, SERR_REPEATED_REDUCTION, NULL, NULL,

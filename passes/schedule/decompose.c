@@ -198,14 +198,12 @@ static void require_condition_on_iters(Decomposition *d) {
 }
 
 /* With its init inside, a block may compute the same sum again and again; behind one init it
- * would add to it again and again. Fewer loops or no predicate ask for more, but can be easier to
- * see. */
+ * would add to it again and again. Fewer loops ask for more, but can be easier to see. */
 static void require_no_repetition(Decomposition *d) {
-  Expr predicate = tirc_block_of(d->block)->predicate;
-  for (int i = 0; i < 4; i++) {
-    SRef *high = i < 2 ? NULL : d->loop->parent;
-    const LoopDomain loops = tirc_loop_domain(d->s, d->block->parent, high, NULL);
-    if (tirc_runs_once(d->s, d->block, &loops, i % 2 ? NULL : predicate)) return;
+  SRef *const high[] = {NULL, d->loop->parent};
+  for (int i = 0; i < 2; i++) {
+    const LoopDomain loops = tirc_loop_domain(d->s, d->block->parent, high[i], NULL);
+    if (tirc_runs_once(d->s, d->block, &loops, tirc_block_of(d->block)->predicate)) return;
   }
   tirc_sched_mark(d->s, d->loop->stmt);
   tirc_sched_mark(d->s, d->block->stmt);

@@ -36,11 +36,19 @@ LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope) 
   return (LoopDomain){vars.n, vars.at, doms.at};
 }
 
+/* Without the predicate more is asked for, which can be easier to see. */
+bool tirc_tells_apart(Sched *s, int n, const Expr *values, const LoopDomain *loops,
+                      Expr predicate) {
+  for (int with = 0; with < 2; with++)
+    if (tirc_detect_iter_map(tirc_analyzer(s->c), n, values, loops->n, loops->vars, loops->doms,
+                             with ? predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
+      return true;
+  return false;
+}
+
 bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predicate) {
   const Block *b = tirc_block_of(block);
-  return tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, loops->n,
-                              loops->vars, loops->doms, predicate, ITER_LEVEL_BIJECTIVE, true,
-                              NULL) != NULL;
+  return tirc_tells_apart(s, b->n_iters, b->iter_values, loops, predicate);
 }
 
 void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out) {

@@ -24,6 +24,13 @@ static Expr and_steps(Tirc *c, const Steps *steps, Expr condition) {
   return condition;
 }
 
+Expr tirc_and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond) {
+  if (cond->op == OP_AND)
+    return tirc_and_unproved(c, a, tirc_and_unproved(c, a, predicate, cond->args[0]),
+                             cond->args[1]);
+  return tirc_prove_symbolic(a, cond) ? predicate : tirc_and(c, predicate, cond);
+}
+
 bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high) {
   for (SRef *r = block; r != high; r = r->parent) {
     Steps steps = {0};

@@ -96,8 +96,10 @@ typedef struct LoopDomain {
  * to `high` (exclusive; NULL: the first block). When `scope` is a storage scope below "global"
  * (NULL: none), thread-bound loops further up under which such storage is shared are in it too. */
 LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope);
-/* Whether no two iterations of these loops run the same instance of the block; the predicate (NULL:
- * none) leaves iterations out. */
+/* Whether no two iterations of these loops, without those that the predicate leaves out, have all
+ * of the values in common. */
+bool tirc_tells_apart(Sched *s, int n, const Expr *values, const LoopDomain *loops, Expr predicate);
+/* Whether no two iterations of these loops run the same instance of the block. */
 bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predicate);
 /* Whether storage of this scope is shared by the threads of that axis, so that what one of them
  * does with it is not all. */
@@ -140,6 +142,9 @@ bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high);
 /* What must hold for the block to run: its predicate and the conditions around it up to `high`, in
  * terms of loops, not of what is let from them (guard.c). NULL: a `while` is there, too. */
 Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high);
+/* The predicate `and` those conjuncts of a condition that do not follow from what the analyzer
+ * knows. */
+Expr tirc_and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond);
 
 /* Whether the block's bindings are affine over the loops up to `high` (exclusive; NULL: all of its
  * scope). Not the cached flag: computed. */

@@ -159,29 +159,24 @@ static bool starts_late(Sched *s, SRef *producer, const SRef *loop) {
  * stand on it, as f // 4 and f % 4 do. */
 static bool stores_apart(Sched *s, SRef *block, Expr loop_var) {
   const Block *b = tirc_block_of(block);
-  const LoopDomain around = tirc_loop_domain(s, block->parent, NULL, NULL);
+  LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
   Expr *values = tirc_new_array(s->c, Expr, b->n_iters + 1);
-  Expr *vars = tirc_new_array(s->c, Expr, around.n + 1);
-  Range *doms = tirc_new_array(s->c, Range, around.n + 1);
-  int n = 0, n_vars = 0;
+  int n = 0, used_loops = 0;
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_uses_var(b->iter_values[i], loop_var) || !has_own_elements(b, b->iters[i].var))
       continue;
     if (moves_with(b->iter_values[i], loop_var)) return true;
     values[n++] = b->iter_values[i];
   }
-  for (int l = 0; l < around.n; l++) {
+  for (int l = 0; l < loops.n; l++) {
     bool used = false;
-    for (int i = 0; i < n; i++) used |= tirc_uses_var(values[i], around.vars[l]);
+    for (int i = 0; i < n; i++) used |= tirc_uses_var(values[i], loops.vars[l]);
     if (!used) continue;
-    vars[n_vars] = around.vars[l];
-    doms[n_vars++] = around.doms[l];
+    loops.vars[used_loops] = loops.vars[l];
+    loops.doms[used_loops++] = loops.doms[l];
   }
-  for (int with = 0; n && with < 2; with++)
-    if (tirc_detect_iter_map(tirc_analyzer(s->c), n, values, n_vars, vars, doms,
-                             with ? b->predicate : NULL, ITER_LEVEL_BIJECTIVE, false, NULL))
-      return true;
-  return false;
+  loops.n = used_loops;
+  return n && tirc_tells_apart(s, n, values, &loops, b->predicate);
 }
 
 bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
@@ -200,28 +195,21 @@ bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
           (meets && tirc_instances_depend(s, producer)));
 }
 
-static bool binds(const Block *b, Expr loop_var) {
-  bool uses = tirc_uses_var(b->predicate, loop_var);
-  for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_var(b->iter_values[i], loop_var);
+static bool binds(const Block *b, const PtrMap *vars) {
+  bool uses = tirc_uses_any(b->predicate, vars);
+  for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_any(b->iter_values[i], vars);
   return uses;
-}
-
-static bool bounds(const For *loop, Expr loop_var) {
-  return tirc_uses_var(loop->min, loop_var) || tirc_uses_var(loop->extent, loop_var);
 }
 
 /* Whether a nest, down to its block, runs other instances in other iterations of a loop around it.
  */
-static bool tells_apart(Stmt nest, Expr loop_var) {
+static bool tells_apart(Tirc *c, Stmt nest, Expr loop_var) {
+  PtrMap vars = {0};
+  tirc_map_set(c, &vars, loop_var, loop_var);
   for (; nest->kind == STMT_FOR; nest = nest->u.loop.body)
-    if (bounds(&nest->u.loop, loop_var)) return true;
-  return binds(&nest->u.block, loop_var);
-}
-
-static bool binds_any(const Block *b, const PtrMap *vars) {
-  bool uses = tirc_uses_any(b->predicate, vars);
-  for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_any(b->iter_values[i], vars);
-  return uses;
+    if (tirc_uses_var(nest->u.loop.min, loop_var) || tirc_uses_var(nest->u.loop.extent, loop_var))
+      return true;
+  return binds(&nest->u.block, &vars);
 }
 
 /* The same of a block that stands in the loop, perhaps in other blocks, and perhaps by what is let
@@ -232,7 +220,7 @@ static bool tells_apart_in(Sched *s, SRef *block, const SRef *loop) {
   tirc_map_set(s->c, &m.vars, var, var);
   if (bind_down_to(&m, block)) return true;
   for (const SRef *r = block; r != loop; r = r->parent)
-    if (tirc_is_block(r) && binds_any(tirc_block_of(r), &m.vars)) return true;
+    if (tirc_is_block(r) && binds(tirc_block_of(r), &m.vars)) return true;
   return false;
 }
 
@@ -302,7 +290,7 @@ SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
   for (SRef *r = loop; tirc_is_loop(r) && !tirc_is_ancestor(r, block); r = r->parent) {
     const For *f = tirc_loop_of(r);
     PtrMap seen = {0};
-    if (tirc_is_int(f->extent, 1) || !tells_apart(nest, f->var)) continue;
+    if (tirc_is_int(f->extent, 1) || !tells_apart(s->c, nest, f->var)) continue;
     for (int i = 0; i < n && !found; i++) found = unfinished_in(s, direct[i], r, &seen);
   }
   return found;

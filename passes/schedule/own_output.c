@@ -22,11 +22,16 @@ static bool see_own_read(Visitor *v, Expr e) {
   return true;
 }
 
+static bool has_view(const Block *b, Buffer of) {
+  int i = 0;
+  while (i < b->n_matches && b->matches[i].source.buffer != of) i++;
+  return i < b->n_matches;
+}
+
 /* Through a view anything may be read. */
 static bool see_own_view(Visitor *v, Stmt s) {
   OwnReads *o = v->self;
-  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
-    o->other |= s->u.block.matches[i].source.buffer == o->buffer;
+  o->other |= s->kind == STMT_BLOCK && has_view(&s->u.block, o->buffer);
   return true;
 }
 
@@ -115,12 +120,10 @@ bool tirc_starts_with_init(const Block *b, Buffer buffer) {
 /* What such a block declares to read of the buffer says no more than that it is a sum. */
 bool tirc_only_adds(const Block *b, Buffer buffer) {
   Start start = {.before = {.buffer = buffer}};
-  if (!b->init || !only_stores(b->init)) return false;
+  if (!b->init || !only_stores(b->init) || has_view(b, buffer)) return false;
   find_start(&start, b->init);
   for (int i = 0; start.store && i < start.store->u.store.n; i++)
     if (tirc_reads_memory(start.store->u.store.indices[i])) return false;
-  for (int i = 0; i < b->n_matches; i++)
-    if (b->matches[i].source.buffer == buffer) return false;
   return reads_start_only(b, &start);
 }
 

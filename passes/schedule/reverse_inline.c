@@ -317,13 +317,6 @@ static Stmt store_becomes_consumer(Inliner *in, Stmt store) {
   return tirc_mutate_stmt_children(&m, f->consumer_store);
 }
 
-/* The conjuncts of a condition that do not follow from what the analyzer knows. */
-static Expr not_known(Tirc *c, Analyzer *a, Expr cond) {
-  if (cond->op == OP_AND)
-    return tirc_and(c, not_known(c, a, cond->args[0]), not_known(c, a, cond->args[1]));
-  return tirc_prove(a, cond) ? tirc_bool(c, true) : cond;
-}
-
 /* The producer runs where the consumer's instance exists. */
 static Stmt add_domain_predicate(Inliner *in, Stmt was, Stmt block) {
   Fold *f = in->self;
@@ -342,7 +335,7 @@ static Stmt add_domain_predicate(Inliner *in, Stmt was, Stmt block) {
   }
   predicate = tirc_simplify0(c, tirc_substitute(c, predicate, &bindings));
   tirc_enter_constraint(a, predicate);
-  b.predicate = tirc_and(c, not_known(c, a, b.predicate), predicate);
+  b.predicate = tirc_and(c, tirc_and_unproved(c, a, tirc_bool(c, true), b.predicate), predicate);
   return tirc_block(c, &b);
 }
 

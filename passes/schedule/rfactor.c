@@ -124,9 +124,7 @@ static void check_repetition(Rfactor *r) {
     bound.vars[bound.n] = loop->var;
     bound.doms[bound.n++] = tirc_range(loop->min, loop->extent);
   }
-  if (tirc_runs_once(r->s, r->block, &bound, b->predicate) ||
-      tirc_runs_once(r->s, r->block, &bound, NULL))
-    return;
+  if (tirc_runs_once(r->s, r->block, &bound, b->predicate)) return;
   tirc_sched_mark(r->s, r->loop->stmt);
   tirc_sched_mark(r->s, r->block->stmt);
   tirc_sched_error(
