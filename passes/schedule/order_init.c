@@ -332,6 +332,8 @@ void tirc_require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *o
   bool has_init = b->init;
   for (int i = 0; i < b->n_writes; i++)
     has_init = has_init || tirc_starts_with_init(b, b->writes[i].buffer);
+  for (int i = 0; i < b->n_matches; i++)
+    has_init = has_init || tirc_starts_with_init(b, b->matches[i].buffer);
   if (has_init && !b->init && tirc_instances_depend(s, block))
     init_lost(s, b, chain[0], "would start sums in another order, and they may be one");
   if (!has_init || keeps_repeated_sums(s, n, chain, order, block)) return;

@@ -96,13 +96,27 @@ static void find_start(Start *start, Stmt init) {
   tirc_visit_stmt(&(Visitor){.stmt = see_start, .expr = tirc_skip_expr, .self = start}, init);
 }
 
+/* Whether the element of a buffer, or what a view shows, is another one in another step. */
+static bool moves_with_steps(const Block *b, Buffer buffer, int n, const Expr *indices) {
+  for (int i = 0; i < b->n_iters; i++) {
+    if (b->iters[i].kind == ITER_SPATIAL) continue;
+    for (int k = 0; k < n; k++)
+      if (tirc_uses_var(indices[k], b->iters[i].var)) return true;
+    for (int m = 0; m < b->n_matches; m++)
+      for (int k = 0; k < b->matches[m].source.buffer->ndim; k++)
+        if (b->matches[m].buffer == buffer &&
+            tirc_uses_var(b->matches[m].source.dims[k].min, b->iters[i].var))
+          return true;
+  }
+  return false;
+}
+
 /* Of the buffer the body reads the element alone that the init stores, in all steps the same. */
 static bool reads_start_only(const Block *b, const Start *start) {
   const Stmt store = start->store;
   if (!store || start->before.other) return false;
-  for (int i = 0; i < b->n_iters; i++)
-    for (int k = 0; k < store->u.store.n && b->iters[i].kind != ITER_SPATIAL; k++)
-      if (tirc_uses_var(store->u.store.indices[k], b->iters[i].var)) return false;
+  if (moves_with_steps(b, store->u.store.buffer, store->u.store.n, store->u.store.indices))
+    return false;
   OwnReads in_body = {.buffer = start->before.buffer, .index = store->u.store.indices};
   in_body.v = (Visitor){.expr = see_own_read, .stmt = see_own_view, .self = &in_body};
   tirc_visit_stmt(&in_body.v, b->body);
