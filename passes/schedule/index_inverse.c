@@ -2,19 +2,21 @@
  *
  * A map is inverted where its outputs are independent sums of splits of its inputs (TVM's
  * DetectIterMap and InverseAffineIterMap). That alone does not make it injective: in
- * (i // 16, i % 8) the middle bit of i is lost. So the inverse is put to the test: applied to the
- * map's outputs it must give back each input. */
+ * (i // 16, i % 8) the middle bit of i is lost. It is where the splits cover all of each input;
+ * otherwise the inverse is put to the test: applied to the map's outputs it must give back each
+ * input. */
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
 #include "index_map.h"
 
-/* Fused iterators must fit together without gaps: each counts in steps of what is below it. */
-static bool sum_is_dense(Analyzer *a, Tirc *c, const IterSum *sum) {
-  Expr expected = sum->n ? sum->args[sum->n - 1].scale : NULL;
+/* Fused iterators must fit together without gaps: each counts in steps of what is below it, and the
+ * innermost one in steps of `step`; NULL: in any. */
+static bool sum_is_dense(Analyzer *a, Tirc *c, const IterSum *sum, Expr step) {
+  Expr expected = step || !sum->n ? step : sum->args[sum->n - 1].scale;
   for (int i = sum->n - 1; i >= 0; i--) {
     const IterSplit *s = &sum->args[i];
     if (!tirc_prove_equal(a, s->scale, expected)) return false;
-    if (s->source->sum && !sum_is_dense(a, c, s->source->sum)) return false;
+    if (s->source->sum && !sum_is_dense(a, c, s->source->sum, NULL)) return false;
     expected = tirc_mul(c, expected, s->extent);
   }
   return true;
@@ -51,20 +53,29 @@ static Expr invert_padding(Sched *s, Analyzer *a, const IndexMap *map, const Ite
   return tirc_simplify_steps(known, e, 10);
 }
 
-const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, const Expr *shape,
-                            bool bijective, InverseMap *out) {
+static const IterMap *splits_of(Analyzer *a, const IndexMap *map, const Range *doms,
+                                IterLevel level, bool unit_inputs, const char **why) {
+  return tirc_detect_iter_map(a, map->n_outputs, map->outputs, map->n_inputs, map->inputs, doms,
+                              NULL, level, !unit_inputs, why);
+}
+
+/* unit_inputs: whether inputs of extent 1 count, too. */
+static const char *invert(Sched *s, const SRef *block, const IndexMap *map, const Expr *shape,
+                          bool bijective, bool unit_inputs, InverseMap *out) {
   Tirc *c = s->c;
   Analyzer *a = tirc_analyzer_of_shapes(s, block);
   *out = (InverseMap){0};
   Range *doms = tirc_new_array(c, Range, map->n_inputs + 1);
   for (int i = 0; i < map->n_inputs; i++) doms[i] = tirc_from_zero(c, shape[i]);
   const char *why;
-  const IterMap *affine =
-      tirc_detect_iter_map(a, map->n_outputs, map->outputs, map->n_inputs, map->inputs, doms, NULL,
-                           bijective ? ITER_LEVEL_BIJECTIVE : ITER_LEVEL_NO_CHECK, false, &why);
+  const IterMap *covering = splits_of(a, map, doms, ITER_LEVEL_BIJECTIVE, unit_inputs, &why);
+  const IterMap *affine = covering || bijective
+                              ? covering
+                              : splits_of(a, map, doms, ITER_LEVEL_NO_CHECK, unit_inputs, &why);
   if (!affine) return why ? why : "the indices are no sums of splits of the inputs";
   for (int i = 0; i < affine->n; i++)
-    if (!sum_is_dense(a, c, &affine->indices[i]))
+    if (!sum_is_dense(a, c, &affine->indices[i],
+                      bijective ? tirc_int(c, map->outputs[i]->dtype, 1) : NULL))
       return tirc_format(c, "the terms of %s leave gaps", tirc_print_expr(c, map->outputs[i]));
   Expr *vars = tirc_new_array(c, Expr, map->n_outputs + 1);
   for (int i = 0; i < map->n_outputs; i++)
@@ -81,11 +92,20 @@ const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, co
   }
   out->vars = vars;
   out->indices = indices;
-  int lost = first_lost(s, map, shape, out, tirc_analyzer_of_shapes(s, block));
+  int lost = covering ? -1 : first_lost(s, map, shape, out, tirc_analyzer_of_shapes(s, block));
   out->loses_input = lost >= 0;
   if (lost >= 0)
     return tirc_format(c, "input %s does not follow from the indices", map->inputs[lost]->u.s);
   out->padding = invert_padding(s, a, map, affine, shape, out, &values);
+  return NULL;
+}
+
+const char *tirc_invert_map(Sched *s, const SRef *block, const IndexMap *map, const Expr *shape,
+                            bool bijective, InverseMap *out) {
+  InverseMap without;
+  const char *why = invert(s, block, map, shape, bijective, true, out);
+  if (!why || invert(s, block, map, shape, bijective, false, &without)) return why;
+  *out = without;
   return NULL;
 }
 

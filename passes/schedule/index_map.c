@@ -115,10 +115,14 @@ static Range *boxes_of(Tirc *c, const IndexMap *map, const Expr *shape) {
 }
 
 /* The terms of an affine index do not overlap, so the largest one says how far it reaches. */
-static Range range_of_sum(Tirc *c, const IterSum *sum) {
+static Range range_of_sum(Tirc *c, Analyzer *a, const IterSum *sum) {
   Expr extent = NULL;
   for (int i = 0; i < sum->n; i++) {
-    Expr reach = tirc_mul(c, sum->args[i].extent, sum->args[i].scale);
+    const IterSplit *split = &sum->args[i];
+    if (!tirc_prove_ge(a, split->scale, tirc_int(c, split->scale->dtype, 0)))
+      return (Range){NULL, NULL};
+    if (tirc_is_int(split->extent, 1)) continue;
+    Expr reach = tirc_mul(c, split->extent, split->scale);
     extent = extent ? tirc_max(c, extent, reach) : reach;
   }
   return tirc_range(sum->base, extent ? extent : tirc_int(c, sum->base->dtype, 1));
@@ -153,7 +157,7 @@ const Expr *tirc_map_shape(Sched *s, Analyzer *a, const IndexMap *map, const Exp
   Expr *out = tirc_new_array(c, Expr, map->n_outputs + 1);
   DType t = widest(map->n_inputs, shape);
   for (int i = 0; i < map->n_outputs; i++) {
-    Range r = affine ? range_of_sum(c, &affine->indices[i])
+    Range r = affine ? range_of_sum(c, a, &affine->indices[i])
                      : range_by_bounds(c, a, map, doms, map->outputs[i]);
     if (!r.min || !tirc_dtype_is_int(r.min->dtype) || !tirc_is_int(tirc_simplify(a, r.min), 0))
       tirc_sched_error(s, SERR_INDEX_MAP_RANGE, NULL, NULL,
