@@ -55,6 +55,19 @@ static bool has_store(const Stores *of, Buffer b) {
   return false;
 }
 
+/* Whether one of the blocks adds to the buffer in all iterations of the loop: a reduction over
+ * threads, of which the loop is no other than it was. */
+static bool adds_over(SRef *loop, int n, SRef *const *blocks, Buffer buffer) {
+  for (int i = 0; i < n; i++) {
+    const Block *b = tirc_block_of(blocks[i]);
+    for (int k = 0; k < b->n_iters && tirc_accesses(blocks[i], buffer, true); k++)
+      if (b->iters[k].kind == ITER_REDUCE &&
+          tirc_uses_var(b->iter_values[k], tirc_loop_of(loop)->var))
+        return true;
+  }
+  return false;
+}
+
 /* The buffers that the loop stores to. False: the iterations cannot meet in any of them. */
 static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
   SRef **blocks;
@@ -69,8 +82,9 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
       if (has_store(out, b)) continue;
       const bool shared = is_shared(s, loop, b);
       Stored one = {b, watch_kind(b, thread, shared)};
-      if (tirc_iterations_apart(s, loop, n, blocks, b, shared || bound) &&
-          !tirc_loosely_used(scope, NULL, b))
+      if ((tirc_iterations_apart(s, loop, n, blocks, b, shared || bound) &&
+           !tirc_loosely_used(scope, NULL, b)) ||
+          adds_over(loop, n, blocks, b))
         one.kind = WATCH_VALUES;
       may_meet |= one.kind != WATCH_VALUES;
       vec_push(s->c, *out, one);
@@ -209,10 +223,9 @@ void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {
   tirc_rewind(s->c, mark);
 }
 
-static bool runs_at_once(Sched *s, SRef *loop) {
+static bool runs_at_once(const SRef *loop) {
   const LoopKind kind = tirc_loop_of(loop)->kind;
-  return (kind == LOOP_THREAD_BINDING || kind == LOOP_PARALLEL || kind == LOOP_VECTORIZED) &&
-         !(tirc_loop_iter_kinds(s, loop) & 1u << ITER_REDUCE);
+  return kind == LOOP_THREAD_BINDING || kind == LOOP_PARALLEL || kind == LOOP_VECTORIZED;
 }
 
 void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks) {
@@ -220,7 +233,7 @@ void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks) {
   for (int i = 0; i < n; i++)
     for (SRef *r = blocks[i]->parent; r && !tirc_map_has(&seen, r); r = r->parent) {
       tirc_map_set(s->c, &seen, r, r);
-      if (tirc_is_loop(r) && runs_at_once(s, r))
+      if (tirc_is_loop(r) && runs_at_once(r))
         tirc_require_independent(s, r, tirc_loop_of(r)->thread);
     }
 }

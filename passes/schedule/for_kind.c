@@ -39,8 +39,7 @@ typedef struct Check {
   SRef *loop;
   LoopKind kind;
   ThreadScope thread;
-  bool cross_thread; /* a reduction over threads */
-  PtrMap moved;      /* the loop's variable, and what is let from it */
+  PtrMap moved; /* the loop's variable, and what is let from it */
 } Check;
 
 static _Noreturn void wrong_iter(Check *k, Stmt block, int i) {
@@ -91,7 +90,6 @@ static bool check_block(Visitor *v, Stmt stmt) {
     bool cross_thread =
         b->iters[i].kind == ITER_REDUCE && k->thread.rank == 1 && k->thread.dim >= 0;
     if (b->iters[i].kind != ITER_SPATIAL && !cross_thread) wrong_iter(k, stmt, i);
-    k->cross_thread |= cross_thread;
     if (cross_thread)
       tirc_sched_warn(k->s,
                       "loop %s is a reduction of block %s: its threads add to the same elements, "
@@ -104,11 +102,11 @@ static bool check_block(Visitor *v, Stmt stmt) {
 static void require_parallelizable(Sched *s, SRef *loop, LoopKind kind, const char *tag,
                                    ThreadScope thread) {
   tirc_require_compact_dataflow(s, loop);
-  Check k = {s, loop, kind, thread, false, {0}};
+  Check k = {s, loop, kind, thread, {0}};
   tirc_map_set(s->c, &k.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
   Visitor v = {.stmt = check_block, .expr = tirc_skip_expr, .self = &k};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
-  if (!k.cross_thread) tirc_require_independent(s, loop, tag);
+  tirc_require_independent(s, loop, tag);
   warn_of_vectorized(&k);
 }
 
