@@ -45,7 +45,8 @@ static Buffer make_cache(Tirc *c, const CacheStage *stage, const char *storage_s
 }
 
 static bool never_negative(Tirc *c, Analyzer *a, Expr e) {
-  return tirc_prove_ge(a, tirc_simplify(a, e), tirc_int(c, e->dtype, 0));
+  return tirc_prove_symbolic(a,
+                             tirc_binary(c, OP_GE, tirc_simplify(a, e), tirc_int(c, e->dtype, 0)));
 }
 
 /* The part of a dimension that the copy's loop may reach outside of the buffer is predicated. */
