@@ -291,7 +291,10 @@ bool tirc_iter_fuse(IterRewriter *r, IterSum sum, bool early, IterSum *out) {
     IterMark *fresh = tirc_new(c, IterMark);
     fresh->sum = tirc_new(c, IterSum);
     *fresh->sum = structured;
-    fresh->extent = tirc_add(c, tirc_binary(c, OP_TRUNCDIV, f.expected, f.base_scale), f.tail);
+    Expr reach = tirc_is_int(f.base_scale, -1)
+                     ? tirc_sub(c, zero, f.expected)
+                     : tirc_binary(c, OP_TRUNCDIV, f.expected, f.base_scale);
+    fresh->extent = tirc_add(c, reach, f.tail);
     mark = fresh;
     FusedIter it = {flattened, structured, mark, f.extra_base, mark->extent};
     vec_push(c, r->fused, it);

@@ -54,29 +54,13 @@ static void add_box(Solver *v, Box *to, int ndim, const IntSet *dims) {
 
 /* --- regions ----------------------------------------------------------------------------- */
 
-typedef struct WrittenLoad {
-  const Solver *solver;
-  bool found;
-} WrittenLoad;
-
-static bool see_written_load(Visitor *visitor, Expr e) {
-  WrittenLoad *w = visitor->self;
-  const Solver *v = w->solver;
-  SRef **writers;
-  if (e->op == OP_LOAD &&
-      tirc_writers_of(v->s, tirc_scope_root(v->s, v->sref), e->u.buffer, &writers))
-    w->found = true;
-  return !w->found;
-}
-
 /* Whether the index can be computed wherever the block may come to stand. One that is loaded under
  * a condition, or from a buffer that the scope computes, may be any elsewhere; and one that divides
  * behind a condition may divide by zero. */
 static bool is_known_always(Solver *v, Expr index, bool guarded) {
-  WrittenLoad written = {.solver = v};
   if (guarded && tirc_reads_memory(index)) return false;
-  tirc_visit_expr(&(Visitor){.expr = see_written_load, .self = &written}, index);
-  return !written.found && !tirc_may_divide_by_zero(v->s, NULL, v->a, index);
+  return !tirc_reads_written(v->s, tirc_scope_root(v->s, v->sref), index) &&
+         !tirc_may_divide_by_zero(v->s, NULL, v->a, index);
 }
 
 static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bool by_scope,

@@ -61,20 +61,72 @@ static bool conjunct_follows(Implication *m, Expr e) {
   return false;
 }
 
-/* Whether an iterator, as the map gives it, takes each value of its domain. */
-static bool fills(const IterSum *sum, Range dom) {
-  int64_t base, min, extent, all = 1;
-  if (!tirc_const_int(sum->base, &base) || !tirc_const_int(dom.min, &min) ||
-      !tirc_const_int(dom.extent, &extent))
-    return false;
-  for (int i = 0; i < sum->n; i++) {
-    int64_t n, scale;
-    if (!tirc_const_int(sum->args[i].extent, &n) || !tirc_const_int(sum->args[i].scale, &scale) ||
-        scale != all)
-      return false;
-    all *= n;
+typedef struct Bindings {
+  int n;
+  Expr *vars, *values;
+  Range *doms; /* to be filled; without an extent: one value is enough */
+} Bindings;
+
+static void add_binding(Bindings *b, Expr var, Expr value, Range dom) {
+  b->vars[b->n] = var;
+  b->values[b->n] = value;
+  b->doms[b->n++] = dom;
+}
+
+static Bindings no_bindings(Tirc *c, int most) {
+  return (Bindings){.vars = tirc_new_array(c, Expr, most + 1),
+                    .values = tirc_new_array(c, Expr, most + 1),
+                    .doms = tirc_new_array(c, Range, most + 1)};
+}
+
+/* Those of a block's iterators of more than one value. */
+static Bindings bindings_of(Tirc *c, const Block *b) {
+  Bindings out = no_bindings(c, b->n_iters);
+  for (int i = 0; i < b->n_iters; i++)
+    if (!tirc_is_int(b->iters[i].dom.extent, 1))
+      add_binding(&out, b->iters[i].var, b->iter_values[i], b->iters[i].dom);
+  return out;
+}
+
+/* Those of all iterators, and the loops that only the predicate is about: it may skip all of their
+ * iterations. */
+static Bindings bindings_and_loops(Tirc *c, const Block *b, const LoopDomain *loops) {
+  Bindings out = no_bindings(c, b->n_iters + loops->n);
+  for (int i = 0; i < b->n_iters; i++)
+    add_binding(&out, b->iters[i].var, b->iter_values[i], b->iters[i].dom);
+  for (int l = 0; l < loops->n; l++) {
+    bool bound = !tirc_uses_var(b->predicate, loops->vars[l]);
+    for (int i = 0; i < b->n_iters && !bound; i++)
+      bound = tirc_uses_var(b->iter_values[i], loops->vars[l]);
+    if (!bound) add_binding(&out, loops->vars[l], loops->vars[l], (Range){0});
   }
-  return base == min && all == extent;
+  return out;
+}
+
+/* Whether an iterator, as the map gives it, takes each value of its domain. */
+static bool fills(Tirc *c, Analyzer *a, const IterSum *sum, Range dom) {
+  const Expr one = tirc_int(c, sum->base->dtype, 1);
+  Expr first = sum->base, reach = one;
+  if (sum->n) {
+    const IterSplit *split = &sum->args[0];
+    const bool backwards = tirc_is_int(split->scale, -1);
+    if (sum->n > 1 || (!backwards && !tirc_is_int(split->scale, 1))) return false;
+    reach = split->extent;
+    if (backwards) first = tirc_sub(c, first, tirc_sub(c, reach, one));
+  }
+  if (!dom.extent) return tirc_prove_ge(a, reach, one);
+  return tirc_prove_equal(a, first, dom.min) &&
+         tirc_prove_symbolic(a, tirc_binary(c, OP_GE, reach, dom.extent));
+}
+
+/* Whether the iterators provably take together all values of their domains. */
+static bool fill_together(Tirc *c, Analyzer *a, const Bindings *b, const LoopDomain *loops,
+                          Expr predicate) {
+  const IterMap *map = tirc_detect_iter_map(a, b->n, b->values, loops->n, loops->vars, loops->doms,
+                                            predicate, ITER_LEVEL_SURJECTIVE, true, NULL);
+  bool filled = map && tirc_is_int(map->padding_predicate, 0);
+  for (int i = 0; i < b->n && filled; i++) filled = fills(c, a, &map->indices[i], b->doms[i]);
+  return filled;
 }
 
 /* The variables of loops, blocks and lets around: the function's symbols are none of them. */
@@ -119,22 +171,6 @@ Expr tirc_outer_iter(Sched *s, SRef *block) {
   return NULL;
 }
 
-/* The second of two iterators that stand on one loop and do not take all pairs of values. */
-static Expr tied_iter(Sched *s, const Block *b, const LoopDomain *loops) {
-  Expr tied = NULL;
-  for (int l = 0; l < loops->n && !tied; l++)
-    for (int i = 0, n = 0; i < b->n_iters; i++)
-      if (!tirc_is_int(b->iters[i].dom.extent, 1) &&
-          tirc_uses_var(b->iter_values[i], loops->vars[l]) && n++)
-        tied = b->iters[i].var;
-  for (int with = 0; with < 2 && tied; with++)
-    if (tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, loops->n, loops->vars,
-                             loops->doms, with ? b->predicate : NULL, ITER_LEVEL_SURJECTIVE, true,
-                             NULL))
-      tied = NULL;
-  return tied;
-}
-
 typedef struct Reached { /* the values that a binding takes */
   IndexEval env;
   Expr value;
@@ -154,7 +190,6 @@ static bool run_binding(Reached *r, int depth) {
   }
   const int loop = r->loops->n - 1 - depth;
   const Expr var = r->loops->vars[loop];
-  if (!tirc_uses_var(r->value, var)) return run_binding(r, depth + 1);
   if (!tirc_eval_index(&r->env, r->loops->doms[loop].min, &min) ||
       !tirc_eval_index(&r->env, r->loops->doms[loop].extent, &extent))
     return false;
@@ -165,139 +200,78 @@ static bool run_binding(Reached *r, int depth) {
   return true;
 }
 
+static bool names_others(Expr e, const LoopDomain *loops) {
+  FromOutside f = {.loops = loops, .any = true};
+  tirc_visit_expr(&(Visitor){.expr = see_outside, .self = &f}, e);
+  return f.found;
+}
+
 /* Of a binding that is no affine one, as min(2 * i, 3): found by running it. */
-static bool misses_values(Sched *s, const LoopDomain *loops, Expr value, int64_t min,
-                          int64_t extent) {
+static bool runs_through(Tirc *c, const LoopDomain *loops, Expr value, Range dom) {
   enum { MOST = 1 << 14 };
-  if (value->op == OP_VAR || extent > MOST) return false;
-  ArenaMark mark = tirc_mark(s->c);
-  Reached r = {.env = {.c = s->c},
+  int64_t min, extent;
+  bool closed = tirc_const_int(dom.min, &min) && tirc_const_int(dom.extent, &extent) &&
+                extent <= MOST && !names_others(value, loops);
+  for (int l = 0; l < loops->n && closed; l++)
+    closed =
+        !names_others(loops->doms[l].min, loops) && !names_others(loops->doms[l].extent, loops);
+  if (!closed) return false;
+  ArenaMark mark = tirc_mark(c);
+  Reached r = {.env = {.c = c},
                .value = value,
                .loops = loops,
                .min = min,
                .extent = extent,
                .left = (int)extent,
                .steps = MOST};
-  r.hit = tirc_new_array(s->c, bool, (int)extent + 1);
-  const bool misses = run_binding(&r, 0) && r.left > 0;
-  tirc_rewind(s->c, mark);
-  return misses;
+  r.hit = tirc_new_array(c, bool, (int)extent + 1);
+  const bool all = run_binding(&r, 0) && r.left == 0;
+  tirc_rewind(c, mark);
+  return all;
 }
 
-typedef struct Ends { /* what decides where a loop ends */
-  Sched *s;
-  SRef *scope;
-  PtrMap moving; /* variables of loops, blocks and lets around */
-  Range dom;     /* of an iterator on it */
-  Expr load;     /* to be found in the domain, too */
-  bool more;     /* something that does not decide where the domain ends */
-} Ends;
-
-static bool see_same_load(Visitor *v, Expr e) {
-  Ends *k = v->self;
-  if (k->load && e->op == OP_LOAD && tirc_expr_same(e, k->load)) k->load = NULL;
-  return true;
-}
-
-static bool is_in_domain(Ends *k, Expr load) {
-  SRef **writers;
-  Visitor v = {.expr = see_same_load, .self = k};
-  k->load = load;
-  tirc_visit_expr(&v, k->dom.min);
-  tirc_visit_expr(&v, k->dom.extent);
-  return !k->load && !tirc_writers_of(k->s, k->scope, load->u.buffer, &writers);
-}
-
-static bool see_end(Visitor *v, Expr e) {
-  Ends *k = v->self;
-  if (e->op == OP_LOAD && is_in_domain(k, e)) return false;
-  k->more |=
-      e->op == OP_LOAD || (e->op == OP_VAR && tirc_map_has(&k->moving, e) &&
-                           !tirc_uses_var(k->dom.min, e) && !tirc_uses_var(k->dom.extent, e));
-  return !k->more;
-}
-
-static bool is_constant(Range r) {
-  int64_t min, extent;
-  return tirc_const_int(r.min, &min) && tirc_const_int(r.extent, &extent);
-}
-
-/* An iterator that stands on a loop which ends at a variable, as the loops of a triangle do, and
- * those at an iterator of a block around: its domain holds more than that, unless it ends there,
- * too. */
-static Expr dependent_iter(Sched *s, SRef *block, const LoopDomain *loops) {
-  const Block *b = tirc_block_of(block);
-  Ends k = {.s = s, .scope = tirc_scope_root(s, block)};
-  for (int i = 0; i < b->n_iters; i++)
-    for (int l = 0; l < loops->n; l++) {
-      if (is_constant(loops->doms[l]) || !tirc_uses_var(b->iter_values[i], loops->vars[l]))
-        continue;
-      if (!k.moving.n) k.moving = moving_around(s, block);
-      k.dom = b->iters[i].dom;
-      tirc_visit_expr(&(Visitor){.expr = see_end, .self = &k}, loops->doms[l].min);
-      tirc_visit_expr(&(Visitor){.expr = see_end, .self = &k}, loops->doms[l].extent);
-      if (k.more) return b->iters[i].var;
-    }
-  return NULL;
-}
-
-static bool names_symbol(Expr value, const LoopDomain *loops) {
-  FromOutside f = {.loops = loops, .any = true};
-  tirc_visit_expr(&(Visitor){.expr = see_outside, .self = &f}, value);
-  return f.found;
-}
-
-static bool reaches_all(Tirc *c, Analyzer *a, const IterMap *map, int i, Range dom) {
-  const IterSum *sum = &map->indices[i];
-  if (!tirc_is_int(map->padding_predicate, 0) || sum->n > 1 ||
-      (sum->n && !tirc_is_int(sum->args[0].scale, 1)))
-    return false;
-  const Expr reach = sum->n ? sum->args[0].extent : tirc_int(c, dom.extent->dtype, 1);
-  return tirc_prove_equal(a, sum->base, dom.min) &&
-         tirc_prove_symbolic(a, tirc_binary(c, OP_GE, reach, dom.extent));
-}
-
-/* Where loops, domains or bindings are symbolic: an iterator that does not provably take all values
- * of its domain. */
-static Expr short_iter(Sched *s, SRef *block, const LoopDomain *loops) {
-  const Block *b = tirc_block_of(block);
-  bool symbolic = false;
-  for (int l = 0; l < loops->n; l++) symbolic |= !is_constant(loops->doms[l]);
-  for (int i = 0; i < b->n_iters; i++)
-    symbolic |= !is_constant(b->iters[i].dom) || names_symbol(b->iter_values[i], loops);
-  Expr missed = NULL;
-  Analyzer *a = tirc_analyzer(s->c);
-  tirc_bind_shapes(s, a, block);
-  for (int with = 0; symbolic && with < 2 && (missed || !with); with++) {
-    const IterMap *map =
-        tirc_detect_iter_map(a, b->n_iters, b->iter_values, loops->n, loops->vars, loops->doms,
-                             with ? b->predicate : NULL, ITER_LEVEL_SURJECTIVE, true, NULL);
-    missed = NULL;
-    for (int i = 0; i < b->n_iters && !missed; i++)
-      if (map ? !reaches_all(s->c, a, map, i, b->iters[i].dom) : b->iter_values[i]->op != OP_VAR)
-        missed = b->iters[i].var;
+/* Whether an iterator does so that shares no loop with another one. */
+static bool fills_alone(Tirc *c, Analyzer *a, const Bindings *b, int at, const LoopDomain *loops) {
+  LoopDomain own = {0, tirc_new_array(c, Expr, loops->n + 1),
+                    tirc_new_array(c, Range, loops->n + 1)};
+  for (int l = 0; l < loops->n; l++) {
+    if (!tirc_uses_var(b->values[at], loops->vars[l])) continue;
+    for (int i = 0; i < b->n; i++)
+      if (i != at && tirc_uses_var(b->values[i], loops->vars[l])) return false;
+    own.vars[own.n] = loops->vars[l];
+    own.doms[own.n++] = loops->doms[l];
   }
-  return missed;
+  const Bindings one = {1, &b->vars[at], &b->values[at], &b->doms[at]};
+  return fill_together(c, a, &one, &own, NULL) || runs_through(c, &own, b->values[at], b->doms[at]);
+}
+
+/* An iterator on a loop that ends at a number in memory which the scope changes: the domain may end
+ * at another one. */
+static Expr loaded_iter(Sched *s, SRef *block, const Bindings *b, const LoopDomain *loops) {
+  SRef *scope = tirc_scope_root(s, block);
+  for (int i = 0; i < b->n; i++)
+    for (int l = 0; l < loops->n; l++)
+      if (tirc_uses_var(b->values[i], loops->vars[l]) &&
+          (tirc_reads_written(s, scope, loops->doms[l].min) ||
+           tirc_reads_written(s, scope, loops->doms[l].extent)))
+        return b->vars[i];
+  return NULL;
 }
 
 Expr tirc_unreached_iter(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
-  Analyzer *a = tirc_analyzer_of_loops(s, block, NULL);
   const LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
-  for (int i = 0; i < b->n_iters; i++) {
-    Range dom = b->iters[i].dom;
-    Bound reached = tirc_const_bound(a, b->iter_values[i]);
-    int64_t min, extent;
-    if (tirc_const_int(dom.min, &min) && tirc_const_int(dom.extent, &extent) &&
-        (reached.min > min || reached.max < min + extent - 1 ||
-         (extent > 1 && tirc_reads_memory(b->iter_values[i])) ||
-         (!block->affine_binding && misses_values(s, &loops, b->iter_values[i], min, extent))))
-      return b->iters[i].var;
-  }
-  const Expr outer = tirc_outer_iter(s, block), dependent = dependent_iter(s, block, &loops);
-  if (outer || dependent) return outer ? outer : dependent;
-  const Expr tied = tied_iter(s, b, &loops);
-  return tied ? tied : short_iter(s, block, &loops);
+  const Bindings of = bindings_of(s->c, b);
+  const Expr outer = tirc_outer_iter(s, block), loaded = loaded_iter(s, block, &of, &loops);
+  if (outer || loaded) return outer ? outer : loaded;
+  Analyzer *a = tirc_analyzer(s->c);
+  tirc_bind_shapes(s, a, block);
+  if (fill_together(s->c, a, &of, &loops, NULL) ||
+      fill_together(s->c, a, &of, &loops, b->predicate))
+    return NULL;
+  for (int i = 0; i < of.n; i++)
+    if (!fills_alone(s->c, a, &of, i, &loops)) return of.vars[i];
+  return NULL;
 }
 
 bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
@@ -335,10 +309,6 @@ bool tirc_predicate_keeps_all(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   LoopDomain d = tirc_loop_domain(s, block->parent, NULL, NULL);
   if (!is_about_loops(b->predicate, &d)) return false;
-  const IterMap *map =
-      tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
-                           b->predicate, ITER_LEVEL_SURJECTIVE, true, NULL);
-  for (int i = 0; map && i < b->n_iters; i++)
-    if (!fills(&map->indices[i], b->iters[i].dom)) return false;
-  return map != NULL;
+  const Bindings of = bindings_and_loops(s->c, b, &d);
+  return fill_together(s->c, tirc_analyzer(s->c), &of, &d, b->predicate);
 }

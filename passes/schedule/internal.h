@@ -158,6 +158,8 @@ bool tirc_touches(const SRef *block, Buffer b, bool write);
 /* The blocks of a scope that write / read this buffer, in order. */
 int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
+/* Whether an expression loads what a block of the scope stores. */
+bool tirc_reads_written(Sched *s, SRef *scope, Expr e);
 /* Whether the block, when it runs, writes every element of this region that it declares to write
  * (must_write.c). False when that is not known. */
 bool tirc_writes_region(Sched *s, Stmt block, const Region *declared);

@@ -60,6 +60,25 @@ int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out) {
   return users(s, scope, b, false, out);
 }
 
+typedef struct WrittenLoad {
+  Sched *s;
+  SRef *scope;
+  bool found;
+} WrittenLoad;
+
+static bool see_written_load(Visitor *v, Expr e) {
+  WrittenLoad *w = v->self;
+  SRef **writers;
+  w->found |= e->op == OP_LOAD && tirc_writers_of(w->s, w->scope, e->u.buffer, &writers);
+  return !w->found;
+}
+
+bool tirc_reads_written(Sched *s, SRef *scope, Expr e) {
+  WrittenLoad w = {.s = s, .scope = scope};
+  tirc_visit_expr(&(Visitor){.expr = see_written_load, .self = &w}, e);
+  return w.found;
+}
+
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b) {
   (void)s;
   for (SRef *r = sref; r; r = r->parent) {
