@@ -443,6 +443,8 @@ const Function tirc_value_functions[] = {
     {"infinity", "dtype", IN_VALUE, read_limit, 2},
     {"Ramp", "base stride lanes", IN_VALUE, read_ramp, 0},
     {"Broadcast", "value lanes", IN_VALUE, read_broadcast, 0},
+    {"ramp", "base stride lanes", IN_VALUE, read_ramp, 0},
+    {"broadcast", "value lanes", IN_VALUE, read_broadcast, 0},
     {"Let", "body where", IN_VALUE, read_let, 0},
 
     {NULL, NULL, 0, NULL, 0},

@@ -43,6 +43,15 @@ static PyValue read_opaque(Reader *r, const Call *call) {
   return tirc_py_expr(tirc_call(r->c, t, call->function->name, n, args));
 }
 
+/* An intrinsic goes by its name; its number is another one in each version of LLVM. */
+static PyValue read_intrinsic_id(Reader *r, const Call *call) {
+  const PyValue name = tirc_read_value(r, call->args[0]);
+  if (name.kind != PY_STR)
+    READ_FAIL(r, call->args[0], "type", NULL, "expected the name of an intrinsic, not %s",
+              tirc_py_describe(r, name));
+  return name;
+}
+
 #define OPAQUE(gives, text)                                                                        \
   { text, "first? * dtype?", IN_VALUE, read_opaque, GIVES_##gives }
 
@@ -56,6 +65,7 @@ const Function tirc_opaque_functions[] = {
     OPAQUE(NAMED, "call_pure_intrin"),
     OPAQUE(NAMED, "call_llvm_intrin"),
     OPAQUE(NAMED, "call_llvm_pure_intrin"),
+    {"llvm_lookup_intrinsic_id", "name", IN_VALUE, read_intrinsic_id, 0},
     OPAQUE(INT32, "call_packed"),
     OPAQUE(INT32, "call_cpacked"),
     OPAQUE(INT32, "call_packed_lowered"),

@@ -338,6 +338,10 @@ static Value run_scope(Script *sc, Value self, const Args *a) {
   return (void)sc, (void)a, tirc_value_str(self.u.buffer->scope);
 }
 
+static Value run_same_as(Script *sc, Value self, const Args *a) {
+  return tirc_script_compare(sc, "is", self, tirc_script_resolve(sc, a->at[0]));
+}
+
 static Value run_names(Script *sc, Value self, const Args *a) {
   (void)a;
   return tirc_script_collect(sc, get_functions(sc, self), VAL_LIST);
@@ -373,5 +377,11 @@ const NativeRow tirc_script_object_methods[] = {
     {"PrimFunc", "show", run_show_it, 0, 0, NULL},
     {"PrimFunc", "script", run_script, 0, 0, NULL},
     {"Buffer", "scope", run_scope, 0, 0, NULL},
+    {"Buffer", "same_as", run_same_as, 1, 1, NULL},
+    {"For", "same_as", run_same_as, 1, 1, NULL},
+    {"Block", "same_as", run_same_as, 1, 1, NULL},
+    {"IterVar", "same_as", run_same_as, 1, 1, NULL},
+    {"PrimExpr", "same_as", run_same_as, 1, 1, NULL},
+    {"StmtSRef", "same_as", run_same_as, 1, 1, NULL},
     {0},
 };

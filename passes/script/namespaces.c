@@ -230,6 +230,7 @@ static Value run_from_func(Script *sc, Value self, const Args *a) {
 
 const NativeRow tirc_script_namespace_rows[] = {
     {"tir", "const", run_const, 0, 2, "value dtype"},
+    {"te", "const", run_const, 0, 2, "value dtype"},
     {"tir", "IntImm", run_imm, 0, 2, "dtype value"},
     {"tir", "FloatImm", run_imm, 0, 2, "dtype value"},
     {"tir", "floordiv", run_floordiv, 2, 2, NULL},
@@ -247,6 +248,8 @@ const NativeRow tirc_script_namespace_rows[] = {
     {"tir", "min_value", run_min_value, 0, 1, "dtype"},
     {"tir", "max_value", run_max_value, 0, 1, "dtype"},
     {"tir", "infinity", run_infinity, 0, 1, "dtype"},
+    {"te", "min_value", run_min_value, 0, 1, "dtype"},
+    {"te", "max_value", run_max_value, 0, 1, "dtype"},
     {"math", "floor", run_floor, 1, 1, NULL},
     {"math", "ceil", run_ceil, 1, 1, NULL},
     {"math", "sqrt", run_sqrt, 1, 1, NULL},

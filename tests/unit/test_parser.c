@@ -211,6 +211,14 @@ static const struct {
      "\"float32x4\"))\n",
      HEAD MAIN "    B[0:4] = A[4:8] * T.Broadcast(T.float32(2.0), 4)\n    B[0:8:2] = A[0:4]\n"
                "    B[8:12] = A[0:4]\n"},
+    {/* other names of vectors; an intrinsic by the number that its name has */
+     "@T.prim_func\n" MAIN
+     "    B[T.ramp(0, 1, 4)] = A[0:4] * T.broadcast(T.float32(2), 4)\n    B[4:8] = "
+     "T.call_llvm_pure_intrin(\"float32x4\", T.llvm_lookup_intrinsic_id(\"llvm.sqrt\"), "
+     "T.uint32(1), "
+     "A[4:8])\n",
+     HEAD MAIN "    B[0:4] = A[0:4] * T.Broadcast(T.float32(2.0), 4)\n    B[4:8] = "
+               "T.call_llvm_pure_intrin(\"float32x4\", \"llvm.sqrt\", T.uint32(1), A[4:8])\n"},
     {/* threads */
      "@T.prim_func\n" MAIN
      "    tx = T.env_thread(\"threadIdx.x\")\n    T.launch_thread(tx, 64)\n    B[tx] = A[tx]\n",
@@ -358,6 +366,8 @@ static const Bad body_errors[] = {
     {"  A[0, 0] = AA[0, 0]\n", 1, 13, "name", "'AA' is not defined"},
     {"  A[0, 0] = T.exq(1.0)\n", 1, 13, "name", "no function T.exq"},
     {"  A[0, 0] = T.exp(n)\n", 1, 19, "type", "T.exp takes a float"},
+    {"  T.evaluate(T.llvm_lookup_intrinsic_id(3))\n", 1, 41, "type",
+     "expected the name of an intrinsic"},
     {"  A[0, 0] = A\n", 1, 13, "type", "the buffer A cannot be stored"},
     {"  A[0, 0] = \"s\"\n", 1, 13, "type", "a string cannot be stored"},
     {"  I[0] = A[0, 0]\n", 1, 10, "type", "cannot be stored into I"},

@@ -182,6 +182,12 @@ static const Row prints[] = {
     {"print(T.int64(4) + 1 == 5, T.int64(4).dtype, tir.const(2, 'int32').value * 2, "
      "T.float32(0).dtype)",
      "True int64 4 float32\n"},
+    {"i, j = sch.get_loops('B')\nb = sch.get_block('B')\nprint(b.same_as(sch.get_block('B')), "
+     "b.same_as(i), i.same_as(j), sch.get(j).same_as(sch.get(sch.get_loops(b)[1])), "
+     "sch.get(j).loop_var.same_as(sch.get(j).loop_var), sch.get_sref(b).same_as(sch.get_sref(i)))",
+     "True False False True True False\n"},
+    {"from tvm import te\nprint(te.const(3, 'int64'), te.min_value('int8'), te.max_value('int8'))",
+     "T.int64(3) T.int8(-128) T.int8(127)\n"},
     /* what scripts import: what there is, under the names that they give it */
     {"from tvm.tir.schedule import Trace, ScheduleDebugMask as M, BlockRV\nimport tvm.tir.schedule "
      "as S, math as m\nprint(Trace, S.Trace, M.VERIFY_CACHED_FLAGS, isinstance(sch.get_block('B'), "
