@@ -16,9 +16,13 @@ static bool sum_reach(Analyzer *a, const IterSum *sum, Expr extent, IntSet *out)
   }
   const IterSplit *s = &sum->args[0];
   extent = tirc_cast(c, s->scale->dtype, extent);
-  const bool backwards = tirc_prove_lt(a, s->scale, tirc_lit(c, s->scale->dtype, 0));
-  const Expr step = backwards ? tirc_sub(c, tirc_lit(c, s->scale->dtype, 0), s->scale) : s->scale;
-  if (sum->n != 1 || !tirc_prove_ge(a, extent, step)) return false;
+  const Expr zero = tirc_lit(c, s->scale->dtype, 0);
+  const bool backwards = tirc_prove_lt(a, s->scale, zero);
+  const Expr step = backwards ? tirc_sub(c, zero, s->scale) : s->scale;
+  /* A step of as many as the box has is no step back, unless the box is empty. */
+  const bool directed =
+      backwards || tirc_prove_equal(a, extent, step) || tirc_prove_ge(a, step, zero);
+  if (sum->n != 1 || !directed || !tirc_prove_ge(a, extent, step)) return false;
   Expr last = tirc_sub(c, s->extent, tirc_lit(c, s->extent->dtype, 1));
   Expr span = tirc_mul(c, last, s->scale);
   if (backwards)

@@ -6,7 +6,10 @@
  * That is the iterator's domain said once more, so it need not be carried along when the loops are
  * made anew; a condition that somebody wrote may say something else. Here the two are told apart. A
  * bound on a part of a binding follows too: value = 4 * x + r with r >= 0 and value < 100 give x
- * < 25. */
+ * < 25.
+ *
+ * A block that moves gets loops over all of its domains. So it must have run for all of them, too.
+ */
 #include "../../ir/visit.h"
 #include "between.h"
 #include "compute_at.h"
