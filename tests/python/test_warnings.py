@@ -110,7 +110,7 @@ def test_code_is_asked_for():
         mod.check_code()
     assert heard[0].message.file is None and heard[0].filename == __file__ and "check_code" in line(heard[0].lineno)
     with pytest.raises(tirc.ScheduleError) as caught:
-        mod.check_code(target="native", strict=True)
+        mod.check_code(target="haswell", strict=True)
     assert caught.value.code == "local-in-memory"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
