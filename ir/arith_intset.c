@@ -103,10 +103,9 @@ static IntSet remainder_set(Analyzer *a, Op op, IntSet x, IntSet y) {
   }
   if (k->op == OP_INT && x.min && x.max) {
     /* no wrap within the interval */
-    Expr q = tirc_floordiv(c, x.min, k);
-    if (tirc_prove_equal(a, tirc_floordiv(c, x.max, k), q)) {
-      Expr start = tirc_mul(c, k, q);
-      return (IntSet){tirc_sub(c, x.min, start), tirc_sub(c, x.max, start)};
+    if (tirc_prove_equal(a, tirc_floordiv(c, x.max, k), tirc_floordiv(c, x.min, k))) {
+      Expr start = tirc_floormod(c, x.min, k);
+      return (IntSet){start, tirc_add(c, start, tirc_sub(c, x.max, x.min))};
     }
   }
   return (IntSet){zero, last};

@@ -267,6 +267,22 @@ static bool divide_remainder(IterRewriter *r, Op op, IterSplit s, Expr base, Exp
   return false;
 }
 
+/* Whether s stays below the next multiple of some g that divides both what is below base and the
+ * divisor: base == g*k + low, and 0 <= low + s < g. So it is in f*16 + i for i < 16. Then
+ *   (base + s) // by == base // by    and    (base + s) % by == base % by + s
+ * unless there is no s at all, of which a quotient without it would say nothing. A known offset is
+ * no such base: it says where to pad. */
+static bool never_carries(IterRewriter *r, const IterSplit *s, Expr base, Expr by) {
+  const Modular of_base = tirc_modular(r->a, base), of_by = tirc_modular(r->a, by);
+  const int64_t g = tirc_gcd(of_base.coeff, tirc_gcd(of_by.coeff, of_by.base));
+  const Bound extent = tirc_const_bound(r->a, s->extent);
+  int64_t scale, reach;
+  if (g < 2 || of_base.coeff == 0 || extent.min < 1 || !tirc_can_prove_ge(r->a, by, 1) ||
+      !tirc_const_int(s->scale, &scale) || __builtin_mul_overflow(extent.max - 1, scale, &reach))
+    return false;
+  return reach >= 0 && reach < g - tirc_floormod64(of_base.base, g);
+}
+
 bool tirc_iter_divide(IterRewriter *r, Op op, IterSplit s, Expr base, Expr by, IterValue *out) {
   Tirc *c = r->c;
   if (tirc_is_int(by, 1)) {
@@ -279,6 +295,12 @@ bool tirc_iter_divide(IterRewriter *r, Op op, IterSplit s, Expr base, Expr by, I
   if (!tirc_can_prove_ge(r->a, by, 1) && by->op == OP_INT) {
     tirc_iter_fail(r, "the divisor is not positive");
     return false;
+  }
+  if (never_carries(r, &s, base, by)) {
+    Expr rest = tirc_simplify(r->a, tirc_binary(c, op, base, by));
+    *out =
+        op == OP_FLOORMOD ? (IterValue){.sum = tirc_iter_one(c, s, rest)} : (IterValue){.e = rest};
+    return true;
   }
   bool done;
   if (!unscale(r, op, &s, &base, &by, &done, out)) return false;

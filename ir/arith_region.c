@@ -32,6 +32,20 @@ static bool sum_reach(Analyzer *a, const IterSum *sum, Expr extent, IntSet *out)
   return true;
 }
 
+/* Whether each value of the split occurs. Of a padded mark, left + [0, extent) alone does. */
+static bool split_reached(Analyzer *a, const IterSplit *s) {
+  Tirc *c = a->c;
+  const IterSum *sum = s->source->sum;
+  for (int i = 0; sum && i < sum->n; i++)
+    if (!split_reached(a, &sum->args[i])) return false;
+  if (!sum || sum->n != 1) return true;
+  Expr extent = sum->args[0].extent, period = tirc_mul(c, s->extent, s->lower_factor);
+  if (tirc_prove_ge(a, extent, period)) return true;
+  Expr last = tirc_sub(c, period, s->lower_factor);
+  return tirc_prove_lt(a, sum->base, s->lower_factor) &&
+         tirc_prove_lt(a, last, tirc_add(c, sum->base, extent));
+}
+
 /* All dimensions at once; extents must not depend on the iterators. */
 static bool strict_bound(Analyzer *a, int ndim, const Range *region, int n_vars, const Expr *vars,
                          const Range *doms, Expr predicate, IntSet *out) {
@@ -43,6 +57,8 @@ static bool strict_bound(Analyzer *a, int ndim, const Range *region, int n_vars,
   }
   const IterMap *map = tirc_detect_iter_map(a, ndim, mins, n_vars, vars, doms, predicate,
                                             ITER_LEVEL_SURJECTIVE, true, NULL);
+  for (int i = 0; map && i < ndim; i++)
+    if (map->indices[i].n && !split_reached(a, &map->indices[i].args[0])) return false;
   for (int i = 0; map && i < ndim; i++)
     if (!sum_reach(a, &map->indices[i], region[i].extent, &out[i])) return false;
   return map != NULL;

@@ -622,6 +622,79 @@ static void check_map(Tirc *c, Random *r) {
   }
 }
 
+/* Marks start + [0, extent) in the box low .. high; false when some of it is outside. */
+static bool mark_box(char *seen, int n, const int64_t *low, const int64_t *high,
+                     const int64_t *start, const int64_t *extent) {
+  int64_t at[4] = {0};
+  for (int i = 0; i < n;) {
+    int64_t place = 0;
+    for (int d = 0; d < n; d++) {
+      const int64_t v = start[d] + at[d];
+      if (v < low[d] || v > high[d]) return false;
+      place = place * (high[d] - low[d] + 1) + v - low[d];
+    }
+    seen[place] = 1;
+    for (i = 0; i < n && ++at[i] == extent[i]; i++) at[i] = 0;
+  }
+  return true;
+}
+
+/* For the one value that the first iterators have: whether what the region reaches is all of the
+ * box, and no more. */
+static bool is_exact(World *w, const Range *region, int n, Expr pred, const IntSet *box) {
+  static char seen[MAX_POINTS];
+  int64_t low[4], high[4], start[4], extent[4], size = 1, points = 0, reached = 0;
+  first(w);
+  for (int i = 0; i < n; i++) {
+    low[i] = value_of(w, box[i].min);
+    high[i] = value_of(w, box[i].max);
+    size *= high[i] - low[i] + 1;
+  }
+  if (size > MAX_POINTS) return true;
+  memset(seen, 0, sizeof seen);
+  for (bool more = true; more; more = next(w)) {
+    if (!holds(w, pred)) continue;
+    points++;
+    for (int i = 0; i < n; i++) {
+      start[i] = value_of(w, region[i].min);
+      extent[i] = value_of(w, region[i].extent);
+    }
+    if (!mark_box(seen, n, low, high, start, extent)) return false;
+  }
+  for (int64_t i = 0; i < size; i++) reached += seen[i];
+  return points == 0 || reached == size;
+}
+
+/* Regions under some of the loops: the first iterators are fixed. */
+static void check_region_below(Tirc *c, Random *r) {
+  World w = iterator_world(c, r);
+  Analyzer *a = below(r, 2) ? informed(&w) : tirc_analyzer(c);
+  Expr indices[4], pred = some_predicate(&w);
+  Range region[4];
+  const int n = some_indices(&w, indices), fixed = below(r, w.n);
+  for (int i = 0; i < n; i++)
+    region[i] = tirc_range(indices[i], number(&w, below(r, 2) ? 1 : between(r, 1, 4)));
+  const IntSet *box =
+      tirc_estimate_region(a, n, region, w.n - fixed, w.vars + fixed, w.doms + fixed, pred, true);
+  World outer = w, inner = w;
+  outer.n = fixed;
+  for (bool more = box && first(&outer); more; more = next(&outer)) {
+    for (int i = 0; i < fixed; i++) {
+      inner.min[i] = outer.values[i];
+      inner.extent[i] = 1;
+    }
+    if (!is_exact(&inner, region, n, pred, box))
+      fail_msg("the region is not exact: %s, %d fixed, first dimension %s .. %s",
+               show_map(&inner, indices, n, pred), fixed, tirc_print_expr(c, box[0].min),
+               tirc_print_expr(c, box[0].max));
+  }
+}
+
+static void random_regions(void **state) {
+  (void)state;
+  run_random(check_region_below, as_test("TIRC_TEST_COUNT", 20000));
+}
+
 static void random_iterator_maps(void **state) {
   (void)state;
   run_random(check_map, as_test("TIRC_TEST_COUNT", 20000));
@@ -631,6 +704,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_expressions),
       cmocka_unit_test(random_iterator_maps),
+      cmocka_unit_test(random_regions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
