@@ -184,12 +184,24 @@ static void make_iters(BlockChange *b) {
   }
 }
 
+static Expr product(Tirc *c, int n, const Expr *extents) {
+  Expr all = tirc_int(c, DT_INT64, 1);
+  for (int i = 0; i < n; i++) all = tirc_mul(c, all, tirc_cast(c, DT_INT64, extents[i]));
+  return all;
+}
+
+/* (i // 2, i % 2) of one i makes two. */
+static bool makes_as_many(BlockChange *b) {
+  return tirc_prove_equal(b->a, product(b->c, b->map.n_outputs, b->new_shape),
+                          product(b->c, b->n_loops, b->shape));
+}
+
 static void invert(BlockChange *b) {
   Tirc *c = b->c;
   const Block *block = tirc_block_of(b->block);
   InverseMap inverse;
   const char *why = tirc_invert_map(b->s, b->block, &b->map, b->shape, true, &inverse);
-  if (!why && !tirc_is_int(inverse.padding, 0)) why = "it leaves gaps";
+  if (!why && (!tirc_is_int(inverse.padding, 0) || !makes_as_many(b))) why = "it leaves gaps";
   if (why)
     tirc_sched_error(b->s, SERR_INDEX_MAP_NOT_BIJECTIVE, why, NULL,
                      "%s is no bijective affine map.", tirc_index_map_text(c, &b->map));
