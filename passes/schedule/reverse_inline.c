@@ -30,6 +30,7 @@ typedef struct Fold {
   int n;                    /* dimensions of buffer */
   const Expr *load_indices; /* the consumer's */
   PtrMap instance;          /* consumer iterator -> its value, in the producer's iterators */
+  bool each_once;           /* the consumer's instances read all elements, each of them once */
 } Fold;
 
 /* --- who produces it --------------------------------------------------------------------- */
@@ -200,6 +201,23 @@ static bool is_inverse(Fold *f, const PtrMap *inverse, const Expr *holes, const 
   return true;
 }
 
+/* Whether the instances read all elements of the buffer, each of them once: where nothing of an
+ * iterator is lost, and each index counts through its dimension. */
+static bool reads_each_once(Fold *f, Analyzer *a, int n, const Expr *vars, const Range *doms) {
+  const IterMap *map = tirc_detect_iter_map(a, f->n, f->load_indices, n, vars, doms, NULL,
+                                            ITER_LEVEL_BIJECTIVE, false, NULL);
+  if (!map || !is_dense(a, f->c, map)) return false;
+  for (int i = 0; i < f->n; i++) {
+    const IterSum *sum = &map->indices[i];
+    Expr reach = tirc_int(f->c, sum->base->dtype, 1);
+    for (int k = 0; k < sum->n; k++) reach = tirc_mul(f->c, reach, sum->args[k].extent);
+    if (!tirc_is_int(tirc_simplify(a, sum->base), 0) ||
+        !tirc_prove_equal(a, reach, f->buffer->shape[i]))
+      return false;
+  }
+  return true;
+}
+
 static const char *invert_load(Fold *f) {
   const Block *b = tirc_block_of(f->consumer);
   Tirc *c = f->c;
@@ -224,7 +242,8 @@ static const char *invert_load(Fold *f) {
     if (!tirc_map_has(&inverse, vars[i]) && tirc_is_int(doms[i].extent, 1) &&
         tirc_const_int(doms[i].min, &constant))
       tirc_map_set(c, &inverse, vars[i], doms[i].min);
-  if (!is_inverse(f, &inverse, holes, vars, doms))
+  f->each_once = reads_each_once(f, a, b->n_iters, vars, doms);
+  if (!f->each_once && !is_inverse(f, &inverse, holes, vars, doms))
     return "one element of the buffer is read by several of its instances";
   PtrMap stored = {0};
   for (int i = 0; i < f->n; i++)
@@ -328,7 +347,7 @@ static Stmt add_domain_predicate(Inliner *in, Stmt was, Stmt block) {
   tirc_bindings_of(c, block, &bindings);
   for (int i = 0; i < b.n_iters; i++) tirc_bind_range(a, b.iters[i].var, b.iters[i].dom);
   Expr predicate = tirc_simplify(a, tirc_substitute(c, in_domain(f), &f->instance));
-  if (tirc_is_true(predicate)) return block;
+  if (f->each_once || tirc_is_true(predicate)) return block;
   if (f->guard && !tirc_expr_equal(c, predicate, tirc_simplify(a, f->guard))) {
     predicate = tirc_simplify(a, tirc_and(c, predicate, f->guard));
     b.body = b.body->u.branch.then_case;
