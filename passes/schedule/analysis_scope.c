@@ -52,13 +52,14 @@ void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high) {
                    "block %s does not have an affine binding", b->name);
 }
 
+/* What only blocks inside declare counts, too, unless they have it for themselves. */
 bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope) {
-  (void)s;
-  const Block *b = tirc_block_of(block), *root = tirc_block_of(scope);
-  for (int i = 0; i < b->n_writes; i++) {
-    int k = 0;
-    while (k < root->n_allocs && root->allocs[k] != b->writes[i].buffer) k++;
-    if (k == root->n_allocs) return true;
+  for (int i = 0; i < block->n_accesses[1]; i++) {
+    const Buffer b = block->accesses[1][i].buffer;
+    const SRef *allocator = tirc_allocator_of(s, scope, b);
+    if (allocator == scope) continue;
+    if (allocator || tirc_is_parameter(s, block, b) || tirc_declared_write(tirc_block_of(block), b))
+      return true;
   }
   return false;
 }

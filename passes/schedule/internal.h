@@ -189,6 +189,7 @@ bool tirc_holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts);
 /* The block of the function that allocates the buffer (above sref or itself), or NULL for a
  * parameter's. */
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
+bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b); /* of the block's function */
 
 /* TVM's LeafBlockRemovalPlan: what to pass to tirc_sched_replace so that a block and the loops
  * which have nothing else below them are gone. *src is the loop or block to be replaced (above or

@@ -24,18 +24,11 @@
 /* --- where the buffer lives ---------------------------------------------------------------------
  */
 
-static bool is_parameter(Sched *s, const SRef *block, Buffer b) {
-  const Func *f = s->mod->funcs[block->func];
-  for (int i = 0; i < f->n_params; i++)
-    if (f->buffers[i] == b) return true;
-  return false;
-}
-
 /* The block that allocates it; the function's root for a parameter. */
 static SRef *scope_of_buffer(Sched *s, SRef *block, Buffer b) {
   SRef *scope = tirc_allocator_of(s, block, b);
   if (scope) return scope;
-  if (is_parameter(s, block, b)) {
+  if (tirc_is_parameter(s, block, b)) {
     tirc_require_scope_root(s, block, false);
     return s->roots[block->func];
   }

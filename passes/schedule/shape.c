@@ -89,6 +89,13 @@ SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b) {
   return NULL;
 }
 
+bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b) {
+  const Func *f = s->mod->funcs[block->func];
+  for (int i = 0; i < f->n_params; i++)
+    if (f->buffers[i] == b) return true;
+  return false;
+}
+
 /* --- rewrites -------------------------------------------------------------------------------- */
 
 Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
