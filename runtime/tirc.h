@@ -691,19 +691,23 @@ typedef struct tirc_symbol {
   int64_t value; /* if it is known */
   bool is_known;
 } tirc_symbol;
-/* A function's symbols, none of them known; they live as long as the module. */
+/* A function's symbols, none of them known; they live as long as the module. TIRC_BAD: the module
+ * has no such function. */
 TIRC_API tirc_status tirc_module_symbols(const tirc_module *m, const char *func, int *n,
                                          const tirc_symbol **symbols, tirc_error **error);
 /* The shape that array parameter number `param` (-1: none is asked for) must have: it gets `ndim`
  * extents. What is known are the scalars among args, the arrays that are there already (any of
  * them may be missing), and the symbols that are; symbols that follow from arrays become known, and
- * names that the function does not have are passed over. */
+ * names that the function does not have are passed over. TIRC_BAD with the code "argument": n is
+ * not the number of its parameters, `param` is no array, an argument does not fit, or an extent
+ * does not follow from what is known. */
 TIRC_API tirc_status tirc_module_shape(const tirc_module *m, const char *func, int n,
                                        const tirc_argument *args, int n_symbols,
                                        tirc_symbol *symbols, int param, int64_t *shape,
                                        tirc_error **error);
 
-/* tirc_module_cost of a call: with the symbolic extents that these arguments give. */
+/* tirc_module_cost of a call: with the symbolic extents that these arguments give. TIRC_BAD with
+ * the code "argument" if they do not fit the function. */
 TIRC_API tirc_status tirc_module_call_cost(const tirc_module *m, const char *func, int n,
                                            const tirc_argument *args, tirc_cost *out,
                                            tirc_error **error);
