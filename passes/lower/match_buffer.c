@@ -123,8 +123,10 @@ static Stmt lower_stmt(Mutator *m, Stmt s) {
                     s->u.store.value);
 }
 
-Stmt tirc_lower_match_buffer(Tirc *c, const Func *f) {
+Stmt tirc_without_views(Tirc *c, Stmt s) {
   Views v = {0};
   Mutator m = {.c = c, .expr = lower_expr, .stmt = lower_stmt, .self = &v};
-  return tirc_mutate_stmt(&m, f->body);
+  return tirc_mutate_stmt(&m, s);
 }
+
+Stmt tirc_lower_match_buffer(Tirc *c, const Func *f) { return tirc_without_views(c, f->body); }

@@ -76,11 +76,16 @@ static const Expr *view_start(Tirc *c, const Block *b, int i) {
   return start;
 }
 
+/* A sum with an init does not declare that it reads itself. */
+static bool may_read(const Block *b, Buffer shown) {
+  return tirc_declared_read(b, shown) || (b->init && tirc_declared_write(b, shown));
+}
+
 static void look_at_views(Use *u, const Block *b) {
   for (int i = 0; i < b->n_matches; i++) {
     if (b->matches[i].source.buffer != u->buffer) continue;
     add_access(u, u->buffer->ndim, view_start(u->c, b, i));
-    u->loads += tirc_declared_read(b, u->buffer) != NULL;
+    u->loads += may_read(b, u->buffer);
     u->stores += tirc_declared_write(b, u->buffer) != NULL;
     u->constant = false;
   }
@@ -278,7 +283,7 @@ static void run_block(Run *r, Stmt stmt) {
   for (int i = 0; i < b->n_matches; i++) {
     const Buffer shown = b->matches[i].source.buffer;
     const Expr *start = view_start(r->s->c, b, i);
-    if (tirc_declared_read(b, shown)) touch(r, shown, shown->ndim, start, false);
+    if (may_read(b, shown)) touch(r, shown, shown->ndim, start, false);
     if (tirc_declared_write(b, shown)) touch(r, shown, shown->ndim, start, true);
   }
   if (b->init && first) run(r, b->init);

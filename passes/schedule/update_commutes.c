@@ -21,6 +21,7 @@
 #include "index_eval.h"
 #include "internal.h"
 
+#include "../lower/lower.h"
 #include "ir/access.h"
 
 #include <math.h>
@@ -334,7 +335,8 @@ static Stmt update_of(Tirc *c, const Block *b) {
   return k.own ? tirc_seq_splice(c, b->body, 0, n, 0, NULL) : b->body;
 }
 
-bool tirc_update_commutes(Tirc *c, const Block *b) {
+bool tirc_update_commutes(Tirc *c, const Block *block) {
+  const Block *b = &tirc_without_views(c, tirc_block(c, block))->u.block;
   Mutator flatten = {.c = c, .stmt = without_block};
   const Stmt body = tirc_mutate_stmt(&flatten, update_of(c, b));
   for (int i = 0; i < b->n_writes; i++)
