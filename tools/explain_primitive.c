@@ -2,6 +2,7 @@
  * example is run: what is shown after it is what the primitive makes. */
 #include "tool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void print_signature(int i) {
@@ -19,14 +20,54 @@ static bool starts_with(const char *s, const char *prefix) {
   return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
+static bool declares_regions(const char *line) {
+  return starts_with(line, "T.reads(") || starts_with(line, "T.writes(");
+}
+
+static bool is_same_program(const char *a, const char *b) {
+  tirc_module *m = NULL, *other = NULL;
+  char *difference = NULL;
+  bool same = tirc_module_parse(a, strlen(a), "example", 0, NULL, &m, NULL) == TIRC_OK &&
+              tirc_module_parse(b, strlen(b), "example", 0, NULL, &other, NULL) == TIRC_OK &&
+              tirc_module_compare(m, other, &difference, NULL) == TIRC_OK && !difference;
+  tirc_string_free(difference);
+  tirc_module_free(m);
+  tirc_module_free(other);
+  return same;
+}
+
+/* Without the regions that would be inferred from what the block does; what is left is the same
+ * program. On the heap, NULL when memory is out. */
+static char *without_inferred_regions(const char *text) {
+  char *kept = strdup(text);
+  for (size_t at = 0; kept && kept[at];) {
+    size_t n = strcspn(kept + at, "\n");
+    n += kept[at + n] != 0;
+    char *shorter = declares_regions(kept + at + strspn(kept + at, " ")) ? strdup(kept) : NULL;
+    if (shorter) memmove(shorter + at, shorter + at + n, strlen(shorter + at + n) + 1);
+    if (shorter && is_same_program(kept, shorter)) {
+      free(kept);
+      kept = shorter;
+    } else {
+      free(shorter);
+      at += n;
+    }
+  }
+  return kept;
+}
+
 void print_nest(const char *text) {
+  char *kept = without_inferred_regions(text);
+  bool first = true;
+  if (kept) text = kept;
   for (const char *end; *text; text = *end ? end + 1 : end) {
     end = text + strcspn(text, "\n");
     const char *line = text + strspn(text, " ");
-    bool noise = line == end || starts_with(line, "# from ") || starts_with(line, "# with ") ||
-                 *line == '@' || starts_with(line, "T.reads(") || starts_with(line, "T.writes(");
-    if (!noise) printf("    %.*s\n", (int)(end - text), text);
+    if (line == end || starts_with(line, "# from ") || starts_with(line, "# with ")) continue;
+    printf("%s    %.*s\n", *line == '@' && !first ? "\n" : "", (int)(end - text), text);
+    first = false;
   }
+  free(kept);
 }
 
 /* Text from this column on, broken at spaces so that lines stay below 100 columns. */

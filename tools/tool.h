@@ -162,7 +162,7 @@ int run_module(const Options *o, const tirc_module *plain, const tirc_module *m)
 /* explain_primitive.c: false when there is no primitive of the name */
 bool explain_primitive(const char *name);
 void print_primitives_as_markdown(void);
-/* A program without what an example does not need: imports, inferred regions, the root block. */
+/* A program without what an example does not need: imports, inferred regions. */
 void print_nest(const char *text);
 /* explain_case.c: what raises an error, what would go wrong, and the fix; the exit status is that
  * of examples that do not hold. */
