@@ -66,6 +66,14 @@ static void put_program(const Options *o, const char *ir) {
   free(text);
 }
 
+/* Errors of primitives have a page with an example; a wrong type or number of arguments has not. */
+static bool has_page(const char *code) {
+  tirc_error_info e;
+  for (int i = 0; tirc_error_table(i, &e); i++)
+    if (strcmp(e.code, code) == 0) return true;
+  return false;
+}
+
 static void report_text(const Options *o, const tirc_error *e) {
   const char *code = tirc_error_get(e, TIRC_ERROR_CODE), *ir = tirc_error_get(e, TIRC_ERROR_IR);
   const char *excerpt = tirc_error_get(e, TIRC_ERROR_EXCERPT);
@@ -79,7 +87,7 @@ static void report_text(const Options *o, const tirc_error *e) {
   print_part(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
   if (ir) put_program(o, ir);
   print_part(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
-  if (tirc_error_status(e) == TIRC_NO && tirc_error_get(e, TIRC_ERROR_CALL))
+  if (tirc_error_get(e, TIRC_ERROR_CALL) && has_page(code))
     fprintf(stderr, "%smore:%s tirc explain %s\n", paint(o, BOLD), paint(o, RESET), code);
 }
 

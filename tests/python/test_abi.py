@@ -18,6 +18,18 @@ STRUCTS = {
 KINDS = "NONE BOOL INT FLOAT STR LIST TUPLE DICT BLOCK LOOP EXPR BUFFER OBJECT FUNCTION SCRIPT".split()
 
 
+def test_links_that_lead_nowhere_are_passed_over(tmp_path, monkeypatch):
+    (tmp_path / "runtime").mkdir()
+    (tmp_path / "runtime" / "tirc.h").touch()
+    for name in "build", "build-gone":
+        (tmp_path / name).mkdir()
+    (tmp_path / "build" / _lib._NAME).touch()
+    (tmp_path / "build-gone" / _lib._NAME).symlink_to(tmp_path / "nothing")
+    monkeypatch.setattr(_lib, "__file__", str(tmp_path / "tools" / "python" / "tirc" / "_lib.py"))
+    monkeypatch.delenv("TIRC_LIBRARY", raising=False)
+    assert list(_lib._candidates()) == [str(tmp_path / "build" / _lib._NAME), _lib._NAME]
+
+
 def test_structs_and_kinds(tmp_path):
     cc = shutil.which("cc")
     if not cc:

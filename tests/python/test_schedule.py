@@ -88,6 +88,17 @@ def test_schedule_errors(sch):
     assert sch.mod.script() == before
 
 
+def test_places_of_errors(sch):
+    i, j, k = sch.get_loops("C")
+    for call in (lambda: sch.splitt(i),
+                 lambda: i.nothing,
+                 lambda: sch.get(i).nothing,
+                 lambda: sch.parallel(k)):
+        with pytest.raises(tirc.TVMError) as caught:
+            call()
+        assert caught.value.location[:2] == (__file__, call.__code__.co_firstlineno)
+
+
 def test_wrong_arguments(sch):
     i, j, k = sch.get_loops("C")
     for call in (lambda: sch.split(i), lambda: sch.split(i, [2, None], nonsense=1), lambda: sch.split("C", [2, None]),

@@ -28,7 +28,7 @@ def _candidates():
     checkout = here.parents[3] if len(here.parents) > 3 else here.parent
     if (checkout / "runtime" / "tirc.h").exists():
         trees = glob.glob(str(checkout / "build*" / _NAME)) + glob.glob(str(checkout / "build" / "*" / _NAME))
-        yield from sorted(trees, key=lambda p: -os.stat(p).st_mtime)
+        yield from sorted(filter(os.path.exists, trees), key=os.path.getmtime, reverse=True)  # no dangling links
     yield _NAME
 
 

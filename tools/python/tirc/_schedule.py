@@ -23,9 +23,21 @@ class _Owner:
         self.kept, self.failure = [], None
         self.schedule = None
 
-    def method(self, self_value, name, args, keywords):
+    def place(self):
+        """Errors from here on are at the line of the caller."""
         frame = _source.caller(2)
         lib.tirc_schedule_place(self.pointer, frame.f_code.co_filename.encode(), frame.f_lineno, 0)
+
+    def attribute(self, self_value, name):
+        """Attribute of an object, or of the schedule when that is None; a Value."""
+        self.place()
+        out = Value()
+        of = None if self_value is None else byref(self_value)
+        _lib.call("schedule_attribute", self.pointer, of, name.encode(), byref(out))
+        return out
+
+    def method(self, self_value, name, args, keywords):
+        self.place()
         keep, out = [], Value()
         given = arguments(self, args, keywords, keep)
         of = None if self_value is None else byref(self_value)
@@ -50,9 +62,7 @@ class _Owner:
 
 
 def _trace_of(owner):
-    out = Value()
-    _lib.call("schedule_attribute", owner.pointer, None, b"trace", byref(out))
-    return outward(owner, out)
+    return outward(owner, owner.attribute(None, "trace"))
 
 
 class Trace(Object, _render.Shown):
@@ -146,12 +156,7 @@ class Schedule(_render.Shown):
     def __getattr__(self, name):  # what is no method: target, state, func_working_on, trace
         if name.startswith("_"):
             raise AttributeError(name)
-        return self._attribute(name)
-
-    def _attribute(self, name):
-        out = Value()
-        _lib.call("schedule_attribute", self._owner.pointer, None, name.encode(), byref(out))
-        return outward(self._owner, out)
+        return outward(self._owner, self._owner.attribute(None, name))
 
     def _owner_run(self, text, name):
         data = text.encode()

@@ -29,8 +29,7 @@ class Object:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        out = Value()
-        _lib.call("schedule_attribute", self._owner.pointer, byref(self._handle), name.encode(), byref(out))
+        out = self._owner.attribute(self._handle, name)
         if out.kind == _lib.OBJECT and out.type.decode() in _CALLABLE:
             return lambda *args, **keywords: self._owner.method(self._handle, name, args, keywords)
         return outward(self._owner, out)
@@ -102,6 +101,7 @@ class ExprRV(Operand, Object):
 
     def _operate(self, op, a, b):
         keep, out = [], Value()
+        self._owner.place()
         x, y = inward(self._owner, a, keep), inward(self._owner, b, keep)
         _lib.call("schedule_operator", self._owner.pointer, op.encode(), byref(x), byref(y), byref(out))
         return outward(self._owner, out)
