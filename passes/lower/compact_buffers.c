@@ -9,8 +9,9 @@
  * residue. */
 #include "regions.h"
 
-/* Bounds beyond this come from the type of a variable and say nothing. */
-enum { MAX_EXTENT = 1 << 28 };
+/* Of a symbolic extent, bounds beyond this come from the type of a variable and say nothing: those
+ * of n // 64 do, and no tile is as long. */
+enum { MAX_TILE = 1 << 16 };
 
 typedef struct Compact {
   Buffer buffer; /* the new one */
@@ -82,9 +83,10 @@ static bool shrink(State *s, Tirc *c, IntSet set, Expr whole, Expr *corner, Expr
   Expr size = tirc_add(c, tirc_sub(c, set.max, set.min), tirc_int(c, set.min->dtype, 1));
   size = tirc_simplify(s->a, size);
   int64_t n, full;
-  if (!tirc_const_int(size, &n)) n = tirc_const_bound(s->a, size).max;
-  if (n <= 0 || n > MAX_EXTENT) return false;
-  if (tirc_const_int(whole, &full) && n >= full) return false;
+  const bool known = tirc_const_int(size, &n), constant = tirc_const_int(whole, &full);
+  if (!known) n = tirc_const_bound(s->a, size).max;
+  if (n <= 0 || (constant && n >= full)) return false;
+  if (!known && !constant && (n > MAX_TILE || tirc_prove_equal(s->a, size, whole))) return false;
   *corner = tirc_simplify(s->a, set.min);
   if (tirc_is_int(*corner, 0)) *corner = NULL;
   *extent = tirc_int(c, t, n);

@@ -90,6 +90,18 @@ static const Program programs[] = {
           "                    vj = T.axis.spatial(32, j0 * 16 + j1)\n"
           "                    B[vi, vj] = X[vi, vj] * T.float32(3)\n"),
      0, 1e-6},
+    {"a symbolic number of tiles",
+     FUNC("a: T.handle, b: T.handle",
+          "    n = T.int32()\n    A = T.match_buffer(a, (n,))\n"
+          "    B = T.match_buffer(b, (n, 4))\n"
+          "    with T.block(\"root\"):\n        X = T.alloc_buffer(((n + 7) // 8, 4))\n"
+          "        for i, j in T.grid((n + 7) // 8, 4):\n            with T.block(\"X\"):\n"
+          "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+          "                X[vi, vj] = A[vi * 8 % n] + T.float32(1)\n"
+          "        for i, j in T.grid(n, 4):\n            with T.block(\"B\"):\n"
+          "                vi, vj = T.axis.remap(\"SS\", [i, j])\n"
+          "                B[vi, vj] = X[vi // 8, 3 - vj] * T.float32(3)\n"),
+     19, 1e-6},
     {"storage_align",
      FUNC(B2(A, 16, 16) ", " B2(B, 16, 16),
           "    with T.block(\"root\"):\n        X = T.alloc_buffer((16, 16))\n"

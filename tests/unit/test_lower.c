@@ -53,6 +53,7 @@ typedef struct Expectation {
 
 static const Expectation expectations[] = {
     {"cache in a tile", {"X = T.decl_buffer((128,))"}, {"(1024,))\n"}},
+    {"a symbolic number of tiles", {"// T.int64(8) * T.int64(4),))\n"}, {"1073741824"}},
     {"workspace of each thread", {"decl_buffer((60,))"}, {NULL}},
     {"values carried from one iteration to the next stay outside of the loop",
      {"\n    X = T.decl_buffer((1,))\n"},
