@@ -55,16 +55,20 @@ static bool has_store(const Stores *of, Buffer b) {
   return false;
 }
 
-/* Whether one of the blocks adds to the buffer in all iterations of the loop: a reduction over
- * threads, of which the loop is no other than it was. */
+/* Whether a block adds to the buffer in all iterations of the loop, a reduction over threads, of
+ * which the loop is no other than it was; and no other block uses what is added up till then. */
 static bool adds_over(SRef *loop, int n, SRef *const *blocks, Buffer buffer) {
+  const SRef *user = NULL;
   for (int i = 0; i < n; i++) {
-    const Block *b = tirc_block_of(blocks[i]);
-    for (int k = 0; k < b->n_iters && tirc_accesses(blocks[i], buffer, true); k++)
-      if (b->iters[k].kind == ITER_REDUCE &&
-          tirc_uses_var(b->iter_values[k], tirc_loop_of(loop)->var))
-        return true;
+    if (!tirc_mentions(blocks[i], buffer)) continue;
+    if (user) return false;
+    user = blocks[i];
   }
+  const Block *b = user ? tirc_block_of(user) : NULL;
+  for (int k = 0; b && k < b->n_iters; k++)
+    if (b->iters[k].kind == ITER_REDUCE &&
+        tirc_uses_var(b->iter_values[k], tirc_loop_of(loop)->var))
+      return true;
   return false;
 }
 
