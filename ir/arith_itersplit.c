@@ -271,16 +271,17 @@ static bool divide_remainder(IterRewriter *r, Op op, IterSplit s, Expr base, Exp
  * divisor: base == g*k + low, and 0 <= low + s < g. So it is in f*16 + i for i < 16. Then
  *   (base + s) // by == base // by    and    (base + s) % by == base % by + s
  * unless there is no s at all, of which a quotient without it would say nothing. A known offset is
- * no such base: it says where to pad. */
+ * no such base: it says where to pad. A symbolic divisor is left alone: intervals know nothing of
+ * tiles there, and what they make of one could not be compared with it. */
 static bool never_carries(IterRewriter *r, const IterSplit *s, Expr base, Expr by) {
-  const Modular of_base = tirc_modular(r->a, base), of_by = tirc_modular(r->a, by);
-  const int64_t g = tirc_gcd(of_base.coeff, tirc_gcd(of_by.coeff, of_by.base));
+  const Modular of_base = tirc_modular(r->a, base);
   const Bound extent = tirc_const_bound(r->a, s->extent);
-  int64_t scale, reach;
-  if (g < 2 || of_base.coeff == 0 || extent.min < 1 || !tirc_can_prove_ge(r->a, by, 1) ||
-      !tirc_const_int(s->scale, &scale) || __builtin_mul_overflow(extent.max - 1, scale, &reach))
+  int64_t divisor, scale, reach;
+  if (!tirc_const_int(by, &divisor) || divisor < 1 || !tirc_const_int(s->scale, &scale) ||
+      of_base.coeff == 0 || extent.min < 1 || __builtin_mul_overflow(extent.max - 1, scale, &reach))
     return false;
-  return reach >= 0 && reach < g - tirc_floormod64(of_base.base, g);
+  const int64_t g = tirc_gcd(of_base.coeff, divisor);
+  return g > 1 && reach >= 0 && reach < g - tirc_floormod64(of_base.base, g);
 }
 
 bool tirc_iter_divide(IterRewriter *r, Op op, IterSplit s, Expr base, Expr by, IterValue *out) {
