@@ -163,7 +163,10 @@ const Expr *tirc_map_shape(Sched *s, Analyzer *a, const IndexMap *map, const Exp
       tirc_sched_error(s, SERR_INDEX_MAP_RANGE, NULL, NULL,
                        "In %s, index %s does not run over a range that starts at 0.",
                        tirc_index_map_text(c, map), tirc_print_expr(c, map->outputs[i]));
-    out[i] = tirc_cast(c, t, r.extent);
+    int64_t extent;
+    const bool none =
+        tirc_const_int(r.extent, &extent) && extent < 0; /* of inputs without values */
+    out[i] = none ? tirc_int(c, t, 0) : tirc_cast(c, t, r.extent);
   }
   return out;
 }

@@ -384,7 +384,8 @@ static Stmt rewrite_block(AccessRewriter *w, Stmt s) {
   if (declared) {
     Regions reads, writes;
     tirc_block_reads_writes(w->c, s, &reads, &writes);
-    if (b.init && tirc_declared_read(&b, r->l->from)) reads = reads_of_update(w->c, s);
+    if (b.init && tirc_declared_read(&b, r->l->from) && tirc_declared_write(&b, r->l->from))
+      reads = reads_of_update(w->c, s);
     b.reads = rewrite_regions(r, s, b.n_reads, b.reads, reads);
     b.writes = rewrite_regions(r, s, b.n_writes, b.writes, writes);
   }
