@@ -89,13 +89,6 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
   }
 }
 
-/* The conjuncts of a condition that use none of the variables. */
-static Expr part_without(Tirc *c, Expr cond, const PtrMap *vars) {
-  if (cond->op == OP_AND)
-    return tirc_and(c, part_without(c, cond->args[0], vars), part_without(c, cond->args[1], vars));
-  return tirc_uses_any(cond, vars) ? tirc_bool(c, true) : cond;
-}
-
 static bool loads_start(const CacheStage *stage) {
   for (int i = 0; i < stage->source->ndim; i++)
     if (tirc_reads_memory(stage->region[i].min) || tirc_reads_memory(stage->region[i].extent))
@@ -106,7 +99,7 @@ static bool loads_start(const CacheStage *stage) {
 /* What the loops outside of the copy decide of whether the writer runs, its copy must do too: where
  * others look at what it leaves out, and where the box starts at a number that is loaded, which may
  * be nowhere. */
-static void keep_condition(Sched *s, CacheStage *stage) {
+static void keep_condition(Sched *s, CacheStage *stage, Region written) {
   const Block *b = tirc_block_of(stage->writer);
   stage->condition = tirc_bool(s->c, true);
   if ((!stage->is_write || tirc_is_own_buffer(s, stage)) && !loads_start(stage)) return;
@@ -122,15 +115,17 @@ static void keep_condition(Sched *s, CacheStage *stage) {
   PtrMap inside = {0};
   for (const SRef *r = stage->writer->parent; r != stage->where; r = r->parent)
     if (tirc_is_loop(r)) tirc_map_set(s->c, &inside, tirc_loop_of(r)->var, r);
-  stage->condition = part_without(s->c, b->predicate, &inside);
+  stage->condition = tirc_conjuncts(s->c, b->predicate, &inside, false);
   SRef *nest = stage->writer;
   while (nest->parent != stage->where) nest = nest->parent;
   const Region box = {stage->source, stage->region};
-  if (tirc_is_true(b->predicate) || !tirc_nest_leaves_holes(s, nest, &box, stage->condition))
+  if (tirc_is_true(b->predicate) ||
+      (!tirc_nest_leaves_holes(s, nest, &box, stage->condition) &&
+       tirc_predicate_leaves_some(s, stage->writer, stage->where, written)))
     return;
   tirc_sched_mark(s, stage->writer->stmt);
   tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                   "The predicate of block %s leaves out parts of the box of %s that would be "
+                   "The predicate of block %s may leave out parts of the box of %s that would be "
                    "copied, and the copy would move elements that nobody wrote.",
                    b->name, stage->source->name);
 }
@@ -221,7 +216,7 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
   }
   stage->region = out;
   require_written(s, stage, tirc_analyzer_around(s, stage->writer));
-  keep_condition(s, stage);
+  keep_condition(s, stage, r);
   require_declared_readers(s, stage);
 }
 

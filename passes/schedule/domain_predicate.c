@@ -9,7 +9,8 @@
  * < 25.
  *
  * A block that moves gets loops over all of its domains. So it must have run for all of them, too.
- */
+ * What a block wrote is copied from a cache in boxes. So a condition on a loop that chooses no
+ * element must leave of it at least one iteration. */
 #include "../../ir/visit.h"
 #include "between.h"
 #include "compute_at.h"
@@ -91,18 +92,21 @@ static Bindings bindings_of(Tirc *c, const Block *b) {
   return out;
 }
 
-/* Those of all iterators, and the loops that only the predicate is about: it may skip all of their
- * iterations. */
+/* The loops that only the predicate is about: it may skip all of their iterations. */
+static void add_unbound(Bindings *b, Expr predicate, const LoopDomain *loops) {
+  for (int l = 0; l < loops->n; l++) {
+    bool bound = !tirc_uses_var(predicate, loops->vars[l]);
+    for (int i = 0; i < b->n && !bound; i++) bound = tirc_uses_var(b->values[i], loops->vars[l]);
+    if (!bound) add_binding(b, loops->vars[l], loops->vars[l], (Range){0});
+  }
+}
+
+/* Those of all iterators, and of such loops. */
 static Bindings bindings_and_loops(Tirc *c, const Block *b, const LoopDomain *loops) {
   Bindings out = no_bindings(c, b->n_iters + loops->n);
   for (int i = 0; i < b->n_iters; i++)
     add_binding(&out, b->iters[i].var, b->iter_values[i], b->iters[i].dom);
-  for (int l = 0; l < loops->n; l++) {
-    bool bound = !tirc_uses_var(b->predicate, loops->vars[l]);
-    for (int i = 0; i < b->n_iters && !bound; i++)
-      bound = tirc_uses_var(b->iter_values[i], loops->vars[l]);
-    if (!bound) add_binding(&out, loops->vars[l], loops->vars[l], (Range){0});
-  }
+  add_unbound(&out, b->predicate, loops);
   return out;
 }
 
@@ -298,13 +302,17 @@ bool tirc_domain_implies_predicate(Sched *s, SRef *block) {
   return conjunct_follows(&m, b->predicate);
 }
 
+static bool uses_loop(Expr e, const LoopDomain *loops) {
+  bool uses = false;
+  for (int l = 0; l < loops->n && !uses; l++) uses = tirc_uses_var(e, loops->vars[l]);
+  return uses;
+}
+
 /* Whether each part of the condition is about a loop; a map of the loops says nothing of others. */
 static bool is_about_loops(Expr cond, const LoopDomain *loops) {
   if (cond->op == OP_AND)
     return is_about_loops(cond->args[0], loops) && is_about_loops(cond->args[1], loops);
-  bool about = tirc_is_true(cond);
-  for (int i = 0; i < loops->n && !about; i++) about = tirc_uses_var(cond, loops->vars[i]);
-  return about;
+  return tirc_is_true(cond) || uses_loop(cond, loops);
 }
 
 bool tirc_predicate_keeps_all(Sched *s, SRef *block) {
@@ -314,4 +322,75 @@ bool tirc_predicate_keeps_all(Sched *s, SRef *block) {
   if (!is_about_loops(b->predicate, &d)) return false;
   const Bindings of = bindings_and_loops(s->c, b, &d);
   return fill_together(s->c, tirc_analyzer(s->c), &of, &d, b->predicate);
+}
+
+/* Whether numbers alone decide the condition, so that one run of the loops is like all others. */
+static bool is_of_numbers(Expr cond, const LoopDomain *loops) {
+  bool of = !names_others(cond, loops) && !tirc_reads_memory(cond);
+  for (int l = 0; l < loops->n && of; l++)
+    of = !tirc_uses_var(cond, loops->vars[l]) ||
+         (!names_others(loops->doms[l].min, loops) && !names_others(loops->doms[l].extent, loops));
+  return of;
+}
+
+/* Those of the iterators on these loops and on none of the others, and of the loops without such an
+ * iterator; one value of each is enough. */
+static Bindings one_of_each(Tirc *c, const Block *b, const LoopDomain *idle,
+                            const LoopDomain *others) {
+  Bindings out = no_bindings(c, b->n_iters + idle->n);
+  for (int i = 0; i < b->n_iters; i++)
+    if (uses_loop(b->iter_values[i], idle) && !uses_loop(b->iter_values[i], others))
+      add_binding(&out, b->iters[i].var, b->iter_values[i], (Range){0});
+  add_unbound(&out, b->predicate, idle);
+  return out;
+}
+
+static bool holds_at_end(Tirc *c, Analyzer *a, Expr cond, const LoopDomain *loops, bool last) {
+  PtrMap at = {0};
+  for (int l = 0; l < loops->n; l++) {
+    const Range dom = loops->doms[l];
+    Expr end = tirc_sub(c, tirc_add(c, dom.min, dom.extent), tirc_int(c, dom.min->dtype, 1));
+    tirc_map_set(c, &at, loops->vars[l], last ? end : dom.min);
+  }
+  return tirc_prove(a, tirc_substitute(c, cond, &at));
+}
+
+/* Of a loop or domain: as everywhere, an extent that is not known is taken to be at least 1. */
+static void expect_some(Tirc *c, Analyzer *a, Expr extent) {
+  tirc_enter_constraint(a, tirc_binary(c, OP_GE, extent, tirc_int(c, extent->dtype, 1)));
+}
+
+static bool uses_loop_of(Region r, Expr var) {
+  bool uses = false;
+  for (int d = 0; d < r.buffer->ndim && !uses; d++)
+    uses = tirc_uses_var(r.dims[d].min, var) || tirc_uses_var(r.dims[d].extent, var);
+  return uses;
+}
+
+bool tirc_predicate_leaves_some(Sched *s, SRef *block, SRef *high, Region region) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(block);
+  const LoopDomain all = tirc_loop_domain(s, block->parent, NULL, NULL);
+  const LoopDomain below = tirc_loop_domain(s, block->parent, high, NULL);
+  LoopDomain idle = {0, tirc_new_array(c, Expr, all.n + 1), tirc_new_array(c, Range, all.n + 1)};
+  LoopDomain others = {0, tirc_new_array(c, Expr, all.n + 1), tirc_new_array(c, Range, all.n + 1)};
+  PtrMap skipped = {0};
+  for (int l = 0; l < all.n; l++) {
+    const bool is_idle = l < below.n && tirc_uses_var(b->predicate, all.vars[l]) &&
+                         !uses_loop_of(region, all.vars[l]);
+    LoopDomain *to = is_idle ? &idle : &others;
+    to->vars[to->n] = all.vars[l];
+    to->doms[to->n++] = all.doms[l];
+    if (is_idle) tirc_map_set(c, &skipped, all.vars[l], block);
+  }
+  const Expr cond = tirc_conjuncts(c, b->predicate, &skipped, true);
+  if (is_of_numbers(cond, &all)) return true;
+  Analyzer *a = tirc_analyzer_around(s, block->parent);
+  tirc_bind_shapes(s, a, block);
+  for (int l = 0; l < idle.n; l++) expect_some(c, a, idle.doms[l].extent);
+  for (int i = 0; i < b->n_iters; i++) expect_some(c, a, b->iters[i].dom.extent);
+  tirc_enter_constraint(a, tirc_conjuncts(c, b->predicate, &skipped, false));
+  const Bindings of = one_of_each(c, b, &idle, &others);
+  return holds_at_end(c, a, cond, &idle, false) || holds_at_end(c, a, cond, &idle, true) ||
+         fill_together(c, a, &of, &below, b->predicate);
 }

@@ -31,6 +31,13 @@ Expr tirc_and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond) {
   return tirc_prove_symbolic(a, cond) ? predicate : tirc_and(c, predicate, cond);
 }
 
+Expr tirc_conjuncts(Tirc *c, Expr cond, const PtrMap *vars, bool with) {
+  if (cond->op == OP_AND)
+    return tirc_and(c, tirc_conjuncts(c, cond->args[0], vars, with),
+                    tirc_conjuncts(c, cond->args[1], vars, with));
+  return tirc_uses_any(cond, vars) == with ? cond : tirc_bool(c, true);
+}
+
 bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high) {
   for (SRef *r = block; r != high; r = r->parent) {
     Steps steps = {0};

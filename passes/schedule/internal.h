@@ -145,6 +145,8 @@ Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high);
 /* The predicate `and` those conjuncts of a condition that do not follow from what the analyzer
  * knows. */
 Expr tirc_and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond);
+/* The conjuncts of a condition that use some of the variables, or those that use none. */
+Expr tirc_conjuncts(Tirc *c, Expr cond, const PtrMap *vars, bool with);
 
 /* Whether the block's bindings are affine over the loops up to `high` (exclusive; NULL: all of its
  * scope). Not the cached flag: computed. */
@@ -169,6 +171,10 @@ bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box);
 /* The same of a loop or block with all that is in it, and of a box in terms of what is around it,
  * where the condition may hold. */
 bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condition);
+/* Whether the predicate of a block lets the loops below `high` that this region of it, in terms of
+ * loops, does not use run once at least wherever it lets the others. Where numbers alone decide
+ * that, the run above does; loops and domains are taken not to be empty (domain_predicate.c). */
+bool tirc_predicate_leaves_some(Sched *s, SRef *block, SRef *high, Region region);
 /* The box that an instance of the block writes of what it declares to write: a smaller one where
  * the declaration is known to be too large, as that of a part of a loop is, which each instance
  * declares to write whole. */

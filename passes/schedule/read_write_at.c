@@ -173,7 +173,9 @@ static bool writes_box(AutoCopy *k, SRef *block) {
   Region r = tirc_substitute_region(c, *declared, &bindings);
   Analyzer *a = tirc_analyzer_around(k->s, k->loop);
   LoopDomain d = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->scope);
-  if (!tirc_is_about(b->predicate, &d) || tirc_sums_nothing(k->s, block)) return false;
+  if (!tirc_is_about(b->predicate, &d) || tirc_sums_nothing(k->s, block) ||
+      !tirc_predicate_leaves_some(k->s, block, k->loop, r))
+    return false;
   const IntSet *sets =
       tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms, b->predicate, true);
   for (int i = 0; i < r.buffer->ndim; i++) {
