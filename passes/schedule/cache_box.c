@@ -119,13 +119,13 @@ static void keep_condition(Sched *s, CacheStage *stage, Region written) {
   SRef *nest = stage->writer;
   while (nest->parent != stage->where) nest = nest->parent;
   const Region box = {stage->source, stage->region};
-  if (tirc_is_true(b->predicate) ||
-      (!tirc_nest_leaves_holes(s, nest, &box, stage->condition) &&
-       tirc_predicate_leaves_some(s, stage->writer, stage->where, written)))
+  if ((tirc_is_true(b->predicate) || !tirc_nest_leaves_holes(s, nest, &box, stage->condition)) &&
+      tirc_predicate_leaves_some(s, stage->writer, stage->where, written))
     return;
   tirc_sched_mark(s, stage->writer->stmt);
   tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                   "The predicate of block %s may leave out parts of the box of %s that would be "
+                   "The predicate of block %s, or of one in it, may leave out parts of the box of "
+                   "%s that would be "
                    "copied, and the copy would move elements that nobody wrote.",
                    b->name, stage->source->name);
 }

@@ -367,7 +367,7 @@ static bool uses_loop_of(Region r, Expr var) {
   return uses;
 }
 
-bool tirc_predicate_leaves_some(Sched *s, SRef *block, SRef *high, Region region) {
+static bool leaves_some(Sched *s, SRef *block, SRef *high, Region region) {
   Tirc *c = s->c;
   const Block *b = tirc_block_of(block);
   const LoopDomain all = tirc_loop_domain(s, block->parent, NULL, NULL);
@@ -393,4 +393,22 @@ bool tirc_predicate_leaves_some(Sched *s, SRef *block, SRef *high, Region region
   const Bindings of = one_of_each(c, b, &idle, &others);
   return holds_at_end(c, a, cond, &idle, false) || holds_at_end(c, a, cond, &idle, true) ||
          fill_together(c, a, &of, &below, b->predicate);
+}
+
+/* Where blocks inside write for it, the predicate of one of them must do so, too. */
+bool tirc_predicate_leaves_some(Sched *s, SRef *block, SRef *high, Region region) {
+  if (!leaves_some(s, block, high, region)) return false;
+  SRef **inner;
+  const int n = tirc_block_of(block)->init ? 0 : tirc_child_blocks(s, block, &inner);
+  bool any = false;
+  for (int i = 0; i < n; i++) {
+    const Region *written = tirc_declared_write(tirc_block_of(inner[i]), region.buffer);
+    if (!written) continue;
+    PtrMap bindings = {0};
+    tirc_bindings_of(s->c, inner[i]->stmt, &bindings);
+    const Region at = tirc_substitute_region(s->c, *written, &bindings);
+    if (tirc_predicate_leaves_some(s, inner[i], block, at)) return true;
+    any = true;
+  }
+  return !any;
 }

@@ -171,9 +171,10 @@ bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box);
 /* The same of a loop or block with all that is in it, and of a box in terms of what is around it,
  * where the condition may hold. */
 bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condition);
-/* Whether the predicate of a block lets the loops below `high` that this region of it, in terms of
- * loops, does not use run once at least wherever it lets the others. Where numbers alone decide
- * that, the run above does; loops and domains are taken not to be empty (domain_predicate.c). */
+/* Whether the predicates of a block and of those in it let the loops below `high` that its region,
+ * in terms of loops, does not use run once at least wherever they let the others. Where numbers
+ * alone decide that, the run above does; loops and domains are taken not to be empty
+ * (domain_predicate.c). */
 bool tirc_predicate_leaves_some(Sched *s, SRef *block, SRef *high, Region region);
 /* The box that an instance of the block writes of what it declares to write: a smaller one where
  * the declaration is known to be too large, as that of a part of a loop is, which each instance
