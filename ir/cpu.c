@@ -1,6 +1,7 @@
 /* The table of processors and the questions that it answers. Vector width, registers and the name
  * of the instruction set follow from the features, so that they cannot disagree with them. */
 #include "cpu.h"
+#include "nearest.h"
 
 #include <string.h>
 
@@ -74,36 +75,19 @@ const char *tirc_cpu_arch_name(const Cpu *cpu) {
 
 /* --- the nearest names ----------------------------------------------------------------------- */
 
-enum { LONGEST = 40, SHOWN = 3 };
-
-/* Letters to insert, delete or replace. */
-static int distance(const char *a, const char *b) {
-  int row[LONGEST + 1], n = (int)strlen(b);
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (int i = 0; a[i]; i++) {
-    int diagonal = row[0];
-    row[0] = i + 1;
-    for (int j = 1; j <= n; j++) {
-      int replaced = diagonal + (a[i] != b[j - 1]);
-      diagonal = row[j];
-      int other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-      row[j] = replaced < other ? replaced : other;
-    }
-  }
-  return row[n];
-}
+enum { SHOWN = 3 };
 
 /* 0 is the same; a name that begins or ends with the other is near. */
 static int farness(const char *wanted, const char *name) {
   size_t n = strlen(wanted), m = strlen(name);
   if (n >= 2 && n < m && (strncmp(wanted, name, n) == 0 || strcmp(name + m - n, wanted) == 0))
     return 1;
-  return distance(wanted, name);
+  return tirc_name_distance(wanted, name);
 }
 
 _Noreturn void tirc_cpu_unknown(Tirc *c, const char *name) {
   int best[SHOWN], n = 0, limit = (int)strlen(name) / 2;
-  for (int i = 0; i < N_CPUS && strlen(name) < LONGEST; i++) {
+  for (int i = 0; i < N_CPUS && strlen(name) <= TIRC_LONGEST_NAME; i++) {
     int far = farness(name, cpus[i].name), at = n < SHOWN ? n : SHOWN;
     if (far > limit) continue;
     while (at > 0 && farness(name, cpus[best[at - 1]].name) > far) at--;

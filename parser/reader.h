@@ -10,6 +10,7 @@
 #include "../ir/access.h"
 #include "../ir/arith.h"
 #include "../ir/ir.h"
+#include "../ir/nearest.h"
 #include "../ir/visit.h"
 #include "program.h"
 
@@ -152,7 +153,6 @@ void tirc_names_bind(Reader *r, const Syn *at, const char *name, PyValue v, bool
 const PyValue *tirc_names_find(Reader *r, const char *name); /* NULL: unknown */
 /* "did you mean 'x'?", or NULL when nothing is near. */
 const char *tirc_names_suggest(Reader *r, const char *name);
-const char *tirc_nearest(Tirc *c, const char *name, int n, const char *const *candidates);
 void tirc_names_import(Reader *r, const Syn *import);
 /* "T.axis.spatial" for an expression that names something of a module; otherwise NULL. */
 const char *tirc_names_path(Reader *r, const Syn *s);

@@ -55,10 +55,10 @@ void explain_terms(const char *code) {
 }
 
 /* False when there is no error of the code. */
-static bool explain_error(const char *code, int *status) {
+static bool explain_error(const char *wanted, int *status) {
   tirc_error_info e;
   for (int i = 0; tirc_error_table(i, &e); i++) {
-    if (strcmp(e.code, code) != 0) continue;
+    if (!same_name(e.code, wanted)) continue;
     printf("%s (%s)\n    ", e.code,
            e.status == TIRC_NO ? "a ScheduleError" : "a mistake in the call itself");
     print_wrapped(4, e.title);
@@ -66,23 +66,17 @@ static bool explain_error(const char *code, int *status) {
     print_wrapped(4, e.hint);
     print_terms(i);
     print_raisers(i);
-    *status = explain_case(code);
+    *status = explain_case(e.code);
     return true;
   }
   return false;
-}
-
-/* A term's name may be written as people say it: "complete block". */
-static bool same_term(const char *name, const char *wanted) {
-  for (; *name && (*name == *wanted || (*name == '-' && *wanted == ' ')); name++) wanted++;
-  return !*name && !*wanted;
 }
 
 static bool explain_definition(const char *wanted) {
   tirc_definition_info d;
   tirc_error_info e;
   for (int i = 0; tirc_definition_table(i, &d); i++) {
-    if (!same_term(d.name, wanted)) continue;
+    if (!same_name(d.name, wanted)) continue;
     printf("%s\n", d.name);
     indent(d.text);
     for (int k = 0; d.errors[k] >= 0 && tirc_error_table(d.errors[k], &e); k++) {
@@ -103,9 +97,10 @@ static const struct {
 };
 enum { N_OTHER_CODES = sizeof other_codes / sizeof *other_codes };
 
-static bool explain_other(const char *code, int *status) {
+static bool explain_other(const char *wanted, int *status) {
   for (int i = 0; i < N_OTHER_CODES; i++) {
-    if (strcmp(other_codes[i].code, code) != 0) continue;
+    const char *code = other_codes[i].code;
+    if (!same_name(code, wanted)) continue;
     printf("%s\n    ", code);
     print_wrapped(4, other_codes[i].meaning);
     *status = explain_case(code);
@@ -118,7 +113,7 @@ static bool explain_pass(const char *wanted) {
   const char *name, *help;
   for (int i = 0; tirc_pass_table(i, &name, &help); i++) {
     const char *dot = strrchr(name, '.');
-    if (strcmp(name, wanted) != 0 && !(dot && strcmp(dot + 1, wanted) == 0)) continue;
+    if (!same_name(name, wanted) && !(dot && same_name(dot + 1, wanted))) continue;
     printf("%s (lowering pass number %d)\n    %s\n", name, i + 1, help);
     return true;
   }
@@ -158,6 +153,31 @@ bool explain_name(const char *name, int *status) {
          explain_pass(name) || explain_other(name, status);
 }
 
+static void offer_names(Nearest *best) {
+  tirc_primitive_info p;
+  tirc_error_info e;
+  tirc_definition_info d;
+  const char *name, *help;
+  for (int i = 0; tirc_primitive_table(i, &p); i++) offer_name(best, p.name, strlen(p.name));
+  for (int i = 0; tirc_error_table(i, &e); i++) offer_name(best, e.code, strlen(e.code));
+  for (int i = 0; i < N_OTHER_CODES; i++)
+    offer_name(best, other_codes[i].code, strlen(other_codes[i].code));
+  for (int i = 0; tirc_definition_table(i, &d); i++) offer_name(best, d.name, strlen(d.name));
+  for (int i = 0; tirc_pass_table(i, &name, &help); i++) offer_name(best, name, strlen(name));
+}
+
+int explain_or_command(const Options *o, bool command) {
+  const char *what = o->args.at[0];
+  int status = DONE;
+  if (explain_name(what, &status)) return status;
+  Nearest best = {.wanted = what, .n_wanted = strlen(what)};
+  if (command) offer_command_names(&best);
+  offer_names(&best);
+  return complain(o, suggest_name(&best, "", "`tirc explain` lists all"),
+                  "there is no %serror code, primitive, term or pass '%s'",
+                  command ? "command, " : "", what);
+}
+
 int cmd_explain(Options *o) {
   if (o->codes) {
     list_codes();
@@ -167,9 +187,5 @@ int cmd_explain(Options *o) {
     list_all();
     return DONE;
   }
-  const char *what = o->args.at[0];
-  int status = DONE;
-  if (explain_name(what, &status)) return status;
-  return complain(o, "`tirc explain` lists all",
-                  "there is no error code, primitive, term or pass '%s'", what);
+  return explain_or_command(o, false);
 }

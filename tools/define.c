@@ -29,34 +29,14 @@ static bool has_name(const char *text, const char *name, size_t n) {
   return false;
 }
 
-/* Letters to change, add or leave out, up to two. */
-static int difference(const char *a, size_t n, const char *b, size_t m, int most) {
-  if (n == 0 || m == 0) return (int)(n + m);
-  if (*a == *b) return difference(a + 1, n - 1, b + 1, m - 1, most);
-  if (most == 0) return 1;
-  const int change = difference(a + 1, n - 1, b + 1, m - 1, most - 1);
-  const int add = difference(a, n, b + 1, m - 1, most - 1);
-  const int leave = difference(a + 1, n - 1, b, m, most - 1);
-  const int least = change < add ? change : add;
-  return 1 + (least < leave ? least : leave);
-}
-
-typedef struct Nearest {
-  const char *name;
-  size_t n;
-  int difference;
-} Nearest;
-
 /* Constants are assigned at the start of a line. */
-static void look_for_nearest(const char *text, const char *name, Nearest *best) {
+static void look_for_nearest(const char *text, Nearest *best) {
   for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
     size_t n = 0;
     while (is_word(line[n])) n++;
     const char *after = line + n;
     while (*after == ' ') after++;
-    if (n == 0 || *after != '=' || after[1] == '=') continue;
-    const int d = difference(name, strlen(name), line, n, 2);
-    if (!best->name || d < best->difference) *best = (Nearest){line, n, d};
+    if (n > 0 && *after == '=' && after[1] != '=') offer_name(best, line, n);
   }
 }
 
@@ -68,12 +48,12 @@ static bool imports(const char *script) {
 }
 
 static int require_name(const Options *o, const char *name, int n_texts, char **texts) {
-  Nearest best = {0};
+  Nearest best = {.wanted = name, .n_wanted = strlen(name)};
   for (int i = 1; i < n_texts; i++)
     if (imports(texts[i])) return DONE;
   for (int i = 0; i < n_texts; i++)
     if (has_name(texts[i], name, strlen(name))) return DONE;
-  for (int i = 0; i < n_texts; i++) look_for_nearest(texts[i], name, &best);
+  for (int i = 0; i < n_texts; i++) look_for_nearest(texts[i], &best);
   char hint[256] = "constants stand at the top of a program: M = 128";
   if (best.name)
     snprintf(hint, sizeof hint, "%s '%.*s'", best.difference <= 2 ? "did you mean" : "there is",

@@ -175,7 +175,7 @@ bool explain_primitive(const char *name) {
   tirc_primitive_info p;
   tirc_primitive_doc d;
   for (int i = 0; tirc_primitive_table(i, &p); i++) {
-    if (strcmp(p.name, name) != 0) continue;
+    if (!same_name(p.name, name)) continue;
     printf("sch.");
     print_signature(i);
     printf("\n    ");

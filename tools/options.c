@@ -40,6 +40,10 @@ const Command *find_command(const char *name) {
   return NULL;
 }
 
+void offer_command_names(Nearest *best) {
+  for (int i = 0; i < n_commands; i++) offer_name(best, commands[i].name, strlen(commands[i].name));
+}
+
 bool takes_option(const Command *c, const OptionRow *o) {
   size_t n = strlen(c->name);
   for (const char *p = o->commands; (p = strstr(p, c->name)) != NULL; p += n)
@@ -81,6 +85,18 @@ static bool set_option(const Command *c, const Option *option, const char *value
   return false;
 }
 
+/* `name` is what stands after the dashes. */
+static bool no_such_option(const Command *c, const char *word, const char *name, size_t n,
+                           const Options *o) {
+  Nearest best = {.wanted = name, .n_wanted = n};
+  for (int i = 0; i < N_OPTIONS; i++)
+    if (takes_option(c, &options[i].row))
+      offer_name(&best, options[i].row.name, strlen(options[i].row.name));
+  complain(o, suggest_name(&best, "--", "see `tirc help` and the command's --help"),
+           "tirc %s has no option '%s'", c->name, word);
+  return false;
+}
+
 /* The option argv[*i], with its value, which may be the next word. */
 static bool parse_option(const Command *c, int argc, char **argv, int *i, Options *o) {
   const char *word = argv[*i];
@@ -88,11 +104,7 @@ static bool parse_option(const Command *c, int argc, char **argv, int *i, Option
   const char *name = word + (is_long ? 2 : 1);
   size_t n = strcspn(name, "=");
   const Option *option = find_option(c, name, n, is_long ? 0 : *name);
-  if (!option) {
-    complain(o, "see `tirc help` and the command's --help", "tirc %s has no option '%s'", c->name,
-             word);
-    return false;
-  }
+  if (!option) return no_such_option(c, word, name, n, o);
   const char *value = is_long ? (name[n] ? name + n + 1 : NULL) : (name[1] ? name + 1 : NULL);
   if (option->kind == FLAG && value) {
     complain(o, NULL, "tirc %s: --%s takes no value", c->name, option->row.name);

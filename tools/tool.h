@@ -51,11 +51,27 @@ typedef struct OptionRow { /* what people are told of an option */
   const char *commands, *help;
 } OptionRow;
 
+/* nearest.c: "did you mean ...?" */
+typedef struct Nearest {
+  const char *wanted;
+  size_t n_wanted;
+  const char *name; /* the nearest of those offered so far, or NULL */
+  size_t n;
+  int difference; /* 3: no less */
+  char hint[256];
+} Nearest;
+void offer_name(Nearest *best, const char *name, size_t n);
+/* The hint when a name is near; `dashes` stand before it. */
+const char *suggest_name(Nearest *best, const char *dashes, const char *otherwise);
+/* Hyphens, underscores and spaces are the same: complete-block, "complete block", cache_read. */
+bool same_name(const char *a, const char *b);
+
 /* options.c */
 enum { MOST_THREADS = 1024 };       /* a count that a machine may be asked for */
 const OptionRow *option_row(int i); /* NULL behind the last */
 bool takes_option(const Command *c, const OptionRow *o);
 const Command *find_command(const char *name);
+void offer_command_names(Nearest *best);
 /* False after it has reported what is wrong. */
 bool parse_options(const Command *c, int argc, char **argv, Options *o);
 /* Whether --error-format=json is among the words: known before anything can be wrong. */
@@ -154,6 +170,8 @@ void free_arguments(int n, tirc_argument *args);
 
 /* cmd_explain.c: an error code, primitive, term or pass; false when there is none of the name */
 bool explain_name(const char *name, int *status);
+/* The first argument explained, or what is wrong with it; `command`: it could have been one. */
+int explain_or_command(const Options *o, bool command);
 /* The definitions that an error's code is about. */
 void explain_terms(const char *code);
 /* cmd_run.c: runs m with the options' arrays, and sums up the results; --check compares with what

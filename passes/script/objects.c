@@ -1,6 +1,8 @@
 /* Attributes: of each type, the methods and the computed attributes that its table rows name. */
 #include "interp.h"
 
+#include "../../ir/nearest.h"
+
 Value tirc_script_object(const char *type, const void *object) {
   return (Value){.kind = VAL_OBJECT, .u.object = (void *)(uintptr_t)object, .type = type};
 }
@@ -110,6 +112,14 @@ static bool schedule_attribute(Script *sc, Value v, const char *name, Value *out
   return true;
 }
 
+static _Noreturn void no_such_primitive(Script *sc, const char *name) {
+  const char **all = tirc_new_array(sc->c, const char *, tirc_n_primitives);
+  for (int i = 0; i < tirc_n_primitives; i++) all[i] = tirc_primitives[i].name;
+  const char *near = tirc_nearest(sc->c, name, tirc_n_primitives, all);
+  tirc_script_error(sc, "AttributeError", near ? near : "tirc explain lists the primitives",
+                    "the schedule has no primitive '%s'", name);
+}
+
 /* tvm, tvm.ir, T ... are one namespace, so how the script calls it is not known. */
 static _Noreturn void not_offered(Script *sc, const char *space, const char *name) {
   bool tvm = !strcmp(space, "tir"), other = !strcmp(space, "te"); /* as one that is not there */
@@ -123,9 +133,7 @@ Value tirc_script_attribute(Script *sc, Value v, const char *name) {
   if (schedule_attribute(sc, v, name, &out) || own_attribute(sc, v, name, &out)) return out;
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
     if (tirc_script_namespace_member(sc, v.u.object, name, &out)) return out;
-  if (tirc_script_is(v, "Schedule"))
-    tirc_script_error(sc, "AttributeError", "tirc explain lists the primitives",
-                      "the schedule has no primitive '%s'", name);
+  if (tirc_script_is(v, "Schedule")) no_such_primitive(sc, name);
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
     not_offered(sc, v.u.object, name);
   tirc_script_error(sc, "AttributeError", known_attributes(sc, v), "%s has no attribute '%s'",
