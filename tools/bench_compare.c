@@ -46,7 +46,11 @@ static bool is_ceiling(Json *row) {
 
 /* The file and its rows; NULL after an error was reported. */
 static Json *read_rows(const Options *o, const char *path, Json **rows) {
-  Json *j = json_object_from_file(path);
+  char *text = NULL;
+  size_t n = 0;
+  if (read_text(o, path, &text, &n) != DONE) return NULL;
+  Json *j = json_tokener_parse(text);
+  free(text);
   if (j && json_object_object_get_ex(j, "results", rows) &&
       json_object_is_type(*rows, json_type_array))
     return j;

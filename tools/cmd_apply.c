@@ -12,12 +12,21 @@ static int save_trace(const Options *o, const tirc_module *m) {
   return status;
 }
 
+/* What is wrong with the program comes before that there is no schedule for it. */
+static int miss_schedule(const Options *o) {
+  tirc_module *m = NULL;
+  int status = load_program(o, o->args.at[0], &m);
+  tirc_module_free(m);
+  return status != DONE ? status
+                        : complain(o, "tirc print shows a program as it is",
+                                   "tirc apply needs a schedule script, or --trace-json");
+}
+
 int cmd_apply(Options *o) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
   char *text = NULL;
-  if (o->args.n < 2 && !o->trace_json)
-    return complain(o, "tirc apply --help", "tirc apply needs a schedule script, or --trace-json");
+  if (o->args.n < 2 && !o->trace_json) return miss_schedule(o);
   if (o->debug_mask && strcmp(o->debug_mask, "all") != 0 && strcmp(o->debug_mask, "none") != 0)
     return complain(o, NULL, "--debug-mask is all or none, not '%s'", o->debug_mask);
   int status = load_scheduled(o, NULL, &m);

@@ -30,17 +30,35 @@ static bool is_for(const char *text, const char *name) {
   return strncmp(text, name, n) == 0 && text[n] == '=';
 }
 
+/* What a name could have been, on the heap. */
+static char *list_names(const Session *s, bool symbols) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  if (!f) return NULL;
+  for (int p = 0; p < s->n; p++) fprintf(f, "%s%s", p ? ", " : "", s->params[p].name);
+  for (int k = 0; symbols && k < s->n_symbols; k++) fprintf(f, ", %s", s->symbols[k].name);
+  fclose(f);
+  return text;
+}
+
+static int no_such_name(const Session *s, const char *option, const char *text, bool symbols) {
+  if (!strchr(text, '='))
+    return complain(s->o, NULL, "--%s takes NAME=FILE, not '%s'", option, text);
+  char *names = list_names(s, symbols);
+  complain(s->o, NULL, "--%s %s: the function has no parameter '%.*s'; it has %s", option, text,
+           (int)strcspn(text, "="), text, names ? names : "others");
+  free(names);
+  return BAD;
+}
+
 static int check_names(const Session *s, const List *list, const char *option) {
   const bool in = list == &s->o->in;
   for (int i = 0; i < list->n; i++) {
     bool known = is_archive(list->at[i]) && !strchr(list->at[i], '=');
     for (int p = 0; p < s->n; p++) known |= is_for(list->at[i], s->params[p].name);
     for (int k = 0; k < s->n_symbols && in; k++) known |= is_for(list->at[i], s->symbols[k].name);
-    if (!known)
-      return complain(s->o,
-                      in ? "NAME is one of the function's parameters, or a symbol in their shapes"
-                         : "NAME is one of the function's parameters",
-                      "--%s takes NAME=FILE, not '%s'", option, list->at[i]);
+    if (!known) return no_such_name(s, option, list->at[i], in);
   }
   return DONE;
 }

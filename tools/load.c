@@ -8,6 +8,10 @@
 int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out) {
   tirc_error *e = NULL;
+  const char *end = strrchr(path, '.');
+  if (end && strcmp(end, ".sch") == 0)
+    return complain(o, "the program comes first: PROG FILE.sch",
+                    "'%s' is a schedule, not a program", path);
   return tirc_module_read(path, n, defines, out, &e) ? report(o, e) : DONE;
 }
 
