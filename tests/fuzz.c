@@ -462,6 +462,23 @@ static bool one(long number, const Settings *set, Stats *stats) {
   return ok;
 }
 
+static void print_usage(FILE *to) {
+  fprintf(to,
+          "usage: fuzz [OPTION]... [CASE]...\n\n"
+          "Random schedules of random programs: each call must keep what the program computes, or "
+          "fail\nand change nothing. With cases, schedules go on with the program after one of "
+          "them.\n\n"
+          "  --schedules N      how many schedules (1000)\n"
+          "  --seed S           of the random numbers (1)\n"
+          "  --calls N          most calls in a schedule, 1 to %d (%d)\n"
+          "  --wild PERCENT     how many of the programs are odd ones (33)\n"
+          "  --lower            run what each program is lowered to, too\n"
+          "  --stats            print how many calls of each primitive were legal and refused\n"
+          "  --every-primitive  fail if a primitive was never legal, or never refused\n"
+          "  --verbose          print each program and schedule\n",
+          MAX_CALLS, MAX_CALLS);
+}
+
 int main(int argc, char **argv) {
   long n = 1000, broken = 0;
   bool table = false, every = false;
@@ -489,11 +506,9 @@ int main(int argc, char **argv) {
       set.cases = argv + i;
       break;
     } else {
-      fprintf(stderr,
-              "usage: fuzz [--schedules N] [--seed S] [--calls 1..%d] [--wild 0..100] [--verbose] "
-              "[--stats] [--every-primitive] [--lower] [CASE]...\n",
-              MAX_CALLS);
-      return 2;
+      bool help = strcmp(argv[i], "--help") == 0;
+      print_usage(help ? stdout : stderr);
+      return help ? 0 : 2;
     }
   }
   if (set.calls < 1 || set.calls > MAX_CALLS) set.calls = MAX_CALLS;
