@@ -109,6 +109,9 @@ static void bind(Moved *m, Expr var, Expr value) {
 static bool bind_down_to(Moved *m, SRef *r) {
   if (r == m->loop) return false;
   bool ends = bind_down_to(m, r->parent);
+  const Block *around = tirc_is_block(r->parent) ? tirc_block_of(r->parent) : NULL;
+  for (int i = 0; around && i < around->n_iters; i++)
+    bind(m, around->iters[i].var, around->iter_values[i]);
   Steps steps = {0};
   tirc_steps_between(m->s->c, r, &steps);
   for (int i = 0; i < steps.n; i++)
@@ -134,6 +137,9 @@ static bool stores_other_values_in(Sched *s, SRef *block, const SRef *loop) {
   const Expr var = tirc_loop_of(loop)->var;
   tirc_map_set(s->c, &m.vars, var, var);
   if (bind_down_to(&m, block)) return true;
+  for (int i = 0; i < b->n_iters; i++) /* by a block around */
+    if (!tirc_uses_var(b->iter_values[i], var) && !has_own_elements(b, b->iters[i].var))
+      bind(&m, b->iters[i].var, b->iter_values[i]);
   m.used = false;
   Visitor v = {.expr = see_moved_var, .self = &m};
   if (b->init) tirc_visit_stmt(&v, b->init);
@@ -155,28 +161,70 @@ static bool starts_late(Sched *s, SRef *producer, const SRef *loop) {
   return tirc_is_guarded(s, producer, loop) || !tirc_domain_implies_predicate(s, producer);
 }
 
+typedef struct Unfolded { /* the iterators of a block and of those around it in a loop */
+  int n;
+  IterVar *iters;
+  Expr *values, predicate; /* in terms of loops */
+  LoopDomain loops;
+} Unfolded;
+
+static void add_loops(Tirc *c, LoopDomain *to, LoopDomain more) {
+  const LoopDomain was = *to;
+  *to = (LoopDomain){0, tirc_new_array(c, Expr, was.n + more.n + 1),
+                     tirc_new_array(c, Range, was.n + more.n + 1)};
+  for (int i = 0; i < was.n + more.n; i++) {
+    const LoopDomain *of = i < was.n ? &was : &more;
+    const int at = i < was.n ? i : i - was.n;
+    to->vars[to->n] = of->vars[at];
+    to->doms[to->n++] = of->doms[at];
+  }
+}
+
+static Unfolded unfold(Sched *s, SRef *block, const SRef *loop) {
+  Unfolded u = {.predicate = tirc_block_of(block)->predicate};
+  int most = 1;
+  for (SRef *r = block; r != loop; r = r->parent)
+    if (tirc_is_block(r)) most += tirc_block_of(r)->n_iters;
+  u.iters = tirc_new_array(s->c, IterVar, most);
+  u.values = tirc_new_array(s->c, Expr, most);
+  for (SRef *r = block; r != loop; r = r->parent) {
+    if (!tirc_is_block(r)) continue;
+    const Block *b = tirc_block_of(r);
+    PtrMap bindings = {0};
+    tirc_bindings_of(s->c, r->stmt, &bindings);
+    for (int i = 0; i < u.n; i++) u.values[i] = tirc_substitute(s->c, u.values[i], &bindings);
+    if (r != block) u.predicate = tirc_substitute(s->c, u.predicate, &bindings);
+    for (int i = 0; i < b->n_iters; i++) {
+      u.iters[u.n] = b->iters[i];
+      u.values[u.n++] = b->iter_values[i];
+    }
+    add_loops(s->c, &u.loops, tirc_loop_domain(s, r->parent, NULL, NULL));
+  }
+  return u;
+}
+
 /* Whether each iteration of the loop stores to elements of its own: by one iterator, or by all that
  * stand on it, as f // 4 and f % 4 do. */
-static bool stores_apart(Sched *s, SRef *block, Expr loop_var) {
+static bool stores_apart(Sched *s, SRef *block, const SRef *loop) {
   const Block *b = tirc_block_of(block);
-  LoopDomain loops = tirc_loop_domain(s, block->parent, NULL, NULL);
-  Expr *values = tirc_new_array(s->c, Expr, b->n_iters + 1);
+  const Expr loop_var = tirc_loop_of(loop)->var;
+  Unfolded u = unfold(s, block, loop);
+  Expr *values = tirc_new_array(s->c, Expr, u.n + 1);
   int n = 0, used_loops = 0;
-  for (int i = 0; i < b->n_iters; i++) {
-    if (!tirc_uses_var(b->iter_values[i], loop_var) || !has_own_elements(b, b->iters[i].var))
-      continue;
-    if (moves_with(b->iter_values[i], loop_var)) return true;
-    values[n++] = b->iter_values[i];
+  for (int i = 0; i < u.n; i++) {
+    if (!tirc_uses_var(u.values[i], loop_var) || !has_own_elements(b, u.iters[i].var)) continue;
+    if (moves_with(u.values[i], loop_var)) return true;
+    values[n++] = u.values[i];
   }
-  for (int l = 0; l < loops.n; l++) {
+  for (int l = 0; l < u.loops.n; l++) {
     bool used = false;
-    for (int i = 0; i < n; i++) used |= tirc_uses_var(values[i], loops.vars[l]);
+    for (int i = 0; i < n; i++) used |= tirc_uses_var(values[i], u.loops.vars[l]);
     if (!used) continue;
-    loops.vars[used_loops] = loops.vars[l];
-    loops.doms[used_loops++] = loops.doms[l];
+    u.loops.vars[used_loops] = u.loops.vars[l];
+    u.loops.doms[used_loops++] = u.loops.doms[l];
   }
-  loops.n = used_loops;
-  return n && tirc_tells_apart(s, n, values, &loops, b->predicate);
+  u.loops.n = used_loops;
+  return n && tirc_tells_apart(s, n, values, &u.loops, u.predicate);
 }
 
 bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
@@ -189,7 +237,7 @@ bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
     if (b->iters[i].kind != ITER_SPATIAL && !own) return true;
     meets |= !own;
   }
-  return !stores_apart(s, producer, loop_var) &&
+  return !stores_apart(s, producer, loop) &&
          (updates_in_place(s, producer, loop) || has_rival(s, producer, loop) ||
           stores_other_values_in(s, producer, loop) || starts_late(s, producer, loop) ||
           (meets && tirc_instances_depend(s, producer)));
@@ -278,7 +326,7 @@ static SRef *unfinished_in(Sched *s, SRef *producer, const SRef *loop, PtrMap *s
   if (!tirc_is_ancestor(loop, producer) || tirc_map_has(seen, producer)) return NULL;
   tirc_map_set(s->c, seen, producer, producer);
   if (tirc_goes_on_in(s, producer, loop)) return producer;
-  if (stores_apart(s, producer, tirc_loop_of(loop)->var)) return NULL;
+  if (stores_apart(s, producer, loop)) return NULL;
   const int n = tirc_producers(s, producer, scope, &others);
   for (int i = 0; i < n && !found; i++) found = unfinished_in(s, others[i], loop, seen);
   return found;
