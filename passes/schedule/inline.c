@@ -68,6 +68,7 @@ static bool search_stmt(Visitor *v, Stmt s) {
   f->stored |= s->kind == STMT_STORE && s->u.store.buffer == f->buffer;
   if (s->kind == STMT_DECL || s->kind == STMT_ALLOC)
     f->opaque |= s->u.alloc.buffer->data == f->buffer->data;
+  f->opaque |= tirc_shapes_load(s, f->buffer);
   if (s->kind == STMT_BLOCK)
     for (int i = 0; i < s->u.block.n_matches; i++)
       f->opaque |= s->u.block.matches[i].source.buffer == f->buffer;
@@ -135,10 +136,11 @@ void tirc_inline_and_replace(Inliner *in) {
   Search after = search(scope, in->buffer, only);
   if (before.opaque || after.opaque) {
     tirc_sched_mark(in->s, in->scope->stmt);
-    tirc_sched_error(in->s, SERR_INLINE_OPAQUE, NULL, NULL,
-                     "\"%s\" is used by its address, or a region of it is matched to a buffer of "
-                     "another block",
-                     in->buffer->name);
+    tirc_sched_error(
+        in->s, SERR_INLINE_OPAQUE, NULL, NULL,
+        "\"%s\" is used by its address or for an extent of a buffer, or a region of it "
+        "is matched to a buffer of another block",
+        in->buffer->name);
   }
   if (after.loaded && in->load)
     tirc_bad_inline_pattern(in->s, in->block, "it loads what it stores");

@@ -196,6 +196,10 @@ bool tirc_holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts);
 /* The block of the function that allocates the buffer (above sref or itself), or NULL for a
  * parameter's. */
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
+/* Whether an extent of a buffer that the statement itself makes is loaded from b; and throws
+ * buffer-not-plain where that is so of one in the site: rewritten, b is another buffer. */
+bool tirc_shapes_load(Stmt s, Buffer b);
+void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b);
 bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b); /* of the block's function */
 
 /* TVM's LeafBlockRemovalPlan: what to pass to tirc_sched_replace so that a block and the loops

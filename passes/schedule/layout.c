@@ -129,6 +129,7 @@ static bool see_stmt(Visitor *v, Stmt s) {
   if (s->kind == STMT_DECL) see_buffer(p, s->u.alloc.buffer);
   if (s->kind != STMT_BLOCK) return true;
   p->where = s;
+  if (tirc_shapes_load(s, p->buffer)) p->why = "an extent of a buffer is loaded from it";
   for (int i = 0; i < s->u.block.n_matches; i++)
     if (s->u.block.matches[i].source.buffer->data == p->buffer->data)
       p->why = "T.match_buffer makes a view of it";
@@ -191,6 +192,7 @@ void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
   SRef *block = tirc_sref_of_value(s, args[0]);
   Buffer from = tirc_choose_buffer(s, block, args[1]).buffer;
   SRef *scope = scope_of_buffer(s, block, from);
+  tirc_require_not_in_shapes(s, scope, from);
   struct BufferNode node = *from;
   int n = args[2].kind == VAL_NONE ? 0 : args[2].u.list->n;
   int *at = tirc_new_array(c, int, n + 1);

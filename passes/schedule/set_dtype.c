@@ -6,7 +6,7 @@
  *
  * Unsafe, because values may lose precision or leave the type's range: it is the only primitive
  * that is meant to change numbers. The buffer must be allocated by a block. Errors: buffer-index,
- * buffer-not-found, buffer-dtype, buffer-not-allocated. */
+ * buffer-not-found, buffer-dtype, buffer-not-allocated, buffer-not-plain. */
 #include "cache.h"
 
 typedef struct Retype {
@@ -73,6 +73,7 @@ void tirc_prim_unsafe_set_dtype(Sched *s, const Value *args, Value *result) {
                      name);
   if (tirc_dtype_equal(r.from, r.to)) return;
   SRef *site = tirc_require_allocated(s, block, b);
+  tirc_require_not_in_shapes(s, site, b);
   retype(&r, b);
   Mutator m = {
       .c = s->c, .expr = retype_expr, .stmt = retype_stmt, .buffer = retype_buffer, .self = &r};

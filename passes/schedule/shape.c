@@ -96,6 +96,49 @@ bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b) {
   return false;
 }
 
+typedef struct ShapeLoads {
+  Visitor v;
+  Buffer of;
+  bool found;
+} ShapeLoads;
+
+static bool see_shape_load(Visitor *v, Expr e) {
+  ShapeLoads *k = v->self;
+  k->found |= e->op == OP_LOAD && e->u.buffer == k->of;
+  return !k->found;
+}
+
+bool tirc_shapes_load(Stmt s, Buffer b) {
+  ShapeLoads k = {.of = b};
+  Visitor v = {.expr = see_shape_load, .self = &k};
+  const bool block = s->kind == STMT_BLOCK;
+  const int n = block ? s->u.block.n_allocs : s->kind == STMT_ALLOC || s->kind == STMT_DECL;
+  for (int i = 0; i < n; i++) {
+    const Buffer made = block ? s->u.block.allocs[i] : s->u.alloc.buffer;
+    for (int d = 0; d < made->ndim; d++) tirc_visit_expr(&v, made->shape[d]);
+  }
+  return k.found;
+}
+
+static bool see_shapes(Visitor *v, Stmt s) {
+  ShapeLoads *k = v->self;
+  k->found |= tirc_shapes_load(s, k->of);
+  return !k->found;
+}
+
+void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b) {
+  ShapeLoads k = {.of = b};
+  k.v = (Visitor){.stmt = see_shapes,
+                  .expr = tirc_skip_expr,
+                  .self = &k,
+                  .only = tirc_paths_to_users(s, site, b)};
+  tirc_visit_stmt(&k.v, site->stmt);
+  if (!k.found) return;
+  tirc_sched_mark(s, site->stmt);
+  tirc_sched_error(s, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
+                   "%s cannot change: an extent of a buffer is loaded from it.", b->name);
+}
+
 /* --- rewrites -------------------------------------------------------------------------------- */
 
 Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {

@@ -1,7 +1,7 @@
 /* Where a buffer lives and how its axes are padded: set_scope and storage_align. Both concern
  * buffers that a block allocates; the memory of parameters and of views belongs to others.
  *
- * Errors: buffer-index, buffer-not-found, storage-scope, buffer-not-allocated,
+ * Errors: buffer-index, buffer-not-found, storage-scope, buffer-not-allocated, buffer-not-plain,
  * iterations-depend, align-factor, align-axis, align-annotation. */
 #include "cache.h"
 #include "conflict.h"
@@ -48,6 +48,7 @@ void tirc_prim_set_scope(Sched *s, const Value *args, Value *result) {
   if (strcmp(b->scope, scope) == 0) return;
   tirc_require_storage_scope(s, scope);
   SRef *site = tirc_require_allocated(s, block, b);
+  tirc_require_not_in_shapes(s, site, b);
   PtrMap buffers = {0};
   tirc_map_set(s->c, &buffers, b, tirc_buffer_with_scope(s->c, b, scope));
   Views views = {.c = s->c, .scope = scope, .buffers = &buffers};
