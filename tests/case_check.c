@@ -238,31 +238,31 @@ static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
 }
 
 /* NULL when a function computes what the other one did. */
-static const char *check_numbers(Tirc *c, const Func *before, const Module *m, int64_t symbols) {
-  Values expected = {.symbols = symbols, .tolerance = 1e-4};
+static const char *check_numbers(Tirc *c, const Func *before, const Module *m, int set) {
+  Values expected = {.set = set, .tolerance = 1e-4};
   bool early;
   values_make(c, before, &expected);
   const InterpOptions options = {.max_steps = VALUES_MAX_STEPS};
   const char *why = values_run(c, before, &expected, &options);
   why = why ? NULL : values_check(c, before, m, tirc_module_main(m), &expected, &early);
   values_free(&expected);
-  return why ? tirc_format(c, "it computes something else%s: %s",
-                           symbols ? tirc_format(c, " for n = %d", (int)symbols) : "", why)
+  return why ? tirc_format(c, "it computes something else: %s%s", values_sizes_text(c, before, set),
+                           why)
              : NULL;
 }
 
 /* The same of the main function before and after the schedule. After unsafe calls the numbers are
  * the user's own affair. */
 static const char *check_meaning(Tirc *c, const Case *test, const Module *m, const Sched *s) {
-  static const int64_t symbols[] = {24, 7, 1};
+  enum { SETS = 3 }; /* of sizes */
   const Func *f = tirc_module_main(m), *now = tirc_module_main(s->mod);
   const char *why = NULL;
   if (strstr(test->schedule, "unsafe_") || strstr(test->schedule, "annotate_buffer_access") || !f ||
       !now || strcmp(f->name, now->name))
     return NULL;
   if (values_can_be_made(c, f, 0)) return check_numbers(c, f, s->mod, 0);
-  for (int i = 0; i < 3 && !why; i++)
-    if (values_can_be_made(c, f, symbols[i])) why = check_numbers(c, f, s->mod, symbols[i]);
+  for (int set = 1; set <= SETS && !why; set++)
+    if (values_can_be_made(c, f, set)) why = check_numbers(c, f, s->mod, set);
   return why;
 }
 

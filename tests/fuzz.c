@@ -14,7 +14,8 @@
  * run, or whose own parallel loops race, is drawn again.
  *
  * With cases (files as in tests/cases), each schedule goes on with one of them, drawn at random:
- * the program after the case's own schedule, as far as that is legal.
+ * the program after the case's own schedule, as far as that is legal. One with symbols is run with
+ * several sets of sizes for them, for which it can be run before the schedule.
  *
  * A counterexample is made small by leaving calls out, and printed as a program and a script.
  * --lower runs what each module is lowered to as well. --stats prints how many calls of each
@@ -39,11 +40,14 @@
 #include <stdlib.h>
 
 enum { MAX_PARAMS = VALUES_MAX, MAX_CALLS = 12, MAX_STEPS = VALUES_MAX_STEPS, MAX_TRIES = 20 };
+enum { MAX_SETS = 3, SETS_OF_SIZES = 100 }; /* of a program with symbols; to draw them from */
 
 typedef struct Pair {
   const char *program;
   bool wild;
   const char *start; /* a script that runs before the calls, or NULL */
+  int n_sets;
+  int sets[MAX_SETS]; /* of sizes that the program is run with */
   int n_calls;
   const char *calls[MAX_CALLS];
 } Pair;
@@ -82,7 +86,7 @@ static const char *check_lowered(Tirc *c, const Func *program, const Module *m,
   }
   lowered = tirc_lower(c, m, NULL, NULL);
   TIRC_END(c, t);
-  Values got = {.seed = expected->seed, .tolerance = expected->tolerance};
+  Values got = {.seed = expected->seed, .set = expected->set, .tolerance = expected->tolerance};
   values_for(c, program, m, tirc_module_main(m), &got);
   const char *why = interpret(c, tirc_module_main(lowered), &got, NULL);
   if (!why) {
@@ -276,14 +280,14 @@ static bool has_loose_loads(Tirc *c, const Func *f) {
 }
 
 /* NULL when no iteration of a parallel loop uses what another one stores to a parameter. */
-static const char *race(Tirc *c, const Func *program, const Module *m) {
+static const char *race(Tirc *c, const Func *program, const Module *m, int set) {
   const Func *f = tirc_module_main(m);
   if (has_loose_stores(f) || has_loose_loads(c, f)) return NULL;
   Buffer raced = NULL;
   bool deeper = true;
   for (int depth = 0; deeper && !raced; depth++) {
     InterpObserver observer;
-    Values got = {0};
+    Values got = {.set = set};
     values_for(c, program, m, f, &got);
     Threads *threads = fuzz_watch_threads(f, depth, &observer);
     (void)interpret(c, f, &got, &observer);
@@ -305,8 +309,32 @@ static const char *check_warnings(Tirc *c, const Module *m, const Values *expect
   return why;
 }
 
+/* NULL when the module computes what the program does, in both directions, and does not race. */
+static const char *check_numbers(Tirc *c, const Func *program, const Module *m,
+                                 const Values *expected, bool lower) {
+  const Func *f = tirc_module_main(m);
+  bool early = false;
+  const char *why = values_check(c, program, m, f, expected, &early);
+  if (!why && lower && !early) why = check_lowered(c, program, m, expected);
+  const Func *turned = why ? NULL : fuzz_turned(c, f, NULL);
+  if (turned) why = values_check(c, program, m, turned, expected, &early);
+  if (turned && why) why = tirc_format(c, "with its parallel loops the other way round: %s", why);
+  if (turned && !why) why = race(c, program, m, expected->set);
+  return why;
+}
+
+/* The same with each of the program's sets of sizes. */
+static const char *check_sets(Tirc *c, const Pair *k, const Func *program, const Module *m,
+                              const Values *expected, bool lower) {
+  for (int i = 0; i < k->n_sets; i++) {
+    const char *why = check_numbers(c, program, m, &expected[i], lower);
+    if (why) return tirc_format(c, "%s%s", values_sizes_text(c, program, k->sets[i]), why);
+  }
+  return NULL;
+}
+
 /* *other: the module computes something else by now, knowingly. */
-static const char *step(Tirc *c, const Func *program, Sched *s, const char *line,
+static const char *step(Tirc *c, const Pair *k, const Func *program, Sched *s, const char *line,
                         const Values *expected, bool *other, Stats *stats) {
   const char *before = tirc_print_module(c, s->mod, NULL);
   if (!run_line(c, s, line)) {
@@ -325,16 +353,8 @@ static const char *step(Tirc *c, const Func *program, Sched *s, const char *line
   stats->legal_of[primitive_of(line)]++;
   const char *why = check_text(c, s->mod);
   if (why) return tirc_format(c, "after %s: %s", line, why);
-  const Func *f = tirc_module_main(s->mod);
   *other |= changes_numbers(line);
-  if (*other) return NULL;
-  bool early = false;
-  why = values_check(c, program, s->mod, f, expected, &early);
-  if (!why && stats->lower && !early) why = check_lowered(c, program, s->mod, expected);
-  const Func *turned = why ? NULL : fuzz_turned(c, f, NULL);
-  if (turned) why = values_check(c, program, s->mod, turned, expected, &early);
-  if (turned && why) why = tirc_format(c, "with its parallel loops the other way round: %s", why);
-  if (turned && !why) why = race(c, program, s->mod);
+  why = *other ? NULL : check_sets(c, k, program, s->mod, expected, stats->lower);
   return why ? tirc_format(c, "after %s: %s", line, why) : NULL;
 }
 
@@ -343,38 +363,40 @@ static const char *step(Tirc *c, const Func *program, Sched *s, const char *line
 static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
   Tirc *c = tirc_context_new();
   /* Cases compute with what has no exact sums, or choose among equal candidates. */
-  Values expected = {.tolerance = k->start ? 1e-4 : 0};
+  Values expected[MAX_SETS];
+  for (int i = 0; i < k->n_sets; i++)
+    expected[i] = (Values){.set = k->sets[i], .tolerance = k->start ? 1e-4 : 0};
   const char *volatile broken = NULL;
   Trap t;
   if (TIRC_TRY(c, t)) {
     Source source = {"fuzz.tir", k->program, strlen(k->program)};
     const Module *m = tirc_parse_module(c, &source, 0, NULL);
     tirc_verify(c, m);
-    values_make(c, tirc_module_main(m), &expected);
-    broken = interpret(c, tirc_module_main(m), &expected, NULL);
+    const Func *program = tirc_module_main(m);
+    for (int i = 0; i < k->n_sets && !broken; i++) {
+      values_make(c, program, &expected[i]);
+      broken = interpret(c, program, &expected[i], NULL);
+    }
     /* Lets, views and loaded conditions of wild ones hide what instances do from the warnings. */
-    if (!broken && r && !k->start && !k->wild) broken = check_warnings(c, m, &expected);
+    if (!broken && r && !k->start && !k->wild) broken = check_warnings(c, m, expected);
     Sched *s = tirc_sched_new(c, m);
     const char *last = NULL;
     bool other = false;
     if (k->start) {
       (void)run_line(c, s, k->start);
-      const bool is_unsafe =
-          strstr(k->start, "unsafe_") || strstr(k->start, "annotate_buffer_access");
-      bool early;
-      other = is_unsafe || values_check(c, tirc_module_main(m), s->mod, tirc_module_main(s->mod),
-                                        &expected, &early);
+      other = strstr(k->start, "unsafe_") || strstr(k->start, "annotate_buffer_access");
+      if (!broken && !other) broken = check_sets(c, k, program, s->mod, expected, stats->lower);
     }
     for (int i = 0; i < n && !broken; i++) {
       if (r) k->calls[k->n_calls++] = strdup(fuzz_call(c, r, s, last));
       last = k->calls[i];
-      broken = step(c, tirc_module_main(m), s, last, &expected, &other, stats);
+      broken = step(c, k, program, s, last, expected, &other, stats);
     }
     TIRC_END(c, t);
   } else {
     broken = tirc_format(c, "[%s] line %d: %s", c->diag.code, c->diag.loc.line, c->diag.message);
   }
-  values_free(&expected);
+  for (int i = 0; i < k->n_sets; i++) values_free(&expected[i]);
   if (broken && why) *why = strdup(broken);
   tirc_context_release(c);
   return !broken;
@@ -384,7 +406,8 @@ static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
 static void shrink(Pair *k, char **why, bool lower) {
   Stats ignored = {.lower = lower};
   for (int i = k->n_calls - 1; i >= 0; i--) {
-    Pair less = {.program = k->program, .wild = k->wild, .start = k->start};
+    Pair less = *k;
+    less.n_calls = 0;
     for (int j = 0; j < k->n_calls; j++)
       if (j != i) less.calls[less.n_calls++] = k->calls[j];
     char *reason = NULL;
@@ -404,25 +427,34 @@ static void report(long number, const Pair *k, const char *why) {
 }
 
 /* Whether the program can be run, and its own parallel loops do not race. */
-static bool runs(Tirc *c, const Module *m) {
+static bool runs(Tirc *c, const Module *m, int set) {
   const Func *f = tirc_module_main(m), *turned = fuzz_turned(c, f, NULL);
   const InterpOptions options = {.max_steps = MAX_STEPS / 100};
-  Values in_order = {0}, other_way = {0};
+  Values in_order = {.set = set}, other_way = {.set = set};
   values_make(c, f, &in_order);
   values_make(c, f, &other_way);
   bool ok = !values_run(c, f, &in_order, &options);
   if (ok && turned)
     ok = !values_run(c, turned, &other_way, &options) &&
-         !values_compare(c, f, &in_order, &other_way) && !race(c, f, m);
+         !values_compare(c, f, &in_order, &other_way) && !race(c, f, m, set);
   values_free(&in_order);
   values_free(&other_way);
   return ok;
 }
 
 /* False: the case cannot be gone on from. */
-static bool start_from_case(Tirc *c, const char *path, Pair *k) {
+static bool start_from_case(Tirc *c, Rng *r, const char *path, Pair *k) {
   const Module *m = fuzz_case(c, path, &k->program, &k->start);
-  return m && runs(c, m);
+  if (!m) return false;
+  const Func *f = tirc_module_main(m);
+  const bool symbolic = !values_can_be_made(c, f, 0);
+  const int most = symbolic ? MAX_SETS : 1, tries = symbolic ? MAX_TRIES : 1;
+  k->n_sets = 0;
+  for (int i = 0; i < tries && k->n_sets < most; i++) {
+    const int set = symbolic ? 1 + rng_below(r, SETS_OF_SIZES) : 0;
+    if (values_can_be_made(c, f, set) && runs(c, m, set)) k->sets[k->n_sets++] = set;
+  }
+  return k->n_sets > 0;
 }
 
 /* Some of the programs are wild ones, of which some have to be drawn again. */
@@ -432,7 +464,7 @@ static void start_from_any(Tirc *c, Rng *r, int wild, Pair *k, Stats *stats) {
     k->program = fuzz_wild_program(c, r);
     stats->wild++;
     const Module *m = fuzz_parse(c, "fuzz.tir", k->program);
-    if (m && runs(c, m)) return;
+    if (m && runs(c, m, 0)) return;
     stats->unfit++;
   }
   k->wild = false;
@@ -442,10 +474,10 @@ static void start_from_any(Tirc *c, Rng *r, int wild, Pair *k, Stats *stats) {
 static bool one(long number, const Settings *set, Stats *stats) {
   Rng r = {(uint64_t)set->seed * 1000003u + (uint64_t)number};
   Tirc *c = tirc_context_new();
-  Pair k = {0};
+  Pair k = {.n_sets = 1};
   char *why = NULL;
   if (!set->n_cases) start_from_any(c, &r, set->wild, &k, stats);
-  if (set->n_cases && !start_from_case(c, set->cases[rng_below(&r, set->n_cases)], &k)) {
+  if (set->n_cases && !start_from_case(c, &r, set->cases[rng_below(&r, set->n_cases)], &k)) {
     stats->not_started++;
     tirc_context_release(c);
     return true;

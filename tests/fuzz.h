@@ -19,7 +19,7 @@ const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last);
 /* A program as a module; NULL: it is ill-formed, and the context's diagnostic says why. */
 const Module *fuzz_parse(Tirc *c, const char *path, const char *program);
 /* The module of a case file, its program and its schedule, which live as long as the context.
- * NULL: it is none, or not one with shapes and extents that are known, and of a size to be run. */
+ * NULL: it is none, or has extents that are loaded. */
 const Module *fuzz_case(Tirc *c, const char *path, const char **program, const char **start);
 
 /* The function with the iterations of its parallel, vectorized and bound loops in the other order,

@@ -55,14 +55,20 @@ static const char *target_text(Tirc *c, Rng *r, const Blocks *blocks) {
                      fuzz_block_text(c, &blocks->at[at + 1]));
 }
 
-static const char *factors_text(Tirc *c, Rng *r) {
+/* Symbolic lengths are padded to whole tiles of powers of two. */
+static int factor(Rng *r, bool symbolic) {
+  if (rng_chance(r, 3)) return 0;
+  return symbolic && rng_chance(r, 50) ? 2 << rng_below(r, 5) : 1 + rng_below(r, 6);
+}
+
+static const char *factors_text(Tirc *c, Rng *r, bool symbolic) {
   int n = 2 + rng_below(r, 2), none = rng_chance(r, 90) ? rng_below(r, n) : -1;
   Text t = {.c = c};
   for (int i = 0; i < n; i++)
     if (i == none)
       tirc_text_addf(&t, "%sNone", i ? ", " : "[");
     else
-      tirc_text_addf(&t, "%s%d", i ? ", " : "[", rng_chance(r, 3) ? 0 : 1 + rng_below(r, 6));
+      tirc_text_addf(&t, "%s%d", i ? ", " : "[", factor(r, symbolic));
   tirc_text_add(&t, "]");
   return t.at;
 }
@@ -246,7 +252,7 @@ const char *fuzz_argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, con
   case PARAM_LOOPS:
     if (strcmp(primitive, "merge") == 0) return beside_text(c, r, b);
     return loops_text(c, r, b, strcmp(primitive, "reorder") == 0);
-  case PARAM_FACTORS: return factors_text(c, r);
+  case PARAM_FACTORS: return factors_text(c, r, b->symbolic);
   case PARAM_BOOL: return rng_chance(r, 50) ? "True" : "False";
   case PARAM_INT: return int_text(c, r, p->name);
   case PARAM_OPT_INT: return tirc_format(c, "%d", rng_below(r, 5) - 1);

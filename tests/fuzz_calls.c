@@ -193,7 +193,9 @@ static const char *try_call(Tirc *c, Rng *r, const Primitive *p, Blocks *b) {
 
 const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last) {
   Blocks blocks = {0};
-  collect(c, tirc_module_main(s->mod)->body, &(Above){0}, &blocks);
+  const Func *f = tirc_module_main(s->mod);
+  blocks.symbolic = !values_can_be_made(c, f, 0);
+  collect(c, f->body, &(Above){0}, &blocks);
   for (;;) {
     blocks.loop_of = blocks.picked = NULL;
     const Primitive *next = follow(r, &blocks, last);

@@ -16,6 +16,7 @@ typedef struct BlockText {
 } BlockText;
 typedef struct Blocks {
   int n, n_notes;
+  bool symbolic;
   BlockText at[MAX_BLOCKS];
   const char *notes[MAX_NOTES]; /* blocks and loops that are annotated with "note" */
   const BlockText *loop_of;     /* where the next loop argument most likely comes from, or NULL */

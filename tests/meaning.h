@@ -9,17 +9,23 @@
 /* Parameters of a function, and steps of the interpreter that one run of it may take. */
 enum { VALUES_MAX = 16, VALUES_MAX_STEPS = 4000000 };
 
+/* Sets of sizes for scalars and the symbols in shapes: 0 has none, so there must be no symbols. In
+ * the first VALUES_EQUAL_SETS all symbols have the same size, in further ones each has its own. */
+enum { VALUES_EQUAL_SETS = 16 };
+
 typedef struct Values { /* one a parameter */
   int n;
   Tensor *at[VALUES_MAX]; /* NULL: of a scalar */
-  int64_t symbols;        /* what scalars and the symbols in shapes are; 0: there are none */
+  int set;                /* of sizes */
   uint64_t seed;
   double tolerance; /* relative, of what is compared with these */
 } Values;
 
-/* Whether all parameters are buffers of known shapes, or with symbols get one, and of a size to be
- * run. */
-bool values_can_be_made(Tirc *c, const Func *f, int64_t symbols);
+/* Whether all parameters are buffers whose shapes are known with this set of sizes, and of a size
+ * to be run. */
+bool values_can_be_made(Tirc *c, const Func *f, int set);
+/* "for n = 7, m = 16: ": the function's scalars and symbols; "" with set 0. */
+const char *values_sizes_text(Tirc *c, const Func *f, int set);
 /* Small numbers for the parameters that have no tensor yet: integers, of which sums are exact in
  * any order, unless a tolerance allows for others. */
 void values_make(Tirc *c, const Func *f, Values *out);
