@@ -264,13 +264,15 @@ static bool see_loose_load(Visitor *v, Expr e) {
   o->found |= e->op == OP_LOAD && tirc_map_has(&o->stored, e->u.buffer->data);
   return true;
 }
+/* Bindings are computed before their block starts. */
 static bool skip_blocks(Visitor *v, Stmt s) {
-  (void)v;
-  return s->kind != STMT_BLOCK;
+  if (s->kind != STMT_BLOCK) return true;
+  for (int i = 0; i < s->u.block.n_iters; i++) tirc_visit_expr(v, s->u.block.iter_values[i]);
+  tirc_visit_expr(v, s->u.block.predicate);
+  return false;
 }
 
-/* Conditions and lets around blocks that load what the function stores: the same is true of them.
- */
+/* Conditions, lets and bindings that load what the function stores: the same is true of them. */
 static bool has_loose_loads(Tirc *c, const Func *f) {
   Outside o = {.c = c};
   tirc_visit_stmt(&(Visitor){.stmt = note_stored, .self = &o}, f->body);

@@ -20,6 +20,7 @@ typedef struct Box { /* one IntSet a dimension */
 typedef struct Touched {
   Buffer buffer;
   Box provided, required; /* dims NULL: nothing yet */
+  PtrMap solved;          /* iterator variables of which it says which values are required */
 } Touched;
 
 typedef struct Solver {
@@ -56,9 +57,11 @@ static void add_box(Solver *v, Box *to, int ndim, const IntSet *dims) {
 
 /* Whether the index can be computed wherever the block may come to stand. One that is loaded under
  * a condition, or from a buffer that the scope computes, may be any elsewhere; and one that divides
- * behind a condition may divide by zero. */
-static bool is_known_always(Solver *v, Expr index, bool guarded) {
-  if (guarded && tirc_reads_memory(index)) return false;
+ * or loads behind a condition may divide by zero or read outside of a buffer. */
+static bool is_known_always(Solver *v, SRef *other, Expr index, bool guarded) {
+  if (tirc_reads_memory(index) &&
+      (guarded || tirc_far_load(v->s, tirc_analyzer_around(v->s, other->parent), index)))
+    return false;
   return !tirc_reads_written(v->s, tirc_scope_root(v->s, v->sref), index) &&
          !tirc_may_divide_by_zero(v->s, NULL, v->a, index);
 }
@@ -76,7 +79,7 @@ static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bo
     Expr min = tirc_substitute(v->c, r->dims[i].min, &binding);
     Expr extent = tirc_substitute(v->c, r->dims[i].extent, &binding);
     Expr max = tirc_simplify(v->blank, tirc_add(v->c, min, less_one(v, extent)));
-    if (is_known_always(v, tirc_add(v->c, min, extent), guarded))
+    if (is_known_always(v, other, tirc_add(v->c, min, extent), guarded))
       dims[i] = loops.n ? (IntSet){tirc_eval_set(v->blank, min, &dom).min,
                                    tirc_eval_set(v->blank, max, &dom).max}
                         : (IntSet){min, max};
@@ -147,7 +150,9 @@ _Noreturn static void not_solvable(Solver *v, Buffer buffer, const char *what) {
 static IterDomain *domain_of(Solver *v, Expr var) { return tirc_map_get(&v->doms, var); }
 
 /* (d0 within b0) or (d1 within b1), relaxed to (d0 or d1) within (b0 or b1). */
-static void widen(Solver *v, IterDomain *to, IterDomain more) {
+static void widen(Solver *v, Touched *t, Expr var, IterDomain more) {
+  IterDomain *to = domain_of(v, var);
+  if (more.has_dom) tirc_map_set(v->c, &t->solved, var, to);
   if (more.has_dom) to->dom = to->has_dom ? tirc_set_union(v->blank, to->dom, more.dom) : more.dom;
   if (more.has_bound)
     to->bound = to->has_bound ? tirc_set_union(v->blank, to->bound, more.bound) : more.bound;
@@ -215,7 +220,7 @@ static Expr dim_max_of(Solver *v, Buffer b, int i) {
   return tirc_max(v->c, less_one(v, b->shape[i]), tirc_int(v->c, b->shape[i]->dtype, 0));
 }
 
-static void update_dimwise(Solver *v, const Touched *t) {
+static void update_dimwise(Solver *v, Touched *t) {
   int64_t constant;
   for (int i = 0; i < t->buffer->ndim; i++) {
     IntSet provided = t->provided.dims[i], required = t->required.dims[i];
@@ -234,7 +239,7 @@ static void update_dimwise(Solver *v, const Touched *t) {
                                i));
     IterDomain *d = domain_of(v, var);
     if (d)
-      widen(v, d, found);
+      widen(v, t, var, found);
     else if (!prove_same(v->a, provided.min, required.min) ||
              !prove_same(v->a, provided.max, required.max))
       not_solvable(v, t->buffer, "its index is no iterator of the block");
@@ -279,7 +284,7 @@ static void inverse_boxes(Solver *v, const IterMap *map, int ndim, const IntSet 
 }
 
 /* All dimensions at once; false when the indices are no bijective affine map of the iterators. */
-static bool update_affine(Solver *v, const Touched *t) {
+static bool update_affine(Solver *v, Touched *t) {
   Tirc *c = v->c;
   const Block *b = &v->block->u.block;
   int ndim = t->buffer->ndim;
@@ -308,7 +313,7 @@ static bool update_affine(Solver *v, const Touched *t) {
   inverse_boxes(v, map, ndim, whole, bound);
   for (int i = 0; i < b->n_iters; i++)
     if (dom[i].min && bound[i].min)
-      widen(v, domain_of(v, vars[i]), (IterDomain){true, true, dom[i], bound[i]});
+      widen(v, t, vars[i], (IterDomain){true, true, dom[i], bound[i]});
   return true;
 }
 
@@ -376,6 +381,33 @@ static void require_all_instances(Solver *v, int n, const Touched *touched) {
                    tirc_describe(v->s, v->block), touched[0].buffer->name);
 }
 
+static bool holds_all(Solver *v, const IterDomain *d, Range own) {
+  const IntSet all = tirc_set_of_range(v->c, own);
+  return !d->has_dom || !d->dom.min || !d->dom.max ||
+         (tirc_prove_ge(v->a, all.min, d->dom.min) && tirc_prove_ge(v->a, d->dom.max, all.max));
+}
+
+/* An instance runs where one of the buffers requires it, if the others do not say less of the
+ * iterators that this one does not: with P[i] of i and Q[j] of j, not all pairs would run. */
+static void require_one_for_all(Solver *v, int n, const Touched *touched) {
+  const Block *b = &v->block->u.block;
+  bool required = false;
+  for (int i = 0; i < n; i++) {
+    bool all = touched[i].required.dims != NULL;
+    required |= all;
+    for (int k = 0; k < b->n_iters && all; k++)
+      all = tirc_map_has(&touched[i].solved, b->iters[k].var) ||
+            holds_all(v, domain_of(v, b->iters[k].var), b->iters[k].dom);
+    if (all) return;
+  }
+  if (!required) return;
+  tirc_sched_mark(v->s, v->block);
+  tirc_sched_error(v->s, SERR_INSTANCES_LOST, NULL, NULL,
+                   "the buffers that %s reads say each of other iterators which of their values an "
+                   "iteration of the loop is for, and it would not run for all of them together",
+                   tirc_describe(v->s, v->block));
+}
+
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,
                                   int n_others, SRef *const *others) {
   Solver v = {s, s->c, a, tirc_analyzer(s->c), block, block->stmt, {0}};
@@ -388,6 +420,7 @@ IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop
   for (int i = 0; i < n; i++)
     if (touched[i].required.dims && !update_affine(&v, &touched[i]))
       update_dimwise(&v, &touched[i]);
+  if (!is_producer) require_one_for_all(&v, n, touched);
   for (int i = 0; i < b->n_iters; i++) {
     IterDomain *d = &domains[i];
     IntSet own = tirc_set_of_range(s->c, b->iters[i].dom);

@@ -243,7 +243,7 @@ static bool writes_all(const EinsumPadding *p, const Region *declared) {
   Analyzer *a = tirc_analyzer(c);
   LoopDomain loops = tirc_loop_domain(p->s, p->block->parent, p->scope, NULL);
   if (!tirc_is_about(b->predicate, &loops) || tirc_is_guarded(p->s, p->block, p->scope) ||
-      tirc_sums_nothing(p->s, p->block))
+      tirc_sums_nothing(p->s, p->block) || !tirc_predicate_leaves_some(p->s, p->block, p->scope, r))
     return false;
   if (!tirc_writes_region(p->s, p->block->stmt, declared)) return false;
   const IntSet *sets = tirc_region_lower(p->s, a, r, b->predicate, p->block->parent, p->scope);
