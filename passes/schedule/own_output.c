@@ -179,8 +179,20 @@ static bool may_read_before(Sched *s, SRef *block, Buffer b) {
   return tirc_declared_read(of, b) && !tirc_only_adds(of, b) && !tirc_starts_by_hand(s, block, b);
 }
 
+/* A sum inside that its init does not start for all of its elements, whatever is declared. */
+static bool goes_on_inside(Sched *s, const SRef *block, Buffer b) {
+  for (int i = 0; i < block->scope->n_blocks; i++) {
+    const SRef *inner = block->scope->blocks[i];
+    const Block *sum = tirc_block_of(inner);
+    if (goes_on_inside(s, inner, b) ||
+        (sum->init && tirc_declared_write(sum, b) && tirc_is_indexed_by_reduction(s, sum)))
+      return true;
+  }
+  return false;
+}
+
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
-  if (reads_elsewhere(s->c, tirc_block_of(block), b)) return true;
+  if (reads_elsewhere(s->c, tirc_block_of(block), b) || goes_on_inside(s, block, b)) return true;
   return may_read_before(s, block, b) || tirc_reads_other_output(s, block) ||
          !tirc_sums_start_in_scope(s, block);
 }
