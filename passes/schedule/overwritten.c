@@ -332,13 +332,38 @@ static SRef *unfinished_in(Sched *s, SRef *producer, const SRef *loop, PtrMap *s
   return found;
 }
 
+static bool see_choice(Visitor *v, Stmt s) {
+  bool *chosen = v->self;
+  if (s->kind == STMT_IF) *chosen |= tirc_reads_memory(s->u.branch.cond);
+  if (s->kind == STMT_FOR)
+    *chosen |= tirc_reads_memory(s->u.loop.min) || tirc_reads_memory(s->u.loop.extent);
+  if (s->kind == STMT_BLOCK) {
+    *chosen |= tirc_reads_memory(s->u.block.predicate);
+    for (int i = 0; i < s->u.block.n_iters; i++)
+      *chosen |= tirc_reads_memory(s->u.block.iter_values[i]);
+  }
+  for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++)
+    *chosen |= tirc_reads_memory(s->u.store.indices[i]);
+  *chosen |= s->kind == STMT_WHILE;
+  return !*chosen;
+}
+
+/* Whether what is loaded decides which elements are stored: what the block stores with numbers that
+ * are not final yet, it may not overwrite when they are. */
+static bool chooses_by_loads(Stmt nest) {
+  bool chosen = false;
+  tirc_visit_stmt(&(Visitor){.stmt = see_choice, .expr = tirc_skip_expr, .self = &chosen}, nest);
+  return chosen;
+}
+
 SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
   SRef **direct, *found = NULL, *scope = tirc_scope_root(s, block);
   const int n = tirc_producers(s, block, scope, &direct);
+  const bool chooses = chooses_by_loads(nest);
   for (SRef *r = loop; tirc_is_loop(r) && !tirc_is_ancestor(r, block); r = r->parent) {
     const For *f = tirc_loop_of(r);
     PtrMap seen = {0};
-    if (tirc_is_int(f->extent, 1) || !tells_apart(s->c, nest, f->var)) continue;
+    if (tirc_is_int(f->extent, 1) || (!chooses && !tells_apart(s->c, nest, f->var))) continue;
     for (int i = 0; i < n && !found; i++) found = unfinished_in(s, direct[i], r, &seen);
   }
   return found;
