@@ -181,13 +181,21 @@ static const For **new_order(Sched *s, int n, SRef *const *chain, SRef *const *o
   return loops;
 }
 
+/* The block with all that must hold for it to run as its predicate. False: a `while` decides. */
+static bool with_conditions(Sched *s, SRef *block, const SRef *scope, Block *out) {
+  *out = *tirc_block_of(block);
+  out->predicate = tirc_condition_of(s, block, scope);
+  return out->predicate != NULL;
+}
+
 static bool starts_with_init(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
   SRef **above, *scope = chain[0];
+  Block conditional;
   while (tirc_is_loop(scope)) scope = scope->parent;
-  if (!runs_once(s, block, scope)) return false;
+  if (!runs_once(s, block, scope) || !with_conditions(s, block, scope, &conditional)) return false;
   const int n_above = tirc_loops_above(s, block, &above);
   return tirc_init_comes_first(s, scope, n_above, new_order(s, n, chain, order, n_above, above),
-                               tirc_block_of(block));
+                               &conditional);
 }
 
 /* Of a block that computes its sums several times. */
@@ -200,8 +208,11 @@ static SumsKept run_both(Sched *s, int n, SRef *const *chain, SRef *const *order
   for (int i = 0; i < n_above; i++) loops[i] = tirc_loop_of(above[i]);
   const For **turned = new_order(s, n, chain, order, n_above, above);
   Nest nest;
+  Block conditional;
+  SRef *scope = tirc_scope_root(s, block);
+  if (!with_conditions(s, block, scope, &conditional)) return SUMS_UNKNOWN;
   ArenaMark mark = tirc_mark(s->c);
-  bool known = open_nest(s, tirc_scope_root(s, block), n_above, loops, tirc_block_of(block), &nest);
+  bool known = open_nest(s, scope, n_above, loops, &conditional, &nest);
   SumsKept kept = SUMS_KEPT;
   for (int place = 0; known && kept == SUMS_KEPT && place < nest.n_places; place++) {
     if (!go_to(&nest, place)) continue;
