@@ -279,7 +279,9 @@ static bool reads_between(Sched *s, SRef *producer, SRef *reader, const SRef *to
   for (SRef *r = producer->parent; tirc_is_loop(r); r = r->parent) {
     if (!tirc_is_ancestor(r, reader) || tirc_is_ancestor(r, to)) continue;
     if (tirc_is_int(tirc_loop_of(r)->extent, 1)) continue;
-    if (tirc_goes_on_in(s, producer, r) && tells_apart_in(s, reader, r)) return true;
+    if (tirc_goes_on_in(s, producer, r) &&
+        (tells_apart_in(s, reader, r) || updates_in_place(s, reader, r)))
+      return true;
     shares = true;
   }
   return shares && tirc_instances_depend(s, producer);
