@@ -113,9 +113,12 @@ bool tirc_shapes_load(Stmt s, Buffer b) {
   Visitor v = {.expr = see_shape_load, .self = &k};
   const bool block = s->kind == STMT_BLOCK;
   const int n = block ? s->u.block.n_allocs : s->kind == STMT_ALLOC || s->kind == STMT_DECL;
+  for (int i = 0; i < n && block; i++)
+    if (s->u.block.allocs[i] == b) return false; /* made at once: it holds nothing yet */
   for (int i = 0; i < n; i++) {
     const Buffer made = block ? s->u.block.allocs[i] : s->u.alloc.buffer;
-    for (int d = 0; d < made->ndim; d++) tirc_visit_expr(&v, made->shape[d]);
+    for (int d = 0; d < made->ndim; d++)
+      if (made->shape[d]->op != OP_INT) tirc_visit_expr(&v, made->shape[d]);
   }
   return k.found;
 }
