@@ -1,7 +1,7 @@
 /* The two laws, tested on random programs and random schedules:
  *
  *   fuzz [--schedules N] [--seed S] [--calls N] [--wild PERCENT] [--verbose] [--stats]
- *        [--every-primitive] [--lower] [CASE]...
+ *        [--every-primitive] [--lower] [--first PRIMITIVE] [CASE]...
  *
  * 1. A primitive preserves what the program computes, or raises: the reference interpreter runs
  * both.
@@ -20,7 +20,8 @@
  * A counterexample is made small by leaving calls out, and printed as a program and a script.
  * --lower runs what each module is lowered to as well. --stats prints how many calls of each
  * primitive were legal and how many refused; with --every-primitive it is a failure if one was
- * never drawn legally, or never refused. */
+ * never drawn legally, or never refused. --first starts each schedule with one primitive, to look
+ * for what others do to a program that is rarely drawn. */
 #include "fuzz.h"
 #include "cases.h"
 #include "passes/schedule/docs.h"
@@ -45,7 +46,8 @@ enum { MAX_SETS = 3, SETS_OF_SIZES = 100 }; /* of a program with symbols; to dra
 typedef struct Pair {
   const char *program;
   bool wild;
-  const char *start; /* a script that runs before the calls, or NULL */
+  const char *start;      /* a script that runs before the calls, or NULL */
+  const Primitive *first; /* the calls are of it until one is legal; NULL: they are of any */
   int n_sets;
   int sets[MAX_SETS]; /* of sizes that the program is run with */
   int n_calls;
@@ -56,6 +58,7 @@ typedef struct Settings {
   long seed;
   int calls; /* at most so many a schedule */
   int wild;  /* so many of 100 programs */
+  const Primitive *first;
   bool verbose;
   int n_cases; /* 0: programs are drawn */
   char **cases;
@@ -360,6 +363,11 @@ static const char *step(Tirc *c, const Pair *k, const Func *program, Sched *s, c
   return why ? tirc_format(c, "after %s: %s", line, why) : NULL;
 }
 
+static const char *draw_call(Tirc *c, Rng *r, Sched *s, const char *last, const Primitive *which) {
+  const char *call = which ? fuzz_call(c, r, s, last, which) : NULL;
+  return call ? call : fuzz_call(c, r, s, last, NULL);
+}
+
 /* Runs a case in a context of its own. With `r`, the calls are made up on the way (at most *n).
  * `why` gets the reason (to be freed) when a law is broken. */
 static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
@@ -383,6 +391,7 @@ static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
     if (!broken && r && !k->start && !k->wild) broken = check_warnings(c, m, expected);
     Sched *s = tirc_sched_new(c, m);
     const char *last = NULL;
+    const long legal = stats->legal;
     bool other = false;
     if (k->start) {
       (void)run_line(c, s, k->start);
@@ -390,7 +399,9 @@ static bool holds(Pair *k, Rng *r, int n, char **why, Stats *stats) {
       if (!broken && !other) broken = check_sets(c, k, program, s->mod, expected, stats->lower);
     }
     for (int i = 0; i < n && !broken; i++) {
-      if (r) k->calls[k->n_calls++] = strdup(fuzz_call(c, r, s, last));
+      if (r)
+        k->calls[k->n_calls++] =
+            strdup(draw_call(c, r, s, last, stats->legal == legal ? k->first : NULL));
       last = k->calls[i];
       broken = step(c, k, program, s, last, expected, &other, stats);
     }
@@ -476,7 +487,7 @@ static void start_from_any(Tirc *c, Rng *r, int wild, Pair *k, Stats *stats) {
 static bool one(long number, const Settings *set, Stats *stats) {
   Rng r = {(uint64_t)set->seed * 1000003u + (uint64_t)number};
   Tirc *c = tirc_context_new();
-  Pair k = {.n_sets = 1};
+  Pair k = {.n_sets = 1, .first = set->first};
   char *why = NULL;
   if (!set->n_cases) start_from_any(c, &r, set->wild, &k, stats);
   if (set->n_cases && !start_from_case(c, &r, set->cases[rng_below(&r, set->n_cases)], &k)) {
@@ -506,6 +517,7 @@ static void print_usage(FILE *to) {
           "  --seed S           of the random numbers (1)\n"
           "  --calls N          most calls in a schedule, 1 to %d (%d)\n"
           "  --wild PERCENT     how many of the programs are odd ones (33)\n"
+          "  --first PRIMITIVE  start each schedule with it\n"
           "  --lower            run what each program is lowered to, too\n"
           "  --stats            print how many calls of each primitive were legal and refused\n"
           "  --every-primitive  fail if a primitive was never legal, or never refused\n"
@@ -535,6 +547,8 @@ int main(int argc, char **argv) {
       set.calls = (int)strtol(argv[++i], NULL, 10);
     else if (i + 1 < argc && strcmp(argv[i], "--wild") == 0)
       set.wild = (int)strtol(argv[++i], NULL, 10);
+    else if (i + 1 < argc && strcmp(argv[i], "--first") == 0 && tirc_find_primitive(argv[i + 1]))
+      set.first = tirc_find_primitive(argv[++i]);
     else if (argv[i][0] != '-') {
       set.n_cases = argc - i;
       set.cases = argv + i;

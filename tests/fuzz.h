@@ -13,8 +13,9 @@ const char *fuzz_program(Tirc *c, Rng *r);
  * runnable, or race in parallel loops of its own. */
 const char *fuzz_wild_program(Tirc *c, Rng *r);
 /* Schedule script that calls one primitive, with arguments that are usually meaningful. `last`: the
- * call before, or NULL. */
-const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last);
+ * call before, or NULL. `which`: the primitive; NULL: any. NULL: the program has no arguments for
+ * it. */
+const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last, const Primitive *which);
 
 /* A program as a module; NULL: it is ill-formed, and the context's diagnostic says why. */
 const Module *fuzz_parse(Tirc *c, const char *path, const char *program);

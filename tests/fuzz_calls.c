@@ -191,13 +191,14 @@ static const char *try_call(Tirc *c, Rng *r, const Primitive *p, Blocks *b) {
   return t.at;
 }
 
-const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last) {
+const char *fuzz_call(Tirc *c, Rng *r, Sched *s, const char *last, const Primitive *which) {
   Blocks blocks = {0};
   const Func *f = tirc_module_main(s->mod);
   blocks.symbolic = !values_can_be_made(c, f, 0);
   collect(c, f->body, &(Above){0}, &blocks);
   for (;;) {
     blocks.loop_of = blocks.picked = NULL;
+    if (which) return try_call(c, r, which, &blocks);
     const Primitive *next = follow(r, &blocks, last);
     const char *text = try_call(c, r, next ? next : pick_primitive(r), &blocks);
     if (text) return text;

@@ -48,16 +48,31 @@ typedef struct Accesses {
   bool reads, writes;
 } Accesses;
 
+/* The box is found from what blocks declare; those that loop_partition leaves declare nothing. */
+static void require_declared(AutoCopy *k, SRef *block, bool reads, bool writes) {
+  const Block *b = tirc_block_of(block);
+  if ((!reads || tirc_declared_read(b, k->source)) &&
+      (!writes || tirc_declared_write(b, k->source)))
+    return;
+  tirc_sched_mark(k->s, block->stmt);
+  tirc_sched_error(k->s, SERR_COPY_BOX, NULL, "declare it in T.reads and T.writes of the block",
+                   "Block %s does not declare what blocks inside of it access of %s, so it is not "
+                   "known what to copy below loop %s.",
+                   b->name, k->source->name, tirc_loop_of(k->loop)->var->u.s);
+}
+
 static bool see_access(Visitor *v, Stmt s) {
   Accesses *a = v->self;
   if (s->kind != STMT_BLOCK) return true;
   AutoCopy *k = a->copy;
   const Block *b = &s->u.block;
-  bool reads = tirc_declared_read(b, k->source) && (k->is_read || !tirc_only_adds(b, k->source));
-  bool writes = tirc_declared_write(b, k->source);
+  SRef *sref = tirc_sref_find(k->s, s);
+  bool reads =
+      tirc_touches(sref, k->source, false) && (k->is_read || !tirc_only_adds(b, k->source));
+  bool writes = tirc_touches(sref, k->source, true);
+  require_declared(k, sref, reads, writes);
   a->reads = a->reads || reads;
   a->writes = a->writes || writes;
-  SRef *sref = tirc_sref_find(k->s, s);
   if (k->is_read ? reads : writes) vec_push(k->s->c, k->blocks, sref);
   if (reads) vec_push(k->s->c, k->readers, sref);
   return false;
