@@ -4,6 +4,11 @@
 #include "internal.h"
 #include "state.h"
 
+static const char *reads_too_much(Sched *s, const SRef *block) {
+  return tirc_format(s->c, "block %s reads more than its producers are known to have written",
+                     tirc_block_of(block)->name);
+}
+
 /* Why a scope is no stage pipeline: the first dependence or uncovered reader. */
 static const char *why_not_pipeline(Sched *s, const Scope *scope) {
   const Deps deps = tirc_deps_of(s, scope);
@@ -12,9 +17,7 @@ static const char *why_not_pipeline(Sched *s, const Scope *scope) {
     const char *src = tirc_block_of(d->src)->name, *dst = tirc_block_of(d->dst)->name;
     if (d->kind == DEP_WAR)
       return tirc_format(s->c, "block %s writes a buffer that block %s has read before", dst, src);
-    if (!d->dst->region_cover)
-      return tirc_format(s->c, "block %s reads more than its producers are known to have written",
-                         dst);
+    if (!d->dst->region_cover) return reads_too_much(s, d->dst);
   }
   return NULL;
 }
@@ -26,10 +29,13 @@ SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
     tirc_sched_error(s, SERR_ROOT_BLOCK, NULL, NULL, "block %s is the root block of its function",
                      tirc_block_of(sref)->name);
   }
-  if (stage_pipeline && !scope->scope->stage_pipeline) {
+  const SRef *uncovered = stage_pipeline ? tirc_find_uncovered(s, scope) : NULL;
+  if (stage_pipeline && (uncovered || !scope->scope->stage_pipeline)) {
     tirc_sched_mark(s, scope->stmt);
-    tirc_sched_error(s, SERR_NOT_STAGE_PIPELINE, why_not_pipeline(s, scope->scope), NULL,
-                     "the scope of block %s is not a stage pipeline", tirc_block_of(scope)->name);
+    tirc_sched_error(s, SERR_NOT_STAGE_PIPELINE,
+                     uncovered ? reads_too_much(s, uncovered) : why_not_pipeline(s, scope->scope),
+                     NULL, "the scope of block %s is not a stage pipeline",
+                     tirc_block_of(scope)->name);
   }
   if (stage_pipeline && tirc_is_block(sref)) tirc_require_no_loose_use(s, scope, sref);
   return scope;

@@ -35,6 +35,7 @@ typedef struct Scope {
   SRef **blocks; /* changed in place by a replacement */
   PtrMap users;  /* buffer, or handle variable -> the blocks that mention it (state_users.c) */
   int n_broken;  /* children that are not region-covered or write what one before them has read */
+  int n_hidden;  /* children of which blocks inside access what they do not declare */
   bool loose;    /* something else than loops, sequences and blocks stands around its children */
   bool stage_pipeline; /* n_broken is 0 */
 } Scope;
@@ -59,6 +60,7 @@ struct SRef {
   bool region_cover;         /* its producers write all that it reads */
   bool overwrites;           /* it writes a buffer that a block before it has read */
   bool broken;               /* it counts in n_broken */
+  bool hidden;               /* ... in n_hidden */
 };
 
 #define SCHED_WARNING "warning"

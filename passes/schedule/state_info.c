@@ -105,33 +105,60 @@ typedef struct Edges {
   const Dep *at; /* all into one block */
 } Edges;
 
-/* What the producers that meet the consumer at `lca` write for sure of a buffer; NULL: they do not
- * write it. *nothing: they do, but it is not known what. */
-static const IntSet *produced_below(Sched *s, Analyzer *a, Edges e, SRef *const *lcas, SRef *lca,
-                                    Buffer b, bool *nothing) {
-  IntSet *sum = NULL;
-  bool found = false;
-  for (int i = 0; i < e.n; i++) {
-    if (e.at[i].kind != DEP_RAW || lcas[i] != lca) continue;
-    SRef *p = e.at[i].src;
-    const Block *block = tirc_block_of(p);
-    for (int k = 0; k < block->n_writes; k++) {
-      if (block->writes[k].buffer != b) continue;
-      Region r = unbind(s, p, tirc_written_region(s, p, &block->writes[k]));
-      const IntSet *part = tirc_region_lower(s, a, r, block->predicate, p->parent, lca);
-      bool first = !found;
-      found = true;
-      if (!part || (!sum && !first)) continue;
-      if (!sum) {
-        sum = tirc_new_array(s->c, IntSet, b->ndim + 1);
-        memcpy(sum, part, (size_t)b->ndim * sizeof *sum);
-      } else {
-        for (int d = 0; d < b->ndim; d++) sum[d] = lower_union(s->c, a, sum[d], part[d]);
-      }
-    }
+/* What several writers write for sure of a buffer. */
+typedef struct Written {
+  bool found;  /* one of them writes it */
+  IntSet *sum; /* NULL: it is not known what */
+} Written;
+
+static void add_written(Sched *s, Analyzer *a, Written *w, SRef *writer, SRef *lca, Region r) {
+  const int n = r.buffer->ndim;
+  const IntSet *part = tirc_region_lower(s, a, unbind(s, writer, r),
+                                         tirc_block_of(writer)->predicate, writer->parent, lca);
+  const bool first = !w->found;
+  w->found = true;
+  if (!part || (!w->sum && !first)) return;
+  if (first) {
+    w->sum = tirc_new_array(s->c, IntSet, n + 1);
+    memcpy(w->sum, part, (size_t)n * sizeof *w->sum);
+  } else {
+    for (int d = 0; d < n; d++) w->sum[d] = lower_union(s->c, a, w->sum[d], part[d]);
   }
-  *nothing = found && !sum;
-  return sum;
+}
+
+/* Of what a block does not declare, what those inside of it write for sure. */
+static void add_writer(Sched *s, Analyzer *a, Written *w, SRef *writer, SRef *lca, Buffer b) {
+  const Block *block = tirc_block_of(writer);
+  for (int i = 0; i < block->n_writes; i++)
+    if (block->writes[i].buffer == b)
+      add_written(s, a, w, writer, lca, tirc_written_region(s, writer, &block->writes[i]));
+  if (tirc_declared_write(block, b)) return;
+  Written inner = {0};
+  for (int i = 0; i < writer->scope->n_blocks; i++)
+    add_writer(s, a, &inner, writer->scope->blocks[i], writer, b);
+  if (inner.sum) {
+    Range *dims = tirc_new_array(s->c, Range, b->ndim + 1);
+    for (int d = 0; d < b->ndim; d++)
+      dims[d] = tirc_range_of_set(a, inner.sum[d],
+                                  tirc_range(tirc_int(s->c, b->shape[d]->dtype, 0), b->shape[d]));
+    add_written(s, a, w, writer, lca, (Region){b, dims});
+  } else if (inner.found) {
+    *w = (Written){.found = true};
+  }
+}
+
+/* What the producers that meet the consumer at `lca` write for sure of a buffer; NULL: they do not
+ * write it. *nothing: they do, but it is not known what. `hidden`: also what blocks inside of them
+ * write that they do not declare. */
+static const IntSet *produced_below(Sched *s, Analyzer *a, Edges e, SRef *const *lcas, SRef *lca,
+                                    Buffer b, bool hidden, bool *nothing) {
+  Written w = {0};
+  for (int i = 0; i < e.n; i++)
+    if (e.at[i].kind == DEP_RAW && lcas[i] == lca &&
+        (hidden || tirc_declared_write(tirc_block_of(e.at[i].src), b)))
+      add_writer(s, a, &w, e.at[i].src, lca, b);
+  *nothing = w.found && !w.sum;
+  return w.sum;
 }
 
 static Analyzer *analyzer_of_all(Sched *s, SRef *consumer, Edges e) {
@@ -145,7 +172,7 @@ static Analyzer *analyzer_of_all(Sched *s, SRef *consumer, Edges e) {
   return a;
 }
 
-static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e) {
+static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, bool hidden) {
   bool any = false;
   SRef **lcas = tirc_new_array(s->c, SRef *, e.n + 1);
   for (int i = 0; i < e.n; i++) {
@@ -157,14 +184,15 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e) {
   Analyzer *a = analyzer_of_all(s, consumer, e);
   const Block *b = tirc_block_of(consumer);
   for (SRef *lca = consumer; lca != scope->parent; lca = lca->parent) {
-    for (int i = 0; i < b->n_reads; i++) {
+    for (int i = 0; i < (hidden ? consumer->n_accesses[0] : b->n_reads); i++) {
+      const Region *read = &consumer->accesses[0][i];
       bool nothing;
-      const IntSet *produced = produced_below(s, a, e, lcas, lca, b->reads[i].buffer, &nothing);
-      if (nothing && b->reads[i].buffer->ndim) return false;
+      const IntSet *produced = produced_below(s, a, e, lcas, lca, read->buffer, hidden, &nothing);
+      if (nothing && read->buffer->ndim) return false;
       if (!produced) continue;
-      const IntSet *consumed = tirc_region_upper(s, a, unbind(s, consumer, b->reads[i]),
-                                                 b->predicate, consumer->parent, lca);
-      if (!covers(s, a, b->reads[i].buffer, produced, consumed)) return false;
+      const IntSet *consumed =
+          tirc_region_upper(s, a, unbind(s, consumer, *read), b->predicate, consumer->parent, lca);
+      if (!covers(s, a, read->buffer, produced, consumed)) return false;
     }
   }
   return true;
@@ -172,13 +200,28 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e) {
 
 /* --- a scope --------------------------------------------------------------------------------- */
 
-static bool cover_of(Sched *s, SRef *scope, SRef *consumer) {
+static bool cover_of(Sched *s, SRef *scope, SRef *consumer, bool hidden) {
   ArenaMark mark = tirc_mark(s->c);
   Deps deps = {0};
   tirc_deps_into(s, scope->scope, consumer, &deps);
-  bool covered = is_covered(s, scope, consumer, (Edges){deps.n, deps.at});
+  bool covered = is_covered(s, scope, consumer, (Edges){deps.n, deps.at}, hidden);
   tirc_rewind(s->c, mark);
   return covered;
+}
+
+/* TVM knows what blocks declare. One that declares less than those inside of it do, as
+ * loop_partition leaves it, is looked at where a stage pipeline is asked for: a move may leave it
+ * uncovered, when its last run is right. */
+const SRef *tirc_find_uncovered(Sched *s, SRef *scope) {
+  for (int i = 0; scope->scope->n_hidden && i < scope->scope->n_blocks; i++) {
+    SRef *r = scope->scope->blocks[i], **readers;
+    if (!r->hidden) continue;
+    if (!cover_of(s, scope, r, true)) return r;
+    const int n = tirc_consumers(s, r, scope, &readers);
+    for (int k = 0; k < n; k++)
+      if (!cover_of(s, scope, readers[k], true)) return readers[k];
+  }
+  return NULL;
 }
 
 /* A flag of a child may change what holds of the scope. */
@@ -192,7 +235,7 @@ static void count_broken(Scope *scope, SRef *child) {
 static void check_cover(Sched *s, SRef *scope, SRef *child) {
   if (child->checked == s->stamp) return;
   child->checked = s->stamp;
-  child->region_cover = cover_of(s, scope, child);
+  child->region_cover = cover_of(s, scope, child, false);
   count_broken(scope->scope, child);
 }
 
@@ -235,6 +278,7 @@ void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children, boo
   for (int i = 0; i < n; i++) {
     children[i]->broken = false;
     tirc_know_uses(s, children[i]);
+    scope->n_hidden += children[i]->hidden;
     tirc_users_add(s, scope, children[i]);
   }
   for (int i = 0; i < n; i++) {
@@ -359,6 +403,7 @@ ScopeChange tirc_scope_leave(Sched *s, SRef *block, const SRefs *gone) {
     SRef *r = gone->at[i];
     at[i] = tirc_first_from(&(SRefs){scope->blocks, scope->n_blocks, scope->room}, r->order);
     scope->n_broken -= r->broken;
+    scope->n_hidden -= r->hidden;
     r->broken = false;
     touch(s->c, &change, r);
     tirc_users_remove(scope, r);
@@ -390,6 +435,7 @@ void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *
   for (int i = 0; i < now->n; i++) {
     SRef *r = now->at[i];
     if (r->dirty == s->stamp) tirc_know_uses(s, r);
+    scope->n_hidden += r->hidden;
     touch(s->c, change, r);
     tirc_users_add(s, scope, r);
   }

@@ -101,29 +101,62 @@ static bool see_stmt(Visitor *v, Stmt s) {
 
 typedef VEC(Region) RegionVec;
 
-/* The regions of a block, and those that only blocks inside of it declare. */
-static void gather(Tirc *c, const SRef *r, bool write, RegionVec *out) {
-  const Block *b = tirc_block_of(r);
-  const Region *at = write ? b->writes : b->reads;
-  int n = write ? b->n_writes : b->n_reads, before = out->n;
-  for (int i = 0; i < n; i++) {
-    int k = 0;
-    while (k < before && out->at[k].buffer != at[i].buffer) k++;
-    if (k == before) vec_push(c, *out, at[i]);
+/* What a block without others inside reads of what it declares: a part of a loop declares whole
+ * rows. */
+static Region narrowed(Sched *s, const SRef *block, Region r) {
+  if (block->scope->n_blocks) return r;
+  const Access access = tirc_block_access(s->c, block->stmt);
+  const Region *actual = tirc_region_of(access.reads.n, access.reads.at, r.buffer);
+  const bool opaque = tirc_region_of(access.opaque.n, access.opaque.at, r.buffer);
+  return actual && !opaque ? *actual : r;
+}
+
+/* What all iterations of the loops of a block access, where its scope looks at it. */
+static Region spread(Sched *s, SRef *block, Region r) {
+  Tirc *c = s->c;
+  PtrMap map = {0};
+  tirc_bindings_of(c, block->stmt, &map);
+  Range *dims = tirc_new_array(c, Range, r.buffer->ndim + 1);
+  Analyzer *a = tirc_analyzer(c);
+  const IntSet *sets =
+      tirc_region_upper(s, a, tirc_substitute_region(c, r, &map), tirc_block_of(block)->predicate,
+                        block->parent, tirc_scope_root(s, block));
+  for (int i = 0; i < r.buffer->ndim; i++) {
+    const Expr extent = r.buffer->shape[i];
+    dims[i] = tirc_range_of_set(a, sets[i], tirc_range(tirc_int(c, extent->dtype, 0), extent));
   }
-  for (int i = 0; i < r->scope->n_blocks; i++) gather(c, r->scope->blocks[i], write, out);
+  return (Region){r.buffer, dims};
+}
+
+/* The regions of a block, and those that only blocks inside of it declare. */
+static RegionVec gather(Sched *s, const SRef *r, bool write) {
+  const Block *b = tirc_block_of(r);
+  const int n = write ? b->n_writes : b->n_reads;
+  RegionVec out = {0};
+  for (int i = 0; i < n; i++) vec_push(s->c, out, (write ? b->writes : b->reads)[i]);
+  for (int i = 0; i < r->scope->n_blocks; i++) {
+    const RegionVec inner = gather(s, r->scope->blocks[i], write);
+    for (int k = 0; k < inner.n; k++)
+      if (!tirc_region_of(n, out.at, inner.at[k].buffer))
+        vec_push(s->c, out,
+                 spread(s, r->scope->blocks[i],
+                        write ? inner.at[k] : narrowed(s, r->scope->blocks[i], inner.at[k])));
+  }
+  return out;
 }
 
 void tirc_know_uses(Sched *s, SRef *r) {
   const Block *b = tirc_block_of(r);
+  r->hidden = false;
   for (int write = 0; write < 2; write++) {
     RegionVec all = {0};
     if (r->scope->n_blocks) {
-      gather(s->c, r, write, &all);
+      all = gather(s, r, write);
     } else {
       all.at = (Region *)(uintptr_t)(write ? b->writes : b->reads);
       all.n = write ? b->n_writes : b->n_reads;
     }
+    r->hidden |= all.n > (write ? b->n_writes : b->n_reads);
     r->n_accesses[write] = all.n;
     r->accesses[write] = all.at;
   }
