@@ -212,6 +212,10 @@ static void visit_loop(Detector *d, const For *f) {
   tirc_map_remove(&d->loops, f->var);
 }
 
+static void visit_shape(Detector *d, Buffer made) {
+  for (int i = 0; i < made->ndim; i++) visit_expr(d, made->shape[i]);
+}
+
 static void visit_stmt(Detector *d, Stmt s) {
   switch (s->kind) {
   case STMT_FOR: visit_loop(d, &s->u.loop); break;
@@ -244,6 +248,7 @@ static void visit_stmt(Detector *d, Stmt s) {
   case STMT_ALLOC:
   case STMT_DECL:
     if (s->kind == STMT_ALLOC) tirc_map_set(d->c, &d->own, s->u.alloc.buffer->data, s);
+    visit_shape(d, s->u.alloc.buffer);
     visit_stmt(d, s->u.alloc.body);
     break;
   case STMT_ATTR: visit_stmt(d, s->u.attr.body); break;
@@ -308,6 +313,7 @@ Access tirc_block_access(Tirc *c, Stmt block) {
     tirc_map_set(c, &d.matches, b->matches[i].buffer->data, &b->matches[i]);
   if (b->init) visit_stmt(&d, b->init);
   visit_stmt(&d, b->body);
+  for (int i = 0; i < b->n_allocs; i++) visit_shape(&d, b->allocs[i]);
   Access access;
   access.writes = collect(&d, &d.writes, NULL);
   access.reads = collect(&d, &d.reads, b->init ? &d.writes : NULL);

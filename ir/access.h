@@ -14,9 +14,9 @@ typedef struct Access {
 } Access;
 /* TVM's GetBlockAccessRegion for a block: everything its body (and init) reads and writes, in order
  * of first access, one region a buffer (the hull), relaxed over the loops inside the block. Buffers
- * the block allocates itself are left out. As in TVM, an access that a reduction's update makes to
- * the element that it writes is no read when the block has an init. A nested block counts by its
- * declared regions. */
+ * the block allocates itself are left out; what their extents load comes last. As in TVM, an access
+ * that a reduction's update makes to the element that it writes is no read when the block has an
+ * init. A nested block counts by its declared regions. */
 Access tirc_block_access(Tirc *c, Stmt block);
 /* The first of the regions that is of the buffer, or NULL. */
 const Region *tirc_region_of(int n, const Region *at, Buffer buffer);

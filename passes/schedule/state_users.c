@@ -1,9 +1,10 @@
 /* Who uses which buffer: for each buffer of a scope the child blocks that mention it, so that a
  * primitive finds a buffer's readers and writers without looking at the others.
  *
- * What a block mentions is read off its statement: loads, stores, regions, views, handle variables,
- * in blocks inside of it too. Only what the block and blocks inside of it declare makes
- * dependences; the rest is for rewrites, which must not miss a load that nobody declared. */
+ * What a block mentions is read off its statement: loads, those in extents of what it allocates
+ * too, stores, regions, views, handle variables, in blocks inside of it too. Only what the block
+ * and blocks inside of it declare makes dependences; the rest is for rewrites, which must not miss
+ * a load that nobody declared. */
 #include "../../ir/visit.h"
 #include "internal.h"
 #include "state.h"
@@ -83,15 +84,26 @@ static void mention_with_data(Mentions *m, Buffer b) {
   mention(m, b->data);
 }
 
+static void see_shape(Visitor *v, Buffer made) {
+  for (int i = 0; i < made->ndim; i++)
+    if (made->shape[i]->op != OP_INT) tirc_visit_expr(v, made->shape[i]);
+}
+
 static bool see_stmt(Visitor *v, Stmt s) {
   Mentions *m = v->self;
   if (s->kind == STMT_STORE) mention(m, s->u.store.buffer);
-  if (s->kind == STMT_DECL || s->kind == STMT_ALLOC) mention_with_data(m, s->u.alloc.buffer);
+  if (s->kind == STMT_DECL || s->kind == STMT_ALLOC) {
+    mention_with_data(m, s->u.alloc.buffer);
+    see_shape(v, s->u.alloc.buffer);
+  }
   if (s->kind != STMT_BLOCK) return true;
   const Block *b = &s->u.block;
   for (int i = 0; i < b->n_reads; i++) mention(m, b->reads[i].buffer);
   for (int i = 0; i < b->n_writes; i++) mention(m, b->writes[i].buffer);
-  for (int i = 0; i < b->n_allocs; i++) mention(m, b->allocs[i]);
+  for (int i = 0; i < b->n_allocs; i++) {
+    mention(m, b->allocs[i]);
+    see_shape(v, b->allocs[i]);
+  }
   for (int i = 0; i < b->n_matches; i++) {
     mention(m, b->matches[i].source.buffer);
     mention_with_data(m, b->matches[i].buffer);
