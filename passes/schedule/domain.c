@@ -198,8 +198,7 @@ static bool see_far_load(Visitor *v, Expr e) {
   Far *far = v->self;
   for (int i = 0; e->op == OP_LOAD && i < e->n; i++) {
     const Expr at = e->args[i], zero = tirc_int(far->c, at->dtype, 0);
-    if (!tirc_reads_memory(at) &&
-        !(tirc_prove_ge(far->a, at, zero) && tirc_prove_lt(far->a, at, e->u.buffer->shape[i])))
+    if (!tirc_prove_ge(far->a, at, zero) || !tirc_prove_lt(far->a, at, e->u.buffer->shape[i]))
       far->load = e;
   }
   return true;

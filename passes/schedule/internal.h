@@ -52,7 +52,7 @@ bool tirc_reads_memory(Expr e);
  * block (NULL: none): behind a condition it may be one. */
 bool tirc_may_divide_by_zero(Sched *s, const Block *b, Analyzer *a, Expr e);
 /* A load in the expression at an index that is not known to be inside of the buffer; NULL: there is
- * none. An index that is loaded itself is the user's affair. */
+ * none. */
 Expr tirc_far_load(Sched *s, Analyzer *a, Expr e);
 /* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */
 typedef struct Beyond {
