@@ -36,7 +36,8 @@ static bool see_access(void *self, int array, int64_t element, bool is_write) {
 
 static void observe(Tirc *c, void *self) {
   Observe *p = self;
-  const InterpObserver o = {p, see_array, see_block, see_access};
+  const InterpObserver o = {
+      .self = p, .array = see_array, .block = see_block, .access = see_access};
   const Module *m = p->m->m;
   p->c = c;
   tirc_context_depend(c, m->c);

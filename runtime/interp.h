@@ -36,6 +36,8 @@ typedef struct InterpObserver {
   void (*array)(void *self, int array, Buffer b, const int64_t *shape);
   /* An instance of a block starts; what the loops around it stand at, outermost first. */
   void (*block)(void *self, const Block *b, int n_loops, Stmt const *loops, const int64_t *values);
+  /* The loops around what runs next: an iteration starts, or a loop has ended. */
+  void (*place)(void *self, int n_loops, Stmt const *loops, const int64_t *values);
   /* element: in the array's memory, counted in its dtype. False ends the run. */
   bool (*access)(void *self, int array, int64_t element, bool is_write);
 } InterpObserver;

@@ -168,6 +168,8 @@ Cell *tirc_compile_var(Compiler *k, Expr var); /* a new cell for a variable; lan
 /* interp_observe.c: only with an observer */
 void tirc_observe_access(Run *run, const View *v, int64_t at, bool is_write);
 void tirc_observe_block(Run *run, const Step *s);
+/* What stands directly in `s`, or in no statement, runs next. */
+void tirc_observe_place(Run *run, const Step *s);
 extern const char tirc_run_ended[]; /* the code of the error that ends an observed run */
 /* interp_expr.c */
 const Node *tirc_compile_expr(Compiler *k, Expr e);

@@ -27,8 +27,10 @@ static void run_for(Run *run, const Step *s) {
   for (int64_t i = min; i < end; i++) {
     s->u.loop.cell->i = i;
     count_step(run);
+    if (run->observer) tirc_observe_place(run, s);
     body->run(run, body);
   }
+  if (run->observer) tirc_observe_place(run, s->parent);
 }
 
 static void compile_for(Compiler *k, Step *s) {

@@ -243,51 +243,17 @@ static bool see_loose_store(Visitor *v, Stmt s) {
 }
 
 /* Those have no instances of their own: they turn with the block that they share loops with, and
- * what they access, the observer of a run takes for an access of the block before. */
+ * whether they add to sums is not known. */
 static bool has_loose_stores(const Func *f) {
   bool found = false;
   tirc_visit_stmt(&(Visitor){.stmt = see_loose_store, .self = &found}, tirc_body_of(f->body));
   return found;
 }
 
-typedef struct Outside {
-  PtrMap stored;
-  Tirc *c;
-  bool found;
-} Outside;
-static bool note_stored(Visitor *v, Stmt s) {
-  Outside *o = v->self;
-  if (s->kind == STMT_STORE) tirc_map_set(o->c, &o->stored, s->u.store.buffer->data, o);
-  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_matches; i++)
-    tirc_map_set(o->c, &o->stored, s->u.block.matches[i].source.buffer->data, o);
-  return true;
-}
-static bool see_loose_load(Visitor *v, Expr e) {
-  Outside *o = v->self;
-  o->found |= e->op == OP_LOAD && tirc_map_has(&o->stored, e->u.buffer->data);
-  return true;
-}
-/* Bindings are computed before their block starts. */
-static bool skip_blocks(Visitor *v, Stmt s) {
-  if (s->kind != STMT_BLOCK) return true;
-  for (int i = 0; i < s->u.block.n_iters; i++) tirc_visit_expr(v, s->u.block.iter_values[i]);
-  tirc_visit_expr(v, s->u.block.predicate);
-  return false;
-}
-
-/* Conditions, lets and bindings that load what the function stores: the same is true of them. */
-static bool has_loose_loads(Tirc *c, const Func *f) {
-  Outside o = {.c = c};
-  tirc_visit_stmt(&(Visitor){.stmt = note_stored, .self = &o}, f->body);
-  tirc_visit_stmt(&(Visitor){.stmt = skip_blocks, .expr = see_loose_load, .self = &o},
-                  tirc_body_of(f->body));
-  return o.found;
-}
-
 /* NULL when no iteration of a parallel loop uses what another one stores to a parameter. */
 static const char *race(Tirc *c, const Func *program, const Module *m, int set) {
   const Func *f = tirc_module_main(m);
-  if (has_loose_stores(f) || has_loose_loads(c, f)) return NULL;
+  if (has_loose_stores(f)) return NULL;
   Buffer raced = NULL;
   bool deeper = true;
   for (int depth = 0; deeper && !raced; depth++) {

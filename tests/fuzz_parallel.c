@@ -153,9 +153,13 @@ static bool starts_sums(const Block *b) {
 }
 
 static void see_block(void *self, const Block *b, int n, Stmt const *loops, const int64_t *values) {
+  (void)n, (void)loops, (void)values;
+  ((Threads *)self)->sums = starts_sums(b);
+}
+
+static void see_place(void *self, int n, Stmt const *loops, const int64_t *values) {
   Threads *t = self;
   int outside = 0;
-  t->sums = starts_sums(b);
   t->loop = NULL;
   t->run = 0x9e3779b97f4a7c15u;
   for (int i = 0; i < n; i++) {
@@ -199,7 +203,7 @@ Threads *fuzz_watch_threads(const Func *f, int depth, InterpObserver *out) {
   if (!t) abort();
   t->f = f;
   t->depth = depth;
-  *out = (InterpObserver){t, see_array, see_block, see_access};
+  *out = (InterpObserver){t, see_array, see_block, see_place, see_access};
   return t;
 }
 

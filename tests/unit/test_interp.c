@@ -525,6 +525,45 @@ static void sums_of_products(void **state) {
     }
 }
 
+typedef struct Seen {
+  Text text; /* i0, of a loop that stands at 0; "!" for an access */
+} Seen;
+
+static void see_place(void *self, int n, Stmt const *loops, const int64_t *values) {
+  Seen *seen = self;
+  tirc_text_add(&seen->text, "|");
+  for (int i = 0; i < n; i++)
+    tirc_text_addf(&seen->text, " %s%lld", loops[i]->u.loop.var->u.s, (long long)values[i]);
+}
+
+static bool see_any_access(void *self, int array, int64_t element, bool is_write) {
+  (void)array, (void)element, (void)is_write;
+  tirc_text_add(&((Seen *)self)->text, "!");
+  return true;
+}
+
+/* What stands between blocks, as a condition after a loop, belongs to the loops around it. */
+static void places_of_accesses(void **state) {
+  (void)state;
+  static const char program[] = "@T.prim_func\n"
+                                "def main(A: T.Buffer((2,), \"float32\")):\n"
+                                "    for i in range(2):\n"
+                                "        for j in range(1):\n"
+                                "            A[j] = T.float32(0)\n"
+                                "        if A[i] < T.float32(0):\n"
+                                "            A[i] = T.float32(1)\n";
+  Tirc *c = tirc_context_new();
+  const Func *f = parse(c, (Source){"places.tir", program, strlen(program)});
+  assert_non_null(f);
+  Tensor *a = make_tensor(c, f->buffers[0]);
+  Seen seen = {.text = {.c = c}};
+  const InterpObserver observer = {.self = &seen, .place = see_place, .access = see_any_access};
+  assert_true(run_sum(c, f, &a, &(InterpOptions){.max_steps = 100, .observer = &observer}));
+  assert_string_equal(seen.text.at, "| i0| i0 j0!| i0!| i1| i1 j0!| i1!|");
+  tirc_tensor_free(a);
+  tirc_context_release(c);
+}
+
 /* Shapes that do not fit are refused before anything runs. */
 static void wrong_arguments(void **state) {
   (void)state;
@@ -560,7 +599,7 @@ static void wrong_arguments(void **state) {
 
 int main(void) {
   enum { N = sizeof cases / sizeof *cases };
-  struct CMUnitTest tests[N + 4];
+  struct CMUnitTest tests[N + 5];
   for (int i = 0; i < N; i++)
     tests[i] =
         (struct CMUnitTest){cases[i].name, run_case, NULL, NULL, (void *)(uintptr_t)&cases[i]};
@@ -568,5 +607,6 @@ int main(void) {
   tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(in_double);
   tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(sums_of_products);
   tests[N + 3] = (struct CMUnitTest)cmocka_unit_test(arbitrary);
+  tests[N + 4] = (struct CMUnitTest)cmocka_unit_test(places_of_accesses);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
