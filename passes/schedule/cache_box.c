@@ -3,6 +3,7 @@
  * that turns to the cache finds less there than it reads.
  *
  * Errors: region-not-covered, duplicate-region, reads-own-output. */
+#include "../../ir/print.h"
 #include "between.h"
 #include "cache.h"
 #include "state.h"
@@ -255,10 +256,23 @@ static const Region *declared_input(Sched *s, const CacheStage *stage) {
   return declared;
 }
 
+/* The copy stands at the start of the scope, before what others of its blocks do. */
+static void require_known_start(Sched *s, const CacheStage *stage, Analyzer *a, Range r) {
+  tirc_require_known_bound(s, stage, a, r.min);
+  if (!tirc_reads_written(s, stage->scope, r.min) && !tirc_reads_written(s, stage->scope, r.extent))
+    return;
+  tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                   "The box of %s that would be copied, %s elements from %s, is loaded from what "
+                   "blocks of the scope write.",
+                   stage->source->name, tirc_print_expr(s->c, r.extent),
+                   tirc_print_expr(s->c, r.min));
+}
+
 /* What the scope declares to read of a buffer that nothing in it writes; all of it when it does
  * not, or when a block inside reads more. Where nothing runs, a box may end before it starts. */
 void tirc_box_of_input(Sched *s, CacheStage *stage) {
   const Region *declared = declared_input(s, stage);
+  Analyzer *a = tirc_analyzer_around(s, stage->scope);
   Range *out = tirc_new_array(s->c, Range, stage->source->ndim);
   for (int i = 0; i < stage->source->ndim; i++) {
     Expr dim = stage->source->shape[i];
@@ -266,6 +280,7 @@ void tirc_box_of_input(Sched *s, CacheStage *stage) {
     Expr none = tirc_int(s->c, out[i].extent->dtype, 0);
     if (declared && may_be_negative(s, stage->scope, out[i].extent))
       out[i].extent = tirc_simplify0(s->c, tirc_max(s->c, out[i].extent, none));
+    require_known_start(s, stage, a, out[i]);
   }
   stage->region = out;
 }

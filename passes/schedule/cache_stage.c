@@ -70,18 +70,14 @@ static Expr run_with_writer(Sched *s, const CacheStage *stage, Expr predicate, A
   return tirc_and_unproved(c, a, predicate, stage->condition);
 }
 
-/* The bounds of the copy's loops are computed whether or not the block, behind a condition, does
- * so.
- */
-static void require_known(Sched *s, const CacheStage *stage, Analyzer *a, Expr bound) {
-  const Expr far = tirc_far_load(s, a, bound);
-  const bool divides = tirc_may_divide_by_zero(s, NULL, a, bound);
-  if (far || divides)
-    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                     "The box of %s that would be copied is bounded by %s, which may %s.",
-                     stage->source->name, tirc_print_expr(s->c, bound),
-                     far ? tirc_format(s->c, "read outside of %s", far->u.buffer->name)
-                         : "divide by zero");
+void tirc_require_known_bound(Sched *s, const CacheStage *stage, Analyzer *a, Expr bound) {
+  const Expr failing =
+      tirc_failing_part(s, tirc_block_of(stage->scope), a, bound, tirc_body_of(stage->where->stmt));
+  if (!failing) return;
+  tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                   "The box of %s that would be copied is bounded by %s, which may %s.",
+                   stage->source->name, tirc_print_expr(s->c, bound),
+                   tirc_how_it_fails(s->c, failing));
 }
 
 void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
@@ -97,7 +93,7 @@ void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
   for (int i = 0; i < n; i++) {
     Range r = stage->region[i];
     DType t = r.extent->dtype;
-    require_known(s, stage, a, r.extent);
+    tirc_require_known_bound(s, stage, a, r.extent);
     Expr var = tirc_var(c, tirc_format(c, "v%d", i), t), one = tirc_int(c, t, 1);
     loops[i] = tirc_var(c, tirc_format(c, "ax%d", i), t);
     Expr dim = stage->full ? source->shape[i] : r.extent;

@@ -56,14 +56,13 @@ static void add_box(Solver *v, Box *to, int ndim, const IntSet *dims) {
 /* --- regions ----------------------------------------------------------------------------- */
 
 /* Whether the index can be computed wherever the block may come to stand. One that is loaded under
- * a condition, or from a buffer that the scope computes, may be any elsewhere; and one that divides
- * or loads behind a condition may divide by zero or read outside of a buffer. */
-static bool is_known_always(Solver *v, SRef *other, Expr index, bool guarded) {
-  if (tirc_reads_memory(index) &&
-      (guarded || tirc_far_load(v->s, tirc_analyzer_around(v->s, other->parent), index)))
-    return false;
+ * a predicate, or from a buffer that the scope computes, may be any elsewhere; and one that divides
+ * or loads behind a condition may fail. */
+static bool is_known_always(Solver *v, SRef *other, SRef *loop, Expr index, bool guarded) {
+  if (guarded && tirc_reads_memory(index)) return false;
+  Analyzer *a = tirc_analyzer_around(v->s, other->parent);
   return !tirc_reads_written(v->s, tirc_scope_root(v->s, v->sref), index) &&
-         !tirc_may_divide_by_zero(v->s, NULL, v->a, index);
+         !tirc_failing_part(v->s, NULL, a, index, tirc_body_of(loop->stmt));
 }
 
 static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bool by_scope,
@@ -79,7 +78,7 @@ static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bo
     Expr min = tirc_substitute(v->c, r->dims[i].min, &binding);
     Expr extent = tirc_substitute(v->c, r->dims[i].extent, &binding);
     Expr max = tirc_simplify(v->blank, tirc_add(v->c, min, less_one(v, extent)));
-    if (is_known_always(v, other, tirc_add(v->c, min, extent), guarded))
+    if (is_known_always(v, other, loop, tirc_add(v->c, min, extent), guarded))
       dims[i] = loops.n ? (IntSet){tirc_eval_set(v->blank, min, &dom).min,
                                    tirc_eval_set(v->blank, max, &dom).max}
                         : (IntSet){min, max};

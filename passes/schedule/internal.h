@@ -48,12 +48,12 @@ Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what);
 Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
 /* Whether a value is loaded, or made by a call that may. */
 bool tirc_reads_memory(Expr e);
-/* Whether a divisor in it is not known to be no zero, and depends on a loop or an iterator of the
- * block (NULL: none): behind a condition it may be one. */
-bool tirc_may_divide_by_zero(Sched *s, const Block *b, Analyzer *a, Expr e);
-/* A load in the expression at an index that is not known to be inside of the buffer; NULL: there is
- * none. */
-Expr tirc_far_load(Sched *s, Analyzer *a, Expr e);
+/* failing.c: a part of the expression that may fail where it is evaluated anew. That is a load at
+ * an index that is not known to be inside of its buffer, and a division by what is not known to be
+ * no zero and depends on a loop or an iterator of the block (NULL: none). What a run of `run`
+ * (NULL: nothing) evaluates in any case is none; NULL: there is none. */
+Expr tirc_failing_part(Sched *s, const Block *b, Analyzer *a, Expr e, Stmt run);
+const char *tirc_how_it_fails(Tirc *c, Expr part); /* "read outside of A" */
 /* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */
 typedef struct Beyond {
   const char *what; /* NULL: nothing that does harm */

@@ -433,14 +433,14 @@ static bool see_computed(Visitor *v, Expr e) {
 
 /* The copy computes its box whether or not the reader, behind a condition, does. */
 static void require_known(AutoCopy *k, Analyzer *a, Expr bound) {
-  const char *why = tirc_may_divide_by_zero(k->s, NULL, a, bound) ? "may divide by zero" : NULL;
-  const Expr far = tirc_far_load(k->s, a, bound);
+  const Expr failing = tirc_failing_part(k->s, NULL, a, bound, tirc_body_of(k->loop->stmt));
+  const char *why = NULL;
   Computed computed = {.s = k->s, .loop = k->loop};
   tirc_visit_expr(&(Visitor){.expr = see_computed, .self = &computed}, bound);
   if (computed.load)
     why = tirc_format(k->s->c, "reads %s, which is computed below loop %s itself",
                       computed.load->u.buffer->name, tirc_loop_of(k->loop)->var->u.s);
-  if (far) why = tirc_format(k->s->c, "may read outside of %s", far->u.buffer->name);
+  if (failing) why = tirc_format(k->s->c, "may %s", tirc_how_it_fails(k->s->c, failing));
   if (why)
     tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,
                      "Where the box of %s starts that is copied is %s, which %s.", k->source->name,
