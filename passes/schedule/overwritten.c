@@ -3,11 +3,13 @@
  *     block C: vi, vl = i, k           instance k of C reads the sum of the first k + 1
  *
  * Moved out of loop k, all of C would read the whole sum. A block that does not tell the iterations
- * of k apart runs again in each, and its last run is what stays: it may move. So it is, too, where
- * instances of a spatial iterator overwrite each other. */
+ * of k apart runs again in each, and its last run is what stays: it may move, unless it adds to
+ * what the runs before stored, or numbers that were not final decide where they stored. So it is,
+ * too, where instances of a spatial iterator overwrite each other. */
 #include "overwritten.h"
 
 #include "../../ir/visit.h"
+#include "../lower/lower.h"
 #include "between.h"
 #include "compute_at.h"
 #include "internal.h"
@@ -59,18 +61,15 @@ static bool is_summed_around(const Block *b, const SRef *loop) {
 /* A sum that runs again starts again, if its init is for all of its elements and steps. */
 static bool updates_in_place(Sched *s, const SRef *block, const SRef *loop) {
   const Block *b = tirc_block_of(block);
-  if (b->init) return !tirc_sums_start_in_scope(s, block) || is_summed_around(b, loop);
-  for (int i = 0; i < b->n_writes; i++)
-    if (tirc_touches(block, b->writes[i].buffer, false)) return true;
-  return false;
+  if ((b->init || tirc_inits_by_hand(b)) && is_summed_around(b, loop)) return true;
+  return tirc_goes_on_from_last_run(s, block);
 }
 
 /* Whether another block in the loop stores to the same buffer: they may take turns. */
 static bool has_rival(Sched *s, SRef *producer, const SRef *loop) {
-  const Block *b = tirc_block_of(producer);
   SRef **writers, *scope = tirc_scope_root(s, producer);
-  for (int i = 0; i < b->n_writes; i++)
-    for (int k = tirc_writers_of(s, scope, b->writes[i].buffer, &writers); k-- > 0;)
+  for (int i = 0; i < producer->n_accesses[true]; i++)
+    for (int k = tirc_writers_of(s, scope, producer->accesses[true][i].buffer, &writers); k-- > 0;)
       if (writers[k] != producer && tirc_is_ancestor(loop, writers[k])) return true;
   return false;
 }
@@ -243,33 +242,149 @@ bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
           (meets && tirc_instances_depend(s, producer)));
 }
 
+/* The producer, if it goes on in the loop, or one from which it gets the values that it stores to
+ * the same elements again. */
+static SRef *unfinished_in(Sched *s, SRef *producer, const SRef *loop, PtrMap *seen) {
+  SRef **others, *found = NULL, *scope = tirc_scope_root(s, producer);
+  if (!tirc_is_ancestor(loop, producer) || tirc_map_has(seen, producer)) return NULL;
+  tirc_map_set(s->c, seen, producer, producer);
+  if (tirc_goes_on_in(s, producer, loop)) return producer;
+  if (stores_apart(s, producer, loop)) return NULL;
+  const int n = tirc_producers(s, producer, scope, &others);
+  for (int i = 0; i < n && !found; i++) found = unfinished_in(s, others[i], loop, seen);
+  return found;
+}
+
+typedef struct Choice { /* what a block decides by what is not final in a loop */
+  Sched *s;
+  SRef *loop;
+  PtrMap vars, stored;      /* let from it; memory that the block stores to itself */
+  bool early, open, chosen; /* open: an expression that was looked at is not final */
+} Choice;
+
+static bool is_open_memory(const Choice *k, Expr data) {
+  SRef **blocks;
+  if (tirc_map_has(&k->stored, data)) return true;
+  for (int n = tirc_child_blocks(k->s, k->loop, &blocks); n-- > 0;)
+    for (int i = 0; i < blocks[n]->n_accesses[true]; i++) {
+      PtrMap seen = {0};
+      if (blocks[n]->accesses[true][i].buffer->data == data &&
+          unfinished_in(k->s, blocks[n], k->loop, &seen))
+        return true;
+    }
+  return false;
+}
+
+static bool is_open(Choice *k, Expr e);
+
+static void look_at_let(Choice *k, Expr var, Expr value) {
+  if (is_open(k, value)) tirc_map_set(k->s->c, &k->vars, var, var);
+}
+
+static bool see_open(Visitor *v, Expr e) {
+  Choice *k = v->self;
+  if (e->op == OP_LET) look_at_let(k, e->args[0], e->args[1]);
+  if (e->op == OP_VAR)
+    k->open |= tirc_map_has(&k->vars, e) || (e->dtype.code == TYPE_HANDLE && is_open_memory(k, e));
+  if (e->op == OP_LOAD) k->open |= is_open_memory(k, e->u.buffer->data);
+  return !k->open;
+}
+
+static bool is_open(Choice *k, Expr e) {
+  const bool before = k->open;
+  k->open = false;
+  tirc_visit_expr(&(Visitor){.expr = see_open, .self = k}, e);
+  const bool open = k->open;
+  k->open = before;
+  return open;
+}
+
+static bool see_choice(Visitor *v, Stmt s) {
+  Choice *k = v->self;
+  switch (s->kind) {
+  case STMT_IF: k->chosen |= is_open(k, s->u.branch.cond); break;
+  case STMT_FOR: k->chosen |= is_open(k, s->u.loop.min) || is_open(k, s->u.loop.extent); break;
+  case STMT_BLOCK:
+    k->chosen |= is_open(k, s->u.block.predicate);
+    for (int i = 0; i < s->u.block.n_iters; i++) k->chosen |= is_open(k, s->u.block.iter_values[i]);
+    break;
+  case STMT_STORE:
+    for (int i = 0; i < s->u.store.n; i++) k->chosen |= is_open(k, s->u.store.indices[i]);
+    break;
+  case STMT_LET: look_at_let(k, s->u.let.var, s->u.let.value); break;
+  case STMT_WHILE: k->chosen |= is_open(k, s->u.loop_while.cond); break;
+  case STMT_ASSERT: k->chosen |= k->early && is_open(k, s->u.check.cond); break;
+  case STMT_EVAL: k->chosen |= is_open(k, s->u.eval.value); break;
+  default: break;
+  }
+  return !k->chosen;
+}
+
+/* What can be done with other numbers may fail with these: an index, a divisor. */
+static bool see_failing(Visitor *v, Expr e) {
+  Choice *k = v->self;
+  if (e->op == OP_LET) look_at_let(k, e->args[0], e->args[1]);
+  for (int i = 0; e->op == OP_LOAD && i < e->n; i++) k->chosen |= is_open(k, e->args[i]);
+  if (e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD)
+    k->chosen |= is_open(k, e->args[1]);
+  return !k->chosen;
+}
+
+static bool see_stored(Visitor *v, Stmt s) {
+  Choice *k = v->self;
+  if (s->kind == STMT_STORE)
+    tirc_map_set(k->s->c, &k->stored, s->u.store.buffer->data, s->u.store.buffer);
+  return true;
+}
+
+/* Whether numbers that are not final in the loop decide which elements the block stores: what it
+ * stores with them, it may not overwrite when they are. `early`: or whether it can store any, where
+ * it did not see them before. */
+static bool chooses_in(Sched *s, SRef *block, SRef *loop, bool early) {
+  Choice k = {.s = s, .loop = loop, .early = early};
+  const Stmt at = tirc_without_views(s->c, block->stmt);
+  tirc_visit_stmt(&(Visitor){.stmt = see_stored, .expr = tirc_skip_expr, .self = &k}, at);
+  Visitor v = {.stmt = see_choice, .expr = early ? see_failing : tirc_skip_expr, .self = &k};
+  tirc_visit_stmt(&v, at);
+  return k.chosen;
+}
+
 static bool binds(const Block *b, const PtrMap *vars) {
   bool uses = tirc_uses_any(b->predicate, vars);
   for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_any(b->iter_values[i], vars);
   return uses;
 }
 
-/* Whether a nest, down to its block, runs other instances in other iterations of a loop around it.
- */
-static bool tells_apart(Tirc *c, Stmt nest, Expr loop_var) {
-  PtrMap vars = {0};
-  tirc_map_set(c, &vars, loop_var, loop_var);
-  for (; nest->kind == STMT_FOR; nest = nest->u.loop.body)
-    if (tirc_uses_var(nest->u.loop.min, loop_var) || tirc_uses_var(nest->u.loop.extent, loop_var))
-      return true;
-  return binds(&nest->u.block, &vars);
+/* Whether a condition may leave out the last iteration of the loop. */
+static bool stops_early(Sched *s, SRef *block, const SRef *loop, PtrMap *moved) {
+  const For *f = tirc_loop_of(loop);
+  const Expr condition = tirc_condition_of(s, block, loop);
+  if (!condition) return true;
+  if (!tirc_uses_any(condition, moved)) return false;
+  PtrMap end = {0};
+  tirc_map_remove(moved, f->var);
+  if (tirc_uses_any(condition, moved)) return true;
+  const Expr last = tirc_sub(s->c, f->extent, tirc_int(s->c, f->extent->dtype, 1));
+  tirc_map_set(s->c, &end, f->var, tirc_add(s->c, f->min, last));
+  return !tirc_holds_at_start(s->c, tirc_analyzer_around(s, block->parent), condition, &end);
 }
 
-/* The same of a block that stands in the loop, perhaps in other blocks, and perhaps by what is let
- * from the loop's variable. */
+/* Whether the block, or one inside of it, runs other instances in other iterations of the loop. */
 static bool tells_apart_in(Sched *s, SRef *block, const SRef *loop) {
   const Expr var = tirc_loop_of(loop)->var;
   Moved m = {.s = s, .loop = loop};
   tirc_map_set(s->c, &m.vars, var, var);
   if (bind_down_to(&m, block)) return true;
-  for (const SRef *r = block; r != loop; r = r->parent)
+  for (const SRef *r = block->parent; r != loop; r = r->parent)
     if (tirc_is_block(r) && binds(tirc_block_of(r), &m.vars)) return true;
-  return false;
+  m.used = false;
+  tirc_visit_stmt(&(Visitor){.expr = see_moved_var, .self = &m}, block->stmt);
+  return m.used || stops_early(s, block, loop, &m.vars);
+}
+
+/* Whether what several runs of the block leave is more than what the last of them does. */
+static bool keeps_more(Sched *s, SRef *block, SRef *loop, bool early) {
+  return updates_in_place(s, block, loop) || chooses_in(s, block, loop, early);
 }
 
 /* Whether `reader` sees what the producer stores before that is done, in a loop that is not around
@@ -280,7 +395,7 @@ static bool reads_between(Sched *s, SRef *producer, SRef *reader, const SRef *to
     if (!tirc_is_ancestor(r, reader) || tirc_is_ancestor(r, to)) continue;
     if (tirc_is_int(tirc_loop_of(r)->extent, 1)) continue;
     if (tirc_goes_on_in(s, producer, r) &&
-        (tells_apart_in(s, reader, r) || updates_in_place(s, reader, r)))
+        (tells_apart_in(s, reader, r) || keeps_more(s, reader, r, false)))
       return true;
     shares = true;
   }
@@ -321,51 +436,14 @@ bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer
   return false;
 }
 
-/* The producer, if it goes on in the loop, or one from which it gets the values that it stores to
- * the same elements again. */
-static SRef *unfinished_in(Sched *s, SRef *producer, const SRef *loop, PtrMap *seen) {
-  SRef **others, *found = NULL, *scope = tirc_scope_root(s, producer);
-  if (!tirc_is_ancestor(loop, producer) || tirc_map_has(seen, producer)) return NULL;
-  tirc_map_set(s->c, seen, producer, producer);
-  if (tirc_goes_on_in(s, producer, loop)) return producer;
-  if (stores_apart(s, producer, loop)) return NULL;
-  const int n = tirc_producers(s, producer, scope, &others);
-  for (int i = 0; i < n && !found; i++) found = unfinished_in(s, others[i], loop, seen);
-  return found;
-}
-
-static bool see_choice(Visitor *v, Stmt s) {
-  bool *chosen = v->self;
-  if (s->kind == STMT_IF) *chosen |= tirc_reads_memory(s->u.branch.cond);
-  if (s->kind == STMT_FOR)
-    *chosen |= tirc_reads_memory(s->u.loop.min) || tirc_reads_memory(s->u.loop.extent);
-  if (s->kind == STMT_BLOCK) {
-    *chosen |= tirc_reads_memory(s->u.block.predicate);
-    for (int i = 0; i < s->u.block.n_iters; i++)
-      *chosen |= tirc_reads_memory(s->u.block.iter_values[i]);
-  }
-  for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n; i++)
-    *chosen |= tirc_reads_memory(s->u.store.indices[i]);
-  *chosen |= s->kind == STMT_WHILE;
-  return !*chosen;
-}
-
-/* Whether what is loaded decides which elements are stored: what the block stores with numbers that
- * are not final yet, it may not overwrite when they are. */
-static bool chooses_by_loads(Stmt nest) {
-  bool chosen = false;
-  tirc_visit_stmt(&(Visitor){.stmt = see_choice, .expr = tirc_skip_expr, .self = &chosen}, nest);
-  return chosen;
-}
-
 SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
   SRef **direct, *found = NULL, *scope = tirc_scope_root(s, block);
   const int n = tirc_producers(s, block, scope, &direct);
-  const bool chooses = chooses_by_loads(nest);
   for (SRef *r = loop; tirc_is_loop(r) && !tirc_is_ancestor(r, block); r = r->parent) {
     const For *f = tirc_loop_of(r);
     PtrMap seen = {0};
-    if (tirc_is_int(f->extent, 1) || (!chooses && !tells_apart(s->c, nest, f->var))) continue;
+    if (tirc_is_int(f->extent, 1)) continue;
+    if (!tirc_stmt_uses_var(nest, f->var) && !keeps_more(s, block, r, true)) continue;
     for (int i = 0; i < n && !found; i++) found = unfinished_in(s, direct[i], r, &seen);
   }
   return found;

@@ -1,5 +1,7 @@
 /* What a block reads of what it writes itself: whether all of it was stored by the block before.
- * That is so after an init, be it T.init() or one written by hand, `if vk == 0: B[vi] = 0`. */
+ * That is so after an init, be it T.init() or one written by hand, `if vk == 0: B[vi] = 0`.
+ * And whether it was so in the same run of the block, when that runs again in a loop around. */
+#include "../lower/lower.h"
 #include "internal.h"
 #include "state.h"
 
@@ -195,4 +197,129 @@ bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
   if (reads_elsewhere(s->c, tirc_block_of(block), b) || goes_on_inside(s, block, b)) return true;
   return may_read_before(s, block, b) || tirc_reads_other_output(s, block) ||
          !tirc_sums_start_in_scope(s, block);
+}
+
+/* --- what the run before left ------------------------------------------------------------------
+ */
+
+typedef struct Run { /* of a block */
+  Visitor v;
+  Sched *s;
+  PtrMap stored, read, own; /* memory that it stores to, declares to read, has for itself */
+  VEC(Expr) started;        /* memory that it adds to after an init of its own */
+  VEC(Stmt) before;         /* stores that it has come by, whatever the conditions */
+  bool goes_on;
+} Run;
+
+static void add_memory(Run *run, PtrMap *to, Buffer b) { tirc_map_set(run->s->c, to, b->data, b); }
+
+static bool see_memory(Visitor *v, Stmt s) {
+  Run *run = v->self;
+  if (s->kind == STMT_STORE) add_memory(run, &run->stored, s->u.store.buffer);
+  if (s->kind == STMT_ALLOC) add_memory(run, &run->own, s->u.alloc.buffer);
+  if (s->kind != STMT_BLOCK) return true;
+  const Block *b = &s->u.block;
+  for (int i = 0; i < b->n_reads; i++) add_memory(run, &run->read, b->reads[i].buffer);
+  for (int i = 0; i < b->n_writes; i++) add_memory(run, &run->stored, b->writes[i].buffer);
+  for (int i = 0; i < b->n_allocs; i++) add_memory(run, &run->own, b->allocs[i]);
+  return true;
+}
+
+static bool may_be_left(const Run *run, Expr data) {
+  for (int i = 0; i < run->started.n; i++)
+    if (run->started.at[i] == data) return false;
+  return tirc_map_has(&run->stored, data) && !tirc_map_has(&run->own, data);
+}
+
+static bool is_stored_before(const Run *run, Expr load) {
+  for (int i = 0; i < run->before.n; i++) {
+    const Stmt s = run->before.at[i];
+    int d = 0;
+    while (d < load->n && tirc_expr_same(s->u.store.indices[d], load->args[d])) d++;
+    if (s->u.store.buffer == load->u.buffer && d == load->n) return true;
+  }
+  return false;
+}
+
+static bool see_left(Visitor *v, Expr e) {
+  Run *run = v->self;
+  if (e->op == OP_LOAD && may_be_left(run, e->u.buffer->data))
+    run->goes_on |= !is_stored_before(run, e);
+  if (e->op == OP_VAR && tirc_map_has(&run->read, e)) run->goes_on |= may_be_left(run, e);
+  return !run->goes_on;
+}
+
+static bool see_started(Visitor *v, Stmt s) {
+  Run *run = v->self;
+  if (s->kind == STMT_STORE) vec_push(run->s->c, run->started, s->u.store.buffer->data);
+  return true;
+}
+
+/* What runs perhaps, or more than once. */
+static void run_inside(Run *run, Stmt s) {
+  const int n = run->before.n;
+  if (s) tirc_visit_stmt(&run->v, s);
+  run->before.n = n;
+}
+
+static void run_block(Run *run, const Block *b) {
+  const SRef *block = tirc_map_get(&run->s->blocks, tirc_block_key(b->id)); /* NULL: in an init */
+  const int started = run->started.n;
+  for (int i = 0; i < b->n_iters; i++) tirc_visit_expr(&run->v, b->iter_values[i]);
+  tirc_visit_expr(&run->v, b->predicate);
+  if (b->init) {
+    run->goes_on |= !block || !tirc_sums_start_in_scope(run->s, block) ||
+                    tirc_reads_other_output(run->s, block);
+    tirc_visit_stmt(&(Visitor){.stmt = see_started, .expr = tirc_skip_expr, .self = run}, b->init);
+  }
+  for (int i = 0; block && i < b->n_writes; i++)
+    if (tirc_starts_by_hand(run->s, block, b->writes[i].buffer))
+      vec_push(run->s->c, run->started, b->writes[i].buffer->data);
+  run_inside(run, b->init);
+  run_inside(run, b->body);
+  run->started.n = started;
+}
+
+static void run_store(Run *run, Stmt s) {
+  bool fixed = true;
+  for (int i = 0; i < s->u.store.n; i++) {
+    tirc_visit_expr(&run->v, s->u.store.indices[i]);
+    fixed &= !tirc_reads_memory(s->u.store.indices[i]);
+  }
+  tirc_visit_expr(&run->v, s->u.store.value);
+  if (fixed) vec_push(run->s->c, run->before, s);
+}
+
+static bool see_step(Visitor *v, Stmt s) {
+  Run *run = v->self;
+  switch (s->kind) {
+  case STMT_STORE: run_store(run, s); return false;
+  case STMT_BLOCK: run_block(run, &s->u.block); return false;
+  case STMT_FOR:
+    tirc_visit_expr(v, s->u.loop.min);
+    tirc_visit_expr(v, s->u.loop.extent);
+    run_inside(run, s->u.loop.body);
+    return false;
+  case STMT_WHILE:
+    tirc_visit_expr(v, s->u.loop_while.cond);
+    run_inside(run, s->u.loop_while.body);
+    return false;
+  case STMT_IF:
+    tirc_visit_expr(v, s->u.branch.cond);
+    run_inside(run, s->u.branch.then_case);
+    run_inside(run, s->u.branch.else_case);
+    return false;
+  default: return !run->goes_on;
+  }
+}
+
+/* What is declared may leave out what a view or a block inside reads, and says of an element that
+ * is stored first that it is read. */
+bool tirc_goes_on_from_last_run(Sched *s, const SRef *block) {
+  const Stmt at = tirc_without_views(s->c, block->stmt);
+  Run run = {.s = s};
+  run.v = (Visitor){.expr = see_left, .stmt = see_step, .self = &run};
+  tirc_visit_stmt(&(Visitor){.stmt = see_memory, .expr = tirc_skip_expr, .self = &run}, at);
+  tirc_visit_stmt(&run.v, at);
+  return run.goes_on;
 }
