@@ -181,20 +181,51 @@ static bool may_read_before(Sched *s, SRef *block, Buffer b) {
   return tirc_declared_read(of, b) && !tirc_only_adds(of, b) && !tirc_starts_by_hand(s, block, b);
 }
 
-/* A sum inside that its init does not start for all of its elements, whatever is declared. */
-static bool goes_on_inside(Sched *s, const SRef *block, Buffer b) {
+/* Whether what the block reads of the buffer was surely stored by blocks before it in the scope. */
+static bool follows_stores(Sched *s, const SRef *scope, SRef *block, Buffer b) {
+  const SRefs *writers = tirc_accessors_of(scope->scope, b, true);
+  const int n = tirc_first_from(writers, block->order);
+  for (int i = 0; i < n; i++) {
+    SRef *w = writers->at[i];
+    const Region *stored = tirc_declared_write(tirc_block_of(w), b);
+    if (!stored || tirc_is_guarded(s, w, scope) || !tirc_writes_region(s, w->stmt, stored))
+      return false;
+  }
+  return n > 0 && block->region_cover && tirc_declared_read(tirc_block_of(block), b);
+}
+
+static bool is_started(Sched *s, const SRef *block, Buffer b) {
+  const Block *of = tirc_block_of(block);
+  return (of->init && tirc_declared_write(of, b)) || tirc_starts_by_hand(s, block, b);
+}
+
+static bool reads_before(Sched *s, const SRef *scope, SRef *block, Buffer b) {
+  const Regions reads = tirc_block_access(s->c, block->stmt).reads;
+  const bool any =
+      tirc_region_of(reads.n, reads.at, b) || tirc_declared_read(tirc_block_of(block), b);
+  return any && !is_started(s, block, b) && !follows_stores(s, scope, block, b);
+}
+
+/* Blocks inside that read what no init and no block before them has stored, whatever is declared
+ * around them. */
+static bool goes_on_inside(Sched *s, const SRef *block, Buffer b, bool started) {
   for (int i = 0; i < block->scope->n_blocks; i++) {
-    const SRef *inner = block->scope->blocks[i];
-    const Block *sum = tirc_block_of(inner);
-    if (goes_on_inside(s, inner, b) ||
-        (sum->init && tirc_declared_write(sum, b) && tirc_is_indexed_by_reduction(s, sum)))
+    SRef *inner = block->scope->blocks[i];
+    const Block *of = tirc_block_of(inner);
+    const bool sums = of->init && tirc_declared_write(of, b);
+    if ((sums && tirc_is_indexed_by_reduction(s, of)) || reads_elsewhere(s->c, of, b) ||
+        (!started && reads_before(s, block, inner, b)) ||
+        goes_on_inside(s, inner, b,
+                       started || is_started(s, inner, b) || follows_stores(s, block, inner, b)))
       return true;
   }
   return false;
 }
 
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
-  if (reads_elsewhere(s->c, tirc_block_of(block), b) || goes_on_inside(s, block, b)) return true;
+  if (reads_elsewhere(s->c, tirc_block_of(block), b) ||
+      goes_on_inside(s, block, b, is_started(s, block, b)))
+    return true;
   return may_read_before(s, block, b) || tirc_reads_other_output(s, block) ||
          !tirc_sums_start_in_scope(s, block);
 }
