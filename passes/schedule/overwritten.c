@@ -29,9 +29,11 @@ static bool see_store(Visitor *v, Stmt s) {
   return true;
 }
 
-static bool has_own_elements(const Block *b, Expr iter) {
+static bool has_own_elements(Tirc *c, const Block *b, Expr iter) {
   Stores k = {.iter = iter};
-  tirc_visit_stmt(&(Visitor){.stmt = see_store, .expr = tirc_skip_expr, .self = &k}, b->body);
+  const Stmt at = tirc_without_views(c, tirc_block(c, b));
+  tirc_visit_stmt(&(Visitor){.stmt = see_store, .expr = tirc_skip_expr, .self = &k},
+                  at->u.block.body);
   return !k.other;
 }
 
@@ -137,7 +139,7 @@ static bool stores_other_values_in(Sched *s, SRef *block, const SRef *loop) {
   tirc_map_set(s->c, &m.vars, var, var);
   if (bind_down_to(&m, block)) return true;
   for (int i = 0; i < b->n_iters; i++) /* by a block around */
-    if (!tirc_uses_var(b->iter_values[i], var) && !has_own_elements(b, b->iters[i].var))
+    if (!tirc_uses_var(b->iter_values[i], var) && !has_own_elements(s->c, b, b->iters[i].var))
       bind(&m, b->iters[i].var, b->iter_values[i]);
   m.used = false;
   Visitor v = {.expr = see_moved_var, .self = &m};
@@ -211,7 +213,8 @@ static bool stores_apart(Sched *s, SRef *block, const SRef *loop) {
   Expr *values = tirc_new_array(s->c, Expr, u.n + 1);
   int n = 0, used_loops = 0;
   for (int i = 0; i < u.n; i++) {
-    if (!tirc_uses_var(u.values[i], loop_var) || !has_own_elements(b, u.iters[i].var)) continue;
+    if (!tirc_uses_var(u.values[i], loop_var) || !has_own_elements(s->c, b, u.iters[i].var))
+      continue;
     if (moves_with(u.values[i], loop_var)) return true;
     values[n++] = u.values[i];
   }
@@ -232,7 +235,7 @@ bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
   bool meets = false;
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_uses_var(b->iter_values[i], loop_var)) continue;
-    const bool own = has_own_elements(b, b->iters[i].var);
+    const bool own = has_own_elements(s->c, b, b->iters[i].var);
     if (b->iters[i].kind != ITER_SPATIAL && !own) return true;
     meets |= !own;
   }
@@ -264,7 +267,10 @@ typedef struct Choice { /* what a block decides by what is not final in a loop *
 
 static bool is_open_memory(const Choice *k, Expr data) {
   SRef **blocks;
+  Buffer *loose;
   if (tirc_map_has(&k->stored, data)) return true;
+  for (int n = tirc_loose_stores(k->s, k->loop, &loose); n-- > 0;)
+    if (loose[n]->data == data) return true;
   for (int n = tirc_child_blocks(k->s, k->loop, &blocks); n-- > 0;)
     for (int i = 0; i < blocks[n]->n_accesses[true]; i++) {
       PtrMap seen = {0};
