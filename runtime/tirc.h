@@ -317,6 +317,8 @@ TIRC_API tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format f
  * changes what callers pass. This makes a module of one function (from, to) that copies an array of
  * parameter number `param` from the layout that it had before the schedule to the one that it has
  * now, or with `back` from now to before; where the new layout has padding, `to` stays as it is.
+ * Behind the two arrays it takes the scalars and symbols, by name, that stand in their shapes but
+ * are no extent themselves.
  * *out is NULL when the layout is the same. To be asked of a module that is not lowered yet. */
 TIRC_API tirc_status tirc_module_relayout(const tirc_module *m, const char *func, int param,
                                           bool back, tirc_module **out, tirc_error **error);

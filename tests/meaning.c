@@ -129,37 +129,16 @@ const char *values_run(Tirc *c, const Func *f, const Values *v, const InterpOpti
   return tirc_format(c, "running it: [%s] %s", c->diag.code, c->diag.message);
 }
 
-/* The function with the symbols of another one as further parameters: the shapes of its own arrays
- * need not tell them. */
-static const Func *add_symbols(Tirc *c, const Func *f, const Func *from) {
-  const Symbols symbols = symbols_of(c, from);
-  const int n = f->n_params + symbols.at.n;
-  Expr *params = tirc_new_array(c, Expr, n);
-  Buffer *buffers = tirc_new_array(c, Buffer, n);
-  for (int i = 0; i < n; i++) {
-    const bool own = i < f->n_params;
-    params[i] = own ? f->params[i] : symbols.at.at[i - f->n_params];
-    buffers[i] = own ? f->buffers[i] : NULL;
-  }
-  Func *out = tirc_new(c, Func);
-  *out = *f;
-  out->n_params = n;
-  out->params = params;
-  out->buffers = buffers;
-  return out;
-}
-
 void values_relay(Tirc *c, const Module *m, Values *v, const Func *program, bool back) {
   const Func *now = tirc_module_main(m);
   for (int i = 0; i < program->n_params && i < v->n; i++) {
     const Module *copy = tirc_relayout(c, m, now, i, back);
     if (!copy) continue;
     Tensor *from = v->at[i], *to = tensor_for(c, (back ? program : now)->buffers[i], v->set);
-    const Func *with_sizes = add_symbols(c, copy->funcs[0], now);
-    Argument *args = arguments_for(c, with_sizes, v->set);
+    Argument *args = arguments_for(c, copy->funcs[0], v->set);
     args[0].tensor = from;
     args[1].tensor = to;
-    tirc_interpret(c, with_sizes, with_sizes->n_params, args, VALUES_MAX_STEPS);
+    tirc_interpret(c, copy->funcs[0], copy->funcs[0]->n_params, args, VALUES_MAX_STEPS);
     tirc_tensor_free(from);
     v->at[i] = to;
   }

@@ -158,9 +158,10 @@ static bool relay(Tirc *c, const Module *made, const Func *was, Argument *args, 
   for (int i = 0; i < was->n_params; i++) {
     const Module *copy = tirc_relayout(c, made, now, i, back);
     if (!copy) continue;
-    Argument to[MAX_PARAMS] = {0}, pair[2] = {args[i]};
+    Argument to[MAX_PARAMS] = {0}, pair[MAX_PARAMS] = {args[i]};
     make_arguments(c, back ? was : now, to);
     pair[1] = to[i];
+    for (int k = 2; k < MAX_PARAMS; k++) pair[k].i = SYMBOL;
     to[i].tensor = args[i].tensor;
     args[i] = pair[1];
     any = !interpret(c, copy->funcs[0], pair);

@@ -111,7 +111,7 @@ static bool relay_arguments(const Bench *b, const Case *k, Contender *c, tirc_mo
     if (!c->packed) c->packed = calloc((size_t)k->n_params + 1, sizeof *c->packed);
     if (!c->packed ||
         tirc_array_new(params[i].dtype, params[i].ndim, params[i].shape, &c->packed[i].array, e) ||
-        relayout_array(b->o, *m, i, false, k->args[i].array, c->packed[i].array) != DONE)
+        relayout_array(b->o, *m, i, false, k->args[i].array, c->packed[i].array, 0, NULL) != DONE)
       return false;
     fprintf(b->out, "%s: takes \"%s\" in another layout; bringing it there is not measured\n",
             c->name, params[i].name);

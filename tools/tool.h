@@ -160,9 +160,10 @@ int check_code(const Options *o, const tirc_module *m);
 bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to);
 /* relayout.c: parameters that a schedule gave another layout. Whether parameter i has one; */
 bool is_relaid(const tirc_module *scheduled, int i);
-/* array `from` copied into the layout after the schedule, or with `back` before it; DONE or BAD */
+/* array `from` copied into the layout after the schedule, or with `back` before it, with sizes that
+ * their shapes may not tell; DONE or BAD */
 int relayout_array(const Options *o, const tirc_module *scheduled, int i, bool back,
-                   tirc_array *from, tirc_array *to);
+                   tirc_array *from, tirc_array *to, int n_sizes, const tirc_symbol *sizes);
 /* and copies of the arrays of a scheduled module as the program `plain` takes them. */
 int copy_back(const Options *o, const tirc_module *plain, const tirc_module *scheduled, int n,
               const tirc_argument *from, tirc_argument *to);

@@ -113,8 +113,8 @@ Sched *tirc_sched_new(Tirc *c, const Module *m);
  * both. It samples from a seed that s gives it. */
 Sched *tirc_sched_copy(Sched *s);
 /* A module of one function that copies an array of f's parameter, from the layout that it had
- * before the schedule into the one it has now, or with `back` from now to before. NULL: it is the
- * same. */
+ * before the schedule into the one it has now, or with `back` from now to before; behind the two
+ * arrays it takes the scalars in their shapes that are no extent. NULL: it is the same. */
 const Module *tirc_relayout(Tirc *c, const Module *m, const Func *f, int param, bool back);
 /* What of `mask` differs between the state as primitives kept it up and one made anew, in words;
  * NULL when all is right. Costs as much as a new schedule. */
