@@ -1,5 +1,6 @@
 /* Names and functions. Which names are local to a function is known before it runs, as in Python:
  * all that its body binds anywhere, but for those declared nonlocal or global. */
+#include "../../ir/nearest.h"
 #include "interp.h"
 
 /* --- scopes -------------------------------------------------------------------------------------
@@ -42,7 +43,20 @@ void tirc_script_set(Script *sc, Env *env, const char *name, Value v) {
   e->bound = true;
 }
 
-static _Noreturn void no_such_name(Script *sc, const char *name) {
+/* Of the names that have a value here, and the builtin functions. */
+static const char *nearest_name(Script *sc, const Env *env, const char *name) {
+  VEC(const char *) all = {0};
+  for (; env; env = env->outer)
+    for (int i = 0; i < env->names.n; i++) {
+      const EnvEntry *e = &env->names.at[i];
+      if (e->bound) vec_push(sc->c, all, e->name);
+    }
+  for (int i = 0; i < tirc_script_n_builtins; i++)
+    vec_push(sc->c, all, tirc_script_builtins[i].name);
+  return tirc_nearest(sc->c, name, all.n, all.at);
+}
+
+static _Noreturn void no_such_name(Script *sc, const Env *env, const char *name) {
   static const struct {
     const char *name, *hint;
   } hints[] = {
@@ -62,13 +76,14 @@ static _Noreturn void no_such_name(Script *sc, const char *name) {
     if (!strcmp(hints[i].name, name)) hint = hints[i].hint;
   if (!hint && tirc_find_primitive(name))
     hint = tirc_format(sc->c, "primitives are methods of the schedule: sch.%s(...)", name);
+  if (!hint) hint = nearest_name(sc, env, name);
   tirc_script_error(sc, "NameError", hint, "name '%s' is not defined", name);
 }
 
 void tirc_script_unset(Script *sc, Env *env, const char *name) {
   EnvEntry *e = find(sc, env, name, hash_of(name));
   if (e && e->alias) e = find(sc, e->alias, name, hash_of(name));
-  if (!e || !e->bound) no_such_name(sc, name);
+  if (!e || !e->bound) no_such_name(sc, env, name);
   e->bound = false;
 }
 
@@ -83,10 +98,10 @@ static bool builtin(const char *name, Value *out) {
   return class != NULL;
 }
 
-Value tirc_script_lookup(Script *sc, Env *env, const char *name) {
+Value tirc_script_lookup(Script *sc, Env *from, const char *name) {
   uint32_t hash = hash_of(name);
   Value v;
-  for (; env; env = env->outer) {
+  for (Env *env = from; env; env = env->outer) {
     EnvEntry *e = find(sc, env, name, hash);
     if (e && e->alias) e = find(sc, e->alias, name, hash);
     if (!e) continue;
@@ -96,7 +111,7 @@ Value tirc_script_lookup(Script *sc, Env *env, const char *name) {
                       "the local variable '%s' is used before it has a value", name);
   }
   if (builtin(name, &v)) return v;
-  no_such_name(sc, name);
+  no_such_name(sc, from, name);
 }
 
 /* --- what a function binds ----------------------------------------------------------------------
