@@ -23,20 +23,19 @@ static int64_t size_of(const char *name, int set) {
   return sizes[rng_below(&r, VALUES_EQUAL_SETS)];
 }
 
-typedef struct Sizes {
+typedef struct Given {
   IndexEval env;
   int set;
-} Sizes;
+} Given;
 static bool give_size(Visitor *v, Expr e) {
-  Sizes *s = v->self;
-  if (e->op == OP_VAR && s->set) tirc_eval_give(&s->env, e, size_of(e->u.s, s->set));
-  if (e->op == OP_VAR && !s->set) tirc_eval_forget(&s->env, e);
+  Given *g = v->self;
+  if (e->op == OP_VAR && g->set) tirc_eval_give(&g->env, e, size_of(e->u.s, g->set));
   return true;
 }
 
 /* False: it is not known. */
 static bool extent_of(Tirc *c, Expr e, int set, int64_t *out) {
-  Sizes sizes = {.env = {.c = c}, .set = set};
+  Given sizes = {.env = {.c = c}, .set = set};
   tirc_visit_expr(&(Visitor){.expr = give_size, .self = &sizes}, e);
   return tirc_eval_index(&sizes.env, e, out);
 }

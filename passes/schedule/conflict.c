@@ -150,29 +150,20 @@ static _Noreturn void iterations_depend(const Check *k) {
       var);
 }
 
-static bool has_symbols(Sched *s, const SRef *r) {
-  const Func *f = s->mod->funcs[r->func];
-  int64_t extent;
-  for (int i = 0; i < f->n_params; i++) {
-    if (!f->buffers[i]) return true;
-    for (int d = 0; d < f->buffers[i]->ndim; d++)
-      if (!tirc_const_int(f->buffers[i]->shape[d], &extent)) return true;
-  }
-  return false;
-}
-
-/* At some places of the loops around, with tiles that end where symbolic extents do, and with
- * others. Takes what it needs of the steps; false: they did not suffice. */
+/* At some places of the loops around, with several sizes. Takes what it needs of the steps; false:
+ * they did not suffice. */
 static bool run_places(Sched *s, SRef *loop, const Stores *stores, int *steps) {
   bool any = true, enough = true;
-  const int places = tirc_n_places(loop->parent), n = places * (has_symbols(s, loop) ? 2 : 1);
+  const Sizes *sizes = tirc_sizes_of(s, loop, NULL);
+  const int places = tirc_n_places(loop->parent), n = places * sizes->n_trials;
   for (int i = 0; any && i < n; i++) {
     const int place = i % places;
     Check k = {.s = s, .loop = loop};
     ArenaMark mark = tirc_mark(s->c);
     const int share = *steps / (n - i < MOST_SHARES ? n - i : MOST_SHARES);
     tirc_instances_open(&k.r, s->c, 1, share);
-    k.r.env.otherwise += i / places;
+    k.r.env.sizes = sizes;
+    k.r.env.trial = i / places;
     k.r.may = true;
     for (int b = 0; b < stores->n; b++)
       tirc_instances_watch(&k.r, stores->at[b].buffer, stores->at[b].kind);

@@ -1,33 +1,101 @@
 /* Index arithmetic on numbers: for checks that run a nest instead of reasoning about it. */
 #include "index_eval.h"
 
-void tirc_eval_give(IndexEval *v, Expr var, int64_t value) {
+static void give(IndexEval *v, Expr var, EvalValue given) {
   int slot = (int)(intptr_t)tirc_map_get(&v->slots, var);
   if (slot <= 0) {
-    vec_push(v->c, v->values, value);
+    vec_push(v->c, v->values, given);
     slot = v->values.n;
     tirc_map_set(v->c, &v->slots, var, (void *)(intptr_t)slot);
   }
-  v->values.at[slot - 1] = value;
+  v->values.at[slot - 1] = given;
 }
+
+void tirc_eval_give(IndexEval *v, Expr var, int64_t value) {
+  give(v, var, (EvalValue){value, false});
+}
+
+void tirc_eval_let_stand(IndexEval *v, Expr var) { tirc_map_set(v->c, &v->slots, var, NULL); }
 
 void tirc_eval_forget(IndexEval *v, Expr var) {
   tirc_map_set(v->c, &v->slots, var, (void *)(intptr_t)-1);
 }
 
+bool tirc_eval_bind(IndexEval *v, Expr var, Expr value) {
+  EvalValue given;
+  v->sees_size = v->sees_other = false;
+  const bool known = tirc_eval_index(v, value, &given.value);
+  given.size = v->sees_size && !v->sees_other;
+  if (known)
+    give(v, var, given);
+  else
+    tirc_eval_forget(v, var);
+  return known;
+}
+
+static bool see_var(IndexEval *v, Expr var, int64_t *out) {
+  const int slot = (int)(intptr_t)tirc_map_get(&v->slots, var);
+  if (slot < 0 || (!slot && !v->sizes)) return false;
+  const EvalValue held =
+      slot ? v->values.at[slot - 1] : (EvalValue){tirc_size(v->sizes, var, v->trial), true};
+  v->sees_size |= held.size;
+  v->sees_other |= !held.size;
+  *out = held.value;
+  return true;
+}
+
+/* One operand may decide. */
+static bool join(IndexEval *v, Expr e, int64_t *out) {
+  const bool decisive = e->op == OP_OR;
+  bool known = true;
+  for (int i = 0; i < 2; i++) {
+    int64_t value;
+    const bool own = tirc_eval_index(v, e->args[i], &value);
+    if (own && !value != decisive) return *out = decisive, true;
+    known &= own;
+  }
+  return *out = !decisive, known;
+}
+
+/* Only sizes are named: other ones may make it another one. */
+static bool compare(IndexEval *v, Expr e, int64_t a, int64_t b, int64_t *out) {
+  bool holds;
+  switch (e->op) {
+  case OP_EQ: *out = a == b; break;
+  case OP_NE: *out = a != b; break;
+  case OP_LT: *out = a < b; break;
+  case OP_LE: *out = a <= b; break;
+  case OP_GT: *out = a > b; break;
+  default: *out = a >= b;
+  }
+  if (!v->sees_size || v->sees_other) return true;
+  const bool known = tirc_size_decides(v->sizes, e, &holds);
+  if (known) *out = holds;
+  return known;
+}
+
+static bool compute_comparison(IndexEval *v, Expr e, int64_t *out) {
+  const bool sees_size = v->sees_size, sees_other = v->sees_other;
+  int64_t a, b;
+  v->sees_size = v->sees_other = false;
+  const bool known = tirc_eval_index(v, e->args[0], &a) && tirc_eval_index(v, e->args[1], &b) &&
+                     compare(v, e, a, b, out);
+  v->sees_size |= sees_size;
+  v->sees_other |= sees_other;
+  return known;
+}
+
 static bool compute(IndexEval *v, Expr e, int64_t *out) {
   if (e->op == OP_INT) return tirc_const_int(e, out);
-  if (e->op == OP_VAR) {
-    int slot = (int)(intptr_t)tirc_map_get(&v->slots, e);
-    *out = slot > 0 ? v->values.at[slot - 1] : v->otherwise;
-    return slot >= 0;
-  }
+  if (e->op == OP_VAR) return see_var(v, e, out);
   int64_t a, b;
   if (e->op == OP_LOAD) return *out = 0, v->zero_loads;
   if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
     return tirc_eval_index(v, e->args[0], &a) && tirc_eval_index(v, e->args[a ? 1 : 2], out);
-  if (e->n < 1 || e->n > 2 || e->dtype.lanes != 1 || !tirc_eval_index(v, e->args[0], &a))
-    return false;
+  if (e->n < 1 || e->n > 2 || e->dtype.lanes != 1) return false;
+  if (e->op == OP_AND || e->op == OP_OR) return join(v, e, out);
+  if (e->op >= OP_EQ && e->op <= OP_GE) return compute_comparison(v, e, out);
+  if (!tirc_eval_index(v, e->args[0], &a)) return false;
   if (e->op == OP_CAST || e->op == OP_LIKELY) return *out = a, true;
   if (e->op == OP_NOT) return *out = !a, true;
   if (e->n != 2 || !tirc_eval_index(v, e->args[1], &b)) return false;
@@ -41,14 +109,6 @@ static bool compute(IndexEval *v, Expr e, int64_t *out) {
   case OP_TRUNCMOD: return b > 0 && (*out = a % b, true);
   case OP_MIN: return *out = a < b ? a : b, true;
   case OP_MAX: return *out = a > b ? a : b, true;
-  case OP_EQ: return *out = a == b, true;
-  case OP_NE: return *out = a != b, true;
-  case OP_LT: return *out = a < b, true;
-  case OP_LE: return *out = a <= b, true;
-  case OP_GT: return *out = a > b, true;
-  case OP_GE: return *out = a >= b, true;
-  case OP_AND: return *out = a && b, true;
-  case OP_OR: return *out = a || b, true;
   case OP_BITWISE_AND: return *out = a & b, true;
   case OP_BITWISE_OR: return *out = a | b, true;
   case OP_BITWISE_XOR: return *out = a ^ b, true;

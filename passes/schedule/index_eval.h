@@ -2,20 +2,31 @@
 #ifndef TIRC_SCHEDULE_INDEX_EVAL_H
 #define TIRC_SCHEDULE_INDEX_EVAL_H
 
-#include "../../ir/ir.h"
+#include "sizes.h"
+
+typedef struct EvalValue {
+  int64_t value;
+  bool size; /* computed from sizes alone */
+} EvalValue;
 
 typedef struct IndexEval {
   Tirc *c;
-  int64_t otherwise; /* the value of a variable that was given none */
-  bool zero_loads;   /* what is loaded is taken to be 0, which it may be */
-  PtrMap slots;      /* variable -> 1 + index in values; -1: its value is not known */
-  VEC(int64_t) values;
+  const Sizes *sizes; /* of variables that were given no value; NULL: they are not known */
+  int trial;          /* which sizes */
+  bool zero_loads;    /* what is loaded is taken to be 0, which it may be */
+  PtrMap slots;       /* variable -> 1 + index in values; -1: its value is not known */
+  VEC(EvalValue) values;
+  bool sees_size, sees_other; /* variables of both kinds */
 } IndexEval;
 
 void tirc_eval_give(IndexEval *v, Expr var, int64_t value);
-void tirc_eval_forget(IndexEval *v, Expr var); /* its value is not known */
+void tirc_eval_forget(IndexEval *v, Expr var);    /* its value is not known */
+void tirc_eval_let_stand(IndexEval *v, Expr var); /* it is taken for a size */
+/* Gives a variable what it is bound to; false: that is not known, and the variable is forgotten. */
+bool tirc_eval_bind(IndexEval *v, Expr var, Expr value);
 /* False when the value cannot be known: a load, a call, an overflow, a division by zero,
- * a variable that was forgotten. */
+ * a variable that was forgotten. A condition on sizes alone is known only where it is the same for
+ * all sizes. */
 bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out);
 
 #endif

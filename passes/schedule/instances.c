@@ -11,7 +11,7 @@
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
 
-enum { SYMBOLIC_EXTENT = 64, FIRST_ELEMENTS = 256, MAX_CONSTANTS = 8 };
+enum { FIRST_ELEMENTS = 256, MAX_CONSTANTS = 8 };
 
 typedef struct Watch {
   Buffer buffer;
@@ -41,8 +41,7 @@ typedef struct Element {
 } Element;
 
 void tirc_instances_open(Instances *r, Tirc *c, int n, int max_steps) {
-  *r = (Instances){
-      .c = c, .n = n, .steps = max_steps, .env = {.c = c, .otherwise = SYMBOLIC_EXTENT}};
+  *r = (Instances){.c = c, .n = n, .steps = max_steps, .env = {.c = c}};
   r->at = tirc_new_array(c, int64_t, n + 1);
 }
 
@@ -339,13 +338,9 @@ static uint64_t choose(Instances *r, Stmt in, Expr e) {
 /* A variable gets the value of an expression, as far as it is known. */
 static uint64_t bind(Instances *r, Stmt in, Expr var, Expr value) {
   uint64_t hash = value_of(r, in, value), *held = tirc_map_get(&r->values, var);
-  int64_t known;
   if (!held) tirc_map_set(r->c, &r->values, var, held = tirc_new(r->c, uint64_t));
   *held = hash;
-  if (tirc_eval_index(&r->env, value, &known))
-    tirc_eval_give(&r->env, var, known);
-  else
-    tirc_eval_forget(&r->env, var);
+  (void)tirc_eval_bind(&r->env, var, value);
   return hash;
 }
 

@@ -15,7 +15,8 @@ typedef struct Site {
 
 typedef struct Instances {
   Tirc *c;
-  IndexEval env;  /* what the variables stand at; its owner sets those outside of what is run */
+  IndexEval env;  /* what the variables stand at; its owner sets those outside of what is run, and
+                   * the sizes */
   int n;          /* numbers that tell instances from each other */
   int64_t *at;    /* those of the one that runs */
   PtrMap watched; /* buffers whose elements are followed */

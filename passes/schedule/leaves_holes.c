@@ -9,7 +9,7 @@
 #include "places.h"
 
 static const int64_t MOST = (int64_t)1 << 60; /* so that sums do not overflow */
-enum { MAX_INSTANCES = 1 << 18, MAX_BOX = 1 << 18, SYMBOLIC_EXTENT = 64 };
+enum { MAX_INSTANCES = 1 << 18, MAX_BOX = 1 << 18 };
 
 typedef struct Filling {
   IndexEval values;
@@ -107,11 +107,7 @@ static void run_branch(Filling *f, Stmt s) {
 }
 
 static void run_let(Filling *f, Stmt s) {
-  int64_t known;
-  if (tirc_eval_index(&f->values, s->u.let.value, &known))
-    tirc_eval_give(&f->values, s->u.let.var, known);
-  else
-    tirc_eval_forget(&f->values, s->u.let.var);
+  (void)tirc_eval_bind(&f->values, s->u.let.var, s->u.let.value);
   run(f, s->u.let.body);
 }
 
@@ -224,32 +220,51 @@ static bool stands_at_start(Filling *f, const Block *b) {
   return !f->unknown;
 }
 
-bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box) {
+typedef struct Trial {
+  const Sizes *sizes;
+  int number;
+} Trial;
+
+static Filling filling(Tirc *c, const Region *box, Trial trial, int steps) {
+  const IndexEval values = {.c = c, .sizes = trial.sizes, .trial = trial.number};
+  return (Filling){.values = values, .box = box, .steps = steps};
+}
+
+static bool leaves_holes_with(Tirc *c, SRef *block, const Region *box, Trial trial) {
   enum { START = -1 };
   const Block *b = tirc_block_of(block);
   const int n = tirc_n_places(block);
   bool found = false;
   int steps = 0;
   for (int place = START; place < n && !found && steps < MAX_INSTANCES; place++) {
-    ArenaMark mark = tirc_mark(s->c);
-    Filling f = {.values = {.c = s->c, .otherwise = SYMBOLIC_EXTENT}, .box = box, .steps = steps};
+    ArenaMark mark = tirc_mark(c);
+    Filling f = filling(c, box, trial, steps);
     const bool stands = place == START
                             ? stands_at_start(&f, b)
                             : tirc_go_to_place(&f.values, block, place, false) != PLACE_EMPTY;
     found = stands && block_leaves_holes(&f, b);
     steps = f.steps;
-    tirc_rewind(s->c, mark);
+    tirc_rewind(c, mark);
   }
   return found;
 }
 
-bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condition) {
+bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box) {
+  const Sizes *sizes = tirc_sizes_of(s, block, NULL);
+  bool found = false;
+  for (int i = 0; i < sizes->n_trials && !found; i++)
+    found = leaves_holes_with(s->c, block, box, (Trial){sizes, i});
+  return found;
+}
+
+static bool nest_leaves_holes_with(Tirc *c, SRef *nest, const Region *box, Expr condition,
+                                   Trial trial) {
   const int n = tirc_n_places(nest->parent);
   bool found = false;
   int steps = 0;
   for (int place = 0; place < n && !found && steps < MAX_INSTANCES; place++) {
-    ArenaMark mark = tirc_mark(s->c);
-    Filling f = {.values = {.c = s->c, .otherwise = SYMBOLIC_EXTENT}, .box = box, .steps = steps};
+    ArenaMark mark = tirc_mark(c);
+    Filling f = filling(c, box, trial, steps);
     int64_t holds = 1;
     if (tirc_go_to_place(&f.values, nest->parent, place, false) != PLACE_EMPTY &&
         tirc_eval_index(&f.values, condition, &holds) && holds && open_box(&f)) {
@@ -257,7 +272,15 @@ bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condit
       found = !f.unknown && f.holes > 0;
     }
     steps = f.steps;
-    tirc_rewind(s->c, mark);
+    tirc_rewind(c, mark);
   }
+  return found;
+}
+
+bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condition) {
+  const Sizes *sizes = tirc_sizes_of(s, nest, condition);
+  bool found = false;
+  for (int i = 0; i < sizes->n_trials && !found; i++)
+    found = nest_leaves_holes_with(s->c, nest, box, condition, (Trial){sizes, i});
   return found;
 }

@@ -25,13 +25,7 @@
 
 #include <math.h>
 
-enum {
-  MAX_STEPS = 1 << 16,
-  ALL_STEPS = 1 << 21,
-  SYMBOLIC_EXTENT = 64,
-  INNER_LIMIT = 64,
-  LEAST_INNER_LIMIT = 8
-};
+enum { MAX_STEPS = 1 << 16, ALL_STEPS = 1 << 21, INNER_LIMIT = 64, LEAST_INNER_LIMIT = 8 };
 
 /* --- looking --------------------------------------------------------------------------------- */
 
@@ -317,7 +311,8 @@ static void run(Run *r, Stmt stmt) {
     break;
   case STMT_LET:
     run_loads(r, stmt->u.let.value);
-    if (eval(r, stmt->u.let.value, &value)) set_value(r, stmt->u.let.var, value);
+    if (!tirc_eval_bind(&r->env, stmt->u.let.var, stmt->u.let.value))
+      tirc_eval_let_stand(&r->env, stmt->u.let.var);
     run(r, stmt->u.let.body);
     break;
   case STMT_ALLOC:
@@ -357,7 +352,6 @@ static void run_chain(Run *r, int depth, int64_t *offset) {
 static bool give_slots(Visitor *v, Stmt stmt) {
   Run *r = v->self;
   if (stmt->kind == STMT_FOR) set_value(r, stmt->u.loop.var, 0);
-  if (stmt->kind == STMT_LET) set_value(r, stmt->u.let.var, SYMBOLIC_EXTENT);
   if (stmt->kind == STMT_BLOCK)
     for (int i = 0; i < stmt->u.block.n_iters; i++) set_value(r, stmt->u.block.iters[i].var, 0);
   return true;
@@ -366,7 +360,8 @@ static bool give_slots(Visitor *v, Stmt stmt) {
 static void add_loop(Run *r, const SRef *loop) {
   int64_t extent;
   if (!tirc_const_int(tirc_loop_of(loop)->extent, &extent)) {
-    extent = SYMBOLIC_EXTENT;
+    const int64_t least = tirc_size(r->env.sizes, tirc_loop_of(loop)->var, r->env.trial);
+    if (!eval(r, tirc_loop_of(loop)->extent, &extent) || extent < least) extent = least;
     r->cut = true;
   }
   Loop l = {tirc_loop_of(loop)->var, extent < 1 ? 1 : extent};
@@ -413,6 +408,8 @@ static void limit_loops(Run *r, int n_blocks, SRef *const *blocks) {
 }
 
 static void prepare(Run *r, int n_blocks, SRef *const *blocks) {
+  r->loops.n = 0;
+  r->cut = false;
   tirc_visit_stmt(&(Visitor){.stmt = give_slots, .self = r}, r->chain[0]->stmt);
   for (int i = 0; i < r->n; i++) add_loop(r, r->chain[i]);
   limit_loops(r, n_blocks, blocks);
@@ -440,6 +437,16 @@ static void run_nest(Run *r) {
   run_chain(r, 0, offset);
   check_last(r);
   tirc_rewind(r->s->c, mark);
+}
+
+static void run_places(Run *r) {
+  SRef *around = r->chain[0]->parent;
+  const int n_places = tirc_n_places(around);
+  for (int place = 0, stride = 1; place < n_places && !r->first; place += stride) {
+    if (tirc_go_to_place(&r->env, around, place, true) == PLACE_EMPTY) continue;
+    run_nest(r);
+    if (stride == 1) stride += (int)((int64_t)r->steps * n_places / ALL_STEPS);
+  }
 }
 
 static const char *user_text(Sched *s, const Group *g) {
@@ -544,11 +551,7 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
-  Run r = {.s = s,
-           .n = n,
-           .chain = chain,
-           .order = order,
-           .env = {.c = s->c, .otherwise = SYMBOLIC_EXTENT}};
+  Run r = {.s = s, .n = n, .chain = chain, .order = order};
   for (int i = 0; i < n_blocks; i++) {
     tirc_require_init_first(s, n, chain, order, blocks[i]);
     require_sums_inside(s, chain, blocks[i]);
@@ -562,12 +565,11 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   const int n_loose = tirc_loose_stores(s, chain[n - 1], &loose);
   for (int i = 0; i < n_loose; i++) consider(&r, loose[i], n_blocks, blocks);
   if (!r.groups.n) return;
-  prepare(&r, n_blocks, blocks);
-  const int n_places = tirc_n_places(chain[0]->parent);
-  for (int place = 0, stride = 1; place < n_places && !r.first; place += stride) {
-    if (tirc_go_to_place(&r.env, chain[0]->parent, place, true) == PLACE_EMPTY) continue;
-    run_nest(&r);
-    if (stride == 1) stride += (int)((int64_t)r.steps * n_places / ALL_STEPS);
+  const Sizes *sizes = tirc_sizes_of(s, chain[0], NULL);
+  for (int trial = 0; trial < sizes->n_trials && !r.first; trial++) {
+    r.env = (IndexEval){.c = s->c, .sizes = sizes, .trial = trial};
+    prepare(&r, n_blocks, blocks);
+    run_places(&r);
   }
   if (r.first) order_lost(&r);
 }

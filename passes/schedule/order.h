@@ -12,10 +12,10 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
  */
 void tirc_require_init_first(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block);
 /* Whether the first instance of each element is the one that runs the block's init, in a nest (n
- * loops below the scope, outermost first) of which each iteration is another instance. False also
- * for those that are too long to be run. */
+ * loops below the scope, outermost first) of which each iteration is another instance, if
+ * `condition` holds there. False also for those that are too long to be run. */
 bool tirc_init_comes_first(Sched *s, SRef *scope, int n, const For *const *loops,
-                           const Block *block);
+                           const Block *block, Expr condition);
 /* False when two instances of the block that update the same element give another result in the
  * other order. */
 bool tirc_update_commutes(Tirc *c, const Block *b);

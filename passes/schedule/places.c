@@ -56,18 +56,18 @@ static int scattered(int place, int depth) {
   return place ? (int)((mixed ^ mixed >> 29) * 0x94d049bb133111ebu >> 60) : 0;
 }
 
-static void give_unknown(IndexEval *env, Expr var, bool still) {
-  if (still)
-    tirc_eval_give(env, var, env->otherwise);
-  else
-    tirc_eval_forget(env, var);
+static void bind(IndexEval *env, Expr var, Expr value, bool still) {
+  if (!tirc_eval_bind(env, var, value) && still) tirc_eval_let_stand(env, var);
 }
 
 /* Number `k` of `n` places, from the start to the end. */
 static PlaceState at_loop(IndexEval *env, const For *f, int k, int n, bool still) {
   int64_t min, extent;
   if (!tirc_eval_index(env, f->min, &min) || !tirc_eval_index(env, f->extent, &extent)) {
-    give_unknown(env, f->var, still);
+    if (still)
+      tirc_eval_let_stand(env, f->var);
+    else
+      tirc_eval_forget(env, f->var);
     return PLACE_UNKNOWN;
   }
   if (extent > n && n > 1)
@@ -80,13 +80,9 @@ static PlaceState at_loop(IndexEval *env, const For *f, int k, int n, bool still
 
 static PlaceState at_block(IndexEval *env, const SRef *r, bool still) {
   const Block *b = tirc_block_of(r);
-  int64_t value, holds;
+  int64_t holds;
   const bool known = tirc_eval_index(env, b->predicate, &holds);
-  for (int i = 0; i < b->n_iters; i++)
-    if (tirc_eval_index(env, b->iter_values[i], &value))
-      tirc_eval_give(env, b->iters[i].var, value);
-    else
-      give_unknown(env, b->iters[i].var, still);
+  for (int i = 0; i < b->n_iters; i++) bind(env, b->iters[i].var, b->iter_values[i], still);
   if (known && !holds) return PLACE_EMPTY;
   return known ? PLACE_RUNS : PLACE_UNKNOWN;
 }
@@ -106,10 +102,7 @@ static PlaceState go_between(IndexEval *env, SRef *r, bool still) {
     else if (s->kind == STMT_IF && !value != steps.at[i].negated)
       own = PLACE_EMPTY;
     if (own > state) state = own;
-    if (s->kind == STMT_LET && tirc_eval_index(env, s->u.let.value, &value))
-      tirc_eval_give(env, s->u.let.var, value);
-    else if (s->kind == STMT_LET)
-      give_unknown(env, s->u.let.var, still);
+    if (s->kind == STMT_LET) bind(env, s->u.let.var, s->u.let.value, still);
   }
   return state;
 }

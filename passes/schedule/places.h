@@ -20,7 +20,7 @@ bool tirc_are_all_places(const SRef *around);
  * up to 16 places from its start to its end, those around it at up to 4, in all combinations up to
  * 64 places, and those further out anywhere: a predicate may keep the nest from doing anything at
  * most of them, or the dependence be there at one of them only. What is not known is forgotten;
- * where it is enough that it stands still, it is env->otherwise. */
+ * where it is enough that it stands still, it is taken for a size. */
 PlaceState tirc_go_to_place(IndexEval *env, SRef *around, int place, bool still);
 
 #endif

@@ -31,8 +31,10 @@ enum { MAX_STEPS = 1 << 15, MAX_PLACES = 32, MAX_INSTANCES = 2048, MAX_ITERS = 3
 
 typedef struct Walk {
   Tirc *c;
-  Steps path;     /* outermost first */
-  int scope;      /* where the innermost scope begins in it */
+  Steps path; /* outermost first */
+  int scope;  /* where the innermost scope begins in it */
+  const Sizes *sizes;
+  int trial;
   bool one_block; /* only its own instances change places, not those of its neighbours with them */
   void (*tell)(void *self, Warning w);
   void *self;
@@ -229,7 +231,8 @@ static bool run_loop(Run *run, int depth) {
   const For *f = &run->w->path.at[depth].stmt->u.loop;
   int64_t min, extent, *at;
   if (!tirc_eval_index(&run->r.env, f->min, &min)) return false;
-  if (!tirc_eval_index(&run->r.env, f->extent, &extent)) extent = run->r.env.otherwise;
+  if (!tirc_eval_index(&run->r.env, f->extent, &extent))
+    extent = tirc_size(run->w->sizes, f->var, run->w->trial);
   const int places = places_of(run, depth, extent);
   if (!places) return false;
   int n = tirc_instances_sample(run->w->c, extent, run->block, places, &at);
@@ -362,6 +365,8 @@ static void watch_scratch(Run *run, Buffer b) {
 static bool meet(Run *run, const Uses *uses, bool scratch) {
   bool any = false;
   tirc_instances_open(&run->r, run->w->c, run->n_iters, MAX_STEPS);
+  run->r.env.sizes = run->w->sizes;
+  run->r.env.trial = run->w->trial;
   run->r.may = run->w->one_block;
   for (int i = 0; i < uses->of.n; i++) {
     const Use *use = &uses->of.at[i];
@@ -398,9 +403,11 @@ static bool check(Walk *w, Stmt block) {
   Uses uses = {.c = w->c};
   look_at(&uses, b, true);
   look_at(&uses, b, false);
-  if (!meet(&run, &uses, false) || !meet(&run, &uses, true)) return false;
-  if (!w->one_block) tell_of(&run);
-  return true;
+  bool met = false;
+  for (w->trial = 0; w->trial < w->sizes->n_trials && !met; w->trial++)
+    met = meet(&run, &uses, false) && meet(&run, &uses, true);
+  if (met && !w->one_block) tell_of(&run);
+  return met;
 }
 
 static void walk(Walk *w, Stmt s);
@@ -447,7 +454,7 @@ void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self,
                               void *self) {
   for (int i = 0; i < m->n_funcs; i++) {
     Stmt body = m->funcs[i]->body;
-    Walk w = {.c = c, .tell = tell, .self = self};
+    Walk w = {.c = c, .sizes = &tirc_one_size, .tell = tell, .self = self};
     if (body && body->kind == STMT_BLOCK) walk(&w, body);
   }
 }
@@ -471,7 +478,7 @@ static bool may_scatter(Sched *s, const Block *b) {
 
 bool tirc_instances_depend(Sched *s, SRef *block) {
   if (may_scatter(s, tirc_block_of(block))) return true;
-  Walk w = {.c = s->c, .one_block = true};
+  Walk w = {.c = s->c, .sizes = tirc_sizes_of(s, block, NULL), .one_block = true};
   add_around(&w, block);
   return check(&w, block->stmt);
 }
