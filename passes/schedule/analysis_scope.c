@@ -103,6 +103,30 @@ unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop) {
   return search.kinds;
 }
 
+typedef struct Loads {
+  Sched *s;
+  SRef *loop;
+  bool change;
+} Loads;
+
+static bool see_changed_load(Visitor *v, Expr e) {
+  Loads *k = v->self;
+  if (e->op != OP_LOAD) return true;
+  SRef **blocks;
+  Buffer *loose;
+  const int n = tirc_child_blocks(k->s, k->loop, &blocks);
+  const int n_loose = tirc_loose_stores(k->s, k->loop, &loose);
+  for (int i = 0; i < n; i++) k->change |= tirc_touches(blocks[i], e->u.buffer, true);
+  for (int i = 0; i < n_loose; i++) k->change |= loose[i] == e->u.buffer;
+  return !k->change;
+}
+
+bool tirc_loads_change(Sched *s, SRef *loop, Expr e) {
+  Loads k = {.s = s, .loop = loop};
+  tirc_visit_expr(&(Visitor){.expr = see_changed_load, .self = &k}, e);
+  return k.change;
+}
+
 /* --- neighbours ------------------------------------------------------------------------------ */
 
 static void push_once(Tirc *c, SRefs *v, SRef *r) {

@@ -134,7 +134,7 @@ static void require_distinct(Sched *s, SRef *scope, const Block *b, const Loops 
       if (!tirc_const_int(map->indices[i].args[k].scale, &scale) || scale < 0)
         repeated(s, b, "the init would not come first");
   if (mixes_kinds(b, l) && !counts_up(map, l) &&
-      !tirc_init_comes_first(s, scope, l->at.n, l->at.at, b))
+      !tirc_init_comes_first(s, scope, l->at.n, l->at.at, b, b->predicate))
     repeated(s, b, "the init is not known to come first");
 }
 

@@ -131,6 +131,8 @@ void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block);
 bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b);
 /* The buffers to which such statements below a loop store. */
 int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out);
+/* Whether the loop changes what an expression loads. */
+bool tirc_loads_change(Sched *s, SRef *loop, Expr e);
 /* An iterator whose binding stands on something outside of the scope, so that a run of the scope
  * does not pass through all of its domain; NULL: none does. */
 Expr tirc_outer_iter(Sched *s, SRef *block);

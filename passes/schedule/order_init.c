@@ -42,12 +42,14 @@ typedef struct First { /* of one element: when its first instance runs, and when
 typedef struct Nest {
   IndexEval env;
   SRef *scope;
-  int n_places; /* all those of what is around the scope, if the block is about that */
-  bool ran;
   const Block *block;
-  int n;
-  const For *const *loops; /* all above the block in its scope */
-  First *table;            /* a hash table of twice as many places as there are instances */
+  int n, n_outer; /* loops above the block in its scope, and those outside of what is reordered */
+  const For *const *loops;
+  Expr condition; /* whether an instance runs */
+  Expr around;    /* whether any does inside of the outer loops: it may be that nobody knows yet */
+  int n_places;   /* all those of what is around the scope, if the block is about that */
+  bool ran;       /* an instance did */
+  First *table;   /* a hash table of twice as many places as there are instances */
   uint64_t mask;
   int64_t now;
   int run; /* the number of the order */
@@ -69,40 +71,53 @@ static bool see_name(Visitor *v, Expr e) {
 static bool is_about_others(const Nest *nest) {
   Named k = {.nest = nest};
   Visitor v = {.expr = see_name, .self = &k};
-  tirc_visit_expr(&v, nest->block->predicate);
+  tirc_visit_expr(&v, nest->condition);
+  tirc_visit_expr(&v, nest->around);
   for (int i = 0; i < nest->block->n_iters; i++) tirc_visit_expr(&v, nest->block->iter_values[i]);
   return k.other;
 }
 
-/* False: it is too long, or not known how long, or stands at too many places. */
-static bool open_nest(Sched *s, SRef *scope, int n, const For *const *loops, const Block *block,
-                      Nest *out) {
-  int64_t instances = 1, min, extent;
-  *out = (Nest){.env = {.c = s->c}, .scope = scope, .block = block, .n = n, .loops = loops};
-  for (int i = 0; i < n; i++) {
-    if (!tirc_const_int(loops[i]->min, &min) || !tirc_const_int(loops[i]->extent, &extent))
-      return false;
+/* What is the same for all instances inside of the outer loops is a matter of these. */
+static void split_condition(Tirc *c, Nest *nest, Expr condition, bool loads_change) {
+  PtrMap inside = {0};
+  for (int i = nest->n_outer; i < nest->n; i++) {
+    const Expr var = nest->loops[i]->var;
+    tirc_map_set(c, &inside, var, var);
+  }
+  nest->around = loads_change ? tirc_bool(c, true) : tirc_conjuncts(c, condition, &inside, false);
+  nest->condition = loads_change ? condition : tirc_conjuncts(c, condition, &inside, true);
+}
+
+/* `first`: the outermost loop of which the instances are compared. False: it is too long, or not
+ * known how long, or stands at too many places. */
+static bool open_nest(Sched *s, Nest *nest, int first) {
+  int64_t instances = 1, compared = 1, min, extent;
+  for (int i = 0; i < nest->n; i++) {
+    const For *f = nest->loops[i];
+    if (!tirc_const_int(f->min, &min) || !tirc_const_int(f->extent, &extent)) return false;
     instances *= extent;
+    if (i >= first) compared *= extent;
     if (instances <= 0 || instances > MAX_INSTANCES) return false;
   }
-  out->mask = 1;
-  while (out->mask < (uint64_t)instances * 2) out->mask *= 2;
-  out->table = tirc_new_array(s->c, First, out->mask);
-  out->mask--;
-  const bool about_others = is_about_others(out);
-  out->n_places = about_others ? tirc_n_places(scope) : 1;
-  if (about_others && !tirc_are_all_places(scope)) return false;
-  return out->n_places <= MAX_AT_ALL_PLACES / instances;
+  nest->env = (IndexEval){.c = s->c};
+  for (nest->mask = 1; nest->mask < (uint64_t)compared * 2;) nest->mask *= 2;
+  nest->table = tirc_new_array(s->c, First, nest->mask);
+  nest->mask--;
+  const bool about_others = is_about_others(nest);
+  nest->n_places = about_others ? tirc_n_places(nest->scope) : 1;
+  if (about_others && !tirc_are_all_places(nest->scope)) return false;
+  return nest->n_places <= MAX_AT_ALL_PLACES / instances;
+}
+
+static void start(Nest *nest) {
+  memset(nest->table, 0, sizeof *nest->table * (nest->mask + 1));
+  nest->now = nest->run = 0;
 }
 
 /* False: nothing runs there. Where the only one stands for all, something may in another one. */
 static bool go_to(Nest *nest, int place) {
-  memset(nest->table, 0, sizeof *nest->table * (nest->mask + 1));
-  nest->now = nest->run = 0;
-  const PlaceState state = tirc_go_to_place(&nest->env, nest->scope, place, true);
-  const bool runs = state != PLACE_EMPTY || nest->n_places == 1;
-  nest->ran |= runs;
-  return runs;
+  const PlaceState state = tirc_go_to_place(&nest->env, nest->scope, place, false);
+  return state != PLACE_EMPTY || nest->n_places == 1;
 }
 
 static First *first_of(Nest *nest, uint64_t key) {
@@ -122,8 +137,10 @@ static bool run_instance(Nest *nest) {
   uint64_t key = 0, step = 0;
   bool init = true;
   nest->now++;
-  if (!tirc_eval_index(&nest->env, b->predicate, &value)) return false;
+  if (tirc_eval_index(&nest->env, nest->around, &value) && !value) return true;
+  if (!tirc_eval_index(&nest->env, nest->condition, &value)) return false;
   if (!value) return true;
+  nest->ran = true;
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_eval_index(&nest->env, b->iter_values[i], &value)) return false;
     if (b->iters[i].kind == ITER_REDUCE) {
@@ -153,79 +170,98 @@ static bool run_from(Nest *nest, int depth) {
   return known;
 }
 
-bool tirc_init_comes_first(Sched *s, SRef *scope, int n, const For *const *loops,
-                           const Block *block) {
-  Nest nest;
+static bool init_comes_first(Sched *s, Nest *nest) {
   ArenaMark mark = tirc_mark(s->c);
-  bool good = open_nest(s, scope, n, loops, block, &nest);
-  for (int place = 0; good && place < nest.n_places; place++) {
-    if (!go_to(&nest, place)) continue;
-    good = run_from(&nest, 0);
-    for (uint64_t k = 0; good && k <= nest.mask; k++)
-      good = nest.table[k].instance == nest.table[k].init;
+  bool good = open_nest(s, nest, 0);
+  for (int place = 0; good && place < nest->n_places; place++) {
+    if (!go_to(nest, place)) continue;
+    start(nest);
+    good = run_from(nest, 0);
+    for (uint64_t k = 0; good && k <= nest->mask; k++)
+      good = nest->table[k].instance == nest->table[k].init;
   }
   tirc_rewind(s->c, mark);
-  return good && nest.ran;
+  return good && nest->ran;
 }
 
-/* The loops above the block, those of the chain in their new order. */
-static const For **new_order(Sched *s, int n, SRef *const *chain, SRef *const *order, int n_above,
-                             SRef *const *above) {
-  const For **loops = tirc_new_array(s->c, const For *, n_above + 1);
-  for (int i = 0; i < n_above; i++) {
-    const SRef *loop = above[i];
-    for (int k = 0; k < n; k++)
-      if (chain[k] == above[i]) loop = order[k];
-    loops[i] = tirc_loop_of(loop);
-  }
+bool tirc_init_comes_first(Sched *s, SRef *scope, int n, const For *const *loops,
+                           const Block *block, Expr condition) {
+  Nest nest = {.scope = scope, .block = block, .n = n, .loops = loops};
+  split_condition(s->c, &nest, condition, tirc_reads_memory(condition));
+  return init_comes_first(s, &nest);
+}
+
+/* Those of the chain in their new order. */
+static const For **new_order(Sched *s, int n, SRef *const *order, const Nest *nest) {
+  const For **loops = tirc_copy(s->c, nest->loops, nest->n);
+  for (int i = 0; i < n; i++) loops[nest->n_outer + i] = tirc_loop_of(order[i]);
   return loops;
 }
 
-/* The block with all that must hold for it to run as its predicate. False: a `while` decides. */
-static bool with_conditions(Sched *s, SRef *block, const SRef *scope, Block *out) {
-  *out = *tirc_block_of(block);
-  out->predicate = tirc_condition_of(s, block, scope);
-  return out->predicate != NULL;
+/* The loops above a block of the chain. False: a `while` decides whether it runs. */
+static bool nest_of(Sched *s, SRef *const *chain, SRef *block, Nest *out) {
+  SRef **above, *scope = tirc_scope_root(s, block);
+  const Expr condition = tirc_condition_of(s, block, scope);
+  if (!condition) return false;
+  *out = (Nest){.scope = scope, .block = tirc_block_of(block)};
+  out->n = tirc_loops_above(s, block, &above);
+  while (above[out->n_outer] != chain[0]) out->n_outer++;
+  const For **loops = tirc_new_array(s->c, const For *, out->n + 1);
+  for (int i = 0; i < out->n; i++) loops[i] = tirc_loop_of(above[i]);
+  out->loops = loops;
+  split_condition(s->c, out, condition, tirc_loads_change(s, chain[0], condition));
+  return true;
 }
 
 static bool starts_with_init(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
-  SRef **above, *scope = chain[0];
-  Block conditional;
-  while (tirc_is_loop(scope)) scope = scope->parent;
-  if (!runs_once(s, block, scope) || !with_conditions(s, block, scope, &conditional)) return false;
-  const int n_above = tirc_loops_above(s, block, &above);
-  return tirc_init_comes_first(s, scope, n_above, new_order(s, n, chain, order, n_above, above),
-                               &conditional);
+  Nest nest;
+  if (!runs_once(s, block, tirc_scope_root(s, block)) || !nest_of(s, chain, block, &nest))
+    return false;
+  nest.loops = new_order(s, n, order, &nest);
+  return init_comes_first(s, &nest);
 }
 
 /* Of a block that computes its sums several times. */
 typedef enum SumsKept { SUMS_KEPT, SUMS_CHANGED, SUMS_UNKNOWN } SumsKept;
 
-static SumsKept run_both(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
-  SRef **above;
-  const int n_above = tirc_loops_above(s, block, &above);
-  const For **loops = tirc_new_array(s->c, const For *, n_above + 1);
-  for (int i = 0; i < n_above; i++) loops[i] = tirc_loop_of(above[i]);
-  const For **turned = new_order(s, n, chain, order, n_above, above);
-  Nest nest;
-  Block conditional;
-  SRef *scope = tirc_scope_root(s, block);
-  if (!with_conditions(s, block, scope, &conditional)) return SUMS_UNKNOWN;
-  ArenaMark mark = tirc_mark(s->c);
-  bool known = open_nest(s, scope, n_above, loops, &conditional, &nest);
+static SumsKept compare(Nest *nest, const For *const *turned) {
+  const For *const *loops = nest->loops;
+  start(nest);
+  bool known = run_from(nest, nest->n_outer);
+  nest->loops = turned;
+  nest->run = 1;
+  known = known && run_from(nest, nest->n_outer);
+  nest->loops = loops;
+  if (!known) return SUMS_UNKNOWN;
+  for (uint64_t k = 0; k <= nest->mask; k++)
+    if (nest->table[k].sum[0] != nest->table[k].sum[1]) return SUMS_CHANGED;
+  return SUMS_KEPT;
+}
+
+/* In each iteration of the outer loops for itself: some of them may not run. */
+static SumsKept compare_from(Nest *nest, int depth, const For *const *turned) {
+  if (depth == nest->n_outer) return compare(nest, turned);
+  const For *f = nest->loops[depth];
   SumsKept kept = SUMS_KEPT;
-  for (int place = 0; known && kept == SUMS_KEPT && place < nest.n_places; place++) {
-    if (!go_to(&nest, place)) continue;
-    nest.loops = loops;
-    known = run_from(&nest, 0);
-    nest.loops = turned;
-    nest.run = 1;
-    known = known && run_from(&nest, 0);
-    for (uint64_t k = 0; known && k <= nest.mask; k++)
-      if (nest.table[k].sum[0] != nest.table[k].sum[1]) kept = SUMS_CHANGED;
+  int64_t min, extent;
+  if (!tirc_const_int(f->min, &min) || !tirc_const_int(f->extent, &extent)) return SUMS_UNKNOWN;
+  for (int64_t i = 0; i < extent && kept == SUMS_KEPT; i++) {
+    tirc_eval_give(&nest->env, f->var, min + i);
+    kept = compare_from(nest, depth + 1, turned);
   }
+  return kept;
+}
+
+static SumsKept run_both(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
+  Nest nest;
+  if (!nest_of(s, chain, block, &nest)) return SUMS_UNKNOWN;
+  const For **turned = new_order(s, n, order, &nest);
+  ArenaMark mark = tirc_mark(s->c);
+  SumsKept kept = open_nest(s, &nest, nest.n_outer) ? SUMS_KEPT : SUMS_UNKNOWN;
+  for (int place = 0; kept == SUMS_KEPT && place < nest.n_places; place++)
+    if (go_to(&nest, place)) kept = compare_from(&nest, 0, turned);
   tirc_rewind(s->c, mark);
-  return known && nest.ran ? kept : SUMS_UNKNOWN;
+  return kept == SUMS_KEPT && !nest.ran ? SUMS_UNKNOWN : kept;
 }
 
 static _Noreturn void init_lost(Sched *s, const Block *b, const SRef *loop, const char *what) {

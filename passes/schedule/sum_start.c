@@ -65,40 +65,13 @@ static bool is_about_fused(const SRef *block, Expr condition) {
   return false;
 }
 
-static bool first_instance_starts(Sched *s, const SRef *block, Expr condition) {
-  VEC(const For *) loops = {0};
-  for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
-    vec_push(s->c, loops, tirc_loop_of(r));
-  for (int i = 0; i < loops.n / 2; i++) {
-    const For *swapped = loops.at[i];
-    loops.at[i] = loops.at[loops.n - 1 - i];
-    loops.at[loops.n - 1 - i] = swapped;
-  }
-  Block conditional = *tirc_block_of(block);
-  conditional.predicate = condition;
-  SRef *scope = tirc_scope_root(s, tirc_sref_of_block(s, conditional.id));
-  return tirc_init_comes_first(s, scope, loops.n, loops.at, &conditional);
-}
-
-typedef struct Changes {
-  Sched *s;
-  SRef *loop;
-  bool found;
-} Changes;
-
-static bool see_changed_load(Visitor *v, Expr e) {
-  Changes *k = v->self;
-  SRef **blocks;
-  const int n = e->op == OP_LOAD ? tirc_child_blocks(k->s, k->loop, &blocks) : 0;
-  for (int i = 0; i < n; i++) k->found |= tirc_touches(blocks[i], e->u.buffer, true);
-  return !k->found;
-}
-
-/* A condition that loads what the loop computes may be another one in the next step. */
-static bool changes_with_steps(Sched *s, SRef *loop, Expr condition) {
-  Changes k = {.s = s, .loop = loop};
-  tirc_visit_expr(&(Visitor){.expr = see_changed_load, .self = &k}, condition);
-  return k.found;
+static bool first_instance_starts(Sched *s, SRef *block, Expr condition) {
+  SRef **above;
+  const int n = tirc_loops_above(s, block, &above);
+  const For **loops = tirc_new_array(s->c, const For *, n + 1);
+  for (int i = 0; i < n; i++) loops[i] = tirc_loop_of(above[i]);
+  return tirc_init_comes_first(s, tirc_scope_root(s, block), n, loops, tirc_block_of(block),
+                               condition);
 }
 
 static bool starts_where_it_runs(Sched *s, const SRef *block) {
@@ -108,13 +81,14 @@ static bool starts_where_it_runs(Sched *s, const SRef *block) {
   const Expr condition = tirc_condition_of(s, self, tirc_scope_root(s, self));
   if (!condition) return false;
   if (tirc_is_true(condition)) return true;
-  if (is_about_fused(block, condition)) return first_instance_starts(s, block, condition);
+  if (is_about_fused(block, condition)) return first_instance_starts(s, self, condition);
   for (SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
     if (!is_shared_with_sums(b, tirc_loop_of(r)->var)) {
       tirc_map_set(s->c, &starts, tirc_loop_of(r)->var, tirc_loop_of(r)->min);
       steps = r;
     }
-  if (steps && changes_with_steps(s, steps, condition)) return false;
+  /* It may be another one in the next step. */
+  if (steps && tirc_loads_change(s, steps, condition)) return false;
   Analyzer *a = tirc_analyzer_around(s, block->parent);
   /* Where it runs, none of its loops is empty. */
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
