@@ -16,12 +16,30 @@
 #include "spatial.h"
 
 typedef struct Stores {
+  const Block *block;
   Expr iter;
   bool other; /* there is one that does not go to an element of this iterator's own */
 } Stores;
 
+static bool is_own_box(const Region *r, Expr iter) {
+  for (int d = 0; d < r->buffer->ndim; d++) {
+    const Expr min = r->dims[d].min;
+    int64_t extent, step = 1;
+    if (!tirc_is_own_place(min, iter) || !tirc_const_int(r->dims[d].extent, &extent)) continue;
+    if (min->op == OP_MUL) tirc_const_int(min->args[1], &step);
+    if (extent <= step || extent <= -step) return true;
+  }
+  return false;
+}
+
+/* What a call stores to, the block declares. */
 static bool see_store(Visitor *v, Stmt s) {
   Stores *k = v->self;
+  const Block *b = k->block;
+  if (s->kind == STMT_EVAL && tirc_reads_memory(s->u.eval.value)) {
+    k->other |= !b->n_writes;
+    for (int i = 0; i < b->n_writes; i++) k->other |= !is_own_box(&b->writes[i], k->iter);
+  }
   if (s->kind != STMT_STORE) return true;
   int d = 0;
   while (d < s->u.store.n && !tirc_is_own_place(s->u.store.indices[d], k->iter)) d++;
@@ -30,7 +48,7 @@ static bool see_store(Visitor *v, Stmt s) {
 }
 
 static bool has_own_elements(Tirc *c, const Block *b, Expr iter) {
-  Stores k = {.iter = iter};
+  Stores k = {.block = b, .iter = iter};
   const Stmt at = tirc_without_views(c, tirc_block(c, b));
   tirc_visit_stmt(&(Visitor){.stmt = see_store, .expr = tirc_skip_expr, .self = &k},
                   at->u.block.body);
