@@ -255,8 +255,9 @@ static const char *why_sum_is_lost(AutoCopy *k, SRef *block) {
   if (!tirc_sums_start_in_scope(k->s, block))
     return tirc_format(c, "adds to sums in %s that its init does not start in its scope",
                        k->source->name);
-  if (tirc_reads_other_output(k->s, block))
-    return tirc_format(c, "reads elements of %s that other instances of it write", k->source->name);
+  if (tirc_reads_other_output(k->s, block) ||
+      (tirc_block_of(block)->init && tirc_reads_own_output(k->s, block, k->source)))
+    return tirc_format(c, "reads elements of %s that are not the sum's own", k->source->name);
   const Block *other = writes_between_steps(k, block);
   return other ? tirc_format(c, "adds to sums in %s that block %s changes between their steps",
                              k->source->name, other->name)
