@@ -207,6 +207,28 @@ static void check_old_predicate(Move *m) {
                    tirc_print_expr(m->c, tirc_block_of(m->block)->predicate));
 }
 
+/* Without its predicate it runs in all iterations of the loops that stay around it, and would store
+ * in those where it did not run, too: others in the same loop may not look at that. The tail of its
+ * own domain has nothing to store. */
+static void check_consumers_within(Move *m) {
+  const SRef *common = tirc_common_ancestor(2, (SRef *[]){m->block, m->loop});
+  const Expr predicate = tirc_block_of(m->block)->predicate;
+  if (tirc_domain_implies_predicate(m->s, m->block)) return;
+  for (; common != m->scope; common = common->parent)
+    for (int i = 0; i < m->n_consumers; i++) {
+      if (!tirc_uses_var(predicate, tirc_loop_of(common)->var) ||
+          !tirc_is_ancestor(common, m->consumers[i]))
+        continue;
+      tirc_sched_mark(m->s, m->block->stmt);
+      tirc_sched_mark(m->s, m->consumers[i]->stmt);
+      tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
+                       "%s runs only where %s, and would run under %s where that does not hold; "
+                       "block %s would read what it stores there",
+                       tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, predicate),
+                       tirc_describe(m->s, m->loop->stmt), tirc_block_of(m->consumers[i])->name);
+    }
+}
+
 typedef struct LoopVars {
   Visitor v;
   const Move *m;
@@ -544,6 +566,7 @@ static void move_block(Move *m) {
       s, m->a, m->block, m->loop, m->is_producer, m->is_producer ? m->n_consumers : m->n_producers,
       m->is_producer ? m->consumers : m->producers);
   check_old_predicate(m);
+  check_consumers_within(m);
   check_steps(m);
   check_iterations(m);
   Stmt nest = make_nest(m, domains);

@@ -10,6 +10,7 @@
  * Errors: has-init, not-single-buffer, root-block, not-stage-pipeline, output-block,
  * not-complete-block, inline-pattern, loop-variable-escapes, only-leaf, inline-opaque-access. */
 #include "inline.h"
+#include "conflict.h"
 #include "overwritten.h"
 
 #include "../../ir/print.h"
@@ -247,5 +248,9 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
                 .buffer = b->writes[0].buffer,
                 .load = load_becomes_value,
                 .self = &body};
+  uint32_t *ids = tirc_new_array(s->c, uint32_t, n + 1);
+  for (int i = 0; i < n; i++) ids[i] = tirc_block_of(consumers[i])->id;
   tirc_inline_and_replace(&in);
+  for (int i = 0; i < n; i++)
+    tirc_require_independent_around(s, 1, (SRef *[]){tirc_sref_of_block(s, ids[i])});
 }

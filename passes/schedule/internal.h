@@ -139,7 +139,8 @@ Expr tirc_outer_iter(Sched *s, SRef *block);
 /* The loop of the scope on which the domain of an iterator of the block depends; NULL: none does.
  */
 SRef *tirc_loop_of_domain(const SRef *block);
-/* Whether an `if` or a `while` stands between the block and `high`, a loop or block around it. */
+/* Whether an `if`, a `while`, or a loop that repeats the block and may be empty, stands between it
+ * and `high`, a loop or block around it. */
 bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high);
 /* What must hold for the block to run: its predicate and the conditions around it up to `high`, in
  * terms of loops, not of what is let from them (guard.c). NULL: a `while` is there, too. */
