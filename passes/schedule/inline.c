@@ -8,7 +8,8 @@
  * the reverse inliner (reverse_inline.c) shares.
  *
  * Errors: has-init, not-single-buffer, root-block, not-stage-pipeline, output-block,
- * not-complete-block, inline-pattern, loop-variable-escapes, only-leaf, inline-opaque-access. */
+ * not-complete-block, inline-pattern, loop-variable-escapes, only-leaf, inline-opaque-access,
+ * iterations-depend. */
 #include "inline.h"
 #include "conflict.h"
 #include "overwritten.h"

@@ -234,6 +234,9 @@ bool tirc_is_indexed_by_reduction(Sched *s, const Block *b);
 /* own_output.c: whether the block, which writes b, also reads of it what it did not write itself
  * while its scope runs. */
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b);
+/* What a sum reads of what it declares to write, once its init is taken away: more than that if it
+ * adds other elements, which a sum need not declare. */
+Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written);
 /* Whether the block, run again, may read what its last run stored, be it in blocks inside of it. */
 bool tirc_goes_on_from_last_run(Sched *s, const SRef *block);
 /* Whether what a block with an init reads of the buffer is only the element that the init stores.

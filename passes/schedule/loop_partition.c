@@ -136,7 +136,7 @@ static void drop_init(Tirc *c, Block *b) {
   for (int i = 0; i < b->n_writes; i++) {
     int k = 0;
     while (k < b->n_reads && b->reads[k].buffer != b->writes[i].buffer) k++;
-    if (k == b->n_reads) reads[n++] = b->writes[i];
+    if (k == b->n_reads) reads[n++] = tirc_read_without_init(c, b, &b->writes[i]);
   }
   b->reads = reads;
   b->n_reads = n;

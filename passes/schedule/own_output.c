@@ -176,6 +176,15 @@ static bool reads_elsewhere(Tirc *c, const Block *b, Buffer buffer) {
   return e.other;
 }
 
+Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
+  Block update = *b;
+  update.init = NULL;
+  if (!reads_elsewhere(c, b, written->buffer)) return *written;
+  const Access access = tirc_block_access(c, tirc_block(c, &update));
+  const Region *read = tirc_region_of(access.reads.n, access.reads.at, written->buffer);
+  return read ? *read : *written;
+}
+
 static bool may_read_before(Sched *s, SRef *block, Buffer b) {
   const Block *of = tirc_block_of(block);
   return tirc_declared_read(of, b) && !tirc_only_adds(of, b) && !tirc_starts_by_hand(s, block, b);
