@@ -275,8 +275,9 @@ static bool is_stored_before(const Run *run, Expr load) {
   for (int i = 0; i < run->before.n; i++) {
     const Stmt s = run->before.at[i];
     int d = 0;
+    if (s->u.store.buffer != load->u.buffer) continue;
     while (d < load->n && tirc_expr_same(s->u.store.indices[d], load->args[d])) d++;
-    if (s->u.store.buffer == load->u.buffer && d == load->n) return true;
+    if (d == load->n) return true;
   }
   return false;
 }
