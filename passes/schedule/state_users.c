@@ -140,12 +140,39 @@ static Region spread(Sched *s, SRef *block, Region r) {
   return (Region){r.buffer, dims};
 }
 
+typedef struct Undeclared {
+  Tirc *c;
+  const Block *b;
+  RegionVec *out;
+} Undeclared;
+
+static bool see_undeclared(Visitor *v, Expr e) {
+  const Undeclared *u = v->self;
+  if (e->op != OP_LOAD || tirc_declared_read(u->b, e->u.buffer) ||
+      tirc_region_of(u->out->n, u->out->at, e->u.buffer))
+    return true;
+  const Buffer b = e->u.buffer;
+  Range *dims = tirc_new_array(u->c, Range, b->ndim + 1);
+  for (int i = 0; i < b->ndim; i++)
+    dims[i] = tirc_range(tirc_int(u->c, b->shape[i]->dtype, 0), b->shape[i]);
+  vec_push(u->c, *u->out, ((Region){b, dims}));
+  return true;
+}
+
+/* Where T.reads leaves out what the extents of the buffers load that the block allocates. */
+static void gather_extents(Tirc *c, const Block *b, RegionVec *out) {
+  Undeclared u = {c, b, out};
+  Visitor v = {.expr = see_undeclared, .self = &u};
+  for (int i = 0; i < b->n_allocs; i++) see_shape(&v, b->allocs[i]);
+}
+
 /* The regions of a block, and those that only blocks inside of it declare. */
 static RegionVec gather(Sched *s, const SRef *r, bool write) {
   const Block *b = tirc_block_of(r);
   const int n = write ? b->n_writes : b->n_reads;
   RegionVec out = {0};
   for (int i = 0; i < n; i++) vec_push(s->c, out, (write ? b->writes : b->reads)[i]);
+  if (!write) gather_extents(s->c, b, &out);
   for (int i = 0; i < r->scope->n_blocks; i++) {
     const RegionVec inner = gather(s, r->scope->blocks[i], write);
     for (int k = 0; k < inner.n; k++)
@@ -162,7 +189,7 @@ void tirc_know_uses(Sched *s, SRef *r) {
   r->hidden = false;
   for (int write = 0; write < 2; write++) {
     RegionVec all = {0};
-    if (r->scope->n_blocks) {
+    if (r->scope->n_blocks || b->n_allocs) {
       all = gather(s, r, write);
     } else {
       all.at = (Region *)(uintptr_t)(write ? b->writes : b->reads);
