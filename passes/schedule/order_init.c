@@ -345,8 +345,20 @@ static bool reorders_steps(const Block *b, int n, SRef *const *chain, SRef *cons
   return false;
 }
 
+/* Whether a condition may leave out steps of a reduction, and its init with them. */
+static bool leaves_out_steps(Sched *s, SRef *block) {
+  const SRef *scope = tirc_scope_root(s, block);
+  const Expr condition = tirc_condition_of(s, block, scope);
+  for (const SRef *r = block->parent; condition && r != scope; r = r->parent)
+    if (kinds_moved(tirc_block_of(block), r) & 1u << ITER_REDUCE &&
+        tirc_uses_var(condition, tirc_loop_of(r)->var))
+      return true;
+  return !condition;
+}
+
 /* Loops that repeat a reduction, or parts of it, must go on to do so, and its steps must not mix
- * with those of its repetition. Short nests are run. True: then all is known. */
+ * with those of its repetition, nor follow another one if they lack the init. Short nests are run.
+ * True: then all is known. */
 static bool keeps_repeated_sums(Sched *s, int n, SRef *const *chain, SRef *const *order,
                                 SRef *block) {
   const Block *b = tirc_block_of(block);
@@ -357,11 +369,12 @@ static bool keeps_repeated_sums(Sched *s, int n, SRef *const *chain, SRef *const
         sums_above(b, order, chain[i]) != sums_above(b, chain, chain[i]))
       crosses = chain[i];
   const bool mixes = reorders_steps(b, n, chain, order);
-  if ((!crosses && !mixes) || runs_once(s, block, chain[0]->parent)) return false;
+  const bool lacks = leaves_out_steps(s, block);
+  if ((!crosses && !mixes && !lacks) || runs_once(s, block, chain[0]->parent)) return false;
   const SumsKept kept = run_both(s, n, chain, order, block);
   if (kept == SUMS_KEPT) return true;
   if (crosses) init_lost(s, b, crosses, "would repeat other parts of the reduction");
-  if (kept == SUMS_CHANGED || !steps_once(s, block, chain[0]->parent))
+  if (kept == SUMS_CHANGED || lacks || !steps_once(s, block, chain[0]->parent))
     init_lost(s, b, chain[0], "runs the reduction again, and its parts would mix");
   return false;
 }
