@@ -249,7 +249,9 @@ static bool find_load(Visitor *v, Expr e) {
  * where it moves. */
 static const char *why_goes_on(const OwnAccess *a, Stmt inner) {
   SRef *sref = tirc_sref_find(a->s, inner);
-  if (a->sums || !a->b->n_writes || !sref || tirc_sums_start_in_scope(a->s, sref)) return NULL;
+  const OwnAccess *whole = a;
+  while (whole->up) whole = whole->up;
+  if (a->sums || !whole->b->n_writes || !sref || tirc_sums_start_in_scope(a->s, sref)) return NULL;
   for (int i = 0; i < inner->u.block.n_iters; i++)
     if (tirc_reads_memory(inner->u.block.iter_values[i])) return NULL;
   for (int i = 0; i < inner->u.block.n_writes; i++) {

@@ -231,20 +231,13 @@ static bool goes_on_inside(Sched *s, const SRef *block, Buffer b, bool started) 
   return false;
 }
 
-bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
-  if (reads_elsewhere(s->c, tirc_block_of(block), b) ||
-      goes_on_inside(s, block, b, is_started(s, block, b)))
-    return true;
-  return may_read_before(s, block, b) || tirc_reads_other_output(s, block) ||
-         !tirc_sums_start_in_scope(s, block);
-}
-
 /* --- what the run before left ------------------------------------------------------------------
  */
 
 typedef struct Run { /* of a block */
   Visitor v;
   Sched *s;
+  Expr only;                /* the memory that is looked at; NULL: all */
   PtrMap stored, read, own; /* memory that it stores to, declares to read, has for itself */
   VEC(Expr) started;        /* memory that it adds to after an init of its own */
   VEC(Stmt) before;         /* stores that it has come by, whatever the conditions */
@@ -268,6 +261,7 @@ static bool see_memory(Visitor *v, Stmt s) {
 static bool may_be_left(const Run *run, Expr data) {
   for (int i = 0; i < run->started.n; i++)
     if (run->started.at[i] == data) return false;
+  if (run->only && run->only != data) return false;
   return tirc_map_has(&run->stored, data) && !tirc_map_has(&run->own, data);
 }
 
@@ -356,11 +350,24 @@ static bool see_step(Visitor *v, Stmt s) {
 
 /* What is declared may leave out what a view or a block inside reads, and says of an element that
  * is stored first that it is read. */
-bool tirc_goes_on_from_last_run(Sched *s, const SRef *block) {
+static bool reads_what_is_left(Sched *s, const SRef *block, Expr only) {
   const Stmt at = tirc_without_views(s->c, block->stmt);
-  Run run = {.s = s};
+  Run run = {.s = s, .only = only};
   run.v = (Visitor){.expr = see_left, .stmt = see_step, .self = &run};
   tirc_visit_stmt(&(Visitor){.stmt = see_memory, .expr = tirc_skip_expr, .self = &run}, at);
   tirc_visit_stmt(&run.v, at);
   return run.goes_on;
+}
+
+bool tirc_goes_on_from_last_run(Sched *s, const SRef *block) {
+  return reads_what_is_left(s, block, NULL);
+}
+
+bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
+  if (reads_elsewhere(s->c, tirc_block_of(block), b) ||
+      goes_on_inside(s, block, b, is_started(s, block, b)))
+    return true;
+  if (has_view(tirc_block_of(block), b) && reads_what_is_left(s, block, b->data)) return true;
+  return may_read_before(s, block, b) || tirc_reads_other_output(s, block) ||
+         !tirc_sums_start_in_scope(s, block);
 }
