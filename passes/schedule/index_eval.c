@@ -57,32 +57,17 @@ static bool join(IndexEval *v, Expr e, int64_t *out) {
   return *out = !decisive, known;
 }
 
-/* Only sizes are named: other ones may make it another one. */
-static bool compare(IndexEval *v, Expr e, int64_t a, int64_t b, int64_t *out) {
-  bool holds;
-  switch (e->op) {
-  case OP_EQ: *out = a == b; break;
-  case OP_NE: *out = a != b; break;
-  case OP_LT: *out = a < b; break;
-  case OP_LE: *out = a <= b; break;
-  case OP_GT: *out = a > b; break;
-  default: *out = a >= b;
-  }
-  if (!v->sees_size || v->sees_other) return true;
-  const bool known = tirc_size_decides(v->sizes, e, &holds);
-  if (known) *out = holds;
-  return known;
-}
+static bool compute(IndexEval *v, Expr e, int64_t *out);
 
-static bool compute_comparison(IndexEval *v, Expr e, int64_t *out) {
-  const bool sees_size = v->sees_size, sees_other = v->sees_other;
-  int64_t a, b;
-  v->sees_size = v->sees_other = false;
-  const bool known = tirc_eval_index(v, e->args[0], &a) && tirc_eval_index(v, e->args[1], &b) &&
-                     compare(v, e, a, b, out);
-  v->sees_size |= sees_size;
-  v->sees_other |= sees_other;
-  return known;
+static bool ask(IndexEval *v, Expr e, int64_t *out) {
+  bool holds;
+  v->asks = v->sees_size = v->sees_other = false;
+  const bool known = compute(v, e, out);
+  v->asks = true;
+  if (!known || !v->sees_size || v->sees_other) return known;
+  const bool decided = tirc_size_decides(v->sizes, e, &holds);
+  if (decided) *out = holds;
+  return decided;
 }
 
 static bool compute(IndexEval *v, Expr e, int64_t *out) {
@@ -94,7 +79,7 @@ static bool compute(IndexEval *v, Expr e, int64_t *out) {
     return tirc_eval_index(v, e->args[0], &a) && tirc_eval_index(v, e->args[a ? 1 : 2], out);
   if (e->n < 1 || e->n > 2 || e->dtype.lanes != 1) return false;
   if (e->op == OP_AND || e->op == OP_OR) return join(v, e, out);
-  if (e->op >= OP_EQ && e->op <= OP_GE) return compute_comparison(v, e, out);
+  if (v->asks && e->op >= OP_EQ && e->op <= OP_GE) return ask(v, e, out);
   if (!tirc_eval_index(v, e->args[0], &a)) return false;
   if (e->op == OP_CAST || e->op == OP_LIKELY) return *out = a, true;
   if (e->op == OP_NOT) return *out = !a, true;
@@ -109,6 +94,12 @@ static bool compute(IndexEval *v, Expr e, int64_t *out) {
   case OP_TRUNCMOD: return b > 0 && (*out = a % b, true);
   case OP_MIN: return *out = a < b ? a : b, true;
   case OP_MAX: return *out = a > b ? a : b, true;
+  case OP_EQ: return *out = a == b, true;
+  case OP_NE: return *out = a != b, true;
+  case OP_LT: return *out = a < b, true;
+  case OP_LE: return *out = a <= b, true;
+  case OP_GT: return *out = a > b, true;
+  case OP_GE: return *out = a >= b, true;
   case OP_BITWISE_AND: return *out = a & b, true;
   case OP_BITWISE_OR: return *out = a | b, true;
   case OP_BITWISE_XOR: return *out = a ^ b, true;
@@ -121,4 +112,13 @@ static bool compute(IndexEval *v, Expr e, int64_t *out) {
 bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
   return compute(v, e, out) && (!tirc_dtype_is_int(e->dtype) || (*out >= tirc_dtype_min(e->dtype) &&
                                                                  *out <= tirc_dtype_max(e->dtype)));
+}
+
+bool tirc_eval_condition(IndexEval *v, Expr e, bool *holds) {
+  int64_t value = 0;
+  v->asks = true;
+  const bool known = tirc_eval_index(v, e, &value);
+  v->asks = false;
+  *holds = value;
+  return known;
 }

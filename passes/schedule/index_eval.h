@@ -17,6 +17,7 @@ typedef struct IndexEval {
   PtrMap slots;       /* variable -> 1 + index in values; -1: its value is not known */
   VEC(EvalValue) values;
   bool sees_size, sees_other; /* variables of both kinds */
+  bool asks;                  /* whether a condition holds */
 } IndexEval;
 
 void tirc_eval_give(IndexEval *v, Expr var, int64_t value);
@@ -25,8 +26,10 @@ void tirc_eval_let_stand(IndexEval *v, Expr var); /* it is taken for a size */
 /* Gives a variable what it is bound to; false: that is not known, and the variable is forgotten. */
 bool tirc_eval_bind(IndexEval *v, Expr var, Expr value);
 /* False when the value cannot be known: a load, a call, an overflow, a division by zero,
- * a variable that was forgotten. A condition on sizes alone is known only where it is the same for
- * all sizes. */
+ * a variable that was forgotten. */
 bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out);
+/* Whether what stands under a condition runs. One on sizes alone is known only where it is the same
+ * for all sizes: there are more of them than are tried. */
+bool tirc_eval_condition(IndexEval *v, Expr e, bool *holds);
 
 #endif

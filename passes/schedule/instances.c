@@ -325,9 +325,10 @@ static uint64_t load(Instances *r, Stmt in, Expr e) {
 
 /* One of two operands, or perhaps either. */
 static uint64_t choose(Instances *r, Stmt in, Expr e) {
-  int64_t known;
+  bool holds;
   uint64_t value = value_of(r, in, e->args[0]);
-  if (tirc_eval_index(&r->env, e->args[0], &known)) return value_of(r, in, e->args[known ? 1 : 2]);
+  if (tirc_eval_condition(&r->env, e->args[0], &holds))
+    return value_of(r, in, e->args[holds ? 1 : 2]);
   const Branch branch = {r->branch, ++r->branches, false};
   r->branch = &branch;
   value = value_of_all(r, in, value, 2, e->args + 1);
@@ -418,8 +419,9 @@ static void run_block(Instances *r, Stmt s) {
   const Block *b = &s->u.block;
   Stmt outer = r->block;
   int64_t value, start;
-  bool known = tirc_eval_index(&r->env, b->predicate, &value), first = true, sure = true;
-  if (known && !value) return;
+  bool holds, first = true, sure = true;
+  const bool known = tirc_eval_condition(&r->env, b->predicate, &holds);
+  if (known && !holds) return;
   const Branch branch = {r->branch, ++r->branches, false};
   if (!known) r->branch = &branch;
   r->block = s;
@@ -456,13 +458,13 @@ static void run_store(Instances *r, Stmt s) {
 }
 
 static void run_branch(Instances *r, Stmt s) {
-  int64_t known;
+  bool holds;
   (void)value_of(r, s, s->u.branch.cond);
   Stmt yes = s->u.branch.then_case, no = s->u.branch.else_case;
-  if (!tirc_eval_index(&r->env, s->u.branch.cond, &known)) {
+  if (!tirc_eval_condition(&r->env, s->u.branch.cond, &holds)) {
     run_either(r, yes, no);
-  } else if (known || no) {
-    run(r, known ? yes : no);
+  } else if (holds || no) {
+    run(r, holds ? yes : no);
   }
 }
 

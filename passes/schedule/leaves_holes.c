@@ -19,7 +19,7 @@ typedef struct Filling {
   int64_t *min, *extent; /* of the box */
   bool *written;         /* one an element */
   int64_t holes;
-  int steps;
+  int steps; /* left */
   bool unknown;
 } Filling;
 
@@ -97,8 +97,8 @@ static void run_either(Filling *f, Stmt yes, Stmt no) {
 }
 
 static void run_branch(Filling *f, Stmt s) {
-  int64_t holds;
-  if (!tirc_eval_index(&f->values, s->u.branch.cond, &holds))
+  bool holds;
+  if (!tirc_eval_condition(&f->values, s->u.branch.cond, &holds))
     run_either(f, s->u.branch.then_case, s->u.branch.else_case);
   else if (holds)
     run(f, s->u.branch.then_case);
@@ -150,20 +150,20 @@ static void run_loop(Filling *f, const For *loop) {
   if (!tirc_eval_index(&f->values, loop->extent, &known) && passes_box_by(f, loop->body)) return;
   int64_t min = value(f, loop->min), extent = value(f, loop->extent);
   for (int64_t i = 0; i < extent && !f->unknown && f->holes; i++) {
-    f->unknown = ++f->steps > MAX_INSTANCES;
+    f->unknown = f->steps-- <= 0;
     tirc_eval_give(&f->values, loop->var, min + i);
     run(f, loop->body);
   }
 }
 
 static void run(Filling *f, Stmt s) {
-  int64_t holds;
+  bool holds;
   if (f->unknown || !f->holes) return;
   switch (s->kind) {
   case STMT_STORE: store(f, s); return;
   case STMT_FOR: run_loop(f, &s->u.loop); return;
   case STMT_BLOCK:
-    if (tirc_eval_index(&f->values, s->u.block.predicate, &holds) && holds)
+    if (tirc_eval_condition(&f->values, s->u.block.predicate, &holds) && holds)
       run_block(f, &s->u.block);
     return;
   case STMT_SEQ:
@@ -221,66 +221,71 @@ static bool stands_at_start(Filling *f, const Block *b) {
 }
 
 typedef struct Trial {
+  Tirc *c;
   const Sizes *sizes;
   int number;
+  int steps; /* left, of all trials; each may take its share */
 } Trial;
 
-static Filling filling(Tirc *c, const Region *box, Trial trial, int steps) {
-  const IndexEval values = {.c = c, .sizes = trial.sizes, .trial = trial.number};
+static int share_of(const Trial *t) { return t->steps / (t->sizes->n_trials - t->number); }
+
+static Filling filling(const Trial *t, const Region *box, int steps) {
+  const IndexEval values = {.c = t->c, .sizes = t->sizes, .trial = t->number};
   return (Filling){.values = values, .box = box, .steps = steps};
 }
 
-static bool leaves_holes_with(Tirc *c, SRef *block, const Region *box, Trial trial) {
+static bool leaves_holes_with(Trial *t, SRef *block, const Region *box) {
   enum { START = -1 };
   const Block *b = tirc_block_of(block);
-  const int n = tirc_n_places(block);
+  const int n = tirc_n_places(block), share = share_of(t);
   bool found = false;
-  int steps = 0;
-  for (int place = START; place < n && !found && steps < MAX_INSTANCES; place++) {
-    ArenaMark mark = tirc_mark(c);
-    Filling f = filling(c, box, trial, steps);
+  int steps = share;
+  for (int place = START; place < n && !found && steps > 0; place++) {
+    ArenaMark mark = tirc_mark(t->c);
+    Filling f = filling(t, box, steps);
     const bool stands = place == START
                             ? stands_at_start(&f, b)
                             : tirc_go_to_place(&f.values, block, place, false) != PLACE_EMPTY;
     found = stands && block_leaves_holes(&f, b);
     steps = f.steps;
-    tirc_rewind(c, mark);
+    tirc_rewind(t->c, mark);
   }
+  t->steps -= share - steps;
   return found;
 }
 
 bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box) {
-  const Sizes *sizes = tirc_sizes_of(s, block, NULL);
+  Trial t = {.c = s->c, .sizes = tirc_sizes_of(s, block, NULL), .steps = MAX_INSTANCES};
   bool found = false;
-  for (int i = 0; i < sizes->n_trials && !found; i++)
-    found = leaves_holes_with(s->c, block, box, (Trial){sizes, i});
+  for (; t.number < t.sizes->n_trials && !found; t.number++)
+    found = leaves_holes_with(&t, block, box);
   return found;
 }
 
-static bool nest_leaves_holes_with(Tirc *c, SRef *nest, const Region *box, Expr condition,
-                                   Trial trial) {
-  const int n = tirc_n_places(nest->parent);
+static bool nest_leaves_holes_with(Trial *t, SRef *nest, const Region *box, Expr condition) {
+  const int n = tirc_n_places(nest->parent), share = share_of(t);
   bool found = false;
-  int steps = 0;
-  for (int place = 0; place < n && !found && steps < MAX_INSTANCES; place++) {
-    ArenaMark mark = tirc_mark(c);
-    Filling f = filling(c, box, trial, steps);
-    int64_t holds = 1;
+  int steps = share;
+  for (int place = 0; place < n && !found && steps > 0; place++) {
+    ArenaMark mark = tirc_mark(t->c);
+    Filling f = filling(t, box, steps);
+    bool holds;
     if (tirc_go_to_place(&f.values, nest->parent, place, false) != PLACE_EMPTY &&
-        tirc_eval_index(&f.values, condition, &holds) && holds && open_box(&f)) {
+        tirc_eval_condition(&f.values, condition, &holds) && holds && open_box(&f)) {
       run(&f, nest->stmt);
       found = !f.unknown && f.holes > 0;
     }
     steps = f.steps;
-    tirc_rewind(c, mark);
+    tirc_rewind(t->c, mark);
   }
+  t->steps -= share - steps;
   return found;
 }
 
 bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condition) {
-  const Sizes *sizes = tirc_sizes_of(s, nest, condition);
+  Trial t = {.c = s->c, .sizes = tirc_sizes_of(s, nest, condition), .steps = MAX_INSTANCES};
   bool found = false;
-  for (int i = 0; i < sizes->n_trials && !found; i++)
-    found = nest_leaves_holes_with(s->c, nest, box, condition, (Trial){sizes, i});
+  for (; t.number < t.sizes->n_trials && !found; t.number++)
+    found = nest_leaves_holes_with(&t, nest, box, condition);
   return found;
 }

@@ -263,8 +263,8 @@ static void run_loop(Run *r, const For *f) {
 static void run_block(Run *r, Stmt stmt) {
   const Block *b = &stmt->u.block;
   int64_t value, least;
-  bool first = true;
-  if (eval(r, b->predicate, &value) && !value) return;
+  bool first = true, holds;
+  if (tirc_eval_condition(&r->env, b->predicate, &holds) && !holds) return;
   for (int i = 0; i < b->n_iters; i++) {
     if (!eval(r, b->iter_values[i], &value)) return;
     set_value(r, b->iters[i].var, value);
@@ -286,7 +286,6 @@ static void run_block(Run *r, Stmt stmt) {
 }
 
 static void run(Run *r, Stmt stmt) {
-  int64_t value;
   switch (stmt->kind) {
   case STMT_FOR: run_loop(r, &stmt->u.loop); break;
   case STMT_BLOCK: run_block(r, stmt); break;
@@ -300,9 +299,10 @@ static void run(Run *r, Stmt stmt) {
   case STMT_EVAL: run_loads(r, stmt->u.eval.value); break;
   case STMT_IF: {
     run_loads(r, stmt->u.branch.cond);
-    bool known = eval(r, stmt->u.branch.cond, &value);
-    if (!known || value) run(r, stmt->u.branch.then_case);
-    if ((!known || !value) && stmt->u.branch.else_case) run(r, stmt->u.branch.else_case);
+    bool holds;
+    const bool known = tirc_eval_condition(&r->env, stmt->u.branch.cond, &holds);
+    if (!known || holds) run(r, stmt->u.branch.then_case);
+    if ((!known || !holds) && stmt->u.branch.else_case) run(r, stmt->u.branch.else_case);
     break;
   }
   case STMT_WHILE:

@@ -135,11 +135,11 @@ static bool run_instance(Nest *nest) {
   const Block *b = nest->block;
   int64_t value, start;
   uint64_t key = 0, step = 0;
-  bool init = true;
+  bool init = true, holds;
   nest->now++;
-  if (tirc_eval_index(&nest->env, nest->around, &value) && !value) return true;
-  if (!tirc_eval_index(&nest->env, nest->condition, &value)) return false;
-  if (!value) return true;
+  if (tirc_eval_condition(&nest->env, nest->around, &holds) && !holds) return true;
+  if (!tirc_eval_condition(&nest->env, nest->condition, &holds)) return false;
+  if (!holds) return true;
   nest->ran = true;
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_eval_index(&nest->env, b->iter_values[i], &value)) return false;

@@ -80,8 +80,8 @@ static PlaceState at_loop(IndexEval *env, const For *f, int k, int n, bool still
 
 static PlaceState at_block(IndexEval *env, const SRef *r, bool still) {
   const Block *b = tirc_block_of(r);
-  int64_t holds;
-  const bool known = tirc_eval_index(env, b->predicate, &holds);
+  bool holds;
+  const bool known = tirc_eval_condition(env, b->predicate, &holds);
   for (int i = 0; i < b->n_iters; i++) bind(env, b->iters[i].var, b->iter_values[i], still);
   if (known && !holds) return PLACE_EMPTY;
   return known ? PLACE_RUNS : PLACE_UNKNOWN;
@@ -92,14 +92,14 @@ static PlaceState at_block(IndexEval *env, const SRef *r, bool still) {
 static PlaceState go_between(IndexEval *env, SRef *r, bool still) {
   PlaceState state = PLACE_RUNS;
   Steps steps = {0};
-  int64_t value;
+  bool holds;
   tirc_steps_between(env->c, r, &steps);
   for (int i = 0; i < steps.n; i++) {
     const struct StmtNode *s = steps.at[i].stmt;
     PlaceState own = s->kind == STMT_WHILE ? PLACE_UNKNOWN : PLACE_RUNS;
-    if (s->kind == STMT_IF && !tirc_eval_index(env, s->u.branch.cond, &value))
+    if (s->kind == STMT_IF && !tirc_eval_condition(env, s->u.branch.cond, &holds))
       own = PLACE_UNKNOWN;
-    else if (s->kind == STMT_IF && !value != steps.at[i].negated)
+    else if (s->kind == STMT_IF && holds == steps.at[i].negated)
       own = PLACE_EMPTY;
     if (own > state) state = own;
     if (s->kind == STMT_LET) bind(env, s->u.let.var, s->u.let.value, still);

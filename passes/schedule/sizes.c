@@ -1,24 +1,29 @@
-/* The sizes: multiples of the tiles in the program, for tiles that end where the symbols do; one
- * more, for a last tile of one element; small ones, for distances between elements; and for several
- * symbols such that each is the greater one. All are more than the constants that are added to
- * indices, so that these lead to other elements. Tiles that have no small common multiple have
- * sizes of their own. */
+/* First all symbols have the same size: a multiple of the tiles in the program, one more, for a
+ * last tile of one element, and for each loop inside of tiles an iteration of it and one element
+ * more; and more than the constants that are added to indices. Then each of them in turn is 1, 2,
+ * and a little less than the others, for distances between elements. */
 #include "sizes.h"
 
 #include "../../ir/arith.h"
 #include "../../ir/visit.h"
+#include "index_eval.h"
 #include "internal.h"
 
-enum { LEAST = 64, SMALL = 2, MOST = 2048, MAX_FACTORS = 16 };
-enum { OF_BASE, AFTER_BASE, SMALL_SIZES, RISING, FALLING }; /* the trials, before other bases */
+enum { LEAST = 64, MOST = 2048, MAX_NUMBERS = 16, MAX_VARS = 8 };
+enum { OWN_SIZES = 3, MAX_OWN = 5 }; /* of a symbol; symbols that have some */
+
+typedef struct Numbers { /* in their order */
+  int n;
+  int64_t at[MAX_NUMBERS];
+} Numbers;
 
 typedef struct Look {
   Tirc *c;
   Sizes sizes;
   Analyzer *a;
-  int n;
-  int64_t factors[MAX_FACTORS]; /* of tiles, in their order */
-  int64_t added;                /* the greatest constant that is */
+  Numbers factors; /* of tiles */
+  Numbers steps;   /* between iterations of loops, in conditions on several of them */
+  int64_t added;   /* the greatest constant that is */
 } Look;
 
 /* --- what is in the program ------------------------------------------------------------------ */
@@ -40,37 +45,60 @@ static void find_symbols(Look *k, const Func *f) {
   }
 }
 
-static void add_factor(Look *k, int64_t factor) {
+static void add_number(Numbers *k, int64_t number) {
   int at = 0;
-  while (at < k->n && k->factors[at] < factor) at++;
-  if (factor < 2 || factor > MOST / 2 || k->n == MAX_FACTORS ||
-      (at < k->n && k->factors[at] == factor))
+  while (at < k->n && k->at[at] < number) at++;
+  if (number < 2 || number > MOST / 2 || k->n == MAX_NUMBERS || (at < k->n && k->at[at] == number))
     return;
-  for (int i = k->n++; i > at; i--) k->factors[i] = k->factors[i - 1];
-  k->factors[at] = factor;
+  for (int i = k->n++; i > at; i--) k->at[i] = k->at[i - 1];
+  k->at[at] = number;
 }
 
 typedef struct Names {
   const Sizes *sizes;
-  bool symbol, other;
+  bool symbol, load;
+  int n; /* other variables */
+  Expr vars[MAX_VARS];
+  IndexEval env; /* all of them are 0 */
 } Names;
 
 static bool see_name(Visitor *v, Expr e) {
   Names *k = v->self;
   const bool symbol = e->op == OP_VAR && tirc_map_has(&k->sizes->numbers, e);
   k->symbol |= symbol;
-  k->other |= (e->op == OP_VAR && !symbol) || e->op == OP_LOAD;
-  return !k->other;
+  k->load |= e->op == OP_LOAD;
+  if (e->op == OP_VAR) tirc_eval_give(&k->env, e, 0);
+  if (e->op == OP_VAR && !symbol && k->n < MAX_VARS) k->vars[k->n++] = e;
+  return true;
 }
 
 static void decide(Look *k, Expr condition, bool holds) {
   tirc_map_set(k->c, &k->sizes.decided, condition, (void *)(intptr_t)(1 + holds));
 }
 
-static void look_at_condition(Look *k, Expr e) {
-  Names names = {.sizes = &k->sizes};
+static bool difference(IndexEval *env, Expr comparison, int64_t *out) {
+  int64_t a, b;
+  const bool known = tirc_eval_index(env, comparison->args[0], &a) &&
+                     tirc_eval_index(env, comparison->args[1], &b);
+  *out = known ? a - b : 0;
+  return known;
+}
+
+static void look_at_steps(Look *k, Names *names, Expr comparison) {
+  int64_t start, next;
+  for (int i = 0; i < names->n && difference(&names->env, comparison, &start); i++) {
+    tirc_eval_give(&names->env, names->vars[i], 1);
+    const int64_t step = difference(&names->env, comparison, &next) ? next - start : 0;
+    tirc_eval_give(&names->env, names->vars[i], 0);
+    add_number(&k->steps, step < 0 ? -step : step);
+  }
+}
+
+static void look_at_comparison(Look *k, Expr e) {
+  Names names = {.sizes = &k->sizes, .env = {.c = k->c}};
   tirc_visit_expr(&(Visitor){.expr = see_name, .self = &names}, e);
-  if (!names.symbol || names.other) return;
+  if (names.n) look_at_steps(k, &names, e);
+  if (!names.symbol || names.n || names.load) return;
   if (tirc_prove(k->a, e))
     decide(k, e, true);
   else if (tirc_prove(k->a, tirc_not(k->c, e)))
@@ -83,11 +111,11 @@ static bool look_at(Visitor *v, Expr e) {
   const bool tiles = e->op == OP_MUL || e->op == OP_FLOORDIV || e->op == OP_FLOORMOD ||
                      e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD;
   const bool compares = e->op >= OP_EQ && e->op <= OP_GE;
-  if (compares) look_at_condition(k, e);
+  if (compares) look_at_comparison(k, e);
   for (int i = 0; i < 2 && (tiles || compares || e->op == OP_ADD || e->op == OP_SUB); i++) {
     if (!tirc_const_int(e->args[i], &constant)) continue;
     if (tiles)
-      add_factor(k, constant);
+      add_number(&k->factors, constant);
     else if (constant > k->added && constant <= MOST / 2)
       k->added = constant;
   }
@@ -98,41 +126,40 @@ static bool look_at(Visitor *v, Expr e) {
 
 static int64_t multiple_from(int64_t least, int64_t of) { return (least + of - 1) / of * of; }
 
-static void add_base(Sizes *sizes, int64_t base) {
-  if (sizes->n_bases < SIZES_MAX_BASES) sizes->bases[sizes->n_bases++] = base;
+static void add_size(Sizes *sizes, int64_t size) {
+  for (int i = 0; i < sizes->n_same; i++)
+    if (sizes->same[i] == size) return;
+  if (sizes->n_same < SIZES_MAX_SAME) sizes->same[sizes->n_same++] = size;
 }
 
-/* The least common multiple of the first factors that have one of at most `most`. These are taken
- * out. */
-static int64_t take_factors(Look *k, int64_t most) {
+/* The least common multiple of the factors, but of those without which it would be too large. They
+ * count as steps. */
+static int64_t common_multiple(Look *k) {
   int64_t all = 1;
-  int left = 0;
-  for (int i = 0; i < k->n; i++) {
+  for (int i = 0; i < k->factors.n; i++) {
     int64_t with = all;
-    while (with % k->factors[i]) with += all;
-    if (with <= most)
+    while (with % k->factors.at[i]) with += all;
+    if (with <= 2 * LEAST)
       all = with;
     else
-      k->factors[left++] = k->factors[i];
+      add_number(&k->steps, k->factors.at[i]);
   }
-  k->n = left;
   return all;
 }
 
-static void choose_bases(Look *k) {
+static void choose(Look *k) {
   Sizes *sizes = &k->sizes;
-  const int64_t tiles = take_factors(k, 2 * LEAST);
-  int64_t most = multiple_from(LEAST, tiles);
-  add_base(sizes, most);
-  while (k->n) {
-    const int64_t base = multiple_from(LEAST, take_factors(k, MOST));
-    add_base(sizes, base);
-    if (base > most) most = base;
-  }
-  if (k->added >= most) add_base(sizes, multiple_from(k->added + 1, tiles));
+  const int64_t tiles = common_multiple(k), base = multiple_from(LEAST, tiles);
+  sizes->base = base;
+  add_size(sizes, base);
+  add_size(sizes, base + 1);
+  for (int i = 0; i < k->steps.n; i++) add_size(sizes, k->steps.at[i] + 1);
+  if (k->added >= base) add_size(sizes, multiple_from(k->added + 1, tiles) + 1);
+  const int n_own = sizes->n_symbols < MAX_OWN ? sizes->n_symbols : MAX_OWN;
+  sizes->n_trials = sizes->n_same + n_own * OWN_SIZES;
 }
 
-const Sizes tirc_one_size = {.n_trials = 1, .n_bases = 1, .bases = {LEAST}};
+const Sizes tirc_one_size = {.n_trials = 1, .n_same = 1, .same = {LEAST}};
 
 static void assume(Look *k, Expr condition) {
   if (condition->op == OP_AND) {
@@ -157,23 +184,16 @@ const Sizes *tirc_sizes_of(Sched *s, const SRef *in, Expr assumed) {
   tirc_bind_shapes(s, k.a, in);
   tirc_visit_stmt(&(Visitor){.expr = look_at, .self = &k}, nest_around(in)->stmt);
   if (assumed) assume(&k, assumed);
-  choose_bases(&k);
-  k.sizes.n_trials = (k.sizes.n_symbols > 1 ? FALLING : SMALL_SIZES) + k.sizes.n_bases;
+  choose(&k);
   return tirc_copy(s->c, &k.sizes, 1);
 }
 
 int64_t tirc_size(const Sizes *sizes, Expr var, int trial) {
-  const intptr_t number = (intptr_t)tirc_map_get(&sizes->numbers, var);
-  const int64_t base = sizes->bases[0], k = number ? number - 1 : 0;
-  const int own = sizes->n_symbols > 1 ? FALLING : SMALL_SIZES;
-  if (trial > own) return sizes->bases[trial - own] + 1;
-  switch (trial) {
-  case OF_BASE: return base;
-  case AFTER_BASE: return base + 1;
-  case SMALL_SIZES: return SMALL + k;
-  case RISING: return base + 1 + 2 * k;
-  default: return base + 1 + 2 * (sizes->n_symbols - 1 - k);
-  }
+  if (trial < sizes->n_same) return sizes->same[trial];
+  const int64_t own[OWN_SIZES] = {1, 2, sizes->base - 1};
+  const int symbol = (trial - sizes->n_same) / OWN_SIZES;
+  const bool is_own = (intptr_t)tirc_map_get(&sizes->numbers, var) == symbol + 1;
+  return is_own ? own[(trial - sizes->n_same) % OWN_SIZES] : sizes->base + 1;
 }
 
 bool tirc_size_decides(const Sizes *sizes, Expr condition, bool *holds) {

@@ -5,13 +5,14 @@
 
 #include "schedule.h"
 
-enum { SIZES_MAX_BASES = 4 };
+enum { SIZES_MAX_SAME = 12 };
 
 typedef struct Sizes {
   int n_trials; /* 1: there are no symbols */
-  int n_symbols, n_bases;
-  int64_t bases[SIZES_MAX_BASES];
-  PtrMap numbers; /* symbol -> 1 + its number */
+  int n_symbols, n_same;
+  int64_t base;
+  int64_t same[SIZES_MAX_SAME]; /* of all symbols, in the first trials */
+  PtrMap numbers;               /* symbol -> 1 + its number */
   PtrMap decided; /* conditions on symbols alone of which is known whether they hold */
 } Sizes;
 

@@ -248,8 +248,8 @@ static bool run_loop(Run *run, int depth) {
 
 /* What may not run is passed by, too, where only what is certain is told. */
 static bool passes_by(Run *run, Expr cond, bool negated) {
-  int64_t holds;
-  return tirc_eval_index(&run->r.env, cond, &holds) ? !holds != negated : !run->w->one_block;
+  bool holds;
+  return tirc_eval_condition(&run->r.env, cond, &holds) ? holds == negated : !run->w->one_block;
 }
 
 /* False: it is over. */
