@@ -59,8 +59,8 @@ static inline bool tirc_is_own_buffer(Sched *s, const CacheStage *stage) {
 void tirc_box_of_writer(Sched *s, CacheStage *stage);
 void tirc_box_of_input(Sched *s, CacheStage *stage);
 /* The copy computes its bounds whether or not the block, behind a condition, does so. Raises
- * region-not-covered where that may fail. */
-void tirc_require_known_bound(Sched *s, const CacheStage *stage, Analyzer *a, Expr bound);
+ * region-not-covered where that may fail; `run` runs whenever the copy does. */
+void tirc_require_known_bound(Sched *s, const CacheStage *stage, Analyzer *a, Expr bound, Stmt run);
 /* A reader that turns to a cache of the box alone must not look outside of it, as one may that runs
  * where a predicate about a loop around both leaves the writer out. Raises region-not-covered. */
 void tirc_require_readers_in_box(Sched *s, const CacheStage *stage);

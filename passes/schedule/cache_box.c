@@ -258,7 +258,7 @@ static const Region *declared_input(Sched *s, const CacheStage *stage) {
 
 /* The copy stands at the start of the scope, before what others of its blocks do. */
 static void require_known_start(Sched *s, const CacheStage *stage, Analyzer *a, Range r) {
-  tirc_require_known_bound(s, stage, a, r.min);
+  tirc_require_known_bound(s, stage, a, r.min, tirc_block_of(stage->scope)->body);
   if (!tirc_reads_written(s, stage->scope, r.min) && !tirc_reads_written(s, stage->scope, r.extent))
     return;
   tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,

@@ -201,6 +201,17 @@ static void require_no_alias(Inplace *p) {
                    p->source->name, tirc_block_of(p->block)->name);
 }
 
+/* The copies run where the predicate lets the block run. */
+static void require_known_start(Inplace *p, const CacheStage *stage) {
+  Tirc *c = p->s->c;
+  Block runs = *tirc_block_of(p->block);
+  Analyzer *a = tirc_analyzer_around(p->s, p->block->parent);
+  tirc_enter_constraint(a, runs.predicate);
+  runs.predicate = tirc_bool(c, true);
+  for (int i = 0; i < p->source->ndim; i++)
+    tirc_require_known_bound(p->s, stage, a, stage->region[i].min, tirc_block(c, &runs));
+}
+
 /* The copy of a region, in terms of the loops around. Where the block does not run, nothing is
  * copied either. */
 static CacheStage make_stage(Inplace *p, const Region *declared, const char *storage_scope,
@@ -214,6 +225,7 @@ static CacheStage make_stage(Inplace *p, const Region *declared, const char *sto
                       .region = tirc_substitute_region(c, *declared, &bindings).dims,
                       .full = true,
                       .is_write = is_write};
+  require_known_start(p, &stage);
   tirc_make_copy(p->s, &stage, storage_scope);
   stage.copy = tirc_add_predicate(c, stage.copy, tirc_block_of(p->block)->predicate);
   return stage;

@@ -70,9 +70,9 @@ static Expr run_with_writer(Sched *s, const CacheStage *stage, Expr predicate, A
   return tirc_and_unproved(c, a, predicate, stage->condition);
 }
 
-void tirc_require_known_bound(Sched *s, const CacheStage *stage, Analyzer *a, Expr bound) {
-  const Expr failing =
-      tirc_failing_part(s, tirc_block_of(stage->scope), a, bound, tirc_body_of(stage->where->stmt));
+void tirc_require_known_bound(Sched *s, const CacheStage *stage, Analyzer *a, Expr bound,
+                              Stmt run) {
+  const Expr failing = tirc_failing_part(s, stage->where, a, bound, run);
   if (!failing) return;
   tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
                    "The box of %s that would be copied is bounded by %s, which may %s.",
@@ -93,7 +93,7 @@ void tirc_make_copy(Sched *s, CacheStage *stage, const char *storage_scope) {
   for (int i = 0; i < n; i++) {
     Range r = stage->region[i];
     DType t = r.extent->dtype;
-    tirc_require_known_bound(s, stage, a, r.extent);
+    tirc_require_known_bound(s, stage, a, r.extent, tirc_body_of(stage->where->stmt));
     Expr var = tirc_var(c, tirc_format(c, "v%d", i), t), one = tirc_int(c, t, 1);
     loops[i] = tirc_var(c, tirc_format(c, "ax%d", i), t);
     Expr dim = stage->full ? source->shape[i] : r.extent;

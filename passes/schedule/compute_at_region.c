@@ -62,7 +62,7 @@ static bool is_known_always(Solver *v, SRef *other, SRef *loop, Expr index, bool
   if (guarded && tirc_reads_memory(index)) return false;
   Analyzer *a = tirc_analyzer_around(v->s, other->parent);
   return !tirc_reads_written(v->s, tirc_scope_root(v->s, v->sref), index) &&
-         !tirc_failing_part(v->s, NULL, a, index, tirc_body_of(loop->stmt));
+         !tirc_failing_part(v->s, loop, a, index, tirc_body_of(loop->stmt));
 }
 
 static void relax_region(Solver *v, SRef *other, SRef *loop, const Region *r, bool by_scope,

@@ -52,7 +52,7 @@ static bool is_evaluated(Tirc *c, Analyzer *a, Stmt run, Expr part) {
 
 typedef struct Failing {
   Sched *s;
-  const Block *block;
+  const SRef *at;
   Analyzer *a;
   Stmt run;
   bool moves; /* the divisor that is looked at */
@@ -61,7 +61,9 @@ typedef struct Failing {
 
 static bool see_moving(Visitor *v, Expr e) {
   Failing *k = v->self;
-  for (int i = 0; k->block && i < k->block->n_iters; i++) k->moves |= k->block->iters[i].var == e;
+  for (const SRef *r = e->op == OP_VAR ? k->at : NULL; r; r = r->parent)
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      k->moves |= tirc_block_of(r)->iters[i].var == e;
   k->moves |= e->op == OP_VAR && tirc_map_has(&k->s->loops, e);
   return true;
 }
@@ -93,8 +95,8 @@ static bool see_part(Visitor *v, Expr e) {
   return !k->part;
 }
 
-Expr tirc_failing_part(Sched *s, const Block *b, Analyzer *a, Expr e, Stmt run) {
-  Failing k = {.s = s, .block = b, .a = a, .run = run};
+Expr tirc_failing_part(Sched *s, const SRef *at, Analyzer *a, Expr e, Stmt run) {
+  Failing k = {.s = s, .at = at, .a = a, .run = run};
   tirc_visit_expr(&(Visitor){.expr = see_part, .self = &k}, e);
   return k.part;
 }

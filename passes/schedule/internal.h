@@ -50,9 +50,9 @@ Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
 bool tirc_reads_memory(Expr e);
 /* failing.c: a part of the expression that may fail where it is evaluated anew. That is a load at
  * an index that is not known to be inside of its buffer, and a division by what is not known to be
- * no zero and depends on a loop or an iterator of the block (NULL: none). What a run of `run`
- * (NULL: nothing) evaluates in any case is none; NULL: there is none. */
-Expr tirc_failing_part(Sched *s, const Block *b, Analyzer *a, Expr e, Stmt run);
+ * no zero and depends on a loop or an iterator of a block, `at` or one around it. What a run of
+ * `run` (NULL: nothing) evaluates in any case is none; NULL: there is none. */
+Expr tirc_failing_part(Sched *s, const SRef *at, Analyzer *a, Expr e, Stmt run);
 const char *tirc_how_it_fails(Tirc *c, Expr part); /* "read outside of A" */
 /* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */
 typedef struct Beyond {

@@ -434,7 +434,7 @@ static bool see_computed(Visitor *v, Expr e) {
 
 /* The copy computes its box whether or not the reader, behind a condition, does. */
 static void require_known(AutoCopy *k, Analyzer *a, Expr bound) {
-  const Expr failing = tirc_failing_part(k->s, NULL, a, bound, tirc_body_of(k->loop->stmt));
+  const Expr failing = tirc_failing_part(k->s, k->loop, a, bound, tirc_body_of(k->loop->stmt));
   const char *why = NULL;
   Computed computed = {.s = k->s, .loop = k->loop};
   tirc_visit_expr(&(Visitor){.expr = see_computed, .self = &computed}, bound);

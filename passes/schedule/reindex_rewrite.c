@@ -151,7 +151,7 @@ void tirc_require_inside(Reindex *r, bool all_instances) {
     Expr zero = tirc_int(c, r->old[i]->dtype, 0);
     inside = tirc_prove_ge(a, r->old[i], zero) &&
              tirc_prove_lt(a, r->old[i], r->source->shape[i]) &&
-             !tirc_failing_part(r->s, b, a, r->old[i], NULL);
+             !tirc_failing_part(r->s, r->block, a, r->old[i], NULL);
   }
   if (inside) return;
   tirc_sched_mark(r->s, r->block->stmt);
