@@ -57,7 +57,9 @@ static void require_covered_readers(Sched *s, const CacheStage *stage) {
   SRef **readers;
   int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
   for (int i = 0; i < n; i++) {
-    if (readers[i]->region_cover || (stage->is_write && !tirc_is_named(stage, readers[i])))
+    if (stage->is_write && !tirc_is_named(stage, readers[i])) continue;
+    if (readers[i]->region_cover &&
+        (!stage->is_write || tirc_runs_whenever(s, stage->writer, readers[i])))
       continue;
     tirc_sched_mark(s, readers[i]->stmt);
     tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,

@@ -74,3 +74,30 @@ Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high) {
   }
   return condition;
 }
+
+static bool is_part_of(Expr condition, Expr part) {
+  return tirc_expr_same(condition, part) ||
+         (condition->op == OP_AND &&
+          (is_part_of(condition->args[0], part) || is_part_of(condition->args[1], part)));
+}
+
+/* Whether each part of a condition holds where `known` does, or is about these loops alone. */
+static bool holds_with(Sched *s, Analyzer *a, Expr condition, Expr known, const LoopDomain *own) {
+  if (condition->op == OP_AND)
+    return holds_with(s, a, condition->args[0], known, own) &&
+           holds_with(s, a, condition->args[1], known, own);
+  if (is_part_of(known, condition) && !tirc_reads_memory(condition)) return true;
+  return tirc_is_about(condition, own) || tirc_prove(a, condition);
+}
+
+bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader) {
+  SRef *common = tirc_common_ancestor(2, (SRef *[]){writer, reader});
+  if (tirc_sums_nothing(s, writer)) return false;
+  if (writer == reader) return true;
+  LoopDomain own = tirc_loop_domain(s, writer->parent, common, NULL);
+  if (tirc_is_guarded(s, writer, common)) own.n = 0;
+  const Expr condition = tirc_condition_of(s, writer, common);
+  const Expr known = tirc_condition_of(s, reader, common);
+  Analyzer *a = tirc_analyzer_around(s, writer->parent);
+  return condition && known && holds_with(s, a, condition, known, &own);
+}

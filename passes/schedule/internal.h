@@ -145,6 +145,9 @@ bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high);
 /* What must hold for the block to run: its predicate and the conditions around it up to `high`, in
  * terms of loops, not of what is let from them (guard.c). NULL: a `while` is there, too. */
 Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high);
+/* Whether the writer has run where the reader, which comes after it, does. Which part of its own
+ * loops its predicate chooses is a matter of the region that it writes. */
+bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader);
 /* The predicate `and` those conjuncts of a condition that do not follow from what the analyzer
  * knows. */
 Expr tirc_and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond);

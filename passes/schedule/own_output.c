@@ -185,9 +185,17 @@ Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
   return read ? *read : *written;
 }
 
+static bool reads(Tirc *c, SRef *block, Buffer b) {
+  const Regions reads = tirc_block_access(c, block->stmt).reads;
+  return tirc_declared_read(tirc_block_of(block), b) || tirc_region_of(reads.n, reads.at, b);
+}
+
+/* Blocks inside are a matter of goes_on_inside. */
 static bool may_read_before(Sched *s, SRef *block, Buffer b) {
   const Block *of = tirc_block_of(block);
-  return tirc_declared_read(of, b) && !tirc_only_adds(of, b) && !tirc_starts_by_hand(s, block, b);
+  const bool any =
+      block->scope->n_blocks ? tirc_declared_read(of, b) != NULL : reads(s->c, block, b);
+  return any && !tirc_only_adds(of, b) && !tirc_starts_by_hand(s, block, b);
 }
 
 /* Whether what the block reads of the buffer was surely stored by blocks before it in the scope. */
@@ -209,10 +217,7 @@ static bool is_started(Sched *s, const SRef *block, Buffer b) {
 }
 
 static bool reads_before(Sched *s, const SRef *scope, SRef *block, Buffer b) {
-  const Regions reads = tirc_block_access(s->c, block->stmt).reads;
-  const bool any =
-      tirc_region_of(reads.n, reads.at, b) || tirc_declared_read(tirc_block_of(block), b);
-  return any && !is_started(s, block, b) && !follows_stores(s, scope, block, b);
+  return reads(s->c, block, b) && !is_started(s, block, b) && !follows_stores(s, scope, block, b);
 }
 
 /* Blocks inside that read what no init and no block before them has stored, whatever is declared

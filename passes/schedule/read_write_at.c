@@ -278,35 +278,6 @@ static void require_sums_started(AutoCopy *k) {
   }
 }
 
-static bool is_part_of(Expr condition, Expr part) {
-  return tirc_expr_same(condition, part) ||
-         (condition->op == OP_AND &&
-          (is_part_of(condition->args[0], part) || is_part_of(condition->args[1], part)));
-}
-
-/* Whether each part of a condition holds where `known` does, or is about these loops alone. */
-static bool holds_with(Sched *s, Analyzer *a, Expr condition, Expr known, const LoopDomain *own) {
-  if (condition->op == OP_AND)
-    return holds_with(s, a, condition->args[0], known, own) &&
-           holds_with(s, a, condition->args[1], known, own);
-  if (is_part_of(known, condition) && !tirc_reads_memory(condition)) return true;
-  return tirc_is_about(condition, own) || tirc_prove(a, condition);
-}
-
-/* The writer runs where the reader does. Which part of its own loops its predicate chooses is a
- * matter of the box that it writes. */
-static bool runs_whenever(Sched *s, SRef *writer, SRef *reader) {
-  SRef *common = tirc_common_ancestor(2, (SRef *[]){writer, reader});
-  if (tirc_sums_nothing(s, writer)) return false;
-  if (writer == reader) return true;
-  LoopDomain own = tirc_loop_domain(s, writer->parent, common, NULL);
-  if (tirc_is_guarded(s, writer, common)) own.n = 0;
-  const Expr condition = tirc_condition_of(s, writer, common);
-  const Expr known = tirc_condition_of(s, reader, common);
-  Analyzer *a = tirc_analyzer_around(s, writer->parent);
-  return condition && known && holds_with(s, a, condition, known, &own);
-}
-
 typedef enum Written { WRITTEN_NOT, WRITTEN_PARTLY, WRITTEN_ALL } Written;
 
 /* What of its share the writer has surely written when the reader, which comes after it, runs. */
@@ -315,7 +286,7 @@ static Written written_for(AutoCopy *k, SRef *writer, SRef *reader) {
   const Region *written = tirc_declared_write(b, k->source);
   if (!written || !tirc_writes_region(k->s, writer->stmt, written)) return WRITTEN_NOT;
   if (writes_box(k, writer)) return WRITTEN_ALL;
-  return runs_whenever(k->s, writer, reader) ? WRITTEN_PARTLY : WRITTEN_NOT;
+  return tirc_runs_whenever(k->s, writer, reader) ? WRITTEN_PARTLY : WRITTEN_NOT;
 }
 
 /* Region cover takes all writers together, so that each must do its share, or one everything. */
