@@ -6,6 +6,7 @@
 #include "../../ir/print.h"
 #include "between.h"
 #include "cache.h"
+#include "places.h"
 #include "state.h"
 
 #include "ir/access.h"
@@ -165,12 +166,25 @@ static bool see_symbol(Visitor *v, Expr e) {
   return !k->found;
 }
 
-/* Where a predicate lets nothing run, a box may end before it starts. A symbolic extent is taken to
- * be large enough. */
-static bool may_be_negative(Sched *s, SRef *around, Expr extent) {
+static bool has_symbol(Sched *s, SRef *around, Expr e) {
   Symbols k = {.s = s, .around = around};
-  tirc_visit_expr(&(Visitor){.expr = see_symbol, .self = &k}, extent);
-  return !k.found && tirc_const_bound(tirc_analyzer_around(s, around), extent).min < 0;
+  tirc_visit_expr(&(Visitor){.expr = see_symbol, .self = &k}, e);
+  return k.found;
+}
+
+/* Where a predicate lets nothing run, a box may end before it starts. Symbols are taken to be large
+ * enough, but not if it is shorter the larger they are. */
+static bool may_be_negative(Sched *s, SRef *around, Expr extent) {
+  if (!has_symbol(s, around, extent))
+    return tirc_const_bound(tirc_analyzer_around(s, around), extent).min < 0;
+  IndexEval large = {.c = s->c, .sizes = &tirc_one_size};
+  int64_t value;
+  (void)tirc_go_to_place(&large, around, 0, true);
+  return tirc_eval_index(&large, extent, &value) && value < 0;
+}
+
+static Expr at_least_0(Tirc *c, Expr extent) {
+  return tirc_simplify0(c, tirc_max(c, extent, tirc_int(c, extent->dtype, 0)));
 }
 
 /* The hull of what the writer writes while the loops between it and the copy run. */
@@ -205,7 +219,10 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
   for (int i = 0; i < source->ndim; i++) {
     Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
-    if (may_be_negative(s, stage->where, out[i].extent)) out[i] = whole;
+    if (may_be_negative(s, stage->where, out[i].extent)) {
+      const bool symbolic = has_symbol(s, stage->where, out[i].extent);
+      out[i] = symbolic ? tirc_range(out[i].min, at_least_0(c, out[i].extent)) : whole;
+    }
     never |= tirc_is_int(out[i].extent, 0) && !tirc_is_int(source->shape[i], 0);
   }
   if (never) {
@@ -277,9 +294,8 @@ void tirc_box_of_input(Sched *s, CacheStage *stage) {
   for (int i = 0; i < stage->source->ndim; i++) {
     Expr dim = stage->source->shape[i];
     out[i] = declared ? declared->dims[i] : tirc_range(tirc_int(s->c, dim->dtype, 0), dim);
-    Expr none = tirc_int(s->c, out[i].extent->dtype, 0);
     if (declared && may_be_negative(s, stage->scope, out[i].extent))
-      out[i].extent = tirc_simplify0(s->c, tirc_max(s->c, out[i].extent, none));
+      out[i].extent = at_least_0(s->c, out[i].extent);
     require_known_start(s, stage, a, out[i]);
   }
   stage->region = out;
