@@ -14,8 +14,8 @@
  * run, or whose own parallel loops race, is drawn again.
  *
  * With cases (files as in tests/cases), each schedule goes on with one of them, drawn at random:
- * the program after the case's own schedule, as far as that is legal. One with symbols is run with
- * several sets of sizes for them, for which it can be run before the schedule.
+ * the program after the case's own schedule, as far as that is legal. A program with symbols is run
+ * with several sets of sizes for them, for which it can be run before the schedule.
  *
  * A counterexample is made small by leaving calls out, and printed as a program and a script.
  * --lower runs what each module is lowered to as well. --stats prints how many calls of each
@@ -421,10 +421,8 @@ static bool runs(Tirc *c, const Module *m, int set) {
   return ok;
 }
 
-/* False: the case cannot be gone on from. */
-static bool start_from_case(Tirc *c, Rng *r, const char *path, Pair *k) {
-  const Module *m = fuzz_case(c, path, &k->program, &k->start);
-  if (!m) return false;
+/* Sets of sizes for its symbols with which it runs. False: there are none. */
+static bool draw_sets(Tirc *c, Rng *r, const Module *m, Pair *k) {
   const Func *f = tirc_module_main(m);
   const bool symbolic = !values_can_be_made(c, f, 0);
   const int most = symbolic ? MAX_SETS : 1, tries = symbolic ? MAX_TRIES : 1;
@@ -436,6 +434,12 @@ static bool start_from_case(Tirc *c, Rng *r, const char *path, Pair *k) {
   return k->n_sets > 0;
 }
 
+/* False: the case cannot be gone on from. */
+static bool start_from_case(Tirc *c, Rng *r, const char *path, Pair *k) {
+  const Module *m = fuzz_case(c, path, &k->program, &k->start);
+  return m && draw_sets(c, r, m, k);
+}
+
 /* Some of the programs are wild ones, of which some have to be drawn again. */
 static void start_from_any(Tirc *c, Rng *r, int wild, Pair *k, Stats *stats) {
   k->wild = rng_chance(r, wild);
@@ -443,10 +447,12 @@ static void start_from_any(Tirc *c, Rng *r, int wild, Pair *k, Stats *stats) {
     k->program = fuzz_wild_program(c, r);
     stats->wild++;
     const Module *m = fuzz_parse(c, "fuzz.tir", k->program);
-    if (m && runs(c, m, 0)) return;
+    if (m && draw_sets(c, r, m, k)) return;
     stats->unfit++;
   }
   k->wild = false;
+  k->n_sets = 1;
+  k->sets[0] = 0;
   k->program = fuzz_program(c, r);
 }
 

@@ -50,10 +50,11 @@ const char *wild_name(Wild *g, const char *prefix) {
 /* --- what is drawn --------------------------------------------------------------------------- */
 
 static const char *const features[N_FEATURES] = {
-    [STARTS] = "starts", [PARTS] = "parts",     [NESTS] = "nests",     [IFS] = "ifs",
-    [WHERES] = "wheres", [LETS] = "lets",       [BODIES] = "bodies",   [SUMS] = "sums",
-    [BINDS] = "binds",   [GATHERS] = "gathers", [TYPES] = "types",     [VIEWS] = "views",
-    [KINDS] = "kinds",   [EXTENTS] = "extents", [UPDATES] = "updates", [SHARES] = "shares"};
+    [STARTS] = "starts",  [PARTS] = "parts",     [NESTS] = "nests",     [IFS] = "ifs",
+    [WHERES] = "wheres",  [LETS] = "lets",       [BODIES] = "bodies",   [SUMS] = "sums",
+    [BINDS] = "binds",    [GATHERS] = "gathers", [TYPES] = "types",     [VIEWS] = "views",
+    [KINDS] = "kinds",    [EXTENTS] = "extents", [UPDATES] = "updates", [SHARES] = "shares",
+    [SCALARS] = "scalars"};
 
 bool wild_on(Wild *g, Feature f) { return rng_chance(g->r, g->percent[f]); }
 
@@ -66,6 +67,7 @@ static void draw_features(Wild *g, Text *comment) {
   for (int i = 1 + rng_below(g->r, 4); i > 0; i--) {
     const int f = rng_below(g->r, N_FEATURES);
     g->percent[f] = *wild_any(g, percents);
+    if (f == SCALARS) g->percent[rng_chance(g->r, 50) ? IFS : WHERES] = *wild_any(g, percents);
     tirc_text_addf(comment, " %s", features[f]);
   }
 }
@@ -296,7 +298,7 @@ static const char *whole_text(Wild *g, const char *comment) {
     if (g->buffers[i].param)
       tirc_text_addf(&t, "%s%s: T.Buffer(%s, \"%s\")", n++ ? ", " : "", g->buffers[i].name,
                      wild_shape(g, &g->buffers[i]), g->buffers[i].dtype);
-  tirc_text_add(&t, "):\n");
+  tirc_text_addf(&t, "%s):\n", g->has_scalar ? ", n: T.int32" : "");
   for (int i = 0; i < g->n_buffers; i++)
     if (!g->buffers[i].param)
       tirc_text_addf(&t, "    %s = T.alloc_buffer(%s, \"%s\")\n", g->buffers[i].name,

@@ -23,6 +23,7 @@ typedef enum Feature {
   EXTENTS, /* 0, 1, no dimensions, and those that depend on a loop */
   UPDATES, /* stages that write what is there */
   SHARES,  /* two stages in one loop */
+  SCALARS, /* conditions on a number that is a parameter */
   N_FEATURES
 } Feature;
 
@@ -42,7 +43,8 @@ typedef struct Wild {
   Rng *r;
   int percent[N_FEATURES];
   int n_names, depth;
-  int n_sources; /* buffers that the stage may read */
+  bool has_scalar; /* n is a parameter */
+  int n_sources;   /* buffers that the stage may read */
   int n_buffers;
   WildBuffer buffers[MAX_BUFFERS];
   Text head, body; /* declarations; everything behind them */

@@ -138,12 +138,18 @@ static const Test tests[] = {
     {"@a % @m == 0", false}, {"@a % @m == 1", false}, {"@a + @b < @n", true},
     {"@a <= @b", true},      {"@a != @b", true},      {"@a == @b", true}};
 
+static const Test scalar_tests[] = {{"n < @n", false},      {"@a < n", false},
+                                    {"@a < n", false},      {"@a >= n", false},
+                                    {"@a + n < @n", false}, {"(@a + n) % @m == 0", false}};
+
 /* A test of a loop, perhaps with another one of the first n. */
 static Over test_of(Wild *g, const WildStage *s, int loop, int n) {
-  const Test *t = wild_any(g, tests);
+  const bool scalar = wild_on(g, SCALARS);
+  const Test *t = scalar ? wild_any(g, scalar_tests) : wild_any(g, tests);
   const WildLoop *l = &s->loops[loop];
   const int other = t->of_two ? rng_below(g->r, n) : -1;
   int most = l->extent;
+  g->has_scalar |= scalar;
   if (t->of_two) most += s->loops[other].lo + s->loops[other].extent;
   return (Over){t->pattern,
                 {loop, other},
