@@ -425,10 +425,25 @@ static PtrMap starts_of_others(Blockize *b, const PtrMap *kept) {
   return starts;
 }
 
-static bool is_of_reduction(const Blockize *b, Expr loop_var) {
+static bool moves(const Blockize *b, Expr loop_var, IterKind kind) {
   for (int i = 0; i < b->n_inner; i++)
-    if (b->inner[i].kind == ITER_REDUCE && tirc_uses_var(b->inner_values[i], loop_var)) return true;
+    if (b->inner[i].kind == kind && tirc_uses_var(b->inner_values[i], loop_var)) return true;
   return false;
+}
+
+/* In copies of loops that move both kinds it runs again for one element, which only an init that
+ * reads what it stores would tell. */
+static void require_init_once(Blockize *b) {
+  const Block *block = tirc_block_of(b->block);
+  for (int i = 0; i < b->n_loops && tirc_init_reads_output(block); i++) {
+    const Expr var = tirc_loop_of(b->loops[i])->var;
+    if (!moves(b, var, ITER_REDUCE) || !moves(b, var, ITER_SPATIAL)) continue;
+    tirc_sched_mark(b->s, b->block->stmt);
+    tirc_sched_error(b->s, SERR_REPEATED_REDUCTION, NULL, "let the init store a value of its own",
+                     "the init of block %s reads what it stores, and might run more than once for "
+                     "an element in loop %s",
+                     block->name, var->u.s);
+  }
 }
 
 /* A loop that no iterator stands on (any more) must run at its start, if it does anywhere. */
@@ -437,7 +452,7 @@ static void require_held_at_start(Blockize *b, const PtrMap *starts) {
   Analyzer *a = tirc_analyzer_around(b->s, b->block->parent);
   for (int i = 0; i < b->n_loops; i++) {
     const For *f = tirc_loop_of(b->loops[i]);
-    if (tirc_map_has(starts, f->var) && !is_of_reduction(b, f->var))
+    if (tirc_map_has(starts, f->var) && !moves(b, f->var, ITER_REDUCE))
       tirc_map_set(b->c, &idle, f->var, f->min);
   }
   if (tirc_holds_at_start(b->c, a, b->inner_predicate, &idle)) return;
@@ -563,6 +578,7 @@ Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
     tirc_require_no_views(s, child);
     require_start(&b);
     require_no_repetition(&b);
+    require_init_once(&b);
     require_own_regions(&b, old);
     outer.init = outer_init(&b, old);
     inner.init = NULL;

@@ -78,15 +78,14 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
                                                b->predicate, stage->writer->parent, stage->where)
                            : NULL;
   for (int i = 0; sets && i < stage->source->ndim; i++) {
-    if (!sets[i].min || !sets[i].max) continue;
-    Expr reach = tirc_sub(c, sets[i].max, sets[i].min);
-    if (!tirc_prove(a, tirc_lt(c, tirc_add(c, reach, tirc_int(c, reach->dtype, 1)),
-                               stage->region[i].extent)))
-      continue;
+    const Expr zero = tirc_int(c, stage->region[i].extent->dtype, 0);
+    const Range unknown = tirc_range(zero, zero);
+    const Range reach = tirc_range_of_set(a, sets[i], unknown);
+    if (tirc_prove_ge(a, reach.extent, stage->region[i].extent)) continue;
     tirc_sched_mark(s, stage->writer->stmt);
     tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                     "Block %s declares to write more of %s than it does, and the copy would move "
-                     "elements that nobody wrote.",
+                     "Block %s is not known to write all of the box of %s that would be copied, "
+                     "and the copy would move elements that nobody wrote.",
                      b->name, stage->source->name);
   }
 }

@@ -299,21 +299,14 @@ static void check_updates_within(Move *m, SRef *at) {
   for (int i = 0; i < at->scope->n_blocks; i++) check_updates_within(m, at->scope->blocks[i]);
 }
 
-/* A sum within such a block that its init does not start, run again, goes on from what it left. */
-static void check_sums_within(Move *m, SRef *at) {
-  const Block *b = tirc_block_of(at);
-  for (int i = 0; at != m->block && i < b->n_writes; i++) {
-    const SRef *allocator = tirc_allocator_of(m->s, at, b->writes[i].buffer);
-    if ((allocator && tirc_is_ancestor(m->block, allocator)) || tirc_sums_start_in_scope(m->s, at))
-      continue;
-    tirc_sched_mark(m->s, at->stmt);
-    tirc_sched_error(m->s, SERR_REPEATED_REDUCTION, NULL, NULL,
-                     "Block %s within %s is not known to start each of its sums in %s, and would "
-                     "add to them once for each iteration of loop %s",
-                     b->name, tirc_describe(m->s, m->block->stmt), b->writes[i].buffer->name,
-                     tirc_loop_of(m->loop)->var->u.s);
-  }
-  for (int i = 0; i < at->scope->n_blocks; i++) check_sums_within(m, at->scope->blocks[i]);
+/* Of blocks inside the definitions of complete and reduction blocks say little: none may go on from
+ * what the last run stored. */
+static void check_runs_within(Move *m) {
+  if (!m->block->scope->n_blocks || !tirc_goes_on_from_last_run(m->s, m->block)) return;
+  tirc_sched_mark(m->s, m->block->stmt);
+  tirc_sched_error(m->s, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL,
+                   "%s, run again, may go on from what it stored before, in blocks inside of it",
+                   tirc_describe(m->s, m->block->stmt));
 }
 
 /* Whether each iterator has a loop of its own, before and after, in one order. */
@@ -574,7 +567,7 @@ static void move_block(Move *m) {
   check_order_of_sum(m, nest);
   check_decisions(m, nest);
   tirc_require_sums_once(s, m->loop, nest, m->is_producer);
-  if (!tirc_block_of(m->block)->n_writes) check_sums_within(m, m->block);
+  check_runs_within(m);
   const bool outer_kept = keeps_outer(m, nest);
   check_condition_kept(m, outer_kept);
   check_domains(m, outer_kept);

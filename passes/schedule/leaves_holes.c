@@ -3,7 +3,6 @@
  * condition is loaded, only what both of its branches write is written; an index that is, is taken
  * to be 0. What cannot be known otherwise (an extent without a value, a box or a nest that is too
  * large) counts as written. */
-#include "../../ir/visit.h"
 #include "index_eval.h"
 #include "internal.h"
 #include "places.h"
@@ -124,31 +123,10 @@ static void run_block(Filling *f, const Block *b) {
   run(f, b->body);
 }
 
-typedef struct Fills {
-  const Filling *f;
-  bool found;
-} Fills;
-
-static bool see_fill(Visitor *v, Stmt s) {
-  Fills *k = v->self;
-  k->found |= s->kind == STMT_STORE && (s->u.store.buffer == k->f->box->buffer ||
-                                        tirc_map_has(&k->f->views, s->u.store.buffer));
-  k->found |= s->kind == STMT_BLOCK && s->u.block.n_matches;
-  k->found |= s->kind == STMT_EVAL && s->u.eval.value->op != OP_INT;
-  return !k->found;
-}
-
-/* Nothing that stores to the box: then it does not matter how often it runs. */
-static bool passes_box_by(const Filling *f, Stmt s) {
-  Fills k = {.f = f};
-  tirc_visit_stmt(&(Visitor){.stmt = see_fill, .expr = tirc_skip_expr, .self = &k}, s);
-  return !k.found;
-}
-
 static void run_loop(Filling *f, const For *loop) {
-  int64_t known;
-  if (!tirc_eval_index(&f->values, loop->extent, &known) && passes_box_by(f, loop->body)) return;
-  int64_t min = value(f, loop->min), extent = value(f, loop->extent);
+  int64_t extent;
+  if (!tirc_eval_index(&f->values, loop->extent, &extent)) return; /* perhaps not even once */
+  int64_t min = value(f, loop->min);
   for (int64_t i = 0; i < extent && !f->unknown && f->holes; i++) {
     f->unknown = f->steps-- <= 0;
     tirc_eval_give(&f->values, loop->var, min + i);

@@ -32,6 +32,7 @@ static _Noreturn void not_einsum(Sched *s, SRef *block, const char *why) {
 static void require_einsum(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   PtrMap seen = {0};
+  if (block->hidden) not_einsum(s, block, "it does not declare what blocks inside of it access");
   for (int i = 0; i < b->n_reads + b->n_writes; i++) {
     const Region *r = i < b->n_reads ? &b->reads[i] : &b->writes[i - b->n_reads];
     if (tirc_map_has(&seen, r->buffer))
