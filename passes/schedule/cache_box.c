@@ -81,7 +81,8 @@ static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
     const Expr zero = tirc_int(c, stage->region[i].extent->dtype, 0);
     const Range unknown = tirc_range(zero, zero);
     const Range reach = tirc_range_of_set(a, sets[i], unknown);
-    if (tirc_prove_ge(a, reach.extent, stage->region[i].extent)) continue;
+    const Expr known = tirc_max(c, tirc_cast(c, zero->dtype, reach.extent), zero);
+    if (tirc_prove_ge(a, known, stage->region[i].extent)) continue;
     tirc_sched_mark(s, stage->writer->stmt);
     tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
                      "Block %s is not known to write all of the box of %s that would be copied, "
