@@ -122,6 +122,18 @@ static bool is_repeatable(Blockize *b) {
   return true;
 }
 
+/* Whether what the block reads stays the same while the loops run that the condition is about. */
+static bool reads_stay(Blockize *b, Expr cond) {
+  SRef *high = NULL, **blocks;
+  for (SRef *r = b->block->parent; r && tirc_is_loop(r); r = r->parent)
+    if (tirc_uses_var(cond, tirc_loop_of(r)->var)) high = r;
+  const int n = high ? tirc_child_blocks(b->s, high, &blocks) : 0;
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < b->block->n_accesses[0]; k++)
+      if (tirc_touches(blocks[i], b->block->accesses[0][k].buffer, true)) return false;
+  return true;
+}
+
 /* The division shrinks an iterator that a condition bounds and forgets the condition; what does not
  * follow from the two new predicates is added to the one that can say it. */
 static bool keep_condition(Blockize *b, const Space *space, Analyzer *loops, Expr cond) {
@@ -135,7 +147,8 @@ static bool keep_condition(Blockize *b, const Space *space, Analyzer *loops, Exp
   cond = without_unit_loops(b, cond);
   bool inner = tirc_uses_any(cond, &space->inner), outer = tirc_uses_any(cond, &space->outer);
   if (inner && outer) return false;
-  if (outer && is_repeatable(b) && !reaches_binding(b, cond) && holds_at_first(b, loops, cond))
+  if (outer && is_repeatable(b) && reads_stay(b, cond) && !reaches_binding(b, cond) &&
+      holds_at_first(b, loops, cond))
     return true;
   Expr *p = inner ? &b->inner_predicate : &b->outer_predicate;
   *p = tirc_and(b->c, *p, cond);
@@ -425,25 +438,10 @@ static PtrMap starts_of_others(Blockize *b, const PtrMap *kept) {
   return starts;
 }
 
-static bool moves(const Blockize *b, Expr loop_var, IterKind kind) {
+static bool is_of_reduction(const Blockize *b, Expr loop_var) {
   for (int i = 0; i < b->n_inner; i++)
-    if (b->inner[i].kind == kind && tirc_uses_var(b->inner_values[i], loop_var)) return true;
+    if (b->inner[i].kind == ITER_REDUCE && tirc_uses_var(b->inner_values[i], loop_var)) return true;
   return false;
-}
-
-/* In copies of loops that move both kinds it runs again for one element, which only an init that
- * reads what it stores would tell. */
-static void require_init_once(Blockize *b) {
-  const Block *block = tirc_block_of(b->block);
-  for (int i = 0; i < b->n_loops && tirc_init_reads_output(block); i++) {
-    const Expr var = tirc_loop_of(b->loops[i])->var;
-    if (!moves(b, var, ITER_REDUCE) || !moves(b, var, ITER_SPATIAL)) continue;
-    tirc_sched_mark(b->s, b->block->stmt);
-    tirc_sched_error(b->s, SERR_REPEATED_REDUCTION, NULL, "let the init store a value of its own",
-                     "the init of block %s reads what it stores, and might run more than once for "
-                     "an element in loop %s",
-                     block->name, var->u.s);
-  }
 }
 
 /* A loop that no iterator stands on (any more) must run at its start, if it does anywhere. */
@@ -452,7 +450,7 @@ static void require_held_at_start(Blockize *b, const PtrMap *starts) {
   Analyzer *a = tirc_analyzer_around(b->s, b->block->parent);
   for (int i = 0; i < b->n_loops; i++) {
     const For *f = tirc_loop_of(b->loops[i]);
-    if (tirc_map_has(starts, f->var) && !moves(b, f->var, ITER_REDUCE))
+    if (tirc_map_has(starts, f->var) && !is_of_reduction(b, f->var))
       tirc_map_set(b->c, &idle, f->var, f->min);
   }
   if (tirc_holds_at_start(b->c, a, b->inner_predicate, &idle)) return;
@@ -578,7 +576,7 @@ Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
     tirc_require_no_views(s, child);
     require_start(&b);
     require_no_repetition(&b);
-    require_init_once(&b);
+    if (b.n_loops) tirc_require_init_once(s, child, b.loops[b.n_loops - 1]);
     require_own_regions(&b, old);
     outer.init = outer_init(&b, old);
     inner.init = NULL;

@@ -22,7 +22,8 @@
  *
  * Errors: storage-scope, buffer-index, buffer-not-found, root-block, not-stage-pipeline,
  * region-not-covered, cache-consumer, not-single-writer, cache-placement, duplicate-region,
- * read-before-write, cache-alias, loop-variable-escapes, iterations-depend, reads-own-output. */
+ * read-before-write, cache-alias, loop-variable-escapes, iterations-depend, reads-own-output,
+ * buffer-not-plain. */
 #include "cache.h"
 #include "between.h"
 #include "conflict.h"
@@ -58,6 +59,7 @@ static void require_covered_readers(Sched *s, const CacheStage *stage) {
   int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
   for (int i = 0; i < n; i++) {
     if (stage->is_write && !tirc_is_named(stage, readers[i])) continue;
+    if (stage->is_write) tirc_require_not_in_shapes(s, readers[i], stage->source);
     if (readers[i]->region_cover &&
         (!stage->is_write || tirc_runs_whenever(s, stage->writer, readers[i])))
       continue;

@@ -180,7 +180,7 @@ static bool run_places(Sched *s, SRef *loop, const Stores *stores, int *steps) {
 
 static bool stores_to_one(const SRef *block, const Stores *of) {
   for (int i = 0; i < of->n; i++)
-    if (tirc_accesses(block, of->at[i].buffer, true)) return true;
+    if (tirc_touches(block, of->at[i].buffer, true)) return true;
   return false;
 }
 

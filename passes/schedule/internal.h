@@ -259,6 +259,9 @@ bool tirc_init_is_elsewhere(Sched *s, SRef *block);
 void tirc_require_iterations(Sched *s, SRef *block, SRef *loop);
 /* Throws order-matters when the init, which is to stand before the loop, stores elsewhere. */
 void tirc_require_own_init(Sched *s, SRef *block, SRef *loop);
+/* Throws repeated-reduction when copies of the loops up to this one would run the init again for
+ * one element, as fused loops do, and it reads what it stores. */
+void tirc_require_init_once(Sched *s, SRef *block, SRef *loop);
 /* Throws init-uses-view. */
 void tirc_require_no_views(Sched *s, SRef *block);
 

@@ -185,6 +185,17 @@ static void require_own_loop(const EinsumPadding *p, int iter) {
         tirc_format(c, "loop %s, which would grow, reaches %s", loop->var->u.s, beyond.what));
 }
 
+/* Where the block does not run, readers would find nothing in the padded buffer yet. */
+static void require_readers_served(const EinsumPadding *p, Buffer b) {
+  SRef **readers;
+  const int n = tirc_readers_of(p->s, p->scope, b, &readers);
+  for (int i = 0; i < n; i++)
+    if (readers[i]->order > p->block->order && !tirc_runs_whenever(p->s, p->block, readers[i]))
+      not_closed(p, readers[i]->stmt,
+                 tirc_format(p->s->c, "block %s reads %s where it is not known to run",
+                             tirc_block_of(readers[i])->name, b->name));
+}
+
 static bool has_room(const PaddedBuffer *pb, Tirc *c) {
   Analyzer *a = tirc_analyzer(c);
   for (int d = 0; d < pb->padded->ndim; d++)
@@ -291,6 +302,7 @@ static void require_shapes(const EinsumPadding *p) {
     if (!has_room(pb, c))
       not_closed(p, p->block->stmt,
                  tirc_format(c, "%s is larger than the padded iterators", old->name));
+    require_readers_served(p, old);
     if (!writes_all(p, pb->region) && !is_private(p, old))
       not_closed(p, p->block->stmt,
                  tirc_format(c,

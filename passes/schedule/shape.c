@@ -36,14 +36,6 @@ SRef *tirc_common_ancestor(int n, SRef *const *at) {
   return r;
 }
 
-bool tirc_touches(const SRef *block, Buffer b, bool write) {
-  const Block *at = tirc_block_of(block);
-  if (write ? tirc_declared_write(at, b) : tirc_declared_read(at, b)) return true;
-  for (int i = 0; i < block->scope->n_blocks; i++)
-    if (tirc_touches(block->scope->blocks[i], b, write)) return true;
-  return false;
-}
-
 static int users(Sched *s, SRef *scope, Buffer b, bool writers, SRef ***out) {
   SRefs v = {0};
   const SRefs *all = tirc_users_of(scope->scope, b);

@@ -42,7 +42,7 @@ const SRefs *tirc_users_of(const Scope *scope, const void *buffer_or_data);
 const SRefs *tirc_accessors_of(const Scope *scope, Buffer b, bool write);
 /* The same of one block. */
 bool tirc_mentions(const SRef *block, const void *buffer_or_data);
-bool tirc_accesses(const SRef *block, Buffer b, bool write);
+
 /* How many of such a list come before `order`. */
 int tirc_first_from(const SRefs *at, int64_t order);
 /* A child of which what it, or a block inside of it, reads without a declaration is not covered by

@@ -34,7 +34,7 @@ Deps tirc_deps_of(Sched *s, const Scope *scope) {
 bool tirc_reads_from(const SRef *src, const SRef *dst) {
   if (src->order >= dst->order) return false;
   for (int i = 0; i < src->n_accesses[1]; i++)
-    if (tirc_accesses(dst, src->accesses[1][i].buffer, false)) return true;
+    if (tirc_touches(dst, src->accesses[1][i].buffer, false)) return true;
   return false;
 }
 

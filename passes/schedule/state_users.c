@@ -32,7 +32,7 @@ bool tirc_mentions(const SRef *block, const void *buffer_or_data) {
   return false;
 }
 
-bool tirc_accesses(const SRef *block, Buffer b, bool write) {
+bool tirc_touches(const SRef *block, Buffer b, bool write) {
   for (int i = 0; i < block->n_accesses[write]; i++)
     if (block->accesses[write][i].buffer == b) return true;
   return false;
