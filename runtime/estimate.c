@@ -51,6 +51,13 @@ static double extent_of(const For *f) {
   return tirc_const_int(f->extent, &n) ? (double)(n > 0 ? n : 0) : (double)UNKNOWN;
 }
 
+/* Loops at their start, symbols. */
+static bool take_for_zero(Visitor *v, Expr e) {
+  IndexEval *env = v->self;
+  if (e->op == OP_VAR && !tirc_map_get(&env->slots, e)) tirc_eval_give(env, e, 0);
+  return true;
+}
+
 /* The element's number in a row-major buffer, where only loop l (or none) has left its start, by so
  * many iterations. */
 static bool offset_at(Nest *nest, Buffer b, const Expr *indices, int l, int64_t by, int64_t *out) {
@@ -61,6 +68,7 @@ static bool offset_at(Nest *nest, Buffer b, const Expr *indices, int l, int64_t 
     int64_t at, extent = UNKNOWN;
     Expr e = tirc_substitute(nest->c, indices[d], &nest->bindings);
     (void)tirc_const_int(b->shape[d], &extent);
+    tirc_visit_expr(&(Visitor){.expr = take_for_zero, .self = &v}, e);
     if (!tirc_eval_index(&v, e, &at)) return false;
     *out = *out * extent + at;
   }
