@@ -29,7 +29,8 @@ SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
     tirc_sched_error(s, SERR_ROOT_BLOCK, NULL, NULL, "block %s is the root block of its function",
                      tirc_block_of(sref)->name);
   }
-  const SRef *uncovered = stage_pipeline ? tirc_find_uncovered(s, scope) : NULL;
+  const SRef *uncovered =
+      stage_pipeline && tirc_is_block(sref) ? tirc_find_uncovered(s, scope, sref) : NULL;
   if (stage_pipeline && (uncovered || !scope->scope->stage_pipeline)) {
     tirc_sched_mark(s, scope->stmt);
     tirc_sched_error(s, SERR_NOT_STAGE_PIPELINE,

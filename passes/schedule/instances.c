@@ -421,6 +421,7 @@ static void run_block(Instances *r, Stmt s) {
   int64_t value, start;
   bool holds, first = true, sure = true;
   const bool known = tirc_eval_condition(&r->env, b->predicate, &holds);
+  if (!known) (void)value_of(r, s, b->predicate);
   if (known && !holds) return;
   const Branch branch = {r->branch, ++r->branches, false};
   if (!known) r->branch = &branch;

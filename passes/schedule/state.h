@@ -45,9 +45,9 @@ bool tirc_mentions(const SRef *block, const void *buffer_or_data);
 
 /* How many of such a list come before `order`. */
 int tirc_first_from(const SRefs *at, int64_t order);
-/* A child of which what it, or a block inside of it, reads without a declaration is not covered by
- * its producers, or that reads what a producer writes without one; NULL: there is none. */
-const SRef *tirc_find_uncovered(Sched *s, SRef *scope);
+/* The block of the scope, or one that reads from it, of which what blocks inside of it read without
+ * its declaration is not covered by its producers; NULL: there is none. */
+const SRef *tirc_find_uncovered(Sched *s, SRef *scope, const SRef *block);
 void tirc_know_uses(Sched *s, SRef *block); /* what it accesses and mentions, from its statement */
 void tirc_users_add(Sched *s, Scope *scope, SRef *block);
 void tirc_users_remove(Scope *scope, SRef *block);

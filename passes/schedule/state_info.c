@@ -212,14 +212,11 @@ static bool cover_of(Sched *s, SRef *scope, SRef *consumer, bool hidden) {
 /* TVM knows what blocks declare. One that declares less than those inside of it do, as
  * loop_partition leaves it, is looked at where a stage pipeline is asked for: a move may leave it
  * uncovered, when its last run is right. */
-const SRef *tirc_find_uncovered(Sched *s, SRef *scope) {
+const SRef *tirc_find_uncovered(Sched *s, SRef *scope, const SRef *block) {
   for (int i = 0; scope->scope->n_hidden && i < scope->scope->n_blocks; i++) {
-    SRef *r = scope->scope->blocks[i], **readers;
-    if (!r->hidden) continue;
-    if (!cover_of(s, scope, r, true)) return r;
-    const int n = tirc_consumers(s, r, scope, &readers);
-    for (int k = 0; k < n; k++)
-      if (!cover_of(s, scope, readers[k], true)) return readers[k];
+    SRef *r = scope->scope->blocks[i];
+    if (r->hidden && (r == block || tirc_reads_from(block, r)) && !cover_of(s, scope, r, true))
+      return r;
   }
   return NULL;
 }

@@ -159,11 +159,20 @@ static bool see_undeclared(Visitor *v, Expr e) {
   return true;
 }
 
-/* Where T.reads leaves out what the extents of the buffers load that the block allocates. */
-static void gather_extents(Tirc *c, const Block *b, RegionVec *out) {
+/* What T.reads leaves out: loads in the extents of the buffers that the block allocates, and in
+ * what decides where and whether it runs. */
+static void gather_undeclared(Tirc *c, const Block *b, RegionVec *out) {
   Undeclared u = {c, b, out};
   Visitor v = {.expr = see_undeclared, .self = &u};
+  tirc_visit_expr(&v, b->predicate);
+  for (int i = 0; i < b->n_iters; i++) tirc_visit_expr(&v, b->iter_values[i]);
   for (int i = 0; i < b->n_allocs; i++) see_shape(&v, b->allocs[i]);
+}
+
+static bool loads_undeclared(const Block *b) {
+  bool loads = b->n_allocs > 0 || tirc_reads_memory(b->predicate);
+  for (int i = 0; i < b->n_iters && !loads; i++) loads = tirc_reads_memory(b->iter_values[i]);
+  return loads;
 }
 
 /* The regions of a block, and those that only blocks inside of it declare. */
@@ -172,11 +181,12 @@ static RegionVec gather(Sched *s, const SRef *r, bool write) {
   const int n = write ? b->n_writes : b->n_reads;
   RegionVec out = {0};
   for (int i = 0; i < n; i++) vec_push(s->c, out, (write ? b->writes : b->reads)[i]);
-  if (!write) gather_extents(s->c, b, &out);
+  if (!write) gather_undeclared(s->c, b, &out);
   for (int i = 0; i < r->scope->n_blocks; i++) {
     const RegionVec inner = gather(s, r->scope->blocks[i], write);
     for (int k = 0; k < inner.n; k++)
-      if (!tirc_region_of(n, out.at, inner.at[k].buffer))
+      if (!tirc_region_of(n, out.at, inner.at[k].buffer) &&
+          (write || !b->init || !tirc_declared_write(b, inner.at[k].buffer))) /* its own sums */
         vec_push(s->c, out,
                  spread(s, r->scope->blocks[i],
                         write ? inner.at[k] : narrowed(s, r->scope->blocks[i], inner.at[k])));
@@ -189,7 +199,7 @@ void tirc_know_uses(Sched *s, SRef *r) {
   r->hidden = false;
   for (int write = 0; write < 2; write++) {
     RegionVec all = {0};
-    if (r->scope->n_blocks || b->n_allocs) {
+    if (r->scope->n_blocks || loads_undeclared(b)) {
       all = gather(s, r, write);
     } else {
       all.at = (Region *)(uintptr_t)(write ? b->writes : b->reads);
