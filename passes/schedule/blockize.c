@@ -111,6 +111,7 @@ static bool holds_at_first(Blockize *b, Analyzer *loops, Expr cond) {
 static bool is_repeatable(Blockize *b) {
   const Block *block = tirc_block_of(b->block);
   SRef **writers;
+  if (tirc_init_reads_output(block)) return false;
   for (int i = 0; i < block->n_iters; i++)
     if (block->iters[i].kind != ITER_SPATIAL && !tirc_is_int(b->outer[i].dom.extent, 1))
       return false;
