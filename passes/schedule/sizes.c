@@ -1,7 +1,9 @@
 /* First all symbols have the same size: a multiple of the tiles in the program, one more, for a
  * last tile of one element, and for each loop inside of tiles an iteration of it and one element
- * more; and more than the constants that are added to indices. Then each of them in turn is 1, 2,
- * and a little less than the others, for distances between elements. */
+ * more; more than the constants that are added to indices; and where conditions on loops and
+ * symbols begin to hold for some iterations only. Then each of them in turn is 1, 2, and a little
+ * less than the others, for distances between elements; at last each is much larger, or much
+ * smaller, than the one before. */
 #include "sizes.h"
 
 #include "../../ir/arith.h"
@@ -11,6 +13,7 @@
 
 enum { LEAST = 64, MOST = 2048, MAX_NUMBERS = 16, MAX_VARS = 8 };
 enum { OWN_SIZES = 3, MAX_OWN = 5 }; /* of a symbol; symbols that have some */
+enum { MAX_ENDS = 4 };
 
 typedef struct Numbers { /* in their order */
   int n;
@@ -24,6 +27,7 @@ typedef struct Look {
   Numbers factors; /* of tiles */
   Numbers steps;   /* between iterations of loops, in conditions on several of them */
   int64_t added;   /* the greatest constant that is */
+  Numbers ends;    /* small sizes at which a condition on loops, too, changes */
 } Look;
 
 /* --- what is in the program ------------------------------------------------------------------ */
@@ -94,10 +98,20 @@ static void look_at_steps(Look *k, Names *names, Expr comparison) {
   }
 }
 
+/* Of i + n < 5: the loop's first iterations are what is left for n = 4 and n = 3. */
+static void look_at_end(Look *k, Names *names, Expr comparison) {
+  int64_t end;
+  if (!difference(&names->env, comparison, &end) || end <= -LEAST || end >= LEAST) return;
+  if (end < 0) end = -end;
+  add_number(&k->ends, end - 1);
+  add_number(&k->ends, end - 2);
+}
+
 static void look_at_comparison(Look *k, Expr e) {
   Names names = {.sizes = &k->sizes, .env = {.c = k->c}};
   tirc_visit_expr(&(Visitor){.expr = see_name, .self = &names}, e);
   if (names.n) look_at_steps(k, &names, e);
+  if (names.n && names.symbol) look_at_end(k, &names, e);
   if (!names.symbol || names.n || names.load) return;
   if (tirc_prove(k->a, e))
     decide(k, e, true);
@@ -153,10 +167,12 @@ static void choose(Look *k) {
   sizes->base = base;
   add_size(sizes, base);
   add_size(sizes, base + 1);
-  for (int i = 0; i < k->steps.n; i++) add_size(sizes, k->steps.at[i] + 1);
   if (k->added >= base) add_size(sizes, multiple_from(k->added + 1, tiles) + 1);
+  for (int i = 0; i < k->ends.n && i < MAX_ENDS; i++) add_size(sizes, k->ends.at[i]);
+  for (int i = 0; i < k->steps.n; i++) add_size(sizes, k->steps.at[i] + 1);
   const int n_own = sizes->n_symbols < MAX_OWN ? sizes->n_symbols : MAX_OWN;
-  sizes->n_trials = sizes->n_same + n_own * OWN_SIZES;
+  sizes->n_own = n_own * OWN_SIZES;
+  sizes->n_trials = sizes->n_same + sizes->n_own + (sizes->n_symbols > 1 ? 2 : 0);
 }
 
 const Sizes tirc_one_size = {.n_trials = 1, .n_same = 1, .same = {LEAST}};
@@ -188,11 +204,19 @@ const Sizes *tirc_sizes_of(Sched *s, const SRef *in, Expr assumed) {
   return tirc_copy(s->c, &k.sizes, 1);
 }
 
+/* Number 1 is the least. */
+static int64_t spread(const Sizes *sizes, int number) {
+  return sizes->base * (1 + 3 * (number - 1)) + 1;
+}
+
 int64_t tirc_size(const Sizes *sizes, Expr var, int trial) {
   if (trial < sizes->n_same) return sizes->same[trial];
   const int64_t own[OWN_SIZES] = {1, 2, sizes->base - 1};
   const int symbol = (trial - sizes->n_same) / OWN_SIZES;
-  const bool is_own = (intptr_t)tirc_map_get(&sizes->numbers, var) == symbol + 1;
+  const int number = (int)(intptr_t)tirc_map_get(&sizes->numbers, var);
+  if (trial == sizes->n_same + sizes->n_own) return spread(sizes, number);
+  if (trial > sizes->n_same + sizes->n_own) return spread(sizes, sizes->n_symbols - number + 1);
+  const bool is_own = number == symbol + 1;
   return is_own ? own[(trial - sizes->n_same) % OWN_SIZES] : sizes->base + 1;
 }
 

@@ -9,7 +9,7 @@ enum { SIZES_MAX_SAME = 12 };
 
 typedef struct Sizes {
   int n_trials; /* 1: there are no symbols */
-  int n_symbols, n_same;
+  int n_symbols, n_same, n_own;
   int64_t base;
   int64_t same[SIZES_MAX_SAME]; /* of all symbols, in the first trials */
   PtrMap numbers;               /* symbol -> 1 + its number */
