@@ -176,6 +176,8 @@ static const SubspaceDivision *divide(Blockize *b, const Space *space) {
   not_divisible(b);
 }
 
+static const int64_t MOST = INT32_MAX; /* of a start that is taken for one */
+
 /* The domain of an iterator of this value: from 0 as a rule, but loops may start elsewhere, and an
  * iterator of the block around may stand in the value. One that is bound to no loop at all keeps
  * its domain. */
@@ -184,8 +186,13 @@ static Range domain_of(Blockize *b, Analyzer *loops, int i, Expr value, Expr ext
   Expr start = tirc_simplify0(c, tirc_substitute(c, value, &b->starts));
   if (tirc_is_int(extent, 1) && !tirc_is_int(start, 0))
     return tirc_block_of(b->block)->iters[i].dom;
-  bool elsewhere = !tirc_is_int(start, 0) && tirc_prove_ge(loops, value, start);
-  return tirc_range(elsewhere ? start : tirc_int(c, extent->dtype, 0), extent);
+  if (tirc_is_int(start, 0)) return tirc_range(tirc_int(c, extent->dtype, 0), extent);
+  if (tirc_prove_ge(loops, value, start)) return tirc_range(start, extent);
+  int64_t count;
+  const Bound bound = tirc_const_bound(loops, value);
+  const bool fits = tirc_const_int(extent, &count) && bound.min > -MOST && bound.max < MOST &&
+                    bound.max - bound.min < count;
+  return tirc_range(tirc_int(c, extent->dtype, fits ? bound.min : 0), extent);
 }
 
 static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i, Expr value,
