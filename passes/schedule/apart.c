@@ -101,6 +101,10 @@ static bool join(const Look *k, const SRef *block, Range dim, bool first, Sum *a
   return all->high - all->low < (all->slope < 0 ? -all->slope : all->slope);
 }
 
+static bool declares(const Block *b, int w, Buffer buffer) {
+  return w ? tirc_declared_write(b, buffer) : tirc_declared_read(b, buffer);
+}
+
 static bool is_divided_in(const Look *k, int dim) {
   Sum all = {0};
   bool first = true;
@@ -109,6 +113,7 @@ static bool is_divided_in(const Look *k, int dim) {
       for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
         const Region *r = &k->blocks[i]->accesses[w][a];
         if (r->buffer != k->buffer) continue;
+        if (!declares(tirc_block_of(k->blocks[i]), w, k->buffer)) return false;
         if (!join(k, k->blocks[i], r->dims[dim], first, &all)) return false;
         first = false;
       }
@@ -116,10 +121,6 @@ static bool is_divided_in(const Look *k, int dim) {
 }
 
 /* --- what is written before it is read -------------------------------------------------------- */
-
-static bool declares(const Block *b, int w, Buffer buffer) {
-  return w ? tirc_declared_write(b, buffer) : tirc_declared_read(b, buffer);
-}
 
 /* Region cover is about what blocks declare themselves, not about what those inside of them do. */
 static bool is_covered(const Look *k) {
