@@ -160,8 +160,9 @@ bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);
 
 /* --- blocks and their neighbours ------------------------------------------------------------- */
 
-/* Whether a block or one inside of it declares to read or write the buffer: a block without
- * iterators need not declare what those inside of it do. */
+/* Whether a block or one inside of it declares to read or write the buffer, or loads it to decide
+ * where and whether it runs: a block without iterators need not declare what those inside of it do.
+ */
 bool tirc_touches(const SRef *block, Buffer b, bool write);
 /* The blocks of a scope that write / read this buffer, in order. */
 int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);

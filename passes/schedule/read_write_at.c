@@ -48,7 +48,8 @@ typedef struct Accesses {
   bool reads, writes;
 } Accesses;
 
-/* The box is found from what blocks declare; those that loop_partition leaves declare nothing. */
+/* The box is found from what blocks declare. Those that loop_partition leaves declare nothing, and
+ * no block declares what its predicate and bindings load. */
 static void require_declared(AutoCopy *k, SRef *block, bool reads, bool writes) {
   const Block *b = tirc_block_of(block);
   if ((!reads || tirc_declared_read(b, k->source)) &&

@@ -55,7 +55,7 @@ struct SRef {
   int n_mentions;   /* see Scope.users */
   const void **mentions;
   int n_accesses[2];
-  const Region *accesses[2]; /* reads and writes, those of blocks inside included */
+  const Region *accesses[2]; /* reads and writes: its own, then what it does not declare */
   bool affine_binding;       /* its bindings are quasi-affine */
   bool region_cover;         /* its producers write all that it reads */
   bool overwrites;           /* it writes a buffer that a block before it has read */

@@ -38,9 +38,9 @@ int tirc_below(Stmt s, Stmt out[2]);
 /* The blocks of a scope that mention a buffer (load, store, declare or match it) or a handle
  * variable, in order of execution. Those that once did may be among them. */
 const SRefs *tirc_users_of(const Scope *scope, const void *buffer_or_data);
-/* Those that read or write a buffer, as they or blocks inside of them declare. */
+/* Those that read or write a buffer: see tirc_touches. */
 const SRefs *tirc_accessors_of(const Scope *scope, Buffer b, bool write);
-/* The same of one block. */
+/* Whether the block is among the users. */
 bool tirc_mentions(const SRef *block, const void *buffer_or_data);
 
 /* How many of such a list come before `order`. */

@@ -2,9 +2,10 @@
  * primitive finds a buffer's readers and writers without looking at the others.
  *
  * What a block mentions is read off its statement: loads, those in extents of what it allocates
- * too, stores, regions, views, handle variables, in blocks inside of it too. Only what the block
- * and blocks inside of it declare makes dependences; the rest is for rewrites, which must not miss
- * a load that nobody declared. */
+ * too, stores, regions, views, handle variables, in blocks inside of it too. What the
+ * block and blocks inside of it declare makes dependences, and so does what decides where and
+ * whether they run: loads in predicates, bindings and the extents of allocations. The rest is for
+ * rewrites, which must not miss a load that nobody declared. */
 #include "../../ir/visit.h"
 #include "internal.h"
 #include "state.h"
