@@ -11,8 +11,8 @@
  * new order; for each element the latest new time of a write and of a read so far is kept, and an
  * access that comes later in the old order but earlier in the new one has lost its place. Long
  * loops are cut short: dependences are between neighbours. An index that is loaded may be any. A
- * view stands for its first element. What is found is certain; what involves
- * elements far apart in a large nest may be missed. */
+ * view whose address goes into a call stands for its first element. What is found is certain; what
+ * involves elements far apart in a large nest may be missed. */
 #include "order.h"
 
 #include "../../ir/print.h"
@@ -20,6 +20,7 @@
 #include "index_eval.h"
 #include "internal.h"
 #include "places.h"
+#include "plain.h"
 
 #include "ir/access.h"
 
@@ -34,6 +35,7 @@ typedef struct Use {
   Tirc *c;
   SRef *block;
   Buffer buffer;
+  const PtrMap *opaque;
   int loads, stores;
   int n;
   const Expr *indices; /* of the first access */
@@ -62,32 +64,26 @@ static bool look_at_expr(Visitor *v, Expr e) {
   return true;
 }
 
-/* Where the block's view number i begins. */
-static const Expr *view_start(Tirc *c, const Block *b, int i) {
-  const Region *shown = &b->matches[i].source;
+static const Expr *start_of(Tirc *c, const Region *shown) {
   Expr *start = tirc_new_array(c, Expr, shown->buffer->ndim + 1);
   for (int k = 0; k < shown->buffer->ndim; k++) start[k] = shown->dims[k].min;
   return start;
 }
 
-/* A sum with an init does not declare that it reads itself. */
-static bool may_read(const Block *b, Buffer shown) {
-  return tirc_declared_read(b, shown) || (b->init && tirc_declared_write(b, shown));
-}
-
-static void look_at_views(Use *u, const Block *b) {
-  for (int i = 0; i < b->n_matches; i++) {
-    if (b->matches[i].source.buffer != u->buffer) continue;
-    add_access(u, u->buffer->ndim, view_start(u->c, b, i));
-    u->loads += may_read(b, u->buffer);
-    u->stores += tirc_declared_write(b, u->buffer) != NULL;
+static void look_at_opaque(Use *u, const Opaques *opaque) {
+  for (int i = 0; opaque && i < opaque->n; i++) {
+    const Opaque *o = &opaque->at[i];
+    if (o->shown.buffer != u->buffer) continue;
+    add_access(u, u->buffer->ndim, start_of(u->c, &o->shown));
+    u->loads += o->read;
+    u->stores += o->written;
     u->constant = false;
   }
 }
 
 static bool look_at_stmt(Visitor *v, Stmt stmt) {
   Use *u = v->self;
-  if (stmt->kind == STMT_BLOCK) look_at_views(u, &stmt->u.block);
+  if (stmt->kind == STMT_BLOCK) look_at_opaque(u, tirc_map_get(u->opaque, stmt));
   if (stmt->kind == STMT_STORE && stmt->u.store.buffer == u->buffer) {
     add_access(u, stmt->u.store.n, stmt->u.store.indices);
     u->stores++;
@@ -97,11 +93,12 @@ static bool look_at_stmt(Visitor *v, Stmt stmt) {
   return true;
 }
 
-static Use use_of(Tirc *c, SRef *block, Buffer b) {
-  Use u = {.c = c, .block = block, .buffer = b};
+static Use use_of(Sched *s, const Plain *plain, SRef *block, Buffer b) {
+  Use u = {.c = s->c, .block = block, .buffer = b, .opaque = &plain->opaque};
   Visitor v = {.stmt = look_at_stmt, .expr = look_at_expr, .self = &u};
-  look_at_views(&u, tirc_block_of(block));
-  tirc_visit_stmt(&v, tirc_block_of(block)->body);
+  const Stmt at = tirc_map_get(&plain->blocks, block);
+  look_at_opaque(&u, tirc_map_get(u.opaque, at));
+  tirc_visit_stmt(&v, at->u.block.body);
   return u;
 }
 
@@ -149,6 +146,7 @@ typedef struct Run {
   Sched *s;
   int n;
   SRef *const *chain, *const *order;
+  const Plain *plain;
   VEC(Group) groups;
   PtrMap own; /* buffers that each iteration allocates for itself */
   VEC(Loop) loops;
@@ -160,7 +158,7 @@ typedef struct Run {
   SRef *block; /* the running block of the nest's scope */
   /* From an element to, for each group, the latest place of a write and of a read. */
   uint64_t *keys;
-  int64_t *latest;
+  int64_t *latest, *at; /* `at`: the indices of the element that is touched */
   size_t cap, used;
   const Group *first, *second; /* the two that lost their order */
   bool unknown;                /* the second one's index is not known before the program runs */
@@ -185,13 +183,11 @@ static void grow(Run *r) {
   r->cap = cap;
 }
 
-/* Places start at 1, so that 0 is "never". NULL: the index is not known. */
-static int64_t *element(Run *r, Buffer b, int n, const Expr *indices) {
+/* Places start at 1, so that 0 is "never". */
+static int64_t *element(Run *r, Buffer b, int n) {
   uint64_t key = (uint64_t)(uintptr_t)b;
   for (int i = 0; i < n; i++) {
-    int64_t at;
-    if (!eval(r, indices[i], &at)) return r->unknown = true, NULL;
-    key = (key ^ (uint64_t)at) * 0x9e3779b97f4a7c15u;
+    key = (key ^ (uint64_t)r->at[i]) * 0x9e3779b97f4a7c15u;
     key ^= key >> 29;
   }
   key |= 1;
@@ -205,16 +201,15 @@ static int64_t *element(Run *r, Buffer b, int n, const Expr *indices) {
   return r->latest + k * (size_t)r->groups.n * 2;
 }
 
-static void touch(Run *r, Buffer b, int n, const Expr *indices, bool write) {
-  int own = 0;
-  while (own < r->groups.n &&
-         (r->groups.at[own].block != r->block || r->groups.at[own].buffer != b))
-    own++;
-  if (own == r->groups.n || r->first) return;
-  const Group *me = &r->groups.at[own];
-  int64_t *latest = element(r, b, n, indices);
-  if (r->unknown) r->first = r->second = me;
-  if (!latest) return;
+static const Group *group_of(const Run *r, Buffer b) {
+  for (int g = 0; g < r->groups.n; g++)
+    if (r->groups.at[g].block == r->block && r->groups.at[g].buffer == b) return &r->groups.at[g];
+  return NULL;
+}
+
+static void touch_element(Run *r, const Group *me, int n, bool write) {
+  const ptrdiff_t own = me - r->groups.at;
+  int64_t *latest = element(r, me->buffer, n);
   if (me->last_counts && !r->cut) {
     latest[2 * own + 1] = r->now;
     if (r->now > latest[2 * own]) latest[2 * own] = r->now;
@@ -231,6 +226,44 @@ static void touch(Run *r, Buffer b, int n, const Expr *indices, bool write) {
   }
   int64_t *mine = &latest[2 * own + !write];
   if (r->now > *mine) *mine = r->now;
+}
+
+static void not_known(Run *r, const Group *me) {
+  r->unknown = true;
+  r->first = r->second = me;
+}
+
+/* An index of one of the elements that a vector holds. */
+static bool eval_lane(Run *r, Expr e, int lane, int64_t *out) {
+  int64_t stride;
+  if (e->op != OP_RAMP) return eval(r, e->op == OP_BROADCAST ? e->args[0] : e, out);
+  if (!eval(r, e->args[0], out) || !eval(r, e->args[1], &stride)) return false;
+  *out += lane * stride;
+  return true;
+}
+
+static void touch(Run *r, Buffer b, int n, const Expr *indices, bool write) {
+  const Group *me = group_of(r, b);
+  if (!me) return;
+  int lanes = 1;
+  for (int i = 0; i < n; i++)
+    if (indices[i]->dtype.lanes > lanes) lanes = indices[i]->dtype.lanes;
+  for (int lane = 0; lane < lanes && !r->first; lane++) {
+    bool known = true;
+    for (int i = 0; i < n && known; i++) known = eval_lane(r, indices[i], lane, &r->at[i]);
+    if (!known) return not_known(r, me);
+    touch_element(r, me, n, write);
+  }
+}
+
+static void touch_opaque(Run *r, const Opaques *opaque) {
+  for (int i = 0; opaque && i < opaque->n; i++) {
+    const Opaque *o = &opaque->at[i];
+    const Buffer shown = o->shown.buffer;
+    const Expr *start = start_of(r->s->c, &o->shown);
+    if (o->read) touch(r, shown, shown->ndim, start, false);
+    if (o->written) touch(r, shown, shown->ndim, start, true);
+  }
 }
 
 static bool touch_loads(Visitor *v, Expr e) {
@@ -271,24 +304,24 @@ static void run_block(Run *r, Stmt stmt) {
     if (b->iters[i].kind != ITER_SPATIAL && eval(r, b->iters[i].dom.min, &least))
       first &= value == least;
   }
-  SRef *outer = r->block;
-  if (!outer) r->block = tirc_sref_find(r->s, stmt);
   r->steps++;
-  for (int i = 0; i < b->n_matches; i++) {
-    const Buffer shown = b->matches[i].source.buffer;
-    const Expr *start = view_start(r->s->c, b, i);
-    if (may_read(b, shown)) touch(r, shown, shown->ndim, start, false);
-    if (tirc_declared_write(b, shown)) touch(r, shown, shown->ndim, start, true);
-  }
+  touch_opaque(r, tirc_map_get(&r->plain->opaque, stmt));
   if (b->init && first) run(r, b->init);
   run(r, b->body);
-  r->block = outer;
+}
+
+/* A block of the nest's scope, or one inside of it. */
+static void enter_block(Run *r, Stmt stmt) {
+  if (r->block) return run_block(r, stmt);
+  r->block = tirc_sref_find(r->s, stmt);
+  run_block(r, tirc_map_get(&r->plain->blocks, r->block));
+  r->block = NULL;
 }
 
 static void run(Run *r, Stmt stmt) {
   switch (stmt->kind) {
   case STMT_FOR: run_loop(r, &stmt->u.loop); break;
-  case STMT_BLOCK: run_block(r, stmt); break;
+  case STMT_BLOCK: enter_block(r, stmt); break;
   case STMT_SEQ:
     for (int i = 0; i < stmt->u.seq.n; i++) run(r, tirc_item(stmt, i));
     break;
@@ -498,7 +531,7 @@ static void consider(Run *r, Buffer b, int n_blocks, SRef *const *blocks) {
   bool safe = true;
   if (seen(r, b) || tirc_map_has(&r->own, b)) return;
   for (int i = 0; i < n_blocks; i++) {
-    Use u = use_of(s->c, blocks[i], b);
+    Use u = use_of(s, r->plain, blocks[i], b);
     if (u.loads + u.stores == 0) continue;
     bool once = u.stores && (u.constant || stores_once(s, &u));
     Group g = {
@@ -551,7 +584,8 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
-  Run r = {.s = s, .n = n, .chain = chain, .order = order};
+  const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
+  Run r = {.s = s, .n = n, .chain = chain, .order = order, .plain = &plain};
   for (int i = 0; i < n_blocks; i++) {
     tirc_require_init_first(s, n, chain, order, blocks[i]);
     require_sums_inside(s, chain, blocks[i]);
@@ -565,6 +599,10 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   const int n_loose = tirc_loose_stores(s, chain[n - 1], &loose);
   for (int i = 0; i < n_loose; i++) consider(&r, loose[i], n_blocks, blocks);
   if (!r.groups.n) return;
+  int ndim = 0;
+  for (int i = 0; i < r.groups.n; i++)
+    if (r.groups.at[i].buffer->ndim > ndim) ndim = r.groups.at[i].buffer->ndim;
+  r.at = tirc_new_array(s->c, int64_t, ndim + 1);
   const Sizes *sizes = tirc_sizes_of(s, chain[0], NULL);
   for (int trial = 0; trial < sizes->n_trials && !r.first; trial++) {
     r.env = (IndexEval){.c = s->c, .sizes = sizes, .trial = trial};
