@@ -316,13 +316,15 @@ static const char *step(Tirc *c, const Pair *k, const Func *program, Sched *s, c
     if (c->diag.primitive && !tirc_may_raise(c->diag.primitive, c->diag.code))
       return tirc_format(c, "%s raises %s, and its documentation does not say so", line,
                          c->diag.code);
-    return strcmp(before, tirc_print_module(c, s->mod, NULL)) == 0
-               ? NULL
-               : tirc_format(c, "%s failed and changed the module", line);
+    if (strcmp(before, tirc_print_module(c, s->mod, NULL)) != 0)
+      return tirc_format(c, "%s failed and changed the module", line);
+    const char *fault = tirc_sched_fault(s, SCHED_VERIFY_ALL);
+    return fault ? tirc_format(c, "after %s, which failed: %s", line, fault) : NULL;
   }
   stats->legal++;
   stats->legal_of[primitive_of(line)]++;
-  const char *why = check_text(c, s->mod);
+  const char *why = tirc_sched_fault(s, SCHED_VERIFY_ALL);
+  if (!why) why = check_text(c, s->mod);
   if (why) return tirc_format(c, "after %s: %s", line, why);
   *other |= changes_numbers(line);
   why = *other ? NULL : check_sets(c, k, program, s->mod, expected, stats->lower);

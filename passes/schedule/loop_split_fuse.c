@@ -235,13 +235,54 @@ static Expr fused_var(Sched *s, int n, SRef *const *loops) {
   return tirc_var(s->c, name.at, t);
 }
 
+typedef struct Around {
+  Tirc *c;
+  Analyzer *a;
+  const SRef *loop;
+} Around;
+
+/* A size is not negative. */
+static Range range_around(const Around *k, Expr var) {
+  for (const SRef *r = k->loop->parent; r; r = r->parent) {
+    if (tirc_is_loop(r) && tirc_loop_of(r)->var == var)
+      return tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent);
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      if (tirc_block_of(r)->iters[i].var == var) return tirc_block_of(r)->iters[i].dom;
+  }
+  return tirc_range(tirc_int(k->c, var->dtype, 0), tirc_int(k->c, var->dtype, INT32_MAX));
+}
+
+static bool bind_var(Visitor *v, Expr e) {
+  const Around *k = v->self;
+  if (e->op != OP_VAR || !tirc_dtype_is_int(e->dtype)) return true;
+  const Range range = range_around(k, e);
+  tirc_visit_expr(v, range.min);
+  tirc_visit_expr(v, range.extent);
+  tirc_bind_range(k->a, e, range);
+  return true;
+}
+
+/* Whether the loop may run never because its extent is below 0, and not just because it is 0. */
+static bool may_be_negative(Sched *s, const SRef *loop) {
+  const Expr extent = tirc_loop_of(loop)->extent;
+  if (extent->op == OP_INT) return false;
+  Around k = {s->c, tirc_analyzer(s->c), loop};
+  tirc_visit_expr(&(Visitor){.expr = bind_var, .self = &k}, extent);
+  return tirc_const_bound(k.a, extent).min < 0 &&
+         !tirc_prove_symbolic(k.a,
+                              tirc_binary(s->c, OP_GE, extent, tirc_int(s->c, extent->dtype, 0)));
+}
+
 /* Each old loop variable as digits of the fused one; returns the product of the extents. */
 static Expr fused_values(Sched *s, int n, SRef *const *loops, Expr var, PtrMap *map) {
   Tirc *c = s->c;
   Expr zero = tirc_int(c, var->dtype, 0), lower = tirc_int(c, var->dtype, 1);
+  Expr all = lower;
+  bool negative = false; /* a product of two extents below 0 would run */
   for (int i = n - 1; i >= 0; i--) {
     const For *f = tirc_loop_of(loops[i]);
-    Expr upper = tirc_mul(c, lower, retyped(c, f->extent, var->dtype));
+    Expr extent = retyped(c, f->extent, var->dtype);
+    Expr upper = tirc_mul(c, lower, extent);
     int64_t product;
     if (upper->op == OP_MUL && tirc_const_int(upper->args[0], &product) &&
         tirc_const_int(upper->args[1], &product))
@@ -254,8 +295,11 @@ static Expr fused_values(Sched *s, int n, SRef *const *loops, Expr var, PtrMap *
     Expr value = still ? zero : tirc_floordiv(c, rest, lower);
     tirc_map_set(c, map, f->var, retyped(c, value, f->var->dtype));
     lower = upper;
+    const bool open = may_be_negative(s, loops[i]);
+    all = tirc_mul(c, all, open && negative ? tirc_max(c, extent, zero) : extent);
+    negative |= open;
   }
-  return tirc_simplify0(c, lower);
+  return tirc_simplify0(c, all);
 }
 
 void tirc_prim_fuse(Sched *s, const Value *args, Value *result) {

@@ -369,10 +369,11 @@ static void edit_list(Sched *s, SRef *block, const ScopeChange *change, const SR
   if (!room) number(scope);
 }
 
-/* Whether the same blocks came back to the same places of the list. */
+/* Whether the same blocks came back to the same places of the list. Only of blocks that stand in
+ * loops alone is the order told by their places in sequences. */
 static bool in_place(const Scope *scope, const ScopeChange *change, const SRefs *now) {
   const SRefs *gone = &change->gone;
-  if (gone->n != now->n) return false;
+  if (gone->n != now->n || scope->loose) return false;
   for (int i = 0; i < now->n; i++) {
     const int at = change->at[i];
     if (gone->at[i] != now->at[i]) return false;
@@ -444,4 +445,41 @@ void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *
   check_readers(s, block, &change->written);
   check_writers(scope, &change->read);
   scope->stage_pipeline = scope->n_broken == 0;
+}
+
+static bool same_regions(int n, const Region *a, const Region *b) {
+  for (int i = 0; i < n; i++) {
+    if (a[i].buffer != b[i].buffer) return false;
+    for (int k = 0; k < a[i].buffer->ndim; k++)
+      if (!tirc_expr_same(a[i].dims[k].min, b[i].dims[k].min) ||
+          !tirc_expr_same(a[i].dims[k].extent, b[i].dims[k].extent))
+        return false;
+  }
+  return true;
+}
+
+void tirc_scope_spread(Sched *s, SRef *block, const SRefs *now) {
+  bool hides = block->hidden;
+  for (int i = 0; i < now->n && !hides; i++) hides = tirc_hides(block, now->at[i]);
+  for (SRef *around; hides && (around = tirc_scope_root(s, block)) && around->scope && block->order;
+       block = around) {
+    SRef as_it_is = *block;
+    tirc_know_accesses(s, &as_it_is);
+    bool same = true;
+    for (int write = 0; write < 2; write++)
+      same &=
+          as_it_is.n_accesses[write] == block->n_accesses[write] &&
+          same_regions(block->n_accesses[write], as_it_is.accesses[write], block->accesses[write]);
+    if (same) return;
+    SRefs one = {0};
+    vec_push(s->c, one, block);
+    ScopeChange change = tirc_scope_leave(s, around, &one);
+    for (int write = 0; write < 2; write++) {
+      block->accesses[write] = as_it_is.accesses[write];
+      block->n_accesses[write] = as_it_is.n_accesses[write];
+    }
+    block->hidden = as_it_is.hidden;
+    tirc_scope_update(s, around, &change, &one);
+    hides = around->hidden || tirc_hides(around, block);
+  }
 }

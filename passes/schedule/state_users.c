@@ -176,6 +176,19 @@ static bool loads_undeclared(const Block *b) {
   return loads;
 }
 
+/* A sum with an init does not declare that it reads itself. */
+static bool is_declared(const Block *b, Buffer buffer, bool write) {
+  return tirc_declared_write(b, buffer) ? write || b->init || tirc_declared_read(b, buffer)
+                                        : !write && tirc_declared_read(b, buffer);
+}
+
+bool tirc_hides(const SRef *block, const SRef *inner) {
+  for (int write = 0; write < 2; write++)
+    for (int i = 0; i < inner->n_accesses[write]; i++)
+      if (!is_declared(tirc_block_of(block), inner->accesses[write][i].buffer, write)) return true;
+  return false;
+}
+
 /* The regions of a block, and those that only blocks inside of it declare. */
 static RegionVec gather(Sched *s, const SRef *r, bool write) {
   const Block *b = tirc_block_of(r);
@@ -184,18 +197,17 @@ static RegionVec gather(Sched *s, const SRef *r, bool write) {
   for (int i = 0; i < n; i++) vec_push(s->c, out, (write ? b->writes : b->reads)[i]);
   if (!write) gather_undeclared(s->c, b, &out);
   for (int i = 0; i < r->scope->n_blocks; i++) {
-    const RegionVec inner = gather(s, r->scope->blocks[i], write);
-    for (int k = 0; k < inner.n; k++)
-      if (!tirc_region_of(n, out.at, inner.at[k].buffer) &&
-          (write || !b->init || !tirc_declared_write(b, inner.at[k].buffer))) /* its own sums */
-        vec_push(s->c, out,
-                 spread(s, r->scope->blocks[i],
-                        write ? inner.at[k] : narrowed(s, r->scope->blocks[i], inner.at[k])));
+    SRef *inner = r->scope->blocks[i];
+    for (int k = 0; k < inner->n_accesses[write]; k++) {
+      const Region *at = &inner->accesses[write][k];
+      if (is_declared(b, at->buffer, write)) continue;
+      vec_push(s->c, out, spread(s, inner, write ? *at : narrowed(s, inner, *at)));
+    }
   }
   return out;
 }
 
-void tirc_know_uses(Sched *s, SRef *r) {
+void tirc_know_accesses(Sched *s, SRef *r) {
   const Block *b = tirc_block_of(r);
   r->hidden = false;
   for (int write = 0; write < 2; write++) {
@@ -210,6 +222,10 @@ void tirc_know_uses(Sched *s, SRef *r) {
     r->n_accesses[write] = all.n;
     r->accesses[write] = all.at;
   }
+}
+
+void tirc_know_uses(Sched *s, SRef *r) {
+  tirc_know_accesses(s, r);
   Mentions m = {.c = s->c};
   tirc_visit_stmt(&(Visitor){.expr = see_expr, .stmt = see_stmt, .regions = true, .self = &m},
                   r->stmt);

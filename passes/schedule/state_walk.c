@@ -139,7 +139,7 @@ static void walk_block(Walk *w, Stmt stmt, SRef *parent, int seq_index) {
     const SRefs outer = w->found;
     const bool outer_loose = w->loose;
     w->found = (SRefs){0};
-    w->loose = false;
+    w->loose = was.stmt && r->scope->loose; /* what is as it was is not walked */
     w->same_above = was.stmt != NULL;
     walk(w, stmt->u.block.body, r, -1);
     tirc_scope_rebuild(w->s, r, w->found.n, w->found.at, w->loose);
@@ -399,6 +399,7 @@ void tirc_walk_change(Sched *s, int func, SRef *parent, SRef *scope, Stmt before
     scope->scope->loose |= w.loose;
     tirc_scope_update(s, scope, &gone, &w.found);
     tirc_users_spread(s, scope, &w.found);
+    tirc_scope_spread(s, scope, &w.found);
   } else if (w.found.n) {
     s->roots[func] = w.found.at[0];
   }
