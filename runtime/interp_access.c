@@ -64,9 +64,7 @@ void tirc_open_view(Run *run, View *v) {
   int64_t stride = 1;
   for (int d = v->ndim - 1; d >= 0; d--) {
     v->shape[d] = get_i(run, v->shape_code[d]);
-    if (v->shape[d] < 0)
-      tirc_run_fail(run, "shape", NULL, "extent %lld of dimension %d of buffer \"%s\" is negative",
-                    (long long)v->shape[d], d, v->buffer->name);
+    if (v->shape[d] < 0) v->shape[d] = 0; /* as a loop of such an extent has no iterations */
     v->stride[d] = v->stride_code ? get_i(run, v->stride_code[d]) : stride;
     if (v->stride[d] < 0)
       tirc_run_fail(run, "shape", NULL, "a stride of buffer \"%s\" is negative", v->buffer->name);

@@ -7,7 +7,8 @@
  * both.
  * 2. A failed primitive changes nothing: the module prints as before.
  * Parallel, vectorized and bound loops run in both directions, and their iterations must not race.
- * And every module on the way is well formed, and prints to a text that parses to the same module.
+ * And every module on the way is well formed, and prints to a text that parses to the same module;
+ * what the schedule knows of it is what one made anew from it finds, after calls that failed, too.
  *
  * A third of the programs (or --wild) are wild ones: fuzz_wild.h lists what they are full of, and
  * most faults are found among them. The others are plain nests of blocks. A wild one that cannot be
