@@ -201,7 +201,11 @@ static bool writes_box(AutoCopy *k, SRef *block) {
     if (!tirc_prove_equal(a, sets[i].min, k->box[i].min) || !tirc_prove_equal(a, sets[i].max, last))
       return false;
   }
-  return !tirc_is_guarded(k->s, block, k->loop);
+  SRef *nest = block;
+  while (nest->parent != k->loop) nest = nest->parent;
+  const Region box = {k->source, k->box};
+  return !tirc_is_guarded(k->s, block, k->loop) &&
+         !tirc_nest_leaves_holes(k->s, nest, &box, tirc_bool(c, true));
 }
 
 static void require_box_written(AutoCopy *k) {
