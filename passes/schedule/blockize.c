@@ -16,6 +16,7 @@
  * blocks: blockize_list.c. */
 #include "blockize.h"
 
+#include "../../ir/access.h"
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
 
@@ -123,16 +124,52 @@ static bool is_repeatable(Blockize *b) {
   return true;
 }
 
-/* Whether what the block reads stays the same while the loops run that the condition is about. */
-static bool reads_stay(Blockize *b, Expr cond) {
-  SRef *high = NULL, **blocks;
-  for (SRef *r = b->block->parent; r && tirc_is_loop(r); r = r->parent)
+/* The outermost loop that the condition, of outer loops, is about. */
+static SRef *highest_loop(const Blockize *b, Expr cond) {
+  SRef *high = NULL;
+  for (SRef *r = b->block->parent; tirc_is_loop(r); r = r->parent)
     if (tirc_uses_var(cond, tirc_loop_of(r)->var)) high = r;
-  const int n = high ? tirc_child_blocks(b->s, high, &blocks) : 0;
-  for (int i = 0; i < n; i++)
-    for (int k = 0; k < b->block->n_accesses[0]; k++)
-      if (tirc_touches(blocks[i], b->block->accesses[0][k].buffer, true)) return false;
+  return high;
+}
+
+/* Whether all iterations of `high` lead to the block with the same bindings. */
+static bool leads_alike(Blockize *b, SRef *high) {
+  PtrMap loops = {0};
+  for (SRef *r = b->block; r != high; r = r->parent) {
+    if (!tirc_stands_directly(r)) return false;
+    tirc_map_set(b->c, &loops, tirc_loop_of(r->parent)->var, r->parent);
+  }
+  for (SRef *r = b->block->parent; r != high; r = r->parent) {
+    const For *f = tirc_loop_of(r);
+    if (tirc_uses_any(f->min, &loops) || tirc_uses_any(f->extent, &loops) ||
+        tirc_loads_change(b->s, high, f->min) || tirc_loads_change(b->s, high, f->extent))
+      return false;
+  }
   return true;
+}
+
+/* Whether nothing in `high` changes what the block reads, and no statement outside of blocks stores
+ * to what it writes. */
+static bool is_left_alone(const Blockize *b, SRef *high) {
+  SRef **blocks;
+  Buffer *loose;
+  const int n = tirc_child_blocks(b->s, high, &blocks);
+  const int n_loose = tirc_loose_stores(b->s, high, &loose);
+  for (int k = 0; k < b->block->n_accesses[0]; k++)
+    for (int i = 0; i < n; i++)
+      if (tirc_touches(blocks[i], b->block->accesses[0][k].buffer, true)) return false;
+  for (int i = 0; i < n_loose; i++)
+    if (tirc_touches(b->block, loose[i], false) || tirc_touches(b->block, loose[i], true))
+      return false;
+  return true;
+}
+
+/* Whether a condition of outer loops may be left out: the block runs where they start, and more
+ * often then. */
+static bool is_dispensable(Blockize *b, Analyzer *loops, Expr cond) {
+  SRef *high = highest_loop(b, cond);
+  return high && is_repeatable(b) && leads_alike(b, high) && is_left_alone(b, high) &&
+         !reaches_binding(b, cond) && holds_at_first(b, loops, cond);
 }
 
 /* The division shrinks an iterator that a condition bounds and forgets the condition; what does not
@@ -148,9 +185,7 @@ static bool keep_condition(Blockize *b, const Space *space, Analyzer *loops, Exp
   cond = without_unit_loops(b, cond);
   bool inner = tirc_uses_any(cond, &space->inner), outer = tirc_uses_any(cond, &space->outer);
   if (inner && outer) return false;
-  if (outer && is_repeatable(b) && reads_stay(b, cond) && !reaches_binding(b, cond) &&
-      holds_at_first(b, loops, cond))
-    return true;
+  if (outer && is_dispensable(b, loops, cond)) return true;
   Expr *p = inner ? &b->inner_predicate : &b->outer_predicate;
   *p = tirc_and(b->c, *p, cond);
   return true;
@@ -528,7 +563,7 @@ static Stmt outer_init(Blockize *b, const Block *inner) {
         tirc_map_set(c, &kept, tirc_loop_of(b->loops[i])->var, b->loops[i]);
   const PtrMap starts = starts_of_others(b, &kept);
   init.predicate = init_predicate(b, &starts);
-  Stmt nest = tirc_block(c, &init);
+  Stmt nest = tirc_infer_regions(c, tirc_block(c, &init), false, true);
   for (int i = 0; i < b->n_loops; i++) {
     For f = *tirc_loop_of(b->loops[i]);
     if (!tirc_map_has(&kept, f.var)) continue;

@@ -473,31 +473,6 @@ SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
   return found;
 }
 
-typedef struct MovedStore {
-  Moved *m;
-  bool found;
-} MovedStore;
-
-static bool see_moved_store(Visitor *v, Stmt s) {
-  MovedStore *k = v->self;
-  for (int i = 0; s->kind == STMT_STORE && i < s->u.store.n && !k->found; i++)
-    k->found = is_moved(k->m, s->u.store.indices[i]);
-  return !k->found;
-}
-
-/* Whether the block stores to other elements in other iterations of the loop. */
-static bool stores_apart_in(Sched *s, SRef *block, const SRef *loop) {
-  const Block *b = tirc_block_of(block);
-  const Expr var = tirc_loop_of(loop)->var;
-  Moved m = {.s = s, .loop = loop};
-  tirc_map_set(s->c, &m.vars, var, var);
-  if (bind_down_to(&m, block)) return true;
-  for (int i = 0; i < b->n_iters; i++) bind(&m, b->iters[i].var, b->iter_values[i]);
-  MovedStore k = {.m = &m};
-  tirc_visit_stmt(&(Visitor){.stmt = see_moved_store, .expr = tirc_skip_expr, .self = &k}, b->body);
-  return k.found;
-}
-
 bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead) {
   Blocks producers = {0};
   SRef *scope = tirc_scope_root(s, block);
@@ -507,7 +482,7 @@ bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead) {
         !tells_apart_in(s, block, r))
       continue;
     if (tirc_goes_on_in(s, instead, r)) return true;
-    if (stores_apart_in(s, instead, r)) continue;
+    if (stores_apart(s, instead, r)) continue;
     for (int i = 1; i < producers.of.n; i++)
       if (tirc_is_ancestor(r, producers.of.at[i]) &&
           (tirc_stmt_uses_var(producers.of.at[i]->stmt, tirc_loop_of(r)->var) ||
