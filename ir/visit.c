@@ -102,7 +102,7 @@ void tirc_visit_expr(Visitor *v, Expr e) {
   for (int i = e->op == OP_LET ? 1 : 0; i < e->n; i++) tirc_visit_expr(v, e->args[i]);
 }
 
-static void visit_region(Visitor *v, const Region *r) {
+void tirc_visit_region(Visitor *v, const Region *r) {
   for (int i = 0; i < r->buffer->ndim; i++) {
     tirc_visit_expr(v, r->dims[i].min);
     tirc_visit_expr(v, r->dims[i].extent);
@@ -117,9 +117,9 @@ static void visit_block(Visitor *v, const Block *b) {
   }
   tirc_visit_expr(v, b->predicate);
   if (v->regions) {
-    for (int i = 0; i < b->n_reads; i++) visit_region(v, &b->reads[i]);
-    for (int i = 0; i < b->n_writes; i++) visit_region(v, &b->writes[i]);
-    for (int i = 0; i < b->n_matches; i++) visit_region(v, &b->matches[i].source);
+    for (int i = 0; i < b->n_reads; i++) tirc_visit_region(v, &b->reads[i]);
+    for (int i = 0; i < b->n_writes; i++) tirc_visit_region(v, &b->writes[i]);
+    for (int i = 0; i < b->n_matches; i++) tirc_visit_region(v, &b->matches[i].source);
   }
   if (b->init) tirc_visit_stmt(v, b->init);
   tirc_visit_stmt(v, b->body);

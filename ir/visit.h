@@ -39,6 +39,7 @@ struct Visitor {
 };
 void tirc_visit_expr(Visitor *v, Expr e);
 void tirc_visit_stmt(Visitor *v, Stmt s);
+void tirc_visit_region(Visitor *v, const Region *r);
 /* The `expr` of a visitor that looks at statements only. */
 bool tirc_skip_expr(Visitor *v, Expr e);
 /* Where s was written; what a schedule made, where the first statement in it was that has a place.

@@ -101,8 +101,9 @@ static bool join(const Look *k, const SRef *block, Range dim, bool first, Sum *a
   return all->high - all->low < (all->slope < 0 ? -all->slope : all->slope);
 }
 
-static bool declares(const Block *b, int w, Buffer buffer) {
-  return w ? tirc_declared_write(b, buffer) : tirc_declared_read(b, buffer);
+/* Those that the block declares come first. */
+static bool is_declared(const SRef *block, int w, int access) {
+  return access < (w ? tirc_block_of(block)->n_writes : tirc_block_of(block)->n_reads);
 }
 
 static bool is_divided_in(const Look *k, int dim) {
@@ -113,7 +114,7 @@ static bool is_divided_in(const Look *k, int dim) {
       for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
         const Region *r = &k->blocks[i]->accesses[w][a];
         if (r->buffer != k->buffer) continue;
-        if (!declares(tirc_block_of(k->blocks[i]), w, k->buffer)) return false;
+        if (!is_declared(k->blocks[i], w, a)) return false;
         if (!join(k, k->blocks[i], r->dims[dim], first, &all)) return false;
         first = false;
       }
@@ -128,7 +129,7 @@ static bool is_covered(const Look *k) {
     for (int w = 0; w < 2; w++)
       for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
         if (k->blocks[i]->accesses[w][a].buffer != k->buffer) continue;
-        if (!declares(tirc_block_of(k->blocks[i]), w, k->buffer)) return false;
+        if (!is_declared(k->blocks[i], w, a)) return false;
         if (w == 0 && !k->blocks[i]->region_cover) return false;
       }
   return true;

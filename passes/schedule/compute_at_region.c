@@ -95,7 +95,7 @@ static Touched *find_touched(Touched *at, int n, Buffer b) {
   return NULL;
 }
 
-/* Of a block that does not declare what blocks inside of it use, it may be all. */
+/* Of what a block does not declare, it may be all. */
 static void require_all(Solver *v, Touched *t) {
   IntSet *dims = tirc_new_array(v->c, IntSet, t->buffer->ndim + 1);
   for (int d = 0; d < t->buffer->ndim; d++) {
@@ -128,10 +128,10 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
       Region r = is_producer ? theirs[i] : tirc_written_region(v->s, others[k], &theirs[i]);
       relax_region(v, others[k], loop, &r, is_producer, &t->required);
     }
-    for (int i = 0; i < n; i++)
-      if (!tirc_region_of(m, theirs, at[i].buffer) &&
-          tirc_touches(others[k], at[i].buffer, !is_producer))
-        require_all(v, &at[i]);
+    for (int i = m; i < others[k]->n_accesses[!is_producer]; i++) {
+      Touched *t = find_touched(at, n, others[k]->accesses[!is_producer][i].buffer);
+      if (t) require_all(v, t);
+    }
   }
   *out = at;
   return n;

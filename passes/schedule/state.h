@@ -23,7 +23,7 @@ ScopeChange tirc_scope_leave(Sched *s, SRef *block, const SRefs *gone);
 void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *now);
 /* After a change of its children: what a block accesses that it does not declare, and blocks around
  * it. */
-void tirc_scope_spread(Sched *s, SRef *block, const SRefs *now);
+void tirc_scope_spread(Sched *s, SRef *block);
 
 /* --- state_walk.c ---------------------------------------------------------------------------- */
 
@@ -54,8 +54,6 @@ const SRef *tirc_find_uncovered(Sched *s, SRef *scope, const SRef *block);
 /* What the block accesses, from its statement and the blocks inside of it; and what it mentions. */
 void tirc_know_accesses(Sched *s, SRef *block);
 void tirc_know_uses(Sched *s, SRef *block);
-/* Whether a block inside of it, a child, accesses something that the block does not declare. */
-bool tirc_hides(const SRef *block, const SRef *inner);
 void tirc_users_add(Sched *s, Scope *scope, SRef *block);
 void tirc_users_remove(Scope *scope, SRef *block);
 /* Blocks in the scope of `block` mention more than before: so does it, and all around it. */

@@ -458,10 +458,8 @@ static bool same_regions(int n, const Region *a, const Region *b) {
   return true;
 }
 
-void tirc_scope_spread(Sched *s, SRef *block, const SRefs *now) {
-  bool hides = block->hidden;
-  for (int i = 0; i < now->n && !hides; i++) hides = tirc_hides(block, now->at[i]);
-  for (SRef *around; hides && (around = tirc_scope_root(s, block)) && around->scope && block->order;
+void tirc_scope_spread(Sched *s, SRef *block) {
+  for (SRef *around; (around = tirc_scope_root(s, block)) && around->scope && block->order;
        block = around) {
     SRef as_it_is = *block;
     tirc_know_accesses(s, &as_it_is);
@@ -480,6 +478,5 @@ void tirc_scope_spread(Sched *s, SRef *block, const SRefs *now) {
     }
     block->hidden = as_it_is.hidden;
     tirc_scope_update(s, around, &change, &one);
-    hides = around->hidden || tirc_hides(around, block);
   }
 }

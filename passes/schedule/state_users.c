@@ -3,9 +3,10 @@
  *
  * What a block mentions is read off its statement: loads, those in extents of what it allocates
  * too, stores, regions, views, handle variables, in blocks inside of it too. What the
- * block and blocks inside of it declare makes dependences, and so does what decides where and
- * whether they run: loads in predicates, bindings and the extents of allocations. The rest is for
- * rewrites, which must not miss a load that nobody declared. */
+ * block and blocks inside of it declare makes dependences, and so do loads in what decides where,
+ * whether and how often they run, and on which elements: predicates, bindings, domains, indices of
+ * regions, extents of allocations, and the loops and conditions on the way to the blocks inside.
+ * The rest is for rewrites, which must not miss a load that nobody declared. */
 #include "../../ir/visit.h"
 #include "internal.h"
 #include "state.h"
@@ -141,39 +142,102 @@ static Region spread(Sched *s, SRef *block, Region r) {
   return (Region){r.buffer, dims};
 }
 
-typedef struct Undeclared {
+typedef struct Gathered { /* of one block */
   Tirc *c;
-  const Block *b;
-  RegionVec *out;
-} Undeclared;
+  Analyzer *a;
+  PtrMap bindings;
+  RegionVec out;
+} Gathered;
 
-static bool see_undeclared(Visitor *v, Expr e) {
-  const Undeclared *u = v->self;
-  if (e->op != OP_LOAD || tirc_declared_read(u->b, e->u.buffer) ||
-      tirc_region_of(u->out->n, u->out->at, e->u.buffer))
-    return true;
-  const Buffer b = e->u.buffer;
-  Range *dims = tirc_new_array(u->c, Range, b->ndim + 1);
-  for (int i = 0; i < b->ndim; i++)
-    dims[i] = tirc_range(tirc_int(u->c, b->shape[i]->dtype, 0), b->shape[i]);
-  vec_push(u->c, *u->out, ((Region){b, dims}));
+static Expr unbound(const Gathered *g, Expr e) { return tirc_substitute(g->c, e, &g->bindings); }
+
+/* Whether all of x is in y for sure. */
+static bool holds(const Gathered *g, const Region *y, const Region *x) {
+  for (int d = 0; d < y->buffer->ndim; d++) {
+    const Range in = y->dims[d], part = x->dims[d];
+    if (tirc_is_int(in.min, 0) && tirc_expr_same(in.extent, y->buffer->shape[d])) continue;
+    const Expr start = unbound(g, part.min), first = unbound(g, in.min);
+    const Expr end = tirc_add(g->c, start, unbound(g, part.extent));
+    const Expr limit = tirc_add(g->c, first, unbound(g, in.extent));
+    if (!tirc_prove_ge(g->a, start, first) || !tirc_prove_ge(g->a, limit, end)) return false;
+  }
   return true;
 }
 
-/* What T.reads leaves out: loads in the extents of the buffers that the block allocates, and in
- * what decides where and whether it runs. */
-static void gather_undeclared(Tirc *c, const Block *b, RegionVec *out) {
-  Undeclared u = {c, b, out};
-  Visitor v = {.expr = see_undeclared, .self = &u};
-  tirc_visit_expr(&v, b->predicate);
-  for (int i = 0; i < b->n_iters; i++) tirc_visit_expr(&v, b->iter_values[i]);
-  for (int i = 0; i < b->n_allocs; i++) see_shape(&v, b->allocs[i]);
+static void add_region(Gathered *g, Region r) {
+  for (int i = 0; i < g->out.n; i++)
+    if (g->out.at[i].buffer == r.buffer && holds(g, &g->out.at[i], &r)) return;
+  vec_push(g->c, g->out, r);
 }
 
-static bool loads_undeclared(const Block *b) {
-  bool loads = b->n_allocs > 0 || tirc_reads_memory(b->predicate);
-  for (int i = 0; i < b->n_iters && !loads; i++) loads = tirc_reads_memory(b->iter_values[i]);
-  return loads;
+/* Of a load outside of what is known: its indices may be loaded, too, so it may be any element. */
+static bool see_undeclared(Visitor *v, Expr e) {
+  Gathered *g = v->self;
+  if (e->op != OP_LOAD) return true;
+  const Buffer b = e->u.buffer;
+  Range *one = tirc_new_array(g->c, Range, b->ndim + 1);
+  Range *all = tirc_new_array(g->c, Range, b->ndim + 1);
+  bool element = true;
+  for (int i = 0; i < b->ndim; i++) {
+    all[i] = tirc_range(tirc_int(g->c, b->shape[i]->dtype, 0), b->shape[i]);
+    element &= i < e->n && tirc_dtype_is_int(e->args[i]->dtype) && e->args[i]->dtype.lanes == 1;
+    if (element) one[i] = tirc_range(e->args[i], tirc_int(g->c, e->args[i]->dtype, 1));
+  }
+  for (int i = 0; element && i < g->out.n; i++)
+    if (g->out.at[i].buffer == b && holds(g, &g->out.at[i], &(Region){b, one})) return true;
+  add_region(g, (Region){b, all});
+  return true;
+}
+
+/* What decides how often the blocks inside of a block run. */
+static bool see_way(Visitor *v, Stmt s) {
+  Visitor *loads = v->self;
+  Gathered *g = loads->self;
+  if (s->kind == STMT_FOR) {
+    tirc_visit_expr(loads, s->u.loop.min);
+    tirc_visit_expr(loads, s->u.loop.extent);
+    tirc_bind_range(g->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  }
+  if (s->kind == STMT_IF) tirc_visit_expr(loads, s->u.branch.cond);
+  if (s->kind == STMT_WHILE) tirc_visit_expr(loads, s->u.loop_while.cond);
+  if (s->kind == STMT_LET) tirc_visit_expr(loads, s->u.let.value);
+  return s->kind != STMT_BLOCK;
+}
+
+/* What says of a block where and whether it runs, and on which elements. */
+static void visit_head(Visitor *v, const Block *b) {
+  tirc_visit_expr(v, b->predicate);
+  for (int i = 0; i < b->n_iters; i++) {
+    tirc_visit_expr(v, b->iters[i].dom.min);
+    tirc_visit_expr(v, b->iters[i].dom.extent);
+    tirc_visit_expr(v, b->iter_values[i]);
+  }
+  for (int i = 0; i < b->n_reads; i++) tirc_visit_region(v, &b->reads[i]);
+  for (int i = 0; i < b->n_writes; i++) tirc_visit_region(v, &b->writes[i]);
+  for (int i = 0; i < b->n_matches; i++) tirc_visit_region(v, &b->matches[i].source);
+  for (int i = 0; i < b->n_allocs; i++) see_shape(v, b->allocs[i]);
+}
+
+/* What T.reads leaves out. A block with others inside may have been put around loops and
+ * conditions, too. */
+static void gather_undeclared(Gathered *g, const SRef *r) {
+  const Block *b = tirc_block_of(r);
+  Visitor loads = {.expr = see_undeclared, .self = g};
+  visit_head(&loads, b);
+  if (r->scope->n_blocks)
+    tirc_visit_stmt(&(Visitor){.stmt = see_way, .expr = tirc_skip_expr, .self = &loads}, b->body);
+}
+
+static bool see_load(Visitor *v, Expr e) {
+  bool *found = v->self;
+  *found |= e->op == OP_LOAD;
+  return !*found;
+}
+
+static bool head_loads(const Block *b) {
+  bool found = false;
+  visit_head(&(Visitor){.expr = see_load, .self = &found}, b);
+  return found;
 }
 
 /* A sum with an init does not declare that it reads itself. */
@@ -182,29 +246,25 @@ static bool is_declared(const Block *b, Buffer buffer, bool write) {
                                         : !write && tirc_declared_read(b, buffer);
 }
 
-bool tirc_hides(const SRef *block, const SRef *inner) {
-  for (int write = 0; write < 2; write++)
-    for (int i = 0; i < inner->n_accesses[write]; i++)
-      if (!is_declared(tirc_block_of(block), inner->accesses[write][i].buffer, write)) return true;
-  return false;
-}
-
-/* The regions of a block, and those that only blocks inside of it declare. */
+/* The regions of a block, and those that only blocks inside of it declare or that nobody does. */
 static RegionVec gather(Sched *s, const SRef *r, bool write) {
   const Block *b = tirc_block_of(r);
   const int n = write ? b->n_writes : b->n_reads;
-  RegionVec out = {0};
-  for (int i = 0; i < n; i++) vec_push(s->c, out, (write ? b->writes : b->reads)[i]);
-  if (!write) gather_undeclared(s->c, b, &out);
+  Gathered g = {.c = s->c, .a = tirc_analyzer(s->c)};
+  tirc_bindings_of(s->c, r->stmt, &g.bindings);
+  for (int i = 0; i < n; i++) vec_push(s->c, g.out, (write ? b->writes : b->reads)[i]);
+  if (!write) gather_undeclared(&g, r);
   for (int i = 0; i < r->scope->n_blocks; i++) {
     SRef *inner = r->scope->blocks[i];
+    const Block *in = tirc_block_of(inner);
     for (int k = 0; k < inner->n_accesses[write]; k++) {
       const Region *at = &inner->accesses[write][k];
-      if (is_declared(b, at->buffer, write)) continue;
-      vec_push(s->c, out, spread(s, inner, write ? *at : narrowed(s, inner, *at)));
+      const bool declared = k < (write ? in->n_writes : in->n_reads);
+      if (declared && is_declared(b, at->buffer, write)) continue;
+      add_region(&g, spread(s, inner, declared && !write ? narrowed(s, inner, *at) : *at));
     }
   }
-  return out;
+  return g.out;
 }
 
 void tirc_know_accesses(Sched *s, SRef *r) {
@@ -212,7 +272,7 @@ void tirc_know_accesses(Sched *s, SRef *r) {
   r->hidden = false;
   for (int write = 0; write < 2; write++) {
     RegionVec all = {0};
-    if (r->scope->n_blocks || loads_undeclared(b)) {
+    if (r->scope->n_blocks || (!write && head_loads(b))) {
       all = gather(s, r, write);
     } else {
       all.at = (Region *)(uintptr_t)(write ? b->writes : b->reads);

@@ -399,7 +399,7 @@ void tirc_walk_change(Sched *s, int func, SRef *parent, SRef *scope, Stmt before
     scope->scope->loose |= w.loose;
     tirc_scope_update(s, scope, &gone, &w.found);
     tirc_users_spread(s, scope, &w.found);
-    tirc_scope_spread(s, scope, &w.found);
+    tirc_scope_spread(s, scope);
   } else if (w.found.n) {
     s->roots[func] = w.found.at[0];
   }
