@@ -157,16 +157,19 @@ static bool vars_of_stmt(Visitor *v, Stmt s) {
 }
 
 bool tirc_instances_look(Instances *r, Stmt stmt) {
-  tirc_visit_stmt(&(Visitor){.expr = ignore_handles, .stmt = ignore_owned, .self = r}, stmt);
+  Visitor v = {.expr = ignore_handles, .stmt = ignore_owned, .regions = true, .self = r};
+  tirc_visit_stmt(&v, stmt);
   bool any = false;
   for (size_t i = 0; i < r->watched.cap; i++) {
     const Watch *w = r->watched.values[i];
     any |= w && !w->ignored && w->kind != WATCH_VALUES;
   }
   if (!any) return false;
+  v.expr = vars_of_loads;
+  v.stmt = vars_of_stmt;
   for (size_t before = (size_t)-1; before != r->matters.n;) {
     before = r->matters.n;
-    tirc_visit_stmt(&(Visitor){.expr = vars_of_loads, .stmt = vars_of_stmt, .self = r}, stmt);
+    tirc_visit_stmt(&v, stmt);
   }
   return true;
 }
@@ -401,9 +404,20 @@ static void run_either(Instances *r, Stmt yes, Stmt no) {
   run_in(r, (Branch){r->branch, id, true}, no);
 }
 
-static void run_loop(Instances *r, const For *f) {
+static void read_range(Instances *r, Stmt in, Range range) {
+  (void)value_of(r, in, range.min);
+  (void)value_of(r, in, range.extent);
+}
+
+static void read_shape(Instances *r, Stmt in, Buffer b) {
+  (void)value_of_all(r, in, 0, b->ndim, b->shape);
+}
+
+static void run_loop(Instances *r, Stmt s) {
+  const For *f = &s->u.loop;
   int64_t min, extent;
   if (!tirc_eval_index(&r->env, f->min, &min) || !tirc_eval_index(&r->env, f->extent, &extent)) {
+    read_range(r, s, tirc_range(f->min, f->extent));
     tirc_eval_forget(&r->env, f->var);
     run_unsure(r, f->body);
     return;
@@ -428,6 +442,7 @@ static void run_block(Instances *r, Stmt s) {
   r->block = s;
   for (int i = 0; i < b->n_iters; i++) {
     (void)bind(r, s, b->iters[i].var, b->iter_values[i]);
+    read_range(r, s, b->iters[i].dom);
     if (b->iters[i].kind != ITER_REDUCE) continue;
     if (tirc_eval_index(&r->env, b->iters[i].dom.min, &start) &&
         tirc_eval_index(&r->env, b->iters[i].var, &value))
@@ -435,6 +450,10 @@ static void run_block(Instances *r, Stmt s) {
     else
       sure = false;
   }
+  for (int i = 0; i < b->n_allocs; i++) read_shape(r, s, b->allocs[i]);
+  for (int i = 0; i < b->n_matches; i++)
+    for (int d = 0; d < b->matches[i].source.buffer->ndim; d++)
+      read_range(r, s, b->matches[i].source.dims[d]);
   if (b->init && first && sure) run(r, b->init);
   if (b->init && first && !sure && r->may) run(r, b->init); /* somewhere its sums start */
   if (first && !sure && !r->may) run_unsure(r, b->init);
@@ -477,7 +496,7 @@ static void run_let(Instances *r, Stmt s) {
 static void run(Instances *r, Stmt s) {
   if (!goes_on(r)) return;
   switch (s->kind) {
-  case STMT_FOR: run_loop(r, &s->u.loop); break;
+  case STMT_FOR: run_loop(r, s); break;
   case STMT_BLOCK: run_block(r, s); break;
   case STMT_SEQ:
     for (int i = 0; i < s->u.seq.n; i++) run(r, tirc_item(s, i));
@@ -485,12 +504,21 @@ static void run(Instances *r, Stmt s) {
   case STMT_STORE: run_store(r, s); break;
   case STMT_EVAL: (void)value_of(r, s, s->u.eval.value); break;
   case STMT_IF: run_branch(r, s); break;
-  case STMT_WHILE: run_unsure(r, s->u.loop_while.body); break;
+  case STMT_WHILE:
+    (void)value_of(r, s, s->u.loop_while.cond);
+    run_unsure(r, s->u.loop_while.body);
+    break;
   case STMT_LET: run_let(r, s); break;
   case STMT_ALLOC:
-  case STMT_DECL: run(r, s->u.alloc.body); break;
+  case STMT_DECL:
+    read_shape(r, s, s->u.alloc.buffer);
+    run(r, s->u.alloc.body);
+    break;
   case STMT_ATTR: run(r, s->u.attr.body); break;
-  case STMT_ASSERT: run(r, s->u.check.body); break;
+  case STMT_ASSERT:
+    (void)value_of(r, s, s->u.check.cond);
+    run(r, s->u.check.body);
+    break;
   }
 }
 
