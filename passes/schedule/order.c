@@ -81,9 +81,17 @@ static void look_at_opaque(Use *u, const Opaques *opaque) {
   }
 }
 
+static void look_at_extents(Visitor *v, Buffer made) {
+  for (int i = 0; i < made->ndim; i++) tirc_visit_expr(v, made->shape[i]);
+}
+
 static bool look_at_stmt(Visitor *v, Stmt stmt) {
   Use *u = v->self;
-  if (stmt->kind == STMT_BLOCK) look_at_opaque(u, tirc_map_get(u->opaque, stmt));
+  if (stmt->kind == STMT_BLOCK) {
+    look_at_opaque(u, tirc_map_get(u->opaque, stmt));
+    for (int i = 0; i < stmt->u.block.n_allocs; i++) look_at_extents(v, stmt->u.block.allocs[i]);
+  }
+  if (stmt->kind == STMT_ALLOC) look_at_extents(v, stmt->u.alloc.buffer);
   if (stmt->kind == STMT_STORE && stmt->u.store.buffer == u->buffer) {
     add_access(u, stmt->u.store.n, stmt->u.store.indices);
     u->stores++;
@@ -97,7 +105,9 @@ static Use use_of(Sched *s, const Plain *plain, SRef *block, Buffer b) {
   Use u = {.c = s->c, .block = block, .buffer = b, .opaque = &plain->opaque};
   Visitor v = {.stmt = look_at_stmt, .expr = look_at_expr, .self = &u};
   const Stmt at = tirc_map_get(&plain->blocks, block);
-  look_at_opaque(&u, tirc_map_get(u.opaque, at));
+  look_at_stmt(&v, at);
+  tirc_visit_expr(&v, at->u.block.predicate);
+  for (int i = 0; i < at->u.block.n_iters; i++) tirc_visit_expr(&v, at->u.block.iter_values[i]);
   tirc_visit_stmt(&v, at->u.block.body);
   return u;
 }
@@ -277,6 +287,10 @@ static void run_loads(Run *r, Expr e) {
   tirc_visit_expr(&(Visitor){.expr = touch_loads, .self = r}, e);
 }
 
+static void run_extents(Run *r, Buffer made) {
+  for (int i = 0; i < made->ndim; i++) run_loads(r, made->shape[i]);
+}
+
 static int64_t limit_of(const Run *r, Expr var) {
   for (int i = 0; i < r->loops.n; i++)
     if (r->loops.at[i].var == var) return r->loops.at[i].limit;
@@ -285,8 +299,13 @@ static int64_t limit_of(const Run *r, Expr var) {
 
 static void run_loop(Run *r, const For *f) {
   int64_t min, extent, limit = limit_of(r, f->var);
-  if (!eval(r, f->min, &min) || !eval(r, f->extent, &extent)) return;
-  if (extent > limit) extent = limit;
+  run_loads(r, f->min);
+  run_loads(r, f->extent);
+  if (!eval(r, f->min, &min)) {
+    tirc_eval_forget(&r->env, f->var);
+    return run(r, f->body);
+  }
+  if (!eval(r, f->extent, &extent) || extent > limit) extent = limit;
   for (int64_t i = 0; i < extent && !r->first && r->steps < 4 * MAX_STEPS; i++) {
     set_value(r, f->var, min + i);
     run(r, f->body);
@@ -297,14 +316,20 @@ static void run_block(Run *r, Stmt stmt) {
   const Block *b = &stmt->u.block;
   int64_t value, least;
   bool first = true, holds;
+  run_loads(r, b->predicate);
   if (tirc_eval_condition(&r->env, b->predicate, &holds) && !holds) return;
   for (int i = 0; i < b->n_iters; i++) {
-    if (!eval(r, b->iter_values[i], &value)) return;
+    run_loads(r, b->iter_values[i]);
+    if (!eval(r, b->iter_values[i], &value)) {
+      tirc_eval_forget(&r->env, b->iters[i].var);
+      continue;
+    }
     set_value(r, b->iters[i].var, value);
     if (b->iters[i].kind != ITER_SPATIAL && eval(r, b->iters[i].dom.min, &least))
       first &= value == least;
   }
   r->steps++;
+  for (int i = 0; i < b->n_allocs; i++) run_extents(r, b->allocs[i]);
   touch_opaque(r, tirc_map_get(&r->plain->opaque, stmt));
   if (b->init && first) run(r, b->init);
   run(r, b->body);
@@ -349,9 +374,15 @@ static void run(Run *r, Stmt stmt) {
     run(r, stmt->u.let.body);
     break;
   case STMT_ALLOC:
+    run_extents(r, stmt->u.alloc.buffer);
+    run(r, stmt->u.alloc.body);
+    break;
   case STMT_DECL: run(r, stmt->u.alloc.body); break;
   case STMT_ATTR: run(r, stmt->u.attr.body); break;
-  case STMT_ASSERT: run(r, stmt->u.check.body); break;
+  case STMT_ASSERT:
+    run_loads(r, stmt->u.check.cond);
+    run(r, stmt->u.check.body);
+    break;
   }
 }
 
