@@ -213,20 +213,23 @@ static const SubspaceDivision *divide(Blockize *b, const Space *space) {
 
 static const int64_t MOST = INT32_MAX; /* of a start that is taken for one */
 
-/* The domain of an iterator of this value: from 0 as a rule, but loops may start elsewhere, and an
- * iterator of the block around may stand in the value. One that is bound to no loop at all keeps
- * its domain. */
+/* The domain of an iterator of this value: from 0 as a rule, but loops may start elsewhere, or a
+ * condition where they begin to run, and an iterator of the block around may stand in the value.
+ * One that is bound to no loop at all keeps its domain. */
 static Range domain_of(Blockize *b, Analyzer *loops, int i, Expr value, Expr extent) {
   Tirc *c = b->c;
   Expr start = tirc_simplify0(c, tirc_substitute(c, value, &b->starts));
   if (tirc_is_int(extent, 1) && !tirc_is_int(start, 0))
     return tirc_block_of(b->block)->iters[i].dom;
   if (tirc_is_int(start, 0)) return tirc_range(tirc_int(c, extent->dtype, 0), extent);
-  if (tirc_prove_ge(loops, value, start)) return tirc_range(start, extent);
-  int64_t count;
+  const int mark = tirc_enter_constraint(loops, tirc_block_of(b->block)->predicate);
   const Bound bound = tirc_const_bound(loops, value);
-  const bool fits = tirc_const_int(extent, &count) && bound.min > -MOST && bound.max < MOST &&
-                    bound.max - bound.min < count;
+  tirc_leave_constraint(loops, mark);
+  int64_t count, from;
+  const bool known = tirc_const_int(extent, &count) && bound.min > -MOST && bound.max < MOST;
+  const bool beyond = known && tirc_const_int(start, &from) && bound.max - from >= count;
+  if (!beyond && tirc_prove_ge(loops, value, start)) return tirc_range(start, extent);
+  const bool fits = known && bound.max - bound.min < count;
   return tirc_range(tirc_int(c, extent->dtype, fits ? bound.min : 0), extent);
 }
 
