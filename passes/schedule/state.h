@@ -21,8 +21,9 @@ typedef struct ScopeChange {
 } ScopeChange;
 ScopeChange tirc_scope_leave(Sched *s, SRef *block, const SRefs *gone);
 void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *now);
-/* After a change of its children: what a block accesses that it does not declare, and blocks around
- * it. */
+/* After a change of its children: what a block accesses that it does not declare, and what holds of
+ * those that share a buffer with it, since it may write less for sure than before; the same of
+ * blocks around it. */
 void tirc_scope_spread(Sched *s, SRef *block);
 
 /* --- state_walk.c ---------------------------------------------------------------------------- */

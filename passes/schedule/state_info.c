@@ -447,36 +447,13 @@ void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *
   scope->stage_pipeline = scope->n_broken == 0;
 }
 
-static bool same_regions(int n, const Region *a, const Region *b) {
-  for (int i = 0; i < n; i++) {
-    if (a[i].buffer != b[i].buffer) return false;
-    for (int k = 0; k < a[i].buffer->ndim; k++)
-      if (!tirc_expr_same(a[i].dims[k].min, b[i].dims[k].min) ||
-          !tirc_expr_same(a[i].dims[k].extent, b[i].dims[k].extent))
-        return false;
-  }
-  return true;
-}
-
 void tirc_scope_spread(Sched *s, SRef *block) {
   for (SRef *around; (around = tirc_scope_root(s, block)) && around->scope && block->order;
        block = around) {
-    SRef as_it_is = *block;
-    tirc_know_accesses(s, &as_it_is);
-    bool same = true;
-    for (int write = 0; write < 2; write++)
-      same &=
-          as_it_is.n_accesses[write] == block->n_accesses[write] &&
-          same_regions(block->n_accesses[write], as_it_is.accesses[write], block->accesses[write]);
-    if (same) return;
     SRefs one = {0};
     vec_push(s->c, one, block);
     ScopeChange change = tirc_scope_leave(s, around, &one);
-    for (int write = 0; write < 2; write++) {
-      block->accesses[write] = as_it_is.accesses[write];
-      block->n_accesses[write] = as_it_is.n_accesses[write];
-    }
-    block->hidden = as_it_is.hidden;
+    tirc_know_accesses(s, block);
     tirc_scope_update(s, around, &change, &one);
   }
 }
