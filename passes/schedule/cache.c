@@ -60,7 +60,7 @@ static void require_covered_readers(Sched *s, const CacheStage *stage) {
   for (int i = 0; i < n; i++) {
     if (stage->is_write && !tirc_is_named(stage, readers[i])) continue;
     if (stage->is_write) tirc_require_not_in_shapes(s, readers[i], stage->source);
-    if (readers[i]->region_cover &&
+    if (tirc_finds_written(s, readers[i], stage->source) &&
         (!stage->is_write || tirc_runs_whenever(s, stage->writer, readers[i])))
       continue;
     tirc_sched_mark(s, readers[i]->stmt);

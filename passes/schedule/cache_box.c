@@ -238,27 +238,39 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
   require_declared_readers(s, stage);
 }
 
-/* Whether the reader, below the scope, certainly reads elements outside of what that declares: a
- * copy that another primitive put there may read where its own reader does not run. */
+static bool surely_leaves(Tirc *c, Analyzer *a, Range box, Expr size, IntSet read) {
+  const Expr end = tirc_add(c, box.min, box.extent);
+  if (!read.min || !read.max) return false;
+  const bool before = tirc_prove_lt(a, read.min, box.min);
+  return (before && tirc_prove_lt(a, tirc_int(c, box.min->dtype, 0), box.min)) ||
+         (tirc_prove_ge(a, read.max, end) && tirc_prove_lt(a, end, size));
+}
+
+static bool may_leave(Tirc *c, Analyzer *a, Range box, Expr size, IntSet read) {
+  if (tirc_is_int(box.min, 0) && tirc_expr_same(box.extent, size)) return false;
+  return !read.min || !read.max || !tirc_prove_ge(a, read.min, box.min) ||
+         !tirc_prove_lt(a, read.max, tirc_add(c, box.min, box.extent));
+}
+
+/* Whether the reader, below the scope, certainly declares to read elements outside of what that
+ * declares, as a copy that another primitive put there may read where its own reader does not run;
+ * or may load some that it does not declare. */
 static bool reads_more(Sched *s, const CacheStage *stage, SRef *reader, const Region *declared) {
   Tirc *c = s->c;
   const Block *b = tirc_block_of(reader);
   Analyzer *a = tirc_analyzer_around(s, stage->scope);
   PtrMap bindings = {0};
   tirc_bindings_of(c, reader->stmt, &bindings);
-  for (int i = 0; i < b->n_reads; i++) {
-    if (b->reads[i].buffer != stage->source) continue;
-    const Region r = tirc_substitute_region(c, b->reads[i], &bindings);
-    const IntSet *sets = tirc_region_upper(s, a, r, b->predicate, reader->parent, stage->scope);
-    for (int d = 0; d < stage->source->ndim; d++) {
-      const Expr start = declared->dims[d].min, size = stage->source->shape[d];
-      const Expr end = tirc_add(c, start, declared->dims[d].extent);
-      if (!sets[d].min || !sets[d].max) continue;
-      const bool before = tirc_prove_lt(a, sets[d].min, start);
-      if ((before && tirc_prove_lt(a, tirc_int(c, start->dtype, 0), start)) ||
-          (tirc_prove_ge(a, sets[d].max, end) && tirc_prove_lt(a, end, size)))
+  for (int i = 0; i < reader->n_accesses[0]; i++) {
+    if (reader->accesses[0][i].buffer != stage->source) continue;
+    const bool declares = i < b->n_reads;
+    const Region r = tirc_substitute_region(c, reader->accesses[0][i], &bindings);
+    const IntSet *sets = tirc_region_upper(s, a, r, declares ? b->predicate : tirc_bool(c, true),
+                                           reader->parent, stage->scope);
+    for (int d = 0; d < stage->source->ndim; d++)
+      if ((declares ? surely_leaves : may_leave)(c, a, declared->dims[d], stage->source->shape[d],
+                                                 sets[d]))
         return true;
-    }
   }
   return false;
 }

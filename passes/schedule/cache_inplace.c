@@ -59,7 +59,7 @@ static void require_covered_readers(Inplace *p) {
   SRef **readers;
   int n = tirc_readers_of(p->s, p->scope, p->source, &readers);
   for (int i = 0; i < n; i++) {
-    if (readers[i]->region_cover) continue;
+    if (tirc_finds_written(p->s, readers[i], p->source)) continue;
     tirc_sched_mark(p->s, readers[i]->stmt);
     tirc_sched_error(p->s, SERR_CACHE_REGION_COVER, NULL, NULL,
                      "Block %s reads parts of %s that its producers in the scope do not write.",

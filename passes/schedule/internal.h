@@ -161,9 +161,12 @@ bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);
 /* --- blocks and their neighbours ------------------------------------------------------------- */
 
 /* Whether a block or one inside of it declares to read or write the buffer, or loads it to decide
- * where and whether it runs: a block without iterators need not declare what those inside of it do.
- */
+ * where, on which elements and whether it runs: a block without iterators need not declare what
+ * those inside of it do. */
 bool tirc_touches(const SRef *block, Buffer b, bool write);
+/* Whether the producers of a block write all that it declares to read, and all that it, or a block
+ * inside of it, reads of the buffer without that. */
+bool tirc_finds_written(Sched *s, SRef *reader, Buffer b);
 /* The blocks of a scope that write / read this buffer, in order. */
 int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);

@@ -318,7 +318,7 @@ static void require_readers_served(AutoCopy *k) {
     if (!tirc_is_ancestor(k->loop, writers[i])) outside = writers[i];
   for (int i = 0; i < k->readers.n; i++) {
     SRef *r = k->readers.at[i];
-    if (!outside && r->region_cover && follows_writers(k, r)) continue;
+    if (!outside && tirc_finds_written(k->s, r, k->source) && follows_writers(k, r)) continue;
     tirc_sched_mark(k->s, r->stmt);
     tirc_sched_error(
         k->s, SERR_READ_BEFORE_WRITE, NULL,

@@ -158,7 +158,7 @@ static void require_only_writer(Rolling *r) {
                   tirc_format(c, "block %s writes it, too", tirc_block_of(at[i])->name));
   n = tirc_readers_of(r->s, r->scope, r->from, &at);
   for (int i = 0; i < n; i++)
-    if (!is_consumer(r, at[i]) || !at[i]->region_cover)
+    if (!is_consumer(r, at[i]) || !tirc_finds_written(r->s, at[i], r->from))
       wrong_order(r, at[i]->stmt,
                   tirc_format(c,
                               "block %s reads elements that the same iteration does not write "

@@ -172,7 +172,8 @@ static Analyzer *analyzer_of_all(Sched *s, SRef *consumer, Edges e) {
   return a;
 }
 
-static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, bool hidden) {
+/* `only`: of this buffer; NULL: of all. */
+static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, bool hidden, Buffer only) {
   bool any = false;
   SRef **lcas = tirc_new_array(s->c, SRef *, e.n + 1);
   for (int i = 0; i < e.n; i++) {
@@ -187,11 +188,14 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, bool hidd
     for (int i = 0; i < (hidden ? consumer->n_accesses[0] : b->n_reads); i++) {
       const Region *read = &consumer->accesses[0][i];
       bool nothing;
+      if (only && read->buffer != only) continue;
       const IntSet *produced = produced_below(s, a, e, lcas, lca, read->buffer, hidden, &nothing);
       if (nothing && read->buffer->ndim) return false;
       if (!produced) continue;
+      /* What it does not declare may be loaded to find out whether it runs. */
+      const Expr when = i < b->n_reads ? b->predicate : tirc_bool(s->c, true);
       const IntSet *consumed =
-          tirc_region_upper(s, a, unbind(s, consumer, *read), b->predicate, consumer->parent, lca);
+          tirc_region_upper(s, a, unbind(s, consumer, *read), when, consumer->parent, lca);
       if (!covers(s, a, read->buffer, produced, consumed)) return false;
     }
   }
@@ -200,11 +204,11 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, bool hidd
 
 /* --- a scope --------------------------------------------------------------------------------- */
 
-static bool cover_of(Sched *s, SRef *scope, SRef *consumer, bool hidden) {
+static bool cover_of(Sched *s, SRef *scope, SRef *consumer, bool hidden, Buffer only) {
   ArenaMark mark = tirc_mark(s->c);
   Deps deps = {0};
   tirc_deps_into(s, scope->scope, consumer, &deps);
-  bool covered = is_covered(s, scope, consumer, (Edges){deps.n, deps.at}, hidden);
+  bool covered = is_covered(s, scope, consumer, (Edges){deps.n, deps.at}, hidden, only);
   tirc_rewind(s->c, mark);
   return covered;
 }
@@ -215,10 +219,16 @@ static bool cover_of(Sched *s, SRef *scope, SRef *consumer, bool hidden) {
 const SRef *tirc_find_uncovered(Sched *s, SRef *scope, const SRef *block) {
   for (int i = 0; scope->scope->n_hidden && i < scope->scope->n_blocks; i++) {
     SRef *r = scope->scope->blocks[i];
-    if (r->hidden && (r == block || tirc_reads_from(block, r)) && !cover_of(s, scope, r, true))
+    if (r->hidden && (r == block || tirc_reads_from(block, r)) &&
+        !cover_of(s, scope, r, true, NULL))
       return r;
   }
   return NULL;
+}
+
+bool tirc_finds_written(Sched *s, SRef *reader, Buffer b) {
+  SRef *scope = tirc_scope_root(s, reader);
+  return reader->region_cover && (!reader->hidden || cover_of(s, scope, reader, true, b));
 }
 
 /* A flag of a child may change what holds of the scope. */
@@ -232,7 +242,7 @@ static void count_broken(Scope *scope, SRef *child) {
 static void check_cover(Sched *s, SRef *scope, SRef *child) {
   if (child->checked == s->stamp) return;
   child->checked = s->stamp;
-  child->region_cover = cover_of(s, scope, child, false);
+  child->region_cover = cover_of(s, scope, child, false, NULL);
   count_broken(scope->scope, child);
 }
 

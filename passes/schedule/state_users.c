@@ -125,15 +125,17 @@ static Region narrowed(Sched *s, const SRef *block, Region r) {
   return actual && !opaque ? *actual : r;
 }
 
-/* What all iterations of the loops of a block access, where its scope looks at it. */
-static Region spread(Sched *s, SRef *block, Region r) {
+/* What all iterations of the loops of a block access, where its scope looks at it. What it does not
+ * declare may be loaded to find out whether it runs. */
+static Region spread(Sched *s, SRef *block, Region r, bool declared) {
   Tirc *c = s->c;
   PtrMap map = {0};
   tirc_bindings_of(c, block->stmt, &map);
   Range *dims = tirc_new_array(c, Range, r.buffer->ndim + 1);
   Analyzer *a = tirc_analyzer(c);
   const IntSet *sets =
-      tirc_region_upper(s, a, tirc_substitute_region(c, r, &map), tirc_block_of(block)->predicate,
+      tirc_region_upper(s, a, tirc_substitute_region(c, r, &map),
+                        declared ? tirc_block_of(block)->predicate : tirc_bool(c, true),
                         block->parent, tirc_scope_root(s, block));
   for (int i = 0; i < r.buffer->ndim; i++) {
     const Expr extent = r.buffer->shape[i];
@@ -147,6 +149,7 @@ typedef struct Gathered { /* of one block */
   Analyzer *a;
   PtrMap bindings;
   RegionVec out;
+  bool inside; /* what is looked at may name variables that are bound inside of the block */
 } Gathered;
 
 static Expr unbound(const Gathered *g, Expr e) { return tirc_substitute(g->c, e, &g->bindings); }
@@ -164,28 +167,33 @@ static bool holds(const Gathered *g, const Region *y, const Region *x) {
   return true;
 }
 
-static void add_region(Gathered *g, Region r) {
+static bool is_held(const Gathered *g, const Region *r) {
   for (int i = 0; i < g->out.n; i++)
-    if (g->out.at[i].buffer == r.buffer && holds(g, &g->out.at[i], &r)) return;
-  vec_push(g->c, g->out, r);
+    if (g->out.at[i].buffer == r->buffer && holds(g, &g->out.at[i], r)) return true;
+  return false;
 }
 
-/* Of a load outside of what is known: its indices may be loaded, too, so it may be any element. */
+static void add_region(Gathered *g, Region r) {
+  if (!is_held(g, &r)) vec_push(g->c, g->out, r);
+}
+
+/* An element that the scope can name; where its indices are loaded, or bound inside of the block,
+ * it may be any. */
 static bool see_undeclared(Visitor *v, Expr e) {
   Gathered *g = v->self;
+  g->inside |= e->op == OP_LET;
   if (e->op != OP_LOAD) return true;
   const Buffer b = e->u.buffer;
   Range *one = tirc_new_array(g->c, Range, b->ndim + 1);
   Range *all = tirc_new_array(g->c, Range, b->ndim + 1);
-  bool element = true;
+  bool element = true, named = !g->inside;
   for (int i = 0; i < b->ndim; i++) {
     all[i] = tirc_range(tirc_int(g->c, b->shape[i]->dtype, 0), b->shape[i]);
     element &= i < e->n && tirc_dtype_is_int(e->args[i]->dtype) && e->args[i]->dtype.lanes == 1;
     if (element) one[i] = tirc_range(e->args[i], tirc_int(g->c, e->args[i]->dtype, 1));
+    named &= element && !tirc_reads_memory(e->args[i]);
   }
-  for (int i = 0; element && i < g->out.n; i++)
-    if (g->out.at[i].buffer == b && holds(g, &g->out.at[i], &(Region){b, one})) return true;
-  add_region(g, (Region){b, all});
+  if (!element || !is_held(g, &(Region){b, one})) add_region(g, (Region){b, named ? one : all});
   return true;
 }
 
@@ -224,6 +232,7 @@ static void gather_undeclared(Gathered *g, const SRef *r) {
   const Block *b = tirc_block_of(r);
   Visitor loads = {.expr = see_undeclared, .self = g};
   visit_head(&loads, b);
+  g->inside = true;
   if (r->scope->n_blocks)
     tirc_visit_stmt(&(Visitor){.stmt = see_way, .expr = tirc_skip_expr, .self = &loads}, b->body);
 }
@@ -261,7 +270,8 @@ static RegionVec gather(Sched *s, const SRef *r, bool write) {
       const Region *at = &inner->accesses[write][k];
       const bool declared = k < (write ? in->n_writes : in->n_reads);
       if (declared && is_declared(b, at->buffer, write)) continue;
-      add_region(&g, spread(s, inner, declared && !write ? narrowed(s, inner, *at) : *at));
+      add_region(&g,
+                 spread(s, inner, declared && !write ? narrowed(s, inner, *at) : *at, declared));
     }
   }
   return g.out;
