@@ -143,8 +143,8 @@ bool tirc_only_adds(const Block *b, Buffer buffer) {
   return reads_start_only(b, &start);
 }
 
-typedef struct Elements { /* which the block stores to */
-  const Block *b;
+typedef struct Elements { /* to which some stores go */
+  Stmt stores;
   Expr load;
   bool stored, other; /* the load is of one of them; a load is not */
 } Elements;
@@ -161,19 +161,22 @@ static bool compare_store(Visitor *v, Stmt s) {
 static bool compare_load(Visitor *v, Expr load) {
   Elements *e = v->self;
   if (load->op != OP_LOAD || load->u.buffer != e->load->u.buffer) return true;
-  Elements one = {.b = e->b, .load = load};
+  Elements one = {.stores = e->stores, .load = load};
   tirc_visit_stmt(&(Visitor){.stmt = compare_store, .expr = tirc_skip_expr, .self = &one},
-                  e->b->body);
+                  e->stores);
   e->other |= !one.stored;
   return true;
 }
 
+static bool loads_others(Tirc *c, Stmt s, Buffer buffer, Stmt stores) {
+  Elements e = {.stores = stores, .load = tirc_load(c, buffer, 0, NULL)};
+  tirc_visit_stmt(&(Visitor){.expr = compare_load, .self = &e}, s);
+  return e.other;
+}
+
 /* Of a sum, whose regions leave out what it reads of its output. */
 static bool reads_elsewhere(Tirc *c, const Block *b, Buffer buffer) {
-  if (!b->init) return false;
-  Elements e = {.b = b, .load = tirc_load(c, buffer, 0, NULL)};
-  tirc_visit_stmt(&(Visitor){.expr = compare_load, .self = &e}, b->body);
-  return e.other;
+  return b->init && loads_others(c, b->body, buffer, b->body);
 }
 
 Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
@@ -211,13 +214,33 @@ static bool follows_stores(Sched *s, const SRef *scope, SRef *block, Buffer b) {
   return n > 0 && block->region_cover && tirc_declared_read(tirc_block_of(block), b);
 }
 
+/* Whether the init surely stores what the updates read of the buffer. */
+static bool init_starts(Sched *s, const SRef *block, Buffer b) {
+  Block update = tirc_without_views(s->c, block->stmt)->u.block;
+  const Stmt starts = update.init, init = tirc_block(s->c, &(Block){.body = starts});
+  update.init = NULL;
+  OwnReads own = {.buffer = b};
+  own.v = (Visitor){.expr = see_own_read, .self = &own};
+  tirc_visit_stmt(&own.v, update.body);
+  if (!own.other || (only_stores(starts) && !loads_others(s->c, update.body, b, starts)) ||
+      tirc_writes_region(s, init, tirc_declared_write(&update, b)))
+    return true;
+  const Regions reads = tirc_block_access(s->c, tirc_block(s->c, &update)).reads;
+  const Region *read = tirc_region_of(reads.n, reads.at, b);
+  return read && tirc_writes_region(s, init, read);
+}
+
+static bool has_init_of(const SRef *block, Buffer b) {
+  return tirc_block_of(block)->init && tirc_declared_write(tirc_block_of(block), b);
+}
+
 static bool is_started(Sched *s, const SRef *block, Buffer b) {
-  const Block *of = tirc_block_of(block);
-  return (of->init && tirc_declared_write(of, b)) || tirc_starts_by_hand(s, block, b);
+  return (has_init_of(block, b) && init_starts(s, block, b)) || tirc_starts_by_hand(s, block, b);
 }
 
 static bool reads_before(Sched *s, const SRef *scope, SRef *block, Buffer b) {
-  return reads(s->c, block, b) && !is_started(s, block, b) && !follows_stores(s, scope, block, b);
+  return (has_init_of(block, b) || reads(s->c, block, b)) && !is_started(s, block, b) &&
+         !follows_stores(s, scope, block, b);
 }
 
 /* Blocks inside that read what no init and no block before them has stored, whatever is declared
@@ -226,9 +249,8 @@ static bool goes_on_inside(Sched *s, const SRef *block, Buffer b, bool started) 
   for (int i = 0; i < block->scope->n_blocks; i++) {
     SRef *inner = block->scope->blocks[i];
     const Block *of = tirc_block_of(inner);
-    const bool sums = of->init && tirc_declared_write(of, b);
-    if ((sums && tirc_is_indexed_by_reduction(s, of)) || reads_elsewhere(s->c, of, b) ||
-        (!started && reads_before(s, block, inner, b)) ||
+    if ((has_init_of(inner, b) && tirc_is_indexed_by_reduction(s, of)) ||
+        reads_elsewhere(s->c, of, b) || (!started && reads_before(s, block, inner, b)) ||
         goes_on_inside(s, inner, b,
                        started || is_started(s, inner, b) || follows_stores(s, block, inner, b)))
       return true;
@@ -369,8 +391,9 @@ bool tirc_goes_on_from_last_run(Sched *s, const SRef *block) {
 }
 
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
-  if (reads_elsewhere(s->c, tirc_block_of(block), b) ||
-      goes_on_inside(s, block, b, is_started(s, block, b)))
+  const bool started = is_started(s, block, b);
+  if (reads_elsewhere(s->c, tirc_block_of(block), b) || (has_init_of(block, b) && !started) ||
+      goes_on_inside(s, block, b, started))
     return true;
   if (has_view(tirc_block_of(block), b) && reads_what_is_left(s, block, b->data)) return true;
   return may_read_before(s, block, b) || tirc_reads_other_output(s, block) ||

@@ -207,6 +207,12 @@ static bool has_room(const PaddedBuffer *pb, Tirc *c) {
  * read is cut off. */
 static bool see_neighbour(Visitor *v, Stmt s) {
   Users *u = v->self;
+  for (int k = 0; k < u->p->buffers.n; k++) /* they go on loading from the old buffer */
+    if (tirc_shapes_load(s, u->p->buffers.at[k].region->buffer))
+      not_closed(u->p, s,
+                 tirc_format(u->p->s->c,
+                             "an extent of a buffer is loaded from %s in the same loops",
+                             u->p->buffers.at[k].region->buffer->name));
   if (s->kind != STMT_BLOCK) return true;
   const Block *b = &s->u.block;
   for (int k = 0; k < u->p->buffers.n; k++) {
@@ -303,6 +309,9 @@ static void require_shapes(const EinsumPadding *p) {
       not_closed(p, p->block->stmt,
                  tirc_format(c, "%s is larger than the padded iterators", old->name));
     require_readers_served(p, old);
+    if (tirc_block_of(p->block)->init && tirc_reads_own_output(p->s, p->block, old))
+      not_closed(p, p->block->stmt,
+                 tirc_format(c, "it reads elements of %s that its init does not store", old->name));
     if (!writes_all(p, pb->region) && !is_private(p, old))
       not_closed(p, p->block->stmt,
                  tirc_format(c,
