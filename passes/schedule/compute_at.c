@@ -531,10 +531,12 @@ static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) 
   Stmt loop = tirc_with_body(m->c, m->loop->stmt, body);
   Stmt scope = tirc_replace_node(m->s, m->scope->stmt, removed, without);
   scope = tirc_replace_node(m->s, scope, m->loop, loop);
-  uint32_t scope_id = tirc_block_of(m->scope)->id;
+  const uint32_t scope_id = tirc_block_of(m->scope)->id, id = tirc_block_of(m->block)->id;
   tirc_sched_replace(m->s, m->scope, scope);
   SRef *now = tirc_sref_of_block(m->s, scope_id);
-  if (now->scope->stage_pipeline) return;
+  SRef *moved = tirc_sref_of_block(m->s, id);
+  if (now->scope->stage_pipeline && (m->is_producer || tirc_decides_by_written(m->s, moved)))
+    return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
                    "under %s, %s would not be known to touch all that %s",

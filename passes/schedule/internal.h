@@ -167,6 +167,9 @@ bool tirc_touches(const SRef *block, Buffer b, bool write);
 /* Whether the producers of a block write all that it declares to read, and all that it, or a block
  * inside of it, reads of the buffer without that. */
 bool tirc_finds_written(Sched *s, SRef *reader, Buffer b);
+/* Whether they write what it loads without a declaration to decide where, on which elements and
+ * whether it runs. A block that runs too early may run again later; but it must not fail. */
+bool tirc_decides_by_written(Sched *s, SRef *block);
 /* The blocks of a scope that write / read this buffer, in order. */
 int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);

@@ -55,12 +55,15 @@ struct SRef {
   int n_mentions;   /* see Scope.users */
   const void **mentions;
   int n_accesses[2];
-  const Region *accesses[2]; /* reads and writes: its own, then what it does not declare */
-  bool affine_binding;       /* its bindings are quasi-affine */
-  bool region_cover;         /* its producers write all that it reads */
-  bool overwrites;           /* it writes a buffer that a block before it has read */
-  bool broken;               /* it counts in n_broken */
-  bool hidden;               /* ... in n_hidden */
+  /* Reads and writes: its own, then what it does not declare; of reads, first what decides where,
+   * on which elements and whether it or a block inside of it runs. */
+  const Region *accesses[2];
+  int n_deciding;      /* of these */
+  bool affine_binding; /* its bindings are quasi-affine */
+  bool region_cover;   /* its producers write all that it reads */
+  bool overwrites;     /* it writes a buffer that a block before it has read */
+  bool broken;         /* it counts in n_broken */
+  bool hidden;         /* ... in n_hidden */
 };
 
 #define SCHED_WARNING "warning"

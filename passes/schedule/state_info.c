@@ -172,8 +172,8 @@ static Analyzer *analyzer_of_all(Sched *s, SRef *consumer, Edges e) {
   return a;
 }
 
-/* `only`: of this buffer; NULL: of all. */
-static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, bool hidden, Buffer only) {
+/* The first n reads; `only`: of this buffer; NULL: of all. */
+static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, int n, Buffer only) {
   bool any = false;
   SRef **lcas = tirc_new_array(s->c, SRef *, e.n + 1);
   for (int i = 0; i < e.n; i++) {
@@ -184,8 +184,9 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, bool hidd
   if (!any) return true;
   Analyzer *a = analyzer_of_all(s, consumer, e);
   const Block *b = tirc_block_of(consumer);
+  const bool hidden = n > b->n_reads;
   for (SRef *lca = consumer; lca != scope->parent; lca = lca->parent) {
-    for (int i = 0; i < (hidden ? consumer->n_accesses[0] : b->n_reads); i++) {
+    for (int i = 0; i < n; i++) {
       const Region *read = &consumer->accesses[0][i];
       bool nothing;
       if (only && read->buffer != only) continue;
@@ -204,11 +205,11 @@ static bool is_covered(Sched *s, SRef *scope, SRef *consumer, Edges e, bool hidd
 
 /* --- a scope --------------------------------------------------------------------------------- */
 
-static bool cover_of(Sched *s, SRef *scope, SRef *consumer, bool hidden, Buffer only) {
+static bool cover_of(Sched *s, SRef *scope, SRef *consumer, int n, Buffer only) {
   ArenaMark mark = tirc_mark(s->c);
   Deps deps = {0};
   tirc_deps_into(s, scope->scope, consumer, &deps);
-  bool covered = is_covered(s, scope, consumer, (Edges){deps.n, deps.at}, hidden, only);
+  bool covered = is_covered(s, scope, consumer, (Edges){deps.n, deps.at}, n, only);
   tirc_rewind(s->c, mark);
   return covered;
 }
@@ -220,7 +221,7 @@ const SRef *tirc_find_uncovered(Sched *s, SRef *scope, const SRef *block) {
   for (int i = 0; scope->scope->n_hidden && i < scope->scope->n_blocks; i++) {
     SRef *r = scope->scope->blocks[i];
     if (r->hidden && (r == block || tirc_reads_from(block, r)) &&
-        !cover_of(s, scope, r, true, NULL))
+        !cover_of(s, scope, r, r->n_accesses[0], NULL))
       return r;
   }
   return NULL;
@@ -228,7 +229,13 @@ const SRef *tirc_find_uncovered(Sched *s, SRef *scope, const SRef *block) {
 
 bool tirc_finds_written(Sched *s, SRef *reader, Buffer b) {
   SRef *scope = tirc_scope_root(s, reader);
-  return reader->region_cover && (!reader->hidden || cover_of(s, scope, reader, true, b));
+  return reader->region_cover &&
+         (!reader->hidden || cover_of(s, scope, reader, reader->n_accesses[0], b));
+}
+
+bool tirc_decides_by_written(Sched *s, SRef *block) {
+  const int n = tirc_block_of(block)->n_reads + block->n_deciding;
+  return !block->n_deciding || cover_of(s, tirc_scope_root(s, block), block, n, NULL);
 }
 
 /* A flag of a child may change what holds of the scope. */
@@ -242,7 +249,7 @@ static void count_broken(Scope *scope, SRef *child) {
 static void check_cover(Sched *s, SRef *scope, SRef *child) {
   if (child->checked == s->stamp) return;
   child->checked = s->stamp;
-  child->region_cover = cover_of(s, scope, child, false, NULL);
+  child->region_cover = cover_of(s, scope, child, tirc_block_of(child)->n_reads, NULL);
   count_broken(scope->scope, child);
 }
 

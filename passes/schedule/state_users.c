@@ -255,31 +255,40 @@ static bool is_declared(const Block *b, Buffer buffer, bool write) {
                                         : !write && tirc_declared_read(b, buffer);
 }
 
+/* What a block inside does not declare and decides about it, or the rest of what it accesses. */
+static void gather_inner(Sched *s, Gathered *g, const SRef *r, SRef *inner, bool write,
+                         bool deciding) {
+  const Block *in = tirc_block_of(inner);
+  const int declared = write ? in->n_writes : in->n_reads;
+  for (int k = 0; k < inner->n_accesses[write]; k++) {
+    const Region *at = &inner->accesses[write][k];
+    const bool own = k < declared;
+    if (deciding != (!write && !own && k < declared + inner->n_deciding)) continue;
+    if (own && is_declared(tirc_block_of(r), at->buffer, write)) continue;
+    add_region(g, spread(s, inner, own && !write ? narrowed(s, inner, *at) : *at, own));
+  }
+}
+
 /* The regions of a block, and those that only blocks inside of it declare or that nobody does. */
-static RegionVec gather(Sched *s, const SRef *r, bool write) {
+static RegionVec gather(Sched *s, SRef *r, bool write) {
   const Block *b = tirc_block_of(r);
   const int n = write ? b->n_writes : b->n_reads;
   Gathered g = {.c = s->c, .a = tirc_analyzer(s->c)};
   tirc_bindings_of(s->c, r->stmt, &g.bindings);
   for (int i = 0; i < n; i++) vec_push(s->c, g.out, (write ? b->writes : b->reads)[i]);
   if (!write) gather_undeclared(&g, r);
-  for (int i = 0; i < r->scope->n_blocks; i++) {
-    SRef *inner = r->scope->blocks[i];
-    const Block *in = tirc_block_of(inner);
-    for (int k = 0; k < inner->n_accesses[write]; k++) {
-      const Region *at = &inner->accesses[write][k];
-      const bool declared = k < (write ? in->n_writes : in->n_reads);
-      if (declared && is_declared(b, at->buffer, write)) continue;
-      add_region(&g,
-                 spread(s, inner, declared && !write ? narrowed(s, inner, *at) : *at, declared));
-    }
-  }
+  for (int i = 0; i < r->scope->n_blocks; i++)
+    gather_inner(s, &g, r, r->scope->blocks[i], write, true);
+  if (!write) r->n_deciding = g.out.n - n;
+  for (int i = 0; i < r->scope->n_blocks; i++)
+    gather_inner(s, &g, r, r->scope->blocks[i], write, false);
   return g.out;
 }
 
 void tirc_know_accesses(Sched *s, SRef *r) {
   const Block *b = tirc_block_of(r);
   r->hidden = false;
+  r->n_deciding = 0;
   for (int write = 0; write < 2; write++) {
     RegionVec all = {0};
     if (r->scope->n_blocks || (!write && head_loads(b))) {
