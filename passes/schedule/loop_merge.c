@@ -159,7 +159,7 @@ static bool use_stmt(Visitor *v, Stmt s) {
 
 static Uses uses_of(Tirc *c, Stmt s) {
   Uses u = {.c = c};
-  tirc_visit_stmt(&(Visitor){.stmt = use_stmt, .expr = use_expr, .self = &u}, s);
+  tirc_visit_stmt(&(Visitor){.stmt = use_stmt, .expr = use_expr, .regions = true, .self = &u}, s);
   return u;
 }
 
@@ -243,8 +243,14 @@ static bool outside_of_blocks(Visitor *v, Stmt s) {
   Outside *o = v->self;
   o->found |= s->kind == STMT_STORE || s->kind == STMT_EVAL;
   if (s->kind != STMT_BLOCK) return true;
-  tirc_visit_expr(v, s->u.block.predicate);
-  for (int i = 0; i < s->u.block.n_iters; i++) tirc_visit_expr(v, s->u.block.iter_values[i]);
+  const Block *b = &s->u.block;
+  tirc_visit_expr(v, b->predicate);
+  for (int i = 0; i < b->n_iters; i++) {
+    tirc_visit_expr(v, b->iters[i].dom.min);
+    tirc_visit_expr(v, b->iters[i].dom.extent);
+    tirc_visit_expr(v, b->iter_values[i]);
+  }
+  for (int i = 0; i < b->n_matches; i++) tirc_visit_region(v, &b->matches[i].source);
   return false;
 }
 

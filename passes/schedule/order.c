@@ -107,7 +107,11 @@ static Use use_of(Sched *s, const Plain *plain, SRef *block, Buffer b) {
   const Stmt at = tirc_map_get(&plain->blocks, block);
   look_at_stmt(&v, at);
   tirc_visit_expr(&v, at->u.block.predicate);
-  for (int i = 0; i < at->u.block.n_iters; i++) tirc_visit_expr(&v, at->u.block.iter_values[i]);
+  for (int i = 0; i < at->u.block.n_iters; i++) {
+    tirc_visit_expr(&v, at->u.block.iters[i].dom.min);
+    tirc_visit_expr(&v, at->u.block.iters[i].dom.extent);
+    tirc_visit_expr(&v, at->u.block.iter_values[i]);
+  }
   tirc_visit_stmt(&v, at->u.block.body);
   return u;
 }
@@ -319,6 +323,8 @@ static void run_block(Run *r, Stmt stmt) {
   run_loads(r, b->predicate);
   if (tirc_eval_condition(&r->env, b->predicate, &holds) && !holds) return;
   for (int i = 0; i < b->n_iters; i++) {
+    run_loads(r, b->iters[i].dom.min);
+    run_loads(r, b->iters[i].dom.extent);
     run_loads(r, b->iter_values[i]);
     if (!eval(r, b->iter_values[i], &value)) {
       tirc_eval_forget(&r->env, b->iters[i].var);
