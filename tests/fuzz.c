@@ -530,6 +530,8 @@ int main(int argc, char **argv) {
       break;
     } else {
       bool help = strcmp(argv[i], "--help") == 0;
+      if (strcmp(argv[i], "--first") == 0 && i + 1 < argc)
+        fprintf(stderr, "fuzz: --first: there is no primitive '%s'\n\n", argv[i + 1]);
       print_usage(help ? stdout : stderr);
       return help ? 0 : 2;
     }
