@@ -207,26 +207,38 @@ static void check_old_predicate(Move *m) {
                    tirc_print_expr(m->c, tirc_block_of(m->block)->predicate));
 }
 
-/* Without its predicate it runs in all iterations of the loops that stay around it, and would store
- * in those where it did not run, too: others in the same loop may not look at that. The tail of its
- * own domain has nothing to store. */
-static void check_consumers_within(Move *m) {
+static bool moves_iterator(const Block *b, Expr loop_var) {
+  bool moves = false;
+  for (int i = 0; i < b->n_iters; i++) moves |= tirc_uses_var(b->iter_values[i], loop_var);
+  return moves;
+}
+
+/* Without its predicate it runs in all iterations of the loops that stay around it, in those where
+ * it did not run, too: others in the same loop may not look at what it stores there, nor, where it
+ * is an instance that has run before, store what it reads. The tail of its own domain has nothing
+ * to store. */
+static void check_others_within(Move *m) {
   const SRef *common = tirc_common_ancestor(2, (SRef *[]){m->block, m->loop});
-  const Expr predicate = tirc_block_of(m->block)->predicate;
+  const Block *b = tirc_block_of(m->block);
   if (tirc_domain_implies_predicate(m->s, m->block)) return;
-  for (; common != m->scope; common = common->parent)
-    for (int i = 0; i < m->n_consumers; i++) {
-      if (!tirc_uses_var(predicate, tirc_loop_of(common)->var) ||
-          !tirc_is_ancestor(common, m->consumers[i]))
-        continue;
+  for (; common != m->scope; common = common->parent) {
+    const Expr var = tirc_loop_of(common)->var;
+    if (!tirc_uses_var(b->predicate, var)) continue;
+    const bool again = !moves_iterator(b, var);
+    for (int i = 0; i < m->n_consumers + (again ? m->n_producers : 0); i++) {
+      const bool reads = i >= m->n_consumers;
+      SRef *other = reads ? m->producers[i - m->n_consumers] : m->consumers[i];
+      if (!tirc_is_ancestor(common, other)) continue;
       tirc_sched_mark(m->s, m->block->stmt);
-      tirc_sched_mark(m->s, m->consumers[i]->stmt);
+      tirc_sched_mark(m->s, other->stmt);
       tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
                        "%s runs only where %s, and would run under %s where that does not hold; "
-                       "block %s would read what it stores there",
-                       tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, predicate),
-                       tirc_describe(m->s, m->loop->stmt), tirc_block_of(m->consumers[i])->name);
+                       "%sblock %s %s there",
+                       tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, b->predicate),
+                       tirc_describe(m->s, m->loop->stmt), reads ? "it would read what " : "",
+                       tirc_block_of(other)->name, reads ? "stores" : "would read what it stores");
     }
+  }
 }
 
 typedef struct LoopVars {
@@ -561,7 +573,7 @@ static void move_block(Move *m) {
       s, m->a, m->block, m->loop, m->is_producer, m->is_producer ? m->n_consumers : m->n_producers,
       m->is_producer ? m->consumers : m->producers);
   check_old_predicate(m);
-  check_consumers_within(m);
+  check_others_within(m);
   check_steps(m);
   check_iterations(m);
   Stmt nest = make_nest(m, domains);
