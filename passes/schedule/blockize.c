@@ -226,11 +226,11 @@ static Range domain_of(Blockize *b, Analyzer *loops, int i, Expr value, Expr ext
   const Bound bound = tirc_const_bound(loops, value);
   tirc_leave_constraint(loops, mark);
   int64_t count, from;
-  const bool known = tirc_const_int(extent, &count) && bound.min > -MOST && bound.max < MOST;
-  const bool beyond = known && tirc_const_int(start, &from) && bound.max - from >= count;
-  if (!beyond && tirc_prove_ge(loops, value, start)) return tirc_range(start, extent);
-  const bool fits = known && bound.max - bound.min < count;
-  return tirc_range(tirc_int(c, extent->dtype, fits ? bound.min : 0), extent);
+  const bool known = bound.min > -MOST && bound.max < MOST;
+  const bool later = known && tirc_const_int(start, &from) && bound.min > from;
+  if (!later && tirc_prove_ge(loops, value, start)) return tirc_range(start, extent);
+  const bool fits = known && tirc_const_int(extent, &count) && bound.max - bound.min < count;
+  return tirc_range(tirc_int(c, extent->dtype, later || fits ? bound.min : 0), extent);
 }
 
 static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i, Expr value,
@@ -309,6 +309,7 @@ void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
     tirc_bind_range(loops, space.vars.at[i], space.doms.at[i]);
     tirc_map_set(c, &b->starts, space.vars.at[i], space.doms.at[i].min);
   }
+  tirc_bind_shapes(b->s, loops, b->block);
   b->a = tirc_analyzer(c);
   b->n_outer = block->n_iters;
   b->outer = tirc_new_array(c, IterVar, block->n_iters + 1);

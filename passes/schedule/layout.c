@@ -106,15 +106,17 @@ typedef struct PlainCheck {
   Stmt where; /* the innermost block so far */
 } PlainCheck;
 
-static void see_buffer(PlainCheck *p, Buffer b) {
+static void see_access(PlainCheck *p, Buffer b, int n, const Expr *indices) {
   if (b != p->buffer && b->data == p->buffer->data)
     p->why = "another buffer is a view of its memory";
+  for (int i = 0; b == p->buffer && i < n; i++)
+    if (indices[i]->dtype.lanes != 1) p->why = "vectors of its elements are loaded or stored";
 }
 
 static bool see_expr(Visitor *v, Expr e) {
   PlainCheck *p = v->self;
   if (e == p->buffer->data) p->why = "its data pointer is used";
-  if (e->op == OP_LOAD) see_buffer(p, e->u.buffer);
+  if (e->op == OP_LOAD) see_access(p, e->u.buffer, e->n, e->args);
   if (e->op == OP_CALL && !strcmp(e->u.s, "address_of"))
     for (int i = 0; i < e->n; i++)
       if (e->args[i]->op == OP_LOAD && e->args[i]->u.buffer == p->buffer)
@@ -125,8 +127,8 @@ static bool see_expr(Visitor *v, Expr e) {
 static bool see_stmt(Visitor *v, Stmt s) {
   PlainCheck *p = v->self;
   if (p->why) return false;
-  if (s->kind == STMT_STORE) see_buffer(p, s->u.store.buffer);
-  if (s->kind == STMT_DECL) see_buffer(p, s->u.alloc.buffer);
+  if (s->kind == STMT_STORE) see_access(p, s->u.store.buffer, s->u.store.n, s->u.store.indices);
+  if (s->kind == STMT_DECL) see_access(p, s->u.alloc.buffer, 0, NULL);
   if (s->kind != STMT_BLOCK) return true;
   p->where = s;
   if (tirc_shapes_load(s, p->buffer)) p->why = "an extent of a buffer is loaded from it";
