@@ -26,7 +26,7 @@
 
 #include <math.h>
 
-enum { SHARED = -1, TRIALS = 4, MAX_EXTENT = 64, MAX_STEPS = 1 << 23 };
+enum { SHARED = -1, TRIALS = 16, MAX_EXTENT = 64, MAX_STEPS = 1 << 23 };
 
 typedef struct Atom { /* a load or variable, and whether it differs between instances */
   Expr e;
@@ -125,9 +125,11 @@ static double eval(Numbers *v, Expr e) {
   case OP_FLOAT: return e->u.f;
   case OP_VAR: slot = find(v, e); return slot ? slot->value : atom(v, e);
   case OP_LOAD: slot = find(v, e->u.buffer); return slot ? slot->value : atom(v, e);
-  case OP_CAST:
-    v->unknown |= tirc_dtype_is_float(e->args[0]->dtype) && !tirc_dtype_is_float(e->dtype);
-    return eval(v, e->args[0]);
+  case OP_CAST: {
+    const double from = eval(v, e->args[0]);
+    const bool cuts = tirc_dtype_is_float(e->args[0]->dtype) && !tirc_dtype_is_float(e->dtype);
+    return cuts ? trunc(from) : from;
+  }
   case OP_NOT: return eval(v, e->args[0]) == 0;
   case OP_SELECT:
   case OP_IF_THEN_ELSE: return eval(v, e->args[eval(v, e->args[0]) != 0 ? 1 : 2]);
