@@ -368,8 +368,10 @@ static bool see_load(Visitor *v, Expr e) {
   return true;
 }
 
-/* What a block reads is in its regions; not so what decides where and whether it runs. */
+/* What a block reads is in its regions; not so what decides where and whether it and blocks
+ * inside of it run. */
 static bool see_bounds(Visitor *v, Stmt s) {
+  const AutoCopy *k = v->self;
   Visitor loads = {.expr = see_load, .self = v->self};
   if (s->kind == STMT_FOR) {
     tirc_visit_expr(&loads, s->u.loop.min);
@@ -385,7 +387,8 @@ static bool see_bounds(Visitor *v, Stmt s) {
     tirc_visit_expr(&loads, b->iters[i].dom.min);
     tirc_visit_expr(&loads, b->iters[i].dom.extent);
   }
-  return false;
+  const SRef *r = tirc_sref_find(k->s, s);
+  return !r || r->scope->n_blocks > 0;
 }
 
 static bool is_computed_below(Sched *s, SRef *loop, Buffer b) {
