@@ -277,11 +277,15 @@ static bool may_be_negative(Sched *s, const SRef *loop) {
 static Expr fused_values(Sched *s, int n, SRef *const *loops, Expr var, PtrMap *map) {
   Tirc *c = s->c;
   Expr zero = tirc_int(c, var->dtype, 0), lower = tirc_int(c, var->dtype, 1);
-  Expr all = lower;
-  bool negative = false; /* a product of two extents below 0 would run */
+  int open = 0; /* loops that may not run for that; the product of two extents below 0 would */
+  for (int i = 0; i < n; i++) open += may_be_negative(s, loops[i]);
   for (int i = n - 1; i >= 0; i--) {
     const For *f = tirc_loop_of(loops[i]);
     Expr extent = retyped(c, f->extent, var->dtype);
+    if (open > 1 && may_be_negative(s, loops[i])) {
+      extent = tirc_max(c, extent, zero);
+      open--;
+    }
     Expr upper = tirc_mul(c, lower, extent);
     int64_t product;
     if (upper->op == OP_MUL && tirc_const_int(upper->args[0], &product) &&
@@ -295,11 +299,8 @@ static Expr fused_values(Sched *s, int n, SRef *const *loops, Expr var, PtrMap *
     Expr value = still ? zero : tirc_floordiv(c, rest, lower);
     tirc_map_set(c, map, f->var, retyped(c, value, f->var->dtype));
     lower = upper;
-    const bool open = may_be_negative(s, loops[i]);
-    all = tirc_mul(c, all, open && negative ? tirc_max(c, extent, zero) : extent);
-    negative |= open;
   }
-  return tirc_simplify0(c, all);
+  return tirc_simplify0(c, lower);
 }
 
 void tirc_prim_fuse(Sched *s, const Value *args, Value *result) {

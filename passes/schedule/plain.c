@@ -24,7 +24,9 @@ static bool see_address(Visitor *v, Expr e) {
 
 static bool takes_address(const Block *b, Buffer of) {
   Addresses a = {.of = of};
-  tirc_visit_stmt(&(Visitor){.expr = see_address, .self = &a}, b->body);
+  Visitor v = {.expr = see_address, .self = &a};
+  if (b->init) tirc_visit_stmt(&v, b->init);
+  tirc_visit_stmt(&v, b->body);
   return a.found;
 }
 
