@@ -368,8 +368,13 @@ static bool see_load(Visitor *v, Expr e) {
   return true;
 }
 
-/* What a block reads is in its regions; not so what decides where and whether it and blocks
- * inside of it run. */
+static bool hides_reads(const SRef *r, Buffer b) {
+  const int n = r->n_accesses[0] - tirc_block_of(r)->n_reads;
+  return tirc_region_of(n, r->accesses[0] + tirc_block_of(r)->n_reads, b);
+}
+
+/* What a block reads is in its regions; not so what decides where and whether it runs, nor always
+ * what decides that of blocks inside of it. */
 static bool see_bounds(Visitor *v, Stmt s) {
   const AutoCopy *k = v->self;
   Visitor loads = {.expr = see_load, .self = v->self};
@@ -388,7 +393,7 @@ static bool see_bounds(Visitor *v, Stmt s) {
     tirc_visit_expr(&loads, b->iters[i].dom.extent);
   }
   const SRef *r = tirc_sref_find(k->s, s);
-  return !r || r->scope->n_blocks > 0;
+  return !r || (r->scope->n_blocks && hides_reads(r, k->source));
 }
 
 static bool is_computed_below(Sched *s, SRef *loop, Buffer b) {

@@ -464,13 +464,42 @@ void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *
   scope->stage_pipeline = scope->n_broken == 0;
 }
 
+static bool same_regions(int n, const Region *a, const Region *b) {
+  for (int i = 0; i < n; i++) {
+    if (a[i].buffer != b[i].buffer) return false;
+    for (int k = 0; k < a[i].buffer->ndim; k++)
+      if (!tirc_expr_same(a[i].dims[k].min, b[i].dims[k].min) ||
+          !tirc_expr_same(a[i].dims[k].extent, b[i].dims[k].extent))
+        return false;
+  }
+  return true;
+}
+
+static bool same_accesses(const SRef *a, const SRef *b) {
+  bool same = a->n_deciding == b->n_deciding && a->hidden == b->hidden;
+  for (int write = 0; write < 2 && same; write++)
+    same = a->n_accesses[write] == b->n_accesses[write] &&
+           same_regions(a->n_accesses[write], a->accesses[write], b->accesses[write]);
+  return same;
+}
+
+/* Most changes leave them as they were, and no memory is kept then. */
+static void know_accesses_again(Sched *s, SRef *block) {
+  const ArenaMark mark = tirc_mark(s->c);
+  SRef before = *block;
+  tirc_know_accesses(s, block);
+  if (!same_accesses(&before, block)) return;
+  *block = before;
+  tirc_rewind(s->c, mark);
+}
+
 void tirc_scope_spread(Sched *s, SRef *block) {
   for (SRef *around; (around = tirc_scope_root(s, block)) && around->scope && block->order;
        block = around) {
     SRefs one = {0};
     vec_push(s->c, one, block);
     ScopeChange change = tirc_scope_leave(s, around, &one);
-    tirc_know_accesses(s, block);
+    know_accesses_again(s, block);
     tirc_scope_update(s, around, &change, &one);
   }
 }

@@ -265,7 +265,11 @@ static void gather_inner(Sched *s, Gathered *g, const SRef *r, SRef *inner, bool
     const bool own = k < declared;
     if (deciding != (!write && !own && k < declared + inner->n_deciding)) continue;
     if (own && is_declared(tirc_block_of(r), at->buffer, write)) continue;
-    add_region(g, spread(s, inner, own && !write ? narrowed(s, inner, *at) : *at, own));
+    const Region all = spread(s, inner, own && !write ? narrowed(s, inner, *at) : *at, own);
+    if (own)
+      vec_push(s->c, g->out, all);
+    else
+      add_region(g, all);
   }
 }
 
