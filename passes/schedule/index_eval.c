@@ -3,7 +3,7 @@
 
 static void give(IndexEval *v, Expr var, EvalValue given) {
   int slot = (int)(intptr_t)tirc_map_get(&v->slots, var);
-  if (slot <= 0) {
+  if (!slot) {
     vec_push(v->c, v->values, given);
     slot = v->values.n;
     tirc_map_set(v->c, &v->slots, var, (void *)(intptr_t)slot);
@@ -12,17 +12,15 @@ static void give(IndexEval *v, Expr var, EvalValue given) {
 }
 
 void tirc_eval_give(IndexEval *v, Expr var, int64_t value) {
-  give(v, var, (EvalValue){value, false});
+  give(v, var, (EvalValue){value, false, EVAL_NUMBER});
 }
 
-void tirc_eval_let_stand(IndexEval *v, Expr var) { tirc_map_set(v->c, &v->slots, var, NULL); }
+void tirc_eval_let_stand(IndexEval *v, Expr var) { give(v, var, (EvalValue){.kind = EVAL_STANDS}); }
 
-void tirc_eval_forget(IndexEval *v, Expr var) {
-  tirc_map_set(v->c, &v->slots, var, (void *)(intptr_t)-1);
-}
+void tirc_eval_forget(IndexEval *v, Expr var) { give(v, var, (EvalValue){.kind = EVAL_UNKNOWN}); }
 
 bool tirc_eval_bind(IndexEval *v, Expr var, Expr value) {
-  EvalValue given;
+  EvalValue given = {.kind = EVAL_NUMBER};
   v->sees_size = v->sees_other = false;
   const bool known = tirc_eval_index(v, value, &given.value);
   given.size = v->sees_size && !v->sees_other;
@@ -35,9 +33,10 @@ bool tirc_eval_bind(IndexEval *v, Expr var, Expr value) {
 
 static bool see_var(IndexEval *v, Expr var, int64_t *out) {
   const int slot = (int)(intptr_t)tirc_map_get(&v->slots, var);
-  if (slot < 0 || (!slot && !v->sizes)) return false;
-  const EvalValue held =
-      slot ? v->values.at[slot - 1] : (EvalValue){tirc_size(v->sizes, var, v->trial), true};
+  EvalValue held = slot ? v->values.at[slot - 1] : (EvalValue){.kind = EVAL_STANDS};
+  if (held.kind == EVAL_UNKNOWN || (held.kind == EVAL_STANDS && !v->sizes)) return false;
+  if (held.kind == EVAL_STANDS)
+    held = (EvalValue){.value = tirc_size(v->sizes, var, v->trial), .size = true};
   v->sees_size |= held.size;
   v->sees_other |= !held.size;
   *out = held.value;

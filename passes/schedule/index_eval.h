@@ -4,9 +4,12 @@
 
 #include "sizes.h"
 
+typedef enum EvalKind { EVAL_NUMBER, EVAL_STANDS, EVAL_UNKNOWN } EvalKind;
+
 typedef struct EvalValue {
   int64_t value;
   bool size; /* computed from sizes alone */
+  EvalKind kind;
 } EvalValue;
 
 typedef struct IndexEval {
@@ -14,7 +17,7 @@ typedef struct IndexEval {
   const Sizes *sizes; /* of variables that were given no value; NULL: they are not known */
   int trial;          /* which sizes */
   bool zero_loads;    /* what is loaded is taken to be 0, which it may be */
-  PtrMap slots;       /* variable -> 1 + index in values; -1: its value is not known */
+  PtrMap slots;       /* variable -> 1 + index in values, once it was given one */
   VEC(EvalValue) values;
   bool sees_size, sees_other; /* variables of both kinds */
   bool asks;                  /* whether a condition holds */

@@ -419,8 +419,10 @@ static void run_chain(Run *r, int depth, int64_t *offset) {
 
 /* --- preparation ----------------------------------------------------------------------------- */
 
+/* Before the memory of a run is marked: the table of values must not grow in it. */
 static bool give_slots(Visitor *v, Stmt stmt) {
   Run *r = v->self;
+  if (stmt->kind == STMT_LET) set_value(r, stmt->u.let.var, 0);
   if (stmt->kind == STMT_FOR) set_value(r, stmt->u.loop.var, 0);
   if (stmt->kind == STMT_BLOCK)
     for (int i = 0; i < stmt->u.block.n_iters; i++) set_value(r, stmt->u.block.iters[i].var, 0);
