@@ -4,6 +4,7 @@
 
 #include "sizes.h"
 
+/* What a variable holds: a number; nothing yet, so that it stands for a size; what nobody knows. */
 typedef enum EvalKind { EVAL_NUMBER, EVAL_STANDS, EVAL_UNKNOWN } EvalKind;
 
 typedef struct EvalValue {

@@ -13,6 +13,9 @@
  * needed, nothing below but blocks may depend on it (beyond.c). Bindings are simplified over
  * all loops around them, predicates stay as they come out of the substitution.
  *
+ * Of fused extents that may be below 0 (n - 2, m - 4) all but one are cut off at 0: such loops have
+ * no iterations, and the product of two would have some.
+ *
  * Preconditions: the loops start at 0 and have no annotation and no thread binding. Errors:
  *   split: annotated-loop, loop-start, two-inferred-factors, split-factor, split-does-not-cover,
  *          split-out-of-bounds

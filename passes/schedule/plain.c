@@ -33,8 +33,8 @@ static bool takes_address(const Block *b, Buffer of) {
 typedef struct Search {
   Tirc *c;
   Plain *to;
-  VEC(Opaques *) found; /* of the blocks with views, in the order of the text */
-  int n;                /* given to the blocks without */
+  VEC(Opaques *) found; /* of the blocks as they stand, in the order of the text */
+  int n;                /* given to the blocks without views */
 } Search;
 
 static bool find_opaque(Visitor *v, Stmt stmt) {
