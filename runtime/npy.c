@@ -157,7 +157,7 @@ static void read_elements(File *f, Tensor *t, bool fortran) {
   fail(f, "npy", "the file ends before the last element");
 }
 
-Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream) {
+Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream, bool whole) {
   File f = {c, path, stream};
   Header h = parse_header(&f, read_header_text(&f));
   DType dtype = element_type(&f, h.descr);
@@ -166,6 +166,7 @@ Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream) {
     if (__builtin_mul_overflow(bytes, h.shape[d], &bytes))
       fail(&f, "npy", "the number of elements overflows 64 bits");
   if (left >= 0 && bytes > left) fail(&f, "npy", "the file ends before the last element");
+  if (whole && bytes < left) fail(&f, "npy", "bytes follow the last element");
   Trap trap;
   Tensor *t = NULL;
   if (TIRC_TRY(c, trap)) {
@@ -184,7 +185,7 @@ Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream) {
 Tensor *tirc_npy_read(Tirc *c, const char *path) {
   FILE *f = fopen(path, "rb");
   if (!f) fail(&(File){c, path, NULL}, "file", strerror(errno));
-  return tirc_npy_read_stream(c, path, f);
+  return tirc_npy_read_stream(c, path, f, false);
 }
 
 static const char *descr_of(DType t) {

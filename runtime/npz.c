@@ -86,6 +86,19 @@ static const char *list_names(Tirc *c, const tirc_npz *z) {
   return z->n ? t.at : "no array at all";
 }
 
+/* All of a member, and no byte more: at the end libzip compares the checksum. NULL or what is
+ * wrong.
+ */
+static const char *read_whole(Tirc *c, zip_file_t *f, char *bytes, size_t n) {
+  char more;
+  zip_int64_t got = zip_fread(f, bytes, n);
+  zip_int64_t rest = got >= 0 && (size_t)got == n ? zip_fread(f, &more, 1) : -1;
+  const char *reason = zip_file_strerror(f);
+  if (rest == 0) return NULL;
+  return zip_file_get_error(f)->zip_err ? tirc_format(c, "the archive is damaged: %s", reason)
+                                        : "the archive is damaged: not as long as it says";
+}
+
 /* The bytes of a member, on the heap. */
 static char *read_member(Tirc *c, const Job *job, const char *label, size_t *n) {
   zip_t *zip = job->npz->zip;
@@ -96,12 +109,14 @@ static char *read_member(Tirc *c, const Job *job, const char *label, size_t *n) 
               "%s: there is no array '%s'", job->npz->path, job->name);
   *n = info.size;
   char *bytes = malloc(*n + 1);
-  zip_file_t *f = bytes ? zip_fopen(zip, member, 0) : NULL;
-  zip_int64_t got = f ? zip_fread(f, bytes, *n) : -1;
+  if (!bytes) fail(c, label, "out of memory");
+  zip_file_t *f = zip_fopen(zip, member, 0);
+  const char *reason = f ? read_whole(c, f, bytes, *n)
+                         : tirc_format(c, "the archive is damaged: %s", zip_strerror(zip));
   if (f) zip_fclose(f);
-  if (got >= 0 && (size_t)got == *n && *n > 0) return bytes;
+  if (!reason && *n > 0) return bytes;
   free(bytes);
-  fail(c, label, bytes ? "the archive is damaged" : "out of memory");
+  fail(c, label, reason ? reason : "the member is empty");
 }
 
 static void read_array(Tirc *c, void *self) {
@@ -112,7 +127,7 @@ static void read_array(Tirc *c, void *self) {
   FILE *f = fmemopen(bytes, n, "rb");
   Trap trap;
   if (f && TIRC_TRY(c, trap)) {
-    job->array = tirc_api_array(c, tirc_npy_read_stream(c, label, f));
+    job->array = tirc_api_array(c, tirc_npy_read_stream(c, label, f, true));
     TIRC_END(c, trap);
     free(bytes);
     return;

@@ -40,8 +40,9 @@ uint16_t tirc_double_to_bfloat(double v);
  * "npy" with the path and the reason. bfloat16 is stored as "<V2". */
 Tensor *tirc_npy_read(Tirc *c, const char *path);
 void tirc_npy_write(Tirc *c, const char *path, const Tensor *t);
-/* The same from a stream, which is closed in any case; the path is for messages. */
-Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream);
+/* The same from a stream, which is closed in any case; the path is for messages. whole: nothing may
+ * follow the array. */
+Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream, bool whole);
 /* What stands before the elements in such a file, n bytes in c. */
 const char *tirc_npy_header(Tirc *c, const char *path, const Tensor *t, size_t *n);
 
