@@ -69,7 +69,7 @@ static void declare(CGen *g, Text *t, const Func *f) {
   for (int i = 0; i < s.n; i++) apart = apart || s.params[i].is_apart;
   tirc_text_addf(t, " * %s */\n",
                  apart ? "What restrict stands on must not overlap what is written." : "");
-  tirc_text_addf(t, "%s;\n", declaration);
+  tirc_text_addf(t, "%s%s;\n", declaration, tirc_c_label(g->c, f));
   tirc_cg_close_scope(g, mark);
 }
 
@@ -88,6 +88,7 @@ const char *tirc_c_header(Tirc *c, const Module *m) {
                     "#define restrict __restrict\n"
                     "extern \"C\" {\n"
                     "#endif\n");
+  tirc_text_add(&t, tirc_c_label_macros(c, m));
   for (int i = 0; i < m->n_funcs; i++) declare(&g, &t, m->funcs[i]);
   tirc_text_add(&t, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n");
   return t.at;

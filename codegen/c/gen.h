@@ -100,6 +100,10 @@ Name *tirc_cg_declare(CGen *g, Expr var, const char *wanted);
 int tirc_cg_open_scope(CGen *g);
 void tirc_cg_close_scope(CGen *g, int mark);
 const char *tirc_c_identifier(Tirc *c, const char *name); /* without regard to scopes */
+/* Behind the declaration of a function that C needs another name for: the symbol that it has in
+ * machine code, by a macro; otherwise "". */
+const char *tirc_c_label(Tirc *c, const Func *f);
+const char *tirc_c_label_macros(Tirc *c, const Module *m); /* "" when no function needs them */
 
 /* --- types.c -------------------------------------------------------------------------------- */
 const char *tirc_c_type(DType t);        /* of a scalar in memory and as a parameter */

@@ -1,38 +1,22 @@
 /* Names: the program's own, as far as C allows. What is no letter or digit becomes "_"; words of C,
- * of its library and of the generated code, and names that an enclosing scope has already, get a
- * number behind them. */
+ * of its library and of the generated code, and names that an enclosing scope has already, get
+ * something behind them. */
 #include "../libm.h"
 #include "gen.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 
 static bool is_reserved(const char *s) {
-  static const char *const words[] = {
-      "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else",
-      "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
-      "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef",
-      "union", "unsigned", "void", "volatile", "while", "asm", "typeof", "bool", "true", "false",
-      "main", "NULL", "NAN", "INFINITY", "isnan", "isinf", "linux", "unix", "status", "lanes",
-      "VLOAD", "VSTORE", "VSPLAT", "size_t", "ptrdiff_t", "abort", "exit", "abs", "j0", "j1", "jn",
-      "y0", "y1", "yn", "gamma", "index", "rindex", "printf", "puts", "signbit", "isfinite",
-      "isnormal", "fpclassify", "strlen", "strcpy", "strcmp", "alloca", "calloc", "realloc",
-      /* words that C++ has beside C's, for the header */
-      "class", "new", "delete", "this", "template", "typename", "namespace", "operator", "private",
-      "public", "protected", "virtual", "friend", "using", "try", "catch", "throw", "and", "or",
-      "not", "xor", "export", "mutable", "explicit", "nullptr", "constexpr", "wchar_t"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (strcmp(s, words[i]) == 0) return true;
-  size_t n = strlen(s);
+#define RESERVED(...) __VA_ARGS__,
+  static const char *const patterns[] = {
+#include "reserved.def"
+  };
+#undef RESERVED
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    if (fnmatch(patterns[i], s, 0) == 0) return true;
   DType t;
-  size_t word = strcspn(s, "0123456789"); /* float32x8 and the like */
-  bool is_vector = false;
-  static const char *const kinds[] = {"float", "bfloat", "int", "uint"};
-  for (int i = 0; i < 4; i++)
-    is_vector = is_vector || (s[word] && strlen(kinds[i]) == word && !strncmp(s, kinds[i], word));
-  bool is_type = n > 2 && strcmp(s + n - 2, "_t") == 0;
-  return is_type || is_vector || tirc_dtype_parse(s, &t) || tirc_is_library_name(s) ||
-         s[0] == '_' || strncmp(s, "tirc_", 5) == 0 || strncmp(s, "INT", 3) == 0 ||
-         strncmp(s, "UINT", 4) == 0;
+  return tirc_dtype_parse(s, &t) || tirc_is_library_name(s);
 }
 
 const char *tirc_c_identifier(Tirc *c, const char *name) {
@@ -40,6 +24,23 @@ const char *tirc_c_identifier(Tirc *c, const char *name) {
   for (char *p = s; *p; p++)
     if (!isalnum((unsigned char)*p)) *p = '_';
   return is_reserved(s) ? tirc_format(c, "%s%s_", s[0] == '_' ? "v" : "", s) : s;
+}
+
+static bool is_renamed(Tirc *c, const Func *f) {
+  return strcmp(tirc_c_identifier(c, f->name), f->name) != 0;
+}
+
+const char *tirc_c_label(Tirc *c, const Func *f) {
+  return is_renamed(c, f) ? tirc_format(c, " TIRC_SYMBOL(\"%s\")", f->name) : "";
+}
+
+const char *tirc_c_label_macros(Tirc *c, const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++)
+    if (is_renamed(c, m->funcs[i]))
+      return "#define TIRC_TEXT(x) #x\n"
+             "#define TIRC_PREFIX(x) TIRC_TEXT(x)\n"
+             "#define TIRC_SYMBOL(s) __asm__(TIRC_PREFIX(__USER_LABEL_PREFIX__) s)\n";
+  return "";
 }
 
 static bool is_taken(CGen *g, const char *s) {

@@ -40,7 +40,7 @@ static void write_function(CGen *g, const Func *f) {
   g->stack_bytes = 0;
   int mark = tirc_cg_open_scope(g);
   const char *declaration = tirc_cg_declaration(g, f, &s, &names);
-  tirc_text_addf(g->out, "\n%s;\n", declaration);
+  tirc_text_addf(g->out, "\n%s%s;\n", declaration, tirc_c_label(g->c, f));
   tirc_cg_open(g, "%s {", declaration);
   Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
   tirc_cg_stmt(g, f->body);
@@ -94,6 +94,7 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   tirc_text_add(&t, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
   if (g.uses_stdlib) tirc_text_add(&t, "#include <stdlib.h>\n");
   tirc_text_add(&t, "#include <string.h>\n");
+  tirc_text_add(&t, tirc_c_label_macros(c, what->lowered));
   write_types(&g, &t);
   if (helpers.n) tirc_text_add(&t, helpers.at);
   if (functions.n) tirc_text_add(&t, functions.at);
