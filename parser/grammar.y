@@ -472,7 +472,7 @@ comp_ifs:
 
 static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Parser *p) {
   (void)scanner;
-  enum { MAX = 8 };
+  enum { MAX = YYNTOKENS };
   yysymbol_kind_t kinds[MAX];
   const char *names[MAX];
   int n = yypcontext_expected_tokens(context, kinds, MAX);

@@ -46,13 +46,27 @@ static const char *list_expected(Parser *p, int n, const char *const *expected) 
   return tirc_format(p->c, "; expected %s", t.at);
 }
 
+/* Where a comma fits, what can follow one stands: f(a b), and for i j in. */
+static bool lacks_comma(const Parser *p, const char *token, int n, const char *const *expected) {
+  static const char *const first[] = {"name", "number", "string", "not", "lambda", "None",
+                                      "True", "False",  "'('",    "'['", "'{'",    "'~'"};
+  bool starts = false;
+  for (size_t i = 0; i < sizeof first / sizeof *first; i++) starts |= !strcmp(token, first[i]);
+  bool in_for = p->line_keyword && strcmp(p->line_keyword, "for") == 0;
+  return starts && (p->brackets.n || in_for) && expects(n, expected, "','");
+}
+
 static const char *hint_for(Parser *p, Place at, const char *token, int n,
                             const char *const *expected) {
+  const char *comma = lacks_comma(p, token, n, expected)
+                          ? tirc_format(p->c, "a comma is missing before %s", found(p, at, token))
+                          : NULL;
   if (p->brackets.n && at.first_line > p->brackets.at[p->brackets.n - 1].line) {
     Bracket b = p->brackets.at[p->brackets.n - 1];
-    return tirc_format(p->c, "the '%c' opened at line %d, column %d is still open here", b.open,
-                       b.line, b.column);
+    return tirc_format(p->c, "the '%c' opened at line %d, column %d is still open here%s%s", b.open,
+                       b.line, b.column, comma ? ", or " : "", comma ? comma : "");
   }
+  if (comma) return comma;
   if (strcmp(token, "'='") == 0 && (expects(n, expected, "':'") || p->line_keyword))
     return "a comparison is written '=='";
   if (strcmp(token, "else") == 0 || strcmp(token, "elif") == 0 || strcmp(token, "except") == 0)

@@ -376,17 +376,49 @@ bool tirc_reads_other_output(Sched *s, const SRef *block) {
 
 /* --- or raise -------------------------------------------------------------------------------- */
 
+/* An update whose init stands elsewhere. */
+static bool is_decomposed(const Block *b) {
+  return !b->init && iter_not_of(b, ~(1u << ITER_REDUCE));
+}
+
+/* Reads what it writes, and is no sum. */
+static bool updates_in_place(const Block *b, Buffer buffer) {
+  bool reads = false;
+  for (int i = 0; i < b->n_reads; i++) reads |= b->reads[i].buffer == buffer;
+  return reads && tirc_declared_write(b, buffer) && !b->init && !iter_not_of(b, 1u << ITER_SPATIAL);
+}
+
+const char *tirc_hint_of_update(Sched *s, const SRef *scope, Buffer buffer) {
+  const SRefs *users = tirc_users_of(scope->scope, buffer);
+  for (int i = 0; i < users->n; i++)
+    if (updates_in_place(tirc_block_of(users->at[i]), buffer))
+      return tirc_format(s->c, "block %s updates %s in place: let it write to another buffer",
+                         tirc_block_of(users->at[i])->name, buffer->name);
+  return NULL;
+}
+
+/* What to do about a block that is neither complete nor a reduction; NULL: what the table says. */
+static const char *hint_for(Sched *s, SRef *block) {
+  const Block *b = tirc_block_of(block);
+  const SRef *scope = tirc_scope_root(s, block);
+  const char *hint = NULL;
+  if (!scope || iter_not_of(b, 1u << ITER_SPATIAL | 1u << ITER_REDUCE)) return NULL;
+  if (is_decomposed(b) && tirc_block_of(scope)->init)
+    return tirc_format(s->c,
+                       "call it before blockize, which left the init in block %s, or take a loop "
+                       "around that block",
+                       tirc_block_of(scope)->name);
+  for (int i = 0; i < b->n_writes && !hint; i++)
+    hint = tirc_hint_of_update(s, scope, b->writes[i].buffer);
+  return hint;
+}
+
 void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
   const char *why = tirc_why_not_complete(s, block, scope);
   if (!why) return;
   tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NOT_COMPLETE_BLOCK, why, NULL, "block %s is not a complete block",
-                   tirc_block_of(block)->name);
-}
-
-/* An update whose init stands elsewhere. */
-static bool is_decomposed(const Block *b) {
-  return !b->init && iter_not_of(b, ~(1u << ITER_REDUCE));
+  tirc_sched_error(s, SERR_NOT_COMPLETE_BLOCK, why, hint_for(s, block),
+                   "block %s is not a complete block", tirc_block_of(block)->name);
 }
 
 /* The block of the scope that is the init of this one, as decompose_reduction leaves it. */
@@ -407,7 +439,7 @@ void tirc_require_reduction(Sched *s, SRef *block, SRef *scope) {
   const char *why = tirc_why_not_reduction(s, block, scope);
   if (!why) return;
   const Block *init = init_of(s, block, scope);
-  const char *hint = NULL;
+  const char *hint = hint_for(s, block);
   if (init)
     hint = tirc_format(s->c,
                        "block %s is its init already: the reduction was decomposed; decompose it "
@@ -423,9 +455,10 @@ void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
   const char *reduction = complete ? tirc_why_not_reduction(s, block, scope) : NULL;
   if (!reduction) return;
   tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(
-      s, SERR_NOT_COMPLETE_OR_REDUCTION, tirc_format(s->c, "%s; %s", complete, reduction), NULL,
-      "block %s is neither a complete block nor a reduction block", tirc_block_of(block)->name);
+  tirc_sched_error(s, SERR_NOT_COMPLETE_OR_REDUCTION,
+                   tirc_format(s->c, "%s; %s", complete, reduction), hint_for(s, block),
+                   "block %s is neither a complete block nor a reduction block",
+                   tirc_block_of(block)->name);
 }
 
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
@@ -436,9 +469,11 @@ void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {
     const char *reduction = complete ? tirc_why_not_local_reduction(s, blocks[i], subtree) : NULL;
     if (!reduction) continue;
     const char *root = tirc_label(s, subtree, 0), *child = tirc_label(s, blocks[i], 1);
-    const char *hint = is_decomposed(tirc_block_of(blocks[i]))
-                           ? NULL
-                           : "take a loop that has only complete and reduction blocks below it";
+    const char *hint = hint_for(s, blocks[i]);
+    if (!is_decomposed(tirc_block_of(blocks[i])))
+      hint =
+          tirc_format(s->c, "take a loop that has only complete and reduction blocks below it%s%s",
+                      hint ? "; " : "", hint ? hint : "");
     tirc_sched_error(
         s, SERR_NOT_COMPACT_DATAFLOW, tirc_format(s->c, "%s; %s", complete, reduction), hint,
         "The queried subtree root %s in SRef tree does not have compact dataflow, because "

@@ -40,11 +40,14 @@ SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
     size_t length = strlen(name);
     has_init = has_init || (length > 5 && strcmp(name + length - 5, "_init") == 0);
   }
+  const char *update = tirc_hint_of_update(s, stage->scope, stage->source);
   tirc_sched_error(s, SERR_NOT_SINGLE_WRITER,
                    tirc_format(s->c, "blocks %s and %s both write %s",
                                tirc_block_of(writers[0])->name, tirc_block_of(writers[1])->name,
                                stage->source->name),
-                   has_init ? NULL : "cache a buffer that one block writes, or join its writers",
+                   has_init ? NULL
+                   : update ? update
+                            : "cache a buffer that one block writes, or join its writers",
                    "The buffer %s is expected to be written by single block, but got %d blocks who "
                    "write it.",
                    stage->source->name, n);

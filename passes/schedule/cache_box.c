@@ -30,7 +30,8 @@ void tirc_require_no_own_reads(Sched *s, const CacheStage *stage) {
   if (!tirc_reads_own_output(s, stage->writer, stage->source)) return;
   if (tirc_is_own_buffer(s, stage) && covers_buffer(s->c, stage)) return;
   tirc_sched_mark(s, stage->writer->stmt);
-  tirc_sched_error(s, SERR_READS_OWN_OUTPUT, NULL, NULL,
+  tirc_sched_error(s, SERR_READS_OWN_OUTPUT, NULL,
+                   tirc_hint_of_update(s, stage->scope, stage->source),
                    "Block %s reads %s, which it also writes: moved to a cache it would read the "
                    "cache before anything is there.",
                    b->name, stage->source->name);

@@ -116,13 +116,14 @@ typedef struct Binding {
   const char *expected;
 } Binding;
 
-static _Noreturn void argument_error(Sched *s, const Primitive *p, const char *message) {
+static _Noreturn void argument_error(Sched *s, const Primitive *p, const char *hint,
+                                     const char *message) {
   Tirc *c = s->c;
-  const char *hint = tirc_format(c, "the signature is sch.%s", tirc_primitive_signature(c, p));
+  if (!hint) hint = tirc_format(c, "the signature is sch.%s", tirc_primitive_signature(c, p));
   tirc_fail(c, s->loc, "argument", hint, "%s", message);
 }
 
-static _Noreturn void wrong_type(Binding *b, Value v) {
+static _Noreturn void wrong_type_but(Binding *b, Value v, const char *hint) {
   Text t = {.c = b->s->c};
   tirc_text_addf(&t, "argument '%s' of sch.%s must be %s, but it is %s", b->what, b->p->name,
                  b->expected, tirc_a_type(b->s->c, tirc_value_type_name(v)));
@@ -131,8 +132,10 @@ static _Noreturn void wrong_type(Binding *b, Value v) {
     add_value(b->s, &t, v, 0);
     tirc_text_add(&t, ")");
   }
-  argument_error(b->s, b->p, t.at);
+  argument_error(b->s, b->p, hint, t.at);
 }
+
+static _Noreturn void wrong_type(Binding *b, Value v) { wrong_type_but(b, v, NULL); }
 
 static Value convert_str(Binding *b, Value v) {
   if (v.kind != VAL_STR) wrong_type(b, v);
@@ -192,8 +195,21 @@ static Value convert_block(Binding *b, Value v) {
   return v;
 }
 
+/* A hint for a list of loops where one is expected, as get_loops and split give it; or NULL. */
+static const char *take_one(Binding *b, Value v) {
+  if ((v.kind != VAL_LIST && v.kind != VAL_TUPLE) || !v.u.list->n) return NULL;
+  Text t = {.c = b->s->c};
+  for (int i = 0; i < v.u.list->n; i++) {
+    if (v.u.list->at[i].kind != VAL_LOOP) return NULL;
+    tirc_text_addf(&t, "%s%s", i ? ", " : "", v.u.list->at[i].u.expr->u.s);
+  }
+  return v.u.list->n == 1
+             ? tirc_format(b->s->c, "take the loop: `%s, = sch.get_loops(block)`, or `[0]`", t.at)
+             : tirc_format(b->s->c, "take one of the loops: `%s = ...`, or `[0]`", t.at);
+}
+
 static Value convert_loop(Binding *b, Value v) {
-  if (v.kind != VAL_LOOP) wrong_type(b, v);
+  if (v.kind != VAL_LOOP) wrong_type_but(b, v, take_one(b, v));
   if (!alive_loop(b->s, v.u.expr)) stale(b, "loop", v.u.expr->u.s);
   return v;
 }
@@ -208,10 +224,24 @@ static Value convert_block_or_loop(Binding *b, Value v) {
   return v.kind == VAL_LOOP ? convert_loop(b, v) : convert_block(b, v);
 }
 
+static Value convert_factor(Binding *b, Value v);
+
+/* A hint for an element where a list of such is expected, or NULL. */
+static const char *list_of(Binding *b, Value v, Value (*convert)(Binding *, Value)) {
+  bool number = v.kind == VAL_INT || v.kind == VAL_FLOAT;
+  bool block = v.kind == VAL_STR || v.kind == VAL_BLOCK;
+  Text t = {.c = b->s->c};
+  if (convert == convert_block ? !block : !number) return NULL;
+  add_value(b->s, &t, v, 0);
+  return convert == convert_factor
+             ? tirc_format(b->s->c, "write %s=[None, %s], or [%s, None]", b->what, t.at, t.at)
+             : tirc_format(b->s->c, "write %s=[%s]", b->what, t.at);
+}
+
 /* Every element through `convert`; messages name the element. */
 static Value convert_elements(Binding *b, Value v, const char *expected,
                               Value (*convert)(Binding *, Value)) {
-  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) wrong_type(b, v);
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) wrong_type_but(b, v, list_of(b, v, convert));
   Tirc *c = b->s->c;
   Value out = tirc_value_list(c, VAL_LIST, v.u.list->n, v.u.list->at);
   Binding element = {b->s, b->p, NULL, expected};
@@ -238,7 +268,7 @@ static Value convert_loops(Binding *b, Value v) {
   for (int i = 0; i < v.u.list->n; i++) {
     ValueKind kind = v.u.list->at[i].kind;
     if (kind == VAL_LIST || kind == VAL_TUPLE)
-      argument_error(b->s, b->p,
+      argument_error(b->s, b->p, NULL,
                      tirc_format(b->s->c,
                                  "sch.%s takes loops, not a list of loops: write sch.%s(*loops)",
                                  b->p->name, b->p->name));
@@ -397,15 +427,15 @@ static void place_arguments(Sched *s, const Primitive *p, int n_args, const Valu
     taken = star ? n_args : taken + 1;
   }
   if (taken < n_args)
-    argument_error(s, p,
+    argument_error(s, p, NULL,
                    tirc_format(c, "sch.%s takes at most %d argument%s, but %d %s given", p->name,
                                taken, taken == 1 ? "" : "s", n_args, n_args == 1 ? "is" : "are"));
   for (int i = 0; i < n_keywords; i++) {
     int k = param_named(p, names[i]);
     if (k < 0)
-      argument_error(s, p, tirc_format(c, "sch.%s has no parameter '%s'", p->name, names[i]));
+      argument_error(s, p, NULL, tirc_format(c, "sch.%s has no parameter '%s'", p->name, names[i]));
     if (given[k])
-      argument_error(s, p,
+      argument_error(s, p, NULL,
                      tirc_format(c, "argument '%s' of sch.%s is given twice", names[i], p->name));
     at[k] = keywords[i];
     given[k] = true;
@@ -426,7 +456,7 @@ static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, con
     else if (!given[i] && param->kind == PARAM_LOOPS)
       at[i] = tirc_value_list(c, VAL_LIST, 0, NULL);
     else if (!given[i])
-      argument_error(s, p,
+      argument_error(s, p, NULL,
                      tirc_format(c, "argument '%s' of sch.%s is missing", param->name, p->name));
     const struct KindRow *row = &kind_rows[param->kind];
     Binding b = {s, p, param->name, row->expected};

@@ -21,8 +21,10 @@ typedef struct Stores {
 
 static _Noreturn void bad_form(Sched *s, SRef *block, const char *what) {
   tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_REDUCER_FORM, NULL, NULL, "In block %s, %s.", tirc_block_of(block)->name,
-                   what);
+  tirc_sched_error(s, SERR_REDUCER_FORM, NULL,
+                   block->scope->n_blocks ? "call rfactor before blockize puts blocks inside of it"
+                                          : NULL,
+                   "In block %s, %s.", tirc_block_of(block)->name, what);
 }
 
 /* Let statements around one store or a sequence of stores. A let may use those around it. */

@@ -122,7 +122,8 @@ static void require_one_way(Reindex *r) {
   if (r->is_write ? !tirc_reads_own_output(r->s, r->block, r->source) : !writes_source(r)) return;
   tirc_sched_mark(r->s, r->block->stmt);
   tirc_sched_error(r->s, SERR_READS_OWN_OUTPUT, NULL,
-                   r->is_write ? NULL : "a block that updates a buffer in place cannot use a copy",
+                   r->is_write ? tirc_hint_of_update(r->s, r->scope, r->source)
+                               : "a block that updates a buffer in place cannot use a copy",
                    "Block %s both reads and writes %s: with a copy in one direction only, %s.",
                    name, r->source->name,
                    r->is_write ? "it would read the copy before anything is there"

@@ -126,7 +126,8 @@ static void require_one_way(Reindex *r) {
                           : tirc_declared_write(b, r->source) != NULL;
   if (!both) return;
   tirc_sched_mark(r->s, r->block->stmt);
-  tirc_sched_error(r->s, SERR_READS_OWN_OUTPUT, NULL, NULL,
+  tirc_sched_error(r->s, SERR_READS_OWN_OUTPUT, NULL,
+                   tirc_hint_of_update(r->s, r->scope, r->source),
                    "Block %s both reads and writes %s, and a cache in one direction would lose one "
                    "of the two.",
                    b->name, r->source->name);

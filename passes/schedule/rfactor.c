@@ -38,12 +38,19 @@ typedef struct Rfactor {
 /* --- checks
  * ---------------------------------------------------------------------------------------- */
 
+static const char *before_move(Sched *s, const SRef *block) {
+  return tirc_format(s->c,
+                     "block %s stands in the loop: call rfactor before compute_at or another "
+                     "primitive moves it there",
+                     tirc_block_of(block)->name);
+}
+
 static SRef *only_child_block(Sched *s, SRef *loop) {
   SRef **blocks;
   int n = tirc_child_blocks(s, loop, &blocks);
   if (n == 1) return blocks[0];
   tirc_sched_mark(s, loop->stmt);
-  tirc_sched_error(s, SERR_RFACTOR_LOOP, NULL, NULL,
+  tirc_sched_error(s, SERR_RFACTOR_LOOP, NULL, n ? before_move(s, blocks[0]) : NULL,
                    "Loop %s has %d blocks below it; rfactor takes a loop with one.",
                    tirc_loop_of(loop)->var->u.s, n);
 }
@@ -55,10 +62,24 @@ static unsigned kinds_of(const Block *b, Expr loop_var) {
   return kinds;
 }
 
-static _Noreturn void bad_loop(Rfactor *r, SRef *loop, const char *why) {
+static _Noreturn void bad_loop(Rfactor *r, SRef *loop, const char *why, const char *hint) {
   tirc_sched_mark(r->s, loop->stmt);
-  tirc_sched_error(r->s, SERR_RFACTOR_LOOP, NULL, NULL, "Loop %s %s.", tirc_loop_of(loop)->var->u.s,
+  tirc_sched_error(r->s, SERR_RFACTOR_LOOP, NULL, hint, "Loop %s %s.", tirc_loop_of(loop)->var->u.s,
                    why);
+}
+
+/* The loops that reach nothing but the reduction. */
+static const char *loops_to_give(const Rfactor *r) {
+  Text t = {.c = r->c};
+  int left = 0;
+  for (int i = 0; i < r->n_loops; i++) left += r->kinds[i] == 1u << ITER_REDUCE;
+  for (int i = 0; i < r->n_loops; i++)
+    if (r->kinds[i] == 1u << ITER_REDUCE)
+      tirc_text_addf(&t, "%s%s", tirc_loop_of(r->loops[i])->var->u.s,
+                     --left > 1 ? ", "
+                     : left     ? " or "
+                                : "");
+  return t.at ? tirc_format(r->c, "give a loop of the reduction: %s", t.at) : NULL;
 }
 
 /* The loop must lead to this block first. Below the outermost loop of the nest: the copy of the
@@ -72,7 +93,9 @@ static void check_first_child(Rfactor *r, SRef *outermost) {
     if (tirc_body_items(r->c, at->u.loop.body, &items) == 0) break;
     at = items[0];
   }
-  if (at != r->block->stmt) bad_loop(r, outermost, "leads to another block first");
+  if (at == r->block->stmt) return;
+  const SRef *first = at->kind == STMT_BLOCK ? tirc_sref_find(r->s, at) : NULL;
+  bad_loop(r, outermost, "leads to another block first", first ? before_move(r->s, first) : NULL);
 }
 
 /* What stands behind the block in a loop that the write-back loses runs once. */
@@ -86,7 +109,8 @@ static void check_others(Rfactor *r, SRef *loop) {
              tirc_format(r->c,
                          "would not be around the write-back, but block %s goes on in it with "
                          "what it stored",
-                         tirc_block_of(blocks[n])->name));
+                         tirc_block_of(blocks[n])->name),
+             before_move(r->s, blocks[n]));
   }
 }
 
@@ -96,11 +120,14 @@ static void check_loops(Rfactor *r) {
   for (int i = 0; i < r->n_loops; i++) {
     bool spatial = r->kinds[i] & 1u << ITER_SPATIAL, reduce = r->kinds[i] & 1u << ITER_REDUCE;
     if (spatial && reduce)
-      bad_loop(r, r->loops[i], "is bound to both spatial and reduction iterators of the block");
+      bad_loop(r, r->loops[i], "is bound to both spatial and reduction iterators of the block",
+               "call rfactor before spatial and reduction loops are fused");
     if (spatial && r->loops[i] == r->loop)
-      bad_loop(r, r->loop, "is bound to a spatial iterator; rfactor takes a loop of the reduction");
+      bad_loop(r, r->loop, "is bound to a spatial iterator; rfactor takes a loop of the reduction",
+               loops_to_give(r));
     if (!r->kinds[i] && r->loops[i] == r->loop && !tirc_is_int(tirc_loop_of(r->loop)->extent, 1))
-      bad_loop(r, r->loop, "is bound to no iterator; rfactor takes a loop of the reduction");
+      bad_loop(r, r->loop, "is bound to no iterator; rfactor takes a loop of the reduction",
+               loops_to_give(r));
     if (spatial) continue;
     if (reduce && !in_reduction) {
       check_first_child(r, r->loops[i]);
@@ -108,7 +135,8 @@ static void check_loops(Rfactor *r) {
     }
     if (reduce && r->loops[i] != r->loop) check_others(r, r->loops[i]);
     if (!reduce && in_reduction && !tirc_is_int(tirc_loop_of(r->loops[i])->extent, 1))
-      bad_loop(r, r->loops[i], "lies below a loop of the reduction and is bound to no iterator");
+      bad_loop(r, r->loops[i], "lies below a loop of the reduction and is bound to no iterator",
+               NULL);
   }
 }
 
@@ -489,7 +517,8 @@ static Stmt wrap_write_back(Rfactor *r, Stmt write_back) {
   }
   for (int i = 0; i < r->n_loops; i++)
     if (is_dropped(r, i) && tirc_stmt_uses_var(nest, tirc_loop_of(r->loops[i])->var))
-      bad_loop(r, r->loops[i], "is used beside the block, and is not around the write-back");
+      bad_loop(r, r->loops[i], "is used beside the block, and is not around the write-back",
+               "call rfactor before another block is moved into the loop");
   return nest;
 }
 

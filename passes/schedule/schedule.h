@@ -267,6 +267,8 @@ void tirc_require_reduction(Sched *s, SRef *block, SRef *scope);             /* 
 void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope); /* or raise */
 /* Every block of the subtree is a local complete or local reduction block; the known sentence. */
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree);
+/* A hint when a block of the scope updates the buffer in place, or NULL. */
+const char *tirc_hint_of_update(Sched *s, const SRef *scope, Buffer buffer);
 /* TVM's GetScopeRoot(..., require_stage_pipeline): the scope root, or raise. */
 SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline);
 void tirc_require_affine_binding(Sched *s, SRef *block,

@@ -15,7 +15,9 @@ static Value eval(Frame *f, const Syn *e) { return tirc_script_eval(f, e); }
 /* --- literals and names -------------------------------------------------------------------------
  */
 
-static Value eval_name(Frame *f, const Syn *e) { return tirc_script_lookup(f->sc, f->env, e->s); }
+static Value eval_name(Frame *f, const Syn *e) {
+  return tirc_script_lookup(f->sc, f->env, e->s, NULL);
+}
 static Value eval_int(Frame *f, const Syn *e) { return (void)f, tirc_value_int(e->i); }
 static Value eval_float(Frame *f, const Syn *e) { return (void)f, tirc_value_float(e->f); }
 static Value eval_string(Frame *f, const Syn *e) { return (void)f, tirc_value_str(e->s); }
@@ -101,8 +103,11 @@ static Value eval_comprehension(Frame *f, const Syn *e) {
 /* --- attributes, subscripts, calls --------------------------------------------------------------
  */
 
+/* s.get_loops, where nothing is called s, is meant for the schedule. */
 static Value eval_attribute(Frame *f, const Syn *e) {
-  Value v = eval(f, e->a);
+  bool of_schedule = e->a->kind == SYN_NAME && tirc_find_primitive(e->s);
+  f->sc->loc = e->loc;
+  Value v = of_schedule ? tirc_script_lookup(f->sc, f->env, e->a->s, "sch") : eval(f, e->a);
   f->sc->loc = e->loc;
   return tirc_script_attribute(f->sc, v, e->s);
 }

@@ -14,8 +14,8 @@ static _Noreturn void wrong_count(Script *sc, int want, int have, bool star) {
   tirc_script_error(sc, "ValueError",
                     have > want && !star ? "a name with a star takes the rest: a, *rest = ..."
                                          : NULL,
-                    "%s%d values were expected on the left, and there are %d",
-                    star ? "at least " : "", want, have);
+                    "%s%d value%s expected on the left, and there %s %d", star ? "at least " : "",
+                    want, want == 1 ? " is" : "s were", have == 1 ? "is" : "are", have);
 }
 
 static void unpack(Frame *f, const SynList *targets, Value v) {
@@ -108,7 +108,7 @@ static Value augmented(Frame *f, const Syn *s, Value old) {
 static Flow exec_augmented(Frame *f, const Syn *s) {
   const Syn *target = s->a;
   if (target->kind == SYN_NAME) {
-    Value old = tirc_script_lookup(f->sc, f->env, target->s);
+    Value old = tirc_script_lookup(f->sc, f->env, target->s, NULL);
     tirc_script_set(f->sc, f->env, target->s, augmented(f, s, old));
   } else if (target->kind == SYN_SUBSCRIPT) {
     Value container = eval(f, target->a);

@@ -56,7 +56,8 @@ static const char *nearest_name(Script *sc, const Env *env, const char *name) {
   return tirc_nearest(sc->c, name, all.n, all.at);
 }
 
-static _Noreturn void no_such_name(Script *sc, const Env *env, const char *name) {
+static _Noreturn void no_such_name(Script *sc, const Env *env, const char *name,
+                                   const char *meant) {
   static const struct {
     const char *name, *hint;
   } hints[] = {
@@ -77,13 +78,14 @@ static _Noreturn void no_such_name(Script *sc, const Env *env, const char *name)
   if (!hint && tirc_find_primitive(name))
     hint = tirc_format(sc->c, "primitives are methods of the schedule: sch.%s(...)", name);
   if (!hint) hint = nearest_name(sc, env, name);
+  if (!hint && meant) hint = tirc_format(sc->c, "did you mean '%s'?", meant);
   tirc_script_error(sc, "NameError", hint, "name '%s' is not defined", name);
 }
 
 void tirc_script_unset(Script *sc, Env *env, const char *name) {
   EnvEntry *e = find(sc, env, name, hash_of(name));
   if (e && e->alias) e = find(sc, e->alias, name, hash_of(name));
-  if (!e || !e->bound) no_such_name(sc, env, name);
+  if (!e || !e->bound) no_such_name(sc, env, name, NULL);
   e->bound = false;
 }
 
@@ -98,7 +100,7 @@ static bool builtin(const char *name, Value *out) {
   return class != NULL;
 }
 
-Value tirc_script_lookup(Script *sc, Env *from, const char *name) {
+Value tirc_script_lookup(Script *sc, Env *from, const char *name, const char *meant) {
   uint32_t hash = hash_of(name);
   Value v;
   for (Env *env = from; env; env = env->outer) {
@@ -111,7 +113,7 @@ Value tirc_script_lookup(Script *sc, Env *from, const char *name) {
                       "the local variable '%s' is used before it has a value", name);
   }
   if (builtin(name, &v)) return v;
-  no_such_name(sc, from, name);
+  no_such_name(sc, from, name, meant);
 }
 
 /* --- what a function binds ----------------------------------------------------------------------

@@ -122,7 +122,8 @@ static inline void tirc_script_leave(Script *sc) { sc->nesting--; }
 Env *tirc_script_env(Script *sc, Env *outer);
 void tirc_script_set(Script *sc, Env *env, const char *name, Value v);
 void tirc_script_unset(Script *sc, Env *env, const char *name);
-Value tirc_script_lookup(Script *sc, Env *env, const char *name);
+/* `meant`: the name that is likely meant when there is none like this one, or NULL. */
+Value tirc_script_lookup(Script *sc, Env *env, const char *name, const char *meant);
 Value tirc_script_function(Frame *f, const Syn *def_or_lambda);
 Value tirc_script_call(Script *sc, Value callee, const Args *a);
 Value tirc_script_call1(Script *sc, Value callee, Value arg);

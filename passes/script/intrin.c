@@ -50,7 +50,7 @@ static const Func *function_of(Script *sc, Value v) {
                       tirc_script_a_type(sc, v));
   for (int i = 0; i < m->n_funcs; i++)
     if (!strcmp(m->funcs[i]->name, v.u.s)) return m->funcs[i];
-  Value named = tirc_script_lookup(sc, sc->globals, v.u.s);
+  Value named = tirc_script_lookup(sc, sc->globals, v.u.s, NULL);
   if (tirc_script_is(named, "PrimFunc")) return named.u.object;
   tirc_script_error(sc, "ValueError", NULL, "the program has no function '%s'", v.u.s);
 }

@@ -76,7 +76,7 @@ static void run(Script *sc, const Source *source) {
   tirc_script_outside(sc, tirc_script_exec(&f, &body));
   const Syn *def = lone_function(&body);
   if (def)
-    tirc_script_call1(sc, tirc_script_lookup(sc, sc->globals, def->s),
+    tirc_script_call1(sc, tirc_script_lookup(sc, sc->globals, def->s, NULL),
                       tirc_script_object("Schedule", sc->sched));
   follow_copy(sc);
 }
