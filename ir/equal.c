@@ -114,12 +114,20 @@ static bool check_text(Equal *q, const char *what, const char *a, const char *b)
   return strcmp(a, b) == 0 || differ(q, what, a, b);
 }
 
+/* A bool as the int that annotate makes of it: traces do not tell them apart. */
+static Expr bool_as_int(Mutator *m, Expr e) {
+  bool is_bool = e->op == OP_INT && tirc_dtype_equal(e->dtype, DT_BOOL);
+  return is_bool ? tirc_int32(m->c, e->u.i) : tirc_mutate_expr_children(m, e);
+}
+
 static bool check_attrs(Equal *q, const char *what, Attrs a, Attrs b) {
+  Mutator ints = {.c = q->c, .expr = bool_as_int};
   for (int i = 0; i < a.n; i++) {
-    Expr other = tirc_attrs_get(b, a.at[i].key);
+    Expr value = a.at[i].value, other = tirc_attrs_get(b, a.at[i].key);
     if (!other) return differ(q, what, tirc_format(q->c, "\"%s\"", a.at[i].key), "no such key");
-    if (!check_expr(q, tirc_format(q->c, "%s \"%s\"", what, a.at[i].key), a.at[i].value, other))
-      return false;
+    if (!equal_expr(q, tirc_mutate_expr(&ints, value), tirc_mutate_expr(&ints, other)))
+      return differ(q, tirc_format(q->c, "%s \"%s\"", what, a.at[i].key),
+                    tirc_print_expr(q->c, value), tirc_print_expr(q->c, other));
   }
   for (int i = 0; i < b.n; i++)
     if (!tirc_attrs_get(a, b.at[i].key))
