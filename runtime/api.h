@@ -18,9 +18,10 @@ struct tirc_module {
   const Module *m;
   Sources sources;
   bool lowered;
-  const struct Trace *trace; /* of the schedule that made it, or NULL */
-  tirc_param **params;       /* one array a function */
-  tirc_symbol **symbols;     /* likewise */
+  const struct Trace *trace;          /* of the schedule that made it, or NULL */
+  const struct TensorIntrin *intrins; /* which that knew, or NULL */
+  tirc_param **params;                /* one array a function */
+  tirc_symbol **symbols;              /* likewise */
   int *n_symbols;
 };
 struct tirc_array {
@@ -52,8 +53,9 @@ tirc_array *tirc_api_array(Tirc *c, Tensor *t);
 tirc_error *tirc_api_error(const Diag *d, const Sources *sources);
 /* A source that stays: in the arena of c. */
 Source tirc_api_keep_source(Tirc *c, Source s);
-/* A schedule of m, with what the options set. */
-struct Sched *tirc_api_schedule(Tirc *c, const Module *m, const tirc_schedule_options *options);
+/* A schedule of m, with what the options set and the tensor intrinsics that m's schedule knew. */
+struct Sched *tirc_api_schedule(Tirc *c, const tirc_module *m,
+                                const tirc_schedule_options *options);
 /* A schedule's warnings go where the options say, which live as long as it. */
 void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *options);
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */

@@ -32,13 +32,20 @@ void tirc_module_free(tirc_module *m) {
   if (m) tirc_context_release(m->c);
 }
 
+static bool has_symbol(const Func *f, const char *name) {
+  Expr symbol = tirc_attrs_get(f->attrs, "global_symbol");
+  return symbol && symbol->op == OP_STRING && strcmp(symbol->u.s, name) == 0;
+}
+
 const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index) {
   const Func *f = name ? NULL : tirc_module_main(m);
-  for (int i = 0; i < m->n_funcs; i++)
-    if (f ? m->funcs[i] == f : name && strcmp(m->funcs[i]->name, name) == 0) {
-      if (index) *index = i;
-      return m->funcs[i];
-    }
+  for (int i = 0; name && !f && i < m->n_funcs; i++)
+    if (strcmp(m->funcs[i]->name, name) == 0) f = m->funcs[i];
+  for (int i = 0; name && !f && i < m->n_funcs; i++)
+    if (has_symbol(m->funcs[i], name)) f = m->funcs[i];
+  for (int i = 0; f && i < m->n_funcs; i++)
+    if (m->funcs[i] == f && index) *index = i;
+  if (f) return f;
   if (name) tirc_fail(c, (Loc){m->file, 0, 0}, "name", NULL, "there is no function \"%s\"", name);
   tirc_fail(c, (Loc){m->file, 0, 0}, "name", "call one of them main, or name one",
             "the module has %d functions and none is called main", m->n_funcs);
@@ -94,6 +101,36 @@ tirc_status tirc_module_parse(const char *text, size_t length, const char *name,
                               const tirc_define *defines, tirc_module **out, tirc_error **error) {
   Parse p = {.text = {name, text, length}, .n_defines = n_defines, .defines = defines};
   return make_module(parse, &p, &p.sources, &p.result, out, error);
+}
+
+typedef struct Alone {
+  const tirc_module *from;
+  const char *func, *name;
+  Sources sources;
+  tirc_module *result;
+} Alone;
+
+static void alone(Tirc *c, void *self) {
+  Alone *p = self;
+  tirc_context_depend(c, p->from->c);
+  Func *f = tirc_copy(c, tirc_api_func(c, p->from->m, p->func, NULL), 1);
+  if (!tirc_attrs_get(f->attrs, "global_symbol") && !tirc_attrs_get(f->attrs, "tirc.private"))
+    f->attrs = tirc_attrs_set(c, f->attrs, "global_symbol", tirc_string(c, f->name));
+  f->name = tirc_strdup(c, p->name);
+  const Func **only = tirc_new(c, const Func *);
+  *only = f;
+  Module *m = tirc_copy(c, p->from->m, 1);
+  m->c = c;
+  m->n_funcs = 1;
+  m->funcs = only;
+  p->result = tirc_api_module(c, m, &p->sources);
+  p->result->lowered = p->from->lowered;
+}
+
+tirc_status tirc_module_alone(const tirc_module *m, const char *func, const char *name,
+                              tirc_module **out, tirc_error **error) {
+  Alone p = {.from = m, .func = func, .name = name, .sources = m->sources};
+  return make_module(alone, &p, &p.sources, &p.result, out, error);
 }
 
 /* --- printing, comparing -----------------------------------------------------------------------
@@ -176,12 +213,14 @@ static void hear_of_program(void *self, Warning w) {
   hand_out_warning((void *)(uintptr_t)k->options, w);
 }
 
-Sched *tirc_api_schedule(Tirc *c, const Module *m, const tirc_schedule_options *options) {
-  Sched *s = tirc_sched_new(c, m);
+Sched *tirc_api_schedule(Tirc *c, const tirc_module *m, const tirc_schedule_options *options) {
+  Sched *s = tirc_sched_new(c, m->m);
+  tirc_context_depend(c, m->c);
+  s->intrins = m->intrins;
   s->target = tirc_llvm_cpu(c, options->target ? options->target : CPU_DEFAULT);
   s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
   tirc_api_tell_warnings(s, options);
-  tirc_spatial_dependences(c, m, hear_of_program, &(Check){.c = c, .options = options});
+  tirc_spatial_dependences(c, m->m, hear_of_program, &(Check){.c = c, .options = options});
   return s;
 }
 
@@ -229,10 +268,11 @@ static void schedule(Tirc *c, void *self) {
   p->sources = p->from->sources;
   if (p->sources.n > 1) p->sources.n = 1;
   Source source = p->path ? tirc_read_source(c, p->path) : tirc_api_keep_source(c, p->text);
-  Sched *s = tirc_api_schedule(c, p->from->m, &p->options);
+  Sched *s = tirc_api_schedule(c, p->from, &p->options);
   (p->is_trace ? run_trace : run_script)(p, s, &source);
   p->result = tirc_api_module(c, s->mod, &p->sources);
   p->result->trace = s->trace;
+  p->result->intrins = s->intrins;
 }
 
 static tirc_status run_schedule(Schedule *p, const tirc_schedule_options *options,

@@ -49,7 +49,7 @@ static void make_new(Tirc *c, void *self) {
   Work *w = self;
   tirc_schedule_options options = w->x ? w->x->options : (tirc_schedule_options){0};
   Sources sources = {w->module->sources.n > 0, {w->module->sources.at[0]}};
-  Sched *s = tirc_api_schedule(c, w->module->m, &options);
+  Sched *s = tirc_api_schedule(c, w->module, &options);
   s->eval = tirc_script_eval_text;
   options.target = NULL; /* the caller's text */
   w->made = make(c, s, &options, &sources);
@@ -249,6 +249,7 @@ static void snapshot(Tirc *c, void *self) {
   tirc_context_depend(c, w->x->c);
   w->snapshot = tirc_api_module(c, w->x->s->mod, &w->x->sources);
   w->snapshot->trace = tirc_trace_copy(c, w->x->s->trace);
+  w->snapshot->intrins = w->x->s->intrins;
 }
 
 tirc_status tirc_schedule_module(tirc_schedule *s, tirc_module **out, tirc_error **error) {

@@ -55,7 +55,7 @@ static void read_script(Tirc *c, void *self) {
 static void run_script(Tirc *c, void *self) {
   Run *r = self;
   ScriptLimits limits = {.steps = r->options.max_steps};
-  Sched *s = tirc_api_schedule(c, r->from->m, &r->options);
+  Sched *s = tirc_api_schedule(c, r->from, &r->options);
   tirc_sched_record(s, &r->recorded);
   tirc_run_script(s, &r->result->script, &limits, hand_out_text, NULL, r);
   r->end = s->mod;

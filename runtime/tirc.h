@@ -117,6 +117,11 @@ TIRC_API tirc_status tirc_module_print(const tirc_module *m, char **text, tirc_e
 TIRC_API tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b,
                                          char **difference, tirc_error **error);
 
+/* A module of one function of m (`func` as below), called `name`. What it was called stays its
+ * "global_symbol". */
+TIRC_API tirc_status tirc_module_alone(const tirc_module *m, const char *func, const char *name,
+                                       tirc_module **out, tirc_error **error);
+
 /* What a function takes. */
 typedef struct tirc_param {
   const char *name;
@@ -128,7 +133,8 @@ typedef struct tirc_param {
   const char *const *symbol; /* and there the name, if the extent is a plain variable */
 } tirc_param;
 
-/* `func` names a function; NULL means "main", or the only one. */
+/* `func` names a function, by its name or else its "global_symbol"; NULL means "main", or the only
+ * one. */
 TIRC_API int tirc_module_functions(const tirc_module *m);
 TIRC_API const char *tirc_module_function(const tirc_module *m, int i);
 TIRC_API tirc_status tirc_module_params(const tirc_module *m, const char *func, int *n,
@@ -277,7 +283,8 @@ typedef struct tirc_schedule_options {
 } tirc_schedule_options;
 
 /* Runs a schedule script (a file; "-" is standard input) on a module; the scheduled one is a new
- * module. options may be NULL. TIRC_NO: a ScheduleError. */
+ * module. options may be NULL. TIRC_NO: a ScheduleError. What the script registered (tensor
+ * intrinsics) is known to schedules and traces of the new module, too. */
 TIRC_API tirc_status tirc_module_schedule(const tirc_module *m, const char *path,
                                           const tirc_schedule_options *options, tirc_module **out,
                                           tirc_error **error);

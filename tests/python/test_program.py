@@ -77,6 +77,32 @@ def test_modules():
     assert list(alone.functions) == ["renamed"] and "def renamed(" in alone.script()
 
 
+def test_a_schedule_of_one_function_calls_it_main():
+    sch = tirc.Schedule(doubled)
+    assert list(sch.mod.functions) == ["main"] and sch.func_working_on == "main"
+    tirc.assert_structural_equal(sch.mod["main"], doubled)
+    sch.get_block("B", func_name="main")
+    built = tirc.build(sch.mod)
+    for kernel in (built, built["main"], built["doubled"]):  # what it is called outside is its global_symbol
+        b = np.zeros(N, "float32")
+        kernel(np.ones(N, "float32"), b)
+        assert b.sum() == 2 * N
+    assert list(tirc.Schedule(Two["other"]).mod.functions) == ["main"]
+    assert list(tirc.Schedule(Two).mod.functions) == ["main", "other"]
+    assert list(tirc.build(doubled).mod.functions) == ["doubled"]
+
+
+def test_a_build_has_every_function():
+    built = tirc.build(tirc.IRModule({"one": doubled, "two": Two["other"]}))
+    a, b = np.ones(N, "float32"), np.zeros(N, "float32")
+    built["one"](a, b)
+    built["two"](np.zeros((4, 4), "int32"))
+    assert b.sum() == 2 * N
+    for missing in (lambda: built(a, b), lambda: built["__tvm_main__"], lambda: built["three"]):
+        with pytest.raises(KeyError, match="one, two"):
+            missing()
+
+
 def test_mistakes_have_the_place_of_the_source():
     with pytest.raises(tirc.TVMError) as caught:
         @T.prim_func

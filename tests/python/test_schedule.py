@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tirc
-from support import MATMUL
+from support import EXAMPLES, MATMUL
 from tirc.script import tir as T
 
 
@@ -166,6 +166,25 @@ def test_traces_and_sampling(sch):
     tirc.assert_structural_equal(again.mod, sch.mod)
     assert isinstance(sch.trace.as_json(), (list, tuple))
     assert tirc.Schedule(sch.mod, seed=3).fork_seed() == tirc.Schedule(sch.mod, seed=3).fork_seed()
+
+
+def test_traces_know_what_was_registered():
+    mod = tirc.read(EXAMPLES / "tensorize" / "dot" / "dot.tir")
+    own = mod.functions
+    main = tirc.IRModule({"main": own["main"]})
+    tirc.TensorIntrin.register("dot32", own["dot32_desc"], own["dot32_avx2"])
+    try:
+        sch, again, third = (tirc.Schedule(main) for _ in range(3))
+        block = sch.get_block("C")
+        k, inner = sch.split(sch.get_loops(block)[2], [None, 32])
+        sch.decompose_reduction(block, k)
+        sch.tensorize(inner, "dot32")
+        sch.trace.apply_to_schedule(again)
+        tirc.tir.Trace.apply_json_to_schedule(sch.trace.as_json(), third)
+        for other in (again, third):
+            tirc.assert_structural_equal(other.mod, sch.mod)
+    finally:
+        tirc.TensorIntrin._registered.clear()
 
 
 def test_several_functions():

@@ -9,7 +9,9 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char program[] =
     "M = 8\n"
@@ -99,6 +101,60 @@ static void layouts_of_parameters(void **state) {
   tirc_module_free(back);
   tirc_module_free(fast);
   tirc_module_free(m);
+}
+
+static const char intrinsic[] =
+    "@T.prim_func\n"
+    "def row(A: T.Buffer((16,), 'float32'), B: T.Buffer((16,), 'float32')):\n"
+    "    for i in range(16):\n"
+    "        with T.block('B'):\n"
+    "            vi = T.axis.spatial(16, i)\n"
+    "            B[vi] = A[vi]\n"
+    "@T.prim_func\n"
+    "def copy(a: T.handle, b: T.handle):\n"
+    "    A = T.match_buffer(a, (4,), offset_factor=1)\n"
+    "    B = T.match_buffer(b, (4,), offset_factor=1)\n"
+    "    with T.block('root'):\n"
+    "        T.reads(A[0:4])\n"
+    "        T.writes(B[0:4])\n"
+    "        for i in range(4):\n"
+    "            with T.block('B'):\n"
+    "                vi = T.axis.spatial(4, i)\n"
+    "                B[vi] = A[vi]\n";
+
+/* One function of several, and a trace that tensorizes, done again to what knows its intrinsic. */
+static void functions_alone_and_intrinsics(void **state) {
+  (void)state;
+  tirc_module *all = parse(intrinsic), *one = NULL, *replayed = NULL, *none = NULL;
+  static const char reg[] = "tvm.tir.TensorIntrin.register('copy', copy, copy)\n";
+  tirc_module *known = schedule(all, reg);
+  tirc_module *tensorized =
+      schedule(known, "sch.work_on('row')\n"
+                      "sch.tensorize(sch.split(sch.get_loops('B')[0], [None, 4])[1], 'copy')\n");
+  assert_int_equal(tirc_module_functions(known), 1);
+  char *json = NULL, path[] = "/tmp/tirc-test-XXXXXX";
+  assert_int_equal(tirc_module_trace(tensorized, TIRC_TRACE_JSON, &json, NULL), TIRC_OK);
+  const int fd = mkstemp(path);
+  assert_int_equal(write(fd, json, strlen(json)), strlen(json));
+  close(fd);
+  tirc_string_free(json);
+  assert_int_equal(tirc_module_replay(all, path, 0, NULL, &none, NULL), TIRC_BAD);
+  assert_int_equal(tirc_module_replay(known, path, 0, NULL, &replayed, NULL), TIRC_OK);
+  unlink(path);
+  char *difference = NULL;
+  assert_int_equal(tirc_module_compare(tensorized, replayed, &difference, NULL), TIRC_OK);
+  assert_null(difference);
+  assert_int_equal(tirc_module_alone(all, "row", "main", &one, NULL), TIRC_OK);
+  tirc_module_free(all);
+  assert_string_equal(tirc_module_function(one, 0), "main");
+  assert_int_equal(tirc_module_functions(one), 1);
+  const tirc_param *p;
+  int n;
+  assert_int_equal(tirc_module_params(one, "row", &n, &p, NULL), TIRC_OK);
+  assert_int_equal(tirc_module_params(one, "copy", &n, &p, NULL), TIRC_BAD);
+  assert_int_equal(tirc_module_alone(one, "copy", "main", &none, NULL), TIRC_BAD);
+  tirc_module *made[] = {one, known, tensorized, replayed};
+  for (int i = 0; i < 4; i++) tirc_module_free(made[i]);
 }
 
 static void scheduled_kernel_agrees(void **state) {
@@ -357,6 +413,7 @@ int main(void) {
       cmocka_unit_test(two_threads_compile),
       cmocka_unit_test(defines_and_tables),
       cmocka_unit_test(layouts_of_parameters),
+      cmocka_unit_test(functions_alone_and_intrinsics),
       cmocka_unit_test(warnings_and_strict_schedules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

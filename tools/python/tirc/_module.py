@@ -164,13 +164,15 @@ def read(path, **constants):
     return IRModule._of(_lib.make("module", "module_read", str(path).encode(), n, defines))
 
 
-def as_module(thing):
+def as_module(thing, name=None):
+    """A module; a function becomes one of its own, under this name or the one that it has."""
     if isinstance(thing, IRModule):
         return thing
     if isinstance(thing, PrimFunc):
-        if len(thing.module.functions) == 1:
+        if list(thing.module.functions) == [name or thing.name]:
             return thing.module
-        return IRModule({thing.name: thing})
+        names = thing.name.encode(), (name or thing.name).encode()
+        return IRModule._of(_lib.make("module", "module_alone", thing.module._module, *names))
     raise TypeError("this takes an IRModule or a PrimFunc, not %s" % type(thing).__name__)
 
 
@@ -215,7 +217,8 @@ def structural_equal(a, b):
 
 def difference(a, b):
     """None when a and b are structurally equal, otherwise the first difference in words."""
-    return _lib.string("module_compare", as_module(a)._module, as_module(b)._module)
+    name = "main" if isinstance(a, PrimFunc) and isinstance(b, PrimFunc) else None
+    return _lib.string("module_compare", as_module(a, name)._module, as_module(b, name)._module)
 
 
 def assert_structural_equal(a, b):

@@ -7,8 +7,8 @@ import threading
 from ctypes import POINTER, byref, c_int64
 
 from . import _lib
-from ._errors import ArgumentError
-from ._module import IRModule, as_module
+from ._errors import ArgumentError, TVMError
+from ._module import IRModule, PrimFunc, as_module
 
 _CODES = {"i": 0, "u": 1, "f": 2, "b": 6, "c": 5}
 _BY_NAME = {"bfloat16": (4, 16)}
@@ -165,17 +165,24 @@ class Module:
         self.mod, self.target = mod, target
         self._executor = _lib.make("executor", "executor_new", threads)
         self._kernels, self._lock = {}, threading.Lock()
-        self._main()  # compiles, so that errors come here
+        for name in list(mod.functions)[:1]:
+            self[name]  # compiles the module, so that errors come here
 
     def _main(self):
         names = list(self.mod.functions)
-        return self["main" if "main" in names or len(names) != 1 else names[0]]
+        return self["main" if len(names) != 1 else names[0]]
 
     def __getitem__(self, name):
+        """The function of this name, or with this global_symbol."""
         if name == self.entry_name:
             return self._main()
         if name not in self._kernels:
-            self._kernels[name] = Kernel(self.mod[name], self.target, self._executor, self._lock)
+            try:
+                func = PrimFunc(self.mod, name)
+                func.params
+            except TVMError:
+                raise KeyError("%r is none of the functions: %s" % (name, ", ".join(self.mod.functions))) from None
+            self._kernels[name] = Kernel(func, self.target, self._executor, self._lock)
         return self._kernels[name]
 
     def get_function(self, name, query_imports=False):

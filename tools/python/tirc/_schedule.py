@@ -98,9 +98,20 @@ class Trace(Object, _render.Shown):
 
     @staticmethod
     def _apply_there(json_obj, sch, decision_provider=None):
-        """As a trace of sch's own: schedules share no objects."""
+        """As a trace of sch's own: schedules share no objects. What it tensorizes with becomes known to sch."""
+        for text in _texts(json_obj):
+            sch._know_intrin(text)
         there = sch.trace.from_json(json_obj)
         sch._owner.method(there._handle, "apply_to_schedule", (Deferred("sch"), False, decision_provider), {})
+
+
+def _texts(json_obj):
+    """All that are strings in it."""
+    if isinstance(json_obj, (list, tuple)):
+        for item in json_obj:
+            yield from _texts(item)
+    elif isinstance(json_obj, str):
+        yield json_obj.strip('"')
 
 
 def _debug_mask(mask):
@@ -126,14 +137,14 @@ def _check_options(seed, level, **flags):
 
 
 class Schedule(_render.Shown):
-    """A schedule of a module or function, with the methods of tvm.tir.Schedule. enable_check is taken, but
-    no check can be left out. What a ScheduleError prints, error_render_level says: "detail" all, "fast" the
+    """A schedule of a module, or of a function, which is then its "main", with the methods of
+    tvm.tir.Schedule. enable_check is taken, but no check can be left out. What a ScheduleError prints, error_render_level says: "detail" all, "fast" the
     message, "none" nothing; its fields are there in any case. What is legal and hardly meant is a
     ScheduleWarning; with strict it is a ScheduleError, and the program stays as it was."""
 
     def __init__(self, mod, *, seed=None, debug_mask="none", error_render_level="detail",
                  enable_check=True, target=None, strict=False):
-        module, mask = as_module(mod), _debug_mask(debug_mask)
+        module, mask = as_module(mod, "main"), _debug_mask(debug_mask)
         _check_options(seed, error_render_level, enable_check=enable_check, strict=strict)
         options, listener = _lib.ScheduleOptions(), Listener()
         from ._runtime import cpu_of
@@ -220,6 +231,13 @@ class Schedule(_render.Shown):
             names.append(repr(alias))
         text += "tvm.tir.TensorIntrin.register(%r, %s, %s, override=%s)\n" % (name, *names, override)
         self._owner_run(text, "<intrinsic %s>" % name)
+
+    def _know_intrin(self, name):
+        """Tells the schedule of a tensor intrinsic that was registered, once."""
+        known = self._owner.__dict__.setdefault("intrins", set())
+        if name in TensorIntrin._registered and name not in known:
+            self._register(name, *TensorIntrin._registered[name])
+            known.add(name)
 
     def run_script(self, text, name="<script>"):
         """Runs the text of a schedule script on this schedule."""
@@ -329,10 +347,7 @@ _tensorize = Schedule.tensorize
 
 def _tensorize_registered(self, *args, **keywords):
     name = keywords.get("tensor_intrin", args[1] if len(args) > 1 else None)
-    known = self._owner.__dict__.setdefault("intrins", set())
-    if isinstance(name, str) and name in TensorIntrin._registered and name not in known:
-        self._register(name, *TensorIntrin._registered[name])
-        known.add(name)
+    self._know_intrin(name if isinstance(name, str) else None)
     return self._owner.method(None, "tensorize", args, keywords)
 
 
