@@ -12,12 +12,39 @@ const OpInfo tirc_ops[OP_COUNT] = {
 #undef OP
 };
 
+_Noreturn static void too_large(Tirc *c, const char *what, int limit) {
+  tirc_fail(c, (Loc){0}, "limit", "make fewer loops and shorter expressions", "%s: more than %d",
+            what, limit);
+}
+
+/* Levels of syntax that a node adds to its operands'. */
+static int levels(Op op) { return op == OP_LET ? 3 : op == OP_RAMP ? 2 : 1; }
+
+/* Folding leaves an operation on constants as it is when its type does not hold the result. */
+static bool leaves_type(Op op, DType t, int n, const Expr *args) {
+  return (op == OP_ADD || op == OP_SUB || op == OP_MUL) && tirc_dtype_is_int(t) && n == 2 &&
+         args[0]->op == OP_INT && args[1]->op == OP_INT;
+}
+
 static struct ExprNode *node(Tirc *c, Op op, DType t, int n, const Expr *args) {
   struct ExprNode *e = tirc_alloc(c, sizeof *e + (size_t)n * sizeof(Expr));
   e->op = (uint8_t)op;
   e->dtype = t;
   e->n = n;
   if (n) memcpy(e->args, args, (size_t)n * sizeof(Expr));
+  e->overflows = leaves_type(op, t, n, args);
+  int depth = 0;
+  uint64_t size = 1;
+  for (int i = 0; i < n; i++) {
+    if (args[i]->depth > depth) depth = args[i]->depth;
+    size += args[i]->size;
+    e->overflows |= args[i]->overflows;
+  }
+  depth += levels(op);
+  if (depth > EXPR_MAX_DEPTH) too_large(c, "an expression would nest too deeply", EXPR_MAX_DEPTH);
+  if (size > EXPR_MAX_SIZE) too_large(c, "an expression would have too many parts", EXPR_MAX_SIZE);
+  e->depth = (uint16_t)depth;
+  e->size = (uint32_t)size;
   return e;
 }
 
@@ -33,6 +60,7 @@ Expr tirc_int(Tirc *c, DType t, int64_t v) {
   if (t.lanes > 1) return tirc_broadcast(c, tirc_int(c, tirc_dtype_lanes(t, 1), v), t.lanes);
   struct ExprNode *e = node(c, OP_INT, t, 0, NULL);
   e->u.i = v;
+  e->overflows = tirc_dtype_is_int(t) && (v < tirc_dtype_min(t) || v > tirc_dtype_max(t));
   return e;
 }
 
@@ -106,13 +134,121 @@ static struct StmtNode *stmt(Tirc *c, StmtKind kind) {
 
 static Attrs copy_attrs(Tirc *c, Attrs a) { return (Attrs){tirc_copy(c, a.at, a.n), a.n}; }
 
+typedef struct Nesting {
+  Tirc *c;
+  int exprs, stmts; /* the depth of the deepest */
+} Nesting;
+
+static void holds_expr(Nesting *k, Expr e) {
+  if (!e) return;
+  if (e->depth > k->exprs) k->exprs = e->depth;
+  k->c->n_overflows += e->overflows;
+}
+
+static void holds_exprs(Nesting *k, int n, const Expr *at) {
+  for (int i = 0; i < n; i++) holds_expr(k, at[i]);
+}
+
+static void holds_ranges(Nesting *k, int n, const Range *at) {
+  for (int i = 0; i < n; i++) {
+    holds_expr(k, at[i].min);
+    holds_expr(k, at[i].extent);
+  }
+}
+
+static void holds_attrs(Nesting *k, Attrs a) {
+  for (int i = 0; i < a.n; i++) holds_expr(k, a.at[i].value);
+}
+
+static void holds_stmt(Nesting *k, Stmt s) {
+  if (s && s->depth > k->stmts) k->stmts = s->depth;
+}
+
+static void holds_buffer(Nesting *k, Buffer b) {
+  holds_exprs(k, b->ndim, b->shape);
+  if (b->strides) holds_exprs(k, b->ndim, b->strides);
+  holds_expr(k, b->elem_offset);
+}
+
+static void holds_block(Nesting *k, const Block *b) {
+  for (int i = 0; i < b->n_iters; i++) holds_ranges(k, 1, &b->iters[i].dom);
+  holds_exprs(k, b->n_iters, b->iter_values);
+  holds_expr(k, b->predicate);
+  for (int i = 0; i < b->n_reads; i++) holds_ranges(k, b->reads[i].buffer->ndim, b->reads[i].dims);
+  for (int i = 0; i < b->n_writes; i++)
+    holds_ranges(k, b->writes[i].buffer->ndim, b->writes[i].dims);
+  for (int i = 0; i < b->n_allocs; i++) holds_buffer(k, b->allocs[i]);
+  for (int i = 0; i < b->n_matches; i++) {
+    holds_buffer(k, b->matches[i].buffer);
+    holds_ranges(k, b->matches[i].source.buffer->ndim, b->matches[i].source.dims);
+  }
+  holds_attrs(k, b->annotations);
+  holds_stmt(k, b->init);
+  holds_stmt(k, b->body);
+}
+
+static void holds_parts(Nesting *k, Stmt s) {
+  switch (s->kind) {
+  case STMT_FOR:
+    holds_ranges(k, 1, &(Range){s->u.loop.min, s->u.loop.extent});
+    holds_attrs(k, s->u.loop.annotations);
+    holds_stmt(k, s->u.loop.body);
+    return;
+  case STMT_BLOCK: holds_block(k, &s->u.block); return;
+  case STMT_SEQ: return;
+  case STMT_STORE:
+    holds_exprs(k, s->u.store.n, s->u.store.indices);
+    holds_expr(k, s->u.store.value);
+    return;
+  case STMT_EVAL: holds_expr(k, s->u.eval.value); return;
+  case STMT_IF:
+    holds_expr(k, s->u.branch.cond);
+    holds_stmt(k, s->u.branch.then_case);
+    holds_stmt(k, s->u.branch.else_case);
+    return;
+  case STMT_WHILE:
+    holds_expr(k, s->u.loop_while.cond);
+    holds_stmt(k, s->u.loop_while.body);
+    return;
+  case STMT_LET:
+    holds_expr(k, s->u.let.value);
+    holds_stmt(k, s->u.let.body);
+    return;
+  case STMT_ALLOC:
+  case STMT_DECL:
+    holds_buffer(k, s->u.alloc.buffer);
+    holds_attrs(k, s->u.alloc.annotations);
+    holds_stmt(k, s->u.alloc.body);
+    return;
+  case STMT_ATTR:
+    holds_expr(k, s->u.attr.node);
+    holds_expr(k, s->u.attr.value);
+    holds_stmt(k, s->u.attr.body);
+    return;
+  case STMT_ASSERT:
+    holds_expr(k, s->u.check.cond);
+    holds_stmt(k, s->u.check.body);
+    return;
+  }
+}
+
+Stmt tirc_stmt_done(Tirc *c, struct StmtNode *s) {
+  enum { OWN = 6 }; /* with .. T.reads(A[i:i + e]): levels from a statement to its expressions */
+  Nesting k = {.c = c};
+  holds_parts(&k, s);
+  const int own = k.exprs + OWN, below = k.stmts + 1, depth = own > below ? own : below;
+  if (depth > TIRC_MAX_DEPTH) too_large(c, "the program would nest too deeply", TIRC_MAX_DEPTH);
+  s->depth = (uint16_t)depth;
+  return s;
+}
+
 Stmt tirc_for(Tirc *c, const For *loop) {
   struct StmtNode *s = stmt(c, STMT_FOR);
   s->u.loop = *loop;
   s->u.loop.min = tirc_cast(c, loop->var->dtype, loop->min);
   s->u.loop.extent = tirc_cast(c, loop->var->dtype, loop->extent);
   s->u.loop.annotations = copy_attrs(c, loop->annotations);
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_for_serial(Tirc *c, Expr var, Expr extent, Stmt body) {
@@ -170,7 +306,7 @@ Stmt tirc_block(Tirc *c, const Block *b) {
   to->matches = tirc_copy(c, b->matches, b->n_matches);
   to->annotations = copy_attrs(c, b->annotations);
   if (!to->predicate) to->predicate = tirc_bool(c, true);
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_store(Tirc *c, Buffer b, int n, const Expr *indices, Expr value) {
@@ -179,13 +315,13 @@ Stmt tirc_store(Tirc *c, Buffer b, int n, const Expr *indices, Expr value) {
   s->u.store.n = n;
   s->u.store.indices = tirc_copy(c, indices, n);
   s->u.store.value = value;
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_eval(Tirc *c, Expr value) {
   struct StmtNode *s = stmt(c, STMT_EVAL);
   s->u.eval.value = value;
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_if(Tirc *c, Expr cond, Stmt then_case, Stmt else_case) {
@@ -193,14 +329,14 @@ Stmt tirc_if(Tirc *c, Expr cond, Stmt then_case, Stmt else_case) {
   s->u.branch.cond = cond;
   s->u.branch.then_case = then_case;
   s->u.branch.else_case = else_case;
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_while(Tirc *c, Expr cond, Stmt body) {
   struct StmtNode *s = stmt(c, STMT_WHILE);
   s->u.loop_while.cond = cond;
   s->u.loop_while.body = body;
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_let(Tirc *c, Expr var, Expr value, Stmt body) {
@@ -208,7 +344,7 @@ Stmt tirc_let(Tirc *c, Expr var, Expr value, Stmt body) {
   s->u.let.var = var;
   s->u.let.value = value;
   s->u.let.body = body;
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_alloc_stmt(Tirc *c, StmtKind kind, Buffer b, Attrs annotations, Stmt body) {
@@ -216,7 +352,7 @@ Stmt tirc_alloc_stmt(Tirc *c, StmtKind kind, Buffer b, Attrs annotations, Stmt b
   s->u.alloc.buffer = b;
   s->u.alloc.annotations = copy_attrs(c, annotations);
   s->u.alloc.body = body;
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_attr_stmt(Tirc *c, Expr target, const char *key, Expr value, Stmt body) {
@@ -225,7 +361,7 @@ Stmt tirc_attr_stmt(Tirc *c, Expr target, const char *key, Expr value, Stmt body
   s->u.attr.key = key;
   s->u.attr.value = value;
   s->u.attr.body = body;
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_assert_stmt(Tirc *c, Expr cond, const char *message, Stmt body) {
@@ -233,7 +369,7 @@ Stmt tirc_assert_stmt(Tirc *c, Expr cond, const char *message, Stmt body) {
   s->u.check.cond = cond;
   s->u.check.message = message;
   s->u.check.body = body;
-  return s;
+  return tirc_stmt_done(c, s);
 }
 
 Stmt tirc_with_loc(Tirc *c, Stmt s, Loc loc) {
@@ -255,6 +391,7 @@ static struct StmtNode *with_middle(Tirc *c, Stmt from, int before, int after, i
   const int last = after ? old[skipped].first : from->u.seq.n;
   const int split = m <= 2 * SEQ_PART ? m : SEQ_PART, middle = m ? (m + split - 1) / split : 0;
   struct StmtNode *s = stmt(c, STMT_SEQ);
+  s->depth = from->depth;
   s->u.seq.n = first + m + from->u.seq.n - last;
   s->u.seq.n_parts = before + middle + after;
   const size_t table = (size_t)s->u.seq.n_parts * sizeof(SeqPart);
@@ -280,6 +417,12 @@ static int count_flat(int n, const Stmt *at) {
   return total;
 }
 
+/* A sequence adds no level. One made of another keeps its depth, whatever left it. */
+static void deepen(struct StmtNode *seq, int n, const Stmt *items) {
+  for (int i = 0; i < n; i++)
+    if (items[i]->depth > seq->depth) seq->depth = items[i]->depth;
+}
+
 static void fill(Stmt **next, Stmt s) {
   if (s->kind != STMT_SEQ) *(*next)++ = s;
   for (int k = 0; s->kind == STMT_SEQ && k < s->u.seq.n; k++) fill(next, tirc_item(s, k));
@@ -290,7 +433,8 @@ static const struct StmtNode no_items = {.kind = STMT_SEQ};
 Stmt tirc_seq(Tirc *c, int n, const Stmt *at) {
   const int total = count_flat(n, at);
   Stmt *next;
-  Stmt s = with_middle(c, &no_items, 0, 0, total, &next);
+  struct StmtNode *s = with_middle(c, &no_items, 0, 0, total, &next);
+  deepen(s, n, at);
   for (int i = 0; i < n; i++) fill(&next, at[i]);
   return total == 1 ? tirc_item(s, 0) : s;
 }
@@ -300,7 +444,7 @@ static bool is_sparse(Stmt seq) { return seq->u.seq.n_parts > 4 + 4 * seq->u.seq
 
 Stmt tirc_seq_splice(Tirc *c, Stmt body, int at, int gone, int n, const Stmt *items) {
   const SeqPart part = {0, &body};
-  const struct StmtNode single = {.kind = STMT_SEQ, .u.seq = {1, 1, &part}};
+  const struct StmtNode single = {.kind = STMT_SEQ, .depth = body->depth, .u.seq = {1, 1, &part}};
   Stmt from = body->kind == STMT_SEQ ? body : &single, *next;
   if (!from->u.seq.n) return tirc_seq(c, n, items);
   const SeqPart *first = tirc_part(from, at < from->u.seq.n ? at : at - 1);
@@ -309,12 +453,13 @@ Stmt tirc_seq_splice(Tirc *c, Stmt body, int at, int gone, int n, const Stmt *it
   const int m = at - begin + count_flat(n, items) + end - (at + gone);
   const int before = (int)(first - from->u.seq.parts);
   const int after = from->u.seq.n_parts - 1 - (int)(last - from->u.seq.parts);
-  Stmt s = with_middle(c, from, before, after, m, &next);
+  struct StmtNode *s = with_middle(c, from, before, after, m, &next);
+  deepen(s, n, items);
   for (int i = begin; i < at; i++) *next++ = tirc_item(from, i);
   for (int i = 0; i < n; i++) fill(&next, items[i]);
   for (int i = at + gone; i < end; i++) *next++ = tirc_item(from, i);
   if (s->u.seq.n == 1) return tirc_item(s, 0);
-  return is_sparse(s) ? tirc_seq(c, 1, &s) : s;
+  return is_sparse(s) ? tirc_seq(c, 1, (Stmt[]){s}) : s;
 }
 
 struct StmtNode *tirc_seq_draft(Tirc *c, Stmt seq) {
@@ -329,6 +474,7 @@ void tirc_seq_set(Tirc *c, struct StmtNode *draft, Stmt seq, int i, Stmt item) {
   SeqPart *to = (SeqPart *)(uintptr_t)(draft->u.seq.parts + (from - seq->u.seq.parts));
   if (to->at == from->at) to->at = tirc_copy(c, from->at, tirc_part_end(seq, from) - from->first);
   ((Stmt *)(uintptr_t)to->at)[i - to->first] = item;
+  deepen(draft, 1, &item);
 }
 
 /* --- buffers, attributes, modules

@@ -57,6 +57,7 @@ struct Tirc {
   Trap *trap;
   Diag diag;
   uint32_t next_block_id; /* see Block.id in ir.h */
+  uint32_t n_overflows;   /* expressions with ExprNode.overflows that went into a statement */
   Tirc **retained;        /* contexts whose nodes this one refers to */
   int n_retained;
   int refs; /* changed atomically */

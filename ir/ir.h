@@ -36,9 +36,12 @@ typedef const struct BufferNode *Buffer;
 typedef const struct StmtNode *Stmt;
 
 struct ExprNode {
-  uint8_t op; /* Op */
+  uint8_t op;     /* Op */
+  bool overflows; /* a constant in it does not fit its type: T.Mul(50000, 50000) */
   DType dtype;
-  int n; /* number of args */
+  uint16_t depth; /* how deep its text nests; see TIRC_MAX_DEPTH */
+  int n;          /* number of args */
+  uint32_t size;  /* number of nodes, each counted as often as it is printed */
   union {
     int64_t i;     /* INT */
     double f;      /* FLOAT */
@@ -148,7 +151,8 @@ typedef struct Block {
 
 struct StmtNode {
   StmtKind kind;
-  Loc loc; /* where it was written, or line 0 */
+  uint16_t depth; /* at least how deep its text nests */
+  Loc loc;        /* where it was written, or line 0 */
   union {
     For loop;
     Block block;
@@ -260,6 +264,11 @@ typedef struct Module {
   Attrs attrs;
 } Module;
 
+/* Walks of trees recur, and what is printed must be valid input. So the constructors throw "limit"
+ * for a statement that nests deeper than the parser takes, and for an expression that even a proof
+ * about such a statement does not need. */
+enum { TIRC_MAX_DEPTH = 390, EXPR_MAX_DEPTH = 4 * TIRC_MAX_DEPTH, EXPR_MAX_SIZE = 1 << 20 };
+
 /* --- building expressions -------------------------------------------------------------------- */
 
 Expr tirc_var(Tirc *c, const char *name, DType t); /* a new variable each time */
@@ -328,6 +337,8 @@ Stmt tirc_alloc_stmt(Tirc *c, StmtKind kind, Buffer b, Attrs annotations, Stmt b
 Stmt tirc_attr_stmt(Tirc *c, Expr node, const char *key, Expr value, Stmt body);
 Stmt tirc_assert_stmt(Tirc *c, Expr cond, const char *message, Stmt body);
 Stmt tirc_with_loc(Tirc *c, Stmt s, Loc loc); /* a copy that says it was written there */
+/* A copy of a statement that has been given other parts. */
+Stmt tirc_stmt_done(Tirc *c, struct StmtNode *copy);
 static inline bool tirc_is_empty(Stmt s) { return s->kind == STMT_SEQ && s->u.seq.n == 0; }
 
 /* A compact global buffer with a data variable of its own. */

@@ -332,7 +332,7 @@ static Stmt mutate_block(Mutator *m, Stmt s) {
   struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
   *copy = *s;
   copy->u.block = to;
-  return copy;
+  return tirc_stmt_done(m->c, copy);
 }
 
 /* An item that became several, or none, is put in last, the last of them first: the places of the

@@ -73,6 +73,18 @@ static Stmt read_function_body(Reader *r, FuncFrame *f, const Syn *def) {
   return add_root(r, f, def, tirc_end_body(r, &body));
 }
 
+/* What is too deep for the program's tree, and not for the text's, is so of the whole function. */
+static Stmt read_placed_body(Reader *r, FuncFrame *f, const Syn *def) {
+  Trap trap;
+  if (TIRC_TRY(r->c, trap)) {
+    Stmt body = read_function_body(r, f, def);
+    TIRC_END(r->c, trap);
+    return body;
+  }
+  if (!r->c->diag.loc.line) r->c->diag.loc = def->loc;
+  tirc_throw(r->c);
+}
+
 /* @T.prim_func or @T.prim_func(private=True) */
 static bool read_decorator(Reader *r, const Syn *def) {
   const char *path = NULL;
@@ -96,7 +108,7 @@ const Func *tirc_read_func(Reader *r, const Syn *def) {
   r->func = &f;
   tirc_names_open(r);
   read_parameters(r, &f, def);
-  Stmt body = read_function_body(r, &f, def);
+  Stmt body = read_placed_body(r, &f, def);
   tirc_names_close(r);
   r->func = NULL;
   Func *func = tirc_new(r->c, Func);

@@ -72,7 +72,7 @@ static void set_attrs(Sched *s, SRef *r, Attrs attrs) {
   struct StmtNode *copy = tirc_new(s->c, struct StmtNode);
   *copy = *r->stmt;
   *attrs_of(copy) = attrs;
-  tirc_sched_replace(s, r, copy);
+  tirc_sched_replace(s, r, tirc_stmt_done(s->c, copy));
 }
 
 void tirc_prim_annotate(Sched *s, const Value *args, Value *result) {

@@ -215,7 +215,7 @@ static Stmt rewrite(Mutator *m, Stmt s) {
   if (b->init && !p->first && starts_elsewhere(p, b)) drop_init(p->c, b);
   int bound = bound_iter(p, b);
   if (bound >= 0) shrink_domain(p, b, bound);
-  return copy;
+  return tirc_stmt_done(p->c, copy);
 }
 
 static Stmt make_part(Partition *p, int i, const char *prefix, Expr *var) {

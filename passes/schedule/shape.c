@@ -144,7 +144,7 @@ Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
     copy->u.loop.body = body;
   else
     copy->u.block.body = body;
-  return copy;
+  return tirc_stmt_done(c, copy);
 }
 
 Stmt tirc_with_allocs(Tirc *c, Stmt block, Stmt body, int n, const Buffer *buffers) {
@@ -157,7 +157,7 @@ Stmt tirc_with_allocs(Tirc *c, Stmt block, Stmt body, int n, const Buffer *buffe
   to->n_allocs += n;
   to->allocs = allocs;
   to->body = body;
-  return copy;
+  return tirc_stmt_done(c, copy);
 }
 
 int tirc_body_items(Tirc *c, Stmt body, const Stmt **out) {
@@ -204,7 +204,7 @@ static Stmt guard(Mutator *m, Stmt s) {
   *copy = *s;
   Expr old = s->u.block.predicate, added = m->self;
   copy->u.block.predicate = may_fail(old) ? tirc_and(m->c, added, old) : tirc_and(m->c, old, added);
-  return copy;
+  return tirc_stmt_done(m->c, copy);
 }
 
 static Expr keep_expr(Mutator *m, Expr e) {
@@ -317,7 +317,7 @@ static Stmt simplify_block(Mutator *m, Stmt s) {
   struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
   *copy = *s;
   copy->u.block.iter_values = values;
-  return copy;
+  return tirc_stmt_done(m->c, copy);
 }
 
 static Stmt simplify_below(Mutator *m, Stmt s) {
