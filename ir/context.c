@@ -280,3 +280,32 @@ void tirc_map_remove(PtrMap *m, const void *key) {
   m->keys[i] = REMOVED;
   m->values[i] = NULL;
 }
+
+static int *str_slot(const StrMap *m, const char *key) {
+  uint32_t h = 2166136261u, mask = 2 * (uint32_t)m->cap - 1;
+  for (const char *s = key; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
+  while (m->slots[h & mask] && strcmp(m->at[m->slots[h & mask] - 1].key, key)) h++;
+  return &m->slots[h & mask];
+}
+
+void *tirc_strmap_get(const StrMap *m, const char *key) {
+  int place = m->n ? *str_slot(m, key) : 0;
+  return place ? m->at[place - 1].value : NULL;
+}
+
+void **tirc_strmap_at(Tirc *c, StrMap *m, const char *key) {
+  if (m->n == m->cap) {
+    StrMap grown = *m;
+    grown.at = tirc_vec_grow(c, m->at, &grown.cap, m->n, sizeof *m->at);
+    grown.slots = tirc_new_array(c, int, 2 * (size_t)grown.cap);
+    *m = grown;
+    for (int i = 0; i < m->n; i++) *str_slot(m, m->at[i].key) = i + 1;
+  }
+  int *slot = str_slot(m, key);
+  if (!*slot) {
+    m->at[m->n].key = key;
+    m->at[m->n].value = NULL;
+    *slot = ++m->n;
+  }
+  return &m->at[*slot - 1].value;
+}

@@ -133,4 +133,18 @@ bool tirc_map_has(const PtrMap *m, const void *key);
 void tirc_map_set(Tirc *c, PtrMap *m, const void *key, const void *value);
 void tirc_map_remove(PtrMap *m, const void *key);
 
+/* Map from a text to a pointer, in the arena, which keeps the order in which the texts came: at[0]
+ * to at[n - 1]. A zeroed StrMap is an empty one. The texts are not copied. */
+typedef struct StrMap {
+  struct {
+    const char *key;
+    void *value;
+  } * at;
+  int n, cap;
+  int *slots; /* 2 * cap of them, by hash: 1 + the place in `at`; 0: free */
+} StrMap;
+void *tirc_strmap_get(const StrMap *m, const char *key); /* NULL when absent */
+/* Where the value of key is kept until the next key is added; NULL stands there if it is new. */
+void **tirc_strmap_at(Tirc *c, StrMap *m, const char *key);
+
 #endif

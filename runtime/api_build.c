@@ -14,6 +14,7 @@
 struct tirc_term_node {
   const char *text; /* can stand as an operand */
   int func;         /* the function that it belongs to; 0: any */
+  int depth; /* of the brackets in the text, at least that of the operands; names have none */
   bool is_buffer;
 };
 
@@ -36,9 +37,10 @@ struct tirc_builder {
   Text params; /* of the function that is open */
   Text body;
   const char *name;
-  int func;                /* counts functions */
-  VEC(const char *) names; /* taken in this function */
-  VEC(const char *) funcs;
+  int func;     /* counts functions */
+  int depth;    /* of the deepest operand of the call */
+  StrMap names; /* taken in this function: the number that the next of that name gets */
+  StrMap funcs;
   VEC(BuildFrame) frames;
   tirc_error *error; /* the first mistake, until it is handed out */
   bool failed;
@@ -57,7 +59,15 @@ static void add_line(tirc_builder *b, const char *text) {
   b->frames.at[b->frames.n - 1].empty = false;
 }
 
+/* What the reader would refuse at the end is refused before there is too much of it. */
+static void check_depth(tirc_builder *b, int depth) {
+  if (depth > SYNTAX_MAX_DEPTH)
+    refuse(b, "split it: give parts of it names of their own",
+           tirc_format(b->c, "nested too deeply: more than %d levels", SYNTAX_MAX_DEPTH));
+}
+
 static void open(tirc_builder *b, FrameKind kind) {
+  check_depth(b, b->frames.n + 1);
   vec_push(b->c, b->frames, ((BuildFrame){kind, true}));
 }
 
@@ -89,17 +99,17 @@ static const char *word(tirc_builder *b, const char *s) {
   return s;
 }
 
-static bool taken(const tirc_builder *b, const char *s) {
-  for (int i = 0; i < b->names.n; i++)
-    if (!strcmp(b->names.at[i], s)) return true;
-  return false;
-}
-
 static const char *fresh(tirc_builder *b, const char *wish) {
   if (!b->frames.n) refuse(b, "begin with tirc_build_func", "no function is open");
-  const char *name = tirc_strdup(b->c, word(b, wish));
-  for (int i = 1; taken(b, name); i++) name = tirc_format(b->c, "%s_%d", wish, i);
-  vec_push(b->c, b->names, name);
+  const char *name = wish = tirc_strdup(b->c, word(b, wish));
+  uintptr_t next = (uintptr_t)tirc_strmap_get(&b->names, wish);
+  if (next) do
+      name = tirc_format(b->c, "%s_%d", wish, (int)next++);
+    while (tirc_strmap_get(&b->names, name));
+  else
+    next = 1;
+  *tirc_strmap_at(b->c, &b->names, name) = (void *)(uintptr_t)1;
+  *tirc_strmap_at(b->c, &b->names, wish) = (void *)next;
   return name;
 }
 
@@ -119,9 +129,20 @@ static const char *dtype(tirc_builder *b, const char *s) {
 /* --- terms -------------------------------------------------------------------------------------
  */
 
-static tirc_term make_term(tirc_builder *b, const char *text, int func, bool is_buffer) {
+static tirc_term make_term(tirc_builder *b, const char *text, int func) {
+  enum { MAX_TEXT = 1 << 20 }; /* a term that is used twice stands in the text twice */
   struct tirc_term_node *t = tirc_new(b->c, struct tirc_term_node);
-  *t = (struct tirc_term_node){text, func, is_buffer};
+  check_depth(b, b->depth + 1);
+  if (strlen(text) > MAX_TEXT)
+    refuse(b, "give parts of it names by tirc_build_let",
+           tirc_format(b->c, "an expression of more than %d bytes of text", MAX_TEXT));
+  *t = (struct tirc_term_node){text, func, b->depth + 1, false};
+  return t;
+}
+
+static tirc_term make_name(tirc_builder *b, const char *name, bool is_buffer) {
+  struct tirc_term_node *t = tirc_new(b->c, struct tirc_term_node);
+  *t = (struct tirc_term_node){name, b->func, 0, is_buffer};
   return t;
 }
 
@@ -129,6 +150,7 @@ static const char *use(tirc_builder *b, tirc_term t) {
   if (!t) refuse(b, NULL, "an expression is missing");
   if (t->func && t->func != b->func)
     refuse(b, NULL, tirc_format(b->c, "\"%s\" belongs to another function", t->text));
+  if (t->depth > b->depth) b->depth = t->depth;
   return t->text;
 }
 
@@ -183,6 +205,7 @@ static tirc_term step(tirc_builder *b, void (*body)(tirc_builder *b, Step *s), S
   if (b->failed) return NULL;
   s.b = b;
   s.body = body;
+  b->depth = 0;
   b->failed = tirc_api_guard(b->c, take, &s, NULL, &b->error) != TIRC_OK;
   return b->failed ? NULL : s.result;
 }
@@ -238,13 +261,12 @@ tirc_status tirc_builder_module(tirc_builder *b, tirc_module **out, tirc_error *
 static void func(tirc_builder *b, Step *s) {
   if (b->frames.n) refuse(b, "end the open one first", "a function cannot stand in another one");
   const char *name = tirc_strdup(b->c, word(b, s->name));
-  for (int i = 0; i < b->funcs.n; i++)
-    if (!strcmp(b->funcs.at[i], name))
-      refuse(b, NULL, tirc_format(b->c, "two functions are called %s", name));
-  vec_push(b->c, b->funcs, name);
+  if (tirc_strmap_get(&b->funcs, name))
+    refuse(b, NULL, tirc_format(b->c, "two functions are called %s", name));
+  *tirc_strmap_at(b->c, &b->funcs, name) = b;
   b->name = name;
   b->func++;
-  b->names.n = 0;
+  b->names = (StrMap){0};
   b->params = b->body = (Text){.c = b->c};
   tirc_text_add(&b->params, "");
   tirc_text_add(&b->body, "");
@@ -272,7 +294,7 @@ static void param(tirc_builder *b, Step *s) {
   top_only(b, "parameters");
   const char *name = fresh(b, s->name);
   tirc_text_addf(&b->params, "%s%s: T.%s", b->params.n ? ", " : "", name, dtype(b, s->s));
-  s->result = make_term(b, name, b->func, false);
+  s->result = make_name(b, name, false);
 }
 tirc_term tirc_build_param(tirc_builder *b, const char *name, const char *type) {
   return step(b, param, (Step){.name = name, .s = type});
@@ -282,7 +304,7 @@ static void symbol(tirc_builder *b, Step *s) {
   top_only(b, "symbolic extents");
   const char *name = fresh(b, s->name);
   add_line(b, tirc_format(b->c, "%s = T.%s()", name, dtype(b, s->s)));
-  s->result = make_term(b, name, b->func, false);
+  s->result = make_name(b, name, false);
 }
 tirc_term tirc_build_symbol(tirc_builder *b, const char *name, const char *type) {
   return step(b, symbol, (Step){.name = name, .s = type});
@@ -308,7 +330,7 @@ static void buffer(tirc_builder *b, Step *s) {
   add_line(b, tirc_format(b->c, "%s = T.match_buffer(%s, %s, %s%s)", name, handle,
                           tuple(b, s->n, s->at), quoted(b, dtype(b, s->s)),
                           buffer_options(b, s->n, s->options)));
-  s->result = make_term(b, name, b->func, true);
+  s->result = make_name(b, name, true);
 }
 tirc_term tirc_build_buffer(tirc_builder *b, const char *name, const char *type, int ndim,
                             const tirc_term *shape, const tirc_buffer_options *options) {
@@ -320,7 +342,7 @@ static void alloc(tirc_builder *b, Step *s) {
   const char *name = fresh(b, s->name);
   add_line(b, tirc_format(b->c, "%s = T.alloc_buffer(%s, %s%s)", name, tuple(b, s->n, s->at),
                           quoted(b, dtype(b, s->s)), buffer_options(b, s->n, s->options)));
-  s->result = make_term(b, name, b->func, true);
+  s->result = make_name(b, name, true);
 }
 tirc_term tirc_build_alloc_buffer(tirc_builder *b, const char *name, const char *type, int ndim,
                                   const tirc_term *shape, const tirc_buffer_options *options) {
@@ -346,7 +368,7 @@ static void loop(tirc_builder *b, Step *s) {
   if (s->z) range = tirc_format(b->c, "%s, annotations=%s", range, use(b, s->z));
   add_line(b, tirc_format(b->c, "for %s in T.%s(%s):", name, s->s, range));
   open(b, FRAME_FOR);
-  s->result = make_term(b, name, b->func, false);
+  s->result = make_name(b, name, false);
 }
 tirc_term tirc_build_for(tirc_builder *b, const char *kind, const char *name, tirc_term start,
                          tirc_term stop, const char *thread, tirc_term annotations) {
@@ -362,7 +384,7 @@ static void grid(tirc_builder *b, Step *s) {
   for (int i = 0; i < s->n; i++) {
     const char *name = fresh(b, s->names[i]);
     tirc_text_addf(&vars, "%s%s", i ? ", " : "", name);
-    s->out[i] = make_term(b, name, b->func, false);
+    s->out[i] = make_name(b, name, false);
   }
   add_line(b, tirc_format(b->c, "for %s in T.grid(%s):", vars.at, extents));
   open(b, FRAME_FOR);
@@ -398,7 +420,7 @@ static void axis(tirc_builder *b, Step *s) {
   const char *domain =
       s->z ? tirc_format(b->c, "(%s, %s)", use(b, s->z), use(b, s->x)) : use(b, s->x);
   add_line(b, tirc_format(b->c, "%s = T.axis.%s(%s, %s)", name, s->s, domain, use(b, s->y)));
-  s->result = make_term(b, name, b->func, false);
+  s->result = make_name(b, name, false);
 }
 tirc_term tirc_build_axis(tirc_builder *b, const char *kind, const char *name, tirc_term begin,
                           tirc_term end_, tirc_term value) {
@@ -476,7 +498,7 @@ void tirc_build_else(tirc_builder *b) { step(b, otherwise, (Step){0}); }
 static void let(tirc_builder *b, Step *s) {
   const char *value = use(b, s->x), *name = fresh(b, s->name);
   add_line(b, tirc_format(b->c, "%s: T.%s = %s", name, dtype(b, s->s), value));
-  s->result = make_term(b, name, b->func, false);
+  s->result = make_name(b, name, false);
 }
 tirc_term tirc_build_let(tirc_builder *b, const char *name, const char *type, tirc_term value) {
   return step(b, let, (Step){.name = name, .s = type, .x = value});
@@ -500,7 +522,7 @@ void tirc_build_evaluate(tirc_builder *b, tirc_term e) { step(b, evaluate, (Step
 static void integer(tirc_builder *b, Step *s) {
   const char *text = tirc_format(b->c, s->i < 0 ? "(%lld)" : "%lld", (long long)s->i);
   if (s->s) text = tirc_format(b->c, "T.%s(%s)", dtype(b, s->s), text);
-  s->result = make_term(b, text, 0, false);
+  s->result = make_term(b, text, 0);
 }
 tirc_term tirc_build_int(tirc_builder *b, const char *type, int64_t value) {
   return step(b, integer, (Step){.s = type, .i = value});
@@ -511,16 +533,14 @@ static void number(tirc_builder *b, Step *s) {
                      : isnan(s->f)  ? "\"nan\""
                      : s->f < 0     ? "\"-inf\""
                                     : "\"inf\"";
-  s->result = make_term(b, tirc_format(b->c, "T.%s(%s)", dtype(b, s->s ? s->s : "float32"), text),
-                        0, false);
+  s->result =
+      make_term(b, tirc_format(b->c, "T.%s(%s)", dtype(b, s->s ? s->s : "float32"), text), 0);
 }
 tirc_term tirc_build_float(tirc_builder *b, const char *type, double value) {
   return step(b, number, (Step){.s = type, .f = value});
 }
 
-static void string(tirc_builder *b, Step *s) {
-  s->result = make_term(b, quoted(b, s->s), 0, false);
-}
+static void string(tirc_builder *b, Step *s) { s->result = make_term(b, quoted(b, s->s), 0); }
 tirc_term tirc_build_string(tirc_builder *b, const char *text) {
   return step(b, string, (Step){.s = text});
 }
@@ -534,15 +554,14 @@ static void operation(tirc_builder *b, Step *s) {
   if (!found)
     refuse(b, NULL, tirc_format(b->c, "\"%s\" is no operator of two operands", s->s ? s->s : ""));
   const char *x = use(b, s->x), *y = use(b, s->y);
-  s->result =
-      make_term(b, tirc_format(b->c, "(%s %s %s)", x, s->s, y), s->x->func | s->y->func, false);
+  s->result = make_term(b, tirc_format(b->c, "(%s %s %s)", x, s->s, y), s->x->func | s->y->func);
 }
 tirc_term tirc_build_op(tirc_builder *b, const char *op, tirc_term x, tirc_term y) {
   return step(b, operation, (Step){.s = op, .x = x, .y = y});
 }
 
 static void load(tirc_builder *b, Step *s) {
-  s->result = make_term(b, element(b, s->y, s->n, s->at), b->func, false);
+  s->result = make_term(b, element(b, s->y, s->n, s->at), b->func);
 }
 tirc_term tirc_build_load(tirc_builder *b, tirc_term buffer_, int n, const tirc_term *indices) {
   return step(b, load, (Step){.y = buffer_, .n = n, .at = indices});
@@ -553,24 +572,23 @@ static void region(tirc_builder *b, Step *s) {
   const char *of = use_buffer(b, s->y);
   for (int i = 0; i < s->n; i++)
     tirc_text_addf(&t, "%s%s:%s", i ? ", " : "", use(b, s->at[2 * i]), use(b, s->at[2 * i + 1]));
-  s->result = make_term(b, tirc_format(b->c, "%s[%s]", of, s->n ? t.at : "()"), b->func, false);
+  s->result = make_term(b, tirc_format(b->c, "%s[%s]", of, s->n ? t.at : "()"), b->func);
 }
 tirc_term tirc_build_region(tirc_builder *b, tirc_term buffer_, int n, const tirc_term *bounds) {
   return step(b, region, (Step){.y = buffer_, .n = n, .at = bounds});
 }
 
 static void intrinsic(tirc_builder *b, Step *s) {
-  s->result = make_term(b, tirc_format(b->c, "T.%s(%s)", word(b, s->s), list(b, s->n, s->at)),
-                        b->func, false);
+  s->result =
+      make_term(b, tirc_format(b->c, "T.%s(%s)", word(b, s->s), list(b, s->n, s->at)), b->func);
 }
 tirc_term tirc_build_call(tirc_builder *b, const char *name, int n, const tirc_term *args) {
   return step(b, intrinsic, (Step){.s = name, .n = n, .at = args});
 }
 
 static void cast(tirc_builder *b, Step *s) {
-  s->result =
-      make_term(b, tirc_format(b->c, "T.Cast(%s, %s)", quoted(b, dtype(b, s->s)), use(b, s->x)),
-                s->x->func, false);
+  s->result = make_term(
+      b, tirc_format(b->c, "T.Cast(%s, %s)", quoted(b, dtype(b, s->s)), use(b, s->x)), s->x->func);
 }
 tirc_term tirc_build_cast(tirc_builder *b, const char *type, tirc_term x) {
   return step(b, cast, (Step){.s = type, .x = x});
@@ -579,7 +597,7 @@ tirc_term tirc_build_cast(tirc_builder *b, const char *type, tirc_term x) {
 static void words(tirc_builder *b, Step *s) {
   if (!s->s || strpbrk(s->s, "\n#"))
     refuse(b, NULL, "an expression is one line of text without comments");
-  s->result = make_term(b, tirc_format(b->c, "(%s)", s->s), b->func, false);
+  s->result = make_term(b, tirc_format(b->c, "(%s)", s->s), b->func);
 }
 tirc_term tirc_build_text(tirc_builder *b, const char *expression) {
   return step(b, words, (Step){.s = expression});

@@ -175,6 +175,60 @@ static void builder_knows_the_language(void **state) {
   tirc_module_free(w);
 }
 
+/* What is nested too deeply, or too large, is refused where it is, and costs no more than that. */
+static void builder_refuses_what_is_too_deep(void **state) {
+  (void)state;
+  for (int kind = 0; kind < 3; kind++) {
+    tirc_builder *b = NULL;
+    tirc_module *m = NULL;
+    tirc_error *e = NULL;
+    OK(tirc_builder_new(&b, error));
+    tirc_build_func(b, "main");
+    tirc_term n = tirc_build_int(b, NULL, 8), zero = tirc_build_int(b, NULL, 0);
+    tirc_term A = tirc_build_buffer(b, "A", "float32", 1, &n, NULL);
+    tirc_term one = tirc_build_float(b, "float32", 1), x = tirc_build_load(b, A, 1, &zero);
+    for (int i = 0; i < 20000; i++)
+      if (kind == 0)
+        x = tirc_build_op(b, "+", x, one);
+      else if (kind == 1) /* doubles the text each time */
+        x = tirc_build_op(b, "+", x, x);
+      else
+        tirc_build_for(b, "serial", "i", NULL, n, NULL, NULL);
+    tirc_build_store(b, A, 1, &zero, x);
+    assert_int_equal(tirc_builder_module(b, &m, &e), TIRC_BAD);
+    const char *wanted = kind == 1 ? "more than 1048576 bytes" : "nested too deeply";
+    if (!strstr(tirc_error_message(e), wanted)) fail_msg("%s", tirc_error_message(e));
+    tirc_error_free(e);
+    tirc_builder_free(b);
+  }
+}
+
+/* One after the other, of one wish for a name, and each from the one before: nothing is deep. */
+static void builder_makes_long_programs(void **state) {
+  (void)state;
+  enum { N = 20000 };
+  tirc_builder *b = NULL;
+  tirc_module *m = NULL;
+  char *text = NULL;
+  OK(tirc_builder_new(&b, error));
+  tirc_build_func(b, "main");
+  tirc_term n = tirc_build_int(b, NULL, 8);
+  tirc_term A = tirc_build_buffer(b, "A", "float32", 1, &n, NULL);
+  tirc_term one = tirc_build_float(b, "float32", 1);
+  for (int i = 0; i < N; i++) {
+    tirc_term at = tirc_build_for(b, "serial", "i", NULL, n, NULL, NULL);
+    tirc_build_store(b, A, 1, &at, tirc_build_op(b, "+", tirc_build_load(b, A, 1, &at), one));
+    tirc_build_end(b);
+  }
+  tirc_build_end(b);
+  OK(tirc_builder_module(b, &m, error));
+  OK(tirc_module_print(m, &text, error));
+  assert_non_null(strstr(text, "for i_19999 in range(8):"));
+  tirc_string_free(text);
+  tirc_module_free(m);
+  tirc_builder_free(b);
+}
+
 static void builder_keeps_the_first_mistake(void **state) {
   (void)state;
   tirc_builder *b = NULL;
@@ -545,6 +599,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(built_program_is_the_written_one),
       cmocka_unit_test(builder_knows_the_language),
+      cmocka_unit_test(builder_refuses_what_is_too_deep),
+      cmocka_unit_test(builder_makes_long_programs),
       cmocka_unit_test(builder_keeps_the_first_mistake),
       cmocka_unit_test(calls_do_what_a_script_does),
       cmocka_unit_test(functions_of_the_caller_are_index_maps),
