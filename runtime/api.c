@@ -21,6 +21,43 @@ tirc_status tirc_api_no_memory(tirc_error **error) {
   return TIRC_BAD;
 }
 
+typedef struct Need {
+  const char *entry, *names;
+  int number; /* of the one that is missing, from 0 */
+} Need;
+
+static void refuse(Tirc *c, void *self) {
+  const Need *p = self;
+  const char *at = p->names;
+  int open = 0;
+  for (int i = 0; i < p->number; at++) {
+    open += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+    i += *at == ',' && !open;
+  }
+  at += strspn(at, " ");
+  const char *hint = "see tirc.h: what may be NULL is said there";
+  int n = (int)strcspn(at, ",");
+  if (!strncmp(at, "COUNT(", 6))
+    tirc_fail(c, (Loc){0}, "argument", NULL, "%s: %.*s is negative", p->entry,
+              (int)strcspn(at + 6, ")"), at + 6);
+  if (!strncmp(at, "LIST(", 5))
+    tirc_fail(c, (Loc){0}, "argument", hint, "%s: %.*s is negative, or%.*s is NULL", p->entry,
+              n - 5, at + 5, (int)strcspn(at + n + 1, ")"), at + n + 1);
+  tirc_fail(c, (Loc){0}, "argument", hint, "%s: %.*s is NULL", p->entry, n, at);
+}
+
+tirc_status tirc_api_need(const char *entry, const char *names, int n, const void *const *given,
+                          tirc_error **error) {
+  for (int i = 0; i < n; i++)
+    if (!given[i]) return tirc_api_scratch(refuse, &(Need){entry, names, i}, NULL, error);
+  return TIRC_OK;
+}
+
+const char *tirc_api_name(Tirc *c, const char *s) {
+  if (!s) tirc_fail(c, (Loc){0}, "argument", NULL, "a name is NULL");
+  return s;
+}
+
 static const char *keep(Tirc *c, const char *s) { return s ? tirc_strdup(c, s) : NULL; }
 
 static const char *excerpt_of(Tirc *c, const Sources *sources, Loc loc) {
@@ -84,9 +121,10 @@ char *tirc_api_copy(Tirc *c, const char *s, size_t n) {
 }
 
 tirc_status tirc_error_status(const tirc_error *e) {
-  return e->d.status == TIRC_STATUS_NO ? TIRC_NO : TIRC_BAD;
+  return e && e->d.status == TIRC_STATUS_NO ? TIRC_NO : TIRC_BAD;
 }
 const char *tirc_error_get(const tirc_error *e, tirc_error_field field) {
+  if (!e) return NULL;
   switch (field) {
   case TIRC_ERROR_CODE: return e->d.code;
   case TIRC_ERROR_MESSAGE: return e->d.message;
@@ -100,8 +138,8 @@ const char *tirc_error_get(const tirc_error *e, tirc_error_field field) {
   }
   return NULL;
 }
-int tirc_error_line(const tirc_error *e) { return e->d.loc.line; }
-int tirc_error_column(const tirc_error *e) { return e->d.loc.column; }
+int tirc_error_line(const tirc_error *e) { return e ? e->d.loc.line : 0; }
+int tirc_error_column(const tirc_error *e) { return e ? e->d.loc.column : 0; }
 void tirc_error_free(tirc_error *e) {
   if (e && e->c) tirc_context_release(e->c);
 }

@@ -38,6 +38,21 @@ tirc_status tirc_api_guard(Tirc *c, void (*body)(Tirc *c, void *self), void *sel
 tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, const Sources *sources,
                              tirc_error **error);
 tirc_status tirc_api_no_memory(tirc_error **error);
+/* At the door of each entry that gives a status: none of the arguments may be NULL. LIST: a count
+ * and where so many are; COUNT: a number. Neither may be negative, and a list of none may be NULL.
+ */
+#define NEED(...)                                                                                  \
+  do {                                                                                             \
+    const void *const needed_[] = {__VA_ARGS__};                                                   \
+    tirc_status answer_ = tirc_api_need(__func__, #__VA_ARGS__,                                    \
+                                        (int)(sizeof needed_ / sizeof *needed_), needed_, error);  \
+    if (answer_ != TIRC_OK) return answer_;                                                        \
+  } while (0)
+#define COUNT(n) ((int64_t)(n) >= 0 ? "" : NULL)
+#define LIST(n, at) ((int64_t)(n) >= 0 && ((at) || (n) == 0) ? "" : NULL)
+tirc_status tirc_api_need(const char *entry, const char *names, int n, const void *const *given,
+                          tirc_error **error);
+const char *tirc_api_name(Tirc *c, const char *s);     /* s itself; throws when it is NULL */
 char *tirc_api_copy(Tirc *c, const char *s, size_t n); /* on the heap; throws when memory is out */
 /* "main", the only one, or the one of that name; throws "name". */
 const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index);

@@ -202,7 +202,7 @@ static void take(Tirc *c, void *self) {
 }
 
 static tirc_term step(tirc_builder *b, void (*body)(tirc_builder *b, Step *s), Step s) {
-  if (b->failed) return NULL;
+  if (!b || b->failed) return NULL;
   s.b = b;
   s.body = body;
   b->depth = 0;
@@ -211,6 +211,7 @@ static tirc_term step(tirc_builder *b, void (*body)(tirc_builder *b, Step *s), S
 }
 
 tirc_status tirc_builder_new(tirc_builder **out, tirc_error **error) {
+  NEED(out);
   Tirc *c = tirc_context_new();
   Trap trap;
   if (!c) return tirc_api_no_memory(error);
@@ -245,6 +246,7 @@ static void fail_again(Tirc *c, void *self) {
 }
 
 tirc_status tirc_builder_module(tirc_builder *b, tirc_module **out, tirc_error **error) {
+  NEED(b, out);
   if (b->failed && !b->error) return tirc_api_scratch(fail_again, NULL, NULL, error);
   step(b, finish, (Step){0});
   if (!b->failed) return tirc_module_parse(b->done.at, b->done.n, "<builder>", 0, NULL, out, error);
@@ -381,6 +383,8 @@ static void grid(tirc_builder *b, Step *s) {
   Text vars = {.c = b->c};
   const char *extents = list(b, s->n, s->at);
   if (s->n < 1) refuse(b, NULL, "a grid without loops");
+  if (!s->names || !s->out)
+    refuse(b, NULL, "the names of the loops, or a place for them, are missing");
   for (int i = 0; i < s->n; i++) {
     const char *name = fresh(b, s->names[i]);
     tirc_text_addf(&vars, "%s%s", i ? ", " : "", name);
@@ -391,7 +395,7 @@ static void grid(tirc_builder *b, Step *s) {
 }
 void tirc_build_grid(tirc_builder *b, int n, const char *const *names, const tirc_term *extents,
                      tirc_term *vars) {
-  for (int i = 0; i < n; i++) vars[i] = NULL;
+  for (int i = 0; vars && i < n; i++) vars[i] = NULL;
   step(b, grid, (Step){.n = n, .names = names, .at = extents, .out = vars});
 }
 
@@ -570,6 +574,7 @@ tirc_term tirc_build_load(tirc_builder *b, tirc_term buffer_, int n, const tirc_
 static void region(tirc_builder *b, Step *s) {
   Text t = {.c = b->c};
   const char *of = use_buffer(b, s->y);
+  if (s->n < 0 || (s->n && !s->at)) refuse(b, NULL, "a list of expressions is missing");
   for (int i = 0; i < s->n; i++)
     tirc_text_addf(&t, "%s%s:%s", i ? ", " : "", use(b, s->at[2 * i]), use(b, s->at[2 * i + 1]));
   s->result = make_term(b, tirc_format(b->c, "%s[%s]", of, s->n ? t.at : "()"), b->func);
@@ -587,8 +592,9 @@ tirc_term tirc_build_call(tirc_builder *b, const char *name, int n, const tirc_t
 }
 
 static void cast(tirc_builder *b, Step *s) {
-  s->result = make_term(
-      b, tirc_format(b->c, "T.Cast(%s, %s)", quoted(b, dtype(b, s->s)), use(b, s->x)), s->x->func);
+  const char *x = use(b, s->x);
+  const char *text = tirc_format(b->c, "T.Cast(%s, %s)", quoted(b, dtype(b, s->s)), x);
+  s->result = make_term(b, text, s->x->func);
 }
 tirc_term tirc_build_cast(tirc_builder *b, const char *type, tirc_term x) {
   return step(b, cast, (Step){.s = type, .x = x});

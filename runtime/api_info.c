@@ -7,14 +7,14 @@
 #include "../passes/schedule/docs.h"
 #include "../passes/schedule/schedule.h"
 
-int tirc_module_functions(const tirc_module *m) { return m->m->n_funcs; }
+int tirc_module_functions(const tirc_module *m) { return m ? m->m->n_funcs : 0; }
 const char *tirc_module_function(const tirc_module *m, int i) {
-  return i >= 0 && i < m->m->n_funcs ? m->m->funcs[i]->name : NULL;
+  return m && i >= 0 && i < m->m->n_funcs ? m->m->funcs[i]->name : NULL;
 }
 
 bool tirc_module_constant(const tirc_module *m, int i, const char **name, int64_t *value,
                           bool *is_int) {
-  if (i < 0 || i >= m->m->n_constants) return false;
+  if (!m || !name || !value || !is_int || i < 0 || i >= m->m->n_constants) return false;
   *name = m->m->constants[i].name;
   *is_int = tirc_const_int(m->m->constants[i].value, value);
   return true;
@@ -81,6 +81,7 @@ static void find(Tirc *c, void *self) {
 }
 tirc_status tirc_module_params(const tirc_module *m, const char *func, int *n,
                                const tirc_param **params, tirc_error **error) {
+  NEED(m, n, params);
   Info p = {.m = m, .func = func};
   tirc_status status = tirc_api_scratch(find, &p, &m->sources, error);
   if (status != TIRC_OK) return status;
@@ -106,6 +107,7 @@ static void find_symbols(Tirc *c, void *self) {
 }
 tirc_status tirc_module_symbols(const tirc_module *m, const char *func, int *n,
                                 const tirc_symbol **symbols, tirc_error **error) {
+  NEED(m, n, symbols);
   Info p = {.m = m, .func = func};
   tirc_status status = tirc_api_scratch(find_symbols, &p, &m->sources, error);
   if (status != TIRC_OK) return status;
@@ -125,6 +127,7 @@ typedef struct AskedShape {
 
 static void find_shape(Tirc *c, void *self) {
   AskedShape *p = self;
+  if (p->param >= 0 && !p->shape) tirc_api_name(c, NULL);
   const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
   if (p->n != f->n_params)
     tirc_fail(c, f->loc, "argument", NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
@@ -134,7 +137,8 @@ static void find_shape(Tirc *c, void *self) {
               p->param);
   Symbol *symbols = tirc_new_array(c, Symbol, p->n_symbols);
   for (int i = 0; i < p->n_symbols; i++)
-    symbols[i] = (Symbol){p->symbols[i].name, p->symbols[i].value, p->symbols[i].is_known};
+    symbols[i] =
+        (Symbol){tirc_api_name(c, p->symbols[i].name), p->symbols[i].value, p->symbols[i].is_known};
   tirc_find_shape(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), p->n_symbols, symbols,
                   p->param, p->shape);
   for (int i = 0; i < p->n_symbols; i++) {
@@ -145,6 +149,7 @@ static void find_shape(Tirc *c, void *self) {
 tirc_status tirc_module_shape(const tirc_module *m, const char *func, int n,
                               const tirc_argument *args, int n_symbols, tirc_symbol *symbols,
                               int param, int64_t *shape, tirc_error **error) {
+  NEED(m, LIST(n, args), LIST(n_symbols, symbols));
   AskedShape p = {.m = m,
                   .func = func,
                   .n = n,
@@ -162,6 +167,7 @@ static void cost(Tirc *c, void *self) {
 }
 tirc_status tirc_module_cost(const tirc_module *m, const char *func, tirc_cost *out,
                              tirc_error **error) {
+  NEED(m, out);
   Info p = {.m = m, .func = func};
   tirc_status status = tirc_api_scratch(cost, &p, &m->sources, error);
   if (status == TIRC_OK) *out = p.cost;
@@ -196,6 +202,7 @@ static void call_cost(Tirc *c, void *self) {
 }
 tirc_status tirc_module_call_cost(const tirc_module *m, const char *func, int n,
                                   const tirc_argument *args, tirc_cost *out, tirc_error **error) {
+  NEED(m, LIST(n, args), out);
   CallCost p = {.m = m, .func = func, .n = n, .args = args};
   tirc_status status = tirc_api_scratch(call_cost, &p, &m->sources, error);
   if (status == TIRC_OK) *out = p.cost;
@@ -204,10 +211,13 @@ tirc_status tirc_module_call_cost(const tirc_module *m, const char *func, int n,
 
 static void estimate(Tirc *c, void *self) {
   Info *p = self;
+  if (p->threads < 1)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "nothing runs on %d threads", p->threads);
   p->cycles = tirc_estimate_cycles(c, tirc_api_func(c, p->m->m, p->func, NULL), p->threads);
 }
 tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int threads,
                                  double *cycles, tirc_error **error) {
+  NEED(m, cycles);
   Info p = {.m = m, .func = func, .threads = threads};
   tirc_status status = tirc_api_scratch(estimate, &p, &m->sources, error);
   if (status == TIRC_OK) *cycles = p.cycles;
@@ -218,13 +228,13 @@ tirc_status tirc_module_estimate(const tirc_module *m, const char *func, int thr
  */
 
 bool tirc_error_table(int i, tirc_error_info *out) {
-  if (i < 0 || i >= SERR_COUNT) return false;
+  if (!out || i < 0 || i >= SERR_COUNT) return false;
   const ErrorInfo *e = &tirc_errors[i];
   *out = (tirc_error_info){e->code, e->title, e->hint, (tirc_status)e->status};
   return true;
 }
 bool tirc_primitive_table(int i, tirc_primitive_info *out) {
-  if (i < 0 || i >= tirc_n_primitives) return false;
+  if (!out || i < 0 || i >= tirc_n_primitives) return false;
   const Primitive *p = &tirc_primitives[i];
   int star = p->n_params - 1;
   while (star >= 0 && p->params[star].kind != PARAM_LOOPS) star--;
@@ -236,12 +246,13 @@ bool tirc_primitive_table(int i, tirc_primitive_info *out) {
 }
 bool tirc_primitive_param(int i, int k, const char **name, const char **default_text) {
   if (i < 0 || i >= tirc_n_primitives || k < 0 || k >= tirc_primitives[i].n_params) return false;
+  if (!name || !default_text) return false;
   *name = tirc_primitives[i].params[k].name;
   *default_text = tirc_primitives[i].params[k].default_text;
   return true;
 }
 bool tirc_primitive_documentation(int i, tirc_primitive_doc *out) {
-  if (i < 0 || i >= tirc_n_primitives) return false;
+  if (!out || i < 0 || i >= tirc_n_primitives) return false;
   const PrimitiveDoc *d = tirc_find_primitive_doc(tirc_primitives[i].name);
   if (!d) return false;
   *out = (tirc_primitive_doc){d->params, d->returns, d->program, d->script, d->needs, d->errors};
@@ -252,13 +263,13 @@ bool tirc_primitive_raises(int i, int k) {
          tirc_may_raise(tirc_primitives[i].name, tirc_errors[k].code);
 }
 bool tirc_definition_table(int i, tirc_definition_info *out) {
-  if (i < 0 || i >= tirc_n_definitions) return false;
+  if (!out || i < 0 || i >= tirc_n_definitions) return false;
   const Definition *d = &tirc_definitions[i];
   *out = (tirc_definition_info){d->name, d->text, d->errors};
   return true;
 }
 bool tirc_pass_table(int i, const char **name, const char **help) {
-  if (i < 0 || i >= tirc_n_passes) return false;
+  if (!name || !help || i < 0 || i >= tirc_n_passes) return false;
   *name = tirc_passes[i].name;
   *help = tirc_passes[i].help;
   return true;
@@ -276,8 +287,8 @@ static void target_info(const Cpu *cpu, tirc_target_info *out) {
 }
 bool tirc_target_table(int i, tirc_target_info *out) {
   const Cpu *cpu = tirc_cpu_number(i);
-  if (cpu) target_info(cpu, out);
-  return cpu != NULL;
+  if (cpu && out) target_info(cpu, out);
+  return cpu && out;
 }
 typedef struct FindTarget {
   const char *name;
@@ -290,5 +301,6 @@ static void find_target(Tirc *c, void *self) {
   if (cpu->cores) p->out->name = "native"; /* its own name goes with the context */
 }
 tirc_status tirc_target_find(const char *name, tirc_target_info *out, tirc_error **error) {
+  NEED(name, out);
   return tirc_api_scratch(find_target, &(FindTarget){name, out}, &(Sources){0}, error);
 }

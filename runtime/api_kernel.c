@@ -62,16 +62,20 @@ static tirc_status make_array(void (*body)(Tirc *, void *), MakeArray *p, tirc_a
 
 tirc_status tirc_array_new(const char *dtype, int ndim, const int64_t *shape, tirc_array **out,
                            tirc_error **error) {
+  NEED(dtype, LIST(ndim, shape), out);
   return make_array(new_array, &(MakeArray){.dtype = dtype, .ndim = ndim, .shape = shape}, out,
                     error);
 }
 tirc_status tirc_array_read_npy(const char *path, tirc_array **out, tirc_error **error) {
+  NEED(path, out);
   return make_array(read_array, &(MakeArray){.path = path}, out, error);
 }
 tirc_status tirc_array_write_npy(const tirc_array *a, const char *path, tirc_error **error) {
+  NEED(a, path);
   return make_array(write_array, &(MakeArray){.path = path, .from = a}, NULL, error);
 }
 tirc_status tirc_array_copy(const tirc_array *a, tirc_array **out, tirc_error **error) {
+  NEED(a, out);
   return make_array(copy_array, &(MakeArray){.from = a}, out, error);
 }
 void tirc_array_free(tirc_array *a) {
@@ -83,21 +87,28 @@ void tirc_array_free(tirc_array *a) {
   if (a->managed && a->managed->deleter) a->managed->deleter(a->managed);
   free(a);
 }
-const char *tirc_array_dtype(const tirc_array *a) { return a->dtype; }
-int tirc_array_ndim(const tirc_array *a) { return a->t->ndim; }
-const int64_t *tirc_array_shape(const tirc_array *a) { return a->t->shape; }
-int64_t tirc_array_count(const tirc_array *a) { return a->t->count; }
-void *tirc_array_data(tirc_array *a) { return a->t->data; }
-void tirc_array_fill_random(tirc_array *a, uint64_t seed) { tirc_tensor_random(a->t, seed); }
+const char *tirc_array_dtype(const tirc_array *a) { return a ? a->dtype : NULL; }
+int tirc_array_ndim(const tirc_array *a) { return a ? a->t->ndim : 0; }
+const int64_t *tirc_array_shape(const tirc_array *a) { return a ? a->t->shape : NULL; }
+int64_t tirc_array_count(const tirc_array *a) { return a ? a->t->count : 0; }
+void *tirc_array_data(tirc_array *a) { return a ? a->t->data : NULL; }
+void tirc_array_fill_random(tirc_array *a, uint64_t seed) {
+  if (a) tirc_tensor_random(a->t, seed);
+}
 void tirc_array_fill_poison(tirc_array *a) {
-  for (int64_t i = 0; i < a->t->count; i++)
+  for (int64_t i = 0; a && i < a->t->count; i++)
     if (tirc_dtype_is_float(a->t->dtype))
       tirc_tensor_set(a->t, i, (double)NAN);
     else
       tirc_tensor_set_int(a->t, i, tirc_dtype_min(a->t->dtype));
 }
-double tirc_array_get(const tirc_array *a, int64_t i) { return tirc_tensor_get(a->t, i); }
-void tirc_array_set(tirc_array *a, int64_t i, double value) { tirc_tensor_set(a->t, i, value); }
+static bool is_element(const tirc_array *a, int64_t i) { return a && i >= 0 && i < a->t->count; }
+double tirc_array_get(const tirc_array *a, int64_t i) {
+  return is_element(a, i) ? tirc_tensor_get(a->t, i) : (double)NAN;
+}
+void tirc_array_set(tirc_array *a, int64_t i, double value) {
+  if (is_element(a, i)) tirc_tensor_set(a->t, i, value);
+}
 
 /* --- the interpreter ---------------------------------------------------------------------------
  */
@@ -118,12 +129,14 @@ static void interpret(Tirc *c, void *self) {
 tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
                                   const tirc_argument *args, int64_t max_steps,
                                   tirc_error **error) {
+  NEED(m, LIST(n, args), COUNT(max_steps));
   Interpret p = {m, func, n, args, {.max_steps = max_steps}};
   return tirc_api_scratch(interpret, &p, &m->sources, error);
 }
 tirc_status tirc_module_interpret_in_double(const tirc_module *m, const char *func, int n,
                                             const tirc_argument *args, int64_t max_steps,
                                             tirc_error **error) {
+  NEED(m, LIST(n, args), COUNT(max_steps));
   Interpret p = {m, func, n, args, {.max_steps = max_steps, .in_double = true}};
   return tirc_api_scratch(interpret, &p, &m->sources, error);
 }
@@ -137,6 +150,7 @@ struct tirc_executor {
 };
 
 tirc_status tirc_executor_new(int threads, tirc_executor **out, tirc_error **error) {
+  NEED(COUNT(threads), out);
   tirc_executor *x = calloc(1, sizeof *x);
   if (x) x->threads = threads > 0 ? threads : tirc_default_threads();
   if (x) x->runtime = tirc_kernel_runtime_new(x->threads);
@@ -151,7 +165,7 @@ void tirc_executor_free(tirc_executor *x) {
   if (x) tirc_kernel_runtime_free(x->runtime);
   free(x);
 }
-int tirc_executor_threads(const tirc_executor *x) { return x->threads; }
+int tirc_executor_threads(const tirc_executor *x) { return x ? x->threads : 0; }
 
 struct tirc_kernel {
   Tirc *c; /* holds this struct */
@@ -188,6 +202,7 @@ static void compile(Tirc *c, void *self) {
 
 tirc_status tirc_kernel_new(const tirc_module *m, const char *func, const char *target,
                             tirc_kernel **out, tirc_error **error) {
+  NEED(m, out);
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   Compile p = {.m = m, .func = func, .target = target};
@@ -292,6 +307,7 @@ static void make_call(Tirc *c, void *self) {
 
 tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n,
                             const tirc_argument *args, tirc_launch **out, tirc_error **error) {
+  NEED(k, LIST(n, args), out);
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   MakeCall p = {.k = k, .x = x, .n = n, .args = args};
@@ -302,7 +318,9 @@ tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n,
     tirc_context_release(c);
   return status;
 }
-int tirc_launch_run(tirc_launch *launch) { return launch->entry(launch->packed, launch->runtime); }
+int tirc_launch_run(tirc_launch *launch) {
+  return launch ? launch->entry(launch->packed, launch->runtime) : TIRC_BAD;
+}
 void tirc_launch_free(tirc_launch *launch) {
   if (launch) tirc_context_release(launch->c);
 }
@@ -340,6 +358,7 @@ static tirc_status run_failed(const tirc_kernel *k, int failed, tirc_error **err
 
 tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double min_seconds,
                              double *seconds, tirc_error **error) {
+  NEED(launch, LIST(repeat, seconds));
   int failed = tirc_launch_run(launch);
   if (number < 1) number = 1;
   for (int i = 0; i < repeat && !failed; i++) {
@@ -358,6 +377,7 @@ tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double
 
 tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
                             const tirc_argument *args, tirc_error **error) {
+  NEED(k, LIST(n, args));
   tirc_launch *launch;
   tirc_status status = tirc_launch_new(k, x, n, args, &launch, error);
   if (status != TIRC_OK) return status;
@@ -369,7 +389,9 @@ tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
 double tirc_seconds(void) { return tirc_now(); }
 
 int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
-  return tirc_fma_run(tirc_kernel_runtime_abi(x->runtime), x->threads, vector_bits, operations);
+  return !x ? 0
+            : tirc_fma_run(tirc_kernel_runtime_abi(x->runtime), x->threads, vector_bits,
+                           operations);
 }
 
 double tirc_machine_peak(int threads) {
@@ -386,5 +408,5 @@ double tirc_machine_peak(int threads) {
 }
 
 void tirc_machine_name(char *out, size_t size) {
-  if (size) tirc_cpu_name(out, size > 256 ? 256 : (int)size);
+  if (out && size) tirc_cpu_name(out, size > 256 ? 256 : (int)size);
 }

@@ -85,7 +85,8 @@ static void parse(Tirc *c, void *self) {
   p->sources = (Sources){1, {source}};
   Define *defines = tirc_new_array(c, Define, p->n_defines);
   for (int i = 0; i < p->n_defines; i++)
-    defines[i] = (Define){tirc_strdup(c, p->defines[i].name), tirc_strdup(c, p->defines[i].value)};
+    defines[i] = (Define){tirc_strdup(c, tirc_api_name(c, p->defines[i].name)),
+                          tirc_strdup(c, tirc_api_name(c, p->defines[i].value))};
   const Module *m = tirc_parse_module(c, &source, p->n_defines, defines);
   tirc_verify(c, m);
   p->result = tirc_api_module(c, m, &p->sources);
@@ -93,12 +94,14 @@ static void parse(Tirc *c, void *self) {
 
 tirc_status tirc_module_read(const char *path, int n_defines, const tirc_define *defines,
                              tirc_module **out, tirc_error **error) {
+  NEED(path, LIST(n_defines, defines), out);
   Parse p = {.path = path, .n_defines = n_defines, .defines = defines};
   return make_module(parse, &p, &p.sources, &p.result, out, error);
 }
 
 tirc_status tirc_module_parse(const char *text, size_t length, const char *name, int n_defines,
                               const tirc_define *defines, tirc_module **out, tirc_error **error) {
+  NEED(LIST(length, text), LIST(n_defines, defines), out);
   Parse p = {.text = {name, text, length}, .n_defines = n_defines, .defines = defines};
   return make_module(parse, &p, &p.sources, &p.result, out, error);
 }
@@ -147,6 +150,7 @@ static void print(Tirc *c, void *self) {
   t->text = tirc_api_copy(c, s, strlen(s));
 }
 tirc_status tirc_module_print(const tirc_module *m, char **text, tirc_error **error) {
+  NEED(m, text);
   Texts t = {.a = m};
   tirc_status status = tirc_api_scratch(print, &t, &m->sources, error);
   if (status == TIRC_OK) *text = t.text;
@@ -160,6 +164,7 @@ static void compare(Tirc *c, void *self) {
 }
 tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b, char **difference,
                                 tirc_error **error) {
+  NEED(a, b, difference);
   Texts t = {.a = a, .b = b};
   tirc_status status = tirc_api_scratch(compare, &t, &a->sources, error);
   if (status == TIRC_OK) *difference = t.text;
@@ -231,6 +236,7 @@ static void check(Tirc *c, void *self) {
 }
 tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options *options,
                               tirc_error **error) {
+  NEED(m);
   const tirc_schedule_options none = {0};
   Check k = {.m = m, .options = options ? options : &none};
   return tirc_api_scratch(check, &k, &m->sources, error);
@@ -245,6 +251,7 @@ static void check_code(Tirc *c, void *self) {
 }
 tirc_status tirc_module_check_code(const tirc_module *m, const tirc_schedule_options *options,
                                    tirc_error **error) {
+  NEED(m);
   const tirc_schedule_options none = {0};
   Check k = {.m = m, .options = options ? options : &none};
   return tirc_api_scratch(check_code, &k, &m->sources, error);
@@ -283,17 +290,20 @@ static tirc_status run_schedule(Schedule *p, const tirc_schedule_options *option
 tirc_status tirc_module_schedule(const tirc_module *m, const char *path,
                                  const tirc_schedule_options *options, tirc_module **out,
                                  tirc_error **error) {
+  NEED(m, path, out);
   return run_schedule(&(Schedule){.from = m, .path = path}, options, out, error);
 }
 tirc_status tirc_module_schedule_text(const tirc_module *m, const char *text, size_t length,
                                       const char *name, const tirc_schedule_options *options,
                                       tirc_module **out, tirc_error **error) {
+  NEED(m, LIST(length, text), out);
   return run_schedule(&(Schedule){.from = m, .text = {name, text, length}}, options, out, error);
 }
 
 tirc_status tirc_module_replay(const tirc_module *m, const char *path, int64_t record,
                                const tirc_schedule_options *options, tirc_module **out,
                                tirc_error **error) {
+  NEED(m, path, COUNT(record), out);
   Schedule p = {.from = m, .path = path, .is_trace = true, .record = record};
   return run_schedule(&p, options, out, error);
 }
@@ -314,6 +324,7 @@ static void trace_text(Tirc *c, void *self) {
 }
 tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, char **text,
                               tirc_error **error) {
+  NEED(m, text);
   TraceText t = {.m = m, .format = format};
   tirc_status status = tirc_api_scratch(trace_text, &t, &m->sources, error);
   if (status == TIRC_OK) *text = t.text;
@@ -350,6 +361,7 @@ static void lower(Tirc *c, void *self) {
 tirc_status tirc_module_lower(const tirc_module *m,
                               void (*after)(void *self, const char *pass, const char *text),
                               void *self, tirc_module **out, tirc_error **error) {
+  NEED(m, out);
   Lower p = {.from = m, .after = after, .after_self = self, .sources = m->sources};
   return make_module(lower, &p, &p.sources, &p.result, out, error);
 }
@@ -360,6 +372,7 @@ static void split_packing(Tirc *c, void *self) {
   p->result = tirc_api_module(c, tirc_split_packing(c, p->from->m), &p->sources);
 }
 tirc_status tirc_module_split_packing(const tirc_module *m, tirc_module **out, tirc_error **error) {
+  NEED(m, out);
   Lower p = {.from = m, .sources = m->sources};
   return make_module(split_packing, &p, &p.sources, &p.result, out, error);
 }
@@ -387,6 +400,7 @@ static void relayout(Tirc *c, void *self) {
 }
 tirc_status tirc_module_relayout(const tirc_module *m, const char *func, int param, bool back,
                                  tirc_module **out, tirc_error **error) {
+  NEED(m, out);
   Relaid p = {.from = m, .func = func, .param = param, .back = back};
   return make_module(relayout, &p, &p.sources, &p.result, out, error);
 }
@@ -405,6 +419,8 @@ static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
 static void emit(Tirc *c, void *self) {
   static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
   Lower *p = self;
+  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_ANNOTATIONS)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_emit_kind %d", (int)p->kind);
   const Module *m = rename_main(c, p->from->m, p->main_name);
   if (!p->from->lowered) m = tirc_split_packing(c, m);
   const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
@@ -426,6 +442,7 @@ static void emit(Tirc *c, void *self) {
 }
 tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
                              const char *main_name, char **bytes, size_t *n, tirc_error **error) {
+  NEED(m, bytes, n);
   Lower p = {.from = m, .kind = kind, .target = target, .main_name = main_name};
   tirc_status status = tirc_api_scratch(emit, &p, &m->sources, error);
   if (status != TIRC_OK) return status;

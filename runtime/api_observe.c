@@ -22,11 +22,12 @@ static void see_array(void *self, int array, Buffer b, const int64_t *shape) {
 }
 
 static void see_block(void *self, const Block *b, int n, Stmt const *loops, const int64_t *values) {
-  enum { MOST = 64 };
+  enum { MOST = 1024 };
   const Observe *p = self;
   const char *names[MOST];
   for (int i = 0; i < n && i < MOST; i++) names[i] = loops[i]->u.loop.var->u.s;
-  if (p->observer->block) p->observer->block(p->observer->self, b->name, n, names, values);
+  if (p->observer->block)
+    p->observer->block(p->observer->self, b->name, n < MOST ? n : MOST, names, values);
 }
 
 static bool see_access(void *self, int array, int64_t element, bool is_write) {
@@ -50,6 +51,7 @@ static void observe(Tirc *c, void *self) {
 tirc_status tirc_module_observe(const tirc_module *m, const char *func, int n,
                                 const tirc_argument *args, int64_t max_steps,
                                 const tirc_observer *observer, bool *whole, tirc_error **error) {
+  NEED(m, LIST(n, args), COUNT(max_steps), observer);
   Observe p = {m, func, n, args, max_steps, observer, false, NULL};
   tirc_status status = tirc_api_scratch(observe, &p, &m->sources, error);
   if (status == TIRC_OK && whole) *whole = p.whole;

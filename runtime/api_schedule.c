@@ -57,6 +57,7 @@ static void make_new(Tirc *c, void *self) {
 
 tirc_status tirc_schedule_new(const tirc_module *m, const tirc_schedule_options *options,
                               tirc_schedule **out, tirc_error **error) {
+  NEED(m, out);
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   tirc_schedule given = {.options = options ? *options : (tirc_schedule_options){0}};
@@ -85,6 +86,7 @@ static void copy(Tirc *c, void *self) {
 }
 
 tirc_status tirc_schedule_copy(tirc_schedule *s, tirc_schedule **out, tirc_error **error) {
+  NEED(s, out);
   Work w = {0};
   tirc_status status = enter(s, copy, &w, error);
   if (status == TIRC_OK) *out = w.made;
@@ -103,6 +105,7 @@ static void place(Tirc *c, void *self) {
 }
 
 void tirc_schedule_place(tirc_schedule *s, const char *file, int line, int column) {
+  if (!s) return;
   Work w = {.x = s, .name = file};
   (void)tirc_api_guard(s->c, place, &w, NULL, NULL);
   s->place.line = file ? line : 0;
@@ -128,7 +131,8 @@ static void call(Tirc *c, void *self) {
   if (w->n_keywords < 0 || (w->n_keywords && !w->keywords))
     tirc_fail(c, x->place, "argument", NULL, "the names of the keyword arguments are missing");
   const char **names = tirc_new_array(c, const char *, w->n_keywords + 1);
-  for (int i = 0; i < w->n_keywords; i++) names[i] = tirc_strdup(c, w->keywords[i]);
+  for (int i = 0; i < w->n_keywords; i++)
+    names[i] = tirc_strdup(c, tirc_api_name(c, w->keywords[i]));
   Args args = {.n = w->n, .n_keywords = w->n_keywords, .names = names};
   args.at = tirc_values_inward(x, w->n, w->args);
   args.keywords = tirc_values_inward(x, w->n_keywords, w->values);
@@ -141,6 +145,7 @@ tirc_status tirc_schedule_method(tirc_schedule *s, const tirc_value *self, const
                                  const tirc_value *args, int n_keywords,
                                  const char *const *keywords, const tirc_value *values,
                                  tirc_value *result, tirc_error **error) {
+  NEED(s);
   Work w = {.self = self,
             .name = name,
             .n = n,
@@ -168,6 +173,7 @@ static void attribute(Tirc *c, void *self) {
 
 tirc_status tirc_schedule_attribute(tirc_schedule *s, const tirc_value *of, const char *name,
                                     tirc_value *out, tirc_error **error) {
+  NEED(s, out);
   Work w = {.self = of, .name = name};
   tirc_status status = enter(s, attribute, &w, error);
   if (status == TIRC_OK) *out = w.result;
@@ -190,6 +196,7 @@ static void operate(Tirc *c, void *self) {
 
 tirc_status tirc_schedule_operator(tirc_schedule *s, const char *op, const tirc_value *a,
                                    const tirc_value *b, tirc_value *out, tirc_error **error) {
+  NEED(s, a, b, out);
   Work w = {.name = op, .self = a, .args = b};
   tirc_status status = enter(s, operate, &w, error);
   if (status == TIRC_OK) *out = w.result;
@@ -206,6 +213,7 @@ static void text_of(Tirc *c, void *self) {
 
 tirc_status tirc_schedule_text(tirc_schedule *s, const tirc_value *v, char **text,
                                tirc_error **error) {
+  NEED(s, v, text);
   Work w = {.self = v};
   tirc_status status = enter(s, text_of, &w, error);
   if (status == TIRC_OK) *text = w.string;
@@ -225,6 +233,7 @@ static void run(Tirc *c, void *self) {
 
 tirc_status tirc_schedule_run(tirc_schedule *s, const char *text, size_t length, const char *name,
                               tirc_error **error) {
+  NEED(s, LIST(length, text));
   Work w = {.text = {name, text, length}};
   return enter(s, run, &w, error);
 }
@@ -237,6 +246,7 @@ static void set(Tirc *c, void *self) {
 
 tirc_status tirc_schedule_set(tirc_schedule *s, const char *name, const tirc_value *v,
                               tirc_error **error) {
+  NEED(s, v);
   Work w = {.name = name, .self = v};
   return enter(s, set, &w, error);
 }
@@ -253,6 +263,7 @@ static void snapshot(Tirc *c, void *self) {
 }
 
 tirc_status tirc_schedule_module(tirc_schedule *s, tirc_module **out, tirc_error **error) {
+  NEED(s, out);
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   Work w = {.x = s};
@@ -315,6 +326,7 @@ static void tree(Tirc *c, void *self) {
 
 tirc_status tirc_schedule_tree(tirc_schedule *s, const char *func, int *n,
                                const tirc_tree_node **nodes, tirc_error **error) {
+  NEED(s, n, nodes);
   Work w = {.name = func};
   tirc_status status = enter(s, tree, &w, error);
   if (status != TIRC_OK) return status;

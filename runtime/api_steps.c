@@ -149,12 +149,14 @@ static tirc_status make_steps(Run *r, const tirc_schedule_options *options, tirc
 tirc_status tirc_module_steps(const tirc_module *m, const char *path,
                               const tirc_schedule_options *options, tirc_steps **out,
                               tirc_error **error) {
+  NEED(m, path, out);
   return make_steps(&(Run){.from = m, .path = path}, options, out, error);
 }
 
 tirc_status tirc_module_steps_text(const tirc_module *m, const char *text, size_t length,
                                    const char *name, const tirc_schedule_options *options,
                                    tirc_steps **out, tirc_error **error) {
+  NEED(m, LIST(length, text), out);
   return make_steps(&(Run){.from = m, .text = {name, text, length}}, options, out, error);
 }
 
@@ -165,17 +167,19 @@ void tirc_steps_free(tirc_steps *s) {
   tirc_context_release(s->c);
 }
 
-int tirc_steps_count(const tirc_steps *s) { return s->n; }
+int tirc_steps_count(const tirc_steps *s) { return s ? s->n : 0; }
 const tirc_step *tirc_steps_at(const tirc_steps *s, int i) {
-  return i >= 0 && i < s->n ? &s->at[i] : NULL;
+  return s && i >= 0 && i < s->n ? &s->at[i] : NULL;
 }
-const char *tirc_steps_script(const tirc_steps *s) { return s->script.text; }
-const tirc_view *tirc_steps_first(const tirc_steps *s) { return &s->first->view; }
-const tirc_view *tirc_steps_last(const tirc_steps *s) { return s->last ? &s->last->view : NULL; }
-const tirc_error *tirc_steps_error(const tirc_steps *s) { return s->error; }
+const char *tirc_steps_script(const tirc_steps *s) { return s ? s->script.text : NULL; }
+const tirc_view *tirc_steps_first(const tirc_steps *s) { return s ? &s->first->view : NULL; }
+const tirc_view *tirc_steps_last(const tirc_steps *s) {
+  return s && s->last ? &s->last->view : NULL;
+}
+const tirc_error *tirc_steps_error(const tirc_steps *s) { return s ? s->error : NULL; }
 
 const tirc_module *tirc_steps_module(const tirc_steps *s, const tirc_view *view) {
-  for (size_t i = 0; i < s->shown.cap; i++) {
+  for (size_t i = 0; s && i < s->shown.cap; i++) {
     const Shown *shown = s->shown.values[i];
     if (shown && &shown->view == view) return shown->module;
   }

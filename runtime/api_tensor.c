@@ -145,6 +145,7 @@ const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_arg
  */
 
 void tirc_array_tensor(tirc_array *a, DLTensor *out) {
+  if (!a || !out) return;
   const Tensor *t = a->t;
   *out = (DLTensor){.data = t->data, .device = {kDLCPU, 0}, .ndim = t->ndim};
   out->shape = a->t->shape;
@@ -159,6 +160,7 @@ static void delete_array(DLManagedTensor *self) {
 }
 
 tirc_status tirc_array_to_dlpack(tirc_array *a, DLManagedTensor **out, tirc_error **error) {
+  NEED(a, out);
   DLManagedTensor *m = calloc(1, sizeof *m);
   if (!m) return tirc_api_no_memory(error);
   tirc_array_tensor(a, &m->dl_tensor);
@@ -197,6 +199,7 @@ static void adopt(Tirc *c, void *self) {
 }
 
 tirc_status tirc_array_from_dlpack(DLManagedTensor *tensor, tirc_array **out, tirc_error **error) {
+  NEED(tensor, out);
   Adopt p = {.from = tensor};
   tirc_status status = tirc_api_scratch(adopt, &p, NULL, error);
   if (status == TIRC_OK) *out = p.result;

@@ -58,6 +58,7 @@ static void open_archive(Tirc *c, void *self) {
 }
 
 tirc_status tirc_npz_open(const char *path, tirc_npz **out, tirc_error **error) {
+  NEED(path, out);
   Job job = {.path = path};
   tirc_status status = tirc_api_scratch(open_archive, &job, NULL, error);
   if (status == TIRC_OK)
@@ -77,7 +78,7 @@ void tirc_npz_close(tirc_npz *z) {
 }
 
 const char *tirc_npz_name(const tirc_npz *z, int i) {
-  return i >= 0 && i < z->n ? z->names[i] : NULL;
+  return z && i >= 0 && i < z->n ? z->names[i] : NULL;
 }
 
 static const char *list_names(Tirc *c, const tirc_npz *z) {
@@ -139,6 +140,7 @@ static void read_array(Tirc *c, void *self) {
 
 tirc_status tirc_npz_read(const tirc_npz *z, const char *name, tirc_array **out,
                           tirc_error **error) {
+  NEED(z, name, out);
   Job job = {.npz = (tirc_npz *)z, .name = name};
   tirc_status status = tirc_api_scratch(read_array, &job, NULL, error);
   if (status == TIRC_OK) *out = job.array;
@@ -147,12 +149,13 @@ tirc_status tirc_npz_read(const tirc_npz *z, const char *name, tirc_array **out,
 
 /* Adds one array; its bytes are read when the archive is closed. False: see zip_strerror. */
 static bool add_array(Tirc *c, zip_t *zip, const Job *job, int i) {
+  if (!job->arrays[i]) tirc_api_name(c, NULL);
   const Tensor *t = job->arrays[i]->t;
   size_t n;
   const char *header = tirc_npy_header(c, job->path, t, &n);
   zip_buffer_fragment_t parts[2] = {{(zip_uint8_t *)(uintptr_t)header, n}, {t->data, t->bytes}};
   zip_source_t *source = zip_source_buffer_fragment(zip, parts, 2, 0);
-  const char *member = tirc_format(c, "%s%s", job->names[i], suffix);
+  const char *member = tirc_format(c, "%s%s", tirc_api_name(c, job->names[i]), suffix);
   zip_int64_t at = source ? zip_file_add(zip, member, source, ZIP_FL_ENC_UTF_8) : -1;
   if (source && at < 0) zip_source_free(source);
   /* As numpy.savez: stored, and at a fixed time, so that the same arrays give the same file. */
@@ -182,6 +185,7 @@ static void write_arrays(Tirc *c, void *self) {
 
 tirc_status tirc_npz_write(const char *path, int n, const char *const *names,
                            const tirc_array *const *arrays, tirc_error **error) {
+  NEED(path, LIST(n, names), LIST(n, arrays));
   Job job = {.path = path, .n = n, .names = names, .arrays = arrays};
   return tirc_api_scratch(write_arrays, &job, NULL, error);
 }

@@ -21,7 +21,9 @@
  * other result is touched. What a function gives out through a pointer belongs to the caller; each
  * type has its ..._free, which accepts NULL. Strings given out as `char *` are freed by
  * tirc_string_free; `const char *` belong to the object that they were asked of. What is passed in
- * is copied where it is kept, unless a function says otherwise.
+ * is copied where it is kept, unless a function says otherwise. NULL where nothing says that it may
+ * be, and a negative count, give TIRC_BAD with the code "argument"; from functions without a status
+ * they give NULL, 0, false or NaN, and do nothing.
  *
  * Threads. Modules and kernels are immutable and may be used by several threads at once; arrays,
  * builders, executors, launches and calls by one at a time, and so is a schedule together with its

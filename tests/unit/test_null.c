@@ -1,0 +1,416 @@
+/* NULL and negative arguments through every function of the public header: a value, never a crash.
+ */
+#include "runtime/tirc.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static tirc_error *e;
+#define E (&e)
+
+/* The call says TIRC_BAD, and which argument is wrong. */
+#define REFUSED(call) refused(#call, call)
+static void refused(const char *call, tirc_status status) {
+  if (status != TIRC_BAD || !e) fail_msg("%s gives %d", call, status);
+  const char *code = tirc_error_get(e, TIRC_ERROR_CODE);
+  if (strcmp(code, "argument") != 0 && strcmp(code, "build") != 0)
+    fail_msg("%s: %s: %s", call, code, tirc_error_message(e));
+  tirc_error_free(e);
+  e = NULL;
+}
+#define OK(call) assert_int_equal(call, TIRC_OK)
+
+static const char text[] = "@T.prim_func\n"
+                           "def main(A: T.Buffer((8,), 'float32')):\n"
+                           "    for i in range(8):\n"
+                           "        with T.block('b'):\n"
+                           "            v = T.axis.spatial(8, i)\n"
+                           "            A[v] = T.float32(1)\n";
+
+typedef struct World {
+  tirc_module *m;
+  tirc_schedule *s;
+  tirc_kernel *k;
+  tirc_executor *x;
+  tirc_launch *launch;
+  tirc_array *a;
+  tirc_argument argument;
+} World;
+
+static int set_up(void **state) {
+  static World w;
+  OK(tirc_module_parse(text, strlen(text), "p", 0, NULL, &w.m, NULL));
+  OK(tirc_schedule_new(w.m, NULL, &w.s, NULL));
+  OK(tirc_kernel_new(w.m, NULL, NULL, &w.k, NULL));
+  OK(tirc_executor_new(1, &w.x, NULL));
+  OK(tirc_array_new("float32", 1, &(int64_t){8}, &w.a, NULL));
+  w.argument.array = w.a;
+  OK(tirc_launch_new(w.k, w.x, 1, &w.argument, &w.launch, NULL));
+  *state = &w;
+  return 0;
+}
+
+static int tear_down(void **state) {
+  World *w = *state;
+  tirc_launch_free(w->launch);
+  tirc_array_free(w->a);
+  tirc_executor_free(w->x);
+  tirc_kernel_free(w->k);
+  tirc_schedule_free(w->s);
+  tirc_module_free(w->m);
+  return 0;
+}
+
+static void modules(void **state) {
+  World *w = *state;
+  tirc_module *m = w->m, *out = NULL;
+  char *s = NULL;
+  int n = 0;
+  REFUSED(tirc_module_read(NULL, 0, NULL, &out, E));
+  REFUSED(tirc_module_read("no.tir", -1, NULL, &out, E));
+  REFUSED(tirc_module_read("no.tir", 1, NULL, &out, E));
+  REFUSED(tirc_module_read("no.tir", 0, NULL, NULL, E));
+  REFUSED(tirc_module_parse(NULL, 3, "p", 0, NULL, &out, E));
+  REFUSED(tirc_module_parse(text, (size_t)-1, "p", 0, NULL, &out, E));
+  REFUSED(tirc_module_parse(text, strlen(text), NULL, 1, &(tirc_define){0}, &out, E));
+  REFUSED(tirc_module_parse(text, strlen(text), NULL, 0, NULL, NULL, E));
+  REFUSED(tirc_module_print(NULL, &s, E));
+  REFUSED(tirc_module_print(m, NULL, E));
+  REFUSED(tirc_module_compare(m, NULL, &s, E));
+  REFUSED(tirc_module_compare(NULL, m, &s, E));
+  REFUSED(tirc_module_compare(m, m, NULL, E));
+  const tirc_param *params;
+  REFUSED(tirc_module_params(NULL, NULL, &n, &params, E));
+  REFUSED(tirc_module_params(m, NULL, NULL, &params, E));
+  REFUSED(tirc_module_params(m, NULL, &n, NULL, E));
+  const tirc_symbol *symbols;
+  REFUSED(tirc_module_symbols(NULL, NULL, &n, &symbols, E));
+  REFUSED(tirc_module_symbols(m, NULL, NULL, &symbols, E));
+  REFUSED(tirc_module_symbols(m, NULL, &n, NULL, E));
+  REFUSED(tirc_module_cost(NULL, NULL, &(tirc_cost){0}, E));
+  REFUSED(tirc_module_cost(m, NULL, NULL, E));
+  REFUSED(tirc_module_estimate(NULL, NULL, 1, &(double){0}, E));
+  REFUSED(tirc_module_estimate(m, NULL, 1, NULL, E));
+  REFUSED(tirc_module_estimate(m, NULL, -1, &(double){0}, E));
+  REFUSED(tirc_module_check(NULL, NULL, E));
+  REFUSED(tirc_module_check_code(NULL, NULL, E));
+  REFUSED(tirc_module_lower(NULL, NULL, NULL, &out, E));
+  REFUSED(tirc_module_lower(m, NULL, NULL, NULL, E));
+  REFUSED(tirc_module_split_packing(NULL, &out, E));
+  REFUSED(tirc_module_split_packing(m, NULL, E));
+  size_t size;
+  REFUSED(tirc_module_emit(NULL, TIRC_EMIT_C, NULL, NULL, &s, &size, E));
+  REFUSED(tirc_module_emit(m, TIRC_EMIT_C, NULL, NULL, NULL, &size, E));
+  REFUSED(tirc_module_emit(m, TIRC_EMIT_C, NULL, NULL, &s, NULL, E));
+  REFUSED(tirc_module_emit(m, (tirc_emit_kind)-1, NULL, NULL, &s, &size, E));
+  REFUSED(tirc_module_emit(m, (tirc_emit_kind)99, NULL, NULL, &s, &size, E));
+  REFUSED(tirc_module_relayout(NULL, NULL, 0, false, &out, E));
+  REFUSED(tirc_module_relayout(m, NULL, -1, false, &out, E));
+  REFUSED(tirc_module_relayout(m, NULL, 0, false, NULL, E));
+  assert_int_equal(tirc_module_functions(NULL), 0);
+  assert_null(tirc_module_function(NULL, 0));
+  assert_null(tirc_module_function(m, -1));
+  assert_false(tirc_module_constant(NULL, 0, NULL, NULL, NULL));
+  assert_false(tirc_module_constant(m, -1, NULL, NULL, NULL));
+  assert_int_equal(tirc_error_status(NULL), TIRC_BAD);
+  assert_null(tirc_error_message(NULL));
+  assert_int_equal(tirc_error_line(NULL) + tirc_error_column(NULL), 0);
+  assert_null(out);
+  assert_null(s);
+}
+
+static void schedules(void **state) {
+  World *w = *state;
+  tirc_module *m = w->m, *out = NULL;
+  tirc_schedule *s = w->s, *made = NULL;
+  tirc_steps *steps = NULL;
+  tirc_value none = tirc_none(), v;
+  char *string = NULL;
+  int n;
+  REFUSED(tirc_module_schedule(NULL, "s", NULL, &out, E));
+  REFUSED(tirc_module_schedule(m, NULL, NULL, &out, E));
+  REFUSED(tirc_module_schedule(m, "s", NULL, NULL, E));
+  REFUSED(tirc_module_schedule_text(NULL, "", 0, "s", NULL, &out, E));
+  REFUSED(tirc_module_schedule_text(m, NULL, 1, "s", NULL, &out, E));
+  REFUSED(tirc_module_schedule_text(m, "", 0, NULL, NULL, NULL, E));
+  REFUSED(tirc_module_replay(NULL, "s", 0, NULL, &out, E));
+  REFUSED(tirc_module_replay(m, NULL, 0, NULL, &out, E));
+  REFUSED(tirc_module_replay(m, "s", -1, NULL, &out, E));
+  REFUSED(tirc_module_replay(m, "s", 0, NULL, NULL, E));
+  REFUSED(tirc_module_trace(NULL, TIRC_TRACE_JSON, &string, E));
+  REFUSED(tirc_module_trace(m, TIRC_TRACE_JSON, NULL, E));
+  REFUSED(tirc_module_steps(NULL, "s", NULL, &steps, E));
+  REFUSED(tirc_module_steps(m, NULL, NULL, &steps, E));
+  REFUSED(tirc_module_steps(m, "s", NULL, NULL, E));
+  REFUSED(tirc_module_steps_text(NULL, "", 0, "s", NULL, &steps, E));
+  REFUSED(tirc_module_steps_text(m, NULL, 1, "s", NULL, &steps, E));
+  REFUSED(tirc_module_steps_text(m, "", 0, "s", NULL, NULL, E));
+  assert_int_equal(tirc_steps_count(NULL), 0);
+  assert_null(tirc_steps_at(NULL, 0));
+  assert_null(tirc_steps_script(NULL));
+  assert_null(tirc_steps_first(NULL));
+  assert_null(tirc_steps_last(NULL));
+  assert_null(tirc_steps_error(NULL));
+  assert_null(tirc_steps_module(NULL, NULL));
+  REFUSED(tirc_schedule_new(NULL, NULL, &made, E));
+  REFUSED(tirc_schedule_new(m, NULL, NULL, E));
+  REFUSED(tirc_schedule_copy(NULL, &made, E));
+  REFUSED(tirc_schedule_copy(s, NULL, E));
+  tirc_schedule_place(NULL, "f", 1, 1);
+  tirc_schedule_place(s, NULL, -1, -1);
+  REFUSED(tirc_schedule_call(NULL, "get_child_blocks", 0, NULL, 0, NULL, NULL, &v, E));
+  REFUSED(tirc_schedule_call(s, NULL, 0, NULL, 0, NULL, NULL, &v, E));
+  REFUSED(tirc_schedule_call(s, "get_loops", -1, &none, 0, NULL, NULL, &v, E));
+  REFUSED(tirc_schedule_call(s, "get_loops", 1, NULL, 0, NULL, NULL, &v, E));
+  REFUSED(tirc_schedule_call(s, "get_loops", 0, NULL, -1, NULL, NULL, &v, E));
+  REFUSED(tirc_schedule_call(s, "get_loops", 0, NULL, 1, NULL, NULL, &v, E));
+  REFUSED(tirc_schedule_call(s, "get_loops", 0, NULL, 1, &(const char *){NULL}, &none, &v, E));
+  REFUSED(tirc_schedule_call(s, "get_loops", 0, NULL, 1, &(const char *){"block"}, NULL, &v, E));
+  REFUSED(tirc_schedule_method(NULL, NULL, "x", 0, NULL, 0, NULL, NULL, &v, E));
+  REFUSED(tirc_schedule_attribute(NULL, NULL, "mod", &v, E));
+  REFUSED(tirc_schedule_attribute(s, NULL, NULL, &v, E));
+  REFUSED(tirc_schedule_attribute(s, NULL, "mod", NULL, E));
+  REFUSED(tirc_schedule_operator(NULL, "+", &none, &none, &v, E));
+  REFUSED(tirc_schedule_operator(s, NULL, &none, &none, &v, E));
+  REFUSED(tirc_schedule_operator(s, "+", NULL, &none, &v, E));
+  REFUSED(tirc_schedule_operator(s, "+", &none, NULL, &v, E));
+  REFUSED(tirc_schedule_operator(s, "+", &none, &none, NULL, E));
+  REFUSED(tirc_schedule_text(NULL, &none, &string, E));
+  REFUSED(tirc_schedule_text(s, NULL, &string, E));
+  REFUSED(tirc_schedule_text(s, &none, NULL, E));
+  REFUSED(tirc_schedule_run(NULL, "", 0, NULL, E));
+  REFUSED(tirc_schedule_run(s, NULL, 1, NULL, E));
+  REFUSED(tirc_schedule_set(NULL, "x", &none, E));
+  REFUSED(tirc_schedule_set(s, NULL, &none, E));
+  REFUSED(tirc_schedule_set(s, "x", NULL, E));
+  REFUSED(tirc_schedule_module(NULL, &out, E));
+  REFUSED(tirc_schedule_module(s, NULL, E));
+  const tirc_tree_node *nodes;
+  REFUSED(tirc_schedule_tree(NULL, NULL, &n, &nodes, E));
+  REFUSED(tirc_schedule_tree(s, NULL, NULL, &nodes, E));
+  REFUSED(tirc_schedule_tree(s, NULL, &n, NULL, E));
+  OK(tirc_schedule_call(s, "get_child_blocks", 1,
+                        &(tirc_value){.kind = TIRC_KIND_STR, .u.s = "root"}, 0, NULL, NULL, &v,
+                        NULL));
+}
+
+static void arrays(void **state) {
+  World *w = *state;
+  tirc_array *a = NULL;
+  DLManagedTensor *tensor = NULL;
+  REFUSED(tirc_array_new(NULL, 0, NULL, &a, E));
+  REFUSED(tirc_array_new("float32", -1, NULL, &a, E));
+  REFUSED(tirc_array_new("float32", 1, NULL, &a, E));
+  REFUSED(tirc_array_new("float32", 0, NULL, NULL, E));
+  REFUSED(tirc_array_read_npy(NULL, &a, E));
+  REFUSED(tirc_array_read_npy("no.npy", NULL, E));
+  REFUSED(tirc_array_write_npy(NULL, "no.npy", E));
+  REFUSED(tirc_array_write_npy(w->a, NULL, E));
+  REFUSED(tirc_array_copy(NULL, &a, E));
+  REFUSED(tirc_array_copy(w->a, NULL, E));
+  REFUSED(tirc_array_from_dlpack(NULL, &a, E));
+  REFUSED(tirc_array_from_dlpack(&(DLManagedTensor){0}, NULL, E));
+  REFUSED(tirc_array_to_dlpack(NULL, &tensor, E));
+  REFUSED(tirc_array_to_dlpack(w->a, NULL, E));
+  REFUSED(tirc_npz_open(NULL, &(tirc_npz *){NULL}, E));
+  REFUSED(tirc_npz_open("no.npz", NULL, E));
+  REFUSED(tirc_npz_read(NULL, "A", &a, E));
+  REFUSED(tirc_npz_write(NULL, 0, NULL, NULL, E));
+  REFUSED(tirc_npz_write("no/such/folder.npz", -1, NULL, NULL, E));
+  REFUSED(tirc_npz_write("no/such/folder.npz", 1, NULL, NULL, E));
+  assert_null(tirc_npz_name(NULL, 0));
+  assert_null(tirc_array_dtype(NULL));
+  assert_int_equal(tirc_array_ndim(NULL), 0);
+  assert_null(tirc_array_shape(NULL));
+  assert_int_equal(tirc_array_count(NULL), 0);
+  assert_null(tirc_array_data(NULL));
+  tirc_array_tensor(NULL, NULL);
+  tirc_array_tensor(w->a, NULL);
+  tirc_array_fill_random(NULL, 1);
+  tirc_array_fill_poison(NULL);
+  assert_true(isnan(tirc_array_get(NULL, 0)));
+  assert_true(isnan(tirc_array_get(w->a, -1)));
+  assert_true(isnan(tirc_array_get(w->a, 8)));
+  tirc_array_set(NULL, 0, 1);
+  tirc_array_set(w->a, -1, 1);
+  tirc_array_set(w->a, 8, 1);
+  assert_null(a);
+  assert_null(tensor);
+}
+
+static void runs(void **state) {
+  World *w = *state;
+  tirc_argument nothing = {0}, *given = &w->argument;
+  tirc_module *m = w->m;
+  tirc_kernel *k = NULL;
+  tirc_launch *launch = NULL;
+  tirc_observer observer = {0};
+  int64_t shape[8];
+  double seconds[1];
+  REFUSED(tirc_module_shape(NULL, NULL, 1, given, 0, NULL, 0, shape, E));
+  REFUSED(tirc_module_shape(m, NULL, -1, given, 0, NULL, 0, shape, E));
+  REFUSED(tirc_module_shape(m, NULL, 1, NULL, 0, NULL, 0, shape, E));
+  REFUSED(tirc_module_shape(m, NULL, 1, given, -1, NULL, 0, shape, E));
+  REFUSED(tirc_module_shape(m, NULL, 1, given, 1, NULL, 0, shape, E));
+  REFUSED(tirc_module_shape(m, NULL, 1, given, 1, &(tirc_symbol){0}, 0, shape, E));
+  REFUSED(tirc_module_shape(m, NULL, 1, given, 0, NULL, 0, NULL, E));
+  REFUSED(tirc_module_call_cost(NULL, NULL, 1, given, &(tirc_cost){0}, E));
+  REFUSED(tirc_module_call_cost(m, NULL, -1, given, &(tirc_cost){0}, E));
+  REFUSED(tirc_module_call_cost(m, NULL, 1, NULL, &(tirc_cost){0}, E));
+  REFUSED(tirc_module_call_cost(m, NULL, 1, &nothing, &(tirc_cost){0}, E));
+  REFUSED(tirc_module_call_cost(m, NULL, 1, given, NULL, E));
+  REFUSED(tirc_module_interpret(NULL, NULL, 1, given, 0, E));
+  REFUSED(tirc_module_interpret(m, NULL, -1, given, 0, E));
+  REFUSED(tirc_module_interpret(m, NULL, 0, NULL, 0, E));
+  REFUSED(tirc_module_interpret(m, NULL, 1, NULL, 0, E));
+  REFUSED(tirc_module_interpret(m, NULL, 1, &nothing, 0, E));
+  REFUSED(tirc_module_interpret(m, NULL, 1, given, -1, E));
+  REFUSED(tirc_module_interpret_in_double(NULL, NULL, 1, given, 0, E));
+  REFUSED(tirc_module_interpret_in_double(m, NULL, 1, NULL, 0, E));
+  REFUSED(tirc_module_observe(NULL, NULL, 1, given, 0, &observer, NULL, E));
+  REFUSED(tirc_module_observe(m, NULL, 1, NULL, 0, &observer, NULL, E));
+  REFUSED(tirc_module_observe(m, NULL, 1, given, 0, NULL, NULL, E));
+  OK(tirc_module_observe(m, NULL, 1, given, 0, &observer, NULL, E));
+  REFUSED(tirc_executor_new(-1, &(tirc_executor *){NULL}, E));
+  REFUSED(tirc_executor_new(1, NULL, E));
+  assert_int_equal(tirc_executor_threads(NULL), 0);
+  assert_int_equal(tirc_executor_fma(NULL, 256, 1), 0);
+  REFUSED(tirc_kernel_new(NULL, NULL, NULL, &k, E));
+  REFUSED(tirc_kernel_new(m, NULL, NULL, NULL, E));
+  REFUSED(tirc_kernel_run(NULL, w->x, 1, given, E));
+  REFUSED(tirc_kernel_run(w->k, w->x, -1, NULL, E));
+  REFUSED(tirc_kernel_run(w->k, w->x, 0, NULL, E));
+  REFUSED(tirc_kernel_run(w->k, w->x, 1, NULL, E));
+  REFUSED(tirc_kernel_run(w->k, w->x, 1, &nothing, E));
+  REFUSED(tirc_launch_new(NULL, w->x, 1, given, &launch, E));
+  REFUSED(tirc_launch_new(w->k, w->x, 1, NULL, &launch, E));
+  REFUSED(tirc_launch_new(w->k, w->x, 1, given, NULL, E));
+  REFUSED(tirc_launch_time(NULL, 1, 1, 0, seconds, E));
+  REFUSED(tirc_launch_time(w->launch, 1, 1, 0, NULL, E));
+  REFUSED(tirc_launch_time(w->launch, 1, -1, 0, seconds, E));
+  OK(tirc_launch_time(w->launch, -1, 1, -1, seconds, E));
+  assert_int_not_equal(tirc_launch_run(NULL), 0);
+  assert_true(tirc_machine_peak(-1) <= 0);
+  tirc_machine_name(NULL, 8);
+  assert_null(k);
+  assert_null(launch);
+}
+
+static void tables(void **state) {
+  (void)state;
+  const char *name;
+  REFUSED(tirc_target_find(NULL, &(tirc_target_info){0}, E));
+  REFUSED(tirc_target_find("haswell", NULL, E));
+  assert_false(tirc_target_table(0, NULL));
+  assert_false(tirc_target_table(-1, &(tirc_target_info){0}));
+  assert_false(tirc_error_table(0, NULL));
+  assert_false(tirc_error_table(-1, &(tirc_error_info){0}));
+  assert_false(tirc_primitive_table(0, NULL));
+  assert_false(tirc_primitive_table(-1, &(tirc_primitive_info){0}));
+  assert_false(tirc_primitive_param(0, 0, NULL, NULL));
+  assert_false(tirc_primitive_param(-1, -1, &name, &name));
+  assert_false(tirc_primitive_documentation(0, NULL));
+  assert_false(tirc_primitive_documentation(-1, &(tirc_primitive_doc){0}));
+  assert_false(tirc_primitive_raises(-1, -1));
+  assert_false(tirc_definition_table(0, NULL));
+  assert_false(tirc_definition_table(-1, &(tirc_definition_info){0}));
+  assert_false(tirc_pass_table(0, NULL, NULL));
+  assert_false(tirc_pass_table(-1, &name, &name));
+}
+
+/* Each call of the builder with nothing, on a builder of its own in a function of its own. */
+static void builders(void **state) {
+  (void)state;
+  tirc_module *m;
+  REFUSED(tirc_builder_new(NULL, E));
+  REFUSED(tirc_builder_module(NULL, &m, E));
+  for (int i = 0; i < 2; i++) {
+    tirc_builder *b = NULL;
+    tirc_term term = NULL;
+    const char *const *names = NULL;
+#define FRESH                                                                                      \
+  if (i) {                                                                                         \
+    OK(tirc_builder_new(&b, NULL));                                                                \
+    tirc_build_func(b, "f");                                                                       \
+  }
+#define BUILD(call)                                                                                \
+  do {                                                                                             \
+    FRESH;                                                                                         \
+    call;                                                                                          \
+    if (b) REFUSED(tirc_builder_module(b, &m, E));                                                 \
+    tirc_builder_free(b);                                                                          \
+    b = NULL;                                                                                      \
+  } while (0)
+    BUILD(tirc_build_func(b, NULL));
+    BUILD((tirc_build_end(b), tirc_build_end(b)));
+    BUILD(tirc_build_param(b, NULL, NULL));
+    BUILD(tirc_build_symbol(b, NULL, NULL));
+    BUILD(tirc_build_buffer(b, "A", "float32", -1, NULL, NULL));
+    BUILD(tirc_build_buffer(b, "A", "float32", 1, NULL, NULL));
+    BUILD(tirc_build_buffer(b, "A", "float32", 1, &term, NULL));
+    BUILD(tirc_build_alloc_buffer(b, NULL, NULL, -1, NULL, NULL));
+    BUILD(tirc_build_for(b, NULL, NULL, NULL, NULL, NULL, NULL));
+    BUILD(tirc_build_grid(b, -1, NULL, NULL, NULL));
+    BUILD(tirc_build_grid(b, 1, names, (tirc_term[]){tirc_build_int(b, NULL, 1)}, NULL));
+    BUILD(tirc_build_block(b, NULL));
+    BUILD(tirc_build_axis(b, NULL, NULL, NULL, NULL, NULL));
+    BUILD(tirc_build_where(b, NULL));
+    BUILD(tirc_build_reads(b, -1, NULL));
+    BUILD(tirc_build_writes(b, 1, NULL));
+    BUILD(tirc_build_block_attr(b, NULL, NULL));
+    BUILD(tirc_build_func_attr(b, NULL, NULL));
+    BUILD(tirc_build_init(b));
+    BUILD(tirc_build_store(b, NULL, -1, NULL, NULL));
+    BUILD(tirc_build_if(b, NULL));
+    BUILD(tirc_build_else(b));
+    BUILD(tirc_build_while(b, NULL));
+    BUILD(tirc_build_let(b, NULL, NULL, NULL));
+    BUILD(tirc_build_assert(b, NULL, NULL));
+    BUILD(tirc_build_evaluate(b, NULL));
+    BUILD(tirc_build_int(b, "no type", -1));
+    BUILD(tirc_build_float(b, "no type", -1));
+    BUILD(tirc_build_string(b, NULL));
+    BUILD(tirc_build_op(b, NULL, NULL, NULL));
+    BUILD(tirc_build_load(b, NULL, -1, NULL));
+    tirc_term eight = NULL;
+    BUILD((eight = tirc_build_int(b, NULL, 8),
+           tirc_build_load(b, tirc_build_buffer(b, "A", "float32", 1, &eight, NULL), -1, NULL)));
+    BUILD((eight = tirc_build_int(b, NULL, 8),
+           tirc_build_region(b, tirc_build_buffer(b, "A", "float32", 1, &eight, NULL), 1, NULL)));
+    BUILD((eight = tirc_build_int(b, NULL, 8),
+           tirc_build_region(b, tirc_build_buffer(b, "A", "float32", 1, &eight, NULL), -1, NULL)));
+    BUILD(tirc_build_call(b, NULL, -1, NULL));
+    BUILD(tirc_build_call(b, "exp", 1, NULL));
+    BUILD(tirc_build_cast(b, NULL, NULL));
+    BUILD(tirc_build_text(b, NULL));
+  }
+}
+
+/* What each ..._free accepts. */
+static void frees(void **state) {
+  (void)state;
+  tirc_string_free(NULL);
+  tirc_error_free(NULL);
+  tirc_module_free(NULL);
+  tirc_builder_free(NULL);
+  tirc_steps_free(NULL);
+  tirc_schedule_free(NULL);
+  tirc_npz_close(NULL);
+  tirc_array_free(NULL);
+  tirc_executor_free(NULL);
+  tirc_kernel_free(NULL);
+  tirc_launch_free(NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(modules), cmocka_unit_test(schedules),
+                                     cmocka_unit_test(arrays),  cmocka_unit_test(runs),
+                                     cmocka_unit_test(tables),  cmocka_unit_test(builders),
+                                     cmocka_unit_test(frees)};
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
