@@ -91,6 +91,13 @@ static tirc_node copy_node(Tirc *c, const OutlineNode *o) {
                      .allocs = copy_buffers(c, o->n_allocs, o->allocs)};
 }
 
+static const tirc_warning *copy_warnings(Tirc *c, const SchedStep *s) {
+  tirc_warning *to = tirc_new_array(c, tirc_warning, s->n_warnings);
+  for (int i = 0; i < s->n_warnings; i++)
+    to[i] = (tirc_warning){s->warnings[i].code, s->warnings[i].message};
+  return to;
+}
+
 static const Shown *show(Run *r, const Module *m) {
   Tirc *c = r->result->c;
   Shown *s = tirc_map_get(&r->result->shown, m);
@@ -119,7 +126,9 @@ static void show_steps(Tirc *c, void *self) {
                              .line = s->loc.line,
                              .column = s->loc.column,
                              .before = &show(r, s->before)->view,
-                             .after = &show(r, s->after)->view};
+                             .after = &show(r, s->after)->view,
+                             .n_warnings = s->n_warnings,
+                             .warnings = copy_warnings(c, s)};
     if (s->error) out->errors[i] = tirc_api_error(s->error, &r->sources);
     out->at[i].error = out->errors[i];
     out->n = i + 1;

@@ -367,6 +367,11 @@ typedef struct tirc_view {
   const tirc_node *nodes;
 } tirc_view;
 
+/* What is legal and hardly meant. */
+typedef struct tirc_warning {
+  const char *code, *message; /* as options->warn gets them */
+} tirc_warning;
+
 /* One call of a primitive. */
 typedef struct tirc_step {
   const char *primitive, *call; /* "split", "sch.split(j, factors=[None, 32])" */
@@ -375,6 +380,8 @@ typedef struct tirc_step {
   int line, column;
   const tirc_view *before, *after; /* the very same when the program did not change */
   const tirc_error *error;         /* NULL: it succeeded */
+  int n_warnings;
+  const tirc_warning *warnings;
 } tirc_step;
 
 typedef struct tirc_steps tirc_steps;

@@ -97,6 +97,12 @@ static const struct {
 };
 enum { N_OTHER_CODES = sizeof other_codes / sizeof *other_codes };
 
+const char *code_meaning(const char *code) {
+  for (int i = 0; i < N_OTHER_CODES; i++)
+    if (strcmp(other_codes[i].code, code) == 0) return other_codes[i].meaning;
+  return NULL;
+}
+
 static bool explain_other(const char *wanted, int *status) {
   for (int i = 0; i < N_OTHER_CODES; i++) {
     const char *code = other_codes[i].code;

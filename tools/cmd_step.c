@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_script_text(void *options, const char *text) {
-  (void)options;
-  fputs(text, stderr);
-}
-
 /* --- which steps ------------------------------------------------------------------------------ */
 
 static bool is_number(const char *word) { return isdigit((unsigned char)*word); }
@@ -92,7 +87,26 @@ static int report_end(const Options *o, const tirc_steps *s, const StepChoice *c
   return (int)tirc_error_status(end);
 }
 
-static int load_steps(const Options *o, ProgramText *program, tirc_module **m, tirc_steps **out) {
+typedef struct Listener {
+  const Options *o;
+  const char *program;
+  json_object **warnings; /* those of the program; steps keep theirs */
+} Listener;
+
+static void hear_warning(void *self, const char *file, int line, int column, const char *message,
+                         const char *code) {
+  Listener *l = self;
+  warn_about((void *)(uintptr_t)l->o, file, line, column, message, code);
+  if (file && strcmp(file, l->program) == 0) add_warning(l->warnings, code, message);
+}
+
+static void hear_script(void *self, const char *text) {
+  (void)self;
+  fputs(text, stderr);
+}
+
+static int load_steps(const Options *o, ProgramText *program, tirc_module **m, tirc_steps **out,
+                      json_object **warnings) {
   tirc_error *e = NULL;
   const char *path = o->args.at[0];
   program->name = strcmp(path, "-") == 0 ? "<stdin>" : path;
@@ -101,13 +115,14 @@ static int load_steps(const Options *o, ProgramText *program, tirc_module **m, t
   int status = read_text(o, path, &program->text, &program->n);
   if (status == DONE) status = load_program_text(o, program->name, program->text, program->n, m);
   if (status != DONE) return status;
+  Listener listener = {o, program->name, warnings};
   tirc_schedule_options options = {
       .target = o->target,
       .max_steps = o->script_steps,
       .strict = o->strict,
-      .self = (void *)(uintptr_t)o,
-      .print = print_script_text,
-      .warn = warn_about,
+      .self = &listener,
+      .print = hear_script,
+      .warn = hear_warning,
   };
   return tirc_module_steps(*m, o->args.at[1], &options, out, &e) ? report(o, e) : DONE;
 }
@@ -117,7 +132,7 @@ int cmd_step(Options *o) {
   tirc_steps *s = NULL;
   StepChoice choice = {0};
   ProgramText program = {0};
-  int status = load_steps(o, &program, &m, &s);
+  int status = load_steps(o, &program, &m, &s, &choice.warnings);
   if (status == DONE) status = choose(o, s, &choice);
   if (status == DONE)
     status = o->html      ? write_page(o, &program, m, s, &choice)
@@ -125,6 +140,7 @@ int cmd_step(Options *o) {
                           : print_steps(o, s, &choice);
   if (status == DONE) status = report_end(o, s, &choice);
   free(choice.shown);
+  json_object_put(choice.warnings);
   free(program.text);
   tirc_steps_free(s);
   tirc_module_free(m);

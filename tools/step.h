@@ -9,8 +9,9 @@
 
 /* What was asked for: which of the steps. */
 typedef struct StepChoice {
-  int n;       /* steps in all */
-  bool *shown; /* one a step */
+  int n;                        /* steps in all */
+  bool *shown;                  /* one a step */
+  struct json_object *warnings; /* of the program itself, or NULL */
 } StepChoice;
 
 /* tree.c: the loops and blocks of a program, one a line, indented by depth. On the heap, NULL when
@@ -28,7 +29,10 @@ void print_trees(const Options *o, const char *before, const char *after, int wi
 int print_refusal(const Options *o, const tirc_step *step);
 int print_steps(const Options *o, const tirc_steps *s, const StepChoice *choice);
 
-/* step_json.c: all as one object; the caller owns it. NULL when memory is out. */
+/* step_json.c: adds a warning to a list, which it makes when there is none; the hint is what
+ * `tirc explain` says of a code of its own. */
+void add_warning(struct json_object **list, const char *code, const char *message);
+/* All as one object; the caller owns it. NULL when memory is out. */
 struct json_object *steps_as_json(const tirc_steps *s, const StepChoice *choice);
 
 /* A program as it was read: for reading it again with other constants. */

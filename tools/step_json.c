@@ -100,18 +100,32 @@ static void add_diff(json_object *j, const tirc_step *step) {
   free_diff(&d);
 }
 
+void add_warning(json_object **list, const char *code, const char *message) {
+  json_object *j = json_object_new_object();
+  if (!*list) *list = json_object_new_array();
+  add_text(j, "code", code);
+  add_text(j, "message", message);
+  if (strcmp(code, "warning") != 0) add_text(j, "hint", code_meaning(code));
+  json_object_array_add(*list, j);
+}
+
 static json_object *step_as_json(Programs *p, const tirc_step *step, int number) {
   json_object *j = json_object_new_object();
   add_int(j, "number", number);
   add_text(j, "primitive", step->primitive);
   add_text(j, "call", step->call);
   add_text(j, "sentence", step->sentence);
+  add_text(j, "file", step->file);
   add_int(j, "line", step->line);
   add_int(j, "column", step->column);
   json_object_object_add(j, "changed", json_object_new_boolean(step->before != step->after));
   add_int(j, "before", program_index(p, step->before));
   add_int(j, "after", program_index(p, step->after));
   add_diff(j, step);
+  json_object *warnings = NULL;
+  for (int i = 0; i < step->n_warnings; i++)
+    add_warning(&warnings, step->warnings[i].code, step->warnings[i].message);
+  if (warnings) json_object_object_add(j, "warnings", warnings);
   if (step->error) json_object_object_add(j, "error", error_as_json(step->error));
   return j;
 }
@@ -127,6 +141,7 @@ json_object *steps_as_json(const tirc_steps *s, const StepChoice *choice) {
   add_text(j, "script", tirc_steps_script(s));
   json_object_object_add(j, "programs", p.json);
   json_object_object_add(j, "steps", list);
+  if (choice->warnings) json_object_object_add(j, "warnings", json_object_get(choice->warnings));
   if (tirc_steps_error(s)) json_object_object_add(j, "error", error_as_json(tirc_steps_error(s)));
   free(p.at);
   return j;

@@ -175,6 +175,8 @@ bool explain_name(const char *name, int *status);
 int explain_or_command(const Options *o, bool command);
 /* The definitions that an error's code is about. */
 void explain_terms(const char *code);
+/* What a code means that is none of the table of ScheduleErrors, or NULL. */
+const char *code_meaning(const char *code);
 /* cmd_run.c: runs m with the options' arrays, and sums up the results; --check compares with what
  * the interpreter makes of `plain`. */
 int run_module(const Options *o, const tirc_module *plain, const tirc_module *m);

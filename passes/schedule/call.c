@@ -563,7 +563,6 @@ static void require_lets_around(Sched *s) {
 static void hand_out_warnings(Sched *s) {
   if (s->strict && s->warnings.n) tirc_raise_warning(s->c, s->warnings.at[0]);
   for (int i = 0; s->warn && i < s->warnings.n; i++) s->warn(s->warn_self, s->warnings.at[i]);
-  s->warnings.n = 0;
 }
 
 /* The outermost primitive is traced; one that another calls is that one's business. */
@@ -599,6 +598,7 @@ Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const V
     if (record) tirc_step_describe(s, p, bound, &draft);
     Value result = run(s, p, bound);
     if (record) tirc_step_end(s, p, loc, &draft, &result);
+    if (calls == 0) s->warnings.n = 0;
     TIRC_END(c, trap);
     s->calls = calls;
     return result;

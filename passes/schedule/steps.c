@@ -138,7 +138,11 @@ void tirc_step_describe(Sched *s, const Primitive *p, const Value *bound, StepDr
 void tirc_step_end(Sched *s, const Primitive *p, Loc loc, const StepDraft *d, const Value *result) {
   SchedStep step = {.p = p, .loc = loc, .call = d->call, .before = d->before, .after = s->mod};
   if (result) {
+    Warning *warnings = tirc_new_array(s->c, Warning, s->warnings.n);
     step.sentence = fill(s, p, d, result);
+    for (int i = 0; i < s->warnings.n; i++) warnings[i] = s->warnings.at[i];
+    step.n_warnings = s->warnings.n;
+    step.warnings = warnings;
   } else {
     Diag *diag = tirc_new(s->c, Diag);
     *diag = s->c->diag;

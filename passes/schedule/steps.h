@@ -15,6 +15,8 @@ typedef struct SchedStep {
   const char *sentence;         /* "Splits loop j (768) into j_0 (24) and j_1 (32) ..." */
   const Module *before, *after; /* the very same when the program did not change */
   const Diag *error;            /* NULL: it succeeded; otherwise nothing changed */
+  int n_warnings;
+  const Warning *warnings; /* what is hardly meant in a call that succeeded */
 } SchedStep;
 
 typedef struct SchedSteps {
