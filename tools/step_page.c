@@ -68,6 +68,84 @@ static json_object *traces(const Options *o, const ProgramText *program, const t
   return j;
 }
 
+/* --- words ------------------------------------------------------------------------------------ */
+
+/* {"scope": "A block with ...", ...}: what `tirc explain` says of each term. */
+static json_object *terms(void) {
+  json_object *j = json_object_new_object();
+  tirc_definition_info d;
+  for (int i = 0; tirc_definition_table(i, &d); i++)
+    json_object_object_add(j, d.name, json_object_new_string(d.text));
+  return j;
+}
+
+/* The terms that error number k is about. */
+static json_object *terms_of(int k) {
+  json_object *list = json_object_new_array();
+  tirc_definition_info d;
+  for (int i = 0; tirc_definition_table(i, &d); i++)
+    for (const int *error = d.errors; *error >= 0; error++)
+      if (*error == k) json_object_array_add(list, json_object_new_string(d.name));
+  return list;
+}
+
+/* Adds what `tirc explain` says of an error's code: {"rule", "hint", "terms"}. */
+static void explain(json_object *to, const tirc_error *e) {
+  const char *code = tirc_error_get(e, TIRC_ERROR_CODE), *meaning = code_meaning(code);
+  json_object *j = json_object_new_object();
+  if (meaning) json_object_object_add(j, "rule", json_object_new_string(meaning));
+  tirc_error_info info;
+  for (int i = 0; !meaning && tirc_error_table(i, &info); i++) {
+    if (strcmp(info.code, code) != 0) continue;
+    json_object_object_add(j, "rule", json_object_new_string(info.title));
+    json_object_object_add(j, "hint", json_object_new_string(info.hint));
+    json_object_object_add(j, "terms", terms_of(i));
+  }
+  json_object_object_add(to, code, j);
+}
+
+static json_object *explanations(const tirc_steps *s) {
+  json_object *j = json_object_new_object();
+  for (int i = 0; i < tirc_steps_count(s); i++)
+    if (tirc_steps_at(s, i)->error) explain(j, tirc_steps_at(s, i)->error);
+  if (tirc_steps_error(s)) explain(j, tirc_steps_error(s));
+  return j;
+}
+
+/* --- scripts ---------------------------------------------------------------------------------- */
+
+static bool has_script(json_object *list, const char *file) {
+  for (size_t i = 0; i < json_object_array_length(list); i++) {
+    json_object *known = json_object_object_get(json_object_array_get_idx(list, i), "file");
+    if (strcmp(json_object_get_string(known), file) == 0) return true;
+  }
+  return false;
+}
+
+static void add_script(json_object *list, const char *file, const char *text) {
+  json_object *j = json_object_new_object();
+  json_object_object_add(j, "file", json_object_new_string(file));
+  json_object_object_add(j, "text", json_object_new_string(text));
+  json_object_array_add(list, j);
+}
+
+/* The script, and those that it imports functions from, as far as calls stand in them. */
+static json_object *scripts(const Options *o, const tirc_steps *s, const char *main_script) {
+  json_object *list = json_object_new_array();
+  add_script(list, main_script, tirc_steps_script(s));
+  for (int i = 0; i < tirc_steps_count(s); i++) {
+    const char *file = tirc_steps_at(s, i)->file;
+    char *text = NULL;
+    size_t n;
+    if (!file || has_script(list, file)) continue;
+    if (read_text(o, file, &text, &n) == DONE) add_script(list, file, text);
+    free(text);
+  }
+  return list;
+}
+
+/* --- the page --------------------------------------------------------------------------------- */
+
 /* JSON inside of a script element: no `<` may stand in it. */
 static void put_json(FILE *to, json_object *j) {
   for (const char *s = json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN); *s; s++)
@@ -107,7 +185,11 @@ int write_page(const Options *o, const ProgramText *program, const tirc_module *
     return complain(o, NULL, "out of memory");
   }
   json_object_object_add(data, "programFile", json_object_new_string(program->name));
-  json_object_object_add(data, "scriptFile", json_object_new_string(o->args.at[1]));
+  const char *script = strcmp(o->args.at[1], "-") == 0 ? "<stdin>" : o->args.at[1];
+  json_object_object_add(data, "scriptFile", json_object_new_string(script));
+  json_object_object_add(data, "scripts", scripts(o, s, script));
+  json_object_object_add(data, "terms", terms());
+  json_object_object_add(data, "explanations", explanations(s));
   json_object_object_add(data, "run", traces(o, program, m, s));
   put_page(f, data);
   json_object_put(data);

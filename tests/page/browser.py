@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 
 KEYS = {"ArrowLeft": "\ue012", "ArrowRight": "\ue014", "Home": "\ue011", "End": "\ue010", "Tab": "\ue004",
-        "Enter": "\ue007", "Space": " "}
+        "Enter": "\ue007", "Escape": "\ue00c", "Space": " "}
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
@@ -20,7 +20,7 @@ class Missing(Exception):
 
 
 class Browser:
-    def __init__(self, width=1440, height=900, scale=1, dark=False):
+    def __init__(self, width=1440, height=900, scale=1, dark=False, reduced_motion=False):
         chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
         if not chromium or not driver:
             raise Missing("chromium and chromedriver are not installed (Debian: chromium, chromium-driver)")
@@ -50,7 +50,8 @@ class Browser:
         self.command("Emulation.setDeviceMetricsOverride",
                      {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600})
         self.command("Emulation.setEmulatedMedia",
-                     {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]})
+                     {"features": [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+                                    {"name": "prefers-reduced-motion", "value": "reduce" if reduced_motion else "no-preference"}]})
 
     def request(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
@@ -78,6 +79,11 @@ class Browser:
 
     def click(self, selector):
         self.request("POST", "/element/%s/click" % self.element(selector), {})
+
+    def hover(self, selector):
+        """Moves the pointer onto the first element of the selector."""
+        self.request("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": [
+            {"type": "pointerMove", "x": 0, "y": 0, "origin": {ELEMENT: self.element(selector)}}]}]})
 
     def press(self, *keys):
         for key in keys:

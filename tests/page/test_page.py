@@ -3,29 +3,18 @@
 
 Exit status 77 (skipped) where no browser is installed."""
 import base64
-import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from browser import Browser, Missing  # noqa: E402
+from pages import ROOT, make_page  # noqa: E402
 
-TIRC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 MATMUL = ROOT + "/examples/matmul/matmul.tir"
 RULE_BASED = ROOT + "/examples/matmul/rule_based.sch"
 SMALL = ROOT + "/tests/cli/small.tir"
-
-
-def make_page(folder, *arguments, status=0):
-    path = os.path.join(folder, "page.html")
-    done = subprocess.run([TIRC, "step", *arguments, "--html", path], capture_output=True, text=True)
-    assert done.returncode == status, done
-    with open(path, encoding="utf-8") as f:
-        page = f.read()
-    return path, page, json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
 
 
 # --- the trace, read without the page's own code ---
@@ -178,7 +167,7 @@ def check_run(b, data):
     b.press(".", ".", ".", ",")
     assert b.run("document.getElementById('when').value") == "2 / %d" % len(accesses)
     array = trace["arrays"][accesses[1][0]]
-    assert ("writes " if accesses[1][2] else "reads ") + array["name"] in b.text("#where"), b.text("#where")
+    assert ("writes " if accesses[1][2] else "reads ") + array["name"] in b.text("#access"), b.text("#access")
     assert b.run("document.querySelectorAll('#tree .active').length") == 1
     b.run("document.activeElement.blur(); document.getElementById('speed').value = '400'; return 1")
     b.press("Space")
@@ -192,7 +181,7 @@ def check_run(b, data):
         b.run("for (const [id, v] of Object.entries(arguments[0])) document.getElementById(id).value = v;"
               "document.getElementById('ways').onchange(); showTime(1e9); return 1",
               {"size": size, "line": line, "ways": ways})
-        total = b.run("return [...document.querySelectorAll('#stats tr:last-child td')].slice(1, 3).map(e => Number(e.textContent))")
+        total = [int(n) for n in re.findall(r"\d+", b.text("#total"))]
         expected = count_misses(trace, accesses, size, line, ways)
         assert total == [len(accesses) - expected, expected], (total, expected)
 

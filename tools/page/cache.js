@@ -72,6 +72,7 @@ class Cache {
     this.hits = this.trace.arrays.map(() => 0);
     this.misses = this.trace.arrays.map(() => 0);
     this.missed = new Uint8Array(this.trace.n);
+    this.touched = this.trace.arrays.map(a => new Uint8Array(a.count));
   }
   access(i) {
     const t = this.trace, a = t.array[i], array = t.arrays[a];
@@ -81,6 +82,7 @@ class Cache {
     set.unshift(line);
     if (at >= 0) this.hits[a]++; else this.misses[a]++;
     this.missed[i] = at < 0 ? 1 : 0;
+    this.touched[a][t.element[i]] = 1;
   }
   // The state after the first `n` accesses.
   go(n) {

@@ -50,7 +50,7 @@ function buffersOf(tree) {
 // Places on the right, near the middle of the blocks that use them, no two on top of each other, and
 // not further down than need be. Gives the height that they take.
 function placeBuffers(buffers, rowHeight, rows) {
-  const apart = 46, lowest = Math.max(0, rows * rowHeight - buffers.length * apart);
+  const apart = 38, lowest = Math.max(0, rows * rowHeight - buffers.length * apart);
   for (const b of buffers) b.y = b.rows.reduce((x, y) => x + y, 0) / b.rows.length * rowHeight;
   buffers.sort((a, b) => a.y - b.y);
   buffers.forEach((b, i) => {
@@ -61,10 +61,10 @@ function placeBuffers(buffers, rowHeight, rows) {
 }
 
 function drawTree(tree, before) {
-  const rowHeight = 34, indent = 18, pad = 12, box = 26, shown = tree.filter(n => n.name !== 'root' || n.kind !== 'block');
+  const rowHeight = 25, indent = 13, pad = 10, box = 20, shown = tree.filter(n => n.name !== 'root' || n.kind !== 'block');
   const known = new Set((before || tree).map(nodeWords));
   const depths = []; // of the nodes that are shown
-  const width = text => Math.ceil(text.length * 7.6) + 20;
+  const width = text => Math.ceil(text.length * 7.2) + 18;
   const hidden = new Set(tree.filter(n => !shown.includes(n)));
   const open = [];
   for (const node of tree) {
@@ -77,7 +77,7 @@ function drawTree(tree, before) {
   const rows = tree.map(n => shown.indexOf(n)), buffers = buffersOf(tree);
   for (const b of buffers) b.rows = b.rows.map(r => rows[r]).filter(r => r >= 0);
   const below = placeBuffers(buffers, rowHeight, shown.length);
-  const right = left + 90, bufferWidth = Math.max(60, ...buffers.map(b => width(b.name)), ...buffers.map(b => Math.ceil((b.type || '').length * 6.4) + 16));
+  const right = left + 64, bufferWidth = Math.max(60, ...buffers.map(b => width(b.name)), ...buffers.map(b => Math.ceil((b.type || '').length * 6.6) + 16));
   const w = right + bufferWidth + 2 * pad, h = Math.max(shown.length * rowHeight, below) + pad;
   const svg = draw('svg', { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: 'img' });
   svg.append(draw('title', {}, ['Loop tree: ' + shown.map(nodeWords).join('; ')]));
@@ -94,7 +94,7 @@ function drawTree(tree, before) {
       for (const b of node.kind === 'block' && list || []) {
         const to = places.get(b.buffer), x1 = x + width(nodeLabel(node)), y1 = y + box / 2 + (kind === 'reads' ? -4 : 4);
         if (!to) continue;
-        const y2 = to.y + pad / 2 + 18 + (kind === 'reads' ? -5 : 5), c = (right - x1) / 2;
+        const y2 = to.y + pad / 2 + 16 + (kind === 'reads' ? -5 : 5), c = (right - x1) / 2;
         svg.append(draw('path', { class: 'flow ' + kind, d: `M${x1} ${y1}C${x1 + c} ${y1} ${right - c} ${y2} ${right} ${y2}` }));
         svg.append(kind === 'writes'
           ? draw('path', { fill: 'var(--write)', d: `M${right} ${y2}l-8 -4v8z` })
@@ -111,25 +111,80 @@ function loopTag(node) {
     (node.annotations ? ' *' : '');
 }
 
+// A word of the drawing that stands for what `token` does in a program.
+function explained(text, token) {
+  const term = termOf(token);
+  return draw('tspan', term ? { 'data-term': term } : {}, [text]);
+}
+
+function labelParts(node) {
+  if (node.kind !== 'block' || !node.iters) return [nodeLabel(node)];
+  return [node.name + ' ', explained(node.iters, `"${node.iters}"`)];
+}
+
 function drawNode(node, x, y, width, height, known) {
   const block = node.kind === 'block', loop = node.kind === 'loop';
   const colour = block ? 'var(--block)' : loop ? `var(--${node.loop})` : 'var(--soft)';
   const g = draw('g', { class: node.kind, 'data-line': node.line, 'data-name': node.name });
   const words = nodeWords(node), fresh = known.has(words) ? '' : 'fresh';
   g.append(draw('title', {}, [words]));
-  g.append(draw('rect', { x, y, width, height, rx: block ? 3 : 13, fill: colour, class: fresh }));
-  if (loop) g.append(draw('rect', { x, y, width: 0, height, rx: 13, class: 'fill', 'data-width': width }));
-  g.append(draw('text', { x: x + 10, y: y + 18, class: loop ? 'on' : '', 'xml:space': 'preserve' }, [nodeLabel(node)]));
-  if (loop) g.append(draw('text', { x: x + width + 6, y: y + 18, class: 'dim' }, [loopTag(node)]));
-  if (block && node.where) g.append(draw('text', { x: x + width + 6, y: y + 18, class: 'dim' }, ['guarded']));
+  g.append(draw('rect', { x, y, width, height, rx: block ? 3 : 10, fill: colour, class: fresh }));
+  if (loop) g.append(draw('rect', { x, y, width: 0, height, rx: 10, class: 'fill', 'data-width': width }));
+  const text = draw('text', { x: x + 9, y: y + 14, class: loop ? 'on' : block ? 'own' : '', 'xml:space': 'preserve' }, labelParts(node));
+  g.append(text);
+  if (loop) g.append(draw('text', { x: x + width + 6, y: y + 14, class: 'dim' }, [loopTag(node)]));
+  if (block && node.where) g.append(draw('text', { x: x + width + 6, y: y + 14, class: 'dim' }, [explained('guarded', 'T.where')]));
   return g;
 }
 
 function drawBuffer(b, x, y, width) {
   const g = draw('g', { class: 'buffer' + (b.own ? ' alloc' : '') });
   g.append(draw('title', {}, [`buffer ${b.name} ${b.type || ''} ${b.scope || ''}`]));
-  g.append(draw('rect', { x, y, width, height: 36, rx: 8 }));
-  g.append(draw('text', { x: x + 8, y: y + 16 }, [b.name]));
-  g.append(draw('text', { x: x + 8, y: y + 30, class: 'dim', 'font-size': 10 }, [b.type || '']));
+  g.append(draw('rect', { x, y, width, height: 32, rx: 6 }));
+  g.append(draw('text', { x: x + 8, y: y + 13 }, [b.name]));
+  g.append(draw('text', { x: x + 8, y: y + 27, class: 'dim' }, [b.type || '']));
   return g;
+}
+
+// --- the pane --------------------------------------------------------------------------------
+
+function showTree() {
+  const step = current();
+  const tree = afterStep().tree, svg = drawTree(tree, step && data.programs[step.before].tree);
+  svg.style.minWidth = .85 * svg.getAttribute('width') + 'px'; // a narrow pane scrolls rather than make small print
+  fillPane($('tree'), svg);
+  const fresh = svg.querySelector('.fresh');
+  if (fresh) reveal($('tree'), fresh);
+  for (const g of svg.querySelectorAll('[data-line]')) {
+    const line = () => $('program').querySelector(`[data-line="${g.dataset.line}"]`);
+    g.onmouseenter = () => line() && line().classList.add('here');
+    g.onmouseleave = () => line() && line().classList.remove('here');
+  }
+  const kinds = new Set(tree.filter(n => n.kind === 'loop').map(n => n.loop));
+  $('kinds').replaceChildren(...[...kinds].map(k => {
+    const li = make('li', { textContent: k.replace('_', ' ') });
+    li.style.setProperty('--swatch', `var(--${k})`);
+    return li;
+  }));
+}
+
+// Lights the block that runs, and fills the loops around it as far as they have come.
+function lightTree(trace, instance) {
+  const svg = $('tree').firstChild;
+  for (const e of svg.querySelectorAll('.active')) e.classList.remove('active');
+  for (const e of svg.querySelectorAll('.fill')) e.setAttribute('width', 0);
+  if (!instance) return;
+  const block = trace.blocks[instance.block];
+  const g = [...svg.querySelectorAll('g.block')].find(e => e.dataset.name === block.name);
+  if (g) g.classList.add('active');
+  // The nearest loop of the name above the block: names may come again in other nests.
+  let e = g;
+  for (let k = block.loops.length - 1; k >= 0 && e; k--) {
+    let up = e.previousElementSibling;
+    while (up && !(up.classList.contains('loop') && up.dataset.name === block.loops[k])) up = up.previousElementSibling;
+    if (!up) continue;
+    e = up;
+    const fill = up.querySelector('.fill');
+    fill.setAttribute('width', fill.dataset.width * (instance.values[k] + 1) / trace.extents[instance.block][k]);
+  }
 }

@@ -1,0 +1,149 @@
+// The two texts: the schedule with the call that is shown, the program with what the call changed.
+'use strict';
+
+function escape(text) {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}
+
+function colour(line, explain) {
+  const tokens = /(#.*$)|("[^"]*"|'[^']*')|\b(for|in|with|if|elif|else|while|def|return|and|or|not|lambda|assert|try|except|as|class|from|import|pass)\b|(@?\bT\.[\w.]+)/g;
+  let out = '', at = 0;
+  for (const m of line.matchAll(tokens)) {
+    const term = explain && termOf(m[0]);
+    out += escape(line.slice(at, m.index));
+    out += `<span class="${m[1] ? 'c' : m[2] ? 's' : 'k'}"${term ? ` data-term="${term}"` : ''}>${escape(m[0])}</span>`;
+    at = m.index + m[0].length;
+  }
+  return out + escape(line.slice(at));
+}
+
+// A line that goes on further right than it began when it is too long.
+function codeLine(tag, text, kind, explain) {
+  const e = make(tag, { className: 'l ' + kind, innerHTML: colour(text, explain) || ' ' });
+  e.style.setProperty('--in', text.search(/\S|$/));
+  return e;
+}
+
+// Scrolls a box, never the page, and only when it must.
+function reveal(box, child) {
+  const at = child.getBoundingClientRect(), seen = box.getBoundingClientRect();
+  if (at.top < seen.top || at.bottom > seen.top + box.clientHeight)
+    box.scrollTop = Math.max(0, box.scrollTop + at.top - seen.top - box.clientHeight / 3);
+}
+
+// --- script ----------------------------------------------------------------------------------
+
+// The script and those that it imports calls from, each line with the steps that it makes.
+function buildScript() {
+  for (const { file, text } of data.scripts) {
+    const list = make('ol', {});
+    if (file !== data.scriptFile) $('script').append(make('h3', { textContent: file }));
+    $('script').append(list);
+    text.replace(/\n$/, '').split('\n').forEach((line, i) => {
+      const steps = data.steps.map((s, k) => s.line === i + 1 && s.file === file ? k + 1 : 0).filter(k => k);
+      const li = make('li', { className: steps.some(k => data.steps[k - 1].warnings) ? 'warned' : '' });
+      const l = codeLine(steps.length ? 'button' : 'span', line, '');
+      // A line of a loop has several steps: the next one.
+      if (steps.length) l.onclick = () => show(steps.find(k => k > state.step) || steps[0]);
+      li.append(l);
+      Object.assign(li.dataset, { first: steps[0] || '', file, line: i + 1 });
+      list.append(li);
+    });
+  }
+}
+
+function lightScript() {
+  const step = current(), error = errorShown(), at = step || error || {};
+  for (const li of $('script').querySelectorAll('li')) {
+    const lit = li.dataset.file === at.file && Number(li.dataset.line) === at.line;
+    li.classList.toggle('lit', lit);
+    li.classList.toggle('refused', lit && !!error);
+    li.classList.toggle('todo', Number(li.dataset.first) > state.step);
+    const b = li.querySelector('button');
+    if (b) lit ? b.setAttribute('aria-current', 'step') : b.removeAttribute('aria-current');
+    if (lit) reveal($('script'), li);
+  }
+}
+
+// --- program ---------------------------------------------------------------------------------
+
+const afterStep = () => data.programs[state.step ? current().after : data.steps.length ? data.steps[0].before : 0];
+
+// The program of an error, what is underlined in it marked.
+function refusedProgram(ir) {
+  const lines = [];
+  for (const text of ir.replace(/\n$/, '').split('\n'))
+    if (/^\s*\^+$/.test(text)) lines[lines.length - 1].classList.add('caret');
+    else lines.push(codeLine('span', text, '', true));
+  return lines;
+}
+
+function changedProgram(step) {
+  const after = data.programs[step.after].text.split('\n'), before = data.programs[step.before].text.split('\n');
+  const kinds = { '+': 'add', '-': 'del', '>': 'moved', ' ': '' };
+  return step.diff.map(([op, from, to]) => {
+    const line = codeLine('span', op === '-' ? before[from - 1] : after[to - 1], kinds[op], true);
+    if (to) line.dataset.line = to;
+    return line;
+  });
+}
+
+function wholeProgram() {
+  return afterStep().text.replace(/\n$/, '').split('\n').map((text, i) => {
+    const line = codeLine('span', text, '', true);
+    line.dataset.line = i + 1;
+    return line;
+  });
+}
+
+function showProgram() {
+  const step = current(), error = errorShown(), pane = $('program'), at = pane.scrollTop;
+  const lines = error && error.ir ? refusedProgram(error.ir) : step && step.diff ? changedProgram(step) : wholeProgram();
+  fillPane(pane, ...lines);
+  pane.scrollTop = at;
+  const first = lines.find(l => /add|del|caret/.test(l.className));
+  if (first) reveal(pane, first);
+  const number = kind => lines.filter(l => l.classList.contains(kind)).length;
+  $('change').textContent = error ? 'unchanged' : !step ? 'before the first call'
+    : step.diff ? `+${number('add')} −${number('del')} lines` : 'unchanged';
+}
+
+// --- errors and warnings ---------------------------------------------------------------------
+
+// An error that came without a call ends the script after the last step.
+function errorShown() {
+  const step = current();
+  if (step && step.error) return step.error;
+  const last = data.steps[data.steps.length - 1];
+  return data.error && state.step === data.steps.length && !(last && last.error) ? data.error : null;
+}
+
+const part = (title, text) => text ? [make('p', {}, make('b', { textContent: title + ': ' }), ...withTerms(text))] : [];
+
+// The error, and what `tirc explain` says of its code.
+function showError() {
+  const error = errorShown();
+  $('error').hidden = !error;
+  if (!error) return $('error').replaceChildren();
+  const why = data.explanations[error.code];
+  const parts = [
+    make('p', {}, make('b', { textContent: `${error.call ? 'ScheduleError' : 'Error'} [${error.code}]: ` }), error.message),
+    ...part('Condition', error.condition), ...part('Hint', error.hint)];
+  if (why) {
+    parts.push(make('h3', { textContent: 'The rule' }), make('p', { className: 'rule' }, ...withTerms(why.rule)));
+    if (why.hint && why.hint !== error.hint) parts.push(...part('What to do', why.hint));
+    for (const name of why.terms || [])
+      parts.push(make('h3', { textContent: name }), make('p', { className: 'definition', textContent: flowing(data.terms[name]) }));
+    parts.push(make('p', {}, 'An example that is run: ', make('kbd', { textContent: 'tirc explain ' + error.code })));
+  }
+  fillPane($('error'), ...parts);
+  $('error').scrollTop = 0;
+}
+
+function showWarnings() {
+  const step = current(), warnings = (step ? step.warnings : data.warnings) || [];
+  $('warnings').hidden = false;
+  fillPane($('warnings'), ...warnings.map(w => make('p', {}, make('b', { textContent: `Warning [${w.code}]: ` }), ...withTerms(w.message),
+    ...w.hint ? [' ', make('b', { textContent: 'Hint: ' }), ...withTerms(w.hint)] : [])));
+  $('warnings').scrollTop = 0;
+}

@@ -1,0 +1,79 @@
+// What words mean: the texts are those of `tirc explain`, which come with the data. The first place of a term
+// in a pane can be reached with Tab; all of them answer the pointer.
+'use strict';
+
+// What stands for a term in a program's text or in the tree, without being its name.
+const TERM_OF = [
+  [/^T\.(block|sblock)$/, 'block'], [/^T\.axis\./, 'iterator'], [/^["'][SRO]+["']$/, 'iterator-kinds'],
+  [/^T\.(reads|writes)$/, 'region'], [/^T\.init$/, 'init'], [/^T\.where$/, 'block-predicate'], [/^T\.alloc_buffer$/, 'scope'],
+];
+const termOf = token => {
+  const found = TERM_OF.find(([pattern, name]) => pattern.test(token) && name in data.terms);
+  return found ? found[1] : null;
+};
+
+// The names of terms as they stand in sentences: "reduction block", "blocks". Longer names come first.
+let words = null;
+function wordsOfTerms() {
+  const names = Object.keys(data.terms).sort((x, y) => y.length - x.length);
+  return words = words || new RegExp('\\b(' + names.map(n => n.replace(/-/g, '[- ]')).join('|') + ')(?:s|es)?\\b', 'gi');
+}
+
+function termElement(name, text) {
+  const e = make('span', { textContent: text });
+  e.dataset.term = name;
+  return e;
+}
+
+// A sentence as nodes, its terms marked.
+function withTerms(text) {
+  const nodes = [];
+  let at = 0;
+  for (const m of text.matchAll(wordsOfTerms())) {
+    const name = Object.keys(data.terms).find(n => n.toLowerCase() === m[1].toLowerCase().replace(/ /g, '-'));
+    nodes.push(text.slice(at, m.index), termElement(name, m[0]));
+    at = m.index + m[0].length;
+  }
+  return [...nodes, text.slice(at)];
+}
+
+// Fills a pane, and lets Tab stop at the first place of each of its terms.
+function fillPane(pane, ...children) {
+  pane.replaceChildren(...children);
+  const seen = new Set();
+  for (const e of pane.querySelectorAll('[data-term]')) {
+    if (!seen.has(e.dataset.term)) e.setAttribute('tabindex', 0);
+    seen.add(e.dataset.term);
+  }
+}
+
+// A definition's text, whose lines end where a terminal's do: only its numbered conditions keep theirs.
+const flowing = text => text.replace(/\n(?!  \d)/g, ' ');
+
+// --- the tip ---------------------------------------------------------------------------------
+
+function tipOf(e) {
+  if (e.dataset.tip) return [e.dataset.tip];
+  return [make('b', { textContent: e.dataset.term }), flowing(data.terms[e.dataset.term])];
+}
+
+function showTip(e) {
+  const tip = $('tip'), old = showTip.of;
+  if (old === e && !tip.hidden) return;
+  if (old) old.removeAttribute('aria-describedby');
+  showTip.of = e;
+  tip.hidden = !e;
+  if (!e) return;
+  e.setAttribute('aria-describedby', 'tip');
+  tip.replaceChildren(...tipOf(e));
+  const at = e.getBoundingClientRect(), w = tip.offsetWidth, h = tip.offsetHeight;
+  tip.style.left = Math.max(4, Math.min(at.left, innerWidth - w - 4)) + 'px';
+  tip.style.top = (at.bottom + h < innerHeight ? at.bottom : Math.max(4, at.top - h)) + 'px';
+}
+
+function listenForTips() {
+  const explained = e => e.target.closest && e.target.closest('[data-term], [data-tip]');
+  document.addEventListener('mouseover', e => { if (!$('tip').contains(e.target)) showTip(explained(e)); });
+  document.addEventListener('focusin', e => showTip(explained(e)));
+  document.addEventListener('focusout', () => showTip(null));
+}
