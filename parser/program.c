@@ -44,6 +44,15 @@ static int find_define(const Reader *r, const char *name) {
   return found;
 }
 
+void tirc_refuse_define(Reader *r, const Syn *at, const char *name, const char *what) {
+  int i = find_define(r, name);
+  if (i < 0 || r->defines_used[i]) return;
+  const char *hint = tirc_format(r->c, "give its value where it runs: tirc run --in %s=%s", name,
+                                 r->defines[i].value);
+  READ_FAIL(r, at, "name", hint, "-D %s: %s is %s of %s, not a constant", name, name, what,
+            r->func->name);
+}
+
 static PyValue read_define(Reader *r, const Define *d) {
   Source text = {
       .name = tirc_format(r->c, "-D %s", d->name), .text = d->value, .length = strlen(d->value)};

@@ -41,6 +41,7 @@ static void read_parameters(Reader *r, FuncFrame *f, const Syn *def) {
         f->params.at[i] = tirc_var(r->c, tirc_format(r->c, "%s_handle", p->s), DT_HANDLE);
         v = (PyValue){.kind = PY_BUFFER, .u.buffer = f->buffers.at[i]};
       } else {
+        tirc_refuse_define(r, p, p->s, "a parameter");
         f->params.at[i] = tirc_var(r->c, p->s, read_parameter_type(r, p->a));
         v = tirc_py_expr(f->params.at[i]);
       }

@@ -195,16 +195,22 @@ static Expr typed_number(Reader *r, const Syn *s, DType t, PyValue v) {
   return tirc_int(r->c, scalar, i);
 }
 
+/* n = T.int32() */
+static PyValue new_variable(Reader *r, const Call *call, DType t) {
+  const char *name = tirc_target_name(r, 0, 1);
+  if (name) tirc_refuse_define(r, call->node, name, "a symbolic extent");
+  PyValue v = tirc_py_expr(tirc_var(r->c, name ? name : "v", t));
+  v.fresh = true;
+  return v;
+}
+
 /* T.int32(), T.int32(4), T.int32(x) */
 static PyValue read_typed(Reader *r, const Call *call) {
   DType t;
   tirc_dtype_parse(call->function->name, &t);
   const Syn *s = call->args[0];
   if (!s || t.code == TYPE_HANDLE) {
-    const char *name = tirc_target_name(r, 0, 1);
-    PyValue v = tirc_py_expr(tirc_var(r->c, name ? name : "v", t));
-    v.fresh = true;
-    return v;
+    return new_variable(r, call, t);
   }
   PyValue v = tirc_read_value(r, s);
   Expr e = v.kind == PY_STR       ? spelt_number(r, s, t, v.u.s)
@@ -215,10 +221,7 @@ static PyValue read_typed(Reader *r, const Call *call) {
 }
 
 static PyValue read_var(Reader *r, const Call *call) {
-  const char *name = tirc_target_name(r, 0, 1);
-  PyValue v = tirc_py_expr(tirc_var(r->c, name ? name : "v", tirc_read_dtype(r, call->args[0])));
-  v.fresh = true;
-  return v;
+  return new_variable(r, call, tirc_read_dtype(r, call->args[0]));
 }
 
 static PyValue read_named_var(Reader *r, const Call *call) {

@@ -143,6 +143,12 @@ typedef struct Reader {
 /* Fails with the place of the node. */
 #define READ_FAIL(r, syn, code, hint, ...) tirc_fail((r)->c, (syn)->loc, code, hint, __VA_ARGS__)
 
+/* --- program.c ----------------------------------------------------------------------------------
+ */
+
+/* Fails when a -D gives a constant this name, and `what` (a parameter, ...) has it. */
+void tirc_refuse_define(Reader *r, const Syn *at, const char *name, const char *what);
+
 /* --- program_names.c ----------------------------------------------------------------------------
  */
 
