@@ -1,6 +1,7 @@
 /* `tirc explain`: the library's tables of errors, primitives, terms and passes, for reading. */
 #include "tool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void indent(const char *text) {
@@ -72,9 +73,20 @@ static bool explain_error(const char *wanted, int *status) {
   return false;
 }
 
+static const struct {
+  const char *word, *term;
+} synonyms[] = {
+#define SYNONYM(word, term) {word, term},
+#include "synonyms.def"
+#undef SYNONYM
+};
+enum { N_SYNONYMS = sizeof synonyms / sizeof *synonyms };
+
 static bool explain_definition(const char *wanted) {
   tirc_definition_info d;
   tirc_error_info e;
+  for (int i = 0; i < N_SYNONYMS; i++)
+    if (same_name(synonyms[i].word, wanted)) wanted = synonyms[i].term;
   for (int i = 0; tirc_definition_table(i, &d); i++) {
     if (!same_name(d.name, wanted)) continue;
     printf("%s\n", d.name);
@@ -141,7 +153,7 @@ static void list_all(void) {
     if (e.status == TIRC_BAD) print_row(e.code, e.title);
   puts("\nOther diagnostics:");
   for (int i = 0; i < N_OTHER_CODES; i++) print_row(other_codes[i].code, other_codes[i].meaning);
-  puts("\nTerms that errors use:");
+  puts("\nTerms:");
   for (int i = 0; tirc_definition_table(i, &d); i++)
     printf("%s%s", i == 0 ? "  " : i % 6 ? ", " : ",\n  ", d.name);
   puts("\n\nLowering passes, in order:");
@@ -154,32 +166,94 @@ static void list_codes(void) {
   for (int i = 0; tirc_error_table(i, &e); i++) puts(e.code);
 }
 
-bool explain_name(const char *name, int *status) {
-  return explain_primitive(name) || explain_error(name, status) || explain_definition(name) ||
-         explain_pass(name) || explain_other(name, status);
+/* A term's plural is the term, too. */
+static bool explain_plural(const char *name) {
+  size_t n = strlen(name);
+  char *singular = n > 2 && name[n - 1] == 's' ? strndup(name, n - 1) : NULL;
+  bool known = singular && explain_definition(singular);
+  free(singular);
+  return known;
 }
 
-static void offer_names(Nearest *best) {
+bool explain_name(const char *name, int *status) {
+  return explain_primitive(name) || explain_error(name, status) || explain_definition(name) ||
+         explain_pass(name) || explain_other(name, status) || explain_plural(name);
+}
+
+/* --- words that are no names
+ * ---------------------------------------------------------------------------------- */
+
+/* Name number i of all that can be explained; NULL behind the last. */
+static const char *explained_name(int i) {
   tirc_primitive_info p;
   tirc_error_info e;
   tirc_definition_info d;
   const char *name, *help;
-  for (int i = 0; tirc_primitive_table(i, &p); i++) offer_name(best, p.name, strlen(p.name));
-  for (int i = 0; tirc_error_table(i, &e); i++) offer_name(best, e.code, strlen(e.code));
-  for (int i = 0; i < N_OTHER_CODES; i++)
-    offer_name(best, other_codes[i].code, strlen(other_codes[i].code));
-  for (int i = 0; tirc_definition_table(i, &d); i++) offer_name(best, d.name, strlen(d.name));
-  for (int i = 0; tirc_pass_table(i, &name, &help); i++) offer_name(best, name, strlen(name));
+  int n = 0;
+  for (; tirc_primitive_table(n, &p); n++)
+    if (n == i) return p.name;
+  i -= n;
+  for (n = 0; tirc_error_table(n, &e); n++)
+    if (n == i) return e.code;
+  i -= n;
+  if (i < N_OTHER_CODES) return other_codes[i].code;
+  i -= N_OTHER_CODES;
+  for (n = 0; tirc_definition_table(n, &d); n++)
+    if (n == i) return d.name;
+  i -= n;
+  if (i < N_SYNONYMS) return synonyms[i].word;
+  i -= N_SYNONYMS;
+  return tirc_pass_table(i, &name, &help) ? name : NULL;
+}
+
+enum { SIMILAR = 4 };
+
+typedef struct Similar { /* names that a word is a part of */
+  const char *word;
+  int n;
+  char hint[256];
+} Similar;
+
+static void offer_similar(Similar *s, const char *dashes, const char *name) {
+  char quoted[64];
+  if (strlen(s->word) < 3 || s->n == SIMILAR || !strstr(name, s->word)) return;
+  snprintf(quoted, sizeof quoted, "'%s%s'", dashes, name);
+  if (strstr(s->hint, quoted)) return;
+  size_t used = strlen(s->hint);
+  snprintf(s->hint + used, sizeof s->hint - used, "%s%s", s->n++ ? ", " : "did you mean ", quoted);
+}
+
+/* "did you mean 'a', 'b' or 'c'?", or NULL */
+static const char *names_with(Similar *s) {
+  const char *name;
+  for (int i = 0; (name = explained_name(i)); i++) offer_similar(s, "", name);
+  const OptionRow *o;
+  const int n_names = s->n;
+  for (int i = 0; (o = option_row(i)); i++) offer_similar(s, "--", o->name);
+  if (!s->n) return NULL;
+  char *comma = s->n > 1 ? strrchr(s->hint, ',') : NULL;
+  char last[64];
+  if (comma) {
+    snprintf(last, sizeof last, "%s", comma + 2);
+    snprintf(comma, sizeof s->hint - (size_t)(comma - s->hint), " or %s", last);
+  }
+  size_t used = strlen(s->hint);
+  snprintf(s->hint + used, sizeof s->hint - used, "?%s",
+           s->n > n_names ? " `tirc COMMAND --help` explains options" : "");
+  return s->hint;
 }
 
 int explain_or_command(const Options *o, bool command) {
-  const char *what = o->args.at[0];
+  const char *what = o->args.at[0], *name;
   int status = DONE;
   if (explain_name(what, &status)) return status;
   Nearest best = {.wanted = what, .n_wanted = strlen(what)};
+  Similar similar = {.word = what};
   if (command) offer_command_names(&best);
-  offer_names(&best);
-  return complain(o, suggest_name(&best, "", "`tirc explain` lists all"),
+  for (int i = 0; (name = explained_name(i)); i++) offer_name(&best, name, strlen(name));
+  const char *hint = suggest_name(&best, "", NULL);
+  if (!hint) hint = names_with(&similar);
+  return complain(o, hint ? hint : "`tirc explain` lists all",
                   "there is no %serror code, primitive, term or pass '%s'",
                   command ? "command, " : "", what);
 }

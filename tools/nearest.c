@@ -1,6 +1,7 @@
 /* Which of the names that there are was meant by one that is not there. */
 #include "tool.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Letters to change, add or leave out, up to `most`; one more when there are more. */
@@ -31,6 +32,8 @@ const char *suggest_name(Nearest *best, const char *dashes, const char *otherwis
 
 bool same_name(const char *a, const char *b) {
   for (; *a; a++, b++)
-    if (*a != *b && !(strchr("-_ ", *a) && *b && strchr("-_ ", *b))) return false;
+    if (tolower((unsigned char)*a) != tolower((unsigned char)*b) &&
+        !(strchr("-_ ", *a) && *b && strchr("-_ ", *b)))
+      return false;
   return !*b;
 }

@@ -63,7 +63,8 @@ typedef struct Nearest {
 void offer_name(Nearest *best, const char *name, size_t n);
 /* The hint when a name is near; `dashes` stand before it. */
 const char *suggest_name(Nearest *best, const char *dashes, const char *otherwise);
-/* Hyphens, underscores and spaces are the same: complete-block, "complete block", cache_read. */
+/* Capitals do not count, and hyphens, underscores and spaces are the same: complete-block,
+ * "Complete block", cache_read. */
 bool same_name(const char *a, const char *b);
 
 /* options.c */
