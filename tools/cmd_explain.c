@@ -4,22 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void indent(const char *text) {
-  for (const char *end; *text; text = *end ? end + 1 : end) {
-    end = text + strcspn(text, "\n");
-    printf("    %.*s\n", (int)(end - text), text);
-  }
-}
-
 static bool names(const int *errors, int error) {
   for (; *errors >= 0; errors++)
     if (*errors == error) return true;
   return false;
 }
 
-/* Who raises an error: names, up to the width of a line. */
+/* Who raises an error. */
 static void print_raisers(int error) {
   tirc_primitive_info p;
+  const int limit = text_width(stdout) < 86 ? text_width(stdout) - 2 : 84;
   int column = 0, n = 0, raisers = 0;
   for (; tirc_primitive_table(n, &p); n++) raisers += tirc_primitive_raises(n, error);
   if (raisers == n) {
@@ -30,7 +24,7 @@ static void print_raisers(int error) {
     if (!tirc_primitive_raises(i, error)) continue;
     int width = (int)strlen(p.name) + 2;
     if (!column) printf("\nRaised by ");
-    if (column + width > 84)
+    if (column + width > limit)
       column = printf(",\n    ") - 2;
     else if (column)
       column += printf(", ");
@@ -45,7 +39,7 @@ static void print_terms(int error) {
   for (int k = 0; tirc_definition_table(k, &d); k++) {
     if (!names(d.errors, error)) continue;
     printf("\n%s:\n", d.name);
-    indent(d.text);
+    put_text(stdout, 4, false, d.text);
   }
 }
 
@@ -64,7 +58,7 @@ static bool explain_error(const char *wanted, int *status) {
            e.status == TIRC_NO ? "a ScheduleError" : "a mistake in the call itself");
     print_wrapped(4, e.title);
     printf("    What to do: ");
-    print_wrapped(4, e.hint);
+    put_wrapped(stdout, 16, 4, e.hint);
     print_terms(i);
     print_raisers(i);
     *status = explain_case(e.code);
@@ -90,7 +84,7 @@ static bool explain_definition(const char *wanted) {
   for (int i = 0; tirc_definition_table(i, &d); i++) {
     if (!same_name(d.name, wanted)) continue;
     printf("%s\n", d.name);
-    indent(d.text);
+    put_text(stdout, 4, false, d.text);
     for (int k = 0; d.errors[k] >= 0 && tirc_error_table(d.errors[k], &e); k++) {
       if (!k) puts("\nErrors that are about it:");
       print_row(e.code, e.title);
@@ -132,7 +126,8 @@ static bool explain_pass(const char *wanted) {
   for (int i = 0; tirc_pass_table(i, &name, &help); i++) {
     const char *dot = strrchr(name, '.');
     if (!same_name(name, wanted) && !(dot && same_name(dot + 1, wanted))) continue;
-    printf("%s (lowering pass number %d)\n    %s\n", name, i + 1, help);
+    printf("%s (lowering pass number %d)\n    ", name, i + 1);
+    print_wrapped(4, help);
     return true;
   }
   return false;
@@ -154,9 +149,15 @@ static void list_all(void) {
   puts("\nOther diagnostics:");
   for (int i = 0; i < N_OTHER_CODES; i++) print_row(other_codes[i].code, other_codes[i].meaning);
   puts("\nTerms:");
-  for (int i = 0; tirc_definition_table(i, &d); i++)
-    printf("%s%s", i == 0 ? "  " : i % 6 ? ", " : ",\n  ", d.name);
-  puts("\n\nLowering passes, in order:");
+  char *terms = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&terms, &size);
+  for (int i = 0; f && tirc_definition_table(i, &d); i++) fprintf(f, "%s%s", i ? ", " : "", d.name);
+  if (f) fclose(f);
+  printf("  ");
+  print_wrapped(2, terms ? terms : "");
+  free(terms);
+  puts("\nLowering passes, in order:");
   for (int i = 0; tirc_pass_table(i, &name, &help); i++) print_row(name, help);
   puts("\n`tirc explain NAME` says more of each.");
 }

@@ -133,9 +133,10 @@ typedef struct Attempt {
 } Attempt;
 
 static void say(const Attempt *a, bool ok, const char *what) {
-  bool colour = a->o->colour;
-  printf("%s%-8s%s %s\n", colour ? (ok ? GREEN : YELLOW) : "", ok ? "ok" : "not yet",
-         colour ? RESET : "", what);
+  bool colour = a->o->colour_out;
+  printf("%s%-8s%s ", colour ? (ok ? GREEN : YELLOW) : "", ok ? "ok" : "not yet",
+         colour ? RESET : "");
+  put_wrapped(stdout, 9, 9, what);
 }
 
 static int parse_text(const Attempt *a, const char *text, tirc_module **out) {
@@ -261,6 +262,6 @@ int cmd_lesson(Options *o) {
   const Lesson *lesson = &lessons[n - 1];
   if (o->args.n > 1) return check_exercise(o, lesson, o->args.at[1]);
   if (o->write) return write_files(o, lesson);
-  fputs(lesson->page, stdout);
+  put_text(stdout, 0, o->colour_out, lesson->page);
   return DONE;
 }

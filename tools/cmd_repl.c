@@ -223,11 +223,12 @@ static int repl_help(Repl *r, const char *text) {
     if (*text && strcmp(text, c->name) != 0) continue;
     snprintf(left, sizeof left, "%s%s%s", c->name, c->argument ? " " : "",
              c->argument ? c->argument : "");
-    printf("  %-32s %s\n", left, c->help);
+    put_row(stdout, 35, left, c->help);
     found = true;
   }
   if (!*text)
-    puts(
+    put_text(
+        stdout, 0, false,
         "All other lines are those of a schedule script: `sch` is the schedule. `help split` shows "
         "a primitive,\n`help reduction-block` a term, `help not-single-writer` an error.");
   if (found || explain_name(text, &status)) return DONE;

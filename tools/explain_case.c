@@ -56,12 +56,13 @@ static int print_refusal(const ErrorCase *k) {
   const char *code = e ? tirc_error_get(e, TIRC_ERROR_CODE) : NULL;
   bool refused = code && strcmp(code, k->code) == 0;
   if (refused) {
+    putchar('\n');
     const char *condition = tirc_error_get(e, TIRC_ERROR_CONDITION);
-    printf("\n    %s: ", k->is_warning ? "warning" : "error");
-    print_wrapped(4, tirc_error_message(e));
+    const int column = printf("    %s: ", k->is_warning ? "warning" : "error");
+    put_wrapped(stdout, column, 4, tirc_error_message(e));
     if (condition) {
       printf("    condition: ");
-      print_wrapped(4, condition);
+      put_wrapped(stdout, 15, 4, condition);
     }
   }
   tirc_error_free(e);
@@ -113,7 +114,7 @@ static Outcome run_text(const char *program) {
   return x;
 }
 
-static void print_place(const tirc_array *a, int64_t at) {
+static void put_place(FILE *f, const tirc_array *a, int64_t at) {
   int64_t index[32] = {0};
   for (int d = tirc_array_ndim(a) - 1; d >= 0; d--) {
     int64_t extent = tirc_array_shape(a)[d];
@@ -121,8 +122,8 @@ static void print_place(const tirc_array *a, int64_t at) {
     at /= extent;
   }
   for (int d = 0; d < tirc_array_ndim(a); d++)
-    printf("%s%lld", d ? ", " : "[", (long long)index[d]);
-  putchar(']');
+    fprintf(f, "%s%lld", d ? ", " : "[", (long long)index[d]);
+  fputc(']', f);
 }
 
 /* "3 of 8 elements of C would be wrong: C[0, 1] would be 1.5 instead of 4"; false when none is. */
@@ -140,28 +141,30 @@ static bool print_differences(const Outcome *right, const Outcome *wrong) {
     }
     if (!n) continue;
     any = true;
-    printf("    Run on random arrays: %lld of %lld elements of %s are wrong; %s", (long long)n,
-           (long long)tirc_array_count(a), right->params[i].name, right->params[i].name);
-    print_place(a, first);
-    printf(" is %g and should be %g.\n", tirc_array_get(b, first), tirc_array_get(a, first));
+    char *sentence = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&sentence, &size);
+    if (!f) continue;
+    fprintf(f, "Run on random arrays: %lld of %lld elements of %s are wrong; %s", (long long)n,
+            (long long)tirc_array_count(a), right->params[i].name, right->params[i].name);
+    put_place(f, a, first);
+    fprintf(f, " is %g and should be %g.\n", tirc_array_get(b, first), tirc_array_get(a, first));
+    fclose(f);
+    put_text(stdout, 4, false, sentence);
+    free(sentence);
   }
   return any;
 }
 
-static void print_text(const char *text) {
-  for (const char *end; *text; text = *end ? end + 1 : end) {
-    end = text + strcspn(text, "\n");
-    printf("    %.*s\n", (int)(end - text), text);
-  }
-}
-
 static int print_forbidden(const ErrorCase *k) {
   if (!k->forbidden) {
-    printf("\n    Nothing can be run in its place: %s\n", k->nothing_to_run);
+    printf("\n    Nothing can be run in its place: ");
+    put_wrapped(stdout, 37, 4, k->nothing_to_run);
     return DONE;
   }
-  puts(k->is_warning ? "\nWhat it says may be done:"
-                     : "\nIf it were allowed, the program would be:");
+  put_text(stdout, 0, false,
+           k->is_warning ? "\nWhat it says may be done:"
+                         : "\nIf it were allowed, the program would be:");
   print_nest(k->forbidden);
   putchar('\n');
   Outcome right = run_text(k->program), wrong = run_text(k->forbidden);
@@ -169,8 +172,8 @@ static int print_forbidden(const ErrorCase *k) {
   if (right.e)
     status = unexpected(k, tirc_error_message(right.e));
   else if (wrong.e) {
-    printf("    Run on random arrays, %s: ", wrong.when);
-    print_wrapped(4, tirc_error_message(wrong.e));
+    const int column = printf("    Run on random arrays, %s: ", wrong.when);
+    put_wrapped(stdout, column, 4, tirc_error_message(wrong.e));
   } else if (!print_differences(&right, &wrong))
     status = unexpected(k, "what it warns of does not happen");
   free_outcome(&right);
@@ -211,7 +214,7 @@ int explain_case(const char *code) {
     print_script(k->schedule, k->fails_at);
     int status = print_refusal(k);
     puts("\nWhy:");
-    print_text(k->why);
+    put_text(stdout, 4, false, k->why);
     if (print_forbidden(k) != DONE) status = NO;
     if (print_fixed(k) != DONE) status = NO;
     return status;

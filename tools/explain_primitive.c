@@ -70,25 +70,6 @@ void print_nest(const char *text) {
   free(kept);
 }
 
-/* Text from this column on, broken at spaces so that lines stay below 100 columns. */
-void print_wrapped(int column, const char *text) {
-  const size_t width = (size_t)(99 - column);
-  while (strlen(text) > width) {
-    size_t n = width;
-    while (n > 0 && text[n] != ' ') n--;
-    if (n == 0) n = strcspn(text, " ");
-    printf("%.*s\n%*s", (int)n, text, column, "");
-    text += n + (text[n] == ' ');
-  }
-  puts(text);
-}
-
-void print_row(const char *name, const char *text) {
-  enum { TEXT = 33 };
-  if (printf("  %-30s ", name) > TEXT) printf("\n%*s", TEXT, "");
-  print_wrapped(TEXT, text);
-}
-
 static void print_module(const tirc_module *m) {
   char *text = NULL;
   if (tirc_module_print(m, &text, NULL) == TIRC_OK) print_nest(text);

@@ -174,11 +174,22 @@ void free_options(Options *o) {
   for (int i = 0; i < 6; i++) free(lists[i]->at);
 }
 
+static void print_examples(const char *const examples[2][2], FILE *to) {
+  for (int i = 0; i < 2; i++) {
+    fprintf(to, "  %s\n      ", examples[i][0]);
+    put_wrapped(to, 6, 6, examples[i][1]);
+  }
+}
+
 void print_command_help(const Command *c, FILE *to) {
   const char *end = strchr(c->summary, '?') ? "" : ".";
-  fprintf(to, "usage: tirc %s [OPTION]... %s\n\n%c%s%s\n", c->name, c->synopsis,
-          toupper((unsigned char)c->summary[0]), c->summary + 1, end);
-  fprintf(to, "%s%s\nOptions:\n", c->details, *c->details ? "\n" : "");
+  char title[256];
+  snprintf(title, sizeof title, "%c%s%s", toupper((unsigned char)c->summary[0]), c->summary + 1,
+           end);
+  fprintf(to, "usage: tirc %s [OPTION]... %s\n\n", c->name, c->synopsis);
+  put_text(to, 0, false, title);
+  put_text(to, 0, false, c->details);
+  fprintf(to, "\nOptions:\n");
   for (int i = 0; i < N_OPTIONS; i++) {
     const OptionRow *o = &options[i].row;
     if (!takes_option(c, o)) continue;
@@ -186,27 +197,30 @@ void print_command_help(const Command *c, FILE *to) {
     if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
     snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "",
              o->argument ? o->argument : "");
-    fprintf(to, "  %-26s %s\n", left, o->help);
+    put_row(to, 29, left, o->help);
   }
   fprintf(to, "\nExamples:\n");
-  for (int i = 0; i < 2; i++) fprintf(to, "  %s\n      %s\n", c->examples[i][0], c->examples[i][1]);
+  print_examples((const char *const(*)[2])c->examples, to);
 }
 
 void print_usage(FILE *to) {
-  fprintf(to,
-          "usage: tirc COMMAND [OPTION]... [ARGUMENT]...\n\n"
-          "A small TensorIR compiler: it checks, schedules, lowers, compiles, runs and measures\n"
-          "loop-nest programs written in TVMScript.\n\nCommands:\n");
+  static const char *const examples[2][2] = {
+      {"tirc apply matmul.tir rule_based.sch", "run a schedule, print the program"},
+      {"tirc bench matmul.tir baseline.sch rule_based.sch --vs openblas",
+       "measure two schedules and a library"}};
+  fprintf(to, "usage: tirc COMMAND [OPTION]... [ARGUMENT]...\n\n");
+  put_text(to, 0, false,
+           "A small TensorIR compiler: it checks, schedules, lowers, compiles, runs and measures\n"
+           "loop-nest programs written in TVMScript.\n\nCommands:\n");
   for (int i = 0; i < n_commands; i++) {
     char left[64];
     snprintf(left, sizeof left, "%s %s", commands[i].name, commands[i].synopsis);
-    fprintf(to, "  %-28s %s\n", left, commands[i].summary);
+    put_row(to, 31, left, commands[i].summary);
   }
-  fprintf(to,
-          "\n`tirc COMMAND --help` shows a command's options and examples.\n"
-          "Exit status: 0 done; 1 the answer is no (a ScheduleError, a failed check, not equal);\n"
-          "2 bad usage, syntax or file.\n\nExamples:\n"
-          "  tirc apply matmul.tir rule_based.sch\n      run a schedule, print the program\n"
-          "  tirc bench matmul.tir baseline.sch rule_based.sch --vs openblas\n"
-          "      measure two schedules and a library\n");
+  put_text(to, 0, false,
+           "\n`tirc COMMAND --help` shows a command's options and examples.\n"
+           "Exit status: 0 done; 1 the answer is no (a ScheduleError, a failed check, not equal);\n"
+           "2 bad usage, syntax or file.\n\n");
+  fputs("Examples:\n", to);
+  print_examples(examples, to);
 }

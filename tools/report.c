@@ -34,7 +34,7 @@ void put_clean(FILE *to, const char *text, size_t size) {
 }
 
 /* Messages quote files, scripts and arguments. */
-static void put_text(FILE *to, const char *text) { put_clean(to, text, strlen(text)); }
+static void put_clean_text(FILE *to, const char *text) { put_clean(to, text, strlen(text)); }
 
 const char *paint(const Options *o, const char *colour) { return o->colour ? colour : ""; }
 
@@ -42,22 +42,43 @@ static void print_place(const char *file, int line, int column) {
   if (!file)
     fputs("tirc: ", stderr);
   else {
-    put_text(stderr, file);
+    put_clean_text(stderr, file);
     if (line > 0) fprintf(stderr, ":%d:%d", line, column);
     fputs(": ", stderr);
   }
 }
 
 static void put_lines(const char *text) {
-  put_text(stderr, text);
+  put_clean_text(stderr, text);
   if (!*text || text[strlen(text) - 1] != '\n') fputc('\n', stderr);
 }
 
-/* A titled part, its further lines indented like the first. */
 static void print_part(const Options *o, const char *title, const char *text) {
   if (!text || !*text) return;
   fprintf(stderr, "%s%s:%s ", paint(o, BOLD), title, paint(o, RESET));
   put_lines(text);
+}
+
+static char *clean(const char *text) {
+  char *out = NULL;
+  size_t n = 0;
+  FILE *f = open_memstream(&out, &n);
+  if (!f) return NULL;
+  put_clean_text(f, text);
+  fclose(f);
+  return out;
+}
+
+/* A part in sentences, which are wrapped. */
+static void print_sentences(const Options *o, const char *title, const char *text) {
+  char *words = text && is_wrapped(stderr) && !strchr(text, '\n') ? clean(text) : NULL;
+  if (!words) {
+    print_part(o, title, text);
+    return;
+  }
+  fprintf(stderr, "%s%s:%s ", paint(o, BOLD), title, paint(o, RESET));
+  put_wrapped(stderr, (int)strlen(title) + 2, 2, words);
+  free(words);
 }
 
 static void put_program(const Options *o, const char *ir) {
@@ -80,24 +101,19 @@ static void report_text(const Options *o, const tirc_error *e) {
   fputs(paint(o, BOLD), stderr);
   print_place(tirc_error_get(e, TIRC_ERROR_FILE), tirc_error_line(e), tirc_error_column(e));
   fprintf(stderr, "%serror:%s ", paint(o, RED), paint(o, RESET));
-  put_text(stderr, tirc_error_message(e));
+  put_clean_text(stderr, tirc_error_message(e));
   fprintf(stderr, "%s [%s]%s\n", paint(o, DIM), code, paint(o, RESET));
   if (excerpt) put_lines(excerpt);
   print_part(o, "call", tirc_error_get(e, TIRC_ERROR_CALL));
-  print_part(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
+  print_sentences(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
   if (ir) put_program(o, ir);
-  print_part(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
+  print_sentences(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
   if (tirc_error_get(e, TIRC_ERROR_CALL) && has_page(code))
     fprintf(stderr, "%smore:%s tirc explain %s\n", paint(o, BOLD), paint(o, RESET), code);
 }
 
 static void add(struct json_object *j, const char *key, const char *value) {
-  char *text = NULL;
-  size_t n = 0;
-  FILE *f = value ? open_memstream(&text, &n) : NULL;
-  if (!f) return;
-  put_text(f, value);
-  fclose(f);
+  char *text = value ? clean(value) : NULL;
   if (text) json_object_object_add(j, key, json_object_new_string(text));
   free(text);
 }
@@ -170,7 +186,7 @@ int complain(const Options *o, const char *hint, const char *format, ...) {
     fprintf(stderr, "%stirc: %serror:%s ", paint(o, BOLD), paint(o, RED), paint(o, RESET));
     put_lines(message);
   }
-  print_part(o, "hint", hint);
+  print_sentences(o, "hint", hint);
   return BAD;
 }
 
@@ -185,7 +201,7 @@ void warn_about(void *options, const char *file, int line, int column, const cha
   }
   print_place(file, line, column);
   fprintf(stderr, "%swarning:%s ", paint(o, YELLOW), paint(o, RESET));
-  put_text(stderr, message);
+  put_clean_text(stderr, message);
   if (strcmp(code, "warning") != 0)
     fprintf(stderr, "%s [%s]%s", paint(o, DIM), code, paint(o, RESET));
   fputc('\n', stderr);

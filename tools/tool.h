@@ -191,8 +191,17 @@ void print_nest(const char *text);
 int explain_case(const char *code);
 /* "split(loop, factors, preserve_unit_iters=True)" of primitive number i. */
 void print_signature(int i);
-/* "  name    text", and text alone, broken into lines. */
-void print_row(const char *name, const char *text);
+
+/* wrap.c: text in lines of the terminal's width; where none reads it, of less than 100 columns. The
+ * cursor is in `column`, and the lines after the first begin at `indent`. */
+int text_width(FILE *to);  /* columns of a line */
+bool is_wrapped(FILE *to); /* a terminal reads it */
+void put_wrapped(FILE *to, int column, int indent, const char *text);
 void print_wrapped(int column, const char *text);
+/* "  name    text" with the text at `column`; print_row: on standard output, at 33. */
+void put_row(FILE *to, int column, const char *name, const char *text);
+void print_row(const char *name, const char *text);
+/* Paragraphs, in a little Markdown, that are wrapped on a terminal only: */
+void put_text(FILE *to, int indent, bool colour, const char *text);
 
 #endif
