@@ -136,7 +136,10 @@ static void say(const Attempt *a, bool ok, const char *what) {
   bool colour = a->o->colour_out;
   printf("%s%-8s%s ", colour ? (ok ? GREEN : YELLOW) : "", ok ? "ok" : "not yet",
          colour ? RESET : "");
-  put_wrapped(stdout, 9, 9, what);
+  if (is_wrapped(stdout))
+    put_wrapped(stdout, 9, 9, what);
+  else
+    puts(what);
 }
 
 static int parse_text(const Attempt *a, const char *text, tirc_module **out) {
