@@ -20,15 +20,16 @@ typedef enum Needs {
   NEEDS_TWO_NESTS
 } Needs;
 
-/* L, M: loops, L around M; B: a block; #: a number of the row's; l, m: the loops' names. */
+/* Calls of the same estimate come in this order. L, M: loops, L around M; B: a block; #: a number
+ * of the row's; l, m: the loops' names. */
 static const struct {
   Needs needs;
   const char *call;
   int numbers[6]; /* end with 0; {0}: none is needed */
 } rows[] = {
-    {NEEDS_LOOP, "{l}_0, {l}_1 = sch.split({L}, factors=[None, {#}])", {4, 8, 16, 32, 64}},
     {NEEDS_LOOP, "sch.parallel({L})", {0}},
     {NEEDS_LOOP, "sch.vectorize({L})", {0}},
+    {NEEDS_LOOP, "{l}_0, {l}_1 = sch.split({L}, factors=[None, {#}])", {4, 8, 16, 32, 64}},
     {NEEDS_LOOP, "sch.unroll({L})", {0}},
     {NEEDS_LOOP, "sch.rfactor({L}, 0)", {0}},
     {NEEDS_TWO_LOOPS, "sch.reorder({M}, {L})", {0}},
@@ -56,6 +57,7 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 typedef struct Proposal {
   char text[TEXT];
   double cycles;
+  int number; /* in the order of trying */
 } Proposal;
 struct Proposals {
   int n, shown;
@@ -76,6 +78,7 @@ typedef struct Search {
   const tirc_tree_node *nodes;
   Name names[256];
   const char *focus; /* only what concerns this block or loop; "" for all */
+  int n_warnings;    /* so far */
   bool *chosen;      /* each node: whether it is the focus, or a loop around the block that is */
   Proposals *out;
 } Search;
@@ -168,15 +171,32 @@ static bool in_focus(const Search *q, int node) {
 
 /* --- trying ----------------------------------------------------------------------------------- */
 
+static void count_warning(void *self, const char *file, int line, int column, const char *message,
+                          const char *code) {
+  (void)file, (void)line, (void)column, (void)message, (void)code;
+  ((Search *)self)->n_warnings++;
+}
+
+static bool is_changed(const Search *q, const tirc_module *m) {
+  char *difference = NULL;
+  bool changed =
+      tirc_module_compare(module_now(q->r), m, &difference, NULL) == TIRC_OK && difference;
+  tirc_string_free(difference);
+  return changed;
+}
+
+/* What changes nothing is no proposal, and neither is what is warned of. */
 static void try_call(Search *q, const char *text) {
   tirc_module *m = NULL;
   double cycles;
   if (q->out->n == MOST || was_interrupted()) return;
   tirc_schedule *copy = copy_of(q);
+  const int n_warnings = q->n_warnings;
   if (copy && tirc_schedule_run(copy, text, strlen(text), "<next>", NULL) == TIRC_OK &&
-      tirc_schedule_module(copy, &m, NULL) == TIRC_OK &&
-      tirc_module_estimate(m, NULL, q->threads, &cycles, NULL) == TIRC_OK) {
-    Proposal *p = &q->out->at[q->out->n++];
+      q->n_warnings == n_warnings && tirc_schedule_module(copy, &m, NULL) == TIRC_OK &&
+      is_changed(q, m) && tirc_module_estimate(m, NULL, q->threads, &cycles, NULL) == TIRC_OK) {
+    Proposal *p = &q->out->at[q->out->n];
+    p->number = q->out->n++;
     snprintf(p->text, sizeof p->text, "%s", text);
     p->cycles = cycles;
   }
@@ -184,8 +204,12 @@ static void try_call(Search *q, const char *text) {
   tirc_schedule_free(copy);
 }
 
-/* A factor that is no less than the extent splits nothing. */
+/* A factor that is no less than the extent splits nothing, and the threads of a loop have none
+ * for a loop inside of it. */
 static bool is_useful(const Search *q, int row, int outer, int number) {
+  if (strstr(rows[row].call, "sch.parallel("))
+    for (int i = q->nodes[outer].parent; i >= 0; i = q->nodes[i].parent)
+      if (strcmp(q->nodes[i].kind, "parallel") == 0) return false;
   bool splits = rows[row].needs == NEEDS_LOOP && number;
   return !splits || q->nodes[outer].extent < 0 || number < q->nodes[outer].extent;
 }
@@ -271,14 +295,18 @@ static void try_all(Search *q) {
  */
 
 static int by_cycles(const void *a, const void *b) {
-  double x = ((const Proposal *)a)->cycles, y = ((const Proposal *)b)->cycles;
-  return (x > y) - (x < y);
+  const Proposal *x = a, *y = b;
+  int order = (x->cycles > y->cycles) - (x->cycles < y->cycles);
+  return order ? order : x->number - y->number;
 }
 
 static int search(Search *q) {
   tirc_error *e = NULL;
   char *text = script_of(q->r, NULL);
-  tirc_schedule_options options = {.target = q->r->o->target, .max_steps = q->r->o->script_steps};
+  tirc_schedule_options options = {.target = q->r->o->target,
+                                   .max_steps = q->r->o->script_steps,
+                                   .self = q,
+                                   .warn = count_warning};
   tirc_executor *x = NULL;
   int status = DONE;
   if (!text) return complain(q->r->o, NULL, "out of memory");
