@@ -394,6 +394,12 @@ int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
                            operations);
 }
 
+int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read, void *to,
+                       int64_t written, bool past_caches) {
+  return tirc_move_run(tirc_kernel_runtime_abi(x->runtime), x->threads, vector_bits, from, read, to,
+                       written, past_caches);
+}
+
 double tirc_machine_peak(int threads) {
   tirc_executor *x;
   double operations = 1e7 * threads, best = 0, end = tirc_now() + 0.1;

@@ -789,6 +789,13 @@ TIRC_API tirc_status tirc_launch_time(tirc_launch *launch, int number, int repea
  * threads. vector_bits: of the kernels' target; 512 where the processor has them, otherwise 256.
  * Returns those used; 0, and nothing was done, when it has no AVX2 and FMA. */
 TIRC_API int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations);
+/* The ceiling for kernels that memory binds, in the same way: reads `read` bytes at `from` and
+ * writes ones (float32) to `written` bytes at `to`, a little of the one and a little of the other
+ * in turns. Both go in lines of 64 bytes: from and to are aligned to 64, and hold as many bytes
+ * rounded up. past_caches: by stores that keep nothing in a cache, which is faster where no cache
+ * could. */
+TIRC_API int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read,
+                                void *to, int64_t written, bool past_caches);
 
 /* Seconds of a clock that never goes back; the best float32 rate of AVX2 and FMA in some tenth of a
  * second, in operations a second (0 where there is none); the processor's name. */

@@ -212,6 +212,35 @@ static void fma_ceiling_runs(void **state) {
   assert_true(tirc_machine_peak(0) == 0);
 }
 
+/* All lines are written, and none beside them; on any number of threads, by either kind of store.
+ */
+static void bandwidth_ceiling_writes_what_it_says(void **state) {
+  (void)state;
+  enum { LINES = 4099, FLOATS = 16 * LINES };
+  static const int64_t sizes[][2] = {
+      {0, 0}, {64, 0}, {0, 64}, {1, 1}, {640, 64 * 4097}, {64 * 4097, 640}, {64 * 4097, 64 * 4097}};
+  const int64_t floats = FLOATS;
+  tirc_array *from = NULL, *to = NULL;
+  assert_int_equal(tirc_array_new("float32", 1, &floats, &from, NULL), TIRC_OK);
+  assert_int_equal(tirc_array_new("float32", 1, &floats, &to, NULL), TIRC_OK);
+  for (int variant = 0; variant < 12; variant++) {
+    tirc_executor *x = NULL;
+    assert_int_equal(tirc_executor_new(1 + variant % 3, &x, NULL), TIRC_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+      tirc_array_fill_poison(to);
+      int bits = tirc_executor_move(x, variant % 2 ? 512 : 256, tirc_array_data(from), sizes[i][0],
+                                    tirc_array_data(to), sizes[i][1], variant >= 6);
+      assert_int_equal(bits, tirc_executor_fma(x, variant % 2 ? 512 : 256, 0));
+      int64_t end = bits ? (sizes[i][1] + 63) / 64 * 16 : 0, k = 0;
+      while (k < FLOATS && (tirc_array_get(to, k) == 1) == (k < end)) k++;
+      assert_int_equal(k, FLOATS);
+    }
+    tirc_executor_free(x);
+  }
+  tirc_array_free(from);
+  tirc_array_free(to);
+}
+
 static void errors_carry_their_place(void **state) {
   (void)state;
   tirc_module *m = parse(program), *none = NULL;
@@ -408,6 +437,7 @@ int main(void) {
       cmocka_unit_test(scheduled_kernel_agrees),
       cmocka_unit_test(errors_carry_their_place),
       cmocka_unit_test(fma_ceiling_runs),
+      cmocka_unit_test(bandwidth_ceiling_writes_what_it_says),
       cmocka_unit_test(prints_compares_and_costs),
       cmocka_unit_test(costs_of_calls),
       cmocka_unit_test(two_threads_compile),
