@@ -133,7 +133,6 @@ enum { LINE = 64, TURN = 32 };
       FOUR_AT_A_TIME(p, p_end, use_read)                                                           \
       FOUR_AT_A_TIME(q, q_end, use_write)                                                          \
     }                                                                                              \
-    _mm_sfence();                                                                                  \
   }
 #define FOUR_AT_A_TIME(at, end, use)                                                               \
   for (; end - at >= 4 * LINE; at += 4 * LINE)                                                     \
@@ -148,6 +147,7 @@ typedef struct Move {
   void (*sweep)(const Lines *);
   Lines all;
   int64_t pieces;
+  bool past_caches;
 } Move;
 
 static void run_move(int64_t i, void *closure) {
@@ -156,6 +156,7 @@ static void run_move(int64_t i, void *closure) {
   int64_t w = m->all.written * i / m->pieces, w_end = m->all.written * (i + 1) / m->pieces;
   Lines part = {m->all.from + r * LINE, m->all.to + w * LINE, r_end - r, w_end - w};
   m->sweep(&part);
+  if (m->past_caches) _mm_sfence(); /* such stores are in no order with others */
 }
 
 int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from, int64_t read,
@@ -164,7 +165,8 @@ int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from
   bits = usable_bits(bits);
   if (!bits) return 0;
   Move m = {.all = {from, to, (read + LINE - 1) / LINE, (written + LINE - 1) / LINE},
-            .pieces = count_pieces(threads, (double)read + (double)written, LEAST)};
+            .pieces = count_pieces(threads, (double)read + (double)written, LEAST),
+            .past_caches = past_caches};
   if (bits == 512)
     m.sweep = past_caches ? sweep_send_512 : sweep_keep_512;
   else

@@ -42,15 +42,24 @@ typedef struct Load {
 /* A schedule's code as C, compiled and loaded; see bench_backend.c. */
 typedef struct Compiled Compiled;
 
-/* One way to compute the program: a schedule, or a rival; or the FMA ceiling, which does as many
- * float operations in registers and computes nothing. */
+/* What the program cannot do without, and nothing else: it computes nothing. */
+typedef struct Ceiling {
+  const char *name;
+  bool (*has_work)(const Case *k);
+  void (*run)(const Case *k);
+} Ceiling;
+enum { N_CEILINGS = 2 };
+extern const Ceiling fma_ceiling, bandwidth_ceiling;
+
+/* One way to compute the program: a schedule, or a rival; or a ceiling. */
 typedef struct Contender {
   char *name;         /* the script's file name without its ending, or the rival's */
-  const char *script; /* NULL for a rival and the ceiling */
+  const char *script; /* NULL for a rival and a ceiling */
   const Rival *rival;
-  const Case *ceiling; /* the case whose FMA ceiling this is, or NULL */
-  const Rule *without; /* of the script, or NULL */
-  char *failure;       /* why the script cannot do without it */
+  const Ceiling *ceiling; /* or NULL */
+  const Case *of;         /* the case that it is the ceiling of */
+  const Rule *without;    /* of the script, or NULL */
+  char *failure;          /* why the script cannot do without it */
   void *prepared;
   bool ahead; /* packs before the clock runs; NAME itself, packing included, stands before it */
   tirc_argument *packed; /* arrays that take the place of parameters */
@@ -68,8 +77,8 @@ typedef struct Contender {
   double spent;             /* seconds in timed calls */
   double median, low, high; /* of the turns, with its confidence interval */
   double min;
-  double spread; /* from the lower to the upper quartile, as a part of the median */
-  double gflops;
+  double spread;         /* from the lower to the upper quartile, as a part of the median */
+  double gflops, gbytes; /* a second; gbytes: 10^9 bytes of the traffic; 0: it has none */
 } Contender;
 
 /* One program at one setting of its constants and one number of threads. */
@@ -80,15 +89,20 @@ struct Case {
   tirc_define *defines;
   int threads;
   tirc_executor *executor;
-  int vector_bits;    /* of the target */
+  int vector_bits;                   /* of the target */
+  int64_t bytes_read, bytes_written; /* the traffic: those of the array parameters */
+  tirc_array *from, *to;             /* of the bandwidth ceiling, which may write past the caches */
+  bool past_caches;
+  int attempts;       /* how many times it was measured; the figures are of the calmest */
   double others;      /* cores that other processes used meanwhile */
+  double clock_drop;  /* of the clock, as a part of it */
   int64_t huge_bytes; /* of this process on huge pages */
   tirc_module *program;
   tirc_cost cost;
   int n_params;
   const tirc_param *params;
   tirc_argument *args, *expected;
-  int n_contenders; /* the same ones in each case, the FMA ceiling last */
+  int n_contenders; /* the same ones in each case, the ceilings last */
   Contender *contenders;
 };
 
@@ -143,19 +157,33 @@ void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_modul
 /* What it is called with, to be freed; NULL: out of memory. */
 tirc_argument *contender_arguments(const Case *k, const Contender *c);
 void release_ahead(const Case *k, Contender *c);
-/* bench_ceiling.c: the last contender of a case. */
-int ceiling_bits(const Bench *b); /* of its vectors; 0: the processor has no AVX2 and FMA */
-void add_ceiling(const Bench *b, Case *k);
-void run_ceiling(const Case *k);
-/* NULL where it was not measured: no AVX2 and FMA, no float operations. */
-const Contender *ceiling_of(const Case *k);
-/* The best rate that it had in any call of the run on so many threads, operations a second; or 0.
- */
+/* bench_ceiling.c: the last contenders of a case. */
+int ceiling_bits(const Bench *b); /* of their vectors; 0: the processor has no AVX2 and FMA */
+void add_ceilings(const Bench *b, Case *k);
+int prepare_ceiling(const Bench *b, Case *k, Contender *c); /* DONE or BAD */
+void release_ceilings(Case *k);
+/* The one that takes longer; NULL where none was measured: no AVX2 and FMA. */
+const Contender *binding_ceiling(const Case *k);
+/* The best rate of the FMA ceiling in any call of the run on so many threads, operations a second;
+ * or 0. */
 double best_rate(const Bench *b, int threads);
+/* What the binding ceiling takes at its best: at that rate, or in the best of its calls; or 0. */
+double best_seconds(const Bench *b, const Case *k);
 /* bench_measure.c */
 void catch_interrupts(void);
 bool was_interrupted(void);
-void measure_case(const Bench *b, Case *k);
+void measure_case(const Bench *b, Case *k); /* again while something disturbs it */
+
+/* bench_noise.c */
+enum { N_DISTURBANCES = 3 };
+double uncertainty(const Contender *c); /* half its interval, as a part of the median; or 0 */
+double disturbance(const Case *k);      /* above 1: the figures are doubtful */
+int list_disturbances(const Case *k, const char **names);         /* at most N_DISTURBANCES words */
+void describe_disturbance(const Case *k, char *out, size_t size); /* "" if it is none */
+void print_disturbance(const Bench *b, const Case *k);
+/* Why its share of the binding ceiling is above 100 %; false if it is not. */
+bool explain_excess(const Bench *b, const Case *k, const Contender *c, char *out, size_t size);
+void print_excesses(const Bench *b, const Case *k);
 
 /* bench_stats.c */
 void summarise(const Case *k, Contender *c);
@@ -168,8 +196,9 @@ Ratio ratio_to(const Contender *of, const Contender *base);
  * geometric mean for contender i against contender `base`, and the case with the lowest ratio. */
 Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
                  const Case **lowest, double *lowest_ratio);
-/* The same for the rate of contender i: its geometric mean in GFLOP/s, or 0. */
-double mean_gflops(const Bench *b, const char *kernel, int threads, int i);
+enum { BINDING = -1 }; /* as base: the ceiling that binds in each case */
+/* The same for the binding ceiling at its best against contender i, or 0. */
+double mean_best_share(const Bench *b, const char *kernel, int threads, int i);
 /* The same for contender i against itself on the fewest threads of the run. */
 Ratio mean_scaling(const Bench *b, const char *kernel, int threads, int i, const Case **lowest,
                    double *lowest_ratio);
@@ -188,6 +217,8 @@ int write_json(const Bench *b, const char *path);
 /* bench_profile.c */
 void profile_machine(Profile *p);
 void print_profile(const Bench *b);
+/* Cycles a second of the core that this runs on, from so many steps of 8 cycles. */
+double measure_clock(int steps);
 int64_t huge_pages_in_use(void);
 Load start_load(void);
 double others_since(const Load *l); /* cores that other processes used */

@@ -106,26 +106,31 @@ static void print_rule(const Bench *b, int threads, int i) {
   const Case *lowest, *highest;
   double least, most;
   Ratio worth = mean_ratio(b, NULL, threads, 0, i, &lowest, &least);
-  Ratio inverse = mean_ratio(b, NULL, threads, i, 0, &highest, &most);
+  (void)mean_ratio(b, NULL, threads, i, 0, &highest, &most);
   for (int j = 0; j < b->n_measured && !failure; j++)
     if (b->cases[j].threads == threads) failure = b->cases[j].contenders[i].failure;
   fprintf(b->out, "%-22s ", rule->name);
-  if (worth.value > 0)
-    fprintf(b->out, "%7.2f  [%5.2f, %5.2f]  %6.2f at %s, %.2f at %s", worth.value, worth.low,
-            worth.high, least, lowest->setting, inverse.value > 0 ? 1 / most : 0, highest->setting);
+  if (worth.value > 0) {
+    fprintf(b->out, "%7.2f  [%5.2f, %5.2f]", worth.value, worth.low, worth.high);
+    if (lowest != highest)
+      fprintf(b->out, "  %6.2f at %s, %.2f at %s", least, lowest->setting, 1 / most,
+              highest->setting);
+  }
   fprintf(b->out, "%s%s\n", worth.value > 0 && failure ? "; elsewhere " : "",
           failure ? failure : "");
 }
 
 void print_ablation(const Bench *b) {
   if (!b->n_measured) return;
+  const bool several = b->n_measured > b->n_threads;
   for (int t = 0; t < b->n_threads; t++) {
     fprintf(
         b->out,
         "\nWhat each rule of %s is worth on %d thread%s: the time without it over the time with "
-        "all\n%-22s %7s  %14s  lowest and highest\n",
+        "all\n%-22s %7s  %14s%s\n",
         b->cases[0].contenders[0].name, b->threads[t].threads,
-        b->threads[t].threads == 1 ? "" : "s", "rule", "x", "95%");
+        b->threads[t].threads == 1 ? "" : "s", "rule", "x", "95%",
+        several ? "  lowest and highest" : "");
     for (int i = 1; i < b->cases[0].n_contenders; i++)
       if (b->cases[0].contenders[i].without) print_rule(b, b->threads[t].threads, i);
   }

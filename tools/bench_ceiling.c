@@ -1,37 +1,130 @@
-/* The FMA ceiling takes its turns with the contenders: as many float operations as the program has,
- * on the same threads, in registers. What disturbs the machine disturbs it as well, so that a share
- * of it is as sound as any other ratio of the run. */
+/* The ceilings take their turns with the contenders, on the same threads: the program's float
+ * operations in registers, and its traffic alone. Traffic is what no schedule can do without: each
+ * array parameter that is not written is read once, each one that is written is written once. It
+ * goes to and from buffers of the size of the parameters, so that it is in cache when the program's
+ * arrays are. What disturbs the machine disturbs the ceilings as well, so that a share of one is as
+ * sound as any other ratio of the run. The one that takes longer binds. */
 #include "bench.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-void run_ceiling(const Case *k) {
+static void run_fma(const Case *k) {
   (void)tirc_executor_fma(k->executor, k->vector_bits, k->cost.float_ops);
 }
+static void run_bandwidth(const Case *k) {
+  (void)tirc_executor_move(k->executor, k->vector_bits, tirc_array_data(k->from), k->bytes_read,
+                           tirc_array_data(k->to), k->bytes_written, k->past_caches);
+}
+static bool has_operations(const Case *k) { return k->cost.float_ops > 0; }
+static bool has_traffic(const Case *k) { return k->bytes_read + k->bytes_written > 0; }
+
+const Ceiling fma_ceiling = {"FMA ceiling", has_operations, run_fma};
+const Ceiling bandwidth_ceiling = {"bandwidth ceiling", has_traffic, run_bandwidth};
+static const Ceiling *const ceilings[] = {&fma_ceiling, &bandwidth_ceiling};
 
 int ceiling_bits(const Bench *b) {
   return tirc_executor_fma(b->threads[0].executor, b->target.vector_bits, 0);
 }
 
-/* It is there in every case, so that contenders have the same numbers in all. */
-void add_ceiling(const Bench *b, Case *k) {
+void add_ceilings(const Bench *b, Case *k) {
   k->vector_bits = b->target.vector_bits;
-  bool none = !(k->cost.float_ops > 0) || !ceiling_bits(b);
-  k->contenders[k->n_contenders++] =
-      (Contender){.name = strdup("FMA ceiling"), .ceiling = k, .skipped = none};
+  for (int i = 0; i < N_CEILINGS; i++)
+    k->contenders[k->n_contenders++] = (Contender){.name = strdup(ceilings[i]->name),
+                                                   .ceiling = ceilings[i],
+                                                   .of = k,
+                                                   .skipped = !ceiling_bits(b)};
 }
 
-const Contender *ceiling_of(const Case *k) {
-  const Contender *last = k->n_contenders ? &k->contenders[k->n_contenders - 1] : NULL;
-  return last && last->ceiling && last->median > 0 ? last : NULL;
+/* --- traffic -----------------------------------------------------------------------------------
+ */
+
+static int64_t bytes_of(tirc_array *a) {
+  DLTensor t;
+  tirc_array_tensor(a, &t);
+  return tirc_array_count(a) * ((t.dtype.bits * t.dtype.lanes + 7) / 8);
+}
+
+static bool make_buffer(int64_t bytes, tirc_array **out, tirc_error **e) {
+  const int64_t lines[] = {bytes / 64 + 1, 64};
+  if (tirc_array_new("int8", 2, lines, out, e)) return false;
+  memset(tirc_array_data(*out), 0, (size_t)(lines[0] * lines[1])); /* so that its pages exist */
+  return true;
+}
+
+static double time_bandwidth(Case *k, bool past_caches) {
+  enum { CALLS = 5 };
+  double best = (double)INFINITY;
+  k->past_caches = past_caches;
+  for (int i = 0; i < CALLS; i++) {
+    double start = tirc_seconds();
+    run_bandwidth(k);
+    best = fmin(best, tirc_seconds() - start);
+  }
+  return best;
+}
+
+static void count_traffic(Case *k) {
+  for (int i = 0; i < k->n_params; i++)
+    if (k->args[i].array)
+      *(k->params[i].is_written ? &k->bytes_written : &k->bytes_read) += bytes_of(k->args[i].array);
+}
+
+/* A ceiling is what can be reached: by the faster kind of stores. */
+static int prepare_buffers(const Bench *b, Case *k) {
+  tirc_error *e = NULL;
+  if (!make_buffer(k->bytes_read, &k->from, &e) || !make_buffer(k->bytes_written, &k->to, &e))
+    return report(b->o, e);
+  k->past_caches = time_bandwidth(k, true) < time_bandwidth(k, false);
+  return DONE;
+}
+
+int prepare_ceiling(const Bench *b, Case *k, Contender *c) {
+  const bool moves = c->ceiling == &bandwidth_ceiling;
+  if (moves) count_traffic(k);
+  int status = moves && !c->skipped ? prepare_buffers(b, k) : DONE;
+  c->skipped = c->skipped || !c->ceiling->has_work(k);
+  return status;
+}
+
+void release_ceilings(Case *k) {
+  tirc_array_free(k->from);
+  tirc_array_free(k->to);
+  k->from = k->to = NULL;
+}
+
+/* --- shares ------------------------------------------------------------------------------------
+ */
+
+static const Contender *find_ceiling(const Case *k, const Ceiling *which) {
+  for (int i = 0; i < k->n_contenders; i++)
+    if (k->contenders[i].ceiling == which && k->contenders[i].median > 0) return &k->contenders[i];
+  return NULL;
+}
+
+const Contender *binding_ceiling(const Case *k) {
+  const Contender *found = NULL;
+  for (int i = 0; i < N_CEILINGS; i++) {
+    const Contender *c = find_ceiling(k, ceilings[i]);
+    if (c && (!found || c->median > found->median)) found = c;
+  }
+  return found;
 }
 
 double best_rate(const Bench *b, int threads) {
   double best = 0;
   for (int j = 0; j < b->n_measured; j++) {
     const Case *k = &b->cases[j];
-    const Contender *c = k->threads == threads ? ceiling_of(k) : NULL;
+    const Contender *c = k->threads == threads ? find_ceiling(k, &fma_ceiling) : NULL;
     if (c && k->cost.float_ops / c->min > best) best = k->cost.float_ops / c->min;
   }
   return best;
+}
+
+double best_seconds(const Bench *b, const Case *k) {
+  const Contender *binding = binding_ceiling(k);
+  if (!binding) return 0;
+  return binding->ceiling == &fma_ceiling ? k->cost.float_ops / best_rate(b, k->threads)
+                                          : binding->min;
 }

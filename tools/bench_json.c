@@ -41,12 +41,23 @@ static void add_setting(Json *j, const Case *k) {
   }
 }
 
-/* Of the ceiling's medians in the same turns, and of its best rate in the run. */
+/* Of the binding ceiling's medians in the same turns, and of its best in the run. */
 static void add_shares(Json *j, Ratio of_medians, double of_best) {
   if (!(of_medians.value > 0)) return;
   add_number(j, "percent_of_peak", 100 * of_medians.value);
   add_pair(j, "percent_of_peak_95", 100 * of_medians.low, 100 * of_medians.high);
   add_number(j, "percent_of_best_peak", 100 * of_best);
+}
+
+/* What disturbed the case, and why a share is above 100 %. */
+static void add_doubts(const Bench *b, Json *j, const Case *k, const Contender *c) {
+  const char *names[N_DISTURBANCES];
+  char text[160];
+  Json *list = json_object_new_array();
+  int n = list_disturbances(k, names);
+  for (int i = 0; i < n; i++) json_object_array_add(list, json_object_new_string(names[i]));
+  json_object_object_add(j, "disturbed", list);
+  if (explain_excess(b, k, c, text, sizeof text)) add_string(j, "above_100_percent", text);
 }
 
 static Json *result(const Bench *b, const Case *k, const Contender *c) {
@@ -64,12 +75,19 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   add_int(j, "repetitions", c->n_times);
   add_int(j, "turns", c->n_turns);
   add_number(j, "other_load_cores", k->others);
+  add_number(j, "clock_drop", k->clock_drop);
+  add_int(j, "attempts", k->attempts);
+  add_doubts(b, j, k, c);
   add_int(j, "huge_page_bytes", k->huge_bytes);
   if (c->ahead) json_object_object_add(j, "packed_ahead", json_object_new_boolean(true));
   if (c->without) add_string(j, "without", c->without->name);
-  add_number(j, "gflops", c->gflops);
+  add_int(j, "bytes_read", k->bytes_read);
+  add_int(j, "bytes_written", k->bytes_written);
+  if (c->gflops > 0) add_number(j, "gflops", c->gflops);
+  if (c->gbytes > 0) add_number(j, "gbytes_per_s", c->gbytes);
   if (c->ceiling) json_object_object_add(j, "is_ceiling", json_object_new_boolean(true));
-  add_shares(j, ratio_to(c, ceiling_of(k)), 1e9 * c->gflops / best_rate(b, k->threads));
+  if (binding_ceiling(k)) add_string(j, "binding_ceiling", binding_ceiling(k)->name);
+  add_shares(j, ratio_to(c, binding_ceiling(k)), best_seconds(b, k) / c->median);
   for (int i = 0; i < k->n_contenders; i++) {
     const Contender *base = &k->contenders[i];
     Ratio r = ratio_to(c, base);
@@ -106,22 +124,27 @@ static void add_scaling(const Bench *b, Json *j, const char *kernel, int threads
   json_object_object_add(j, "geomean_to_threads", scaling);
 }
 
+static void add_share_of_binding(const Bench *b, Json *j, const char *kernel, int threads, int i) {
+  const Case *lowest;
+  double least;
+  Ratio r = mean_ratio(b, kernel, threads, i, BINDING, &lowest, &least);
+  add_shares(j, r, mean_best_share(b, kernel, threads, i));
+}
+
 static void add_summary(const Bench *b, Json *list, const char *kernel, int threads, int i) {
   const Case *k = &b->cases[0];
   Json *j = json_object_new_object(), *means = json_object_new_object();
-  Ratio of_ceiling = {0};
   for (int base = 0; base < k->n_contenders; base++) {
     const Case *lowest;
     double least;
     Ratio r = mean_ratio(b, kernel, threads, i, base, &lowest, &least);
-    if (k->contenders[base].ceiling) of_ceiling = r;
     if (base != i && r.value > 0)
       json_object_object_add(means, k->contenders[base].name, mean(r, lowest, least));
   }
   add_string(j, "kernel", kernel ? kernel : "all");
   add_string(j, "contender", k->contenders[i].name);
   add_int(j, "threads", threads);
-  add_shares(j, of_ceiling, 1e9 * mean_gflops(b, kernel, threads, i) / best_rate(b, threads));
+  add_share_of_binding(b, j, kernel, threads, i);
   json_object_object_add(j, "geomean_to", means);
   add_scaling(b, j, kernel, threads, i);
   json_object_array_add(list, j);

@@ -2,7 +2,7 @@
  * machine meets all of them. A turn begins when every other thread of the process sleeps: workers
  * spin for a while after their last call (OpenBLAS's for some 30 ms) and would take a core from the
  * next contender. Then come calls that are not counted, because another one has filled the caches.
- */
+ * A case that something disturbed is measured again; bench_noise.c says what that is. */
 #include "bench.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 static const double FIRST_WARM_UP = 0.02, WARM_UP = 0.004, BATCH = 0.02, SHORTEST = 20e-6;
 static const double SECONDS = 0.3;
 static const double LONGEST_SPIN = 0.5; /* seconds; what spins on is measured with all others */
-enum { FEWEST_TURNS = 9, MOST_TURNS = 4000, POLL_US = 200 };
+enum { FEWEST_TURNS = 9, MOST_TURNS = 4000, POLL_US = 200, ATTEMPTS = 3 };
 
 /* --- other threads ----------------------------------------------------------------------------
  */
@@ -131,16 +131,33 @@ void catch_interrupts(void) {
 }
 bool was_interrupted(void) { return interrupted; }
 
-/* "[3/24] qkv M=64 goto, 12 s left" */
+static int64_t most_attempts(const Bench *b) {
+  return b->o->attempts > 0 ? b->o->attempts : ATTEMPTS;
+}
+
+/* "[3/24] qkv M=64 goto, attempt 2 of 3, 12 s left" */
 static void show_progress(const Bench *b, const Case *k, const Contender *c) {
   int done = (int)(k - b->cases);
   if (!b->o->progress) return;
   fprintf(stderr, "\r\033[K[%d/%d] %s %s %s", done + 1, b->n_cases, k->kernel, k->setting, c->name);
+  if (k->attempts > 1)
+    fprintf(stderr, ", attempt %d of %lld", k->attempts, (long long)most_attempts(b));
   if (done > 0)
     fprintf(stderr, ", %.0f s left", (tirc_seconds() - b->started) / done * (b->n_cases - done));
 }
 
-void measure_case(const Bench *b, Case *k) {
+/* How far the clock fell: from the upper to the lower quartile of its samples, of which single ones
+ * may be wrong. */
+static double clock_drop(double *clocks, int n) {
+  qsort(clocks, (size_t)n, sizeof *clocks, compare_doubles);
+  return n ? 1 - clocks[n / 4] / clocks[n - 1 - n / 4] : 0;
+}
+
+static void measure_once(const Bench *b, Case *k) {
+  enum { MOST_CLOCKS = 1000, STEPS = 50000 };
+  double clocks[MOST_CLOCKS];
+  int n = 0;
+  Load load = start_load();
   for (bool more = true; more && !interrupted;) {
     more = false;
     for (int i = 0; i < k->n_contenders && !interrupted; i++) {
@@ -150,7 +167,46 @@ void measure_case(const Bench *b, Case *k) {
       take_turn(b, c);
       if (!enough(b, c)) more = true;
     }
+    if (n < MOST_CLOCKS) clocks[n++] = measure_clock(STEPS);
+  }
+  k->others = others_since(&load);
+  k->clock_drop = clock_drop(clocks, n);
+  for (int i = 0; i < k->n_contenders; i++) summarise(k, &k->contenders[i]);
+}
+
+static void forget_figures(Contender *c) {
+  c->times = c->turns = NULL;
+  c->n_times = c->cap_times = c->n_turns = 0;
+  c->spent = c->median = 0;
+}
+
+/* The calmer one of this attempt and the last one stays. */
+static void measure_again(const Bench *b, Case *k) {
+  const size_t size = (size_t)k->n_contenders * sizeof *k->contenders;
+  const double was = disturbance(k), others = k->others, drop = k->clock_drop;
+  Contender *other = malloc(size), *now = malloc(size);
+  if (other && now) {
+    memcpy(other, k->contenders, size);
+    for (int i = 0; i < k->n_contenders; i++) forget_figures(&k->contenders[i]);
+    measure_once(b, k);
+    if (interrupted || disturbance(k) >= was) {
+      memcpy(now, k->contenders, size);
+      memcpy(k->contenders, other, size);
+      memcpy(other, now, size);
+      k->others = others, k->clock_drop = drop;
+    }
+    for (int i = 0; i < k->n_contenders; i++) free(other[i].times), free(other[i].turns);
+  }
+  free(other);
+  free(now);
+}
+
+void measure_case(const Bench *b, Case *k) {
+  k->attempts = 1;
+  measure_once(b, k);
+  while (k->attempts < most_attempts(b) && !interrupted && disturbance(k) > 1) {
+    k->attempts++;
+    measure_again(b, k);
   }
   if (b->o->progress) fprintf(stderr, "\r\033[K");
-  for (int i = 0; i < k->n_contenders; i++) summarise(k, &k->contenders[i]);
 }

@@ -83,7 +83,7 @@ static int count_rows(const Bench *b, int threads) {
 
 static void write_heat_map(FILE *f, const Bench *b, int threads) {
   const Case *all = &b->cases[0];
-  bool percent = best_rate(b, threads) > 0;
+  bool percent = ceiling_bits(b);
   fprintf(f, "$h << EOD\n");
   int rows = 0;
   for (int i = 0; i < all->n_contenders; i++) {
@@ -91,7 +91,7 @@ static void write_heat_map(FILE *f, const Bench *b, int threads) {
     int x = 0;
     for (int j = 0; j < b->n_measured; j++) {
       const Case *k = &b->cases[j];
-      const Contender *c = &k->contenders[i], *ceiling = ceiling_of(k);
+      const Contender *c = &k->contenders[i], *ceiling = binding_ceiling(k);
       if (!is_chosen(b, k, NULL, threads)) continue;
       if (c->median > 0 && (ceiling || !percent))
         fprintf(f, "%d %d %.1f \"%s %s\" \"%s\"\n", x++, rows,
@@ -109,7 +109,7 @@ static void write_heat_map(FILE *f, const Bench *b, int threads) {
           "plot $h using 1:2:3:xtic(4):ytic(5) with image, "
           "$h using 1:2:(sprintf('%%.0f', $3)) with labels font ',9'\n"
           "set xtics norotate\nset key\nset cbrange [*:*]\n",
-          percent ? "% of the FMA ceiling" : "GFLOP/s", threads, threads == 1 ? "" : "s",
+          percent ? "% of the ceiling that binds" : "GFLOP/s", threads, threads == 1 ? "" : "s",
           count(b, NULL, threads) - 1, rows - 1,
           percent ? "set cbrange [0:100]" : "set cbrange [0:*]");
 }

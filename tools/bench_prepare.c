@@ -48,7 +48,7 @@ static int make_expected(const Bench *b, Case *k) {
 
 void call_contender(const Contender *c) {
   if (c->ceiling)
-    run_ceiling(c->ceiling);
+    c->ceiling->run(c->of);
   else if (c->rival)
     c->rival->run(c->prepared);
   else if (c->compiled)
@@ -189,7 +189,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
 static int prepare_contender(Bench *b, Case *k, Contender *c) {
   int status = DONE;
   const char *why = NULL;
-  if (c->ceiling) return DONE;
+  if (c->ceiling) return prepare_ceiling(b, k, c);
   if (c->ahead)
     c->skipped = !c->launch;
   else if (!c->rival)
@@ -227,10 +227,10 @@ static void add_ahead(Case *k) {
 }
 
 /* The scripts, each with and without packing, or the one to ablate whole and without each rule;
- * then the rivals and the ceiling. */
+ * then the rivals and the ceilings. */
 static bool add_contenders(const Bench *b, Case *k) {
   int scripts = b->o->ablate ? 1 : b->o->args.n - 1;
-  size_t most = (size_t)(2 * scripts * b->n_backends + b->n_rules + b->n_rivals + 1);
+  size_t most = (size_t)(2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
   k->contenders = calloc(most, sizeof *k->contenders);
   if (!k->contenders) return false;
   for (int i = 0; i < scripts; i++) {
@@ -249,7 +249,7 @@ static bool add_contenders(const Bench *b, Case *k) {
   for (int i = 0; i < b->n_rivals; i++)
     k->contenders[k->n_contenders++] =
         (Contender){.name = strdup(b->rivals[i].rival->name), .rival = b->rivals[i].rival};
-  add_ceiling(b, k);
+  add_ceilings(b, k);
   return true;
 }
 
@@ -291,6 +291,7 @@ void release_case(Case *k) {
     c->kernel = NULL;
     c->times = NULL;
   }
+  release_ceilings(k);
   free_arguments(k->n_params, k->args);
   free_arguments(k->n_params, k->expected);
   tirc_module_free(k->program);

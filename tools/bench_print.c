@@ -7,42 +7,88 @@ enum { MOST_KERNELS = 64 };
 
 static const char *plural(int n) { return n == 1 ? "" : "s"; }
 
-void print_case(const Bench *b, const Case *k) {
-  FILE *f = b->out;
-  const Contender *ceiling = ceiling_of(k);
-  int width = 17;
+/* --- a table -----------------------------------------------------------------------------------
+ */
+
+/* Everything is compared with the first contender and with each rival. */
+static bool is_base(const Case *k, int i) {
+  return (i == 0 || k->contenders[i].rival) && k->contenders[i].median > 0;
+}
+
+static int name_width(const Case *k) {
+  int width = (int)strlen("contender");
   for (int i = 0; i < k->n_contenders; i++)
     if (k->contenders[i].median > 0 && (int)strlen(k->contenders[i].name) > width)
       width = (int)strlen(k->contenders[i].name);
-  fprintf(f, "\n%s%s%s  %d thread%s, %.4g Mflop%s\n", k->kernel, *k->setting ? " " : "", k->setting,
-          k->threads, plural(k->threads), k->cost.float_ops * 1e-6,
-          k->cost.is_exact ? "" : " (estimated)");
-  if (k->others > 0.1)
-    fprintf(f, "busy machine: other processes used %.2f cores meanwhile\n", k->others);
-  fprintf(f, "%-*s %11s %7s %11s %7s %6s %9s %7s", width, "contender", "median ms", "+-95%",
-          "min ms", "spread", "reps", "GFLOP/s", "% peak");
-  for (int i = 0; i < k->n_contenders; i++) {
-    const Contender *base = &k->contenders[i];
-    if ((i == 0 || base->rival) && base->median > 0) fprintf(f, "  x %s", base->name);
-  }
+  return width;
+}
+
+/* "-" for what it has none of. */
+static void print_number(FILE *f, int width, int digits, double v, const char *unit) {
+  if (v > 0)
+    fprintf(f, " %*.*f%s", width - (int)strlen(unit), digits, v, unit);
+  else
+    fprintf(f, " %*s", width, "-");
+}
+
+/* Four digits behind the point, and six where that would be one or two that count. */
+static void print_ms(FILE *f, double seconds) {
+  fprintf(f, " %9.*f", seconds < 10e-6 ? 6 : 4, seconds * 1e3);
+}
+
+static void print_heads(FILE *f, const Case *k) {
+  fprintf(f, "%-*s %9s %7s %9s %7s %6s %8s %7s %7s", name_width(k), "contender", "median ms",
+          "+-95%", "min ms", "spread", "reps", "GFLOP/s", "GB/s", "% peak");
+  for (int i = 0; i < k->n_contenders; i++)
+    if (is_base(k, i)) fprintf(f, "  x %s", k->contenders[i].name);
   fprintf(f, "\n");
+}
+
+static void print_contender(FILE *f, const Case *k, const Contender *c) {
+  const Contender *binding = binding_ceiling(k);
+  bool has_share = binding && (c == binding || !c->ceiling);
+  fprintf(f, "%-*s", name_width(k), c->name);
+  print_ms(f, c->median);
+  fprintf(f, " %6.1f%%", 100 * uncertainty(c));
+  print_ms(f, c->min);
+  fprintf(f, " %6.1f%% %6d", c->spread * 100, c->n_times);
+  print_number(f, 8, 2, c->gflops, "");
+  print_number(f, 7, 2, c->gbytes, "");
+  print_number(f, 7, 1, has_share ? 100 * binding->median / c->median : 0, "%");
+  for (int i = 0; i < k->n_contenders; i++)
+    if (is_base(k, i))
+      fprintf(f, "  %*.2f", (int)strlen(k->contenders[i].name) + 2,
+              k->contenders[i].median / c->median);
+  fprintf(f, "\n");
+}
+
+/* Which ceiling binds, and how far above it the other one lies. */
+static void print_binding(FILE *f, const Case *k) {
+  const Contender *binding = binding_ceiling(k);
+  if (!binding) return;
+  fprintf(f, "%% peak is of the %s", binding->name);
   for (int i = 0; i < k->n_contenders; i++) {
     const Contender *c = &k->contenders[i];
-    if (!(c->median > 0)) continue;
-    fprintf(f, "%-*s %11.4f %6.1f%% %11.4f %6.1f%% %6d %9.2f ", width, c->name, c->median * 1e3,
-            50 * (c->high - c->low) / c->median, c->min * 1e3, c->spread * 100, c->n_times,
-            c->gflops);
-    if (ceiling)
-      fprintf(f, "%6.1f%%", 100 * ceiling->median / c->median);
-    else
-      fprintf(f, "%7s", "-");
-    for (int j = 0; j < k->n_contenders; j++) {
-      const Contender *base = &k->contenders[j];
-      if ((j == 0 || base->rival) && base->median > 0)
-        fprintf(f, "  %*.2f", (int)strlen(base->name) + 2, base->median / c->median);
-    }
-    fprintf(f, "\n");
+    if (c->ceiling && c != binding && c->median > 0)
+      fprintf(f, ", which binds: the %s takes %.3g ms", c->name, c->median * 1e3);
   }
+  fprintf(f, "\n");
+}
+
+void print_case(const Bench *b, const Case *k) {
+  FILE *f = b->out;
+  fprintf(f, "\n%s%s%s  %d thread%s", k->kernel, *k->setting ? " " : "", k->setting, k->threads,
+          plural(k->threads));
+  if (k->cost.float_ops > 0)
+    fprintf(f, ", %.4g Mflop%s", k->cost.float_ops * 1e-6, k->cost.is_exact ? "" : " (estimated)");
+  fprintf(f, ", %.3g MB read, %.3g MB written\n", (double)k->bytes_read * 1e-6,
+          (double)k->bytes_written * 1e-6);
+  print_disturbance(b, k);
+  print_heads(f, k);
+  for (int i = 0; i < k->n_contenders; i++)
+    if (k->contenders[i].median > 0) print_contender(f, k, &k->contenders[i]);
+  print_binding(f, k);
+  print_excesses(b, k);
   fflush(f);
 }
 
@@ -76,13 +122,12 @@ static void print_ratio(const Bench *b, const char *kernel, int threads, int bas
 static void print_share(const Bench *b, const char *kernel, int threads, int base, int i) {
   const Case *lowest;
   double least;
-  if (i == base) return;
+  if (b->cases[0].contenders[i].ceiling) return;
   Ratio r = mean_ratio(b, kernel, threads, i, base, &lowest, &least);
   if (!(r.value > 0)) return;
   print_head(b, kernel, i);
   fprintf(b->out, "%6.1f%%  [%5.1f, %5.1f]  %6.1f%%  %6.1f%%", 100 * r.value, 100 * r.low,
-          100 * r.high, 100e9 * mean_gflops(b, kernel, threads, i) / best_rate(b, threads),
-          100 * least);
+          100 * r.high, 100 * mean_best_share(b, kernel, threads, i), 100 * least);
   print_lowest(b, kernel, lowest);
 }
 
@@ -112,29 +157,48 @@ static int count_chosen(const Bench *b, int threads) {
   return n;
 }
 
-static void print_means(const Bench *b, int threads, int cases) {
-  int last = b->cases[0].n_contenders - 1;
-  double best = best_rate(b, threads);
+/* In how many of the settings a ceiling binds. */
+static int count_bound(const Bench *b, int threads, const Ceiling *by) {
+  int n = 0;
+  for (int j = 0; j < b->n_measured; j++) {
+    const Contender *c = binding_ceiling(&b->cases[j]);
+    n += is_chosen(b, &b->cases[j], NULL, threads) && c && c->ceiling == by;
+  }
+  return n;
+}
+
+static void print_shares(const Bench *b, int threads) {
+  int fma = count_bound(b, threads, &fma_ceiling);
+  int bandwidth = count_bound(b, threads, &bandwidth_ceiling);
+  if (fma + bandwidth == 0) return;
+  fprintf(
+      b->out,
+      "\nShare of the binding ceiling, %d thread%s (FMA in %d settings, bandwidth in %d): of its "
+      "medians in the same minutes (%% peak), of its best in the run (%% best",
+      threads, plural(threads), fma, bandwidth);
+  if (fma) fprintf(b->out, "; FMA %.1f GFLOP/s", best_rate(b, threads) * 1e-9);
+  fprintf(b->out, ")\n%-12s %-24s %7s  %14s  %7s  %7s\n", "kernel", "contender", "% peak", "",
+          "% best", "lowest % peak");
+  print_rows(b, print_share, threads, BINDING);
+}
+
+static void print_ratios(const Bench *b, int threads, int cases) {
+  const Case *k = &b->cases[0];
   fprintf(b->out,
           "\nGeometric means over %d settings, %d thread%s: how many times as fast, with 95%% "
           "confidence\n%-12s %-24s   %-18s %6s  %16s  %6s\n",
           cases, threads, plural(threads), "kernel", "contender", "base", "ratio", "", "lowest");
-  for (int base = 0; base < last; base++) print_rows(b, print_ratio, threads, base);
-  if (!(best > 0)) return;
-  fprintf(b->out,
-          "\nShare of the FMA ceiling over %d settings, %d thread%s: of its medians in the same "
-          "minutes (%% peak), and of its best rate in the run, %.1f GFLOP/s (%% best)\n%-12s %-24s "
-          "%7s  %14s  %7s  %7s\n",
-          cases, threads, plural(threads), best * 1e-9, "kernel", "contender", "% peak", "",
-          "% best", "lowest % peak");
-  print_rows(b, print_share, threads, last);
+  for (int base = 0; base < k->n_contenders; base++)
+    if (!k->contenders[base].ceiling) print_rows(b, print_ratio, threads, base);
 }
 
 void print_summary(const Bench *b) {
   int fewest = fewest_threads(b);
   for (int t = 0; t < b->n_threads; t++) {
     int cases = count_chosen(b, b->threads[t].threads);
-    if (cases > 1) print_means(b, b->threads[t].threads, cases);
+    if (cases < 2) continue;
+    print_ratios(b, b->threads[t].threads, cases);
+    print_shares(b, b->threads[t].threads);
   }
   for (int t = 0; t < b->n_threads; t++) {
     int threads = b->threads[t].threads;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The first line of a file, or "". */
@@ -17,21 +18,27 @@ static void read_line_of(const char *path, char *out, size_t size) {
   fclose(f);
 }
 
-/* Cycles a second: additions that wait for each other take one cycle each. What is added is in a
- * register, because some processors add constants before the execution units, several a cycle. */
-static double measure_clock(void) {
-  enum { STEPS = 400000 };
+/* Seconds that this thread ran: when another process takes its core, this clock stands still. */
+static double thread_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Additions that wait for each other take one cycle each. What is added is in a register, because
+ * some processors add constants before the execution units, several a cycle. */
+double measure_clock(int steps) {
   unsigned long x = 0, y = 1;
   __asm__ volatile("" : "+r"(y));
-  double start = tirc_seconds();
-  for (int i = 0; i < STEPS; i++) {
+  double start = thread_seconds();
+  for (int i = 0; i < steps; i++) {
 #define STEP                                                                                       \
   x += y;                                                                                          \
   __asm__ volatile("" : "+r"(x));
     STEP STEP STEP STEP STEP STEP STEP STEP
 #undef STEP
   }
-  return 8 * (double)STEPS / (tirc_seconds() - start);
+  return 8 * (double)steps / (thread_seconds() - start);
 }
 
 /* The word in brackets of "always [madvise] never". */
@@ -48,7 +55,7 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 void profile_machine(Profile *p) {
-  enum { SAMPLES = 40 };
+  enum { SAMPLES = 40, STEPS = 400000 };
   tirc_target_info native;
   *p = (Profile){.cores = (int)sysconf(_SC_NPROCESSORS_ONLN)};
   tirc_machine_name(p->cpu, sizeof p->cpu);
@@ -58,7 +65,7 @@ void profile_machine(Profile *p) {
                sizeof p->governor);
   read_chosen("/sys/kernel/mm/transparent_hugepage/enabled", p->huge_pages, sizeof p->huge_pages);
   double clocks[SAMPLES];
-  for (int i = 0; i < SAMPLES; i++) clocks[i] = measure_clock();
+  for (int i = 0; i < SAMPLES; i++) clocks[i] = measure_clock(STEPS);
   p->clock_first = clocks[0];
   qsort(clocks, SAMPLES, sizeof *clocks, compare_doubles);
   p->clock_low = clocks[SAMPLES / 10];
@@ -111,5 +118,6 @@ Load start_load(void) { return (Load){tirc_seconds(), busy_seconds(), own_second
 double others_since(const Load *l) {
   double wall = tirc_seconds() - l->wall;
   double others = (busy_seconds() - l->busy) - (own_seconds() - l->own);
-  return wall > 0 && others > 0 ? others / wall : 0;
+  double tick = 1 / (double)sysconf(_SC_CLK_TCK); /* what the system counts in */
+  return wall > 0 && others > 2 * tick ? others / wall : 0;
 }

@@ -51,7 +51,10 @@ void summarise(const Case *k, Contender *c) {
   qsort(c->times, (size_t)c->n_times, sizeof *c->times, compare_doubles);
   c->min = c->times[0];
   c->spread = (c->times[c->n_times * 3 / 4] - c->times[c->n_times / 4]) / c->median;
-  c->gflops = k->cost.float_ops / c->median * 1e-9;
+  c->gflops = c->ceiling == &bandwidth_ceiling ? 0 : k->cost.float_ops / c->median * 1e-9;
+  c->gbytes = c->ceiling == &fma_ceiling
+                  ? 0
+                  : (double)(k->bytes_read + k->bytes_written) / c->median * 1e-9;
 }
 
 Ratio ratio_to(const Contender *of, const Contender *base) {
@@ -85,7 +88,7 @@ typedef struct Mean {
 /* of and base draw the same turns, unless `apart` says that they had none in common. */
 static void add_ratio(Mean *m, const Case *k, const Contender *of, const Contender *base,
                       uint64_t apart) {
-  if (!(of->median > 0) || !(base->median > 0)) return;
+  if (!base || !(of->median > 0) || !(base->median > 0)) return;
   double ratio = base->median / of->median;
   if (!m->n || ratio < m->lowest_ratio) m->lowest = k, m->lowest_ratio = ratio;
   for (int r = 0; r < RESAMPLES; r++) {
@@ -110,7 +113,8 @@ Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int bas
   for (int j = 0; j < b->n_measured; j++) {
     const Case *k = &b->cases[j];
     if (is_chosen(b, k, kernel, threads))
-      add_ratio(&m, k, &k->contenders[i], &k->contenders[base], 0);
+      add_ratio(&m, k, &k->contenders[i],
+                base == BINDING ? binding_ceiling(k) : &k->contenders[base], 0);
   }
   return end_mean(&m, lowest, lowest_ratio);
 }
@@ -142,13 +146,15 @@ Ratio mean_scaling(const Bench *b, const char *kernel, int threads, int i, const
   return end_mean(&m, lowest, lowest_ratio);
 }
 
-double mean_gflops(const Bench *b, const char *kernel, int threads, int i) {
+double mean_best_share(const Bench *b, const char *kernel, int threads, int i) {
   double sum = 0;
   int n = 0;
   for (int j = 0; j < b->n_measured; j++) {
-    const Contender *c = &b->cases[j].contenders[i];
-    if (!is_chosen(b, &b->cases[j], kernel, threads) || !(c->gflops > 0)) continue;
-    sum += log(c->gflops);
+    const Case *k = &b->cases[j];
+    double share = best_seconds(b, k) / k->contenders[i].median;
+    if (!is_chosen(b, k, kernel, threads) || !(k->contenders[i].median > 0) || !(share > 0))
+      continue;
+    sum += log(share);
     n++;
   }
   return n ? exp(sum / n) : 0;

@@ -63,10 +63,13 @@ static int start(Bench *b) {
   profile_machine(&b->profile);
   print_profile(b);
   if (ceiling_bits(b))
-    fprintf(b->out, "FMA ceiling: as many float operations in registers, vectors of %d bits\n",
-            ceiling_bits(b));
+    fprintf(
+        b->out,
+        "ceilings in vectors of %d bits: FMA, as many float operations in registers; bandwidth, "
+        "the bytes of the parameters read or written once\n",
+        ceiling_bits(b));
   else
-    fprintf(b->out, "FMA ceiling not available: the processor has no AVX2 and FMA\n");
+    fprintf(b->out, "ceilings not available: the processor has no AVX2 and FMA\n");
   for (int i = 0; i < b->n_backends; i++)
     if (*b->backends[i].compiler)
       fprintf(b->out, "%s: %s -O3 -march=%s\n", b->backends[i].name, b->backends[i].compiler,
@@ -84,9 +87,7 @@ static int run_cases(Bench *b) {
     Case *k = &b->cases[i];
     status = prepare_case(b, k);
     if (status == DONE) {
-      Load load = start_load();
       measure_case(b, k);
-      k->others = others_since(&load);
       k->huge_bytes = huge_pages_in_use();
       b->n_measured = i + 1;
       print_case(b, k);

@@ -1,5 +1,5 @@
-"""ceiling.py FILE: what `tirc bench --threads 1,2 --json FILE` says of shares of the FMA ceiling and of
-scaling follows from its medians."""
+"""ceiling.py FILE: what `tirc bench --threads 1,2 --json FILE` says of shares of the ceilings, of traffic, of
+disturbances and of scaling follows from its medians."""
 
 import json
 import math
@@ -23,13 +23,28 @@ def find(contender, threads, kernel="all", setting=None):
 
 
 for r in rows:
-    ceiling, = find("FMA ceiling", r["threads"], r["kernel"], r["setting"])
-    operations = r["gflops"] * r["median_s"]
+    fma, = find("FMA ceiling", r["threads"], r["kernel"], r["setting"])
+    bandwidth, = find("bandwidth ceiling", r["threads"], r["kernel"], r["setting"])
+    binding = max(fma, bandwidth, key=lambda c: c["median_s"])
+    operations = fma["gflops"] * fma["median_s"]
     peak = figures["machine"]["peak_gflops"][str(r["threads"])]
+    least = operations / peak if binding is fma else bandwidth["min_s"]
     low, high = r["percent_of_peak_95"]
-    assert close(r["percent_of_peak"], 100 * ceiling["median_s"] / r["median_s"]), r
-    assert low <= high and close(r["percent_of_best_peak"], 100 * r["gflops"] / peak), r
-    assert operations / ceiling["min_s"] <= peak * (1 + 1e-9), r
+    assert r["binding_ceiling"] == binding["contender"], r
+    assert close(r["percent_of_peak"], 100 * binding["median_s"] / r["median_s"]), r
+    assert low <= high and close(r["percent_of_best_peak"], 100 * least / r["median_s"]), r
+    assert operations / fma["min_s"] <= peak * (1 + 1e-9), r
+    if r is not fma:
+        assert close(r["gbytes_per_s"] * 1e9 * r["median_s"], r["bytes_read"] + r["bytes_written"]), r
+    if r is not bandwidth:
+        assert close(r["gflops"] * r["median_s"], operations), r
+    assert ("gflops" in r) + ("gbytes_per_s" in r) == 2 - ("is_ceiling" in r), r
+    assert ("above_100_percent" in r) == ("is_ceiling" not in r and r["percent_of_peak"] >= 100.05), r
+    same = [s for s in rows if (s["kernel"], s["setting"], s["threads"]) == (r["kernel"], r["setting"], r["threads"])]
+    uncertainty = max((s["median_s_95"][1] - s["median_s_95"][0]) / 2 / s["median_s"] for s in same)
+    assert r["disturbed"] == ["load"] * (r["other_load_cores"] > 0.1) + ["clock"] * (r["clock_drop"] > 0.1) \
+        + ["uncertainty"] * (uncertainty > 0.2), r
+    assert r["attempts"] == 3 if r["disturbed"] else 1 <= r["attempts"] <= 3, r
     shares += "is_ceiling" not in r
 for s in figures["summary"]:
     mine = find(s["contender"], s["threads"], s["kernel"])
