@@ -1,6 +1,6 @@
 /* `--plot FILE.png|svg`: one picture by gnuplot. For each kernel and number of threads a panel with
- * a line a contender over the settings, and below, for each number of threads, a heat map of
- * contenders and settings. */
+ * a line a contender over the settings, or a bar if there is one setting, and below, for each
+ * number of threads, a heat map of contenders and settings. */
 #include "bench.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { MOST_KERNELS = 64, PANEL_WIDTH = 520, PANEL_HEIGHT = 380 };
+enum { MOST_KERNELS = 64, PANEL_WIDTH = 720, PANEL_HEIGHT = 380 };
 
 /* The part of a setting that tells it from the others of its kernel: "64" of "M=64 K=768". */
 static const char *label(const Bench *b, const Case *k) {
@@ -34,109 +34,220 @@ static int count(const Bench *b, const char *kernel, int threads) {
   return n;
 }
 
-/* $d<i>: place, label, GFLOP/s. What was not measured is a gap. */
-static void write_lines(FILE *f, const Bench *b, const char *kernel, int threads) {
-  const Case *first = NULL;
+/* What a contender gets wherever it is drawn: its place among those that were measured anywhere.
+ * The colours are told apart by the colour-blind, too (Okabe and Ito, 2008; grey
+ * for their yellow, which nobody reads on white); the eighth contender
+ * begins again, with other points and broken lines. */
+static int style_of(const Bench *b, int i) {
+  int n = 1;
+  for (int j = 0; j < i; j++)
+    n += was_measured(b, NULL, 0, j) && !b->cases[0].contenders[j].ceiling;
+  return n;
+}
+
+static const char *const colours[] = {"#0072B2", "#E69F00", "#009E73", "#D55E00",
+                                      "#CC79A7", "#56B4E9", "#999999"};
+enum { N_COLOURS = sizeof colours / sizeof *colours };
+static const char *colour_of(const Bench *b, int i) {
+  return colours[(style_of(b, i) - 1) % N_COLOURS];
+}
+
+static void write_styles(FILE *f, const Bench *b) {
+  static const int points[] = {7, 5, 9, 11, 13};
   for (int i = 0; i < b->cases[0].n_contenders; i++) {
+    int n = style_of(b, i), again = (n - 1) / N_COLOURS;
+    fprintf(f, "set linetype %d lc rgb '%s' lw 1.5 pt %d dt %d\n", n, colour_of(b, i),
+            points[again % 5], again + 1);
+  }
+}
+
+/* Contenders that have a figure; the ceilings are drawn apart. */
+static bool is_row(const Bench *b, const char *kernel, int threads, int i) {
+  return was_measured(b, kernel, threads, i) && !b->cases[0].contenders[i].ceiling;
+}
+
+static int count_rows(const Bench *b, const char *kernel, int threads) {
+  int n = 0;
+  for (int i = 0; i < b->cases[0].n_contenders; i++) n += is_row(b, kernel, threads, i);
+  return n;
+}
+
+/* --- rates -------------------------------------------------------------------------------------
+ */
+
+/* GFLOP/s, or of programs without float operations GB/s. */
+static bool counts_operations(const Bench *b) { return b->cases[0].cost.float_ops > 0; }
+
+static double rate(const Bench *b, const Case *k, double seconds) {
+  double work =
+      counts_operations(b) ? k->cost.float_ops : (double)(k->bytes_read + k->bytes_written);
+  return 1e-9 * work / seconds;
+}
+
+/* "place label rate low high"; what was not measured is a gap. */
+static void write_point(FILE *f, const Bench *b, const Case *k, const Contender *c, int place,
+                        const char *name) {
+  if (c && c->median > 0)
+    fprintf(f, "%d \"%s\" %g %g %g\n", place, name, rate(b, k, c->median), rate(b, k, c->high),
+            rate(b, k, c->low));
+  else
+    fprintf(f, "%d \"%s\" NaN NaN NaN\n", place, name);
+}
+
+/* $d<i> of contender i, and $d<n> of the binding ceiling. */
+static void write_data(FILE *f, const Bench *b, const char *kernel, int threads) {
+  for (int i = 0; i <= b->cases[0].n_contenders; i++) {
     int place = 0;
     fprintf(f, "$d%d << EOD\n", i);
     for (int j = 0; j < b->n_measured; j++) {
       const Case *k = &b->cases[j];
-      if (!is_chosen(b, k, kernel, threads)) continue;
-      const Contender *c = &k->contenders[i];
-      if (!first) first = k;
-      if (c->median > 0)
-        fprintf(f, "%d \"%s\" %g %g %g\n", place, label(b, k), c->gflops,
-                k->cost.float_ops / c->high * 1e-9, k->cost.float_ops / c->low * 1e-9);
-      else
-        fprintf(f, "%d \"%s\" NaN NaN NaN\n", place, label(b, k));
-      place++;
+      if (is_chosen(b, k, kernel, threads))
+        write_point(f, b, k, i < k->n_contenders ? &k->contenders[i] : binding_ceiling(k), place++,
+                    label(b, k));
     }
     fprintf(f, "EOD\n");
   }
+}
+
+static void write_frame(FILE *f, const Bench *b, const char *kernel, int threads,
+                        const char *xlabel) {
   fprintf(f,
-          "set title \"%s, %d thread%s\"\nset xlabel \"%s\"\nset ylabel \"GFLOP/s\"\n"
-          "set xrange [-0.3:%d.3]\nset yrange [0:*]\nset key bottom right\nset grid ytics\n",
-          kernel, threads, threads == 1 ? "" : "s", first ? axis(b, first) : "",
-          count(b, kernel, threads) - 1);
-  fprintf(f, "plot ");
-  for (int i = 0, n = 0; i < b->cases[0].n_contenders; i++) {
-    if (!was_measured(b, kernel, threads, i)) continue;
-    fprintf(f,
-            "%s$d%d using 1:4:5 with filledcurves lt %d fs transparent solid 0.2 noborder notitle, "
-            "$d%d using 1:3:xtic(2) with linespoints lt %d pt 7 title \"%s\"",
-            n++ ? ", " : "", i, i + 1, i, i + 1, b->cases[0].contenders[i].name);
+          "set title \"%s, %d thread%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\nset yrange "
+          "[0:*]\nset key outside right center vertical Left reverse\nset grid ytics\n",
+          kernel, threads, threads == 1 ? "" : "s", xlabel,
+          counts_operations(b) ? "GFLOP/s" : "GB/s");
+}
+
+static const Case *first_chosen(const Bench *b, const char *kernel, int threads) {
+  for (int j = 0; j < b->n_measured; j++)
+    if (is_chosen(b, &b->cases[j], kernel, threads)) return &b->cases[j];
+  return NULL;
+}
+
+static void write_lines(FILE *f, const Bench *b, const char *kernel, int threads) {
+  const int all = b->cases[0].n_contenders;
+  write_data(f, b, kernel, threads);
+  write_frame(f, b, kernel, threads, axis(b, first_chosen(b, kernel, threads)));
+  fprintf(f, "set xrange [-0.3:%d.3]\nplot ", count(b, kernel, threads) - 1);
+  for (int i = 0; i < all; i++)
+    if (is_row(b, kernel, threads, i))
+      fprintf(f,
+              "$d%d using 1:4:5 with filledcurves lt %d fs transparent solid 0.2 noborder notitle, "
+              "$d%d using 1:3:xtic(2) with linespoints lt %d title \"%s\", ",
+              i, style_of(b, i), i, style_of(b, i), b->cases[0].contenders[i].name);
+  fprintf(f, "$d%d using 1:3:xtic(2) with lines lc rgb 'black' dt 2 title \"binding ceiling\"\n",
+          all);
+}
+
+/* One setting: a bar a contender. */
+static void write_bars(FILE *f, const Bench *b, const char *kernel, int threads) {
+  const Case *k = first_chosen(b, kernel, threads);
+  const Contender *binding = binding_ceiling(k);
+  int place = 0;
+  for (int i = 0; i < k->n_contenders; i++) {
+    if (!is_row(b, kernel, threads, i)) continue;
+    fprintf(f, "$d%d << EOD\n", i);
+    write_point(f, b, k, &k->contenders[i], place++, k->contenders[i].name);
+    fprintf(f, "EOD\n");
   }
-  fprintf(f, "\n");
+  write_frame(f, b, kernel, threads, "");
+  fprintf(f, "set xrange [-0.6:%d.6]\nset xtics rotate by -30\nset boxwidth 0.7\nplot ", place - 1);
+  for (int i = 0; i < k->n_contenders; i++)
+    if (is_row(b, kernel, threads, i))
+      fprintf(f,
+              "$d%d using 1:3:xtic(2) with boxes lt %d fs solid 0.8 noborder notitle, "
+              "$d%d using 1:4:(0):($5-$4) with vectors nohead lc rgb 'black' notitle, ",
+              i, style_of(b, i), i);
+  fprintf(f, "%g with lines lc rgb 'black' dt 2 title \"binding ceiling\"\nset xtics norotate\n",
+          binding ? rate(b, k, binding->median) : 0.0 / 0.0);
 }
 
-/* Of the heat map: the FMA ceiling is what the others are shares of. */
-static bool is_row(const Bench *b, int threads, int i) {
-  return was_measured(b, NULL, threads, i) && !b->cases[0].contenders[i].ceiling;
-}
+/* --- the heat map ------------------------------------------------------------------------------
+ */
 
-static int count_rows(const Bench *b, int threads) {
-  int n = 0;
-  for (int i = 0; i < b->cases[0].n_contenders; i++) n += is_row(b, threads, i);
-  return n;
-}
-
-static void write_heat_map(FILE *f, const Bench *b, int threads) {
+/* Rectangles, which stay sharp at any size; a contender's name has its colour. */
+static int write_cells(FILE *f, const Bench *b, int threads, int *name_length) {
   const Case *all = &b->cases[0];
-  bool percent = ceiling_bits(b);
-  fprintf(f, "$h << EOD\n");
   int rows = 0;
+  fprintf(f, "$h << EOD\n");
   for (int i = 0; i < all->n_contenders; i++) {
-    if (!is_row(b, threads, i)) continue;
     int x = 0;
+    if (!is_row(b, NULL, threads, i)) continue;
     for (int j = 0; j < b->n_measured; j++) {
       const Case *k = &b->cases[j];
       const Contender *c = &k->contenders[i], *ceiling = binding_ceiling(k);
       if (!is_chosen(b, k, NULL, threads)) continue;
-      if (c->median > 0 && (ceiling || !percent))
-        fprintf(f, "%d %d %.1f \"%s %s\" \"%s\"\n", x++, rows,
-                ceiling ? 100 * ceiling->median / c->median : c->gflops, k->kernel, label(b, k),
-                c->name);
+      fprintf(f, "%d %d ", x++, rows);
+      if (c->median > 0 && (ceiling || !ceiling_bits(b)))
+        fprintf(f, "%.1f", ceiling ? 100 * ceiling->median / c->median : rate(b, k, c->median));
       else
-        fprintf(f, "%d %d NaN \"%s %s\" \"%s\"\n", x++, rows, k->kernel, label(b, k), c->name);
+        fprintf(f, "NaN");
+      fprintf(f, " \"%s %s\"\n", k->kernel, label(b, k));
     }
-    fprintf(f, "\n");
     rows++;
   }
-  fprintf(f,
-          "EOD\nset title \"%s, %d thread%s\"\nset xlabel \"\"\nset ylabel \"\"\nunset key\nunset "
-          "grid\nset xtics rotate by -60\nset xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\n%s\n"
-          "plot $h using 1:2:3:xtic(4):ytic(5) with image, "
-          "$h using 1:2:(sprintf('%%.0f', $3)) with labels font ',9'\n"
-          "set xtics norotate\nset key\nset cbrange [*:*]\n",
-          percent ? "% of the ceiling that binds" : "GFLOP/s", threads, threads == 1 ? "" : "s",
-          count(b, NULL, threads) - 1, rows - 1,
-          percent ? "set cbrange [0:100]" : "set cbrange [0:*]");
+  fprintf(f, "EOD\n");
+  for (int i = 0, y = 0; i < all->n_contenders; i++) {
+    if (!is_row(b, NULL, threads, i)) continue;
+    fprintf(f, "set label %d \"%s\" at graph 0, first %d right offset -1,0 textcolor rgb '%s'\n",
+            i + 1, all->contenders[i].name, y++, colour_of(b, i));
+    if ((int)strlen(all->contenders[i].name) > *name_length)
+      *name_length = (int)strlen(all->contenders[i].name);
+  }
+  return rows;
+}
+
+static void write_heat_map(FILE *f, const Bench *b, int threads) {
+  int name_length = 0, rows = write_cells(f, b, threads, &name_length);
+  const bool percent = ceiling_bits(b);
+  fprintf(
+      f,
+      "set title \"%s, %d thread%s\"\nset xlabel \"\"\nset ylabel \"\"\nunset key\nunset "
+      "grid\nset xtics rotate by -60\nset xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\n"
+      "set cbrange [0:%s]\nunset ytics\nset lmargin %d\n"
+      "plot $h using 1:2:(0.5):(0.5):3:xtic(4) with boxxyerror lc palette fs solid 1 border lc rgb "
+      "'white', $h using 1:2:(sprintf('%%.0f', $3)) with labels font ',9'\n"
+      "set xtics norotate\nset ytics\nset lmargin -1\nunset label\nset key\nset cbrange [*:*]\n",
+      percent                ? "% of the binding ceiling"
+      : counts_operations(b) ? "GFLOP/s"
+                             : "GB/s",
+      threads, threads == 1 ? "" : "s", count(b, NULL, threads) - 1, rows - 1,
+      percent ? "100" : "*", name_length + 4);
+}
+
+/* --- the page ----------------------------------------------------------------------------------
+ */
+
+static void write_panel(FILE *f, const Bench *b, const char *kernel, int threads) {
+  if (!count_rows(b, kernel, threads)) return;
+  if (count(b, kernel, threads) > 1)
+    write_lines(f, b, kernel, threads);
+  else
+    write_bars(f, b, kernel, threads);
 }
 
 static void write_script(FILE *f, const Bench *b, bool svg) {
   const char *kernels[MOST_KERNELS];
-  int n = list_kernels(b, kernels, MOST_KERNELS), rows = 2 * b->n_threads;
-  int width = PANEL_WIDTH * (n < 2 ? 2 : n), height = PANEL_HEIGHT * rows;
+  int n = list_kernels(b, kernels, MOST_KERNELS);
+  bool maps = b->n_cases > b->n_threads; /* one setting needs none */
+  int rows = (maps ? 2 : 1) * b->n_threads;
+  double h = 1.0 / rows;
   fprintf(f,
           "set terminal %s noenhanced size %d,%d%s\nset output '%s'\nset datafile missing 'NaN'\n"
-          "set palette defined (0 '#fff5eb', 0.5 '#fdae6b', 1 '#31a354')\n"
-          "set multiplot\n",
-          svg ? "svg" : "pngcairo", width, height, svg ? " background rgb 'white'" : "",
-          b->o->plot);
+          "set palette defined (0 '#ffffff', 1 '#56b4e9')\n",
+          svg ? "svg" : "pngcairo", PANEL_WIDTH * n, PANEL_HEIGHT * rows,
+          svg ? " background rgb 'white'" : "", b->o->plot);
+  write_styles(f, b);
+  fprintf(f, "set multiplot\n");
   for (int t = 0; t < b->n_threads; t++) {
-    int threads = b->threads[t].threads;
-    double h = 1.0 / rows;
-    if (!count(b, NULL, threads)) continue;
+    int threads = b->threads[t].threads, row = (maps ? 2 : 1) * t;
     for (int i = 0; i < n; i++) {
-      if (!count(b, kernels[i], threads)) continue;
-      fprintf(f, "set origin %g,%g\nset size %g,%g\n", (double)i / n, 1 - (2 * t + 1) * h, 1.0 / n,
+      fprintf(f, "set origin %g,%g\nset size %g,%g\n", (double)i / n, 1 - (row + 1) * h, 1.0 / n,
               h);
-      write_lines(f, b, kernels[i], threads);
+      write_panel(f, b, kernels[i], threads);
     }
-    /* An image has at least two rows and columns. */
-    if (count_rows(b, threads) < 2 || count(b, NULL, threads) < 2) continue;
-    fprintf(f, "set origin 0,%g\nset size 1,%g\n", 1 - (2 * t + 2) * h, h);
+    if (!maps || !count_rows(b, NULL, threads)) continue;
+    fprintf(f, "set origin 0,%g\nset size 1,%g\n", 1 - (row + 2) * h, h);
     write_heat_map(f, b, threads);
   }
   fprintf(f, "unset multiplot\n");
