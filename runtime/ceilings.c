@@ -150,13 +150,18 @@ typedef struct Move {
   bool past_caches;
 } Move;
 
+static void sweep(const Move *m, const Lines *part) {
+  if (part->read + part->written == 0) return;
+  m->sweep(part);
+  if (m->past_caches) _mm_sfence(); /* such stores are in no order with others */
+}
+
 static void run_move(int64_t i, void *closure) {
   const Move *m = closure;
   int64_t r = m->all.read * i / m->pieces, r_end = m->all.read * (i + 1) / m->pieces;
   int64_t w = m->all.written * i / m->pieces, w_end = m->all.written * (i + 1) / m->pieces;
   Lines part = {m->all.from + r * LINE, m->all.to + w * LINE, r_end - r, w_end - w};
-  m->sweep(&part);
-  if (m->past_caches) _mm_sfence(); /* such stores are in no order with others */
+  sweep(m, &part);
 }
 
 int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from, int64_t read,
@@ -171,7 +176,10 @@ int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from
     m.sweep = past_caches ? sweep_send_512 : sweep_keep_512;
   else
     m.sweep = past_caches ? sweep_send_256 : sweep_keep_256;
-  if (m.all.read + m.all.written > 0) r->parallel_for(r->self, m.pieces, run_move, &m, m.pieces);
+  if (m.pieces == 1)
+    sweep(&m, &m.all); /* in nearest caches, divisions would count */
+  else
+    r->parallel_for(r->self, m.pieces, run_move, &m, m.pieces);
   return bits;
 }
 #else

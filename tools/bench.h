@@ -100,7 +100,9 @@ struct Case {
   tirc_module *program;
   tirc_cost cost;
   int n_params;
-  const tirc_param *params;
+  tirc_param *params; /* their shapes without symbols */
+  int n_symbols;
+  tirc_symbol *symbols; /* of the program's shapes, with the values that they have here */
   tirc_argument *args, *expected;
   int n_contenders; /* the same ones in each case, the ceilings last */
   Contender *contenders;
@@ -137,6 +139,13 @@ struct Bench {
 /* bench_settings.c: the cases, from --suite and -D. DONE or BAD */
 int make_cases(Bench *b);
 void free_cases(Bench *b);
+/* bench_arrays.c: DONE or BAD. The program with the setting's constants; */
+int load_case(const Bench *b, Case *k);
+/* its parameters, random arrays and scalars by the setting's sizes. */
+int make_arrays(const Bench *b, Case *k);
+/* The same for parameter i of the scheduled program, where its layout is another. */
+bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_array **out,
+                     tirc_error **e);
 /* bench_prepare.c: DONE, or BAD when nothing can be measured at all */
 int prepare_case(Bench *b, Case *k);
 void release_case(Case *k);                              /* its figures stay */
@@ -147,9 +156,10 @@ int read_backends(Bench *b); /* DONE or BAD */
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
                             const char *compiler, const tirc_argument *args, const char **why,
                             tirc_error **e);
-/* From a source with a function bench_kernel that takes the parameters; NULL, with why. */
-Compiled *compile_source(const Bench *b, const Case *k, const char *compiler, const char *source,
-                         const tirc_argument *args, const char **why);
+/* From a source with a function bench_kernel that takes the parameters, and behind them the
+ * symbolic extents of m unless that is NULL; NULL, with why. */
+Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, const char *compiler,
+                         const char *source, const tirc_argument *args, const char **why);
 void call_compiled(const Compiled *c);
 const char *first_compiler(void); /* of C; NULL when there is none */
 /* bench_ahead.c: skipped when the schedule packs nothing ahead */

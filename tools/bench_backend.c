@@ -74,12 +74,34 @@ int read_backends(Bench *b) {
   return status;
 }
 
+/* Scalars are written where they are passed, and behind the parameters the extents that a function
+ * emitted of m takes. */
+static void write_arguments(FILE *f, const Case *k, const tirc_module *m) {
+  int n = 0;
+  const tirc_symbol *extents = NULL;
+  for (int i = 0; i < k->n_params; i++) {
+    if (i) fputs(", ", f);
+    if (k->params[i].is_array)
+      fprintf(f, "p[%d]", i);
+    else if (strstr(k->params[i].dtype, "float"))
+      fprintf(f, "%.17g", k->args[i].f);
+    else
+      fprintf(f, "%lldLL", (long long)k->args[i].i);
+  }
+  if (!m || tirc_module_symbols(m, NULL, &n, &extents, NULL)) return;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < k->n_symbols; j++)
+      if (strcmp(extents[i].name, k->symbols[j].name) == 0)
+        fprintf(f, ", %lldLL", (long long)k->symbols[j].value);
+}
+
 /* The source with a function that takes the arrays as a list, and one for the number of threads. */
-static bool write_source(const char *path, const char *source, int n_params) {
+static bool write_source(const Case *k, const tirc_module *m, const char *path,
+                         const char *source) {
   FILE *f = fopen(path, "w");
   if (!f) return false;
   fprintf(f, "%s\nint tirc_bench_call(void **p) { return bench_kernel(", source);
-  for (int i = 0; i < n_params; i++) fprintf(f, "%sp[%d]", i ? ", " : "", i);
+  write_arguments(f, k, m);
   fprintf(f, "); }\n"
              "#ifdef _OPENMP\nvoid omp_set_num_threads(int n);\n#endif\n"
              "void tirc_bench_threads(int n) {\n"
@@ -109,15 +131,15 @@ static bool compile(const char *compiler, const char *cpu, const char *c, const 
   return run(words) == 0;
 }
 
-static void *load(const Bench *b, const Case *k, const char *compiler, const char *source) {
+static void *load(const Bench *b, const Case *k, const tirc_module *m, const char *compiler,
+                  const char *source) {
   const char *parent = getenv("TMPDIR");
   char folder[256], c[288], so[288];
   snprintf(folder, sizeof folder, "%.200s/tirc-bench-XXXXXX", parent && *parent ? parent : "/tmp");
   if (!mkdtemp(folder)) return NULL;
   snprintf(c, sizeof c, "%s/kernel.c", folder);
   snprintf(so, sizeof so, "%s/kernel.so", folder);
-  bool ok =
-      write_source(c, source, k->n_params) && compile(compiler, b->target.name, c, so, k->threads);
+  bool ok = write_source(k, m, c, source) && compile(compiler, b->target.name, c, so, k->threads);
   void *library = ok ? dlopen(so, RTLD_NOW | RTLD_LOCAL) : NULL;
   unlink(c);
   unlink(so);
@@ -126,19 +148,20 @@ static void *load(const Bench *b, const Case *k, const char *compiler, const cha
 }
 
 /* The library stays loaded: OpenMP's threads run in it after the last call. */
-Compiled *compile_source(const Bench *b, const Case *k, const char *compiler, const char *source,
-                         const tirc_argument *args, const char **why) {
+Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, const char *compiler,
+                         const char *source, const tirc_argument *args, const char **why) {
   Compiled *out = calloc(1, sizeof *out);
   *why = "the function has too many parameters";
   if (!out || k->n_params > (int)(sizeof out->arrays / sizeof *out->arrays)) return free(out), NULL;
-  void *library = load(b, k, compiler, source);
+  void *library = load(b, k, m, compiler, source);
   void (*set_threads)(int) = NULL;
   if (library) {
     *(void **)(&out->call) = dlsym(library, "tirc_bench_call");
     *(void **)(&set_threads) = dlsym(library, "tirc_bench_threads");
   }
   if (set_threads) set_threads(k->threads);
-  for (int i = 0; i < k->n_params; i++) out->arrays[i] = tirc_array_data(args[i].array);
+  for (int i = 0; i < k->n_params; i++)
+    if (args[i].array) out->arrays[i] = tirc_array_data(args[i].array);
   *why = "the C compiler fails";
   if (!out->call) return free(out), NULL;
   *why = NULL;
@@ -152,7 +175,7 @@ Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
   size_t n = 0;
   *why = "it has no form in C";
   if (tirc_module_emit(m, TIRC_EMIT_C, b->o->target, "bench_kernel", &source, &n, e)) return NULL;
-  Compiled *out = compile_source(b, k, compiler, source, args, why);
+  Compiled *out = compile_source(b, k, m, compiler, source, args, why);
   tirc_string_free(source);
   return out;
 }

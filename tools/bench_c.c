@@ -42,7 +42,9 @@ bool plain_c_open(const Bench *b, char *kernels, size_t size, const char **why) 
 /* The place of an array among the parameters. */
 static int place_of(const Case *k, const float *data) {
   int i = 0;
-  while (i < k->n_params - 1 && tirc_array_data(k->args[i].array) != (const void *)data) i++;
+  while (i < k->n_params - 1 &&
+         (!k->args[i].array || tirc_array_data(k->args[i].array) != (const void *)data))
+    i++;
   return i;
 }
 
@@ -56,7 +58,8 @@ static char *write_product(const Case *k, const Operator *op) {
   fprintf(f, "#define ACTIVATION (%s)\n#define AFTER %d\n%s", activations[op->activation],
           op->bias || op->activation || op->scale < 1, product);
   fputs("static int bench_kernel(", f);
-  for (int i = 0; i < k->n_params; i++) fprintf(f, "%sfloat *p%d", i ? ", " : "", i);
+  for (int i = 0; i < k->n_params; i++)
+    fprintf(f, "%s%s p%d", i ? ", " : "", k->params[i].is_array ? "float *" : "double", i);
   fprintf(f, ") {\n  for (long b = 0; b < %d; b++) product(p%d + b * M * K, p%d + b * N * K, ",
           op->batch, place_of(k, op->a), place_of(k, op->b));
   if (op->bias)
@@ -74,7 +77,7 @@ void *plain_c_prepare(const Bench *b, const Case *k, const Operator *op, const c
   if (!compiler || (op && op->kind != PRODUCT)) return NULL;
   if (op) {
     char *source = write_product(k, op);
-    if (source) c = compile_source(b, k, compiler, source, k->args, why);
+    if (source) c = compile_source(b, k, NULL, compiler, source, k->args, why);
     free(source);
   } else
     c = compile_contender(b, k, k->program, compiler, k->args, why, &e);

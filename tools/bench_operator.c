@@ -13,19 +13,20 @@ typedef struct Array {
   float *data;
 } Array;
 
-/* All parameters are float32 arrays, and only the last is written. */
+/* All arrays are float32, and only the last is written; scalars are taken for extents. */
 static int read_arrays(const Case *k, Array *out, int most) {
-  if (k->n_params < 2 || k->n_params > most) return 0;
+  int n = 0;
+  bool written = false;
   for (int i = 0; i < k->n_params; i++) {
     const tirc_param *p = &k->params[i];
-    if (!p->is_array || strcmp(p->dtype, "float32") != 0 || p->ndim > MOST_DIMS ||
-        p->is_written != (i == k->n_params - 1))
-      return 0;
+    if (!p->is_array) continue;
+    if (n == most || written || strcmp(p->dtype, "float32") != 0 || p->ndim > MOST_DIMS) return 0;
     for (int d = 0; d < p->ndim; d++)
       if (p->shape[d] < 1 || p->shape[d] > INT32_MAX) return 0;
-    out[i] = (Array){p->ndim, p->shape, tirc_array_data(k->args[i].array)};
+    out[n++] = (Array){p->ndim, p->shape, tirc_array_data(k->args[i].array)};
+    written = p->is_written;
   }
-  return k->n_params;
+  return written && n > 1 ? n : 0;
 }
 
 static bool has_shape(const Array *a, int ndim, const int64_t *shape) {

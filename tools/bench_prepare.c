@@ -1,27 +1,10 @@
-/* Before the clock runs: the program, its arrays, what they should become, and each contender
+/* Before the clock runs: the program, what its arrays should become, and each contender
  * scheduled, compiled and checked. A contender that fails is said to and skipped. */
 #include "bench_rivals.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int make_arrays(const Bench *b, Case *k) {
-  tirc_error *e = NULL;
-  for (int i = 0; i < k->n_params; i++) {
-    const tirc_param *p = &k->params[i];
-    if (!p->is_array)
-      return complain(b->o, "benchmark a program of fixed extents",
-                      "\"%s\" is a scalar parameter, for which bench has no value", p->name);
-    for (int d = 0; d < p->ndim; d++)
-      if (p->shape[d] < 0)
-        return complain(b->o, "benchmark a program of fixed extents",
-                        "the shape of \"%s\" is symbolic", p->name);
-    if (tirc_array_new(p->dtype, p->ndim, p->shape, &k->args[i].array, &e)) return report(b->o, e);
-    tirc_array_fill_random(k->args[i].array, (uint64_t)b->o->seed * 1000 + (uint64_t)i);
-  }
-  return DONE;
-}
 
 /* What a contender forgets to write shows. */
 void poison_results(const Case *k, tirc_argument *args) {
@@ -109,9 +92,9 @@ static bool relay_arguments(const Bench *b, const Case *k, Contender *c, tirc_mo
   for (int i = 0; i < n && i < k->n_params; i++) {
     if (!is_relaid(*m, i)) continue;
     if (!c->packed) c->packed = calloc((size_t)k->n_params + 1, sizeof *c->packed);
-    if (!c->packed ||
-        tirc_array_new(params[i].dtype, params[i].ndim, params[i].shape, &c->packed[i].array, e) ||
-        relayout_array(b->o, *m, i, false, k->args[i].array, c->packed[i].array, 0, NULL) != DONE)
+    if (!c->packed || !new_array_after(k, *m, i, &c->packed[i].array, e) ||
+        relayout_array(b->o, *m, i, false, k->args[i].array, c->packed[i].array, k->n_symbols,
+                       k->symbols) != DONE)
       return false;
     fprintf(b->out, "%s: takes \"%s\" in another layout; bringing it there is not measured\n",
             c->name, params[i].name);
@@ -255,17 +238,14 @@ static bool add_contenders(const Bench *b, Case *k) {
 
 int prepare_case(Bench *b, Case *k) {
   tirc_error *e = NULL;
-  int status = load_program_with(b->o, b->o->args.at[0], k->n_defines, k->defines, &k->program);
+  int status = load_case(b, k);
   if (status != DONE) return status;
-  if (tirc_module_params(k->program, NULL, &k->n_params, &k->params, &e) ||
-      tirc_module_cost(k->program, NULL, &k->cost, &e))
-    return report(b->o, e);
-  k->args = calloc((size_t)k->n_params + 1, sizeof *k->args);
-  k->expected = calloc((size_t)k->n_params + 1, sizeof *k->expected);
-  if (!k->args || !k->expected || !add_contenders(b, k))
-    return complain(b->o, NULL, "out of memory");
+  if (!add_contenders(b, k)) return complain(b->o, NULL, "out of memory");
   status = make_arrays(b, k);
-  if (status == DONE) status = make_expected(b, k);
+  if (status != DONE) return status;
+  if (tirc_module_call_cost(k->program, NULL, k->n_params, k->args, &k->cost, &e))
+    return report(b->o, e);
+  status = make_expected(b, k);
   for (int i = 0; i < k->n_contenders && status == DONE; i++) {
     if (b->o->progress)
       fprintf(stderr, "\r\033[K[%d/%d] %s %s: preparing %s", (int)(k - b->cases) + 1, b->n_cases,
@@ -295,6 +275,10 @@ void release_case(Case *k) {
   free_arguments(k->n_params, k->args);
   free_arguments(k->n_params, k->expected);
   tirc_module_free(k->program);
+  free(k->params);
+  free(k->symbols);
   k->args = k->expected = NULL;
+  k->params = NULL;
+  k->symbols = NULL;
   k->program = NULL;
 }

@@ -2,7 +2,6 @@
  */
 #include "tool.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,31 +63,15 @@ static int check_names(const Session *s, const List *list, const char *option) {
 }
 
 static int fill_scalar(const Session *s, int i, const char *value) {
-  const char *name = s->params[i].name;
-  char *end = NULL;
   if (!value)
-    return complain(s->o, "give --in NAME=VALUE", "the scalar parameter \"%s\" has no value", name);
-  bool is_float = strstr(s->params[i].dtype, "float") != NULL;
-  errno = 0;
-  if (is_float)
-    s->args[i].f = strtod(value, &end);
-  else
-    s->args[i].i = strtoll(value, &end, 10);
-  return *value && !*end && !errno
-             ? DONE
-             : complain(s->o, NULL, "'%s' is no value for \"%s\"", value, name);
+    return complain(s->o, "give --in NAME=VALUE", "the scalar parameter \"%s\" has no value",
+                    s->params[i].name);
+  return read_scalar(s->o, &s->params[i], value, &s->args[i]);
 }
 
 static int fill_symbol(const Session *s, tirc_symbol *symbol) {
   const char *value = given(&s->o->in, symbol->name);
-  char *end = NULL;
-  if (!value) return DONE;
-  errno = 0;
-  symbol->value = strtoll(value, &end, 10);
-  symbol->is_known = true;
-  return *value && !*end && !errno && symbol->value >= 0
-             ? DONE
-             : complain(s->o, NULL, "'%s' is no extent for \"%s\"", value, symbol->name);
+  return value ? read_extent(s->o, value, symbol) : DONE;
 }
 
 /* What the files left: at random, in the shape that follows from all that is given. */

@@ -1,9 +1,32 @@
-/* The files of `tirc run`: NAME=F.npy, NAME=F.npz (its array NAME), NAME=F.npz:OTHER, and F.npz for
- * every array by the name of its parameter. */
+/* What `tirc run` is given, values first, then files: NAME=F.npy, NAME=F.npz (its array NAME),
+ * NAME=F.npz:OTHER, and F.npz for every array by the name of its parameter. */
 #include "tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+int read_scalar(const Options *o, const tirc_param *p, const char *value, tirc_argument *out) {
+  char *end = NULL;
+  errno = 0;
+  if (strstr(p->dtype, "float"))
+    out->f = strtod(value, &end);
+  else
+    out->i = strtoll(value, &end, 10);
+  return *value && !*end && !errno
+             ? DONE
+             : complain(o, NULL, "'%s' is no value for \"%s\"", value, p->name);
+}
+
+int read_extent(const Options *o, const char *value, tirc_symbol *out) {
+  char *end = NULL;
+  errno = 0;
+  out->value = strtoll(value, &end, 10);
+  out->is_known = true;
+  return *value && !*end && !errno && out->value >= 0
+             ? DONE
+             : complain(o, NULL, "'%s' is no extent for \"%s\"", value, out->name);
+}
 
 bool is_archive(const char *path) {
   size_t n = strlen(path);

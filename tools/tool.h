@@ -142,6 +142,11 @@ int read_array_file(const Options *o, const tirc_param *p, const char *file, tir
 int read_archives(const Options *o, int n, const tirc_param *params, tirc_argument *args);
 int write_array_files(const Options *o, int n, const tirc_param *params, const tirc_argument *args);
 
+/* run_files.c: the values of a scalar parameter and of an extent, as text; DONE, or BAD after what
+ * is wrong with them was reported */
+int read_scalar(const Options *o, const tirc_param *p, const char *value, tirc_argument *out);
+int read_extent(const Options *o, const char *value, tirc_symbol *out);
+
 /* reference.c: what a program should compute */
 typedef struct Check {
   double worst, tolerance; /* the largest relative error, and what is allowed */

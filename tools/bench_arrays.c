@@ -1,0 +1,121 @@
+/* The arguments of a case: arrays at random, scalars and symbolic extents from -D or the suite, as
+ * constants are. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *given(const Case *k, const char *name) {
+  for (int i = 0; i < k->n_defines; i++)
+    if (strcmp(k->defines[i].name, name) == 0) return k->defines[i].value;
+  return NULL;
+}
+
+static bool is_size(const tirc_module *m, const char *name) {
+  int n;
+  const tirc_param *params;
+  const tirc_symbol *symbols;
+  if (!tirc_module_params(m, NULL, &n, &params, NULL))
+    for (int i = 0; i < n; i++)
+      if (!params[i].is_array && strcmp(params[i].name, name) == 0) return true;
+  if (!tirc_module_symbols(m, NULL, &n, &symbols, NULL))
+    for (int i = 0; i < n; i++)
+      if (strcmp(symbols[i].name, name) == 0) return true;
+  return false;
+}
+
+/* A file is read twice: which names are sizes, a program without its settings tells. */
+int load_case(const Bench *b, Case *k) {
+  const char *path = b->o->args.at[0];
+  struct stat info;
+  tirc_module *plain = NULL;
+  int n = 0;
+  tirc_define *constants = calloc((size_t)k->n_defines + 1, sizeof *constants);
+  if (!constants) return complain(b->o, NULL, "out of memory");
+  if (k->n_defines && stat(path, &info) == 0 && S_ISREG(info.st_mode))
+    (void)tirc_module_read(path, 0, NULL, &plain, NULL);
+  for (int i = 0; i < k->n_defines; i++)
+    if (!plain || !is_size(plain, k->defines[i].name)) constants[n++] = k->defines[i];
+  int status = load_program_with(b->o, path, n, constants, &k->program);
+  tirc_module_free(plain);
+  free(constants);
+  return status;
+}
+
+static int no_size(const Bench *b, const char *what, const char *name) {
+  char hint[256];
+  snprintf(hint, sizeof hint, "give it one or several: -D %.80s=16,32", name);
+  return complain(b->o, hint, "%s \"%s\" has no value", what, name);
+}
+
+static int read_symbols(const Bench *b, Case *k) {
+  tirc_error *e = NULL;
+  const tirc_symbol *symbols;
+  if (tirc_module_symbols(k->program, NULL, &k->n_symbols, &symbols, &e)) return report(b->o, e);
+  k->symbols = calloc((size_t)(k->n_symbols + k->n_params) + 1, sizeof *k->symbols);
+  if (!k->symbols) return complain(b->o, NULL, "out of memory");
+  int status = DONE;
+  for (int i = 0; i < k->n_symbols && status == DONE; i++) {
+    const char *value = given(k, symbols[i].name);
+    k->symbols[i] = symbols[i];
+    status = value ? read_extent(b->o, value, &k->symbols[i])
+                   : no_size(b, "the extent", symbols[i].name);
+  }
+  return status;
+}
+
+/* A scalar is among the sizes, too: copies between layouts are told it by its name. */
+static int read_scalars(const Bench *b, Case *k) {
+  int status = DONE;
+  for (int i = 0; i < k->n_params && status == DONE; i++) {
+    const tirc_param *p = &k->params[i];
+    const char *value = p->is_array ? NULL : given(k, p->name);
+    if (p->is_array) continue;
+    status = value ? read_scalar(b->o, p, value, &k->args[i])
+                   : no_size(b, "the scalar parameter", p->name);
+    if (status == DONE) k->symbols[k->n_symbols++] = (tirc_symbol){p->name, k->args[i].i, true};
+  }
+  return status;
+}
+
+static bool new_array(const Case *k, const tirc_module *m, const tirc_argument *args, int i,
+                      tirc_array **out, tirc_error **e) {
+  int64_t shape[32] = {0};
+  const tirc_param *p = &k->params[i], *params;
+  int n;
+  return !tirc_module_params(m, NULL, &n, &params, e) &&
+         !tirc_module_shape(m, NULL, n, args, k->n_symbols, k->symbols, i, shape, e) &&
+         !tirc_array_new(p->dtype, params[i].ndim, shape, out, e);
+}
+
+bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_array **out,
+                     tirc_error **e) {
+  tirc_argument *scalars = calloc((size_t)k->n_params + 1, sizeof *scalars);
+  for (int j = 0; scalars && j < k->n_params; j++)
+    if (!k->params[j].is_array) scalars[j] = k->args[j];
+  bool done = scalars && new_array(k, scheduled, scalars, i, out, e);
+  free(scalars);
+  return done;
+}
+
+int make_arrays(const Bench *b, Case *k) {
+  tirc_error *e = NULL;
+  const tirc_param *params;
+  if (tirc_module_params(k->program, NULL, &k->n_params, &params, &e)) return report(b->o, e);
+  const size_t n = (size_t)k->n_params + 1;
+  k->args = calloc(n, sizeof *k->args);
+  k->expected = calloc(n, sizeof *k->expected);
+  k->params = calloc(n, sizeof *k->params);
+  if (!k->args || !k->expected || !k->params) return complain(b->o, NULL, "out of memory");
+  memcpy(k->params, params, (size_t)k->n_params * sizeof *params);
+  int status = read_symbols(b, k);
+  if (status == DONE) status = read_scalars(b, k);
+  for (int i = 0; i < k->n_params && status == DONE; i++) {
+    if (!k->params[i].is_array) continue;
+    if (!new_array(k, k->program, k->args, i, &k->args[i].array, &e)) return report(b->o, e);
+    tirc_array_fill_random(k->args[i].array, (uint64_t)b->o->seed * 1000 + (uint64_t)i);
+    k->params[i].shape = tirc_array_shape(k->args[i].array);
+  }
+  return status;
+}
