@@ -396,6 +396,7 @@ int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
 
 int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read, void *to,
                        int64_t written, bool past_caches) {
+  if (!x || read < 0 || written < 0 || (read && !from) || (written && !to)) return 0;
   return tirc_move_run(tirc_kernel_runtime_abi(x->runtime), x->threads, vector_bits, from, read, to,
                        written, past_caches);
 }

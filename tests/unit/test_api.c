@@ -231,6 +231,10 @@ static void bandwidth_ceiling_writes_what_it_says(void **state) {
       int bits = tirc_executor_move(x, variant % 2 ? 512 : 256, tirc_array_data(from), sizes[i][0],
                                     tirc_array_data(to), sizes[i][1], variant >= 6);
       assert_int_equal(bits, tirc_executor_fma(x, variant % 2 ? 512 : 256, 0));
+      assert_int_equal(tirc_executor_move(x, 256, NULL, 1, NULL, 0, false), 0);
+      assert_int_equal(tirc_executor_move(x, 256, NULL, 0, NULL, 1, false), 0);
+      assert_int_equal(
+          tirc_executor_move(x, 256, tirc_array_data(from), -1, tirc_array_data(to), -1, false), 0);
       int64_t end = bits ? (sizes[i][1] + 63) / 64 * 16 : 0, k = 0;
       while (k < FLOATS && (tirc_array_get(to, k) == 1) == (k < end)) k++;
       assert_int_equal(k, FLOATS);

@@ -280,6 +280,7 @@ static void runs(void **state) {
   REFUSED(tirc_executor_new(1, NULL, E));
   assert_int_equal(tirc_executor_threads(NULL), 0);
   assert_int_equal(tirc_executor_fma(NULL, 256, 1), 0);
+  assert_int_equal(tirc_executor_move(NULL, 256, NULL, 0, NULL, 0, false), 0);
   REFUSED(tirc_kernel_new(NULL, NULL, NULL, &k, E));
   REFUSED(tirc_kernel_new(m, NULL, NULL, NULL, E));
   REFUSED(tirc_kernel_run(NULL, w->x, 1, given, E));
