@@ -158,8 +158,12 @@ static void write_bars(FILE *f, const Bench *b, const char *kernel, int threads)
               "$d%d using 1:3:xtic(2) with boxes lt %d fs solid 0.8 noborder notitle, "
               "$d%d using 1:4:(0):($5-$4) with vectors nohead lc rgb 'black' notitle, ",
               i, style_of(b, i), i);
-  fprintf(f, "%g with lines lc rgb 'black' dt 2 title \"binding ceiling\"\nset xtics norotate\n",
-          binding ? rate(b, k, binding->median) : 0.0 / 0.0);
+  if (binding)
+    fprintf(f, "%g with lines lc rgb 'black' dt 2 title \"binding ceiling\"",
+            rate(b, k, binding->median));
+  else
+    fprintf(f, "NaN notitle");
+  fprintf(f, "\nset xtics norotate\n");
 }
 
 /* --- the heat map ------------------------------------------------------------------------------
