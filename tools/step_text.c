@@ -145,6 +145,14 @@ static void print_heading(const Options *o, const tirc_steps *s, int i) {
   printf("%s\n%*s", ink(o, stdout, RESET), INDENT, "");
   put_clean(stdout, step->sentence, strlen(step->sentence));
   putchar('\n');
+  for (int k = 0; k < step->n_warnings; k++) {
+    const tirc_warning *w = &step->warnings[k];
+    printf("%*s%swarning:%s ", INDENT, "", ink(o, stdout, YELLOW), ink(o, stdout, RESET));
+    put_clean(stdout, w->message, strlen(w->message));
+    if (strcmp(w->code, "warning") != 0)
+      printf(" %s[%s]%s", ink(o, stdout, DIM), w->code, ink(o, stdout, RESET));
+    putchar('\n');
+  }
 }
 
 static void print_part(const Options *o, const char *title, const char *text) {

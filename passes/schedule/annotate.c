@@ -68,11 +68,12 @@ static Expr value_expr(Sched *s, Value v, int depth) {
   }
 }
 
-static void set_attrs(Sched *s, SRef *r, Attrs attrs) {
+static void set_attrs(Sched *s, SRef *r, const char *key, Attrs attrs) {
   struct StmtNode *copy = tirc_new(s->c, struct StmtNode);
   *copy = *r->stmt;
   *attrs_of(copy) = attrs;
   tirc_sched_replace(s, r, tirc_stmt_done(s->c, copy));
+  tirc_mark_changed(s, r, key);
 }
 
 void tirc_prim_annotate(Sched *s, const Value *args, Value *result) {
@@ -87,7 +88,7 @@ void tirc_prim_annotate(Sched *s, const Value *args, Value *result) {
                     tirc_describe(s, r->stmt), key, tirc_print_expr(s->c, before));
     return;
   }
-  set_attrs(s, r, tirc_attrs_set(s->c, *attrs_of(&now), key, value));
+  set_attrs(s, r, key, tirc_attrs_set(s->c, *attrs_of(&now), key, value));
 }
 
 void tirc_prim_unannotate(Sched *s, const Value *args, Value *result) {
@@ -104,5 +105,5 @@ void tirc_prim_unannotate(Sched *s, const Value *args, Value *result) {
                      "%s has no annotation \"%s\"; it has %s", tirc_describe(s, r->stmt), key,
                      attrs.n ? t.at : "none");
   }
-  set_attrs(s, r, tirc_attrs_remove(s->c, attrs, key));
+  set_attrs(s, r, key, tirc_attrs_remove(s->c, attrs, key));
 }

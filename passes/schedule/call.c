@@ -574,7 +574,12 @@ static Value run(Sched *s, const Primitive *p, const Value *bound) {
   p->apply(s, bound, &result);
   if (s->lets && s->calls == 1 && s->mod != before) require_lets_around(s);
   verify(s);
-  if (s->calls == 1) hand_out_warnings(s);
+  if (s->calls == 1) {
+    const SetMarks marks = tirc_marks_after(s, p, before);
+    hand_out_warnings(s);
+    s->set_marks = marks;
+    s->changed_marks.n = 0;
+  }
   if (traced) tirc_trace_record(s, p, traced, &result);
   return result;
 }
@@ -583,7 +588,7 @@ Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const V
                       int n_keywords, const char *const *keyword_names, const Value *keywords) {
   Tirc *c = s->c;
   const Module *const before = s->mod;
-  const int n_warnings = s->warnings.n, calls = s->calls++;
+  const int n_warnings = s->warnings.n, n_changed = s->changed_marks.n, calls = s->calls++;
   s->loc = loc;
   s->marks = NULL;
   s->n_marks = 0;
@@ -605,6 +610,7 @@ Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const V
   }
   s->calls = calls;
   s->warnings.n = n_warnings;
+  s->changed_marks.n = n_changed;
   after_failure(s, p, loc, before, n_args, args, n_keywords, keyword_names, keywords);
   if (record) tirc_step_end(s, p, loc, &draft, NULL);
   tirc_throw(c);

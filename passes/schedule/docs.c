@@ -181,7 +181,9 @@ bool tirc_may_raise(const char *primitive, const char *code) {
   const PrimitiveDoc *d = tirc_find_primitive_doc(primitive);
   const Primitive *p = tirc_find_primitive(primitive);
   int ids[8];
-  if (!strcmp(code, "argument") || is_code(SERR_LET_ESCAPES, code)) return true;
+  if (!strcmp(code, "argument") || !strcmp(code, SCHED_LOST_MARK) ||
+      is_code(SERR_LET_ESCAPES, code))
+    return true;
   for (int i = 0; d && d->errors[i] >= 0; i++)
     if (is_code(d->errors[i], code)) return true;
   for (int i = 0; p && i < p->n_params; i++)

@@ -38,12 +38,23 @@ _Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, con
   tirc_throw(s->c);
 }
 
+static void warn(Sched *s, const char *code, const char *format, va_list args) {
+  Warning w = {code, s->loc, tirc_vformat(s->c, format, args)};
+  vec_push(s->c, s->warnings, w);
+}
+
 void tirc_sched_warn(Sched *s, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  Warning w = {SCHED_WARNING, s->loc, tirc_vformat(s->c, format, args)};
+  warn(s, SCHED_WARNING, format, args);
   va_end(args);
-  vec_push(s->c, s->warnings, w);
+}
+
+void tirc_sched_warn_code(Sched *s, const char *code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  warn(s, code, format, args);
+  va_end(args);
 }
 
 _Noreturn void tirc_raise_warning(Tirc *c, Warning w) {

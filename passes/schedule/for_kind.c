@@ -154,6 +154,7 @@ static void set_kind(Sched *s, SRef *loop, LoopKind kind, const char *thread) {
   copy->u.loop.kind = kind;
   copy->u.loop.thread = thread;
   tirc_sched_replace(s, loop, copy);
+  tirc_mark_changed(s, loop, NULL);
 }
 
 static void run_in_parallel(Sched *s, Value loop, LoopKind kind, const char *thread,

@@ -7,6 +7,15 @@
 #include "../../ir/visit.h"
 #include "schedule.h"
 
+/* --- marks ----------------------------------------------------------------------------------- */
+
+/* lost_mark.c: the running call has set, or taken away, the annotation `key` of a loop or block, or
+ * (NULL) a loop's kind. */
+void tirc_mark_changed(Sched *s, const SRef *at, const char *key);
+/* The marks that are there after a call of p on a schedule of `before`. Warns of those that it
+ * dropped. */
+SetMarks tirc_marks_after(Sched *s, const Primitive *p, const Module *before);
+
 /* --- shapes ---------------------------------------------------------------------------------- */
 
 static inline bool tirc_is_loop(const SRef *r) { return r->stmt->kind == STMT_FOR; }

@@ -67,11 +67,27 @@ struct SRef {
 };
 
 #define SCHED_WARNING "warning"
+#define SCHED_LOST_MARK "lost-mark" /* any call that changes the program may drop a mark */
 typedef struct Warning {
   const char *code; /* SCHED_WARNING unless it has one of its own */
   Loc loc;
   const char *message;
 } Warning;
+
+/* What a call made of a loop or block: its kind, or an annotation. */
+typedef struct SetMark {
+  const void *node; /* its identity: a loop's variable, a block's id */
+  const char *key;  /* of an annotation; NULL: the loop's kind */
+  LoopKind kind;
+  const char *thread;
+  bool set;         /* otherwise it was taken away */
+  const char *what; /* "loop i" */
+  Loc loc;          /* of the call */
+} SetMark;
+typedef struct SetMarks {
+  SetMark *at;
+  int n, cap;
+} SetMarks;
 
 typedef struct Sched Sched;
 struct TensorIntrin; /* tensor_intrin.h */
@@ -89,6 +105,8 @@ struct Sched {
   Loc loc;             /* the script's place of the running call */
   int n_marks;         /* statements to underline if this call fails */
   const Stmt *marks;
+  SetMarks set_marks;                  /* by calls so far, as far as they are still there */
+  SetMarks changed_marks;              /* by the running call */
   VEC(Warning) warnings;               /* of the running call */
   bool strict;                         /* they are errors */
   void (*warn)(void *self, Warning w); /* hears of them when the call has succeeded; or NULL */
@@ -219,6 +237,9 @@ _Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, con
                                 const char *format, ...) __attribute__((format(printf, 5, 6)));
 /* Harmless but suspicious; a strict schedule turns it into an error, */
 void tirc_sched_warn(Sched *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with a code of its own, one of tools/codes.def. */
+void tirc_sched_warn_code(Sched *s, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* which is this one. */
 _Noreturn void tirc_raise_warning(Tirc *c, Warning w);
 

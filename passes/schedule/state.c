@@ -114,6 +114,7 @@ Sched *tirc_sched_copy(Sched *s) {
     if (s->removed.values[i])
       tirc_map_set(s->c, &copy->removed, s->removed.keys[i], s->removed.values[i]);
   memset(&copy->warnings, 0, sizeof copy->warnings);
+  copy->changed_marks = (SetMarks){0};
   build(copy, s->mod);
   tirc_sched_seed(copy, tirc_sched_fork_seed(s));
   return copy;

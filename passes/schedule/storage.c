@@ -123,4 +123,5 @@ void tirc_prim_storage_align(Sched *s, const Value *args, Value *result) {
   Block to = *tirc_block_of(block);
   to.annotations = tirc_attrs_set(s->c, to.annotations, ALIGN_KEY, all);
   tirc_sched_replace(s, block, tirc_with_loc(s->c, tirc_block(s->c, &to), block->stmt->loc));
+  tirc_mark_changed(s, block, ALIGN_KEY);
 }
