@@ -11,7 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LOOPS = 64, MAX_ACCESSES = 32, UNKNOWN = 64, LINE = 64 };
+enum {
+  MAX_LOOPS = 64,
+  MAX_ACCESSES = 32,
+  UNKNOWN = 64,
+  LINE = 64,
+  MANY = 64 /* copies of a body */
+};
 /* Cycles: an addition that waits for the last one, exp and its like, a quotient of indices, threads
  * that are woken. A line that is written is fetched, owned and written back: three of one read. */
 static const double LINE_BYTES = LINE, LATENCY = 4, FUNCTION = 8, QUOTIENT = 4, START = 10000,
@@ -37,6 +43,7 @@ typedef struct Touch { /* an access: by how many elements it moves in each loop 
                                 another access moves through the same buffer in the same way */
   double most;               /* bytes of the buffer */
   int64_t stride[MAX_LOOPS];
+  bool turns[MAX_LOOPS]; /* comes back in the loop to where it was: a fused one */
 } Touch;
 
 typedef struct Touches {
@@ -88,6 +95,9 @@ static void touch(Touches *t, Buffer b, const Expr *indices, bool written) {
   for (int l = 0; l <= last; l++) {
     bool ok = known && offset_at(t->nest, b, indices, l, 1, &moved);
     x->stride[l] = ok ? moved - start : LINE; /* a gather: each a line of its own */
+    if (ok && tirc_const_int(t->nest->loops[l]->extent, &extent) && extent > 1)
+      x->turns[l] = offset_at(t->nest, b, indices, l, extent - 1, &moved) &&
+                    llabs(moved - start) < llabs(x->stride[l]) * (extent - 1);
   }
   for (Touch *a = t->at; a < x && known; a++)
     x->again |= a->buffer == b && !memcmp(a->stride, x->stride, sizeof x->stride);
@@ -146,6 +156,13 @@ static bool fits(const Touches *t, int from, const struct Cache *c) {
   return sum <= c->size;
 }
 
+/* How many times an access goes through its buffer in a loop that turns. */
+static double returns(const Nest *n, const Touch *a, int l) {
+  if (l >= n->n || !a->turns[l]) return 1;
+  double bytes = extent_of(n->loops[l]) * (double)llabs(a->stride[l]) * a->bytes;
+  return bytes > a->most ? bytes / a->most : 1;
+}
+
 /* Cycles for what comes into a cache from below: the inner loops that fit keep their lines, and
  * what the loop around them touches is loaded for each iteration of the loops around that one. What
  * fits into the last cache stays there from call to call. */
@@ -157,7 +174,7 @@ static double transfer(const Touches *t, const struct Cache *c) {
   for (int l = 0; l < from - 1; l++) times *= extent_of(t->nest->loops[l]);
   for (int a = 0; a < t->n; a++)
     lines += footprint(t->nest, &t->at[a], from ? from - 1 : 0) / LINE_BYTES *
-             (t->at[a].written ? WRITTEN : 1);
+             returns(t->nest, &t->at[a], from ? from - 1 : 0) * (t->at[a].written ? WRITTEN : 1);
   return times * lines * c->cycles;
 }
 
@@ -241,7 +258,8 @@ static void count_store(Nest *outer, Stmt s, double share_of_loops) {
   tirc_visit_expr(&v, s->u.store.value);
   for (int l = 0; l < n->n; l++) {
     times *= extent_of(n->loops[l]);
-    if (n->loops[l]->kind == LOOP_SERIAL) overhead += times;
+    bool is_long = n->loops[l]->kind == LOOP_UNROLLED && extent_of(n->loops[l]) > MANY;
+    if (n->loops[l]->kind == LOOP_SERIAL || is_long) overhead += times;
   }
   double longest = compute(n, &t, times) + overhead / lanes_of(n, &t), sum = longest;
   for (int i = 0; i < N_CACHES; i++) {
