@@ -14,6 +14,12 @@ struct ArenaChunk {
   _Alignas(16) char data[];
 };
 
+struct Owned {
+  struct Owned *next;
+  void *what;
+  void (*release)(void *what);
+};
+
 enum { FIRST_CHUNK = 16 << 10, LARGEST_CHUNK = 1 << 20 };
 
 Tirc *tirc_context_new(void) {
@@ -31,6 +37,11 @@ Tirc *tirc_context_retain(Tirc *c) {
 
 void tirc_context_release(Tirc *c) {
   if (!c || __atomic_sub_fetch(&c->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
+  for (struct Owned *o = c->owned, *older; o; o = older) {
+    older = o->next;
+    o->release(o->what);
+    free(o);
+  }
   for (int i = 0; i < c->n_retained; i++) tirc_context_release(c->retained[i]);
   for (ArenaChunk *chunk = c->chunks, *next; chunk; chunk = next) {
     next = chunk->next;
@@ -58,6 +69,17 @@ static _Noreturn void out_of_memory(Tirc *c, size_t bytes) {
                                   ? "the memory limit is reached"
                                   : "out of memory"};
   tirc_throw(c);
+}
+
+/* Not in the arena, of which a part may be taken back. */
+void tirc_context_own(Tirc *c, void *what, void (*release)(void *what)) {
+  struct Owned *o = malloc(sizeof *o);
+  if (!o) {
+    release(what);
+    out_of_memory(c, sizeof *o);
+  }
+  *o = (struct Owned){c->owned, what, release};
+  c->owned = o;
 }
 
 /* Under the address sanitizer, memory that was given back may not be touched. */

@@ -60,7 +60,8 @@ struct Tirc {
   uint32_t n_overflows;   /* expressions with ExprNode.overflows that went into a statement */
   Tirc **retained;        /* contexts whose nodes this one refers to */
   int n_retained;
-  int refs; /* changed atomically */
+  struct Owned *owned; /* what is not in the arena and goes with it, newest first */
+  int refs;            /* changed atomically */
 };
 
 /* A new context with one reference, or NULL when memory is out. */
@@ -69,6 +70,9 @@ Tirc *tirc_context_retain(Tirc *c);
 void tirc_context_release(Tirc *c);
 /* From now on `c` keeps `other` alive. Idempotent. */
 void tirc_context_depend(Tirc *c, Tirc *other);
+
+/* `what` is released together with the context. Where memory for that runs out, it is at once. */
+void tirc_context_own(Tirc *c, void *what, void (*release)(void *what));
 
 void *tirc_alloc(Tirc *c, size_t bytes); /* zeroed, aligned to 16 */
 #define tirc_new(c, T) ((T *)tirc_alloc((c), sizeof(T)))

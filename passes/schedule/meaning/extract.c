@@ -1,0 +1,285 @@
+#include "extract.h"
+
+#include "../../../ir/print.h"
+#include "../../../ir/visit.h"
+#include "../between.h"
+#include "../internal.h"
+
+/* --- the way ---------------------------------------------------------------------------------- */
+
+typedef struct Walk {
+  Extract *x;
+  Tirc *c;
+  Place *at;
+  int *time; /* the next statement's, in the loop around */
+  SRef *block;
+  Stmt inner, stmt;
+} Walk;
+
+static Place *further(Tirc *c, Place *up, Place p) {
+  Place *out = tirc_new(c, Place);
+  *out = p;
+  out->up = up;
+  out->n_loops = (up ? up->n_loops : 0) + (p.kind == PLACE_LOOP && !p.outside);
+  return out;
+}
+
+static Place when(Expr condition, bool negated) {
+  return (Place){.kind = PLACE_WHEN, .a = condition, .negated = negated};
+}
+
+static Place bind(Expr var, Expr value) {
+  return (Place){.kind = PLACE_BIND, .var = var, .a = value};
+}
+
+static Place loop_over(const For *f) {
+  return (Place){.kind = PLACE_LOOP, .var = f->var, .a = f->min, .b = f->extent};
+}
+
+/* Conditions one by one: of those that cannot be known the others remain. */
+static Place *into(Walk *w, Place *up, Expr condition, bool negated) {
+  if (condition->op == OP_NOT) return into(w, up, condition->args[0], !negated);
+  if (condition->op == (negated ? OP_OR : OP_AND))
+    return into(w, into(w, up, condition->args[0], negated), condition->args[1], negated);
+  return tirc_is_true(condition) && !negated ? up : further(w->c, up, when(condition, negated));
+}
+
+/* --- expressions ------------------------------------------------------------------------------ */
+
+static void touch(Walk *w, Touch t) {
+  if (!w->x->wants(w->x->self, t.buffer)) return;
+  t.at = w->at;
+  t.time = *w->time;
+  t.block = w->block;
+  t.inner = w->inner;
+  t.stmt = w->stmt;
+  vec_push(w->c, w->x->touches, t);
+}
+
+static void walk_expr(Walk *w, Expr e) {
+  Place *at = w->at;
+  if (e->op == OP_IF_THEN_ELSE) {
+    walk_expr(w, e->args[0]);
+    for (int k = 0; k < 2; k++) {
+      w->at = into(w, at, e->args[0], k == 1);
+      walk_expr(w, e->args[1 + k]);
+    }
+  } else if (e->op == OP_LET) {
+    walk_expr(w, e->args[1]);
+    w->at = further(w->c, at, bind(e->args[0], e->args[1]));
+    walk_expr(w, e->args[2]);
+  } else {
+    for (int i = 0; i < e->n; i++) walk_expr(w, e->args[i]);
+    if (e->op == OP_LOAD)
+      touch(w, (Touch){.buffer = e->u.buffer, .n = e->n, .indices = e->args, .load = e});
+  }
+  w->at = at;
+}
+
+static void walk_shape(Walk *w, Buffer b) {
+  for (int i = 0; i < b->ndim; i++) walk_expr(w, b->shape[i]);
+}
+
+/* --- statements ------------------------------------------------------------------------------- */
+
+static void walk(Walk *w, Stmt s);
+
+static void walk_below(Walk *w, Place p, Stmt body) {
+  Place *at = w->at;
+  w->at = further(w->c, at, p);
+  walk(w, body);
+  w->at = at;
+}
+
+static void walk_loop(Walk *w, const For *f) {
+  int *time = w->time, inside = 0;
+  walk_expr(w, f->min);
+  walk_expr(w, f->extent);
+  Place p = loop_over(f);
+  p.time = *time;
+  w->time = &inside;
+  walk_below(w, p, f->body);
+  w->time = time;
+}
+
+static void walk_either(Walk *w, Expr condition, Stmt yes, Stmt no) {
+  Place *at = w->at;
+  walk_expr(w, condition);
+  w->at = into(w, at, condition, false);
+  walk(w, yes);
+  w->at = into(w, at, condition, true);
+  if (no) walk(w, no);
+  w->at = at;
+}
+
+/* What a call may do with a view whose address it gets. */
+static void touch_opaque(Walk *w, const Opaques *opaque) {
+  for (int i = 0; opaque && i < opaque->n; i++) {
+    const Region *shown = &opaque->at[i].shown;
+    const int n = shown->buffer->ndim;
+    Expr *from = tirc_new_array(w->c, Expr, n + 1), *extents = tirc_new_array(w->c, Expr, n + 1);
+    for (int d = 0; d < n; d++) {
+      from[d] = shown->dims[d].min;
+      extents[d] = shown->dims[d].extent;
+    }
+    Touch t = {.buffer = shown->buffer, .n = n, .indices = from, .extents = extents};
+    t.load = tirc_load(w->c, shown->buffer, n, from);
+    if (opaque->at[i].read) touch(w, t);
+    t.write = true;
+    t.load = NULL;
+    if (opaque->at[i].written) touch(w, t);
+  }
+}
+
+static void walk_init(Walk *w, const Block *b) {
+  Place *at = w->at;
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind != ITER_SPATIAL)
+      w->at =
+          further(w->c, w->at, when(tirc_eq(w->c, b->iters[i].var, b->iters[i].dom.min), false));
+  walk(w, b->init);
+  w->at = at;
+}
+
+static void walk_block(Walk *w, Stmt s) {
+  const Block *b = &s->u.block;
+  Place *at = w->at;
+  const Stmt inner = w->inner;
+  w->inner = s;
+  walk_expr(w, b->predicate);
+  w->at = into(w, at, b->predicate, false);
+  for (int i = 0; i < b->n_iters; i++) {
+    walk_expr(w, b->iters[i].dom.min);
+    walk_expr(w, b->iters[i].dom.extent);
+    walk_expr(w, b->iter_values[i]);
+    w->at = further(w->c, w->at, bind(b->iters[i].var, b->iter_values[i]));
+  }
+  for (int i = 0; i < b->n_allocs; i++) walk_shape(w, b->allocs[i]);
+  touch_opaque(w, tirc_map_get(&w->x->plain->opaque, s));
+  if (b->init) walk_init(w, b);
+  walk(w, b->body);
+  w->at = at;
+  w->inner = inner;
+}
+
+/* A block of the nest's scope, or one inside of it. */
+static void enter_block(Walk *w, Stmt s) {
+  if (w->block) {
+    walk_block(w, s);
+    return;
+  }
+  w->block = tirc_sref_find(w->x->s, s);
+  walk_block(w, tirc_map_get(&w->x->plain->blocks, w->block));
+  w->block = NULL;
+}
+
+static void walk(Walk *w, Stmt s) {
+  const Stmt outer = w->stmt;
+  w->stmt = s;
+  ++*w->time;
+  switch (s->kind) {
+  case STMT_FOR: walk_loop(w, &s->u.loop); break;
+  case STMT_BLOCK: enter_block(w, s); break;
+  case STMT_SEQ:
+    for (int i = 0; i < s->u.seq.n; i++) walk(w, tirc_item(s, i));
+    break;
+  case STMT_STORE:
+    for (int i = 0; i < s->u.store.n; i++) walk_expr(w, s->u.store.indices[i]);
+    walk_expr(w, s->u.store.value);
+    ++*w->time; /* what is loaded, comes first */
+    touch(w, (Touch){.buffer = s->u.store.buffer,
+                     .write = true,
+                     .n = s->u.store.n,
+                     .indices = s->u.store.indices});
+    break;
+  case STMT_EVAL: walk_expr(w, s->u.eval.value); break;
+  case STMT_IF:
+    walk_either(w, s->u.branch.cond, s->u.branch.then_case, s->u.branch.else_case);
+    break;
+  case STMT_WHILE:
+    walk_expr(w, s->u.loop_while.cond);
+    walk_below(w, (Place){.kind = PLACE_REPEAT}, s->u.loop_while.body);
+    break;
+  case STMT_LET:
+    walk_expr(w, s->u.let.value);
+    walk_below(w, bind(s->u.let.var, s->u.let.value), s->u.let.body);
+    break;
+  case STMT_ALLOC:
+    walk_shape(w, s->u.alloc.buffer);
+    walk(w, s->u.alloc.body);
+    break;
+  case STMT_DECL: walk(w, s->u.alloc.body); break;
+  case STMT_ATTR: walk(w, s->u.attr.body); break;
+  case STMT_ASSERT:
+    walk_expr(w, s->u.check.cond);
+    walk(w, s->u.check.body);
+    break;
+  }
+  w->stmt = outer;
+}
+
+/* --- a nest ----------------------------------------------------------------------------------- */
+
+static Place *outside(Walk *w, Place *up, Place p) {
+  p.outside = true;
+  return further(w->c, up, p);
+}
+
+static Place *outside_when(Walk *w, Place *up, Expr condition, bool negated) {
+  return tirc_is_true(condition) && !negated ? up : outside(w, up, when(condition, negated));
+}
+
+/* What is around a loop or block, from the function's root on. */
+static Place *around(Walk *w, SRef *r) {
+  if (!r->parent) return NULL;
+  Place *at = around(w, r->parent);
+  if (tirc_is_loop(r->parent)) {
+    at = outside(w, at, loop_over(tirc_loop_of(r->parent)));
+  } else {
+    const Block *b = tirc_block_of(r->parent);
+    at = outside_when(w, at, b->predicate, false);
+    for (int i = 0; i < b->n_iters; i++) {
+      at = outside(w, at,
+                   (Place){.kind = PLACE_LOOP,
+                           .var = b->iters[i].var,
+                           .a = b->iters[i].dom.min,
+                           .b = b->iters[i].dom.extent});
+      at = outside_when(w, at, tirc_eq(w->c, b->iters[i].var, b->iter_values[i]), false);
+    }
+  }
+  Steps steps = {0};
+  tirc_steps_between(w->c, r, &steps);
+  for (int i = 0; i < steps.n; i++) {
+    const struct StmtNode *s = steps.at[i].stmt;
+    if (s->kind == STMT_IF) at = outside_when(w, at, s->u.branch.cond, steps.at[i].negated);
+    if (s->kind == STMT_LET) at = outside(w, at, bind(s->u.let.var, s->u.let.value));
+  }
+  return at;
+}
+
+void tirc_extract_nest(Extract *x, int n, SRef *const *chain) {
+  Walk w = {.x = x, .c = x->s->c};
+  int time = 0;
+  w.time = &time;
+  w.at = x->around = around(&w, chain[0]);
+  for (int i = 0; i < n; i++) {
+    w.at = further(w.c, w.at, loop_over(tirc_loop_of(chain[i])));
+    w.stmt = chain[i]->stmt;
+  }
+  walk(&w, tirc_loop_of(chain[n - 1])->body);
+}
+
+Place **tirc_place_loops(Tirc *c, Place *at) {
+  const int n = at ? at->n_loops : 0;
+  Place **loops = tirc_new_array(c, Place *, n + 1);
+  for (Place *p = at; p && p->n_loops; p = p->up)
+    if (p->kind == PLACE_LOOP) loops[p->n_loops - 1] = p;
+  return loops;
+}
+
+const char *tirc_touch_text(Tirc *c, const Touch *t) {
+  const char *what =
+      tirc_print_expr(c, t->load ? t->load : tirc_load(c, t->buffer, t->n, t->indices));
+  const int line = t->stmt->loc.line ? t->stmt->loc.line : t->inner ? t->inner->loc.line : 0;
+  return line ? tirc_format(c, "%s (line %d)", what, line) : what;
+}

@@ -1,0 +1,72 @@
+/* The accesses of a nest: who touches which elements of which buffers, when, and where in the
+ * program that is written. The one walk over loops, blocks, inits, predicates, ifs, lets, views and
+ * loads.
+ *
+ *   for i in range(n):                      touches of A and B, at
+ *     with T.block("B"):                      bind vi = i  <-  where i < 4  <-  loop i in [0, n)
+ *       vi = T.axis.spatial(n, i)             with the indices [vi + 1] and [vi]
+ *       T.where(i < 4)
+ *       B[vi] = A[vi + 1]
+ *
+ * relation.h makes relations of them; finite.h runs through them. */
+#ifndef TIRC_SCHEDULE_MEANING_EXTRACT_H
+#define TIRC_SCHEDULE_MEANING_EXTRACT_H
+
+#include "../plain.h"
+#include "set.h"
+
+typedef enum PlaceKind {
+  PLACE_LOOP,   /* var runs from a, b times */
+  PLACE_WHEN,   /* what follows runs where a holds, or where it does not (negated) */
+  PLACE_BIND,   /* var stands for a */
+  PLACE_REPEAT, /* a while loop: what follows runs as often as nobody knows */
+} PlaceKind;
+
+/* What is around a part of the program, from the inside out. */
+typedef struct Place {
+  struct Place *up; /* NULL: nothing */
+  PlaceKind kind;
+  Expr var, a, b;
+  bool negated;
+  bool outside; /* of the nest: it stands still, a loop's variable is a parameter */
+  int n_loops;  /* of the nest, from its outermost loop to here */
+  int time;     /* of a loop: which statement it is in what is around */
+  /* relation.c: where it is reached, as tuples of n_loops numbers, and what var stands for. */
+  bool is_known, is_exact; /* not exact: it is reached there at most */
+  ZSet reached;
+  ZValue value;
+} Place;
+
+typedef struct Touch {
+  Buffer buffer;
+  bool write;
+  int n; /* indices, one a dimension; in vectors each lane is an element of its own */
+  const Expr *indices;
+  const Expr *extents; /* NULL: one element; otherwise all of a box may be touched */
+  Place *at;
+  int time;         /* which statement it is in the loop around it */
+  SRef *block;      /* the child block of the nest's scope; NULL: a statement outside of blocks */
+  Stmt inner, stmt; /* the innermost block, or NULL, and the statement */
+  Expr load;        /* NULL: a store */
+} Touch;
+
+typedef VEC(Touch) Touches;
+
+typedef struct Extract {
+  Sched *s;
+  const Plain *plain;                  /* of the child blocks: without views */
+  bool (*wants)(void *self, Buffer b); /* touches of which buffers are of interest */
+  void *self;
+  Place *around; /* what is outside of the nest */
+  Touches touches;
+} Extract;
+
+/* All in a nest of loops (n of them, outermost first, directly nested, as they stand in the
+ * program). */
+void tirc_extract_nest(Extract *x, int n, SRef *const *chain);
+/* The loops of the nest around a place: n_loops of them, outermost first, in the arena. */
+Place **tirc_place_loops(Tirc *c, Place *at);
+/* "A[vi + 1] (line 7)" */
+const char *tirc_touch_text(Tirc *c, const Touch *t);
+
+#endif

@@ -1,0 +1,12 @@
+/* The same questions about nests with constant bounds, answered by running through all of their
+ * instances, on index arithmetic alone. Never through a part of them: where there are too many, or
+ * a number is not known, nothing is proved. */
+#ifndef TIRC_SCHEDULE_MEANING_FINITE_H
+#define TIRC_SCHEDULE_MEANING_FINITE_H
+
+#include "order.h"
+
+/* As tirc_keeps_order. False also where it cannot be found out. */
+bool tirc_finite_order(const Nest *nest, const Extract *x, Loss *loss);
+
+#endif

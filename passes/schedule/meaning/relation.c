@@ -1,0 +1,291 @@
+#include "relation.h"
+
+#include "../../../ir/print.h"
+#include "../../../ir/visit.h"
+#include "../internal.h"
+
+static ZSet reached(Relations *r, Place *at);
+static ZSet condition_of(Relations *r, Place *at, Expr e);
+
+/* --- what stands still ------------------------------------------------------------------------ */
+
+static Place *place_of_var(Place *at, Expr var) {
+  while (at && at->var != var) at = at->up;
+  return at;
+}
+
+typedef struct Moves {
+  Place *at;
+  bool found;
+} Moves;
+
+static bool see_moving(Visitor *v, Expr e) {
+  Moves *k = v->self;
+  const Place *p = e->op == OP_VAR ? place_of_var(k->at, e) : NULL;
+  k->found |= (p && !p->outside) || e->op == OP_CALL || e->op == OP_LET;
+  return !k->found;
+}
+
+static bool stands_still(const Relations *r, Place *at, Expr e) {
+  Moves k = {.at = at};
+  tirc_visit_expr(&(Visitor){.expr = see_moving, .self = &k}, e);
+  return !k.found && !(tirc_reads_memory(e) && tirc_loads_change(r->s, r->nest, e));
+}
+
+static ZValue symbol(Relations *r, Place *at, Expr e) {
+  if (!stands_still(r, at, e)) return NULL;
+  int i = 0;
+  while (i < r->symbols.n && !tirc_expr_same(r->symbols.at[i], e)) i++;
+  if (i == r->symbols.n) vec_push(r->s->c, r->symbols, e);
+  return tirc_z_param(r->sets, at->n_loops, r->symbols.at[i]);
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static ZValue value_of(Relations *r, Place *at, Expr e);
+
+static ZValue bound_value(Relations *r, Place *p) {
+  if (!p->is_known) p->value = value_of(r, p->up, p->a);
+  p->is_known = true;
+  return p->value;
+}
+
+static ZValue value_of_var(Relations *r, Place *at, Expr var) {
+  Place *p = place_of_var(at, var);
+  const int n = at->n_loops;
+  if (p && p->kind == PLACE_LOOP && !p->outside) return tirc_z_place(r->sets, n, p->n_loops - 1);
+  if (p && p->kind == PLACE_BIND) {
+    const ZValue held = bound_value(r, p);
+    if (held || !p->outside) return tirc_z_extend(r->sets, held, n - p->n_loops);
+  }
+  return tirc_z_param(r->sets, n, var);
+}
+
+/* Index arithmetic is taken not to leave its type, but narrow ones are left on purpose. */
+static bool keeps_value(const struct ExprNode *cast) {
+  const DType from = cast->args[0]->dtype, to = cast->dtype;
+  return tirc_dtype_is_int(from) && tirc_dtype_is_int(to) &&
+         (to.bits >= 32 || to.bits >= from.bits);
+}
+
+static ZValue scaled(Relations *r, ZValue a, ZValue b) {
+  const bool linear = tirc_z_is_constant(r->sets, a) || tirc_z_is_constant(r->sets, b);
+  return linear ? tirc_z_mul(r->sets, a, b) : NULL;
+}
+
+static ZValue divided(Relations *r, Op op, ZValue a, Expr by) {
+  int64_t divisor;
+  if (!tirc_const_int(by, &divisor) || divisor <= 0) return NULL;
+  return op == OP_FLOORDIV ? tirc_z_floordiv(r->sets, a, divisor)
+                           : tirc_z_floormod(r->sets, a, divisor);
+}
+
+static ZValue chosen(Relations *r, Place *at, Expr e) {
+  const ZSet where = condition_of(r, at, e->args[0]);
+  const ZValue yes = where ? value_of(r, at, e->args[1]) : NULL;
+  const ZValue no = yes ? value_of(r, at, e->args[2]) : NULL;
+  return no ? tirc_z_choose(r->sets, where, yes, no) : NULL;
+}
+
+static ZValue computed(Relations *r, Place *at, Expr e) {
+  int64_t value;
+  ZValue a, b;
+  switch (e->op) {
+  case OP_INT: return tirc_const_int(e, &value) ? tirc_z_int(r->sets, at->n_loops, value) : NULL;
+  case OP_VAR: return value_of_var(r, at, e);
+  case OP_LIKELY: return value_of(r, at, e->args[0]);
+  case OP_CAST: return keeps_value(e) ? value_of(r, at, e->args[0]) : NULL;
+  case OP_SELECT:
+  case OP_IF_THEN_ELSE: return chosen(r, at, e);
+  case OP_FLOORDIV:
+  case OP_FLOORMOD:
+    a = value_of(r, at, e->args[0]);
+    return a ? divided(r, (Op)e->op, a, e->args[1]) : NULL;
+  case OP_ADD:
+  case OP_SUB:
+  case OP_MUL:
+  case OP_MIN:
+  case OP_MAX: break;
+  default: return NULL;
+  }
+  a = value_of(r, at, e->args[0]);
+  b = a ? value_of(r, at, e->args[1]) : NULL;
+  if (!b) return NULL;
+  switch (e->op) {
+  case OP_ADD: return tirc_z_add(r->sets, a, b);
+  case OP_SUB: return tirc_z_sub(r->sets, a, b);
+  case OP_MUL: return scaled(r, a, b);
+  case OP_MIN: return tirc_z_min(r->sets, a, b);
+  default: return tirc_z_max(r->sets, a, b);
+  }
+}
+
+/* NULL: it cannot be said. */
+static ZValue value_of(Relations *r, Place *at, Expr e) {
+  static Place nowhere;
+  if (!at) at = &nowhere;
+  if (!tirc_dtype_is_int(e->dtype) && e->dtype.code != TYPE_BOOL) return NULL;
+  const ZValue value = computed(r, at, e);
+  return value ? value : symbol(r, at, e);
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+static ZSet compared(Relations *r, Place *at, Expr e) {
+  if (!tirc_dtype_is_int(e->args[0]->dtype)) return NULL;
+  const ZValue a = value_of(r, at, e->args[0]);
+  const ZValue b = a ? value_of(r, at, e->args[1]) : NULL;
+  return b ? tirc_z_compare(r->sets, (Op)e->op, a, b) : NULL;
+}
+
+/* NULL: it cannot be said. */
+static ZSet condition_of(Relations *r, Place *at, Expr e) {
+  int64_t value;
+  ZSet a, b;
+  switch (e->op) {
+  case OP_INT:
+    if (!tirc_const_int(e, &value)) return NULL;
+    return value ? tirc_z_all(r->sets, at->n_loops) : tirc_z_none(r->sets, at->n_loops);
+  case OP_LIKELY: return condition_of(r, at, e->args[0]);
+  case OP_NOT: a = condition_of(r, at, e->args[0]); return a ? tirc_z_not(r->sets, a) : NULL;
+  case OP_AND:
+  case OP_OR:
+    a = condition_of(r, at, e->args[0]);
+    b = a ? condition_of(r, at, e->args[1]) : NULL;
+    if (!b) return NULL;
+    return e->op == OP_AND ? tirc_z_and(r->sets, a, b) : tirc_z_or(r->sets, a, b);
+  case OP_EQ:
+  case OP_NE:
+  case OP_LT:
+  case OP_LE:
+  case OP_GT:
+  case OP_GE: return compared(r, at, e);
+  default: return NULL;
+  }
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+static ZSet in_range(Relations *r, Place *p, ZSet where) {
+  const ZValue min = value_of(r, p->up, p->a), extent = value_of(r, p->up, p->b);
+  const ZValue at = value_of_var(r, p, p->var);
+  const int more = p->n_loops - (p->up ? p->up->n_loops : 0);
+  const ZValue from = min ? tirc_z_extend(r->sets, min, more) : NULL;
+  p->is_exact &= min && extent;
+  if (!from) return where;
+  where = tirc_z_and(r->sets, where, tirc_z_compare(r->sets, OP_GE, at, from));
+  if (!extent) return where;
+  const ZValue end = tirc_z_add(r->sets, from, tirc_z_extend(r->sets, extent, more));
+  return tirc_z_and(r->sets, where, tirc_z_compare(r->sets, OP_LT, at, end));
+}
+
+static ZSet where_it_holds(Relations *r, Place *p, ZSet where) {
+  static Place nowhere;
+  const ZSet holds = condition_of(r, p->up ? p->up : &nowhere, p->a);
+  p->is_exact &= holds != NULL;
+  if (!holds) return where;
+  return tirc_z_and(r->sets, where, p->negated ? tirc_z_not(r->sets, holds) : holds);
+}
+
+/* As in tirc_bind_shapes: extents of the function's parameters are at least 1. */
+static ZSet sizes(Relations *r) {
+  if (r->sizes) return r->sizes;
+  static Place nowhere;
+  const Func *f = r->s->mod->funcs[r->nest->func];
+  ZSet all = tirc_z_all(r->sets, 0);
+  for (int i = 0; i < f->n_params; i++)
+    for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++) {
+      if (f->buffers[i]->shape[d]->op == OP_INT) continue;
+      const ZValue extent = value_of(r, &nowhere, f->buffers[i]->shape[d]);
+      if (extent)
+        all = tirc_z_and(r->sets, all,
+                         tirc_z_compare(r->sets, OP_GE, extent, tirc_z_int(r->sets, 0, 1)));
+    }
+  return r->sizes = all;
+}
+
+/* The place of a bound variable has no set of its own: its value is known when it is asked for. */
+static ZSet reached(Relations *r, Place *p) {
+  if (!p) return sizes(r);
+  if (p->reached) return p->reached;
+  const ZSet above = reached(r, p->up);
+  const int more = p->n_loops - (p->up ? p->up->n_loops : 0);
+  const ZSet where = above ? tirc_z_extend_set(r->sets, above, more) : NULL;
+  p->is_exact = !p->up || p->up->is_exact;
+  switch (p->kind) {
+  case PLACE_LOOP: p->reached = in_range(r, p, where); break;
+  case PLACE_WHEN: p->reached = where_it_holds(r, p, where); break;
+  case PLACE_BIND: p->reached = where; break;
+  case PLACE_REPEAT:
+    p->is_exact = false;
+    p->reached = where;
+    break;
+  }
+  return p->reached;
+}
+
+/* --- accesses --------------------------------------------------------------------------------- */
+
+static int lanes_of(const Touch *t) {
+  int lanes = 1;
+  for (int i = 0; i < t->n; i++)
+    if (t->indices[i]->dtype.lanes > lanes) lanes = t->indices[i]->dtype.lanes;
+  return lanes;
+}
+
+/* The lane is one more number behind those of the loops. */
+static ZValue value_of_lane(Relations *r, const Touch *t, Expr e) {
+  const int n = t->at->n_loops;
+  if (e->op == OP_BROADCAST) e = e->args[0];
+  if (e->op != OP_RAMP) {
+    const ZValue value = e->dtype.lanes == 1 ? value_of(r, t->at, e) : NULL;
+    return value ? tirc_z_extend(r->sets, value, 1) : NULL;
+  }
+  const ZValue base = value_of(r, t->at, e->args[0]), stride = value_of(r, t->at, e->args[1]);
+  const ZValue lane = tirc_z_place(r->sets, n + 1, n);
+  if (!base || !stride) return NULL;
+  const ZValue step = scaled(r, tirc_z_extend(r->sets, stride, 1), lane);
+  return step ? tirc_z_add(r->sets, tirc_z_extend(r->sets, base, 1), step) : NULL;
+}
+
+static ZMap relation_of_lanes(Relations *r, const Touch *t, int lanes, bool *exact) {
+  Sets *z = r->sets;
+  const int n = t->at->n_loops;
+  ZSet from = tirc_z_extend_set(z, reached(r, t->at), 1);
+  const ZValue lane = tirc_z_place(z, n + 1, n);
+  from = tirc_z_and(z, from, tirc_z_compare(z, OP_GE, lane, tirc_z_int(z, n + 1, 0)));
+  from = tirc_z_and(z, from, tirc_z_compare(z, OP_LT, lane, tirc_z_int(z, n + 1, lanes)));
+  ZValue *to = tirc_new_array(r->s->c, ZValue, t->n + 1);
+  for (int i = 0; i < t->n; i++) {
+    to[i] = value_of_lane(r, t, t->indices[i]);
+    *exact &= to[i] != NULL;
+  }
+  return tirc_z_drop_in(z, tirc_z_map(z, from, t->n, to, NULL), n, 1);
+}
+
+ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact) {
+  const ZSet from = reached(r, t->at);
+  const int lanes = lanes_of(t);
+  *exact &= t->at->is_exact && !t->extents;
+  if (lanes > 1) return relation_of_lanes(r, t, lanes, exact);
+  ZValue *to = tirc_new_array(r->s->c, ZValue, t->n + 1);
+  ZValue *extents = tirc_new_array(r->s->c, ZValue, t->n + 1);
+  for (int i = 0; i < t->n; i++) {
+    to[i] = value_of(r, t->at, t->indices[i]);
+    extents[i] = t->extents ? value_of(r, t->at, t->extents[i]) : NULL;
+    if (t->extents && !extents[i]) to[i] = NULL;
+    *exact &= to[i] != NULL;
+  }
+  return tirc_z_map(r->sets, from, t->n, to, extents);
+}
+
+Sets *tirc_sets_of(Sched *s) {
+  if (!s->sets) s->sets = tirc_sets_new(s->c);
+  return s->sets;
+}
+
+const char *tirc_param_text(const Relations *r, const void *key) {
+  for (int i = 0; i < r->symbols.n; i++)
+    if (r->symbols.at[i] == key) return tirc_print_expr(r->s->c, r->symbols.at[i]);
+  return ((Expr)key)->u.s;
+}

@@ -1,0 +1,27 @@
+/* Accesses as relations: from the loops of a nest, as tuples of numbers, to the elements that are
+ * touched. What is outside of the nest (sizes, loops around it) is a parameter.
+ *
+ * What cannot be said with quasi-affine numbers (a product of two loops, a loaded index, a division
+ * by a size) may be any; then the relation holds at least what is so, and is not exact. A value
+ * that stands still while the nest runs is a parameter whatever it is, and equal ones are one. */
+#ifndef TIRC_SCHEDULE_MEANING_RELATION_H
+#define TIRC_SCHEDULE_MEANING_RELATION_H
+
+#include "extract.h"
+
+typedef struct Relations {
+  Sched *s;
+  Sets *sets;
+  SRef *nest;        /* its outermost loop */
+  VEC(Expr) symbols; /* values that stand still and are no variables */
+  ZSet sizes;        /* extents of parameters are at least 1; NULL: not asked for yet */
+} Relations;
+
+/* Those of a schedule, made when first asked for. */
+Sets *tirc_sets_of(Sched *s);
+/* From tuples of t->at->n_loops numbers to elements. *exact becomes false where it is not. */
+ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact);
+/* A parameter of the relations by its key: "n", "k_0", or "idx[n]". */
+const char *tirc_param_text(const Relations *r, const void *key);
+
+#endif

@@ -1,0 +1,349 @@
+/* Each operation copies what it is given (isl counts references, so that is cheap), makes its
+ * result, and keeps that in the list of what is alive. */
+#include "set.h"
+
+#include <isl/aff.h>
+#include <isl/constraint.h>
+#include <isl/ctx.h>
+#include <isl/id.h>
+#include <isl/map.h>
+#include <isl/options.h>
+#include <isl/point.h>
+#include <isl/set.h>
+#include <isl/space.h>
+#include <isl/val.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef enum LiveKind { LIVE_VALUE, LIVE_SET, LIVE_MAP } LiveKind;
+typedef struct Live {
+  LiveKind kind;
+  void *at;
+} Live;
+
+struct Sets {
+  Tirc *c;
+  isl_ctx *ctx;
+  Live *live;
+  int n, room;
+  long overruns;
+  bool no_memory;
+};
+
+static void free_live(Live l) {
+  switch (l.kind) {
+  case LIVE_VALUE: isl_pw_aff_free(l.at); break;
+  case LIVE_SET: isl_set_free(l.at); break;
+  case LIVE_MAP: isl_map_free(l.at); break;
+  }
+}
+
+static void free_all(Sets *s) {
+  while (s->n > 0) free_live(s->live[--s->n]);
+}
+
+static void release(void *self) {
+  Sets *s = self;
+  free_all(s);
+  isl_ctx_free(s->ctx);
+  free(s->live);
+  free(s);
+}
+
+static _Noreturn void out_of_memory(Tirc *c) {
+  tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+}
+
+Sets *tirc_sets_new(Tirc *c) {
+  Sets *s = calloc(1, sizeof *s);
+  isl_ctx *ctx = s ? isl_ctx_alloc() : NULL;
+  if (!ctx) {
+    free(s);
+    out_of_memory(c);
+  }
+  *s = (Sets){.c = c, .ctx = ctx};
+  isl_options_set_on_error(ctx, ISL_ON_ERROR_CONTINUE);
+  tirc_context_own(c, s, release);
+  return s;
+}
+
+void tirc_sets_begin(Sets *s, unsigned long budget) {
+  free_all(s);
+  isl_ctx_reset_error(s->ctx);
+  isl_ctx_reset_operations(s->ctx);
+  isl_ctx_set_max_operations(s->ctx, budget);
+}
+
+void tirc_sets_end(Sets *s) {
+  const enum isl_error error = isl_ctx_last_error(s->ctx);
+  const bool no_memory = s->no_memory || error == isl_error_alloc;
+  free_all(s);
+  s->overruns += error == isl_error_quota;
+  s->no_memory = false;
+  isl_ctx_reset_error(s->ctx);
+  if (no_memory) out_of_memory(s->c);
+}
+
+long tirc_sets_overruns(const Sets *s) { return s->overruns; }
+
+static void *keep(Sets *s, LiveKind kind, void *at) {
+  if (!at) return NULL;
+  if (s->n == s->room) {
+    const int room = s->room ? 2 * s->room : 64;
+    Live *grown = realloc(s->live, (size_t)room * sizeof *grown);
+    if (!grown) {
+      s->no_memory = true;
+      free_live((Live){kind, at});
+      return NULL;
+    }
+    s->live = grown;
+    s->room = room;
+  }
+  s->live[s->n++] = (Live){kind, at};
+  return at;
+}
+
+static ZValue value(Sets *s, isl_pw_aff *a) { return keep(s, LIVE_VALUE, a); }
+static ZSet set(Sets *s, isl_set *a) { return keep(s, LIVE_SET, a); }
+static ZMap map(Sets *s, isl_map *a) { return keep(s, LIVE_MAP, a); }
+
+/* --- numbers --------------------------------------------------------------------------------- */
+
+static isl_space *tuples(Sets *s, int n) { return isl_space_set_alloc(s->ctx, 0, (unsigned)n); }
+static isl_val *number(Sets *s, int64_t v) { return isl_val_int_from_si(s->ctx, v); }
+
+ZValue tirc_z_int(Sets *s, int n, int64_t v) {
+  isl_local_space *space = isl_local_space_from_space(tuples(s, n));
+  return value(s, isl_pw_aff_from_aff(isl_aff_val_on_domain(space, number(s, v))));
+}
+
+static isl_pw_aff *place_of(Sets *s, int n, int place) {
+  isl_local_space *space = isl_local_space_from_space(tuples(s, n));
+  return isl_pw_aff_from_aff(isl_aff_var_on_domain(space, isl_dim_set, (unsigned)place));
+}
+
+ZValue tirc_z_place(Sets *s, int n, int place) { return value(s, place_of(s, n, place)); }
+
+static isl_id *param_id(Sets *s, const void *key) {
+  char name[32];
+  snprintf(name, sizeof name, "p%jx", (uintmax_t)(uintptr_t)key);
+  return isl_id_alloc(s->ctx, name, (void *)(uintptr_t)key);
+}
+
+ZValue tirc_z_param(Sets *s, int n, const void *key) {
+  isl_space *space = isl_space_add_param_id(tuples(s, n), param_id(s, key));
+  return value(s, isl_pw_aff_from_aff(isl_aff_param_on_domain_space_id(space, param_id(s, key))));
+}
+
+#define VALUE_OP(name)                                                                             \
+  ZValue tirc_z_##name(Sets *s, ZValue a, ZValue b) {                                              \
+    return a && b ? value(s, isl_pw_aff_##name(isl_pw_aff_copy(a), isl_pw_aff_copy(b))) : NULL;    \
+  }
+VALUE_OP(add)
+VALUE_OP(sub)
+VALUE_OP(min)
+VALUE_OP(max)
+VALUE_OP(mul)
+
+bool tirc_z_is_constant(Sets *s, ZValue a) {
+  (void)s;
+  return a && isl_pw_aff_is_cst(a) == isl_bool_true;
+}
+
+ZValue tirc_z_floordiv(Sets *s, ZValue a, int64_t by) {
+  if (!a) return NULL;
+  return value(s, isl_pw_aff_floor(isl_pw_aff_scale_down_val(isl_pw_aff_copy(a), number(s, by))));
+}
+
+ZValue tirc_z_floormod(Sets *s, ZValue a, int64_t by) {
+  return a ? value(s, isl_pw_aff_mod_val(isl_pw_aff_copy(a), number(s, by))) : NULL;
+}
+
+ZValue tirc_z_choose(Sets *s, ZSet where, ZValue yes, ZValue no) {
+  if (!where || !yes || !no) return NULL;
+  return value(s, isl_pw_aff_cond(isl_set_indicator_function(isl_set_copy(where)),
+                                  isl_pw_aff_copy(yes), isl_pw_aff_copy(no)));
+}
+
+ZValue tirc_z_extend(Sets *s, ZValue a, int more) {
+  if (!a || !more) return a;
+  return value(s, isl_pw_aff_add_dims(isl_pw_aff_copy(a), isl_dim_in, (unsigned)more));
+}
+
+/* --- sets ------------------------------------------------------------------------------------ */
+
+ZSet tirc_z_all(Sets *s, int n) { return set(s, isl_set_universe(tuples(s, n))); }
+ZSet tirc_z_none(Sets *s, int n) { return set(s, isl_set_empty(tuples(s, n))); }
+
+static isl_set *compare(Op op, isl_pw_aff *a, isl_pw_aff *b) {
+  switch (op) {
+  case OP_EQ: return isl_pw_aff_eq_set(a, b);
+  case OP_NE: return isl_pw_aff_ne_set(a, b);
+  case OP_LT: return isl_pw_aff_lt_set(a, b);
+  case OP_LE: return isl_pw_aff_le_set(a, b);
+  case OP_GT: return isl_pw_aff_gt_set(a, b);
+  default: return isl_pw_aff_ge_set(a, b);
+  }
+}
+
+ZSet tirc_z_compare(Sets *s, Op op, ZValue a, ZValue b) {
+  return a && b ? set(s, compare(op, isl_pw_aff_copy(a), isl_pw_aff_copy(b))) : NULL;
+}
+
+ZSet tirc_z_and(Sets *s, ZSet a, ZSet b) {
+  return a && b ? set(s, isl_set_intersect(isl_set_copy(a), isl_set_copy(b))) : NULL;
+}
+
+ZSet tirc_z_or(Sets *s, ZSet a, ZSet b) {
+  return a && b ? set(s, isl_set_union(isl_set_copy(a), isl_set_copy(b))) : NULL;
+}
+
+ZSet tirc_z_not(Sets *s, ZSet a) { return a ? set(s, isl_set_complement(isl_set_copy(a))) : NULL; }
+
+ZSet tirc_z_extend_set(Sets *s, ZSet a, int more) {
+  if (!a || !more) return a;
+  return set(s, isl_set_add_dims(isl_set_copy(a), isl_dim_set, (unsigned)more));
+}
+
+/* --- relations ------------------------------------------------------------------------------- */
+
+/* From the tuples to all numbers from a on, so many of them. */
+static isl_map *interval(isl_pw_aff *a, isl_pw_aff *extent) {
+  isl_map *from = isl_map_from_pw_aff(isl_pw_aff_copy(a));
+  isl_map *end = isl_map_from_pw_aff(isl_pw_aff_add(a, extent));
+  isl_space *one = isl_space_range(isl_map_get_space(from));
+  from = isl_map_apply_range(from, isl_map_lex_le(isl_space_copy(one)));
+  return isl_map_intersect(from, isl_map_apply_range(end, isl_map_lex_gt(one)));
+}
+
+static isl_map *to_one(Sets *s, ZSet from, ZValue to, ZValue extent) {
+  if (!to) return isl_map_from_domain_and_range(isl_set_copy(from), isl_set_universe(tuples(s, 1)));
+  if (extent) return interval(isl_pw_aff_copy(to), isl_pw_aff_copy(extent));
+  return isl_map_from_pw_aff(isl_pw_aff_copy(to));
+}
+
+ZMap tirc_z_map(Sets *s, ZSet from, int n, const ZValue *to, const ZValue *extents) {
+  if (!from) return NULL;
+  isl_map *m = isl_map_from_domain_and_range(isl_set_copy(from), isl_set_universe(tuples(s, 0)));
+  for (int i = 0; i < n; i++)
+    m = isl_map_flat_range_product(m, to_one(s, from, to[i], extents ? extents[i] : NULL));
+  return map(s, m);
+}
+
+ZMap tirc_z_empty(Sets *s, int n_in, int n_out) {
+  return map(s, isl_map_empty(isl_space_alloc(s->ctx, 0, (unsigned)n_in, (unsigned)n_out)));
+}
+
+#define MAP_OP(name, isl_name)                                                                     \
+  ZMap tirc_z_##name(Sets *s, ZMap a, ZMap b) {                                                    \
+    return a && b ? map(s, isl_map_##isl_name(isl_map_copy(a), isl_map_copy(b))) : NULL;           \
+  }
+MAP_OP(union, union)
+MAP_OP(meet, intersect)
+MAP_OP(minus, subtract)
+MAP_OP(compose, apply_range)
+
+ZMap tirc_z_reverse(Sets *s, ZMap a) { return a ? map(s, isl_map_reverse(isl_map_copy(a))) : NULL; }
+
+ZMap tirc_z_drop_in(Sets *s, ZMap a, int first, int n) {
+  if (!a || !n) return a;
+  return map(s, isl_map_project_out(isl_map_copy(a), isl_dim_in, (unsigned)first, (unsigned)n));
+}
+
+ZMap tirc_z_with_params(Sets *s, ZMap a, ZSet params) {
+  if (!a || !params) return NULL;
+  return map(s, isl_map_intersect_params(isl_map_copy(a), isl_set_params(isl_set_copy(params))));
+}
+
+ZMap tirc_z_tuples(Sets *s, int n) {
+  return map(s, isl_map_universe(isl_space_alloc(s->ctx, 0, (unsigned)n, (unsigned)n)));
+}
+
+#define PLACES_OP(name, isl_name)                                                                  \
+  ZMap tirc_z_##name(Sets *s, ZMap m, int a) {                                                     \
+    return m ? map(s, isl_map_##isl_name(isl_map_copy(m), isl_dim_in, a, isl_dim_out, a)) : NULL;  \
+  }
+PLACES_OP(equal_at, equate)
+PLACES_OP(less_at, order_lt)
+PLACES_OP(greater_at, order_gt)
+
+ZMap tirc_z_later(Sets *s, int n) { return map(s, isl_map_lex_lt(tuples(s, n))); }
+
+ZMap tirc_z_last(Sets *s, ZMap a) { return a ? map(s, isl_map_lexmax(isl_map_copy(a))) : NULL; }
+
+ZMap tirc_z_permute_in(Sets *s, ZMap a, const int *order) {
+  if (!a) return NULL;
+  const int n = isl_map_dim(a, isl_dim_in);
+  isl_map *turn = isl_map_universe(isl_space_alloc(s->ctx, 0, (unsigned)n, (unsigned)n));
+  for (int i = 0; i < n; i++) turn = isl_map_equate(turn, isl_dim_in, order[i], isl_dim_out, i);
+  return map(s, isl_map_apply_domain(isl_map_copy(a), turn));
+}
+
+static Answer answer(isl_bool b) {
+  return b == isl_bool_error ? ANSWER_UNKNOWN : b ? ANSWER_YES : ANSWER_NO;
+}
+
+Answer tirc_z_is_empty(Sets *s, ZMap a) {
+  (void)s;
+  return a ? answer(isl_map_is_empty(a)) : ANSWER_UNKNOWN;
+}
+
+Answer tirc_z_is_equal(Sets *s, ZMap a, ZMap b) {
+  (void)s;
+  return a && b ? answer(isl_map_is_equal(a, b)) : ANSWER_UNKNOWN;
+}
+
+Answer tirc_z_is_subset(Sets *s, ZMap a, ZMap b) {
+  (void)s;
+  return a && b ? answer(isl_map_is_subset(a, b)) : ANSWER_UNKNOWN;
+}
+
+/* --- witnesses ------------------------------------------------------------------------------- */
+
+static bool coordinates(isl_point *p, enum isl_dim_type type, int first, int n, int64_t *out) {
+  bool known = true;
+  for (int i = 0; i < n; i++) {
+    isl_val *v = isl_point_get_coordinate_val(p, type, first + i);
+    known &= v && isl_val_is_int(v) == isl_bool_true;
+    out[i] = known ? isl_val_get_num_si(v) : 0;
+    isl_val_free(v);
+  }
+  return known;
+}
+
+bool tirc_z_sample(Sets *s, ZMap a, ZPoint *out) {
+  if (!a) return false;
+  const int n_params = isl_map_dim(a, isl_dim_param);
+  const int n_in = isl_map_dim(a, isl_dim_in), n_out = isl_map_dim(a, isl_dim_out);
+  const void **keys = tirc_new_array(s->c, const void *, n_params + 1);
+  int64_t *at = tirc_new_array(s->c, int64_t, n_params + n_in + n_out + 1);
+  isl_set *pairs = isl_map_wrap(isl_map_copy(a));
+  for (int i = 0; i < n_params; i++) {
+    isl_id *id = isl_set_get_dim_id(pairs, isl_dim_param, (unsigned)i);
+    keys[i] = isl_id_get_user(id);
+    isl_id_free(id);
+  }
+  isl_point *p = isl_set_sample_point(pairs);
+  const bool known = p && isl_point_is_void(p) == isl_bool_false &&
+                     coordinates(p, isl_dim_param, 0, n_params, at) &&
+                     coordinates(p, isl_dim_set, 0, n_in + n_out, at + n_params);
+  isl_point_free(p);
+  *out = (ZPoint){n_params, n_in, n_out, keys, at, at + n_params, at + n_params + n_in};
+  return known;
+}
+
+ZMap tirc_z_at(Sets *s, ZMap a, int n_params, const void *const *params, const int64_t *of_params,
+               const int64_t *in) {
+  if (!a) return NULL;
+  isl_map *m = isl_map_copy(a);
+  for (int i = 0; i < n_params; i++) {
+    isl_id *id = param_id(s, params[i]);
+    const int place = isl_map_find_dim_by_id(m, isl_dim_param, id);
+    isl_id_free(id);
+    if (place >= 0) m = isl_map_fix_val(m, isl_dim_param, (unsigned)place, number(s, of_params[i]));
+  }
+  for (int i = 0; in && i < isl_map_dim(a, isl_dim_in); i++)
+    m = isl_map_fix_val(m, isl_dim_in, (unsigned)i, number(s, in[i]));
+  return map(s, m);
+}

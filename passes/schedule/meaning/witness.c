@@ -1,0 +1,47 @@
+#include "witness.h"
+
+#include "../internal.h"
+
+static void add_iteration(Text *t, int n, SRef *const *chain, const int64_t *at) {
+  for (int i = 0; i < n; i++)
+    tirc_text_addf(t, "%s%s = %lld", i ? ", " : "", tirc_loop_of(chain[i])->var->u.s,
+                   (long long)at[i]);
+}
+
+static void add_meeting(Text *t, int n, SRef *const *chain, Buffer b, const int64_t *first,
+                        bool first_stores, const int64_t *second, bool second_stores,
+                        const int64_t *element) {
+  add_iteration(t, n, chain, first);
+  tirc_text_addf(t, " %s %s[", first_stores ? "stores" : "reads", b->name);
+  for (int i = 0; i < b->ndim; i++)
+    tirc_text_addf(t, "%s%lld", i ? ", " : "", (long long)element[i]);
+  tirc_text_add(t, "], which ");
+  add_iteration(t, n, chain, second);
+  tirc_text_add(t, second_stores ? first_stores ? " stores, too" : " stores" : " reads");
+}
+
+const char *tirc_witness_text(Sched *s, int n, SRef *const *chain, Buffer b, const int64_t *first,
+                              bool first_stores, const int64_t *second, bool second_stores,
+                              const int64_t *element) {
+  Text t = {.c = s->c};
+  add_meeting(&t, n, chain, b, first, first_stores, second, second_stores, element);
+  return t.at;
+}
+
+const char *tirc_witness(const Relations *r, int n, SRef *const *chain, Buffer b, Meeting m) {
+  Sets *z = r->sets;
+  ZPoint pair, element;
+  if (!tirc_z_sample(z, m.pairs, &pair)) return NULL;
+  const ZMap first = tirc_z_at(z, m.first, pair.n_params, pair.params, pair.of_params, pair.in);
+  const ZMap second = tirc_z_at(z, m.second, pair.n_params, pair.params, pair.of_params, pair.out);
+  /* From one iteration to the other, by way of what they share. */
+  const ZMap shared =
+      tirc_z_meet(z, tirc_z_drop_in(z, first, 0, n), tirc_z_drop_in(z, second, 0, n));
+  if (!tirc_z_sample(z, shared, &element)) return NULL;
+  Text t = {.c = r->s->c};
+  for (int i = 0; i < pair.n_params; i++)
+    tirc_text_addf(&t, "%s%s = %lld%s", i ? "" : "for ", tirc_param_text(r, pair.params[i]),
+                   (long long)pair.of_params[i], ", ");
+  add_meeting(&t, n, chain, b, pair.in, m.first_stores, pair.out, m.second_stores, element.out);
+  return t.at;
+}
