@@ -183,6 +183,9 @@ static const char *check_failure(Tirc *c, const Case *test, const Diag *diag) {
     return tirc_format(c, "expected code %s, got %s", test->code, describe(c, diag));
   if (test->message && !strstr(diag->message, test->message))
     return tirc_format(c, "the message lacks '%s': %s", test->message, describe(c, diag));
+  if (test->condition && !(diag->condition && strstr(diag->condition, test->condition)))
+    return tirc_format(c, "the condition lacks '%s': %s", test->condition,
+                       diag->condition ? diag->condition : "none");
   if (test->hint && !(diag->hint && strstr(diag->hint, test->hint)))
     return tirc_format(c, "the hint lacks '%s': %s", test->hint, diag->hint ? diag->hint : "none");
   return NULL;

@@ -35,13 +35,10 @@ static bool head_line(Tirc *c, const char *line, Case *out) {
     const char *key;
     const char **text;
   } rows[] = {
-      {"verdict", &out->verdict},
-      {"code", &out->code},
-      {"message", &out->message},
-      {"hint", &out->hint},
-      {"title", NULL},
-      {"primitive", NULL},
-      {"nothing-to-run", &out->nothing_to_run},
+      {"verdict", &out->verdict}, {"code", &out->code},
+      {"message", &out->message}, {"condition", &out->condition},
+      {"hint", &out->hint},       {"title", NULL},
+      {"primitive", NULL},        {"nothing-to-run", &out->nothing_to_run},
   };
   if (!strcmp(key, "fails-at-call")) return out->fails_at_call = atoi(value), true;
   if (!strcmp(key, "reference-fault")) return out->reference_fault = !strcmp(value, "yes"), true;

@@ -7,13 +7,13 @@
 #include <stdbool.h>
 
 typedef struct Case {
-  const char *name;    /* file or id */
-  const char *verdict; /* legal, warning, ScheduleError, argument-error, other-error */
-  bool strict;         /* warnings are errors; so they are where one is expected */
-  int fails_at_call;   /* non-empty line of the schedule, from 1; 0: not said */
-  const char *code;    /* of the diagnostic, or NULL */
-  const char *message; /* a text that the diagnostic's message contains, or NULL */
-  const char *hint;    /* the same of its hint */
+  const char *name;             /* file or id */
+  const char *verdict;          /* legal, warning, ScheduleError, argument-error, other-error */
+  bool strict;                  /* warnings are errors; so they are where one is expected */
+  int fails_at_call;            /* non-empty line of the schedule, from 1; 0: not said */
+  const char *code;             /* of the diagnostic, or NULL */
+  const char *message;          /* a text that the diagnostic's message contains, or NULL */
+  const char *condition, *hint; /* the same of these */
   bool reference_fault;
   const char *program, *schedule;
   const char *result; /* NULL: not said */

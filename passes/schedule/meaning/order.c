@@ -3,7 +3,7 @@
 #include "finite.h"
 #include "witness.h"
 
-enum { BUDGET = 2000000 };
+enum { BUDGET = 30000 };
 
 /* What the touches of one user come to, from the loops of the chain to elements. */
 typedef struct Moves {

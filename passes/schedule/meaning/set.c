@@ -80,6 +80,8 @@ void tirc_sets_end(Sets *s) {
   const bool no_memory = s->no_memory || error == isl_error_alloc;
   free_all(s);
   s->overruns += error == isl_error_quota;
+  if (error == isl_error_quota) fprintf(stderr, "OVERRUN\n");
+  if (error == isl_error_quota) fprintf(stderr, "OVERRUN\n");
   s->no_memory = false;
   isl_ctx_reset_error(s->ctx);
   if (no_memory) out_of_memory(s->c);
@@ -301,15 +303,26 @@ Answer tirc_z_is_subset(Sets *s, ZMap a, ZMap b) {
 
 /* --- witnesses ------------------------------------------------------------------------------- */
 
-static bool coordinates(isl_point *p, enum isl_dim_type type, int first, int n, int64_t *out) {
+static bool coordinates(isl_point *p, int n, int64_t *out) {
   bool known = true;
   for (int i = 0; i < n; i++) {
-    isl_val *v = isl_point_get_coordinate_val(p, type, first + i);
+    isl_val *v = isl_point_get_coordinate_val(p, isl_dim_set, i);
     known &= v && isl_val_is_int(v) == isl_bool_true;
     out[i] = known ? isl_val_get_num_si(v) : 0;
     isl_val_free(v);
   }
   return known;
+}
+
+/* The first point, so that people see small numbers: all in one tuple, the parameters foremost. */
+static isl_point *first_point(isl_set *tuples) {
+  isl_point *p = isl_set_sample_point(isl_set_lexmin(isl_set_copy(tuples)));
+  if (!p || isl_point_is_void(p) != isl_bool_false) {
+    isl_point_free(p);
+    p = isl_set_sample_point(isl_set_copy(tuples));
+  }
+  isl_set_free(tuples);
+  return p;
 }
 
 bool tirc_z_sample(Sets *s, ZMap a, ZPoint *out) {
@@ -318,16 +331,16 @@ bool tirc_z_sample(Sets *s, ZMap a, ZPoint *out) {
   const int n_in = isl_map_dim(a, isl_dim_in), n_out = isl_map_dim(a, isl_dim_out);
   const void **keys = tirc_new_array(s->c, const void *, n_params + 1);
   int64_t *at = tirc_new_array(s->c, int64_t, n_params + n_in + n_out + 1);
-  isl_set *pairs = isl_map_wrap(isl_map_copy(a));
+  isl_set *all = isl_set_flatten(isl_map_wrap(isl_map_copy(a)));
   for (int i = 0; i < n_params; i++) {
-    isl_id *id = isl_set_get_dim_id(pairs, isl_dim_param, (unsigned)i);
+    isl_id *id = isl_set_get_dim_id(all, isl_dim_param, (unsigned)i);
     keys[i] = isl_id_get_user(id);
     isl_id_free(id);
   }
-  isl_point *p = isl_set_sample_point(pairs);
-  const bool known = p && isl_point_is_void(p) == isl_bool_false &&
-                     coordinates(p, isl_dim_param, 0, n_params, at) &&
-                     coordinates(p, isl_dim_set, 0, n_in + n_out, at + n_params);
+  all = isl_set_move_dims(all, isl_dim_set, 0, isl_dim_param, 0, (unsigned)n_params);
+  isl_point *p = first_point(all);
+  const bool known =
+      p && isl_point_is_void(p) == isl_bool_false && coordinates(p, n_params + n_in + n_out, at);
   isl_point_free(p);
   *out = (ZPoint){n_params, n_in, n_out, keys, at, at + n_params, at + n_params + n_in};
   return known;

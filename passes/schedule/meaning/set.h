@@ -96,7 +96,8 @@ typedef struct ZPoint {
   const void *const *params; /* their keys */
   const int64_t *of_params, *in, *out;
 } ZPoint;
-/* One pair of the relation, in the arena of c; near 0 where that is cheap. False: there is none. */
+/* The first pair of the relation that there is, parameters foremost, in the arena of the context;
+ * any where that is not found. False: there is none, or it was not found. */
 bool tirc_z_sample(Sets *s, ZMap a, ZPoint *out);
 /* The relation with these parameters and this tuple to be from alone. */
 ZMap tirc_z_at(Sets *s, ZMap a, int n_params, const void *const *params, const int64_t *of_params,

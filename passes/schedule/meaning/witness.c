@@ -40,8 +40,9 @@ const char *tirc_witness(const Relations *r, int n, SRef *const *chain, Buffer b
   if (!tirc_z_sample(z, shared, &element)) return NULL;
   Text t = {.c = r->s->c};
   for (int i = 0; i < pair.n_params; i++)
-    tirc_text_addf(&t, "%s%s = %lld%s", i ? "" : "for ", tirc_param_text(r, pair.params[i]),
-                   (long long)pair.of_params[i], ", ");
+    tirc_text_addf(&t, "%s%s = %lld", i ? ", " : "for ", tirc_param_text(r, pair.params[i]),
+                   (long long)pair.of_params[i]);
+  if (pair.n_params) tirc_text_add(&t, ": ");
   add_meeting(&t, n, chain, b, pair.in, m.first_stores, pair.out, m.second_stores, element.out);
   return t.at;
 }

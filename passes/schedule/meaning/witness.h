@@ -10,7 +10,7 @@ typedef struct Meeting {
   bool first_stores, second_stores;
 } Meeting;
 
-/* "for n = 5002, i = 0, j = 700 stores B[700, 700], which i = 700, j = 0 reads"; NULL: none was
+/* "for n = 5002: i = 0, j = 700 stores B[700, 700], which i = 700, j = 0 reads"; NULL: none was
  * found. */
 const char *tirc_witness(const Relations *r, int n, SRef *const *chain, Buffer b, Meeting m);
 /* The same of numbers that are known. */
