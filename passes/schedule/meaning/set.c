@@ -81,7 +81,6 @@ void tirc_sets_end(Sets *s) {
   free_all(s);
   s->overruns += error == isl_error_quota;
   if (error == isl_error_quota) fprintf(stderr, "OVERRUN\n");
-  if (error == isl_error_quota) fprintf(stderr, "OVERRUN\n");
   s->no_memory = false;
   isl_ctx_reset_error(s->ctx);
   if (no_memory) out_of_memory(s->c);
