@@ -76,7 +76,8 @@ static void walk_expr(Walk *w, Expr e) {
   w->at = at;
 }
 
-static void walk_shape(Walk *w, Buffer b) {
+static void walk_alloc(Walk *w, Buffer b) {
+  tirc_map_set(w->c, &w->x->own, b, b);
   for (int i = 0; i < b->ndim; i++) walk_expr(w, b->shape[i]);
 }
 
@@ -154,7 +155,7 @@ static void walk_block(Walk *w, Stmt s) {
     walk_expr(w, b->iter_values[i]);
     w->at = further(w->c, w->at, bind(b->iters[i].var, b->iter_values[i]));
   }
-  for (int i = 0; i < b->n_allocs; i++) walk_shape(w, b->allocs[i]);
+  for (int i = 0; i < b->n_allocs; i++) walk_alloc(w, b->allocs[i]);
   touch_opaque(w, tirc_map_get(&w->x->plain->opaque, s));
   if (b->init) walk_init(w, b);
   walk(w, b->body);
@@ -205,7 +206,7 @@ static void walk(Walk *w, Stmt s) {
     walk_below(w, bind(s->u.let.var, s->u.let.value), s->u.let.body);
     break;
   case STMT_ALLOC:
-    walk_shape(w, s->u.alloc.buffer);
+    walk_alloc(w, s->u.alloc.buffer);
     walk(w, s->u.alloc.body);
     break;
   case STMT_DECL: walk(w, s->u.alloc.body); break;

@@ -59,6 +59,7 @@ typedef struct Extract {
   void *self;
   Place *around; /* what is outside of the nest */
   Touches touches;
+  PtrMap own; /* buffers that are allocated in the nest */
 } Extract;
 
 /* All in a nest of loops (n of them, outermost first, directly nested, as they stand in the

@@ -11,35 +11,61 @@ enum { MOST_EVENTS = 1 << 19, MOST_STEPS = 1 << 23 };
 
 /* One element is touched. */
 typedef struct Event {
-  const int64_t *at; /* the nest's place outside, its loops, then the element */
-  int user;
-  bool write;
+  const int64_t *at; /* loops around the nest, when, the element, what the number is made of */
+  int touch;
+  bool maybe; /* it may be that it does not happen */
 } Event;
 
-typedef struct Finite {
-  const Nest *nest;
-  const Touch *touch;
+/* The events of some touches. */
+typedef struct Events {
+  Tirc *c;
+  const Extract *x;
+  int width; /* of when: the numbers of so many loops; or negative: with the statements in them */
+  const Made *made; /* of each touch; NULL: of no interest */
   IndexEval env;
+  const Touch *touch;
   const Place **way; /* to the touch, from the outside in */
-  int n_way, n_outside, user, steps;
+  int n_way, n_outside, steps;
   int64_t *outside, *loops; /* where they stand */
-  VEC(Event) events;
+  int maybe;                /* conditions around that may hold */
+  VEC(Event) at;
   bool unknown; /* something cannot be found out */
-  bool maybe;   /* more is run through than may run */
-} Finite;
+} Events;
 
-static void add_event(Finite *f, const int64_t *element) {
-  const Nest *nest = f->nest;
-  const int n = f->touch->n, width = f->n_outside + nest->n;
-  int64_t *at = tirc_new_array(nest->s->c, int64_t, width + n);
-  memcpy(at, f->outside, (size_t)f->n_outside * sizeof *at);
-  memcpy(at + f->n_outside, f->loops, (size_t)nest->n * sizeof *at);
-  memcpy(at + width, element, (size_t)n * sizeof *at);
-  vec_push(nest->s->c, f->events, ((Event){at, f->user, f->touch->write}));
-  f->unknown |= f->events.n > MOST_EVENTS;
+static int when_width(const Events *f) { return f->width < 0 ? -f->width : f->width; }
+
+static void write_when(const Events *f, int64_t *to) {
+  const Touch *t = f->touch;
+  if (f->width >= 0) {
+    memcpy(to, f->loops, (size_t)f->width * sizeof *to);
+    return;
+  }
+  int k = 0;
+  for (int i = 0; i < f->n_way; i++) {
+    const Place *p = f->way[i];
+    if (p->kind != PLACE_LOOP || p->outside) continue;
+    if (k) to[k++] = p->time;
+    to[k++] = f->loops[p->n_loops - 1];
+  }
+  to[k] = t->time;
 }
 
-static bool index_of_lane(Finite *f, Expr e, int lane, int64_t *out) {
+static void add_event(Events *f, const int64_t *element) {
+  const Touch *t = f->touch;
+  const int touch = (int)(t - f->x->touches.at), width = f->n_outside + when_width(f);
+  const Made *made = f->made ? &f->made[touch] : NULL;
+  const int n_made = made ? made->n : 0;
+  int64_t *at = tirc_new_array(f->c, int64_t, width + t->n + n_made);
+  if (f->n_outside) memcpy(at, f->outside, (size_t)f->n_outside * sizeof *at);
+  write_when(f, at + f->n_outside);
+  if (t->n) memcpy(at + width, element, (size_t)t->n * sizeof *at);
+  for (int i = 0; i < n_made; i++)
+    f->unknown |= !tirc_eval_index(&f->env, made->leaves[i], &at[width + t->n + i]);
+  vec_push(f->c, f->at, ((Event){at, touch, f->maybe > 0}));
+  f->unknown |= f->at.n > MOST_EVENTS;
+}
+
+static bool index_of_lane(Events *f, Expr e, int lane, int64_t *out) {
   int64_t stride;
   if (e->op == OP_BROADCAST) e = e->args[0];
   if (e->op != OP_RAMP) return tirc_eval_index(&f->env, e, out);
@@ -49,10 +75,10 @@ static bool index_of_lane(Finite *f, Expr e, int lane, int64_t *out) {
   return true;
 }
 
-static void touch(Finite *f) {
+static void touch(Events *f) {
   const Touch *t = f->touch;
   int lanes = 1;
-  int64_t *at = tirc_new_array(f->nest->s->c, int64_t, t->n + 1);
+  int64_t *at = tirc_new_array(f->c, int64_t, t->n + 1);
   f->unknown |= t->extents != NULL;
   for (int i = 0; i < t->n; i++)
     if (t->indices[i]->dtype.lanes > lanes) lanes = t->indices[i]->dtype.lanes;
@@ -62,9 +88,9 @@ static void touch(Finite *f) {
   }
 }
 
-static void run_from(Finite *f, int k, int n_outside);
+static void run_from(Events *f, int k, int n_outside);
 
-static void run_loop(Finite *f, const Place *p, int k, int n_outside) {
+static void run_loop(Events *f, const Place *p, int k, int n_outside) {
   int64_t min, extent;
   if (!tirc_eval_index(&f->env, p->a, &min) || !tirc_eval_index(&f->env, p->b, &extent)) {
     f->unknown = true;
@@ -73,56 +99,50 @@ static void run_loop(Finite *f, const Place *p, int k, int n_outside) {
   for (int64_t i = 0; i < extent && !f->unknown; i++) {
     f->unknown |= ++f->steps > MOST_STEPS;
     tirc_eval_give(&f->env, p->var, min + i);
-    if (p->outside) f->outside[n_outside] = min + i;
-    if (!p->outside && p->n_loops <= f->nest->n) f->loops[p->n_loops - 1] = min + i;
+    *(p->outside ? &f->outside[n_outside] : &f->loops[p->n_loops - 1]) = min + i;
     run_from(f, k + 1, n_outside + p->outside);
   }
 }
 
-static void run_from(Finite *f, int k, int n_outside) {
+static void run_from(Events *f, int k, int n_outside) {
   if (k == f->n_way) {
     touch(f);
     return;
   }
   const Place *p = f->way[k];
-  bool holds;
-  switch (p->kind) {
-  case PLACE_LOOP: run_loop(f, p, k, n_outside); return;
-  case PLACE_WHEN:
-    if (!tirc_eval_condition(&f->env, p->a, &holds))
-      f->maybe = true;
-    else if (holds == p->negated)
-      return;
-    break;
-  case PLACE_BIND: (void)tirc_eval_bind(&f->env, p->var, p->a); break;
-  case PLACE_REPEAT: f->maybe = true; break;
+  bool holds = true, known = p->kind != PLACE_REPEAT;
+  if (p->kind == PLACE_LOOP) {
+    run_loop(f, p, k, n_outside);
+    return;
   }
+  if (p->kind == PLACE_WHEN) known = tirc_eval_condition(&f->env, p->a, &holds);
+  if (p->kind == PLACE_WHEN && known && holds == p->negated) return;
+  if (p->kind == PLACE_BIND) (void)tirc_eval_bind(&f->env, p->var, p->a);
+  f->maybe += !known;
   run_from(f, k + 1, n_outside);
+  f->maybe -= !known;
 }
 
-static void run_touch(Finite *f, const Touch *t, int user) {
+static void run_touch(Events *f, const Touch *t) {
   f->touch = t;
-  f->user = user;
   f->n_way = f->n_outside = 0;
   for (const Place *p = t->at; p; p = p->up) f->n_way++;
-  f->way = tirc_new_array(f->nest->s->c, const Place *, f->n_way + 1);
+  f->way = tirc_new_array(f->c, const Place *, f->n_way + 1);
   int k = f->n_way;
   for (const Place *p = t->at; p; p = p->up) {
     f->way[--k] = p;
     f->n_outside += p->outside && p->kind == PLACE_LOOP;
   }
-  f->outside = tirc_new_array(f->nest->s->c, int64_t, f->n_outside + 1);
-  f->loops = tirc_new_array(f->nest->s->c, int64_t, f->nest->n + 1);
+  f->outside = tirc_new_array(f->c, int64_t, f->n_outside + 1);
+  f->loops = tirc_new_array(f->c, int64_t, t->at->n_loops + 1);
   run_from(f, 0, 0);
 }
 
-/* --- order ------------------------------------------------------------------------------------ */
-
-typedef struct Order {
-  const Finite *f;
-  int n;      /* loops of the nest */
-  int *order; /* of them: the new place i is the old place order[i] */
-} Order;
+/* Those of the touches with a number that is not negative. */
+static void run_all(Events *f, const int *numbers) {
+  for (int i = 0; i < f->x->touches.n && !f->unknown; i++)
+    if (numbers[i] >= 0) run_touch(f, &f->x->touches.at[i]);
+}
 
 static int compare_numbers(const int64_t *a, const int64_t *b, int n) {
   for (int i = 0; i < n; i++)
@@ -130,108 +150,125 @@ static int compare_numbers(const int64_t *a, const int64_t *b, int n) {
   return 0;
 }
 
-static int first_user(const Nest *nest, Buffer b) {
+static const Touch *touch_of(const Events *f, const Event *e) {
+  return &f->x->touches.at[e->touch];
+}
+
+static int first_with(const Extract *x, Buffer b) {
   int i = 0;
-  while (nest->users[i].buffer != b) i++;
+  while (x->touches.at[i].buffer != b) i++;
   return i;
 }
 
-/* By element, then by when they run. */
-static int compare_events(const void *a, const void *b, void *self) {
-  const Order *o = self;
-  const Event *x = a, *y = b;
-  const User *users = o->f->nest->users;
-  const Buffer bx = users[x->user].buffer, by = users[y->user].buffer;
-  const int n_outside = o->f->n_outside, width = n_outside + o->n;
-  if (bx != by) return first_user(o->f->nest, bx) < first_user(o->f->nest, by) ? -1 : 1;
-  const int outside = compare_numbers(x->at, y->at, n_outside);
-  if (outside) return outside;
-  const int element = compare_numbers(x->at + width, y->at + width, bx->ndim);
-  return element ? element : compare_numbers(x->at + n_outside, y->at + n_outside, o->n);
+static int compare_elements(const Events *f, const Event *x, const Event *y) {
+  const Buffer bx = touch_of(f, x)->buffer, by = touch_of(f, y)->buffer;
+  const int width = f->n_outside + when_width(f);
+  if (bx != by) return first_with(f->x, bx) < first_with(f->x, by) ? -1 : 1;
+  const int outside = compare_numbers(x->at, y->at, f->n_outside);
+  return outside ? outside : compare_numbers(x->at + width, y->at + width, bx->ndim);
 }
 
+/* By element, then by when they happen. */
+static int compare_events(const void *a, const void *b, void *self) {
+  const Events *f = self;
+  const Event *x = a, *y = b;
+  const int element = compare_elements(f, x, y);
+  if (element) return element;
+  return compare_numbers(x->at + f->n_outside, y->at + f->n_outside, when_width(f));
+}
+
+/* `keep` looks at the events of one element, in their order; false ends it. */
+static bool for_each_element(Events *f, bool (*keep)(void *self, const Event *at, int n),
+                             void *self) {
+  qsort_r(f->at.at, (size_t)f->at.n, sizeof *f->at.at, compare_events, f);
+  for (int i = 0, end; i < f->at.n; i = end) {
+    for (end = i + 1; end < f->at.n && !compare_elements(f, &f->at.at[i], &f->at.at[end]);) end++;
+    if (!keep(self, &f->at.at[i], end - i)) return false;
+  }
+  return true;
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+typedef struct Order {
+  const Nest *nest;
+  Events f;
+  int *user;  /* of each touch */
+  int *order; /* of the loops: the new place i is the old place order[i] */
+  Loss *loss;
+} Order;
+
 static bool is_before(const Order *o, const Event *x, const Event *y) {
-  const int from = o->f->n_outside;
-  for (int i = 0; i < o->n; i++) {
+  const int from = o->f.n_outside;
+  for (int i = 0; i < o->nest->n; i++) {
     const int64_t a = x->at[from + o->order[i]], b = y->at[from + o->order[i]];
     if (a != b) return a < b;
   }
   return false;
 }
 
-static bool is_same_element(const Order *o, const Event *x, const Event *y) {
-  const User *users = o->f->nest->users;
-  const int n_outside = o->f->n_outside, width = n_outside + o->n;
-  return users[x->user].buffer == users[y->user].buffer &&
-         !compare_numbers(x->at, y->at, n_outside) &&
-         !compare_numbers(x->at + width, y->at + width, users[x->user].buffer->ndim);
+/* Whether x, which happens first now, must stay so. */
+static bool matters(const Order *o, const Event *x, const Event *y) {
+  const User *u = &o->nest->users[o->user[x->touch]];
+  const bool writes = touch_of(&o->f, x)->write, too = touch_of(&o->f, y)->write;
+  if (!writes && !too) return false;
+  if (o->user[x->touch] != o->user[y->touch]) return true;
+  return !u->update && !(writes && too && (u->stores_once || u->last_counts));
 }
 
-/* Whether x, which runs first now, must stay so. */
-static bool matters(const Nest *nest, const Event *x, const Event *y) {
-  const User *u = &nest->users[x->user];
-  if (!x->write && !y->write) return false;
-  if (x->user != y->user) return true;
-  return !u->update && !(x->write && y->write && (u->stores_once || u->last_counts));
+static bool lose(const Order *o, const Event *x, const Event *y) {
+  const Nest *nest = o->nest;
+  const Touch *first = touch_of(&o->f, x), *second = touch_of(&o->f, y);
+  const int from = o->f.n_outside;
+  *o->loss = (Loss){&nest->users[o->user[x->touch]], &nest->users[o->user[y->touch]], NULL};
+  if (!x->maybe && !y->maybe)
+    o->loss->witness =
+        tirc_witness_text(nest->s, nest->n, nest->chain, first->buffer, x->at + from, first->write,
+                          y->at + from, second->write, x->at + from + nest->n);
+  return false;
 }
 
-static void lose(const Order *o, const Event *x, const Event *y, Loss *loss) {
-  const Nest *nest = o->f->nest;
-  const int from = o->f->n_outside;
-  *loss = (Loss){&nest->users[x->user], &nest->users[y->user], NULL};
-  if (!o->f->maybe)
-    loss->witness =
-        tirc_witness_text(nest->s, o->n, nest->chain, nest->users[x->user].buffer, x->at + from,
-                          x->write, y->at + from, y->write, x->at + from + o->n);
-}
-
-/* The events of one element, in the order in which they run now: of each kind the one that will
- * run last. */
-static bool keeps_element(const Order *o, const Event *at, int n, Loss *loss) {
-  const Nest *nest = o->f->nest;
+/* Of each kind of event the one that will happen last is kept. */
+static bool keeps_element(void *self, const Event *at, int n) {
+  const Order *o = self;
+  const Nest *nest = o->nest;
   const int kinds = 2 * nest->n_users;
   const Event **latest = tirc_new_array(nest->s->c, const Event *, kinds);
+  const Event **now = tirc_new_array(nest->s->c, const Event *, nest->n_users);
   for (int i = 0; i < n; i++) {
     const Event *e = &at[i];
-    for (int k = 0; k < kinds; k++) {
-      if (!latest[k] || !matters(nest, latest[k], e) || !is_before(o, e, latest[k])) continue;
-      lose(o, latest[k], e, loss);
-      return false;
-    }
-    const Event **mine = &latest[2 * e->user + e->write];
+    const int user = o->user[e->touch];
+    const bool write = touch_of(&o->f, e)->write;
+    for (int k = 0; k < kinds; k++)
+      if (latest[k] && matters(o, latest[k], e) && is_before(o, e, latest[k]))
+        return lose(o, latest[k], e);
+    const Event **mine = &latest[2 * user + write];
     if (!*mine || !is_before(o, e, *mine)) *mine = e;
+    if (write) now[user] = e;
   }
   for (int u = 0; u < nest->n_users; u++) {
-    const Event *last = latest[2 * u + 1], *now = NULL;
-    for (int i = 0; i < n; i++)
-      if (at[i].user == u && at[i].write) now = &at[i];
-    if (!nest->users[u].last_counts || !last || !is_before(o, now, last)) continue;
-    lose(o, last, now, loss);
-    return false;
+    const Event *last = latest[2 * u + 1];
+    if (last && nest->users[u].last_counts && is_before(o, now[u], last))
+      return lose(o, last, now[u]);
   }
   return true;
 }
 
 static bool keeps_order(const Nest *nest, const Extract *x, Loss *loss) {
   Tirc *c = nest->s->c;
-  Finite f = {.nest = nest, .env = {.c = c}};
-  for (int i = 0; i < x->touches.n && !f.unknown; i++) {
-    const Touch *t = &x->touches.at[i];
-    for (int u = 0; u < nest->n_users; u++)
-      if (nest->users[u].block == t->block && nest->users[u].buffer == t->buffer)
-        run_touch(&f, t, u);
+  Order o = {.nest = nest, .loss = loss, .f = {.c = c, .x = x, .width = nest->n, .env = {.c = c}}};
+  o.user = tirc_new_array(c, int, x->touches.n + 1);
+  o.order = tirc_new_array(c, int, nest->n);
+  for (int i = 0; i < x->touches.n; i++) {
+    o.user[i] = nest->n_users;
+    while (--o.user[i] >= 0 && (nest->users[o.user[i]].block != x->touches.at[i].block ||
+                                nest->users[o.user[i]].buffer != x->touches.at[i].buffer))
+      continue;
   }
-  if (f.unknown) return false;
-  Order o = {&f, nest->n, tirc_new_array(c, int, nest->n)};
   for (int i = 0; i < nest->n; i++)
     while (nest->chain[o.order[i]] != nest->order[i]) o.order[i]++;
-  qsort_r(f.events.at, (size_t)f.events.n, sizeof *f.events.at, compare_events, &o);
-  for (int i = 0, end; i < f.events.n; i = end) {
-    for (end = i + 1; end < f.events.n && is_same_element(&o, &f.events.at[i], &f.events.at[end]);)
-      end++;
-    if (!keeps_element(&o, &f.events.at[i], end - i, loss)) return false;
-  }
-  return true;
+  run_all(&o.f, o.user);
+  return !o.f.unknown && for_each_element(&o.f, keeps_element, &o);
 }
 
 bool tirc_finite_order(const Nest *nest, const Extract *x, Loss *loss) {
@@ -239,4 +276,88 @@ bool tirc_finite_order(const Nest *nest, const Extract *x, Loss *loss) {
   const bool kept = keeps_order(nest, x, loss);
   if (kept) tirc_rewind(nest->s->c, mark);
   return kept;
+}
+
+/* --- iterations ------------------------------------------------------------------------------- */
+
+typedef struct Iterations {
+  Sched *s;
+  SRef *loop;
+  Events f;
+  const Watched *watched;
+  int *number; /* of each touch's buffer among those that are watched */
+  Meet *meet;
+} Iterations;
+
+static bool found(const Iterations *k, const Event *x, const Event *y) {
+  const Touch *first = touch_of(&k->f, x), *second = touch_of(&k->f, y);
+  const int from = k->f.n_outside;
+  *k->meet = (Meet){first, second, NULL};
+  if (!x->maybe && !y->maybe)
+    k->meet->witness =
+        tirc_witness_text(k->s, 1, &k->loop, first->buffer, x->at + from, first->write,
+                          y->at + from, second->write, x->at + from + when_width(&k->f));
+  return false;
+}
+
+static int64_t iteration_of(const Iterations *k, const Event *e) { return e->at[k->f.n_outside]; }
+
+static bool store_alike(const Iterations *k, const Event *x, const Event *y) {
+  const Touch *a = touch_of(&k->f, x), *b = touch_of(&k->f, y);
+  const int from = k->f.n_outside + when_width(&k->f) + a->n;
+  const Made *made = &k->f.made[x->touch];
+  if (a->stmt == b->stmt)
+    return made->known && !made->adds && !compare_numbers(x->at + from, y->at + from, made->n);
+  const Expr one = a->stmt->u.store.value, other = b->stmt->u.store.value;
+  return (one->op == OP_INT || one->op == OP_FLOAT) && tirc_expr_same(one, other);
+}
+
+/* What iteration reads before it stored, and what others store. */
+static bool keeps_apart(void *self, const Event *at, int n) {
+  const Iterations *k = self;
+  const Watched *w = &k->watched[k->number[at->touch]];
+  const bool reads = w->kind >= WATCH_READS;
+  const bool stores = w->kind == WATCH_STORES || w->kind == WATCH_ALL;
+  const Event *store = NULL, *other = NULL; /* two of different iterations */
+  for (int i = 0; i < n; i++) {
+    if (!touch_of(&k->f, &at[i])->write) continue;
+    if (!store) store = &at[i];
+    if (iteration_of(k, &at[i]) != iteration_of(k, store)) other = &at[i];
+  }
+  bool stored = false;
+  for (int i = 0; i < n; i++) {
+    const Event *e = &at[i];
+    if (i && iteration_of(k, e) != iteration_of(k, e - 1)) stored = false;
+    const bool write = touch_of(&k->f, e)->write;
+    const Event *with = store && iteration_of(k, store) != iteration_of(k, e) ? store : other;
+    if (reads && !write && !stored && with) return found(k, with, e);
+    if (stores && write && other && !store_alike(k, store, e)) return found(k, store, other);
+    stored |= write && !e->maybe;
+  }
+  return true;
+}
+
+static bool iterations_apart(Iterations *k, int n) {
+  const Extract *x = k->f.x;
+  k->number = tirc_new_array(k->s->c, int, x->touches.n + 1);
+  for (int i = 0; i < x->touches.n; i++) {
+    k->number[i] = n;
+    while (--k->number[i] >= 0 && (k->watched[k->number[i]].buffer != x->touches.at[i].buffer ||
+                                   k->watched[k->number[i]].kind == WATCH_VALUES))
+      continue;
+    if (2 * x->touches.at[i].at->n_loops > -k->f.width)
+      k->f.width = -2 * x->touches.at[i].at->n_loops;
+  }
+  run_all(&k->f, k->number);
+  return !k->f.unknown && for_each_element(&k->f, keeps_apart, k);
+}
+
+bool tirc_finite_meet(Sched *s, SRef *loop, const Extract *x, const Made *made, int n,
+                      const Watched *watched, Meet *meet) {
+  const ArenaMark mark = tirc_mark(s->c);
+  Iterations k = {.s = s, .loop = loop, .watched = watched, .meet = meet};
+  k.f = (Events){.c = s->c, .x = x, .made = made, .env = {.c = s->c}};
+  const bool apart = iterations_apart(&k, n);
+  if (apart) tirc_rewind(s->c, mark);
+  return !apart;
 }

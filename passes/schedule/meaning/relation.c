@@ -61,11 +61,15 @@ static ZValue value_of_var(Relations *r, Place *at, Expr var) {
   return tirc_z_param(r->sets, n, var);
 }
 
-/* Index arithmetic is taken not to leave its type, but narrow ones are left on purpose. */
-static bool keeps_value(const struct ExprNode *cast) {
+/* Index arithmetic is taken not to leave its type; a cast to a narrow one wraps on purpose. */
+static ZValue narrowed(Relations *r, const struct ExprNode *cast, ZValue value) {
   const DType from = cast->args[0]->dtype, to = cast->dtype;
-  return tirc_dtype_is_int(from) && tirc_dtype_is_int(to) &&
-         (to.bits >= 32 || to.bits >= from.bits);
+  if (!value || !tirc_dtype_is_int(from) || !tirc_dtype_is_int(to)) return NULL;
+  if (to.bits >= 32 || to.bits >= from.bits) return value;
+  const int64_t least = tirc_dtype_min(to), span = tirc_dtype_max(to) - least + 1;
+  const ZValue first = tirc_z_int(r->sets, tirc_z_length(value), least);
+  return tirc_z_add(r->sets, first,
+                    tirc_z_floormod(r->sets, tirc_z_sub(r->sets, value, first), span));
 }
 
 static ZValue scaled(Relations *r, ZValue a, ZValue b) {
@@ -94,7 +98,7 @@ static ZValue computed(Relations *r, Place *at, Expr e) {
   case OP_INT: return tirc_const_int(e, &value) ? tirc_z_int(r->sets, at->n_loops, value) : NULL;
   case OP_VAR: return value_of_var(r, at, e);
   case OP_LIKELY: return value_of(r, at, e->args[0]);
-  case OP_CAST: return keeps_value(e) ? value_of(r, at, e->args[0]) : NULL;
+  case OP_CAST: return narrowed(r, e, value_of(r, at, e->args[0]));
   case OP_SELECT:
   case OP_IF_THEN_ELSE: return chosen(r, at, e);
   case OP_FLOORDIV:

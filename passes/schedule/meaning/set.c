@@ -80,7 +80,6 @@ void tirc_sets_end(Sets *s) {
   const bool no_memory = s->no_memory || error == isl_error_alloc;
   free_all(s);
   s->overruns += error == isl_error_quota;
-  if (error == isl_error_quota) fprintf(stderr, "OVERRUN\n");
   s->no_memory = false;
   isl_ctx_reset_error(s->ctx);
   if (no_memory) out_of_memory(s->c);
@@ -146,6 +145,8 @@ VALUE_OP(sub)
 VALUE_OP(min)
 VALUE_OP(max)
 VALUE_OP(mul)
+
+int tirc_z_length(ZValue a) { return isl_pw_aff_dim(a, isl_dim_in); }
 
 bool tirc_z_is_constant(Sets *s, ZValue a) {
   (void)s;
@@ -252,6 +253,13 @@ ZMap tirc_z_drop_in(Sets *s, ZMap a, int first, int n) {
   return map(s, isl_map_project_out(isl_map_copy(a), isl_dim_in, (unsigned)first, (unsigned)n));
 }
 
+ZMap tirc_z_from_head(Sets *s, ZMap a, int n) {
+  if (!a) return NULL;
+  const int tail = isl_map_dim(a, isl_dim_out) - n;
+  isl_map *same = isl_set_identity(isl_map_range(isl_map_copy(a)));
+  return map(s, isl_map_project_out(same, isl_dim_in, (unsigned)n, (unsigned)tail));
+}
+
 ZMap tirc_z_with_params(Sets *s, ZMap a, ZSet params) {
   if (!a || !params) return NULL;
   return map(s, isl_map_intersect_params(isl_map_copy(a), isl_set_params(isl_set_copy(params))));
@@ -293,6 +301,11 @@ Answer tirc_z_is_empty(Sets *s, ZMap a) {
 Answer tirc_z_is_equal(Sets *s, ZMap a, ZMap b) {
   (void)s;
   return a && b ? answer(isl_map_is_equal(a, b)) : ANSWER_UNKNOWN;
+}
+
+Answer tirc_z_is_function(Sets *s, ZMap a) {
+  (void)s;
+  return a ? answer(isl_map_is_single_valued(a)) : ANSWER_UNKNOWN;
 }
 
 Answer tirc_z_is_subset(Sets *s, ZMap a, ZMap b) {

@@ -42,6 +42,7 @@ ZValue tirc_z_sub(Sets *s, ZValue a, ZValue b);
 ZValue tirc_z_min(Sets *s, ZValue a, ZValue b);
 ZValue tirc_z_max(Sets *s, ZValue a, ZValue b);
 ZValue tirc_z_mul(Sets *s, ZValue a, ZValue b); /* one of them is_constant */
+int tirc_z_length(ZValue a);                    /* of the tuples */
 bool tirc_z_is_constant(Sets *s, ZValue a);
 ZValue tirc_z_floordiv(Sets *s, ZValue a, int64_t by); /* by > 0 */
 ZValue tirc_z_floormod(Sets *s, ZValue a, int64_t by);
@@ -73,6 +74,8 @@ ZMap tirc_z_compose(Sets *s, ZMap first, ZMap then);
 /* Without the places from `first` on of the tuples that it is from: whatever stands there. */
 ZMap tirc_z_drop_in(Sets *s, ZMap a, int first, int n);
 ZMap tirc_z_with_params(Sets *s, ZMap a, ZSet params); /* where a set of tuples of 0 numbers says */
+/* From the first n numbers of what a goes to, to all of them. */
+ZMap tirc_z_from_head(Sets *s, ZMap a, int n);
 /* From x to y where place `a` of both is the same, x's is less than y's, and x's is greater. */
 ZMap tirc_z_tuples(Sets *s, int n);
 ZMap tirc_z_equal_at(Sets *s, ZMap m, int a);
@@ -87,6 +90,8 @@ ZMap tirc_z_permute_in(Sets *s, ZMap a, const int *order);
 
 Answer tirc_z_is_empty(Sets *s, ZMap a);
 Answer tirc_z_is_equal(Sets *s, ZMap a, ZMap b);
+/* Whether it goes from each tuple to one at most. */
+Answer tirc_z_is_function(Sets *s, ZMap a);
 Answer tirc_z_is_subset(Sets *s, ZMap a, ZMap b);
 
 /* --- witnesses ------------------------------------------------------------------------------- */

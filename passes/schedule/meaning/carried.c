@@ -1,0 +1,347 @@
+#include "carried.h"
+
+#include "../../../ir/visit.h"
+#include "../internal.h"
+#include "../order.h"
+#include "finite.h"
+#include "witness.h"
+
+enum { BUDGET = 30000, MOST_LEAVES = 12 };
+
+/* A touch as relations. */
+typedef struct Known {
+  const Touch *touch;
+  ZMap at;    /* from the loops around to elements; NULL: they are not known */
+  ZMap whole; /* from the iteration alone */
+  ZMap timed; /* from [the iteration, when in it]; NULL: nobody asked yet */
+  bool exact;
+  Made made; /* of a store: what the stored number is made of */
+} Known;
+
+typedef enum Alike { ALIKE_UNKNOWN, ALIKE_ASKED, ALIKE_YES, ALIKE_NO } Alike;
+
+typedef struct Stored {
+  Buffer buffer;
+  bool shared;   /* by the iterations; otherwise each has a buffer of its own */
+  Alike alike;   /* whether they leave the same in an element */
+  Expr constant; /* all that is ever in it; NULL: more */
+} Stored;
+
+typedef struct Question {
+  Sched *s;
+  SRef *loop;
+  Relations r;
+  Extract x;
+  Sets *z;
+  int width; /* of a time */
+  VEC(Known) known;
+  VEC(Stored) stored;
+} Question;
+
+static bool is_any(void *self, Buffer b) {
+  (void)self;
+  (void)b;
+  return true;
+}
+
+static Stored *stored_of(Question *q, Buffer b) {
+  for (int i = 0; i < q->stored.n; i++)
+    if (q->stored.at[i].buffer == b) return &q->stored.at[i];
+  return NULL;
+}
+
+/* --- when ------------------------------------------------------------------------------------- */
+
+/* [iteration, statement, inner iteration, statement in it, ...], filled up with zeros. */
+static ZMap time_of(Question *q, const Touch *t) {
+  Place **loops = tirc_place_loops(q->s->c, t->at);
+  const int n = t->at->n_loops;
+  ZValue *to = tirc_new_array(q->s->c, ZValue, q->width + 1);
+  int k = 0;
+  for (int i = 0; i < n; i++) {
+    if (i) to[k++] = tirc_z_int(q->z, n, loops[i]->time);
+    to[k++] = tirc_z_place(q->z, n, i);
+  }
+  to[k++] = tirc_z_int(q->z, n, t->time);
+  while (k < q->width) to[k++] = tirc_z_int(q->z, n, 0);
+  return tirc_z_map(q->z, tirc_z_all(q->z, n), q->width, to, NULL);
+}
+
+static bool loads_index(const Touch *t) {
+  for (int i = 0; i < t->n; i++)
+    if (tirc_reads_memory(t->indices[i])) return true;
+  return false;
+}
+
+static Known known_of(Question *q, const Touch *t) {
+  Known k = {.touch = t, .exact = true};
+  const ZMap at = tirc_relation_of(&q->r, t, &k.exact);
+  if (!k.exact && loads_index(t)) return k;
+  k.at = at;
+  k.whole = tirc_z_drop_in(q->z, at, 1, t->at->n_loops - 1);
+  return k;
+}
+
+static ZMap timed(Question *q, Known *k) {
+  if (!k->timed) k->timed = tirc_z_compose(q->z, tirc_z_reverse(q->z, time_of(q, k->touch)), k->at);
+  return k->timed;
+}
+
+/* What is read before the same iteration surely stored to it. */
+static ZMap exposed(Question *q, Known *read) {
+  ZMap left = timed(q, read);
+  const ZMap from = tirc_z_reverse(q->z, tirc_z_equal_at(q->z, tirc_z_later(q->z, q->width), 0));
+  for (int i = 0; i < q->known.n; i++) {
+    Known *k = &q->known.at[i];
+    if (k->touch->write && k->exact && k->at && k->touch->buffer == read->touch->buffer)
+      left = tirc_z_minus(q->z, left, tirc_z_compose(q->z, from, timed(q, k)));
+  }
+  return tirc_z_drop_in(q->z, left, 1, q->width - 1);
+}
+
+/* --- what is left ----------------------------------------------------------------------------- */
+
+typedef struct Leaves {
+  Question *q;
+  const Touch *of;
+  bool adds; /* to what its element holds */
+  VEC(Expr) at;
+} Leaves;
+
+static bool is_alike(Question *q, Stored *b);
+
+/* The element that is stored to. */
+static bool is_own(const Touch *of, const struct ExprNode *load) {
+  bool own = load->u.buffer == of->buffer && load->n == of->n;
+  for (int i = 0; own && i < load->n; i++) own = tirc_expr_same(load->args[i], of->indices[i]);
+  return own;
+}
+
+static bool add_leaf(Leaves *l, Expr e) {
+  for (int i = 0; i < l->at.n; i++)
+    if (tirc_expr_same(l->at.at[i], e)) return true;
+  vec_push(l->q->s->c, l->at, e);
+  return l->at.n <= MOST_LEAVES;
+}
+
+/* What a number is made of, down to index arithmetic. False: of what may be different each time. */
+static bool find_leaves(Leaves *l, Expr e) {
+  if (e->op == OP_INT || e->op == OP_FLOAT) return true;
+  if (e->op == OP_CALL || e->op == OP_LET) return false;
+  if (tirc_dtype_is_int(e->dtype) && e->dtype.lanes == 1 && !tirc_reads_memory(e))
+    return add_leaf(l, e);
+  if (e->op == OP_LOAD && is_own(l->of, e)) return l->adds = true;
+  if (e->op == OP_LOAD) {
+    Stored *from = stored_of(l->q, e->u.buffer);
+    if (from && !is_alike(l->q, from)) return false;
+    if (from && from->constant) return true;
+  }
+  if (e->op == OP_VAR) {
+    Place *p = l->of->at;
+    while (p && p->var != e) p = p->up;
+    return !p || p->outside || (p->kind == PLACE_BIND && find_leaves(l, p->a));
+  }
+  for (int i = 0; i < e->n; i++)
+    if (!find_leaves(l, e->args[i])) return false;
+  return true;
+}
+
+static Made made_of(Question *q, const Touch *t) {
+  Leaves l = {.q = q, .of = t};
+  if (t->stmt->kind != STMT_STORE || !find_leaves(&l, t->stmt->u.store.value)) return (Made){0};
+  const bool commutes = t->inner && tirc_update_commutes(q->s->c, &t->inner->u.block);
+  return (Made){!l.adds || commutes, l.adds, l.at.n, l.at.at};
+}
+
+/* From the iteration to [element, what the number is made of]. */
+static ZMap steps_of(Question *q, const Known *k, bool *exact) {
+  const Touch *t = k->touch;
+  Touch with = *t;
+  Expr *all = tirc_new_array(q->s->c, Expr, t->n + k->made.n + 1);
+  if (t->n) memcpy(all, t->indices, (size_t)t->n * sizeof *all);
+  if (k->made.n) memcpy(all + t->n, k->made.leaves, (size_t)k->made.n * sizeof *all);
+  with.indices = all;
+  with.n = t->n + k->made.n;
+  *exact = true;
+  return tirc_z_drop_in(q->z, tirc_relation_of(&q->r, &with, exact), 1, t->at->n_loops - 1);
+}
+
+/* Whether there is one number for an element, whoever stores it. */
+static bool is_function(Question *q, const Known *k) {
+  bool exact;
+  const ZMap steps = tirc_z_from_head(q->z, steps_of(q, k, &exact), k->touch->n);
+  return !k->made.adds && tirc_z_is_function(q->z, steps) == ANSWER_YES;
+}
+
+/* From iterations to all elements that they may store to. */
+static ZMap all_stores(Question *q, Buffer b) {
+  ZMap all = tirc_z_empty(q->z, 1, b->ndim);
+  for (int i = 0; i < q->known.n; i++)
+    if (q->known.at[i].touch->write && q->known.at[i].touch->buffer == b)
+      all = tirc_z_union(q->z, all, q->known.at[i].whole);
+  return all;
+}
+
+/* Whether each iteration that stores to an element makes it in the same steps as any other one. */
+static bool same_steps(Question *q, const Known *k, ZMap all) {
+  bool exact;
+  const ZMap steps = steps_of(q, k, &exact);
+  const ZMap needed = tirc_z_compose(q->z, all, tirc_z_from_head(q->z, steps, k->touch->n));
+  return exact && tirc_z_is_subset(q->z, needed, steps) == ANSWER_YES;
+}
+
+/* All that is stored, if that is one constant; NULL otherwise. */
+static Expr constant_of(const Question *q, Buffer b) {
+  Expr constant = NULL;
+  for (int i = 0; i < q->known.n; i++) {
+    const Touch *t = q->known.at[i].touch;
+    if (!t->write || t->buffer != b) continue;
+    const Expr value = t->stmt->kind == STMT_STORE ? t->stmt->u.store.value : NULL;
+    if (!value || (value->op != OP_INT && value->op != OP_FLOAT)) return NULL;
+    if (constant && !tirc_expr_same(constant, value)) return NULL;
+    constant = value;
+  }
+  return constant;
+}
+
+static bool reads_own_stores(Question *q, Buffer b) {
+  for (int i = 0; i < q->known.n; i++) {
+    Known *k = &q->known.at[i];
+    if (k->touch->write || k->touch->buffer != b) continue;
+    if (!k->at || tirc_z_is_empty(q->z, exposed(q, k)) != ANSWER_YES) return false;
+  }
+  return true;
+}
+
+static bool look_alike(Question *q, Stored *b) {
+  const Expr constant = constant_of(q, b->buffer);
+  const bool covered = reads_own_stores(q, b->buffer);
+  int stores = 0;
+  if (covered) b->constant = constant;
+  if (constant) return b->shared || covered;
+  if (!b->shared && !covered) return false;
+  const ZMap all = b->shared ? NULL : all_stores(q, b->buffer);
+  for (int i = 0; i < q->known.n; i++) {
+    Known *k = &q->known.at[i];
+    if (!k->touch->write || k->touch->buffer != b->buffer) continue;
+    k->made = made_of(q, k->touch);
+    if (!k->at || !k->made.known) return false;
+    /* Memory that is shared may be read between two stores. */
+    if (b->shared ? stores++ > 0 || !is_function(q, k) : !same_steps(q, k, all)) return false;
+  }
+  return true;
+}
+
+static bool is_alike(Question *q, Stored *b) {
+  if (b->alike == ALIKE_ASKED) return false; /* it is made of itself */
+  if (b->alike == ALIKE_UNKNOWN) {
+    b->alike = ALIKE_ASKED;
+    b->alike = look_alike(q, b) ? ALIKE_YES : ALIKE_NO;
+  }
+  return b->alike == ALIKE_YES;
+}
+
+/* --- who meets whom --------------------------------------------------------------------------- */
+
+/* first, second: from iterations to elements, of which some are in both. */
+static bool meets(Question *q, const Known *a, ZMap first, const Known *b, ZMap second,
+                  Meet *meet) {
+  const ZMap same = tirc_z_compose(q->z, first, tirc_z_reverse(q->z, second));
+  for (int later = 0; later < 2; later++) {
+    const ZMap pairs = later ? tirc_z_greater_at(q->z, same, 0) : tirc_z_less_at(q->z, same, 0);
+    const Answer none = tirc_z_is_empty(q->z, pairs);
+    if (none == ANSWER_YES) continue;
+    *meet = (Meet){a->touch, b->touch, NULL};
+    if (none == ANSWER_NO && a->exact && b->exact && !q->r.symbols.n)
+      meet->witness =
+          tirc_witness(&q->r, 1, &q->loop, a->touch->buffer,
+                       (Meeting){pairs, first, second, a->touch->write, b->touch->write});
+    return true;
+  }
+  return false;
+}
+
+static bool reads_meet(Question *q, Buffer b, Meet *meet) {
+  for (int i = 0; i < q->known.n; i++) {
+    Known *read = &q->known.at[i];
+    if (read->touch->write || read->touch->buffer != b || !read->at) continue;
+    ZMap before = NULL; /* its own stores */
+    for (int k = 0; k < q->known.n; k++) {
+      const Known *store = &q->known.at[k];
+      if (!store->touch->write || store->touch->buffer != b || !store->at) continue;
+      if (!meets(q, store, store->whole, read, read->whole, meet)) continue;
+      if (!before) before = exposed(q, read);
+      if (meets(q, store, store->whole, read, before, meet)) return true;
+    }
+  }
+  return false;
+}
+
+static bool stores_meet(Question *q, Buffer b, Meet *meet) {
+  for (int i = 0; i < q->known.n; i++)
+    for (int k = i; k < q->known.n; k++) {
+      const Known *x = &q->known.at[i], *y = &q->known.at[k];
+      if (!x->touch->write || !y->touch->write || x->touch->buffer != b || y->touch->buffer != b ||
+          !x->at || !y->at)
+        continue;
+      if (meets(q, x, x->whole, y, y->whole, meet)) return !is_alike(q, stored_of(q, b));
+    }
+  return false;
+}
+
+static bool ask(Question *q, int n, const Watched *watched, Meet *meet) {
+  for (int i = 0; i < n; i++) {
+    const WatchKind kind = watched[i].kind;
+    if (kind >= WATCH_READS && reads_meet(q, watched[i].buffer, meet)) return true;
+    if ((kind == WATCH_STORES || kind == WATCH_ALL) && stores_meet(q, watched[i].buffer, meet))
+      return true;
+  }
+  return false;
+}
+
+static int width_of_times(const Extract *x) {
+  int most = 1;
+  for (int i = 0; i < x->touches.n; i++)
+    if (x->touches.at[i].at->n_loops > most) most = x->touches.at[i].at->n_loops;
+  return 2 * most;
+}
+
+/* While the sets are there. */
+static Made *know_made(Question *q) {
+  Made *made = tirc_new_array(q->s->c, Made, q->x.touches.n + 1);
+  for (int i = 0; i < q->known.n; i++) {
+    const Touch *t = q->known.at[i].touch;
+    if (t->write) made[t - q->x.touches.at] = made_of(q, t);
+  }
+  return made;
+}
+
+bool tirc_iterations_meet(Sched *s, SRef *loop, int n, const Watched *watched, Meet *meet) {
+  SRef **blocks;
+  const int n_blocks = tirc_child_blocks(s, loop, &blocks);
+  const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
+  Question q = {.s = s, .loop = loop, .z = tirc_sets_of(s)};
+  q.r = (Relations){.s = s, .sets = q.z, .nest = loop};
+  q.x = (Extract){.s = s, .plain = &plain, .wants = is_any};
+  tirc_extract_nest(&q.x, 1, &loop);
+  for (int i = 0; i < q.x.touches.n; i++)
+    if (q.x.touches.at[i].write && !stored_of(&q, q.x.touches.at[i].buffer))
+      vec_push(s->c, q.stored, ((Stored){.buffer = q.x.touches.at[i].buffer}));
+  Watched *asked = tirc_new_array(s->c, Watched, n + 1);
+  int n_asked = 0;
+  for (int i = 0; i < n; i++) {
+    Stored *b = stored_of(&q, watched[i].buffer);
+    if (!b || tirc_map_has(&q.x.own, b->buffer)) continue;
+    b->shared = watched[i].shared;
+    asked[n_asked++] = watched[i];
+  }
+  q.width = width_of_times(&q.x);
+  tirc_sets_begin(q.z, BUDGET);
+  for (int i = 0; i < q.x.touches.n; i++)
+    if (stored_of(&q, q.x.touches.at[i].buffer))
+      vec_push(s->c, q.known, known_of(&q, &q.x.touches.at[i]));
+  const bool found = ask(&q, n_asked, asked, meet);
+  const Made *made = found && !meet->witness ? know_made(&q) : NULL;
+  tirc_sets_end(q.z);
+  return found && (!made || tirc_finite_meet(s, loop, &q.x, made, n_asked, asked, meet));
+}
