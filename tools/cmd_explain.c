@@ -76,6 +76,13 @@ static const struct {
 };
 enum { N_SYNONYMS = sizeof synonyms / sizeof *synonyms };
 
+bool synonym(int i, const char **word, const char **term) {
+  if (i >= N_SYNONYMS) return false;
+  *word = synonyms[i].word;
+  *term = synonyms[i].term;
+  return true;
+}
+
 static bool explain_definition(const char *wanted) {
   tirc_definition_info d;
   tirc_error_info e;

@@ -79,6 +79,15 @@ static json_object *terms(void) {
   return j;
 }
 
+/* {"predicate": "block-predicate", ...} */
+static json_object *synonyms(void) {
+  json_object *j = json_object_new_object();
+  const char *word, *term;
+  for (int i = 0; synonym(i, &word, &term); i++)
+    json_object_object_add(j, word, json_object_new_string(term));
+  return j;
+}
+
 /* The terms that error number k is about. */
 static json_object *terms_of(int k) {
   json_object *list = json_object_new_array();
@@ -189,6 +198,7 @@ int write_page(const Options *o, const ProgramText *program, const tirc_module *
   json_object_object_add(data, "scriptFile", json_object_new_string(script));
   json_object_object_add(data, "scripts", scripts(o, s, script));
   json_object_object_add(data, "terms", terms());
+  json_object_object_add(data, "synonyms", synonyms());
   json_object_object_add(data, "explanations", explanations(s));
   json_object_object_add(data, "run", traces(o, program, m, s));
   put_page(f, data);

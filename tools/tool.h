@@ -181,6 +181,8 @@ bool explain_name(const char *name, int *status);
 int explain_or_command(const Options *o, bool command);
 /* The definitions that an error's code is about. */
 void explain_terms(const char *code);
+/* Other words for terms, one after the other; false behind the last. */
+bool synonym(int i, const char **word, const char **term);
 /* What a code means that is none of the table of ScheduleErrors, or NULL. */
 const char *code_meaning(const char *code);
 /* cmd_run.c: runs m with the options' arrays, and sums up the results; --check compares with what

@@ -80,6 +80,14 @@ def check_seen_together(b, path):
 PLACES = "main > *, .controls, .controls > *, #sentence, #warnings, #script, #program, #tree, #arrays, #where, #chart, figure, footer"
 
 
+# Counts of arrays that are cut off, where the pane scrolls or not.
+CUT_CAPTIONS = """
+  return [...document.querySelectorAll('figure')].filter(f => {
+    const c = f.querySelector('figcaption'), box = c.getBoundingClientRect(), r = c.querySelector('span').getBoundingClientRect();
+    return r.bottom > box.bottom + 1 || r.right > box.right + 1;
+  }).map(f => f.dataset.array)"""
+
+
 def check_nothing_jumps(b, path, data, step_by=1):
     b.open(path)
     b.wait("document.querySelector('#chart .bar')")
@@ -179,8 +187,15 @@ def check_terms(b, path, data):
             assert b.run("document.getElementById('tip').hidden")
             b.run("document.activeElement.blur(); return 1")
     words = lambda selector: set(b.run("return [...document.querySelectorAll(arguments[0] + ' [data-term]')].map(e => e.textContent)", selector))
-    assert '"SSR"' in words("#program"), words("#program")
+    assert {'"SSR"', "T.block", "T.init", "T.reads", "T.writes", "T.axis.remap"} <= words("#program"), words("#program")
     assert "SSR" in words("#tree"), words("#tree")
+    b.press("End")
+    assert {"T.alloc_buffer", "T.axis.spatial"} <= words("#program"), words("#program")
+    b.press("Home", "ArrowRight")
+    assert words("#sentence") == {"block"}, b.text("#sentence")
+    assert b.run("return TERM_OF.map(t => t[1]).filter(name => !(name in data.terms))") == []
+    marked = b.run("return withTerms('A predicate on spatial Reduction blocks.').filter(n => n.dataset).map(n => [n.textContent, n.dataset.term])")
+    assert marked == [["predicate", "block-predicate"], ["spatial", "iterator-kinds"], ["Reduction blocks", "reduction-block"]], marked
 
 
 def check_predicate(b, folder):
@@ -305,7 +320,10 @@ def check_keyboard(b, path):
     b.run("document.getElementById('program').focus(); return 1")
     b.press("ArrowRight", "ArrowRight")
     assert b.run("state.step") == 2
-    b.press("ArrowLeft", "Space")
+    b.run("document.querySelector('#program [data-term]').focus(); return 1")
+    term = b.run("document.activeElement.dataset.term")
+    b.press("ArrowLeft", "Space")  # the text is made anew, the focus stays
+    assert b.run("document.activeElement.dataset.term") == term
     assert b.run("state.step") == 1 and b.run("state.playing")
     b.press("Space")
     assert b.run("!state.playing")
@@ -317,8 +335,8 @@ def check_motion(path):
         b = opened(path, reduced_motion=reduced)
         try:
             b.run("""window.paints = []; const old = showTime; showTime = t => { old(t); paints.push(state.time); };
-                     document.getElementById('speed').value = '60'; play(true); return 1""")
-            b.wait("state.time > 100")
+                     document.getElementById('speed').value = arguments[0]; play(true); return 1""", "60" if reduced else "10")
+            b.wait("state.time > " + ("100" if reduced else "20"))
             b.run("play(false); return 1")
             times = [t for t in b.run("paints") if t > 0]
             strides = [y - x for x, y in zip(times, times[1:])]
@@ -340,6 +358,9 @@ def check_sizes(pages):
                 b.open(path + "#step=%d" % len(data["steps"]))
                 assert b.run("document.documentElement.scrollWidth <= innerWidth"), (size, path)
                 assert scrolls or b.run("document.documentElement.scrollHeight <= innerHeight"), (size, path)
+                b.run("showTime(1e9); return 1")
+                cut = b.run(CUT_CAPTIONS) if size[0] > 500 else []
+                assert cut == [], (size, cut)
                 cut = b.run(CUT_LINES) if not scrolls else []
                 assert cut == [], cut
         finally:

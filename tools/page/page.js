@@ -1,24 +1,5 @@
-// The page: which step and which access are shown, and everything that follows from that.
+// What is shown: which call, which colours; the keys; and how the page begins.
 'use strict';
-
-const data = JSON.parse(document.getElementById('data').textContent);
-const $ = id => document.getElementById(id);
-const state = { step: 0, time: 0, playing: false };
-const run = data.run, traces = new Map();
-const count = (n, one, many) => `${n} ${n === 1 ? one : many}`;
-const misses = n => count(n, 'miss', 'misses'), accesses = n => count(n, 'access', 'accesses');
-const size = bytes => bytes < 1024 ? bytes + ' B' : bytes / 1024 + ' KiB';
-
-function make(tag, properties, ...children) {
-  const e = Object.assign(document.createElement(tag), properties);
-  e.append(...children);
-  return e;
-}
-
-// The step that is shown; null: the program before the first one.
-const current = () => state.step ? data.steps[state.step - 1] : null;
-
-// --- steps, keys, theme ----------------------------------------------------------------------
 
 function show(k) {
   state.step = Math.max(0, Math.min(data.steps.length, k));

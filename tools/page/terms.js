@@ -5,19 +5,14 @@
 // What stands for a term in a program's text or in the tree, without being its name.
 const TERM_OF = [
   [/^T\.(block|sblock)$/, 'block'], [/^T\.axis\./, 'iterator'], [/^["'][SRO]+["']$/, 'iterator-kinds'],
-  [/^T\.(reads|writes)$/, 'region'], [/^T\.init$/, 'init'], [/^T\.where$/, 'block-predicate'], [/^T\.alloc_buffer$/, 'scope'],
+  [/^T\.(reads|writes)$/, 'region'], [/^T\.init$/, 'init'], [/^T\.where$/, 'block-predicate'], [/^T\.alloc_buffer$/, 'storage-scope'],
 ];
-const termOf = token => {
-  const found = TERM_OF.find(([pattern, name]) => pattern.test(token) && name in data.terms);
-  return found ? found[1] : null;
-};
+const termOf = token => (TERM_OF.find(([pattern]) => pattern.test(token)) || [])[1];
 
-// The names of terms as they stand in sentences: "reduction block", "blocks". Longer names come first.
-let words = null;
-function wordsOfTerms() {
-  const names = Object.keys(data.terms).sort((x, y) => y.length - x.length);
-  return words = words || new RegExp('\\b(' + names.map(n => n.replace(/-/g, '[- ]')).join('|') + ')(?:s|es)?\\b', 'gi');
-}
+// The terms, and other words for them, as they stand in sentences: "reduction blocks". Longer ones come first.
+const termOfWord = new Map([...Object.keys(data.terms).map(name => [name, name]), ...Object.entries(data.synonyms)]
+  .filter(([word]) => word.length > 2).map(([word, name]) => [word.toLowerCase().replace(/-/g, ' '), name]));
+const WORDS = new RegExp('\\b(' + [...termOfWord.keys()].sort((x, y) => y.length - x.length).join('|').replace(/ /g, '[- ]') + ')(?:s|es)?\\b', 'gi');
 
 function termElement(name, text) {
   const e = make('span', { textContent: text });
@@ -29,22 +24,23 @@ function termElement(name, text) {
 function withTerms(text) {
   const nodes = [];
   let at = 0;
-  for (const m of text.matchAll(wordsOfTerms())) {
-    const name = Object.keys(data.terms).find(n => n.toLowerCase() === m[1].toLowerCase().replace(/ /g, '-'));
-    nodes.push(text.slice(at, m.index), termElement(name, m[0]));
+  for (const m of text.matchAll(WORDS)) {
+    nodes.push(text.slice(at, m.index), termElement(termOfWord.get(m[1].toLowerCase().replace(/-/g, ' ')), m[0]));
     at = m.index + m[0].length;
   }
   return [...nodes, text.slice(at)];
 }
 
-// Fills a pane, and lets Tab stop at the first place of each of its terms.
+// Fills a pane, and lets Tab stop at the first place of each of its terms. Who stands at one stays there.
 function fillPane(pane, ...children) {
+  const at = pane.contains(document.activeElement) && document.activeElement.dataset.term;
   pane.replaceChildren(...children);
   const seen = new Set();
   for (const e of pane.querySelectorAll('[data-term]')) {
     if (!seen.has(e.dataset.term)) e.setAttribute('tabindex', 0);
     seen.add(e.dataset.term);
   }
+  if (at) (pane.querySelector(`[data-term="${at}"]`) || pane).focus({ preventScroll: true });
 }
 
 // A definition's text, whose lines end where a terminal's do: only its numbered conditions keep theirs.
