@@ -44,6 +44,25 @@ static Stores collect(Sched *s, SRef *block, Stmt body, const char *part) {
   return out;
 }
 
+/* How deep below `body` the let of what the store stores is; -1: it stores something else. */
+static int let_of(Stmt body, Stmt store) {
+  for (int depth = 0; body->kind == STMT_LET; depth++, body = body->u.let.body)
+    if (body->u.let.var == store->u.store.value) return depth;
+  return -1;
+}
+
+/* The components are in the order of their lets, where each has one of its own. */
+static void order_by_lets(Stmt body, Stores *of) {
+  for (int i = 0; i < of->v.n; i++)
+    if (let_of(body, of->v.at[i]) < 0) return;
+  for (int i = 1; i < of->v.n; i++)
+    for (int k = i; k > 0 && let_of(body, of->v.at[k]) < let_of(body, of->v.at[k - 1]); k--) {
+      const Stmt later = of->v.at[k];
+      of->v.at[k] = of->v.at[k - 1];
+      of->v.at[k - 1] = later;
+    }
+}
+
 static Stmt store_to(const Stores *stores, Buffer b) {
   for (int i = 0; i < stores->v.n; i++)
     if (stores->v.at[i]->u.store.buffer == b) return stores->v.at[i];
@@ -226,6 +245,7 @@ Reducer tirc_reducer_of(Sched *s, SRef *block) {
   const Block *b = tirc_block_of(block);
   Stores inits = collect(s, block, b->init, "init");
   Stores updates = collect(s, block, b->body, "body");
+  order_by_lets(b->body, &updates);
   Reducer r = {.n = updates.v.n};
   if (inits.v.n != r.n) bad_form(s, block, "init and update must set the same buffers");
   fill(s, block, &r, &inits, &updates);
