@@ -147,6 +147,9 @@ static bool define_buffer(Equal *q, Buffer a, Buffer b) {
     return false;
   if (!a->strides != !b->strides)
     return differ(q, what, a->strides ? "strides" : "no strides", b->strides ? "strides" : "none");
+  if (a->one_stride != b->one_stride)
+    return differ(q, what, a->one_stride ? "strides=(1,)" : "no strides",
+                  b->one_stride ? "strides=(1,)" : "none");
   if (a->strides && !check_exprs(q, "strides", a->ndim, a->strides, b->strides)) return false;
   Expr zero = tirc_int32(q->c, 0);
   if (!check_expr(q, tirc_format(q->c, "%s, elem_offset", what),

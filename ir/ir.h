@@ -72,6 +72,7 @@ struct BufferNode {
   int ndim;
   const Expr *shape;   /* ndim, may be 0-dimensional */
   const Expr *strides; /* ndim of them, or NULL for compact row-major; in elements */
+  bool one_stride;     /* the text has strides=(1,), which says no more than NULL of ndim != 1 */
   Expr elem_offset;    /* in elements, or NULL for 0 */
   const char *scope;   /* "global", "local", "shared", ... never NULL */
   int align;           /* bytes, 64 unless given */
@@ -147,6 +148,7 @@ typedef struct Block {
   Attrs annotations;
   Stmt init; /* or NULL */
   Stmt body;
+  bool hides; /* what T.reads leaves out is no dependence: unsafe_hide_buffer_access */
 } Block;
 
 struct StmtNode {

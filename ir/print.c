@@ -209,6 +209,8 @@ static void print_buffer_args(Printer *p, Text *t, Buffer b, bool always_dtype) 
   if (b->strides) {
     tirc_text_add(t, ", strides=");
     print_tuple(p, t, b->ndim, b->strides);
+  } else if (b->one_stride) {
+    tirc_text_add(t, ", strides=(1,)");
   }
   if (b->elem_offset && !tirc_is_int(b->elem_offset, 0)) {
     tirc_text_add(t, ", elem_offset=");
@@ -421,8 +423,9 @@ static bool is_simple_param(Printer *p, Buffer b) {
     if (b->shape[i]->op != OP_INT &&
         !(b->shape[i]->op == OP_VAR && tirc_map_has(&p->names, b->shape[i])))
       return false;
-  return !b->strides && (!b->elem_offset || tirc_is_int(b->elem_offset, 0)) && b->align == 64 &&
-         b->offset_factor <= 1 && strcmp(b->scope, "global") == 0 && !b->n_axis_separators;
+  return !b->strides && !b->one_stride && (!b->elem_offset || tirc_is_int(b->elem_offset, 0)) &&
+         b->align == 64 && b->offset_factor <= 1 && strcmp(b->scope, "global") == 0 &&
+         !b->n_axis_separators;
 }
 
 static const char *param_text(Printer *p, const Func *f, int i) {

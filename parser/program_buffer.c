@@ -97,6 +97,8 @@ static void read_layout(Reader *r, const Syn *const *args, const char *name, str
   b->data = read_data(r, args[0], name);
   if (args[1] && args[1]->kind != SYN_NONE) {
     int n = read_shape(r, args[1], "a stride", strides);
+    b->one_stride = n == 1 && n != b->ndim && tirc_is_int(strides[0], 1);
+    if (b->one_stride) n = 0;
     if (n && n != b->ndim)
       READ_FAIL(r, args[1], "shape", NULL, "buffer %s has %d dimensions but %d strides", name,
                 b->ndim, n);

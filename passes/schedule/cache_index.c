@@ -8,8 +8,8 @@
  *
  * Candidates are the largest subexpressions of the block's stores that load nothing. One that
  * occurs fewer than cse_thresh times gives way to its own subexpressions. A block without
- * candidates is left alone. The block declares to read the new buffers (the reference leaves that
- * out, and then lets primitives move the block before what it needs).
+ * candidates is left alone. It declares to read what it did before, not the new buffers, as the
+ * reference has it; that it loads them is a dependence all the same (state_users.c).
  *
  * The threshold must not be negative (cse-threshold). What is computed ahead must be so for every
  * iteration: it may use the block's iterators and the function's parameters only, loops whose
@@ -212,13 +212,14 @@ static Expr room_for(Index *x, Expr binding) {
   return tirc_simplify(a, tirc_add(c, values.max, tirc_int(c, values.max->dtype, 1)));
 }
 
-/* Dense; a buffer of one dimension says so by its stride, as the reference has it. */
+/* Dense; one stride says so, as the reference has it. */
 static Buffer make_buffer(Index *x, int number, const Expr *shape, const char *scope) {
   Tirc *c = x->p->s->c;
   const char *name = tirc_format(c, "index_var_%d", number);
   struct BufferNode to =
       *tirc_buffer(c, name, x->e->dtype, x->iters.n, shape, *scope ? scope : "global");
   Expr one[] = {tirc_int32(c, 1)};
+  to.one_stride = to.ndim != 1;
   if (to.ndim == 1) {
     Expr *strides = tirc_new_array(c, Expr, 1);
     strides[0] = one[0];
@@ -301,8 +302,6 @@ static Stmt replace_in(Mutator *m, Stmt s) {
 static Stmt with_loads(Precompute *p, const Index *indices, int n) {
   Tirc *c = p->s->c;
   Block b = *tirc_block_of(p->block);
-  VEC(Region) reads = {0};
-  for (int i = 0; i < b.n_reads; i++) vec_push(c, reads, b.reads[i]);
   for (int i = 0; i < n; i++) {
     Replacement r = {.simple = tirc_simplify0(c, indices[i].e)};
     Expr *at = tirc_new_array(c, Expr, indices[i].iters.n + 1);
@@ -311,13 +310,7 @@ static Stmt with_loads(Precompute *p, const Index *indices, int n) {
     r.m = (Mutator){.c = c, .stmt = replace_in, .self = &r};
     b.body = tirc_mutate_stmt(&r.m, b.body);
     if (b.init) b.init = tirc_mutate_stmt(&r.m, b.init);
-    Range *dims = tirc_new_array(c, Range, indices[i].iters.n + 1);
-    for (int k = 0; k < indices[i].iters.n; k++)
-      dims[k] = tirc_range(at[k], tirc_int(c, at[k]->dtype, 1));
-    vec_push(c, reads, ((Region){indices[i].cache, dims}));
   }
-  b.n_reads = reads.n;
-  b.reads = reads.at;
   return tirc_with_loc(c, tirc_block(c, &b), p->block->stmt->loc);
 }
 

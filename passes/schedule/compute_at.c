@@ -497,7 +497,8 @@ static bool see_decision(Visitor *v, Expr e) {
   const Move *m = l->m;
   for (int i = 0; e->op == OP_LOAD && l->decides && i < m->n_producers; i++)
     if (tirc_touches(m->producers[i], e->u.buffer, true) &&
-        (!tirc_block_of(m->block)->n_reads || leaves_out(m, m->producers[i], l->runs)))
+        (!tirc_declared_read(tirc_block_of(m->block), e->u.buffer) ||
+         leaves_out(m, m->producers[i], l->runs)))
       l->used = e;
   const int n = e->op == OP_LOAD ? e->n : e->op == OP_IF_THEN_ELSE && tirc_reads_memory(e) ? 1 : 0;
   if (l->decides || !n) return true;
@@ -526,7 +527,7 @@ static void check_decisions(Move *m, Stmt nest) {
                 .decides = true};
   tirc_visit_stmt(&l.v, tirc_block_of(m->block)->body);
   if (!l.used) return;
-  const bool declared = tirc_block_of(m->block)->n_reads;
+  const bool declared = tirc_declared_read(tirc_block_of(m->block), l.used->u.buffer);
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(
       m->s, SERR_REGION_NOT_COVERED, NULL, NULL,

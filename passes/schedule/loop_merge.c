@@ -263,11 +263,10 @@ static Boxes boxes_of(Merge *m, SRef *loop, const Uses *other) {
   tirc_visit_stmt(&o.v, tirc_loop_of(loop)->body);
   out.opaque = o.found;
   for (int i = 0; i < n; i++) {
-    const Block *b = tirc_block_of(blocks[i]);
     out.opaque =
         out.opaque || blocks[i]->scope->n_blocks > 0 || tirc_reads_other_output(m->s, blocks[i]);
-    add_boxes(m, &out, blocks[i], loop, b->n_reads, b->reads, false);
-    add_boxes(m, &out, blocks[i], loop, b->n_writes, b->writes, true);
+    for (int w = 0; w < 2; w++)
+      add_boxes(m, &out, blocks[i], loop, blocks[i]->n_accesses[w], blocks[i]->accesses[w], w);
   }
   return out;
 }

@@ -55,6 +55,7 @@ void tirc_prim_unsafe_hide_buffer_access(Sched *s, const Value *args, Value *res
   Region *regions = tirc_new_array(s->c, Region, n + 1);
   for (int i = 0; i < n; i++)
     if (!hidden[i]) regions[kept++] = from[i];
+  to.hides |= !write;
   set_regions(s, block, &to, write, kept, regions);
 }
 

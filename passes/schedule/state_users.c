@@ -5,8 +5,9 @@
  * too, stores, regions, views, handle variables, in blocks inside of it too. What the
  * block and blocks inside of it declare makes dependences, and so do loads in what decides where,
  * whether and how often they run, and on which elements: predicates, bindings, domains, indices of
- * regions, extents of allocations, and the loops and conditions on the way to the blocks inside.
- * The rest is for rewrites, which must not miss a load that nobody declared. */
+ * regions, extents of allocations, and the loops and conditions on the way to the blocks inside;
+ * and loads of buffers of which a block without others inside declares nothing. The rest is for
+ * rewrites, which must not miss a load that nobody declared. */
 #include "../../ir/visit.h"
 #include "internal.h"
 #include "state.h"
@@ -226,6 +227,22 @@ static void visit_head(Visitor *v, const Block *b) {
   for (int i = 0; i < b->n_allocs; i++) see_shape(v, b->allocs[i]);
 }
 
+/* A sum with an init does not declare that it reads itself. */
+static bool is_declared(const Block *b, Buffer buffer, bool write) {
+  return tirc_declared_write(b, buffer) ? write || b->init || tirc_declared_read(b, buffer)
+                                        : !write && tirc_declared_read(b, buffer);
+}
+
+/* What T.reads leaves out of what a block without others inside loads: whole buffers, as
+ * cache_index does. Of one that is declared too small the declaration is right. */
+static void gather_body(Gathered *g, const SRef *r) {
+  const Access access = tirc_block_access(g->c, r->stmt);
+  for (int i = 0; i < access.reads.n; i++) {
+    const Region *read = &access.reads.at[i];
+    if (!is_declared(tirc_block_of(r), read->buffer, false)) add_region(g, *read);
+  }
+}
+
 /* What T.reads leaves out. A block with others inside may have been put around loops and
  * conditions, too. */
 static void gather_undeclared(Gathered *g, const SRef *r) {
@@ -237,22 +254,32 @@ static void gather_undeclared(Gathered *g, const SRef *r) {
     tirc_visit_stmt(&(Visitor){.stmt = see_way, .expr = tirc_skip_expr, .self = &loads}, b->body);
 }
 
-static bool see_load(Visitor *v, Expr e) {
-  bool *found = v->self;
-  *found |= e->op == OP_LOAD;
-  return !*found;
+typedef struct Undeclared {
+  const Block *b;
+  bool head, body; /* loads what it does not declare there */
+} Undeclared;
+
+static bool see_head_load(Visitor *v, Expr e) {
+  Undeclared *u = v->self;
+  u->head |= e->op == OP_LOAD;
+  return !u->head;
 }
 
-static bool head_loads(const Block *b) {
-  bool found = false;
-  visit_head(&(Visitor){.expr = see_load, .self = &found}, b);
-  return found;
+static bool see_body_load(Visitor *v, Expr e) {
+  Undeclared *u = v->self;
+  u->body |= e->op == OP_LOAD && !is_declared(u->b, e->u.buffer, false);
+  return !u->body;
 }
 
-/* A sum with an init does not declare that it reads itself. */
-static bool is_declared(const Block *b, Buffer buffer, bool write) {
-  return tirc_declared_write(b, buffer) ? write || b->init || tirc_declared_read(b, buffer)
-                                        : !write && tirc_declared_read(b, buffer);
+static Undeclared find_undeclared(const SRef *r) {
+  const Block *b = tirc_block_of(r);
+  Undeclared u = {.b = b};
+  visit_head(&(Visitor){.expr = see_head_load, .self = &u}, b);
+  if (r->scope->n_blocks || b->hides) return u;
+  Visitor v = {.expr = see_body_load, .self = &u};
+  if (b->init) tirc_visit_stmt(&v, b->init);
+  tirc_visit_stmt(&v, b->body);
+  return u;
 }
 
 /* What a block inside does not declare and decides about it, or the rest of what it accesses. */
@@ -274,7 +301,7 @@ static void gather_inner(Sched *s, Gathered *g, const SRef *r, SRef *inner, bool
 }
 
 /* The regions of a block, and those that only blocks inside of it declare or that nobody does. */
-static RegionVec gather(Sched *s, SRef *r, bool write) {
+static RegionVec gather(Sched *s, SRef *r, bool write, const Undeclared *u) {
   const Block *b = tirc_block_of(r);
   const int n = write ? b->n_writes : b->n_reads;
   Gathered g = {.c = s->c, .a = tirc_analyzer(s->c)};
@@ -284,6 +311,7 @@ static RegionVec gather(Sched *s, SRef *r, bool write) {
   for (int i = 0; i < r->scope->n_blocks; i++)
     gather_inner(s, &g, r, r->scope->blocks[i], write, true);
   if (!write) r->n_deciding = g.out.n - n;
+  if (!write && u->body) gather_body(&g, r);
   for (int i = 0; i < r->scope->n_blocks; i++)
     gather_inner(s, &g, r, r->scope->blocks[i], write, false);
   return g.out;
@@ -291,12 +319,13 @@ static RegionVec gather(Sched *s, SRef *r, bool write) {
 
 void tirc_know_accesses(Sched *s, SRef *r) {
   const Block *b = tirc_block_of(r);
+  const Undeclared u = find_undeclared(r);
   r->hidden = false;
   r->n_deciding = 0;
   for (int write = 0; write < 2; write++) {
     RegionVec all = {0};
-    if (r->scope->n_blocks || (!write && head_loads(b))) {
-      all = gather(s, r, write);
+    if (r->scope->n_blocks || (!write && (u.head || u.body))) {
+      all = gather(s, r, write, &u);
     } else {
       all.at = (Region *)(uintptr_t)(write ? b->writes : b->reads);
       all.n = write ? b->n_writes : b->n_reads;
