@@ -134,8 +134,30 @@ static void find_region(Padding *p) {
   }
 }
 
+typedef struct Loaded {
+  Padding *p;
+  bool changes; /* what is loaded, under the loop */
+} Loaded;
+
+static bool see_loaded(Visitor *v, Expr e) {
+  Loaded *k = v->self;
+  SRef **blocks;
+  const int n = e->op == OP_LOAD ? tirc_child_blocks(k->p->s, k->p->loop, &blocks) : 0;
+  for (int i = 0; i < n; i++) k->changes |= tirc_touches(blocks[i], e->u.buffer, true);
+  return !k->changes;
+}
+
+/* Whether an element gets the same value each time that the block stores to it, so that the
+ * constant, stored once before the loop, is still there, or was never to be seen. */
+static bool stores_the_same_again(Padding *p) {
+  Loaded k = {.p = p};
+  tirc_visit_stmt(&(Visitor){.expr = see_loaded, .self = &k}, tirc_block_of(p->block)->body);
+  return !k.changes && !tirc_instances_depend(p->s, p->block);
+}
+
 /* The constant comes before all that other blocks do in the loops that they share with the block:
- * they must come after it, and in iterations of their own. */
+ * they must come after it, and in iterations of their own, or read only what it stored before in
+ * the same iteration, again and again. */
 static void require_others_behind(Padding *p) {
   const Buffer buffer = tirc_block_of(p->block)->writes[0].buffer;
   for (int i = p->at; i < p->n_loops; i++) {
@@ -148,6 +170,9 @@ static void require_others_behind(Padding *p) {
           (!tirc_touches(blocks[k], buffer, true) && !tirc_touches(blocks[k], buffer, false)))
         continue;
       if (!before && tirc_iterations_apart(p->s, p->loops[i], n, blocks, buffer, true)) continue;
+      if (!before && !tirc_touches(blocks[k], buffer, true) &&
+          tirc_finds_written(p->s, blocks[k], buffer) && stores_the_same_again(p))
+        continue;
       tirc_sched_mark(p->s, blocks[k]->stmt);
       no_pattern(p, tirc_format(p->s->c, "block %s under the same loop uses %s, too",
                                 tirc_block_of(blocks[k])->name, buffer->name));
