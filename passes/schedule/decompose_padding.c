@@ -15,6 +15,7 @@
  * Errors: root-block, not-stage-pipeline, not-complete-block, loop-not-above-block,
  * padding-pattern, loop-variable-escapes. */
 #include "../../ir/visit.h"
+#include "compute_at.h"
 #include "conflict.h"
 #include "internal.h"
 #include "spatial.h"
@@ -147,12 +148,13 @@ static bool see_loaded(Visitor *v, Expr e) {
   return !k->changes;
 }
 
-/* Whether an element gets the same value each time that the block stores to it, so that the
- * constant, stored once before the loop, is still there, or was never to be seen. */
+/* Whether the block runs in each iteration, and an element gets the same value each time, so that
+ * the constant, stored once before the loop, is still there, or was never to be seen. */
 static bool stores_the_same_again(Padding *p) {
   Loaded k = {.p = p};
   tirc_visit_stmt(&(Visitor){.expr = see_loaded, .self = &k}, tirc_block_of(p->block)->body);
-  return !k.changes && !tirc_instances_depend(p->s, p->block);
+  return !k.changes && tirc_domain_implies_predicate(p->s, p->block) &&
+         !tirc_instances_depend(p->s, p->block);
 }
 
 /* The constant comes before all that other blocks do in the loops that they share with the block:

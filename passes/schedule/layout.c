@@ -102,6 +102,7 @@ static void install(Sched *s, SRef *scope, Stmt with, Buffer from, Buffer to, co
 typedef struct PlainCheck {
   Visitor v;
   Buffer buffer;
+  bool views; /* may be made of it: all elements stay where they are */
   const char *why;
   Stmt where; /* the innermost block so far */
 } PlainCheck;
@@ -133,13 +134,13 @@ static bool see_stmt(Visitor *v, Stmt s) {
   p->where = s;
   if (tirc_shapes_load(s, p->buffer)) p->why = "an extent of a buffer is loaded from it";
   for (int i = 0; i < s->u.block.n_matches; i++)
-    if (s->u.block.matches[i].source.buffer->data == p->buffer->data)
+    if (s->u.block.matches[i].source.buffer->data == p->buffer->data && !p->views)
       p->why = "T.match_buffer makes a view of it";
   return !p->why;
 }
 
-static void require_plain_use(Sched *s, SRef *scope, Buffer b) {
-  PlainCheck p = {.buffer = b, .where = scope->stmt};
+static void require_plain_use(Sched *s, SRef *scope, Buffer b, bool views) {
+  PlainCheck p = {.buffer = b, .views = views, .where = scope->stmt};
   p.v = (Visitor){.expr = see_expr, .stmt = see_stmt, .self = &p};
   p.v.only = tirc_paths_to_users(s, scope, b);
   tirc_visit_stmt(&p.v, scope->stmt);
@@ -173,36 +174,29 @@ typedef struct Views {
   PtrMap map; /* buffers that change */
 } Views;
 
-/* A view of the same rank has the axes of its source. */
+/* A view of the same rank has the axes of its source; of another one it has as many before its
+ * first. */
 static bool add_views(Visitor *v, Stmt s) {
   Views *w = v->self;
   const Block *b = &s->u.block;
   for (int i = 0; s->kind == STMT_BLOCK && i < b->n_matches; i++) {
     Buffer source = tirc_map_get(&w->map, b->matches[i].source.buffer);
     struct BufferNode to = *b->matches[i].buffer;
-    if (!source || source->ndim != to.ndim) continue;
-    to.axis_separators = source->axis_separators;
+    if (!source) continue;
+    to.axis_separators = source->ndim == to.ndim
+                             ? source->axis_separators
+                             : tirc_new_array(w->c, int, source->n_axis_separators + 1);
     to.n_axis_separators = source->n_axis_separators;
     tirc_map_set(w->c, &w->map, b->matches[i].buffer, tirc_buffer_copy(w->c, &to));
   }
   return true;
 }
 
-void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
-  (void)result;
+static void separate_axes(Sched *s, SRef *block, Buffer from, int n, const int *at) {
   Tirc *c = s->c;
-  SRef *block = tirc_sref_of_value(s, args[0]);
-  Buffer from = tirc_choose_buffer(s, block, args[1]).buffer;
   SRef *scope = scope_of_buffer(s, block, from);
   tirc_require_not_in_shapes(s, scope, from);
   struct BufferNode node = *from;
-  int n = args[2].kind == VAL_NONE ? 0 : args[2].u.list->n;
-  int *at = tirc_new_array(c, int, n + 1);
-  for (int i = 0; i < n; i++) {
-    int64_t place = args[2].u.list->at[i].u.i;
-    require_place(s, from, place, i ? at[i - 1] : 0);
-    at[i] = (int)place;
-  }
   set_separators(s, &node, n, at);
   Views views = {.c = c};
   Buffer to = tirc_buffer_copy(c, &node);
@@ -211,6 +205,20 @@ void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
   views.v = (Visitor){.stmt = add_views, .self = &views, .only = only};
   tirc_visit_stmt(&views.v, scope->stmt);
   install(s, scope, tirc_substitute_buffers_in(c, scope->stmt, &views.map, only), from, to, NULL);
+}
+
+void tirc_prim_set_axis_separator(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  SRef *block = tirc_sref_of_value(s, args[0]);
+  Buffer from = tirc_choose_buffer(s, block, args[1]).buffer;
+  int n = args[2].kind == VAL_NONE ? 0 : args[2].u.list->n;
+  int *at = tirc_new_array(s->c, int, n + 1);
+  for (int i = 0; i < n; i++) {
+    int64_t place = args[2].u.list->at[i].u.i;
+    require_place(s, from, place, i ? at[i - 1] : 0);
+    at[i] = (int)place;
+  }
+  separate_axes(s, block, from, n, at);
 }
 
 /* --- the pad value ------------------------------------------------------------------------------
@@ -372,6 +380,20 @@ static Regions reads_of_update(Tirc *c, Stmt block) {
   return reads;
 }
 
+/* Views are made of a buffer only where all elements stay where they are. */
+static bool view_new_buffer(const LayoutRewrite *r, Block *b) {
+  MatchBuffer *matches = tirc_new_array(r->l->c, MatchBuffer, b->n_matches + 1);
+  bool found = false;
+  for (int i = 0; i < b->n_matches; i++) {
+    matches[i] = b->matches[i];
+    if (matches[i].source.buffer != r->l->from) continue;
+    matches[i].source.buffer = r->l->to;
+    found = true;
+  }
+  b->matches = matches;
+  return found;
+}
+
 static Stmt rewrite_block(AccessRewriter *w, Stmt s) {
   const LayoutRewrite *r = w->self;
   Block b = s->u.block;
@@ -383,8 +405,10 @@ static Stmt rewrite_block(AccessRewriter *w, Stmt s) {
     allocates = allocates || same;
   }
   bool declared = tirc_declared_read(&b, r->l->from) || tirc_declared_write(&b, r->l->from);
-  if (!declared && !allocates) return s;
+  const bool viewed = view_new_buffer(r, &b);
+  if (!declared && !allocates && !viewed) return s;
   b.allocs = allocs;
+  if (viewed) s = tirc_with_loc(w->c, tirc_block(w->c, &b), s->loc);
   if (declared) {
     Regions reads, writes;
     tirc_block_reads_writes(w->c, s, &reads, &writes);
@@ -424,6 +448,12 @@ static Stmt rewrite_scope(const LayoutChange *l, const PaddingPlan *plan) {
   return tirc_rewrite_accesses(&w, l->scope->stmt);
 }
 
+static bool is_identity(const IndexMap *map) {
+  bool same = map->n_inputs == map->n_outputs;
+  for (int i = 0; same && i < map->n_inputs; i++) same = map->outputs[i] == map->inputs[i];
+  return same;
+}
+
 void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
   (void)result;
   Tirc *c = s->c;
@@ -436,7 +466,10 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
   if (has_pad && assumed)
     tirc_sched_error(s, SERR_PAD_VALUE, NULL, "leave out pad_value or assume_injective_transform",
                      "With assume_injective_transform it is not computed where the padding is.");
-  require_plain_use(s, l.scope, l.from);
+  const bool identity = is_identity(&l.map);
+  const int n_separators = l.map.n_separators;
+  if (identity) l.map.n_separators = 0;
+  require_plain_use(s, l.scope, l.from, identity);
   const Expr *shape = tirc_map_shape(s, tirc_analyzer_of_shapes(s, l.block), &l.map, l.from->shape);
   require_injective(&l, assumed, shape);
   bool padded = !tirc_is_int(l.inverse.padding, 0);
@@ -449,4 +482,5 @@ void tirc_prim_transform_layout(Sched *s, const Value *args, Value *result) {
   l.to = new_buffer(&l, shape);
   PaddingPlan plan = padded ? tirc_plan_padding(&l) : (PaddingPlan){0};
   install(s, l.scope, rewrite_scope(&l, &plan), l.from, l.to, &l.map);
+  if (identity && n_separators) separate_axes(s, l.block, l.to, n_separators, l.map.separators);
 }
