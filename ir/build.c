@@ -108,10 +108,12 @@ Expr tirc_call(Tirc *c, DType t, const char *name, int n, const Expr *args) {
 }
 
 Expr tirc_ramp(Tirc *c, Expr base, Expr stride, int lanes) {
+  if (lanes == 1) return base;
   return node(c, OP_RAMP, tirc_dtype_lanes(base->dtype, lanes), 2, (Expr[]){base, stride});
 }
 
 Expr tirc_broadcast(Tirc *c, Expr value, int lanes) {
+  if (lanes == 1) return value;
   return node(c, OP_BROADCAST, tirc_dtype_lanes(value->dtype, lanes), 1, &value);
 }
 

@@ -287,6 +287,7 @@ Expr tirc_expr(Tirc *c, Op op, DType t, int n, const Expr *args);
 Expr tirc_load(Tirc *c, Buffer b, int n, const Expr *indices);
 Expr tirc_call(Tirc *c, DType t, const char *name, int n, const Expr *args);
 Expr tirc_cast(Tirc *c, DType t, Expr e); /* folds constants; e itself when it has the type */
+/* One lane is a scalar: the base, the value. */
 Expr tirc_ramp(Tirc *c, Expr base, Expr stride, int lanes);
 Expr tirc_broadcast(Tirc *c, Expr value, int lanes);
 /* A binary operation as Python's operators on TVM expressions build it: operand types are unified

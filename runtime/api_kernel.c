@@ -3,6 +3,7 @@
 
 #include "../codegen/llvm/llvm.h"
 #include "../ir/visit.h"
+#include "../passes/lower/extents.h"
 #include "../passes/lower/lower.h"
 #include "pool.h"
 #include "timer.h"
@@ -231,6 +232,7 @@ struct tirc_launch {
   PackedFunc entry;
   const tirc_runtime *runtime;
   void **packed;
+  PtrMap symbols; /* the scalars that it is called with: from the lowered function's to INT */
 };
 
 typedef struct MakeCall {
@@ -258,6 +260,13 @@ static int64_t symbol_value(int n, Expr *symbols, const int64_t *values, Expr wa
   for (int i = 0; i < n; i++)
     if (strcmp(symbols[i]->u.s, wanted->u.s) == 0) return values[i];
   return 0;
+}
+
+/* Integers that code is called with also stand in messages. */
+static void *pack_symbol(tirc_launch *launch, Expr var, int64_t i, double f) {
+  if (tirc_dtype_is_int(var->dtype))
+    tirc_map_set(launch->c, &launch->symbols, var, tirc_int(launch->c, var->dtype, i));
+  return pack_scalar(launch->c, var->dtype, i, f);
 }
 
 static bool overlap(const Tensor *a, const Tensor *b) {
@@ -296,12 +305,12 @@ static void make_call(Tirc *c, void *self) {
   launch->runtime = p->x ? tirc_kernel_runtime_abi(p->x->runtime) : NULL;
   launch->packed = tirc_new_array(c, void *, p->n + n_extra);
   for (int i = 0; i < p->n; i++)
-    launch->packed[i] = k->func->buffers[i]
-                            ? args[i].tensor->data
-                            : pack_scalar(c, k->func->params[i]->dtype, p->args[i].i, p->args[i].f);
+    launch->packed[i] = k->func->buffers[i] ? args[i].tensor->data
+                                            : pack_symbol(launch, k->lowered->params[i],
+                                                          p->args[i].i, p->args[i].f);
   for (int i = 0; i < n_extra; i++)
     launch->packed[p->n + i] =
-        pack_scalar(c, extra[i]->dtype, symbol_value(n_symbols, symbols, values, extra[i]), 0);
+        pack_symbol(launch, extra[i], symbol_value(n_symbols, symbols, values, extra[i]), 0);
   p->result = launch;
 }
 
@@ -336,9 +345,21 @@ static bool count_assert(Visitor *v, Stmt s) {
   return true;
 }
 
-/* The code says that an assertion failed, but not which. */
-static void fail_assertion(Tirc *c, void *self) {
-  const tirc_kernel *k = self;
+typedef struct Failure {
+  const tirc_launch *launch;
+  int status;
+} Failure;
+
+/* The code says that an assertion failed, but not which. Memory may be out because an extent came
+ * out wrong. */
+static void fail_call(Tirc *c, void *self) {
+  const Failure *failure = self;
+  const tirc_launch *launch = failure->launch;
+  const tirc_kernel *k = launch->kernel;
+  const char *why = tirc_failed_extent(c, k->lowered->body, &launch->symbols);
+  if (why) tirc_fail(c, k->func->loc, "assert", "use smaller extents, or wider types", "%s", why);
+  enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
+  if (failure->status == NO_MEMORY) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
   Asserts a = {0};
   Visitor v = {.stmt = count_assert, .self = &a};
   tirc_visit_stmt(&v, k->func->body);
@@ -349,11 +370,9 @@ static void fail_assertion(Tirc *c, void *self) {
             "one of the %d assertions of %s fails", a.n, k->func->name);
 }
 
-static tirc_status run_failed(const tirc_kernel *k, int failed, tirc_error **error) {
-  enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
-  return failed == NO_MEMORY
-             ? tirc_api_no_memory(error)
-             : tirc_api_scratch(fail_assertion, (void *)(uintptr_t)k, &k->sources, error);
+static tirc_status run_failed(const tirc_launch *launch, int failed, tirc_error **error) {
+  Failure failure = {launch, failed};
+  return tirc_api_scratch(fail_call, &failure, &launch->kernel->sources, error);
 }
 
 tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double min_seconds,
@@ -372,7 +391,7 @@ tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double
       number = wanted < number * 8.0 ? (int)wanted + 1 : number * 8;
     }
   }
-  return failed ? run_failed(launch->kernel, failed, error) : TIRC_OK;
+  return failed ? run_failed(launch, failed, error) : TIRC_OK;
 }
 
 tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
@@ -382,8 +401,9 @@ tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
   tirc_status status = tirc_launch_new(k, x, n, args, &launch, error);
   if (status != TIRC_OK) return status;
   int failed = tirc_launch_run(launch);
+  status = failed ? run_failed(launch, failed, error) : TIRC_OK;
   tirc_launch_free(launch);
-  return failed ? run_failed(k, failed, error) : TIRC_OK;
+  return status;
 }
 
 double tirc_seconds(void) { return tirc_now(); }

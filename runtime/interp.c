@@ -2,6 +2,8 @@
  * runs it. Everything it needs lives in a context of its own, so a run leaves nothing behind. */
 #include "interp_code.h"
 
+#include "../passes/lower/extents.h"
+
 #include "../ir/print.h"
 
 #include <stdarg.h>
@@ -76,6 +78,19 @@ static void bind_scalar(Compiler *k, Expr param, const Argument *a) {
     cell->i = a->i;
 }
 
+/* As compiled code does on entry. */
+static void check_extents(Tirc *t, const Func *f, int n_symbols, Expr *symbols,
+                          const int64_t *values, const Argument *args) {
+  PtrMap known = {0};
+  for (int i = 0; i < n_symbols; i++)
+    tirc_map_set(t, &known, symbols[i], tirc_int(t, symbols[i]->dtype, values[i]));
+  for (int i = 0; i < f->n_params; i++)
+    if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype))
+      tirc_map_set(t, &known, f->params[i], tirc_int(t, f->params[i]->dtype, args[i].i));
+  const char *why = known.n ? tirc_failed_extent(t, tirc_lower_extents(t, f), &known) : NULL;
+  if (why) tirc_fail(t, f->loc, "assert", "use smaller extents, or wider types", "%s", why);
+}
+
 static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
                       const InterpOptions *o) {
   Compiler k = {.t = t, .loc = f->loc, .in_double = o->in_double};
@@ -88,6 +103,7 @@ static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
   int64_t *values = tirc_new_array(t, int64_t, n_symbols);
   tirc_bind_arguments(t, f, n_args, args, values);
   for (int i = 0; i < n_symbols; i++) tirc_compile_var(&k, symbols[i])->i = values[i];
+  check_extents(t, f, n_symbols, symbols, values, args);
   for (int i = 0; i < f->n_params; i++)
     if (!f->buffers[i]) bind_scalar(&k, f->params[i], &args[i]);
   for (int i = 0; i < f->n_params; i++)

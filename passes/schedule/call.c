@@ -571,7 +571,10 @@ static Value run(Sched *s, const Primitive *p, const Value *bound) {
   const bool trace = s->calls == 1 && !(tirc_instruction_flags(p) & INST_UNTRACED);
   const Value *traced = trace ? tirc_trace_arguments(s, p, bound) : NULL;
   const Module *before = s->mod;
+  const uint32_t overflows = s->c->n_overflows;
   p->apply(s, bound, &result);
+  if (s->c->n_overflows != overflows && s->calls == 1 && s->mod != before)
+    tirc_require_countable(s, before);
   if (s->lets && s->calls == 1 && s->mod != before) require_lets_around(s);
   verify(s);
   if (s->calls == 1) {

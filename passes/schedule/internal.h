@@ -230,6 +230,10 @@ bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b); /* of the block's
  * scope has. */
 void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with);
 
+/* Throws index-overflow when the module has a constant that its type does not hold, and the one
+ * before has none (overflow.c). */
+void tirc_require_countable(Sched *s, const Module *before);
+
 /* --- places that are no loops ------------------------------------------------------------------
  */
 

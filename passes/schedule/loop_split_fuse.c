@@ -290,12 +290,6 @@ static Expr fused_values(Sched *s, int n, SRef *const *loops, Expr var, PtrMap *
       open--;
     }
     Expr upper = tirc_mul(c, lower, extent);
-    int64_t product;
-    if (upper->op == OP_MUL && tirc_const_int(upper->args[0], &product) &&
-        tirc_const_int(upper->args[1], &product))
-      tirc_sched_error(s, SERR_SPLIT_FACTOR, NULL, "fuse fewer loops",
-                       "the fused loop would have more iterations than %s can count",
-                       tirc_dtype_name(c, var->dtype));
     Expr rest = i ? tirc_floormod(c, var, upper) : var;
     /* Where a loop has no iterations nothing runs, and there are no digits to take. */
     const bool still = tirc_is_int(f->extent, 1) || tirc_is_int(upper, 0);
