@@ -5,6 +5,7 @@
 #include "../ir/visit.h"
 #include "../passes/lower/extents.h"
 #include "../passes/lower/lower.h"
+#include "free_order.h"
 #include "pool.h"
 #include "timer.h"
 #include "workspace.h"
@@ -140,6 +141,39 @@ tirc_status tirc_module_interpret_in_double(const tirc_module *m, const char *fu
   NEED(m, LIST(n, args), COUNT(max_steps));
   Interpret p = {m, func, n, args, {.max_steps = max_steps, .in_double = true}};
   return tirc_api_scratch(interpret, &p, &m->sources, error);
+}
+
+typedef struct Freely {
+  Interpret of;
+  const tirc_argument *chosen;
+  NanOrder nan;
+  bool any;
+} Freely;
+
+static void interpret_freely(Tirc *c, void *self) {
+  Freely *p = self;
+  const int n = p->of.n;
+  const Func *f = tirc_api_func(c, p->of.m->m, p->of.func, NULL);
+  const FreeOrder o = tirc_free_order(c, f, p->chosen != NULL, p->nan);
+  p->any = o.func != NULL;
+  if (!p->any || n != f->n_params) return;
+  tirc_argument *args = tirc_new_array(c, tirc_argument, n + o.n_chosen);
+  memcpy(args, p->of.args, (size_t)n * sizeof *args);
+  for (int i = 0; i < o.n_chosen; i++) args[n + i] = p->chosen[o.chosen[i]];
+  (void)tirc_interpret_with(c, o.func, n + o.n_chosen,
+                            tirc_api_arguments(c, o.func, n + o.n_chosen, args), &p->of.options);
+}
+tirc_status tirc_module_interpret_freely(const tirc_module *m, const char *func, int n,
+                                         const tirc_argument *args, const tirc_argument *chosen,
+                                         tirc_nan nan, int64_t max_steps, bool *any,
+                                         tirc_error **error) {
+  Freely p = {{m, func, n, args, {.max_steps = max_steps, .in_double = true}},
+              chosen,
+              (NanOrder)nan,
+              false};
+  const tirc_status status = tirc_api_scratch(interpret_freely, &p, &m->sources, error);
+  *any = p.any;
+  return status;
 }
 
 /* --- kernels -----------------------------------------------------------------------------------

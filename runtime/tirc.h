@@ -279,8 +279,8 @@ typedef struct tirc_schedule_options {
   /* After each primitive: the call as text, where it stands, and NULL or why it failed. */
   void (*trace)(void *self, const char *call, const char *file, int line, const char *failure);
   /* What is legal and hardly meant, and its code: "spatial-dependence", "local-in-memory",
-   * "lost-mark", or "warning" for what has none of its own. file may be NULL: then there is no
-   * place. */
+   * "lost-mark", "equal-candidates", or "warning" for what has none of its own. file may be NULL:
+   * then there is no place. */
   void (*warn)(void *self, const char *file, int line, int column, const char *message,
                const char *code);
 } tirc_schedule_options;
@@ -740,6 +740,21 @@ TIRC_API tirc_status tirc_module_interpret(const tirc_module *m, const char *fun
 TIRC_API tirc_status tirc_module_interpret_in_double(const tirc_module *m, const char *func, int n,
                                                      const tirc_argument *args, int64_t max_steps,
                                                      tirc_error **error);
+/* The same again, where a result differs: what the order of a reduction's steps decides, a schedule
+ * may decide otherwise.
+ *
+ *   chosen  n arguments, or NULL: of equal candidates, an argmax takes the one whose index stands
+ *           in its array there, if that is one of them
+ *   nan     what max and min of floats make of a NaN: what is written, always NaN, or the other
+ *           operand
+ *
+ * *any is false when there is nothing of the sort in the function; then nothing runs. For modules
+ * that are not lowered. */
+typedef enum tirc_nan { TIRC_NAN_AS_WRITTEN, TIRC_NAN_STAYS, TIRC_NAN_GOES } tirc_nan;
+TIRC_API tirc_status tirc_module_interpret_freely(const tirc_module *m, const char *func, int n,
+                                                  const tirc_argument *args,
+                                                  const tirc_argument *chosen, tirc_nan nan,
+                                                  int64_t max_steps, bool *any, tirc_error **error);
 
 /* Sees what a run does, in order; each function may be NULL. Arrays (parameters and buffers that
  * the program allocates) are numbered from 0 in the order of their first use. */

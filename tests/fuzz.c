@@ -95,7 +95,7 @@ static const char *check_lowered(Tirc *c, const Func *program, const Module *m,
   const char *why = interpret(c, tirc_module_main(lowered), &got, NULL);
   if (!why) {
     values_relay(c, m, &got, program, true);
-    why = values_compare(c, program, expected, &got);
+    why = values_differ(c, program, expected, &got);
   } else if (strcmp(c->diag.code, "steps") == 0) {
     why = NULL;
   }

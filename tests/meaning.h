@@ -38,6 +38,9 @@ void values_relay(Tirc *c, const Module *m, Values *v, const Func *program, bool
 void values_for(Tirc *c, const Func *program, const Module *m, const Func *f, Values *out);
 /* NULL, or the first element of a parameter of f that differs. */
 const char *values_compare(Tirc *c, const Func *f, const Values *expected, const Values *got);
+/* The same of what a schedule made of the function: of equal candidates of an argmax any is right.
+ */
+const char *values_differ(Tirc *c, const Func *f, const Values *expected, const Values *got);
 /* NULL when f, a function of m, computes what the program does, or runs too long. *early: an
  * instance ran on what was not there yet. */
 const char *values_check(Tirc *c, const Func *program, const Module *m, const Func *f,

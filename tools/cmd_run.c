@@ -236,6 +236,10 @@ static int check(const Session *s) {
     printf("check: ok; largest error %.2g of %.2g allowed (reductions of length %g, against the "
            "reference interpreter)\n",
            c.worst, c.tolerance, cost.reduction);
+    if (c.nan_order)
+      printf("note: %lld elements differ by the order in which a NaN comes to max or min, which a "
+             "schedule may change: they are not compared\n",
+             (long long)c.nan_order);
     return DONE;
   }
   printf("check: FAILED; \"%s\" element %lld is %.9g, should be %.9g: error %.2g, %.2g allowed "

@@ -154,10 +154,13 @@ typedef struct Check {
   const char *param;
   double got, expected;
   bool ok;
+  int64_t nan_order; /* elements that differ by the order in which a NaN came to max or min */
 } Check;
 /* The arrays in args after the program ran on them in the reference interpreter, float32 as double.
  */
 int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args);
+/* Where a reduction's steps may come in another order, what follows from that is right, too:
+ * another one of an argmax's equal candidates, and what max and min make of a NaN. */
 Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
                       const tirc_argument *expected);
 /* load.c: warns of what the code of a module could not keep in registers. */

@@ -17,6 +17,7 @@
 #include "access_rewrite.h"
 #include "index_map.h"
 #include "order.h"
+#include "reducer.h"
 #include "spatial.h"
 
 typedef struct BlockChange {
@@ -274,7 +275,7 @@ static void require_order(BlockChange *b) {
     why = "two of its instances use one element";
   else if (sums_in_order(b->s, b->block))
     why = "it updates its elements in an order that changes the result";
-  if (!why) return;
+  if (!why) return tirc_warn_of_equals(b->s, b->block);
   tirc_sched_mark(b->s, b->block->stmt);
   tirc_sched_error(b->s, SERR_ORDER_MATTERS, why, NULL,
                    "The instances of block %s must keep their order.",

@@ -21,6 +21,7 @@
 #include "internal.h"
 #include "order.h"
 #include "overwritten.h"
+#include "reducer.h"
 #include "spatial.h"
 
 typedef struct Move {
@@ -466,7 +467,8 @@ static void check_order_of_sum(Move *m, Stmt nest) {
     outer = outer || l.used;
     sums++;
   }
-  if ((sums <= 1 && !outer) || !sums || tirc_update_commutes(m->c, b)) return;
+  if ((sums <= 1 && !outer) || !sums) return;
+  if (tirc_update_commutes(m->c, b)) return tirc_warn_of_equals(m->s, m->block);
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL,
                    "a sum, a product, a minimum or a maximum may be moved: their order is free",

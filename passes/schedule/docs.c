@@ -182,7 +182,8 @@ bool tirc_may_raise(const char *primitive, const char *code) {
   const Primitive *p = tirc_find_primitive(primitive);
   int ids[8];
   if (!strcmp(code, "argument") || !strcmp(code, SCHED_LOST_MARK) ||
-      is_code(SERR_LET_ESCAPES, code) || is_code(SERR_INDEX_OVERFLOW, code))
+      !strcmp(code, SCHED_EQUAL_CANDIDATES) || is_code(SERR_LET_ESCAPES, code) ||
+      is_code(SERR_INDEX_OVERFLOW, code))
     return true;
   for (int i = 0; d && d->errors[i] >= 0; i++)
     if (is_code(d->errors[i], code)) return true;

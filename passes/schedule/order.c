@@ -15,6 +15,7 @@
 #include "internal.h"
 #include "meaning/order.h"
 #include "plain.h"
+#include "reducer.h"
 
 #include "ir/access.h"
 
@@ -239,6 +240,24 @@ static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
                    k.found->u.block.name, tirc_block_of(block)->name);
 }
 
+static bool is_summed_over(const Block *b, const SRef *loop) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == ITER_REDUCE &&
+        tirc_uses_var(b->iter_values[i], tirc_loop_of(loop)->var))
+      return true;
+  return false;
+}
+
+/* Whether the steps of the block's reduction come in another order. */
+static bool turns_steps(const Block *b, int n, SRef *const *chain, SRef *const *order) {
+  for (int i = 0, k = 0; i < n; i++) {
+    if (!is_summed_over(b, chain[i])) continue;
+    while (!is_summed_over(b, order[k])) k++;
+    if (chain[i] != order[k++]) return true;
+  }
+  return false;
+}
+
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   SRef **blocks;
@@ -257,6 +276,8 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   Buffer *loose;
   const int n_loose = tirc_loose_stores(s, chain[n - 1], &loose);
   for (int i = 0; i < n_loose; i++) consider(&r, loose[i], n_blocks, blocks);
+  for (int i = 0; i < n_blocks; i++)
+    if (turns_steps(tirc_block_of(blocks[i]), n, chain, order)) tirc_warn_of_equals(s, blocks[i]);
   if (!r.users.n) return;
   r.nest.users = r.users.at;
   r.nest.n_users = r.users.n;

@@ -158,15 +158,21 @@ static bool leads(const Reducer *r, const Expr *rhs, int i, Expr condition, Expr
          component_of(r, rhs, ties->args[0]) == i;
 }
 
+/* Of combiners that are Selects: the condition that breaks ties, if one does. */
+static Expr order_of(const Reducer *r) {
+  Expr order = r->combiners[0]->args[0];
+  for (int i = 0; i < r->n; i++)
+    if (r->combiners[i]->args[0]->op == OP_OR) order = r->combiners[i]->args[0];
+  return order;
+}
+
 static bool match_select(const Reducer *r, Expr *rhs) {
   for (int i = 0; i < r->n; i++) {
     Expr e = r->combiners[i];
     if (e->op != OP_SELECT || !is_self(r, i, e->args[1])) return false;
     rhs[i] = e->args[2];
   }
-  Expr order = r->combiners[0]->args[0];
-  for (int i = 0; i < r->n; i++)
-    if (r->combiners[i]->args[0]->op == OP_OR) order = r->combiners[i]->args[0];
+  const Expr order = order_of(r);
   if (!is_order(r, rhs, order)) return false;
   for (int i = 0; i < r->n; i++) {
     Expr condition = r->combiners[i]->args[0];
@@ -289,4 +295,62 @@ Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, cons
   Operands o = {r, self, rhs, i};
   Mutator m = {.c = c, .expr = replace_operand, .self = &o};
   return tirc_mutate_expr(&m, r->combiners[i]);
+}
+
+/* --- equal candidates
+ * -------------------------------------------------------------------------------- */
+
+/* The reducer of a block that may have none. */
+static bool try_reducer(Sched *s, SRef *block, Reducer *out) {
+  const int n_marks = s->n_marks;
+  Trap trap;
+  if (TIRC_TRY(s->c, trap)) {
+    *out = tirc_reducer_of(s, block);
+    TIRC_END(s->c, trap);
+    return true;
+  }
+  s->n_marks = n_marks;
+  return false;
+}
+
+typedef struct Seen {
+  const Reducer *r;
+  bool *compared;
+} Seen;
+
+static bool see_compared(Visitor *v, Expr e) {
+  Seen *k = v->self;
+  for (int i = 0; i < k->r->n; i++) k->compared[i] |= is_self(k->r, i, e);
+  return true;
+}
+
+bool tirc_picks_equals(Sched *s, SRef *block, Picking *out) {
+  Tirc *c = s->c;
+  Reducer r;
+  if (!tirc_block_of(block)->init || !try_reducer(s, block, &r) || r.n < 2) return false;
+  int picked = 0;
+  while (picked < r.n && r.combiners[picked]->op == OP_SELECT) picked++;
+  if (picked < r.n) return false;
+  bool *compared = tirc_new_array(c, bool, r.n), all = true;
+  const Expr order = order_of(&r);
+  tirc_visit_expr(&(Visitor){.expr = see_compared, .self = &(Seen){&r, compared}}, order);
+  int at = 0;
+  while (r.combiners[at]->args[0] != order) at++;
+  for (int i = 0; i < r.n; i++) all &= compared[i];
+  *out = (Picking){r, order, tirc_reducer_apply(c, &r, at, r.rhs, r.self)->args[0], compared};
+  return !all;
+}
+
+void tirc_warn_of_equals(Sched *s, SRef *block) {
+  Picking p;
+  const Block *b = tirc_block_of(block);
+  for (int i = 0; i < s->warnings.n; i++)
+    if (!strcmp(s->warnings.at[i].code, SCHED_EQUAL_CANDIDATES)) return;
+  if (!tirc_picks_equals(s, block, &p)) return;
+  int picked = 0;
+  while (p.compared[picked]) picked++;
+  tirc_sched_warn_code(s, SCHED_EQUAL_CANDIDATES,
+                       "block %s picks one of several candidates: in another order it may store "
+                       "that of another equal one to %s",
+                       b->name, p.reducer.buffers[picked]->name);
 }

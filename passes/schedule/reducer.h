@@ -21,6 +21,19 @@ typedef struct Reducer {
 
 /* Raises reducer-form or no-matched-reducer. */
 Reducer tirc_reducer_of(Sched *s, SRef *block);
+/* How a block picks one of several candidates by an order that leaves some of them equal, as an
+ * argmax does: of two whose compared values are the same, the one that comes first is kept, or the
+ * one that comes last. */
+typedef struct Picking {
+  Reducer reducer;
+  Expr order;           /* over self[] and rhs[]: the accumulated one is kept */
+  Expr turned;          /* the same with the two changed round */
+  const bool *compared; /* one a buffer: whether the order looks at it */
+} Picking;
+bool tirc_picks_equals(Sched *s, SRef *block, Picking *out);
+/* Warns that the running call may change which of equal candidates the block picks, if it picks so.
+ */
+void tirc_warn_of_equals(Sched *s, SRef *block);
 /* Combiner i with other operands. */
 Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, const Expr *rhs);
 

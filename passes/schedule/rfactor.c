@@ -522,6 +522,13 @@ static Stmt wrap_write_back(Rfactor *r, Stmt write_back) {
   return nest;
 }
 
+/* Whether a loop of the reduction was outside of the one that is outermost now. */
+static bool turns_steps(const Rfactor *r) {
+  for (int i = 0; i < r->n_loops && r->loops[i] != r->loop; i++)
+    if (r->kinds[i] & 1u << ITER_REDUCE) return true;
+  return false;
+}
+
 void tirc_prim_rfactor(Sched *s, const Value *args, Value *result) {
   Rfactor r = {.s = s, .c = s->c, .loop = tirc_sref_of_value(s, args[0])};
   check(&r, args[1].u.i);
@@ -534,4 +541,5 @@ void tirc_prim_rfactor(Sched *s, const Value *args, Value *result) {
   body = tirc_replace_node(s, body, r.loops[0], tirc_seq(s->c, 2, both));
   tirc_sched_replace(s, r.scope, tirc_with_allocs(s->c, scope, body, r.reducer.n, r.rf_buffers));
   *result = tirc_value_block(rf_id);
+  if (turns_steps(&r)) tirc_warn_of_equals(s, r.block);
 }

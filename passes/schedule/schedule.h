@@ -68,6 +68,7 @@ struct SRef {
 };
 
 #define SCHED_WARNING "warning"
+#define SCHED_EQUAL_CANDIDATES "equal-candidates"
 #define SCHED_LOST_MARK "lost-mark" /* any call that changes the program may drop a mark */
 typedef struct Warning {
   const char *code; /* SCHED_WARNING unless it has one of its own */

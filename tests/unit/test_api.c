@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,6 +156,68 @@ static void functions_alone_and_intrinsics(void **state) {
   assert_int_equal(tirc_module_alone(one, "copy", "main", &none, NULL), TIRC_BAD);
   tirc_module *made[] = {one, known, tensorized, replayed};
   for (int i = 0; i < 4; i++) tirc_module_free(made[i]);
+}
+
+/* Of equal candidates, the one that was chosen; of others, the one that the program takes. */
+static void equal_candidates_and_nan(void **state) {
+  (void)state;
+  tirc_module *m = parse("@T.prim_func\n"
+                         "def main(A: T.Buffer((8,), 'float32'), V: T.Buffer((1,), 'float32'), "
+                         "I: T.Buffer((1,), 'int32'), B: T.Buffer((1,), 'float32')):\n"
+                         "    for k in range(8):\n"
+                         "        with T.block('R'):\n"
+                         "            vk = T.axis.reduce(8, k)\n"
+                         "            with T.init():\n"
+                         "                V[0] = T.min_value('float32')\n"
+                         "                I[0] = -1\n"
+                         "            v: T.float32 = T.Select(V[0] >= A[vk], V[0], A[vk])\n"
+                         "            i: T.int32 = T.Select(V[0] >= A[vk], I[0], vk)\n"
+                         "            V[0] = v\n"
+                         "            I[0] = i\n"
+                         "    for k in range(8):\n"
+                         "        with T.block('B'):\n"
+                         "            vk = T.axis.reduce(8, k)\n"
+                         "            with T.init():\n"
+                         "                B[0] = T.min_value('float32')\n"
+                         "            B[0] = T.max(B[0], A[vk])\n");
+  tirc_module *none = parse(program);
+  tirc_argument args[4] = {{0}}, chosen[4] = {{0}};
+  const tirc_param *p;
+  int n;
+  bool any = false;
+  assert_int_equal(tirc_module_params(m, NULL, &n, &p, NULL), TIRC_OK);
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal(tirc_array_new(p[i].dtype, 1, p[i].shape, &args[i].array, NULL), TIRC_OK);
+    assert_int_equal(tirc_array_new(p[i].dtype, 1, p[i].shape, &chosen[i].array, NULL), TIRC_OK);
+  }
+  for (int k = 0; k < 8; k++) tirc_array_set(args[0].array, k, k == 2 || k == 5 ? 7 : k % 4);
+  static const int asked[] = {5, 2, 3, -1, 99}, given[] = {5, 2, 2, 2, 2};
+  for (int i = 0; i < 5; i++) {
+    tirc_array_set(chosen[2].array, 0, asked[i]);
+    assert_int_equal(
+        tirc_module_interpret_freely(m, NULL, 4, args, chosen, TIRC_NAN_AS_WRITTEN, 0, &any, NULL),
+        TIRC_OK);
+    assert_true(any);
+    assert_int_equal((int)tirc_array_get(args[2].array, 0), given[i]);
+    assert_int_equal((int)tirc_array_get(args[1].array, 0), 7);
+  }
+  tirc_array_set(args[0].array, 6, (double)NAN);
+  static const tirc_nan nans[] = {TIRC_NAN_STAYS, TIRC_NAN_GOES};
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(tirc_module_interpret_freely(m, NULL, 4, args, NULL, nans[i], 0, &any, NULL),
+                     TIRC_OK);
+    assert_true(any && isnan(tirc_array_get(args[3].array, 0)) == (i == 0));
+  }
+  assert_int_equal(
+      tirc_module_interpret_freely(none, NULL, 4, args, args, TIRC_NAN_STAYS, 0, &any, NULL),
+      TIRC_OK);
+  assert_false(any);
+  for (int i = 0; i < 4; i++) {
+    tirc_array_free(args[i].array);
+    tirc_array_free(chosen[i].array);
+  }
+  tirc_module_free(none);
+  tirc_module_free(m);
 }
 
 static void scheduled_kernel_agrees(void **state) {
@@ -448,6 +511,7 @@ int main(void) {
       cmocka_unit_test(defines_and_tables),
       cmocka_unit_test(layouts_of_parameters),
       cmocka_unit_test(functions_alone_and_intrinsics),
+      cmocka_unit_test(equal_candidates_and_nan),
       cmocka_unit_test(warnings_and_strict_schedules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
