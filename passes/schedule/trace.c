@@ -6,6 +6,7 @@
 #include "internal.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 
 /* --- kinds of instructions ---------------------------------------------------------------------
  */
@@ -208,6 +209,9 @@ typedef struct IndexMapText {
   Tirc *c;
   Expr *vars;
   Value results;
+  int n_rvs; /* random variables in the results, each as a variable, "$17$" */
+  Expr *rv_vars;
+  const Value *rvs; /* numbers as they were drawn */
 } IndexMapText;
 
 static Value substituted(Tirc *c, Value v, const PtrMap *map) {
@@ -228,6 +232,8 @@ static Value call_map(Callable *self, int n, const Value *args) {
                                        : NULL;
     if (e) tirc_map_set(m->c, &map, m->vars[i], e);
   }
+  for (int i = 0; i < m->n_rvs; i++)
+    tirc_map_set(m->c, &map, m->rv_vars[i], tirc_int32(m->c, m->rvs[i].u.i));
   return substituted(m->c, m->results, &map);
 }
 
@@ -318,11 +324,20 @@ static Value take_separators(Tirc *c, Value *map) {
   return places;
 }
 
-const char *tirc_recorded_function(Tirc *c, Value function) {
+const char *tirc_recorded_function(Tirc *c, Value function, const RVNames *names) {
   const IndexMapText *m = function.u.object;
+  if (m->base.call != call_map) return m->base.name;
+  PtrMap map = {0};
+  Expr *named = tirc_new_array(c, Expr, m->n_rvs);
+  int n = 0;
+  for (int i = 0; i < m->n_rvs; i++) {
+    const char *name = names ? tirc_rv_name(names, m->rvs[i]) : NULL;
+    if (name) named[n++] = tirc_var(c, name, DT_INT32);
+    tirc_map_set(c, &map, m->rv_vars[i], name ? named[n - 1] : tirc_int32(c, m->rvs[i].u.i));
+  }
   const char *saved =
-      m->base.call == call_map ? tirc_lambda_saved(c, m->base.n_params, m->vars, m->results) : NULL;
-  return saved ? saved : m->base.name;
+      tirc_lambda_saved(c, m->base.n_params, m->vars, n, named, substituted(c, m->results, &map));
+  return saved ? saved : tirc_text_with_rvs(c, m->base.name, names);
 }
 
 /* A value that no later change of a list reaches, with handles that were made outside of the trace
@@ -587,11 +602,89 @@ typedef struct Replay {
   const char *what;
 } Replay;
 
+static const Value *value_here(const Replay *r, uint32_t rv) {
+  return rv ? tirc_map_get(&r->values, (void *)(uintptr_t)rv) : NULL;
+}
+
+static Expr rv_variable(Tirc *c, Value v) {
+  return tirc_var(c, tirc_format(c, "$%u$", v.rv), DT_INT32);
+}
+
+/* A recorded map with the random variables of here. */
+static Value map_of_here(Replay *r, const IndexMapText *from) {
+  Tirc *c = r->s->c;
+  PtrMap map = {0};
+  IndexMapText *m = tirc_new(c, IndexMapText);
+  Value *rvs = tirc_new_array(c, Value, from->n_rvs);
+  *m = *from;
+  m->rvs = rvs;
+  m->rv_vars = tirc_new_array(c, Expr, from->n_rvs);
+  for (int i = 0; i < from->n_rvs; i++) {
+    const Value *here = value_here(r, from->rvs[i].rv);
+    rvs[i] = here && here->kind == VAL_INT ? *here : from->rvs[i];
+    m->rv_vars[i] = rv_variable(c, rvs[i]);
+    tirc_map_set(c, &map, from->rv_vars[i], m->rv_vars[i]);
+  }
+  m->results = substituted(c, from->results, &map);
+  return map_value(m);
+}
+
+/* A map from text: lambda i0: (i0 // $17$,), which is called as lambda r17: lambda i0: ... */
+static Value map_of_text(Replay *r, const char *text) {
+  Tirc *c = r->s->c;
+  Text outer = {.c = c}, inner = {.c = c};
+  VEC(Value) rvs = {0}, vars = {0};
+  VEC(Expr) exprs = {0};
+  tirc_text_add(&outer, "lambda");
+  for (const char *at = text, *from; (from = strchr(at, '$')) != NULL || *at;) {
+    tirc_text_addn(&inner, at, from ? (size_t)(from - at) : strlen(at));
+    if (!from) break;
+    char *end;
+    const uint32_t rv = (uint32_t)strtoul(from + 1, &end, 10);
+    const Value *here = value_here(r, rv);
+    if (!here || here->kind != VAL_INT)
+      tirc_fail(c, r->loc, "trace", NULL, "an index map holds a random variable that is no number");
+    int k = 0;
+    while (k < rvs.n && rvs.at[k].rv != here->rv) k++;
+    if (k == rvs.n) {
+      tirc_text_addf(&outer, "%s r%d", k ? "," : "", k);
+      vec_push(c, rvs, *here);
+      vec_push(c, exprs, rv_variable(c, *here));
+      vec_push(c, vars, tirc_value_expr(exprs.at[k]));
+    }
+    tirc_text_addf(&inner, "r%d", k);
+    at = end + (*end == '$');
+  }
+  tirc_text_addf(&outer, ": %s", inner.at);
+  const Value made = r->s->eval(r->s, outer.at, r->loc);
+  Callable *fn = made.u.object;
+  const Value map = fn->call(fn, vars.n, vars.at);
+  fn = map.kind == VAL_FUNCTION ? map.u.object : NULL;
+  if (!fn || fn->n_params < 0)
+    tirc_fail(c, r->loc, "trace", NULL, "this is no index map: %s", text);
+  IndexMapText *m = tirc_new(c, IndexMapText);
+  *m = (IndexMapText){.base = {call_map, fn->n_params, NULL},
+                      .c = c,
+                      .vars = map_variables(c, fn->n_params),
+                      .n_rvs = rvs.n,
+                      .rv_vars = exprs.at,
+                      .rvs = rvs.at};
+  Value *args = tirc_new_array(c, Value, fn->n_params + 1);
+  for (int i = 0; i < fn->n_params; i++) args[i] = tirc_value_expr(m->vars[i]);
+  m->results = fn->call(fn, fn->n_params, args);
+  return map_value(m);
+}
+
 static Value translated(Replay *r, Value v) {
   Tirc *c = r->s->c;
-  const Value *here = v.rv ? tirc_map_get(&r->values, (void *)(uintptr_t)v.rv) : NULL;
+  const Value *here = value_here(r, v.rv);
   if (here) return *here;
-  if (tirc_value_is_python(v)) return r->s->eval ? r->s->eval(r->s, v.u.object, r->loc) : v;
+  if (tirc_value_is_python(v) && r->s->eval)
+    return strchr(v.u.object, '$') ? map_of_text(r, v.u.object)
+                                   : r->s->eval(r->s, v.u.object, r->loc);
+  if (tirc_value_is_python(v)) return v;
+  if (v.kind == VAL_FUNCTION && ((const Callable *)v.u.object)->call == call_map)
+    return map_of_here(r, v.u.object);
   if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return v;
   Value out = tirc_value_list(c, v.kind, v.u.list->n, v.u.list->at);
   for (int i = 0; i < out.u.list->n; i++) out.u.list->at[i] = translated(r, out.u.list->at[i]);

@@ -117,12 +117,22 @@ void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, const Deci
                       Loc loc, const char *what);
 
 /* trace_index_map.c: an index map as TVM saves it, as the text of a lambda; NULL: it is none.
- * values: it gives values, as a padding does, whose types count; not indices. */
-const char *tirc_saved_lambda(Tirc *c, Value graph, bool values);
-/* And back, from what a function gives for n variables; NULL: there is no form for that. */
-const char *tirc_lambda_saved(Tirc *c, int n, const Expr *vars, Value results);
+ * values: it gives values, as a padding does, whose types count; not indices. named (or NULL) says
+ * what stands for a variable that is not the map's own: a random variable, by its name there. */
+typedef struct NamedVars {
+  const char *(*text)(void *self, const char *name); /* NULL: there is none of the name */
+  void *self;
+} NamedVars;
+const char *tirc_saved_lambda(Tirc *c, Value graph, bool values, const NamedVars *named);
+/* And back, from what a function gives for n variables; random variables keep their names. NULL:
+ * there is no form for that. */
+const char *tirc_lambda_saved(Tirc *c, int n, const Expr *vars, int n_rvs, const Expr *rvs,
+                              Value results);
 /* A function in a trace as a string for JSON: saved, or as a lambda. */
-const char *tirc_recorded_function(Tirc *c, Value function);
+const char *tirc_recorded_function(Tirc *c, Value function, const RVNames *names);
+/* Text with the names of the random variables that it holds by number; their place is "_" when
+ * names (or NULL) has none. */
+const char *tirc_text_with_rvs(Tirc *c, const char *text, const RVNames *names);
 
 /* --- JSON --------------------------------------------------------------------------------------
  */

@@ -41,6 +41,7 @@ typedef struct Saved {
   const ValueList *inputs; /* numbers of the variables' nodes */
   int left, depth;         /* steps: the nodes may name each other in a circle */
   bool values;             /* the map gives values, not indices */
+  const NamedVars *named;
 } Saved;
 
 static Value field(Value dict, const char *key) {
@@ -109,6 +110,12 @@ static bool add_node(Saved *s, Text *t, int64_t index) {
       tirc_text_addf(t, "i%d", i);
       return true;
     }
+  if (!strcmp(kind_of(at), "tir.Var") && s->named) {
+    const Value name = attr(at, "name");
+    const char *text = name.kind == VAL_STR ? s->named->text(s->named->self, name.u.s) : NULL;
+    if (text) tirc_text_add(t, text);
+    return text != NULL;
+  }
   if (!strcmp(kind_of(at), "IntImm")) return add_constant(s, t, at, tirc_value_int(number(value)));
   if (!strcmp(kind_of(at), "FloatImm") && value.kind == VAL_STR)
     return add_constant(s, t, at, tirc_value_float(strtod(value.u.s, NULL)));
@@ -134,9 +141,10 @@ static bool add_expr(Saved *s, Text *t, int64_t index) {
   return known;
 }
 
-const char *tirc_saved_lambda(Tirc *c, Value graph, bool values) {
+const char *tirc_saved_lambda(Tirc *c, Value graph, bool values, const NamedVars *named) {
   enum { MAX_STEPS = 10000 };
-  Saved s = {.c = c, .nodes = field(graph, "nodes"), .left = MAX_STEPS, .values = values};
+  Saved s = {
+      .c = c, .nodes = field(graph, "nodes"), .left = MAX_STEPS, .values = values, .named = named};
   Value map = node(&s, number(field(graph, "root")));
   if (strcmp(kind_of(map), "tir.IndexMap") != 0) return NULL;
   const ValueList *outputs = array(&s, attr(map, "final_indices"));
@@ -191,6 +199,14 @@ static int put_float(Writer *w, DType t, double v) {
                             tirc_dtype_name(w->c, t), tirc_value_repr(w->c, tirc_value_float(v))));
 }
 
+static int put_var(Writer *w, const char *name) {
+  return put(w,
+             tirc_format(w->c,
+                         "{\"type_key\":\"tir.Var\",\"attrs\":{\"dtype\":\"int32\",\"name\":\"%s\","
+                         "\"span\":\"0\",\"type_annotation\":\"%d\"}}",
+                         name, w->type));
+}
+
 /* 0: there is no form for it. */
 static int put_expr(Writer *w, Expr e) {
   for (int i = 0; i < w->n_vars; i++)
@@ -224,23 +240,23 @@ static int put_value(Writer *w, Value v) {
   return v.kind == VAL_EXPR ? put_expr(w, v.u.expr) : 0;
 }
 
-static void put_inputs(Writer *w) {
+static void put_inputs(Writer *w, int n_own) {
   w->type = put(w, "{\"type_key\":\"PrimType\",\"attrs\":{\"dtype\":\"int32\"}}");
   w->vars = w->nodes.n;
   for (int i = 0; i < w->n_vars; i++)
-    put(w, tirc_format(w->c,
-                       "{\"type_key\":\"tir.Var\",\"attrs\":{\"dtype\":\"int32\",\"name\":\"i%d\","
-                       "\"span\":\"0\",\"type_annotation\":\"%d\"}}",
-                       i, w->type));
+    put_var(w, i < n_own ? tirc_format(w->c, "i%d", i) : w->inputs[i]->u.s);
 }
 
-const char *tirc_lambda_saved(Tirc *c, int n, const Expr *vars, Value results) {
+const char *tirc_lambda_saved(Tirc *c, int n, const Expr *vars, int n_rvs, const Expr *rvs,
+                              Value results) {
   const bool many = results.kind == VAL_LIST || results.kind == VAL_TUPLE;
   const int n_out = many ? results.u.list->n : 1;
-  Writer w = {.c = c, .n_vars = n, .inputs = vars};
+  Expr *known = tirc_new_array(c, Expr, n + n_rvs + 1);
+  for (int i = 0; i < n + n_rvs; i++) known[i] = i < n ? vars[i] : rvs[i - n];
+  Writer w = {.c = c, .n_vars = n + n_rvs, .inputs = known};
   int *inputs = tirc_new_array(c, int, n + 1), *outputs = tirc_new_array(c, int, n_out + 1);
   put(&w, "{\"type_key\":\"\"}");
-  put_inputs(&w);
+  put_inputs(&w, n);
   for (int i = 0; i < n; i++) inputs[i] = w.vars + i;
   for (int i = 0; i < n_out; i++) {
     outputs[i] = put_value(&w, many ? results.u.list->at[i] : results);

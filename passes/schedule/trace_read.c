@@ -3,6 +3,8 @@
 #include "internal.h"
 #include "trace.h"
 
+#include <ctype.h>
+
 typedef struct RVName {
   const char *name;
   Value value;
@@ -36,12 +38,40 @@ static const ValueList *list(Reader *r, Value v, const char *message) {
 /* --- arguments ---------------------------------------------------------------------------------
  */
 
+/* What stands for a random variable in the text of a function. */
+static const char *rv_text(void *self, const char *name) {
+  Reader *r = self;
+  for (int i = r->names.n - 1; i >= 0; i--)
+    if (!strcmp(r->names.at[i].name, name) && r->names.at[i].value.kind == VAL_INT)
+      return tirc_format(r->c, "$%u$", r->names.at[i].value.rv);
+  return NULL;
+}
+
+static bool in_word(char ch) { return isalnum((unsigned char)ch) || ch == '_'; }
+
+/* A lambda's text, in which a name that is none of its parameters may be a random variable's. */
+static const char *lambda_text(Reader *r, const char *s) {
+  Text t = {.c = r->c};
+  const char *body = strchr(s, ':');
+  for (const char *at = s; *at;) {
+    size_t n = 0;
+    while (in_word(at[n])) n++;
+    const char *word = n ? tirc_strndup(r->c, at, n) : NULL;
+    const char *rv = word && body && at > body ? rv_text(r, word) : NULL;
+    tirc_text_addn(&t, at, rv ? 0 : n ? n : 1);
+    if (rv) tirc_text_add(&t, rv);
+    at += n ? n : 1;
+  }
+  return t.at;
+}
+
 /* A function, as a lambda or an index map as TVM saves it; other strings stay. */
 static Value read_function(Reader *r, Value v, bool values) {
   const size_t n = v.kind == VAL_STR ? strlen(v.u.s) : 0;
-  if (n && !strncmp(v.u.s, "lambda", 6)) return tirc_value_python(v.u.s);
+  if (n && !strncmp(v.u.s, "lambda", 6)) return tirc_value_python(lambda_text(r, v.u.s));
   if (n < 2 || v.u.s[0] != '{' || v.u.s[n - 1] != '}') return v;
-  const char *lambda = tirc_saved_lambda(r->c, tirc_value_of_json(r->c, v.u.s), values);
+  const NamedVars named = {rv_text, r};
+  const char *lambda = tirc_saved_lambda(r->c, tirc_value_of_json(r->c, v.u.s), values, &named);
   if (!lambda) bad(r, NULL, "the saved object is no index map that is understood");
   return tirc_value_python(lambda);
 }

@@ -3,6 +3,8 @@
 #include "internal.h"
 #include "trace.h"
 
+#include <stdlib.h>
+
 /* --- names -------------------------------------------------------------------------------------
  */
 
@@ -20,6 +22,20 @@ const char *tirc_rv_name(const RVNames *names, Value v) {
   if (v.rv && tirc_map_has(&names->of, (void *)(uintptr_t)v.rv))
     return tirc_map_get(&names->of, (void *)(uintptr_t)v.rv);
   return v.kind == VAL_BLOCK || v.kind == VAL_LOOP ? "_" : NULL;
+}
+
+const char *tirc_text_with_rvs(Tirc *c, const char *text, const RVNames *names) {
+  Text t = {.c = c};
+  for (const char *at = text, *from; (from = strchr(at, '$')) != NULL || *at;) {
+    tirc_text_addn(&t, at, from ? (size_t)(from - at) : strlen(at));
+    if (!from) break;
+    char *end;
+    const Value rv = {.kind = VAL_INT, .rv = (uint32_t)strtoul(from + 1, &end, 10)};
+    const char *name = names ? tirc_rv_name(names, rv) : NULL;
+    tirc_text_add(&t, name ? name : "_");
+    at = end + (*end == '$');
+  }
+  return t.at ? t.at : text;
 }
 
 /* --- Python ------------------------------------------------------------------------------------
@@ -63,9 +79,9 @@ static void add_value(Text *t, Value v, const RVNames *names) {
   else if (v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT)
     add_items(t, v, names);
   else if (v.kind == VAL_FUNCTION)
-    tirc_text_add(t, ((const Callable *)v.u.object)->name);
+    tirc_text_add(t, tirc_text_with_rvs(t->c, ((const Callable *)v.u.object)->name, names));
   else if (tirc_value_is_python(v))
-    tirc_text_add(t, v.u.object);
+    tirc_text_add(t, tirc_text_with_rvs(t->c, v.u.object, names));
   else if (v.kind == VAL_BUFFER)
     add_string(t, v.u.buffer->name);
   else
@@ -126,20 +142,20 @@ const char *tirc_trace_python(Tirc *c, const Trace *trace, bool remove_postproc)
  */
 
 /* A value of an attribute or a decision: as it is, but for what has no form in JSON. */
-static Value plain(Tirc *c, Value v) {
+static Value plain(Tirc *c, Value v, const RVNames *names) {
   int64_t constant;
   v.rv = 0;
   if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
   if (v.kind == VAL_EXPR && tirc_const_int(v.u.expr, &constant)) return tirc_value_int(constant);
   if (v.kind == VAL_EXPR && v.u.expr->op == OP_FLOAT) return tirc_value_float(v.u.expr->u.f);
   if (v.kind == VAL_EXPR) return tirc_value_str(tirc_print_expr(c, v.u.expr));
-  if (v.kind == VAL_FUNCTION) return tirc_value_str(tirc_recorded_function(c, v));
+  if (v.kind == VAL_FUNCTION) return tirc_value_str(tirc_recorded_function(c, v, names));
   if (v.kind == VAL_BUFFER) return tirc_value_str(v.u.buffer->name);
-  if (tirc_value_is_python(v)) return tirc_value_str(v.u.object);
+  if (tirc_value_is_python(v)) return tirc_value_str(tirc_text_with_rvs(c, v.u.object, names));
   if (v.kind != VAL_LIST && v.kind != VAL_TUPLE && v.kind != VAL_DICT) return v;
   Value out =
       tirc_value_list(c, v.kind == VAL_DICT ? VAL_DICT : VAL_LIST, v.u.list->n, v.u.list->at);
-  for (int i = 0; i < out.u.list->n; i++) out.u.list->at[i] = plain(c, out.u.list->at[i]);
+  for (int i = 0; i < out.u.list->n; i++) out.u.list->at[i] = plain(c, out.u.list->at[i], names);
   return out;
 }
 
@@ -149,7 +165,7 @@ static Value input(Tirc *c, Value v, const RVNames *names) {
   if (name) return tirc_value_str(name);
   if (v.kind == VAL_NONE) return tirc_value_str("None");
   if (v.kind == VAL_STR) return tirc_value_str(tirc_format(c, "\"%s\"", v.u.s));
-  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return plain(c, v);
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return plain(c, v, names);
   Value out = tirc_value_list(c, VAL_LIST, 0, NULL);
   for (int i = 0; i < v.u.list->n; i++) tirc_value_append(c, out, input(c, v.u.list->at[i], names));
   return out;
@@ -172,8 +188,8 @@ static Value instruction_value(Tirc *c, const Instruction *inst, RVNames *names)
   tirc_rv_define(c, names, inst);
   for (int i = 0; i < n; i++)
     tirc_value_append(c, results, tirc_value_str(tirc_rv_name(names, outputs[i])));
-  return list4(c, tirc_value_str(tirc_instruction_kind(c, inst->p).name), inputs, plain(c, attrs),
-               results);
+  return list4(c, tirc_value_str(tirc_instruction_kind(c, inst->p).name), inputs,
+               plain(c, attrs, names), results);
 }
 
 Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc) {
@@ -185,7 +201,7 @@ Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc) {
     const Value *decision = tirc_instruction_decision(t->at[i]);
     tirc_value_append(c, instructions, instruction_value(c, t->at[i], &names));
     if (!decision || decision->kind == VAL_NONE) continue;
-    Value entry[] = {tirc_value_int(i), plain(c, *decision)};
+    Value entry[] = {tirc_value_int(i), plain(c, *decision, NULL)};
     tirc_value_append(c, decisions, tirc_value_list(c, VAL_LIST, 2, entry));
   }
   return tirc_value_list(c, VAL_LIST, 2, (Value[]){instructions, decisions});

@@ -57,7 +57,8 @@ static inline Value tirc_value_expr(Expr e) { return (Value){.kind = VAL_EXPR, .
 static inline Value tirc_value_buffer(Buffer b) {
   return (Value){.kind = VAL_BUFFER, .u.buffer = b};
 }
-/* Python text that is to be evaluated where a value is wanted: an index map that was read. */
+/* Python text that is to be evaluated where a value is wanted: an index map that was read. "$17$"
+ * in it stands for random variable number 17 of its trace. */
 static inline Value tirc_value_python(const char *text) {
   return (Value){.kind = VAL_OBJECT, .u.object = (void *)(uintptr_t)text, .type = "python"};
 }

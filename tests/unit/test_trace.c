@@ -610,10 +610,10 @@ static void test_saved_constants(void **state) {
                  tirc_value_float(1e10),
                  tirc_value_int(3),
                  tirc_value_expr(tirc_cast(c, half, x))};
-  const char *saved = tirc_lambda_saved(c, 1, &x, tirc_value_list(c, VAL_TUPLE, 6, all));
+  const char *saved = tirc_lambda_saved(c, 1, &x, 0, NULL, tirc_value_list(c, VAL_TUPLE, 6, all));
   assert_non_null(saved);
   assert_string_equal(
-      tirc_saved_lambda(c, tirc_value_of_json(c, saved), false),
+      tirc_saved_lambda(c, tirc_value_of_json(c, saved), false, NULL),
       "lambda i0: (T.float16(0.5), T.int8(-1), T.float32(\"inf\"), 10000000000.0, 3, "
       "T.Cast(\"float16\", i0), )");
   tirc_context_release(c);
