@@ -154,9 +154,10 @@ static void interpret_freely(Tirc *c, void *self) {
   Freely *p = self;
   const int n = p->of.n;
   const Func *f = tirc_api_func(c, p->of.m->m, p->of.func, NULL);
+  if (n != f->n_params) return interpret(c, &p->of); /* which says so */
   const FreeOrder o = tirc_free_order(c, f, p->chosen != NULL, p->nan);
   p->any = o.func != NULL;
-  if (!p->any || n != f->n_params) return;
+  if (!p->any) return;
   tirc_argument *args = tirc_new_array(c, tirc_argument, n + o.n_chosen);
   memcpy(args, p->of.args, (size_t)n * sizeof *args);
   for (int i = 0; i < o.n_chosen; i++) args[n + i] = p->chosen[o.chosen[i]];
@@ -167,6 +168,7 @@ tirc_status tirc_module_interpret_freely(const tirc_module *m, const char *func,
                                          const tirc_argument *args, const tirc_argument *chosen,
                                          tirc_nan nan, int64_t max_steps, bool *any,
                                          tirc_error **error) {
+  NEED(m, LIST(n, args), COUNT(max_steps), any);
   Freely p = {{m, func, n, args, {.max_steps = max_steps, .in_double = true}},
               chosen,
               (NanOrder)nan,

@@ -132,6 +132,7 @@ static void alone(Tirc *c, void *self) {
 
 tirc_status tirc_module_alone(const tirc_module *m, const char *func, const char *name,
                               tirc_module **out, tirc_error **error) {
+  NEED(m, name, out);
   Alone p = {.from = m, .func = func, .name = name, .sources = m->sources};
   return make_module(alone, &p, &p.sources, &p.result, out, error);
 }

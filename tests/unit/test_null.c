@@ -81,6 +81,9 @@ static void modules(void **state) {
   REFUSED(tirc_module_parse(text, strlen(text), NULL, 0, NULL, NULL, E));
   REFUSED(tirc_module_print(NULL, &s, E));
   REFUSED(tirc_module_print(m, NULL, E));
+  REFUSED(tirc_module_alone(NULL, NULL, "f", &(tirc_module *){0}, E));
+  REFUSED(tirc_module_alone(m, NULL, NULL, &(tirc_module *){0}, E));
+  REFUSED(tirc_module_alone(m, NULL, "f", NULL, E));
   REFUSED(tirc_module_compare(m, NULL, &s, E));
   REFUSED(tirc_module_compare(NULL, m, &s, E));
   REFUSED(tirc_module_compare(m, m, NULL, E));
@@ -270,6 +273,11 @@ static void runs(void **state) {
   REFUSED(tirc_module_interpret(m, NULL, 1, NULL, 0, E));
   REFUSED(tirc_module_interpret(m, NULL, 1, &nothing, 0, E));
   REFUSED(tirc_module_interpret(m, NULL, 1, given, -1, E));
+  REFUSED(
+      tirc_module_interpret_freely(NULL, NULL, 1, given, NULL, TIRC_NAN_STAYS, 0, &(bool){0}, E));
+  REFUSED(tirc_module_interpret_freely(m, NULL, 1, NULL, NULL, TIRC_NAN_STAYS, 0, &(bool){0}, E));
+  REFUSED(tirc_module_interpret_freely(m, NULL, 1, given, NULL, TIRC_NAN_STAYS, -1, &(bool){0}, E));
+  REFUSED(tirc_module_interpret_freely(m, NULL, 1, given, NULL, TIRC_NAN_STAYS, 0, NULL, E));
   REFUSED(tirc_module_interpret_in_double(NULL, NULL, 1, given, 0, E));
   REFUSED(tirc_module_interpret_in_double(m, NULL, 1, NULL, 0, E));
   REFUSED(tirc_module_observe(NULL, NULL, 1, given, 0, &observer, NULL, E));
