@@ -27,7 +27,7 @@
  *
  * Threads. Modules and kernels are immutable and may be used by several threads at once; arrays,
  * builders, executors, launches and calls by one at a time, and so is a schedule together with its
- * copies. The library has no global state.
+ * copies (in Python, which locks them, any may share them). The library has no global state.
  *
  * Versions. TIRC_ABI is the number in the library's soname and in the version of its symbols. It
  * grows when a program compiled against an older header would no longer work; functions, enum

@@ -1,5 +1,7 @@
 """Schedules in Python: handles, values in both directions, errors, copies, traces."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -258,3 +260,38 @@ def test_modules_are_where_they_are_looked_for():
     assert (TVMError, IRModule, Target) == (tirc.TVMError, tirc.ir.IRModule, tirc.target.Target)
     assert Schedule is tirc.Schedule and Trace is tirc.tir.schedule.Trace and LoopRV is tirc.tir.LoopRV
     assert BlockRV is tirc.tir.schedule.BlockRV and ScheduleDebugMask.VERIFY_CACHED_FLAGS == 2
+
+
+FOUR = "@T.prim_func\ndef main(A: T.Buffer((4, 64), 'float32')):\n" + "".join("""\
+    for i in range(64):
+        with T.block("b%d"):
+            v = T.axis.spatial(64, i)
+            A[%d, v] = T.float32(1)
+""" % (k, k) for k in range(4))
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_threads_share_a_schedule(copied):
+    """Each thread has a block of its own, of one schedule or of its copies, and finds it as it left it."""
+    sch = tirc.Schedule(tirc.parse(FOUR))
+    schedules, failures = [sch.copy() if copied else sch for _ in range(4)], []
+
+    def work(k, sch):
+        try:
+            for n in (1, 2, 4, 8, 16) * 5:
+                loop, = sch.get_loops("b%d" % k)
+                outer, inner = sch.split(loop, factors=[None, n])
+                assert sch.get(inner).extent == n and "for i" in str(sch.get(outer))
+                with pytest.raises(tirc.ScheduleError):
+                    sch.fuse(inner, outer)
+                assert "b%d" % k in sch.mod.script()
+                sch.fuse(outer, inner)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(k, schedules[k])) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failures

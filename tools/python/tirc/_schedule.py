@@ -3,6 +3,7 @@
 import ast
 import ctypes
 import inspect
+import threading
 from ctypes import byref
 
 from . import _lib, _render, _source
@@ -14,12 +15,15 @@ from ._warnings import Listener
 
 
 class _Owner:
-    """A schedule of the library, and what its values need of it."""
+    """A schedule of the library, and what its values need of it. The library wants one thread at a time in a
+    schedule and its copies: they share the lock, which whoever hands out `pointer` holds. Functions of the
+    caller, called from within, come back to the schedule in the same thread."""
 
     render_level = "detail"
 
-    def __init__(self, owned, listener, keep=()):
+    def __init__(self, owned, listener, keep=(), lock=None):
         self.pointer, self.listener, self.keep = owned, listener, keep
+        self.lock = lock or threading.RLock()
         self.kept, self.failure = [], None
         self.schedule = None
 
@@ -30,13 +34,18 @@ class _Owner:
 
     def attribute(self, self_value, name):
         """Attribute of an object, or of the schedule when that is None; a Value."""
-        self.place()
         out = Value()
         of = None if self_value is None else byref(self_value)
-        _lib.call("schedule_attribute", self.pointer, of, name.encode(), byref(out))
+        with self.lock:
+            self.place()
+            _lib.call("schedule_attribute", self.pointer, of, name.encode(), byref(out))
         return out
 
     def method(self, self_value, name, args, keywords):
+        with self.lock:
+            return self._method(self_value, name, args, keywords)
+
+    def _method(self, self_value, name, args, keywords):
         self.place()
         keep, out = [], Value()
         given = arguments(self, args, keywords, keep)
@@ -140,7 +149,8 @@ class Schedule(_render.Shown):
     """A schedule of a module, or of a function, which is then its "main", with the methods of
     tvm.tir.Schedule. enable_check is taken, but no check can be left out. What a ScheduleError prints, error_render_level says: "detail" all, "fast" the
     message, "none" nothing; its fields are there in any case. What is legal and hardly meant is a
-    ScheduleWarning; with strict it is a ScheduleError, and the program stays as it was."""
+    ScheduleWarning; with strict it is a ScheduleError, and the program stays as it was. Threads may share a
+    schedule and its copies: calls go one at a time."""
 
     def __init__(self, mod, *, seed=None, debug_mask="none", error_render_level="detail",
                  enable_check=True, target=None, strict=False):
@@ -171,13 +181,14 @@ class Schedule(_render.Shown):
 
     def _owner_run(self, text, name):
         data = text.encode()
-        with self._owner.listener:
+        with self._owner.lock, self._owner.listener:
             _lib.call("schedule_run", self._owner.pointer, data, len(data), name.encode())
 
     @property
     def mod(self):
         """The program as it is now."""
-        return IRModule._of(_lib.make("module", "schedule_module", self._owner.pointer))
+        with self._owner.lock:
+            return IRModule._of(_lib.make("module", "schedule_module", self._owner.pointer))
 
     def script(self, **_):
         return self.mod.script()
@@ -193,8 +204,9 @@ class Schedule(_render.Shown):
     def copy(self):
         """A schedule of the same program that can go its own way; handles are good in both."""
         other = object.__new__(type(self))
-        owned = _lib.make("schedule", "schedule_copy", self._owner.pointer)
-        other._owner = _Owner(owned, self._owner.listener, (self._owner.keep, self._owner))
+        with self._owner.lock:
+            owned = _lib.make("schedule", "schedule_copy", self._owner.pointer)
+        other._owner = _Owner(owned, self._owner.listener, (self._owner.keep, self._owner), self._owner.lock)
         other._owner.render_level = self._owner.render_level
         return other
 

@@ -46,7 +46,8 @@ class Object:
         return hash((self._handle.kind, self._handle.u.handle))
 
     def __str__(self):
-        return _lib.string("schedule_text", self._owner.pointer, byref(self._handle))
+        with self._owner.lock:
+            return _lib.string("schedule_text", self._owner.pointer, byref(self._handle))
 
     def __repr__(self):
         return "<%s %s>" % (type(self).__name__, str(self).strip().partition("\n")[0])
@@ -101,9 +102,10 @@ class ExprRV(Operand, Object):
 
     def _operate(self, op, a, b):
         keep, out = [], Value()
-        self._owner.place()
         x, y = inward(self._owner, a, keep), inward(self._owner, b, keep)
-        _lib.call("schedule_operator", self._owner.pointer, op.encode(), byref(x), byref(y), byref(out))
+        with self._owner.lock:
+            self._owner.place()
+            _lib.call("schedule_operator", self._owner.pointer, op.encode(), byref(x), byref(y), byref(out))
         return outward(self._owner, out)
 
     def __eq__(self, other):
