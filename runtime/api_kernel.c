@@ -186,8 +186,21 @@ struct tirc_executor {
   int threads;
 };
 
+static void check_threads(Tirc *c, void *self) {
+  const int *threads = self;
+  if (*threads > POOL_MOST_THREADS)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "%d threads are too many: the most are %d", *threads,
+              POOL_MOST_THREADS);
+  if (*threads == 0 && tirc_threads_of_environment() < 0)
+    tirc_fail(c, (Loc){0}, "argument", "unset it to use all cores",
+              "TIRC_NUM_THREADS is '%s', which is no number of threads from 1 to %d",
+              getenv("TIRC_NUM_THREADS"), POOL_MOST_THREADS);
+}
+
 tirc_status tirc_executor_new(int threads, tirc_executor **out, tirc_error **error) {
   NEED(COUNT(threads), out);
+  tirc_status status = tirc_api_scratch(check_threads, &threads, NULL, error);
+  if (status != TIRC_OK) return status;
   tirc_executor *x = calloc(1, sizeof *x);
   if (x) x->threads = threads > 0 ? threads : tirc_default_threads();
   if (x) x->runtime = tirc_kernel_runtime_new(x->threads);

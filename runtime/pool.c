@@ -127,15 +127,21 @@ static int available_cores(void) {
   return n > 0 ? n : 1;
 }
 
-int tirc_default_threads(void) {
+int tirc_threads_of_environment(void) {
   const char *s = getenv("TIRC_NUM_THREADS");
+  if (!s || !*s) return 0;
   char *end = NULL;
-  long n = s ? strtol(s, &end, 10) : 0;
-  return s && *s && !*end && n >= 1 && n <= 4096 ? (int)n : available_cores();
+  long n = strtol(s, &end, 10);
+  return !*end && n >= 1 && n <= POOL_MOST_THREADS ? (int)n : -1;
+}
+
+int tirc_default_threads(void) {
+  int n = tirc_threads_of_environment();
+  return n > 0 ? n : available_cores();
 }
 
 Pool *tirc_pool_new(int threads) {
-  if (threads < 1 || threads > 4096) return NULL;
+  if (threads < 1 || threads > POOL_MOST_THREADS) return NULL;
   Pool *p = aligned_alloc(64, (sizeof(Pool) + 63) / 64 * 64);
   if (!p) return NULL;
   *p = (Pool){.threads = threads, .spins = threads > available_cores() ? 0 : SPINS};

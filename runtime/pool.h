@@ -16,7 +16,10 @@ int tirc_pool_threads(const Pool *p);
  * the last of fewer than n / chunks iterations. chunks 0: as many as threads. */
 void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), void *closure,
                    int64_t chunks);
-/* TIRC_NUM_THREADS, else the number of cores the process may use; at least 1. */
+enum { POOL_MOST_THREADS = 4096 };
+/* TIRC_NUM_THREADS: 0 when it is not set or empty, -1 when it is no number from 1 to the most. */
+int tirc_threads_of_environment(void);
+/* TIRC_NUM_THREADS where it is a number, else the number of cores the process may use; at least 1. */
 int tirc_default_threads(void);
 
 #endif

@@ -776,7 +776,8 @@ TIRC_API tirc_status tirc_module_observe(const tirc_module *m, const char *func,
                                          const tirc_observer *observer, bool *whole,
                                          tirc_error **error);
 
-/* Threads and workspace for kernels. threads 0: TIRC_NUM_THREADS, else one a core. */
+/* Threads and workspace for kernels: up to 4096. threads 0: as many as the environment's
+ * TIRC_NUM_THREADS says, which then must be such a number; one a core where it is not set. */
 TIRC_API tirc_status tirc_executor_new(int threads, tirc_executor **out, tirc_error **error);
 TIRC_API void tirc_executor_free(tirc_executor *x);
 TIRC_API int tirc_executor_threads(const tirc_executor *x);
