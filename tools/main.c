@@ -35,6 +35,7 @@ int main(int argc, char **argv) {
     return BAD;
   }
   Options o = {.json_errors = wants_json(argc, argv)};
+  end_when_memory_is_out(&o);
   int status = run_command(argc, argv, &o);
   bool lost = fflush(stdout) != 0 || ferror(stdout);
   if (lost && status != BAD) status = complain(&o, NULL, "cannot write standard output");

@@ -67,6 +67,9 @@ const char *suggest_name(Nearest *best, const char *dashes, const char *otherwis
  * "Complete block", cache_read. */
 bool same_name(const char *a, const char *b);
 
+/* memory.c: from here on, memory that runs out in LLVM ends the command with a message. */
+void end_when_memory_is_out(const Options *o);
+
 /* options.c */
 enum { MOST_THREADS = 1024 };       /* a count that a machine may be asked for */
 const OptionRow *option_row(int i); /* NULL behind the last */

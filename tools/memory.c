@@ -1,0 +1,38 @@
+/* Memory that runs out where nothing can be returned: in LLVM, which is C++. The library says "out
+ * of memory" wherever it allocates itself and must end nobody's process; the command ends itself,
+ * with the same words and status, before C++ would abort it. No temporary file is open while LLVM
+ * works.
+ */
+#include "tool.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *last_words;
+
+static void run_out(void) {
+  const ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
+  (void)written;
+  _exit(BAD);
+}
+
+static void run_out_in_llvm(void *self, const char *reason, bool crash) {
+  (void)self, (void)reason, (void)crash;
+  run_out();
+}
+
+/* std::set_new_handler and llvm::install_bad_alloc_error_handler, by their names in the object
+ * file: C has no others. Where they are not, C++ aborts as it would. */
+void end_when_memory_is_out(const Options *o) {
+  void (*(*set_new_handler)(void (*)(void)))(void);
+  void (*install)(void (*)(void *, const char *, bool), void *);
+  last_words = o->json_errors ? "{\"severity\":\"error\",\"status\":2,\"code\":\"memory\","
+                                "\"message\":\"out of memory\"}\n"
+                              : "tirc: error: out of memory [memory]\n";
+  *(void **)&set_new_handler = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
+  *(void **)&install =
+      dlsym(RTLD_DEFAULT, "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
+  if (set_new_handler) set_new_handler(run_out);
+  if (install) install(run_out_in_llvm, NULL);
+}
