@@ -278,8 +278,9 @@ typedef struct tirc_schedule_options {
   void (*print)(void *self, const char *text); /* what the script prints */
   /* After each primitive: the call as text, where it stands, and NULL or why it failed. */
   void (*trace)(void *self, const char *call, const char *file, int line, const char *failure);
-  /* What is legal and hardly meant, and its code: "spatial-dependence", "local-in-memory",
-   * "lost-mark", "equal-candidates", or "warning" for what has none of its own. file may be NULL:
+  /* What is legal and hardly meant, and its code: "spatial-dependence", "race",
+   * "local-in-memory", "lost-mark", "equal-candidates", or "warning" for what has none of its own.
+   * file may be NULL:
    * then there is no place. */
   void (*warn)(void *self, const char *file, int line, int column, const char *message,
                const char *code);
@@ -297,7 +298,8 @@ TIRC_API tirc_status tirc_module_schedule_text(const tirc_module *m, const char 
                                                tirc_module **out, tirc_error **error);
 
 /* Tells options->warn what is legal in a program and hardly meant: a block that declares an
- * iterator spatial whose instances depend on each other. TIRC_NO: there is such a thing, and
+ * iterator spatial whose instances depend on each other; a loop that is parallel, vectorized or
+ * bound to a thread whose iterations do. TIRC_NO: there is such a thing, and
  * options->strict. Schedules tell the same when they start. */
 TIRC_API tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options *options,
                                        tirc_error **error);

@@ -239,6 +239,7 @@ static bool add_contenders(const Bench *b, Case *k) {
 int prepare_case(Bench *b, Case *k) {
   tirc_error *e = NULL;
   int status = load_case(b, k);
+  if (status == DONE && k == b->cases) status = check_program(b->o, k->program);
   if (status != DONE) return status;
   if (!add_contenders(b, k)) return complain(b->o, NULL, "out of memory");
   status = make_arrays(b, k);

@@ -104,7 +104,7 @@ static int schedule(const Options *o, const tirc_module *m, const char *path, ti
   return status ? report(o, e) : DONE;
 }
 
-static int check_program(const Options *o, const tirc_module *m) {
+int check_program(const Options *o, const tirc_module *m) {
   tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
   return tirc_module_check(m, &s, &e) ? report(o, e) : DONE;

@@ -127,6 +127,8 @@ int load_program_text(const Options *o, const char *name, const char *text, size
                       tirc_module **out);
 /* A whole file; "-" is standard input. *text is on the heap. */
 int read_text(const Options *o, const char *path, char **text, size_t *n);
+/* Warns of what is legal in it and hardly meant; an error with --strict. */
+int check_program(const Options *o, const tirc_module *m);
 /* With the given -D instead of the options'. */
 int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out);

@@ -118,17 +118,24 @@ static _Noreturn void iterations_depend(Sched *s, SRef *loop, const Meet *meet) 
       var);
 }
 
-void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {
+static bool find_meeting(Sched *s, SRef *loop, const char *thread, Meet *meet) {
   Stores stores = {0};
-  Meet meet;
-  if (!tirc_is_int(tirc_loop_of(loop)->extent, 1) && look(s, loop, thread, &stores) &&
-      tirc_iterations_meet(s, loop, stores.n, stores.at, &meet))
-    iterations_depend(s, loop, &meet);
+  return !tirc_is_int(tirc_loop_of(loop)->extent, 1) && look(s, loop, thread, &stores) &&
+         tirc_iterations_meet(s, loop, stores.n, stores.at, meet);
 }
 
-static bool runs_at_once(const SRef *loop) {
-  const LoopKind kind = tirc_loop_of(loop)->kind;
-  return kind == LOOP_THREAD_BINDING || kind == LOOP_PARALLEL || kind == LOOP_VECTORIZED;
+void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {
+  Meet meet;
+  if (find_meeting(s, loop, thread, &meet)) iterations_depend(s, loop, &meet);
+}
+
+void tirc_refuse_dependence(Sched *s, SRef *loop, const char *thread) {
+  Meet meet;
+  if (find_meeting(s, loop, thread, &meet) && meet.witness) iterations_depend(s, loop, &meet);
+}
+
+bool tirc_runs_at_once(const For *f) {
+  return f->kind == LOOP_THREAD_BINDING || f->kind == LOOP_PARALLEL || f->kind == LOOP_VECTORIZED;
 }
 
 void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks) {
@@ -136,7 +143,7 @@ void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks) {
   for (int i = 0; i < n; i++)
     for (SRef *r = blocks[i]->parent; r && !tirc_map_has(&seen, r); r = r->parent) {
       tirc_map_set(s->c, &seen, r, r);
-      if (tirc_is_loop(r) && runs_at_once(r))
+      if (tirc_is_loop(r) && tirc_runs_at_once(tirc_loop_of(r)))
         tirc_require_independent(s, r, tirc_loop_of(r)->thread);
     }
 }

@@ -99,15 +99,67 @@ static bool check_block(Visitor *v, Stmt stmt) {
   return true;
 }
 
-static void require_parallelizable(Sched *s, SRef *loop, LoopKind kind, const char *tag,
-                                   ThreadScope thread) {
-  tirc_require_compact_dataflow(s, loop);
+static void check_iterators(Sched *s, SRef *loop, LoopKind kind, ThreadScope thread) {
   Check k = {s, loop, kind, thread, {0}};
   tirc_map_set(s->c, &k.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
   Visitor v = {.stmt = check_block, .expr = tirc_skip_expr, .self = &k};
   tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
-  tirc_require_independent(s, loop, tag);
   warn_of_vectorized(&k);
+}
+
+static const ThreadScope no_thread = {-1, -1};
+
+/* --- loops that a program brings ---------------------------------------------------------------
+ *
+ * Of what the primitives ask, that which says that a result is wrong. The rest is what they need in
+ * order to know that it is right, which programs that were scheduled further do not keep. */
+
+typedef struct Racing {
+  Sched *s;
+  void (*tell)(void *self, Warning w);
+  void *self;
+} Racing;
+
+static bool check_concurrent(Visitor *v, Stmt stmt) {
+  Racing *r = v->self;
+  Tirc *c = r->s->c;
+  SRef *loop = stmt->kind == STMT_FOR && tirc_runs_at_once(&stmt->u.loop)
+                   ? tirc_sref_find(r->s, stmt)
+                   : NULL;
+  if (!loop || tirc_is_int(stmt->u.loop.extent, 1)) return true;
+  const For *f = &stmt->u.loop;
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    ThreadScope thread = f->thread ? thread_scope(r->s, f->thread) : no_thread;
+    check_iterators(r->s, loop, f->kind, thread);
+    tirc_refuse_dependence(r->s, loop, f->thread);
+    TIRC_END(c, trap);
+    return true;
+  }
+  const char *code = c->diag.code;
+  if (strcmp(code, tirc_errors[SERR_NOT_DATA_PARALLEL].code) &&
+      strcmp(code, tirc_errors[SERR_ITERATIONS_DEPEND].code))
+    return true;
+  r->tell(r->self, (Warning){"race", stmt->loc,
+                             tirc_format(c, "%s: %s", c->diag.message, c->diag.condition)});
+  return true;
+}
+
+static bool find_concurrent(Visitor *v, Stmt stmt) {
+  *(bool *)v->self |= stmt->kind == STMT_FOR && tirc_runs_at_once(&stmt->u.loop);
+  return true;
+}
+
+void tirc_racing_loops(Tirc *c, const Module *m, void (*tell)(void *self, Warning w), void *self) {
+  bool any = false;
+  Visitor find = {.stmt = find_concurrent, .expr = tirc_skip_expr, .self = &any};
+  for (int i = 0; i < m->n_funcs; i++)
+    if (m->funcs[i]->body) tirc_visit_stmt(&find, m->funcs[i]->body);
+  if (!any) return;
+  Racing r = {tirc_sched_new(c, m), tell, self};
+  Visitor v = {.stmt = check_concurrent, .expr = tirc_skip_expr, .self = &r};
+  for (int i = 0; i < r.s->mod->n_funcs; i++)
+    if (r.s->mod->funcs[i]->body) tirc_visit_stmt(&v, r.s->mod->funcs[i]->body);
 }
 
 /* --- thread axes of a kernel -------------------------------------------------------------------
@@ -160,11 +212,11 @@ static void set_kind(Sched *s, SRef *loop, LoopKind kind, const char *thread) {
 static void run_in_parallel(Sched *s, Value loop, LoopKind kind, const char *thread,
                             ThreadScope scope) {
   SRef *r = tirc_sref_of_value(s, loop);
-  require_parallelizable(s, r, kind, thread, scope);
+  tirc_require_compact_dataflow(s, r);
+  check_iterators(s, r, kind, scope);
+  tirc_require_independent(s, r, thread);
   set_kind(s, r, kind, thread);
 }
-
-static const ThreadScope no_thread = {-1, -1};
 
 void tirc_prim_parallel(Sched *s, const Value *args, Value *result) {
   (void)result;

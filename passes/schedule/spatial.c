@@ -24,6 +24,7 @@
 #include "../../ir/print.h"
 #include "../../ir/visit.h"
 #include "between.h"
+#include "conflict.h"
 #include "instances.h"
 #include "internal.h"
 
@@ -457,6 +458,12 @@ void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self,
     Walk w = {.c = c, .sizes = &tirc_one_size, .tell = tell, .self = self};
     if (body && body->kind == STMT_BLOCK) walk(&w, body);
   }
+}
+
+void tirc_program_warnings(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),
+                           void *self) {
+  tirc_spatial_dependences(c, m, tell, self);
+  tirc_racing_loops(c, m, tell, self);
 }
 
 /* --- one block of a schedule ----------------------------------------------------------------- */

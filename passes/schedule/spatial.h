@@ -8,6 +8,9 @@
  * each other. Such a block is legal; primitives that rely on the declaration refuse it. */
 void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),
                               void *self);
+/* All that is warned of in a program: these, and loops that race (conflict.h). */
+void tirc_program_warnings(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),
+                           void *self);
 /* Whether the instances of a block of the schedule depend on each other in this way, or may, since
  * conditions or indices are loaded. */
 bool tirc_instances_depend(Sched *s, SRef *block);

@@ -73,7 +73,8 @@ class IRModule(Shown):
 
     def check(self, strict=False):
         """Warns of what is legal and hardly meant, as each schedule of the program does when it starts: blocks
-        that declare an iterator spatial whose instances depend on each other. An error with strict."""
+        that declare an iterator spatial whose instances depend on each other, loops that run in parallel and whose
+        iterations do. An error with strict."""
         _warnings.check("module_check", self._module, None, strict)
 
     def check_code(self, target=None, strict=False):
