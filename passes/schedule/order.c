@@ -32,6 +32,7 @@ typedef struct Use {
   const Expr *indices; /* of the first access */
   bool same_indices;   /* all accesses have them */
   bool constant;       /* all that is stored does not depend on anything */
+  bool handed_out;     /* its address goes into a call */
 } Use;
 
 static void add_access(Use *u, int n, const Expr *indices) {
@@ -52,6 +53,9 @@ static bool look_at_expr(Visitor *v, Expr e) {
     add_access(u, e->n, e->args);
     u->loads++;
   }
+  u->handed_out |=
+      e == u->buffer->data || (e->op == OP_CALL && !strcmp(e->u.s, "address_of") &&
+                               e->args[0]->op == OP_LOAD && e->args[0]->u.buffer == u->buffer);
   return true;
 }
 
@@ -192,13 +196,16 @@ static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
   if (seen(r, b) || tirc_map_has(&r->own, b)) return;
   for (int i = 0; i < n_blocks; i++) {
     Use u = use_of(s, r->nest.plain, blocks[i], b);
-    if (u.loads + u.stores == 0) continue;
-    bool once = u.stores && (u.constant || stores_once(s, &u));
-    User g = {
-        .block = blocks[i], .buffer = b, .update = is_update(s, &u, once), .stores_once = once};
+    if (u.loads + u.stores == 0 && !u.handed_out) continue;
+    const bool seen_all = !u.handed_out;
+    const bool once = seen_all && u.stores && (u.constant || stores_once(s, &u));
+    User g = {.block = blocks[i],
+              .buffer = b,
+              .update = seen_all && is_update(s, &u, once),
+              .stores_once = once};
     vec_push(s->c, r->users, g);
     users++;
-    loads += u.loads;
+    loads += u.loads + u.handed_out;
     safe &= g.update || (!u.loads && once);
   }
   if (tirc_loosely_used(tirc_scope_root(s, r->nest.chain[0]), NULL, b)) {
@@ -258,12 +265,28 @@ static bool turns_steps(const Block *b, int n, SRef *const *chain, SRef *const *
   return false;
 }
 
+/* They are evaluated once more, or once less, where loops change places. */
+static void require_bounds_stand_still(Sched *s, int n, SRef *const *chain) {
+  for (int i = 1; i < n; i++) {
+    const For *f = tirc_loop_of(chain[i]);
+    if (!tirc_loads_change(s, chain[0], f->min) && !tirc_loads_change(s, chain[0], f->extent))
+      continue;
+    tirc_sched_mark(s, chain[0]->stmt);
+    tirc_sched_error(s, SERR_ORDER_MATTERS,
+                     tirc_format(s->c,
+                                 "the bounds of loop %s are loaded, and stored to in the nest",
+                                 f->var->u.s),
+                     NULL, "in the new order of the loops %s runs over another range", f->var->u.s);
+  }
+}
+
 void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *order) {
   if (memcmp(chain, order, (size_t)n * sizeof *chain) == 0) return;
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
   const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
   Ask r = {.s = s, .nest = {s, &plain, n, chain, order, 0, NULL}};
+  require_bounds_stand_still(s, n, chain);
   for (int i = 0; i < n_blocks; i++) {
     tirc_require_init_first(s, n, chain, order, blocks[i]);
     require_sums_inside(s, chain, blocks[i]);

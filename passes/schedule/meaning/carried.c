@@ -11,9 +11,10 @@ enum { BUDGET = 30000, MOST_LEAVES = 12 };
 /* A touch as relations. */
 typedef struct Known {
   const Touch *touch;
-  ZMap at;    /* from the loops around to elements; NULL: they are not known */
-  ZMap whole; /* from the iteration alone */
-  ZMap timed; /* from [the iteration, when in it]; NULL: nobody asked yet */
+  bool is_authors; /* which element it is, is the author's affair */
+  ZMap at;         /* from the loops around to elements */
+  ZMap whole;      /* from the iteration alone */
+  ZMap timed;      /* from [the iteration, when in it]; NULL: nobody asked yet */
   bool exact;
   Made made; /* of a store: what the stored number is made of */
 } Known;
@@ -53,18 +54,24 @@ static Stored *stored_of(Question *q, Buffer b) {
 /* --- when ------------------------------------------------------------------------------------- */
 
 /* [iteration, statement, inner iteration, statement in it, ...], filled up with zeros. */
-static ZMap time_of(Question *q, const Touch *t) {
-  Place **loops = tirc_place_loops(q->s->c, t->at);
-  const int n = t->at->n_loops;
-  ZValue *to = tirc_new_array(q->s->c, ZValue, q->width + 1);
+static const Expr *time_of(Question *q, const Touch *t) {
+  Tirc *c = q->s->c;
+  Place **loops = tirc_place_loops(c, t->at);
+  Expr *time = tirc_new_array(c, Expr, q->width + 1);
   int k = 0;
-  for (int i = 0; i < n; i++) {
-    if (i) to[k++] = tirc_z_int(q->z, n, loops[i]->time);
-    to[k++] = tirc_z_place(q->z, n, i);
+  for (int i = 0; i < t->at->n_loops; i++) {
+    if (i) time[k++] = tirc_int32(c, loops[i]->time);
+    time[k++] = loops[i]->var;
   }
-  to[k++] = tirc_z_int(q->z, n, t->time);
-  while (k < q->width) to[k++] = tirc_z_int(q->z, n, 0);
-  return tirc_z_map(q->z, tirc_z_all(q->z, n), q->width, to, NULL);
+  time[k++] = tirc_int32(c, t->time);
+  while (k < q->width) time[k++] = tirc_int32(c, 0);
+  return time;
+}
+
+/* From the loops around a touch to what these come to. */
+static ZMap values_at(Question *q, const Touch *t, int n, const Expr *values, bool *exact) {
+  Touch with = {.n = n, .indices = values, .at = t->at};
+  return tirc_relation_of(&q->r, &with, exact);
 }
 
 static bool loads_index(const Touch *t) {
@@ -76,14 +83,17 @@ static bool loads_index(const Touch *t) {
 static Known known_of(Question *q, const Touch *t) {
   Known k = {.touch = t, .exact = true};
   const ZMap at = tirc_relation_of(&q->r, t, &k.exact);
-  if (!k.exact && loads_index(t)) return k;
+  k.is_authors = !k.exact && loads_index(t);
   k.at = at;
   k.whole = tirc_z_drop_in(q->z, at, 1, t->at->n_loops - 1);
   return k;
 }
 
 static ZMap timed(Question *q, Known *k) {
-  if (!k->timed) k->timed = tirc_z_compose(q->z, tirc_z_reverse(q->z, time_of(q, k->touch)), k->at);
+  bool exact = true; /* loops are */
+  const ZMap when =
+      k->timed ? NULL : values_at(q, k->touch, q->width, time_of(q, k->touch), &exact);
+  if (!k->timed) k->timed = tirc_z_compose(q->z, tirc_z_reverse(q->z, when), k->at);
   return k->timed;
 }
 
@@ -93,7 +103,7 @@ static ZMap exposed(Question *q, Known *read) {
   const ZMap from = tirc_z_reverse(q->z, tirc_z_equal_at(q->z, tirc_z_later(q->z, q->width), 0));
   for (int i = 0; i < q->known.n; i++) {
     Known *k = &q->known.at[i];
-    if (k->touch->write && k->exact && k->at && k->touch->buffer == read->touch->buffer)
+    if (k->touch->write && k->exact && k->touch->buffer == read->touch->buffer)
       left = tirc_z_minus(q->z, left, tirc_z_compose(q->z, from, timed(q, k)));
   }
   return tirc_z_drop_in(q->z, left, 1, q->width - 1);
@@ -153,23 +163,22 @@ static Made made_of(Question *q, const Touch *t) {
   return (Made){!l.adds || commutes, l.adds, l.at.n, l.at.at};
 }
 
-/* From the iteration to [element, what the number is made of]. */
-static ZMap steps_of(Question *q, const Known *k, bool *exact) {
+/* From the iteration to [element, when in the iteration if asked, what the number is made of]. */
+static ZMap steps_of(Question *q, const Known *k, bool when, bool *exact) {
   const Touch *t = k->touch;
-  Touch with = *t;
-  Expr *all = tirc_new_array(q->s->c, Expr, t->n + k->made.n + 1);
+  const int n_when = when ? q->width - 1 : 0, n = t->n + n_when + k->made.n;
+  Expr *all = tirc_new_array(q->s->c, Expr, n + 1);
   if (t->n) memcpy(all, t->indices, (size_t)t->n * sizeof *all);
-  if (k->made.n) memcpy(all + t->n, k->made.leaves, (size_t)k->made.n * sizeof *all);
-  with.indices = all;
-  with.n = t->n + k->made.n;
+  if (when) memcpy(all + t->n, time_of(q, t) + 1, (size_t)n_when * sizeof *all);
+  if (k->made.n) memcpy(all + t->n + n_when, k->made.leaves, (size_t)k->made.n * sizeof *all);
   *exact = true;
-  return tirc_z_drop_in(q->z, tirc_relation_of(&q->r, &with, exact), 1, t->at->n_loops - 1);
+  return tirc_z_drop_in(q->z, values_at(q, t, n, all, exact), 1, t->at->n_loops - 1);
 }
 
 /* Whether there is one number for an element, whoever stores it. */
 static bool is_function(Question *q, const Known *k) {
   bool exact;
-  const ZMap steps = tirc_z_from_head(q->z, steps_of(q, k, &exact), k->touch->n);
+  const ZMap steps = tirc_z_from_head(q->z, steps_of(q, k, false, &exact), k->touch->n);
   return !k->made.adds && tirc_z_is_function(q->z, steps) == ANSWER_YES;
 }
 
@@ -182,10 +191,11 @@ static ZMap all_stores(Question *q, Buffer b) {
   return all;
 }
 
-/* Whether each iteration that stores to an element makes it in the same steps as any other one. */
+/* Whether each iteration that stores to an element does so in the same steps, at the same times, as
+ * any other one. */
 static bool same_steps(Question *q, const Known *k, ZMap all) {
   bool exact;
-  const ZMap steps = steps_of(q, k, &exact);
+  const ZMap steps = steps_of(q, k, true, &exact);
   const ZMap needed = tirc_z_compose(q->z, all, tirc_z_from_head(q->z, steps, k->touch->n));
   return exact && tirc_z_is_subset(q->z, needed, steps) == ANSWER_YES;
 }
@@ -208,7 +218,7 @@ static bool reads_own_stores(Question *q, Buffer b) {
   for (int i = 0; i < q->known.n; i++) {
     Known *k = &q->known.at[i];
     if (k->touch->write || k->touch->buffer != b) continue;
-    if (!k->at || tirc_z_is_empty(q->z, exposed(q, k)) != ANSWER_YES) return false;
+    if (k->is_authors || tirc_z_is_empty(q->z, exposed(q, k)) != ANSWER_YES) return false;
   }
   return true;
 }
@@ -216,18 +226,26 @@ static bool reads_own_stores(Question *q, Buffer b) {
 static bool look_alike(Question *q, Stored *b) {
   const Expr constant = constant_of(q, b->buffer);
   const bool covered = reads_own_stores(q, b->buffer);
+  const Known *only = NULL;
   int stores = 0;
   if (covered) b->constant = constant;
   if (constant) return b->shared || covered;
   if (!b->shared && !covered) return false;
-  const ZMap all = b->shared ? NULL : all_stores(q, b->buffer);
   for (int i = 0; i < q->known.n; i++) {
     Known *k = &q->known.at[i];
     if (!k->touch->write || k->touch->buffer != b->buffer) continue;
     k->made = made_of(q, k->touch);
-    if (!k->at || !k->made.known) return false;
-    /* Memory that is shared may be read between two stores. */
-    if (b->shared ? stores++ > 0 || !is_function(q, k) : !same_steps(q, k, all)) return false;
+    if (k->is_authors || !k->made.known) return false;
+    only = k;
+    stores++;
+  }
+  if (stores == 1 && is_function(q, only)) return true;
+  /* Memory that is shared may be read between two stores. */
+  const ZMap all = b->shared ? NULL : all_stores(q, b->buffer);
+  for (int i = 0; i < q->known.n; i++) {
+    const Known *k = &q->known.at[i];
+    if (k->touch->write && k->touch->buffer == b->buffer && (b->shared || !same_steps(q, k, all)))
+      return false;
   }
   return true;
 }
@@ -264,11 +282,11 @@ static bool meets(Question *q, const Known *a, ZMap first, const Known *b, ZMap 
 static bool reads_meet(Question *q, Buffer b, Meet *meet) {
   for (int i = 0; i < q->known.n; i++) {
     Known *read = &q->known.at[i];
-    if (read->touch->write || read->touch->buffer != b || !read->at) continue;
+    if (read->touch->write || read->touch->buffer != b || read->is_authors) continue;
     ZMap before = NULL; /* its own stores */
     for (int k = 0; k < q->known.n; k++) {
       const Known *store = &q->known.at[k];
-      if (!store->touch->write || store->touch->buffer != b || !store->at) continue;
+      if (!store->touch->write || store->touch->buffer != b || store->is_authors) continue;
       if (!meets(q, store, store->whole, read, read->whole, meet)) continue;
       if (!before) before = exposed(q, read);
       if (meets(q, store, store->whole, read, before, meet)) return true;
@@ -282,7 +300,7 @@ static bool stores_meet(Question *q, Buffer b, Meet *meet) {
     for (int k = i; k < q->known.n; k++) {
       const Known *x = &q->known.at[i], *y = &q->known.at[k];
       if (!x->touch->write || !y->touch->write || x->touch->buffer != b || y->touch->buffer != b ||
-          !x->at || !y->at)
+          x->is_authors || y->is_authors)
         continue;
       if (meets(q, x, x->whole, y, y->whole, meet)) return !is_alike(q, stored_of(q, b));
     }
@@ -317,6 +335,7 @@ static Made *know_made(Question *q) {
 }
 
 bool tirc_iterations_meet(Sched *s, SRef *loop, int n, const Watched *watched, Meet *meet) {
+  const ArenaMark mark = tirc_mark(s->c);
   SRef **blocks;
   const int n_blocks = tirc_child_blocks(s, loop, &blocks);
   const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
@@ -340,8 +359,10 @@ bool tirc_iterations_meet(Sched *s, SRef *loop, int n, const Watched *watched, M
   for (int i = 0; i < q.x.touches.n; i++)
     if (stored_of(&q, q.x.touches.at[i].buffer))
       vec_push(s->c, q.known, known_of(&q, &q.x.touches.at[i]));
-  const bool found = ask(&q, n_asked, asked, meet);
-  const Made *made = found && !meet->witness ? know_made(&q) : NULL;
+  const bool met = ask(&q, n_asked, asked, meet);
+  const Made *made = met && !meet->witness ? know_made(&q) : NULL;
   tirc_sets_end(q.z);
-  return found && (!made || tirc_finite_meet(s, loop, &q.x, made, n_asked, asked, meet));
+  const bool found = met && (!made || tirc_finite_meet(s, loop, &q.x, made, n_asked, asked, meet));
+  if (!found) tirc_rewind(s->c, mark);
+  return found;
 }

@@ -56,9 +56,38 @@ static void touch(Walk *w, Touch t) {
   vec_push(w->c, w->x->touches, t);
 }
 
+/* All of a region may be touched. */
+static void touch_box(Walk *w, const Region *box, bool read, bool written) {
+  const int n = box->buffer->ndim;
+  Expr *from = tirc_new_array(w->c, Expr, n + 1), *extents = tirc_new_array(w->c, Expr, n + 1);
+  for (int d = 0; d < n; d++) {
+    from[d] = box->dims[d].min;
+    extents[d] = box->dims[d].extent;
+  }
+  Touch t = {.buffer = box->buffer, .n = n, .indices = from, .extents = extents};
+  t.load = tirc_load(w->c, box->buffer, n, from);
+  if (read) touch(w, t);
+  t.write = true;
+  t.load = NULL;
+  if (written) touch(w, t);
+}
+
+/* What a call may do with memory of which it gets the address: what its block declares. */
+static void touch_declared(Walk *w, Expr data) {
+  const Block *b = w->inner ? &w->inner->u.block : NULL;
+  for (int i = 0; b && i < b->n_reads; i++)
+    if (b->reads[i].buffer->data == data) touch_box(w, &b->reads[i], true, false);
+  for (int i = 0; b && i < b->n_writes; i++)
+    if (b->writes[i].buffer->data == data) touch_box(w, &b->writes[i], true, true);
+}
+
 static void walk_expr(Walk *w, Expr e) {
   Place *at = w->at;
-  if (e->op == OP_IF_THEN_ELSE) {
+  if (e->op == OP_AND || e->op == OP_OR) {
+    walk_expr(w, e->args[0]);
+    w->at = into(w, at, e->args[0], e->op == OP_OR);
+    walk_expr(w, e->args[1]);
+  } else if (e->op == OP_IF_THEN_ELSE) {
     walk_expr(w, e->args[0]);
     for (int k = 0; k < 2; k++) {
       w->at = into(w, at, e->args[0], k == 1);
@@ -70,6 +99,9 @@ static void walk_expr(Walk *w, Expr e) {
     walk_expr(w, e->args[2]);
   } else {
     for (int i = 0; i < e->n; i++) walk_expr(w, e->args[i]);
+    if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) touch_declared(w, e);
+    if (e->op == OP_CALL && !strcmp(e->u.s, "address_of") && e->args[0]->op == OP_LOAD)
+      touch_declared(w, e->args[0]->u.buffer->data);
     if (e->op == OP_LOAD)
       touch(w, (Touch){.buffer = e->u.buffer, .n = e->n, .indices = e->args, .load = e});
   }
@@ -115,21 +147,8 @@ static void walk_either(Walk *w, Expr condition, Stmt yes, Stmt no) {
 
 /* What a call may do with a view whose address it gets. */
 static void touch_opaque(Walk *w, const Opaques *opaque) {
-  for (int i = 0; opaque && i < opaque->n; i++) {
-    const Region *shown = &opaque->at[i].shown;
-    const int n = shown->buffer->ndim;
-    Expr *from = tirc_new_array(w->c, Expr, n + 1), *extents = tirc_new_array(w->c, Expr, n + 1);
-    for (int d = 0; d < n; d++) {
-      from[d] = shown->dims[d].min;
-      extents[d] = shown->dims[d].extent;
-    }
-    Touch t = {.buffer = shown->buffer, .n = n, .indices = from, .extents = extents};
-    t.load = tirc_load(w->c, shown->buffer, n, from);
-    if (opaque->at[i].read) touch(w, t);
-    t.write = true;
-    t.load = NULL;
-    if (opaque->at[i].written) touch(w, t);
-  }
+  for (int i = 0; opaque && i < opaque->n; i++)
+    touch_box(w, &opaque->at[i].shown, opaque->at[i].read, opaque->at[i].written);
 }
 
 static void walk_init(Walk *w, const Block *b) {

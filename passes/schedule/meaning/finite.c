@@ -213,7 +213,8 @@ static bool matters(const Order *o, const Event *x, const Event *y) {
   const bool writes = touch_of(&o->f, x)->write, too = touch_of(&o->f, y)->write;
   if (!writes && !too) return false;
   if (o->user[x->touch] != o->user[y->touch]) return true;
-  return !u->update && !(writes && too && (u->stores_once || u->last_counts));
+  const bool certain = !x->maybe && !y->maybe;
+  return !u->update && !(writes && too && (u->stores_once || (u->last_counts && certain)));
 }
 
 static bool lose(const Order *o, const Event *x, const Event *y) {

@@ -107,6 +107,7 @@ static void ask(Question *q) {
 
 bool tirc_keeps_order(const Nest *nest, Loss *loss) {
   Tirc *c = nest->s->c;
+  const ArenaMark mark = tirc_mark(c);
   Question q = {.nest = nest, .loss = loss};
   *loss = (Loss){&nest->users[0], &nest->users[0], NULL};
   q.r = (Relations){.s = nest->s, .sets = tirc_sets_of(nest->s), .nest = nest->chain[0]};
@@ -121,6 +122,7 @@ bool tirc_keeps_order(const Nest *nest, Loss *loss) {
   for (int i = 0; i < q.x.touches.n; i++) add_moves(&q, &q.x.touches.at[i]);
   ask(&q);
   tirc_sets_end(q.r.sets);
-  if (!q.lost || q.certain) return !q.lost;
-  return tirc_finite_order(nest, &q.x, loss);
+  const bool kept = !q.lost || (!q.certain && tirc_finite_order(nest, &q.x, loss));
+  if (kept) tirc_rewind(c, mark);
+  return kept;
 }

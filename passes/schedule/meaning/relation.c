@@ -32,8 +32,9 @@ static bool stands_still(const Relations *r, Place *at, Expr e) {
   return !k.found && !(tirc_reads_memory(e) && tirc_loads_change(r->s, r->nest, e));
 }
 
+/* What was loaded before the nest is not what would be loaded in it. */
 static ZValue symbol(Relations *r, Place *at, Expr e) {
-  if (!stands_still(r, at, e)) return NULL;
+  if (!stands_still(r, at, e) || (!at->n_loops && tirc_reads_memory(e))) return NULL;
   int i = 0;
   while (i < r->symbols.n && !tirc_expr_same(r->symbols.at[i], e)) i++;
   if (i == r->symbols.n) vec_push(r->s->c, r->symbols, e);
@@ -61,15 +62,27 @@ static ZValue value_of_var(Relations *r, Place *at, Expr var) {
   return tirc_z_param(r->sets, n, var);
 }
 
-/* Index arithmetic is taken not to leave its type; a cast to a narrow one wraps on purpose. */
-static ZValue narrowed(Relations *r, const struct ExprNode *cast, ZValue value) {
-  const DType from = cast->args[0]->dtype, to = cast->dtype;
-  if (!value || !tirc_dtype_is_int(from) || !tirc_dtype_is_int(to)) return NULL;
-  if (to.bits >= 32 || to.bits >= from.bits) return value;
+/* What is left of a number in a type that may not hold it. NULL: in 64 bits. */
+static ZValue wrapped(Relations *r, DType to, ZValue value) {
+  if (!value || to.bits > 32) return NULL;
   const int64_t least = tirc_dtype_min(to), span = tirc_dtype_max(to) - least + 1;
   const ZValue first = tirc_z_int(r->sets, tirc_z_length(value), least);
   return tirc_z_add(r->sets, first,
                     tirc_z_floormod(r->sets, tirc_z_sub(r->sets, value, first), span));
+}
+
+static ZValue converted(Relations *r, const struct ExprNode *cast, ZValue value) {
+  const DType from = cast->args[0]->dtype, to = cast->dtype;
+  if (!value || !tirc_dtype_is_int(from) || !tirc_dtype_is_int(to)) return NULL;
+  const bool holds = tirc_dtype_min(to) <= tirc_dtype_min(from) &&
+                     tirc_dtype_max(from) <= tirc_dtype_max(to) &&
+                     !(to.code == TYPE_INT && from.code == TYPE_UINT && from.bits >= to.bits);
+  return holds ? value : wrapped(r, to, value);
+}
+
+/* Index arithmetic is taken not to leave its type; that of narrow and of unsigned numbers wraps. */
+static ZValue in_type(Relations *r, DType t, ZValue value) {
+  return t.code == TYPE_INT && t.bits >= 32 ? value : wrapped(r, t, value);
 }
 
 static ZValue scaled(Relations *r, ZValue a, ZValue b) {
@@ -98,7 +111,7 @@ static ZValue computed(Relations *r, Place *at, Expr e) {
   case OP_INT: return tirc_const_int(e, &value) ? tirc_z_int(r->sets, at->n_loops, value) : NULL;
   case OP_VAR: return value_of_var(r, at, e);
   case OP_LIKELY: return value_of(r, at, e->args[0]);
-  case OP_CAST: return narrowed(r, e, value_of(r, at, e->args[0]));
+  case OP_CAST: return converted(r, e, value_of(r, at, e->args[0]));
   case OP_SELECT:
   case OP_IF_THEN_ELSE: return chosen(r, at, e);
   case OP_FLOORDIV:
@@ -116,9 +129,9 @@ static ZValue computed(Relations *r, Place *at, Expr e) {
   b = a ? value_of(r, at, e->args[1]) : NULL;
   if (!b) return NULL;
   switch (e->op) {
-  case OP_ADD: return tirc_z_add(r->sets, a, b);
-  case OP_SUB: return tirc_z_sub(r->sets, a, b);
-  case OP_MUL: return scaled(r, a, b);
+  case OP_ADD: return in_type(r, e->dtype, tirc_z_add(r->sets, a, b));
+  case OP_SUB: return in_type(r, e->dtype, tirc_z_sub(r->sets, a, b));
+  case OP_MUL: return in_type(r, e->dtype, scaled(r, a, b));
   case OP_MIN: return tirc_z_min(r->sets, a, b);
   default: return tirc_z_max(r->sets, a, b);
   }
@@ -126,8 +139,7 @@ static ZValue computed(Relations *r, Place *at, Expr e) {
 
 /* NULL: it cannot be said. */
 static ZValue value_of(Relations *r, Place *at, Expr e) {
-  static Place nowhere;
-  if (!at) at = &nowhere;
+  if (!at) at = &r->nowhere;
   if (!tirc_dtype_is_int(e->dtype) && e->dtype.code != TYPE_BOOL) return NULL;
   const ZValue value = computed(r, at, e);
   return value ? value : symbol(r, at, e);
@@ -184,8 +196,7 @@ static ZSet in_range(Relations *r, Place *p, ZSet where) {
 }
 
 static ZSet where_it_holds(Relations *r, Place *p, ZSet where) {
-  static Place nowhere;
-  const ZSet holds = condition_of(r, p->up ? p->up : &nowhere, p->a);
+  const ZSet holds = condition_of(r, p->up ? p->up : &r->nowhere, p->a);
   p->is_exact &= holds != NULL;
   if (!holds) return where;
   return tirc_z_and(r->sets, where, p->negated ? tirc_z_not(r->sets, holds) : holds);
@@ -194,13 +205,12 @@ static ZSet where_it_holds(Relations *r, Place *p, ZSet where) {
 /* As in tirc_bind_shapes: extents of the function's parameters are at least 1. */
 static ZSet sizes(Relations *r) {
   if (r->sizes) return r->sizes;
-  static Place nowhere;
   const Func *f = r->s->mod->funcs[r->nest->func];
   ZSet all = tirc_z_all(r->sets, 0);
   for (int i = 0; i < f->n_params; i++)
     for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++) {
       if (f->buffers[i]->shape[d]->op == OP_INT) continue;
-      const ZValue extent = value_of(r, &nowhere, f->buffers[i]->shape[d]);
+      const ZValue extent = value_of(r, &r->nowhere, f->buffers[i]->shape[d]);
       if (extent)
         all = tirc_z_and(r->sets, all,
                          tirc_z_compare(r->sets, OP_GE, extent, tirc_z_int(r->sets, 0, 1)));

@@ -14,6 +14,7 @@ typedef struct Relations {
   Sets *sets;
   SRef *nest;        /* its outermost loop */
   VEC(Expr) symbols; /* values that stand still and are no variables */
+  Place nowhere;     /* around everything */
   ZSet sizes;        /* extents of parameters are at least 1; NULL: not asked for yet */
 } Relations;
 

@@ -27,7 +27,6 @@ struct Sets {
   isl_ctx *ctx;
   Live *live;
   int n, room;
-  long overruns;
   bool no_memory;
 };
 
@@ -70,6 +69,7 @@ Sets *tirc_sets_new(Tirc *c) {
 
 void tirc_sets_begin(Sets *s, unsigned long budget) {
   free_all(s);
+  s->no_memory = false;
   isl_ctx_reset_error(s->ctx);
   isl_ctx_reset_operations(s->ctx);
   isl_ctx_set_max_operations(s->ctx, budget);
@@ -79,13 +79,10 @@ void tirc_sets_end(Sets *s) {
   const enum isl_error error = isl_ctx_last_error(s->ctx);
   const bool no_memory = s->no_memory || error == isl_error_alloc;
   free_all(s);
-  s->overruns += error == isl_error_quota;
   s->no_memory = false;
   isl_ctx_reset_error(s->ctx);
   if (no_memory) out_of_memory(s->c);
 }
-
-long tirc_sets_overruns(const Sets *s) { return s->overruns; }
 
 static void *keep(Sets *s, LiveKind kind, void *at) {
   if (!at) return NULL;
@@ -258,11 +255,6 @@ ZMap tirc_z_from_head(Sets *s, ZMap a, int n) {
   const int tail = isl_map_dim(a, isl_dim_out) - n;
   isl_map *same = isl_set_identity(isl_map_range(isl_map_copy(a)));
   return map(s, isl_map_project_out(same, isl_dim_in, (unsigned)n, (unsigned)tail));
-}
-
-ZMap tirc_z_with_params(Sets *s, ZMap a, ZSet params) {
-  if (!a || !params) return NULL;
-  return map(s, isl_map_intersect_params(isl_map_copy(a), isl_set_params(isl_set_copy(params))));
 }
 
 ZMap tirc_z_tuples(Sets *s, int n) {

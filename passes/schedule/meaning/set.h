@@ -29,8 +29,6 @@ Sets *tirc_sets_new(Tirc *c);
  * when the next one begins. */
 void tirc_sets_begin(Sets *s, unsigned long budget);
 void tirc_sets_end(Sets *s);
-/* How many questions have used up their budgets so far. */
-long tirc_sets_overruns(const Sets *s);
 
 /* --- numbers --------------------------------------------------------------------------------- */
 
@@ -73,7 +71,6 @@ ZMap tirc_z_reverse(Sets *s, ZMap a);
 ZMap tirc_z_compose(Sets *s, ZMap first, ZMap then);
 /* Without the places from `first` on of the tuples that it is from: whatever stands there. */
 ZMap tirc_z_drop_in(Sets *s, ZMap a, int first, int n);
-ZMap tirc_z_with_params(Sets *s, ZMap a, ZSet params); /* where a set of tuples of 0 numbers says */
 /* From the first n numbers of what a goes to, to all of them. */
 ZMap tirc_z_from_head(Sets *s, ZMap a, int n);
 /* From x to y where place `a` of both is the same, x's is less than y's, and x's is greater. */
