@@ -48,5 +48,11 @@ bool tirc_dtype_parse(const char *name, DType *out);
 /* The least and greatest value of an integer type (uint64's greatest is clipped to INT64_MAX). */
 int64_t tirc_dtype_min(DType t);
 int64_t tirc_dtype_max(DType t);
+/* Floats of 16 bits, as they lie in memory. */
+double tirc_half_to_double(uint16_t h);
+uint16_t tirc_double_to_half(double v); /* round to nearest even */
+double tirc_bfloat_to_double(uint16_t h);
+uint16_t tirc_double_to_bfloat(double v);
+uint16_t tirc_double_to_16_bits(DType t, double v);
 
 #endif

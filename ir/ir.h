@@ -151,6 +151,9 @@ typedef struct Block {
   bool hides; /* what T.reads leaves out is no dependence: unsafe_hide_buffer_access */
 } Block;
 
+/* What an allocation holds from the start and for ever: a tuple of constants, row by row. */
+#define ALLOC_DATA "constant data"
+
 struct StmtNode {
   StmtKind kind;
   uint16_t depth; /* at least how deep its text nests */
@@ -187,7 +190,7 @@ struct StmtNode {
       Buffer buffer;
       Attrs annotations;
       Stmt body;
-    } alloc; /* STMT_ALLOC and STMT_DECL */
+    } alloc; /* STMT_ALLOC and STMT_DECL. Annotation ALLOC_DATA: T.allocate_const */
     struct {
       Expr node; /* a variable or a STRING */
       const char *key;

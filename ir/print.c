@@ -351,8 +351,57 @@ static void print_let_stmt(Printer *p, Stmt s, bool tail) {
   tirc_names_leave(p, frame);
 }
 
+static Attrs without_data(Tirc *c, Attrs all) {
+  Attr *kept = tirc_new_array(c, Attr, all.n + 1);
+  Attrs to = {.at = kept};
+  for (int i = 0; i < all.n; i++)
+    if (strcmp(all.at[i].key, ALLOC_DATA) != 0) kept[to.n++] = all.at[i];
+  return to;
+}
+
+/* A constant without its type, which the list has for all: T.int8(3) is 3, but T.float32("nan"). */
+static const char *bare_number(Printer *p, Expr e) {
+  const char *text = expr_text(p, e), *open = strchr(text, '(');
+  if (!open || strchr(text, '"')) return text;
+  return tirc_format(p->c, "%.*s", (int)strlen(open) - 2, open + 1);
+}
+
+/* T.allocate_const([1, 2], "int32", [2]): the elements are of the type, whatever they look like.
+ */
+static void print_alloc_const(Printer *p, Stmt s, Expr data, bool tail) {
+  Buffer b = s->u.alloc.buffer;
+  int frame = tirc_names_enter(p);
+  Text t = {.c = p->c};
+  tirc_text_add(&t, "T.allocate_const([");
+  for (int i = 0; i < data->n; i++) {
+    if (i) tirc_text_add(&t, ", ");
+    tirc_text_add(&t, bare_number(p, data->args[i]));
+  }
+  tirc_text_addf(&t, "], \"%s\", [", tirc_dtype_name(p->c, b->dtype));
+  for (int i = 0; i < b->ndim; i++)
+    tirc_text_addf(&t, "%s%s", i ? ", " : "", expr_text(p, b->shape[i]));
+  tirc_text_add(&t, "]");
+  const Attrs rest = without_data(p->c, s->u.alloc.annotations);
+  if (rest.n) {
+    tirc_text_add(&t, ", annotations=");
+    tirc_printer_attrs(p, &t, rest);
+  }
+  tirc_text_add(&t, ")");
+  const char *name = tirc_names_define_buffer(p, b);
+  vec_push(p->c, p->live, ((Live){b->data, name})); /* data=NAME: it is the memory */
+  tirc_map_set(p->c, &p->names, b->data, (void *)(uintptr_t)name);
+  print_scoped(p, s, tirc_format(p->c, "%s = %s", name, t.at),
+               tirc_format(p->c, "with %s as %s:", t.at, name), s->u.alloc.body, tail);
+  tirc_names_leave(p, frame);
+}
+
 static void print_alloc(Printer *p, Stmt s, bool tail) {
   Buffer b = s->u.alloc.buffer;
+  const Expr constants = tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA);
+  if (constants) {
+    print_alloc_const(p, s, constants, tail);
+    return;
+  }
   int frame = tirc_names_enter(p);
   Text t = {.c = p->c};
   const char *data = s->kind == STMT_DECL ? expr_text(p, b->data) : NULL;

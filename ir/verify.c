@@ -14,6 +14,7 @@ typedef struct Verifier {
   int open_blocks;
   const char *block; /* the innermost of these */
   Loc loc;           /* of the statement looked at */
+  PtrMap constants;  /* data variables of T.allocate_const */
 } Verifier;
 
 #define FAIL(v, hint, ...) tirc_fail((v)->c, (v)->loc, "ill-formed", hint, __VA_ARGS__)
@@ -207,6 +208,9 @@ static void check_store(Verifier *v, Stmt s) {
   Buffer b = s->u.store.buffer;
   Expr value = s->u.store.value;
   check_access(v, b, s->u.store.n, s->u.store.indices);
+  if (tirc_map_has(&v->constants, b->data))
+    FAIL(v, "copy it to a buffer of its own", "%s is stored to, and its memory is constant",
+         b->name);
   check_expr(v, value);
   int lanes = b->dtype.lanes;
   for (int i = 0; i < s->u.store.n; i++) lanes *= s->u.store.indices[i]->dtype.lanes;
@@ -227,11 +231,31 @@ static void check_let_stmt(Verifier *v, Stmt s) {
   undefine(v, var);
 }
 
+/* As many constants as the buffer has elements, of its type. */
+static void check_constants(Verifier *v, Buffer b, Expr data) {
+  int64_t count = 1, extent;
+  for (int i = 0; i < b->ndim; i++)
+    if (!tirc_const_int(b->shape[i], &extent) || __builtin_mul_overflow(count, extent, &count))
+      FAIL(v, NULL, "the shape of the constant %s is not constant", b->name);
+  if (data->op != OP_TUPLE || data->n != count)
+    FAIL(v, NULL, "%s has %lld elements, but the list has %d", b->name, (long long)count,
+         data->op == OP_TUPLE ? data->n : 1);
+  for (int i = 0; i < data->n; i++)
+    if ((data->args[i]->op != OP_INT && data->args[i]->op != OP_FLOAT) ||
+        !tirc_dtype_equal(data->args[i]->dtype, b->dtype))
+      FAIL(v, NULL, "element %d of the constant %s is no constant of type %s", i, b->name,
+           type_name(v, b->dtype));
+  tirc_map_set(v->c, &v->constants, b->data, b);
+}
+
 static void check_alloc(Verifier *v, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   bool view = s->kind == STMT_DECL;
+  const Expr data = tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA);
   if (view) check_expr(v, b->data);
   define_buffer(v, b, false);
+  if (data && view) FAIL(v, NULL, "the view %s has data of its own", b->name);
+  if (data) check_constants(v, b, data);
   check_stmt(v, s->u.alloc.body);
   if (view)
     tirc_map_remove(&v->buffers, b);

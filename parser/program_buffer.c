@@ -149,6 +149,8 @@ static Buffer read_declaration(Reader *r, const Syn *at, const char *name, const
   return register_buffer(r, tirc_buffer_copy(r->c, &b));
 }
 
+typedef VEC(Expr) ExprVec;
+
 static PyValue py_buffer(Buffer b) { return (PyValue){.kind = PY_BUFFER, .u.buffer = b}; }
 
 static const char *buffer_name(const Reader *r) {
@@ -207,6 +209,46 @@ static PyValue read_allocate(Reader *r, const Call *call) {
   s->loc = call->node->loc;
   s->buffer = read_declaration(r, call->node, buffer_name(r), args, DT_FLOAT32);
   if (call->args[4]) s->annotations = tirc_read_attrs(r, call->args[4]);
+  s->yields = py_buffer(s->buffer);
+  return (PyValue){.kind = PY_SCOPE, .u.scope = s};
+}
+
+static void add_constants(Reader *r, const Syn *at, PyValue v, DType t, ExprVec *to) {
+  if (v.kind == PY_TUPLE) {
+    for (int i = 0; i < v.u.list.n; i++) add_constants(r, at, v.u.list.at[i], t, to);
+    return;
+  }
+  const bool real = tirc_dtype_is_float(t) && t.lanes == 1;
+  const Expr e = real && v.kind == PY_FLOAT ? tirc_float(r->c, t, v.u.f)
+                 : real && v.kind == PY_INT ? tirc_float(r->c, t, (double)v.u.i)
+                                            : tirc_py_to_expr_like(r, at, v, t);
+  if ((e->op != OP_INT && e->op != OP_FLOAT) || !tirc_dtype_equal(e->dtype, t))
+    READ_FAIL(r, at, "type", NULL, "the data must be constants of type %s",
+              tirc_dtype_name(r->c, t));
+  vec_push(r->c, *to, e);
+}
+
+/* T.allocate_const([1, 2, 3], "int32", [3]): the name stands for the memory, as T.allocate's does.
+ */
+static PyValue read_allocate_const(Reader *r, const Call *call) {
+  const Syn *args[10] = {call->args[2], call->args[1]};
+  Scoping *s = tirc_new(r->c, Scoping);
+  s->kind = STMT_ALLOC;
+  s->loc = call->node->loc;
+  s->buffer = read_declaration(r, call->node, buffer_name(r), args, DT_FLOAT32);
+  ExprVec data = {0};
+  add_constants(r, call->args[0], tirc_read_value(r, call->args[0]), s->buffer->dtype, &data);
+  int64_t count = 1, extent;
+  for (int i = 0; i < s->buffer->ndim; i++)
+    if (!tirc_const_int(s->buffer->shape[i], &extent) ||
+        __builtin_mul_overflow(count, extent, &count))
+      READ_FAIL(r, call->args[2], "shape", NULL, "the extents of a constant must be constant");
+  if (data.n != count)
+    READ_FAIL(r, call->args[0], "shape", NULL, "%s has %lld elements, but the list has %d",
+              s->buffer->name, (long long)count, data.n);
+  if (call->args[3]) s->annotations = tirc_read_attrs(r, call->args[3]);
+  s->annotations = tirc_attrs_set(r->c, s->annotations, ALLOC_DATA,
+                                  tirc_expr(r->c, OP_TUPLE, DT_VOID, data.n, data.at));
   s->yields = py_buffer(s->buffer);
   return (PyValue){.kind = PY_SCOPE, .u.scope = s};
 }
@@ -286,5 +328,6 @@ const Function tirc_buffer_functions[] = {
     {"buffer_decl", "shape dtype? " LAYOUT, IN_SCOPE, read_buffer_view, 0},
     {"decl_buffer", "shape dtype? " LAYOUT " annotations?", IN_SCOPE, read_decl_buffer, 0},
     {"allocate", "extents dtype? scope? condition? annotations?", IN_SCOPE, read_allocate, 0},
+    {"allocate_const", "data dtype extents annotations?", IN_SCOPE, read_allocate_const, 0},
     {NULL, NULL, 0, NULL, 0},
 };

@@ -213,9 +213,21 @@ static void compile_assert(Compiler *k, Step *s) {
   s->run = run_assert;
 }
 
+static void fill_constants(const View *v, Expr data) {
+  Tensor memory = {.dtype = v->dtype, .count = data->n, .data = v->memory->data};
+  for (int i = 0; i < data->n; i++)
+    if (data->args[i]->op == OP_INT)
+      tirc_tensor_set_int(&memory, i, data->args[i]->u.i);
+    else
+      tirc_tensor_set(&memory, i, data->args[i]->u.f);
+  memset(v->memory->written, 1, (size_t)data->n);
+}
+
 static void run_alloc(Run *run, const Step *s) {
+  const Expr data = tirc_attrs_get(s->stmt->u.alloc.annotations, ALLOC_DATA);
   run->at = s;
   tirc_open_memory(run, s->u.other.view);
+  if (data) fill_constants(s->u.other.view, data);
   run_step(run, s->u.other.body);
 }
 static void compile_alloc(Compiler *k, Step *s) {

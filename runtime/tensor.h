@@ -31,10 +31,6 @@ double tirc_tensor_get(const Tensor *t, int64_t i);
 int64_t tirc_tensor_get_int(const Tensor *t, int64_t i);
 void tirc_tensor_set(Tensor *t, int64_t i, double v);
 void tirc_tensor_set_int(Tensor *t, int64_t i, int64_t v);
-double tirc_half_to_double(uint16_t h);
-uint16_t tirc_double_to_half(double v); /* round to nearest even */
-double tirc_bfloat_to_double(uint16_t h);
-uint16_t tirc_double_to_bfloat(double v);
 
 /* .npy files, versions 1 to 3, C order (Fortran order is transposed on reading). Throws "file" or
  * "npy" with the path and the reason. bfloat16 is stored as "<V2". */

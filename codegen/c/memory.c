@@ -272,13 +272,42 @@ static void on_heap(CGen *g, Stmt s, const Name *name, int64_t bytes) {
   tirc_cg_line(g, "free(%s);", name->s);
 }
 
+static const char *constant_in_memory(CGen *g, Expr e) {
+  if (tirc_dtype_is_float(e->dtype) && e->dtype.bits == 16)
+    return tirc_format(g->c, "0x%04x", tirc_double_to_16_bits(e->dtype, e->u.f));
+  return tirc_cg_scalar(g, e).s;
+}
+
+static void constant(CGen *g, Stmt s, const Name *name, Expr data) {
+  enum { IN_A_LINE = 8 };
+  Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
+  tirc_cg_stmt(g, s->u.alloc.body);
+  g->out = outer;
+  if (name->used) {
+    tirc_cg_line(g, "static const _Alignas(64) %s %s[%d] = {", tirc_c_type(name->element), name->s,
+                 data->n ? data->n : 1);
+    for (int i = 0; i < data->n; i += IN_A_LINE) {
+      Text row = {.c = g->c};
+      for (int k = i; k < data->n && k < i + IN_A_LINE; k++)
+        tirc_text_addf(&row, "%s%s,", k > i ? " " : "", constant_in_memory(g, data->args[k]));
+      tirc_cg_line(g, "  %s", row.at);
+    }
+    tirc_cg_line(g, data->n ? "};" : "0};");
+    if (!name->read) tirc_cg_line(g, "(void)%s;", name->s);
+  }
+  tirc_cg_end_body(g, outer, &body);
+}
+
 void tirc_cg_alloc(CGen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   int64_t bytes = tirc_constant_bytes(b);
   int mark = tirc_cg_open_scope(g);
   Name *name = tirc_cg_declare(g, b->data, b->name);
   name->element = element_of(b);
-  if (tirc_fits_stack(bytes, g->stack_bytes))
+  const Expr data = tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA);
+  if (data)
+    constant(g, s, name, data);
+  else if (tirc_fits_stack(bytes, g->stack_bytes))
     on_stack(g, s, name, bytes);
   else
     on_heap(g, s, name, bytes);

@@ -162,8 +162,42 @@ static void from_runtime(Gen *g, Stmt s, int64_t bytes) {
   tirc_gen_service(g, SERVICE_FREE, 3, freed);
 }
 
+static LLVMTypeRef constant_type(Gen *g, DType t) {
+  const bool small = tirc_dtype_is_float(t) && t.bits == 16;
+  return small ? tirc_gen_int_type(g, 16, 1) : tirc_gen_memory_type(g, t);
+}
+
+static LLVMValueRef constant_in_memory(Gen *g, Expr e) {
+  LLVMTypeRef t = constant_type(g, e->dtype);
+  if (e->dtype.code == TYPE_BOOL) return LLVMConstInt(t, e->u.i != 0, false);
+  if (tirc_dtype_is_float(e->dtype) && e->dtype.bits == 16)
+    return LLVMConstInt(t, tirc_double_to_16_bits(e->dtype, e->u.f), false);
+  return tirc_gen_expr(g, e);
+}
+
+static void constant(Gen *g, Stmt s, Expr data) {
+  Buffer b = s->u.alloc.buffer;
+  LLVMTypeRef element = constant_type(g, b->dtype);
+  LLVMValueRef *at = tirc_new_array(g->c, LLVMValueRef, data->n + 1);
+  for (int i = 0; i < data->n; i++) at[i] = constant_in_memory(g, data->args[i]);
+  LLVMTypeRef array = LLVMArrayType2(element, (uint64_t)data->n);
+  LLVMValueRef p = LLVMAddGlobal(g->module, array, b->name);
+  LLVMSetInitializer(p, LLVMConstArray2(element, at, (uint64_t)data->n));
+  LLVMSetGlobalConstant(p, true);
+  LLVMSetLinkage(p, LLVMPrivateLinkage);
+  LLVMSetAlignment(p, ALIGNMENT);
+  tirc_map_set(g->c, &g->f.vars, b->data, p);
+  tirc_gen_stmt(g, s->u.alloc.body);
+  tirc_map_remove(&g->f.vars, b->data);
+}
+
 void tirc_gen_alloc(Gen *g, Stmt s) {
   Buffer b = s->u.alloc.buffer;
+  const Expr data = tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA);
+  if (data) {
+    constant(g, s, data);
+    return;
+  }
   int64_t bytes = tirc_constant_bytes(b);
   if (!tirc_fits_stack(bytes, g->f.stack_bytes)) {
     from_runtime(g, s, bytes);

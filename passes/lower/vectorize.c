@@ -165,6 +165,8 @@ static Stmt widen_stmt(Mutator *m, Stmt s) {
 static Stmt vectorize_alloc(Vectorizer *z, Stmt s) {
   Tirc *c = z->c;
   Buffer b = s->u.alloc.buffer;
+  if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
+    return tirc_alloc_stmt(c, STMT_ALLOC, b, s->u.alloc.annotations, vectorize(z, s->u.alloc.body));
   if (b->ndim != 1 || tirc_uses_var(b->shape[0], z->var)) return scalarize(z, s);
   struct BufferNode node = *b;
   Expr extent = tirc_mul(c, b->shape[0], tirc_int(c, b->shape[0]->dtype, z->extent));

@@ -1,7 +1,7 @@
 /* float16 and bfloat16 as numbers. Both are small IEEE formats, so one pair of functions serves
  * them: a format is the number of its mantissa bits and its exponent bits. Narrowing rounds a
  * double once, to nearest, ties to even. */
-#include "tensor.h"
+#include "dtype.h"
 
 #include <math.h>
 
@@ -49,3 +49,7 @@ double tirc_half_to_double(uint16_t h) { return widen(h, half_format); }
 uint16_t tirc_double_to_half(double v) { return narrow(v, half_format); }
 double tirc_bfloat_to_double(uint16_t h) { return widen(h, bfloat_format); }
 uint16_t tirc_double_to_bfloat(double v) { return narrow(v, bfloat_format); }
+
+uint16_t tirc_double_to_16_bits(DType t, double v) {
+  return t.code == TYPE_BFLOAT ? tirc_double_to_bfloat(v) : tirc_double_to_half(v);
+}
