@@ -41,4 +41,8 @@ typedef struct TileMatch {
  * difference in words. */
 const char *tirc_match_tile(Sched *s, Stmt tile, const Func *desc, TileMatch *out);
 
+/* A copy of the statement with loops, iterators, shapes and indices of type `index` in place of
+ * int32. `vars` and `buffers`: what takes the place of some of them already. */
+Stmt tirc_widen_indices(Tirc *c, Stmt s, DType index, const PtrMap *vars, const PtrMap *buffers);
+
 #endif

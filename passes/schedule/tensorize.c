@@ -99,14 +99,21 @@ void tirc_register_intrin(Sched *s, const char *name, const Func *desc, const Fu
 
 typedef struct Copy {
   Tirc *c;
+  DType index; /* what the tile's regions count in */
   PtrMap buffers, vars;
 } Copy;
 
+static bool widens(const Copy *k, Expr e) {
+  return tirc_dtype_equal(e->dtype, DT_INT32) && k->index.bits > e->dtype.bits;
+}
+
 static Expr copy_var(Copy *k, Expr e) {
-  if (!e || e->op != OP_VAR) return e;
+  if (!e) return NULL;
+  const DType t = widens(k, e) ? k->index : e->dtype;
+  if (e->op != OP_VAR) return tirc_cast(k->c, t, e);
   Expr to = tirc_map_get(&k->vars, e);
   if (!to) {
-    to = tirc_var(k->c, e->u.s, e->dtype);
+    to = tirc_var(k->c, e->u.s, t);
     tirc_map_set(k->c, &k->vars, e, to);
   }
   return to;
@@ -163,15 +170,33 @@ static void add_annotations(Sched *s, Block *to, Attrs from) {
   }
 }
 
+static DType index_of(const Block *b) {
+  DType t = DT_INT32;
+  for (int i = 0; i < b->n_reads + b->n_writes; i++) {
+    const Region *r = i < b->n_reads ? &b->reads[i] : &b->writes[i - b->n_reads];
+    for (int d = 0; d < r->buffer->ndim; d++)
+      if (r->dims[d].min->dtype.bits > t.bits) t = r->dims[d].min->dtype;
+  }
+  return t;
+}
+
+/* As it stands, with the views in place of the parameters. */
+static Stmt copy_body(Copy *k, const TensorIntrin *t) {
+  Stmt body = tirc_clone_fresh(k->c, t->impl->body);
+  if (k->index.bits > DT_INT32.bits)
+    return tirc_widen_indices(k->c, body, k->index, &k->vars, &k->buffers);
+  body = tirc_substitute_buffers(k->c, body, &k->buffers);
+  return tirc_substitute_stmt(k->c, body, &k->vars);
+}
+
 static Stmt implemented(Sched *s, Stmt tile, const TensorIntrin *t, const TileMatch *match) {
   Tirc *c = s->c;
-  Copy k = {.c = c};
+  Copy k = {.c = c, .index = index_of(&tile->u.block)};
   Block to = tile->u.block;
   MatchBuffer *views = tirc_new_array(c, MatchBuffer, t->impl->n_params + 1);
   for (int i = 0; i < t->impl->n_params; i++)
     views[i] = view_of(&k, t, i, match, copy_parameter(&k, t->impl->buffers[i]));
-  Stmt body = tirc_substitute_buffers(c, tirc_clone_fresh(c, t->impl->body), &k.buffers);
-  const Block *impl = &tirc_substitute_stmt(c, body, &k.vars)->u.block;
+  const Block *impl = &copy_body(&k, t)->u.block;
   Buffer *allocs = tirc_new_array(c, Buffer, to.n_allocs + impl->n_allocs + 1);
   if (to.n_allocs) memcpy(allocs, to.allocs, (size_t)to.n_allocs * sizeof *allocs);
   if (impl->n_allocs)
