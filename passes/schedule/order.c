@@ -32,7 +32,6 @@ typedef struct Use {
   const Expr *indices; /* of the first access */
   bool same_indices;   /* all accesses have them */
   bool constant;       /* all that is stored does not depend on anything */
-  bool handed_out;     /* its address goes into a call */
 } Use;
 
 static void add_access(Use *u, int n, const Expr *indices) {
@@ -53,9 +52,6 @@ static bool look_at_expr(Visitor *v, Expr e) {
     add_access(u, e->n, e->args);
     u->loads++;
   }
-  u->handed_out |=
-      e == u->buffer->data || (e->op == OP_CALL && !strcmp(e->u.s, "address_of") &&
-                               e->args[0]->op == OP_LOAD && e->args[0]->u.buffer == u->buffer);
   return true;
 }
 
@@ -196,16 +192,13 @@ static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
   if (seen(r, b) || tirc_map_has(&r->own, b)) return;
   for (int i = 0; i < n_blocks; i++) {
     Use u = use_of(s, r->nest.plain, blocks[i], b);
-    if (u.loads + u.stores == 0 && !u.handed_out) continue;
-    const bool seen_all = !u.handed_out;
-    const bool once = seen_all && u.stores && (u.constant || stores_once(s, &u));
-    User g = {.block = blocks[i],
-              .buffer = b,
-              .update = seen_all && is_update(s, &u, once),
-              .stores_once = once};
+    if (u.loads + u.stores == 0) continue;
+    const bool once = u.stores && (u.constant || stores_once(s, &u));
+    User g = {
+        .block = blocks[i], .buffer = b, .update = is_update(s, &u, once), .stores_once = once};
     vec_push(s->c, r->users, g);
     users++;
-    loads += u.loads + u.handed_out;
+    loads += u.loads;
     safe &= g.update || (!u.loads && once);
   }
   if (tirc_loosely_used(tirc_scope_root(s, r->nest.chain[0]), NULL, b)) {

@@ -72,15 +72,6 @@ static void touch_box(Walk *w, const Region *box, bool read, bool written) {
   if (written) touch(w, t);
 }
 
-/* What a call may do with memory of which it gets the address: what its block declares. */
-static void touch_declared(Walk *w, Expr data) {
-  const Block *b = w->inner ? &w->inner->u.block : NULL;
-  for (int i = 0; b && i < b->n_reads; i++)
-    if (b->reads[i].buffer->data == data) touch_box(w, &b->reads[i], true, false);
-  for (int i = 0; b && i < b->n_writes; i++)
-    if (b->writes[i].buffer->data == data) touch_box(w, &b->writes[i], true, true);
-}
-
 static void walk_expr(Walk *w, Expr e) {
   Place *at = w->at;
   if (e->op == OP_AND || e->op == OP_OR) {
@@ -99,9 +90,6 @@ static void walk_expr(Walk *w, Expr e) {
     walk_expr(w, e->args[2]);
   } else {
     for (int i = 0; i < e->n; i++) walk_expr(w, e->args[i]);
-    if (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) touch_declared(w, e);
-    if (e->op == OP_CALL && !strcmp(e->u.s, "address_of") && e->args[0]->op == OP_LOAD)
-      touch_declared(w, e->args[0]->u.buffer->data);
     if (e->op == OP_LOAD)
       touch(w, (Touch){.buffer = e->u.buffer, .n = e->n, .indices = e->args, .load = e});
   }
