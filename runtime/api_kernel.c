@@ -178,6 +178,15 @@ tirc_status tirc_module_interpret_freely(const tirc_module *m, const char *func,
   return status;
 }
 
+tirc_status tirc_module_interpret_while(const tirc_module *m, const char *func, int n,
+                                        const tirc_argument *args, int64_t max_steps,
+                                        bool in_double, bool (*go_on)(void *self), void *self,
+                                        tirc_error **error) {
+  NEED(m, LIST(n, args), COUNT(max_steps));
+  Interpret p = {m, func, n, args, {max_steps, NULL, in_double, 0, go_on, self}};
+  return tirc_api_scratch(interpret, &p, &m->sources, error);
+}
+
 /* --- kernels -----------------------------------------------------------------------------------
  */
 

@@ -96,6 +96,7 @@ static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
   Compiler k = {.t = t, .loc = f->loc, .in_double = o->in_double};
   Run run = {.t = t,
              .max_steps = o->max_steps > 0 ? o->max_steps : INT64_MAX,
+             .wishes = o->go_on ? o : NULL,
              .observer = o->observer,
              .arbitrary = o->arbitrary};
   Expr *symbols;

@@ -52,6 +52,9 @@ typedef struct InterpOptions {
   /* Not 0: what was never written is no error to read, and holds integers from -3 to 3 (of a bool
    * 0 or 1) that are drawn from this seed. */
   uint64_t arbitrary;
+  /* Asked many times a second, or NULL; when it says false the run ends with "interrupted". */
+  bool (*go_on)(void *self);
+  void *self;
 } InterpOptions;
 /* False when the observer ended the run. */
 bool tirc_interpret_with(Tirc *c, const Func *f, int n_args, const Argument *args,

@@ -51,6 +51,8 @@ typedef struct Run {
   bool poisoned; /* a tolerant load met memory that was never written, in this buffer: */
   const char *poisoned_buffer;
   int64_t steps, max_steps;
+  int64_t pause;                  /* after so many steps it looks whether it may go on */
+  const InterpOptions *wishes;    /* go_on, or NULL */
   const Step *at;                 /* what runs, for messages */
   const InterpObserver *observer; /* or NULL */
   int arrays;                     /* that it has seen */
@@ -170,6 +172,8 @@ void tirc_observe_access(Run *run, const View *v, int64_t at, bool is_write);
 void tirc_observe_block(Run *run, const Step *s);
 /* What stands directly in `s`, or in no statement, runs next. */
 void tirc_observe_place(Run *run, const Step *s);
+/* Throws "interrupted" where the caller does not want it to go on. */
+void tirc_ask_to_go_on(Run *run);
 extern const char tirc_run_ended[]; /* the code of the error that ends an observed run */
 /* interp_expr.c */
 const Node *tirc_compile_expr(Compiler *k, Expr e);

@@ -6,10 +6,23 @@
 
 static void run_step(Run *run, const Step *s) { s->run(run, s); }
 
-static void count_step(Run *run) {
-  if (++run->steps > run->max_steps)
+void tirc_ask_to_go_on(Run *run) {
+  if (run->wishes && !run->wishes->go_on(run->wishes->self))
+    tirc_run_fail(run, "interrupted", NULL, "the run was interrupted");
+}
+
+static void pause(Run *run) {
+  enum { STEPS = 1 << 16 };
+  if (run->steps > run->max_steps)
     tirc_run_fail(run, "steps", "raise the limit, or use smaller extents",
                   "the limit of %lld steps is reached", (long long)run->max_steps);
+  tirc_ask_to_go_on(run);
+  bool far = run->wishes && run->max_steps - run->steps > STEPS;
+  run->pause = far ? run->steps + STEPS : run->max_steps;
+}
+
+static void count_step(Run *run) {
+  if (++run->steps > run->pause) pause(run);
 }
 
 /* --- loops -------------------------------------------------------------------------------------

@@ -195,6 +195,7 @@ typedef struct Walk {
 } Walk;
 
 typedef struct Sum {
+  Run *run;
   const SumNest *nest;
   int order[MOST_LOOPS]; /* outermost first */
   Walk to, a, b;
@@ -299,6 +300,7 @@ static void run_level(const Sum *x, int level, double *to, const double *a, cons
   }
   for (int64_t i = 0; i < x->nest->extent[l]; i++) {
     run_level(x, level + 1, to, a, b, first && (i == 0 || !x->nest->reduces[l]));
+    if (x->run->wishes) tirc_ask_to_go_on(x->run);
     to += x->to.stride[l];
     a += x->a.stride[l];
     b += x->b.stride[l];
@@ -306,7 +308,7 @@ static void run_level(const Sum *x, int level, double *to, const double *a, cons
 }
 
 bool tirc_run_sum(Run *run, const SumNest *s) {
-  Sum x = {.nest = s};
+  Sum x = {.run = run, .nest = s};
   const Memory *m = s->to.view->memory;
   if (run->observer || s->steps > run->max_steps - run->steps || !start_walk(s, &s->to, &x.to) ||
       !start_walk(s, &s->a, &x.a) || !start_walk(s, &s->b, &x.b) || !is_written(&s->a, &x.a) ||

@@ -758,6 +758,13 @@ TIRC_API tirc_status tirc_module_interpret_freely(const tirc_module *m, const ch
                                                   const tirc_argument *chosen, tirc_nan nan,
                                                   int64_t max_steps, bool *any, tirc_error **error);
 
+/* Either of them, for as long as go_on says: it is asked many times a second, and when it says false
+ * the run ends with TIRC_BAD and the code "interrupted". go_on may be NULL. */
+TIRC_API tirc_status tirc_module_interpret_while(const tirc_module *m, const char *func, int n,
+                                                 const tirc_argument *args, int64_t max_steps,
+                                                 bool in_double, bool (*go_on)(void *self),
+                                                 void *self, tirc_error **error);
+
 /* Sees what a run does, in order; each function may be NULL. Arrays (parameters and buffers that
  * the program allocates) are numbered from 0 in the order of their first use. */
 typedef struct tirc_observer {

@@ -180,8 +180,6 @@ double best_rate(const Bench *b, int threads);
 /* What the binding ceiling takes at its best: at that rate, or in the best of its calls; or 0. */
 double best_seconds(const Bench *b, const Case *k);
 /* bench_measure.c */
-void catch_interrupts(void);
-bool was_interrupted(void);
 void measure_case(const Bench *b, Case *k); /* again while something disturbs it */
 
 /* bench_noise.c */

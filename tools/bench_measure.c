@@ -120,10 +120,13 @@ static void take_turn(const Bench *b, Contender *c) {
 
 static volatile sig_atomic_t interrupted;
 static void interrupt(int signal_number) {
+  static const char words[] = "\nending; Ctrl-C again ends at once\n";
   (void)signal_number;
   interrupted = 1;
+  if (write(STDERR_FILENO, words, sizeof words - 1) < 0) return;
 }
-/* The first one ends the measuring, and what there is gets printed; the second one kills. */
+/* The first one ends the check or the measuring, and what there is gets printed; compiled code runs
+ * to its end, which the second one does not wait for. */
 void catch_interrupts(void) {
   interrupted = 0;
   struct sigaction a = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};

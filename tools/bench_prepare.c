@@ -247,7 +247,7 @@ int prepare_case(Bench *b, Case *k) {
   if (tirc_module_call_cost(k->program, NULL, k->n_params, k->args, &k->cost, &e))
     return report(b->o, e);
   status = make_expected(b, k);
-  for (int i = 0; i < k->n_contenders && status == DONE; i++) {
+  for (int i = 0; i < k->n_contenders && status == DONE && !was_interrupted(); i++) {
     if (b->o->progress)
       fprintf(stderr, "\r\033[K[%d/%d] %s %s: preparing %s", (int)(k - b->cases) + 1, b->n_cases,
               k->kernel, k->setting, k->contenders[i].name);

@@ -86,7 +86,7 @@ static int run_cases(Bench *b) {
   for (int i = 0; i < b->n_cases && status == DONE && !was_interrupted(); i++) {
     Case *k = &b->cases[i];
     status = prepare_case(b, k);
-    if (status == DONE) {
+    if (status == DONE && !was_interrupted()) {
       measure_case(b, k);
       k->huge_bytes = huge_pages_in_use();
       b->n_measured = i + 1;
@@ -94,6 +94,7 @@ static int run_cases(Bench *b) {
     }
     release_case(k);
   }
+  if (was_interrupted() && status == NO) status = DONE; /* with what there is */
   if (was_interrupted())
     fprintf(b->out, "\nInterrupted: %d of %d settings, the last one perhaps in part\n",
             b->n_measured, b->n_cases);

@@ -7,6 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool go_on(void *self) {
+  (void)self;
+  return !was_interrupted();
+}
+
 int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args) {
   tirc_error *e = NULL;
   tirc_cost cost = {0};
@@ -15,8 +20,13 @@ int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument
   bool slow = !tirc_module_call_cost(m, NULL, n, args, &cost, NULL) && cost.float_ops > 1e8;
   bool tell = slow && isatty(STDERR_FILENO);
   if (tell) fprintf(stderr, "interpreting %.3g float operations for the check ...", cost.float_ops);
-  tirc_status status = tirc_module_interpret_in_double(m, NULL, n, args, o->max_steps, &e);
+  tirc_status status =
+      tirc_module_interpret_while(m, NULL, n, args, o->max_steps, true, go_on, NULL, &e);
   if (tell) fputs("\r\033[K", stderr);
+  if (status && was_interrupted()) {
+    tirc_error_free(e);
+    return NO;
+  }
   return status ? report(o, e) : DONE;
 }
 

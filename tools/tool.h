@@ -161,8 +161,11 @@ typedef struct Check {
   bool ok;
   int64_t nan_order; /* elements that differ by the order in which a NaN came to max or min */
 } Check;
+/* bench_measure.c: from here on the first Ctrl-C is only noted, and the second one ends. */
+void catch_interrupts(void);
+bool was_interrupted(void);
 /* The arrays in args after the program ran on them in the reference interpreter, float32 as double.
- */
+ * NO, without a message, when it was interrupted. */
 int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args);
 /* Where a reduction's steps may come in another order, what follows from that is right, too:
  * another one of an argmax's equal candidates, and what max and min make of a NaN. */

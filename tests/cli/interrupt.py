@@ -1,11 +1,10 @@
-"""A `tirc bench` of one setting, with Ctrl-C when it measures: ends as the bench does.
-
-The line of progress, which only a terminal gets, says when that is, on the slowest machine."""
+"""A `tirc bench` of one setting, with Ctrl-C when its line of progress, which only a terminal gets, matches a
+pattern, on the slowest machine: ends as the bench does. Usage: interrupt.py PATTERN TIRC bench ..."""
 import os, pty, re, signal, subprocess, sys
 
 signal.alarm(250)
 terminal, other_end = pty.openpty()
-bench = subprocess.Popen(sys.argv[1:], stderr=other_end)
+bench = subprocess.Popen(sys.argv[2:], stderr=other_end)
 os.close(other_end)
 seen, sent = b"", False
 while True:  # to its end: what it prints must not stop it
@@ -13,7 +12,7 @@ while True:  # to its end: what it prints must not stop it
         seen += os.read(terminal, 65536)
     except OSError:  # it hung up
         break
-    if not sent and re.search(rb"\[1/1\] [^:\r]* good", seen):  # not "...: preparing good"
+    if not sent and re.search(sys.argv[1].encode(), seen):
         bench.send_signal(signal.SIGINT)
         sent = True
 sys.exit(bench.wait())
