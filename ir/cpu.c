@@ -82,7 +82,7 @@ static int farness(const char *wanted, const char *name) {
   size_t n = strlen(wanted), m = strlen(name);
   if (n >= 2 && n < m && (strncmp(wanted, name, n) == 0 || strcmp(name + m - n, wanted) == 0))
     return 1;
-  return tirc_name_distance(wanted, name);
+  return tirc_name_distance(wanted, n, name, m);
 }
 
 _Noreturn void tirc_cpu_unknown(Tirc *c, const char *name) {

@@ -1,32 +1,43 @@
 #include "nearest.h"
 
-int tirc_name_distance(const char *a, const char *b) {
-  int row[TIRC_LONGEST_NAME + 1], n = (int)strlen(b);
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (int i = 1; *a; a++, i++) {
+#include <stdio.h>
+
+int tirc_name_distance(const char *a, size_t n, const char *b, size_t m) {
+  int row[TIRC_LONGEST_NAME + 1];
+  if (n > TIRC_LONGEST_NAME || m > TIRC_LONGEST_NAME) return TIRC_LONGEST_NAME + 1;
+  for (size_t j = 0; j <= m; j++) row[j] = (int)j;
+  for (size_t i = 1; i <= n; i++) {
     int diagonal = row[0];
-    row[0] = i;
-    for (int j = 1; j <= n; j++) {
-      int replace = diagonal + (*a != b[j - 1]);
+    row[0] = (int)i;
+    for (size_t j = 1; j <= m; j++) {
+      int replace = diagonal + (a[i - 1] != b[j - 1]);
       int other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
       diagonal = row[j];
       row[j] = replace < other ? replace : other;
     }
   }
-  return row[n];
+  return row[m];
+}
+
+void tirc_offer_name(Nearest *best, const char *name, size_t n) {
+  int d = tirc_name_distance(best->wanted, best->n_wanted, name, n);
+  if (!best->name || d < best->distance) best->name = name, best->n = n, best->distance = d;
+}
+
+bool tirc_is_near(const Nearest *best) {
+  return best->name && best->distance <= 2 && 2 * (size_t)best->distance <= best->n_wanted;
+}
+
+const char *tirc_suggest_name(Nearest *best, const char *dashes, const char *otherwise) {
+  if (!tirc_is_near(best)) return otherwise;
+  snprintf(best->hint, sizeof best->hint, "did you mean '%s%.*s'?", dashes, (int)best->n,
+           best->name);
+  return best->hint;
 }
 
 const char *tirc_nearest(Tirc *c, const char *name, int n, const char *const *candidates) {
-  size_t length = strlen(name);
-  int best = length < 3 ? 2 : 3; /* less than this is near */
-  const char *found = NULL;
-  if (length > TIRC_LONGEST_NAME) return NULL;
-  for (int i = 0; i < n; i++) {
-    if (strlen(candidates[i]) > TIRC_LONGEST_NAME) continue;
-    int d = tirc_name_distance(name, candidates[i]);
-    if (d >= best || (size_t)d >= length) continue;
-    best = d;
-    found = candidates[i];
-  }
-  return found ? tirc_format(c, "did you mean '%s'?", found) : NULL;
+  Nearest best = {.wanted = name, .n_wanted = strlen(name)};
+  for (int i = 0; i < n; i++) tirc_offer_name(&best, candidates[i], strlen(candidates[i]));
+  const char *hint = tirc_suggest_name(&best, "", NULL);
+  return hint ? tirc_strdup(c, hint) : NULL;
 }

@@ -1,6 +1,7 @@
 /* Statements, functions and modules. One function a statement kind; a line at a time, so that
  * marked statements can be underlined. */
 #include "print.h"
+#include "utf8.h"
 
 #include "print_internal.h"
 
@@ -13,12 +14,12 @@ static int mark_of(Printer *p, Stmt s) {
 }
 
 static void line(Printer *p, const char *text, int mark) {
-  int indent = 4 * p->indent, width = 0;
+  int indent = 4 * p->indent, width;
   const char *label = mark >= 0 && p->marks->labels ? p->marks->labels[mark] : NULL;
   if (label) tirc_text_addf(&p->out, "%*s# %s\n", indent, "", label);
   tirc_text_addf(&p->out, "%*s%s\n", indent, "", text);
   if (mark < 0) return;
-  for (const char *s = text; *s; s++) width += ((unsigned char)*s & 0xC0) != 0x80;
+  width = (int)tirc_utf8_columns(text, strlen(text));
   char *carets = tirc_alloc(p->c, (size_t)width + 1);
   memset(carets, '^', (size_t)width);
   tirc_text_addf(&p->out, "%*s%s\n", indent, "", carets);

@@ -20,7 +20,7 @@ typedef struct Printer {
   PtrMap names; /* variable or Buffer -> its name while live */
   PtrMap data;  /* data variable -> the Buffer that prints it */
   PtrMap loops; /* loop variable -> its For statement while live */
-  struct NameTable *table;
+  StrMap table; /* spelling -> whether it is in use */
   struct OutlineBuilder *outline; /* or NULL */
 } Printer;
 

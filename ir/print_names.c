@@ -5,42 +5,16 @@
 #include "print_internal.h"
 
 typedef struct Name {
-  const char *text;
   bool used;
   int next_suffix;
 } Name;
 
-struct NameTable {
-  Name *slots;
-  size_t n, cap;
-};
-
-static size_t hash(const char *s) {
-  uint64_t h = UINT64_C(1469598103934665603);
-  for (; *s; s++) h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
-  return (size_t)(h ^ (h >> 32));
-}
-
-static Name *lookup(struct NameTable *t, const char *text) {
-  for (size_t i = hash(text) & (t->cap - 1);; i = (i + 1) & (t->cap - 1))
-    if (!t->slots[i].text || strcmp(t->slots[i].text, text) == 0) return &t->slots[i];
-}
-
 static Name *find(Printer *p, const char *text) {
-  if (!p->table) p->table = tirc_new(p->c, struct NameTable);
-  struct NameTable *t = p->table;
-  if (2 * (t->n + 1) > t->cap) {
-    struct NameTable grown = {.n = t->n, .cap = t->cap ? 2 * t->cap : 64};
-    grown.slots = tirc_new_array(p->c, Name, grown.cap);
-    for (size_t i = 0; i < t->cap; i++)
-      if (t->slots[i].text) *lookup(&grown, t->slots[i].text) = t->slots[i];
-    *t = grown;
-  }
-  Name *name = lookup(t, text);
-  if (!name->text) {
-    *name = (Name){.text = text, .next_suffix = 1};
-    t->n++;
-  }
+  void **at = tirc_strmap_at(p->c, &p->table, text);
+  Name *name = *at;
+  if (name) return name;
+  *at = name = tirc_new(p->c, Name);
+  name->next_suffix = 1;
   return name;
 }
 

@@ -1,5 +1,6 @@
 /* Literals: what the digits of a number and the characters of a string stand for. The expressions
  * inside of an f-string are parsed as texts of their own that know where in the file they stand. */
+#include "../ir/utf8.h"
 #include "tree.h"
 
 #include <errno.h>
@@ -151,7 +152,7 @@ static void place_of(StringToken *t, const char *at, int *line, int *column) {
   for (; t->known < at; t->known++) {
     if (*t->known == '\n')
       t->line++, t->column = 1;
-    else if (((unsigned char)*t->known & 0xC0) != 0x80)
+    else if (!tirc_utf8_continues(*t->known))
       t->column++;
   }
   *line = t->line;

@@ -1,4 +1,5 @@
 /* Syntax errors in words: what was found, what would have fitted, and what to do. */
+#include "../ir/utf8.h"
 #include "tree.h"
 
 static bool expects(int n, const char *const *expected, const char *token) {
@@ -20,7 +21,7 @@ static const char *found(Parser *p, Place at, const char *token) {
   const char *eol = memchr(text, '\n', n);
   if (eol) n = (size_t)(eol - text);
   if (n > 40) {
-    for (n = 40; n && ((unsigned char)text[n] & 0xC0) == 0x80;) n--;
+    for (n = 40; n && tirc_utf8_continues(text[n]);) n--;
     return tirc_format(p->c, "'%.*s...'", (int)n, text);
   }
   return tirc_format(p->c, "'%.*s'", (int)n, text);

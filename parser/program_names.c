@@ -12,37 +12,13 @@ struct Symbol {
   Binding *top; /* NULL: known once, unbound now */
 };
 
-static uint32_t hash(const char *s) {
-  uint32_t h = 2166136261u;
-  for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
-  return h;
-}
-
-static Symbol **slot(const Names *t, const char *name) {
-  uint32_t mask = (uint32_t)t->cap - 1;
-  uint32_t i = hash(name) & mask;
-  while (t->slots[i] && strcmp(t->slots[i]->name, name) != 0) i = (i + 1) & mask;
-  return &t->slots[i];
-}
-
-static void grow(Reader *r) {
-  Names *t = &r->names, old = *t;
-  t->cap = old.cap ? 2 * old.cap : 64;
-  t->slots = tirc_new_array(r->c, Symbol *, t->cap);
-  for (int i = 0; i < old.cap; i++)
-    if (old.slots[i]) *slot(t, old.slots[i]->name) = old.slots[i];
-}
-
 static Symbol *intern(Reader *r, const char *name) {
-  Names *t = &r->names;
-  if (2 * t->n >= t->cap) grow(r);
-  Symbol **at = slot(t, name);
-  if (!*at) {
-    *at = tirc_new(r->c, Symbol);
-    (*at)->name = name;
-    t->n++;
-  }
-  return *at;
+  void **at = tirc_strmap_at(r->c, &r->names.known, name);
+  Symbol *s = *at;
+  if (s) return s;
+  *at = s = tirc_new(r->c, Symbol);
+  s->name = name;
+  return s;
 }
 
 void tirc_names_open(Reader *r) { vec_push(r->c, r->names.scopes, r->names.bound.n); }
@@ -73,7 +49,7 @@ void tirc_names_bind(Reader *r, const Syn *at, const char *name, PyValue v, bool
 }
 
 const PyValue *tirc_names_find(Reader *r, const char *name) {
-  Symbol *s = r->names.cap ? *slot(&r->names, name) : NULL;
+  Symbol *s = tirc_strmap_get(&r->names.known, name);
   return s && s->top ? &s->top->value : NULL;
 }
 
@@ -81,10 +57,11 @@ const PyValue *tirc_names_find(Reader *r, const char *name) {
  */
 
 const char *tirc_names_suggest(Reader *r, const char *name) {
-  const char **all = tirc_new_array(r->c, const char *, r->names.n + 1);
+  const StrMap *known = &r->names.known;
+  const char **all = tirc_new_array(r->c, const char *, known->n + 1);
   int n = 0;
-  for (int i = 0; i < r->names.cap; i++)
-    if (r->names.slots[i] && r->names.slots[i]->top) all[n++] = r->names.slots[i]->name;
+  for (int i = 0; i < known->n; i++)
+    if (((const Symbol *)known->at[i].value)->top) all[n++] = known->at[i].key;
   return tirc_nearest(r->c, name, n, all);
 }
 

@@ -114,8 +114,7 @@ typedef struct FuncFrame {
 
 typedef struct Symbol Symbol;
 typedef struct Names {
-  Symbol **slots; /* open addressing, by name */
-  int n, cap;
+  StrMap known;        /* name -> Symbol */
   VEC(Symbol *) bound; /* in order of binding: what leaving a scope undoes */
   VEC(int) scopes;     /* where each open scope begins in `bound` */
 } Names;

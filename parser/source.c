@@ -1,4 +1,5 @@
 /* Source texts: reading a file, checking that it is text, and showing a line of it in a message. */
+#include "../ir/utf8.h"
 #include "syntax.h"
 #include "tree.h"
 
@@ -35,19 +36,6 @@ Source tirc_read_source(Tirc *c, const char *path) {
   tirc_throw(c);
 }
 
-/* Length of the UTF-8 sequence at s, 0 when it is none. */
-static size_t utf8_length(const unsigned char *s, size_t left) {
-  if (s[0] < 0x80) return 1;
-  size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-  if (s[0] < 0xC2 || s[0] > 0xF4 || n > left) return 0;
-  for (size_t i = 1; i < n; i++)
-    if ((s[i] & 0xC0) != 0x80) return 0;
-  bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-  bool surrogate = s[0] == 0xED && s[1] >= 0xA0;
-  bool too_large = s[0] == 0xF4 && s[1] >= 0x90;
-  return overlong || surrogate || too_large ? 0 : n;
-}
-
 const char *tirc_syn_normalise(Tirc *c, const Source *source, size_t *length) {
   const unsigned char *s = (const unsigned char *)source->text;
   size_t left = source->length;
@@ -56,7 +44,7 @@ const char *tirc_syn_normalise(Tirc *c, const Source *source, size_t *length) {
   int line = 1, column = 1;
   if (left >= 3 && memcmp(s, "\xEF\xBB\xBF", 3) == 0) s += 3, left -= 3;
   while (left) {
-    size_t k = utf8_length(s, left);
+    size_t k = tirc_utf8_length(s, left);
     Loc here = {source->name, line, column};
     if (k == 0)
       tirc_fail(c, here, "syntax", "save the file as UTF-8", "byte 0x%02X is no UTF-8 text", s[0]);
@@ -80,8 +68,6 @@ const char *tirc_syn_normalise(Tirc *c, const Source *source, size_t *length) {
   *length = n;
   return out;
 }
-
-static bool continues_character(char ch) { return ((unsigned char)ch & 0xC0) == 0x80; }
 
 /* The line of that number without its end, or NULL. */
 static const char *find_line(const Source *source, int line, size_t *n) {
@@ -110,7 +96,7 @@ const char *tirc_source_excerpt(Tirc *c, const Source *source, int line, int col
   tirc_text_addf(&below, "      | %s", first > 1 ? "   " : "");
   int at = 0;
   for (size_t i = 0; i < n; i++) {
-    if (!continues_character(s[i])) at++;
+    if (!tirc_utf8_continues(s[i])) at++;
     if (at < first) continue;
     if (at >= first + WIDTH) {
       tirc_text_add(&above, "...");
@@ -118,7 +104,7 @@ const char *tirc_source_excerpt(Tirc *c, const Source *source, int line, int col
     }
     bool printable = (unsigned char)s[i] >= 0x20 && s[i] != 0x7F;
     tirc_text_addn(&above, printable || s[i] == '\t' ? &s[i] : "?", 1);
-    if (at < column && !continues_character(s[i]))
+    if (at < column && !tirc_utf8_continues(s[i]))
       tirc_text_addn(&below, s[i] == '\t' ? "\t" : " ", 1);
   }
   if (column < 1) return above.at;

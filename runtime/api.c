@@ -1,5 +1,6 @@
 /* The boundary of the library: errors raised inside become values here. */
 #include "api.h"
+#include "../ir/utf8.h"
 
 #include <stdlib.h>
 
@@ -58,7 +59,10 @@ const char *tirc_api_name(Tirc *c, const char *s) {
   return s;
 }
 
-static const char *keep(Tirc *c, const char *s) { return s ? tirc_strdup(c, s) : NULL; }
+/* Messages quote what was given. */
+static const char *keep(Tirc *c, const char *s) {
+  return s ? tirc_utf8_repair(tirc_alloc_array(c, strlen(s) + 1, 3), s) : NULL;
+}
 
 static const char *excerpt_of(Tirc *c, const Sources *sources, Loc loc) {
   for (int i = 0; sources && loc.file && loc.line > 0 && i < sources->n; i++)
@@ -83,7 +87,7 @@ tirc_error *tirc_api_error(const Diag *d, const Sources *sources) {
     e->d.condition = keep(c, d->condition);
     e->d.hint = keep(c, d->hint);
     e->d.ir = keep(c, d->ir);
-    e->excerpt = excerpt_of(c, sources, d->loc);
+    e->excerpt = keep(c, excerpt_of(c, sources, d->loc));
     TIRC_END(c, trap);
     return e;
   }

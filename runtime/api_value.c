@@ -1,5 +1,6 @@
 /* Values across the boundary: the public struct becomes a value of the schedule language, and back.
  * Both ways everything is copied into the schedule's arena, handles stay what they are. */
+#include "../ir/utf8.h"
 #include "api_schedule.h"
 
 enum { MAX_DEPTH = 64 }; /* lists may contain themselves */
@@ -71,6 +72,12 @@ static Value handle(tirc_schedule *x, const tirc_value *v) {
   }
 }
 
+static const char *wrong_text(tirc_schedule *x, const char *s) {
+  const char *at = tirc_utf8_wrong(s);
+  return tirc_format(x->c, "byte 0x%02X, number %d of a string value, is no UTF-8 text",
+                     (unsigned char)*at, (int)(at - s) + 1);
+}
+
 static Value inward(tirc_schedule *x, const tirc_value *v, int depth) {
   Value r;
   switch (v->kind) {
@@ -80,6 +87,7 @@ static Value inward(tirc_schedule *x, const tirc_value *v, int depth) {
   case TIRC_KIND_FLOAT: r = tirc_value_float(v->u.f); break;
   case TIRC_KIND_STR:
     if (!v->u.s) refuse(x, NULL, "a string value without text");
+    if (tirc_utf8_wrong(v->u.s)) refuse(x, NULL, wrong_text(x, v->u.s));
     return tirc_value_str(tirc_strdup(x->c, v->u.s));
   case TIRC_KIND_LIST:
   case TIRC_KIND_TUPLE:

@@ -11,7 +11,7 @@ static void add_number(Json *j, const char *key, double v) {
   json_object_object_add(j, key, json_object_new_double(v));
 }
 static void add_string(Json *j, const char *key, const char *v) {
-  json_object_object_add(j, key, json_object_new_string(v));
+  json_object_object_add(j, key, json_text(v));
 }
 static void add_int(Json *j, const char *key, int64_t v) {
   json_object_object_add(j, key, json_object_new_int64(v));
@@ -55,7 +55,7 @@ static void add_doubts(const Bench *b, Json *j, const Case *k, const Contender *
   char text[160];
   Json *list = json_object_new_array();
   int n = list_disturbances(k, names);
-  for (int i = 0; i < n; i++) json_object_array_add(list, json_object_new_string(names[i]));
+  for (int i = 0; i < n; i++) json_object_array_add(list, json_text(names[i]));
   json_object_object_add(j, "disturbed", list);
   if (explain_excess(b, k, c, text, sizeof text)) add_string(j, "above_100_percent", text);
 }

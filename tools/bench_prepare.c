@@ -189,7 +189,7 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
 /* "goto", or "goto/jit" and "goto/c" where there are several. */
 static void add_script(const Bench *b, Case *k, const char *path, const struct Backend *backend) {
   Contender *c = &k->contenders[k->n_contenders++];
-  *c = (Contender){.name = path_stem(path), .script = path};
+  *c = (Contender){.name = shown_stem(path), .script = path};
   if (*backend->compiler) c->compiler = backend->compiler;
   if (b->n_backends == 1 || !c->name) return;
   size_t n = strlen(c->name) + sizeof backend->name + 2;

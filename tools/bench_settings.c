@@ -233,7 +233,7 @@ int make_cases(Bench *b) {
   if (b->o->suite)
     status = read_suite(b, b->o->suite);
   else {
-    Line l = {.kernel = path_stem(b->o->args.at[0])};
+    Line l = {.kernel = shown_stem(b->o->args.at[0])};
     status = read_defines(b, &l);
     if (status == DONE) status = add_line(b, &l);
     free_line(&l);

@@ -258,8 +258,8 @@ int explain_or_command(const Options *o, bool command) {
   Nearest best = {.wanted = what, .n_wanted = strlen(what)};
   Similar similar = {.word = what};
   if (command) offer_command_names(&best);
-  for (int i = 0; (name = explained_name(i)); i++) offer_name(&best, name, strlen(name));
-  const char *hint = suggest_name(&best, "", NULL);
+  for (int i = 0; (name = explained_name(i)); i++) tirc_offer_name(&best, name, strlen(name));
+  const char *hint = tirc_suggest_name(&best, "", NULL);
   if (!hint) hint = names_with(&similar);
   return complain(o, hint ? hint : "`tirc explain` lists all",
                   "there is no %serror code, primitive, term or pass '%s'",

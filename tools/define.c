@@ -36,7 +36,7 @@ static void look_for_nearest(const char *text, Nearest *best) {
     while (is_word(line[n])) n++;
     const char *after = line + n;
     while (*after == ' ') after++;
-    if (n > 0 && *after == '=' && after[1] != '=') offer_name(best, line, n);
+    if (n > 0 && *after == '=' && after[1] != '=') tirc_offer_name(best, line, n);
   }
 }
 
@@ -56,7 +56,7 @@ static int require_name(const Options *o, const char *name, int n_texts, char **
   for (int i = 0; i < n_texts; i++) look_for_nearest(texts[i], &best);
   char hint[256] = "constants stand at the top of a program: M = 128";
   if (best.name)
-    snprintf(hint, sizeof hint, "%s '%.*s'", best.difference <= 2 ? "did you mean" : "there is",
+    snprintf(hint, sizeof hint, "%s '%.*s'", best.distance <= 2 ? "did you mean" : "there is",
              (int)(best.n < 200 ? best.n : 200), best.name);
   return complain(o, hint, "-D %s: nothing in %s%s is called '%s'", name, o->args.at[0],
                   n_texts > 1 ? " or the scripts" : "", name);

@@ -1,6 +1,8 @@
 /* Reading programs and running schedule scripts, with errors reported. */
 #include "tool.h"
 
+#include "ir/utf8.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +141,13 @@ char *path_stem(const char *path) {
   const char *dot = strrchr(base, '.');
   if (strcmp(base, "-") == 0) return strdup("kernel");
   return dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
+}
+
+char *shown_stem(const char *path) {
+  char *stem = path_stem(path), *shown = stem ? malloc(3 * strlen(stem) + 1) : NULL;
+  if (shown) (void)tirc_utf8_repair(shown, stem);
+  free(stem);
+  return shown;
 }
 
 int write_output(const Options *o, const char *path, const char *bytes, size_t n) {

@@ -16,7 +16,7 @@ static int run_command(int argc, char **argv, Options *o) {
   if (!c) {
     Nearest best = {.wanted = argv[1], .n_wanted = strlen(argv[1])};
     offer_command_names(&best);
-    return complain(o, suggest_name(&best, "", "`tirc help` lists the commands"),
+    return complain(o, tirc_suggest_name(&best, "", "`tirc help` lists the commands"),
                     "there is no command '%s'", argv[1]);
   }
   if (!parse_options(c, argc - 2, argv + 2, o)) return BAD;

@@ -115,7 +115,8 @@ static void main_page(void) {
   puts(
       ".SH ENVIRONMENT\n"
       ".TP\nNO_COLOR\nwhen set and not empty, no colours are printed; they are on a terminal only\n"
-      ".TP\nTIRC_NUM_THREADS\nthe number of threads where \\-\\-threads does not say it: 1 to 4096");
+      ".TP\nTIRC_NUM_THREADS\nthe number of threads where \\-\\-threads does not say it: 1 to "
+      "4096");
   static const char *const examples[][2] = {
       {"tirc apply matmul.tir rule_based.sch", "run a schedule, print the program"},
       {"tirc bench matmul.tir baseline.sch rule_based.sch --vs openblas",

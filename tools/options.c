@@ -41,7 +41,8 @@ const Command *find_command(const char *name) {
 }
 
 void offer_command_names(Nearest *best) {
-  for (int i = 0; i < n_commands; i++) offer_name(best, commands[i].name, strlen(commands[i].name));
+  for (int i = 0; i < n_commands; i++)
+    tirc_offer_name(best, commands[i].name, strlen(commands[i].name));
 }
 
 bool takes_option(const Command *c, const OptionRow *o) {
@@ -91,8 +92,8 @@ static bool no_such_option(const Command *c, const char *word, const char *name,
   Nearest best = {.wanted = name, .n_wanted = n};
   for (int i = 0; i < N_OPTIONS; i++)
     if (takes_option(c, &options[i].row))
-      offer_name(&best, options[i].row.name, strlen(options[i].row.name));
-  complain(o, suggest_name(&best, "--", "see `tirc help` and the command's --help"),
+      tirc_offer_name(&best, options[i].row.name, strlen(options[i].row.name));
+  complain(o, tirc_suggest_name(&best, "--", "see `tirc help` and the command's --help"),
            "tirc %s has no option '%s'", c->name, word);
   return false;
 }

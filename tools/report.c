@@ -3,30 +3,22 @@
  * a line. */
 #include "tool.h"
 
+#include "ir/utf8.h"
+
 #include <json-c/json.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at s, or 0 when it is none (overlong, a surrogate, cut off). */
-static int utf8_length(const unsigned char *s) {
-  int n = *s < 0x80 ? 1 : *s < 0xC2 ? 0 : *s < 0xE0 ? 2 : *s < 0xF0 ? 3 : *s < 0xF5 ? 4 : 0;
-  for (int i = 1; i < n; i++)
-    if ((s[i] & 0xC0) != 0x80) return 0;
-  bool overlong = (*s == 0xE0 && s[1] < 0xA0) || (*s == 0xF0 && s[1] < 0x90);
-  bool outside = (*s == 0xED && s[1] >= 0xA0) || (*s == 0xF4 && s[1] >= 0x90);
-  return overlong || outside ? 0 : n;
-}
-
 void put_clean(FILE *to, const char *text, size_t size) {
   const unsigned char *s = (const unsigned char *)text, *end = s + size;
   while (s < end && *s) {
-    int n = utf8_length(s);
+    size_t n = tirc_utf8_length(s, (size_t)(end - s));
     bool control = (*s < 0x20 && *s != '\n' && *s != '\t') || *s == 0x7F ||
                    (n == 2 && *s == 0xC2 && s[1] < 0xA0);
     if (n && !control)
-      fwrite(s, 1, (size_t)n, to);
+      fwrite(s, 1, n, to);
     else
       fputs("\xEF\xBF\xBD", to);
     s += n ? n : 1;
@@ -110,6 +102,13 @@ static void report_text(const Options *o, const tirc_error *e) {
   print_sentences(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
   if (tirc_error_get(e, TIRC_ERROR_CALL) && has_page(code))
     fprintf(stderr, "%smore:%s tirc explain %s\n", paint(o, BOLD), paint(o, RESET), code);
+}
+
+struct json_object *json_text(const char *text) {
+  char *valid = malloc(3 * strlen(text) + 1);
+  struct json_object *j = valid ? json_object_new_string(tirc_utf8_repair(valid, text)) : NULL;
+  free(valid);
+  return j;
 }
 
 static void add(struct json_object *j, const char *key, const char *value) {

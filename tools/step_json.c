@@ -11,7 +11,7 @@ typedef struct Programs { /* the views that were met, in order */
 } Programs;
 
 static void add_text(json_object *j, const char *key, const char *text) {
-  if (text) json_object_object_add(j, key, json_object_new_string(text));
+  if (text) json_object_object_add(j, key, json_text(text));
 }
 static void add_int(json_object *j, const char *key, int v) {
   json_object_object_add(j, key, json_object_new_int(v));

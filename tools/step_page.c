@@ -62,7 +62,7 @@ static json_object *traces(const Options *o, const ProgramText *program, const t
     j = trace_all(small, &o->instance, budget, &bytes);
     budget /= 2;
   } while (bytes > most_bytes && budget >= LEAST_ACCESSES);
-  json_object_object_add(j, "setting", json_object_new_string(setting ? setting : ""));
+  json_object_object_add(j, "setting", json_text(setting ? setting : ""));
   tirc_steps_free(small);
   free(setting);
   return j;
@@ -133,8 +133,8 @@ static bool has_script(json_object *list, const char *file) {
 
 static void add_script(json_object *list, const char *file, const char *text) {
   json_object *j = json_object_new_object();
-  json_object_object_add(j, "file", json_object_new_string(file));
-  json_object_object_add(j, "text", json_object_new_string(text));
+  json_object_object_add(j, "file", json_text(file));
+  json_object_object_add(j, "text", json_text(text));
   json_object_array_add(list, j);
 }
 
@@ -193,9 +193,9 @@ int write_page(const Options *o, const ProgramText *program, const tirc_module *
     json_object_put(data);
     return complain(o, NULL, "out of memory");
   }
-  json_object_object_add(data, "programFile", json_object_new_string(program->name));
+  json_object_object_add(data, "programFile", json_text(program->name));
   const char *script = strcmp(o->args.at[1], "-") == 0 ? "<stdin>" : o->args.at[1];
-  json_object_object_add(data, "scriptFile", json_object_new_string(script));
+  json_object_object_add(data, "scriptFile", json_text(script));
   json_object_object_add(data, "scripts", scripts(o, s, script));
   json_object_object_add(data, "terms", terms());
   json_object_object_add(data, "synonyms", synonyms());

@@ -1,6 +1,8 @@
 /* `tirc step` on a terminal: each call with the sentence, the changed lines and the two trees. */
 #include "step.h"
 
+#include "ir/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -13,11 +15,7 @@ static const char *ink(const Options *o, FILE *to, const char *colour) {
 }
 
 /* Bytes of a text are not its columns. */
-static int columns(const char *s, size_t n) {
-  int width = 0;
-  for (size_t i = 0; i < n; i++) width += ((unsigned char)s[i] & 0xC0) != 0x80;
-  return width;
-}
+static int columns(const char *s, size_t n) { return (int)tirc_utf8_columns(s, n); }
 
 /* --- the difference --------------------------------------------------------------------------- */
 

@@ -181,7 +181,7 @@ static json_object *packed(Packer *p, bool whole, const tirc_error *e) {
   json_object_object_add(j, "blocks", json_object_get(p->block_list));
   json_object_object_add(j, "accesses", json_object_new_int64(p->accesses));
   json_object_object_add(j, "whole", json_object_new_boolean(whole));
-  if (e) json_object_object_add(j, "failure", json_object_new_string(tirc_error_message(e)));
+  if (e) json_object_object_add(j, "failure", json_text(tirc_error_message(e)));
   if (data) json_object_object_add(j, "data", json_object_new_string(data));
   free(data);
   return j;

@@ -2,6 +2,7 @@
 #ifndef TIRC_TOOLS_TOOL_H
 #define TIRC_TOOLS_TOOL_H
 
+#include "ir/nearest.h"
 #include "runtime/tirc.h"
 
 #include <stdio.h>
@@ -51,18 +52,7 @@ typedef struct OptionRow { /* what people are told of an option */
   const char *commands, *help;
 } OptionRow;
 
-/* nearest.c: "did you mean ...?" */
-typedef struct Nearest {
-  const char *wanted;
-  size_t n_wanted;
-  const char *name; /* the nearest of those offered so far, or NULL */
-  size_t n;
-  int difference; /* 3: no less */
-  char hint[256];
-} Nearest;
-void offer_name(Nearest *best, const char *name, size_t n);
-/* The hint when a name is near; `dashes` stand before it. */
-const char *suggest_name(Nearest *best, const char *dashes, const char *otherwise);
+/* nearest.c */
 /* Capitals do not count, and hyphens, underscores and spaces are the same: complete-block,
  * "Complete block", cache_read. */
 bool same_name(const char *a, const char *b);
@@ -99,6 +89,8 @@ void show_error(const Options *o, const tirc_error *e);
 /* n bytes of a text that someone wrote: what is no text, or would steer a terminal, is shown as the
  * replacement character. */
 void put_clean(FILE *to, const char *text, size_t n);
+/* A string of a JSON text, which is UTF-8 whatever the text is. */
+struct json_object *json_text(const char *text);
 /* Prints the error, frees it and gives the exit status. */
 int report(const Options *o, tirc_error *e);
 /* An error of the command itself: exit status 2. */
@@ -137,6 +129,7 @@ int load_program_with(const Options *o, const char *path, int n, const tirc_defi
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out);
 /* "a/b/rule_based.sch" -> "rule_based"; on the heap, NULL when memory is out */
 char *path_stem(const char *path);
+char *shown_stem(const char *path); /* the same as UTF-8, for tables and JSON */
 int write_output(const Options *o, const char *path, const char *bytes, size_t n);
 
 /* run_files.c: arrays from and to .npy and .npz files; DONE, or the exit status after the error was

@@ -3,6 +3,8 @@
  * written, and other text ends before column 100. Code is never broken. */
 #include "tool.h"
 
+#include "ir/utf8.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,7 @@ static int columns_of(const char *s, size_t n) {
   int columns = 0;
   for (size_t i = 0; i < n;) {
     size_t colour = colour_length(s + i, n - i);
-    columns += !colour && ((unsigned char)s[i] & 0xC0) != 0x80;
+    columns += !colour && !tirc_utf8_continues(s[i]);
     i += colour ? colour : 1;
   }
   return columns;

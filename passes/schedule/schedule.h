@@ -18,7 +18,6 @@
 
 typedef struct SRef SRef;
 typedef struct Trace Trace; /* trace.h */
-typedef struct BlockNames BlockNames;
 struct SchedSteps; /* steps.h */
 struct Sets;       /* meaning/set.h */
 
@@ -98,7 +97,7 @@ struct Sched {
   const Module *mod;
   PtrMap loops;        /* loop variable -> SRef */
   PtrMap blocks;       /* (void *)(uintptr_t)id -> SRef */
-  BlockNames *names;   /* name -> SRefs */
+  StrMap names;        /* of blocks -> those of that name (state_names.c) */
   SRef **roots;        /* one a function; NULL for functions without a root block */
   uint32_t stamp;      /* counts replacements */
   bool lets;           /* the program it began with has a let around blocks */

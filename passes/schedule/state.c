@@ -23,7 +23,7 @@ static void build(Sched *s, const Module *m) {
   s->mod = m;
   s->loops = (PtrMap){0};
   s->blocks = (PtrMap){0};
-  s->names = NULL;
+  s->names = (StrMap){0};
   s->roots = tirc_new_array(s->c, SRef *, m->n_funcs);
   s->stamp++;
   for (int i = 0; i < m->n_funcs; i++) {

@@ -3,6 +3,7 @@
  * json-c keeps its objects on the heap, so nothing here unwinds while one is alive: what may raise
  * runs under a trap that frees the object first. */
 #include "../../ir/print.h"
+#include "../../ir/utf8.h"
 #include "trace.h"
 
 #include <json-c/json.h>
@@ -174,7 +175,21 @@ static int64_t choose(Values v, int64_t wanted) {
   return wanted && n < wanted ? -n : wanted ? wanted : chosen;
 }
 
+/* The parser of JSON lets other bytes pass. */
+static void require_utf8(Tirc *c, const char *file, const char *text, size_t n) {
+  Loc loc = {file, 1, 1};
+  for (size_t at = 0, k; at < n; at += k) {
+    k = tirc_utf8_length(text + at, n - at);
+    if (!k)
+      tirc_fail(c, loc, "json", "save the file as UTF-8", "byte 0x%02X is no UTF-8 text",
+                (unsigned char)text[at]);
+    loc.column++;
+    if (text[at] == '\n') loc.line++, loc.column = 1;
+  }
+}
+
 TraceRecord tirc_trace_read(Tirc *c, const char *file, const char *text, size_t n, int64_t record) {
+  require_utf8(c, file, text, n);
   Values v = {.c = c, .file = file, .text = text, .n = n, .line = 1};
   const int64_t chosen = choose(v, record);
   Loc loc = {file, 1, 1};

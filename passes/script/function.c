@@ -6,28 +6,17 @@
 /* --- scopes -------------------------------------------------------------------------------------
  */
 
-static uint32_t hash_of(const char *s) {
-  uint32_t h = 2166136261u;
-  for (; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
-  return h;
-}
-
-static EnvEntry *find(Script *sc, Env *env, const char *name, uint32_t hash) {
-  if (env->names.n > 64) tirc_script_tick(sc, env->names.n / 64);
-  for (int i = 0; i < env->names.n; i++) {
-    EnvEntry *e = &env->names.at[i];
-    if (e->hash == hash && !strcmp(e->name, name)) return e;
-  }
-  return NULL;
+static EnvEntry *find(const Env *env, const char *name) {
+  return tirc_strmap_get(&env->names, name);
 }
 
 static EnvEntry *declare(Script *sc, Env *env, const char *name) {
-  uint32_t hash = hash_of(name);
-  EnvEntry *e = find(sc, env, name, hash);
+  void **at = tirc_strmap_at(sc->c, &env->names, name);
+  EnvEntry *e = *at;
   if (e) return e;
-  EnvEntry fresh = {.name = name, .hash = hash};
-  vec_push(sc->c, env->names, fresh);
-  return &env->names.at[env->names.n - 1];
+  *at = e = tirc_new(sc->c, EnvEntry);
+  e->name = name;
+  return e;
 }
 
 Env *tirc_script_env(Script *sc, Env *outer) {
@@ -48,7 +37,7 @@ static const char *nearest_name(Script *sc, const Env *env, const char *name) {
   VEC(const char *) all = {0};
   for (; env; env = env->outer)
     for (int i = 0; i < env->names.n; i++) {
-      const EnvEntry *e = &env->names.at[i];
+      const EnvEntry *e = env->names.at[i].value;
       if (e->bound) vec_push(sc->c, all, e->name);
     }
   for (int i = 0; i < tirc_script_n_builtins; i++)
@@ -83,8 +72,8 @@ static _Noreturn void no_such_name(Script *sc, const Env *env, const char *name,
 }
 
 void tirc_script_unset(Script *sc, Env *env, const char *name) {
-  EnvEntry *e = find(sc, env, name, hash_of(name));
-  if (e && e->alias) e = find(sc, e->alias, name, hash_of(name));
+  EnvEntry *e = find(env, name);
+  if (e && e->alias) e = find(e->alias, name);
   if (!e || !e->bound) no_such_name(sc, env, name, NULL);
   e->bound = false;
 }
@@ -101,11 +90,10 @@ static bool builtin(const char *name, Value *out) {
 }
 
 Value tirc_script_lookup(Script *sc, Env *from, const char *name, const char *meant) {
-  uint32_t hash = hash_of(name);
   Value v;
   for (Env *env = from; env; env = env->outer) {
-    EnvEntry *e = find(sc, env, name, hash);
-    if (e && e->alias) e = find(sc, e->alias, name, hash);
+    EnvEntry *e = find(env, name);
+    if (e && e->alias) e = find(e->alias, name);
     if (!e) continue;
     if (e->bound) return e->value;
     if (!env->outer) break;
@@ -248,7 +236,7 @@ static void declare_locals(Function *fn, Env *env) {
     Env *owner = fn->closure;
     EnvEntry *e = NULL;
     for (; owner->outer; owner = owner->outer)
-      if ((e = find(sc, owner, name, hash_of(name)))) break;
+      if ((e = find(owner, name))) break;
     if (!e)
       tirc_script_error(sc, "NameError", "nonlocal names a variable of an enclosing function",
                         "no enclosing function has a variable '%s'", name);

@@ -154,18 +154,19 @@ static Env *run_module(Script *sc, const char *path) {
 }
 
 static void take(Frame *f, Env *from, const char *name, const char *as, const char *path) {
-  for (int i = 0; i < from->names.n; i++)
-    if (from->names.at[i].bound && !strcmp(from->names.at[i].name, name)) {
-      tirc_script_set(f->sc, f->env, as, from->names.at[i].value);
-      return;
-    }
+  const EnvEntry *e = tirc_strmap_get(&from->names, name);
+  if (e && e->bound) {
+    tirc_script_set(f->sc, f->env, as, e->value);
+    return;
+  }
   tirc_script_error(f->sc, "ImportError", NULL, "%s has no '%s'", path, name);
 }
 
 static void take_all(Frame *f, Env *from) {
-  for (int i = 0; i < from->names.n; i++)
-    if (from->names.at[i].bound && *from->names.at[i].name != '_')
-      tirc_script_set(f->sc, f->env, from->names.at[i].name, from->names.at[i].value);
+  for (int i = 0; i < from->names.n; i++) {
+    const EnvEntry *e = from->names.at[i].value;
+    if (e->bound && *e->name != '_') tirc_script_set(f->sc, f->env, e->name, e->value);
+  }
 }
 
 /* One name of the statement: what stands before `as` and what it is called here. */

@@ -24,14 +24,13 @@ enum {
 typedef struct Env Env;
 typedef struct EnvEntry {
   const char *name;
-  uint32_t hash;
   bool bound;
   Env *alias;
   Value value;
 } EnvEntry;
 struct Env {
-  Env *outer; /* NULL for the script's own scope */
-  VEC(EnvEntry) names;
+  Env *outer;   /* NULL for the script's own scope */
+  StrMap names; /* name -> EnvEntry */
 };
 
 /* Where code runs. */

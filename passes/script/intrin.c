@@ -17,7 +17,7 @@
 static void add_constants(const Env *env, Tirc *c, Constants *out) {
   if (env->outer) add_constants(env->outer, c, out);
   for (int i = 0; i < env->names.n; i++) {
-    const EnvEntry *e = &env->names.at[i];
+    const EnvEntry *e = env->names.at[i].value;
     Value v = e->value;
     Expr value = !e->bound             ? NULL
                  : v.kind == VAL_INT   ? tirc_int(c, DT_INT64, v.u.i)

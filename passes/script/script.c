@@ -62,7 +62,7 @@ static const Syn *lone_function(const SynList *body) {
 /* A script that went on with a copy, sch = sch.copy(), has that as its result. */
 static void follow_copy(Script *sc) {
   for (int i = 0; i < sc->globals->names.n; i++) {
-    EnvEntry *e = &sc->globals->names.at[i];
+    EnvEntry *e = sc->globals->names.at[i].value;
     bool copy = e->bound && !strcmp(e->name, "sch") && tirc_script_is(e->value, "Schedule");
     if (!copy || e->value.u.object == sc->sched) continue;
     *sc->sched = *(const Sched *)e->value.u.object;

@@ -1,20 +1,19 @@
 /* The methods of strings. Strings are UTF-8; positions and lengths count characters. */
+#include "../../ir/utf8.h"
 #include "interp.h"
 
 #include <ctype.h>
 
-static bool continues(char ch) { return ((unsigned char)ch & 0xC0) == 0x80; }
-
 int64_t tirc_script_str_length(const char *s) {
   int64_t n = 0;
-  for (; *s; s++) n += !continues(*s);
+  for (; *s; s++) n += !tirc_utf8_continues(*s);
   return n;
 }
 
 static const char *advance(const char *s, int64_t n) {
   for (; *s && n > 0; n--) do
       s++;
-    while (continues(*s));
+    while (tirc_utf8_continues(*s));
   return s;
 }
 

@@ -11,6 +11,7 @@
 #include "ir/equal.h"
 #include "ir/ir.h"
 #include "ir/print.h"
+#include "ir/utf8.h"
 #include "ir/visit.h"
 
 static int new_context(void **state) {
@@ -351,9 +352,45 @@ static void items_become_several_or_none(void **state) {
   }
 }
 
+/* Texts with their numbers, found again and in order, however many and however like. */
+static void string_maps(void **state) {
+  Tirc *c = *state;
+  StrMap m = {0};
+  assert_null(tirc_strmap_get(&m, "0"));
+  for (int round = 0; round < 2; round++)
+    for (uintptr_t i = 0; i < 5000; i++) {
+      void **at = tirc_strmap_at(c, &m, tirc_format(c, "%d", (int)i * 7));
+      assert_ptr_equal(*at, round ? (void *)(i + 1) : NULL);
+      *at = (void *)(i + 1);
+    }
+  assert_int_equal(m.n, 5000);
+  for (int i = 0; i < m.n; i++) assert_ptr_equal(m.at[i].value, (void *)((uintptr_t)i + 1));
+  assert_null(tirc_strmap_get(&m, "1"));
+  assert_null(tirc_strmap_get(&m, ""));
+  assert_ptr_equal(tirc_strmap_get(&m, "7"), (void *)2);
+}
+
+static void characters(void **state) {
+  (void)state;
+  static const char *const wrong[] = {
+      "\xff",     "\x80",         "\xc0\x80",         "\xc3",
+      "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    assert_int_equal(tirc_utf8_length(wrong[i], strlen(wrong[i])), 0);
+    assert_ptr_equal(tirc_utf8_wrong(wrong[i]), wrong[i]);
+  }
+  const char *text = "a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
+  assert_null(tirc_utf8_wrong(text));
+  assert_int_equal(tirc_utf8_columns(text, strlen(text)), 4);
+  assert_int_equal(tirc_utf8_length(text + 1, 1), 0);
+  assert_int_equal(tirc_utf8_length(text + 1, 2), 2);
+}
+
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, new_context, free_context)
   const struct CMUnitTest tests[] = {
+      T(string_maps),
+      T(characters),
       T(arena_gives_zeroed_aligned_memory),
       T(arena_limit_is_an_error_value),
       T(array_size_overflow_is_an_error_value),

@@ -1,5 +1,6 @@
 /* NULL and negative arguments through every function of the public header: a value, never a crash.
- */
+ * And texts that are no UTF-8: what comes out is. */
+#include "ir/utf8.h"
 #include "runtime/tirc.h"
 
 #include <math.h>
@@ -31,6 +32,11 @@ static const char text[] = "@T.prim_func\n"
                            "        with T.block('b'):\n"
                            "            v = T.axis.spatial(8, i)\n"
                            "            A[v] = T.float32(1)\n";
+
+static const char text_of_n[] = "N = 8\n"
+                                "@T.prim_func\n"
+                                "def main(A: T.Buffer((N,), 'float32')):\n"
+                                "    A[0] = T.float32(N)\n";
 
 typedef struct World {
   tirc_module *m;
@@ -400,6 +406,72 @@ static void builders(void **state) {
   }
 }
 
+/* --- bytes that are no UTF-8 -------------------------------------------------------------------
+ */
+
+static void is_text(const char *what) {
+  if (what && tirc_utf8_wrong(what)) fail_msg("no UTF-8: %s", what);
+}
+
+/* The call says TIRC_BAD in valid UTF-8, at that line and column (0: at none). */
+#define WRONG_TEXT(line, column, call) wrong_text(#call, line, column, call)
+static void wrong_text(const char *call, int line, int column, tirc_status status) {
+  if (status != TIRC_BAD || !e) fail_msg("%s gives %d", call, status);
+  for (int f = TIRC_ERROR_CODE; f <= TIRC_ERROR_IR; f++)
+    is_text(tirc_error_get(e, (tirc_error_field)f));
+  if (tirc_error_line(e) != line || tirc_error_column(e) != column)
+    fail_msg("%s: at %d:%d, %s", call, tirc_error_line(e), tirc_error_column(e),
+             tirc_error_message(e));
+  tirc_error_free(e);
+  e = NULL;
+}
+
+static void wrong_bytes(void **state) {
+  World *w = *state;
+  static const char program[] = "# \xc3\xa9\n# \xc3\xa9 \xff", bad[] = "a\xff";
+  tirc_module *m = NULL;
+  tirc_steps *steps = NULL;
+  tirc_value v, given = tirc_text(bad), list = tirc_list_of(1, &given), name = tirc_text("b");
+  char *out = NULL;
+  WRONG_TEXT(2, 5, tirc_module_parse(program, strlen(program), bad, 0, NULL, &m, E));
+  WRONG_TEXT(0, 0, tirc_module_read(bad, 0, NULL, &m, E));
+  WRONG_TEXT(2, 5, tirc_module_schedule_text(w->m, program, strlen(program), bad, NULL, &m, E));
+  WRONG_TEXT(2, 5, tirc_module_steps_text(w->m, program, strlen(program), bad, NULL, &steps, E));
+  WRONG_TEXT(0, 0, tirc_module_replay(w->m, bad, 0, NULL, &m, E));
+  WRONG_TEXT(2, 5, tirc_schedule_run(w->s, program, strlen(program), bad, E));
+  WRONG_TEXT(0, 0, tirc_schedule_call(w->s, bad, 0, NULL, 0, NULL, NULL, NULL, E));
+  WRONG_TEXT(0, 0, tirc_schedule_call(w->s, "get_block", 1, &given, 0, NULL, NULL, &v, E));
+  WRONG_TEXT(0, 0, tirc_schedule_call(w->s, "get_block", 1, &list, 0, NULL, NULL, &v, E));
+  WRONG_TEXT(0, 0,
+             tirc_schedule_call(w->s, "get_block", 0, NULL, 1, &(const char *){bad}, &name, &v, E));
+  WRONG_TEXT(0, 0, tirc_schedule_set(w->s, "x", &given, E));
+  WRONG_TEXT(0, 0, tirc_schedule_attribute(w->s, NULL, bad, &v, E));
+  WRONG_TEXT(0, 0, tirc_schedule_operator(w->s, bad, &name, &name, &v, E));
+  WRONG_TEXT(0, 0, tirc_array_read_npy(bad, &(tirc_array *){NULL}, E));
+  WRONG_TEXT(0, 0, tirc_npz_open(bad, &(tirc_npz *){NULL}, E));
+  WRONG_TEXT(0, 0, tirc_array_new(bad, 0, NULL, &(tirc_array *){NULL}, E));
+  WRONG_TEXT(0, 0, tirc_kernel_new(w->m, NULL, bad, &(tirc_kernel *){NULL}, E));
+  WRONG_TEXT(0, 0, tirc_kernel_new(w->m, bad, NULL, &(tirc_kernel *){NULL}, E));
+  WRONG_TEXT(0, 0, tirc_target_find(bad, &(tirc_target_info){0}, E));
+  tirc_define define = {"N", bad}, named = {bad, "1"};
+  if (tirc_module_parse(text_of_n, strlen(text_of_n), "p", 1, &define, &m, E) == TIRC_OK)
+    fail_msg("a constant of the value %s", bad);
+  is_text(tirc_error_message(e));
+  tirc_error_free(e);
+  e = NULL;
+  if (tirc_module_parse(text_of_n, strlen(text_of_n), "p", 1, &named, &m, E) == TIRC_OK)
+    tirc_module_free(m);
+  else
+    is_text(tirc_error_message(e));
+  tirc_error_free(e);
+  e = NULL;
+  OK(tirc_schedule_module(w->s, &m, NULL));
+  OK(tirc_module_trace(m, TIRC_TRACE_JSON, &out, NULL));
+  is_text(out);
+  tirc_string_free(out);
+  tirc_module_free(m);
+}
+
 /* What each ..._free accepts. */
 static void frees(void **state) {
   (void)state;
@@ -417,9 +489,9 @@ static void frees(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(modules), cmocka_unit_test(schedules),
-                                     cmocka_unit_test(arrays),  cmocka_unit_test(runs),
-                                     cmocka_unit_test(tables),  cmocka_unit_test(builders),
-                                     cmocka_unit_test(frees)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(modules),     cmocka_unit_test(schedules),
+                                     cmocka_unit_test(arrays),      cmocka_unit_test(runs),
+                                     cmocka_unit_test(tables),      cmocka_unit_test(builders),
+                                     cmocka_unit_test(wrong_bytes), cmocka_unit_test(frees)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
