@@ -17,10 +17,10 @@ typedef struct Printer {
   int indent;
   const PrintMarks *marks;
   VEC(Live) live;
-  PtrMap names; /* variable or Buffer -> its name while live */
-  PtrMap data;  /* data variable -> the Buffer that prints it */
-  PtrMap loops; /* loop variable -> its For statement while live */
-  StrMap table; /* spelling -> whether it is in use */
+  PtrMap names;                   /* variable or Buffer -> its name while live */
+  PtrMap data;                    /* data variable -> the Buffer that prints it */
+  PtrMap loops;                   /* loop variable -> its For statement while live */
+  StrMap table;                   /* spelling -> whether it is in use */
   struct OutlineBuilder *outline; /* or NULL */
 } Printer;
 

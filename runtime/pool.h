@@ -19,7 +19,8 @@ void tirc_pool_run(Pool *p, int64_t n, void (*body)(int64_t i, void *closure), v
 enum { POOL_MOST_THREADS = 4096 };
 /* TIRC_NUM_THREADS: 0 when it is not set or empty, -1 when it is no number from 1 to the most. */
 int tirc_threads_of_environment(void);
-/* TIRC_NUM_THREADS where it is a number, else the number of cores the process may use; at least 1. */
+/* TIRC_NUM_THREADS where it is a number, else the number of cores the process may use; at least 1.
+ */
 int tirc_default_threads(void);
 
 #endif

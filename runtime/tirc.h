@@ -758,8 +758,8 @@ TIRC_API tirc_status tirc_module_interpret_freely(const tirc_module *m, const ch
                                                   const tirc_argument *chosen, tirc_nan nan,
                                                   int64_t max_steps, bool *any, tirc_error **error);
 
-/* Either of them, for as long as go_on says: it is asked many times a second, and when it says false
- * the run ends with TIRC_BAD and the code "interrupted". go_on may be NULL. */
+/* Either of them, for as long as go_on says: it is asked many times a second, and when it says
+ * false the run ends with TIRC_BAD and the code "interrupted". go_on may be NULL. */
 TIRC_API tirc_status tirc_module_interpret_while(const tirc_module *m, const char *func, int n,
                                                  const tirc_argument *args, int64_t max_steps,
                                                  bool in_double, bool (*go_on)(void *self),

@@ -18,8 +18,8 @@
 
 typedef struct SRef SRef;
 typedef struct Trace Trace; /* trace.h */
-struct SchedSteps; /* steps.h */
-struct Sets;       /* meaning/set.h */
+struct SchedSteps;          /* steps.h */
+struct Sets;                /* meaning/set.h */
 
 typedef enum DepKind { DEP_RAW, DEP_WAW, DEP_WAR, DEP_OPAQUE } DepKind;
 typedef struct Dep {
@@ -121,8 +121,8 @@ struct Sched {
   int64_t rand_state;                 /* of the generator that samples: random.h */
   Value decision;                     /* what the running sampling primitive decided */
   struct Sets *sets; /* what questions of meaning are asked with; NULL: none was yet */
-  int calls;      /* primitives that run inside of one another; the outermost is traced */
-  int debug_mask; /* SCHED_VERIFY_...: what is verified after each primitive */
+  int calls;         /* primitives that run inside of one another; the outermost is traced */
+  int debug_mask;    /* SCHED_VERIFY_...: what is verified after each primitive */
   Expr root_mark, inline_mark; /* what sample_compute_location gives besides loops; or NULL */
   /* Makes a value of Python text in a trace that was read; NULL: such a trace fails. */
   Value (*eval)(Sched *s, const char *python, Loc loc);
