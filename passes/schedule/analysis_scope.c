@@ -187,3 +187,17 @@ Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write) {
   }
   return regions[value.u.i].buffer;
 }
+
+bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b) {
+  SRef *allocator = tirc_allocator_of(s, inside, b), *scope = inside;
+  if (!allocator) return true;
+  while (scope != allocator) {
+    scope = tirc_scope_root(s, inside);
+    const SRefs *users = tirc_users_of(scope->scope, b);
+    for (int i = 0; users && i < users->n; i++)
+      if (!tirc_is_ancestor(inside, users->at[i])) return true;
+    if (tirc_loosely_used(scope, inside, b)) return true;
+    inside = scope;
+  }
+  return false;
+}

@@ -13,21 +13,6 @@
 #include "meaning/carried.h"
 #include "state.h"
 
-/* Whether somebody else uses the buffer, too. */
-static bool is_shared(Sched *s, SRef *loop, Buffer b) {
-  SRef *allocator = tirc_allocator_of(s, loop, b), *inside = loop, *scope = loop;
-  if (!allocator) return true;
-  while (scope != allocator) {
-    scope = tirc_scope_root(s, inside);
-    const SRefs *users = tirc_users_of(scope->scope, b);
-    for (int i = 0; users && i < users->n; i++)
-      if (!tirc_is_ancestor(inside, users->at[i])) return true;
-    if (tirc_loosely_used(scope, inside, b)) return true;
-    inside = scope;
-  }
-  return false;
-}
-
 typedef VEC(Watched) Stores;
 
 /* Threads wait for each other before they read memory that they share. */
@@ -71,7 +56,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
     for (int w = 0; w < blocks[i]->n_accesses[1]; w++) {
       Buffer b = blocks[i]->accesses[1][w].buffer;
       if (has_store(out, b)) continue;
-      const bool shared = is_shared(s, loop, b);
+      const bool shared = tirc_is_used_besides(s, loop, b);
       Watched one = {b, watch_kind(b, thread, shared), shared};
       if ((tirc_iterations_apart(s, loop, n, blocks, b, shared || bound) &&
            !tirc_loosely_used(scope, NULL, b)) ||
@@ -84,7 +69,7 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
   const int n_loose = tirc_loose_stores(s, loop, &loose);
   for (int i = 0; i < n_loose; i++) {
     if (has_store(out, loose[i])) continue;
-    const bool shared = is_shared(s, loop, loose[i]);
+    const bool shared = tirc_is_used_besides(s, loop, loose[i]);
     vec_push(s->c, *out, ((Watched){loose[i], watch_kind(loose[i], thread, shared), shared}));
     may_meet = true;
   }
@@ -119,9 +104,21 @@ static _Noreturn void iterations_depend(Sched *s, SRef *loop, const Meet *meet) 
 }
 
 static bool find_meeting(Sched *s, SRef *loop, const char *thread, Meet *meet) {
+  const ArenaMark mark = tirc_mark(s->c);
+  const Expr var = tirc_loop_of(loop)->var;
   Stores stores = {0};
-  return !tirc_is_int(tirc_loop_of(loop)->extent, 1) && look(s, loop, thread, &stores) &&
-         tirc_iterations_meet(s, loop, stores.n, stores.at, meet);
+  bool met = !tirc_is_int(tirc_loop_of(loop)->extent, 1) && look(s, loop, thread, &stores);
+  if (met) {
+    SRef **blocks;
+    const int n = tirc_child_blocks(s, loop, &blocks);
+    const Plain plain = tirc_plain_blocks(s, n, blocks);
+    Extract x = {.s = s, .plain = &plain};
+    tirc_extract_nest(&x, 1, &loop);
+    met = tirc_iterations_meet(&(Iterations){s, &x, loop, 1, 1, &var, &var, SPARE_LOADED}, stores.n,
+                               stores.at, meet);
+  }
+  if (!met) tirc_rewind(s->c, mark);
+  return met;
 }
 
 void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {

@@ -21,6 +21,6 @@ bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b,
 bool tirc_runs_at_once(const For *f); /* parallel, vectorized or bound to a thread */
 /* Tells of each such loop of a program, more than an iteration long, that parallel, vectorize or
  * bind would refuse for its iterations (for_kind.c), which certainly meet. */
-void tirc_racing_loops(Tirc *c, const Module *m, void (*tell)(void *self, Warning w), void *self);
+void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self);
 
 #endif

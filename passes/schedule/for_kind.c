@@ -150,13 +150,13 @@ static bool find_concurrent(Visitor *v, Stmt stmt) {
   return true;
 }
 
-void tirc_racing_loops(Tirc *c, const Module *m, void (*tell)(void *self, Warning w), void *self) {
+void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self) {
   bool any = false;
   Visitor find = {.stmt = find_concurrent, .expr = tirc_skip_expr, .self = &any};
-  for (int i = 0; i < m->n_funcs; i++)
-    if (m->funcs[i]->body) tirc_visit_stmt(&find, m->funcs[i]->body);
+  for (int i = 0; i < s->mod->n_funcs; i++)
+    if (s->mod->funcs[i]->body) tirc_visit_stmt(&find, s->mod->funcs[i]->body);
   if (!any) return;
-  Racing r = {tirc_sched_new(c, m), tell, self};
+  Racing r = {s, tell, self};
   Visitor v = {.stmt = check_concurrent, .expr = tirc_skip_expr, .self = &r};
   for (int i = 0; i < r.s->mod->n_funcs; i++)
     if (r.s->mod->funcs[i]->body) tirc_visit_stmt(&v, r.s->mod->funcs[i]->body);

@@ -138,6 +138,8 @@ void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block);
 /* Whether such a statement uses the buffer; what is in `besides`, a loop or block, does not count.
  */
 bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b);
+/* Whether somebody uses the buffer besides what is in a loop or block. */
+bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b);
 /* The buffers to which such statements below a loop store. */
 int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out);
 /* Whether the loop changes what an expression loads. */

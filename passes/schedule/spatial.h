@@ -6,13 +6,10 @@
 
 /* Tells of each block that declares an iterator spatial though its instances certainly depend on
  * each other. Such a block is legal; primitives that rely on the declaration refuse it. */
-void tirc_spatial_dependences(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),
-                              void *self);
+void tirc_spatial_dependences(Sched *s, void (*tell)(void *self, Warning w), void *self);
 /* All that is warned of in a program: these, and loops that race (conflict.h). */
-void tirc_program_warnings(Tirc *c, const Module *m, void (*tell)(void *self, Warning w),
-                           void *self);
-/* Whether the instances of a block of the schedule depend on each other in this way, or may, since
- * conditions or indices are loaded. */
+void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self);
+/* Whether the instances of a block depend on each other in this way, or cannot be proved not to. */
 bool tirc_instances_depend(Sched *s, SRef *block);
 /* An index that takes another value for each value of the iterator: vi, vi + 1, 2 * vi. */
 bool tirc_is_own_place(Expr index, Expr var);

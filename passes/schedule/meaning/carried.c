@@ -11,10 +11,11 @@ enum { BUDGET = 30000, MOST_LEAVES = 12 };
 /* A touch as relations. */
 typedef struct Known {
   const Touch *touch;
-  bool is_authors; /* which element it is, is the author's affair */
-  ZMap at;         /* from the loops around to elements */
-  ZMap whole;      /* from the iteration alone */
-  ZMap timed;      /* from [the iteration, when in it]; NULL: nobody asked yet */
+  bool is_spared;
+  ZMap at;    /* from the loops around to elements */
+  ZMap by;    /* from the iteration to the loops around */
+  ZMap whole; /* from the iteration to elements */
+  ZMap timed; /* from [the iteration, when in it]; NULL: nobody asked yet */
   bool exact;
   Made made; /* of a store: what the stored number is made of */
 } Known;
@@ -29,21 +30,14 @@ typedef struct Stored {
 } Stored;
 
 typedef struct Question {
+  const Iterations *of;
   Sched *s;
-  SRef *loop;
   Relations r;
-  Extract x;
   Sets *z;
   int width; /* of a time */
   VEC(Known) known;
   VEC(Stored) stored;
 } Question;
-
-static bool is_any(void *self, Buffer b) {
-  (void)self;
-  (void)b;
-  return true;
-}
 
 static Stored *stored_of(Question *q, Buffer b) {
   for (int i = 0; i < q->stored.n; i++)
@@ -53,19 +47,34 @@ static Stored *stored_of(Question *q, Buffer b) {
 
 /* --- when ------------------------------------------------------------------------------------- */
 
-/* [iteration, statement, inner iteration, statement in it, ...], filled up with zeros. */
+static bool is_name(const Question *q, Expr var) {
+  for (int i = 0; i < q->of->n; i++)
+    if (q->of->values[i] == var) return true;
+  return false;
+}
+
+/* [iteration, inner iteration, statement in it, ...], filled up with zeros. */
 static const Expr *time_of(Question *q, const Touch *t) {
   Tirc *c = q->s->c;
   Place **loops = tirc_place_loops(c, t->at);
   Expr *time = tirc_new_array(c, Expr, q->width + 1);
-  int k = 0;
+  int k = q->of->n;
+  memcpy(time, q->of->values, (size_t)k * sizeof *time);
   for (int i = 0; i < t->at->n_loops; i++) {
-    if (i) time[k++] = tirc_int32(c, loops[i]->time);
-    time[k++] = loops[i]->var;
+    if (i >= q->of->n_around) time[k++] = tirc_int32(c, loops[i]->time);
+    if (!is_name(q, loops[i]->var)) time[k++] = loops[i]->var;
   }
   time[k++] = tirc_int32(c, t->time);
   while (k < q->width) time[k++] = tirc_int32(c, 0);
   return time;
+}
+
+static int width_of_times(const Question *q) {
+  const Extract *x = q->of->x;
+  int most = 0;
+  for (int i = 0; i < x->touches.n; i++)
+    if (x->touches.at[i].at->n_loops > most) most = x->touches.at[i].at->n_loops;
+  return q->of->n + 2 * most - q->of->n_around + 1;
 }
 
 /* From the loops around a touch to what these come to. */
@@ -82,10 +91,11 @@ static bool loads_index(const Touch *t) {
 
 static Known known_of(Question *q, const Touch *t) {
   Known k = {.touch = t, .exact = true};
-  const ZMap at = tirc_relation_of(&q->r, t, &k.exact);
-  k.is_authors = !k.exact && loads_index(t);
-  k.at = at;
-  k.whole = tirc_z_drop_in(q->z, at, 1, t->at->n_loops - 1);
+  k.at = tirc_relation_of(&q->r, t, &k.exact);
+  k.by = tirc_z_reverse(q->z, values_at(q, t, q->of->n, q->of->values, &k.exact));
+  k.whole = tirc_z_compose(q->z, k.by, k.at);
+  k.is_spared = !k.exact && (q->of->spared == SPARE_UNCERTAIN ||
+                             (q->of->spared == SPARE_LOADED && loads_index(t)));
   return k;
 }
 
@@ -100,13 +110,15 @@ static ZMap timed(Question *q, Known *k) {
 /* What is read before the same iteration surely stored to it. */
 static ZMap exposed(Question *q, Known *read) {
   ZMap left = timed(q, read);
-  const ZMap from = tirc_z_reverse(q->z, tirc_z_equal_at(q->z, tirc_z_later(q->z, q->width), 0));
+  ZMap from = tirc_z_later(q->z, q->width);
+  for (int i = 0; i < q->of->n; i++) from = tirc_z_equal_at(q->z, from, i);
+  from = tirc_z_reverse(q->z, from);
   for (int i = 0; i < q->known.n; i++) {
     Known *k = &q->known.at[i];
     if (k->touch->write && k->exact && k->touch->buffer == read->touch->buffer)
       left = tirc_z_minus(q->z, left, tirc_z_compose(q->z, from, timed(q, k)));
   }
-  return tirc_z_drop_in(q->z, left, 1, q->width - 1);
+  return tirc_z_drop_in(q->z, left, q->of->n, q->width - q->of->n);
 }
 
 /* --- what is left ----------------------------------------------------------------------------- */
@@ -166,13 +178,13 @@ static Made made_of(Question *q, const Touch *t) {
 /* From the iteration to [element, when in the iteration if asked, what the number is made of]. */
 static ZMap steps_of(Question *q, const Known *k, bool when, bool *exact) {
   const Touch *t = k->touch;
-  const int n_when = when ? q->width - 1 : 0, n = t->n + n_when + k->made.n;
+  const int n_when = when ? q->width - q->of->n : 0, n = t->n + n_when + k->made.n;
   Expr *all = tirc_new_array(q->s->c, Expr, n + 1);
   if (t->n) memcpy(all, t->indices, (size_t)t->n * sizeof *all);
-  if (when) memcpy(all + t->n, time_of(q, t) + 1, (size_t)n_when * sizeof *all);
+  if (when) memcpy(all + t->n, time_of(q, t) + q->of->n, (size_t)n_when * sizeof *all);
   if (k->made.n) memcpy(all + t->n + n_when, k->made.leaves, (size_t)k->made.n * sizeof *all);
   *exact = true;
-  return tirc_z_drop_in(q->z, values_at(q, t, n, all, exact), 1, t->at->n_loops - 1);
+  return tirc_z_compose(q->z, k->by, values_at(q, t, n, all, exact));
 }
 
 /* Whether there is one number for an element, whoever stores it. */
@@ -184,7 +196,7 @@ static bool is_function(Question *q, const Known *k) {
 
 /* From iterations to all elements that they may store to. */
 static ZMap all_stores(Question *q, Buffer b) {
-  ZMap all = tirc_z_empty(q->z, 1, b->ndim);
+  ZMap all = tirc_z_empty(q->z, q->of->n, b->ndim);
   for (int i = 0; i < q->known.n; i++)
     if (q->known.at[i].touch->write && q->known.at[i].touch->buffer == b)
       all = tirc_z_union(q->z, all, q->known.at[i].whole);
@@ -218,7 +230,7 @@ static bool reads_own_stores(Question *q, Buffer b) {
   for (int i = 0; i < q->known.n; i++) {
     Known *k = &q->known.at[i];
     if (k->touch->write || k->touch->buffer != b) continue;
-    if (k->is_authors || tirc_z_is_empty(q->z, exposed(q, k)) != ANSWER_YES) return false;
+    if (k->is_spared || tirc_z_is_empty(q->z, exposed(q, k)) != ANSWER_YES) return false;
   }
   return true;
 }
@@ -235,7 +247,7 @@ static bool look_alike(Question *q, Stored *b) {
     Known *k = &q->known.at[i];
     if (!k->touch->write || k->touch->buffer != b->buffer) continue;
     k->made = made_of(q, k->touch);
-    if (k->is_authors || !k->made.known) return false;
+    if (k->is_spared || !k->made.known) return false;
     only = k;
     stores++;
   }
@@ -265,15 +277,17 @@ static bool is_alike(Question *q, Stored *b) {
 static bool meets(Question *q, const Known *a, ZMap first, const Known *b, ZMap second,
                   Meet *meet) {
   const ZMap same = tirc_z_compose(q->z, first, tirc_z_reverse(q->z, second));
-  for (int later = 0; later < 2; later++) {
-    const ZMap pairs = later ? tirc_z_greater_at(q->z, same, 0) : tirc_z_less_at(q->z, same, 0);
+  for (int i = 0; i < 2 * q->of->n; i++) {
+    const ZMap pairs =
+        i % 2 ? tirc_z_greater_at(q->z, same, i / 2) : tirc_z_less_at(q->z, same, i / 2);
     const Answer none = tirc_z_is_empty(q->z, pairs);
     if (none == ANSWER_YES) continue;
-    *meet = (Meet){a->touch, b->touch, NULL};
+    *meet = (Meet){.first = a->touch, .second = b->touch};
     if (none == ANSWER_NO && a->exact && b->exact && !q->r.symbols.n)
       meet->witness =
-          tirc_witness(&q->r, 1, &q->loop, a->touch->buffer,
-                       (Meeting){pairs, first, second, a->touch->write, b->touch->write});
+          tirc_witness(&q->r, q->of->n, q->of->names, a->touch->buffer,
+                       (Meeting){pairs, first, second, a->touch->write, b->touch->write},
+                       &meet->of_first, &meet->of_second);
     return true;
   }
   return false;
@@ -282,11 +296,11 @@ static bool meets(Question *q, const Known *a, ZMap first, const Known *b, ZMap 
 static bool reads_meet(Question *q, Buffer b, Meet *meet) {
   for (int i = 0; i < q->known.n; i++) {
     Known *read = &q->known.at[i];
-    if (read->touch->write || read->touch->buffer != b || read->is_authors) continue;
+    if (read->touch->write || read->touch->buffer != b || read->is_spared) continue;
     ZMap before = NULL; /* its own stores */
     for (int k = 0; k < q->known.n; k++) {
       const Known *store = &q->known.at[k];
-      if (!store->touch->write || store->touch->buffer != b || store->is_authors) continue;
+      if (!store->touch->write || store->touch->buffer != b || store->is_spared) continue;
       if (!meets(q, store, store->whole, read, read->whole, meet)) continue;
       if (!before) before = exposed(q, read);
       if (meets(q, store, store->whole, read, before, meet)) return true;
@@ -300,7 +314,7 @@ static bool stores_meet(Question *q, Buffer b, Meet *meet) {
     for (int k = i; k < q->known.n; k++) {
       const Known *x = &q->known.at[i], *y = &q->known.at[k];
       if (!x->touch->write || !y->touch->write || x->touch->buffer != b || y->touch->buffer != b ||
-          x->is_authors || y->is_authors)
+          x->is_spared || y->is_spared)
         continue;
       if (meets(q, x, x->whole, y, y->whole, meet)) return !is_alike(q, stored_of(q, b));
     }
@@ -317,52 +331,40 @@ static bool ask(Question *q, int n, const Watched *watched, Meet *meet) {
   return false;
 }
 
-static int width_of_times(const Extract *x) {
-  int most = 1;
-  for (int i = 0; i < x->touches.n; i++)
-    if (x->touches.at[i].at->n_loops > most) most = x->touches.at[i].at->n_loops;
-  return 2 * most;
-}
-
 /* While the sets are there. */
 static Made *know_made(Question *q) {
-  Made *made = tirc_new_array(q->s->c, Made, q->x.touches.n + 1);
+  const Touches *touches = &q->of->x->touches;
+  Made *made = tirc_new_array(q->s->c, Made, touches->n + 1);
   for (int i = 0; i < q->known.n; i++) {
     const Touch *t = q->known.at[i].touch;
-    if (t->write) made[t - q->x.touches.at] = made_of(q, t);
+    if (t->write) made[t - touches->at] = made_of(q, t);
   }
   return made;
 }
 
-bool tirc_iterations_meet(Sched *s, SRef *loop, int n, const Watched *watched, Meet *meet) {
-  const ArenaMark mark = tirc_mark(s->c);
-  SRef **blocks;
-  const int n_blocks = tirc_child_blocks(s, loop, &blocks);
-  const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
-  Question q = {.s = s, .loop = loop, .z = tirc_sets_of(s)};
-  q.r = (Relations){.s = s, .sets = q.z, .nest = loop};
-  q.x = (Extract){.s = s, .plain = &plain, .wants = is_any};
-  tirc_extract_nest(&q.x, 1, &loop);
-  for (int i = 0; i < q.x.touches.n; i++)
-    if (q.x.touches.at[i].write && !stored_of(&q, q.x.touches.at[i].buffer))
-      vec_push(s->c, q.stored, ((Stored){.buffer = q.x.touches.at[i].buffer}));
+bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, Meet *meet) {
+  Sched *s = of->s;
+  const Touches *touches = &of->x->touches;
+  Question q = {.of = of, .s = s, .z = tirc_sets_of(s)};
+  q.r = (Relations){.s = s, .sets = q.z, .nest = of->nest};
+  for (int i = 0; i < touches->n; i++)
+    if (touches->at[i].write && !stored_of(&q, touches->at[i].buffer))
+      vec_push(s->c, q.stored, ((Stored){.buffer = touches->at[i].buffer}));
   Watched *asked = tirc_new_array(s->c, Watched, n + 1);
   int n_asked = 0;
   for (int i = 0; i < n; i++) {
     Stored *b = stored_of(&q, watched[i].buffer);
-    if (!b || tirc_map_has(&q.x.own, b->buffer)) continue;
+    if (!b || tirc_map_has(&of->x->own, b->buffer)) continue;
     b->shared = watched[i].shared;
     asked[n_asked++] = watched[i];
   }
-  q.width = width_of_times(&q.x);
+  q.width = width_of_times(&q);
   tirc_sets_begin(q.z, BUDGET);
-  for (int i = 0; i < q.x.touches.n; i++)
-    if (stored_of(&q, q.x.touches.at[i].buffer))
-      vec_push(s->c, q.known, known_of(&q, &q.x.touches.at[i]));
+  for (int i = 0; i < touches->n; i++)
+    if (stored_of(&q, touches->at[i].buffer))
+      vec_push(s->c, q.known, known_of(&q, &touches->at[i]));
   const bool met = ask(&q, n_asked, asked, meet);
   const Made *made = met && !meet->witness ? know_made(&q) : NULL;
   tirc_sets_end(q.z);
-  const bool found = met && (!made || tirc_finite_meet(s, loop, &q.x, made, n_asked, asked, meet));
-  if (!found) tirc_rewind(s->c, mark);
-  return found;
+  return met && (!made || tirc_finite_meet(of, made, n_asked, asked, meet));
 }

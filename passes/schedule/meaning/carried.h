@@ -1,4 +1,5 @@
-/* Do two iterations of a loop use one element, so that they cannot run at the same time?
+/* Do two iterations of a loop, or two instances of a block, use one element, so that they cannot
+ * run at the same time?
  *
  *   for i in range(16):                    iteration i stores B[i]
  *     B[i] = A[i]
@@ -9,7 +10,7 @@
  * leaves is the same when it is computed in the same steps from the same numbers: from indices, and
  * from what no iteration stores, or what all leave alike.
  *
- * Which element an index that is loaded names, is the author's affair. */
+ * Instances of a block are told apart by its spatial iterators; the steps of a sum are one. */
 #ifndef TIRC_SCHEDULE_MEANING_CARRIED_H
 #define TIRC_SCHEDULE_MEANING_CARRIED_H
 
@@ -39,9 +40,28 @@ typedef struct Made {
 typedef struct Meet {
   const Touch *first, *second;
   const char *witness; /* "i = 0 stores B[0], which i = 1 reads"; NULL: it is not certain */
+  const int64_t *of_first, *of_second; /* with it: which iterations, one number a name */
 } Meet;
 
+/* Which touches do not count. */
+typedef enum Spared {
+  SPARE_NONE,     /* what may meet, meets */
+  SPARE_LOADED,   /* of elements that a loaded index names: they are the author's affair */
+  SPARE_UNCERTAIN /* of which it is not certain where or whether they are */
+} Spared;
+
+/* What is told apart: the iterations of a loop, or the instances of a block. */
+typedef struct Iterations {
+  Sched *s;
+  const Extract *x;
+  SRef *nest;                 /* its outermost loop */
+  int n_around;               /* loops of the nest around all touches */
+  int n;                      /* numbers that tell them apart: */
+  const Expr *names, *values; /* a variable, and what it is in terms of those loops */
+  Spared spared;
+} Iterations;
+
 /* True: they do, or it cannot be proved that they do not. */
-bool tirc_iterations_meet(Sched *s, SRef *loop, int n, const Watched *watched, Meet *meet);
+bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, Meet *meet);
 
 #endif

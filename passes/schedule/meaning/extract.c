@@ -47,7 +47,7 @@ static Place *into(Walk *w, Place *up, Expr condition, bool negated) {
 /* --- expressions ------------------------------------------------------------------------------ */
 
 static void touch(Walk *w, Touch t) {
-  if (!w->x->wants(w->x->self, t.buffer)) return;
+  if (w->x->wants && !w->x->wants(w->x->self, t.buffer)) return;
   t.at = w->at;
   t.time = *w->time;
   t.block = w->block;
@@ -229,7 +229,7 @@ static void walk(Walk *w, Stmt s) {
 /* --- a nest ----------------------------------------------------------------------------------- */
 
 static Place *outside(Walk *w, Place *up, Place p) {
-  p.outside = true;
+  p.outside = !up || !up->n_loops || p.kind == PLACE_LOOP;
   return further(w->c, up, p);
 }
 
@@ -237,12 +237,14 @@ static Place *outside_when(Walk *w, Place *up, Expr condition, bool negated) {
   return tirc_is_true(condition) && !negated ? up : outside(w, up, when(condition, negated));
 }
 
-/* What is around a loop or block, from the function's root on. */
-static Place *around(Walk *w, SRef *r) {
+/* What is around a loop or block, from the function's root on; of the nest are the loops in
+ * `moves`, or none. */
+static Place *around(Walk *w, SRef *r, const PtrMap *moves) {
   if (!r->parent) return NULL;
-  Place *at = around(w, r->parent);
+  Place *at = around(w, r->parent, moves);
   if (tirc_is_loop(r->parent)) {
-    at = outside(w, at, loop_over(tirc_loop_of(r->parent)));
+    const Place loop = loop_over(tirc_loop_of(r->parent));
+    at = moves && tirc_map_has(moves, r->parent) ? further(w->c, at, loop) : outside(w, at, loop);
   } else {
     const Block *b = tirc_block_of(r->parent);
     at = outside_when(w, at, b->predicate, false);
@@ -261,6 +263,8 @@ static Place *around(Walk *w, SRef *r) {
     const struct StmtNode *s = steps.at[i].stmt;
     if (s->kind == STMT_IF) at = outside_when(w, at, s->u.branch.cond, steps.at[i].negated);
     if (s->kind == STMT_LET) at = outside(w, at, bind(s->u.let.var, s->u.let.value));
+    if (s->kind == STMT_WHILE && at && at->n_loops)
+      at = further(w->c, at, (Place){.kind = PLACE_REPEAT});
   }
   return at;
 }
@@ -269,12 +273,20 @@ void tirc_extract_nest(Extract *x, int n, SRef *const *chain) {
   Walk w = {.x = x, .c = x->s->c};
   int time = 0;
   w.time = &time;
-  w.at = x->around = around(&w, chain[0]);
+  w.at = around(&w, chain[0], NULL);
   for (int i = 0; i < n; i++) {
     w.at = further(w.c, w.at, loop_over(tirc_loop_of(chain[i])));
     w.stmt = chain[i]->stmt;
   }
   walk(&w, tirc_loop_of(chain[n - 1])->body);
+}
+
+void tirc_extract_block(Extract *x, SRef *block, const PtrMap *moves) {
+  Walk w = {.x = x, .c = x->s->c};
+  int time = 0;
+  w.time = &time;
+  w.at = around(&w, block, moves);
+  walk(&w, block->stmt);
 }
 
 Place **tirc_place_loops(Tirc *c, Place *at) {

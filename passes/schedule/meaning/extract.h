@@ -55,9 +55,8 @@ typedef VEC(Touch) Touches;
 typedef struct Extract {
   Sched *s;
   const Plain *plain;                  /* of the child blocks: without views */
-  bool (*wants)(void *self, Buffer b); /* touches of which buffers are of interest */
+  bool (*wants)(void *self, Buffer b); /* touches of these; NULL: of all */
   void *self;
-  Place *around; /* what is outside of the nest */
   Touches touches;
   PtrMap own; /* buffers that are allocated in the nest */
 } Extract;
@@ -65,6 +64,9 @@ typedef struct Extract {
 /* All in a nest of loops (n of them, outermost first, directly nested, as they stand in the
  * program). */
 void tirc_extract_nest(Extract *x, int n, SRef *const *chain);
+/* All in a block. Of the nest are the loops of its scope around it that `moves` names; others stand
+ * still. */
+void tirc_extract_block(Extract *x, SRef *block, const PtrMap *moves);
 /* The loops of the nest around a place: n_loops of them, outermost first, in the arena. */
 Place **tirc_place_loops(Tirc *c, Place *at);
 /* "A[vi + 1] (line 7)" */

@@ -20,8 +20,9 @@ typedef struct Event {
 typedef struct Events {
   Tirc *c;
   const Extract *x;
-  int width; /* of when: the numbers of so many loops; or negative: with the statements in them */
-  const Made *made; /* of each touch; NULL: of no interest */
+  const Iterations *of; /* which one comes first in when; NULL: when is how the loops stand */
+  int width;            /* of when */
+  const Made *made;     /* of each touch; NULL: of no interest */
   IndexEval env;
   const Touch *touch;
   const Place **way; /* to the touch, from the outside in */
@@ -32,19 +33,18 @@ typedef struct Events {
   bool unknown; /* something cannot be found out */
 } Events;
 
-static int when_width(const Events *f) { return f->width < 0 ? -f->width : f->width; }
-
-static void write_when(const Events *f, int64_t *to) {
+static void write_when(Events *f, int64_t *to) {
   const Touch *t = f->touch;
-  if (f->width >= 0) {
+  if (!f->of) {
     memcpy(to, f->loops, (size_t)f->width * sizeof *to);
     return;
   }
-  int k = 0;
+  int k = f->of->n;
+  for (int i = 0; i < k; i++) f->unknown |= !tirc_eval_index(&f->env, f->of->values[i], &to[i]);
   for (int i = 0; i < f->n_way; i++) {
     const Place *p = f->way[i];
     if (p->kind != PLACE_LOOP || p->outside) continue;
-    if (k) to[k++] = p->time;
+    to[k++] = p->time;
     to[k++] = f->loops[p->n_loops - 1];
   }
   to[k] = t->time;
@@ -52,7 +52,7 @@ static void write_when(const Events *f, int64_t *to) {
 
 static void add_event(Events *f, const int64_t *element) {
   const Touch *t = f->touch;
-  const int touch = (int)(t - f->x->touches.at), width = f->n_outside + when_width(f);
+  const int touch = (int)(t - f->x->touches.at), width = f->n_outside + f->width;
   const Made *made = f->made ? &f->made[touch] : NULL;
   const int n_made = made ? made->n : 0;
   int64_t *at = tirc_new_array(f->c, int64_t, width + t->n + n_made);
@@ -162,7 +162,7 @@ static int first_with(const Extract *x, Buffer b) {
 
 static int compare_elements(const Events *f, const Event *x, const Event *y) {
   const Buffer bx = touch_of(f, x)->buffer, by = touch_of(f, y)->buffer;
-  const int width = f->n_outside + when_width(f);
+  const int width = f->n_outside + f->width;
   if (bx != by) return first_with(f->x, bx) < first_with(f->x, by) ? -1 : 1;
   const int outside = compare_numbers(x->at, y->at, f->n_outside);
   return outside ? outside : compare_numbers(x->at + width, y->at + width, bx->ndim);
@@ -174,7 +174,7 @@ static int compare_events(const void *a, const void *b, void *self) {
   const Event *x = a, *y = b;
   const int element = compare_elements(f, x, y);
   if (element) return element;
-  return compare_numbers(x->at + f->n_outside, y->at + f->n_outside, when_width(f));
+  return compare_numbers(x->at + f->n_outside, y->at + f->n_outside, f->width);
 }
 
 /* `keep` looks at the events of one element, in their order; false ends it. */
@@ -224,8 +224,8 @@ static bool lose(const Order *o, const Event *x, const Event *y) {
   *o->loss = (Loss){&nest->users[o->user[x->touch]], &nest->users[o->user[y->touch]], NULL};
   if (!x->maybe && !y->maybe)
     o->loss->witness =
-        tirc_witness_text(nest->s, nest->n, nest->chain, first->buffer, x->at + from, first->write,
-                          y->at + from, second->write, x->at + from + nest->n);
+        tirc_witness_text(nest->s->c, nest->n, tirc_names_of(nest), first->buffer, x->at + from,
+                          first->write, y->at + from, second->write, x->at + from + nest->n);
   return false;
 }
 
@@ -281,31 +281,34 @@ bool tirc_finite_order(const Nest *nest, const Extract *x, Loss *loss) {
 
 /* --- iterations ------------------------------------------------------------------------------- */
 
-typedef struct Iterations {
-  Sched *s;
-  SRef *loop;
+typedef struct Search {
+  const Iterations *of;
   Events f;
   const Watched *watched;
   int *number; /* of each touch's buffer among those that are watched */
   Meet *meet;
-} Iterations;
+} Search;
 
-static bool found(const Iterations *k, const Event *x, const Event *y) {
+static bool found(const Search *k, const Event *x, const Event *y) {
   const Touch *first = touch_of(&k->f, x), *second = touch_of(&k->f, y);
   const int from = k->f.n_outside;
-  *k->meet = (Meet){first, second, NULL};
-  if (!x->maybe && !y->maybe)
-    k->meet->witness =
-        tirc_witness_text(k->s, 1, &k->loop, first->buffer, x->at + from, first->write,
-                          y->at + from, second->write, x->at + from + when_width(&k->f));
+  *k->meet = (Meet){.first = first, .second = second};
+  if (x->maybe || y->maybe) return false;
+  k->meet->of_first = x->at + from;
+  k->meet->of_second = y->at + from;
+  k->meet->witness =
+      tirc_witness_text(k->of->s->c, k->of->n, k->of->names, first->buffer, x->at + from,
+                        first->write, y->at + from, second->write, x->at + from + k->f.width);
   return false;
 }
 
-static int64_t iteration_of(const Iterations *k, const Event *e) { return e->at[k->f.n_outside]; }
+static bool is_another(const Search *k, const Event *x, const Event *y) {
+  return compare_numbers(x->at + k->f.n_outside, y->at + k->f.n_outside, k->of->n) != 0;
+}
 
-static bool store_alike(const Iterations *k, const Event *x, const Event *y) {
+static bool store_alike(const Search *k, const Event *x, const Event *y) {
   const Touch *a = touch_of(&k->f, x), *b = touch_of(&k->f, y);
-  const int from = k->f.n_outside + when_width(&k->f) + a->n;
+  const int from = k->f.n_outside + k->f.width + a->n;
   const Made *made = &k->f.made[x->touch];
   if (a->stmt == b->stmt)
     return made->known && !made->adds && !compare_numbers(x->at + from, y->at + from, made->n);
@@ -315,7 +318,7 @@ static bool store_alike(const Iterations *k, const Event *x, const Event *y) {
 
 /* What iteration reads before it stored, and what others store. */
 static bool keeps_apart(void *self, const Event *at, int n) {
-  const Iterations *k = self;
+  const Search *k = self;
   const Watched *w = &k->watched[k->number[at->touch]];
   const bool reads = w->kind >= WATCH_READS;
   const bool stores = w->kind == WATCH_STORES || w->kind == WATCH_ALL;
@@ -323,14 +326,14 @@ static bool keeps_apart(void *self, const Event *at, int n) {
   for (int i = 0; i < n; i++) {
     if (!touch_of(&k->f, &at[i])->write) continue;
     if (!store) store = &at[i];
-    if (iteration_of(k, &at[i]) != iteration_of(k, store)) other = &at[i];
+    if (is_another(k, &at[i], store)) other = &at[i];
   }
   bool stored = false;
   for (int i = 0; i < n; i++) {
     const Event *e = &at[i];
-    if (i && iteration_of(k, e) != iteration_of(k, e - 1)) stored = false;
+    if (i && is_another(k, e, e - 1)) stored = false;
     const bool write = touch_of(&k->f, e)->write;
-    const Event *with = store && iteration_of(k, store) != iteration_of(k, e) ? store : other;
+    const Event *with = store && is_another(k, store, e) ? store : other;
     if (reads && !write && !stored && with) return found(k, with, e);
     if (stores && write && other && !store_alike(k, store, e)) return found(k, store, other);
     stored |= write && !e->maybe;
@@ -338,27 +341,29 @@ static bool keeps_apart(void *self, const Event *at, int n) {
   return true;
 }
 
-static bool iterations_apart(Iterations *k, int n) {
+static bool iterations_apart(Search *k, int n) {
   const Extract *x = k->f.x;
-  k->number = tirc_new_array(k->s->c, int, x->touches.n + 1);
+  int most = 0;
+  k->number = tirc_new_array(k->of->s->c, int, x->touches.n + 1);
   for (int i = 0; i < x->touches.n; i++) {
     k->number[i] = n;
     while (--k->number[i] >= 0 && (k->watched[k->number[i]].buffer != x->touches.at[i].buffer ||
                                    k->watched[k->number[i]].kind == WATCH_VALUES))
       continue;
-    if (2 * x->touches.at[i].at->n_loops > -k->f.width)
-      k->f.width = -2 * x->touches.at[i].at->n_loops;
+    if (x->touches.at[i].at->n_loops > most) most = x->touches.at[i].at->n_loops;
   }
+  k->f.width = k->of->n + 2 * most + 1;
   run_all(&k->f, k->number);
   return !k->f.unknown && for_each_element(&k->f, keeps_apart, k);
 }
 
-bool tirc_finite_meet(Sched *s, SRef *loop, const Extract *x, const Made *made, int n,
-                      const Watched *watched, Meet *meet) {
-  const ArenaMark mark = tirc_mark(s->c);
-  Iterations k = {.s = s, .loop = loop, .watched = watched, .meet = meet};
-  k.f = (Events){.c = s->c, .x = x, .made = made, .env = {.c = s->c}};
+bool tirc_finite_meet(const Iterations *of, const Made *made, int n, const Watched *watched,
+                      Meet *meet) {
+  Tirc *c = of->s->c;
+  const ArenaMark mark = tirc_mark(c);
+  Search k = {.of = of, .watched = watched, .meet = meet};
+  k.f = (Events){.c = c, .x = of->x, .of = of, .made = made, .env = {.c = c}};
   const bool apart = iterations_apart(&k, n);
-  if (apart) tirc_rewind(s->c, mark);
+  if (apart) tirc_rewind(c, mark);
   return !apart;
 }

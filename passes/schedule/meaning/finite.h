@@ -9,9 +9,9 @@
 
 /* As tirc_keeps_order. False also where it cannot be found out. */
 bool tirc_finite_order(const Nest *nest, const Extract *x, Loss *loss);
-/* As tirc_iterations_meet, with what each touch of x is made of. True also where it cannot be found
- * out; then `meet` stays as it is. */
-bool tirc_finite_meet(Sched *s, SRef *loop, const Extract *x, const Made *made, int n,
-                      const Watched *watched, Meet *meet);
+/* As tirc_iterations_meet, with what each of its touches is made of. True also where it cannot be
+ * found out; then `meet` stays as it is. */
+bool tirc_finite_meet(const Iterations *of, const Made *made, int n, const Watched *watched,
+                      Meet *meet);
 
 #endif

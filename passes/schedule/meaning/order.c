@@ -1,5 +1,6 @@
 #include "order.h"
 
+#include "../internal.h"
 #include "finite.h"
 #include "witness.h"
 
@@ -20,6 +21,12 @@ typedef struct Question {
   Loss *loss;
   bool lost, certain;
 } Question;
+
+const Expr *tirc_names_of(const Nest *nest) {
+  Expr *names = tirc_new_array(nest->s->c, Expr, nest->n);
+  for (int i = 0; i < nest->n; i++) names[i] = tirc_loop_of(nest->chain[i])->var;
+  return names;
+}
 
 static int user_of(const Nest *nest, const SRef *block, Buffer b) {
   for (int i = 0; i < nest->n_users; i++)
@@ -67,8 +74,9 @@ static bool meet(Question *q, int x, bool x_stores, int y, bool y_stores, ZMap p
   q->lost = true;
   *q->loss = (Loss){&q->nest->users[x], &q->nest->users[y], NULL};
   if (none == ANSWER_NO && first->exact[x_stores] && second->exact[y_stores] && !q->r.symbols.n)
-    q->loss->witness = tirc_witness(&q->r, q->nest->n, q->nest->chain, q->nest->users[x].buffer,
-                                    (Meeting){same, by_first, by_second, x_stores, y_stores});
+    q->loss->witness =
+        tirc_witness(&q->r, q->nest->n, tirc_names_of(q->nest), q->nest->users[x].buffer,
+                     (Meeting){same, by_first, by_second, x_stores, y_stores}, NULL, NULL);
   q->certain = q->loss->witness != NULL;
   return true;
 }

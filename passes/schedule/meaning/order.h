@@ -26,6 +26,9 @@ typedef struct Nest {
   const User *users;
 } Nest;
 
+/* The variables of the chain. */
+const Expr *tirc_names_of(const Nest *nest);
+
 typedef struct Loss {
   const User *first, *second; /* who would run before whom */
   const char *witness;        /* "i = 0, j = 1 stores B[1, 1], which i = 1, j = 0 reads"; NULL: it

@@ -187,7 +187,7 @@ static ZSet in_range(Relations *r, Place *p, ZSet where) {
   const ZValue at = value_of_var(r, p, p->var);
   const int more = p->n_loops - (p->up ? p->up->n_loops : 0);
   const ZValue from = min ? tirc_z_extend(r->sets, min, more) : NULL;
-  p->is_exact &= min && extent;
+  p->is_exact &= p->outside || (min && extent);
   if (!from) return where;
   where = tirc_z_and(r->sets, where, tirc_z_compare(r->sets, OP_GE, at, from));
   if (!extent) return where;
@@ -197,7 +197,7 @@ static ZSet in_range(Relations *r, Place *p, ZSet where) {
 
 static ZSet where_it_holds(Relations *r, Place *p, ZSet where) {
   const ZSet holds = condition_of(r, p->up ? p->up : &r->nowhere, p->a);
-  p->is_exact &= holds != NULL;
+  p->is_exact &= p->outside || holds;
   if (!holds) return where;
   return tirc_z_and(r->sets, where, p->negated ? tirc_z_not(r->sets, holds) : holds);
 }

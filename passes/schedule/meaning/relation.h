@@ -2,7 +2,8 @@
  * touched. What is outside of the nest (sizes, loops around it) is a parameter.
  *
  * What cannot be said with quasi-affine numbers (a product of two loops, a loaded index, a division
- * by a size) may be any; then the relation holds at least what is so, and is not exact. A value
+ * by a size) may be any; then the relation holds at least what is so, and is not exact. (Conditions
+ * outside of the nest hold, or nothing in it runs.) A value
  * that stands still while the nest runs is a parameter whatever it is, and equal ones are one. */
 #ifndef TIRC_SCHEDULE_MEANING_RELATION_H
 #define TIRC_SCHEDULE_MEANING_RELATION_H

@@ -2,33 +2,33 @@
 
 #include "../internal.h"
 
-static void add_iteration(Text *t, int n, SRef *const *chain, const int64_t *at) {
+static void add_iteration(Text *t, int n, const Expr *names, const int64_t *at) {
   for (int i = 0; i < n; i++)
-    tirc_text_addf(t, "%s%s = %lld", i ? ", " : "", tirc_loop_of(chain[i])->var->u.s,
-                   (long long)at[i]);
+    tirc_text_addf(t, "%s%s = %lld", i ? ", " : "", names[i]->u.s, (long long)at[i]);
 }
 
-static void add_meeting(Text *t, int n, SRef *const *chain, Buffer b, const int64_t *first,
+static void add_meeting(Text *t, int n, const Expr *names, Buffer b, const int64_t *first,
                         bool first_stores, const int64_t *second, bool second_stores,
                         const int64_t *element) {
-  add_iteration(t, n, chain, first);
+  add_iteration(t, n, names, first);
   tirc_text_addf(t, " %s %s[", first_stores ? "stores" : "reads", b->name);
   for (int i = 0; i < b->ndim; i++)
     tirc_text_addf(t, "%s%lld", i ? ", " : "", (long long)element[i]);
   tirc_text_add(t, "], which ");
-  add_iteration(t, n, chain, second);
+  add_iteration(t, n, names, second);
   tirc_text_add(t, second_stores ? first_stores ? " stores, too" : " stores" : " reads");
 }
 
-const char *tirc_witness_text(Sched *s, int n, SRef *const *chain, Buffer b, const int64_t *first,
+const char *tirc_witness_text(Tirc *c, int n, const Expr *names, Buffer b, const int64_t *first,
                               bool first_stores, const int64_t *second, bool second_stores,
                               const int64_t *element) {
-  Text t = {.c = s->c};
-  add_meeting(&t, n, chain, b, first, first_stores, second, second_stores, element);
+  Text t = {.c = c};
+  add_meeting(&t, n, names, b, first, first_stores, second, second_stores, element);
   return t.at;
 }
 
-const char *tirc_witness(const Relations *r, int n, SRef *const *chain, Buffer b, Meeting m) {
+const char *tirc_witness(const Relations *r, int n, const Expr *names, Buffer b, Meeting m,
+                         const int64_t **of_first, const int64_t **of_second) {
   Sets *z = r->sets;
   ZPoint pair, element;
   if (!tirc_z_sample(z, m.pairs, &pair)) return NULL;
@@ -43,6 +43,8 @@ const char *tirc_witness(const Relations *r, int n, SRef *const *chain, Buffer b
     tirc_text_addf(&t, "%s%s = %lld", i ? ", " : "for ", tirc_param_text(r, pair.params[i]),
                    (long long)pair.of_params[i]);
   if (pair.n_params) tirc_text_add(&t, ": ");
-  add_meeting(&t, n, chain, b, pair.in, m.first_stores, pair.out, m.second_stores, element.out);
+  add_meeting(&t, n, names, b, pair.in, m.first_stores, pair.out, m.second_stores, element.out);
+  if (of_first) *of_first = pair.in;
+  if (of_second) *of_second = pair.out;
   return t.at;
 }

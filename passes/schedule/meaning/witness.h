@@ -11,10 +11,12 @@ typedef struct Meeting {
 } Meeting;
 
 /* "for n = 5002: i = 0, j = 700 stores B[700, 700], which i = 700, j = 0 reads"; NULL: none was
- * found. */
-const char *tirc_witness(const Relations *r, int n, SRef *const *chain, Buffer b, Meeting m);
+ * found. An iteration is n numbers, each with the name of a variable; they are given back unless
+ * that is NULL. */
+const char *tirc_witness(const Relations *r, int n, const Expr *names, Buffer b, Meeting m,
+                         const int64_t **of_first, const int64_t **of_second);
 /* The same of numbers that are known. */
-const char *tirc_witness_text(Sched *s, int n, SRef *const *chain, Buffer b, const int64_t *first,
+const char *tirc_witness_text(Tirc *c, int n, const Expr *names, Buffer b, const int64_t *first,
                               bool first_stores, const int64_t *second, bool second_stores,
                               const int64_t *element);
 
