@@ -1,6 +1,8 @@
 /* What a program is: its functions, parameters and cost; and the library's tables. */
 #include "api.h"
 
+#include "../passes/rules/library.h"
+
 #include "../codegen/llvm/llvm.h"
 #include "../ir/visit.h"
 #include "../passes/lower/lower.h"
@@ -303,4 +305,11 @@ static void find_target(Tirc *c, void *self) {
 tirc_status tirc_target_find(const char *name, tirc_target_info *out, tirc_error **error) {
   NEED(name, out);
   return tirc_api_scratch(find_target, &(FindTarget){name, out}, &(Sources){0}, error);
+}
+
+bool tirc_rules_table(int i, const char **name, const char **text) {
+  if (i < 0 || i >= tirc_n_rule_libraries) return false;
+  if (name) *name = tirc_rule_libraries[i].name;
+  if (text) *text = tirc_rule_libraries[i].text;
+  return true;
 }

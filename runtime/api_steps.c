@@ -4,6 +4,7 @@
 
 #include "../ir/outline.h"
 #include "../passes/schedule/steps.h"
+#include "../passes/schedule/trace.h"
 #include "../passes/script/script.h"
 
 typedef struct Shown { /* a view, and what it is a view of */
@@ -167,6 +168,46 @@ tirc_status tirc_module_steps_text(const tirc_module *m, const char *text, size_
                                    tirc_steps **out, tirc_error **error) {
   NEED(m, LIST(length, text), out);
   return make_steps(&(Run){.from = m, .text = {name, text, length}}, options, out, error);
+}
+
+/* The calls of the trace, in order, are those of its text. */
+static void tell_reasons(tirc_steps *s, const Trace *t) {
+  for (int i = 0; i < s->n && i < t->n; i++) {
+    s->at[i].rule = t->at[i]->rule ? tirc_strdup(s->c, t->at[i]->rule) : NULL;
+    s->at[i].reason = t->at[i]->reason ? tirc_strdup(s->c, t->at[i]->reason) : NULL;
+  }
+}
+
+typedef struct Reasons {
+  tirc_steps *of;
+  const Trace *from;
+} Reasons;
+
+static void add_reasons(Tirc *c, void *self) {
+  const Reasons *r = self;
+  (void)c;
+  tell_reasons(r->of, r->from);
+}
+
+tirc_status tirc_module_steps_auto(const tirc_module *m, const tirc_auto_options *auto_options,
+                                   const tirc_schedule_options *options, tirc_steps **out,
+                                   tirc_error **error) {
+  NEED(m, out);
+  tirc_schedule_options quiet = options ? *options : (tirc_schedule_options){0};
+  quiet.trace = NULL;
+  tirc_module *scheduled = NULL;
+  char *text = NULL;
+  tirc_status status = tirc_module_auto(m, auto_options, &quiet, &scheduled, error);
+  if (status == TIRC_OK) status = tirc_module_trace(scheduled, TIRC_TRACE_SCRIPT, &text, error);
+  quiet.warn = NULL; /* it was told */
+  if (status == TIRC_OK)
+    status = tirc_module_steps_text(m, text, strlen(text), "<auto>", &quiet, out, error);
+  if (status == TIRC_OK)
+    status =
+        tirc_api_guard((*out)->c, add_reasons, &(Reasons){*out, scheduled->trace}, NULL, error);
+  tirc_string_free(text);
+  tirc_module_free(scheduled);
+  return status;
 }
 
 void tirc_steps_free(tirc_steps *s) {

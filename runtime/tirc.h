@@ -279,9 +279,8 @@ typedef struct tirc_schedule_options {
   /* After each primitive: the call as text, where it stands, and NULL or why it failed. */
   void (*trace)(void *self, const char *call, const char *file, int line, const char *failure);
   /* What is legal and hardly meant, and its code: "spatial-dependence", "race",
-   * "local-in-memory", "lost-mark", "equal-candidates", or "warning" for what has none of its own.
-   * file may be NULL:
-   * then there is no place. */
+   * "local-in-memory", "lost-mark", "equal-candidates", "no-rule", or "warning" for what has none
+   * of its own. file may be NULL: then there is no place. */
   void (*warn)(void *self, const char *file, int line, int column, const char *message,
                const char *code);
 } tirc_schedule_options;
@@ -296,6 +295,24 @@ TIRC_API tirc_status tirc_module_schedule_text(const tirc_module *m, const char 
                                                size_t length, const char *name,
                                                const tirc_schedule_options *options,
                                                tirc_module **out, tirc_error **error);
+
+/* Schedules each function of a module by rules, which are scripts; the scheduled one is a new
+ * module, and its trace the calls that were made. auto_options may be NULL, and so may each of its
+ * fields. A function that no rule takes stays as it is, and options->warn is told ("no-rule").
+ * TIRC_BAD: a library of rules is wrong, or a rule takes too many steps. */
+typedef struct tirc_auto_options {
+  const char *rules; /* a library, a file, to be tried before the one of the target */
+  void *self;
+  /* After each rule that was tried on a function: whether it took it, and why, or NULL. rule NULL:
+   * none did. */
+  void (*tried)(void *self, const char *func, const char *rule, bool took, const char *reason);
+} tirc_auto_options;
+TIRC_API tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_options *auto_options,
+                                      const tirc_schedule_options *options, tirc_module **out,
+                                      tirc_error **error);
+/* Library number i of those that are built in: its name ("cpu") and its text, a script. False
+ * behind the last. */
+TIRC_API bool tirc_rules_table(int i, const char **name, const char **text);
 
 /* Tells options->warn what is legal in a program and hardly meant: a block that declares an
  * iterator spatial whose instances depend on each other; a loop that is parallel, vectorized or
@@ -320,7 +337,7 @@ TIRC_API tirc_status tirc_module_replay(const tirc_module *m, const char *path, 
  * it was made from. Empty for a module that no schedule made. */
 typedef enum tirc_trace_format {
   TIRC_TRACE_JSON,  /* [instructions, decisions], as TVM stores it */
-  TIRC_TRACE_SCRIPT /* def apply_trace(sch): ..., as TVM prints it */
+  TIRC_TRACE_SCRIPT /* def apply_trace(sch): ..., as TVM prints it; comments tell rules' reasons */
 } tirc_trace_format;
 TIRC_API tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, char **text,
                                        tirc_error **error);
@@ -385,6 +402,7 @@ typedef struct tirc_step {
   const tirc_error *error;         /* NULL: it succeeded */
   int n_warnings;
   const tirc_warning *warnings;
+  const char *rule, *reason; /* of tirc_module_steps_auto: whose call it is, and why; or NULL */
 } tirc_step;
 
 typedef struct tirc_steps tirc_steps;
@@ -396,6 +414,11 @@ TIRC_API tirc_status tirc_module_steps(const tirc_module *m, const char *path,
 TIRC_API tirc_status tirc_module_steps_text(const tirc_module *m, const char *text, size_t length,
                                             const char *name, const tirc_schedule_options *options,
                                             tirc_steps **out, tirc_error **error);
+/* The steps of what tirc_module_auto makes: its script is that of plain calls. */
+TIRC_API tirc_status tirc_module_steps_auto(const tirc_module *m,
+                                            const tirc_auto_options *auto_options,
+                                            const tirc_schedule_options *options, tirc_steps **out,
+                                            tirc_error **error);
 TIRC_API void tirc_steps_free(tirc_steps *s);
 TIRC_API int tirc_steps_count(const tirc_steps *s);
 TIRC_API const tirc_step *tirc_steps_at(const tirc_steps *s,

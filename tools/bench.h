@@ -55,6 +55,7 @@ extern const Ceiling fma_ceiling, bandwidth_ceiling;
 typedef struct Contender {
   char *name;         /* the script's file name without its ending, or the rival's */
   const char *script; /* NULL for a rival and a ceiling */
+  bool automatic;     /* made by --auto; the script is "auto" */
   const Rival *rival;
   const Ceiling *ceiling; /* or NULL */
   const Case *of;         /* the case that it is the ceiling of */

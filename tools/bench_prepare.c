@@ -140,6 +140,15 @@ static void check_contender_code(const Bench *b, Contender *c, const tirc_module
   if (!c->without) (void)tirc_module_check_code(m, &s, e);
 }
 
+/* --explain-auto speaks once, not for each number of threads. */
+static tirc_status schedule_automatically(const Bench *b, const Case *k,
+                                          const tirc_schedule_options *s, tirc_module **out,
+                                          tirc_error **e) {
+  tirc_auto_options a = auto_options(b->o);
+  if (k->threads != b->threads[0].threads) a.tried = NULL;
+  return tirc_module_auto(k->program, &a, s, out, e);
+}
+
 static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
@@ -147,9 +156,10 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_schedule_options s = {
       .target = b->o->target, .max_steps = b->o->script_steps, .strict = b->o->strict};
   tirc_status scheduled =
-      c->without ? tirc_module_schedule_text(k->program, c->without->text, strlen(c->without->text),
-                                             c->script, &s, &m, &e)
-                 : tirc_module_schedule(k->program, c->script, &s, &m, &e);
+      c->automatic ? schedule_automatically(b, k, &s, &m, &e)
+      : c->without ? tirc_module_schedule_text(k->program, c->without->text,
+                                               strlen(c->without->text), c->script, &s, &m, &e)
+                   : tirc_module_schedule(k->program, c->script, &s, &m, &e);
   tirc_module *made = m;
   c->skipped = scheduled || !relay_arguments(b, k, c, &made, &e);
   if (!c->skipped) compile_schedule(b, k, c, m, &e);
@@ -186,10 +196,12 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
   return status;
 }
 
-/* "goto", or "goto/jit" and "goto/c" where there are several. */
+/* path NULL: --auto. "goto", or "goto/jit" and "goto/c" where there are several. */
 static void add_script(const Bench *b, Case *k, const char *path, const struct Backend *backend) {
   Contender *c = &k->contenders[k->n_contenders++];
-  *c = (Contender){.name = shown_stem(path), .script = path};
+  *c = (Contender){.name = path ? shown_stem(path) : strdup("auto"),
+                   .script = path ? path : "auto",
+                   .automatic = !path};
   if (*backend->compiler) c->compiler = backend->compiler;
   if (b->n_backends == 1 || !c->name) return;
   size_t n = strlen(c->name) + sizeof backend->name + 2;
@@ -212,12 +224,14 @@ static void add_ahead(Case *k) {
 /* The scripts, each with and without packing, or the one to ablate whole and without each rule;
  * then the rivals and the ceilings. */
 static bool add_contenders(const Bench *b, Case *k) {
-  int scripts = b->o->ablate ? 1 : b->o->args.n - 1;
+  int scripts = b->o->ablate ? 1 : b->o->args.n - 1 + b->o->automatic;
   size_t most = (size_t)(2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
   k->contenders = calloc(most, sizeof *k->contenders);
   if (!k->contenders) return false;
   for (int i = 0; i < scripts; i++) {
-    const char *path = b->o->ablate ? b->o->ablate : b->o->args.at[i + 1];
+    const char *path = b->o->ablate           ? b->o->ablate
+                       : i + 1 < b->o->args.n ? b->o->args.at[i + 1]
+                                              : NULL;
     for (int j = 0; j < b->n_backends; j++) {
       add_script(b, k, path, &b->backends[j]);
       if (!b->o->ablate && !*b->backends[j].compiler) add_ahead(k);

@@ -137,8 +137,11 @@ int cmd_bench(Options *o) {
   if (o->compare) return compare_files(o);
   if (o->ablate && o->args.n > 1)
     return complain(o, NULL, "usage: tirc bench PROG --ablate SCHED, without further schedules");
-  if (o->args.n < 2 && !o->vs && !o->ablate)
-    return complain(o, "name a schedule script, or --vs openblas",
+  if (check_auto(o) != DONE) return BAD;
+  if (o->ablate && o->automatic)
+    return complain(o, "leave one of them out", "--ablate measures one schedule, without --auto");
+  if (o->args.n < 2 && !o->vs && !o->ablate && !o->automatic)
+    return complain(o, "name a schedule script, --auto, or --vs openblas",
                     "usage: tirc bench PROG SCHED...");
   int status = check_plot(o);
   return status == DONE ? measure(o) : status;

@@ -110,9 +110,15 @@ static int load_steps(const Options *o, ProgramText *program, tirc_module **m, t
   tirc_error *e = NULL;
   const char *path = o->args.at[0];
   program->name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-  if (strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
+  int status = check_auto(o);
+  if (status != DONE) return status;
+  if (o->automatic == (o->args.n > 1))
+    return complain(o, "`-` stands for standard input",
+                    o->automatic ? "a schedule is a script or --auto, not both"
+                                 : "usage: tirc step PROG SCHED, or PROG --auto");
+  if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
     return complain(o, NULL, "only one of the program and the schedule can be standard input");
-  int status = read_text(o, path, &program->text, &program->n);
+  status = read_text(o, path, &program->text, &program->n);
   if (status == DONE) status = load_program_text(o, program->name, program->text, program->n, m);
   if (status != DONE) return status;
   Listener listener = {o, program->name, warnings};
@@ -124,7 +130,10 @@ static int load_steps(const Options *o, ProgramText *program, tirc_module **m, t
       .print = hear_script,
       .warn = hear_warning,
   };
-  return tirc_module_steps(*m, o->args.at[1], &options, out, &e) ? report(o, e) : DONE;
+  const tirc_auto_options a = auto_options(o);
+  const tirc_status made = o->automatic ? tirc_module_steps_auto(*m, &a, &options, out, &e)
+                                        : tirc_module_steps(*m, o->args.at[1], &options, out, &e);
+  return made ? report(o, e) : DONE;
 }
 
 int cmd_step(Options *o) {

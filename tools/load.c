@@ -97,12 +97,45 @@ static tirc_schedule_options schedule_options(const Options *o) {
   };
 }
 
-/* A script at `path`, or the trace that --trace-json names when path is NULL. */
+static void print_tried(void *options, const char *func, const char *rule, bool took,
+                        const char *reason) {
+  const Options *o = options;
+  const char *colour = paint(o, took ? GREEN : rule ? DIM : YELLOW);
+  fprintf(stderr, "%s%s%s %s", colour,
+          took   ? "took    "
+          : rule ? "declined"
+                 : "left    ",
+          paint(o, RESET), func);
+  if (rule) fprintf(stderr, " by %s", rule);
+  fputs(reason ? ": " : "", stderr);
+  if (reason) put_clean(stderr, reason, strlen(reason));
+  fputc('\n', stderr);
+}
+
+tirc_auto_options auto_options(const Options *o) {
+  return (tirc_auto_options){.rules = o->rules,
+                             .self = (void *)(uintptr_t)o,
+                             .tried = o->explain_auto ? print_tried : NULL};
+}
+
+int check_auto(const Options *o) {
+  if (!o->automatic && (o->rules || o->explain_auto))
+    return complain(o, "add --auto", "%s goes with --auto",
+                    o->rules ? "--rules" : "--explain-auto");
+  if (o->automatic && o->trace_json)
+    return complain(o, "leave one of them out", "a schedule is a trace or --auto, not both");
+  return DONE;
+}
+
+/* A script at `path`, or what --auto makes, or the trace that --trace-json names when path is NULL.
+ */
 static int schedule(const Options *o, const tirc_module *m, const char *path, tirc_module **out) {
   tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
-  tirc_status status = path ? tirc_module_schedule(m, path, &s, out, &e)
-                            : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
+  const tirc_auto_options a = auto_options(o);
+  tirc_status status = o->automatic ? tirc_module_auto(m, &a, &s, out, &e)
+                       : path       ? tirc_module_schedule(m, path, &s, out, &e)
+                                    : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
   return status ? report(o, e) : DONE;
 }
 
@@ -114,13 +147,17 @@ int check_program(const Options *o, const tirc_module *m) {
 
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out) {
   tirc_module *m = NULL;
+  int status = check_auto(o);
+  if (status != DONE) return status;
+  if (o->args.n > 1 && o->automatic)
+    return complain(o, "leave one of them out", "a schedule is a script or --auto, not both");
   if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
     return complain(o, NULL, "only one of the program and the schedule can be standard input");
   if (o->args.n > 1 && o->trace_json)
     return complain(o, "leave one of them out", "a schedule is a script or a trace, not both");
-  int status = load_program(o, o->args.at[0], &m);
+  status = load_program(o, o->args.at[0], &m);
   if (status != DONE) return status;
-  if (o->args.n > 1 || o->trace_json) {
+  if (o->args.n > 1 || o->trace_json || o->automatic) {
     status = schedule(o, m, o->args.n > 1 ? o->args.at[1] : NULL, out);
     if (unscheduled && status == DONE)
       *unscheduled = m;

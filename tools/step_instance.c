@@ -58,7 +58,7 @@ static tirc_steps *step_through(Search *q) {
   }
   tirc_schedule_options options = {.target = q->o->target, .max_steps = q->o->script_steps};
   const char *script = tirc_steps_script(q->full),
-             *name = q->o->args.at[1]; /* imports: beside it */
+             *name = q->o->automatic ? "<auto>" : q->o->args.at[1]; /* imports: beside it */
   if (tirc_module_parse(q->program->text, q->program->n, q->program->name, q->n, q->defines, &m,
                         NULL) == TIRC_OK)
     (void)tirc_module_steps_text(m, script, strlen(script), name, &options, &s, NULL);

@@ -115,6 +115,8 @@ static json_object *step_as_json(Programs *p, const tirc_step *step, int number)
   add_text(j, "primitive", step->primitive);
   add_text(j, "call", step->call);
   add_text(j, "sentence", step->sentence);
+  add_text(j, "rule", step->rule);
+  add_text(j, "reason", step->reason);
   add_text(j, "file", step->file);
   add_int(j, "line", step->line);
   add_int(j, "column", step->column);

@@ -194,7 +194,9 @@ int write_page(const Options *o, const ProgramText *program, const tirc_module *
     return complain(o, NULL, "out of memory");
   }
   json_object_object_add(data, "programFile", json_text(program->name));
-  const char *script = strcmp(o->args.at[1], "-") == 0 ? "<stdin>" : o->args.at[1];
+  const char *script = o->automatic                      ? "<auto>"
+                       : strcmp(o->args.at[1], "-") == 0 ? "<stdin>"
+                                                         : o->args.at[1];
   json_object_object_add(data, "scriptFile", json_text(script));
   json_object_object_add(data, "scripts", scripts(o, s, script));
   json_object_object_add(data, "terms", terms());

@@ -131,6 +131,13 @@ static const char *line_at(const char *text, int line, size_t *n) {
   return text;
 }
 
+static void print_part(const Options *o, const char *title, const char *text) {
+  if (!text) return;
+  printf("%*s%s%s:%s ", INDENT, "", ink(o, stdout, BOLD), title, ink(o, stdout, RESET));
+  put_clean(stdout, text, strlen(text));
+  putchar('\n');
+}
+
 static void print_heading(const Options *o, const tirc_steps *s, int i) {
   const tirc_step *step = tirc_steps_at(s, i);
   size_t n;
@@ -143,6 +150,8 @@ static void print_heading(const Options *o, const tirc_steps *s, int i) {
   printf("%s\n%*s", ink(o, stdout, RESET), INDENT, "");
   put_clean(stdout, step->sentence, strlen(step->sentence));
   putchar('\n');
+  print_part(o, "rule", step->rule);
+  print_part(o, "because", step->reason);
   for (int k = 0; k < step->n_warnings; k++) {
     const tirc_warning *w = &step->warnings[k];
     printf("%*s%swarning:%s ", INDENT, "", ink(o, stdout, YELLOW), ink(o, stdout, RESET));
@@ -151,13 +160,6 @@ static void print_heading(const Options *o, const tirc_steps *s, int i) {
       printf(" %s[%s]%s", ink(o, stdout, DIM), w->code, ink(o, stdout, RESET));
     putchar('\n');
   }
-}
-
-static void print_part(const Options *o, const char *title, const char *text) {
-  if (!text) return;
-  printf("%*s%s%s:%s ", INDENT, "", ink(o, stdout, BOLD), title, ink(o, stdout, RESET));
-  put_clean(stdout, text, strlen(text));
-  putchar('\n');
 }
 
 int print_refusal(const Options *o, const tirc_step *step) {

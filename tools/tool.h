@@ -23,7 +23,8 @@ typedef struct Options {
   double seconds;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
-  const char *from, *to, *html;
+  const char *from, *to, *html, *rules;
+  bool automatic, explain_auto, as_script;
   bool as_json;
   bool full, annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
   bool json_errors, colour, colour_out, progress; /* derived */
@@ -124,8 +125,11 @@ int check_program(const Options *o, const tirc_module *m);
 /* With the given -D instead of the options'. */
 int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out);
-/* Program args[0], scheduled by args[1] if there is one: then `unscheduled` (or NULL) gets the
- * first. */
+/* DONE, or BAD after saying what does not go together: a schedule and --auto, --rules alone. */
+int check_auto(const Options *o);
+tirc_auto_options auto_options(const Options *o);
+/* Program args[0], scheduled by args[1] or --auto if there is one: then `unscheduled` (or NULL)
+ * gets the first. */
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out);
 /* "a/b/rule_based.sch" -> "rule_based"; on the heap, NULL when memory is out */
 char *path_stem(const char *path);

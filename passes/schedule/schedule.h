@@ -114,6 +114,7 @@ struct Sched {
   void *warn_self;
   const struct Cpu *target;           /* what code will be made for */
   Trace *trace;                       /* what it did so far */
+  const char *rule, *reason;          /* whose calls these are (rules.h), and why; or NULL */
   struct SchedSteps *steps;           /* records its calls; or NULL */
   uint32_t *next_rv;                  /* numbers given to random variables; shared with copies */
   const struct TensorIntrin *intrins; /* registered so far, newest first; or NULL */
@@ -135,6 +136,10 @@ Sched *tirc_sched_new(Tirc *c, const Module *m);
 /* A schedule of the same program, with the same trace, that can go its own way. Handles are good in
  * both. It samples from a seed that s gives it. */
 Sched *tirc_sched_copy(Sched *s);
+/* What s is, to go back to after some calls: the program, its handles, the trace. Programs are
+ * immutable, so keeping costs a copy of the trace, and returning what changed. */
+Sched tirc_sched_keep(Sched *s);
+void tirc_sched_return_to(Sched *s, const Sched *kept);
 /* A module of one function that copies an array of f's parameter, from the layout that it had
  * before the schedule into the one it has now, or with `back` from now to before; behind the two
  * arrays it takes the scalars in their shapes that are no extent. NULL: it is the same. */

@@ -481,7 +481,7 @@ static bool record_layout(Sched *s, const Primitive *p, const Value *args, Value
 void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *result) {
   Tirc *c = s->c;
   if (record_layout(s, p, args, result)) return;
-  Instruction inst = {.p = p, .args = args};
+  Instruction inst = {.p = p, .args = args, .rule = s->rule, .reason = s->reason};
   const int decision = decision_index(p);
   if (decision >= 0) {
     Value *with = tirc_new_array(c, Value, p->n_params);

@@ -20,8 +20,9 @@
 
 typedef struct Instruction {
   const Primitive *p;
-  const Value *args; /* one a parameter; a decision is the argument of that name */
-  Value result;      /* None, a random variable, or a list of these */
+  const Value *args;         /* one a parameter; a decision is the argument of that name */
+  Value result;              /* None, a random variable, or a list of these */
+  const char *rule, *reason; /* Sched.rule, Sched.reason at the call */
 } Instruction;
 
 struct Trace {

@@ -127,13 +127,26 @@ const char *tirc_instruction_python(Tirc *c, const Instruction *inst, RVNames *n
   return t.at;
 }
 
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+/* Above the calls that a rule makes for one reason: which, and why. */
+static void add_reason(Text *t, const Instruction *before, const Instruction *inst) {
+  const bool same_rule = before && same_text(before->rule, inst->rule);
+  if (!inst->rule || (same_rule && same_text(before->reason, inst->reason))) return;
+  tirc_text_addf(t, "\n  # rule %s%s", inst->rule, inst->reason ? ": " : "");
+  for (const char *s = inst->reason; s && *s; s++)
+    tirc_text_addn(t, *s == '\n' || *s == '\r' ? " " : s, 1);
+}
+
 const char *tirc_trace_python(Tirc *c, const Trace *trace, bool remove_postproc) {
   Text t = {.c = c};
   RVNames names = {0};
   const int n = tirc_trace_length(trace, remove_postproc);
   tirc_text_add(&t, "# from tvm import tir\ndef apply_trace(sch: tir.Schedule) -> None:");
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n; i++) {
+    add_reason(&t, i ? trace->at[i - 1] : NULL, trace->at[i]);
     tirc_text_addf(&t, "\n  %s", tirc_instruction_python(c, trace->at[i], &names));
+  }
   if (n == 0) tirc_text_add(&t, "\n  pass");
   return t.at;
 }

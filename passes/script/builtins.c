@@ -346,6 +346,16 @@ static Value run_print(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
+/* Why the calls that follow are made, or why a rule declines: rules.h. */
+static Value run_because(Script *sc, Value self, const Args *a) {
+  (void)self;
+  if (a->at[0].kind != VAL_STR && a->at[0].kind != VAL_NONE)
+    tirc_script_error(sc, "TypeError", NULL, "because() takes a reason in words, not %s",
+                      tirc_script_a_type(sc, a->at[0]));
+  sc->sched->reason = a->at[0].kind == VAL_STR ? a->at[0].u.s : NULL;
+  return VALUE_NONE;
+}
+
 static Value run_type(Script *sc, Value self, const Args *a) {
   (void)self;
   const char *name = tirc_script_type_name(a->at[0]);
@@ -384,20 +394,35 @@ static Value run_isinstance(Script *sc, Value self, const Args *a) {
 }
 
 const NativeRow tirc_script_builtins[] = {
-    {NULL, "len", run_len, 1, 1, NULL},           {NULL, "range", run_range, 1, 3, NULL},
-    {NULL, "zip", run_zip, 0, -1, NULL},          {NULL, "enumerate", run_enumerate, 1, 2, "start"},
-    {NULL, "map", run_map, 2, -1, NULL},          {NULL, "filter", run_filter, 2, 2, NULL},
-    {NULL, "reversed", run_reversed, 1, 1, NULL}, {NULL, "sorted", run_sorted, 1, 1, "key reverse"},
-    {NULL, "list", run_list, 0, 1, NULL},         {NULL, "tuple", run_tuple, 0, 1, NULL},
-    {NULL, "dict", run_dict, 0, 1, NULL},         {NULL, "min", run_min, 1, -1, "key default"},
-    {NULL, "max", run_max, 1, -1, "key default"}, {NULL, "sum", run_sum, 1, 2, "start"},
-    {NULL, "any", run_any, 1, 1, NULL},           {NULL, "all", run_all, 1, 1, NULL},
-    {NULL, "int", run_int, 0, 2, NULL},           {NULL, "float", run_float, 0, 1, NULL},
-    {NULL, "bool", run_bool, 0, 1, NULL},         {NULL, "str", run_str, 0, 1, NULL},
-    {NULL, "abs", run_abs, 1, 1, NULL},           {NULL, "round", run_round, 1, 2, NULL},
-    {NULL, "divmod", run_divmod, 2, 2, NULL},     {NULL, "pow", run_pow, 2, 2, NULL},
-    {NULL, "repr", run_repr, 1, 1, NULL},         {NULL, "print", run_print, 0, -1, "sep end"},
-    {NULL, "type", run_type, 1, 1, NULL},         {NULL, "isinstance", run_isinstance, 2, 2, NULL},
+    {NULL, "len", run_len, 1, 1, NULL},
+    {NULL, "range", run_range, 1, 3, NULL},
+    {NULL, "zip", run_zip, 0, -1, NULL},
+    {NULL, "enumerate", run_enumerate, 1, 2, "start"},
+    {NULL, "map", run_map, 2, -1, NULL},
+    {NULL, "filter", run_filter, 2, 2, NULL},
+    {NULL, "reversed", run_reversed, 1, 1, NULL},
+    {NULL, "sorted", run_sorted, 1, 1, "key reverse"},
+    {NULL, "list", run_list, 0, 1, NULL},
+    {NULL, "tuple", run_tuple, 0, 1, NULL},
+    {NULL, "dict", run_dict, 0, 1, NULL},
+    {NULL, "min", run_min, 1, -1, "key default"},
+    {NULL, "max", run_max, 1, -1, "key default"},
+    {NULL, "sum", run_sum, 1, 2, "start"},
+    {NULL, "any", run_any, 1, 1, NULL},
+    {NULL, "all", run_all, 1, 1, NULL},
+    {NULL, "int", run_int, 0, 2, NULL},
+    {NULL, "float", run_float, 0, 1, NULL},
+    {NULL, "bool", run_bool, 0, 1, NULL},
+    {NULL, "str", run_str, 0, 1, NULL},
+    {NULL, "abs", run_abs, 1, 1, NULL},
+    {NULL, "round", run_round, 1, 2, NULL},
+    {NULL, "divmod", run_divmod, 2, 2, NULL},
+    {NULL, "pow", run_pow, 2, 2, NULL},
+    {NULL, "repr", run_repr, 1, 1, NULL},
+    {NULL, "print", run_print, 0, -1, "sep end"},
+    {NULL, "because", run_because, 1, 1, NULL},
+    {NULL, "type", run_type, 1, 1, NULL},
+    {NULL, "isinstance", run_isinstance, 2, 2, NULL},
 };
 const int tirc_script_n_builtins =
     (int)(sizeof tirc_script_builtins / sizeof *tirc_script_builtins);

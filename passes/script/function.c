@@ -226,6 +226,10 @@ Value tirc_script_function(Frame *f, const Syn *def) {
   return (Value){.kind = VAL_FUNCTION, .u.object = fn};
 }
 
+Loc tirc_script_function_loc(const Callable *fn) {
+  return fn->call == call_from_primitive ? ((const Function *)fn)->def->loc : (Loc){0};
+}
+
 static void declare_locals(Function *fn, Env *env) {
   Script *sc = fn->sc;
   for (int i = 0; i < fn->info->locals.n; i++) declare(sc, env, fn->info->locals.at[i]);

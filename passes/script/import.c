@@ -1,9 +1,11 @@
 /* `from recipes.tiles import choose, pack`: the names of another script, which is run once for
  * itself when it is first imported. It is recipes/tiles.sch in the folder of the script that
- * imports it, or in the folder above that one; nothing else can be reached. What scripts for the
+ * imports it, or in the folder above that one, or else an embedded library of rules; nothing else
+ * can be reached. What scripts for the
  * reference import (tvm, math ...) are no files: of tvm and math a name is bound to what there is
  * under it (namespaces.c); for what is not offered here the import passes, since many scripts never
  * use what they import, and the first use says so. */
+#include "../rules/library.h"
 #include "interp.h"
 
 #include <unistd.h>
@@ -118,6 +120,7 @@ static const char *find_file(Script *sc, const char *name) {
   bool has_file = sc->loc.file && *sc->loc.file != '<'; /* not standard input, not a text */
   for (int i = 0; has_file && i < 2; i++)
     if (access(places[i], R_OK) == 0) return places[i];
+  if (tirc_rule_library(name)) return tirc_rule_library_path(c, name);
   const char *others = has_file ? tirc_format(c, "; it would be %s or %s", places[0], places[1])
                                 : "; only a script in a file can import others";
   tirc_script_error(sc, "ImportError", tirc_format(c, SCRIPT_OFFERS "%s", others),
@@ -126,7 +129,7 @@ static const char *find_file(Script *sc, const char *name) {
 
 /* --- running it ------------------------------------------------------------------------------- */
 
-static Env *run_module(Script *sc, const char *path) {
+Env *tirc_script_module(Script *sc, const char *path) {
   for (ScriptModule *m = sc->modules; m; m = m->next)
     if (!strcmp(m->path, path)) {
       if (m->env) return m->env;
@@ -136,7 +139,8 @@ static Env *run_module(Script *sc, const char *path) {
   *m = (ScriptModule){path, NULL, sc->modules};
   sc->modules = m;
   Env *outer = sc->globals, *env = tirc_script_env(sc, NULL);
-  Source source = tirc_read_source(sc->c, path);
+  const Source *embedded = tirc_rule_library_source(sc->c, path);
+  Source source = embedded ? *embedded : tirc_read_source(sc->c, path);
   SynList body = tirc_parse_syntax(sc->c, &source);
   Frame f = {.sc = sc, .env = env};
   sc->globals = env;
@@ -218,7 +222,7 @@ void tirc_script_import(Frame *f, const Syn *s) {
   if (!from) return import_modules(f, rest);
   if (is_outside(sc->c, from)) return import_from_outside(f, from, rest);
   const char *path = find_file(sc, from);
-  Env *env = run_module(sc, path);
+  Env *env = tirc_script_module(sc, path);
   sc->loc = s->loc;
   for (Imported i; next_name(sc->c, &rest, &i);) {
     if (!strcmp(i.name, "*"))

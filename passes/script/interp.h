@@ -89,6 +89,7 @@ struct Script {
   Loc loc; /* of what is being evaluated */
   Env *globals;
   struct ScriptModule *modules; /* imported so far, newest first: import.c */
+  bool is_library; /* what is imported is for any program: the program's names are not there */
   VEC(Absent) absent;
   PtrMap infos;              /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
   const Exception *handling; /* for a bare `raise` */
@@ -100,6 +101,9 @@ struct Script {
 /* script.c */
 void tirc_script_tick(Script *sc, int64_t steps); /* counts; throws when too many */
 
+/* Runs body(sc, self) within the limits of the script; `loc` until it evaluates something. */
+void tirc_script_within_limits(Script *sc, Loc loc, void (*body)(Script *sc, void *self),
+                               void *self);
 /* A break, continue or return that nothing took: an error. */
 void tirc_script_outside(Script *sc, Flow flow);
 
@@ -107,6 +111,9 @@ void tirc_script_predefine(Script *sc); /* what a script finds in sc->globals */
 
 /* import.c */
 void tirc_script_import(Frame *f, const Syn *s);
+/* The names of a script at a path, which is run when it is first asked for. A path that
+ * tirc_rule_library_path gave is an embedded library. */
+Env *tirc_script_module(Script *sc, const char *path);
 
 /* exec.c */
 Flow tirc_script_exec(Frame *f, const SynList *body);
@@ -124,6 +131,7 @@ void tirc_script_unset(Script *sc, Env *env, const char *name);
 /* `meant`: the name that is likely meant when there is none like this one, or NULL. */
 Value tirc_script_lookup(Script *sc, Env *env, const char *name, const char *meant);
 Value tirc_script_function(Frame *f, const Syn *def_or_lambda);
+Loc tirc_script_function_loc(const Callable *fn); /* of its def */
 Value tirc_script_call(Script *sc, Value callee, const Args *a);
 Value tirc_script_call1(Script *sc, Value callee, Value arg);
 

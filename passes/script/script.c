@@ -34,11 +34,12 @@ void tirc_script_predefine(Script *sc) {
   const Module *m = sc->sched->mod;
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
     tirc_script_set(sc, sc->globals, spaces[i], tirc_script_namespace("tir"));
-  if (m->is_class) tirc_script_set(sc, sc->globals, m->name, tirc_script_object("IRModule", m));
-  for (int i = 0; i < m->n_funcs; i++)
+  if (m->is_class && !sc->is_library)
+    tirc_script_set(sc, sc->globals, m->name, tirc_script_object("IRModule", m));
+  for (int i = 0; i < m->n_funcs && !sc->is_library; i++)
     tirc_script_set(sc, sc->globals, m->funcs[i]->name,
                     tirc_script_object("PrimFunc", m->funcs[i]));
-  for (int i = 0; i < m->n_constants; i++)
+  for (int i = 0; i < m->n_constants && !sc->is_library; i++)
     tirc_script_set(sc, sc->globals, m->constants[i].name,
                     constant_value(sc, m->constants[i].value));
   tirc_script_set(sc, sc->globals, "TensorIntrin", tirc_script_object("type", "TensorIntrin"));
@@ -70,7 +71,8 @@ static void follow_copy(Script *sc) {
   }
 }
 
-static void run(Script *sc, const Source *source) {
+static void run(Script *sc, void *self) {
+  const Source *source = self;
   SynList body = tirc_parse_syntax(sc->c, source);
   Frame f = {.sc = sc, .env = sc->globals};
   tirc_script_outside(sc, tirc_script_exec(&f, &body));
@@ -88,15 +90,16 @@ void tirc_script_restart(Script *sc, Loc loc) {
 }
 
 /* Runs, and sets the context's memory limit back however it ends. */
-void tirc_script_run(Script *sc, const Source *source) {
+void tirc_script_within_limits(Script *sc, Loc loc, void (*body)(Script *sc, void *self),
+                               void *self) {
   Tirc *c = sc->c;
   const size_t outer_limit = c->max_bytes;
   if (!outer_limit || c->bytes + sc->max_bytes < outer_limit)
     c->max_bytes = c->bytes + sc->max_bytes;
-  tirc_script_restart(sc, (Loc){source->name, 1, 1});
+  tirc_script_restart(sc, loc);
   Trap trap;
   if (TIRC_TRY(c, trap)) {
-    run(sc, source);
+    body(sc, self);
     TIRC_END(c, trap);
     c->max_bytes = outer_limit;
     return;
@@ -107,6 +110,10 @@ void tirc_script_run(Script *sc, const Source *source) {
     c->diag.message = "the script needs more memory than it may have";
   }
   tirc_throw(c);
+}
+
+void tirc_script_run(Script *sc, const Source *source) {
+  tirc_script_within_limits(sc, (Loc){source->name, 1, 1}, run, (void *)(uintptr_t)source);
 }
 
 Script *tirc_script_open(Sched *s, const ScriptLimits *limits,

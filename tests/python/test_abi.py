@@ -11,7 +11,7 @@ from tirc import _lib
 
 STRUCTS = {
     "tirc_value": _lib.Value, "tirc_function": _lib.Function, "tirc_define": _lib.Define,
-    "tirc_schedule_options": _lib.ScheduleOptions, "tirc_param": _lib.Param,
+    "tirc_schedule_options": _lib.ScheduleOptions, "tirc_auto_options": _lib.AutoOptions, "tirc_param": _lib.Param,
     "tirc_primitive_info": _lib.PrimitiveInfo, "tirc_primitive_doc": _lib.PrimitiveDoc,
     "tirc_argument": _lib.Argument, "DLTensor": _lib.DLTensor, "DLDataType": _lib.DLDataType,
 }

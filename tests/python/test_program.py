@@ -178,3 +178,29 @@ def test_layouts_of_parameters():
     assert tirc.Schedule(sch.mod).mod.relayout(1) is None  # it counts from the schedule's start
     with pytest.raises(tirc.TVMError, match="no parameter number 7"):
         sch.mod.relayout(7)
+
+
+def test_rules_schedule_it(tmp_path):
+    tried = []
+    mod = tirc.auto(doubled, explain=lambda *args: tried.append(args))
+    assert tried[-1][0] == "main" and tried[-1][2] is True
+    a, b = np.arange(N, dtype=DTYPE), np.zeros(N, DTYPE)
+    tirc.build(mod)(a, b)
+    assert (b == 2 * a).all()
+    plain = tirc.Schedule(doubled)
+    plain_calls = {}
+    exec(mod.trace_script().replace(": tir.Schedule", ""), plain_calls)
+    plain_calls["apply_trace"](plain)
+    tirc.assert_structural_equal(plain.mod, mod)
+    mine = tmp_path / "mine.sch"
+    mine.write_text("def unrolls(sch, func):\n    sch.unroll(sch.get_loops('B')[0])\n    return True\nrules = [unrolls]\n")
+    assert "T.unroll(24)" in tirc.auto(doubled, rules=str(mine)).script()
+    mine.write_text("rules = 1\n")
+    with pytest.raises(tirc.TVMError, match="rules"):
+        tirc.auto(doubled, rules=str(mine))
+
+
+def test_what_no_rule_takes_stays_as_it_is():
+    nothing = tirc.parse("@T.prim_func\ndef main(A: T.Buffer((4,), 'float32')):\n    T.evaluate(0)\n")
+    with pytest.warns(tirc.ScheduleWarning, match="no rule"):
+        assert tirc.structural_equal(tirc.auto(nothing), nothing)

@@ -147,12 +147,16 @@ static void schedules(void **state) {
   REFUSED(tirc_module_schedule_text(NULL, "", 0, "s", NULL, &out, E));
   REFUSED(tirc_module_schedule_text(m, NULL, 1, "s", NULL, &out, E));
   REFUSED(tirc_module_schedule_text(m, "", 0, NULL, NULL, NULL, E));
+  REFUSED(tirc_module_auto(NULL, NULL, NULL, &out, E));
+  REFUSED(tirc_module_auto(m, NULL, NULL, NULL, E));
   REFUSED(tirc_module_replay(NULL, "s", 0, NULL, &out, E));
   REFUSED(tirc_module_replay(m, NULL, 0, NULL, &out, E));
   REFUSED(tirc_module_replay(m, "s", -1, NULL, &out, E));
   REFUSED(tirc_module_replay(m, "s", 0, NULL, NULL, E));
   REFUSED(tirc_module_trace(NULL, TIRC_TRACE_JSON, &string, E));
   REFUSED(tirc_module_trace(m, TIRC_TRACE_JSON, NULL, E));
+  REFUSED(tirc_module_steps_auto(NULL, NULL, NULL, &steps, E));
+  REFUSED(tirc_module_steps_auto(m, NULL, NULL, NULL, E));
   REFUSED(tirc_module_steps(NULL, "s", NULL, &steps, E));
   REFUSED(tirc_module_steps(m, NULL, NULL, &steps, E));
   REFUSED(tirc_module_steps(m, "s", NULL, NULL, E));
@@ -327,6 +331,8 @@ static void tables(void **state) {
   assert_false(tirc_error_table(-1, &(tirc_error_info){0}));
   assert_false(tirc_primitive_table(0, NULL));
   assert_false(tirc_primitive_table(-1, &(tirc_primitive_info){0}));
+  assert_false(tirc_rules_table(-1, NULL, NULL));
+  assert_true(tirc_rules_table(0, NULL, NULL));
   assert_false(tirc_primitive_param(0, 0, NULL, NULL));
   assert_false(tirc_primitive_param(-1, -1, &name, &name));
   assert_false(tirc_primitive_documentation(0, NULL));

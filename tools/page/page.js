@@ -1,13 +1,16 @@
 // What is shown: which call, which colours; the keys; and how the page begins.
 'use strict';
 
+// Of a call that a rule of --auto made: which rule, and why.
+const whyOf = step => !step.rule ? '' : ` Rule ${step.rule}${step.reason ? ': ' + step.reason : ''}.`;
+
 function show(k) {
   state.step = Math.max(0, Math.min(data.steps.length, k));
   const step = current();
   $('slider').value = state.step;
   $('slider').setAttribute('aria-valuetext', step ? `call ${step.number}: ${step.sentence}` : 'before the first call');
   $('count').value = `${state.step} / ${data.steps.length}`;
-  fillPane($('sentence'), ...withTerms(step ? step.sentence : 'The program before the first call.'));
+  fillPane($('sentence'), ...withTerms(step ? step.sentence + whyOf(step) : 'The program before the first call.'));
   $('sentence').classList.toggle('refused', !!errorShown());
   $('call').textContent = $('call').dataset.tip = step ? step.call : '';
   $('previous').disabled = state.step === 0;

@@ -26,7 +26,7 @@ from ._errors import ArgumentError, ScheduleError, TVMError
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, parse,
                       prim_func, read, structural_equal)
 from ._runtime import BenchmarkResult, Kernel, Target, build, cpu, interpret
-from ._schedule import Schedule, TensorIntrin, primitives, schedule_script
+from ._schedule import Schedule, TensorIntrin, auto, primitives, schedule_script
 from ._warnings import ScheduleWarning
 
 TircError = TVMError
@@ -36,7 +36,7 @@ library_path = _lib.library_path
 
 __all__ = [
     "ArgumentError", "BenchmarkResult", "IRModule", "Kernel", "PrimFunc", "Schedule", "ScheduleError",
-    "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "assert_structural_equal", "build", "cpu",
+    "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "assert_structural_equal", "auto", "build", "cpu",
     "difference", "error", "interpret", "ir", "ir_module", "parse", "prim_func", "primitives", "read",
     "schedule_script", "script", "structural_equal", "target", "tir"
 ]

@@ -90,6 +90,13 @@ class ScheduleOptions(Structure):
                 ("self", c_void_p), ("print", PRINT), ("trace", TRACE), ("warn", WARN)]
 
 
+TRIED = CFUNCTYPE(None, c_void_p, c_char_p, c_char_p, c_bool, c_char_p)
+
+
+class AutoOptions(Structure):
+    _fields_ = [("rules", c_char_p), ("self", c_void_p), ("tried", TRIED)]
+
+
 class Param(Structure):
     _fields_ = [("name", c_char_p), ("dtype", c_char_p), ("is_array", c_bool), ("is_written", c_bool),
                 ("ndim", c_int), ("shape", POINTER(c_int64)), ("symbol", POINTER(c_char_p))]
@@ -141,6 +148,7 @@ _CHECKED = {
     "module_compare": [c_void_p, c_void_p, _out],
     "module_params": [c_void_p, c_char_p, POINTER(c_int), POINTER(POINTER(Param))],
     "module_schedule_text": [c_void_p, c_char_p, c_size_t, c_char_p, POINTER(ScheduleOptions), _out],
+    "module_auto": [c_void_p, POINTER(AutoOptions), POINTER(ScheduleOptions), _out],
     "module_check": [c_void_p, POINTER(ScheduleOptions)],
     "module_check_code": [c_void_p, POINTER(ScheduleOptions)],
     "module_trace": [c_void_p, c_int, _out],

@@ -90,6 +90,10 @@ class IRModule(Shown):
         out = _lib.make("module", "module_relayout", self._module, func.encode() if func else None, param, back)
         return IRModule._of(out) if out._as_parameter_ else None
 
+    def trace_script(self):
+        """The same as a script: def apply_trace(sch): ... For tirc.auto, comments tell each rule's reasons."""
+        return _lib.string("module_trace", self._module, 1)
+
     def trace_json(self):
         """The trace of the schedule that made it, as JSON text."""
         return _lib.string("module_trace", self._module, 0)

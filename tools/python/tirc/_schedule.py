@@ -3,6 +3,7 @@
 import ast
 import ctypes
 import inspect
+import os
 import threading
 from ctypes import byref
 
@@ -373,3 +374,25 @@ def schedule_script(mod, text, name="<script>", target=None, strict=False):
     sch = Schedule(mod, target=target, strict=strict)
     sch.run_script(text, name)
     return sch.mod
+
+
+def auto(mod, target=None, rules=None, explain=None, strict=False):
+    """Schedules each function of a module (or a function) by rules; gives the scheduled module, whose trace_script()
+    is what was done. rules: a library of your own, a file, that is tried before the built-in one (`tirc rules`).
+    explain: called with (function, rule or None, took, reason or None) for each rule that was tried; print will do."""
+    from ._runtime import cpu_of
+    options, how, listener = _lib.ScheduleOptions(), _lib.AutoOptions(), Listener()
+
+    def text(s):
+        return s.decode("utf-8", "replace") if s else None
+
+    def tried(_, func, rule, took, reason):
+        explain(text(func), text(rule), took, text(reason))
+
+    options.target, options.strict, options.warn = cpu_of(target), strict, listener.callback
+    options.print = _lib.PRINT(lambda _, s: print(text(s), end=""))
+    how.rules = os.fsencode(rules) if rules else None
+    if explain:
+        how.tried = _lib.TRIED(tried)
+    with listener:
+        return IRModule._of(_lib.make("module", "module_auto", as_module(mod, "main")._module, byref(how), byref(options)))

@@ -1,0 +1,189 @@
+#include "rules.h"
+
+#include "../schedule/trace.h"
+#include "../script/interp.h"
+#include "library.h"
+
+#define LIBRARY "cpu" /* for all targets that there are */
+#define NO_RULE "no-rule"
+
+typedef struct Rule {
+  const char *name;
+  Value function;
+} Rule;
+
+typedef struct Auto {
+  Script *sc;
+  VEC(Rule) rules;
+  VEC(Warning) warnings; /* of the rule that is being tried */
+  const RuleListener *listener;
+  /* what is to be done within the script's limits */
+  const char *path, *func;
+  Rule rule;
+  Value answer;
+} Auto;
+
+/* --- libraries --------------------------------------------------------------------------------
+ */
+
+static bool has_rule(const Auto *a, const char *name) {
+  for (int i = 0; i < a->rules.n; i++)
+    if (!strcmp(a->rules.at[i].name, name)) return true;
+  return false;
+}
+
+static const char *name_of_rule(Script *sc, Value v, int number) {
+  if (v.kind != VAL_FUNCTION)
+    tirc_script_error(sc, "TypeError", "rules = [f, g] lists functions by their names",
+                      "rule %d of the list is %s, and no function", number,
+                      tirc_script_a_type(sc, v));
+  const Callable *f = v.u.object;
+  if (!f->name || !strcmp(f->name, "<lambda>"))
+    tirc_script_error(sc, "TypeError", "write def name(sch, func): ...",
+                      "rule %d of the list has no name", number);
+  if (f->n_params >= 0 && f->n_params != 2)
+    tirc_script_error(sc, "TypeError", tirc_format(sc->c, "write def %s(sch, func): ...", f->name),
+                      "the rule %s takes %d arguments: a rule takes the schedule and a function's "
+                      "name",
+                      f->name, f->n_params);
+  return f->name;
+}
+
+/* Appends the rules of a library whose names no earlier library has. */
+static void add_library(Script *sc, void *self) {
+  Auto *a = self;
+  VEC(Rule) own = {0};
+  sc->loc = (Loc){0};
+  const Env *env = tirc_script_module(sc, a->path);
+  const EnvEntry *list = tirc_strmap_get(&env->names, "rules");
+  sc->loc = (Loc){a->path, 1, 1};
+  if (!list || !list->bound)
+    tirc_script_error(sc, "NameError",
+                      "it ends with rules = [f, g, ...]: the functions to try, in that order",
+                      "the library %s defines no `rules`", a->path);
+  if (list->value.kind != VAL_LIST && list->value.kind != VAL_TUPLE)
+    tirc_script_error(sc, "TypeError", "rules = [f, g, ...]", "`rules` is %s, and no list",
+                      tirc_script_a_type(sc, list->value));
+  const ValueList *l = list->value.u.list;
+  for (int i = 0; i < l->n; i++) {
+    const Rule r = {name_of_rule(sc, l->at[i], i + 1), l->at[i]};
+    for (int k = 0; k < own.n; k++)
+      if (!strcmp(own.at[k].name, r.name))
+        tirc_script_error(sc, "ValueError", "give one of them another name",
+                          "two rules of the list are called %s", r.name);
+    vec_push(sc->c, own, r);
+  }
+  for (int i = 0; i < own.n; i++)
+    if (!has_rule(a, own.at[i].name)) vec_push(sc->c, a->rules, own.at[i]);
+}
+
+/* --- one rule on one function ------------------------------------------------------------------
+ */
+
+static void gather_warning(void *self, Warning w) {
+  Auto *a = self;
+  vec_push(a->sc->c, a->warnings, w);
+}
+
+static void call_rule(Script *sc, void *self) {
+  Auto *a = self;
+  Value args[] = {tirc_script_object("Schedule", sc->sched), tirc_value_str(a->func)};
+  a->answer = tirc_script_call(sc, a->rule.function, &(Args){.n = 2, .at = args});
+}
+
+static bool read_answer(Auto *a) {
+  const Callable *f = a->rule.function.u.object;
+  if (a->answer.kind == VAL_BOOL) return a->answer.u.b;
+  a->sc->loc = tirc_script_function_loc(f);
+  tirc_script_error(a->sc, "TypeError", "True where it scheduled the function, otherwise False",
+                    "the rule %s returned %s: a rule returns True or False", a->rule.name,
+                    tirc_script_a_type(a->sc, a->answer));
+}
+
+static const char *raised(Tirc *c, const Diag *d) {
+  return tirc_format(c, "%s:%d: %s [%s]", d->loc.file ? d->loc.file : "?", d->loc.line, d->message,
+                     d->code);
+}
+
+static bool try_rule(Auto *a) {
+  Script *sc = a->sc;
+  Sched *s = sc->sched;
+  Tirc *c = sc->c;
+  const Sched kept = tirc_sched_keep(s);
+  s->work_on = a->func;
+  s->rule = a->rule.name;
+  s->reason = NULL;
+  s->warn = gather_warning;
+  s->warn_self = a;
+  a->warnings.n = 0;
+  a->answer = tirc_value_bool(false);
+  Trap trap;
+  const char *reason = NULL;
+  if (TIRC_TRY(c, trap)) {
+    tirc_script_within_limits(sc, (Loc){0}, call_rule, a);
+    TIRC_END(c, trap);
+    reason = s->reason;
+  } else {
+    const Diag diag = c->diag;
+    tirc_sched_return_to(s, &kept);
+    if (!tirc_script_catchable(&diag)) {
+      c->diag = diag;
+      c->diag.message = tirc_format(c, "the rule %s: %s", a->rule.name, diag.message);
+      tirc_throw(c);
+    }
+    reason = raised(c, &diag);
+  }
+  const bool took = read_answer(a);
+  if (!took) tirc_sched_return_to(s, &kept);
+  s->work_on = kept.work_on;
+  s->rule = s->reason = NULL;
+  s->warn = kept.warn;
+  s->warn_self = kept.warn_self;
+  for (int i = 0; took && s->warn && i < a->warnings.n; i++)
+    s->warn(s->warn_self, a->warnings.at[i]);
+  if (a->listener) a->listener->tried(a->listener->self, a->func, a->rule.name, took, reason);
+  return took;
+}
+
+/* --- all of them -------------------------------------------------------------------------------
+ */
+
+static void leave(Auto *a) {
+  Sched *s = a->sc->sched;
+  const Warning w = {
+      NO_RULE,
+      {0},
+      tirc_format(s->c, "no rule schedules the function %s: it stays as it is", a->func)};
+  if (a->listener) a->listener->tried(a->listener->self, a->func, NULL, false, NULL);
+  if (s->strict) tirc_raise_warning(s->c, w);
+  if (s->warn) s->warn(s->warn_self, w);
+}
+
+static void schedule_function(Auto *a) {
+  for (int i = 0; i < a->rules.n; i++) {
+    a->rule = a->rules.at[i];
+    if (try_rule(a)) return;
+  }
+  leave(a);
+}
+
+void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
+                        void (*out)(void *self, const char *text), ScriptObserver observer,
+                        void *self, const RuleListener *listener) {
+  Auto a = {.sc = tirc_script_open(s, limits, out, observer, self), .listener = listener};
+  const char *const paths[] = {path, tirc_rule_library_path(s->c, LIBRARY)};
+  a.sc->is_library = true;
+  for (int i = 0; i < 2; i++) {
+    if (!paths[i]) continue;
+    a.path = paths[i];
+    tirc_script_within_limits(a.sc, (Loc){0}, add_library, &a);
+  }
+  const char **names = tirc_new_array(s->c, const char *, s->mod->n_funcs);
+  const int n = s->mod->n_funcs;
+  for (int i = 0; i < n; i++) names[i] = s->mod->funcs[i]->name;
+  for (int i = 0; i < n; i++) {
+    a.func = names[i];
+    schedule_function(&a);
+  }
+  s->trace = tirc_trace_simplified(s->c, s->trace, false);
+}

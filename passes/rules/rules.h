@@ -1,0 +1,30 @@
+/* Schedules that nobody writes: rules are tried on each function of a program until one takes it.
+ *
+ * A library of rules is a script that ends with `rules = [f, g, ...]`, in the order in which they
+ * are tried. It is run once, without the program's own names; what it may import are scripts beside
+ * it and the embedded libraries. A rule is called with the schedule and a function's name. It
+ * schedules the function and returns True, or returns False; because("...") says why it does
+ * either, and is kept with the calls that follow. What a rule did that returns False or raises is
+ * undone: program, handles and trace are as before.
+ */
+#ifndef TIRC_RULES_RULES_H
+#define TIRC_RULES_RULES_H
+
+#include "../script/script.h"
+
+/* Hears of each rule that was tried on a function. reason: in words, or NULL. rule NULL: none of
+ * them took it. */
+typedef struct RuleListener {
+  void (*tried)(void *self, const char *func, const char *rule, bool took, const char *reason);
+  void *self;
+} RuleListener;
+
+/* Tries the rules of the library at `path` (NULL: none), and then those of the embedded library
+ * that have no name of these. Afterwards the schedule's trace is without the calls that only
+ * looked. A function that no rule takes is left as it is, with a warning. Throws what is wrong with
+ * a library, and limits that a rule runs into. listener may be NULL. */
+void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
+                        void (*out)(void *self, const char *text), ScriptObserver observer,
+                        void *self, const RuleListener *listener);
+
+#endif
