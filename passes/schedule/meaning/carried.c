@@ -11,11 +11,10 @@ enum { BUDGET = 30000, MOST_LEAVES = 12 };
 /* A touch as relations. */
 typedef struct Known {
   const Touch *touch;
+  bool is_known; /* what follows: relations are dear, and few touches are asked for */
   bool is_spared;
   ZMap at;    /* from the loops around to elements */
-  ZMap by;    /* from the iteration to the loops around */
   ZMap whole; /* from the iteration to elements */
-  ZMap timed; /* from [the iteration, when in it]; NULL: nobody asked yet */
   bool exact;
   Made made; /* of a store: what the stored number is made of */
 } Known;
@@ -89,36 +88,102 @@ static bool loads_index(const Touch *t) {
   return false;
 }
 
-static Known known_of(Question *q, const Touch *t) {
-  Known k = {.touch = t, .exact = true};
-  k.at = tirc_relation_of(&q->r, t, &k.exact);
-  k.by = tirc_z_reverse(q->z, values_at(q, t, q->of->n, q->of->values, &k.exact));
-  k.whole = tirc_z_compose(q->z, k.by, k.at);
-  k.is_spared = !k.exact && (q->of->spared == SPARE_UNCERTAIN ||
-                             (q->of->spared == SPARE_LOADED && loads_index(t)));
+/* Whether the iteration is, in numbers, the outermost loops around. */
+static bool is_outermost(const Question *q, Place *const *loops) {
+  for (int i = 0; i < q->of->n; i++)
+    if (i >= q->of->n_around || loops[i]->var != q->of->values[i]) return false;
+  return true;
+}
+
+/* Of a relation from the loops around a touch: from [the iteration, those of its first n loops that
+ * are no part of it]. */
+static ZMap by_iteration(Question *q, const Touch *t, ZMap of_loops, int n, bool *exact) {
+  Place **loops = tirc_place_loops(q->s->c, t->at);
+  const int n_head = n > q->of->n ? n : q->of->n;
+  if (is_outermost(q, loops))
+    return tirc_z_drop_in(q->z, of_loops, n_head, t->at->n_loops - n_head);
+  Expr *values = tirc_new_array(q->s->c, Expr, q->of->n + n + 1);
+  int k = q->of->n;
+  memcpy(values, q->of->values, (size_t)k * sizeof *values);
+  for (int i = 0; i < n; i++)
+    if (!is_name(q, loops[i]->var)) values[k++] = loops[i]->var;
+  return tirc_z_compose(q->z, tirc_z_reverse(q->z, values_at(q, t, k, values, exact)), of_loops);
+}
+
+/* Number i of the touches, if it stores to b, or loads from it. */
+static Known *touch_of(Question *q, int i, Buffer b, bool write) {
+  Known *k = &q->known.at[i];
+  const Touch *t = k->touch;
+  if (t->buffer != b || t->write != write) return NULL;
+  if (k->is_known) return k;
+  k->is_known = k->exact = true;
+  k->at = tirc_relation_of(&q->r, t, &k->exact);
+  k->whole = by_iteration(q, t, k->at, 0, &k->exact);
+  k->is_spared = !k->exact && (q->of->spared == SPARE_UNCERTAIN ||
+                               (q->of->spared == SPARE_LOADED && loads_index(t)));
   return k;
 }
 
-static ZMap timed(Question *q, Known *k) {
-  bool exact = true; /* loops are */
-  const ZMap when =
-      k->timed ? NULL : values_at(q, k->touch, q->width, time_of(q, k->touch), &exact);
-  if (!k->timed) k->timed = tirc_z_compose(q->z, tirc_z_reverse(q->z, when), k->at);
-  return k->timed;
+/* --- what is stored before it is read --------------------------------------------------------- */
+
+/* How many loops, outermost first, are around both. */
+static int loops_in_common(const Question *q, const Touch *a, const Touch *b) {
+  Place **of_a = tirc_place_loops(q->s->c, a->at), **of_b = tirc_place_loops(q->s->c, b->at);
+  int n = 0;
+  while (n < a->at->n_loops && n < b->at->n_loops && of_a[n] == of_b[n]) n++;
+  return n;
 }
 
-/* What is read before the same iteration surely stored to it. */
-static ZMap exposed(Question *q, Known *read) {
-  ZMap left = timed(q, read);
-  ZMap from = tirc_z_later(q->z, q->width);
-  for (int i = 0; i < q->of->n; i++) from = tirc_z_equal_at(q->z, from, i);
-  from = tirc_z_reverse(q->z, from);
+/* Which statement it is in, in the innermost of its first n loops. */
+static int time_in(const Question *q, const Touch *t, int n) {
+  return n < t->at->n_loops ? tirc_place_loops(q->s->c, t->at)[n]->time : t->time;
+}
+
+/* From tuples to what there is at earlier ones, which differ in the last number alone. */
+static ZMap in_earlier(Question *q, ZMap m, int n) {
+  ZMap from = tirc_z_greater_at(q->z, tirc_z_tuples(q->z, n), n - 1);
+  for (int i = 0; i < n - 1; i++) from = tirc_z_equal_at(q->z, from, i);
+  return tirc_z_compose(q->z, from, m);
+}
+
+/* What is left of a read when the store has been before it: in the same run of the n loops that
+ * they have in common, or where `width` is not 0, of so many numbers that tell runs apart, in
+ * earlier iterations of the last of them. */
+static ZMap uncovered(Question *q, const Touch *read, ZMap left, const Known *store, int n,
+                      int width) {
+  const int common = loops_in_common(q, read, store->touch);
+  const bool before = common == n && time_in(q, store->touch, n) < time_in(q, read, n);
+  bool exact = true; /* as the store's */
+  if (!before && (common < n || !width)) return left;
+  const ZMap stored = by_iteration(q, store->touch, store->at, n, &exact);
+  if (before) left = tirc_z_minus(q->z, left, stored);
+  return width ? tirc_z_minus(q->z, left, in_earlier(q, stored, width)) : left;
+}
+
+/* What is read before the same iteration surely stored to it. Loop by loop, from the inside out, so
+ * that tuples are short. */
+static ZMap exposed(Question *q, const Known *read) {
+  const Touch *r = read->touch;
+  Place **loops = tirc_place_loops(q->s->c, r->at);
+  int most = 0, width = q->of->n;
   for (int i = 0; i < q->known.n; i++) {
-    Known *k = &q->known.at[i];
-    if (k->touch->write && k->exact && k->touch->buffer == read->touch->buffer)
-      left = tirc_z_minus(q->z, left, tirc_z_compose(q->z, from, timed(q, k)));
+    const Known *k = touch_of(q, i, r->buffer, true);
+    const int n = k ? loops_in_common(q, r, k->touch) : 0;
+    if (n > most) most = n;
   }
-  return tirc_z_drop_in(q->z, left, q->of->n, q->width - q->of->n);
+  for (int i = 0; i < most; i++) width += !is_name(q, loops[i]->var);
+  bool exact = true; /* as the read is */
+  ZMap left = by_iteration(q, r, read->at, most, &exact);
+  for (int n = most;; n--) {
+    const bool is_run = n > 0 && !is_name(q, loops[n - 1]->var);
+    for (int i = 0; i < q->known.n; i++) {
+      const Known *k = touch_of(q, i, r->buffer, true);
+      if (k && k->exact) left = uncovered(q, r, left, k, n, is_run ? width : 0);
+    }
+    if (!n || tirc_z_is_empty(q->z, left) == ANSWER_YES)
+      return tirc_z_drop_in(q->z, left, q->of->n, width - q->of->n);
+    if (is_run) left = tirc_z_drop_in(q->z, left, --width, 1);
+  }
 }
 
 /* --- what is left ----------------------------------------------------------------------------- */
@@ -184,7 +249,7 @@ static ZMap steps_of(Question *q, const Known *k, bool when, bool *exact) {
   if (when) memcpy(all + t->n, time_of(q, t) + q->of->n, (size_t)n_when * sizeof *all);
   if (k->made.n) memcpy(all + t->n + n_when, k->made.leaves, (size_t)k->made.n * sizeof *all);
   *exact = true;
-  return tirc_z_compose(q->z, k->by, values_at(q, t, n, all, exact));
+  return by_iteration(q, t, values_at(q, t, n, all, exact), 0, exact);
 }
 
 /* Whether there is one number for an element, whoever stores it. */
@@ -197,9 +262,10 @@ static bool is_function(Question *q, const Known *k) {
 /* From iterations to all elements that they may store to. */
 static ZMap all_stores(Question *q, Buffer b) {
   ZMap all = tirc_z_empty(q->z, q->of->n, b->ndim);
-  for (int i = 0; i < q->known.n; i++)
-    if (q->known.at[i].touch->write && q->known.at[i].touch->buffer == b)
-      all = tirc_z_union(q->z, all, q->known.at[i].whole);
+  for (int i = 0; i < q->known.n; i++) {
+    const Known *k = touch_of(q, i, b, true);
+    if (k) all = tirc_z_union(q->z, all, k->whole);
+  }
   return all;
 }
 
@@ -228,9 +294,8 @@ static Expr constant_of(const Question *q, Buffer b) {
 
 static bool reads_own_stores(Question *q, Buffer b) {
   for (int i = 0; i < q->known.n; i++) {
-    Known *k = &q->known.at[i];
-    if (k->touch->write || k->touch->buffer != b) continue;
-    if (k->is_spared || tirc_z_is_empty(q->z, exposed(q, k)) != ANSWER_YES) return false;
+    const Known *k = touch_of(q, i, b, false);
+    if (k && (k->is_spared || tirc_z_is_empty(q->z, exposed(q, k)) != ANSWER_YES)) return false;
   }
   return true;
 }
@@ -244,8 +309,8 @@ static bool look_alike(Question *q, Stored *b) {
   if (constant) return b->shared || covered;
   if (!b->shared && !covered) return false;
   for (int i = 0; i < q->known.n; i++) {
-    Known *k = &q->known.at[i];
-    if (!k->touch->write || k->touch->buffer != b->buffer) continue;
+    Known *k = touch_of(q, i, b->buffer, true);
+    if (!k) continue;
     k->made = made_of(q, k->touch);
     if (k->is_spared || !k->made.known) return false;
     only = k;
@@ -255,9 +320,8 @@ static bool look_alike(Question *q, Stored *b) {
   /* Memory that is shared may be read between two stores. */
   const ZMap all = b->shared ? NULL : all_stores(q, b->buffer);
   for (int i = 0; i < q->known.n; i++) {
-    const Known *k = &q->known.at[i];
-    if (k->touch->write && k->touch->buffer == b->buffer && (b->shared || !same_steps(q, k, all)))
-      return false;
+    const Known *k = touch_of(q, i, b->buffer, true);
+    if (k && (b->shared || !same_steps(q, k, all))) return false;
   }
   return true;
 }
@@ -295,12 +359,12 @@ static bool meets(Question *q, const Known *a, ZMap first, const Known *b, ZMap 
 
 static bool reads_meet(Question *q, Buffer b, Meet *meet) {
   for (int i = 0; i < q->known.n; i++) {
-    Known *read = &q->known.at[i];
-    if (read->touch->write || read->touch->buffer != b || read->is_spared) continue;
+    const Known *read = touch_of(q, i, b, false);
+    if (!read || read->is_spared) continue;
     ZMap before = NULL; /* its own stores */
     for (int k = 0; k < q->known.n; k++) {
-      const Known *store = &q->known.at[k];
-      if (!store->touch->write || store->touch->buffer != b || store->is_spared) continue;
+      const Known *store = touch_of(q, k, b, true);
+      if (!store || store->is_spared) continue;
       if (!meets(q, store, store->whole, read, read->whole, meet)) continue;
       if (!before) before = exposed(q, read);
       if (meets(q, store, store->whole, read, before, meet)) return true;
@@ -312,10 +376,8 @@ static bool reads_meet(Question *q, Buffer b, Meet *meet) {
 static bool stores_meet(Question *q, Buffer b, Meet *meet) {
   for (int i = 0; i < q->known.n; i++)
     for (int k = i; k < q->known.n; k++) {
-      const Known *x = &q->known.at[i], *y = &q->known.at[k];
-      if (!x->touch->write || !y->touch->write || x->touch->buffer != b || y->touch->buffer != b ||
-          x->is_spared || y->is_spared)
-        continue;
+      const Known *x = touch_of(q, i, b, true), *y = touch_of(q, k, b, true);
+      if (!x || !y || x->is_spared || y->is_spared) continue;
       if (meets(q, x, x->whole, y, y->whole, meet)) return !is_alike(q, stored_of(q, b));
     }
   return false;
@@ -362,7 +424,7 @@ bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, M
   tirc_sets_begin(q.z, BUDGET);
   for (int i = 0; i < touches->n; i++)
     if (stored_of(&q, touches->at[i].buffer))
-      vec_push(s->c, q.known, known_of(&q, &touches->at[i]));
+      vec_push(s->c, q.known, ((Known){.touch = &touches->at[i]}));
   const bool met = ask(&q, n_asked, asked, meet);
   const Made *made = met && !meet->witness ? know_made(&q) : NULL;
   tirc_sets_end(q.z);
