@@ -183,6 +183,10 @@ static ZSet condition_of(Relations *r, Place *at, Expr e) {
 /* --- places ----------------------------------------------------------------------------------- */
 
 static ZSet in_range(Relations *r, Place *p, ZSet where) {
+  int64_t first, n, past;
+  if (!p->outside && tirc_const_int(p->a, &first) && tirc_const_int(p->b, &n) &&
+      !__builtin_add_overflow(first, n, &past))
+    return tirc_z_within(r->sets, where, p->n_loops - 1, first, past);
   const ZValue min = value_of(r, p->up, p->a), extent = value_of(r, p->up, p->b);
   const ZValue at = value_of_var(r, p, p->var);
   const int more = p->n_loops - (p->up ? p->up->n_loops : 0);

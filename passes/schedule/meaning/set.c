@@ -198,6 +198,14 @@ ZSet tirc_z_or(Sets *s, ZSet a, ZSet b) {
   return a && b ? set(s, isl_set_union(isl_set_copy(a), isl_set_copy(b))) : NULL;
 }
 
+ZSet tirc_z_within(Sets *s, ZSet a, int place, int64_t first, int64_t end) {
+  if (!a) return NULL;
+  const unsigned at = (unsigned)place;
+  isl_set *from = isl_set_lower_bound_val(isl_set_copy(a), isl_dim_set, at, number(s, first));
+  isl_val *last = isl_val_sub_ui(number(s, end), 1);
+  return set(s, isl_set_upper_bound_val(from, isl_dim_set, at, last));
+}
+
 ZSet tirc_z_not(Sets *s, ZSet a) { return a ? set(s, isl_set_complement(isl_set_copy(a))) : NULL; }
 
 ZSet tirc_z_extend_set(Sets *s, ZSet a, int more) {
@@ -222,8 +230,27 @@ static isl_map *to_one(Sets *s, ZSet from, ZValue to, ZValue extent) {
   return isl_map_from_pw_aff(isl_pw_aff_copy(to));
 }
 
+/* Whether they are one affine number each, everywhere. */
+static bool are_affine(int n, const ZValue *to, const ZValue *extents) {
+  for (int i = 0; i < n; i++)
+    if (!to[i] || (extents && extents[i]) || isl_pw_aff_isa_aff(to[i]) != isl_bool_true)
+      return false;
+  return n > 0;
+}
+
+static isl_map *affine_map(Sets *s, isl_set *from, int n, const ZValue *to) {
+  isl_aff_list *list = isl_aff_list_alloc(s->ctx, n);
+  for (int i = 0; i < n; i++)
+    list = isl_aff_list_add(list, isl_pw_aff_as_aff(isl_pw_aff_copy(to[i])));
+  isl_space *space = isl_space_from_domain(isl_set_get_space(from));
+  space = isl_space_add_dims(space, isl_dim_out, (unsigned)n);
+  isl_map *m = isl_map_from_multi_aff(isl_multi_aff_from_aff_list(space, list));
+  return isl_map_intersect_domain(m, from);
+}
+
 ZMap tirc_z_map(Sets *s, ZSet from, int n, const ZValue *to, const ZValue *extents) {
   if (!from) return NULL;
+  if (are_affine(n, to, extents)) return map(s, affine_map(s, isl_set_copy(from), n, to));
   isl_map *m = isl_map_from_domain_and_range(isl_set_copy(from), isl_set_universe(tuples(s, 0)));
   for (int i = 0; i < n; i++)
     m = isl_map_flat_range_product(m, to_one(s, from, to[i], extents ? extents[i] : NULL));

@@ -55,6 +55,8 @@ ZSet tirc_z_none(Sets *s, int n);
 ZSet tirc_z_compare(Sets *s, Op op, ZValue a, ZValue b); /* OP_EQ to OP_GE */
 ZSet tirc_z_and(Sets *s, ZSet a, ZSet b);
 ZSet tirc_z_or(Sets *s, ZSet a, ZSet b);
+/* Of these the tuples with numbers from `first` on and before `end` at a place. */
+ZSet tirc_z_within(Sets *s, ZSet a, int place, int64_t first, int64_t end);
 ZSet tirc_z_not(Sets *s, ZSet a);
 ZSet tirc_z_extend_set(Sets *s, ZSet a, int more);
 
