@@ -44,8 +44,23 @@ static bool adds_over(SRef *loop, int n, SRef *const *blocks, Buffer buffer) {
   return false;
 }
 
-/* The buffers that the loop stores to. False: the iterations cannot meet in any of them. */
-static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
+/* The memory that blocks use, and those around them, where it may go by other names. */
+static void find_used(Sched *s, const SRef *block, PtrMap *out) {
+  for (const SRef *r = block; r->parent; r = r->parent)
+    for (int w = 0; w < 2 && tirc_is_block(r); w++)
+      for (int i = 0; i < r->n_accesses[w]; i++) {
+        const Expr data = r->accesses[w][i].buffer->data;
+        tirc_map_set(s->c, out, data, data);
+      }
+}
+
+static bool is_of_interest(const PtrMap *only, Buffer b) {
+  return !only || tirc_map_has(only, b->data);
+}
+
+/* The buffers that the loop stores to. False: the iterations cannot meet in any of them, or in any
+ * of this memory (NULL: all). */
+static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, Stores *out) {
   SRef **blocks;
   const int n = tirc_child_blocks(s, loop, &blocks);
   /* Of a bound loop that is covered what its threads wrote together. */
@@ -58,7 +73,8 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
       if (has_store(out, b)) continue;
       const bool shared = tirc_is_used_besides(s, loop, b);
       Watched one = {b, watch_kind(b, thread, shared), shared};
-      if ((tirc_iterations_apart(s, loop, n, blocks, b, shared || bound) &&
+      if (!is_of_interest(only, b) ||
+          (tirc_iterations_apart(s, loop, n, blocks, b, shared || bound) &&
            !tirc_loosely_used(scope, NULL, b)) ||
           adds_over(loop, n, blocks, b))
         one.kind = WATCH_VALUES;
@@ -70,8 +86,10 @@ static bool look(Sched *s, SRef *loop, const char *thread, Stores *out) {
   for (int i = 0; i < n_loose; i++) {
     if (has_store(out, loose[i])) continue;
     const bool shared = tirc_is_used_besides(s, loop, loose[i]);
-    vec_push(s->c, *out, ((Watched){loose[i], watch_kind(loose[i], thread, shared), shared}));
-    may_meet = true;
+    Watched one = {loose[i], watch_kind(loose[i], thread, shared), shared};
+    if (!is_of_interest(only, loose[i])) one.kind = WATCH_VALUES;
+    may_meet |= one.kind != WATCH_VALUES;
+    vec_push(s->c, *out, one);
   }
   return may_meet;
 }
@@ -103,11 +121,11 @@ static _Noreturn void iterations_depend(Sched *s, SRef *loop, const Meet *meet) 
       var);
 }
 
-static bool find_meeting(Sched *s, SRef *loop, const char *thread, Meet *meet) {
+static bool find_meeting(Sched *s, SRef *loop, const char *thread, const PtrMap *only, Meet *meet) {
   const ArenaMark mark = tirc_mark(s->c);
   const Expr var = tirc_loop_of(loop)->var;
   Stores stores = {0};
-  bool met = !tirc_is_int(tirc_loop_of(loop)->extent, 1) && look(s, loop, thread, &stores);
+  bool met = !tirc_is_int(tirc_loop_of(loop)->extent, 1) && look(s, loop, thread, only, &stores);
   if (met) {
     SRef **blocks;
     const int n = tirc_child_blocks(s, loop, &blocks);
@@ -123,12 +141,12 @@ static bool find_meeting(Sched *s, SRef *loop, const char *thread, Meet *meet) {
 
 void tirc_require_independent(Sched *s, SRef *loop, const char *thread) {
   Meet meet;
-  if (find_meeting(s, loop, thread, &meet)) iterations_depend(s, loop, &meet);
+  if (find_meeting(s, loop, thread, NULL, &meet)) iterations_depend(s, loop, &meet);
 }
 
 void tirc_refuse_dependence(Sched *s, SRef *loop, const char *thread) {
   Meet meet;
-  if (find_meeting(s, loop, thread, &meet) && meet.witness) iterations_depend(s, loop, &meet);
+  if (find_meeting(s, loop, thread, NULL, &meet) && meet.witness) iterations_depend(s, loop, &meet);
 }
 
 bool tirc_runs_at_once(const For *f) {
@@ -136,11 +154,14 @@ bool tirc_runs_at_once(const For *f) {
 }
 
 void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks) {
-  PtrMap seen = {0};
+  PtrMap seen = {0}, used = {0};
+  Meet meet;
+  for (int i = 0; i < n; i++) find_used(s, blocks[i], &used);
   for (int i = 0; i < n; i++)
     for (SRef *r = blocks[i]->parent; r && !tirc_map_has(&seen, r); r = r->parent) {
       tirc_map_set(s->c, &seen, r, r);
-      if (tirc_is_loop(r) && tirc_runs_at_once(tirc_loop_of(r)))
-        tirc_require_independent(s, r, tirc_loop_of(r)->thread);
+      if (tirc_is_loop(r) && tirc_runs_at_once(tirc_loop_of(r)) &&
+          find_meeting(s, r, tirc_loop_of(r)->thread, &used, &meet))
+        iterations_depend(s, r, &meet);
     }
 }

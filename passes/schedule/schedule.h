@@ -64,6 +64,8 @@ struct SRef {
   bool overwrites;     /* it writes a buffer that a block before it has read */
   bool broken;         /* it counts in n_broken */
   bool hidden;         /* ... in n_hidden */
+  uint32_t asked;      /* ... that instances_depend is about: spatial.h */
+  bool instances_depend;
 };
 
 #define SCHED_WARNING "warning"

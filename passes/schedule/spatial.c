@@ -95,7 +95,7 @@ static Iterations extract(Instances *k, const SRef *still, bool certain) {
     of.nest = r;
     of.n_around++;
   }
-  k->x = (Extract){.s = k->s, .plain = &k->plain};
+  k->x = (Extract){.s = k->s, .plain = &k->plain, .loose = k->x.loose};
   tirc_extract_block(&k->x, k->block, &moves);
   return of;
 }
@@ -135,19 +135,33 @@ static int unsafe_stores(const Instances *k, Watched **out) {
   return v.n;
 }
 
-bool tirc_instances_depend(Sched *s, SRef *block) {
-  const ArenaMark mark = tirc_mark(s->c);
+/* Whether any two instances that there may be use other elements, whatever binds the iterators:
+ * fewer numbers than those of the loops. */
+static bool are_apart(const Instances *k, int n, const Watched *watched) {
+  Instances loose = *k;
+  loose.values = loose.names;
+  loose.x.loose = k->block;
+  const Iterations of = extract(&loose, NULL, false);
+  return tirc_elements_apart(&of, n, watched);
+}
+
+static bool depend(Sched *s, SRef *block) {
   Instances k = {.s = s, .block = block};
+  Watched *watched;
   Meet meet;
-  bool met = begin(&k);
-  if (met) {
-    Watched *watched;
-    const Iterations of = extract(&k, NULL, false);
-    const int n = unsafe_stores(&k, &watched);
-    met = n && of.nest && tirc_iterations_meet(&of, n, watched, &meet);
-  }
+  if (!begin(&k)) return false;
+  const Iterations of = extract(&k, NULL, false);
+  const int n = unsafe_stores(&k, &watched);
+  return n && of.nest && !are_apart(&k, n, watched) && tirc_iterations_meet(&of, n, watched, &meet);
+}
+
+bool tirc_instances_depend(Sched *s, SRef *block) {
+  if (block->asked == s->stamp) return block->instances_depend;
+  const ArenaMark mark = tirc_mark(s->c);
+  block->instances_depend = depend(s, block);
+  block->asked = s->stamp;
   tirc_rewind(s->c, mark);
-  return met;
+  return block->instances_depend;
 }
 
 /* --- telling ---------------------------------------------------------------------------------- */

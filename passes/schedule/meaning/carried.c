@@ -404,7 +404,8 @@ static Made *know_made(Question *q) {
   return made;
 }
 
-bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, Meet *meet) {
+/* Begins with all touches of buffers that are stored to. */
+static Question question_of(const Iterations *of) {
   Sched *s = of->s;
   const Touches *touches = &of->x->touches;
   Question q = {.of = of, .s = s, .z = tirc_sets_of(s)};
@@ -412,7 +413,51 @@ bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, M
   for (int i = 0; i < touches->n; i++)
     if (touches->at[i].write && !stored_of(&q, touches->at[i].buffer))
       vec_push(s->c, q.stored, ((Stored){.buffer = touches->at[i].buffer}));
-  Watched *asked = tirc_new_array(s->c, Watched, n + 1);
+  for (int i = 0; i < touches->n; i++)
+    if (stored_of(&q, touches->at[i].buffer))
+      vec_push(s->c, q.known, ((Known){.touch = &touches->at[i]}));
+  tirc_sets_begin(q.z, BUDGET);
+  return q;
+}
+
+/* Of an update: the element that is stored to as well, or one that an earlier touch has been. */
+static bool is_repeated(const Question *q, int i) {
+  const Touch *t = q->known.at[i].touch;
+  for (int k = 0; k < q->known.n; k++) {
+    const Touch *other = q->known.at[k].touch;
+    if (other->stmt != t->stmt || other->buffer != t->buffer || !other->write || t->write ||
+        t->extents)
+      continue;
+    if (is_own(other, t->load)) return true;
+  }
+  return false;
+}
+
+static bool are_apart(Question *q, Buffer b) {
+  Meet meet;
+  for (int i = 0; i < q->known.n; i++) {
+    const Known *store = touch_of(q, i, b, true);
+    for (int k = 0; store && k < q->known.n; k++) {
+      const bool write = q->known.at[k].touch->write;
+      if ((write && k < i) || is_repeated(q, k)) continue;
+      const Known *other = touch_of(q, k, b, write);
+      if (other && meets(q, store, store->whole, other, other->whole, &meet)) return false;
+    }
+  }
+  return true;
+}
+
+bool tirc_elements_apart(const Iterations *of, int n, const Watched *watched) {
+  Question q = question_of(of);
+  bool apart = true;
+  for (int i = 0; i < n && apart; i++) apart = are_apart(&q, watched[i].buffer);
+  tirc_sets_end(q.z);
+  return apart;
+}
+
+bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, Meet *meet) {
+  Question q = question_of(of);
+  Watched *asked = tirc_new_array(q.s->c, Watched, n + 1);
   int n_asked = 0;
   for (int i = 0; i < n; i++) {
     Stored *b = stored_of(&q, watched[i].buffer);
@@ -421,10 +466,6 @@ bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, M
     asked[n_asked++] = watched[i];
   }
   q.width = width_of_times(&q);
-  tirc_sets_begin(q.z, BUDGET);
-  for (int i = 0; i < touches->n; i++)
-    if (stored_of(&q, touches->at[i].buffer))
-      vec_push(s->c, q.known, ((Known){.touch = &touches->at[i]}));
   const bool met = ask(&q, n_asked, asked, meet);
   const Made *made = met && !meet->witness ? know_made(&q) : NULL;
   tirc_sets_end(q.z);

@@ -61,6 +61,9 @@ typedef struct Iterations {
   Spared spared;
 } Iterations;
 
+/* True: no two of them touch one element of these buffers, of which one stores to it, whenever that
+ * is. */
+bool tirc_elements_apart(const Iterations *of, int n, const Watched *watched);
 /* True: they do, or it cannot be proved that they do not. */
 bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, Meet *meet);
 

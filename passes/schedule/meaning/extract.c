@@ -153,8 +153,20 @@ static void walk_init(Walk *w, const Block *b) {
   w->at = at;
 }
 
+/* What an iterator of a block stands for. */
+static Place place_of(const Walk *w, const IterVar *iter, Expr value, bool loose) {
+  if (!loose || tirc_is_int(iter->dom.extent, 1))
+    return bind(iter->var, loose ? iter->dom.min : value);
+  return (Place){.kind = PLACE_LOOP,
+                 .var = iter->var,
+                 .a = iter->dom.min,
+                 .b = iter->dom.extent,
+                 .time = *w->time};
+}
+
 static void walk_block(Walk *w, Stmt s) {
   const Block *b = &s->u.block;
+  const bool loose = w->x->loose && w->x->loose == w->block && !w->inner;
   Place *at = w->at;
   const Stmt inner = w->inner;
   w->inner = s;
@@ -164,7 +176,7 @@ static void walk_block(Walk *w, Stmt s) {
     walk_expr(w, b->iters[i].dom.min);
     walk_expr(w, b->iters[i].dom.extent);
     walk_expr(w, b->iter_values[i]);
-    w->at = further(w->c, w->at, bind(b->iters[i].var, b->iter_values[i]));
+    w->at = further(w->c, w->at, place_of(w, &b->iters[i], b->iter_values[i], loose));
   }
   for (int i = 0; i < b->n_allocs; i++) walk_alloc(w, b->allocs[i]);
   touch_opaque(w, tirc_map_get(&w->x->plain->opaque, s));

@@ -57,6 +57,8 @@ typedef struct Extract {
   const Plain *plain;                  /* of the child blocks: without views */
   bool (*wants)(void *self, Buffer b); /* touches of these; NULL: of all */
   void *self;
+  const SRef *loose; /* a block whose iterators take all values of their domains, in any iteration
+                      * of the loops around; or NULL */
   Touches touches;
   PtrMap own; /* buffers that are allocated in the nest */
 } Extract;
