@@ -1,19 +1,23 @@
 /* bench_recorded [-v] [--print] [--filter TEXT] PROGRAMS.json SCHEDULES.jsonl [INTRINSICS.json]
+ * bench_recorded [-v] [--print] [--filter TEXT] FILE.case...
  *
  * What each of many recorded schedules costs: one JSON object a line, with its `name` or `id`, the
  * `program` by its name in PROGRAMS.json, the script as `schedule` or as a list of `calls`, and
  * perhaps the `result`, which ours is compared with. INTRINSICS.json holds scripts by the names of
- * the intrinsics that they register; those that a schedule names are run before it. Times are the
- * processor's, of the script alone. -v prints those of the calls, --print the programs. */
+ * the intrinsics that they register; those that a schedule names are run before it. Cases are those
+ * of cases/README.md. Times are the processor's, of the script alone. -v prints those of the calls,
+ * --print the programs. */
+#include "cases.h"
 #include "ir/equal.h"
 #include "ir/print.h"
 #include "parser/program.h"
 #include "passes/script/script.h"
 
+#include "slow_path.h"
+
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct Options {
   bool verbose, print;
@@ -24,22 +28,19 @@ typedef struct Options {
 typedef struct Tally {
   int n, room, differ, refused;
   double *seconds;
-  const char *worst;
+  SlowPath slow;
 } Tally;
 
 typedef struct Run {
   const Options *o;
-  struct json_object *record;
+  Tally *tally;
+  Case test;
   double call; /* when the running one began */
   double seconds;
   const char *outcome; /* NULL: as recorded */
 } Run;
 
-static double cpu_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+static double cpu_seconds(void) { return slow_path_now(); }
 
 static const char *text_of(struct json_object *object, const char *key) {
   struct json_object *value;
@@ -76,12 +77,10 @@ static void time_call(void *self, Sched *s, const char *call, Loc loc, const Dia
 }
 
 static void run(Tirc *c, Run *r) {
-  const char *program = text_of(r->o->programs, text_of(r->record, "program")),
-             *schedule = schedule_of(c, r->record), *result = text_of(r->record, "result");
-  if (!program || !schedule) tirc_fail(c, (Loc){0}, "record", NULL, "no program or no schedule");
-  const Source text = source_of("program", program), script = source_of("schedule", schedule);
+  const Source text = source_of("program", r->test.program),
+               script = source_of("schedule", r->test.schedule);
   Sched *s = tirc_sched_new(c, tirc_parse_module(c, &text, 0, NULL));
-  register_intrinsics(s, r->o, schedule);
+  register_intrinsics(s, r->o, r->test.schedule);
   const double start = r->call = cpu_seconds();
   Trap trap;
   if (TIRC_TRY(c, trap)) {
@@ -91,15 +90,17 @@ static void run(Tirc *c, Run *r) {
     r->outcome = tirc_format(c, "refused: %s [%s]", c->diag.message, c->diag.code);
   }
   r->seconds = cpu_seconds() - start;
+  slow_path_add(&r->tally->slow, s);
   if (r->o->print) fputs(tirc_print_module(c, s->mod, NULL), stdout);
-  if (r->outcome || !result) return;
-  const Source expected = source_of("result", result);
+  if (r->outcome || !r->test.result) return;
+  const Source expected = source_of("result", r->test.result);
   const char *difference =
       tirc_module_difference(c, tirc_parse_module(c, &expected, 0, NULL), s->mod);
   if (difference) r->outcome = tirc_format(c, "differs: %s", difference);
 }
 
-static void add(Tally *t, const Run *r) {
+static void add(const Run *r) {
+  Tally *t = r->tally;
   if (t->n == t->room) {
     t->room = t->room ? 2 * t->room : 256;
     t->seconds = realloc(t->seconds, (size_t)t->room * sizeof *t->seconds);
@@ -109,11 +110,10 @@ static void add(Tally *t, const Run *r) {
   if (r->outcome) *(strncmp(r->outcome, "differs", 7) ? &t->refused : &t->differ) += 1;
 }
 
-static void run_record(const Options *o, struct json_object *record, Tally *t) {
-  const char *name = text_of(record, "name");
-  if (!name) name = text_of(record, "id");
-  if (!name || (o->filter && !strstr(name, o->filter))) return;
-  Run r = {.o = o, .record = record};
+/* In a context of its own. */
+static void run_case(const Options *o, const Case *test, Tally *t) {
+  if (o->filter && !strstr(test->name, o->filter)) return;
+  Run r = {.o = o, .tally = t, .test = *test};
   Tirc *c = tirc_context_new();
   Trap trap;
   if (TIRC_TRY(c, trap)) {
@@ -122,27 +122,52 @@ static void run_record(const Options *o, struct json_object *record, Tally *t) {
   } else {
     r.outcome = c->diag.message;
   }
-  printf("%-40s %9.2f ms%s%.*s\n", name, r.seconds * 1e3, r.outcome ? "  " : "",
+  printf("%-40s %9.2f ms%s%.*s\n", test->name, r.seconds * 1e3, r.outcome ? "  " : "",
          r.outcome ? (int)strcspn(r.outcome, "\n") : 0, r.outcome ? r.outcome : "");
   fflush(stdout);
-  add(t, &r);
+  add(&r);
   tirc_context_release(c);
 }
 
-static int compare(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+static void run_record(const Options *o, struct json_object *record, Tally *t) {
+  Tirc *c = tirc_context_new();
+  const char *name = text_of(record, "name"), *program = text_of(record, "program");
+  const Case test = {.name = name ? name : text_of(record, "id"),
+                     .program = program ? text_of(o->programs, program) : NULL,
+                     .schedule = schedule_of(c, record),
+                     .result = text_of(record, "result")};
+  if (test.name && test.program && test.schedule)
+    run_case(o, &test, t);
+  else
+    fprintf(stderr, "bench_recorded: no schedule: %.60s\n", json_object_get_string(record));
+  tirc_context_release(c);
+}
+
+static bool run_case_file(const Options *o, const char *path, Tally *t) {
+  Tirc *c = tirc_context_new();
+  Case test;
+  const char *why = "cannot be read";
+  char *text = case_read(path);
+  const bool read = text && case_parse(c, path, text, &test, &why);
+  if (read)
+    run_case(o, &test, t);
+  else
+    fprintf(stderr, "bench_recorded: %s: %s\n", path, why);
+  free(text);
+  tirc_context_release(c);
+  return read;
 }
 
 static void report(Tally *t) {
   double sum = 0;
   for (int i = 0; i < t->n; i++) sum += t->seconds[i];
-  if (t->n) qsort(t->seconds, (size_t)t->n, sizeof *t->seconds, compare);
+  slow_path_sort(t->seconds, t->n);
   if (t->n)
     printf("%d schedules: mean %.2f ms, median %.2f ms, p99 %.2f ms, worst %.2f ms\n", t->n,
            sum / t->n * 1e3, t->seconds[t->n / 2] * 1e3, t->seconds[t->n * 99 / 100] * 1e3,
            t->seconds[t->n - 1] * 1e3);
   printf("%d refused, %d differ from what is recorded\n", t->refused, t->differ);
+  slow_path_report(&t->slow);
   free(t->seconds);
 }
 
@@ -152,9 +177,8 @@ static struct json_object *read_json(const char *path) {
   return object;
 }
 
-static bool run_file(const Options *o, const char *path) {
+static bool run_file(const Options *o, const char *path, Tally *t) {
   FILE *f = fopen(path, "rb");
-  Tally tally = {0};
   char *line = NULL;
   size_t room = 0;
   if (!f) {
@@ -163,17 +187,23 @@ static bool run_file(const Options *o, const char *path) {
   }
   while (getline(&line, &room, f) > 0) {
     struct json_object *record = json_tokener_parse(line);
-    if (record) run_record(o, record, &tally);
+    if (record) run_record(o, record, t);
     json_object_put(record);
   }
   free(line);
   fclose(f);
-  report(&tally);
   return true;
+}
+
+static bool is_case(const char *path) {
+  const size_t n = strlen(path);
+  return n > 5 && !strcmp(path + n - 5, ".case");
 }
 
 int main(int argc, char **argv) {
   Options o = {0};
+  Tally tally = {0};
+  bool done = true;
   int i = 1;
   for (; i < argc && argv[i][0] == '-'; i++) {
     if (!strcmp(argv[i], "-v"))
@@ -185,15 +215,21 @@ int main(int argc, char **argv) {
     else
       i = argc;
   }
-  if (argc - i < 2 || argc - i > 3) {
+  const bool cases = i < argc && is_case(argv[i]);
+  if (!cases && (argc - i < 2 || argc - i > 3)) {
     fprintf(stderr, "usage: bench_recorded [-v] [--print] [--filter TEXT] PROGRAMS.json "
-                    "SCHEDULES.jsonl [INTRINSICS.json]\n");
+                    "SCHEDULES.jsonl [INTRINSICS.json] | FILE.case...\n");
     return 2;
   }
-  o.programs = read_json(argv[i]);
-  o.intrinsics = argc - i == 3 ? read_json(argv[i + 2]) : NULL;
-  const bool done = o.programs && run_file(&o, argv[i + 1]);
-  json_object_put(o.programs);
-  json_object_put(o.intrinsics);
+  if (cases) {
+    for (; i < argc; i++) done &= run_case_file(&o, argv[i], &tally);
+  } else {
+    o.programs = read_json(argv[i]);
+    o.intrinsics = argc - i == 3 ? read_json(argv[i + 2]) : NULL;
+    done = o.programs && run_file(&o, argv[i + 1], &tally);
+    json_object_put(o.programs);
+    json_object_put(o.intrinsics);
+  }
+  report(&tally);
   return done ? 0 : 2;
 }

@@ -275,6 +275,7 @@ static bool keeps_order(const Nest *nest, const Extract *x, Loss *loss) {
 bool tirc_finite_order(const Nest *nest, const Extract *x, Loss *loss) {
   const ArenaMark mark = tirc_mark(nest->s->c);
   const bool kept = keeps_order(nest, x, loss);
+  tirc_sets_went_on(tirc_sets_of(nest->s));
   if (kept) tirc_rewind(nest->s->c, mark);
   return kept;
 }
@@ -364,6 +365,7 @@ bool tirc_finite_meet(const Iterations *of, const Made *made, int n, const Watch
   Search k = {.of = of, .watched = watched, .meet = meet};
   k.f = (Events){.c = c, .x = of->x, .of = of, .made = made, .env = {.c = c}};
   const bool apart = iterations_apart(&k, n);
+  tirc_sets_went_on(tirc_sets_of(of->s));
   if (apart) tirc_rewind(c, mark);
   return !apart;
 }

@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 typedef enum LiveKind { LIVE_VALUE, LIVE_SET, LIVE_MAP } LiveKind;
 typedef struct Live {
@@ -28,6 +29,9 @@ struct Sets {
   Live *live;
   int n, room;
   bool no_memory;
+  SetsCost *costs;
+  int n_costs, cost_room;
+  double began; /* the last question */
 };
 
 static void free_live(Live l) {
@@ -47,6 +51,7 @@ static void release(void *self) {
   free_all(s);
   isl_ctx_free(s->ctx);
   free(s->live);
+  free(s->costs);
   free(s);
 }
 
@@ -67,7 +72,36 @@ Sets *tirc_sets_new(Tirc *c) {
   return s;
 }
 
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* One more, unless there is no memory for what measurements alone want to know. */
+static void begin_cost(Sets *s) {
+  if (s->n_costs == s->cost_room) {
+    const int room = s->cost_room ? 2 * s->cost_room : 16;
+    SetsCost *grown = realloc(s->costs, (size_t)room * sizeof *grown);
+    if (!grown) return;
+    s->costs = grown;
+    s->cost_room = room;
+  }
+  s->costs[s->n_costs++] = (SetsCost){0};
+  s->began = now();
+}
+
+void tirc_sets_went_on(Sets *s) {
+  if (s->n_costs) s->costs[s->n_costs - 1].seconds = now() - s->began;
+}
+
+int tirc_sets_costs(const Sets *s, const SetsCost **out) {
+  *out = s ? s->costs : NULL;
+  return s ? s->n_costs : 0;
+}
+
 void tirc_sets_begin(Sets *s, unsigned long budget) {
+  begin_cost(s);
   free_all(s);
   s->no_memory = false;
   isl_ctx_reset_error(s->ctx);
@@ -81,6 +115,8 @@ void tirc_sets_end(Sets *s) {
   free_all(s);
   s->no_memory = false;
   isl_ctx_reset_error(s->ctx);
+  tirc_sets_went_on(s);
+  if (s->n_costs) s->costs[s->n_costs - 1].over_budget = error == isl_error_quota;
   if (no_memory) out_of_memory(s->c);
 }
 

@@ -29,6 +29,15 @@ Sets *tirc_sets_new(Tirc *c);
  * when the next one begins. */
 void tirc_sets_begin(Sets *s, unsigned long budget);
 void tirc_sets_end(Sets *s);
+/* What was done without sets to answer the last question is part of what it cost. */
+void tirc_sets_went_on(Sets *s);
+
+typedef struct SetsCost { /* of a question */
+  double seconds;         /* of the processor */
+  bool over_budget;
+} SetsCost;
+/* Of all questions so far, for measurements; s may be NULL. */
+int tirc_sets_costs(const Sets *s, const SetsCost **out);
 
 /* --- numbers --------------------------------------------------------------------------------- */
 
