@@ -63,8 +63,7 @@ static bool is_of_interest(const PtrMap *only, Buffer b) {
 static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, Stores *out) {
   SRef **blocks;
   const int n = tirc_child_blocks(s, loop, &blocks);
-  /* Of a bound loop that is covered what its threads wrote together. */
-  const bool bound = tirc_loop_of(loop)->kind == LOOP_THREAD_BINDING;
+  const For *f = tirc_loop_of(loop);
   const SRef *scope = tirc_scope_root(s, loop);
   bool may_meet = false;
   for (int i = 0; i < n; i++)
@@ -72,6 +71,8 @@ static bool look(Sched *s, SRef *loop, const char *thread, const PtrMap *only, S
       Buffer b = blocks[i]->accesses[1][w].buffer;
       if (has_store(out, b)) continue;
       const bool shared = tirc_is_used_besides(s, loop, b);
+      /* Where threads share memory, that is covered what they wrote together. */
+      const bool bound = f->kind == LOOP_THREAD_BINDING && tirc_shared_under(b->scope, f->thread);
       Watched one = {b, watch_kind(b, thread, shared), shared};
       if (!is_of_interest(only, b) ||
           (tirc_iterations_apart(s, loop, n, blocks, b, shared || bound) &&
