@@ -15,11 +15,11 @@ typedef struct Rule {
 typedef struct Auto {
   Script *sc;
   VEC(Rule) rules;
-  VEC(Warning) warnings; /* of the rule that is being tried */
   const RuleListener *listener;
   /* what is to be done within the script's limits */
   const char *path, *func;
   Rule rule;
+  bool raised;
   Value answer;
 } Auto;
 
@@ -80,67 +80,45 @@ static void add_library(Script *sc, void *self) {
 /* --- one rule on one function ------------------------------------------------------------------
  */
 
-static void gather_warning(void *self, Warning w) {
-  Auto *a = self;
-  vec_push(a->sc->c, a->warnings, w);
-}
-
 static void call_rule(Script *sc, void *self) {
   Auto *a = self;
   Value args[] = {tirc_script_object("Schedule", sc->sched), tirc_value_str(a->func)};
-  a->answer = tirc_script_call(sc, a->rule.function, &(Args){.n = 2, .at = args});
+  a->raised = !tirc_script_attempt(sc, a->rule.function, &(Args){.n = 2, .at = args}, &a->answer);
 }
 
 static bool read_answer(Auto *a) {
-  const Callable *f = a->rule.function.u.object;
+  if (a->raised) return false;
   if (a->answer.kind == VAL_BOOL) return a->answer.u.b;
-  a->sc->loc = tirc_script_function_loc(f);
+  a->sc->loc = tirc_script_function_loc(a->rule.function.u.object);
   tirc_script_error(a->sc, "TypeError", "True where it scheduled the function, otherwise False",
                     "the rule %s returned %s: a rule returns True or False", a->rule.name,
                     tirc_script_a_type(a->sc, a->answer));
 }
 
-static const char *raised(Tirc *c, const Diag *d) {
-  return tirc_format(c, "%s:%d: %s [%s]", d->loc.file ? d->loc.file : "?", d->loc.line, d->message,
-                     d->code);
+/* A limit that a rule runs into is thrown, with its name. */
+static void run_rule(Auto *a) {
+  Tirc *c = a->sc->c;
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    tirc_script_within_limits(a->sc, (Loc){0}, call_rule, a);
+    TIRC_END(c, trap);
+    return;
+  }
+  c->diag.message = tirc_format(c, "the rule %s: %s", a->rule.name, c->diag.message);
+  tirc_throw(c);
 }
 
 static bool try_rule(Auto *a) {
-  Script *sc = a->sc;
-  Sched *s = sc->sched;
-  Tirc *c = sc->c;
-  const Sched kept = tirc_sched_keep(s);
+  Sched *s = a->sc->sched;
+  const char *const work_on = s->work_on;
   s->work_on = a->func;
   s->rule = a->rule.name;
   s->reason = NULL;
-  s->warn = gather_warning;
-  s->warn_self = a;
-  a->warnings.n = 0;
-  a->answer = tirc_value_bool(false);
-  Trap trap;
-  const char *reason = NULL;
-  if (TIRC_TRY(c, trap)) {
-    tirc_script_within_limits(sc, (Loc){0}, call_rule, a);
-    TIRC_END(c, trap);
-    reason = s->reason;
-  } else {
-    const Diag diag = c->diag;
-    tirc_sched_return_to(s, &kept);
-    if (!tirc_script_catchable(&diag)) {
-      c->diag = diag;
-      c->diag.message = tirc_format(c, "the rule %s: %s", a->rule.name, diag.message);
-      tirc_throw(c);
-    }
-    reason = raised(c, &diag);
-  }
+  run_rule(a);
   const bool took = read_answer(a);
-  if (!took) tirc_sched_return_to(s, &kept);
-  s->work_on = kept.work_on;
+  const char *reason = a->raised ? tirc_script_raised(s->c) : s->reason;
+  s->work_on = work_on;
   s->rule = s->reason = NULL;
-  s->warn = kept.warn;
-  s->warn_self = kept.warn_self;
-  for (int i = 0; took && s->warn && i < a->warnings.n; i++)
-    s->warn(s->warn_self, a->warnings.at[i]);
   if (a->listener) a->listener->tried(a->listener->self, a->func, a->rule.name, took, reason);
   return took;
 }

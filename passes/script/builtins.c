@@ -420,6 +420,7 @@ const NativeRow tirc_script_builtins[] = {
     {NULL, "pow", run_pow, 2, 2, NULL},
     {NULL, "repr", run_repr, 1, 1, NULL},
     {NULL, "print", run_print, 0, -1, "sep end"},
+    {NULL, "attempt", tirc_script_run_attempt, 1, -1, "*"},
     {NULL, "because", run_because, 1, 1, NULL},
     {NULL, "type", run_type, 1, 1, NULL},
     {NULL, "isinstance", run_isinstance, 2, 2, NULL},

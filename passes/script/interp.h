@@ -183,6 +183,12 @@ bool tirc_script_contains(Script *sc, Value container, Value item);
 void tirc_script_reverse(Script *sc, ValueList *list); /* in place */
 void tirc_script_sort(Script *sc, ValueList *list, Value key, bool reverse);
 
+/* attempt.c: calls function(a); when it returns False or raises what a script may catch, program,
+ * handles and trace of the schedule are as before. False: it raised, and c->diag says what. */
+bool tirc_script_attempt(Script *sc, Value function, const Args *a, Value *answer);
+const char *tirc_script_raised(Tirc *c); /* that, in one line */
+Value tirc_script_run_attempt(Script *sc, Value self, const Args *a);
+
 /* builtins.c */
 extern const NativeRow tirc_script_builtins[];
 extern const int tirc_script_n_builtins;
