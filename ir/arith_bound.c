@@ -153,7 +153,9 @@ static Bound structural_bound(Analyzer *a, Expr e) {
   if (e->op == OP_CAST) {
     Bound all = everything(e->dtype), b = tirc_const_bound(a, e->args[0]);
     bool integer = tirc_dtype_is_int(e->args[0]->dtype) || e->args[0]->dtype.code == TYPE_BOOL;
-    return integer && b.min >= all.min && b.max <= all.max ? b : all;
+    const bool wraps = b.max == POS && e->args[0]->dtype.code == TYPE_UINT &&
+                       e->dtype.code == TYPE_INT; /* no end of int64 is one of uint64 */
+    return integer && !wraps && b.min >= all.min && b.max <= all.max ? b : all;
   }
   if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
     return join(tirc_const_bound(a, e->args[1]), tirc_const_bound(a, e->args[2]));

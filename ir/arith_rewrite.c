@@ -300,7 +300,7 @@ static Expr conditional_node(Simplifier *s, Expr e) {
   if (e->op == OP_SELECT) return rules_or_self(s, RULES_SELECT, e);
   Expr inner = args[1];
   bool same_else = inner->op == OP_IF_THEN_ELSE && tirc_expr_same(inner->args[2], args[2]) &&
-                   (args[2]->op == OP_INT || args[2]->op == OP_FLOAT);
+                   tirc_is_constant(args[2]);
   if (!same_else) return e;
   Expr both[3] = {tirc_and(a->c, args[0], inner->args[0]), inner->args[1], args[2]};
   return tirc_expr(a->c, OP_IF_THEN_ELSE, e->dtype, 3, both);
@@ -308,7 +308,7 @@ static Expr conditional_node(Simplifier *s, Expr e) {
 
 static Expr let_node(Simplifier *s, Expr e) {
   Expr value = tirc_simplifier_visit(s, e->args[1]);
-  if (value->op == OP_INT || value->op == OP_FLOAT || value->op == OP_VAR)
+  if (tirc_is_constant(value) || value->op == OP_VAR)
     return tirc_simplifier_visit(s, tirc_substitute1(s->a->c, e->args[2], e->args[0], value));
   Expr args[3] = {e->args[0], value, tirc_simplifier_visit(s, e->args[2])};
   return tirc_rebuild(s->a->c, e, args);
@@ -404,6 +404,7 @@ static Expr other_node(Simplifier *s, Expr e) {
 Expr tirc_rewrite_node(Simplifier *s, Expr e) {
   switch (e->op) {
   case OP_INT:
+  case OP_LARGE_UINT:
   case OP_FLOAT:
   case OP_STRING: return e;
   case OP_VAR: return variable_node(s, e);

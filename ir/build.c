@@ -23,7 +23,7 @@ static int levels(Op op) { return op == OP_LET ? 3 : op == OP_RAMP ? 2 : 1; }
 /* Folding leaves an operation on constants as it is when its type does not hold the result. */
 static bool leaves_type(Op op, DType t, int n, const Expr *args) {
   return (op == OP_ADD || op == OP_SUB || op == OP_MUL) && tirc_dtype_is_int(t) && n == 2 &&
-         args[0]->op == OP_INT && args[1]->op == OP_INT;
+         tirc_is_integer(args[0]) && tirc_is_integer(args[1]);
 }
 
 static struct ExprNode *node(Tirc *c, Op op, DType t, int n, const Expr *args) {
@@ -64,6 +64,17 @@ Expr tirc_int(Tirc *c, DType t, int64_t v) {
   return e;
 }
 
+Expr tirc_uint64(Tirc *c, uint64_t v) {
+  if (v <= INT64_MAX) return tirc_int(c, DT_UINT64, (int64_t)v);
+  struct ExprNode *e = node(c, OP_LARGE_UINT, DT_UINT64, 0, NULL);
+  e->u.i = (int64_t)v;
+  return e;
+}
+
+Expr tirc_int_of_bits(Tirc *c, DType t, int64_t bits) {
+  return tirc_dtype_equal(t, DT_UINT64) ? tirc_uint64(c, (uint64_t)bits) : tirc_int(c, t, bits);
+}
+
 Expr tirc_int32(Tirc *c, int64_t v) { return tirc_int(c, DT_INT32, v); }
 Expr tirc_bool(Tirc *c, bool v) { return tirc_int(c, DT_BOOL, v); }
 
@@ -83,6 +94,7 @@ Expr tirc_limit(Tirc *c, DType t, int which) {
   }
   if (which == 2 || (!tirc_dtype_is_int(t) && t.code != TYPE_BOOL)) return NULL;
   if (t.code == TYPE_BOOL) return tirc_bool(c, which > 0);
+  if (which > 0 && tirc_dtype_equal(t, DT_UINT64)) return tirc_uint64(c, UINT64_MAX);
   return tirc_int(c, t, which > 0 ? tirc_dtype_max(t) : tirc_dtype_min(t));
 }
 
@@ -121,6 +133,17 @@ bool tirc_const_int(Expr e, int64_t *out) {
   if (e->op != OP_INT) return false;
   *out = e->u.i;
   return true;
+}
+
+bool tirc_const_uint64(Expr e, uint64_t *out) {
+  if (!tirc_is_integer(e) || !tirc_dtype_equal(e->dtype, DT_UINT64)) return false;
+  *out = (uint64_t)e->u.i;
+  return e->op == OP_LARGE_UINT || e->u.i >= 0;
+}
+
+const char *tirc_digits(Tirc *c, Expr e) {
+  return e->op == OP_LARGE_UINT ? tirc_format(c, "%llu", (unsigned long long)e->u.i)
+                                : tirc_format(c, "%lld", (long long)e->u.i);
 }
 
 bool tirc_is_int(Expr e, int64_t v) { return e && e->op == OP_INT && e->u.i == v; }

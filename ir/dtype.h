@@ -24,6 +24,7 @@ typedef struct DType {
 #define DT_BOOL DT(TYPE_BOOL, 1)
 #define DT_INT32 DT(TYPE_INT, 32)
 #define DT_INT64 DT(TYPE_INT, 64)
+#define DT_UINT64 DT(TYPE_UINT, 64)
 #define DT_FLOAT32 DT(TYPE_FLOAT, 32)
 #define DT_FLOAT64 DT(TYPE_FLOAT, 64)
 #define DT_HANDLE DT(TYPE_HANDLE, 64)
@@ -45,7 +46,8 @@ int tirc_dtype_bytes(DType t);
  * accepted: bool, int8..int64, uint8..uint64, float16, bfloat16, float32, float64, handle, void. */
 const char *tirc_dtype_name(Tirc *c, DType t);
 bool tirc_dtype_parse(const char *name, DType *out);
-/* The least and greatest value of an integer type (uint64's greatest is clipped to INT64_MAX). */
+/* The least and greatest value of an integer type (uint64's greatest is clipped to INT64_MAX;
+ * tirc_limit has it whole). */
 int64_t tirc_dtype_min(DType t);
 int64_t tirc_dtype_max(DType t);
 /* Floats of 16 bits, as they lie in memory. */

@@ -44,7 +44,8 @@ static bool same_as_written(Equal *q, Expr a, Expr b) {
   int from = 0;
   switch (a->op) {
   case OP_VAR: return is_pair(q, a, b);
-  case OP_INT: return a->u.i == b->u.i;
+  case OP_INT:
+  case OP_LARGE_UINT: return a->u.i == b->u.i;
   case OP_FLOAT: return a->u.f == b->u.f || (isnan(a->u.f) && isnan(b->u.f));
   case OP_STRING:
   case OP_CALL:

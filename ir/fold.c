@@ -52,6 +52,32 @@ static bool fold_int(Op op, int64_t a, int64_t b, int64_t *out) {
   }
 }
 
+/* On uint64, all of it. */
+static Expr fold_uint64(Tirc *c, Op op, uint64_t a, uint64_t b) {
+  uint64_t v;
+  switch (op) {
+  case OP_ADD: return __builtin_add_overflow(a, b, &v) ? NULL : tirc_uint64(c, v);
+  case OP_SUB: return __builtin_sub_overflow(a, b, &v) ? NULL : tirc_uint64(c, v);
+  case OP_MUL: return __builtin_mul_overflow(a, b, &v) ? NULL : tirc_uint64(c, v);
+  case OP_TRUNCDIV:
+  case OP_FLOORDIV: return b ? tirc_uint64(c, a / b) : NULL;
+  case OP_TRUNCMOD:
+  case OP_FLOORMOD: return b ? tirc_uint64(c, a % b) : NULL;
+  case OP_MIN: return tirc_uint64(c, a < b ? a : b);
+  case OP_MAX: return tirc_uint64(c, a > b ? a : b);
+  case OP_EQ: return tirc_bool(c, a == b);
+  case OP_NE: return tirc_bool(c, a != b);
+  case OP_LT: return tirc_bool(c, a < b);
+  case OP_LE: return tirc_bool(c, a <= b);
+  case OP_GT: return tirc_bool(c, a > b);
+  case OP_GE: return tirc_bool(c, a >= b);
+  case OP_BITWISE_AND: return tirc_uint64(c, a & b);
+  case OP_BITWISE_OR: return tirc_uint64(c, a | b);
+  case OP_BITWISE_XOR: return tirc_uint64(c, a ^ b);
+  default: return NULL;
+  }
+}
+
 static bool fold_float(Op op, double a, double b, double *value, int64_t *truth) {
   *truth = -1;
   switch (op) {
@@ -85,6 +111,8 @@ Expr tirc_fold(Tirc *c, Op op, DType t, int n, const Expr *args) {
   }
   if (n != 2) return NULL;
   Expr a = args[0], b = args[1];
+  uint64_t x, y;
+  if (tirc_const_uint64(a, &x) && tirc_const_uint64(b, &y)) return fold_uint64(c, op, x, y);
   if (a->op == OP_INT && b->op == OP_INT) {
     int64_t v;
     bool ok = fold_int(op, a->u.i, b->u.i, &v) && fits(t, v);
@@ -98,6 +126,14 @@ Expr tirc_fold(Tirc *c, Op op, DType t, int n, const Expr *args) {
     return truth >= 0 ? tirc_bool(c, truth != 0) : tirc_float(c, t, round_to(t, v));
   }
   return NULL;
+}
+
+/* A LARGE_UINT in a type of one lane that holds it; NULL: none of the others does. */
+static Expr cast_large(Tirc *c, DType t, uint64_t from) {
+  const double v = round_to(t, (double)from);
+  if (t.code == TYPE_BOOL) return tirc_bool(c, true);
+  const bool exact = tirc_dtype_is_float(t) && t.bits != 16 && v < 0x1p64 && (uint64_t)v == from;
+  return exact ? tirc_float(c, t, v) : NULL;
 }
 
 Expr tirc_cast(Tirc *c, DType t, Expr e) {
@@ -118,6 +154,10 @@ Expr tirc_cast(Tirc *c, DType t, Expr e) {
       return tirc_int(c, t, e->u.i);
     }
   }
+  if (t.lanes == 1 && e->op == OP_LARGE_UINT) {
+    Expr same = cast_large(c, t, (uint64_t)e->u.i);
+    if (same) return same;
+  }
   if (t.lanes == 1 && e->op == OP_FLOAT && tirc_dtype_is_float(t) && t.bits >= e->dtype.bits &&
       e->dtype.bits != 16)
     return tirc_float(c, t, e->u.f);
@@ -126,8 +166,6 @@ Expr tirc_cast(Tirc *c, DType t, Expr e) {
 
 /* --- operators
  * -------------------------------------------------------------------------------------- */
-
-static bool is_constant(Expr e) { return e->op == OP_INT || e->op == OP_FLOAT; }
 
 /* A plain integer constant takes the integer type of the other operand when it fits there. */
 static bool follows(Expr constant, DType other) {
@@ -154,9 +192,9 @@ static DType unify(Expr a, Expr b) {
   else if (x.bits != y.bits)
     best = x.bits > y.bits ? x : y;
   else if (x.code != y.code && x.code == TYPE_UINT)
-    best = is_constant(b) ? x : y;
+    best = tirc_is_constant(b) ? x : y;
   else if (x.code != y.code && y.code == TYPE_UINT)
-    best = is_constant(a) ? y : x;
+    best = tirc_is_constant(a) ? y : x;
   else
     best = x;
   return tirc_dtype_lanes(best, lanes);

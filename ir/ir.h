@@ -43,7 +43,7 @@ struct ExprNode {
   int n;          /* number of args */
   uint32_t size;  /* number of nodes, each counted as often as it is printed */
   union {
-    int64_t i;     /* INT */
+    int64_t i;     /* INT; LARGE_UINT, as bits */
     double f;      /* FLOAT */
     const char *s; /* STRING; name of VAR and of CALL */
     Buffer buffer; /* LOAD */
@@ -279,6 +279,10 @@ enum { TIRC_MAX_DEPTH = 390, EXPR_MAX_DEPTH = 4 * TIRC_MAX_DEPTH, EXPR_MAX_SIZE 
 Expr tirc_var(Tirc *c, const char *name, DType t); /* a new variable each time */
 Expr tirc_int(Tirc *c, DType t, int64_t v);
 Expr tirc_int32(Tirc *c, int64_t v);
+/* A constant of uint64. One that int64 does not hold is a LARGE_UINT and no INT: whatever reckons
+ * with constants in int64 takes it for a number that it does not know. */
+Expr tirc_uint64(Tirc *c, uint64_t v);
+Expr tirc_int_of_bits(Tirc *c, DType t, int64_t bits); /* as it lies in memory */
 Expr tirc_bool(Tirc *c, bool v);
 Expr tirc_float(Tirc *c, DType t, double v);
 Expr tirc_string(Tirc *c, const char *s);
@@ -316,8 +320,12 @@ Expr tirc_not(Tirc *c, Expr e);
 /* Folds a node whose arguments are constants; NULL when it cannot (also on overflow, x // 0). */
 Expr tirc_fold(Tirc *c, Op op, DType t, int n, const Expr *args);
 
-bool tirc_is_int(Expr e, int64_t v);       /* an INT constant of that value */
-bool tirc_const_int(Expr e, int64_t *out); /* an INT constant */
+bool tirc_is_int(Expr e, int64_t v);           /* an INT constant of that value */
+bool tirc_const_int(Expr e, int64_t *out);     /* an INT constant */
+bool tirc_const_uint64(Expr e, uint64_t *out); /* a constant of uint64, of any size */
+static inline bool tirc_is_integer(Expr e) { return e->op == OP_INT || e->op == OP_LARGE_UINT; }
+static inline bool tirc_is_constant(Expr e) { return tirc_is_integer(e) || e->op == OP_FLOAT; }
+const char *tirc_digits(Tirc *c, Expr e); /* the number that an integer constant is */
 static inline bool tirc_is_true(Expr e) { return tirc_is_int(e, 1) && e->dtype.code == TYPE_BOOL; }
 static inline Range tirc_range(Expr min, Expr extent) { return (Range){min, extent}; }
 

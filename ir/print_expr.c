@@ -46,13 +46,12 @@ const char *tirc_printer_string(Tirc *c, const char *s) {
 }
 
 static void print_int(Printer *p, Text *t, Expr e) {
-  long long v = (long long)e->u.i;
   if (e->dtype.code == TYPE_BOOL)
-    tirc_text_addf(t, "T.bool(%s)", v ? "True" : "False");
+    tirc_text_addf(t, "T.bool(%s)", e->u.i ? "True" : "False");
   else if (tirc_dtype_equal(e->dtype, DT_INT32))
-    tirc_text_addf(t, "%lld", v);
+    tirc_text_add(t, tirc_digits(p->c, e));
   else
-    tirc_text_addf(t, "T.%s(%lld)", tirc_dtype_name(p->c, e->dtype), v);
+    tirc_text_addf(t, "T.%s(%s)", tirc_dtype_name(p->c, e->dtype), tirc_digits(p->c, e));
 }
 
 static void print_float(Printer *p, Text *t, Expr e) {
@@ -212,7 +211,7 @@ void tirc_printer_expr(Printer *p, Text *t, Expr e, int min_precedence) {
   case OPCLASS_LEAF:
     if (e->op == OP_VAR)
       print_var(p, t, e);
-    else if (e->op == OP_INT)
+    else if (tirc_is_integer(e))
       print_int(p, t, e);
     else if (e->op == OP_FLOAT)
       print_float(p, t, e);

@@ -235,6 +235,7 @@ bool tirc_expr_same(Expr a, Expr b) {
   switch (a->op) {
   case OP_VAR: return false;
   case OP_INT:
+  case OP_LARGE_UINT:
     if (a->u.i != b->u.i) return false;
     break;
   case OP_FLOAT:

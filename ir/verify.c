@@ -42,6 +42,8 @@ static void check_int(Verifier *v, Expr e, const char *what) {
   check_expr(v, e);
   if (!tirc_dtype_is_int(e->dtype))
     FAIL(v, NULL, "%s must be an integer, not %s", what, type_name(v, e->dtype));
+  if (e->op == OP_LARGE_UINT)
+    FAIL(v, NULL, "%s is %s, which int64 does not hold", what, tirc_digits(v->c, e));
 }
 
 /* A bare variable of a buffer's layout that nothing else defines is defined by the buffer: it is
@@ -241,8 +243,7 @@ static void check_constants(Verifier *v, Buffer b, Expr data) {
     FAIL(v, NULL, "%s has %lld elements, but the list has %d", b->name, (long long)count,
          data->op == OP_TUPLE ? data->n : 1);
   for (int i = 0; i < data->n; i++)
-    if ((data->args[i]->op != OP_INT && data->args[i]->op != OP_FLOAT) ||
-        !tirc_dtype_equal(data->args[i]->dtype, b->dtype))
+    if (!tirc_is_constant(data->args[i]) || !tirc_dtype_equal(data->args[i]->dtype, b->dtype))
       FAIL(v, NULL, "element %d of the constant %s is no constant of type %s", i, b->name,
            type_name(v, b->dtype));
   tirc_map_set(v->c, &v->constants, b->data, b);

@@ -26,12 +26,10 @@ static Syn *integer(Parser *p, Place at, const char *digits) {
                   "a decimal number does not begin with 0");
   errno = 0;
   unsigned long long v = strtoull(from, NULL, base);
-  if (errno || v > (unsigned long long)INT64_MAX + 1)
+  if (errno)
     tirc_syn_fail(p, at.first_line, at.first_column, NULL, "the integer does not fit into 64 bits");
-  if (v > INT64_MAX)
-    s->op = "2^63"; /* fits as -2^63 only */
-  else
-    s->i = (int64_t)v;
+  if (v > INT64_MAX) s->op = "unsigned";
+  s->i = (int64_t)v;
   return s;
 }
 

@@ -210,9 +210,10 @@ const Func *tirc_parse_function(Tirc *c, const Syn *def, const Constants *consta
   bind_modules(&r, def);
   for (int i = 0; i < constants->n; i++) {
     Expr e = constants->at[i].value;
-    PyValue v = e->op == OP_INT     ? tirc_py_int(e->u.i)
-                : e->op == OP_FLOAT ? (PyValue){.kind = PY_FLOAT, .u.f = e->u.f}
-                                    : (PyValue){.kind = PY_STR, .u.s = e->u.s};
+    PyValue v = e->op == OP_INT          ? tirc_py_int(e->u.i)
+                : e->op == OP_LARGE_UINT ? tirc_py_int((uint64_t)e->u.i)
+                : e->op == OP_FLOAT      ? (PyValue){.kind = PY_FLOAT, .u.f = e->u.f}
+                                         : (PyValue){.kind = PY_STR, .u.s = e->u.s};
     tirc_names_bind(&r, def, constants->at[i].name, v, true);
   }
   return tirc_read_func(&r, def);

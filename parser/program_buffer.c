@@ -222,7 +222,7 @@ static void add_constants(Reader *r, const Syn *at, PyValue v, DType t, ExprVec 
   const Expr e = real && v.kind == PY_FLOAT ? tirc_float(r->c, t, v.u.f)
                  : real && v.kind == PY_INT ? tirc_float(r->c, t, (double)v.u.i)
                                             : tirc_py_to_expr_like(r, at, v, t);
-  if ((e->op != OP_INT && e->op != OP_FLOAT) || !tirc_dtype_equal(e->dtype, t))
+  if (!tirc_is_constant(e) || !tirc_dtype_equal(e->dtype, t))
     READ_FAIL(r, at, "type", NULL, "the data must be constants of type %s",
               tirc_dtype_name(r->c, t));
   vec_push(r->c, *to, e);

@@ -53,16 +53,16 @@ Expr tirc_read_condition(Reader *r, const Syn *s) {
 
 int64_t tirc_read_const_int(Reader *r, const Syn *s, const char *what, int64_t min, int64_t max) {
   PyValue v = tirc_read_value(r, s);
-  int64_t i;
-  bool constant = v.kind == PY_INT || (v.kind == PY_EXPR && tirc_const_int(v.u.e, &i));
+  int64_t known = 0;
+  bool constant = v.kind == PY_INT || (v.kind == PY_EXPR && tirc_const_int(v.u.e, &known));
   if (!constant)
     READ_FAIL(r, s, "type", NULL, "%s must be a constant integer, not %s", what,
               tirc_py_describe(r, v));
-  if (v.kind == PY_INT) i = v.u.i;
+  const PyInt i = v.kind == PY_INT ? v.u.i : known;
   if (i < min || i > max)
-    READ_FAIL(r, s, "type", NULL, "%s must be from %lld to %lld, not %lld", what, (long long)min,
-              (long long)max, (long long)i);
-  return i;
+    READ_FAIL(r, s, "type", NULL, "%s must be from %lld to %lld, not %s", what, (long long)min,
+              (long long)max, tirc_py_digits(r, i));
+  return (int64_t)i;
 }
 
 const char *tirc_read_string(Reader *r, const Syn *s, const char *what) {
@@ -268,7 +268,7 @@ static PyValue read_list(Reader *r, const Syn *s) {
 static PyValue read_constant(Reader *r, const Syn *s) {
   (void)r;
   switch (s->kind) {
-  case SYN_INT: return tirc_py_int(s->i);
+  case SYN_INT: return tirc_py_int(tirc_syn_is_large(s) ? (PyInt)(uint64_t)s->i : s->i);
   case SYN_FLOAT: return (PyValue){.kind = PY_FLOAT, .u.f = s->f};
   case SYN_STRING: return (PyValue){.kind = PY_STR, .u.s = s->s};
   case SYN_TRUE:

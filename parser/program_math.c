@@ -184,15 +184,16 @@ static Expr typed_number(Reader *r, const Syn *s, DType t, PyValue v) {
   if (tirc_dtype_is_float(scalar))
     return tirc_float(r->c, scalar,
                       v.kind == PY_FLOAT ? v.u.f : (double)(v.kind == PY_BOOL ? v.u.b : v.u.i));
-  if (v.kind == PY_FLOAT && (!(fabs(v.u.f) < 9e18) || v.u.f != nearbyint(v.u.f)))
+  if (v.kind == PY_FLOAT && (!(fabs(v.u.f) < 0x1p64) || v.u.f != nearbyint(v.u.f)))
     READ_FAIL(r, s, "type", NULL, "%g is no number of type %s", v.u.f, tirc_dtype_name(r->c, t));
-  int64_t i = v.kind == PY_FLOAT ? (int64_t)v.u.f : v.kind == PY_BOOL ? v.u.b : v.u.i;
+  const PyInt i = v.kind == PY_FLOAT ? (PyInt)v.u.f : v.kind == PY_BOOL ? v.u.b : v.u.i;
   if (!tirc_dtype_is_int(scalar))
     READ_FAIL(r, s, "type", NULL, "there are no constants of type %s", tirc_dtype_name(r->c, t));
-  if (i < tirc_dtype_min(scalar) || i > tirc_dtype_max(scalar))
-    READ_FAIL(r, s, "type", NULL, "%lld does not fit into %s", (long long)i,
+  const bool is_uint64 = tirc_dtype_equal(scalar, DT_UINT64);
+  if (i < tirc_dtype_min(scalar) || i > (is_uint64 ? UINT64_MAX : (PyInt)tirc_dtype_max(scalar)))
+    READ_FAIL(r, s, "type", NULL, "%s does not fit into %s", tirc_py_digits(r, i),
               tirc_dtype_name(r->c, t));
-  return tirc_int(r->c, scalar, i);
+  return is_uint64 ? tirc_uint64(r->c, (uint64_t)i) : tirc_int(r->c, scalar, (int64_t)i);
 }
 
 /* n = T.int32() */

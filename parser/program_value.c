@@ -8,11 +8,20 @@ bool tirc_py_is_number(PyValue v) {
   return v.kind == PY_BOOL || v.kind == PY_INT || v.kind == PY_FLOAT;
 }
 
+const char *tirc_py_digits(Reader *r, PyInt i) {
+  enum { MOST = 40 };
+  char at[MOST + 1] = {0}, *s = at + MOST;
+  for (PyInt rest = i; rest || s == at + MOST; rest /= 10)
+    *--s = (char)('0' + (rest < 0 ? -(int)(rest % 10) : (int)(rest % 10)));
+  if (i < 0) *--s = '-';
+  return tirc_strdup(r->c, s);
+}
+
 const char *tirc_py_describe(Reader *r, PyValue v) {
   switch (v.kind) {
   case PY_NONE: return "None";
   case PY_BOOL: return v.u.b ? "True" : "False";
-  case PY_INT: return tirc_format(r->c, "the integer %lld", (long long)v.u.i);
+  case PY_INT: return tirc_format(r->c, "the integer %s", tirc_py_digits(r, v.u.i));
   case PY_FLOAT: return tirc_format(r->c, "the float %g", v.u.f);
   case PY_STR: return "a string";
   case PY_TUPLE: return "a tuple";
@@ -30,28 +39,26 @@ const char *tirc_py_describe(Reader *r, PyValue v) {
 /* --- Python's arithmetic ------------------------------------------------------------------------
  */
 
-static int64_t as_int(PyValue v) { return v.kind == PY_BOOL ? v.u.b : v.u.i; }
+static PyInt as_int(PyValue v) { return v.kind == PY_BOOL ? v.u.b : v.u.i; }
 static double as_float(PyValue v) { return v.kind == PY_FLOAT ? v.u.f : (double)as_int(v); }
 
-static bool power(int64_t base, int64_t exponent, int64_t *out) {
+static bool power(PyInt base, PyInt exponent, PyInt *out) {
   *out = 1;
-  if (exponent > 63 && (base < -1 || base > 1)) return false;
-  for (int64_t i = exponent > 64 ? 64 + exponent % 2 : exponent; i > 0; i--)
+  if (exponent > 64 && (base < -1 || base > 1)) return false;
+  for (PyInt i = exponent > 64 ? 64 + exponent % 2 : exponent; i > 0; i--)
     if (__builtin_mul_overflow(*out, base, out)) return false;
   return true;
 }
 
-static int64_t floor_divide(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
+static PyInt floor_divide(PyInt a, PyInt b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-/* False: no such operator on integers, or the result does not fit. */
-static bool int_binary(const char *op, int64_t a, int64_t b, int64_t *out) {
+/* False: no such operator on integers, or the result is far too large. */
+static bool int_binary(const char *op, PyInt a, PyInt b, PyInt *out) {
   bool divides = strcmp(op, "//") == 0 || strcmp(op, "%") == 0;
   if (strcmp(op, "+") == 0) return !__builtin_add_overflow(a, b, out);
   if (strcmp(op, "-") == 0) return !__builtin_sub_overflow(a, b, out);
   if (strcmp(op, "*") == 0) return !__builtin_mul_overflow(a, b, out);
-  if (divides && (b == 0 || (a == INT64_MIN && b == -1))) return false;
+  if (divides && b == 0) return false;
   if (divides)
     *out = *op == '/' ? floor_divide(a, b) : a - floor_divide(a, b) * b;
   else if (strcmp(op, "**") == 0)
@@ -63,9 +70,9 @@ static bool int_binary(const char *op, int64_t a, int64_t b, int64_t *out) {
   else if (strcmp(op, "^") == 0)
     *out = a ^ b;
   else if (strcmp(op, ">>") == 0 && b >= 0)
-    *out = a >> (b > 63 ? 63 : b);
-  else if (strcmp(op, "<<") == 0 && b >= 0 && b < 63)
-    return !__builtin_mul_overflow(a, INT64_C(1) << b, out);
+    *out = a >> (b > 64 ? 64 : (int)b);
+  else if (strcmp(op, "<<") == 0 && b >= 0 && b <= 64)
+    return !__builtin_mul_overflow(a, (PyInt)1 << (int)b, out);
   else
     return false;
   return true;
@@ -96,9 +103,10 @@ PyValue tirc_py_binary(Reader *r, const Syn *at, const char *op, PyValue a, PyVa
   bool as_floats = a.kind == PY_FLOAT || b.kind == PY_FLOAT || strcmp(op, "/") == 0 ||
                    (strcmp(op, "**") == 0 && as_int(b) < 0);
   if (division && as_float(b) == 0) READ_FAIL(r, at, "type", NULL, "division by zero");
-  int64_t i;
+  PyInt i;
   double f;
-  if (!as_floats && int_binary(op, as_int(a), as_int(b), &i)) return tirc_py_int(i);
+  if (!as_floats && int_binary(op, as_int(a), as_int(b), &i) && i >= -PY_INT_MAX && i <= PY_INT_MAX)
+    return tirc_py_int(i);
   if (as_floats && float_binary(op, as_float(a), as_float(b), &f))
     return (PyValue){.kind = PY_FLOAT, .u.f = f};
   if (as_floats) READ_FAIL(r, at, "type", NULL, "'%s' takes integers, not floats", op);
@@ -156,8 +164,12 @@ bool tirc_py_truth(PyValue v) {
 /* --- as IR --------------------------------------------------------------------------------------
  */
 
-static Expr int_constant(Tirc *c, int64_t v) {
-  return v >= INT32_MIN && v <= INT32_MAX ? tirc_int32(c, v) : tirc_int(c, DT_INT64, v);
+/* Of the first of int32, int64 and uint64 that holds it. */
+static Expr int_constant(Reader *r, const Syn *at, PyInt v) {
+  if (v < INT64_MIN || v > UINT64_MAX)
+    READ_FAIL(r, at, "type", NULL, "%s does not fit into 64 bits", tirc_py_digits(r, v));
+  if (v > INT64_MAX) return tirc_uint64(r->c, (uint64_t)v);
+  return tirc_int(r->c, v >= INT32_MIN && v <= INT32_MAX ? DT_INT32 : DT_INT64, (int64_t)v);
 }
 
 /* B[a:b] in an expression: a vector. */
@@ -178,7 +190,7 @@ static Expr region_load(Reader *r, const Syn *at, Region region) {
 Expr tirc_py_to_expr(Reader *r, const Syn *at, PyValue v) {
   switch (v.kind) {
   case PY_BOOL: return tirc_bool(r->c, v.u.b);
-  case PY_INT: return int_constant(r->c, v.u.i);
+  case PY_INT: return int_constant(r, at, v.u.i);
   case PY_FLOAT: return tirc_float(r->c, DT_FLOAT32, v.u.f);
   case PY_STR: return tirc_string(r->c, v.u.s);
   case PY_EXPR: return v.u.e;

@@ -35,6 +35,10 @@ typedef enum PyKind {
   PY_NAMESPACE, /* an imported module or what it holds: s is its full name, "T", "T.axis" */
 } PyKind;
 
+/* An integer of the text: so wide that 2**64 - 1 can be written. */
+typedef __int128 PyInt;
+#define PY_INT_MAX ((PyInt)1 << 64)
+
 typedef struct Scoping Scoping;
 typedef struct PyValue PyValue;
 struct PyValue {
@@ -42,7 +46,7 @@ struct PyValue {
   bool fresh; /* EXPR: a variable just made, to be named by an assignment */
   union {
     bool b;
-    int64_t i;
+    PyInt i;
     double f;
     const char *s;
     struct {
@@ -208,7 +212,7 @@ const Function *tirc_called_function(Reader *r, const Syn *node, const char **pa
 
 #define PY_VALUE_NONE ((PyValue){.kind = PY_NONE})
 static inline PyValue tirc_py_expr(Expr e) { return (PyValue){.kind = PY_EXPR, .u.e = e}; }
-static inline PyValue tirc_py_int(int64_t i) { return (PyValue){.kind = PY_INT, .u.i = i}; }
+static inline PyValue tirc_py_int(PyInt i) { return (PyValue){.kind = PY_INT, .u.i = i}; }
 static inline PyValue tirc_py_bool(bool b) { return (PyValue){.kind = PY_BOOL, .u.b = b}; }
 bool tirc_py_is_number(PyValue v); /* bool, int or float of the text */
 /* Python's operators on numbers of the text. */
@@ -216,6 +220,7 @@ PyValue tirc_py_binary(Reader *r, const Syn *at, const char *op, PyValue a, PyVa
 PyValue tirc_py_unary(Reader *r, const Syn *at, PyValue a);
 PyValue tirc_py_compare(Reader *r, const Syn *at, const char *op, PyValue a, PyValue b);
 bool tirc_py_truth(PyValue v);
+const char *tirc_py_digits(Reader *r, PyInt i);
 const char *tirc_py_describe(Reader *r, PyValue v); /* "a buffer", "the string \"x\"" */
 /* As IR: numbers become constants; buffers their data pointer, regions vector loads. */
 Expr tirc_py_to_expr(Reader *r, const Syn *at, PyValue v);

@@ -13,7 +13,7 @@
 typedef enum SynKind {
   /* expressions */
   SYN_NAME,    /* s */
-  SYN_INT,     /* i */
+  SYN_INT,     /* i, or the bits of what only uint64 holds: see tirc_syn_is_large */
   SYN_FLOAT,   /* f */
   SYN_STRING,  /* s, decoded; adjacent strings are joined */
   SYN_FSTRING, /* kids: SYN_STRING parts and SYN_FORMAT parts */
@@ -85,6 +85,8 @@ struct Syn {
   Syn *a, *b, *c;
   SynList kids, body, orelse, finalbody, decorators;
 };
+
+static inline bool tirc_syn_is_large(const Syn *s) { return s->kind == SYN_INT && s->op; }
 
 typedef struct Source {
   const char *name; /* for messages */

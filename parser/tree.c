@@ -36,17 +36,6 @@ static void deepen_list(Syn *s, SynList list) {
   for (int i = 0; i < list.n; i++) deepen(s, list.at[i]);
 }
 
-/* 2^63 fits only as -2^63; `tirc_syn_op` lets that one pass. */
-static bool is_too_large(const Syn *s) { return s && s->kind == SYN_INT && s->op; }
-
-static void check_int(Parser *p, const Syn *s) {
-  if (is_too_large(s)) fail_at(p, s, NULL, "the integer does not fit into 64 bits");
-}
-
-static void check_ints(Parser *p, SynList list) {
-  for (int i = 0; i < list.n; i++) check_int(p, list.at[i]);
-}
-
 static Syn *finish(Parser *p, Syn *s) {
   deepen(s, s->a);
   deepen(s, s->b);
@@ -56,10 +45,6 @@ static Syn *finish(Parser *p, Syn *s) {
   deepen_list(s, s->orelse);
   deepen_list(s, s->finalbody);
   deepen_list(s, s->decorators);
-  check_int(p, s->a);
-  check_int(p, s->b);
-  check_int(p, s->c);
-  check_ints(p, s->kids);
   if (s->depth + p->depth > SYNTAX_MAX_DEPTH) {
     tirc_syn_fail(p, s->loc.line, s->loc.column, "split it: give parts of it names of their own",
                   "nested too deeply: more than %d levels", SYNTAX_MAX_DEPTH);
@@ -105,8 +90,8 @@ Syn *tirc_syn_op(Parser *p, SynKind kind, Place at, const char *op, Syn *a, Syn 
   s->op = op;
   s->a = a;
   s->b = b;
-  if (kind == SYN_UNARY && is_too_large(a) && strcmp(op, "-") == 0) {
-    s->kind = SYN_INT;
+  if (kind == SYN_UNARY && tirc_syn_is_large(a) && a->i == INT64_MIN && strcmp(op, "-") == 0) {
+    s->kind = SYN_INT; /* -2^63 */
     s->op = NULL;
     s->a = NULL;
     s->i = INT64_MIN;

@@ -532,6 +532,15 @@ tirc_term tirc_build_int(tirc_builder *b, const char *type, int64_t value) {
   return step(b, integer, (Step){.s = type, .i = value});
 }
 
+static void unsigned_integer(tirc_builder *b, Step *s) {
+  const char *text = tirc_format(b->c, "%llu", (unsigned long long)s->i);
+  if (s->s) text = tirc_format(b->c, "T.%s(%s)", dtype(b, s->s), text);
+  s->result = make_term(b, text, 0);
+}
+tirc_term tirc_build_uint(tirc_builder *b, const char *type, uint64_t value) {
+  return step(b, unsigned_integer, (Step){.s = type, .i = (int64_t)value});
+}
+
 static void number(tirc_builder *b, Step *s) {
   const char *text = isfinite(s->f) ? tirc_value_repr(b->c, tirc_value_float(s->f))
                      : isnan(s->f)  ? "\"nan\""

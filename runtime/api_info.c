@@ -198,7 +198,7 @@ static void call_cost(Tirc *c, void *self) {
   for (int i = 0; i < p->n; i++)
     if (!f->buffers[i] && tirc_dtype_is_int(f->params[i]->dtype))
       tirc_map_set(c, &known, f->params[i],
-                   (void *)(uintptr_t)tirc_int(c, f->params[i]->dtype, p->args[i].i));
+                   (void *)(uintptr_t)tirc_int_of_bits(c, f->params[i]->dtype, p->args[i].i));
   const Stmt body = tirc_substitute_stmt(c, f->body, &known);
   tirc_count_cost(c, tirc_func_with_body(c, f, body), &p->cost);
 }

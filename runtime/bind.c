@@ -290,6 +290,21 @@ static void bind_tensors(Solver *s, int n_args, const Argument *args) {
   }
 }
 
+static bool fits(DType t, int64_t v) {
+  if (t.code == TYPE_BOOL) return v == 0 || v == 1;
+  if (t.code == TYPE_UINT) return v >= 0 && (t.bits >= 63 || v >> t.bits == 0);
+  return t.bits >= 64 || (v >= -(INT64_C(1) << (t.bits - 1)) && v < INT64_C(1) << (t.bits - 1));
+}
+
+/* A uint64 that int64 does not hold is given as its bits, and is no extent. */
+static void know_scalar(Solver *s, int i, int64_t v) {
+  const DType t = s->f->params[i]->dtype;
+  s->param = param_name(s->f, i);
+  if (tirc_dtype_is_int(t) && t.bits < 64 && !fits(t, v))
+    refuse(s, NULL, tirc_format(s->c, "%lld is no %s", (long long)v, tirc_dtype_name(s->c, t)));
+  if (t.code != TYPE_UINT || t.bits < 64 || v >= 0) know(s, s->f->params[i], v);
+}
+
 void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *args,
                          int64_t *values) {
   Solver s = {.c = c, .f = f};
@@ -297,7 +312,7 @@ void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *arg
     tirc_fail(c, f->loc, "argument", NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
               n_args);
   for (int i = 0; i < n_args; i++)
-    if (!f->buffers[i]) know(&s, f->params[i], args[i].i);
+    if (!f->buffers[i]) know_scalar(&s, i, args[i].i);
   for (int i = 0; i < n_args; i++) {
     s.param = param_name(f, i);
     if (f->buffers[i]) check_argument(&s, f->buffers[i], &args[i]);
@@ -320,12 +335,6 @@ void tirc_bind_arguments(Tirc *c, const Func *f, int n_args, const Argument *arg
 
 /* --- before there are arrays -------------------------------------------------------------------
  */
-
-static bool fits(DType t, int64_t v) {
-  if (t.code == TYPE_BOOL) return v == 0 || v == 1;
-  if (t.code == TYPE_UINT) return v >= 0 && (t.bits >= 63 || v >> t.bits == 0);
-  return t.bits >= 64 || (v >= -(INT64_C(1) << (t.bits - 1)) && v < INT64_C(1) << (t.bits - 1));
-}
 
 /* Whether e and all that it is made of stay within their types. */
 static bool fits_all(Solver *s, Expr e) {
@@ -379,7 +388,7 @@ void tirc_find_shape(Tirc *c, const Func *f, int n_args, const Argument *args, i
   Expr *vars;
   int n = tirc_symbolic_params(c, f, &vars);
   for (int i = 0; i < n_args; i++)
-    if (!f->buffers[i]) know(&s, f->params[i], args[i].i);
+    if (!f->buffers[i]) know_scalar(&s, i, args[i].i);
   for (int i = 0; i < n; i++)
     for (int k = 0; k < n_symbols; k++) {
       if (!symbols[k].is_known || strcmp(symbols[k].name, vars[i]->u.s) != 0) continue;

@@ -20,6 +20,7 @@ static double count_expr(Expr e) {
   switch ((Op)e->op) {
   case OP_VAR:
   case OP_INT:
+  case OP_LARGE_UINT:
   case OP_FLOAT:
   case OP_CAST:
   case OP_SELECT:

@@ -469,6 +469,7 @@ static void compile_INT(Compiler *k, Node *n) {
   n->u.constant.i = n->expr->u.i;
   n->cell = &n->u.constant;
 }
+static void compile_LARGE_UINT(Compiler *k, Node *n) { compile_INT(k, n); }
 static void compile_FLOAT(Compiler *k, Node *n) {
   (void)k;
   n->u.constant.f = tirc_round_float(n->dtype, n->expr->u.f);

@@ -229,7 +229,7 @@ static void compile_assert(Compiler *k, Step *s) {
 static void fill_constants(const View *v, Expr data) {
   Tensor memory = {.dtype = v->dtype, .count = data->n, .data = v->memory->data};
   for (int i = 0; i < data->n; i++)
-    if (data->args[i]->op == OP_INT)
+    if (tirc_is_integer(data->args[i]))
       tirc_tensor_set_int(&memory, i, data->args[i]->u.i);
     else
       tirc_tensor_set(&memory, i, data->args[i]->u.f);

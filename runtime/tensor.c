@@ -141,7 +141,8 @@ void tirc_tensor_set(Tensor *t, int64_t i, double v) {
 #undef FLT
 #undef INTEGER
   }
-  tirc_tensor_set_int(t, i, (int64_t)v);
+  const bool large = t->dtype.code == TYPE_UINT && t->dtype.bits == 64 && v >= 0x1p63;
+  tirc_tensor_set_int(t, i, large ? (int64_t)(uint64_t)v : (int64_t)v);
 }
 
 void tirc_tensor_set_int(Tensor *t, int64_t i, int64_t v) {

@@ -255,6 +255,7 @@ TIRC_API void tirc_build_evaluate(tirc_builder *b, tirc_term e);
  * "exp", "max", "if_then_else". A region has a lower and an upper bound a dimension. Text is any
  * expression of the language, with the names that the terms' variables got. */
 TIRC_API tirc_term tirc_build_int(tirc_builder *b, const char *dtype, int64_t value);
+TIRC_API tirc_term tirc_build_uint(tirc_builder *b, const char *dtype, uint64_t value);
 TIRC_API tirc_term tirc_build_float(tirc_builder *b, const char *dtype, double value);
 TIRC_API tirc_term tirc_build_string(tirc_builder *b, const char *text);
 TIRC_API tirc_term tirc_build_op(tirc_builder *b, const char *op, tirc_term x, tirc_term y);
@@ -724,7 +725,7 @@ TIRC_API void tirc_array_set(tirc_array *a, int64_t i, double value);
  * its memory must stay until the kernel has run. */
 typedef struct tirc_argument {
   tirc_array *array;      /* for arrays, or */
-  int64_t i;              /* for integer scalars */
+  int64_t i;              /* for integer scalars (the bits of a uint64), or */
   double f;               /* for float scalars */
   const DLTensor *tensor; /* for arrays: written in place, like array */
 } tirc_argument;

@@ -8,9 +8,12 @@
 
 int read_scalar(const Options *o, const tirc_param *p, const char *value, tirc_argument *out) {
   char *end = NULL;
-  errno = 0;
+  const bool is_uint64 = !strcmp(p->dtype, "uint64");
+  errno = is_uint64 && strchr(value, '-') ? ERANGE : 0;
   if (strstr(p->dtype, "float"))
     out->f = strtod(value, &end);
+  else if (is_uint64)
+    out->i = (int64_t)strtoull(value, &end, 10);
   else
     out->i = strtoll(value, &end, 10);
   return *value && !*end && !errno

@@ -64,6 +64,8 @@ static CText emit_INT(CGen *g, Expr e, const Window *w) {
   return tirc_cg_number(g, e->dtype, e->u.i);
 }
 
+static CText emit_LARGE_UINT(CGen *g, Expr e, const Window *w) { return emit_INT(g, e, w); }
+
 static CText emit_FLOAT(CGen *g, Expr e, const Window *w) {
   (void)w;
   return tirc_cg_float(g, tirc_dtype_lanes(e->dtype, 1), e->u.f);

@@ -36,6 +36,8 @@ static LLVMValueRef emit_INT(Gen *g, Expr e) {
   return tirc_gen_int(g, tirc_gen_type(g, e->dtype), e->u.i);
 }
 
+static LLVMValueRef emit_LARGE_UINT(Gen *g, Expr e) { return emit_INT(g, e); }
+
 static LLVMValueRef emit_FLOAT(Gen *g, Expr e) {
   bool is_small = tirc_gen_is_small_float(e->dtype);
   LLVMTypeRef t = tirc_gen_float_type(g, is_small ? 64 : e->dtype.bits, 1);

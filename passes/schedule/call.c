@@ -299,6 +299,7 @@ static Value convert_factor(Binding *b, Value v) {
     v = tirc_value_expr(alive_loop(b->s, v.u.expr)->stmt->u.loop.extent);
   }
   if (v.kind != VAL_EXPR || !tirc_dtype_is_int(v.u.expr->dtype)) wrong_type(b, v);
+  if (v.u.expr->op == OP_LARGE_UINT) wrong_type(b, v);
   int64_t constant;
   return tirc_const_int(v.u.expr, &constant) ? tirc_value_int(constant) : v;
 }

@@ -84,7 +84,7 @@ static Expr require_padding_store(Padding *p) {
   Expr value = body->u.store.value;
   if (value->op != OP_IF_THEN_ELSE)
     no_pattern(p, "what it stores is not a T.if_then_else(condition, value, constant)");
-  if (value->args[2]->op != OP_INT && value->args[2]->op != OP_FLOAT)
+  if (!tirc_is_constant(value->args[2]))
     no_pattern(p, "the value outside of the condition is not a constant");
   bool calls = false;
   Visitor v = {.expr = see_call, .self = &calls};

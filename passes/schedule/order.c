@@ -86,8 +86,7 @@ static bool look_at_stmt(Visitor *v, Stmt stmt) {
   if (stmt->kind == STMT_STORE && stmt->u.store.buffer == u->buffer) {
     add_access(u, stmt->u.store.n, stmt->u.store.indices);
     u->stores++;
-    Op op = (Op)stmt->u.store.value->op;
-    u->constant &= op == OP_INT || op == OP_FLOAT;
+    u->constant &= tirc_is_constant(stmt->u.store.value);
   }
   return true;
 }

@@ -60,7 +60,7 @@ static Search search_module(Tirc *c, const Module *m) {
 
 /* " = 2500000000", where int64 holds it. */
 static const char *value_of(Tirc *c, Expr e) {
-  if (e->op == OP_INT) return "";
+  if (e->op == OP_INT || e->args[0]->op != OP_INT || e->args[1]->op != OP_INT) return "";
   const int64_t x = e->args[0]->u.i, y = e->args[1]->u.i;
   int64_t value;
   const bool lost = e->op == OP_ADD   ? __builtin_add_overflow(x, y, &value)
@@ -70,9 +70,9 @@ static const char *value_of(Tirc *c, Expr e) {
 }
 
 static const char *inner_expr(Tirc *c, Expr e) {
-  if (e->op == OP_INT) return tirc_format(c, "%lld", (long long)e->u.i);
-  return tirc_format(c, "%lld %s %lld", (long long)e->args[0]->u.i, tirc_ops[e->op].name,
-                     (long long)e->args[1]->u.i);
+  if (e->op == OP_INT) return tirc_digits(c, e);
+  return tirc_format(c, "%s %s %s", tirc_digits(c, e->args[0]), tirc_ops[e->op].name,
+                     tirc_digits(c, e->args[1]));
 }
 
 void tirc_require_countable(Sched *s, const Module *before) {

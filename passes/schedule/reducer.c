@@ -90,6 +90,7 @@ static bool is_value(Expr e, double v) {
 /* The least value of a type as programs write it: -inf counts too. */
 static bool is_extreme(Expr e, bool least) {
   DType t = e->dtype;
+  if (!least && tirc_dtype_equal(t, DT_UINT64)) return e->op == OP_LARGE_UINT && e->u.i == -1;
   if (e->op == OP_INT) return e->u.i == (least ? tirc_dtype_min(t) : tirc_dtype_max(t));
   if (e->op != OP_FLOAT) return false;
   double limit = t.bits == 64            ? 1.7976931348623157e308

@@ -155,7 +155,8 @@ static bool match_node(Matcher *m, Expr x, Expr y) {
   if (x->op != y->op || x->n != y->n || !same_type(x, y)) return false;
   switch (x->op) {
   case OP_VAR: return tirc_map_get(&m->vars, x) == y;
-  case OP_INT: return x->u.i == y->u.i;
+  case OP_INT:
+  case OP_LARGE_UINT: return x->u.i == y->u.i;
   case OP_FLOAT: return memcmp(&x->u.f, &y->u.f, sizeof x->u.f) == 0;
   case OP_STRING: return strcmp(x->u.s, y->u.s) == 0;
   case OP_LOAD: return match_access(m, x->u.buffer, x->n, x->args, y->u.buffer, y->n, y->args);

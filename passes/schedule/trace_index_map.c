@@ -90,7 +90,8 @@ static bool add_constant(Saved *s, Text *t, Value at, Value constant) {
   static const char *const usual[] = {"int32", "int64", "float32"};
   Value dtype = attr(at, "dtype");
   const char *name = dtype.kind == VAL_STR ? dtype.u.s : "int32";
-  const char *digits = tirc_value_repr(s->c, constant);
+  const char *digits = constant.kind == VAL_EXPR ? tirc_digits(s->c, constant.u.expr)
+                                                 : tirc_value_repr(s->c, constant);
   bool finite = constant.kind != VAL_FLOAT || constant.u.f - constant.u.f == 0, plain = false;
   const bool value = s->values && s->depth == 1;
   DType known;
@@ -101,6 +102,13 @@ static bool add_constant(Saved *s, Text *t, Value at, Value constant) {
   else
     tirc_text_addf(t, finite ? "T.%s(%s)" : "T.%s(\"%s\")", name, digits);
   return true;
+}
+
+/* An integer, as text if int64 does not hold it. */
+static Value integer(Tirc *c, Value v) {
+  const unsigned long long large = v.kind == VAL_STR ? strtoull(v.u.s, NULL, 10) : 0;
+  const bool fits = large <= INT64_MAX || v.u.s[0] == '-';
+  return fits ? tirc_value_int(number(v)) : tirc_value_expr(tirc_uint64(c, large));
 }
 
 static bool add_node(Saved *s, Text *t, int64_t index) {
@@ -116,7 +124,7 @@ static bool add_node(Saved *s, Text *t, int64_t index) {
     if (text) tirc_text_add(t, text);
     return text != NULL;
   }
-  if (!strcmp(kind_of(at), "IntImm")) return add_constant(s, t, at, tirc_value_int(number(value)));
+  if (!strcmp(kind_of(at), "IntImm")) return add_constant(s, t, at, integer(s->c, value));
   if (!strcmp(kind_of(at), "FloatImm") && value.kind == VAL_STR)
     return add_constant(s, t, at, tirc_value_float(strtod(value.u.s, NULL)));
   DType type;
@@ -185,11 +193,11 @@ static int put_array(Writer *w, int n, const int *at) {
   return put(w, t.at);
 }
 
-static int put_int(Writer *w, DType t, int64_t v) {
+static int put_int(Writer *w, Expr e) {
   return put(w, tirc_format(w->c,
                             "{\"type_key\":\"IntImm\",\"attrs\":{\"dtype\":\"%s\",\"span\":\"0\","
-                            "\"value\":\"%lld\"}}",
-                            tirc_dtype_name(w->c, t), (long long)v));
+                            "\"value\":\"%s\"}}",
+                            tirc_dtype_name(w->c, e->dtype), tirc_digits(w->c, e)));
 }
 
 static int put_float(Writer *w, DType t, double v) {
@@ -211,7 +219,7 @@ static int put_var(Writer *w, const char *name) {
 static int put_expr(Writer *w, Expr e) {
   for (int i = 0; i < w->n_vars; i++)
     if (e == w->inputs[i]) return w->vars + i;
-  if (e->op == OP_INT) return put_int(w, e->dtype, e->u.i);
+  if (tirc_is_integer(e)) return put_int(w, e);
   if (e->op == OP_FLOAT) return put_float(w, e->dtype, e->u.f);
   if (e->op == OP_CAST) {
     const int from = put_expr(w, e->args[0]);
@@ -235,7 +243,7 @@ static int put_expr(Writer *w, Expr e) {
 }
 
 static int put_value(Writer *w, Value v) {
-  if (v.kind == VAL_INT) return put_int(w, DT_INT32, v.u.i);
+  if (v.kind == VAL_INT) return put_int(w, tirc_int32(w->c, v.u.i));
   if (v.kind == VAL_FLOAT) return put_float(w, DT_FLOAT32, v.u.f);
   return v.kind == VAL_EXPR ? put_expr(w, v.u.expr) : 0;
 }

@@ -19,6 +19,8 @@ static Json *json_of(Tirc *c, Value v) {
   switch (v.kind) {
   case VAL_BOOL: return json_object_new_boolean(v.u.b);
   case VAL_INT: return json_object_new_int64(v.u.i);
+  case VAL_EXPR:
+    return v.u.expr->op == OP_LARGE_UINT ? json_object_new_uint64((uint64_t)v.u.expr->u.i) : NULL;
   case VAL_FLOAT: return json_object_new_double_s(v.u.f, tirc_value_repr(c, v));
   case VAL_STR: return json_object_new_string(v.u.s);
   case VAL_LIST:
@@ -55,7 +57,10 @@ static Value value_of(Tirc *c, Json *j) {
   Value out;
   switch (json_object_get_type(j)) {
   case json_type_boolean: return tirc_value_bool(json_object_get_boolean(j));
-  case json_type_int: return tirc_value_int(json_object_get_int64(j));
+  case json_type_int:
+    return json_object_get_uint64(j) > INT64_MAX
+               ? tirc_value_expr(tirc_uint64(c, json_object_get_uint64(j)))
+               : tirc_value_int(json_object_get_int64(j));
   case json_type_double: return tirc_value_float(json_object_get_double(j));
   case json_type_string: return tirc_value_str(tirc_strdup(c, json_object_get_string(j)));
   case json_type_array:

@@ -161,6 +161,7 @@ static Value plain(Tirc *c, Value v, const RVNames *names) {
   if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
   if (v.kind == VAL_EXPR && tirc_const_int(v.u.expr, &constant)) return tirc_value_int(constant);
   if (v.kind == VAL_EXPR && v.u.expr->op == OP_FLOAT) return tirc_value_float(v.u.expr->u.f);
+  if (v.kind == VAL_EXPR && v.u.expr->op == OP_LARGE_UINT) return v;
   if (v.kind == VAL_EXPR) return tirc_value_str(tirc_print_expr(c, v.u.expr));
   if (v.kind == VAL_FUNCTION) return tirc_value_str(tirc_recorded_function(c, v, names));
   if (v.kind == VAL_BUFFER) return tirc_value_str(v.u.buffer->name);

@@ -122,6 +122,7 @@ static double eval(Numbers *v, Expr e) {
   if (e->dtype.lanes != 1) v->unknown = true;
   switch (e->op) {
   case OP_INT: return (double)e->u.i;
+  case OP_LARGE_UINT: return (double)(uint64_t)e->u.i;
   case OP_FLOAT: return e->u.f;
   case OP_VAR: slot = find(v, e); return slot ? slot->value : atom(v, e);
   case OP_LOAD: slot = find(v, e->u.buffer); return slot ? slot->value : atom(v, e);

@@ -18,7 +18,10 @@ static Value eval(Frame *f, const Syn *e) { return tirc_script_eval(f, e); }
 static Value eval_name(Frame *f, const Syn *e) {
   return tirc_script_lookup(f->sc, f->env, e->s, NULL);
 }
-static Value eval_int(Frame *f, const Syn *e) { return (void)f, tirc_value_int(e->i); }
+static Value eval_int(Frame *f, const Syn *e) {
+  return tirc_syn_is_large(e) ? tirc_value_expr(tirc_uint64(f->sc->c, (uint64_t)e->i))
+                              : tirc_value_int(e->i);
+}
 static Value eval_float(Frame *f, const Syn *e) { return (void)f, tirc_value_float(e->f); }
 static Value eval_string(Frame *f, const Syn *e) { return (void)f, tirc_value_str(e->s); }
 static Value eval_true(Frame *f, const Syn *e) { return (void)f, (void)e, tirc_value_bool(true); }

@@ -27,6 +27,9 @@ static Value typed_constant(Script *sc, Value v, const char *type) {
   if (!tirc_dtype_parse(type, &t) || t.code == TYPE_HANDLE || t.code == TYPE_VOID)
     tirc_script_error(sc, "ValueError", "types are int32, int64, float32, bool ...",
                       "'%s' is no type of a constant", type);
+  const bool large = v.kind == VAL_EXPR && v.u.expr->op == OP_LARGE_UINT;
+  if (large && tirc_dtype_is_int(t) && !tirc_dtype_equal(t, DT_UINT64))
+    tirc_script_error(sc, "OverflowError", NULL, "%s is no %s", tirc_digits(sc->c, v.u.expr), type);
   if (v.kind == VAL_EXPR) return tirc_value_expr(tirc_cast(sc->c, t, v.u.expr));
   if (tirc_dtype_is_float(t) && (tirc_script_number(v, &f) || no_finite(v, &f)))
     return tirc_value_expr(tirc_float(sc->c, t, f));

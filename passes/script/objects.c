@@ -18,6 +18,7 @@ const char *tirc_script_type_name(Value v) {
   } expr_types[] = {
       {OP_VAR, "Var"},
       {OP_INT, "IntImm"},
+      {OP_LARGE_UINT, "IntImm"},
       {OP_FLOAT, "FloatImm"},
       {OP_STRING, "StringImm"},
       {OP_ADD, "Add"},

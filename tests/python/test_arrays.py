@@ -40,6 +40,46 @@ def test_every_type(dtype):
     np.testing.assert_array_equal(c, a + b)
 
 
+def test_all_of_uint64():
+    text = """
+@T.prim_func
+def main(A: T.Buffer((4,), "uint64"), n: T.uint64, B: T.Buffer((4,), "uint64")):
+    for i in range(4):
+        with T.block("B"):
+            vi = T.axis.spatial(4, i)
+            B[vi] = T.max(A[vi], n) // T.uint64(3) + T.uint64(18446744073709551615) % T.uint64(1000)
+"""
+    mod, top = tirc.parse(text), 2**64 - 1
+    a, got, expected = np.array([0, 2**63 - 1, 2**63, top], "uint64"), np.zeros(4, "uint64"), np.zeros(4, "uint64")
+    for n in np.uint64(2**63 + 5), 2**63 + 5:
+        tirc.build(mod)(a, n, got)
+        tirc.interpret(mod, a, n, expected)
+        assert got.tolist() == expected.tolist() == [max(int(x), 2**63 + 5) // 3 + top % 1000 for x in a]
+
+
+@pytest.mark.parametrize("dtype,n", [("uint64", -1), ("uint64", 2**64), ("int64", 2**63), ("int8", 300), ("uint8", -1),
+                                     ("int32", float("inf")), ("uint32", 2**32)])
+def test_scalars_stay_in_their_types(dtype, n):
+    f = tirc.build(tirc.parse("""
+@T.prim_func
+def main(n: T.%s, B: T.Buffer((1,), "%s")):
+    B[0] = n
+""" % (dtype, dtype)))
+    with pytest.raises(tirc.ArgumentError, match='argument "n" of main: .* is no %s' % dtype):
+        f(n, np.zeros(1, dtype))
+
+
+def test_floats_may_be_infinite():
+    f = tirc.build(tirc.parse("""
+@T.prim_func
+def main(x: T.float32, B: T.Buffer((1,), "float32")):
+    B[0] = x
+"""))
+    b = np.zeros(1, "float32")
+    f(float("inf"), b)
+    assert b[0] == np.inf
+
+
 def test_booleans():
     f = tirc.build(tirc.parse((ADD % {"t": "bool"}).replace("A[vi, vj] + B[vi, vj]", "A[vi, vj] and B[vi, vj]")))
     a = np.arange(24).reshape(4, 6) % 2 == 0

@@ -109,6 +109,8 @@ def test_wrong_arguments(sch):
             call()
     with pytest.raises(OverflowError):
         sch.split(i, [2**64, None])
+    with pytest.raises(tirc.ArgumentError):
+        sch.split(i, [2**64 - 1, None])
     sch.split(i, [2, None])
     with pytest.raises(ValueError, match="no longer in the program"):
         sch.parallel(i)

@@ -229,6 +229,30 @@ static void builder_makes_long_programs(void **state) {
   tirc_builder_free(b);
 }
 
+static void builder_makes_all_of_uint64(void **state) {
+  (void)state;
+  tirc_builder *b = NULL;
+  tirc_module *m = NULL;
+  char *text = NULL;
+  OK(tirc_builder_new(&b, error));
+  tirc_build_func(b, "main");
+  tirc_term n = tirc_build_int(b, NULL, 8), zero = tirc_build_int(b, NULL, 0);
+  tirc_term A = tirc_build_buffer(b, "A", "uint64", 1, &n, NULL);
+  tirc_build_store(b, A, 1, &zero, tirc_build_uint(b, "uint64", UINT64_MAX));
+  tirc_term one = tirc_build_int(b, NULL, 1);
+  tirc_build_store(
+      b, A, 1, &one,
+      tirc_build_op(b, "-", tirc_build_uint(b, NULL, UINT64_MAX), tirc_build_load(b, A, 1, &zero)));
+  tirc_build_end(b);
+  OK(tirc_builder_module(b, &m, error));
+  OK(tirc_module_print(m, &text, error));
+  assert_non_null(strstr(text, "A[0] = T.uint64(18446744073709551615)\n"));
+  assert_non_null(strstr(text, "A[1] = T.uint64(18446744073709551615) - A[0]\n"));
+  tirc_string_free(text);
+  tirc_module_free(m);
+  tirc_builder_free(b);
+}
+
 static void builder_keeps_the_first_mistake(void **state) {
   (void)state;
   tirc_builder *b = NULL;
@@ -601,6 +625,7 @@ int main(void) {
       cmocka_unit_test(builder_knows_the_language),
       cmocka_unit_test(builder_refuses_what_is_too_deep),
       cmocka_unit_test(builder_makes_long_programs),
+      cmocka_unit_test(builder_makes_all_of_uint64),
       cmocka_unit_test(builder_keeps_the_first_mistake),
       cmocka_unit_test(calls_do_what_a_script_does),
       cmocka_unit_test(functions_of_the_caller_are_index_maps),

@@ -394,6 +394,7 @@ static void builders(void **state) {
     BUILD(tirc_build_assert(b, NULL, NULL));
     BUILD(tirc_build_evaluate(b, NULL));
     BUILD(tirc_build_int(b, "no type", -1));
+    BUILD(tirc_build_uint(b, "no type", 1));
     BUILD(tirc_build_float(b, "no type", -1));
     BUILD(tirc_build_string(b, NULL));
     BUILD(tirc_build_op(b, NULL, NULL, NULL));

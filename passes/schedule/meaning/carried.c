@@ -213,7 +213,7 @@ static bool add_leaf(Leaves *l, Expr e) {
 
 /* What a number is made of, down to index arithmetic. False: of what may be different each time. */
 static bool find_leaves(Leaves *l, Expr e) {
-  if (e->op == OP_INT || e->op == OP_FLOAT) return true;
+  if (tirc_is_constant(e)) return true;
   if (e->op == OP_CALL || e->op == OP_LET) return false;
   if (tirc_dtype_is_int(e->dtype) && e->dtype.lanes == 1 && !tirc_reads_memory(e))
     return add_leaf(l, e);
@@ -285,7 +285,7 @@ static Expr constant_of(const Question *q, Buffer b) {
     const Touch *t = q->known.at[i].touch;
     if (!t->write || t->buffer != b) continue;
     const Expr value = t->stmt->kind == STMT_STORE ? t->stmt->u.store.value : NULL;
-    if (!value || (value->op != OP_INT && value->op != OP_FLOAT)) return NULL;
+    if (!value || !tirc_is_constant(value)) return NULL;
     if (constant && !tirc_expr_same(constant, value)) return NULL;
     constant = value;
   }

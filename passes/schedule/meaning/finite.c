@@ -314,7 +314,7 @@ static bool store_alike(const Search *k, const Event *x, const Event *y) {
   if (a->stmt == b->stmt)
     return made->known && !made->adds && !compare_numbers(x->at + from, y->at + from, made->n);
   const Expr one = a->stmt->u.store.value, other = b->stmt->u.store.value;
-  return (one->op == OP_INT || one->op == OP_FLOAT) && tirc_expr_same(one, other);
+  return tirc_is_constant(one) && tirc_expr_same(one, other);
 }
 
 /* What iteration reads before it stored, and what others store. */

@@ -85,6 +85,14 @@ def _borrow(x):
     return _of_numpy(numpy.asarray(view))
 
 
+def _bits(dtype, i):
+    """An integer as the library takes it: 64 bits, those of a uint64 as they are."""
+    low, high = (0, 2**64) if dtype == "uint64" else (-2**63, 2**63)
+    if not low <= i < high:
+        raise OverflowError
+    return i
+
+
 def _arguments(func, args):
     """The arguments as the library takes them, and what must live as long."""
     params, out, keep = func.params, (_lib.Argument * max(len(args), 1))(), []
@@ -92,10 +100,16 @@ def _arguments(func, args):
         p = params[i] if i < len(params) else None
         if p is not None and p.shape is None:
             try:
-                out[i].i, out[i].f = (int(x), float(x))
+                if "float" in p.dtype:
+                    out[i].f = float(x)
+                else:
+                    out[i].i = _bits(p.dtype, int(x))
             except (TypeError, ValueError):
                 raise ArgumentError('argument "%s" of %s: a %s is a number, not a %s'
                                     % (p.name, func.name, p.dtype, type(x).__name__), code="argument") from None
+            except OverflowError:
+                raise ArgumentError('argument "%s" of %s: %s is no %s' % (p.name, func.name, x, p.dtype),
+                                    code="argument") from None
             continue
         try:
             b = _borrow(x)

@@ -233,6 +233,8 @@ def inward(owner, x, keep):
         v.kind, v.u.f = _lib.FLOAT, x
     elif isinstance(x, type):
         raise TypeError("a schedule takes no class (%s)" % x.__name__)
+    elif hasattr(x, "__index__") and 2**63 <= x.__index__() < 2**64:
+        _text(v, _lib.SCRIPT, str(x.__index__()), keep)  # a uint64
     elif hasattr(x, "__index__"):
         v.kind, v.u.i = _lib.INT, _int64(x.__index__())
     elif hasattr(x, "__float__"):
