@@ -255,6 +255,7 @@ static bool check_block(Visitor *v, Stmt stmt) {
   const ArenaMark mark = tirc_mark(t->s->c);
   Instances k = {.s = t->s, .block = tirc_sref_find(t->s, stmt)};
   Meet meet;
+  if (!k.block) return true; /* in a T.init, which is no part of the tree */
   if (begin(&k) && check(&k, &meet))
     t->tell(t->self, warning_of(&k, &meet));
   else
