@@ -106,24 +106,28 @@ unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop) {
 
 typedef struct Loads {
   Sched *s;
-  SRef *loop;
+  SRef *at;
   bool change;
 } Loads;
 
 static bool see_changed_load(Visitor *v, Expr e) {
   Loads *k = v->self;
   if (e->op != OP_LOAD) return true;
+  if (tirc_is_block(k->at)) {
+    k->change |= tirc_touches(k->at, e->u.buffer, true);
+    return true;
+  }
   SRef **blocks;
   Buffer *loose;
-  const int n = tirc_child_blocks(k->s, k->loop, &blocks);
-  const int n_loose = tirc_loose_stores(k->s, k->loop, &loose);
+  const int n = tirc_child_blocks(k->s, k->at, &blocks);
+  const int n_loose = tirc_loose_stores(k->s, k->at, &loose);
   for (int i = 0; i < n; i++) k->change |= tirc_touches(blocks[i], e->u.buffer, true);
   for (int i = 0; i < n_loose; i++) k->change |= loose[i] == e->u.buffer;
   return !k->change;
 }
 
-bool tirc_loads_change(Sched *s, SRef *loop, Expr e) {
-  Loads k = {.s = s, .loop = loop};
+bool tirc_loads_change(Sched *s, SRef *at, Expr e) {
+  Loads k = {.s = s, .at = at};
   tirc_visit_expr(&(Visitor){.expr = see_changed_load, .self = &k}, e);
   return k.change;
 }

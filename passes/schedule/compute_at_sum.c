@@ -17,7 +17,7 @@
 #include "../../ir/visit.h"
 #include "compute_at.h"
 #include "internal.h"
-#include "order.h"
+#include "meaning/first.h"
 
 typedef struct Loops {
   VEC(const For *) at; /* outermost first */
@@ -112,9 +112,14 @@ static bool counts_up(const IterMap *map, const Loops *l) {
   return true;
 }
 
+static SRef *nest_of(Sched *s, SRef *loop) {
+  SRef **above;
+  return tirc_loops_above(s, loop, &above) ? above[0] : loop;
+}
+
 /* Each combination of the loops that the bindings use is another instance, and the first one for an
  * element is the one with the init. */
-static void require_distinct(Sched *s, SRef *scope, const Block *b, const Loops *l) {
+static void require_distinct(Sched *s, SRef *loop, const Block *b, const Loops *l) {
   Expr *vars = tirc_new_array(s->c, Expr, l->at.n + 1);
   Range *doms = tirc_new_array(s->c, Range, l->at.n + 1);
   int n = 0;
@@ -134,7 +139,7 @@ static void require_distinct(Sched *s, SRef *scope, const Block *b, const Loops 
       if (!tirc_const_int(map->indices[i].args[k].scale, &scale) || scale < 0)
         repeated(s, b, "the init would not come first");
   if (mixes_kinds(b, l) && !counts_up(map, l) &&
-      !tirc_init_comes_first(s, scope, l->at.n, l->at.at, b, b->predicate))
+      !tirc_init_comes_first(s, nest_of(s, loop), l->at.n, l->at.at, b, b->predicate))
     repeated(s, b, "the init is not known to come first");
 }
 
@@ -189,5 +194,5 @@ void tirc_require_sums_once(Sched *s, SRef *loop, Stmt nest, bool is_producer) {
       repeated(s, b, tirc_format(s->c, "once for each iteration of loop %s", f->var->u.s));
     summed |= (used & (1u << ITER_REDUCE)) != 0;
   }
-  if (summed) require_distinct(s, tirc_scope_root(s, loop), b, &l);
+  if (summed) require_distinct(s, loop, b, &l);
 }

@@ -142,8 +142,8 @@ bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b);
 bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b);
 /* The buffers to which such statements below a loop store. */
 int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out);
-/* Whether the loop changes what an expression loads. */
-bool tirc_loads_change(Sched *s, SRef *loop, Expr e);
+/* Whether a loop or block changes what an expression loads. */
+bool tirc_loads_change(Sched *s, SRef *at, Expr e);
 /* An iterator whose binding stands on something outside of the scope, so that a run of the scope
  * does not pass through all of its domain; NULL: none does. */
 Expr tirc_outer_iter(Sched *s, SRef *block);

@@ -91,6 +91,16 @@ static bool look_at_stmt(Visitor *v, Stmt stmt) {
   return true;
 }
 
+/* That of its init, or of one that is written by hand. */
+static Use use_of_init(Sched *s, const Plain *plain, SRef *block, Buffer b) {
+  Use u = {.c = s->c, .block = block, .buffer = b, .opaque = &plain->opaque};
+  Visitor v = {.stmt = look_at_stmt, .expr = look_at_expr, .self = &u};
+  const Block *at = &((Stmt)tirc_map_get(&plain->blocks, block))->u.block;
+  if (at->init) tirc_visit_stmt(&v, at->init);
+  for (int i = 0; i < tirc_inits_by_hand(at); i++) tirc_visit_stmt(&v, tirc_item(at->body, i));
+  return u;
+}
+
 static Use use_of(Sched *s, const Plain *plain, SRef *block, Buffer b) {
   Use u = {.c = s->c, .block = block, .buffer = b, .opaque = &plain->opaque};
   Visitor v = {.stmt = look_at_stmt, .expr = look_at_expr, .self = &u};
@@ -141,7 +151,8 @@ typedef struct Ask {
 } Ask;
 
 static const char *user_text(Sched *s, const User *g) {
-  return g->block ? tirc_format(s->c, "block %s", tirc_block_of(g->block)->name)
+  return g->block ? tirc_format(s->c, "%sblock %s", g->init ? "the init of " : "",
+                                tirc_block_of(g->block)->name)
                   : "a statement outside of blocks";
 }
 
@@ -150,6 +161,7 @@ static _Noreturn void order_lost(const Nest *nest, const Loss *loss) {
   const char *first = user_text(s, loss->first), *second = user_text(s, loss->second);
   const char *name = loss->second->buffer->name;
   for (int i = 0; i < nest->n; i++) tirc_sched_mark(s, nest->chain[i]->stmt);
+  const User *init = loss->first->init ? loss->first : loss->second->init ? loss->second : NULL;
   const char *what =
       !loss->witness
           ? tirc_format(s->c,
@@ -165,6 +177,10 @@ static _Noreturn void order_lost(const Nest *nest, const Loss *loss) {
                         "%s uses elements of buffer %s that %s wrote or read in an earlier "
                         "iteration, and would run before it: %s",
                         second, name, first, loss->witness);
+  if (init && loss->first->block == loss->second->block)
+    tirc_sched_error(s, SERR_ORDER_MATTERS, what, NULL,
+                     "in the new order of the loops %s would not run when it must",
+                     user_text(s, init));
   tirc_sched_error(s, SERR_ORDER_MATTERS, what, NULL,
                    "the new order of the loops changes what %s computes", second);
 }
@@ -183,6 +199,31 @@ static bool add_own(Visitor *v, Stmt s) {
   return true;
 }
 
+/* Whether an instance uses of the buffer what its init stores, and shares it with no other one. */
+static bool has_own_sums(Sched *s, const Use *init, const Use *body) {
+  bool own = stores_once(s, init) && (!body->n || body->same_indices);
+  for (int i = 0; own && i < body->n; i++)
+    own = body->n == init->n && tirc_expr_same(body->indices[i], init->indices[i]);
+  return own;
+}
+
+/* An init that may come too late, or too early. */
+static bool consider_init(Ask *r, SRef *block, const Use *body) {
+  Sched *s = r->s;
+  const Nest *nest = &r->nest;
+  const Use init = use_of_init(s, nest->plain, block, body->buffer);
+  if (init.loads + init.stores == 0 ||
+      (!init.loads && has_own_sums(s, &init, body) &&
+       tirc_init_stays_first(s, nest->n, nest->chain, nest->order, block)))
+    return false;
+  vec_push(s->c, r->users,
+           ((User){.block = block,
+                   .buffer = body->buffer,
+                   .init = true,
+                   .stores_once = init.constant || stores_once(s, &init)}));
+  return true;
+}
+
 /* Adds the buffer's users to those that are asked about unless it is safe by sight. */
 static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
   Sched *s = r->s;
@@ -191,6 +232,7 @@ static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
   if (seen(r, b) || tirc_map_has(&r->own, b)) return;
   for (int i = 0; i < n_blocks; i++) {
     Use u = use_of(s, r->nest.plain, blocks[i], b);
+    users += consider_init(r, blocks[i], &u);
     if (u.loads + u.stores == 0) continue;
     const bool once = u.stores && (u.constant || stores_once(s, &u));
     User g = {
@@ -279,10 +321,7 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
   Ask r = {.s = s, .nest = {s, &plain, n, chain, order, 0, NULL}};
   require_bounds_stand_still(s, n, chain);
-  for (int i = 0; i < n_blocks; i++) {
-    tirc_require_init_first(s, n, chain, order, blocks[i]);
-    require_sums_inside(s, chain, blocks[i]);
-  }
+  for (int i = 0; i < n_blocks; i++) require_sums_inside(s, chain, blocks[i]);
   tirc_visit_stmt(&(Visitor){.stmt = add_own, .expr = tirc_skip_expr, .self = &r},
                   tirc_loop_of(chain[n - 1])->body);
   for (int i = 0; i < n_blocks; i++)

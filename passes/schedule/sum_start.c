@@ -13,7 +13,7 @@
 #include "../../ir/visit.h"
 #include "compute_at.h"
 #include "internal.h"
-#include "order.h"
+#include "meaning/first.h"
 
 #include "ir/access.h"
 
@@ -65,25 +65,21 @@ static bool is_about_fused(const SRef *block, Expr condition) {
   return false;
 }
 
+/* Whether the first instance of each sum that runs under the condition has the init. */
 static bool first_instance_starts(Sched *s, SRef *block, Expr condition) {
   SRef **above;
   const int n = tirc_loops_above(s, block, &above);
   const For **loops = tirc_new_array(s->c, const For *, n + 1);
   for (int i = 0; i < n; i++) loops[i] = tirc_loop_of(above[i]);
-  return tirc_init_comes_first(s, tirc_scope_root(s, block), n, loops, tirc_block_of(block),
-                               condition);
+  return tirc_init_comes_first(s, n ? above[0] : block, n, loops, tirc_block_of(block), condition);
 }
 
-static bool starts_where_it_runs(Sched *s, const SRef *block) {
-  const Block *b = tirc_block_of(block);
+/* By sight: it does where the loops of its steps stand at their start. */
+static bool holds_in_first_step(Sched *s, SRef *block, Expr condition) {
   PtrMap starts = {0};
-  SRef *self = tirc_sref_of_block(s, b->id), *steps = NULL;
-  const Expr condition = tirc_condition_of(s, self, tirc_scope_root(s, self));
-  if (!condition) return false;
-  if (tirc_is_true(condition)) return true;
-  if (is_about_fused(block, condition)) return first_instance_starts(s, self, condition);
+  SRef *steps = NULL;
   for (SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
-    if (!is_shared_with_sums(b, tirc_loop_of(r)->var)) {
+    if (!is_shared_with_sums(tirc_block_of(block), tirc_loop_of(r)->var)) {
       tirc_map_set(s->c, &starts, tirc_loop_of(r)->var, tirc_loop_of(r)->min);
       steps = r;
     }
@@ -94,8 +90,15 @@ static bool starts_where_it_runs(Sched *s, const SRef *block) {
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
     tirc_enter_constraint(a, tirc_binary(s->c, OP_GE, tirc_loop_of(r)->extent,
                                          tirc_int(s->c, tirc_loop_of(r)->extent->dtype, 1)));
-  return tirc_holds_at_start(s->c, a, condition, &starts) ||
-         tirc_prove(a, tirc_not(s->c, condition)); /* nothing runs */
+  return tirc_holds_at_start(s->c, a, condition, &starts);
+}
+
+static bool starts_where_it_runs(Sched *s, const SRef *block) {
+  SRef *self = tirc_sref_of_block(s, tirc_block_of(block)->id);
+  const Expr condition = tirc_condition_of(s, self, tirc_scope_root(s, self));
+  if (!condition || tirc_is_true(condition)) return condition;
+  return (!is_about_fused(block, condition) && holds_in_first_step(s, self, condition)) ||
+         first_instance_starts(s, self, condition);
 }
 
 /* A loop that is longer in later steps of a sum runs iterations which the first step does not. They

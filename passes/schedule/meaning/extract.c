@@ -13,6 +13,7 @@ typedef struct Walk {
   Place *at;
   int *time; /* the next statement's, in the loop around */
   SRef *block;
+  bool init;
   Stmt inner, stmt;
 } Walk;
 
@@ -37,11 +38,21 @@ static Place loop_over(const For *f) {
 }
 
 /* Conditions one by one: of those that cannot be known the others remain. */
+Place *tirc_place_when(Tirc *c, Place *up, Expr condition, bool negated) {
+  if (condition->op == OP_NOT) return tirc_place_when(c, up, condition->args[0], !negated);
+  if (condition->op == (negated ? OP_OR : OP_AND)) {
+    up = tirc_place_when(c, up, condition->args[0], negated);
+    return tirc_place_when(c, up, condition->args[1], negated);
+  }
+  return tirc_is_true(condition) && !negated ? up : further(c, up, when(condition, negated));
+}
+
+Place *tirc_place_loop(Tirc *c, Place *up, const For *loop) {
+  return further(c, up, loop_over(loop));
+}
+
 static Place *into(Walk *w, Place *up, Expr condition, bool negated) {
-  if (condition->op == OP_NOT) return into(w, up, condition->args[0], !negated);
-  if (condition->op == (negated ? OP_OR : OP_AND))
-    return into(w, into(w, up, condition->args[0], negated), condition->args[1], negated);
-  return tirc_is_true(condition) && !negated ? up : further(w->c, up, when(condition, negated));
+  return tirc_place_when(w->c, up, condition, negated);
 }
 
 /* --- expressions ------------------------------------------------------------------------------ */
@@ -51,6 +62,7 @@ static void touch(Walk *w, Touch t) {
   t.at = w->at;
   t.time = *w->time;
   t.block = w->block;
+  t.init = w->init;
   t.inner = w->inner;
   t.stmt = w->stmt;
   vec_push(w->c, w->x->touches, t);
@@ -164,7 +176,18 @@ static Place place_of(const Walk *w, const IterVar *iter, Expr value, bool loose
                  .time = *w->time};
 }
 
-static void walk_block(Walk *w, Stmt s) {
+/* Of the block of the scope is of interest what is its init. */
+static void walk_parts(Walk *w, const Block *b, bool outermost) {
+  const int n = outermost ? tirc_inits_by_hand(b) : 0;
+  w->init |= outermost;
+  if (b->init) walk_init(w, b);
+  for (int i = 0; i < n; i++) walk(w, tirc_item(b->body, i));
+  w->init &= !outermost;
+  if (!n) walk(w, b->body);
+  for (int i = n; n && i < b->body->u.seq.n; i++) walk(w, tirc_item(b->body, i));
+}
+
+static void walk_block(Walk *w, Stmt s, bool outermost) {
   const Block *b = &s->u.block;
   const bool loose = w->x->loose && w->x->loose == w->block && !w->inner;
   Place *at = w->at;
@@ -180,8 +203,7 @@ static void walk_block(Walk *w, Stmt s) {
   }
   for (int i = 0; i < b->n_allocs; i++) walk_alloc(w, b->allocs[i]);
   touch_opaque(w, tirc_map_get(&w->x->plain->opaque, s));
-  if (b->init) walk_init(w, b);
-  walk(w, b->body);
+  walk_parts(w, b, outermost);
   w->at = at;
   w->inner = inner;
 }
@@ -189,11 +211,11 @@ static void walk_block(Walk *w, Stmt s) {
 /* A block of the nest's scope, or one inside of it. */
 static void enter_block(Walk *w, Stmt s) {
   if (w->block) {
-    walk_block(w, s);
+    walk_block(w, s, false);
     return;
   }
   w->block = tirc_sref_find(w->x->s, s);
-  walk_block(w, tirc_map_get(&w->x->plain->blocks, w->block));
+  walk_block(w, tirc_map_get(&w->x->plain->blocks, w->block), true);
   w->block = NULL;
 }
 
@@ -283,6 +305,11 @@ static Place *around(Walk *w, SRef *r, const PtrMap *moves) {
       at = further(w->c, at, (Place){.kind = PLACE_REPEAT});
   }
   return at;
+}
+
+Place *tirc_place_around(Sched *s, SRef *in) {
+  Walk w = {.c = s->c};
+  return around(&w, in, NULL);
 }
 
 void tirc_extract_nest(Extract *x, int n, SRef *const *chain) {

@@ -40,7 +40,8 @@ typedef struct Place {
 typedef struct Touch {
   Buffer buffer;
   bool write;
-  int n; /* indices, one a dimension; in vectors each lane is an element of its own */
+  bool init; /* of the block of the nest's scope, or of one that is written by hand */
+  int n;     /* indices, one a dimension; in vectors each lane is an element of its own */
   const Expr *indices;
   const Expr *extents; /* NULL: one element; otherwise all of a box may be touched */
   Place *at;
@@ -69,6 +70,11 @@ void tirc_extract_nest(Extract *x, int n, SRef *const *chain);
 /* All in a block. Of the nest are the loops of its scope around it that `moves` names; others stand
  * still. */
 void tirc_extract_block(Extract *x, SRef *block, const PtrMap *moves);
+/* Where a loop or block of the program stands: what is around it is outside of the nest. */
+Place *tirc_place_around(Sched *s, SRef *in);
+/* Further inside: in a loop of the nest; where a condition holds, or does not. */
+Place *tirc_place_loop(Tirc *c, Place *up, const For *loop);
+Place *tirc_place_when(Tirc *c, Place *up, Expr condition, bool negated);
 /* The loops of the nest around a place: n_loops of them, outermost first, in the arena. */
 Place **tirc_place_loops(Tirc *c, Place *at);
 /* "A[vi + 1] (line 7)" */

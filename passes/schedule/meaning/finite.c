@@ -261,10 +261,8 @@ static bool keeps_order(const Nest *nest, const Extract *x, Loss *loss) {
   o.user = tirc_new_array(c, int, x->touches.n + 1);
   o.order = tirc_new_array(c, int, nest->n);
   for (int i = 0; i < x->touches.n; i++) {
-    o.user[i] = nest->n_users;
-    while (--o.user[i] >= 0 && (nest->users[o.user[i]].block != x->touches.at[i].block ||
-                                nest->users[o.user[i]].buffer != x->touches.at[i].buffer))
-      continue;
+    const int user = tirc_user_of(nest, &x->touches.at[i]);
+    o.user[i] = user < nest->n_users ? user : -1;
   }
   for (int i = 0; i < nest->n; i++)
     while (nest->chain[o.order[i]] != nest->order[i]) o.order[i]++;

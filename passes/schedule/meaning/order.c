@@ -28,10 +28,15 @@ const Expr *tirc_names_of(const Nest *nest) {
   return names;
 }
 
-static int user_of(const Nest *nest, const SRef *block, Buffer b) {
-  for (int i = 0; i < nest->n_users; i++)
-    if (nest->users[i].block == block && nest->users[i].buffer == b) return i;
-  return -1;
+int tirc_user_of(const Nest *nest, const Touch *t) {
+  int whole = nest->n_users;
+  for (int i = 0; i < nest->n_users; i++) {
+    const User *u = &nest->users[i];
+    if (u->block != t->block || u->buffer != t->buffer) continue;
+    if (u->init == t->init) return i;
+    if (!u->init) whole = i;
+  }
+  return whole;
 }
 
 static bool is_wanted(void *self, Buffer b) {
@@ -42,8 +47,8 @@ static bool is_wanted(void *self, Buffer b) {
 }
 
 static void add_moves(Question *q, const Touch *t) {
-  const int user = user_of(q->nest, t->block, t->buffer), n = q->nest->n;
-  if (user < 0) return;
+  const int user = tirc_user_of(q->nest, t), n = q->nest->n;
+  if (user == q->nest->n_users) return;
   Moves *m = &q->moves[user];
   const ZMap whole = tirc_relation_of(&q->r, t, &m->exact[t->write]);
   const ZMap one = tirc_z_drop_in(q->r.sets, whole, n, t->at->n_loops - n);

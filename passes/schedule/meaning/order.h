@@ -12,6 +12,7 @@
 typedef struct User {
   SRef *block; /* NULL: statements outside of blocks */
   Buffer buffer;
+  bool init;        /* its init alone, or what is left of the block then */
   bool update;      /* its instances come in any order */
   bool stores_once; /* no element is stored to twice, or always the same number */
   bool last_counts; /* nobody reads in between: what is stored last, stays */
@@ -26,6 +27,9 @@ typedef struct Nest {
   const User *users;
 } Nest;
 
+/* Which user a touch belongs to; n_users: none. An init is a user of its own or a part of its
+ * block. */
+int tirc_user_of(const Nest *nest, const Touch *t);
 /* The variables of the chain. */
 const Expr *tirc_names_of(const Nest *nest);
 
