@@ -3,8 +3,10 @@
  * type does not apply. */
 #include "arith_internal.h"
 
-enum { N_VARS = 7, N_CONSTS = 3 };
-static const char var_letters[] = "xyzuvst";
+enum { N_VARS = 7, N_CONSTS = 3, N_CHARS = 128 };
+/* Numbers from 1. */
+static const uint8_t var_slots[N_CHARS] = {
+    ['x'] = 1, ['y'] = 2, ['z'] = 3, ['u'] = 4, ['v'] = 5, ['s'] = 6, ['t'] = 7};
 
 typedef struct Match {
   Simplifier *s;
@@ -15,27 +17,31 @@ typedef struct Match {
 } Match;
 
 typedef struct Sign {
-  char sign;
   Op op;
-  int arity;
+  int arity; /* 0: none */
 } Sign;
-static const Sign signs[] = {
-    {'+', OP_ADD, 2},      {'-', OP_SUB, 2},      {'*', OP_MUL, 2},      {'/', OP_FLOORDIV, 2},
-    {'%', OP_FLOORMOD, 2}, {'d', OP_TRUNCDIV, 2}, {'r', OP_TRUNCMOD, 2}, {'m', OP_MIN, 2},
-    {'M', OP_MAX, 2},      {'?', OP_SELECT, 3},   {'<', OP_LT, 2},       {'L', OP_LE, 2},
-    {'=', OP_EQ, 2},       {'N', OP_NE, 2},       {'&', OP_AND, 2},      {'|', OP_OR, 2},
-    {'!', OP_NOT, 1},
+static const Sign signs[N_CHARS] = {
+    ['+'] = {OP_ADD, 2},      ['-'] = {OP_SUB, 2},      ['*'] = {OP_MUL, 2},
+    ['/'] = {OP_FLOORDIV, 2}, ['%'] = {OP_FLOORMOD, 2}, ['d'] = {OP_TRUNCDIV, 2},
+    ['r'] = {OP_TRUNCMOD, 2}, ['m'] = {OP_MIN, 2},      ['M'] = {OP_MAX, 2},
+    ['?'] = {OP_SELECT, 3},   ['<'] = {OP_LT, 2},       ['L'] = {OP_LE, 2},
+    ['='] = {OP_EQ, 2},       ['N'] = {OP_NE, 2},       ['&'] = {OP_AND, 2},
+    ['|'] = {OP_OR, 2},       ['!'] = {OP_NOT, 1},
 };
 
 static const Sign *sign_of(char ch) {
-  for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-    if (signs[i].sign == ch) return &signs[i];
-  return NULL;
+  const Sign *sign = &signs[(unsigned char)ch % N_CHARS];
+  return sign->arity ? sign : NULL;
 }
 
-static int var_slot(char ch) {
-  const char *at = strchr(var_letters, ch);
-  return at && ch ? (int)(at - var_letters) : -1;
+static int var_slot(char ch) { return var_slots[(unsigned char)ch % N_CHARS] - 1; }
+
+static bool is_integer(Expr e) { return e->op == OP_INT && e->dtype.code != TYPE_BOOL; }
+
+/* Most patterns fail at the first letter of an operand: seen before anything is noted. */
+static bool may_match(char ch, Expr e) {
+  const Sign *sign = sign_of(ch);
+  return sign ? sign->op == e->op : var_slot(ch) >= 0 || is_integer(e);
 }
 
 static void note_type(Match *m, Expr e) {
@@ -51,7 +57,7 @@ static bool match(Match *m, Expr e) {
     note_type(m, e);
     return true;
   }
-  bool integer = e->op == OP_INT && e->dtype.code != TYPE_BOOL;
+  const bool integer = is_integer(e);
   if (ch >= 'a' && ch <= 'c') {
     if (!integer) return false;
     Expr *bound = &m->consts[ch - 'a'];
@@ -159,6 +165,8 @@ static bool evaluate(Match *m, int64_t *out) {
 Expr tirc_apply_rules(Simplifier *s, RuleSet set, Expr e) {
   for (int i = 0; i < tirc_rules[set].n; i++) {
     const Rule *rule = &tirc_rules[set].at[i];
+    if (!may_match(rule->pattern[0], e) || (e->n && !may_match(rule->pattern[1], e->args[0])))
+      continue;
     Match m = {.s = s, .p = rule->pattern};
     m.type.lanes = 0;
     if (!match(&m, e)) continue;

@@ -43,14 +43,3 @@ bool tirc_dtype_parse(const char *name, DType *out) {
   }
   return false;
 }
-
-int64_t tirc_dtype_min(DType t) {
-  if (t.code != TYPE_INT) return 0;
-  return t.bits >= 64 ? INT64_MIN : -(INT64_C(1) << (t.bits - 1));
-}
-
-int64_t tirc_dtype_max(DType t) {
-  if (t.code == TYPE_BOOL) return 1;
-  int bits = t.code == TYPE_INT ? t.bits - 1 : t.bits;
-  return bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1;
-}

@@ -48,8 +48,15 @@ const char *tirc_dtype_name(Tirc *c, DType t);
 bool tirc_dtype_parse(const char *name, DType *out);
 /* The least and greatest value of an integer type (uint64's greatest is clipped to INT64_MAX;
  * tirc_limit has it whole). */
-int64_t tirc_dtype_min(DType t);
-int64_t tirc_dtype_max(DType t);
+static inline int64_t tirc_dtype_min(DType t) {
+  if (t.code != TYPE_INT) return 0;
+  return t.bits >= 64 ? INT64_MIN : -(INT64_C(1) << (t.bits - 1));
+}
+static inline int64_t tirc_dtype_max(DType t) {
+  if (t.code == TYPE_BOOL) return 1;
+  int bits = t.code == TYPE_INT ? t.bits - 1 : t.bits;
+  return bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1;
+}
 /* Floats of 16 bits, as they lie in memory. */
 double tirc_half_to_double(uint16_t h);
 uint16_t tirc_double_to_half(double v); /* round to nearest even */

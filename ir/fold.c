@@ -177,6 +177,7 @@ static bool follows(Expr constant, DType other) {
  * integers, more bits over fewer, signed over unsigned of the same size. */
 static DType unify(Expr a, Expr b) {
   DType x = a->dtype, y = b->dtype;
+  if (tirc_dtype_equal(x, y)) return x;
   int lanes = x.lanes > y.lanes ? x.lanes : y.lanes;
   DType best;
   if (follows(a, y))
