@@ -70,6 +70,7 @@ static Expr choose(Tirc *c, Expr sum, Expr choice, int which) {
  * side, or one of them suffices, which the prover does not try; `depth` bounds how many are taken
  * apart. */
 static bool at_most(Tirc *c, Analyzer *a, Expr x, Expr y, int depth) {
+  if (tirc_expr_same(x, y)) return true;
   x = tirc_simplify(a, x);
   y = tirc_simplify(a, y);
   if (tirc_prove(a, tirc_binary(c, OP_LE, x, y))) return true;
