@@ -139,9 +139,13 @@ static bool is_covered(const Look *k) {
 
 /* --- a fused loop ---------------------------------------------------------------------------- */
 
+/* With the loops around the one that is asked about, or while they stand still. */
 static bool is_bijective(const Look *k, SRef *block) {
-  const LoopDomain d = tirc_loop_domain(k->s, block->parent, NULL, NULL);
-  return tirc_runs_once(k->s, block, &d, tirc_block_of(block)->predicate);
+  const Expr predicate = tirc_block_of(block)->predicate;
+  const LoopDomain moving = tirc_loop_domain(k->s, block->parent, k->loop->parent, NULL);
+  if (tirc_runs_once(k->s, block, &moving, predicate)) return true;
+  const LoopDomain all = tirc_loop_domain(k->s, block->parent, NULL, NULL);
+  return all.n > moving.n && tirc_runs_once(k->s, block, &all, predicate);
 }
 
 /* The iterator that is the index, or -1. */
