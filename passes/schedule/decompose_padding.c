@@ -135,25 +135,14 @@ static void find_region(Padding *p) {
   }
 }
 
-typedef struct Loaded {
-  Padding *p;
-  bool changes; /* what is loaded, under the loop */
-} Loaded;
-
-static bool see_loaded(Visitor *v, Expr e) {
-  Loaded *k = v->self;
-  SRef **blocks;
-  const int n = e->op == OP_LOAD ? tirc_child_blocks(k->p->s, k->p->loop, &blocks) : 0;
-  for (int i = 0; i < n; i++) k->changes |= tirc_touches(blocks[i], e->u.buffer, true);
-  return !k->changes;
-}
-
 /* Whether the block runs in each iteration, and an element gets the same value each time, so that
  * the constant, stored once before the loop, is still there, or was never to be seen. */
 static bool stores_the_same_again(Padding *p) {
-  Loaded k = {.p = p};
-  tirc_visit_stmt(&(Visitor){.expr = see_loaded, .self = &k}, tirc_block_of(p->block)->body);
-  return !k.changes && tirc_domain_implies_predicate(p->s, p->block) &&
+  const Stmt store = tirc_block_of(p->block)->body;
+  bool changes = tirc_loads_change(p->s, p->loop, store->u.store.value);
+  for (int i = 0; i < store->u.store.n; i++)
+    changes |= tirc_loads_change(p->s, p->loop, store->u.store.indices[i]);
+  return !changes && tirc_domain_implies_predicate(p->s, p->block) &&
          !tirc_instances_depend(p->s, p->block);
 }
 
