@@ -3,6 +3,7 @@
  * the schedule is put back and the error is completed with what only the caller knows: the call as
  * text, its place, and the program with the offending statements underlined. */
 #include "../../ir/print.h"
+#include "../../ir/utf8.h"
 #include "../../ir/verify.h"
 #include "internal.h"
 #include "state.h"
@@ -89,6 +90,17 @@ static void add_value(Sched *s, Text *t, Value v, int depth) {
   }
 }
 
+/* A long one is cut. */
+static void add_argument(Sched *s, Text *t, Value v) {
+  enum { LONGEST = 400 };
+  const size_t end = t->n + LONGEST;
+  add_value(s, t, v, 0);
+  if (t->n <= end) return;
+  for (t->n = end; tirc_utf8_continues(t->at[t->n]);) t->n--;
+  t->at[t->n] = 0;
+  tirc_text_add(t, "...");
+}
+
 const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const Value *args,
                                  int n_keywords, const char *const *keyword_names,
                                  const Value *keywords) {
@@ -96,11 +108,11 @@ const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const
   tirc_text_addf(&t, "sch.%s(", p->name);
   for (int i = 0; i < n_args; i++) {
     if (i) tirc_text_add(&t, ", ");
-    add_value(s, &t, args[i], 0);
+    add_argument(s, &t, args[i]);
   }
   for (int i = 0; i < n_keywords; i++) {
     tirc_text_addf(&t, "%s%s=", n_args + i ? ", " : "", keyword_names[i]);
-    add_value(s, &t, keywords[i], 0);
+    add_argument(s, &t, keywords[i]);
   }
   tirc_text_add(&t, ")");
   return t.at;
