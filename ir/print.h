@@ -21,6 +21,7 @@ const char *tirc_print_stmt(Tirc *c, Stmt s);
 const char *tirc_print_expr(Tirc *c, Expr e);
 const char *tirc_print_region(Tirc *c, Region r); /* "A[0:16, vi]" */
 const char *tirc_print_buffer(Tirc *c, Buffer b); /* "A: float32[64, 64]" for messages */
+bool tirc_is_reserved(const char *word);          /* no name: Python's keywords, T, range ... */
 const char *tirc_loop_kind_name(LoopKind k);      /* "serial", "parallel", ... */
 const char *tirc_iter_kind_name(IterKind k);      /* "spatial", "reduce", "opaque", "scan" */
 

@@ -18,20 +18,24 @@ static Name *find(Printer *p, const char *text) {
   return name;
 }
 
-static const char *const reserved[] = {
-    "T",      "I",       "False",    "None",  "True",   "and",      "as",    "assert",
-    "async",  "await",   "break",    "class", "def",    "del",      "elif",  "else",
-    "except", "finally", "for",      "from",  "global", "if",       "in",    "is",
-    "import", "lambda",  "nonlocal", "not",   "or",     "pass",     "raise", "return",
-    "try",    "while",   "with",     "yield", "range",  "continue",
-};
+bool tirc_is_reserved(const char *word) {
+  static const char *const words[] = {
+#define KEYWORD(word, token) word,
+#define OTHER(word) word,
+#include "words.def"
+#undef KEYWORD
+#undef OTHER
+  };
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(word, words[i]) == 0) return true;
+  return false;
+}
 
 static const char *identifier(Tirc *c, const char *hint) {
   if (!hint || !*hint) return "v";
   bool fine = !isdigit((unsigned char)hint[0]);
   for (const char *s = hint; *s; s++) fine = fine && (isalnum((unsigned char)*s) || *s == '_');
-  for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-    if (strcmp(hint, reserved[i]) == 0) return tirc_format(c, "%s_", hint);
+  if (tirc_is_reserved(hint)) return tirc_format(c, "%s_", hint);
   if (fine) return hint;
   char *s = tirc_format(c, "%s%s", isdigit((unsigned char)hint[0]) ? "v" : "", hint);
   for (char *k = s; *k; k++)

@@ -5,6 +5,7 @@
  * Every name is made unique within its function, so a handle means its own variable even where a
  * name was asked for twice. The first mistake stays: all that follows does nothing, and
  * tirc_builder_module reports it. */
+#include "../ir/print.h"
 #include "../passes/schedule/value.h"
 #include "api.h"
 
@@ -79,21 +80,8 @@ static bool is_identifier(const char *s) {
   return !*s;
 }
 
-/* Words that stand for something else in the language. */
-static bool is_reserved(const char *s) {
-  static const char *const words[] = {
-      "T",       "I",        "False",    "None",   "True",  "and",    "as",     "assert",
-      "break",   "class",    "continue", "def",    "del",   "elif",   "else",   "except",
-      "finally", "for",      "from",     "global", "if",    "import", "in",     "is",
-      "lambda",  "nonlocal", "not",      "or",     "pass",  "raise",  "return", "try",
-      "while",   "with",     "yield",    "range",  "async", "await",  "tvm",    "tir"};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (!strcmp(words[i], s)) return true;
-  return false;
-}
-
 static const char *word(tirc_builder *b, const char *s) {
-  if (!is_identifier(s) || is_reserved(s))
+  if (!is_identifier(s) || tirc_is_reserved(s))
     refuse(b, "names are letters, digits and _",
            tirc_format(b->c, "\"%s\" cannot be a name in the language", s ? s : ""));
   return s;
