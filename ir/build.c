@@ -195,14 +195,25 @@ static void holds_buffer(Nesting *k, Buffer b) {
   holds_expr(k, b->elem_offset);
 }
 
-static void holds_block(Nesting *k, const Block *b) {
+static void holds_allocs(Nesting *k, Block *b) {
+  if (b->measured != b->allocs || b->n_measured != b->n_allocs) {
+    Nesting own = {.c = k->c};
+    for (int i = 0; i < b->n_allocs; i++) holds_buffer(&own, b->allocs[i]);
+    b->measured = b->allocs;
+    b->n_measured = b->n_allocs;
+    b->allocs_depth = own.exprs;
+  }
+  if (b->allocs_depth > k->exprs) k->exprs = b->allocs_depth;
+}
+
+static void holds_block(Nesting *k, Block *b) {
   for (int i = 0; i < b->n_iters; i++) holds_ranges(k, 1, &b->iters[i].dom);
   holds_exprs(k, b->n_iters, b->iter_values);
   holds_expr(k, b->predicate);
   for (int i = 0; i < b->n_reads; i++) holds_ranges(k, b->reads[i].buffer->ndim, b->reads[i].dims);
   for (int i = 0; i < b->n_writes; i++)
     holds_ranges(k, b->writes[i].buffer->ndim, b->writes[i].dims);
-  for (int i = 0; i < b->n_allocs; i++) holds_buffer(k, b->allocs[i]);
+  holds_allocs(k, b);
   for (int i = 0; i < b->n_matches; i++) {
     holds_buffer(k, b->matches[i].buffer);
     holds_ranges(k, b->matches[i].source.buffer->ndim, b->matches[i].source.dims);
@@ -212,7 +223,7 @@ static void holds_block(Nesting *k, const Block *b) {
   holds_stmt(k, b->body);
 }
 
-static void holds_parts(Nesting *k, Stmt s) {
+static void holds_parts(Nesting *k, struct StmtNode *s) {
   switch (s->kind) {
   case STMT_FOR:
     holds_ranges(k, 1, &(Range){s->u.loop.min, s->u.loop.extent});

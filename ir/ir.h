@@ -144,6 +144,10 @@ typedef struct Block {
   int n_reads, n_writes, n_allocs, n_matches;
   const Region *reads, *writes;
   const Buffer *allocs;
+  /* Of these allocations it is known how deep their extents nest: a copy of the block that has the
+   * same ones need not look at them all. */
+  const Buffer *measured;
+  int n_measured, allocs_depth;
   const MatchBuffer *matches;
   Attrs annotations;
   Stmt init; /* or NULL */
