@@ -114,7 +114,7 @@ static bool see_changed_load(Visitor *v, Expr e) {
   Loads *k = v->self;
   if (e->op != OP_LOAD) return true;
   if (tirc_is_block(k->at)) {
-    k->change |= tirc_touches(k->at, e->u.buffer, true);
+    k->change |= tirc_touches(k->at, e->u.buffer, true) || tirc_reads_written(k->s, k->at, e);
     return true;
   }
   SRef **blocks;

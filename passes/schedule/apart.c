@@ -11,6 +11,7 @@
 
 #include "../../ir/visit.h"
 #include "internal.h"
+#include "meaning/cover.h"
 
 #include "ir/access.h"
 
@@ -131,8 +132,7 @@ static bool is_covered(const Look *k) {
         if (k->blocks[i]->accesses[w][a].buffer != k->buffer) continue;
         if (!is_declared(k->blocks[i], w, a)) return false;
         if (w == 0 && !k->blocks[i]->region_cover) return false;
-        if (w && !tirc_writes_region(k->s, k->blocks[i]->stmt, &k->blocks[i]->accesses[w][a]))
-          return false;
+        if (w && !tirc_writes_box(k->s, k->blocks[i], &k->blocks[i]->accesses[w][a])) return false;
       }
   return true;
 }

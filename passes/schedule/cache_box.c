@@ -6,7 +6,8 @@
 #include "../../ir/print.h"
 #include "between.h"
 #include "cache.h"
-#include "places.h"
+#include "index_eval.h"
+#include "meaning/cover.h"
 #include "state.h"
 
 #include "ir/access.h"
@@ -55,43 +56,6 @@ static Range clip(Tirc *c, Range r, Expr dim) {
   return tirc_range(tirc_int(c, r.min->dtype, min), tirc_int(c, r.extent->dtype, extent));
 }
 
-/* A block may declare more than it writes: loop_partition declares for each instance what all of
- * them write. What is copied must have been written, not declared. */
-static void require_written(Sched *s, const CacheStage *stage, Analyzer *a) {
-  Tirc *c = s->c;
-  const Block *b = tirc_block_of(stage->writer);
-  Regions writes = tirc_block_access(c, stage->writer->stmt).writes;
-  const Region *actual = tirc_region_of(writes.n, writes.at, stage->source);
-  if (!actual) actual = tirc_declared_write(b, stage->source);
-  if (actual && !tirc_writes_region(s, stage->writer->stmt, actual) &&
-      tirc_leaves_holes(s, stage->writer, actual)) {
-    tirc_sched_mark(s, stage->writer->stmt);
-    tirc_sched_error(
-        s, SERR_CACHE_REGION_COVER, NULL, NULL,
-        "Block %s writes parts of a box of %s only, so the copy would move elements that "
-        "nobody wrote.",
-        b->name, stage->source->name);
-  }
-  PtrMap bindings = {0};
-  tirc_bindings_of(c, stage->writer->stmt, &bindings);
-  const IntSet *sets = actual
-                           ? tirc_region_upper(s, a, tirc_substitute_region(c, *actual, &bindings),
-                                               b->predicate, stage->writer->parent, stage->where)
-                           : NULL;
-  for (int i = 0; sets && i < stage->source->ndim; i++) {
-    const Expr zero = tirc_int(c, stage->region[i].extent->dtype, 0);
-    const Range unknown = tirc_range(zero, zero);
-    const Range reach = tirc_range_of_set(a, sets[i], unknown);
-    const Expr known = tirc_max(c, tirc_cast(c, zero->dtype, reach.extent), zero);
-    if (tirc_prove_ge(a, known, stage->region[i].extent)) continue;
-    tirc_sched_mark(s, stage->writer->stmt);
-    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                     "Block %s is not known to write all of the box of %s that would be copied, "
-                     "and the copy would move elements that nobody wrote.",
-                     b->name, stage->source->name);
-  }
-}
-
 static bool loads_start(const CacheStage *stage) {
   for (int i = 0; i < stage->source->ndim; i++)
     if (tirc_reads_memory(stage->region[i].min) || tirc_reads_memory(stage->region[i].extent))
@@ -99,13 +63,30 @@ static bool loads_start(const CacheStage *stage) {
   return false;
 }
 
-/* What the loops outside of the copy decide of whether the writer runs, its copy must do too: where
- * others look at what it leaves out, and where the box starts at a number that is loaded, which may
- * be nowhere. */
-static void keep_condition(Sched *s, CacheStage *stage, Region written) {
+static _Noreturn void not_written(Sched *s, const CacheStage *stage, const char *missing) {
+  tirc_sched_mark(s, stage->writer->stmt);
+  tirc_sched_error(s, SERR_CACHE_REGION_COVER, tirc_missing_text(s->c, missing), NULL,
+                   "Block %s is not known to write all of the box of %s that would be copied, and "
+                   "the copy would move elements that nobody wrote.",
+                   tirc_block_of(stage->writer)->name, stage->source->name);
+}
+
+/* What is not written, is copied back over what others see. What the loops outside of the copy
+ * decide of whether the writer runs, its copy must do too; and also where the box starts at a
+ * number that is loaded, which may be nowhere. Of a buffer of the scope's own it is enough that
+ * each instance writes what it declares: the cache holds the rest as long as the buffer does. */
+static void require_written(Sched *s, CacheStage *stage) {
   const Block *b = tirc_block_of(stage->writer);
+  const Region box = {stage->source, stage->region};
+  const bool own = tirc_is_own_buffer(s, stage);
+  const char *missing = NULL;
   stage->condition = tirc_bool(s->c, true);
-  if ((!stage->is_write || tirc_is_own_buffer(s, stage)) && !loads_start(stage)) return;
+  if (!loads_start(stage) && (!stage->is_write || own)) {
+    const Region *declared = tirc_declared_write(b, stage->source);
+    if (stage->is_write && !tirc_writes_box(s, stage->writer, declared))
+      not_written(s, stage, NULL);
+    return;
+  }
   if (tirc_is_guarded(s, stage->writer, stage->where)) {
     tirc_sched_mark(s, stage->writer->stmt);
     tirc_sched_error(
@@ -119,18 +100,8 @@ static void keep_condition(Sched *s, CacheStage *stage, Region written) {
   for (const SRef *r = stage->writer->parent; r != stage->where; r = r->parent)
     if (tirc_is_loop(r)) tirc_map_set(s->c, &inside, tirc_loop_of(r)->var, r);
   stage->condition = tirc_conjuncts(s->c, b->predicate, &inside, false);
-  SRef *nest = stage->writer;
-  while (nest->parent != stage->where) nest = nest->parent;
-  const Region box = {stage->source, stage->region};
-  if ((tirc_is_true(b->predicate) || !tirc_nest_leaves_holes(s, nest, &box, stage->condition)) &&
-      tirc_predicate_leaves_some(s, stage->writer, stage->where, written))
-    return;
-  tirc_sched_mark(s, stage->writer->stmt);
-  tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                   "The predicate of block %s, or of one in it, may leave out parts of the box of "
-                   "%s that would be "
-                   "copied, and the copy would move elements that nobody wrote.",
-                   b->name, stage->source->name);
+  if (!tirc_nest_writes_box(s, stage->writer, stage->where, stage->condition, &box, &missing))
+    not_written(s, stage, missing);
 }
 
 /* A block that does not declare what blocks inside of it read may read more than the box. */
@@ -154,34 +125,31 @@ static void require_declared_readers(Sched *s, const CacheStage *stage) {
 typedef struct Symbols {
   const Sched *s;
   const SRef *around;
+  IndexEval large; /* symbols; loops and iterators are at 0 */
   bool found;
 } Symbols;
 
 static bool see_symbol(Visitor *v, Expr e) {
+  enum { LARGE = 1 << 20 };
   Symbols *k = v->self;
   bool known = e->op != OP_VAR || tirc_map_has(&k->s->loops, e);
   for (const SRef *r = k->around; r && !known; r = r->parent)
     for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
       known |= tirc_block_of(r)->iters[i].var == e;
+  if (e->op == OP_VAR) tirc_eval_give(&k->large, e, known ? 0 : LARGE);
   k->found |= !known;
-  return !k->found;
-}
-
-static bool has_symbol(Sched *s, SRef *around, Expr e) {
-  Symbols k = {.s = s, .around = around};
-  tirc_visit_expr(&(Visitor){.expr = see_symbol, .self = &k}, e);
-  return k.found;
+  return true;
 }
 
 /* Where a predicate lets nothing run, a box may end before it starts. Symbols are taken to be large
  * enough, but not if it is shorter the larger they are. */
-static bool may_be_negative(Sched *s, SRef *around, Expr extent) {
-  if (!has_symbol(s, around, extent))
-    return tirc_const_bound(tirc_analyzer_around(s, around), extent).min < 0;
-  IndexEval large = {.c = s->c, .sizes = &tirc_one_size};
+static bool may_be_negative(Sched *s, SRef *around, Expr extent, bool *symbolic) {
+  Symbols k = {.s = s, .around = around, .large = {.c = s->c}};
   int64_t value;
-  (void)tirc_go_to_place(&large, around, 0, true);
-  return tirc_eval_index(&large, extent, &value) && value < 0;
+  tirc_visit_expr(&(Visitor){.expr = see_symbol, .self = &k}, extent);
+  *symbolic = k.found;
+  if (!k.found) return tirc_const_bound(tirc_analyzer_around(s, around), extent).min < 0;
+  return tirc_eval_index(&k.large, extent, &value) && value < 0;
 }
 
 static Expr at_least_0(Tirc *c, Expr extent) {
@@ -220,10 +188,9 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
   for (int i = 0; i < source->ndim; i++) {
     Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
     out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
-    if (may_be_negative(s, stage->where, out[i].extent)) {
-      const bool symbolic = has_symbol(s, stage->where, out[i].extent);
+    bool symbolic;
+    if (may_be_negative(s, stage->where, out[i].extent, &symbolic))
       out[i] = symbolic ? tirc_range(out[i].min, at_least_0(c, out[i].extent)) : whole;
-    }
     never |= tirc_is_int(out[i].extent, 0) && !tirc_is_int(source->shape[i], 0);
   }
   if (never) {
@@ -234,8 +201,7 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
                      b->name, source->name);
   }
   stage->region = out;
-  require_written(s, stage, tirc_analyzer_around(s, stage->writer));
-  keep_condition(s, stage, r);
+  require_written(s, stage);
   require_declared_readers(s, stage);
 }
 
@@ -307,7 +273,8 @@ void tirc_box_of_input(Sched *s, CacheStage *stage) {
   for (int i = 0; i < stage->source->ndim; i++) {
     Expr dim = stage->source->shape[i];
     out[i] = declared ? declared->dims[i] : tirc_range(tirc_int(s->c, dim->dtype, 0), dim);
-    if (declared && may_be_negative(s, stage->scope, out[i].extent))
+    bool symbolic;
+    if (declared && may_be_negative(s, stage->scope, out[i].extent, &symbolic))
       out[i].extent = at_least_0(s->c, out[i].extent);
     require_known_start(s, stage, a, out[i]);
   }

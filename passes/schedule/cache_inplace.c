@@ -17,6 +17,7 @@
  * reads-own-output, iterations-depend. */
 #include "cache.h"
 #include "conflict.h"
+#include "meaning/cover.h"
 
 #include "../../ir/access.h"
 
@@ -106,7 +107,7 @@ static void require_defined_copy(Inplace *p) {
   bool within = true;
   for (int d = 0; d < p->source->ndim; d++)
     within = within && is_within(p, p->write->dims[d], p->read->dims[d]);
-  if (within || (tirc_writes_region(p->s, p->block->stmt, p->write) &&
+  if (within || (tirc_writes_box(p->s, p->block, p->write) &&
                  !tirc_is_guarded(p->s, p->block, p->block->parent)))
     return;
   tirc_sched_mark(p->s, p->block->stmt);

@@ -19,6 +19,7 @@
 #include "../../ir/visit.h"
 #include "conflict.h"
 #include "internal.h"
+#include "meaning/cover.h"
 #include "order.h"
 #include "overwritten.h"
 #include "reducer.h"
@@ -192,20 +193,18 @@ static void check_old_predicate(Move *m) {
                      "%s stands under a condition, and would run under %s where that does not hold",
                      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
   }
-  Expr unreached = tirc_unreached_iter(m->s, m->block);
-  if (!unreached && tirc_predicate_keeps_all(m->s, m->block)) return;
-  if (unreached) {
-    tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL,
-                     "move the block before other primitives widen its domains",
-                     "%s runs for a part of the domain of %s only, and would run for all of it",
-                     tirc_describe(m->s, m->block->stmt), unreached->u.s);
-  }
+  const char *missing;
+  if (tirc_reaches_domain(m->s, m->block, NULL, &missing)) return;
+  const Expr predicate = tirc_block_of(m->block)->predicate;
   tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
+  if (tirc_is_true(predicate))
+    tirc_sched_error(m->s, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing),
+                     "move the block before other primitives widen its domains",
+                     "%s runs for a part of its domains only, and would run for all of them",
+                     tirc_describe(m->s, m->block->stmt));
+  tirc_sched_error(m->s, SERR_PREDICATE_LOST, tirc_missing_text(m->c, missing), NULL,
                    "%s runs only where %s, which the domains of its iterators do not imply",
-                   tirc_describe(m->s, m->block->stmt),
-                   tirc_print_expr(m->c, tirc_block_of(m->block)->predicate));
+                   tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, predicate));
 }
 
 static bool moves_iterator(const Block *b, Expr loop_var) {

@@ -25,14 +25,6 @@ typedef struct IterDomain {
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,
                                   int n_others, SRef *const *others);
 
-/* Whether a block's predicate says no more than that its iterators are in their domains. */
-bool tirc_domain_implies_predicate(Sched *s, SRef *block);
-/* Whether that is so, or all instances run although there is another predicate: it keeps instances
- * from running twice, as after a split of 5 into 3 times 16. */
-bool tirc_predicate_keeps_all(Sched *s, SRef *block);
-/* An iterator of which the loops do not reach all of the domain, or NULL. */
-Expr tirc_unreached_iter(Sched *s, SRef *block);
-
 /* A reduction block in `nest`, which is to stand under `loop`, must add each of its instances once,
  * after its init, and by one thread. Raises shared-reduction or repeated-reduction. */
 void tirc_require_sums_once(Sched *s, SRef *loop, Stmt nest, bool is_producer);

@@ -18,6 +18,7 @@
 #include "compute_at.h"
 #include "conflict.h"
 #include "internal.h"
+#include "meaning/cover.h"
 #include "spatial.h"
 
 typedef struct Padding {

@@ -12,39 +12,25 @@ static void give(IndexEval *v, Expr var, EvalValue given) {
 }
 
 void tirc_eval_give(IndexEval *v, Expr var, int64_t value) {
-  give(v, var, (EvalValue){value, false, EVAL_NUMBER});
+  give(v, var, (EvalValue){value, true});
 }
-
-void tirc_eval_let_stand(IndexEval *v, Expr var) { give(v, var, (EvalValue){.kind = EVAL_STANDS}); }
-
-void tirc_eval_forget(IndexEval *v, Expr var) { give(v, var, (EvalValue){.kind = EVAL_UNKNOWN}); }
 
 bool tirc_eval_bind(IndexEval *v, Expr var, Expr value) {
-  EvalValue given = {.kind = EVAL_NUMBER};
-  v->sees_size = v->sees_other = false;
-  const bool known = tirc_eval_index(v, value, &given.value);
-  given.size = v->sees_size && !v->sees_other;
-  if (known)
-    give(v, var, given);
-  else
-    tirc_eval_forget(v, var);
-  return known;
+  EvalValue given = {0};
+  given.known = tirc_eval_index(v, value, &given.value);
+  give(v, var, given);
+  return given.known;
 }
 
-static bool see_var(IndexEval *v, Expr var, int64_t *out) {
+static bool see_var(const IndexEval *v, Expr var, int64_t *out) {
   const int slot = (int)(intptr_t)tirc_map_get(&v->slots, var);
-  EvalValue held = slot ? v->values.at[slot - 1] : (EvalValue){.kind = EVAL_STANDS};
-  if (held.kind == EVAL_UNKNOWN || (held.kind == EVAL_STANDS && !v->sizes)) return false;
-  if (held.kind == EVAL_STANDS)
-    held = (EvalValue){.value = tirc_size(v->sizes, var, v->trial), .size = true};
-  v->sees_size |= held.size;
-  v->sees_other |= !held.size;
-  *out = held.value;
+  if (!slot || !v->values.at[slot - 1].known) return false;
+  *out = v->values.at[slot - 1].value;
   return true;
 }
 
 /* One operand may decide. */
-static bool join(IndexEval *v, Expr e, int64_t *out) {
+static bool join(const IndexEval *v, Expr e, int64_t *out) {
   const bool decisive = e->op == OP_OR;
   bool known = true;
   for (int i = 0; i < 2; i++) {
@@ -56,29 +42,14 @@ static bool join(IndexEval *v, Expr e, int64_t *out) {
   return *out = !decisive, known;
 }
 
-static bool compute(IndexEval *v, Expr e, int64_t *out);
-
-static bool ask(IndexEval *v, Expr e, int64_t *out) {
-  bool holds;
-  v->asks = v->sees_size = v->sees_other = false;
-  const bool known = compute(v, e, out);
-  v->asks = true;
-  if (!known || !v->sees_size || v->sees_other) return known;
-  const bool decided = tirc_size_decides(v->sizes, e, &holds);
-  if (decided) *out = holds;
-  return decided;
-}
-
-static bool compute(IndexEval *v, Expr e, int64_t *out) {
+static bool compute(const IndexEval *v, Expr e, int64_t *out) {
   if (e->op == OP_INT) return tirc_const_int(e, out);
   if (e->op == OP_VAR) return see_var(v, e, out);
   int64_t a, b;
-  if (e->op == OP_LOAD) return *out = 0, v->zero_loads;
   if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
     return tirc_eval_index(v, e->args[0], &a) && tirc_eval_index(v, e->args[a ? 1 : 2], out);
   if (e->n < 1 || e->n > 2 || e->dtype.lanes != 1) return false;
   if (e->op == OP_AND || e->op == OP_OR) return join(v, e, out);
-  if (v->asks && e->op >= OP_EQ && e->op <= OP_GE) return ask(v, e, out);
   if (!tirc_eval_index(v, e->args[0], &a)) return false;
   if (e->op == OP_CAST || e->op == OP_LIKELY) return *out = a, true;
   if (e->op == OP_NOT) return *out = !a, true;
@@ -108,16 +79,14 @@ static bool compute(IndexEval *v, Expr e, int64_t *out) {
   }
 }
 
-bool tirc_eval_index(IndexEval *v, Expr e, int64_t *out) {
+bool tirc_eval_index(const IndexEval *v, Expr e, int64_t *out) {
   return compute(v, e, out) && (!tirc_dtype_is_int(e->dtype) || (*out >= tirc_dtype_min(e->dtype) &&
                                                                  *out <= tirc_dtype_max(e->dtype)));
 }
 
-bool tirc_eval_condition(IndexEval *v, Expr e, bool *holds) {
+bool tirc_eval_condition(const IndexEval *v, Expr e, bool *holds) {
   int64_t value = 0;
-  v->asks = true;
   const bool known = tirc_eval_index(v, e, &value);
-  v->asks = false;
   *holds = value;
   return known;
 }

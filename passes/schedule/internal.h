@@ -186,20 +186,6 @@ int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
 /* Whether an expression loads what a block of the scope stores. */
 bool tirc_reads_written(Sched *s, SRef *scope, Expr e);
-/* Whether the block, when it runs, writes every element of this region that it declares to write
- * (must_write.c). False when that is not known. */
-bool tirc_writes_region(Sched *s, Stmt block, const Region *declared);
-/* Whether it may leave some of them out, as far as that is found by running it with loaded indices
- * of 0 (leaves_holes.c). */
-bool tirc_leaves_holes(Sched *s, SRef *block, const Region *box);
-/* The same of a loop or block with all that is in it, and of a box in terms of what is around it,
- * where the condition may hold. */
-bool tirc_nest_leaves_holes(Sched *s, SRef *nest, const Region *box, Expr condition);
-/* Whether the predicates of a block and of those in it let the loops below `high` that its region,
- * in terms of loops, does not use run once at least wherever they let the others. Where numbers
- * alone decide that, the run above does; loops and domains are taken not to be empty
- * (domain_predicate.c). */
-bool tirc_predicate_leaves_some(Sched *s, SRef *block, SRef *high, Region region);
 /* The box that an instance of the block writes of what it declares to write: a smaller one where
  * the declaration is known to be too large, as that of a part of a loop is, which each instance
  * declares to write whole. */

@@ -13,6 +13,7 @@
 #include "between.h"
 #include "compute_at.h"
 #include "internal.h"
+#include "meaning/cover.h"
 #include "spatial.h"
 
 typedef struct Stores {

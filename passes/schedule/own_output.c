@@ -3,6 +3,7 @@
  * And whether it was so in the same run of the block, when that runs again in a loop around. */
 #include "../lower/lower.h"
 #include "internal.h"
+#include "meaning/cover.h"
 #include "state.h"
 
 #include "ir/access.h"
@@ -208,33 +209,32 @@ static bool follows_stores(Sched *s, const SRef *scope, SRef *block, Buffer b) {
   for (int i = 0; i < n; i++) {
     SRef *w = writers->at[i];
     const Region *stored = tirc_declared_write(tirc_block_of(w), b);
-    if (!stored || tirc_is_guarded(s, w, scope) || !tirc_writes_region(s, w->stmt, stored))
-      return false;
+    if (!stored || tirc_is_guarded(s, w, scope) || !tirc_writes_box(s, w, stored)) return false;
   }
   return n > 0 && block->region_cover && tirc_declared_read(tirc_block_of(block), b);
 }
 
 /* Whether the init surely stores what the updates read of the buffer. */
-static bool init_starts(Sched *s, const SRef *block, Buffer b) {
+static bool init_starts(Sched *s, SRef *block, Buffer b) {
   Block update = tirc_without_views(s->c, block->stmt)->u.block;
-  const Stmt starts = update.init, init = tirc_block(s->c, &(Block){.body = starts});
+  const Stmt starts = update.init;
   update.init = NULL;
   OwnReads own = {.buffer = b};
   own.v = (Visitor){.expr = see_own_read, .self = &own};
   tirc_visit_stmt(&own.v, update.body);
   if (!own.other || (only_stores(starts) && !loads_others(s->c, update.body, b, starts)) ||
-      tirc_writes_region(s, init, tirc_declared_write(&update, b)))
+      tirc_part_writes_box(s, block, starts, tirc_declared_write(&update, b)))
     return true;
   const Regions reads = tirc_block_access(s->c, tirc_block(s->c, &update)).reads;
   const Region *read = tirc_region_of(reads.n, reads.at, b);
-  return read && tirc_writes_region(s, init, read);
+  return read && tirc_part_writes_box(s, block, starts, read);
 }
 
 static bool has_init_of(const SRef *block, Buffer b) {
   return tirc_block_of(block)->init && tirc_declared_write(tirc_block_of(block), b);
 }
 
-static bool is_started(Sched *s, const SRef *block, Buffer b) {
+static bool is_started(Sched *s, SRef *block, Buffer b) {
   return (has_init_of(block, b) && init_starts(s, block, b)) || tirc_starts_by_hand(s, block, b);
 }
 

@@ -8,6 +8,8 @@
  *   that lack what was there before. */
 #include "pad_einsum.h"
 
+#include "meaning/cover.h"
+
 #include "../../ir/print.h"
 
 static const char *name_of(const EinsumPadding *p) { return tirc_block_of(p->block)->name; }
@@ -251,26 +253,12 @@ static bool see_pointer(Visitor *v, Expr e) {
 
 /* --- the output comes back whole ------------------------------------------------------------ */
 
-static bool writes_all(const EinsumPadding *p, const Region *declared) {
-  Tirc *c = p->s->c;
-  const Block *b = tirc_block_of(p->block);
-  PtrMap bindings = {0};
-  tirc_bindings_of(c, p->block->stmt, &bindings);
-  Region r = tirc_substitute_region(c, *declared, &bindings);
-  Analyzer *a = tirc_analyzer(c);
-  LoopDomain loops = tirc_loop_domain(p->s, p->block->parent, p->scope, NULL);
-  if (!tirc_is_about(b->predicate, &loops) || tirc_is_guarded(p->s, p->block, p->scope) ||
-      tirc_sums_nothing(p->s, p->block) || !tirc_predicate_leaves_some(p->s, p->block, p->scope, r))
-    return false;
-  if (!tirc_writes_region(p->s, p->block->stmt, declared)) return false;
-  const IntSet *sets = tirc_region_lower(p->s, a, r, b->predicate, p->block->parent, p->scope);
-  for (int d = 0; d < r.buffer->ndim; d++) {
-    if (!sets || !sets[d].min || !sets[d].max || !tirc_is_int(tirc_simplify(a, sets[d].min), 0))
-      return false;
-    Expr size = tirc_add(c, sets[d].max, tirc_int(c, sets[d].max->dtype, 1));
-    if (!tirc_prove_equal(a, size, r.buffer->shape[d])) return false;
-  }
-  return true;
+static bool writes_all(const EinsumPadding *p, Buffer b, const char **missing) {
+  Range *dims = tirc_new_array(p->s->c, Range, b->ndim + 1);
+  for (int d = 0; d < b->ndim; d++)
+    dims[d] = tirc_range(tirc_int(p->s->c, b->shape[d]->dtype, 0), b->shape[d]);
+  return tirc_nest_writes_box(p->s, p->block, p->scope, tirc_bool(p->s->c, true),
+                              &(Region){b, dims}, missing);
 }
 
 static bool is_private(const EinsumPadding *p, Buffer b) {
@@ -312,12 +300,13 @@ static void require_shapes(const EinsumPadding *p) {
     if (tirc_block_of(p->block)->init && tirc_reads_own_output(p->s, p->block, old))
       not_closed(p, p->block->stmt,
                  tirc_format(c, "it reads elements of %s that its init does not store", old->name));
-    if (!writes_all(p, pb->region) && !is_private(p, old))
+    const char *missing;
+    if (!is_private(p, old) && !writes_all(p, old, &missing))
       not_closed(p, p->block->stmt,
                  tirc_format(c,
                              "it is not known to write all of %s, and the copy back would "
-                             "overwrite the rest",
-                             old->name));
+                             "overwrite the rest (%s)",
+                             old->name, tirc_missing_text(c, missing)));
   }
 }
 

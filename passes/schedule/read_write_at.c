@@ -19,6 +19,7 @@
  * read-before-write. */
 #include "cache.h"
 #include "conflict.h"
+#include "meaning/cover.h"
 #include "state.h"
 
 #include "../../ir/print.h"
@@ -179,40 +180,17 @@ static void find_box(AutoCopy *k) {
 
 /* --- what a write cache must hold ----------------------------------------------------------- */
 
-static bool writes_box(AutoCopy *k, SRef *block) {
-  Tirc *c = k->s->c;
-  const Block *b = tirc_block_of(block);
-  PtrMap bindings = {0};
-  tirc_bindings_of(c, block->stmt, &bindings);
-  const Region *declared = tirc_declared_write(b, k->source);
-  if (!tirc_writes_region(k->s, block->stmt, declared)) return false;
-  Region r = tirc_substitute_region(c, *declared, &bindings);
-  Analyzer *a = tirc_analyzer_around(k->s, k->loop);
-  LoopDomain d = tirc_loop_domain(k->s, block->parent, k->loop, k->cache->scope);
-  if (!tirc_is_about(b->predicate, &d) || tirc_sums_nothing(k->s, block) ||
-      !tirc_predicate_leaves_some(k->s, block, k->loop, r))
-    return false;
-  const IntSet *sets =
-      tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms, b->predicate, true);
-  for (int i = 0; i < r.buffer->ndim; i++) {
-    if (!sets || !sets[i].min || !sets[i].max) return false;
-    Expr last = tirc_sub(c, tirc_add(c, k->box[i].min, k->box[i].extent),
-                         tirc_int(c, k->box[i].min->dtype, 1));
-    if (!tirc_prove_equal(a, sets[i].min, k->box[i].min) || !tirc_prove_equal(a, sets[i].max, last))
-      return false;
-  }
-  SRef *nest = block;
-  while (nest->parent != k->loop) nest = nest->parent;
+static bool writes_box(AutoCopy *k, SRef *block, const char **missing) {
   const Region box = {k->source, k->box};
-  return !tirc_is_guarded(k->s, block, k->loop) &&
-         !tirc_nest_leaves_holes(k->s, nest, &box, tirc_bool(c, true));
+  return tirc_nest_writes_box(k->s, block, k->loop, tirc_bool(k->s->c, true), &box, missing);
 }
 
 static void require_box_written(AutoCopy *k) {
+  const char *missing = NULL;
   for (int i = 0; i < k->blocks.n; i++)
-    if (writes_box(k, k->blocks.at[i])) return;
+    if (writes_box(k, k->blocks.at[i], &missing)) return;
   tirc_sched_mark(k->s, k->blocks.at[0]->stmt);
-  tirc_sched_error(k->s, SERR_COPY_PARTIAL, NULL, NULL,
+  tirc_sched_error(k->s, SERR_COPY_PARTIAL, tirc_missing_text(k->s->c, missing), NULL,
                    "No block is known to write all of the box of %s that would be copied in each "
                    "iteration of loop %s, so the copy would overwrite elements with what nobody "
                    "computed.",
@@ -289,8 +267,8 @@ typedef enum Written { WRITTEN_NOT, WRITTEN_PARTLY, WRITTEN_ALL } Written;
 static Written written_for(AutoCopy *k, SRef *writer, SRef *reader) {
   const Block *b = tirc_block_of(writer);
   const Region *written = tirc_declared_write(b, k->source);
-  if (!written || !tirc_writes_region(k->s, writer->stmt, written)) return WRITTEN_NOT;
-  if (writes_box(k, writer)) return WRITTEN_ALL;
+  if (!written || !tirc_writes_box(k->s, writer, written)) return WRITTEN_NOT;
+  if (writes_box(k, writer, NULL)) return WRITTEN_ALL;
   return tirc_runs_whenever(k->s, writer, reader) ? WRITTEN_PARTLY : WRITTEN_NOT;
 }
 

@@ -20,6 +20,7 @@
 #include "reindex.h"
 #include "../../ir/visit.h"
 #include "index_map.h"
+#include "meaning/cover.h"
 #include "spatial.h"
 
 #include "ir/access.h"
@@ -160,6 +161,15 @@ static void require_indices(const Reindex *r) {
                      "Iterator %s of block %s starts below 0, where no buffer has elements.",
                      b->iters[i].var->u.s, b->name);
   }
+}
+
+/* The copy moves what all of the domains stand for. */
+static bool writes_all(const Reindex *r) {
+  const Block *b = tirc_block_of(r->block);
+  PtrMap of = {0};
+  for (int i = 0; i < b->n_iters; i++)
+    if (is_covered(r, b->iters[i].var)) tirc_map_set(r->c, &of, b->iters[i].var, r->block);
+  return tirc_reaches_domain(r->s, r->block, &of, NULL);
 }
 
 /* The copy passes through all of the domains in each run of the scope. */
@@ -319,6 +329,7 @@ void tirc_prim_reindex(Sched *s, const Value *args, Value *result) {
   SRef *top = require_nest(&r);
   require_alone(&r, top);
   require_one_way(&r);
+  r.conditional |= r.is_write && !writes_all(&r);
   tirc_require_inside(&r, runs_everywhere(&r));
   tirc_require_own_domains(&r);
   require_part_of_scope(&r);

@@ -127,26 +127,13 @@ void tirc_find_access(Reindex *r) {
                    (r->is_write && !tirc_is_about(b->predicate, &in_scope));
 }
 
-/* An element that the iterators' domains stand for may get no value. */
-static bool may_write_nothing(const Reindex *r) {
-  Tirc *c = r->c;
-  PtrMap bindings = {0};
-  tirc_bindings_of(c, r->block->stmt, &bindings);
-  Range *dims = tirc_new_array(c, Range, r->source->ndim + 1);
-  for (int i = 0; i < r->source->ndim; i++)
-    dims[i] = tirc_range(r->old[i], tirc_int(c, r->old[i]->dtype, 1));
-  const Region at = tirc_substitute_region(c, (Region){r->source, dims}, &bindings);
-  return tirc_sums_nothing(r->s, r->block) ||
-         !tirc_predicate_leaves_some(r->s, r->block, r->where, at);
-}
-
 void tirc_require_inside(Reindex *r, bool all_instances) {
   Tirc *c = r->c;
   const Block *b = tirc_block_of(r->block);
-  const bool nothing = r->is_write && may_write_nothing(r);
-  if (all_instances && !r->conditional && !nothing) return;
+  r->conditional |= r->is_write && tirc_sums_nothing(r->s, r->block);
+  if (all_instances && !r->conditional) return;
   Analyzer *a = tirc_analyzer_around(r->s, r->block);
-  bool inside = !nothing && (!r->is_write || !r->conditional);
+  bool inside = !r->is_write || !r->conditional;
   for (int i = 0; inside && i < r->source->ndim; i++) {
     Expr zero = tirc_int(c, r->old[i]->dtype, 0);
     inside = tirc_prove_ge(a, r->old[i], zero) &&

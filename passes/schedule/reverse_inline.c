@@ -14,6 +14,7 @@
 #include "compute_at.h"
 #include "conflict.h"
 #include "inline.h"
+#include "meaning/cover.h"
 #include "overwritten.h"
 #include "spatial.h"
 #include "state.h"
@@ -431,7 +432,7 @@ static void fold(Fold *f) {
   if (!why) why = check_in_bounds(f);
   if (!why) why = check_only_store(f);
   if (!why && tirc_loop_of_domain(f->consumer)) why = "the domain of an iterator depends on a loop";
-  if (!why && tirc_unreached_iter(s, f->consumer))
+  if (!why && !tirc_reaches_domain(s, f->consumer, NULL, NULL))
     why = "it runs for a part of its domains only, and would run for all of them";
   if (!why && may_not_run(f))
     why = "it stands in a loop that may have no iterations, and would run";

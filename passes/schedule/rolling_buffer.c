@@ -23,6 +23,7 @@
 
 #include "../../ir/visit.h"
 #include "internal.h"
+#include "meaning/cover.h"
 
 typedef struct Axis {
   Expr var;        /* the loop that moves the window; NULL when it does not overlap */

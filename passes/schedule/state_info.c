@@ -5,6 +5,7 @@
  * What holds of a block is found again when it was rewritten, or when one that shares a buffer with
  * it was; dependences are in state_deps.c. */
 #include "internal.h"
+#include "meaning/cover.h"
 #include "state.h"
 
 /* --- affine bindings ------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "../../ir/visit.h"
 #include "compute_at.h"
 #include "internal.h"
+#include "meaning/cover.h"
 #include "meaning/first.h"
 
 #include "ir/access.h"

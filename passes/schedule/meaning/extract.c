@@ -68,15 +68,15 @@ static void touch(Walk *w, Touch t) {
   vec_push(w->c, w->x->touches, t);
 }
 
-/* All of a region may be touched. */
-static void touch_box(Walk *w, const Region *box, bool read, bool written) {
+/* All of a region may be touched, or surely is. */
+static void touch_box(Walk *w, const Region *box, bool read, bool written, bool surely) {
   const int n = box->buffer->ndim;
   Expr *from = tirc_new_array(w->c, Expr, n + 1), *extents = tirc_new_array(w->c, Expr, n + 1);
   for (int d = 0; d < n; d++) {
     from[d] = box->dims[d].min;
     extents[d] = box->dims[d].extent;
   }
-  Touch t = {.buffer = box->buffer, .n = n, .indices = from, .extents = extents};
+  Touch t = {.buffer = box->buffer, .n = n, .indices = from, .extents = extents, .surely = surely};
   t.load = tirc_load(w->c, box->buffer, n, from);
   if (read) touch(w, t);
   t.write = true;
@@ -152,7 +152,7 @@ static void walk_either(Walk *w, Expr condition, Stmt yes, Stmt no) {
 /* What a call may do with a view whose address it gets. */
 static void touch_opaque(Walk *w, const Opaques *opaque) {
   for (int i = 0; opaque && i < opaque->n; i++)
-    touch_box(w, &opaque->at[i].shown, opaque->at[i].read, opaque->at[i].written);
+    touch_box(w, &opaque->at[i].shown, opaque->at[i].read, opaque->at[i].written, false);
 }
 
 static void walk_init(Walk *w, const Block *b) {
@@ -202,7 +202,7 @@ static void walk_block(Walk *w, Stmt s, bool outermost) {
     w->at = further(w->c, w->at, place_of(w, &b->iters[i], b->iter_values[i], loose));
   }
   for (int i = 0; i < b->n_allocs; i++) walk_alloc(w, b->allocs[i]);
-  touch_opaque(w, tirc_map_get(&w->x->plain->opaque, s));
+  if (w->x->plain) touch_opaque(w, tirc_map_get(&w->x->plain->opaque, s));
   walk_parts(w, b, outermost);
   w->at = at;
   w->inner = inner;
@@ -217,6 +217,25 @@ static void enter_block(Walk *w, Stmt s) {
   w->block = tirc_sref_find(w->x->s, s);
   walk_block(w, tirc_map_get(&w->x->plain->blocks, w->block), true);
   w->block = NULL;
+}
+
+/* An address that a call gets. */
+static bool see_pointer(Visitor *v, Expr e) {
+  bool *found = v->self;
+  *found |= e->op == OP_VAR && e->dtype.code == TYPE_HANDLE;
+  *found |= e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0;
+  return !*found;
+}
+
+/* A call that gets an address is taken to store to all that its block declares to write. */
+static void walk_eval(Walk *w, Expr e) {
+  bool stores = false;
+  walk_expr(w, e);
+  if (!w->x->trusts_calls || !w->inner) return;
+  tirc_visit_expr(&(Visitor){.expr = see_pointer, .self = &stores}, e);
+  if (!stores) return;
+  const Block *b = &w->inner->u.block;
+  for (int i = 0; i < b->n_writes; i++) touch_box(w, &b->writes[i], false, true, true);
 }
 
 static void walk(Walk *w, Stmt s) {
@@ -238,7 +257,7 @@ static void walk(Walk *w, Stmt s) {
                      .n = s->u.store.n,
                      .indices = s->u.store.indices});
     break;
-  case STMT_EVAL: walk_expr(w, s->u.eval.value); break;
+  case STMT_EVAL: walk_eval(w, s->u.eval.value); break;
   case STMT_IF:
     walk_either(w, s->u.branch.cond, s->u.branch.then_case, s->u.branch.else_case);
     break;
@@ -275,26 +294,32 @@ static Place *outside_when(Walk *w, Place *up, Expr condition, bool negated) {
   return tirc_is_true(condition) && !negated ? up : outside(w, up, when(condition, negated));
 }
 
-/* What is around a loop or block, from the function's root on; of the nest are the loops in
- * `moves`, or none. */
+static Place *around(Walk *w, SRef *r, const PtrMap *moves);
+
+/* In a loop or block, and in what is around it, from the function's root on; of the nest are the
+ * loops in `moves`, or none. */
+static Place *within(Walk *w, SRef *r, const PtrMap *moves) {
+  Place *at = around(w, r, moves);
+  if (tirc_is_loop(r)) {
+    const Place loop = loop_over(tirc_loop_of(r));
+    return moves && tirc_map_has(moves, r) ? further(w->c, at, loop) : outside(w, at, loop);
+  }
+  const Block *b = tirc_block_of(r);
+  at = outside_when(w, at, b->predicate, false);
+  for (int i = 0; i < b->n_iters; i++) {
+    at = outside(w, at,
+                 (Place){.kind = PLACE_LOOP,
+                         .var = b->iters[i].var,
+                         .a = b->iters[i].dom.min,
+                         .b = b->iters[i].dom.extent});
+    at = outside_when(w, at, tirc_eq(w->c, b->iters[i].var, b->iter_values[i]), false);
+  }
+  return at;
+}
+
 static Place *around(Walk *w, SRef *r, const PtrMap *moves) {
   if (!r->parent) return NULL;
-  Place *at = around(w, r->parent, moves);
-  if (tirc_is_loop(r->parent)) {
-    const Place loop = loop_over(tirc_loop_of(r->parent));
-    at = moves && tirc_map_has(moves, r->parent) ? further(w->c, at, loop) : outside(w, at, loop);
-  } else {
-    const Block *b = tirc_block_of(r->parent);
-    at = outside_when(w, at, b->predicate, false);
-    for (int i = 0; i < b->n_iters; i++) {
-      at = outside(w, at,
-                   (Place){.kind = PLACE_LOOP,
-                           .var = b->iters[i].var,
-                           .a = b->iters[i].dom.min,
-                           .b = b->iters[i].dom.extent});
-      at = outside_when(w, at, tirc_eq(w->c, b->iters[i].var, b->iter_values[i]), false);
-    }
-  }
+  Place *at = within(w, r->parent, moves);
   Steps steps = {0};
   tirc_steps_between(w->c, r, &steps);
   for (int i = 0; i < steps.n; i++) {
@@ -310,6 +335,32 @@ static Place *around(Walk *w, SRef *r, const PtrMap *moves) {
 Place *tirc_place_around(Sched *s, SRef *in) {
   Walk w = {.c = s->c};
   return around(&w, in, NULL);
+}
+
+Place *tirc_place_in(Sched *s, SRef *in) {
+  Walk w = {.c = s->c};
+  return further(s->c, within(&w, in, NULL), when(tirc_bool(s->c, true), false));
+}
+
+Place *tirc_place_below(Tirc *c, Place *in, const SRef *where, SRef *r) {
+  Place *at = in;
+  if (r->parent != where)
+    at = further(c, tirc_place_below(c, in, where, r->parent), loop_over(tirc_loop_of(r->parent)));
+  Steps steps = {0};
+  tirc_steps_between(c, r, &steps);
+  for (int i = 0; i < steps.n; i++) {
+    const struct StmtNode *s = steps.at[i].stmt;
+    if (s->kind == STMT_IF) at = tirc_place_when(c, at, s->u.branch.cond, steps.at[i].negated);
+    if (s->kind == STMT_LET) at = further(c, at, bind(s->u.let.var, s->u.let.value));
+    if (s->kind == STMT_WHILE) at = further(c, at, (Place){.kind = PLACE_REPEAT});
+  }
+  return at;
+}
+
+void tirc_extract_stmt(Extract *x, Place *at, SRef *block, Stmt inner, Stmt s) {
+  int time = 0;
+  Walk w = {.x = x, .c = x->s->c, .at = at, .time = &time, .block = block, .inner = inner};
+  walk(&w, s);
 }
 
 void tirc_extract_nest(Extract *x, int n, SRef *const *chain) {

@@ -43,7 +43,8 @@ typedef struct Touch {
   bool init; /* of the block of the nest's scope, or of one that is written by hand */
   int n;     /* indices, one a dimension; in vectors each lane is an element of its own */
   const Expr *indices;
-  const Expr *extents; /* NULL: one element; otherwise all of a box may be touched */
+  const Expr *extents; /* NULL: one element; otherwise all of a box may be touched ... */
+  bool surely;         /* ... or is */
   Place *at;
   int time;         /* which statement it is in the loop around it */
   SRef *block;      /* the child block of the nest's scope; NULL: a statement outside of blocks */
@@ -55,11 +56,12 @@ typedef VEC(Touch) Touches;
 
 typedef struct Extract {
   Sched *s;
-  const Plain *plain;                  /* of the child blocks: without views */
+  const Plain *plain;                  /* of the child blocks: without views; NULL: of none */
   bool (*wants)(void *self, Buffer b); /* touches of these; NULL: of all */
   void *self;
   const SRef *loose; /* a block whose iterators take all values of their domains, in any iteration
                       * of the loops around; or NULL */
+  bool trusts_calls; /* to store to all that the block around declares to write */
   Touches touches;
   PtrMap own; /* buffers that are allocated in the nest */
 } Extract;
@@ -75,6 +77,14 @@ Place *tirc_place_around(Sched *s, SRef *in);
 /* Further inside: in a loop of the nest; where a condition holds, or does not. */
 Place *tirc_place_loop(Tirc *c, Place *up, const For *loop);
 Place *tirc_place_when(Tirc *c, Place *up, Expr condition, bool negated);
+/* All in a statement at a place, without views. `block`, `inner`: as of a touch; NULL: the
+ * statement is not inside of a child block. */
+void tirc_extract_stmt(Extract *x, Place *at, SRef *block, Stmt inner, Stmt s);
+/* In a loop or block, where its own loop or iterators stand still, as all around it does. */
+Place *tirc_place_in(Sched *s, SRef *in);
+/* In that place, `in`, of `where`: at a loop or block below it, in the same scope. The loops on the
+ * way are a nest. */
+Place *tirc_place_below(Tirc *c, Place *in, const SRef *where, SRef *r);
 /* The loops of the nest around a place: n_loops of them, outermost first, in the arena. */
 Place **tirc_place_loops(Tirc *c, Place *at);
 /* "A[vi + 1] (line 7)" */

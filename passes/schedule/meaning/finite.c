@@ -75,11 +75,31 @@ static bool index_of_lane(Events *f, Expr e, int lane, int64_t *out) {
   return true;
 }
 
+/* All of a box, from dimension d on. */
+static void touch_box(Events *f, int64_t *at, int d) {
+  const Touch *t = f->touch;
+  int64_t min, extent;
+  if (d == t->n) {
+    add_event(f, at);
+    return;
+  }
+  f->unknown |= !tirc_eval_index(&f->env, t->indices[d], &min) ||
+                !tirc_eval_index(&f->env, t->extents[d], &extent);
+  for (int64_t i = 0; !f->unknown && i < extent; i++) {
+    at[d] = min + i;
+    touch_box(f, at, d + 1);
+  }
+}
+
 static void touch(Events *f) {
   const Touch *t = f->touch;
   int lanes = 1;
   int64_t *at = tirc_new_array(f->c, int64_t, t->n + 1);
-  f->unknown |= t->extents != NULL;
+  f->unknown |= t->extents && !t->surely;
+  if (t->extents && t->surely) {
+    touch_box(f, at, 0);
+    return;
+  }
   for (int i = 0; i < t->n; i++)
     if (t->indices[i]->dtype.lanes > lanes) lanes = t->indices[i]->dtype.lanes;
   for (int lane = 0; lane < lanes && !f->unknown; lane++) {
@@ -366,4 +386,42 @@ bool tirc_finite_meet(const Iterations *of, const Made *made, int n, const Watch
   tirc_sets_went_on(tirc_sets_of(of->s));
   if (apart) tirc_rewind(c, mark);
   return !apart;
+}
+
+/* --- cover ------------------------------------------------------------------------------------ */
+
+typedef struct Filling {
+  Events f;
+  int box; /* which touch it is */
+  const char **missing;
+} Filling;
+
+static bool is_filled(void *self, const Event *at, int n) {
+  const Filling *k = self;
+  const Event *asked = NULL;
+  bool filled = false;
+  for (int i = 0; i < n; i++) {
+    if (at[i].touch == k->box) asked = &at[i];
+    filled |= at[i].touch != k->box && !at[i].maybe;
+  }
+  if (!asked || filled) return true;
+  if (n == 1 && !asked->maybe)
+    *k->missing = tirc_element_text(k->f.c, touch_of(&k->f, asked)->buffer,
+                                    touch_of(&k->f, asked)->n, asked->at + k->f.n_outside);
+  return false;
+}
+
+bool tirc_finite_cover(Sched *s, const Extract *x, const Touch *box, const char **missing) {
+  Extract with = {.s = s};
+  Filling k = {.box = x->touches.n, .missing = missing};
+  for (int i = 0; i < x->touches.n; i++) vec_push(s->c, with.touches, x->touches.at[i]);
+  vec_push(s->c, with.touches, *box);
+  k.f = (Events){.c = s->c, .x = &with, .env = {.c = s->c}};
+  int *numbers = tirc_new_array(s->c, int, with.touches.n);
+  for (int i = 0; i < x->touches.n; i++) {
+    const Touch *t = &x->touches.at[i];
+    numbers[i] = t->write && (!t->extents || t->surely) ? 0 : -1;
+  }
+  run_all(&k.f, numbers);
+  return !k.f.unknown && for_each_element(&k.f, is_filled, &k);
 }

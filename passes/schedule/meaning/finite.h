@@ -13,5 +13,8 @@ bool tirc_finite_order(const Nest *nest, const Extract *x, Loss *loss);
  * found out; then `meet` stays as it is. */
 bool tirc_finite_meet(const Iterations *of, const Made *made, int n, const Watched *watched,
                       Meet *meet);
+/* Whether what x surely stores is all of the box. Where an element is certain not to be, *missing
+ * names it. */
+bool tirc_finite_cover(Sched *s, const Extract *x, const Touch *box, const char **missing);
 
 #endif

@@ -4,7 +4,6 @@
 #include "../../../ir/visit.h"
 #include "../internal.h"
 
-static ZSet reached(Relations *r, Place *at);
 static ZSet condition_of(Relations *r, Place *at, Expr e);
 
 /* --- what stands still ------------------------------------------------------------------------ */
@@ -34,7 +33,9 @@ static bool stands_still(const Relations *r, Place *at, Expr e) {
 
 /* What was loaded before the nest is not what would be loaded in it. */
 static ZValue symbol(Relations *r, Place *at, Expr e) {
-  if (!stands_still(r, at, e) || (!at->n_loops && tirc_reads_memory(e))) return NULL;
+  if (!stands_still(r, at, e) ||
+      (!at->n_loops && (at->outside || at == &r->nowhere) && tirc_reads_memory(e)))
+    return NULL;
   int i = 0;
   while (i < r->symbols.n && !tirc_expr_same(r->symbols.at[i], e)) i++;
   if (i == r->symbols.n) vec_push(r->s->c, r->symbols, e);
@@ -223,10 +224,10 @@ static ZSet sizes(Relations *r) {
 }
 
 /* The place of a bound variable has no set of its own: its value is known when it is asked for. */
-static ZSet reached(Relations *r, Place *p) {
+ZSet tirc_reached(Relations *r, Place *p) {
   if (!p) return sizes(r);
   if (p->reached) return p->reached;
-  const ZSet above = reached(r, p->up);
+  const ZSet above = tirc_reached(r, p->up);
   const int more = p->n_loops - (p->up ? p->up->n_loops : 0);
   const ZSet where = above ? tirc_z_extend_set(r->sets, above, more) : NULL;
   p->is_exact = !p->up || p->up->is_exact;
@@ -269,7 +270,7 @@ static ZValue value_of_lane(Relations *r, const Touch *t, Expr e) {
 static ZMap relation_of_lanes(Relations *r, const Touch *t, int lanes, bool *exact) {
   Sets *z = r->sets;
   const int n = t->at->n_loops;
-  ZSet from = tirc_z_extend_set(z, reached(r, t->at), 1);
+  ZSet from = tirc_z_extend_set(z, tirc_reached(r, t->at), 1);
   const ZValue lane = tirc_z_place(z, n + 1, n);
   from = tirc_z_and(z, from, tirc_z_compare(z, OP_GE, lane, tirc_z_int(z, n + 1, 0)));
   from = tirc_z_and(z, from, tirc_z_compare(z, OP_LT, lane, tirc_z_int(z, n + 1, lanes)));
@@ -282,9 +283,9 @@ static ZMap relation_of_lanes(Relations *r, const Touch *t, int lanes, bool *exa
 }
 
 ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact) {
-  const ZSet from = reached(r, t->at);
+  const ZSet from = tirc_reached(r, t->at);
   const int lanes = lanes_of(t);
-  *exact &= t->at->is_exact && !t->extents;
+  *exact &= t->at->is_exact && (!t->extents || t->surely);
   if (lanes > 1) return relation_of_lanes(r, t, lanes, exact);
   ZValue *to = tirc_new_array(r->s->c, ZValue, t->n + 1);
   ZValue *extents = tirc_new_array(r->s->c, ZValue, t->n + 1);

@@ -13,7 +13,7 @@
 typedef struct Relations {
   Sched *s;
   Sets *sets;
-  SRef *nest;        /* its outermost loop */
+  SRef *nest;        /* its outermost loop, or the loop or block in which all is */
   VEC(Expr) symbols; /* values that stand still and are no variables */
   Place nowhere;     /* around everything */
   ZSet sizes;        /* extents of parameters are at least 1; NULL: not asked for yet */
@@ -21,6 +21,8 @@ typedef struct Relations {
 
 /* Those of a schedule, made when first asked for. */
 Sets *tirc_sets_of(Sched *s);
+/* The iterations, as tuples of p->n_loops numbers, that reach a place; p->is_exact: not more. */
+ZSet tirc_reached(Relations *r, Place *p);
 /* From tuples of t->at->n_loops numbers to elements. *exact becomes false where it is not. */
 ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact);
 /* A parameter of the relations by its key: "n", "k_0", or "idx[n]". */

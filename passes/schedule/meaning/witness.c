@@ -7,14 +7,25 @@ static void add_iteration(Text *t, int n, const Expr *names, const int64_t *at) 
     tirc_text_addf(t, "%s%s = %lld", i ? ", " : "", names[i]->u.s, (long long)at[i]);
 }
 
+static void add_element(Text *t, Buffer b, int n, const int64_t *element) {
+  tirc_text_addf(t, "%s[", b->name);
+  for (int i = 0; i < n; i++) tirc_text_addf(t, "%s%lld", i ? ", " : "", (long long)element[i]);
+  tirc_text_add(t, "]");
+}
+
+const char *tirc_element_text(Tirc *c, Buffer b, int n, const int64_t *element) {
+  Text t = {.c = c};
+  add_element(&t, b, n, element);
+  return t.at;
+}
+
 static void add_meeting(Text *t, int n, const Expr *names, Buffer b, const int64_t *first,
                         bool first_stores, const int64_t *second, bool second_stores,
                         const int64_t *element) {
   add_iteration(t, n, names, first);
-  tirc_text_addf(t, " %s %s[", first_stores ? "stores" : "reads", b->name);
-  for (int i = 0; i < b->ndim; i++)
-    tirc_text_addf(t, "%s%lld", i ? ", " : "", (long long)element[i]);
-  tirc_text_add(t, "], which ");
+  tirc_text_add(t, first_stores ? " stores " : " reads ");
+  add_element(t, b, b->ndim, element);
+  tirc_text_add(t, ", which ");
   add_iteration(t, n, names, second);
   tirc_text_add(t, second_stores ? first_stores ? " stores, too" : " stores" : " reads");
 }

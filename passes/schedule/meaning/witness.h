@@ -19,5 +19,7 @@ const char *tirc_witness(const Relations *r, int n, const Expr *names, Buffer b,
 const char *tirc_witness_text(Tirc *c, int n, const Expr *names, Buffer b, const int64_t *first,
                               bool first_stores, const int64_t *second, bool second_stores,
                               const int64_t *element);
+/* "B[700, 0]" */
+const char *tirc_element_text(Tirc *c, Buffer b, int n, const int64_t *element);
 
 #endif
