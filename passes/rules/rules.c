@@ -108,8 +108,20 @@ static void run_rule(Auto *a) {
   tirc_throw(c);
 }
 
+/* What a rule says at its end holds for the calls of which it said nothing. */
+static void give_reason(Sched *s, int from, const char *reason) {
+  for (int i = from; i < s->trace->n; i++) {
+    if (s->trace->at[i]->reason) continue;
+    Instruction *inst = tirc_new(s->c, Instruction);
+    *inst = *s->trace->at[i];
+    inst->reason = reason;
+    s->trace->at[i] = inst;
+  }
+}
+
 static bool try_rule(Auto *a) {
   Sched *s = a->sc->sched;
+  const int before = s->trace->n;
   const char *const work_on = s->work_on;
   s->work_on = a->func;
   s->rule = a->rule.name;
@@ -117,6 +129,7 @@ static bool try_rule(Auto *a) {
   run_rule(a);
   const bool took = read_answer(a);
   const char *reason = a->raised ? tirc_script_raised(s->c) : s->reason;
+  if (took) give_reason(s, before, reason);
   s->work_on = work_on;
   s->rule = s->reason = NULL;
   if (a->listener) a->listener->tried(a->listener->self, a->func, a->rule.name, took, reason);
