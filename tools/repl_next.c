@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 12, MOST = 400, TEXT = 320 };
+enum { SHOWN = 12, MOST = 400, TEXT = 480 };
 static const double TOO_SLOW = 20;
 
 typedef enum Needs {
   NEEDS_LOOP,
   NEEDS_TWO_LOOPS,
+  NEEDS_TILE, /* the two innermost loops of a block; the first number that divides both */
   NEEDS_BLOCK,
   NEEDS_BLOCK_AND_LOOP,
   NEEDS_TWO_NESTS
@@ -34,6 +35,11 @@ static const struct {
     {NEEDS_LOOP, "sch.rfactor({L}, 0)", {0}},
     {NEEDS_TWO_LOOPS, "sch.reorder({M}, {L})", {0}},
     {NEEDS_TWO_LOOPS, "{l}_{m} = sch.fuse({L}, {M})", {0}},
+    {NEEDS_TILE,
+     "{m}_0, {m}_1 = sch.split({M}, factors=[None, {#}]); "
+     "{l}_0, {l}_1 = sch.split({L}, factors=[None, {#}]); "
+     "sch.reorder({l}_0, {m}_0, {l}_1, {m}_1)",
+     {32, 16, 8, 4}},
     {NEEDS_BLOCK, "sch.cache_read(\"{B}\", 0, \"global\")", {0}},
     {NEEDS_BLOCK, "sch.cache_read(\"{B}\", {#}, \"global\")", {1, 2, 3}},
     {NEEDS_BLOCK, "sch.cache_write(\"{B}\", 0, \"global\")", {0}},
@@ -243,6 +249,43 @@ static bool fill(const Search *q, int row, int block, int outer, int inner, int 
   return true;
 }
 
+/* Whether a block is a reduction, or reads along another of its iterators than it writes along. */
+static bool gains_by_tiles(const Search *q, int block) {
+  static const char question[] =
+      "(lambda b: any([v.iter_type == 2 for v in b.iter_vars] + "
+      "[str(r.region[-1].min) in [str(v.var) for v in b.iter_vars] and "
+      "str(r.region[-1].min) != str(w.region[-1].min) "
+      "for r in b.reads for w in b.writes if r.region and w.region]))(sch.get(block))";
+  tirc_value answer = {0};
+  tirc_schedule *copy = copy_of(q);
+  const bool gains = copy &&
+                     tirc_schedule_set(copy, "block", &q->nodes[block].handle, NULL) == TIRC_OK &&
+                     value_of(copy, question, &answer);
+  tirc_schedule_free(copy);
+  return gains && answer.kind == TIRC_KIND_BOOL && answer.u.b;
+}
+
+/* The number of a tile: 0 if none fits. */
+static int tile_of(const Search *q, int row, int outer, int inner) {
+  const int64_t a = q->nodes[outer].extent, b = q->nodes[inner].extent;
+  for (const int *number = rows[row].numbers; *number; number++)
+    if (a > *number && b > *number && a % *number == 0 && b % *number == 0) return *number;
+  return 0;
+}
+
+static void try_tile(Search *q, int row, int inner) {
+  char text[TEXT];
+  const int outer = q->nodes[inner].parent, block = inner + 1;
+  if (outer < 0 || q->nodes[outer].is_block || block >= q->n || q->nodes[block].parent != inner ||
+      !q->nodes[block].is_block || (block + 1 < q->n && q->nodes[block + 1].parent >= outer))
+    return;
+  if (!in_focus(q, block) && !in_focus(q, outer) && !in_focus(q, inner)) return;
+  const int number = tile_of(q, row, outer, inner);
+  if (number && gains_by_tiles(q, block) &&
+      fill(q, row, block, outer, inner, number, text, sizeof text))
+    try_call(q, text);
+}
+
 static void try_row(Search *q, int row, int block, int outer, int inner) {
   char text[TEXT];
   if (!in_focus(q, block) && !in_focus(q, outer) && !in_focus(q, inner)) return;
@@ -283,6 +326,10 @@ static void try_all(Search *q) {
     bool with_block = needs == NEEDS_BLOCK || needs == NEEDS_BLOCK_AND_LOOP;
     for (int a = 0; a < q->n; a++) {
       if (q->nodes[a].is_block != with_block) continue;
+      if (needs == NEEDS_TILE) {
+        try_tile(q, row, a);
+        continue;
+      }
       if (needs == NEEDS_LOOP || needs == NEEDS_BLOCK)
         try_row(q, row, with_block ? a : -1, with_block ? -1 : a, -1);
       else
