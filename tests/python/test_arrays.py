@@ -58,7 +58,8 @@ def main(A: T.Buffer((4,), "uint64"), n: T.uint64, B: T.Buffer((4,), "uint64")):
 
 
 @pytest.mark.parametrize("dtype,n", [("uint64", -1), ("uint64", 2**64), ("int64", 2**63), ("int8", 300), ("uint8", -1),
-                                     ("int32", float("inf")), ("uint32", 2**32)])
+                                     ("int32", float("inf")), ("uint32", 2**32), ("int32", "4"), ("int32", 1.5),
+                                     ("int32", float("nan"))])
 def test_scalars_stay_in_their_types(dtype, n):
     f = tirc.build(tirc.parse("""
 @T.prim_func
@@ -78,6 +79,17 @@ def main(x: T.float32, B: T.Buffer((1,), "float32")):
     b = np.zeros(1, "float32")
     f(float("inf"), b)
     assert b[0] == np.inf
+
+
+def test_what_is_no_text_and_no_number_of_threads():
+    mod = tirc.parse(MATMUL)
+    for call in lambda: tirc.parse(None), lambda: tirc.parse(b"x"), lambda: tirc.schedule_script(mod, 3), \
+            lambda: tirc.build(mod, threads="2"):
+        with pytest.raises(TypeError):
+            call()
+    for threads in -1, 2**40:
+        with pytest.raises(ValueError, match="threads is from 0"):
+            tirc.build(mod, threads=threads)
 
 
 def test_booleans():

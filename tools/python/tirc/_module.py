@@ -152,8 +152,14 @@ class Param:
         return "%s: %s%s" % (self.name, self.dtype, "" if self.shape is None else list(self.shape))
 
 
+def as_text(text):
+    if not isinstance(text, str):
+        raise TypeError("this takes text (a str), not %s" % type(text).__name__)
+    return text
+
+
 def _parse(text, name, constants):
-    data = text.encode()
+    data = as_text(text).encode()
     n, defines = _define_array(constants)
     return _lib.make("module", "module_parse", data, len(data), name.encode(), n, defines)
 

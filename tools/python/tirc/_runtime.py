@@ -85,8 +85,11 @@ def _borrow(x):
     return _of_numpy(numpy.asarray(view))
 
 
-def _bits(dtype, i):
+def _bits(dtype, x):
     """An integer as the library takes it: 64 bits, those of a uint64 as they are."""
+    if x != x or int(x) != x:  # NaN, 1.5, "4"
+        raise OverflowError
+    i = int(x)
     low, high = (0, 2**64) if dtype == "uint64" else (-2**63, 2**63)
     if not low <= i < high:
         raise OverflowError
@@ -103,12 +106,12 @@ def _arguments(func, args):
                 if "float" in p.dtype:
                     out[i].f = float(x)
                 else:
-                    out[i].i = _bits(p.dtype, int(x))
+                    out[i].i = _bits(p.dtype, x)
             except (TypeError, ValueError):
                 raise ArgumentError('argument "%s" of %s: a %s is a number, not a %s'
                                     % (p.name, func.name, p.dtype, type(x).__name__), code="argument") from None
             except OverflowError:
-                raise ArgumentError('argument "%s" of %s: %s is no %s' % (p.name, func.name, x, p.dtype),
+                raise ArgumentError('argument "%s" of %s: %r is no %s' % (p.name, func.name, x, p.dtype),
                                     code="argument") from None
             continue
         try:
@@ -177,6 +180,8 @@ class Module:
 
     def __init__(self, mod, target=None, threads=0):
         self.mod, self.target = mod, target
+        if not 0 <= threads < 2**31:
+            raise ValueError("threads is from 0 to 2147483647, not %s" % threads)
         self._executor = _lib.make("executor", "executor_new", threads)
         self._kernels, self._lock = {}, threading.Lock()
         for name in list(mod.functions)[:1]:

@@ -10,7 +10,7 @@ from ctypes import byref
 from . import _lib, _render, _source
 from ._errors import ScheduleError
 from ._lib import Value, lib
-from ._module import IRModule, PrimFunc, as_module, structural_equal
+from ._module import IRModule, PrimFunc, as_module, as_text, structural_equal
 from ._values import Deferred, Object, Typed, arguments, inward, outward
 from ._warnings import Listener
 
@@ -181,7 +181,7 @@ class Schedule(_render.Shown):
         return outward(self._owner, self._owner.attribute(None, name))
 
     def _owner_run(self, text, name):
-        data = text.encode()
+        data = as_text(text).encode()
         with self._owner.lock, self._owner.listener:
             _lib.call("schedule_run", self._owner.pointer, data, len(data), name.encode())
 
