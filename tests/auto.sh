@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the programs of a folder as --auto schedules them, and compares the results with those of the unscheduled ones in
-# the reference interpreter: usage: auto.sh TIRC FOLDER...
+# the reference interpreter: usage: auto.sh TIRC FOLDER|PROGRAMS.json... (an object: names, and programs as text)
 # A line `# with OPTIONS` of a program asks for a run with these; a program without one runs as it is. `# by RULE`: that
 # rule takes it (in each run, or after OPTIONS: `# with -D M=1 by RULE`). Each plain script (--script) gives an equal program.
 set -u
@@ -33,6 +33,11 @@ run() { # the program with the options
 }
 
 for folder in "$@"; do
+  if [ -f "$folder" ]; then
+    python3 -c 'import json, sys
+for name, text in json.load(open(sys.argv[1])).items(): open("%s/%s.tir" % (sys.argv[2], name), "w").write(text)' "$folder" "$scratch" || exit 2
+    folder=$scratch
+  fi
   for program in "$folder"/*.tir; do
     rule=$(sed -n 's/^# by \(.*\)/\1/p' "$program" | head -1) every=$rule options=
     if grep -q '^# with' "$program"; then

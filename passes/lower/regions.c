@@ -87,11 +87,10 @@ static void collect_expr(Collector *k, Expr e) {
 static void collect(Collector *k, Stmt s);
 
 static void collect_under(Collector *k, Expr cond, Stmt s) {
+  if (tirc_is_true(cond)) return collect(k, s);
   PtrMap outer = k->dom;
-  if (!tirc_is_true(cond)) {
-    k->dom = copy_map(k->c, &outer);
-    tirc_narrow_by_condition(k->a, cond, &k->dom);
-  }
+  k->dom = copy_map(k->c, &outer);
+  tirc_narrow_by_condition(k->a, cond, &k->dom);
   collect(k, s);
   k->dom = outer;
 }
