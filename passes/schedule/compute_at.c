@@ -314,7 +314,7 @@ static void check_updates_within(Move *m, SRef *at) {
 /* Of blocks inside the definitions of complete and reduction blocks say little: none may go on from
  * what the last run stored. */
 static void check_runs_within(Move *m) {
-  if (!m->block->scope->n_blocks || !tirc_goes_on_from_last_run(m->s, m->block)) return;
+  if (!m->block->scope->n_blocks || !tirc_goes_on_from_last_run(m->s, m->block, NULL)) return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL,
                    "%s, run again, may go on from what it stored before, in blocks inside of it",

@@ -248,8 +248,9 @@ bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b);
 /* What a sum reads of what it declares to write, once its init is taken away: more than that if it
  * adds other elements, which a sum need not declare. */
 Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written);
-/* Whether the block, run again, may read what its last run stored, be it in blocks inside of it. */
-bool tirc_goes_on_from_last_run(Sched *s, const SRef *block);
+/* Whether the block, run again in the loop, may read what its last run stored, be it in blocks
+ * inside of it. NULL: run again with all steps of its sums. */
+bool tirc_goes_on_from_last_run(Sched *s, SRef *block, const SRef *loop);
 /* Whether what a block with an init reads of the buffer is only the element that the init stores.
  */
 bool tirc_only_adds(const Block *b, Buffer buffer);

@@ -80,10 +80,10 @@ static bool is_summed_around(const Block *b, const SRef *loop) {
 }
 
 /* A sum that runs again starts again, if its init is for all of its elements and steps. */
-static bool updates_in_place(Sched *s, const SRef *block, const SRef *loop) {
+static bool updates_in_place(Sched *s, SRef *block, const SRef *loop) {
   const Block *b = tirc_block_of(block);
   if ((b->init || tirc_inits_by_hand(b)) && is_summed_around(b, loop)) return true;
-  return tirc_goes_on_from_last_run(s, block);
+  return tirc_goes_on_from_last_run(s, block, loop);
 }
 
 /* Whether another block in the loop stores to the same buffer: they may take turns. */

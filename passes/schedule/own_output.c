@@ -3,7 +3,7 @@
  * And whether it was so in the same run of the block, when that runs again in a loop around. */
 #include "../lower/lower.h"
 #include "internal.h"
-#include "meaning/cover.h"
+#include "meaning/carried.h"
 #include "state.h"
 
 #include "ir/access.h"
@@ -189,213 +189,48 @@ Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
   return read ? *read : *written;
 }
 
-static bool reads(Tirc *c, SRef *block, Buffer b) {
-  const Regions reads = tirc_block_access(c, block->stmt).reads;
-  return tirc_declared_read(tirc_block_of(block), b) || tirc_region_of(reads.n, reads.at, b);
-}
-
-/* Blocks inside are a matter of goes_on_inside. */
-static bool may_read_before(Sched *s, SRef *block, Buffer b) {
-  const Block *of = tirc_block_of(block);
-  const bool any =
-      block->scope->n_blocks ? tirc_declared_read(of, b) != NULL : reads(s->c, block, b);
-  return any && !tirc_only_adds(of, b) && !tirc_starts_by_hand(s, block, b);
-}
-
-/* Whether what the block reads of the buffer was surely stored by blocks before it in the scope. */
-static bool follows_stores(Sched *s, const SRef *scope, SRef *block, Buffer b) {
-  const SRefs *writers = tirc_accessors_of(scope->scope, b, true);
-  const int n = tirc_first_from(writers, block->order);
-  for (int i = 0; i < n; i++) {
-    SRef *w = writers->at[i];
-    const Region *stored = tirc_declared_write(tirc_block_of(w), b);
-    if (!stored || tirc_is_guarded(s, w, scope) || !tirc_writes_box(s, w, stored)) return false;
-  }
-  return n > 0 && block->region_cover && tirc_declared_read(tirc_block_of(block), b);
-}
-
-/* Whether the init surely stores what the updates read of the buffer. */
-static bool init_starts(Sched *s, SRef *block, Buffer b) {
-  Block update = tirc_without_views(s->c, block->stmt)->u.block;
-  const Stmt starts = update.init;
-  update.init = NULL;
-  OwnReads own = {.buffer = b};
-  own.v = (Visitor){.expr = see_own_read, .self = &own};
-  tirc_visit_stmt(&own.v, update.body);
-  if (!own.other || (only_stores(starts) && !loads_others(s->c, update.body, b, starts)) ||
-      tirc_part_writes_box(s, block, starts, tirc_declared_write(&update, b)))
-    return true;
-  const Regions reads = tirc_block_access(s->c, tirc_block(s->c, &update)).reads;
-  const Region *read = tirc_region_of(reads.n, reads.at, b);
-  return read && tirc_part_writes_box(s, block, starts, read);
-}
-
-static bool has_init_of(const SRef *block, Buffer b) {
-  return tirc_block_of(block)->init && tirc_declared_write(tirc_block_of(block), b);
-}
-
-static bool is_started(Sched *s, SRef *block, Buffer b) {
-  return (has_init_of(block, b) && init_starts(s, block, b)) || tirc_starts_by_hand(s, block, b);
-}
-
-static bool reads_before(Sched *s, const SRef *scope, SRef *block, Buffer b) {
-  return (has_init_of(block, b) || reads(s->c, block, b)) && !is_started(s, block, b) &&
-         !follows_stores(s, scope, block, b);
-}
-
-/* Blocks inside that read what no init and no block before them has stored, whatever is declared
- * around them. */
-static bool goes_on_inside(Sched *s, const SRef *block, Buffer b, bool started) {
-  for (int i = 0; i < block->scope->n_blocks; i++) {
-    SRef *inner = block->scope->blocks[i];
-    const Block *of = tirc_block_of(inner);
-    if ((has_init_of(inner, b) && tirc_is_indexed_by_reduction(s, of)) ||
-        reads_elsewhere(s->c, of, b) || (!started && reads_before(s, block, inner, b)) ||
-        goes_on_inside(s, inner, b,
-                       started || is_started(s, inner, b) || follows_stores(s, block, inner, b)))
-      return true;
-  }
-  return false;
-}
-
-/* --- what the run before left ------------------------------------------------------------------
+/* --- what is there before ----------------------------------------------------------------------
  */
 
-typedef struct Run { /* of a block */
-  Visitor v;
-  Sched *s;
-  Expr only;                /* the memory that is looked at; NULL: all */
-  PtrMap stored, read, own; /* memory that it stores to, declares to read, has for itself */
-  VEC(Expr) started;        /* memory that it adds to after an init of its own */
-  VEC(Stmt) before;         /* stores that it has come by, whatever the conditions */
-  bool goes_on;
-} Run;
-
-static void add_memory(Run *run, PtrMap *to, Buffer b) { tirc_map_set(run->s->c, to, b->data, b); }
-
-static bool see_memory(Visitor *v, Stmt s) {
-  Run *run = v->self;
-  if (s->kind == STMT_STORE) add_memory(run, &run->stored, s->u.store.buffer);
-  if (s->kind == STMT_ALLOC) add_memory(run, &run->own, s->u.alloc.buffer);
-  if (s->kind != STMT_BLOCK) return true;
-  const Block *b = &s->u.block;
-  for (int i = 0; i < b->n_reads; i++) add_memory(run, &run->read, b->reads[i].buffer);
-  for (int i = 0; i < b->n_writes; i++) add_memory(run, &run->stored, b->writes[i].buffer);
-  for (int i = 0; i < b->n_allocs; i++) add_memory(run, &run->own, b->allocs[i]);
-  return true;
-}
-
-static bool may_be_left(const Run *run, Expr data) {
-  for (int i = 0; i < run->started.n; i++)
-    if (run->started.at[i] == data) return false;
-  if (run->only && run->only != data) return false;
-  return tirc_map_has(&run->stored, data) && !tirc_map_has(&run->own, data);
-}
-
-static bool is_stored_before(const Run *run, Expr load) {
-  for (int i = 0; i < run->before.n; i++) {
-    const Stmt s = run->before.at[i];
-    int d = 0;
-    if (s->u.store.buffer != load->u.buffer) continue;
-    while (d < load->n && tirc_expr_same(s->u.store.indices[d], load->args[d])) d++;
-    if (d == load->n) return true;
+/* Whether all that the block reads of a buffer was stored by it before: in the same iteration of
+ * the loop; without one (NULL), in all that it does while its scope runs or, of one instance, by
+ * that one alone with all steps of its sums. */
+static bool stores_first(Sched *s, SRef *block, Buffer buffer, const SRef *loop, bool alone) {
+  const ArenaMark mark = tirc_mark(s->c);
+  const Block *b = tirc_block_of(block);
+  const Plain plain = tirc_plain_blocks(s, 1, &block);
+  Extract x = {.s = s, .plain = &plain};
+  Expr *values = tirc_new_array(s->c, Expr, b->n_iters + 1);
+  Iterations of = {.s = s, .x = &x, .nest = block, .names = values, .values = values};
+  PtrMap moves = {0};
+  for (int i = 0; alone && i < b->n_iters; i++)
+    if (b->iters[i].kind != ITER_REDUCE) values[of.n++] = b->iter_values[i];
+  for (SRef *r = block->parent; r && tirc_is_loop(r) && r != loop; r = r->parent) {
+    tirc_map_set(s->c, &moves, r, r);
+    of.nest = r;
+    of.n_around++;
   }
-  return false;
+  tirc_extract_block(&x, block, &moves);
+  const bool first = tirc_map_has(&x.own, buffer) || tirc_stores_before_it_reads(&of, buffer);
+  tirc_rewind(s->c, mark);
+  return first;
 }
 
-static bool see_left(Visitor *v, Expr e) {
-  Run *run = v->self;
-  if (e->op == OP_LOAD && may_be_left(run, e->u.buffer->data))
-    run->goes_on |= !is_stored_before(run, e);
-  if (e->op == OP_VAR && tirc_map_has(&run->read, e)) run->goes_on |= may_be_left(run, e);
-  return !run->goes_on;
-}
-
-static bool see_started(Visitor *v, Stmt s) {
-  Run *run = v->self;
-  if (s->kind == STMT_STORE) vec_push(run->s->c, run->started, s->u.store.buffer->data);
-  return true;
-}
-
-/* What runs perhaps, or more than once. */
-static void run_inside(Run *run, Stmt s) {
-  const int n = run->before.n;
-  if (s) tirc_visit_stmt(&run->v, s);
-  run->before.n = n;
-}
-
-static void run_block(Run *run, const Block *b) {
-  const SRef *block = tirc_map_get(&run->s->blocks, tirc_block_key(b->id)); /* NULL: in an init */
-  const int started = run->started.n;
-  for (int i = 0; i < b->n_iters; i++) tirc_visit_expr(&run->v, b->iter_values[i]);
-  tirc_visit_expr(&run->v, b->predicate);
-  if (b->init) {
-    run->goes_on |= !block || !tirc_sums_start_in_scope(run->s, block) ||
-                    tirc_reads_other_output(run->s, block);
-    tirc_visit_stmt(&(Visitor){.stmt = see_started, .expr = tirc_skip_expr, .self = run}, b->init);
-  }
-  for (int i = 0; block && i < b->n_writes; i++)
-    if (tirc_starts_by_hand(run->s, block, b->writes[i].buffer))
-      vec_push(run->s->c, run->started, b->writes[i].buffer->data);
-  run_inside(run, b->init);
-  run_inside(run, b->body);
-  run->started.n = started;
-}
-
-static void run_store(Run *run, Stmt s) {
-  bool fixed = true;
-  for (int i = 0; i < s->u.store.n; i++) {
-    tirc_visit_expr(&run->v, s->u.store.indices[i]);
-    fixed &= !tirc_reads_memory(s->u.store.indices[i]);
-  }
-  tirc_visit_expr(&run->v, s->u.store.value);
-  if (fixed) vec_push(run->s->c, run->before, s);
-}
-
-static bool see_step(Visitor *v, Stmt s) {
-  Run *run = v->self;
-  switch (s->kind) {
-  case STMT_STORE: run_store(run, s); return false;
-  case STMT_BLOCK: run_block(run, &s->u.block); return false;
-  case STMT_FOR:
-    tirc_visit_expr(v, s->u.loop.min);
-    tirc_visit_expr(v, s->u.loop.extent);
-    run_inside(run, s->u.loop.body);
-    return false;
-  case STMT_WHILE:
-    tirc_visit_expr(v, s->u.loop_while.cond);
-    run_inside(run, s->u.loop_while.body);
-    return false;
-  case STMT_IF:
-    tirc_visit_expr(v, s->u.branch.cond);
-    run_inside(run, s->u.branch.then_case);
-    run_inside(run, s->u.branch.else_case);
-    return false;
-  default: return !run->goes_on;
-  }
-}
-
-/* What is declared may leave out what a view or a block inside reads, and says of an element that
- * is stored first that it is read. */
-static bool reads_what_is_left(Sched *s, const SRef *block, Expr only) {
-  const Stmt at = tirc_without_views(s->c, block->stmt);
-  Run run = {.s = s, .only = only};
-  run.v = (Visitor){.expr = see_left, .stmt = see_step, .self = &run};
-  tirc_visit_stmt(&(Visitor){.stmt = see_memory, .expr = tirc_skip_expr, .self = &run}, at);
-  tirc_visit_stmt(&run.v, at);
-  return run.goes_on;
-}
-
-bool tirc_goes_on_from_last_run(Sched *s, const SRef *block) {
-  return reads_what_is_left(s, block, NULL);
+/* By sight: a sum that starts anew. */
+static bool starts(Sched *s, SRef *block, Buffer b) {
+  return tirc_only_adds(tirc_block_of(block), b) && tirc_sums_start_in_scope(s, block);
 }
 
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
-  const bool started = is_started(s, block, b);
-  if (reads_elsewhere(s->c, tirc_block_of(block), b) || (has_init_of(block, b) && !started) ||
-      goes_on_inside(s, block, b, started))
-    return true;
-  if (has_view(tirc_block_of(block), b) && reads_what_is_left(s, block, b->data)) return true;
-  return may_read_before(s, block, b) || tirc_reads_other_output(s, block) ||
-         !tirc_sums_start_in_scope(s, block);
+  if (tirc_mentions(block, b->data)) return true; /* in a call */
+  return !starts(s, block, b) && !stores_first(s, block, b, NULL, false);
+}
+
+bool tirc_goes_on_from_last_run(Sched *s, SRef *block, const SRef *loop) {
+  for (int i = 0; i < block->n_accesses[1]; i++) {
+    const Buffer b = block->accesses[1][i].buffer;
+    if (tirc_mentions(block, b->data) && tirc_touches(block, b, false)) return true;
+    if (!starts(s, block, b) && !stores_first(s, block, b, loop, !loop)) return true;
+  }
+  return false;
 }

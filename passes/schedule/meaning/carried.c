@@ -471,3 +471,11 @@ bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, M
   tirc_sets_end(q.z);
   return met && (!made || tirc_finite_meet(of, made, n_asked, asked, meet));
 }
+
+bool tirc_stores_before_it_reads(const Iterations *of, Buffer b) {
+  Question q = question_of(of);
+  q.width = width_of_times(&q);
+  const bool found = reads_own_stores(&q, b);
+  tirc_sets_end(q.z);
+  return found;
+}

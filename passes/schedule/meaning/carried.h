@@ -64,6 +64,10 @@ typedef struct Iterations {
 /* True: no two of them touch one element of these buffers, of which one stores to it, whenever that
  * is. */
 bool tirc_elements_apart(const Iterations *of, int n, const Watched *watched);
+/* Whether each of them stored itself before what it reads of the buffer. (n = 0: the nest did, in
+ * all.) False also where it cannot be proved. */
+bool tirc_stores_before_it_reads(const Iterations *of, Buffer b);
+
 /* True: they do, or it cannot be proved that they do not. */
 bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, Meet *meet);
 

@@ -318,7 +318,7 @@ static Place *within(Walk *w, SRef *r, const PtrMap *moves) {
 }
 
 static Place *around(Walk *w, SRef *r, const PtrMap *moves) {
-  if (!r->parent) return NULL;
+  if (!r->parent) return outside(w, NULL, when(tirc_bool(w->c, true), false));
   Place *at = within(w, r->parent, moves);
   Steps steps = {0};
   tirc_steps_between(w->c, r, &steps);
