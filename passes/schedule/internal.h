@@ -258,8 +258,6 @@ bool tirc_only_adds(const Block *b, Buffer buffer);
 bool tirc_starts_with_init(const Block *b, Buffer buffer);
 /* How many statements at the start of the body do nothing but that, for any buffer. */
 int tirc_inits_by_hand(const Block *b);
-/* Whether it does so each time that its scope runs: the steps pass through the first one. */
-bool tirc_starts_by_hand(Sched *s, const SRef *block, Buffer b);
 /* order_init.c: whether the init stores to elements that its own instance does not update, or that
  * other instances use: then it matters when it runs. */
 bool tirc_init_is_elsewhere(Sched *s, SRef *block);

@@ -122,14 +122,16 @@ static bool is_update(Sched *s, const Use *u, bool once) {
          (once || tirc_update_commutes(s->c, tirc_block_of(u->block)));
 }
 
-/* Whether different instances of the block store different elements. */
-static bool stores_once(Sched *s, const Use *u) {
+/* Whether different instances of the block store different elements; of an init, those that differ
+ * in more than the steps of a sum. */
+static bool stores_once(Sched *s, const Use *u, bool init) {
   const Block *b = tirc_block_of(u->block);
   VEC(Expr) vars = {0};
   VEC(Range) doms = {0};
   bool plain = u->same_indices;
   for (int i = 0; i < b->n_iters; i++) {
-    if (tirc_is_int(b->iters[i].dom.extent, 1)) continue;
+    if (tirc_is_int(b->iters[i].dom.extent, 1) || (init && b->iters[i].kind == ITER_REDUCE))
+      continue;
     vec_push(s->c, vars, b->iters[i].var);
     vec_push(s->c, doms, b->iters[i].dom);
     int k = 0;
@@ -201,7 +203,7 @@ static bool add_own(Visitor *v, Stmt s) {
 
 /* Whether an instance uses of the buffer what its init stores, and shares it with no other one. */
 static bool has_own_sums(Sched *s, const Use *init, const Use *body) {
-  bool own = stores_once(s, init) && (!body->n || body->same_indices);
+  bool own = stores_once(s, init, true) && (!body->n || body->same_indices);
   for (int i = 0; own && i < body->n; i++)
     own = body->n == init->n && tirc_expr_same(body->indices[i], init->indices[i]);
   return own;
@@ -220,7 +222,7 @@ static bool consider_init(Ask *r, SRef *block, const Use *body) {
            ((User){.block = block,
                    .buffer = body->buffer,
                    .init = true,
-                   .stores_once = init.constant || stores_once(s, &init)}));
+                   .stores_once = init.constant || stores_once(s, &init, true)}));
   return true;
 }
 
@@ -234,7 +236,7 @@ static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
     Use u = use_of(s, r->nest.plain, blocks[i], b);
     users += consider_init(r, blocks[i], &u);
     if (u.loads + u.stores == 0) continue;
-    const bool once = u.stores && (u.constant || stores_once(s, &u));
+    const bool once = u.stores && (u.constant || stores_once(s, &u, false));
     User g = {
         .block = blocks[i], .buffer = b, .update = is_update(s, &u, once), .stores_once = once};
     vec_push(s->c, r->users, g);

@@ -192,26 +192,51 @@ Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
 /* --- what is there before ----------------------------------------------------------------------
  */
 
-/* Whether all that the block reads of a buffer was stored by it before: in the same iteration of
- * the loop; without one (NULL), in all that it does while its scope runs or, of one instance, by
- * that one alone with all steps of its sums. */
-static bool stores_first(Sched *s, SRef *block, Buffer buffer, const SRef *loop, bool alone) {
-  const ArenaMark mark = tirc_mark(s->c);
+/* What the block does, in whatever instance. */
+static void extract_instance(Sched *s, SRef *block, Extract *x, Iterations *of) {
   const Block *b = tirc_block_of(block);
-  const Plain plain = tirc_plain_blocks(s, 1, &block);
-  Extract x = {.s = s, .plain = &plain};
-  Expr *values = tirc_new_array(s->c, Expr, b->n_iters + 1);
-  Iterations of = {.s = s, .x = &x, .nest = block, .names = values, .values = values};
+  const PtrMap none = {0};
+  Expr *vars = tirc_new_array(s->c, Expr, b->n_iters + 1);
+  *of = (Iterations){.s = s, .x = x, .nest = block, .names = vars, .values = vars};
+  for (int i = 0; i < b->n_iters; i++)
+    if (!tirc_is_int(b->iters[i].dom.extent, 1)) vars[of->n++] = b->iters[i].var;
+  of->n_around = of->n;
+  x->loose = block;
+  tirc_extract_block(x, block, &none);
+}
+
+/* In an iteration of the loop; without one, in all that it does while its scope runs or, of one
+ * instance, with all steps of its sums. */
+static void extract_run(Sched *s, SRef *block, const SRef *loop, bool alone, Extract *x,
+                        Iterations *of) {
+  const Block *b = tirc_block_of(block);
   PtrMap moves = {0};
+  Expr *values = tirc_new_array(s->c, Expr, b->n_iters + 1);
+  *of = (Iterations){.s = s, .x = x, .nest = block, .names = values, .values = values};
   for (int i = 0; alone && i < b->n_iters; i++)
-    if (b->iters[i].kind != ITER_REDUCE) values[of.n++] = b->iter_values[i];
+    if (b->iters[i].kind != ITER_REDUCE) values[of->n++] = b->iter_values[i];
   for (SRef *r = block->parent; r && tirc_is_loop(r) && r != loop; r = r->parent) {
     tirc_map_set(s->c, &moves, r, r);
-    of.nest = r;
-    of.n_around++;
+    of->nest = r;
+    of->n_around++;
   }
-  tirc_extract_block(&x, block, &moves);
-  const bool first = tirc_map_has(&x.own, buffer) || tirc_stores_before_it_reads(&of, buffer);
+  tirc_extract_block(x, block, &moves);
+}
+
+/* Whether all that the block reads of a buffer was stored by it before: by each instance for
+ * itself, once its sum is begun, or in a run. */
+static bool stores_first(Sched *s, SRef *block, Buffer buffer, const SRef *loop, bool alone) {
+  const ArenaMark mark = tirc_mark(s->c);
+  const Plain plain = tirc_plain_blocks(s, 1, &block);
+  Extract one = {.s = s, .plain = &plain}, run = one;
+  Iterations of;
+  one.started = tirc_sums_start_in_scope(s, block);
+  extract_instance(s, block, &one, &of);
+  bool first = tirc_map_has(&one.own, buffer) || tirc_stores_before_it_reads(&of, buffer);
+  if (!first) {
+    extract_run(s, block, loop, alone, &run, &of);
+    first = tirc_stores_before_it_reads(&of, buffer);
+  }
   tirc_rewind(s->c, mark);
   return first;
 }
@@ -222,7 +247,8 @@ static bool starts(Sched *s, SRef *block, Buffer b) {
 }
 
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
-  if (tirc_mentions(block, b->data)) return true; /* in a call */
+  /* What a call reads, the block declares. */
+  if (tirc_mentions(block, b->data) && tirc_declared_read(tirc_block_of(block), b)) return true;
   return !starts(s, block, b) && !stores_first(s, block, b, NULL, false);
 }
 

@@ -150,11 +150,6 @@ bool tirc_steps_start_in_scope(Sched *s, const SRef *block) {
   return !tirc_block_of(block)->init || passes_start(s, block);
 }
 
-bool tirc_starts_by_hand(Sched *s, const SRef *block, Buffer b) {
-  return tirc_starts_with_init(tirc_block_of(block), b) && passes_start(s, block) &&
-         starts_where_it_runs(s, block);
-}
-
 typedef struct InitLoads {
   const Block *block;
   bool found;

@@ -342,6 +342,7 @@ static bool meets(Question *q, const Known *a, ZMap first, const Known *b, ZMap 
                   Meet *meet) {
   const ZMap same = tirc_z_compose(q->z, first, tirc_z_reverse(q->z, second));
   for (int i = 0; i < 2 * q->of->n; i++) {
+    if (first == second && i % 2) continue; /* the same pairs, turned round */
     const ZMap pairs =
         i % 2 ? tirc_z_greater_at(q->z, same, i / 2) : tirc_z_less_at(q->z, same, i / 2);
     const Answer none = tirc_z_is_empty(q->z, pairs);

@@ -155,9 +155,9 @@ static void touch_opaque(Walk *w, const Opaques *opaque) {
     touch_box(w, &opaque->at[i].shown, opaque->at[i].read, opaque->at[i].written, false);
 }
 
-static void walk_init(Walk *w, const Block *b) {
+static void walk_init(Walk *w, const Block *b, bool always) {
   Place *at = w->at;
-  for (int i = 0; i < b->n_iters; i++)
+  for (int i = 0; !always && i < b->n_iters; i++)
     if (b->iters[i].kind != ITER_SPATIAL)
       w->at =
           further(w->c, w->at, when(tirc_eq(w->c, b->iters[i].var, b->iters[i].dom.min), false));
@@ -180,7 +180,7 @@ static Place place_of(const Walk *w, const IterVar *iter, Expr value, bool loose
 static void walk_parts(Walk *w, const Block *b, bool outermost) {
   const int n = outermost ? tirc_inits_by_hand(b) : 0;
   w->init |= outermost;
-  if (b->init) walk_init(w, b);
+  if (b->init) walk_init(w, b, outermost && w->x->started);
   for (int i = 0; i < n; i++) walk(w, tirc_item(b->body, i));
   w->init &= !outermost;
   if (!n) walk(w, b->body);
