@@ -223,20 +223,26 @@ static void extract_run(Sched *s, SRef *block, const SRef *loop, bool alone, Ext
   tirc_extract_block(x, block, &moves);
 }
 
-/* Whether all that the block reads of a buffer was stored by it before: by each instance for
- * itself, once its sum is begun, or in a run. */
-static bool stores_first(Sched *s, SRef *block, Buffer buffer, const SRef *loop, bool alone) {
+/* Whether each instance stored itself before what it reads of the buffer, once its sum is begun. */
+static bool instance_stores_first(Sched *s, SRef *block, Buffer buffer) {
   const ArenaMark mark = tirc_mark(s->c);
   const Plain plain = tirc_plain_blocks(s, 1, &block);
-  Extract one = {.s = s, .plain = &plain}, run = one;
+  Extract x = {.s = s, .plain = &plain, .started = tirc_sums_start_in_scope(s, block)};
   Iterations of;
-  one.started = tirc_sums_start_in_scope(s, block);
-  extract_instance(s, block, &one, &of);
-  bool first = tirc_map_has(&one.own, buffer) || tirc_stores_before_it_reads(&of, buffer);
-  if (!first) {
-    extract_run(s, block, loop, alone, &run, &of);
-    first = tirc_stores_before_it_reads(&of, buffer);
-  }
+  extract_instance(s, block, &x, &of);
+  const bool first = tirc_map_has(&x.own, buffer) || tirc_stores_before_it_reads(&of, buffer);
+  tirc_rewind(s->c, mark);
+  return first;
+}
+
+/* The same of a run. */
+static bool run_stores_first(Sched *s, SRef *block, Buffer buffer, const SRef *loop, bool alone) {
+  const ArenaMark mark = tirc_mark(s->c);
+  const Plain plain = tirc_plain_blocks(s, 1, &block);
+  Extract x = {.s = s, .plain = &plain};
+  Iterations of;
+  extract_run(s, block, loop, alone, &x, &of);
+  const bool first = tirc_stores_before_it_reads(&of, buffer);
   tirc_rewind(s->c, mark);
   return first;
 }
@@ -249,14 +255,29 @@ static bool starts(Sched *s, SRef *block, Buffer b) {
 bool tirc_reads_own_output(Sched *s, SRef *block, Buffer b) {
   /* What a call reads, the block declares. */
   if (tirc_mentions(block, b->data) && tirc_declared_read(tirc_block_of(block), b)) return true;
-  return !starts(s, block, b) && !stores_first(s, block, b, NULL, false);
+  return !starts(s, block, b) && !instance_stores_first(s, block, b) &&
+         !run_stores_first(s, block, b, NULL, false);
+}
+
+/* Of all that it stores to. */
+static bool instances_store_first(Sched *s, SRef *block) {
+  if (block->asked_first == s->stamp) return block->stores_first;
+  bool first = true;
+  for (int i = 0; first && i < block->n_accesses[1]; i++) {
+    const Buffer b = block->accesses[1][i].buffer;
+    first = !(tirc_mentions(block, b->data) && tirc_touches(block, b, false)) &&
+            (starts(s, block, b) || instance_stores_first(s, block, b));
+  }
+  block->asked_first = s->stamp;
+  return block->stores_first = first;
 }
 
 bool tirc_goes_on_from_last_run(Sched *s, SRef *block, const SRef *loop) {
+  if (instances_store_first(s, block)) return false;
   for (int i = 0; i < block->n_accesses[1]; i++) {
     const Buffer b = block->accesses[1][i].buffer;
     if (tirc_mentions(block, b->data) && tirc_touches(block, b, false)) return true;
-    if (!starts(s, block, b) && !stores_first(s, block, b, loop, !loop)) return true;
+    if (!run_stores_first(s, block, b, loop, !loop)) return true;
   }
   return false;
 }

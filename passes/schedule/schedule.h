@@ -66,6 +66,8 @@ struct SRef {
   bool hidden;         /* ... in n_hidden */
   uint32_t asked;      /* ... that instances_depend is about: spatial.h */
   bool instances_depend;
+  uint32_t asked_first; /* ... that stores_first is about: own_output.c */
+  bool stores_first;    /* each instance, before it reads what it stores to */
 };
 
 #define SCHED_WARNING "warning"

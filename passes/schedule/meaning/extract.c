@@ -363,6 +363,19 @@ void tirc_extract_stmt(Extract *x, Place *at, SRef *block, Stmt inner, Stmt s) {
   walk(&w, s);
 }
 
+Place *tirc_place_of_instance(Sched *s, SRef *block) {
+  Walk w = {.c = s->c};
+  const Block *b = tirc_block_of(block);
+  Place *at = outside(&w, NULL, when(tirc_bool(s->c, true), false));
+  for (int i = 0; i < b->n_iters; i++)
+    at = outside(&w, at,
+                 (Place){.kind = PLACE_LOOP,
+                         .var = b->iters[i].var,
+                         .a = b->iters[i].dom.min,
+                         .b = b->iters[i].dom.extent});
+  return at;
+}
+
 void tirc_extract_nest(Extract *x, int n, SRef *const *chain) {
   Walk w = {.x = x, .c = x->s->c};
   int time = 0;

@@ -75,6 +75,8 @@ void tirc_extract_nest(Extract *x, int n, SRef *const *chain);
 void tirc_extract_block(Extract *x, SRef *block, const PtrMap *moves);
 /* Where a loop or block of the program stands: what is around it is outside of the nest. */
 Place *tirc_place_around(Sched *s, SRef *in);
+/* Where an instance of the block stands, of which no more is known than the iterators' domains. */
+Place *tirc_place_of_instance(Sched *s, SRef *block);
 /* Further inside: in a loop of the nest; where a condition holds, or does not. */
 Place *tirc_place_loop(Tirc *c, Place *up, const For *loop);
 Place *tirc_place_when(Tirc *c, Place *up, Expr condition, bool negated);
