@@ -34,9 +34,10 @@ run() { # the program with the options
 
 for folder in "$@"; do
   if [ -f "$folder" ]; then
+    mkdir -p "$scratch/programs"
     python3 -c 'import json, sys
-for name, text in json.load(open(sys.argv[1])).items(): open("%s/%s.tir" % (sys.argv[2], name), "w").write(text)' "$folder" "$scratch" || exit 2
-    folder=$scratch
+for name, text in json.load(open(sys.argv[1])).items(): open("%s/%s.tir" % (sys.argv[2], name), "w").write(text)' "$folder" "$scratch/programs" || exit 2
+    folder=$scratch/programs
   fi
   for program in "$folder"/*.tir; do
     rule=$(sed -n 's/^# by \(.*\)/\1/p' "$program" | head -1) every=$rule options=
