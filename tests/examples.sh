@@ -19,17 +19,19 @@ for schedule in "$folder"/*/*.sch "$folder"/*/*/*.sch; do
     count=$((count + 1))
     small=()
     [ "$(basename "$(dirname "$program")")" = matmul ] && small=(-D M=64 -D N=128 -D K=64)
+    how=("$schedule") # a library of rules is no script
+    grep -q '^rules = ' "$schedule" && how=(--auto --rules "$schedule")
     if grep -qi 'expected failure' "$schedule"; then
       "$tirc" apply "$program" "$schedule" "${small[@]}" >"$work/log" 2>&1
       [ $? -eq 1 ] || fail "$schedule: should be a ScheduleError"
       continue
     fi
-    "$tirc" apply "$program" "$schedule" "${small[@]}" >"$work/out.tir" 2>"$work/log" ||
+    "$tirc" apply "$program" "${how[@]}" "${small[@]}" >"$work/out.tir" 2>"$work/log" ||
       { fail "$schedule: cannot be applied"; continue; }
     "$tirc" check "$work/out.tir" >"$work/log" 2>&1 || fail "$schedule: the result is ill-formed"
     "$tirc" print "$work/out.tir" >"$work/again.tir" 2>"$work/log"
     cmp -s "$work/out.tir" "$work/again.tir" || fail "$schedule: the result prints differently when read again"
-    "$tirc" run "$program" "$schedule" "${small[@]}" --check --threads 2 >"$work/log" 2>&1 ||
+    "$tirc" run "$program" "${how[@]}" "${small[@]}" --check --threads 2 >"$work/log" 2>&1 ||
       fail "$schedule: the check fails"
   done
 done

@@ -234,11 +234,20 @@ static int check_speed(Attempt *a) {
   return ratio >= wanted ? DONE : NO;
 }
 
+/* "# rules" of a lesson's checker: its exercise is a library of rules. */
+static tirc_status schedule_exercise(const Lesson *lesson, const tirc_module *program,
+                                     const char *path, tirc_module **out, tirc_error **e) {
+  const tirc_auto_options rules = {.rules = path};
+  if (strncmp(lesson->check, "# rules\n", strlen("# rules\n")) == 0)
+    return tirc_module_auto(program, &rules, NULL, out, e);
+  return tirc_module_schedule(program, path, NULL, out, e);
+}
+
 static int check_exercise(const Options *o, const Lesson *lesson, const char *path) {
   Attempt a = {.o = o, .lesson = lesson};
   tirc_error *e = NULL;
   int status = parse_text(&a, lesson->program, &a.program);
-  if (status == DONE && tirc_module_schedule(a.program, path, NULL, &a.scheduled, &e))
+  if (status == DONE && schedule_exercise(lesson, a.program, path, &a.scheduled, &e))
     status = report(o, e);
   if (status == DONE) status = check_structure(&a);
   bool right = status == DONE;
