@@ -16,6 +16,7 @@
 #include "meaning/order.h"
 #include "plain.h"
 #include "reducer.h"
+#include "spatial.h"
 
 #include "ir/access.h"
 
@@ -215,8 +216,8 @@ static bool consider_init(Ask *r, SRef *block, const Use *body) {
   const Nest *nest = &r->nest;
   const Use init = use_of_init(s, nest->plain, block, body->buffer);
   if (init.loads + init.stores == 0 ||
-      (!init.loads && has_own_sums(s, &init, body) &&
-       tirc_init_stays_first(s, nest->n, nest->chain, nest->order, block)))
+      (!init.loads && tirc_init_stays_first(s, nest->n, nest->chain, nest->order, block) &&
+       (has_own_sums(s, &init, body) || !tirc_instances_depend(s, block))))
     return false;
   vec_push(s->c, r->users,
            ((User){.block = block,

@@ -192,19 +192,6 @@ Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written) {
 /* --- what is there before ----------------------------------------------------------------------
  */
 
-/* What the block does, in whatever instance. */
-static void extract_instance(Sched *s, SRef *block, Extract *x, Iterations *of) {
-  const Block *b = tirc_block_of(block);
-  const PtrMap none = {0};
-  Expr *vars = tirc_new_array(s->c, Expr, b->n_iters + 1);
-  *of = (Iterations){.s = s, .x = x, .nest = block, .names = vars, .values = vars};
-  for (int i = 0; i < b->n_iters; i++)
-    if (!tirc_is_int(b->iters[i].dom.extent, 1)) vars[of->n++] = b->iters[i].var;
-  of->n_around = of->n;
-  x->loose = block;
-  tirc_extract_block(x, block, &none);
-}
-
 /* In an iteration of the loop; without one, in all that it does while its scope runs or, of one
  * instance, with all steps of its sums. */
 static void extract_run(Sched *s, SRef *block, const SRef *loop, bool alone, Extract *x,
@@ -227,9 +214,11 @@ static void extract_run(Sched *s, SRef *block, const SRef *loop, bool alone, Ext
 static bool instance_stores_first(Sched *s, SRef *block, Buffer buffer) {
   const ArenaMark mark = tirc_mark(s->c);
   const Plain plain = tirc_plain_blocks(s, 1, &block);
-  Extract x = {.s = s, .plain = &plain, .started = tirc_sums_start_in_scope(s, block)};
-  Iterations of;
-  extract_instance(s, block, &x, &of);
+  const bool started = tirc_sums_start_in_scope(s, block);
+  Extract x = {.s = s, .plain = &plain, .loose = block, .one = true, .started = started};
+  const Iterations of = {.s = s, .x = &x, .nest = block};
+  const PtrMap none = {0};
+  tirc_extract_block(&x, block, &none);
   const bool first = tirc_map_has(&x.own, buffer) || tirc_stores_before_it_reads(&of, buffer);
   tirc_rewind(s->c, mark);
   return first;

@@ -173,6 +173,7 @@ static Place place_of(const Walk *w, const IterVar *iter, Expr value, bool loose
                  .var = iter->var,
                  .a = iter->dom.min,
                  .b = iter->dom.extent,
+                 .outside = w->x->one,
                  .time = *w->time};
 }
 

@@ -61,6 +61,7 @@ typedef struct Extract {
   void *self;
   const SRef *loose; /* a block whose iterators take all values of their domains, in any iteration
                       * of the loops around; or NULL */
+  bool one;          /* of its instances: they stand still */
   bool started; /* of the block of the scope runs the init in each instance: its sums are begun */
   bool trusts_calls; /* to store to all that the block around declares to write */
   Touches touches;
