@@ -38,9 +38,24 @@ def test_case(path):
         type(by_script), by_script.code, by_script.message, by_script.condition, by_script.call)
 
 
+def is_library(path):
+    """The exercise of a lesson whose checker says that it is one."""
+    checker = path.parent / "check.sch"
+    return checker.exists() and checker.read_text().startswith("# rules")
+
+
 # Those of the lessons' checkers and of the recipes are no schedules of their own: the ones follow on
 # a schedule and a prelude, the others are imported.
-SCHEDULES = sorted(p for p in EXAMPLES.rglob("*.sch") if p.name != "check.sch" and p.parent.name != "recipes")
+SCRIPTS = sorted(p for p in EXAMPLES.rglob("*.sch") if p.name != "check.sch" and p.parent.name != "recipes")
+SCHEDULES = [p for p in SCRIPTS if not is_library(p)]
+LIBRARIES = [p for p in SCRIPTS if is_library(p)]
+
+
+@pytest.mark.parametrize("path", LIBRARIES, ids=named)
+def test_library(path):
+    mod = tirc.read(next(path.parent.glob("*.tir")))
+    scheduled = tirc.auto(mod, rules=str(path))
+    tirc.assert_structural_equal(scheduled, tirc.schedule_script(mod, scheduled.trace_script()))
 
 
 @pytest.mark.parametrize("path", SCHEDULES, ids=named)
