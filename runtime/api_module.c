@@ -227,7 +227,8 @@ Sched *tirc_api_schedule(Tirc *c, const tirc_module *m, const tirc_schedule_opti
   s->target = tirc_llvm_cpu(c, options->target ? options->target : CPU_DEFAULT);
   s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
   tirc_api_tell_warnings(s, options);
-  tirc_program_warnings(s, hear_of_program, &(Check){.c = c, .options = options});
+  tirc_program_warnings(tirc_sched_new(c, m->m), hear_of_program,
+                        &(Check){.c = c, .options = options});
   return s;
 }
 

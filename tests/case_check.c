@@ -279,7 +279,7 @@ static const char *check(Tirc *c, const Case *test, Seen *seen) {
   Trap trap;
   if (TIRC_TRY(c, trap)) {
     s->strict = test->strict || expects_warning(test);
-    if (s->strict) tirc_program_warnings(s, raise_warning, c);
+    if (s->strict) tirc_program_warnings(tirc_sched_new(c, m), raise_warning, c);
     tirc_run_script(s, &schedule, NULL, NULL, watch, run);
     TIRC_END(c, trap);
     failure = check_result(c, test, s->mod);
