@@ -330,6 +330,7 @@ static void require_injective(LayoutChange *l, bool assumed, const Expr *new_sha
 static Buffer new_buffer(LayoutChange *l, const Expr *shape) {
   struct BufferNode to = *l->from;
   to.ndim = l->map.n_outputs;
+  to.one_stride &= to.ndim != 1;
   to.shape = shape;
   bool given = l->map.n_separators > 0;
   set_separators(l->s, &to, given ? l->map.n_separators : to.n_axis_separators,

@@ -295,6 +295,7 @@ static void make_stage(Reindex *r) {
   copy.ndim = n;
   copy.shape = shape;
   copy.strides = NULL;
+  copy.one_stride = false;
   copy.elem_offset = NULL;
   copy.offset_factor = 0;
   copy.n_axis_separators = 0;

@@ -171,6 +171,7 @@ static void apply_map(ReindexCache *x, Value function, const char *storage_scope
   copy.ndim = x->map.n_outputs;
   copy.shape = new_shape;
   copy.strides = NULL;
+  copy.one_stride = false;
   copy.elem_offset = NULL;
   copy.offset_factor = 0;
   copy.n_axis_separators = 0;
