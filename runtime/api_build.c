@@ -6,7 +6,7 @@
  * name was asked for twice. The first mistake stays: all that follows does nothing, and
  * tirc_builder_module reports it. */
 #include "../ir/print.h"
-#include "../passes/schedule/value.h"
+#include "../passes/schedule/core/value.h"
 #include "api.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "../codegen/llvm/llvm.h"
 #include "../ir/visit.h"
 #include "../passes/lower/lower.h"
-#include "../passes/schedule/docs.h"
+#include "../passes/schedule/core/docs.h"
 #include "../passes/schedule/schedule.h"
 
 int tirc_module_functions(const tirc_module *m) { return m ? m->m->n_funcs : 0; }

@@ -12,8 +12,8 @@
 #include "../passes/lower/lower.h"
 #include "../passes/lower/packing.h"
 #include "../passes/rules/rules.h"
-#include "../passes/schedule/spatial.h"
-#include "../passes/schedule/trace.h"
+#include "../passes/schedule/sight/sight.h"
+#include "../passes/schedule/trace/trace.h"
 #include "../passes/script/script.h"
 
 tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources) {

@@ -4,7 +4,7 @@
 
 #include "../ir/print.h"
 #include "../ir/visit.h"
-#include "../passes/schedule/trace.h"
+#include "../passes/schedule/trace/trace.h"
 
 typedef struct Work { /* one call, in and out; each body reads what concerns it */
   tirc_schedule *x;

@@ -3,8 +3,8 @@
 #include "api.h"
 
 #include "../ir/outline.h"
-#include "../passes/schedule/steps.h"
-#include "../passes/schedule/trace.h"
+#include "../passes/schedule/core/steps.h"
+#include "../passes/schedule/trace/trace.h"
 #include "../passes/script/script.h"
 
 typedef struct Shown { /* a view, and what it is a view of */

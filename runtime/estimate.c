@@ -6,7 +6,7 @@
 
 #include "../ir/cpu.h"
 #include "../ir/visit.h"
-#include "../passes/schedule/index_eval.h"
+#include "../passes/schedule/sight/index_eval.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "free_order.h"
 
 #include "../ir/visit.h"
-#include "../passes/schedule/reducer.h"
+#include "../passes/schedule/blocks/blocks.h"
 
 typedef struct Freeing {
   Tirc *c;

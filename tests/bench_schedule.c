@@ -8,7 +8,7 @@
  * scope's allocations. Memory before and after shows that freeing gives everything back. */
 #include "ir/print.h"
 #include "parser/program.h"
-#include "passes/schedule/trace.h"
+#include "passes/schedule/trace/trace.h"
 #include "passes/script/script.h"
 #include "slow_path.h"
 

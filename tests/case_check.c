@@ -8,9 +8,9 @@
 #include "ir/visit.h"
 #include "meaning.h"
 #include "parser/program.h"
-#include "passes/schedule/docs.h"
-#include "passes/schedule/spatial.h"
-#include "passes/schedule/trace.h"
+#include "passes/schedule/core/docs.h"
+#include "passes/schedule/sight/sight.h"
+#include "passes/schedule/trace/trace.h"
 #include "passes/script/script.h"
 
 #include <stdio.h>

@@ -25,9 +25,9 @@
  * for what others do to a program that is rarely drawn. */
 #include "fuzz.h"
 #include "cases.h"
-#include "passes/schedule/docs.h"
-#include "passes/schedule/internal.h"
-#include "passes/schedule/spatial.h"
+#include "passes/schedule/core/core.h"
+#include "passes/schedule/core/docs.h"
+#include "passes/schedule/sight/sight.h"
 
 #include "ir/equal.h"
 #include "ir/print.h"

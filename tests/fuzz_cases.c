@@ -5,7 +5,7 @@
 #include "ir/verify.h"
 #include "ir/visit.h"
 #include "parser/program.h"
-#include "passes/schedule/internal.h"
+#include "passes/schedule/core/core.h"
 
 #include <stdlib.h>
 

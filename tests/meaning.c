@@ -3,8 +3,8 @@
 #include "meaning.h"
 
 #include "ir/visit.h"
-#include "passes/schedule/index_eval.h"
-#include "passes/schedule/internal.h"
+#include "passes/schedule/core/core.h"
+#include "passes/schedule/sight/index_eval.h"
 #include "rng.h"
 #include "runtime/free_order.h"
 

@@ -1,6 +1,6 @@
 #include "rules.h"
 
-#include "../schedule/trace.h"
+#include "../schedule/trace/trace.h"
 #include "../script/interp.h"
 #include "library.h"
 

@@ -14,7 +14,7 @@
 
 #include "../../ir/arith.h"
 #include "../../ir/ir.h"
-#include "value.h"
+#include "core/value.h"
 
 typedef struct SRef SRef;
 typedef struct Trace Trace; /* trace.h */
@@ -64,7 +64,7 @@ struct SRef {
   bool overwrites;     /* it writes a buffer that a block before it has read */
   bool broken;         /* it counts in n_broken */
   bool hidden;         /* ... in n_hidden */
-  uint32_t asked;      /* ... that instances_depend is about: spatial.h */
+  uint32_t asked;      /* ... that instances_depend is about: sight/spatial.c */
   bool instances_depend;
   uint32_t asked_first; /* ... that stores_first is about: own_output.c */
   bool stores_first;    /* each instance, before it reads what it stores to */
@@ -179,7 +179,7 @@ typedef enum ParamKind {
   PARAM_FUNCTION,       /* a function of the script, for ranges; arrives as VAL_FUNCTION */
   PARAM_BUFFER_INDEX,   /* an int, a buffer's name, or a buffer */
   PARAM_BUFFER,         /* a tuple ("read" or "write", int), a buffer's name, or a buffer */
-  PARAM_INDEX_MAP,      /* arrives as VAL_FUNCTION: index_map.h */
+  PARAM_INDEX_MAP,      /* arrives as VAL_FUNCTION: layout/layout.h */
   PARAM_PAD_VALUE,      /* None, a bool, int, float or expression, or a function of the indices */
   PARAM_ANY /* an annotation: None, bool, int, float, str, lists and dicts of these, exprs */
 } ParamKind;

@@ -1,7 +1,7 @@
 /* Values as text: str(), repr(), and Python's format specifications,
  * [[fill]align][sign][#][0][width][,][.precision][type]. */
 #include "../../ir/print.h"
-#include "../schedule/trace.h"
+#include "../schedule/trace/trace.h"
 #include "interp.h"
 
 #include <ctype.h>

@@ -10,7 +10,7 @@
  * as well. One that serves as an intrinsic leaves the program. */
 #include "../../ir/verify.h"
 #include "../../parser/program.h"
-#include "../schedule/tensor_intrin.h"
+#include "../schedule/blocks/tensor_intrin.h"
 #include "interp.h"
 
 /* What a function in the script may use from outside: names that stand for constants. */

@@ -1,6 +1,6 @@
 /* What a script sees of the schedule itself, besides the primitives: sch.get, sch.copy, sch.trace
  * ...; and of its trace. One row each at the end. */
-#include "../schedule/trace.h"
+#include "../schedule/trace/trace.h"
 
 #include "../../ir/print.h"
 #include "interp.h"

@@ -2,7 +2,7 @@
  * there do the same by position, by keyword, and with the defaults left out. */
 #include "ir/print.h"
 #include "parser/program.h"
-#include "passes/schedule/trace.h"
+#include "passes/schedule/trace/trace.h"
 #include "passes/script/script.h"
 
 #include <setjmp.h>

@@ -12,8 +12,8 @@
 #include "ir/print.h"
 #include "ir/visit.h"
 #include "parser/program.h"
-#include "passes/schedule/internal.h"
-#include "passes/schedule/state.h"
+#include "passes/schedule/core/core.h"
+#include "passes/schedule/core/state.h"
 
 static const char matmul[] =
     "@T.prim_func\n"

@@ -14,9 +14,9 @@
 #include "ir/equal.h"
 #include "ir/print.h"
 #include "parser/program.h"
-#include "passes/schedule/internal.h"
-#include "passes/schedule/random.h"
-#include "passes/schedule/trace.h"
+#include "passes/schedule/core/core.h"
+#include "passes/schedule/trace/random.h"
+#include "passes/schedule/trace/trace.h"
 #include "passes/script/script.h"
 
 static const char program[] =

@@ -1,8 +1,8 @@
 #include "carried.h"
 
 #include "../../../ir/visit.h"
-#include "../internal.h"
-#include "../order.h"
+#include "../core/core.h"
+#include "../sight/sight.h"
 #include "finite.h"
 #include "witness.h"
 

@@ -1,9 +1,9 @@
 #include "cover.h"
 
 #include "../../lower/lower.h"
-#include "../internal.h"
+#include "../core/core.h"
+#include "../sight/written_box.h"
 #include "finite.h"
-#include "sight.h"
 #include "witness.h"
 
 enum { BUDGET = 30000 };

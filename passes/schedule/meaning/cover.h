@@ -3,9 +3,9 @@
  *   for i in range(601):                    stores to C[0:601] without C[300]
  *     if i != 300: C[i] = A[i]
  *
- * By sight (sight.h), exactly for all sizes, or by running through all of a nest with constant
- * bounds. False: no, or it cannot be proved. *missing (NULL: of no interest) says which element or
- * instance there is not, "C[300]", or is NULL where none is certain.
+ * By sight (sight/written_box.h), exactly for all sizes, or by running through all of a nest with
+ * constant bounds. False: no, or it cannot be proved. *missing (NULL: of no interest) says which
+ * element or instance there is not, "C[300]", or is NULL where none is certain.
  *
  * A call that gets an address is taken to store to all that its block declares to write. */
 #ifndef TIRC_SCHEDULE_MEANING_COVER_H

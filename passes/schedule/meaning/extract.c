@@ -2,8 +2,9 @@
 
 #include "../../../ir/print.h"
 #include "../../../ir/visit.h"
-#include "../between.h"
-#include "../internal.h"
+#include "../core/core.h"
+#include "../core/nesting.h"
+#include "../sight/sight.h"
 
 /* --- the way ---------------------------------------------------------------------------------- */
 

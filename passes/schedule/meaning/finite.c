@@ -1,8 +1,8 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "finite.h"
 
-#include "../index_eval.h"
-#include "../internal.h"
+#include "../core/core.h"
+#include "../sight/index_eval.h"
 #include "witness.h"
 
 #include <stdlib.h>

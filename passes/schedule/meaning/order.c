@@ -1,6 +1,6 @@
 #include "order.h"
 
-#include "../internal.h"
+#include "../core/core.h"
 #include "finite.h"
 #include "witness.h"
 

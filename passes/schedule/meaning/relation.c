@@ -2,7 +2,7 @@
 
 #include "../../../ir/print.h"
 #include "../../../ir/visit.h"
-#include "../internal.h"
+#include "../core/core.h"
 
 static ZSet condition_of(Relations *r, Place *at, Expr e);
 

@@ -1,0 +1,642 @@
+/* blockize(loop): the loop and all below it become the body of one new block.
+ *
+ *   for i0, j0, k0, i1, j1, k1:           for i0, j0, k0:
+ *     block C: vi = i0 * 16 + i1, ...       block C_o: vi_o = i0, vj_o = j0, vk_o = k0
+ *       init: C[vi, vj] = 0                   init: for i1, j1: block C_init: C[...] = 0
+ *       C[vi, vj] += A[vi, vk] * B[vk, vj]    for i1, j1, k1:
+ *                                     ->        block C: vi_i = i1, vj_i = j1, vk_i = k1
+ *                                                 C[vi_o * 16 + vi_i, ...] += ...
+ *
+ * Each binding must divide into a part of the outer loops and a part of the inner ones, the
+ * predicate too. The old block keeps its identity and stands inside; the new one has the regions of
+ * all its instances. An init moves to the new block, and must then run as often as before.
+ *
+ * Needs: one block under the loop and nothing else. Errors: not-single-child, not-divisible,
+ * repeated-reduction, empty-loop, order-matters, init-uses-view, loop-variable-escapes. A list of
+ * blocks: blockize_list.c. */
+#include "../sight/sight.h"
+#include "blocks.h"
+
+#include "../../../ir/access.h"
+#include "../../../ir/print.h"
+#include "../../../ir/visit.h"
+
+SRef *tirc_blockize_only_child(Sched *s, SRef *loop) {
+  SRef **blocks;
+  int n = tirc_child_blocks(s, loop, &blocks);
+  if (n != 1) {
+    tirc_sched_mark(s, loop->stmt);
+    tirc_sched_error(s, SERR_NOT_SINGLE_CHILD, NULL, NULL, "loop %s has %d blocks below it",
+                     tirc_loop_of(loop)->var->u.s, n);
+  }
+  for (SRef *r = blocks[0]; r != loop; r = r->parent) {
+    if (tirc_loop_of(r->parent)->body == r->stmt) continue;
+    tirc_sched_mark(s, r->parent->stmt);
+    tirc_sched_error(s, SERR_NOT_SINGLE_CHILD, NULL, NULL,
+                     "the body of loop %s has other statements beside %s",
+                     tirc_loop_of(r->parent)->var->u.s, tirc_describe(s, r->stmt));
+  }
+  return blocks[0];
+}
+
+/* --- dividing the bindings
+ * -------------------------------------------------------------------------- */
+
+typedef struct Space {
+  PtrMap inner, outer; /* loop variables */
+  VEC(Expr) vars;
+  VEC(Range) doms;
+} Space;
+
+static Space loops_of(Blockize *b, SRef *top) {
+  Space space = {0};
+  VEC(SRef *) inner = {0};
+  bool is_inner = top != b->block;
+  for (SRef *r = b->block->parent; r && tirc_is_loop(r); r = r->parent) {
+    const For *f = tirc_loop_of(r);
+    if (is_inner) vec_push(b->c, inner, r);
+    tirc_map_set(b->c, is_inner ? &space.inner : &space.outer, f->var, r);
+    vec_push(b->c, space.vars, f->var);
+    vec_push(b->c, space.doms, tirc_range(f->min, f->extent));
+    if (r == top) is_inner = false;
+  }
+  b->n_loops = inner.n;
+  b->loops = inner.at;
+  return space;
+}
+
+/* Bindings that use outer loops only, or inner ones only, need not be affine. NULL: others do. */
+static const SubspaceDivision *divide_plainly(Blockize *b, const Space *space) {
+  const Block *block = tirc_block_of(b->block);
+  if (!tirc_is_true(block->predicate)) return NULL;
+  SubspaceDivision *out = tirc_new_array(b->c, SubspaceDivision, block->n_iters + 1);
+  for (int i = 0; i < block->n_iters; i++) {
+    Expr value = block->iter_values[i], extent = block->iters[i].dom.extent;
+    Expr zero = tirc_int(b->c, value->dtype, 0), one = tirc_int(b->c, extent->dtype, 1);
+    bool outer = tirc_uses_any(value, &space->outer), inner = tirc_uses_any(value, &space->inner);
+    if (outer && inner) return NULL;
+    out[i] = outer   ? (SubspaceDivision){value, extent, zero, one}
+             : inner ? (SubspaceDivision){zero, one, value, extent}
+                     : (SubspaceDivision){zero, one, value, one};
+  }
+  Expr always = tirc_bool(b->c, true);
+  out[block->n_iters] = (SubspaceDivision){always, always, always, always};
+  return out;
+}
+
+/* Inner loops of one iteration stand for their start in what moves out of them. */
+static Expr without_unit_loops(Blockize *b, Expr e) {
+  PtrMap starts = {0};
+  for (int i = 0; i < b->n_loops; i++)
+    if (tirc_is_int(tirc_loop_of(b->loops[i])->extent, 1))
+      tirc_map_set(b->c, &starts, tirc_loop_of(b->loops[i])->var, tirc_loop_of(b->loops[i])->min);
+  return tirc_substitute(b->c, e, &starts);
+}
+
+static bool reaches_binding(Blockize *b, Expr cond) {
+  const Block *block = tirc_block_of(b->block);
+  for (SRef *r = b->block->parent; r && tirc_is_loop(r); r = r->parent) {
+    if (!tirc_uses_var(cond, tirc_loop_of(r)->var)) continue;
+    for (int i = 0; i < block->n_iters; i++)
+      if (tirc_uses_var(block->iter_values[i], tirc_loop_of(r)->var)) return true;
+  }
+  return false;
+}
+
+/* Whether it holds at the start of all loops. */
+static bool holds_at_first(Blockize *b, Analyzer *loops, Expr cond) {
+  return tirc_prove(loops, tirc_substitute(b->c, cond, &b->starts));
+}
+
+/* Whether the new block may run again with the same iterators: it reads nothing that it writes,
+ * does all of a reduction at once, and no other block goes on with what it wrote. */
+static bool is_repeatable(Blockize *b) {
+  const Block *block = tirc_block_of(b->block);
+  SRef **writers;
+  if (tirc_init_reads_output(block)) return false;
+  for (int i = 0; i < block->n_iters; i++)
+    if (block->iters[i].kind != ITER_SPATIAL && !tirc_is_int(b->outer[i].dom.extent, 1))
+      return false;
+  for (int i = 0; i < block->n_writes; i++)
+    if (tirc_touches(b->block, block->writes[i].buffer, false) ||
+        tirc_writers_of(b->s, tirc_scope_root(b->s, b->block), block->writes[i].buffer, &writers) >
+            1)
+      return false;
+  return true;
+}
+
+/* The outermost loop that the condition, of outer loops, is about. */
+static SRef *highest_loop(const Blockize *b, Expr cond) {
+  SRef *high = NULL;
+  for (SRef *r = b->block->parent; tirc_is_loop(r); r = r->parent)
+    if (tirc_uses_var(cond, tirc_loop_of(r)->var)) high = r;
+  return high;
+}
+
+/* Whether all iterations of `high` lead to the block with the same bindings. */
+static bool leads_alike(Blockize *b, SRef *high) {
+  PtrMap loops = {0};
+  for (SRef *r = b->block; r != high; r = r->parent) {
+    if (!tirc_stands_directly(r)) return false;
+    tirc_map_set(b->c, &loops, tirc_loop_of(r->parent)->var, r->parent);
+  }
+  for (SRef *r = b->block->parent; r != high; r = r->parent) {
+    const For *f = tirc_loop_of(r);
+    if (tirc_uses_any(f->min, &loops) || tirc_uses_any(f->extent, &loops) ||
+        tirc_loads_change(b->s, high, f->min) || tirc_loads_change(b->s, high, f->extent))
+      return false;
+  }
+  return true;
+}
+
+/* Whether nothing in `high` changes what the block reads, and no statement outside of blocks stores
+ * to what it writes. */
+static bool is_left_alone(const Blockize *b, SRef *high) {
+  SRef **blocks;
+  Buffer *loose;
+  const int n = tirc_child_blocks(b->s, high, &blocks);
+  const int n_loose = tirc_loose_stores(b->s, high, &loose);
+  for (int k = 0; k < b->block->n_accesses[0]; k++)
+    for (int i = 0; i < n; i++)
+      if (tirc_touches(blocks[i], b->block->accesses[0][k].buffer, true)) return false;
+  for (int i = 0; i < n_loose; i++)
+    if (tirc_touches(b->block, loose[i], false) || tirc_touches(b->block, loose[i], true))
+      return false;
+  return true;
+}
+
+/* Whether a condition of outer loops may be left out: the block runs where they start, and more
+ * often then. */
+static bool is_dispensable(Blockize *b, Analyzer *loops, Expr cond) {
+  SRef *high = highest_loop(b, cond);
+  return high && is_repeatable(b) && leads_alike(b, high) && is_left_alone(b, high) &&
+         !reaches_binding(b, cond) && holds_at_first(b, loops, cond);
+}
+
+/* The division shrinks an iterator that a condition bounds and forgets the condition; what does not
+ * follow from the two new predicates is added to the one that can say it. */
+static bool keep_condition(Blockize *b, const Space *space, Analyzer *loops, Expr cond) {
+  if (cond->op == OP_AND)
+    return keep_condition(b, space, loops, cond->args[0]) &&
+           keep_condition(b, space, loops, cond->args[1]);
+  int mark = tirc_enter_constraint(loops, tirc_and(b->c, b->outer_predicate, b->inner_predicate));
+  bool follows = tirc_prove(loops, cond);
+  tirc_leave_constraint(loops, mark);
+  if (follows) return true;
+  cond = without_unit_loops(b, cond);
+  bool inner = tirc_uses_any(cond, &space->inner), outer = tirc_uses_any(cond, &space->outer);
+  if (inner && outer) return false;
+  if (outer && is_dispensable(b, loops, cond)) return true;
+  Expr *p = inner ? &b->inner_predicate : &b->outer_predicate;
+  *p = tirc_and(b->c, *p, cond);
+  return true;
+}
+
+static _Noreturn void not_divisible(Blockize *b) {
+  SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_mark(b->s, top->stmt);
+  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
+                   "the bindings of block %s cannot be divided at %s",
+                   tirc_block_of(b->block)->name, tirc_describe(b->s, top->stmt));
+}
+
+static const SubspaceDivision *divide(Blockize *b, const Space *space) {
+  const Block *block = tirc_block_of(b->block);
+  const SubspaceDivision *d =
+      tirc_subspace_divide(tirc_analyzer(b->c), block->n_iters, block->iter_values, space->vars.n,
+                           space->vars.at, space->doms.at, &space->inner, block->predicate,
+                           ITER_LEVEL_SURJECTIVE, !b->preserve_unit_iters);
+  if (!d) d = divide_plainly(b, space);
+  if (d) return d;
+  not_divisible(b);
+}
+
+static const int64_t MOST = INT32_MAX; /* of a start that is taken for one */
+
+/* The domain of an iterator of this value: from 0 as a rule, but loops may start elsewhere, or a
+ * condition where they begin to run, and an iterator of the block around may stand in the value.
+ * One that is bound to no loop at all keeps its domain. */
+static Range domain_of(Blockize *b, Analyzer *loops, int i, Expr value, Expr extent) {
+  Tirc *c = b->c;
+  Expr start = tirc_simplify0(c, tirc_substitute(c, value, &b->starts));
+  if (tirc_is_int(extent, 1) && !tirc_is_int(start, 0))
+    return tirc_block_of(b->block)->iters[i].dom;
+  if (tirc_is_int(start, 0)) return tirc_range(tirc_int(c, extent->dtype, 0), extent);
+  const int mark = tirc_enter_constraint(loops, tirc_block_of(b->block)->predicate);
+  const Bound bound = tirc_const_bound(loops, value);
+  tirc_leave_constraint(loops, mark);
+  int64_t count, from;
+  const bool known = bound.min > -MOST && bound.max < MOST;
+  const bool later = known && tirc_const_int(start, &from) && bound.min > from;
+  if (!later && tirc_prove_ge(loops, value, start)) return tirc_range(start, extent);
+  const bool fits = known && tirc_const_int(extent, &count) && bound.max - bound.min < count;
+  return tirc_range(tirc_int(c, extent->dtype, later || fits ? bound.min : 0), extent);
+}
+
+static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i, Expr value,
+                      Expr extent) {
+  const Block *block = tirc_block_of(b->block);
+  Expr var = block->iters[i].var;
+  b->outer_values[i] = value;
+  b->outer[i] = (IterVar){tirc_var_suffixed(b->c, var, "_o", var->dtype),
+                          domain_of(b, loops, i, value, extent), block->iters[i].kind};
+  if (!like) return;
+  bool equal = i < like->n_outer && like->outer[i].kind == b->outer[i].kind &&
+               tirc_prove_equal(b->a, like->outer[i].dom.min, b->outer[i].dom.min) &&
+               tirc_prove_equal(b->a, like->outer[i].dom.extent, b->outer[i].dom.extent) &&
+               tirc_prove_equal(b->a, like->outer_values[i], value);
+  if (equal) {
+    b->outer[i] = like->outer[i];
+    return;
+  }
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_mark(b->s, like->block->stmt);
+  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
+                   "the outer part of iterator %s of block %s is not that of block %s", var->u.s,
+                   block->name, tirc_block_of(like->block)->name);
+}
+
+/* What stands for the old iterator: outer * extent of the inner one + inner. */
+static Expr divide_iter(Blockize *b, Analyzer *loops, const Blockize *like, int i,
+                        const SubspaceDivision *d) {
+  Tirc *c = b->c;
+  bool unit_outer = tirc_is_int(d->outer_extent, 1);
+  const IterVar *old = &tirc_block_of(b->block)->iters[i];
+  if (tirc_is_int(d->inner_extent, 1)) {
+    Expr offset = without_unit_loops(b, d->inner);
+    Expr value =
+        tirc_is_int(offset, 0) ? d->outer : tirc_simplify0(c, tirc_add(c, d->outer, offset));
+    add_outer(b, loops, like, i, value, d->outer_extent);
+    bool known = tirc_is_int(b->outer[i].dom.extent, 1);
+    return known && !b->preserve_unit_iters ? b->outer[i].dom.min : b->outer[i].var;
+  }
+  add_outer(b, loops, like, i, d->outer, d->outer_extent);
+  IterVar inner = {tirc_var_suffixed(c, old->var, "_i", old->var->dtype),
+                   domain_of(b, loops, i, d->inner, d->inner_extent), old->kind};
+  b->inner_values[b->n_inner] = d->inner;
+  b->inner[b->n_inner++] = inner;
+  tirc_bind_range(b->a, inner.var, inner.dom);
+  if (unit_outer) return inner.var;
+  return tirc_add(c, tirc_mul(c, b->outer[i].var, d->inner_extent), inner.var);
+}
+
+typedef struct Rename {
+  PtrMap map;
+  Analyzer *a;
+} Rename;
+
+static Expr rename_simplified(Mutator *m, Expr e) {
+  Rename *r = m->self;
+  if (e->op == OP_VAR) {
+    Expr to = tirc_map_get(&r->map, e);
+    return to ? to : e;
+  }
+  Expr to = tirc_mutate_expr_children(m, e);
+  return to == e ? e : tirc_simplify(r->a, to);
+}
+
+static Stmt rename_shapes(Mutator *m, Stmt s) {
+  return tirc_mutate_shapes(m, tirc_mutate_stmt_children(m, s), &((Rename *)m->self)->map);
+}
+
+void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
+  Tirc *c = b->c;
+  const Block *block = tirc_block_of(b->block);
+  Space space = loops_of(b, top);
+  const SubspaceDivision *d = divide(b, &space);
+  Analyzer *loops = tirc_analyzer(c);
+  for (int i = 0; i < space.vars.n; i++) {
+    tirc_bind_range(loops, space.vars.at[i], space.doms.at[i]);
+    tirc_map_set(c, &b->starts, space.vars.at[i], space.doms.at[i].min);
+  }
+  tirc_bind_shapes(b->s, loops, b->block);
+  b->a = tirc_analyzer(c);
+  b->n_outer = block->n_iters;
+  b->outer = tirc_new_array(c, IterVar, block->n_iters + 1);
+  b->inner = tirc_new_array(c, IterVar, block->n_iters + 1);
+  b->outer_values = tirc_new_array(c, Expr, block->n_iters + 1);
+  b->inner_values = tirc_new_array(c, Expr, block->n_iters + 1);
+  Rename rename = {.a = b->a};
+  for (int i = 0; i < block->n_iters; i++)
+    tirc_map_set(c, &rename.map, block->iters[i].var, divide_iter(b, loops, outer, i, &d[i]));
+  b->outer_predicate = d[block->n_iters].outer_extent;
+  b->inner_predicate = d[block->n_iters].inner_extent;
+  if (!keep_condition(b, &space, loops, block->predicate)) not_divisible(b);
+  Mutator m = {.c = c, .expr = rename_simplified, .stmt = rename_shapes, .self = &rename};
+  Block bare = *block; /* the old bindings are not to be renamed */
+  bare.n_iters = 0;
+  bare.predicate = tirc_bool(c, true);
+  b->inner_block = tirc_mutate_stmt(&m, tirc_block(c, &bare));
+}
+
+/* --- building
+ * -------------------------------------------------------------------------------------- */
+
+const Region *tirc_blockize_relax(Blockize *b, int n, const Region *regions) {
+  Tirc *c = b->c;
+  PtrMap dom = {0};
+  for (int i = 0; i < b->n_inner; i++) {
+    IntSet *set = tirc_new(c, IntSet);
+    *set = tirc_set_of_range(c, b->inner[i].dom);
+    tirc_map_set(c, &dom, b->inner[i].var, set);
+  }
+  Region *out = tirc_new_array(c, Region, n + 1);
+  for (int i = 0; i < n; i++) {
+    Buffer buffer = regions[i].buffer;
+    Range *dims = tirc_new_array(c, Range, buffer->ndim + 1);
+    for (int k = 0; k < buffer->ndim; k++) {
+      Range r = regions[i].dims[k];
+      Expr last = tirc_sub(c, tirc_add(c, r.min, r.extent), tirc_int(c, r.min->dtype, 1));
+      IntSet low = tirc_eval_set(b->a, r.min, &dom);
+      IntSet high = tirc_eval_set(b->a, tirc_simplify(b->a, last), &dom);
+      Range whole = tirc_range(tirc_int(c, buffer->shape[k]->dtype, 0), buffer->shape[k]);
+      dims[k] = tirc_range_of_set(tirc_analyzer(c), (IntSet){low.min, high.max}, whole);
+    }
+    out[i] = (Region){buffer, dims};
+  }
+  return out;
+}
+
+Stmt tirc_blockize_inner(Blockize *b, const Block *block) {
+  Block inner = *block;
+  inner.n_iters = b->n_inner;
+  inner.iters = b->inner;
+  inner.iter_values = b->inner_values;
+  inner.predicate = b->inner_predicate;
+  Stmt nest = tirc_with_loc(b->c, tirc_block(b->c, &inner), b->block->stmt->loc);
+  for (int i = 0; i < b->n_loops; i++) nest = tirc_with_body(b->c, b->loops[i]->stmt, nest);
+  return nest;
+}
+
+static bool escapes(const PtrMap *loops, int n, const Region *regions) {
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < regions[i].buffer->ndim; k++)
+      if (tirc_uses_any(regions[i].dims[k].min, loops) ||
+          tirc_uses_any(regions[i].dims[k].extent, loops))
+        return true;
+  return false;
+}
+
+/* A binding or a bound of a loop that moves inside of the new block may use loops outside of it,
+ * which no division moves into an iterator of the new block. */
+static void require_own_loops(Blockize *b) {
+  PtrMap loops = {0};
+  const SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
+  for (const SRef *r = top->parent; r; r = r->parent)
+    if (tirc_is_loop(r)) tirc_map_set(b->c, &loops, tirc_loop_of(r)->var, r);
+  bool open = tirc_uses_any(b->inner_predicate, &loops);
+  for (int i = 0; i < b->n_inner; i++) open = open || tirc_uses_any(b->inner_values[i], &loops);
+  for (int i = 0; i < b->n_loops; i++)
+    open = open || tirc_uses_any(tirc_loop_of(b->loops[i])->min, &loops) ||
+           tirc_uses_any(tirc_loop_of(b->loops[i])->extent, &loops);
+  if (!open) return;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+                   "bind an iterator of each block around it to the loops outside of the scope",
+                   "%s would use a loop outside of the new block around it",
+                   tirc_describe(b->s, b->block->stmt));
+}
+
+void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
+  if (outer->n_iters) require_own_loops(b);
+  PtrMap loops = {0};
+  for (int i = 0; i < b->n_loops; i++)
+    tirc_map_set(b->c, &loops, tirc_loop_of(b->loops[i])->var, b->loops[i]);
+  bool open = escapes(&loops, outer->n_reads, outer->reads) ||
+              escapes(&loops, outer->n_writes, outer->writes) ||
+              tirc_uses_any(outer->predicate, &loops);
+  for (int i = 0; i < outer->n_iters; i++)
+    open = open || tirc_uses_any(outer->iter_values[i], &loops) ||
+           tirc_uses_any(outer->iters[i].dom.extent, &loops);
+  if (!open) return;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(
+      b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+      "the extents of the inner loops and what the block uses must not depend on inner "
+      "loops other than through the bindings",
+      "the new block around %s would use a loop that is inside of it",
+      tirc_describe(b->s, b->block->stmt));
+}
+
+/* --- the init
+ * -------------------------------------------------------------------------------------- */
+
+/* The init runs where the reduction iterators start, so again and again over one of another kind.
+ */
+static bool repeats_init(const Blockize *b) {
+  for (int i = 0; i < b->n_inner; i++)
+    if (b->inner[i].kind != ITER_SPATIAL && b->inner[i].kind != ITER_REDUCE &&
+        !tirc_is_int(b->inner[i].dom.extent, 1))
+      return true;
+  return false;
+}
+
+/* Before, every visit of the first reduction step ran the init. After, it runs once for each
+ * instance of the outer block: the inner loops must not visit an instance twice. */
+static void require_no_repetition(Blockize *b) {
+  Expr *vars = tirc_new_array(b->c, Expr, b->n_loops + 1);
+  Range *doms = tirc_new_array(b->c, Range, b->n_loops + 1);
+  int n = 0;
+  for (int i = 0; i < b->n_loops; i++) {
+    const For *f = tirc_loop_of(b->loops[i]);
+    if (tirc_is_int(f->extent, 1)) continue;
+    vars[n] = f->var;
+    doms[n++] = tirc_range(f->min, f->extent);
+  }
+  Expr predicate = b->inner_predicate;
+  const int ways = repeats_init(b) ? 0 : 2;
+  for (int with = 0; with < ways; with++)
+    if (!n || tirc_detect_iter_map(tirc_analyzer(b->c), b->n_inner, b->inner_values, n, vars, doms,
+                                   with ? predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
+      return;
+  tirc_sched_mark(b->s, b->loops[b->n_loops - 1]->stmt);
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(b->s, SERR_REPEATED_REDUCTION, NULL,
+                   "blockize at a loop that is inside of the one that repeats the reduction",
+                   "within one run of loop %s, block %s may run more than once for the same values "
+                   "of its iterators, and its init would run only once",
+                   tirc_loop_of(b->loops[b->n_loops - 1])->var->u.s, tirc_block_of(b->block)->name);
+}
+
+/* The init runs where all reduction iterators are at the start of their domains; the loops must
+ * pass there, because the new block's iterators start where its loops do. */
+static void require_start(Blockize *b) {
+  const Block *block = tirc_block_of(b->block);
+  for (int i = 0; i < block->n_iters; i++) {
+    const IterVar *iter = &block->iters[i];
+    Expr start = tirc_substitute(b->c, block->iter_values[i], &b->starts);
+    if (iter->kind == ITER_SPATIAL || tirc_prove_equal(b->a, start, iter->dom.min) ||
+        !tirc_uses_any(block->iter_values[i], &b->starts))
+      continue;
+    tirc_sched_mark(b->s, b->block->stmt);
+    tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL,
+                     "let the domains of the reduction iterators be those of their loops",
+                     "the loops around block %s do not start where its init runs", block->name);
+  }
+}
+
+/* For the init, the loops that it leaves out are at their start. */
+static PtrMap starts_of_others(Blockize *b, const PtrMap *kept) {
+  PtrMap starts = {0};
+  for (int i = 0; i < b->n_loops; i++) {
+    const For *f = tirc_loop_of(b->loops[i]);
+    if (!tirc_map_has(kept, f->var)) tirc_map_set(b->c, &starts, f->var, f->min);
+  }
+  return starts;
+}
+
+static bool is_of_reduction(const Blockize *b, Expr loop_var) {
+  for (int i = 0; i < b->n_inner; i++)
+    if (b->inner[i].kind == ITER_REDUCE && tirc_uses_var(b->inner_values[i], loop_var)) return true;
+  return false;
+}
+
+/* A loop that no iterator stands on (any more) must run at its start, if it does anywhere. */
+static void require_held_at_start(Blockize *b, const PtrMap *starts) {
+  PtrMap idle = {0};
+  Analyzer *a = tirc_analyzer_around(b->s, b->block->parent);
+  for (int i = 0; i < b->n_loops; i++) {
+    const For *f = tirc_loop_of(b->loops[i]);
+    if (tirc_map_has(starts, f->var) && !is_of_reduction(b, f->var))
+      tirc_map_set(b->c, &idle, f->var, f->min);
+  }
+  if (tirc_holds_at_start(b->c, a, b->inner_predicate, &idle)) return;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
+                   "the predicate of block %s lets its init run at some iterations only of a loop "
+                   "that no iterator stands on",
+                   tirc_block_of(b->block)->name);
+}
+
+static Expr init_predicate(Blockize *b, const PtrMap *starts) {
+  if (!tirc_uses_any(b->inner_predicate, starts)) return b->inner_predicate;
+  require_held_at_start(b, starts);
+  return tirc_simplify0(b->c, tirc_substitute(b->c, b->inner_predicate, starts));
+}
+
+static bool used_by_init(const IterVar *iter, Stmt init) {
+  return iter->kind == ITER_SPATIAL && tirc_stmt_uses_var(init, iter->var);
+}
+
+/* Declared regions of the init's block can use only iterators that it keeps. */
+static void require_own_regions(Blockize *b, const Block *inner) {
+  PtrMap left = {0};
+  for (int i = 0; i < b->n_inner; i++)
+    if (!used_by_init(&b->inner[i], inner->init))
+      tirc_map_set(b->c, &left, b->inner[i].var, b->inner[i].var);
+  for (int i = 0; i < b->n_inner; i++) {
+    if (b->inner[i].kind == ITER_SPATIAL || !tirc_stmt_uses_var(inner->init, b->inner[i].var))
+      continue;
+    tirc_sched_mark(b->s, b->block->stmt);
+    tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+                     "let the init store to elements of spatial iterators only",
+                     "the init of %s uses %s, which its own block would not have",
+                     tirc_describe(b->s, b->block->stmt), b->inner[i].var->u.s);
+  }
+  if (!escapes(&left, inner->n_writes, inner->writes)) return;
+  tirc_sched_mark(b->s, b->block->stmt);
+  tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+                   "declare the region that the init writes, in terms of what it uses",
+                   "%s declares that it writes a region by an iterator that its init does not use",
+                   tirc_describe(b->s, b->block->stmt));
+}
+
+/* The init as a block of its own, in copies of the loops that its iterators are bound to. */
+static Stmt outer_init(Blockize *b, const Block *inner) {
+  Tirc *c = b->c;
+  Block init = {.name = tirc_format(c, "%s_init", inner->name),
+                .n_writes = inner->n_writes,
+                .writes = inner->writes,
+                .body = inner->init};
+  IterVar *iters = tirc_new_array(c, IterVar, b->n_inner + 1);
+  Expr *values = tirc_new_array(c, Expr, b->n_inner + 1);
+  PtrMap fresh = {0}, kept = {0};
+  for (int i = 0; i < b->n_inner; i++) {
+    if (!used_by_init(&b->inner[i], inner->init)) continue;
+    Expr old = b->inner[i].var;
+    iters[init.n_iters] = b->inner[i];
+    iters[init.n_iters].var = tirc_var_suffixed(c, old, "_init", old->dtype);
+    tirc_map_set(c, &fresh, old, iters[init.n_iters].var);
+    values[init.n_iters++] = b->inner_values[i];
+  }
+  init.iters = iters;
+  init.iter_values = values;
+  for (int i = 0; i < b->n_loops; i++)
+    for (int k = 0; k < init.n_iters; k++)
+      if (tirc_uses_var(values[k], tirc_loop_of(b->loops[i])->var))
+        tirc_map_set(c, &kept, tirc_loop_of(b->loops[i])->var, b->loops[i]);
+  const PtrMap starts = starts_of_others(b, &kept);
+  init.predicate = init_predicate(b, &starts);
+  Stmt nest = tirc_infer_regions(c, tirc_block(c, &init), false, true);
+  for (int i = 0; i < b->n_loops; i++) {
+    For f = *tirc_loop_of(b->loops[i]);
+    if (!tirc_map_has(&kept, f.var)) continue;
+    Expr var = tirc_var_suffixed(c, f.var, "", f.var->dtype);
+    tirc_map_set(c, &fresh, f.var, var);
+    f.var = var;
+    f.min = tirc_substitute(c, f.min, &starts);
+    f.extent = tirc_simplify0(c, tirc_substitute(c, f.extent, &starts));
+    f.body = nest;
+    nest = tirc_for(c, &f);
+  }
+  return tirc_substitute_stmt(c, nest, &fresh);
+}
+
+/* More than one, so that the inits of all come before the first update. */
+static bool has_inner_sums(const Blockize *b) {
+  for (int i = 0; i < b->n_inner; i++)
+    if (b->inner[i].kind == ITER_SPATIAL) return true;
+  return false;
+}
+
+/* Whether the inner block adds to what others left: the steps before it, or the init when no
+ * iterator of its own says that it is a reduction. */
+static bool adds_to_others(const Blockize *b) {
+  bool outer = false, inner = false;
+  for (int i = 0; i < b->n_outer; i++) outer |= b->outer[i].kind == ITER_REDUCE;
+  for (int i = 0; i < b->n_inner; i++) inner |= b->inner[i].kind == ITER_REDUCE;
+  return outer || !inner;
+}
+
+/* --- one loop
+ * -------------------------------------------------------------------------------------- */
+
+Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters) {
+  Tirc *c = s->c;
+  SRef *child = tirc_blockize_only_child(s, loop);
+  Blockize b = {.s = s, .c = c, .block = child, .preserve_unit_iters = preserve_unit_iters};
+  tirc_blockize_divide(&b, loop, NULL);
+  const Block *old = &b.inner_block->u.block;
+  Block inner = *old;
+  Block outer = {.name = tirc_format(c, "%s_o", old->name),
+                 .n_iters = b.n_outer,
+                 .iters = b.outer,
+                 .iter_values = b.outer_values,
+                 .predicate = b.outer_predicate,
+                 .n_reads = old->n_reads,
+                 .reads = tirc_blockize_relax(&b, old->n_reads, old->reads),
+                 .n_writes = old->n_writes,
+                 .writes = tirc_blockize_relax(&b, old->n_writes, old->writes)};
+  if (old->init) {
+    for (int i = 0; i < b.n_loops; i++) tirc_require_iterations(s, child, b.loops[i]);
+    if (has_inner_sums(&b)) tirc_require_own_init(s, child, loop);
+    tirc_require_no_views(s, child);
+    require_start(&b);
+    require_no_repetition(&b);
+    if (b.n_loops) tirc_require_init_once(s, child, b.loops[b.n_loops - 1]);
+    require_own_regions(&b, old);
+    outer.init = outer_init(&b, old);
+    inner.init = NULL;
+    if (adds_to_others(&b)) {
+      Region *reads = tirc_new_array(c, Region, old->n_reads + old->n_writes);
+      inner.n_reads = 0;
+      for (int i = 0; i < old->n_writes; i++) reads[inner.n_reads++] = old->writes[i];
+      for (int i = 0; i < old->n_reads; i++) reads[inner.n_reads++] = old->reads[i];
+      inner.reads = reads;
+    }
+  }
+  outer.body = tirc_blockize_inner(&b, &inner);
+  tirc_blockize_require_closed(&b, &outer);
+  return tirc_block(c, &outer);
+}

@@ -1,0 +1,132 @@
+/* The room of primitives that make blocks from blocks: blockize, tensorize, rfactor,
+ * decompose_reduction, decompose_padding, pad_einsum.
+ *
+ * Decided here: how the bindings of a block divide into those of an outer and of an inner one
+ * (blockize.c), what operation a reduction is of (reducer.c), whether a tile computes what an
+ * intrinsic describes (tensorize_match.c), and which domains may grow (pad_einsum_check.c). Where
+ * an init may stand is asked of sight/ and meaning/. */
+#ifndef TIRC_SCHEDULE_BLOCKS_H
+#define TIRC_SCHEDULE_BLOCKS_H
+
+#include "../../../ir/visit.h"
+#include "../core/core.h"
+
+/* decompose.c: throws empty-loop when the loop, of a reduction whose init is to stand apart, has no
+ * iterations, so that the block never ran. */
+void tirc_require_iterations(Sched *s, SRef *block, SRef *loop);
+
+/* Throws order-matters when the init, which is to stand before the loop, stores elsewhere. */
+void tirc_require_own_init(Sched *s, SRef *block, SRef *loop);
+
+/* Throws repeated-reduction when copies of the loops up to this one would run the init again for
+ * one element, as fused loops do, and it reads what it stores. */
+void tirc_require_init_once(Sched *s, SRef *block, SRef *loop);
+
+/* Throws init-uses-view. */
+void tirc_require_no_views(Sched *s, SRef *block);
+
+/* --- dividing a block ------------------------------------------------------------------------- */
+
+/* What blockize and tensorize share: the bindings of a block, divided into those of an outer and of
+ * an inner block. */
+
+typedef struct Blockize {
+  Sched *s;
+  Tirc *c;
+  Analyzer *a; /* knows the new inner iterators */
+  SRef *block;
+  bool preserve_unit_iters;
+  int n_loops; /* that become inner ones, innermost first */
+  SRef **loops;
+  PtrMap starts; /* from the variable of a loop, inner or outer, to where it starts */
+  /* What became of the iterators. outer: one for each old one; inner: those of extent above 1. */
+  int n_outer, n_inner;
+  IterVar *outer, *inner;
+  Expr *outer_values, *inner_values;
+  Expr outer_predicate, inner_predicate;
+  Stmt inner_block; /* the old block with the new iterators in it, otherwise as it was */
+} Blockize;
+
+/* Divides the block's iterators between the loops from the block up to `top` (inclusive; the
+ * block itself: none) and those above. With outer != NULL the outer iterators are the ones of
+ * `outer`: they must be equal. Raises not-divisible. */
+void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer);
+/* The regions with the inner iterators relaxed. */
+const Region *tirc_blockize_relax(Blockize *b, int n, const Region *regions);
+/* The block with the inner iterators and bindings in the inner loops. */
+Stmt tirc_blockize_inner(Blockize *b, const Block *block);
+/* Nothing of a new outer block may use a loop that is inside of it: raises loop-variable-escapes.
+ */
+void tirc_blockize_require_closed(Blockize *b, const Block *outer);
+/* The one block under the loop, when the loop leads to nothing else; raises not-single-child. */
+SRef *tirc_blockize_only_child(Sched *s, SRef *loop);
+/* The block that is to stand in the place of the loop. */
+Stmt tirc_blockized(Sched *s, SRef *loop, bool preserve_unit_iters);
+
+/* --- larger domains --------------------------------------------------------------------------- */
+
+/* What pad_einsum.c decides and pad_einsum_check.c judges: which iterators of a block get a larger
+ * domain, and which buffers are padded for that. */
+
+/* One iterator of the block. */
+typedef struct PaddedIter {
+  Expr extent;      /* the padded one; NULL when the iterator stays as it is */
+  const SRef *loop; /* the loop that grows with it; NULL when its binding is no loop variable */
+} PaddedIter;
+
+typedef struct PaddedBuffer {
+  const Region *region; /* what the block declares of the old buffer */
+  bool is_read;
+  Buffer padded;
+} PaddedBuffer;
+
+typedef struct EinsumPadding {
+  Sched *s;
+  SRef *block, *scope;
+  Stmt nest;                 /* the statement of the scope's body that holds the block */
+  PaddedIter *iters;         /* one for each iterator of the block */
+  VEC(PaddedBuffer) buffers; /* reads first */
+} EinsumPadding;
+
+/* Number of the block's iterator that this index is, or -1. */
+int tirc_einsum_iter(const Block *b, Expr index);
+/* Raises when the padded nest would compute something else, or touch what is not there. */
+void tirc_require_sound_padding(const EinsumPadding *p);
+
+/* --- reducers --------------------------------------------------------------------------------- */
+
+/* Commutative reducers: what a reduction block's init and update say about the operation by which
+ * it accumulates. */
+
+/* A reduction over n buffers at once (n > 1: argmax, two sums), all accessed at `indices`.
+ * The new value of buffer i is combiners[i] with the loads self[i] as the accumulated values and
+ * rhs[i] as the ones that come in. */
+typedef struct Reducer {
+  int n;
+  const Buffer *buffers;
+  int n_indices;
+  const Expr *indices;
+  const Expr *identities; /* what init stores */
+  const Expr *combiners;  /* over self[] and rhs[] as they stand in the block */
+  const Expr *self, *rhs;
+} Reducer;
+
+/* Raises reducer-form or no-matched-reducer. */
+Reducer tirc_reducer_of(Sched *s, SRef *block);
+/* How a block picks one of several candidates by an order that leaves some of them equal, as an
+ * argmax does: of two whose compared values are the same, the one that comes first is kept, or the
+ * one that comes last. */
+typedef struct Picking {
+  Reducer reducer;
+  Expr order;           /* over self[] and rhs[]: the accumulated one is kept */
+  Expr turned;          /* the same with the two changed round */
+  const bool *compared; /* one a buffer: whether the order looks at it */
+} Picking;
+bool tirc_picks_equals(Sched *s, SRef *block, Picking *out);
+/* Warns that the running call may change which of equal candidates the block picks, if it picks so.
+ */
+void tirc_warn_of_equals(Sched *s, SRef *block);
+/* Combiner i with other operands. */
+Expr tirc_reducer_apply(Tirc *c, const Reducer *r, int i, const Expr *self, const Expr *rhs);
+
+#endif

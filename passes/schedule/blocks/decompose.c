@@ -1,0 +1,386 @@
+/* decompose_reduction: the init of a reduction becomes a block of its own, before a loop.
+ *
+ *   for i, j, k:                        for i:
+ *       with T.block("C"):                  for j_init:
+ *           with T.init(): C[..] = 0   ->       with T.block("C_init"): C[..] = 0
+ *           C[..] = C[..] + ...             for j, k:                   # decomposed at j
+ *                                               with T.block("C_update"): C[..] = C[..] + ...
+ *
+ * The init has the spatial iterators only, and of the loops at and below the given one those that
+ * they are bound to. No loop of the reduction may stand above it: it would run the init again and
+ * again. The update keeps the old block's identity; from now on two blocks write the buffer and
+ * neither is a complete or a reduction block by itself, so this comes last in a schedule.
+ *
+ * Errors: root-block, not-stage-pipeline, not-reduction-block, loop-not-above-block,
+ * loop-below-reduction-loop, repeated-reduction, init-uses-view, empty-loop, order-matters. */
+#include "../../../ir/access.h"
+#include "../../../ir/visit.h"
+#include "../core/core.h"
+#include "../sight/sight.h"
+#include "blocks.h"
+
+typedef struct Decomposition {
+  Sched *s;
+  SRef *block, *loop;
+  int n_loops;
+  SRef **loops; /* above the block in its scope, outermost first */
+  int first;    /* the given loop's place in them */
+  PtrMap fresh; /* from the update's iterators and loop variables to the init's */
+} Decomposition;
+
+/* --- checks
+ * ----------------------------------------------------------------------------------------- */
+
+static void require_loop_above_block(Decomposition *d) {
+  d->n_loops = tirc_loops_above(d->s, d->block, &d->loops);
+  for (d->first = 0; d->first < d->n_loops; d->first++)
+    if (d->loops[d->first] == d->loop) return;
+  tirc_sched_mark(d->s, d->loop->stmt);
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(d->s, SERR_LOOP_NOT_ABOVE, NULL, NULL,
+                   "Loop %s does not enclose block %s within its scope.",
+                   tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+}
+
+static void require_no_reduction_above(Decomposition *d) {
+  const Block *b = tirc_block_of(d->block);
+  for (int i = 0; i < b->n_iters; i++) {
+    if (b->iters[i].kind != ITER_REDUCE) continue;
+    for (int k = 0; k < d->first; k++) {
+      Expr var = tirc_loop_of(d->loops[k])->var;
+      if (!tirc_uses_var(b->iter_values[i], var)) continue;
+      tirc_sched_mark(d->s, d->loop->stmt);
+      tirc_sched_mark(d->s, d->block->stmt);
+      tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION,
+                       tirc_format(d->s->c, "reduction iterator %s of block %s is bound to loop %s",
+                                   b->iters[i].var->u.s, b->name, var->u.s),
+                       NULL,
+                       "An init before loop %s would run once for every iteration of loop %s above "
+                       "it, which is a loop of block %s's reduction.",
+                       tirc_loop_of(d->loop)->var->u.s, var->u.s, b->name);
+    }
+  }
+}
+
+/* In a part of a reduction the init may run for some of the sums, or in the first of many runs of
+ * the scope; in a block of its own it would run for all of them, each time. */
+static void require_own_start(Decomposition *d) {
+  if (tirc_steps_start_in_scope(d->s, d->block) && tirc_fused_steps_start(d->s, d->block)) return;
+  tirc_sched_mark(d->s, d->loop->stmt);
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL,
+                   "decompose before loop_partition divides the reduction",
+                   "An init before loop %s would run for sums that block %s goes on with, and that "
+                   "were started outside of its scope.",
+                   tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+}
+
+static bool moves(const Block *b, Expr loop_var, IterKind kind) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == kind && tirc_uses_var(b->iter_values[i], loop_var)) return true;
+  return false;
+}
+
+void tirc_require_init_once(Sched *s, SRef *block, SRef *loop) {
+  const Block *b = tirc_block_of(block);
+  for (const SRef *r = block->parent; r != loop->parent && tirc_init_reads_output(b);
+       r = r->parent) {
+    const Expr var = tirc_loop_of(r)->var;
+    if (!moves(b, var, ITER_REDUCE) || !moves(b, var, ITER_SPATIAL)) continue;
+    tirc_sched_mark(s, block->stmt);
+    tirc_sched_error(s, SERR_REPEATED_REDUCTION, NULL, "let the init store a value of its own",
+                     "the init of block %s reads what it stores, and might run more than once for "
+                     "an element in loop %s",
+                     b->name, var->u.s);
+  }
+}
+
+/* Otherwise an init before the loop runs right before the updates of the same instance. */
+static bool moves_instances(SRef *block, const SRef *loop) {
+  for (const SRef *at = block->parent;; at = at->parent) {
+    if (moves(tirc_block_of(block), tirc_loop_of(at)->var, ITER_SPATIAL)) return true;
+    if (at == loop) return false;
+  }
+}
+
+void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
+  if (!moves_instances(block, loop)) return;
+  const bool elsewhere = tirc_init_is_elsewhere(s, block);
+  if (!elsewhere && !tirc_reads_other_output(s, block)) return;
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(
+      s, SERR_ORDER_MATTERS, NULL,
+      elsewhere ? "let each instance have elements of its own, and its init store to those" : NULL,
+      "The init of block %s stores to elements that %s, and before loop %s all of it "
+      "would come first.",
+      tirc_block_of(block)->name,
+      elsewhere ? "its update does not, or other instances use" : "other instances read",
+      tirc_loop_of(loop)->var->u.s);
+}
+
+typedef struct InitLoads {
+  const SRef *writer;
+  bool found;
+} InitLoads;
+
+static bool see_init_load(Visitor *v, Expr e) {
+  InitLoads *k = v->self;
+  k->found |= e->op == OP_LOAD && tirc_touches(k->writer, e->u.buffer, true);
+  return true;
+}
+
+/* Whether the init loads what the other block stores. */
+static bool init_reads_from(const Decomposition *d, const SRef *other) {
+  InitLoads k = {.writer = other};
+  tirc_visit_stmt(&(Visitor){.expr = see_init_load, .self = &k}, tirc_block_of(d->block)->init);
+  return k.found;
+}
+
+static bool uses_output(const Decomposition *d, const SRef *other) {
+  const Block *b = tirc_block_of(d->block);
+  for (int i = 0; i < b->n_writes; i++)
+    if (tirc_touches(other, b->writes[i].buffer, true) ||
+        tirc_touches(other, b->writes[i].buffer, false))
+      return true;
+  return false;
+}
+
+static bool outputs_apart(const Decomposition *d, SRef *loop, int n, SRef **blocks) {
+  const Block *b = tirc_block_of(d->block);
+  for (int i = 0; i < b->n_writes; i++)
+    if (!tirc_iterations_apart(d->s, loop, n, blocks, b->writes[i].buffer, true)) return false;
+  return true;
+}
+
+/* The init comes before all that other blocks do in the loops that they share with it: they must
+ * come after the block, and in iterations of their own. */
+static void require_others_behind(Decomposition *d) {
+  for (int i = d->first; i < d->n_loops; i++) {
+    SRef **blocks, *found = NULL;
+    SRef *loop = d->loops[i];
+    const int n = tirc_child_blocks(d->s, loop, &blocks);
+    const bool spatial = moves(tirc_block_of(d->block), tirc_loop_of(loop)->var, ITER_SPATIAL);
+    bool before = true;
+    for (int k = 0; k < n && !found; k++) {
+      before &= blocks[k] != d->block;
+      if (blocks[k] == d->block) continue;
+      if (init_reads_from(d, blocks[k]) ||
+          (uses_output(d, blocks[k]) &&
+           (before || (spatial && !outputs_apart(d, loop, n, blocks)))))
+        found = blocks[k];
+    }
+    if (!found) continue;
+    tirc_sched_mark(d->s, d->block->stmt);
+    tirc_sched_mark(d->s, found->stmt);
+    tirc_sched_error(d->s, SERR_ORDER_MATTERS, NULL, "decompose at a loop around this block alone",
+                     "Block %s uses what the init of block %s does, and before loop %s all of the "
+                     "init would come first.",
+                     tirc_block_of(found)->name, tirc_block_of(d->block)->name,
+                     tirc_loop_of(d->loop)->var->u.s);
+  }
+}
+
+static void require_no_condition(Decomposition *d) {
+  if (!tirc_is_guarded(d->s, d->block, d->loop)) return;
+  tirc_sched_mark(d->s, d->loop->stmt);
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL,
+                   "make the condition a predicate of the block: T.where(...)",
+                   "Block %s runs under a condition, and an init before loop %s would run always.",
+                   tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
+}
+
+static bool is_bound_to(const Block *init, Expr loop_var) {
+  for (int i = 0; i < init->n_iters; i++)
+    if (tirc_uses_var(init->iter_values[i], loop_var)) return true;
+  return false;
+}
+
+/* Nor under one on a loop that stands for no iterator: the init would have to know in which of its
+ * iterations the block runs. */
+static void require_condition_on_iters(Decomposition *d) {
+  const Block *b = tirc_block_of(d->block);
+  for (int i = d->first; i < d->n_loops; i++) {
+    const Expr var = tirc_loop_of(d->loops[i])->var;
+    if (!tirc_uses_var(b->predicate, var) || is_bound_to(b, var)) continue;
+    tirc_sched_mark(d->s, d->loops[i]->stmt);
+    tirc_sched_mark(d->s, d->block->stmt);
+    tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL, "decompose before the loops are split",
+                     "Block %s runs in some iterations of loop %s only, which is bound to none of "
+                     "its iterators, and an init before loop %s would not know in which.",
+                     b->name, var->u.s, tirc_loop_of(d->loop)->var->u.s);
+  }
+}
+
+/* With its init inside, a block may compute the same sum again and again; behind one init it
+ * would add to it again and again. Fewer loops ask for more, but can be easier to see. */
+static void require_no_repetition(Decomposition *d) {
+  SRef *const high[] = {NULL, d->loop->parent};
+  for (int i = 0; i < 2; i++) {
+    const LoopDomain loops = tirc_loop_domain(d->s, d->block->parent, high[i], NULL);
+    if (tirc_runs_once(d->s, d->block, &loops, tirc_block_of(d->block)->predicate)) return;
+  }
+  tirc_sched_mark(d->s, d->loop->stmt);
+  tirc_sched_mark(d->s, d->block->stmt);
+  tirc_sched_error(
+      d->s, SERR_REPEATED_REDUCTION, NULL,
+      "decompose at a loop that is inside of the one that repeats the reduction",
+      "Within one run of loop %s, block %s may run more than once for the same values of "
+      "its iterators, and after a single init it would add to its output each time.",
+      tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+}
+
+void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
+  int64_t extent;
+  const For *f = tirc_loop_of(loop);
+  if (!tirc_const_int(f->extent, &extent) || extent > 0) return;
+  if (moves(tirc_block_of(block), f->var, ITER_SPATIAL)) return;
+  tirc_sched_mark(s, loop->stmt);
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_EMPTY_LOOP, NULL, NULL,
+                   "Loop %s has %lld iterations, so block %s never runs, not even its init; in a "
+                   "block of its own the init would.",
+                   f->var->u.s, (long long)extent, tirc_block_of(block)->name);
+}
+
+void tirc_require_no_views(Sched *s, SRef *block) {
+  if (!tirc_block_of(block)->n_matches) return;
+  tirc_sched_mark(s, block->stmt);
+  tirc_sched_error(s, SERR_INIT_USES_VIEW, NULL, NULL,
+                   "Block %s has T.match_buffer views, which its init could not use any more.",
+                   tirc_block_of(block)->name);
+}
+
+/* --- the init
+ * ---------------------------------------------------------------------------------------- */
+
+/* The update's condition for the instance that used to run the init: the loops which the init
+ * leaves out stand at their start. A condition that is about them alone holds there and disappears.
+ * The last condition comes first, as the reference has it. */
+static Expr init_predicate(Decomposition *d, Expr predicate, const PtrMap *starts) {
+  Tirc *c = d->s->c;
+  if (tirc_is_true(predicate)) return predicate;
+  if (predicate->op == OP_AND) {
+    Expr last = init_predicate(d, predicate->args[1], starts);
+    return tirc_and(c, last, init_predicate(d, predicate->args[0], starts));
+  }
+  if (!tirc_uses_any(predicate, starts)) return predicate;
+  Expr at_start = tirc_substitute(c, predicate, starts);
+  Analyzer *a = tirc_analyzer_of_loops(d->s, d->block, NULL);
+  return tirc_prove(a, at_start) ? tirc_bool(c, true) : tirc_simplify(a, at_start);
+}
+
+static bool see_load(Visitor *v, Expr e) {
+  *(bool *)v->self |= e->op == OP_LOAD;
+  return true;
+}
+
+/* What the init reads; and writes, where a region that is declared by the iterators that the init
+ * leaves out says nothing of it. */
+static Stmt with_own_regions(Tirc *c, Stmt init, const Block *b) {
+  PtrMap gone = {0};
+  bool reads = false, writes = true;
+  tirc_visit_stmt(&(Visitor){.expr = see_load, .self = &reads}, init->u.block.body);
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind != ITER_SPATIAL) tirc_map_set(c, &gone, b->iters[i].var, b->iters[i].var);
+  for (int i = 0; i < init->u.block.n_writes; i++)
+    for (int d = 0; d < init->u.block.writes[i].buffer->ndim; d++) {
+      Range dim = init->u.block.writes[i].dims[d];
+      writes &= !tirc_uses_any(dim.min, &gone) && !tirc_uses_any(dim.extent, &gone);
+    }
+  return tirc_infer_regions(c, init, !reads, writes);
+}
+
+static Stmt init_block(Decomposition *d) {
+  Tirc *c = d->s->c;
+  const Block *b = tirc_block_of(d->block);
+  Block init = {.name = tirc_format(c, "%s_init", b->name), .annotations = b->annotations};
+  IterVar *iters = tirc_new_array(c, IterVar, b->n_iters);
+  Expr *values = tirc_new_array(c, Expr, b->n_iters);
+  for (int i = 0; i < b->n_iters; i++) {
+    if (b->iters[i].kind != ITER_SPATIAL) continue;
+    iters[init.n_iters] = b->iters[i];
+    iters[init.n_iters].var = tirc_var_suffixed(c, b->iters[i].var, "", b->iters[i].var->dtype);
+    values[init.n_iters] = b->iter_values[i];
+    tirc_map_set(c, &d->fresh, b->iters[i].var, iters[init.n_iters++].var);
+  }
+  init.iters = iters;
+  init.iter_values = values;
+  Region *writes = tirc_new_array(c, Region, b->n_writes);
+  for (int i = 0; i < b->n_writes; i++)
+    writes[i] = tirc_substitute_region(c, b->writes[i], &d->fresh);
+  init.n_writes = b->n_writes;
+  init.writes = writes;
+  init.body = tirc_substitute_stmt(c, b->init, &d->fresh);
+  PtrMap starts = {0};
+  for (int i = d->first; i < d->n_loops; i++) {
+    const For *loop = tirc_loop_of(d->loops[i]);
+    if (!is_bound_to(&init, loop->var)) tirc_map_set(c, &starts, loop->var, loop->min);
+  }
+  init.predicate = init_predicate(d, b->predicate, &starts);
+  return with_own_regions(c, tirc_block(c, &init), b);
+}
+
+/* The block in copies of the loops that it is bound to. */
+static Stmt init_nest(Decomposition *d, Stmt block) {
+  Tirc *c = d->s->c;
+  Stmt nest = block;
+  PtrMap loop_vars = {0};
+  for (int i = d->n_loops; i-- > d->first;) {
+    For loop = *tirc_loop_of(d->loops[i]);
+    if (!is_bound_to(&block->u.block, loop.var)) continue;
+    Expr var = tirc_var_suffixed(c, loop.var, "_init", loop.var->dtype);
+    tirc_map_set(c, &loop_vars, loop.var, var);
+    loop.var = var;
+    loop.annotations = (Attrs){0};
+    loop.body = nest;
+    nest = tirc_for(c, &loop);
+  }
+  return tirc_substitute_stmt(c, nest, &loop_vars);
+}
+
+/* --- the update
+ * --------------------------------------------------------------------------------------- */
+
+/* Without its init the block reads what it writes. */
+static Stmt update_block(Tirc *c, Stmt block) {
+  Block b = block->u.block;
+  b.name = tirc_format(c, "%s_update", b.name);
+  Region *reads = tirc_new_array(c, Region, b.n_reads + b.n_writes);
+  int n = 0;
+  for (int i = 0; i < b.n_writes; i++)
+    if (!tirc_declared_read(&b, b.writes[i].buffer))
+      reads[n++] = tirc_read_without_init(c, &b, &b.writes[i]);
+  for (int i = 0; i < b.n_reads; i++) reads[n++] = b.reads[i];
+  b.init = NULL;
+  b.n_reads = n;
+  b.reads = reads;
+  return tirc_with_loc(c, tirc_block(c, &b), block->loc);
+}
+
+void tirc_prim_decompose_reduction(Sched *s, const Value *args, Value *result) {
+  Decomposition d = {
+      .s = s, .block = tirc_sref_of_value(s, args[0]), .loop = tirc_sref_of_value(s, args[1])};
+  SRef *scope = tirc_require_scope_root(s, d.block, false);
+  tirc_require_no_loose_use(s, scope, d.block);
+  require_loop_above_block(&d);
+  tirc_require_reduction(s, d.block, scope);
+  require_no_reduction_above(&d);
+  require_own_start(&d);
+  require_no_condition(&d);
+  require_condition_on_iters(&d);
+  tirc_require_own_init(s, d.block, d.loop);
+  tirc_require_init_once(s, d.block, d.loop);
+  require_others_behind(&d);
+  require_no_repetition(&d);
+  tirc_require_no_views(s, d.block);
+  for (int i = d.first; i < d.n_loops; i++) tirc_require_iterations(s, d.block, d.loops[i]);
+
+  Stmt block = init_block(&d);
+  Stmt update =
+      tirc_replace_stmt(s->c, d.loop->stmt, d.block->stmt, update_block(s->c, d.block->stmt));
+  Stmt both = tirc_seq(s->c, 2, (Stmt[]){init_nest(&d, block), update});
+  Stmt with = tirc_replace_node(s, scope->stmt, d.loop, both);
+  tirc_sched_replace(s, scope, with);
+  *result = tirc_value_block(block->u.block.id);
+}

@@ -1,0 +1,240 @@
+/* cache_read and cache_write: a copy of a buffer in another storage scope.
+ *
+ * cache_read(block, i, scope): the readers of the block's i-th read buffer read a copy of it.
+ *
+ *   for ...: C[..] = A[..]      ->    for ax0, ax1: A_shared[v0, v1] = A[v0, v1]
+ *                                     for ...: C[..] = A_shared[..]
+ *
+ * cache_write(block, i, scope): the block writes to a cache, and a copy brings it to the buffer.
+ *
+ *   for ...: C[..] = A[..]      ->    for ...: C_local[..] = A[..]
+ *                                     for ax0, ax1: C[v0, v1] = C_local[v0, v1]
+ *
+ * A reduction block moves with its init: the partial sums stay in the cache. That is also why the
+ * block must be the buffer's only writer: an init that decompose_reduction has made a block of its
+ * own would go on writing the buffer while the update adds to the cache.
+ *
+ * What is copied is what the writer writes below the place of the copy, or for a buffer that the
+ * scope only reads, what the scope declares to read of it (all of it if a block inside reads more).
+ * A buffer is as good as an input, too, where all named consumers have read it before its writer.
+ * A copy at the scope's own level makes the cache just that large; a copy inside of loops leaves it
+ * the shape of the buffer.
+ *
+ * Errors: storage-scope, buffer-index, buffer-not-found, root-block, not-stage-pipeline,
+ * region-not-covered, cache-consumer, not-single-writer, cache-placement, duplicate-region,
+ * read-before-write, cache-alias, loop-variable-escapes, iterations-depend, reads-own-output,
+ * buffer-not-plain. */
+#include "../core/nesting.h"
+#include "../core/state.h"
+#include "../sight/sight.h"
+#include "copies.h"
+
+SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
+  SRef **writers;
+  int n = tirc_writers_of(s, stage->scope, stage->source, &writers);
+  if (n <= 1) return n ? writers[0] : NULL;
+  bool has_init = false;
+  for (int i = 0; i < n; i++) {
+    tirc_sched_mark(s, writers[i]->stmt);
+    const char *name = tirc_block_of(writers[i])->name;
+    size_t length = strlen(name);
+    has_init = has_init || (length > 5 && strcmp(name + length - 5, "_init") == 0);
+  }
+  const char *update = tirc_hint_of_update(s, stage->scope, stage->source);
+  tirc_sched_error(s, SERR_NOT_SINGLE_WRITER,
+                   tirc_format(s->c, "blocks %s and %s both write %s",
+                               tirc_block_of(writers[0])->name, tirc_block_of(writers[1])->name,
+                               stage->source->name),
+                   has_init ? NULL
+                   : update ? update
+                            : "cache a buffer that one block writes, or join its writers",
+                   "The buffer %s is expected to be written by single block, but got %d blocks who "
+                   "write it.",
+                   stage->source->name, n);
+}
+
+/* --- checks -------------------------------------------------------------------------------- */
+
+/* The readers of the buffer in the scope must find all that they read written by then. A write
+ * cache concerns those only that turn to it. */
+static void require_covered_readers(Sched *s, const CacheStage *stage) {
+  SRef **readers;
+  int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
+  for (int i = 0; i < n; i++) {
+    if (stage->is_write && !tirc_is_named(stage, readers[i])) continue;
+    if (stage->is_write) tirc_require_not_in_shapes(s, readers[i], stage->source);
+    if (tirc_finds_written(s, readers[i], stage->source) &&
+        (!stage->is_write || tirc_runs_whenever(s, stage->writer, readers[i])))
+      continue;
+    tirc_sched_mark(s, readers[i]->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s reads parts of %s that its producers in the scope do not write.",
+                     tirc_block_of(readers[i])->name, stage->source->name);
+  }
+}
+
+/* Whether a `while` stands around both, below the node that is the parent of both. */
+static bool stand_in_while(Sched *s, SRef *a, SRef *b) {
+  Steps of_a = {0}, of_b = {0};
+  tirc_steps_between(s->c, a, &of_a);
+  tirc_steps_between(s->c, b, &of_b);
+  for (int i = 0; i < of_a.n; i++)
+    for (int k = 0; k < of_b.n; k++)
+      if (of_a.at[i].stmt->kind == STMT_WHILE && of_a.at[i].stmt == of_b.at[k].stmt) return true;
+  return false;
+}
+
+static SRef *child_towards(const SRef *high, SRef *low) {
+  while (low->parent != high) low = low->parent;
+  return low;
+}
+
+/* The block may read what the writer, which stands behind it, stored in an iteration before: the
+ * loop or block around the writer in which a copy is made often enough; the scope if there is no
+ * such iteration. */
+static SRef *mixing_place(Sched *s, const CacheStage *stage, SRef *reader) {
+  SRef *both[] = {reader, stage->writer};
+  SRef *r = tirc_common_ancestor(2, both), *writer = child_towards(r, stage->writer);
+  if (stand_in_while(s, child_towards(r, reader), writer)) return writer;
+  while (r != stage->scope && !stand_in_while(s, r, r) &&
+         (tirc_is_int(tirc_loop_of(r)->extent, 1) ||
+          tirc_iterations_apart(s, r, 2, both, stage->source, true)))
+    r = r->parent;
+  return r;
+}
+
+/* A block that reads the buffer before the writer sees what the buffer held before, or what an
+ * earlier iteration of a common loop wrote. The first is undefined for a buffer that the scope
+ * allocates; otherwise neither survives when the block turns to the cache, nor the second when the
+ * copy back waits for the end of that loop. */
+void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
+  SRef **readers;
+  int n = stage->writer ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
+  for (int i = 0; i < n; i++) {
+    SRef *r = readers[i];
+    if (r == stage->writer || tirc_reads_from(stage->writer, r)) continue;
+    SRef *mixing = mixing_place(s, stage, r);
+    bool to_cache = tirc_is_named(stage, r) || (!stage->is_write && !stage->consumers.n);
+    if (to_cache ? mixing == stage->scope && tirc_is_own_buffer(s, stage)
+                 : !stage->is_write || tirc_is_ancestor(mixing, stage->where))
+      continue;
+    tirc_sched_mark(s, r->stmt);
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(
+        s, SERR_READ_BEFORE_WRITE, NULL, NULL,
+        "Block %s reads %s before block %s writes it, so it would see the copy too %s.",
+        tirc_block_of(r)->name, stage->source->name, tirc_block_of(stage->writer)->name,
+        to_cache ? "early" : "late");
+  }
+}
+
+/* Whether all that turn to the cache read what the buffer held when the scope began: the writer
+ * changes nothing for them, and the copy can be the first thing that the scope does. */
+static bool is_read_before(Sched *s, const CacheStage *stage) {
+  SRef **readers;
+  const int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
+  bool any = false;
+  for (int i = 0; i < n; i++) {
+    if (!tirc_is_named(stage, readers[i])) continue;
+    any = true;
+    if (readers[i]->order >= stage->writer->order ||
+        mixing_place(s, stage, readers[i]) != stage->scope)
+      return false;
+  }
+  return any && !tirc_is_own_buffer(s, stage);
+}
+
+/* --- the primitives ------------------------------------------------------------------------ */
+
+/* The named consumers; a block that holds others is one with all of them. */
+static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
+  for (int i = 0; blocks.kind != VAL_NONE && i < blocks.u.list->n; i++) {
+    SRef *consumer = tirc_sref_of_value(s, blocks.u.list->at[i]);
+    if (tirc_scope_root(s, consumer) != stage->scope) {
+      tirc_sched_mark(s, consumer->stmt);
+      tirc_sched_error(s, SERR_CACHE_CONSUMER, NULL, NULL,
+                       "Block %s of consumer_blocks is no block of the scope %s, in which %s is "
+                       "cached.",
+                       tirc_block_of(consumer)->name, tirc_block_of(stage->scope)->name,
+                       stage->source->name);
+    }
+    vec_push(s->c, stage->consumers, consumer);
+  }
+}
+
+/* A cache of the box alone is indexed from where the box starts, which blocks of the scope must be
+ * able to say: by iterators of the scope's block, not by loops outside of it. */
+static void require_own_start(Sched *s, const CacheStage *stage) {
+  for (SRef *r = stage->scope->parent; r && !stage->full; r = r->parent)
+    for (int i = 0; tirc_is_loop(r) && i < stage->source->ndim; i++)
+      if (tirc_uses_var(stage->region[i].min, tirc_loop_of(r)->var) ||
+          tirc_uses_var(stage->region[i].extent, tirc_loop_of(r)->var)) {
+        tirc_sched_mark(s, r->stmt);
+        tirc_sched_error(s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                         "The box of %s that would be cached in block %s depends on loop %s.",
+                         stage->source->name, tirc_block_of(stage->scope)->name,
+                         tirc_loop_of(r)->var->u.s);
+      }
+}
+
+static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
+  if (stage->writer) tirc_require_no_loose_use(s, stage->scope, stage->writer);
+  stage->full = tirc_is_loop(stage->where);
+  require_own_start(s, stage);
+  if (stage->is_write) tirc_require_readers_in_box(s, stage);
+  tirc_require_readers_with_cache(s, stage);
+  if (stage->is_write) tirc_require_no_own_reads(s, stage);
+  tirc_require_readers_after_writer(s, stage);
+  tirc_make_copy(s, stage, storage_scope);
+  Stmt writer = stage->writer ? stage->writer->stmt : NULL;
+  tirc_sched_replace(s, stage->scope, tirc_install_copy(s, stage));
+  if (writer && !tirc_sref_of_block(s, stage->copy_id)->region_cover) {
+    tirc_sched_mark(s, writer);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL, NULL,
+        "Block %s does not write all of the box of %s that would be copied, so the copy "
+        "would move elements that nobody wrote.",
+        writer->u.block.name, stage->source->name);
+  }
+  const uint32_t users[] = {stage->copy_id, writer ? writer->u.block.id : 0};
+  for (int i = 0; i < (writer ? 2 : 1); i++)
+    tirc_require_independent_around(s, 1, (SRef *[]){tirc_sref_of_block(s, users[i])});
+  return tirc_value_block(stage->copy_id);
+}
+
+void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
+  SRef *block = tirc_sref_of_value(s, args[0]);
+  const char *storage_scope = args[2].u.s;
+  tirc_require_storage_scope(s, storage_scope);
+  CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], false)};
+  stage.scope = tirc_require_scope_root(s, block, false);
+  tirc_require_no_loose_use(s, stage.scope, block);
+  require_covered_readers(s, &stage);
+  take_consumers(s, &stage, args[3]);
+  stage.writer = tirc_only_writer(s, &stage);
+  if (stage.writer && is_read_before(s, &stage)) stage.writer = NULL;
+  if (stage.writer) {
+    tirc_place_copy(s, &stage);
+    tirc_box_of_writer(s, &stage);
+  } else {
+    stage.where = stage.scope;
+    stage.index = 0;
+    tirc_box_of_input(s, &stage);
+  }
+  *result = finish(s, &stage, storage_scope);
+}
+
+void tirc_prim_cache_write(Sched *s, const Value *args, Value *result) {
+  SRef *block = tirc_sref_of_value(s, args[0]);
+  const char *storage_scope = args[2].u.s;
+  tirc_require_storage_scope(s, storage_scope);
+  CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], true), .is_write = true};
+  stage.scope = tirc_require_scope_root(s, block, false);
+  tirc_require_no_loose_use(s, stage.scope, block);
+  take_consumers(s, &stage, args[3]);
+  stage.writer = tirc_only_writer(s, &stage);
+  require_covered_readers(s, &stage);
+  tirc_place_copy(s, &stage);
+  tirc_box_of_writer(s, &stage);
+  *result = finish(s, &stage, storage_scope);
+}

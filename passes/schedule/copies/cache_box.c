@@ -1,0 +1,335 @@
+/* The box of a buffer that a cache holds: the hull of what its writer writes below the copy, or
+ * what a block declares to read of an input. No element is copied that nobody wrote, and no block
+ * that turns to the cache finds less there than it reads.
+ *
+ * Errors: region-not-covered, duplicate-region, reads-own-output. */
+#include "../../../ir/print.h"
+#include "../core/nesting.h"
+#include "../core/state.h"
+#include "../meaning/meaning.h"
+#include "../sight/index_eval.h"
+#include "../sight/sight.h"
+#include "copies.h"
+
+#include "ir/access.h"
+
+static bool turns_to_cache(const CacheStage *stage, const SRef *reader) {
+  return tirc_is_named(stage, reader) || (!stage->is_write && !stage->consumers.n);
+}
+
+static bool covers_buffer(Tirc *c, const CacheStage *stage) {
+  for (int i = 0; i < stage->source->ndim && !stage->full; i++) {
+    if (!tirc_is_int(stage->region[i].min, 0)) return false;
+    if (!tirc_is_int(
+            tirc_simplify0(c, tirc_sub(c, stage->source->shape[i], stage->region[i].extent)), 0))
+      return false;
+  }
+  return true;
+}
+
+void tirc_require_no_own_reads(Sched *s, const CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->writer);
+  if (!tirc_reads_own_output(s, stage->writer, stage->source)) return;
+  if (tirc_is_own_buffer(s, stage) && covers_buffer(s->c, stage)) return;
+  tirc_sched_mark(s, stage->writer->stmt);
+  tirc_sched_error(s, SERR_READS_OWN_OUTPUT, NULL,
+                   tirc_hint_of_update(s, stage->scope, stage->source),
+                   "Block %s reads %s, which it also writes: moved to a cache it would read the "
+                   "cache before anything is there.",
+                   b->name, stage->source->name);
+}
+
+/* A box never needs to be larger than the buffer. */
+static Range clip(Tirc *c, Range r, Expr dim) {
+  Analyzer *a = tirc_analyzer(c);
+  Expr zero = tirc_int(c, r.min->dtype, 0);
+  bool from_start = tirc_prove_ge(a, zero, r.min);
+  bool to_end = tirc_prove_ge(a, tirc_add(c, r.min, r.extent), dim);
+  if (from_start && to_end) return tirc_range(tirc_int(c, dim->dtype, 0), dim);
+  int64_t min, extent, size;
+  if (!tirc_const_int(r.min, &min) || !tirc_const_int(r.extent, &extent)) return r;
+  if (min < 0) {
+    if (__builtin_add_overflow(extent, min, &extent)) return r;
+    min = 0;
+  }
+  if (tirc_const_int(dim, &size) && to_end) extent = size - min;
+  if (extent < 0) extent = 0;
+  return tirc_range(tirc_int(c, r.min->dtype, min), tirc_int(c, r.extent->dtype, extent));
+}
+
+static bool loads_start(const CacheStage *stage) {
+  for (int i = 0; i < stage->source->ndim; i++)
+    if (tirc_reads_memory(stage->region[i].min) || tirc_reads_memory(stage->region[i].extent))
+      return true;
+  return false;
+}
+
+static _Noreturn void not_written(Sched *s, const CacheStage *stage, const char *missing) {
+  tirc_sched_mark(s, stage->writer->stmt);
+  tirc_sched_error(s, SERR_CACHE_REGION_COVER, tirc_missing_text(s->c, missing), NULL,
+                   "Block %s is not known to write all of the box of %s that would be copied, and "
+                   "the copy would move elements that nobody wrote.",
+                   tirc_block_of(stage->writer)->name, stage->source->name);
+}
+
+/* What is not written, is copied back over what others see. What the loops outside of the copy
+ * decide of whether the writer runs, its copy must do too; and also where the box starts at a
+ * number that is loaded, which may be nowhere. Of a buffer of the scope's own it is enough that
+ * each instance writes what it declares: the cache holds the rest as long as the buffer does. */
+static void require_written(Sched *s, CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->writer);
+  const Region box = {stage->source, stage->region};
+  const bool own = tirc_is_own_buffer(s, stage);
+  const char *missing = NULL;
+  stage->condition = tirc_bool(s->c, true);
+  if (!loads_start(stage) && (!stage->is_write || own)) {
+    const Region *declared = tirc_declared_write(b, stage->source);
+    if (stage->is_write && !tirc_writes_box(s, stage->writer, declared))
+      not_written(s, stage, NULL);
+    return;
+  }
+  if (tirc_is_guarded(s, stage->writer, stage->where)) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL,
+        "make the condition a predicate of the block: T.where(...)",
+        "Block %s runs under a condition, and the copy would move elements that nobody "
+        "wrote.",
+        b->name);
+  }
+  PtrMap inside = {0};
+  for (const SRef *r = stage->writer->parent; r != stage->where; r = r->parent)
+    if (tirc_is_loop(r)) tirc_map_set(s->c, &inside, tirc_loop_of(r)->var, r);
+  stage->condition = tirc_conjuncts(s->c, b->predicate, &inside, false);
+  if (!tirc_nest_writes_box(s, stage->writer, stage->where, stage->condition, &box, &missing))
+    not_written(s, stage, missing);
+}
+
+/* A block that does not declare what blocks inside of it read may read more than the box. */
+static void require_declared_readers(Sched *s, const CacheStage *stage) {
+  SRef **readers;
+  int n =
+      covers_buffer(s->c, stage) ? 0 : tirc_readers_of(s, stage->scope, stage->source, &readers);
+  for (int i = 0; i < n; i++) {
+    const Block *b = tirc_block_of(readers[i]);
+    if (!turns_to_cache(stage, readers[i]) || readers[i] == stage->writer ||
+        tirc_declared_read(b, stage->source))
+      continue;
+    tirc_sched_mark(s, readers[i]->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s reads %s in blocks inside of it and does not declare what, which "
+                     "may be more than is cached.",
+                     b->name, stage->source->name);
+  }
+}
+
+typedef struct Symbols {
+  const Sched *s;
+  const SRef *around;
+  IndexEval large; /* symbols; loops and iterators are at 0 */
+  bool found;
+} Symbols;
+
+static bool see_symbol(Visitor *v, Expr e) {
+  enum { LARGE = 1 << 20 };
+  Symbols *k = v->self;
+  bool known = e->op != OP_VAR || tirc_map_has(&k->s->loops, e);
+  for (const SRef *r = k->around; r && !known; r = r->parent)
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      known |= tirc_block_of(r)->iters[i].var == e;
+  if (e->op == OP_VAR) tirc_eval_give(&k->large, e, known ? 0 : LARGE);
+  k->found |= !known;
+  return true;
+}
+
+/* Where a predicate lets nothing run, a box may end before it starts. Symbols are taken to be large
+ * enough, but not if it is shorter the larger they are. */
+static bool may_be_negative(Sched *s, SRef *around, Expr extent, bool *symbolic) {
+  Symbols k = {.s = s, .around = around, .large = {.c = s->c}};
+  int64_t value;
+  tirc_visit_expr(&(Visitor){.expr = see_symbol, .self = &k}, extent);
+  *symbolic = k.found;
+  if (!k.found) return tirc_const_bound(tirc_analyzer_around(s, around), extent).min < 0;
+  return tirc_eval_index(&k.large, extent, &value) && value < 0;
+}
+
+static Expr at_least_0(Tirc *c, Expr extent) {
+  return tirc_simplify0(c, tirc_max(c, extent, tirc_int(c, extent->dtype, 0)));
+}
+
+/* The hull of what the writer writes while the loops between it and the copy run. */
+void tirc_box_of_writer(Sched *s, CacheStage *stage) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(stage->writer);
+  Buffer source = stage->source;
+  const Region *declared = tirc_declared_write(b, source);
+  if (!declared) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(
+        s, SERR_CACHE_REGION_COVER, NULL,
+        "cache the buffer in the scope of the block that declares to write it",
+        "Block %s writes %s in blocks inside of it, but does not declare what it writes.", b->name,
+        source->name);
+  }
+  const Region *end = b->writes + b->n_writes;
+  if (tirc_region_of((int)(end - declared - 1), declared + 1, source)) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_DUPLICATE_REGION, NULL, NULL,
+                     "Block %s declares more than one region of %s that it writes.", b->name,
+                     source->name);
+  }
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, stage->writer->stmt, &bindings);
+  Region r = tirc_substitute_region(c, *declared, &bindings);
+  Analyzer *a = tirc_analyzer(c);
+  const IntSet *sets =
+      tirc_region_upper(s, a, r, b->predicate, stage->writer->parent, stage->where);
+  Range *out = tirc_new_array(c, Range, source->ndim);
+  bool never = tirc_sums_nothing(s, stage->writer);
+  for (int i = 0; i < source->ndim; i++) {
+    Range whole = tirc_range(tirc_int(c, source->shape[i]->dtype, 0), source->shape[i]);
+    out[i] = clip(c, tirc_range_of_set(a, sets[i], whole), source->shape[i]);
+    bool symbolic;
+    if (may_be_negative(s, stage->where, out[i].extent, &symbolic))
+      out[i] = symbolic ? tirc_range(out[i].min, at_least_0(c, out[i].extent)) : whole;
+    never |= tirc_is_int(out[i].extent, 0) && !tirc_is_int(source->shape[i], 0);
+  }
+  if (never) {
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL,
+                     "a block that never runs needs no cache: remove its predicate or the block",
+                     "Block %s never runs, so it writes nothing of %s that could be copied.",
+                     b->name, source->name);
+  }
+  stage->region = out;
+  require_written(s, stage);
+  require_declared_readers(s, stage);
+}
+
+static bool surely_leaves(Tirc *c, Analyzer *a, Range box, Expr size, IntSet read) {
+  const Expr end = tirc_add(c, box.min, box.extent);
+  if (!read.min || !read.max) return false;
+  const bool before = tirc_prove_lt(a, read.min, box.min);
+  return (before && tirc_prove_lt(a, tirc_int(c, box.min->dtype, 0), box.min)) ||
+         (tirc_prove_ge(a, read.max, end) && tirc_prove_lt(a, end, size));
+}
+
+static bool may_leave(Tirc *c, Analyzer *a, Range box, Expr size, IntSet read) {
+  if (tirc_is_int(box.min, 0) && tirc_expr_same(box.extent, size)) return false;
+  return !read.min || !read.max || !tirc_prove_ge(a, read.min, box.min) ||
+         !tirc_prove_lt(a, read.max, tirc_add(c, box.min, box.extent));
+}
+
+/* Whether the reader, below the scope, certainly declares to read elements outside of what that
+ * declares, as a copy that another primitive put there may read where its own reader does not run;
+ * or may load some that it does not declare. */
+static bool reads_more(Sched *s, const CacheStage *stage, SRef *reader, const Region *declared) {
+  Tirc *c = s->c;
+  const Block *b = tirc_block_of(reader);
+  Analyzer *a = tirc_analyzer_around(s, stage->scope);
+  PtrMap bindings = {0};
+  tirc_bindings_of(c, reader->stmt, &bindings);
+  for (int i = 0; i < reader->n_accesses[0]; i++) {
+    if (reader->accesses[0][i].buffer != stage->source) continue;
+    const bool declares = i < b->n_reads;
+    const Region r = tirc_substitute_region(c, reader->accesses[0][i], &bindings);
+    const IntSet *sets = tirc_region_upper(s, a, r, declares ? b->predicate : tirc_bool(c, true),
+                                           reader->parent, stage->scope);
+    for (int d = 0; d < stage->source->ndim; d++)
+      if ((declares ? surely_leaves : may_leave)(c, a, declared->dims[d], stage->source->shape[d],
+                                                 sets[d]))
+        return true;
+  }
+  return false;
+}
+
+static const Region *declared_input(Sched *s, const CacheStage *stage) {
+  const Block *b = tirc_block_of(stage->scope);
+  const Region *declared = tirc_declared_read(b, stage->source);
+  SRef **readers;
+  const int n = declared ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
+  for (int i = 0; i < n; i++)
+    if (reads_more(s, stage, readers[i], declared)) return NULL;
+  return declared;
+}
+
+/* The copy stands at the start of the scope, before what others of its blocks do. */
+static void require_known_start(Sched *s, const CacheStage *stage, Analyzer *a, Range r) {
+  tirc_require_known_bound(s, stage, a, r.min, tirc_block_of(stage->scope)->body);
+  if (!tirc_reads_written(s, stage->scope, r.min) && !tirc_reads_written(s, stage->scope, r.extent))
+    return;
+  tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                   "The box of %s that would be copied, %s elements from %s, is loaded from what "
+                   "blocks of the scope write.",
+                   stage->source->name, tirc_print_expr(s->c, r.extent),
+                   tirc_print_expr(s->c, r.min));
+}
+
+/* What the scope declares to read of a buffer that nothing in it writes; all of it when it does
+ * not, or when a block inside reads more. Where nothing runs, a box may end before it starts. */
+void tirc_box_of_input(Sched *s, CacheStage *stage) {
+  const Region *declared = declared_input(s, stage);
+  Analyzer *a = tirc_analyzer_around(s, stage->scope);
+  Range *out = tirc_new_array(s->c, Range, stage->source->ndim);
+  for (int i = 0; i < stage->source->ndim; i++) {
+    Expr dim = stage->source->shape[i];
+    out[i] = declared ? declared->dims[i] : tirc_range(tirc_int(s->c, dim->dtype, 0), dim);
+    bool symbolic;
+    if (declared && may_be_negative(s, stage->scope, out[i].extent, &symbolic))
+      out[i].extent = at_least_0(s->c, out[i].extent);
+    require_known_start(s, stage, a, out[i]);
+  }
+  stage->region = out;
+}
+
+void tirc_require_readers_in_box(Sched *s, const CacheStage *stage) {
+  const Region box = {stage->source, stage->region};
+  for (int i = 0; i < stage->consumers.n && !stage->full; i++) {
+    SRef *reader = stage->consumers.at[i];
+    if (reader == stage->writer || !reads_more(s, stage, reader, &box)) continue;
+    tirc_sched_mark(s, reader->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
+                     "Block %s reads more of %s than the box that would be cached.",
+                     tirc_block_of(reader)->name, stage->source->name);
+  }
+}
+
+static bool is_condition(const struct StmtNode *s) {
+  return s->kind == STMT_IF || s->kind == STMT_WHILE;
+}
+
+/* Whether a condition which is not around the reader, too, decides whether `at` runs. */
+static bool may_not_run(Sched *s, SRef *at, SRef *reader) {
+  const SRef *common = tirc_common_ancestor(2, (SRef *[]){at, reader});
+  Steps shared = {0};
+  while (reader != common && reader->parent != common) reader = reader->parent;
+  if (reader != common) tirc_steps_between(s->c, reader, &shared);
+  for (SRef *r = at; r != common; r = r->parent) {
+    Steps steps = {0};
+    tirc_steps_between(s->c, r, &steps);
+    for (int i = 0; i < steps.n; i++) {
+      const Step *x = &steps.at[i], *y = i < shared.n ? &shared.at[i] : NULL;
+      const bool both = r->parent == common && y && x->stmt == y->stmt && x->negated == y->negated;
+      if (is_condition(x->stmt) && !both) return true;
+    }
+  }
+  return false;
+}
+
+void tirc_require_readers_with_cache(Sched *s, const CacheStage *stage) {
+  SRef **readers, *at = stage->is_write ? stage->writer : stage->where;
+  const bool open = stage->writer && !tirc_is_own_buffer(s, stage);
+  const int n = open ? tirc_readers_of(s, stage->scope, stage->source, &readers) : 0;
+  for (int i = 0; i < n; i++) {
+    if (readers[i] == stage->writer || !turns_to_cache(stage, readers[i]) ||
+        !may_not_run(s, at, readers[i]))
+      continue;
+    tirc_sched_mark(s, stage->writer->stmt);
+    tirc_sched_mark(s, readers[i]->stmt);
+    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL,
+                     "name the blocks that share the condition in consumer_blocks",
+                     "The cache of %s would be filled under a condition only, and block %s reads "
+                     "it outside of that.",
+                     stage->source->name, tirc_block_of(readers[i])->name);
+  }
+}

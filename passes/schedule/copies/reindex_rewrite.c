@@ -1,0 +1,297 @@
+/* Finding the one access of a block to a buffer, and sending it elsewhere; see copies.h. */
+#include "../sight/sight.h"
+#include "copies.h"
+
+#include "../../../ir/visit.h"
+
+/* --- the access ---------------------------------------------------------------------------------
+ */
+
+typedef struct Search {
+  Mutator m; /* used for walking only */
+  Reindex *r;
+  PtrMap local; /* variables that loops around the block and statements inside of it define, and
+                   buffers that live in it */
+  int conditions;
+  bool sure;
+} Search;
+
+static _Noreturn void bad_access(Reindex *r, const char *why) {
+  tirc_sched_mark(r->s, r->block->stmt);
+  tirc_sched_error(r->s, SERR_REINDEX_ACCESS, NULL, NULL, "Block %s %s %s.",
+                   tirc_block_of(r->block)->name, why, r->source->name);
+}
+
+static void see_access(Search *f, int n, const Expr *indices, bool store) {
+  Reindex *r = f->r;
+  if (f->conditions == 0 && store == r->is_write) f->sure = true;
+  for (int i = 0; r->old && i < n; i++)
+    if (!tirc_expr_same(r->old[i], indices[i])) bad_access(r, "accesses different elements of");
+  if (!r->old) r->old = indices;
+  if (!r->old) r->old = tirc_new_array(r->c, Expr, 1); /* no dimensions */
+}
+
+static Expr search_expr(Mutator *m, Expr e) {
+  Search *f = m->self;
+  if (e == f->r->source->data) bad_access(f->r, "uses the address of");
+  bool lazy = e->op == OP_IF_THEN_ELSE || e->op == OP_AND || e->op == OP_OR;
+  for (int i = 0; i < e->n; i++) {
+    f->conditions += lazy && i > 0;
+    search_expr(m, e->args[i]);
+    f->conditions -= lazy && i > 0;
+  }
+  if (e->op == OP_LOAD && e->u.buffer == f->r->source) see_access(f, e->n, e->args, false);
+  return e;
+}
+
+static void search_body(Search *f, Stmt s, bool conditional) {
+  f->conditions += conditional;
+  tirc_mutate_stmt_children(&f->m, s);
+  f->conditions -= conditional;
+}
+
+static Stmt search_stmt(Mutator *m, Stmt s) {
+  Search *f = m->self;
+  int64_t extent;
+  switch (s->kind) {
+  case STMT_BLOCK:
+    tirc_sched_mark(f->r->s, f->r->block->stmt);
+    tirc_sched_error(f->r->s, SERR_NOT_LEAF, NULL, NULL, "Block %s has block %s inside of it.",
+                     tirc_block_of(f->r->block)->name, s->u.block.name);
+  case STMT_FOR:
+    tirc_map_set(f->r->c, &f->local, s->u.loop.var, s);
+    search_body(f, s, !tirc_const_int(s->u.loop.extent, &extent) || extent < 1);
+    break;
+  case STMT_LET:
+    tirc_map_set(f->r->c, &f->local, s->u.let.var, s);
+    search_body(f, s, false);
+    break;
+  case STMT_ALLOC:
+  case STMT_DECL:
+    tirc_map_set(f->r->c, &f->local, s->u.alloc.buffer, s);
+    search_body(f, s, false);
+    break;
+  case STMT_IF:
+  case STMT_WHILE: search_body(f, s, true); break;
+  default: search_body(f, s, false); break;
+  }
+  if (s->kind == STMT_STORE && s->u.store.buffer == f->r->source)
+    see_access(f, s->u.store.n, s->u.store.indices, true);
+  return s;
+}
+
+typedef struct Locals {
+  const PtrMap *local;
+  bool used;
+} Locals;
+
+static bool see_local(Visitor *v, Expr e) {
+  Locals *l = v->self;
+  l->used |= e->op == OP_VAR && tirc_map_has(l->local, e);
+  l->used |= e->op == OP_LOAD && tirc_map_has(l->local, e->u.buffer);
+  return !l->used;
+}
+
+static void require_no_local(Search *f) {
+  Reindex *r = f->r;
+  for (int i = 0; i < r->source->ndim; i++) {
+    Locals l = {.local = &f->local};
+    tirc_visit_expr(&(Visitor){.expr = see_local, .self = &l}, r->old[i]);
+    if (!l.used) continue;
+    tirc_sched_mark(r->s, r->block->stmt);
+    tirc_sched_error(
+        r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+        "An index of %s in block %s uses a variable or buffer that is defined around or "
+        "inside of it, which the copy could not use.",
+        r->source->name, tirc_block_of(r->block)->name);
+  }
+}
+
+void tirc_find_access(Reindex *r) {
+  Tirc *c = r->c;
+  const Block *b = tirc_block_of(r->block);
+  Search f = {.r = r};
+  SRef **loops;
+  int n = tirc_loops_above(r->s, r->block, &loops);
+  for (int i = 0; i < n; i++) tirc_map_set(c, &f.local, tirc_loop_of(loops[i])->var, loops[i]);
+  f.m = (Mutator){.c = c, .expr = search_expr, .stmt = search_stmt, .self = &f};
+  for (int i = 0; i < b->n_matches; i++)
+    if (b->matches[i].source.buffer->data == r->source->data) bad_access(r, "has a view of");
+  for (int i = 0; i < b->n_matches; i++) tirc_map_set(c, &f.local, b->matches[i].buffer, &f);
+  for (int i = 0; i < b->n_allocs; i++) tirc_map_set(c, &f.local, b->allocs[i], &f);
+  if (b->init) tirc_mutate_stmt(&f.m, b->init);
+  tirc_mutate_stmt(&f.m, b->body);
+  if (!r->old) bad_access(r, "nowhere loads or stores");
+  require_no_local(&f);
+  const LoopDomain in_scope = tirc_loop_domain(r->s, r->block->parent, r->scope, NULL);
+  r->conditional = !f.sure || tirc_is_guarded(r->s, r->block, r->scope) ||
+                   (r->is_write && !tirc_is_about(b->predicate, &in_scope));
+}
+
+void tirc_require_inside(Reindex *r, bool all_instances) {
+  Tirc *c = r->c;
+  const Block *b = tirc_block_of(r->block);
+  r->conditional |= r->is_write && tirc_sums_nothing(r->s, r->block);
+  if (all_instances && !r->conditional) return;
+  Analyzer *a = tirc_analyzer_around(r->s, r->block);
+  bool inside = !r->is_write || !r->conditional;
+  for (int i = 0; inside && i < r->source->ndim; i++) {
+    Expr zero = tirc_int(c, r->old[i]->dtype, 0);
+    inside = tirc_prove_ge(a, r->old[i], zero) &&
+             tirc_prove_lt(a, r->old[i], r->source->shape[i]) &&
+             !tirc_failing_part(r->s, r->block, a, r->old[i], NULL);
+  }
+  if (inside) return;
+  tirc_sched_mark(r->s, r->block->stmt);
+  tirc_sched_error(r->s, SERR_REINDEX_COVER, NULL, NULL,
+                   "Block %s %s elements of %s under a condition or for a part of its iterators' "
+                   "domains only, and the copy would move others as well.",
+                   b->name, r->is_write ? "writes" : "reads", r->source->name);
+}
+
+void tirc_require_own_domains(const Reindex *r) {
+  const SRef *l = tirc_loop_of_domain(r->block);
+  if (!l) return;
+  tirc_sched_mark(r->s, l->stmt);
+  tirc_sched_error(r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                   "A domain of block %s depends on loop %s, which the copy could not use.",
+                   tirc_block_of(r->block)->name, tirc_loop_of(l)->var->u.s);
+}
+
+/* --- the stage ----------------------------------------------------------------------------------
+ */
+
+static const Expr *replaced_all(Tirc *c, int n, const Expr *at, const PtrMap *map) {
+  Expr *out = tirc_new_array(c, Expr, n + 1);
+  for (int i = 0; i < n; i++) out[i] = tirc_substitute(c, at[i], map);
+  return out;
+}
+
+static Region point(Tirc *c, Buffer b, const Expr *indices) {
+  Range *dims = tirc_new_array(c, Range, b->ndim + 1);
+  for (int i = 0; i < b->ndim; i++)
+    dims[i] = tirc_range(indices[i], tirc_int(c, indices[i]->dtype, 1));
+  return (Region){b, dims};
+}
+
+typedef struct LoadSearch {
+  Visitor v;
+  Reindex *r;
+  SRef *writer;
+  Buffer written;
+} LoadSearch;
+
+static bool see_load(Visitor *v, Expr e) {
+  LoadSearch *search = v->self;
+  SRef **writers;
+  if (e->op != OP_LOAD || search->writer ||
+      !tirc_writers_of(search->r->s, search->r->scope, e->u.buffer, &writers))
+    return true;
+  search->writer = writers[0];
+  search->written = e->u.buffer;
+  return true;
+}
+
+SRef *tirc_index_writer(Reindex *r, Buffer *written) {
+  LoadSearch search = {.r = r};
+  search.v = (Visitor){.expr = see_load, .self = &search};
+  for (int i = 0; i < r->source->ndim; i++) tirc_visit_expr(&search.v, r->old[i]);
+  *written = search.written;
+  return search.writer;
+}
+
+Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *iters,
+                     const Expr *values, const PtrMap *replaced) {
+  Tirc *c = r->c;
+  const Expr *outside = replaced_all(c, r->source->ndim, r->old, replaced);
+  const Expr *inside = replaced_all(c, r->copy->ndim, r->indices, replaced);
+  Buffer from = r->is_write ? r->copy : r->source, to = r->is_write ? r->source : r->copy;
+  const Expr *load_at = r->is_write ? inside : outside, *store_at = r->is_write ? outside : inside;
+  Region reads = point(c, from, load_at), writes = point(c, to, store_at);
+  Stmt body = tirc_store(c, to, to->ndim, store_at, tirc_load(c, from, from->ndim, load_at));
+  Stmt block = tirc_block(c, &(Block){.name = name,
+                                      .n_iters = n_iters,
+                                      .iters = iters,
+                                      .iter_values = values,
+                                      .predicate = tirc_bool(c, true),
+                                      .n_reads = 1,
+                                      .reads = &reads,
+                                      .n_writes = 1,
+                                      .writes = &writes,
+                                      .body = body});
+  /* Indices that load other buffers are no reads of the stage in TVM; here they are, as soon as
+   * something depends on it. */
+  Buffer index;
+  return tirc_index_writer(r, &index) ? tirc_infer_regions(c, block, false, false) : block;
+}
+
+/* --- rewriting ----------------------------------------------------------------------------------
+ */
+
+typedef struct Rewrite {
+  Mutator m;
+  Reindex *r;
+  bool inside; /* of the block */
+} Rewrite;
+
+static Expr rewrite_expr(Mutator *m, Expr e) {
+  Rewrite *w = m->self;
+  if (w->inside && e->op == OP_LOAD && e->u.buffer == w->r->source)
+    return tirc_load(m->c, w->r->copy, w->r->copy->ndim, w->r->indices);
+  return tirc_mutate_expr_children(m, e);
+}
+
+static const Region *rewrite_regions(Reindex *r, int n, const Region *from) {
+  Region *out = tirc_new_array(r->c, Region, n + 1);
+  for (int i = 0; i < n; i++)
+    out[i] = from[i].buffer == r->source ? point(r->c, r->copy, r->indices) : from[i];
+  return out;
+}
+
+/* What the bindings and the predicate load is no access of the block: its iterators have no values
+ * there yet. */
+static Stmt rewrite_block(Rewrite *w, Stmt s) {
+  w->inside = true;
+  Block b = tirc_mutate_stmt_children(&w->m, s)->u.block;
+  w->inside = false;
+  b.iter_values = s->u.block.iter_values;
+  b.predicate = s->u.block.predicate;
+  b.reads = rewrite_regions(w->r, b.n_reads, b.reads);
+  b.writes = rewrite_regions(w->r, b.n_writes, b.writes);
+  return tirc_with_loc(w->r->c, tirc_block(w->r->c, &b), s->loc);
+}
+
+static Stmt insert_stage(Reindex *r, Stmt body) {
+  if (body->kind != STMT_DECL) return tirc_insert_item(r->c, body, r->index, r->stage);
+  return tirc_alloc_stmt(r->c, STMT_DECL, body->u.alloc.buffer, body->u.alloc.annotations,
+                         insert_stage(r, body->u.alloc.body));
+}
+
+static Stmt rewrite_stmt(Mutator *m, Stmt s) {
+  Rewrite *w = m->self;
+  Reindex *r = w->r;
+  if (s == r->block->stmt) return rewrite_block(w, s);
+  if (s->kind == STMT_STORE && w->inside && s->u.store.buffer == r->source) {
+    Expr value = tirc_mutate_expr(m, s->u.store.value);
+    Stmt to = tirc_store(m->c, r->copy, r->copy->ndim, r->indices, value);
+    return tirc_with_loc(m->c, to, s->loc);
+  }
+  Stmt to = tirc_mutate_stmt_children(m, s);
+  return s == r->where->stmt ? tirc_with_body(m->c, to, insert_stage(r, tirc_body_of(to))) : to;
+}
+
+static Stmt find_block(Stmt nest) {
+  while (nest->kind == STMT_FOR) nest = nest->u.loop.body;
+  return nest;
+}
+
+Value tirc_install_reindex(Reindex *r) {
+  Rewrite w = {.r = r};
+  SRef *at[] = {r->block, r->where};
+  const Paths paths = tirc_paths_to(r->s, r->where == r->scope ? 1 : 2, at);
+  w.m = (Mutator){r->c, rewrite_expr, rewrite_stmt, NULL, &w, &paths};
+  Stmt scope = rewrite_stmt(&w.m, r->scope->stmt);
+  scope = tirc_with_allocs(r->c, scope, scope->u.block.body, 1, &r->copy);
+  tirc_sched_replace(r->s, r->scope, scope);
+  return tirc_value_block(find_block(r->stage)->u.block.id);
+}

@@ -1,0 +1,339 @@
+/* rolling_buffer(block, i): keeps of an intermediate buffer only the window that one iteration of a
+ * loop needs, and computes of it only what the iteration before has not computed.
+ *
+ *   B = alloc(66, 64)                        B = alloc(3, 64)
+ *   for i in range(64):                      for i in range(64):
+ *       for ax0, j in T.grid(3, 64):             for ax0, j in T.grid(3, 64):
+ *           B[i + ax0, j] = f(...)     ->            where(i < 1 or 2 <= ax0)
+ *                                                    B[(i + ax0) % 3, j] = f(...)
+ *       for j:                                   for j:
+ *           C[i, j] = B[i, j] + B[i + 2, j]          C[i, j] = B[i % 3, j] + B[(i + 2) % 3, j]
+ *
+ * The block must not be an output block, and must share a loop with its consumers (not-tiled).
+ * Below that loop it must write a window that a loop moves: `i`, `i * stride` or one of these over
+ * a constant, of a constant size that exceeds the step (rolling-pattern); the outermost such loop
+ * gives the axis that rolls; it must leave the others alone. Iterators of that axis become opaque,
+ * because their iterations now depend on each other: for the same reason the loops that move
+ * windows must be serial, all readers must come after the block, and nothing else may write the
+ * buffer (rolling-order).
+ *
+ * Errors: buffer-index, buffer-not-found, root-block, not-stage-pipeline, output-block,
+ * not-tiled, rolling-pattern, rolling-order, cache-alias. */
+#include "../moves/moves.h"
+
+#include "../../../ir/visit.h"
+#include "../core/core.h"
+#include "../meaning/meaning.h"
+
+typedef struct Axis {
+  Expr var;        /* the loop that moves the window; NULL when it does not overlap */
+  int64_t overlap; /* with the window before */
+} Axis;
+
+typedef struct Rolling {
+  Sched *s;
+  SRef *block, *scope, *common; /* the innermost loop around the block and its consumers */
+  int n_consumers;
+  SRef **consumers;
+  Buffer from, to;
+  Range *window; /* what the block writes below `common` */
+  Axis *axes;    /* one for each dimension */
+  int axis;      /* the one that rolls */
+  int64_t extent;
+} Rolling;
+
+/* --- the window ----------------------------------------------------------------------------- */
+
+static void find_common_loop(Rolling *r) {
+  Sched *s = r->s;
+  r->n_consumers = tirc_consumers(s, r->block, r->scope, &r->consumers);
+  SRef **all = tirc_new_array(s->c, SRef *, r->n_consumers + 1);
+  for (int i = 0; i < r->n_consumers; i++) all[i] = r->consumers[i];
+  all[r->n_consumers] = r->block;
+  r->common = tirc_common_ancestor(r->n_consumers + 1, all);
+  if (tirc_is_loop(r->common)) return;
+  tirc_sched_mark(s, r->block->stmt);
+  tirc_sched_error(s, SERR_NOT_TILED, NULL, NULL,
+                   "No loop is around both block %s and all that read %s.",
+                   tirc_block_of(r->block)->name, r->from->name);
+}
+
+static void find_window(Rolling *r, const Region *declared) {
+  Tirc *c = r->s->c;
+  PtrMap bindings = {0}, sets = {0};
+  tirc_bindings_of(c, r->block->stmt, &bindings);
+  Region in_loops = tirc_substitute_region(c, *declared, &bindings);
+  LoopDomain d = tirc_loop_domain(r->s, r->block->parent, r->common, NULL);
+  tirc_domain_sets(c, &d, &sets);
+  Analyzer *a = tirc_analyzer(c);
+  r->window = tirc_new_array(c, Range, r->from->ndim + 1);
+  for (int i = 0; i < r->from->ndim; i++) {
+    Range dim = in_loops.dims[i];
+    Expr last = tirc_simplify(
+        a, tirc_sub(c, tirc_add(c, dim.min, dim.extent), tirc_int(c, dim.min->dtype, 1)));
+    IntSet set = {tirc_eval_set(a, dim.min, &sets).min, tirc_eval_set(a, last, &sets).max};
+    Range whole = tirc_range(tirc_int(c, r->from->shape[i]->dtype, 0), r->from->shape[i]);
+    r->window[i] = tirc_range_of_set(a, set, whole);
+  }
+}
+
+static _Noreturn void no_pattern(Rolling *r, const char *why) {
+  tirc_sched_mark(r->s, r->block->stmt);
+  tirc_sched_error(
+      r->s, SERR_ROLLING_PATTERN, NULL, NULL,
+      "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",
+      tirc_block_of(r->block)->name, r->from->name, tirc_loop_of(r->common)->var->u.s, why);
+}
+
+/* Of a window's start: the loop variable, and by how much it moves in one step (rounded up). */
+static bool match_step(Expr start, Expr *var, int64_t *step) {
+  int64_t divisor = 1, stride = 1;
+  if (start->op == OP_FLOORDIV && tirc_const_int(start->args[1], &divisor)) start = start->args[0];
+  if (start->op == OP_MUL && tirc_const_int(start->args[1], &stride)) start = start->args[0];
+  *var = start->op == OP_VAR ? start : NULL;
+  if (divisor < 1 || stride < 1) return false;
+  *step = stride / divisor + (stride % divisor != 0);
+  return start->op == OP_VAR || start->op == OP_INT;
+}
+
+static void find_axes(Rolling *r) {
+  Tirc *c = r->s->c;
+  r->axes = tirc_new_array(c, Axis, r->from->ndim + 1);
+  for (int i = 0; i < r->from->ndim; i++) {
+    Expr var;
+    int64_t step, extent;
+    if (!match_step(r->window[i].min, &var, &step))
+      no_pattern(r, tirc_format(c,
+                                "in dimension %d it starts at none of: a loop, a loop times a "
+                                "constant, or one of these over a constant",
+                                i));
+    if (!var) continue;
+    if (!tirc_const_int(r->window[i].extent, &extent))
+      no_pattern(r, tirc_format(c, "its size in dimension %d is not constant", i));
+    if (extent > step) r->axes[i] = (Axis){var, extent - step};
+  }
+}
+
+/* A loop that moves the window along two axes moves it diagonally: what is new is no part of it. */
+static void require_straight(Rolling *r) {
+  for (int i = 0; i < r->from->ndim; i++)
+    for (int k = 0; r->axes[i].var && k < r->from->ndim; k++)
+      if (k != i && (tirc_uses_var(r->window[k].min, r->axes[i].var) ||
+                     tirc_uses_var(r->window[k].extent, r->axes[i].var)))
+        no_pattern(r,
+                   tirc_format(r->s->c, "loop %s moves it in dimension %d and changes %d as well",
+                               r->axes[i].var->u.s, i, k));
+}
+
+static void find_rolling_axis(Rolling *r) {
+  SRef **loops;
+  int n = tirc_loops_above(r->s, r->block, &loops);
+  r->axis = -1;
+  for (int k = 0; k < n && r->axis < 0; k++)
+    for (int i = r->from->ndim; i-- > 0;)
+      if (r->axes[i].var == tirc_loop_of(loops[k])->var) r->axis = i;
+  if (r->axis < 0) no_pattern(r, "it does not overlap with the one of the iteration before");
+  tirc_const_int(r->window[r->axis].extent, &r->extent);
+}
+
+/* --- what depends on the order -------------------------------------------------------------- */
+
+static _Noreturn void wrong_order(Rolling *r, Stmt what, const char *why) {
+  tirc_sched_mark(r->s, what);
+  tirc_sched_error(r->s, SERR_ROLLING_ORDER, NULL, NULL, "%s cannot roll: %s.", r->from->name, why);
+}
+
+static bool is_consumer(const Rolling *r, const SRef *block) {
+  for (int i = 0; i < r->n_consumers; i++)
+    if (r->consumers[i] == block) return true;
+  return false;
+}
+
+static void require_only_writer(Rolling *r) {
+  Tirc *c = r->s->c;
+  SRef **at;
+  int n = tirc_writers_of(r->s, r->scope, r->from, &at);
+  for (int i = 0; i < n; i++)
+    if (at[i] != r->block)
+      wrong_order(r, at[i]->stmt,
+                  tirc_format(c, "block %s writes it, too", tirc_block_of(at[i])->name));
+  n = tirc_readers_of(r->s, r->scope, r->from, &at);
+  for (int i = 0; i < n; i++)
+    if (!is_consumer(r, at[i]) || !tirc_finds_written(r->s, at[i], r->from))
+      wrong_order(r, at[i]->stmt,
+                  tirc_format(c,
+                              "block %s reads elements that the same iteration does not write "
+                              "first",
+                              tirc_block_of(at[i])->name));
+}
+
+static void require_serial(Rolling *r) {
+  for (SRef *at = r->block; at != r->scope; at = at->parent) {
+    if (tirc_body_of(at->parent->stmt) != at->stmt && tirc_item_index(at) < 0)
+      wrong_order(r, at->stmt, "the block that writes it stands in a condition or a T.let");
+    if (!tirc_is_loop(at)) continue;
+    const For *loop = tirc_loop_of(at);
+    for (int i = 0; i < r->from->ndim; i++) {
+      if (r->axes[i].var != loop->var) continue;
+      if (loop->kind != LOOP_SERIAL && loop->kind != LOOP_UNROLLED)
+        wrong_order(r, at->stmt,
+                    tirc_format(r->s->c,
+                                "the iterations of loop %s, which moves its window, do "
+                                "not run one after the other",
+                                loop->var->u.s));
+      if (!tirc_is_int(loop->min, 0))
+        wrong_order(r, at->stmt,
+                    tirc_format(r->s->c, "loop %s, which moves its window, does not start at 0",
+                                loop->var->u.s));
+    }
+  }
+}
+
+static void require_iters(Rolling *r, const Region *declared) {
+  const Block *b = tirc_block_of(r->block);
+  for (int i = 0; i < r->from->ndim; i++)
+    if (r->axes[i].var && (i >= b->n_iters || declared->dims[i].min != b->iters[i].var ||
+                           !tirc_is_int(declared->dims[i].extent, 1)))
+      no_pattern(r, tirc_format(r->s->c, "index %d is not iterator %d of the block", i, i));
+  if (!tirc_domain_implies_predicate(r->s, r->block))
+    no_pattern(r, "the block's predicate says more than that its iterators are in their domains");
+}
+
+/* --- the rewriting -------------------------------------------------------------------------- */
+
+typedef struct Roller {
+  Mutator m;
+  Rolling *r;
+} Roller;
+
+static const Expr *rolled(Roller *w, int n, const Expr *indices) {
+  Tirc *c = w->m.c;
+  Expr *out = tirc_new_array(c, Expr, n + 1);
+  for (int i = 0; i < n; i++) {
+    out[i] = tirc_mutate_expr(&w->m, indices[i]);
+    if (i == w->r->axis)
+      out[i] = tirc_floormod(c, out[i], tirc_int(c, out[i]->dtype, w->r->extent));
+  }
+  return out;
+}
+
+static Expr roll_expr(Mutator *m, Expr e) {
+  Roller *w = m->self;
+  if (e->op == OP_LOAD && e->u.buffer == w->r->from)
+    return tirc_load(m->c, w->r->to, e->n, rolled(w, e->n, e->args));
+  if (e == w->r->from->data)
+    tirc_sched_error(w->r->s, SERR_CACHE_ALIAS, NULL, NULL,
+                     "%s cannot roll: a block uses its data pointer.", w->r->from->name);
+  return tirc_mutate_expr_children(m, e);
+}
+
+/* Of each overlapping axis: in the first iteration everything, then what is new. */
+static Expr new_elements(Rolling *r) {
+  Tirc *c = r->s->c;
+  const Block *b = tirc_block_of(r->block);
+  Expr cond = b->predicate;
+  for (int i = 0; i < r->from->ndim; i++) {
+    Expr var = r->axes[i].var;
+    if (!var) continue;
+    Analyzer *a = tirc_analyzer(c);
+    PtrMap sets = {0};
+    Expr zero = tirc_int(c, var->dtype, 0);
+    IntSet *start = tirc_new(c, IntSet);
+    *start = (IntSet){zero, zero};
+    tirc_map_set(c, &sets, var, start);
+    Expr offset = tirc_eval_set(a, b->iter_values[i], &sets).min;
+    Expr first = tirc_lt(c, var, tirc_int(c, var->dtype, 1));
+    Expr fresh = tirc_binary(c, OP_GE, offset, tirc_int(c, offset->dtype, r->axes[i].overlap));
+    cond = tirc_simplify(a, tirc_and(c, cond, tirc_binary(c, OP_OR, first, fresh)));
+  }
+  return cond;
+}
+
+static const Region *with_region(Tirc *c, int n, const Region *at, const Rolling *r,
+                                 Regions inferred) {
+  Region *out = tirc_new_array(c, Region, n + 1);
+  for (int i = 0; i < n; i++) {
+    out[i] = at[i];
+    for (int k = 0; k < inferred.n && at[i].buffer == r->from; k++)
+      if (inferred.at[k].buffer == r->to) out[i] = inferred.at[k];
+    if (out[i].buffer == r->from) out[i].buffer = r->to;
+  }
+  return out;
+}
+
+static Stmt roll_block(Roller *w, Stmt old) {
+  Rolling *r = w->r;
+  Tirc *c = w->m.c;
+  for (int i = 0; i < old->u.block.n_matches; i++)
+    if (old->u.block.matches[i].source.buffer == r->from)
+      tirc_sched_error(r->s, SERR_CACHE_ALIAS, NULL, NULL, "%s cannot roll: %s is a view of it.",
+                       r->from->name, old->u.block.matches[i].buffer->name);
+  Stmt to = tirc_mutate_stmt_children(&w->m, old);
+  Block b = to->u.block;
+  Regions reads, writes;
+  tirc_block_reads_writes(c, to, &reads, &writes);
+  b.reads = with_region(c, b.n_reads, b.reads, r, reads);
+  b.writes = with_region(c, b.n_writes, b.writes, r, writes);
+  if (r->axis < b.n_iters && b.iters[r->axis].kind == ITER_SPATIAL) {
+    IterVar *iters = tirc_new_array(c, IterVar, b.n_iters);
+    memcpy(iters, b.iters, (size_t)b.n_iters * sizeof *iters);
+    iters[r->axis].kind = ITER_OPAQUE;
+    b.iters = iters;
+  }
+  if (old == r->block->stmt) b.predicate = new_elements(r);
+  return tirc_with_loc(c, tirc_block(c, &b), old->loc);
+}
+
+static Stmt roll_stmt(Mutator *m, Stmt s) {
+  Roller *w = m->self;
+  if (s->kind == STMT_BLOCK) return roll_block(w, s);
+  if (s->kind != STMT_STORE || s->u.store.buffer != w->r->from)
+    return tirc_mutate_stmt_children(m, s);
+  const Expr *indices = rolled(w, s->u.store.n, s->u.store.indices);
+  Expr value = tirc_mutate_expr(m, s->u.store.value);
+  return tirc_with_loc(m->c, tirc_store(m->c, w->r->to, s->u.store.n, indices, value), s->loc);
+}
+
+static Stmt roll_scope(Rolling *r) {
+  Tirc *c = r->s->c;
+  struct BufferNode to = *r->from;
+  Expr *shape = tirc_new_array(c, Expr, to.ndim + 1);
+  for (int i = 0; i < to.ndim; i++) shape[i] = i == r->axis ? r->window[i].extent : to.shape[i];
+  to.shape = shape;
+  r->to = tirc_buffer_copy(c, &to);
+  Roller w = {.m = {.c = c, .expr = roll_expr, .stmt = roll_stmt}, .r = r};
+  w.m.self = &w;
+  w.m.only = tirc_paths_to_users(r->s, r->scope, r->from);
+  Block b = *tirc_block_of(r->scope);
+  b.body = tirc_mutate_stmt(&w.m, b.body);
+  Buffer *allocs = tirc_new_array(c, Buffer, b.n_allocs + 1);
+  for (int i = 0; i < b.n_allocs; i++) allocs[i] = b.allocs[i] == r->from ? r->to : b.allocs[i];
+  b.allocs = allocs;
+  return tirc_with_loc(c, tirc_block(c, &b), r->scope->stmt->loc);
+}
+
+void tirc_prim_rolling_buffer(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  Rolling r = {.s = s, .block = tirc_sref_of_value(s, args[0])};
+  r.from = tirc_nth_buffer(s, r.block, args[1], true);
+  r.scope = tirc_require_scope_root(s, r.block, false);
+  tirc_require_no_loose_use(s, r.scope, r.block);
+  const Block *b = tirc_block_of(r.block);
+  const Region *declared = b->writes;
+  while (declared->buffer != r.from) declared++;
+  if (tirc_is_output_block(s, r.block, r.scope)) {
+    tirc_sched_mark(s, r.block->stmt);
+    tirc_sched_error(s, SERR_OUTPUT_BLOCK, NULL,
+                     "only a buffer that the scope allocates and its blocks alone use can roll",
+                     "Block %s is an output block of its scope.", b->name);
+  }
+  find_common_loop(&r);
+  find_window(&r, declared);
+  find_axes(&r);
+  require_straight(&r);
+  find_rolling_axis(&r);
+  require_iters(&r, declared);
+  require_only_writer(&r);
+  require_serial(&r);
+  tirc_sched_replace(s, r.scope, roll_scope(&r));
+}

@@ -1,0 +1,38 @@
+/* What a reader is told of the primitives and the errors, beyond the tables that the compiler
+ * itself works with: primitive_docs.def has a record for each row of primitives.def,
+ * definitions.def the definitions that ScheduleErrors refer to. */
+#ifndef TIRC_SCHEDULE_CORE_DOCS_H
+#define TIRC_SCHEDULE_CORE_DOCS_H
+
+#include <stdbool.h>
+
+typedef struct PrimitiveDoc {
+  const char *name;
+  const char *const *params; /* what each parameter means; NULL after the last */
+  const char *returns;       /* NULL: nothing */
+  const char *program,
+      *script;              /* an example: what the script does is shown, so it cannot be wrong */
+  const char *const *needs; /* preconditions; NULL after the last */
+  const int *errors;        /* ErrorIds that it may raise; -1 after the last */
+} PrimitiveDoc;
+extern const PrimitiveDoc tirc_primitive_docs[];
+extern const int tirc_n_primitive_docs;
+const PrimitiveDoc *tirc_find_primitive_doc(const char *primitive); /* NULL when there is none */
+
+/* Errors that come with the kind of a parameter, before the primitive itself runs: a handle may be
+ * stale, a name unknown. errors: up to n ids; gives their number. */
+int tirc_param_errors(int param_kind, int n, int *errors);
+/* Whether the documentation says that a primitive can raise this code. Any call can raise
+ * "argument", which is no row of errors.def, and "let-escapes" in programs with a let around
+ * blocks.
+ */
+bool tirc_may_raise(const char *primitive, const char *code);
+
+typedef struct Definition {
+  const char *name, *text;
+  const int *errors; /* those that it explains; -1 after the last */
+} Definition;
+extern const Definition tirc_definitions[];
+extern const int tirc_n_definitions;
+
+#endif

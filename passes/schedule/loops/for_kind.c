@@ -1,0 +1,241 @@
+/* How the iterations of a loop are run.
+ *
+ *   for i in range(8):      parallel(i)     for i in T.parallel(8):
+ *     ...               ->                    ...
+ *
+ * and so with vectorize, unroll and bind (T.thread_binding). Except for unroll, which keeps the
+ * order, the loop must have compact dataflow below it, affine bindings, and reach spatial iterators
+ * only; a loop bound to threadIdx may reach reduction iterators too (a cross-thread reduction).
+ * What is harmless but hardly meant is warned of: a vectorized loop in another, such a reduction,
+ * two extents of one thread axis in a kernel.
+ *
+ * Errors: not-compact-dataflow, not-data-parallel, iterations-depend, thread-binding-iterator,
+ * thread-axis. */
+#include "../../../ir/print.h"
+#include "../../../ir/visit.h"
+#include "../core/core.h"
+#include "../sight/sight.h"
+
+/* Rank 0: blockIdx; 1: threadIdx and virtual threads; -1: no thread. dim -1: no dimension. */
+typedef struct ThreadScope {
+  int rank, dim;
+} ThreadScope;
+
+static bool ends_in_axis(const char *tag, size_t prefix) {
+  return tag[prefix] >= 'x' && tag[prefix] <= 'z' && !tag[prefix + 1];
+}
+
+static ThreadScope thread_scope(Sched *s, const char *tag) {
+  if (!strcmp(tag, "vthread") || !strcmp(tag, "cthread")) return (ThreadScope){1, -1};
+  if (!strncmp(tag, "vthread.", 8) && ends_in_axis(tag, 8)) return (ThreadScope){1, -1};
+  if (!strncmp(tag, "blockIdx.", 9) && ends_in_axis(tag, 9)) return (ThreadScope){0, tag[9] - 'x'};
+  if (!strncmp(tag, "threadIdx.", 10) && ends_in_axis(tag, 10))
+    return (ThreadScope){1, tag[10] - 'x'};
+  tirc_sched_error(s, SERR_THREAD_AXIS, NULL, NULL, "\"%s\" is no thread axis", tag);
+}
+
+typedef struct Check {
+  Sched *s;
+  SRef *loop;
+  LoopKind kind;
+  ThreadScope thread;
+  PtrMap moved; /* the loop's variable, and what is let from it */
+} Check;
+
+static _Noreturn void wrong_iter(Check *k, Stmt block, int i) {
+  Sched *s = k->s;
+  const Block *b = &block->u.block;
+  const char *what = tirc_format(
+      s->c, "iterator %s of block %s is %s, and it is bound to %s", b->iters[i].var->u.s, b->name,
+      tirc_iter_kind_name(b->iters[i].kind), tirc_print_expr(s->c, b->iter_values[i]));
+  const char *var = tirc_loop_of(k->loop)->var->u.s;
+  tirc_sched_mark(s, k->loop->stmt);
+  tirc_sched_mark(s, block);
+  if (k->kind == LOOP_THREAD_BINDING)
+    tirc_sched_error(s, SERR_BIND_ITER_KIND, what, NULL, "loop %s cannot be bound to a thread axis",
+                     var);
+  tirc_sched_error(s, SERR_NOT_DATA_PARALLEL, what, NULL,
+                   "the iterations of loop %s cannot run at the same time", var);
+}
+
+/* Harmless: the code of both is right, with one vector operation for each iteration of the outer.
+ */
+static void warn_of_nest(Check *k, const For *outer, const For *inner) {
+  tirc_sched_warn(k->s, "loop %s is in vectorized loop %s and is vectorized, too: vectorize one",
+                  inner->var->u.s, outer->var->u.s);
+}
+
+static void warn_of_vectorized(Check *k) {
+  const For *loop = tirc_loop_of(k->loop);
+  if (k->kind != LOOP_VECTORIZED) return;
+  if (loop->kind == LOOP_VECTORIZED)
+    tirc_sched_warn(k->s, "loop %s is vectorized already", loop->var->u.s);
+  for (SRef *r = k->loop->parent; r; r = r->parent)
+    if (tirc_is_loop(r) && tirc_loop_of(r)->kind == LOOP_VECTORIZED)
+      warn_of_nest(k, tirc_loop_of(r), loop);
+}
+
+/* Blocks inside of blocks are looked at too; those in an init are no blocks of the schedule. */
+static bool check_block(Visitor *v, Stmt stmt) {
+  Check *k = v->self;
+  if (stmt->kind == STMT_FOR && stmt->u.loop.kind == LOOP_VECTORIZED && k->kind == LOOP_VECTORIZED)
+    warn_of_nest(k, tirc_loop_of(k->loop), &stmt->u.loop);
+  if (stmt->kind == STMT_LET && tirc_uses_any(stmt->u.let.value, &k->moved))
+    tirc_map_set(k->s->c, &k->moved, stmt->u.let.var, stmt->u.let.var);
+  if (stmt->kind != STMT_BLOCK) return true;
+  if (!tirc_sref_find(k->s, stmt)) return false;
+  const Block *b = &stmt->u.block;
+  for (int i = 0; i < b->n_iters; i++) {
+    if (!tirc_uses_any(b->iter_values[i], &k->moved)) continue;
+    bool cross_thread =
+        b->iters[i].kind == ITER_REDUCE && k->thread.rank == 1 && k->thread.dim >= 0;
+    if (b->iters[i].kind != ITER_SPATIAL && !cross_thread) wrong_iter(k, stmt, i);
+    if (cross_thread)
+      tirc_sched_warn(k->s,
+                      "loop %s is a reduction of block %s: its threads add to the same elements, "
+                      "which needs a cross-thread reduction, and tirc makes none",
+                      tirc_loop_of(k->loop)->var->u.s, b->name);
+  }
+  return true;
+}
+
+static void check_iterators(Sched *s, SRef *loop, LoopKind kind, ThreadScope thread) {
+  Check k = {s, loop, kind, thread, {0}};
+  tirc_map_set(s->c, &k.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
+  Visitor v = {.stmt = check_block, .expr = tirc_skip_expr, .self = &k};
+  tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
+  warn_of_vectorized(&k);
+}
+
+static const ThreadScope no_thread = {-1, -1};
+
+/* --- loops that a program brings ---------------------------------------------------------------
+ *
+ * Of what the primitives ask, that which says that a result is wrong. The rest is what they need in
+ * order to know that it is right, which programs that were scheduled further do not keep. */
+
+typedef struct Racing {
+  Sched *s;
+  void (*tell)(void *self, Warning w);
+  void *self;
+} Racing;
+
+static bool check_concurrent(Visitor *v, Stmt stmt) {
+  Racing *r = v->self;
+  Tirc *c = r->s->c;
+  SRef *loop = stmt->kind == STMT_FOR && tirc_runs_at_once(&stmt->u.loop)
+                   ? tirc_sref_find(r->s, stmt)
+                   : NULL;
+  if (!loop || tirc_is_int(stmt->u.loop.extent, 1)) return true;
+  const For *f = &stmt->u.loop;
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    ThreadScope thread = f->thread ? thread_scope(r->s, f->thread) : no_thread;
+    check_iterators(r->s, loop, f->kind, thread);
+    tirc_refuse_dependence(r->s, loop, f->thread);
+    TIRC_END(c, trap);
+    return true;
+  }
+  const char *code = c->diag.code;
+  if (strcmp(code, tirc_errors[SERR_NOT_DATA_PARALLEL].code) &&
+      strcmp(code, tirc_errors[SERR_ITERATIONS_DEPEND].code))
+    return true;
+  r->tell(r->self, (Warning){"race", stmt->loc,
+                             tirc_format(c, "%s: %s", c->diag.message, c->diag.condition)});
+  return true;
+}
+
+static bool find_concurrent(Visitor *v, Stmt stmt) {
+  *(bool *)v->self |= stmt->kind == STMT_FOR && tirc_runs_at_once(&stmt->u.loop);
+  return true;
+}
+
+void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self) {
+  bool any = false;
+  Visitor find = {.stmt = find_concurrent, .expr = tirc_skip_expr, .self = &any};
+  for (int i = 0; i < s->mod->n_funcs; i++)
+    if (s->mod->funcs[i]->body) tirc_visit_stmt(&find, s->mod->funcs[i]->body);
+  if (!any) return;
+  Racing r = {s, tell, self};
+  Visitor v = {.stmt = check_concurrent, .expr = tirc_skip_expr, .self = &r};
+  for (int i = 0; i < r.s->mod->n_funcs; i++)
+    if (r.s->mod->funcs[i]->body) tirc_visit_stmt(&v, r.s->mod->funcs[i]->body);
+}
+
+/* --- thread axes of a kernel -------------------------------------------------------------------
+ *
+ * A kernel is what is in an outermost loop that is bound; there an axis has one extent. Virtual
+ * threads are no axes of the machine. */
+
+typedef struct Axis {
+  Sched *s;
+  const For *loop; /* bound to it just now */
+  bool warned;
+} Axis;
+
+static bool is_axis(const For *f, const char *thread) {
+  return f->kind == LOOP_THREAD_BINDING && !strcmp(f->thread, thread);
+}
+
+static bool compare_extent(Visitor *v, Stmt stmt) {
+  Axis *a = v->self;
+  const For *f = &stmt->u.loop;
+  if (stmt->kind != STMT_FOR || a->warned || f->var == a->loop->var ||
+      !is_axis(f, a->loop->thread) ||
+      tirc_is_int(tirc_simplify0(a->s->c, tirc_sub(a->s->c, f->extent, a->loop->extent)), 0))
+    return true;
+  a->warned = true;
+  tirc_sched_warn(a->s, "loops %s (%s) and %s (%s) give %s different extents in one kernel",
+                  f->var->u.s, tirc_print_expr(a->s->c, f->extent), a->loop->var->u.s,
+                  tirc_print_expr(a->s->c, a->loop->extent), f->thread);
+  return true;
+}
+
+static void warn_of_extents(Sched *s, SRef *loop) {
+  SRef *kernel = loop;
+  for (SRef *r = loop->parent; r; r = r->parent)
+    if (tirc_is_loop(r) && tirc_loop_of(r)->kind == LOOP_THREAD_BINDING) kernel = r;
+  Axis a = {.s = s, .loop = tirc_loop_of(loop)};
+  Visitor v = {.stmt = compare_extent, .expr = tirc_skip_expr, .self = &a};
+  tirc_visit_stmt(&v, kernel->stmt);
+}
+
+static void set_kind(Sched *s, SRef *loop, LoopKind kind, const char *thread) {
+  struct StmtNode *copy = tirc_new(s->c, struct StmtNode);
+  *copy = *loop->stmt;
+  copy->u.loop.kind = kind;
+  copy->u.loop.thread = thread;
+  tirc_sched_replace(s, loop, copy);
+  tirc_mark_changed(s, loop, NULL);
+}
+
+static void run_in_parallel(Sched *s, Value loop, LoopKind kind, const char *thread,
+                            ThreadScope scope) {
+  SRef *r = tirc_sref_of_value(s, loop);
+  tirc_require_compact_dataflow(s, r);
+  check_iterators(s, r, kind, scope);
+  tirc_require_independent(s, r, thread);
+  set_kind(s, r, kind, thread);
+}
+
+void tirc_prim_parallel(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  run_in_parallel(s, args[0], LOOP_PARALLEL, NULL, no_thread);
+}
+
+void tirc_prim_vectorize(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  run_in_parallel(s, args[0], LOOP_VECTORIZED, NULL, no_thread);
+}
+
+void tirc_prim_bind(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  ThreadScope scope = thread_scope(s, args[1].u.s);
+  run_in_parallel(s, args[0], LOOP_THREAD_BINDING, args[1].u.s, scope);
+  if (scope.dim >= 0) warn_of_extents(s, tirc_sref_of_value(s, args[0]));
+}
+
+void tirc_prim_unroll(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  set_kind(s, tirc_sref_of_value(s, args[0]), LOOP_UNROLLED, NULL);
+}

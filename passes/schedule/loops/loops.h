@@ -1,0 +1,21 @@
+/* The room of primitives that change loops: how they are nested, divided, joined, dealt out and
+ * run.
+ *
+ * split, fuse, partition and unit loops keep the order in which instances run; what is decided
+ * is whether iterations that are added run nothing (added_iterations.c) and whether the loops are
+ * nested so that they can be one. reorder and merge change the order: sight/ and meaning/ say
+ * whether two accesses to one element would change places. parallel, vectorize, unroll and bind
+ * ask whether the iterations may run at the same time. */
+#ifndef TIRC_SCHEDULE_LOOPS_H
+#define TIRC_SCHEDULE_LOOPS_H
+
+#include "../core/core.h"
+
+/* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */
+typedef struct Beyond {
+  const char *what; /* NULL: nothing that does harm */
+  Expr failing;     /* what of it is not to be evaluated; NULL: all of it */
+} Beyond;
+Beyond tirc_beyond(Sched *s, const SRef *loop, Expr extent);
+
+#endif

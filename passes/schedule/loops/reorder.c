@@ -1,0 +1,154 @@
+/* Puts loops of one nest into another order.
+ *
+ *   for i:                                   for k:
+ *     for j:          reorder(k, i)            for j:
+ *       for k:              ->                   for i:
+ *         block B                                  block B
+ *
+ * Loops of the nest that are not given keep their places. Preconditions: the loops are one chain
+ * within a scope, with nothing beside them from the outermost to the innermost given one; no loop's
+ * bounds use a loop that would come to stand inside of it; the blocks below have spatial and
+ * reduction iterators only, and affine bindings; and no instance of a block comes to run before one
+ * whose result it uses (sight/reordered.c). TVM takes the last for granted of every spatial
+ * iterator and accepts programs that shift a buffer in place; here that is an error.
+ *
+ * Errors: loop-repeated, loops-not-a-chain, iterator-kind, not-affine-binding, dependent-loop,
+ * order-matters. */
+#include "../../../ir/visit.h"
+#include "../core/core.h"
+#include "../sight/sight.h"
+
+typedef struct Reorder {
+  Sched *s;
+  int n_given;
+  SRef **given; /* in the order that is asked for */
+  int n;
+  SRef **chain; /* from the outermost to the innermost given loop */
+} Reorder;
+
+static bool is_given(const Reorder *r, const SRef *loop) {
+  for (int i = 0; i < r->n_given; i++)
+    if (r->given[i] == loop) return true;
+  return false;
+}
+
+static void read_loops(Reorder *r, Value list) {
+  Sched *s = r->s;
+  r->n_given = list.u.list->n;
+  r->given = tirc_new_array(s->c, SRef *, r->n_given + 1);
+  for (int i = 0; i < r->n_given; i++) {
+    r->given[i] = tirc_sref_of_value(s, list.u.list->at[i]);
+    for (int k = 0; k < i; k++) {
+      if (r->given[k] != r->given[i]) continue;
+      tirc_sched_mark(s, r->given[i]->stmt);
+      tirc_sched_error(s, SERR_LOOP_REPEATED, NULL, NULL, "loop %s is given twice",
+                       tirc_loop_of(r->given[i])->var->u.s);
+    }
+  }
+}
+
+static _Noreturn void not_a_chain(Reorder *r, const SRef *a, const SRef *b, const char *why) {
+  tirc_sched_mark(r->s, a->stmt);
+  tirc_sched_mark(r->s, b->stmt);
+  tirc_sched_error(r->s, SERR_LOOPS_NOT_A_CHAIN, NULL, NULL,
+                   "loops %s and %s are not in one chain: %s", tirc_loop_of(a)->var->u.s,
+                   tirc_loop_of(b)->var->u.s, why);
+}
+
+/* Given loops above this one in its scope, itself included; *top is the outermost of them. */
+static int given_above(const Reorder *r, SRef *loop, SRef **top) {
+  int n = 0;
+  for (SRef *p = loop; p && tirc_is_loop(p); p = p->parent) {
+    if (!is_given(r, p)) continue;
+    n++;
+    *top = p;
+  }
+  return n;
+}
+
+static void find_chain(Reorder *r) {
+  SRef *bottom = r->given[0], *top = NULL;
+  for (int i = 0; i < r->n_given; i++)
+    if (tirc_is_ancestor(bottom, r->given[i])) bottom = r->given[i];
+  if (given_above(r, bottom, &top) != r->n_given) {
+    for (int i = 0; i < r->n_given; i++) {
+      SRef *other = r->given[i];
+      if (tirc_is_ancestor(other, bottom) &&
+          tirc_scope_root(r->s, other) == tirc_scope_root(r->s, bottom))
+        continue;
+      bool same_scope = tirc_scope_root(r->s, other) == tirc_scope_root(r->s, bottom);
+      not_a_chain(r, bottom, other,
+                  same_scope ? "neither is inside of the other"
+                             : "they are in different block scopes");
+    }
+  }
+  for (SRef *p = bottom;; p = p->parent) {
+    r->n++;
+    if (p == top) break;
+  }
+  r->chain = tirc_new_array(r->s->c, SRef *, r->n);
+  SRef *p = bottom;
+  for (int i = r->n - 1; i >= 0; i--, p = p->parent) r->chain[i] = p;
+  for (int i = 0; i + 1 < r->n; i++)
+    if (tirc_loop_of(r->chain[i])->body != r->chain[i + 1]->stmt)
+      not_a_chain(r, r->chain[i], r->chain[i + 1],
+                  tirc_format(r->s->c, "the body of loop %s has other statements beside loop %s",
+                              tirc_loop_of(r->chain[i])->var->u.s,
+                              tirc_loop_of(r->chain[i + 1])->var->u.s));
+}
+
+static void require_reorderable_blocks(Reorder *r) {
+  Sched *s = r->s;
+  SRef **blocks;
+  int n = tirc_child_blocks(s, r->chain[r->n - 1], &blocks);
+  for (int i = 0; i < n; i++) {
+    const Block *b = tirc_block_of(blocks[i]);
+    for (int k = 0; k < b->n_iters; k++) {
+      if (b->iters[k].kind != ITER_SPATIAL && b->iters[k].kind != ITER_REDUCE) {
+        tirc_sched_mark(s, blocks[i]->stmt);
+        tirc_sched_error(s, SERR_ITER_KIND, NULL, NULL,
+                         "iterator %s of block %s is neither spatial nor a reduction iterator",
+                         b->iters[k].var->u.s, b->name);
+      }
+      tirc_require_affine_binding(s, blocks[i], r->chain[0]->parent);
+    }
+  }
+}
+
+/* The chain in its new order: each place of a given loop gets the next given one. */
+static SRef **new_order(const Reorder *r) {
+  SRef **order = tirc_new_array(r->s->c, SRef *, r->n);
+  int next = 0;
+  for (int i = 0; i < r->n; i++)
+    order[i] = is_given(r, r->chain[i]) ? r->given[next++] : r->chain[i];
+  return order;
+}
+
+static void require_bounds_outside(Reorder *r, SRef *const *order) {
+  Sched *s = r->s;
+  for (int i = 0; i < r->n; i++)
+    for (int k = i; k < r->n; k++) {
+      const For *f = tirc_loop_of(order[i]);
+      Expr inner = tirc_loop_of(order[k])->var;
+      if (!tirc_uses_var(f->min, inner) && !tirc_uses_var(f->extent, inner)) continue;
+      tirc_sched_mark(s, order[i]->stmt);
+      tirc_sched_error(s, SERR_DEPENDENT_LOOP, NULL, NULL,
+                       "the bounds of loop %s use loop %s, which would come to stand inside of it",
+                       f->var->u.s, inner->u.s);
+    }
+}
+
+void tirc_prim_reorder(Sched *s, const Value *args, Value *result) {
+  (void)result;
+  Reorder r = {.s = s};
+  read_loops(&r, args[0]);
+  if (r.n_given <= 1) return;
+  find_chain(&r);
+  require_reorderable_blocks(&r);
+  SRef **order = new_order(&r);
+  require_bounds_outside(&r, order);
+  tirc_require_order_kept(s, r.n, r.chain, order);
+  Stmt nest = tirc_loop_of(r.chain[r.n - 1])->body;
+  for (int i = r.n - 1; i >= 0; i--) nest = tirc_with_body(s->c, order[i]->stmt, nest);
+  tirc_sched_replace(s, r.chain[0], nest);
+}

@@ -1,0 +1,108 @@
+/* What of an expression may fail where it is evaluated anew, as the bounds of a copy are: a load at
+ * an index that is not inside of its buffer, a division by zero. The condition that kept it from
+ * that may stay behind:
+ *
+ *   T.if_then_else(J[i] < 2, A[I[J[i]]], 0)         I, of two elements, is loaded at J[i]
+ *
+ * What runs there in any case may evaluate the same; then it fails no more than it did. */
+#include "../core/core.h"
+#include "sight.h"
+
+typedef struct Sure {
+  Visitor v;
+  Tirc *c;
+  Analyzer *a;
+  Expr part;
+  bool found;
+} Sure;
+
+static bool see_evaluated(Visitor *v, Expr e) {
+  Sure *k = v->self;
+  k->found |= tirc_expr_same(e, k->part);
+  const bool chooses = e->op == OP_IF_THEN_ELSE || e->op == OP_AND || e->op == OP_OR;
+  if (chooses) tirc_visit_expr(v, e->args[0]);
+  return !k->found && !chooses && e->op != OP_CALL; /* of which an argument may be an address */
+}
+
+static bool see_run(Visitor *v, Stmt s) {
+  Sure *k = v->self;
+  PtrMap bindings = {0};
+  switch (s->kind) {
+  case STMT_FOR:
+    tirc_visit_expr(v, s->u.loop.min);
+    tirc_visit_expr(v, s->u.loop.extent);
+    return !k->found &&
+           tirc_prove_ge(k->a, s->u.loop.extent, tirc_int(k->c, s->u.loop.extent->dtype, 1));
+  case STMT_IF: tirc_visit_expr(v, s->u.branch.cond); return false;
+  case STMT_WHILE: tirc_visit_expr(v, s->u.loop_while.cond); return false;
+  case STMT_BLOCK:
+    if (!tirc_is_true(s->u.block.predicate)) return false;
+    tirc_bindings_of(k->c, s, &bindings);
+    tirc_visit_stmt(v, tirc_substitute_stmt(k->c, s->u.block.body, &bindings));
+    return false;
+  default: return !k->found;
+  }
+}
+
+static bool is_evaluated(Tirc *c, Analyzer *a, Stmt run, Expr part) {
+  Sure k = {.c = c, .a = a, .part = part};
+  k.v = (Visitor){.expr = see_evaluated, .stmt = see_run, .self = &k};
+  tirc_visit_stmt(&k.v, run);
+  return k.found;
+}
+
+typedef struct Failing {
+  Sched *s;
+  const SRef *at;
+  Analyzer *a;
+  Stmt run;
+  bool moves; /* the divisor that is looked at */
+  Expr part;
+} Failing;
+
+static bool see_moving(Visitor *v, Expr e) {
+  Failing *k = v->self;
+  for (const SRef *r = e->op == OP_VAR ? k->at : NULL; r; r = r->parent)
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      k->moves |= tirc_block_of(r)->iters[i].var == e;
+  k->moves |= e->op == OP_VAR && tirc_map_has(&k->s->loops, e);
+  return true;
+}
+
+static bool may_be_zero(Failing *k, Expr divisor) {
+  const Expr zero = tirc_int(k->s->c, divisor->dtype, 0);
+  k->moves = false;
+  tirc_visit_expr(&(Visitor){.expr = see_moving, .self = k}, divisor);
+  return k->moves && !tirc_prove_lt(k->a, zero, divisor) && !tirc_prove_lt(k->a, divisor, zero);
+}
+
+static bool may_be_outside(Failing *k, Expr load) {
+  for (int i = 0; i < load->n; i++) {
+    const Expr at = load->args[i];
+    if (!tirc_prove_ge(k->a, at, tirc_int(k->s->c, at->dtype, 0)) ||
+        !tirc_prove_lt(k->a, at, load->u.buffer->shape[i]))
+      return true;
+  }
+  return false;
+}
+
+static bool see_part(Visitor *v, Expr e) {
+  Failing *k = v->self;
+  const bool divides =
+      e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD;
+  const bool fails =
+      divides ? may_be_zero(k, e->args[1]) : e->op == OP_LOAD && may_be_outside(k, e);
+  if (fails && !(k->run && is_evaluated(k->s->c, k->a, k->run, e))) k->part = e;
+  return !k->part;
+}
+
+Expr tirc_failing_part(Sched *s, const SRef *at, Analyzer *a, Expr e, Stmt run) {
+  Failing k = {.s = s, .at = at, .a = a, .run = run};
+  tirc_visit_expr(&(Visitor){.expr = see_part, .self = &k}, e);
+  return k.part;
+}
+
+const char *tirc_how_it_fails(Tirc *c, Expr part) {
+  return part->op == OP_LOAD ? tirc_format(c, "read outside of %s", part->u.buffer->name)
+                             : "divide by zero";
+}

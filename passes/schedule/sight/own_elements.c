@@ -1,0 +1,196 @@
+/* Seen without running anything: does each iteration of a loop use elements of its own?
+ *
+ *   for i in parallel(8):                   i * 4 + [0, 4) in a dimension of C, in all accesses:
+ *     for j, k in grid(4, 64):              the iterations use different rows
+ *       C[i * 4 + j, k] = ...
+ *
+ * Indices are taken from the declared regions and written as a sum over the loops. Of a loop that
+ * was fused, and so is divided in the bindings, it is enough that all bindings together are
+ * bijective and that all accesses name the iterators which it moves in the same places. */
+#include "sight.h"
+
+#include "../../../ir/visit.h"
+#include "../core/core.h"
+#include "../meaning/meaning.h"
+
+#include "ir/access.h"
+
+enum { MAX_DIMS = 8, MAX_FACTOR = 1 << 30 };
+
+typedef struct Sum { /* slope * loop + [low, high] + what stands still while the loop runs */
+  int64_t slope, low, high;
+  uint64_t around;
+} Sum;
+
+typedef struct Look {
+  Sched *s;
+  SRef *loop;
+  int n;
+  SRef **blocks;
+  Buffer buffer;
+} Look;
+
+static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, Sum *to);
+
+static bool add(const Look *k, const SRef *block, Expr e, int64_t factor, Sum *to) {
+  int64_t value;
+  if (factor > MAX_FACTOR || factor < -MAX_FACTOR) return false;
+  switch (e->op) {
+  case OP_VAR: return add_var(k, block, e, factor, to);
+  case OP_INT:
+    tirc_const_int(e, &value);
+    if (value > MAX_FACTOR || value < -MAX_FACTOR) return false;
+    to->low += factor * value;
+    to->high += factor * value;
+    return true;
+  case OP_ADD:
+    return add(k, block, e->args[0], factor, to) && add(k, block, e->args[1], factor, to);
+  case OP_SUB:
+    return add(k, block, e->args[0], factor, to) && add(k, block, e->args[1], -factor, to);
+  case OP_MUL:
+    return tirc_const_int(e->args[1], &value) && value <= MAX_FACTOR && value >= -MAX_FACTOR &&
+           add(k, block, e->args[0], factor * value, to);
+  default: return false;
+  }
+}
+
+/* A loop around the one that is asked about, or an iterator of a block around it. A variable of a
+ * block inside of the child block is none. */
+static bool is_around(const Look *k, Expr var) {
+  for (const SRef *r = k->loop->parent; r; r = r->parent) {
+    if (tirc_is_loop(r) && tirc_loop_of(r)->var == var) return true;
+    for (int i = 0; tirc_is_block(r) && i < tirc_block_of(r)->n_iters; i++)
+      if (tirc_block_of(r)->iters[i].var == var) return true;
+  }
+  return false;
+}
+
+static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, Sum *to) {
+  const Block *b = tirc_block_of(block);
+  if (var == tirc_loop_of(k->loop)->var) {
+    to->slope += factor;
+    return true;
+  }
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].var == var) return add(k, block, b->iter_values[i], factor, to);
+  for (const SRef *r = block->parent; r != k->loop; r = r->parent) {
+    int64_t extent;
+    const For *f = tirc_loop_of(r);
+    if (f->var != var) continue;
+    if (!tirc_is_int(f->min, 0) || !tirc_const_int(f->extent, &extent) || extent < 1 ||
+        extent > MAX_FACTOR)
+      return false;
+    *(factor > 0 ? &to->high : &to->low) += factor * (extent - 1);
+    return true;
+  }
+  to->around += (uint64_t)(uintptr_t)var * (uint64_t)factor;
+  return is_around(k, var);
+}
+
+/* Joins the places of one access in a dimension to those of the others. */
+static bool join(const Look *k, const SRef *block, Range dim, bool first, Sum *all) {
+  int64_t extent;
+  Sum one = {0};
+  if (!tirc_const_int(dim.extent, &extent) || extent > MAX_FACTOR ||
+      !add(k, block, dim.min, 1, &one))
+    return false;
+  one.high += extent - 1;
+  if (first) *all = one;
+  if (one.slope != all->slope || one.around != all->around) return false;
+  if (one.low < all->low) all->low = one.low;
+  if (one.high > all->high) all->high = one.high;
+  return all->high - all->low < (all->slope < 0 ? -all->slope : all->slope);
+}
+
+/* Those that the block declares come first. */
+static bool is_declared(const SRef *block, int w, int access) {
+  return access < (w ? tirc_block_of(block)->n_writes : tirc_block_of(block)->n_reads);
+}
+
+static bool is_divided_in(const Look *k, int dim) {
+  Sum all = {0};
+  bool first = true;
+  for (int i = 0; i < k->n; i++)
+    for (int w = 0; w < 2; w++)
+      for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
+        const Region *r = &k->blocks[i]->accesses[w][a];
+        if (r->buffer != k->buffer) continue;
+        if (!is_declared(k->blocks[i], w, a)) return false;
+        if (!join(k, k->blocks[i], r->dims[dim], first, &all)) return false;
+        first = false;
+      }
+  return !first;
+}
+
+/* --- what is written before it is read -------------------------------------------------------- */
+
+/* Region cover is about what blocks declare themselves, not about what those inside of them do. */
+static bool is_covered(const Look *k) {
+  for (int i = 0; i < k->n; i++)
+    for (int w = 0; w < 2; w++)
+      for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
+        if (k->blocks[i]->accesses[w][a].buffer != k->buffer) continue;
+        if (!is_declared(k->blocks[i], w, a)) return false;
+        if (w == 0 && !k->blocks[i]->region_cover) return false;
+        if (w && !tirc_writes_box(k->s, k->blocks[i], &k->blocks[i]->accesses[w][a])) return false;
+      }
+  return true;
+}
+
+/* --- a fused loop ---------------------------------------------------------------------------- */
+
+/* With the loops around the one that is asked about, or while they stand still. */
+static bool is_bijective(const Look *k, SRef *block) {
+  const Expr predicate = tirc_block_of(block)->predicate;
+  const LoopDomain moving = tirc_loop_domain(k->s, block->parent, k->loop->parent, NULL);
+  if (tirc_runs_once(k->s, block, &moving, predicate)) return true;
+  const LoopDomain all = tirc_loop_domain(k->s, block->parent, NULL, NULL);
+  return all.n > moving.n && tirc_runs_once(k->s, block, &all, predicate);
+}
+
+/* The iterator that is the index, or -1. */
+static int iter_at(const Block *b, Range dim) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].var == dim.min) return tirc_is_int(dim.extent, 1) ? i : -1;
+  return -1;
+}
+
+/* Whether each iterator that the loop moves is an index in the same place of all accesses. */
+static bool names_moved(const Look *k, const Block *b, const Region **accesses, int n) {
+  for (int i = 0; i < b->n_iters; i++) {
+    if (!tirc_uses_var(b->iter_values[i], tirc_loop_of(k->loop)->var)) continue;
+    int d = 0;
+    for (; d < k->buffer->ndim; d++) {
+      int a = 0;
+      while (a < n && iter_at(b, accesses[a]->dims[d]) == i) a++;
+      if (a == n) break;
+    }
+    if (d == k->buffer->ndim) return false;
+  }
+  return true;
+}
+
+/* Of buffers that one block uses. */
+static bool is_apart_in_block(const Look *k) {
+  enum { MOST = 4 };
+  const Region *accesses[MOST];
+  SRef *user = NULL;
+  int n = 0;
+  for (int i = 0; i < k->n; i++)
+    for (int w = 0; w < 2; w++)
+      for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
+        const Region *r = &k->blocks[i]->accesses[w][a];
+        if (r->buffer != k->buffer) continue;
+        if (n == MOST || (user && user != k->blocks[i])) return false;
+        user = k->blocks[i];
+        accesses[n++] = r;
+      }
+  return user && names_moved(k, tirc_block_of(user), accesses, n) && is_bijective(k, user);
+}
+
+bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared) {
+  Look k = {s, loop, n, blocks, b};
+  for (int d = 0; d < b->ndim; d++)
+    if (is_divided_in(&k, d)) return true;
+  return (!shared && is_covered(&k)) || is_apart_in_block(&k);
+}

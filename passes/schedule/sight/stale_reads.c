@@ -1,0 +1,493 @@
+/*   for k in range(4):
+ *     block B: vi, vk = i, k           a sum over k
+ *     block C: vi, vl = i, k           instance k of C reads the sum of the first k + 1
+ *
+ * Moved out of loop k, all of C would read the whole sum. A block that does not tell the iterations
+ * of k apart runs again in each, and its last run is what stays: it may move, unless it adds to
+ * what the runs before stored, or numbers that were not final decide where they stored. So it is,
+ * too, where instances of a spatial iterator overwrite each other. */
+#include "sight.h"
+
+#include "../../../ir/visit.h"
+#include "../../lower/lower.h"
+#include "../core/core.h"
+#include "../core/nesting.h"
+#include "../meaning/meaning.h"
+#include "../moves/moves.h"
+
+typedef struct Stores {
+  const Block *block;
+  Expr iter;
+  bool other; /* there is one that does not go to an element of this iterator's own */
+} Stores;
+
+static bool is_own_box(const Region *r, Expr iter) {
+  for (int d = 0; d < r->buffer->ndim; d++) {
+    const Expr min = r->dims[d].min;
+    int64_t extent, step = 1;
+    if (!tirc_is_own_place(min, iter) || !tirc_const_int(r->dims[d].extent, &extent)) continue;
+    if (min->op == OP_MUL) tirc_const_int(min->args[1], &step);
+    if (extent <= step || extent <= -step) return true;
+  }
+  return false;
+}
+
+/* What a call stores to, the block declares. */
+static bool see_store(Visitor *v, Stmt s) {
+  Stores *k = v->self;
+  const Block *b = k->block;
+  if (s->kind == STMT_EVAL && tirc_reads_memory(s->u.eval.value)) {
+    k->other |= !b->n_writes;
+    for (int i = 0; i < b->n_writes; i++) k->other |= !is_own_box(&b->writes[i], k->iter);
+  }
+  if (s->kind != STMT_STORE) return true;
+  int d = 0;
+  while (d < s->u.store.n && !tirc_is_own_place(s->u.store.indices[d], k->iter)) d++;
+  k->other |= d == s->u.store.n;
+  return true;
+}
+
+static bool has_own_elements(Tirc *c, const Block *b, Expr iter) {
+  Stores k = {.block = b, .iter = iter};
+  const Stmt at = tirc_without_views(c, tirc_block(c, b));
+  tirc_visit_stmt(&(Visitor){.stmt = see_store, .expr = tirc_skip_expr, .self = &k},
+                  at->u.block.body);
+  return !k.other;
+}
+
+/* Whether the value is another one in each iteration of the loop: 4 * i + j of both i and j, but
+ * i // 4 of no loop. */
+static bool moves_with(Expr value, Expr loop_var) {
+  if (value == loop_var) return true;
+  if (value->op != OP_ADD && value->op != OP_SUB && value->op != OP_MUL) return false;
+  const bool first = tirc_uses_var(value->args[0], loop_var);
+  if (first == tirc_uses_var(value->args[1], loop_var)) return false;
+  const Expr other = value->args[first];
+  return moves_with(value->args[!first], loop_var) &&
+         (value->op != OP_MUL || (other->op == OP_INT && !tirc_is_int(other, 0)));
+}
+
+/* Whether a loop further out than this one takes steps of the block's sums: then no iteration of
+ * this one has all of them. */
+static bool is_summed_around(const Block *b, const SRef *loop) {
+  for (const SRef *r = loop->parent; tirc_is_loop(r); r = r->parent)
+    for (int i = 0; i < b->n_iters; i++)
+      if (b->iters[i].kind != ITER_SPATIAL &&
+          tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
+        return true;
+  return false;
+}
+
+/* A sum that runs again starts again, if its init is for all of its elements and steps. */
+static bool updates_in_place(Sched *s, SRef *block, const SRef *loop) {
+  const Block *b = tirc_block_of(block);
+  if ((b->init || tirc_inits_by_hand(b)) && is_summed_around(b, loop)) return true;
+  return tirc_goes_on_from_last_run(s, block, loop);
+}
+
+/* Whether another block in the loop stores to the same buffer: they may take turns. */
+static bool has_rival(Sched *s, SRef *producer, const SRef *loop) {
+  SRef **writers, *scope = tirc_scope_root(s, producer);
+  for (int i = 0; i < producer->n_accesses[true]; i++)
+    for (int k = tirc_writers_of(s, scope, producer->accesses[true][i].buffer, &writers); k-- > 0;)
+      if (writers[k] != producer && tirc_is_ancestor(loop, writers[k])) return true;
+  return false;
+}
+
+typedef struct Moved { /* what has another value in each iteration of a loop */
+  Sched *s;
+  const SRef *loop;
+  PtrMap vars;
+  bool used;
+} Moved;
+
+static bool see_moved(Visitor *v, Expr e) {
+  Moved *m = v->self;
+  SRef **writers;
+  m->used |= e->op == OP_VAR && tirc_map_has(&m->vars, e);
+  if (e->op != OP_LOAD || m->used) return !m->used;
+  SRef *scope = m->loop->parent;
+  while (tirc_is_loop(scope)) scope = scope->parent;
+  for (int k = tirc_writers_of(m->s, scope, e->u.buffer, &writers); k-- > 0;)
+    m->used |= tirc_is_ancestor(m->loop, writers[k]);
+  return !m->used;
+}
+
+static bool is_moved(Moved *m, Expr e) {
+  m->used = false;
+  tirc_visit_expr(&(Visitor){.expr = see_moved, .self = m}, e);
+  return m->used;
+}
+
+static void bind(Moved *m, Expr var, Expr value) {
+  if (is_moved(m, value)) tirc_map_set(m->s->c, &m->vars, var, var);
+}
+
+/* From the loop inwards to r: what is bound to a value that changes is another one, too. True: a
+ * loop in between starts or ends elsewhere. */
+static bool bind_down_to(Moved *m, SRef *r) {
+  if (r == m->loop) return false;
+  bool ends = bind_down_to(m, r->parent);
+  const Block *around = tirc_is_block(r->parent) ? tirc_block_of(r->parent) : NULL;
+  for (int i = 0; around && i < around->n_iters; i++)
+    bind(m, around->iters[i].var, around->iter_values[i]);
+  Steps steps = {0};
+  tirc_steps_between(m->s->c, r, &steps);
+  for (int i = 0; i < steps.n; i++)
+    if (steps.at[i].stmt->kind == STMT_LET)
+      bind(m, steps.at[i].stmt->u.let.var, steps.at[i].stmt->u.let.value);
+  if (tirc_is_loop(r))
+    return is_moved(m, tirc_loop_of(r)->min) || is_moved(m, tirc_loop_of(r)->extent) || ends;
+  return ends;
+}
+
+static bool see_moved_var(Visitor *v, Expr e) {
+  Moved *m = v->self;
+  m->used |= e->op == OP_VAR && tirc_map_has(&m->vars, e);
+  return !m->used;
+}
+
+/* Whether an instance stores other values in other iterations of the loop: it names the loop's
+ * variable, or one that is bound around it in the loop to a value that changes; or a loop in
+ * between ends elsewhere, and its sums have other steps. */
+static bool stores_other_values_in(Sched *s, SRef *block, const SRef *loop) {
+  const Block *b = tirc_block_of(block);
+  Moved m = {.s = s, .loop = loop};
+  const Expr var = tirc_loop_of(loop)->var;
+  tirc_map_set(s->c, &m.vars, var, var);
+  if (bind_down_to(&m, block)) return true;
+  for (int i = 0; i < b->n_iters; i++) /* by a block around */
+    if (!tirc_uses_var(b->iter_values[i], var) && !has_own_elements(s->c, b, b->iters[i].var))
+      bind(&m, b->iters[i].var, b->iter_values[i]);
+  m.used = false;
+  Visitor v = {.expr = see_moved_var, .self = &m};
+  if (b->init) tirc_visit_stmt(&v, b->init);
+  tirc_visit_stmt(&v, b->body);
+  return m.used;
+}
+
+/* Whether it leaves out iterations of the loop, and not just the last ones: then what it stores
+ * again and again is not there from the start. */
+static bool starts_late(Sched *s, SRef *producer, const SRef *loop) {
+  const For *f = tirc_loop_of(loop);
+  const Expr condition = tirc_condition_of(s, producer, loop);
+  Moved changed = {.s = s, .loop = loop};
+  PtrMap start = {0};
+  tirc_map_set(s->c, &start, f->var, f->min);
+  Analyzer *a = tirc_analyzer_around(s, producer->parent);
+  if (condition) tirc_visit_expr(&(Visitor){.expr = see_moved, .self = &changed}, condition);
+  if (condition && !changed.used && tirc_holds_at_start(s->c, a, condition, &start)) return false;
+  return tirc_is_guarded(s, producer, loop) || !tirc_domain_implies_predicate(s, producer);
+}
+
+typedef struct Unfolded { /* the iterators of a block and of those around it in a loop */
+  int n;
+  IterVar *iters;
+  Expr *values, predicate; /* in terms of loops */
+  LoopDomain loops;
+} Unfolded;
+
+static void add_loops(Tirc *c, LoopDomain *to, LoopDomain more) {
+  const LoopDomain was = *to;
+  *to = (LoopDomain){0, tirc_new_array(c, Expr, was.n + more.n + 1),
+                     tirc_new_array(c, Range, was.n + more.n + 1)};
+  for (int i = 0; i < was.n + more.n; i++) {
+    const LoopDomain *of = i < was.n ? &was : &more;
+    const int at = i < was.n ? i : i - was.n;
+    to->vars[to->n] = of->vars[at];
+    to->doms[to->n++] = of->doms[at];
+  }
+}
+
+static Unfolded unfold(Sched *s, SRef *block, const SRef *loop) {
+  Unfolded u = {.predicate = tirc_block_of(block)->predicate};
+  int most = 1;
+  for (SRef *r = block; r != loop; r = r->parent)
+    if (tirc_is_block(r)) most += tirc_block_of(r)->n_iters;
+  u.iters = tirc_new_array(s->c, IterVar, most);
+  u.values = tirc_new_array(s->c, Expr, most);
+  for (SRef *r = block; r != loop; r = r->parent) {
+    if (!tirc_is_block(r)) continue;
+    const Block *b = tirc_block_of(r);
+    PtrMap bindings = {0};
+    tirc_bindings_of(s->c, r->stmt, &bindings);
+    for (int i = 0; i < u.n; i++) u.values[i] = tirc_substitute(s->c, u.values[i], &bindings);
+    if (r != block) u.predicate = tirc_substitute(s->c, u.predicate, &bindings);
+    for (int i = 0; i < b->n_iters; i++) {
+      u.iters[u.n] = b->iters[i];
+      u.values[u.n++] = b->iter_values[i];
+    }
+    add_loops(s->c, &u.loops, tirc_loop_domain(s, r->parent, NULL, NULL));
+  }
+  return u;
+}
+
+/* Whether each iteration of the loop stores to elements of its own: by one iterator, or by all that
+ * stand on it, as f // 4 and f % 4 do. */
+static bool stores_apart(Sched *s, SRef *block, const SRef *loop) {
+  const Block *b = tirc_block_of(block);
+  const Expr loop_var = tirc_loop_of(loop)->var;
+  Unfolded u = unfold(s, block, loop);
+  Expr *values = tirc_new_array(s->c, Expr, u.n + 1);
+  int n = 0, used_loops = 0;
+  for (int i = 0; i < u.n; i++) {
+    if (!tirc_uses_var(u.values[i], loop_var) || !has_own_elements(s->c, b, u.iters[i].var))
+      continue;
+    if (moves_with(u.values[i], loop_var)) return true;
+    values[n++] = u.values[i];
+  }
+  for (int l = 0; l < u.loops.n; l++) {
+    bool used = false;
+    for (int i = 0; i < n; i++) used |= tirc_uses_var(values[i], u.loops.vars[l]);
+    if (!used) continue;
+    u.loops.vars[used_loops] = u.loops.vars[l];
+    u.loops.doms[used_loops++] = u.loops.doms[l];
+  }
+  u.loops.n = used_loops;
+  return n && tirc_tells_apart(s, n, values, &u.loops, u.predicate);
+}
+
+bool tirc_goes_on_in(Sched *s, SRef *producer, const SRef *loop) {
+  const Block *b = tirc_block_of(producer);
+  const Expr loop_var = tirc_loop_of(loop)->var;
+  bool meets = false;
+  for (int i = 0; i < b->n_iters; i++) {
+    if (!tirc_uses_var(b->iter_values[i], loop_var)) continue;
+    const bool own = has_own_elements(s->c, b, b->iters[i].var);
+    if (b->iters[i].kind != ITER_SPATIAL && !own) return true;
+    meets |= !own;
+  }
+  return !stores_apart(s, producer, loop) &&
+         (updates_in_place(s, producer, loop) || has_rival(s, producer, loop) ||
+          stores_other_values_in(s, producer, loop) || starts_late(s, producer, loop) ||
+          (meets && tirc_instances_depend(s, producer)));
+}
+
+/* The producer, if it goes on in the loop, or one from which it gets the values that it stores to
+ * the same elements again. */
+static SRef *unfinished_in(Sched *s, SRef *producer, const SRef *loop, PtrMap *seen) {
+  SRef **others, *found = NULL, *scope = tirc_scope_root(s, producer);
+  if (!tirc_is_ancestor(loop, producer) || tirc_map_has(seen, producer)) return NULL;
+  tirc_map_set(s->c, seen, producer, producer);
+  if (tirc_goes_on_in(s, producer, loop)) return producer;
+  if (stores_apart(s, producer, loop)) return NULL;
+  const int n = tirc_producers(s, producer, scope, &others);
+  for (int i = 0; i < n && !found; i++) found = unfinished_in(s, others[i], loop, seen);
+  return found;
+}
+
+typedef struct Choice { /* what a block decides by what is not final in a loop */
+  Sched *s;
+  SRef *loop;
+  PtrMap vars, stored;      /* let from it; memory that the block stores to itself */
+  bool early, open, chosen; /* open: an expression that was looked at is not final */
+} Choice;
+
+static bool is_open_memory(const Choice *k, Expr data) {
+  SRef **blocks;
+  Buffer *loose;
+  if (tirc_map_has(&k->stored, data)) return true;
+  for (int n = tirc_loose_stores(k->s, k->loop, &loose); n-- > 0;)
+    if (loose[n]->data == data) return true;
+  for (int n = tirc_child_blocks(k->s, k->loop, &blocks); n-- > 0;)
+    for (int i = 0; i < blocks[n]->n_accesses[true]; i++) {
+      PtrMap seen = {0};
+      if (blocks[n]->accesses[true][i].buffer->data == data &&
+          unfinished_in(k->s, blocks[n], k->loop, &seen))
+        return true;
+    }
+  return false;
+}
+
+static bool is_open(Choice *k, Expr e);
+
+static void look_at_let(Choice *k, Expr var, Expr value) {
+  if (is_open(k, value)) tirc_map_set(k->s->c, &k->vars, var, var);
+}
+
+static bool see_open(Visitor *v, Expr e) {
+  Choice *k = v->self;
+  if (e->op == OP_LET) look_at_let(k, e->args[0], e->args[1]);
+  if (e->op == OP_VAR)
+    k->open |= tirc_map_has(&k->vars, e) || (e->dtype.code == TYPE_HANDLE && is_open_memory(k, e));
+  if (e->op == OP_LOAD) k->open |= is_open_memory(k, e->u.buffer->data);
+  return !k->open;
+}
+
+static bool is_open(Choice *k, Expr e) {
+  const bool before = k->open;
+  k->open = false;
+  tirc_visit_expr(&(Visitor){.expr = see_open, .self = k}, e);
+  const bool open = k->open;
+  k->open = before;
+  return open;
+}
+
+static bool see_choice(Visitor *v, Stmt s) {
+  Choice *k = v->self;
+  switch (s->kind) {
+  case STMT_IF: k->chosen |= is_open(k, s->u.branch.cond); break;
+  case STMT_FOR: k->chosen |= is_open(k, s->u.loop.min) || is_open(k, s->u.loop.extent); break;
+  case STMT_BLOCK:
+    k->chosen |= is_open(k, s->u.block.predicate);
+    for (int i = 0; i < s->u.block.n_iters; i++) k->chosen |= is_open(k, s->u.block.iter_values[i]);
+    break;
+  case STMT_STORE:
+    for (int i = 0; i < s->u.store.n; i++) k->chosen |= is_open(k, s->u.store.indices[i]);
+    break;
+  case STMT_LET: look_at_let(k, s->u.let.var, s->u.let.value); break;
+  case STMT_WHILE: k->chosen |= is_open(k, s->u.loop_while.cond); break;
+  case STMT_ASSERT: k->chosen |= k->early && is_open(k, s->u.check.cond); break;
+  case STMT_EVAL: k->chosen |= is_open(k, s->u.eval.value); break;
+  default: break;
+  }
+  return !k->chosen;
+}
+
+/* What can be done with other numbers may fail with these: an index, a divisor. */
+static bool see_failing(Visitor *v, Expr e) {
+  Choice *k = v->self;
+  if (e->op == OP_LET) look_at_let(k, e->args[0], e->args[1]);
+  for (int i = 0; e->op == OP_LOAD && i < e->n; i++) k->chosen |= is_open(k, e->args[i]);
+  if (e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD)
+    k->chosen |= is_open(k, e->args[1]);
+  return !k->chosen;
+}
+
+static bool see_stored(Visitor *v, Stmt s) {
+  Choice *k = v->self;
+  if (s->kind == STMT_STORE)
+    tirc_map_set(k->s->c, &k->stored, s->u.store.buffer->data, s->u.store.buffer);
+  return true;
+}
+
+/* Whether numbers that are not final in the loop decide which elements the block stores: what it
+ * stores with them, it may not overwrite when they are. `early`: or whether it can store any, where
+ * it did not see them before. */
+static bool chooses_in(Sched *s, SRef *block, SRef *loop, bool early) {
+  Choice k = {.s = s, .loop = loop, .early = early};
+  const Stmt at = tirc_without_views(s->c, block->stmt);
+  tirc_visit_stmt(&(Visitor){.stmt = see_stored, .expr = tirc_skip_expr, .self = &k}, at);
+  Visitor v = {.stmt = see_choice, .expr = early ? see_failing : tirc_skip_expr, .self = &k};
+  tirc_visit_stmt(&v, at);
+  return k.chosen;
+}
+
+static bool binds(const Block *b, const PtrMap *vars) {
+  bool uses = tirc_uses_any(b->predicate, vars);
+  for (int i = 0; i < b->n_iters; i++) uses |= tirc_uses_any(b->iter_values[i], vars);
+  return uses;
+}
+
+/* Whether a condition may leave out the last iteration of the loop. */
+static bool stops_early(Sched *s, SRef *block, const SRef *loop, PtrMap *moved) {
+  const For *f = tirc_loop_of(loop);
+  const Expr condition = tirc_condition_of(s, block, loop);
+  if (!condition) return true;
+  if (!tirc_uses_any(condition, moved)) return false;
+  PtrMap end = {0};
+  tirc_map_remove(moved, f->var);
+  if (tirc_uses_any(condition, moved)) return true;
+  const Expr last = tirc_sub(s->c, f->extent, tirc_int(s->c, f->extent->dtype, 1));
+  tirc_map_set(s->c, &end, f->var, tirc_add(s->c, f->min, last));
+  return !tirc_holds_at_start(s->c, tirc_analyzer_around(s, block->parent), condition, &end);
+}
+
+/* Whether the block, or one inside of it, runs other instances in other iterations of the loop. */
+static bool tells_apart_in(Sched *s, SRef *block, const SRef *loop) {
+  const Expr var = tirc_loop_of(loop)->var;
+  Moved m = {.s = s, .loop = loop};
+  tirc_map_set(s->c, &m.vars, var, var);
+  if (bind_down_to(&m, block)) return true;
+  for (const SRef *r = block->parent; r != loop; r = r->parent)
+    if (tirc_is_block(r) && binds(tirc_block_of(r), &m.vars)) return true;
+  m.used = false;
+  tirc_visit_stmt(&(Visitor){.expr = see_moved_var, .self = &m}, block->stmt);
+  return m.used || stops_early(s, block, loop, &m.vars);
+}
+
+/* Whether what several runs of the block leave is more than what the last of them does. */
+static bool keeps_more(Sched *s, SRef *block, SRef *loop, bool early) {
+  return updates_in_place(s, block, loop) || chooses_in(s, block, loop, early);
+}
+
+/* Whether `reader` sees what the producer stores before that is done, in a loop that is not around
+ * `to`. */
+static bool reads_between(Sched *s, SRef *producer, SRef *reader, const SRef *to) {
+  bool shares = false;
+  for (SRef *r = producer->parent; tirc_is_loop(r); r = r->parent) {
+    if (!tirc_is_ancestor(r, reader) || tirc_is_ancestor(r, to)) continue;
+    if (tirc_is_int(tirc_loop_of(r)->extent, 1)) continue;
+    if (tirc_goes_on_in(s, producer, r) &&
+        (tells_apart_in(s, reader, r) || keeps_more(s, reader, r, false)))
+      return true;
+    shares = true;
+  }
+  return shares && tirc_instances_depend(s, producer);
+}
+
+typedef struct Blocks {
+  VEC(SRef *) of;
+  PtrMap seen;
+} Blocks;
+
+/* The block and, one after the other, those from which it gets or to which it gives values in loops
+ * that are not around `to`. */
+static void add_blocks(Sched *s, SRef *block, const SRef *to, bool readers, Blocks *out) {
+  SRef **others, *scope = tirc_scope_root(s, block);
+  if (tirc_map_has(&out->seen, block)) return;
+  tirc_map_set(s->c, &out->seen, block, block);
+  vec_push(s->c, out->of, block);
+  const int n =
+      readers ? tirc_consumers(s, block, scope, &others) : tirc_producers(s, block, scope, &others);
+  for (int i = 0; i < n; i++) {
+    SRef *shared = tirc_common_ancestor(2, (SRef *[]){others[i], block});
+    if (tirc_is_loop(shared) && !tirc_is_ancestor(shared, to))
+      add_blocks(s, others[i], to, readers, out);
+  }
+}
+
+bool tirc_is_read_between(Sched *s, SRef *block, const SRef *to, SRef **producer, SRef **reader) {
+  Blocks producers = {0}, readers = {0};
+  add_blocks(s, block, to, false, &producers);
+  add_blocks(s, block, to, true, &readers);
+  for (int i = 0; i < producers.of.n; i++)
+    for (int k = 0; k < readers.of.n; k++) {
+      *producer = producers.of.at[i];
+      *reader = readers.of.at[k];
+      if (*producer != *reader && reads_between(s, *producer, *reader, to)) return true;
+    }
+  return false;
+}
+
+SRef *tirc_unfinished_producer(Sched *s, SRef *block, SRef *loop, Stmt nest) {
+  SRef **direct, *found = NULL, *scope = tirc_scope_root(s, block);
+  const int n = tirc_producers(s, block, scope, &direct);
+  for (SRef *r = loop; tirc_is_loop(r) && !tirc_is_ancestor(r, block); r = r->parent) {
+    const For *f = tirc_loop_of(r);
+    PtrMap seen = {0};
+    if (tirc_is_int(f->extent, 1)) continue;
+    if (!tirc_stmt_uses_var(nest, f->var) && !keeps_more(s, block, r, true)) continue;
+    for (int i = 0; i < n && !found; i++) found = unfinished_in(s, direct[i], r, &seen);
+  }
+  return found;
+}
+
+bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead) {
+  Blocks producers = {0};
+  SRef *scope = tirc_scope_root(s, block);
+  add_blocks(s, block, scope, false, &producers);
+  for (SRef *r = block->parent; r != scope; r = r->parent) {
+    if (!tirc_is_ancestor(r, instead) || tirc_is_int(tirc_loop_of(r)->extent, 1) ||
+        !tells_apart_in(s, block, r))
+      continue;
+    if (tirc_goes_on_in(s, instead, r)) return true;
+    if (stores_apart(s, instead, r)) continue;
+    for (int i = 1; i < producers.of.n; i++)
+      if (tirc_is_ancestor(r, producers.of.at[i]) &&
+          (tirc_stmt_uses_var(producers.of.at[i]->stmt, tirc_loop_of(r)->var) ||
+           tirc_goes_on_in(s, producers.of.at[i], r)))
+        return true;
+  }
+  return false;
+}

@@ -1,0 +1,76 @@
+/* Blocks without their views, and what is not known of the views then.
+ *
+ *   V = T.match_buffer(A[i:i + 4], (4,))          V[k] becomes A[i + k], but an address is that of
+ *   ... V[k] ... T.address_of(V[0]) ...           all that the view shows
+ */
+#include "without_views.h"
+
+#include "../../../ir/visit.h"
+#include "../../lower/lower.h"
+
+#include "ir/access.h"
+
+typedef struct Addresses {
+  Buffer of;
+  bool found;
+} Addresses;
+
+static bool see_address(Visitor *v, Expr e) {
+  Addresses *a = v->self;
+  const Expr of = e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0 ? e->args[0] : e;
+  a->found |= of == a->of->data || (of != e && of->op == OP_LOAD && of->u.buffer == a->of);
+  return !a->found;
+}
+
+static bool takes_address(const Block *b, Buffer of) {
+  Addresses a = {.of = of};
+  Visitor v = {.expr = see_address, .self = &a};
+  if (b->init) tirc_visit_stmt(&v, b->init);
+  tirc_visit_stmt(&v, b->body);
+  return a.found;
+}
+
+typedef struct Search {
+  Tirc *c;
+  Plain *to;
+  VEC(Opaques *) found; /* of the blocks as they stand, in the order of the text */
+  int n;                /* given to the blocks without views */
+} Search;
+
+static bool find_opaque(Visitor *v, Stmt stmt) {
+  Search *k = v->self;
+  if (stmt->kind != STMT_BLOCK) return true;
+  const Block *b = &stmt->u.block;
+  Opaques *opaque = NULL;
+  for (int i = 0; i < b->n_matches; i++) {
+    const Region *shown = &b->matches[i].source;
+    if (!takes_address(b, b->matches[i].buffer)) continue;
+    const bool written = tirc_declared_write(b, shown->buffer);
+    /* A sum with an init does not declare that it reads itself. */
+    const bool read = tirc_declared_read(b, shown->buffer) || (b->init && written);
+    if (!opaque) opaque = tirc_new(k->c, Opaques);
+    vec_push(k->c, *opaque, ((Opaque){*shown, read, written}));
+  }
+  vec_push(k->c, k->found, opaque);
+  return true;
+}
+
+static bool give_opaque(Visitor *v, Stmt stmt) {
+  Search *k = v->self;
+  if (stmt->kind == STMT_BLOCK) tirc_map_set(k->c, &k->to->opaque, stmt, k->found.at[k->n++]);
+  return true;
+}
+
+Plain tirc_plain_blocks(Sched *s, int n, SRef *const *blocks) {
+  Plain p = {0};
+  Search k = {.c = s->c, .to = &p};
+  Visitor find = {.stmt = find_opaque, .expr = tirc_skip_expr, .self = &k};
+  Visitor give = {.stmt = give_opaque, .expr = tirc_skip_expr, .self = &k};
+  for (int i = 0; i < n; i++) {
+    const Stmt at = tirc_without_views(s->c, blocks[i]->stmt);
+    tirc_map_set(s->c, &p.blocks, blocks[i], at);
+    tirc_visit_stmt(&find, blocks[i]->stmt);
+    tirc_visit_stmt(&give, at);
+  }
+  return p;
+}
