@@ -1,12 +1,13 @@
-/* bench_recorded [-v] [--print] [--filter TEXT] PROGRAMS.json SCHEDULES.jsonl [INTRINSICS.json]
- * bench_recorded [-v] [--print] [--filter TEXT] FILE.case...
+/* bench_recorded [-v] [--print] [--check] [--filter TEXT] PROGRAMS.json SCHEDULES.jsonl
+ * [INTRINSICS.json] bench_recorded [-v] [--print] [--check] [--filter TEXT] FILE.case...
  *
  * What each of many recorded schedules costs: one JSON object a line, with its `name` or `id`, the
  * `program` by its name in PROGRAMS.json, the script as `schedule` or as a list of `calls`, and
  * perhaps the `result`, which ours is compared with. INTRINSICS.json holds scripts by the names of
  * the intrinsics that they register; those that a schedule names are run before it. Cases are those
  * of cases/README.md. Times are the processor's, of the script alone. -v prints those of the calls,
- * --print the programs. */
+ * --print the programs. With --check it fails where a schedule is refused, where a program differs
+ * from what is recorded, or where a question of meaning went over its budget. */
 #include "cases.h"
 #include "ir/equal.h"
 #include "ir/print.h"
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 
 typedef struct Options {
-  bool verbose, print;
+  bool verbose, print, check;
   const char *filter;
   struct json_object *programs, *intrinsics;
 } Options;
@@ -158,7 +159,9 @@ static bool run_case_file(const Options *o, const char *path, Tally *t) {
   return read;
 }
 
-static void report(Tally *t) {
+/* Whether all is as recorded, and was decided within its budget. */
+static bool report(Tally *t) {
+  const bool as_recorded = t->n && !t->refused && !t->differ && !t->slow.over_budget;
   double sum = 0;
   for (int i = 0; i < t->n; i++) sum += t->seconds[i];
   slow_path_sort(t->seconds, t->n);
@@ -169,6 +172,7 @@ static void report(Tally *t) {
   printf("%d refused, %d differ from what is recorded\n", t->refused, t->differ);
   slow_path_report(&t->slow);
   free(t->seconds);
+  return as_recorded;
 }
 
 static struct json_object *read_json(const char *path) {
@@ -210,6 +214,8 @@ int main(int argc, char **argv) {
       o.verbose = true;
     else if (!strcmp(argv[i], "--print"))
       o.print = true;
+    else if (!strcmp(argv[i], "--check"))
+      o.check = true;
     else if (!strcmp(argv[i], "--filter") && i + 1 < argc)
       o.filter = argv[++i];
     else
@@ -217,7 +223,7 @@ int main(int argc, char **argv) {
   }
   const bool cases = i < argc && is_case(argv[i]);
   if (!cases && (argc - i < 2 || argc - i > 3)) {
-    fprintf(stderr, "usage: bench_recorded [-v] [--print] [--filter TEXT] PROGRAMS.json "
+    fprintf(stderr, "usage: bench_recorded [-v] [--print] [--check] [--filter TEXT] PROGRAMS.json "
                     "SCHEDULES.jsonl [INTRINSICS.json] | FILE.case...\n");
     return 2;
   }
@@ -230,6 +236,6 @@ int main(int argc, char **argv) {
     json_object_put(o.programs);
     json_object_put(o.intrinsics);
   }
-  report(&tally);
-  return done ? 0 : 2;
+  const bool as_recorded = report(&tally);
+  return !done ? 2 : o.check && !as_recorded;
 }
