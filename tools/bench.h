@@ -56,6 +56,7 @@ typedef struct Contender {
   char *name;         /* the script's file name without its ending, or the rival's */
   const char *script; /* NULL for a rival and a ceiling */
   bool automatic;     /* made by --auto; the script is "auto" */
+  bool plain;         /* the program as it is */
   const Rival *rival;
   const Ceiling *ceiling; /* or NULL */
   const Case *of;         /* the case that it is the ceiling of */
@@ -84,8 +85,11 @@ typedef struct Contender {
 
 /* One program at one setting of its constants and one number of threads. */
 struct Case {
-  char *kernel;  /* the suite's word for it, or the program's file name without its ending */
-  char *setting; /* "M=128 N=768" */
+  char *kernel;     /* the suite's word for it, or the program's file name without its ending */
+  char *setting;    /* "M=128 N=768" */
+  char *file;       /* the program that the suite names, as messages do; NULL: the command line's */
+  const char *text; /* of a program that is part of the command; NULL: it is a file */
+  int line;         /* of the suite */
   int n_defines;
   tirc_define *defines;
   int threads;
@@ -111,6 +115,7 @@ struct Case {
 
 struct Bench {
   const Options *o;
+  bool of_programs; /* the suite's, each unscheduled and by --auto */
   tirc_target_info target;
   Profile profile;
   int n_threads; /* the numbers of threads to measure with */
@@ -137,10 +142,19 @@ struct Bench {
   Case *cases;
 };
 
-/* bench_settings.c: the cases, from --suite and -D. DONE or BAD */
+/* cmd_bench.c: whether the command line names a program and something to measure; BAD after saying
+ * that it does not. */
+bool has_contenders(const Options *o);
+int usage_of_bench(const Options *o);
+/* bench_settings.c, bench_suite.c: the cases, from --suite and -D. DONE or BAD */
 int make_cases(Bench *b);
 void free_cases(Bench *b);
-/* bench_arrays.c: DONE or BAD. The program with the setting's constants; */
+/* bench_arrays.c: DONE or BAD. A program that the command line or a suite names; */
+int load_named(const Options *o, const char *file, const char *text, int n,
+               const tirc_define *defines, tirc_module **out);
+/* whether a name is that of a scalar parameter or of a symbolic extent, not of a constant; */
+bool is_size(const tirc_module *m, const char *name);
+/* the program with the setting's constants; */
 int load_case(const Bench *b, Case *k);
 /* its parameters, random arrays and scalars by the setting's sizes. */
 int make_arrays(const Bench *b, Case *k);
@@ -221,6 +235,8 @@ int list_kernels(const Bench *b, const char **out, int most);
 /* bench_print.c */
 void print_case(const Bench *b, const Case *k);
 void print_summary(const Bench *b);
+/* bench_overview.c: of a suite of programs, a row for each */
+void print_overview(const Bench *b, int threads);
 /* bench_json.c */
 int write_json(const Bench *b, const char *path);
 /* bench_profile.c */

@@ -12,7 +12,7 @@ static const char *given(const Case *k, const char *name) {
   return NULL;
 }
 
-static bool is_size(const tirc_module *m, const char *name) {
+bool is_size(const tirc_module *m, const char *name) {
   int n;
   const tirc_param *params;
   const tirc_symbol *symbols;
@@ -25,19 +25,33 @@ static bool is_size(const tirc_module *m, const char *name) {
   return false;
 }
 
+int load_named(const Options *o, const char *file, const char *text, int n,
+               const tirc_define *defines, tirc_module **out) {
+  tirc_error *e = NULL;
+  if (!text) return load_program_with(o, file, n, defines, out);
+  return tirc_module_parse(text, strlen(text), file, n, defines, out, &e) ? report(o, e) : DONE;
+}
+
 /* A file is read twice: which names are sizes, a program without its settings tells. */
-int load_case(const Bench *b, Case *k) {
-  const char *path = b->o->args.at[0];
+static tirc_module *read_plain(const char *file, const char *text) {
   struct stat info;
-  tirc_module *plain = NULL;
+  tirc_module *out = NULL;
+  if (text)
+    (void)tirc_module_parse(text, strlen(text), file, 0, NULL, &out, NULL);
+  else if (stat(file, &info) == 0 && S_ISREG(info.st_mode))
+    (void)tirc_module_read(file, 0, NULL, &out, NULL);
+  return out;
+}
+
+int load_case(const Bench *b, Case *k) {
+  const char *file = k->file ? k->file : b->o->args.at[0];
   int n = 0;
   tirc_define *constants = calloc((size_t)k->n_defines + 1, sizeof *constants);
   if (!constants) return complain(b->o, NULL, "out of memory");
-  if (k->n_defines && stat(path, &info) == 0 && S_ISREG(info.st_mode))
-    (void)tirc_module_read(path, 0, NULL, &plain, NULL);
+  tirc_module *plain = k->n_defines ? read_plain(file, k->text) : NULL;
   for (int i = 0; i < k->n_defines; i++)
     if (!plain || !is_size(plain, k->defines[i].name)) constants[n++] = k->defines[i];
-  int status = load_program_with(b->o, path, n, constants, &k->program);
+  int status = load_named(b->o, file, k->text, n, constants, &k->program);
   tirc_module_free(plain);
   free(constants);
   return status;

@@ -65,6 +65,7 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   Json *intervals = json_object_new_object();
   add_string(j, "kernel", k->kernel);
   add_string(j, "setting", k->setting);
+  if (k->file) add_string(j, "program", k->file);
   add_setting(j, k);
   add_string(j, "contender", c->name);
   add_int(j, "threads", k->threads);

@@ -103,7 +103,7 @@ static bool relay_arguments(const Bench *b, const Case *k, Contender *c, tirc_mo
   return true;
 }
 
-static void compile_schedule(const Bench *b, const Case *k, Contender *c, tirc_module *m,
+static void compile_schedule(const Bench *b, const Case *k, Contender *c, const tirc_module *m,
                              tirc_error **e) {
   const char *why = NULL;
   tirc_argument *args = contender_arguments(k, c);
@@ -149,6 +149,13 @@ static tirc_status schedule_automatically(const Bench *b, const Case *k,
   return tirc_module_auto(k->program, &a, s, out, e);
 }
 
+/* The program without a schedule. */
+static void prepare_plain(const Bench *b, const Case *k, Contender *c) {
+  tirc_error *e = NULL;
+  compile_schedule(b, k, c, k->program, &e);
+  if (e) skip(b, c, e);
+}
+
 static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
@@ -185,6 +192,8 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
   if (c->ceiling) return prepare_ceiling(b, k, c);
   if (c->ahead)
     c->skipped = !c->launch;
+  else if (c->plain)
+    prepare_plain(b, k, c);
   else if (!c->rival)
     status = prepare_schedule(b, k, c);
   else if (!(c->prepared = prepare_rival(b, k, c->rival, &why))) {
@@ -221,17 +230,18 @@ static void add_ahead(Case *k) {
       (Contender){.name = strdup(name), .script = of->script, .ahead = true};
 }
 
-/* The scripts, each with and without packing, or the one to ablate whole and without each rule;
- * then the rivals and the ceilings. */
+/* The scripts, each with and without packing, or the one to ablate whole and without each rule, or
+ * the program of a suite as it is and by --auto; then the rivals and the ceilings. */
 static bool add_contenders(const Bench *b, Case *k) {
-  int scripts = b->o->ablate ? 1 : b->o->args.n - 1 + b->o->automatic;
-  size_t most = (size_t)(2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
+  int given = b->of_programs ? 0 : b->o->args.n - 1;
+  int scripts = b->o->ablate ? 1 : given + (b->o->automatic || b->of_programs);
+  size_t most = (size_t)(1 + 2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
   k->contenders = calloc(most, sizeof *k->contenders);
   if (!k->contenders) return false;
+  if (b->of_programs)
+    k->contenders[k->n_contenders++] = (Contender){.name = strdup("unscheduled"), .plain = true};
   for (int i = 0; i < scripts; i++) {
-    const char *path = b->o->ablate           ? b->o->ablate
-                       : i + 1 < b->o->args.n ? b->o->args.at[i + 1]
-                                              : NULL;
+    const char *path = b->o->ablate ? b->o->ablate : i < given ? b->o->args.at[i + 1] : NULL;
     for (int j = 0; j < b->n_backends; j++) {
       add_script(b, k, path, &b->backends[j]);
       if (!b->o->ablate && !*b->backends[j].compiler) add_ahead(k);
@@ -253,7 +263,7 @@ static bool add_contenders(const Bench *b, Case *k) {
 int prepare_case(Bench *b, Case *k) {
   tirc_error *e = NULL;
   int status = load_case(b, k);
-  if (status == DONE && k == b->cases) status = check_program(b->o, k->program);
+  if (status == DONE && (k == b->cases || k->file)) status = check_program(b->o, k->program);
   if (status != DONE) return status;
   if (!add_contenders(b, k)) return complain(b->o, NULL, "out of memory");
   status = make_arrays(b, k);

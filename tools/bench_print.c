@@ -142,11 +142,12 @@ static void print_scaling(const Bench *b, const char *kernel, int threads, int b
   print_lowest(b, kernel, lowest);
 }
 
-/* Kernel by kernel if there are several, then all of them. */
+/* Kernel by kernel if there are several, then all of them; the overview has those of a suite of
+ * programs. */
 static void print_rows(const Bench *b, PrintRow *print, int threads, int base) {
   const char *kernels[MOST_KERNELS];
   int n = list_kernels(b, kernels, MOST_KERNELS);
-  for (int j = n > 1 ? 0 : n; j <= n; j++)
+  for (int j = n > 1 && !b->of_programs ? 0 : n; j <= n; j++)
     for (int i = 0; i < b->cases[0].n_contenders; i++)
       print(b, j < n ? kernels[j] : NULL, threads, base, i);
 }
@@ -196,6 +197,7 @@ void print_summary(const Bench *b) {
   int fewest = fewest_threads(b);
   for (int t = 0; t < b->n_threads; t++) {
     int cases = count_chosen(b, b->threads[t].threads);
+    if (cases && b->of_programs) print_overview(b, b->threads[t].threads);
     if (cases < 2) continue;
     print_ratios(b, b->threads[t].threads, cases);
     print_shares(b, b->threads[t].threads);

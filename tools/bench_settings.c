@@ -1,31 +1,11 @@
 /* The cases of a bench: for each number of threads, each line of the suite (or the one line of the
  * -D options), the product of the lists of values. */
-#include "bench.h"
+#include "bench_settings.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Axis {
-  char *name;
-  int n;
-  char **values;
-} Axis;
-enum { MOST_AXES = 16, MOST_CASES = 1000 };
-typedef struct Line {
-  char *kernel;
-  int n;
-  Axis axes[MOST_AXES];
-} Line;
-typedef struct Suite {
-  const char *name, *help, *text;
-} Suite;
-static const Suite suites[] = {
-#define SUITE(name, help, text) {name, help, text},
-#include "suites.def"
-#undef SUITE
-};
-enum { N_SUITES = sizeof suites / sizeof *suites };
+enum { MOST_CASES = 1000 };
 
 /* --- reading -----------------------------------------------------------------------------------
  */
@@ -62,8 +42,7 @@ static bool read_axis(const char *text, Axis *a) {
   return true;
 }
 
-/* Adds an axis, or replaces the one of that name. */
-static bool add_axis(Line *l, const char *text) {
+bool add_axis(Line *l, const char *text) {
   Axis a = {0};
   int i = 0;
   if (!read_axis(text, &a)) {
@@ -100,6 +79,9 @@ static void choose(const Line *l, int i, Case *k) {
   char text[512] = "";
   size_t used = 0;
   k->kernel = strdup(l->kernel);
+  k->file = l->file ? strdup(l->file) : NULL;
+  k->text = l->text;
+  k->line = l->number;
   k->n_defines = l->n;
   k->defines = calloc((size_t)l->n + 1, sizeof *k->defines);
   for (int a = l->n - 1; k->defines && a >= 0; a--) {
@@ -113,7 +95,7 @@ static void choose(const Line *l, int i, Case *k) {
   k->setting = strdup(text);
 }
 
-static int add_line(Bench *b, const Line *l) {
+int add_line(Bench *b, const Line *l) {
   int n = count_cases(l);
   if (n > MOST_CASES - b->n_cases)
     return complain(b->o, NULL, "at most %d settings in all", MOST_CASES);
@@ -135,74 +117,10 @@ static int read_defines(const Bench *b, Line *l) {
   return DONE;
 }
 
-static void free_line(Line *l) {
+void free_line(Line *l) {
   for (int i = 0; i < l->n; i++) free_axis(&l->axes[i]);
   free(l->kernel);
-}
-
-/* A line of a suite, with the -D options over it; a blank one or a comment has no cases. */
-static int read_line(Bench *b, const char *file, int number, char *text) {
-  char *rest = NULL, *word;
-  int status = DONE;
-  Line l = {0};
-  text[strcspn(text, "#")] = 0;
-  word = strtok_r(text, " \t\r", &rest);
-  if (!word) return DONE;
-  l.kernel = strdup(word);
-  if (strchr(word, '='))
-    status = complain(b->o, "a line is: KERNEL NAME=VALUE,VALUE... NAME=VALUE...",
-                      "%s:%d: '%s' stands where the kernel's name should", file, number, word);
-  while (status == DONE && (word = strtok_r(NULL, " \t\r", &rest)) != NULL)
-    if (!add_axis(&l, word))
-      status = complain(b->o, "write M=16,32", "%s:%d: '%s' is not NAME=VALUE,VALUE,...", file,
-                        number, word);
-  if (status == DONE) status = read_defines(b, &l);
-  if (status == DONE) status = add_line(b, &l);
-  free_line(&l);
-  return status;
-}
-
-static int read_suite_text(Bench *b, const char *file, char *text) {
-  int status = DONE, number = 0;
-  for (char *line = text, *end; line && status == DONE; line = end) {
-    end = strchr(line, '\n');
-    if (end) *end++ = 0;
-    status = read_line(b, file, ++number, line);
-  }
-  if (status == DONE && b->n_cases == 0)
-    status = complain(b->o, NULL, "%s: the suite is empty", file);
-  return status;
-}
-
-static char *read_whole(const char *path) {
-  enum { MOST = 1 << 20 };
-  FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-  char *text = f ? calloc(1, MOST + 1) : NULL;
-  if (text) text[fread(text, 1, MOST, f)] = 0;
-  bool ok = f && !ferror(f);
-  if (f && f != stdin) fclose(f);
-  if (ok) return text;
-  free(text);
-  return NULL;
-}
-
-static int read_suite(Bench *b, const char *name) {
-  char *text = NULL, names[256] = "";
-  for (int i = 0; i < N_SUITES; i++) {
-    if (strcmp(suites[i].name, name) == 0) text = strdup(suites[i].text);
-    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s (%s)", i ? ", " : "",
-             suites[i].name, suites[i].help);
-  }
-  if (!text) {
-    char hint[512];
-    text = read_whole(name);
-    snprintf(hint, sizeof hint, "a file with lines like `qkv M=16,32 K=768 N=768`, or one of: %s",
-             names);
-    if (!text) return complain(b->o, hint, "there is no suite '%s': %s", name, strerror(errno));
-  }
-  int status = read_suite_text(b, name, text);
-  free(text);
-  return status;
+  free(l->file);
 }
 
 /* Every case once more for each further number of threads. */
@@ -213,7 +131,11 @@ static int multiply_threads(Bench *b) {
   for (int t = 0; t < b->n_threads; t++)
     for (int i = 0; i < n; i++) {
       Case *to = &all[t * n + i], *from = &b->cases[i];
-      *to = (Case){.kernel = strdup(from->kernel), .setting = strdup(from->setting)};
+      *to = (Case){.kernel = strdup(from->kernel),
+                   .setting = strdup(from->setting),
+                   .file = from->file ? strdup(from->file) : NULL,
+                   .text = from->text,
+                   .line = from->line};
       to->n_defines = from->n_defines;
       to->defines = calloc((size_t)from->n_defines + 1, sizeof *to->defines);
       for (int d = 0; to->defines && d < from->n_defines; d++)
@@ -228,11 +150,28 @@ static int multiply_threads(Bench *b) {
   return DONE;
 }
 
+/* Who names the programs: the suite or the command line. */
+static int check_programs(const Bench *b) {
+  const Options *o = b->o;
+  if (b->of_programs && o->ablate)
+    return complain(o, "name one program: tirc bench PROG --ablate SCHED",
+                    "--ablate measures one schedule, and the suite '%s' has programs of its own",
+                    o->suite);
+  if (b->of_programs && o->args.n)
+    return complain(o, "leave it out: tirc bench --suite SUITE",
+                    "the suite '%s' names its programs, and so does '%s'", o->suite, o->args.at[0]);
+  if (b->of_programs || has_contenders(o)) return DONE;
+  if (o->args.n) return usage_of_bench(o);
+  return complain(o, "name a program for it: tirc bench PROG SCHED... --suite SUITE",
+                  "the suite '%s' has sizes, but no programs", o->suite);
+}
+
 int make_cases(Bench *b) {
   int status;
-  if (b->o->suite)
+  if (b->o->suite) {
     status = read_suite(b, b->o->suite);
-  else {
+    if (status == DONE) status = check_programs(b);
+  } else {
     Line l = {.kernel = shown_stem(b->o->args.at[0])};
     status = read_defines(b, &l);
     if (status == DONE) status = add_line(b, &l);
@@ -256,6 +195,7 @@ void free_cases(Bench *b) {
     free(k->contenders);
     free(k->defines);
     free(k->setting);
+    free(k->file);
     free(k->kernel);
   }
   free(b->cases);

@@ -58,7 +58,8 @@ static int start(Bench *b) {
   if (status == DONE) status = read_backends(b);
   if (status == DONE) status = open_rivals(b);
   if (status != DONE) return status;
-  if (b->o->ablate) status = find_rules(b, b->o->ablate);
+  status = make_cases(b);
+  if (status == DONE && b->o->ablate) status = find_rules(b, b->o->ablate);
   if (status != DONE) return status;
   profile_machine(&b->profile);
   print_profile(b);
@@ -76,7 +77,7 @@ static int start(Bench *b) {
               b->target.name);
   for (int i = 0; i < b->n_rivals; i++)
     fprintf(b->out, "%s: %s\n", b->rivals[i].rival->name, b->rivals[i].kernels);
-  return make_cases(b);
+  return DONE;
 }
 
 static int run_cases(Bench *b) {
@@ -133,6 +134,15 @@ static int measure(Options *o) {
   return status;
 }
 
+bool has_contenders(const Options *o) {
+  return o->args.n > 1 || (o->args.n == 1 && (o->vs || o->ablate || o->automatic));
+}
+
+int usage_of_bench(const Options *o) {
+  return complain(o, "name a schedule script, --auto, or --vs openblas",
+                  "usage: tirc bench PROG SCHED..., or tirc bench --suite operators");
+}
+
 int cmd_bench(Options *o) {
   if (o->compare) return compare_files(o);
   if (o->ablate && o->args.n > 1)
@@ -140,9 +150,7 @@ int cmd_bench(Options *o) {
   if (check_auto(o) != DONE) return BAD;
   if (o->ablate && o->automatic)
     return complain(o, "leave one of them out", "--ablate measures one schedule, without --auto");
-  if (o->args.n < 2 && !o->vs && !o->ablate && !o->automatic)
-    return complain(o, "name a schedule script, --auto, or --vs openblas",
-                    "usage: tirc bench PROG SCHED...");
+  if (!o->suite && !has_contenders(o)) return usage_of_bench(o);
   int status = check_plot(o);
   return status == DONE ? measure(o) : status;
 }

@@ -1,0 +1,32 @@
+/* The lines of a suite, or the one that the -D options make. */
+#ifndef TIRC_TOOLS_BENCH_SETTINGS_H
+#define TIRC_TOOLS_BENCH_SETTINGS_H
+
+#include "bench.h"
+
+enum { MOST_AXES = 16 };
+typedef struct Axis {
+  char *name;
+  int n;
+  char **values;
+} Axis;
+typedef struct Line {
+  int number; /* in its file */
+  char *kernel;
+  char *file; /* as in a Case, and the text */
+  const char *text;
+  int n;
+  Axis axes[MOST_AXES];
+} Line;
+
+/* bench_settings.c: adds "M=16,32", or replaces the axis of that name; false when it is none. */
+bool add_axis(Line *l, const char *text);
+/* The line's cases. DONE or BAD */
+int add_line(Bench *b, const Line *l);
+void free_line(Line *l);
+
+/* bench_suite.c: the lines of the suite, with the -D options over them; says whether they name
+ * programs. DONE or BAD */
+int read_suite(Bench *b, const char *name);
+
+#endif
