@@ -3,7 +3,7 @@
  *
  * First by looking. A buffer is safe when one block only uses it, and that block either loads
  * exactly the elements that it stores (an update, as of a reduction: additions may come in any
- * order, update_commutes.c), or does not load it and stores each element from one instance. That is
+ * order, commutes.c), or does not load it and stores each element from one instance. That is
  * nearly every block there is.
  *
  * What remains (a shift in place, a skew, a producer and its consumer in one loop body) is asked
