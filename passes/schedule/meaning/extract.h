@@ -33,6 +33,7 @@ typedef struct Place {
   int time;     /* of a loop: which statement it is in what is around */
   /* relation.c: where it is reached, as tuples of n_loops numbers, and what var stands for. */
   bool is_known, is_exact; /* not exact: it is reached there at most */
+  bool is_ranged;          /* the range of var is one of those that shorten numbers */
   ZSet reached;
   ZValue value;
 } Place;

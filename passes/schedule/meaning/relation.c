@@ -42,12 +42,105 @@ static ZValue symbol(Relations *r, Place *at, Expr e) {
   return tirc_z_param(r->sets, at->n_loops, r->symbols.at[i]);
 }
 
+/* --- what is shorter ----------------------------------------------------------------------------
+ */
+
+/* Each quotient, remainder, minimum and maximum is dear: of i * 8 + j where j < 8, the quotient by
+ * 8 is i. Only of what is quasi-affine: another form of a product would be another symbol. */
+typedef struct Steps {
+  bool found, other;
+} Steps;
+
+static bool is_step(const struct ExprNode *e) {
+  return e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_MIN || e->op == OP_MAX;
+}
+
+static bool is_quasi_affine(const struct ExprNode *e) {
+  if (e->dtype.code != TYPE_INT || e->dtype.bits < 32 || e->dtype.lanes != 1) return false;
+  switch (e->op) {
+  case OP_INT:
+  case OP_VAR:
+  case OP_ADD:
+  case OP_SUB:
+  case OP_MIN:
+  case OP_MAX: return true;
+  case OP_MUL: return e->args[0]->op == OP_INT || e->args[1]->op == OP_INT;
+  case OP_FLOORDIV:
+  case OP_FLOORMOD: return e->args[1]->op == OP_INT;
+  case OP_CAST: return e->args[0]->dtype.bits <= e->dtype.bits;
+  default: return false;
+  }
+}
+
+static bool see_step(Visitor *v, Expr e) {
+  Steps *k = v->self;
+  k->found |= is_step(e);
+  k->other |= !is_quasi_affine(e);
+  return !k->other;
+}
+
+static Expr without_bindings(Relations *r, Place *at, Expr e);
+
+typedef struct Bindings {
+  Relations *r;
+  Place *at;
+  PtrMap values;
+} Bindings;
+
+static bool see_bound(Visitor *v, Expr e) {
+  Bindings *b = v->self;
+  const Place *p = e->op == OP_VAR ? place_of_var(b->at, e) : NULL;
+  if (p && p->kind == PLACE_BIND)
+    tirc_map_set(b->r->s->c, &b->values, e, (void *)without_bindings(b->r, p->up, p->a));
+  return true;
+}
+
+/* In terms of loops. */
+static Expr without_bindings(Relations *r, Place *at, Expr e) {
+  Bindings b = {.r = r, .at = at};
+  tirc_visit_expr(&(Visitor){.expr = see_bound, .self = &b}, e);
+  return tirc_substitute(r->s->c, e, &b.values);
+}
+
+static void know_ranges(Relations *r, Place *at) {
+  for (Place *p = at; p && !p->is_ranged; p = p->up) {
+    p->is_ranged = true;
+    if (p->kind == PLACE_LOOP && !tirc_reads_memory(p->a) && !tirc_reads_memory(p->b))
+      tirc_bind_range(r->ranges, p->var, (Range){p->a, p->b});
+  }
+}
+
+static Steps steps_in(Expr e) {
+  Steps k = {0};
+  tirc_visit_expr(&(Visitor){.expr = see_step, .self = &k}, e);
+  return k;
+}
+
+Expr tirc_in_loops(Relations *r, Place *at, Expr e) {
+  const Expr whole = without_bindings(r, at, e);
+  const Steps k = steps_in(whole);
+  if (!k.found || k.other) return whole;
+  if (!r->ranges) r->ranges = tirc_analyzer(r->s->c);
+  know_ranges(r, at);
+  return tirc_simplify(r->ranges, whole);
+}
+
+static Expr shortened(Relations *r, Place *at, Expr e) {
+  const Steps k = steps_in(e);
+  return k.found && !k.other ? tirc_in_loops(r, at, e) : e;
+}
+
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 static ZValue value_of(Relations *r, Place *at, Expr e);
 
+/* Of a whole number, not of a part of one. */
+static ZValue whole_value(Relations *r, Place *at, Expr e) {
+  return value_of(r, at, shortened(r, at, e));
+}
+
 static ZValue bound_value(Relations *r, Place *p) {
-  if (!p->is_known) p->value = value_of(r, p->up, p->a);
+  if (!p->is_known) p->value = whole_value(r, p->up, p->a);
   p->is_known = true;
   return p->value;
 }
@@ -150,8 +243,8 @@ static ZValue value_of(Relations *r, Place *at, Expr e) {
 
 static ZSet compared(Relations *r, Place *at, Expr e) {
   if (!tirc_dtype_is_int(e->args[0]->dtype)) return NULL;
-  const ZValue a = value_of(r, at, e->args[0]);
-  const ZValue b = a ? value_of(r, at, e->args[1]) : NULL;
+  const ZValue a = whole_value(r, at, e->args[0]);
+  const ZValue b = a ? whole_value(r, at, e->args[1]) : NULL;
   return b ? tirc_z_compare(r->sets, (Op)e->op, a, b) : NULL;
 }
 
@@ -185,10 +278,13 @@ static ZSet condition_of(Relations *r, Place *at, Expr e) {
 
 static ZSet in_range(Relations *r, Place *p, ZSet where) {
   int64_t first, n, past;
-  if (!p->outside && tirc_const_int(p->a, &first) && tirc_const_int(p->b, &n) &&
-      !__builtin_add_overflow(first, n, &past))
-    return tirc_z_within(r->sets, where, p->n_loops - 1, first, past);
-  const ZValue min = value_of(r, p->up, p->a), extent = value_of(r, p->up, p->b);
+  if (tirc_const_int(p->a, &first) && tirc_const_int(p->b, &n) &&
+      !__builtin_add_overflow(first, n, &past) && (!p->outside || n > 0)) {
+    if (!p->outside) return tirc_z_within(r->sets, where, p->n_loops - 1, first, past);
+    tirc_z_param_within(r->sets, p->var, first, past);
+    return where;
+  }
+  const ZValue min = whole_value(r, p->up, p->a), extent = whole_value(r, p->up, p->b);
   const ZValue at = value_of_var(r, p, p->var);
   const int more = p->n_loops - (p->up ? p->up->n_loops : 0);
   const ZValue from = min ? tirc_z_extend(r->sets, min, more) : NULL;
@@ -257,7 +353,7 @@ static ZValue value_of_lane(Relations *r, const Touch *t, Expr e) {
   const int n = t->at->n_loops;
   if (e->op == OP_BROADCAST) e = e->args[0];
   if (e->op != OP_RAMP) {
-    const ZValue value = e->dtype.lanes == 1 ? value_of(r, t->at, e) : NULL;
+    const ZValue value = e->dtype.lanes == 1 ? whole_value(r, t->at, e) : NULL;
     return value ? tirc_z_extend(r->sets, value, 1) : NULL;
   }
   const ZValue base = value_of(r, t->at, e->args[0]), stride = value_of(r, t->at, e->args[1]);
@@ -290,8 +386,8 @@ ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact) {
   ZValue *to = tirc_new_array(r->s->c, ZValue, t->n + 1);
   ZValue *extents = tirc_new_array(r->s->c, ZValue, t->n + 1);
   for (int i = 0; i < t->n; i++) {
-    to[i] = value_of(r, t->at, t->indices[i]);
-    extents[i] = t->extents ? value_of(r, t->at, t->extents[i]) : NULL;
+    to[i] = whole_value(r, t->at, t->indices[i]);
+    extents[i] = t->extents ? whole_value(r, t->at, t->extents[i]) : NULL;
     if (t->extents && !extents[i]) to[i] = NULL;
     *exact &= to[i] != NULL;
   }

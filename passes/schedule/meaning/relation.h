@@ -8,6 +8,7 @@
 #ifndef TIRC_SCHEDULE_MEANING_RELATION_H
 #define TIRC_SCHEDULE_MEANING_RELATION_H
 
+#include "../../../ir/arith.h"
 #include "extract.h"
 
 typedef struct Relations {
@@ -16,6 +17,7 @@ typedef struct Relations {
   SRef *nest;        /* its outermost loop, or the loop or block in which all is */
   VEC(Expr) symbols; /* values that stand still and are no variables */
   Place nowhere;     /* around everything */
+  Analyzer *ranges;  /* of the loops around what was asked for; NULL: not made yet */
   ZSet sizes;        /* extents of parameters are at least 1; NULL: not asked for yet */
 } Relations;
 
@@ -25,6 +27,8 @@ Sets *tirc_sets_of(Sched *s);
 ZSet tirc_reached(Relations *r, Place *p);
 /* From tuples of t->at->n_loops numbers to elements. *exact becomes false where it is not. */
 ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact);
+/* The same number in terms of loops alone, without what a quotient or the like leaves out. */
+Expr tirc_in_loops(Relations *r, Place *at, Expr e);
 /* A parameter of the relations by its key: "n", "k_0", or "idx[n]". */
 const char *tirc_param_text(const Relations *r, const void *key);
 

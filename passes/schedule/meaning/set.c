@@ -23,11 +23,18 @@ typedef struct Live {
   void *at;
 } Live;
 
+typedef struct Known { /* of a parameter */
+  const void *key;
+  int64_t first, end;
+} Known;
+
 struct Sets {
   Tirc *c;
   isl_ctx *ctx;
   Live *live;
   int n, room;
+  Known *known;
+  int n_known, known_room;
   bool no_memory;
   SetsCost *costs;
   int n_costs, cost_room;
@@ -44,6 +51,7 @@ static void free_live(Live l) {
 
 static void free_all(Sets *s) {
   while (s->n > 0) free_live(s->live[--s->n]);
+  s->n_known = 0;
 }
 
 static void release(void *self) {
@@ -51,6 +59,7 @@ static void release(void *self) {
   free_all(s);
   isl_ctx_free(s->ctx);
   free(s->live);
+  free(s->known);
   free(s->costs);
   free(s);
 }
@@ -179,15 +188,68 @@ ZValue tirc_z_param(Sets *s, int n, const void *key) {
   return value(s, isl_pw_aff_from_aff(isl_aff_param_on_domain_space_id(space, param_id(s, key))));
 }
 
+void tirc_z_param_within(Sets *s, const void *key, int64_t first, int64_t end) {
+  for (int i = 0; i < s->n_known; i++)
+    if (s->known[i].key == key) return;
+  if (s->n_known == s->known_room) {
+    const int room = s->known_room ? 2 * s->known_room : 16;
+    Known *grown = realloc(s->known, (size_t)room * sizeof *grown);
+    if (!grown) out_of_memory(s->c);
+    s->known = grown;
+    s->known_room = room;
+  }
+  s->known[s->n_known++] = (Known){key, first, end};
+}
+
+static bool involves(isl_map *m, isl_id *param) {
+  const int place = isl_map_find_dim_by_id(m, isl_dim_param, param);
+  return place >= 0 && isl_map_involves_dims(m, isl_dim_param, (unsigned)place, 1);
+}
+
+static const Known *known_of(const Sets *s, isl_id *param) {
+  for (int i = 0; i < s->n_known; i++)
+    if (s->known[i].key == isl_id_get_user(param)) return &s->known[i];
+  return NULL;
+}
+
+/* With what is known of the parameters that it is about, or the other one (NULL: of all). */
+static isl_map *with_known(Sets *s, isl_map *m, isl_map *other) {
+  if (!s->n_known) return m;
+  if (other) m = isl_map_align_params(m, isl_map_get_space(other));
+  for (int i = 0; i < isl_map_dim(m, isl_dim_param); i++) {
+    isl_id *param = isl_map_get_dim_id(m, isl_dim_param, (unsigned)i);
+    const Known *k = known_of(s, param);
+    if (k && (!other || involves(m, param) || involves(other, param))) {
+      m = isl_map_lower_bound_val(m, isl_dim_param, (unsigned)i, number(s, k->first));
+      isl_val *last = isl_val_sub_ui(number(s, k->end), 1);
+      m = isl_map_upper_bound_val(m, isl_dim_param, (unsigned)i, last);
+    }
+    isl_id_free(param);
+  }
+  return m;
+}
+
+/* Of one affine number each there is no case to tell apart, which is dear. */
+static bool is_affine(isl_pw_aff *a) { return isl_pw_aff_isa_aff(a) == isl_bool_true; }
+
 #define VALUE_OP(name)                                                                             \
   ZValue tirc_z_##name(Sets *s, ZValue a, ZValue b) {                                              \
     return a && b ? value(s, isl_pw_aff_##name(isl_pw_aff_copy(a), isl_pw_aff_copy(b))) : NULL;    \
   }
-VALUE_OP(add)
-VALUE_OP(sub)
+#define AFFINE_OP(name)                                                                            \
+  ZValue tirc_z_##name(Sets *s, ZValue a, ZValue b) {                                              \
+    isl_pw_aff *x = isl_pw_aff_copy(a), *y = isl_pw_aff_copy(b);                                   \
+    if (!a || !b || !is_affine(a) || !is_affine(b)) return value(s, isl_pw_aff_##name(x, y));      \
+    x = isl_pw_aff_align_params(x, isl_pw_aff_get_space(b));                                       \
+    y = isl_pw_aff_align_params(y, isl_pw_aff_get_space(x));                                       \
+    isl_aff *found = isl_aff_##name(isl_pw_aff_as_aff(x), isl_pw_aff_as_aff(y));                   \
+    return value(s, isl_pw_aff_from_aff(found));                                                   \
+  }
+AFFINE_OP(add)
+AFFINE_OP(sub)
+AFFINE_OP(mul)
 VALUE_OP(min)
 VALUE_OP(max)
-VALUE_OP(mul)
 
 int tirc_z_length(ZValue a) { return isl_pw_aff_dim(a, isl_dim_in); }
 
@@ -198,10 +260,18 @@ bool tirc_z_is_constant(Sets *s, ZValue a) {
 
 ZValue tirc_z_floordiv(Sets *s, ZValue a, int64_t by) {
   if (!a) return NULL;
+  if (is_affine(a)) {
+    isl_aff *part = isl_aff_scale_down_val(isl_pw_aff_as_aff(isl_pw_aff_copy(a)), number(s, by));
+    return value(s, isl_pw_aff_from_aff(isl_aff_floor(part)));
+  }
   return value(s, isl_pw_aff_floor(isl_pw_aff_scale_down_val(isl_pw_aff_copy(a), number(s, by))));
 }
 
 ZValue tirc_z_floormod(Sets *s, ZValue a, int64_t by) {
+  if (a && is_affine(a)) {
+    isl_aff *whole = isl_pw_aff_as_aff(isl_pw_aff_copy(a));
+    return value(s, isl_pw_aff_from_aff(isl_aff_mod_val(whole, number(s, by))));
+  }
   return a ? value(s, isl_pw_aff_mod_val(isl_pw_aff_copy(a), number(s, by))) : NULL;
 }
 
@@ -323,6 +393,32 @@ ZMap tirc_z_drop_in(Sets *s, ZMap a, int first, int n) {
   return map(s, isl_map_project_out(isl_map_copy(a), isl_dim_in, (unsigned)first, (unsigned)n));
 }
 
+static int index_in(int n, const int *places, int place) {
+  int i = 0;
+  while (i < n && places[i] != place) i++;
+  return i;
+}
+
+ZMap tirc_z_keep_in(Sets *s, ZMap a, int n, const int *places) {
+  if (!a) return NULL;
+  int *order = tirc_new_array(s->c, int, n + 1), kept = 0;
+  isl_map *m = isl_map_copy(a);
+  for (int i = isl_map_dim(a, isl_dim_in), end = i; i >= 0; i--) {
+    if (i > 0 && index_in(n, places, i - 1) == n) continue;
+    m = isl_map_project_out(m, isl_dim_in, (unsigned)i, (unsigned)(end - i));
+    end = i - 1;
+  }
+  bool turned = false;
+  for (int i = 0; i < isl_map_dim(a, isl_dim_in); i++) {
+    const int k = index_in(n, places, i);
+    if (k == n) continue;
+    order[k] = kept;
+    turned |= k != kept++;
+  }
+  const ZMap found = map(s, m);
+  return turned ? tirc_z_permute_in(s, found, order) : found;
+}
+
 ZMap tirc_z_from_head(Sets *s, ZMap a, int n) {
   if (!a) return NULL;
   const int tail = isl_map_dim(a, isl_dim_out) - n;
@@ -358,25 +454,27 @@ static Answer answer(isl_bool b) {
   return b == isl_bool_error ? ANSWER_UNKNOWN : b ? ANSWER_YES : ANSWER_NO;
 }
 
-Answer tirc_z_is_empty(Sets *s, ZMap a) {
-  (void)s;
-  return a ? answer(isl_map_is_empty(a)) : ANSWER_UNKNOWN;
+static Answer ask(Sets *s, isl_bool (*question)(isl_map *a), ZMap a) {
+  if (!a) return ANSWER_UNKNOWN;
+  isl_map *within = with_known(s, isl_map_copy(a), a);
+  const Answer found = answer(question(within));
+  isl_map_free(within);
+  return found;
 }
 
-Answer tirc_z_is_equal(Sets *s, ZMap a, ZMap b) {
-  (void)s;
-  return a && b ? answer(isl_map_is_equal(a, b)) : ANSWER_UNKNOWN;
+static Answer ask_both(Sets *s, isl_bool (*question)(isl_map *a, isl_map *b), ZMap a, ZMap b) {
+  if (!a || !b) return ANSWER_UNKNOWN;
+  isl_map *x = with_known(s, isl_map_copy(a), b), *y = with_known(s, isl_map_copy(b), a);
+  const Answer found = answer(question(x, y));
+  isl_map_free(x);
+  isl_map_free(y);
+  return found;
 }
 
-Answer tirc_z_is_function(Sets *s, ZMap a) {
-  (void)s;
-  return a ? answer(isl_map_is_single_valued(a)) : ANSWER_UNKNOWN;
-}
-
-Answer tirc_z_is_subset(Sets *s, ZMap a, ZMap b) {
-  (void)s;
-  return a && b ? answer(isl_map_is_subset(a, b)) : ANSWER_UNKNOWN;
-}
+Answer tirc_z_is_empty(Sets *s, ZMap a) { return ask(s, isl_map_is_empty, a); }
+Answer tirc_z_is_equal(Sets *s, ZMap a, ZMap b) { return ask_both(s, isl_map_is_equal, a, b); }
+Answer tirc_z_is_function(Sets *s, ZMap a) { return ask(s, isl_map_is_single_valued, a); }
+Answer tirc_z_is_subset(Sets *s, ZMap a, ZMap b) { return ask_both(s, isl_map_is_subset, a, b); }
 
 /* --- witnesses ------------------------------------------------------------------------------- */
 
@@ -408,7 +506,7 @@ bool tirc_z_sample(Sets *s, ZMap a, ZPoint *out) {
   const int n_in = isl_map_dim(a, isl_dim_in), n_out = isl_map_dim(a, isl_dim_out);
   const void **keys = tirc_new_array(s->c, const void *, n_params + 1);
   int64_t *at = tirc_new_array(s->c, int64_t, n_params + n_in + n_out + 1);
-  isl_set *all = isl_set_flatten(isl_map_wrap(isl_map_copy(a)));
+  isl_set *all = isl_set_flatten(isl_map_wrap(with_known(s, isl_map_copy(a), NULL)));
   for (int i = 0; i < n_params; i++) {
     isl_id *id = isl_set_get_dim_id(all, isl_dim_param, (unsigned)i);
     keys[i] = isl_id_get_user(id);

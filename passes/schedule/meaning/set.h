@@ -44,6 +44,9 @@ int tirc_sets_costs(const Sets *s, const SetsCost **out);
 ZValue tirc_z_int(Sets *s, int n, int64_t value);
 ZValue tirc_z_place(Sets *s, int n, int place);
 ZValue tirc_z_param(Sets *s, int n, const void *key);
+/* That it is from `first` on and before `end` is known in all answers of the question, and need not
+ * stand in what they are asked about. */
+void tirc_z_param_within(Sets *s, const void *key, int64_t first, int64_t end);
 ZValue tirc_z_add(Sets *s, ZValue a, ZValue b);
 ZValue tirc_z_sub(Sets *s, ZValue a, ZValue b);
 ZValue tirc_z_min(Sets *s, ZValue a, ZValue b);
@@ -82,6 +85,8 @@ ZMap tirc_z_reverse(Sets *s, ZMap a);
 ZMap tirc_z_compose(Sets *s, ZMap first, ZMap then);
 /* Without the places from `first` on of the tuples that it is from: whatever stands there. */
 ZMap tirc_z_drop_in(Sets *s, ZMap a, int first, int n);
+/* Of the tuples that it is from these n places alone, in this order. */
+ZMap tirc_z_keep_in(Sets *s, ZMap a, int n, const int *places);
 /* From the first n numbers of what a goes to, to all of them. */
 ZMap tirc_z_from_head(Sets *s, ZMap a, int n);
 /* From x to y where place `a` of both is the same, x's is less than y's, and x's is greater. */
