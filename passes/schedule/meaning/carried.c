@@ -17,6 +17,8 @@ typedef struct Known {
   ZMap whole; /* from the iteration to elements */
   bool exact;
   Made made; /* of a store: what the stored number is made of */
+  bool is_thin;
+  ZMap thin; /* from the iteration to elements, in the dimensions that tell iterations apart */
 } Known;
 
 typedef enum Alike { ALIKE_UNKNOWN, ALIKE_ASKED, ALIKE_YES, ALIKE_NO } Alike;
@@ -88,34 +90,42 @@ static bool loads_index(const Touch *t) {
   return false;
 }
 
-/* Whether the iteration is, in numbers, the outermost loops around. */
-static bool is_outermost(const Question *q, Place *const *loops) {
-  for (int i = 0; i < q->of->n; i++)
-    if (i >= q->of->n_around || loops[i]->var != q->of->values[i]) return false;
-  return true;
+static int loop_of_var(int n, Place *const *loops, Expr var) {
+  int i = 0;
+  while (i < n && loops[i]->var != var) i++;
+  return i;
 }
 
 /* Of a relation from the loops around a touch: from [the iteration, those of its first n loops that
  * are no part of it]. */
 static ZMap by_iteration(Question *q, const Touch *t, ZMap of_loops, int n, bool *exact) {
   Place **loops = tirc_place_loops(q->s->c, t->at);
-  const int n_head = n > q->of->n ? n : q->of->n;
-  if (is_outermost(q, loops))
-    return tirc_z_drop_in(q->z, of_loops, n_head, t->at->n_loops - n_head);
+  const int n_loops = t->at->n_loops;
   Expr *values = tirc_new_array(q->s->c, Expr, q->of->n + n + 1);
-  int k = q->of->n;
+  int *places = tirc_new_array(q->s->c, int, q->of->n + n + 1), k = q->of->n;
   memcpy(values, q->of->values, (size_t)k * sizeof *values);
   for (int i = 0; i < n; i++)
     if (!is_name(q, loops[i]->var)) values[k++] = loops[i]->var;
+  bool are_loops = true;
+  for (int i = 0; i < k && are_loops; i++) {
+    places[i] = loop_of_var(n_loops, loops, values[i]);
+    are_loops = places[i] < n_loops;
+  }
+  if (are_loops) return tirc_z_keep_in(q->z, of_loops, k, places);
   return tirc_z_compose(q->z, tirc_z_reverse(q->z, values_at(q, t, k, values, exact)), of_loops);
 }
 
 /* Number i of the touches, if it stores to b, or loads from it. */
-static Known *touch_of(Question *q, int i, Buffer b, bool write) {
+static Known *touch_at(Question *q, int i, Buffer b, bool write) {
   Known *k = &q->known.at[i];
-  const Touch *t = k->touch;
-  if (t->buffer != b || t->write != write) return NULL;
-  if (k->is_known) return k;
+  return k->touch->buffer == b && k->touch->write == write ? k : NULL;
+}
+
+/* The same, with its relations. */
+static Known *touch_of(Question *q, int i, Buffer b, bool write) {
+  Known *k = touch_at(q, i, b, write);
+  const Touch *t = k ? k->touch : NULL;
+  if (!k || k->is_known) return k;
   k->is_known = k->exact = true;
   k->at = tirc_relation_of(&q->r, t, &k->exact);
   k->whole = by_iteration(q, t, k->at, 0, &k->exact);
@@ -337,6 +347,59 @@ static bool is_alike(Question *q, Stored *b) {
 
 /* --- who meets whom --------------------------------------------------------------------------- */
 
+static bool uses_iteration(const Question *q, Expr e) {
+  bool uses = false;
+  for (int i = 0; i < q->of->n && !uses; i++) {
+    const Expr value = q->of->values[i];
+    uses = value->op == OP_VAR ? tirc_uses_var(e, value) : !tirc_is_constant(value);
+  }
+  return uses;
+}
+
+/* An index that some touch of the buffer makes of the iteration. */
+static bool tells_apart(Question *q, Buffer b, int dim) {
+  for (int i = 0; i < q->known.n; i++) {
+    const Touch *t = q->known.at[i].touch;
+    if (t->buffer == b && uses_iteration(q, tirc_in_loops(&q->r, t->at, t->indices[dim])))
+      return true;
+  }
+  return false;
+}
+
+static ZMap thin_of(Question *q, Known *k) {
+  const Touch *t = k->touch;
+  if (k->is_thin) return k->thin;
+  k->is_thin = true;
+  Touch thin = *t;
+  Expr *indices = tirc_new_array(q->s->c, Expr, t->n + 1);
+  Expr *extents = tirc_new_array(q->s->c, Expr, t->n + 1);
+  thin.n = 0;
+  for (int d = 0; d < t->n; d++) {
+    if (!tells_apart(q, t->buffer, d)) continue;
+    indices[thin.n] = t->indices[d];
+    extents[thin.n++] = t->extents ? t->extents[d] : NULL;
+  }
+  thin.indices = indices;
+  thin.extents = t->extents ? extents : NULL;
+  bool exact = true;
+  if (thin.n && thin.n < t->n)
+    k->thin = by_iteration(q, &thin, tirc_relation_of(&q->r, &thin, &exact), 0, &exact);
+  return k->thin;
+}
+
+/* Whether no two iterations touch one element, which a few of its indices suffice to say: the other
+ * ones make the relations larger. */
+static bool thinly_apart(Question *q, Known *a, Known *b) {
+  const ZMap first = thin_of(q, a), second = first ? thin_of(q, b) : NULL;
+  if (!second) return false;
+  const ZMap same = tirc_z_compose(q->z, first, tirc_z_reverse(q->z, second));
+  for (int i = 0; i < q->of->n; i++)
+    if (tirc_z_is_empty(q->z, tirc_z_less_at(q->z, same, i)) != ANSWER_YES ||
+        (a != b && tirc_z_is_empty(q->z, tirc_z_greater_at(q->z, same, i)) != ANSWER_YES))
+      return false;
+  return true;
+}
+
 /* first, second: from iterations to elements, of which some are in both. */
 static bool meets(Question *q, const Known *a, ZMap first, const Known *b, ZMap second,
                   Meet *meet) {
@@ -360,12 +423,12 @@ static bool meets(Question *q, const Known *a, ZMap first, const Known *b, ZMap 
 
 static bool reads_meet(Question *q, Buffer b, Meet *meet) {
   for (int i = 0; i < q->known.n; i++) {
-    const Known *read = touch_of(q, i, b, false);
-    if (!read || read->is_spared) continue;
+    Known *read = touch_at(q, i, b, false);
     ZMap before = NULL; /* its own stores */
-    for (int k = 0; k < q->known.n; k++) {
-      const Known *store = touch_of(q, k, b, true);
-      if (!store || store->is_spared) continue;
+    for (int k = 0; read && k < q->known.n; k++) {
+      Known *store = touch_at(q, k, b, true);
+      if (!store || thinly_apart(q, store, read)) continue;
+      if (touch_of(q, i, b, false)->is_spared || touch_of(q, k, b, true)->is_spared) continue;
       if (!meets(q, store, store->whole, read, read->whole, meet)) continue;
       if (!before) before = exposed(q, read);
       if (meets(q, store, store->whole, read, before, meet)) return true;
@@ -377,8 +440,9 @@ static bool reads_meet(Question *q, Buffer b, Meet *meet) {
 static bool stores_meet(Question *q, Buffer b, Meet *meet) {
   for (int i = 0; i < q->known.n; i++)
     for (int k = i; k < q->known.n; k++) {
-      const Known *x = touch_of(q, i, b, true), *y = touch_of(q, k, b, true);
-      if (!x || !y || x->is_spared || y->is_spared) continue;
+      Known *x = touch_at(q, i, b, true), *y = touch_at(q, k, b, true);
+      if (!x || !y || thinly_apart(q, x, y)) continue;
+      if (touch_of(q, i, b, true)->is_spared || touch_of(q, k, b, true)->is_spared) continue;
       if (meets(q, x, x->whole, y, y->whole, meet)) return !is_alike(q, stored_of(q, b));
     }
   return false;
@@ -437,12 +501,14 @@ static bool is_repeated(const Question *q, int i) {
 static bool are_apart(Question *q, Buffer b) {
   Meet meet;
   for (int i = 0; i < q->known.n; i++) {
-    const Known *store = touch_of(q, i, b, true);
+    Known *store = touch_at(q, i, b, true);
     for (int k = 0; store && k < q->known.n; k++) {
       const bool write = q->known.at[k].touch->write;
       if ((write && k < i) || is_repeated(q, k)) continue;
-      const Known *other = touch_of(q, k, b, write);
-      if (other && meets(q, store, store->whole, other, other->whole, &meet)) return false;
+      Known *other = touch_at(q, k, b, write);
+      if (!other || thinly_apart(q, store, other)) continue;
+      touch_of(q, i, b, true), touch_of(q, k, b, write);
+      if (meets(q, store, store->whole, other, other->whole, &meet)) return false;
     }
   }
   return true;
