@@ -19,6 +19,11 @@ typedef struct Rival {
   void *(*prepare)(const Bench *b, const Case *k, const Operator *op, const char **why);
   void (*run)(void *prepared);
   void (*free)(void *prepared);
+  /* These may be NULL. Whether the program says what it is, so that prepare needs no operator; */
+  bool (*is_named)(const Case *k);
+  /* brings results to the arrays of the case, where run leaves them elsewhere; */
+  void (*finish)(void *prepared);
+  const char *(*note)(const void *prepared); /* what runs, for the table */
 } Rival;
 const Rival *find_rival(const char *name, size_t length);
 
@@ -62,6 +67,7 @@ typedef struct Contender {
   const Case *of;         /* the case that it is the ceiling of */
   const Rule *without;    /* of the script, or NULL */
   char *failure;          /* why the script cannot do without it */
+  char *note;             /* what a rival runs; or NULL */
   void *prepared;
   bool ahead; /* packs before the clock runs; NAME itself, packing included, stands before it */
   tirc_argument *packed; /* arrays that take the place of parameters */

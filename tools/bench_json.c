@@ -80,6 +80,7 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   add_int(j, "attempts", k->attempts);
   add_doubts(b, j, k, c);
   add_int(j, "huge_page_bytes", k->huge_bytes);
+  if (c->note && *c->note) add_string(j, "runs", c->note);
   if (c->ahead) json_object_object_add(j, "packed_ahead", json_object_new_boolean(true));
   if (c->without) add_string(j, "without", c->without->name);
   add_int(j, "bytes_read", k->bytes_read);

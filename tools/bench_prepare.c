@@ -58,6 +58,7 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
   poison_results(k, k->args);
   if (c->relaid) poison_results(k, c->packed);
   call_contender(c);
+  if (c->rival && c->rival->finish) c->rival->finish(c->prepared);
   Check r = compare_contender(b, k, c);
   if (r.ok) return;
   fprintf(b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %g, should be %g\n",
@@ -202,6 +203,7 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
     c->skipped = true;
   }
   if (status == DONE && !c->skipped) check_contender(b, k, c);
+  if (c->rival && c->rival->note && !c->skipped) c->note = strdup(c->rival->note(c->prepared));
   return status;
 }
 

@@ -75,6 +75,12 @@ static void print_binding(FILE *f, const Case *k) {
   fprintf(f, "\n");
 }
 
+static void print_notes(FILE *f, const Case *k) {
+  for (int i = 0; i < k->n_contenders; i++)
+    if (k->contenders[i].note && *k->contenders[i].note)
+      fprintf(f, "%s: %s\n", k->contenders[i].name, k->contenders[i].note);
+}
+
 void print_case(const Bench *b, const Case *k) {
   FILE *f = b->out;
   fprintf(f, "\n%s%s%s  %d thread%s", k->kernel, *k->setting ? " " : "", k->setting, k->threads,
@@ -88,6 +94,7 @@ void print_case(const Bench *b, const Case *k) {
   for (int i = 0; i < k->n_contenders; i++)
     if (k->contenders[i].median > 0) print_contender(f, k, &k->contenders[i]);
   print_binding(f, k);
+  print_notes(f, k);
   print_excesses(b, k);
   fflush(f);
 }

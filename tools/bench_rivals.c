@@ -4,8 +4,9 @@
 #include <string.h>
 
 static const Rival rivals[] = {
-#define RIVAL(name, install, prefix)                                                               \
-  {name, install, prefix##_open, prefix##_prepare, prefix##_run, prefix##_free},
+#define RIVAL(name, install, prefix, is_named, finish, note)                                       \
+  {name,     install, prefix##_open, prefix##_prepare, prefix##_run, prefix##_free,                \
+   is_named, finish,  note},
     RIVALS(RIVAL)
 #undef RIVAL
 };
@@ -21,13 +22,15 @@ const Rival *find_rival(const char *name, size_t length) {
 static bool is_right(const Case *k, const Rival *r, void *prepared) {
   poison_results(k, k->args);
   r->run(prepared);
+  if (r->finish) r->finish(prepared);
   return compare_results(k->program, k->n_params, k->args, k->expected).ok;
 }
 
-/* A recognised matrix product is the only candidate, and a wrong result is then the rival's fault,
- * which is said by whoever checks it. */
+/* What a program says of itself counts. A recognised matrix product is the only candidate
+ * otherwise; a wrong result is then the rival's fault, which is said by whoever checks it. */
 void *prepare_rival(const Bench *b, const Case *k, const Rival *r, const char **why) {
   Operator ops[MOST_OPERATORS];
+  if (r->is_named && r->is_named(k)) return r->prepare(b, k, NULL, why);
   int n = list_operators(k, ops);
   *why = "the program is none of its operators";
   for (int i = 0; i < n; i++) {

@@ -4,14 +4,19 @@
 
 #include "bench.h"
 
-/* R(name, how to install it, what its functions begin with) */
+/* R(name, how to install it, what its functions begin with, is_named, finish, note) */
 #define RIVALS(R)                                                                                  \
-  R("openblas", "apt-get install libopenblas0-pthread", openblas)                                  \
-  R("onednn", "apt-get install libdnnl2", onednn)                                                  \
-  R("onednn-prepacked", "apt-get install libdnnl2 libdnnl-dev, then build tirc again", prepacked)  \
-  R("c", "apt-get install clang-19", plain_c)
+  R("openblas", "apt-get install libopenblas0-pthread", openblas, NULL, NULL, NULL)                \
+  R("onednn", "apt-get install libdnnl2", onednn, dnnl_has_words, onednn_finish, onednn_note)      \
+  R("onednn-prepacked", "apt-get install libdnnl2 libdnnl-dev, then build tirc again", prepacked,  \
+    dnnl_has_words, prepacked_finish, NULL)                                                        \
+  R("c", "apt-get install clang-19", plain_c, NULL, NULL, NULL)
 
-#define RIVAL(name, install, prefix)                                                               \
+bool dnnl_has_words(const Case *k);
+void onednn_finish(void *prepared);
+const char *onednn_note(const void *prepared);
+void prepacked_finish(void *prepared);
+#define RIVAL(name, install, prefix, is_named, finish, note)                                       \
   bool prefix##_open(const Bench *b, char *kernels, size_t size, const char **why);                \
   void *prefix##_prepare(const Bench *b, const Case *k, const Operator *op, const char **why);     \
   void prefix##_run(void *prepared);                                                               \

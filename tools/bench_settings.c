@@ -187,6 +187,7 @@ void free_cases(Bench *b) {
       free(k->contenders[c].name);
       free(k->contenders[c].turns);
       free(k->contenders[c].failure);
+      free(k->contenders[c].note);
     }
     for (int d = 0; k->defines && d < k->n_defines; d++) {
       free((char *)(uintptr_t)k->defines[d].name);
