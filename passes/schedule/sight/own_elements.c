@@ -139,32 +139,63 @@ static bool is_covered(const Look *k) {
 
 /* --- a fused loop ---------------------------------------------------------------------------- */
 
-/* With the loops around the one that is asked about, or while they stand still. */
+/* With some of the loops around the one that is asked about, while the others stand still. */
 static bool is_bijective(const Look *k, SRef *block) {
-  const Expr predicate = tirc_block_of(block)->predicate;
-  const LoopDomain moving = tirc_loop_domain(k->s, block->parent, k->loop->parent, NULL);
-  if (tirc_runs_once(k->s, block, &moving, predicate)) return true;
-  const LoopDomain all = tirc_loop_domain(k->s, block->parent, NULL, NULL);
-  return all.n > moving.n && tirc_runs_once(k->s, block, &all, predicate);
+  const Block *b = tirc_block_of(block);
+  for (SRef *still = k->loop->parent;; still = still->parent) {
+    const LoopDomain moving = tirc_loop_domain(k->s, block->parent, still, NULL);
+    if (tirc_runs_once(k->s, block, &moving, b->predicate)) return true;
+    if (!tirc_is_loop(still)) return false;
+  }
 }
 
-/* The iterator that is the index, or -1. */
-static int iter_at(const Block *b, Range dim) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].var == dim.min) return tirc_is_int(dim.extent, 1) ? i : -1;
-  return -1;
+/* How far apart the values of an index are for two values of the variable that alone it is made of;
+ * 0: it is made of something else. */
+static int64_t step_of(Expr index, Expr var) {
+  int64_t step;
+  if (index == var) return 1;
+  if (index->op == OP_ADD && index->args[1]->op == OP_INT) return step_of(index->args[0], var);
+  return index->op == OP_MUL && index->args[0] == var && tirc_const_int(index->args[1], &step) &&
+                 step > 0
+             ? step
+             : 0;
 }
 
-/* Whether each iterator that the loop moves is an index in the same place of all accesses. */
+static bool is_same_box(int n, const Region **accesses, int dim) {
+  for (int a = 1; a < n; a++)
+    if (!tirc_expr_same(accesses[a]->dims[dim].min, accesses[0]->dims[dim].min) ||
+        !tirc_expr_same(accesses[a]->dims[dim].extent, accesses[0]->dims[dim].extent))
+      return false;
+  return true;
+}
+
+/* Whether what is left of the variable when it is divided by c is an index of all accesses. */
+static bool has_remainder(int n, const Region **accesses, Expr var, int64_t c) {
+  for (int d = 0; d < accesses[0]->buffer->ndim; d++) {
+    const Range at = accesses[0]->dims[d];
+    if (at.min->op == OP_FLOORMOD && at.min->args[0] == var && tirc_is_int(at.min->args[1], c) &&
+        tirc_is_int(at.extent, 1) && is_same_box(n, accesses, d))
+      return true;
+  }
+  return false;
+}
+
+/* Whether no element of one value of the variable is one of another value, by this dimension. */
+static bool names(int n, const Region **accesses, int dim, Expr var) {
+  const Range box = accesses[0]->dims[dim];
+  int64_t extent, c;
+  if (!tirc_const_int(box.extent, &extent) || !is_same_box(n, accesses, dim)) return false;
+  if (extent <= step_of(box.min, var)) return true;
+  return extent == 1 && box.min->op == OP_FLOORDIV && box.min->args[0] == var &&
+         tirc_const_int(box.min->args[1], &c) && has_remainder(n, accesses, var, c);
+}
+
+/* Whether each iterator that the loop moves names the elements, in the same way in all accesses. */
 static bool names_moved(const Look *k, const Block *b, const Region **accesses, int n) {
   for (int i = 0; i < b->n_iters; i++) {
     if (!tirc_uses_var(b->iter_values[i], tirc_loop_of(k->loop)->var)) continue;
     int d = 0;
-    for (; d < k->buffer->ndim; d++) {
-      int a = 0;
-      while (a < n && iter_at(b, accesses[a]->dims[d]) == i) a++;
-      if (a == n) break;
-    }
+    while (d < k->buffer->ndim && !names(n, accesses, d, b->iters[i].var)) d++;
     if (d == k->buffer->ndim) return false;
   }
   return true;
@@ -192,5 +223,5 @@ bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b,
   Look k = {s, loop, n, blocks, b};
   for (int d = 0; d < b->ndim; d++)
     if (is_divided_in(&k, d)) return true;
-  return (!shared && is_covered(&k)) || is_apart_in_block(&k);
+  return is_apart_in_block(&k) || (!shared && is_covered(&k));
 }
