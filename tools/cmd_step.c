@@ -142,6 +142,7 @@ int cmd_step(Options *o) {
   StepChoice choice = {0};
   ProgramText program = {0};
   int status = load_steps(o, &program, &m, &s, &choice.warnings);
+  if (status == DONE) status = check_instance(o, m);
   if (status == DONE) status = choose(o, s, &choice);
   if (status == DONE)
     status = o->html      ? write_page(o, &program, m, s, &choice)

@@ -49,7 +49,9 @@ struct json_object *trace_as_json(const tirc_module *m, const List *given, int64
                                   int64_t *accesses, bool *whole);
 int64_t instance_value(const List *given, const char *name, int64_t otherwise);
 
-/* step_instance.c: the steps of a small instance of the program; NULL when there is none. *setting
+/* step_instance.c: DONE, or BAD after saying which --instance names nothing or no size. */
+int check_instance(const Options *o, const tirc_module *m);
+/* The steps of a small instance of the program; NULL when there is none. *setting
  * says which, on the heap. */
 tirc_steps *small_instance(const Options *o, const ProgramText *program, const tirc_module *m,
                            const tirc_steps *full, int64_t budget, char **setting);

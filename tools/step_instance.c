@@ -4,6 +4,7 @@
  * predicate comes or goes. */
 #include "step.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,58 @@ static char *setting(const Search *q) {
     fprintf(f, "%s%s = %lld", i ? ", " : "", q->defines[i].name, (long long)q->values[i]);
   return fclose(f) == 0 ? text : (free(text), NULL);
 }
+
+/* --- what was asked for ----------------------------------------------------------------------- */
+
+/* Whether the program has a constant, a scalar or an extent of this name; offers those that it has.
+ */
+static bool has_size(const tirc_module *m, Nearest *best) {
+  const char *name;
+  int64_t value;
+  bool is_int, found = false;
+  for (int i = 0; tirc_module_constant(m, i, &name, &value, &is_int); i++) {
+    if (is_int) tirc_offer_name(best, name, strlen(name));
+    found |= is_int && !strcmp(name, best->wanted);
+  }
+  const tirc_param *params;
+  int n;
+  if (tirc_module_params(m, NULL, &n, &params, NULL)) n = 0;
+  for (int i = 0; i < n; i++) {
+    if (!params[i].is_array) tirc_offer_name(best, params[i].name, strlen(params[i].name));
+    found |= !params[i].is_array && !strcmp(params[i].name, best->wanted);
+    for (int d = 0; params[i].is_array && d < params[i].ndim; d++) {
+      const char *symbol = params[i].symbol[d];
+      if (symbol) tirc_offer_name(best, symbol, strlen(symbol));
+      found |= symbol && !strcmp(symbol, best->wanted);
+    }
+  }
+  return found;
+}
+
+int check_instance(const Options *o, const tirc_module *m) {
+  for (int i = 0; i < o->instance.n; i++) {
+    const char *text = o->instance.at[i], *equals = strchr(text, '=');
+    char *end = NULL;
+    errno = 0;
+    if (!equals || equals == text || strtoll(equals + 1, &end, 10) < 1 || *end || errno)
+      return complain(o, "as in --instance M=4", "--instance: '%s' is no NAME=EXTENT", text);
+    char *name = strndup(text, (size_t)(equals - text));
+    if (!name) return complain(o, NULL, "out of memory");
+    Nearest best = {.wanted = name, .n_wanted = strlen(name)};
+    int status = DONE;
+    if (!has_size(m, &best)) {
+      char hint[256] = "the program has no constants and no symbolic extents";
+      if (best.name) snprintf(hint, sizeof hint, "there is '%.*s'", (int)best.n, best.name);
+      status =
+          complain(o, hint, "--instance: the program has no constant and no extent '%s'", name);
+    }
+    free(name);
+    if (status != DONE) return status;
+  }
+  return DONE;
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
 
 tirc_steps *small_instance(const Options *o, const ProgramText *program, const tirc_module *m,
                            const tirc_steps *full, int64_t budget, char **out_setting) {

@@ -116,10 +116,13 @@ static void read_factors(Sched *s, Split *p, Value list) {
     p->factors[missing] = inferred(s, extent, p->product);
   } else if (!p->n || !tirc_prove_ge(tirc_analyzer(c), p->product, extent)) {
     tirc_sched_mark(s, p->loop->stmt);
+    int64_t product, whole;
+    const bool less = tirc_const_int(p->product, &product) && tirc_const_int(extent, &whole);
     tirc_sched_error(s, SERR_SPLIT_TOO_SMALL, NULL, NULL,
-                     "the product of the factors is %s, which is not known to be at least %s, the "
-                     "extent of loop %s",
-                     tirc_print_expr(c, p->product), tirc_print_expr(c, f->extent), f->var->u.s);
+                     "the product of the factors is %s, which is %s %s, the extent of loop %s",
+                     tirc_print_expr(c, p->product),
+                     less ? "less than" : "not known to be at least", tirc_print_expr(c, f->extent),
+                     f->var->u.s);
   }
 }
 

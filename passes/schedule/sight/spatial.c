@@ -174,10 +174,11 @@ static const char *instance_text(const Instances *k, const int64_t *of, const in
   return t.at;
 }
 
-/* An update of one element by all instances of an iterator is a reduction. */
+/* An update of one element by all instances of an iterator is a reduction; so is what has an init
+ * for the element. */
 static bool is_sum_over(const Meet *meet, Expr var) {
   const Touch *x = meet->first, *y = meet->second;
-  if (x->stmt != y->stmt || !x->load == !y->load) return false;
+  if (x->stmt != y->stmt || (!x->init && !x->load == !y->load)) return false;
   for (int d = 0; d < x->n; d++)
     if (!tirc_expr_same(x->indices[d], y->indices[d]) || tirc_uses_var(x->indices[d], var))
       return false;
