@@ -162,12 +162,20 @@ static void add_keywords(Script *sc, Value dict, Value names, Value values) {
   }
 }
 
+/* An empty list with room for n values: calls are what scripts do most. */
+static Value list_for(Tirc *c, int n) {
+  ValueList *list = tirc_new(c, ValueList);
+  *list = (ValueList){.cap = n, .at = n ? tirc_new_array(c, Value, n) : NULL};
+  return (Value){.kind = VAL_LIST, .u.list = list};
+}
+
 static Value eval_call(Frame *f, const Syn *e) {
   Script *sc = f->sc;
   Value callee = eval(f, e->a);
-  Value args = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
-  Value names = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
-  Value values = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  int keywords = 0;
+  for (int i = 0; i < e->kids.n; i++) keywords += e->kids.at[i]->kind == SYN_KEYWORD;
+  Value args = list_for(sc->c, e->kids.n - keywords);
+  Value names = list_for(sc->c, keywords), values = list_for(sc->c, keywords);
   for (int i = 0; i < e->kids.n; i++) {
     const Syn *kid = e->kids.at[i];
     if (kid->kind == SYN_STAR) {

@@ -80,7 +80,7 @@ void tirc_script_unset(Script *sc, Env *env, const char *name) {
 
 static bool builtin(const char *name, Value *out) {
   for (int i = 0; i < tirc_script_n_builtins; i++)
-    if (!strcmp(tirc_script_builtins[i].name, name)) {
+    if (*tirc_script_builtins[i].name == *name && !strcmp(tirc_script_builtins[i].name, name)) {
       *out = tirc_script_native(&tirc_script_builtins[i]);
       return true;
     }

@@ -91,14 +91,19 @@ static const char *known_attributes(Script *sc, Value v) {
   return t.at;
 }
 
+/* Most names differ in their first letter. */
+static bool is_named(const char *have, const char *name) {
+  return *have == *name && !strcmp(have, name);
+}
+
 static bool own_attribute(Script *sc, Value v, const char *name, Value *out) {
   for (int k = 0; k < N_METHOD_TABLES; k++)
     for (const NativeRow *row = method_tables[k]; row->name; row++)
-      if (!strcmp(row->name, name) && has_rows_of(v, row->type))
+      if (is_named(row->name, name) && has_rows_of(v, row->type))
         return *out = tirc_script_method(sc, row, v), true;
   for (int k = 0; k < N_ATTRIBUTE_TABLES; k++)
     for (const AttributeRow *row = attribute_tables[k]; row->name; row++)
-      if (!strcmp(row->name, name) && has_rows_of(v, row->type))
+      if (is_named(row->name, name) && has_rows_of(v, row->type))
         return *out = row->get(sc, v), true;
   return false;
 }

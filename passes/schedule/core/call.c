@@ -36,7 +36,8 @@ const int tirc_n_primitives = (int)(sizeof tirc_primitives / sizeof *tirc_primit
 
 const Primitive *tirc_find_primitive(const char *name) {
   for (int i = 0; i < tirc_n_primitives; i++)
-    if (!strcmp(tirc_primitives[i].name, name)) return &tirc_primitives[i];
+    if (*tirc_primitives[i].name == *name && !strcmp(tirc_primitives[i].name, name))
+      return &tirc_primitives[i];
   return NULL;
 }
 
