@@ -373,16 +373,21 @@ static ZMap thin_of(Question *q, Known *k) {
   Touch thin = *t;
   Expr *indices = tirc_new_array(q->s->c, Expr, t->n + 1);
   Expr *extents = tirc_new_array(q->s->c, Expr, t->n + 1);
+  PtrMap used = {0};
   thin.n = 0;
   for (int d = 0; d < t->n; d++) {
     if (!tells_apart(q, t->buffer, d)) continue;
     indices[thin.n] = t->indices[d];
-    extents[thin.n++] = t->extents ? t->extents[d] : NULL;
+    extents[thin.n] = t->extents ? t->extents[d] : NULL;
+    tirc_add_used(q->s->c, indices[thin.n], &used);
+    tirc_add_used(q->s->c, extents[thin.n++], &used);
   }
+  for (int i = 0; i < q->of->n; i++) tirc_add_used(q->s->c, q->of->values[i], &used);
   thin.indices = indices;
   thin.extents = t->extents ? extents : NULL;
+  thin.at = tirc_place_of_used(q->s->c, t->at, &used);
   bool exact = true;
-  if (thin.n && thin.n < t->n)
+  if (thin.n && (thin.n < t->n || thin.at != t->at))
     k->thin = by_iteration(q, &thin, tirc_relation_of(&q->r, &thin, &exact), 0, &exact);
   return k->thin;
 }
@@ -539,9 +544,17 @@ bool tirc_iterations_meet(const Iterations *of, int n, const Watched *watched, M
   return met && (!made || tirc_finite_meet(of, made, n_asked, asked, meet));
 }
 
+static bool is_read(const Touches *touches, Buffer b) {
+  int i = 0;
+  while (i < touches->n && (touches->at[i].buffer != b || touches->at[i].write)) i++;
+  return i < touches->n;
+}
+
 bool tirc_stores_before_it_reads(const Iterations *of, Buffer b) {
+  if (!is_read(&of->x->touches, b)) return true;
   Question q = question_of(of);
   q.width = width_of_times(&q);
+  tirc_leave_out_common(&q.r, &of->x->touches, NULL);
   const bool found = reads_own_stores(&q, b);
   tirc_sets_end(q.z);
   return found;

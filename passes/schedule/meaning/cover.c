@@ -83,11 +83,22 @@ static ZMap either(Cover *q, const Place *p) {
   return tirc_z_drop_in(z, tirc_z_meet(z, by[0], by[1]), 0, n);
 }
 
+/* In the loops that it needs. */
+static Touch thin(Tirc *c, Touch t) {
+  PtrMap used = {0};
+  for (int d = 0; d < t.n; d++) {
+    tirc_add_used(c, t.indices[d], &used);
+    tirc_add_used(c, t.extents ? t.extents[d] : NULL, &used);
+  }
+  t.at = tirc_place_of_used(c, t.at, &used);
+  return t;
+}
+
 static ZMap touched(Cover *q, bool *exact) {
   Sets *z = q->r.sets;
   ZMap all = tirc_z_empty(z, 0, q->box.n);
   for (int i = 0; i < q->x.touches.n; i++) {
-    const Touch *t = &q->x.touches.at[i];
+    const Touch one_touch = thin(q->s->c, q->x.touches.at[i]), *t = &one_touch;
     bool known = true;
     const ZMap one = t->write ? tirc_relation_of(&q->r, t, &known) : NULL;
     const Place *open = t->write && !known ? open_condition(t) : NULL;
@@ -127,7 +138,12 @@ static bool covers(Cover *q, const char **missing) {
   const ArenaMark mark = tirc_mark(q->s->c);
   *missing = NULL;
   tirc_sets_begin(q->r.sets, BUDGET);
-  const Answer answer = ask(q, missing);
+  tirc_leave_out_common(&q->r, &q->x.touches, &q->box);
+  Answer answer = ask(q, missing);
+  if (answer == ANSWER_NO) { /* with all indices, for what is missing is told */
+    q->r.common = (PtrMap){0};
+    answer = ask(q, missing);
+  }
   tirc_sets_end(q->r.sets);
   const bool all = answer == ANSWER_YES ||
                    (answer == ANSWER_UNKNOWN && tirc_finite_cover(q->s, &q->x, &q->box, missing));

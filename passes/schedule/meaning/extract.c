@@ -406,6 +406,43 @@ Place **tirc_place_loops(Tirc *c, Place *at) {
   return loops;
 }
 
+typedef struct Uses {
+  Tirc *c;
+  PtrMap *vars;
+} Uses;
+
+static bool see_use(Visitor *v, Expr e) {
+  const Uses *u = v->self;
+  if (e->op == OP_VAR) tirc_map_set(u->c, u->vars, e, (void *)e);
+  return true;
+}
+
+void tirc_add_used(Tirc *c, Expr e, PtrMap *used) {
+  Uses u = {c, used};
+  if (e) tirc_visit_expr(&(Visitor){.expr = see_use, .self = &u}, e);
+}
+
+static bool is_needed(const Place *p, const PtrMap *used) {
+  int64_t n;
+  if (p->kind == PLACE_BIND) return tirc_map_has(used, p->var);
+  return p->kind != PLACE_LOOP || p->outside || tirc_map_has(used, p->var) ||
+         !tirc_const_int(p->b, &n) || n < 1;
+}
+
+/* From the inside out: what is needed is further out than what needs it. */
+Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used) {
+  if (!at) return NULL;
+  const bool needed = is_needed(at, used);
+  if (needed) tirc_add_used(c, at->a, used);
+  if (needed) tirc_add_used(c, at->b, used);
+  Place *up = tirc_place_of_used(c, at->up, used);
+  if (!needed || up == at->up) return needed ? at : up;
+  Place thin = *at;
+  thin.is_known = false;
+  thin.reached = NULL;
+  return further(c, up, thin);
+}
+
 const char *tirc_touch_text(Tirc *c, const Touch *t) {
   const char *what =
       tirc_print_expr(c, t->load ? t->load : tirc_load(c, t->buffer, t->n, t->indices));

@@ -90,6 +90,10 @@ Place *tirc_place_in(Sched *s, SRef *in);
 /* In that place, `in`, of `where`: at a loop or block below it, in the same scope. The loops on the
  * way are a nest. */
 Place *tirc_place_below(Tirc *c, Place *in, const SRef *where, SRef *r);
+/* The same place without those loops of the nest that surely run and that nothing needs which is
+ * in `used` (variables), nor what is around: they make the tuples longer. */
+Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used);
+void tirc_add_used(Tirc *c, Expr e, PtrMap *used); /* NULL: nothing */
 /* The loops of the nest around a place: n_loops of them, outermost first, in the arena. */
 Place **tirc_place_loops(Tirc *c, Place *at);
 /* "A[vi + 1] (line 7)" */

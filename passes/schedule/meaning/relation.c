@@ -341,6 +341,31 @@ ZSet tirc_reached(Relations *r, Place *p) {
 
 /* --- accesses --------------------------------------------------------------------------------- */
 
+/* The one value of an index while the nest runs; NULL: it has more. */
+static Expr fixed_index(Relations *r, const Touch *t, int d) {
+  if (t->extents && !tirc_is_int(tirc_in_loops(r, t->at, t->extents[d]), 1)) return NULL;
+  const Expr e = tirc_in_loops(r, t->at, t->indices[d]);
+  return e->dtype.lanes == 1 && stands_still(r, t->at, e) && !tirc_reads_memory(e) ? e : NULL;
+}
+
+static void find_common(Relations *r, const Touch *t) {
+  Expr *common = tirc_map_get(&r->common, t->buffer);
+  const bool first = !common;
+  if (first) {
+    common = tirc_new_array(r->s->c, Expr, t->n + 1);
+    tirc_map_set(r->s->c, &r->common, t->buffer, common);
+  }
+  for (int d = 0; d < t->n; d++) {
+    const Expr fixed = first || common[d] ? fixed_index(r, t, d) : NULL;
+    common[d] = first || (fixed && tirc_expr_same(fixed, common[d])) ? fixed : NULL;
+  }
+}
+
+void tirc_leave_out_common(Relations *r, const Touches *touches, const Touch *more) {
+  for (int i = 0; i < touches->n; i++) find_common(r, &touches->at[i]);
+  if (more) find_common(r, more);
+}
+
 static int lanes_of(const Touch *t) {
   int lanes = 1;
   for (int i = 0; i < t->n; i++)
@@ -385,7 +410,13 @@ ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact) {
   if (lanes > 1) return relation_of_lanes(r, t, lanes, exact);
   ZValue *to = tirc_new_array(r->s->c, ZValue, t->n + 1);
   ZValue *extents = tirc_new_array(r->s->c, ZValue, t->n + 1);
+  const Expr *common = t->buffer ? tirc_map_get(&r->common, t->buffer) : NULL;
   for (int i = 0; i < t->n; i++) {
+    extents[i] = NULL;
+    if (common && common[i]) {
+      to[i] = tirc_z_int(r->sets, t->at->n_loops, 0);
+      continue;
+    }
     to[i] = whole_value(r, t->at, t->indices[i]);
     extents[i] = t->extents ? whole_value(r, t->at, t->extents[i]) : NULL;
     if (t->extents && !extents[i]) to[i] = NULL;

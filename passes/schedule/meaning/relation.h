@@ -17,6 +17,7 @@ typedef struct Relations {
   SRef *nest;        /* its outermost loop, or the loop or block in which all is */
   VEC(Expr) symbols; /* values that stand still and are no variables */
   Place nowhere;     /* around everything */
+  PtrMap common;     /* of buffers: an array of the indices that need not be compared */
   Analyzer *ranges;  /* of the loops around what was asked for; NULL: not made yet */
   ZSet sizes;        /* extents of parameters are at least 1; NULL: not asked for yet */
 } Relations;
@@ -29,6 +30,10 @@ ZSet tirc_reached(Relations *r, Place *p);
 ZMap tirc_relation_of(Relations *r, const Touch *t, bool *exact);
 /* The same number in terms of loops alone, without what a quotient or the like leaves out. */
 Expr tirc_in_loops(Relations *r, Place *at, Expr e);
+/* What is asked is only whether elements of a buffer are the same: an index that is the same in all
+ * touches of it while the nest runs is 0 from now on. `more` is one of them, too (NULL: nothing).
+ */
+void tirc_leave_out_common(Relations *r, const Touches *touches, const Touch *more);
 /* A parameter of the relations by its key: "n", "k_0", or "idx[n]". */
 const char *tirc_param_text(const Relations *r, const void *key);
 
