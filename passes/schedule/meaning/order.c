@@ -39,16 +39,8 @@ int tirc_user_of(const Nest *nest, const Touch *t) {
   return whole;
 }
 
-static bool is_wanted(void *self, Buffer b) {
-  const Nest *nest = self;
-  for (int i = 0; i < nest->n_users; i++)
-    if (nest->users[i].buffer == b) return true;
-  return false;
-}
-
 static void add_moves(Question *q, const Touch *t) {
   const int user = tirc_user_of(q->nest, t), n = q->nest->n;
-  if (user == q->nest->n_users) return;
   Moves *m = &q->moves[user];
   const ZMap whole = tirc_relation_of(&q->r, t, &m->exact[t->write]);
   const ZMap one = tirc_z_drop_in(q->r.sets, whole, n, t->at->n_loops - n);
@@ -124,13 +116,16 @@ bool tirc_keeps_order(const Nest *nest, Loss *loss) {
   Question q = {.nest = nest, .loss = loss};
   *loss = (Loss){&nest->users[0], &nest->users[0], NULL};
   q.r = (Relations){.s = nest->s, .sets = tirc_sets_of(nest->s), .nest = nest->chain[0]};
-  q.x = (Extract){.s = nest->s, .plain = nest->plain, .wants = is_wanted, .self = (void *)nest};
+  q.x = *nest->x;
+  q.x.touches = (Touches){0};
+  for (int i = 0; i < nest->x->touches.n; i++)
+    if (tirc_user_of(nest, &nest->x->touches.at[i]) < nest->n_users)
+      vec_push(c, q.x.touches, nest->x->touches.at[i]);
   q.moves = tirc_new_array(c, Moves, nest->n_users);
   q.place = tirc_new_array(c, int, nest->n);
   for (int i = 0; i < nest->n_users; i++) q.moves[i].exact[0] = q.moves[i].exact[1] = true;
   for (int i = 0; i < nest->n; i++)
     while (nest->order[q.place[i]] != nest->chain[i]) q.place[i]++;
-  tirc_extract_nest(&q.x, nest->n, nest->chain);
   tirc_sets_begin(q.r.sets, BUDGET);
   for (int i = 0; i < q.x.touches.n; i++) add_moves(&q, &q.x.touches.at[i]);
   ask(&q);

@@ -20,7 +20,7 @@ typedef struct User {
 
 typedef struct Nest {
   Sched *s;
-  const Plain *plain;
+  const Extract *x; /* all that it touches */
   int n;
   SRef *const *chain, *const *order; /* its loops, outermost first, as they are and as they come */
   int n_users;

@@ -21,12 +21,9 @@
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-/* How one block uses one buffer. */
+/* How one block, or its init, uses one buffer. */
 typedef struct Use {
-  Tirc *c;
   SRef *block;
-  Buffer buffer;
-  const PtrMap *opaque;
   int loads, stores;
   int n;
   const Expr *indices; /* of the first access */
@@ -34,85 +31,29 @@ typedef struct Use {
   bool constant;       /* all that is stored does not depend on anything */
 } Use;
 
-static void add_access(Use *u, int n, const Expr *indices) {
+static void add_access(Use *u, const Touch *t) {
   if (u->loads + u->stores == 0) {
-    u->n = n;
-    u->indices = indices;
-    u->same_indices = true;
-    u->constant = true;
-    return;
+    u->n = t->n;
+    u->indices = t->indices;
+    u->same_indices = u->constant = true;
   }
-  for (int i = 0; i < n && u->same_indices; i++)
-    u->same_indices = n == u->n && tirc_expr_same(indices[i], u->indices[i]);
+  u->same_indices &= t->n == u->n;
+  for (int i = 0; i < t->n && u->same_indices; i++)
+    u->same_indices = tirc_expr_same(t->indices[i], u->indices[i]);
+  u->loads += !t->write;
+  u->stores += t->write;
+  u->constant &= !t->extents && (!t->write || tirc_is_constant(t->stmt->u.store.value));
 }
 
-static bool look_at_expr(Visitor *v, Expr e) {
-  Use *u = v->self;
-  if (e->op == OP_LOAD && e->u.buffer == u->buffer) {
-    add_access(u, e->n, e->args);
-    u->loads++;
+/* An init that is written by hand is part of the block, too. */
+static Use use_of(const Extract *x, SRef *block, Buffer b, bool init) {
+  Use u = {.block = block};
+  for (int i = 0; i < x->touches.n; i++) {
+    const Touch *t = &x->touches.at[i];
+    if (t->block == block && t->buffer == b &&
+        (t->init == init || (t->init && !tirc_block_of(block)->init)))
+      add_access(&u, t);
   }
-  return true;
-}
-
-static const Expr *start_of(Tirc *c, const Region *shown) {
-  Expr *start = tirc_new_array(c, Expr, shown->buffer->ndim + 1);
-  for (int k = 0; k < shown->buffer->ndim; k++) start[k] = shown->dims[k].min;
-  return start;
-}
-
-static void look_at_opaque(Use *u, const Opaques *opaque) {
-  for (int i = 0; opaque && i < opaque->n; i++) {
-    const Opaque *o = &opaque->at[i];
-    if (o->shown.buffer != u->buffer) continue;
-    add_access(u, u->buffer->ndim, start_of(u->c, &o->shown));
-    u->loads += o->read;
-    u->stores += o->written;
-    u->constant = false;
-  }
-}
-
-static void look_at_extents(Visitor *v, Buffer made) {
-  for (int i = 0; i < made->ndim; i++) tirc_visit_expr(v, made->shape[i]);
-}
-
-static bool look_at_stmt(Visitor *v, Stmt stmt) {
-  Use *u = v->self;
-  if (stmt->kind == STMT_BLOCK) {
-    look_at_opaque(u, tirc_map_get(u->opaque, stmt));
-    for (int i = 0; i < stmt->u.block.n_allocs; i++) look_at_extents(v, stmt->u.block.allocs[i]);
-  }
-  if (stmt->kind == STMT_ALLOC) look_at_extents(v, stmt->u.alloc.buffer);
-  if (stmt->kind == STMT_STORE && stmt->u.store.buffer == u->buffer) {
-    add_access(u, stmt->u.store.n, stmt->u.store.indices);
-    u->stores++;
-    u->constant &= tirc_is_constant(stmt->u.store.value);
-  }
-  return true;
-}
-
-/* That of its init, or of one that is written by hand. */
-static Use use_of_init(Sched *s, const Plain *plain, SRef *block, Buffer b) {
-  Use u = {.c = s->c, .block = block, .buffer = b, .opaque = &plain->opaque};
-  Visitor v = {.stmt = look_at_stmt, .expr = look_at_expr, .self = &u};
-  const Block *at = &((Stmt)tirc_map_get(&plain->blocks, block))->u.block;
-  if (at->init) tirc_visit_stmt(&v, at->init);
-  for (int i = 0; i < tirc_inits_by_hand(at); i++) tirc_visit_stmt(&v, tirc_item(at->body, i));
-  return u;
-}
-
-static Use use_of(Sched *s, const Plain *plain, SRef *block, Buffer b) {
-  Use u = {.c = s->c, .block = block, .buffer = b, .opaque = &plain->opaque};
-  Visitor v = {.stmt = look_at_stmt, .expr = look_at_expr, .self = &u};
-  const Stmt at = tirc_map_get(&plain->blocks, block);
-  look_at_stmt(&v, at);
-  tirc_visit_expr(&v, at->u.block.predicate);
-  for (int i = 0; i < at->u.block.n_iters; i++) {
-    tirc_visit_expr(&v, at->u.block.iters[i].dom.min);
-    tirc_visit_expr(&v, at->u.block.iters[i].dom.extent);
-    tirc_visit_expr(&v, at->u.block.iter_values[i]);
-  }
-  tirc_visit_stmt(&v, at->u.block.body);
   return u;
 }
 
@@ -147,9 +88,9 @@ static bool stores_once(Sched *s, const Use *u, bool init) {
 
 typedef struct Ask {
   Sched *s;
+  Extract x;
   Nest nest;
   VEC(User) users;
-  PtrMap own; /* buffers that each iteration allocates for itself */
 } Ask;
 
 static const char *user_text(Sched *s, const User *g) {
@@ -193,14 +134,6 @@ static bool seen(const Ask *r, Buffer b) {
   return false;
 }
 
-static bool add_own(Visitor *v, Stmt s) {
-  Ask *r = v->self;
-  for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++)
-    tirc_map_set(r->s->c, &r->own, s->u.block.allocs[i], s);
-  if (s->kind == STMT_ALLOC) tirc_map_set(r->s->c, &r->own, s->u.alloc.buffer, s);
-  return true;
-}
-
 /* Whether an instance uses of the buffer what its init stores, and shares it with no other one. */
 static bool has_own_sums(Sched *s, const Use *init, const Use *body) {
   bool own = stores_once(s, init, true) && (!body->n || body->same_indices);
@@ -210,20 +143,26 @@ static bool has_own_sums(Sched *s, const Use *init, const Use *body) {
 }
 
 /* An init that may come too late, or too early. */
-static bool consider_init(Ask *r, SRef *block, const Use *body) {
+static bool consider_init(Ask *r, SRef *block, Buffer b, const Use *body) {
   Sched *s = r->s;
   const Nest *nest = &r->nest;
-  const Use init = use_of_init(s, nest->plain, block, body->buffer);
+  const Use init = use_of(&r->x, block, b, true);
   if (init.loads + init.stores == 0 ||
       (!init.loads && tirc_init_stays_first(s, nest->n, nest->chain, nest->order, block) &&
        (has_own_sums(s, &init, body) || !tirc_instances_depend(s, block))))
     return false;
   vec_push(s->c, r->users,
            ((User){.block = block,
-                   .buffer = body->buffer,
+                   .buffer = b,
                    .init = true,
                    .stores_once = init.constant || stores_once(s, &init, true)}));
   return true;
+}
+
+static bool is_loosely_used(const Extract *x, Buffer b) {
+  for (int i = 0; i < x->touches.n; i++)
+    if (!x->touches.at[i].block && x->touches.at[i].buffer == b) return true;
+  return false;
 }
 
 /* Adds the buffer's users to those that are asked about unless it is safe by sight. */
@@ -231,10 +170,10 @@ static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
   Sched *s = r->s;
   int users = 0, loads = 0, first = r->users.n;
   bool safe = true;
-  if (seen(r, b) || tirc_map_has(&r->own, b)) return;
+  if (seen(r, b) || tirc_map_has(&r->x.own, b)) return;
   for (int i = 0; i < n_blocks; i++) {
-    Use u = use_of(s, r->nest.plain, blocks[i], b);
-    users += consider_init(r, blocks[i], &u);
+    const Use u = use_of(&r->x, blocks[i], b, false);
+    users += consider_init(r, blocks[i], b, &u);
     if (u.loads + u.stores == 0) continue;
     const bool once = u.stores && (u.constant || stores_once(s, &u, false));
     User g = {
@@ -244,7 +183,7 @@ static void consider(Ask *r, Buffer b, int n_blocks, SRef *const *blocks) {
     loads += u.loads;
     safe &= g.update || (!u.loads && once);
   }
-  if (tirc_loosely_used(tirc_scope_root(s, r->nest.chain[0]), NULL, b)) {
+  if (is_loosely_used(&r->x, b)) {
     vec_push(s->c, r->users, ((User){.buffer = b}));
     users++;
     loads++;
@@ -321,17 +260,13 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
   SRef **blocks;
   int n_blocks = tirc_child_blocks(s, chain[n - 1], &blocks);
   const Plain plain = tirc_plain_blocks(s, n_blocks, blocks);
-  Ask r = {.s = s, .nest = {s, &plain, n, chain, order, 0, NULL}};
+  Ask r = {.s = s, .x = {.s = s, .plain = &plain}};
+  r.nest = (Nest){.s = s, .x = &r.x, .n = n, .chain = chain, .order = order};
   require_bounds_stand_still(s, n, chain);
   for (int i = 0; i < n_blocks; i++) require_sums_inside(s, chain, blocks[i]);
-  tirc_visit_stmt(&(Visitor){.stmt = add_own, .expr = tirc_skip_expr, .self = &r},
-                  tirc_loop_of(chain[n - 1])->body);
-  for (int i = 0; i < n_blocks; i++)
-    for (int k = 0; k < blocks[i]->n_accesses[1]; k++)
-      consider(&r, blocks[i]->accesses[1][k].buffer, n_blocks, blocks);
-  Buffer *loose;
-  const int n_loose = tirc_loose_stores(s, chain[n - 1], &loose);
-  for (int i = 0; i < n_loose; i++) consider(&r, loose[i], n_blocks, blocks);
+  tirc_extract_nest(&r.x, n, chain);
+  for (int i = 0; i < r.x.touches.n; i++)
+    if (r.x.touches.at[i].write) consider(&r, r.x.touches.at[i].buffer, n_blocks, blocks);
   for (int i = 0; i < n_blocks; i++)
     if (turns_steps(tirc_block_of(blocks[i]), n, chain, order)) tirc_warn_of_equals(s, blocks[i]);
   if (!r.users.n) return;
