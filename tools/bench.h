@@ -154,6 +154,8 @@ bool has_contenders(const Options *o);
 int usage_of_bench(const Options *o);
 /* bench_settings.c, bench_suite.c: the cases, from --suite and -D. DONE or BAD */
 int make_cases(Bench *b);
+/* The suite that --suite names, if it is part of the command, as files in the folder of --write. */
+int write_suite(const Options *o);
 void free_cases(Bench *b);
 /* bench_arrays.c: DONE or BAD. A program that the command line or a suite names; */
 int load_named(const Options *o, const char *file, const char *text, int n,

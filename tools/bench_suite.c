@@ -255,13 +255,12 @@ static char *read_whole(const char *path) {
   return NULL;
 }
 
-static int no_suite(const Options *o, const char *name) {
-  const int error = errno;
+static int no_suite(const Options *o, const char *name, const char *why) {
   char hint[768] = "a file with lines like `qkv M=16,32 K=768 N=768`, or one of: ";
   for (int i = 0; i < N_SUITES; i++)
     snprintf(hint + strlen(hint), sizeof hint - strlen(hint), "%s%s (%s)", i ? ", " : "",
              suites[i].name, suites[i].help);
-  return complain(o, hint, "there is no suite '%s': %s", name, strerror(error));
+  return complain(o, hint, "there is no suite '%s'%s%s", name, why ? ": " : "", why ? why : "");
 }
 
 int read_suite(Bench *b, const char *name) {
@@ -270,10 +269,28 @@ int read_suite(Bench *b, const char *name) {
   for (int i = 0; i < N_SUITES; i++)
     if (strcmp(suites[i].name, name) == 0) r.suite = name, text = strdup(suites[i].text);
   if (!text) text = read_whole(name);
-  if (!text) return no_suite(b->o, name);
+  if (!text) return no_suite(b->o, name, strerror(errno));
   r.used = calloc((size_t)b->o->define.n + 1, sizeof *r.used);
   int status = r.used ? read_suite_text(&r, text) : complain(b->o, NULL, "out of memory");
   free(r.used);
   free(text);
+  return status;
+}
+
+int write_suite(const Options *o) {
+  char name[64];
+  int status = o->suite ? NO
+                        : complain(o, "tirc bench --suite operators --write FOLDER",
+                                   "--write needs the name of a suite");
+  for (int i = 0; i < N_SUITES && status == NO; i++) {
+    if (strcmp(suites[i].name, o->suite) != 0) continue;
+    snprintf(name, sizeof name, "%.50s.suite", o->suite);
+    status = make_folder(o);
+    if (status == DONE) status = write_into_folder(o, name, suites[i].text);
+  }
+  if (status == NO) return no_suite(o, o->suite, NULL);
+  for (int i = 0; i < N_PROGRAMS && status == DONE; i++)
+    if (strcmp(programs[i].suite, o->suite) == 0)
+      status = write_into_folder(o, programs[i].name, programs[i].text);
   return status;
 }

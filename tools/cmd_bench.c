@@ -145,6 +145,7 @@ int usage_of_bench(const Options *o) {
 
 int cmd_bench(Options *o) {
   if (o->compare) return compare_files(o);
+  if (o->write) return write_suite(o);
   if (o->ablate && o->args.n > 1)
     return complain(o, NULL, "usage: tirc bench PROG --ablate SCHED, without further schedules");
   if (check_auto(o) != DONE) return BAD;

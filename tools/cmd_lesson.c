@@ -35,7 +35,7 @@ static void list_lessons(void) {
 /* --- files --------------------------------------------------------------------------------------
  */
 
-static int write_file(const Options *o, const char *name, const char *text) {
+int write_into_folder(const Options *o, const char *name, const char *text) {
   char path[4096];
   if (snprintf(path, sizeof path, "%s/%s", o->write, name) >= (int)sizeof path)
     return complain(o, NULL, "the folder's name is too long");
@@ -50,18 +50,21 @@ static int write_file(const Options *o, const char *name, const char *text) {
   return DONE;
 }
 
+int make_folder(const Options *o) {
+  if (mkdir(o->write, 0777) == 0 || errno == EEXIST) return DONE;
+  return complain(o, NULL, "cannot make the folder '%s': %s", o->write, strerror(errno));
+}
+
 static int write_files(const Options *o, const Lesson *lesson) {
-  if (mkdir(o->write, 0777) != 0 && errno != EEXIST)
-    return complain(o, NULL, "cannot make the folder '%s': %s", o->write, strerror(errno));
   const struct {
     const char *name, *text;
   } files[] = {{"README.md", lesson->page},
                {"program.tir", lesson->program},
                {"schedule.sch", lesson->schedule},
                {"exercise.sch", lesson->exercise}};
-  int status = DONE;
+  int status = make_folder(o);
   for (size_t i = 0; i < sizeof files / sizeof *files && status == DONE; i++)
-    status = write_file(o, files[i].name, files[i].text);
+    status = write_into_folder(o, files[i].name, files[i].text);
   return status;
 }
 

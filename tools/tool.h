@@ -196,6 +196,10 @@ const char *code_meaning(const char *code);
 /* cmd_run.c: runs m with the options' arrays, and sums up the results; --check compares with what
  * the interpreter makes of `plain`. */
 int run_module(const Options *o, const tirc_module *plain, const tirc_module *m);
+/* cmd_lesson.c: DONE, or BAD after what went wrong was reported. The folder of --write, and a file
+ * in it that was not there. */
+int make_folder(const Options *o);
+int write_into_folder(const Options *o, const char *name, const char *text);
 /* explain_primitive.c: false when there is no primitive of the name */
 bool explain_primitive(const char *name);
 void print_primitives_as_markdown(void);
