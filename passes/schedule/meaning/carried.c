@@ -16,10 +16,17 @@ typedef struct Known {
   ZMap at;    /* from the loops around to elements */
   ZMap whole; /* from the iteration to elements */
   bool exact;
-  Made made; /* of a store: what the stored number is made of */
+  Made made;  /* of a store: what the stored number is made of */
+  Touch thin; /* in the dimensions that tell iterations apart, without what these do not need */
   bool is_thin;
-  ZMap thin; /* from the iteration to elements, in the dimensions that tell iterations apart */
+  ZMap of_thin; /* from the iteration to elements; NULL: it would be the same */
 } Known;
+
+/* Whether iterations are apart that touch elements so and so. */
+typedef struct Thin {
+  ZMap first, second;
+  bool apart;
+} Thin;
 
 typedef enum Alike { ALIKE_UNKNOWN, ALIKE_ASKED, ALIKE_YES, ALIKE_NO } Alike;
 
@@ -38,6 +45,7 @@ typedef struct Question {
   int width; /* of a time */
   VEC(Known) known;
   VEC(Stored) stored;
+  VEC(Thin) thin;
 } Question;
 
 static Stored *stored_of(Question *q, Buffer b) {
@@ -156,24 +164,49 @@ static ZMap in_earlier(Question *q, ZMap m, int n) {
   return tirc_z_compose(q->z, from, m);
 }
 
+/* In each run of the n loops that they have in common, and of no more. */
+static bool is_before(const Question *q, const Touch *store, const Touch *read, int n) {
+  return loops_in_common(q, read, store) == n && time_in(q, store, n) < time_in(q, read, n);
+}
+
 /* What is left of a read when the store has been before it: in the same run of the n loops that
  * they have in common, or where `width` is not 0, of so many numbers that tell runs apart, in
  * earlier iterations of the last of them. */
 static ZMap uncovered(Question *q, const Touch *read, ZMap left, const Known *store, int n,
                       int width) {
-  const int common = loops_in_common(q, read, store->touch);
-  const bool before = common == n && time_in(q, store->touch, n) < time_in(q, read, n);
+  const bool before = is_before(q, store->touch, read, n);
   bool exact = true; /* as the store's */
-  if (!before && (common < n || !width)) return left;
+  if (!before && (!width || loops_in_common(q, read, store->touch) < n)) return left;
   const ZMap stored = by_iteration(q, store->touch, store->at, n, &exact);
   if (before) left = tirc_z_minus(q->z, left, stored);
   return width ? tirc_z_minus(q->z, left, in_earlier(q, stored, width)) : left;
+}
+
+/* Whether stores with fewest loops around, as those of an init, have been before all of the read.
+ */
+static bool is_stored_outside(Question *q, const Known *read) {
+  const Touch *r = read->touch;
+  for (int n = 0; n <= r->at->n_loops; n++) {
+    bool exact = true, found = false;
+    ZMap left = NULL;
+    for (int i = 0; i < q->known.n; i++) {
+      if (!touch_at(q, i, r->buffer, true) || !is_before(q, q->known.at[i].touch, r, n)) continue;
+      const Known *k = touch_of(q, i, r->buffer, true);
+      found = true;
+      if (!k->exact) continue;
+      if (!left) left = by_iteration(q, r, read->at, n, &exact);
+      left = tirc_z_minus(q->z, left, by_iteration(q, k->touch, k->at, n, &exact));
+    }
+    if (found) return tirc_z_is_empty(q->z, left) == ANSWER_YES;
+  }
+  return false;
 }
 
 /* What is read before the same iteration surely stored to it. Loop by loop, from the inside out, so
  * that tuples are short. */
 static ZMap exposed(Question *q, const Known *read) {
   const Touch *r = read->touch;
+  if (is_stored_outside(q, read)) return tirc_z_empty(q->z, q->of->n, r->n);
   Place **loops = tirc_place_loops(q->s->c, r->at);
   int most = 0, width = q->of->n;
   for (int i = 0; i < q->known.n; i++) {
@@ -366,10 +399,7 @@ static bool tells_apart(Question *q, Buffer b, int dim) {
   return false;
 }
 
-static ZMap thin_of(Question *q, Known *k) {
-  const Touch *t = k->touch;
-  if (k->is_thin) return k->thin;
-  k->is_thin = true;
+static Touch thin_touch(Question *q, const Touch *t) {
   Touch thin = *t;
   Expr *indices = tirc_new_array(q->s->c, Expr, t->n + 1);
   Expr *extents = tirc_new_array(q->s->c, Expr, t->n + 1);
@@ -385,11 +415,42 @@ static ZMap thin_of(Question *q, Known *k) {
   for (int i = 0; i < q->of->n; i++) tirc_add_used(q->s->c, q->of->values[i], &used);
   thin.indices = indices;
   thin.extents = t->extents ? extents : NULL;
-  thin.at = tirc_place_of_used(q->s->c, t->at, &used);
+  thin.at = tirc_place_of_used(q->s->c, t->at, &used, true);
+  return thin;
+}
+
+static bool is_alike_touch(const Touch *a, const Touch *b) {
+  if (a->buffer != b->buffer || a->n != b->n || !a->extents != !b->extents) return false;
+  for (int d = 0; d < a->n; d++)
+    if (!tirc_expr_same(a->indices[d], b->indices[d]) ||
+        (a->extents && !tirc_expr_same(a->extents[d], b->extents[d])))
+      return false;
+  return tirc_same_place(a->at, b->at);
+}
+
+static ZMap thin_of(Question *q, Known *k) {
+  const Touch *t = k->touch;
+  if (k->is_thin) return k->of_thin;
+  k->thin = thin_touch(q, t);
+  k->is_thin = true;
+  for (int i = 0; i < q->known.n; i++) {
+    const Known *other = &q->known.at[i];
+    if (other->is_thin && other->of_thin && is_alike_touch(&other->thin, &k->thin))
+      return k->of_thin = other->of_thin;
+  }
   bool exact = true;
-  if (thin.n && (thin.n < t->n || thin.at != t->at))
-    k->thin = by_iteration(q, &thin, tirc_relation_of(&q->r, &thin, &exact), 0, &exact);
-  return k->thin;
+  if (k->thin.n && (k->thin.n < t->n || k->thin.at != t->at))
+    k->of_thin = by_iteration(q, &k->thin, tirc_relation_of(&q->r, &k->thin, &exact), 0, &exact);
+  return k->of_thin;
+}
+
+static bool are_all_apart(Question *q, ZMap first, ZMap second) {
+  const ZMap same = tirc_z_compose(q->z, first, tirc_z_reverse(q->z, second));
+  for (int i = 0; i < q->of->n; i++)
+    if (tirc_z_is_empty(q->z, tirc_z_less_at(q->z, same, i)) != ANSWER_YES ||
+        (first != second && tirc_z_is_empty(q->z, tirc_z_greater_at(q->z, same, i)) != ANSWER_YES))
+      return false;
+  return true;
 }
 
 /* Whether no two iterations touch one element, which a few of its indices suffice to say: the other
@@ -397,12 +458,11 @@ static ZMap thin_of(Question *q, Known *k) {
 static bool thinly_apart(Question *q, Known *a, Known *b) {
   const ZMap first = thin_of(q, a), second = first ? thin_of(q, b) : NULL;
   if (!second) return false;
-  const ZMap same = tirc_z_compose(q->z, first, tirc_z_reverse(q->z, second));
-  for (int i = 0; i < q->of->n; i++)
-    if (tirc_z_is_empty(q->z, tirc_z_less_at(q->z, same, i)) != ANSWER_YES ||
-        (a != b && tirc_z_is_empty(q->z, tirc_z_greater_at(q->z, same, i)) != ANSWER_YES))
-      return false;
-  return true;
+  for (int i = 0; i < q->thin.n; i++)
+    if (q->thin.at[i].first == first && q->thin.at[i].second == second) return q->thin.at[i].apart;
+  const Thin asked = {first, second, are_all_apart(q, first, second)};
+  vec_push(q->s->c, q->thin, asked);
+  return asked.apart;
 }
 
 /* first, second: from iterations to elements, of which some are in both. */

@@ -90,7 +90,7 @@ static Touch thin(Tirc *c, Touch t) {
     tirc_add_used(c, t.indices[d], &used);
     tirc_add_used(c, t.extents ? t.extents[d] : NULL, &used);
   }
-  t.at = tirc_place_of_used(c, t.at, &used);
+  t.at = tirc_place_of_used(c, t.at, &used, false);
   return t;
 }
 

@@ -422,25 +422,35 @@ void tirc_add_used(Tirc *c, Expr e, PtrMap *used) {
   if (e) tirc_visit_expr(&(Visitor){.expr = see_use, .self = &u}, e);
 }
 
-static bool is_needed(const Place *p, const PtrMap *used) {
+static bool is_needed(const Place *p, const PtrMap *used, bool loosely) {
   int64_t n;
+  if (p->kind == PLACE_WHEN && loosely && !p->outside) return tirc_uses_any(p->a, used);
   if (p->kind == PLACE_BIND) return tirc_map_has(used, p->var);
   return p->kind != PLACE_LOOP || p->outside || tirc_map_has(used, p->var) ||
          !tirc_const_int(p->b, &n) || n < 1;
 }
 
 /* From the inside out: what is needed is further out than what needs it. */
-Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used) {
+Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used, bool loosely) {
   if (!at) return NULL;
-  const bool needed = is_needed(at, used);
+  const bool needed = is_needed(at, used, loosely);
   if (needed) tirc_add_used(c, at->a, used);
   if (needed) tirc_add_used(c, at->b, used);
-  Place *up = tirc_place_of_used(c, at->up, used);
+  Place *up = tirc_place_of_used(c, at->up, used, loosely);
   if (!needed || up == at->up) return needed ? at : up;
   Place thin = *at;
   thin.is_known = false;
   thin.reached = NULL;
   return further(c, up, thin);
+}
+
+bool tirc_same_place(const Place *a, const Place *b) {
+  while (a && b && a != b && a->kind == b->kind && a->var == b->var && a->a == b->a &&
+         a->b == b->b && a->negated == b->negated && a->outside == b->outside) {
+    a = a->up;
+    b = b->up;
+  }
+  return a == b;
 }
 
 const char *tirc_touch_text(Tirc *c, const Touch *t) {

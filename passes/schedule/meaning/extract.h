@@ -91,11 +91,14 @@ Place *tirc_place_in(Sched *s, SRef *in);
  * way are a nest. */
 Place *tirc_place_below(Tirc *c, Place *in, const SRef *where, SRef *r);
 /* The same place without those loops of the nest that surely run and that nothing needs which is
- * in `used` (variables), nor what is around: they make the tuples longer. */
-Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used);
+ * in `used` (variables), nor what is around: they make the tuples longer. `loosely`: without
+ * conditions on other loops, too; it is reached there at most. */
+Place *tirc_place_of_used(Tirc *c, Place *at, PtrMap *used, bool loosely);
 void tirc_add_used(Tirc *c, Expr e, PtrMap *used); /* NULL: nothing */
 /* The loops of the nest around a place: n_loops of them, outermost first, in the arena. */
 Place **tirc_place_loops(Tirc *c, Place *at);
+/* Whether two places are reached alike. */
+bool tirc_same_place(const Place *a, const Place *b);
 /* "A[vi + 1] (line 7)" */
 const char *tirc_touch_text(Tirc *c, const Touch *t);
 
