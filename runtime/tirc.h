@@ -315,6 +315,12 @@ TIRC_API tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_opti
  * behind the last. */
 TIRC_API bool tirc_rules_table(int i, const char **name, const char **text);
 
+/* The schedules that a search tries: as scripts with sampling calls, one for each way to
+ * schedule a function. rules: a library whose rules come before the built-in ones, or NULL. */
+TIRC_API tirc_status tirc_module_space(const tirc_module *m, const char *rules,
+                                       const tirc_schedule_options *options, char **text,
+                                       tirc_error **error);
+
 /* Tells options->warn what is legal in a program and hardly meant: a block that declares an
  * iterator spatial whose instances depend on each other; a loop that is parallel, vectorized or
  * bound to a thread whose iterations do. TIRC_NO: there is such a thing, and

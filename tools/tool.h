@@ -24,7 +24,7 @@ typedef struct Options {
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
   const char *from, *to, *html, *rules;
-  bool automatic, explain_auto, as_script;
+  bool automatic, explain_auto, as_script, show_space;
   bool as_json;
   bool full, annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
   bool json_errors, colour, colour_out, progress; /* derived */

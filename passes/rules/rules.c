@@ -7,14 +7,9 @@
 #define LIBRARY "cpu" /* for all targets that there are */
 #define NO_RULE "no-rule"
 
-typedef struct Rule {
-  const char *name;
-  Value function;
-} Rule;
-
 typedef struct Auto {
   Script *sc;
-  VEC(Rule) rules;
+  Rules rules;
   const RuleListener *listener;
   /* what is to be done within the script's limits */
   const char *path, *func;
@@ -26,9 +21,9 @@ typedef struct Auto {
 /* --- libraries --------------------------------------------------------------------------------
  */
 
-static bool has_rule(const Auto *a, const char *name) {
-  for (int i = 0; i < a->rules.n; i++)
-    if (!strcmp(a->rules.at[i].name, name)) return true;
+static bool has_rule(const Rules *rules, const char *name) {
+  for (int i = 0; i < rules->n; i++)
+    if (!strcmp(rules->at[i].name, name)) return true;
   return false;
 }
 
@@ -49,32 +44,41 @@ static const char *name_of_rule(Script *sc, Value v, int number) {
   return f->name;
 }
 
-/* Appends the rules of a library whose names no earlier library has. */
-static void add_library(Script *sc, void *self) {
-  Auto *a = self;
-  VEC(Rule) own = {0};
+void tirc_rules_read(Script *sc, const char *path, const char *name, bool needed, Rules *out) {
+  Rules own = {0};
   sc->loc = (Loc){0};
-  const Env *env = tirc_script_module(sc, a->path);
-  const EnvEntry *list = tirc_strmap_get(&env->names, "rules");
-  sc->loc = (Loc){a->path, 1, 1};
+  const Env *env = tirc_script_module(sc, path);
+  const EnvEntry *list = tirc_strmap_get(&env->names, name);
+  sc->loc = (Loc){path, 1, 1};
+  if ((!list || !list->bound) && !needed) return;
   if (!list || !list->bound)
-    tirc_script_error(sc, "NameError",
-                      "it ends with rules = [f, g, ...]: the functions to try, in that order",
-                      "the library %s defines no `rules`", a->path);
+    tirc_script_error(
+        sc, "NameError",
+        tirc_format(sc->c, "it ends with %s = [f, g, ...]: the functions to try, in that order",
+                    name),
+        "the library %s defines no `%s`", path, name);
   if (list->value.kind != VAL_LIST && list->value.kind != VAL_TUPLE)
-    tirc_script_error(sc, "TypeError", "rules = [f, g, ...]", "`rules` is %s, and no list",
-                      tirc_script_a_type(sc, list->value));
+    tirc_script_error(sc, "TypeError", tirc_format(sc->c, "%s = [f, g, ...]", name),
+                      "`%s` is %s, and no list", name, tirc_script_a_type(sc, list->value));
   const ValueList *l = list->value.u.list;
   for (int i = 0; i < l->n; i++) {
     const Rule r = {name_of_rule(sc, l->at[i], i + 1), l->at[i]};
-    for (int k = 0; k < own.n; k++)
-      if (!strcmp(own.at[k].name, r.name))
-        tirc_script_error(sc, "ValueError", "give one of them another name",
-                          "two rules of the list are called %s", r.name);
+    if (has_rule(&own, r.name))
+      tirc_script_error(sc, "ValueError", "give one of them another name",
+                        "two rules of the list are called %s", r.name);
     vec_push(sc->c, own, r);
   }
-  for (int i = 0; i < own.n; i++)
-    if (!has_rule(a, own.at[i].name)) vec_push(sc->c, a->rules, own.at[i]);
+  const int before = out->n;
+  for (int i = 0; i < own.n; i++) {
+    const Rules earlier = {.at = out->at, .n = before};
+    if (!has_rule(&earlier, own.at[i].name)) vec_push(sc->c, *out, own.at[i]);
+  }
+}
+
+/* Of a library those whose names no earlier one has. */
+static void add_library(Script *sc, void *self) {
+  Auto *a = self;
+  tirc_rules_read(sc, a->path, "rules", true, &a->rules);
 }
 
 /* --- one rule on one function ------------------------------------------------------------------

@@ -12,6 +12,20 @@
 
 #include "../script/script.h"
 
+typedef struct Rule {
+  const char *name;
+  Value function;
+} Rule;
+typedef struct Rules {
+  Rule *at;
+  int n, cap;
+} Rules;
+
+/* Appends the functions of two arguments of the list that the library at `path` calls `list`, but
+ * for those whose names are among `out` already. needed: it is an error that there is no such list.
+ * To be called within the limits of the script. */
+void tirc_rules_read(Script *sc, const char *path, const char *list, bool needed, Rules *out);
+
 /* Hears of each rule that was tried on a function. reason: in words, or NULL. rule NULL: none of
  * them took it. */
 typedef struct RuleListener {

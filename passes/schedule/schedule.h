@@ -125,9 +125,13 @@ struct Sched {
   PtrMap removed;                     /* numbers of random variables that remove_rv took away */
   int64_t rand_state;                 /* of the generator that samples: random.h */
   Value decision;                     /* what the running sampling primitive decided */
-  struct Sets *sets; /* what questions of meaning are asked with; NULL: none was yet */
-  int calls;         /* primitives that run inside of one another; the outermost is traced */
-  int debug_mask;    /* SCHED_VERIFY_...: what is verified after each primitive */
+  int n_drawn;                        /* sampling primitives so far, those of its origin included */
+  const ValueList *guide; /* decides for number n_drawn where a call does not (None, the list's end,
+                           * what does not fit: drawn); or NULL */
+  bool likely;            /* what is drawn from several is the likeliest of them */
+  struct Sets *sets;      /* what questions of meaning are asked with; NULL: none was yet */
+  int calls;              /* primitives that run inside of one another; the outermost is traced */
+  int debug_mask;         /* SCHED_VERIFY_...: what is verified after each primitive */
   Expr root_mark, inline_mark; /* what sample_compute_location gives besides loops; or NULL */
   /* Makes a value of Python text in a trace that was read; NULL: such a trace fails. */
   Value (*eval)(Sched *s, const char *python, Loc loc);

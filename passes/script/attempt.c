@@ -11,9 +11,18 @@ static void gather(void *self, Warning w) {
   vec_push(g->c, g->list, w);
 }
 
+/* The schedule that a call is about: that of a primitive, or an argument; a rule may go on with a
+ * copy. */
+static Sched *meant(const Script *sc, Value function, const Args *a) {
+  if (tirc_script_is(function, "primitive")) return ((BoundPrimitive *)function.u.object)->s;
+  for (int i = 0; i < a->n; i++)
+    if (tirc_script_is(a->at[i], "Schedule")) return a->at[i].u.object;
+  return sc->sched;
+}
+
 bool tirc_script_attempt(Script *sc, Value function, const Args *a, Value *answer) {
   Tirc *c = sc->c;
-  Sched *s = sc->sched;
+  Sched *s = meant(sc, function, a);
   Gathered g = {.c = c};
   const int calls = sc->calls, nesting = sc->nesting;
   const Exception *const handling = sc->handling;
@@ -63,9 +72,10 @@ Value tirc_script_run_attempt(Script *sc, Value self, const Args *a) {
                      .n_keywords = a->n_keywords,
                      .names = a->names,
                      .keywords = a->keywords};
-  const char *const reason = sc->sched->reason;
+  Sched *s = meant(sc, a->at[0], &args);
+  const char *const reason = s->reason;
   const bool returned = tirc_script_attempt(sc, a->at[0], &args, &answer);
   const bool done = returned && (answer.kind != VAL_BOOL || answer.u.b);
-  if (!done) sc->sched->reason = reason;
+  if (!done) s->reason = reason;
   return tirc_value_bool(done);
 }

@@ -28,6 +28,7 @@ void tirc_sched_return_to(Sched *s, const Sched *kept) {
   s->intrins = kept->intrins;
   s->rand_state = kept->rand_state;
   s->decision = kept->decision;
+  s->n_drawn = kept->n_drawn;
   s->debug_mask = kept->debug_mask;
   s->warn = kept->warn;
   s->warn_self = kept->warn_self;

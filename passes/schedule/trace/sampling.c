@@ -34,6 +34,13 @@ int64_t tirc_sched_fork_seed(Sched *s) {
   return seed;
 }
 
+/* What is decided of the call: by its argument, or else by the guide. */
+static Value decision_of(Sched *s, Value own) {
+  const int at = s->n_drawn;
+  if (own.kind != VAL_NONE || !s->guide || at >= s->guide->n) return own;
+  return s->guide->at[at];
+}
+
 /* --- tiles -------------------------------------------------------------------------------------
  */
 
@@ -116,8 +123,18 @@ static void tile_at_random(Tile *t) {
   t->s->rand_state = r.state;
 }
 
-static void make_tile(Tile *t, Value decision, Value *result) {
+/* What the guide decides may be of another loop. */
+static bool is_tile_for(const Tile *t, Value decision) {
+  if (decision.kind != VAL_LIST || decision.u.list->n != t->n) return false;
+  for (int i = 0; i < t->n; i++)
+    if (decision.u.list->at[i].kind != VAL_INT || decision.u.list->at[i].u.i < 1) return false;
+  return true;
+}
+
+static void make_tile(Tile *t, Value own, Value *result) {
   Tirc *c = t->s->c;
+  Value decision = decision_of(t->s, own);
+  if (own.kind == VAL_NONE && !is_tile_for(t, decision)) decision = VALUE_NONE;
   if (t->extent < 0 || t->extent % t->inner_factor)
     tile_unknown(t);
   else if (decision.kind != VAL_NONE)
@@ -131,6 +148,7 @@ static void make_tile(Tile *t, Value decision, Value *result) {
     tirc_value_append(c, t->s->decision, factor);
     tirc_value_append(c, *result, t->factors[i] < 0 ? VALUE_NONE : factor);
   }
+  t->s->n_drawn++;
 }
 
 void tirc_prim_sample_perfect_tile(Sched *s, const Value *args, Value *result) {
@@ -175,16 +193,23 @@ void tirc_prim_sample_categorical(Sched *s, const Value *args, Value *result) {
   if (!(sum > 0))
     tirc_sched_error(s, SERR_PROBABILITIES, NULL, "give one that is more than 0",
                      "all of them are 0");
-  int64_t chosen = args[2].u.i;
-  if (args[2].kind == VAL_NONE) {
+  Value decision = decision_of(s, args[2]);
+  int64_t chosen = decision.u.i;
+  const bool fits = decision.kind == VAL_INT && chosen >= 0 && chosen < n;
+  if (args[2].kind == VAL_NONE && !fits && s->likely) {
+    chosen = 0;
+    for (int i = 1; i < n; i++)
+      if (weights[i] > weights[chosen]) chosen = i;
+  } else if (args[2].kind == VAL_NONE && !fits) {
     Random r = rng(s);
     chosen = tirc_random_weighted(s->c, &r, n, weights);
     s->rand_state = r.state;
-  } else if (chosen < 0 || chosen >= n) {
+  } else if (!fits) {
     tirc_sched_error(s, SERR_DECISION, NULL, NULL, "the decision is %lld of %d candidates",
                      (long long)chosen, n);
   }
   s->decision = tirc_value_int(chosen);
+  s->n_drawn++;
   *result = tirc_value_int(candidates->at[chosen].u.i);
 }
 
@@ -266,15 +291,17 @@ void tirc_prim_sample_compute_location(Sched *s, const Value *args, Value *resul
   if (can(s, tirc_prim_compute_inline, args)) add_place(s, &places, tirc_inline_mark(s), -2);
   add_place(s, &places, tirc_root_mark(s), -1);
   add_loops(s, args[0], &places);
+  const Value decision = decision_of(s, args[1]);
   int chosen = 0;
-  if (args[1].kind == VAL_NONE) {
+  if (decision.kind != VAL_INT) {
     Random r = rng(s);
     chosen = tirc_random_int(&r, 0, places.at.n);
     s->rand_state = r.state;
   } else { /* the decided place, or else the one before it */
-    while (chosen < places.at.n && places.decisions.at[chosen] <= args[1].u.i) chosen++;
+    while (chosen < places.at.n && places.decisions.at[chosen] <= decision.u.i) chosen++;
     chosen--;
   }
+  s->n_drawn++;
   if (chosen < 0) { /* before all of them */
     s->decision = tirc_value_int(-1);
     *result = tirc_root_mark(s);

@@ -523,8 +523,9 @@ static void mark_used(Tirc *c, PtrMap *used, Value v) {
   for (int i = 0; i < v.u.list->n; i++) mark_used(c, used, v.u.list->at[i]);
 }
 
-static bool is_dead(const Instruction *inst, const PtrMap *used) {
+static bool is_dead(const Instruction *inst, const PtrMap *used, bool keep_decisions) {
   const Value *outputs;
+  if (keep_decisions && tirc_instruction_decision(inst)) return false;
   int n = tirc_instruction_outputs(inst, &outputs);
   if (!(tirc_instruction_flags(inst->p) & INST_PURE)) return false;
   for (int i = 0; i < n; i++)
@@ -532,13 +533,12 @@ static bool is_dead(const Instruction *inst, const PtrMap *used) {
   return true;
 }
 
-Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc) {
-  const int n = tirc_trace_length(t, remove_postproc);
+static Trace *simplified(Tirc *c, const Trace *t, int n, bool keep_decisions) {
   bool *kept = tirc_new_array(c, bool, n + 1);
   PtrMap used = {0};
   for (int i = n - 1; i >= 0; i--) {
     const Instruction *inst = t->at[i];
-    kept[i] = !is_dead(inst, &used);
+    kept[i] = !is_dead(inst, &used, keep_decisions);
     for (int k = 0; kept[i] && k < inst->p->n_params; k++) mark_used(c, &used, inst->args[k]);
   }
   Trace *out = tirc_new(c, Trace);
@@ -547,6 +547,12 @@ Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc) {
     if (kept[i]) push(c, out, t->at[i]);
   return out;
 }
+
+Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc) {
+  return simplified(c, t, tirc_trace_length(t, remove_postproc), false);
+}
+
+Trace *tirc_trace_with_decisions(Tirc *c, const Trace *t) { return simplified(c, t, t->n, true); }
 
 static const Value *arguments_with(Tirc *c, const Instruction *inst, Value decision) {
   const int at = decision_index(inst->p);

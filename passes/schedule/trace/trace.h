@@ -82,6 +82,11 @@ void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *r
 Trace *tirc_trace_copy(Tirc *c, const Trace *t);
 /* Without pure instructions whose results nothing uses; remove_postproc: up to enter_postproc. */
 Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc);
+/* The same, but nothing that was decided is left out: a script may have computed with it. */
+Trace *tirc_trace_with_decisions(Tirc *c, const Trace *t);
+/* plain.c: what a trace does with its decisions, as calls that decide nothing any more. s: a
+ * schedule of the program, which it is applied to. */
+Trace *tirc_trace_plain(Sched *s, const Trace *t);
 Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decision);
 /* Where an instruction, or the same one with another decision, stands in the trace; -1: nowhere. */
 int tirc_trace_find(const Trace *t, const Instruction *inst);

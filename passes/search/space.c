@@ -1,0 +1,342 @@
+#include "space.h"
+
+#include "../rules/library.h"
+#include "../rules/rules.h"
+#include "../schedule/core/core.h"
+#include "../schedule/trace/trace.h"
+#include "../script/interp.h"
+
+#define LIBRARY "cpu_space"
+#define BLOCKS "blocks" /* the way of the block rules */
+#define ANNOTATION "schedule_rule"
+#define DECLINED "declined"
+enum { TRIES = 4 }; /* of a way that draws: what it declines or fails at, it may not with others */
+
+struct Space {
+  Tirc *c;
+  const Module *mod;
+  SpaceOptions options;
+  int n_ways;
+  const char **ways;
+  bool *takes;                 /* func * n_ways + way */
+  int probed_func, probed_way; /* alone, while the space is made; -1: all */
+};
+
+int tirc_space_ways(const Space *sp) { return sp->n_ways; }
+const char *tirc_space_way(const Space *sp, int i) { return sp->ways[i]; }
+bool tirc_space_takes(const Space *sp, int func, int way) {
+  return sp->takes[func * sp->n_ways + way];
+}
+
+/* One draw, while its script runs. */
+typedef struct Run {
+  const Space *sp;
+  Script *sc;
+  Rules ways, blocks;
+} Run;
+
+static void read_libraries(Run *r) {
+  Script *sc = r->sc;
+  const char *own = r->sp->options.path, *embedded = tirc_rule_library_path(sc->c, LIBRARY);
+  if (own) tirc_rules_read(sc, own, "block_rules", false, &r->blocks);
+  if (own) tirc_rules_read(sc, own, "rules", !r->blocks.n, &r->ways);
+  tirc_rules_read(sc, embedded, "rules", true, &r->ways);
+  tirc_rules_read(sc, embedded, "block_rules", true, &r->blocks);
+  if (r->blocks.n) vec_push(sc->c, r->ways, ((Rule){BLOCKS, VALUE_NONE}));
+}
+
+/* --- what is drawn beside the rules' own -------------------------------------------------------
+ */
+
+static int64_t draw_index(Script *sc, Sched *s, int n, const double *weights, Value decision) {
+  Tirc *c = sc->c;
+  static const char *const names[] = {"candidates", "probs", "decision"};
+  Value args[] = {tirc_value_list(c, VAL_LIST, 0, NULL), tirc_value_list(c, VAL_LIST, 0, NULL),
+                  decision};
+  for (int i = 0; i < n; i++) {
+    tirc_value_append(c, args[0], tirc_value_int(i));
+    tirc_value_append(c, args[1], tirc_value_float(weights ? weights[i] : 1.0 / n));
+  }
+  s->rule = NULL; /* it is no rule's own: tirc_is_choice */
+  const Value drawn = tirc_sched_call(s, tirc_find_primitive("sample_categorical"), sc->loc, 0,
+                                      NULL, 3, names, args);
+  return drawn.u.i;
+}
+
+bool tirc_is_choice(const Instruction *inst) {
+  return !inst->rule && tirc_instruction_decision(inst);
+}
+
+/* Each schedule has decisions of its own, behind which the choice of it stands. */
+static bool decided(const Sched *s, int k) {
+  const ValueList *g = s->guide;
+  return g && s->n_drawn < g->n && g->at[s->n_drawn].kind == VAL_INT && g->at[s->n_drawn].u.i == k;
+}
+
+static Sched *choose(Script *sc, Value from) {
+  const ValueList *l = from.u.list;
+  int pick = -1;
+  for (int i = 0; i < l->n; i++) {
+    if (!tirc_script_is(l->at[i], "Schedule"))
+      tirc_script_error(sc, "TypeError", "return [sch, copy]",
+                        "a rule's list holds %s: it holds schedules",
+                        tirc_script_a_type(sc, l->at[i]));
+    if (pick < 0 && decided(l->at[i].u.object, i)) pick = i;
+  }
+  if (l->n == 0) tirc_script_error(sc, "ValueError", NULL, "a rule returned no schedule");
+  if (l->n == 1) return l->at[0].u.object;
+  if (pick < 0 && sc->sched->likely) pick = 0;
+  if (pick < 0) pick = (int)((uint64_t)tirc_sched_fork_seed(sc->sched) % (uint64_t)l->n);
+  Sched *s = l->at[pick].u.object;
+  (void)draw_index(sc, s, l->n, NULL, tirc_value_int(pick));
+  return s;
+}
+
+/* --- rules -------------------------------------------------------------------------------------
+ */
+
+/* Calls a rule, and goes on with what it returns; false: it declines. */
+static bool call_rule(Run *r, const Rule *rule, Value about) {
+  Script *sc = r->sc;
+  Value args[] = {tirc_script_object("Schedule", sc->sched), about};
+  sc->sched->rule = rule->name;
+  sc->sched->reason = NULL;
+  Value answer = tirc_script_call(sc, rule->function, &(Args){.n = 2, .at = args});
+  if (answer.kind == VAL_LIST || answer.kind == VAL_TUPLE)
+    sc->sched = choose(sc, answer);
+  else if (tirc_script_is(answer, "Schedule"))
+    sc->sched = answer.u.object;
+  else if (answer.kind == VAL_BOOL && !answer.u.b)
+    return false;
+  else if (answer.kind != VAL_BOOL && answer.kind != VAL_NONE)
+    tirc_script_error(sc, "TypeError", "return a schedule, a list of schedules, True or False",
+                      "the rule %s returned %s", rule->name, tirc_script_a_type(sc, answer));
+  sc->sched->rule = sc->sched->reason = NULL;
+  return true;
+}
+
+/* The rule that a block carries: its name, or NULL. */
+static const char *own_rule(const Sched *s, uint32_t id) {
+  const SRef *r = tirc_map_get(&s->blocks, tirc_block_key(id));
+  const Expr e = r ? tirc_attrs_get(tirc_block_of(r)->annotations, ANNOTATION) : NULL;
+  return e && e->op == OP_STRING ? e->u.s : NULL;
+}
+
+static void call_own_rule(Run *r, const char *name, Value block) {
+  Script *sc = r->sc;
+  const char *paths[] = {r->sp->options.path, tirc_rule_library_path(sc->c, LIBRARY)};
+  if (!strcmp(name, "None")) return;
+  for (int i = 0; i < 2; i++) {
+    const Env *env = paths[i] ? tirc_script_module(sc, paths[i]) : NULL;
+    const EnvEntry *e = env ? tirc_strmap_get(&env->names, name) : NULL;
+    if (!e || !e->bound || e->value.kind != VAL_FUNCTION) continue;
+    (void)call_rule(r, &(Rule){name, e->value}, block);
+    return;
+  }
+  tirc_script_error(sc, "NameError", "--rules FILE gives a library that defines it",
+                    "a block's schedule_rule is '%s', and no library has a function of that name",
+                    name);
+}
+
+/* One rule (NULL: those that blocks carry) on the blocks below a function's root, from the last to
+ * the first; those that are gone by then are passed over. */
+static void each_block(Run *r, int func, const Rule *rule) {
+  Script *sc = r->sc;
+  SRef **children;
+  const int n = tirc_child_blocks(sc->sched, sc->sched->roots[func], &children);
+  uint32_t *ids = tirc_new_array(sc->c, uint32_t, n + 1);
+  for (int i = 0; i < n; i++) ids[i] = tirc_block_of(children[i])->id;
+  for (int i = n - 1; i >= 0; i--) {
+    if (!tirc_map_has(&sc->sched->blocks, tirc_block_key(ids[i]))) continue;
+    const char *own = own_rule(sc->sched, ids[i]);
+    const Value block = tirc_value_block(ids[i]);
+    if (own && !rule) call_own_rule(r, own, block);
+    if (!own && rule) (void)call_rule(r, rule, block);
+  }
+}
+
+static bool run_way(Run *r, int func, int way) {
+  if (r->ways.at[way].function.kind == VAL_FUNCTION)
+    return call_rule(r, &r->ways.at[way], tirc_value_str(r->sp->mod->funcs[func]->name));
+  each_block(r, func, NULL);
+  for (int i = 0; i < r->blocks.n; i++) each_block(r, func, &r->blocks.at[i]);
+  return true;
+}
+
+static void schedule_function(Run *r, int func) {
+  Script *sc = r->sc;
+  const Space *sp = r->sp;
+  double *weights = tirc_new_array(sc->c, double, sp->n_ways);
+  bool any = false;
+  if (sp->probed_func >= 0 && sp->probed_func != func) return;
+  for (int i = 0; i < sp->n_ways; i++) {
+    const bool only = sp->probed_way >= 0;
+    weights[i] = only ? i == sp->probed_way : tirc_space_takes(sp, func, i);
+    any |= weights[i] > 0;
+  }
+  if (!sc->sched->roots[func]) return;
+  if (!any) weights = NULL; /* the script says why not */
+  sc->sched->work_on = sp->mod->funcs[func]->name;
+  const int way = (int)draw_index(sc, sc->sched, sp->n_ways, weights, VALUE_NONE);
+  if (!run_way(r, func, way))
+    tirc_fail(sc->c, (Loc){0}, DECLINED, NULL, "the rule %s declines", r->ways.at[way].name);
+}
+
+static void run_rules(Script *sc, void *self) {
+  Run *r = self;
+  (void)sc;
+  read_libraries(r);
+  for (int i = 0; i < r->sp->mod->n_funcs; i++) schedule_function(r, i);
+}
+
+static Sched *new_schedule(const Space *sp, Tirc *c) {
+  Sched *s = tirc_sched_new(c, sp->mod);
+  tirc_context_depend(c, sp->mod->c);
+  s->target = sp->options.target;
+  s->intrins = sp->options.intrins;
+  return s;
+}
+
+Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) {
+  Sched *s = new_schedule(sp, c);
+  s->guide = d->decisions;
+  s->likely = d->likely;
+  tirc_sched_seed(s, d->seed);
+  Run r = {.sp = sp, .sc = tirc_script_open(s, &sp->options.limits, NULL, NULL, NULL)};
+  r.sc->is_library = true;
+  tirc_script_within_limits(r.sc, (Loc){0}, run_rules, &r);
+  r.sc->sched->trace = tirc_trace_with_decisions(c, r.sc->sched->trace);
+  return r.sc->sched;
+}
+
+/* --- the space as a whole ----------------------------------------------------------------------
+ */
+
+static void read_ways(Script *sc, void *self) {
+  Run *r = self;
+  (void)sc;
+  read_libraries(r);
+}
+
+/* Whether a way may schedule a function: it does, or fails at what it drew, and does not decline.
+ */
+static bool probe(Space *sp, int func, int way) {
+  volatile bool declined = true;
+  sp->probed_func = func;
+  sp->probed_way = way;
+  for (int i = 0; i < TRIES && declined; i++) {
+    Tirc *volatile c = tirc_context_new();
+    Trap trap;
+    if (!c) break;
+    if (TIRC_TRY(c, trap)) {
+      (void)tirc_space_draw(sp, c, &(Draw){.likely = i == 0, .seed = i + 1});
+      TIRC_END(c, trap);
+      declined = false;
+    }
+    tirc_context_release(c);
+  }
+  sp->probed_func = sp->probed_way = -1;
+  return !declined;
+}
+
+/* A block with a rule of its own is for the block rules alone. */
+static bool has_own_rules(const Space *sp, int func) {
+  Tirc *c = tirc_context_new();
+  SRef **children;
+  bool any = false;
+  if (!c) return false;
+  Sched *s = new_schedule(sp, c);
+  const int n = s->roots[func] ? tirc_child_blocks(s, s->roots[func], &children) : 0;
+  for (int i = 0; i < n; i++) any |= own_rule(s, tirc_block_of(children[i])->id) != NULL;
+  tirc_context_release(c);
+  return any;
+}
+
+Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options) {
+  Space *sp = tirc_new(c, Space);
+  *sp = (Space){.c = c, .mod = m, .options = *options, .probed_func = -1, .probed_way = -1};
+  Run r = {.sp = sp,
+           .sc = tirc_script_open(new_schedule(sp, c), &options->limits, NULL, NULL, NULL)};
+  r.sc->is_library = true;
+  tirc_script_within_limits(r.sc, (Loc){0}, read_ways, &r);
+  sp->n_ways = r.ways.n;
+  sp->ways = tirc_new_array(c, const char *, r.ways.n + 1);
+  sp->takes = tirc_new_array(c, bool, r.ways.n * m->n_funcs + 1);
+  for (int i = 0; i < r.ways.n; i++) sp->ways[i] = tirc_strdup(c, r.ways.at[i].name);
+  for (int f = 0; f < m->n_funcs; f++) {
+    const bool own = has_own_rules(sp, f);
+    for (int i = 0; i < sp->n_ways; i++)
+      if (!own || !strcmp(sp->ways[i], BLOCKS)) sp->takes[f * sp->n_ways + i] = probe(sp, f, i);
+  }
+  return sp;
+}
+
+/* What was chosen, as text: the same for two draws of the same way. */
+static const char *choices_of(Tirc *c, const Trace *t) {
+  Text out = {.c = c};
+  tirc_text_add(&out, "");
+  for (int i = 0; i < t->n; i++)
+    if (tirc_is_choice(t->at[i]))
+      tirc_text_addf(&out, " %lld", (long long)tirc_instruction_decision(t->at[i])->u.i);
+  return out.at;
+}
+
+typedef struct Listing {
+  const Space *sp;
+  Text out;
+  StrMap seen; /* choices */
+  int n;
+  const char *failure; /* of the last draw */
+} Listing;
+
+static void list_schedule(Listing *l, Tirc *c, const Draw *d, int way) {
+  const Sched *s = tirc_space_draw(l->sp, c, d);
+  const char *choices = tirc_strdup(l->out.c, choices_of(c, s->trace));
+  void **place = tirc_strmap_at(l->out.c, &l->seen, choices);
+  if (*place) return;
+  *place = l;
+  tirc_text_addf(&l->out, "# schedule %d: %s, choices%s\n%s\n\n", ++l->n, l->sp->ways[way], choices,
+                 tirc_trace_python(c, s->trace, false));
+}
+
+static bool try_listing(Listing *l, const Draw *d, int way) {
+  Tirc *c = tirc_context_new();
+  Trap trap;
+  if (!c) return false;
+  if (TIRC_TRY(c, trap)) {
+    list_schedule(l, c, d, way);
+    TIRC_END(c, trap);
+    tirc_context_release(c);
+    return true;
+  }
+  l->failure = tirc_strdup(l->out.c, tirc_script_raised(c));
+  tirc_context_release(c);
+  return false;
+}
+
+const char *tirc_space_text(const Space *sp, Tirc *c) {
+  enum { DRAWS = 24 };
+  Listing l = {.sp = sp, .out = {.c = c}};
+  tirc_text_add(&l.out, "");
+  for (int way = 0; way < sp->n_ways; way++) {
+    Value first = tirc_value_list(c, VAL_LIST, 0, NULL);
+    bool any = false;
+    tirc_value_append(c, first, tirc_value_int(way));
+    for (int i = 0; i < DRAWS; i++)
+      any |= try_listing(&l, &(Draw){first.u.list, i == 0, i + 1}, way);
+    if (!any) tirc_text_addf(&l.out, "# no schedule by %s: %s\n", sp->ways[way], l.failure);
+  }
+  return l.out.at;
+}
+
+ValueList *tirc_decisions_of(Tirc *c, const Trace *t) {
+  Value list = tirc_value_list(c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < t->n; i++) {
+    const Value *d = tirc_instruction_decision(t->at[i]);
+    if (!d) continue;
+    tirc_value_append(
+        c, list,
+        d->kind == VAL_LIST ? tirc_value_list(c, VAL_LIST, d->u.list->n, d->u.list->at) : *d);
+  }
+  return list.u.list;
+}
