@@ -6,6 +6,7 @@
 #include "../codegen/c/c.h"
 #include "../codegen/llvm/llvm.h"
 #include "../ir/equal.h"
+#include "../ir/hash.h"
 #include "../ir/print.h"
 #include "../ir/verify.h"
 #include "../parser/program.h"
@@ -15,6 +16,8 @@
 #include "../passes/schedule/sight/sight.h"
 #include "../passes/schedule/trace/trace.h"
 #include "../passes/script/script.h"
+
+#include <inttypes.h>
 
 tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources) {
   tirc_module *r = tirc_new(c, tirc_module);
@@ -170,6 +173,20 @@ tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b, char
   Texts t = {.a = a, .b = b};
   tirc_status status = tirc_api_scratch(compare, &t, &a->sources, error);
   if (status == TIRC_OK) *difference = t.text;
+  return status;
+}
+
+static void hash(Tirc *c, void *self) {
+  Texts *t = self;
+  const ModuleHash h = tirc_hash_module(c, t->a->m);
+  const char *s = tirc_format(c, "%016" PRIx64 "%016" PRIx64, h.word[0], h.word[1]);
+  t->text = tirc_api_copy(c, s, strlen(s));
+}
+tirc_status tirc_module_hash(const tirc_module *m, char **out, tirc_error **error) {
+  NEED(m, out);
+  Texts t = {.a = m};
+  tirc_status status = tirc_api_scratch(hash, &t, &m->sources, error);
+  if (status == TIRC_OK) *out = t.text;
   return status;
 }
 

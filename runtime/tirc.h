@@ -119,6 +119,10 @@ TIRC_API tirc_status tirc_module_print(const tirc_module *m, char **text, tirc_e
 TIRC_API tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b,
                                          char **difference, tirc_error **error);
 
+/* A structural hash, 32 hexadecimal digits: equal programs have equal ones, in every run and on
+ * every machine. Others have others but by accident. */
+TIRC_API tirc_status tirc_module_hash(const tirc_module *m, char **hash, tirc_error **error);
+
 /* A module of one function of m (`func` as below), called `name`. What it was called stays its
  * "global_symbol". */
 TIRC_API tirc_status tirc_module_alone(const tirc_module *m, const char *func, const char *name,

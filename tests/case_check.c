@@ -3,6 +3,7 @@
  * and what the printer prints reads back as the same program. */
 #include "cases.h"
 #include "ir/equal.h"
+#include "ir/hash.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "ir/visit.h"
@@ -71,10 +72,18 @@ static const Module *parse(Tirc *c, const char *name, const char *text) {
   return tirc_parse_module(c, &source, 0, NULL);
 }
 
+/* NULL when the programs are equal, and so are their hashes. */
+static const char *case_difference(Tirc *c, const Module *a, const Module *b) {
+  const char *difference = tirc_module_difference(c, a, b);
+  if (difference) return difference;
+  const ModuleHash x = tirc_hash_module(c, a), y = tirc_hash_module(c, b);
+  return memcmp(&x, &y, sizeof x) ? "the programs are equal and their hashes differ" : NULL;
+}
+
 static const char *check_round_trip(Tirc *c, const Module *m) {
   const char *text = tirc_print_module(c, m, NULL);
   const Module *again = parse(c, "printed", text);
-  const char *difference = tirc_module_difference(c, m, again);
+  const char *difference = case_difference(c, m, again);
   if (difference) return tirc_format(c, "printed and parsed again: %s\n%s", difference, text);
   const char *twice = tirc_print_module(c, again, NULL);
   return strcmp(text, twice)
@@ -198,7 +207,7 @@ static const char *check_result(Tirc *c, const Case *test, const Module *m) {
                        line_of_call(test->schedule, test->fails_at_call));
   if (test->result && !test->reference_fault) {
     const Module *expected = parse(c, "result", test->result);
-    const char *difference = tirc_module_difference(c, expected, m);
+    const char *difference = case_difference(c, expected, m);
     if (difference)
       return tirc_format(c, "the result differs: %s\n%s", difference,
                          tirc_print_module(c, m, NULL));
@@ -234,7 +243,7 @@ static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
     } else {
       return tirc_format(c, "its trace fails: %s\n%s", describe(c, &c->diag), text);
     }
-    const char *difference = s->intrins ? NULL : tirc_module_difference(c, s->mod, again->mod);
+    const char *difference = s->intrins ? NULL : case_difference(c, s->mod, again->mod);
     if (difference) return tirc_format(c, "its trace differs: %s\n%s", difference, text);
   }
   return NULL;

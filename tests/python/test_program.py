@@ -126,6 +126,8 @@ def test_text_goes_around():
     tirc.assert_structural_equal(tirc.parse(mod.script()), mod)
     other = tirc.parse(MATMUL.replace("24", "25"))
     assert not tirc.structural_equal(mod, other)
+    assert tirc.structural_hash(tirc.parse(mod.script())) == tirc.structural_hash(mod)
+    assert tirc.structural_hash(other) != tirc.structural_hash(mod)
     with pytest.raises(ValueError):
         tirc.ir.assert_structural_equal(mod, other)
     func = tirc.script.from_source(MATMUL)

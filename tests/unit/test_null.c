@@ -90,6 +90,8 @@ static void modules(void **state) {
   REFUSED(tirc_module_alone(NULL, NULL, "f", &(tirc_module *){0}, E));
   REFUSED(tirc_module_alone(m, NULL, NULL, &(tirc_module *){0}, E));
   REFUSED(tirc_module_alone(m, NULL, "f", NULL, E));
+  REFUSED(tirc_module_hash(NULL, &s, E));
+  REFUSED(tirc_module_hash(m, NULL, E));
   REFUSED(tirc_module_compare(m, NULL, &s, E));
   REFUSED(tirc_module_compare(NULL, m, &s, E));
   REFUSED(tirc_module_compare(m, m, NULL, E));

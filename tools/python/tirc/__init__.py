@@ -24,7 +24,7 @@ tvm.tir.Schedule runs after `import tirc as tvm`.
 from . import _lib, error, ir, script, target, tir
 from ._errors import ArgumentError, ScheduleError, TVMError
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, parse,
-                      prim_func, read, structural_equal)
+                      prim_func, read, structural_equal, structural_hash)
 from ._runtime import BenchmarkResult, Kernel, Target, build, cpu, interpret
 from ._schedule import Schedule, TensorIntrin, auto, primitives, schedule_script
 from ._warnings import ScheduleWarning
@@ -38,5 +38,5 @@ __all__ = [
     "ArgumentError", "BenchmarkResult", "IRModule", "Kernel", "PrimFunc", "Schedule", "ScheduleError",
     "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "assert_structural_equal", "auto", "build", "cpu",
     "difference", "error", "interpret", "ir", "ir_module", "parse", "prim_func", "primitives", "read",
-    "schedule_script", "script", "structural_equal", "target", "tir"
+    "schedule_script", "script", "structural_equal", "structural_hash", "target", "tir"
 ]

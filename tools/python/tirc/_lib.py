@@ -145,6 +145,7 @@ _CHECKED = {
     "module_parse": [c_char_p, c_size_t, c_char_p, c_int, POINTER(Define), _out],
     "module_print": [c_void_p, _out],
     "module_alone": [c_void_p, c_char_p, c_char_p, _out],
+    "module_hash": [c_void_p, _out],
     "module_compare": [c_void_p, c_void_p, _out],
     "module_params": [c_void_p, c_char_p, POINTER(c_int), POINTER(POINTER(Param))],
     "module_schedule_text": [c_void_p, c_char_p, c_size_t, c_char_p, POINTER(ScheduleOptions), _out],

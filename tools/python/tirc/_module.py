@@ -232,6 +232,12 @@ def difference(a, b):
     return _lib.string("module_compare", as_module(a, name)._module, as_module(b, name)._module)
 
 
+def structural_hash(a):
+    """A number that structurally equal programs share, in every run and on every machine."""
+    name = "main" if isinstance(a, PrimFunc) else None
+    return int(_lib.string("module_hash", as_module(a, name)._module), 16)
+
+
 def assert_structural_equal(a, b):
     words = difference(a, b)
     if words is not None:

@@ -1,0 +1,6 @@
+/* schema.sql as it is. */
+#include "driver.h"
+
+const char tirc_db_schema[] =
+#include "schema.inc"
+    ;

@@ -1,0 +1,20 @@
+/* What the files of the database share beyond running SQL. */
+#ifndef TIRC_RUNTIME_DATABASE_TRIALS_H
+#define TIRC_RUNTIME_DATABASE_TRIALS_H
+
+#include "driver.h"
+
+/* tasks.c: the ids of the programs that are structurally equal to m, one a row. */
+tirc_status tirc_db_same_workloads(tirc_db *db, const tirc_module *m, DbRows *ids,
+                                   tirc_error **error);
+tirc_status tirc_db_put_workload(tirc_db *db, const tirc_module *m, const char *name, DbId *id,
+                                 tirc_error **error);
+tirc_status tirc_db_put_machine(tirc_db *db, const tirc_db_described *m, DbId *id,
+                                tirc_error **error);
+
+/* trials.c: samples as JSON, on the heap (NULL: there are none), and back. */
+char *tirc_db_samples_text(int n, const double *samples);
+double *tirc_db_samples(const char *text, int *n);
+double tirc_db_median(int n, const double *samples); /* NaN: of none */
+
+#endif
