@@ -34,10 +34,12 @@ typedef struct Scope {
   int n_blocks, room;
   SRef **blocks; /* changed in place by a replacement */
   PtrMap users;  /* buffer, or handle variable -> the blocks that mention it (state_users.c) */
-  int n_broken;  /* children that are not region-covered or write what one before them has read */
+  int n_broken;  /* children known not to be region-covered, or to write what one before has read */
   int n_hidden;  /* children of which blocks inside access what they do not declare */
   bool loose;    /* something else than loops, sequences and blocks stands around its children */
-  bool stage_pipeline; /* n_broken is 0 */
+  /* Children of which a change may have changed region_cover: it is found when somebody asks. */
+  SRef **unknown;
+  int n_unknown, unknown_room;
 } Scope;
 
 /* A node of the sref tree: a loop or a block of the current program. */
@@ -49,18 +51,19 @@ struct SRef {
   uint32_t stamp; /* the last replacement that met it */
   uint32_t dirty; /* blocks: the last replacement that changed it or the loops around it */
   /* blocks only */
-  Scope *scope;     /* this block as a scope */
-  int64_t order;    /* grows in order of execution within the scope around it */
-  uint32_t checked; /* ... that looked at its flags */
-  int n_mentions;   /* see Scope.users */
+  Scope *scope;   /* this block as a scope */
+  int64_t order;  /* grows in order of execution within the scope around it */
+  int n_mentions; /* see Scope.users */
   const void **mentions;
   int n_accesses[2];
   /* Reads and writes: its own, then what it does not declare; of reads, first what decides where,
    * on which elements and whether it or a block inside of it runs. */
   const Region *accesses[2];
-  int n_deciding;      /* of these */
-  bool affine_binding; /* its bindings are quasi-affine */
-  bool region_cover;   /* its producers write all that it reads */
+  int n_deciding; /* of these */
+  bool binding_known, cover_known;
+  bool affine_binding; /* its bindings are quasi-affine: tirc_has_affine_binding */
+  bool region_cover;   /* its producers write all that it reads: tirc_has_region_cover */
+  const Scope *waits;  /* in whose list of children with unknown flags it is */
   bool overwrites;     /* it writes a buffer that a block before it has read */
   bool broken;         /* it counts in n_broken */
   bool hidden;         /* ... in n_hidden */

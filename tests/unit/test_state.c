@@ -97,22 +97,21 @@ static void assert_same_chain(const SRef *a, const SRef *b) {
   assert_null(b);
 }
 
-static void assert_same_block(Tirc *c, const SRef *a, const SRef *b) {
+static void assert_same_block(Sched *s, SRef *a, Sched *fresh, SRef *b) {
   assert_same_chain(a, b);
-  assert_int_equal(a->affine_binding, b->affine_binding);
-  assert_int_equal(a->region_cover, b->region_cover);
+  assert_int_equal(tirc_has_affine_binding(s, a), tirc_has_affine_binding(fresh, b));
+  assert_int_equal(tirc_has_region_cover(s, a), tirc_has_region_cover(fresh, b));
   const Scope *x = a->scope, *y = b->scope;
   assert_int_equal(x->n_blocks, y->n_blocks);
-  assert_int_equal(x->stage_pipeline, y->stage_pipeline);
-  Sched s = {.c = c};
-  const Deps in_x = tirc_deps_of(&s, x), in_y = tirc_deps_of(&s, y);
+  assert_int_equal(tirc_is_stage_pipeline(s, a), tirc_is_stage_pipeline(fresh, b));
+  const Deps in_x = tirc_deps_of(s, x), in_y = tirc_deps_of(fresh, y);
   assert_int_equal(in_x.n, in_y.n);
   for (int i = 0; i < in_x.n; i++) {
     assert_int_equal(in_x.at[i].kind, in_y.at[i].kind);
     assert_int_equal(position(x, in_x.at[i].src), position(y, in_y.at[i].src));
     assert_int_equal(position(x, in_x.at[i].dst), position(y, in_y.at[i].dst));
   }
-  for (int i = 0; i < x->n_blocks; i++) assert_same_block(c, x->blocks[i], y->blocks[i]);
+  for (int i = 0; i < x->n_blocks; i++) assert_same_block(s, x->blocks[i], fresh, y->blocks[i]);
 }
 
 static int count_alive(const PtrMap *map) {
@@ -124,7 +123,7 @@ static int count_alive(const PtrMap *map) {
 static void assert_as_fresh(Sched *s) {
   Sched *fresh = tirc_sched_new(s->c, s->mod);
   for (int i = 0; i < s->mod->n_funcs; i++)
-    assert_same_block(fresh->c, s->roots[i], fresh->roots[i]);
+    assert_same_block(s, s->roots[i], fresh, fresh->roots[i]);
   assert_int_equal(count_alive(&s->loops), count_alive(&fresh->loops));
   assert_int_equal(count_alive(&s->blocks), count_alive(&fresh->blocks));
   for (size_t i = 0; i < fresh->loops.cap; i++)
@@ -324,9 +323,9 @@ static void test_dependences(void **state) {
     assert_int_equal(position(scope, deps.at[i].dst), expected[i].dst);
     assert_int_equal(deps.at[i].kind, expected[i].kind);
   }
-  assert_false(scope->stage_pipeline); /* a write after a read */
-  assert_true(scope->blocks[2]->affine_binding);
-  assert_false(scope->blocks[3]->affine_binding); /* j * j */
+  assert_false(tirc_is_stage_pipeline(s, s->roots[0])); /* a write after a read */
+  assert_true(tirc_has_affine_binding(s, scope->blocks[2]));
+  assert_false(tirc_has_affine_binding(s, scope->blocks[3])); /* j * j */
   tirc_context_release(c);
 }
 
@@ -346,9 +345,10 @@ static void test_region_cover(void **state) {
       "            C[vi] = B[vi]\n";
   for (int extent = 63; extent <= 64; extent++) {
     Tirc *c = tirc_context_new();
-    SRef *root = schedule(c, tirc_format(c, format, extent, extent))->roots[0];
-    assert_int_equal(root->scope->blocks[1]->region_cover, extent == 64);
-    assert_int_equal(root->scope->stage_pipeline, extent == 64);
+    Sched *s = schedule(c, tirc_format(c, format, extent, extent));
+    SRef *root = s->roots[0];
+    assert_int_equal(tirc_has_region_cover(s, root->scope->blocks[1]), extent == 64);
+    assert_int_equal(tirc_is_stage_pipeline(s, root), extent == 64);
     tirc_context_release(c);
   }
 }

@@ -188,7 +188,7 @@ static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
   tirc_make_copy(s, stage, storage_scope);
   Stmt writer = stage->writer ? stage->writer->stmt : NULL;
   tirc_sched_replace(s, stage->scope, tirc_install_copy(s, stage));
-  if (writer && !tirc_sref_of_block(s, stage->copy_id)->region_cover) {
+  if (writer && !tirc_has_region_cover(s, tirc_sref_of_block(s, stage->copy_id))) {
     tirc_sched_mark(s, writer);
     tirc_sched_error(
         s, SERR_CACHE_REGION_COVER, NULL, NULL,

@@ -311,7 +311,7 @@ static void make_stage(Reindex *r) {
 }
 
 static void require_written(Reindex *r, Value stage, Stmt block) {
-  if (tirc_sref_of_block(r->s, stage.u.block_id)->region_cover) return;
+  if (tirc_has_region_cover(r->s, tirc_sref_of_block(r->s, stage.u.block_id))) return;
   tirc_sched_mark(r->s, block);
   tirc_sched_error(r->s, SERR_REINDEX_COVER, NULL, NULL,
                    "Block %s does not write all that its iterators' domains stand for, so the copy "

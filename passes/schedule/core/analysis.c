@@ -308,7 +308,7 @@ static Failure check_complete(Sched *s, SRef *block, SRef *root) {
 static Failure check_reduction(Sched *s, SRef *block, SRef *root) {
   const Block *b = tirc_block_of(block);
   if (!b->init) return (Failure){1, "it has no init (T.init())"};
-  if (!block->affine_binding)
+  if (!tirc_has_affine_binding(s, block))
     return (Failure){2, "its bindings are not independent quasi-affine expressions of the loops"};
   const IterVar *iter = iter_not_of(b, 1u << ITER_SPATIAL | 1u << ITER_REDUCE);
   if (iter) return iter_failure(s, 3, iter, "spatial or reduce");

@@ -17,7 +17,7 @@ static const char *why_not_pipeline(Sched *s, const Scope *scope) {
     const char *src = tirc_block_of(d->src)->name, *dst = tirc_block_of(d->dst)->name;
     if (d->kind == DEP_WAR)
       return tirc_format(s->c, "block %s writes a buffer that block %s has read before", dst, src);
-    if (!d->dst->region_cover) return reads_too_much(s, d->dst);
+    if (!tirc_has_region_cover(s, d->dst)) return reads_too_much(s, d->dst);
   }
   return NULL;
 }
@@ -31,7 +31,7 @@ SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
   }
   const SRef *uncovered =
       stage_pipeline && tirc_is_block(sref) ? tirc_find_uncovered(s, scope, sref) : NULL;
-  if (stage_pipeline && (uncovered || !scope->scope->stage_pipeline)) {
+  if (stage_pipeline && (uncovered || !tirc_is_stage_pipeline(s, scope))) {
     tirc_sched_mark(s, scope->stmt);
     tirc_sched_error(s, SERR_NOT_STAGE_PIPELINE,
                      uncovered ? reads_too_much(s, uncovered) : why_not_pipeline(s, scope->scope),
@@ -43,7 +43,7 @@ SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
 }
 
 void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high) {
-  if (block->affine_binding) return;
+  if (tirc_has_affine_binding(s, block)) return;
   if (high && block->parent && tirc_is_affine_under(s, block, high)) return;
   const Block *b = tirc_block_of(block);
   LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);

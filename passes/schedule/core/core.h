@@ -192,6 +192,10 @@ bool tirc_touches(const SRef *block, Buffer b, bool write);
 /* Whether the producers of a block write all that it declares to read, and all that it, or a block
  * inside of it, reads of the buffer without that. */
 bool tirc_finds_written(Sched *s, SRef *reader, Buffer b);
+/* What state_info.c knows of a block, or finds when it is asked for after a change. */
+bool tirc_has_affine_binding(Sched *s, SRef *block);
+bool tirc_has_region_cover(Sched *s, SRef *block);
+bool tirc_is_stage_pipeline(Sched *s, SRef *scope); /* all children have it, and no other fault */
 
 /* Whether they write what it loads without a declaration to decide where, on which elements and
  * whether it runs. A block that runs too early may run again later; but it must not fail. */

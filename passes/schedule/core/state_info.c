@@ -232,7 +232,7 @@ const SRef *tirc_find_uncovered(Sched *s, SRef *scope, const SRef *block) {
 
 bool tirc_finds_written(Sched *s, SRef *reader, Buffer b) {
   SRef *scope = tirc_scope_root(s, reader);
-  return reader->region_cover &&
+  return tirc_has_region_cover(s, reader) &&
          (!reader->hidden || cover_of(s, scope, reader, reader->n_accesses[0], b));
 }
 
@@ -243,17 +243,48 @@ bool tirc_decides_by_written(Sched *s, SRef *block) {
 
 /* A flag of a child may change what holds of the scope. */
 static void count_broken(Scope *scope, SRef *child) {
-  const bool now = !child->region_cover || child->overwrites;
+  const bool now = (child->cover_known && !child->region_cover) || child->overwrites;
   scope->n_broken += now - child->broken;
   child->broken = now;
-  scope->stage_pipeline = scope->n_broken == 0;
 }
 
-static void check_cover(Sched *s, SRef *scope, SRef *child) {
-  if (child->checked == s->stamp) return;
-  child->checked = s->stamp;
+static void know_cover(Sched *s, SRef *scope, SRef *child) {
+  if (child->cover_known) return;
   child->region_cover = cover_of(s, scope, child, tirc_block_of(child)->n_reads, NULL);
+  child->cover_known = true;
   count_broken(scope->scope, child);
+}
+
+/* Most changes are followed by others before anybody asks. */
+static void forget_cover(Sched *s, Scope *scope, SRef *child) {
+  child->cover_known = false;
+  count_broken(scope, child);
+  if (child->waits == scope) return;
+  if (scope->n_unknown == scope->unknown_room) {
+    SRef **at = tirc_new_array(s->c, SRef *, 2 * scope->n_unknown + 8);
+    if (scope->n_unknown) memcpy(at, scope->unknown, (size_t)scope->n_unknown * sizeof *at);
+    scope->unknown = at;
+    scope->unknown_room = 2 * scope->n_unknown + 8;
+  }
+  scope->unknown[scope->n_unknown++] = child;
+  child->waits = scope;
+}
+
+bool tirc_has_region_cover(Sched *s, SRef *block) {
+  if (block->parent) know_cover(s, tirc_scope_root(s, block), block);
+  return block->region_cover;
+}
+
+/* Those of the list may have gone, or to another scope. */
+bool tirc_is_stage_pipeline(Sched *s, SRef *block) {
+  Scope *scope = block->scope;
+  while (scope->n_unknown > 0) {
+    SRef *child = scope->unknown[--scope->n_unknown];
+    if (child->waits != scope) continue;
+    child->waits = NULL;
+    if (child->stmt && tirc_scope_root(s, child) == block) know_cover(s, block, child);
+  }
+  return scope->n_broken == 0;
 }
 
 static void check_overwrites(Scope *scope, SRef *child) {
@@ -261,11 +292,13 @@ static void check_overwrites(Scope *scope, SRef *child) {
   count_broken(scope, child);
 }
 
-static void check_binding(Sched *s, SRef *child) {
-  if (child->dirty != s->stamp) return;
+bool tirc_has_affine_binding(Sched *s, SRef *block) {
+  if (block->binding_known || !block->parent) return block->affine_binding;
   ArenaMark mark = tirc_mark(s->c);
-  child->affine_binding = tirc_is_affine_under(s, child, NULL);
+  block->affine_binding = tirc_is_affine_under(s, block, NULL);
+  block->binding_known = true;
   tirc_rewind(s->c, mark);
+  return block->affine_binding;
 }
 
 /* --- the list of children ----------------------------------------------------------------------
@@ -289,7 +322,6 @@ void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children, boo
   scope->blocks = tirc_new_array(s->c, SRef *, n + 1);
   if (n) memcpy(scope->blocks, children, (size_t)n * sizeof *scope->blocks);
   scope->loose = loose;
-  scope->stage_pipeline = true;
   block->scope = scope;
   number(scope);
   for (int i = 0; i < n; i++) {
@@ -299,8 +331,10 @@ void tirc_scope_rebuild(Sched *s, SRef *block, int n, SRef *const *children, boo
     tirc_users_add(s, scope, children[i]);
   }
   for (int i = 0; i < n; i++) {
-    check_binding(s, children[i]);
-    check_cover(s, block, children[i]);
+    if (children[i]->dirty == s->stamp) children[i]->binding_known = false;
+    children[i]->cover_known = false;
+    tirc_has_affine_binding(s, children[i]);
+    know_cover(s, block, children[i]);
     check_overwrites(scope, children[i]);
   }
 }
@@ -430,11 +464,11 @@ ScopeChange tirc_scope_leave(Sched *s, SRef *block, const SRefs *gone) {
   return change;
 }
 
-static void check_readers(Sched *s, SRef *block, const PtrMap *written) {
+static void forget_readers(Sched *s, SRef *block, const PtrMap *written) {
   for (size_t i = 0; i < written->cap; i++) {
     if (!written->values[i]) continue;
     const SRefs *readers = tirc_accessors_of(block->scope, written->keys[i], false);
-    for (int k = 0; k < readers->n; k++) check_cover(s, block, readers->at[k]);
+    for (int k = 0; k < readers->n; k++) forget_cover(s, block->scope, readers->at[k]);
   }
 }
 
@@ -446,7 +480,7 @@ static void check_writers(Scope *scope, const PtrMap *read) {
   }
 }
 
-/* Blocks that share a buffer with what changed are looked at again. */
+/* Blocks that share a buffer with what changed are to be looked at again. */
 void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *now) {
   Scope *scope = block->scope;
   if (!in_place(scope, change, now)) edit_list(s, block, change, now);
@@ -458,13 +492,12 @@ void tirc_scope_update(Sched *s, SRef *block, ScopeChange *change, const SRefs *
     tirc_users_add(s, scope, r);
   }
   for (int i = 0; i < now->n; i++) {
-    check_binding(s, now->at[i]);
-    check_cover(s, block, now->at[i]);
+    if (now->at[i]->dirty == s->stamp) now->at[i]->binding_known = false;
+    forget_cover(s, scope, now->at[i]);
     check_overwrites(scope, now->at[i]);
   }
-  check_readers(s, block, &change->written);
+  forget_readers(s, block, &change->written);
   check_writers(scope, &change->read);
-  scope->stage_pipeline = scope->n_broken == 0;
 }
 
 static bool same_regions(int n, const Region *a, const Region *b) {

@@ -42,8 +42,8 @@ static bool same_accessors(const Scope *a, const Scope *b) {
   return true;
 }
 
-static const SRef *in(Sched *s, Stmt stmt) {
-  const SRef *r = tirc_sref_find(s, stmt);
+static SRef *in(Sched *s, Stmt stmt) {
+  SRef *r = tirc_sref_find(s, stmt);
   return r && r->stmt == stmt ? r : NULL;
 }
 
@@ -84,7 +84,7 @@ static bool same_dependences(Verify *v, const Scope *a, const Scope *b) {
 }
 
 static void compare_block(Verify *v, Stmt stmt) {
-  const SRef *a = in(v->s, stmt), *b = in(v->fresh, stmt);
+  SRef *a = in(v->s, stmt), *b = in(v->fresh, stmt);
   if (!a || !b) return;
   if (v->mask & SCHED_VERIFY_TREE && !same_dependences(v, a->scope, b->scope))
     fault(v, stmt, "its blocks or their dependences differ");
@@ -93,9 +93,11 @@ static void compare_block(Verify *v, Stmt stmt) {
   if (v->mask & SCHED_VERIFY_TREE && !same_accessors(a->scope, b->scope))
     fault(v, stmt, "the index of its buffers' readers and writers is wrong");
   if (!(v->mask & SCHED_VERIFY_FLAGS)) return;
-  if (a->affine_binding != b->affine_binding) fault(v, stmt, "the flag affine_binding is wrong");
-  if (a->region_cover != b->region_cover) fault(v, stmt, "the flag region_cover is wrong");
-  if (a->scope->stage_pipeline != b->scope->stage_pipeline)
+  if (tirc_has_affine_binding(v->s, a) != tirc_has_affine_binding(v->fresh, b))
+    fault(v, stmt, "the flag affine_binding is wrong");
+  if (tirc_has_region_cover(v->s, a) != tirc_has_region_cover(v->fresh, b))
+    fault(v, stmt, "the flag region_cover is wrong");
+  if (tirc_is_stage_pipeline(v->s, a) != tirc_is_stage_pipeline(v->fresh, b))
     fault(v, stmt, "the flag stage_pipeline is wrong");
 }
 

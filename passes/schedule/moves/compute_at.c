@@ -547,7 +547,7 @@ static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) 
   tirc_sched_replace(m->s, m->scope, scope);
   SRef *now = tirc_sref_of_block(m->s, scope_id);
   SRef *moved = tirc_sref_of_block(m->s, id);
-  if (now->scope->stage_pipeline && (m->is_producer || tirc_decides_by_written(m->s, moved)))
+  if (tirc_is_stage_pipeline(m->s, now) && (m->is_producer || tirc_decides_by_written(m->s, moved)))
     return;
   tirc_sched_mark(m->s, m->block->stmt);
   tirc_sched_error(m->s, SERR_REGION_NOT_COVERED, NULL, NULL,

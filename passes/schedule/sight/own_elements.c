@@ -131,7 +131,7 @@ static bool is_covered(const Look *k) {
       for (int a = 0; a < k->blocks[i]->n_accesses[w]; a++) {
         if (k->blocks[i]->accesses[w][a].buffer != k->buffer) continue;
         if (!is_declared(k->blocks[i], w, a)) return false;
-        if (w == 0 && !k->blocks[i]->region_cover) return false;
+        if (w == 0 && !tirc_has_region_cover(k->s, k->blocks[i])) return false;
         if (w && !tirc_writes_box(k->s, k->blocks[i], &k->blocks[i]->accesses[w][a])) return false;
       }
   return true;
