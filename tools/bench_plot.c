@@ -1,6 +1,7 @@
 /* `--plot FILE.png|svg`: one picture by gnuplot. For each kernel and number of threads a panel with
  * a line a contender over the settings, or a bar if there is one setting, and below, for each
- * number of threads, a heat map of contenders and settings. */
+ * number of threads, a heat map of contenders and settings. Programs of a suite have the maps only:
+ * their rates have little to do with each other. */
 #include "bench.h"
 
 #include <signal.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { MOST_KERNELS = 64, PANEL_WIDTH = 720, PANEL_HEIGHT = 380 };
+enum { MOST_KERNELS = 64, PANEL_WIDTH = 720, PANEL_HEIGHT = 380, CELL_WIDTH = 48 };
 
 /* The part of a setting that tells it from the others of its kernel: "64" of "M=64 K=768". */
 static const char *label(const Bench *b, const Case *k) {
@@ -233,25 +234,28 @@ static void write_panel(FILE *f, const Bench *b, const char *kernel, int threads
 static void write_script(FILE *f, const Bench *b, bool svg) {
   const char *kernels[MOST_KERNELS];
   int n = list_kernels(b, kernels, MOST_KERNELS);
-  bool maps = b->n_cases > b->n_threads; /* one setting needs none */
-  int rows = (maps ? 2 : 1) * b->n_threads;
+  const bool panels = !b->of_programs;
+  const bool maps = !panels || b->n_cases > b->n_threads; /* one setting needs none */
+  const int each = panels + maps, rows = each * b->n_threads;
+  const int width =
+      panels ? PANEL_WIDTH * n : PANEL_WIDTH / 2 + CELL_WIDTH * b->n_cases / b->n_threads;
   double h = 1.0 / rows;
   fprintf(f,
           "set terminal %s noenhanced size %d,%d%s\nset output '%s'\nset datafile missing 'NaN'\n"
           "set palette defined (0 '#ffffff', 1 '#56b4e9')\n",
-          svg ? "svg" : "pngcairo", PANEL_WIDTH * n, PANEL_HEIGHT * rows,
+          svg ? "svg" : "pngcairo", width, PANEL_HEIGHT * rows,
           svg ? " background rgb 'white'" : "", b->o->plot);
   write_styles(f, b);
   fprintf(f, "set multiplot\n");
   for (int t = 0; t < b->n_threads; t++) {
-    int threads = b->threads[t].threads, row = (maps ? 2 : 1) * t;
-    for (int i = 0; i < n; i++) {
+    int threads = b->threads[t].threads, row = each * t;
+    for (int i = 0; i < n && panels; i++) {
       fprintf(f, "set origin %g,%g\nset size %g,%g\n", (double)i / n, 1 - (row + 1) * h, 1.0 / n,
               h);
       write_panel(f, b, kernels[i], threads);
     }
     if (!maps || !count_rows(b, NULL, threads)) continue;
-    fprintf(f, "set origin 0,%g\nset size 1,%g\n", 1 - (row + 2) * h, h);
+    fprintf(f, "set origin 0,%g\nset size 1,%g\n", 1 - (row + each) * h, h);
     write_heat_map(f, b, threads);
   }
   fprintf(f, "unset multiplot\n");
