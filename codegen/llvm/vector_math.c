@@ -57,33 +57,49 @@ static LLVMValueRef power_of_two(const Lanes *v, LLVMValueRef k) {
 
 /* e^x = 2^k e^r with r = x - k ln 2. Adding 1.5 2^23 rounds x / ln 2 to the integer k and leaves it
  * in the low bits. ln 2 is split: the first part has so few bits that its product with k is exact.
- * 2^k is applied in two halves, since k may be beyond the exponents there are; only the second one
- * rounds, to a subnormal or to infinity. */
-static LLVMValueRef exp_of(const Lanes *v, LLVMValueRef x) {
+ */
+typedef struct Power {
+  LLVMValueRef k, p; /* e^r */
+} Power;
+
+static Power power_of_e(const Lanes *v, LLVMValueRef x) {
   static const double q[] = {0.4999999403953552, 0.16666515171527863, 0.04166845604777336,
                              0.008369418792426586, 0.0013813147088512778};
   LLVMValueRef shift = real(v, 12582912.0);
-  x = at_least(v, at_most(v, x, 89.0), -104.0);
   LLVMValueRef t = mul_add(v, x, real(v, 1.4426950408889634), shift);
   LLVMValueRef n = LLVMBuildFSub(v->b, t, shift, "");
   LLVMValueRef r = mul_add(v, n, real(v, -0.693359375), x);
   r = mul_add(v, n, real(v, 2.12194440054690583e-4), r);
   LLVMValueRef p = mul_add(v, polynomial(v, r, 5, q), mul(v, r, r), r);
-  p = LLVMBuildFAdd(v->b, p, real(v, 1.0), "");
   LLVMValueRef k = LLVMBuildSub(v->b, LLVMBuildBitCast(v->b, t, v->i32, ""),
                                 LLVMBuildBitCast(v->b, shift, v->i32, ""), "");
-  LLVMValueRef half = LLVMBuildAShr(v->b, k, whole(v, 1), "");
-  LLVMValueRef rest = LLVMBuildSub(v->b, k, half, "");
-  return mul(v, mul(v, p, power_of_two(v, half)), power_of_two(v, rest));
+  return (Power){k, LLVMBuildFAdd(v->b, p, real(v, 1.0), "")};
 }
 
-/* Of a = |x|, with the sign of x. Near 0: a + a^3 P(a^2). Elsewhere 1 - 2 / (e^2a + 1). */
+/* Of a number that is not far from 0, or NaN: 2^k is one that there is. */
+static LLVMValueRef near_exp_of(const Lanes *v, LLVMValueRef x) {
+  const Power e = power_of_e(v, x);
+  return mul(v, e.p, power_of_two(v, e.k));
+}
+
+/* 2^k is applied in two halves, since k may be beyond the exponents there are; only the second one
+ * rounds, to a subnormal or to infinity. */
+static LLVMValueRef exp_of(const Lanes *v, LLVMValueRef x) {
+  const Power e = power_of_e(v, at_least(v, at_most(v, x, 89.0), -104.0));
+  LLVMValueRef half = LLVMBuildAShr(v->b, e.k, whole(v, 1), "");
+  LLVMValueRef rest = LLVMBuildSub(v->b, e.k, half, "");
+  return mul(v, mul(v, e.p, power_of_two(v, half)), power_of_two(v, rest));
+}
+
+/* Of a = |x|, with the sign of x. Near 0: a + a^3 P(a^2). Elsewhere 1 - 2 / (e^2a + 1); from
+ * 10 on that is 1. */
 static LLVMValueRef tanh_of(const Lanes *v, LLVMValueRef x) {
   static const double c[] = {-0.33333268761634827, 0.133310928940773, -0.053709667176008224,
                              0.020538855344057083, -0.005591053050011396};
   LLVMValueRef a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
   LLVMValueRef near = mul_add(v, mul(v, a, square), polynomial(v, square, 5, c), a);
-  LLVMValueRef power = exp_of(v, LLVMBuildFAdd(v->b, a, a, ""));
+  LLVMValueRef most = at_most(v, a, 10.0);
+  LLVMValueRef power = near_exp_of(v, LLVMBuildFAdd(v->b, most, most, ""));
   LLVMValueRef part = LLVMBuildFDiv(v->b, real(v, 2.0), LLVMBuildFAdd(v->b, power, one, ""), "");
   LLVMValueRef far = LLVMBuildFSub(v->b, one, part, "");
   LLVMValueRef is_near = LLVMBuildFCmp(v->b, LLVMRealOLT, a, real(v, 0.625), "");
@@ -101,7 +117,7 @@ static LLVMValueRef erf_of(const Lanes *v, LLVMValueRef x) {
                              0.00019593513570725918};
   LLVMValueRef a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
   LLVMValueRef near = mul_add(v, a, polynomial(v, square, 7, c), a);
-  LLVMValueRef power = exp_of(v, polynomial(v, at_most(v, a, 4.0), 7, d));
+  LLVMValueRef power = near_exp_of(v, polynomial(v, at_most(v, a, 4.0), 7, d));
   LLVMValueRef far = LLVMBuildFSub(v->b, one, power, "");
   LLVMValueRef is_near = LLVMBuildFCmp(v->b, LLVMRealOLT, a, real(v, 0.92), "");
   return with_sign_of(v, LLVMBuildSelect(v->b, is_near, near, far, ""), x);
