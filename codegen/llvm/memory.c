@@ -1,7 +1,8 @@
 /* Loads, stores, addresses, and the memory of allocated buffers.
  *
  * An access whose index is a ramp of stride 1 is one vector access, aligned like an element; a
- * broadcast index is one scalar; any other vector index is taken apart into lanes. Small
+ * load of every second element is two of them, one of a row backwards is one, and lanes change
+ * places; a broadcast index is one scalar; any other vector index is taken apart into lanes. Small
  * allocations of constant size live in the function's frame, others come from the runtime and go
  * back to it on every way out of the function. */
 #include "../access.h"
@@ -66,6 +67,34 @@ static LLVMValueRef lane_index(Gen *g, const Lanes *l, int lane) {
   return LLVMBuildNSWAdd(g->b, l->base, LLVMBuildNSWMul(g->b, l->stride, k, ""), "");
 }
 
+static LLVMValueRef load_vector(Gen *g, Buffer b, LLVMValueRef index, int offset, int n) {
+  LLVMValueRef k = tirc_gen_int(g, tirc_gen_int_type(g, 64, 1), offset);
+  return load_at(g, element(g, b, LLVMBuildNSWAdd(g->b, index, k, "")),
+                 tirc_dtype_lanes(tirc_dtype_lanes(b->dtype, 1), n));
+}
+
+/* With a step of 2, the second of the two vectors ends where the last element lies, so that nothing
+ * is touched behind it:   0 . 2 . 4 . 6 .      and, from 7 on,   . 8 . 10 . 12 . 14 */
+static LLVMValueRef load_steps(Gen *g, Buffer b, const Lanes *l, int step, int n) {
+  LLVMValueRef *mask = tirc_new_array(g->c, LLVMValueRef, n);
+  for (int i = 0; i < n; i++) {
+    const int in_second = n + 2 * i - (n - 1); /* lanes are counted through both */
+    mask[i] = lane_number(g, step < 0 ? n - 1 - i : i < n / 2 ? 2 * i : in_second);
+  }
+  LLVMValueRef first = load_vector(g, b, l->base, step < 0 ? 1 - n : 0, n);
+  LLVMValueRef second = step < 0 ? first : load_vector(g, b, l->base, n - 1, n);
+  return LLVMBuildShuffleVector(g->b, first, second, LLVMConstVector(mask, (unsigned)n), "");
+}
+
+/* The step of a ramp whose elements lie so close that whole vectors are loaded; 0: of another. */
+static int close_step(Expr index) {
+  int64_t step;
+  const int n = index->dtype.lanes;
+  if (index->op != OP_RAMP || !tirc_const_int(index->args[1], &step)) return 0;
+  const bool is_power = (n & (n - 1)) == 0;
+  return step == -1 || (step == 2 && is_power && n >= 4) ? (int)step : 0;
+}
+
 LLVMValueRef tirc_gen_load(Gen *g, Expr e) {
   Buffer b = e->u.buffer;
   Expr index = tirc_linear_index(g->c, b, e->n, e->args);
@@ -80,6 +109,8 @@ LLVMValueRef tirc_gen_load(Gen *g, Expr e) {
     return tirc_gen_splat(g, load_at(g, p, one), n);
   }
   Lanes lanes = lanes_of(g, index);
+  const int step = close_step(index);
+  if (step) return load_steps(g, b, &lanes, step, n);
   LLVMValueRef v = LLVMGetPoison(tirc_gen_type(g, tirc_dtype_lanes(one, n)));
   for (int i = 0; i < n; i++) {
     LLVMValueRef x = load_at(g, element(g, b, lane_index(g, &lanes, i)), one);
