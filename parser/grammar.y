@@ -76,10 +76,17 @@ static void tirc_grammar_error(Place *at, void *scanner, Parser *p, const char *
 %token T_POWER "**" T_FLOORDIV "//" T_SHL "<<" T_SHR ">>" T_LE "<=" T_GE ">=" T_EQ "==" T_NE "!="
   T_ARROW "->" T_ELLIPSIS "..."
 
+%left '|'
+%left '^'
+%left '&'
+%left T_SHL T_SHR
+%left '+' '-'
+%left '*' '/' T_FLOORDIV '%' '@'
+
 %type <s> compare_op
 %type <syn> compound simple expression_statement import_statement
-%type <syn> expression conditional disjunction conjunction inversion comparison bit_or bit_xor bit_and
-  shift sum term factor power primary atom lambda expressions star_or_expression
+%type <syn> expression conditional disjunction conjunction inversion comparison arithmetic factor power
+  primary atom lambda expressions star_or_expression
 %type <syn> target_list target slice slice_part subscript_item argument parameter lambda_parameter
   comp_for with_item except_clause definition decorator elif_part raise_from return_annotation
   annotation_value
@@ -282,7 +289,7 @@ expression_items:
   ;
 star_or_expression:
     expression
-  | '*' bit_or                        { $$ = ONE(STAR, @$, $2); }
+  | '*' arithmetic                        { $$ = ONE(STAR, @$, $2); }
   ;
 target_list:
     target
@@ -295,8 +302,8 @@ target_items:
   | target_items ',' target           { $$ = PUSH($1, $3); }
   ;
 target:
-    bit_or
-  | '*' bit_or                        { $$ = ONE(STAR, @$, $2); }
+    arithmetic
+  | '*' arithmetic                        { $$ = ONE(STAR, @$, $2); }
   ;
 
 expression:
@@ -325,8 +332,8 @@ inversion:
   | T_NOT inversion                   { $$ = UNARY(@$, "not", $2); }
   ;
 comparison:
-    bit_or
-  | comparison compare_op bit_or      { $$ = tirc_syn_compare(p, @$, $1, $2, $3); }
+    arithmetic
+  | comparison compare_op arithmetic      { $$ = tirc_syn_compare(p, @$, $1, $2, $3); }
   ;
 compare_op:
     '<'                               { $$ = "<"; }
@@ -340,35 +347,20 @@ compare_op:
   | T_IS                              { $$ = "is"; }
   | T_IS T_NOT                        { $$ = "is not"; }
   ;
-bit_or:
-    bit_xor
-  | bit_or '|' bit_xor                { $$ = BINARY(@$, "|", $1, $3); }
-  ;
-bit_xor:
-    bit_and
-  | bit_xor '^' bit_and               { $$ = BINARY(@$, "^", $1, $3); }
-  ;
-bit_and:
-    shift
-  | bit_and '&' shift                 { $$ = BINARY(@$, "&", $1, $3); }
-  ;
-shift:
-    sum
-  | shift T_SHL sum                   { $$ = BINARY(@$, "<<", $1, $3); }
-  | shift T_SHR sum                   { $$ = BINARY(@$, ">>", $1, $3); }
-  ;
-sum:
-    term
-  | sum '+' term                      { $$ = BINARY(@$, "+", $1, $3); }
-  | sum '-' term                      { $$ = BINARY(@$, "-", $1, $3); }
-  ;
-term:
+arithmetic: /* one for all of these: each name in between would be a step of every name and number */
     factor
-  | term '*' factor                   { $$ = BINARY(@$, "*", $1, $3); }
-  | term '/' factor                   { $$ = BINARY(@$, "/", $1, $3); }
-  | term T_FLOORDIV factor            { $$ = BINARY(@$, "//", $1, $3); }
-  | term '%' factor                   { $$ = BINARY(@$, "%", $1, $3); }
-  | term '@' factor                   { $$ = BINARY(@$, "@", $1, $3); }
+  | arithmetic '|' arithmetic                 { $$ = BINARY(@$, "|", $1, $3); }
+  | arithmetic '^' arithmetic                 { $$ = BINARY(@$, "^", $1, $3); }
+  | arithmetic '&' arithmetic                 { $$ = BINARY(@$, "&", $1, $3); }
+  | arithmetic T_SHL arithmetic               { $$ = BINARY(@$, "<<", $1, $3); }
+  | arithmetic T_SHR arithmetic               { $$ = BINARY(@$, ">>", $1, $3); }
+  | arithmetic '+' arithmetic                 { $$ = BINARY(@$, "+", $1, $3); }
+  | arithmetic '-' arithmetic                 { $$ = BINARY(@$, "-", $1, $3); }
+  | arithmetic '*' arithmetic                 { $$ = BINARY(@$, "*", $1, $3); }
+  | arithmetic '/' arithmetic                 { $$ = BINARY(@$, "/", $1, $3); }
+  | arithmetic T_FLOORDIV arithmetic          { $$ = BINARY(@$, "//", $1, $3); }
+  | arithmetic '%' arithmetic                 { $$ = BINARY(@$, "%", $1, $3); }
+  | arithmetic '@' arithmetic                 { $$ = BINARY(@$, "@", $1, $3); }
   ;
 factor:
     power
