@@ -863,6 +863,68 @@ TIRC_API double tirc_seconds(void);
 TIRC_API double tirc_machine_peak(int threads);
 TIRC_API void tirc_machine_name(char *out, size_t size);
 
+/* --- searching for the best schedule ------------------------------------------------------------
+ */
+
+/* A program to be tuned: tirc_module_space says what is tried. */
+typedef struct tirc_tune_task {
+  const tirc_module *module;
+  const char *name; /* for what is told, or NULL */
+  double weight;    /* how much its time counts; 0: 1 */
+  int n_symbols;    /* values for its symbolic extents and scalars, to measure with */
+  const tirc_symbol *symbols;
+} tirc_tune_task;
+
+/* One candidate that was measured. */
+typedef struct tirc_tune_event {
+  int task;
+  int64_t trial, trials; /* of the task, from 1; of all tasks together so far */
+  const char *way;       /* the rule of the space that made it */
+  const char *trace;     /* as JSON, with its decisions */
+  double seconds;        /* the median; INFINITY: it failed, for the reason: */
+  const char *code, *message;
+  double best, automatic; /* of the task so far, and of --auto's schedule; INFINITY: none yet */
+  double elapsed;         /* seconds since the start */
+  bool is_best;
+} tirc_tune_event;
+
+typedef struct tirc_tune_failure {
+  const char *code; /* a ScheduleError's, "declined" by a rule, "timeout", "crash", "memory", ... */
+  int64_t n;
+} tirc_tune_failure;
+
+typedef struct tirc_tune_result {
+  tirc_module *module; /* the best schedule, plain calls its trace; NULL: no candidate works */
+  double seconds, automatic; /* measured in turns at the end; INFINITY: not */
+  const char *way;
+  int64_t trials, failed, made; /* measured, of them those that failed, and candidates looked at */
+  int n_failures;
+  const tirc_tune_failure *failures;
+  double rank_correlation; /* of what was expected with what was measured; NAN: of too few */
+  bool wrong;              /* some candidate computed something else: a defect of ours */
+} tirc_tune_result;
+
+typedef struct tirc_tune_options {
+  const char *target; /* NULL: "haswell" */
+  const char *rules;  /* a library whose rules come before the built-in ones, or NULL */
+  int threads;        /* 0: as for tirc_executor_new */
+  int64_t trials;     /* for each task on the average; 0: 64 */
+  double seconds;     /* the search ends after so many, 0: no limit */
+  int64_t seed;       /* the same one draws the same, but what is measured differs */
+  int64_t max_steps;  /* of a rule library; 0: as schedules */
+  void *self;         /* handed to the functions, each of which may be NULL */
+  void (*told)(void *self, const tirc_tune_event *event);
+  bool (*go_on)(void *self); /* false ends the search with what it has */
+} tirc_tune_options;
+
+/* Searches for the best schedules of n programs: candidates are compiled and timed, each in a
+ * process of its own, and every new best is compared with what the program itself computes. results
+ * gets n; free them with tirc_tune_results_free. TIRC_BAD: a library of rules is wrong, a program
+ * has an extent without a value, or does not run. */
+TIRC_API tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
+                               tirc_tune_result **results, tirc_error **error);
+TIRC_API void tirc_tune_results_free(int n, tirc_tune_result *results);
+
 /* --- tables ------------------------------------------------------------------------------------
  */
 

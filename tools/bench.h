@@ -122,6 +122,7 @@ struct Case {
 struct Bench {
   const Options *o;
   bool of_programs; /* the suite's, each unscheduled and by --auto */
+  bool tunes;       /* it is a search, which needs no schedules */
   tirc_target_info target;
   Profile profile;
   int n_threads; /* the numbers of threads to measure with */

@@ -160,7 +160,7 @@ static int check_programs(const Bench *b) {
   if (b->of_programs && o->args.n)
     return complain(o, "leave it out: tirc bench --suite SUITE",
                     "the suite '%s' names its programs, and so does '%s'", o->suite, o->args.at[0]);
-  if (b->of_programs || has_contenders(o)) return DONE;
+  if (b->of_programs || (b->tunes && o->args.n) || has_contenders(o)) return DONE;
   if (o->args.n) return usage_of_bench(o);
   return complain(o, "name a program for it: tirc bench PROG SCHED... --suite SUITE",
                   "the suite '%s' has sizes, but no programs", o->suite);

@@ -1,5 +1,16 @@
-/* `tirc tune`: searches for the best schedule. */
-#include "tool.h"
+/* `tirc tune`: searches for the best schedules of one or several programs. */
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Tune {
+  Options *o;
+  Bench cases; /* the settings, as bench reads them */
+  tirc_tune_task *tasks;
+  int64_t *failed; /* one a task */
+} Tune;
 
 static int show_space(const Options *o, const tirc_module *m) {
   const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
@@ -11,10 +22,216 @@ static int show_space(const Options *o, const tirc_module *m) {
   return DONE;
 }
 
+/* --- what the user sees ------------------------------------------------------------------------
+ */
+
+static const char *time_text(double seconds, char *out, size_t size) {
+  if (isfinite(seconds))
+    snprintf(out, size, "%.4f ms", seconds * 1e3);
+  else
+    snprintf(out, size, "-");
+  return out;
+}
+
+static const char *gain_text(double automatic, double best, char *out, size_t size) {
+  if (isfinite(automatic) && isfinite(best))
+    snprintf(out, size, "%.2f", automatic / best);
+  else
+    snprintf(out, size, "-");
+  return out;
+}
+
+/* The line on a terminal that is written over. */
+static void show_state(const Tune *t, const tirc_tune_event *e) {
+  char best[32], gain[16];
+  fprintf(stderr, "\r\033[K%s: trial %lld, best %s, x auto %s, failed %lld; %lld trials in %.0f s",
+          t->tasks[e->task].name, (long long)e->trial, time_text(e->best, best, sizeof best),
+          gain_text(e->automatic, e->best, gain, sizeof gain), (long long)t->failed[e->task],
+          (long long)e->trials, e->elapsed);
+}
+
+/* Elsewhere a line a trial: words in a fixed order, then what went wrong. */
+static void print_trial(const Tune *t, const tirc_tune_event *e) {
+  printf("trial %lld %s %s", (long long)e->trial, t->tasks[e->task].name, e->way);
+  if (e->code)
+    printf(" failed %s: %s\n", e->code, e->message);
+  else
+    printf(" %.9f%s\n", e->seconds, e->is_best ? " best" : "");
+}
+
+static void print_wrong(const Tune *t, const tirc_tune_event *e) {
+  fprintf(stderr,
+          "%s: a schedule computes something else, which is a defect of tirc: %s\n"
+          "its trace (tirc apply PROG --trace-json FILE): %s\n",
+          t->tasks[e->task].name, e->message, e->trace);
+}
+
+static void told(void *self, const tirc_tune_event *e) {
+  Tune *t = self;
+  t->failed[e->task] += e->code != NULL;
+  if (t->o->progress)
+    show_state(t, e);
+  else
+    print_trial(t, e);
+  if (e->code && strcmp(e->code, "wrong-result") == 0) print_wrong(t, e);
+  if (!t->o->progress) fflush(stdout);
+}
+
+static bool go_on(void *self) {
+  (void)self;
+  return !was_interrupted();
+}
+
+static void print_failures(const tirc_tune_result *r) {
+  for (int i = 0; i < r->n_failures; i++)
+    printf("%s %lld x %s", i ? "," : "  failed:", (long long)r->failures[i].n, r->failures[i].code);
+  if (r->n_failures) printf("\n");
+}
+
+static void print_result(const tirc_tune_task *task, const tirc_tune_result *r) {
+  char best[32], automatic[32], gain[16];
+  if (!r->module) {
+    printf("%s: no candidate works, of %lld that were measured and %lld that were looked at\n",
+           task->name, (long long)r->trials, (long long)r->made);
+    print_failures(r);
+    return;
+  }
+  printf("%s: best %s by %s, --auto %s, x %s; %lld trials of %lld candidates", task->name,
+         time_text(r->seconds, best, sizeof best), r->way,
+         time_text(r->automatic, automatic, sizeof automatic),
+         gain_text(r->automatic, r->seconds, gain, sizeof gain), (long long)r->trials,
+         (long long)r->made);
+  if (!isnan(r->rank_correlation))
+    printf(", rank correlation of what was expected %.2f", r->rank_correlation);
+  printf("\n");
+  print_failures(r);
+}
+
+/* --- programs ----------------------------------------------------------------------------------
+ */
+
+/* The values that a case has for what is no constant of its program. */
+static int read_sizes(const Options *o, const Case *k, tirc_tune_task *task) {
+  tirc_symbol *symbols = calloc((size_t)k->n_defines + 1, sizeof *symbols);
+  int status = DONE, n = 0;
+  if (!symbols) return complain(o, NULL, "out of memory");
+  for (int i = 0; i < k->n_defines && status == DONE; i++) {
+    if (!is_size(k->program, k->defines[i].name)) continue;
+    symbols[n].name = k->defines[i].name;
+    status = read_extent(o, k->defines[i].value, &symbols[n++]);
+  }
+  task->symbols = symbols;
+  task->n_symbols = n;
+  return status;
+}
+
+static char *name_of(const Case *k) {
+  const size_t n = strlen(k->kernel) + strlen(k->setting) + 2;
+  char *name = malloc(n);
+  if (name) snprintf(name, n, "%s%s%s", k->kernel, *k->setting ? "/" : "", k->setting);
+  for (char *p = name; p && *p; p++)
+    if (*p == ' ') *p = ',';
+  return name;
+}
+
+static int make_tasks(Tune *t) {
+  Bench *b = &t->cases;
+  int status = make_cases(b);
+  if (status != DONE) return status;
+  t->tasks = calloc((size_t)b->n_cases + 1, sizeof *t->tasks);
+  t->failed = calloc((size_t)b->n_cases + 1, sizeof *t->failed);
+  if (!t->tasks || !t->failed) return complain(t->o, NULL, "out of memory");
+  for (int i = 0; i < b->n_cases && status == DONE; i++) {
+    status = load_case(b, &b->cases[i]);
+    if (status != DONE) return status;
+    t->tasks[i] = (tirc_tune_task){.module = b->cases[i].program, .name = name_of(&b->cases[i])};
+    status = read_sizes(t->o, &b->cases[i], &t->tasks[i]);
+  }
+  return status;
+}
+
+static void release(Tune *t) {
+  for (int i = 0; i < t->cases.n_cases; i++) {
+    if (t->tasks) {
+      free((char *)(uintptr_t)t->tasks[i].name);
+      free((tirc_symbol *)(uintptr_t)t->tasks[i].symbols);
+    }
+    release_case(&t->cases.cases[i]);
+  }
+  free_cases(&t->cases);
+  free(t->tasks);
+  free(t->failed);
+}
+
+/* --- the command -------------------------------------------------------------------------------
+ */
+
+static int write_script(const Options *o, const tirc_tune_result *r) {
+  tirc_error *e = NULL;
+  char *text;
+  if (tirc_module_trace(r->module, TIRC_TRACE_SCRIPT, &text, &e)) return report(o, e);
+  int status = write_output(o, o->output, text, strlen(text));
+  tirc_string_free(text);
+  return status;
+}
+
+static int finish(const Tune *t, const tirc_tune_result *results) {
+  const Options *o = t->o;
+  int status = DONE;
+  bool works = true;
+  if (o->progress) fputs("\r\033[K", stderr);
+  for (int i = 0; i < t->cases.n_cases; i++) {
+    print_result(&t->tasks[i], &results[i]);
+    works &= results[i].module != NULL;
+    if (results[i].wrong) status = NO;
+  }
+  if (was_interrupted()) printf("Interrupted\n");
+  if (!works && !was_interrupted())
+    return complain(o, "the reasons are listed above, by their codes",
+                    "no candidate works for some program");
+  if (o->output && t->cases.n_cases == 1 && results[0].module) {
+    const int written = write_script(o, &results[0]);
+    if (written != DONE) return written;
+  }
+  return status;
+}
+
+static int tune(Tune *t) {
+  const Options *o = t->o;
+  const tirc_tune_options options = {.target = o->target,
+                                     .rules = o->rules,
+                                     .threads = (int)o->threads,
+                                     .trials = o->trials,
+                                     .seconds = o->seconds,
+                                     .seed = o->seed,
+                                     .max_steps = o->script_steps,
+                                     .self = t,
+                                     .told = told,
+                                     .go_on = go_on};
+  tirc_tune_result *results = NULL;
+  tirc_error *e = NULL;
+  catch_interrupts();
+  if (tirc_tune(t->cases.n_cases, t->tasks, &options, &results, &e)) {
+    if (o->progress) fputs("\r\033[K", stderr);
+    return report(o, e);
+  }
+  int status = finish(t, results);
+  tirc_tune_results_free(t->cases.n_cases, results);
+  return status;
+}
+
 int cmd_tune(Options *o) {
-  tirc_module *m = NULL;
-  int status = load_program(o, o->args.at[0], &m);
-  if (status == DONE) status = show_space(o, m);
-  tirc_module_free(m);
+  static struct Threads one = {.threads = 1};
+  Tune t = {.o = o,
+            .cases = {.o = o, .out = stdout, .n_threads = 1, .threads = &one, .tunes = true}};
+  if (!o->suite && o->args.n == 0)
+    return complain(o, "name a program", "usage: tirc tune PROG, or tirc tune --suite operators");
+  int status = make_tasks(&t);
+  if (status == DONE && o->show_space)
+    for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
+      status = show_space(o, t.tasks[i].module);
+  else if (status == DONE)
+    status = tune(&t);
+  release(&t);
   return status;
 }

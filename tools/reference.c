@@ -1,7 +1,7 @@
 /* What a program should compute, and how far from it a result may be. */
+#include "runtime/compare.h"
 #include "tool.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,45 +31,6 @@ int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument
   return status ? report(o, e) : DONE;
 }
 
-/* One unit in the last place of 1. */
-static double epsilon(const char *dtype) {
-  static const struct {
-    const char *dtype;
-    double epsilon;
-  } rows[] = {
-      {"float64", 0x1p-52}, {"float32", 0x1p-23}, {"float16", 0x1p-10}, {"bfloat16", 0x1p-7}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    if (strcmp(rows[i].dtype, dtype) == 0) return rows[i].epsilon;
-  return 0; /* integers are exact */
-}
-
-/* The root mean square of the finite elements; 1 when all are 0. */
-static double scale_of(const tirc_array *a) {
-  double sum = 0;
-  for (int64_t i = 0; i < tirc_array_count(a); i++) {
-    double v = tirc_array_get(a, i);
-    if (isfinite(v)) sum += v * v;
-  }
-  return sum > 0 ? sqrt(sum / (double)tirc_array_count(a)) : 1;
-}
-
-/* Relative to the expected value, or to the array's scale where that is larger: sums cancel. NaN
- * and infinity agree with themselves only. */
-static double error_of(double got, double expected, double scale) {
-  if (got == expected || (isnan(got) && isnan(expected))) return 0;
-  if (!isfinite(got) || !isfinite(expected)) return (double)INFINITY;
-  return fabs(got - expected) / fmax(scale, fabs(expected));
-}
-
-/* A double does not tell all numbers of 64 bits apart. */
-static bool are_same_integers(const tirc_array *a, const tirc_array *b, int64_t at) {
-  const char *type = tirc_array_dtype(a);
-  if (strcmp(type, "int64") != 0 && strcmp(type, "uint64") != 0) return true;
-  const int64_t *x = tirc_array_data((tirc_array *)(uintptr_t)a);
-  const int64_t *y = tirc_array_data((tirc_array *)(uintptr_t)b);
-  return x[at] == y[at];
-}
-
 /* What a NaN makes of an array where max and min give NaN, and where they give the other operand:
  * elements that are NaN there and none here depend on the order in which it comes. */
 typedef struct NanRuns {
@@ -81,24 +42,27 @@ static bool is_by_order(const NanRuns *runs, int param, int64_t at) {
          !isnan(tirc_array_get(runs->goes[param].array, at));
 }
 
+typedef struct Excuse {
+  const NanRuns *runs;
+  int param;
+} Excuse;
+static bool excuse(void *self, int64_t at) {
+  const Excuse *e = self;
+  return is_by_order(e->runs, e->param, at);
+}
+
 /* Where and how far the arrays of a parameter differ most. */
 static Check compare_arrays(const tirc_array *got, const tirc_array *expected, double tolerance,
                             int param, const NanRuns *runs) {
-  Check c = {.tolerance = tolerance};
-  double scale = scale_of(expected);
-  for (int64_t j = 0; j < tirc_array_count(got); j++) {
-    double x = tirc_array_get(got, j), y = tirc_array_get(expected, j);
-    double error = error_of(x, y, scale);
-    if (error == 0 && !are_same_integers(got, expected, j)) error = DBL_EPSILON;
-    if (error > tolerance && is_by_order(runs, param, j)) {
-      c.nan_order++;
-      error = 0;
-    }
-    if (j > 0 && !(error > c.worst)) continue;
-    c.worst = error, c.at = j, c.got = x, c.expected = y;
-  }
-  c.ok = c.worst <= tolerance;
-  return c;
+  Excuse e = {runs, param};
+  const ArrayDifference d = tirc_array_difference(got, expected, tolerance, excuse, &e);
+  return (Check){.tolerance = tolerance,
+                 .worst = d.worst,
+                 .at = d.at,
+                 .got = d.got,
+                 .expected = d.expected,
+                 .nan_order = d.excused,
+                 .ok = d.worst <= tolerance};
 }
 
 static Check compare_all(const tirc_module *m, int n, const tirc_argument *got,
@@ -115,7 +79,7 @@ static Check compare_all(const tirc_module *m, int n, const tirc_argument *got,
   for (int i = 0; i < n; i++) {
     if (!got[i].array) continue;
     Check c = compare_arrays(got[i].array, expected[i].array,
-                             4 * epsilon(params[i].dtype) * fmax(4, cost.reduction), i, runs);
+                             tirc_allowed_error(params[i].dtype, cost.reduction), i, runs);
     c.param = params[i].name;
     nan_order += c.nan_order;
     double ratio = c.ok ? c.worst / (c.tolerance + 1e-300) : (double)INFINITY;

@@ -19,7 +19,7 @@ typedef struct Options {
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
   const char *thread_list, *suite, *ablate, *plot;
   bool compare;
-  int64_t script_steps, threads, seed, max_steps, attempts;
+  int64_t script_steps, threads, trials, seed, max_steps, attempts;
   double seconds;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;

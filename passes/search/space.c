@@ -232,6 +232,8 @@ static bool probe(Space *sp, int func, int way) {
       (void)tirc_space_draw(sp, c, &(Draw){.likely = i == 0, .seed = i + 1});
       TIRC_END(c, trap);
       declined = false;
+    } else {
+      declined = !strcmp(c->diag.code, DECLINED);
     }
     tirc_context_release(c);
   }

@@ -1,0 +1,544 @@
+#define _GNU_SOURCE
+#include "measure.h"
+
+#include "compare.h"
+#include "timer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+const BedOptions tirc_bed_defaults = {
+    .builders = 2, .seconds = 0.02, .hopeless = 4, .build_limit = 20};
+
+static const double WARM_UP = 0.004, SHORTEST = 200e-6; /* seconds of a sample */
+static const double FIRST_LIMIT = 60, LEAST_LIMIT = 2;  /* of seconds that a candidate may run */
+static const int64_t MEMORY = (int64_t)2 << 30;         /* beside its arrays */
+enum { FEWEST_SAMPLES = 5 };
+
+/* What a child writes and its parent reads. */
+typedef struct Slot {
+  double best; /* asked: what is at most that is checked */
+  Measured m;
+} Slot;
+
+typedef struct Child {
+  pid_t pid;    /* 0: none */
+  int to, from; /* pipes: a byte asks for a run; a byte answers */
+  bool done;
+} Child;
+
+struct Bed {
+  const tirc_module *program;
+  BedOptions options;
+  int n_params;
+  const tirc_param *params;
+  tirc_argument *args;     /* inputs, and what outputs begin with */
+  tirc_argument *expected; /* outputs, once the reference has run */
+  char *shared;            /* its outputs, one after the other */
+  size_t shared_bytes;
+  double tolerance_reduction;
+  Child reference;
+  Slot *reference_slot;
+  bool has_expected;
+};
+
+static void put(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from); }
+
+static void *share(size_t bytes) {
+  void *p =
+      mmap(NULL, bytes ? bytes : 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t bytes_of(const tirc_array *a) {
+  DLTensor t;
+  tirc_array_tensor((tirc_array *)(uintptr_t)a, &t);
+  return (size_t)tirc_array_count(a) * (size_t)((t.dtype.bits + 7) / 8);
+}
+
+/* --- in the child ------------------------------------------------------------------------------
+ */
+
+typedef struct Candidate {
+  const Bed *bed;
+  const tirc_module *module;
+  Slot *slot;
+  tirc_kernel *kernel;
+  tirc_executor *executor;
+  tirc_argument *args; /* outputs of its own, inputs of the bed */
+} Candidate;
+
+static void fail(Slot *s, const char *code, const char *message) {
+  s->m.seconds = (double)INFINITY;
+  put(s->m.code, sizeof s->m.code, code);
+  put(s->m.message, sizeof s->m.message, message);
+}
+
+static bool succeeded(Slot *s, tirc_status status, tirc_error *e) {
+  if (status == TIRC_OK) return true;
+  fail(s, tirc_error_get(e, TIRC_ERROR_CODE), tirc_error_message(e));
+  tirc_error_free(e);
+  return false;
+}
+
+/* Outputs as they were before any run. */
+static bool own_outputs(Candidate *c) {
+  const Bed *b = c->bed;
+  c->args = calloc((size_t)b->n_params + 1, sizeof *c->args);
+  for (int i = 0; c->args && i < b->n_params; i++) {
+    tirc_error *e = NULL;
+    c->args[i] = b->args[i];
+    if (!b->params[i].is_written || !b->args[i].array) continue;
+    if (!succeeded(c->slot, tirc_array_copy(b->args[i].array, &c->args[i].array, &e), e))
+      return false;
+  }
+  return c->args != NULL;
+}
+
+static bool build(Candidate *c) {
+  tirc_error *e = NULL;
+  const double start = tirc_now();
+  const tirc_status status =
+      tirc_kernel_new(c->module, NULL, c->bed->options.target, &c->kernel, &e);
+  c->slot->m.build = tirc_now() - start;
+  return succeeded(c->slot, status, e);
+}
+
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(int n, const double *samples) {
+  double sorted[MOST_SAMPLES];
+  memcpy(sorted, samples, (size_t)n * sizeof *sorted);
+  qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
+  return n ? (sorted[(n - 1) / 2] + sorted[n / 2]) / 2 : (double)INFINITY;
+}
+
+static double call(tirc_launch *l, int times) {
+  const double start = tirc_now();
+  for (int i = 0; i < times; i++) (void)tirc_launch_run(l);
+  return (tirc_now() - start) / times;
+}
+
+static void take_samples(Candidate *c, tirc_launch *l) {
+  Measured *m = &c->slot->m;
+  const double limit = c->bed->options.hopeless * c->slot->best;
+  double first = call(l, 1);
+  if (first > limit) first = call(l, 1); /* the first one meets cold caches and new pages */
+  m->n_samples = 0;
+  m->samples[m->n_samples++] = first;
+  m->seconds = first;
+  if (first > limit) return;
+  const double end = tirc_now() + WARM_UP;
+  double last = first;
+  while (tirc_now() < end) last = call(l, 1);
+  const int times = last < SHORTEST ? (int)(SHORTEST / (last + 1e-9)) + 1 : 1;
+  double spent = 0;
+  m->n_samples = 0;
+  while (m->n_samples < MOST_SAMPLES &&
+         (m->n_samples < FEWEST_SAMPLES || spent < c->bed->options.seconds)) {
+    const double t = call(l, times);
+    m->samples[m->n_samples++] = t;
+    spent += t * times;
+  }
+  m->seconds = median(m->n_samples, m->samples);
+}
+
+/* Once more, from the same start as the reference. */
+static void check(Candidate *c) {
+  const Bed *b = c->bed;
+  Candidate again = *c;
+  tirc_launch *l;
+  tirc_error *e = NULL;
+  if (!own_outputs(&again)) return;
+  if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, again.args, &l, &e),
+                 e))
+    return;
+  (void)tirc_launch_run(l);
+  c->slot->m.checked = true;
+  for (int i = 0; i < b->n_params; i++) {
+    if (!b->params[i].is_written || !b->args[i].array) continue;
+    /* both round: twice what one may differ by */
+    const double allowed = 2 * tirc_allowed_error(b->params[i].dtype, b->tolerance_reduction);
+    const ArrayDifference d =
+        tirc_array_difference(again.args[i].array, b->expected[i].array, allowed, NULL, NULL);
+    if (d.worst <= allowed) continue;
+    char message[sizeof c->slot->m.message];
+    snprintf(message, sizeof message, "\"%s\" element %lld is %g, should be %g", b->params[i].name,
+             (long long)d.at, d.got, d.expected);
+    fail(c->slot, "wrong-result", message);
+  }
+}
+
+static void run(Candidate *c) {
+  const Bed *b = c->bed;
+  tirc_launch *l = NULL;
+  tirc_error *e = NULL;
+  if (!c->executor &&
+      !succeeded(c->slot, tirc_executor_new(b->options.threads, &c->executor, &e), e))
+    return;
+  if (!c->args && !own_outputs(c)) return;
+  if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), e))
+    return;
+  take_samples(c, l);
+  if (c->slot->m.seconds <= c->slot->best && b->has_expected && !c->slot->m.checked) check(c);
+  tirc_launch_free(l);
+}
+
+/* The program itself: one run, and its outputs into memory that the parent sees. */
+static void run_reference(Candidate *c) {
+  const Bed *b = c->bed;
+  tirc_launch *l = NULL;
+  tirc_error *e = NULL;
+  char *at = b->shared;
+  if (!succeeded(c->slot, tirc_executor_new(b->options.threads, &c->executor, &e), e) ||
+      !own_outputs(c) ||
+      !succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), e))
+    return;
+  c->slot->m.seconds = call(l, 1);
+  for (int i = 0; i < b->n_params; i++) {
+    if (!b->params[i].is_written || !b->args[i].array) continue;
+    memcpy(at, tirc_array_data(c->args[i].array), bytes_of(c->args[i].array));
+    at += bytes_of(c->args[i].array);
+  }
+}
+
+static void limit_memory(const Bed *b) {
+#if !defined __SANITIZE_ADDRESS__
+  long pages = 0;
+  int64_t bytes = MEMORY;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f && fscanf(f, "%ld", &pages) == 1) bytes += (int64_t)pages * sysconf(_SC_PAGESIZE);
+  if (f) fclose(f);
+  for (int i = 0; i < b->n_params; i++)
+    if (b->args[i].array) bytes += 4 * (int64_t)bytes_of(b->args[i].array);
+  const struct rlimit limit = {(rlim_t)bytes, (rlim_t)bytes};
+  if (pages > 0) (void)setrlimit(RLIMIT_AS, &limit);
+#else
+  (void)b;
+#endif
+}
+
+static _Noreturn void live(Candidate *c, int asked, int answers, bool reference) {
+  char byte = 'b';
+  limit_memory(c->bed);
+  const int quiet = open("/dev/null", O_WRONLY);
+  if (quiet >= 0) (void)dup2(quiet, STDERR_FILENO), (void)dup2(quiet, STDOUT_FILENO);
+  bool ok = build(c);
+  while (write(answers, &byte, 1) == 1 && read(asked, &byte, 1) == 1) {
+    if (ok && reference)
+      run_reference(c);
+    else if (ok)
+      run(c);
+  }
+  _exit(0);
+}
+
+/* --- children from outside ---------------------------------------------------------------------
+ */
+
+static void end_child(Child *k) {
+  if (!k->pid) return;
+  kill(k->pid, SIGKILL);
+  close(k->to);
+  close(k->from);
+  while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR) continue;
+  k->pid = 0;
+}
+
+static bool start_child(Child *k, const Bed *b, const Module *m, Slot *slot, bool reference) {
+  int to[2], from[2];
+  *k = (Child){0};
+  slot->m = (Measured){.seconds = (double)INFINITY};
+  if (pipe2(to, O_CLOEXEC)) return false;
+  if (pipe2(from, O_CLOEXEC)) return close(to[0]), close(to[1]), false;
+  const pid_t parent = getpid();
+  k->pid = fork();
+  if (k->pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    signal(SIGINT, SIG_IGN); /* the terminal's Ctrl-C is for the parent */
+    signal(SIGPIPE, SIG_IGN);
+    close(to[1]), close(from[0]);
+    Candidate c = {.bed = b, .slot = slot};
+    c.module = m ? tirc_api_module(m->c, m, &(Sources){0}) : b->program;
+    live(&c, to[0], from[1], reference);
+  }
+  close(to[0]), close(from[1]);
+  k->to = to[1], k->from = from[0];
+  if (k->pid > 0) return true;
+  close(k->to), close(k->from);
+  k->pid = 0;
+  return false;
+}
+
+/* Waits for its answer; otherwise it is ended, and its slot says why. */
+static bool await(Child *k, Slot *slot, double seconds, const char *what) {
+  char byte, message[120];
+  struct pollfd p = {.fd = k->from, .events = POLLIN};
+  const double end = tirc_now() + seconds;
+  int n;
+  if (!k->pid) return false;
+  do {
+    const double left = end - tirc_now();
+    n = poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
+  } while (n < 0 && errno == EINTR);
+  if (n > 0 && read(k->from, &byte, 1) == 1) return true;
+  int status = 0;
+  if (n == 0) {
+    snprintf(message, sizeof message, "%s takes more than %.3g s", what, seconds);
+    fail(slot, "timeout", message);
+    end_child(k);
+    return false;
+  }
+  close(k->to), close(k->from);
+  while (waitpid(k->pid, &status, 0) < 0 && errno == EINTR) continue;
+  k->pid = 0;
+  if (WIFSIGNALED(status))
+    snprintf(message, sizeof message, "%s ends by signal %d (%s)", what, WTERMSIG(status),
+             strsignal(WTERMSIG(status)));
+  else
+    snprintf(message, sizeof message, "%s ends with status %d", what, WEXITSTATUS(status));
+  fail(slot, "crash", message);
+  return false;
+}
+
+static void ask(const Child *k) {
+  const char byte = 'r';
+  if (write(k->to, &byte, 1) != 1) return; /* it is gone, which await finds */
+}
+
+/* --- the bed -----------------------------------------------------------------------------------
+ */
+
+typedef struct Making {
+  Bed *bed;
+  int n;
+  const tirc_param *params;
+} Making;
+
+static void refuse(Tirc *c, void *self) {
+  const char *name = self;
+  tirc_fail(c, (Loc){0}, "argument", tirc_format(c, "give it one: -D %s=128", name),
+            "%s has no value, and what has no size cannot be measured", name);
+}
+
+static tirc_status need_value(const char *name, tirc_error **error) {
+  return tirc_api_scratch(refuse, (void *)(uintptr_t)name, NULL, error);
+}
+
+static tirc_status make_arrays(Bed *b, tirc_error **error) {
+  const BedOptions *o = &b->options;
+  tirc_symbol *symbols = calloc((size_t)o->n_symbols + 1, sizeof *symbols);
+  tirc_status status = symbols ? TIRC_OK : tirc_api_no_memory(error);
+  if (symbols && o->n_symbols) memcpy(symbols, o->symbols, (size_t)o->n_symbols * sizeof *symbols);
+  for (int i = 0; i < b->n_params && status == TIRC_OK; i++) {
+    int64_t shape[32] = {0};
+    const tirc_param *p = &b->params[i];
+    if (!p->is_array) {
+      int k = 0;
+      while (k < o->n_symbols && strcmp(symbols[k].name, p->name) != 0) k++;
+      if (k == o->n_symbols) status = need_value(p->name, error);
+      if (k < o->n_symbols)
+        b->args[i].i = symbols[k].value, b->args[i].f = (double)symbols[k].value;
+    }
+    if (!p->is_array || status != TIRC_OK) continue;
+    status = tirc_module_shape(b->program, NULL, b->n_params, b->args, o->n_symbols, symbols, i,
+                               shape, error);
+    if (status == TIRC_OK)
+      status = tirc_array_new(p->dtype, p->ndim, shape, &b->args[i].array, error);
+    if (status == TIRC_OK) tirc_array_fill_random(b->args[i].array, (uint64_t)(o->seed * 1000 + i));
+  }
+  free(symbols);
+  return status;
+}
+
+static tirc_status make_expected(Bed *b, tirc_error **error) {
+  tirc_status status = TIRC_OK;
+  for (int i = 0; i < b->n_params && status == TIRC_OK; i++) {
+    if (!b->params[i].is_written || !b->args[i].array) continue;
+    b->shared_bytes += bytes_of(b->args[i].array);
+    status = tirc_array_copy(b->args[i].array, &b->expected[i].array, error);
+  }
+  b->shared = share(b->shared_bytes);
+  return !b->shared ? tirc_api_no_memory(error) : status;
+}
+
+static tirc_status need_symbols(const Bed *b, tirc_error **error) {
+  int n;
+  const tirc_symbol *symbols;
+  tirc_status status = tirc_module_symbols(b->program, NULL, &n, &symbols, error);
+  for (int i = 0; i < n && status == TIRC_OK; i++) {
+    bool known = false;
+    for (int k = 0; k < b->options.n_symbols; k++)
+      known |= strcmp(symbols[i].name, b->options.symbols[k].name) == 0;
+    if (!known) status = need_value(symbols[i].name, error);
+  }
+  return status;
+}
+
+tirc_status tirc_bed_new(const tirc_module *program, const BedOptions *options, Bed **out,
+                         tirc_error **error) {
+  Bed *b = calloc(1, sizeof *b);
+  tirc_cost cost = {.reduction = 1};
+  if (!b) return tirc_api_no_memory(error);
+  b->program = program;
+  b->options = *options;
+  tirc_status status = tirc_module_params(program, NULL, &b->n_params, &b->params, error);
+  if (status == TIRC_OK) status = need_symbols(b, error);
+  if (status == TIRC_OK) {
+    b->args = calloc((size_t)b->n_params + 1, sizeof *b->args);
+    b->expected = calloc((size_t)b->n_params + 1, sizeof *b->expected);
+    b->reference_slot = share(sizeof *b->reference_slot);
+    status = b->args && b->expected && b->reference_slot ? make_arrays(b, error)
+                                                         : tirc_api_no_memory(error);
+  }
+  if (status == TIRC_OK) status = make_expected(b, error);
+  if (status == TIRC_OK)
+    status = tirc_module_call_cost(program, NULL, b->n_params, b->args, &cost, error);
+  b->tolerance_reduction = cost.reduction;
+  if (status == TIRC_OK && start_child(&b->reference, b, NULL, b->reference_slot, true))
+    ask(&b->reference);
+  if (status == TIRC_OK)
+    *out = b;
+  else
+    tirc_bed_free(b);
+  return status;
+}
+
+static void free_arrays(const Bed *b, tirc_argument *args) {
+  for (int i = 0; args && i < b->n_params; i++) tirc_array_free(args[i].array);
+  free(args);
+}
+
+void tirc_bed_free(Bed *b) {
+  if (!b) return;
+  end_child(&b->reference);
+  free_arrays(b, b->args);
+  free_arrays(b, b->expected);
+  if (b->shared) munmap(b->shared, b->shared_bytes ? b->shared_bytes : 1);
+  if (b->reference_slot) munmap(b->reference_slot, sizeof *b->reference_slot);
+  free(b);
+}
+
+static void refuse_program(Tirc *c, void *self) {
+  const Measured *m = self;
+  tirc_fail(c, (Loc){0}, m->code, NULL, "the program itself does not run, with random arrays: %s",
+            m->message);
+}
+
+/* Waits for the results of the program. */
+static tirc_status need_expected(Bed *b, tirc_error **error) {
+  if (b->has_expected) return TIRC_OK;
+  const double limit = b->options.build_limit;
+  bool ok = await(&b->reference, b->reference_slot, limit, "compiling");
+  if (ok) ok = await(&b->reference, b->reference_slot, FIRST_LIMIT, "the run");
+  end_child(&b->reference);
+  if (!ok || !isfinite(b->reference_slot->m.seconds))
+    return tirc_api_scratch(refuse_program, &b->reference_slot->m, NULL, error);
+  const char *at = b->shared;
+  for (int i = 0; i < b->n_params; i++) {
+    if (!b->expected[i].array) continue;
+    memcpy(tirc_array_data(b->expected[i].array), at, bytes_of(b->expected[i].array));
+    at += bytes_of(b->expected[i].array);
+  }
+  b->has_expected = true;
+  return TIRC_OK;
+}
+
+/* --- measuring ---------------------------------------------------------------------------------
+ */
+
+static bool goes_on(const BedListener *l) { return !l || !l->go_on || l->go_on(l->self); }
+
+/* Several at a time, in order; all are built or have failed when it returns. */
+static void build_all(Bed *b, int n, const Module *const *candidates, Child *children,
+                      Slot *slots) {
+  const int builders = b->options.builders > 0 ? b->options.builders : 1;
+  for (int i = 0, done = 0; done < n; done++) {
+    while (i < n && i < done + builders) {
+      if (!start_child(&children[i], b, candidates[i], &slots[i], false))
+        fail(&slots[i], "memory", "a process for it could not be had");
+      i++;
+    }
+    (void)await(&children[done], &slots[done], b->options.build_limit, "compiling");
+  }
+}
+
+/* How long a run with its samples may take. */
+static double limit_of(const Bed *b, double best) {
+  const double known = isfinite(best) ? best : b->reference_slot->m.seconds;
+  const double limit = 40 * known + LEAST_LIMIT;
+  return limit < FIRST_LIMIT ? limit : FIRST_LIMIT;
+}
+
+static void time_one(Bed *b, Child *k, Slot *slot, double best) {
+  if (!k->pid || *slot->m.code) return;
+  slot->best = best;
+  ask(k);
+  (void)await(k, slot, limit_of(b, best), "the run");
+}
+
+tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, double best,
+                             Measured *out, const BedListener *listener, tirc_error **error) {
+  Child *children = calloc((size_t)n + 1, sizeof *children);
+  const size_t bytes = (size_t)n * sizeof(Slot);
+  Slot *slots = share(bytes);
+  tirc_status status = children && slots ? TIRC_OK : tirc_api_no_memory(error);
+  /* before the fork of what compares with them */
+  if (status == TIRC_OK) status = need_expected(b, error);
+  if (status == TIRC_OK) build_all(b, n, candidates, children, slots);
+  for (int i = 0; i < n && status == TIRC_OK; i++) {
+    if (goes_on(listener))
+      time_one(b, &children[i], &slots[i], best);
+    else
+      fail(&slots[i], "interrupted", "");
+    end_child(&children[i]);
+    out[i] = slots[i].m;
+    if (out[i].seconds < best) best = out[i].seconds;
+    if (listener && listener->told) listener->told(listener->self, i, &out[i]);
+  }
+  free(children);
+  if (slots) munmap(slots, bytes ? bytes : 1);
+  return status;
+}
+
+tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int rounds,
+                             Measured *out, const BedListener *listener, tirc_error **error) {
+  Child *children = calloc((size_t)n + 1, sizeof *children);
+  const size_t bytes = (size_t)n * sizeof(Slot);
+  Slot *slots = share(bytes);
+  tirc_status status = children && slots ? need_expected(b, error) : tirc_api_no_memory(error);
+  if (rounds > MOST_SAMPLES) rounds = MOST_SAMPLES;
+  if (status == TIRC_OK) build_all(b, n, candidates, children, slots);
+  for (int i = 0; i < n && status == TIRC_OK; i++) out[i] = (Measured){0};
+  for (int r = 0; r < rounds && status == TIRC_OK && goes_on(listener); r++)
+    for (int i = 0; i < n; i++) {
+      time_one(b, &children[i], &slots[i], (double)INFINITY);
+      if (isfinite(slots[i].m.seconds)) out[i].samples[out[i].n_samples++] = slots[i].m.seconds;
+    }
+  for (int i = 0; i < n && status == TIRC_OK; i++) {
+    end_child(&children[i]);
+    const Measured turns = out[i];
+    out[i] = slots[i].m;
+    if (*out[i].code) continue;
+    out[i].n_samples = turns.n_samples;
+    memcpy(out[i].samples, turns.samples, sizeof turns.samples);
+    out[i].seconds = median(turns.n_samples, turns.samples);
+  }
+  free(children);
+  if (slots) munmap(slots, bytes ? bytes : 1);
+  return status;
+}

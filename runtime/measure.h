@@ -1,0 +1,54 @@
+/* Timing candidates: schedules of one program that nobody has looked at. Each is compiled and run
+ * in a process of its own, with limits of time and memory, so that one that crashes, hangs or eats
+ * all memory costs itself alone. They are compiled several at a time, and timed one after the other
+ * while nothing else of ours runs. */
+#ifndef TIRC_RUNTIME_MEASURE_H
+#define TIRC_RUNTIME_MEASURE_H
+
+#include "api.h"
+
+typedef struct Bed Bed;
+typedef struct BedOptions {
+  const char *target;
+  int threads, builders; /* candidates that are compiled at a time */
+  int64_t seed;          /* of the random arrays */
+  double seconds;        /* of timed calls for a candidate */
+  double hopeless;       /* how many times as slow as the best the first two calls may be */
+  double build_limit;    /* seconds to compile one */
+  int n_symbols;
+  const tirc_symbol *symbols; /* of the program's shapes: their values are known */
+} BedOptions;
+extern const BedOptions tirc_bed_defaults;
+
+enum { MOST_SAMPLES = 32 };
+typedef struct Measured {
+  double seconds; /* the median of the samples; INFINITY: it failed */
+  int n_samples;
+  double samples[MOST_SAMPLES]; /* one alone: it was hopeless */
+  double build;                 /* seconds to compile it */
+  bool checked;                 /* its results were compared with the program's */
+  /* "" when it ran; a code of the library's, or "timeout", "crash", "memory", "wrong-result" */
+  char code[40], message[240];
+} Measured;
+
+/* Makes arrays, and starts the program itself, compiled, of which the results are kept. It and the
+ * program must stay. */
+tirc_status tirc_bed_new(const tirc_module *program, const BedOptions *options, Bed **out,
+                         tirc_error **error);
+void tirc_bed_free(Bed *b);
+/* Times n candidates; faster: what is at most `best` seconds is compared with the program's
+ * results. told (or NULL) hears of each when it is done; go_on (or NULL) says false when it is
+ * enough: the others then have the code "interrupted". TIRC_BAD: the program itself does not run.
+ */
+typedef struct BedListener {
+  void *self;
+  void (*told)(void *self, int i, const Measured *m);
+  bool (*go_on)(void *self);
+} BedListener;
+tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, double best,
+                             Measured *out, const BedListener *listener, tirc_error **error);
+/* The same for the few best, in turns, so that what disturbs the machine disturbs all. */
+tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int rounds,
+                             Measured *out, const BedListener *listener, tirc_error **error);
+
+#endif

@@ -1,0 +1,374 @@
+/* The search as a whole: batches of candidates of several programs, proposed by passes/search,
+ * measured by measure.c. */
+#include "api.h"
+#include "measure.h"
+#include "timer.h"
+
+#include "../codegen/llvm/llvm.h"
+#include "../passes/schedule/trace/trace.h"
+#include "../passes/search/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { BATCH = 8, FINALISTS = 4, ROUNDS = 7, TRIALS = 64 };
+
+typedef struct Task {
+  int number;
+  const tirc_tune_task *given;
+  const tirc_tune_options *options;
+  Tirc *c; /* of the search */
+  Search *search;
+  Bed *bed;
+  int threads;
+  double start;
+  SearchPoint *automatic, *best[FINALISTS]; /* kept for the end, the fastest first */
+  double automatic_seconds, best_seconds[FINALISTS];
+  int n_best;
+  int64_t trials, failed;
+  double gained; /* by the last batches, as a part of the best */
+  bool wrong, exhausted;
+  VEC(double) expected, measured; /* ranks before, and seconds */
+} Task;
+
+typedef struct Tuning {
+  Tirc *c;
+  int n;
+  Task *tasks;
+  const tirc_tune_options *options;
+  double start;
+  int64_t trials;
+  tirc_tune_result *results;
+} Tuning;
+
+static bool goes_on(const Tuning *t) {
+  const tirc_tune_options *o = t->options;
+  if (o->seconds > 0 && tirc_now() - t->start > o->seconds) return false;
+  return !o->go_on || o->go_on(o->self);
+}
+
+/* --- what is expected --------------------------------------------------------------------------
+ */
+
+static void rank(void *self, int n, SearchPoint **points) {
+  const Task *t = self;
+  for (int i = 0; i < n; i++) {
+    points[i]->rank = 0;
+    for (int f = 0; f < points[i]->mod->n_funcs; f++)
+      points[i]->rank += tirc_estimate_cycles(points[i]->c, points[i]->mod->funcs[f], t->threads);
+  }
+}
+
+/* Spearman's, ties by order. */
+static double rank_correlation(Tirc *c, int n, const double *x, const double *y) {
+  enum { FEWEST = 8 };
+  double *rx = tirc_new_array(c, double, n + 1), *ry = tirc_new_array(c, double, n + 1), sum = 0;
+  if (n < FEWEST) return (double)NAN;
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) {
+      rx[i] += x[k] < x[i] || (x[k] == x[i] && k < i);
+      ry[i] += y[k] < y[i] || (y[k] == y[i] && k < i);
+    }
+  for (int i = 0; i < n; i++) sum += (rx[i] - ry[i]) * (rx[i] - ry[i]);
+  return 1 - 6 * sum / ((double)n * ((double)n * n - 1));
+}
+
+/* --- a batch -----------------------------------------------------------------------------------
+ */
+
+typedef struct Batch {
+  Tuning *tuning;
+  Task *task;
+  int n;
+  SearchPoint *points[BATCH];
+  Measured measured[BATCH];
+} Batch;
+
+static double best_of(const Task *t) { return t->n_best ? t->best_seconds[0] : (double)INFINITY; }
+
+/* Among the fastest: takes the point over. */
+static bool keep(Task *t, SearchPoint *p, double seconds) {
+  int i = t->n_best;
+  if (i == FINALISTS && seconds >= t->best_seconds[i - 1]) return false;
+  if (i == FINALISTS) {
+    i--;
+    if (t->best[i] != t->automatic) tirc_search_release(t->best[i]);
+  } else {
+    t->n_best++;
+  }
+  for (; i > 0 && t->best_seconds[i - 1] > seconds; i--) {
+    t->best[i] = t->best[i - 1];
+    t->best_seconds[i] = t->best_seconds[i - 1];
+  }
+  t->best[i] = p;
+  t->best_seconds[i] = seconds;
+  return true;
+}
+
+static void tell(const Batch *b, const SearchPoint *p, const Measured *m, bool is_best) {
+  const Task *t = b->task;
+  const tirc_tune_options *o = b->tuning->options;
+  if (!o->told) return;
+  const char *trace = tirc_value_to_json(p->c, tirc_trace_as_value(p->c, p->trace, false));
+  o->told(o->self, &(tirc_tune_event){.task = t->number,
+                                      .trial = t->trials,
+                                      .trials = b->tuning->trials,
+                                      .way = p->way,
+                                      .trace = trace,
+                                      .seconds = m->seconds,
+                                      .code = *m->code ? m->code : NULL,
+                                      .message = *m->code ? m->message : NULL,
+                                      .best = best_of(t),
+                                      .automatic = t->automatic_seconds,
+                                      .elapsed = tirc_now() - b->tuning->start,
+                                      .is_best = is_best});
+}
+
+static void hear(void *self, int i, const Measured *m) {
+  Batch *b = self;
+  Task *t = b->task;
+  SearchPoint *p = b->points[i];
+  if (!strcmp(m->code, "interrupted")) return;
+  const bool failed = *m->code != 0, is_best = !failed && m->seconds < best_of(t);
+  t->trials++;
+  b->tuning->trials++;
+  t->failed += failed;
+  t->wrong |= !strcmp(m->code, "wrong-result");
+  tirc_search_tell(t->search, p, m->seconds, failed ? m->code : NULL);
+  if (!failed) {
+    vec_push(t->c, t->expected, p->rank);
+    vec_push(t->c, t->measured, m->seconds);
+  }
+  /* the first point of the first way that takes the program is --auto's */
+  if (!failed && !t->automatic && !strcmp(p->way, "automatic")) {
+    t->automatic = p;
+    t->automatic_seconds = m->seconds;
+  }
+  if (is_best) t->gained += isfinite(best_of(t)) ? 1 - m->seconds / best_of(t) : 0;
+  const bool kept = !failed && keep(t, p, m->seconds);
+  tell(b, p, m, is_best);
+  if (!kept && p != t->automatic) tirc_search_release(p);
+  b->points[i] = NULL;
+}
+
+static bool still_wanted(void *self) { return goes_on(((const Batch *)self)->tuning); }
+
+static tirc_status run_batch(Tuning *tuning, Task *t, int n, tirc_error **error) {
+  Batch b = {.tuning = tuning, .task = t};
+  const Module *modules[BATCH];
+  const BedListener listener = {&b, hear, still_wanted};
+  t->gained /= 2;
+  b.n = tirc_search_propose(t->search, n, b.points);
+  if (b.n == 0) t->exhausted = true;
+  for (int i = 0; i < b.n; i++) modules[i] = b.points[i]->mod;
+  tirc_status status =
+      b.n ? tirc_bed_measure(t->bed, b.n, modules, best_of(t), b.measured, &listener, error)
+          : TIRC_OK;
+  for (int i = 0; i < b.n; i++) tirc_search_release(b.points[i]);
+  return status;
+}
+
+/* --- which program -----------------------------------------------------------------------------
+ */
+
+/* What a batch is expected to gain of the whole: the task's part of it, times what the last ones
+ * gained or, without that, less and less. */
+static double promise(const Task *t) {
+  const double weight = t->given->weight > 0 ? t->given->weight : 1;
+  const double hope = 0.1 / (1 + (double)t->trials / BATCH);
+  return weight * best_of(t) * fmax(t->gained, hope);
+}
+
+/* None has less than a quarter of its share. */
+static Task *next_task(Tuning *t) {
+  Task *best = NULL, *starved = NULL;
+  for (int i = 0; i < t->n; i++) {
+    Task *x = &t->tasks[i];
+    if (x->exhausted) continue;
+    const bool starves = x->trials == 0 || 4 * x->trials * t->n < t->trials;
+    if (starves && (!starved || x->trials < starved->trials)) starved = x;
+    if (!best || !isfinite(best_of(x)) || promise(x) > promise(best)) best = x;
+  }
+  return starved ? starved : best;
+}
+
+/* --- from start to end -------------------------------------------------------------------------
+ */
+
+static int count_cores(void) {
+  const long n = sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? (int)n : 1;
+}
+
+static tirc_status start_bed(Task *t, tirc_error **error) {
+  BedOptions bed = tirc_bed_defaults;
+  bed.target = t->options->target ? t->options->target : CPU_DEFAULT;
+  bed.threads = t->threads;
+  bed.builders = count_cores();
+  bed.n_symbols = t->given->n_symbols;
+  bed.symbols = t->given->symbols;
+  return tirc_bed_new(t->given->module, &bed, &t->bed, error);
+}
+
+static void start_search(Tirc *c, void *self) {
+  Task *t = self;
+  const tirc_tune_options *o = t->options;
+  SearchOptions s = tirc_search_defaults;
+  s.space = (SpaceOptions){.path = o->rules,
+                           .target = tirc_llvm_cpu(c, o->target ? o->target : CPU_DEFAULT),
+                           .intrins = t->given->module->intrins,
+                           .limits = {.steps = o->max_steps}};
+  s.seed = o->seed;
+  s.rank = rank;
+  s.self = t;
+  tirc_context_depend(c, t->given->module->c);
+  t->search = tirc_search_new(c, t->given->module->m, &s);
+}
+
+static tirc_status start_task(Task *t, const tirc_tune_task *given, tirc_error **error) {
+  t->given = given;
+  t->automatic_seconds = (double)INFINITY;
+  t->c = tirc_context_new();
+  if (!t->c) return tirc_api_no_memory(error);
+  Sources sources = given->module->sources;
+  tirc_status status = tirc_api_guard(t->c, start_search, t, &sources, error);
+  return status == TIRC_OK ? start_bed(t, error) : status;
+}
+
+static void release_task(Task *t) {
+  bool automatic_kept = false;
+  for (int i = 0; i < t->n_best; i++) {
+    automatic_kept |= t->best[i] == t->automatic;
+    tirc_search_release(t->best[i]);
+  }
+  if (!automatic_kept) tirc_search_release(t->automatic);
+  tirc_bed_free(t->bed);
+  if (t->c) tirc_context_release(t->c);
+}
+
+/* The fastest ones and --auto's again, in turns: what was the fastest once was lucky, too. */
+static tirc_status compare_finalists(const Tuning *tuning, Task *t, int *winner,
+                                     tirc_error **error) {
+  const Module *modules[FINALISTS + 1];
+  Measured m[FINALISTS + 1];
+  int n = t->n_best, automatic = -1;
+  for (int i = 0; i < n; i++) {
+    modules[i] = t->best[i]->mod;
+    if (t->best[i] == t->automatic) automatic = i;
+  }
+  if (automatic < 0 && t->automatic) modules[automatic = n++] = t->automatic->mod;
+  *winner = 0;
+  if (!goes_on(tuning)) return TIRC_OK;
+  tirc_status status = tirc_bed_compare(t->bed, n, modules, ROUNDS, m, NULL, error);
+  if (status != TIRC_OK) return status;
+  for (int i = 0; i < t->n_best; i++) {
+    if (isfinite(m[i].seconds)) t->best_seconds[i] = m[i].seconds;
+    if (t->best_seconds[i] < t->best_seconds[*winner]) *winner = i;
+  }
+  if (automatic >= 0 && isfinite(m[automatic].seconds)) t->automatic_seconds = m[automatic].seconds;
+  return TIRC_OK;
+}
+
+typedef struct Finish {
+  const Task *task;
+  const SearchPoint *point;
+  tirc_module *result;
+} Finish;
+
+static void make_plain(Tirc *c, void *self) {
+  Finish *f = self;
+  Sources sources = f->task->given->module->sources;
+  if (sources.n > 1) sources.n = 1;
+  tirc_schedule_options options = {.target = f->task->options->target};
+  Sched *s = tirc_api_schedule(c, f->task->given->module, &options);
+  tirc_context_depend(c, f->point->c);
+  s->warn = NULL;
+  const Trace *plain = tirc_trace_plain(s, f->point->trace);
+  f->result = tirc_api_module(c, s->mod, &sources);
+  f->result->trace = plain;
+  f->result->intrins = s->intrins;
+}
+
+static tirc_status finish_task(Tuning *tuning, Task *t, tirc_error **error) {
+  tirc_tune_result *r = &tuning->results[t->number];
+  const SearchFailure *failures;
+  int winner = 0;
+  tirc_status status = t->n_best ? compare_finalists(tuning, t, &winner, error) : TIRC_OK;
+  const int n = tirc_search_failures(t->search, &failures);
+  tirc_tune_failure *kept = calloc((size_t)n + 1, sizeof *kept);
+  *r = (tirc_tune_result){.seconds = t->n_best ? t->best_seconds[winner] : (double)INFINITY,
+                          .automatic = t->automatic_seconds,
+                          .trials = t->trials,
+                          .failed = t->failed,
+                          .made = tirc_search_made(t->search),
+                          .failures = kept,
+                          .wrong = t->wrong};
+  r->rank_correlation = rank_correlation(t->c, t->measured.n, t->expected.at, t->measured.at);
+  for (int i = 0; kept && i < n; i++)
+    kept[r->n_failures++] = (tirc_tune_failure){strdup(failures[i].code), failures[i].n};
+  if (status != TIRC_OK || !t->n_best) return status;
+  r->way = strdup(t->best[winner]->way);
+  Tirc *c = tirc_context_new();
+  Finish f = {.task = t, .point = t->best[winner]};
+  if (!c) return tirc_api_no_memory(error);
+  Sources sources = t->given->module->sources;
+  status = tirc_api_guard(c, make_plain, &f, &sources, error);
+  if (status == TIRC_OK)
+    r->module = f.result;
+  else
+    tirc_context_release(c);
+  return status;
+}
+
+static tirc_status search(Tuning *t, tirc_error **error) {
+  const int64_t each = t->options->trials > 0 ? t->options->trials : TRIALS, budget = each * t->n;
+  const int64_t most = each < BATCH ? each : BATCH;
+  tirc_status status = TIRC_OK;
+  while (status == TIRC_OK && t->trials < budget && goes_on(t)) {
+    Task *next = next_task(t);
+    if (!next) break;
+    const int64_t left = budget - t->trials;
+    status = run_batch(t, next, (int)(left < most ? left : most), error);
+  }
+  for (int i = 0; i < t->n && status == TIRC_OK; i++) status = finish_task(t, &t->tasks[i], error);
+  return status;
+}
+
+void tirc_tune_results_free(int n, tirc_tune_result *results) {
+  for (int i = 0; results && i < n; i++) {
+    tirc_module_free(results[i].module);
+    for (int k = 0; k < results[i].n_failures; k++)
+      free((char *)(uintptr_t)results[i].failures[k].code);
+    free((tirc_tune_failure *)(uintptr_t)results[i].failures);
+    free((char *)(uintptr_t)results[i].way);
+  }
+  free(results);
+}
+
+tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
+                      tirc_tune_result **results, tirc_error **error) {
+  NEED(LIST(n, tasks), results);
+  static const tirc_tune_options none = {0};
+  Tuning t = {.n = n, .options = options ? options : &none, .start = tirc_now()};
+  tirc_executor *executor = NULL;
+  tirc_status status = tirc_executor_new(t.options->threads, &executor, error);
+  if (status != TIRC_OK) return status;
+  const int threads = tirc_executor_threads(executor);
+  tirc_executor_free(executor); /* it only tells how many; no threads of ours run meanwhile */
+  t.tasks = calloc((size_t)n + 1, sizeof *t.tasks);
+  t.results = calloc((size_t)n + 1, sizeof *t.results);
+  if (!t.tasks || !t.results) status = tirc_api_no_memory(error);
+  for (int i = 0; i < n && status == TIRC_OK; i++) {
+    t.tasks[i] = (Task){.number = i, .options = t.options, .threads = threads};
+    status = start_task(&t.tasks[i], &tasks[i], error);
+  }
+  if (status == TIRC_OK) status = search(&t, error);
+  for (int i = 0; t.tasks && i < n; i++) release_task(&t.tasks[i]);
+  free(t.tasks);
+  if (status == TIRC_OK)
+    *results = t.results;
+  else
+    tirc_tune_results_free(n, t.results);
+  return status;
+}

@@ -1,0 +1,153 @@
+/* Searching without measuring: proposals for a time that a formula gives. */
+#include "codegen/llvm/llvm.h"
+#include "ir/verify.h"
+#include "parser/program.h"
+#include "passes/schedule/trace/trace.h"
+#include "passes/search/search.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const char matmul[] = "@T.prim_func\n"
+                             "def main(A: T.Buffer((64, 96), \"float32\"), B: T.Buffer((96, 48), "
+                             "\"float32\"), C: T.Buffer((64, 48), "
+                             "\"float32\")):\n"
+                             "    for i, j, k in T.grid(64, 48, 96):\n"
+                             "        with T.block(\"C\"):\n"
+                             "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"
+                             "            with T.init():\n"
+                             "                C[vi, vj] = T.float32(0)\n"
+                             "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n";
+
+static const Module *program(Tirc *c, const char *text) {
+  const Source source = {"test.tir", text, strlen(text)};
+  const Module *m = tirc_parse_module(c, &source, 0, NULL);
+  tirc_verify(c, m);
+  return m;
+}
+
+/* "Seconds" that depend on the program alone. */
+static double formula(const SearchPoint *p) { return 1 + (double)(p->hash % 1000003) / 1000003; }
+
+static void rank(void *self, int n, SearchPoint **points) {
+  (void)self;
+  for (int i = 0; i < n; i++) points[i]->rank = formula(points[i]);
+}
+
+enum { ROUNDS = 4, BATCH = 4 };
+
+/* A hash of all that a search proposes; how many points that are, and their sum. */
+typedef struct Path {
+  uint64_t hash;
+  int n;
+  double sum;
+} Path;
+
+static Path search(int64_t seed, bool ranked) {
+  Tirc *c = tirc_context_new();
+  SearchOptions o = tirc_search_defaults;
+  Path path = {0};
+  o.space.target = tirc_llvm_cpu(c, CPU_DEFAULT);
+  o.seed = seed;
+  o.rank = ranked ? rank : NULL;
+  Search *s = tirc_search_new(c, program(c, matmul), &o);
+  for (int r = 0; r < ROUNDS; r++) {
+    SearchPoint *points[BATCH];
+    const int n = tirc_search_propose(s, BATCH, points);
+    for (int i = 0; i < n; i++) {
+      const double seconds = formula(points[i]);
+      path.hash = path.hash * 31 + points[i]->hash;
+      path.n++;
+      path.sum += seconds;
+      tirc_search_tell(s, points[i], seconds, NULL);
+      tirc_search_release(points[i]);
+    }
+  }
+  tirc_context_release(c);
+  return path;
+}
+
+static void is_the_same_for_a_seed(void **state) {
+  (void)state;
+  const Path a = search(1, true), b = search(1, true), other = search(2, true);
+  assert_int_equal(a.n, ROUNDS * BATCH);
+  assert_true(a.hash == b.hash && a.n == b.n);
+  assert_true(a.hash != other.hash);
+}
+
+/* Ranks that tell the truth lead to better points than none. */
+static void goes_where_ranks_say(void **state) {
+  (void)state;
+  assert_true(search(3, true).sum < search(3, false).sum);
+}
+
+/* The decisions of a point make it again, and with sampling taken out of its trace it is the same
+ * program; no point comes twice. */
+static void decisions_make_the_point(void **state) {
+  Tirc *c = tirc_context_new();
+  SearchOptions o = tirc_search_defaults;
+  const Module *m = program(c, matmul);
+  SearchPoint *points[32];
+  (void)state;
+  o.space.target = tirc_llvm_cpu(c, CPU_DEFAULT);
+  o.seed = 7;
+  Search *s = tirc_search_new(c, m, &o);
+  int n = tirc_search_propose(s, 8, points);
+  n += tirc_search_propose(s, 16, points + n);
+  assert_true(n > 16);
+  for (int i = 0; i < n; i++) {
+    const Sched *again =
+        tirc_space_draw(tirc_search_space(s), c, &(Draw){points[i]->decisions, false, 99 + i});
+    assert_true(tirc_search_hash(c, again->mod) == points[i]->hash);
+    Sched *plain = tirc_sched_new(c, m);
+    plain->target = o.space.target;
+    const Trace *t = tirc_trace_plain(plain, points[i]->trace);
+    assert_true(tirc_search_hash(c, plain->mod) == points[i]->hash);
+    for (int k = 0; k < t->n; k++) assert_null(tirc_instruction_decision(t->at[k]));
+    Sched *twice = tirc_sched_new(c, m);
+    tirc_trace_apply(twice, t, false, NULL, (Loc){0}, "the plain trace");
+    assert_true(tirc_search_hash(c, twice->mod) == points[i]->hash);
+    for (int k = 0; k < i; k++) assert_true(points[k]->hash != points[i]->hash);
+  }
+  for (int i = 0; i < n; i++) tirc_search_release(points[i]);
+  tirc_context_release(c);
+}
+
+/* The first proposal is what --auto makes, and what fails is counted by its code. */
+static void begins_with_the_rules(void **state) {
+  Tirc *c = tirc_context_new();
+  SearchOptions o = tirc_search_defaults;
+  SearchPoint *points[4];
+  const SearchFailure *failures;
+  (void)state;
+  o.space.target = tirc_llvm_cpu(c, CPU_DEFAULT);
+  o.seed = 1;
+  Search *s = tirc_search_new(c, program(c, matmul), &o);
+  const int n = tirc_search_propose(s, 4, points);
+  assert_true(n > 1);
+  assert_string_equal(points[0]->way, "automatic");
+  tirc_search_tell(s, points[0], (double)INFINITY, "timeout");
+  assert_true(tirc_search_failures(s, &failures) >= 1);
+  int timeouts = 0;
+  for (int i = 0; i < tirc_search_failures(s, &failures); i++)
+    if (!strcmp(failures[i].code, "timeout")) timeouts += failures[i].n;
+  assert_int_equal(timeouts, 1);
+  for (int i = 0; i < n; i++) tirc_search_release(points[i]);
+  tirc_context_release(c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(is_the_same_for_a_seed),
+      cmocka_unit_test(goes_where_ranks_say),
+      cmocka_unit_test(decisions_make_the_point),
+      cmocka_unit_test(begins_with_the_rules),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
