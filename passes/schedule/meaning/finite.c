@@ -110,17 +110,29 @@ static void touch(Events *f) {
 
 static void run_from(Events *f, int k, int n_outside);
 
+static void run_at(Events *f, const Place *p, int k, int n_outside, int64_t value) {
+  f->unknown |= ++f->steps > MOST_STEPS;
+  tirc_eval_give(&f->env, p->var, value);
+  *(p->outside ? &f->outside[n_outside] : &f->loops[p->n_loops - 1]) = value;
+  if (!f->unknown) run_from(f, k, n_outside + p->outside);
+}
+
+/* Of an iterator of a block around, which stands for one value of its domain at most. */
+static bool find_value(Events *f, int k, int64_t *out) {
+  const Place *p = f->way[k], *bound = k + 1 < f->n_way ? f->way[k + 1] : NULL;
+  return p->outside && bound && bound->kind == PLACE_WHEN && !bound->negated &&
+         bound->a->op == OP_EQ && bound->a->args[0] == p->var &&
+         tirc_eval_index(&f->env, bound->a->args[1], out);
+}
+
 static void run_loop(Events *f, const Place *p, int k, int n_outside) {
-  int64_t min, extent;
+  int64_t min, extent, value;
   if (!tirc_eval_index(&f->env, p->a, &min) || !tirc_eval_index(&f->env, p->b, &extent)) {
     f->unknown = true;
-    return;
-  }
-  for (int64_t i = 0; i < extent && !f->unknown; i++) {
-    f->unknown |= ++f->steps > MOST_STEPS;
-    tirc_eval_give(&f->env, p->var, min + i);
-    *(p->outside ? &f->outside[n_outside] : &f->loops[p->n_loops - 1]) = min + i;
-    run_from(f, k + 1, n_outside + p->outside);
+  } else if (find_value(f, k, &value)) {
+    if (value >= min && value - min < extent) run_at(f, p, k + 2, n_outside, value);
+  } else {
+    for (int64_t i = 0; i < extent && !f->unknown; i++) run_at(f, p, k + 1, n_outside, min + i);
   }
 }
 
