@@ -174,7 +174,7 @@ static Place place_of(const Walk *w, const IterVar *iter, Expr value, bool loose
                  .var = iter->var,
                  .a = iter->dom.min,
                  .b = iter->dom.extent,
-                 .outside = w->x->one,
+                 .outside = w->x->instances >= INSTANCE_ANY,
                  .time = *w->time};
 }
 
@@ -182,7 +182,7 @@ static Place place_of(const Walk *w, const IterVar *iter, Expr value, bool loose
 static void walk_parts(Walk *w, const Block *b, bool outermost) {
   const int n = outermost ? tirc_inits_by_hand(b) : 0;
   w->init |= outermost;
-  if (b->init) walk_init(w, b, outermost && w->x->started);
+  if (b->init) walk_init(w, b, outermost && w->x->instances == INSTANCE_STARTED);
   for (int i = 0; i < n; i++) walk(w, tirc_item(b->body, i));
   w->init &= !outermost;
   if (!n) walk(w, b->body);
@@ -191,7 +191,7 @@ static void walk_parts(Walk *w, const Block *b, bool outermost) {
 
 static void walk_block(Walk *w, Stmt s, bool outermost) {
   const Block *b = &s->u.block;
-  const bool loose = w->x->loose && w->x->loose == w->block && !w->inner;
+  const bool loose = outermost && w->x->instances != INSTANCES_BOUND;
   Place *at = w->at;
   const Stmt inner = w->inner;
   w->inner = s;

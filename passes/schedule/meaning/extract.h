@@ -55,16 +55,20 @@ typedef struct Touch {
 
 typedef VEC(Touch) Touches;
 
+typedef enum WhichInstances {
+  INSTANCES_BOUND,  /* as the loops around bind their iterators */
+  INSTANCES_ANY,    /* of all values of their domains, in any iteration of the loops around */
+  INSTANCE_ANY,     /* one of these: it stands still */
+  INSTANCE_STARTED, /* one that runs the init of the block: its sums begin */
+} WhichInstances;
+
 typedef struct Extract {
   Sched *s;
   const Plain *plain;                  /* of the child blocks: without views; NULL: of none */
   bool (*wants)(void *self, Buffer b); /* touches of these; NULL: of all */
   void *self;
-  const SRef *loose; /* a block whose iterators take all values of their domains, in any iteration
-                      * of the loops around; or NULL */
-  bool one;          /* of its instances: they stand still */
-  bool started; /* of the block of the scope runs the init in each instance: its sums are begun */
-  bool trusts_calls; /* to store to all that the block around declares to write */
+  WhichInstances instances; /* of the blocks of the nest's scope */
+  bool trusts_calls;        /* to store to all that the block around declares to write */
   Touches touches;
   PtrMap own; /* buffers that are allocated in the nest */
 } Extract;

@@ -215,10 +215,10 @@ static void extract_run(Sched *s, SRef *block, const SRef *loop, bool alone, Ext
 static bool instance_stores_first(Sched *s, SRef *block, Buffer buffer) {
   const ArenaMark mark = tirc_mark(s->c);
   const Plain plain = tirc_plain_blocks(s, 1, &block);
-  const bool started = tirc_sums_start_in_scope(s, block);
-  Extract x = {.s = s, .plain = &plain, .loose = block, .one = true, .started = started};
+  Extract x = {.s = s, .plain = &plain, .instances = INSTANCE_ANY};
   const Iterations of = {.s = s, .x = &x, .nest = block};
   const PtrMap none = {0};
+  if (tirc_sums_start_in_scope(s, block)) x.instances = INSTANCE_STARTED;
   tirc_extract_block(&x, block, &none);
   const bool first = tirc_map_has(&x.own, buffer) || tirc_stores_before_it_reads(&of, buffer);
   tirc_rewind(s->c, mark);

@@ -94,7 +94,7 @@ static Iterations extract(Instances *k, const SRef *still, bool certain) {
     of.nest = r;
     of.n_around++;
   }
-  k->x = (Extract){.s = k->s, .plain = &k->plain, .loose = k->x.loose};
+  k->x = (Extract){.s = k->s, .plain = &k->plain, .instances = k->x.instances};
   tirc_extract_block(&k->x, k->block, &moves);
   return of;
 }
@@ -139,7 +139,7 @@ static int unsafe_stores(const Instances *k, Watched **out) {
 static bool are_apart(const Instances *k, int n, const Watched *watched) {
   Instances loose = *k;
   loose.values = loose.names;
-  loose.x.loose = k->block;
+  loose.x.instances = INSTANCES_ANY;
   const Iterations of = extract(&loose, NULL, false);
   return tirc_elements_apart(&of, n, watched);
 }
