@@ -6,7 +6,8 @@
  *
  * Indices are taken from the declared regions and written as a sum over the loops. Of a loop that
  * was fused, and so is divided in the bindings, it is enough that all bindings together are
- * bijective and that all accesses name the iterators which it moves in the same places. */
+ * bijective and that all accesses name the iterators which it moves in the same places, or that the
+ * indices of the one element are so together. */
 #include "sight.h"
 
 #include "../../../ir/visit.h"
@@ -201,6 +202,43 @@ static bool names_moved(const Look *k, const Block *b, const Region **accesses, 
   return true;
 }
 
+/* Of the loops those that some value uses. */
+static LoopDomain used_loops(LoopDomain loops, int n, const Expr *values) {
+  int used = 0;
+  for (int l = 0; l < loops.n; l++) {
+    int i = 0;
+    while (i < n && !tirc_uses_var(values[i], loops.vars[l])) i++;
+    if (i == n) continue;
+    loops.vars[used] = loops.vars[l];
+    loops.doms[used++] = loops.doms[l];
+  }
+  loops.n = used;
+  return loops;
+}
+
+/* Whether all accesses are to one element, whose indices together say which iteration it is, as the
+ * digits of a number do. */
+static bool is_told_by_element(const Look *k, SRef *block, const Region **accesses, int n) {
+  Tirc *c = k->s->c;
+  PtrMap bindings = {0};
+  Expr *values = tirc_new_array(c, Expr, k->buffer->ndim + 1);
+  tirc_bindings_of(c, block->stmt, &bindings);
+  for (int d = 0; d < k->buffer->ndim; d++) {
+    if (!is_same_box(n, accesses, d) || !tirc_is_int(accesses[0]->dims[d].extent, 1)) return false;
+    values[d] = tirc_substitute(c, accesses[0]->dims[d].min, &bindings);
+    if (tirc_reads_memory(values[d])) return false; /* which may be another number each time */
+  }
+  for (SRef *still = k->loop->parent;; still = still->parent) {
+    const LoopDomain all = tirc_loop_domain(k->s, block->parent, still, NULL);
+    const LoopDomain moving = used_loops(all, k->buffer->ndim, values);
+    bool moves = false;
+    for (int l = 0; l < moving.n; l++) moves |= moving.vars[l] == tirc_loop_of(k->loop)->var;
+    if (!moves) return false;
+    if (tirc_tells_apart(k->s, k->buffer->ndim, values, &moving, NULL)) return true;
+    if (!tirc_is_loop(still)) return false;
+  }
+}
+
 /* Of buffers that one block uses. */
 static bool is_apart_in_block(const Look *k) {
   enum { MOST = 4 };
@@ -216,7 +254,9 @@ static bool is_apart_in_block(const Look *k) {
         user = k->blocks[i];
         accesses[n++] = r;
       }
-  return user && names_moved(k, tirc_block_of(user), accesses, n) && is_bijective(k, user);
+  if (!user) return false;
+  return (names_moved(k, tirc_block_of(user), accesses, n) && is_bijective(k, user)) ||
+         is_told_by_element(k, user, accesses, n);
 }
 
 bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared) {
