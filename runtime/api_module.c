@@ -327,6 +327,14 @@ tirc_status tirc_module_replay(const tirc_module *m, const char *path, int64_t r
   Schedule p = {.from = m, .path = path, .is_trace = true, .record = record};
   return run_schedule(&p, options, out, error);
 }
+tirc_status tirc_module_replay_text(const tirc_module *m, const char *text, size_t length,
+                                    const char *name, int64_t record,
+                                    const tirc_schedule_options *options, tirc_module **out,
+                                    tirc_error **error) {
+  NEED(m, LIST(length, text), COUNT(record), out);
+  Schedule p = {.from = m, .text = {name, text, length}, .is_trace = true, .record = record};
+  return run_schedule(&p, options, out, error);
+}
 
 typedef struct AutoRun {
   Schedule schedule;

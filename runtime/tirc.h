@@ -344,6 +344,11 @@ TIRC_API tirc_status tirc_module_check_code(const tirc_module *m,
 TIRC_API tirc_status tirc_module_replay(const tirc_module *m, const char *path, int64_t record,
                                         const tirc_schedule_options *options, tirc_module **out,
                                         tirc_error **error);
+/* The same from memory; `name` stands for the file in messages. */
+TIRC_API tirc_status tirc_module_replay_text(const tirc_module *m, const char *text, size_t length,
+                                             const char *name, int64_t record,
+                                             const tirc_schedule_options *options,
+                                             tirc_module **out, tirc_error **error);
 /* The trace of the schedule that made this module: what tirc_module_replay does to the module that
  * it was made from. Empty for a module that no schedule made. */
 typedef enum tirc_trace_format {

@@ -25,7 +25,9 @@ typedef struct Options {
   int64_t record;
   const char *from, *to, *html, *rules;
   bool automatic, explain_auto, as_script, show_space;
-  bool as_json;
+  bool as_json, csv;
+  const char *database, *machine;
+  int64_t limit, keep;
   bool full, annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
   bool json_errors, colour, colour_out, progress; /* derived */
 } Options;

@@ -157,6 +157,57 @@ tirc_status tirc_db_trials(tirc_db *db, const char *task, int64_t limit,
                            bool (*visit)(void *self, const tirc_db_trial *t), void *self,
                            tirc_error **error);
 
+/* The trial whose id begins so; TIRC_NO: none does, or several do. */
+tirc_status tirc_db_find_trial(tirc_db *db, const char *id, tirc_db_trial **out,
+                               tirc_error **error);
+
+/* --- results of bench and of studies: one contender in one setting of one run ------------------
+ */
+
+typedef struct tirc_db_result {
+  const char *id;            /* when read */
+  const char *session;       /* any text that the contenders of a run share */
+  const tirc_module *module; /* the unscheduled program; when read NULL, and `program` set, */
+  const char *workload, *hash, *name, *program;
+  const char *setting;       /* JSON: {"kernel": "qkv", "M": 128} */
+  const char *contender;     /* rule_based, openblas, tuned, FMA ceiling, ... */
+  const char *schedule;      /* its text, or NULL */
+  const char *schedule_hash; /* when read */
+  const char *target;
+  int threads;
+  const tirc_db_described *machine;
+  const char *code, *message; /* NULL: it ran */
+  double seconds;             /* the median (put: reckoned), NaN where there is none */
+  int n_samples;
+  const double *samples;
+  bool disturbed; /* by others on the machine */
+  tirc_db_conditions conditions;
+  const char *more; /* JSON */
+  double created;   /* put: 0 is now */
+} tirc_db_result;
+tirc_status tirc_db_put_result(tirc_db *db, const tirc_db_result *r, tirc_error **error);
+/* In the order of their time. contender: NULL, of all. The filter's task is not looked at. */
+tirc_status tirc_db_results(tirc_db *db, const tirc_db_filter *filter, const char *contender,
+                            bool (*visit)(void *self, const tirc_db_result *r), void *self,
+                            tirc_error **error);
+/* What schedules are known by in results: the same text has the same hash. */
+tirc_status tirc_db_text_hash(const char *text, char **hash, tirc_error **error);
+
+/* --- whole databases ---------------------------------------------------------------------------
+ */
+
+typedef struct tirc_db_counts {
+  int64_t workloads, tasks, trials, models, results;
+} tirc_db_counts;
+/* What `from` has and `db` has not, with *added of each (or NULL). A trial that is done there and
+ * waiting here is done here, too; a model that was trained on more trials takes the other's place.
+ * Each piece is stored for good, so what ends midway is done again. */
+tirc_status tirc_db_merge(tirc_db *db, tirc_db *from, tirc_db_counts *added, tirc_error **error);
+/* Of each task that the filter lets through the `keep` fastest trials stay, and those that are not
+ * done; *removed (or NULL) have gone. */
+tirc_status tirc_db_prune(tirc_db *db, const tirc_db_filter *filter, int64_t keep, int64_t *removed,
+                          tirc_error **error);
+
 /* --- models ------------------------------------------------------------------------------------
  */
 

@@ -46,10 +46,13 @@ static tirc_status explain(const SqliteConn *s, int code, tirc_error **error) {
     return tirc_db_error(error, TIRC_BAD, "sqlite3 FILE .recover saves what can be read",
                          "the database %s is damaged: %s", path, sqlite3_errmsg(s->db));
   case SQLITE_IOERR:
-    if (reason == ENOSPC || reason == EDQUOT || reason == EFBIG)
-      return explain(s, SQLITE_FULL, error);
-    return tirc_db_error(error, TIRC_BAD, NULL, "the database %s cannot be read or written: %s",
-                         path, why);
+    if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_TRUNCATE)
+      return tirc_db_error(error, TIRC_BAD, "make room and repeat the command: it goes on",
+                           "the database %s cannot be written, as on a disk that is full, a file "
+                           "at its limit or a disk that fails: it keeps what it had, and nothing "
+                           "of this step",
+                           path);
+    return tirc_db_error(error, TIRC_BAD, NULL, "the database %s cannot be read: %s", path, why);
   default:
     return tirc_db_error(error, TIRC_BAD, NULL, "the database %s: %s", path,
                          s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code));
@@ -192,8 +195,9 @@ static tirc_status prepare(SqliteConn *s, tirc_db_mode mode, tirc_error **error)
     return tirc_db_error(error, TIRC_NO, NULL, "the database %s is empty", s->path);
   if (mode == TIRC_DB_WRITE) {
     /* A commit is on the disk when it returns: what a trial cost is worth that. */
-    code = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL", NULL, NULL,
-                        NULL);
+    code = sqlite3_exec(
+        s->db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON",
+        NULL, NULL, NULL);
     if (code != SQLITE_OK) return explain(s, code, error);
   }
   return c.tables == 0 ? make_tables(s, error) : TIRC_OK;

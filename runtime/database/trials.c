@@ -97,6 +97,13 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+DbValue tirc_db_known(double r) { return r == 0 ? (DbValue){0} : db_real(r); }
+
+/* No load is something to know, where something is known. */
+DbValue tirc_db_load(const tirc_db_conditions *c) {
+  return c->clock_low > 0 ? db_real(c->load) : tirc_db_known(c->load);
+}
+
 double tirc_db_median(int n, const double *samples) {
   double *sorted = n > 0 ? malloc((size_t)n * sizeof *sorted) : NULL;
   if (!sorted) return NAN;
@@ -160,8 +167,6 @@ static void unprepare(Prepared *p) {
   free(p->samples);
 }
 
-static DbValue known_real(double r) { return r == 0 ? (DbValue){0} : db_real(r); }
-
 static tirc_status insert(tirc_db *db, const Prepared *p, tirc_db_state state, const char *conflict,
                           int64_t *changed, tirc_error **error) {
   const tirc_db_trial *t = p->t;
@@ -177,11 +182,11 @@ static tirc_status insert(tirc_db *db, const Prepared *p, tirc_db_state state, c
                      DB_PARAMS(db_text(p->id.text), db_text(t->task), db_text(p->trace),
                                db_text(state_names[state]), db_int(t->attempts), db_text(t->worker),
                                db_real(t->predicted), db_text(t->code), db_text(t->message),
-                               db_real(p->seconds), db_text(p->samples), known_real(c->clock_low),
-                               known_real(c->clock_high), db_real(c->load), db_text(c->pages),
-                               db_text(c->environment), db_text(c->command), db_int(c->seed),
-                               db_text(t->source), db_text(t->more), db_real(created),
-                               db_real(finished)),
+                               db_real(p->seconds), db_text(p->samples),
+                               tirc_db_known(c->clock_low), tirc_db_known(c->clock_high),
+                               tirc_db_load(c), db_text(c->pages), db_text(c->environment),
+                               db_text(c->command), db_int(c->seed), db_text(t->source),
+                               db_text(t->more), db_real(created), db_real(finished)),
                      NULL, changed, error);
 }
 
@@ -333,8 +338,8 @@ static tirc_status finish(tirc_db *db, void *self, tirc_error **error) {
       " command = $10, seed = $11, more = $12, finished = $now"
       " WHERE id = $13 AND worker = $14 AND state IN ('running', 'done')",
       DB_PARAMS(db_text(t->code), db_text(t->message), db_real(f->p->seconds),
-                db_text(f->p->samples), known_real(c->clock_low), known_real(c->clock_high),
-                db_real(c->load), db_text(c->pages), db_text(c->environment), db_text(c->command),
+                db_text(f->p->samples), tirc_db_known(c->clock_low), tirc_db_known(c->clock_high),
+                tirc_db_load(c), db_text(c->pages), db_text(c->environment), db_text(c->command),
                 db_int(c->seed), db_text(t->more), db_text(t->id), db_text(t->worker)),
       NULL, &changed, error);
   f->stored = changed > 0;
@@ -387,6 +392,21 @@ tirc_status tirc_db_best(tirc_db *db, const tirc_module *m, const char *target, 
   return tirc_db_error(error, TIRC_NO, NULL,
                        "%s has no trial of this program for %s on %d thread%s", tirc_db_name(db),
                        target, threads, threads == 1 ? "" : "s");
+}
+
+tirc_status tirc_db_find_trial(tirc_db *db, const char *id, tirc_db_trial **out,
+                               tirc_error **error) {
+  NEED(db, id, out);
+  DbRows rows = {0};
+  const tirc_status status =
+      tirc_db_run(db, "SELECT " COLUMNS " FROM trial WHERE substr(id, 1, length($1)) = $1 LIMIT 2",
+                  DB_PARAMS(db_text(id)), &rows, NULL, error);
+  if (status == TIRC_OK && rows.n == 1) return keep_first(&rows, out, error);
+  const int n = rows.n;
+  tirc_db_rows_free(&rows);
+  if (status != TIRC_OK) return status;
+  return tirc_db_error(error, TIRC_NO, NULL, "%s trial's id begins with %s",
+                       n ? "more than one" : "no", id);
 }
 
 tirc_status tirc_db_trials(tirc_db *db, const char *task, int64_t limit,

@@ -16,5 +16,7 @@ tirc_status tirc_db_put_machine(tirc_db *db, const tirc_db_described *m, DbId *i
 char *tirc_db_samples_text(int n, const double *samples);
 double *tirc_db_samples(const char *text, int *n);
 double tirc_db_median(int n, const double *samples); /* NaN: of none */
+DbValue tirc_db_known(double r);                     /* 0 is NULL */
+DbValue tirc_db_load(const tirc_db_conditions *c);
 
 #endif

@@ -155,6 +155,10 @@ static void schedules(void **state) {
   REFUSED(tirc_module_replay(m, NULL, 0, NULL, &out, E));
   REFUSED(tirc_module_replay(m, "s", -1, NULL, &out, E));
   REFUSED(tirc_module_replay(m, "s", 0, NULL, NULL, E));
+  REFUSED(tirc_module_replay_text(NULL, "s", 1, "n", 0, NULL, &out, E));
+  REFUSED(tirc_module_replay_text(m, NULL, 1, "n", 0, NULL, &out, E));
+  REFUSED(tirc_module_replay_text(m, "s", 1, "n", -1, NULL, &out, E));
+  REFUSED(tirc_module_replay_text(m, "s", 1, "n", 0, NULL, NULL, E));
   REFUSED(tirc_module_trace(NULL, TIRC_TRACE_JSON, &string, E));
   REFUSED(tirc_module_trace(m, TIRC_TRACE_JSON, NULL, E));
   REFUSED(tirc_module_steps_auto(NULL, NULL, NULL, &steps, E));

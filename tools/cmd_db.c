@@ -1,0 +1,238 @@
+/* `tirc db`: what the database holds, and what is done with it as a whole. */
+#define _GNU_SOURCE
+#include "db.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int open_database(const Options *o, const char *where, tirc_db_mode mode, tirc_db **out) {
+  tirc_error *e = NULL;
+  const tirc_status status = tirc_db_open(where, mode, out, &e);
+  if (status == TIRC_OK) return DONE;
+  report(o, e);
+  return BAD;
+}
+
+tirc_db_filter db_filter(const Options *o, int i) {
+  return (tirc_db_filter){.workload = i < o->args.n ? o->args.at[i] : NULL,
+                          .target = o->target,
+                          .threads = (int)o->threads,
+                          .machine = o->machine};
+}
+
+/* --- tasks
+ * -------------------------------------------------------------------------------------------- */
+
+static char *copied(const char *s) { return s ? strdup(s) : NULL; }
+
+static bool keep_task(void *self, const tirc_db_task *t) {
+  Tasks *all = self;
+  tirc_db_task *grown = realloc(all->at, (size_t)(all->n + 1) * sizeof *grown);
+  tirc_db_described *machine = calloc(1, sizeof *machine);
+  if (grown) all->at = grown;
+  if (!grown || !machine) {
+    free(machine);
+    return false;
+  }
+  *machine = (tirc_db_described){copied(t->machine->profile), copied(t->machine->description)};
+  tirc_db_task *to = &all->at[all->n++];
+  *to = *t;
+  to->machine = machine;
+  to->id = copied(t->id);
+  to->workload = copied(t->workload);
+  to->hash = copied(t->hash);
+  to->name = copied(t->name);
+  to->program = copied(t->program);
+  to->target = copied(t->target);
+  return true;
+}
+
+void free_tasks(Tasks *all) {
+  for (int i = 0; i < all->n; i++) {
+    tirc_db_task *t = &all->at[i];
+    const char *texts[] = {t->id,
+                           t->workload,
+                           t->hash,
+                           t->name,
+                           t->program,
+                           t->target,
+                           t->machine->profile,
+                           t->machine->description};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free((char *)(uintptr_t)texts[k]);
+    free((void *)(uintptr_t)t->machine);
+  }
+  free(all->at);
+  *all = (Tasks){0};
+}
+
+static bool is_file(const char *path) {
+  FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+  if (f && f != stdin) fclose(f);
+  return f != NULL;
+}
+
+int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out) {
+  tirc_db_filter f = db_filter(o, i);
+  tirc_module *m = NULL;
+  char *hash = NULL;
+  tirc_error *e = NULL;
+  int status = DONE;
+  if (f.workload && is_file(f.workload)) {
+    status = load_program(o, f.workload, &m);
+    if (status == DONE && tirc_module_hash(m, &hash, &e)) status = report(o, e);
+    f.workload = hash;
+  }
+  if (status == DONE && tirc_db_tasks(db, &f, keep_task, out, &e)) status = report(o, e);
+  if (status == DONE && !out->n && f.workload && !m) { /* a task, then */
+    f.task = f.workload;
+    f.workload = NULL;
+    if (tirc_db_tasks(db, &f, keep_task, out, &e)) status = report(o, e);
+  }
+  tirc_string_free(hash);
+  tirc_module_free(m);
+  return status;
+}
+
+/* --- tables
+ * ------------------------------------------------------------------------------------------- */
+
+void add_cell(Table *t, const char *format, ...) {
+  if (t->n == t->room) {
+    const int room = t->room ? 2 * t->room : 64;
+    char **grown = realloc(t->cells, (size_t)room * sizeof *grown);
+    if (!grown) return;
+    t->cells = grown;
+    t->room = room;
+  }
+  va_list args;
+  va_start(args, format);
+  if (vasprintf(&t->cells[t->n], format, args) < 0) t->cells[t->n] = NULL;
+  va_end(args);
+  if (t->cells[t->n]) t->n++;
+}
+
+void put_csv_cell(FILE *to, bool first, const char *text) {
+  if (!first) fputc(',', to);
+  if (!text) return;
+  if (!text[strcspn(text, ",\"\n\r")]) {
+    fputs(text, to);
+    return;
+  }
+  fputc('"', to);
+  for (; *text; text++) fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
+  fputc('"', to);
+}
+
+static void put_table_row(const Options *o, FILE *to, const Table *t, int row, const int *widths) {
+  for (int i = 0; i < t->columns; i++) {
+    const char *text = t->cells[row * t->columns + i];
+    const int pad = widths[i] - (int)strlen(text);
+    if (o->csv) {
+      put_csv_cell(to, i == 0, text);
+      continue;
+    }
+    if (t->right >> i & 1) fprintf(to, "%*s", pad, "");
+    put_clean(to, text, strlen(text));
+    if (i + 1 < t->columns) fprintf(to, "%*s  ", t->right >> i & 1 ? 0 : pad, "");
+  }
+  fputc('\n', to);
+}
+
+void put_table(const Options *o, FILE *to, Table *t) {
+  int widths[32] = {0};
+  const int rows = t->n / t->columns;
+  for (int i = 0; i < rows * t->columns; i++) {
+    const int n = (int)strlen(t->cells[i]);
+    if (n > widths[i % t->columns]) widths[i % t->columns] = n;
+  }
+  for (int row = 0; row < rows; row++) put_table_row(o, to, t, row, widths);
+  for (int i = 0; i < t->n; i++) free(t->cells[i]);
+  free(t->cells);
+  *t = (Table){0};
+}
+
+/* --- whole databases
+ * ---------------------------------------------------------------------------------- */
+
+static int merge(const Options *o, tirc_db *db) {
+  if (o->args.n < 2) return complain(o, NULL, "usage: tirc db merge DB...");
+  for (int i = 1; i < o->args.n; i++) {
+    tirc_db *from = NULL;
+    tirc_db_counts n;
+    tirc_error *e = NULL;
+    int status = open_database(o, o->args.at[i], TIRC_DB_READ, &from);
+    if (status == DONE && tirc_db_merge(db, from, &n, &e)) status = report(o, e);
+    if (status == DONE)
+      printf("%s: %lld programs, %lld tasks, %lld trials, %lld models and %lld results are new\n",
+             tirc_db_name(from), (long long)n.workloads, (long long)n.tasks, (long long)n.trials,
+             (long long)n.models, (long long)n.results);
+    tirc_db_close(from);
+    if (status != DONE) return status;
+  }
+  return DONE;
+}
+
+static int prune(const Options *o, tirc_db *db) {
+  if (!o->keep)
+    return complain(o, "--keep 10 leaves the ten fastest trials of each task",
+                    "tirc db prune needs --keep N");
+  Tasks tasks = {0};
+  int64_t all = 0;
+  int status = read_tasks(o, db, 1, &tasks);
+  for (int i = 0; i < tasks.n && status == DONE; i++) {
+    tirc_error *e = NULL;
+    int64_t n = 0;
+    if (tirc_db_prune(db, &(tirc_db_filter){.task = tasks.at[i].id}, o->keep, &n, &e))
+      status = report(o, e);
+    all += n;
+  }
+  if (status == DONE) printf("%lld trials of %d tasks removed\n", (long long)all, tasks.n);
+  free_tasks(&tasks);
+  return status;
+}
+
+/* --- the command
+ * -------------------------------------------------------------------------------------- */
+
+typedef struct Verb {
+  const char *name;
+  tirc_db_mode mode;
+  int most_args; /* behind it; -1: any number */
+  int (*run)(const Options *o, tirc_db *db);
+} Verb;
+
+static const Verb verbs[] = {
+    {"list", TIRC_DB_READ, 1, db_list},       {"show", TIRC_DB_READ, 1, db_show},
+    {"best", TIRC_DB_READ, 1, db_best},       {"export", TIRC_DB_READ, 2, db_export},
+    {"import", TIRC_DB_WRITE, -1, db_import}, {"merge", TIRC_DB_WRITE, -1, merge},
+    {"prune", TIRC_DB_WRITE, 1, prune},
+};
+enum { N_VERBS = sizeof verbs / sizeof *verbs };
+
+static const Verb *find_verb(const Options *o, const char *name) {
+  Nearest best = {.wanted = name, .n_wanted = strlen(name)};
+  for (int i = 0; i < N_VERBS; i++) {
+    if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
+    tirc_offer_name(&best, verbs[i].name, strlen(verbs[i].name));
+  }
+  complain(o, tirc_suggest_name(&best, "", "see tirc db --help"), "tirc db has no '%s'", name);
+  return NULL;
+}
+
+int cmd_db(Options *o) {
+  const Verb *v = find_verb(o, o->args.at[0]);
+  tirc_db *db = NULL;
+  if (!v) return BAD;
+  if (v->most_args >= 0 && o->args.n - 1 > v->most_args)
+    return complain(o, "see tirc db --help", "tirc db %s takes at most %d argument%s", v->name,
+                    v->most_args, v->most_args == 1 ? "" : "s");
+  if (o->csv && o->as_json) return complain(o, NULL, "--csv or --json, not both");
+  int status = open_database(o, o->database, v->mode, &db);
+  if (status == DONE && o->output && strcmp(o->output, "-") && !freopen(o->output, "w", stdout))
+    status = complain(o, NULL, "cannot write '%s': %s", o->output, strerror(errno));
+  if (status == DONE) status = v->run(o, db);
+  tirc_db_close(db);
+  return status;
+}

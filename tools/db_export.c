@@ -1,0 +1,215 @@
+/* `tirc db export`: tuning records of the reference beside their programs, or one CSV table. */
+#include "db.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct json_object Json;
+
+static Json *target_of(const tirc_db_task *k, const tirc_db_trial *t) {
+  Json *more = t->more ? json_tokener_parse(t->more) : NULL, *target = NULL;
+  if (json_object_object_get_ex(more, "target", &target))
+    json_object_get(target);
+  else {
+    Json *keys = json_object_new_array();
+    json_object_array_add(keys, json_object_new_string("cpu"));
+    target = json_object_new_object();
+    json_object_object_add(target, "keys", keys);
+    json_object_object_add(target, "kind", json_object_new_string("llvm"));
+    json_object_object_add(target, "mcpu", json_object_new_string(k->target));
+    json_object_object_add(target, "num-cores", json_object_new_int(k->threads));
+    json_object_object_add(target, "tag", json_object_new_string(""));
+  }
+  json_object_put(more);
+  return target;
+}
+
+static Json *arguments_of(const tirc_module *m) {
+  Json *list = json_object_new_array();
+  const tirc_param *p;
+  int n = 0;
+  if (tirc_module_params(m, NULL, &n, &p, NULL) != TIRC_OK) n = 0;
+  for (int i = 0; i < n; i++) {
+    Json *one = json_object_new_array(), *shape = json_object_new_array();
+    if (!p[i].is_array) {
+      json_object_put(one);
+      json_object_put(shape);
+      continue;
+    }
+    for (int d = 0; d < p[i].ndim; d++)
+      json_object_array_add(shape, json_object_new_int64(p[i].shape[d]));
+    json_object_array_add(one, json_object_new_string("TENSOR"));
+    json_object_array_add(one, json_object_new_string(p[i].dtype));
+    json_object_array_add(one, shape);
+    json_object_array_add(list, one);
+  }
+  return list;
+}
+
+Json *tuning_record(int workload, const tirc_db_task *task, const tirc_module *m,
+                    const tirc_db_trial *t) {
+  Json *record = json_object_new_array(), *inner = json_object_new_array();
+  Json *samples = json_object_new_array();
+  for (int i = 0; i < t->n_samples; i++)
+    json_object_array_add(samples, json_object_new_double(t->samples[i]));
+  json_object_array_add(inner, json_tokener_parse(t->trace));
+  json_object_array_add(inner, samples);
+  json_object_array_add(inner, target_of(task, t));
+  json_object_array_add(inner, arguments_of(m));
+  json_object_array_add(record, json_object_new_int(workload));
+  json_object_array_add(record, inner);
+  return record;
+}
+
+/* --- records in a folder
+ * ------------------------------------------------------------------------------ */
+
+typedef struct Records {
+  const Options *o;
+  FILE *to;
+  int workload, written;
+  const tirc_db_task *task;
+  tirc_module *module;
+} Records;
+
+static bool put_record(void *self, const tirc_db_trial *t) {
+  Records *r = self;
+  if (t->state != TIRC_DB_DONE || t->code || !t->n_samples) return true;
+  Json *record = tuning_record(r->workload, r->task, r->module, t);
+  const char *line = json_object_to_json_string_ext(record, JSON_C_TO_STRING_PLAIN |
+                                                                JSON_C_TO_STRING_NOSLASHESCAPE);
+  fprintf(r->to, "%s\n", line);
+  json_object_put(record);
+  r->written++;
+  return true;
+}
+
+/* The programs are numbered in the order of their first task. */
+static int number_of(const Tasks *tasks, int i, bool *is_new) {
+  int n = 0;
+  for (int k = 0; k <= i; k++) {
+    int first = 0;
+    while (strcmp(tasks->at[first].workload, tasks->at[k].workload) != 0) first++;
+    if (strcmp(tasks->at[k].workload, tasks->at[i].workload) == 0) {
+      *is_new = first == i;
+      return n;
+    }
+    n += first == k;
+  }
+  return n;
+}
+
+static int export_task(Records *r, tirc_db *db, const char *folder, const Tasks *tasks, int i) {
+  const Options *o = r->o;
+  bool is_new = false;
+  tirc_error *e = NULL;
+  char path[4096];
+  int status = DONE;
+  r->task = &tasks->at[i];
+  r->workload = number_of(tasks, i, &is_new);
+  snprintf(path, sizeof path, "%s/%d.tir", folder, r->workload);
+  if (is_new) status = write_output(o, path, r->task->program, strlen(r->task->program));
+  if (status == DONE &&
+      tirc_module_parse(r->task->program, strlen(r->task->program), path, 0, NULL, &r->module, &e))
+    status = report(o, e);
+  if (status == DONE && tirc_db_trials(db, r->task->id, 0, put_record, r, &e))
+    status = report(o, e);
+  tirc_module_free(r->module);
+  r->module = NULL;
+  return status;
+}
+
+static int export_folder(const Options *o, tirc_db *db, const char *folder, const Tasks *tasks) {
+  char path[4096];
+  Records r = {.o = o};
+  snprintf(path, sizeof path, "%s/records.json", folder);
+  if (mkdir(folder, 0777) && errno != EEXIST)
+    return complain(o, NULL, "cannot make the folder '%s': %s", folder, strerror(errno));
+  r.to = fopen(path, "w");
+  if (!r.to) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  int status = DONE;
+  for (int i = 0; i < tasks->n && status == DONE; i++)
+    status = export_task(&r, db, folder, tasks, i);
+  const bool bad = ferror(r.to) != 0;
+  if ((fclose(r.to) || bad) && status == DONE)
+    status = complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  if (status == DONE) printf("%s: %d records of %d tasks\n", path, r.written, tasks->n);
+  return status;
+}
+
+/* --- CSV
+ * ---------------------------------------------------------------------------------------------- */
+
+typedef struct Csv {
+  FILE *to;
+  const tirc_db_task *task;
+} Csv;
+
+static void put_number(FILE *to, const char *format, double v) {
+  char text[40];
+  snprintf(text, sizeof text, format, v);
+  put_csv_cell(to, false, isnan(v) ? NULL : text);
+}
+
+static bool put_csv(void *self, const tirc_db_trial *t) {
+  static const char *const states[] = {"done", "queued", "running"};
+  const Csv *c = self;
+  char *samples = NULL;
+  size_t n = 0;
+  FILE *f = open_memstream(&samples, &n);
+  for (int i = 0; f && i < t->n_samples; i++) fprintf(f, "%s%.17g", i ? " " : "", t->samples[i]);
+  if (f) fclose(f);
+  put_csv_cell(c->to, true, t->id);
+  put_csv_cell(c->to, false, c->task->name);
+  put_csv_cell(c->to, false, c->task->hash);
+  put_csv_cell(c->to, false, c->task->target);
+  put_number(c->to, "%.0f", c->task->threads);
+  put_csv_cell(c->to, false, c->task->machine->profile);
+  put_csv_cell(c->to, false, states[t->state]);
+  put_csv_cell(c->to, false, t->code);
+  put_csv_cell(c->to, false, t->message);
+  put_number(c->to, "%.9g", t->seconds);
+  put_csv_cell(c->to, false, samples);
+  put_number(c->to, "%.9g", t->predicted);
+  put_csv_cell(c->to, false, t->source);
+  put_number(c->to, "%.3f", t->finished);
+  put_csv_cell(c->to, false, t->trace);
+  fputc('\n', c->to);
+  free(samples);
+  return true;
+}
+
+static int export_csv(const Options *o, tirc_db *db, const char *path, const Tasks *tasks) {
+  Csv c = {.to = path ? fopen(path, "w") : stdout};
+  int status = DONE;
+  if (!c.to) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  fputs("trial,program,hash,target,threads,machine,state,code,message,seconds,samples,predicted,"
+        "source,finished,trace\n",
+        c.to);
+  for (int i = 0; i < tasks->n && status == DONE; i++) {
+    tirc_error *e = NULL;
+    c.task = &tasks->at[i];
+    if (tirc_db_trials(db, c.task->id, 0, put_csv, &c, &e)) status = report(o, e);
+  }
+  const bool bad = ferror(c.to) != 0;
+  if (path && (fclose(c.to) || bad) && status == DONE)
+    status = complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  return status;
+}
+
+int db_export(const Options *o, tirc_db *db) {
+  Tasks tasks = {0};
+  const char *path = o->args.n > 1 && strcmp(o->args.at[1], "-") ? o->args.at[1] : NULL;
+  if (!o->csv && !path)
+    return complain(o, "--csv alone prints a table",
+                    "usage: tirc db export FOLDER [PROG], or --csv [FILE [PROG]]");
+  int status = read_tasks(o, db, 2, &tasks);
+  if (status == DONE)
+    status = o->csv ? export_csv(o, db, path, &tasks) : export_folder(o, db, path, &tasks);
+  free_tasks(&tasks);
+  return status;
+}
