@@ -7,10 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void tell_waiting(void *self, const char *message) {
+  (void)self;
+  fprintf(stderr, "tirc: %s\n", message);
+}
+
 int open_database(const Options *o, const char *where, tirc_db_mode mode, tirc_db **out) {
   tirc_error *e = NULL;
   const tirc_status status = tirc_db_open(where, mode, out, &e);
-  if (status == TIRC_OK) return DONE;
+  if (status == TIRC_OK) {
+    tirc_db_on_waiting(*out, -1, tell_waiting, NULL);
+    return DONE;
+  }
   report(o, e);
   return BAD;
 }

@@ -116,6 +116,47 @@ static char *worded(const DbDriver *d, const char *sql) {
   return fclose(f) == 0 ? out : NULL;
 }
 
+static void pause_for(double seconds) {
+  const struct timespec t = {(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)};
+  nanosleep(&t, NULL);
+}
+
+static void tell(const tirc_db *db, const char *message) {
+  if (db->tell) db->tell(db->self, message);
+}
+
+void tirc_db_on_waiting(tirc_db *db, double seconds,
+                        void (*listener)(void *self, const char *message), void *self) {
+  if (!db) return;
+  if (seconds >= 0) db->patience = seconds;
+  db->tell = listener;
+  db->self = self;
+}
+
+/* Tries again and again, more seldom with time, and not all clients at the same moments. */
+static bool reconnect(tirc_db *db, tirc_error **error) {
+  const double begun = tirc_db_clock();
+  double pause = 0.05 + 0.001 * (double)(getpid() % 50);
+  bool told = false;
+  for (;;) {
+    tirc_error *why = NULL;
+    const DbOutcome outcome = db->conn->driver->reconnect(db->conn, &why);
+    if (outcome == DB_OK) {
+      if (told) tell(db, "the database is there again");
+      return true;
+    }
+    if (outcome == DB_FAILED || tirc_db_clock() + pause > begun + db->patience) {
+      *error = why;
+      return false;
+    }
+    if (!told) tell(db, why ? tirc_error_message(why) : "waiting for the database");
+    told = true;
+    tirc_error_free(why);
+    pause_for(pause);
+    if (pause < 2) pause *= 1.5;
+  }
+}
+
 static tirc_status run_patiently(tirc_db *db, const char *sql, int n, const DbValue *params,
                                  DbRows *rows, int64_t *changed, tirc_error **error) {
   const DbDriver *driver = db->conn->driver;
@@ -126,8 +167,7 @@ static tirc_status run_patiently(tirc_db *db, const char *sql, int n, const DbVa
       tirc_error_free(why);
       if (rows) tirc_db_rows_free(rows);
       why = NULL;
-      outcome = driver->reconnect(db->conn, &why);
-      if (outcome == DB_OK) continue;
+      if (reconnect(db, &why)) continue;
     }
     if (outcome == DB_LOST) db->lost = true;
     if (outcome == DB_OK) return TIRC_OK;
@@ -202,7 +242,7 @@ tirc_status tirc_db_transact(tirc_db *db,
       if (status == TIRC_BAD && db->lost) {
         tirc_error_free(why);
         why = NULL;
-        if (db->conn->driver->reconnect(db->conn, &why) == DB_OK) continue;
+        if (reconnect(db, &why)) continue;
       }
     }
     if (error)
@@ -262,6 +302,8 @@ tirc_status tirc_db_open(const char *where, tirc_db_mode mode, tirc_db **out, ti
   tirc_db *db = calloc(1, sizeof *db);
   if (path && db) db->name = is_url(path) ? without_password(path) : strdup(path);
   tirc_status status = TIRC_BAD;
+  const char *wait = getenv("TIRC_DATABASE_WAIT");
+  if (db) db->patience = wait && *wait ? strtod(wait, NULL) : 300;
   if (!path || !db || !db->name)
     tirc_api_no_memory(error);
   else if (is_url(path))

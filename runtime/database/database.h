@@ -45,6 +45,13 @@ void tirc_db_close(tirc_db *db);
 /* For messages: the path, or the URL without a password. */
 const char *tirc_db_name(const tirc_db *db);
 
+/* A server that is lost is waited for so many seconds ($TIRC_DATABASE_WAIT, else 300; negative
+ * leaves that as it is), then the
+ * call fails: nothing that was stored is lost with it. `tell` is called once when the waiting
+ * begins and once when it has ended well. */
+void tirc_db_on_waiting(tirc_db *db, double seconds, void (*tell)(void *self, const char *message),
+                        void *self);
+
 tirc_status tirc_db_begin(tirc_db *db, tirc_error **error);
 tirc_status tirc_db_commit(tirc_db *db, tirc_error **error);
 void tirc_db_rollback(tirc_db *db); /* does nothing outside of begin and commit */

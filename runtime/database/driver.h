@@ -56,7 +56,7 @@ typedef struct DbDriver {
    * rows that it wrote. */
   DbOutcome (*run)(DbConn *conn, const char *sql, int n, const DbValue *params, DbRows *rows,
                    int64_t *changed, tirc_error **error);
-  /* After DB_LOST: waits for the server as long as is reasonable. */
+  /* After DB_LOST: one try. */
   DbOutcome (*reconnect)(DbConn *conn, tirc_error **error);
   void (*close)(DbConn *conn);
   const char *begin;       /* a transaction that will write */
@@ -79,6 +79,9 @@ struct tirc_db {
   char *name;
   bool in_transaction;
   bool lost; /* in the transaction, which then must be begun again */
+  double patience;
+  void (*tell)(void *self, const char *message);
+  void *self;
 };
 
 /* Runs a statement; outside of a transaction again and again until the server is there. $now and
