@@ -2,7 +2,12 @@
 #include "api.h"
 
 #include "../codegen/llvm/llvm.h"
+#include "../passes/schedule/trace/trace.h"
 #include "../passes/search/space.h"
+#include "pool.h"
+#include "tune_store.h"
+
+#include <stdio.h>
 
 typedef struct SpaceText {
   const tirc_module *m;
@@ -34,4 +39,108 @@ tirc_status tirc_module_space(const tirc_module *m, const char *rules,
   tirc_status status = tirc_api_scratch(space_text, &t, &t.sources, error);
   if (status == TIRC_OK) *text = t.text;
   return status;
+}
+
+/* --- the best schedule that is known -----------------------------------------------------------
+ */
+
+typedef struct Tuned {
+  const tirc_module *from;
+  const char *trace;
+  tirc_schedule_options options;
+  Sources sources;
+  tirc_module *result;
+} Tuned;
+
+static void replay_plain(Tirc *c, void *self) {
+  Tuned *t = self;
+  t->sources = t->from->sources;
+  if (t->sources.n > 1) t->sources.n = 1;
+  const Trace *trace = tirc_trace_of_value(c, tirc_value_of_json(c, t->trace), (Loc){0},
+                                           "the record of the database");
+  Sched *s = tirc_api_schedule(c, t->from, &t->options);
+  s->eval = tirc_script_eval_text;
+  trace = tirc_trace_plain(s, trace);
+  t->result = tirc_api_module(c, s->mod, &t->sources);
+  t->result->trace = trace;
+  t->result->intrins = s->intrins;
+}
+
+static tirc_status replay_record(const tirc_module *m, const char *trace,
+                                 const tirc_schedule_options *options, tirc_module **out,
+                                 tirc_error **error) {
+  Tuned t = {.from = m, .trace = trace};
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  if (options) t.options = *options;
+  t.options.print = NULL;
+  tirc_status status = tirc_api_guard(c, replay_plain, &t, &t.sources, error);
+  if (status == TIRC_OK)
+    *out = t.result;
+  else
+    tirc_context_release(c);
+  return status;
+}
+
+/* This machine's, else any machine's. TIRC_NO: there is none. */
+static tirc_status find_record(const tirc_module *m, const char *database, const char *target,
+                               int threads, tirc_db_trial **out, tirc_error **error) {
+  char profile[160];
+  tirc_db *db = NULL;
+  tirc_status status = tirc_db_open(database, TIRC_DB_READ, &db, error);
+  if (status != TIRC_OK) return status;
+  tirc_store_profile(profile, sizeof profile);
+  tirc_error *e = NULL;
+  status = tirc_db_best(db, m, target, threads, profile, out, &e);
+  if (status == TIRC_NO) {
+    tirc_error_free(e);
+    e = NULL;
+    status = tirc_db_best(db, m, target, threads, NULL, out, &e);
+  }
+  tirc_db_close(db);
+  if (e && error)
+    *error = e;
+  else
+    tirc_error_free(e);
+  return status;
+}
+
+static void warn(const tirc_schedule_options *o, const char *format, int threads,
+                 const char *detail) {
+  char message[400];
+  snprintf(message, sizeof message, format, threads, threads == 1 ? "" : "s", detail);
+  if (o && o->warn) o->warn(o->self, NULL, 0, 0, message, "not-tuned");
+}
+
+tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int threads,
+                              const tirc_auto_options *auto_options,
+                              const tirc_schedule_options *options, tirc_module **out,
+                              tirc_error **error) {
+  NEED(m, COUNT(threads), out);
+  const char *target = options && options->target ? options->target : CPU_DEFAULT;
+  const char *const where = database && *database ? database : NULL;
+  tirc_db_trial *record = NULL;
+  tirc_error *e = NULL;
+  if (threads == 0) threads = tirc_default_threads();
+  tirc_status status = find_record(m, where, target, threads, &record, &e);
+  if (status == TIRC_BAD) {
+    if (error)
+      *error = e;
+    else
+      tirc_error_free(e);
+    return status;
+  }
+  if (status == TIRC_OK) status = replay_record(m, record->trace, options, out, &e);
+  tirc_db_trial_free(record);
+  if (status == TIRC_OK) return status;
+  if (record)
+    warn(options, "the record for %d thread%s fits no more, the rules schedule it: %.300s", threads,
+         tirc_error_message(e));
+  else
+    warn(options,
+         "the database has no schedule of this program for %d thread%s and %s: the rules schedule "
+         "it; tirc tune looks for one",
+         threads, target);
+  tirc_error_free(e);
+  return tirc_module_auto(m, auto_options, options, out, error);
 }

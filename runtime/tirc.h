@@ -917,9 +917,13 @@ typedef struct tirc_tune_options {
   double seconds;     /* the search ends after so many, 0: no limit */
   int64_t seed;       /* the same one draws the same, but what is measured differs */
   int64_t max_steps;  /* of a rule library; 0: as schedules */
-  void *self;         /* handed to the functions, each of which may be NULL */
+  /* Where all trials are kept, a path or postgresql://..., "" the default: what is there of a task
+   * counts, and the search goes on from it. NULL: nowhere. */
+  const char *database;
+  void *self; /* handed to the functions, each of which may be NULL */
   void (*told)(void *self, const tirc_tune_event *event);
-  bool (*go_on)(void *self); /* false ends the search with what it has */
+  void (*warn)(void *self, const char *message); /* the database is lost: what is kept no more */
+  bool (*go_on)(void *self);                     /* false ends the search with what it has */
 } tirc_tune_options;
 
 /* Searches for the best schedules of n programs: candidates are compiled and timed, each in a
@@ -929,6 +933,14 @@ typedef struct tirc_tune_options {
 TIRC_API tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
                                tirc_tune_result **results, tirc_error **error);
 TIRC_API void tirc_tune_results_free(int n, tirc_tune_result *results);
+/* The best schedule that a database (NULL: the default) has for this very program (its structural
+ * hash), the target and so many threads (0: as for tirc_executor_new), of this machine or else of
+ * any; its trace is plain calls. Where there is none, it is what tirc_module_auto makes, and
+ * options->warn is told ("not-tuned"). TIRC_BAD: the database cannot be read. */
+TIRC_API tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int threads,
+                                       const tirc_auto_options *auto_options,
+                                       const tirc_schedule_options *options, tirc_module **out,
+                                       tirc_error **error);
 
 /* --- tables ------------------------------------------------------------------------------------
  */

@@ -3,6 +3,7 @@
 #include "api.h"
 #include "measure.h"
 #include "timer.h"
+#include "tune_store.h"
 
 #include "../codegen/llvm/llvm.h"
 #include "../passes/schedule/trace/trace.h"
@@ -22,7 +23,7 @@ typedef struct Task {
   Search *search;
   Bed *bed;
   int threads;
-  double start;
+  char *id;                                 /* in the database */
   SearchPoint *automatic, *best[FINALISTS]; /* kept for the end, the fastest first */
   double automatic_seconds, best_seconds[FINALISTS];
   int n_best;
@@ -39,6 +40,7 @@ typedef struct Tuning {
   const tirc_tune_options *options;
   double start;
   int64_t trials;
+  Store store;
   tirc_tune_result *results;
 } Tuning;
 
@@ -106,11 +108,11 @@ static bool keep(Task *t, SearchPoint *p, double seconds) {
   return true;
 }
 
-static void tell(const Batch *b, const SearchPoint *p, const Measured *m, bool is_best) {
+static void tell(const Batch *b, const SearchPoint *p, const char *trace, const Measured *m,
+                 bool is_best) {
   const Task *t = b->task;
   const tirc_tune_options *o = b->tuning->options;
   if (!o->told) return;
-  const char *trace = tirc_value_to_json(p->c, tirc_trace_as_value(p->c, p->trace, false));
   o->told(o->self, &(tirc_tune_event){.task = t->number,
                                       .trial = t->trials,
                                       .trials = b->tuning->trials,
@@ -125,31 +127,58 @@ static void tell(const Batch *b, const SearchPoint *p, const Measured *m, bool i
                                       .is_best = is_best});
 }
 
+/* Takes a point that was measured over. */
+static bool take(Task *t, SearchPoint *p, double seconds) {
+  const bool is_best = seconds < best_of(t);
+  /* the first point of the first way that takes the program is --auto's */
+  if (!t->automatic && !strcmp(p->way, "automatic")) {
+    t->automatic = p;
+    t->automatic_seconds = seconds;
+  }
+  if (is_best) t->gained += isfinite(best_of(t)) ? 1 - seconds / best_of(t) : 0;
+  if (!keep(t, p, seconds) && p != t->automatic) tirc_search_release(p);
+  return is_best;
+}
+
+static void recall(void *self, SearchPoint *p, double seconds) { take(self, p, seconds); }
+
+/* Without its database a search goes on, and keeps nothing. */
+static void keep_trial(Tuning *tuning, const Task *t, const char *trace, const SearchPoint *p,
+                       const Measured *m) {
+  const tirc_tune_options *o = tuning->options;
+  tirc_error *e = NULL;
+  if (tirc_store_trial(&tuning->store, t->id, trace, p, m, o->seed, &e) == TIRC_OK) return;
+  if (o->warn) o->warn(o->self, tirc_error_message(e));
+  tirc_error_free(e);
+  tirc_store_close(&tuning->store);
+}
+
 static void hear(void *self, int i, const Measured *m) {
   Batch *b = self;
+  Tuning *tuning = b->tuning;
   Task *t = b->task;
   SearchPoint *p = b->points[i];
   if (!strcmp(m->code, "interrupted")) return;
   const bool failed = *m->code != 0, is_best = !failed && m->seconds < best_of(t);
+  const char *trace = tirc_value_to_json(p->c, tirc_trace_as_value(p->c, p->trace, false));
+  b->points[i] = NULL;
   t->trials++;
-  b->tuning->trials++;
+  tuning->trials++;
   t->failed += failed;
   t->wrong |= !strcmp(m->code, "wrong-result");
   tirc_search_tell(t->search, p, m->seconds, failed ? m->code : NULL);
+  keep_trial(tuning, t, trace, p, m);
   if (!failed) {
     vec_push(t->c, t->expected, p->rank);
     vec_push(t->c, t->measured, m->seconds);
   }
-  /* the first point of the first way that takes the program is --auto's */
-  if (!failed && !t->automatic && !strcmp(p->way, "automatic")) {
-    t->automatic = p;
-    t->automatic_seconds = m->seconds;
-  }
-  if (is_best) t->gained += isfinite(best_of(t)) ? 1 - m->seconds / best_of(t) : 0;
-  const bool kept = !failed && keep(t, p, m->seconds);
-  tell(b, p, m, is_best);
-  if (!kept && p != t->automatic) tirc_search_release(p);
-  b->points[i] = NULL;
+  Tirc *c = tirc_context_retain(p->c); /* the trace is in it */
+  if (failed)
+    tirc_search_release(p);
+  else
+    take(t, p, m->seconds);
+  tell(b, p, trace, m, is_best);
+  tirc_context_release(c);
 }
 
 static bool still_wanted(void *self) { return goes_on(((const Batch *)self)->tuning); }
@@ -211,12 +240,16 @@ static tirc_status start_bed(Task *t, tirc_error **error) {
   return tirc_bed_new(t->given->module, &bed, &t->bed, error);
 }
 
+static const char *target_of(const tirc_tune_options *o) {
+  return o->target ? o->target : CPU_DEFAULT;
+}
+
 static void start_search(Tirc *c, void *self) {
   Task *t = self;
   const tirc_tune_options *o = t->options;
   SearchOptions s = tirc_search_defaults;
   s.space = (SpaceOptions){.path = o->rules,
-                           .target = tirc_llvm_cpu(c, o->target ? o->target : CPU_DEFAULT),
+                           .target = tirc_llvm_cpu(c, target_of(o)),
                            .intrins = t->given->module->intrins,
                            .limits = {.steps = o->max_steps}};
   s.seed = o->seed;
@@ -226,14 +259,28 @@ static void start_search(Tirc *c, void *self) {
   t->search = tirc_search_new(c, t->given->module->m, &s);
 }
 
-static tirc_status start_task(Task *t, const tirc_tune_task *given, tirc_error **error) {
+static tirc_status recall_trials(Tuning *tuning, Task *t, tirc_error **error) {
+  const StoreListener listener = {t, recall};
+  tirc_status status =
+      tirc_store_task(&tuning->store, t->given, target_of(t->options), t->threads, &t->id, error);
+  if (status == TIRC_OK)
+    status = tirc_store_recall(&tuning->store, t->id, t->search, &listener, &t->trials, &t->failed,
+                               error);
+  tuning->trials += t->trials;
+  t->gained = 0;
+  return status;
+}
+
+static tirc_status start_task(Tuning *tuning, Task *t, const tirc_tune_task *given,
+                              tirc_error **error) {
   t->given = given;
   t->automatic_seconds = (double)INFINITY;
   t->c = tirc_context_new();
   if (!t->c) return tirc_api_no_memory(error);
   Sources sources = given->module->sources;
   tirc_status status = tirc_api_guard(t->c, start_search, t, &sources, error);
-  return status == TIRC_OK ? start_bed(t, error) : status;
+  if (status == TIRC_OK) status = start_bed(t, error);
+  return status == TIRC_OK ? recall_trials(tuning, t, error) : status;
 }
 
 static void release_task(Task *t) {
@@ -244,6 +291,7 @@ static void release_task(Task *t) {
   }
   if (!automatic_kept) tirc_search_release(t->automatic);
   tirc_bed_free(t->bed);
+  tirc_string_free(t->id);
   if (t->c) tirc_context_release(t->c);
 }
 
@@ -358,14 +406,16 @@ tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_option
   tirc_executor_free(executor); /* it only tells how many; no threads of ours run meanwhile */
   t.tasks = calloc((size_t)n + 1, sizeof *t.tasks);
   t.results = calloc((size_t)n + 1, sizeof *t.results);
-  if (!t.tasks || !t.results) status = tirc_api_no_memory(error);
+  status = t.tasks && t.results ? tirc_store_open(&t.store, t.options->database, error)
+                                : tirc_api_no_memory(error);
   for (int i = 0; i < n && status == TIRC_OK; i++) {
     t.tasks[i] = (Task){.number = i, .options = t.options, .threads = threads};
-    status = start_task(&t.tasks[i], &tasks[i], error);
+    status = start_task(&t, &t.tasks[i], &tasks[i], error);
   }
   if (status == TIRC_OK) status = search(&t, error);
   for (int i = 0; t.tasks && i < n; i++) release_task(&t.tasks[i]);
   free(t.tasks);
+  tirc_store_close(&t.store);
   if (status == TIRC_OK)
     *results = t.results;
   else

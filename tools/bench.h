@@ -60,6 +60,7 @@ extern const Ceiling fma_ceiling, bandwidth_ceiling;
 typedef struct Contender {
   char *name;         /* the script's file name without its ending, or the rival's */
   const char *script; /* NULL for a rival and a ceiling */
+  bool tuned;         /* the best of the database; the script is "tuned" */
   bool automatic;     /* made by --auto; the script is "auto" */
   bool plain;         /* the program as it is */
   const Rival *rival;

@@ -150,6 +150,18 @@ static tirc_status schedule_automatically(const Bench *b, const Case *k,
   return tirc_module_auto(k->program, &a, s, out, e);
 }
 
+/* Where there is no record it is what --auto makes, which is said. */
+static tirc_status schedule_tuned(const Bench *b, const Case *k, const Contender *c,
+                                  tirc_module **out, tirc_error **e) {
+  Listener l = {b, c};
+  const tirc_schedule_options s = {.target = b->o->target,
+                                   .max_steps = b->o->script_steps,
+                                   .strict = b->o->strict,
+                                   .self = &l,
+                                   .warn = print_warning};
+  return tirc_module_tuned(k->program, b->o->database, k->threads, NULL, &s, out, e);
+}
+
 /* The program without a schedule. */
 static void prepare_plain(const Bench *b, const Case *k, Contender *c) {
   tirc_error *e = NULL;
@@ -164,10 +176,11 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_schedule_options s = {
       .target = b->o->target, .max_steps = b->o->script_steps, .strict = b->o->strict};
   tirc_status scheduled =
-      c->automatic ? schedule_automatically(b, k, &s, &m, &e)
-      : c->without ? tirc_module_schedule_text(k->program, c->without->text,
-                                               strlen(c->without->text), c->script, &s, &m, &e)
-                   : tirc_module_schedule(k->program, c->script, &s, &m, &e);
+      c->tuned       ? schedule_tuned(b, k, c, &m, &e)
+      : c->automatic ? schedule_automatically(b, k, &s, &m, &e)
+      : c->without   ? tirc_module_schedule_text(k->program, c->without->text,
+                                                 strlen(c->without->text), c->script, &s, &m, &e)
+                     : tirc_module_schedule(k->program, c->script, &s, &m, &e);
   tirc_module *made = m;
   c->skipped = scheduled || !relay_arguments(b, k, c, &made, &e);
   if (!c->skipped) compile_schedule(b, k, c, m, &e);
@@ -207,12 +220,15 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
   return status;
 }
 
+static const char tuned[] = "tuned"; /* as a path: --tuned */
+
 /* path NULL: --auto. "goto", or "goto/jit" and "goto/c" where there are several. */
 static void add_script(const Bench *b, Case *k, const char *path, const struct Backend *backend) {
   Contender *c = &k->contenders[k->n_contenders++];
   *c = (Contender){.name = path ? shown_stem(path) : strdup("auto"),
                    .script = path ? path : "auto",
-                   .automatic = !path};
+                   .automatic = !path,
+                   .tuned = path == tuned};
   if (*backend->compiler) c->compiler = backend->compiler;
   if (b->n_backends == 1 || !c->name) return;
   size_t n = strlen(c->name) + sizeof backend->name + 2;
@@ -236,14 +252,18 @@ static void add_ahead(Case *k) {
  * the program of a suite as it is and by --auto; then the rivals and the ceilings. */
 static bool add_contenders(const Bench *b, Case *k) {
   int given = b->of_programs ? 0 : b->o->args.n - 1;
-  int scripts = b->o->ablate ? 1 : given + (b->o->automatic || b->of_programs);
+  int scripts = b->o->ablate ? 1 : given + (b->o->automatic || b->of_programs) + b->o->tuned;
   size_t most = (size_t)(1 + 2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
   k->contenders = calloc(most, sizeof *k->contenders);
   if (!k->contenders) return false;
   if (b->of_programs)
     k->contenders[k->n_contenders++] = (Contender){.name = strdup("unscheduled"), .plain = true};
   for (int i = 0; i < scripts; i++) {
-    const char *path = b->o->ablate ? b->o->ablate : i < given ? b->o->args.at[i + 1] : NULL;
+    const bool last = i == scripts - 1 && b->o->tuned;
+    const char *path = b->o->ablate ? b->o->ablate
+                       : i < given  ? b->o->args.at[i + 1]
+                       : last       ? tuned
+                                    : NULL;
     for (int j = 0; j < b->n_backends; j++) {
       add_script(b, k, path, &b->backends[j]);
       if (!b->o->ablate && !*b->backends[j].compiler) add_ahead(k);

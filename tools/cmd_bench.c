@@ -135,7 +135,7 @@ static int measure(Options *o) {
 }
 
 bool has_contenders(const Options *o) {
-  return o->args.n > 1 || (o->args.n == 1 && (o->vs || o->ablate || o->automatic));
+  return o->args.n > 1 || (o->args.n == 1 && (o->vs || o->ablate || o->automatic || o->tuned));
 }
 
 int usage_of_bench(const Options *o) {

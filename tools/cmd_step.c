@@ -105,6 +105,22 @@ static void hear_script(void *self, const char *text) {
   fputs(text, stderr);
 }
 
+/* The steps of the script that the record amounts to. */
+static tirc_status steps_of_tuned(const Options *o, const tirc_module *m,
+                                  const tirc_schedule_options *options, tirc_steps **out,
+                                  tirc_error **e) {
+  tirc_module *tuned = NULL;
+  char *script = NULL;
+  const tirc_auto_options a = auto_options(o);
+  tirc_status status = tirc_module_tuned(m, o->database, (int)o->threads, &a, options, &tuned, e);
+  if (status == TIRC_OK) status = tirc_module_trace(tuned, TIRC_TRACE_SCRIPT, &script, e);
+  if (status == TIRC_OK)
+    status = tirc_module_steps_text(m, script, strlen(script), "<tuned>", options, out, e);
+  tirc_string_free(script);
+  tirc_module_free(tuned);
+  return status;
+}
+
 static int load_steps(const Options *o, ProgramText *program, tirc_module **m, tirc_steps **out,
                       json_object **warnings) {
   tirc_error *e = NULL;
@@ -131,8 +147,9 @@ static int load_steps(const Options *o, ProgramText *program, tirc_module **m, t
       .warn = hear_warning,
   };
   const tirc_auto_options a = auto_options(o);
-  const tirc_status made = o->automatic ? tirc_module_steps_auto(*m, &a, &options, out, &e)
-                                        : tirc_module_steps(*m, o->args.at[1], &options, out, &e);
+  const tirc_status made = o->tuned       ? steps_of_tuned(o, *m, &options, out, &e)
+                           : o->automatic ? tirc_module_steps_auto(*m, &a, &options, out, &e)
+                                          : tirc_module_steps(*m, o->args.at[1], &options, out, &e);
   return made ? report(o, e) : DONE;
 }
 

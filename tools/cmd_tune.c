@@ -77,6 +77,12 @@ static void told(void *self, const tirc_tune_event *e) {
   if (!t->o->progress) fflush(stdout);
 }
 
+static void warn(void *self, const char *message) {
+  const Tune *t = self;
+  fprintf(stderr, "%swarning: nothing is kept from here on: %s\n", t->o->progress ? "\r\033[K" : "",
+          message);
+}
+
 static bool go_on(void *self) {
   (void)self;
   return !was_interrupted();
@@ -205,8 +211,10 @@ static int tune(Tune *t) {
                                      .seconds = o->seconds,
                                      .seed = o->seed,
                                      .max_steps = o->script_steps,
+                                     .database = o->database ? o->database : "",
                                      .self = t,
                                      .told = told,
+                                     .warn = warn,
                                      .go_on = go_on};
   tirc_tune_result *results = NULL;
   tirc_error *e = NULL;

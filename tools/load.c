@@ -133,9 +133,11 @@ static int schedule(const Options *o, const tirc_module *m, const char *path, ti
   tirc_schedule_options s = schedule_options(o);
   tirc_error *e = NULL;
   const tirc_auto_options a = auto_options(o);
-  tirc_status status = o->automatic ? tirc_module_auto(m, &a, &s, out, &e)
-                       : path       ? tirc_module_schedule(m, path, &s, out, &e)
-                                    : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
+  tirc_status status = o->tuned
+                           ? tirc_module_tuned(m, o->database, (int)o->threads, &a, &s, out, &e)
+                       : o->automatic ? tirc_module_auto(m, &a, &s, out, &e)
+                       : path         ? tirc_module_schedule(m, path, &s, out, &e)
+                              : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
   return status ? report(o, e) : DONE;
 }
 

@@ -160,6 +160,7 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
     } else if (!parse_option(c, argc, argv, &i, o))
       return false;
   }
+  if (o->tuned && strcmp(c->name, "bench") != 0) o->automatic = true;
   const char *format = o->error_format;
   o->json_errors = format && strcmp(format, "json") == 0;
   if (format && !o->json_errors && strcmp(format, "text") != 0) {

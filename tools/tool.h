@@ -24,7 +24,8 @@ typedef struct Options {
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
   const char *from, *to, *html, *rules;
-  bool automatic, explain_auto, as_script, show_space;
+  bool automatic; /* or tuned, outside of bench */
+  bool tuned, explain_auto, as_script, show_space;
   bool as_json, csv;
   const char *database, *machine;
   int64_t limit, keep;

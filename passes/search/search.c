@@ -277,7 +277,7 @@ static void select_points(Search *s, int n_pool, SearchPoint **pool, int n, bool
 }
 
 int tirc_search_propose(Search *s, int n, SearchPoint **out) {
-  enum { MOST_POOL = 256, TRIES = 3 };
+  enum { MOST_POOL = 256, TRIES = 3, LEAST_TRIES = 40 };
   SearchPoint *pool[MOST_POOL];
   Tirc *scratch = tirc_context_new();
   int n_pool = 0, wanted = n * (s->options.pool > 0 ? s->options.pool : 1);
@@ -285,7 +285,7 @@ int tirc_search_propose(Search *s, int n, SearchPoint **out) {
   if (wanted > MOST_POOL) wanted = MOST_POOL;
   const bool begins = s->first == 0; /* the likeliest of each way, whatever is thought of them */
   if (begins) wanted = n;
-  for (int i = 0; i < wanted * TRIES && n_pool < wanted; i++) {
+  for (int i = 0; i < wanted * TRIES + LEAST_TRIES && n_pool < wanted; i++) {
     SearchPoint *p = next_point(s, scratch);
     if (p && is_new(s, p))
       pool[n_pool++] = p;
@@ -301,6 +301,14 @@ int tirc_search_propose(Search *s, int n, SearchPoint **out) {
     tirc_search_release(pool[i]);
   }
   return n;
+}
+
+static bool is_same(Value a, Value b) {
+  if (a.kind != b.kind) return false;
+  if (a.kind != VAL_LIST) return a.kind == VAL_INT && a.u.i == b.u.i;
+  bool same = a.u.list->n == b.u.list->n;
+  for (int i = 0; same && i < a.u.list->n; i++) same = is_same(a.u.list->at[i], b.u.list->at[i]);
+  return same;
 }
 
 /* --- results -----------------------------------------------------------------------------------
@@ -321,11 +329,23 @@ void tirc_search_tell(Search *s, const SearchPoint *p, double seconds, const cha
                   tirc_copy(s->c, p->n_options, n), seconds});
 }
 
-void tirc_search_know(Search *s, const ValueList *decisions, uint64_t hash, double seconds) {
+void tirc_search_pass_over(Search *s, uint64_t hash) {
   tirc_map_set(s->c, &s->seen, key_of(hash), s);
-  if (!isfinite(seconds) || !decisions->n) return;
-  /* made again, for what can be chosen from */
+}
+
+SearchPoint *tirc_search_know(Search *s, const Trace *trace, double seconds) {
+  const ValueList *decisions = tirc_decisions_of(s->c, trace);
+  if (!decisions->n) return NULL;
   SearchPoint *p = make_point(s, &(Draw){decisions, false, 1});
-  if (p && p->hash == hash) tirc_search_tell(s, p, seconds, NULL);
+  if (!p) return NULL;
+  bool same = p->decisions->n == decisions->n;
+  for (int i = 0; i < decisions->n && same; i++)
+    same = is_same(p->decisions->at[i], decisions->at[i]);
+  if (same) {
+    tirc_search_pass_over(s, p->hash);
+    tirc_search_tell(s, p, seconds, NULL);
+    return p;
+  }
   tirc_search_release(p);
+  return NULL;
 }

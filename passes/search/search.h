@@ -71,9 +71,11 @@ const Space *tirc_search_space(const Search *s);
 int tirc_search_propose(Search *s, int n, SearchPoint **out);
 /* What a point took; INFINITY: it failed, and why (a code, or NULL). It may be released then. */
 void tirc_search_tell(Search *s, const SearchPoint *p, double seconds, const char *failure);
-/* Something of an earlier search: decisions, in a list of any context, and the hash of what they
- * make. It is not proposed again. */
-void tirc_search_know(Search *s, const ValueList *decisions, uint64_t hash, double seconds);
+/* Something of an earlier search, by the hash of its program: it is not proposed again. */
+void tirc_search_pass_over(Search *s, uint64_t hash);
+/* The same by its trace, with what it took: the point, or NULL where the rules of today make
+ * another program of its decisions. */
+SearchPoint *tirc_search_know(Search *s, const Trace *trace, double seconds);
 int tirc_search_failures(const Search *s, const SearchFailure **out);
 int tirc_search_made(const Search *s); /* points, whether or not they were proposed */
 uint64_t tirc_search_hash(Tirc *c, const Module *m);
