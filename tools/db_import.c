@@ -11,7 +11,8 @@
 
 typedef struct json_object Json;
 
-enum { FAILED = 1000000000 }; /* seconds: what the reference stores for a candidate that failed */
+/* Seconds: what the reference stores for a candidate that failed, or more. */
+#define FAILED 1e9
 
 typedef struct Import {
   const Options *o;
@@ -262,7 +263,7 @@ static int import_records(Import *x, char *text) {
 /* --- CSV
  * ---------------------------------------------------------------------------------------------- */
 
-enum { MOST_CELLS = 64 };
+enum { MOST_CELLS = 64, MOST_SAMPLES = 4096 };
 
 /* A row, cut up in place; behind it, or NULL at the end of the text. *n: cells, -1: too many. */
 static char *read_row(Import *x, char *text, char **cells, int *n) {
@@ -334,14 +335,16 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
   const char *v[N_NEEDED];
   for (int k = 0; k < N_NEEDED; k++) v[k] = cells[columns[k]];
   if (strcmp(v[STATE], "done") != 0) return DONE;
-  double samples[4096];
+  double samples[MOST_SAMPLES];
   tirc_db_trial t = {.trace = v[TRACE],
                      .code = *v[CODE] ? v[CODE] : NULL,
                      .message = *v[MESSAGE] ? v[MESSAGE] : NULL,
                      .finished = strtod(v[FINISHED], NULL),
                      .samples = samples};
   const char *at = v[SAMPLES];
-  for (char *end; *at && t.n_samples < 4096; at = end) {
+  for (char *end; *at; at = end) {
+    if (t.n_samples == MOST_SAMPLES)
+      return fault(x, "there are more than %d samples", MOST_SAMPLES);
     samples[t.n_samples++] = strtod(at, &end);
     if (end == at) return fault(x, "'%s' are no samples", v[SAMPLES]);
     while (*end == ' ') end++;

@@ -32,6 +32,13 @@ DbValue db_real(double r) { return isnan(r) ? (DbValue){0} : (DbValue){.kind = D
 
 char *tirc_db_keep(const char *s) { return s ? strdup(s) : NULL; }
 
+double tirc_db_patience(double otherwise) {
+  const char *set = getenv("TIRC_DATABASE_WAIT");
+  char *end = NULL;
+  const double seconds = set && *set ? strtod(set, &end) : otherwise;
+  return (end && *end) || !(seconds >= 0 && seconds < 1e6) ? otherwise : seconds;
+}
+
 double tirc_db_clock(void) {
   struct timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
@@ -302,8 +309,7 @@ tirc_status tirc_db_open(const char *where, tirc_db_mode mode, tirc_db **out, ti
   tirc_db *db = calloc(1, sizeof *db);
   if (path && db) db->name = is_url(path) ? without_password(path) : strdup(path);
   tirc_status status = TIRC_BAD;
-  const char *wait = getenv("TIRC_DATABASE_WAIT");
-  if (db) db->patience = wait && *wait ? strtod(wait, NULL) : 300;
+  if (db) db->patience = tirc_db_patience(300);
   if (!path || !db || !db->name)
     tirc_api_no_memory(error);
   else if (is_url(path))

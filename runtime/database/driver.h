@@ -106,6 +106,7 @@ DbId tirc_db_id(int n, const char *const *texts);
              (const char *[]){__VA_ARGS__})
 /* On the heap, NULL: none given or memory is out. */
 char *tirc_db_keep(const char *s);
-double tirc_db_clock(void); /* seconds since 1970 */
+double tirc_db_patience(double otherwise); /* seconds: $TIRC_DATABASE_WAIT */
+double tirc_db_clock(void);                /* seconds since 1970 */
 
 #endif

@@ -1,22 +1,23 @@
 /* SQLite: one file, which any number of processes of one machine use at once. Its write-ahead log
  * makes what is committed safe from a process that is killed. */
+#define _GNU_SOURCE
 #include "driver.h"
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum {
-  APPLICATION = 0x74697263, /* "tirc", which other programs' files do not have */
-  PATIENCE = 20000          /* milliseconds that another process may keep the file locked */
-};
+enum { APPLICATION = 0x74697263 }; /* "tirc", which other programs' files do not have */
 
 typedef struct SqliteConn {
   DbConn base;
   sqlite3 *db;
   char *path;
+  double patience; /* seconds that another process may keep the file locked */
 } SqliteConn;
 
 static tirc_status explain(const SqliteConn *s, int code, tirc_error **error) {
@@ -31,8 +32,8 @@ static tirc_status explain(const SqliteConn *s, int code, tirc_error **error) {
   case SQLITE_LOCKED:
     return tirc_db_error(error, TIRC_BAD, "wait for the other process, or end it",
                          "the database %s is locked: another process has been writing to it for "
-                         "%d seconds",
-                         path, PATIENCE / 1000);
+                         "%g seconds",
+                         path, s->patience);
   case SQLITE_FULL:
     return tirc_db_error(error, TIRC_BAD, "make room and repeat the command: it goes on",
                          "the disk is full: %s keeps what it had, and nothing of this step", path);
@@ -203,6 +204,40 @@ static tirc_status prepare(SqliteConn *s, tirc_db_mode mode, tirc_error **error)
   return c.tables == 0 ? make_tables(s, error) : TIRC_OK;
 }
 
+/* A file in a folder that only others write to, and that nobody is writing to: SQLite then needs no
+ * file beside it. On the heap, as the URI that says so; NULL: it is none such. */
+static char *unchanging(const char *path) {
+  char *uri = malloc(3 * strlen(path) + 30), *folder = strdup(path), *wal = NULL;
+  struct stat log;
+  if (!uri || !folder || asprintf(&wal, "%s-wal", path) < 0) wal = NULL;
+  char *slash = folder ? strrchr(folder, '/') : NULL;
+  if (slash) slash[slash == folder] = 0;
+  const bool is_free =
+      wal && access(slash ? folder : ".", W_OK) != 0 && (stat(wal, &log) != 0 || log.st_size == 0);
+  free(folder);
+  free(wal);
+  if (!is_free) {
+    free(uri);
+    return NULL;
+  }
+  char *to = stpcpy(uri, "file:");
+  for (; *path; path++)
+    to += sprintf(to, strchr("?#%", *path) ? "%%%02X" : "%c", (unsigned char)*path);
+  strcpy(to, "?immutable=1");
+  return uri;
+}
+
+static int open_file(SqliteConn *s, tirc_db_mode mode) {
+  char *uri = mode == TIRC_DB_READ ? unchanging(s->path) : NULL;
+  const int flags =
+      SQLITE_OPEN_EXRESCODE | (uri                     ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                               : mode == TIRC_DB_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                                       : SQLITE_OPEN_READWRITE);
+  const int code = sqlite3_open_v2(uri ? uri : s->path, &s->db, flags, NULL);
+  free(uri);
+  return code;
+}
+
 tirc_status tirc_sqlite_open(const char *path, tirc_db_mode mode, DbConn **out,
                              tirc_error **error) {
   struct stat there;
@@ -210,13 +245,14 @@ tirc_status tirc_sqlite_open(const char *path, tirc_db_mode mode, DbConn **out,
   if (mode == TIRC_DB_READ && !is_there && errno == ENOENT)
     return tirc_db_error(error, TIRC_NO, NULL, "there is no database %s", path);
   SqliteConn *s = calloc(1, sizeof *s);
-  if (s) *s = (SqliteConn){.base.driver = &sqlite, .path = tirc_db_keep(path)};
+  if (s)
+    *s = (SqliteConn){
+        .base.driver = &sqlite, .path = tirc_db_keep(path), .patience = tirc_db_patience(20)};
   if (!s || !s->path) {
     free(s);
     return tirc_db_error(error, TIRC_BAD, NULL, "no memory");
   }
-  const int flags = SQLITE_OPEN_READWRITE | (mode == TIRC_DB_WRITE ? SQLITE_OPEN_CREATE : 0);
-  const int code = sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_EXRESCODE, NULL);
+  const int code = open_file(s, mode);
   tirc_status status = TIRC_OK;
   if (is_there && S_ISDIR(there.st_mode))
     status =
@@ -224,7 +260,7 @@ tirc_status tirc_sqlite_open(const char *path, tirc_db_mode mode, DbConn **out,
   else if (code != SQLITE_OK)
     status = explain(s, code, error);
   if (status == TIRC_OK) {
-    sqlite3_busy_timeout(s->db, PATIENCE);
+    sqlite3_busy_timeout(s->db, (int)(1e3 * s->patience));
     status = prepare(s, mode, error);
   }
   if (status == TIRC_OK)

@@ -327,6 +327,92 @@ static void test_transactions(void **state) {
   tirc_db_close(db);
 }
 
+typedef struct Results {
+  int n;
+  double seconds;
+  char hash[40], contender[40];
+} Results;
+
+static bool see_result(void *self, const tirc_db_result *r) {
+  Results *seen = self;
+  seen->n++;
+  seen->seconds = r->seconds;
+  snprintf(seen->hash, sizeof seen->hash, "%s", r->schedule_hash ? r->schedule_hash : "none");
+  snprintf(seen->contender, sizeof seen->contender, "%s", r->contender);
+  assert_string_equal(r->machine->profile, "test-machine");
+  assert_string_equal(r->session, "now");
+  assert_true(r->disturbed && r->conditions.load == 0 && r->conditions.clock_low == 3);
+  return true;
+}
+
+static void test_results(void **state) {
+  (void)state;
+  tirc_db *db = open_db("results.db"), *other = NULL;
+  tirc_module *m = program("i", 256);
+  const double samples[] = {0.5, 0.25};
+  tirc_db_result r = {.session = "now",
+                      .module = m,
+                      .name = "double",
+                      .setting = "{\"N\": 256}",
+                      .contender = "mine",
+                      .schedule = "sch.vectorize(i)\n",
+                      .target = "haswell",
+                      .threads = 2,
+                      .machine = &machine,
+                      .n_samples = 2,
+                      .samples = samples,
+                      .disturbed = true,
+                      .conditions = {.clock_low = 3, .clock_high = 3},
+                      .created = 1e9};
+  OK(tirc_db_put_result(db, &r, &error));
+  OK(tirc_db_put_result(db, &r, &error)); /* the very same is there once */
+  r.contender = "openblas";
+  r.schedule = NULL;
+  r.created = 2e9;
+  OK(tirc_db_put_result(db, &r, &error));
+  Results seen = {0};
+  OK(tirc_db_results(db, NULL, NULL, see_result, &seen, &error));
+  assert_true(seen.n == 2 && seen.seconds == 0.375);
+  assert_string_equal(seen.contender, "openblas");
+  assert_string_equal(seen.hash, "none");
+  seen.n = 0;
+  OK(tirc_db_results(db, &(tirc_db_filter){.workload = "double", .threads = 2}, "mine", see_result,
+                     &seen, &error));
+  assert_int_equal(seen.n, 1);
+  char *hash;
+  OK(tirc_db_text_hash("sch.vectorize(i)\n", &hash, &error));
+  assert_string_equal(seen.hash, hash);
+  tirc_string_free(hash);
+  seen.n = 0;
+  OK(tirc_db_results(db, &(tirc_db_filter){.threads = 1}, NULL, see_result, &seen, &error));
+  assert_int_equal(seen.n, 0);
+  r.setting = NULL;
+  SAYS(TIRC_BAD, "a setting", tirc_db_put_result(db, &r, &error));
+
+  /* Into another database, twice; a trial that is done here ends one that waits there. */
+  char *task = put_task(db, m, 2);
+  const double sample = 1;
+  tirc_db_trial t = {.task = task, .trace = "[[],[]]", .n_samples = 1, .samples = &sample};
+  OK(tirc_db_put_trial(db, &t, NULL, &error));
+  OK(tirc_db_open(in_folder("merged.db"), TIRC_DB_WRITE, &other, &error));
+  tirc_string_free(put_task(other, m, 2));
+  OK(tirc_db_propose(other, task, 9, 1, &t, NULL, &error));
+  tirc_db_counts added;
+  OK(tirc_db_merge(other, db, &added, &error));
+  assert_true(added.trials >= 1 && added.results == 2);
+  Census n = census(other, task);
+  assert_true(n.done == 1 && n.queued == 0);
+  OK(tirc_db_merge(other, db, &added, &error));
+  assert_true(added.workloads + added.tasks + added.trials + added.models + added.results == 0);
+  int64_t removed = 0;
+  OK(tirc_db_prune(other, &(tirc_db_filter){.task = task}, 0, &removed, &error));
+  assert_int_equal(removed, 1);
+  tirc_string_free(task);
+  tirc_module_free(m);
+  tirc_db_close(other);
+  tirc_db_close(db);
+}
+
 static void write_file(const char *path, const char *text) {
   FILE *f = fopen(path, "w");
   assert_non_null(f);
@@ -399,8 +485,8 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hash),         cmocka_unit_test(test_trials),
       cmocka_unit_test(test_work),         cmocka_unit_test(test_models),
-      cmocka_unit_test(test_transactions), cmocka_unit_test(test_other_files),
-      cmocka_unit_test(test_default_path),
+      cmocka_unit_test(test_transactions), cmocka_unit_test(test_results),
+      cmocka_unit_test(test_other_files),  cmocka_unit_test(test_default_path),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
