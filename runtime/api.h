@@ -76,7 +76,5 @@ void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *option
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */
 const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args);
 void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out);
-/* estimate.c */
-double tirc_estimate_cycles(Tirc *c, const Func *f, int threads);
 
 #endif

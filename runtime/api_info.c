@@ -1,4 +1,5 @@
 /* What a program is: its functions, parameters and cost; and the library's tables. */
+#include "../passes/search/estimate.h"
 #include "api.h"
 
 #include "../passes/rules/library.h"

@@ -895,6 +895,7 @@ typedef struct tirc_tune_event {
 
 typedef struct tirc_tune_failure {
   const char *code; /* a ScheduleError's, "declined" by a rule, "timeout", "crash", "memory", ... */
+  const char *message; /* of the first one */
   int64_t n;
 } tirc_tune_failure;
 

@@ -7,13 +7,24 @@
 
 #include "../codegen/llvm/llvm.h"
 #include "../passes/schedule/trace/trace.h"
+#include "../passes/search/estimate.h"
+#include "../passes/search/model.h"
 #include "../passes/search/search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { BATCH = 8, FINALISTS = 4, ROUNDS = 7, TRIALS = 64 };
+enum {
+  FEWEST_LESSONS = 12,
+  MANY_LESSONS = 24
+};                               /* for a model; for one that knows better than an
+                                    earlier search's */
+static const double SLOWEST = 5; /* what is 2^5 times as slow as the best is just slow */
+
+typedef struct Tuning Tuning;
 
 typedef struct Task {
   int number;
@@ -30,10 +41,18 @@ typedef struct Task {
   int64_t trials, failed;
   double gained; /* by the last batches, as a part of the best */
   bool wrong, exhausted;
-  VEC(double) expected, measured; /* ranks before, and seconds */
+  VEC(double) expected, measured; /* a model's ranks before, and seconds */
+  Tuning *tuning;
 } Task;
 
-typedef struct Tuning {
+/* What was measured, for the model. */
+typedef struct Lesson {
+  const Task *task;
+  double seconds;
+  float features[PROGRAM_FEATURES];
+} Lesson;
+
+struct Tuning {
   Tirc *c;
   int n;
   Task *tasks;
@@ -41,8 +60,47 @@ typedef struct Tuning {
   double start;
   int64_t trials;
   Store store;
+  Model *model; /* of this search; or NULL: there is no library for it */
+  Model *prior; /* of an earlier one, or NULL */
+  int n_lessons, cap_lessons;
+  Lesson **lessons;
   tirc_tune_result *results;
-} Tuning;
+};
+
+/* --- models that are kept ----------------------------------------------------------------------
+ */
+
+static void recall_model(Tuning *t) {
+  tirc_db_model *kept = NULL;
+  const char *target = t->options->target ? t->options->target : CPU_DEFAULT;
+  t->model = tirc_model_new();
+  if (!t->model || !t->store.db) return;
+  if (tirc_db_get_model(t->store.db, "cost", target, &kept, NULL) != TIRC_OK) return;
+  char features[32];
+  snprintf(features, sizeof features, "\"features\": %d,", PROGRAM_FEATURES);
+  if (kept->description && strstr(kept->description, features)) {
+    t->prior = tirc_model_new();
+    if (t->prior) (void)tirc_model_load(t->prior, kept->data, kept->n);
+  }
+  tirc_db_model_free(kept);
+}
+
+/* One that has seen less than the one that is there does not take its place. */
+static void keep_model(Tuning *t) {
+  char description[96];
+  tirc_db_model *old = NULL;
+  const char *target = t->options->target ? t->options->target : CPU_DEFAULT;
+  tirc_db_model m = {
+      .kind = "cost", .target = target, .description = description, .trained_on = t->n_lessons};
+  if (!t->store.db || !tirc_model_is_trained(t->model)) return;
+  snprintf(description, sizeof description, "{\"features\": %d, \"tasks\": %d}", PROGRAM_FEATURES,
+           t->n);
+  const bool more = tirc_db_get_model(t->store.db, "cost", target, &old, NULL) != TIRC_OK ||
+                    old->trained_on <= t->n_lessons;
+  tirc_db_model_free(old);
+  if (more && tirc_model_save(t->model, &m.data, &m.n))
+    (void)tirc_db_put_model(t->store.db, &m, NULL);
+}
 
 static bool goes_on(const Tuning *t) {
   const tirc_tune_options *o = t->options;
@@ -53,13 +111,77 @@ static bool goes_on(const Tuning *t) {
 /* --- what is expected --------------------------------------------------------------------------
  */
 
+static double guess(const Task *t, const SearchPoint *p) {
+  double cycles = 0;
+  for (int f = 0; f < p->mod->n_funcs; f++)
+    cycles += tirc_estimate_cycles(p->c, p->mod->funcs[f], t->threads);
+  return log2(1 + cycles);
+}
+
+static const float *features_of(const Task *t, SearchPoint *p) {
+  if (!p->data) {
+    p->data = tirc_new_array(p->c, float, PROGRAM_FEATURES);
+    tirc_program_features(p->c, p->mod, t->threads, p->data);
+  }
+  return p->data;
+}
+
+/* The model to ask, or NULL. */
+static const Model *oracle(const Tuning *t) {
+  const bool knows = tirc_model_is_trained(t->model);
+  if (knows && (t->n_lessons >= MANY_LESSONS || !tirc_model_is_trained(t->prior))) return t->model;
+  return tirc_model_is_trained(t->prior) ? t->prior : NULL;
+}
+
+/* By the model as soon as there is one, before that by the estimate. */
 static void rank(void *self, int n, SearchPoint **points) {
   const Task *t = self;
-  for (int i = 0; i < n; i++) {
-    points[i]->rank = 0;
-    for (int f = 0; f < points[i]->mod->n_funcs; f++)
-      points[i]->rank += tirc_estimate_cycles(points[i]->c, points[i]->mod->funcs[f], t->threads);
+  const Model *model = oracle(t->tuning);
+  float *rows = calloc((size_t)n * PROGRAM_FEATURES + 1, sizeof *rows);
+  float *expected = calloc((size_t)n + 1, sizeof *expected);
+  for (int i = 0; i < n && rows; i++)
+    memcpy(rows + (size_t)i * PROGRAM_FEATURES, features_of(t, points[i]),
+           PROGRAM_FEATURES * sizeof *rows);
+  const bool predicted =
+      model && rows && expected && tirc_model_predict(model, n, PROGRAM_FEATURES, rows, expected);
+  for (int i = 0; i < n; i++) points[i]->rank = predicted ? expected[i] : guess(t, points[i]);
+  free(rows);
+  free(expected);
+}
+
+static void learn_of(Task *t, SearchPoint *p, double seconds) {
+  Tuning *all = t->tuning;
+  if (!all->model) return;
+  if (all->n_lessons == all->cap_lessons) {
+    const int cap = 2 * all->cap_lessons + 64;
+    Lesson **grown = realloc(all->lessons, (size_t)cap * sizeof *grown);
+    if (!grown) return;
+    all->lessons = grown;
+    all->cap_lessons = cap;
   }
+  Lesson *l = calloc(1, sizeof *l);
+  if (!l) return;
+  *l = (Lesson){.task = t, .seconds = seconds};
+  memcpy(l->features, features_of(t, p), sizeof l->features);
+  all->lessons[all->n_lessons++] = l;
+}
+
+static double best_of(const Task *t) { return t->n_best ? t->best_seconds[0] : (double)INFINITY; }
+
+/* Labels tell how many times as slow as the best of its program each is. */
+static void train(Tuning *t) {
+  const size_t n = (size_t)t->n_lessons;
+  if (!t->model || n < FEWEST_LESSONS) return;
+  float *rows = calloc(n * PROGRAM_FEATURES, sizeof *rows), *labels = calloc(n, sizeof *labels);
+  for (size_t i = 0; i < n && rows && labels; i++) {
+    const Lesson *l = t->lessons[i];
+    memcpy(rows + i * PROGRAM_FEATURES, l->features, sizeof l->features);
+    labels[i] = (float)fmin(SLOWEST, log2(l->seconds / best_of(l->task)));
+  }
+  if (rows && labels)
+    (void)tirc_model_train(t->model, t->n_lessons, PROGRAM_FEATURES, rows, labels);
+  free(rows);
+  free(labels);
 }
 
 /* Spearman's, ties by order. */
@@ -82,12 +204,11 @@ static double rank_correlation(Tirc *c, int n, const double *x, const double *y)
 typedef struct Batch {
   Tuning *tuning;
   Task *task;
+  bool modelled; /* ranks are a model's */
   int n;
   SearchPoint *points[BATCH];
   Measured measured[BATCH];
 } Batch;
-
-static double best_of(const Task *t) { return t->n_best ? t->best_seconds[0] : (double)INFINITY; }
 
 /* Among the fastest: takes the point over. */
 static bool keep(Task *t, SearchPoint *p, double seconds) {
@@ -140,7 +261,10 @@ static bool take(Task *t, SearchPoint *p, double seconds) {
   return is_best;
 }
 
-static void recall(void *self, SearchPoint *p, double seconds) { take(self, p, seconds); }
+static void recall(void *self, SearchPoint *p, double seconds) {
+  learn_of(self, p, seconds);
+  take(self, p, seconds);
+}
 
 /* Without its database a search goes on, and keeps nothing. */
 static void keep_trial(Tuning *tuning, const Task *t, const char *trace, const SearchPoint *p,
@@ -166,12 +290,13 @@ static void hear(void *self, int i, const Measured *m) {
   tuning->trials++;
   t->failed += failed;
   t->wrong |= !strcmp(m->code, "wrong-result");
-  tirc_search_tell(t->search, p, m->seconds, failed ? m->code : NULL);
+  tirc_search_tell(t->search, p, m->seconds, failed ? m->code : NULL, m->message);
   keep_trial(tuning, t, trace, p, m);
-  if (!failed) {
+  if (!failed && b->modelled) {
     vec_push(t->c, t->expected, p->rank);
     vec_push(t->c, t->measured, m->seconds);
   }
+  if (!failed) learn_of(t, p, m->seconds);
   Tirc *c = tirc_context_retain(p->c); /* the trace is in it */
   if (failed)
     tirc_search_release(p);
@@ -188,6 +313,8 @@ static tirc_status run_batch(Tuning *tuning, Task *t, int n, tirc_error **error)
   const Module *modules[BATCH];
   const BedListener listener = {&b, hear, still_wanted};
   t->gained /= 2;
+  train(tuning);
+  b.modelled = oracle(tuning) != NULL;
   b.n = tirc_search_propose(t->search, n, b.points);
   if (b.n == 0) t->exhausted = true;
   for (int i = 0; i < b.n; i++) modules[i] = b.points[i]->mod;
@@ -354,7 +481,8 @@ static tirc_status finish_task(Tuning *tuning, Task *t, tirc_error **error) {
                           .wrong = t->wrong};
   r->rank_correlation = rank_correlation(t->c, t->measured.n, t->expected.at, t->measured.at);
   for (int i = 0; kept && i < n; i++)
-    kept[r->n_failures++] = (tirc_tune_failure){strdup(failures[i].code), failures[i].n};
+    kept[r->n_failures++] =
+        (tirc_tune_failure){strdup(failures[i].code), strdup(failures[i].message), failures[i].n};
   if (status != TIRC_OK || !t->n_best) return status;
   r->way = strdup(t->best[winner]->way);
   Tirc *c = tirc_context_new();
@@ -386,8 +514,10 @@ static tirc_status search(Tuning *t, tirc_error **error) {
 void tirc_tune_results_free(int n, tirc_tune_result *results) {
   for (int i = 0; results && i < n; i++) {
     tirc_module_free(results[i].module);
-    for (int k = 0; k < results[i].n_failures; k++)
+    for (int k = 0; k < results[i].n_failures; k++) {
       free((char *)(uintptr_t)results[i].failures[k].code);
+      free((char *)(uintptr_t)results[i].failures[k].message);
+    }
     free((tirc_tune_failure *)(uintptr_t)results[i].failures);
     free((char *)(uintptr_t)results[i].way);
   }
@@ -408,13 +538,19 @@ tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_option
   t.results = calloc((size_t)n + 1, sizeof *t.results);
   status = t.tasks && t.results ? tirc_store_open(&t.store, t.options->database, error)
                                 : tirc_api_no_memory(error);
+  if (status == TIRC_OK) recall_model(&t);
   for (int i = 0; i < n && status == TIRC_OK; i++) {
-    t.tasks[i] = (Task){.number = i, .options = t.options, .threads = threads};
+    t.tasks[i] = (Task){.tuning = &t, .number = i, .options = t.options, .threads = threads};
     status = start_task(&t, &t.tasks[i], &tasks[i], error);
   }
   if (status == TIRC_OK) status = search(&t, error);
+  if (status == TIRC_OK) keep_model(&t);
   for (int i = 0; t.tasks && i < n; i++) release_task(&t.tasks[i]);
   free(t.tasks);
+  for (int i = 0; i < t.n_lessons; i++) free(t.lessons[i]);
+  free(t.lessons);
+  tirc_model_free(t.model);
+  tirc_model_free(t.prior);
   tirc_store_close(&t.store);
   if (status == TIRC_OK)
     *results = t.results;

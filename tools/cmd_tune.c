@@ -90,8 +90,8 @@ static bool go_on(void *self) {
 
 static void print_failures(const tirc_tune_result *r) {
   for (int i = 0; i < r->n_failures; i++)
-    printf("%s %lld x %s", i ? "," : "  failed:", (long long)r->failures[i].n, r->failures[i].code);
-  if (r->n_failures) printf("\n");
+    printf("  failed: %lld x %s, as: %.200s\n", (long long)r->failures[i].n, r->failures[i].code,
+           r->failures[i].message);
 }
 
 static void print_result(const tirc_tune_task *task, const tirc_tune_result *r) {

@@ -3,6 +3,7 @@
 #include "../../ir/print.h"
 #include "../schedule/trace/random.h"
 #include "../schedule/trace/trace.h"
+#include "../script/interp.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,11 +58,13 @@ Search *tirc_search_new(Tirc *c, const Module *m, const SearchOptions *options) 
   return s;
 }
 
-static void count_failure(Search *s, const char *code) {
+static void count_failure(Search *s, const char *code, const char *message) {
   int i = 0;
   while (i < s->failures.n && strcmp(s->failures.at[i].code, code) != 0) i++;
   if (i == s->failures.n)
-    vec_push(s->c, s->failures, ((SearchFailure){tirc_strdup(s->c, code), 0}));
+    vec_push(
+        s->c, s->failures,
+        ((SearchFailure){tirc_strdup(s->c, code), tirc_strdup(s->c, message ? message : ""), 0}));
   s->failures.at[i].n++;
 }
 
@@ -134,7 +137,7 @@ static SearchPoint *make_point(Search *s, const Draw *d) {
     TIRC_END(c, trap);
     return made;
   }
-  count_failure(s, c->diag.code ? c->diag.code : "?");
+  count_failure(s, c->diag.code ? c->diag.code : "?", tirc_script_raised(c));
   tirc_context_release(c);
   return NULL;
 }
@@ -171,8 +174,10 @@ static void change_tile(Search *s, Value tile) {
   l->at[to].u.i *= moved;
 }
 
-static void change(Search *s, Value *decision, int n_options) {
-  if (decision->kind == VAL_LIST) {
+static void change(Search *s, Value *decision, ChoiceKind kind, int n_options) {
+  if (kind == CHOICE_WAY) {
+    *decision = VALUE_NONE; /* drawn again, among those that take the function */
+  } else if (decision->kind == VAL_LIST) {
     change_tile(s, *decision);
   } else if (n_options > 1 && decision->kind == VAL_INT) {
     const int other = below(s, n_options - 1);
@@ -198,7 +203,7 @@ static ValueList *mutated(Search *s, Tirc *c, const Known *k) {
   if (!(sum > 0)) return NULL;
   do {
     const int i = tirc_random_weighted(c, &s->random, out->n, weights);
-    change(s, &out->at[i], k->n_options[i]);
+    change(s, &out->at[i], k->kinds[i], k->n_options[i]);
   } while (happens(s, s->options.again));
   return out;
 }
@@ -321,8 +326,9 @@ static void keep(Search *s, Known k) {
   s->known.at[i] = k;
 }
 
-void tirc_search_tell(Search *s, const SearchPoint *p, double seconds, const char *failure) {
-  if (failure) count_failure(s, failure);
+void tirc_search_tell(Search *s, const SearchPoint *p, double seconds, const char *failure,
+                      const char *message) {
+  if (failure) count_failure(s, failure, message);
   if (!isfinite(seconds)) return;
   const int n = p->decisions->n;
   keep(s, (Known){copy_decisions(s->c, p->decisions), tirc_copy(s->c, p->kinds, n),
@@ -343,7 +349,7 @@ SearchPoint *tirc_search_know(Search *s, const Trace *trace, double seconds) {
     same = is_same(p->decisions->at[i], decisions->at[i]);
   if (same) {
     tirc_search_pass_over(s, p->hash);
-    tirc_search_tell(s, p, seconds, NULL);
+    tirc_search_tell(s, p, seconds, NULL, NULL);
     return p;
   }
   tirc_search_release(p);

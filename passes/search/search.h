@@ -58,7 +58,7 @@ extern const SearchOptions tirc_search_defaults;
 
 /* How many points failed with a code, while they were made or measured. */
 typedef struct SearchFailure {
-  const char *code;
+  const char *code, *message; /* of the first */
   int n;
 } SearchFailure;
 
@@ -69,8 +69,10 @@ const Space *tirc_search_space(const Search *s);
 /* Up to n points that were not proposed before, the most promising first. 0: there are no more, as
  * far as the generator finds. */
 int tirc_search_propose(Search *s, int n, SearchPoint **out);
-/* What a point took; INFINITY: it failed, and why (a code, or NULL). It may be released then. */
-void tirc_search_tell(Search *s, const SearchPoint *p, double seconds, const char *failure);
+/* What a point took; INFINITY: it failed, and why (a code, or NULL, with a message). It may be
+ * released then. */
+void tirc_search_tell(Search *s, const SearchPoint *p, double seconds, const char *failure,
+                      const char *message);
 /* Something of an earlier search, by the hash of its program: it is not proposed again. */
 void tirc_search_pass_over(Search *s, uint64_t hash);
 /* The same by its trace, with what it took: the point, or NULL where the rules of today make

@@ -2,12 +2,12 @@
  * measured: for each store the arithmetic, the dependent additions of a reduction, and the cache
  * lines that come from each level of the caches, by the strides of the accesses in the loops
  * around. Extents that are not known count as UNKNOWN. How good it is: tirc_module_estimate. */
-#include "api.h"
+#include "estimate.h"
 
-#include "../ir/cpu.h"
-#include "../ir/visit.h"
-#include "../passes/schedule/sight/index_eval.h"
+#include "../../ir/visit.h"
+#include "../schedule/sight/index_eval.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +34,8 @@ typedef struct Nest { /* the loops around a statement, outermost first */
   const For *loops[MAX_LOOPS];
   PtrMap bindings; /* iterator -> its value in terms of loops */
   double cycles;
+  StoreFeatures *heaviest; /* STORES of them, by cycles, the first one the most; or NULL */
+  double all[STORE_FEATURES];
 } Nest;
 
 typedef struct Touch { /* an access: by how many elements it moves in each loop */
@@ -246,6 +248,84 @@ static void unroll_short(Nest *n, Stmt s) {
   n->loops[l] = around;
 }
 
+/* --- features: of what a store costs, mostly in logarithms -------------------------------------
+ */
+
+static double magnitude(double x) { return log2(1 + fabs(x)); }
+
+static void count_loops(const Nest *n, double *f) {
+  double kinds[LOOP_THREAD_BINDING + 1] = {0}, times = 1;
+  int serial = 0;
+  for (int k = 0; k <= LOOP_THREAD_BINDING; k++) kinds[k] = 1;
+  for (int l = 0; l < n->n; l++) {
+    kinds[n->loops[l]->kind] *= extent_of(n->loops[l]);
+    times *= extent_of(n->loops[l]);
+    serial += n->loops[l]->kind == LOOP_SERIAL;
+  }
+  f[0] = magnitude(times);
+  f[1] = magnitude(kinds[LOOP_PARALLEL]);
+  f[2] = magnitude(kinds[LOOP_VECTORIZED]);
+  f[3] = magnitude(kinds[LOOP_UNROLLED]);
+  f[4] = serial;
+  f[5] = n->n && innermost(n)->kind == LOOP_SERIAL ? magnitude(extent_of(innermost(n))) : 0;
+}
+
+/* What moves, by how far, in the innermost loop; how much memory the inner loops touch. */
+static void count_touches(const Nest *n, const Touches *t, double *f) {
+  double still = 0, along = 0, far = 0, bent = 0;
+  for (int a = 1; a < t->n && n->n; a++) {
+    const int64_t s = llabs(t->at[a].stride[n->n - 1]);
+    still += s == 0;
+    along += s == 1;
+    far += s > 1;
+    bent += t->at[a].bent;
+  }
+  f[0] = still, f[1] = along, f[2] = far, f[3] = bent;
+  f[4] = t->n && n->n ? magnitude((double)t->at[0].stride[n->n - 1]) : 0;
+  f[5] = t->n ? magnitude(t->at[0].most) : 0;
+  for (int inner = 0; inner < 5; inner++) { /* bytes in the last 1, 2, 3, 4, 6 loops */
+    const int loops = inner == 4 ? 6 : inner + 1, from = n->n > loops ? n->n - loops : 0;
+    double bytes = 0;
+    for (int a = 0; a < t->n; a++) bytes += footprint(n, &t->at[a], from);
+    f[6 + inner] = magnitude(bytes);
+  }
+}
+
+/* Independent results that the innermost loops compute before the first of them is wanted again:
+ * the registers of a tile. */
+static double results_at_a_time(const Nest *n, const Touches *t) {
+  double inside = 1;
+  for (int l = n->n - 1; l >= 0 && t->at[0].stride[l] != 0; l--) inside *= extent_of(n->loops[l]);
+  return inside;
+}
+
+static void describe(Nest *outer, const Nest *n, const Touches *t, double times, double cycles,
+                     double work, double overhead, const double *transfers) {
+  StoreFeatures s = {.cycles = cycles};
+  double *f = s.at;
+  int k = 0;
+  if (!outer->heaviest) return;
+  count_loops(n, f);
+  k += 6;
+  count_touches(n, t, f + k);
+  k += 11;
+  f[k++] = magnitude(t->ops * times);
+  f[k++] = magnitude(t->functions * times);
+  f[k++] = lanes_of(n, t);
+  f[k++] = magnitude(results_at_a_time(n, t));
+  f[k++] = magnitude(work);
+  f[k++] = magnitude(overhead);
+  for (int i = 0; i < N_CACHES; i++) f[k++] = magnitude(transfers[i]);
+  f[k++] = magnitude(cycles);
+  f[k++] = t->n && strcmp(t->at[0].buffer->scope, "local") == 0;
+  for (int i = 0; i < STORE_FEATURES; i++) outer->all[i] += exp2(fmin(f[i], 60)) - 1;
+  int at = STORES;
+  while (at > 0 && outer->heaviest[at - 1].cycles < cycles) at--;
+  if (at == STORES) return;
+  for (int i = STORES - 1; i > at; i--) outer->heaviest[i] = outer->heaviest[i - 1];
+  outer->heaviest[at] = s;
+}
+
 /* The arithmetic and what each cache waits for overlap: the longest counts, and a quarter of the
  * others. */
 static void count_store(Nest *outer, Stmt s, double share_of_loops) {
@@ -261,14 +341,17 @@ static void count_store(Nest *outer, Stmt s, double share_of_loops) {
     bool is_long = n->loops[l]->kind == LOOP_UNROLLED && extent_of(n->loops[l]) > MANY;
     if (n->loops[l]->kind == LOOP_SERIAL || is_long) overhead += times;
   }
-  double longest = compute(n, &t, times) + overhead / lanes_of(n, &t), sum = longest;
+  double transfers[N_CACHES], work = compute(n, &t, times);
+  double longest = work + overhead / lanes_of(n, &t), sum = longest;
   for (int i = 0; i < N_CACHES; i++) {
-    double cycles = share_of_loops * transfer(&t, &caches[i]);
+    double cycles = transfers[i] = share_of_loops * transfer(&t, &caches[i]);
     sum += cycles;
     if (cycles > longest) longest = cycles;
   }
   double share = parallel_share(n, &starts);
-  outer->cycles += (longest + (sum - longest) / 4) * share + starts * START;
+  const double cycles = (longest + (sum - longest) / 4) * share + starts * START;
+  outer->cycles += cycles;
+  describe(outer, n, &t, times, cycles, work, overhead, transfers);
 }
 
 static void walk(Nest *n, Stmt s, double share);
@@ -320,4 +403,18 @@ double tirc_estimate_cycles(Tirc *c, const Func *f, int threads) {
   Nest n = {.c = c, .threads = threads > 0 ? threads : 1};
   walk(&n, f->body, 1);
   return n.cycles;
+}
+
+void tirc_program_features(Tirc *c, const Module *m, int threads, float *out) {
+  StoreFeatures heaviest[STORES] = {0};
+  Nest n = {.c = c, .threads = threads > 0 ? threads : 1, .heaviest = heaviest};
+  int k = 0;
+  for (int f = 0; f < m->n_funcs; f++) {
+    n.n = 0;
+    walk(&n, m->funcs[f]->body, 1);
+  }
+  out[k++] = (float)magnitude(n.cycles);
+  for (int i = 0; i < STORE_FEATURES; i++) out[k++] = (float)magnitude(n.all[i]);
+  for (int i = 0; i < STORES; i++)
+    for (int j = 0; j < STORE_FEATURES; j++) out[k++] = (float)heaviest[i].at[j];
 }

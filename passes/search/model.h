@@ -1,0 +1,23 @@
+/* The cost model: boosted trees that learn from what was measured how slow a program is. They are
+ * XGBoost's (Chen and Guestrin, 2016), whose library is loaded when the first model is made;
+ * without it there is none. */
+#ifndef TIRC_SEARCH_MODEL_H
+#define TIRC_SEARCH_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct Model Model;
+/* NULL: the library is not installed, or memory is out. */
+Model *tirc_model_new(void);
+void tirc_model_free(Model *m);
+/* Learns anew, from n rows of `width` features: labels are logarithms of times. False: it failed,
+ * and predicts nothing. */
+bool tirc_model_train(Model *m, int n, int width, const float *rows, const float *labels);
+bool tirc_model_is_trained(const Model *m);
+bool tirc_model_predict(const Model *m, int n, int width, const float *rows, float *out);
+/* As bytes, which are good until the model changes; and back. */
+bool tirc_model_save(const Model *m, const void **bytes, size_t *n);
+bool tirc_model_load(Model *m, const void *bytes, size_t n);
+
+#endif
