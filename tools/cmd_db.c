@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void tell_waiting(void *self, const char *message) {
   (void)self;
@@ -76,30 +77,38 @@ void free_tasks(Tasks *all) {
 }
 
 static bool is_file(const char *path) {
-  FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-  if (f && f != stdin) fclose(f);
-  return f != NULL;
+  struct stat there;
+  return strcmp(path, "-") == 0 || (stat(path, &there) == 0 && !S_ISDIR(there.st_mode));
 }
 
-int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out) {
-  tirc_db_filter f = db_filter(o, i);
+static int tasks_of(const Options *o, tirc_db *db, const tirc_db_filter *f, Tasks *out) {
+  tirc_error *e = NULL;
+  return tirc_db_tasks(db, f, keep_task, out, &e) ? report(o, e) : DONE;
+}
+
+static int tasks_of_program(const Options *o, tirc_db *db, tirc_db_filter f, Tasks *out) {
   tirc_module *m = NULL;
   char *hash = NULL;
   tirc_error *e = NULL;
-  int status = DONE;
-  if (f.workload && is_file(f.workload)) {
-    status = load_program(o, f.workload, &m);
-    if (status == DONE && tirc_module_hash(m, &hash, &e)) status = report(o, e);
-    f.workload = hash;
-  }
-  if (status == DONE && tirc_db_tasks(db, &f, keep_task, out, &e)) status = report(o, e);
-  if (status == DONE && !out->n && f.workload && !m) { /* a task, then */
-    f.task = f.workload;
-    f.workload = NULL;
-    if (tirc_db_tasks(db, &f, keep_task, out, &e)) status = report(o, e);
-  }
+  int status = load_program(o, f.workload, &m);
+  if (status == DONE && tirc_module_hash(m, &hash, &e)) status = report(o, e);
+  f.workload = hash;
+  if (status == DONE) status = tasks_of(o, db, &f, out);
   tirc_string_free(hash);
   tirc_module_free(m);
+  return status;
+}
+
+/* What the database knows comes first: a file may happen to be called like a program. */
+int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out) {
+  const tirc_db_filter f = db_filter(o, i);
+  tirc_db_filter of_task = f;
+  of_task.task = f.workload;
+  of_task.workload = NULL;
+  int status = tasks_of(o, db, &f, out);
+  if (status == DONE && !out->n && f.workload) status = tasks_of(o, db, &of_task, out);
+  if (status == DONE && !out->n && f.workload && is_file(f.workload))
+    status = tasks_of_program(o, db, f, out);
   return status;
 }
 

@@ -208,11 +208,16 @@ static int read_samples(Json *seconds, tirc_db_trial *t) {
   return DONE;
 }
 
+static bool is_trace(Json *trace) {
+  return item(trace, 0, json_type_array) && item(trace, 1, json_type_array) &&
+         json_object_array_length(trace) == 2;
+}
+
 static int import_record(Import *x, Json *record) {
   Json *index = item(record, 0, json_type_int), *inner = item(record, 1, json_type_array);
   Json *trace = item(inner, 0, json_type_array), *seconds = item(inner, 1, json_type_array);
   Json *target = item(inner, 2, json_type_object);
-  if (!index || !trace || !seconds || !target)
+  if (!index || !is_trace(trace) || !seconds || !target)
     return fault(x, "a tuning record is [workload, [trace, seconds, target, arguments]]");
   const int64_t k = json_object_get_int64(index);
   if (k < 0 || k >= x->n)
@@ -349,7 +354,10 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
     if (end == at) return fault(x, "'%s' are no samples", v[SAMPLES]);
     while (*end == ' ') end++;
   }
-  if (*t.trace != '[') return fault(x, "'%.40s' is no trace", t.trace);
+  Json *trace = json_tokener_parse(t.trace);
+  const bool fits = is_trace(trace);
+  json_object_put(trace);
+  if (!fits) return fault(x, "'%.40s' is no trace", t.trace);
   struct Program *p = NULL;
   int status = program_of_hash(x, v[HASH], &p);
   if (status == DONE)

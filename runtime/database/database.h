@@ -106,7 +106,8 @@ typedef struct tirc_db_trial {
   const char *worker;
   double predicted;
   const char *code, *message; /* of what went wrong; NULL: it ran */
-  double seconds; /* the median of the samples (put: reckoned), NaN where there are none */
+  double
+      seconds; /* the median of the samples (put: reckoned); NaN where there are none, or a code */
   int n_samples;
   const double *samples;
   tirc_db_conditions conditions;

@@ -56,7 +56,7 @@ CREATE TABLE trial (
   predicted DOUBLE PRECISION,         -- what the model thought of it; the greatest goes first
   code TEXT,                          -- not-single-writer, timeout, wrong-result, ...; NULL: it ran
   message TEXT,
-  seconds DOUBLE PRECISION,           -- the median of the samples
+  seconds DOUBLE PRECISION,           -- the median of the samples; NULL where there is a code
   samples TEXT,                       -- JSON, all of them, in the order of measuring
   clock_low DOUBLE PRECISION,         -- GHz while measuring,
   clock_high DOUBLE PRECISION,
@@ -71,7 +71,7 @@ CREATE TABLE trial (
   finished DOUBLE PRECISION
 );
 CREATE INDEX trial_by_task ON trial (task, state);
-CREATE INDEX trial_by_speed ON trial (task, seconds);
+CREATE INDEX trial_by_speed ON trial (task, seconds, id);
 
 -- Cost models and other things that were learnt; one a kind and target.
 CREATE TABLE model (

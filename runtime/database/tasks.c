@@ -158,7 +158,21 @@ static tirc_db_task task_of(const DbRows *rows, int i, tirc_db_described *machin
                         .latest = db_cell_real(rows, i, 15)};
 }
 
-#define COUNT_OF(condition) "(SELECT count(*) FROM trial r WHERE r.task = t.id AND " condition "), "
+/* The columns are those of task_of. */
+static const char list_tasks[] =
+    "SELECT t.id, w.id, t.target, t.threads, w.hash, w.name, w.program, m.profile, m.description,"
+    " t.created,"
+    " (SELECT count(*) FROM trial r WHERE r.task = t.id AND r.state = 'queued'),"
+    " (SELECT count(*) FROM trial r WHERE r.task = t.id AND r.state = 'running'),"
+    " (SELECT count(*) FROM trial r WHERE r.task = t.id AND r.state = 'done'),"
+    " (SELECT count(*) FROM trial r WHERE r.task = t.id AND r.code IS NOT NULL),"
+    " (SELECT min(r.seconds) FROM trial r WHERE r.task = t.id),"
+    " (SELECT max(r.finished) FROM trial r WHERE r.task = t.id)"
+    " FROM task t JOIN workload w ON w.id = t.workload JOIN machine m ON m.id = t.machine"
+    " WHERE substr(t.id, 1, length($1)) = $1"
+    " AND (substr(w.id, 1, length($2)) = $2 OR substr(w.hash, 1, length($2)) = $2 OR w.name = $2)"
+    " AND ($3 = '' OR t.target = $3) AND ($4 = '' OR m.profile = $4)"
+    " AND ($5 = 0 OR t.threads = $5) ORDER BY t.created, t.id";
 
 tirc_status tirc_db_tasks(tirc_db *db, const tirc_db_filter *filter,
                           bool (*visit)(void *self, const tirc_db_task *t), void *self,
@@ -167,25 +181,7 @@ tirc_status tirc_db_tasks(tirc_db *db, const tirc_db_filter *filter,
   const tirc_db_filter all = {0}, *f = filter ? filter : &all;
   DbRows rows = {0};
   const tirc_status status = tirc_db_run(
-      db,
-      "SELECT t.id, w.id, t.target, t.threads, w.hash, w.name, w.program, m.profile, m.description,"
-      " t.created, " COUNT_OF("r.state = 'queued'") COUNT_OF("r.state = 'running'")
-          COUNT_OF("r.state = 'done'") COUNT_OF(
-              "r.state = 'done' AND r.code IS NOT NULL") "(SELECT min(r.seconds) FROM trial r "
-                                                         "WHERE r.task = t.id AND r.code IS NULL), "
-                                                         "(SELECT max(r.finished) FROM trial r "
-                                                         "WHERE r.task = t.id) "
-                                                         "FROM task t JOIN workload w ON w.id = "
-                                                         "t.workload JOIN machine m ON m.id = "
-                                                         "t.machine "
-                                                         "WHERE substr(t.id, 1, length($1)) = $1 "
-                                                         "AND (substr(w.id, 1, length($2)) = $2"
-                                                         " OR substr(w.hash, 1, length($2)) = $2 "
-                                                         "OR w.name = $2)"
-                                                         " AND ($3 = '' OR t.target = $3) AND ($4 "
-                                                         "= '' OR m.profile = $4)"
-                                                         " AND ($5 = 0 OR t.threads = $5) ORDER BY "
-                                                         "t.created, t.id",
+      db, list_tasks,
       DB_PARAMS(db_text(f->task ? f->task : ""), db_text(f->workload ? f->workload : ""),
                 db_text(f->target ? f->target : ""), db_text(f->machine ? f->machine : ""),
                 db_int(f->threads)),

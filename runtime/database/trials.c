@@ -155,7 +155,8 @@ typedef struct Prepared {
 } Prepared;
 
 static bool prepare(const tirc_db_trial *t, Prepared *p) {
-  *p = (Prepared){.t = t, .seconds = tirc_db_median(t->n_samples, t->samples)};
+  *p = (Prepared){.t = t,
+                  .seconds = t->code ? (double)NAN : tirc_db_median(t->n_samples, t->samples)};
   p->samples = tirc_db_samples_text(t->n_samples, t->samples);
   p->trace = t->trace ? compact(t->trace) : NULL;
   if (p->trace) p->id = DB_ID("trial", t->task, p->trace);
@@ -372,10 +373,10 @@ tirc_status tirc_db_best(tirc_db *db, const tirc_module *m, const char *target, 
     status = tirc_db_run(
         db,
         "SELECT " COLUMNS
-        " FROM trial WHERE state = 'done' AND code IS NULL AND seconds IS NOT NULL"
-        " AND task IN (SELECT t.id FROM task t JOIN machine m ON m.id = t.machine"
+        " FROM trial WHERE id = (SELECT r.id FROM trial r WHERE r.seconds IS NOT NULL"
+        " AND r.task IN (SELECT t.id FROM task t JOIN machine m ON m.id = t.machine"
         " WHERE t.workload = $1 AND t.target = $2 AND t.threads = $3"
-        " AND ($4 = '' OR m.profile = $4)) ORDER BY seconds, id LIMIT 1",
+        " AND ($4 = '' OR m.profile = $4)) ORDER BY r.seconds, r.id LIMIT 1)",
         DB_PARAMS(same.cells[i], db_text(target), db_int(threads), db_text(machine ? machine : "")),
         &rows, NULL, error);
     if (rows.n && (!best.n || db_cell_real(&rows, 0, 9) < db_cell_real(&best, 0, 9))) {

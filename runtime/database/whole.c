@@ -136,8 +136,8 @@ static tirc_status prune_task(tirc_db *db, const char *task, int64_t keep, int64
                               tirc_error **error) {
   return tirc_db_run(db,
                      "DELETE FROM trial WHERE task = $1 AND state = 'done' AND id NOT IN"
-                     " (SELECT id FROM trial WHERE task = $1 AND state = 'done' AND code IS NULL"
-                     " AND seconds IS NOT NULL ORDER BY seconds, id LIMIT $2)",
+                     " (SELECT id FROM trial WHERE task = $1 AND seconds IS NOT NULL"
+                     " ORDER BY seconds, id LIMIT $2)",
                      DB_PARAMS(db_text(task), db_int(keep)), NULL, removed, error);
 }
 
