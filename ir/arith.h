@@ -54,6 +54,8 @@ typedef struct Modular {
   int64_t coeff, base;
 } Modular;
 Modular tirc_modular(Analyzer *a, Expr e);
+/* gcd where 0 counts as "no restriction"; of absolute values. */
+int64_t tirc_gcd(int64_t a, int64_t b);
 
 /* --- interval sets ---------------------------------------------------------------------------- */
 

@@ -129,8 +129,6 @@ static inline int64_t tirc_floormod64(int64_t a, int64_t b) {
   int64_t r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
-/* gcd where 0 counts as "no restriction"; of absolute values. */
-int64_t tirc_gcd(int64_t a, int64_t b);
 /* The factors of a product, constants multiplied up: false on overflow. */
 typedef VEC(Expr) ExprVec;
 void tirc_unpack(Tirc *c, Op op, Expr e, ExprVec *out);

@@ -47,6 +47,15 @@ static Expr linear(Lanes *l, Expr e, Expr a, Expr b) {
   return make_ramp(l, tirc_mul(c, base[!scalar], k), tirc_mul(c, stride[!scalar], k));
 }
 
+/* Whether base + [0, span] has one quotient by k, as base is a multiple of something (and a rest)
+ * that k is a multiple of, too: its remainder is far enough from k. */
+static bool stays_in_multiple(Lanes *l, Expr base, int64_t span, int64_t k) {
+  const Modular m = tirc_modular(l->a, base);
+  const int64_t step = tirc_gcd(m.coeff, k);
+  const int64_t rest = step > 0 ? (m.base % step + step) % step : 0;
+  return step > 0 && span < step && rest + span < step;
+}
+
 /* ramp // k and ramp % k where all lanes have one quotient. */
 static Expr division(Lanes *l, Expr e, Expr a, Expr b) {
   if (a->op != OP_RAMP || b->dtype.lanes > 1) return NULL;
@@ -54,7 +63,11 @@ static Expr division(Lanes *l, Expr e, Expr a, Expr b) {
   Expr base = a->args[0], stride = a->args[1];
   Expr last = tirc_add(c, base, tirc_mul(c, stride, tirc_int(c, stride->dtype, l->lanes - 1)));
   Expr q = tirc_simplify(l->a, tirc_floordiv(c, base, b));
-  if (!tirc_prove_equal(l->a, q, tirc_floordiv(c, last, b))) return NULL;
+  int64_t step, k;
+  const bool is_known = tirc_const_int(stride, &step) && tirc_const_int(b, &k) && step > 0 &&
+                        k > step * (l->lanes - 1) &&
+                        stays_in_multiple(l, base, step * (l->lanes - 1), k);
+  if (!is_known && !tirc_prove_equal(l->a, q, tirc_floordiv(c, last, b))) return NULL;
   if (e->op == OP_FLOORDIV) return q;
   return make_ramp(l, tirc_simplify(l->a, tirc_floormod(c, base, b)), stride);
 }
