@@ -1,7 +1,7 @@
 /* .npy files: a magic number, a version, a Python dictionary as text that gives element type, order
  * and shape, then the elements. The header is read with a scanner of just the literals that NumPy
  * writes; every length is checked against the file's size before anything is allocated. */
-#include "tensor.h"
+#include "npz.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -41,13 +41,6 @@ static void get(File *f, void *at, size_t n) {
   fail(f, "npy", "the file ends too early");
 }
 
-typedef struct Header {
-  char descr[8];
-  bool fortran;
-  int ndim;
-  int64_t shape[TENSOR_MAX_NDIM];
-} Header;
-
 /* The text after "'key':", blanks skipped. */
 static const char *value_of(File *f, const char *text, const char *key) {
   const char *p = strstr(text, key);
@@ -57,7 +50,7 @@ static const char *value_of(File *f, const char *text, const char *key) {
   return p;
 }
 
-static void read_shape(File *f, const char *p, Header *h) {
+static void read_shape(File *f, const char *p, NpyHeader *h) {
   if (*p++ != '(') fail(f, "npy", "the header's shape is no tuple");
   for (;;) {
     while (*p == ' ' || *p == ',') p++;
@@ -73,8 +66,8 @@ static void read_shape(File *f, const char *p, Header *h) {
   }
 }
 
-static Header parse_header(File *f, const char *text) {
-  Header h = {0};
+static NpyHeader parse_header(File *f, const char *text) {
+  NpyHeader h = {0};
   const char *p = value_of(f, text, "'descr'");
   const char *end = *p == '\'' ? strchr(p + 1, '\'') : NULL;
   if (!end || end - p - 1 >= (long)sizeof h.descr)
@@ -157,9 +150,14 @@ static void read_elements(File *f, Tensor *t, bool fortran) {
   fail(f, "npy", "the file ends before the last element");
 }
 
+NpyHeader tirc_npy_read_header(Tirc *c, const char *path, FILE *stream) {
+  File f = {c, path, stream};
+  return parse_header(&f, read_header_text(&f));
+}
+
 Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream, bool whole) {
   File f = {c, path, stream};
-  Header h = parse_header(&f, read_header_text(&f));
+  NpyHeader h = parse_header(&f, read_header_text(&f));
   DType dtype = element_type(&f, h.descr);
   int64_t bytes = tirc_dtype_bytes(dtype), left = bytes_left(f.f);
   for (int d = 0; d < h.ndim; d++)

@@ -1,4 +1,6 @@
 /* .npz files: zip archives in which each array is a member NAME.npy. libzip knows the archives. */
+#include "npz.h"
+
 #include "api.h"
 
 #include <stdio.h>
@@ -16,6 +18,7 @@ typedef struct Job { /* what an entry of the header hands to its body */
   const char *path, *name;
   tirc_npz *npz;
   tirc_array *array;
+  NpyHeader header;
   int n;
   const char *const *names;
   const tirc_array *const *arrays;
@@ -100,15 +103,21 @@ static const char *read_whole(Tirc *c, zip_file_t *f, char *bytes, size_t n) {
                                         : "the archive is damaged: not as long as it says";
 }
 
-/* The bytes of a member, on the heap. */
-static char *read_member(Tirc *c, const Job *job, const char *label, size_t *n) {
-  zip_t *zip = job->npz->zip;
+/* The member's name, and how long it is. */
+static const char *find_member(Tirc *c, const Job *job, size_t *n) {
   zip_stat_t info;
   const char *member = tirc_format(c, "%s%s", job->name, suffix);
-  if (zip_stat(zip, member, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE))
+  if (zip_stat(job->npz->zip, member, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE))
     tirc_fail(c, (Loc){0}, "file", tirc_format(c, "the file has %s", list_names(c, job->npz)),
               "%s: there is no array '%s'", job->npz->path, job->name);
   *n = info.size;
+  return member;
+}
+
+/* The bytes of a member, on the heap. */
+static char *read_member(Tirc *c, const Job *job, const char *label, size_t *n) {
+  zip_t *zip = job->npz->zip;
+  const char *member = find_member(c, job, n);
   char *bytes = malloc(*n + 1);
   if (!bytes) fail(c, label, "out of memory");
   zip_file_t *f = zip_fopen(zip, member, 0);
@@ -144,6 +153,34 @@ tirc_status tirc_npz_read(const tirc_npz *z, const char *name, tirc_array **out,
   Job job = {.npz = (tirc_npz *)z, .name = name};
   tirc_status status = tirc_api_scratch(read_array, &job, NULL, error);
   if (status == TIRC_OK) *out = job.array;
+  return status;
+}
+
+/* The longest header of version 1, with what stands before it: later ones are for records. */
+enum { MOST_HEADER = (1 << 16) + 12 };
+
+static void read_header(Tirc *c, void *self) {
+  Job *job = self;
+  const char *label = tirc_format(c, "%s, array %s", job->path, job->name);
+  size_t size;
+  zip_file_t *z = zip_fopen(job->npz->zip, find_member(c, job, &size), 0);
+  if (!z) fail(c, label, tirc_format(c, "the archive is damaged: %s", zip_strerror(job->npz->zip)));
+  if (size > MOST_HEADER) size = MOST_HEADER;
+  char *bytes = tirc_alloc(c, size + 1);
+  const zip_int64_t got = zip_fread(z, bytes, size);
+  zip_fclose(z);
+  FILE *f = got > 0 ? fmemopen(bytes, (size_t)got, "rb") : NULL;
+  if (!f) fail(c, label, got == 0 ? "the member is empty" : "the archive is damaged");
+  job->header = tirc_npy_read_header(c, label, f);
+  fclose(f);
+}
+
+tirc_status tirc_npz_header(const tirc_npz *z, const char *name, NpyHeader *out,
+                            tirc_error **error) {
+  NEED(z, name, out);
+  Job job = {.path = z->path, .name = name, .npz = (tirc_npz *)z};
+  const tirc_status status = tirc_api_scratch(read_header, &job, NULL, error);
+  if (status == TIRC_OK) *out = job.header;
   return status;
 }
 

@@ -158,6 +158,8 @@ int usage_of_bench(const Options *o);
 int make_cases(Bench *b);
 /* The suite that --suite names, if it is part of the command, as files in the folder of --write. */
 int write_suite(const Options *o);
+/* A program that is part of the command, as a suite names it: conv2d.tir; or NULL. */
+const char *known_program(const char *name);
 void free_cases(Bench *b);
 /* bench_arrays.c: DONE or BAD. A program that the command line or a suite names; */
 int load_named(const Options *o, const char *file, const char *text, int n,

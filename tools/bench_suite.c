@@ -35,6 +35,11 @@ static const struct {
 #include "operator_suite.inc"
 #undef SUITE
 #undef PROGRAM
+    {
+        "",
+        "matmul.tir",
+#include "matmul_program.inc"
+    },
 };
 enum { N_PROGRAMS = sizeof programs / sizeof *programs };
 
@@ -57,6 +62,12 @@ static const char *text_of_program(const Reading *r, const char *word) {
   for (int i = 0; r->suite && i < N_PROGRAMS; i++)
     if (strcmp(programs[i].suite, r->suite) == 0 && strcmp(programs[i].name, word) == 0)
       return programs[i].text;
+  return NULL;
+}
+
+const char *known_program(const char *name) {
+  for (int i = 0; i < N_PROGRAMS; i++)
+    if (strcmp(programs[i].name, name) == 0) return programs[i].text;
   return NULL;
 }
 

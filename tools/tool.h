@@ -25,7 +25,7 @@ typedef struct Options {
   int64_t record;
   const char *from, *to, *html, *rules;
   bool automatic; /* or tuned, outside of bench */
-  bool tuned, explain_auto, as_script, show_space;
+  bool tuned, explain_auto, as_script, show_space, show_rules;
   bool as_json, csv;
   const char *database, *machine;
   int64_t limit, keep;
