@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 const BedOptions tirc_bed_defaults = {
-    .builders = 2, .seconds = 0.02, .hopeless = 4, .build_limit = 20};
+    .builders = 2, .seconds = 0.02, .hopeless = 4, .build_limit = 6};
 
 static const double WARM_UP = 0.004, SHORTEST = 200e-6; /* seconds of a sample */
 static const double FIRST_LIMIT = 60, LEAST_LIMIT = 2;  /* of seconds that a candidate may run */

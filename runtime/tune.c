@@ -442,6 +442,12 @@ static tirc_status compare_finalists(const Tuning *tuning, Task *t, int *winner,
     if (t->best_seconds[i] < t->best_seconds[*winner]) *winner = i;
   }
   if (automatic >= 0 && isfinite(m[automatic].seconds)) t->automatic_seconds = m[automatic].seconds;
+  if (automatic >= t->n_best && t->automatic_seconds < t->best_seconds[*winner]) {
+    *winner = t->n_best - 1; /* the others were lucky: --auto's takes the last one's place */
+    tirc_search_release(t->best[*winner]);
+    t->best[*winner] = t->automatic;
+    t->best_seconds[*winner] = t->automatic_seconds;
+  }
   return TIRC_OK;
 }
 

@@ -1,6 +1,8 @@
 /* `tirc tune`: searches for the best schedules of one or several programs. */
 #include "bench.h"
+#include "diff.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +115,56 @@ static void print_result(const tirc_tune_task *task, const tirc_tune_result *r) 
   print_failures(r);
 }
 
+/* A script of calls, without the numbers of its names: l12 and l14 are l. In place. */
+static void drop_numbers(char *text) {
+  char *to = text;
+  for (const char *p = text; *p;) {
+    const bool begins = p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_');
+    const bool name = begins && strchr("blv", *p) && isdigit((unsigned char)p[1]);
+    *to++ = *p++;
+    while (name && isdigit((unsigned char)*p)) p++;
+  }
+  *to = 0;
+}
+
+static char *numberless_script(const tirc_module *m) {
+  char *text = NULL;
+  if (tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) return NULL;
+  drop_numbers(text);
+  return text;
+}
+
+static bool is_comment(const DiffLine *l) {
+  size_t i = 0;
+  while (i < l->n && l->text[i] == ' ') i++;
+  return i < l->n && l->text[i] == '#';
+}
+
+static void print_diff(const char *before, const char *after) {
+  Diff d;
+  if (!diff_texts(before, after, &d)) return;
+  bool any = false;
+  for (int i = 0; i < d.n; i++) any |= strchr("+-", d.at[i].op) && !is_comment(&d.at[i]);
+  printf(any ? "  what it does otherwise than --auto:\n" : "  it is the schedule of --auto\n");
+  for (int i = 0; i < d.n; i++)
+    if (strchr("+-", d.at[i].op) && !is_comment(&d.at[i]))
+      printf("  %c %.*s\n", d.at[i].op, (int)d.at[i].n, d.at[i].text);
+  free_diff(&d);
+}
+
+static void print_difference(const Options *o, const tirc_tune_task *task,
+                             const tirc_tune_result *r) {
+  const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
+  const tirc_auto_options rules = {.rules = NULL};
+  tirc_module *automatic = NULL;
+  if (tirc_module_auto(task->module, &rules, &s, &automatic, NULL)) return;
+  char *before = numberless_script(automatic), *after = numberless_script(r->module);
+  if (before && after) print_diff(before, after);
+  tirc_string_free(before);
+  tirc_string_free(after);
+  tirc_module_free(automatic);
+}
+
 /* --- programs ----------------------------------------------------------------------------------
  */
 
@@ -188,6 +240,7 @@ static int finish(const Tune *t, const tirc_tune_result *results) {
   if (o->progress) fputs("\r\033[K", stderr);
   for (int i = 0; i < t->cases.n_cases; i++) {
     print_result(&t->tasks[i], &results[i]);
+    if (t->cases.n_cases == 1 && results[i].module) print_difference(o, &t->tasks[i], &results[i]);
     works &= results[i].module != NULL;
     if (results[i].wrong) status = NO;
   }

@@ -202,6 +202,23 @@ def test_rules_schedule_it(tmp_path):
         tirc.auto(doubled, rules=str(mine))
 
 
+def test_a_search_finds_it_again(tmp_path):
+    heard, base = [], str(tmp_path / "tuned.db")
+    with pytest.warns(tirc.ScheduleWarning, match="looks for one"):
+        tirc.assert_structural_equal(tirc.tuned(doubled, threads=1, database=base), tirc.auto(doubled))
+    result = tirc.tune(doubled, threads=1, trials=3, seed=1, database=base, told=heard.append)
+    assert result.trials == len(heard) and heard[0].way == "automatic" and not result.wrong
+    a, b = np.arange(N, dtype=DTYPE), np.zeros(N, DTYPE)
+    tirc.build(result.mod)(a, b)
+    assert (b == 2 * a).all()
+    known = tirc.tuned(doubled, threads=1, database=base)
+    tirc.build(known)(a, b)
+    assert "sample" not in known.trace_script() + result.mod.trace_script()
+    assert tirc.tune(doubled, threads=1, trials=9, told=lambda t: True).trials == 1
+    with pytest.raises(ZeroDivisionError):
+        tirc.tune(doubled, threads=1, trials=2, told=lambda t: 1 / 0)
+
+
 def test_what_no_rule_takes_stays_as_it_is():
     nothing = tirc.parse("@T.prim_func\ndef main(A: T.Buffer((4,), 'float32')):\n    T.evaluate(0)\n")
     with pytest.warns(tirc.ScheduleWarning, match="no rule"):

@@ -27,6 +27,7 @@ from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, i
                       prim_func, read, structural_equal, structural_hash)
 from ._runtime import BenchmarkResult, Kernel, Target, build, cpu, interpret
 from ._schedule import Schedule, TensorIntrin, auto, primitives, schedule_script
+from ._tune import Trial, TuneResult, tune, tuned
 from ._warnings import ScheduleWarning
 
 TircError = TVMError
@@ -36,7 +37,9 @@ library_path = _lib.library_path
 
 __all__ = [
     "ArgumentError", "BenchmarkResult", "IRModule", "Kernel", "PrimFunc", "Schedule", "ScheduleError",
-    "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "assert_structural_equal", "auto", "build", "cpu",
+    "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
+    "assert_structural_equal", "auto", "build", "cpu",
     "difference", "error", "interpret", "ir", "ir_module", "parse", "prim_func", "primitives", "read",
-    "schedule_script", "script", "structural_equal", "structural_hash", "target", "tir"
+    "schedule_script", "script", "structural_equal", "structural_hash", "target", "tir", "tune",
+    "tuned"
 ]

@@ -1,0 +1,102 @@
+"""Searching for the best schedule, and taking the best that is known."""
+
+import collections
+import os
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_void_p)
+
+from . import _lib
+from ._module import IRModule, as_module
+from ._runtime import cpu_of
+from ._warnings import Listener
+
+
+class Task(Structure):
+    _fields_ = [("module", c_void_p), ("name", c_char_p), ("weight", c_double), ("n_symbols", c_int), ("symbols", c_void_p)]
+
+
+class Event(Structure):
+    _fields_ = [("task", c_int), ("trial", c_int64), ("trials", c_int64), ("way", c_char_p), ("trace", c_char_p),
+                ("seconds", c_double), ("code", c_char_p), ("message", c_char_p), ("best", c_double),
+                ("automatic", c_double), ("elapsed", c_double), ("is_best", c_bool)]
+
+
+class Failure(Structure):
+    _fields_ = [("code", c_char_p), ("message", c_char_p), ("n", c_int64)]
+
+
+class Result(Structure):
+    _fields_ = [("module", c_void_p), ("seconds", c_double), ("automatic", c_double), ("way", c_char_p),
+                ("trials", c_int64), ("failed", c_int64), ("made", c_int64), ("n_failures", c_int),
+                ("failures", POINTER(Failure)), ("rank_correlation", c_double), ("wrong", c_bool)]
+
+
+TOLD = CFUNCTYPE(None, c_void_p, POINTER(Event))
+WARN = CFUNCTYPE(None, c_void_p, c_char_p)
+GO_ON = CFUNCTYPE(c_bool, c_void_p)
+
+
+class Options(Structure):
+    _fields_ = [("target", c_char_p), ("rules", c_char_p), ("threads", c_int), ("trials", c_int64), ("seconds", c_double),
+                ("seed", c_int64), ("max_steps", c_int64), ("database", c_char_p), ("self", c_void_p), ("told", TOLD),
+                ("warn", WARN), ("go_on", GO_ON)]
+
+
+TuneResult = collections.namedtuple("TuneResult", "mod seconds automatic trials failed failures wrong")
+TuneResult.__doc__ = """mod: the best schedule, None where no candidate works; seconds, automatic: what it and that of the rules
+take; failures: how many candidates failed, by code; wrong: some candidate computed something else."""
+Trial = collections.namedtuple("Trial", "number way seconds code message trace best")
+
+
+def _text(s):
+    return s.decode("utf-8", "replace") if s else None
+
+
+def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, database=None, told=None):
+    """Searches for the best schedule of a module (or a function) of known extents: a TuneResult. Candidates are compiled
+    and timed, each in a process of its own. database: where all trials are kept, and what is there goes on ("" is the
+    default one); None: nowhere. told: called with each Trial; what is true as its result ends the search."""
+    module = as_module(mod, "main")
+    ended, raised = [False], []
+
+    def hear(_, e):
+        e = e.contents
+        if not told:
+            return
+        try:
+            ended[0] |= bool(told(Trial(e.trial, _text(e.way), e.seconds, _text(e.code), _text(e.message),
+                                        _text(e.trace), e.best)))
+        except BaseException as error:  # it belongs to the caller of tune, not to the library
+            raised.append(error)
+
+    def go_on(_):
+        return not ended[0] and not raised
+
+    task = Task(module._module._as_parameter_, b"main", 1)
+    options = Options(cpu_of(target), os.fsencode(rules) if rules else None, threads, trials, seconds, seed, 0,
+                      None if database is None else os.fsencode(database), None, TOLD(hear), WARN(), GO_ON(go_on))
+    results = POINTER(Result)()
+    _lib.call("tune", 1, byref(task), byref(options), byref(results))
+    try:
+        r = results[0]
+        best = None
+        if r.module:
+            best = IRModule._of(_lib.Owned(c_void_p(r.module), "module"))
+            r.module = None  # it is Python's now
+        failures = {_text(r.failures[i].code): r.failures[i].n for i in range(r.n_failures)}
+        out = TuneResult(best, r.seconds, r.automatic, r.trials, r.failed, failures, r.wrong)
+    finally:
+        _lib.lib.tirc_tune_results_free(1, results)
+    if raised:
+        raise raised[0]
+    return out
+
+
+def tuned(mod, target=None, threads=0, database=None, rules=None):
+    """The best schedule that a database (None: the default one) has of this very program, for the target and so many
+    threads (0: one a core); where there is none, that of the rules, with a warning."""
+    options, how, listener = _lib.ScheduleOptions(), _lib.AutoOptions(), Listener()
+    options.target, options.warn = cpu_of(target), listener.callback
+    how.rules = os.fsencode(rules) if rules else None
+    with listener:
+        return IRModule._of(_lib.make("module", "module_tuned", as_module(mod, "main")._module,
+                                      os.fsencode(database) if database else None, threads, byref(how), byref(options)))
