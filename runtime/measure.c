@@ -442,7 +442,7 @@ static void refuse_program(Tirc *c, void *self) {
 /* Waits for the results of the program. */
 static tirc_status need_expected(Bed *b, tirc_error **error) {
   if (b->has_expected) return TIRC_OK;
-  const double limit = b->options.build_limit;
+  const double limit = 10 * b->options.build_limit;
   bool ok = await(&b->reference, b->reference_slot, limit, "compiling");
   if (ok) ok = await(&b->reference, b->reference_slot, FIRST_LIMIT, "the run");
   end_child(&b->reference);

@@ -332,7 +332,7 @@ static tirc_status run_batch(Tuning *tuning, Task *t, int n, tirc_error **error)
  * gained or, without that, less and less. */
 static double promise(const Task *t) {
   const double weight = t->given->weight > 0 ? t->given->weight : 1;
-  const double hope = 0.1 / (1 + (double)t->trials / BATCH);
+  const double hope = 0.1 / (1 + (double)t->trials / (double)BATCH);
   return weight * best_of(t) * fmax(t->gained, hope);
 }
 

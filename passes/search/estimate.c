@@ -338,7 +338,7 @@ static void count_store(Nest *outer, Stmt s, double share_of_loops) {
   tirc_visit_expr(&v, s->u.store.value);
   for (int l = 0; l < n->n; l++) {
     times *= extent_of(n->loops[l]);
-    bool is_long = n->loops[l]->kind == LOOP_UNROLLED && extent_of(n->loops[l]) > MANY;
+    bool is_long = n->loops[l]->kind == LOOP_UNROLLED && extent_of(n->loops[l]) > (double)MANY;
     if (n->loops[l]->kind == LOOP_SERIAL || is_long) overhead += times;
   }
   double transfers[N_CACHES], work = compute(n, &t, times);

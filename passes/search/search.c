@@ -74,7 +74,7 @@ static void count_failure(Search *s, const char *code, const char *message) {
 static int below(Search *s, int n) { return n > 1 ? tirc_random_int(&s->random, 0, n) : 0; }
 static bool happens(Search *s, double probability) {
   enum { PARTS = 1 << 20 };
-  return below(s, PARTS) < probability * PARTS;
+  return below(s, PARTS) < probability * (double)PARTS;
 }
 
 /* --- points ------------------------------------------------------------------------------------
