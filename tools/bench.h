@@ -2,6 +2,7 @@
 #ifndef TIRC_TOOLS_BENCH_H
 #define TIRC_TOOLS_BENCH_H
 
+#include "bench_counters.h"
 #include "tool.h"
 
 typedef struct Bench Bench;
@@ -83,8 +84,9 @@ typedef struct Contender {
   int n_times, cap_times;
   double *turns; /* the median of each turn's calls */
   int n_turns;
-  double spent;             /* seconds in timed calls */
-  double median, low, high; /* of the turns, with its confidence interval */
+  double spent;                        /* seconds in timed calls */
+  double n_calls, counted[N_COUNTERS]; /* timed calls, and what was counted in them */
+  double median, low, high;            /* of the turns, with its confidence interval */
   double min;
   double spread;         /* from the lower to the upper quartile, as a part of the median */
   double gflops, gbytes; /* a second; gbytes: 10^9 bytes of the traffic; 0: it has none */
@@ -143,8 +145,9 @@ struct Bench {
   char *script; /* of --ablate, and its rules */
   int n_rules;
   Rule *rules;
-  FILE *out;  /* where the tables go */
-  bool wrong; /* some contender computed something else */
+  Counters counters; /* of --counters */
+  FILE *out;         /* where the tables go */
+  bool wrong;        /* some contender computed something else */
   double started;
   int n_cases, n_measured;
   Case *cases;
@@ -247,6 +250,11 @@ int list_kernels(const Bench *b, const char **out, int most);
 /* bench_print.c */
 void print_case(const Bench *b, const Case *k);
 void print_summary(const Bench *b);
+/* bench_counts.c: --counters */
+int start_counters(Bench *b); /* before any thread is started */
+void print_counts(const Bench *b, const Case *k);
+/* What one call counts; NaN where that is not known. */
+double count_of(const Contender *c, CounterKind kind);
 /* bench_overview.c: of a suite of programs, a row for each */
 void print_overview(const Bench *b, int threads);
 /* bench_json.c */

@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,15 @@ static void add_shares(Json *j, Ratio of_medians, double of_best) {
   add_number(j, "percent_of_best_peak", 100 * of_best);
 }
 
+/* Of one call, over all threads: those that could be counted. */
+static void add_counts(Json *j, const Contender *c) {
+  Json *counts = json_object_new_object();
+  for (int i = 0; i < N_COUNTERS; i++)
+    if (isfinite(count_of(c, (CounterKind)i)))
+      add_number(counts, counter_rows[i].key, count_of(c, (CounterKind)i));
+  json_object_object_add(j, "counters", counts);
+}
+
 /* What disturbed the case, and why a share is above 100 %. */
 static void add_doubts(const Bench *b, Json *j, const Case *k, const Contender *c) {
   const char *names[N_DISTURBANCES];
@@ -80,6 +90,7 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   add_int(j, "attempts", k->attempts);
   add_doubts(b, j, k, c);
   add_int(j, "huge_page_bytes", k->huge_bytes);
+  if (b->counters.open) add_counts(j, c);
   if (c->note && *c->note) add_string(j, "runs", c->note);
   if (c->ahead) json_object_object_add(j, "packed_ahead", json_object_new_boolean(true));
   if (c->without) add_string(j, "without", c->without->name);
@@ -213,6 +224,11 @@ static Json *machine(const Bench *b) {
   for (int i = 0; i < b->n_rivals; i++)
     add_string(rivals, b->rivals[i].rival->name, b->rivals[i].kernels);
   json_object_object_add(j, "rivals", rivals);
+  if (b->o->counters) {
+    char note[512];
+    describe_counters(&b->counters, note, sizeof note, NULL);
+    add_string(j, "counters_missing", note);
+  }
   return j;
 }
 

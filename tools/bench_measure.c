@@ -105,13 +105,18 @@ static void take_turn(const Bench *b, Contender *c) {
   double last = warm_up(c, c->n_turns ? WARM_UP : FIRST_WARM_UP);
   double left = batch < BATCH ? batch : BATCH;
   int times = last < SHORTEST ? (int)(SHORTEST / (last + 1e-9)) + 1 : 1, first = c->n_times;
+  double before[N_COUNTERS], after[N_COUNTERS];
+  if (b->counters.open) read_counters(&b->counters, before);
   do {
     double t = call(c, times);
     push(&c->times, c->n_times, &c->cap_times, t);
     if (c->n_times < c->cap_times) c->n_times++;
     c->spent += t * times;
+    c->n_calls += times;
     left -= t * times;
   } while (left > 0);
+  if (b->counters.open) read_counters(&b->counters, after);
+  for (int i = 0; b->counters.open && i < N_COUNTERS; i++) c->counted[i] += after[i] - before[i];
   end_turn(c, first);
 }
 
@@ -180,7 +185,8 @@ static void measure_once(const Bench *b, Case *k) {
 static void forget_figures(Contender *c) {
   c->times = c->turns = NULL;
   c->n_times = c->cap_times = c->n_turns = 0;
-  c->spent = c->median = 0;
+  c->spent = c->median = c->n_calls = 0;
+  memset(c->counted, 0, sizeof c->counted);
 }
 
 /* The calmer one of this attempt and the last one stays. */

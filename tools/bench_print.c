@@ -96,6 +96,7 @@ void print_case(const Bench *b, const Case *k) {
   print_binding(f, k);
   print_notes(f, k);
   print_excesses(b, k);
+  if (b->counters.open) print_counts(b, k);
   fflush(f);
 }
 

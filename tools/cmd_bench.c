@@ -107,6 +107,7 @@ static void finish(Bench *b) {
   for (int i = 0; i < b->n_threads; i++) tirc_executor_free(b->threads[i].executor);
   free(b->threads);
   free_rules(b);
+  close_counters(&b->counters);
 }
 
 static bool measured_any(const Bench *b) {
@@ -117,7 +118,8 @@ static bool measured_any(const Bench *b) {
 
 static int measure(Options *o) {
   Bench b = {.o = o, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
-  int status = start(&b);
+  int status = o->counters ? start_counters(&b) : DONE;
+  if (status == DONE) status = start(&b);
   if (status == DONE) status = run_cases(&b);
   const bool any = measured_any(&b);
   if (status == DONE && o->ablate) print_ablation(&b);

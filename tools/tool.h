@@ -18,7 +18,7 @@ typedef struct Options {
   List define, in, out, only, instance;
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
   const char *thread_list, *suite, *ablate, *plot;
-  bool compare;
+  bool compare, counters;
   int64_t script_steps, threads, trials, seed, max_steps, attempts;
   double seconds;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
