@@ -303,6 +303,15 @@ void tirc_map_remove(PtrMap *m, const void *key) {
   m->values[i] = NULL;
 }
 
+/* Few texts are found without a table. */
+enum { FEW_TEXTS = 8 };
+
+static int few_place(const StrMap *m, const char *key) {
+  for (int i = 0; i < m->n; i++)
+    if (m->at[i].key == key || (*m->at[i].key == *key && !strcmp(m->at[i].key, key))) return i + 1;
+  return 0;
+}
+
 static int *str_slot(const StrMap *m, const char *key) {
   uint32_t h = 2166136261u, mask = 2 * (uint32_t)m->cap - 1;
   for (const char *s = key; *s; s++) h = (h ^ (unsigned char)*s) * 16777619u;
@@ -311,23 +320,25 @@ static int *str_slot(const StrMap *m, const char *key) {
 }
 
 void *tirc_strmap_get(const StrMap *m, const char *key) {
-  int place = m->n ? *str_slot(m, key) : 0;
+  const int place = m->slots ? *str_slot(m, key) : few_place(m, key);
   return place ? m->at[place - 1].value : NULL;
 }
 
 void **tirc_strmap_at(Tirc *c, StrMap *m, const char *key) {
-  if (m->n == m->cap) {
-    StrMap grown = *m;
-    grown.at = tirc_vec_grow(c, m->at, &grown.cap, m->n, sizeof *m->at);
-    grown.slots = tirc_new_array(c, int, 2 * (size_t)grown.cap);
-    *m = grown;
-    for (int i = 0; i < m->n; i++) *str_slot(m, m->at[i].key) = i + 1;
-  }
-  int *slot = str_slot(m, key);
-  if (!*slot) {
+  int place = m->slots ? *str_slot(m, key) : few_place(m, key);
+  if (!place) {
+    if (m->n == m->cap) {
+      StrMap grown = *m;
+      grown.at = tirc_vec_grow(c, m->at, &grown.cap, m->n, sizeof *m->at);
+      grown.slots = grown.cap > FEW_TEXTS ? tirc_new_array(c, int, 2 * (size_t)grown.cap) : NULL;
+      *m = grown;
+      for (int i = 0; m->slots && i < m->n; i++) *str_slot(m, m->at[i].key) = i + 1;
+    }
     m->at[m->n].key = key;
     m->at[m->n].value = NULL;
-    *slot = ++m->n;
+    place = m->n + 1;
+    if (m->slots) *str_slot(m, key) = place;
+    m->n = place;
   }
-  return &m->at[*slot - 1].value;
+  return &m->at[place - 1].value;
 }

@@ -145,7 +145,8 @@ typedef struct StrMap {
     void *value;
   } * at;
   int n, cap;
-  int *slots; /* 2 * cap of them, by hash: 1 + the place in `at`; 0: free */
+  int *
+      slots; /* 2 * cap of them, by hash: 1 + the place in `at`; 0: free. NULL while they are few */
 } StrMap;
 void *tirc_strmap_get(const StrMap *m, const char *key); /* NULL when absent */
 /* Where the value of key is kept until the next key is added; NULL stands there if it is new. */

@@ -21,6 +21,7 @@ const BedOptions tirc_bed_defaults = {
     .builders = 2, .seconds = 0.02, .hopeless = 4, .build_limit = 6};
 
 static const double WARM_UP = 0.004, SHORTEST = 200e-6; /* seconds of a sample */
+static const double SLICE = 0.5;                        /* of waiting */
 static const double FIRST_LIMIT = 60, LEAST_LIMIT = 2;  /* of seconds that a candidate may run */
 static const int64_t MEMORY = (int64_t)2 << 30;         /* beside its arrays */
 enum { FEWEST_SAMPLES = 5 };
@@ -50,6 +51,7 @@ struct Bed {
   Child reference;
   Slot *reference_slot;
   bool has_expected;
+  const BedListener *listener; /* of the call that is going on, or NULL */
 };
 
 static void put(char *to, size_t size, const char *from) { snprintf(to, size, "%s", from); }
@@ -284,17 +286,23 @@ static bool start_child(Child *k, const Bed *b, const Module *m, Slot *slot, boo
   return false;
 }
 
-/* Waits for its answer; otherwise it is ended, and its slot says why. */
-static bool await(Child *k, Slot *slot, double seconds, const char *what) {
-  char byte, message[120];
-  struct pollfd p = {.fd = k->from, .events = POLLIN};
+/* As poll: 0 when the time is over. */
+static int wait_for(const Bed *b, int from, double seconds) {
   const double end = tirc_now() + seconds;
-  int n;
+  for (;;) {
+    struct pollfd p = {.fd = from, .events = POLLIN};
+    const double left = end - tirc_now(), slice = left < SLICE ? left : SLICE;
+    const int n = poll(&p, 1, slice > 0 ? (int)(slice * 1000) + 1 : 0);
+    if (n > 0 || (n < 0 && errno != EINTR) || left <= 0) return n;
+    if (b->listener && b->listener->waits) b->listener->waits(b->listener->self);
+  }
+}
+
+/* Waits for its answer; otherwise it is ended, and its slot says why. */
+static bool await(const Bed *b, Child *k, Slot *slot, double seconds, const char *what) {
+  char byte, message[120];
   if (!k->pid) return false;
-  do {
-    const double left = end - tirc_now();
-    n = poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
-  } while (n < 0 && errno == EINTR);
+  const int n = wait_for(b, k->from, seconds);
   if (n > 0 && read(k->from, &byte, 1) == 1) return true;
   int status = 0;
   if (n == 0) {
@@ -443,8 +451,8 @@ static void refuse_program(Tirc *c, void *self) {
 static tirc_status need_expected(Bed *b, tirc_error **error) {
   if (b->has_expected) return TIRC_OK;
   const double limit = 10 * b->options.build_limit;
-  bool ok = await(&b->reference, b->reference_slot, limit, "compiling");
-  if (ok) ok = await(&b->reference, b->reference_slot, FIRST_LIMIT, "the run");
+  bool ok = await(b, &b->reference, b->reference_slot, limit, "compiling");
+  if (ok) ok = await(b, &b->reference, b->reference_slot, FIRST_LIMIT, "the run");
   end_child(&b->reference);
   if (!ok || !isfinite(b->reference_slot->m.seconds))
     return tirc_api_scratch(refuse_program, &b->reference_slot->m, NULL, error);
@@ -473,7 +481,7 @@ static void build_all(Bed *b, int n, const Module *const *candidates, Child *chi
         fail(&slots[i], "memory", "a process for it could not be had");
       i++;
     }
-    (void)await(&children[done], &slots[done], b->options.build_limit, "compiling");
+    (void)await(b, &children[done], &slots[done], b->options.build_limit, "compiling");
   }
 }
 
@@ -488,7 +496,7 @@ static void time_one(Bed *b, Child *k, Slot *slot, double best) {
   if (!k->pid || *slot->m.code) return;
   slot->best = best;
   ask(k);
-  (void)await(k, slot, limit_of(b, best), "the run");
+  (void)await(b, k, slot, limit_of(b, best), "the run");
 }
 
 tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, double best,
@@ -497,6 +505,7 @@ tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, dou
   const size_t bytes = (size_t)n * sizeof(Slot);
   Slot *slots = share(bytes);
   tirc_status status = children && slots ? TIRC_OK : tirc_api_no_memory(error);
+  b->listener = listener;
   /* before the fork of what compares with them */
   if (status == TIRC_OK) status = need_expected(b, error);
   if (status == TIRC_OK) build_all(b, n, candidates, children, slots);
@@ -510,6 +519,7 @@ tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, dou
     if (out[i].seconds < best) best = out[i].seconds;
     if (listener && listener->told) listener->told(listener->self, i, &out[i]);
   }
+  b->listener = NULL;
   free(children);
   if (slots) munmap(slots, bytes ? bytes : 1);
   return status;
@@ -520,6 +530,7 @@ tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int
   Child *children = calloc((size_t)n + 1, sizeof *children);
   const size_t bytes = (size_t)n * sizeof(Slot);
   Slot *slots = share(bytes);
+  b->listener = listener;
   tirc_status status = children && slots ? need_expected(b, error) : tirc_api_no_memory(error);
   if (rounds > MOST_SAMPLES) rounds = MOST_SAMPLES;
   if (status == TIRC_OK) build_all(b, n, candidates, children, slots);
@@ -527,7 +538,9 @@ tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int
   for (int r = 0; r < rounds && status == TIRC_OK && goes_on(listener); r++)
     for (int i = 0; i < n; i++) {
       time_one(b, &children[i], &slots[i], (double)INFINITY);
-      if (isfinite(slots[i].m.seconds)) out[i].samples[out[i].n_samples++] = slots[i].m.seconds;
+      if (!isfinite(slots[i].m.seconds)) continue;
+      out[i].samples[out[i].n_samples++] = slots[i].m.seconds;
+      if (listener && listener->told) listener->told(listener->self, i, &slots[i].m);
     }
   for (int i = 0; i < n && status == TIRC_OK; i++) {
     end_child(&children[i]);
@@ -538,6 +551,7 @@ tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int
     memcpy(out[i].samples, turns.samples, sizeof turns.samples);
     out[i].seconds = median(turns.n_samples, turns.samples);
   }
+  b->listener = NULL;
   free(children);
   if (slots) munmap(slots, bytes ? bytes : 1);
   return status;

@@ -38,16 +38,19 @@ tirc_status tirc_bed_new(const tirc_module *program, const BedOptions *options, 
 void tirc_bed_free(Bed *b);
 /* Times n candidates; faster: what is at most `best` seconds is compared with the program's
  * results. told (or NULL) hears of each when it is done; go_on (or NULL) says false when it is
- * enough: the others then have the code "interrupted". TIRC_BAD: the program itself does not run.
+ * enough: the others then have the code "interrupted"; waits (or NULL) is called about twice a
+ * second meanwhile. TIRC_BAD: the program itself does not run.
  */
 typedef struct BedListener {
   void *self;
   void (*told)(void *self, int i, const Measured *m);
   bool (*go_on)(void *self);
+  void (*waits)(void *self);
 } BedListener;
 tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, double best,
                              Measured *out, const BedListener *listener, tirc_error **error);
-/* The same for the few best, in turns, so that what disturbs the machine disturbs all. */
+/* The same for the few best, in turns, so that what disturbs the machine disturbs all; told hears
+ * of each turn, whose samples are single ones. */
 tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int rounds,
                              Measured *out, const BedListener *listener, tirc_error **error);
 

@@ -919,18 +919,28 @@ typedef struct tirc_tune_options {
   int64_t seed;       /* the same one draws the same, but what is measured differs */
   int64_t max_steps;  /* of a rule library; 0: as schedules */
   /* Where all trials are kept, a path or postgresql://..., "" the default: what is there of a task
-   * counts, and the search goes on from it. NULL: nowhere. */
+   * counts, and the search goes on from it. Any number of processes search together in one. NULL:
+   * nowhere. */
   const char *database;
-  void *self; /* handed to the functions, each of which may be NULL */
+  /* What says which candidates are measured: "model" (NULL: this), "estimate", or "random", which
+   * draws each anew and learns nothing. */
+  const char *ranking;
+  /* How often what kind of decision is changed to make a candidate of another: "tile=1,category=1,
+   * parallel=0.5,location=0.5,way=0.1" (NULL: this), some of them or all. */
+  const char *mutations;
+  double lease; /* seconds after which a process that says nothing is taken for lost; 0: 60 */
+  void *self;   /* handed to the functions, each of which may be NULL */
   void (*told)(void *self, const tirc_tune_event *event);
-  void (*warn)(void *self, const char *message); /* the database is lost: what is kept no more */
+  void (*warn)(void *self, const char *message); /* the database is waited for; it is there again */
   bool (*go_on)(void *self);                     /* false ends the search with what it has */
+  void (*waits)(void *self); /* other processes have what is left to do; called now and then */
 } tirc_tune_options;
 
 /* Searches for the best schedules of n programs: candidates are compiled and timed, each in a
  * process of its own, and every new best is compared with what the program itself computes. results
- * gets n; free them with tirc_tune_results_free. TIRC_BAD: a library of rules is wrong, a program
- * has an extent without a value, or does not run. */
+ * gets n; free them with tirc_tune_results_free. TIRC_NO: the database was lost on the way; results
+ * holds what there was until then, and *error says why. TIRC_BAD: a library of rules is wrong, a
+ * program has an extent without a value, or does not run, or there is no such database. */
 TIRC_API tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
                                tirc_tune_result **results, tirc_error **error);
 TIRC_API void tirc_tune_results_free(int n, tirc_tune_result *results);

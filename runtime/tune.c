@@ -1,30 +1,32 @@
 /* The search as a whole: batches of candidates of several programs, proposed by passes/search,
- * measured by measure.c. */
+ * handed out by the database to all who search for the same, measured by measure.c. */
 #include "api.h"
 #include "measure.h"
 #include "timer.h"
+#include "tune_lessons.h"
 #include "tune_store.h"
 
 #include "../codegen/llvm/llvm.h"
 #include "../passes/schedule/trace/trace.h"
 #include "../passes/search/estimate.h"
-#include "../passes/search/model.h"
 #include "../passes/search/search.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 8, FINALISTS = 4, ROUNDS = 7, TRIALS = 64 };
-enum {
-  FEWEST_LESSONS = 12,
-  MANY_LESSONS = 24
-};                               /* for a model; for one that knows better than an
-                                    earlier search's */
-static const double SLOWEST = 5; /* what is 2^5 times as slow as the best is just slow */
+enum { BATCH = 8, FINALISTS = 6, ROUNDS = 5, TRIALS = 64 };
+static const double NAP = 0.2; /* seconds, while others have what is left */
 
 typedef struct Tuning Tuning;
+
+typedef struct Finalist { /* a point that is kept for the end */
+  SearchPoint *point;
+  const char *trial; /* its id */
+  double seconds;
+} Finalist;
 
 typedef struct Task {
   int number;
@@ -34,9 +36,8 @@ typedef struct Task {
   Search *search;
   Bed *bed;
   int threads;
-  char *id;                                 /* in the database */
-  SearchPoint *automatic, *best[FINALISTS]; /* kept for the end, the fastest first */
-  double automatic_seconds, best_seconds[FINALISTS];
+  Study study;
+  Finalist automatic, best[FINALISTS]; /* the fastest first */
   int n_best;
   int64_t trials, failed;
   double gained; /* by the last batches, as a part of the best */
@@ -44,13 +45,6 @@ typedef struct Task {
   VEC(double) expected, measured; /* a model's ranks before, and seconds */
   Tuning *tuning;
 } Task;
-
-/* What was measured, for the model. */
-typedef struct Lesson {
-  const Task *task;
-  double seconds;
-  float features[PROGRAM_FEATURES];
-} Lesson;
 
 struct Tuning {
   Tirc *c;
@@ -60,50 +54,15 @@ struct Tuning {
   double start;
   int64_t trials;
   Store store;
-  Model *model; /* of this search; or NULL: there is no library for it */
-  Model *prior; /* of an earlier one, or NULL */
-  int n_lessons, cap_lessons;
-  Lesson **lessons;
+  Lessons *lessons;
+  bool lost;         /* the database: */
+  tirc_error *error; /* why */
   tirc_tune_result *results;
 };
 
-/* --- models that are kept ----------------------------------------------------------------------
- */
-
-static void recall_model(Tuning *t) {
-  tirc_db_model *kept = NULL;
-  const char *target = t->options->target ? t->options->target : CPU_DEFAULT;
-  t->model = tirc_model_new();
-  if (!t->model || !t->store.db) return;
-  if (tirc_db_get_model(t->store.db, "cost", target, &kept, NULL) != TIRC_OK) return;
-  char features[32];
-  snprintf(features, sizeof features, "\"features\": %d,", PROGRAM_FEATURES);
-  if (kept->description && strstr(kept->description, features)) {
-    t->prior = tirc_model_new();
-    if (t->prior) (void)tirc_model_load(t->prior, kept->data, kept->n);
-  }
-  tirc_db_model_free(kept);
-}
-
-/* One that has seen less than the one that is there does not take its place. */
-static void keep_model(Tuning *t) {
-  char description[96];
-  tirc_db_model *old = NULL;
-  const char *target = t->options->target ? t->options->target : CPU_DEFAULT;
-  tirc_db_model m = {
-      .kind = "cost", .target = target, .description = description, .trained_on = t->n_lessons};
-  if (!t->store.db || !tirc_model_is_trained(t->model)) return;
-  snprintf(description, sizeof description, "{\"features\": %d, \"tasks\": %d}", PROGRAM_FEATURES,
-           t->n);
-  const bool more = tirc_db_get_model(t->store.db, "cost", target, &old, NULL) != TIRC_OK ||
-                    old->trained_on <= t->n_lessons;
-  tirc_db_model_free(old);
-  if (more && tirc_model_save(t->model, &m.data, &m.n))
-    (void)tirc_db_put_model(t->store.db, &m, NULL);
-}
-
 static bool goes_on(const Tuning *t) {
   const tirc_tune_options *o = t->options;
+  if (t->lost) return false;
   if (o->seconds > 0 && tirc_now() - t->start > o->seconds) return false;
   return !o->go_on || o->go_on(o->self);
 }
@@ -126,63 +85,24 @@ static const float *features_of(const Task *t, SearchPoint *p) {
   return p->data;
 }
 
-/* The model to ask, or NULL. */
-static const Model *oracle(const Tuning *t) {
-  const bool knows = tirc_model_is_trained(t->model);
-  if (knows && (t->n_lessons >= MANY_LESSONS || !tirc_model_is_trained(t->prior))) return t->model;
-  return tirc_model_is_trained(t->prior) ? t->prior : NULL;
-}
-
-/* By the model as soon as there is one, before that by the estimate. */
+/* By a model as soon as there is one, before that by the estimate. */
 static void rank(void *self, int n, SearchPoint **points) {
   const Task *t = self;
-  const Model *model = oracle(t->tuning);
+  const char *by = t->options->ranking;
+  const Lessons *lessons = by && !strcmp(by, "estimate") ? NULL : t->tuning->lessons;
   float *rows = calloc((size_t)n * PROGRAM_FEATURES + 1, sizeof *rows);
   float *expected = calloc((size_t)n + 1, sizeof *expected);
   for (int i = 0; i < n && rows; i++)
     memcpy(rows + (size_t)i * PROGRAM_FEATURES, features_of(t, points[i]),
            PROGRAM_FEATURES * sizeof *rows);
   const bool predicted =
-      model && rows && expected && tirc_model_predict(model, n, PROGRAM_FEATURES, rows, expected);
+      lessons && rows && expected && tirc_lessons_predict(lessons, n, rows, expected);
   for (int i = 0; i < n; i++) points[i]->rank = predicted ? expected[i] : guess(t, points[i]);
   free(rows);
   free(expected);
 }
 
-static void learn_of(Task *t, SearchPoint *p, double seconds) {
-  Tuning *all = t->tuning;
-  if (!all->model) return;
-  if (all->n_lessons == all->cap_lessons) {
-    const int cap = 2 * all->cap_lessons + 64;
-    Lesson **grown = realloc(all->lessons, (size_t)cap * sizeof *grown);
-    if (!grown) return;
-    all->lessons = grown;
-    all->cap_lessons = cap;
-  }
-  Lesson *l = calloc(1, sizeof *l);
-  if (!l) return;
-  *l = (Lesson){.task = t, .seconds = seconds};
-  memcpy(l->features, features_of(t, p), sizeof l->features);
-  all->lessons[all->n_lessons++] = l;
-}
-
-static double best_of(const Task *t) { return t->n_best ? t->best_seconds[0] : (double)INFINITY; }
-
-/* Labels tell how many times as slow as the best of its program each is. */
-static void train(Tuning *t) {
-  const size_t n = (size_t)t->n_lessons;
-  if (!t->model || n < FEWEST_LESSONS) return;
-  float *rows = calloc(n * PROGRAM_FEATURES, sizeof *rows), *labels = calloc(n, sizeof *labels);
-  for (size_t i = 0; i < n && rows && labels; i++) {
-    const Lesson *l = t->lessons[i];
-    memcpy(rows + i * PROGRAM_FEATURES, l->features, sizeof l->features);
-    labels[i] = (float)fmin(SLOWEST, log2(l->seconds / best_of(l->task)));
-  }
-  if (rows && labels)
-    (void)tirc_model_train(t->model, t->n_lessons, PROGRAM_FEATURES, rows, labels);
-  free(rows);
-  free(labels);
-}
+static double best_of(const Task *t) { return t->n_best ? t->best[0].seconds : (double)INFINITY; }
 
 /* Spearman's, ties by order. */
 static double rank_correlation(Tirc *c, int n, const double *x, const double *y) {
@@ -201,35 +121,47 @@ static double rank_correlation(Tirc *c, int n, const double *x, const double *y)
 /* --- a batch -----------------------------------------------------------------------------------
  */
 
+typedef struct Candidate {
+  SearchPoint *point;
+  tirc_db_trial *trial;
+  int place; /* among those that were just proposed, which are measured in that order */
+} Candidate;
+
 typedef struct Batch {
   Tuning *tuning;
   Task *task;
-  bool modelled; /* ranks are a model's */
+  bool expects; /* ranks say what is expected */
   int n;
-  SearchPoint *points[BATCH];
-  Measured measured[BATCH];
+  Candidate at[BATCH];
 } Batch;
 
+/* Without its database a search ends, with what it has. False then. */
+static bool stored(Tuning *t, tirc_status status, tirc_error *e) {
+  if (status != TIRC_BAD) return true;
+  if (!t->lost)
+    t->error = e;
+  else
+    tirc_error_free(e);
+  t->lost = true;
+  return false;
+}
+
 /* Among the fastest: takes the point over. */
-static bool keep(Task *t, SearchPoint *p, double seconds) {
+static bool keep(Task *t, Finalist f) {
   int i = t->n_best;
-  if (i == FINALISTS && seconds >= t->best_seconds[i - 1]) return false;
+  if (i == FINALISTS && f.seconds >= t->best[i - 1].seconds) return false;
   if (i == FINALISTS) {
     i--;
-    if (t->best[i] != t->automatic) tirc_search_release(t->best[i]);
+    if (t->best[i].point != t->automatic.point) tirc_search_release(t->best[i].point);
   } else {
     t->n_best++;
   }
-  for (; i > 0 && t->best_seconds[i - 1] > seconds; i--) {
-    t->best[i] = t->best[i - 1];
-    t->best_seconds[i] = t->best_seconds[i - 1];
-  }
-  t->best[i] = p;
-  t->best_seconds[i] = seconds;
+  for (; i > 0 && t->best[i - 1].seconds > f.seconds; i--) t->best[i] = t->best[i - 1];
+  t->best[i] = f;
   return true;
 }
 
-static void tell(const Batch *b, const SearchPoint *p, const char *trace, const Measured *m,
+static void tell(const Batch *b, const char *way, const char *trace, const Measured *m,
                  bool is_best) {
   const Task *t = b->task;
   const tirc_tune_options *o = b->tuning->options;
@@ -237,91 +169,205 @@ static void tell(const Batch *b, const SearchPoint *p, const char *trace, const 
   o->told(o->self, &(tirc_tune_event){.task = t->number,
                                       .trial = t->trials,
                                       .trials = b->tuning->trials,
-                                      .way = p->way,
+                                      .way = way,
                                       .trace = trace,
                                       .seconds = m->seconds,
                                       .code = *m->code ? m->code : NULL,
                                       .message = *m->code ? m->message : NULL,
                                       .best = best_of(t),
-                                      .automatic = t->automatic_seconds,
+                                      .automatic = t->automatic.seconds,
                                       .elapsed = tirc_now() - b->tuning->start,
                                       .is_best = is_best});
 }
 
 /* Takes a point that was measured over. */
-static bool take(Task *t, SearchPoint *p, double seconds) {
-  const bool is_best = seconds < best_of(t);
+static void take(Task *t, SearchPoint *p, const char *trial, double seconds) {
+  const Finalist f = {p, tirc_strdup(p->c, trial), seconds};
   /* the first point of the first way that takes the program is --auto's */
-  if (!t->automatic && !strcmp(p->way, "automatic")) {
-    t->automatic = p;
-    t->automatic_seconds = seconds;
-  }
-  if (is_best) t->gained += isfinite(best_of(t)) ? 1 - seconds / best_of(t) : 0;
-  if (!keep(t, p, seconds) && p != t->automatic) tirc_search_release(p);
-  return is_best;
+  if (!t->automatic.point && !strcmp(p->way, "automatic")) t->automatic = f;
+  if (seconds < best_of(t)) t->gained += isfinite(best_of(t)) ? 1 - seconds / best_of(t) : 0;
+  if (!keep(t, f) && p != t->automatic.point) tirc_search_release(p);
 }
 
-static void recall(void *self, SearchPoint *p, double seconds) {
-  learn_of(self, p, seconds);
-  take(self, p, seconds);
+/* A trial that somebody else did, or this process in an earlier life. */
+static void hear_of(void *self, const tirc_db_trial *trial, const Extra *e) {
+  Task *t = self;
+  SearchFailure why;
+  t->trials++;
+  t->tuning->trials++;
+  if (e) tirc_search_pass_over(t->search, e->hash);
+  if (trial->code) t->failed++;
+  if (trial->code || !isfinite(trial->seconds)) return;
+  if (e && e->has_features)
+    tirc_lessons_add(t->tuning->lessons, t->number, e->features, trial->seconds);
+  const bool automatic = e && !strcmp(e->way, "automatic") && !t->automatic.point;
+  if (!automatic && !tirc_search_would_keep(t->search, trial->seconds)) return;
+  SearchPoint *p = tirc_search_remake(t->search, trial->trace, &why);
+  if (!p) return; /* a trace of another version, perhaps */
+  if (e) p->way = tirc_strdup(p->c, e->way);
+  tirc_search_pass_over(t->search, p->hash);
+  tirc_search_tell(t->search, p, trial->seconds, NULL, NULL);
+  if (!e || !e->has_features)
+    tirc_lessons_add(t->tuning->lessons, t->number, features_of(t, p), trial->seconds);
+  take(t, p, trial->id, trial->seconds);
 }
 
-/* Without its database a search goes on, and keeps nothing. */
-static void keep_trial(Tuning *tuning, const Task *t, const char *trace, const SearchPoint *p,
-                       const Measured *m) {
-  const tirc_tune_options *o = tuning->options;
+static bool hear_news(Tuning *tuning, Task *t) {
   tirc_error *e = NULL;
-  if (tirc_store_trial(&tuning->store, t->id, trace, p, m, o->seed, &e) == TIRC_OK) return;
-  if (o->warn) o->warn(o->self, tirc_error_message(e));
-  tirc_error_free(e);
-  tirc_store_close(&tuning->store);
+  return stored(tuning, tirc_store_news(&tuning->store, &t->study, hear_of, t, &e), e);
 }
 
 static void hear(void *self, int i, const Measured *m) {
   Batch *b = self;
   Tuning *tuning = b->tuning;
   Task *t = b->task;
-  SearchPoint *p = b->points[i];
+  SearchPoint *p = b->at[i].point;
+  const tirc_db_trial *trial = b->at[i].trial;
+  tirc_error *e = NULL;
+  bool ours = false;
   if (!strcmp(m->code, "interrupted")) return;
   const bool failed = *m->code != 0, is_best = !failed && m->seconds < best_of(t);
-  const char *trace = tirc_value_to_json(p->c, tirc_trace_as_value(p->c, p->trace, false));
-  b->points[i] = NULL;
+  const float *features = failed ? NULL : features_of(t, p);
+  const tirc_status status = tirc_store_finish(&tuning->store, &t->study, trial, p, features, m,
+                                               tuning->options->seed, &ours, &e);
+  if (stored(tuning, status, e) && !ours) return; /* another one took it over, and is heard of */
+  b->at[i].point = NULL;
   t->trials++;
   tuning->trials++;
   t->failed += failed;
   t->wrong |= !strcmp(m->code, "wrong-result");
   tirc_search_tell(t->search, p, m->seconds, failed ? m->code : NULL, m->message);
-  keep_trial(tuning, t, trace, p, m);
-  if (!failed && b->modelled) {
+  if (!failed && b->expects && isfinite(p->rank)) {
     vec_push(t->c, t->expected, p->rank);
     vec_push(t->c, t->measured, m->seconds);
   }
-  if (!failed) learn_of(t, p, m->seconds);
-  Tirc *c = tirc_context_retain(p->c); /* the trace is in it */
+  if (!failed) tirc_lessons_add(tuning->lessons, t->number, features, m->seconds);
+  Tirc *c = tirc_context_retain(p->c); /* the way's name is in it */
+  const char *way = p->way;
   if (failed)
     tirc_search_release(p);
   else
-    take(t, p, m->seconds);
-  tell(b, p, trace, m, is_best);
+    take(t, p, trial->id, m->seconds);
+  tell(b, way, trial->trace, m, is_best);
   tirc_context_release(c);
 }
 
 static bool still_wanted(void *self) { return goes_on(((const Batch *)self)->tuning); }
 
-static tirc_status run_batch(Tuning *tuning, Task *t, int n, tirc_error **error) {
+static void renew(void *self) {
+  Tuning *t = ((const Batch *)self)->tuning;
+  tirc_error *e = NULL;
+  if (!t->lost) (void)stored(t, tirc_store_renew(&t->store, &e), e);
+}
+
+/* The point of a trial that was taken: one of those that were just proposed, or made anew. */
+static Candidate candidate_of(const Batch *b, tirc_db_trial *trial, int n, SearchPoint **proposed,
+                              SearchFailure *why) {
+  Extra e;
+  Candidate k = {.trial = trial, .place = 0};
+  const bool ours = tirc_extra_read(trial->more, &e);
+  while (k.place < n && !(ours && proposed[k.place] && proposed[k.place]->hash == e.hash))
+    k.place++;
+  if (k.place < n) {
+    k.point = proposed[k.place];
+    proposed[k.place] = NULL;
+    return k;
+  }
+  k.point = tirc_search_remake(b->task->search, trial->trace, why);
+  if (!k.point) return k;
+  if (ours) k.point->way = tirc_strdup(k.point->c, e.way);
+  tirc_search_pass_over(b->task->search, ours ? e.hash : k.point->hash);
+  k.point->rank = isfinite(trial->predicted) ? -trial->predicted : (double)INFINITY;
+  return k;
+}
+
+/* What cannot even be made is done with that. */
+static void give_up(Batch *b, const tirc_db_trial *trial, const SearchFailure *why) {
+  Tuning *tuning = b->tuning;
+  const SearchPoint none = {.way = ""};
+  Measured m = {.seconds = (double)INFINITY};
+  tirc_error *e = NULL;
+  bool ours;
+  snprintf(m.code, sizeof m.code, "%s", why->code);
+  snprintf(m.message, sizeof m.message, "%s", why->message);
+  (void)stored(tuning,
+               tirc_store_finish(&tuning->store, &b->task->study, trial, &none, NULL, &m,
+                                 tuning->options->seed, &ours, &e),
+               e);
+  b->task->trials++;
+  tuning->trials++;
+  b->task->failed++;
+}
+
+static int by_place(const void *a, const void *b) {
+  return ((const Candidate *)a)->place - ((const Candidate *)b)->place;
+}
+
+static void take_trials(Batch *b, int most, int n, SearchPoint **proposed) {
+  Tuning *tuning = b->tuning;
+  for (int i = 0; i < most; i++) {
+    tirc_db_trial *trial = NULL;
+    tirc_error *e = NULL;
+    SearchFailure why;
+    const tirc_status status = tirc_store_take(&tuning->store, &b->task->study, &trial, &e);
+    if (!stored(tuning, status, e) || !trial) break;
+    const Candidate k = candidate_of(b, trial, n, proposed, &why);
+    if (k.point) {
+      b->at[b->n++] = k;
+      continue;
+    }
+    give_up(b, trial, &why);
+    tirc_db_trial_free(trial);
+  }
+  qsort(b->at, (size_t)b->n, sizeof *b->at, by_place);
+}
+
+/* What waits already is taken before anything new is proposed. */
+static void fill_batch(Batch *b, int most, int64_t budget) {
+  Tuning *tuning = b->tuning;
+  Task *t = b->task;
+  SearchPoint *proposed[BATCH];
+  tirc_error *e = NULL;
+  const int64_t known = t->trials + t->study.queued + t->study.running;
+  const int64_t room = budget - known, wanted = most - t->study.queued;
+  int n = (int)(room < wanted ? room : wanted);
+  if (t->exhausted || n < 0) n = 0;
+  if (n) {
+    n = tirc_search_propose(t->search, n, proposed);
+    t->exhausted |= n == 0;
+    (void)stored(tuning, tirc_store_propose(&tuning->store, &t->study, budget, n, proposed, &e), e);
+  }
+  if (!tuning->lost) take_trials(b, most, n, proposed);
+  for (int i = 0; i < n; i++) tirc_search_release(proposed[i]);
+}
+
+/* Whether ranks are those that are asked for, and not what stands in for them at first. */
+static bool expects(const Tuning *t) {
+  const char *by = t->options->ranking;
+  if (by && !strcmp(by, "random")) return false;
+  return (by && !strcmp(by, "estimate")) || tirc_lessons_can_tell(t->lessons);
+}
+
+/* *n: how many were measured. */
+static tirc_status run_batch(Tuning *tuning, Task *t, int most, int64_t budget, int *n,
+                             tirc_error **error) {
   Batch b = {.tuning = tuning, .task = t};
   const Module *modules[BATCH];
-  const BedListener listener = {&b, hear, still_wanted};
+  Measured measured[BATCH];
+  const BedListener listener = {&b, hear, still_wanted, renew};
   t->gained /= 2;
-  train(tuning);
-  b.modelled = oracle(tuning) != NULL;
-  b.n = tirc_search_propose(t->search, n, b.points);
-  if (b.n == 0) t->exhausted = true;
-  for (int i = 0; i < b.n; i++) modules[i] = b.points[i]->mod;
+  tirc_lessons_train(tuning->lessons);
+  b.expects = expects(tuning);
+  fill_batch(&b, most, budget);
+  *n = b.n;
+  for (int i = 0; i < b.n; i++) modules[i] = b.at[i].point->mod;
   tirc_status status =
-      b.n ? tirc_bed_measure(t->bed, b.n, modules, best_of(t), b.measured, &listener, error)
+      b.n ? tirc_bed_measure(t->bed, b.n, modules, best_of(t), measured, &listener, error)
           : TIRC_OK;
-  for (int i = 0; i < b.n; i++) tirc_search_release(b.points[i]);
+  for (int i = 0; i < b.n; i++) {
+    tirc_search_release(b.at[i].point);
+    tirc_db_trial_free(b.at[i].trial);
+  }
   return status;
 }
 
@@ -336,7 +382,7 @@ static double promise(const Task *t) {
   return weight * best_of(t) * fmax(t->gained, hope);
 }
 
-/* None has less than a quarter of its share. */
+/* None has less than a quarter of its share. NULL: nothing new can be made. */
 static Task *next_task(Tuning *t) {
   Task *best = NULL, *starved = NULL;
   for (int i = 0; i < t->n; i++) {
@@ -371,6 +417,40 @@ static const char *target_of(const tirc_tune_options *o) {
   return o->target ? o->target : CPU_DEFAULT;
 }
 
+/* "tile=1,way=0.2" */
+static void read_mutations(Tirc *c, const char *text, double *weights) {
+  static const char *const names[] = {[CHOICE_TILE] = "tile",
+                                      [CHOICE_CATEGORY] = "category",
+                                      [CHOICE_PARALLEL] = "parallel",
+                                      [CHOICE_LOCATION] = "location",
+                                      [CHOICE_WAY] = "way"};
+  while (*text) {
+    const size_t n = strcspn(text, "=");
+    int kind = 0;
+    char *end = NULL;
+    while (kind < N_CHOICE_KINDS && (strlen(names[kind]) != n || strncmp(names[kind], text, n)))
+      kind++;
+    const double weight = text[n] ? strtod(text + n + 1, &end) : -1;
+    if (kind == N_CHOICE_KINDS || !end || end == text + n + 1 || (*end && *end != ',') ||
+        !(weight >= 0 && isfinite(weight)))
+      tirc_fail(c, (Loc){0}, "argument",
+                "kinds are tile, category, parallel, location and way: tile=1,way=0.2",
+                "'%s' is no kind of decision with a weight", text);
+    weights[kind] = weight;
+    text = *end ? end + 1 : end;
+  }
+}
+
+static void read_ranking(Tirc *c, const char *name, SearchOptions *s) {
+  if (!name || !strcmp(name, "model") || !strcmp(name, "estimate")) return;
+  if (strcmp(name, "random") != 0)
+    tirc_fail(c, (Loc){0}, "argument", "it is model, estimate or random",
+              "there is no ranking by '%s'", name);
+  s->rank = NULL;
+  s->pool = 1;
+  s->fresh = 1;
+}
+
 static void start_search(Tirc *c, void *self) {
   Task *t = self;
   const tirc_tune_options *o = t->options;
@@ -382,18 +462,16 @@ static void start_search(Tirc *c, void *self) {
   s.seed = o->seed;
   s.rank = rank;
   s.self = t;
+  read_ranking(c, o->ranking, &s);
+  if (o->mutations) read_mutations(c, o->mutations, s.weights);
   tirc_context_depend(c, t->given->module->c);
   t->search = tirc_search_new(c, t->given->module->m, &s);
 }
 
 static tirc_status recall_trials(Tuning *tuning, Task *t, tirc_error **error) {
-  const StoreListener listener = {t, recall};
-  tirc_status status =
-      tirc_store_task(&tuning->store, t->given, target_of(t->options), t->threads, &t->id, error);
-  if (status == TIRC_OK)
-    status = tirc_store_recall(&tuning->store, t->id, t->search, &listener, &t->trials, &t->failed,
-                               error);
-  tuning->trials += t->trials;
+  tirc_status status = tirc_store_join(&tuning->store, t->given, target_of(t->options), t->threads,
+                                       &t->study, error);
+  if (status == TIRC_OK) status = tirc_store_news(&tuning->store, &t->study, hear_of, t, error);
   t->gained = 0;
   return status;
 }
@@ -401,7 +479,7 @@ static tirc_status recall_trials(Tuning *tuning, Task *t, tirc_error **error) {
 static tirc_status start_task(Tuning *tuning, Task *t, const tirc_tune_task *given,
                               tirc_error **error) {
   t->given = given;
-  t->automatic_seconds = (double)INFINITY;
+  t->automatic.seconds = (double)INFINITY;
   t->c = tirc_context_new();
   if (!t->c) return tirc_api_no_memory(error);
   Sources sources = given->module->sources;
@@ -413,40 +491,64 @@ static tirc_status start_task(Tuning *tuning, Task *t, const tirc_tune_task *giv
 static void release_task(Task *t) {
   bool automatic_kept = false;
   for (int i = 0; i < t->n_best; i++) {
-    automatic_kept |= t->best[i] == t->automatic;
-    tirc_search_release(t->best[i]);
+    automatic_kept |= t->best[i].point == t->automatic.point;
+    tirc_search_release(t->best[i].point);
   }
-  if (!automatic_kept) tirc_search_release(t->automatic);
+  if (!automatic_kept) tirc_search_release(t->automatic.point);
   tirc_bed_free(t->bed);
-  tirc_string_free(t->id);
+  tirc_study_free(&t->study);
   if (t->c) tirc_context_release(t->c);
 }
 
-/* The fastest ones and --auto's again, in turns: what was the fastest once was lucky, too. */
-static tirc_status compare_finalists(const Tuning *tuning, Task *t, int *winner,
+typedef struct Finals {
+  Tuning *tuning;
+  Task *task;
+  int n;
+  Finalist *at[FINALISTS + 1];
+  VEC(double) samples[FINALISTS + 1];
+} Finals;
+
+static void hear_turn(void *self, int i, const Measured *m) {
+  Finals *f = self;
+  for (int k = 0; k < m->n_samples; k++) vec_push(f->task->c, f->samples[i], m->samples[k]);
+}
+
+static bool finals_go_on(void *self) { return goes_on(((const Finals *)self)->tuning); }
+
+/* What was the fastest once was lucky, too: its record gets what it took in turns with others. */
+static void keep_samples(Finals *f) {
+  Tuning *t = f->tuning;
+  for (int i = 0; i < f->n && !t->lost; i++) {
+    tirc_error *e = NULL;
+    (void)stored(
+        t, tirc_db_add_samples(t->store.db, f->at[i]->trial, f->samples[i].n, f->samples[i].at, &e),
+        e);
+  }
+}
+
+/* The fastest ones and --auto's again, in turns. *winner: one of the best, or --auto's. */
+static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **winner,
                                      tirc_error **error) {
   const Module *modules[FINALISTS + 1];
   Measured m[FINALISTS + 1];
-  int n = t->n_best, automatic = -1;
-  for (int i = 0; i < n; i++) {
-    modules[i] = t->best[i]->mod;
-    if (t->best[i] == t->automatic) automatic = i;
-  }
-  if (automatic < 0 && t->automatic) modules[automatic = n++] = t->automatic->mod;
-  *winner = 0;
-  if (!goes_on(tuning)) return TIRC_OK;
-  tirc_status status = tirc_bed_compare(t->bed, n, modules, ROUNDS, m, NULL, error);
-  if (status != TIRC_OK) return status;
+  Finals f = {.tuning = tuning, .task = t};
+  const BedListener listener = {&f, hear_turn, finals_go_on, NULL};
+  bool has_automatic = !t->automatic.point;
   for (int i = 0; i < t->n_best; i++) {
-    if (isfinite(m[i].seconds)) t->best_seconds[i] = m[i].seconds;
-    if (t->best_seconds[i] < t->best_seconds[*winner]) *winner = i;
+    f.at[f.n++] = &t->best[i];
+    has_automatic |= t->best[i].point == t->automatic.point;
   }
-  if (automatic >= 0 && isfinite(m[automatic].seconds)) t->automatic_seconds = m[automatic].seconds;
-  if (automatic >= t->n_best && t->automatic_seconds < t->best_seconds[*winner]) {
-    *winner = t->n_best - 1; /* the others were lucky: --auto's takes the last one's place */
-    tirc_search_release(t->best[*winner]);
-    t->best[*winner] = t->automatic;
-    t->best_seconds[*winner] = t->automatic_seconds;
+  if (!has_automatic) f.at[f.n++] = &t->automatic;
+  for (int i = 0; i < f.n; i++) modules[i] = f.at[i]->point->mod;
+  *winner = f.at[0];
+  if (!goes_on(tuning)) return TIRC_OK;
+  tirc_status status = tirc_bed_compare(t->bed, f.n, modules, ROUNDS, m, &listener, error);
+  if (status != TIRC_OK) return status;
+  keep_samples(&f);
+  for (int i = 0; i < f.n; i++) {
+    if (isfinite(m[i].seconds)) f.at[i]->seconds = m[i].seconds;
+    if (f.at[i]->point == t->automatic.point) t->automatic.seconds = f.at[i]->seconds;
+    if (f.at[i]->seconds < (*winner)->seconds) *winner = f.at[i];
   }
   return TIRC_OK;
 }
@@ -474,12 +576,12 @@ static void make_plain(Tirc *c, void *self) {
 static tirc_status finish_task(Tuning *tuning, Task *t, tirc_error **error) {
   tirc_tune_result *r = &tuning->results[t->number];
   const SearchFailure *failures;
-  int winner = 0;
+  const Finalist *winner = NULL;
   tirc_status status = t->n_best ? compare_finalists(tuning, t, &winner, error) : TIRC_OK;
   const int n = tirc_search_failures(t->search, &failures);
   tirc_tune_failure *kept = calloc((size_t)n + 1, sizeof *kept);
-  *r = (tirc_tune_result){.seconds = t->n_best ? t->best_seconds[winner] : (double)INFINITY,
-                          .automatic = t->automatic_seconds,
+  *r = (tirc_tune_result){.seconds = winner ? winner->seconds : (double)INFINITY,
+                          .automatic = t->automatic.seconds,
                           .trials = t->trials,
                           .failed = t->failed,
                           .made = tirc_search_made(t->search),
@@ -489,10 +591,10 @@ static tirc_status finish_task(Tuning *tuning, Task *t, tirc_error **error) {
   for (int i = 0; kept && i < n; i++)
     kept[r->n_failures++] =
         (tirc_tune_failure){strdup(failures[i].code), strdup(failures[i].message), failures[i].n};
-  if (status != TIRC_OK || !t->n_best) return status;
-  r->way = strdup(t->best[winner]->way);
+  if (status != TIRC_OK || !winner) return status;
+  r->way = strdup(winner->point->way);
   Tirc *c = tirc_context_new();
-  Finish f = {.task = t, .point = t->best[winner]};
+  Finish f = {.task = t, .point = winner->point};
   if (!c) return tirc_api_no_memory(error);
   Sources sources = t->given->module->sources;
   status = tirc_api_guard(c, make_plain, &f, &sources, error);
@@ -503,15 +605,56 @@ static tirc_status finish_task(Tuning *tuning, Task *t, tirc_error **error) {
   return status;
 }
 
+/* --- the loop ----------------------------------------------------------------------------------
+ */
+
+/* Trials that are neither done nor given to anybody, or not yet made: whether the search goes on
+ * without those that others have. */
+typedef struct Outlook {
+  int64_t made, waiting; /* of any state; queued or with a worker */
+} Outlook;
+
+static Outlook look(Tuning *t) {
+  Outlook o = {0, 0};
+  for (int i = 0; i < t->n && hear_news(t, &t->tasks[i]); i++) {
+    const Study *s = &t->tasks[i].study;
+    o.waiting += s->queued + s->running;
+    o.made += t->tasks[i].trials + s->queued + s->running;
+  }
+  return o;
+}
+
+/* Something of a program that waits, or that a lost worker had. */
+static Task *waiting_task(Tuning *t) {
+  Task *best = NULL;
+  for (int i = 0; i < t->n; i++) {
+    const Study *s = &t->tasks[i].study, *b = best ? &best->study : NULL;
+    if (s->queued + s->running > 0 && (!b || s->queued > b->queued)) best = &t->tasks[i];
+  }
+  return best;
+}
+
+static void nap(Tuning *t) {
+  const struct timespec time = {0, (long)(NAP * 1e9)};
+  const tirc_tune_options *o = t->options;
+  if (o->waits) o->waits(o->self);
+  nanosleep(&time, NULL);
+}
+
 static tirc_status search(Tuning *t, tirc_error **error) {
   const int64_t each = t->options->trials > 0 ? t->options->trials : TRIALS, budget = each * t->n;
-  const int64_t most = each < BATCH ? each : BATCH;
+  const int most = each < BATCH ? (int)each : BATCH;
   tirc_status status = TIRC_OK;
-  while (status == TIRC_OK && t->trials < budget && goes_on(t)) {
-    Task *next = next_task(t);
-    if (!next) break;
-    const int64_t left = budget - t->trials;
-    status = run_batch(t, next, (int)(left < most ? left : most), error);
+  while (status == TIRC_OK && goes_on(t)) {
+    const Outlook o = look(t);
+    Task *next = o.made < budget ? next_task(t) : NULL;
+    if (!next && !o.waiting) break;
+    if (!next) next = waiting_task(t);
+    if (t->lost || !next) break;
+    const int64_t others = o.made - next->trials - next->study.queued - next->study.running;
+    int n = 0;
+    status = run_batch(t, next, most, budget - others, &n, error);
+    if (status == TIRC_OK && n == 0 && o.waiting && goes_on(t)) nap(t);
   }
   for (int i = 0; i < t->n && status == TIRC_OK; i++) status = finish_task(t, &t->tasks[i], error);
   return status;
@@ -542,25 +685,32 @@ tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_option
   tirc_executor_free(executor); /* it only tells how many; no threads of ours run meanwhile */
   t.tasks = calloc((size_t)n + 1, sizeof *t.tasks);
   t.results = calloc((size_t)n + 1, sizeof *t.results);
-  status = t.tasks && t.results ? tirc_store_open(&t.store, t.options->database, error)
-                                : tirc_api_no_memory(error);
-  if (status == TIRC_OK) recall_model(&t);
+  status = t.tasks && t.results
+               ? tirc_store_open(&t.store, t.options->database, t.options->lease, error)
+               : tirc_api_no_memory(error);
+  if (status == TIRC_OK) {
+    tirc_db_on_waiting(t.store.db, -1, t.options->warn, t.options->self);
+    t.lessons = tirc_lessons_new(t.store.db, target_of(t.options));
+    if (!t.lessons) status = tirc_api_no_memory(error);
+  }
   for (int i = 0; i < n && status == TIRC_OK; i++) {
     t.tasks[i] = (Task){.tuning = &t, .number = i, .options = t.options, .threads = threads};
     status = start_task(&t, &t.tasks[i], &tasks[i], error);
   }
   if (status == TIRC_OK) status = search(&t, error);
-  if (status == TIRC_OK) keep_model(&t);
+  if (status == TIRC_OK && !t.lost && t.options->database) tirc_lessons_keep(t.lessons);
   for (int i = 0; t.tasks && i < n; i++) release_task(&t.tasks[i]);
   free(t.tasks);
-  for (int i = 0; i < t.n_lessons; i++) free(t.lessons[i]);
-  free(t.lessons);
-  tirc_model_free(t.model);
-  tirc_model_free(t.prior);
+  tirc_lessons_free(t.lessons);
   tirc_store_close(&t.store);
-  if (status == TIRC_OK)
-    *results = t.results;
-  else
+  if (status != TIRC_OK)
     tirc_tune_results_free(n, t.results);
+  else
+    *results = t.results;
+  if (status == TIRC_OK && t.lost) {
+    if (error) *error = t.error;
+    status = TIRC_NO;
+  }
+  if (t.lost && (status != TIRC_NO || !error)) tirc_error_free(t.error);
   return status;
 }

@@ -1,32 +1,42 @@
 #include "tune_store.h"
 
-#include "../passes/schedule/trace/trace.h"
+#include "timer.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_REMADE = 48 }; /* points; of the others only the hashes are known */
+static const double LEASE = 60;
 
-tirc_status tirc_store_open(Store *s, const char *where, tirc_error **error) {
-  *s = (Store){0};
-  if (!where) return TIRC_OK;
-  tirc_status status = tirc_db_open(*where ? where : NULL, TIRC_DB_WRITE, &s->db, error);
-  if (status == TIRC_OK) {
-    char text[96];
-    snprintf(text, sizeof text, "{\"tirc\": \"%s\"}", tirc_version());
-    status = tirc_db_put_environment(s->db, text, &s->environment, error);
-  }
+tirc_status tirc_store_open(Store *s, const char *where, double lease, tirc_error **error) {
+  char host[64] = "", text[96];
+  *s = (Store){.lease = lease > 0 ? lease : LEASE, .renewed = tirc_now()};
+  (void)gethostname(host, sizeof host - 1);
+  snprintf(s->worker, sizeof s->worker, "%s:%ld:%.6f", host, (long)getpid(), tirc_now());
+  where = !where ? ":memory:" : *where ? where : NULL;
+  tirc_status status = tirc_db_open(where, TIRC_DB_WRITE, &s->db, error);
+  snprintf(text, sizeof text, "{\"tirc\": \"%s\"}", tirc_version());
+  if (status == TIRC_OK) status = tirc_db_put_environment(s->db, text, &s->environment, error);
   if (status != TIRC_OK) tirc_store_close(s);
   return status;
 }
 
 void tirc_store_close(Store *s) {
+  if (s->db) (void)tirc_db_release(s->db, s->worker, NULL); /* else the lease ends by itself */
   tirc_string_free(s->environment);
   tirc_db_close(s->db);
-  *s = (Store){0};
+  s->environment = NULL;
+  s->db = NULL;
+}
+
+tirc_status tirc_store_renew(Store *s, tirc_error **error) {
+  if (tirc_now() - s->renewed < s->lease / 4) return TIRC_OK;
+  s->renewed = tirc_now();
+  return tirc_db_renew(s->db, s->worker, s->lease, NULL, error);
 }
 
 /* "AMD EPYC 7543 Processor", 2 of them: amd-epyc-7543-processor-2-cores. */
@@ -44,11 +54,9 @@ void tirc_store_profile(char *out, size_t size) {
   snprintf(out + n, size - n, "%s%ld-cores", dash, sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-tirc_status tirc_store_task(const Store *s, const tirc_tune_task *task, const char *target,
-                            int threads, char **id, tirc_error **error) {
+tirc_status tirc_store_join(Store *s, const tirc_tune_task *task, const char *target, int threads,
+                            Study *out, tirc_error **error) {
   char profile[160];
-  *id = NULL;
-  if (!s->db) return TIRC_OK;
   tirc_store_profile(profile, sizeof profile);
   const tirc_db_described machine = {.profile = profile};
   const tirc_db_task t = {.module = task->module,
@@ -56,92 +64,143 @@ tirc_status tirc_store_task(const Store *s, const tirc_tune_task *task, const ch
                           .target = target,
                           .threads = threads,
                           .machine = &machine};
-  return tirc_db_put_task(s->db, &t, id, error);
+  *out = (Study){.c = tirc_context_new()};
+  if (!out->c) return tirc_api_no_memory(error);
+  return tirc_db_put_task(s->db, &t, &out->id, error);
 }
 
-/* --- what is there -----------------------------------------------------------------------------
+void tirc_study_free(Study *t) {
+  tirc_string_free(t->id);
+  if (t->c) tirc_context_release(t->c);
+}
+
+/* --- what is kept with a trial -----------------------------------------------------------------
  */
 
-typedef struct Recall {
-  Search *search;
-  const StoreListener *listener;
-  int64_t n, failed;
-  int remade;
-} Recall;
-
-/* "hash" of {"hash": "0123456789abcdef"}. */
-static bool read_hash(const char *more, uint64_t *out) {
-  const char *at = more ? strstr(more, "\"hash\": \"") : NULL;
-  char *end;
-  if (!at) return false;
-  *out = strtoull(at + 9, &end, 16);
-  return *end == '"';
+/* On the heap. */
+static char *extra_text(const SearchPoint *p, const float *features) {
+  char *out = NULL;
+  size_t size;
+  FILE *f = open_memstream(&out, &size);
+  if (!f) return NULL;
+  fprintf(f, "{\"hash\": \"%016" PRIx64 "\", \"way\": \"%.79s\"", p->hash, p->way);
+  if (features) fprintf(f, ", \"features of\": %d, \"features\": ", FEATURES_VERSION);
+  for (int i = 0; features && i < PROGRAM_FEATURES; i++)
+    fprintf(f, "%s%.5g", i ? "," : "[", (double)features[i]);
+  fputs(features ? "]}" : "}", f);
+  return fclose(f) == 0 ? out : NULL;
 }
 
-typedef struct Reading {
-  Recall *recall;
-  const tirc_db_trial *trial;
-  SearchPoint *point;
-} Reading;
-
-static void read_trace(Tirc *c, void *self) {
-  Reading *r = self;
-  const Value v = tirc_value_of_json(c, r->trial->trace);
-  const Trace *t = tirc_trace_of_value(c, v, (Loc){0}, "the trace");
-  r->point = tirc_search_know(r->recall->search, t, r->trial->seconds);
-}
-
-static bool recall(void *self, const tirc_db_trial *t) {
-  Recall *r = self;
-  uint64_t hash;
-  if (t->state != TIRC_DB_DONE) return true;
-  r->n++;
-  if (t->code) r->failed++;
-  if (read_hash(t->more, &hash)) tirc_search_pass_over(r->search, hash);
-  if (t->code || !isfinite(t->seconds) || r->remade >= MOST_REMADE) return true;
-  Reading reading = {r, t, NULL};
-  r->remade++;
-  /* what cannot be read any more is passed over */
-  (void)tirc_api_scratch(read_trace, &reading, NULL, NULL);
-  /* the schedule of the rules is known by its way, though others may decide to make it, too */
-  if (reading.point && strstr(t->more ? t->more : "", "\"way\": \"automatic\""))
-    reading.point->way = "automatic";
-  if (reading.point) r->listener->heard(r->listener->self, reading.point, t->seconds);
+static bool read_features(struct json_object *o, Extra *out) {
+  struct json_object *version, *list;
+  if (!json_object_object_get_ex(o, "features of", &version) ||
+      json_object_get_int(version) != FEATURES_VERSION ||
+      !json_object_object_get_ex(o, "features", &list) ||
+      !json_object_is_type(list, json_type_array) ||
+      json_object_array_length(list) != PROGRAM_FEATURES)
+    return false;
+  for (int i = 0; i < PROGRAM_FEATURES; i++)
+    out->features[i] = (float)json_object_get_double(json_object_array_get_idx(list, (size_t)i));
   return true;
 }
 
-tirc_status tirc_store_recall(const Store *s, const char *task, Search *search,
-                              const StoreListener *listener, int64_t *n, int64_t *failed,
-                              tirc_error **error) {
-  Recall r = {.search = search, .listener = listener};
-  tirc_status status = s->db ? tirc_db_trials(s->db, task, 0, recall, &r, error) : TIRC_OK;
-  *n = r.n;
-  *failed = r.failed;
+bool tirc_extra_read(const char *more, Extra *out) {
+  struct json_object *o = more ? json_tokener_parse(more) : NULL, *hash, *way;
+  *out = (Extra){0};
+  const bool ours = json_object_is_type(o, json_type_object) &&
+                    json_object_object_get_ex(o, "hash", &hash) &&
+                    json_object_object_get_ex(o, "way", &way);
+  if (ours) {
+    out->hash = strtoull(json_object_get_string(hash), NULL, 16);
+    snprintf(out->way, sizeof out->way, "%s", json_object_get_string(way));
+    out->has_features = read_features(o, out);
+  }
+  json_object_put(o);
+  return ours;
+}
+
+/* --- what others do ----------------------------------------------------------------------------
+ */
+
+typedef struct News {
+  Study *t;
+  void (*visit)(void *self, const tirc_db_trial *trial, const Extra *e);
+  void *self;
+} News;
+
+static void know(Study *t, const char *id) {
+  *tirc_strmap_at(t->c, &t->known, tirc_strdup(t->c, id)) = t;
+}
+
+static bool knows(void *self, const char *id) {
+  return tirc_strmap_get(&((const News *)self)->t->known, id) != NULL;
+}
+
+static void hear(void *self, const tirc_db_trial *trial) {
+  const News *n = self;
+  Extra e;
+  const bool ours = tirc_extra_read(trial->more, &e);
+  know(n->t, trial->id);
+  n->visit(n->self, trial, ours ? &e : NULL);
+}
+
+tirc_status tirc_store_news(Store *s, Study *t,
+                            void (*visit)(void *self, const tirc_db_trial *trial, const Extra *e),
+                            void *self, tirc_error **error) {
+  News n = {t, visit, self};
+  /* in this order: what is finished in between is counted twice rather than not at all */
+  tirc_status status = tirc_db_unfinished(s->db, t->id, &t->queued, &t->running, error);
+  return status == TIRC_OK ? tirc_db_news(s->db, t->id, knows, hear, &n, error) : status;
+}
+
+/* --- what is to be done ------------------------------------------------------------------------
+ */
+
+static const char *trace_text(const SearchPoint *p) {
+  return tirc_value_to_json(p->c, tirc_trace_as_value(p->c, p->trace, false));
+}
+
+tirc_status tirc_store_propose(Store *s, const Study *t, int64_t budget, int n,
+                               SearchPoint *const *points, tirc_error **error) {
+  tirc_db_trial *trials = calloc((size_t)n + 1, sizeof *trials);
+  if (!trials) return tirc_api_no_memory(error);
+  for (int i = 0; i < n; i++)
+    trials[i] = (tirc_db_trial){.trace = trace_text(points[i]),
+                                .predicted = isfinite(points[i]->rank) ? -points[i]->rank : 0,
+                                .source = "tune",
+                                .more = extra_text(points[i], NULL)};
+  const tirc_status status = tirc_db_propose(s->db, t->id, budget, n, trials, NULL, error);
+  for (int i = 0; i < n; i++) free((char *)(uintptr_t)trials[i].more);
+  free(trials);
   return status;
 }
 
-/* --- what is kept ------------------------------------------------------------------------------
- */
+tirc_status tirc_store_take(Store *s, const Study *t, tirc_db_trial **out, tirc_error **error) {
+  tirc_error *e = NULL;
+  *out = NULL;
+  const tirc_status status = tirc_db_take(s->db, t->id, s->worker, s->lease, out, &e);
+  if (status == TIRC_BAD && error)
+    *error = e;
+  else
+    tirc_error_free(e);
+  return status == TIRC_BAD ? status : TIRC_OK;
+}
 
-tirc_status tirc_store_trial(const Store *s, const char *task, const char *trace,
-                             const SearchPoint *p, const Measured *m, int64_t seed,
-                             tirc_error **error) {
-  char more[160];
-  if (!s->db) return TIRC_OK;
-  snprintf(more, sizeof more, "{\"hash\": \"%016llx\", \"way\": \"%.80s\"}",
-           (unsigned long long)p->hash, p->way);
+tirc_status tirc_store_finish(Store *s, Study *t, const tirc_db_trial *trial, const SearchPoint *p,
+                              const float *features, const Measured *m, int64_t seed, bool *stored,
+                              tirc_error **error) {
   const bool failed = *m->code != 0;
-  const tirc_db_trial t = {.task = task,
-                           .trace = trace,
-                           .state = TIRC_DB_DONE,
-                           .predicted = isfinite(p->rank) ? p->rank : 0,
-                           .code = failed ? m->code : NULL,
-                           .message = failed ? m->message : NULL,
-                           .seconds = failed ? (double)NAN : m->seconds,
-                           .n_samples = failed ? 0 : m->n_samples,
-                           .samples = m->samples,
-                           .conditions = {.environment = s->environment, .seed = seed},
-                           .source = "tune",
-                           .more = more};
-  return tirc_db_put_trial(s->db, &t, NULL, error);
+  char *more = extra_text(p, features);
+  const tirc_db_trial done = {.id = trial->id,
+                              .worker = s->worker,
+                              .code = failed ? m->code : NULL,
+                              .message = failed ? m->message : NULL,
+                              .n_samples = failed ? 0 : m->n_samples,
+                              .samples = m->samples,
+                              .conditions = {.environment = s->environment, .seed = seed},
+                              .more = more};
+  const tirc_status status = tirc_db_finish(s->db, &done, stored, error);
+  if (status == TIRC_OK && *stored) know(t, trial->id);
+  free(more);
+  return status;
 }

@@ -1,35 +1,63 @@
-/* What a search keeps in a database, and begins with when it finds something there. */
+/* A search's side of the database: what is to be measured waits there, whoever proposed it, and
+ * goes to one worker, that is one process which searches; what each of them finds all of them hear.
+ * A search that keeps nothing has a database of its own, in memory. */
 #ifndef TIRC_RUNTIME_TUNE_STORE_H
 #define TIRC_RUNTIME_TUNE_STORE_H
 
 #include "database/database.h"
 #include "measure.h"
 
+#include "../passes/search/estimate.h"
 #include "../passes/search/search.h"
 
 typedef struct Store {
-  tirc_db *db; /* NULL: nothing is kept */
+  tirc_db *db;
   char *environment;
+  char worker[128]; /* who takes trials: host:process:time */
+  double lease;     /* seconds for which a trial is a worker's, unless that renews it */
+  double renewed;   /* when that was */
 } Store;
-/* where: as for tirc_db_open, "" the default; NULL: nowhere. */
-tirc_status tirc_store_open(Store *s, const char *where, tirc_error **error);
+/* where: as for tirc_db_open, "" the default; NULL: nowhere. lease: 0: a minute. */
+tirc_status tirc_store_open(Store *s, const char *where, double lease, tirc_error **error);
+/* Gives back what was taken and not finished. */
 void tirc_store_close(Store *s);
-/* *id: of the program on this machine. */
-tirc_status tirc_store_task(const Store *s, const tirc_tune_task *task, const char *target,
-                            int threads, char **id, tirc_error **error);
-/* Tells the search of the trials that there are, the fastest first. heard gets those whose point
- * can be made again, and owns them. *n: how many trials there are, *failed of them without a time.
- */
-typedef struct StoreListener {
-  void *self;
-  void (*heard)(void *self, SearchPoint *p, double seconds);
-} StoreListener;
-tirc_status tirc_store_recall(const Store *s, const char *task, Search *search,
-                              const StoreListener *listener, int64_t *n, int64_t *failed,
+/* To be called now and then while what was taken is worked on. */
+tirc_status tirc_store_renew(Store *s, tirc_error **error);
+
+/* One program on this machine, with what is known of its trials. */
+typedef struct Study {
+  char *id;
+  Tirc *c;
+  StrMap known;            /* ids of trials that were heard of */
+  int64_t queued, running; /* at the last look, by anybody */
+} Study;
+tirc_status tirc_store_join(Store *s, const tirc_tune_task *task, const char *target, int threads,
+                            Study *out, tirc_error **error);
+void tirc_study_free(Study *t);
+
+/* What tirc keeps with a trial besides its times: {"hash": of the scheduled program, "way":
+ * "goto_product", "features": [...]}, the features those of this version's estimate. */
+typedef struct Extra {
+  uint64_t hash;
+  char way[80];
+  bool has_features;
+  float features[PROGRAM_FEATURES];
+} Extra;
+bool tirc_extra_read(const char *more, Extra *out);
+
+/* Visits each trial that was done since the last call, the fastest first, and counts the others. */
+tirc_status tirc_store_news(Store *s, Study *t,
+                            void (*visit)(void *self, const tirc_db_trial *trial, const Extra *e),
+                            void *self, tirc_error **error);
+/* The points wait to be measured, as far as the task then has no more than `budget` trials. */
+tirc_status tirc_store_propose(Store *s, const Study *t, int64_t budget, int n,
+                               SearchPoint *const *points, tirc_error **error);
+/* The most promising one that waits, or one that a lost worker had; NULL: there is none now. */
+tirc_status tirc_store_take(Store *s, const Study *t, tirc_db_trial **out, tirc_error **error);
+/* features: NULL, or of the point. *stored: false where another worker has taken it over. */
+tirc_status tirc_store_finish(Store *s, Study *t, const tirc_db_trial *trial, const SearchPoint *p,
+                              const float *features, const Measured *m, int64_t seed, bool *stored,
                               tirc_error **error);
-tirc_status tirc_store_trial(const Store *s, const char *task, const char *trace,
-                             const SearchPoint *p, const Measured *m, int64_t seed,
-                             tirc_error **error);
 /* This machine: its processor and how many of them. */
 void tirc_store_profile(char *out, size_t size);
 

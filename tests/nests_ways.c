@@ -68,7 +68,8 @@ static void add_ways(const Draw *d, const Access *x, const Access *y, int k, int
     if (s <= -of_x || s >= of_y) continue;
     Way w = way;
     if (dim->how != HOW_TILE) {
-      w.at[dim->place[0]] += dim->how == HOW_FUSED ? s * d->dims[k + 1].size : s;
+      w.at[dim->place[0]] +=
+          dim->how == HOW_FUSED && k + 1 < NEST_DIMS ? s * d->dims[k + 1].size : s;
       add_ways(d, x, y, k + 1, steps, w, out);
       continue;
     }

@@ -68,7 +68,7 @@ typedef struct Contender {
   const Ceiling *ceiling; /* or NULL */
   const Case *of;         /* the case that it is the ceiling of */
   const Rule *without;    /* of the script, or NULL */
-  char *failure;          /* why the script cannot do without it */
+  char *code, *failure;   /* of the error in which its schedule ended; NULL: in none */
   char *note;             /* what a rival runs; or NULL */
   void *prepared;
   bool ahead; /* packs before the clock runs; NAME itself, packing included, stands before it */
@@ -80,11 +80,13 @@ typedef struct Contender {
   tirc_kernel *kernel;
   tirc_launch *launch;
   /* what was measured */
-  double *times; /* seconds a call */
+  double *times; /* seconds a call, in the order of time */
   int n_times, cap_times;
-  double *turns; /* the median of each turn's calls */
+  double *turns;   /* the median of each turn's calls */
+  int *turn_calls; /* how many of `times` it is of */
   int n_turns;
-  double spent;                        /* seconds in timed calls */
+  char *schedule; /* the text of what was run, for the database; NULL: it has none */
+  double spent;   /* seconds in timed calls */
   double n_calls, counted[N_COUNTERS]; /* timed calls, and what was counted in them */
   double median, low, high;            /* of the turns, with its confidence interval */
   double min;
@@ -107,9 +109,10 @@ struct Case {
   int64_t bytes_read, bytes_written; /* the traffic: those of the array parameters */
   tirc_array *from, *to;             /* of the bandwidth ceiling, which may write past the caches */
   bool past_caches;
-  int attempts;       /* how many times it was measured; the figures are of the calmest */
-  double others;      /* cores that other processes used meanwhile */
-  double clock_drop;  /* of the clock, as a part of it */
+  int attempts;      /* how many times it was measured; the figures are of the calmest */
+  double others;     /* cores that other processes used meanwhile */
+  double clock_drop; /* of the clock, as a part of it: from `high` to `low` */
+  double clock_low, clock_high;
   int64_t huge_bytes; /* of this process on huge pages */
   tirc_module *program;
   tirc_cost cost;
@@ -120,7 +123,15 @@ struct Case {
   tirc_argument *args, *expected;
   int n_contenders; /* the same ones in each case, the ceilings last */
   Contender *contenders;
+  bool unstored; /* the database could not take it yet: its samples stay */
 };
+
+/* Where results are kept; see bench_store.c. */
+typedef struct ResultStore {
+  struct tirc_db *db; /* NULL: nowhere */
+  char *environment, *command, *machine;
+  char session[96], profile[160];
+} ResultStore;
 
 struct Bench {
   const Options *o;
@@ -146,6 +157,7 @@ struct Bench {
   int n_rules;
   Rule *rules;
   Counters counters; /* of --counters */
+  ResultStore store; /* of --database */
   FILE *out;         /* where the tables go */
   bool wrong;        /* some contender computed something else */
   double started;
@@ -164,6 +176,7 @@ int write_suite(const Options *o);
 /* A program that is part of the command, as a suite names it: conv2d.tir; or NULL. */
 const char *known_program(const char *name);
 void free_cases(Bench *b);
+char *name_of_case(const Case *k); /* qkv/M=16,N=768; on the heap */
 /* bench_arrays.c: DONE or BAD. A program that the command line or a suite names; */
 int load_named(const Options *o, const char *file, const char *text, int n,
                const tirc_define *defines, tirc_module **out);
@@ -179,6 +192,7 @@ bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_ar
 /* bench_prepare.c: DONE, or BAD when nothing can be measured at all */
 int prepare_case(Bench *b, Case *k);
 void release_case(Case *k);                              /* its figures stay */
+void release_samples(Case *k);                           /* and what the database needs */
 void poison_results(const Case *k, tirc_argument *args); /* NaN where the program writes */
 void call_contender(const Contender *c);
 /* bench_backend.c */
@@ -225,6 +239,7 @@ void print_excesses(const Bench *b, const Case *k);
 
 /* bench_stats.c */
 void summarise(const Case *k, Contender *c);
+double median_of_copy(const double *v, int n); /* n > 0 */
 typedef struct Ratio {
   double value, low, high; /* 95 % confidence; value 0: unknown */
 } Ratio;
@@ -259,6 +274,13 @@ double count_of(const Contender *c, CounterKind kind);
 void print_overview(const Bench *b, int threads);
 /* bench_json.c */
 int write_json(const Bench *b, const char *path);
+void add_setting(struct json_object *j, const Case *k); /* M, N, K, and what -D sets */
+/* bench_store.c: every sample, in a database. Before anything is measured: DONE or BAD; */
+int open_store(Bench *b);
+/* when a case was measured: stored whole or, after a warning, tried again after the next one; */
+void store_case(Bench *b, Case *k);
+/* at the end: what could not be stored so far. DONE, or BAD after saying what is not stored. */
+int close_store(Bench *b);
 /* bench_profile.c */
 void profile_machine(Profile *p);
 void print_profile(const Bench *b);
@@ -269,6 +291,7 @@ Load start_load(void);
 double others_since(const Load *l); /* cores that other processes used */
 /* bench_ablate.c */
 int find_rules(Bench *b, const char *path);
+char *read_script(const char *path); /* on the heap; NULL: errno says why */
 void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
 void print_ablation(const Bench *b);
 void free_rules(Bench *b);

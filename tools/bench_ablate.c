@@ -9,7 +9,7 @@
 
 static const char DEFINITION[] = "def rule_";
 
-static char *read_script(const char *path) {
+char *read_script(const char *path) {
   enum { MOST = 1 << 20 };
   FILE *f = fopen(path, "r");
   char *text = f ? calloc(1, MOST + 1) : NULL;
@@ -87,7 +87,9 @@ void keep_failure(const Bench *b, Contender *c, const tirc_error *e) {
   char text[512];
   snprintf(text, sizeof text, "needed by %s: %s", by ? by->name : "the script itself",
            tirc_error_message(e));
+  free(c->code);
   free(c->failure);
+  c->code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
   c->failure = strdup(text);
 }
 

@@ -5,7 +5,6 @@
 #include "bench_rivals.h"
 
 /* bench_onednn.c */
-void *dnnl_library(void);
 void dnnl_threads(int n);
 bool dnnl_open_with_isa(const Bench *b, char *kernels, size_t size, const char **why);
 

@@ -25,7 +25,7 @@ static void add_pair(Json *j, const char *key, double a, double b) {
 }
 
 /* M, N, K, and whatever constants -D sets; integers as numbers. */
-static void add_setting(Json *j, const Case *k) {
+void add_setting(Json *j, const Case *k) {
   if (k->cost.m) {
     json_object_object_add(j, "M", json_object_new_int64(k->cost.m));
     json_object_object_add(j, "N", json_object_new_int64(k->cost.n));
@@ -185,7 +185,7 @@ static Json *failures(const Bench *b) {
   for (int i = 0; i < b->n_measured; i++)
     for (int c = 0; c < b->cases[i].n_contenders; c++) {
       const Contender *x = &b->cases[i].contenders[c];
-      if (!x->failure) continue;
+      if (!x->failure || !x->without) continue;
       Json *j = json_object_new_object();
       add_string(j, "kernel", b->cases[i].kernel);
       add_string(j, "setting", b->cases[i].setting);

@@ -6,6 +6,7 @@
 #include "bench.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,27 +85,28 @@ static int compare_doubles(const void *a, const void *b) {
 
 /* The calls from `first` on were one turn. */
 static void end_turn(Contender *c, int first) {
-  int n = c->n_times - first;
-  qsort(c->times + first, (size_t)n, sizeof *c->times, compare_doubles);
+  const int n = c->n_times - first;
   if (!c->turns) c->turns = calloc(MOST_TURNS, sizeof *c->turns);
-  if (c->turns && n > 0)
-    c->turns[c->n_turns++] = (c->times[first + (n - 1) / 2] + c->times[first + n / 2]) / 2;
+  if (!c->turn_calls) c->turn_calls = calloc(MOST_TURNS, sizeof *c->turn_calls);
+  if (!c->turns || !c->turn_calls || n <= 0) return;
+  c->turn_calls[c->n_turns] = n;
+  c->turns[c->n_turns++] = median_of_copy(c->times + first, n);
 }
 
-/* Calls that are not counted, for some time; the seconds that the last one took. */
+/* Calls that are not counted, for some time; the seconds that the shortest one took: any of them
+ * may have been held up. */
 static double warm_up(const Contender *c, double seconds) {
-  double end = tirc_seconds() + seconds, last;
-  do last = call(c, 1);
-  while (tirc_seconds() < end);
-  return last;
+  double end = tirc_seconds() + seconds, least = call(c, 1);
+  while (tirc_seconds() < end) least = fmin(least, call(c, 1));
+  return least;
 }
 
 static void take_turn(const Bench *b, Contender *c) {
   double batch = wanted_seconds(b) / (double)FEWEST_TURNS;
   await_idle_threads();
-  double last = warm_up(c, c->n_turns ? WARM_UP : FIRST_WARM_UP);
+  double least = warm_up(c, c->n_turns ? WARM_UP : FIRST_WARM_UP);
   double left = batch < BATCH ? batch : BATCH;
-  int times = last < SHORTEST ? (int)(SHORTEST / (last + 1e-9)) + 1 : 1, first = c->n_times;
+  int times = least < SHORTEST ? (int)(SHORTEST / (least + 1e-9)) + 1 : 1, first = c->n_times;
   double before[N_COUNTERS], after[N_COUNTERS];
   if (b->counters.open) read_counters(&b->counters, before);
   do {
@@ -156,9 +158,11 @@ static void show_progress(const Bench *b, const Case *k, const Contender *c) {
 
 /* How far the clock fell: from the upper to the lower quartile of its samples, of which single ones
  * may be wrong. */
-static double clock_drop(double *clocks, int n) {
+static void sum_up_clocks(Case *k, double *clocks, int n) {
   qsort(clocks, (size_t)n, sizeof *clocks, compare_doubles);
-  return n ? 1 - clocks[n / 4] / clocks[n - 1 - n / 4] : 0;
+  k->clock_low = n ? clocks[n / 4] : 0;
+  k->clock_high = n ? clocks[n - 1 - n / 4] : 0;
+  k->clock_drop = n ? 1 - k->clock_low / k->clock_high : 0;
 }
 
 static void measure_once(const Bench *b, Case *k) {
@@ -178,12 +182,13 @@ static void measure_once(const Bench *b, Case *k) {
     if (n < MOST_CLOCKS) clocks[n++] = measure_clock(STEPS);
   }
   k->others = others_since(&load);
-  k->clock_drop = clock_drop(clocks, n);
+  sum_up_clocks(k, clocks, n);
   for (int i = 0; i < k->n_contenders; i++) summarise(k, &k->contenders[i]);
 }
 
 static void forget_figures(Contender *c) {
   c->times = c->turns = NULL;
+  c->turn_calls = NULL;
   c->n_times = c->cap_times = c->n_turns = 0;
   c->spent = c->median = c->n_calls = 0;
   memset(c->counted, 0, sizeof c->counted);
@@ -192,7 +197,8 @@ static void forget_figures(Contender *c) {
 /* The calmer one of this attempt and the last one stays. */
 static void measure_again(const Bench *b, Case *k) {
   const size_t size = (size_t)k->n_contenders * sizeof *k->contenders;
-  const double was = disturbance(k), others = k->others, drop = k->clock_drop;
+  const double was = disturbance(k);
+  const Case before = *k;
   Contender *other = malloc(size), *now = malloc(size);
   if (other && now) {
     memcpy(other, k->contenders, size);
@@ -202,9 +208,11 @@ static void measure_again(const Bench *b, Case *k) {
       memcpy(now, k->contenders, size);
       memcpy(k->contenders, other, size);
       memcpy(other, now, size);
-      k->others = others, k->clock_drop = drop;
+      k->others = before.others, k->clock_drop = before.clock_drop;
+      k->clock_low = before.clock_low, k->clock_high = before.clock_high;
     }
-    for (int i = 0; i < k->n_contenders; i++) free(other[i].times), free(other[i].turns);
+    for (int i = 0; i < k->n_contenders; i++)
+      free(other[i].times), free(other[i].turns), free(other[i].turn_calls);
   }
   free(other);
   free(now);

@@ -17,8 +17,10 @@ typedef struct OpenBlas {
   Operator p;
 } OpenBlas;
 
+void *openblas_library(void) { return dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL); }
+
 static bool find_functions(OpenBlas *o, char *(**core_name)(void), const char **why) {
-  void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+  void *library = openblas_library();
   if (!library) {
     *why = "it is not installed";
     return false;

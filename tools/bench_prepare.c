@@ -65,6 +65,8 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
           k->kernel, k->setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
           r.expected);
   c->skipped = b->wrong = true;
+  free(c->code);
+  c->code = strdup("wrong-result");
 }
 
 /* A script that cannot be read is a mistake of the command line, not a contender that fails. */
@@ -74,6 +76,10 @@ static bool is_unreadable(const tirc_error *e) {
 }
 
 static void skip(const Bench *b, Contender *c, tirc_error *e) {
+  free(c->code);
+  free(c->failure);
+  c->code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
+  c->failure = strdup(tirc_error_message(e));
   const bool schedule = tirc_error_status(e) == TIRC_NO;
   const char *file = tirc_error_get(e, TIRC_ERROR_FILE);
   fprintf(b->out, "%s: skipped, %s [%s]", c->name, schedule ? "ScheduleError" : "error",
@@ -169,6 +175,20 @@ static void prepare_plain(const Bench *b, const Case *k, Contender *c) {
   if (e) skip(b, c, e);
 }
 
+/* What the database knows the contender by: its script as it was written, or, where rules or a
+ * search made the schedule, the calls that it amounts to. */
+static void keep_schedule(Contender *c, const tirc_module *scheduled) {
+  char *text = NULL;
+  if (c->without)
+    text = strdup(c->without->text);
+  else if (!c->automatic && !c->tuned)
+    text = read_script(c->script);
+  else if (scheduled && tirc_module_trace(scheduled, TIRC_TRACE_SCRIPT, &text, NULL))
+    text = NULL;
+  free(c->schedule);
+  c->schedule = text;
+}
+
 static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
@@ -181,6 +201,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
       : c->without   ? tirc_module_schedule_text(k->program, c->without->text,
                                                  strlen(c->without->text), c->script, &s, &m, &e)
                      : tirc_module_schedule(k->program, c->script, &s, &m, &e);
+  if (b->store.db) keep_schedule(c, scheduled ? NULL : m);
   tirc_module *made = m;
   c->skipped = scheduled || !relay_arguments(b, k, c, &made, &e);
   if (!c->skipped) compile_schedule(b, k, c, m, &e);
@@ -311,21 +332,30 @@ void release_case(Case *k) {
     tirc_kernel_free(c->kernel);
     free(c->compiled);
     release_ahead(k, c);
-    free(c->times);
     c->compiled = NULL;
     c->prepared = NULL;
     c->launch = NULL;
     c->kernel = NULL;
-    c->times = NULL;
   }
   release_ceilings(k);
   free_arguments(k->n_params, k->args);
   free_arguments(k->n_params, k->expected);
-  tirc_module_free(k->program);
+  if (!k->unstored) release_samples(k);
   free(k->params);
   free(k->symbols);
   k->args = k->expected = NULL;
   k->params = NULL;
   k->symbols = NULL;
+}
+
+void release_samples(Case *k) {
+  for (int i = 0; i < k->n_contenders; i++) {
+    Contender *c = &k->contenders[i];
+    free(c->times);
+    free(c->schedule);
+    c->times = NULL;
+    c->schedule = NULL;
+  }
+  tirc_module_free(k->program);
   k->program = NULL;
 }

@@ -12,6 +12,9 @@
     dnnl_has_words, prepacked_finish, NULL)                                                        \
   R("c", "apt-get install clang-19", plain_c, NULL, NULL, NULL)
 
+/* bench_openblas.c, bench_onednn.c: the libraries, or NULL. */
+void *openblas_library(void);
+void *dnnl_library(void);
 bool dnnl_has_words(const Case *k);
 void onednn_finish(void *prepared);
 const char *onednn_note(const void *prepared);

@@ -109,6 +109,15 @@ int add_line(Bench *b, const Line *l) {
   return DONE;
 }
 
+char *name_of_case(const Case *k) {
+  const size_t n = strlen(k->kernel) + strlen(k->setting) + 2;
+  char *name = malloc(n);
+  if (name) snprintf(name, n, "%s%s%s", k->kernel, *k->setting ? "/" : "", k->setting);
+  for (char *p = name; p && *p; p++)
+    if (*p == ' ') *p = ',';
+  return name;
+}
+
 static int read_defines(const Bench *b, Line *l) {
   for (int i = 0; i < b->o->define.n; i++)
     if (!add_axis(l, b->o->define.at[i]))
@@ -183,9 +192,12 @@ int make_cases(Bench *b) {
 void free_cases(Bench *b) {
   for (int i = 0; i < b->n_cases; i++) {
     Case *k = &b->cases[i];
+    release_samples(k);
     for (int c = 0; k->contenders && c < k->n_contenders; c++) {
       free(k->contenders[c].name);
       free(k->contenders[c].turns);
+      free(k->contenders[c].turn_calls);
+      free(k->contenders[c].code);
       free(k->contenders[c].failure);
       free(k->contenders[c].note);
     }

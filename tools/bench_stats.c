@@ -39,6 +39,27 @@ static Ratio interval(double value, double *v, int n) {
   return (Ratio){value, v[(int)(0.025 * n)], v[(int)(0.975 * n)]};
 }
 
+double median_of_copy(const double *v, int n) {
+  double *copy = malloc((size_t)n * sizeof *copy);
+  if (!copy) return v[0];
+  memcpy(copy, v, (size_t)n * sizeof *copy);
+  const double median = median_of(copy, n);
+  free(copy);
+  return median;
+}
+
+/* What is of all calls, whatever turn they belong to. */
+static void sum_up_calls(Contender *c) {
+  const int n = c->n_times;
+  double *sorted = malloc((size_t)n * sizeof *sorted);
+  if (!sorted) return;
+  memcpy(sorted, c->times, (size_t)n * sizeof *sorted);
+  qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
+  c->min = sorted[0];
+  c->spread = (sorted[n * 3 / 4] - sorted[n / 4]) / c->median;
+  free(sorted);
+}
+
 void summarise(const Case *k, Contender *c) {
   if (c->skipped || !c->n_turns) return;
   double turns[MOST_TURNS], medians[RESAMPLES];
@@ -48,9 +69,7 @@ void summarise(const Case *k, Contender *c) {
   for (int r = 0; r < RESAMPLES; r++) medians[r] = resample(c, (uint64_t)r + 1);
   Ratio median = interval(c->median, medians, RESAMPLES);
   c->low = median.low, c->high = median.high;
-  qsort(c->times, (size_t)c->n_times, sizeof *c->times, compare_doubles);
-  c->min = c->times[0];
-  c->spread = (c->times[c->n_times * 3 / 4] - c->times[c->n_times / 4]) / c->median;
+  sum_up_calls(c);
   c->gflops = c->ceiling == &bandwidth_ceiling ? 0 : k->cost.float_ops / c->median * 1e-9;
   c->gbytes = c->ceiling == &fma_ceiling
                   ? 0

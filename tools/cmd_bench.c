@@ -91,6 +91,7 @@ static int run_cases(Bench *b) {
       measure_case(b, k);
       k->huge_bytes = huge_pages_in_use();
       b->n_measured = i + 1;
+      store_case(b, k); /* what is shown is stored */
       print_case(b, k);
     }
     release_case(k);
@@ -120,6 +121,7 @@ static int measure(Options *o) {
   Bench b = {.o = o, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
   int status = o->counters ? start_counters(&b) : DONE;
   if (status == DONE) status = start(&b);
+  if (status == DONE && o->database) status = open_store(&b);
   if (status == DONE) status = run_cases(&b);
   const bool any = measured_any(&b);
   if (status == DONE && o->ablate) print_ablation(&b);
@@ -132,8 +134,9 @@ static int measure(Options *o) {
              "no contender could be measured");
     status = NO;
   }
+  const int stored = close_store(&b);
   finish(&b);
-  return status;
+  return stored == DONE ? status : stored;
 }
 
 bool has_contenders(const Options *o) {

@@ -224,7 +224,7 @@ static const Verb verbs[] = {
     {"list", TIRC_DB_READ, 1, db_list},       {"show", TIRC_DB_READ, 1, db_show},
     {"best", TIRC_DB_READ, 1, db_best},       {"export", TIRC_DB_READ, 2, db_export},
     {"import", TIRC_DB_WRITE, -1, db_import}, {"merge", TIRC_DB_WRITE, -1, merge},
-    {"prune", TIRC_DB_WRITE, 1, prune},
+    {"prune", TIRC_DB_WRITE, 1, prune},       {"explain", TIRC_DB_READ, 1, db_explain},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 

@@ -81,8 +81,7 @@ static void told(void *self, const tirc_tune_event *e) {
 
 static void warn(void *self, const char *message) {
   const Tune *t = self;
-  fprintf(stderr, "%swarning: nothing is kept from here on: %s\n", t->o->progress ? "\r\033[K" : "",
-          message);
+  fprintf(stderr, "%swarning: %s\n", t->o->progress ? "\r\033[K" : "", message);
 }
 
 static bool go_on(void *self) {
@@ -183,15 +182,6 @@ static int read_sizes(const Options *o, const Case *k, tirc_tune_task *task) {
   return status;
 }
 
-static char *name_of(const Case *k) {
-  const size_t n = strlen(k->kernel) + strlen(k->setting) + 2;
-  char *name = malloc(n);
-  if (name) snprintf(name, n, "%s%s%s", k->kernel, *k->setting ? "/" : "", k->setting);
-  for (char *p = name; p && *p; p++)
-    if (*p == ' ') *p = ',';
-  return name;
-}
-
 static int make_tasks(Tune *t) {
   Bench *b = &t->cases;
   int status = make_cases(b);
@@ -202,7 +192,8 @@ static int make_tasks(Tune *t) {
   for (int i = 0; i < b->n_cases && status == DONE; i++) {
     status = load_case(b, &b->cases[i]);
     if (status != DONE) return status;
-    t->tasks[i] = (tirc_tune_task){.module = b->cases[i].program, .name = name_of(&b->cases[i])};
+    t->tasks[i] =
+        (tirc_tune_task){.module = b->cases[i].program, .name = name_of_case(&b->cases[i])};
     status = read_sizes(t->o, &b->cases[i], &t->tasks[i]);
   }
   return status;
@@ -233,11 +224,11 @@ static int write_script(const Options *o, const tirc_tune_result *r) {
   return status;
 }
 
-static int finish(const Tune *t, const tirc_tune_result *results) {
+/* lost: why the search ended before its time, or NULL. */
+static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lost) {
   const Options *o = t->o;
   int status = DONE;
   bool works = true;
-  if (o->progress) fputs("\r\033[K", stderr);
   for (int i = 0; i < t->cases.n_cases; i++) {
     print_result(&t->tasks[i], &results[i]);
     if (t->cases.n_cases == 1 && results[i].module) print_difference(o, &t->tasks[i], &results[i]);
@@ -245,14 +236,14 @@ static int finish(const Tune *t, const tirc_tune_result *results) {
     if (results[i].wrong) status = NO;
   }
   if (was_interrupted()) printf("Interrupted\n");
-  if (!works && !was_interrupted())
+  if (!works && !was_interrupted() && !lost)
     return complain(o, "the reasons are listed above, by their codes",
                     "no candidate works for some program");
   if (o->output && t->cases.n_cases == 1 && results[0].module) {
     const int written = write_script(o, &results[0]);
-    if (written != DONE) return written;
+    if (written != DONE) status = written;
   }
-  return status;
+  return lost ? report(o, lost) : status;
 }
 
 static int tune(Tune *t) {
@@ -265,6 +256,9 @@ static int tune(Tune *t) {
                                      .seed = o->seed,
                                      .max_steps = o->script_steps,
                                      .database = o->database ? o->database : "",
+                                     .ranking = o->ranking,
+                                     .mutations = o->mutations,
+                                     .lease = o->lease,
                                      .self = t,
                                      .told = told,
                                      .warn = warn,
@@ -272,11 +266,10 @@ static int tune(Tune *t) {
   tirc_tune_result *results = NULL;
   tirc_error *e = NULL;
   catch_interrupts();
-  if (tirc_tune(t->cases.n_cases, t->tasks, &options, &results, &e)) {
-    if (o->progress) fputs("\r\033[K", stderr);
-    return report(o, e);
-  }
-  int status = finish(t, results);
+  const tirc_status tuned = tirc_tune(t->cases.n_cases, t->tasks, &options, &results, &e);
+  if (o->progress) fputs("\r\033[K", stderr);
+  if (tuned == TIRC_BAD) return report(o, e);
+  const int status = finish(t, results, e);
   tirc_tune_results_free(t->cases.n_cases, results);
   return status;
 }

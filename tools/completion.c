@@ -121,7 +121,7 @@ static void print_zsh_option(const OptionRow *o) {
   print_quoted(o->help);
   putchar(']');
   if (o->argument) {
-    putchar(':');
+    fputs(o->optional ? "::" : ":", stdout);
     print_quoted(o->argument);
     putchar(':');
     if (has_choices(o)) {

@@ -31,12 +31,13 @@ void add_cell(Table *t, const char *format, ...) __attribute__((format(printf, 2
 void put_table(const Options *o, FILE *to, Table *t); /* and frees it */
 void put_csv_cell(FILE *to, bool first, const char *text);
 
-/* db_show.c, db_best.c, db_import.c, db_export.c */
+/* db_show.c, db_import.c, db_export.c, db_explain.c */
 int db_list(const Options *o, tirc_db *db);
 int db_show(const Options *o, tirc_db *db);
 int db_best(const Options *o, tirc_db *db);
 int db_import(const Options *o, tirc_db *db);
 int db_export(const Options *o, tirc_db *db);
+int db_explain(const Options *o, tirc_db *db);
 
 /* One trial as a tuning record of the reference: [workload, [trace, seconds, target, arguments]];
  * NULL: memory is out. */

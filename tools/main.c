@@ -1,6 +1,7 @@
 /* The `tirc` command: finds the subcommand, reads its options, runs it. */
 #include "tool.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static int run_command(int argc, char **argv, Options *o) {
@@ -34,7 +35,8 @@ int main(int argc, char **argv) {
     print_usage(stderr);
     return BAD;
   }
-  Options o = {.json_errors = wants_json(argc, argv)};
+  Options o = {.json_errors = wants_json(argc, argv),
+               .words = {argc, (const char **)(uintptr_t)argv}};
   end_when_memory_is_out(&o);
   int status = run_command(argc, argv, &o);
   bool lost = fflush(stdout) != 0 || ferror(stdout);

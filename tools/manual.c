@@ -52,9 +52,9 @@ static void print_option(const OptionRow *o) {
   roff(o->name);
   printf("\\fR");
   if (o->argument) {
-    printf("=\\fI");
+    printf("%s=\\fI", o->optional ? "[" : "");
     roff(o->argument);
-    printf("\\fR");
+    printf("\\fR%s", o->optional ? "]" : "");
   }
   putchar('\n');
   line(o->help);

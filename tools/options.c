@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef enum Kind { FLAG, STRING, INT, REAL, LIST } Kind;
+/* OPTIONAL: a string that may be left out, which makes it "". */
+typedef enum Kind { FLAG, STRING, OPTIONAL, INT, REAL, LIST } Kind;
 typedef struct Option {
   OptionRow row;
   Kind kind;
@@ -18,7 +19,9 @@ typedef struct Option {
 
 static const Option options[] = {
 #define OPTION(name, letter, kind, field, argument, commands, help)                                \
-  {{name, letter, (kind) == LIST, argument, commands, help}, kind, offsetof(Options, field)},
+  {{name, letter, (kind) == LIST, (kind) == OPTIONAL, argument, commands, help},                   \
+   kind,                                                                                           \
+   offsetof(Options, field)},
 #include "options.def"
 #undef OPTION
 };
@@ -75,7 +78,8 @@ static bool set_option(const Command *c, const Option *option, const char *value
   errno = 0;
   switch (option->kind) {
   case FLAG: *(bool *)field = true; return true;
-  case STRING: *(const char **)(void *)field = value; return true;
+  case STRING:
+  case OPTIONAL: *(const char **)(void *)field = value; return true;
   case LIST: return push((List *)(void *)field, value);
   case INT: *(int64_t *)(void *)field = strtoll(value, &end, 10); break;
   case REAL: *(double *)(void *)field = strtod(value, &end); break;
@@ -111,6 +115,8 @@ static bool parse_option(const Command *c, int argc, char **argv, int *i, Option
     complain(o, NULL, "tirc %s: --%s takes no value", c->name, option->row.name);
     return false;
   }
+  const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+  if (option->kind == OPTIONAL && !value && (!next || *next == '-')) value = "";
   if (option->kind != FLAG && !value) {
     if (*i + 1 == argc) {
       complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->row.name,
@@ -197,8 +203,11 @@ void print_command_help(const Command *c, FILE *to) {
     if (!takes_option(c, o)) continue;
     char left[64], letter[8] = "";
     if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-    snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->argument ? "=" : "",
-             o->argument ? o->argument : "");
+    snprintf(left, sizeof left, "%s--%s%s%s%s", letter, o->name,
+             o->optional   ? "[="
+             : o->argument ? "="
+                           : "",
+             o->argument ? o->argument : "", o->optional ? "]" : "");
     put_row(to, 29, left, o->help);
   }
   fprintf(to, "\nExamples:\n");

@@ -14,20 +14,21 @@ typedef struct List { /* of an option that may be given several times */
 
 /* Everything that an option can set; see options.def. */
 typedef struct Options {
-  List args; /* what is no option */
+  List words; /* all that was typed */
+  List args;  /* what is no option */
   List define, in, out, only, instance;
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
   const char *thread_list, *suite, *ablate, *plot;
   bool compare, counters;
   int64_t script_steps, threads, trials, seed, max_steps, attempts;
-  double seconds;
+  double seconds, lease;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
-  const char *from, *to, *html, *rules;
+  const char *from, *to, *html, *rules, *ranking, *mutations;
   bool automatic; /* or tuned, outside of bench */
   bool tuned, explain_auto, as_script, show_space, show_rules;
-  bool as_json, csv;
-  const char *database, *machine;
+  bool as_json, csv, self_test;
+  const char *database, *machine, *view;
   int64_t limit, keep;
   bool full, annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
   bool json_errors, colour, colour_out, progress; /* derived */
@@ -51,7 +52,7 @@ enum { DONE = 0, NO = 1, BAD = 2 };
 typedef struct OptionRow { /* what people are told of an option */
   const char *name;
   char letter; /* or 0 */
-  bool repeats;
+  bool repeats, optional;
   const char *argument; /* NULL: takes none; words between bars are the choices */
   const char *commands, *help;
 } OptionRow;

@@ -53,8 +53,15 @@ static void append_all(Script *sc, Value list, Value iterable) {
   while (tirc_script_next(sc, &it, &item)) tirc_value_append(sc->c, list, item);
 }
 
+/* An empty list with room for n values. */
+static Value list_for(Tirc *c, ValueKind kind, int n) {
+  ValueList *list = tirc_new(c, ValueList);
+  *list = (ValueList){.cap = n, .at = n ? tirc_new_array(c, Value, n) : NULL};
+  return (Value){.kind = kind, .u.list = list};
+}
+
 static Value eval_sequence(Frame *f, const SynList *kids, ValueKind kind) {
-  Value list = tirc_value_list(f->sc->c, kind, 0, NULL);
+  Value list = list_for(f->sc->c, kind, kids->n);
   for (int i = 0; i < kids->n; i++) {
     const Syn *kid = kids->at[i];
     if (kid->kind == SYN_STAR)
@@ -106,11 +113,10 @@ static Value eval_comprehension(Frame *f, const Syn *e) {
 /* --- attributes, subscripts, calls --------------------------------------------------------------
  */
 
-/* s.get_loops, where nothing is called s, is meant for the schedule. */
 static Value eval_attribute(Frame *f, const Syn *e) {
-  bool of_schedule = e->a->kind == SYN_NAME && tirc_find_primitive(e->s);
+  const bool of_name = e->a->kind == SYN_NAME;
   f->sc->loc = e->loc;
-  Value v = of_schedule ? tirc_script_lookup(f->sc, f->env, e->a->s, "sch") : eval(f, e->a);
+  Value v = of_name ? tirc_script_lookup(f->sc, f->env, e->a->s, e->s) : eval(f, e->a);
   f->sc->loc = e->loc;
   return tirc_script_attribute(f->sc, v, e->s);
 }
@@ -162,20 +168,21 @@ static void add_keywords(Script *sc, Value dict, Value names, Value values) {
   }
 }
 
-/* An empty list with room for n values: calls are what scripts do most. */
-static Value list_for(Tirc *c, int n) {
-  ValueList *list = tirc_new(c, ValueList);
-  *list = (ValueList){.cap = n, .at = n ? tirc_new_array(c, Value, n) : NULL};
-  return (Value){.kind = VAL_LIST, .u.list = list};
-}
-
 static Value eval_call(Frame *f, const Syn *e) {
   Script *sc = f->sc;
   Value callee = eval(f, e->a);
   int keywords = 0;
-  for (int i = 0; i < e->kids.n; i++) keywords += e->kids.at[i]->kind == SYN_KEYWORD;
-  Value args = list_for(sc->c, e->kids.n - keywords);
-  Value names = list_for(sc->c, keywords), values = list_for(sc->c, keywords);
+  bool named = false;
+  for (int i = 0; i < e->kids.n; i++) {
+    keywords += e->kids.at[i]->kind == SYN_KEYWORD;
+    named |= e->kids.at[i]->kind == SYN_KEYWORD || e->kids.at[i]->kind == SYN_DOUBLESTAR;
+  }
+  Value args = list_for(sc->c, VAL_LIST, e->kids.n - keywords), names = VALUE_NONE,
+        values = VALUE_NONE;
+  if (named) {
+    names = list_for(sc->c, VAL_LIST, keywords);
+    values = list_for(sc->c, VAL_LIST, keywords);
+  }
   for (int i = 0; i < e->kids.n; i++) {
     const Syn *kid = e->kids.at[i];
     if (kid->kind == SYN_STAR) {
@@ -188,6 +195,10 @@ static Value eval_call(Frame *f, const Syn *e) {
     } else {
       tirc_value_append(sc->c, args, eval(f, kid));
     }
+  }
+  if (!named) {
+    sc->loc = e->loc;
+    return tirc_script_call(sc, callee, &(Args){.n = args.u.list->n, .at = args.u.list->at});
   }
   int n = names.u.list->n;
   const char **texts = tirc_new_array(sc->c, const char *, n + 1);

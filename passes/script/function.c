@@ -45,8 +45,9 @@ static const char *nearest_name(Script *sc, const Env *env, const char *name) {
   return tirc_nearest(sc->c, name, all.n, all.at);
 }
 
+/* s.get_loops, where nothing is called s, is meant for the schedule. */
 static _Noreturn void no_such_name(Script *sc, const Env *env, const char *name,
-                                   const char *meant) {
+                                   const char *attribute) {
   static const struct {
     const char *name, *hint;
   } hints[] = {
@@ -67,7 +68,7 @@ static _Noreturn void no_such_name(Script *sc, const Env *env, const char *name,
   if (!hint && tirc_find_primitive(name))
     hint = tirc_format(sc->c, "primitives are methods of the schedule: sch.%s(...)", name);
   if (!hint) hint = nearest_name(sc, env, name);
-  if (!hint && meant) hint = tirc_format(sc->c, "did you mean '%s'?", meant);
+  if (!hint && attribute && tirc_find_primitive(attribute)) hint = "did you mean 'sch'?";
   tirc_script_error(sc, "NameError", hint, "name '%s' is not defined", name);
 }
 
@@ -78,19 +79,23 @@ void tirc_script_unset(Script *sc, Env *env, const char *name) {
   e->bound = false;
 }
 
-static bool builtin(const char *name, Value *out) {
+/* The value of a builtin, which is looked for once; NULL: there is none. */
+static const Value *builtin(Script *sc, const char *name) {
+  Value *known = tirc_strmap_get(&sc->builtins, name);
+  if (known) return known;
+  Value v = VALUE_NONE;
   for (int i = 0; i < tirc_script_n_builtins; i++)
-    if (*tirc_script_builtins[i].name == *name && !strcmp(tirc_script_builtins[i].name, name)) {
-      *out = tirc_script_native(&tirc_script_builtins[i]);
-      return true;
-    }
+    if (!strcmp(tirc_script_builtins[i].name, name))
+      v = tirc_script_native(&tirc_script_builtins[i]);
   const ExceptionClass *class = tirc_script_exception_class(name);
-  if (class) *out = tirc_script_object("type", class->name);
-  return class != NULL;
+  if (class) v = tirc_script_object("type", class->name);
+  if (v.kind == VAL_NONE) return NULL;
+  *tirc_strmap_at(sc->c, &sc->builtins, name) = known = tirc_new(sc->c, Value);
+  *known = v;
+  return known;
 }
 
-Value tirc_script_lookup(Script *sc, Env *from, const char *name, const char *meant) {
-  Value v;
+Value tirc_script_lookup(Script *sc, Env *from, const char *name, const char *attribute) {
   for (Env *env = from; env; env = env->outer) {
     EnvEntry *e = find(env, name);
     if (e && e->alias) e = find(e->alias, name);
@@ -100,8 +105,9 @@ Value tirc_script_lookup(Script *sc, Env *from, const char *name, const char *me
     tirc_script_error(sc, "NameError", "assign it first, or declare it nonlocal",
                       "the local variable '%s' is used before it has a value", name);
   }
-  if (builtin(name, &v)) return v;
-  no_such_name(sc, from, name, meant);
+  const Value *v = builtin(sc, name);
+  if (v) return *v;
+  no_such_name(sc, from, name, attribute);
 }
 
 /* --- what a function binds ----------------------------------------------------------------------

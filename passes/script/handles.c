@@ -61,9 +61,9 @@ static Value of_attrs(Script *sc, Attrs attrs) {
 }
 
 static Value of_exprs(Script *sc, int n, const Expr *at) {
-  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
-  for (int i = 0; i < n; i++) tirc_value_append(sc->c, list, tirc_script_of_expr(at[i]));
-  return list;
+  Value *values = tirc_new_array(sc->c, Value, n + 1);
+  for (int i = 0; i < n; i++) values[i] = tirc_script_of_expr(at[i]);
+  return tirc_value_list(sc->c, VAL_LIST, n, values);
 }
 
 /* A list of objects of one type, `size` bytes apart. */
@@ -185,6 +185,10 @@ static Value operand(Script *sc, Value v, int i) {
 GET(expr_a, operand(sc, v, 0))
 GET(expr_b, operand(sc, v, 1))
 GET(expr_args, of_exprs(sc, v.u.expr->n, v.u.expr->args))
+GET(op_name, tirc_value_str(tirc_format(sc->c, "tir.%s", (const char *)v.u.object)))
+/* Of a call: as the reference has it, an Op with a name. */
+GET(call_op,
+    tirc_script_object("Op", v.u.expr->op == OP_CALL ? v.u.expr->u.s : tirc_ops[v.u.expr->op].name))
 GET(expr_dtype, tirc_value_str(tirc_dtype_name(sc->c, tirc_script_expr(sc, v)->dtype)))
 GET(expr_value, tirc_script_of_expr(v.u.expr))
 GET(var_name, tirc_value_str(v.u.expr->u.s))
@@ -283,6 +287,8 @@ const AttributeRow tirc_script_attributes[] = {
     {"Var", "name", get_var_name},
     {"BufferLoad", "buffer", get_load_buffer},
     {"BufferLoad", "indices", get_expr_args},
+    {"Call", "op", get_call_op},
+    {"Op", "name", get_op_name},
     {"PrimExpr", "a", get_expr_a},
     {"PrimExpr", "b", get_expr_b},
     {"PrimExpr", "args", get_expr_args},

@@ -92,6 +92,8 @@ struct Script {
   bool is_library; /* what is imported is for any program: the program's names are not there */
   VEC(Absent) absent;
   PtrMap infos;              /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
+  StrMap builtins;           /* name -> its value: function.c */
+  StrMap members;            /* name -> what objects.c knows of attributes of that name */
   const Exception *handling; /* for a bare `raise` */
   void (*out)(void *self, const char *text);
   ScriptObserver observer;
@@ -128,8 +130,8 @@ static inline void tirc_script_leave(Script *sc) { sc->nesting--; }
 Env *tirc_script_env(Script *sc, Env *outer);
 void tirc_script_set(Script *sc, Env *env, const char *name, Value v);
 void tirc_script_unset(Script *sc, Env *env, const char *name);
-/* `meant`: the name that is likely meant when there is none like this one, or NULL. */
-Value tirc_script_lookup(Script *sc, Env *env, const char *name, const char *meant);
+/* `attribute`: the one that is asked of it, for a message when there is no such name; or NULL. */
+Value tirc_script_lookup(Script *sc, Env *env, const char *name, const char *attribute);
 Value tirc_script_function(Frame *f, const Syn *def_or_lambda);
 Loc tirc_script_function_loc(const Callable *fn); /* of its def */
 Value tirc_script_call(Script *sc, Value callee, const Args *a);

@@ -12,42 +12,39 @@ bool tirc_script_is(Value v, const char *type) {
 }
 
 const char *tirc_script_type_name(Value v) {
-  static const struct {
-    Op op;
-    const char *name;
-  } expr_types[] = {
-      {OP_VAR, "Var"},
-      {OP_INT, "IntImm"},
-      {OP_LARGE_UINT, "IntImm"},
-      {OP_FLOAT, "FloatImm"},
-      {OP_STRING, "StringImm"},
-      {OP_ADD, "Add"},
-      {OP_SUB, "Sub"},
-      {OP_MUL, "Mul"},
-      {OP_DIV, "Div"},
-      {OP_FLOORDIV, "FloorDiv"},
-      {OP_FLOORMOD, "FloorMod"},
-      {OP_MIN, "Min"},
-      {OP_MAX, "Max"},
-      {OP_EQ, "EQ"},
-      {OP_NE, "NE"},
-      {OP_LT, "LT"},
-      {OP_LE, "LE"},
-      {OP_GT, "GT"},
-      {OP_GE, "GE"},
-      {OP_AND, "And"},
-      {OP_OR, "Or"},
-      {OP_NOT, "Not"},
-      {OP_CAST, "Cast"},
-      {OP_SELECT, "Select"},
-      {OP_LOAD, "BufferLoad"},
-      {OP_RAMP, "Ramp"},
-      {OP_BROADCAST, "Broadcast"},
+  static const char *const expr_types[] = {
+      [OP_VAR] = "Var",
+      [OP_INT] = "IntImm",
+      [OP_LARGE_UINT] = "IntImm",
+      [OP_FLOAT] = "FloatImm",
+      [OP_STRING] = "StringImm",
+      [OP_ADD] = "Add",
+      [OP_SUB] = "Sub",
+      [OP_MUL] = "Mul",
+      [OP_DIV] = "Div",
+      [OP_FLOORDIV] = "FloorDiv",
+      [OP_FLOORMOD] = "FloorMod",
+      [OP_MIN] = "Min",
+      [OP_MAX] = "Max",
+      [OP_EQ] = "EQ",
+      [OP_NE] = "NE",
+      [OP_LT] = "LT",
+      [OP_LE] = "LE",
+      [OP_GT] = "GT",
+      [OP_GE] = "GE",
+      [OP_AND] = "And",
+      [OP_OR] = "Or",
+      [OP_NOT] = "Not",
+      [OP_CAST] = "Cast",
+      [OP_SELECT] = "Select",
+      [OP_LOAD] = "BufferLoad",
+      [OP_RAMP] = "Ramp",
+      [OP_BROADCAST] = "Broadcast",
   };
   if (v.kind == VAL_EXPR) {
-    for (size_t i = 0; i < sizeof expr_types / sizeof *expr_types; i++)
-      if (expr_types[i].op == v.u.expr->op) return expr_types[i].name;
-    return "Call";
+    const size_t op = v.u.expr->op;
+    const char *name = op < sizeof expr_types / sizeof *expr_types ? expr_types[op] : NULL;
+    return name ? name : "Call";
   }
   if (v.kind == VAL_NONE) return "NoneType";
   return tirc_value_type_name(v);
@@ -91,26 +88,40 @@ static const char *known_attributes(Script *sc, Value v) {
   return t.at;
 }
 
-/* Most names differ in their first letter. */
-static bool is_named(const char *have, const char *name) {
-  return *have == *name && !strcmp(have, name);
-}
+/* What goes by one name: looked for once, since scripts ask for the same ones again and again. */
+typedef struct Members {
+  const Primitive *primitive; /* or NULL */
+  VEC(const NativeRow *) methods;
+  VEC(const AttributeRow *) attributes;
+} Members;
 
-static bool own_attribute(Script *sc, Value v, const char *name, Value *out) {
+static const Members *members_of(Script *sc, const char *name) {
+  Members *m = tirc_strmap_get(&sc->members, name);
+  if (m) return m;
+  *tirc_strmap_at(sc->c, &sc->members, name) = m = tirc_new(sc->c, Members);
+  m->primitive = tirc_find_primitive(name);
   for (int k = 0; k < N_METHOD_TABLES; k++)
     for (const NativeRow *row = method_tables[k]; row->name; row++)
-      if (is_named(row->name, name) && has_rows_of(v, row->type))
-        return *out = tirc_script_method(sc, row, v), true;
+      if (!strcmp(row->name, name)) vec_push(sc->c, m->methods, row);
   for (int k = 0; k < N_ATTRIBUTE_TABLES; k++)
     for (const AttributeRow *row = attribute_tables[k]; row->name; row++)
-      if (is_named(row->name, name) && has_rows_of(v, row->type))
-        return *out = row->get(sc, v), true;
+      if (!strcmp(row->name, name)) vec_push(sc->c, m->attributes, row);
+  return m;
+}
+
+static bool own_attribute(Script *sc, Value v, const Members *m, Value *out) {
+  for (int i = 0; i < m->methods.n; i++)
+    if (has_rows_of(v, m->methods.at[i]->type))
+      return *out = tirc_script_method(sc, m->methods.at[i], v), true;
+  for (int i = 0; i < m->attributes.n; i++)
+    if (has_rows_of(v, m->attributes.at[i]->type))
+      return *out = m->attributes.at[i]->get(sc, v), true;
   return false;
 }
 
 /* sch.NAME: a primitive before anything else. */
-static bool schedule_attribute(Script *sc, Value v, const char *name, Value *out) {
-  const Primitive *p = tirc_script_is(v, "Schedule") ? tirc_find_primitive(name) : NULL;
+static bool schedule_attribute(Script *sc, Value v, const Members *m, Value *out) {
+  const Primitive *p = tirc_script_is(v, "Schedule") ? m->primitive : NULL;
   if (!p) return false;
   BoundPrimitive *bound = tirc_new(sc->c, BoundPrimitive);
   *bound = (BoundPrimitive){p, v.u.object};
@@ -136,7 +147,8 @@ static _Noreturn void not_offered(Script *sc, const char *space, const char *nam
 Value tirc_script_attribute(Script *sc, Value v, const char *name) {
   Value out;
   v = tirc_script_resolve(sc, v);
-  if (schedule_attribute(sc, v, name, &out) || own_attribute(sc, v, name, &out)) return out;
+  const Members *m = members_of(sc, name);
+  if (schedule_attribute(sc, v, m, &out) || own_attribute(sc, v, m, &out)) return out;
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
     if (tirc_script_namespace_member(sc, v.u.object, name, &out)) return out;
   if (tirc_script_is(v, "Schedule")) no_such_primitive(sc, name);

@@ -34,7 +34,7 @@ struct Model {
 #undef DECLARE
 };
 
-static void *open_library(void) {
+void *tirc_model_library(void) {
   static const char *const names[] = {"libxgboost.so.0", "libxgboost.so"};
   void *library = NULL;
   for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
@@ -78,7 +78,7 @@ static bool new_booster(Model *m, Handle matrix) {
 Model *tirc_model_new(void) {
   Model *m = calloc(1, sizeof *m);
   if (!m) return NULL;
-  m->library = open_library();
+  m->library = tirc_model_library();
   if (m->library && find_functions(m)) return m;
   tirc_model_free(m);
   return NULL;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+void *tirc_model_library(void); /* XGBoost's, or NULL */
+
 typedef struct Model Model;
 /* NULL: the library is not installed, or memory is out. */
 Model *tirc_model_new(void);

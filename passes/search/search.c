@@ -331,27 +331,63 @@ void tirc_search_tell(Search *s, const SearchPoint *p, double seconds, const cha
   if (failure) count_failure(s, failure, message);
   if (!isfinite(seconds)) return;
   const int n = p->decisions->n;
+  if (!n) return;
   keep(s, (Known){copy_decisions(s->c, p->decisions), tirc_copy(s->c, p->kinds, n),
                   tirc_copy(s->c, p->n_options, n), seconds});
+}
+
+bool tirc_search_would_keep(const Search *s, double seconds) {
+  const int n = s->options.parents;
+  return s->known.n < n || seconds < s->known.at[n - 1].seconds;
 }
 
 void tirc_search_pass_over(Search *s, uint64_t hash) {
   tirc_map_set(s->c, &s->seen, key_of(hash), s);
 }
 
-SearchPoint *tirc_search_know(Search *s, const Trace *trace, double seconds) {
+static SearchPoint *with_same_decisions(Search *s, const Trace *trace) {
   const ValueList *decisions = tirc_decisions_of(s->c, trace);
-  if (!decisions->n) return NULL;
-  SearchPoint *p = make_point(s, &(Draw){decisions, false, 1});
-  if (!p) return NULL;
-  bool same = p->decisions->n == decisions->n;
-  for (int i = 0; i < decisions->n && same; i++)
+  SearchPoint *p = decisions->n ? make_point(s, &(Draw){decisions, false, 1}) : NULL;
+  bool same = p && p->decisions->n == decisions->n;
+  for (int i = 0; same && i < decisions->n; i++)
     same = is_same(p->decisions->at[i], decisions->at[i]);
-  if (same) {
-    tirc_search_pass_over(s, p->hash);
-    tirc_search_tell(s, p, seconds, NULL, NULL);
-    return p;
-  }
+  if (same) return p;
   tirc_search_release(p);
   return NULL;
+}
+
+static const Trace *read_trace(Tirc *c, const char *json) {
+  return tirc_trace_of_value(c, tirc_value_of_json(c, json), (Loc){0}, "the trace");
+}
+
+static void remake(Search *s, Tirc *c, const char *json, SearchPoint **out) {
+  const Trace *trace = read_trace(c, json);
+  *out = with_same_decisions(s, trace);
+  if (*out) return;
+  Sched *sched = tirc_space_schedule(s->space, c);
+  SearchPoint *p = tirc_new(c, SearchPoint);
+  tirc_trace_apply(sched, trace, false, NULL, (Loc){0}, "the trace");
+  *p = (SearchPoint){.c = tirc_context_retain(c), .mod = sched->mod, .trace = sched->trace};
+  p->way = "";
+  p->decisions = tirc_value_list(c, VAL_LIST, 0, NULL).u.list;
+  p->hash = tirc_search_hash(c, p->mod);
+  describe_decisions(p);
+  *out = p;
+}
+
+SearchPoint *tirc_search_remake(Search *s, const char *json, SearchFailure *why) {
+  Tirc *c = tirc_context_new();
+  SearchPoint *p = NULL;
+  Trap trap;
+  *why = (SearchFailure){"memory", "", 1};
+  if (!c) return NULL;
+  if (TIRC_TRY(c, trap)) {
+    remake(s, c, json, &p);
+    TIRC_END(c, trap);
+  } else {
+    why->code = tirc_strdup(s->c, c->diag.code ? c->diag.code : "?");
+    why->message = tirc_strdup(s->c, tirc_script_raised(c));
+  }
+  tirc_context_release(c);
+  return p;
 }

@@ -73,11 +73,14 @@ int tirc_search_propose(Search *s, int n, SearchPoint **out);
  * released then. */
 void tirc_search_tell(Search *s, const SearchPoint *p, double seconds, const char *failure,
                       const char *message);
-/* Something of an earlier search, by the hash of its program: it is not proposed again. */
+/* Somebody else's point, by the hash of its program: it is not proposed. */
 void tirc_search_pass_over(Search *s, uint64_t hash);
-/* The same by its trace, with what it took: the point, or NULL where the rules of today make
- * another program of its decisions. */
-SearchPoint *tirc_search_know(Search *s, const Trace *trace, double seconds);
+/* The point of a trace (JSON), of this search or of another one. Where the rules of today make
+ * another program of its decisions it is what the trace says, and no origin of others. NULL: *why
+ * says what its instructions raise. */
+SearchPoint *tirc_search_remake(Search *s, const char *trace, SearchFailure *why);
+/* Whether a point that takes so long would be an origin of others. */
+bool tirc_search_would_keep(const Search *s, double seconds);
 int tirc_search_failures(const Search *s, const SearchFailure **out);
 int tirc_search_made(const Search *s); /* points, whether or not they were proposed */
 uint64_t tirc_search_hash(Tirc *c, const Module *m);

@@ -189,16 +189,17 @@ static void run_rules(Script *sc, void *self) {
   for (int i = 0; i < r->sp->mod->n_funcs; i++) schedule_function(r, i);
 }
 
-static Sched *new_schedule(const Space *sp, Tirc *c) {
+Sched *tirc_space_schedule(const Space *sp, Tirc *c) {
   Sched *s = tirc_sched_new(c, sp->mod);
   tirc_context_depend(c, sp->mod->c);
   s->target = sp->options.target;
   s->intrins = sp->options.intrins;
+  s->eval = tirc_script_eval_text;
   return s;
 }
 
 Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) {
-  Sched *s = new_schedule(sp, c);
+  Sched *s = tirc_space_schedule(sp, c);
   s->guide = d->decisions;
   s->likely = d->likely;
   tirc_sched_seed(s, d->seed);
@@ -247,7 +248,7 @@ static bool has_own_rules(const Space *sp, int func) {
   SRef **children;
   bool any = false;
   if (!c) return false;
-  Sched *s = new_schedule(sp, c);
+  Sched *s = tirc_space_schedule(sp, c);
   const int n = s->roots[func] ? tirc_child_blocks(s, s->roots[func], &children) : 0;
   for (int i = 0; i < n; i++) any |= own_rule(s, tirc_block_of(children[i])->id) != NULL;
   tirc_context_release(c);
@@ -258,7 +259,7 @@ Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options) {
   Space *sp = tirc_new(c, Space);
   *sp = (Space){.c = c, .mod = m, .options = *options, .probed_func = -1, .probed_way = -1};
   Run r = {.sp = sp,
-           .sc = tirc_script_open(new_schedule(sp, c), &options->limits, NULL, NULL, NULL)};
+           .sc = tirc_script_open(tirc_space_schedule(sp, c), &options->limits, NULL, NULL, NULL)};
   r.sc->is_library = true;
   tirc_script_within_limits(r.sc, (Loc){0}, read_ways, &r);
   sp->n_ways = r.ways.n;

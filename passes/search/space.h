@@ -44,6 +44,8 @@ typedef struct Draw {
 /* A point of the space, as a schedule in c, whose trace holds all decisions. Throws the
  * ScheduleError of a point that is illegal. */
 Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d);
+/* A schedule of the program as it is, in c, that can run any trace of the space. */
+Sched *tirc_space_schedule(const Space *sp, Tirc *c);
 /* The decisions of a trace, in order, in a list of c. */
 ValueList *tirc_decisions_of(Tirc *c, const Trace *t);
 /* Whether a way was drawn by an instruction, or one of the schedules that a rule returned. */

@@ -143,6 +143,9 @@ tirc_status tirc_db_renew(tirc_db *db, const char *worker, double lease, int64_t
 /* Stores what a trial that was taken came to: t->id, worker, code or samples, conditions.
  * *stored (or NULL) is false where another worker has meanwhile taken it over. */
 tirc_status tirc_db_finish(tirc_db *db, const tirc_db_trial *t, bool *stored, tirc_error **error);
+/* More samples of a trial that is done without a code; its time is then the median of all. */
+tirc_status tirc_db_add_samples(tirc_db *db, const char *trial, int n, const double *samples,
+                                tirc_error **error);
 /* Gives back what the worker has taken and not finished. */
 tirc_status tirc_db_release(tirc_db *db, const char *worker, tirc_error **error);
 
@@ -165,6 +168,14 @@ tirc_status tirc_db_trials(tirc_db *db, const char *task, int64_t limit,
                            bool (*visit)(void *self, const tirc_db_trial *t), void *self,
                            tirc_error **error);
 
+/* *queued and *running of a task. */
+tirc_status tirc_db_unfinished(tirc_db *db, const char *task, int64_t *queued, int64_t *running,
+                               tirc_error **error);
+/* Those that are done and that the caller does not know, the fastest first. */
+tirc_status tirc_db_news(tirc_db *db, const char *task, bool (*knows)(void *self, const char *id),
+                         void (*visit)(void *self, const tirc_db_trial *t), void *self,
+                         tirc_error **error);
+
 /* The trial whose id begins so; TIRC_NO: none does, or several do. */
 tirc_status tirc_db_find_trial(tirc_db *db, const char *id, tirc_db_trial **out,
                                tirc_error **error);
@@ -185,7 +196,7 @@ typedef struct tirc_db_result {
   int threads;
   const tirc_db_described *machine;
   const char *code, *message; /* NULL: it ran */
-  double seconds;             /* the median (put: reckoned), NaN where there is none */
+  double seconds;             /* the figure; put: 0 is the samples' median; NaN: there is none */
   int n_samples;
   const double *samples;
   bool disturbed; /* by others on the machine */

@@ -67,6 +67,7 @@ typedef struct DbDriver {
 
 /* sqlite.c, postgres.c */
 tirc_status tirc_sqlite_open(const char *path, tirc_db_mode mode, DbConn **out, tirc_error **error);
+void *tirc_postgres_library(void); /* the server's client library, or NULL */
 tirc_status tirc_postgres_open(const char *url, tirc_db_mode mode, DbConn **out,
                                tirc_error **error);
 

@@ -41,10 +41,16 @@ typedef struct PostgresConn {
   PGconn *conn;
 } PostgresConn;
 
-static bool load_library(Libpq *pq, tirc_error **error) {
+void *tirc_postgres_library(void) {
   static const char *const names[] = {"libpq.so.5", "libpq.so"};
-  for (size_t i = 0; i < sizeof names / sizeof *names && !pq->handle; i++)
-    pq->handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  void *handle = NULL;
+  for (size_t i = 0; i < sizeof names / sizeof *names && !handle; i++)
+    handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  return handle;
+}
+
+static bool load_library(Libpq *pq, tirc_error **error) {
+  pq->handle = tirc_postgres_library();
   if (!pq->handle) {
     tirc_db_error(error, TIRC_BAD, "on Debian: apt install libpq5",
                   "a database on a PostgreSQL server needs its client library, libpq.so.5");

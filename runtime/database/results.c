@@ -55,7 +55,8 @@ tirc_status tirc_db_put_result(tirc_db *db, const tirc_db_result *r, tirc_error 
     return tirc_db_error(error, TIRC_BAD, NULL,
                          "tirc_db_put_result: a result has a session, a program, a setting, a "
                          "contender and a target");
-  Put p = {.r = r, .seconds = tirc_db_median(r->n_samples, r->samples)};
+  Put p = {.r = r, .seconds = r->seconds};
+  if (!(r->seconds > 0)) p.seconds = tirc_db_median(r->n_samples, r->samples);
   p.created = r->created > 0 ? r->created : tirc_db_clock();
   p.samples = tirc_db_samples_text(r->n_samples, r->samples);
   tirc_status status = TIRC_BAD;

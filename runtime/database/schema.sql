@@ -99,16 +99,16 @@ CREATE TABLE result (
   environment TEXT REFERENCES environment (id),
   code TEXT,                          -- of the error that it ended in; NULL: it ran
   message TEXT,
-  seconds DOUBLE PRECISION,
-  samples TEXT,                       -- JSON
+  seconds DOUBLE PRECISION,           -- the figure: of bench the median of the turns' medians
+  samples TEXT,                       -- JSON, all timed calls, in the order of measuring
   clock_low DOUBLE PRECISION,
   clock_high DOUBLE PRECISION,
   load DOUBLE PRECISION,
   pages TEXT,
-  disturbed INTEGER NOT NULL,         -- 1: others used the machine meanwhile
+  disturbed INTEGER NOT NULL,         -- 1: load, a falling clock, or wide intervals
   command TEXT,
   seed BIGINT,
-  more TEXT,                          -- JSON
+  more TEXT,                          -- JSON: turns (how many of the samples each had), kind, ...
   created DOUBLE PRECISION NOT NULL
 );
 CREATE INDEX result_by_workload ON result (workload);

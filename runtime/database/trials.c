@@ -269,7 +269,7 @@ static tirc_status bury(tirc_db *db, tirc_error **error) {
   return tirc_db_run(db,
                      "UPDATE trial SET state = 'done', code = 'worker-lost', lease = NULL,"
                      " message = 'each worker that took it was lost', finished = $now"
-                     " WHERE state = 'running' AND lease < $now AND attempts >= " MOST_ATTEMPTS,
+                     " WHERE state = 'running' AND lease <= $now AND attempts >= " MOST_ATTEMPTS,
                      0, NULL, NULL, NULL, error);
 }
 
@@ -286,7 +286,7 @@ static tirc_status take(tirc_db *db, void *self, tirc_error **error) {
       db,
       "UPDATE trial SET state = 'running', worker = $1, lease = $now + $2, attempts = attempts + 1"
       " WHERE id = (SELECT id FROM trial WHERE ($3 = '' OR task = $3) AND (state = 'queued'"
-      " OR (state = 'running' AND lease < $now AND attempts < " MOST_ATTEMPTS "))"
+      " OR (state = 'running' AND lease <= $now AND attempts < " MOST_ATTEMPTS "))"
       " ORDER BY CASE WHEN state = 'queued' THEN 0 ELSE 1 END, coalesce(predicted, 0) DESC, "
       "created, id LIMIT 1 $skip_locked) RETURNING " COLUMNS,
       DB_PARAMS(db_text(t->worker), db_real(t->lease), db_text(t->task ? t->task : "")), &t->rows,
@@ -360,6 +360,46 @@ tirc_status tirc_db_finish(tirc_db *db, const tirc_db_trial *t, bool *stored, ti
   return status;
 }
 
+typedef struct More {
+  const char *trial;
+  int n;
+  const double *samples;
+} More;
+
+static tirc_status add_samples(tirc_db *db, void *self, tirc_error **error) {
+  const More *m = self;
+  DbRows rows = {0};
+  tirc_status status = tirc_db_run(
+      db, "SELECT samples FROM trial WHERE id = $1 AND state = 'done' AND code IS NULL $lock_row",
+      DB_PARAMS(db_text(m->trial)), &rows, NULL, error);
+  if (status == TIRC_OK && rows.n) {
+    int old = 0;
+    double *all = tirc_db_samples(db_cell_text(&rows, 0, 0), &old);
+    double *grown = realloc(all, ((size_t)old + (size_t)m->n + 1) * sizeof *grown);
+    if (grown) {
+      all = grown;
+      memcpy(all + old, m->samples, (size_t)m->n * sizeof *grown);
+    }
+    char *text = grown ? tirc_db_samples_text(old + m->n, all) : NULL;
+    status = text ? tirc_db_run(db, "UPDATE trial SET samples = $1, seconds = $2 WHERE id = $3",
+                                DB_PARAMS(db_text(text), db_real(tirc_db_median(old + m->n, all)),
+                                          db_text(m->trial)),
+                                NULL, NULL, error)
+                  : tirc_api_no_memory(error);
+    free(text);
+    free(all);
+  }
+  tirc_db_rows_free(&rows);
+  return status;
+}
+
+tirc_status tirc_db_add_samples(tirc_db *db, const char *trial, int n, const double *samples,
+                                tirc_error **error) {
+  NEED(db, trial, LIST(n, samples));
+  More m = {trial, n, samples};
+  return n ? tirc_db_transact(db, add_samples, &m, error) : TIRC_OK;
+}
+
 /* --- questions
  * ------------------------------------------------------------------------------------------ */
 
@@ -428,5 +468,47 @@ tirc_status tirc_db_trials(tirc_db *db, const char *task, int64_t limit,
     if (!more) break;
   }
   tirc_db_rows_free(&rows);
+  return status;
+}
+
+tirc_status tirc_db_unfinished(tirc_db *db, const char *task, int64_t *queued, int64_t *running,
+                               tirc_error **error) {
+  NEED(db, task, queued, running);
+  DbRows rows = {0};
+  const tirc_status status = tirc_db_run(
+      db, "SELECT state, count(*) FROM trial WHERE task = $1 AND state <> 'done' GROUP BY state",
+      DB_PARAMS(db_text(task)), &rows, NULL, error);
+  *queued = *running = 0;
+  for (int i = 0; i < rows.n; i++)
+    *(state_of(db_cell_text(&rows, i, 0)) == TIRC_DB_QUEUED ? queued : running) =
+        db_cell_int(&rows, i, 1);
+  tirc_db_rows_free(&rows);
+  return status;
+}
+
+/* The ids come from an index; each text is read once. */
+tirc_status tirc_db_news(tirc_db *db, const char *task, bool (*knows)(void *self, const char *id),
+                         void (*visit)(void *self, const tirc_db_trial *t), void *self,
+                         tirc_error **error) {
+  NEED(db, task, knows, visit);
+  DbRows ids = {0};
+  tirc_status status =
+      tirc_db_run(db,
+                  "SELECT id FROM trial WHERE task = $1 AND state = 'done'"
+                  " ORDER BY CASE WHEN seconds IS NULL THEN 1 ELSE 0 END, seconds, id",
+                  DB_PARAMS(db_text(task)), &ids, NULL, error);
+  for (int i = 0; i < ids.n && status == TIRC_OK; i++) {
+    DbRows rows = {0};
+    if (knows(self, db_cell_text(&ids, i, 0))) continue;
+    status = tirc_db_run(db, "SELECT " COLUMNS " FROM trial WHERE id = $1", DB_PARAMS(ids.cells[i]),
+                         &rows, NULL, error);
+    if (status == TIRC_OK && rows.n) {
+      const tirc_db_trial t = trial_of(&rows, 0);
+      visit(self, &t);
+      free((double *)t.samples);
+    }
+    tirc_db_rows_free(&rows);
+  }
+  tirc_db_rows_free(&ids);
   return status;
 }

@@ -211,6 +211,21 @@ static Census census(tirc_db *db, const char *task) {
   return c;
 }
 
+typedef struct Told {
+  int n;
+  char ids[4][40];
+} Told;
+static bool is_known(void *self, const char *id) {
+  const Told *t = self;
+  for (int i = 0; i < t->n; i++)
+    if (strcmp(t->ids[i], id) == 0) return true;
+  return false;
+}
+static void be_told(void *self, const tirc_db_trial *trial) {
+  Told *t = self;
+  snprintf(t->ids[t->n++], sizeof t->ids[0], "%s", trial->id);
+}
+
 static void test_work(void **state) {
   (void)state;
   tirc_db *db = open_db("work.db"), *second = open_db("work.db");
@@ -254,6 +269,22 @@ static void test_work(void **state) {
   assert_true(stored);
   OK(tirc_db_finish(db, &done, &stored, &error)); /* said again, as after a lost answer */
   assert_true(stored);
+
+  Told told = {0}; /* each is news once */
+  int64_t queued, running;
+  OK(tirc_db_news(db, task, is_known, be_told, &told, &error));
+  OK(tirc_db_news(db, task, is_known, be_told, &told, &error));
+  assert_true(told.n == 1 && strcmp(told.ids[0], b->id) == 0);
+  OK(tirc_db_unfinished(second, task, &queued, &running, &error));
+  assert_true(queued == 0 && running == 2);
+
+  OK(tirc_db_add_samples(db, b->id, 2, (double[]){0.125, 0.25}, &error));
+  OK(tirc_db_add_samples(second, a->id, 1, &sample, &error)); /* which is not done */
+  tirc_db_trial *more = NULL;
+  OK(tirc_db_find_trial(db, b->id, &more, &error));
+  assert_true(more->n_samples == 3 && more->samples[2] == 0.25 && more->seconds == 0.25);
+  tirc_db_trial_free(more);
+  OK(tirc_db_finish(db, &done, &stored, &error));
 
   Census n = census(db, task);
   assert_true(n.tasks == 1 && n.trials == 3 && n.running == 2 && n.done == 1 && n.fastest == 0.5);

@@ -179,6 +179,9 @@ static const Row prints[] = {
      "l.annotations, l.loop_var.name, l.thread_binding, l.extent == 64)",
      "serial 0 32 {} j None True\n"},
     {"def schedule(sch):\n  print(sch.get_loops(sch.get_block('B'))[-1].name)", "j\n"},
+    {"i = sch.get(sch.get_loops('B')[0]).loop_var\ncall = tir.if_then_else(i < 3, i, 0)\n"
+     "print(type(call).__name__, call.op.name)",
+     "Call tir.if_then_else\n"},
     {"print(T.int64(4) + 1 == 5, T.int64(4).dtype, tir.const(2, 'int32').value * 2, "
      "T.float32(0).dtype)",
      "True int64 4 float32\n"},

@@ -33,12 +33,14 @@ class Result(Structure):
 TOLD = CFUNCTYPE(None, c_void_p, POINTER(Event))
 WARN = CFUNCTYPE(None, c_void_p, c_char_p)
 GO_ON = CFUNCTYPE(c_bool, c_void_p)
+WAITS = CFUNCTYPE(None, c_void_p)
 
 
 class Options(Structure):
     _fields_ = [("target", c_char_p), ("rules", c_char_p), ("threads", c_int), ("trials", c_int64), ("seconds", c_double),
-                ("seed", c_int64), ("max_steps", c_int64), ("database", c_char_p), ("self", c_void_p), ("told", TOLD),
-                ("warn", WARN), ("go_on", GO_ON)]
+                ("seed", c_int64), ("max_steps", c_int64), ("database", c_char_p), ("ranking", c_char_p),
+                ("mutations", c_char_p), ("lease", c_double),
+                ("self", c_void_p), ("told", TOLD), ("warn", WARN), ("go_on", GO_ON), ("waits", WAITS)]
 
 
 TuneResult = collections.namedtuple("TuneResult", "mod seconds automatic trials failed failures wrong")
@@ -73,10 +75,10 @@ def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, 
 
     task = Task(module._module._as_parameter_, b"main", 1)
     options = Options(cpu_of(target), os.fsencode(rules) if rules else None, threads, trials, seconds, seed, 0,
-                      None if database is None else os.fsencode(database), None, TOLD(hear), WARN(), GO_ON(go_on))
+                      None if database is None else os.fsencode(database), None, None, 0, None, TOLD(hear), WARN(), GO_ON(go_on), WAITS())
     results = POINTER(Result)()
-    _lib.call("tune", 1, byref(task), byref(options), byref(results))
     try:
+        _lib.call("tune", 1, byref(task), byref(options), byref(results))
         r = results[0]
         best = None
         if r.module:
