@@ -34,6 +34,14 @@ typedef struct Rule {
   const char *start; /* of its definition in the script */
 } Rule;
 
+/* A contender that a study names, in place of those of the command line. */
+typedef struct Planned {
+  const char *name, *script; /* script: its path, for messages and imports */
+  const char *text;          /* the schedule; NULL: it is none */
+  bool automatic, tuned;
+  const Rival *rival; /* or NULL */
+} Planned;
+
 /* The machine; clocks in hertz, caches in bytes. */
 typedef struct Profile {
   char cpu[256], governor[64], huge_pages[32]; /* "" unknown */
@@ -61,6 +69,7 @@ extern const Ceiling fma_ceiling, bandwidth_ceiling;
 typedef struct Contender {
   char *name;         /* the script's file name without its ending, or the rival's */
   const char *script; /* NULL for a rival and a ceiling */
+  const char *text;   /* of the schedule, if that is not what the file has */
   bool tuned;         /* the best of the database; the script is "tuned" */
   bool automatic;     /* made by --auto; the script is "auto" */
   bool plain;         /* the program as it is */
@@ -153,6 +162,9 @@ struct Bench {
     const Rival *rival;
     char kernels[128];
   } rivals[8];
+  int n_planned; /* of a study: the contenders */
+  const Planned *const *planned;
+  int turns;    /* each contender has at least so many; 0: what is usual */
   char *script; /* of --ablate, and its rules */
   int n_rules;
   Rule *rules;
@@ -169,12 +181,15 @@ struct Bench {
  * that it does not. */
 bool has_contenders(const Options *o);
 int usage_of_bench(const Options *o);
+int read_threads(Bench *b); /* of --threads, "1,2": DONE or BAD */
 /* bench_settings.c, bench_suite.c: the cases, from --suite and -D. DONE or BAD */
 int make_cases(Bench *b);
 /* The suite that --suite names, if it is part of the command, as files in the folder of --write. */
 int write_suite(const Options *o);
 /* A program that is part of the command, as a suite names it: conv2d.tir; or NULL. */
 const char *known_program(const char *name);
+bool is_known_suite(const char *name);
+int multiply_threads(Bench *b); /* every case for each number of threads: DONE or BAD */
 void free_cases(Bench *b);
 char *name_of_case(const Case *k); /* qkv/M=16,N=768; on the heap */
 /* bench_arrays.c: DONE or BAD. A program that the command line or a suite names; */
@@ -245,6 +260,11 @@ typedef struct Ratio {
 } Ratio;
 /* How many times faster `of` is than `base`, of the same case. */
 Ratio ratio_to(const Contender *of, const Contender *base);
+/* One of the bootstrap's draws of log(base / of), by number. Contenders that took their turns
+ * `together` draw the same ones. */
+double draw_log_ratio(const Contender *of, const Contender *base, uint64_t number, bool together);
+enum { RESAMPLES = 600 };
+Ratio interval(double value, double *v, int n); /* of n draws, which it sorts */
 /* The same over all measured cases that `chosen` lets in (NULL: any kernel; threads 0: any): the
  * geometric mean for contender i against contender `base`, and the case with the lowest ratio. */
 Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
@@ -277,6 +297,7 @@ int write_json(const Bench *b, const char *path);
 void add_setting(struct json_object *j, const Case *k); /* M, N, K, and what -D sets */
 /* bench_store.c: every sample, in a database. Before anything is measured: DONE or BAD; */
 int open_store(Bench *b);
+char *environment_description(const Bench *b); /* versions, as JSON; on the heap */
 /* when a case was measured: stored whole or, after a warning, tried again after the next one; */
 void store_case(Bench *b, Case *k);
 /* at the end: what could not be stored so far. DONE, or BAD after saying what is not stored. */
@@ -291,6 +312,10 @@ Load start_load(void);
 double others_since(const Load *l); /* cores that other processes used */
 /* bench_ablate.c */
 int find_rules(Bench *b, const char *path);
+/* Where the text defines `def rule_x(`, given rule_x; or NULL. */
+const char *find_rule_named(const char *text, const char *name);
+/* The text with a return at the start of rule_x; on the heap, NULL: it has no body. */
+char *script_without(const char *text, const char *name);
 char *read_script(const char *path); /* on the heap; NULL: errno says why */
 void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
 void print_ablation(const Bench *b);

@@ -49,6 +49,19 @@ static char *leave_out(const char *text, const char *rule) {
   return out;
 }
 
+const char *find_rule_named(const char *text, const char *name) {
+  const char *r = text, *word = name + strlen("rule_");
+  const size_t n = strlen(word);
+  for (; (r = find_rule(text, r)) != NULL; r++)
+    if (name_length(r) == n && strncmp(r + sizeof DEFINITION - 1, word, n) == 0) return r;
+  return NULL;
+}
+
+char *script_without(const char *text, const char *name) {
+  const char *rule = find_rule_named(text, name);
+  return rule ? leave_out(text, rule) : NULL;
+}
+
 int find_rules(Bench *b, const char *path) {
   b->script = read_script(path);
   if (!b->script) return complain(b->o, NULL, "cannot read '%s': %s", path, strerror(errno));

@@ -13,10 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const double FIRST_WARM_UP = 0.02, WARM_UP = 0.004, BATCH = 0.02, SHORTEST = 20e-6;
+static const double FIRST_WARM_UP = 0.02, WARM_UP = 0.004, BATCH = 0.02, SHORTEST = 20e-6,
+                    LONG = 0.1;
 static const double SECONDS = 0.3;
 static const double LONGEST_SPIN = 0.5; /* seconds; what spins on is measured with all others */
-enum { FEWEST_TURNS = 9, MOST_TURNS = 4000, POLL_US = 200, ATTEMPTS = 3 };
+enum { USUAL_TURNS = 9, MOST_TURNS = 4000, POLL_US = 200, ATTEMPTS = 3 };
 
 /* --- other threads ----------------------------------------------------------------------------
  */
@@ -61,11 +62,14 @@ static double call(const Contender *c, int times) {
 
 static double wanted_seconds(const Bench *b) { return b->o->seconds > 0 ? b->o->seconds : SECONDS; }
 
-/* What takes long gets fewer turns: an interval from 9 is wide, but there. */
+static int wanted_turns(const Bench *b) { return b->turns ? b->turns : USUAL_TURNS; }
+
+/* What takes long gets fewer turns, unless their number was asked for: an interval from 9 is wide,
+ * but there. */
 static bool enough(const Bench *b, const Contender *c) {
   double wanted = wanted_seconds(b);
-  return c->skipped || c->n_turns >= MOST_TURNS || c->spent >= 4 * wanted ||
-         (c->spent >= wanted && c->n_turns >= FEWEST_TURNS);
+  return c->skipped || c->n_turns >= MOST_TURNS || (c->spent >= 4 * wanted && !b->turns) ||
+         (c->spent >= wanted && c->n_turns >= wanted_turns(b));
 }
 
 static void push(double **list, int n, int *cap, double v) {
@@ -102,9 +106,11 @@ static double warm_up(const Contender *c, double seconds) {
 }
 
 static void take_turn(const Bench *b, Contender *c) {
-  double batch = wanted_seconds(b) / (double)FEWEST_TURNS;
+  double batch = wanted_seconds(b) / wanted_turns(b);
   await_idle_threads();
-  double least = warm_up(c, c->n_turns ? WARM_UP : FIRST_WARM_UP);
+  /* The caches that others have filled cost a long call nothing that would show. */
+  const bool is_long = c->n_turns && c->turns[c->n_turns - 1] > LONG;
+  double least = is_long ? LONG : warm_up(c, c->n_turns ? WARM_UP : FIRST_WARM_UP);
   double left = batch < BATCH ? batch : BATCH;
   int times = least < SHORTEST ? (int)(SHORTEST / (least + 1e-9)) + 1 : 1, first = c->n_times;
   double before[N_COUNTERS], after[N_COUNTERS];

@@ -179,8 +179,8 @@ static void prepare_plain(const Bench *b, const Case *k, Contender *c) {
  * search made the schedule, the calls that it amounts to. */
 static void keep_schedule(Contender *c, const tirc_module *scheduled) {
   char *text = NULL;
-  if (c->without)
-    text = strdup(c->without->text);
+  if (c->without || c->text)
+    text = strdup(c->text ? c->text : c->without->text);
   else if (!c->automatic && !c->tuned)
     text = read_script(c->script);
   else if (scheduled && tirc_module_trace(scheduled, TIRC_TRACE_SCRIPT, &text, NULL))
@@ -198,9 +198,11 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_status scheduled =
       c->tuned       ? schedule_tuned(b, k, c, &m, &e)
       : c->automatic ? schedule_automatically(b, k, &s, &m, &e)
-      : c->without   ? tirc_module_schedule_text(k->program, c->without->text,
-                                                 strlen(c->without->text), c->script, &s, &m, &e)
-                     : tirc_module_schedule(k->program, c->script, &s, &m, &e);
+      : c->text
+          ? tirc_module_schedule_text(k->program, c->text, strlen(c->text), c->script, &s, &m, &e)
+      : c->without ? tirc_module_schedule_text(k->program, c->without->text,
+                                               strlen(c->without->text), c->script, &s, &m, &e)
+                   : tirc_module_schedule(k->program, c->script, &s, &m, &e);
   if (b->store.db) keep_schedule(c, scheduled ? NULL : m);
   tirc_module *made = m;
   c->skipped = scheduled || !relay_arguments(b, k, c, &made, &e);
@@ -235,6 +237,8 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
     fprintf(b->out, "%s%s%s: %s is left out: %s\n", k->kernel, *k->setting ? " " : "", k->setting,
             c->name, why ? why : "out of memory");
     c->skipped = true;
+    c->code = strdup("left-out");
+    c->failure = strdup(why ? why : "out of memory");
   }
   if (status == DONE && !c->skipped) check_contender(b, k, c);
   if (c->rival && c->rival->note && !c->skipped) c->note = strdup(c->rival->note(c->prepared));
@@ -303,12 +307,28 @@ static bool add_contenders(const Bench *b, Case *k) {
   return true;
 }
 
+static bool add_planned(const Bench *b, Case *k) {
+  k->contenders = calloc((size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
+  for (int i = 0; k->contenders && i < b->n_planned; i++) {
+    const Planned *p = b->planned[i];
+    k->contenders[k->n_contenders++] = (Contender){.name = strdup(p->name),
+                                                   .script = p->rival ? NULL : p->script,
+                                                   .text = p->text,
+                                                   .automatic = p->automatic,
+                                                   .tuned = p->tuned,
+                                                   .rival = p->rival};
+  }
+  if (k->contenders) add_ceilings(b, k);
+  return k->contenders != NULL;
+}
+
 int prepare_case(Bench *b, Case *k) {
   tirc_error *e = NULL;
   int status = load_case(b, k);
   if (status == DONE && (k == b->cases || k->file)) status = check_program(b->o, k->program);
   if (status != DONE) return status;
-  if (!add_contenders(b, k)) return complain(b->o, NULL, "out of memory");
+  if (!(b->n_planned ? add_planned(b, k) : add_contenders(b, k)))
+    return complain(b->o, NULL, "out of memory");
   status = make_arrays(b, k);
   if (status != DONE) return status;
   if (tirc_module_call_cost(k->program, NULL, k->n_params, k->args, &k->cost, &e))

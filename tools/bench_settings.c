@@ -132,8 +132,7 @@ void free_line(Line *l) {
   free(l->file);
 }
 
-/* Every case once more for each further number of threads. */
-static int multiply_threads(Bench *b) {
+int multiply_threads(Bench *b) {
   int n = b->n_cases;
   Case *all = calloc((size_t)(n * b->n_threads) + 1, sizeof *all);
   if (!all) return complain(b->o, NULL, "out of memory");

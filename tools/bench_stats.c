@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RESAMPLES = 600, MOST_TURNS = 4096 };
+enum { MOST_TURNS = 4096 };
+
+static const uint64_t APART = UINT64_C(1) << 32; /* the numbers of other draws */
 
 /* The same figures give the same intervals. */
 static uint32_t next_random(uint64_t *state) {
@@ -34,7 +36,7 @@ static double resample(const Contender *c, uint64_t state) {
   return median_of(drawn, n);
 }
 
-static Ratio interval(double value, double *v, int n) {
+Ratio interval(double value, double *v, int n) {
   qsort(v, (size_t)n, sizeof *v, compare_doubles);
   return (Ratio){value, v[(int)(0.025 * n)], v[(int)(0.975 * n)]};
 }
@@ -118,6 +120,10 @@ static void add_ratio(Mean *m, const Case *k, const Contender *of, const Contend
   m->n++;
 }
 
+double draw_log_ratio(const Contender *of, const Contender *base, uint64_t number, bool together) {
+  return log(resample(base, together ? number : number + APART) / resample(of, number));
+}
+
 static Ratio end_mean(Mean *m, const Case **lowest, double *lowest_ratio) {
   *lowest = m->lowest;
   *lowest_ratio = m->lowest_ratio;
@@ -155,7 +161,6 @@ static const Case *same_on(const Bench *b, const Case *k, int threads) {
 
 Ratio mean_scaling(const Bench *b, const char *kernel, int threads, int i, const Case **lowest,
                    double *lowest_ratio) {
-  static const uint64_t APART = UINT64_C(1) << 32;
   Mean m = {0};
   for (int j = 0; j < b->n_measured; j++) {
     const Case *k = &b->cases[j];

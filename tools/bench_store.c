@@ -57,7 +57,7 @@ static char *machine_description(const Profile *p) {
   return json_string(j);
 }
 
-static char *environment_description(const Bench *b) {
+char *environment_description(const Bench *b) {
   Json *j = json_object_new_object();
   struct utsname system;
   unsigned major, minor, patch;
@@ -146,7 +146,7 @@ static const char *kind_of(const Contender *c) {
   return c->ceiling ? "ceiling" : c->rival ? "library" : c->plain ? "program" : "schedule";
 }
 
-static char *describe(const Case *k, const Contender *c) {
+static char *describe(const Bench *b, const Case *k, const Contender *c) {
   Json *j = json_object_new_object(), *turns = json_object_new_array();
   Json *disturbed = json_object_new_array();
   const char *names[N_DISTURBANCES];
@@ -167,6 +167,8 @@ static char *describe(const Case *k, const Contender *c) {
   add_int(j, "huge_page_bytes", k->huge_bytes);
   add_real(j, "clock_drop", k->clock_drop);
   add_int(j, "attempts", k->attempts);
+  add_real(j, "seconds_asked_for", b->o->seconds);
+  add_int(j, "turns_asked_for", b->turns);
   json_object_object_add(j, "disturbed", disturbed);
   json_object_object_add(j, "turns", turns);
   return json_string(j);
@@ -184,7 +186,7 @@ static tirc_status put_contender(const Bench *b, const Case *k, const Contender 
                                  const char *setting, tirc_error **e) {
   const ResultStore *s = &b->store;
   const tirc_db_described machine = {s->profile, s->machine};
-  char *name = name_of_case(k), *more = describe(k, c), contender[256];
+  char *name = name_of_case(k), *more = describe(b, k, c), contender[256];
   const bool ran = c->median > 0;
   name_contender(b, c, contender, sizeof contender);
   const tirc_db_result r = {.session = s->session,

@@ -266,6 +266,12 @@ static char *read_whole(const char *path) {
   return NULL;
 }
 
+bool is_known_suite(const char *name) {
+  for (int i = 0; i < N_SUITES; i++)
+    if (strcmp(suites[i].name, name) == 0) return true;
+  return false;
+}
+
 static int no_suite(const Options *o, const char *name, const char *why) {
   char hint[768] = "a file with lines like `qkv M=16,32 K=768 N=768`, or one of: ";
   for (int i = 0; i < N_SUITES; i++)

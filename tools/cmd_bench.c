@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* "1,2": the numbers of threads. */
-static int read_threads(Bench *b) {
+int read_threads(Bench *b) {
   const char *p = b->o->thread_list ? b->o->thread_list : "0";
   tirc_error *e = NULL;
   b->threads = calloc(strlen(p) + 1, sizeof *b->threads);

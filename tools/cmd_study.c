@@ -1,0 +1,63 @@
+/* `tirc study`: a script of questions becomes measurements in the database and a report. */
+#include "study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* NAME.report beside where the command runs, or what -o says. */
+static char *report_folder(const Options *o) {
+  char *stem = o->output ? NULL : path_stem(o->args.at[0]), *out;
+  const size_t n = strlen(o->output ? o->output : stem ? stem : "") + sizeof ".report";
+  out = malloc(n);
+  if (out) snprintf(out, n, "%s%s", o->output ? o->output : stem, o->output ? "" : ".report");
+  free(stem);
+  return out;
+}
+
+/* Expected errors that did not come, and results that are wrong. */
+static bool has_failed(const Study *s) {
+  bool failed = false;
+  for (int p = 0; p < s->plans.n; p++) {
+    const char *message;
+    const Plan *plan = &s->plans.at[p];
+    if (!plan->expect_error || judge_failure(s, p, &message) != DIFFERS) continue;
+    fprintf(stderr, "%s:%d:%d: %s did not end in %s: %s\n", plan->loc.file, plan->loc.line,
+            plan->loc.column, plan->what.name, plan->expect_error, message);
+    failed = true;
+  }
+  for (int i = 0; i < s->n_grounds; i++) failed = failed || s->grounds[i].b.wrong;
+  return failed;
+}
+
+static int run(Study *s) {
+  int status = prepare_study(s), stored;
+  if (status != DONE) return status;
+  status = run_study(s);
+  stored = close_study(s);
+  if (status == BAD) return BAD;
+  if (status == NO)
+    printf("Interrupted: %d of %d settings are in the database; the same command goes on\n",
+           s->n_done, s->n_units);
+  else if (!s->n_measured)
+    printf("All %d settings were in the database already; --again measures them again\n",
+           s->n_units);
+  const int written = write_report(s);
+  if (status == DONE) status = written;
+  if (status == DONE && has_failed(s)) status = NO;
+  return stored == DONE ? status : stored;
+}
+
+int cmd_study(Options *o) {
+  if (o->names) {
+    print_study_names(stdout);
+    return DONE;
+  }
+  if (!o->args.n) return complain(o, NULL, "usage: tirc study FILE");
+  Study s = {
+      .o = o, .path = o->args.at[0], .threads = "0", .turns = 9, .seconds = 0.3, .attempts = 3};
+  s.report = report_folder(o);
+  int status = s.report ? read_study(&s) : complain(o, NULL, "out of memory");
+  if (status == DONE) status = run(&s);
+  free_study(&s);
+  return status;
+}

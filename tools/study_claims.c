@@ -1,0 +1,203 @@
+/* What the measurements say. A row of a table is a geometric mean of ratios over settings, with its
+ * interval; settings that were measured while the machine was busy are left out, and where fewer
+ * than half remain nothing is said. Contenders that took turns in one run are paired.
+ *
+ * A published figure, or range, is beyond 1, below 1, or around it. It carries over when the whole
+ * interval is on its side of 1 (around 1: within the published range); it differs when the whole
+ * interval is on the other side (outside of the range); else it is undecided. Whether the size of
+ * the effect is the same, too, is another question: does the interval meet the published range? */
+#include "study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The two results of a run that both were in, or the latest of each. */
+typedef struct Pair {
+  const Held *of, *base;
+  bool together;
+} Pair;
+
+static bool has_figure(const Held *h) { return h->c.median > 0; }
+
+static const Held *latest(const Held *h) {
+  while (h && !has_figure(h)) h = h->older;
+  return h;
+}
+
+static Pair pair_up(const Held *of, const Held *base) {
+  for (const Held *x = of; x; x = x->older)
+    for (const Held *y = base; y; y = y->older)
+      if (has_figure(x) && has_figure(y) && strcmp(x->session, y->session) == 0)
+        return (Pair){x, y, true};
+  return (Pair){latest(of), latest(base), false};
+}
+
+/* The fastest of those that it is compared with. */
+static const Held *fastest(const Study *s, const Ground *g, const Case *k, const Names *names) {
+  const Held *best = NULL;
+  for (int i = 0; i < names->n; i++) {
+    const Held *head = held(s, g, k, find_plan(s, names->at[i])), *h = latest(head);
+    if (h && (!best || h->c.median < best->c.median)) best = names->n == 1 ? head : h;
+  }
+  return best;
+}
+
+/* --- a row -------------------------------------------------------------------------------------
+ */
+
+typedef struct Sum {
+  double log_ratio, draws[RESAMPLES];
+  int n, n_busy, n_all;
+  bool of_busy; /* of the busy settings alone, which is shown where there are no others */
+} Sum;
+
+static void add_setting_to(Sum *sum, const Study *s, const Ground *g, const Case *k, int plan,
+                           const Comparison *t) {
+  const Pair p = pair_up(held(s, g, k, plan), fastest(s, g, k, &t->against));
+  sum->n_all++;
+  if (!p.of || !p.base) return;
+  const bool busy = p.of->busy || p.base->busy;
+  sum->n_busy += busy;
+  if (busy != sum->of_busy) return;
+  for (int r = 0; r < RESAMPLES; r++)
+    sum->draws[r] += draw_log_ratio(&p.of->c, &p.base->c,
+                                    (uint64_t)sum->n * RESAMPLES + (uint64_t)r + 1, p.together);
+  sum->log_ratio += log(p.base->c.median / p.of->c.median);
+  sum->n++;
+}
+
+static Ratio end_sum(Sum *sum, bool is_time) {
+  const double sign = is_time ? -1 : 1;
+  if (!sum->n) return (Ratio){0};
+  for (int r = 0; r < RESAMPLES; r++) sum->draws[r] = exp(sign * sum->draws[r] / sum->n);
+  return interval(exp(sign * sum->log_ratio / sum->n), sum->draws, RESAMPLES);
+}
+
+static bool matches(const Published *p, const char *contender, const char *kernel) {
+  bool names_kernel = false;
+  for (int i = 0; i < 2 && p->keys[i]; i++) {
+    const bool is_kernel = kernel && strcmp(p->keys[i], kernel) == 0;
+    if (!is_kernel && strcmp(p->keys[i], contender) != 0) return false;
+    names_kernel = names_kernel || is_kernel;
+  }
+  return names_kernel == (kernel != NULL);
+}
+
+static Verdict judge(const Ratio *r, const Published *p) {
+  if (p->low > 1 || p->high < 1) {
+    const bool above = p->low > 1;
+    if (above ? r->low > 1 : r->high < 1) return CARRIES_OVER;
+    return (above ? r->high < 1 : r->low > 1) ? DIFFERS : UNDECIDED;
+  }
+  if (r->low >= p->low && r->high <= p->high) return CARRIES_OVER;
+  return r->high < p->low || r->low > p->high ? DIFFERS : UNDECIDED;
+}
+
+static void judge_claim(Claim *c) {
+  for (int i = 0; i < c->of->published.n && !c->setting; i++)
+    if (matches(&c->of->published.at[i], c->contender, c->kernel))
+      c->published = &c->of->published.at[i];
+  if (!c->published) return;
+  c->verdict = UNDECIDED;
+  if (2 * c->n_busy > c->n_all)
+    c->why = "the machine was busy";
+  else if (!c->n)
+    c->why = "not measured";
+  else
+    c->verdict = judge(&c->measured, c->published);
+  if (c->verdict == UNDECIDED && !c->why) c->why = "the interval is on both sides";
+}
+
+typedef struct Rows {
+  const Study *s;
+  const Comparison *t;
+  void (*visit)(void *self, const Claim *c);
+  void *self;
+} Rows;
+
+static void sum_up(Claim *c, const Rows *rows, bool of_busy) {
+  Sum sum = {.of_busy = of_busy};
+  const int plan = find_plan(rows->s, c->contender);
+  for (int i = 0; i < c->ground->b.n_cases; i++) {
+    const Case *k = &c->ground->b.cases[i];
+    if (k->threads == c->threads && (!c->kernel || strcmp(c->kernel, k->kernel) == 0) &&
+        (!c->setting || c->setting == k))
+      add_setting_to(&sum, rows->s, c->ground, k, plan, rows->t);
+  }
+  c->measured = end_sum(&sum, rows->t->is_time);
+  c->is_doubtful = of_busy;
+  c->n = of_busy ? 0 : sum.n;
+  c->n_busy = sum.n_busy;
+  c->n_all = sum.n_all;
+}
+
+static void visit_row(const Rows *rows, const Ground *g, int threads, const char *contender,
+                      const char *kernel, const Case *setting) {
+  Claim c = {.of = rows->t,
+             .contender = contender,
+             .kernel = kernel,
+             .setting = setting,
+             .ground = g,
+             .threads = threads};
+  sum_up(&c, rows, false);
+  judge_claim(&c);
+  if (!c.n && c.n_busy) sum_up(&c, rows, true);
+  rows->visit(rows->self, &c);
+}
+
+static bool is_first_of_kernel(const Bench *b, const Case *k) {
+  for (const Case *other = b->cases; other < k; other++)
+    if (strcmp(other->kernel, k->kernel) == 0) return false;
+  return true;
+}
+
+static void visit_contender(const Rows *rows, const Ground *g, int threads, const char *name) {
+  const Bench *b = &g->b;
+  for (int i = 0; i < b->n_cases && rows->t->by != BY_ALL; i++) {
+    const Case *k = &b->cases[i];
+    if (rows->t->by == BY_SETTING && k->threads == threads)
+      visit_row(rows, g, threads, name, k->kernel, k);
+    if (rows->t->by == BY_KERNEL && is_first_of_kernel(b, k))
+      visit_row(rows, g, threads, name, k->kernel, NULL);
+  }
+  visit_row(rows, g, threads, name, NULL, NULL);
+}
+
+void visit_claims(const Study *s, const Comparison *t, void (*visit)(void *self, const Claim *c),
+                  void *self) {
+  const Rows rows = {s, t, visit, self};
+  for (int i = 0; i < s->n_grounds; i++)
+    for (int j = 0; j < s->grounds[i].b.n_threads; j++)
+      for (int n = 0; n < t->of.n; n++)
+        visit_contender(&rows, &s->grounds[i], s->grounds[i].b.threads[j].threads, t->of.at[n]);
+}
+
+const char *verdict_name(Verdict v) {
+  static const char *const names[] = {[NOT_PUBLISHED] = "",
+                                      [CARRIES_OVER] = "carries over",
+                                      [DIFFERS] = "differs",
+                                      [UNDECIDED] = "undecided"};
+  return names[v];
+}
+
+/* --- errors that are expected ------------------------------------------------------------------
+ */
+
+Verdict judge_failure(const Study *s, int plan, const char **message) {
+  const Plan *p = &s->plans.at[plan];
+  int n = 0;
+  *message = "not tried yet";
+  for (int i = 0; i < s->n_grounds; i++)
+    for (int j = 0; j < s->grounds[i].b.n_cases; j++) {
+      const Held *h = held(s, &s->grounds[i], &s->grounds[i].b.cases[j], plan);
+      if (!h) continue;
+      if (!h->c.code || strcmp(h->c.code, p->expect_error) != 0) {
+        *message = h->c.code ? h->c.failure : "it is legal";
+        return DIFFERS;
+      }
+      *message = h->c.failure;
+      n++;
+    }
+  return n ? CARRIES_OVER : UNDECIDED;
+}

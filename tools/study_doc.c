@@ -1,0 +1,193 @@
+/* The report's two forms. What people wrote (names, messages) is escaped for each of them. */
+#define _GNU_SOURCE
+#include "study_doc.h"
+
+#include "ir/utf8.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char style[] =
+#include "study_style.inc"
+    ;
+
+static void put_html(FILE *to, const char *text, size_t n) {
+  for (const char *p = text; p < text + n; p++) switch (*p) {
+    case '<': fputs("&lt;", to); break;
+    case '>': fputs("&gt;", to); break;
+    case '&': fputs("&amp;", to); break;
+    case '"': fputs("&quot;", to); break;
+    default: fputc(*p, to);
+    }
+}
+
+/* Bars would end a cell, and what looks like a tag would be one. */
+static void put_markdown(FILE *to, const char *text) {
+  for (const char *p = text; *p; p++) {
+    if (*p == '|' || *p == '<') fputc('\\', to);
+    fputc(*p == '\n' ? ' ' : *p, to);
+  }
+}
+
+static void put_words(FILE *to, const char *text) {
+  bool code = false;
+  for (const char *p = text; *p;) {
+    const size_t n = strcspn(p, "`");
+    put_html(to, p, n);
+    p += n;
+    if (*p != '`') break;
+    fputs(code ? "</code>" : "<code>", to);
+    code = !code;
+    p++;
+  }
+  if (code) fputs("</code>", to);
+}
+
+static char *formatted(const char *format, va_list args) {
+  char *text = NULL, *valid = NULL;
+  if (vasprintf(&text, format, args) < 0) return NULL;
+  valid = malloc(3 * strlen(text) + 1);
+  if (valid) (void)tirc_utf8_repair(valid, text);
+  free(text);
+  return valid;
+}
+
+static FILE *open_in(const char *folder, const char *name) {
+  char *path = NULL;
+  FILE *f = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, "w");
+  free(path);
+  return f;
+}
+
+bool doc_open(Doc *d, const char *folder, const char *title) {
+  *d = (Doc){.md = open_in(folder, "report.md"), .html = open_in(folder, "report.html")};
+  if (!d->md || !d->html) {
+    const int error = errno;
+    if (d->md) fclose(d->md);
+    if (d->html) fclose(d->html);
+    errno = error;
+    return false;
+  }
+  fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+        "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+        d->html);
+  put_html(d->html, title, strlen(title));
+  fprintf(d->html, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", style);
+  doc_heading(d, 1, title);
+  return true;
+}
+
+bool doc_close(Doc *d) {
+  fputs("</main>\n</body>\n</html>\n", d->html);
+  const bool ok = !ferror(d->md) && !ferror(d->html);
+  const bool closed = fclose(d->md) == 0, both = fclose(d->html) == 0 && closed;
+  return ok && both;
+}
+
+void doc_heading(Doc *d, int level, const char *text) {
+  fprintf(d->md, "%s%.*s ", level > 1 ? "\n" : "", level, "######");
+  put_markdown(d->md, text);
+  fputs("\n", d->md);
+  fprintf(d->html, "<h%d>", level);
+  put_html(d->html, text, strlen(text));
+  fprintf(d->html, "</h%d>\n", level);
+}
+
+void doc_text(Doc *d, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *text = formatted(format, args);
+  va_end(args);
+  if (!text) return;
+  fprintf(d->md, "\n%s\n", text);
+  fputs("<p>", d->html);
+  put_words(d->html, text);
+  fputs("</p>\n", d->html);
+  free(text);
+}
+
+void doc_code(Doc *d, const char *text) {
+  fputs("\n", d->md);
+  for (const char *p = text; *p;) {
+    const size_t n = strcspn(p, "\n");
+    fprintf(d->md, "    %.*s\n", (int)n, p);
+    p += n + (p[n] == '\n');
+  }
+  fputs("<pre>", d->html);
+  put_html(d->html, text, strlen(text));
+  fputs("</pre>\n", d->html);
+}
+
+void doc_table(Doc *d, const char *heads, unsigned right) {
+  d->columns = 1;
+  d->column = 0;
+  d->right = right;
+  for (const char *p = heads; *p; p++) d->columns += *p == '|';
+  fprintf(d->md, "\n| %s |\n|", heads);
+  fputs("<div class=\"wide\"><table>\n<tr>", d->html);
+  for (int i = 0; i < d->columns; i++) {
+    const size_t n = strcspn(heads, "|");
+    fputs(right >> i & 1 ? "---:|" : "---|", d->md);
+    fputs(right >> i & 1 ? "<th class=\"n\">" : "<th>", d->html);
+    put_html(d->html, heads, n);
+    fputs("</th>", d->html);
+    heads += n + 1;
+  }
+  fputs("\n", d->md);
+  fputs("</tr>\n", d->html);
+}
+
+static void put_cell(Doc *d, const char *class, const char *text) {
+  const bool number = d->right >> d->column & 1;
+  fputs(d->column ? " " : "| ", d->md);
+  put_markdown(d->md, text);
+  fputs(" |", d->md);
+  if (!d->column) fputs("<tr>", d->html);
+  fprintf(d->html, "<td%s>", number ? " class=\"n\"" : "");
+  if (class) fprintf(d->html, "<span class=\"%s\">", class);
+  put_words(d->html, text);
+  fputs(class ? "</span></td>" : "</td>", d->html);
+  if (++d->column < d->columns) return;
+  d->column = 0;
+  fputs("\n", d->md);
+  fputs("</tr>\n", d->html);
+}
+
+void doc_cell(Doc *d, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *text = formatted(format, args);
+  va_end(args);
+  put_cell(d, NULL, text ? text : "");
+  free(text);
+}
+
+void doc_mark(Doc *d, const char *class, const char *text) { put_cell(d, class, text); }
+
+void doc_end_table(Doc *d) { fputs("</table></div>\n", d->html); }
+
+/* The drawing without what stands before its root. */
+static void put_drawing(FILE *to, const char *folder, const char *name) {
+  char *path = NULL, *text = NULL;
+  size_t n = 0;
+  FILE *f = asprintf(&path, "%s/%s.svg", folder, name) < 0 ? NULL : fopen(path, "r");
+  const ssize_t got = f ? getdelim(&text, &n, 0, f) : -1;
+  const char *root = got > 0 ? strstr(text, "<svg") : NULL;
+  if (root) fputs(root, to);
+  if (f) fclose(f);
+  free(text);
+  free(path);
+}
+
+void doc_figure(Doc *d, const char *folder, const char *name, const char *title) {
+  fprintf(d->md, "\n![");
+  put_markdown(d->md, title);
+  fprintf(d->md, "](%s.svg)\n", name);
+  fputs("<figure>\n", d->html);
+  put_drawing(d->html, folder, name);
+  fputs("<figcaption>", d->html);
+  put_html(d->html, title, strlen(title));
+  fprintf(d->html, " (<a href=\"%s.png\">PNG</a>)</figcaption></figure>\n", name);
+}

@@ -1,0 +1,512 @@
+/* Reading a study: its script runs once, without a program, and each of its calls of the names in
+ * study.def is noted. What can be wrong with a call is found while it runs, so that the error has
+ * its place; files are looked up beside the study. */
+#define _GNU_SOURCE
+#include "study.h"
+
+#include "runtime/api.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char no_program[] = "@T.prim_func\ndef main():\n    T.evaluate(0)\n";
+/* What contender() takes besides files. */
+static const char by_rules[] = "auto", by_database[] = "tuned", by_library[] = "library";
+
+/* --- arguments ---------------------------------------------------------------------------------
+ */
+
+static const Value *given(const Args *a, int i, const char *name) {
+  const Value *v = tirc_script_argument(a, i, name);
+  return v && v->kind != VAL_NONE ? v : NULL;
+}
+
+static const char *text_of(Script *sc, const Value *v, const char *what) {
+  if (v->kind == VAL_STR && *v->u.s) return v->u.s;
+  tirc_script_error(sc, "TypeError", NULL, "%s is a string, not %s", what,
+                    tirc_script_a_type(sc, *v));
+}
+
+static const char *text_or_null(Script *sc, const Args *a, int i, const char *name) {
+  const Value *v = given(a, i, name);
+  return v ? text_of(sc, v, name) : NULL;
+}
+
+static bool is_list(const Value *v) { return v->kind == VAL_LIST || v->kind == VAL_TUPLE; }
+
+/* One string or a list of them. */
+static Names names_of(Script *sc, const Value *v, const char *what) {
+  Names out = {0};
+  const int n = v && is_list(v) ? v->u.list->n : v ? 1 : 0;
+  out.at = tirc_new_array(sc->c, const char *, n + 1);
+  for (int i = 0; i < n; i++)
+    out.at[out.n++] = text_of(sc, is_list(v) ? &v->u.list->at[i] : v, what);
+  return out;
+}
+
+static double number_of(Script *sc, const Value *v, const char *what) {
+  double d;
+  if (tirc_script_number(*v, &d)) return d;
+  tirc_script_error(sc, "TypeError", NULL, "%s is a number, not %s", what,
+                    tirc_script_a_type(sc, *v));
+}
+
+static int64_t whole_of(Script *sc, const Value *v, const char *what, int64_t least, int64_t most) {
+  int64_t n;
+  if (!tirc_script_int(*v, &n))
+    tirc_script_error(sc, "TypeError", NULL, "%s is an int, not %s", what,
+                      tirc_script_a_type(sc, *v));
+  if (n < least || n > most)
+    tirc_script_error(sc, "ValueError", NULL, "%s is %lld to %lld, not %lld", what,
+                      (long long)least, (long long)most, (long long)n);
+  return n;
+}
+
+/* {"M": [16, 32], "K": 768} as "M=16,32" and "K=768". */
+static Names sizes_of(Script *sc, const Value *v) {
+  Names out = {0};
+  if (!v) return out;
+  if (v->kind != VAL_DICT)
+    tirc_script_error(sc, "TypeError", "D={\"M\": [16, 32], \"K\": 768}",
+                      "D is a dict of sizes, not %s", tirc_script_a_type(sc, *v));
+  const ValueList *d = v->u.list;
+  out.at = tirc_new_array(sc->c, const char *, d->n / 2 + 1);
+  for (int i = 0; i + 1 < d->n; i += 2) {
+    const Value *values = &d->at[i + 1];
+    const char *text = text_of(sc, &d->at[i], "a key of D");
+    const int n = is_list(values) ? values->u.list->n : 1;
+    if (n == 0) tirc_script_error(sc, "ValueError", NULL, "\"%s\" of D has no values", text);
+    for (int k = 0; k < n; k++)
+      text = tirc_format(sc->c, "%s%s%s", text, k ? "," : "=",
+                         tirc_script_str(sc, is_list(values) ? values->u.list->at[k] : *values));
+    out.at[out.n++] = text;
+  }
+  return out;
+}
+
+/* --- files -------------------------------------------------------------------------------------
+ */
+
+static const char *beside(Script *sc, const Study *s, const char *name) {
+  const char *path = *name == '/' ? name : tirc_format(sc->c, "%s%s", s->folder, name);
+  if (access(path, R_OK) == 0) return path;
+  tirc_script_error(sc, "ValueError", "files are looked up from the study's folder",
+                    "cannot read '%s': %s", path, strerror(errno));
+}
+
+static _Noreturn void raise(Script *sc, tirc_error *e) {
+  const char *file = tirc_error_get(e, TIRC_ERROR_FILE);
+  const char *message = file ? tirc_format(sc->c, "%s:%d:%d: %s", file, tirc_error_line(e),
+                                           tirc_error_column(e), tirc_error_message(e))
+                             : tirc_strdup(sc->c, tirc_error_message(e));
+  tirc_error_free(e);
+  tirc_script_error(sc, "ValueError", NULL, "%s", message);
+}
+
+static bool has_constant(const tirc_module *m, const char *axis) {
+  const size_t n = strcspn(axis, "=");
+  const char *name;
+  int64_t value;
+  bool is_int;
+  for (int i = 0; tirc_module_constant(m, i, &name, &value, &is_int); i++)
+    if (strlen(name) == n && strncmp(name, axis, n) == 0) return true;
+  char *word = strndup(axis, n);
+  const bool is = word && is_size(m, word);
+  free(word);
+  return is;
+}
+
+/* A program that parses, and has the names that the sizes give. */
+static void check_program_file(Script *sc, const char *path, const Names *sizes) {
+  tirc_module *m = NULL;
+  tirc_error *e = NULL;
+  const char *unknown = NULL;
+  if (tirc_module_read(path, 0, NULL, &m, &e)) raise(sc, e);
+  for (int i = 0; i < sizes->n && !unknown; i++)
+    if (!has_constant(m, sizes->at[i])) unknown = sizes->at[i];
+  tirc_module_free(m);
+  if (unknown)
+    tirc_script_error(sc, "ValueError", "its constants stand at its top: M = 128",
+                      "nothing in %s is called '%.*s'", path, (int)strcspn(unknown, "="), unknown);
+}
+
+static const char *schedule_text(Script *sc, const char *path) {
+  const Source source = tirc_read_source(sc->c, path);
+  (void)tirc_parse_syntax(sc->c, &source);
+  return source.text;
+}
+
+/* --- workloads ---------------------------------------------------------------------------------
+ */
+
+static Value run_workload(Script *sc, Value self, const Args *a) {
+  Study *s = self.u.object;
+  Workload w = {.loc = sc->loc, .sizes = sizes_of(sc, given(a, 1, "D"))};
+  w.program = beside(sc, s, text_of(sc, &a->at[0], "a program"));
+  w.name = text_or_null(sc, a, 3, "name");
+  check_program_file(sc, w.program, &w.sizes);
+  if (!w.name) {
+    char *stem = shown_stem(w.program);
+    w.name = tirc_strdup(sc->c, stem ? stem : "program");
+    free(stem);
+  }
+  vec_push(sc->c, s->workloads, w);
+  return VALUE_NONE;
+}
+
+static Value run_suite(Script *sc, Value self, const Args *a) {
+  Study *s = self.u.object;
+  const char *name = text_of(sc, &a->at[0], "a suite"),
+             *program = text_or_null(sc, a, 1, "program");
+  Workload w = {.loc = sc->loc, .suite = name, .sizes = sizes_of(sc, given(a, 2, "D"))};
+  if (!is_known_suite(name)) w.suite = beside(sc, s, name);
+  if (program) w.program = beside(sc, s, program);
+  if (program) check_program_file(sc, w.program, &w.sizes);
+  vec_push(sc->c, s->workloads, w);
+  return VALUE_NONE;
+}
+
+/* --- contenders --------------------------------------------------------------------------------
+ */
+
+int find_plan(const Study *s, const char *name) {
+  for (int i = 0; i < s->plans.n; i++)
+    if (strcmp(s->plans.at[i].what.name, name) == 0) return i;
+  return -1;
+}
+
+static void add_plan(Script *sc, Study *s, const Plan *p) {
+  if (find_plan(s, p->what.name) >= 0)
+    tirc_script_error(sc, "ValueError", "give it another name", "there is a contender '%s' already",
+                      p->what.name);
+  vec_push(sc->c, s->plans, *p);
+}
+
+static bool is_schedule_error(const char *code) {
+  tirc_error_info info;
+  for (int i = 0; tirc_error_table(i, &info); i++)
+    if (strcmp(info.code, code) == 0) return true;
+  return false;
+}
+
+static Value run_contender(Script *sc, Value self, const Args *a) {
+  Study *s = self.u.object;
+  Plan p = {.loc = sc->loc, .expect_error = text_or_null(sc, a, 2, "expect_error")};
+  const char *what = text_of(sc, &a->at[1], "a schedule");
+  p.what.name = text_of(sc, &a->at[0], "a contender's name");
+  p.what.script = what;
+  p.what.automatic = strcmp(what, by_rules) == 0;
+  p.what.tuned = strcmp(what, by_database) == 0;
+  if (strcmp(what, by_library) == 0) {
+    p.what.rival = find_rival(p.what.name, strlen(p.what.name));
+    if (!p.what.rival)
+      tirc_script_error(sc, "ValueError", "openblas, onednn, onednn-prepacked, c",
+                        "no library is known as '%s'", p.what.name);
+  } else if (!p.what.automatic && !p.what.tuned) {
+    p.what.script = beside(sc, s, what);
+    p.what.text = schedule_text(sc, p.what.script);
+  }
+  if (p.expect_error && (!p.what.text || !is_schedule_error(p.expect_error)))
+    tirc_script_error(sc, "ValueError", "`tirc explain` lists the codes: not-single-writer",
+                      p.what.text ? "there is no error '%s'" : "no schedule ends in '%s' here",
+                      p.expect_error);
+  add_plan(sc, s, &p);
+  return VALUE_NONE;
+}
+
+/* --- ablations ---------------------------------------------------------------------------------
+ */
+
+/* Where the text has `name = ` at the start of a line, and the line's end; NULL: nowhere. */
+static const char *find_assignment(const char *text, const char *name, const char **end) {
+  const size_t n = strlen(name);
+  for (const char *p = text; p; p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
+    const char *q = p + n + (strncmp(p, name, n) == 0 ? strspn(p + n, " ") : 0);
+    if (strncmp(p, name, n) != 0 || *q != '=' || q[1] == '=') continue;
+    *end = q + strcspn(q, "\n");
+    return p;
+  }
+  return NULL;
+}
+
+static bool can_ablate(const Plan *p, const char *name) {
+  const char *end;
+  return p->what.text && !p->of &&
+         (strncmp(name, "rule_", 5) == 0 ? find_rule_named(p->what.text, name) != NULL
+                                         : find_assignment(p->what.text, name, &end) != NULL);
+}
+
+/* The only contender that has the name, or the one that `of` says. */
+static const Plan *ablated(Script *sc, const Study *s, const char *name, const char *of) {
+  const int named = of ? find_plan(s, of) : -1;
+  const Plan *found = NULL;
+  if (of && named < 0)
+    tirc_script_error(sc, "ValueError", "contender() comes before ablate()",
+                      "there is no contender '%s'", of);
+  for (int i = 0; i < s->plans.n; i++) {
+    if (!can_ablate(&s->plans.at[i], name) || (of && i != named)) continue;
+    if (found)
+      tirc_script_error(sc, "ValueError", "say which: of=\"...\"", "'%s' and '%s' both have %s",
+                        found->what.name, s->plans.at[i].what.name, name);
+    found = &s->plans.at[i];
+  }
+  if (found) return found;
+  tirc_script_error(sc, "ValueError",
+                    "a line `NAME = ...` without indentation, or a function rule_NAME",
+                    "the schedule of %s has no %s", of ? of : "no contender", name);
+}
+
+static void add_ablation(Script *sc, Study *s, const Plan *of, const char *name, const char *label,
+                         const char *value) {
+  const char *end, *text = of->what.text, *at = find_assignment(text, name, &end);
+  Plan p = {.loc = sc->loc, .what = of->what, .of = of->what.name, .value = value};
+  p.what.name = tirc_format(sc->c, "%s=%s", name, label);
+  p.what.text = tirc_format(sc->c, "%.*s%s = %s%s", (int)(at - text), text, name, value, end);
+  const Source source = {p.what.name, p.what.text, strlen(p.what.text)};
+  (void)tirc_parse_syntax(sc->c, &source); /* a value that ends elsewhere than its line */
+  add_plan(sc, s, &p);
+}
+
+static void leave_rule_out(Script *sc, Study *s, const Plan *of, const char *name) {
+  char *text = script_without(of->what.text, name);
+  Plan p = {.loc = sc->loc, .what = of->what, .of = of->what.name, .value = "left out"};
+  if (!text)
+    tirc_script_error(sc, "ValueError", "its statements stand below its `def`, indented",
+                      "%s has no body on lines of its own", name);
+  p.what.name = tirc_format(sc->c, "-%s", name + strlen("rule_"));
+  p.what.text = tirc_strdup(sc->c, text);
+  free(text);
+  add_plan(sc, s, &p);
+}
+
+static Value run_ablate(Script *sc, Value self, const Args *a) {
+  Study *s = self.u.object;
+  const char *name = text_of(sc, &a->at[0], "what is ablated");
+  const Value *values = given(a, 1, "values");
+  const Plan of = *ablated(sc, s, name, text_or_null(sc, a, 2, "of"));
+  if (!values && strncmp(name, "rule_", 5) == 0)
+    return leave_rule_out(sc, s, &of, name), VALUE_NONE;
+  const bool dict = values && values->kind == VAL_DICT;
+  if (!dict && (!values || !is_list(values) || !values->u.list->n))
+    tirc_script_error(sc, "TypeError", "ablate(\"TK\", [4, 8, 16])",
+                      "values is a list or a dict of values by label");
+  for (int i = 0; i + dict < values->u.list->n; i += 1 + dict) {
+    const char *label = tirc_script_str(sc, values->u.list->at[i]);
+    add_ablation(sc, s, &of, name, label,
+                 dict ? tirc_script_str(sc, values->u.list->at[i + 1]) : label);
+  }
+  return VALUE_NONE;
+}
+
+/* --- how it is measured ------------------------------------------------------------------------
+ */
+
+static Value run_threads(Script *sc, Value self, const Args *a) {
+  Study *s = self.u.object;
+  s->threads = "";
+  for (int i = 0; i < a->n; i++)
+    s->threads =
+        tirc_format(sc->c, "%s%s%lld", s->threads, i ? "," : "",
+                    (long long)whole_of(sc, &a->at[i], "a number of threads", 0, MOST_THREADS));
+  return VALUE_NONE;
+}
+
+static Value run_targets(Script *sc, Value self, const Args *a) {
+  Study *s = self.u.object;
+  s->targets.n = 0;
+  for (int i = 0; i < a->n; i++) {
+    const char *name = text_of(sc, &a->at[i], "a target");
+    tirc_target_info info;
+    tirc_error *e = NULL;
+    if (tirc_target_find(name, &info, &e)) raise(sc, e);
+    vec_push(sc->c, s->targets, name);
+  }
+  return VALUE_NONE;
+}
+
+static Value run_repeat(Script *sc, Value self, const Args *a) {
+  Study *s = self.u.object;
+  const Value *turns = given(a, 0, "turns"), *seconds = given(a, 1, "seconds"),
+              *attempts = given(a, 2, "attempts");
+  if (turns) s->turns = (int)whole_of(sc, turns, "turns", 2, 1000);
+  if (seconds) s->seconds = number_of(sc, seconds, "seconds");
+  if (attempts) s->attempts = (int)whole_of(sc, attempts, "attempts", 1, 100);
+  if (!(s->seconds > 0 && s->seconds < 3600))
+    tirc_script_error(sc, "ValueError", NULL, "seconds are more than 0 and less than an hour");
+  return VALUE_NONE;
+}
+
+/* --- what is shown -----------------------------------------------------------------------------
+ */
+
+static void add_published(Script *sc, Comparison *t, const Value *v, const char *a, const char *b) {
+  if (v->kind == VAL_DICT) {
+    if (b) tirc_script_error(sc, "ValueError", NULL, "published figures have at most two keys");
+    for (int i = 0; i + 1 < v->u.list->n; i += 2) {
+      const char *key = text_of(sc, &v->u.list->at[i], "a key of published");
+      add_published(sc, t, &v->u.list->at[i + 1], a ? a : key, a ? key : NULL);
+    }
+    return;
+  }
+  Published p = {.keys = {a, b}};
+  const bool range = is_list(v);
+  if (range && v->u.list->n != 2)
+    tirc_script_error(sc, "ValueError", "(0.39, 0.58)", "a range is two figures");
+  p.low = number_of(sc, range ? &v->u.list->at[0] : v, "a published figure");
+  p.high = number_of(sc, range ? &v->u.list->at[1] : v, "a published figure");
+  if (!(p.low > 0 && p.high >= p.low))
+    tirc_script_error(sc, "ValueError", NULL, "published ratios are positive, the smaller first");
+  vec_push(sc->c, t->published, p);
+}
+
+static int choice_of(Script *sc, const char *word, const char *what, int n,
+                     const char *const *words) {
+  const char *list = "";
+  for (int i = 0; i < n; i++) {
+    if (strcmp(words[i], word) == 0) return i;
+    list = tirc_format(sc->c, "%s%s%s", list, i ? ", " : "", words[i]);
+  }
+  tirc_script_error(sc, "ValueError", NULL, "%s is one of %s, not '%s'", what, list, word);
+}
+
+static Value run_table(Script *sc, Value self, const Args *a) {
+  static const char *const groups[] = {"all", "kernel", "setting"}, *const ratios[] = {"speed",
+                                                                                       "time"};
+  Study *s = self.u.object;
+  const char *by = text_or_null(sc, a, 3, "by"), *ratio = text_or_null(sc, a, 4, "ratio");
+  const Value *published = given(a, 5, "published"), *against = given(a, 2, "against");
+  Comparison t = {.loc = sc->loc,
+                  .title = text_of(sc, &a->at[0], "a title"),
+                  .note = text_or_null(sc, a, 6, "note"),
+                  .of = names_of(sc, &a->at[1], "a contender"),
+                  .against = names_of(sc, against, "a contender")};
+  if (!t.of.n || !t.against.n)
+    tirc_script_error(sc, "TypeError", "table(\"title\", [\"full\"], against=\"baseline\")",
+                      "a table compares contenders with others");
+  if (by) t.by = (Grouping)choice_of(sc, by, "by", 3, groups);
+  if (ratio) t.is_time = choice_of(sc, ratio, "ratio", 2, ratios);
+  if (published) add_published(sc, &t, published, NULL, NULL);
+  vec_push(sc->c, s->comparisons, t);
+  return VALUE_NONE;
+}
+
+static Value run_plot(Script *sc, Value self, const Args *a) {
+  static const char *const kinds[] = {"line", "bars", "heat", "roofline"};
+  Study *s = self.u.object;
+  const char *kind = text_or_null(sc, a, 1, "kind");
+  Figure f = {.loc = sc->loc,
+              .title = text_of(sc, &a->at[0], "a title"),
+              .kind = kinds[kind ? choice_of(sc, kind, "kind", 4, kinds) : 0],
+              .of = names_of(sc, given(a, 2, "of"), "a contender")};
+  vec_push(sc->c, s->figures, f);
+  return VALUE_NONE;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------
+ */
+
+static const NativeRow rows[] = {
+#define NAME(name, min, max, keywords, usage, help)                                                \
+  {"study", #name, run_##name, min, max, keywords},
+#include "study.def"
+#undef NAME
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+void print_study_names(FILE *to) {
+  static const char *const help[][2] = {
+#define NAME(name, min, max, keywords, usage, help) {usage, help},
+#include "study.def"
+#undef NAME
+  };
+  for (int i = 0; i < N_ROWS; i++) put_row(to, 4, help[i][0], help[i][1]);
+}
+
+static void define_names(Tirc *c, void *self) {
+  Study *s = self;
+  Script *sc = s->script->sc;
+  static const char *const words[] = {by_rules, by_database, by_library};
+  for (int i = 0; i < N_ROWS; i++)
+    tirc_script_set(sc, sc->globals, rows[i].name,
+                    tirc_script_method(sc, &rows[i], tirc_script_object("study", s)));
+  for (int i = 0; i < 3; i++) tirc_script_set(sc, sc->globals, words[i], tirc_value_str(words[i]));
+  tirc_script_set(sc, sc->globals, "quick", tirc_value_bool(s->o->quick));
+  vec_push(c, s->targets, "haswell");
+}
+
+static _Noreturn void reject(Script *sc, Loc loc, const char *hint, const char *what,
+                             const char *name) {
+  sc->loc = loc;
+  tirc_script_error(sc, "ValueError", hint, what, name);
+}
+
+static void check_contenders(Script *sc, const Study *s, const Names *names, Loc loc) {
+  for (int i = 0; i < names->n; i++) {
+    if (find_plan(s, names->at[i]) >= 0) continue;
+    Nearest best = {.wanted = names->at[i], .n_wanted = strlen(names->at[i])};
+    for (int p = 0; p < s->plans.n; p++)
+      tirc_offer_name(&best, s->plans.at[p].what.name, strlen(s->plans.at[p].what.name));
+    reject(sc, loc, tirc_suggest_name(&best, "", "contender(name, schedule) makes one"),
+           "there is no contender '%s'", names->at[i]);
+  }
+}
+
+/* What later calls may still have brought about. */
+static void check_study(Tirc *c, void *self) {
+  Study *s = self;
+  (void)c;
+  Script *sc = s->script->sc;
+  const Loc start = {s->path, 1, 1};
+  if (!s->workloads.n) reject(sc, start, "workload(\"matmul.tir\")", "%s has no workload", s->path);
+  if (!s->plans.n)
+    reject(sc, start, "contender(\"full\", \"full.sch\")", "%s has no contender", s->path);
+  const Ceiling *const ceilings[] = {&fma_ceiling, &bandwidth_ceiling};
+  for (int i = 0; i < N_CEILINGS; i++) /* they take their turns with all others */
+    add_plan(sc, s, &(Plan){.what = {.name = ceilings[i]->name}, .ceiling = ceilings[i]});
+  for (int i = 0; i < s->comparisons.n; i++) {
+    check_contenders(sc, s, &s->comparisons.at[i].of, s->comparisons.at[i].loc);
+    check_contenders(sc, s, &s->comparisons.at[i].against, s->comparisons.at[i].loc);
+  }
+  for (int i = 0; i < s->figures.n; i++)
+    check_contenders(sc, s, &s->figures.at[i].of, s->figures.at[i].loc);
+}
+
+static void print_of_study(void *self, const char *text) {
+  (void)self;
+  fputs(text, stderr);
+}
+
+/* The first line of comment. */
+static void find_title(Study *s, const char *text) {
+  Tirc *c = s->script->c;
+  const char *p = text + strspn(text, "# ");
+  const size_t n = strcspn(p, "\n");
+  s->title = *text == '#' && n ? tirc_strndup(c, p, n) : s->path;
+}
+
+int read_study(Study *s) {
+  const tirc_schedule_options options = {.max_steps = s->o->script_steps, .print = print_of_study};
+  const char *slash = strrchr(s->path, '/');
+  tirc_module *m = NULL;
+  tirc_error *e = NULL;
+  char *text = NULL;
+  size_t n = 0;
+  int status = read_text(s->o, s->path, &text, &n);
+  if (status != DONE) return status;
+  bool ok = !tirc_module_parse(no_program, strlen(no_program), "", 0, NULL, &m, &e) &&
+            !tirc_schedule_new(m, &options, &s->script, &e);
+  if (ok) {
+    s->folder = slash ? tirc_strndup(s->script->c, s->path, (size_t)(slash - s->path) + 1) : "";
+    find_title(s, text);
+    ok = !tirc_api_guard(s->script->c, define_names, s, NULL, &e) &&
+         !tirc_schedule_run(s->script, text, n, s->path, &e) &&
+         !tirc_api_guard(s->script->c, check_study, s, &s->script->sources, &e);
+  }
+  tirc_module_free(m);
+  free(text);
+  if (ok) return DONE;
+  report(s->o, e);
+  return BAD;
+}

@@ -1,0 +1,472 @@
+/* What a study measures: for each target, each workload at each number of threads is a unit, whose
+ * contenders take turns. A unit is stored whole, so that what ends the process costs at most the
+ * one that is running; and of a unit that the database has in part, only the rest is measured,
+ * together with what it is compared with.
+ *
+ * A result is the study's if program, schedule's text, target, threads and kind of machine are,
+ * and if it was measured as long as the study asks for. */
+#define _GNU_SOURCE
+#include "study.h"
+
+#include "db.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct json_object Json;
+
+static int place(const Study *s, const Ground *g, const Case *k, int plan) {
+  return (int)(k - g->b.cases) * s->plans.n + plan;
+}
+
+const Held *held(const Study *s, const Ground *g, const Case *k, int plan) {
+  return g->held[place(s, g, k, plan)];
+}
+
+/* --- units -------------------------------------------------------------------------------------
+ */
+
+/* What -D would be. */
+static Line line_of(const Workload *w) {
+  Line l = {.number = w->loc.line, .kernel = strdup(w->name), .file = strdup(w->program)};
+  for (int i = 0; i < w->sizes.n; i++) (void)add_axis(&l, w->sizes.at[i]);
+  return l;
+}
+
+static int add_suite(Study *s, Ground *g, const Workload *w) {
+  const int before = g->b.n_cases;
+  Options o = g->o;
+  o.define = (List){w->sizes.n, w->sizes.at};
+  g->b.o = &o;
+  g->b.of_programs = false;
+  const int status = read_suite(&g->b, w->suite);
+  g->b.o = &g->o;
+  if (status != DONE) return status;
+  if (g->b.of_programs == (w->program != NULL))
+    return complain(s->o, "suite(name, program=\"matmul.tir\") for a suite of sizes alone",
+                    "%s:%d:%d: the suite '%s' %s", w->loc.file, w->loc.line, w->loc.column,
+                    w->suite,
+                    w->program ? "names programs of its own" : "names no programs: which is it?");
+  for (int i = before; w->program && i < g->b.n_cases; i++) g->b.cases[i].file = strdup(w->program);
+  return DONE;
+}
+
+static int add_workload(Study *s, Ground *g, const Workload *w) {
+  if (w->suite) return add_suite(s, g, w);
+  Line l = line_of(w);
+  const int status = add_line(&g->b, &l);
+  free_line(&l);
+  return status;
+}
+
+static bool has_sizes(const tirc_module *m) {
+  int n;
+  const tirc_param *params;
+  const tirc_symbol *symbols;
+  if (!tirc_module_symbols(m, NULL, &n, &symbols, NULL) && n) return true;
+  if (tirc_module_params(m, NULL, &n, &params, NULL)) return false;
+  for (int i = 0; i < n; i++)
+    if (!params[i].is_array) return true;
+  return false;
+}
+
+/* The schedule of auto or tuned, which each setting has its own of; NULL: there is none. */
+static char *made_text(const Ground *g, const Case *k, const Planned *p) {
+  const tirc_schedule_options options = {.target = g->o.target, .max_steps = g->o.script_steps};
+  const tirc_auto_options by_rules = auto_options(&g->o);
+  tirc_module *m = NULL;
+  char *text = NULL;
+  const bool made = p->tuned ? !tirc_module_tuned(k->program, *g->o.database ? g->o.database : NULL,
+                                                  k->threads, &by_rules, &options, &m, NULL)
+                             : !tirc_module_auto(k->program, &by_rules, &options, &m, NULL);
+  if (made && tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) text = NULL;
+  tirc_module_free(m);
+  return text;
+}
+
+static int identify(Study *s, Ground *g, Case *k) {
+  tirc_error *e = NULL;
+  const int i = (int)(k - g->b.cases);
+  int status = load_case(&g->b, k);
+  if (status != DONE) return status;
+  if (tirc_module_hash(k->program, &g->hashes[i], &e)) return report(s->o, e);
+  g->sized[i] = has_sizes(k->program);
+  for (int p = 0; p < s->plans.n; p++) {
+    const Planned *what = &s->plans.at[p].what;
+    char *text = what->automatic || what->tuned ? made_text(g, k, what) : NULL;
+    if (text && tirc_db_text_hash(text, &g->texts[place(s, g, k, p)], &e)) status = report(s->o, e);
+    tirc_string_free(text);
+  }
+  release_samples(k);
+  return status;
+}
+
+static int make_units(Study *s, Ground *g) {
+  int status = DONE;
+  for (int i = 0; i < s->workloads.n && status == DONE; i++)
+    status = add_workload(s, g, &s->workloads.at[i]);
+  if (status == DONE) status = multiply_threads(&g->b);
+  if (status != DONE) return status;
+  const size_t n = (size_t)(g->b.n_cases * s->plans.n) + 1;
+  g->held = calloc(n, sizeof *g->held);
+  g->texts = calloc(n, sizeof *g->texts);
+  g->hashes = calloc((size_t)g->b.n_cases + 1, sizeof *g->hashes);
+  g->sized = calloc((size_t)g->b.n_cases + 1, sizeof *g->sized);
+  if (!g->held || !g->texts || !g->hashes || !g->sized)
+    return complain(s->o, NULL, "out of memory");
+  for (int i = 0; i < g->b.n_cases && status == DONE; i++) status = identify(s, g, &g->b.cases[i]);
+  return status;
+}
+
+/* --- what the database has ---------------------------------------------------------------------
+ */
+
+static double number_in(Json *j, const char *key) {
+  Json *v = NULL;
+  return json_object_object_get_ex(j, key, &v) ? json_object_get_double(v) : 0;
+}
+
+static const char *text_in(Json *j, const char *key) {
+  Json *v = NULL;
+  return json_object_object_get_ex(j, key, &v) ? json_object_get_string(v) : NULL;
+}
+
+static bool was_busy(Json *more) {
+  Json *words = NULL;
+  if (!json_object_object_get_ex(more, "disturbed", &words)) return false;
+  for (size_t i = 0; i < json_object_array_length(words); i++)
+    if (strcmp(json_object_get_string(json_object_array_get_idx(words, i)), "uncertainty") != 0)
+      return true;
+  return false;
+}
+
+static char *copied(const char *text) { return text ? strdup(text) : NULL; }
+
+static void take_turns_of(Contender *c, const tirc_db_result *r, Json *more) {
+  Json *turns = NULL;
+  if (!json_object_object_get_ex(more, "turns", &turns) || !r->n_samples) return;
+  const int n = (int)json_object_array_length(turns);
+  int at = 0;
+  c->turns = calloc((size_t)n + 1, sizeof *c->turns);
+  c->times = calloc((size_t)r->n_samples + 1, sizeof *c->times);
+  if (!c->turns || !c->times) return;
+  memcpy(c->times, r->samples, (size_t)r->n_samples * sizeof *c->times);
+  c->n_times = r->n_samples;
+  for (int i = 0; i < n; i++) {
+    const int calls = json_object_get_int(json_object_array_get_idx(turns, (size_t)i));
+    if (calls <= 0 || at + calls > r->n_samples) break;
+    c->turns[c->n_turns++] = median_of_copy(c->times + at, calls);
+    at += calls;
+  }
+}
+
+static Held *hold(const Study *s, Case *k, const Plan *p, const tirc_db_result *r, Json *more) {
+  Held *h = calloc(1, sizeof *h);
+  char when[32] = "";
+  const time_t created = (time_t)r->created;
+  struct tm parts;
+  if (!h) return NULL;
+  if (gmtime_r(&created, &parts)) strftime(when, sizeof when, "%Y-%m-%d %H:%M", &parts);
+  h->c =
+      (Contender){.name = strdup(p->what.name), .ceiling = p->ceiling, .skipped = r->code != NULL};
+  h->c.code = copied(r->code);
+  h->c.failure = copied(r->message);
+  h->c.schedule = copied(r->schedule);
+  h->session = copied(r->session);
+  h->environment = copied(r->conditions.environment);
+  h->command = copied(r->conditions.command);
+  h->when = strdup(when);
+  h->load = r->conditions.load;
+  h->clock_low = r->conditions.clock_low;
+  h->clock_high = r->conditions.clock_high;
+  h->busy = was_busy(more);
+  h->is_enough = r->code || (number_in(more, "seconds_asked_for") >= 0.999 * s->seconds &&
+                             number_in(more, "turns_asked_for") >= s->turns);
+  if (!r->code) take_turns_of(&h->c, r, more);
+  if (number_in(more, "float_ops") > 0) k->cost.float_ops = number_in(more, "float_ops");
+  k->bytes_read = (int64_t)number_in(more, "bytes_read");
+  k->bytes_written = (int64_t)number_in(more, "bytes_written");
+  summarise(k, &h->c);
+  free(h->c.times);
+  h->c.times = NULL;
+  return h;
+}
+
+static void free_held(Held *h) {
+  while (h) {
+    Held *older = h->older;
+    free(h->c.name);
+    free(h->c.code);
+    free(h->c.failure);
+    free(h->c.schedule);
+    free(h->c.turns);
+    free(h->session);
+    free(h->environment);
+    free(h->command);
+    free(h->when);
+    free(h);
+    h = older;
+  }
+}
+
+static void forget_held(const Study *s, Ground *g) {
+  for (int i = 0; g->held && i < g->b.n_cases * s->plans.n; i++) {
+    free_held(g->held[i]);
+    g->held[i] = NULL;
+  }
+}
+
+/* The hash of what the contender's schedule is in a setting; NULL: it has none. */
+static const char *schedule_hash(const Study *s, const Ground *g, const Case *k, int plan) {
+  const Plan *p = &s->plans.at[plan];
+  return p->hash ? p->hash : g->texts[place(s, g, k, plan)];
+}
+
+static bool is_of(const Study *s, const Ground *g, const Case *k, int plan,
+                  const tirc_db_result *r) {
+  const char *hash = schedule_hash(s, g, k, plan);
+  if (hash) return r->schedule_hash && strcmp(hash, r->schedule_hash) == 0;
+  return !r->schedule && strcmp(s->plans.at[plan].what.name, r->contender) == 0;
+}
+
+typedef struct Look {
+  const Study *s;
+  Ground *g;
+  int case_number;
+} Look;
+
+static bool look_at(void *self, const tirc_db_result *r) {
+  const Look *l = self;
+  const Study *s = l->s;
+  Ground *g = l->g;
+  Case *k = &g->b.cases[l->case_number];
+  Json *more = r->more ? json_tokener_parse(r->more) : NULL;
+  const char *setting = text_in(more, "setting");
+  const bool same = strcmp(r->hash, g->hashes[l->case_number]) == 0 && r->threads == k->threads &&
+                    !text_in(more, "compiler") && !text_in(more, "packed_ahead") &&
+                    (!g->sized[l->case_number] || (setting && strcmp(setting, k->setting) == 0));
+  for (int p = 0; same && p < s->plans.n; p++) {
+    Held *h = is_of(s, g, k, p, r) ? hold(s, k, &s->plans.at[p], r, more) : NULL;
+    if (!h) continue;
+    h->older = g->held[place(s, g, k, p)];
+    g->held[place(s, g, k, p)] = h;
+  }
+  json_object_put(more);
+  return true;
+}
+
+static int look_up(Study *s, Ground *g) {
+  tirc_error *e = NULL;
+  forget_held(s, g);
+  for (int i = 0; i < g->b.n_cases && !e; i++) {
+    const tirc_db_filter filter = {.workload = g->hashes[i],
+                                   .target = g->b.target.name,
+                                   .threads = g->b.cases[i].threads,
+                                   .machine = g->b.store.profile};
+    Look l = {s, g, i};
+    (void)tirc_db_results(g->b.store.db, &filter, NULL, look_at, &l, &e);
+  }
+  return e ? report(s->o, e) : DONE;
+}
+
+/* --- before ------------------------------------------------------------------------------------
+ */
+
+static void open_library(Study *s, Ground *g, Plan *p) {
+  const char *why = NULL;
+  struct Opened *opened = &g->b.rivals[g->b.n_rivals];
+  if (p->missing || g->b.n_rivals == (int)(sizeof g->b.rivals / sizeof *g->b.rivals)) return;
+  opened->rival = p->what.rival;
+  if (opened->rival->open(&g->b, opened->kernels, sizeof opened->kernels, &why)) {
+    g->b.n_rivals++;
+    return;
+  }
+  fprintf(stderr, "%s is left out: %s; on Debian: %s\n", p->what.name, why, p->what.rival->install);
+  p->missing = p->what.rival->install;
+  (void)s;
+}
+
+static int open_ground(Study *s, Ground *g, const char *target) {
+  Bench *b = &g->b;
+  tirc_error *e = NULL;
+  g->o = *s->o;
+  g->o.target = target;
+  g->o.thread_list = s->threads;
+  g->o.seconds = s->seconds;
+  g->o.attempts = s->attempts;
+  if (!g->o.database) g->o.database = "";
+  *b = (Bench){.o = &g->o, .turns = s->turns, .out = fopen("/dev/null", "w")};
+  if (!b->out) return complain(s->o, NULL, "cannot open /dev/null");
+  if (tirc_target_find(target, &b->target, &e)) return report(s->o, e);
+  int status = read_threads(b);
+  if (status == DONE) status = read_backends(b);
+  if (status != DONE) return status;
+  for (int i = 0; i < s->plans.n; i++)
+    if (s->plans.at[i].what.rival) open_library(s, g, &s->plans.at[i]);
+  status = make_units(s, g);
+  if (status != DONE) return status;
+  profile_machine(&b->profile);
+  status = open_store(b);
+  if (status != DONE) return status;
+  snprintf(g->profile, sizeof g->profile, "%s", b->store.profile);
+  g->machine = copied(b->store.machine);
+  g->environment = environment_description(b);
+  return look_up(s, g);
+}
+
+static int hash_texts(Study *s) {
+  tirc_error *e = NULL;
+  for (int i = 0; i < s->plans.n && !e; i++)
+    if (s->plans.at[i].what.text)
+      (void)tirc_db_text_hash(s->plans.at[i].what.text, &s->plans.at[i].hash, &e);
+  return e ? report(s->o, e) : DONE;
+}
+
+int prepare_study(Study *s) {
+  int status = hash_texts(s);
+  s->grounds = calloc((size_t)s->targets.n, sizeof *s->grounds);
+  if (!s->grounds) return complain(s->o, NULL, "out of memory");
+  for (int i = 0; i < s->targets.n && status == DONE; i++) {
+    s->n_grounds++;
+    status = open_ground(s, &s->grounds[i], s->targets.at[i]);
+    if (status == DONE) s->n_units += s->grounds[i].b.n_cases;
+  }
+  return status;
+}
+
+/* --- measuring ---------------------------------------------------------------------------------
+ */
+
+static bool is_missing(const Study *s, const Ground *g, const Case *k, int plan) {
+  const Plan *p = &s->plans.at[plan];
+  const Held *h = held(s, g, k, plan);
+  return !p->ceiling && !p->missing && (s->o->again || !h || !h->is_enough);
+}
+
+static bool is_among(const Names *names, const char *name) {
+  for (int i = 0; i < names->n; i++)
+    if (strcmp(names->at[i], name) == 0) return true;
+  return false;
+}
+
+/* Besides what is missing what that is compared with: ratios are of what took turns. */
+static void add_references(const Study *s, bool *wanted) {
+  const int n = s->plans.n;
+  bool *missing = calloc((size_t)n, sizeof *missing);
+  if (missing) memcpy(missing, wanted, (size_t)n * sizeof *wanted);
+  for (int p = 0; missing && p < n; p++)
+    for (int t = 0; missing[p] && t < s->comparisons.n; t++) {
+      const Comparison *c = &s->comparisons.at[t];
+      if (!is_among(&c->of, s->plans.at[p].what.name)) continue;
+      for (int i = 0; i < c->against.n; i++) {
+        const int other = find_plan(s, c->against.at[i]);
+        const Plan *reference = &s->plans.at[other];
+        if (!reference->missing && !reference->ceiling) wanted[other] = true;
+      }
+    }
+  free(missing);
+}
+
+/* One of the same schedule comes before it. */
+static bool is_double(const Study *s, const Ground *g, const Case *k, const bool *wanted,
+                      int plan) {
+  const char *hash = schedule_hash(s, g, k, plan);
+  for (int p = 0; hash && p < plan; p++) {
+    const char *other = wanted[p] ? schedule_hash(s, g, k, p) : NULL;
+    if (other && strcmp(other, hash) == 0) return true;
+  }
+  return false;
+}
+
+static int choose_contenders(const Study *s, const Ground *g, const Case *k, const Planned **out) {
+  int n = 0;
+  bool *wanted = calloc((size_t)s->plans.n, sizeof *wanted);
+  for (int p = 0; wanted && p < s->plans.n; p++) n += wanted[p] = is_missing(s, g, k, p);
+  if (n) add_references(s, wanted);
+  for (int p = n = 0; wanted && p < s->plans.n; p++)
+    if (wanted[p] && !is_double(s, g, k, wanted, p)) out[n++] = &s->plans.at[p].what;
+  free(wanted);
+  return n;
+}
+
+static int run_unit(Study *s, Ground *g, Case *k) {
+  Bench *b = &g->b;
+  const double started = tirc_seconds();
+  int status = prepare_case(b, k);
+  if (status == DONE && !was_interrupted()) measure_case(b, k);
+  if (status == DONE && !was_interrupted()) {
+    char disturbed[256];
+    k->huge_bytes = huge_pages_in_use();
+    b->n_measured = (int)(k - b->cases) + 1;
+    store_case(b, k);
+    describe_disturbance(k, disturbed, sizeof disturbed);
+    s->n_done++;
+    s->n_measured++;
+    printf("[%d/%d] %s %s, %d thread%s: %d contenders in %.0f s%s%s\n", s->n_done, s->n_units,
+           k->kernel, k->setting, k->threads, k->threads == 1 ? "" : "s", b->n_planned,
+           tirc_seconds() - started, *disturbed ? "; disturbed: " : "", disturbed);
+    fflush(stdout);
+  }
+  release_case(k);
+  return status;
+}
+
+static int run_ground(Study *s, Ground *g) {
+  const Planned **planned = calloc((size_t)s->plans.n + 1, sizeof *planned);
+  int status = planned ? DONE : complain(s->o, NULL, "out of memory");
+  g->b.planned = planned;
+  g->b.started = tirc_seconds();
+  for (int i = 0; i < g->b.n_cases && status == DONE && !was_interrupted(); i++) {
+    Case *k = &g->b.cases[i];
+    g->b.n_planned = choose_contenders(s, g, k, planned);
+    if (g->b.n_planned)
+      status = run_unit(s, g, k);
+    else
+      s->n_done++;
+  }
+  free(planned);
+  g->b.planned = NULL;
+  return status;
+}
+
+int run_study(Study *s) {
+  int status = DONE;
+  catch_interrupts();
+  for (int i = 0; i < s->n_grounds && status == DONE; i++) {
+    status = run_ground(s, &s->grounds[i]);
+    if (status == DONE && s->n_measured) status = look_up(s, &s->grounds[i]);
+  }
+  return status == DONE && was_interrupted() ? NO : status;
+}
+
+int close_study(Study *s) {
+  int status = DONE;
+  for (int i = 0; i < s->n_grounds; i++)
+    if (close_store(&s->grounds[i].b) != DONE) status = BAD;
+  return status;
+}
+
+void free_study(Study *s) {
+  for (int i = 0; i < s->n_grounds; i++) {
+    Ground *g = &s->grounds[i];
+    forget_held(s, g);
+    for (int j = 0; g->texts && j < g->b.n_cases * s->plans.n; j++) tirc_string_free(g->texts[j]);
+    for (int j = 0; g->hashes && j < g->b.n_cases; j++) tirc_string_free(g->hashes[j]);
+    free(g->held);
+    free(g->texts);
+    free(g->hashes);
+    free(g->sized);
+    free(g->machine);
+    free(g->environment);
+    free_cases(&g->b);
+    for (int t = 0; t < g->b.n_threads; t++) tirc_executor_free(g->b.threads[t].executor);
+    free(g->b.threads);
+    if (g->b.out) fclose(g->b.out);
+  }
+  for (int i = 0; i < s->plans.n; i++) tirc_string_free(s->plans.at[i].hash);
+  free(s->grounds);
+  free(s->report);
+  tirc_schedule_free(s->script);
+}
