@@ -323,6 +323,12 @@ void free_rules(Bench *b);
 /* bench_plot.c */
 int check_plot(const Options *o); /* DONE, or BAD when there will be no plot */
 int write_plot(const Bench *b);
+bool has_gnuplot(void);
+/* One panel as a picture: a line, bars (geometric means) or the only bars of a kernel, or the heat
+ * map or roofline of all (kernel NULL). path: without quotes, .svg or .png. False: there is none.
+ */
+bool plot_panel(const Bench *b, const char *kind, const char *kernel, int threads,
+                const char *path);
 /* bench_compare.c: two files that write_json wrote */
 int compare_files(const Options *o);
 

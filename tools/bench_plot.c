@@ -4,6 +4,7 @@
  * their rates have little to do with each other. */
 #include "bench.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ static void write_frame(FILE *f, const Bench *b, const char *kernel, int threads
                         const char *xlabel) {
   fprintf(f,
           "set title \"%s, %d thread%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\nset yrange "
-          "[0:*]\nset key outside right center vertical Left reverse\nset grid ytics\n",
+          "[0:*]\nset grid ytics\n",
           kernel, threads, threads == 1 ? "" : "s", xlabel,
           counts_operations(b) ? "GFLOP/s" : "GB/s");
 }
@@ -165,6 +166,72 @@ static void write_bars(FILE *f, const Bench *b, const char *kernel, int threads)
   else
     fprintf(f, "NaN notitle");
   fprintf(f, "\nset xtics norotate\n");
+}
+
+/* A bar a contender: the geometric mean of its rates. */
+static void write_means(FILE *f, const Bench *b, const char *kernel, int threads) {
+  int place = 0;
+  for (int i = 0; i < b->cases[0].n_contenders; i++) {
+    double sum = 0;
+    int n = 0;
+    for (int j = 0; j < b->n_measured; j++) {
+      const Case *k = &b->cases[j];
+      if (!is_chosen(b, k, kernel, threads) || !(k->contenders[i].median > 0)) continue;
+      sum += log(rate(b, k, k->contenders[i].median));
+      n++;
+    }
+    if (!n || b->cases[0].contenders[i].ceiling) continue;
+    fprintf(f, "$d%d << EOD\n%d \"%s\" %g\nEOD\n", i, place++, b->cases[0].contenders[i].name,
+            exp(sum / n));
+  }
+  write_frame(f, b, kernel ? kernel : "all", threads, "");
+  fprintf(f, "set xrange [-0.6:%d.6]\nset xtics rotate by -40\nset boxwidth 0.7\nplot ", place - 1);
+  for (int i = 0; i < b->cases[0].n_contenders; i++)
+    if (is_row(b, kernel, threads, i))
+      fprintf(f, "$d%d using 1:3:xtic(2) with boxes lt %d fs solid 0.8 noborder notitle, ", i,
+              style_of(b, i));
+  fprintf(f, "NaN notitle\n");
+}
+
+/* --- the roofline ------------------------------------------------------------------------------
+ */
+
+static double intensity(const Case *k) {
+  return k->cost.float_ops / (double)(k->bytes_read + k->bytes_written);
+}
+
+/* Rates over operations a byte, below what the ceilings reached in the run. */
+static void write_roofline(FILE *f, const Bench *b, int threads) {
+  const double peak = best_rate(b, threads) * 1e-9;
+  double bandwidth = 0, least = INFINITY, most = 0;
+  for (int i = 0; i < b->cases[0].n_contenders; i++) {
+    fprintf(f, "$d%d << EOD\n", i);
+    for (int j = 0; j < b->n_measured; j++) {
+      const Case *k = &b->cases[j];
+      const Contender *c = &k->contenders[i];
+      if (!is_chosen(b, k, NULL, threads) || !(c->median > 0)) continue;
+      fprintf(f, "%g %g\n", intensity(k), rate(b, k, c->median));
+      least = fmin(least, intensity(k));
+      most = fmax(most, intensity(k));
+      if (c->ceiling == &bandwidth_ceiling && c->gbytes > bandwidth) bandwidth = c->gbytes;
+    }
+    fprintf(f, "NaN NaN\nEOD\n");
+  }
+  fprintf(f,
+          "set title \"Roofline, %d thread%s\"\nset xlabel \"operations a byte of the "
+          "parameters\"\nset ylabel \"GFLOP/s\"\nset logscale xy\nset grid\nset yrange "
+          "[*:*]\nset xrange [%g:%g]\nset samples 400\nplot ",
+          threads, threads == 1 ? "" : "s",
+          (bandwidth > 0 ? fmin(least, peak / bandwidth) : least) / 3, most * 2);
+  for (int i = 0; i < b->cases[0].n_contenders; i++)
+    if (is_row(b, NULL, threads, i))
+      fprintf(f, "$d%d with points lt %d title \"%s\", ", i, style_of(b, i),
+              b->cases[0].contenders[i].name);
+  if (peak > 0) fprintf(f, "%g with lines lc rgb 'black' dt 1 title \"multiply-adds\", ", peak);
+  if (peak > 0 && bandwidth > 0)
+    fprintf(f, "%g * x < %g ? %g * x : NaN with lines lc rgb 'black' dt 2 title \"bandwidth\", ",
+            bandwidth, 1.2 * peak, bandwidth);
+  fprintf(f, "NaN notitle\n");
 }
 
 /* --- the heat map ------------------------------------------------------------------------------
@@ -246,7 +313,7 @@ static void write_script(FILE *f, const Bench *b, bool svg) {
           svg ? "svg" : "pngcairo", width, PANEL_HEIGHT * rows,
           svg ? " background rgb 'white'" : "", b->o->plot);
   write_styles(f, b);
-  fprintf(f, "set multiplot\n");
+  fprintf(f, "set key outside right center vertical Left reverse\nset multiplot\n");
   for (int t = 0; t < b->n_threads; t++) {
     int threads = b->threads[t].threads, row = each * t;
     for (int i = 0; i < n && panels; i++) {
@@ -266,6 +333,41 @@ static bool ends_with(const char *s, const char *end) {
   return n > m && strcmp(s + n - m, end) == 0;
 }
 
+/* --- a panel by itself -------------------------------------------------------------------------
+ */
+
+bool plot_panel(const Bench *b, const char *kind, const char *kernel, int threads,
+                const char *path) {
+  enum { WIDTH = 640, HEIGHT = 440, ROW = 19 };
+  const bool heat = strcmp(kind, "heat") == 0;
+  const int width = heat ? PANEL_WIDTH / 3 + CELL_WIDTH * count(b, NULL, threads) : WIDTH;
+  const int height = heat ? 170 + ROW * count_rows(b, NULL, threads) : HEIGHT;
+  if (!count_rows(b, kernel, threads)) return false;
+  signal(SIGPIPE, SIG_IGN);
+  FILE *f = popen("gnuplot", "w");
+  if (!f) return false;
+  fprintf(
+      f,
+      "set terminal %s noenhanced size %d,%d font \",%d\"%s\nset output '%s'\nset datafile "
+      "missing 'NaN'\nset palette defined (0 '#ffffff', 1 '#56b4e9')\n"
+      "set key outside bottom center horizontal Left reverse maxrows 4\nset xlabel offset 0,0.4\n",
+      ends_with(path, ".svg") ? "svg" : "pngcairo", width, height,
+      ends_with(path, ".svg") ? 14 : 11, ends_with(path, ".svg") ? " background rgb 'white'" : "",
+      path);
+  write_styles(f, b);
+  if (heat)
+    write_heat_map(f, b, threads);
+  else if (strcmp(kind, "roofline") == 0)
+    write_roofline(f, b, threads);
+  else if (strcmp(kind, "bars") == 0)
+    write_means(f, b, kernel, threads);
+  else
+    write_panel(f, b, kernel, threads);
+  return pclose(f) == 0;
+}
+
+bool has_gnuplot(void) { return system("command -v gnuplot >/dev/null") == 0; }
+
 /* Before hours of measuring, not after. */
 int check_plot(const Options *o) {
   if (!o->plot) return DONE;
@@ -274,7 +376,7 @@ int check_plot(const Options *o) {
                     o->plot);
   if (strpbrk(o->plot, "'\n\\"))
     return complain(o, NULL, "the name of a plot has no quotes and backslashes");
-  if (system("command -v gnuplot >/dev/null") == 0) return DONE;
+  if (has_gnuplot()) return DONE;
   return complain(o, "on Debian: apt-get install gnuplot-nox", "--plot needs gnuplot");
 }
 

@@ -4,7 +4,7 @@
 #ifndef TIRC_TOOLS_STUDY_H
 #define TIRC_TOOLS_STUDY_H
 
-#include "bench_settings.h"
+#include "bench.h"
 
 #include "runtime/api_schedule.h"
 
@@ -83,6 +83,7 @@ typedef struct Study {
   VEC(Plan) plans;
   VEC(Comparison) comparisons;
   VEC(Figure) figures;
+  VEC(Figure) tile_tables; /* tiles() */
   VEC(const char *) targets;
   const char *threads; /* "1,2" */
   int turns, attempts;
@@ -126,6 +127,18 @@ void visit_claims(const Study *s, const Comparison *t, void (*visit)(void *self,
 const char *verdict_name(Verdict v);
 /* Of a contender that must fail: whether it did, everywhere; *message gets what happened. */
 Verdict judge_failure(const Study *s, int plan, const char **message);
+
+/* study_tiles.c */
+typedef struct Tiles {
+  int64_t m, n, k, vector_width;
+} Tiles;
+bool same_tiles(const Tiles *a, const Tiles *b);
+/* False where the contender has no schedule here, or it is none of a product. */
+bool read_tiles(const Study *s, const Ground *g, Case *k, int plan, Tiles *out);
+
+/* study_plot.c: FOLDER/NAME.svg and .png; false when there is nothing to draw */
+bool draw_figure(const Study *s, const Ground *g, const Figure *f, const char *kernel, int threads,
+                 const char *name);
 
 /* study_report.c */
 int write_report(const Study *s);

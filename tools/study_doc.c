@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_CARD = 10 }; /* columns of a table whose rows are cards on a telephone */
 static const char style[] =
 #include "study_style.inc"
     ;
@@ -126,7 +127,9 @@ void doc_table(Doc *d, const char *heads, unsigned right) {
   d->right = right;
   for (const char *p = heads; *p; p++) d->columns += *p == '|';
   fprintf(d->md, "\n| %s |\n|", heads);
-  fputs("<div class=\"wide\"><table>\n<tr>", d->html);
+  d->heads = heads;
+  fprintf(d->html, "<div class=\"wide\"><table%s>\n<tr>",
+          d->columns <= MOST_CARD ? " class=\"cards\"" : "");
   for (int i = 0; i < d->columns; i++) {
     const size_t n = strcspn(heads, "|");
     fputs(right >> i & 1 ? "---:|" : "---|", d->md);
@@ -139,13 +142,20 @@ void doc_table(Doc *d, const char *heads, unsigned right) {
   fputs("</tr>\n", d->html);
 }
 
+static void put_head(FILE *to, const char *heads, int column) {
+  while (column-- > 0) heads += strcspn(heads, "|") + 1;
+  put_html(to, heads, strcspn(heads, "|"));
+}
+
 static void put_cell(Doc *d, const char *class, const char *text) {
   const bool number = d->right >> d->column & 1;
   fputs(d->column ? " " : "| ", d->md);
   put_markdown(d->md, text);
   fputs(" |", d->md);
   if (!d->column) fputs("<tr>", d->html);
-  fprintf(d->html, "<td%s>", number ? " class=\"n\"" : "");
+  fprintf(d->html, "<td%s data-head=\"", number ? " class=\"n\"" : "");
+  put_head(d->html, d->heads, d->column);
+  fputs("\">", d->html);
   if (class) fprintf(d->html, "<span class=\"%s\">", class);
   put_words(d->html, text);
   fputs(class ? "</span></td>" : "</td>", d->html);

@@ -10,6 +10,7 @@ typedef struct Doc {
   FILE *md, *html;
   int columns, column; /* of the table that is being written */
   unsigned right;      /* bit i: column i is of numbers */
+  const char *heads;
 } Doc;
 
 /* False when a file cannot be written: errno says why. */
@@ -20,7 +21,7 @@ void doc_heading(Doc *d, int level, const char *text);
 /* A paragraph; words between back quotes are code. */
 void doc_text(Doc *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void doc_code(Doc *d, const char *text);
-/* heads: separated by bars. */
+/* heads: separated by bars; they stay until the table ends. */
 void doc_table(Doc *d, const char *heads, unsigned right);
 void doc_cell(Doc *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A cell that says good, bad or open. */

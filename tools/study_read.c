@@ -7,6 +7,7 @@
 #include "runtime/api.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -351,6 +352,13 @@ static void add_published(Script *sc, Comparison *t, const Value *v, const char 
     return;
   }
   Published p = {.keys = {a, b}};
+  if (v->kind == VAL_STR && (strcmp(v->u.s, ">1") == 0 || strcmp(v->u.s, "<1") == 0)) {
+    const bool above = *v->u.s == '>';
+    p.low = above ? nextafter(1, 2) : 0;
+    p.high = above ? INFINITY : nextafter(1, 0);
+    vec_push(sc->c, t->published, p);
+    return;
+  }
   const bool range = is_list(v);
   if (range && v->u.list->n != 2)
     tirc_script_error(sc, "ValueError", "(0.39, 0.58)", "a range is two figures");
@@ -389,6 +397,15 @@ static Value run_table(Script *sc, Value self, const Args *a) {
   if (ratio) t.is_time = choice_of(sc, ratio, "ratio", 2, ratios);
   if (published) add_published(sc, &t, published, NULL, NULL);
   vec_push(sc->c, s->comparisons, t);
+  return VALUE_NONE;
+}
+
+static Value run_tiles(Script *sc, Value self, const Args *a) {
+  Study *s = self.u.object;
+  const Figure f = {.loc = sc->loc,
+                    .title = text_of(sc, &a->at[0], "a title"),
+                    .of = names_of(sc, given(a, 1, "of"), "a contender")};
+  vec_push(sc->c, s->tile_tables, f);
   return VALUE_NONE;
 }
 
@@ -471,6 +488,8 @@ static void check_study(Tirc *c, void *self) {
   }
   for (int i = 0; i < s->figures.n; i++)
     check_contenders(sc, s, &s->figures.at[i].of, s->figures.at[i].loc);
+  for (int i = 0; i < s->tile_tables.n; i++)
+    check_contenders(sc, s, &s->tile_tables.at[i].of, s->tile_tables.at[i].loc);
 }
 
 static void print_of_study(void *self, const char *text) {

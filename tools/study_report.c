@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -33,6 +34,8 @@ static void put_ratio(Doc *d, const Claim *c) {
 static void put_published(Doc *d, const Published *p) {
   if (!p)
     doc_cell(d, " ");
+  else if (isinf(p->high) || p->low <= 0)
+    doc_cell(d, "%s than 1", isinf(p->high) ? "more" : "less");
   else if (p->high > p->low)
     doc_cell(d, "%g to %g", p->low, p->high);
   else
@@ -46,6 +49,7 @@ static const char *compare_sizes(const Claim *c) {
   const Ratio *r = &c->measured;
   const Published *p = c->published;
   if (c->verdict != CARRIES_OVER || (p->low <= 1 && p->high >= 1)) return "";
+  if (isinf(p->high) || p->low <= 0) return "";
   if (r->high >= p->low && r->low <= p->high) return "as much";
   return size_of(r->value) > size_of(p->low) ? "more" : "less";
 }
@@ -65,8 +69,8 @@ static void put_verdict(Doc *d, const Claim *c) {
 static void put_where(const Study *s, Doc *d, const Claim *c) {
   char counts[64] = "";
   if (c->n < c->n_all)
-    snprintf(counts, sizeof counts, " (%d of %d%s)", c->n, c->n_all,
-             c->n_busy ? ", others busy" : "");
+    snprintf(counts, sizeof counts, c->n_busy ? " (%d of %d, %d busy)" : " (%d of %d)", c->n,
+             c->n_all, c->n_busy);
   doc_cell(d, "%s%s%s%s", c->kernel ? c->kernel : "all", c->setting ? " " : "",
            c->setting ? c->setting->setting : "", counts);
   if (s->n_grounds > 1) doc_cell(d, "%s", c->ground->o.target);
@@ -163,7 +167,7 @@ static void put_findings(Page *p) {
            p->carries, p->differs, p->undecided);
 }
 
-/* --- all medians -------------------------------------------------------------------------------
+/* --- settings ----------------------------------------------------------------------------------
  */
 
 /* What tells a setting from the others of its kernel. */
@@ -183,6 +187,125 @@ static void short_setting(const Bench *b, const Case *k, char *out, size_t size)
 static bool is_in_block(const Case *k, const Case *first) {
   return k->threads == first->threads && strcmp(k->kernel, first->kernel) == 0;
 }
+
+static bool is_first_of_block(const Bench *b, const Case *k) {
+  const Case *other = b->cases;
+  while (!is_in_block(other, k)) other++;
+  return other == k;
+}
+
+/* --- figures -----------------------------------------------------------------------------------
+ */
+
+/* Each panel is a file: figure-2-qkv-2.svg. */
+static void put_panel(Page *p, const Ground *g, int number, const char *kernel, int threads) {
+  const Figure *f = &p->s->figures.at[number];
+  char name[160], title[256];
+  snprintf(name, sizeof name, "figure-%d-%.60s-%.40s-%d", number + 1, kernel ? kernel : "all",
+           g->b.target.name, threads);
+  for (char *c = name; *c; c++)
+    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c)) *c = '_';
+  snprintf(title, sizeof title, "%.100s: %.60s%s%d thread%s", f->title, kernel ? kernel : "",
+           kernel ? ", " : "", threads, threads == 1 ? "" : "s");
+  if (draw_figure(p->s, g, f, kernel, threads, name)) doc_figure(&p->d, p->s->report, name, title);
+}
+
+static void put_figure(Page *p, const Ground *g, int number) {
+  const char *kind = p->s->figures.at[number].kind;
+  const bool of_all = strcmp(kind, "heat") == 0 || strcmp(kind, "roofline") == 0;
+  for (int t = 0; t < g->b.n_threads; t++) {
+    const int threads = g->b.threads[t].threads;
+    if (of_all) put_panel(p, g, number, NULL, threads);
+    for (int i = 0; i < g->b.n_cases && !of_all; i++)
+      if (g->b.cases[i].threads == threads && is_first_of_block(&g->b, &g->b.cases[i]))
+        put_panel(p, g, number, g->b.cases[i].kernel, threads);
+  }
+}
+
+static void put_figures(Page *p) {
+  if (!p->s->figures.n) return;
+  doc_heading(&p->d, 2, "Figures");
+  if (!has_gnuplot()) {
+    doc_text(&p->d,
+             "Left out: they need gnuplot; on Debian: `apt-get install gnuplot-nox`, then the "
+             "same command again.");
+    return;
+  }
+  for (int i = 0; i < p->s->figures.n; i++)
+    for (int g = 0; g < p->s->n_grounds; g++) put_figure(p, &p->s->grounds[g], i);
+}
+
+/* --- tiles -------------------------------------------------------------------------------------
+ */
+
+static void put_bytes(Doc *d, int64_t elements) { doc_cell(d, "%lld", (long long)(4 * elements)); }
+
+static void put_tile_row(Page *p, const Ground *g, const char *contender, const char *settings,
+                         const Tiles *t) {
+  const int64_t used = 4 * (t->m * t->k + t->k * t->n + t->m * t->n);
+  doc_cell(&p->d, "%s", contender);
+  doc_cell(&p->d, "%s", settings);
+  doc_cell(&p->d, "%lld", (long long)t->m);
+  doc_cell(&p->d, "%lld", (long long)t->n);
+  doc_cell(&p->d, "%lld", (long long)t->k);
+  doc_cell(&p->d, "%lld", (long long)t->vector_width);
+  put_bytes(&p->d, t->m * t->k);
+  put_bytes(&p->d, t->k * t->n);
+  put_bytes(&p->d, t->m * t->n);
+  if (g->b.profile.l1 > 0)
+    doc_cell(&p->d, "%.0f %%", 100 * (double)used / (double)g->b.profile.l1);
+  else
+    doc_cell(&p->d, "?");
+}
+
+/* Settings with the same tiles are one row. */
+static void put_tiles_of(Page *p, const Ground *g, int plan) {
+  const Bench *b = &g->b;
+  const int threads = b->threads[b->n_threads - 1].threads;
+  Tiles *tiles = calloc((size_t)b->n_cases, sizeof *tiles);
+  bool *open = calloc((size_t)b->n_cases, sizeof *open);
+  for (int i = 0; tiles && open && i < b->n_cases; i++)
+    open[i] = b->cases[i].threads == threads && read_tiles(p->s, g, &b->cases[i], plan, &tiles[i]);
+  for (int i = 0; tiles && open && i < b->n_cases; i++) {
+    char settings[400] = "", one[128];
+    const char *kernel = "";
+    for (int j = i; open[i] && j < b->n_cases; j++) {
+      if (!open[j] || !same_tiles(&tiles[i], &tiles[j])) continue;
+      const bool first = strcmp(b->cases[j].kernel, kernel) != 0;
+      kernel = b->cases[j].kernel;
+      short_setting(b, &b->cases[j], one, sizeof one);
+      snprintf(settings + strlen(settings), sizeof settings - strlen(settings), "%s%s%s%s",
+               *settings ? ", " : "", first ? b->cases[j].kernel : "", first && *one ? " " : "",
+               one);
+      if (j > i) open[j] = false;
+    }
+    if (open[i]) put_tile_row(p, g, p->s->plans.at[plan].what.name, settings, &tiles[i]);
+  }
+  free(tiles);
+  free(open);
+}
+
+static void put_tiles(Page *p) {
+  const Study *s = p->s;
+  for (int i = 0; i < s->tile_tables.n; i++) {
+    const Figure *t = &s->tile_tables.at[i];
+    doc_heading(&p->d, 2, t->title);
+    doc_text(&p->d,
+             "Elements of a tile below the outermost loop of the sum, and bytes of the strips of A "
+             "(TM x TK) and B (TK x TN) and of the tile of C (TM x TN) that a step works on; all "
+             "three as a share of the L1 cache.");
+    doc_table(&p->d, "contender|settings|TM|TN|TK|vector|A strip|B strip|C tile|of L1", 0x3fcu);
+    for (int plan = 0; plan < s->plans.n; plan++) {
+      bool wanted = !t->of.n;
+      for (int n = 0; n < t->of.n; n++) wanted = wanted || find_plan(s, t->of.at[n]) == plan;
+      if (wanted) put_tiles_of(p, &s->grounds[0], plan);
+    }
+    doc_end_table(&p->d);
+  }
+}
+
+/* --- all medians -------------------------------------------------------------------------------
+ */
 
 static void put_median(Page *p, const Ground *g, const Case *k, int plan) {
   const Held *h = held(p->s, g, k, plan);
@@ -235,11 +358,8 @@ static void put_medians(Page *p) {
            "Milliseconds a call; with * while the machine was busy. What failed shows its error.");
   for (int i = 0; i < p->s->n_grounds; i++) {
     const Ground *g = &p->s->grounds[i];
-    for (const Case *k = g->b.cases; k < g->b.cases + g->b.n_cases; k++) {
-      const Case *other = g->b.cases;
-      while (!is_in_block(other, k)) other++;
-      if (other == k) put_block(p, g, k);
-    }
+    for (const Case *k = g->b.cases; k < g->b.cases + g->b.n_cases; k++)
+      if (is_first_of_block(&g->b, k)) put_block(p, g, k);
   }
 }
 
@@ -348,6 +468,20 @@ static void put_commands(Page *p) {
   free(text);
 }
 
+static void put_untuned(Page *p) {
+  int n = 0;
+  for (int i = 0; i < p->s->plans.n; i++)
+    for (int g = 0; g < p->s->n_grounds && p->s->plans.at[i].what.tuned; g++)
+      for (int j = 0; j < p->s->grounds[g].b.n_cases; j++)
+        n += !p->s->grounds[g].texts[j * p->s->plans.n + i];
+  if (n)
+    doc_text(
+        &p->d,
+        "In %d setting%s nothing was tuned, so `tuned` is left out there: `tirc tune` with the "
+        "same database looks for schedules.",
+        n, n == 1 ? "" : "s");
+}
+
 int write_report(const Study *s) {
   Page p = {.s = s};
   if ((mkdir(s->report, 0777) && errno != EEXIST) || !doc_open(&p.d, s->report, s->title))
@@ -355,9 +489,12 @@ int write_report(const Study *s) {
                     s->report, strerror(errno));
   doc_text(&p.d, "%d of %d settings of `%s` are measured%s.", s->n_done, s->n_units, s->path,
            s->o->quick ? ", of the quick form of the study" : "");
+  put_untuned(&p);
   put_findings(&p);
   doc_heading(&p.d, 2, "Tables");
   for (int i = 0; i < s->comparisons.n; i++) put_table(&p, &s->comparisons.at[i]);
+  put_figures(&p);
+  put_tiles(&p);
   put_medians(&p);
   put_contenders(&p);
   put_environment(&p);

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "study.h"
 
+#include "bench_settings.h"
 #include "db.h"
 
 #include <json-c/json.h>
@@ -72,16 +73,28 @@ static bool has_sizes(const tirc_module *m) {
   return false;
 }
 
-/* The schedule of auto or tuned, which each setting has its own of; NULL: there is none. */
+static void note_warning(void *self, const char *file, int line, int column, const char *message,
+                         const char *code) {
+  bool *untuned = self;
+  (void)file, (void)line, (void)column, (void)message;
+  if (strcmp(code, "not-tuned") == 0) *untuned = true;
+}
+
+/* The schedule of auto or tuned, which each setting has its own of; NULL: there is none, or nothing
+ * was tuned, and auto's would stand in for it. */
 static char *made_text(const Ground *g, const Case *k, const Planned *p) {
-  const tirc_schedule_options options = {.target = g->o.target, .max_steps = g->o.script_steps};
+  bool untuned = false;
+  const tirc_schedule_options options = {.target = g->o.target,
+                                         .max_steps = g->o.script_steps,
+                                         .self = &untuned,
+                                         .warn = note_warning};
   const tirc_auto_options by_rules = auto_options(&g->o);
   tirc_module *m = NULL;
   char *text = NULL;
   const bool made = p->tuned ? !tirc_module_tuned(k->program, *g->o.database ? g->o.database : NULL,
                                                   k->threads, &by_rules, &options, &m, NULL)
                              : !tirc_module_auto(k->program, &by_rules, &options, &m, NULL);
-  if (made && tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) text = NULL;
+  if (made && !untuned && tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) text = NULL;
   tirc_module_free(m);
   return text;
 }
@@ -339,10 +352,14 @@ int prepare_study(Study *s) {
 /* --- measuring ---------------------------------------------------------------------------------
  */
 
-static bool is_missing(const Study *s, const Ground *g, const Case *k, int plan) {
+static bool can_run(const Study *s, const Ground *g, const Case *k, int plan) {
   const Plan *p = &s->plans.at[plan];
+  return !p->ceiling && !p->missing && (!p->what.tuned || schedule_hash(s, g, k, plan));
+}
+
+static bool is_missing(const Study *s, const Ground *g, const Case *k, int plan) {
   const Held *h = held(s, g, k, plan);
-  return !p->ceiling && !p->missing && (s->o->again || !h || !h->is_enough);
+  return can_run(s, g, k, plan) && (s->o->again || !h || !h->is_enough);
 }
 
 static bool is_among(const Names *names, const char *name) {
@@ -352,7 +369,7 @@ static bool is_among(const Names *names, const char *name) {
 }
 
 /* Besides what is missing what that is compared with: ratios are of what took turns. */
-static void add_references(const Study *s, bool *wanted) {
+static void add_references(const Study *s, const Ground *g, const Case *k, bool *wanted) {
   const int n = s->plans.n;
   bool *missing = calloc((size_t)n, sizeof *missing);
   if (missing) memcpy(missing, wanted, (size_t)n * sizeof *wanted);
@@ -362,8 +379,7 @@ static void add_references(const Study *s, bool *wanted) {
       if (!is_among(&c->of, s->plans.at[p].what.name)) continue;
       for (int i = 0; i < c->against.n; i++) {
         const int other = find_plan(s, c->against.at[i]);
-        const Plan *reference = &s->plans.at[other];
-        if (!reference->missing && !reference->ceiling) wanted[other] = true;
+        wanted[other] = wanted[other] || can_run(s, g, k, other);
       }
     }
   free(missing);
@@ -384,7 +400,7 @@ static int choose_contenders(const Study *s, const Ground *g, const Case *k, con
   int n = 0;
   bool *wanted = calloc((size_t)s->plans.n, sizeof *wanted);
   for (int p = 0; wanted && p < s->plans.n; p++) n += wanted[p] = is_missing(s, g, k, p);
-  if (n) add_references(s, wanted);
+  if (n) add_references(s, g, k, wanted);
   for (int p = n = 0; wanted && p < s->plans.n; p++)
     if (wanted[p] && !is_double(s, g, k, wanted, p)) out[n++] = &s->plans.at[p].what;
   free(wanted);
