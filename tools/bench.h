@@ -300,6 +300,9 @@ int open_store(Bench *b);
 char *environment_description(const Bench *b); /* versions, as JSON; on the heap */
 /* when a case was measured: stored whole or, after a warning, tried again after the next one; */
 void store_case(Bench *b, Case *k);
+/* what still waits goes to a database at that path instead: BAD after saying so, if there is any;
+ */
+int rescue_store(Bench *b, const char *path);
 /* at the end: what could not be stored so far. DONE, or BAD after saying what is not stored. */
 int close_store(Bench *b);
 /* bench_profile.c */

@@ -255,13 +255,46 @@ void store_case(Bench *b, Case *k) {
   tirc_error_free(e);
 }
 
+static int count_waiting(const Bench *b) {
+  int n = 0;
+  for (int i = 0; i < b->n_measured; i++) n += b->cases[i].unstored;
+  return n;
+}
+
+int rescue_store(Bench *b, const char *path) {
+  ResultStore *s = &b->store;
+  tirc_error *e = NULL;
+  tirc_db *other = NULL;
+  char *environment = NULL;
+  if (!s->db || !put_waiting(b, &e)) return DONE;
+  const int n = count_waiting(b);
+  char *description = environment_description(b);
+  if (!description || tirc_db_open(path, TIRC_DB_WRITE, &other, NULL) ||
+      tirc_db_put_environment(other, description, &environment, NULL)) {
+    tirc_db_close(other);
+    tirc_error_free(e);
+    free(description);
+    return BAD; /* close_store tries once more and says why */
+  }
+  tirc_db_close(s->db);
+  tirc_string_free(s->environment);
+  s->db = other;
+  s->environment = environment;
+  free(description);
+  char hint[4200];
+  snprintf(hint, sizeof hint, "`tirc db merge %s` takes them there", path);
+  complain(b->o, hint, "%d setting%s in %s, not in the database: %s", n, n == 1 ? " is" : "s are",
+           path, tirc_error_message(e));
+  tirc_error_free(e);
+  return BAD;
+}
+
 int close_store(Bench *b) {
   ResultStore *s = &b->store;
   tirc_error *e = NULL;
   int status = DONE;
   if (s->db && put_waiting(b, &e)) {
-    int n = 0;
-    for (int i = 0; i < b->n_measured; i++) n += b->cases[i].unstored;
+    const int n = count_waiting(b);
     status = complain(b->o, "the tables above have their figures, and --json FILE keeps them",
                       "%d setting%s not in the database: %s", n, n == 1 ? " is" : "s are",
                       tirc_error_message(e));

@@ -1,8 +1,11 @@
 /* `tirc study`: a script of questions becomes measurements in the database and a report. */
 #include "study.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* NAME.report beside where the command runs, or what -o says. */
 static char *report_folder(const Options *o) {
@@ -12,6 +15,20 @@ static char *report_folder(const Options *o) {
   if (out) snprintf(out, n, "%s%s", o->output ? o->output : stem, o->output ? "" : ".report");
   free(stem);
   return out;
+}
+
+static bool has_wrong_results(const Study *s) {
+  bool wrong = false;
+  for (int i = 0; i < s->n_grounds; i++)
+    for (int j = 0; j < s->grounds[i].b.n_cases; j++)
+      for (int p = 0; p < s->plans.n; p++) {
+        const Case *k = &s->grounds[i].b.cases[j];
+        const Held *h = held(s, &s->grounds[i], k, p);
+        if (!h || !h->c.code || strcmp(h->c.code, "wrong-result") != 0) continue;
+        fprintf(stderr, "%s %s: WRONG RESULT of %s\n", k->kernel, k->setting, h->c.name);
+        wrong = true;
+      }
+  return wrong;
 }
 
 /* Expected errors that did not come, and results that are wrong. */
@@ -25,12 +42,20 @@ static bool has_failed(const Study *s) {
             plan->loc.column, plan->what.name, plan->expect_error, message);
     failed = true;
   }
-  for (int i = 0; i < s->n_grounds; i++) failed = failed || s->grounds[i].b.wrong;
-  return failed;
+  return has_wrong_results(s) || failed;
+}
+
+/* Before hours of measuring, not after. */
+static int make_report_folder(const Study *s) {
+  if ((mkdir(s->report, 0777) == 0 || errno == EEXIST) && access(s->report, W_OK | X_OK) == 0)
+    return DONE;
+  return complain(s->o, "-o FOLDER writes it elsewhere", "cannot write the report to '%s': %s",
+                  s->report, strerror(errno));
 }
 
 static int run(Study *s) {
-  int status = prepare_study(s), stored;
+  int status = make_report_folder(s), stored;
+  if (status == DONE) status = prepare_study(s);
   if (status != DONE) return status;
   status = run_study(s);
   stored = close_study(s);

@@ -3,9 +3,10 @@
  * than half remain nothing is said. Contenders that took turns in one run are paired.
  *
  * A published figure, or range, is beyond 1, below 1, or around it. It carries over when the whole
- * interval is on its side of 1 (around 1: within the published range); it differs when the whole
- * interval is on the other side (outside of the range); else it is undecided. Whether the size of
- * the effect is the same, too, is another question: does the interval meet the published range? */
+ * interval is on its side of 1 (around 1: within the published range). It differs when the interval
+ * reaches to 1 or beyond and not to the published range: there is no such effect here. An interval
+ * that reaches to both is undecided. Whether the size of an effect that carries over is the same,
+ * too, is another question: does the interval meet the published range? */
 #include "study.h"
 
 #include <math.h>
@@ -85,12 +86,10 @@ static bool matches(const Published *p, const char *contender, const char *kerne
 }
 
 static Verdict judge(const Ratio *r, const Published *p) {
-  if (p->low > 1 || p->high < 1) {
-    const bool above = p->low > 1;
-    if (above ? r->low > 1 : r->high < 1) return CARRIES_OVER;
-    return (above ? r->high < 1 : r->low > 1) ? DIFFERS : UNDECIDED;
-  }
-  if (r->low >= p->low && r->high <= p->high) return CARRIES_OVER;
+  const bool carries = p->low > 1    ? r->low > 1
+                       : p->high < 1 ? r->high < 1
+                                     : r->low >= p->low && r->high <= p->high;
+  if (carries) return CARRIES_OVER;
   return r->high < p->low || r->low > p->high ? DIFFERS : UNDECIDED;
 }
 
@@ -106,7 +105,7 @@ static void judge_claim(Claim *c) {
     c->why = "not measured";
   else
     c->verdict = judge(&c->measured, c->published);
-  if (c->verdict == UNDECIDED && !c->why) c->why = "the interval is on both sides";
+  if (c->verdict == UNDECIDED && !c->why) c->why = "the interval is too wide";
 }
 
 typedef struct Rows {

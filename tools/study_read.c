@@ -321,8 +321,10 @@ static Value run_targets(Script *sc, Value self, const Args *a) {
     const char *name = text_of(sc, &a->at[i], "a target");
     tirc_target_info info;
     tirc_error *e = NULL;
+    bool is_new = true;
     if (tirc_target_find(name, &info, &e)) raise(sc, e);
-    vec_push(sc->c, s->targets, name);
+    for (int j = 0; j < s->targets.n; j++) is_new = is_new && strcmp(s->targets.at[j], name) != 0;
+    if (is_new) vec_push(sc->c, s->targets, name);
   }
   return VALUE_NONE;
 }

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct Page {
   const Study *s;
@@ -82,6 +81,7 @@ static void put_claim(void *self, const Claim *c) {
   doc_cell(&p->d, "%s", c->contender);
   put_where(p->s, &p->d, c);
   put_ratio(&p->d, c);
+  if (!c->of->published.n) return;
   put_published(&p->d, c->published);
   put_verdict(&p->d, c);
 }
@@ -97,8 +97,9 @@ static void put_table(Page *p, const Comparison *t) {
   doc_text(&p->d,
            "%s %s%s:", t->is_time ? "Time, as a multiple of that of" : "How many times as fast as",
            t->against.n > 1 ? "the fastest of " : "", against);
-  snprintf(heads, sizeof heads, "contender|over%s%s|measured, 95 %%|published|verdict",
-           s->n_grounds > 1 ? "|target" : "", several_threads(s) ? "|threads" : "");
+  snprintf(heads, sizeof heads, "contender|over%s%s|measured, 95 %%%s",
+           s->n_grounds > 1 ? "|target" : "", several_threads(s) ? "|threads" : "",
+           t->published.n ? "|published|verdict" : "");
   const int before = 2 + (s->n_grounds > 1) + several_threads(s);
   doc_table(&p->d, heads, 3u << before);
   visit_claims(s, t, put_claim, p);
@@ -141,6 +142,36 @@ static void put_failures(Page *p) {
   if (any) doc_end_table(&p->d);
 }
 
+/* The first error of the contender that nobody foretold. */
+static const Held *find_error(const Study *s, int plan, const Case **where) {
+  for (int i = 0; i < s->n_grounds && !s->plans.at[plan].expect_error; i++)
+    for (int j = 0; j < s->grounds[i].b.n_cases; j++) {
+      const Held *h = held(s, &s->grounds[i], *where = &s->grounds[i].b.cases[j], plan);
+      if (h && h->c.code) return h;
+    }
+  return NULL;
+}
+
+static void put_errors(Page *p) {
+  const Study *s = p->s;
+  bool any = false;
+  for (int i = 0; i < s->plans.n; i++) {
+    const Case *where;
+    const Held *h = find_error(s, i, &where);
+    if (!h) continue;
+    if (!any) {
+      doc_heading(&p->d, 3, "What failed");
+      doc_table(&p->d, "contender|first at|error|message", 0);
+    }
+    any = true;
+    doc_cell(&p->d, "%s", h->c.name);
+    doc_cell(&p->d, "%s %s", where->kernel, where->setting);
+    doc_cell(&p->d, "`%s`", h->c.code);
+    doc_cell(&p->d, "%s", h->c.failure ? h->c.failure : "its results are not the program's");
+  }
+  if (any) doc_end_table(&p->d);
+}
+
 static void put_findings(Page *p) {
   const Study *s = p->s;
   char heads[160];
@@ -148,13 +179,15 @@ static void put_findings(Page *p) {
   for (int i = 0; i < s->comparisons.n; i++) n += s->comparisons.at[i].published.n;
   doc_heading(&p->d, 2, "What carries over");
   if (n) {
-    doc_text(
-        &p->d,
-        "A published figure carries over where the whole interval of what is measured here is on "
-        "its side of 1 (within its range, where that is around 1), and differs where the whole "
-        "interval is on the other side. Whether the effect is as much, more or less is said by "
-        "the interval, too. Settings that were measured while the machine was busy count for "
-        "nothing; * marks what there is of such ones alone.");
+    doc_text(&p->d, "A published ratio carries over where the whole 95 %% interval of what is "
+                    "measured here is on "
+                    "its side of 1 (within its range, where that is around 1): as much, more or "
+                    "less, which the "
+                    "interval says, too. It differs where the interval reaches to 1 or beyond, and "
+                    "not to what was "
+                    "published. Settings that were measured while the machine was busy count for "
+                    "nothing; * marks "
+                    "what there is of such ones alone.");
     snprintf(heads, sizeof heads, "question|contender|over%s%s|measured, 95 %%|published|verdict",
              s->n_grounds > 1 ? "|target" : "", several_threads(s) ? "|threads" : "");
     doc_table(&p->d, heads, 3u << (3 + (s->n_grounds > 1) + several_threads(s)));
@@ -163,6 +196,7 @@ static void put_findings(Page *p) {
     doc_end_table(&p->d);
   }
   put_failures(p);
+  put_errors(p);
   doc_text(&p->d, "%d published figures and errors carry over, %d differ, %d are undecided.",
            p->carries, p->differs, p->undecided);
 }
@@ -484,7 +518,7 @@ static void put_untuned(Page *p) {
 
 int write_report(const Study *s) {
   Page p = {.s = s};
-  if ((mkdir(s->report, 0777) && errno != EEXIST) || !doc_open(&p.d, s->report, s->title))
+  if (!doc_open(&p.d, s->report, s->title))
     return complain(s->o, "-o FOLDER writes it elsewhere", "cannot write the report to '%s': %s",
                     s->report, strerror(errno));
   doc_text(&p.d, "%d of %d settings of `%s` are measured%s.", s->n_done, s->n_units, s->path,

@@ -224,13 +224,6 @@ static void free_held(Held *h) {
   }
 }
 
-static void forget_held(const Study *s, Ground *g) {
-  for (int i = 0; g->held && i < g->b.n_cases * s->plans.n; i++) {
-    free_held(g->held[i]);
-    g->held[i] = NULL;
-  }
-}
-
 /* The hash of what the contender's schedule is in a setting; NULL: it has none. */
 static const char *schedule_hash(const Study *s, const Ground *g, const Case *k, int plan) {
   const Plan *p = &s->plans.at[plan];
@@ -270,18 +263,24 @@ static bool look_at(void *self, const tirc_db_result *r) {
   return true;
 }
 
-static int look_up(Study *s, Ground *g) {
+static int look_up_case(const Study *s, Ground *g, int i) {
   tirc_error *e = NULL;
-  forget_held(s, g);
-  for (int i = 0; i < g->b.n_cases && !e; i++) {
-    const tirc_db_filter filter = {.workload = g->hashes[i],
-                                   .target = g->b.target.name,
-                                   .threads = g->b.cases[i].threads,
-                                   .machine = g->b.store.profile};
-    Look l = {s, g, i};
-    (void)tirc_db_results(g->b.store.db, &filter, NULL, look_at, &l, &e);
+  const tirc_db_filter filter = {.workload = g->hashes[i],
+                                 .target = g->b.target.name,
+                                 .threads = g->b.cases[i].threads,
+                                 .machine = g->b.store.profile};
+  Look l = {s, g, i};
+  for (int p = 0; p < s->plans.n; p++) {
+    free_held(g->held[i * s->plans.n + p]);
+    g->held[i * s->plans.n + p] = NULL;
   }
-  return e ? report(s->o, e) : DONE;
+  return tirc_db_results(g->b.store.db, &filter, NULL, look_at, &l, &e) ? report(s->o, e) : DONE;
+}
+
+static int look_up(const Study *s, Ground *g) {
+  int status = DONE;
+  for (int i = 0; i < g->b.n_cases && status == DONE; i++) status = look_up_case(s, g, i);
+  return status;
 }
 
 /* --- before ------------------------------------------------------------------------------------
@@ -301,6 +300,19 @@ static void open_library(Study *s, Ground *g, Plan *p) {
   (void)s;
 }
 
+static void leave_out_doubles(Bench *b) {
+  int n = 0;
+  for (int i = 0; i < b->n_threads; i++) {
+    int j = 0;
+    while (j < n && b->threads[j].threads != b->threads[i].threads) j++;
+    if (j < n)
+      tirc_executor_free(b->threads[i].executor);
+    else
+      b->threads[n++] = b->threads[i];
+  }
+  b->n_threads = n;
+}
+
 static int open_ground(Study *s, Ground *g, const char *target) {
   Bench *b = &g->b;
   tirc_error *e = NULL;
@@ -314,6 +326,7 @@ static int open_ground(Study *s, Ground *g, const char *target) {
   if (!b->out) return complain(s->o, NULL, "cannot open /dev/null");
   if (tirc_target_find(target, &b->target, &e)) return report(s->o, e);
   int status = read_threads(b);
+  leave_out_doubles(b);
   if (status == DONE) status = read_backends(b);
   if (status != DONE) return status;
   for (int i = 0; i < s->plans.n; i++)
@@ -429,6 +442,14 @@ static int run_unit(Study *s, Ground *g, Case *k) {
   return status;
 }
 
+/* The same program on as many threads may come under several names. */
+static bool came_before(const Ground *g, const Case *k) {
+  const int i = (int)(k - g->b.cases);
+  for (int j = 0; j < i; j++)
+    if (g->b.cases[j].threads == k->threads && strcmp(g->hashes[j], g->hashes[i]) == 0) return true;
+  return false;
+}
+
 static int run_ground(Study *s, Ground *g) {
   const Planned **planned = calloc((size_t)s->plans.n + 1, sizeof *planned);
   int status = planned ? DONE : complain(s->o, NULL, "out of memory");
@@ -436,6 +457,8 @@ static int run_ground(Study *s, Ground *g) {
   g->b.started = tirc_seconds();
   for (int i = 0; i < g->b.n_cases && status == DONE && !was_interrupted(); i++) {
     Case *k = &g->b.cases[i];
+    if (s->n_measured && came_before(g, k)) status = look_up_case(s, g, i);
+    if (status != DONE) break;
     g->b.n_planned = choose_contenders(s, g, k, planned);
     if (g->b.n_planned)
       status = run_unit(s, g, k);
@@ -457,11 +480,23 @@ int run_study(Study *s) {
   return status == DONE && was_interrupted() ? NO : status;
 }
 
+/* What the database did not take goes to one beside the report. */
 int close_study(Study *s) {
   int status = DONE;
-  for (int i = 0; i < s->n_grounds; i++)
-    if (close_store(&s->grounds[i].b) != DONE) status = BAD;
+  for (int i = 0; i < s->n_grounds; i++) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/unstored.db", s->report) < 0)
+      return complain(s->o, NULL, "out of memory");
+    const int rescued = rescue_store(&s->grounds[i].b, path),
+              closed = close_store(&s->grounds[i].b);
+    if (rescued != DONE || closed != DONE) status = BAD;
+    free(path);
+  }
   return status;
+}
+
+static void forget_held(const Study *s, Ground *g) {
+  for (int i = 0; g->held && i < g->b.n_cases * s->plans.n; i++) free_held(g->held[i]);
 }
 
 void free_study(Study *s) {
