@@ -164,6 +164,7 @@ struct Bench {
   } rivals[8];
   int n_planned; /* of a study: the contenders */
   const Planned *const *planned;
+  int n_passed; /* cases before the one that is measured that were not: they have figures */
   int turns;    /* each contender has at least so many; 0: what is usual */
   char *script; /* of --ablate, and its rules */
   int n_rules;

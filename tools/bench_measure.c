@@ -158,8 +158,9 @@ static void show_progress(const Bench *b, const Case *k, const Contender *c) {
   fprintf(stderr, "\r\033[K[%d/%d] %s %s %s", done + 1, b->n_cases, k->kernel, k->setting, c->name);
   if (k->attempts > 1)
     fprintf(stderr, ", attempt %d of %lld", k->attempts, (long long)most_attempts(b));
-  if (done > 0)
-    fprintf(stderr, ", %.0f s left", (tirc_seconds() - b->started) / done * (b->n_cases - done));
+  if (done > b->n_passed)
+    fprintf(stderr, ", %.0f s left",
+            (tirc_seconds() - b->started) / (done - b->n_passed) * (b->n_cases - done));
 }
 
 /* How far the clock fell: from the upper to the lower quartile of its samples, of which single ones

@@ -41,7 +41,7 @@ typedef struct Comparison { /* table() */
 } Comparison;
 
 typedef struct Figure { /* plot() */
-  const char *title, *kind;
+  const char *title, *kind, *note;
   Names of;
   Loc loc;
 } Figure;
@@ -52,7 +52,7 @@ typedef struct Workload { /* workload() or suite() */
   Loc loc;
 } Workload;
 
-/* A contender's result in the database. */
+/* A contender's result in the database, the best one first. */
 typedef struct Held Held;
 struct Held {
   Contender c; /* its figures */
@@ -60,7 +60,7 @@ struct Held {
   double load, clock_low, clock_high;
   bool busy;      /* other processes or the clock disturbed it */
   bool is_enough; /* it was measured as long as the study asks for */
-  Held *older;
+  Held *older;    /* or worse */
 };
 
 /* What is measured for one target. */
@@ -98,6 +98,9 @@ typedef struct Study {
 int read_study(Study *s);
 int find_plan(const Study *s, const char *name); /* -1: there is none */
 void print_study_names(FILE *to);
+/* A `warn` whose self is a bool: nothing was tuned of the program. */
+void note_untuned(void *self, const char *file, int line, int column, const char *message,
+                  const char *code);
 
 /* study_run.c */
 int prepare_study(Study *s); /* what there is to measure, and what the database has of it */
@@ -132,9 +135,8 @@ Verdict judge_failure(const Study *s, int plan, const char **message);
 typedef struct Tiles {
   int64_t m, n, k, vector_width;
 } Tiles;
-bool same_tiles(const Tiles *a, const Tiles *b);
-/* False where the contender has no schedule here, or it is none of a product. */
-bool read_tiles(const Study *s, const Ground *g, Case *k, int plan, Tiles *out);
+/* Of any scheduled program; false: it is no product. */
+bool tiles_of(const tirc_module *plain, const tirc_module *scheduled, Tiles *out);
 
 /* study_plot.c: FOLDER/NAME.svg and .png; false when there is nothing to draw */
 bool draw_figure(const Study *s, const Ground *g, const Figure *f, const char *kernel, int threads,

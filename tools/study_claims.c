@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The two results of a run that both were in, or the latest of each. */
+/* The two results of a run that both were in, or the first of each. */
 typedef struct Pair {
   const Held *of, *base;
   bool together;
@@ -21,7 +21,7 @@ typedef struct Pair {
 
 static bool has_figure(const Held *h) { return h->c.median > 0; }
 
-static const Held *latest(const Held *h) {
+static const Held *first_figure(const Held *h) {
   while (h && !has_figure(h)) h = h->older;
   return h;
 }
@@ -31,14 +31,14 @@ static Pair pair_up(const Held *of, const Held *base) {
     for (const Held *y = base; y; y = y->older)
       if (has_figure(x) && has_figure(y) && strcmp(x->session, y->session) == 0)
         return (Pair){x, y, true};
-  return (Pair){latest(of), latest(base), false};
+  return (Pair){first_figure(of), first_figure(base), false};
 }
 
 /* The fastest of those that it is compared with. */
 static const Held *fastest(const Study *s, const Ground *g, const Case *k, const Names *names) {
   const Held *best = NULL;
   for (int i = 0; i < names->n; i++) {
-    const Held *head = held(s, g, k, find_plan(s, names->at[i])), *h = latest(head);
+    const Held *head = held(s, g, k, find_plan(s, names->at[i])), *h = first_figure(head);
     if (h && (!best || h->c.median < best->c.median)) best = names->n == 1 ? head : h;
   }
   return best;

@@ -169,6 +169,53 @@ static Value run_suite(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
+/* --- what was tuned ----------------------------------------------------------------------------
+ */
+
+void note_untuned(void *self, const char *file, int line, int column, const char *message,
+                  const char *code) {
+  bool *untuned = self;
+  (void)file, (void)line, (void)column, (void)message;
+  if (strcmp(code, "not-tuned") == 0) *untuned = true;
+}
+
+static tirc_module *sized_program(Script *sc, const char *path, const Names *sizes) {
+  tirc_define *defines = tirc_new_array(sc->c, tirc_define, sizes->n + 1);
+  tirc_module *m = NULL;
+  tirc_error *e = NULL;
+  for (int i = 0; i < sizes->n; i++) {
+    const size_t n = strcspn(sizes->at[i], "=");
+    defines[i] = (tirc_define){tirc_strndup(sc->c, sizes->at[i], n), sizes->at[i] + n + 1};
+  }
+  if (tirc_module_read(path, sizes->n, defines, &m, &e)) raise(sc, e);
+  return m;
+}
+
+/* The number of threads that comes first in the study, 0: one a core. */
+static Value run_tuned_tiles(Script *sc, Value self, const Args *a) {
+  const Study *s = self.u.object;
+  const Names sizes = sizes_of(sc, given(a, 1, "D"));
+  const char *path = beside(sc, s, text_of(sc, &a->at[0], "a program")), *where = s->o->database;
+  bool untuned = false;
+  const tirc_schedule_options options = {
+      .target = s->targets.at[0], .self = &untuned, .warn = note_untuned};
+  tirc_module *plain = sized_program(sc, path, &sizes), *tuned = NULL;
+  tirc_error *e = NULL;
+  Tiles t;
+  const bool found =
+      !tirc_module_tuned(plain, where, atoi(s->threads), NULL, &options, &tuned, &e) && !untuned &&
+      tiles_of(plain, tuned, &t);
+  tirc_module_free(tuned);
+  tirc_module_free(plain);
+  if (e) raise(sc, e);
+  if (!found) return VALUE_NONE;
+  const Value items[] = {tirc_value_str("M"),      tirc_value_int(t.m),
+                         tirc_value_str("N"),      tirc_value_int(t.n),
+                         tirc_value_str("K"),      tirc_value_int(t.k),
+                         tirc_value_str("vector"), tirc_value_int(t.vector_width)};
+  return tirc_value_list(sc->c, VAL_DICT, 8, items);
+}
+
 /* --- contenders --------------------------------------------------------------------------------
  */
 
@@ -406,6 +453,7 @@ static Value run_tiles(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   const Figure f = {.loc = sc->loc,
                     .title = text_of(sc, &a->at[0], "a title"),
+                    .note = text_or_null(sc, a, 2, "note"),
                     .of = names_of(sc, given(a, 1, "of"), "a contender")};
   vec_push(sc->c, s->tile_tables, f);
   return VALUE_NONE;

@@ -3,19 +3,13 @@
 #define _GNU_SOURCE
 #include "study.h"
 
-#include "study_doc.h"
+#include "study_report.h"
 
 #include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct Page {
-  const Study *s;
-  Doc d;
-  int carries, differs, undecided; /* published figures */
-} Page;
 
 static bool several_threads(const Study *s) { return s->grounds[0].b.n_threads > 1; }
 
@@ -204,8 +198,7 @@ static void put_findings(Page *p) {
 /* --- settings ----------------------------------------------------------------------------------
  */
 
-/* What tells a setting from the others of its kernel. */
-static void short_setting(const Bench *b, const Case *k, char *out, size_t size) {
+void short_setting(const Bench *b, const Case *k, char *out, size_t size) {
   *out = 0;
   for (int d = 0; d < k->n_defines; d++) {
     bool varies = false;
@@ -267,75 +260,6 @@ static void put_figures(Page *p) {
   }
   for (int i = 0; i < p->s->figures.n; i++)
     for (int g = 0; g < p->s->n_grounds; g++) put_figure(p, &p->s->grounds[g], i);
-}
-
-/* --- tiles -------------------------------------------------------------------------------------
- */
-
-static void put_bytes(Doc *d, int64_t elements) { doc_cell(d, "%lld", (long long)(4 * elements)); }
-
-static void put_tile_row(Page *p, const Ground *g, const char *contender, const char *settings,
-                         const Tiles *t) {
-  const int64_t used = 4 * (t->m * t->k + t->k * t->n + t->m * t->n);
-  doc_cell(&p->d, "%s", contender);
-  doc_cell(&p->d, "%s", settings);
-  doc_cell(&p->d, "%lld", (long long)t->m);
-  doc_cell(&p->d, "%lld", (long long)t->n);
-  doc_cell(&p->d, "%lld", (long long)t->k);
-  doc_cell(&p->d, "%lld", (long long)t->vector_width);
-  put_bytes(&p->d, t->m * t->k);
-  put_bytes(&p->d, t->k * t->n);
-  put_bytes(&p->d, t->m * t->n);
-  if (g->b.profile.l1 > 0)
-    doc_cell(&p->d, "%.0f %%", 100 * (double)used / (double)g->b.profile.l1);
-  else
-    doc_cell(&p->d, "?");
-}
-
-/* Settings with the same tiles are one row. */
-static void put_tiles_of(Page *p, const Ground *g, int plan) {
-  const Bench *b = &g->b;
-  const int threads = b->threads[b->n_threads - 1].threads;
-  Tiles *tiles = calloc((size_t)b->n_cases, sizeof *tiles);
-  bool *open = calloc((size_t)b->n_cases, sizeof *open);
-  for (int i = 0; tiles && open && i < b->n_cases; i++)
-    open[i] = b->cases[i].threads == threads && read_tiles(p->s, g, &b->cases[i], plan, &tiles[i]);
-  for (int i = 0; tiles && open && i < b->n_cases; i++) {
-    char settings[400] = "", one[128];
-    const char *kernel = "";
-    for (int j = i; open[i] && j < b->n_cases; j++) {
-      if (!open[j] || !same_tiles(&tiles[i], &tiles[j])) continue;
-      const bool first = strcmp(b->cases[j].kernel, kernel) != 0;
-      kernel = b->cases[j].kernel;
-      short_setting(b, &b->cases[j], one, sizeof one);
-      snprintf(settings + strlen(settings), sizeof settings - strlen(settings), "%s%s%s%s",
-               *settings ? ", " : "", first ? b->cases[j].kernel : "", first && *one ? " " : "",
-               one);
-      if (j > i) open[j] = false;
-    }
-    if (open[i]) put_tile_row(p, g, p->s->plans.at[plan].what.name, settings, &tiles[i]);
-  }
-  free(tiles);
-  free(open);
-}
-
-static void put_tiles(Page *p) {
-  const Study *s = p->s;
-  for (int i = 0; i < s->tile_tables.n; i++) {
-    const Figure *t = &s->tile_tables.at[i];
-    doc_heading(&p->d, 2, t->title);
-    doc_text(&p->d,
-             "Elements of a tile below the outermost loop of the sum, and bytes of the strips of A "
-             "(TM x TK) and B (TK x TN) and of the tile of C (TM x TN) that a step works on; all "
-             "three as a share of the L1 cache.");
-    doc_table(&p->d, "contender|settings|TM|TN|TK|vector|A strip|B strip|C tile|of L1", 0x3fcu);
-    for (int plan = 0; plan < s->plans.n; plan++) {
-      bool wanted = !t->of.n;
-      for (int n = 0; n < t->of.n; n++) wanted = wanted || find_plan(s, t->of.at[n]) == plan;
-      if (wanted) put_tiles_of(p, &s->grounds[0], plan);
-    }
-    doc_end_table(&p->d);
-  }
 }
 
 /* --- all medians -------------------------------------------------------------------------------

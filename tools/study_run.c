@@ -73,13 +73,6 @@ static bool has_sizes(const tirc_module *m) {
   return false;
 }
 
-static void note_warning(void *self, const char *file, int line, int column, const char *message,
-                         const char *code) {
-  bool *untuned = self;
-  (void)file, (void)line, (void)column, (void)message;
-  if (strcmp(code, "not-tuned") == 0) *untuned = true;
-}
-
 /* The schedule of auto or tuned, which each setting has its own of; NULL: there is none, or nothing
  * was tuned, and auto's would stand in for it. */
 static char *made_text(const Ground *g, const Case *k, const Planned *p) {
@@ -87,7 +80,7 @@ static char *made_text(const Ground *g, const Case *k, const Planned *p) {
   const tirc_schedule_options options = {.target = g->o.target,
                                          .max_steps = g->o.script_steps,
                                          .self = &untuned,
-                                         .warn = note_warning};
+                                         .warn = note_untuned};
   const tirc_auto_options by_rules = auto_options(&g->o);
   tirc_module *m = NULL;
   char *text = NULL;
@@ -237,6 +230,10 @@ static bool is_of(const Study *s, const Ground *g, const Case *k, int plan,
   return !r->schedule && strcmp(s->plans.at[plan].what.name, r->contender) == 0;
 }
 
+/* What was measured long enough comes first, of that what the machine was calm for, of that the
+ * latest. */
+static int rank(const Held *h) { return 2 * h->is_enough + !h->busy; }
+
 typedef struct Look {
   const Study *s;
   Ground *g;
@@ -256,8 +253,10 @@ static bool look_at(void *self, const tirc_db_result *r) {
   for (int p = 0; same && p < s->plans.n; p++) {
     Held *h = is_of(s, g, k, p, r) ? hold(s, k, &s->plans.at[p], r, more) : NULL;
     if (!h) continue;
-    h->older = g->held[place(s, g, k, p)];
-    g->held[place(s, g, k, p)] = h;
+    Held **at = &g->held[place(s, g, k, p)];
+    while (*at && rank(*at) > rank(h)) at = &(*at)->older;
+    h->older = *at;
+    *at = h;
   }
   json_object_put(more);
   return true;
@@ -463,7 +462,7 @@ static int run_ground(Study *s, Ground *g) {
     if (g->b.n_planned)
       status = run_unit(s, g, k);
     else
-      s->n_done++;
+      s->n_done++, g->b.n_passed++;
   }
   free(planned);
   g->b.planned = NULL;
