@@ -66,6 +66,7 @@ static double time_bandwidth(Case *k, bool past_caches) {
 }
 
 static void count_traffic(Case *k) {
+  k->bytes_read = k->bytes_written = 0;
   for (int i = 0; i < k->n_params; i++)
     if (k->args[i].array)
       *(k->params[i].is_written ? &k->bytes_written : &k->bytes_read) += bytes_of(k->args[i].array);

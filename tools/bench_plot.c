@@ -336,11 +336,23 @@ static bool ends_with(const char *s, const char *end) {
 /* --- a panel by itself -------------------------------------------------------------------------
  */
 
+static int longest_name(const Bench *b, int threads) {
+  int most = 0;
+  for (int i = 0; i < b->cases[0].n_contenders; i++) {
+    const int n = (int)strlen(b->cases[0].contenders[i].name);
+    if (is_row(b, NULL, threads, i) && n > most) most = n;
+  }
+  return most;
+}
+
 bool plot_panel(const Bench *b, const char *kind, const char *kernel, int threads,
                 const char *path) {
-  enum { WIDTH = 640, HEIGHT = 440, ROW = 19 };
-  const bool heat = strcmp(kind, "heat") == 0;
-  const int width = heat ? PANEL_WIDTH / 3 + CELL_WIDTH * count(b, NULL, threads) : WIDTH;
+  enum { WIDTH = 640, HEIGHT = 440, NARROW = 500, ROW = 19, CELL = 34, LETTER = 9 };
+  const bool heat = strcmp(kind, "heat") == 0, svg = ends_with(path, ".svg");
+  /* Pages show drawings on telephones, too: little around the letters. */
+  const int width = heat  ? LETTER * longest_name(b, threads) + 130 + CELL * count(b, NULL, threads)
+                    : svg ? NARROW
+                          : WIDTH;
   const int height = heat ? 170 + ROW * count_rows(b, NULL, threads) : HEIGHT;
   if (!count_rows(b, kernel, threads)) return false;
   signal(SIGPIPE, SIG_IGN);
@@ -351,8 +363,7 @@ bool plot_panel(const Bench *b, const char *kind, const char *kernel, int thread
       "set terminal %s noenhanced size %d,%d font \",%d\"%s\nset output '%s'\nset datafile "
       "missing 'NaN'\nset palette defined (0 '#ffffff', 1 '#56b4e9')\n"
       "set key outside bottom center horizontal Left reverse maxrows 4\nset xlabel offset 0,0.4\n",
-      ends_with(path, ".svg") ? "svg" : "pngcairo", width, height,
-      ends_with(path, ".svg") ? 14 : 11, ends_with(path, ".svg") ? " background rgb 'white'" : "",
+      svg ? "svg" : "pngcairo", width, height, svg ? 14 : 11, svg ? " background rgb 'white'" : "",
       path);
   write_styles(f, b);
   if (heat)

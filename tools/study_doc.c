@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CARD = 10 }; /* columns of a table whose rows are cards on a telephone */
+enum { WIDE = 700 }; /* pixels of a drawing */
 static const char style[] =
 #include "study_style.inc"
     ;
@@ -121,6 +121,7 @@ void doc_code(Doc *d, const char *text) {
   fputs("</pre>\n", d->html);
 }
 
+/* On a telephone rows are cards, unless they are mostly numbers. */
 void doc_table(Doc *d, const char *heads, unsigned right) {
   d->columns = 1;
   d->column = 0;
@@ -129,7 +130,7 @@ void doc_table(Doc *d, const char *heads, unsigned right) {
   fprintf(d->md, "\n| %s |\n|", heads);
   d->heads = heads;
   fprintf(d->html, "<div class=\"wide\"><table%s>\n<tr>",
-          d->columns <= MOST_CARD ? " class=\"cards\"" : "");
+          2 * __builtin_popcount(right) < d->columns ? " class=\"cards\"" : "");
   for (int i = 0; i < d->columns; i++) {
     const size_t n = strcspn(heads, "|");
     fputs(right >> i & 1 ? "---:|" : "---|", d->md);
@@ -179,13 +180,21 @@ void doc_mark(Doc *d, const char *class, const char *text) { put_cell(d, class, 
 void doc_end_table(Doc *d) { fputs("</table></div>\n", d->html); }
 
 /* The drawing without what stands before its root. */
-static void put_drawing(FILE *to, const char *folder, const char *name) {
+static void put_drawing(FILE *to, const char *folder, const char *name, const char *title) {
   char *path = NULL, *text = NULL;
   size_t n = 0;
   FILE *f = asprintf(&path, "%s/%s.svg", folder, name) < 0 ? NULL : fopen(path, "r");
   const ssize_t got = f ? getdelim(&text, &n, 0, f) : -1;
   const char *root = got > 0 ? strstr(text, "<svg") : NULL;
-  if (root) fputs(root, to);
+  /* What is drawn wide stays so, and is moved under the telephone's window. */
+  const char *width = root ? strstr(root, " width=\"") : NULL;
+  const int pixels = width ? atoi(width + strlen(" width=\"")) : 0;
+  if (root) {
+    fprintf(to, "<svg style=\"min-width: %dpx\" role=\"img\" aria-label=\"",
+            pixels > WIDE ? pixels * 3 / 4 : 0);
+    put_html(to, title, strlen(title));
+    fprintf(to, "\"%s", root + strlen("<svg"));
+  }
   if (f) fclose(f);
   free(text);
   free(path);
@@ -195,8 +204,8 @@ void doc_figure(Doc *d, const char *folder, const char *name, const char *title)
   fprintf(d->md, "\n![");
   put_markdown(d->md, title);
   fprintf(d->md, "](%s.svg)\n", name);
-  fputs("<figure>\n", d->html);
-  put_drawing(d->html, folder, name);
+  fputs("<figure class=\"wide\">\n", d->html);
+  put_drawing(d->html, folder, name, title);
   fputs("<figcaption>", d->html);
   put_html(d->html, title, strlen(title));
   fprintf(d->html, " (<a href=\"%s.png\">PNG</a>)</figcaption></figure>\n", name);

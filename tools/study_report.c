@@ -449,9 +449,9 @@ int write_report(const Study *s) {
            s->o->quick ? ", of the quick form of the study" : "");
   put_untuned(&p);
   put_findings(&p);
+  put_figures(&p);
   doc_heading(&p.d, 2, "Tables");
   for (int i = 0; i < s->comparisons.n; i++) put_table(&p, &s->comparisons.at[i]);
-  put_figures(&p);
   put_tiles(&p);
   put_medians(&p);
   put_contenders(&p);
