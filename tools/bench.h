@@ -328,8 +328,10 @@ void free_rules(Bench *b);
 int check_plot(const Options *o); /* DONE, or BAD when there will be no plot */
 int write_plot(const Bench *b);
 bool has_gnuplot(void);
+bool is_plain_text(const char *text); /* without quotes, backslashes and control characters */
 /* One panel as a picture: a line, bars (geometric means) or the only bars of a kernel, or the heat
- * map or roofline of all (kernel NULL). path: without quotes, .svg or .png. False: there is none.
+ * map or roofline of all (kernel NULL). path: .svg or .png.
+ * False: there is none, or names are not plain.
  */
 bool plot_panel(const Bench *b, const char *kind, const char *kernel, int threads,
                 const char *path);

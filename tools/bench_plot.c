@@ -345,6 +345,25 @@ static int longest_name(const Bench *b, int threads) {
   return most;
 }
 
+/* gnuplot would run what stands between such quotes. */
+bool is_plain_text(const char *text) {
+  for (const char *p = text; *p; p++)
+    if ((unsigned char)*p < ' ' || strchr("\"'`\\", *p)) return false;
+  return true;
+}
+
+static bool has_plain_names(const Bench *b) {
+  for (int j = 0; j < b->n_measured; j++) {
+    const Case *k = &b->cases[j];
+    if (!is_plain_text(k->kernel)) return false;
+    for (int d = 0; d < k->n_defines; d++)
+      if (!is_plain_text(k->defines[d].value) || !is_plain_text(k->defines[d].name)) return false;
+    for (int i = 0; i < k->n_contenders; i++)
+      if (!is_plain_text(k->contenders[i].name)) return false;
+  }
+  return true;
+}
+
 bool plot_panel(const Bench *b, const char *kind, const char *kernel, int threads,
                 const char *path) {
   enum { WIDTH = 640, HEIGHT = 440, NARROW = 500, ROW = 19, CELL = 34, LETTER = 9 };
@@ -354,7 +373,7 @@ bool plot_panel(const Bench *b, const char *kind, const char *kernel, int thread
                     : svg ? NARROW
                           : WIDTH;
   const int height = heat ? 170 + ROW * count_rows(b, NULL, threads) : HEIGHT;
-  if (!count_rows(b, kernel, threads)) return false;
+  if (!count_rows(b, kernel, threads) || !is_plain_text(path) || !has_plain_names(b)) return false;
   signal(SIGPIPE, SIG_IGN);
   FILE *f = popen("gnuplot", "w");
   if (!f) return false;
@@ -393,6 +412,8 @@ int check_plot(const Options *o) {
 
 int write_plot(const Bench *b) {
   if (!b->n_measured) return DONE;
+  if (!has_plain_names(b))
+    return complain(b->o, NULL, "--plot cannot draw names with quotes and backslashes");
   signal(SIGPIPE, SIG_IGN);
   FILE *f = popen("gnuplot", "w");
   if (!f) return complain(b->o, NULL, "cannot start gnuplot");

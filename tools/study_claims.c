@@ -49,7 +49,7 @@ static const Held *fastest(const Study *s, const Ground *g, const Case *k, const
 
 typedef struct Sum {
   double log_ratio, draws[RESAMPLES];
-  int n, n_busy, n_all;
+  int n, n_busy, n_all, fewest_turns;
   bool of_busy; /* of the busy settings alone, which is shown where there are no others */
 } Sum;
 
@@ -64,6 +64,8 @@ static void add_setting_to(Sum *sum, const Study *s, const Ground *g, const Case
   for (int r = 0; r < RESAMPLES; r++)
     sum->draws[r] += draw_log_ratio(&p.of->c, &p.base->c,
                                     (uint64_t)sum->n * RESAMPLES + (uint64_t)r + 1, p.together);
+  const int turns = p.of->c.n_turns < p.base->c.n_turns ? p.of->c.n_turns : p.base->c.n_turns;
+  if (!sum->n || turns < sum->fewest_turns) sum->fewest_turns = turns;
   sum->log_ratio += log(p.base->c.median / p.of->c.median);
   sum->n++;
 }
@@ -93,6 +95,8 @@ static Verdict judge(const Ratio *r, const Published *p) {
   return r->high < p->low || r->low > p->high ? DIFFERS : UNDECIDED;
 }
 
+enum { ENOUGH_TURNS = 5 }; /* of fewer the bootstrap knows too little */
+
 static void judge_claim(Claim *c) {
   for (int i = 0; i < c->of->published.n && !c->setting; i++)
     if (matches(&c->of->published.at[i], c->contender, c->kernel))
@@ -100,12 +104,14 @@ static void judge_claim(Claim *c) {
   if (!c->published) return;
   c->verdict = UNDECIDED;
   if (2 * c->n_busy > c->n_all)
-    c->why = "the machine was busy";
+    c->why = "busy machine";
   else if (!c->n)
     c->why = "not measured";
+  else if (c->fewest_turns < ENOUGH_TURNS)
+    c->why = "few turns";
   else
     c->verdict = judge(&c->measured, c->published);
-  if (c->verdict == UNDECIDED && !c->why) c->why = "the interval is too wide";
+  if (c->verdict == UNDECIDED && !c->why) c->why = "wide interval";
 }
 
 typedef struct Rows {
@@ -129,6 +135,7 @@ static void sum_up(Claim *c, const Rows *rows, bool of_busy) {
   c->n = of_busy ? 0 : sum.n;
   c->n_busy = sum.n_busy;
   c->n_all = sum.n_all;
+  c->fewest_turns = sum.fewest_turns;
 }
 
 static void visit_row(const Rows *rows, const Ground *g, int threads, const char *contender,

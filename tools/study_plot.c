@@ -38,7 +38,7 @@ static bool draw(const Study *s, const Bench *b, const Figure *f, const char *ke
   bool ok = true;
   for (int i = 0; i < 2 && ok; i++) {
     char *path = NULL;
-    ok = asprintf(&path, "%s/%s.%s", s->report, name, endings[i]) >= 0 && !strpbrk(path, "'\\\n") &&
+    ok = asprintf(&path, "%s/%s.%s", s->report, name, endings[i]) >= 0 &&
          plot_panel(b, f->kind, kernel, threads, path);
     free(path);
   }

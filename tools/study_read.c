@@ -37,6 +37,14 @@ static const char *text_or_null(Script *sc, const Args *a, int i, const char *na
 
 static bool is_list(const Value *v) { return v->kind == VAL_LIST || v->kind == VAL_TUPLE; }
 
+/* What stands in tables and figures. */
+static const char *name_of(Script *sc, const Value *v, const char *what) {
+  const char *name = text_of(sc, v, what);
+  if (is_plain_text(name) && !strpbrk(name, "|<>&") && strlen(name) < 100) return name;
+  tirc_script_error(sc, "ValueError", NULL,
+                    "%s has less than 100 characters and none of \"'`\\|<>& in it", what);
+}
+
 /* One string or a list of them. */
 static Names names_of(Script *sc, const Value *v, const char *what) {
   Names out = {0};
@@ -76,12 +84,14 @@ static Names sizes_of(Script *sc, const Value *v) {
   out.at = tirc_new_array(sc->c, const char *, d->n / 2 + 1);
   for (int i = 0; i + 1 < d->n; i += 2) {
     const Value *values = &d->at[i + 1];
-    const char *text = text_of(sc, &d->at[i], "a key of D");
+    const char *text = name_of(sc, &d->at[i], "a key of D");
     const int n = is_list(values) ? values->u.list->n : 1;
     if (n == 0) tirc_script_error(sc, "ValueError", NULL, "\"%s\" of D has no values", text);
     for (int k = 0; k < n; k++)
       text = tirc_format(sc->c, "%s%s%s", text, k ? "," : "=",
                          tirc_script_str(sc, is_list(values) ? values->u.list->at[k] : *values));
+    if (!is_plain_text(text) || strpbrk(text, "|<>&"))
+      tirc_script_error(sc, "ValueError", NULL, "'%.40s' is no size", text);
     out.at[out.n++] = text;
   }
   return out;
@@ -146,13 +156,12 @@ static Value run_workload(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   Workload w = {.loc = sc->loc, .sizes = sizes_of(sc, given(a, 1, "D"))};
   w.program = beside(sc, s, text_of(sc, &a->at[0], "a program"));
-  w.name = text_or_null(sc, a, 3, "name");
   check_program_file(sc, w.program, &w.sizes);
-  if (!w.name) {
-    char *stem = shown_stem(w.program);
-    w.name = tirc_strdup(sc->c, stem ? stem : "program");
-    free(stem);
-  }
+  char *stem = shown_stem(w.program);
+  const Value by_file = tirc_value_str(tirc_strdup(sc->c, stem ? stem : "program"));
+  const Value *name = given(a, 2, "name");
+  free(stem);
+  w.name = name_of(sc, name ? name : &by_file, "a workload's name");
   vec_push(sc->c, s->workloads, w);
   return VALUE_NONE;
 }
@@ -243,7 +252,7 @@ static Value run_contender(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   Plan p = {.loc = sc->loc, .expect_error = text_or_null(sc, a, 2, "expect_error")};
   const char *what = text_of(sc, &a->at[1], "a schedule");
-  p.what.name = text_of(sc, &a->at[0], "a contender's name");
+  p.what.name = name_of(sc, &a->at[0], "a contender's name");
   p.what.script = what;
   p.what.automatic = strcmp(what, by_rules) == 0;
   p.what.tuned = strcmp(what, by_database) == 0;
@@ -310,7 +319,8 @@ static void add_ablation(Script *sc, Study *s, const Plan *of, const char *name,
                          const char *value) {
   const char *end, *text = of->what.text, *at = find_assignment(text, name, &end);
   Plan p = {.loc = sc->loc, .what = of->what, .of = of->what.name, .value = value};
-  p.what.name = tirc_format(sc->c, "%s=%s", name, label);
+  const Value whole = tirc_value_str(tirc_format(sc->c, "%s=%s", name, label));
+  p.what.name = name_of(sc, &whole, "a label of ablate()");
   p.what.text = tirc_format(sc->c, "%.*s%s = %s%s", (int)(at - text), text, name, value, end);
   const Source source = {p.what.name, p.what.text, strlen(p.what.text)};
   (void)tirc_parse_syntax(sc->c, &source); /* a value that ends elsewhere than its line */

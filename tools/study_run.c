@@ -432,9 +432,9 @@ static int run_unit(Study *s, Ground *g, Case *k) {
     describe_disturbance(k, disturbed, sizeof disturbed);
     s->n_done++;
     s->n_measured++;
-    printf("[%d/%d] %s %s, %d thread%s: %d contenders in %.0f s%s%s\n", s->n_done, s->n_units,
-           k->kernel, k->setting, k->threads, k->threads == 1 ? "" : "s", b->n_planned,
-           tirc_seconds() - started, *disturbed ? "; disturbed: " : "", disturbed);
+    printf("[%d/%d] %s%s%s, %d thread%s: %d contenders in %.0f s%s%s\n", s->n_done, s->n_units,
+           k->kernel, *k->setting ? " " : "", k->setting, k->threads, k->threads == 1 ? "" : "s",
+           b->n_planned, tirc_seconds() - started, *disturbed ? "; disturbed: " : "", disturbed);
     fflush(stdout);
   }
   release_case(k);
