@@ -366,13 +366,22 @@ static bool has_plain_names(const Bench *b) {
 
 bool plot_panel(const Bench *b, const char *kind, const char *kernel, int threads,
                 const char *path) {
-  enum { WIDTH = 640, HEIGHT = 440, NARROW = 500, ROW = 19, CELL = 34, LETTER = 9 };
+  enum {
+    WIDTH = 640,
+    HEIGHT = 440,
+    NARROW = 500,
+    ROW = 19,
+    CELL = 34,
+    LETTER = 9,
+    FEWEST_ROWS = 7
+  };
   const bool heat = strcmp(kind, "heat") == 0, svg = ends_with(path, ".svg");
   /* Pages show drawings on telephones, too: little around the letters. */
   const int width = heat  ? LETTER * longest_name(b, threads) + 130 + CELL * count(b, NULL, threads)
                     : svg ? NARROW
                           : WIDTH;
-  const int height = heat ? 170 + ROW * count_rows(b, NULL, threads) : HEIGHT;
+  const int rows = count_rows(b, NULL, threads);
+  const int height = heat ? 170 + ROW * (rows < FEWEST_ROWS ? FEWEST_ROWS : rows) : HEIGHT;
   if (!count_rows(b, kernel, threads) || !is_plain_text(path) || !has_plain_names(b)) return false;
   signal(SIGPIPE, SIG_IGN);
   FILE *f = popen("gnuplot", "w");

@@ -64,8 +64,9 @@ static void put_where(const Study *s, Doc *d, const Claim *c) {
   if (c->n < c->n_all)
     snprintf(counts, sizeof counts, c->n_busy ? " (%d of %d, %d busy)" : " (%d of %d)", c->n,
              c->n_all, c->n_busy);
-  doc_cell(d, "%s%s%s%s", c->kernel ? c->kernel : "all", c->setting ? " " : "",
-           c->setting ? c->setting->setting : "", counts);
+  doc_cell(d, "%s%s%s%s", c->kernel ? c->kernel : "all",
+           c->setting && *c->setting->setting ? " " : "", c->setting ? c->setting->setting : "",
+           counts);
   if (s->n_grounds > 1) doc_cell(d, "%s", c->ground->o.target);
   if (several_threads(s)) doc_cell(d, "%d", c->threads);
 }
@@ -232,8 +233,10 @@ static void put_panel(Page *p, const Ground *g, int number, const char *kernel, 
            g->b.target.name, threads);
   for (char *c = name; *c; c++)
     if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c)) *c = '_';
-  snprintf(title, sizeof title, "%.100s: %.60s%s%d thread%s", f->title, kernel ? kernel : "",
-           kernel ? ", " : "", threads, threads == 1 ? "" : "s");
+  const bool targets = p->s->n_grounds > 1;
+  snprintf(title, sizeof title, "%.100s: %.60s%s%d thread%s%s%.40s", f->title, kernel ? kernel : "",
+           kernel ? ", " : "", threads, threads == 1 ? "" : "s", targets ? ", " : "",
+           targets ? g->b.target.name : "");
   if (draw_figure(p->s, g, f, kernel, threads, name)) doc_figure(&p->d, p->s->report, name, title);
 }
 
@@ -374,8 +377,10 @@ static void put_environment(Page *p) {
   put_json(&p->d, g->environment);
   doc_cell(&p->d, "huge pages");
   doc_cell(&p->d, "%s", g->b.profile.huge_pages);
-  doc_cell(&p->d, "target");
-  doc_cell(&p->d, "%s", g->b.target.name);
+  for (int i = 0; i < p->s->n_grounds; i++) {
+    doc_cell(&p->d, "target");
+    doc_cell(&p->d, "%s", p->s->grounds[i].b.target.name);
+  }
   if (c.n) {
     doc_cell(&p->d, "measured");
     doc_cell(&p->d, "%s to %s UTC%s", c.first, c.last, c.mixed ? ", by several versions" : "");
