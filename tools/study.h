@@ -71,6 +71,7 @@ typedef struct Ground {
   char **texts;  /* the schedules of auto and tuned, likewise */
   char **hashes; /* of the programs, [case] */
   char profile[160], *machine, *environment; /* of the machine now; JSON */
+  char *command;                             /* what was typed, without passwords */
   bool *sized;                               /* whether sizes are besides the program, likewise */
 } Ground;
 

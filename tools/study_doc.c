@@ -46,11 +46,16 @@ static void put_words(FILE *to, const char *text) {
   if (code) fputs("</code>", to);
 }
 
-static char *formatted(const char *format, va_list args) {
-  char *text = NULL, *valid = NULL;
-  if (vasprintf(&text, format, args) < 0) return NULL;
-  valid = malloc(3 * strlen(text) + 1);
+static char *repaired(const char *text) {
+  char *valid = malloc(3 * strlen(text) + 1);
   if (valid) (void)tirc_utf8_repair(valid, text);
+  return valid;
+}
+
+static char *formatted(const char *format, va_list args) {
+  char *text = NULL;
+  if (vasprintf(&text, format, args) < 0) return NULL;
+  char *valid = repaired(text);
   free(text);
   return valid;
 }
@@ -74,7 +79,9 @@ bool doc_open(Doc *d, const char *folder, const char *title) {
   fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
         "name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
         d->html);
-  put_html(d->html, title, strlen(title));
+  char *text = repaired(title);
+  put_html(d->html, text ? text : "", text ? strlen(text) : 0);
+  free(text);
   fprintf(d->html, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<main>\n", style);
   doc_heading(d, 1, title);
   return true;
@@ -87,13 +94,16 @@ bool doc_close(Doc *d) {
   return ok && both;
 }
 
-void doc_heading(Doc *d, int level, const char *text) {
+void doc_heading(Doc *d, int level, const char *heading) {
+  char *text = repaired(heading);
+  if (!text) return;
   fprintf(d->md, "%s%.*s ", level > 1 ? "\n" : "", level, "######");
   put_markdown(d->md, text);
   fputs("\n", d->md);
   fprintf(d->html, "<h%d>", level);
   put_html(d->html, text, strlen(text));
   fprintf(d->html, "</h%d>\n", level);
+  free(text);
 }
 
 void doc_text(Doc *d, const char *format, ...) {
@@ -109,7 +119,9 @@ void doc_text(Doc *d, const char *format, ...) {
   free(text);
 }
 
-void doc_code(Doc *d, const char *text) {
+void doc_code(Doc *d, const char *code) {
+  char *text = repaired(code);
+  if (!text) return;
   fputs("\n", d->md);
   for (const char *p = text; *p;) {
     const size_t n = strcspn(p, "\n");
@@ -119,6 +131,7 @@ void doc_code(Doc *d, const char *text) {
   fputs("<pre>", d->html);
   put_html(d->html, text, strlen(text));
   fputs("</pre>\n", d->html);
+  free(text);
 }
 
 /* On a telephone rows are cards, unless they are mostly numbers. */

@@ -414,21 +414,11 @@ static void put_contenders(Page *p) {
 }
 
 static void put_commands(Page *p) {
-  const Options *o = p->s->o;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *f = open_memstream(&text, &size);
-  if (!f) return;
-  fputs("tirc", f);
-  for (int i = 1; i < o->words.n; i++) fprintf(f, " %s", o->words.at[i]);
-  fputs("\n", f);
-  fclose(f);
   doc_heading(&p->d, 2, "Again");
   doc_text(&p->d,
            "This measures what the database lacks, and writes the report; with `--again` all is "
-           "measured again.");
-  doc_code(&p->d, text);
-  free(text);
+           "measured again. `tirc results` has the figures for other tables.");
+  doc_code(&p->d, p->s->grounds[0].command ? p->s->grounds[0].command : "");
 }
 
 static void put_untuned(Page *p) {

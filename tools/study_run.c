@@ -188,9 +188,9 @@ static Held *hold(const Study *s, Case *k, const Plan *p, const tirc_db_result *
   h->clock_low = r->conditions.clock_low;
   h->clock_high = r->conditions.clock_high;
   h->busy = was_busy(more);
-  h->is_enough = r->code || (number_in(more, "seconds_asked_for") >= 0.999 * s->seconds &&
-                             number_in(more, "turns_asked_for") >= s->turns);
   if (!r->code) take_turns_of(&h->c, r, more);
+  h->is_enough = r->code || (number_in(more, "seconds_asked_for") >= 0.999 * s->seconds &&
+                             h->c.n_turns >= s->turns);
   if (number_in(more, "float_ops") > 0) k->cost.float_ops = number_in(more, "float_ops");
   k->bytes_read = (int64_t)number_in(more, "bytes_read");
   k->bytes_written = (int64_t)number_in(more, "bytes_written");
@@ -337,6 +337,7 @@ static int open_ground(Study *s, Ground *g, const char *target) {
   if (status != DONE) return status;
   snprintf(g->profile, sizeof g->profile, "%s", b->store.profile);
   g->machine = copied(b->store.machine);
+  g->command = copied(b->store.command);
   g->environment = environment_description(b);
   return look_up(s, g);
 }
@@ -509,6 +510,7 @@ void free_study(Study *s) {
     free(g->hashes);
     free(g->sized);
     free(g->machine);
+    free(g->command);
     free(g->environment);
     free_cases(&g->b);
     for (int t = 0; t < g->b.n_threads; t++) tirc_executor_free(g->b.threads[t].executor);

@@ -30,7 +30,7 @@ CLAIMS = [  # of, published, verdict
 ]
 
 
-def write_study(folder):
+def write_study(folder, turns=5):
     shutil.copy(PROGRAM, os.path.join(folder, "small.tir"))
     with open(SCHEDULE) as f:
         schedule = f.read()
@@ -39,7 +39,7 @@ def write_study(folder):
         with open(os.path.join(folder, name + ".sch"), "w") as f:
             f.write("# %s\n%s" % (name, schedule))
         lines.append('contender("%s", "%s.sch")' % (name, name))
-    lines += ["threads(1)", "repeat(5, seconds=0.0001, attempts=1)"]
+    lines += ["threads(1)", "repeat(%d, seconds=0.0001, attempts=1)" % turns]
     lines += ['table("Claim %d", "%s", "base", published=%s)' % (i, of, published)
               for i, (of, published, _) in enumerate(CLAIMS)]
     with open(os.path.join(folder, "known.study"), "w") as f:
@@ -100,6 +100,7 @@ def main():
         rows, _ = report(folder, path)
         assert rows["0"].startswith("all (0 of 3, 3 busy) | 2 [2, 2] \\* ") or "2 [2, 2] *" in rows["0"], rows["0"]
         assert rows["0"].endswith("undecided: busy machine"), rows["0"]
+        write_study(folder, turns=3)
         set_samples(path, busy=[], turns=3)
         rows, _ = report(folder, path)
         assert rows["0"].endswith("undecided: few turns"), rows["0"]
