@@ -38,7 +38,7 @@ static void recall_model(Lessons *l) {
   if (tirc_db_get_model(l->db, "cost", l->target, &kept, NULL) != TIRC_OK) return;
   snprintf(version, sizeof version, "\"features of\": %d,", FEATURES_VERSION);
   if (kept->description && strstr(kept->description, version)) {
-    l->prior = tirc_model_new();
+    l->prior = tirc_model_new(MODEL_COST);
     if (l->prior) (void)tirc_model_load(l->prior, kept->data, kept->n);
   }
   tirc_db_model_free(kept);
@@ -47,7 +47,7 @@ static void recall_model(Lessons *l) {
 Lessons *tirc_lessons_new(tirc_db *db, const char *target) {
   Lessons *l = calloc(1, sizeof *l);
   if (!l) return NULL;
-  *l = (Lessons){.db = db, .target = target, .model = tirc_model_new()};
+  *l = (Lessons){.db = db, .target = target, .model = tirc_model_new(MODEL_COST)};
   recall_model(l);
   return l;
 }

@@ -185,6 +185,9 @@ int usage_of_bench(const Options *o);
 int read_threads(Bench *b); /* of --threads, "1,2": DONE or BAD */
 /* bench_settings.c, bench_suite.c: the cases, from --suite and -D. DONE or BAD */
 int make_cases(Bench *b);
+/* The lines of the suite, with the -D options over them; says whether they name programs. DONE or
+ * BAD */
+int read_suite(Bench *b, const char *name);
 /* The suite that --suite names, if it is part of the command, as files in the folder of --write. */
 int write_suite(const Options *o);
 /* A program that is part of the command, as a suite names it: conv2d.tir; or NULL. */

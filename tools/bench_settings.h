@@ -25,8 +25,4 @@ bool add_axis(Line *l, const char *text);
 int add_line(Bench *b, const Line *l);
 void free_line(Line *l);
 
-/* bench_suite.c: the lines of the suite, with the -D options over them; says whether they name
- * programs. DONE or BAD */
-int read_suite(Bench *b, const char *name);
-
 #endif

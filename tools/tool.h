@@ -18,7 +18,7 @@ typedef struct Options {
   List args;  /* what is no option */
   List define, in, out, only, instance;
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
-  const char *thread_list, *suite, *ablate, *plot;
+  const char *thread_list, *suite, *predict, *ablate, *plot;
   bool compare, counters;
   int64_t script_steps, threads, trials, seed, max_steps, attempts;
   double seconds, lease;

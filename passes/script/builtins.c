@@ -422,6 +422,7 @@ const NativeRow tirc_script_builtins[] = {
     {NULL, "print", run_print, 0, -1, "sep end"},
     {NULL, "attempt", tirc_script_run_attempt, 1, -1, "*"},
     {NULL, "because", run_because, 1, 1, NULL},
+    {NULL, "read_json", tirc_script_read_json, 1, 1, NULL},
     {NULL, "type", run_type, 1, 1, NULL},
     {NULL, "isinstance", run_isinstance, 2, 2, NULL},
 };

@@ -12,6 +12,7 @@ static const ExceptionClass classes[] = {
     {"AttributeError", "Exception", "attribute"},
     {"NameError", "Exception", "name"},
     {"ImportError", "Exception", "import"},
+    {"OSError", "Exception", "file"},
     {"TypeError", "Exception", "type"},
     {"ValueError", "Exception", "value"},
     {"LookupError", "Exception", "lookup"},
@@ -28,7 +29,8 @@ enum { N_CLASSES = sizeof classes / sizeof *classes };
 /* Diagnostics of other parts that are no TVMError in the reference. */
 static const struct {
   const char *code, *class;
-} foreign[] = {{"argument", "TypeError"}, {"buffer-not-found", "ValueError"}};
+} foreign[] = {
+    {"argument", "TypeError"}, {"buffer-not-found", "ValueError"}, {"json", "ValueError"}};
 
 const ExceptionClass *tirc_script_exception_class(const char *name) {
   for (int i = 0; i < N_CLASSES; i++)

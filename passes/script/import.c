@@ -6,8 +6,10 @@
  * under it (namespaces.c); for what is not offered here the import passes, since many scripts never
  * use what they import, and the first use says so. */
 #include "../rules/library.h"
+#include "../schedule/trace/trace.h"
 #include "interp.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct Import { /* what the statement says */
@@ -125,6 +127,44 @@ static const char *find_file(Script *sc, const char *name) {
                                 : "; only a script in a file can import others";
   tirc_script_error(sc, "ImportError", tirc_format(c, SCRIPT_OFFERS "%s", others),
                     "there is no script '%s'; of modules, scripts have just tvm and math", name);
+}
+
+/* --- data --------------------------------------------------------------------------------------
+ */
+
+static bool leads_out(const char *path) {
+  if (*path == '/') return true;
+  for (const char *p = path; p; p = strchr(p, '/')) {
+    p += *p == '/';
+    if (!strncmp(p, "..", 2) && (p[2] == '/' || !p[2])) return true;
+  }
+  return false;
+}
+
+Value tirc_script_read_json(Script *sc, Value self, const Args *a) {
+  enum { MOST = 16 << 20 };
+  Tirc *c = sc->c;
+  const char *name = a->at[0].kind == VAL_STR ? a->at[0].u.s : NULL;
+  const size_t n = name ? strlen(name) : 0;
+  (void)self;
+  if (!name)
+    tirc_script_error(sc, "TypeError", "read_json(\"knobs.json\")",
+                      "read_json() takes a file's name, not %s", tirc_script_a_type(sc, a->at[0]));
+  if (n < 5 || strcmp(name + n - 5, ".json") || leads_out(name))
+    tirc_script_error(sc, "ValueError", "read_json(\"knobs.json\")",
+                      "scripts read .json files in their own folder, and not '%s'", name);
+  if (!sc->loc.file || *sc->loc.file == '<')
+    tirc_script_error(sc, "OSError", NULL, "only a script in a file has others beside it");
+  const char *folder = folder_of(c, sc->loc.file);
+  const char *path = strcmp(folder, ".") ? tirc_format(c, "%s/%s", folder, name) : name;
+  struct stat there;
+  if (stat(path, &there) || !S_ISREG(there.st_mode))
+    tirc_script_error(sc, "OSError", NULL, "there is no file '%s'", path);
+  if (there.st_size > MOST)
+    tirc_script_error(sc, "ValueError", NULL, "'%s' has more than 16 MB", path);
+  const Source source = tirc_read_source(c, path);
+  tirc_script_tick(sc, (int64_t)source.length / 16);
+  return tirc_value_of_json_file(c, source.name, source.text, source.length);
 }
 
 /* --- running it ------------------------------------------------------------------------------- */

@@ -117,6 +117,9 @@ void tirc_script_import(Frame *f, const Syn *s);
  * tirc_rule_library_path gave is an embedded library. */
 Env *tirc_script_module(Script *sc, const char *path);
 
+/* read_json("knobs.json"): the value in a file beside the script, or in a folder there. */
+Value tirc_script_read_json(Script *sc, Value self, const Args *a);
+
 /* exec.c */
 Flow tirc_script_exec(Frame *f, const SynList *body);
 void tirc_script_assign(Frame *f, const Syn *target, Value v);

@@ -26,6 +26,7 @@ typedef uint64_t Length; /* bst_ulong */
   F(XGBoosterFree, (Handle))
 
 struct Model {
+  ModelKind kind;
   void *library;
   Handle booster;
   bool trained;
@@ -54,30 +55,40 @@ static bool find_functions(Model *m) {
   return true;
 }
 
+/* one thread: others would still spin when the next candidate is timed */
+#define COMMON                                                                                     \
+  {"nthread", "1"}, {"verbosity", "0"}, { "seed", "1" }
+/* A few rows of a few features: a leaf may be one row, and nothing is left out at random. */
+#define FEW                                                                                        \
+  {"max_depth", "4"}, {"eta", "0.3"}, { "lambda", "0.1" }
+static const char *const settings[][10][2] = {
+    [MODEL_COST] = {COMMON,
+                    {"objective", "reg:squarederror"},
+                    {"max_depth", "6"},
+                    {"eta", "0.15"},
+                    {"min_child_weight", "1"},
+                    {"colsample_bytree", "0.7"},
+                    {"subsample", "0.9"}},
+    [MODEL_NUMBER] = {COMMON, FEW, {"objective", "reg:squarederror"}, {"min_child_weight", "1"}},
+    /* of a class, a row weighs at most 1/4, and less the surer the trees are of it */
+    [MODEL_CLASS] = {COMMON, FEW, {"objective", "binary:logistic"}, {"min_child_weight", "0.01"}},
+};
+
 /* matrix: what it will be trained with, or NULL. */
 static bool new_booster(Model *m, Handle matrix) {
-  /* one thread: others would still spin when the next candidate is timed */
-  static const char *const settings[][2] = {{"nthread", "1"},
-                                            {"verbosity", "0"},
-                                            {"objective", "reg:squarederror"},
-                                            {"max_depth", "6"},
-                                            {"eta", "0.15"},
-                                            {"min_child_weight", "1"},
-                                            {"colsample_bytree", "0.7"},
-                                            {"subsample", "0.9"},
-                                            {"seed", "1"}};
   if (m->booster) m->XGBoosterFree(m->booster);
   m->booster = NULL;
   m->trained = false;
   if (m->XGBoosterCreate(&matrix, matrix ? 1 : 0, &m->booster)) return false;
-  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-    if (m->XGBoosterSetParam(m->booster, settings[i][0], settings[i][1])) return false;
+  for (const char *const(*set)[2] = settings[m->kind]; (*set)[0]; set++)
+    if (m->XGBoosterSetParam(m->booster, (*set)[0], (*set)[1])) return false;
   return true;
 }
 
-Model *tirc_model_new(void) {
+Model *tirc_model_new(ModelKind kind) {
   Model *m = calloc(1, sizeof *m);
   if (!m) return NULL;
+  m->kind = kind;
   m->library = tirc_model_library();
   if (m->library && find_functions(m)) return m;
   tirc_model_free(m);

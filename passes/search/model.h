@@ -1,6 +1,7 @@
-/* The cost model: boosted trees that learn from what was measured how slow a program is. They are
- * XGBoost's (Chen and Guestrin, 2016), whose library is loaded when the first model is made;
- * without it there is none. */
+/* Boosted trees that learn from what was measured: how slow a program is (the cost model of the
+ * search), or what the best schedules of a shape do (`tirc learn`). They are XGBoost's (Chen and
+ * Guestrin, 2016), whose library is loaded when the first model is made; without it there is none.
+ */
 #ifndef TIRC_SEARCH_MODEL_H
 #define TIRC_SEARCH_MODEL_H
 
@@ -10,11 +11,15 @@
 void *tirc_model_library(void); /* XGBoost's, or NULL */
 
 typedef struct Model Model;
+typedef enum ModelKind {
+  MODEL_COST,   /* many rows of many features; labels are logarithms of times */
+  MODEL_NUMBER, /* a few rows, down to two; labels are any numbers */
+  MODEL_CLASS   /* the same; labels are 0 or 1, predictions the probability of 1 */
+} ModelKind;
 /* NULL: the library is not installed, or memory is out. */
-Model *tirc_model_new(void);
+Model *tirc_model_new(ModelKind kind);
 void tirc_model_free(Model *m);
-/* Learns anew, from n rows of `width` features: labels are logarithms of times. False: it failed,
- * and predicts nothing. */
+/* Learns anew, from n rows of `width` features. False: it failed, and predicts nothing. */
 bool tirc_model_train(Model *m, int n, int width, const float *rows, const float *labels);
 bool tirc_model_is_trained(const Model *m);
 bool tirc_model_predict(const Model *m, int n, int width, const float *rows, float *out);

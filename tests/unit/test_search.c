@@ -149,7 +149,7 @@ static void model_learns_an_order(void **state) {
   float rows[N * WIDTH], labels[N], first[N], second[N];
   const void *bytes;
   size_t n;
-  Model *m = tirc_model_new(), *copy = tirc_model_new();
+  Model *m = tirc_model_new(MODEL_COST), *copy = tirc_model_new(MODEL_COST);
   int right = 0, all = 0;
   (void)state;
   if (!m || !copy) skip(); /* the library is not installed */

@@ -152,11 +152,12 @@ static Json *next_value(Values *v, Loc *loc) {
     if (v->text[v->at] == '\n') v->line++;
   if (error == json_tokener_success && j) return j;
   json_object_put(j);
-  tirc_fail(v->c, (Loc){v->file, v->line, 1}, "json",
-            "a trace file has one JSON value a line, or a bare [instructions, decisions]",
-            "this is no JSON: %s",
-            error == json_tokener_continue ? "the text ends too early"
-                                           : json_tokener_error_desc(error));
+  tirc_fail(
+      v->c, (Loc){v->file, v->line, 1}, "json",
+      "it would be one value, as {...}; a trace file has one a line, or a bare [instructions, "
+      "decisions]",
+      "this is no JSON: %s",
+      error == json_tokener_continue ? "the text ends too early" : json_tokener_error_desc(error));
 }
 
 /* The number of the record to be taken, from 1; 0 when there is none at all. */
@@ -191,6 +192,19 @@ static void require_utf8(Tirc *c, const char *file, const char *text, size_t n) 
     loc.column++;
     if (text[at] == '\n') loc.line++, loc.column = 1;
   }
+}
+
+Value tirc_value_of_json_file(Tirc *c, const char *file, const char *text, size_t n) {
+  require_utf8(c, file, text, n);
+  Values v = {.c = c, .file = file, .text = text, .n = n, .line = 1};
+  Loc loc;
+  Json *j = next_value(&v, &loc);
+  if (!j) tirc_fail(c, loc, "json", NULL, "the file is empty");
+  skip_space(&v);
+  if (v.at == v.n) return value_of_object(c, j);
+  json_object_put(j);
+  tirc_fail(c, (Loc){v.file, v.line, 1}, "json", "a file that a script reads holds one value",
+            "something stands behind the JSON value");
 }
 
 TraceRecord tirc_trace_read(Tirc *c, const char *file, const char *text, size_t n, int64_t record) {

@@ -148,6 +148,8 @@ const char *tirc_text_with_rvs(Tirc *c, const char *text, const RVNames *names);
 
 const char *tirc_value_to_json(Tirc *c, Value v);
 Value tirc_value_of_json(Tirc *c, const char *text); /* None when it is no JSON */
+/* The one value of a file; throws "json", with the line. */
+Value tirc_value_of_json_file(Tirc *c, const char *file, const char *text, size_t n);
 /* A trace in a text: a bare [instructions, decisions], or tuning records one after another,
  * [workload, [[instructions, decisions], seconds, target, arguments]]. record 0 takes the record
  * with the least mean time; otherwise it counts from 1. Throws "json" and "trace". */
