@@ -498,6 +498,14 @@ void print_study_names(FILE *to) {
 #include "study.def"
 #undef NAME
   };
+  fputs("# Is full faster than the baseline?\n"
+        "workload(\"matmul.tir\", D={\"M\": [16] if quick else [16, 128]})\n"
+        "contender(\"baseline\", \"baseline.sch\")\n"
+        "contender(\"full\", \"full.sch\")\n"
+        "contender(\"vec_k\", \"vec_k.sch\", expect_error=\"not-data-parallel\")\n"
+        "table(\"full against the baseline\", \"full\", against=\"baseline\", published=(10, 34))\n"
+        "plot(\"rates\", \"bars\")\n\n",
+        to);
   for (int i = 0; i < N_ROWS; i++) put_row(to, 4, help[i][0], help[i][1]);
 }
 

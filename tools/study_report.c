@@ -415,9 +415,8 @@ static void put_contenders(Page *p) {
 
 static void put_commands(Page *p) {
   doc_heading(&p->d, 2, "Again");
-  doc_text(&p->d,
-           "This measures what the database lacks, and writes the report; with `--again` all is "
-           "measured again. `tirc results` has the figures for other tables.");
+  doc_text(&p->d, "Measures what the database lacks, and writes the report; with `--again` all is "
+                  "measured again:");
   doc_code(&p->d, p->s->grounds[0].command ? p->s->grounds[0].command : "");
 }
 
