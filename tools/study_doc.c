@@ -106,6 +106,14 @@ void doc_heading(Doc *d, int level, const char *heading) {
   free(text);
 }
 
+void doc_fold(Doc *d, const char *heading) {
+  fputs("<details><summary>", d->html);
+  doc_heading(d, 2, heading);
+  fputs("</summary>\n", d->html);
+}
+
+void doc_unfold(Doc *d) { fputs("</details>\n", d->html); }
+
 void doc_text(Doc *d, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -192,34 +200,38 @@ void doc_mark(Doc *d, const char *class, const char *text) { put_cell(d, class, 
 
 void doc_end_table(Doc *d) { fputs("</table></div>\n", d->html); }
 
-/* The drawing without what stands before its root. */
-static void put_drawing(FILE *to, const char *folder, const char *name, const char *title) {
+/* NAME.svg from its root on, to be freed; NULL: it cannot be read. */
+static char *read_drawing(const char *folder, const char *name) {
   char *path = NULL, *text = NULL;
   size_t n = 0;
   FILE *f = asprintf(&path, "%s/%s.svg", folder, name) < 0 ? NULL : fopen(path, "r");
   const ssize_t got = f ? getdelim(&text, &n, 0, f) : -1;
   const char *root = got > 0 ? strstr(text, "<svg") : NULL;
-  /* What is drawn wide stays so, and is moved under the telephone's window. */
-  const char *width = root ? strstr(root, " width=\"") : NULL;
-  const int pixels = width ? atoi(width + strlen(" width=\"")) : 0;
-  if (root) {
-    fprintf(to, "<svg style=\"min-width: %dpx\" role=\"img\" aria-label=\"",
-            pixels > WIDE ? pixels * 3 / 4 : 0);
-    put_html(to, title, strlen(title));
-    fprintf(to, "\"%s", root + strlen("<svg"));
-  }
+  if (root) memmove(text, root, strlen(root) + 1);
   if (f) fclose(f);
-  free(text);
   free(path);
+  if (root) return text;
+  free(text);
+  return NULL;
 }
 
 void doc_figure(Doc *d, const char *folder, const char *name, const char *title) {
+  char *drawing = read_drawing(folder, name);
+  const char *width = drawing ? strstr(drawing, " width=\"") : NULL;
+  const int pixels = width ? atoi(width + strlen(" width=\"")) : 0;
   fprintf(d->md, "\n![");
   put_markdown(d->md, title);
   fprintf(d->md, "](%s.svg)\n", name);
-  fputs("<figure class=\"wide\">\n", d->html);
-  put_drawing(d->html, folder, name, title);
+  /* What is drawn wide stays so, and is moved under the telephone's window. */
+  fprintf(d->html, "<figure%s>\n", pixels > WIDE ? " class=\"wide\"" : "");
+  if (drawing) {
+    fprintf(d->html, "<svg style=\"min-width: %dpx\" role=\"img\" aria-label=\"",
+            pixels > WIDE ? pixels * 3 / 4 : 0);
+    put_html(d->html, title, strlen(title));
+    fprintf(d->html, "\"%s", drawing + strlen("<svg"));
+  }
   fputs("<figcaption>", d->html);
   put_html(d->html, title, strlen(title));
   fprintf(d->html, " (<a href=\"%s.png\">PNG</a>)</figcaption></figure>\n", name);
+  free(drawing);
 }

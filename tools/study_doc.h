@@ -18,6 +18,9 @@ bool doc_open(Doc *d, const char *folder, const char *title);
 bool doc_close(Doc *d);
 
 void doc_heading(Doc *d, int level, const char *text);
+/* A part under a heading that a browser shows when it is asked to, up to doc_unfold. */
+void doc_fold(Doc *d, const char *heading);
+void doc_unfold(Doc *d);
 /* A paragraph; words between back quotes are code. */
 void doc_text(Doc *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void doc_code(Doc *d, const char *text);

@@ -314,7 +314,7 @@ static void put_block(Page *p, const Ground *g, const Case *first) {
 }
 
 static void put_medians(Page *p) {
-  doc_heading(&p->d, 2, "All medians");
+  doc_fold(&p->d, "All medians");
   doc_text(&p->d,
            "Milliseconds a call; with * while the machine was busy. What failed shows its error.");
   for (int i = 0; i < p->s->n_grounds; i++) {
@@ -322,6 +322,7 @@ static void put_medians(Page *p) {
     for (const Case *k = g->b.cases; k < g->b.cases + g->b.n_cases; k++)
       if (is_first_of_block(&g->b, k)) put_block(p, g, k);
   }
+  doc_unfold(&p->d);
 }
 
 /* --- where and how -----------------------------------------------------------------------------
@@ -394,7 +395,7 @@ static void put_environment(Page *p) {
 }
 
 static void put_contenders(Page *p) {
-  doc_heading(&p->d, 2, "Contenders");
+  doc_fold(&p->d, "Contenders");
   doc_table(&p->d, "contender|schedule|hash", 0);
   for (int i = 0; i < p->s->plans.n; i++) {
     const Plan *plan = &p->s->plans.at[i];
@@ -411,6 +412,7 @@ static void put_contenders(Page *p) {
     doc_cell(&p->d, "%.8s", plan->hash ? plan->hash : " ");
   }
   doc_end_table(&p->d);
+  doc_unfold(&p->d);
 }
 
 static void put_commands(Page *p) {
