@@ -39,6 +39,7 @@ typedef struct Planned {
   const char *name, *script; /* script: its path, for messages and imports */
   const char *text;          /* the schedule; NULL: it is none */
   bool automatic, tuned;
+  bool by_trace;      /* the text does not say it all: it reads other files */
   const Rival *rival; /* or NULL */
 } Planned;
 
@@ -70,6 +71,7 @@ typedef struct Contender {
   char *name;         /* the script's file name without its ending, or the rival's */
   const char *script; /* NULL for a rival and a ceiling */
   const char *text;   /* of the schedule, if that is not what the file has */
+  bool by_trace;      /* what the script comes to is what it is known by */
   bool tuned;         /* the best of the database; the script is "tuned" */
   bool automatic;     /* made by --auto; the script is "auto" */
   bool plain;         /* the program as it is */

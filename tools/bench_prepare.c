@@ -179,9 +179,9 @@ static void prepare_plain(const Bench *b, const Case *k, Contender *c) {
  * search made the schedule, the calls that it amounts to. */
 static void keep_schedule(Contender *c, const tirc_module *scheduled) {
   char *text = NULL;
-  if (c->without || c->text)
+  if (c->without || (c->text && !c->by_trace))
     text = strdup(c->text ? c->text : c->without->text);
-  else if (!c->automatic && !c->tuned)
+  else if (!c->automatic && !c->tuned && !c->by_trace)
     text = read_script(c->script);
   else if (scheduled && tirc_module_trace(scheduled, TIRC_TRACE_SCRIPT, &text, NULL))
     text = NULL;
@@ -314,6 +314,7 @@ static bool add_planned(const Bench *b, Case *k) {
     k->contenders[k->n_contenders++] = (Contender){.name = strdup(p->name),
                                                    .script = p->rival ? NULL : p->script,
                                                    .text = p->text,
+                                                   .by_trace = p->by_trace,
                                                    .automatic = p->automatic,
                                                    .tuned = p->tuned,
                                                    .rival = p->rival};

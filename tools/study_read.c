@@ -248,6 +248,19 @@ static bool is_schedule_error(const char *code) {
   return false;
 }
 
+/* Whether it imports from files of its folder, or reads them: then its text is not all that counts.
+ */
+static bool reads_others(const char *text) {
+  for (const char *p = text; p; p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
+    p += strspn(p, " ");
+    const bool from = strncmp(p, "from ", 5) == 0;
+    const char *of = from ? p + 5 + strspn(p + 5, " ") : "tvm";
+    if (strncmp(of, "tvm", 3) != 0 && strncmp(of, "math", 4) != 0 && strncmp(of, "__", 2) != 0)
+      return true;
+  }
+  return strstr(text, "read_json") != NULL;
+}
+
 static Value run_contender(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   Plan p = {.loc = sc->loc, .expect_error = text_or_null(sc, a, 2, "expect_error")};
@@ -264,6 +277,7 @@ static Value run_contender(Script *sc, Value self, const Args *a) {
   } else if (!p.what.automatic && !p.what.tuned) {
     p.what.script = beside(sc, s, what);
     p.what.text = schedule_text(sc, p.what.script);
+    p.what.by_trace = reads_others(p.what.text);
   }
   if (p.expect_error && (!p.what.text || !is_schedule_error(p.expect_error)))
     tirc_script_error(sc, "ValueError", "`tirc explain` lists the codes: not-single-writer",

@@ -73,7 +73,7 @@ static bool has_sizes(const tirc_module *m) {
   return false;
 }
 
-/* The schedule of auto or tuned, which each setting has its own of; NULL: there is none, or nothing
+/* The schedule of a contender that each setting has its own of; NULL: there is none, or nothing
  * was tuned, and auto's would stand in for it. */
 static char *made_text(const Ground *g, const Case *k, const Planned *p) {
   bool untuned = false;
@@ -82,12 +82,15 @@ static char *made_text(const Ground *g, const Case *k, const Planned *p) {
                                          .self = &untuned,
                                          .warn = note_untuned};
   const tirc_auto_options by_rules = auto_options(&g->o);
+  const char *where = *g->o.database ? g->o.database : NULL;
   tirc_module *m = NULL;
   char *text = NULL;
-  const bool made = p->tuned ? !tirc_module_tuned(k->program, *g->o.database ? g->o.database : NULL,
-                                                  k->threads, &by_rules, &options, &m, NULL)
-                             : !tirc_module_auto(k->program, &by_rules, &options, &m, NULL);
-  if (made && !untuned && tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) text = NULL;
+  const tirc_status made =
+      p->tuned ? tirc_module_tuned(k->program, where, k->threads, &by_rules, &options, &m, NULL)
+      : p->automatic ? tirc_module_auto(k->program, &by_rules, &options, &m, NULL)
+                     : tirc_module_schedule_text(k->program, p->text, strlen(p->text), p->script,
+                                                 &options, &m, NULL);
+  if (!made && !untuned && tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) text = NULL;
   tirc_module_free(m);
   return text;
 }
@@ -101,7 +104,8 @@ static int identify(Study *s, Ground *g, Case *k) {
   g->sized[i] = has_sizes(k->program);
   for (int p = 0; p < s->plans.n; p++) {
     const Planned *what = &s->plans.at[p].what;
-    char *text = what->automatic || what->tuned ? made_text(g, k, what) : NULL;
+    const bool made = what->automatic || what->tuned || what->by_trace;
+    char *text = made ? made_text(g, k, what) : NULL;
     if (text && tirc_db_text_hash(text, &g->texts[place(s, g, k, p)], &e)) status = report(s->o, e);
     tirc_string_free(text);
   }
@@ -345,7 +349,7 @@ static int open_ground(Study *s, Ground *g, const char *target) {
 static int hash_texts(Study *s) {
   tirc_error *e = NULL;
   for (int i = 0; i < s->plans.n && !e; i++)
-    if (s->plans.at[i].what.text)
+    if (s->plans.at[i].what.text && !s->plans.at[i].what.by_trace)
       (void)tirc_db_text_hash(s->plans.at[i].what.text, &s->plans.at[i].hash, &e);
   return e ? report(s->o, e) : DONE;
 }
