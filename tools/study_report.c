@@ -276,7 +276,8 @@ static void put_median(Page *p, const Ground *g, const Case *k, int plan) {
   else if (!h)
     doc_cell(&p->d, "-");
   else if (h->c.median > 0)
-    doc_cell(&p->d, "%.4g%s", h->c.median * 1e3, busy);
+    doc_cell(&p->d, "%.4g / %.4g / %.0f %%%s", h->c.median * 1e3, h->c.min * 1e3, 100 * h->c.spread,
+             busy);
   else
     doc_cell(&p->d, "%s", h->c.code ? h->c.code : "-");
 }
@@ -314,9 +315,10 @@ static void put_block(Page *p, const Ground *g, const Case *first) {
 }
 
 static void put_medians(Page *p) {
-  doc_fold(&p->d, "All medians");
+  doc_fold(&p->d, "All figures");
   doc_text(&p->d,
-           "Milliseconds a call; with * while the machine was busy. What failed shows its error.");
+           "Milliseconds a call: median / fastest call / spread from quartile to quartile; with * "
+           "while the machine was busy. What failed shows its error.");
   for (int i = 0; i < p->s->n_grounds; i++) {
     const Ground *g = &p->s->grounds[i];
     for (const Case *k = g->b.cases; k < g->b.cases + g->b.n_cases; k++)
