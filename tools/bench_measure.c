@@ -225,7 +225,14 @@ static void measure_again(const Bench *b, Case *k) {
   free(now);
 }
 
+/* Ctrl-C ends it. */
+static void rest(double seconds) {
+  const double end = tirc_seconds() + seconds;
+  while (!interrupted && tirc_seconds() < end) usleep(10000);
+}
+
 void measure_case(const Bench *b, Case *k) {
+  if (k != b->cases) rest(b->o->cool_down);
   k->attempts = 1;
   measure_once(b, k);
   while (k->attempts < most_attempts(b) && !interrupted && disturbance(k) > 1) {

@@ -88,7 +88,7 @@ typedef struct Study {
   VEC(const char *) targets;
   const char *threads; /* "1,2" */
   int turns, attempts;
-  double seconds;
+  double seconds, cool_down;
   int n_grounds;
   Ground *grounds;
   int n_units, n_done; /* settings, and those that nothing is missing of */

@@ -403,10 +403,13 @@ static Value run_targets(Script *sc, Value self, const Args *a) {
 static Value run_repeat(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   const Value *turns = given(a, 0, "turns"), *seconds = given(a, 1, "seconds"),
-              *attempts = given(a, 2, "attempts");
+              *attempts = given(a, 2, "attempts"), *cool_down = given(a, 3, "cool_down");
   if (turns) s->turns = (int)whole_of(sc, turns, "turns", 2, 1000);
   if (seconds) s->seconds = number_of(sc, seconds, "seconds");
   if (attempts) s->attempts = (int)whole_of(sc, attempts, "attempts", 1, 100);
+  if (cool_down) s->cool_down = number_of(sc, cool_down, "cool_down");
+  if (!(s->cool_down >= 0 && s->cool_down <= 3600))
+    tirc_script_error(sc, "ValueError", NULL, "cool_down is at most an hour, in seconds");
   if (!(s->seconds > 0 && s->seconds < 3600))
     tirc_script_error(sc, "ValueError", NULL, "seconds are more than 0 and less than an hour");
   return VALUE_NONE;

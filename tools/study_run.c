@@ -324,6 +324,7 @@ static int open_ground(Study *s, Ground *g, const char *target) {
   g->o.thread_list = s->threads;
   g->o.seconds = s->seconds;
   g->o.attempts = s->attempts;
+  g->o.cool_down = s->cool_down;
   if (!g->o.database) g->o.database = "";
   *b = (Bench){.o = &g->o, .turns = s->turns, .out = fopen("/dev/null", "w")};
   if (!b->out) return complain(s->o, NULL, "cannot open /dev/null");

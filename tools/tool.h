@@ -21,7 +21,7 @@ typedef struct Options {
   const char *thread_list, *suite, *predict, *ablate, *plot;
   bool compare, counters;
   int64_t script_steps, threads, trials, seed, max_steps, attempts;
-  double seconds, lease;
+  double seconds, lease, cool_down;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
   const char *from, *to, *html, *rules, *ranking, *mutations;
