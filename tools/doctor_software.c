@@ -71,8 +71,8 @@ static void dnnl_version(void *library, char *out, size_t n) {
 static const Loaded loaded[] = {
     {"libpq", "no database on a server", "on Debian: apt-get install libpq5", tirc_postgres_library,
      libpq_version},
-    {"XGBoost", "tune learns nothing on the way", "on Debian: apt-get install libxgboost0",
-     tirc_model_library, xgboost_version},
+    {"XGBoost", "tune learns nothing on the way, and no tirc learn",
+     "on Debian: apt-get install libxgboost0", tirc_model_library, xgboost_version},
     {"OpenBLAS", "no bench --vs openblas", "on Debian: apt-get install libopenblas0-pthread",
      openblas_library, openblas_version},
     {"oneDNN", "no bench --vs onednn", "on Debian: apt-get install libdnnl2", dnnl_library,

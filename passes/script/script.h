@@ -1,5 +1,6 @@
 /* The schedule-script interpreter: Python's subset of DESIGN 1.2 over the syntax tree. A script is
- * data: no files, no network; steps and memory are bounded. */
+ * data: of files it reads scripts and JSON beside it, and nothing else; no network; steps and
+ * memory are bounded. */
 #ifndef TIRC_SCRIPT_SCRIPT_H
 #define TIRC_SCRIPT_SCRIPT_H
 

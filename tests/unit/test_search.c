@@ -178,11 +178,31 @@ static void model_learns_an_order(void **state) {
   tirc_model_free(copy);
 }
 
+/* Two rows are enough, and a class comes as a probability. */
+static void a_model_learns_from_few(void **state) {
+  const float rows[] = {16, 768, 64, 768, 128, 768}, classes[] = {1, 1, 0}, numbers[] = {3, 5, 5};
+  float out[3];
+  Model *class = tirc_model_new(MODEL_CLASS), *number = tirc_model_new(MODEL_NUMBER);
+  (void)state;
+  if (!class || !number) skip(); /* the library is not installed */
+  assert_true(tirc_model_train(class, 3, 2, rows, classes));
+  assert_true(tirc_model_predict(class, 3, 2, rows, out));
+  for (int i = 0; i < 3; i++) {
+    assert_true(out[i] > 0 && out[i] < 1);
+    assert_int_equal(out[i] > 0.5F, classes[i] > 0.5F);
+  }
+  assert_true(tirc_model_train(number, 2, 2, rows, numbers));
+  assert_true(tirc_model_predict(number, 3, 2, rows, out));
+  for (int i = 0; i < 3; i++) assert_true(fabsf(out[i] - numbers[i]) < 0.1F);
+  tirc_model_free(class);
+  tirc_model_free(number);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(is_the_same_for_a_seed),   cmocka_unit_test(goes_where_ranks_say),
       cmocka_unit_test(decisions_make_the_point), cmocka_unit_test(begins_with_the_rules),
-      cmocka_unit_test(model_learns_an_order),
+      cmocka_unit_test(model_learns_an_order),    cmocka_unit_test(a_model_learns_from_few),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
