@@ -384,7 +384,7 @@ bool plot_panel(const Bench *b, const char *kind, const char *kernel, int thread
   const int height = heat ? 170 + ROW * (rows < FEWEST_ROWS ? FEWEST_ROWS : rows) : HEIGHT;
   if (!count_rows(b, kernel, threads) || !is_plain_text(path) || !has_plain_names(b)) return false;
   signal(SIGPIPE, SIG_IGN);
-  FILE *f = popen("gnuplot", "w");
+  FILE *f = popen("gnuplot 2>/dev/null", "w");
   if (!f) return false;
   fprintf(
       f,
