@@ -91,8 +91,9 @@ typedef struct Study {
   double seconds, cool_down;
   int n_grounds;
   Ground *grounds;
-  int n_units, n_done; /* settings, and those that nothing is missing of */
-  int n_measured;      /* in this run */
+  int n_units, n_done;       /* settings, and those that nothing is missing of */
+  int n_missing, n_measured; /* settings: in this run */
+  double started;
 } Study;
 
 /* study_read.c: DONE, or the exit status after the error was reported */

@@ -1,6 +1,6 @@
 /* What the measurements say. A row of a table is a geometric mean of ratios over settings, with its
  * interval; settings that were measured while the machine was busy are left out, and where fewer
- * than half remain nothing is said. Contenders that took turns in one run are paired.
+ * than half of all remain nothing is said. Contenders that took turns in one run are paired.
  *
  * A published figure, or range, is beyond 1, below 1, or around it. It carries over when the whole
  * interval is on its side of 1 (around 1: within the published range). It differs when the interval
@@ -103,10 +103,10 @@ static void judge_claim(Claim *c) {
       c->published = &c->of->published.at[i];
   if (!c->published) return;
   c->verdict = UNDECIDED;
-  if (2 * c->n_busy > c->n_all)
-    c->why = "busy machine";
-  else if (!c->n)
+  if (!c->n && !c->n_busy)
     c->why = "not measured";
+  else if (2 * c->n < c->n_all)
+    c->why = 2 * c->n_busy >= c->n_all ? "busy machine" : "few settings";
   else if (c->fewest_turns < ENOUGH_TURNS)
     c->why = "few turns";
   else

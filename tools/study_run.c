@@ -425,6 +425,16 @@ static int choose_contenders(const Study *s, const Ground *g, const Case *k, con
   return n;
 }
 
+/* ", 3 min left", once that is worth saying. */
+static void print_rest(const Study *s) {
+  const int left = s->n_missing - s->n_measured;
+  const double seconds = (tirc_seconds() - s->started) / s->n_measured * left;
+  if (left > 0 && seconds >= 90)
+    printf(", %.0f min left", seconds / 60);
+  else if (left > 0 && seconds >= 5)
+    printf(", %.0f s left", seconds);
+}
+
 static int run_unit(Study *s, Ground *g, Case *k) {
   Bench *b = &g->b;
   const double started = tirc_seconds();
@@ -438,9 +448,11 @@ static int run_unit(Study *s, Ground *g, Case *k) {
     describe_disturbance(k, disturbed, sizeof disturbed);
     s->n_done++;
     s->n_measured++;
-    printf("[%d/%d] %s%s%s, %d thread%s: %d contenders in %.0f s%s%s\n", s->n_done, s->n_units,
-           k->kernel, *k->setting ? " " : "", k->setting, k->threads, k->threads == 1 ? "" : "s",
-           b->n_planned, tirc_seconds() - started, *disturbed ? "; disturbed: " : "", disturbed);
+    printf("[%d/%d] %s%s%s, %d thread%s: %d contenders in %.0f s", s->n_done, s->n_units, k->kernel,
+           *k->setting ? " " : "", k->setting, k->threads, k->threads == 1 ? "" : "s", b->n_planned,
+           tirc_seconds() - started);
+    print_rest(s);
+    printf("%s%s\n", *disturbed ? "; disturbed: " : "", disturbed);
     fflush(stdout);
   }
   release_case(k);
@@ -475,9 +487,23 @@ static int run_ground(Study *s, Ground *g) {
   return status;
 }
 
+static int count_missing(const Study *s, const Ground *g) {
+  int n = 0;
+  for (int i = 0; i < g->b.n_cases; i++) {
+    bool missing = false;
+    for (int p = 0; p < s->plans.n; p++) missing = missing || is_missing(s, g, &g->b.cases[i], p);
+    n += missing;
+  }
+  return n;
+}
+
 int run_study(Study *s) {
   int status = DONE;
   catch_interrupts();
+  for (int i = 0; i < s->n_grounds; i++) s->n_missing += count_missing(s, &s->grounds[i]);
+  if (s->n_missing && s->n_missing < s->n_units)
+    printf("%d of %d settings are in the database\n", s->n_units - s->n_missing, s->n_units);
+  s->started = tirc_seconds();
   for (int i = 0; i < s->n_grounds && status == DONE; i++) {
     status = run_ground(s, &s->grounds[i]);
     if (status == DONE && s->n_measured) status = look_up(s, &s->grounds[i]);
