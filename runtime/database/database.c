@@ -315,7 +315,7 @@ tirc_status tirc_db_open(const char *where, tirc_db_mode mode, tirc_db **out, ti
   else if (is_url(path))
     status = tirc_postgres_open(path, mode, &db->conn, error);
   else {
-    if (!where && mode == TIRC_DB_WRITE) make_folders(path);
+    if ((!where || !*where) && mode == TIRC_DB_WRITE) make_folders(path);
     status = tirc_sqlite_open(path, mode, &db->conn, error);
   }
   free(path);
