@@ -56,7 +56,7 @@ typedef struct Workload { /* workload() or suite() */
 typedef struct Held Held;
 struct Held {
   Contender c; /* its figures */
-  char *session, *environment, *command, *when;
+  char *session, *environment, *when;
   double load, clock_low, clock_high;
   bool busy;      /* other processes or the clock disturbed it */
   bool is_enough; /* it was measured as long as the study asks for */
@@ -68,7 +68,7 @@ typedef struct Ground {
   Bench b;
   Options o;     /* of the bench: the study's with this target */
   Held **held;   /* [case * plans + plan]; NULL: the database has none */
-  char **texts;  /* the schedules of auto and tuned, likewise */
+  char **texts;  /* hashes of schedules that each setting has its own of, likewise */
   char **hashes; /* of the programs, [case] */
   char profile[160], *machine, *environment; /* of the machine now; JSON */
   char *command;                             /* what was typed, without passwords */

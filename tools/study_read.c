@@ -555,6 +555,25 @@ static void check_contenders(Script *sc, const Study *s, const Names *names, Loc
   }
 }
 
+/* Keys of published figures are contenders of the table or kernels; a suite's names are not known
+ * yet. */
+static void check_published(Script *sc, const Study *s, const Comparison *t) {
+  for (int i = 0; i < 2 * t->published.n; i++) {
+    const char *key = t->published.at[i / 2].keys[i % 2];
+    bool known = !key, is_kernel = false;
+    for (int n = 0; key && n < t->of.n; n++) known = known || strcmp(t->of.at[n], key) == 0;
+    for (int w = 0; !known && w < s->workloads.n; w++) {
+      const Workload *k = &s->workloads.at[w];
+      is_kernel = is_kernel || k->suite || strcmp(k->name, key) == 0;
+    }
+    if (!known && !is_kernel)
+      reject(sc, t->loc, "keys of published are names of `of`, or of workloads",
+             "published figures for '%s', which the table does not have", key);
+    if (is_kernel && t->by != BY_KERNEL)
+      reject(sc, t->loc, "by=\"kernel\"", "published figures for '%s', but no row for it", key);
+  }
+}
+
 /* What later calls may still have brought about. */
 static void check_study(Tirc *c, void *self) {
   Study *s = self;
@@ -570,6 +589,7 @@ static void check_study(Tirc *c, void *self) {
   for (int i = 0; i < s->comparisons.n; i++) {
     check_contenders(sc, s, &s->comparisons.at[i].of, s->comparisons.at[i].loc);
     check_contenders(sc, s, &s->comparisons.at[i].against, s->comparisons.at[i].loc);
+    check_published(sc, s, &s->comparisons.at[i]);
   }
   for (int i = 0; i < s->figures.n; i++)
     check_contenders(sc, s, &s->figures.at[i].of, s->figures.at[i].loc);

@@ -186,7 +186,6 @@ static Held *hold(const Study *s, Case *k, const Plan *p, const tirc_db_result *
   h->c.schedule = copied(r->schedule);
   h->session = copied(r->session);
   h->environment = copied(r->conditions.environment);
-  h->command = copied(r->conditions.command);
   h->when = strdup(when);
   h->load = r->conditions.load;
   h->clock_low = r->conditions.clock_low;
@@ -214,7 +213,6 @@ static void free_held(Held *h) {
     free(h->c.turns);
     free(h->session);
     free(h->environment);
-    free(h->command);
     free(h->when);
     free(h);
     h = older;
@@ -289,7 +287,7 @@ static int look_up(const Study *s, Ground *g) {
 /* --- before ------------------------------------------------------------------------------------
  */
 
-static void open_library(Study *s, Ground *g, Plan *p) {
+static void open_library(Ground *g, Plan *p) {
   const char *why = NULL;
   struct Opened *opened = &g->b.rivals[g->b.n_rivals];
   if (p->missing || g->b.n_rivals == (int)(sizeof g->b.rivals / sizeof *g->b.rivals)) return;
@@ -300,7 +298,6 @@ static void open_library(Study *s, Ground *g, Plan *p) {
   }
   fprintf(stderr, "%s is left out: %s; on Debian: %s\n", p->what.name, why, p->what.rival->install);
   p->missing = p->what.rival->install;
-  (void)s;
 }
 
 static void leave_out_doubles(Bench *b) {
@@ -334,7 +331,7 @@ static int open_ground(Study *s, Ground *g, const char *target) {
   if (status == DONE) status = read_backends(b);
   if (status != DONE) return status;
   for (int i = 0; i < s->plans.n; i++)
-    if (s->plans.at[i].what.rival) open_library(s, g, &s->plans.at[i]);
+    if (s->plans.at[i].what.rival) open_library(g, &s->plans.at[i]);
   status = make_units(s, g);
   if (status != DONE) return status;
   profile_machine(&b->profile);
