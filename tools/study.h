@@ -1,6 +1,6 @@
-/* The parts of `tirc study`: a script says what is compared (study_read.c, study.def), what the
- * database lacks of it is measured (study_run.c), claims are judged from what it has
- * (study_claims.c), and a folder gets the report (study_report.c). */
+/* The parts of `tirc study`: a script says what is compared (study_read.c, study_plans.c,
+ * study.def), what the database lacks of it is measured (study_run.c), claims are judged from what
+ * it has (study_claims.c), and a folder gets the report (study_report.c). */
 #ifndef TIRC_TOOLS_STUDY_H
 #define TIRC_TOOLS_STUDY_H
 
@@ -98,8 +98,9 @@ typedef struct Study {
 
 /* study_read.c: DONE, or the exit status after the error was reported */
 int read_study(Study *s);
-int find_plan(const Study *s, const char *name); /* -1: there is none */
 void print_study_names(FILE *to);
+/* study_plans.c */
+int find_plan(const Study *s, const char *name); /* -1: there is none */
 /* A `warn` whose self is a bool: nothing was tuned of the program. */
 void note_untuned(void *self, const char *file, int line, int column, const char *message,
                   const char *code);

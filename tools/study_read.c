@@ -2,7 +2,7 @@
  * study.def is noted. What can be wrong with a call is found while it runs, so that the error has
  * its place; files are looked up beside the study. */
 #define _GNU_SOURCE
-#include "study.h"
+#include "study_read.h"
 
 #include "runtime/api.h"
 
@@ -13,33 +13,30 @@
 #include <unistd.h>
 
 static const char no_program[] = "@T.prim_func\ndef main():\n    T.evaluate(0)\n";
-/* What contender() takes besides files. */
-static const char by_rules[] = "auto", by_database[] = "tuned", by_library[] = "library";
 
 /* --- arguments ---------------------------------------------------------------------------------
  */
 
-static const Value *given(const Args *a, int i, const char *name) {
+const Value *study_given(const Args *a, int i, const char *name) {
   const Value *v = tirc_script_argument(a, i, name);
   return v && v->kind != VAL_NONE ? v : NULL;
 }
 
-static const char *text_of(Script *sc, const Value *v, const char *what) {
+const char *study_text(Script *sc, const Value *v, const char *what) {
   if (v->kind == VAL_STR && *v->u.s) return v->u.s;
   tirc_script_error(sc, "TypeError", NULL, "%s is a string, not %s", what,
                     tirc_script_a_type(sc, *v));
 }
 
-static const char *text_or_null(Script *sc, const Args *a, int i, const char *name) {
-  const Value *v = given(a, i, name);
-  return v ? text_of(sc, v, name) : NULL;
+const char *study_text_or_null(Script *sc, const Args *a, int i, const char *name) {
+  const Value *v = study_given(a, i, name);
+  return v ? study_text(sc, v, name) : NULL;
 }
 
-static bool is_list(const Value *v) { return v->kind == VAL_LIST || v->kind == VAL_TUPLE; }
+bool study_is_list(const Value *v) { return v->kind == VAL_LIST || v->kind == VAL_TUPLE; }
 
-/* What stands in tables and figures. */
-static const char *name_of(Script *sc, const Value *v, const char *what) {
-  const char *name = text_of(sc, v, what);
+const char *study_name(Script *sc, const Value *v, const char *what) {
+  const char *name = study_text(sc, v, what);
   if (is_plain_text(name) && !strpbrk(name, "|<>&") && strlen(name) < 100) return name;
   tirc_script_error(sc, "ValueError", NULL,
                     "%s has less than 100 characters and none of \"'`\\|<>& in it", what);
@@ -48,10 +45,10 @@ static const char *name_of(Script *sc, const Value *v, const char *what) {
 /* One string or a list of them. */
 static Names names_of(Script *sc, const Value *v, const char *what) {
   Names out = {0};
-  const int n = v && is_list(v) ? v->u.list->n : v ? 1 : 0;
+  const int n = v && study_is_list(v) ? v->u.list->n : v ? 1 : 0;
   out.at = tirc_new_array(sc->c, const char *, n + 1);
   for (int i = 0; i < n; i++)
-    out.at[out.n++] = text_of(sc, is_list(v) ? &v->u.list->at[i] : v, what);
+    out.at[out.n++] = study_text(sc, study_is_list(v) ? &v->u.list->at[i] : v, what);
   return out;
 }
 
@@ -73,8 +70,7 @@ static int64_t whole_of(Script *sc, const Value *v, const char *what, int64_t le
   return n;
 }
 
-/* {"M": [16, 32], "K": 768} as "M=16,32" and "K=768". */
-static Names sizes_of(Script *sc, const Value *v) {
+Names study_sizes(Script *sc, const Value *v) {
   Names out = {0};
   if (!v) return out;
   if (v->kind != VAL_DICT)
@@ -84,12 +80,13 @@ static Names sizes_of(Script *sc, const Value *v) {
   out.at = tirc_new_array(sc->c, const char *, d->n / 2 + 1);
   for (int i = 0; i + 1 < d->n; i += 2) {
     const Value *values = &d->at[i + 1];
-    const char *text = name_of(sc, &d->at[i], "a key of D");
-    const int n = is_list(values) ? values->u.list->n : 1;
+    const char *text = study_name(sc, &d->at[i], "a key of D");
+    const int n = study_is_list(values) ? values->u.list->n : 1;
     if (n == 0) tirc_script_error(sc, "ValueError", NULL, "\"%s\" of D has no values", text);
     for (int k = 0; k < n; k++)
-      text = tirc_format(sc->c, "%s%s%s", text, k ? "," : "=",
-                         tirc_script_str(sc, is_list(values) ? values->u.list->at[k] : *values));
+      text =
+          tirc_format(sc->c, "%s%s%s", text, k ? "," : "=",
+                      tirc_script_str(sc, study_is_list(values) ? values->u.list->at[k] : *values));
     if (!is_plain_text(text) || strpbrk(text, "|<>&"))
       tirc_script_error(sc, "ValueError", NULL, "'%.40s' is no size", text);
     out.at[out.n++] = text;
@@ -100,14 +97,14 @@ static Names sizes_of(Script *sc, const Value *v) {
 /* --- files -------------------------------------------------------------------------------------
  */
 
-static const char *beside(Script *sc, const Study *s, const char *name) {
+const char *study_beside(Script *sc, const Study *s, const char *name) {
   const char *path = *name == '/' ? name : tirc_format(sc->c, "%s%s", s->folder, name);
   if (access(path, R_OK) == 0) return path;
   tirc_script_error(sc, "ValueError", "files are looked up from the study's folder",
                     "cannot read '%s': %s", path, strerror(errno));
 }
 
-static _Noreturn void raise(Script *sc, tirc_error *e) {
+_Noreturn void study_raise(Script *sc, tirc_error *e) {
   const char *file = tirc_error_get(e, TIRC_ERROR_FILE);
   const char *message = file ? tirc_format(sc->c, "%s:%d:%d: %s", file, tirc_error_line(e),
                                            tirc_error_column(e), tirc_error_message(e))
@@ -134,7 +131,7 @@ static void check_program_file(Script *sc, const char *path, const Names *sizes)
   tirc_module *m = NULL;
   tirc_error *e = NULL;
   const char *unknown = NULL;
-  if (tirc_module_read(path, 0, NULL, &m, &e)) raise(sc, e);
+  if (tirc_module_read(path, 0, NULL, &m, &e)) study_raise(sc, e);
   for (int i = 0; i < sizes->n && !unknown; i++)
     if (!has_constant(m, sizes->at[i])) unknown = sizes->at[i];
   tirc_module_free(m);
@@ -143,239 +140,39 @@ static void check_program_file(Script *sc, const char *path, const Names *sizes)
                       "nothing in %s is called '%.*s'", path, (int)strcspn(unknown, "="), unknown);
 }
 
-static const char *schedule_text(Script *sc, const char *path) {
-  const Source source = tirc_read_source(sc->c, path);
-  (void)tirc_parse_syntax(sc->c, &source);
-  return source.text;
-}
-
 /* --- workloads ---------------------------------------------------------------------------------
  */
 
-static Value run_workload(Script *sc, Value self, const Args *a) {
+static Value study_run_workload(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
-  Workload w = {.loc = sc->loc, .sizes = sizes_of(sc, given(a, 1, "D"))};
-  w.program = beside(sc, s, text_of(sc, &a->at[0], "a program"));
+  Workload w = {.loc = sc->loc, .sizes = study_sizes(sc, study_given(a, 1, "D"))};
+  w.program = study_beside(sc, s, study_text(sc, &a->at[0], "a program"));
   check_program_file(sc, w.program, &w.sizes);
   char *stem = shown_stem(w.program);
   const Value by_file = tirc_value_str(tirc_strdup(sc->c, stem ? stem : "program"));
-  const Value *name = given(a, 2, "name");
+  const Value *name = study_given(a, 2, "name");
   free(stem);
-  w.name = name_of(sc, name ? name : &by_file, "a workload's name");
+  w.name = study_name(sc, name ? name : &by_file, "a workload's name");
   vec_push(sc->c, s->workloads, w);
   return VALUE_NONE;
 }
 
-static Value run_suite(Script *sc, Value self, const Args *a) {
+static Value study_run_suite(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
-  const char *name = text_of(sc, &a->at[0], "a suite"),
-             *program = text_or_null(sc, a, 1, "program");
-  Workload w = {.loc = sc->loc, .suite = name, .sizes = sizes_of(sc, given(a, 2, "D"))};
-  if (!is_known_suite(name)) w.suite = beside(sc, s, name);
-  if (program) w.program = beside(sc, s, program);
+  const char *name = study_text(sc, &a->at[0], "a suite"),
+             *program = study_text_or_null(sc, a, 1, "program");
+  Workload w = {.loc = sc->loc, .suite = name, .sizes = study_sizes(sc, study_given(a, 2, "D"))};
+  if (!is_known_suite(name)) w.suite = study_beside(sc, s, name);
+  if (program) w.program = study_beside(sc, s, program);
   if (program) check_program_file(sc, w.program, &w.sizes);
   vec_push(sc->c, s->workloads, w);
-  return VALUE_NONE;
-}
-
-/* --- what was tuned ----------------------------------------------------------------------------
- */
-
-void note_untuned(void *self, const char *file, int line, int column, const char *message,
-                  const char *code) {
-  bool *untuned = self;
-  (void)file, (void)line, (void)column, (void)message;
-  if (strcmp(code, "not-tuned") == 0) *untuned = true;
-}
-
-static tirc_module *sized_program(Script *sc, const char *path, const Names *sizes) {
-  tirc_define *defines = tirc_new_array(sc->c, tirc_define, sizes->n + 1);
-  tirc_module *m = NULL;
-  tirc_error *e = NULL;
-  for (int i = 0; i < sizes->n; i++) {
-    const size_t n = strcspn(sizes->at[i], "=");
-    defines[i] = (tirc_define){tirc_strndup(sc->c, sizes->at[i], n), sizes->at[i] + n + 1};
-  }
-  if (tirc_module_read(path, sizes->n, defines, &m, &e)) raise(sc, e);
-  return m;
-}
-
-/* The number of threads that comes first in the study, 0: one a core. */
-static Value run_tuned_tiles(Script *sc, Value self, const Args *a) {
-  const Study *s = self.u.object;
-  const Names sizes = sizes_of(sc, given(a, 1, "D"));
-  const char *path = beside(sc, s, text_of(sc, &a->at[0], "a program")), *where = s->o->database;
-  bool untuned = false;
-  const tirc_schedule_options options = {
-      .target = s->targets.at[0], .self = &untuned, .warn = note_untuned};
-  tirc_module *plain = sized_program(sc, path, &sizes), *tuned = NULL;
-  tirc_error *e = NULL;
-  Tiles t;
-  const bool found =
-      !tirc_module_tuned(plain, where, atoi(s->threads), NULL, &options, &tuned, &e) && !untuned &&
-      tiles_of(plain, tuned, &t);
-  tirc_module_free(tuned);
-  tirc_module_free(plain);
-  if (e) raise(sc, e);
-  if (!found) return VALUE_NONE;
-  const Value items[] = {tirc_value_str("M"),      tirc_value_int(t.m),
-                         tirc_value_str("N"),      tirc_value_int(t.n),
-                         tirc_value_str("K"),      tirc_value_int(t.k),
-                         tirc_value_str("vector"), tirc_value_int(t.vector_width)};
-  return tirc_value_list(sc->c, VAL_DICT, 8, items);
-}
-
-/* --- contenders --------------------------------------------------------------------------------
- */
-
-int find_plan(const Study *s, const char *name) {
-  for (int i = 0; i < s->plans.n; i++)
-    if (strcmp(s->plans.at[i].what.name, name) == 0) return i;
-  return -1;
-}
-
-static void add_plan(Script *sc, Study *s, const Plan *p) {
-  if (find_plan(s, p->what.name) >= 0)
-    tirc_script_error(sc, "ValueError", "give it another name", "there is a contender '%s' already",
-                      p->what.name);
-  vec_push(sc->c, s->plans, *p);
-}
-
-static bool is_schedule_error(const char *code) {
-  tirc_error_info info;
-  for (int i = 0; tirc_error_table(i, &info); i++)
-    if (strcmp(info.code, code) == 0) return true;
-  return false;
-}
-
-/* Whether it imports from files of its folder, or reads them: then its text is not all that counts.
- */
-static bool reads_others(const char *text) {
-  for (const char *p = text; p; p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
-    p += strspn(p, " ");
-    const bool from = strncmp(p, "from ", 5) == 0;
-    const char *of = from ? p + 5 + strspn(p + 5, " ") : "tvm";
-    if (strncmp(of, "tvm", 3) != 0 && strncmp(of, "math", 4) != 0 && strncmp(of, "__", 2) != 0)
-      return true;
-  }
-  return strstr(text, "read_json") != NULL;
-}
-
-static Value run_contender(Script *sc, Value self, const Args *a) {
-  Study *s = self.u.object;
-  Plan p = {.loc = sc->loc, .expect_error = text_or_null(sc, a, 2, "expect_error")};
-  const char *what = text_of(sc, &a->at[1], "a schedule");
-  p.what.name = name_of(sc, &a->at[0], "a contender's name");
-  p.what.script = what;
-  p.what.automatic = strcmp(what, by_rules) == 0;
-  p.what.tuned = strcmp(what, by_database) == 0;
-  if (strcmp(what, by_library) == 0) {
-    p.what.rival = find_rival(p.what.name, strlen(p.what.name));
-    if (!p.what.rival)
-      tirc_script_error(sc, "ValueError", "openblas, onednn, onednn-prepacked, c",
-                        "no library is known as '%s'", p.what.name);
-  } else if (!p.what.automatic && !p.what.tuned) {
-    p.what.script = beside(sc, s, what);
-    p.what.text = schedule_text(sc, p.what.script);
-    p.what.by_trace = reads_others(p.what.text);
-  }
-  if (p.expect_error && (!p.what.text || !is_schedule_error(p.expect_error)))
-    tirc_script_error(sc, "ValueError", "`tirc explain` lists the codes: not-single-writer",
-                      p.what.text ? "there is no error '%s'" : "no schedule ends in '%s' here",
-                      p.expect_error);
-  add_plan(sc, s, &p);
-  return VALUE_NONE;
-}
-
-/* --- ablations ---------------------------------------------------------------------------------
- */
-
-/* Where the text has `name = ` at the start of a line, and the line's end; NULL: nowhere. */
-static const char *find_assignment(const char *text, const char *name, const char **end) {
-  const size_t n = strlen(name);
-  for (const char *p = text; p; p = strchr(p, '\n'), p = p ? p + 1 : NULL) {
-    const char *q = p + n + (strncmp(p, name, n) == 0 ? strspn(p + n, " ") : 0);
-    if (strncmp(p, name, n) != 0 || *q != '=' || q[1] == '=') continue;
-    *end = q + strcspn(q, "\n");
-    return p;
-  }
-  return NULL;
-}
-
-static bool can_ablate(const Plan *p, const char *name) {
-  const char *end;
-  return p->what.text && !p->of &&
-         (strncmp(name, "rule_", 5) == 0 ? find_rule_named(p->what.text, name) != NULL
-                                         : find_assignment(p->what.text, name, &end) != NULL);
-}
-
-/* The only contender that has the name, or the one that `of` says. */
-static const Plan *ablated(Script *sc, const Study *s, const char *name, const char *of) {
-  const int named = of ? find_plan(s, of) : -1;
-  const Plan *found = NULL;
-  if (of && named < 0)
-    tirc_script_error(sc, "ValueError", "contender() comes before ablate()",
-                      "there is no contender '%s'", of);
-  for (int i = 0; i < s->plans.n; i++) {
-    if (!can_ablate(&s->plans.at[i], name) || (of && i != named)) continue;
-    if (found)
-      tirc_script_error(sc, "ValueError", "say which: of=\"...\"", "'%s' and '%s' both have %s",
-                        found->what.name, s->plans.at[i].what.name, name);
-    found = &s->plans.at[i];
-  }
-  if (found) return found;
-  tirc_script_error(sc, "ValueError",
-                    "a line `NAME = ...` without indentation, or a function rule_NAME",
-                    "the schedule of %s has no %s", of ? of : "no contender", name);
-}
-
-static void add_ablation(Script *sc, Study *s, const Plan *of, const char *name, const char *label,
-                         const char *value) {
-  const char *end, *text = of->what.text, *at = find_assignment(text, name, &end);
-  Plan p = {.loc = sc->loc, .what = of->what, .of = of->what.name, .value = value};
-  const Value whole = tirc_value_str(tirc_format(sc->c, "%s=%s", name, label));
-  p.what.name = name_of(sc, &whole, "a label of ablate()");
-  p.what.text = tirc_format(sc->c, "%.*s%s = %s%s", (int)(at - text), text, name, value, end);
-  const Source source = {p.what.name, p.what.text, strlen(p.what.text)};
-  (void)tirc_parse_syntax(sc->c, &source); /* a value that ends elsewhere than its line */
-  add_plan(sc, s, &p);
-}
-
-static void leave_rule_out(Script *sc, Study *s, const Plan *of, const char *name) {
-  char *text = script_without(of->what.text, name);
-  Plan p = {.loc = sc->loc, .what = of->what, .of = of->what.name, .value = "left out"};
-  if (!text)
-    tirc_script_error(sc, "ValueError", "its statements stand below its `def`, indented",
-                      "%s has no body on lines of its own", name);
-  p.what.name = tirc_format(sc->c, "-%s", name + strlen("rule_"));
-  p.what.text = tirc_strdup(sc->c, text);
-  free(text);
-  add_plan(sc, s, &p);
-}
-
-static Value run_ablate(Script *sc, Value self, const Args *a) {
-  Study *s = self.u.object;
-  const char *name = text_of(sc, &a->at[0], "what is ablated");
-  const Value *values = given(a, 1, "values");
-  const Plan of = *ablated(sc, s, name, text_or_null(sc, a, 2, "of"));
-  if (!values && strncmp(name, "rule_", 5) == 0)
-    return leave_rule_out(sc, s, &of, name), VALUE_NONE;
-  const bool dict = values && values->kind == VAL_DICT;
-  if (!dict && (!values || !is_list(values) || !values->u.list->n))
-    tirc_script_error(sc, "TypeError", "ablate(\"TK\", [4, 8, 16])",
-                      "values is a list or a dict of values by label");
-  for (int i = 0; i + dict < values->u.list->n; i += 1 + dict) {
-    const char *label = tirc_script_str(sc, values->u.list->at[i]);
-    add_ablation(sc, s, &of, name, label,
-                 dict ? tirc_script_str(sc, values->u.list->at[i + 1]) : label);
-  }
   return VALUE_NONE;
 }
 
 /* --- how it is measured ------------------------------------------------------------------------
  */
 
-static Value run_threads(Script *sc, Value self, const Args *a) {
+static Value study_run_threads(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   s->threads = "";
   for (int i = 0; i < a->n; i++)
@@ -385,25 +182,26 @@ static Value run_threads(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
-static Value run_targets(Script *sc, Value self, const Args *a) {
+static Value study_run_targets(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   s->targets.n = 0;
   for (int i = 0; i < a->n; i++) {
-    const char *name = text_of(sc, &a->at[i], "a target");
+    const char *name = study_text(sc, &a->at[i], "a target");
     tirc_target_info info;
     tirc_error *e = NULL;
     bool is_new = true;
-    if (tirc_target_find(name, &info, &e)) raise(sc, e);
+    if (tirc_target_find(name, &info, &e)) study_raise(sc, e);
     for (int j = 0; j < s->targets.n; j++) is_new = is_new && strcmp(s->targets.at[j], name) != 0;
     if (is_new) vec_push(sc->c, s->targets, name);
   }
   return VALUE_NONE;
 }
 
-static Value run_repeat(Script *sc, Value self, const Args *a) {
+static Value study_run_repeat(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
-  const Value *turns = given(a, 0, "turns"), *seconds = given(a, 1, "seconds"),
-              *attempts = given(a, 2, "attempts"), *cool_down = given(a, 3, "cool_down");
+  const Value *turns = study_given(a, 0, "turns"), *seconds = study_given(a, 1, "seconds"),
+              *attempts = study_given(a, 2, "attempts"),
+              *cool_down = study_given(a, 3, "cool_down");
   if (turns) s->turns = (int)whole_of(sc, turns, "turns", 2, 1000);
   if (seconds) s->seconds = number_of(sc, seconds, "seconds");
   if (attempts) s->attempts = (int)whole_of(sc, attempts, "attempts", 1, 100);
@@ -422,7 +220,7 @@ static void add_published(Script *sc, Comparison *t, const Value *v, const char 
   if (v->kind == VAL_DICT) {
     if (b) tirc_script_error(sc, "ValueError", NULL, "published figures have at most two keys");
     for (int i = 0; i + 1 < v->u.list->n; i += 2) {
-      const char *key = text_of(sc, &v->u.list->at[i], "a key of published");
+      const char *key = study_text(sc, &v->u.list->at[i], "a key of published");
       add_published(sc, t, &v->u.list->at[i + 1], a ? a : key, a ? key : NULL);
     }
     return;
@@ -435,7 +233,7 @@ static void add_published(Script *sc, Comparison *t, const Value *v, const char 
     vec_push(sc->c, t->published, p);
     return;
   }
-  const bool range = is_list(v);
+  const bool range = study_is_list(v);
   if (range && v->u.list->n != 2)
     tirc_script_error(sc, "ValueError", "(0.39, 0.58)", "a range is two figures");
   p.low = number_of(sc, range ? &v->u.list->at[0] : v, "a published figure");
@@ -455,15 +253,16 @@ static int choice_of(Script *sc, const char *word, const char *what, int n,
   tirc_script_error(sc, "ValueError", NULL, "%s is one of %s, not '%s'", what, list, word);
 }
 
-static Value run_table(Script *sc, Value self, const Args *a) {
+static Value study_run_table(Script *sc, Value self, const Args *a) {
   static const char *const groups[] = {"all", "kernel", "setting"}, *const ratios[] = {"speed",
                                                                                        "time"};
   Study *s = self.u.object;
-  const char *by = text_or_null(sc, a, 3, "by"), *ratio = text_or_null(sc, a, 4, "ratio");
-  const Value *published = given(a, 5, "published"), *against = given(a, 2, "against");
+  const char *by = study_text_or_null(sc, a, 3, "by"),
+             *ratio = study_text_or_null(sc, a, 4, "ratio");
+  const Value *published = study_given(a, 5, "published"), *against = study_given(a, 2, "against");
   Comparison t = {.loc = sc->loc,
-                  .title = text_of(sc, &a->at[0], "a title"),
-                  .note = text_or_null(sc, a, 6, "note"),
+                  .title = study_text(sc, &a->at[0], "a title"),
+                  .note = study_text_or_null(sc, a, 6, "note"),
                   .of = names_of(sc, &a->at[1], "a contender"),
                   .against = names_of(sc, against, "a contender")};
   if (!t.of.n || !t.against.n)
@@ -476,24 +275,24 @@ static Value run_table(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
-static Value run_tiles(Script *sc, Value self, const Args *a) {
+static Value study_run_tiles(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   const Figure f = {.loc = sc->loc,
-                    .title = text_of(sc, &a->at[0], "a title"),
-                    .note = text_or_null(sc, a, 2, "note"),
-                    .of = names_of(sc, given(a, 1, "of"), "a contender")};
+                    .title = study_text(sc, &a->at[0], "a title"),
+                    .note = study_text_or_null(sc, a, 2, "note"),
+                    .of = names_of(sc, study_given(a, 1, "of"), "a contender")};
   vec_push(sc->c, s->tile_tables, f);
   return VALUE_NONE;
 }
 
-static Value run_plot(Script *sc, Value self, const Args *a) {
+static Value study_run_plot(Script *sc, Value self, const Args *a) {
   static const char *const kinds[] = {"line", "bars", "heat", "roofline"};
   Study *s = self.u.object;
-  const char *kind = text_or_null(sc, a, 1, "kind");
+  const char *kind = study_text_or_null(sc, a, 1, "kind");
   Figure f = {.loc = sc->loc,
-              .title = text_of(sc, &a->at[0], "a title"),
+              .title = study_text(sc, &a->at[0], "a title"),
               .kind = kinds[kind ? choice_of(sc, kind, "kind", 4, kinds) : 0],
-              .of = names_of(sc, given(a, 2, "of"), "a contender")};
+              .of = names_of(sc, study_given(a, 2, "of"), "a contender")};
   vec_push(sc->c, s->figures, f);
   return VALUE_NONE;
 }
@@ -503,7 +302,7 @@ static Value run_plot(Script *sc, Value self, const Args *a) {
 
 static const NativeRow rows[] = {
 #define NAME(name, min, max, keywords, usage, help)                                                \
-  {"study", #name, run_##name, min, max, keywords},
+  {"study", #name, study_run_##name, min, max, keywords},
 #include "study.def"
 #undef NAME
 };
@@ -529,7 +328,7 @@ void print_study_names(FILE *to) {
 static void define_names(Tirc *c, void *self) {
   Study *s = self;
   Script *sc = s->script->sc;
-  static const char *const words[] = {by_rules, by_database, by_library};
+  static const char *const words[] = {"auto", "tuned", "library"}; /* of contender() */
   for (int i = 0; i < N_ROWS; i++)
     tirc_script_set(sc, sc->globals, rows[i].name,
                     tirc_script_method(sc, &rows[i], tirc_script_object("study", s)));
@@ -585,7 +384,7 @@ static void check_study(Tirc *c, void *self) {
     reject(sc, start, "contender(\"full\", \"full.sch\")", "%s has no contender", s->path);
   const Ceiling *const ceilings[] = {&fma_ceiling, &bandwidth_ceiling};
   for (int i = 0; i < N_CEILINGS; i++) /* they take their turns with all others */
-    add_plan(sc, s, &(Plan){.what = {.name = ceilings[i]->name}, .ceiling = ceilings[i]});
+    study_add_plan(sc, s, &(Plan){.what = {.name = ceilings[i]->name}, .ceiling = ceilings[i]});
   for (int i = 0; i < s->comparisons.n; i++) {
     check_contenders(sc, s, &s->comparisons.at[i].of, s->comparisons.at[i].loc);
     check_contenders(sc, s, &s->comparisons.at[i].against, s->comparisons.at[i].loc);
