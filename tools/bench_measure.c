@@ -3,10 +3,12 @@
  * spin for a while after their last call (OpenBLAS's for some 30 ms) and would take a core from the
  * next contender. Then come calls that are not counted, because another one has filled the caches.
  * A case that something disturbed is measured again; bench_noise.c says what that is. */
+#define _GNU_SOURCE
 #include "bench.h"
 
 #include <dirent.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +51,19 @@ static bool others_run(void) {
 static void await_idle_threads(void) {
   double end = tirc_seconds() + LONGEST_SPIN;
   while (others_run() && tirc_seconds() < end) usleep(POLL_US);
+}
+
+/* Every thread of the process, those of libraries, too, on the first n cores of the set. */
+static void keep_on_cores(const cpu_set_t *cores, int n) {
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  for (size_t i = 0; i < CPU_SETSIZE && n > 0; i++)
+    if (CPU_ISSET(i, cores)) CPU_SET(i, &first), n--;
+  DIR *tasks = opendir("/proc/self/task");
+  if (!tasks) return;
+  for (struct dirent *d; (d = readdir(tasks)) != NULL;)
+    if (d->d_name[0] != '.') (void)sched_setaffinity(atoi(d->d_name), sizeof first, &first);
+  closedir(tasks);
 }
 
 /* --- turns -------------------------------------------------------------------------------------
@@ -232,12 +247,16 @@ static void rest(double seconds) {
 }
 
 void measure_case(const Bench *b, Case *k) {
+  cpu_set_t cores;
+  const bool pinned = b->o->pin && sched_getaffinity(0, sizeof cores, &cores) == 0;
   if (k != b->cases) rest(b->o->cool_down);
+  if (pinned) keep_on_cores(&cores, k->threads);
   k->attempts = 1;
   measure_once(b, k);
   while (k->attempts < most_attempts(b) && !interrupted && disturbance(k) > 1) {
     k->attempts++;
     measure_again(b, k);
   }
+  if (pinned) keep_on_cores(&cores, CPU_SETSIZE);
   if (b->o->progress) fprintf(stderr, "\r\033[K");
 }

@@ -168,6 +168,7 @@ static char *describe(const Bench *b, const Case *k, const Contender *c) {
   add_real(j, "clock_drop", k->clock_drop);
   add_int(j, "attempts", k->attempts);
   add_real(j, "seconds_asked_for", b->o->seconds);
+  add_true(j, "pinned", b->o->pin);
   json_object_object_add(j, "disturbed", disturbed);
   json_object_object_add(j, "turns", turns);
   return json_string(j);

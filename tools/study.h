@@ -89,6 +89,7 @@ typedef struct Study {
   const char *threads; /* "1,2" */
   int turns, attempts;
   double seconds, cool_down;
+  bool pin;
   int n_grounds;
   Ground *grounds;
   int n_units, n_done;       /* settings, and those that nothing is missing of */

@@ -201,10 +201,11 @@ static Value study_run_repeat(Script *sc, Value self, const Args *a) {
   Study *s = self.u.object;
   const Value *turns = study_given(a, 0, "turns"), *seconds = study_given(a, 1, "seconds"),
               *attempts = study_given(a, 2, "attempts"),
-              *cool_down = study_given(a, 3, "cool_down");
+              *cool_down = study_given(a, 3, "cool_down"), *pin = study_given(a, 4, "pin");
   if (turns) s->turns = (int)whole_of(sc, turns, "turns", 2, 1000);
   if (seconds) s->seconds = number_of(sc, seconds, "seconds");
   if (attempts) s->attempts = (int)whole_of(sc, attempts, "attempts", 1, 100);
+  s->pin = pin ? tirc_script_truth(sc, *pin) : s->pin;
   if (cool_down) s->cool_down = number_of(sc, cool_down, "cool_down");
   if (!(s->cool_down >= 0 && s->cool_down <= 3600))
     tirc_script_error(sc, "ValueError", NULL, "cool_down is at most an hour, in seconds");

@@ -322,6 +322,7 @@ static int open_ground(Study *s, Ground *g, const char *target) {
   g->o.seconds = s->seconds;
   g->o.attempts = s->attempts;
   g->o.cool_down = s->cool_down;
+  g->o.pin = s->pin;
   if (!g->o.database) g->o.database = "";
   *b = (Bench){.o = &g->o, .turns = s->turns, .out = fopen("/dev/null", "w")};
   if (!b->out) return complain(s->o, NULL, "cannot open /dev/null");
