@@ -49,16 +49,18 @@ def check_kills(folder, kills):
     seed = random.randrange(1 << 30)
     chance, path, shown, stored = random.Random(seed), os.path.join(folder, "kills.db"), 0, 0
     for i in range(kills):
-        process = subprocess.Popen(command(path, range(1, 60), "--seconds", "0.001"),
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        head = ""
-        while "M=1 " not in head:  # it has begun
-            head += process.stdout.readline()
-        time.sleep(chance.uniform(0, 0.6))
-        process.send_signal(signal.SIGKILL)
-        out, errors = process.communicate()
+        with open(os.path.join(folder, "out"), "w+") as shows:
+            process = subprocess.Popen(command(path, range(1, 60), "--seconds", "0.001"),
+                                       stdout=shows, stderr=subprocess.PIPE, text=True)
+            while "M=1 " not in os.pread(shows.fileno(), 1 << 16, 0).decode():  # it has begun
+                time.sleep(0.005)
+            time.sleep(chance.uniform(0, 0.6))
+            process.send_signal(signal.SIGKILL)
+            errors = process.communicate()[1]
+            shows.seek(0)
+            out = shows.read()
         assert process.returncode in (-signal.SIGKILL, 0), (process.returncode, errors)
-        said = {int(m) for m in SHOWN.findall(head + out)}
+        said = {int(m) for m in SHOWN.findall(out)}
         rows = sqlite3.connect(path).execute(
             "SELECT DISTINCT setting FROM result WHERE session LIKE ?", ("% " + str(process.pid),))
         there = {json.loads(r[0])["M"] for r in rows}

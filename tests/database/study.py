@@ -111,14 +111,17 @@ def main():
         check_locked(folder)
         path = os.path.join(folder, "0.db")
         for i in range(kills):
-            process = subprocess.Popen(command(folder, path), stdout=subprocess.PIPE,
-                                       stderr=subprocess.PIPE, text=True)
-            head = process.stdout.readline() if i % 4 else ""  # mostly while it measures
-            time.sleep(chance.uniform(0, 0.3))
-            process.send_signal(signal.SIGINT if i % 5 == 4 else signal.SIGKILL)
-            out, errors = process.communicate()
+            with open(os.path.join(folder, "out"), "w+") as shows:
+                process = subprocess.Popen(command(folder, path), stdout=shows, stderr=subprocess.PIPE, text=True)
+                while i % 4 and not os.fstat(shows.fileno()).st_size and process.poll() is None:
+                    time.sleep(0.005)  # mostly it is killed while it measures
+                time.sleep(chance.uniform(0, 0.3))
+                process.send_signal(signal.SIGINT if i % 5 == 4 else signal.SIGKILL)
+                errors = process.communicate()[1]
+                shows.seek(0)
+                out = shows.read()
             assert process.returncode in (-signal.SIGKILL, -signal.SIGINT, 0, 1), (seed, errors)
-            new = {int(m) for m in SHOWN.findall(head + out)}
+            new = {int(m) for m in SHOWN.findall(out)}
             assert not new & said, (seed, "measured twice", new & said)
             said |= new
             rows = rows_of(path)
