@@ -1,9 +1,11 @@
 """What the tests share: where things are, and schedule scripts run by Python itself."""
 
+import importlib.abc
+import importlib.machinery
+import json
 import linecache
 import pathlib
 import sys
-import types
 
 import tirc
 
@@ -23,29 +25,62 @@ def main(A: T.Buffer((16, 24), "float32"), B: T.Buffer((24, 32), "float32"), C: 
 """
 
 
-def recipes(text, names):
-    """The modules that a script may import from, with the script's names in them."""
-    modules = {"recipes": types.ModuleType("recipes")}
-    for path in (EXAMPLES / "recipes").glob("*.sch") if "from recipes." in text else ():
-        module = modules["recipes." + path.stem] = types.ModuleType("recipes." + path.stem)
-        module.__dict__.update(names)
-        exec(compile(path.read_text(), str(path), "exec"), module.__dict__)
-    return modules
+class ScriptFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports as a script makes them: `rule_based` is rule_based.sch beside the script that asks, or below the
+    examples, run with the script's own names when it is asked for first."""
+
+    def __init__(self, folder, names):
+        self.folders, self.names, self.found = [folder, EXAMPLES], names, {}
+
+    def find_spec(self, fullname, path=None, target=None):
+        parts = fullname.split(".")
+        for folder in self.folders:
+            file = folder.joinpath(*parts).with_suffix(".sch")
+            package = folder.joinpath(*parts)
+            if file.is_file() or (package.is_dir() and any(package.glob("*.sch"))):
+                self.found[fullname] = file if file.is_file() else None
+                return importlib.machinery.ModuleSpec(fullname, self, is_package=not file.is_file())
+        return None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        file = self.found[module.__name__]
+        if file is not None:
+            module.__dict__.update(self.names)
+            exec(compile(file.read_text(), str(file), "exec"), module.__dict__)
+
+
+def attempt(work, sch, *args):
+    """A script's attempt(): what a call says that fails leaves no trace."""
+    try:
+        work(sch.copy(), *args)
+    except tirc.TVMError:
+        return False
+    return work(sch, *args) is not False
 
 
 def run_python(sch, text, name, constants=None):
     """Runs the text of a schedule script as Python code, with the names that a script finds."""
+    folder = pathlib.Path(name).parent
     names = {"sch": sch, "T": tirc.script.tir, "tir": tirc.tir, "tvm": tirc, "TensorIntrin": tirc.TensorIntrin,
-             "ScheduleError": tirc.ScheduleError, "TVMError": tirc.TVMError, "__name__": "script"}
+             "ScheduleError": tirc.ScheduleError, "TVMError": tirc.TVMError, "__name__": "script", "attempt": attempt,
+             "read_json": lambda file: json.loads((folder / file).read_text())}
     names.update(sch.mod.functions)
     names.update(constants or {})
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)  # for inspect.getsource
-    aliases = {"tvm": tirc, "tvm.tir": tirc.tir, "tvm.script": tirc.script, **recipes(text, names)}
+    finder = ScriptFinder(folder, names)
+    aliases = {"tvm": tirc, "tvm.tir": tirc.tir, "tvm.script": tirc.script}
     before = {k: sys.modules.get(k) for k in aliases}
     sys.modules.update(aliases)
+    sys.meta_path.insert(0, finder)
     try:
         exec(compile(text, name, "exec"), names)
     finally:
+        sys.meta_path.remove(finder)
+        for k in finder.found:
+            sys.modules.pop(k, None)
         for k, module in before.items():
             sys.modules.pop(k)
             if module is not None:
