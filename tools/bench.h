@@ -269,6 +269,7 @@ Ratio ratio_to(const Contender *of, const Contender *base);
 /* One of the bootstrap's draws of log(base / of), by number. Contenders that took their turns
  * `together` draw the same ones. */
 double draw_log_ratio(const Contender *of, const Contender *base, uint64_t number, bool together);
+double draw_log_seconds(const Contender *c, uint64_t number); /* of the logarithm of its median */
 enum { RESAMPLES = 600 };
 Ratio interval(double value, double *v, int n); /* of n draws, which it sorts */
 /* The same over all measured cases that `chosen` lets in (NULL: any kernel; threads 0: any): the

@@ -124,6 +124,8 @@ double draw_log_ratio(const Contender *of, const Contender *base, uint64_t numbe
   return log(resample(base, together ? number : number + APART) / resample(of, number));
 }
 
+double draw_log_seconds(const Contender *c, uint64_t number) { return log(resample(c, number)); }
+
 static Ratio end_mean(Mean *m, const Case **lowest, double *lowest_ratio) {
   *lowest = m->lowest;
   *lowest_ratio = m->lowest_ratio;

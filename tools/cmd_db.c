@@ -112,64 +112,6 @@ int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out) {
   return status;
 }
 
-/* --- tables
- * ------------------------------------------------------------------------------------------- */
-
-void add_cell(Table *t, const char *format, ...) {
-  if (t->n == t->room) {
-    const int room = t->room ? 2 * t->room : 64;
-    char **grown = realloc(t->cells, (size_t)room * sizeof *grown);
-    if (!grown) return;
-    t->cells = grown;
-    t->room = room;
-  }
-  va_list args;
-  va_start(args, format);
-  if (vasprintf(&t->cells[t->n], format, args) < 0) t->cells[t->n] = NULL;
-  va_end(args);
-  if (t->cells[t->n]) t->n++;
-}
-
-void put_csv_cell(FILE *to, bool first, const char *text) {
-  if (!first) fputc(',', to);
-  if (!text) return;
-  if (!text[strcspn(text, ",\"\n\r")]) {
-    fputs(text, to);
-    return;
-  }
-  fputc('"', to);
-  for (; *text; text++) fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
-  fputc('"', to);
-}
-
-static void put_table_row(const Options *o, FILE *to, const Table *t, int row, const int *widths) {
-  for (int i = 0; i < t->columns; i++) {
-    const char *text = t->cells[row * t->columns + i];
-    const int pad = widths[i] - (int)strlen(text);
-    if (o->csv) {
-      put_csv_cell(to, i == 0, text);
-      continue;
-    }
-    if (t->right >> i & 1) fprintf(to, "%*s", pad, "");
-    put_clean(to, text, strlen(text));
-    if (i + 1 < t->columns) fprintf(to, "%*s  ", t->right >> i & 1 ? 0 : pad, "");
-  }
-  fputc('\n', to);
-}
-
-void put_table(const Options *o, FILE *to, Table *t) {
-  int widths[32] = {0};
-  const int rows = t->n / t->columns;
-  for (int i = 0; i < rows * t->columns; i++) {
-    const int n = (int)strlen(t->cells[i]);
-    if (n > widths[i % t->columns]) widths[i % t->columns] = n;
-  }
-  for (int row = 0; row < rows; row++) put_table_row(o, to, t, row, widths);
-  for (int i = 0; i < t->n; i++) free(t->cells[i]);
-  free(t->cells);
-  *t = (Table){0};
-}
-
 /* --- whole databases
  * ---------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef TIRC_TOOLS_DB_H
 #define TIRC_TOOLS_DB_H
 
-#include "tool.h"
+#include "table.h"
 
 #include "runtime/database/database.h"
 
@@ -20,16 +20,6 @@ typedef struct Tasks { /* copies that stay */
 /* argument i: a task's id, a program's hash, id or name, or a file with a program. */
 int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out);
 void free_tasks(Tasks *t);
-
-/* One line of a table that is CSV, or aligned for people: cells are kept until put_table. */
-typedef struct Table {
-  int columns, n, room; /* n cells, the first row is the head */
-  char **cells;
-  unsigned right; /* bit i: column i is of numbers */
-} Table;
-void add_cell(Table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void put_table(const Options *o, FILE *to, Table *t); /* and frees it */
-void put_csv_cell(FILE *to, bool first, const char *text);
 
 /* db_show.c, db_import.c, db_export.c, db_explain.c */
 int db_list(const Options *o, tirc_db *db);

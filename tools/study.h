@@ -4,7 +4,7 @@
 #ifndef TIRC_TOOLS_STUDY_H
 #define TIRC_TOOLS_STUDY_H
 
-#include "bench.h"
+#include "held.h"
 
 #include "runtime/api_schedule.h"
 
@@ -51,17 +51,6 @@ typedef struct Workload { /* workload() or suite() */
   Names sizes; /* "M=16,32" */
   Loc loc;
 } Workload;
-
-/* A contender's result in the database, the best one first. */
-typedef struct Held Held;
-struct Held {
-  Contender c; /* its figures */
-  char *session, *environment, *when;
-  double load, clock_low, clock_high;
-  bool busy;      /* other processes or the clock disturbed it */
-  bool is_enough; /* it was measured as long as the study asks for */
-  Held *older;    /* or worse */
-};
 
 /* What is measured for one target. */
 typedef struct Ground {

@@ -27,8 +27,9 @@ typedef struct Options {
   const char *from, *to, *html, *rules, *ranking, *mutations;
   bool automatic; /* or tuned, outside of bench */
   bool tuned, explain_auto, as_script, show_space, show_rules;
-  bool as_json, csv, self_test, quick, again, names, pin;
-  const char *database, *machine, *view;
+  bool as_json, csv, md, latex, self_test, quick, again, names, pin;
+  const char *database, *machine, *view, *pivot, *against;
+  List kernel;
   int64_t limit, keep;
   bool full, annotate, trace, strict, check, interpret, help, markdown, codes, no_timing;
   bool json_errors, colour, colour_out, progress; /* derived */

@@ -20,6 +20,7 @@ typedef struct Import { /* what the statement says */
 typedef struct ScriptModule ScriptModule;
 struct ScriptModule {
   const char *path;
+  SynList body;
   Env *env; /* NULL while it is being run */
   ScriptModule *next;
 };
@@ -169,6 +170,14 @@ Value tirc_script_read_json(Script *sc, Value self, const Args *a) {
 
 /* --- running it ------------------------------------------------------------------------------- */
 
+static SynList syntax_of(Script *sc, const char *path) {
+  for (const ScriptModule *m = sc->known; m; m = m->next)
+    if (!strcmp(m->path, path)) return m->body;
+  const Source *embedded = tirc_rule_library_source(sc->c, path);
+  const Source source = embedded ? *embedded : tirc_read_source(sc->c, path);
+  return tirc_parse_syntax(sc->c, &source);
+}
+
 Env *tirc_script_module(Script *sc, const char *path) {
   for (ScriptModule *m = sc->modules; m; m = m->next)
     if (!strcmp(m->path, path)) {
@@ -176,18 +185,15 @@ Env *tirc_script_module(Script *sc, const char *path) {
       tirc_script_error(sc, "ImportError", NULL, "%s imports itself, through others", path);
     }
   ScriptModule *m = tirc_new(sc->c, ScriptModule);
-  *m = (ScriptModule){path, NULL, sc->modules};
+  *m = (ScriptModule){path, syntax_of(sc, path), NULL, sc->modules};
   sc->modules = m;
   Env *outer = sc->globals, *env = tirc_script_env(sc, NULL);
-  const Source *embedded = tirc_rule_library_source(sc->c, path);
-  Source source = embedded ? *embedded : tirc_read_source(sc->c, path);
-  SynList body = tirc_parse_syntax(sc->c, &source);
   Frame f = {.sc = sc, .env = env};
   sc->globals = env;
   Trap trap;
   if (TIRC_TRY(sc->c, trap)) {
     tirc_script_predefine(sc);
-    tirc_script_outside(sc, tirc_script_exec(&f, &body));
+    tirc_script_outside(sc, tirc_script_exec(&f, &m->body));
     TIRC_END(sc->c, trap);
     sc->globals = outer;
     return m->env = env;

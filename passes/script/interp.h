@@ -89,6 +89,8 @@ struct Script {
   Loc loc; /* of what is being evaluated */
   Env *globals;
   struct ScriptModule *modules; /* imported so far, newest first: import.c */
+  /* What another script imported, whose memory outlives this one: it is not read again. */
+  const struct ScriptModule *known;
   bool is_library; /* what is imported is for any program: the program's names are not there */
   VEC(Absent) absent;
   PtrMap infos;              /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */

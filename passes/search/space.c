@@ -18,8 +18,9 @@ struct Space {
   SpaceOptions options;
   int n_ways;
   const char **ways;
-  bool *takes;                 /* func * n_ways + way */
-  int probed_func, probed_way; /* alone, while the space is made; -1: all */
+  bool *takes;                          /* func * n_ways + way */
+  const struct ScriptModule *libraries; /* read once, run for each draw */
+  int probed_func, probed_way;          /* alone, while the space is made; -1: all */
 };
 
 int tirc_space_ways(const Space *sp) { return sp->n_ways; }
@@ -192,6 +193,7 @@ static void run_rules(Script *sc, void *self) {
 Sched *tirc_space_schedule(const Space *sp, Tirc *c) {
   Sched *s = tirc_sched_new(c, sp->mod);
   tirc_context_depend(c, sp->mod->c);
+  tirc_context_depend(c, sp->c);
   s->target = sp->options.target;
   s->intrins = sp->options.intrins;
   s->eval = tirc_script_eval_text;
@@ -205,6 +207,7 @@ Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) {
   tirc_sched_seed(s, d->seed);
   Run r = {.sp = sp, .sc = tirc_script_open(s, &sp->options.limits, NULL, NULL, NULL)};
   r.sc->is_library = true;
+  r.sc->known = sp->libraries;
   tirc_script_within_limits(r.sc, (Loc){0}, run_rules, &r);
   r.sc->sched->trace = tirc_trace_with_decisions(c, r.sc->sched->trace);
   return r.sc->sched;
@@ -262,6 +265,7 @@ Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options) {
            .sc = tirc_script_open(tirc_space_schedule(sp, c), &options->limits, NULL, NULL, NULL)};
   r.sc->is_library = true;
   tirc_script_within_limits(r.sc, (Loc){0}, read_ways, &r);
+  sp->libraries = r.sc->modules;
   sp->n_ways = r.ways.n;
   sp->ways = tirc_new_array(c, const char *, r.ways.n + 1);
   sp->takes = tirc_new_array(c, bool, r.ways.n * m->n_funcs + 1);

@@ -1,0 +1,353 @@
+/* Pivot tables: what falls into a cell is summed up as a geometric mean, with the interval of the
+ * bootstrap over turns (bench_stats.c). */
+#define _GNU_SOURCE
+#include "results.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct json_object Json;
+
+enum { MOST_NAMES = 8 };
+
+/* One side of the table: names of dimensions, and their values that occur, in order. */
+typedef struct Side {
+  int n_names, n;
+  char *names[MOST_NAMES];
+  char **keys; /* values joined by " " */
+} Side;
+
+typedef struct Pivot {
+  const Results *r;
+  Side rows, columns;
+  int *row, *column; /* of each result; -1: in none */
+} Pivot;
+
+/* --- the sides ---------------------------------------------------------------------------------
+ */
+
+static bool is_known(const Results *r, const char *name) {
+  char buffer[32];
+  for (int i = 0; i < r->n; i++)
+    if (dimension(&r->at[i], name, buffer, sizeof buffer)) return true;
+  return false;
+}
+
+/* "variant, kernel, threads, target, machine, M, N, K" */
+static void list_dimensions(const Results *r, char *out, size_t size) {
+  snprintf(out, size, "there are variant, kernel, threads, target, machine");
+  for (int i = 0; i < r->n; i++)
+    for (int d = 0; d < r->at[i].k.n_defines; d++) {
+      char word[80];
+      snprintf(word, sizeof word, ", %s", r->at[i].k.defines[d].name);
+      const char *found = strstr(out, word);
+      const char after = found ? found[strlen(word)] : 0;
+      if ((!found || (after && after != ',')) && strlen(out) + strlen(word) + 1 < size)
+        strcat(out, word);
+    }
+}
+
+static int read_side(const Results *r, const char *text, size_t n, Side *out) {
+  for (const char *p = text, *end = text + n; p <= end;) {
+    const size_t length = (size_t)(end - p), plus = strcspn(p, "+");
+    const size_t take = plus < length ? plus : length;
+    char *name = strndup(p, take), hint[1024];
+    if (!name || out->n_names == MOST_NAMES)
+      return free(name), complain(r->o, NULL, "--pivot: too many names");
+    out->names[out->n_names++] = name;
+    if (!is_known(r, name)) {
+      list_dimensions(r, hint, sizeof hint);
+      return complain(r->o, hint, "--pivot: no result has a '%s'", name);
+    }
+    p += take + 1;
+  }
+  return DONE;
+}
+
+/* Sizes are named, M=16; other values speak for themselves. */
+static bool is_size_name(const Stored *s, const char *name) {
+  for (int i = 0; i < s->k.n_defines; i++)
+    if (strcmp(s->k.defines[i].name, name) == 0) return true;
+  return false;
+}
+
+/* What result s has for the names of a side; NULL: not all of them. On the heap. */
+static char *key_of(const Stored *s, const Side *side) {
+  char *out = NULL, buffer[32];
+  size_t size;
+  FILE *f = open_memstream(&out, &size);
+  bool whole = f != NULL;
+  for (int i = 0; whole && i < side->n_names; i++) {
+    const char *name = side->names[i], *value = dimension(s, name, buffer, sizeof buffer);
+    const bool named = is_size_name(s, name);
+    whole = value != NULL;
+    if (whole) fprintf(f, "%s%s%s%s", i ? " " : "", named ? name : "", named ? "=" : "", value);
+  }
+  if (f && fclose(f)) whole = false;
+  if (whole) return out;
+  free(out);
+  return NULL;
+}
+
+static int find_key(const Side *side, const char *key) {
+  for (int i = 0; i < side->n; i++)
+    if (strcmp(side->keys[i], key) == 0) return i;
+  return -1;
+}
+
+static int compare_keys(const void *a, const void *b) {
+  const char *x = *(char *const *)a, *y = *(char *const *)b;
+  const char *of_x = strchr(x, '='), *of_y = strchr(y, '=');
+  return of_x && of_y ? compare_values(of_x + 1, of_y + 1) : compare_values(x, y);
+}
+
+static bool collect(const Results *r, Side *side) {
+  side->keys = calloc((size_t)r->n + 1, sizeof *side->keys);
+  if (!side->keys) return false;
+  for (int i = 0; i < r->n; i++) {
+    char *key = key_of(&r->at[i], side);
+    if (key && find_key(side, key) < 0)
+      side->keys[side->n++] = key;
+    else
+      free(key);
+  }
+  if (side->n_names == 1 && strcmp(side->names[0], "contender") &&
+      strcmp(side->names[0], "variant"))
+    qsort(side->keys, (size_t)side->n, sizeof *side->keys, compare_keys);
+  return true;
+}
+
+static int place(const Stored *s, const Side *side) {
+  char *key = key_of(s, side);
+  const int at = key ? find_key(side, key) : -1;
+  free(key);
+  return at;
+}
+
+static void free_side(Side *side) {
+  for (int i = 0; i < side->n_names; i++) free(side->names[i]);
+  for (int i = 0; i < side->n; i++) free(side->keys[i]);
+  free(side->keys);
+}
+
+/* --- cells -------------------------------------------------------------------------------------
+ */
+
+typedef struct Sum {
+  Ratio value; /* milliseconds, or times as fast */
+  int n;       /* settings in it */
+  bool busy;
+} Sum;
+
+/* The contender that s is compared with; NULL: it was not measured there. */
+static const Stored *base_of(const Results *r, const Stored *s) {
+  for (int i = 0; i < r->n; i++) {
+    const Stored *b = &r->at[i];
+    if (strcmp(b->contender, r->o->against) == 0 && strcmp(b->hash, s->hash) == 0 &&
+        strcmp(b->k.kernel, s->k.kernel) == 0 && strcmp(b->k.setting, s->k.setting) == 0 &&
+        b->k.threads == s->k.threads && strcmp(b->target, s->target) == 0 &&
+        strcmp(b->machine, s->machine) == 0 && b->held->c.median > 0)
+      return b;
+  }
+  return NULL;
+}
+
+/* Adds the logarithm of a result, and its draws. Those of one run drew the same turns. */
+static void add_to(const Results *r, const Stored *s, Sum *sum, double *total, double *draws) {
+  const Contender *c = &s->held->c;
+  const Stored *base = r->o->against ? base_of(r, s) : NULL;
+  if (!(c->median > 0) || (r->o->against && !base)) return;
+  const bool together = base && strcmp(base->held->session, s->held->session) == 0;
+  for (int i = 0; i < RESAMPLES; i++) {
+    const uint64_t number = (uint64_t)sum->n * RESAMPLES + (uint64_t)i + 1;
+    draws[i] +=
+        base ? draw_log_ratio(c, &base->held->c, number, together) : draw_log_seconds(c, number);
+  }
+  *total += base ? log(base->held->c.median / c->median) : log(c->median);
+  sum->n++;
+  sum->busy = sum->busy || s->held->busy || (base && base->held->busy);
+}
+
+static Sum sum_up(const Pivot *p, int row, int column) {
+  double draws[RESAMPLES] = {0}, total = 0;
+  const double unit = p->r->o->against ? 1 : 1e3;
+  Sum sum = {0};
+  for (int i = 0; i < p->r->n; i++)
+    if (p->row[i] == row && p->column[i] == column) add_to(p->r, &p->r->at[i], &sum, &total, draws);
+  if (!sum.n) return sum;
+  for (int i = 0; i < RESAMPLES; i++) draws[i] = unit * exp(draws[i] / sum.n);
+  sum.value = interval(unit * exp(total / sum.n), draws, RESAMPLES);
+  return sum;
+}
+
+/* --- printing ----------------------------------------------------------------------------------
+ */
+
+static void add_sum(const Options *o, Table *t, const Sum *s, int most) {
+  if (o->csv) {
+    const double all[] = {s->value.value, s->value.low, s->value.high};
+    for (int i = 0; i < 3; i++) {
+      if (s->n)
+        add_cell(t, "%.6g", all[i]);
+      else
+        add_cell(t, "%s", "");
+    }
+    return;
+  }
+  char of[32] = "";
+  if (s->n && s->n < most) snprintf(of, sizeof of, " of %d", s->n);
+  if (s->n)
+    add_cell(t, "%.4g%s [%.4g, %.4g]%s", s->value.value, s->busy ? "*" : "", s->value.low,
+             s->value.high, of);
+  else
+    add_cell(t, "-");
+}
+
+static void add_heads(const Pivot *p, Table *t) {
+  for (int i = 0; i < p->rows.n_names; i++) add_cell(t, "%s%s", p->rows.names[i], "");
+  for (int c = 0; c < p->columns.n; c++) {
+    add_cell(t, "%s", p->columns.keys[c]);
+    if (!p->r->o->csv) continue;
+    add_cell(t, "%s low", p->columns.keys[c]);
+    add_cell(t, "%s high", p->columns.keys[c]);
+  }
+}
+
+/* The values of a row's own dimensions, each in a cell. */
+static void add_row_names(const Pivot *p, Table *t, int row) {
+  char buffer[32];
+  for (int i = 0; i < p->r->n; i++) {
+    if (p->row[i] != row) continue;
+    for (int n = 0; n < p->rows.n_names; n++)
+      add_cell(t, "%s", dimension(&p->r->at[i], p->rows.names[n], buffer, sizeof buffer));
+    return;
+  }
+}
+
+/* How many settings the fullest cell has: the others say so if they have fewer. */
+static int fullest(const Sum *sums, int n) {
+  int most = 0;
+  for (int i = 0; i < n; i++)
+    if (sums[i].n > most) most = sums[i].n;
+  return most;
+}
+
+static bool is_empty(const Sum *row, int n) { return fullest(row, n) == 0; }
+
+static void put_pivot_table(const Pivot *p, const Sum *sums) {
+  const Options *o = p->r->o;
+  const int n = p->columns.n, most = fullest(sums, p->rows.n * n);
+  Table t = {.columns = p->rows.n_names + n * (o->csv ? 3 : 1), .right = ~UINT64_C(0)};
+  t.right <<= p->rows.n_names;
+  if (!o->csv && !o->md && !o->latex) {
+    if (o->against)
+      printf("times as fast as %s", o->against);
+    else
+      printf("milliseconds");
+    printf(", with 95 %% intervals%s\n", most > 1 ? "; geometric means" : "");
+  }
+  add_heads(p, &t);
+  for (int row = 0; row < p->rows.n; row++) {
+    if (is_empty(&sums[row * n], n)) continue;
+    add_row_names(p, &t, row);
+    for (int c = 0; c < n; c++) add_sum(o, &t, &sums[row * n + c], most);
+  }
+  put_table(o, stdout, &t);
+}
+
+static void add_names(Json *j, const Side *side) {
+  for (int i = 0; i < side->n_names; i++)
+    json_object_array_add(j, json_object_new_string(side->names[i]));
+}
+
+static void add_dimensions(Json *j, const Stored *s, const Side *side) {
+  char buffer[32];
+  for (int i = 0; i < side->n_names; i++) {
+    const char *value = dimension(s, side->names[i], buffer, sizeof buffer);
+    char *end;
+    const long long n = strtoll(value, &end, 10);
+    json_object_object_add(j, side->names[i], *end ? json_text(value) : json_object_new_int64(n));
+  }
+}
+
+static Json *cell_as_json(const Pivot *p, int row, int column, const Sum *sum) {
+  const char *what = p->r->o->against ? "times_as_fast" : "milliseconds";
+  Json *j = json_object_new_object();
+  for (int i = 0; i < p->r->n; i++)
+    if (p->row[i] == row && p->column[i] == column) {
+      add_dimensions(j, &p->r->at[i], &p->rows);
+      add_dimensions(j, &p->r->at[i], &p->columns);
+      break;
+    }
+  json_object_object_add(j, what, json_object_new_double(sum->value.value));
+  json_object_object_add(j, "low", json_object_new_double(sum->value.low));
+  json_object_object_add(j, "high", json_object_new_double(sum->value.high));
+  json_object_object_add(j, "settings", json_object_new_int(sum->n));
+  json_object_object_add(j, "busy", json_object_new_boolean(sum->busy));
+  return j;
+}
+
+static void put_pivot_json(const Pivot *p, const Sum *sums) {
+  Json *j = json_object_new_object(), *rows = json_object_new_array(),
+       *columns = json_object_new_array(), *cells = json_object_new_array();
+  add_names(rows, &p->rows);
+  add_names(columns, &p->columns);
+  for (int row = 0; row < p->rows.n; row++)
+    for (int c = 0; c < p->columns.n; c++)
+      if (sums[row * p->columns.n + c].n)
+        json_object_array_add(cells, cell_as_json(p, row, c, &sums[row * p->columns.n + c]));
+  json_object_object_add(j, "rows", rows);
+  json_object_object_add(j, "columns", columns);
+  if (p->r->o->against) json_object_object_add(j, "against", json_text(p->r->o->against));
+  json_object_object_add(j, "cells", cells);
+  puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_PRETTY |
+                                             JSON_C_TO_STRING_NOSLASHESCAPE));
+  json_object_put(j);
+}
+
+static int put(Pivot *p) {
+  const Results *r = p->r;
+  const size_t n = (size_t)p->rows.n * (size_t)p->columns.n;
+  Sum *sums = calloc(n + 1, sizeof *sums);
+  p->row = calloc((size_t)r->n + 1, sizeof *p->row);
+  p->column = calloc((size_t)r->n + 1, sizeof *p->column);
+  if (!sums || !p->row || !p->column) return free(sums), complain(r->o, NULL, "out of memory");
+  for (int i = 0; i < r->n; i++) {
+    p->row[i] = place(&r->at[i], &p->rows);
+    p->column[i] = place(&r->at[i], &p->columns);
+  }
+  for (size_t i = 0; i < n; i++) sums[i] = sum_up(p, (int)i / p->columns.n, (int)i % p->columns.n);
+  int status = DONE;
+  if (fullest(sums, (int)n) == 0)
+    status = complain(r->o, "`tirc results` lists what there is",
+                      r->o->against ? "nothing was measured beside '%s'"
+                                    : "no result has both sides of the table%s",
+                      r->o->against ? r->o->against : "");
+  else if (r->o->as_json)
+    put_pivot_json(p, sums);
+  else
+    put_pivot_table(p, sums);
+  free(sums);
+  return status;
+}
+
+int put_pivot(const Results *r) {
+  Pivot p = {.r = r};
+  const char *text = r->o->pivot, *comma = strchr(text, ',');
+  int status = comma && comma > text && comma[1] && !strchr(comma + 1, ',')
+                   ? DONE
+                   : complain(r->o, "--pivot variant,M or --pivot kernel+threads,variant",
+                              "--pivot takes rows and columns, not '%s'", text);
+  if (status == DONE) status = read_side(r, text, (size_t)(comma - text), &p.rows);
+  if (status == DONE) status = read_side(r, comma + 1, strlen(comma + 1), &p.columns);
+  if (status == DONE && (!collect(r, &p.rows) || !collect(r, &p.columns)))
+    status = complain(r->o, NULL, "out of memory");
+  if (status == DONE) status = put(&p);
+  free(p.row);
+  free(p.column);
+  free_side(&p.rows);
+  free_side(&p.columns);
+  return status;
+}

@@ -1,0 +1,120 @@
+#define _GNU_SOURCE
+#include "table.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void add_cell(Table *t, const char *format, ...) {
+  if (t->n == t->room) {
+    const int room = t->room ? 2 * t->room : 64;
+    char **grown = realloc(t->cells, (size_t)room * sizeof *grown);
+    if (!grown) return;
+    t->cells = grown;
+    t->room = room;
+  }
+  va_list args;
+  va_start(args, format);
+  if (vasprintf(&t->cells[t->n], format, args) < 0) t->cells[t->n] = NULL;
+  va_end(args);
+  if (t->cells[t->n]) t->n++;
+}
+
+void put_csv_cell(FILE *to, bool first, const char *text) {
+  if (!first) fputc(',', to);
+  if (!text) return;
+  if (!text[strcspn(text, ",\"\n\r")]) {
+    fputs(text, to);
+    return;
+  }
+  fputc('"', to);
+  for (; *text; text++) fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
+  fputc('"', to);
+}
+
+static void put_csv_row(FILE *to, char *const *cells, const Table *t) {
+  for (int i = 0; i < t->columns; i++) put_csv_cell(to, i == 0, cells[i]);
+  fputc('\n', to);
+}
+
+static bool is_right(const Table *t, int column) { return column < 64 && t->right >> column & 1; }
+
+static void put_plain_row(FILE *to, char *const *cells, const Table *t, const int *widths) {
+  for (int i = 0; i < t->columns; i++) {
+    const int pad = widths[i] - (int)strlen(cells[i]);
+    if (is_right(t, i)) fprintf(to, "%*s", pad, "");
+    put_clean(to, cells[i], strlen(cells[i]));
+    if (i + 1 < t->columns) fprintf(to, "%*s  ", is_right(t, i) ? 0 : pad, "");
+  }
+  fputc('\n', to);
+}
+
+/* A bar would end the cell, and what looks like a tag would be one. */
+static void put_markdown_row(FILE *to, char *const *cells, const Table *t) {
+  for (int i = 0; i < t->columns; i++) {
+    fputs(i ? " | " : "| ", to);
+    for (const char *p = cells[i]; *p; p++) {
+      if (strchr("|<*_`[]\\", *p)) fputc('\\', to);
+      fputc(*p == '\n' ? ' ' : *p, to);
+    }
+  }
+  fputs(" |\n", to);
+}
+
+static void put_markdown_rule(FILE *to, const Table *t) {
+  for (int i = 0; i < t->columns; i++) fputs(is_right(t, i) ? "| ---: " : "| --- ", to);
+  fputs("|\n", to);
+}
+
+static void put_latex_row(FILE *to, char *const *cells, const Table *t) {
+  for (int i = 0; i < t->columns; i++) {
+    if (i) fputs(" & ", to);
+    for (const char *p = cells[i]; *p; p++) {
+      if (*p == '\\')
+        fputs("\\textbackslash{}", to);
+      else if (*p == '~' || *p == '^')
+        fprintf(to, "\\%c{}", *p);
+      else
+        fprintf(to, strchr("&%$#_{}", *p) ? "\\%c" : "%c", *p);
+    }
+  }
+  fputs(" \\\\\n", to);
+}
+
+static void put_latex_head(FILE *to, const Table *t) {
+  fputs("\\begin{tabular}{", to);
+  for (int i = 0; i < t->columns; i++) fputc(is_right(t, i) ? 'r' : 'l', to);
+  fputs("}\n\\hline\n", to);
+}
+
+static void find_widths(const Table *t, int *widths) {
+  const int rows = t->n / t->columns;
+  for (int i = 0; i < rows * t->columns; i++) {
+    const int n = (int)strlen(t->cells[i]);
+    if (n > widths[i % t->columns]) widths[i % t->columns] = n;
+  }
+}
+
+void put_table(const Options *o, FILE *to, Table *t) {
+  int *widths = calloc((size_t)t->columns + 1, sizeof *widths);
+  if (widths) find_widths(t, widths);
+  if (o->latex) put_latex_head(to, t);
+  for (int row = 0; widths && row < t->n / t->columns; row++) {
+    char *const *cells = t->cells + row * t->columns;
+    if (o->csv)
+      put_csv_row(to, cells, t);
+    else if (o->md)
+      put_markdown_row(to, cells, t);
+    else if (o->latex)
+      put_latex_row(to, cells, t);
+    else
+      put_plain_row(to, cells, t, widths);
+    if (row == 0 && o->md) put_markdown_rule(to, t);
+    if (row == 0 && o->latex) fputs("\\hline\n", to);
+  }
+  if (o->latex) fputs("\\hline\n\\end{tabular}\n", to);
+  free(widths);
+  for (int i = 0; i < t->n; i++) free(t->cells[i]);
+  free(t->cells);
+  *t = (Table){0};
+}

@@ -1,0 +1,18 @@
+/* Tables for people, spreadsheets and papers. */
+#ifndef TIRC_TOOLS_TABLE_H
+#define TIRC_TOOLS_TABLE_H
+
+#include "tool.h"
+
+/* Cells are kept until put_table; the first row is the head. */
+typedef struct Table {
+  int columns, n, room; /* n cells */
+  char **cells;
+  uint64_t right; /* bit i: column i is of numbers */
+} Table;
+void add_cell(Table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Aligned, or as --csv, --md or --latex say; and frees it. */
+void put_table(const Options *o, FILE *to, Table *t);
+void put_csv_cell(FILE *to, bool first, const char *text);
+
+#endif
