@@ -18,13 +18,14 @@
 #include <unistd.h>
 
 const BedOptions tirc_bed_defaults = {
-    .builders = 2, .seconds = 0.02, .hopeless = 4, .build_limit = 6};
+    .builders = 2, .seconds = 0.02, .hopeless = 2, .build_limit = 6};
 
 static const double WARM_UP = 0.004, SHORTEST = 200e-6; /* seconds of a sample */
 static const double SLICE = 0.5;                        /* of waiting */
 static const double FIRST_LIMIT = 60, LEAST_LIMIT = 2;  /* of seconds that a candidate may run */
 static const int64_t MEMORY = (int64_t)2 << 30;         /* beside its arrays */
-enum { FEWEST_SAMPLES = 5 };
+enum { FEWEST_SAMPLES = 3, FEWEST_ROUNDS = 2 };
+static const double OUTDONE = 1.04; /* times as slow as the fastest of a comparison: it is over */
 
 /* What a child writes and its parent reads. */
 typedef struct Slot {
@@ -72,7 +73,7 @@ static size_t bytes_of(const tirc_array *a) {
  */
 
 typedef struct Candidate {
-  const Bed *bed;
+  Bed *bed;
   const tirc_module *module;
   Slot *slot;
   tirc_kernel *kernel;
@@ -137,15 +138,15 @@ static double call(tirc_launch *l, int times) {
 static void take_samples(Candidate *c, tirc_launch *l) {
   Measured *m = &c->slot->m;
   const double limit = c->bed->options.hopeless * c->slot->best;
+  const double warm = tirc_now() + WARM_UP;
   double first = call(l, 1);
   if (first > limit) first = call(l, 1); /* the first one meets cold caches and new pages */
   m->n_samples = 0;
   m->samples[m->n_samples++] = first;
   m->seconds = first;
   if (first > limit) return;
-  const double end = tirc_now() + WARM_UP;
   double last = first;
-  while (tirc_now() < end) last = call(l, 1);
+  while (tirc_now() < warm) last = call(l, 1);
   const int times = last < SHORTEST ? (int)(SHORTEST / (last + 1e-9)) + 1 : 1;
   double spent = 0;
   m->n_samples = 0;
@@ -154,17 +155,30 @@ static void take_samples(Candidate *c, tirc_launch *l) {
     const double t = call(l, times);
     m->samples[m->n_samples++] = t;
     spent += t * times;
+    if (m->n_samples == FEWEST_SAMPLES && median(m->n_samples, m->samples) > limit) break;
   }
   m->seconds = median(m->n_samples, m->samples);
 }
 
+/* The reference's results, out of the memory that all processes share. */
+static void take_expected(Bed *b) {
+  const char *at = b->shared;
+  for (int i = 0; i < b->n_params && !b->has_expected; i++) {
+    if (!b->expected[i].array) continue;
+    memcpy(tirc_array_data(b->expected[i].array), at, bytes_of(b->expected[i].array));
+    at += bytes_of(b->expected[i].array);
+  }
+  b->has_expected = true;
+}
+
 /* Once more, from the same start as the reference. */
 static void check(Candidate *c) {
-  const Bed *b = c->bed;
+  Bed *b = c->bed;
   Candidate again = *c;
   tirc_launch *l;
   tirc_error *e = NULL;
   if (!own_outputs(&again)) return;
+  take_expected(b); /* which may have come after this process */
   if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, again.args, &l, &e),
                  e))
     return;
@@ -195,7 +209,7 @@ static void run(Candidate *c) {
   if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), e))
     return;
   take_samples(c, l);
-  if (c->slot->m.seconds <= c->slot->best && b->has_expected && !c->slot->m.checked) check(c);
+  if (c->slot->m.seconds <= c->slot->best && !c->slot->m.checked) check(c);
   tirc_launch_free(l);
 }
 
@@ -260,7 +274,7 @@ static void end_child(Child *k) {
   k->pid = 0;
 }
 
-static bool start_child(Child *k, const Bed *b, const Module *m, Slot *slot, bool reference) {
+static bool start_child(Child *k, Bed *b, const Module *m, Slot *slot, bool reference) {
   int to[2], from[2];
   *k = (Child){0};
   slot->m = (Measured){.seconds = (double)INFINITY};
@@ -417,8 +431,6 @@ tirc_status tirc_bed_new(const tirc_module *program, const BedOptions *options, 
   if (status == TIRC_OK)
     status = tirc_module_call_cost(program, NULL, b->n_params, b->args, &cost, error);
   b->tolerance_reduction = cost.reduction;
-  if (status == TIRC_OK && start_child(&b->reference, b, NULL, b->reference_slot, true))
-    ask(&b->reference);
   if (status == TIRC_OK)
     *out = b;
   else
@@ -447,6 +459,11 @@ static void refuse_program(Tirc *c, void *self) {
             m->message);
 }
 
+void tirc_bed_start(Bed *b) {
+  if (b->has_expected || b->reference.pid) return;
+  if (start_child(&b->reference, b, NULL, b->reference_slot, true)) ask(&b->reference);
+}
+
 /* Waits for the results of the program. */
 static tirc_status need_expected(Bed *b, tirc_error **error) {
   if (b->has_expected) return TIRC_OK;
@@ -456,13 +473,7 @@ static tirc_status need_expected(Bed *b, tirc_error **error) {
   end_child(&b->reference);
   if (!ok || !isfinite(b->reference_slot->m.seconds))
     return tirc_api_scratch(refuse_program, &b->reference_slot->m, NULL, error);
-  const char *at = b->shared;
-  for (int i = 0; i < b->n_params; i++) {
-    if (!b->expected[i].array) continue;
-    memcpy(tirc_array_data(b->expected[i].array), at, bytes_of(b->expected[i].array));
-    at += bytes_of(b->expected[i].array);
-  }
-  b->has_expected = true;
+  take_expected(b);
   return TIRC_OK;
 }
 
@@ -506,9 +517,10 @@ tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, dou
   Slot *slots = share(bytes);
   tirc_status status = children && slots ? TIRC_OK : tirc_api_no_memory(error);
   b->listener = listener;
-  /* before the fork of what compares with them */
-  if (status == TIRC_OK) status = need_expected(b, error);
+  tirc_bed_start(b);
   if (status == TIRC_OK) build_all(b, n, candidates, children, slots);
+  if (status == TIRC_OK) status = need_expected(b, error);
+  for (int i = 0; i < n && status != TIRC_OK && children; i++) end_child(&children[i]);
   for (int i = 0; i < n && status == TIRC_OK; i++) {
     if (goes_on(listener))
       time_one(b, &children[i], &slots[i], best);
@@ -525,18 +537,29 @@ tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, dou
   return status;
 }
 
+/* Whether a candidate's fastest turn is slower than what another usually takes. */
+static bool is_outdone(const Measured *m, int n, int i) {
+  double fastest = (double)INFINITY, own = (double)INFINITY;
+  for (int k = 0; k < n; k++)
+    if (m[k].n_samples) fastest = fmin(fastest, median(m[k].n_samples, m[k].samples));
+  for (int k = 0; k < m[i].n_samples; k++) own = fmin(own, m[i].samples[k]);
+  return m[i].n_samples >= FEWEST_ROUNDS && own > OUTDONE * fastest;
+}
+
 tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int rounds,
                              Measured *out, const BedListener *listener, tirc_error **error) {
   Child *children = calloc((size_t)n + 1, sizeof *children);
   const size_t bytes = (size_t)n * sizeof(Slot);
   Slot *slots = share(bytes);
   b->listener = listener;
+  tirc_bed_start(b);
   tirc_status status = children && slots ? need_expected(b, error) : tirc_api_no_memory(error);
   if (rounds > MOST_SAMPLES) rounds = MOST_SAMPLES;
   if (status == TIRC_OK) build_all(b, n, candidates, children, slots);
   for (int i = 0; i < n && status == TIRC_OK; i++) out[i] = (Measured){0};
   for (int r = 0; r < rounds && status == TIRC_OK && goes_on(listener); r++)
     for (int i = 0; i < n; i++) {
+      if (is_outdone(out, n, i)) continue;
       time_one(b, &children[i], &slots[i], (double)INFINITY);
       if (!isfinite(slots[i].m.seconds)) continue;
       out[i].samples[out[i].n_samples++] = slots[i].m.seconds;

@@ -31,8 +31,8 @@ typedef struct Measured {
   char code[40], message[240];
 } Measured;
 
-/* Makes arrays, and starts the program itself, compiled, of which the results are kept. It and the
- * program must stay. */
+/* Makes arrays, and places for the results of the program itself, compiled. The program must stay.
+ */
 tirc_status tirc_bed_new(const tirc_module *program, const BedOptions *options, Bed **out,
                          tirc_error **error);
 void tirc_bed_free(Bed *b);
@@ -49,8 +49,10 @@ typedef struct BedListener {
 } BedListener;
 tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, double best,
                              Measured *out, const BedListener *listener, tirc_error **error);
+/* Begins to compute what the program does, in a process of its own, which measuring waits for. */
+void tirc_bed_start(Bed *b);
 /* The same for the few best, in turns, so that what disturbs the machine disturbs all; told hears
- * of each turn, whose samples are single ones. */
+ * of each turn, whose samples are single ones. One that is clearly slower than another is out. */
 tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int rounds,
                              Measured *out, const BedListener *listener, tirc_error **error);
 

@@ -358,6 +358,7 @@ static tirc_status run_batch(Tuning *tuning, Task *t, int most, int64_t budget, 
   t->gained /= 2;
   tirc_lessons_train(tuning->lessons);
   b.expects = expects(tuning);
+  tirc_bed_start(t->bed);
   fill_batch(&b, most, budget);
   *n = b.n;
   for (int i = 0; i < b.n; i++) modules[i] = b.at[i].point->mod;
@@ -550,6 +551,9 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
     if (f.at[i]->point == t->automatic.point) t->automatic.seconds = f.at[i]->seconds;
     if (f.at[i]->seconds < (*winner)->seconds) *winner = f.at[i];
   }
+  tirc_error *e = NULL;
+  if (!tuning->lost && *winner)
+    (void)stored(tuning, tirc_db_set_winner(tuning->store.db, (*winner)->trial, &e), e);
   return TIRC_OK;
 }
 

@@ -121,7 +121,7 @@ void tirc_db_trial_free(tirc_db_trial *t);
 tirc_status tirc_db_put_trial(tirc_db *db, const tirc_db_trial *t, bool *stored,
                               tirc_error **error);
 
-/* The fastest trial of a structurally equal program; TIRC_NO: there is none. machine: of that
+/* The winner of a structurally equal program, else its fastest trial; TIRC_NO: there is none. machine: of that
  * profile only; NULL: of any. */
 tirc_status tirc_db_best(tirc_db *db, const tirc_module *m, const char *target, int threads,
                          const char *machine, tirc_db_trial **out, tirc_error **error);
@@ -146,6 +146,9 @@ tirc_status tirc_db_finish(tirc_db *db, const tirc_db_trial *t, bool *stored, ti
 /* More samples of a trial that is done without a code; its time is then the median of all. */
 tirc_status tirc_db_add_samples(tirc_db *db, const char *trial, int n, const double *samples,
                                 tirc_error **error);
+/* The trial won when the fastest ones were measured again, in turns: it is its task's best from
+ * now on, whatever others took when they were measured once. */
+tirc_status tirc_db_set_winner(tirc_db *db, const char *trial, tirc_error **error);
 /* Gives back what the worker has taken and not finished. */
 tirc_status tirc_db_release(tirc_db *db, const char *worker, tirc_error **error);
 
@@ -163,7 +166,7 @@ typedef struct tirc_db_filter { /* zero and NULL: all */
 tirc_status tirc_db_tasks(tirc_db *db, const tirc_db_filter *filter,
                           bool (*visit)(void *self, const tirc_db_task *t), void *self,
                           tirc_error **error);
-/* Those that are done first, the fastest first; `limit` of them, 0: all. */
+/* The winner, then those that are done, the fastest first; `limit` of them, 0: all. */
 tirc_status tirc_db_trials(tirc_db *db, const char *task, int64_t limit,
                            bool (*visit)(void *self, const tirc_db_trial *t), void *self,
                            tirc_error **error);

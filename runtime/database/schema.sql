@@ -38,6 +38,9 @@ CREATE TABLE task (
   target TEXT NOT NULL,               -- an LLVM CPU name, or what an import says
   threads INTEGER NOT NULL,
   machine TEXT NOT NULL REFERENCES machine (id),
+  winner TEXT,                        -- the trial that won when a search ended and the fastest were
+                                      -- measured again, in turns: what was the fastest once was
+                                      -- lucky, too. NULL: no search has come to that
   created DOUBLE PRECISION NOT NULL
 );
 CREATE INDEX task_by_workload ON task (workload);

@@ -400,8 +400,19 @@ tirc_status tirc_db_add_samples(tirc_db *db, const char *trial, int n, const dou
   return n ? tirc_db_transact(db, add_samples, &m, error) : TIRC_OK;
 }
 
+tirc_status tirc_db_set_winner(tirc_db *db, const char *trial, tirc_error **error) {
+  NEED(db, trial);
+  return tirc_db_run(
+      db, "UPDATE task SET winner = $1 WHERE id = (SELECT task FROM trial WHERE id = $1)",
+      DB_PARAMS(db_text(trial)), NULL, NULL, error);
+}
+
 /* --- questions
  * ------------------------------------------------------------------------------------------ */
+
+#define OF_TASKS                                                                                   \
+  " FROM task t JOIN machine m ON m.id = t.machine WHERE t.workload = $1 AND t.target = $2"        \
+  " AND t.threads = $3 AND ($4 = '' OR m.profile = $4)"
 
 tirc_status tirc_db_best(tirc_db *db, const tirc_module *m, const char *target, int threads,
                          const char *machine, tirc_db_trial **out, tirc_error **error) {
@@ -412,11 +423,11 @@ tirc_status tirc_db_best(tirc_db *db, const tirc_module *m, const char *target, 
     DbRows rows = {0};
     status = tirc_db_run(
         db,
-        "SELECT " COLUMNS
-        " FROM trial WHERE id = (SELECT r.id FROM trial r WHERE r.seconds IS NOT NULL"
-        " AND r.task IN (SELECT t.id FROM task t JOIN machine m ON m.id = t.machine"
-        " WHERE t.workload = $1 AND t.target = $2 AND t.threads = $3"
-        " AND ($4 = '' OR m.profile = $4)) ORDER BY r.seconds, r.id LIMIT 1)",
+        "SELECT " COLUMNS " FROM trial WHERE id = COALESCE("
+        "(SELECT r.id FROM trial r WHERE r.seconds IS NOT NULL AND r.id IN (SELECT "
+        "t.winner" OF_TASKS ") ORDER BY r.seconds, r.id LIMIT 1),"
+        " (SELECT r.id FROM trial r WHERE r.seconds IS NOT NULL AND r.task IN (SELECT t.id" OF_TASKS
+        ") ORDER BY r.seconds, r.id LIMIT 1))",
         DB_PARAMS(same.cells[i], db_text(target), db_int(threads), db_text(machine ? machine : "")),
         &rows, NULL, error);
     if (rows.n && (!best.n || db_cell_real(&rows, 0, 9) < db_cell_real(&best, 0, 9))) {
@@ -458,6 +469,7 @@ tirc_status tirc_db_trials(tirc_db *db, const char *task, int64_t limit,
   const tirc_status status = tirc_db_run(
       db,
       "SELECT " COLUMNS " FROM trial WHERE task = $1 ORDER BY"
+      " CASE WHEN id = (SELECT winner FROM task WHERE task.id = $1) THEN 0 ELSE 1 END,"
       " CASE WHEN state = 'done' THEN 0 ELSE 1 END,"
       " CASE WHEN seconds IS NULL THEN 1 ELSE 0 END, seconds, created, id LIMIT $2",
       DB_PARAMS(db_text(task), db_int(limit > 0 ? limit : INT64_MAX)), &rows, NULL, error);

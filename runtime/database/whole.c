@@ -17,7 +17,10 @@ static const Table tables[] = {
     {"workload", "id, hash, name, program, created", "DO NOTHING", COUNTED(workloads)},
     {"machine", "id, profile, description, created", "DO NOTHING", 0},
     {"environment", "id, description, created", "DO NOTHING", 0},
-    {"task", "id, workload, target, threads, machine, created", "DO NOTHING", COUNTED(tasks)},
+    {"task", "id, workload, target, threads, machine, winner, created",
+     "(id) DO UPDATE SET winner = excluded.winner"
+     " WHERE task.winner IS NULL AND excluded.winner IS NOT NULL",
+     COUNTED(tasks)},
     {"trial",
      "id, task, trace, state, attempts, worker, predicted, code, message, seconds, samples,"
      " clock_low, clock_high, load, pages, environment, command, seed, source, more, created,"
@@ -137,7 +140,8 @@ static tirc_status prune_task(tirc_db *db, const char *task, int64_t keep, int64
   return tirc_db_run(db,
                      "DELETE FROM trial WHERE task = $1 AND state = 'done' AND id NOT IN"
                      " (SELECT id FROM trial WHERE task = $1 AND seconds IS NOT NULL"
-                     " ORDER BY seconds, id LIMIT $2)",
+                     " ORDER BY CASE WHEN id = (SELECT winner FROM task WHERE task.id = $1)"
+                     " THEN 0 ELSE 1 END, seconds, id LIMIT $2)",
                      DB_PARAMS(db_text(task), db_int(keep)), NULL, removed, error);
 }
 

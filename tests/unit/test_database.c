@@ -226,6 +226,60 @@ static void be_told(void *self, const tirc_db_trial *trial) {
   snprintf(t->ids[t->n++], sizeof t->ids[0], "%s", trial->id);
 }
 
+static bool see_first(void *self, const tirc_db_trial *t) {
+  snprintf(self, 40, "%s", t->id);
+  return false;
+}
+
+static bool see_best(void *self, const tirc_db_task *t) {
+  *(double *)self = t->best;
+  return true;
+}
+
+/* What won when the fastest were measured again is the best, however fast another was once. */
+static void test_winner(void **state) {
+  (void)state;
+  tirc_db *db = open_db("winner.db"), *other = NULL;
+  tirc_module *m = program("i", 66);
+  char *task = put_task(db, m, 2), first[40] = "";
+  const double fast = 1, slow = 2;
+  tirc_db_trial t = {.task = task, .trace = "[[],[1]]", .n_samples = 1, .samples = &fast};
+  OK(tirc_db_put_trial(db, &t, NULL, &error));
+  t.trace = "[[],[2]]";
+  t.samples = &slow;
+  OK(tirc_db_put_trial(db, &t, NULL, &error));
+  tirc_db_trial *best;
+  OK(tirc_db_best(db, m, "haswell", 2, NULL, &best, &error));
+  assert_string_equal(best->trace, "[[],[1]]");
+  tirc_db_trial_free(best);
+
+  Told told = {0};
+  OK(tirc_db_news(db, task, is_known, be_told, &told, &error));
+  assert_int_equal(told.n, 2);
+  OK(tirc_db_set_winner(db, told.ids[1], &error));
+  OK(tirc_db_open(in_folder("winner-merged.db"), TIRC_DB_WRITE, &other, &error));
+  OK(tirc_db_merge(other, db, NULL, &error));
+  for (int i = 0; i < 2; i++) {
+    tirc_db *each = i ? other : db;
+    OK(tirc_db_best(each, m, "haswell", 2, NULL, &best, &error));
+    assert_string_equal(best->trace, "[[],[2]]");
+    tirc_db_trial_free(best);
+    OK(tirc_db_trials(each, task, 0, see_first, first, &error));
+    assert_string_equal(first, told.ids[1]);
+    double seconds = 0;
+    OK(tirc_db_tasks(each, NULL, see_best, &seconds, &error));
+    assert_true(seconds == slow);
+    OK(tirc_db_prune(each, NULL, 1, NULL, &error));
+    OK(tirc_db_best(each, m, "haswell", 2, NULL, &best, &error));
+    assert_string_equal(best->trace, "[[],[2]]");
+    tirc_db_trial_free(best);
+  }
+  tirc_string_free(task);
+  tirc_module_free(m);
+  tirc_db_close(other);
+  tirc_db_close(db);
+}
+
 static void test_work(void **state) {
   (void)state;
   tirc_db *db = open_db("work.db"), *second = open_db("work.db");
@@ -515,9 +569,10 @@ int main(int argc, char **argv) {
   given = argc > 1 ? argv[1] : NULL;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_hash),         cmocka_unit_test(test_trials),
-      cmocka_unit_test(test_work),         cmocka_unit_test(test_models),
-      cmocka_unit_test(test_transactions), cmocka_unit_test(test_results),
-      cmocka_unit_test(test_other_files),  cmocka_unit_test(test_default_path),
+      cmocka_unit_test(test_winner),       cmocka_unit_test(test_work),
+      cmocka_unit_test(test_models),       cmocka_unit_test(test_transactions),
+      cmocka_unit_test(test_results),      cmocka_unit_test(test_other_files),
+      cmocka_unit_test(test_default_path),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
