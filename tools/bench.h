@@ -190,6 +190,8 @@ int make_cases(Bench *b);
 /* The lines of the suite, with the -D options over them; says whether they name programs. DONE or
  * BAD */
 int read_suite(Bench *b, const char *name);
+/* Each program that the command line names, with the -D options that it has the name of. */
+int read_programs(Bench *b);
 /* The suite that --suite names, if it is part of the command, as files in the folder of --write. */
 int write_suite(const Options *o);
 /* A program that is part of the command, as a suite names it: conv2d.tir; or NULL. */
@@ -213,6 +215,7 @@ bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_ar
 /* bench_prepare.c: DONE, or BAD when nothing can be measured at all */
 int prepare_case(Bench *b, Case *k);
 void release_case(Case *k);                              /* its figures stay */
+void release_arrays(Case *k);                            /* and its program */
 void release_samples(Case *k);                           /* and what the database needs */
 void poison_results(const Case *k, tirc_argument *args); /* NaN where the program writes */
 void call_contender(const Contender *c);

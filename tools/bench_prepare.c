@@ -358,10 +358,14 @@ void release_case(Case *k) {
     c->launch = NULL;
     c->kernel = NULL;
   }
+  release_arrays(k);
+  if (!k->unstored) release_samples(k);
+}
+
+void release_arrays(Case *k) {
   release_ceilings(k);
   free_arguments(k->n_params, k->args);
   free_arguments(k->n_params, k->expected);
-  if (!k->unstored) release_samples(k);
   free(k->params);
   free(k->symbols);
   k->args = k->expected = NULL;

@@ -179,6 +179,8 @@ int make_cases(Bench *b) {
   if (b->o->suite) {
     status = read_suite(b, b->o->suite);
     if (status == DONE) status = check_programs(b);
+  } else if (b->tunes && b->o->args.n > 1) {
+    status = read_programs(b);
   } else {
     Line l = {.kernel = shown_stem(b->o->args.at[0])};
     status = read_defines(b, &l);

@@ -294,6 +294,21 @@ int read_suite(Bench *b, const char *name) {
   return status;
 }
 
+int read_programs(Bench *b) {
+  Reading r = {.b = b, .file = "the command line"};
+  r.used = calloc((size_t)b->o->define.n + 1, sizeof *r.used);
+  int status = r.used ? DONE : complain(b->o, NULL, "out of memory");
+  for (int i = 0; i < b->o->args.n && status == DONE; i++) {
+    Line l = {
+        .number = i + 1, .kernel = shown_stem(b->o->args.at[i]), .file = strdup(b->o->args.at[i])};
+    status = end_line(&r, &l);
+    free_line(&l);
+  }
+  if (status == DONE) status = check_used(&r);
+  free(r.used);
+  return status;
+}
+
 int write_suite(const Options *o) {
   char name[64];
   int status = o->suite ? NO

@@ -1,6 +1,8 @@
 /* `tirc tune`: searches for the best schedules of one or several programs. */
-#include "bench.h"
 #include "diff.h"
+#include "tune_show.h"
+
+#include "ir/cpu.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,7 +13,7 @@ typedef struct Tune {
   Options *o;
   Bench cases; /* the settings, as bench reads them */
   tirc_tune_task *tasks;
-  int64_t *failed; /* one a task */
+  TuneTable table; /* a row a task */
 } Tune;
 
 static int show_space(const Options *o, const tirc_module *m) {
@@ -27,40 +29,6 @@ static int show_space(const Options *o, const tirc_module *m) {
 /* --- what the user sees ------------------------------------------------------------------------
  */
 
-static const char *time_text(double seconds, char *out, size_t size) {
-  if (isfinite(seconds))
-    snprintf(out, size, "%.4f ms", seconds * 1e3);
-  else
-    snprintf(out, size, "-");
-  return out;
-}
-
-static const char *gain_text(double automatic, double best, char *out, size_t size) {
-  if (isfinite(automatic) && isfinite(best))
-    snprintf(out, size, "%.2f", automatic / best);
-  else
-    snprintf(out, size, "-");
-  return out;
-}
-
-/* The line on a terminal that is written over. */
-static void show_state(const Tune *t, const tirc_tune_event *e) {
-  char best[32], gain[16];
-  fprintf(stderr, "\r\033[K%s: trial %lld, best %s, x auto %s, failed %lld; %lld trials in %.0f s",
-          t->tasks[e->task].name, (long long)e->trial, time_text(e->best, best, sizeof best),
-          gain_text(e->automatic, e->best, gain, sizeof gain), (long long)t->failed[e->task],
-          (long long)e->trials, e->elapsed);
-}
-
-/* Elsewhere a line a trial: words in a fixed order, then what went wrong. */
-static void print_trial(const Tune *t, const tirc_tune_event *e) {
-  printf("trial %lld %s %s", (long long)e->trial, t->tasks[e->task].name, e->way);
-  if (e->code)
-    printf(" failed %s: %s\n", e->code, e->message);
-  else
-    printf(" %.9f%s\n", e->seconds, e->is_best ? " best" : "");
-}
-
 static void print_wrong(const Tune *t, const tirc_tune_event *e) {
   fprintf(stderr,
           "%s: a schedule computes something else, which is a defect of tirc: %s\n"
@@ -70,18 +38,16 @@ static void print_wrong(const Tune *t, const tirc_tune_event *e) {
 
 static void told(void *self, const tirc_tune_event *e) {
   Tune *t = self;
-  t->failed[e->task] += e->code != NULL;
-  if (t->o->progress)
-    show_state(t, e);
-  else
-    print_trial(t, e);
-  if (e->code && strcmp(e->code, "wrong-result") == 0) print_wrong(t, e);
-  if (!t->o->progress) fflush(stdout);
+  show_trial(&t->table, e);
+  if (!e->code || strcmp(e->code, "wrong-result") != 0) return;
+  clear_table(&t->table);
+  print_wrong(t, e);
 }
 
 static void warn(void *self, const char *message) {
-  const Tune *t = self;
-  fprintf(stderr, "%swarning: %s\n", t->o->progress ? "\r\033[K" : "", message);
+  Tune *t = self;
+  clear_table(&t->table);
+  fprintf(stderr, "warning: %s\n", message);
 }
 
 static bool go_on(void *self) {
@@ -95,16 +61,19 @@ static void print_failures(const tirc_tune_result *r) {
            r->failures[i].message);
 }
 
-static void print_result(const tirc_tune_task *task, const tirc_tune_result *r) {
-  char best[32], automatic[32], gain[16];
+static void print_result(const TuneRow *task, const tirc_tune_result *r) {
+  char best[32], automatic[32], gain[16], share[80] = "";
+  if (task->ceiling > 0)
+    snprintf(share, sizeof share, ", %.0f %% of the %s", 100 * task->ceiling / r->seconds,
+             task->binds);
   if (!r->module) {
     printf("%s: no candidate works, of %lld that were measured and %lld that were looked at\n",
            task->name, (long long)r->trials, (long long)r->made);
     print_failures(r);
     return;
   }
-  printf("%s: best %s by %s, --auto %s, x %s; %lld trials of %lld candidates", task->name,
-         time_text(r->seconds, best, sizeof best), r->way,
+  printf("%s: best %s by %s%s, --auto %s, x %s; %lld trials of %lld candidates", task->name,
+         time_text(r->seconds, best, sizeof best), r->way, share,
          time_text(r->automatic, automatic, sizeof automatic),
          gain_text(r->automatic, r->seconds, gain, sizeof gain), (long long)r->trials,
          (long long)r->made);
@@ -187,13 +156,16 @@ static int make_tasks(Tune *t) {
   int status = make_cases(b);
   if (status != DONE) return status;
   t->tasks = calloc((size_t)b->n_cases + 1, sizeof *t->tasks);
-  t->failed = calloc((size_t)b->n_cases + 1, sizeof *t->failed);
-  if (!t->tasks || !t->failed) return complain(t->o, NULL, "out of memory");
+  t->table = (TuneTable){.o = t->o, .n = b->n_cases};
+  t->table.rows = calloc((size_t)b->n_cases + 1, sizeof *t->table.rows);
+  if (!t->tasks || !t->table.rows) return complain(t->o, NULL, "out of memory");
   for (int i = 0; i < b->n_cases && status == DONE; i++) {
     status = load_case(b, &b->cases[i]);
     if (status != DONE) return status;
     t->tasks[i] =
         (tirc_tune_task){.module = b->cases[i].program, .name = name_of_case(&b->cases[i])};
+    t->table.rows[i] = (TuneRow){
+        .name = t->tasks[i].name, .best = (double)INFINITY, .automatic = (double)INFINITY};
     status = read_sizes(t->o, &b->cases[i], &t->tasks[i]);
   }
   return status;
@@ -209,7 +181,7 @@ static void release(Tune *t) {
   }
   free_cases(&t->cases);
   free(t->tasks);
-  free(t->failed);
+  free(t->table.rows);
 }
 
 /* --- the command -------------------------------------------------------------------------------
@@ -230,7 +202,7 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
   int status = DONE;
   bool works = true;
   for (int i = 0; i < t->cases.n_cases; i++) {
-    print_result(&t->tasks[i], &results[i]);
+    print_result(&t->table.rows[i], &results[i]);
     if (t->cases.n_cases == 1 && results[i].module) print_difference(o, &t->tasks[i], &results[i]);
     works &= results[i].module != NULL;
     if (results[i].wrong) status = NO;
@@ -244,6 +216,26 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
     if (written != DONE) status = written;
   }
   return lost ? report(o, lost) : status;
+}
+
+/* Before the search, while nothing else runs; its threads then end. */
+static int measure_ceilings(Tune *t) {
+  Bench *b = &t->cases;
+  struct Threads one = {.threads = (int)t->o->threads};
+  tirc_error *e = NULL;
+  if (tirc_target_find(t->o->target ? t->o->target : CPU_DEFAULT, &b->target, &e) ||
+      tirc_executor_new(one.threads, &one.executor, &e))
+    return report(t->o, e);
+  struct Threads *before = b->threads;
+  b->threads = &one;
+  int status = DONE;
+  for (int i = 0; i < b->n_cases && status == DONE; i++) {
+    b->cases[i].executor = one.executor;
+    status = measure_ceiling(b, &b->cases[i], &t->table.rows[i]);
+  }
+  b->threads = before;
+  tirc_executor_free(one.executor);
+  return status;
 }
 
 static int tune(Tune *t) {
@@ -267,7 +259,7 @@ static int tune(Tune *t) {
   tirc_error *e = NULL;
   catch_interrupts();
   const tirc_status tuned = tirc_tune(t->cases.n_cases, t->tasks, &options, &results, &e);
-  if (o->progress) fputs("\r\033[K", stderr);
+  clear_table(&t->table);
   if (tuned == TIRC_BAD) return report(o, e);
   const int status = finish(t, results, e);
   tirc_tune_results_free(t->cases.n_cases, results);
@@ -279,13 +271,17 @@ int cmd_tune(Options *o) {
   Tune t = {.o = o,
             .cases = {.o = o, .out = stdout, .n_threads = 1, .threads = &one, .tunes = true}};
   if (!o->suite && o->args.n == 0)
-    return complain(o, "name a program", "usage: tirc tune PROG, or tirc tune --suite operators");
+    return complain(o, "name a program",
+                    "usage: tirc tune PROG..., or tirc tune --suite operators");
+  if (o->suite && o->args.n > 1)
+    return complain(o, "tirc tune PROG --suite SUITE", "a suite has the sizes of one program");
   int status = make_tasks(&t);
   if (status == DONE && o->show_space)
     for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
       status = show_space(o, t.tasks[i].module);
   else if (status == DONE)
-    status = tune(&t);
+    status = measure_ceilings(&t);
+  if (status == DONE && !o->show_space) status = tune(&t);
   release(&t);
   return status;
 }

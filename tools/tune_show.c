@@ -1,0 +1,124 @@
+#include "tune_show.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const char *time_text(double seconds, char *out, size_t size) {
+  if (isfinite(seconds))
+    snprintf(out, size, "%.4f ms", seconds * 1e3);
+  else
+    snprintf(out, size, "-");
+  return out;
+}
+
+const char *gain_text(double automatic, double best, char *out, size_t size) {
+  if (isfinite(automatic) && isfinite(best))
+    snprintf(out, size, "%.2f", automatic / best);
+  else
+    snprintf(out, size, "-");
+  return out;
+}
+
+/* --- the ceiling -------------------------------------------------------------------------------
+ */
+
+static double time_ceiling(const Case *k, const Ceiling *c) {
+  enum { CALLS = 5 };
+  double times[CALLS];
+  c->run(k);
+  for (int i = 0; i < CALLS; i++) {
+    const double start = tirc_seconds();
+    c->run(k);
+    times[i] = tirc_seconds() - start;
+  }
+  return median_of_copy(times, CALLS);
+}
+
+int measure_ceiling(Bench *b, Case *k, TuneRow *row) {
+  tirc_error *e = NULL;
+  k->contenders = calloc(N_CEILINGS, sizeof *k->contenders);
+  if (!k->contenders) return complain(b->o, NULL, "out of memory");
+  if (!ceiling_bits(b)) return DONE;
+  int status = make_arrays(b, k);
+  if (status == DONE && tirc_module_call_cost(k->program, NULL, k->n_params, k->args, &k->cost, &e))
+    status = report(b->o, e);
+  if (status == DONE) add_ceilings(b, k);
+  for (int i = 0; i < k->n_contenders && status == DONE; i++) {
+    Contender *c = &k->contenders[i];
+    status = prepare_ceiling(b, k, c);
+    const double seconds = status == DONE && !c->skipped ? time_ceiling(k, c->ceiling) : 0;
+    if (seconds > row->ceiling) row->ceiling = seconds, row->binds = c->ceiling->name;
+  }
+  release_arrays(k);
+  return status;
+}
+
+/* --- the table ---------------------------------------------------------------------------------
+ */
+
+static int name_width(const TuneTable *t) {
+  int width = (int)strlen("program");
+  for (int i = 0; i < t->n; i++)
+    if ((int)strlen(t->rows[i].name) > width) width = (int)strlen(t->rows[i].name);
+  return width < 48 ? width : 48;
+}
+
+static void put_row_of(const TuneRow *r, int width) {
+  char best[32], gain[16], share[16] = "-";
+  if (r->ceiling > 0 && isfinite(r->best))
+    snprintf(share, sizeof share, "%.0f %%", 100 * r->ceiling / r->best);
+  fprintf(stderr, "%-*.*s %7lld %14s %8s %8s %7lld\033[K\n", width, width, r->name,
+          (long long)r->trials, time_text(r->best, best, sizeof best), share,
+          gain_text(r->automatic, r->best, gain, sizeof gain), (long long)r->failed);
+}
+
+/* So many tasks fit below each other; the others around the one that is measured are left out. */
+static int shown_rows(const TuneTable *t) {
+  struct winsize size = {0};
+  const int lines = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row ? size.ws_row : 24;
+  const int most = lines > 6 ? lines - 4 : 2;
+  return t->n < most ? t->n : most;
+}
+
+void clear_table(TuneTable *t) {
+  if (t->drawn) fprintf(stderr, "\033[%dA\r\033[J", t->drawn);
+  t->drawn = 0;
+}
+
+static void draw(TuneTable *t, const tirc_tune_event *e) {
+  const int width = name_width(t), n = shown_rows(t);
+  int first = e->task - n / 2;
+  if (first > t->n - n) first = t->n - n;
+  if (first < 0) first = 0;
+  if (t->drawn) fprintf(stderr, "\033[%dA\r", t->drawn);
+  fprintf(stderr, "%-*s %7s %14s %8s %8s %7s\033[K\n", width, "program", "trials", "best",
+          "ceiling", "x auto", "failed");
+  for (int i = first; i < first + n; i++) put_row_of(&t->rows[i], width);
+  fprintf(stderr, "%lld trials in %.0f s%s\033[K\n", (long long)e->trials, e->elapsed,
+          n < t->n ? "; not all programs are shown" : "");
+  t->drawn = n + 2;
+}
+
+static void print_trial(const TuneRow *r, const tirc_tune_event *e) {
+  printf("trial %lld %s %s", (long long)e->trial, r->name, e->way);
+  if (e->code)
+    printf(" failed %s: %s\n", e->code, e->message);
+  else
+    printf(" %.9f%s\n", e->seconds, e->is_best ? " best" : "");
+  fflush(stdout);
+}
+
+void show_trial(TuneTable *t, const tirc_tune_event *e) {
+  TuneRow *r = &t->rows[e->task];
+  r->trials = e->trial;
+  r->failed += e->code != NULL;
+  r->best = e->best;
+  r->automatic = e->automatic;
+  if (t->o->progress)
+    draw(t, e);
+  else
+    print_trial(r, e);
+}
