@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,9 +132,12 @@ static double median(int n, const double *samples) {
 
 static double call(tirc_launch *l, int times) {
   const double start = tirc_now();
-  for (int i = 0; i < times; i++) (void)tirc_launch_run(l);
+  for (int i = 0; i < times; i++)
+    if (tirc_launch_run(l)) return (double)INFINITY; /* memory for workspace is out */
   return (tirc_now() - start) / times;
 }
+
+static const char no_memory[] = "memory for its workspace is out";
 
 static void take_samples(Candidate *c, tirc_launch *l) {
   Measured *m = &c->slot->m;
@@ -182,7 +186,10 @@ static void check(Candidate *c) {
   if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, again.args, &l, &e),
                  e))
     return;
-  (void)tirc_launch_run(l);
+  if (tirc_launch_run(l)) {
+    fail(c->slot, "memory", no_memory);
+    return;
+  }
   c->slot->m.checked = true;
   for (int i = 0; i < b->n_params; i++) {
     if (!b->params[i].is_written || !b->args[i].array) continue;
@@ -209,7 +216,10 @@ static void run(Candidate *c) {
   if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), e))
     return;
   take_samples(c, l);
-  if (c->slot->m.seconds <= c->slot->best && !c->slot->m.checked) check(c);
+  if (!isfinite(c->slot->m.seconds))
+    fail(c->slot, "memory", no_memory);
+  else if (c->slot->m.seconds <= c->slot->best && !c->slot->m.checked)
+    check(c);
   tirc_launch_free(l);
 }
 
@@ -224,6 +234,10 @@ static void run_reference(Candidate *c) {
       !succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), e))
     return;
   c->slot->m.seconds = call(l, 1);
+  if (!isfinite(c->slot->m.seconds)) {
+    fail(c->slot, "memory", no_memory);
+    return;
+  }
   for (int i = 0; i < b->n_params; i++) {
     if (!b->params[i].is_written || !b->args[i].array) continue;
     memcpy(at, tirc_array_data(c->args[i].array), bytes_of(c->args[i].array));
@@ -232,6 +246,7 @@ static void run_reference(Candidate *c) {
 }
 
 static void limit_memory(const Bed *b) {
+  (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* what crashes is told, not kept */
 #if !defined __SANITIZE_ADDRESS__
   long pages = 0;
   int64_t bytes = MEMORY;
@@ -275,17 +290,19 @@ static void end_child(Child *k) {
 }
 
 static bool start_child(Child *k, Bed *b, const Module *m, Slot *slot, bool reference) {
-  int to[2], from[2];
+  int to[2], from[2]; /* to: a socket, since writing to one that is gone raises no signal */
   *k = (Child){0};
   slot->m = (Measured){.seconds = (double)INFINITY};
-  if (pipe2(to, O_CLOEXEC)) return false;
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to)) return false;
   if (pipe2(from, O_CLOEXEC)) return close(to[0]), close(to[1]), false;
   const pid_t parent = getpid();
   k->pid = fork();
   if (k->pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    signal(SIGINT, SIG_IGN); /* the terminal's Ctrl-C is for the parent */
+    signal(SIGINT, SIG_IGN); /* the terminal's Ctrl-C is for the parent, which ends this */
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
     close(to[1]), close(from[0]);
     Candidate c = {.bed = b, .slot = slot};
@@ -319,7 +336,7 @@ static bool await(const Bed *b, Child *k, Slot *slot, double seconds, const char
   const int n = wait_for(b, k->from, seconds);
   if (n > 0 && read(k->from, &byte, 1) == 1) return true;
   int status = 0;
-  if (n == 0) {
+  if (n <= 0) {
     snprintf(message, sizeof message, "%s takes more than %.3g s", what, seconds);
     fail(slot, "timeout", message);
     end_child(k);
@@ -339,7 +356,7 @@ static bool await(const Bed *b, Child *k, Slot *slot, double seconds, const char
 
 static void ask(const Child *k) {
   const char byte = 'r';
-  if (write(k->to, &byte, 1) != 1) return; /* it is gone, which await finds */
+  if (send(k->to, &byte, 1, MSG_NOSIGNAL) != 1) return; /* it is gone, which await finds */
 }
 
 /* --- the bed -----------------------------------------------------------------------------------
@@ -489,7 +506,7 @@ static void build_all(Bed *b, int n, const Module *const *candidates, Child *chi
   for (int i = 0, done = 0; done < n; done++) {
     while (i < n && i < done + builders) {
       if (!start_child(&children[i], b, candidates[i], &slots[i], false))
-        fail(&slots[i], "memory", "a process for it could not be had");
+        fail(&slots[i], "interrupted", "a process for it could not be had");
       i++;
     }
     (void)await(b, &children[done], &slots[done], b->options.build_limit, "compiling");

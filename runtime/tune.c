@@ -507,6 +507,7 @@ typedef struct Finals {
   int n;
   Finalist *at[FINALISTS + 1];
   VEC(double) samples[FINALISTS + 1];
+  bool failed[FINALISTS + 1];
 } Finals;
 
 static void hear_turn(void *self, int i, const Measured *m) {
@@ -514,27 +515,53 @@ static void hear_turn(void *self, int i, const Measured *m) {
   for (int k = 0; k < m->n_samples; k++) vec_push(f->task->c, f->samples[i], m->samples[k]);
 }
 
-static bool finals_go_on(void *self) { return goes_on(((const Finals *)self)->tuning); }
+/* They are short, and what a search is for: only who ends it ends them, not its time. */
+static bool may_compare(const Tuning *t) {
+  return !t->lost && (!t->options->go_on || t->options->go_on(t->options->self));
+}
+
+static bool finals_go_on(void *self) { return may_compare(((const Finals *)self)->tuning); }
 
 /* What was the fastest once was lucky, too: its record gets what it took in turns with others. */
 static void keep_samples(Finals *f) {
   Tuning *t = f->tuning;
   for (int i = 0; i < f->n && !t->lost; i++) {
     tirc_error *e = NULL;
+    if (f->failed[i] || !f->samples[i].n) continue;
     (void)stored(
         t, tirc_db_add_samples(t->store.db, f->at[i]->trial, f->samples[i].n, f->samples[i].at, &e),
         e);
   }
 }
 
-/* The fastest ones and --auto's again, in turns. *winner: one of the best, or --auto's. */
+/* One that has not been checked before, or that fails now: it is none that works. */
+static void refute(Finals *f, int i, const Measured *m) {
+  Tuning *t = f->tuning;
+  tirc_error *e = NULL;
+  f->failed[i] = true;
+  f->task->wrong |= !strcmp(m->code, "wrong-result");
+  f->task->failed++;
+  if (!t->lost)
+    (void)stored(t, tirc_db_refute(t->store.db, f->at[i]->trial, m->code, m->message, &e), e);
+}
+
+/* Without turns: the fastest, as far as that is known. */
+static void settle(Tuning *tuning, const Task *t, const Finalist *fastest) {
+  tirc_error *e = NULL;
+  if (!tuning->lost)
+    (void)stored(tuning, tirc_db_drop_winner(tuning->store.db, t->study.id, fastest->seconds, &e),
+                 e);
+}
+
+/* The fastest ones and --auto's again, in turns. *winner: one of the best, or --auto's; NULL: none
+ * of them works. */
 static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **winner,
                                      tirc_error **error) {
   const Module *modules[FINALISTS + 1];
   Measured m[FINALISTS + 1];
   Finals f = {.tuning = tuning, .task = t};
   const BedListener listener = {&f, hear_turn, finals_go_on, NULL};
-  bool has_automatic = !t->automatic.point;
+  bool has_automatic = !t->automatic.point, any = false;
   for (int i = 0; i < t->n_best; i++) {
     f.at[f.n++] = &t->best[i];
     has_automatic |= t->best[i].point == t->automatic.point;
@@ -542,18 +569,30 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
   if (!has_automatic) f.at[f.n++] = &t->automatic;
   for (int i = 0; i < f.n; i++) modules[i] = f.at[i]->point->mod;
   *winner = f.at[0];
-  if (!goes_on(tuning)) return TIRC_OK;
+  if (!may_compare(tuning)) {
+    settle(tuning, t, f.at[0]);
+    return TIRC_OK;
+  }
   tirc_status status = tirc_bed_compare(t->bed, f.n, modules, ROUNDS, m, &listener, error);
   if (status != TIRC_OK) return status;
-  keep_samples(&f);
+  *winner = NULL;
   for (int i = 0; i < f.n; i++) {
-    if (isfinite(m[i].seconds)) f.at[i]->seconds = m[i].seconds;
+    const bool failed = *m[i].code && strcmp(m[i].code, "interrupted") != 0;
+    any |= failed || isfinite(m[i].seconds);
+    if (failed) refute(&f, i, &m[i]);
+    if (*m[i].code || !isfinite(m[i].seconds)) continue; /* it had no turn */
+    f.at[i]->seconds = m[i].seconds;
     if (f.at[i]->point == t->automatic.point) t->automatic.seconds = f.at[i]->seconds;
-    if (f.at[i]->seconds < (*winner)->seconds) *winner = f.at[i];
+    if (!*winner || f.at[i]->seconds < (*winner)->seconds) *winner = f.at[i];
   }
+  keep_samples(&f);
   tirc_error *e = NULL;
-  if (!tuning->lost && *winner)
+  if (!any) {
+    *winner = f.at[0];
+    settle(tuning, t, f.at[0]);
+  } else if (!tuning->lost && *winner) {
     (void)stored(tuning, tirc_db_set_winner(tuning->store.db, (*winner)->trial, &e), e);
+  }
   return TIRC_OK;
 }
 
@@ -707,6 +746,7 @@ tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_option
   free(t.tasks);
   tirc_lessons_free(t.lessons);
   tirc_store_close(&t.store);
+  if (status == TIRC_NO) status = TIRC_BAD; /* what a library of rules raises: no search begins */
   if (status != TIRC_OK)
     tirc_tune_results_free(n, t.results);
   else

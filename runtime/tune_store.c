@@ -2,6 +2,8 @@
 
 #include "timer.h"
 
+#include "../ir/utf8.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -77,13 +79,24 @@ void tirc_study_free(Study *t) {
 /* --- what is kept with a trial -----------------------------------------------------------------
  */
 
+/* A name as JSON, with its quotes. */
+static void put_name(FILE *f, const char *name) {
+  char cut[80], valid[3 * sizeof cut];
+  snprintf(cut, sizeof cut, "%s", name);
+  (void)tirc_utf8_repair(valid, cut);
+  struct json_object *text = json_object_new_string(valid);
+  fputs(json_object_to_json_string(text), f);
+  json_object_put(text);
+}
+
 /* On the heap. */
 static char *extra_text(const SearchPoint *p, const float *features) {
   char *out = NULL;
   size_t size;
   FILE *f = open_memstream(&out, &size);
   if (!f) return NULL;
-  fprintf(f, "{\"hash\": \"%016" PRIx64 "\", \"way\": \"%.79s\"", p->hash, p->way);
+  fprintf(f, "{\"hash\": \"%016" PRIx64 "\", \"way\": ", p->hash);
+  put_name(f, p->way);
   if (features) fprintf(f, ", \"features of\": %d, \"features\": ", FEATURES_VERSION);
   for (int i = 0; features && i < PROGRAM_FEATURES; i++)
     fprintf(f, "%s%.5g", i ? "," : "[", (double)features[i]);
@@ -107,9 +120,10 @@ static bool read_features(struct json_object *o, Extra *out) {
 bool tirc_extra_read(const char *more, Extra *out) {
   struct json_object *o = more ? json_tokener_parse(more) : NULL, *hash, *way;
   *out = (Extra){0};
-  const bool ours = json_object_is_type(o, json_type_object) &&
-                    json_object_object_get_ex(o, "hash", &hash) &&
-                    json_object_object_get_ex(o, "way", &way);
+  const bool ours =
+      json_object_is_type(o, json_type_object) && json_object_object_get_ex(o, "hash", &hash) &&
+      json_object_is_type(hash, json_type_string) && json_object_object_get_ex(o, "way", &way) &&
+      json_object_is_type(way, json_type_string);
   if (ours) {
     out->hash = strtoull(json_object_get_string(hash), NULL, 16);
     snprintf(out->way, sizeof out->way, "%s", json_object_get_string(way));

@@ -159,6 +159,8 @@ void catch_interrupts(void) {
   interrupted = 0;
   struct sigaction a = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
   sigaction(SIGINT, &a, NULL);
+  sigaction(SIGTERM, &a, NULL); /* how batch systems end a job */
+  sigaction(SIGHUP, &a, NULL);
 }
 bool was_interrupted(void) { return interrupted; }
 

@@ -137,9 +137,17 @@ static int prune(const Options *o, tirc_db *db) {
   if (!o->keep)
     return complain(o, "--keep 10 leaves the ten fastest trials of each task",
                     "tirc db prune needs --keep N");
+  enum { FEWEST_DIGITS = 8 };
   Tasks tasks = {0};
   int64_t all = 0;
   int status = read_tasks(o, db, 1, &tasks);
+  const char *word = o->args.n > 1 ? o->args.at[1] : NULL;
+  for (int i = 0; word && i < tasks.n && status == DONE; i++) {
+    const bool named = tasks.at[i].name && strcmp(tasks.at[i].name, word) == 0;
+    if (!named && !is_file(word) && strlen(word) < FEWEST_DIGITS)
+      status = complain(o, "tirc db list has the names; of an id or a hash, eight digits or more",
+                        "'%s' is no program's name, and too short for a hash", word);
+  }
   for (int i = 0; i < tasks.n && status == DONE; i++) {
     tirc_error *e = NULL;
     int64_t n = 0;

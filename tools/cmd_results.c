@@ -85,7 +85,8 @@ static void take_setting(Case *k, const tirc_db_result *r, Json *setting, Json *
   k->defines = calloc((size_t)json_object_object_length(setting) + 1, sizeof *k->defines);
   json_object_object_foreach(setting, key, value) {
     if (!k->defines || strcmp(key, "kernel") == 0) continue;
-    k->defines[k->n_defines++] = (tirc_define){strdup(key), strdup(json_object_get_string(value))};
+    const char *of_size = value ? json_object_get_string(value) : "";
+    k->defines[k->n_defines++] = (tirc_define){strdup(key), strdup(of_size)};
   }
 }
 
@@ -126,8 +127,13 @@ static bool keep(Results *all, Stored s) {
     if (!is_same(old, &s)) continue;
     all->n_older++;
     if (s.held->busy > old->held->busy) {
+      s.held->older = old->held->older;
+      old->held->older = s.held;
+      s.held = NULL;
       free_stored(&s);
     } else {
+      s.held->older = old->held;
+      old->held = NULL;
       free_stored(old);
       *old = s;
     }

@@ -23,8 +23,8 @@ typedef struct Import {
   struct Program {
     tirc_module *m;
     char *path, *name, *hash;
-    char *task; /* of the last record, with its target and threads */
-    char *target;
+    char *task;             /* of the last record, with its target and threads */
+    char *target, *machine; /* machine "": unknown */
     int threads;
   } * programs;
   int64_t stored, known, failed;
@@ -90,12 +90,16 @@ static void free_programs(Import *x) {
 static int find_task(Import *x, struct Program *p, const char *target, int threads,
                      const char *machine, const char **task) {
   tirc_error *e = NULL;
-  if (!p->task || p->threads != threads || strcmp(p->target, target) != 0) {
+  const char *profile = machine ? machine : "";
+  if (!p->task || p->threads != threads || strcmp(p->target, target) != 0 ||
+      strcmp(p->machine, profile) != 0) {
     const tirc_db_described on = {.profile = machine};
     tirc_string_free(p->task);
     free(p->target);
+    free(p->machine);
     p->task = NULL;
     p->target = strdup(target);
+    p->machine = strdup(profile);
     p->threads = threads;
     const tirc_db_task t = {.module = p->m,
                             .name = p->name,
@@ -197,6 +201,8 @@ static int check_arguments(const Import *x, const struct Program *p, Json *argum
                                  p->path, arrays);
 }
 
+static bool is_time(double seconds) { return isfinite(seconds) && seconds > 0; }
+
 static int read_samples(Json *seconds, tirc_db_trial *t) {
   const size_t n = json_object_array_length(seconds);
   double *samples = calloc(n + 1, sizeof *samples);
@@ -232,7 +238,8 @@ static int import_record(Import *x, Json *record) {
   if (status == DONE && read_samples(seconds, &t) != DONE)
     status = complain(x->o, NULL, "out of memory");
   if (status != DONE) return status;
-  const bool failed = t.n_samples == 0 || t.samples[0] >= FAILED;
+  bool failed = t.n_samples == 0 || t.samples[0] >= FAILED;
+  for (int i = 0; i < t.n_samples; i++) failed = failed || !is_time(t.samples[i]);
   if (failed) t.n_samples = 0, t.code = "failed", t.message = "the record has no time";
   t.trace = strdup(json_object_to_json_string_ext(trace, JSON_C_TO_STRING_PLAIN |
                                                              JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -351,7 +358,8 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
     if (t.n_samples == MOST_SAMPLES)
       return fault(x, "there are more than %d samples", MOST_SAMPLES);
     samples[t.n_samples++] = strtod(at, &end);
-    if (end == at) return fault(x, "'%s' are no samples", v[SAMPLES]);
+    if (end == at || !is_time(samples[t.n_samples - 1]))
+      return fault(x, "'%s' are no samples", v[SAMPLES]);
     while (*end == ' ') end++;
   }
   Json *trace = json_tokener_parse(t.trace);

@@ -192,15 +192,31 @@ static bool add_trial_json(void *self, const tirc_db_trial *t) {
   return true;
 }
 
-static int show_task_json(const Options *o, tirc_db *db, const tirc_db_task *k) {
-  Json *j = task_as_json(k, true), *list = json_object_new_array();
+/* One task is an object, several are the list "tasks" of one. */
+static int show_tasks_json(const Options *o, tirc_db *db, const Tasks *tasks) {
+  Json *all = json_object_new_array();
   tirc_error *e = NULL;
-  put(j, "trials", list);
-  if (tirc_db_trials(db, k->id, o->limit, add_trial_json, list, &e)) {
-    json_object_put(j);
+  for (int i = 0; i < tasks->n && !e; i++) {
+    Json *j = task_as_json(&tasks->at[i], true), *list = json_object_new_array();
+    put(j, "trials", list);
+    json_object_array_add(all, j);
+    (void)tirc_db_trials(db, tasks->at[i].id, o->limit, add_trial_json, list, &e);
+  }
+  if (e) {
+    json_object_put(all);
     return report(o, e);
   }
-  return put_json(o, j);
+  Json *out =
+      tasks->n == 1 ? json_object_get(json_object_array_get_idx(all, 0)) : json_object_new_object();
+  if (tasks->n > 1) put(out, "tasks", json_object_get(all));
+  json_object_put(all);
+  return put_json(o, out);
+}
+
+/* What people wrote steers no terminal. */
+static void put_words(const char *first, const char *then) {
+  put_clean(stdout, first, strlen(first));
+  put_clean(stdout, then, strlen(then));
 }
 
 static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
@@ -209,12 +225,14 @@ static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
   enum { A_SCREEN = 20 };
   Trials t = {{.right = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4}, o->csv};
   tirc_error *e = NULL;
-  if (o->as_json) return show_task_json(o, db, k);
   add_head(&t.table, 7, head);
   if (!o->csv) {
-    printf("task %s\n%s, program %s\nfor %s, %d thread%s, machine %s\n", k->id,
-           k->name ? k->name : "no name", k->hash, k->target, k->threads,
-           k->threads == 1 ? "" : "s", k->machine->profile);
+    printf("task %s\n", k->id);
+    put_words(k->name ? k->name : "no name", ", program ");
+    printf("%s\n", k->hash);
+    put_words("for ", k->target);
+    printf(", %d thread%s, machine ", k->threads, k->threads == 1 ? "" : "s");
+    put_words(k->machine->profile, "\n");
     printf("%lld trials, %lld of them failed, %lld waiting or running\n\n", (long long)k->n_done,
            (long long)k->n_failed, (long long)(k->n_queued + k->n_running));
   }
@@ -268,8 +286,12 @@ static void put_trial(const tirc_db_task *k, const tirc_db_trial *t) {
   put_line("trial", t->id);
   put_line("task", t->task);
   put_line("program", k->name ? k->name : k->hash);
-  printf("%-12s%s, %d thread%s, machine %s\n", "for", k->target, k->threads,
-         k->threads == 1 ? "" : "s", k->machine->profile);
+  char *on = NULL;
+  if (asprintf(&on, "%s, %d thread%s, machine %s", k->target, k->threads,
+               k->threads == 1 ? "" : "s", k->machine->profile) < 0)
+    on = NULL;
+  put_line("for", on);
+  free(on);
   put_line("outcome", t->code ? t->code : t->state == TIRC_DB_DONE ? "ran" : "not done yet");
   put_line("message", t->message);
   if (!isnan(t->seconds)) printf("%-12s%.4f ms\n", "median", 1e3 * t->seconds);
@@ -309,13 +331,17 @@ int db_show(const Options *o, tirc_db *db) {
   if (o->args.n < 2)
     return complain(o, "tirc db list shows the tasks", "usage: tirc db show TASK|TRIAL");
   int status = read_tasks(o, db, 1, &tasks);
-  for (int i = 0; i < tasks.n && status == DONE; i++) {
-    if (i > 0 && !o->csv && !o->as_json) putchar('\n');
+  if (status == DONE && tasks.n && o->as_json) status = show_tasks_json(o, db, &tasks);
+  for (int i = 0; i < tasks.n && status == DONE && !o->as_json; i++) {
+    if (i > 0 && !o->csv) putchar('\n');
     status = show_task(o, db, &tasks.at[i]);
   }
   if (status == DONE && !tasks.n) {
-    if (tirc_db_find_trial(db, o->args.at[1], &trial, NULL) == TIRC_OK)
+    const tirc_status found = tirc_db_find_trial(db, o->args.at[1], &trial, &e);
+    if (found == TIRC_OK)
       status = show_trial(o, db, trial);
+    else if (found == TIRC_BAD)
+      status = report(o, e), e = NULL;
     else
       status = complain(o, "tirc db list shows the tasks, tirc db show TASK its trials",
                         "no task, program or trial is called '%s'", o->args.at[1]);
@@ -338,12 +364,21 @@ static tirc_db_trial *best_of(tirc_db *db, const tirc_db_task *k, tirc_error **e
   return t;
 }
 
+/* A line of a comment stays one, whatever a profile is called. On the heap. */
+static char *in_a_line(const char *text) {
+  char *copy = strdup(text ? text : "unknown");
+  for (char *p = copy; p && *p; p++)
+    if ((unsigned char)*p < ' ') *p = '?';
+  return copy;
+}
+
 static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
   tirc_error *e = NULL;
   tirc_module *m = NULL;
   char *script = NULL, *text = NULL;
   tirc_db_trial *t = best_of(db, k, &e);
   if (!t) return report(o, e);
+  char *machine = in_a_line(k->machine->profile), *target = in_a_line(k->target);
   int status = script_of(o, k, t, &m, &script);
   Json *record = status == DONE && o->as_json ? tuning_record(0, k, m, t) : NULL;
   if (record) {
@@ -352,14 +387,16 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
     if (asprintf(&text, "%s\n", line) < 0) text = NULL;
   } else if (status == DONE &&
              asprintf(&text, "# %.4f ms on %d thread%s, machine %s, target %s: trial %s\n%s\n",
-                      1e3 * t->seconds, k->threads, k->threads == 1 ? "" : "s", k->machine->profile,
-                      k->target, t->id, script) < 0) {
+                      1e3 * t->seconds, k->threads, k->threads == 1 ? "" : "s",
+                      machine ? machine : "", target ? target : "", t->id, script) < 0) {
     text = NULL;
   }
   if (status == DONE)
     status =
         text ? write_output(o, o->output, text, strlen(text)) : complain(o, NULL, "out of memory");
   json_object_put(record);
+  free(machine);
+  free(target);
   free(text);
   tirc_string_free(script);
   tirc_module_free(m);

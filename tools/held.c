@@ -19,10 +19,13 @@ const char *text_in(Json *j, const char *key) {
 
 static bool was_busy(Json *more) {
   Json *words = NULL;
-  if (!json_object_object_get_ex(more, "disturbed", &words)) return false;
-  for (size_t i = 0; i < json_object_array_length(words); i++)
-    if (strcmp(json_object_get_string(json_object_array_get_idx(words, i)), "uncertainty") != 0)
-      return true;
+  if (!json_object_object_get_ex(more, "disturbed", &words) ||
+      !json_object_is_type(words, json_type_array))
+    return false;
+  for (size_t i = 0; i < json_object_array_length(words); i++) {
+    const char *word = json_object_get_string(json_object_array_get_idx(words, i));
+    if (word && strcmp(word, "uncertainty") != 0) return true;
+  }
   return false;
 }
 
@@ -30,7 +33,9 @@ static char *copied(const char *text) { return text ? strdup(text) : NULL; }
 
 static void take_turns_of(Contender *c, const tirc_db_result *r, Json *more) {
   Json *turns = NULL;
-  if (!json_object_object_get_ex(more, "turns", &turns) || !r->n_samples) return;
+  if (!json_object_object_get_ex(more, "turns", &turns) || !r->n_samples ||
+      !json_object_is_type(turns, json_type_array))
+    return;
   const int n = (int)json_object_array_length(turns);
   int at = 0;
   c->turns = calloc((size_t)n + 1, sizeof *c->turns);
@@ -40,7 +45,7 @@ static void take_turns_of(Contender *c, const tirc_db_result *r, Json *more) {
   c->n_times = r->n_samples;
   for (int i = 0; i < n; i++) {
     const int calls = json_object_get_int(json_object_array_get_idx(turns, (size_t)i));
-    if (calls <= 0 || at + calls > r->n_samples) break;
+    if (calls <= 0 || calls > r->n_samples - at) break;
     c->turns[c->n_turns++] = median_of_copy(c->times + at, calls);
     at += calls;
   }

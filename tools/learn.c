@@ -194,7 +194,7 @@ static void add_error(Errors *e, double got, double wanted) {
   const double off = fabs(got - wanted);
   e->absolute += off;
   e->relative += off / fmax(wanted, 1);
-  e->wrong += off > 0;
+  e->wrong += !(off <= 0); /* what cannot be predicted is wrong, too */
 }
 
 static bool validate_fold(const Group *g, Knob *k, int fold) {

@@ -10,7 +10,7 @@ typedef struct Stored {
   Case k; /* kernel, setting, defines (its sizes), threads, work */
   char *contender, *target, *machine, *hash;
   double created;
-  Held *held;
+  Held *held;              /* what counts, and what is older or was disturbed */
   struct json_object *all; /* all that is known of it */
 } Stored;
 

@@ -154,20 +154,44 @@ static const Stored *base_of(const Results *r, const Stored *s) {
   return NULL;
 }
 
+/* The latest results of two contenders that took turns; else the latest of each. */
+static bool pair_up(const Held **of, const Held **base) {
+  for (const Held *x = *of; x; x = x->older)
+    for (const Held *y = *base; y; y = y->older)
+      if (x->c.median > 0 && y->c.median > 0 && strcmp(x->session, y->session) == 0) {
+        *of = x;
+        *base = y;
+        return true;
+      }
+  return false;
+}
+
+/* Where contenders are summed up, those that none can be: the ceilings, and what all are compared
+ * with. */
+static bool is_left_out(const Pivot *p, const Stored *s) {
+  const Side *sides[] = {&p->rows, &p->columns};
+  for (int i = 0; i < 2; i++)
+    for (int n = 0; n < sides[i]->n_names; n++)
+      if (strcmp(sides[i]->names[n], "contender") == 0 ||
+          strcmp(sides[i]->names[n], "variant") == 0)
+        return false;
+  return s->held->c.ceiling || (p->r->o->against && strcmp(s->contender, p->r->o->against) == 0);
+}
+
 /* Adds the logarithm of a result, and its draws. Those of one run drew the same turns. */
 static void add_to(const Results *r, const Stored *s, Sum *sum, double *total, double *draws) {
-  const Contender *c = &s->held->c;
-  const Stored *base = r->o->against ? base_of(r, s) : NULL;
-  if (!(c->median > 0) || (r->o->against && !base)) return;
-  const bool together = base && strcmp(base->held->session, s->held->session) == 0;
+  const Stored *other = r->o->against ? base_of(r, s) : NULL;
+  const Held *held = s->held, *base = other ? other->held : NULL;
+  if (!(held->c.median > 0) || (r->o->against && !base)) return;
+  const bool together = base && pair_up(&held, &base);
+  const Contender *c = &held->c;
   for (int i = 0; i < RESAMPLES; i++) {
     const uint64_t number = (uint64_t)sum->n * RESAMPLES + (uint64_t)i + 1;
-    draws[i] +=
-        base ? draw_log_ratio(c, &base->held->c, number, together) : draw_log_seconds(c, number);
+    draws[i] += base ? draw_log_ratio(c, &base->c, number, together) : draw_log_seconds(c, number);
   }
-  *total += base ? log(base->held->c.median / c->median) : log(c->median);
+  *total += base ? log(base->c.median / c->median) : log(c->median);
   sum->n++;
-  sum->busy = sum->busy || s->held->busy || (base && base->held->busy);
+  sum->busy = sum->busy || held->busy || (base && base->busy);
 }
 
 static Sum sum_up(const Pivot *p, int row, int column) {
@@ -175,7 +199,8 @@ static Sum sum_up(const Pivot *p, int row, int column) {
   const double unit = p->r->o->against ? 1 : 1e3;
   Sum sum = {0};
   for (int i = 0; i < p->r->n; i++)
-    if (p->row[i] == row && p->column[i] == column) add_to(p->r, &p->r->at[i], &sum, &total, draws);
+    if (p->row[i] == row && p->column[i] == column && !is_left_out(p, &p->r->at[i]))
+      add_to(p->r, &p->r->at[i], &sum, &total, draws);
   if (!sum.n) return sum;
   for (int i = 0; i < RESAMPLES; i++) draws[i] = unit * exp(draws[i] / sum.n);
   sum.value = interval(unit * exp(total / sum.n), draws, RESAMPLES);

@@ -154,8 +154,9 @@ void doc_table(Doc *d, const char *heads, unsigned right) {
           2 * __builtin_popcount(right) < d->columns ? " class=\"cards\"" : "");
   for (int i = 0; i < d->columns; i++) {
     const size_t n = strcspn(heads, "|");
-    fputs(right >> i & 1 ? "---:|" : "---|", d->md);
-    fputs(right >> i & 1 ? "<th class=\"n\">" : "<th>", d->html);
+    const bool is_right = i < 32 && right >> i & 1;
+    fputs(is_right ? "---:|" : "---|", d->md);
+    fputs(is_right ? "<th class=\"n\">" : "<th>", d->html);
     put_html(d->html, heads, n);
     fputs("</th>", d->html);
     heads += n + 1;
@@ -170,7 +171,7 @@ static void put_head(FILE *to, const char *heads, int column) {
 }
 
 static void put_cell(Doc *d, const char *class, const char *text) {
-  const bool number = d->right >> d->column & 1;
+  const bool number = d->column < 32 && d->right >> d->column & 1;
   fputs(d->column ? " " : "| ", d->md);
   put_markdown(d->md, text);
   fputs(" |", d->md);

@@ -219,11 +219,11 @@ tirc_status tirc_db_commit(tirc_db *db, tirc_error **error) {
 
 void tirc_db_rollback(tirc_db *db) {
   if (!db || !db->in_transaction) return;
-  if (!db->lost) {
-    tirc_error *ignored = NULL; /* it may have been rolled back already, and to say so is no news */
-    tirc_db_run(db, "ROLLBACK", 0, NULL, NULL, NULL, &ignored);
-    tirc_error_free(ignored);
-  }
+  tirc_error *ignored = NULL; /* it may have been rolled back already, and to say so is no news */
+  DbRows none = {0};
+  (void)db->conn->driver->run(db->conn, "ROLLBACK", 0, NULL, &none, NULL, &ignored);
+  tirc_db_rows_free(&none);
+  tirc_error_free(ignored);
   db->in_transaction = false;
 }
 

@@ -121,8 +121,8 @@ void tirc_db_trial_free(tirc_db_trial *t);
 tirc_status tirc_db_put_trial(tirc_db *db, const tirc_db_trial *t, bool *stored,
                               tirc_error **error);
 
-/* The winner of a structurally equal program, else its fastest trial; TIRC_NO: there is none. machine: of that
- * profile only; NULL: of any. */
+/* The winner of a structurally equal program, else its fastest trial; TIRC_NO: there is none.
+ * machine: of that profile only; NULL: of any. */
 tirc_status tirc_db_best(tirc_db *db, const tirc_module *m, const char *target, int threads,
                          const char *machine, tirc_db_trial **out, tirc_error **error);
 
@@ -149,6 +149,11 @@ tirc_status tirc_db_add_samples(tirc_db *db, const char *trial, int n, const dou
 /* The trial won when the fastest ones were measured again, in turns: it is its task's best from
  * now on, whatever others took when they were measured once. */
 tirc_status tirc_db_set_winner(tirc_db *db, const char *trial, tirc_error **error);
+/* A search that had no such end found one that took so many seconds: a slower winner is none. */
+tirc_status tirc_db_drop_winner(tirc_db *db, const char *task, double seconds, tirc_error **error);
+/* A trial that ran when it was measured failed later. Its samples stay, its time does not. */
+tirc_status tirc_db_refute(tirc_db *db, const char *trial, const char *code, const char *message,
+                           tirc_error **error);
 /* Gives back what the worker has taken and not finished. */
 tirc_status tirc_db_release(tirc_db *db, const char *worker, tirc_error **error);
 

@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #include "driver.h"
 
+#include "../../ir/utf8.h"
+
 #include "../api.h"
 
 #include <dlfcn.h>
@@ -122,7 +124,13 @@ static bool write_params(int n, const DbValue *params, const char **values, char
     const DbValue *v = &params[i];
     const size_t size = v->kind == DB_BYTES ? 2 * v->n + 3 : 32;
     values[i] = v->kind == DB_TEXT ? v->s : NULL;
-    if (v->kind == DB_TEXT || v->kind == DB_NULL) continue;
+    if (v->kind == DB_NULL || (v->kind == DB_TEXT && !tirc_utf8_wrong(v->s))) continue;
+    if (v->kind == DB_TEXT) { /* the server takes no other text */
+      if (!(room[i] = malloc(3 * strlen(v->s) + 1))) return false;
+      (void)tirc_utf8_repair(room[i], v->s);
+      values[i] = room[i];
+      continue;
+    }
     if (!(room[i] = malloc(size))) return false;
     if (v->kind == DB_INT) snprintf(room[i], size, "%lld", (long long)v->i);
     if (v->kind == DB_REAL) snprintf(room[i], size, "%.17g", v->r);

@@ -407,6 +407,23 @@ tirc_status tirc_db_set_winner(tirc_db *db, const char *trial, tirc_error **erro
       DB_PARAMS(db_text(trial)), NULL, NULL, error);
 }
 
+tirc_status tirc_db_drop_winner(tirc_db *db, const char *task, double seconds, tirc_error **error) {
+  NEED(db, task);
+  return tirc_db_run(db,
+                     "UPDATE task SET winner = NULL WHERE id = $1"
+                     " AND (SELECT r.seconds FROM trial r WHERE r.id = task.winner) > $2",
+                     DB_PARAMS(db_text(task), db_real(seconds)), NULL, NULL, error);
+}
+
+tirc_status tirc_db_refute(tirc_db *db, const char *trial, const char *code, const char *message,
+                           tirc_error **error) {
+  NEED(db, trial, code);
+  return tirc_db_run(db,
+                     "UPDATE trial SET code = $2, message = $3, seconds = NULL WHERE id = $1"
+                     " AND state = 'done'",
+                     DB_PARAMS(db_text(trial), db_text(code), db_text(message)), NULL, NULL, error);
+}
+
 /* --- questions
  * ------------------------------------------------------------------------------------------ */
 

@@ -274,6 +274,22 @@ static void test_winner(void **state) {
     assert_string_equal(best->trace, "[[],[2]]");
     tirc_db_trial_free(best);
   }
+  /* it keeps out none that is faster when a search has no such end; one that fails has no time */
+  OK(tirc_db_drop_winner(other, task, 3, &error));
+  OK(tirc_db_best(other, m, "haswell", 2, NULL, &best, &error));
+  assert_string_equal(best->trace, "[[],[2]]");
+  tirc_db_trial_free(best);
+  t.trace = "[[],[3]]";
+  t.samples = &fast;
+  OK(tirc_db_put_trial(other, &t, NULL, &error));
+  OK(tirc_db_drop_winner(other, task, fast, &error));
+  OK(tirc_db_best(other, m, "haswell", 2, NULL, &best, &error));
+  assert_string_equal(best->trace, "[[],[3]]");
+  OK(tirc_db_refute(other, best->id, "crash", "it ends by signal 11", &error));
+  tirc_db_trial_free(best);
+  OK(tirc_db_best(other, m, "haswell", 2, NULL, &best, &error));
+  assert_string_equal(best->trace, "[[],[2]]");
+  tirc_db_trial_free(best);
   tirc_string_free(task);
   tirc_module_free(m);
   tirc_db_close(other);
