@@ -419,9 +419,9 @@ tirc_status tirc_db_refute(tirc_db *db, const char *trial, const char *code, con
                            tirc_error **error) {
   NEED(db, trial, code);
   return tirc_db_run(db,
-                     "UPDATE trial SET code = $2, message = $3, seconds = NULL WHERE id = $1"
+                     "UPDATE trial SET code = $1, message = $2, seconds = NULL WHERE id = $3"
                      " AND state = 'done'",
-                     DB_PARAMS(db_text(trial), db_text(code), db_text(message)), NULL, NULL, error);
+                     DB_PARAMS(db_text(code), db_text(message), db_text(trial)), NULL, NULL, error);
 }
 
 /* --- questions
