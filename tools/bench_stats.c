@@ -28,8 +28,18 @@ static double median_of(double *v, int n) {
   return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* The median of the turns drawn from `state`: contenders with as many turns draw the same ones. */
-static double resample(const Contender *c, uint64_t state) {
+/* Numbers that follow each other have draws that have nothing to do with each other (Steele et al.,
+ * SplitMix, 2014). */
+static uint64_t mix(uint64_t z) {
+  z += UINT64_C(0x9E3779B97F4A7C15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+  return z ^ (z >> 31);
+}
+
+/* The median of the turns drawn from `number`: contenders with as many turns draw the same ones. */
+static double resample(const Contender *c, uint64_t number) {
+  uint64_t state = mix(number);
   double drawn[MOST_TURNS];
   int n = c->n_turns < MOST_TURNS ? c->n_turns : MOST_TURNS;
   for (int i = 0; i < n; i++) drawn[i] = c->turns[next_random(&state) % (uint32_t)n];

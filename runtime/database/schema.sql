@@ -74,6 +74,7 @@ CREATE TABLE trial (
   finished DOUBLE PRECISION
 );
 CREATE INDEX trial_by_task ON trial (task, state);
+CREATE INDEX trial_unfinished ON trial (task, state) WHERE state <> 'done';
 CREATE INDEX trial_by_speed ON trial (task, seconds, id);
 
 -- Cost models and other things that were learnt; one a kind and target.

@@ -269,7 +269,8 @@ static tirc_status bury(tirc_db *db, tirc_error **error) {
   return tirc_db_run(db,
                      "UPDATE trial SET state = 'done', code = 'worker-lost', lease = NULL,"
                      " message = 'each worker that took it was lost', finished = $now"
-                     " WHERE state = 'running' AND lease <= $now AND attempts >= " MOST_ATTEMPTS,
+                     " WHERE state <> 'done' AND state = 'running' AND lease <= $now"
+                     " AND attempts >= " MOST_ATTEMPTS,
                      0, NULL, NULL, NULL, error);
 }
 
@@ -285,7 +286,8 @@ static tirc_status take(tirc_db *db, void *self, tirc_error **error) {
   return tirc_db_run(
       db,
       "UPDATE trial SET state = 'running', worker = $1, lease = $now + $2, attempts = attempts + 1"
-      " WHERE id = (SELECT id FROM trial WHERE ($3 = '' OR task = $3) AND (state = 'queued'"
+      " WHERE id = (SELECT id FROM trial WHERE state <> 'done' AND ($3 = '' OR task = $3) AND "
+      "(state = 'queued'"
       " OR (state = 'running' AND lease <= $now AND attempts < " MOST_ATTEMPTS "))"
       " ORDER BY CASE WHEN state = 'queued' THEN 0 ELSE 1 END, coalesce(predicted, 0) DESC, "
       "created, id LIMIT 1 $skip_locked) RETURNING " COLUMNS,
@@ -309,7 +311,8 @@ tirc_status tirc_db_renew(tirc_db *db, const char *worker, double lease, int64_t
                           tirc_error **error) {
   NEED(db, worker);
   return tirc_db_run(db,
-                     "UPDATE trial SET lease = $now + $1 WHERE worker = $2 AND state = 'running'",
+                     "UPDATE trial SET lease = $now + $1 WHERE state <> 'done' AND worker = $2"
+                     " AND state = 'running'",
                      DB_PARAMS(db_real(lease), db_text(worker)), NULL, held, error);
 }
 
@@ -317,7 +320,7 @@ tirc_status tirc_db_release(tirc_db *db, const char *worker, tirc_error **error)
   NEED(db, worker);
   return tirc_db_run(db,
                      "UPDATE trial SET state = 'queued', lease = NULL, attempts = attempts - 1"
-                     " WHERE worker = $1 AND state = 'running'",
+                     " WHERE state <> 'done' AND worker = $1 AND state = 'running'",
                      DB_PARAMS(db_text(worker)), NULL, NULL, error);
 }
 
