@@ -396,6 +396,23 @@ static Task *next_task(Tuning *t) {
   return starved ? starved : best;
 }
 
+/* Programs share the trials, but one that came to a search late is not left with none: a quarter of
+ * its share is its own, whatever others have had. */
+static int64_t own_share(const Tuning *t) {
+  const int64_t each = t->options->trials > 0 ? t->options->trials : TRIALS;
+  return (each + 3) / 4;
+}
+
+static Task *starved_task(Tuning *t) {
+  Task *starved = NULL;
+  for (int i = 0; i < t->n; i++) {
+    Task *x = &t->tasks[i];
+    const int64_t made = x->trials + x->study.queued + x->study.running;
+    if (!x->exhausted && made < own_share(t) && (!starved || made < starved->trials)) starved = x;
+  }
+  return starved;
+}
+
 /* --- from start to end -------------------------------------------------------------------------
  */
 
@@ -690,13 +707,14 @@ static tirc_status search(Tuning *t, tirc_error **error) {
   tirc_status status = TIRC_OK;
   while (status == TIRC_OK && goes_on(t)) {
     const Outlook o = look(t);
-    Task *next = o.made < budget ? next_task(t) : NULL;
+    Task *next = o.made < budget ? next_task(t) : starved_task(t);
     if (!next && !o.waiting) break;
     if (!next) next = waiting_task(t);
     if (t->lost || !next) break;
     const int64_t others = o.made - next->trials - next->study.queued - next->study.running;
     int n = 0;
-    status = run_batch(t, next, most, budget - others, &n, error);
+    const int64_t room = budget - others;
+    status = run_batch(t, next, most, room > own_share(t) ? room : own_share(t), &n, error);
     if (status == TIRC_OK && n == 0 && o.waiting && goes_on(t)) nap(t);
   }
   for (int i = 0; i < t->n && status == TIRC_OK; i++) status = finish_task(t, &t->tasks[i], error);

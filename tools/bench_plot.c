@@ -2,13 +2,16 @@
  * a line a contender over the settings, or a bar if there is one setting, and below, for each
  * number of threads, a heat map of contenders and settings. Programs of a suite have the maps only:
  * their rates have little to do with each other. */
+#define _GNU_SOURCE
 #include "bench.h"
 
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 enum { MOST_KERNELS = 64, PANEL_WIDTH = 720, PANEL_HEIGHT = 380, CELL_WIDTH = 48 };
 
@@ -298,7 +301,7 @@ static void write_panel(FILE *f, const Bench *b, const char *kernel, int threads
     write_bars(f, b, kernel, threads);
 }
 
-static void write_script(FILE *f, const Bench *b, bool svg) {
+static void write_script(FILE *f, const Bench *b, const char *path, bool svg) {
   const char *kernels[MOST_KERNELS];
   int n = list_kernels(b, kernels, MOST_KERNELS);
   const bool panels = !b->of_programs;
@@ -311,7 +314,7 @@ static void write_script(FILE *f, const Bench *b, bool svg) {
           "set terminal %s noenhanced size %d,%d%s\nset output '%s'\nset datafile missing 'NaN'\n"
           "set palette defined (0 '#ffffff', 1 '#56b4e9')\n",
           svg ? "svg" : "pngcairo", width, PANEL_HEIGHT * rows,
-          svg ? " background rgb 'white'" : "", b->o->plot);
+          svg ? " background rgb 'white'" : "", path);
   write_styles(f, b);
   fprintf(f, "set key outside right center vertical Left reverse\nset multiplot\n");
   for (int t = 0; t < b->n_threads; t++) {
@@ -364,6 +367,31 @@ static bool has_plain_names(const Bench *b) {
   return true;
 }
 
+/* gnuplot draws beside the picture, which then takes its place: what fails leaves the old one. A
+ * relative path begins with a dot, since gnuplot would run what begins with a bar. */
+typedef struct Drawing {
+  FILE *f; /* gnuplot's commands; NULL: it cannot be started */
+  char *part;
+  const char *path;
+} Drawing;
+
+static Drawing start_drawing(const char *path) {
+  Drawing d = {.path = path};
+  if (asprintf(&d.part, "%s%s.part", *path == '/' ? "" : "./", path) < 0) d.part = NULL;
+  signal(SIGPIPE, SIG_IGN);
+  if (d.part) d.f = popen("gnuplot >/dev/null 2>&1", "w");
+  return d;
+}
+
+static bool end_drawing(Drawing *d) {
+  struct stat there;
+  bool ok = d->f && pclose(d->f) == 0;
+  ok = ok && stat(d->part, &there) == 0 && there.st_size > 0 && rename(d->part, d->path) == 0;
+  if (!ok && d->part) unlink(d->part);
+  free(d->part);
+  return ok;
+}
+
 bool plot_panel(const Bench *b, const char *kind, const char *kernel, int threads,
                 const char *path) {
   enum {
@@ -383,16 +411,16 @@ bool plot_panel(const Bench *b, const char *kind, const char *kernel, int thread
   const int rows = count_rows(b, NULL, threads);
   const int height = heat ? 170 + ROW * (rows < FEWEST_ROWS ? FEWEST_ROWS : rows) : HEIGHT;
   if (!count_rows(b, kernel, threads) || !is_plain_text(path) || !has_plain_names(b)) return false;
-  signal(SIGPIPE, SIG_IGN);
-  FILE *f = popen("gnuplot 2>/dev/null", "w");
-  if (!f) return false;
+  Drawing d = start_drawing(path);
+  FILE *f = d.f;
+  if (!f) return end_drawing(&d);
   fprintf(
       f,
       "set terminal %s noenhanced size %d,%d font \",%d\"%s\nset output '%s'\nset datafile "
       "missing 'NaN'\nset palette defined (0 '#ffffff', 1 '#56b4e9')\n"
       "set key outside bottom center horizontal Left reverse maxrows 4\nset xlabel offset 0,0.4\n",
       svg ? "svg" : "pngcairo", width, height, svg ? 14 : 11, svg ? " background rgb 'white'" : "",
-      path);
+      d.part);
   write_styles(f, b);
   if (heat)
     write_heat_map(f, b, threads);
@@ -402,7 +430,7 @@ bool plot_panel(const Bench *b, const char *kind, const char *kernel, int thread
     write_means(f, b, kernel, threads);
   else
     write_panel(f, b, kernel, threads);
-  return pclose(f) == 0;
+  return end_drawing(&d);
 }
 
 bool has_gnuplot(void) { return system("command -v gnuplot >/dev/null") == 0; }
@@ -415,7 +443,7 @@ int check_plot(const Options *o) {
                     o->plot);
   if (strpbrk(o->plot, "'\n\\"))
     return complain(o, NULL, "the name of a plot has no quotes and backslashes");
-  if (has_gnuplot()) return DONE;
+  if (has_gnuplot()) return check_output(o, o->plot);
   return complain(o, "on Debian: apt-get install gnuplot-nox", "--plot needs gnuplot");
 }
 
@@ -423,10 +451,8 @@ int write_plot(const Bench *b) {
   if (!b->n_measured) return DONE;
   if (!has_plain_names(b))
     return complain(b->o, NULL, "--plot cannot draw names with quotes and backslashes");
-  signal(SIGPIPE, SIG_IGN);
-  FILE *f = popen("gnuplot", "w");
-  if (!f) return complain(b->o, NULL, "cannot start gnuplot");
-  write_script(f, b, ends_with(b->o->plot, ".svg"));
-  if (pclose(f) == 0) return DONE;
+  Drawing d = start_drawing(b->o->plot);
+  if (d.f) write_script(d.f, b, d.part, ends_with(b->o->plot, ".svg"));
+  if (end_drawing(&d)) return DONE;
   return complain(b->o, NULL, "gnuplot could not write '%s'", b->o->plot);
 }

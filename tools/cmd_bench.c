@@ -158,5 +158,6 @@ int cmd_bench(Options *o) {
     return complain(o, "leave one of them out", "--ablate measures one schedule, without --auto");
   if (!o->suite && !has_contenders(o)) return usage_of_bench(o);
   int status = check_plot(o);
+  if (status == DONE) status = check_output(o, o->json);
   return status == DONE ? measure(o) : status;
 }

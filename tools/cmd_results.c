@@ -228,13 +228,23 @@ static void add_figure(Table *t, double v, int digits) {
     add_cell(t, "-");
 }
 
+/* As many digits as short ones need. */
+static void add_ms(const Options *o, Table *t, double seconds, const char *mark) {
+  const double ms = 1e3 * seconds;
+  if (!isfinite(ms) || ms == 0)
+    add_cell(t, o->csv ? "" : "-");
+  else
+    add_cell(t, o->csv ? "%.6g%s" : ms < 0.1 ? "%.4g%s" : "%.4f%s", ms, mark);
+}
+
 static void put_list(const Results *r) {
-  static const char *const heads[] = {"kernel",    "setting", "threads",  "target", "contender",
-                                      "median ms", "low ms",  "high ms",  "min ms", "deviation ms",
-                                      "GFLOP/s",   "samples", "measured", "machine"};
-  enum { N = sizeof heads / sizeof *heads };
-  Table t = {.columns = N, .right = 1 << 2 | 0xfe0};
-  for (int i = 0; i < N; i++) add_cell(&t, "%s", heads[i]);
+  static const char *const heads[] = {
+      "kernel", "setting",      "threads", "target",  "contender", "median ms", "low ms", "high ms",
+      "min ms", "deviation ms", "GFLOP/s", "samples", "measured",  "machine",   "busy",   "code"};
+  enum { ALL = sizeof heads / sizeof *heads, FOR_PEOPLE = ALL - 2 };
+  const bool csv = r->o->csv;
+  Table t = {.columns = csv ? ALL : FOR_PEOPLE, .right = 1 << 2 | 0xfe0};
+  for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
   for (int i = 0; i < r->n; i++) {
     const Stored *s = &r->at[i];
     const Contender *c = &s->held->c;
@@ -244,14 +254,14 @@ static void put_list(const Results *r) {
     add_cell(&t, "%s", s->target);
     add_cell(&t, "%s", s->contender);
     if (c->code) {
-      add_cell(&t, "%s", c->code);
-      for (int j = 6; j < 11; j++) add_cell(&t, "-");
+      add_cell(&t, "%s", csv ? "" : c->code);
+      for (int j = 6; j < 11; j++) add_cell(&t, "%s", csv ? "" : "-");
     } else {
-      add_cell(&t, "%.4f%s", 1e3 * c->median, s->held->busy ? "*" : "");
-      add_figure(&t, 1e3 * c->low, 4);
-      add_figure(&t, 1e3 * c->high, 4);
-      add_figure(&t, 1e3 * c->min, 4);
-      add_figure(&t, 1e3 * number_in(s->all, "deviation_s"), 4);
+      add_ms(r->o, &t, c->median, !csv && s->held->busy ? "*" : "");
+      add_ms(r->o, &t, c->low, "");
+      add_ms(r->o, &t, c->high, "");
+      add_ms(r->o, &t, c->min, "");
+      add_ms(r->o, &t, number_in(s->all, "deviation_s"), "");
       add_figure(&t, c->gflops, 2);
     }
     Json *samples = NULL;
@@ -259,6 +269,9 @@ static void put_list(const Results *r) {
     add_cell(&t, "%d", samples ? (int)json_object_array_length(samples) : 0);
     add_cell(&t, "%s", s->held->when);
     add_cell(&t, "%s", s->machine);
+    if (!csv) continue;
+    add_cell(&t, "%d", s->held->busy);
+    add_cell(&t, "%s", c->code ? c->code : "");
   }
   put_table(r->o, stdout, &t);
 }

@@ -66,6 +66,10 @@ static void print_result(const TuneRow *task, const tirc_tune_result *r) {
   if (task->ceiling > 0)
     snprintf(share, sizeof share, ", %.0f %% of the %s", 100 * task->ceiling / r->seconds,
              task->binds);
+  if (!r->module && !r->trials) {
+    printf("%s: nothing was measured yet\n", task->name);
+    return;
+  }
   if (!r->module) {
     printf("%s: no candidate works, of %lld that were measured and %lld that were looked at\n",
            task->name, (long long)r->trials, (long long)r->made);
@@ -200,14 +204,17 @@ static int write_script(const Options *o, const tirc_tune_result *r) {
 static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lost) {
   const Options *o = t->o;
   int status = DONE;
-  bool works = true;
+  bool works = true, any = false;
   for (int i = 0; i < t->cases.n_cases; i++) {
     print_result(&t->table.rows[i], &results[i]);
     if (t->cases.n_cases == 1 && results[i].module) print_difference(o, &t->tasks[i], &results[i]);
-    works &= results[i].module != NULL;
+    works &= results[i].module != NULL || !results[i].trials;
+    any |= results[i].trials > 0;
     if (results[i].wrong) status = NO;
   }
   if (was_interrupted()) printf("Interrupted\n");
+  if (!any && !was_interrupted() && !lost)
+    return complain(o, "give it more --seconds, or --trials", "nothing was measured");
   if (!works && !was_interrupted() && !lost)
     return complain(o, "the reasons are listed above, by their codes",
                     "no candidate works for some program");
@@ -275,7 +282,12 @@ int cmd_tune(Options *o) {
                     "usage: tirc tune PROG..., or tirc tune --suite operators");
   if (o->suite && o->args.n > 1)
     return complain(o, "tirc tune PROG --suite SUITE", "a suite has the sizes of one program");
-  int status = make_tasks(&t);
+  int status = o->show_space ? DONE : check_output(o, o->output);
+  if (status == DONE) status = make_tasks(&t);
+  if (status == DONE && o->output && t.cases.n_cases > 1)
+    status =
+        complain(o, "`tirc db best NAME -o FILE` writes each",
+                 "-o takes the best schedule of one program, and here are %d", t.cases.n_cases);
   if (status == DONE && o->show_space)
     for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
       status = show_space(o, t.tasks[i].module);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out) {
@@ -187,6 +188,16 @@ char *shown_stem(const char *path) {
   if (shown) (void)tirc_utf8_repair(shown, stem);
   free(stem);
   return shown;
+}
+
+int check_output(const Options *o, const char *path) {
+  if (!path || strcmp(path, "-") == 0) return DONE;
+  const bool was_there = access(path, F_OK) == 0;
+  FILE *f = fopen(path, "ab");
+  if (!f) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  fclose(f);
+  if (!was_there) unlink(path);
+  return DONE;
 }
 
 int write_output(const Options *o, const char *path, const char *bytes, size_t n) {

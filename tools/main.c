@@ -1,6 +1,7 @@
 /* The `tirc` command: finds the subcommand, reads its options, runs it. */
 #include "tool.h"
 
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ int main(int argc, char **argv) {
   }
   Options o = {.json_errors = wants_json(argc, argv),
                .words = {argc, (const char **)(uintptr_t)argv}};
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing it */
   end_when_memory_is_out(&o);
   int status = run_command(argc, argv, &o);
   bool lost = fflush(stdout) != 0 || ferror(stdout);

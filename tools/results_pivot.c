@@ -97,10 +97,27 @@ static int find_key(const Side *side, const char *key) {
   return -1;
 }
 
+/* Part by part: M=8 N=256 comes before M=16 N=64. */
 static int compare_keys(const void *a, const void *b) {
-  const char *x = *(char *const *)a, *y = *(char *const *)b;
-  const char *of_x = strchr(x, '='), *of_y = strchr(y, '=');
-  return of_x && of_y ? compare_values(of_x + 1, of_y + 1) : compare_values(x, y);
+  char *x = strdup(*(char *const *)a), *y = strdup(*(char *const *)b);
+  char *rest_x = NULL, *rest_y = NULL;
+  char *p = x ? strtok_r(x, " ", &rest_x) : NULL, *q = y ? strtok_r(y, " ", &rest_y) : NULL;
+  int c = 0;
+  for (; p && q && !c; p = strtok_r(NULL, " ", &rest_x), q = strtok_r(NULL, " ", &rest_y)) {
+    const char *of_p = strchr(p, '='), *of_q = strchr(q, '=');
+    c = of_p && of_q ? compare_values(of_p + 1, of_q + 1) : compare_values(p, q);
+  }
+  free(x);
+  free(y);
+  return c;
+}
+
+/* Contenders stay in the order of their results. */
+static bool names_contenders(const Side *side) {
+  for (int n = 0; n < side->n_names; n++)
+    if (strcmp(side->names[n], "contender") == 0 || strcmp(side->names[n], "variant") == 0)
+      return true;
+  return false;
 }
 
 static bool collect(const Results *r, Side *side) {
@@ -113,9 +130,7 @@ static bool collect(const Results *r, Side *side) {
     else
       free(key);
   }
-  if (side->n_names == 1 && strcmp(side->names[0], "contender") &&
-      strcmp(side->names[0], "variant"))
-    qsort(side->keys, (size_t)side->n, sizeof *side->keys, compare_keys);
+  if (!names_contenders(side)) qsort(side->keys, (size_t)side->n, sizeof *side->keys, compare_keys);
   return true;
 }
 
@@ -169,12 +184,7 @@ static bool pair_up(const Held **of, const Held **base) {
 /* Where contenders are summed up, those that none can be: the ceilings, and what all are compared
  * with. */
 static bool is_left_out(const Pivot *p, const Stored *s) {
-  const Side *sides[] = {&p->rows, &p->columns};
-  for (int i = 0; i < 2; i++)
-    for (int n = 0; n < sides[i]->n_names; n++)
-      if (strcmp(sides[i]->names[n], "contender") == 0 ||
-          strcmp(sides[i]->names[n], "variant") == 0)
-        return false;
+  if (names_contenders(&p->rows) || names_contenders(&p->columns)) return false;
   return s->held->c.ceiling || (p->r->o->against && strcmp(s->contender, p->r->o->against) == 0);
 }
 
@@ -222,7 +232,7 @@ static void add_sum(const Options *o, Table *t, const Sum *s, int most) {
     return;
   }
   char of[32] = "";
-  if (s->n && s->n < most) snprintf(of, sizeof of, " of %d", s->n);
+  if (s->n && s->n < most) snprintf(of, sizeof of, " (%d of %d)", s->n, most);
   if (s->n)
     add_cell(t, "%.4g%s [%.4g, %.4g]%s", s->value.value, s->busy ? "*" : "", s->value.low,
              s->value.high, of);
@@ -271,7 +281,8 @@ static void put_pivot_table(const Pivot *p, const Sum *sums) {
       printf("times as fast as %s", o->against);
     else
       printf("milliseconds");
-    printf(", with 95 %% intervals%s\n", most > 1 ? "; geometric means" : "");
+    printf(", with 95 %% intervals%s\n",
+           most > 1 ? "; geometric means, of all settings or as many as are said" : "");
   }
   add_heads(p, &t);
   for (int row = 0; row < p->rows.n; row++) {

@@ -120,7 +120,9 @@ void doc_text(Doc *d, const char *format, ...) {
   char *text = formatted(format, args);
   va_end(args);
   if (!text) return;
-  fprintf(d->md, "\n%s\n", text);
+  fputs("\n", d->md);
+  for (const char *p = text; *p; p++) fprintf(d->md, *p == '<' ? "\\%c" : "%c", *p);
+  fputs("\n", d->md);
   fputs("<p>", d->html);
   put_words(d->html, text);
   fputs("</p>\n", d->html);

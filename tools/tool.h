@@ -140,6 +140,8 @@ int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **ou
 char *path_stem(const char *path);
 char *shown_stem(const char *path); /* the same as UTF-8, for tables and JSON */
 int write_output(const Options *o, const char *path, const char *bytes, size_t n);
+/* Whether a file can be written, before long work and not after; NULL is no file. DONE or BAD */
+int check_output(const Options *o, const char *path);
 
 /* run_files.c: arrays from and to .npy and .npz files; DONE, or the exit status after the error was
  * reported */
