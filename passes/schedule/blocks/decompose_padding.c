@@ -34,9 +34,8 @@ typedef struct Padding {
 } Padding;
 
 static _Noreturn void no_pattern(Padding *p, const char *why) {
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_PADDING_PATTERN, NULL, NULL, "Block %s does not pad: %s.",
-                   tirc_block_of(p->block)->name, why);
+  tirc_sched_error_at(p->s, p->block->stmt, SERR_PADDING_PATTERN, NULL, NULL,
+                      "Block %s does not pad: %s.", tirc_block_of(p->block)->name, why);
 }
 
 /* --- checks --------------------------------------------------------------------------------- */
@@ -47,10 +46,9 @@ static void find_loops(Padding *p) {
   while (p->at < p->n_loops && p->loops[p->at] != p->loop) p->at++;
   if (p->at == p->n_loops) {
     tirc_sched_mark(p->s, p->loop->stmt);
-    tirc_sched_mark(p->s, p->block->stmt);
-    tirc_sched_error(p->s, SERR_LOOP_NOT_ABOVE, NULL, NULL,
-                     "Loop %s does not enclose block %s within its scope.",
-                     tirc_loop_of(p->loop)->var->u.s, tirc_block_of(p->block)->name);
+    tirc_sched_error_at(p->s, p->block->stmt, SERR_LOOP_NOT_ABOVE, NULL, NULL,
+                        "Loop %s does not enclose block %s within its scope.",
+                        tirc_loop_of(p->loop)->var->u.s, tirc_block_of(p->block)->name);
   }
   Stmt below = p->block->stmt;
   for (p->own = p->n_loops; p->own > p->at; p->own--) {
@@ -98,11 +96,10 @@ static void require_own_start(Padding *p, Expr start) {
   for (const SRef *r = p->scope; r; r = r->parent) {
     if (!tirc_is_loop(r) || !tirc_uses_var(start, tirc_loop_of(r)->var)) continue;
     tirc_sched_mark(p->s, r->stmt);
-    tirc_sched_mark(p->s, p->block->stmt);
-    tirc_sched_error(p->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                     "Block %s is bound to loop %s outside of the scope that it would be "
-                     "decomposed in.",
-                     tirc_block_of(p->block)->name, tirc_loop_of(r)->var->u.s);
+    tirc_sched_error_at(p->s, p->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                        "Block %s is bound to loop %s outside of the scope that it would be "
+                        "decomposed in.",
+                        tirc_block_of(p->block)->name, tirc_loop_of(r)->var->u.s);
   }
 }
 

@@ -84,10 +84,9 @@ static bool is_index_of_outputs(const EinsumPadding *p, int iter) {
 }
 
 static _Noreturn void not_neutral(const EinsumPadding *p, int iter, const char *why) {
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_PADDING_NOT_NEUTRAL, NULL, NULL,
-                   "With iterator %s padded, block %s would compute something else: %s.",
-                   tirc_block_of(p->block)->iters[iter].var->u.s, name_of(p), why);
+  tirc_sched_error_at(p->s, p->block->stmt, SERR_PADDING_NOT_NEUTRAL, NULL, NULL,
+                      "With iterator %s padded, block %s would compute something else: %s.",
+                      tirc_block_of(p->block)->iters[iter].var->u.s, name_of(p), why);
 }
 
 typedef struct Divisors {
@@ -138,9 +137,8 @@ static void require_neutral(const EinsumPadding *p) {
 /* --- nothing else grows --------------------------------------------------------------------- */
 
 static _Noreturn void not_closed(const EinsumPadding *p, Stmt what, const char *why) {
-  tirc_sched_mark(p->s, what);
-  tirc_sched_error(p->s, SERR_PADDING_NOT_CLOSED, NULL, NULL, "Block %s cannot be padded: %s.",
-                   name_of(p), why);
+  tirc_sched_error_at(p->s, what, SERR_PADDING_NOT_CLOSED, NULL, NULL,
+                      "Block %s cannot be padded: %s.", name_of(p), why);
 }
 
 typedef struct Users {

@@ -20,11 +20,10 @@ typedef struct Stores {
 } Stores;
 
 static _Noreturn void bad_form(Sched *s, SRef *block, const char *what) {
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_REDUCER_FORM, NULL,
-                   block->scope->n_blocks ? "call rfactor before blockize puts blocks inside of it"
-                                          : NULL,
-                   "In block %s, %s.", tirc_block_of(block)->name, what);
+  tirc_sched_error_at(
+      s, block->stmt, SERR_REDUCER_FORM, NULL,
+      block->scope->n_blocks ? "call rfactor before blockize puts blocks inside of it" : NULL,
+      "In block %s, %s.", tirc_block_of(block)->name, what);
 }
 
 /* Let statements around one store or a sequence of stores. A let may use those around it. */
@@ -265,11 +264,10 @@ Reducer tirc_reducer_of(Sched *s, SRef *block) {
         bad_form(s, block, "what comes in depends on what is accumulated so far");
     return r;
   }
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NO_MATCHED_REDUCER, NULL, NULL,
-                   "Block %s accumulates into %s by no commutative operation that is known, or "
-                   "starts from another value than its neutral element.",
-                   b->name, r.buffers[unmatched]->name);
+  tirc_sched_error_at(s, block->stmt, SERR_NO_MATCHED_REDUCER, NULL, NULL,
+                      "Block %s accumulates into %s by no commutative operation that is known, or "
+                      "starts from another value than its neutral element.",
+                      b->name, r.buffers[unmatched]->name);
 }
 
 /* Of two equal operands, the one that stands with an accumulated value is of its component; the one

@@ -126,10 +126,9 @@ typedef struct Index {
 
 static _Noreturn void not_cacheable(Index *x, const char *why) {
   Precompute *p = x->p;
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_INDEX_NOT_CACHEABLE, NULL, NULL,
-                   "An index expression of block %s cannot be computed ahead of it: %s.",
-                   tirc_block_of(p->block)->name, why);
+  tirc_sched_error_at(p->s, p->block->stmt, SERR_INDEX_NOT_CACHEABLE, NULL, NULL,
+                      "An index expression of block %s cannot be computed ahead of it: %s.",
+                      tirc_block_of(p->block)->name, why);
 }
 
 static bool is_parameter(Index *x, Expr var) {

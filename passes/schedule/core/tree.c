@@ -129,9 +129,8 @@ void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b) {
                   .only = tirc_paths_to_users(s, site, b)};
   tirc_visit_stmt(&k.v, site->stmt);
   if (!k.found) return;
-  tirc_sched_mark(s, site->stmt);
-  tirc_sched_error(s, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
-                   "%s cannot change: an extent of a buffer is loaded from it.", b->name);
+  tirc_sched_error_at(s, site->stmt, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
+                      "%s cannot change: an extent of a buffer is loaded from it.", b->name);
 }
 
 /* --- rewrites -------------------------------------------------------------------------------- */

@@ -50,16 +50,14 @@ static Buffer single_read(Sched *s, SRef *block, SRef *scope) {
       n++;
     }
   if (n == 1) return found;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NOT_SINGLE_BUFFER, NULL, NULL,
-                   "%s reads %d buffers that its scope writes, but must read one",
-                   tirc_describe(s, block->stmt), n);
+  tirc_sched_error_at(s, block->stmt, SERR_NOT_SINGLE_BUFFER, NULL, NULL,
+                      "%s reads %d buffers that its scope writes, but must read one",
+                      tirc_describe(s, block->stmt), n);
 }
 
 _Noreturn static void no_single_producer(Sched *s, SRef *at, const char *why) {
-  tirc_sched_mark(s, at->stmt);
-  tirc_sched_error(s, SERR_NOT_SINGLE_PRODUCER, NULL, NULL, "%s %s", tirc_describe(s, at->stmt),
-                   why);
+  tirc_sched_error_at(s, at->stmt, SERR_NOT_SINGLE_PRODUCER, NULL, NULL, "%s %s",
+                      tirc_describe(s, at->stmt), why);
 }
 
 typedef struct Writers {
