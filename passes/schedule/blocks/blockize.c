@@ -331,11 +331,8 @@ void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
 const Region *tirc_blockize_relax(Blockize *b, int n, const Region *regions) {
   Tirc *c = b->c;
   PtrMap dom = {0};
-  for (int i = 0; i < b->n_inner; i++) {
-    IntSet *set = tirc_new(c, IntSet);
-    *set = tirc_set_of_range(c, b->inner[i].dom);
-    tirc_map_set(c, &dom, b->inner[i].var, set);
-  }
+  const LoopDomain inner = tirc_iter_domain(c, b->n_inner, b->inner);
+  tirc_domain_sets(c, &inner, &dom);
   Region *out = tirc_new_array(c, Region, n + 1);
   for (int i = 0; i < n; i++) {
     Buffer buffer = regions[i].buffer;

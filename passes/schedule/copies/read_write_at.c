@@ -219,9 +219,7 @@ static const Block *writes_between_steps(AutoCopy *k, SRef *sum) {
   const Block *b = tirc_block_of(sum);
   const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
   for (SRef *r = k->loop->parent; r != k->scope; r = r->parent)
-    for (int i = 0; b->init && i < b->n_iters; i++)
-      if (b->iters[i].kind == ITER_REDUCE && tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
-        steps = r;
+    if (b->init && tirc_moves(b, tirc_loop_of(r)->var, ITER_REDUCE)) steps = r;
   for (int i = 0; steps && i < n; i++)
     if (tirc_is_ancestor(steps, writers[i]) && !tirc_is_ancestor(k->loop, writers[i]))
       return tirc_block_of(writers[i]);

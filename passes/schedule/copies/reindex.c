@@ -29,7 +29,7 @@
 static void simplify_old(Reindex *r) {
   const Block *b = tirc_block_of(r->block);
   Analyzer *a = tirc_analyzer(r->c);
-  for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
+  tirc_bind_iters(a, b);
   Expr *out = tirc_new_array(r->c, Expr, r->source->ndim + 1);
   for (int i = 0; i < r->source->ndim; i++) {
     out[i] = tirc_simplify(a, r->old[i]);
@@ -191,11 +191,8 @@ static bool is_declared(const Reindex *r, const Region *declared) {
   const Block *b = tirc_block_of(r->block);
   Analyzer *a = tirc_analyzer_around(r->s, r->scope);
   PtrMap domains = {0};
-  for (int i = 0; i < b->n_iters; i++) {
-    IntSet *set = tirc_new(r->c, IntSet);
-    *set = tirc_set_of_range(r->c, b->iters[i].dom);
-    tirc_map_set(r->c, &domains, b->iters[i].var, set);
-  }
+  const LoopDomain all = tirc_iter_domain(r->c, b->n_iters, b->iters);
+  tirc_domain_sets(r->c, &all, &domains);
   for (int d = 0; d < r->source->ndim; d++) {
     const Range dim = declared->dims[d];
     const IntSet moved = tirc_eval_set(a, r->old[d], &domains);

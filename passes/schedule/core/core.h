@@ -58,6 +58,11 @@ int tirc_item_index(SRef *r);
 /* Whether nothing but a sequence (no condition, no let) stands between a node and its parent. */
 bool tirc_stands_directly(SRef *r);
 
+/* The bit 1 << IterKind of each iterator of a block that a loop moves, and whether it moves one of
+ * that kind. */
+unsigned tirc_kinds_moved(const Block *b, Expr loop_var);
+bool tirc_moves(const Block *b, Expr loop_var, IterKind kind);
+
 /* --- small rewrites --------------------------------------------------------------------------- */
 
 /* A copy of a loop or block with another body; the very same one when the body is the same. */
@@ -132,6 +137,10 @@ bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predica
 /* Whether storage of this scope is shared by the threads of that axis, so that what one of them
  * does with it is not all. */
 bool tirc_shared_under(const char *scope, const char *thread);
+
+/* The domains of iterators, in their order. */
+LoopDomain tirc_iter_domain(Tirc *c, int n, const IterVar *iters);
+void tirc_bind_iters(Analyzer *a, const Block *b);
 
 /* A domain as a map for tirc_eval_set: from variable to IntSet *. */
 void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out);

@@ -8,6 +8,17 @@
 
 /* --- shapes ---------------------------------------------------------------------------------- */
 
+unsigned tirc_kinds_moved(const Block *b, Expr loop_var) {
+  unsigned kinds = 0;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_var(b->iter_values[i], loop_var)) kinds |= 1u << b->iters[i].kind;
+  return kinds;
+}
+
+bool tirc_moves(const Block *b, Expr loop_var, IterKind kind) {
+  return tirc_kinds_moved(b, loop_var) & 1u << kind;
+}
+
 bool tirc_is_ancestor(const SRef *high, const SRef *low) {
   while (low && low != high) low = low->parent;
   return low != NULL;

@@ -407,9 +407,7 @@ static void check_steps(Move *m) {
   const Block *b = tirc_block_of(m->block);
   SRef *outermost = NULL;
   for (SRef *r = m->block->parent; b->init && r != m->scope; r = r->parent)
-    for (int i = 0; i < b->n_iters; i++)
-      if (b->iters[i].kind == ITER_REDUCE && tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
-        outermost = r;
+    if (tirc_moves(b, tirc_loop_of(r)->var, ITER_REDUCE)) outermost = r;
   if (!outermost) return;
   const LoopDomain loops = tirc_loop_domain(m->s, m->block->parent, outermost->parent, NULL);
   if (tirc_runs_once(m->s, m->block, &loops, b->predicate)) return;

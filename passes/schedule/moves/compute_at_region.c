@@ -296,14 +296,9 @@ static bool update_affine(Solver *v, Touched *t) {
     indices[i] = t->provided.dims[i].min;
     whole[i] = (IntSet){tirc_int(c, t->buffer->shape[i]->dtype, 0), dim_max_of(v, t->buffer, i)};
   }
-  Expr *vars = tirc_new_array(c, Expr, b->n_iters + 1);
-  Range *doms = tirc_new_array(c, Range, b->n_iters + 1);
-  for (int i = 0; i < b->n_iters; i++) {
-    vars[i] = b->iters[i].var;
-    doms[i] = b->iters[i].dom;
-  }
+  const LoopDomain d = tirc_iter_domain(c, b->n_iters, b->iters);
   const IterMap *map = ndim == 0 ? NULL
-                                 : tirc_detect_iter_map(v->a, ndim, indices, b->n_iters, vars, doms,
+                                 : tirc_detect_iter_map(v->a, ndim, indices, d.n, d.vars, d.doms,
                                                         NULL, ITER_LEVEL_BIJECTIVE, false, NULL);
   if (!map) return false;
   IntSet *dom = tirc_new_array(c, IntSet, b->n_iters + 1);
@@ -312,7 +307,7 @@ static bool update_affine(Solver *v, Touched *t) {
   inverse_boxes(v, map, ndim, whole, bound);
   for (int i = 0; i < b->n_iters; i++)
     if (dom[i].min && bound[i].min)
-      widen(v, t, vars[i], (IterDomain){true, true, dom[i], bound[i]});
+      widen(v, t, d.vars[i], (IterDomain){true, true, dom[i], bound[i]});
   return true;
 }
 
@@ -350,11 +345,8 @@ static void tidy(Solver *v, IterDomain *d) {
 static bool stays_inside(Solver *v, const Touched *t) {
   const Block *b = &v->block->u.block;
   PtrMap doms = {0};
-  for (int i = 0; i < b->n_iters; i++) {
-    IntSet *set = tirc_new(v->c, IntSet);
-    *set = tirc_set_of_range(v->c, b->iters[i].dom);
-    tirc_map_set(v->c, &doms, b->iters[i].var, set);
-  }
+  const LoopDomain instances = tirc_iter_domain(v->c, b->n_iters, b->iters);
+  tirc_domain_sets(v->c, &instances, &doms);
   for (int i = 0; i < t->buffer->ndim; i++) {
     IntSet p = t->provided.dims[i];
     Expr low = p.min ? tirc_eval_set(v->a, p.min, &doms).min : NULL;

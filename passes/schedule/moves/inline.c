@@ -173,15 +173,11 @@ static bool trivial_indices(Tirc *c, const Block *b, Stmt store, Body *out) {
 
 static bool invert_indices(Tirc *c, const Block *b, Stmt store, Body *out) {
   int n = store->u.store.n;
-  Expr *vars = tirc_new_array(c, Expr, b->n_iters + 1), *holes = tirc_new_array(c, Expr, n + 1);
-  Range *doms = tirc_new_array(c, Range, b->n_iters + 1);
-  for (int i = 0; i < b->n_iters; i++) {
-    vars[i] = b->iters[i].var;
-    doms[i] = b->iters[i].dom;
-  }
+  const LoopDomain d = tirc_iter_domain(c, b->n_iters, b->iters);
+  Expr *holes = tirc_new_array(c, Expr, n + 1);
   Analyzer *a = tirc_analyzer(c);
-  const IterMap *map = tirc_detect_iter_map(a, n, store->u.store.indices, b->n_iters, vars, doms,
-                                            NULL, ITER_LEVEL_BIJECTIVE, false, NULL);
+  const IterMap *map = tirc_detect_iter_map(a, n, store->u.store.indices, d.n, d.vars, d.doms, NULL,
+                                            ITER_LEVEL_BIJECTIVE, false, NULL);
   if (!map) return false;
   for (int i = 0; i < n; i++)
     holes[i] = tirc_var(c, tirc_format(c, "ph_%d", i), store->u.store.indices[i]->dtype);
@@ -189,11 +185,11 @@ static bool invert_indices(Tirc *c, const Block *b, Stmt store, Body *out) {
   tirc_inverse_iter_map(a, map, holes, &inverse);
   int64_t constant;
   for (int i = 0; i < b->n_iters; i++)
-    if (tirc_const_int(doms[i].min, &constant) && tirc_is_int(doms[i].extent, 1))
-      tirc_map_set(c, &inverse, vars[i], doms[i].min);
+    if (tirc_const_int(d.doms[i].min, &constant) && tirc_is_int(d.doms[i].extent, 1))
+      tirc_map_set(c, &inverse, d.vars[i], d.doms[i].min);
   *out = (Body){n, holes, tirc_substitute(c, store->u.store.value, &inverse)};
   for (int i = 0; i < b->n_iters; i++)
-    if (tirc_uses_var(out->value, vars[i])) return false;
+    if (tirc_uses_var(out->value, d.vars[i])) return false;
   return true;
 }
 

@@ -223,11 +223,7 @@ static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
 }
 
 static bool is_summed_over(const Block *b, const SRef *loop) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == ITER_REDUCE &&
-        tirc_uses_var(b->iter_values[i], tirc_loop_of(loop)->var))
-      return true;
-  return false;
+  return tirc_moves(b, tirc_loop_of(loop)->var, ITER_REDUCE);
 }
 
 /* Whether the steps of the block's reduction come in another order. */

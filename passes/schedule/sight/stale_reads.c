@@ -71,10 +71,7 @@ static bool moves_with(Expr value, Expr loop_var) {
  * this one has all of them. */
 static bool is_summed_around(const Block *b, const SRef *loop) {
   for (const SRef *r = loop->parent; tirc_is_loop(r); r = r->parent)
-    for (int i = 0; i < b->n_iters; i++)
-      if (b->iters[i].kind != ITER_SPATIAL &&
-          tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
-        return true;
+    if (tirc_kinds_moved(b, tirc_loop_of(r)->var) & ~(1u << ITER_SPATIAL)) return true;
   return false;
 }
 
