@@ -116,22 +116,13 @@ void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
       tirc_loop_of(loop)->var->u.s);
 }
 
-typedef struct InitLoads {
-  const SRef *writer;
-  bool found;
-} InitLoads;
-
-static bool see_init_load(Visitor *v, Expr e) {
-  InitLoads *k = v->self;
-  k->found |= e->op == OP_LOAD && tirc_touches(k->writer, e->u.buffer, true);
-  return true;
+static bool is_load_of_stored(const void *writer, Expr e) {
+  return e->op == OP_LOAD && tirc_touches(writer, e->u.buffer, true);
 }
 
 /* Whether the init loads what the other block stores. */
 static bool init_reads_from(const Decomposition *d, const SRef *other) {
-  InitLoads k = {.writer = other};
-  tirc_visit_stmt(&(Visitor){.expr = see_init_load, .self = &k}, tirc_block_of(d->block)->init);
-  return k.found;
+  return tirc_find_expr_in(tirc_block_of(d->block)->init, is_load_of_stored, other);
 }
 
 static bool uses_output(const Decomposition *d, const SRef *other) {
@@ -266,17 +257,17 @@ static Expr init_predicate(Decomposition *d, Expr predicate, const PtrMap *start
   return tirc_prove(a, at_start) ? tirc_bool(c, true) : tirc_simplify(a, at_start);
 }
 
-static bool see_load(Visitor *v, Expr e) {
-  *(bool *)v->self |= e->op == OP_LOAD;
-  return true;
+static bool is_load(const void *self, Expr e) {
+  (void)self;
+  return e->op == OP_LOAD;
 }
 
 /* What the init reads; and writes, where a region that is declared by the iterators that the init
  * leaves out says nothing of it. */
 static Stmt with_own_regions(Tirc *c, Stmt init, const Block *b) {
   PtrMap gone = {0};
-  bool reads = false, writes = true;
-  tirc_visit_stmt(&(Visitor){.expr = see_load, .self = &reads}, init->u.block.body);
+  const bool reads = tirc_find_expr_in(init->u.block.body, is_load, NULL);
+  bool writes = true;
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind != ITER_SPATIAL) tirc_map_set(c, &gone, b->iters[i].var, b->iters[i].var);
   for (int i = 0; i < init->u.block.n_writes; i++)

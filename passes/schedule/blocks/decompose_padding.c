@@ -69,9 +69,9 @@ static Expr conjoin(Tirc *c, Expr all, Expr cond) {
   return tirc_and(c, all, cond->op == OP_LIKELY ? cond->args[0] : cond);
 }
 
-static bool see_call(Visitor *v, Expr e) {
-  if (e->op == OP_CALL) *(bool *)v->self = true;
-  return true;
+static bool is_call(const void *self, Expr e) {
+  (void)self;
+  return e->op == OP_CALL;
 }
 
 static Expr require_padding_store(Padding *p) {
@@ -84,10 +84,8 @@ static Expr require_padding_store(Padding *p) {
     no_pattern(p, "what it stores is not a T.if_then_else(condition, value, constant)");
   if (!tirc_is_constant(value->args[2]))
     no_pattern(p, "the value outside of the condition is not a constant");
-  bool calls = false;
-  Visitor v = {.expr = see_call, .self = &calls};
-  tirc_visit_expr(&v, value->args[1]);
-  if (calls) no_pattern(p, "the value inside of the condition calls what may have effects");
+  if (tirc_find_expr(value->args[1], is_call, NULL))
+    no_pattern(p, "the value inside of the condition calls what may have effects");
   return value;
 }
 

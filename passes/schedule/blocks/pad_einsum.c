@@ -222,25 +222,6 @@ static Stmt padded_scope(const EinsumPadding *p, int at) {
 
 /* --- the primitive -------------------------------------------------------------------------- */
 
-typedef struct Holding {
-  Visitor v;
-  Stmt block;
-  bool found;
-} Holding;
-
-static bool see_stmt(Visitor *v, Stmt s) {
-  Holding *h = v->self;
-  h->found = h->found || s == h->block;
-  return !h->found;
-}
-
-static bool holds(Stmt nest, Stmt block, const Paths *paths) {
-  Holding h = {.v = {.stmt = see_stmt, .only = paths}, .block = block};
-  h.v.self = &h;
-  tirc_visit_stmt(&h.v, nest);
-  return h.found;
-}
-
 void tirc_prim_pad_einsum(Sched *s, const Value *args, Value *result) {
   (void)result;
   EinsumPadding p = {.s = s, .block = tirc_sref_of_value(s, args[0])};
@@ -253,7 +234,7 @@ void tirc_prim_pad_einsum(Sched *s, const Value *args, Value *result) {
   int n = tirc_body_items(s->c, tirc_block_of(p.scope)->body, &items);
   const Paths paths = tirc_paths_to(s, 1, &p.block);
   int at = 0;
-  while (at < n && !holds(items[at], p.block->stmt, &paths)) at++;
+  while (at < n && !tirc_holds(items[at], p.block->stmt, &paths)) at++;
   p.nest = items[at];
   tirc_require_sound_padding(&p);
   tirc_sched_replace(s, p.scope, padded_scope(&p, at));

@@ -190,20 +190,17 @@ static bool match_select(const Reducer *r, Expr *rhs) {
 typedef struct Loads {
   int n;
   const Buffer *buffers;
-  bool found; /* of one of the buffers */
 } Loads;
 
-static bool see_load(Visitor *v, Expr e) {
-  Loads *k = v->self;
-  for (int i = 0; e->op == OP_LOAD && i < k->n; i++)
-    k->found |= e->u.buffer->data == k->buffers[i]->data;
-  return true;
+static bool is_load_of_any(const void *self, Expr e) {
+  const Loads *k = self;
+  int i = 0;
+  while (e->op == OP_LOAD && i < k->n && e->u.buffer->data != k->buffers[i]->data) i++;
+  return e->op == OP_LOAD && i < k->n;
 }
 
 static bool loads_any(int n, const Buffer *buffers, Expr e) {
-  Loads k = {n, buffers, false};
-  tirc_visit_expr(&(Visitor){.expr = see_load, .self = &k}, e);
-  return k.found;
+  return tirc_find_expr(e, is_load_of_any, &(Loads){n, buffers});
 }
 
 /* All components must be made of the values before the step. */

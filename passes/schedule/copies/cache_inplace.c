@@ -121,12 +121,6 @@ typedef struct Uses {
   bool found;
 } Uses;
 
-static bool see_stmt(Visitor *v, Stmt s) {
-  Uses *u = v->self;
-  u->found = u->found || s == u->block;
-  return !u->found;
-}
-
 /* The item of the innermost loop's body, or of the scope's. */
 static void find_place(Inplace *p) {
   p->where = p->block->parent;
@@ -134,10 +128,7 @@ static void find_place(Inplace *p) {
   int n = tirc_body_items(p->s->c, tirc_body_of(p->where->stmt), &items);
   const Paths paths = tirc_paths_to(p->s, 1, &p->block);
   for (int i = 0; i < n && !p->item; i++) {
-    Uses u = {.p = p, .block = p->block->stmt};
-    u.v = (Visitor){.stmt = see_stmt, .self = &u, .only = &paths};
-    tirc_visit_stmt(&u.v, items[i]);
-    if (!u.found) continue;
+    if (!tirc_holds(items[i], p->block->stmt, &paths)) continue;
     p->item = items[i];
     p->index = i;
   }

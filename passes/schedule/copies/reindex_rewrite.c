@@ -79,24 +79,15 @@ static Stmt search_stmt(Mutator *m, Stmt s) {
   return s;
 }
 
-typedef struct Locals {
-  const PtrMap *local;
-  bool used;
-} Locals;
-
-static bool see_local(Visitor *v, Expr e) {
-  Locals *l = v->self;
-  l->used |= e->op == OP_VAR && tirc_map_has(l->local, e);
-  l->used |= e->op == OP_LOAD && tirc_map_has(l->local, e->u.buffer);
-  return !l->used;
+static bool is_local(const void *local, Expr e) {
+  return (e->op == OP_VAR && tirc_map_has(local, e)) ||
+         (e->op == OP_LOAD && tirc_map_has(local, e->u.buffer));
 }
 
 static void require_no_local(Search *f) {
   Reindex *r = f->r;
   for (int i = 0; i < r->source->ndim; i++) {
-    Locals l = {.local = &f->local};
-    tirc_visit_expr(&(Visitor){.expr = see_local, .self = &l}, r->old[i]);
-    if (!l.used) continue;
+    if (!tirc_find_expr(r->old[i], is_local, &f->local)) continue;
     tirc_sched_error_at(
         r->s, r->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
         "An index of %s in block %s uses a variable or buffer that is defined around or "

@@ -83,6 +83,17 @@ Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
 /* Whether a value is loaded, or made by a call that may. */
 bool tirc_reads_memory(Expr e);
 
+/* The first expression of an expression or statement that a test picks; NULL: none. */
+typedef bool ExprTest(const void *self, Expr e);
+Expr tirc_find_expr(Expr in, ExprTest *is, const void *self);
+Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self);
+/* Whether a variable of these stands in a statement. */
+bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars);
+/* Whether a statement is, or has in it, that very one. */
+bool tirc_holds(Stmt s, Stmt what, const Paths *only);
+/* Whether it is a quotient or a remainder of whole numbers. */
+bool tirc_divides(Expr e);
+
 /* predicate `and` cond, added to every block that is not inside of another block. */
 Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
 

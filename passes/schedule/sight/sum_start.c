@@ -139,21 +139,12 @@ bool tirc_steps_start_in_scope(Sched *s, const SRef *block) {
   return !tirc_block_of(block)->init || passes_start(s, block);
 }
 
-typedef struct InitLoads {
-  const Block *block;
-  bool found;
-} InitLoads;
-
-static bool see_init_load(Visitor *v, Expr e) {
-  InitLoads *k = v->self;
-  k->found |= e->op == OP_LOAD && tirc_declared_write(k->block, e->u.buffer);
-  return !k->found;
+static bool is_load_of_output(const void *block, Expr e) {
+  return e->op == OP_LOAD && tirc_declared_write(block, e->u.buffer);
 }
 
 bool tirc_init_reads_output(const Block *b) {
-  InitLoads k = {.block = b};
-  if (b->init) tirc_visit_stmt(&(Visitor){.expr = see_init_load, .self = &k}, b->init);
-  return k.found;
+  return b->init && tirc_find_expr_in(b->init, is_load_of_output, b);
 }
 
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {
