@@ -55,9 +55,7 @@ SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
 
 /* --- checks -------------------------------------------------------------------------------- */
 
-/* The readers of the buffer in the scope must find all that they read written by then. A write
- * cache concerns those only that turn to it. */
-static void require_covered_readers(Sched *s, const CacheStage *stage) {
+void tirc_require_covered_readers(Sched *s, const CacheStage *stage) {
   SRef **readers;
   int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
   for (int i = 0; i < n; i++) {
@@ -201,7 +199,7 @@ void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
   CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], false)};
   stage.scope = tirc_require_scope_root(s, block, false);
   tirc_require_no_loose_use(s, stage.scope, block);
-  require_covered_readers(s, &stage);
+  tirc_require_covered_readers(s, &stage);
   take_consumers(s, &stage, args[3]);
   stage.writer = tirc_only_writer(s, &stage);
   if (stage.writer && is_read_before(s, &stage)) stage.writer = NULL;
@@ -225,7 +223,7 @@ void tirc_prim_cache_write(Sched *s, const Value *args, Value *result) {
   tirc_require_no_loose_use(s, stage.scope, block);
   take_consumers(s, &stage, args[3]);
   stage.writer = tirc_only_writer(s, &stage);
-  require_covered_readers(s, &stage);
+  tirc_require_covered_readers(s, &stage);
   tirc_place_copy(s, &stage);
   tirc_box_of_writer(s, &stage);
   *result = finish(s, &stage, storage_scope);

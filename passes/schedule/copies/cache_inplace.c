@@ -53,17 +53,6 @@ static void find_regions(Inplace *p) {
                       p->source->name, p->read ? "write" : "read");
 }
 
-static void require_covered_readers(Inplace *p) {
-  SRef **readers;
-  int n = tirc_readers_of(p->s, p->scope, p->source, &readers);
-  for (int i = 0; i < n; i++) {
-    if (tirc_finds_written(p->s, readers[i], p->source)) continue;
-    tirc_sched_error_at(p->s, readers[i]->stmt, SERR_CACHE_REGION_COVER, NULL, NULL,
-                        "Block %s reads parts of %s that its producers in the scope do not write.",
-                        tirc_block_of(readers[i])->name, p->source->name);
-  }
-}
-
 static bool is_within(Inplace *p, Range inner, Range outer) {
   Tirc *c = p->s->c;
   Analyzer *a = tirc_analyzer(c);
@@ -240,7 +229,7 @@ void tirc_prim_cache_inplace(Sched *s, const Value *args, Value *result) {
   p.source = tirc_nth_buffer(s, p.block, args[1], false);
   p.scope = tirc_require_scope_root(s, p.block, false);
   tirc_require_no_loose_use(s, p.scope, p.block);
-  require_covered_readers(&p);
+  tirc_require_covered_readers(s, &(CacheStage){.source = p.source, .scope = p.scope});
   find_regions(&p);
   require_declared_reads(&p);
   require_defined_copy(&p);

@@ -285,14 +285,7 @@ static void make_stage(Reindex *r) {
   struct BufferNode copy = *r->source;
   copy.name = tirc_format(c, "%s_reindex", r->source->name);
   copy.data = tirc_var(c, copy.name, r->source->data->dtype);
-  copy.ndim = n;
-  copy.shape = shape;
-  copy.strides = NULL;
-  copy.one_stride = false;
-  copy.elem_offset = NULL;
-  copy.offset_factor = 0;
-  copy.n_axis_separators = 0;
-  r->copy = tirc_buffer_copy(c, &copy);
+  tirc_reindexed_buffer(r, &copy, n, shape);
   r->indices = indices;
   const char *name = tirc_format(c, "%s_reindex", (r->is_write ? r->source : r->copy)->name);
   r->stage = tirc_copy_block(r, name, n, iters, loops, &fresh);

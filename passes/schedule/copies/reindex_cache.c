@@ -162,15 +162,8 @@ static void apply_map(ReindexCache *x, Value function, const char *storage_scope
   const Expr *new_shape = tirc_map_shape(r->s, a, &x->map, shape);
   require_same_iters(x);
   require_separate_places(x, new_shape);
-  struct BufferNode copy = *tirc_buffer_with_scope(c, r->source, storage_scope);
-  copy.ndim = x->map.n_outputs;
-  copy.shape = new_shape;
-  copy.strides = NULL;
-  copy.one_stride = false;
-  copy.elem_offset = NULL;
-  copy.offset_factor = 0;
-  copy.n_axis_separators = 0;
-  r->copy = tirc_buffer_copy(c, &copy);
+  tirc_reindexed_buffer(r, tirc_buffer_with_scope(c, r->source, storage_scope), x->map.n_outputs,
+                        new_shape);
 }
 
 /* The loops of the copy: those between its place and the block that the indices need, with

@@ -213,6 +213,18 @@ Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *i
   return tirc_index_writer(r, &index) ? tirc_infer_regions(c, block, false, false) : block;
 }
 
+void tirc_reindexed_buffer(Reindex *r, Buffer b, int ndim, const Expr *shape) {
+  struct BufferNode copy = *b;
+  copy.ndim = ndim;
+  copy.shape = shape;
+  copy.strides = NULL;
+  copy.one_stride = false;
+  copy.elem_offset = NULL;
+  copy.offset_factor = 0;
+  copy.n_axis_separators = 0;
+  r->copy = tirc_buffer_copy(r->c, &copy);
+}
+
 /* --- rewriting ----------------------------------------------------------------------------------
  */
 
