@@ -16,7 +16,9 @@ unsigned tirc_kinds_moved(const Block *b, Expr loop_var) {
 }
 
 bool tirc_moves(const Block *b, Expr loop_var, IterKind kind) {
-  return tirc_kinds_moved(b, loop_var) & 1u << kind;
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == kind && tirc_uses_var(b->iter_values[i], loop_var)) return true;
+  return false;
 }
 
 bool tirc_is_ancestor(const SRef *high, const SRef *low) {
