@@ -253,6 +253,10 @@ void tirc_sched_mark(Sched *s, Stmt stmt);
  * condition of which definition failed, or NULL. `hint` NULL takes the table's. */
 _Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, const char *hint,
                                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The same about this statement, which is marked, too. */
+_Noreturn void tirc_sched_error_at(Sched *s, Stmt at, ErrorId id, const char *condition,
+                                   const char *hint, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 /* Harmless but suspicious; a strict schedule turns it into an error, */
 void tirc_sched_warn(Sched *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with a code of its own, one of tools/codes.def. */

@@ -24,17 +24,14 @@
 SRef *tirc_blockize_only_child(Sched *s, SRef *loop) {
   SRef **blocks;
   int n = tirc_child_blocks(s, loop, &blocks);
-  if (n != 1) {
-    tirc_sched_mark(s, loop->stmt);
-    tirc_sched_error(s, SERR_NOT_SINGLE_CHILD, NULL, NULL, "loop %s has %d blocks below it",
-                     tirc_loop_of(loop)->var->u.s, n);
-  }
+  if (n != 1)
+    tirc_sched_error_at(s, loop->stmt, SERR_NOT_SINGLE_CHILD, NULL, NULL,
+                        "loop %s has %d blocks below it", tirc_loop_of(loop)->var->u.s, n);
   for (SRef *r = blocks[0]; r != loop; r = r->parent) {
     if (tirc_loop_of(r->parent)->body == r->stmt) continue;
-    tirc_sched_mark(s, r->parent->stmt);
-    tirc_sched_error(s, SERR_NOT_SINGLE_CHILD, NULL, NULL,
-                     "the body of loop %s has other statements beside %s",
-                     tirc_loop_of(r->parent)->var->u.s, tirc_describe(s, r->stmt));
+    tirc_sched_error_at(s, r->parent->stmt, SERR_NOT_SINGLE_CHILD, NULL, NULL,
+                        "the body of loop %s has other statements beside %s",
+                        tirc_loop_of(r->parent)->var->u.s, tirc_describe(s, r->stmt));
   }
   return blocks[0];
 }
@@ -195,10 +192,9 @@ static bool keep_condition(Blockize *b, const Space *space, Analyzer *loops, Exp
 static _Noreturn void not_divisible(Blockize *b) {
   SRef *top = b->n_loops ? b->loops[b->n_loops - 1] : b->block;
   tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_mark(b->s, top->stmt);
-  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
-                   "the bindings of block %s cannot be divided at %s",
-                   tirc_block_of(b->block)->name, tirc_describe(b->s, top->stmt));
+  tirc_sched_error_at(b->s, top->stmt, SERR_NOT_DIVISIBLE, NULL, NULL,
+                      "the bindings of block %s cannot be divided at %s",
+                      tirc_block_of(b->block)->name, tirc_describe(b->s, top->stmt));
 }
 
 static const SubspaceDivision *divide(Blockize *b, const Space *space) {
@@ -251,10 +247,9 @@ static void add_outer(Blockize *b, Analyzer *loops, const Blockize *like, int i,
     return;
   }
   tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_mark(b->s, like->block->stmt);
-  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
-                   "the outer part of iterator %s of block %s is not that of block %s", var->u.s,
-                   block->name, tirc_block_of(like->block)->name);
+  tirc_sched_error_at(b->s, like->block->stmt, SERR_NOT_DIVISIBLE, NULL, NULL,
+                      "the outer part of iterator %s of block %s is not that of block %s", var->u.s,
+                      block->name, tirc_block_of(like->block)->name);
 }
 
 /* What stands for the old iterator: outer * extent of the inner one + inner. */
@@ -336,11 +331,8 @@ void tirc_blockize_divide(Blockize *b, SRef *top, const Blockize *outer) {
 const Region *tirc_blockize_relax(Blockize *b, int n, const Region *regions) {
   Tirc *c = b->c;
   PtrMap dom = {0};
-  for (int i = 0; i < b->n_inner; i++) {
-    IntSet *set = tirc_new(c, IntSet);
-    *set = tirc_set_of_range(c, b->inner[i].dom);
-    tirc_map_set(c, &dom, b->inner[i].var, set);
-  }
+  const LoopDomain inner = tirc_iter_domain(c, b->n_inner, b->inner);
+  tirc_domain_sets(c, &inner, &dom);
   Region *out = tirc_new_array(c, Region, n + 1);
   for (int i = 0; i < n; i++) {
     Buffer buffer = regions[i].buffer;
@@ -391,11 +383,10 @@ static void require_own_loops(Blockize *b) {
     open = open || tirc_uses_any(tirc_loop_of(b->loops[i])->min, &loops) ||
            tirc_uses_any(tirc_loop_of(b->loops[i])->extent, &loops);
   if (!open) return;
-  tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
-                   "bind an iterator of each block around it to the loops outside of the scope",
-                   "%s would use a loop outside of the new block around it",
-                   tirc_describe(b->s, b->block->stmt));
+  tirc_sched_error_at(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
+                      "bind an iterator of each block around it to the loops outside of the scope",
+                      "%s would use a loop outside of the new block around it",
+                      tirc_describe(b->s, b->block->stmt));
 }
 
 void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
@@ -410,9 +401,8 @@ void tirc_blockize_require_closed(Blockize *b, const Block *outer) {
     open = open || tirc_uses_any(outer->iter_values[i], &loops) ||
            tirc_uses_any(outer->iters[i].dom.extent, &loops);
   if (!open) return;
-  tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_error(
-      b->s, SERR_LOOP_VAR_ESCAPES, NULL,
+  tirc_sched_error_at(
+      b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
       "the extents of the inner loops and what the block uses must not depend on inner "
       "loops other than through the bindings",
       "the new block around %s would use a loop that is inside of it",
@@ -451,12 +441,12 @@ static void require_no_repetition(Blockize *b) {
                                    with ? predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
       return;
   tirc_sched_mark(b->s, b->loops[b->n_loops - 1]->stmt);
-  tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_error(b->s, SERR_REPEATED_REDUCTION, NULL,
-                   "blockize at a loop that is inside of the one that repeats the reduction",
-                   "within one run of loop %s, block %s may run more than once for the same values "
-                   "of its iterators, and its init would run only once",
-                   tirc_loop_of(b->loops[b->n_loops - 1])->var->u.s, tirc_block_of(b->block)->name);
+  tirc_sched_error_at(
+      b->s, b->block->stmt, SERR_REPEATED_REDUCTION, NULL,
+      "blockize at a loop that is inside of the one that repeats the reduction",
+      "within one run of loop %s, block %s may run more than once for the same values "
+      "of its iterators, and its init would run only once",
+      tirc_loop_of(b->loops[b->n_loops - 1])->var->u.s, tirc_block_of(b->block)->name);
 }
 
 /* The init runs where all reduction iterators are at the start of their domains; the loops must
@@ -469,10 +459,9 @@ static void require_start(Blockize *b) {
     if (iter->kind == ITER_SPATIAL || tirc_prove_equal(b->a, start, iter->dom.min) ||
         !tirc_uses_any(block->iter_values[i], &b->starts))
       continue;
-    tirc_sched_mark(b->s, b->block->stmt);
-    tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL,
-                     "let the domains of the reduction iterators be those of their loops",
-                     "the loops around block %s do not start where its init runs", block->name);
+    tirc_sched_error_at(b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL,
+                        "let the domains of the reduction iterators be those of their loops",
+                        "the loops around block %s do not start where its init runs", block->name);
   }
 }
 
@@ -502,11 +491,11 @@ static void require_held_at_start(Blockize *b, const PtrMap *starts) {
       tirc_map_set(b->c, &idle, f->var, f->min);
   }
   if (tirc_holds_at_start(b->c, a, b->inner_predicate, &idle)) return;
-  tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_error(b->s, SERR_NOT_DIVISIBLE, NULL, NULL,
-                   "the predicate of block %s lets its init run at some iterations only of a loop "
-                   "that no iterator stands on",
-                   tirc_block_of(b->block)->name);
+  tirc_sched_error_at(
+      b->s, b->block->stmt, SERR_NOT_DIVISIBLE, NULL, NULL,
+      "the predicate of block %s lets its init run at some iterations only of a loop "
+      "that no iterator stands on",
+      tirc_block_of(b->block)->name);
 }
 
 static Expr init_predicate(Blockize *b, const PtrMap *starts) {
@@ -528,18 +517,17 @@ static void require_own_regions(Blockize *b, const Block *inner) {
   for (int i = 0; i < b->n_inner; i++) {
     if (b->inner[i].kind == ITER_SPATIAL || !tirc_stmt_uses_var(inner->init, b->inner[i].var))
       continue;
-    tirc_sched_mark(b->s, b->block->stmt);
-    tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
-                     "let the init store to elements of spatial iterators only",
-                     "the init of %s uses %s, which its own block would not have",
-                     tirc_describe(b->s, b->block->stmt), b->inner[i].var->u.s);
+    tirc_sched_error_at(b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
+                        "let the init store to elements of spatial iterators only",
+                        "the init of %s uses %s, which its own block would not have",
+                        tirc_describe(b->s, b->block->stmt), b->inner[i].var->u.s);
   }
   if (!escapes(&left, inner->n_writes, inner->writes)) return;
-  tirc_sched_mark(b->s, b->block->stmt);
-  tirc_sched_error(b->s, SERR_LOOP_VAR_ESCAPES, NULL,
-                   "declare the region that the init writes, in terms of what it uses",
-                   "%s declares that it writes a region by an iterator that its init does not use",
-                   tirc_describe(b->s, b->block->stmt));
+  tirc_sched_error_at(
+      b->s, b->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL,
+      "declare the region that the init writes, in terms of what it uses",
+      "%s declares that it writes a region by an iterator that its init does not use",
+      tirc_describe(b->s, b->block->stmt));
 }
 
 /* The init as a block of its own, in copies of the loops that its iterators are bound to. */

@@ -27,9 +27,8 @@ typedef struct Nests {
 } Nests;
 
 static _Noreturn void refuse(Nests *k, SRef *at, const char *why) {
-  tirc_sched_mark(k->s, at->stmt);
-  tirc_sched_error(k->s, SERR_BLOCKIZE_LIST, why, NULL,
-                   "block %s cannot go into one block with the others", tirc_block_of(at)->name);
+  tirc_sched_error_at(k->s, at->stmt, SERR_BLOCKIZE_LIST, why, NULL,
+                      "block %s cannot go into one block with the others", tirc_block_of(at)->name);
 }
 
 /* The outermost loop below `shared` that leads to this block and to nothing else. */

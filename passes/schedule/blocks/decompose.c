@@ -36,10 +36,9 @@ static void require_loop_above_block(Decomposition *d) {
   for (d->first = 0; d->first < d->n_loops; d->first++)
     if (d->loops[d->first] == d->loop) return;
   tirc_sched_mark(d->s, d->loop->stmt);
-  tirc_sched_mark(d->s, d->block->stmt);
-  tirc_sched_error(d->s, SERR_LOOP_NOT_ABOVE, NULL, NULL,
-                   "Loop %s does not enclose block %s within its scope.",
-                   tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+  tirc_sched_error_at(d->s, d->block->stmt, SERR_LOOP_NOT_ABOVE, NULL, NULL,
+                      "Loop %s does not enclose block %s within its scope.",
+                      tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
 static void require_no_reduction_above(Decomposition *d) {
@@ -50,14 +49,14 @@ static void require_no_reduction_above(Decomposition *d) {
       Expr var = tirc_loop_of(d->loops[k])->var;
       if (!tirc_uses_var(b->iter_values[i], var)) continue;
       tirc_sched_mark(d->s, d->loop->stmt);
-      tirc_sched_mark(d->s, d->block->stmt);
-      tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION,
-                       tirc_format(d->s->c, "reduction iterator %s of block %s is bound to loop %s",
-                                   b->iters[i].var->u.s, b->name, var->u.s),
-                       NULL,
-                       "An init before loop %s would run once for every iteration of loop %s above "
-                       "it, which is a loop of block %s's reduction.",
-                       tirc_loop_of(d->loop)->var->u.s, var->u.s, b->name);
+      tirc_sched_error_at(
+          d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION,
+          tirc_format(d->s->c, "reduction iterator %s of block %s is bound to loop %s",
+                      b->iters[i].var->u.s, b->name, var->u.s),
+          NULL,
+          "An init before loop %s would run once for every iteration of loop %s above "
+          "it, which is a loop of block %s's reduction.",
+          tirc_loop_of(d->loop)->var->u.s, var->u.s, b->name);
     }
   }
 }
@@ -67,12 +66,12 @@ static void require_no_reduction_above(Decomposition *d) {
 static void require_own_start(Decomposition *d) {
   if (tirc_steps_start_in_scope(d->s, d->block) && tirc_fused_steps_start(d->s, d->block)) return;
   tirc_sched_mark(d->s, d->loop->stmt);
-  tirc_sched_mark(d->s, d->block->stmt);
-  tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL,
-                   "decompose before loop_partition divides the reduction",
-                   "An init before loop %s would run for sums that block %s goes on with, and that "
-                   "were started outside of its scope.",
-                   tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
+  tirc_sched_error_at(
+      d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
+      "decompose before loop_partition divides the reduction",
+      "An init before loop %s would run for sums that block %s goes on with, and that "
+      "were started outside of its scope.",
+      tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
 static bool moves(const Block *b, Expr loop_var, IterKind kind) {
@@ -87,11 +86,11 @@ void tirc_require_init_once(Sched *s, SRef *block, SRef *loop) {
        r = r->parent) {
     const Expr var = tirc_loop_of(r)->var;
     if (!moves(b, var, ITER_REDUCE) || !moves(b, var, ITER_SPATIAL)) continue;
-    tirc_sched_mark(s, block->stmt);
-    tirc_sched_error(s, SERR_REPEATED_REDUCTION, NULL, "let the init store a value of its own",
-                     "the init of block %s reads what it stores, and might run more than once for "
-                     "an element in loop %s",
-                     b->name, var->u.s);
+    tirc_sched_error_at(
+        s, block->stmt, SERR_REPEATED_REDUCTION, NULL, "let the init store a value of its own",
+        "the init of block %s reads what it stores, and might run more than once for "
+        "an element in loop %s",
+        b->name, var->u.s);
   }
 }
 
@@ -107,9 +106,8 @@ void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
   if (!moves_instances(block, loop)) return;
   const bool elsewhere = tirc_init_is_elsewhere(s, block);
   if (!elsewhere && !tirc_reads_other_output(s, block)) return;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(
-      s, SERR_ORDER_MATTERS, NULL,
+  tirc_sched_error_at(
+      s, block->stmt, SERR_ORDER_MATTERS, NULL,
       elsewhere ? "let each instance have elements of its own, and its init store to those" : NULL,
       "The init of block %s stores to elements that %s, and before loop %s all of it "
       "would come first.",
@@ -118,22 +116,13 @@ void tirc_require_own_init(Sched *s, SRef *block, SRef *loop) {
       tirc_loop_of(loop)->var->u.s);
 }
 
-typedef struct InitLoads {
-  const SRef *writer;
-  bool found;
-} InitLoads;
-
-static bool see_init_load(Visitor *v, Expr e) {
-  InitLoads *k = v->self;
-  k->found |= e->op == OP_LOAD && tirc_touches(k->writer, e->u.buffer, true);
-  return true;
+static bool is_load_of_stored(const void *writer, Expr e) {
+  return e->op == OP_LOAD && tirc_touches(writer, e->u.buffer, true);
 }
 
 /* Whether the init loads what the other block stores. */
 static bool init_reads_from(const Decomposition *d, const SRef *other) {
-  InitLoads k = {.writer = other};
-  tirc_visit_stmt(&(Visitor){.expr = see_init_load, .self = &k}, tirc_block_of(d->block)->init);
-  return k.found;
+  return tirc_find_expr_in(tirc_block_of(d->block)->init, is_load_of_stored, other);
 }
 
 static bool uses_output(const Decomposition *d, const SRef *other) {
@@ -171,23 +160,22 @@ static void require_others_behind(Decomposition *d) {
     }
     if (!found) continue;
     tirc_sched_mark(d->s, d->block->stmt);
-    tirc_sched_mark(d->s, found->stmt);
-    tirc_sched_error(d->s, SERR_ORDER_MATTERS, NULL, "decompose at a loop around this block alone",
-                     "Block %s uses what the init of block %s does, and before loop %s all of the "
-                     "init would come first.",
-                     tirc_block_of(found)->name, tirc_block_of(d->block)->name,
-                     tirc_loop_of(d->loop)->var->u.s);
+    tirc_sched_error_at(
+        d->s, found->stmt, SERR_ORDER_MATTERS, NULL, "decompose at a loop around this block alone",
+        "Block %s uses what the init of block %s does, and before loop %s all of the "
+        "init would come first.",
+        tirc_block_of(found)->name, tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
   }
 }
 
 static void require_no_condition(Decomposition *d) {
   if (!tirc_is_guarded(d->s, d->block, d->loop)) return;
   tirc_sched_mark(d->s, d->loop->stmt);
-  tirc_sched_mark(d->s, d->block->stmt);
-  tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL,
-                   "make the condition a predicate of the block: T.where(...)",
-                   "Block %s runs under a condition, and an init before loop %s would run always.",
-                   tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
+  tirc_sched_error_at(
+      d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
+      "make the condition a predicate of the block: T.where(...)",
+      "Block %s runs under a condition, and an init before loop %s would run always.",
+      tirc_block_of(d->block)->name, tirc_loop_of(d->loop)->var->u.s);
 }
 
 static bool is_bound_to(const Block *init, Expr loop_var) {
@@ -204,11 +192,12 @@ static void require_condition_on_iters(Decomposition *d) {
     const Expr var = tirc_loop_of(d->loops[i])->var;
     if (!tirc_uses_var(b->predicate, var) || is_bound_to(b, var)) continue;
     tirc_sched_mark(d->s, d->loops[i]->stmt);
-    tirc_sched_mark(d->s, d->block->stmt);
-    tirc_sched_error(d->s, SERR_LOOP_BELOW_REDUCTION, NULL, "decompose before the loops are split",
-                     "Block %s runs in some iterations of loop %s only, which is bound to none of "
-                     "its iterators, and an init before loop %s would not know in which.",
-                     b->name, var->u.s, tirc_loop_of(d->loop)->var->u.s);
+    tirc_sched_error_at(
+        d->s, d->block->stmt, SERR_LOOP_BELOW_REDUCTION, NULL,
+        "decompose before the loops are split",
+        "Block %s runs in some iterations of loop %s only, which is bound to none of "
+        "its iterators, and an init before loop %s would not know in which.",
+        b->name, var->u.s, tirc_loop_of(d->loop)->var->u.s);
   }
 }
 
@@ -221,9 +210,8 @@ static void require_no_repetition(Decomposition *d) {
     if (tirc_runs_once(d->s, d->block, &loops, tirc_block_of(d->block)->predicate)) return;
   }
   tirc_sched_mark(d->s, d->loop->stmt);
-  tirc_sched_mark(d->s, d->block->stmt);
-  tirc_sched_error(
-      d->s, SERR_REPEATED_REDUCTION, NULL,
+  tirc_sched_error_at(
+      d->s, d->block->stmt, SERR_REPEATED_REDUCTION, NULL,
       "decompose at a loop that is inside of the one that repeats the reduction",
       "Within one run of loop %s, block %s may run more than once for the same values of "
       "its iterators, and after a single init it would add to its output each time.",
@@ -236,19 +224,18 @@ void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
   if (!tirc_const_int(f->extent, &extent) || extent > 0) return;
   if (moves(tirc_block_of(block), f->var, ITER_SPATIAL)) return;
   tirc_sched_mark(s, loop->stmt);
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_EMPTY_LOOP, NULL, NULL,
-                   "Loop %s has %lld iterations, so block %s never runs, not even its init; in a "
-                   "block of its own the init would.",
-                   f->var->u.s, (long long)extent, tirc_block_of(block)->name);
+  tirc_sched_error_at(
+      s, block->stmt, SERR_EMPTY_LOOP, NULL, NULL,
+      "Loop %s has %lld iterations, so block %s never runs, not even its init; in a "
+      "block of its own the init would.",
+      f->var->u.s, (long long)extent, tirc_block_of(block)->name);
 }
 
 void tirc_require_no_views(Sched *s, SRef *block) {
   if (!tirc_block_of(block)->n_matches) return;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_INIT_USES_VIEW, NULL, NULL,
-                   "Block %s has T.match_buffer views, which its init could not use any more.",
-                   tirc_block_of(block)->name);
+  tirc_sched_error_at(s, block->stmt, SERR_INIT_USES_VIEW, NULL, NULL,
+                      "Block %s has T.match_buffer views, which its init could not use any more.",
+                      tirc_block_of(block)->name);
 }
 
 /* --- the init
@@ -270,17 +257,17 @@ static Expr init_predicate(Decomposition *d, Expr predicate, const PtrMap *start
   return tirc_prove(a, at_start) ? tirc_bool(c, true) : tirc_simplify(a, at_start);
 }
 
-static bool see_load(Visitor *v, Expr e) {
-  *(bool *)v->self |= e->op == OP_LOAD;
-  return true;
+static bool is_load(const void *self, Expr e) {
+  (void)self;
+  return e->op == OP_LOAD;
 }
 
 /* What the init reads; and writes, where a region that is declared by the iterators that the init
  * leaves out says nothing of it. */
 static Stmt with_own_regions(Tirc *c, Stmt init, const Block *b) {
   PtrMap gone = {0};
-  bool reads = false, writes = true;
-  tirc_visit_stmt(&(Visitor){.expr = see_load, .self = &reads}, init->u.block.body);
+  const bool reads = tirc_find_expr_in(init->u.block.body, is_load, NULL);
+  bool writes = true;
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].kind != ITER_SPATIAL) tirc_map_set(c, &gone, b->iters[i].var, b->iters[i].var);
   for (int i = 0; i < init->u.block.n_writes; i++)

@@ -34,9 +34,8 @@ typedef struct Padding {
 } Padding;
 
 static _Noreturn void no_pattern(Padding *p, const char *why) {
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_PADDING_PATTERN, NULL, NULL, "Block %s does not pad: %s.",
-                   tirc_block_of(p->block)->name, why);
+  tirc_sched_error_at(p->s, p->block->stmt, SERR_PADDING_PATTERN, NULL, NULL,
+                      "Block %s does not pad: %s.", tirc_block_of(p->block)->name, why);
 }
 
 /* --- checks --------------------------------------------------------------------------------- */
@@ -47,10 +46,9 @@ static void find_loops(Padding *p) {
   while (p->at < p->n_loops && p->loops[p->at] != p->loop) p->at++;
   if (p->at == p->n_loops) {
     tirc_sched_mark(p->s, p->loop->stmt);
-    tirc_sched_mark(p->s, p->block->stmt);
-    tirc_sched_error(p->s, SERR_LOOP_NOT_ABOVE, NULL, NULL,
-                     "Loop %s does not enclose block %s within its scope.",
-                     tirc_loop_of(p->loop)->var->u.s, tirc_block_of(p->block)->name);
+    tirc_sched_error_at(p->s, p->block->stmt, SERR_LOOP_NOT_ABOVE, NULL, NULL,
+                        "Loop %s does not enclose block %s within its scope.",
+                        tirc_loop_of(p->loop)->var->u.s, tirc_block_of(p->block)->name);
   }
   Stmt below = p->block->stmt;
   for (p->own = p->n_loops; p->own > p->at; p->own--) {
@@ -71,9 +69,9 @@ static Expr conjoin(Tirc *c, Expr all, Expr cond) {
   return tirc_and(c, all, cond->op == OP_LIKELY ? cond->args[0] : cond);
 }
 
-static bool see_call(Visitor *v, Expr e) {
-  if (e->op == OP_CALL) *(bool *)v->self = true;
-  return true;
+static bool is_call(const void *self, Expr e) {
+  (void)self;
+  return e->op == OP_CALL;
 }
 
 static Expr require_padding_store(Padding *p) {
@@ -86,10 +84,8 @@ static Expr require_padding_store(Padding *p) {
     no_pattern(p, "what it stores is not a T.if_then_else(condition, value, constant)");
   if (!tirc_is_constant(value->args[2]))
     no_pattern(p, "the value outside of the condition is not a constant");
-  bool calls = false;
-  Visitor v = {.expr = see_call, .self = &calls};
-  tirc_visit_expr(&v, value->args[1]);
-  if (calls) no_pattern(p, "the value inside of the condition calls what may have effects");
+  if (tirc_find_expr(value->args[1], is_call, NULL))
+    no_pattern(p, "the value inside of the condition calls what may have effects");
   return value;
 }
 
@@ -98,11 +94,10 @@ static void require_own_start(Padding *p, Expr start) {
   for (const SRef *r = p->scope; r; r = r->parent) {
     if (!tirc_is_loop(r) || !tirc_uses_var(start, tirc_loop_of(r)->var)) continue;
     tirc_sched_mark(p->s, r->stmt);
-    tirc_sched_mark(p->s, p->block->stmt);
-    tirc_sched_error(p->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                     "Block %s is bound to loop %s outside of the scope that it would be "
-                     "decomposed in.",
-                     tirc_block_of(p->block)->name, tirc_loop_of(r)->var->u.s);
+    tirc_sched_error_at(p->s, p->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                        "Block %s is bound to loop %s outside of the scope that it would be "
+                        "decomposed in.",
+                        tirc_block_of(p->block)->name, tirc_loop_of(r)->var->u.s);
   }
 }
 

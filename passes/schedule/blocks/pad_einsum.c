@@ -24,9 +24,8 @@ int tirc_einsum_iter(const Block *b, Expr index) {
 }
 
 static _Noreturn void not_einsum(Sched *s, SRef *block, const char *why) {
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NOT_EINSUM, NULL, NULL, "Block %s is no Einstein sum: %s.",
-                   tirc_block_of(block)->name, why);
+  tirc_sched_error_at(s, block->stmt, SERR_NOT_EINSUM, NULL, NULL,
+                      "Block %s is no Einstein sum: %s.", tirc_block_of(block)->name, why);
 }
 
 static void require_einsum(Sched *s, SRef *block) {
@@ -53,10 +52,9 @@ static void require_padding(Sched *s, SRef *block, Value padding) {
   bool valid = padding.u.list->n == b->n_iters;
   for (int i = 0; i < padding.u.list->n && valid; i++) valid = padding.u.list->at[i].u.i > 0;
   if (valid) return;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_PADDING, NULL, NULL,
-                   "The padding of block %s is %s, but should be %d positive integers.", b->name,
-                   tirc_value_repr(s->c, padding), b->n_iters);
+  tirc_sched_error_at(s, block->stmt, SERR_PADDING, NULL, NULL,
+                      "The padding of block %s is %s, but should be %d positive integers.", b->name,
+                      tirc_value_repr(s->c, padding), b->n_iters);
 }
 
 /* --- what grows ----------------------------------------------------------------------------- */
@@ -69,12 +67,10 @@ static Expr round_up(Sched *s, SRef *block, Expr extent, int64_t multiple) {
   bool overflow = multiple > tirc_dtype_max(t) ||
                   (constant && (__builtin_add_overflow(n, multiple - 1, &most) ||
                                 most - most % multiple > tirc_dtype_max(t)));
-  if (overflow) {
-    tirc_sched_mark(s, block->stmt);
-    tirc_sched_error(s, SERR_PADDING, NULL, NULL,
-                     "%lld is too large a padding for an extent of %s.", (long long)multiple,
-                     tirc_dtype_name(c, t));
-  }
+  if (overflow)
+    tirc_sched_error_at(s, block->stmt, SERR_PADDING, NULL, NULL,
+                        "%lld is too large a padding for an extent of %s.", (long long)multiple,
+                        tirc_dtype_name(c, t));
   if (constant) return tirc_int(c, t, most - most % multiple);
   Expr by = tirc_int(c, t, multiple), more = tirc_int(c, t, multiple - 1);
   return tirc_simplify0(c, tirc_mul(c, tirc_floordiv(c, tirc_add(c, extent, more), by), by));
@@ -226,25 +222,6 @@ static Stmt padded_scope(const EinsumPadding *p, int at) {
 
 /* --- the primitive -------------------------------------------------------------------------- */
 
-typedef struct Holding {
-  Visitor v;
-  Stmt block;
-  bool found;
-} Holding;
-
-static bool see_stmt(Visitor *v, Stmt s) {
-  Holding *h = v->self;
-  h->found = h->found || s == h->block;
-  return !h->found;
-}
-
-static bool holds(Stmt nest, Stmt block, const Paths *paths) {
-  Holding h = {.v = {.stmt = see_stmt, .only = paths}, .block = block};
-  h.v.self = &h;
-  tirc_visit_stmt(&h.v, nest);
-  return h.found;
-}
-
 void tirc_prim_pad_einsum(Sched *s, const Value *args, Value *result) {
   (void)result;
   EinsumPadding p = {.s = s, .block = tirc_sref_of_value(s, args[0])};
@@ -257,7 +234,7 @@ void tirc_prim_pad_einsum(Sched *s, const Value *args, Value *result) {
   int n = tirc_body_items(s->c, tirc_block_of(p.scope)->body, &items);
   const Paths paths = tirc_paths_to(s, 1, &p.block);
   int at = 0;
-  while (at < n && !holds(items[at], p.block->stmt, &paths)) at++;
+  while (at < n && !tirc_holds(items[at], p.block->stmt, &paths)) at++;
   p.nest = items[at];
   tirc_require_sound_padding(&p);
   tirc_sched_replace(s, p.scope, padded_scope(&p, at));

@@ -84,40 +84,24 @@ static bool is_index_of_outputs(const EinsumPadding *p, int iter) {
 }
 
 static _Noreturn void not_neutral(const EinsumPadding *p, int iter, const char *why) {
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_PADDING_NOT_NEUTRAL, NULL, NULL,
-                   "With iterator %s padded, block %s would compute something else: %s.",
-                   tirc_block_of(p->block)->iters[iter].var->u.s, name_of(p), why);
+  tirc_sched_error_at(p->s, p->block->stmt, SERR_PADDING_NOT_NEUTRAL, NULL, NULL,
+                      "With iterator %s padded, block %s would compute something else: %s.",
+                      tirc_block_of(p->block)->iters[iter].var->u.s, name_of(p), why);
 }
 
-typedef struct Divisors {
-  Visitor v;
-  const EinsumPadding *p;
-  bool found;
-} Divisors;
-
-static bool see_load(Visitor *v, Expr e) {
-  Divisors *d = v->self;
-  for (int i = 0; e->op == OP_LOAD && i < d->p->buffers.n; i++)
-    d->found = d->found ||
-               (d->p->buffers.at[i].is_read && d->p->buffers.at[i].region->buffer == e->u.buffer);
-  return true;
+static bool is_padded_load(const void *padding, Expr e) {
+  const EinsumPadding *p = padding;
+  for (int i = 0; e->op == OP_LOAD && i < p->buffers.n; i++)
+    if (p->buffers.at[i].is_read && p->buffers.at[i].region->buffer == e->u.buffer) return true;
+  return false;
 }
 
-static bool see_divisor(Visitor *v, Expr e) {
-  if (e->op != OP_FLOORDIV && e->op != OP_FLOORMOD && e->op != OP_TRUNCDIV && e->op != OP_TRUNCMOD)
-    return true;
-  Divisors *d = v->self;
-  Visitor loads = {.expr = see_load, .self = d};
-  tirc_visit_expr(&loads, e->args[1]);
-  return true;
+static bool is_divided_by_padding(const void *padding, Expr e) {
+  return tirc_divides(e) && tirc_find_expr(e->args[1], is_padded_load, padding);
 }
 
 static bool divides_by_padding(const EinsumPadding *p) {
-  Divisors d = {.p = p};
-  d.v = (Visitor){.expr = see_divisor, .self = &d};
-  tirc_visit_stmt(&d.v, tirc_block_of(p->block)->body);
-  return d.found;
+  return tirc_find_expr_in(tirc_block_of(p->block)->body, is_divided_by_padding, p);
 }
 
 static void require_neutral(const EinsumPadding *p) {
@@ -138,9 +122,8 @@ static void require_neutral(const EinsumPadding *p) {
 /* --- nothing else grows --------------------------------------------------------------------- */
 
 static _Noreturn void not_closed(const EinsumPadding *p, Stmt what, const char *why) {
-  tirc_sched_mark(p->s, what);
-  tirc_sched_error(p->s, SERR_PADDING_NOT_CLOSED, NULL, NULL, "Block %s cannot be padded: %s.",
-                   name_of(p), why);
+  tirc_sched_error_at(p->s, what, SERR_PADDING_NOT_CLOSED, NULL, NULL,
+                      "Block %s cannot be padded: %s.", name_of(p), why);
 }
 
 typedef struct Users {

@@ -20,11 +20,10 @@ typedef struct Stores {
 } Stores;
 
 static _Noreturn void bad_form(Sched *s, SRef *block, const char *what) {
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_REDUCER_FORM, NULL,
-                   block->scope->n_blocks ? "call rfactor before blockize puts blocks inside of it"
-                                          : NULL,
-                   "In block %s, %s.", tirc_block_of(block)->name, what);
+  tirc_sched_error_at(
+      s, block->stmt, SERR_REDUCER_FORM, NULL,
+      block->scope->n_blocks ? "call rfactor before blockize puts blocks inside of it" : NULL,
+      "In block %s, %s.", tirc_block_of(block)->name, what);
 }
 
 /* Let statements around one store or a sequence of stores. A let may use those around it. */
@@ -191,20 +190,17 @@ static bool match_select(const Reducer *r, Expr *rhs) {
 typedef struct Loads {
   int n;
   const Buffer *buffers;
-  bool found; /* of one of the buffers */
 } Loads;
 
-static bool see_load(Visitor *v, Expr e) {
-  Loads *k = v->self;
-  for (int i = 0; e->op == OP_LOAD && i < k->n; i++)
-    k->found |= e->u.buffer->data == k->buffers[i]->data;
-  return true;
+static bool is_load_of_any(const void *self, Expr e) {
+  const Loads *k = self;
+  int i = 0;
+  while (e->op == OP_LOAD && i < k->n && e->u.buffer->data != k->buffers[i]->data) i++;
+  return e->op == OP_LOAD && i < k->n;
 }
 
 static bool loads_any(int n, const Buffer *buffers, Expr e) {
-  Loads k = {n, buffers, false};
-  tirc_visit_expr(&(Visitor){.expr = see_load, .self = &k}, e);
-  return k.found;
+  return tirc_find_expr(e, is_load_of_any, &(Loads){n, buffers});
 }
 
 /* All components must be made of the values before the step. */
@@ -265,11 +261,10 @@ Reducer tirc_reducer_of(Sched *s, SRef *block) {
         bad_form(s, block, "what comes in depends on what is accumulated so far");
     return r;
   }
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NO_MATCHED_REDUCER, NULL, NULL,
-                   "Block %s accumulates into %s by no commutative operation that is known, or "
-                   "starts from another value than its neutral element.",
-                   b->name, r.buffers[unmatched]->name);
+  tirc_sched_error_at(s, block->stmt, SERR_NO_MATCHED_REDUCER, NULL, NULL,
+                      "Block %s accumulates into %s by no commutative operation that is known, or "
+                      "starts from another value than its neutral element.",
+                      b->name, r.buffers[unmatched]->name);
 }
 
 /* Of two equal operands, the one that stands with an accumulated value is of its component; the one

@@ -18,8 +18,7 @@
 static bool is_write(Sched *s, SRef *block, const char *type) {
   if (!strcmp(type, "read")) return false;
   if (!strcmp(type, "write")) return true;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_BUFFER_TYPE, NULL, NULL, "buf_type is \"%s\"", type);
+  tirc_sched_error_at(s, block->stmt, SERR_BUFFER_TYPE, NULL, NULL, "buf_type is \"%s\"", type);
 }
 
 static void set_regions(Sched *s, SRef *block, Block *to, bool write, int n,
@@ -44,12 +43,10 @@ void tirc_prim_unsafe_hide_buffer_access(Sched *s, const Value *args, Value *res
   bool *hidden = tirc_new_array(s->c, bool, n + 1);
   for (int i = 0; i < args[2].u.list->n; i++) {
     int64_t at = args[2].u.list->at[i].u.i;
-    if (at < 0 || at >= n) {
-      tirc_sched_mark(s, block->stmt);
-      tirc_sched_error(s, SERR_BUFFER_INDEX, NULL, NULL,
-                       "block %s %s %d buffer%s, so there is no number %lld", to.name,
-                       write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)at);
-    }
+    if (at < 0 || at >= n)
+      tirc_sched_error_at(s, block->stmt, SERR_BUFFER_INDEX, NULL, NULL,
+                          "block %s %s %d buffer%s, so there is no number %lld", to.name,
+                          write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)at);
     hidden[at] = true;
   }
   Region *regions = tirc_new_array(s->c, Region, n + 1);
@@ -95,12 +92,10 @@ static Region region_of(Sched *s, SRef *block, Buffer buffer, Value function) {
   Value v = fn->call(fn, b->n_iters, iters);
   bool many = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
   int n = many ? v.u.list->n : 1;
-  if (n != buffer->ndim) {
-    tirc_sched_mark(s, block->stmt);
-    tirc_sched_error(s, SERR_REGION_RANK, NULL, NULL,
-                     "gen_new_ranges gives %d ranges, and buffer %s has %d dimensions", n,
-                     buffer->name, buffer->ndim);
-  }
+  if (n != buffer->ndim)
+    tirc_sched_error_at(s, block->stmt, SERR_REGION_RANK, NULL, NULL,
+                        "gen_new_ranges gives %d ranges, and buffer %s has %d dimensions", n,
+                        buffer->name, buffer->ndim);
   Range *dims = tirc_new_array(s->c, Range, n + 1);
   for (int i = 0; i < n; i++) dims[i] = range_of(s, many ? v.u.list->at[i] : v);
   return (Region){buffer, dims};

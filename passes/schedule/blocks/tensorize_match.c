@@ -277,7 +277,7 @@ static Matcher match(Sched *s, Stmt tile, Stmt desc, bool *equal) {
   Matcher m = {.s = s, .c = s->c, .equal = tirc_analyzer(s->c), .tile = tirc_analyzer(s->c)};
   const Block *x = &tile->u.block, *y = &desc->u.block;
   m.init_moved = starts_anew(x);
-  for (int i = 0; i < x->n_iters; i++) tirc_bind_range(m.tile, x->iters[i].var, x->iters[i].dom);
+  tirc_bind_iters(m.tile, x);
   *equal = match_expr(&m, x->predicate, y->predicate) &&
            match_regions(&m, "writes", x->n_writes, x->writes, y->n_writes, y->writes) &&
            match_regions(&m, "reads", x->n_reads, x->reads, y->n_reads, y->reads) &&

@@ -55,9 +55,7 @@ SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
 
 /* --- checks -------------------------------------------------------------------------------- */
 
-/* The readers of the buffer in the scope must find all that they read written by then. A write
- * cache concerns those only that turn to it. */
-static void require_covered_readers(Sched *s, const CacheStage *stage) {
+void tirc_require_covered_readers(Sched *s, const CacheStage *stage) {
   SRef **readers;
   int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
   for (int i = 0; i < n; i++) {
@@ -66,10 +64,9 @@ static void require_covered_readers(Sched *s, const CacheStage *stage) {
     if (tirc_finds_written(s, readers[i], stage->source) &&
         (!stage->is_write || tirc_runs_whenever(s, stage->writer, readers[i])))
       continue;
-    tirc_sched_mark(s, readers[i]->stmt);
-    tirc_sched_error(s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                     "Block %s reads parts of %s that its producers in the scope do not write.",
-                     tirc_block_of(readers[i])->name, stage->source->name);
+    tirc_sched_error_at(s, readers[i]->stmt, SERR_CACHE_REGION_COVER, NULL, NULL,
+                        "Block %s reads parts of %s that its producers in the scope do not write.",
+                        tirc_block_of(readers[i])->name, stage->source->name);
   }
 }
 
@@ -119,9 +116,8 @@ void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage) {
                  : !stage->is_write || tirc_is_ancestor(mixing, stage->where))
       continue;
     tirc_sched_mark(s, r->stmt);
-    tirc_sched_mark(s, stage->writer->stmt);
-    tirc_sched_error(
-        s, SERR_READ_BEFORE_WRITE, NULL, NULL,
+    tirc_sched_error_at(
+        s, stage->writer->stmt, SERR_READ_BEFORE_WRITE, NULL, NULL,
         "Block %s reads %s before block %s writes it, so it would see the copy too %s.",
         tirc_block_of(r)->name, stage->source->name, tirc_block_of(stage->writer)->name,
         to_cache ? "early" : "late");
@@ -150,14 +146,12 @@ static bool is_read_before(Sched *s, const CacheStage *stage) {
 static void take_consumers(Sched *s, CacheStage *stage, Value blocks) {
   for (int i = 0; blocks.kind != VAL_NONE && i < blocks.u.list->n; i++) {
     SRef *consumer = tirc_sref_of_value(s, blocks.u.list->at[i]);
-    if (tirc_scope_root(s, consumer) != stage->scope) {
-      tirc_sched_mark(s, consumer->stmt);
-      tirc_sched_error(s, SERR_CACHE_CONSUMER, NULL, NULL,
-                       "Block %s of consumer_blocks is no block of the scope %s, in which %s is "
-                       "cached.",
-                       tirc_block_of(consumer)->name, tirc_block_of(stage->scope)->name,
-                       stage->source->name);
-    }
+    if (tirc_scope_root(s, consumer) != stage->scope)
+      tirc_sched_error_at(s, consumer->stmt, SERR_CACHE_CONSUMER, NULL, NULL,
+                          "Block %s of consumer_blocks is no block of the scope %s, in which %s is "
+                          "cached.",
+                          tirc_block_of(consumer)->name, tirc_block_of(stage->scope)->name,
+                          stage->source->name);
     vec_push(s->c, stage->consumers, consumer);
   }
 }
@@ -168,13 +162,11 @@ static void require_own_start(Sched *s, const CacheStage *stage) {
   for (SRef *r = stage->scope->parent; r && !stage->full; r = r->parent)
     for (int i = 0; tirc_is_loop(r) && i < stage->source->ndim; i++)
       if (tirc_uses_var(stage->region[i].min, tirc_loop_of(r)->var) ||
-          tirc_uses_var(stage->region[i].extent, tirc_loop_of(r)->var)) {
-        tirc_sched_mark(s, r->stmt);
-        tirc_sched_error(s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                         "The box of %s that would be cached in block %s depends on loop %s.",
-                         stage->source->name, tirc_block_of(stage->scope)->name,
-                         tirc_loop_of(r)->var->u.s);
-      }
+          tirc_uses_var(stage->region[i].extent, tirc_loop_of(r)->var))
+        tirc_sched_error_at(s, r->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                            "The box of %s that would be cached in block %s depends on loop %s.",
+                            stage->source->name, tirc_block_of(stage->scope)->name,
+                            tirc_loop_of(r)->var->u.s);
 }
 
 static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
@@ -188,14 +180,12 @@ static Value finish(Sched *s, CacheStage *stage, const char *storage_scope) {
   tirc_make_copy(s, stage, storage_scope);
   Stmt writer = stage->writer ? stage->writer->stmt : NULL;
   tirc_sched_replace(s, stage->scope, tirc_install_copy(s, stage));
-  if (writer && !tirc_has_region_cover(s, tirc_sref_of_block(s, stage->copy_id))) {
-    tirc_sched_mark(s, writer);
-    tirc_sched_error(
-        s, SERR_CACHE_REGION_COVER, NULL, NULL,
+  if (writer && !tirc_has_region_cover(s, tirc_sref_of_block(s, stage->copy_id)))
+    tirc_sched_error_at(
+        s, writer, SERR_CACHE_REGION_COVER, NULL, NULL,
         "Block %s does not write all of the box of %s that would be copied, so the copy "
         "would move elements that nobody wrote.",
         writer->u.block.name, stage->source->name);
-  }
   const uint32_t users[] = {stage->copy_id, writer ? writer->u.block.id : 0};
   for (int i = 0; i < (writer ? 2 : 1); i++)
     tirc_require_independent_around(s, 1, (SRef *[]){tirc_sref_of_block(s, users[i])});
@@ -209,7 +199,7 @@ void tirc_prim_cache_read(Sched *s, const Value *args, Value *result) {
   CacheStage stage = {.source = tirc_nth_buffer(s, block, args[1], false)};
   stage.scope = tirc_require_scope_root(s, block, false);
   tirc_require_no_loose_use(s, stage.scope, block);
-  require_covered_readers(s, &stage);
+  tirc_require_covered_readers(s, &stage);
   take_consumers(s, &stage, args[3]);
   stage.writer = tirc_only_writer(s, &stage);
   if (stage.writer && is_read_before(s, &stage)) stage.writer = NULL;
@@ -233,7 +223,7 @@ void tirc_prim_cache_write(Sched *s, const Value *args, Value *result) {
   tirc_require_no_loose_use(s, stage.scope, block);
   take_consumers(s, &stage, args[3]);
   stage.writer = tirc_only_writer(s, &stage);
-  require_covered_readers(s, &stage);
+  tirc_require_covered_readers(s, &stage);
   tirc_place_copy(s, &stage);
   tirc_box_of_writer(s, &stage);
   *result = finish(s, &stage, storage_scope);

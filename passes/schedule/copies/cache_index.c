@@ -126,10 +126,9 @@ typedef struct Index {
 
 static _Noreturn void not_cacheable(Index *x, const char *why) {
   Precompute *p = x->p;
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_INDEX_NOT_CACHEABLE, NULL, NULL,
-                   "An index expression of block %s cannot be computed ahead of it: %s.",
-                   tirc_block_of(p->block)->name, why);
+  tirc_sched_error_at(p->s, p->block->stmt, SERR_INDEX_NOT_CACHEABLE, NULL, NULL,
+                      "An index expression of block %s cannot be computed ahead of it: %s.",
+                      tirc_block_of(p->block)->name, why);
 }
 
 static bool is_parameter(Index *x, Expr var) {
@@ -158,8 +157,7 @@ static void use_iter(Index *x, Expr var) {
 
 static bool see_var(Visitor *v, Expr e) {
   Index *x = v->self;
-  bool divides =
-      e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD;
+  bool divides = tirc_divides(e);
   const Block *b = tirc_block_of(x->p->block);
   for (int i = 0; divides && i < b->n_iters; i++)
     if (tirc_uses_var(e->args[1], b->iters[i].var))
@@ -314,18 +312,6 @@ static Stmt with_loads(Precompute *p, const Index *indices, int n) {
   return tirc_with_loc(c, tirc_block(c, &b), p->block->stmt->loc);
 }
 
-typedef struct Holding {
-  Visitor v;
-  Stmt block;
-  bool found;
-} Holding;
-
-static bool see_block(Visitor *v, Stmt s) {
-  Holding *h = v->self;
-  h->found = h->found || s == h->block;
-  return !h->found;
-}
-
 static Stmt new_scope(Precompute *p, const Index *indices, int n) {
   Tirc *c = p->s->c;
   Stmt scope = p->scope->stmt, body = tirc_body_of(scope);
@@ -333,12 +319,7 @@ static Stmt new_scope(Precompute *p, const Index *indices, int n) {
   const int n_items = tirc_body_items(c, body, &items);
   const Paths paths = tirc_paths_to(p->s, 1, &p->block);
   int at = 0;
-  for (bool found = false; at < n_items && !found; at += !found) {
-    Holding h = {.block = p->block->stmt};
-    h.v = (Visitor){.stmt = see_block, .self = &h, .only = &paths};
-    tirc_visit_stmt(&h.v, items[at]);
-    found = h.found;
-  }
+  while (at < n_items && !tirc_holds(items[at], p->block->stmt, &paths)) at++;
   VEC(Stmt) nests = {0};
   VEC(Buffer) caches = {0};
   for (int i = 0; i < n; i++) {

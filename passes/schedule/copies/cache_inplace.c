@@ -34,12 +34,10 @@ static const Region *only_region(Inplace *p, int n, const Region *at) {
   const Region *found = NULL;
   for (int i = 0; i < n; i++) {
     if (at[i].buffer != p->source) continue;
-    if (found) {
-      tirc_sched_mark(p->s, p->block->stmt);
-      tirc_sched_error(p->s, SERR_DUPLICATE_REGION, NULL, NULL,
-                       "Block %s declares more than one region of %s.",
-                       tirc_block_of(p->block)->name, p->source->name);
-    }
+    if (found)
+      tirc_sched_error_at(p->s, p->block->stmt, SERR_DUPLICATE_REGION, NULL, NULL,
+                          "Block %s declares more than one region of %s.",
+                          tirc_block_of(p->block)->name, p->source->name);
     found = &at[i];
   }
   return found;
@@ -50,22 +48,9 @@ static void find_regions(Inplace *p) {
   p->read = only_region(p, b->n_reads, b->reads);
   p->write = only_region(p, b->n_writes, b->writes);
   if (p->read && p->write) return;
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_NOT_READ_WRITE, NULL, NULL, "Block %s %s %s, but does not %s it.",
-                   b->name, p->read ? "reads" : "writes", p->source->name,
-                   p->read ? "write" : "read");
-}
-
-static void require_covered_readers(Inplace *p) {
-  SRef **readers;
-  int n = tirc_readers_of(p->s, p->scope, p->source, &readers);
-  for (int i = 0; i < n; i++) {
-    if (tirc_finds_written(p->s, readers[i], p->source)) continue;
-    tirc_sched_mark(p->s, readers[i]->stmt);
-    tirc_sched_error(p->s, SERR_CACHE_REGION_COVER, NULL, NULL,
-                     "Block %s reads parts of %s that its producers in the scope do not write.",
-                     tirc_block_of(readers[i])->name, p->source->name);
-  }
+  tirc_sched_error_at(p->s, p->block->stmt, SERR_NOT_READ_WRITE, NULL, NULL,
+                      "Block %s %s %s, but does not %s it.", b->name, p->read ? "reads" : "writes",
+                      p->source->name, p->read ? "write" : "read");
 }
 
 static bool is_within(Inplace *p, Range inner, Range outer) {
@@ -95,11 +80,11 @@ static void require_declared_reads(Inplace *p) {
     for (int d = 0; r->buffer == p->source && d < p->source->ndim; d++)
       within = within && is_within(p, r->dims[d], p->read->dims[d]);
     if (within) continue;
-    tirc_sched_mark(p->s, p->block->stmt);
-    tirc_sched_error(p->s, SERR_READS_OWN_OUTPUT, NULL,
-                     "declare in T.reads all that the block reads of the buffer",
-                     "Block %s reads more of %s than it declares, which the copy would leave out.",
-                     tirc_block_of(p->block)->name, p->source->name);
+    tirc_sched_error_at(
+        p->s, p->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
+        "declare in T.reads all that the block reads of the buffer",
+        "Block %s reads more of %s than it declares, which the copy would leave out.",
+        tirc_block_of(p->block)->name, p->source->name);
   }
 }
 
@@ -110,12 +95,12 @@ static void require_defined_copy(Inplace *p) {
   if (within || (tirc_writes_box(p->s, p->block, p->write) &&
                  !tirc_is_guarded(p->s, p->block, p->block->parent)))
     return;
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_COPY_PARTIAL, NULL,
-                   "let the declared reads of the buffer include its declared writes",
-                   "Block %s declares to write parts of %s that it does not read, and is not known "
-                   "to write all of them, so the copy back could move what nobody computed.",
-                   tirc_block_of(p->block)->name, p->source->name);
+  tirc_sched_error_at(
+      p->s, p->block->stmt, SERR_COPY_PARTIAL, NULL,
+      "let the declared reads of the buffer include its declared writes",
+      "Block %s declares to write parts of %s that it does not read, and is not known "
+      "to write all of them, so the copy back could move what nobody computed.",
+      tirc_block_of(p->block)->name, p->source->name);
 }
 
 typedef struct Uses {
@@ -125,12 +110,6 @@ typedef struct Uses {
   bool found;
 } Uses;
 
-static bool see_stmt(Visitor *v, Stmt s) {
-  Uses *u = v->self;
-  u->found = u->found || s == u->block;
-  return !u->found;
-}
-
 /* The item of the innermost loop's body, or of the scope's. */
 static void find_place(Inplace *p) {
   p->where = p->block->parent;
@@ -138,10 +117,7 @@ static void find_place(Inplace *p) {
   int n = tirc_body_items(p->s->c, tirc_body_of(p->where->stmt), &items);
   const Paths paths = tirc_paths_to(p->s, 1, &p->block);
   for (int i = 0; i < n && !p->item; i++) {
-    Uses u = {.p = p, .block = p->block->stmt};
-    u.v = (Visitor){.stmt = see_stmt, .self = &u, .only = &paths};
-    tirc_visit_stmt(&u.v, items[i]);
-    if (!u.found) continue;
+    if (!tirc_holds(items[i], p->block->stmt, &paths)) continue;
     p->item = items[i];
     p->index = i;
   }
@@ -169,11 +145,11 @@ static void require_item_alone(Inplace *p) {
   tirc_visit_stmt(&u.v, p->item);
   if (!u.found) return;
   tirc_sched_mark(p->s, p->item);
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_CACHE_ALIAS, NULL, NULL,
-                   "%s cannot be cached: the statement that block %s is part of uses it outside of "
-                   "the block.",
-                   p->source->name, tirc_block_of(p->block)->name);
+  tirc_sched_error_at(
+      p->s, p->block->stmt, SERR_CACHE_ALIAS, NULL, NULL,
+      "%s cannot be cached: the statement that block %s is part of uses it outside of "
+      "the block.",
+      p->source->name, tirc_block_of(p->block)->name);
 }
 
 static bool see_view(Visitor *v, Expr e) {
@@ -196,10 +172,9 @@ static void require_no_alias(Inplace *p) {
   u.v = (Visitor){.expr = see_view, .stmt = see_view_store, .self = &u};
   tirc_visit_stmt(&u.v, p->block->stmt);
   if (!u.found) return;
-  tirc_sched_mark(p->s, p->block->stmt);
-  tirc_sched_error(p->s, SERR_CACHE_ALIAS, NULL, NULL,
-                   "%s cannot be cached: block %s accesses its memory in another way.",
-                   p->source->name, tirc_block_of(p->block)->name);
+  tirc_sched_error_at(p->s, p->block->stmt, SERR_CACHE_ALIAS, NULL, NULL,
+                      "%s cannot be cached: block %s accesses its memory in another way.",
+                      p->source->name, tirc_block_of(p->block)->name);
 }
 
 /* The copies run where the predicate lets the block run. */
@@ -254,7 +229,7 @@ void tirc_prim_cache_inplace(Sched *s, const Value *args, Value *result) {
   p.source = tirc_nth_buffer(s, p.block, args[1], false);
   p.scope = tirc_require_scope_root(s, p.block, false);
   tirc_require_no_loose_use(s, p.scope, p.block);
-  require_covered_readers(&p);
+  tirc_require_covered_readers(s, &(CacheStage){.source = p.source, .scope = p.scope});
   find_regions(&p);
   require_declared_reads(&p);
   require_defined_copy(&p);

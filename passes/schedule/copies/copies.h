@@ -58,6 +58,9 @@ SRef *tirc_only_writer(Sched *s, const CacheStage *stage);
 /* No block that reads the buffer before the writer may come to see the copy too early or too late.
  * Raises read-before-write. */
 void tirc_require_readers_after_writer(Sched *s, const CacheStage *stage);
+/* The readers of the buffer in the scope must find all that they read written by then. A write
+ * cache concerns those only that turn to it. Raises region-not-covered. */
+void tirc_require_covered_readers(Sched *s, const CacheStage *stage);
 /* Whether the scope allocates the buffer itself. */
 static inline bool tirc_is_own_buffer(Sched *s, const CacheStage *stage) {
   return tirc_allocator_of(s, stage->scope, stage->source) == stage->scope;
@@ -125,6 +128,8 @@ void tirc_require_own_domains(const Reindex *r);
 Buffer tirc_index_written_by(const Reindex *r, const SRef *block);
 /* The first block of the scope that writes such a buffer, and the buffer; NULL if there is none. */
 SRef *tirc_index_writer(Reindex *r, Buffer *written);
+/* `copy`: like b, a buffer of its own, dense and of another shape. */
+void tirc_reindexed_buffer(Reindex *r, Buffer b, int ndim, const Expr *shape);
 /* source[old] and copy[indices] with the block's iterators replaced, copied the right way. */
 Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *iters,
                      const Expr *values, const PtrMap *replaced);

@@ -56,11 +56,11 @@ static void require_declared(AutoCopy *k, SRef *block, bool reads, bool writes) 
   if ((!reads || tirc_declared_read(b, k->source)) &&
       (!writes || tirc_declared_write(b, k->source)))
     return;
-  tirc_sched_mark(k->s, block->stmt);
-  tirc_sched_error(k->s, SERR_COPY_BOX, NULL, "declare it in T.reads and T.writes of the block",
-                   "Block %s does not declare what blocks inside of it access of %s, so it is not "
-                   "known what to copy below loop %s.",
-                   b->name, k->source->name, tirc_loop_of(k->loop)->var->u.s);
+  tirc_sched_error_at(
+      k->s, block->stmt, SERR_COPY_BOX, NULL, "declare it in T.reads and T.writes of the block",
+      "Block %s does not declare what blocks inside of it access of %s, so it is not "
+      "known what to copy below loop %s.",
+      b->name, k->source->name, tirc_loop_of(k->loop)->var->u.s);
 }
 
 static bool see_access(Visitor *v, Stmt s) {
@@ -95,20 +95,16 @@ static void find_accesses(AutoCopy *k) {
  * cache. */
 static void find_position(AutoCopy *k) {
   Sched *s = k->s;
-  if (!k->blocks.n) {
-    tirc_sched_mark(s, k->loop->stmt);
-    tirc_sched_error(s, SERR_ACCESS_NOT_BELOW, NULL, NULL, "No block below loop %s %s %s.",
-                     tirc_loop_of(k->loop)->var->u.s, k->is_read ? "reads" : "writes",
-                     k->source->name);
-  }
+  if (!k->blocks.n)
+    tirc_sched_error_at(s, k->loop->stmt, SERR_ACCESS_NOT_BELOW, NULL, NULL,
+                        "No block below loop %s %s %s.", tirc_loop_of(k->loop)->var->u.s,
+                        k->is_read ? "reads" : "writes", k->source->name);
   bool ordered = k->is_read ? k->last_write < k->first_read : k->last_read <= k->last_write;
-  if (!ordered) {
-    tirc_sched_mark(s, k->loop->stmt);
-    tirc_sched_error(s, SERR_COPY_ORDER, NULL, NULL, "Below loop %s, %s is %s.",
-                     tirc_loop_of(k->loop)->var->u.s, k->source->name,
-                     k->is_read ? "written after, or together with, its first read"
-                                : "read after its last write");
-  }
+  if (!ordered)
+    tirc_sched_error_at(s, k->loop->stmt, SERR_COPY_ORDER, NULL, NULL, "Below loop %s, %s is %s.",
+                        tirc_loop_of(k->loop)->var->u.s, k->source->name,
+                        k->is_read ? "written after, or together with, its first read"
+                                   : "read after its last write");
   k->position = k->is_read ? k->first_read : k->last_write + 1;
   k->from = k->is_read ? k->position : 0;
   k->to = k->is_read ? k->n_items : k->position;
@@ -138,11 +134,11 @@ static void add_region(AutoCopy *k, Analyzer *a, const SRef *block, const Region
 }
 
 static _Noreturn void bad_box(AutoCopy *k, int dim, const char *why) {
-  tirc_sched_mark(k->s, k->loop->stmt);
-  tirc_sched_error(k->s, SERR_COPY_BOX, NULL, NULL,
-                   "What loop %s accesses of %s in one iteration cannot be copied: %s in dimension "
-                   "%d.",
-                   tirc_loop_of(k->loop)->var->u.s, k->source->name, why, dim);
+  tirc_sched_error_at(
+      k->s, k->loop->stmt, SERR_COPY_BOX, NULL, NULL,
+      "What loop %s accesses of %s in one iteration cannot be copied: %s in dimension "
+      "%d.",
+      tirc_loop_of(k->loop)->var->u.s, k->source->name, why, dim);
 }
 
 static void require_inside(AutoCopy *k, int dim) {
@@ -189,12 +185,12 @@ static void require_box_written(AutoCopy *k) {
   const char *missing = NULL;
   for (int i = 0; i < k->blocks.n; i++)
     if (writes_box(k, k->blocks.at[i], &missing)) return;
-  tirc_sched_mark(k->s, k->blocks.at[0]->stmt);
-  tirc_sched_error(k->s, SERR_COPY_PARTIAL, tirc_missing_text(k->s->c, missing), NULL,
-                   "No block is known to write all of the box of %s that would be copied in each "
-                   "iteration of loop %s, so the copy would overwrite elements with what nobody "
-                   "computed.",
-                   k->source->name, tirc_loop_of(k->loop)->var->u.s);
+  tirc_sched_error_at(
+      k->s, k->blocks.at[0]->stmt, SERR_COPY_PARTIAL, tirc_missing_text(k->s->c, missing), NULL,
+      "No block is known to write all of the box of %s that would be copied in each "
+      "iteration of loop %s, so the copy would overwrite elements with what nobody "
+      "computed.",
+      k->source->name, tirc_loop_of(k->loop)->var->u.s);
 }
 
 /* Threads that share the cache copy what all of them hold of it, and would overwrite what another
@@ -208,13 +204,12 @@ static void require_alone_among_threads(AutoCopy *k) {
   }
   for (int i = 0; threads && i < n; i++) {
     if (!tirc_is_ancestor(threads, writers[i]) || tirc_is_ancestor(k->loop, writers[i])) continue;
-    tirc_sched_mark(k->s, writers[i]->stmt);
-    tirc_sched_error(k->s, SERR_COPY_PARTIAL, NULL,
-                     "take a scope of memory that each thread has for itself, such as \"local\"",
-                     "The threads of loop %s share the cache of %s, and each would copy over what "
-                     "block %s writes in the others.",
-                     tirc_loop_of(threads)->var->u.s, k->source->name,
-                     tirc_block_of(writers[i])->name);
+    tirc_sched_error_at(
+        k->s, writers[i]->stmt, SERR_COPY_PARTIAL, NULL,
+        "take a scope of memory that each thread has for itself, such as \"local\"",
+        "The threads of loop %s share the cache of %s, and each would copy over what "
+        "block %s writes in the others.",
+        tirc_loop_of(threads)->var->u.s, k->source->name, tirc_block_of(writers[i])->name);
   }
 }
 
@@ -224,9 +219,7 @@ static const Block *writes_between_steps(AutoCopy *k, SRef *sum) {
   const Block *b = tirc_block_of(sum);
   const int n = tirc_writers_of(k->s, k->scope, k->source, &writers);
   for (SRef *r = k->loop->parent; r != k->scope; r = r->parent)
-    for (int i = 0; b->init && i < b->n_iters; i++)
-      if (b->iters[i].kind == ITER_REDUCE && tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
-        steps = r;
+    if (b->init && tirc_moves(b, tirc_loop_of(r)->var, ITER_REDUCE)) steps = r;
   for (int i = 0; steps && i < n; i++)
     if (tirc_is_ancestor(steps, writers[i]) && !tirc_is_ancestor(k->loop, writers[i]))
       return tirc_block_of(writers[i]);
@@ -254,10 +247,9 @@ static void require_sums_started(AutoCopy *k) {
   for (int i = 0; i < k->blocks.n; i++) {
     const char *why = why_sum_is_lost(k, k->blocks.at[i]);
     if (!why) continue;
-    tirc_sched_mark(k->s, k->blocks.at[i]->stmt);
-    tirc_sched_error(k->s, SERR_READS_OWN_OUTPUT, NULL, NULL,
-                     "Block %s %s, and the cache would not hold them.",
-                     tirc_block_of(k->blocks.at[i])->name, why);
+    tirc_sched_error_at(k->s, k->blocks.at[i]->stmt, SERR_READS_OWN_OUTPUT, NULL, NULL,
+                        "Block %s %s, and the cache would not hold them.",
+                        tirc_block_of(k->blocks.at[i])->name, why);
   }
 }
 
@@ -297,9 +289,8 @@ static void require_readers_served(AutoCopy *k) {
   for (int i = 0; i < k->readers.n; i++) {
     SRef *r = k->readers.at[i];
     if (!outside && tirc_finds_written(k->s, r, k->source) && follows_writers(k, r)) continue;
-    tirc_sched_mark(k->s, r->stmt);
-    tirc_sched_error(
-        k->s, SERR_READ_BEFORE_WRITE, NULL,
+    tirc_sched_error_at(
+        k->s, r->stmt, SERR_READ_BEFORE_WRITE, NULL,
         "take a loop around all blocks that write the buffer, and give a reduction an init",
         "Block %s reads %s, and the cache would not hold what it reads: %s.",
         tirc_block_of(r)->name, k->source->name,

@@ -29,7 +29,7 @@
 static void simplify_old(Reindex *r) {
   const Block *b = tirc_block_of(r->block);
   Analyzer *a = tirc_analyzer(r->c);
-  for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
+  tirc_bind_iters(a, b);
   Expr *out = tirc_new_array(r->c, Expr, r->source->ndim + 1);
   for (int i = 0; i < r->source->ndim; i++) {
     out[i] = tirc_simplify(a, r->old[i]);
@@ -54,10 +54,9 @@ static SRef *require_nest(Reindex *r) {
   for (; top->parent != r->scope; top = top->parent) {
     SRef *loop = top->parent;
     if (top == r->block || tirc_loop_of(loop)->body == top->stmt) continue;
-    tirc_sched_mark(r->s, loop->stmt);
-    tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
-                     "Loop %s above block %s has more in its body than the next loop.",
-                     tirc_loop_of(loop)->var->u.s, tirc_block_of(r->block)->name);
+    tirc_sched_error_at(r->s, loop->stmt, SERR_REINDEX_NEST, NULL, NULL,
+                        "Loop %s above block %s has more in its body than the next loop.",
+                        tirc_loop_of(loop)->var->u.s, tirc_block_of(r->block)->name);
   }
   Stmt body = tirc_block_of(r->scope)->body;
   while (body->kind == STMT_DECL) body = body->u.alloc.body;
@@ -69,10 +68,10 @@ static SRef *require_nest(Reindex *r) {
       r->index = i + r->is_write;
       return top;
     }
-  tirc_sched_mark(r->s, top->stmt);
-  tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
-                   "The nest of block %s stands under a statement that is neither loop nor block.",
-                   tirc_block_of(r->block)->name);
+  tirc_sched_error_at(
+      r->s, top->stmt, SERR_REINDEX_NEST, NULL, NULL,
+      "The nest of block %s stands under a statement that is neither loop nor block.",
+      tirc_block_of(r->block)->name);
 }
 
 typedef struct IndexLoads {
@@ -104,11 +103,10 @@ static void require_alone(Reindex *r, SRef *top) {
     bool uses = tirc_touches(blocks[i], r->source, true) ||
                 (r->is_write && tirc_touches(blocks[i], r->source, false));
     if (!which && !uses) continue;
-    tirc_sched_mark(r->s, blocks[i]->stmt);
-    tirc_sched_error(r->s, SERR_REINDEX_NEST, NULL, NULL,
-                     "Block %s in the same nest %s %s, and the copy is made %s the nest.",
-                     tirc_block_of(blocks[i])->name, !which && r->is_write ? "uses" : "writes",
-                     (which ? which : r->source)->name, r->is_write ? "after" : "before");
+    tirc_sched_error_at(r->s, blocks[i]->stmt, SERR_REINDEX_NEST, NULL, NULL,
+                        "Block %s in the same nest %s %s, and the copy is made %s the nest.",
+                        tirc_block_of(blocks[i])->name, !which && r->is_write ? "uses" : "writes",
+                        (which ? which : r->source)->name, r->is_write ? "after" : "before");
   }
 }
 
@@ -121,14 +119,13 @@ static bool writes_source(const Reindex *r) {
 static void require_one_way(Reindex *r) {
   const char *name = tirc_block_of(r->block)->name;
   if (r->is_write ? !tirc_reads_own_output(r->s, r->block, r->source) : !writes_source(r)) return;
-  tirc_sched_mark(r->s, r->block->stmt);
-  tirc_sched_error(r->s, SERR_READS_OWN_OUTPUT, NULL,
-                   r->is_write ? tirc_hint_of_update(r->s, r->scope, r->source)
-                               : "a block that updates a buffer in place cannot use a copy",
-                   "Block %s both reads and writes %s: with a copy in one direction only, %s.",
-                   name, r->source->name,
-                   r->is_write ? "it would read the copy before anything is there"
-                               : "what it writes would not reach the buffer");
+  tirc_sched_error_at(r->s, r->block->stmt, SERR_READS_OWN_OUTPUT, NULL,
+                      r->is_write ? tirc_hint_of_update(r->s, r->scope, r->source)
+                                  : "a block that updates a buffer in place cannot use a copy",
+                      "Block %s both reads and writes %s: with a copy in one direction only, %s.",
+                      name, r->source->name,
+                      r->is_write ? "it would read the copy before anything is there"
+                                  : "what it writes would not reach the buffer");
 }
 
 /* Each loop of the block is one iterator over all of its domain, which is not empty. */
@@ -156,10 +153,10 @@ static void require_indices(const Reindex *r) {
     if (!is_covered(r, b->iters[i].var) ||
         !tirc_prove_lt(tirc_analyzer(r->c), start, tirc_int(r->c, start->dtype, 0)))
       continue;
-    tirc_sched_mark(r->s, r->block->stmt);
-    tirc_sched_error(r->s, SERR_REINDEX_COVER, NULL, "let the iterator start at 0",
-                     "Iterator %s of block %s starts below 0, where no buffer has elements.",
-                     b->iters[i].var->u.s, b->name);
+    tirc_sched_error_at(r->s, r->block->stmt, SERR_REINDEX_COVER, NULL,
+                        "let the iterator start at 0",
+                        "Iterator %s of block %s starts below 0, where no buffer has elements.",
+                        b->iters[i].var->u.s, b->name);
   }
 }
 
@@ -178,9 +175,8 @@ static void require_part_of_scope(const Reindex *r) {
   Expr outer = tirc_outer_iter(r->s, r->block);
   bool declared = tirc_declared_read(scope, r->source) || tirc_declared_write(scope, r->source);
   if (!outer || !declared) return;
-  tirc_sched_mark(r->s, r->block->stmt);
-  tirc_sched_error(
-      r->s, SERR_REINDEX_COVER, NULL, NULL,
+  tirc_sched_error_at(
+      r->s, r->block->stmt, SERR_REINDEX_COVER, NULL, NULL,
       "Iterator %s of block %s stands on something outside of block %s, which does not "
       "declare to use all that the iterator's domain stands for.",
       outer->u.s, tirc_block_of(r->block)->name, scope->name);
@@ -195,11 +191,8 @@ static bool is_declared(const Reindex *r, const Region *declared) {
   const Block *b = tirc_block_of(r->block);
   Analyzer *a = tirc_analyzer_around(r->s, r->scope);
   PtrMap domains = {0};
-  for (int i = 0; i < b->n_iters; i++) {
-    IntSet *set = tirc_new(r->c, IntSet);
-    *set = tirc_set_of_range(r->c, b->iters[i].dom);
-    tirc_map_set(r->c, &domains, b->iters[i].var, set);
-  }
+  const LoopDomain all = tirc_iter_domain(r->c, b->n_iters, b->iters);
+  tirc_domain_sets(r->c, &all, &domains);
   for (int d = 0; d < r->source->ndim; d++) {
     const Range dim = declared->dims[d];
     const IntSet moved = tirc_eval_set(a, r->old[d], &domains);
@@ -217,11 +210,11 @@ static void require_declared(const Reindex *r) {
   const int n = r->is_write ? scope->n_writes : scope->n_reads;
   for (int i = 0; i < n; i++) {
     if (at[i].buffer != r->source || runs_everywhere(r) || is_declared(r, &at[i])) continue;
-    tirc_sched_mark(r->s, r->block->stmt);
-    tirc_sched_error(r->s, SERR_REINDEX_COVER, NULL, NULL,
-                     "Block %s leaves instances out, and block %s around it declares to use only "
-                     "those elements of %s that the others access: the copy would move more.",
-                     tirc_block_of(r->block)->name, scope->name, r->source->name);
+    tirc_sched_error_at(
+        r->s, r->block->stmt, SERR_REINDEX_COVER, NULL, NULL,
+        "Block %s leaves instances out, and block %s around it declares to use only "
+        "those elements of %s that the others access: the copy would move more.",
+        tirc_block_of(r->block)->name, scope->name, r->source->name);
   }
 }
 
@@ -258,12 +251,12 @@ static bool steps_meet(const Reindex *r) {
 static void require_order_kept(const Reindex *r) {
   if (!r->is_write || keeps_order(r)) return;
   if (!steps_meet(r) && !tirc_instances_depend(r->s, r->block)) return;
-  tirc_sched_mark(r->s, r->block->stmt);
-  tirc_sched_error(r->s, SERR_ORDER_MATTERS, NULL,
-                   "declare the iterators in the order of the block's loops, one for each",
-                   "Two instances of block %s may store to one element of %s, and the copy would "
-                   "store what they do in another order.",
-                   tirc_block_of(r->block)->name, r->source->name);
+  tirc_sched_error_at(
+      r->s, r->block->stmt, SERR_ORDER_MATTERS, NULL,
+      "declare the iterators in the order of the block's loops, one for each",
+      "Two instances of block %s may store to one element of %s, and the copy would "
+      "store what they do in another order.",
+      tirc_block_of(r->block)->name, r->source->name);
 }
 
 /* --- the copy -----------------------------------------------------------------------------------
@@ -292,14 +285,7 @@ static void make_stage(Reindex *r) {
   struct BufferNode copy = *r->source;
   copy.name = tirc_format(c, "%s_reindex", r->source->name);
   copy.data = tirc_var(c, copy.name, r->source->data->dtype);
-  copy.ndim = n;
-  copy.shape = shape;
-  copy.strides = NULL;
-  copy.one_stride = false;
-  copy.elem_offset = NULL;
-  copy.offset_factor = 0;
-  copy.n_axis_separators = 0;
-  r->copy = tirc_buffer_copy(c, &copy);
+  tirc_reindexed_buffer(r, &copy, n, shape);
   r->indices = indices;
   const char *name = tirc_format(c, "%s_reindex", (r->is_write ? r->source : r->copy)->name);
   r->stage = tirc_copy_block(r, name, n, iters, loops, &fresh);
@@ -312,11 +298,11 @@ static void make_stage(Reindex *r) {
 
 static void require_written(Reindex *r, Value stage, Stmt block) {
   if (tirc_has_region_cover(r->s, tirc_sref_of_block(r->s, stage.u.block_id))) return;
-  tirc_sched_mark(r->s, block);
-  tirc_sched_error(r->s, SERR_REINDEX_COVER, NULL, NULL,
-                   "Block %s does not write all that its iterators' domains stand for, so the copy "
-                   "to %s would move elements that nobody wrote.",
-                   block->u.block.name, r->source->name);
+  tirc_sched_error_at(
+      r->s, block, SERR_REINDEX_COVER, NULL, NULL,
+      "Block %s does not write all that its iterators' domains stand for, so the copy "
+      "to %s would move elements that nobody wrote.",
+      block->u.block.name, r->source->name);
 }
 
 void tirc_prim_reindex(Sched *s, const Value *args, Value *result) {

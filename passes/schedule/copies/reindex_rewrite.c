@@ -17,9 +17,8 @@ typedef struct Search {
 } Search;
 
 static _Noreturn void bad_access(Reindex *r, const char *why) {
-  tirc_sched_mark(r->s, r->block->stmt);
-  tirc_sched_error(r->s, SERR_REINDEX_ACCESS, NULL, NULL, "Block %s %s %s.",
-                   tirc_block_of(r->block)->name, why, r->source->name);
+  tirc_sched_error_at(r->s, r->block->stmt, SERR_REINDEX_ACCESS, NULL, NULL, "Block %s %s %s.",
+                      tirc_block_of(r->block)->name, why, r->source->name);
 }
 
 static void see_access(Search *f, int n, const Expr *indices, bool store) {
@@ -55,9 +54,9 @@ static Stmt search_stmt(Mutator *m, Stmt s) {
   int64_t extent;
   switch (s->kind) {
   case STMT_BLOCK:
-    tirc_sched_mark(f->r->s, f->r->block->stmt);
-    tirc_sched_error(f->r->s, SERR_NOT_LEAF, NULL, NULL, "Block %s has block %s inside of it.",
-                     tirc_block_of(f->r->block)->name, s->u.block.name);
+    tirc_sched_error_at(f->r->s, f->r->block->stmt, SERR_NOT_LEAF, NULL, NULL,
+                        "Block %s has block %s inside of it.", tirc_block_of(f->r->block)->name,
+                        s->u.block.name);
   case STMT_FOR:
     tirc_map_set(f->r->c, &f->local, s->u.loop.var, s);
     search_body(f, s, !tirc_const_int(s->u.loop.extent, &extent) || extent < 1);
@@ -80,27 +79,17 @@ static Stmt search_stmt(Mutator *m, Stmt s) {
   return s;
 }
 
-typedef struct Locals {
-  const PtrMap *local;
-  bool used;
-} Locals;
-
-static bool see_local(Visitor *v, Expr e) {
-  Locals *l = v->self;
-  l->used |= e->op == OP_VAR && tirc_map_has(l->local, e);
-  l->used |= e->op == OP_LOAD && tirc_map_has(l->local, e->u.buffer);
-  return !l->used;
+static bool is_local(const void *local, Expr e) {
+  return (e->op == OP_VAR && tirc_map_has(local, e)) ||
+         (e->op == OP_LOAD && tirc_map_has(local, e->u.buffer));
 }
 
 static void require_no_local(Search *f) {
   Reindex *r = f->r;
   for (int i = 0; i < r->source->ndim; i++) {
-    Locals l = {.local = &f->local};
-    tirc_visit_expr(&(Visitor){.expr = see_local, .self = &l}, r->old[i]);
-    if (!l.used) continue;
-    tirc_sched_mark(r->s, r->block->stmt);
-    tirc_sched_error(
-        r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+    if (!tirc_find_expr(r->old[i], is_local, &f->local)) continue;
+    tirc_sched_error_at(
+        r->s, r->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
         "An index of %s in block %s uses a variable or buffer that is defined around or "
         "inside of it, which the copy could not use.",
         r->source->name, tirc_block_of(r->block)->name);
@@ -142,20 +131,19 @@ void tirc_require_inside(Reindex *r, bool all_instances) {
              !tirc_failing_part(r->s, r->block, a, r->old[i], NULL);
   }
   if (inside) return;
-  tirc_sched_mark(r->s, r->block->stmt);
-  tirc_sched_error(r->s, SERR_REINDEX_COVER, NULL, NULL,
-                   "Block %s %s elements of %s under a condition or for a part of its iterators' "
-                   "domains only, and the copy would move others as well.",
-                   b->name, r->is_write ? "writes" : "reads", r->source->name);
+  tirc_sched_error_at(
+      r->s, r->block->stmt, SERR_REINDEX_COVER, NULL, NULL,
+      "Block %s %s elements of %s under a condition or for a part of its iterators' "
+      "domains only, and the copy would move others as well.",
+      b->name, r->is_write ? "writes" : "reads", r->source->name);
 }
 
 void tirc_require_own_domains(const Reindex *r) {
   const SRef *l = tirc_loop_of_domain(r->block);
   if (!l) return;
-  tirc_sched_mark(r->s, l->stmt);
-  tirc_sched_error(r->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                   "A domain of block %s depends on loop %s, which the copy could not use.",
-                   tirc_block_of(r->block)->name, tirc_loop_of(l)->var->u.s);
+  tirc_sched_error_at(r->s, l->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                      "A domain of block %s depends on loop %s, which the copy could not use.",
+                      tirc_block_of(r->block)->name, tirc_loop_of(l)->var->u.s);
 }
 
 /* --- the stage ----------------------------------------------------------------------------------
@@ -223,6 +211,18 @@ Stmt tirc_copy_block(Reindex *r, const char *name, int n_iters, const IterVar *i
    * something depends on it. */
   Buffer index;
   return tirc_index_writer(r, &index) ? tirc_infer_regions(c, block, false, false) : block;
+}
+
+void tirc_reindexed_buffer(Reindex *r, Buffer b, int ndim, const Expr *shape) {
+  struct BufferNode copy = *b;
+  copy.ndim = ndim;
+  copy.shape = shape;
+  copy.strides = NULL;
+  copy.one_stride = false;
+  copy.elem_offset = NULL;
+  copy.offset_factor = 0;
+  copy.n_axis_separators = 0;
+  r->copy = tirc_buffer_copy(r->c, &copy);
 }
 
 /* --- rewriting ----------------------------------------------------------------------------------

@@ -52,10 +52,9 @@ static void find_common_loop(Rolling *r) {
   all[r->n_consumers] = r->block;
   r->common = tirc_common_ancestor(r->n_consumers + 1, all);
   if (tirc_is_loop(r->common)) return;
-  tirc_sched_mark(s, r->block->stmt);
-  tirc_sched_error(s, SERR_NOT_TILED, NULL, NULL,
-                   "No loop is around both block %s and all that read %s.",
-                   tirc_block_of(r->block)->name, r->from->name);
+  tirc_sched_error_at(s, r->block->stmt, SERR_NOT_TILED, NULL, NULL,
+                      "No loop is around both block %s and all that read %s.",
+                      tirc_block_of(r->block)->name, r->from->name);
 }
 
 static void find_window(Rolling *r, const Region *declared) {
@@ -78,9 +77,8 @@ static void find_window(Rolling *r, const Region *declared) {
 }
 
 static _Noreturn void no_pattern(Rolling *r, const char *why) {
-  tirc_sched_mark(r->s, r->block->stmt);
-  tirc_sched_error(
-      r->s, SERR_ROLLING_PATTERN, NULL, NULL,
+  tirc_sched_error_at(
+      r->s, r->block->stmt, SERR_ROLLING_PATTERN, NULL, NULL,
       "What block %s writes of %s in an iteration of loop %s is no rolling window: %s.",
       tirc_block_of(r->block)->name, r->from->name, tirc_loop_of(r->common)->var->u.s, why);
 }
@@ -139,8 +137,8 @@ static void find_rolling_axis(Rolling *r) {
 /* --- what depends on the order -------------------------------------------------------------- */
 
 static _Noreturn void wrong_order(Rolling *r, Stmt what, const char *why) {
-  tirc_sched_mark(r->s, what);
-  tirc_sched_error(r->s, SERR_ROLLING_ORDER, NULL, NULL, "%s cannot roll: %s.", r->from->name, why);
+  tirc_sched_error_at(r->s, what, SERR_ROLLING_ORDER, NULL, NULL, "%s cannot roll: %s.",
+                      r->from->name, why);
 }
 
 static bool is_consumer(const Rolling *r, const SRef *block) {
@@ -321,12 +319,10 @@ void tirc_prim_rolling_buffer(Sched *s, const Value *args, Value *result) {
   const Block *b = tirc_block_of(r.block);
   const Region *declared = b->writes;
   while (declared->buffer != r.from) declared++;
-  if (tirc_is_output_block(s, r.block, r.scope)) {
-    tirc_sched_mark(s, r.block->stmt);
-    tirc_sched_error(s, SERR_OUTPUT_BLOCK, NULL,
-                     "only a buffer that the scope allocates and its blocks alone use can roll",
-                     "Block %s is an output block of its scope.", b->name);
-  }
+  if (tirc_is_output_block(s, r.block, r.scope))
+    tirc_sched_error_at(s, r.block->stmt, SERR_OUTPUT_BLOCK, NULL,
+                        "only a buffer that the scope allocates and its blocks alone use can roll",
+                        "Block %s is an output block of its scope.", b->name);
   find_common_loop(&r);
   find_window(&r, declared);
   find_axes(&r);

@@ -10,9 +10,8 @@
 SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b) {
   SRef *site = tirc_allocator_of(s, block, b);
   if (site) return site;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(
-      s, SERR_BUFFER_NOT_ALLOCATED, NULL, NULL,
+  tirc_sched_error_at(
+      s, block->stmt, SERR_BUFFER_NOT_ALLOCATED, NULL, NULL,
       "%s is not allocated by a block: it is a parameter of the function or a view made "
       "by T.match_buffer.",
       b->name);
@@ -78,13 +77,11 @@ static Expr add_alignment(Sched *s, SRef *block, Expr entry) {
   Expr old = tirc_attrs_get(tirc_block_of(block)->annotations, ALIGN_KEY);
   bool valid = !old || old->op == OP_TUPLE;
   for (int i = 0; old && valid && i < old->n; i++) valid = is_alignment(old->args[i]);
-  if (!valid) {
-    tirc_sched_mark(s, block->stmt);
-    tirc_sched_error(s, SERR_ALIGN_ANNOTATION, NULL, NULL,
-                     "The annotation " ALIGN_KEY
-                     " of block %s is no list of [buffer index, axis, factor, offset].",
-                     tirc_block_of(block)->name);
-  }
+  if (!valid)
+    tirc_sched_error_at(s, block->stmt, SERR_ALIGN_ANNOTATION, NULL, NULL,
+                        "The annotation " ALIGN_KEY
+                        " of block %s is no list of [buffer index, axis, factor, offset].",
+                        tirc_block_of(block)->name);
   int n = old ? old->n : 0, i = 0;
   Expr *entries = tirc_new_array(s->c, Expr, n + 1);
   for (int k = 0; k < n; k++) entries[k] = old->args[k];
@@ -97,10 +94,9 @@ static Expr add_alignment(Sched *s, SRef *block, Expr entry) {
 
 static int64_t require_axis(Sched *s, SRef *block, Buffer b, int64_t axis) {
   if (axis >= -b->ndim && axis < b->ndim) return axis < 0 ? axis + b->ndim : axis;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_ALIGN_AXIS, NULL, NULL,
-                   "%s has %d axes, so axis is from %d to %d; it is %lld.", b->name, b->ndim,
-                   -b->ndim, b->ndim - 1, (long long)axis);
+  tirc_sched_error_at(s, block->stmt, SERR_ALIGN_AXIS, NULL, NULL,
+                      "%s has %d axes, so axis is from %d to %d; it is %lld.", b->name, b->ndim,
+                      -b->ndim, b->ndim - 1, (long long)axis);
 }
 
 void tirc_prim_storage_align(Sched *s, const Value *args, Value *result) {

@@ -417,9 +417,8 @@ static const char *hint_for(Sched *s, SRef *block) {
 void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
   const char *why = tirc_why_not_complete(s, block, scope);
   if (!why) return;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NOT_COMPLETE_BLOCK, why, hint_for(s, block),
-                   "block %s is not a complete block", tirc_block_of(block)->name);
+  tirc_sched_error_at(s, block->stmt, SERR_NOT_COMPLETE_BLOCK, why, hint_for(s, block),
+                      "block %s is not a complete block", tirc_block_of(block)->name);
 }
 
 /* The block of the scope that is the init of this one, as decompose_reduction leaves it. */
@@ -446,20 +445,18 @@ void tirc_require_reduction(Sched *s, SRef *block, SRef *scope) {
                        "block %s is its init already: the reduction was decomposed; decompose it "
                        "once, after all that needs a reduction block",
                        init->name);
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NOT_REDUCTION_BLOCK, why, hint, "block %s is not a reduction block",
-                   tirc_block_of(block)->name);
+  tirc_sched_error_at(s, block->stmt, SERR_NOT_REDUCTION_BLOCK, why, hint,
+                      "block %s is not a reduction block", tirc_block_of(block)->name);
 }
 
 void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope) {
   const char *complete = tirc_why_not_complete(s, block, scope);
   const char *reduction = complete ? tirc_why_not_reduction(s, block, scope) : NULL;
   if (!reduction) return;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NOT_COMPLETE_OR_REDUCTION,
-                   tirc_format(s->c, "%s; %s", complete, reduction), hint_for(s, block),
-                   "block %s is neither a complete block nor a reduction block",
-                   tirc_block_of(block)->name);
+  tirc_sched_error_at(s, block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION,
+                      tirc_format(s->c, "%s; %s", complete, reduction), hint_for(s, block),
+                      "block %s is neither a complete block nor a reduction block",
+                      tirc_block_of(block)->name);
 }
 
 void tirc_require_compact_dataflow(Sched *s, SRef *subtree) {

@@ -24,20 +24,16 @@ static const char *why_not_pipeline(Sched *s, const Scope *scope) {
 
 SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
   SRef *scope = tirc_scope_root(s, sref);
-  if (!scope) {
-    tirc_sched_mark(s, sref->stmt);
-    tirc_sched_error(s, SERR_ROOT_BLOCK, NULL, NULL, "block %s is the root block of its function",
-                     tirc_block_of(sref)->name);
-  }
+  if (!scope)
+    tirc_sched_error_at(s, sref->stmt, SERR_ROOT_BLOCK, NULL, NULL,
+                        "block %s is the root block of its function", tirc_block_of(sref)->name);
   const SRef *uncovered =
       stage_pipeline && tirc_is_block(sref) ? tirc_find_uncovered(s, scope, sref) : NULL;
-  if (stage_pipeline && (uncovered || !tirc_is_stage_pipeline(s, scope))) {
-    tirc_sched_mark(s, scope->stmt);
-    tirc_sched_error(s, SERR_NOT_STAGE_PIPELINE,
-                     uncovered ? reads_too_much(s, uncovered) : why_not_pipeline(s, scope->scope),
-                     NULL, "the scope of block %s is not a stage pipeline",
-                     tirc_block_of(scope)->name);
-  }
+  if (stage_pipeline && (uncovered || !tirc_is_stage_pipeline(s, scope)))
+    tirc_sched_error_at(
+        s, scope->stmt, SERR_NOT_STAGE_PIPELINE,
+        uncovered ? reads_too_much(s, uncovered) : why_not_pipeline(s, scope->scope), NULL,
+        "the scope of block %s is not a stage pipeline", tirc_block_of(scope)->name);
   if (stage_pipeline && tirc_is_block(sref)) tirc_require_no_loose_use(s, scope, sref);
   return scope;
 }
@@ -183,12 +179,10 @@ Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write) {
       if (regions[i].buffer == value.u.buffer) return value.u.buffer;
     no_such_buffer(s, block, value.u.buffer->name, is_write, n, regions);
   }
-  if (value.u.i < 0 || value.u.i >= n) {
-    tirc_sched_mark(s, block->stmt);
-    tirc_sched_error(s, SERR_BUFFER_INDEX, NULL, NULL,
-                     "block %s %s %d buffer%s, so there is no number %lld", b->name,
-                     is_write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)value.u.i);
-  }
+  if (value.u.i < 0 || value.u.i >= n)
+    tirc_sched_error_at(s, block->stmt, SERR_BUFFER_INDEX, NULL, NULL,
+                        "block %s %s %d buffer%s, so there is no number %lld", b->name,
+                        is_write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)value.u.i);
   return regions[value.u.i].buffer;
 }
 

@@ -58,6 +58,11 @@ int tirc_item_index(SRef *r);
 /* Whether nothing but a sequence (no condition, no let) stands between a node and its parent. */
 bool tirc_stands_directly(SRef *r);
 
+/* The bit 1 << IterKind of each iterator of a block that a loop moves, and whether it moves one of
+ * that kind. */
+unsigned tirc_kinds_moved(const Block *b, Expr loop_var);
+bool tirc_moves(const Block *b, Expr loop_var, IterKind kind);
+
 /* --- small rewrites --------------------------------------------------------------------------- */
 
 /* A copy of a loop or block with another body; the very same one when the body is the same. */
@@ -77,6 +82,17 @@ Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
 
 /* Whether a value is loaded, or made by a call that may. */
 bool tirc_reads_memory(Expr e);
+
+/* The first expression of an expression or statement that a test picks; NULL: none. */
+typedef bool ExprTest(const void *self, Expr e);
+Expr tirc_find_expr(Expr in, ExprTest *is, const void *self);
+Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self);
+/* Whether a variable of these stands in a statement. */
+bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars);
+/* Whether a statement is, or has in it, that very one. */
+bool tirc_holds(Stmt s, Stmt what, const Paths *only);
+/* Whether it is a quotient or a remainder of whole numbers. */
+bool tirc_divides(Expr e);
 
 /* predicate `and` cond, added to every block that is not inside of another block. */
 Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
@@ -132,6 +148,10 @@ bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predica
 /* Whether storage of this scope is shared by the threads of that axis, so that what one of them
  * does with it is not all. */
 bool tirc_shared_under(const char *scope, const char *thread);
+
+/* The domains of iterators, in their order. */
+LoopDomain tirc_iter_domain(Tirc *c, int n, const IterVar *iters);
+void tirc_bind_iters(Analyzer *a, const Block *b);
 
 /* A domain as a map for tirc_eval_set: from variable to IntSet *. */
 void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out);

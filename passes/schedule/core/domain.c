@@ -51,6 +51,19 @@ bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predica
   return tirc_tells_apart(s, b->n_iters, b->iter_values, loops, predicate);
 }
 
+LoopDomain tirc_iter_domain(Tirc *c, int n, const IterVar *iters) {
+  LoopDomain d = {n, tirc_new_array(c, Expr, n + 1), tirc_new_array(c, Range, n + 1)};
+  for (int i = 0; i < n; i++) {
+    d.vars[i] = iters[i].var;
+    d.doms[i] = iters[i].dom;
+  }
+  return d;
+}
+
+void tirc_bind_iters(Analyzer *a, const Block *b) {
+  for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
+}
+
 void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out) {
   for (int i = 0; i < d->n; i++) {
     IntSet *set = tirc_new(c, IntSet);
@@ -131,12 +144,10 @@ Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
   SRef **path = tirc_new_array(s->c, SRef *, n);
   for (SRef *r = sref; r; r = r->parent) path[--n] = r;
   for (int i = 0; i == 0 || path[i - 1] != sref; i++) {
-    if (tirc_is_loop(path[i])) {
+    if (tirc_is_loop(path[i]))
       bind_loop(a, path[i]);
-      continue;
-    }
-    const Block *b = tirc_block_of(path[i]);
-    for (int k = 0; k < b->n_iters; k++) tirc_bind_range(a, b->iters[k].var, b->iters[k].dom);
+    else
+      tirc_bind_iters(a, tirc_block_of(path[i]));
   }
   return a;
 }

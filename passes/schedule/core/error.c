@@ -22,12 +22,8 @@ void tirc_sched_mark(Sched *s, Stmt stmt) {
   s->marks = grown;
 }
 
-_Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, const char *hint,
-                                const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  const char *message = tirc_vformat(s->c, format, args);
-  va_end(args);
+static _Noreturn void raise_error(Sched *s, ErrorId id, const char *condition, const char *hint,
+                                  const char *message) {
   const ErrorInfo *info = &tirc_errors[id];
   s->c->diag = (Diag){.status = info->status,
                       .code = info->code,
@@ -36,6 +32,25 @@ _Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, con
                       .condition = condition,
                       .hint = hint ? hint : info->hint};
   tirc_throw(s->c);
+}
+
+_Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, const char *hint,
+                                const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const char *message = tirc_vformat(s->c, format, args);
+  va_end(args);
+  raise_error(s, id, condition, hint, message);
+}
+
+_Noreturn void tirc_sched_error_at(Sched *s, Stmt at, ErrorId id, const char *condition,
+                                   const char *hint, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const char *message = tirc_vformat(s->c, format, args);
+  va_end(args);
+  tirc_sched_mark(s, at);
+  raise_error(s, id, condition, hint, message);
 }
 
 static void warn(Sched *s, const char *code, const char *format, va_list args) {

@@ -8,6 +8,19 @@
 
 /* --- shapes ---------------------------------------------------------------------------------- */
 
+unsigned tirc_kinds_moved(const Block *b, Expr loop_var) {
+  unsigned kinds = 0;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_var(b->iter_values[i], loop_var)) kinds |= 1u << b->iters[i].kind;
+  return kinds;
+}
+
+bool tirc_moves(const Block *b, Expr loop_var, IterKind kind) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == kind && tirc_uses_var(b->iter_values[i], loop_var)) return true;
+  return false;
+}
+
 bool tirc_is_ancestor(const SRef *high, const SRef *low) {
   while (low && low != high) low = low->parent;
   return low != NULL;
@@ -52,23 +65,67 @@ int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out) {
   return users(s, scope, b, false, out);
 }
 
+/* --- searches -------------------------------------------------------------------------------- */
+
+typedef struct Find {
+  ExprTest *is;
+  const void *self;
+  Expr found;
+} Find;
+
+static bool see_expr(Visitor *v, Expr e) {
+  Find *f = v->self;
+  if (!f->found && f->is(f->self, e)) f->found = e;
+  return !f->found;
+}
+
+Expr tirc_find_expr(Expr in, ExprTest *is, const void *self) {
+  Find f = {is, self, NULL};
+  tirc_visit_expr(&(Visitor){.expr = see_expr, .self = &f}, in);
+  return f.found;
+}
+
+Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self) {
+  Find f = {is, self, NULL};
+  tirc_visit_stmt(&(Visitor){.expr = see_expr, .self = &f}, in);
+  return f.found;
+}
+
+static bool is_one_of(const void *vars, Expr e) { return e->op == OP_VAR && tirc_map_has(vars, e); }
+
+bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars) {
+  return tirc_find_expr_in(s, is_one_of, vars);
+}
+
+static bool see_stmt(Visitor *v, Stmt s) {
+  Stmt *left = v->self;
+  if (s == *left) *left = NULL;
+  return *left != NULL;
+}
+
+bool tirc_holds(Stmt s, Stmt what, const Paths *only) {
+  tirc_visit_stmt(&(Visitor){.stmt = see_stmt, .self = &what, .only = only}, s);
+  return !what;
+}
+
+bool tirc_divides(Expr e) {
+  return e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV ||
+         e->op == OP_TRUNCMOD;
+}
+
 typedef struct WrittenLoad {
   Sched *s;
   SRef *scope;
-  bool found;
 } WrittenLoad;
 
-static bool see_written_load(Visitor *v, Expr e) {
-  WrittenLoad *w = v->self;
+static bool is_written_load(const void *self, Expr e) {
+  const WrittenLoad *w = self;
   SRef **writers;
-  w->found |= e->op == OP_LOAD && tirc_writers_of(w->s, w->scope, e->u.buffer, &writers);
-  return !w->found;
+  return e->op == OP_LOAD && tirc_writers_of(w->s, w->scope, e->u.buffer, &writers);
 }
 
 bool tirc_reads_written(Sched *s, SRef *scope, Expr e) {
-  WrittenLoad w = {.s = s, .scope = scope};
-  tirc_visit_expr(&(Visitor){.expr = see_written_load, .self = &w}, e);
-  return w.found;
+  return tirc_find_expr(e, is_written_load, &(WrittenLoad){s, scope});
 }
 
 SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b) {
@@ -94,25 +151,22 @@ typedef struct ShapeLoads {
   bool found;
 } ShapeLoads;
 
-static bool see_shape_load(Visitor *v, Expr e) {
-  ShapeLoads *k = v->self;
-  k->found |= e->op == OP_LOAD && e->u.buffer == k->of;
-  return !k->found;
+static bool is_load_of(const void *buffer, Expr e) {
+  return e->op == OP_LOAD && e->u.buffer == buffer;
 }
 
 bool tirc_shapes_load(Stmt s, Buffer b) {
-  ShapeLoads k = {.of = b};
-  Visitor v = {.expr = see_shape_load, .self = &k};
+  bool found = false;
   const bool block = s->kind == STMT_BLOCK;
   const int n = block ? s->u.block.n_allocs : s->kind == STMT_ALLOC || s->kind == STMT_DECL;
   for (int i = 0; i < n && block; i++)
     if (s->u.block.allocs[i] == b) return false; /* made at once: it holds nothing yet */
   for (int i = 0; i < n; i++) {
     const Buffer made = block ? s->u.block.allocs[i] : s->u.alloc.buffer;
-    for (int d = 0; d < made->ndim; d++)
-      if (made->shape[d]->op != OP_INT) tirc_visit_expr(&v, made->shape[d]);
+    for (int d = 0; d < made->ndim && !found; d++)
+      found = made->shape[d]->op != OP_INT && tirc_find_expr(made->shape[d], is_load_of, b);
   }
-  return k.found;
+  return found;
 }
 
 static bool see_shapes(Visitor *v, Stmt s) {
@@ -129,9 +183,8 @@ void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b) {
                   .only = tirc_paths_to_users(s, site, b)};
   tirc_visit_stmt(&k.v, site->stmt);
   if (!k.found) return;
-  tirc_sched_mark(s, site->stmt);
-  tirc_sched_error(s, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
-                   "%s cannot change: an extent of a buffer is loaded from it.", b->name);
+  tirc_sched_error_at(s, site->stmt, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
+                      "%s cannot change: an extent of a buffer is loaded from it.", b->name);
 }
 
 /* --- rewrites -------------------------------------------------------------------------------- */
@@ -183,18 +236,14 @@ Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t) {
   return tirc_var(c, tirc_format(c, "%s%s", var->u.s, suffix), t);
 }
 
-static bool see_failing(Visitor *v, Expr e) {
-  bool *fails = v->self;
+static bool may_divide_by_0(const void *self, Expr e) {
+  (void)self;
   int64_t by;
-  if (e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD)
-    *fails |= !tirc_const_int(e->args[1], &by);
-  return true;
+  return tirc_divides(e) && !tirc_const_int(e->args[1], &by);
 }
 
 static bool may_fail(Expr e) {
-  bool fails = tirc_reads_memory(e);
-  tirc_visit_expr(&(Visitor){.expr = see_failing, .self = &fails}, e);
-  return fails;
+  return tirc_reads_memory(e) || tirc_find_expr(e, may_divide_by_0, NULL);
 }
 
 /* A condition that reads memory or divides may do so only where the other one holds. */

@@ -31,11 +31,10 @@ static SRef *scope_of_buffer(Sched *s, SRef *block, Buffer b) {
     tirc_require_scope_root(s, block, false);
     return s->roots[block->func];
   }
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_BUFFER_IS_VIEW, NULL, NULL,
-                   "%s is a view of another buffer: it is neither allocated by a block nor a "
-                   "parameter of the function.",
-                   b->name);
+  tirc_sched_error_at(s, block->stmt, SERR_BUFFER_IS_VIEW, NULL, NULL,
+                      "%s is a view of another buffer: it is neither allocated by a block nor a "
+                      "parameter of the function.",
+                      b->name);
 }
 
 /* What is known of the parameter so far (NULL: nothing), and then this map. */
@@ -145,9 +144,8 @@ static void require_plain_use(Sched *s, SRef *scope, Buffer b, bool views) {
   tirc_visit_stmt(&p.v, scope->stmt);
   if (b->strides) p.why = "it has strides of its own";
   if (!p.why) return;
-  tirc_sched_mark(s, p.where);
-  tirc_sched_error(s, SERR_BUFFER_NOT_PLAIN, NULL, NULL, "The layout of %s cannot change: %s.",
-                   b->name, p.why);
+  tirc_sched_error_at(s, p.where, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
+                      "The layout of %s cannot change: %s.", b->name, p.why);
 }
 
 /* --- axis separators ----------------------------------------------------------------------------
@@ -360,12 +358,10 @@ static const Region *rewrite_regions(const LayoutRewrite *r, Stmt block, int n, 
     out[i] = from[i];
     if (from[i].buffer != r->l->from) continue;
     const Region *found = tirc_region_of(inferred.n, inferred.at, r->l->to);
-    if (!found) {
-      tirc_sched_mark(r->l->s, block);
-      tirc_sched_error(r->l->s, SERR_REGION_NOT_ACCESSED, NULL, NULL,
-                       "Block %s declares a region of %s that nothing in it accesses.",
-                       block->u.block.name, r->l->from->name);
-    }
+    if (!found)
+      tirc_sched_error_at(r->l->s, block, SERR_REGION_NOT_ACCESSED, NULL, NULL,
+                          "Block %s declares a region of %s that nothing in it accesses.",
+                          block->u.block.name, r->l->from->name);
     out[i] = *found;
   }
   return out;

@@ -13,16 +13,14 @@ static Attrs *attrs_of(struct StmtNode *s) {
   return s->kind == STMT_FOR ? &s->u.loop.annotations : &s->u.block.annotations;
 }
 
-static bool find_variable(Visitor *v, Expr e) {
-  Expr *found = v->self;
-  if ((e->op == OP_VAR || e->op == OP_LOAD) && !*found) *found = e;
-  return !*found;
+static bool is_variable(const void *self, Expr e) {
+  (void)self;
+  return e->op == OP_VAR || e->op == OP_LOAD;
 }
 
 /* What an annotation says holds for the whole loop or block: it cannot vary within the program. */
 static Expr constant(Sched *s, Expr e) {
-  Expr found = NULL;
-  tirc_visit_expr(&(Visitor){.expr = find_variable, .self = &found}, e);
+  const Expr found = tirc_find_expr(e, is_variable, NULL);
   if (found)
     tirc_sched_error(s, SERR_ANNOTATION_VALUE, NULL, NULL,
                      "%s cannot be an annotation: %s is no constant", tirc_print_expr(s->c, e),

@@ -41,9 +41,8 @@ typedef struct Merge {
  * ------------------------------------------------------------------------------------- */
 
 static _Noreturn void bad_shape(Merge *m, SRef *loop, const char *why) {
-  tirc_sched_mark(m->s, loop->stmt);
-  tirc_sched_error(m->s, SERR_MERGE_SHAPE, why, NULL, "loop %s cannot be merged with the others",
-                   tirc_loop_of(loop)->var->u.s);
+  tirc_sched_error_at(m->s, loop->stmt, SERR_MERGE_SHAPE, why, NULL,
+                      "loop %s cannot be merged with the others", tirc_loop_of(loop)->var->u.s);
 }
 
 static void require_mergeable(Merge *m, SRef *loop) {
@@ -73,10 +72,10 @@ static int read_nest(Merge *m, Nest *nest) {
   for (int i = 1; i < up.n; i++) {
     if (tirc_loop_of(nest->loops[i - 1])->body == nest->loops[i]->stmt) continue;
     tirc_sched_mark(m->s, nest->loops[i - 1]->stmt);
-    tirc_sched_mark(m->s, nest->loops[i]->stmt);
-    tirc_sched_error(
-        m->s, SERR_FUSE_NOT_ONLY_CHILD, NULL, NULL, "loop %s is not alone in the body of loop %s",
-        tirc_loop_of(nest->loops[i])->var->u.s, tirc_loop_of(nest->loops[i - 1])->var->u.s);
+    tirc_sched_error_at(m->s, nest->loops[i]->stmt, SERR_FUSE_NOT_ONLY_CHILD, NULL, NULL,
+                        "loop %s is not alone in the body of loop %s",
+                        tirc_loop_of(nest->loops[i])->var->u.s,
+                        tirc_loop_of(nest->loops[i - 1])->var->u.s);
   }
   nest->place = tirc_item_index(nest->loops[0]);
   if (nest->place < 0)
@@ -95,9 +94,8 @@ static void read_nests(Merge *m, Value list) {
     if (loops[i]->func != loops[0]->func) bad_shape(m, loops[i], "it is in another function");
     for (int k = 0; k < i; k++) {
       if (loops[k] != loops[i]) continue;
-      tirc_sched_mark(s, loops[i]->stmt);
-      tirc_sched_error(s, SERR_LOOP_REPEATED, NULL, NULL, "loop %s is given twice",
-                       tirc_loop_of(loops[i])->var->u.s);
+      tirc_sched_error_at(s, loops[i]->stmt, SERR_LOOP_REPEATED, NULL, NULL,
+                          "loop %s is given twice", tirc_loop_of(loops[i])->var->u.s);
     }
   }
   if (m->n == 1) bad_shape(m, loops[0], "merge takes at least two loops");
@@ -175,11 +173,11 @@ static bool conflict(const Uses *x, const Uses *y) {
 
 static _Noreturn void order_lost(Merge *m, Stmt x, Stmt y, const char *what) {
   tirc_sched_mark(m->s, x);
-  tirc_sched_mark(m->s, y);
-  tirc_sched_error(m->s, SERR_ORDER_MATTERS, what,
-                   "merge loops of which each iteration uses only what the same iterations of the "
-                   "others have made",
-                   "in the merged loops, accesses to the same element might change places");
+  tirc_sched_error_at(
+      m->s, y, SERR_ORDER_MATTERS, what,
+      "merge loops of which each iteration uses only what the same iterations of the "
+      "others have made",
+      "in the merged loops, accesses to the same element might change places");
 }
 
 /* A nest jumps over what stands between it and the last one. */

@@ -40,9 +40,8 @@ static void require_plain_loop(Sched *s, SRef *loop) {
 static void require_zero_start(Sched *s, SRef *loop) {
   const For *f = tirc_loop_of(loop);
   if (tirc_prove_equal(tirc_analyzer(s->c), f->min, tirc_int(s->c, f->min->dtype, 0))) return;
-  tirc_sched_mark(s, loop->stmt);
-  tirc_sched_error(s, SERR_LOOP_START, NULL, NULL, "loop %s starts at %s", f->var->u.s,
-                   tirc_print_expr(s->c, f->min));
+  tirc_sched_error_at(s, loop->stmt, SERR_LOOP_START, NULL, NULL, "loop %s starts at %s",
+                      f->var->u.s, tirc_print_expr(s->c, f->min));
 }
 
 static Expr retyped(Tirc *c, Expr e, DType t) {
@@ -155,12 +154,12 @@ static void require_nothing_beyond(Sched *s, const Split *p) {
   if (beyond.failing)
     why = tirc_format(c, "%s is not to be evaluated for %s >= %s",
                       tirc_print_expr(c, beyond.failing), f->var->u.s, extent);
-  tirc_sched_mark(s, p->loop->stmt);
-  tirc_sched_error(s, SERR_SPLIT_OUT_OF_BOUNDS, why,
-                   "choose factors that divide the extent, or split a loop inside of this one",
-                   "loop %s has %s iterations, and the factors make more: outside of the blocks, "
-                   "which a predicate guards, the added ones would reach %s",
-                   f->var->u.s, extent, beyond.what);
+  tirc_sched_error_at(
+      s, p->loop->stmt, SERR_SPLIT_OUT_OF_BOUNDS, why,
+      "choose factors that divide the extent, or split a loop inside of this one",
+      "loop %s has %s iterations, and the factors make more: outside of the blocks, "
+      "which a predicate guards, the added ones would reach %s",
+      f->var->u.s, extent, beyond.what);
 }
 
 static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_predicate) {
@@ -168,13 +167,11 @@ static Stmt split_nest(Sched *s, Split *p, bool preserve_unit_iters, bool no_pre
   const For *f = tirc_loop_of(p->loop);
   Expr predicate;
   Expr value = split_value(s, p, &predicate);
-  if (predicate && no_predicate) {
-    tirc_sched_mark(s, p->loop->stmt);
-    tirc_sched_error(
-        s, SERR_SPLIT_OUT_OF_BOUNDS, NULL, NULL,
+  if (predicate && no_predicate)
+    tirc_sched_error_at(
+        s, p->loop->stmt, SERR_SPLIT_OUT_OF_BOUNDS, NULL, NULL,
         "loop %s has %s iterations, and the factors make more: %s is not known to hold",
         f->var->u.s, tirc_print_expr(c, f->extent), tirc_print_expr(c, predicate));
-  }
   if (predicate) require_nothing_beyond(s, p);
   Stmt body = tirc_substitute1_stmt(c, f->body, f->var, value);
   if (predicate) body = tirc_add_predicate(c, body, predicate);
@@ -220,9 +217,9 @@ static void require_fusible(Sched *s, int n, SRef *const *loops) {
     require_zero_start(s, loops[i]);
     for (int k = 0; k < i; k++) {
       if (!tirc_uses_var(tirc_loop_of(loops[i])->extent, tirc_loop_of(loops[k])->var)) continue;
-      tirc_sched_mark(s, loops[i]->stmt);
-      tirc_sched_error(s, SERR_DEPENDENT_LOOP, NULL, NULL, "the extent of loop %s uses loop %s",
-                       tirc_loop_of(loops[i])->var->u.s, tirc_loop_of(loops[k])->var->u.s);
+      tirc_sched_error_at(s, loops[i]->stmt, SERR_DEPENDENT_LOOP, NULL, NULL,
+                          "the extent of loop %s uses loop %s", tirc_loop_of(loops[i])->var->u.s,
+                          tirc_loop_of(loops[k])->var->u.s);
     }
   }
 }

@@ -10,11 +10,9 @@
 void tirc_prim_add_unit_loop(Sched *s, const Value *args, Value *result) {
   Tirc *c = s->c;
   SRef *r = tirc_sref_of_value(s, args[0]);
-  if (!r->parent) {
-    tirc_sched_mark(s, r->stmt);
-    tirc_sched_error(s, SERR_ROOT_BLOCK, NULL, NULL, "block %s is the root block of its function",
-                     tirc_block_of(r)->name);
-  }
+  if (!r->parent)
+    tirc_sched_error_at(s, r->stmt, SERR_ROOT_BLOCK, NULL, NULL,
+                        "block %s is the root block of its function", tirc_block_of(r)->name);
   Expr var = tirc_var(c, "u", DT_INT32);
   tirc_sched_replace(s, r, tirc_for_serial(c, var, tirc_int(c, var->dtype, 1), r->stmt));
   *result = tirc_value_loop(var);

@@ -222,20 +222,16 @@ static void enter_block(Walk *w, Stmt s) {
 }
 
 /* An address that a call gets. */
-static bool see_pointer(Visitor *v, Expr e) {
-  bool *found = v->self;
-  *found |= e->op == OP_VAR && e->dtype.code == TYPE_HANDLE;
-  *found |= e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0;
-  return !*found;
+static bool is_pointer(const void *self, Expr e) {
+  (void)self;
+  return (e->op == OP_VAR && e->dtype.code == TYPE_HANDLE) ||
+         (e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0);
 }
 
 /* A call that gets an address is taken to store to all that its block declares to write. */
 static void walk_eval(Walk *w, Expr e) {
-  bool stores = false;
   walk_expr(w, e);
-  if (!w->x->trusts_calls || !w->inner) return;
-  tirc_visit_expr(&(Visitor){.expr = see_pointer, .self = &stores}, e);
-  if (!stores) return;
+  if (!w->x->trusts_calls || !w->inner || !tirc_find_expr(e, is_pointer, NULL)) return;
   const Block *b = &w->inner->u.block;
   for (int i = 0; i < b->n_writes; i++) touch_box(w, &b->writes[i], false, true, true);
 }

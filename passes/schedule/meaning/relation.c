@@ -13,22 +13,15 @@ static Place *place_of_var(Place *at, Expr var) {
   return at;
 }
 
-typedef struct Moves {
-  Place *at;
-  bool found;
-} Moves;
-
-static bool see_moving(Visitor *v, Expr e) {
-  Moves *k = v->self;
-  const Place *p = e->op == OP_VAR ? place_of_var(k->at, e) : NULL;
-  k->found |= (p && !p->outside) || e->op == OP_CALL || e->op == OP_LET;
-  return !k->found;
+static bool is_moving(const void *self, Expr e) {
+  Place *const *at = self;
+  const Place *p = e->op == OP_VAR ? place_of_var(*at, e) : NULL;
+  return (p && !p->outside) || e->op == OP_CALL || e->op == OP_LET;
 }
 
 static bool stands_still(const Relations *r, Place *at, Expr e) {
-  Moves k = {.at = at};
-  tirc_visit_expr(&(Visitor){.expr = see_moving, .self = &k}, e);
-  return !k.found && !(tirc_reads_memory(e) && tirc_loads_change(r->s, r->nest, e));
+  return !tirc_find_expr(e, is_moving, &at) &&
+         !(tirc_reads_memory(e) && tirc_loads_change(r->s, r->nest, e));
 }
 
 /* What was loaded before the nest is not what would be loaded in it. */

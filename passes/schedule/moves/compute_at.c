@@ -39,9 +39,8 @@ typedef struct Move {
 
 _Noreturn static void not_same_scope(Move *m, const char *why) {
   tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_mark(m->s, m->loop->stmt);
-  tirc_sched_error(m->s, SERR_NOT_SAME_SCOPE, NULL, NULL, "%s and %s: %s",
-                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt), why);
+  tirc_sched_error_at(m->s, m->loop->stmt, SERR_NOT_SAME_SCOPE, NULL, NULL, "%s and %s: %s",
+                      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt), why);
 }
 
 static void check_scope_and_bind_loops(Move *m) {
@@ -56,9 +55,8 @@ static void check_scope_and_bind_loops(Move *m) {
 
 static void check_not_output(Move *m) {
   if (!m->is_producer || !tirc_is_output_block(m->s, m->block, m->scope)) return;
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_OUTPUT_BLOCK, NULL, NULL, "%s is an output block of its scope",
-                   tirc_describe(m->s, m->block->stmt));
+  tirc_sched_error_at(m->s, m->block->stmt, SERR_OUTPUT_BLOCK, NULL, NULL,
+                      "%s is an output block of its scope", tirc_describe(m->s, m->block->stmt));
 }
 
 /* --- the place under the loop ------------------------------------------------------------ */
@@ -178,18 +176,17 @@ static void check_old_predicate(Move *m) {
   SRef *empty = empty_loop(m);
   if (empty) {
     tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_mark(m->s, empty->stmt);
-    tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL,
-                     "remove the loop that repeats nothing, or move another block",
-                     "%s does not run where loop %s has no iterations, and would run under %s",
-                     tirc_describe(m->s, m->block->stmt), tirc_loop_of(empty)->var->u.s,
-                     tirc_describe(m->s, m->loop->stmt));
+    tirc_sched_error_at(m->s, empty->stmt, SERR_PREDICATE_LOST, NULL,
+                        "remove the loop that repeats nothing, or move another block",
+                        "%s does not run where loop %s has no iterations, and would run under %s",
+                        tirc_describe(m->s, m->block->stmt), tirc_loop_of(empty)->var->u.s,
+                        tirc_describe(m->s, m->loop->stmt));
   }
   if (tirc_is_guarded(m->s, m->block, tirc_common_ancestor(2, (SRef *[]){m->block, m->loop}))) {
-    tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
-                     "%s stands under a condition, and would run under %s where that does not hold",
-                     tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+    tirc_sched_error_at(
+        m->s, m->block->stmt, SERR_PREDICATE_LOST, NULL, NULL,
+        "%s stands under a condition, and would run under %s where that does not hold",
+        tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
   }
   const char *missing;
   if (tirc_reaches_domain(m->s, m->block, NULL, &missing)) return;
@@ -228,13 +225,13 @@ static void check_others_within(Move *m) {
       SRef *other = reads ? m->producers[i - m->n_consumers] : m->consumers[i];
       if (!tirc_is_ancestor(common, other)) continue;
       tirc_sched_mark(m->s, m->block->stmt);
-      tirc_sched_mark(m->s, other->stmt);
-      tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL, NULL,
-                       "%s runs only where %s, and would run under %s where that does not hold; "
-                       "%sblock %s %s there",
-                       tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, b->predicate),
-                       tirc_describe(m->s, m->loop->stmt), reads ? "it would read what " : "",
-                       tirc_block_of(other)->name, reads ? "stores" : "would read what it stores");
+      tirc_sched_error_at(m->s, other->stmt, SERR_PREDICATE_LOST, NULL, NULL,
+                          "%s runs only where %s, and would run under %s where that does not hold; "
+                          "%sblock %s %s there",
+                          tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, b->predicate),
+                          tirc_describe(m->s, m->loop->stmt), reads ? "it would read what " : "",
+                          tirc_block_of(other)->name,
+                          reads ? "stores" : "would read what it stores");
     }
   }
 }
@@ -269,10 +266,9 @@ static void check_loop_vars(Move *m, Stmt nest) {
   l.v.self = &l;
   tirc_visit_stmt(&l.v, nest);
   if (!l.used) return;
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                   "%s would use the loop variable %s outside of its loop",
-                   tirc_describe(m->s, m->block->stmt), l.used->u.s);
+  tirc_sched_error_at(m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                      "%s would use the loop variable %s outside of its loop",
+                      tirc_describe(m->s, m->block->stmt), l.used->u.s);
 }
 
 /* --- the primitives ---------------------------------------------------------------------- */
@@ -301,10 +297,10 @@ static void check_updates_within(Move *m, SRef *at) {
     bool is_local = allocator && tirc_is_ancestor(m->block, allocator);
     const bool shared = !is_local && has_other_writer(m, w);
     if (is_local || (!shared && !tirc_touches(first, w, false))) continue;
-    tirc_sched_mark(m->s, first->stmt);
-    tirc_sched_error(m->s, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL, "block %s within %s %s %s",
-                     tirc_block_of(shared ? at : first)->name, tirc_describe(m->s, m->block->stmt),
-                     shared ? "is not the only one that stores to" : "updates in place", w->name);
+    tirc_sched_error_at(
+        m->s, first->stmt, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL, "block %s within %s %s %s",
+        tirc_block_of(shared ? at : first)->name, tirc_describe(m->s, m->block->stmt),
+        shared ? "is not the only one that stores to" : "updates in place", w->name);
   }
   for (int i = 0; i < at->scope->n_blocks; i++) check_updates_within(m, at->scope->blocks[i]);
 }
@@ -313,10 +309,9 @@ static void check_updates_within(Move *m, SRef *at) {
  * what the last run stored. */
 static void check_runs_within(Move *m) {
   if (!m->block->scope->n_blocks || !tirc_goes_on_from_last_run(m->s, m->block, NULL)) return;
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL,
-                   "%s, run again, may go on from what it stored before, in blocks inside of it",
-                   tirc_describe(m->s, m->block->stmt));
+  tirc_sched_error_at(m->s, m->block->stmt, SERR_NOT_COMPLETE_OR_REDUCTION, NULL, NULL,
+                      "%s, run again, may go on from what it stored before, in blocks inside of it",
+                      tirc_describe(m->s, m->block->stmt));
 }
 
 /* Whether each iterator has a loop of its own, before and after, in one order. */
@@ -355,12 +350,11 @@ static void check_condition_kept(Move *m, bool outer_kept) {
   for (const SRef *r = m->block->parent; condition && r != m->scope; r = r->parent)
     about |= tirc_uses_var(condition, tirc_loop_of(r)->var);
   if (!about) return;
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_PREDICATE_LOST, NULL,
-                   "make the condition a predicate of the block: T.where(...)",
-                   "%s runs under a condition on loops that would no longer decide which of its "
-                   "instances run under %s",
-                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+  tirc_sched_error_at(m->s, m->block->stmt, SERR_PREDICATE_LOST, NULL,
+                      "make the condition a predicate of the block: T.where(...)",
+                      "%s runs under a condition on loops that would no longer decide which of its "
+                      "instances run under %s",
+                      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
 }
 
 /* A domain that depends on a loop is about the instances which that loop used to run. */
@@ -368,11 +362,11 @@ static void check_domains(Move *m, bool outer_kept) {
   const SRef *loop = tirc_loop_of_domain(m->block);
   if (!loop || outer_kept) return;
   tirc_sched_mark(m->s, loop->stmt);
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                   "a domain of %s depends on loop %s, which would no longer decide which of its "
-                   "instances run",
-                   tirc_describe(m->s, m->block->stmt), tirc_loop_of(loop)->var->u.s);
+  tirc_sched_error_at(
+      m->s, m->block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+      "a domain of %s depends on loop %s, which would no longer decide which of its "
+      "instances run",
+      tirc_describe(m->s, m->block->stmt), tirc_loop_of(loop)->var->u.s);
 }
 
 /* New loops run the instances in another order, and perhaps some of them again: none may overwrite
@@ -381,30 +375,30 @@ static void check_order_of_stores(Move *m, Stmt nest, bool outer_kept) {
   SRef *producer, *reader;
   if (tirc_is_read_between(m->s, m->block, outer_kept ? m->loop : m->scope, &producer, &reader)) {
     tirc_sched_mark(m->s, reader->stmt);
-    tirc_sched_mark(m->s, producer->stmt);
-    tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL, NULL,
-                     "block %s reads what block %s stores before that stores to the same element "
-                     "again; with %s under %s it would see the last only",
-                     tirc_block_of(reader)->name, tirc_block_of(producer)->name,
-                     tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+    tirc_sched_error_at(
+        m->s, producer->stmt, SERR_ORDER_MATTERS, NULL, NULL,
+        "block %s reads what block %s stores before that stores to the same element "
+        "again; with %s under %s it would see the last only",
+        tirc_block_of(reader)->name, tirc_block_of(producer)->name,
+        tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
   }
   producer = tirc_unfinished_producer(m->s, m->block, m->loop, nest);
   if (producer) {
     tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_mark(m->s, producer->stmt);
-    tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL, NULL,
-                     "block %s stores to the same elements again in later iterations of the loops "
-                     "around, and under %s, %s would read them before that",
-                     tirc_block_of(producer)->name, tirc_describe(m->s, m->loop->stmt),
-                     tirc_describe(m->s, m->block->stmt));
+    tirc_sched_error_at(
+        m->s, producer->stmt, SERR_ORDER_MATTERS, NULL, NULL,
+        "block %s stores to the same elements again in later iterations of the loops "
+        "around, and under %s, %s would read them before that",
+        tirc_block_of(producer)->name, tirc_describe(m->s, m->loop->stmt),
+        tirc_describe(m->s, m->block->stmt));
   }
   if (keeps_order(m, nest) || !tirc_instances_depend(m->s, m->block)) return;
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL,
-                   "leave the block in its own loops: two of its instances store to one element",
-                   "%s stores other values to an element twice, and might do so in another order "
-                   "under %s",
-                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+  tirc_sched_error_at(
+      m->s, m->block->stmt, SERR_ORDER_MATTERS, NULL,
+      "leave the block in its own loops: two of its instances store to one element",
+      "%s stores other values to an element twice, and might do so in another order "
+      "under %s",
+      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
 }
 
 /* The new loops take each step of a sum once. A loop outside of all that take its steps may start
@@ -413,15 +407,12 @@ static void check_steps(Move *m) {
   const Block *b = tirc_block_of(m->block);
   SRef *outermost = NULL;
   for (SRef *r = m->block->parent; b->init && r != m->scope; r = r->parent)
-    for (int i = 0; i < b->n_iters; i++)
-      if (b->iters[i].kind == ITER_REDUCE && tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
-        outermost = r;
+    if (tirc_moves(b, tirc_loop_of(r)->var, ITER_REDUCE)) outermost = r;
   if (!outermost) return;
   const LoopDomain loops = tirc_loop_domain(m->s, m->block->parent, outermost->parent, NULL);
   if (tirc_runs_once(m->s, m->block, &loops, b->predicate)) return;
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(
-      m->s, SERR_REPEATED_REDUCTION, NULL, NULL,
+  tirc_sched_error_at(
+      m->s, m->block->stmt, SERR_REPEATED_REDUCTION, NULL, NULL,
       "%s may take a step of its sum more than once below loop %s, and would take each "
       "once",
       tirc_describe(m->s, m->block->stmt), tirc_loop_of(outermost)->var->u.s);
@@ -433,20 +424,19 @@ static void check_iterations(Move *m) {
   const SRef *shared = tirc_common_ancestor(2, (SRef *[]){m->block, m->loop});
   if (!m->is_producer && tirc_is_guarded(m->s, m->loop, shared)) {
     tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_mark(m->s, m->loop->stmt);
-    tirc_sched_error(m->s, SERR_INSTANCES_LOST, NULL,
-                     "make the condition a predicate of the blocks under it: T.where(...)",
-                     "loop %s stands under a condition, and %s would not run where that does not "
-                     "hold",
-                     tirc_loop_of(m->loop)->var->u.s, tirc_describe(m->s, m->block->stmt));
+    tirc_sched_error_at(
+        m->s, m->loop->stmt, SERR_INSTANCES_LOST, NULL,
+        "make the condition a predicate of the blocks under it: T.where(...)",
+        "loop %s stands under a condition, and %s would not run where that does not "
+        "hold",
+        tirc_loop_of(m->loop)->var->u.s, tirc_describe(m->s, m->block->stmt));
   }
   for (SRef *r = m->loop; r != m->scope && !m->is_producer; r = r->parent) {
     if (!tirc_is_int(tirc_loop_of(r)->extent, 0) || tirc_is_ancestor(r, m->block)) continue;
     tirc_sched_mark(m->s, m->block->stmt);
-    tirc_sched_mark(m->s, r->stmt);
-    tirc_sched_error(m->s, SERR_INSTANCES_LOST, NULL, NULL,
-                     "loop %s has no iterations, and %s would not run", tirc_loop_of(r)->var->u.s,
-                     tirc_describe(m->s, m->block->stmt));
+    tirc_sched_error_at(m->s, r->stmt, SERR_INSTANCES_LOST, NULL, NULL,
+                        "loop %s has no iterations, and %s would not run",
+                        tirc_loop_of(r)->var->u.s, tirc_describe(m->s, m->block->stmt));
   }
 }
 
@@ -466,12 +456,12 @@ static void check_order_of_sum(Move *m, Stmt nest) {
   }
   if ((sums <= 1 && !outer) || !sums) return;
   if (tirc_update_commutes(m->c, b)) return tirc_warn_of_equals(m->s, m->block);
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_ORDER_MATTERS, NULL,
-                   "a sum, a product, a minimum or a maximum may be moved: their order is free",
-                   "%s updates its elements in an order that changes the result, and would do so "
-                   "in another one under %s",
-                   tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
+  tirc_sched_error_at(
+      m->s, m->block->stmt, SERR_ORDER_MATTERS, NULL,
+      "a sum, a product, a minimum or a maximum may be moved: their order is free",
+      "%s updates its elements in an order that changes the result, and would do so "
+      "in another one under %s",
+      tirc_describe(m->s, m->block->stmt), tirc_describe(m->s, m->loop->stmt));
 }
 
 /* Whether the producer leaves out iterations of the loops to which the block moves, in which the
@@ -527,9 +517,8 @@ static void check_decisions(Move *m, Stmt nest) {
   tirc_visit_stmt(&l.v, tirc_block_of(m->block)->body);
   if (!l.used) return;
   const bool declared = tirc_declared_read(tirc_block_of(m->block), l.used->u.buffer);
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(
-      m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
+  tirc_sched_error_at(
+      m->s, m->block->stmt, SERR_REGION_NOT_COVERED, NULL, NULL,
       "%s %s, and %s, by which it is indexed or guarded, would not be known to be there under "
       "%s",
       tirc_describe(m->s, m->block->stmt),
@@ -549,11 +538,10 @@ static void install(Move *m, SRef *removed, Stmt without, int place, Stmt nest) 
   SRef *moved = tirc_sref_of_block(m->s, id);
   if (tirc_is_stage_pipeline(m->s, now) && (m->is_producer || tirc_decides_by_written(m->s, moved)))
     return;
-  tirc_sched_mark(m->s, m->block->stmt);
-  tirc_sched_error(m->s, SERR_REGION_NOT_COVERED, NULL, NULL,
-                   "under %s, %s would not be known to touch all that %s",
-                   tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt),
-                   m->is_producer ? "its consumers read" : "it is to read");
+  tirc_sched_error_at(m->s, m->block->stmt, SERR_REGION_NOT_COVERED, NULL, NULL,
+                      "under %s, %s would not be known to touch all that %s",
+                      tirc_describe(m->s, m->loop->stmt), tirc_describe(m->s, m->block->stmt),
+                      m->is_producer ? "its consumers read" : "it is to read");
 }
 
 static void move_block(Move *m) {

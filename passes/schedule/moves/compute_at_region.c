@@ -141,10 +141,9 @@ static int collect_touched(Solver *v, SRef *loop, bool is_producer, int n_others
 /* --- solving ----------------------------------------------------------------------------- */
 
 _Noreturn static void not_solvable(Solver *v, Buffer buffer, const char *what) {
-  tirc_sched_mark(v->s, v->block);
-  tirc_sched_error(v->s, SERR_DOMAIN_NOT_SOLVABLE, NULL, NULL,
-                   "the iterators of block \"%s\" cannot be solved for the region of \"%s\": %s",
-                   v->block->u.block.name, buffer->name, what);
+  tirc_sched_error_at(v->s, v->block, SERR_DOMAIN_NOT_SOLVABLE, NULL, NULL,
+                      "the iterators of block \"%s\" cannot be solved for the region of \"%s\": %s",
+                      v->block->u.block.name, buffer->name, what);
 }
 
 static IterDomain *domain_of(Solver *v, Expr var) { return tirc_map_get(&v->doms, var); }
@@ -297,14 +296,9 @@ static bool update_affine(Solver *v, Touched *t) {
     indices[i] = t->provided.dims[i].min;
     whole[i] = (IntSet){tirc_int(c, t->buffer->shape[i]->dtype, 0), dim_max_of(v, t->buffer, i)};
   }
-  Expr *vars = tirc_new_array(c, Expr, b->n_iters + 1);
-  Range *doms = tirc_new_array(c, Range, b->n_iters + 1);
-  for (int i = 0; i < b->n_iters; i++) {
-    vars[i] = b->iters[i].var;
-    doms[i] = b->iters[i].dom;
-  }
+  const LoopDomain d = tirc_iter_domain(c, b->n_iters, b->iters);
   const IterMap *map = ndim == 0 ? NULL
-                                 : tirc_detect_iter_map(v->a, ndim, indices, b->n_iters, vars, doms,
+                                 : tirc_detect_iter_map(v->a, ndim, indices, d.n, d.vars, d.doms,
                                                         NULL, ITER_LEVEL_BIJECTIVE, false, NULL);
   if (!map) return false;
   IntSet *dom = tirc_new_array(c, IntSet, b->n_iters + 1);
@@ -313,7 +307,7 @@ static bool update_affine(Solver *v, Touched *t) {
   inverse_boxes(v, map, ndim, whole, bound);
   for (int i = 0; i < b->n_iters; i++)
     if (dom[i].min && bound[i].min)
-      widen(v, t, vars[i], (IterDomain){true, true, dom[i], bound[i]});
+      widen(v, t, d.vars[i], (IterDomain){true, true, dom[i], bound[i]});
   return true;
 }
 
@@ -351,11 +345,8 @@ static void tidy(Solver *v, IterDomain *d) {
 static bool stays_inside(Solver *v, const Touched *t) {
   const Block *b = &v->block->u.block;
   PtrMap doms = {0};
-  for (int i = 0; i < b->n_iters; i++) {
-    IntSet *set = tirc_new(v->c, IntSet);
-    *set = tirc_set_of_range(v->c, b->iters[i].dom);
-    tirc_map_set(v->c, &doms, b->iters[i].var, set);
-  }
+  const LoopDomain instances = tirc_iter_domain(v->c, b->n_iters, b->iters);
+  tirc_domain_sets(v->c, &instances, &doms);
   for (int i = 0; i < t->buffer->ndim; i++) {
     IntSet p = t->provided.dims[i];
     Expr low = p.min ? tirc_eval_set(v->a, p.min, &doms).min : NULL;
@@ -374,11 +365,11 @@ static void require_all_instances(Solver *v, int n, const Touched *touched) {
     if (touched[i].required.dims && stays_inside(v, &touched[i])) return;
   }
   if (!required) return;
-  tirc_sched_mark(v->s, v->block);
-  tirc_sched_error(v->s, SERR_INSTANCES_LOST, NULL, NULL,
-                   "some instances of %s index \"%s\" outside of its shape, so no iteration of the "
-                   "loop would run them",
-                   tirc_describe(v->s, v->block), touched[0].buffer->name);
+  tirc_sched_error_at(
+      v->s, v->block, SERR_INSTANCES_LOST, NULL, NULL,
+      "some instances of %s index \"%s\" outside of its shape, so no iteration of the "
+      "loop would run them",
+      tirc_describe(v->s, v->block), touched[0].buffer->name);
 }
 
 static bool holds_all(Solver *v, const IterDomain *d, Range own) {
@@ -401,11 +392,11 @@ static void require_one_for_all(Solver *v, int n, const Touched *touched) {
     if (all) return;
   }
   if (!required) return;
-  tirc_sched_mark(v->s, v->block);
-  tirc_sched_error(v->s, SERR_INSTANCES_LOST, NULL, NULL,
-                   "the buffers that %s reads say each of other iterators which of their values an "
-                   "iteration of the loop is for, and it would not run for all of them together",
-                   tirc_describe(v->s, v->block));
+  tirc_sched_error_at(
+      v->s, v->block, SERR_INSTANCES_LOST, NULL, NULL,
+      "the buffers that %s reads say each of other iterators which of their values an "
+      "iteration of the loop is for, and it would not run for all of them together",
+      tirc_describe(v->s, v->block));
 }
 
 IterDomain *tirc_required_domains(Sched *s, Analyzer *a, SRef *block, SRef *loop, bool is_producer,

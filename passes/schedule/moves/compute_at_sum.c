@@ -38,12 +38,7 @@ static Loops loops_of(Sched *s, SRef *loop, Stmt nest, const Block **block) {
 }
 
 /* The bit 1 << IterKind of each iterator whose binding uses the loop. */
-static unsigned uses(const Block *b, const For *loop) {
-  unsigned kinds = 0;
-  for (int i = 0; i < b->n_iters; i++)
-    if (tirc_uses_var(b->iter_values[i], loop->var)) kinds |= 1u << b->iters[i].kind;
-  return kinds;
-}
+static unsigned uses(const Block *b, const For *loop) { return tirc_kinds_moved(b, loop->var); }
 
 _Noreturn static void repeated(Sched *s, const Block *b, const char *why) {
   tirc_sched_error(s, SERR_REPEATED_REDUCTION, why, NULL,

@@ -19,22 +19,19 @@
 
 void tirc_require_no_init(Sched *s, SRef *block) {
   if (!tirc_block_of(block)->init) return;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_HAS_INIT, NULL, NULL, "%s has an init statement",
-                   tirc_describe(s, block->stmt));
+  tirc_sched_error_at(s, block->stmt, SERR_HAS_INIT, NULL, NULL, "%s has an init statement",
+                      tirc_describe(s, block->stmt));
 }
 
 void tirc_require_not_output(Sched *s, SRef *block, SRef *scope) {
   if (!tirc_is_output_block(s, block, scope)) return;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_OUTPUT_BLOCK, NULL, NULL, "%s is an output block of its scope",
-                   tirc_describe(s, block->stmt));
+  tirc_sched_error_at(s, block->stmt, SERR_OUTPUT_BLOCK, NULL, NULL,
+                      "%s is an output block of its scope", tirc_describe(s, block->stmt));
 }
 
 void tirc_bad_inline_pattern(Sched *s, SRef *block, const char *why) {
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_INLINE_PATTERN, why, NULL, "%s cannot be inlined: %s",
-                   tirc_describe(s, block->stmt), why);
+  tirc_sched_error_at(s, block->stmt, SERR_INLINE_PATTERN, why, NULL, "%s cannot be inlined: %s",
+                      tirc_describe(s, block->stmt), why);
 }
 
 void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other) {
@@ -43,10 +40,9 @@ void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other) {
   for (int i = 0; i < n; i++) {
     Expr var = tirc_loop_of(loops[i])->var;
     if (tirc_is_ancestor(loops[i], other) || !tirc_stmt_uses_var(store, var)) continue;
-    tirc_sched_mark(s, block->stmt);
-    tirc_sched_error(s, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
-                     "%s would use the loop variable %s outside of its loop",
-                     tirc_describe(s, block->stmt), var->u.s);
+    tirc_sched_error_at(s, block->stmt, SERR_LOOP_VAR_ESCAPES, NULL, NULL,
+                        "%s would use the loop variable %s outside of its loop",
+                        tirc_describe(s, block->stmt), var->u.s);
   }
 }
 
@@ -135,22 +131,18 @@ void tirc_inline_and_replace(Inliner *in) {
   Mutator m = {.c = in->c, .expr = inline_expr, .stmt = inline_stmt, .self = in, .only = only};
   scope = tirc_mutate_stmt(&m, scope);
   Search after = search(scope, in->buffer, only);
-  if (before.opaque || after.opaque) {
-    tirc_sched_mark(in->s, in->scope->stmt);
-    tirc_sched_error(
-        in->s, SERR_INLINE_OPAQUE, NULL, NULL,
+  if (before.opaque || after.opaque)
+    tirc_sched_error_at(
+        in->s, in->scope->stmt, SERR_INLINE_OPAQUE, NULL, NULL,
         "\"%s\" is used by its address or for an extent of a buffer, or a region of it "
         "is matched to a buffer of another block",
         in->buffer->name);
-  }
   if (after.loaded && in->load)
     tirc_bad_inline_pattern(in->s, in->block, "it loads what it stores");
-  if (after.loaded) {
-    tirc_sched_mark(in->s, in->block->stmt);
-    tirc_sched_error(in->s, SERR_NOT_SINGLE_PRODUCER, NULL, NULL,
-                     "\"%s\" has other consumers than %s", in->buffer->name,
-                     tirc_describe(in->s, in->block->stmt));
-  }
+  if (after.loaded)
+    tirc_sched_error_at(in->s, in->block->stmt, SERR_NOT_SINGLE_PRODUCER, NULL, NULL,
+                        "\"%s\" has other consumers than %s", in->buffer->name,
+                        tirc_describe(in->s, in->block->stmt));
   if (after.stored)
     tirc_bad_inline_pattern(in->s, in->block, "a block that does not declare it stores, too");
   tirc_sched_replace(in->s, in->scope, scope);
@@ -181,15 +173,11 @@ static bool trivial_indices(Tirc *c, const Block *b, Stmt store, Body *out) {
 
 static bool invert_indices(Tirc *c, const Block *b, Stmt store, Body *out) {
   int n = store->u.store.n;
-  Expr *vars = tirc_new_array(c, Expr, b->n_iters + 1), *holes = tirc_new_array(c, Expr, n + 1);
-  Range *doms = tirc_new_array(c, Range, b->n_iters + 1);
-  for (int i = 0; i < b->n_iters; i++) {
-    vars[i] = b->iters[i].var;
-    doms[i] = b->iters[i].dom;
-  }
+  const LoopDomain d = tirc_iter_domain(c, b->n_iters, b->iters);
+  Expr *holes = tirc_new_array(c, Expr, n + 1);
   Analyzer *a = tirc_analyzer(c);
-  const IterMap *map = tirc_detect_iter_map(a, n, store->u.store.indices, b->n_iters, vars, doms,
-                                            NULL, ITER_LEVEL_BIJECTIVE, false, NULL);
+  const IterMap *map = tirc_detect_iter_map(a, n, store->u.store.indices, d.n, d.vars, d.doms, NULL,
+                                            ITER_LEVEL_BIJECTIVE, false, NULL);
   if (!map) return false;
   for (int i = 0; i < n; i++)
     holes[i] = tirc_var(c, tirc_format(c, "ph_%d", i), store->u.store.indices[i]->dtype);
@@ -197,11 +185,11 @@ static bool invert_indices(Tirc *c, const Block *b, Stmt store, Body *out) {
   tirc_inverse_iter_map(a, map, holes, &inverse);
   int64_t constant;
   for (int i = 0; i < b->n_iters; i++)
-    if (tirc_const_int(doms[i].min, &constant) && tirc_is_int(doms[i].extent, 1))
-      tirc_map_set(c, &inverse, vars[i], doms[i].min);
+    if (tirc_const_int(d.doms[i].min, &constant) && tirc_is_int(d.doms[i].extent, 1))
+      tirc_map_set(c, &inverse, d.vars[i], d.doms[i].min);
   *out = (Body){n, holes, tirc_substitute(c, store->u.store.value, &inverse)};
   for (int i = 0; i < b->n_iters; i++)
-    if (tirc_uses_var(out->value, vars[i])) return false;
+    if (tirc_uses_var(out->value, d.vars[i])) return false;
   return true;
 }
 
@@ -217,12 +205,10 @@ void tirc_prim_compute_inline(Sched *s, const Value *args, Value *result) {
   SRef *block = tirc_sref_of_value(s, args[0]);
   const Block *b = tirc_block_of(block);
   tirc_require_no_init(s, block);
-  if (b->n_writes != 1) {
-    tirc_sched_mark(s, block->stmt);
-    tirc_sched_error(s, SERR_NOT_SINGLE_BUFFER, NULL, NULL,
-                     "%s writes %d regions, but an inlined block writes one",
-                     tirc_describe(s, block->stmt), b->n_writes);
-  }
+  if (b->n_writes != 1)
+    tirc_sched_error_at(s, block->stmt, SERR_NOT_SINGLE_BUFFER, NULL, NULL,
+                        "%s writes %d regions, but an inlined block writes one",
+                        tirc_describe(s, block->stmt), b->n_writes);
   SRef *scope = tirc_require_scope_root(s, block, true);
   tirc_require_not_output(s, block, scope);
   tirc_require_complete(s, block, scope);

@@ -50,16 +50,14 @@ static Buffer single_read(Sched *s, SRef *block, SRef *scope) {
       n++;
     }
   if (n == 1) return found;
-  tirc_sched_mark(s, block->stmt);
-  tirc_sched_error(s, SERR_NOT_SINGLE_BUFFER, NULL, NULL,
-                   "%s reads %d buffers that its scope writes, but must read one",
-                   tirc_describe(s, block->stmt), n);
+  tirc_sched_error_at(s, block->stmt, SERR_NOT_SINGLE_BUFFER, NULL, NULL,
+                      "%s reads %d buffers that its scope writes, but must read one",
+                      tirc_describe(s, block->stmt), n);
 }
 
 _Noreturn static void no_single_producer(Sched *s, SRef *at, const char *why) {
-  tirc_sched_mark(s, at->stmt);
-  tirc_sched_error(s, SERR_NOT_SINGLE_PRODUCER, NULL, NULL, "%s %s", tirc_describe(s, at->stmt),
-                   why);
+  tirc_sched_error_at(s, at->stmt, SERR_NOT_SINGLE_PRODUCER, NULL, NULL, "%s %s",
+                      tirc_describe(s, at->stmt), why);
 }
 
 typedef struct Writers {
@@ -219,14 +217,12 @@ static bool reads_each_once(Fold *f, Analyzer *a, int n, const Expr *vars, const
 static const char *invert_load(Fold *f) {
   const Block *b = tirc_block_of(f->consumer);
   Tirc *c = f->c;
-  Expr *vars = tirc_new_array(c, Expr, b->n_iters + 1), *holes = tirc_new_array(c, Expr, f->n + 1);
-  Range *doms = tirc_new_array(c, Range, b->n_iters + 1);
+  const LoopDomain d = tirc_iter_domain(c, b->n_iters, b->iters);
+  const Expr *vars = d.vars;
+  const Range *doms = d.doms;
+  Expr *holes = tirc_new_array(c, Expr, f->n + 1);
   PtrMap inverse = {0};
   int64_t constant;
-  for (int i = 0; i < b->n_iters; i++) {
-    vars[i] = b->iters[i].var;
-    doms[i] = b->iters[i].dom;
-  }
   for (int i = 0; i < f->n; i++) holes[i] = tirc_var(c, "x", f->load_indices[i]->dtype);
   Analyzer *a = tirc_analyzer(c);
   const IterMap *map = f->n == 0
@@ -258,11 +254,8 @@ static const char *check_covered(Fold *f) {
   Tirc *c = f->c;
   Analyzer *a = tirc_analyzer(c);
   PtrMap doms = {0};
-  for (int i = 0; i < p->n_iters; i++) {
-    IntSet *set = tirc_new(c, IntSet);
-    *set = tirc_set_of_range(c, p->iters[i].dom);
-    tirc_map_set(c, &doms, p->iters[i].var, set);
-  }
+  const LoopDomain instances = tirc_iter_domain(c, p->n_iters, p->iters);
+  tirc_domain_sets(c, &instances, &doms);
   for (int i = 0; i < b->n_iters; i++) {
     IntSet got = tirc_eval_set(a, tirc_map_get(&f->instance, b->iters[i].var), &doms);
     IntSet own = tirc_set_of_range(c, b->iters[i].dom);
@@ -297,7 +290,7 @@ static const char *check_in_bounds(Fold *f) {
   if (f->each_once || !has_guarded_load(f)) return NULL;
   Analyzer *a = tirc_analyzer(c);
   tirc_bind_shapes(f->s, a, f->consumer);
-  for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
+  tirc_bind_iters(a, b);
   for (int i = 0; i < f->n; i++) {
     const Expr index = f->load_indices[i];
     if (!tirc_prove_symbolic(a, tirc_binary(c, OP_GE, index, tirc_int(c, index->dtype, 0))) ||
@@ -355,7 +348,7 @@ static Stmt add_domain_predicate(Inliner *in, Stmt was, Stmt block) {
   Analyzer *a = tirc_analyzer(c);
   PtrMap bindings = {0};
   tirc_bindings_of(c, block, &bindings);
-  for (int i = 0; i < b.n_iters; i++) tirc_bind_range(a, b.iters[i].var, b.iters[i].dom);
+  tirc_bind_iters(a, &b);
   Expr predicate = tirc_simplify(a, tirc_substitute(c, in_domain(f), &f->instance));
   if (f->each_once || tirc_is_true(predicate)) return block;
   if (f->guard && !tirc_expr_equal(c, predicate, tirc_simplify(a, f->guard))) {

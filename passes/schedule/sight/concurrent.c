@@ -36,12 +36,7 @@ static bool adds_over(SRef *loop, int n, SRef *const *blocks, Buffer buffer) {
     if (user) return false;
     user = blocks[i];
   }
-  const Block *b = user ? tirc_block_of(user) : NULL;
-  for (int k = 0; b && k < b->n_iters; k++)
-    if (b->iters[k].kind == ITER_REDUCE &&
-        tirc_uses_var(b->iter_values[k], tirc_loop_of(loop)->var))
-      return true;
-  return false;
+  return user && tirc_moves(tirc_block_of(user), tirc_loop_of(loop)->var, ITER_REDUCE);
 }
 
 /* The memory that blocks use, and those around them, where it may go by other names. */

@@ -88,8 +88,7 @@ static bool may_be_outside(Failing *k, Expr load) {
 
 static bool see_part(Visitor *v, Expr e) {
   Failing *k = v->self;
-  const bool divides =
-      e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD;
+  const bool divides = tirc_divides(e);
   const bool fails =
       divides ? may_be_zero(k, e->args[1]) : e->op == OP_LOAD && may_be_outside(k, e);
   if (fails && !(k->run && is_evaluated(k->s->c, k->a, k->run, e))) k->part = e;

@@ -215,19 +215,15 @@ static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
                   block->stmt);
   if (!k.found) return;
   tirc_sched_mark(s, chain[0]->stmt);
-  tirc_sched_mark(s, k.found);
-  tirc_sched_error(s, SERR_ORDER_MATTERS, NULL, NULL,
-                   "block %s in block %s goes on with sums that are started in other instances of "
-                   "that, and they might come later in the new order of the loops",
-                   k.found->u.block.name, tirc_block_of(block)->name);
+  tirc_sched_error_at(
+      s, k.found, SERR_ORDER_MATTERS, NULL, NULL,
+      "block %s in block %s goes on with sums that are started in other instances of "
+      "that, and they might come later in the new order of the loops",
+      k.found->u.block.name, tirc_block_of(block)->name);
 }
 
 static bool is_summed_over(const Block *b, const SRef *loop) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == ITER_REDUCE &&
-        tirc_uses_var(b->iter_values[i], tirc_loop_of(loop)->var))
-      return true;
-  return false;
+  return tirc_moves(b, tirc_loop_of(loop)->var, ITER_REDUCE);
 }
 
 /* Whether the steps of the block's reduction come in another order. */
@@ -246,12 +242,11 @@ static void require_bounds_stand_still(Sched *s, int n, SRef *const *chain) {
     const For *f = tirc_loop_of(chain[i]);
     if (!tirc_loads_change(s, chain[0], f->min) && !tirc_loads_change(s, chain[0], f->extent))
       continue;
-    tirc_sched_mark(s, chain[0]->stmt);
-    tirc_sched_error(s, SERR_ORDER_MATTERS,
-                     tirc_format(s->c,
-                                 "the bounds of loop %s are loaded, and stored to in the nest",
-                                 f->var->u.s),
-                     NULL, "in the new order of the loops %s runs over another range", f->var->u.s);
+    tirc_sched_error_at(
+        s, chain[0]->stmt, SERR_ORDER_MATTERS,
+        tirc_format(s->c, "the bounds of loop %s are loaded, and stored to in the nest",
+                    f->var->u.s),
+        NULL, "in the new order of the loops %s runs over another range", f->var->u.s);
   }
 }
 

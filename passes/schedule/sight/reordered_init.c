@@ -4,18 +4,14 @@
 #include "../core/core.h"
 #include "sight.h"
 
-/* The bit 1 << IterKind of each iterator of a block that the loop moves. */
-static unsigned kinds_moved(const Block *b, const SRef *loop) {
-  unsigned kinds = 0;
-  for (int i = 0; i < b->n_iters; i++)
-    if (tirc_uses_var(b->iter_values[i], tirc_loop_of(loop)->var)) kinds |= 1u << b->iters[i].kind;
-  return kinds;
+static bool is_summed_over(const Block *b, const SRef *loop) {
+  return tirc_moves(b, tirc_loop_of(loop)->var, ITER_REDUCE);
 }
 
 /* How many loops of the reduction stand above this one in a nest. */
 static int sums_above(const Block *b, SRef *const *nest, const SRef *loop) {
   int n = 0;
-  for (; *nest != loop; nest++) n += (kinds_moved(b, *nest) & (1u << ITER_REDUCE)) != 0;
+  for (; *nest != loop; nest++) n += is_summed_over(b, *nest);
   return n;
 }
 
@@ -29,7 +25,7 @@ static bool runs_once(Sched *s, SRef *block, SRef *high) {
 static bool reorders_steps(const Block *b, int n, SRef *const *chain, SRef *const *order) {
   const SRef *last = NULL;
   for (int i = 0; i < n; i++) {
-    if (!(kinds_moved(b, chain[i]) & 1u << ITER_REDUCE)) continue;
+    if (!is_summed_over(b, chain[i])) continue;
     for (int k = 0; last && k < n && order[k] != last; k++)
       if (order[k] == chain[i]) return true;
     last = chain[i];
@@ -42,8 +38,7 @@ static bool leaves_out_steps(Sched *s, SRef *block) {
   const SRef *scope = tirc_scope_root(s, block);
   const Expr condition = tirc_condition_of(s, block, scope);
   for (const SRef *r = block->parent; condition && r != scope; r = r->parent)
-    if (kinds_moved(tirc_block_of(block), r) & 1u << ITER_REDUCE &&
-        tirc_uses_var(condition, tirc_loop_of(r)->var))
+    if (is_summed_over(tirc_block_of(block), r) && tirc_uses_var(condition, tirc_loop_of(r)->var))
       return true;
   return !condition;
 }
@@ -55,22 +50,24 @@ static bool keeps_repeated_sums(Sched *s, int n, SRef *const *chain, SRef *const
   const Block *b = tirc_block_of(block);
   bool crosses = false;
   for (int i = 0; i < n && !crosses; i++)
-    crosses = !(kinds_moved(b, chain[i]) & 1u << ITER_REDUCE) &&
-              !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
+    crosses = !is_summed_over(b, chain[i]) && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
               sums_above(b, order, chain[i]) != sums_above(b, chain, chain[i]);
   return (!crosses && !reorders_steps(b, n, chain, order) && !leaves_out_steps(s, block)) ||
          runs_once(s, block, chain[0]->parent);
+}
+
+static bool is_mixed(const Block *b, const SRef *loop) {
+  return is_summed_over(b, loop) && tirc_moves(b, tirc_loop_of(loop)->var, ITER_SPATIAL);
 }
 
 /* The init runs where the reduction iterators are at their start. Loops of one kind only may take
  * any place. Parts of one fused loop that mix the kinds count up as one number in their old order.
  */
 bool tirc_init_stays_first(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block) {
-  const unsigned both = 1u << ITER_SPATIAL | 1u << ITER_REDUCE;
   const Block *b = tirc_block_of(block);
   for (int i = 0, at = 0; i < n; i++) {
-    if ((kinds_moved(b, chain[i]) & both) != both) continue;
-    while ((kinds_moved(b, order[at]) & both) != both) at++;
+    if (!is_mixed(b, chain[i])) continue;
+    while (!is_mixed(b, order[at])) at++;
     if (order[at++] != chain[i]) return false;
   }
   return keeps_repeated_sums(s, n, chain, order, block);

@@ -73,11 +73,7 @@ static bool is_safe(const Instances *k, Buffer b) {
 
 /* Whether the loop moves iterators that keep the order of their instances. */
 static bool is_ordered(const Block *b, Expr loop) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind != ITER_SPATIAL && b->iters[i].kind != ITER_REDUCE &&
-        tirc_uses_var(b->iter_values[i], loop))
-      return true;
-  return false;
+  return tirc_kinds_moved(b, loop) & ~(1u << ITER_SPATIAL | 1u << ITER_REDUCE);
 }
 
 /* All accesses of the block, as its loops move: none from `still` (NULL: the scope) outwards, and

@@ -71,10 +71,7 @@ static bool moves_with(Expr value, Expr loop_var) {
  * this one has all of them. */
 static bool is_summed_around(const Block *b, const SRef *loop) {
   for (const SRef *r = loop->parent; tirc_is_loop(r); r = r->parent)
-    for (int i = 0; i < b->n_iters; i++)
-      if (b->iters[i].kind != ITER_SPATIAL &&
-          tirc_uses_var(b->iter_values[i], tirc_loop_of(r)->var))
-        return true;
+    if (tirc_kinds_moved(b, tirc_loop_of(r)->var) & ~(1u << ITER_SPATIAL)) return true;
   return false;
 }
 
@@ -141,12 +138,6 @@ static bool bind_down_to(Moved *m, SRef *r) {
   return ends;
 }
 
-static bool see_moved_var(Visitor *v, Expr e) {
-  Moved *m = v->self;
-  m->used |= e->op == OP_VAR && tirc_map_has(&m->vars, e);
-  return !m->used;
-}
-
 /* Whether an instance stores other values in other iterations of the loop: it names the loop's
  * variable, or one that is bound around it in the loop to a value that changes; or a loop in
  * between ends elsewhere, and its sums have other steps. */
@@ -159,11 +150,7 @@ static bool stores_other_values_in(Sched *s, SRef *block, const SRef *loop) {
   for (int i = 0; i < b->n_iters; i++) /* by a block around */
     if (!tirc_uses_var(b->iter_values[i], var) && !has_own_elements(s->c, b, b->iters[i].var))
       bind(&m, b->iters[i].var, b->iter_values[i]);
-  m.used = false;
-  Visitor v = {.expr = see_moved_var, .self = &m};
-  if (b->init) tirc_visit_stmt(&v, b->init);
-  tirc_visit_stmt(&v, b->body);
-  return m.used;
+  return (b->init && tirc_stmt_uses_any(b->init, &m.vars)) || tirc_stmt_uses_any(b->body, &m.vars);
 }
 
 /* Whether it leaves out iterations of the loop, and not just the last ones: then what it stores
@@ -349,8 +336,7 @@ static bool see_failing(Visitor *v, Expr e) {
   Choice *k = v->self;
   if (e->op == OP_LET) look_at_let(k, e->args[0], e->args[1]);
   for (int i = 0; e->op == OP_LOAD && i < e->n; i++) k->chosen |= is_open(k, e->args[i]);
-  if (e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV || e->op == OP_TRUNCMOD)
-    k->chosen |= is_open(k, e->args[1]);
+  if (tirc_divides(e)) k->chosen |= is_open(k, e->args[1]);
   return !k->chosen;
 }
 
@@ -401,9 +387,7 @@ static bool tells_apart_in(Sched *s, SRef *block, const SRef *loop) {
   if (bind_down_to(&m, block)) return true;
   for (const SRef *r = block->parent; r != loop; r = r->parent)
     if (tirc_is_block(r) && binds(tirc_block_of(r), &m.vars)) return true;
-  m.used = false;
-  tirc_visit_stmt(&(Visitor){.expr = see_moved_var, .self = &m}, block->stmt);
-  return m.used || stops_early(s, block, loop, &m.vars);
+  return tirc_stmt_uses_any(block->stmt, &m.vars) || stops_early(s, block, loop, &m.vars);
 }
 
 /* Whether what several runs of the block leave is more than what the last of them does. */

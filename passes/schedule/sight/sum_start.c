@@ -18,12 +18,6 @@
 
 #include "ir/access.h"
 
-static bool is_shared_with_sums(const Block *b, Expr loop_var) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == ITER_SPATIAL && tirc_uses_var(b->iter_values[i], loop_var)) return true;
-  return false;
-}
-
 /* not (a < b) as a >= b, and so on. */
 static Expr without_not(Tirc *c, Expr cond) {
   static const Op turned[][2] = {{OP_LT, OP_GE}, {OP_GE, OP_LT}, {OP_LE, OP_GT},
@@ -49,18 +43,13 @@ bool tirc_holds_at_start(Tirc *c, Analyzer *a, Expr cond, const PtrMap *starts) 
          tirc_prove_ge(a, first->args[is_below], cond->args[is_below]);
 }
 
-static bool is_summed_over(const Block *b, Expr loop_var) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == ITER_REDUCE && tirc_uses_var(b->iter_values[i], loop_var)) return true;
-  return false;
-}
-
 /* A condition on parts of a fused loop says nothing of steps alone: the nest is run. */
 static bool is_about_fused(const SRef *block, Expr condition) {
   const Block *b = tirc_block_of(block);
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
     const Expr var = tirc_loop_of(r)->var;
-    if (tirc_uses_var(condition, var) && is_shared_with_sums(b, var) && is_summed_over(b, var))
+    if (tirc_uses_var(condition, var) && tirc_moves(b, var, ITER_SPATIAL) &&
+        tirc_moves(b, var, ITER_REDUCE))
       return true;
   }
   return false;
@@ -80,7 +69,7 @@ static bool holds_in_first_step(Sched *s, SRef *block, Expr condition) {
   PtrMap starts = {0};
   SRef *steps = NULL;
   for (SRef *r = block->parent; tirc_is_loop(r); r = r->parent)
-    if (!is_shared_with_sums(tirc_block_of(block), tirc_loop_of(r)->var)) {
+    if (!tirc_moves(tirc_block_of(block), tirc_loop_of(r)->var, ITER_SPATIAL)) {
       tirc_map_set(s->c, &starts, tirc_loop_of(r)->var, tirc_loop_of(r)->min);
       steps = r;
     }
@@ -111,7 +100,7 @@ static bool grows_with_steps(Sched *s, const SRef *block, const PtrMap *first_st
     if (!tirc_uses_any(extent, first_steps)) continue;
     const Expr first = tirc_substitute(s->c, extent, first_steps);
     const bool has_first = tirc_prove_ge(a, first, tirc_int(s->c, first->dtype, 1)) &&
-                           !is_shared_with_sums(tirc_block_of(block), tirc_loop_of(r)->var);
+                           !tirc_moves(tirc_block_of(block), tirc_loop_of(r)->var, ITER_SPATIAL);
     if (!has_first && !tirc_prove_ge(a, first, extent)) return true;
   }
   return false;
@@ -124,8 +113,8 @@ static bool passes_start(Sched *s, const SRef *block) {
   for (const SRef *r = block->parent; tirc_is_loop(r); r = r->parent) {
     const For *loop = tirc_loop_of(r);
     tirc_map_set(c, &starts, loop->var, loop->min);
-    if (is_summed_over(b, loop->var)) tirc_map_set(c, &first_steps, loop->var, loop->min);
-    if (!tirc_is_int(loop->min, 0) && is_shared_with_sums(b, loop->var))
+    if (tirc_moves(b, loop->var, ITER_REDUCE)) tirc_map_set(c, &first_steps, loop->var, loop->min);
+    if (!tirc_is_int(loop->min, 0) && tirc_moves(b, loop->var, ITER_SPATIAL))
       tirc_map_set(c, &skewed, loop->var, loop->var);
   }
   if (grows_with_steps(s, block, &first_steps)) return false;
@@ -150,21 +139,12 @@ bool tirc_steps_start_in_scope(Sched *s, const SRef *block) {
   return !tirc_block_of(block)->init || passes_start(s, block);
 }
 
-typedef struct InitLoads {
-  const Block *block;
-  bool found;
-} InitLoads;
-
-static bool see_init_load(Visitor *v, Expr e) {
-  InitLoads *k = v->self;
-  k->found |= e->op == OP_LOAD && tirc_declared_write(k->block, e->u.buffer);
-  return !k->found;
+static bool is_load_of_output(const void *block, Expr e) {
+  return e->op == OP_LOAD && tirc_declared_write(block, e->u.buffer);
 }
 
 bool tirc_init_reads_output(const Block *b) {
-  InitLoads k = {.block = b};
-  if (b->init) tirc_visit_stmt(&(Visitor){.expr = see_init_load, .self = &k}, b->init);
-  return k.found;
+  return b->init && tirc_find_expr_in(b->init, is_load_of_output, b);
 }
 
 bool tirc_sums_start_in_scope(Sched *s, const SRef *block) {

@@ -7,27 +7,19 @@
 
 #include "../../../ir/visit.h"
 #include "../../lower/lower.h"
+#include "../core/core.h"
 
 #include "ir/access.h"
 
-typedef struct Addresses {
-  Buffer of;
-  bool found;
-} Addresses;
-
-static bool see_address(Visitor *v, Expr e) {
-  Addresses *a = v->self;
+static bool is_address(const void *buffer, Expr e) {
+  const struct BufferNode *b = buffer;
   const Expr of = e->op == OP_CALL && strcmp(e->u.s, "address_of") == 0 ? e->args[0] : e;
-  a->found |= of == a->of->data || (of != e && of->op == OP_LOAD && of->u.buffer == a->of);
-  return !a->found;
+  return of == b->data || (of != e && of->op == OP_LOAD && of->u.buffer == b);
 }
 
 static bool takes_address(const Block *b, Buffer of) {
-  Addresses a = {.of = of};
-  Visitor v = {.expr = see_address, .self = &a};
-  if (b->init) tirc_visit_stmt(&v, b->init);
-  tirc_visit_stmt(&v, b->body);
-  return a.found;
+  return (b->init && tirc_find_expr_in(b->init, is_address, of)) ||
+         tirc_find_expr_in(b->body, is_address, of);
 }
 
 typedef struct Search {

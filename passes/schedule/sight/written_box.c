@@ -255,7 +255,7 @@ Region tirc_written_region(Sched *s, SRef *block, const Region *declared) {
   if (is_point(declared)) return *declared;
   const Block *b = tirc_block_of(block);
   Analyzer *a = tirc_analyzer(s->c);
-  for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
+  tirc_bind_iters(a, b);
   Access access = tirc_block_access(s->c, block->stmt);
   if (tirc_region_of(access.opaque.n, access.opaque.at, declared->buffer)) return *declared;
   for (int i = 0; i < access.writes.n; i++) {
