@@ -31,9 +31,32 @@ static bool has_wrong_results(const Study *s) {
   return wrong;
 }
 
-/* Expected errors that did not come, and results that are wrong. */
+/* A contender that should have run and did not: in how many settings, and why in the first. */
+static bool has_broken(const Study *s, int plan) {
+  const Plan *p = &s->plans.at[plan];
+  const Held *first = NULL;
+  int n = 0;
+  if (p->expect_error || p->ceiling) return false;
+  for (int i = 0; i < s->n_grounds; i++)
+    for (int j = 0; j < s->grounds[i].b.n_cases; j++) {
+      const Held *h = held(s, &s->grounds[i], &s->grounds[i].b.cases[j], plan);
+      if (!h || !h->c.code || strcmp(h->c.code, "wrong-result") == 0) continue;
+      if (!first) first = h;
+      n++;
+    }
+  if (!n) return false;
+  fprintf(stderr, "%s:%d:%d: %s failed in %d setting%s: ", p->loc.file, p->loc.line, p->loc.column,
+          p->what.name, n, n == 1 ? "" : "s");
+  const char *why = first->c.failure ? first->c.failure : "";
+  put_clean(stderr, why, strlen(why));
+  fprintf(stderr, " [%s]\n", first->c.code);
+  return true;
+}
+
+/* Expected errors that did not come, contenders that failed, and results that are wrong. */
 static bool has_failed(const Study *s) {
   bool failed = false;
+  for (int p = 0; p < s->plans.n; p++) failed = has_broken(s, p) || failed;
   for (int p = 0; p < s->plans.n; p++) {
     const char *message;
     const Plan *plan = &s->plans.at[p];
