@@ -82,6 +82,7 @@ static void free_programs(Import *x) {
     free(p->path);
     free(p->name);
     free(p->target);
+    free(p->machine);
   }
   free(x->programs);
 }
