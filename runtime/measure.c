@@ -186,7 +186,9 @@ static void check(Candidate *c) {
   if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, again.args, &l, &e),
                  e))
     return;
-  if (tirc_launch_run(l)) {
+  const bool ran = tirc_launch_run(l) == 0;
+  tirc_launch_free(l);
+  if (!ran) {
     fail(c->slot, "memory", no_memory);
     return;
   }

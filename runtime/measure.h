@@ -13,7 +13,8 @@ typedef struct BedOptions {
   int threads, builders; /* candidates that are compiled at a time */
   int64_t seed;          /* of the random arrays */
   double seconds;        /* of timed calls for a candidate */
-  double hopeless;       /* how many times as slow as the best the first two calls may be */
+  double hopeless;       /* times as slow as the best: slower ones, by the first calls, are timed no
+                            further */
   double build_limit;    /* seconds to compile one */
   int n_symbols;
   const tirc_symbol *symbols; /* of the program's shapes: their values are known */

@@ -405,10 +405,11 @@ static int64_t own_share(const Tuning *t) {
 
 static Task *starved_task(Tuning *t) {
   Task *starved = NULL;
+  int64_t fewest = own_share(t);
   for (int i = 0; i < t->n; i++) {
     Task *x = &t->tasks[i];
     const int64_t made = x->trials + x->study.queued + x->study.running;
-    if (!x->exhausted && made < own_share(t) && (!starved || made < starved->trials)) starved = x;
+    if (!x->exhausted && made < fewest) starved = x, fewest = made;
   }
   return starved;
 }

@@ -74,18 +74,12 @@ static void require_own_start(Decomposition *d) {
       tirc_loop_of(d->loop)->var->u.s, tirc_block_of(d->block)->name);
 }
 
-static bool moves(const Block *b, Expr loop_var, IterKind kind) {
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == kind && tirc_uses_var(b->iter_values[i], loop_var)) return true;
-  return false;
-}
-
 void tirc_require_init_once(Sched *s, SRef *block, SRef *loop) {
   const Block *b = tirc_block_of(block);
   for (const SRef *r = block->parent; r != loop->parent && tirc_init_reads_output(b);
        r = r->parent) {
     const Expr var = tirc_loop_of(r)->var;
-    if (!moves(b, var, ITER_REDUCE) || !moves(b, var, ITER_SPATIAL)) continue;
+    if (!tirc_moves(b, var, ITER_REDUCE) || !tirc_moves(b, var, ITER_SPATIAL)) continue;
     tirc_sched_error_at(
         s, block->stmt, SERR_REPEATED_REDUCTION, NULL, "let the init store a value of its own",
         "the init of block %s reads what it stores, and might run more than once for "
@@ -97,7 +91,7 @@ void tirc_require_init_once(Sched *s, SRef *block, SRef *loop) {
 /* Otherwise an init before the loop runs right before the updates of the same instance. */
 static bool moves_instances(SRef *block, const SRef *loop) {
   for (const SRef *at = block->parent;; at = at->parent) {
-    if (moves(tirc_block_of(block), tirc_loop_of(at)->var, ITER_SPATIAL)) return true;
+    if (tirc_moves(tirc_block_of(block), tirc_loop_of(at)->var, ITER_SPATIAL)) return true;
     if (at == loop) return false;
   }
 }
@@ -148,7 +142,7 @@ static void require_others_behind(Decomposition *d) {
     SRef **blocks, *found = NULL;
     SRef *loop = d->loops[i];
     const int n = tirc_child_blocks(d->s, loop, &blocks);
-    const bool spatial = moves(tirc_block_of(d->block), tirc_loop_of(loop)->var, ITER_SPATIAL);
+    const bool spatial = tirc_moves(tirc_block_of(d->block), tirc_loop_of(loop)->var, ITER_SPATIAL);
     bool before = true;
     for (int k = 0; k < n && !found; k++) {
       before &= blocks[k] != d->block;
@@ -222,7 +216,7 @@ void tirc_require_iterations(Sched *s, SRef *block, SRef *loop) {
   int64_t extent;
   const For *f = tirc_loop_of(loop);
   if (!tirc_const_int(f->extent, &extent) || extent > 0) return;
-  if (moves(tirc_block_of(block), f->var, ITER_SPATIAL)) return;
+  if (tirc_moves(tirc_block_of(block), f->var, ITER_SPATIAL)) return;
   tirc_sched_mark(s, loop->stmt);
   tirc_sched_error_at(
       s, block->stmt, SERR_EMPTY_LOOP, NULL, NULL,

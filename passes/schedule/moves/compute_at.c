@@ -202,12 +202,6 @@ static void check_old_predicate(Move *m) {
                    tirc_describe(m->s, m->block->stmt), tirc_print_expr(m->c, predicate));
 }
 
-static bool moves_iterator(const Block *b, Expr loop_var) {
-  bool moves = false;
-  for (int i = 0; i < b->n_iters; i++) moves |= tirc_uses_var(b->iter_values[i], loop_var);
-  return moves;
-}
-
 /* Without its predicate it runs in all iterations of the loops that stay around it, in those where
  * it did not run, too: others in the same loop may not look at what it stores there, nor, where it
  * is an instance that has run before, store what it reads. The tail of its own domain has nothing
@@ -219,7 +213,7 @@ static void check_others_within(Move *m) {
   for (; common != m->scope; common = common->parent) {
     const Expr var = tirc_loop_of(common)->var;
     if (!tirc_uses_var(b->predicate, var)) continue;
-    const bool again = !moves_iterator(b, var);
+    const bool again = !tirc_kinds_moved(b, var);
     for (int i = 0; i < m->n_consumers + (again ? m->n_producers : 0); i++) {
       const bool reads = i >= m->n_consumers;
       SRef *other = reads ? m->producers[i - m->n_consumers] : m->consumers[i];

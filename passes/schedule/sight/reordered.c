@@ -222,15 +222,15 @@ static void require_sums_inside(Sched *s, SRef *const *chain, SRef *block) {
       k.found->u.block.name, tirc_block_of(block)->name);
 }
 
-static bool is_summed_over(const Block *b, const SRef *loop) {
+bool tirc_is_summed_over(const Block *b, const SRef *loop) {
   return tirc_moves(b, tirc_loop_of(loop)->var, ITER_REDUCE);
 }
 
 /* Whether the steps of the block's reduction come in another order. */
 static bool turns_steps(const Block *b, int n, SRef *const *chain, SRef *const *order) {
   for (int i = 0, k = 0; i < n; i++) {
-    if (!is_summed_over(b, chain[i])) continue;
-    while (!is_summed_over(b, order[k])) k++;
+    if (!tirc_is_summed_over(b, chain[i])) continue;
+    while (!tirc_is_summed_over(b, order[k])) k++;
     if (chain[i] != order[k++]) return true;
   }
   return false;

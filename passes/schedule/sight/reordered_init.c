@@ -4,14 +4,10 @@
 #include "../core/core.h"
 #include "sight.h"
 
-static bool is_summed_over(const Block *b, const SRef *loop) {
-  return tirc_moves(b, tirc_loop_of(loop)->var, ITER_REDUCE);
-}
-
 /* How many loops of the reduction stand above this one in a nest. */
 static int sums_above(const Block *b, SRef *const *nest, const SRef *loop) {
   int n = 0;
-  for (; *nest != loop; nest++) n += is_summed_over(b, *nest);
+  for (; *nest != loop; nest++) n += tirc_is_summed_over(b, *nest);
   return n;
 }
 
@@ -25,7 +21,7 @@ static bool runs_once(Sched *s, SRef *block, SRef *high) {
 static bool reorders_steps(const Block *b, int n, SRef *const *chain, SRef *const *order) {
   const SRef *last = NULL;
   for (int i = 0; i < n; i++) {
-    if (!is_summed_over(b, chain[i])) continue;
+    if (!tirc_is_summed_over(b, chain[i])) continue;
     for (int k = 0; last && k < n && order[k] != last; k++)
       if (order[k] == chain[i]) return true;
     last = chain[i];
@@ -38,7 +34,8 @@ static bool leaves_out_steps(Sched *s, SRef *block) {
   const SRef *scope = tirc_scope_root(s, block);
   const Expr condition = tirc_condition_of(s, block, scope);
   for (const SRef *r = block->parent; condition && r != scope; r = r->parent)
-    if (is_summed_over(tirc_block_of(block), r) && tirc_uses_var(condition, tirc_loop_of(r)->var))
+    if (tirc_is_summed_over(tirc_block_of(block), r) &&
+        tirc_uses_var(condition, tirc_loop_of(r)->var))
       return true;
   return !condition;
 }
@@ -50,14 +47,15 @@ static bool keeps_repeated_sums(Sched *s, int n, SRef *const *chain, SRef *const
   const Block *b = tirc_block_of(block);
   bool crosses = false;
   for (int i = 0; i < n && !crosses; i++)
-    crosses = !is_summed_over(b, chain[i]) && !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
+    crosses = !tirc_is_summed_over(b, chain[i]) &&
+              !tirc_is_int(tirc_loop_of(chain[i])->extent, 1) &&
               sums_above(b, order, chain[i]) != sums_above(b, chain, chain[i]);
   return (!crosses && !reorders_steps(b, n, chain, order) && !leaves_out_steps(s, block)) ||
          runs_once(s, block, chain[0]->parent);
 }
 
 static bool is_mixed(const Block *b, const SRef *loop) {
-  return is_summed_over(b, loop) && tirc_moves(b, tirc_loop_of(loop)->var, ITER_SPATIAL);
+  return tirc_is_summed_over(b, loop) && tirc_moves(b, tirc_loop_of(loop)->var, ITER_SPATIAL);
 }
 
 /* The init runs where the reduction iterators are at their start. Loops of one kind only may take

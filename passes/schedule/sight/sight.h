@@ -118,6 +118,9 @@ void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self
 
 /* Does a new order of loops run an instance of a block before one whose result it uses? */
 
+/* Whether the loop moves an iterator of the block's reduction. */
+bool tirc_is_summed_over(const Block *b, const SRef *loop);
+
 /* chain: directly nested loops, outermost first; order: the same loops as they are to be nested.
  * Raises order-matters when two accesses to one element, one of them a write, would change places.
  */
