@@ -4,6 +4,7 @@
  * their rates have little to do with each other. */
 #define _GNU_SOURCE
 #include "bench.h"
+#include "new_file.h"
 
 #include <math.h>
 #include <signal.h>
@@ -367,8 +368,7 @@ static bool has_plain_names(const Bench *b) {
   return true;
 }
 
-/* gnuplot draws beside the picture, which then takes its place: what fails leaves the old one. A
- * relative path begins with a dot, since gnuplot would run what begins with a bar. */
+/* gnuplot draws beside the picture, which then takes its place: what fails leaves the old one. */
 typedef struct Drawing {
   FILE *f; /* gnuplot's commands; NULL: it cannot be started */
   char *part;
@@ -376,8 +376,7 @@ typedef struct Drawing {
 } Drawing;
 
 static Drawing start_drawing(const char *path) {
-  Drawing d = {.path = path};
-  if (asprintf(&d.part, "%s%s.part", *path == '/' ? "" : "./", path) < 0) d.part = NULL;
+  Drawing d = {.path = path, .part = part_of(path)};
   signal(SIGPIPE, SIG_IGN);
   if (d.part) d.f = popen("gnuplot >/dev/null 2>&1", "w");
   return d;

@@ -6,6 +6,7 @@
 #include "learn.h"
 
 #include "bench.h"
+#include "new_file.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -219,15 +220,13 @@ static Json *json_lore(const Lore *lore, const Bench *b, const Query *queries) {
 }
 
 static int write_knobs(const Options *o, Json *j) {
-  const bool standard = strcmp(o->output, "-") == 0;
-  FILE *f = standard ? stdout : fopen(o->output, "w");
-  if (f)
-    fprintf(f, "%s\n",
+  NewFile to = begin_file(o->output);
+  if (to.f)
+    fprintf(to.f, "%s\n",
             json_object_to_json_string_ext(j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
                                                   JSON_C_TO_STRING_NOSLASHESCAPE));
-  bool ok = f && !ferror(f);
-  if (f && (standard ? fflush(f) : fclose(f)) != 0) ok = false;
-  return ok ? DONE : complain(o, NULL, "cannot write '%s': %s", o->output, strerror(errno));
+  return end_file(&to) ? DONE
+                       : complain(o, NULL, "cannot write '%s': %s", o->output, strerror(errno));
 }
 
 /* --- tables ------------------------------------------------------------------------------------

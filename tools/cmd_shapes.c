@@ -322,6 +322,9 @@ int cmd_shapes(Options *o) {
     return DONE;
   }
   if (!o->args.n) return complain(o, NULL, "usage: tirc shapes FILE... [--suite OUT]");
+  if (o->as_json && o->suite && strcmp(o->suite, "-") == 0)
+    return complain(o, "--suite FILE writes it elsewhere",
+                    "--json and --suite - both take standard output");
   for (int i = 0; i < o->args.n && status == DONE; i++)
     status = read_checkpoint(o, o->args.at[i], &f.weights);
   if (status == DONE) status = check_names(o, &f.weights);

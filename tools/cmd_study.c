@@ -79,7 +79,10 @@ static int make_report_folder(const Study *s) {
 static int run(Study *s) {
   int status = make_report_folder(s), stored;
   if (status == DONE) status = prepare_study(s);
-  if (status != DONE) return status;
+  if (status != DONE) {
+    rmdir(s->report); /* where nothing is in it */
+    return status;
+  }
   status = run_study(s);
   stored = close_study(s);
   if (status == BAD) return BAD;

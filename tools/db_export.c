@@ -1,5 +1,6 @@
 /* `tirc db export`: tuning records of the reference beside their programs, or one CSV table. */
 #include "db.h"
+#include "new_file.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -123,20 +124,30 @@ static int export_task(Records *r, tirc_db *db, const char *folder, const Tasks 
   return status;
 }
 
+/* errno says why. */
+static int cannot_write(const Options *o, const char *path, NewFile *to) {
+  const int status = complain(o, NULL, "cannot write '%s': %s", path ? path : "standard output",
+                              strerror(errno));
+  drop_file(to);
+  return status;
+}
+
 static int export_folder(const Options *o, tirc_db *db, const char *folder, const Tasks *tasks) {
   char path[4096];
   Records r = {.o = o};
   snprintf(path, sizeof path, "%s/records.json", folder);
   if (mkdir(folder, 0777) && errno != EEXIST)
     return complain(o, NULL, "cannot make the folder '%s': %s", folder, strerror(errno));
-  r.to = fopen(path, "w");
-  if (!r.to) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  NewFile to = begin_file(path);
+  if (!to.f) return cannot_write(o, path, &to);
   int status = DONE;
+  r.to = to.f;
   for (int i = 0; i < tasks->n && status == DONE; i++)
     status = export_task(&r, db, folder, tasks, i);
-  const bool bad = ferror(r.to) != 0;
-  if ((fclose(r.to) || bad) && status == DONE)
-    status = complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  if (status != DONE)
+    drop_file(&to);
+  else if (!end_file(&to))
+    status = cannot_write(o, path, &to);
   if (status == DONE) printf("%s: %d records of %d tasks\n", path, r.written, tasks->n);
   return status;
 }
@@ -184,9 +195,10 @@ static bool put_csv(void *self, const tirc_db_trial *t) {
 }
 
 static int export_csv(const Options *o, tirc_db *db, const char *path, const Tasks *tasks) {
-  Csv c = {.to = path ? fopen(path, "w") : stdout};
+  NewFile to = begin_file(path);
+  Csv c = {.to = to.f};
   int status = DONE;
-  if (!c.to) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  if (!c.to) return cannot_write(o, path, &to);
   fputs("trial,program,hash,target,threads,machine,state,code,message,seconds,samples,predicted,"
         "source,finished,trace\n",
         c.to);
@@ -195,9 +207,10 @@ static int export_csv(const Options *o, tirc_db *db, const char *path, const Tas
     c.task = &tasks->at[i];
     if (tirc_db_trials(db, c.task->id, 0, put_csv, &c, &e)) status = report(o, e);
   }
-  const bool bad = ferror(c.to) != 0;
-  if (path && (fclose(c.to) || bad) && status == DONE)
-    status = complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  if (status != DONE)
+    drop_file(&to);
+  else if (!end_file(&to))
+    status = cannot_write(o, path, &to);
   return status;
 }
 

@@ -19,11 +19,12 @@ static void add_time(Table *t, double when) {
   add_cell(t, "%s", text);
 }
 
-static void add_ms(Table *t, double seconds) {
+/* People see four places, programs all. */
+static void add_ms(Table *t, bool whole, double seconds) {
   if (isnan(seconds))
     add_cell(t, "-");
   else
-    add_cell(t, "%.4f", 1e3 * seconds);
+    add_cell(t, whole ? "%.9g" : "%.4f", 1e3 * seconds);
 }
 
 /* --- JSON
@@ -133,7 +134,7 @@ static void put_task_table(const Options *o, const Tasks *tasks) {
     add_cell(&t, "%lld", (long long)k->n_done);
     add_cell(&t, "%lld", (long long)k->n_failed);
     add_cell(&t, "%lld", (long long)(k->n_queued + k->n_running));
-    add_ms(&t, k->best);
+    add_ms(&t, o->csv, k->best);
     add_time(&t, k->latest);
   }
   put_table(o, stdout, &t);
@@ -163,22 +164,22 @@ int db_list(const Options *o, tirc_db *db) {
 
 typedef struct Trials {
   Table table;
-  bool whole_ids;
+  bool whole;
 } Trials;
 
 static bool add_trial(void *self, const tirc_db_trial *t) {
   Trials *trials = self;
   Table *table = &trials->table;
-  add_cell(table, "%.*s", trials->whole_ids ? 32 : SHORT, t->id);
-  add_ms(table, t->seconds);
+  add_cell(table, "%.*s", trials->whole ? 32 : SHORT, t->id);
+  add_ms(table, trials->whole, t->seconds);
   add_cell(table, "%d", t->n_samples);
   double worst = NAN, least = NAN;
   for (int i = 0; i < t->n_samples; i++) {
     worst = fmax(worst, t->samples[i]);
     least = fmin(least, t->samples[i]);
   }
-  add_ms(table, least);
-  add_ms(table, worst);
+  add_ms(table, trials->whole, least);
+  add_ms(table, trials->whole, worst);
   add_time(table, t->finished);
   const char *state = t->state == TIRC_DB_DONE     ? "ran"
                       : t->state == TIRC_DB_QUEUED ? "waiting"

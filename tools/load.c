@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include "ir/utf8.h"
+#include "new_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -192,23 +193,19 @@ char *shown_stem(const char *path) {
 
 int check_output(const Options *o, const char *path) {
   if (!path || strcmp(path, "-") == 0) return DONE;
-  const bool was_there = access(path, F_OK) == 0;
-  FILE *f = fopen(path, "ab");
-  if (!f) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
-  fclose(f);
-  if (!was_there) unlink(path);
-  return DONE;
+  NewFile to = begin_file(path);
+  const bool ok = to.f != NULL;
+  drop_file(&to);
+  return ok ? DONE : complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
 int write_output(const Options *o, const char *path, const char *bytes, size_t n) {
-  bool standard = !path || strcmp(path, "-") == 0;
-  FILE *f = standard ? stdout : fopen(path, "wb");
-  if (!f) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
-  bool ok = fwrite(bytes, 1, n, f) == n;
-  ok = (standard ? fflush(f) : fclose(f)) == 0 && ok;
-  return ok ? DONE
-            : complain(o, NULL, "cannot write '%s': %s", standard ? "standard output" : path,
-                       strerror(errno));
+  const bool standard = !path || strcmp(path, "-") == 0;
+  NewFile to = begin_file(path);
+  if (to.f) (void)fwrite(bytes, 1, n, to.f);
+  return end_file(&to) ? DONE
+                       : complain(o, NULL, "cannot write '%s': %s",
+                                  standard ? "standard output" : path, strerror(errno));
 }
 
 int check_code(const Options *o, const tirc_module *m) {

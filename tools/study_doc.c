@@ -60,20 +60,19 @@ static char *formatted(const char *format, va_list args) {
   return valid;
 }
 
-static FILE *open_in(const char *folder, const char *name) {
+static NewFile begin_in(const char *folder, const char *name) {
   char *path = NULL;
-  FILE *f = asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : fopen(path, "w");
+  const NewFile n = asprintf(&path, "%s/%s", folder, name) < 0 ? (NewFile){0} : begin_file(path);
   free(path);
-  return f;
+  return n;
 }
 
 bool doc_open(Doc *d, const char *folder, const char *title) {
-  *d = (Doc){.md = open_in(folder, "report.md"), .html = open_in(folder, "report.html")};
+  *d = (Doc){.files = {begin_in(folder, "report.md"), begin_in(folder, "report.html")}};
+  d->md = d->files[0].f;
+  d->html = d->files[1].f;
   if (!d->md || !d->html) {
-    const int error = errno;
-    if (d->md) fclose(d->md);
-    if (d->html) fclose(d->html);
-    errno = error;
+    for (int i = 0; i < 2; i++) drop_file(&d->files[i]);
     return false;
   }
   fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
@@ -89,9 +88,8 @@ bool doc_open(Doc *d, const char *folder, const char *title) {
 
 bool doc_close(Doc *d) {
   fputs("</main>\n</body>\n</html>\n", d->html);
-  const bool ok = !ferror(d->md) && !ferror(d->html);
-  const bool closed = fclose(d->md) == 0, both = fclose(d->html) == 0 && closed;
-  return ok && both;
+  const bool md = end_file(&d->files[0]), html = end_file(&d->files[1]);
+  return md && html;
 }
 
 void doc_heading(Doc *d, int level, const char *heading) {

@@ -3,17 +3,17 @@
 #ifndef TIRC_TOOLS_STUDY_DOC_H
 #define TIRC_TOOLS_STUDY_DOC_H
 
-#include <stdbool.h>
-#include <stdio.h>
+#include "new_file.h"
 
 typedef struct Doc {
   FILE *md, *html;
+  NewFile files[2];
   int columns, column; /* of the table that is being written */
   unsigned right;      /* bit i: column i is of numbers */
   const char *heads;
 } Doc;
 
-/* False when a file cannot be written: errno says why. */
+/* False when a file cannot be written: errno says why, and the old page is left. */
 bool doc_open(Doc *d, const char *folder, const char *title);
 bool doc_close(Doc *d);
 

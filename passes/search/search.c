@@ -37,6 +37,7 @@ struct Search {
   VEC(Known) known; /* the fastest first */
   VEC(SearchFailure) failures;
   PtrMap seen;     /* hashes of what was proposed or known */
+  PtrMap tried;    /* hashes of decisions of which a point was made, or none could be */
   int made, first; /* first: ways of which the likeliest point was made */
 };
 
@@ -240,6 +241,29 @@ static void take_richer(int n_pool, SearchPoint **pool, SearchPoint *p) {
   tirc_search_release(p);
 }
 
+/* FNV-1a of decisions; 0: some of them are drawn. */
+static uint64_t decisions_hash(const ValueList *l) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (int i = 0; i < l->n; i++) {
+    const Value v = l->at[i];
+    if (v.kind != VAL_LIST && v.kind != VAL_INT) return 0;
+    const uint64_t word = v.kind == VAL_LIST ? decisions_hash(v.u.list) : (uint64_t)v.u.i;
+    for (int b = 0; b < 64; b += 8) hash = (hash ^ ((word >> b) & 0xff)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+/* Changes of one of the best; NULL where the generator comes only upon what was tried already. */
+static ValueList *untried(Search *s, Tirc *scratch) {
+  enum { ATTEMPTS = 16 };
+  for (int i = 0; i < ATTEMPTS; i++) {
+    ValueList *l = mutated(s, scratch, parent(s));
+    const uint64_t hash = l ? decisions_hash(l) : 0;
+    if (!hash || !tirc_map_has(&s->tried, key_of(hash))) return l;
+  }
+  return NULL;
+}
+
 /* The likeliest point of each way, once. */
 static SearchPoint *first_of_way(Search *s, Tirc *scratch) {
   while (s->first < tirc_space_ways(s->space)) {
@@ -257,8 +281,12 @@ static SearchPoint *next_point(Search *s, Tirc *scratch) {
   if (p) return p;
   const int64_t seed = tirc_random_fork(&s->random);
   ValueList *decisions = NULL;
-  if (s->known.n && !happens(s, s->options.fresh)) decisions = mutated(s, scratch, parent(s));
-  return make_point(s, &(Draw){decisions, false, seed});
+  if (s->known.n && !happens(s, s->options.fresh)) decisions = untried(s, scratch);
+  const uint64_t hash = decisions ? decisions_hash(decisions) : 0;
+  p = make_point(s, &(Draw){decisions, false, seed});
+  if (p) p->made_of = hash;
+  if (hash) tirc_map_set(s->c, &s->tried, key_of(hash), s);
+  return p;
 }
 
 static int compare_ranks(const void *a, const void *b) {
@@ -303,6 +331,7 @@ int tirc_search_propose(Search *s, int n, SearchPoint **out) {
   for (int i = 0; i < n; i++) out[i] = pool[i];
   for (int i = n; i < n_pool; i++) {
     tirc_map_remove(&s->seen, key_of(pool[i]->hash)); /* another time, perhaps */
+    if (pool[i]->made_of) tirc_map_remove(&s->tried, key_of(pool[i]->made_of));
     tirc_search_release(pool[i]);
   }
   return n;
@@ -329,6 +358,8 @@ static void keep(Search *s, Known k) {
 void tirc_search_tell(Search *s, const SearchPoint *p, double seconds, const char *failure,
                       const char *message) {
   if (failure) count_failure(s, failure, message);
+  const uint64_t hash = decisions_hash(p->decisions);
+  if (hash) tirc_map_set(s->c, &s->tried, key_of(hash), s);
   if (!isfinite(seconds)) return;
   const int n = p->decisions->n;
   if (!n) return;
