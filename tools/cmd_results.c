@@ -102,6 +102,7 @@ static void free_stored(Stored *s) {
   free(s->target);
   free(s->machine);
   free(s->hash);
+  free(s->schedule);
   free_held(s->held);
   json_object_put(s->all);
 }
@@ -119,14 +120,18 @@ static bool is_same(const Stored *a, const Stored *b) {
          strcmp(a->contender, b->contender) == 0;
 }
 
+static bool has_same_schedule(const Stored *a, const Stored *b) {
+  return strcmp(a->schedule ? a->schedule : "", b->schedule ? b->schedule : "") == 0;
+}
+
 /* Results come in the order of their time: the last one counts unless it was disturbed and the
- * one before was not. Takes s. */
+ * one before, of the same text, was not. Takes s. */
 static bool keep(Results *all, Stored s) {
   for (int i = 0; i < all->n; i++) {
     Stored *old = &all->at[i];
     if (!is_same(old, &s)) continue;
     all->n_older++;
-    if (s.held->busy > old->held->busy) {
+    if (s.held->busy > old->held->busy && has_same_schedule(old, &s)) {
       s.held->older = old->held->older;
       old->held->older = s.held;
       s.held = NULL;
@@ -163,6 +168,7 @@ static bool read_one(void *self, const tirc_db_result *r) {
   Stored s = {.target = copied(r->target),
               .machine = copied(r->machine->profile),
               .hash = copied(r->hash),
+              .schedule = copied(r->schedule_hash),
               .created = r->created};
   bool ok = json_object_is_type(setting, json_type_object);
   if (ok) take_setting(&s.k, r, setting, more);
