@@ -4,7 +4,6 @@
  * their rates have little to do with each other. */
 #define _GNU_SOURCE
 #include "bench.h"
-#include "new_file.h"
 
 #include <math.h>
 #include <signal.h>
@@ -385,7 +384,7 @@ static Drawing start_drawing(const char *path) {
 static bool end_drawing(Drawing *d) {
   struct stat there;
   bool ok = d->f && pclose(d->f) == 0;
-  ok = ok && stat(d->part, &there) == 0 && there.st_size > 0 && rename(d->part, d->path) == 0;
+  ok = ok && stat(d->part, &there) == 0 && there.st_size > 0 && put_part(d->part, d->path);
   if (!ok && d->part) unlink(d->part);
   free(d->part);
   return ok;

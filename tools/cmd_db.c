@@ -197,9 +197,12 @@ int cmd_db(Options *o) {
                     v->most_args, v->most_args == 1 ? "" : "s");
   if (o->csv && o->as_json) return complain(o, NULL, "--csv or --json, not both");
   int status = open_database(o, o->database, v->mode, &db);
-  if (status == DONE && o->output && strcmp(o->output, "-") && !freopen(o->output, "w", stdout))
-    status = complain(o, NULL, "cannot write '%s': %s", o->output, strerror(errno));
-  if (status == DONE) status = v->run(o, db);
+  NewFile to = {0};
+  if (status == DONE) {
+    to = begin_output(o->output);
+    status = to.f ? v->run(o, db) : BAD;
+    status = end_output(o, &to, status);
+  }
   tirc_db_close(db);
   return status;
 }

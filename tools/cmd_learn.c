@@ -6,7 +6,6 @@
 #include "learn.h"
 
 #include "bench.h"
-#include "new_file.h"
 
 #include <errno.h>
 #include <json-c/json.h>

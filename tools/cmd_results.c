@@ -137,8 +137,10 @@ static bool keep(Results *all, Stored s) {
       s.held = NULL;
       free_stored(&s);
     } else {
-      s.held->older = old->held;
-      old->held = NULL;
+      if (has_same_schedule(old, &s)) {
+        s.held->older = old->held;
+        old->held = NULL;
+      }
       free_stored(old);
       *old = s;
     }
@@ -314,6 +316,20 @@ static int check_options(const Options *o) {
   return DONE;
 }
 
+static int put_answer(const Results *r, const char *database) {
+  if (r->o->pivot) {
+    const int status = put_pivot(r);
+    if (status != DONE || r->o->as_json) return status;
+  } else if (r->o->as_json) {
+    put_json(r, database);
+    return DONE;
+  } else {
+    put_list(r);
+  }
+  put_notes(r);
+  return DONE;
+}
+
 static int put_results(const Results *r, const char *database) {
   const Options *o = r->o;
   if (!r->n)
@@ -325,19 +341,8 @@ static int put_results(const Results *r, const char *database) {
             : "`tirc bench PROG SCHED --database` and `tirc study` store results",
         "no results in %s", database);
   if (o->plot) return draw_results(r);
-  if (o->output && strcmp(o->output, "-") && !freopen(o->output, "w", stdout))
-    return complain(o, NULL, "cannot write '%s': %s", o->output, strerror(errno));
-  if (o->pivot) {
-    const int status = put_pivot(r);
-    if (status != DONE || o->as_json) return status;
-  } else if (o->as_json) {
-    put_json(r, database);
-    return DONE;
-  } else {
-    put_list(r);
-  }
-  put_notes(r);
-  return DONE;
+  NewFile to = begin_output(o->output);
+  return end_output(o, &to, to.f ? put_answer(r, database) : BAD);
 }
 
 int cmd_results(Options *o) {

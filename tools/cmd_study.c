@@ -69,18 +69,19 @@ static bool has_failed(const Study *s) {
 }
 
 /* Before hours of measuring, not after. */
-static int make_report_folder(const Study *s) {
-  if ((mkdir(s->report, 0777) == 0 || errno == EEXIST) && access(s->report, W_OK | X_OK) == 0)
-    return DONE;
+static int make_report_folder(const Study *s, bool *made) {
+  *made = mkdir(s->report, 0777) == 0;
+  if ((*made || errno == EEXIST) && access(s->report, W_OK | X_OK) == 0) return DONE;
   return complain(s->o, "-o FOLDER writes it elsewhere", "cannot write the report to '%s': %s",
                   s->report, strerror(errno));
 }
 
 static int run(Study *s) {
-  int status = make_report_folder(s), stored;
+  bool made;
+  int status = make_report_folder(s, &made), stored;
   if (status == DONE) status = prepare_study(s);
   if (status != DONE) {
-    rmdir(s->report); /* where nothing is in it */
+    if (made) rmdir(s->report);
     return status;
   }
   status = run_study(s);

@@ -1,6 +1,5 @@
 /* `tirc db export`: tuning records of the reference beside their programs, or one CSV table. */
 #include "db.h"
-#include "new_file.h"
 
 #include <errno.h>
 #include <json-c/json.h>

@@ -102,7 +102,7 @@ static int put_json(const Options *o, Json *j) {
   const char *text = json_object_to_json_string_ext(
       j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE | JSON_C_TO_STRING_SPACED);
   const int status =
-      text ? write_output(o, o->output, text, strlen(text)) : complain(o, NULL, "out of memory");
+      text ? write_output(o, NULL, text, strlen(text)) : complain(o, NULL, "out of memory");
   if (!o->output) putchar('\n');
   json_object_put(j);
   return status;
@@ -394,7 +394,7 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
   }
   if (status == DONE)
     status =
-        text ? write_output(o, o->output, text, strlen(text)) : complain(o, NULL, "out of memory");
+        text ? write_output(o, NULL, text, strlen(text)) : complain(o, NULL, "out of memory");
   json_object_put(record);
   free(machine);
   free(target);

@@ -2,7 +2,6 @@
 #include "tool.h"
 
 #include "ir/utf8.h"
-#include "new_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -192,11 +191,8 @@ char *shown_stem(const char *path) {
 }
 
 int check_output(const Options *o, const char *path) {
-  if (!path || strcmp(path, "-") == 0) return DONE;
-  NewFile to = begin_file(path);
-  const bool ok = to.f != NULL;
-  drop_file(&to);
-  return ok ? DONE : complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  if (can_begin_file(path)) return DONE;
+  return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
 int write_output(const Options *o, const char *path, const char *bytes, size_t n) {
@@ -206,6 +202,16 @@ int write_output(const Options *o, const char *path, const char *bytes, size_t n
   return end_file(&to) ? DONE
                        : complain(o, NULL, "cannot write '%s': %s",
                                   standard ? "standard output" : path, strerror(errno));
+}
+
+int end_output(const Options *o, NewFile *to, int status) {
+  const char *path = o->output ? o->output : "standard output";
+  if (to->f && status != DONE) {
+    drop_file(to);
+    return status;
+  }
+  if (end_file(to)) return DONE;
+  return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
 }
 
 int check_code(const Options *o, const tirc_module *m) {

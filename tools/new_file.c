@@ -2,74 +2,150 @@
 #include "new_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A relative path begins with a dot, since gnuplot would run what begins with a bar. */
+static bool is_standard(const char *path) { return !path || !strcmp(path, "-"); }
+
+/* The name has the process in it, so that two that write the same do not meet. */
 char *part_of(const char *path) {
   char *part = NULL;
-  return asprintf(&part, "%s%s.part", *path == '/' ? "" : "./", path) < 0 ? NULL : part;
+  return asprintf(&part, "%s%s.%ld.part", *path == '/' ? "" : "./", path, (long)getpid()) < 0
+             ? NULL
+             : part;
 }
 
-static bool is_replaced(const char *path) {
-  struct stat s;
-  return lstat(path, &s) != 0 || S_ISREG(s.st_mode);
+/* A file that is replaced keeps its mode. */
+static FILE *open_part(const char *part, const struct stat *old) {
+  unlink(part); /* of a process that had the same number */
+  const int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+  if (fd >= 0 && old) (void)fchmod(fd, old->st_mode & 07777);
+  if (fd >= 0 && !f) close(fd);
+  return f;
+}
+
+/* Where a path leads to. Sets *old, *there: whether it is there. */
+static char *resolved(const char *path, struct stat *old, bool *there) {
+  char *real = realpath(path, NULL);
+  *there = real && stat(real, old) == 0;
+  return real ? real : strdup(path);
 }
 
 NewFile begin_file(const char *path) {
   NewFile n = {0};
-  if (!path || !strcmp(path, "-")) {
+  struct stat old;
+  bool there;
+  if (is_standard(path)) {
     n.f = stdout;
     return n;
   }
-  if (!is_replaced(path)) {
-    n.f = fopen(path, "wb");
+  n.path = resolved(path, &old, &there);
+  if (!n.path || (there && access(n.path, W_OK) != 0)) return n;
+  if (there && !S_ISREG(old.st_mode)) {
+    n.f = fopen(n.path, "wb");
     return n;
   }
-  n.path = strdup(path);
-  n.part = part_of(path);
-  /* a file that may not be written may not be replaced either */
-  if (n.path && n.part && (access(path, F_OK) != 0 || access(path, W_OK) == 0))
-    n.f = fopen(n.part, "wb");
+  n.part = part_of(n.path);
+  n.f = n.part ? open_part(n.part, there ? &old : NULL) : NULL;
+  if (n.f || !there) return n;
+  free(n.part);
+  n.part = NULL;
+  n.f = fopen(n.path, "wb");
   return n;
+}
+
+bool can_begin_file(const char *path) {
+  struct stat old;
+  bool there;
+  if (is_standard(path)) return true;
+  char *real = resolved(path, &old, &there);
+  bool ok = real && there && access(real, W_OK) == 0 && !S_ISDIR(old.st_mode);
+  if (real && there && S_ISDIR(old.st_mode)) errno = EISDIR;
+  if (real && !there) {
+    NewFile n = begin_file(path);
+    ok = n.f != NULL;
+    drop_file(&n);
+  }
+  const int error = errno;
+  free(real);
+  errno = error;
+  return ok;
 }
 
 static void forget(NewFile *n) {
   const int error = errno;
+  if (n->out) {
+    dup2(n->out, STDOUT_FILENO);
+    close(n->out);
+  }
   free(n->part);
   free(n->path);
   *n = (NewFile){0};
   errno = error;
 }
 
-/* A file that is replaced keeps its mode. */
-static bool put_in_place(const NewFile *n) {
-  struct stat s;
-  if (stat(n->path, &s) == 0) (void)chmod(n->part, s.st_mode & 07777);
-  return rename(n->part, n->path) == 0;
+static bool copy_over(const char *part, const char *path) {
+  char bytes[1 << 16];
+  FILE *from = fopen(part, "rb"), *to = from ? fopen(path, "wb") : NULL;
+  bool ok = to;
+  for (size_t n; ok && (n = fread(bytes, 1, sizeof bytes, from)) > 0;)
+    ok = fwrite(bytes, 1, n, to) == n;
+  if (from) fclose(from);
+  return to && fclose(to) == 0 && ok;
+}
+
+/* A file that another one is mounted on may be written, and not replaced. */
+bool put_part(const char *part, const char *path) {
+  if (rename(part, path) == 0) return true;
+  const bool ok = copy_over(part, path);
+  const int error = errno;
+  if (ok) unlink(part);
+  errno = error;
+  return ok;
+}
+
+static bool finish(FILE *f) {
+  const bool failed = ferror(f) != 0;
+  const int error = errno;
+  if ((f == stdout ? fflush(f) : fclose(f)) != 0) return false;
+  errno = error;
+  return !failed;
 }
 
 bool end_file(NewFile *n) {
-  bool ok = n->f && !ferror(n->f);
-  int error = errno;
-  if (n->f && (n->f == stdout ? fflush(n->f) : fclose(n->f)) != 0) {
-    error = errno;
-    ok = false;
-  }
-  if (ok && n->part && !put_in_place(n)) {
-    error = errno;
-    ok = false;
-  }
-  if (!ok && n->f && n->part) unlink(n->part);
+  bool ok = n->f && (!n->out || (fflush(stdout) == 0 && !ferror(stdout)));
+  if (n->f) ok = finish(n->f) && ok;
+  if (ok && n->part) ok = put_part(n->part, n->path);
+  const int error = errno;
+  if (!ok && n->part) unlink(n->part);
   errno = error;
   forget(n);
   return ok;
 }
 
 void drop_file(NewFile *n) {
+  const int error = errno;
+  if (n->out) fflush(stdout);
   if (n->f && n->f != stdout) fclose(n->f);
   if (n->f && n->part) unlink(n->part);
+  errno = error;
   forget(n);
+}
+
+NewFile begin_output(const char *path) {
+  NewFile n = begin_file(path);
+  if (!n.f || n.f == stdout) return n;
+  fflush(stdout);
+  n.out = dup(STDOUT_FILENO);
+  if (n.out < 0 || dup2(fileno(n.f), STDOUT_FILENO) < 0) {
+    const int error = errno;
+    n.out = n.out < 0 ? 0 : n.out;
+    drop_file(&n);
+    errno = error;
+  }
+  return n;
 }

@@ -1,6 +1,7 @@
-/* Files that are written whole or not at all: the new one grows as PATH.part beside the old one,
- * whose place it takes at the end, so that a full disk or a signal leaves what was there. What is
- * no plain file (a pipe, a terminal, /dev/full) is written where it is. */
+/* Files that are written whole or not at all: the new one grows beside the old one, whose place it
+ * takes at the end, so that a full disk or a signal leaves what was there. Links stay, and what they
+ * lead to is replaced. What is no plain file (a pipe, a terminal, /dev/full) is written where it is,
+ * and so is a file that may be written and not replaced. */
 #ifndef TIRC_TOOLS_NEW_FILE_H
 #define TIRC_TOOLS_NEW_FILE_H
 
@@ -8,15 +9,25 @@
 #include <stdio.h>
 
 typedef struct NewFile {
-  FILE *f; /* NULL: it cannot be written, and errno says why */
-  char *part, *path;
+  FILE *f;           /* NULL: it cannot be written, and errno says why */
+  char *part, *path; /* part: NULL where the file itself is written */
+  int out;           /* the standard output that it stands for until its end; 0: for none */
 } NewFile;
 
 NewFile begin_file(const char *path); /* NULL or "-": standard output */
 /* False: it is not written, errno says why, and what was there is left. */
 bool end_file(NewFile *n);
 void drop_file(NewFile *n);
-/* The name under which another program may write beside PATH; to be freed. */
+
+/* What goes to standard output goes to the file, until it is ended or dropped. */
+NewFile begin_output(const char *path);
+
+/* Whether a file could be begun; errno says why not. Nothing is changed. */
+bool can_begin_file(const char *path);
+
+/* The part beside PATH under which another program writes (to be freed), and what it has written in
+ * PATH's place. A relative path begins with a dot, since gnuplot would run what begins with a bar. */
 char *part_of(const char *path);
+bool put_part(const char *part, const char *path);
 
 #endif

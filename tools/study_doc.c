@@ -68,7 +68,8 @@ static NewFile begin_in(const char *folder, const char *name) {
 }
 
 bool doc_open(Doc *d, const char *folder, const char *title) {
-  *d = (Doc){.files = {begin_in(folder, "report.md"), begin_in(folder, "report.html")}};
+  *d = (Doc){.files = {begin_in(folder, "report.md")}};
+  if (d->files[0].f) d->files[1] = begin_in(folder, "report.html");
   d->md = d->files[0].f;
   d->html = d->files[1].f;
   if (!d->md || !d->html) {

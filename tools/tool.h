@@ -2,6 +2,8 @@
 #ifndef TIRC_TOOLS_TOOL_H
 #define TIRC_TOOLS_TOOL_H
 
+#include "new_file.h"
+
 #include "ir/nearest.h"
 #include "runtime/tirc.h"
 
@@ -140,6 +142,9 @@ int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **ou
 char *path_stem(const char *path);
 char *shown_stem(const char *path); /* the same as UTF-8, for tables and JSON */
 int write_output(const Options *o, const char *path, const char *bytes, size_t n);
+/* Ends what begin_output began, keeping it only where the command's status is DONE; gives the
+ * status, or BAD, which it explains. */
+int end_output(const Options *o, NewFile *to, int status);
 /* Whether a file can be written, before long work and not after; NULL is no file. DONE or BAD */
 int check_output(const Options *o, const char *path);
 

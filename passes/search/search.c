@@ -37,7 +37,7 @@ struct Search {
   VEC(Known) known; /* the fastest first */
   VEC(SearchFailure) failures;
   PtrMap seen;     /* hashes of what was proposed or known */
-  PtrMap tried;    /* hashes of decisions of which a point was made, or none could be */
+  PtrMap tried;    /* hashes of decisions of which a point was made */
   int made, first; /* first: ways of which the likeliest point was made */
 };
 
@@ -241,6 +241,21 @@ static void take_richer(int n_pool, SearchPoint **pool, SearchPoint *p) {
   tirc_search_release(p);
 }
 
+static bool is_same(Value a, Value b);
+
+static bool are_same(const ValueList *a, const ValueList *b) {
+  bool same = a->n == b->n;
+  for (int i = 0; same && i < a->n; i++) same = is_same(a->at[i], b->at[i]);
+  return same;
+}
+
+/* None is nothing that was decided. */
+static bool is_same(Value a, Value b) {
+  if (a.kind != b.kind) return false;
+  if (a.kind == VAL_LIST) return are_same(a.u.list, b.u.list);
+  return a.kind == VAL_INT && a.u.i == b.u.i;
+}
+
 /* FNV-1a of decisions; 0: some of them are drawn. */
 static uint64_t decisions_hash(const ValueList *l) {
   uint64_t hash = 0xcbf29ce484222325;
@@ -282,10 +297,10 @@ static SearchPoint *next_point(Search *s, Tirc *scratch) {
   const int64_t seed = tirc_random_fork(&s->random);
   ValueList *decisions = NULL;
   if (s->known.n && !happens(s, s->options.fresh)) decisions = untried(s, scratch);
-  const uint64_t hash = decisions ? decisions_hash(decisions) : 0;
   p = make_point(s, &(Draw){decisions, false, seed});
-  if (p) p->made_of = hash;
-  if (hash) tirc_map_set(s->c, &s->tried, key_of(hash), s);
+  if (!p || !decisions || !are_same(decisions, p->decisions)) return p; /* the seed had a say */
+  p->made_of = decisions_hash(decisions);
+  tirc_map_set(s->c, &s->tried, key_of(p->made_of), s);
   return p;
 }
 
@@ -337,14 +352,6 @@ int tirc_search_propose(Search *s, int n, SearchPoint **out) {
   return n;
 }
 
-static bool is_same(Value a, Value b) {
-  if (a.kind != b.kind) return false;
-  if (a.kind != VAL_LIST) return a.kind == VAL_INT && a.u.i == b.u.i;
-  bool same = a.u.list->n == b.u.list->n;
-  for (int i = 0; same && i < a.u.list->n; i++) same = is_same(a.u.list->at[i], b.u.list->at[i]);
-  return same;
-}
-
 /* --- results -----------------------------------------------------------------------------------
  */
 
@@ -379,10 +386,7 @@ void tirc_search_pass_over(Search *s, uint64_t hash) {
 static SearchPoint *with_same_decisions(Search *s, const Trace *trace) {
   const ValueList *decisions = tirc_decisions_of(s->c, trace);
   SearchPoint *p = decisions->n ? make_point(s, &(Draw){decisions, false, 1}) : NULL;
-  bool same = p && p->decisions->n == decisions->n;
-  for (int i = 0; same && i < decisions->n; i++)
-    same = is_same(p->decisions->at[i], decisions->at[i]);
-  if (same) return p;
+  if (p && are_same(p->decisions, decisions)) return p;
   tirc_search_release(p);
   return NULL;
 }

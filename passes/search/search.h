@@ -36,7 +36,7 @@ typedef struct SearchPoint {
   const int *n_options;    /* of numbers to choose from; 0: not known */
   const char *way;         /* of the first function */
   uint64_t hash;           /* of the scheduled program's text */
-  uint64_t made_of;        /* hash of the decisions it was asked for; 0: some were drawn */
+  uint64_t made_of;        /* hash of the decisions that it was asked for; 0: some were drawn */
   double rank;             /* the lower the better */
   void *data;              /* rank's */
 } SearchPoint;
