@@ -571,7 +571,15 @@ static void settle(Tuning *tuning, const Task *t, const Finalist *fastest) {
                  e);
 }
 
-/* The fastest ones and --auto's again, in turns. *winner: one of the best, or --auto's; NULL: none
+/* In every turn that both had. */
+static bool is_always_faster(const Measured *a, const Measured *b) {
+  const int n = a->n_samples < b->n_samples ? a->n_samples : b->n_samples;
+  bool faster = n > 0;
+  for (int i = 0; i < n; i++) faster = faster && a->samples[i] < b->samples[i];
+  return faster;
+}
+
+/* The fastest ones and --auto's again, in turns; that one stays where no other is certainly faster. *winner: one of the best, or --auto's; NULL: none
  * of them works. */
 static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **winner,
                                      tirc_error **error) {
@@ -580,6 +588,7 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
   Finals f = {.tuning = tuning, .task = t};
   const BedListener listener = {&f, hear_turn, finals_go_on, NULL};
   bool has_automatic = !t->automatic.point, any = false;
+  int fastest = -1, automatic = -1;
   for (int i = 0; i < t->n_best; i++) {
     f.at[f.n++] = &t->best[i];
     has_automatic |= t->best[i].point == t->automatic.point;
@@ -600,9 +609,14 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
     if (failed) refute(&f, i, &m[i]);
     if (*m[i].code || !isfinite(m[i].seconds)) continue; /* it had no turn */
     f.at[i]->seconds = m[i].seconds;
-    if (f.at[i]->point == t->automatic.point) t->automatic.seconds = f.at[i]->seconds;
-    if (!*winner || f.at[i]->seconds < (*winner)->seconds) *winner = f.at[i];
+    if (f.at[i]->point == t->automatic.point) {
+      t->automatic.seconds = f.at[i]->seconds;
+      automatic = i;
+    }
+    if (fastest < 0 || m[i].seconds < m[fastest].seconds) fastest = i;
   }
+  if (automatic >= 0 && !is_always_faster(&m[fastest], &m[automatic])) fastest = automatic;
+  if (fastest >= 0) *winner = f.at[fastest];
   keep_samples(&f);
   tirc_error *e = NULL;
   if (!any) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct json_object Json;
 
@@ -70,6 +71,7 @@ Json *tuning_record(int workload, const tirc_db_task *task, const tirc_module *m
 
 typedef struct Records {
   const Options *o;
+  const char *path;
   FILE *to;
   int workload, written;
   const tirc_db_task *task;
@@ -103,18 +105,33 @@ static int number_of(const Tasks *tasks, int i, bool *is_new) {
   return n;
 }
 
+static bool has_text(const char *path, const char *text) {
+  FILE *f = fopen(path, "rb");
+  bool same = f != NULL;
+  for (const char *p = text; same && *p; p++) same = fgetc(f) == (unsigned char)*p;
+  same = same && fgetc(f) == EOF;
+  if (f) fclose(f);
+  return same;
+}
+
+static int put_program(const Records *r, const char *folder, const char *text) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%d.tir", folder, r->workload);
+  if (has_text(path, text)) return DONE;
+  unlink(r->path); /* records of an earlier export, of programs with other numbers */
+  return write_output(r->o, path, text, strlen(text));
+}
+
 static int export_task(Records *r, tirc_db *db, const char *folder, const Tasks *tasks, int i) {
   const Options *o = r->o;
   bool is_new = false;
   tirc_error *e = NULL;
-  char path[4096];
   int status = DONE;
   r->task = &tasks->at[i];
   r->workload = number_of(tasks, i, &is_new);
-  snprintf(path, sizeof path, "%s/%d.tir", folder, r->workload);
-  if (is_new) status = write_output(o, path, r->task->program, strlen(r->task->program));
-  if (status == DONE &&
-      tirc_module_parse(r->task->program, strlen(r->task->program), path, 0, NULL, &r->module, &e))
+  if (is_new) status = put_program(r, folder, r->task->program);
+  if (status == DONE && tirc_module_parse(r->task->program, strlen(r->task->program),
+                                          r->path, 0, NULL, &r->module, &e))
     status = report(o, e);
   if (status == DONE && tirc_db_trials(db, r->task->id, 0, put_record, r, &e))
     status = report(o, e);
@@ -133,7 +150,7 @@ static int cannot_write(const Options *o, const char *path, NewFile *to) {
 
 static int export_folder(const Options *o, tirc_db *db, const char *folder, const Tasks *tasks) {
   char path[4096];
-  Records r = {.o = o};
+  Records r = {.o = o, .path = path};
   snprintf(path, sizeof path, "%s/records.json", folder);
   if (mkdir(folder, 0777) && errno != EEXIST)
     return complain(o, NULL, "cannot make the folder '%s': %s", folder, strerror(errno));
