@@ -100,7 +100,7 @@ def plot(o, runs):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("tirc", type=os.path.abspath)
-    p.add_argument("workloads", nargs="*", default=list(WORKLOADS), choices=list(WORKLOADS))
+    p.add_argument("workloads", nargs="*", help="some of " + ", ".join(WORKLOADS) + " (all)")
     p.add_argument("-o", dest="folder", default="compare")
     p.add_argument("--seeds", type=int, default=5)
     p.add_argument("--trials", type=int, default=64)
@@ -108,6 +108,10 @@ def main():
     p.add_argument("--target", default="haswell")
     p.add_argument("--rankings", default="model,random", type=lambda s: s.split(","))
     o = p.parse_args()
+    o.workloads = o.workloads or list(WORKLOADS)
+    for w in o.workloads:
+        if w not in WORKLOADS:
+            p.error("no workload '%s': there are %s" % (w, ", ".join(WORKLOADS)))
     os.makedirs(o.folder, exist_ok=True)
     runs = {}
     for w in o.workloads:
