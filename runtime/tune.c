@@ -579,8 +579,8 @@ static bool is_always_faster(const Measured *a, const Measured *b) {
   return faster;
 }
 
-/* The fastest ones and --auto's again, in turns; that one stays where no other is certainly faster. *winner: one of the best, or --auto's; NULL: none
- * of them works. */
+/* The fastest ones and --auto's again, in turns; that one stays where no other is certainly faster.
+ * *winner: one of the best, or --auto's; NULL: none of them works. */
 static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **winner,
                                      tirc_error **error) {
   const Module *modules[FINALISTS + 1];

@@ -130,8 +130,8 @@ static int export_task(Records *r, tirc_db *db, const char *folder, const Tasks 
   r->task = &tasks->at[i];
   r->workload = number_of(tasks, i, &is_new);
   if (is_new) status = put_program(r, folder, r->task->program);
-  if (status == DONE && tirc_module_parse(r->task->program, strlen(r->task->program),
-                                          r->path, 0, NULL, &r->module, &e))
+  if (status == DONE && tirc_module_parse(r->task->program, strlen(r->task->program), r->path, 0,
+                                          NULL, &r->module, &e))
     status = report(o, e);
   if (status == DONE && tirc_db_trials(db, r->task->id, 0, put_record, r, &e))
     status = report(o, e);
@@ -142,8 +142,8 @@ static int export_task(Records *r, tirc_db *db, const char *folder, const Tasks 
 
 /* errno says why. */
 static int cannot_write(const Options *o, const char *path, NewFile *to) {
-  const int status = complain(o, NULL, "cannot write '%s': %s", path ? path : "standard output",
-                              strerror(errno));
+  const int status =
+      complain(o, NULL, "cannot write '%s': %s", path ? path : "standard output", strerror(errno));
   drop_file(to);
   return status;
 }

@@ -393,8 +393,7 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
     text = NULL;
   }
   if (status == DONE)
-    status =
-        text ? write_output(o, NULL, text, strlen(text)) : complain(o, NULL, "out of memory");
+    status = text ? write_output(o, NULL, text, strlen(text)) : complain(o, NULL, "out of memory");
   json_object_put(record);
   free(machine);
   free(target);

@@ -1,7 +1,7 @@
 /* Files that are written whole or not at all: the new one grows beside the old one, whose place it
- * takes at the end, so that a full disk or a signal leaves what was there. Links stay, and what they
- * lead to is replaced. What is no plain file (a pipe, a terminal, /dev/full) is written where it is,
- * and so is a file that may be written and not replaced. */
+ * takes at the end, so that a full disk or a signal leaves what was there. Links stay, and what
+ * they lead to is replaced. What is no plain file (a pipe, a terminal, /dev/full) is written where
+ * it is, and so is a file that may be written and not replaced. */
 #ifndef TIRC_TOOLS_NEW_FILE_H
 #define TIRC_TOOLS_NEW_FILE_H
 
@@ -26,7 +26,8 @@ NewFile begin_output(const char *path);
 bool can_begin_file(const char *path);
 
 /* The part beside PATH under which another program writes (to be freed), and what it has written in
- * PATH's place. A relative path begins with a dot, since gnuplot would run what begins with a bar. */
+ * PATH's place. A relative path begins with a dot, since gnuplot would run what begins with a bar.
+ */
 char *part_of(const char *path);
 bool put_part(const char *part, const char *path);
 
