@@ -19,7 +19,7 @@ static void add_time(Table *t, double when) {
   add_cell(t, "%s", text);
 }
 
-/* People see four places, programs all. */
+/* Milliseconds: four places for people, nine digits for programs. */
 static void add_ms(Table *t, bool whole, double seconds) {
   if (isnan(seconds))
     add_cell(t, "-");

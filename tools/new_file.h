@@ -15,7 +15,8 @@ typedef struct NewFile {
 } NewFile;
 
 NewFile begin_file(const char *path); /* NULL or "-": standard output */
-/* False: it is not written, errno says why, and what was there is left. */
+/* False: it is not written, errno says why, and what was there is left, where it was to be
+ * replaced. */
 bool end_file(NewFile *n);
 void drop_file(NewFile *n);
 

@@ -8,7 +8,8 @@
 /* A contender in a setting on a kind of machine: the result that counts. */
 typedef struct Stored {
   Case k; /* kernel, setting, defines (its sizes), threads, work */
-  char *contender, *target, *machine, *hash, *schedule; /* hashes */
+  char *contender, *target, *machine;
+  char *hash, *schedule; /* hashes: of the program, of the schedule's text */
   double created;
   Held *held;              /* what counts, and what is older or was disturbed */
   struct json_object *all; /* all that is known of it */
