@@ -53,7 +53,6 @@ static void verify(Work *w) {
 
 static void optimise(Work *w) {
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMPassBuilderOptionsSetSLPVectorization(options, false);
   LLVMErrorRef error = LLVMRunPasses(w->g.module, "default<O2>", w->target->machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (!error) return;

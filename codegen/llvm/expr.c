@@ -8,7 +8,16 @@
 
 typedef LLVMValueRef (*Emit)(Gen *g, Expr e);
 
+/* Sums and products of indices are those of their widened operands: a narrow sum forgets that it does
+ * not overflow where LLVM rearranges it, and each address would be computed and widened anew. */
 LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e) {
+  typedef LLVMValueRef (*Build)(LLVMBuilderRef b, LLVMValueRef x, LLVMValueRef y, const char *name);
+  static const Build builds[OP_COUNT] = {
+      [OP_ADD] = LLVMBuildNSWAdd, [OP_SUB] = LLVMBuildNSWSub, [OP_MUL] = LLVMBuildNSWMul};
+  if (builds[e->op] && e->dtype.code == TYPE_INT && e->dtype.lanes == 1) {
+    LLVMValueRef x = tirc_gen_index_expr(g, e->args[0]), y = tirc_gen_index_expr(g, e->args[1]);
+    return builds[e->op](g->b, x, y, "");
+  }
   bool outer = g->index;
   g->index = true;
   LLVMValueRef v = tirc_gen_index(g, tirc_gen_expr(g, e), e->dtype);
