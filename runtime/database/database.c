@@ -195,14 +195,18 @@ tirc_status tirc_db_run(tirc_db *db, const char *sql, int n, const DbValue *para
   return status;
 }
 
-tirc_status tirc_db_begin(tirc_db *db, tirc_error **error) {
-  NEED(db);
+static tirc_status begin(tirc_db *db, const char *sql, tirc_error **error) {
   if (db->in_transaction)
     return tirc_db_error(error, TIRC_BAD, NULL, "tirc_db_begin: a transaction is open");
-  const tirc_status status = tirc_db_run(db, db->conn->driver->begin, 0, NULL, NULL, NULL, error);
+  const tirc_status status = tirc_db_run(db, sql, 0, NULL, NULL, NULL, error);
   db->in_transaction = status == TIRC_OK;
   db->lost = false;
   return status;
+}
+
+tirc_status tirc_db_begin(tirc_db *db, tirc_error **error) {
+  NEED(db);
+  return begin(db, db->conn->driver->begin, error);
 }
 
 tirc_status tirc_db_commit(tirc_db *db, tirc_error **error) {
@@ -227,13 +231,14 @@ void tirc_db_rollback(tirc_db *db) {
   db->in_transaction = false;
 }
 
-tirc_status tirc_db_transact(tirc_db *db,
-                             tirc_status (*body)(tirc_db *db, void *self, tirc_error **error),
-                             void *self, tirc_error **error) {
+typedef tirc_status (*Body)(tirc_db *db, void *self, tirc_error **error);
+
+static tirc_status transact(tirc_db *db, const char *sql, Body body, void *self,
+                            tirc_error **error) {
   if (db->in_transaction) return body(db, self, error);
   for (;;) {
     tirc_error *why = NULL;
-    tirc_status status = tirc_db_begin(db, &why);
+    tirc_status status = begin(db, sql, &why);
     if (status == TIRC_OK) {
       status = body(db, self, &why);
       if (status == TIRC_BAD)
@@ -258,6 +263,14 @@ tirc_status tirc_db_transact(tirc_db *db,
       tirc_error_free(why);
     return status;
   }
+}
+
+tirc_status tirc_db_transact(tirc_db *db, Body body, void *self, tirc_error **error) {
+  return transact(db, db->conn->driver->begin, body, self, error);
+}
+
+tirc_status tirc_db_read_at_once(tirc_db *db, Body body, void *self, tirc_error **error) {
+  return transact(db, db->conn->driver->snapshot, body, self, error);
 }
 
 /* --- opening

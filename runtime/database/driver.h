@@ -60,6 +60,7 @@ typedef struct DbDriver {
   DbOutcome (*reconnect)(DbConn *conn, tirc_error **error);
   void (*close)(DbConn *conn);
   const char *begin;       /* a transaction that will write */
+  const char *snapshot;    /* one that reads, all of it as it was at one moment */
   const char *now;         /* the time by the database's clock, in seconds since 1970 */
   const char *skip_locked; /* behind a SELECT of rows to be updated */
   const char *lock_row;    /* behind a SELECT whose row nobody else shall change before the end */
@@ -94,6 +95,10 @@ tirc_status tirc_db_run(tirc_db *db, const char *sql, int n, const DbValue *para
 tirc_status tirc_db_transact(tirc_db *db,
                              tirc_status (*body)(tirc_db *db, void *self, tirc_error **error),
                              void *self, tirc_error **error);
+/* The same for a body that only reads, and sees nothing of what others write meanwhile. */
+tirc_status tirc_db_read_at_once(tirc_db *db,
+                                 tirc_status (*body)(tirc_db *db, void *self, tirc_error **error),
+                                 void *self, tirc_error **error);
 #define DB_PARAMS(...)                                                                             \
   (int)(sizeof((DbValue[]){__VA_ARGS__}) / sizeof(DbValue)), (DbValue[]) { __VA_ARGS__ }
 

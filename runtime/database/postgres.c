@@ -240,6 +240,7 @@ static const DbDriver postgres = {.run = run,
                                   .reconnect = reconnect,
                                   .close = close_connection,
                                   .begin = "BEGIN",
+                                  .snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ",
                                   .now = "extract(epoch from clock_timestamp())::float8",
                                   .skip_locked = "FOR UPDATE SKIP LOCKED",
                                   .lock_row = "FOR UPDATE"};

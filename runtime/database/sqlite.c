@@ -132,6 +132,7 @@ static const DbDriver sqlite = {.run = run,
                                 .reconnect = reconnect,
                                 .close = close_file,
                                 .begin = "BEGIN IMMEDIATE",
+                                .snapshot = "BEGIN",
                                 .now = "((julianday('now') - 2440587.5) * 86400.0)",
                                 .skip_locked = "",
                                 .lock_row = ""};

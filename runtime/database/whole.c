@@ -102,16 +102,28 @@ static tirc_status merge_table(tirc_db *db, tirc_db *from, const Table *t, int64
   }
 }
 
+typedef struct Merge {
+  tirc_db *into;
+  tirc_db_counts counts;
+} Merge;
+
+static tirc_status merge_tables(tirc_db *from, void *self, tirc_error **error) {
+  Merge *m = self;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    int64_t n = 0;
+    const tirc_status status = merge_table(m->into, from, &tables[i], &n, error);
+    if (tables[i].counted) *(int64_t *)(void *)((char *)&m->counts + tables[i].counted - 1) += n;
+    if (status != TIRC_OK) return status;
+  }
+  return TIRC_OK;
+}
+
+/* What others add to the source while it is read stays out: it may refer to rows that were passed. */
 tirc_status tirc_db_merge(tirc_db *db, tirc_db *from, tirc_db_counts *added, tirc_error **error) {
   NEED(db, from);
-  tirc_db_counts counts = {0};
-  tirc_status status = TIRC_OK;
-  for (size_t i = 0; i < sizeof tables / sizeof *tables && status == TIRC_OK; i++) {
-    int64_t n = 0;
-    status = merge_table(db, from, &tables[i], &n, error);
-    if (tables[i].counted) *(int64_t *)(void *)((char *)&counts + tables[i].counted - 1) = n;
-  }
-  if (added) *added = counts;
+  Merge m = {.into = db};
+  const tirc_status status = tirc_db_read_at_once(from, merge_tables, &m, error);
+  if (added) *added = m.counts;
   return status;
 }
 
