@@ -118,7 +118,8 @@ static tirc_status merge_tables(tirc_db *from, void *self, tirc_error **error) {
   return TIRC_OK;
 }
 
-/* What others add to the source while it is read stays out: it may refer to rows that were passed. */
+/* What others add to the source while it is read stays out: it may refer to rows that were passed.
+ */
 tirc_status tirc_db_merge(tirc_db *db, tirc_db *from, tirc_db_counts *added, tirc_error **error) {
   NEED(db, from);
   Merge m = {.into = db};
