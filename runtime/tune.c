@@ -1,15 +1,11 @@
 /* The search as a whole: batches of candidates of several programs, proposed by passes/search,
  * handed out by the database to all who search for the same, measured by measure.c. */
 #include "api.h"
-#include "measure.h"
 #include "timer.h"
-#include "tune_lessons.h"
-#include "tune_store.h"
+#include "tune_parts.h"
 
 #include "../codegen/llvm/llvm.h"
-#include "../passes/schedule/trace/trace.h"
 #include "../passes/search/estimate.h"
-#include "../passes/search/search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,48 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCH = 8, FINALISTS = 6, ROUNDS = 5, TRIALS = 64 };
+enum { BATCH = 8, TRIALS = 64 };
 static const double NAP = 0.2; /* seconds, while others have what is left */
-
-typedef struct Tuning Tuning;
-
-typedef struct Finalist { /* a point that is kept for the end */
-  SearchPoint *point;
-  const char *trial; /* its id */
-  double seconds;
-} Finalist;
-
-typedef struct Task {
-  int number;
-  const tirc_tune_task *given;
-  const tirc_tune_options *options;
-  Tirc *c; /* of the search */
-  Search *search;
-  Bed *bed;
-  int threads;
-  Study study;
-  Finalist automatic, best[FINALISTS]; /* the fastest first */
-  int n_best;
-  int64_t trials, failed;
-  double gained; /* by the last batches, as a part of the best */
-  bool wrong, exhausted;
-  VEC(double) expected, measured; /* a model's ranks before, and seconds */
-  Tuning *tuning;
-} Task;
-
-struct Tuning {
-  Tirc *c;
-  int n;
-  Task *tasks;
-  const tirc_tune_options *options;
-  double start;
-  int64_t trials;
-  Store store;
-  Lessons *lessons;
-  bool lost;         /* the database: */
-  tirc_error *error; /* why */
-  tirc_tune_result *results;
-};
 
 static bool goes_on(const Tuning *t) {
   const tirc_tune_options *o = t->options;
@@ -104,20 +60,6 @@ static void rank(void *self, int n, SearchPoint **points) {
 
 static double best_of(const Task *t) { return t->n_best ? t->best[0].seconds : (double)INFINITY; }
 
-/* Spearman's, ties by order. */
-static double rank_correlation(Tirc *c, int n, const double *x, const double *y) {
-  enum { FEWEST = 8 };
-  double *rx = tirc_new_array(c, double, n + 1), *ry = tirc_new_array(c, double, n + 1), sum = 0;
-  if (n < FEWEST) return (double)NAN;
-  for (int i = 0; i < n; i++)
-    for (int k = 0; k < n; k++) {
-      rx[i] += x[k] < x[i] || (x[k] == x[i] && k < i);
-      ry[i] += y[k] < y[i] || (y[k] == y[i] && k < i);
-    }
-  for (int i = 0; i < n; i++) sum += (rx[i] - ry[i]) * (rx[i] - ry[i]);
-  return 1 - 6 * sum / ((double)n * ((double)n * n - 1));
-}
-
 /* --- a batch -----------------------------------------------------------------------------------
  */
 
@@ -135,8 +77,7 @@ typedef struct Batch {
   Candidate at[BATCH];
 } Batch;
 
-/* Without its database a search ends, with what it has. False then. */
-static bool stored(Tuning *t, tirc_status status, tirc_error *e) {
+bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error *e) {
   if (status != TIRC_BAD) return true;
   if (!t->lost)
     t->error = e;
@@ -214,7 +155,7 @@ static void hear_of(void *self, const tirc_db_trial *trial, const Extra *e) {
 
 static bool hear_news(Tuning *tuning, Task *t) {
   tirc_error *e = NULL;
-  return stored(tuning, tirc_store_news(&tuning->store, &t->study, hear_of, t, &e), e);
+  return tirc_tuning_stored(tuning, tirc_store_news(&tuning->store, &t->study, hear_of, t, &e), e);
 }
 
 static void hear(void *self, int i, const Measured *m) {
@@ -230,7 +171,8 @@ static void hear(void *self, int i, const Measured *m) {
   const float *features = failed ? NULL : features_of(t, p);
   const tirc_status status = tirc_store_finish(&tuning->store, &t->study, trial, p, features, m,
                                                tuning->options->seed, &ours, &e);
-  if (stored(tuning, status, e) && !ours) return; /* another one took it over, and is heard of */
+  if (tirc_tuning_stored(tuning, status, e) && !ours)
+    return; /* another one took it over, and is heard of */
   b->at[i].point = NULL;
   t->trials++;
   tuning->trials++;
@@ -257,7 +199,7 @@ static bool still_wanted(void *self) { return goes_on(((const Batch *)self)->tun
 static void renew(void *self) {
   Tuning *t = ((const Batch *)self)->tuning;
   tirc_error *e = NULL;
-  if (!t->lost) (void)stored(t, tirc_store_renew(&t->store, &e), e);
+  if (!t->lost) (void)tirc_tuning_stored(t, tirc_store_renew(&t->store, &e), e);
 }
 
 /* The point of a trial that was taken: one of those that were just proposed, or made anew. */
@@ -290,10 +232,10 @@ static void give_up(Batch *b, const tirc_db_trial *trial, const SearchFailure *w
   bool ours;
   snprintf(m.code, sizeof m.code, "%s", why->code);
   snprintf(m.message, sizeof m.message, "%s", why->message);
-  (void)stored(tuning,
-               tirc_store_finish(&tuning->store, &b->task->study, trial, &none, NULL, &m,
-                                 tuning->options->seed, &ours, &e),
-               e);
+  (void)tirc_tuning_stored(tuning,
+                           tirc_store_finish(&tuning->store, &b->task->study, trial, &none, NULL,
+                                             &m, tuning->options->seed, &ours, &e),
+                           e);
   b->task->trials++;
   tuning->trials++;
   b->task->failed++;
@@ -310,7 +252,7 @@ static void take_trials(Batch *b, int most, int n, SearchPoint **proposed) {
     tirc_error *e = NULL;
     SearchFailure why;
     const tirc_status status = tirc_store_take(&tuning->store, &b->task->study, &trial, &e);
-    if (!stored(tuning, status, e) || !trial) break;
+    if (!tirc_tuning_stored(tuning, status, e) || !trial) break;
     const Candidate k = candidate_of(b, trial, n, proposed, &why);
     if (k.point) {
       b->at[b->n++] = k;
@@ -335,7 +277,8 @@ static void fill_batch(Batch *b, int most, int64_t budget) {
   if (n) {
     n = tirc_search_propose(t->search, n, proposed);
     t->exhausted |= n == 0;
-    (void)stored(tuning, tirc_store_propose(&tuning->store, &t->study, budget, n, proposed, &e), e);
+    (void)tirc_tuning_stored(
+        tuning, tirc_store_propose(&tuning->store, &t->study, budget, n, proposed, &e), e);
   }
   if (!tuning->lost) take_trials(b, most, n, proposed);
   for (int i = 0; i < n; i++) tirc_search_release(proposed[i]);
@@ -519,167 +462,6 @@ static void release_task(Task *t) {
   if (t->c) tirc_context_release(t->c);
 }
 
-typedef struct Finals {
-  Tuning *tuning;
-  Task *task;
-  int n;
-  Finalist *at[FINALISTS + 1];
-  VEC(double) samples[FINALISTS + 1];
-  bool failed[FINALISTS + 1];
-} Finals;
-
-static void hear_turn(void *self, int i, const Measured *m) {
-  Finals *f = self;
-  for (int k = 0; k < m->n_samples; k++) vec_push(f->task->c, f->samples[i], m->samples[k]);
-}
-
-/* They are short, and what a search is for: only who ends it ends them, not its time. */
-static bool may_compare(const Tuning *t) {
-  return !t->lost && (!t->options->go_on || t->options->go_on(t->options->self));
-}
-
-static bool finals_go_on(void *self) { return may_compare(((const Finals *)self)->tuning); }
-
-/* What was the fastest once was lucky, too: its record gets what it took in turns with others. */
-static void keep_samples(Finals *f) {
-  Tuning *t = f->tuning;
-  for (int i = 0; i < f->n && !t->lost; i++) {
-    tirc_error *e = NULL;
-    if (f->failed[i] || !f->samples[i].n) continue;
-    (void)stored(
-        t, tirc_db_add_samples(t->store.db, f->at[i]->trial, f->samples[i].n, f->samples[i].at, &e),
-        e);
-  }
-}
-
-/* One that has not been checked before, or that fails now: it is none that works. */
-static void refute(Finals *f, int i, const Measured *m) {
-  Tuning *t = f->tuning;
-  tirc_error *e = NULL;
-  f->failed[i] = true;
-  f->task->wrong |= !strcmp(m->code, "wrong-result");
-  f->task->failed++;
-  if (!t->lost)
-    (void)stored(t, tirc_db_refute(t->store.db, f->at[i]->trial, m->code, m->message, &e), e);
-}
-
-/* Without turns: the fastest, as far as that is known. */
-static void settle(Tuning *tuning, const Task *t, const Finalist *fastest) {
-  tirc_error *e = NULL;
-  if (!tuning->lost)
-    (void)stored(tuning, tirc_db_drop_winner(tuning->store.db, t->study.id, fastest->seconds, &e),
-                 e);
-}
-
-/* In every turn that both had. */
-static bool is_always_faster(const Measured *a, const Measured *b) {
-  const int n = a->n_samples < b->n_samples ? a->n_samples : b->n_samples;
-  bool faster = n > 0;
-  for (int i = 0; i < n; i++) faster = faster && a->samples[i] < b->samples[i];
-  return faster;
-}
-
-/* The fastest ones and --auto's again, in turns; that one stays where no other is certainly faster.
- * *winner: one of the best, or --auto's; NULL: none of them works. */
-static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **winner,
-                                     tirc_error **error) {
-  const Module *modules[FINALISTS + 1];
-  Measured m[FINALISTS + 1];
-  Finals f = {.tuning = tuning, .task = t};
-  const BedListener listener = {&f, hear_turn, finals_go_on, NULL};
-  bool has_automatic = !t->automatic.point, any = false;
-  int fastest = -1, automatic = -1;
-  for (int i = 0; i < t->n_best; i++) {
-    f.at[f.n++] = &t->best[i];
-    has_automatic |= t->best[i].point == t->automatic.point;
-  }
-  if (!has_automatic) f.at[f.n++] = &t->automatic;
-  for (int i = 0; i < f.n; i++) modules[i] = f.at[i]->point->mod;
-  *winner = f.at[0];
-  if (!may_compare(tuning)) {
-    settle(tuning, t, f.at[0]);
-    return TIRC_OK;
-  }
-  tirc_status status = tirc_bed_compare(t->bed, f.n, modules, ROUNDS, m, &listener, error);
-  if (status != TIRC_OK) return status;
-  *winner = NULL;
-  for (int i = 0; i < f.n; i++) {
-    const bool failed = *m[i].code && strcmp(m[i].code, "interrupted") != 0;
-    any |= failed || isfinite(m[i].seconds);
-    if (failed) refute(&f, i, &m[i]);
-    if (*m[i].code || !isfinite(m[i].seconds)) continue; /* it had no turn */
-    f.at[i]->seconds = m[i].seconds;
-    if (f.at[i]->point == t->automatic.point) {
-      t->automatic.seconds = f.at[i]->seconds;
-      automatic = i;
-    }
-    if (fastest < 0 || m[i].seconds < m[fastest].seconds) fastest = i;
-  }
-  if (automatic >= 0 && !is_always_faster(&m[fastest], &m[automatic])) fastest = automatic;
-  if (fastest >= 0) *winner = f.at[fastest];
-  keep_samples(&f);
-  tirc_error *e = NULL;
-  if (!any) {
-    *winner = f.at[0];
-    settle(tuning, t, f.at[0]);
-  } else if (!tuning->lost && *winner) {
-    (void)stored(tuning, tirc_db_set_winner(tuning->store.db, (*winner)->trial, &e), e);
-  }
-  return TIRC_OK;
-}
-
-typedef struct Finish {
-  const Task *task;
-  const SearchPoint *point;
-  tirc_module *result;
-} Finish;
-
-static void make_plain(Tirc *c, void *self) {
-  Finish *f = self;
-  Sources sources = f->task->given->module->sources;
-  if (sources.n > 1) sources.n = 1;
-  tirc_schedule_options options = {.target = f->task->options->target};
-  Sched *s = tirc_api_schedule(c, f->task->given->module, &options);
-  tirc_context_depend(c, f->point->c);
-  s->warn = NULL;
-  const Trace *plain = tirc_trace_plain(s, f->point->trace);
-  f->result = tirc_api_module(c, s->mod, &sources);
-  f->result->trace = plain;
-  f->result->intrins = s->intrins;
-}
-
-static tirc_status finish_task(Tuning *tuning, Task *t, tirc_error **error) {
-  tirc_tune_result *r = &tuning->results[t->number];
-  const SearchFailure *failures;
-  const Finalist *winner = NULL;
-  tirc_status status = t->n_best ? compare_finalists(tuning, t, &winner, error) : TIRC_OK;
-  const int n = tirc_search_failures(t->search, &failures);
-  tirc_tune_failure *kept = calloc((size_t)n + 1, sizeof *kept);
-  *r = (tirc_tune_result){.seconds = winner ? winner->seconds : (double)INFINITY,
-                          .automatic = t->automatic.seconds,
-                          .trials = t->trials,
-                          .failed = t->failed,
-                          .made = tirc_search_made(t->search),
-                          .failures = kept,
-                          .wrong = t->wrong};
-  r->rank_correlation = rank_correlation(t->c, t->measured.n, t->expected.at, t->measured.at);
-  for (int i = 0; kept && i < n; i++)
-    kept[r->n_failures++] =
-        (tirc_tune_failure){strdup(failures[i].code), strdup(failures[i].message), failures[i].n};
-  if (status != TIRC_OK || !winner) return status;
-  r->way = strdup(winner->point->way);
-  Tirc *c = tirc_context_new();
-  Finish f = {.task = t, .point = winner->point};
-  if (!c) return tirc_api_no_memory(error);
-  Sources sources = t->given->module->sources;
-  status = tirc_api_guard(c, make_plain, &f, &sources, error);
-  if (status == TIRC_OK)
-    r->module = f.result;
-  else
-    tirc_context_release(c);
-  return status;
-}
-
 /* --- the loop ----------------------------------------------------------------------------------
  */
 
@@ -732,7 +514,8 @@ static tirc_status search(Tuning *t, tirc_error **error) {
     status = run_batch(t, next, most, room > own_share(t) ? room : own_share(t), &n, error);
     if (status == TIRC_OK && n == 0 && o.waiting && goes_on(t)) nap(t);
   }
-  for (int i = 0; i < t->n && status == TIRC_OK; i++) status = finish_task(t, &t->tasks[i], error);
+  for (int i = 0; i < t->n && status == TIRC_OK; i++)
+    status = tirc_tuning_finish(t, &t->tasks[i], error);
   return status;
 }
 

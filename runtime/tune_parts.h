@@ -1,0 +1,60 @@
+/* What the parts of a search share: tune.c proposes and measures, tune_finals.c compares the best
+ * ones. */
+#ifndef TIRC_RUNTIME_TUNE_PARTS_H
+#define TIRC_RUNTIME_TUNE_PARTS_H
+
+#include "measure.h"
+#include "tune_lessons.h"
+#include "tune_store.h"
+
+#include "../passes/search/search.h"
+
+enum { FINALISTS = 6 };
+
+typedef struct Tuning Tuning;
+
+typedef struct Finalist { /* a point that is kept for the end */
+  SearchPoint *point;
+  const char *trial; /* its id */
+  double seconds;
+} Finalist;
+
+typedef struct Task {
+  int number;
+  const tirc_tune_task *given;
+  const tirc_tune_options *options;
+  Tirc *c; /* of the search */
+  Search *search;
+  Bed *bed;
+  int threads;
+  Study study;
+  Finalist automatic, best[FINALISTS]; /* the fastest first */
+  int n_best;
+  int64_t trials, failed;
+  double gained; /* by the last batches, as a part of the best */
+  bool wrong, exhausted;
+  VEC(double) expected, measured; /* a model's ranks before, and seconds */
+  Tuning *tuning;
+} Task;
+
+struct Tuning {
+  Tirc *c;
+  int n;
+  Task *tasks;
+  const tirc_tune_options *options;
+  double start;
+  int64_t trials;
+  Store store;
+  Lessons *lessons;
+  bool lost;         /* the database: */
+  tirc_error *error; /* why */
+  tirc_tune_result *results;
+};
+
+/* Without its database a search ends, with what it has. False then; the error is taken over. */
+bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error *e);
+
+/* Compares the fastest schedules of a program, and fills its result. */
+tirc_status tirc_tuning_finish(Tuning *tuning, Task *t, tirc_error **error);
+
+#endif
