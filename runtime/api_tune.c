@@ -82,7 +82,7 @@ static tirc_status replay_record(const tirc_module *m, const char *trace,
   return status;
 }
 
-/* This machine's, else any machine's. TIRC_NO: there is none. */
+/* This machine's, else any machine's. TIRC_NO: there is none, or, with an error, no database. */
 static tirc_status find_record(const tirc_module *m, const char *database, const char *target,
                                int threads, tirc_db_trial **out, tirc_error **error) {
   char profile[160];
@@ -98,18 +98,35 @@ static tirc_status find_record(const tirc_module *m, const char *database, const
     status = tirc_db_best(db, m, target, threads, NULL, out, &e);
   }
   tirc_db_close(db);
-  if (e && error)
+  if (e && error && status == TIRC_BAD)
     *error = e;
   else
     tirc_error_free(e);
   return status;
 }
 
-static void warn(const tirc_schedule_options *o, const char *format, int threads,
-                 const char *detail) {
-  char message[400];
-  snprintf(message, sizeof message, format, threads, threads == 1 ? "" : "s", detail);
-  if (o && o->warn) o->warn(o->self, NULL, 0, 0, message, "not-tuned");
+/* Warns, or, where warnings are errors, fails. */
+static tirc_status not_tuned(const tirc_schedule_options *o, const char *message,
+                             tirc_error **error) {
+  if (o && o->warn && !o->strict) o->warn(o->self, NULL, 0, 0, message, "not-tuned");
+  if (!o || !o->strict) return TIRC_OK;
+  if (error)
+    *error = tirc_api_error(&(Diag){.status = TIRC_STATUS_NO,
+                                    .code = "not-tuned",
+                                    .message = message,
+                                    .hint = "leave out --strict (in Python, strict=True) to "
+                                            "accept it"},
+                            NULL);
+  return TIRC_NO;
+}
+
+static void tell_record(const tirc_auto_options *how, const tirc_module *m,
+                        const tirc_db_trial *record) {
+  char reason[160];
+  if (!how || !how->tried) return;
+  snprintf(reason, sizeof reason, "trial %.10s, which took %.4g ms", record->id,
+           record->seconds * 1e3);
+  how->tried(how->self, tirc_module_function(m, 0), "the database", true, reason);
 }
 
 tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int threads,
@@ -121,7 +138,9 @@ tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int th
   const char *const where = database && *database ? database : NULL;
   tirc_db_trial *record = NULL;
   tirc_error *e = NULL;
+  char message[640];
   if (threads == 0) threads = tirc_default_threads();
+  const char *plural = threads == 1 ? "" : "s";
   tirc_status status = find_record(m, where, target, threads, &record, &e);
   if (status == TIRC_BAD) {
     if (error)
@@ -131,16 +150,23 @@ tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int th
     return status;
   }
   if (status == TIRC_OK) status = replay_record(m, record->trace, options, out, &e);
+  if (status == TIRC_OK) tell_record(auto_options, m, record);
+  const bool found = record != NULL;
   tirc_db_trial_free(record);
   if (status == TIRC_OK) return status;
-  if (record)
-    warn(options, "the record for %d thread%s fits no more, the rules schedule it: %.300s", threads,
-         tirc_error_message(e));
+  if (found)
+    snprintf(message, sizeof message,
+             "the record for %d thread%s fits no more, the rules schedule it: %.300s", threads,
+             plural, tirc_error_message(e));
+  else if (e && where)
+    snprintf(message, sizeof message, "%.400s: the rules schedule it; tirc tune looks for one",
+             tirc_error_message(e));
   else
-    warn(options,
-         "the database has no schedule of this program for %d thread%s and %s: the rules schedule "
-         "it; tirc tune looks for one",
-         threads, target);
+    snprintf(message, sizeof message,
+             "the database has no schedule of this program for %d thread%s and %s: the rules "
+             "schedule it; tirc tune looks for one",
+             threads, plural, target);
   tirc_error_free(e);
-  return tirc_module_auto(m, auto_options, options, out, error);
+  status = not_tuned(options, message, error);
+  return status == TIRC_OK ? tirc_module_auto(m, auto_options, options, out, error) : status;
 }

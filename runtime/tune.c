@@ -430,6 +430,15 @@ static void start_search(Tirc *c, void *self) {
   t->search = tirc_search_new(c, t->given->module->m, &s);
 }
 
+static void find_target(Tirc *c, void *self) { tirc_llvm_require_here(c, target_of(self)); }
+
+/* Before anything is stored: what cannot run here cannot be measured. */
+static tirc_status check_target(const tirc_tune_options *o, tirc_error **error) {
+  tirc_tune_options copy = *o;
+  Sources none = {0};
+  return tirc_api_scratch(find_target, &copy, &none, error);
+}
+
 static tirc_status recall_trials(Tuning *tuning, Task *t, tirc_error **error) {
   tirc_status status = tirc_store_join(&tuning->store, t->given, target_of(t->options), t->threads,
                                        &t->study, error);
@@ -538,7 +547,8 @@ tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_option
   static const tirc_tune_options none = {0};
   Tuning t = {.n = n, .options = options ? options : &none, .start = tirc_now()};
   tirc_executor *executor = NULL;
-  tirc_status status = tirc_executor_new(t.options->threads, &executor, error);
+  tirc_status status = check_target(t.options, error);
+  if (status == TIRC_OK) status = tirc_executor_new(t.options->threads, &executor, error);
   if (status != TIRC_OK) return status;
   const int threads = tirc_executor_threads(executor);
   tirc_executor_free(executor); /* it only tells how many; no threads of ours run meanwhile */

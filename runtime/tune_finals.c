@@ -63,12 +63,14 @@ static void settle(Tuning *tuning, const Task *t, const Finalist *fastest) {
         tuning, tirc_db_drop_winner(tuning->store.db, t->study.id, fastest->seconds, &e), e);
 }
 
-/* In every turn that both had. */
-static bool is_always_faster(const Measured *a, const Measured *b) {
+/* In every turn that both had; in all but one, which something may have disturbed, where it is much
+ * faster. */
+static bool is_surely_faster(const Measured *a, const Measured *b) {
+  static const double much = 0.9;
   const int n = a->n_samples < b->n_samples ? a->n_samples : b->n_samples;
-  bool faster = n > 0;
-  for (int i = 0; i < n; i++) faster = faster && a->samples[i] < b->samples[i];
-  return faster;
+  int faster = 0;
+  for (int i = 0; i < n; i++) faster += a->samples[i] < b->samples[i];
+  return n > 0 && (faster == n || (n > 2 && faster == n - 1 && a->seconds < much * b->seconds));
 }
 
 /* The fastest ones and --auto's again, in turns; that one stays where no other is certainly faster.
@@ -107,7 +109,7 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
     }
     if (fastest < 0 || m[i].seconds < m[fastest].seconds) fastest = i;
   }
-  if (automatic >= 0 && !is_always_faster(&m[fastest], &m[automatic])) fastest = automatic;
+  if (automatic >= 0 && !is_surely_faster(&m[fastest], &m[automatic])) fastest = automatic;
   if (fastest >= 0) *winner = f.at[fastest];
   keep_samples(&f);
   tirc_error *e = NULL;

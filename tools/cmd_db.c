@@ -155,7 +155,9 @@ static int prune(const Options *o, tirc_db *db) {
       status = report(o, e);
     all += n;
   }
-  if (status == DONE) printf("%lld trials of %d tasks removed\n", (long long)all, tasks.n);
+  if (status == DONE)
+    printf("%lld trial%s of %d task%s removed\n", (long long)all, all == 1 ? "" : "s", tasks.n,
+           tasks.n == 1 ? "" : "s");
   free_tasks(&tasks);
   return status;
 }

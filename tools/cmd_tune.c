@@ -16,11 +16,13 @@ typedef struct Tune {
   TuneTable table; /* a row a task */
 } Tune;
 
-static int show_space(const Options *o, const tirc_module *m) {
+/* name: of the program, where there are several. */
+static int show_space(const Options *o, const tirc_module *m, const char *name) {
   const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
   tirc_error *e = NULL;
   char *text = NULL;
   if (tirc_module_space(m, o->rules, &s, &text, &e)) return report(o, e);
+  if (name) printf("# program %s\n\n", name);
   fputs(text, stdout);
   tirc_string_free(text);
   return DONE;
@@ -55,36 +57,40 @@ static bool go_on(void *self) {
   return !was_interrupted();
 }
 
-static void print_failures(const tirc_tune_result *r) {
+static void print_failures(FILE *out, const tirc_tune_result *r) {
   for (int i = 0; i < r->n_failures; i++)
-    printf("  failed: %lld x %s, as: %.200s\n", (long long)r->failures[i].n, r->failures[i].code,
-           r->failures[i].message);
+    fprintf(out, "  failed: %lld x %s, as: %.200s\n", (long long)r->failures[i].n,
+            r->failures[i].code, r->failures[i].message);
 }
 
-static void print_result(const TuneRow *task, const tirc_tune_result *r) {
+static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result *r) {
   char best[32], automatic[32], gain[16], share[80] = "";
   if (task->ceiling > 0)
     snprintf(share, sizeof share, ", %.0f %% of the %s", 100 * task->ceiling / r->seconds,
              task->binds);
   if (!r->module && !r->trials) {
-    printf("%s: nothing was measured yet\n", task->name);
+    fprintf(out, "%s: nothing was measured yet\n", task->name);
     return;
   }
   if (!r->module) {
-    printf("%s: no candidate works, of %lld that were measured and %lld that were looked at\n",
-           task->name, (long long)r->trials, (long long)r->made);
-    print_failures(r);
+    fprintf(out,
+            "%s: no candidate works, of %lld that were measured and %lld that were looked at\n",
+            task->name, (long long)r->trials, (long long)r->made);
+    print_failures(out, r);
     return;
   }
-  printf("%s: best %s by %s%s, --auto %s, x %s; %lld trials of %lld candidates", task->name,
-         time_text(r->seconds, best, sizeof best), r->way, share,
-         time_text(r->automatic, automatic, sizeof automatic),
-         gain_text(r->automatic, r->seconds, gain, sizeof gain), (long long)r->trials,
-         (long long)r->made);
+  fprintf(out, "%s: best %s by %s%s, --auto %s, x %s; %lld trials", task->name,
+          time_text(r->seconds, best, sizeof best), r->way, share,
+          time_text(r->automatic, automatic, sizeof automatic),
+          gain_text(r->automatic, r->seconds, gain, sizeof gain), (long long)r->trials);
+  if (task->trials)
+    fprintf(out, ", %lld candidates looked at now", (long long)r->made);
+  else
+    fprintf(out, ", all of them known before: more --trials look for more");
   if (!isnan(r->rank_correlation))
-    printf(", rank correlation of what was expected %.2f", r->rank_correlation);
-  printf("\n");
-  print_failures(r);
+    fprintf(out, ", rank correlation of what was expected %.2f", r->rank_correlation);
+  fprintf(out, "\n");
+  print_failures(out, r);
 }
 
 /* A script of calls, without the numbers of its names: l12 and l14 are l. In place. */
@@ -112,26 +118,27 @@ static bool is_comment(const DiffLine *l) {
   return i < l->n && l->text[i] == '#';
 }
 
-static void print_diff(const char *before, const char *after) {
+static void print_diff(FILE *out, const char *before, const char *after) {
   Diff d;
   if (!diff_texts(before, after, &d)) return;
   bool any = false;
   for (int i = 0; i < d.n; i++) any |= strchr("+-", d.at[i].op) && !is_comment(&d.at[i]);
-  printf(any ? "  what it does otherwise than --auto:\n" : "  it is the schedule of --auto\n");
+  fprintf(out,
+          any ? "  what it does otherwise than --auto:\n" : "  it is the schedule of --auto\n");
   for (int i = 0; i < d.n; i++)
     if (strchr("+-", d.at[i].op) && !is_comment(&d.at[i]))
-      printf("  %c %.*s\n", d.at[i].op, (int)d.at[i].n, d.at[i].text);
+      fprintf(out, "  %c %.*s\n", d.at[i].op, (int)d.at[i].n, d.at[i].text);
   free_diff(&d);
 }
 
-static void print_difference(const Options *o, const tirc_tune_task *task,
+static void print_difference(const Options *o, FILE *out, const tirc_tune_task *task,
                              const tirc_tune_result *r) {
   const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
   const tirc_auto_options rules = {.rules = NULL};
   tirc_module *automatic = NULL;
   if (tirc_module_auto(task->module, &rules, &s, &automatic, NULL)) return;
   char *before = numberless_script(automatic), *after = numberless_script(r->module);
-  if (before && after) print_diff(before, after);
+  if (before && after) print_diff(out, before, after);
   tirc_string_free(before);
   tirc_string_free(after);
   tirc_module_free(automatic);
@@ -160,7 +167,8 @@ static int make_tasks(Tune *t) {
   int status = make_cases(b);
   if (status != DONE) return status;
   t->tasks = calloc((size_t)b->n_cases + 1, sizeof *t->tasks);
-  t->table = (TuneTable){.o = t->o, .n = b->n_cases};
+  const bool is_script = t->o->output && strcmp(t->o->output, "-") == 0;
+  t->table = (TuneTable){.o = t->o, .out = is_script ? stderr : stdout, .n = b->n_cases};
   t->table.rows = calloc((size_t)b->n_cases + 1, sizeof *t->table.rows);
   if (!t->tasks || !t->table.rows) return complain(t->o, NULL, "out of memory");
   for (int i = 0; i < b->n_cases && status == DONE; i++) {
@@ -203,16 +211,18 @@ static int write_script(const Options *o, const tirc_tune_result *r) {
 /* lost: why the search ended before its time, or NULL. */
 static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lost) {
   const Options *o = t->o;
+  FILE *out = t->table.out;
   int status = DONE;
   bool works = true, any = false;
   for (int i = 0; i < t->cases.n_cases; i++) {
-    print_result(&t->table.rows[i], &results[i]);
-    if (t->cases.n_cases == 1 && results[i].module) print_difference(o, &t->tasks[i], &results[i]);
+    print_result(out, &t->table.rows[i], &results[i]);
+    if (t->cases.n_cases == 1 && results[i].module)
+      print_difference(o, out, &t->tasks[i], &results[i]);
     works &= results[i].module != NULL || !results[i].trials;
     any |= results[i].trials > 0;
     if (results[i].wrong) status = NO;
   }
-  if (was_interrupted()) printf("Interrupted\n");
+  if (was_interrupted()) fprintf(out, "Interrupted\n");
   if (!any && !was_interrupted() && !lost)
     return complain(o, "give it more --seconds, or --trials", "nothing was measured");
   if (!works && !was_interrupted() && !lost)
@@ -290,7 +300,7 @@ int cmd_tune(Options *o) {
                  "-o takes the best schedule of one program, and here are %d", t.cases.n_cases);
   if (status == DONE && o->show_space)
     for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
-      status = show_space(o, t.tasks[i].module);
+      status = show_space(o, t.tasks[i].module, t.cases.n_cases > 1 ? t.tasks[i].name : NULL);
   else if (status == DONE)
     status = measure_ceilings(&t);
   if (status == DONE && !o->show_space) status = tune(&t);

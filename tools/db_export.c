@@ -164,7 +164,9 @@ static int export_folder(const Options *o, tirc_db *db, const char *folder, cons
     drop_file(&to);
   else if (!end_file(&to))
     status = cannot_write(o, path, &to);
-  if (status == DONE) printf("%s: %d records of %d tasks\n", path, r.written, tasks->n);
+  if (status == DONE)
+    printf("%s: %d record%s of %d task%s\n", path, r.written, r.written == 1 ? "" : "s", tasks->n,
+           tasks->n == 1 ? "" : "s");
   return status;
 }
 

@@ -2,6 +2,7 @@
  * wrong with one line leaves the database as it was. */
 #include "db.h"
 
+#include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdarg.h>
@@ -421,7 +422,10 @@ int db_import(const Options *o, tirc_db *db) {
   const bool csv = o->csv || (ending && strcmp(ending, ".csv") == 0);
   char inside[4096];
   Import x = {.o = o, .db = db, .path = path};
+  struct stat there;
   int status = DONE;
+  if (strcmp(path, "-") != 0 && stat(path, &there) != 0)
+    return complain(o, NULL, "cannot read %s: %s", path, strerror(errno));
   for (int i = 2; i < o->args.n && status == DONE; i++) status = add_program(&x, o->args.at[i]);
   if (status == DONE && is_folder(path)) {
     status = add_folder(&x, path);

@@ -325,10 +325,30 @@ static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
   return status;
 }
 
+/* Where a name has tasks of other sizes, targets or threads, they are what was meant. */
+static const char *hint_for(const Options *o, tirc_db *db, char *out, size_t size,
+                            const char *otherwise) {
+  const Options any = {.error_format = o->error_format};
+  Tasks all = {0};
+  const char *word = o->args.at[1], *hint = otherwise;
+  const size_t n = strlen(word);
+  if (read_tasks(&any, db, 0, &all) != DONE) return hint;
+  for (int i = 0; i < all.n && hint == otherwise; i++) {
+    const tirc_db_task *t = &all.at[i];
+    if (!t->name || strncmp(t->name, word, n) != 0 || (t->name[n] && t->name[n] != '/')) continue;
+    snprintf(out, size, "there is %s, for %s and %d thread%s; tirc db list shows all tasks",
+             t->name, t->target, t->threads, t->threads == 1 ? "" : "s");
+    hint = out;
+  }
+  free_tasks(&all);
+  return hint;
+}
+
 int db_show(const Options *o, tirc_db *db) {
   Tasks tasks = {0};
   tirc_db_trial *trial = NULL;
   tirc_error *e = NULL;
+  char hint[256];
   if (o->args.n < 2)
     return complain(o, "tirc db list shows the tasks", "usage: tirc db show TASK|TRIAL");
   int status = read_tasks(o, db, 1, &tasks);
@@ -344,7 +364,9 @@ int db_show(const Options *o, tirc_db *db) {
     else if (found == TIRC_BAD)
       status = report(o, e), e = NULL;
     else
-      status = complain(o, "tirc db list shows the tasks, tirc db show TASK its trials",
+      status = complain(o,
+                        hint_for(o, db, hint, sizeof hint,
+                                 "tirc db list shows the tasks, tirc db show TASK its trials"),
                         "no task, program or trial is called '%s'", o->args.at[1]);
   }
   tirc_error_free(e);
@@ -406,13 +428,16 @@ static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
 
 int db_best(const Options *o, tirc_db *db) {
   Tasks tasks = {0};
+  char hint[256];
   if (o->args.n < 2)
     return complain(o, "tirc db list shows the tasks", "usage: tirc db best TASK|PROG");
   int status = read_tasks(o, db, 1, &tasks), best = -1;
   for (int i = 0; i < tasks.n; i++)
     if (!isnan(tasks.at[i].best) && (best < 0 || tasks.at[i].best < tasks.at[best].best)) best = i;
   if (status == DONE && best < 0) {
-    complain(o, tasks.n ? "tirc db show tells what went wrong" : "tirc db list shows the tasks",
+    complain(o,
+             tasks.n ? "tirc db show tells what went wrong"
+                     : hint_for(o, db, hint, sizeof hint, "tirc db list shows the tasks"),
              tasks.n ? "no trial of '%s' ran" : "nothing is known of '%s'", o->args.at[1]);
     status = NO;
   }

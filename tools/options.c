@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* OPTIONAL: a string that may be left out, which makes it "". */
-typedef enum Kind { FLAG, STRING, OPTIONAL, INT, REAL, LIST } Kind;
+/* OPTIONAL: a string that may be left out, which makes it ""; COUNT, SPAN: an INT and a REAL above
+ * 0, which is what the field is where the option is not given. */
+typedef enum Kind { FLAG, STRING, OPTIONAL, INT, COUNT, REAL, SPAN, LIST } Kind;
 typedef struct Option {
   OptionRow row;
   Kind kind;
@@ -81,12 +82,22 @@ static bool set_option(const Command *c, const Option *option, const char *value
   case STRING:
   case OPTIONAL: *(const char **)(void *)field = value; return true;
   case LIST: return push((List *)(void *)field, value);
-  case INT: *(int64_t *)(void *)field = strtoll(value, &end, 10); break;
-  case REAL: *(double *)(void *)field = strtod(value, &end); break;
+  case INT:
+  case COUNT: *(int64_t *)(void *)field = strtoll(value, &end, 10); break;
+  case REAL:
+  case SPAN: *(double *)(void *)field = strtod(value, &end); break;
   }
-  bool finite = option->kind != REAL || isfinite(*(double *)(void *)field);
-  if (*value && !*end && !errno && *value != '-' && finite) return true;
-  complain(o, NULL, "tirc %s: --%s takes a number, not '%s'", c->name, option->row.name, value);
+  const bool is_real = option->kind == REAL || option->kind == SPAN;
+  const bool finite = !is_real || isfinite(*(double *)(void *)field);
+  const bool is_above = option->kind == COUNT
+                            ? *(int64_t *)(void *)field > 0
+                            : option->kind != SPAN || *(double *)(void *)field > 0;
+  if (*value && !*end && !errno && *value != '-' && finite && is_above) return true;
+  complain(o, NULL, "tirc %s: --%s takes a number%s, not '%s'", c->name, option->row.name,
+           option->kind == COUNT  ? " from 1"
+           : option->kind == SPAN ? " above 0"
+                                  : "",
+           value);
   return false;
 }
 
@@ -130,7 +141,9 @@ static bool parse_option(const Command *c, int argc, char **argv, int *i, Option
 
 static bool check_counts(const Command *c, const Options *o) {
   if (o->args.n >= c->min_args && (c->max_args < 0 || o->args.n <= c->max_args)) return true;
-  complain(o, "`-` stands for standard input", "usage: tirc %s %s", c->name, c->synopsis);
+  char hint[80];
+  snprintf(hint, sizeof hint, "tirc %s --help tells more", c->name);
+  complain(o, hint, "usage: tirc %s %s", c->name, c->synopsis);
   return false;
 }
 

@@ -15,6 +15,7 @@ typedef struct TuneRow { /* of a task */
 
 typedef struct TuneTable {
   const Options *o;
+  FILE *out; /* for what is no table: not where the script goes */
   int n;
   TuneRow *rows;
   int drawn; /* lines of it that stand on the terminal */

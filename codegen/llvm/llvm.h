@@ -29,6 +29,8 @@ typedef struct Code {
 } Code;
 /* The processor of a name of ir/cpus.def, or this machine for "native". Throws "target". */
 const Cpu *tirc_llvm_cpu(Tirc *c, const char *name);
+/* Throws "target" for one whose code this machine cannot run. */
+void tirc_llvm_require_here(Tirc *c, const char *name);
 /* cpu: "haswell" (AVX2 + FMA) unless the user says otherwise; "native" is the host. Throws
  * "codegen" or "target". The result lives in c. */
 Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind);

@@ -82,7 +82,9 @@ static const char *missing_feature(Tirc *c, const char *features, const char *ho
   return NULL;
 }
 
-static void check_runs_here(Tirc *c, const Cpu *cpu) {
+void tirc_llvm_require_here(Tirc *c, const char *name) {
+  const Cpu *cpu = tirc_llvm_cpu(c, name);
+  if (cpu->cores > 0) return; /* it is this machine */
   const char *triple = taken(c, LLVMGetDefaultTargetTriple());
   if (!runs_on(cpu, triple))
     tirc_fail(c, (Loc){0}, "target", "tirc build --emit=obj makes code for other machines",
@@ -102,7 +104,7 @@ Target *tirc_target_new(Tirc *c, const char *name, bool runs_here) {
   Target *t = tirc_new(c, Target);
   const Cpu *cpu = t->cpu = tirc_llvm_cpu(c, name);
   bool is_native = cpu->cores > 0;
-  if (runs_here && !is_native) check_runs_here(c, cpu);
+  if (runs_here) tirc_llvm_require_here(c, name);
   t->triple = is_native ? taken(c, LLVMGetDefaultTargetTriple()) : tirc_cpu_triple(cpu);
   t->features = is_native ? cpu->features : "";
   t->f16c = cpu->arch != CPU_X86_64 || tirc_cpu_has(cpu, "f16c");

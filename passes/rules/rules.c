@@ -38,9 +38,9 @@ static const char *name_of_rule(Script *sc, Value v, int number) {
                       "rule %d of the list has no name", number);
   if (f->n_params >= 0 && f->n_params != 2)
     tirc_script_error(sc, "TypeError", tirc_format(sc->c, "write def %s(sch, func): ...", f->name),
-                      "the rule %s takes %d arguments: a rule takes the schedule and a function's "
+                      "the rule %s takes %d argument%s: a rule takes the schedule and a function's "
                       "name",
-                      f->name, f->n_params);
+                      f->name, f->n_params, f->n_params == 1 ? "" : "s");
   return f->name;
 }
 

@@ -136,7 +136,17 @@ Script *tirc_script_open(Sched *s, const ScriptLimits *limits,
 void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
                      void (*out)(void *self, const char *text), ScriptObserver observer,
                      void *self) {
-  tirc_script_run(tirc_script_open(s, limits, out, observer, self), source);
+  Script *sc = tirc_script_open(s, limits, out, observer, self);
+  const Module *before = s->mod;
+  tirc_script_run(sc, source);
+  const EnvEntry *rules = tirc_strmap_get(&sc->globals->names, "rules");
+  if (s->mod != before || !rules || !rules->bound || rules->value.kind != VAL_LIST) return;
+  const Warning w = {
+      SCHED_WARNING,
+      {source->name, 1, 1},
+      "the script lists rules and schedules nothing: --auto --rules FILE tries them"};
+  if (s->strict) tirc_raise_warning(s->c, w);
+  if (s->warn) s->warn(s->warn_self, w);
 }
 
 Value tirc_script_value(Script *sc, const Source *source) {

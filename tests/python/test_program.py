@@ -1,6 +1,7 @@
 """Programs from the source text of decorated functions, and how they show themselves."""
 
 import io
+import signal
 import sys
 
 import numpy as np
@@ -214,9 +215,16 @@ def test_a_search_finds_it_again(tmp_path):
     known = tirc.tuned(doubled, threads=1, database=base)
     tirc.build(known)(a, b)
     assert "sample" not in known.trace_script() + result.mod.trace_script()
-    assert tirc.tune(doubled, threads=1, trials=9, told=lambda t: True).trials == 1
+    assert tirc.tune(doubled, threads=1, trials=9, database=False, told=lambda t: True).trials == 1
     with pytest.raises(ZeroDivisionError):
-        tirc.tune(doubled, threads=1, trials=2, told=lambda t: 1 / 0)
+        tirc.tune(doubled, threads=1, trials=2, database=False, told=lambda t: 1 / 0)
+    heard.clear()
+    with pytest.raises(KeyboardInterrupt):
+        tirc.tune(doubled, threads=1, trials=9, database=False,
+                  told=lambda t: heard.append(t) or signal.raise_signal(signal.SIGINT))
+    assert len(heard) == 1 and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with pytest.raises(ValueError, match="from 1"):
+        tirc.tune(doubled, trials=0)
 
 
 def test_what_no_rule_takes_stays_as_it_is():

@@ -2,6 +2,8 @@
 
 import collections
 import os
+import signal
+import threading
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char_p, c_double, c_int, c_int64, c_void_p)
 
 from . import _lib
@@ -53,10 +55,34 @@ def _text(s):
     return s.decode("utf-8", "replace") if s else None
 
 
+class _Interrupt:
+    """Ctrl-C while the library searches: nothing is raised in the middle of it, the search is told to end."""
+
+    def __enter__(self):
+        self.came, self._before = False, None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.getsignal(signal.SIGINT)
+            if self._before is signal.default_int_handler:
+                signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def _note(self, *_):
+        self.came = True
+
+    def __exit__(self, *_):
+        if self._before is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._before)
+        if self.came:
+            raise KeyboardInterrupt
+
+
 def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, database=None, told=None):
     """Searches for the best schedule of a module (or a function) of known extents: a TuneResult. Candidates are compiled
-    and timed, each in a process of its own. database: where all trials are kept, and what is there goes on ("" is the
-    default one); None: nowhere. told: called with each Trial; what is true as its result ends the search."""
+    and timed, each in a process of its own. database: where all trials are kept, and what is there goes on (None: the
+    default one, where `tuned` looks, too; False: nowhere). told: called with each Trial; what is true as its result ends
+    the search, and so does Ctrl-C: a KeyboardInterrupt, with what was measured in the database."""
+    if trials < 1:
+        raise ValueError("trials is a number from 1, not %r" % (trials,))
     module = as_module(mod, "main")
     ended, raised = [False], []
 
@@ -70,15 +96,18 @@ def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, 
         except BaseException as error:  # it belongs to the caller of tune, not to the library
             raised.append(error)
 
+    interrupt = _Interrupt()
+
     def go_on(_):
-        return not ended[0] and not raised
+        return not (ended[0] or raised or interrupt.came)
 
     task = Task(module._module._as_parameter_, b"main", 1)
     options = Options(cpu_of(target), os.fsencode(rules) if rules else None, threads, trials, seconds, seed, 0,
-                      None if database is None else os.fsencode(database), None, None, 0, None, TOLD(hear), WARN(), GO_ON(go_on), WAITS())
+                      None if database is False else os.fsencode(database or ""), None, None, 0, None, TOLD(hear), WARN(), GO_ON(go_on), WAITS())
     results = POINTER(Result)()
     try:
-        _lib.call("tune", 1, byref(task), byref(options), byref(results))
+        with interrupt:
+            _lib.call("tune", 1, byref(task), byref(options), byref(results))
         r = results[0]
         best = None
         if r.module:
