@@ -7,6 +7,7 @@
 #include "pool.h"
 #include "tune_store.h"
 
+#include <math.h>
 #include <stdio.h>
 
 typedef struct SpaceText {
@@ -82,26 +83,67 @@ static tirc_status replay_record(const tirc_module *m, const char *trace,
   return status;
 }
 
-/* This machine's, else any machine's. TIRC_NO: there is none, or, with an error, no database. */
-static tirc_status find_record(const tirc_module *m, const char *database, const char *target,
-                               int threads, tirc_db_trial **out, tirc_error **error) {
+typedef struct Record { /* one that fits */
+  const tirc_module *m;
+  const tirc_schedule_options *options;
+  const tirc_auto_options *how;
+  tirc_module **out;
+  bool opened, found, fits;
+} Record;
+
+static void tell_record(const Record *r, const tirc_db_trial *trial) {
+  char reason[160];
+  if (!r->how || !r->how->tried) return;
+  snprintf(reason, sizeof reason, "trial %.10s, which took %.4g ms", trial->id,
+           trial->seconds * 1e3);
+  r->how->tried(r->how->self, tirc_module_function(r->m, 0), "the database", true, reason);
+}
+
+static tirc_status take_record(Record *r, const tirc_db_trial *trial, tirc_error **error) {
+  const tirc_status status = replay_record(r->m, trial->trace, r->options, r->out, error);
+  r->fits = status == TIRC_OK;
+  if (r->fits) tell_record(r, trial);
+  return status;
+}
+
+static bool take_next(void *self, const tirc_db_trial *trial) {
+  Record *r = self;
+  if (!trial->code && isfinite(trial->seconds)) (void)take_record(r, trial, NULL);
+  return !r->fits;
+}
+
+static tirc_status best_record(tirc_db *db, const Record *r, const char *target, int threads,
+                               tirc_db_trial **best, tirc_error **error) {
   char profile[160];
-  tirc_db *db = NULL;
-  tirc_status status = tirc_db_open(database, TIRC_DB_READ, &db, error);
-  if (status != TIRC_OK) return status;
   tirc_store_profile(profile, sizeof profile);
-  tirc_error *e = NULL;
-  status = tirc_db_best(db, m, target, threads, profile, out, &e);
-  if (status == TIRC_NO) {
-    tirc_error_free(e);
-    e = NULL;
-    status = tirc_db_best(db, m, target, threads, NULL, out, &e);
+  const tirc_status status = tirc_db_best(db, r->m, target, threads, profile, best, error);
+  if (status != TIRC_NO) return status;
+  if (error) tirc_error_free(*error), *error = NULL;
+  return tirc_db_best(db, r->m, target, threads, NULL, best, error);
+}
+
+/* This machine's, else any machine's; where that one cannot be applied, as one of another version
+ * perhaps, the fastest of its task that can. TIRC_NO: there is none; the error says why. */
+static tirc_status find_record(Record *r, const char *database, const char *target, int threads,
+                               tirc_error **error) {
+  enum { OTHERS = 32 };
+  tirc_db *db = NULL;
+  tirc_db_trial *best = NULL;
+  tirc_error *later = NULL;
+  tirc_status status = tirc_db_open(database, TIRC_DB_READ, &db, error);
+  r->opened = status == TIRC_OK;
+  if (status == TIRC_OK) status = best_record(db, r, target, threads, &best, error);
+  r->found = status == TIRC_OK;
+  if (status == TIRC_OK && take_record(r, best, error) != TIRC_OK) {
+    status = tirc_db_trials(db, best->task, OTHERS, take_next, r, &later);
+    if (status == TIRC_OK && !r->fits) status = TIRC_NO;
+    if (status == TIRC_BAD || r->fits) {
+      tirc_error_free(*error);
+      *error = later;
+    }
   }
+  tirc_db_trial_free(best);
   tirc_db_close(db);
-  if (e && error && status == TIRC_BAD)
-    *error = e;
-  else
-    tirc_error_free(e);
   return status;
 }
 
@@ -120,15 +162,6 @@ static tirc_status not_tuned(const tirc_schedule_options *o, const char *message
   return TIRC_NO;
 }
 
-static void tell_record(const tirc_auto_options *how, const tirc_module *m,
-                        const tirc_db_trial *record) {
-  char reason[160];
-  if (!how || !how->tried) return;
-  snprintf(reason, sizeof reason, "trial %.10s, which took %.4g ms", record->id,
-           record->seconds * 1e3);
-  how->tried(how->self, tirc_module_function(m, 0), "the database", true, reason);
-}
-
 tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int threads,
                               const tirc_auto_options *auto_options,
                               const tirc_schedule_options *options, tirc_module **out,
@@ -136,29 +169,24 @@ tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int th
   NEED(m, COUNT(threads), out);
   const char *target = options && options->target ? options->target : CPU_DEFAULT;
   const char *const where = database && *database ? database : NULL;
-  tirc_db_trial *record = NULL;
+  Record record = {.m = m, .options = options, .how = auto_options, .out = out};
   tirc_error *e = NULL;
   char message[640];
   if (threads == 0) threads = tirc_default_threads();
   const char *plural = threads == 1 ? "" : "s";
-  tirc_status status = find_record(m, where, target, threads, &record, &e);
-  if (status == TIRC_BAD) {
+  tirc_status status = find_record(&record, where, target, threads, &e);
+  if (status != TIRC_NO) {
     if (error)
       *error = e;
     else
       tirc_error_free(e);
     return status;
   }
-  if (status == TIRC_OK) status = replay_record(m, record->trace, options, out, &e);
-  if (status == TIRC_OK) tell_record(auto_options, m, record);
-  const bool found = record != NULL;
-  tirc_db_trial_free(record);
-  if (status == TIRC_OK) return status;
-  if (found)
+  if (record.found)
     snprintf(message, sizeof message,
-             "the record for %d thread%s fits no more, the rules schedule it: %.300s", threads,
+             "no record for %d thread%s fits any more, the rules schedule it: %.300s", threads,
              plural, tirc_error_message(e));
-  else if (e && where)
+  else if (where && !record.opened)
     snprintf(message, sizeof message, "%.400s: the rules schedule it; tirc tune looks for one",
              tirc_error_message(e));
   else

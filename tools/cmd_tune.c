@@ -70,6 +70,7 @@ static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result 
              task->binds);
   if (!r->module && !r->trials) {
     fprintf(out, "%s: nothing was measured yet\n", task->name);
+    print_failures(out, r);
     return;
   }
   if (!r->module) {
@@ -80,7 +81,7 @@ static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result 
     return;
   }
   fprintf(out, "%s: best %s by %s%s, --auto %s, x %s; %lld trials", task->name,
-          time_text(r->seconds, best, sizeof best), r->way, share,
+          time_text(r->seconds, best, sizeof best), *r->way ? r->way : "no rule", share,
           time_text(r->automatic, automatic, sizeof automatic),
           gain_text(r->automatic, r->seconds, gain, sizeof gain), (long long)r->trials);
   if (task->trials)
@@ -213,18 +214,22 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
   const Options *o = t->o;
   FILE *out = t->table.out;
   int status = DONE;
-  bool works = true, any = false;
+  bool works = true, any = false, failed = false;
   for (int i = 0; i < t->cases.n_cases; i++) {
     print_result(out, &t->table.rows[i], &results[i]);
     if (t->cases.n_cases == 1 && results[i].module)
       print_difference(o, out, &t->tasks[i], &results[i]);
     works &= results[i].module != NULL || !results[i].trials;
     any |= results[i].trials > 0;
+    failed |= results[i].n_failures > 0;
     if (results[i].wrong) status = NO;
   }
   if (was_interrupted()) fprintf(out, "Interrupted\n");
   if (!any && !was_interrupted() && !lost)
-    return complain(o, "give it more --seconds, or --trials", "nothing was measured");
+    return complain(o,
+                    failed ? "the reasons are listed above, by their codes"
+                           : "give it more --seconds, or --trials",
+                    "nothing was measured");
   if (!works && !was_interrupted() && !lost)
     return complain(o, "the reasons are listed above, by their codes",
                     "no candidate works for some program");

@@ -345,10 +345,22 @@ static int program_of_hash(Import *x, const char *hash, struct Program **out) {
   return *out = &x->programs[x->n++], DONE;
 }
 
+static bool is_number(const char *s, double least, double most, bool whole) {
+  char *end;
+  const double v = strtod(s, &end);
+  return end != s && !*end && v >= least && v <= most && (!whole || v == floor(v));
+}
+
 static int import_csv_row(Import *x, char **cells, const int *columns) {
   const char *v[N_NEEDED];
   for (int k = 0; k < N_NEEDED; k++) v[k] = cells[columns[k]];
-  if (strcmp(v[STATE], "done") != 0) return DONE;
+  if (strcmp(v[STATE], "queued") == 0 || strcmp(v[STATE], "running") == 0) return DONE;
+  if (strcmp(v[STATE], "done") != 0)
+    return fault(x, "a trial is queued, running or done, and not '%s'", v[STATE]);
+  if (!is_number(v[THREADS], 1, MOST_THREADS, true))
+    return fault(x, "'%s' is no number of threads", v[THREADS]);
+  if (!is_number(v[FINISHED], 0, 1e12, false))
+    return fault(x, "'%s' is no time in seconds since 1970", v[FINISHED]);
   double samples[MOST_SAMPLES];
   tirc_db_trial t = {.trace = v[TRACE],
                      .code = *v[CODE] ? v[CODE] : NULL,

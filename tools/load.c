@@ -197,11 +197,12 @@ int check_output(const Options *o, const char *path) {
 
 int write_output(const Options *o, const char *path, const char *bytes, size_t n) {
   const bool standard = !path || strcmp(path, "-") == 0;
+  const char *given = o->output && strcmp(o->output, "-") != 0 ? o->output : "standard output";
   NewFile to = begin_file(path);
   if (to.f) (void)fwrite(bytes, 1, n, to.f);
-  return end_file(&to) ? DONE
-                       : complain(o, NULL, "cannot write '%s': %s",
-                                  standard ? "standard output" : path, strerror(errno));
+  return end_file(&to)
+             ? DONE
+             : complain(o, NULL, "cannot write '%s': %s", standard ? given : path, strerror(errno));
 }
 
 int end_output(const Options *o, NewFile *to, int status) {

@@ -76,6 +76,11 @@ static const Option *find_option(const Command *c, const char *name, size_t n, c
 
 static bool set_option(const Command *c, const Option *option, const char *value, Options *o) {
   char *field = (char *)o + option->offset, *end = NULL;
+  if (option->kind == STRING && !*value) {
+    complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->row.name,
+             option->row.argument);
+    return false;
+  }
   errno = 0;
   switch (option->kind) {
   case FLAG: *(bool *)field = true; return true;

@@ -61,10 +61,31 @@ typedef struct Touch {
   Accesses found; /* of the simple statements just seen */
 } Touch;
 
+/* One lane of an index that is computed by lanes; NULL where that is not known. */
+static Expr lane_of(Tirc *c, Expr e, int lane) {
+  if (e->dtype.lanes == 1) return e;
+  if (e->op == OP_BROADCAST) return e->args[0];
+  if (e->op == OP_RAMP) {
+    const Expr step = e->args[1];
+    return tirc_add(c, e->args[0], tirc_mul(c, tirc_int(c, step->dtype, lane), step));
+  }
+  if (e->n != 2 || e->op == OP_CALL || e->op == OP_LOAD) return NULL;
+  const Expr a = lane_of(c, e->args[0], lane), b = lane_of(c, e->args[1], lane);
+  return a && b ? tirc_binary(c, (Op)e->op, a, b) : NULL;
+}
+
 static void note_access(Touch *t, Buffer b, int n, const Expr *indices, bool is_write) {
   if (strcmp(b->name, t->name) != 0 || n != 1) return;
   Expr start = indices[0];
   int64_t count = 1, stride;
+  if (start->dtype.lanes > 1 && start->op != OP_RAMP && start->op != OP_BROADCAST) {
+    /* from here and there: at least where the first lane and the last one are */
+    const Expr ends[] = {lane_of(t->p->c, start, 0),
+                         lane_of(t->p->c, start, start->dtype.lanes - 1)};
+    for (int i = 0; i < 2; i++)
+      if (ends[i]) vec_push(t->p->c, t->found, ((Access){ends[i], 1, is_write, b}));
+    return;
+  }
   if (start->op == OP_RAMP) {
     if (!tirc_const_int(start->args[1], &stride) || stride < 0 || stride > INT32_MAX) return;
     count = (start->dtype.lanes - 1) * stride + 1;

@@ -103,6 +103,7 @@ static bool call_rule(Run *r, const Rule *rule, Value about) {
   sc->sched->rule = rule->name;
   sc->sched->reason = NULL;
   Value answer = tirc_script_call(sc, rule->function, &(Args){.n = 2, .at = args});
+  sc->loc = tirc_script_function_loc(rule->function.u.object);
   if (answer.kind == VAL_LIST || answer.kind == VAL_TUPLE)
     sc->sched = choose(sc, answer);
   else if (tirc_script_is(answer, "Schedule"))
@@ -134,6 +135,7 @@ static void call_own_rule(Run *r, const char *name, Value block) {
     (void)call_rule(r, &(Rule){name, e->value}, block);
     return;
   }
+  sc->loc = (Loc){0}; /* it is in the program */
   tirc_script_error(sc, "NameError", "--rules FILE gives a library that defines it",
                     "a block's schedule_rule is '%s', and no library has a function of that name",
                     name);

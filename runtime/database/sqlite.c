@@ -109,6 +109,16 @@ static int run_sql(SqliteConn *s, const char *sql, int n, const DbValue *params,
 static DbOutcome run(DbConn *conn, const char *sql, int n, const DbValue *params, DbRows *rows,
                      int64_t *changed, tirc_error **error) {
   SqliteConn *s = (SqliteConn *)conn;
+  int moved = 0;
+  /* a file that is gone from its place goes on taking what is written, until it is closed */
+  if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved) {
+    tirc_db_error(
+        error, TIRC_BAD, "repeat the command: it begins with the file that is there then",
+        "the database %s was moved or removed while it was open: what is stored now would "
+        "be lost",
+        s->path);
+    return DB_FAILED;
+  }
   const int code = run_sql(s, sql, n, params, rows, changed);
   if (code == SQLITE_OK) return DB_OK;
   explain(s, code, error);
