@@ -88,10 +88,12 @@ static void fail(Slot *s, const char *code, const char *message) {
   put(s->m.message, sizeof s->m.message, message);
 }
 
-static bool succeeded(Slot *s, tirc_status status, tirc_error *e) {
+/* By the address of the error: it may be set by what makes `status`, in the same call. */
+static bool succeeded(Slot *s, tirc_status status, tirc_error **e) {
   if (status == TIRC_OK) return true;
-  fail(s, tirc_error_get(e, TIRC_ERROR_CODE), tirc_error_message(e));
-  tirc_error_free(e);
+  fail(s, tirc_error_get(*e, TIRC_ERROR_CODE), tirc_error_message(*e));
+  tirc_error_free(*e);
+  *e = NULL;
   return false;
 }
 
@@ -103,7 +105,7 @@ static bool own_outputs(Candidate *c) {
     tirc_error *e = NULL;
     c->args[i] = b->args[i];
     if (!b->params[i].is_written || !b->args[i].array) continue;
-    if (!succeeded(c->slot, tirc_array_copy(b->args[i].array, &c->args[i].array, &e), e))
+    if (!succeeded(c->slot, tirc_array_copy(b->args[i].array, &c->args[i].array, &e), &e))
       return false;
   }
   return c->args != NULL;
@@ -115,7 +117,7 @@ static bool build(Candidate *c) {
   const tirc_status status =
       tirc_kernel_new(c->module, NULL, c->bed->options.target, &c->kernel, &e);
   c->slot->m.build = tirc_now() - start;
-  return succeeded(c->slot, status, e);
+  return succeeded(c->slot, status, &e);
 }
 
 static int compare_doubles(const void *a, const void *b) {
@@ -184,7 +186,7 @@ static void check(Candidate *c) {
   if (!own_outputs(&again)) return;
   take_expected(b); /* which may have come after this process */
   if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, again.args, &l, &e),
-                 e))
+                 &e))
     return;
   const bool ran = tirc_launch_run(l) == 0;
   tirc_launch_free(l);
@@ -212,10 +214,11 @@ static void run(Candidate *c) {
   tirc_launch *l = NULL;
   tirc_error *e = NULL;
   if (!c->executor &&
-      !succeeded(c->slot, tirc_executor_new(b->options.threads, &c->executor, &e), e))
+      !succeeded(c->slot, tirc_executor_new(b->options.threads, &c->executor, &e), &e))
     return;
   if (!c->args && !own_outputs(c)) return;
-  if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), e))
+  if (!succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e),
+                 &e))
     return;
   take_samples(c, l);
   if (!isfinite(c->slot->m.seconds))
@@ -231,9 +234,10 @@ static void run_reference(Candidate *c) {
   tirc_launch *l = NULL;
   tirc_error *e = NULL;
   char *at = b->shared;
-  if (!succeeded(c->slot, tirc_executor_new(b->options.threads, &c->executor, &e), e) ||
+  if (!succeeded(c->slot, tirc_executor_new(b->options.threads, &c->executor, &e), &e) ||
       !own_outputs(c) ||
-      !succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e), e))
+      !succeeded(c->slot, tirc_launch_new(c->kernel, c->executor, b->n_params, c->args, &l, &e),
+                 &e))
     return;
   c->slot->m.seconds = call(l, 1);
   if (!isfinite(c->slot->m.seconds)) {

@@ -77,12 +77,13 @@ typedef struct Batch {
   Candidate at[BATCH];
 } Batch;
 
-bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error *e) {
+bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error **e) {
   if (status != TIRC_BAD) return true;
   if (!t->lost)
-    t->error = e;
+    t->error = *e;
   else
-    tirc_error_free(e);
+    tirc_error_free(*e);
+  *e = NULL;
   t->lost = true;
   return false;
 }
@@ -155,7 +156,7 @@ static void hear_of(void *self, const tirc_db_trial *trial, const Extra *e) {
 
 static bool hear_news(Tuning *tuning, Task *t) {
   tirc_error *e = NULL;
-  return tirc_tuning_stored(tuning, tirc_store_news(&tuning->store, &t->study, hear_of, t, &e), e);
+  return tirc_tuning_stored(tuning, tirc_store_news(&tuning->store, &t->study, hear_of, t, &e), &e);
 }
 
 static void hear(void *self, int i, const Measured *m) {
@@ -171,7 +172,7 @@ static void hear(void *self, int i, const Measured *m) {
   const float *features = failed ? NULL : features_of(t, p);
   const tirc_status status = tirc_store_finish(&tuning->store, &t->study, trial, p, features, m,
                                                tuning->options->seed, &ours, &e);
-  if (tirc_tuning_stored(tuning, status, e) && !ours)
+  if (tirc_tuning_stored(tuning, status, &e) && !ours)
     return; /* another one took it over, and is heard of */
   b->at[i].point = NULL;
   t->trials++;
@@ -199,7 +200,7 @@ static bool still_wanted(void *self) { return goes_on(((const Batch *)self)->tun
 static void renew(void *self) {
   Tuning *t = ((const Batch *)self)->tuning;
   tirc_error *e = NULL;
-  if (!t->lost) (void)tirc_tuning_stored(t, tirc_store_renew(&t->store, &e), e);
+  if (!t->lost) (void)tirc_tuning_stored(t, tirc_store_renew(&t->store, &e), &e);
 }
 
 /* The point of a trial that was taken: one of those that were just proposed, or made anew. */
@@ -235,7 +236,7 @@ static void give_up(Batch *b, const tirc_db_trial *trial, const SearchFailure *w
   (void)tirc_tuning_stored(tuning,
                            tirc_store_finish(&tuning->store, &b->task->study, trial, &none, NULL,
                                              &m, tuning->options->seed, &ours, &e),
-                           e);
+                           &e);
   b->task->trials++;
   tuning->trials++;
   b->task->failed++;
@@ -252,7 +253,7 @@ static void take_trials(Batch *b, int most, int n, SearchPoint **proposed) {
     tirc_error *e = NULL;
     SearchFailure why;
     const tirc_status status = tirc_store_take(&tuning->store, &b->task->study, &trial, &e);
-    if (!tirc_tuning_stored(tuning, status, e) || !trial) break;
+    if (!tirc_tuning_stored(tuning, status, &e) || !trial) break;
     const Candidate k = candidate_of(b, trial, n, proposed, &why);
     if (k.point) {
       b->at[b->n++] = k;
@@ -278,7 +279,7 @@ static void fill_batch(Batch *b, int most, int64_t budget) {
     n = tirc_search_propose(t->search, n, proposed);
     t->exhausted |= n == 0;
     (void)tirc_tuning_stored(
-        tuning, tirc_store_propose(&tuning->store, &t->study, budget, n, proposed, &e), e);
+        tuning, tirc_store_propose(&tuning->store, &t->study, budget, n, proposed, &e), &e);
   }
   if (!tuning->lost) take_trials(b, most, n, proposed);
   for (int i = 0; i < n; i++) tirc_search_release(proposed[i]);

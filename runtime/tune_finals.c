@@ -39,7 +39,7 @@ static void keep_samples(Finals *f) {
     if (f->failed[i] || !f->samples[i].n) continue;
     (void)tirc_tuning_stored(
         t, tirc_db_add_samples(t->store.db, f->at[i]->trial, f->samples[i].n, f->samples[i].at, &e),
-        e);
+        &e);
   }
 }
 
@@ -52,7 +52,7 @@ static void refute(Finals *f, int i, const Measured *m) {
   f->task->failed++;
   if (!t->lost)
     (void)tirc_tuning_stored(
-        t, tirc_db_refute(t->store.db, f->at[i]->trial, m->code, m->message, &e), e);
+        t, tirc_db_refute(t->store.db, f->at[i]->trial, m->code, m->message, &e), &e);
 }
 
 /* Without turns: the fastest, as far as that is known. */
@@ -60,7 +60,7 @@ static void settle(Tuning *tuning, const Task *t, const Finalist *fastest) {
   tirc_error *e = NULL;
   if (!tuning->lost)
     (void)tirc_tuning_stored(
-        tuning, tirc_db_drop_winner(tuning->store.db, t->study.id, fastest->seconds, &e), e);
+        tuning, tirc_db_drop_winner(tuning->store.db, t->study.id, fastest->seconds, &e), &e);
 }
 
 /* In every turn that both had; in all but one, which something may have disturbed, where it is much
@@ -117,7 +117,8 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
     *winner = f.at[0];
     settle(tuning, t, f.at[0]);
   } else if (!tuning->lost && *winner) {
-    (void)tirc_tuning_stored(tuning, tirc_db_set_winner(tuning->store.db, (*winner)->trial, &e), e);
+    (void)tirc_tuning_stored(tuning, tirc_db_set_winner(tuning->store.db, (*winner)->trial, &e),
+                             &e);
   }
   return TIRC_OK;
 }

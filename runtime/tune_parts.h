@@ -51,8 +51,9 @@ struct Tuning {
   tirc_tune_result *results;
 };
 
-/* Without its database a search ends, with what it has. False then; the error is taken over. */
-bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error *e);
+/* Without its database a search ends, with what it has. False then; the error is taken over. (By
+ * its address: it may be set by what makes `status`, in the same call.) */
+bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error **e);
 
 /* Compares the fastest schedules of a program, and fills its result. */
 tirc_status tirc_tuning_finish(Tuning *tuning, Task *t, tirc_error **error);
