@@ -202,7 +202,7 @@ def check_workers(server, folder, chance):
     ends = [w.end() for w in workers]
     for code, out, err in ends[2:]:
         assert code == 0, err
-        assert "%d trials of" % budget in out, out
+        assert "%d trials, " % budget in out, out
         assert "the database is there again" in err, err
     rows = trials_in(server, "workers")
     assert len(rows) == budget, len(rows)
