@@ -87,6 +87,7 @@ typedef struct Record { /* one that fits */
   const tirc_module *m;
   const tirc_schedule_options *options;
   const tirc_auto_options *how;
+  const char *best; /* the trial that was tried first */
   tirc_module **out;
   bool opened, found, fits;
 } Record;
@@ -108,7 +109,8 @@ static tirc_status take_record(Record *r, const tirc_db_trial *trial, tirc_error
 
 static bool take_next(void *self, const tirc_db_trial *trial) {
   Record *r = self;
-  if (!trial->code && isfinite(trial->seconds)) (void)take_record(r, trial, NULL);
+  if (!trial->code && isfinite(trial->seconds) && strcmp(trial->id, r->best) != 0)
+    (void)take_record(r, trial, NULL);
   return !r->fits;
 }
 
@@ -118,7 +120,8 @@ static tirc_status best_record(tirc_db *db, const Record *r, const char *target,
   tirc_store_profile(profile, sizeof profile);
   const tirc_status status = tirc_db_best(db, r->m, target, threads, profile, best, error);
   if (status != TIRC_NO) return status;
-  if (error) tirc_error_free(*error), *error = NULL;
+  tirc_error_free(*error);
+  *error = NULL;
   return tirc_db_best(db, r->m, target, threads, NULL, best, error);
 }
 
@@ -135,6 +138,10 @@ static tirc_status find_record(Record *r, const char *database, const char *targ
   if (status == TIRC_OK) status = best_record(db, r, target, threads, &best, error);
   r->found = status == TIRC_OK;
   if (status == TIRC_OK && take_record(r, best, error) != TIRC_OK) {
+    tirc_schedule_options quiet = r->options ? *r->options : (tirc_schedule_options){0};
+    quiet.warn = NULL; /* of those that are passed over nobody wants to hear */
+    r->options = &quiet;
+    r->best = best->id;
     status = tirc_db_trials(db, best->task, OTHERS, take_next, r, &later);
     if (status == TIRC_OK && !r->fits) status = TIRC_NO;
     if (status == TIRC_BAD || r->fits) {

@@ -946,8 +946,10 @@ TIRC_API tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tu
 TIRC_API void tirc_tune_results_free(int n, tirc_tune_result *results);
 /* The best schedule that a database (NULL: the default) has for this very program (its structural
  * hash), the target and so many threads (0: as for tirc_executor_new), of this machine or else of
- * any; its trace is plain calls. Where there is none, it is what tirc_module_auto makes, and
- * options->warn is told ("not-tuned"). TIRC_BAD: the database cannot be read. */
+ * any; its trace is plain calls. A record that cannot be applied is passed over for the fastest of
+ * the same task that can. Where there is none, it is what tirc_module_auto makes, and options->warn
+ * is told ("not-tuned"), or, with options->strict, that is an error and TIRC_NO.
+ * auto_options->tried hears which record was taken. TIRC_BAD: the database cannot be read. */
 TIRC_API tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int threads,
                                        const tirc_auto_options *auto_options,
                                        const tirc_schedule_options *options, tirc_module **out,

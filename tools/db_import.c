@@ -345,10 +345,18 @@ static int program_of_hash(Import *x, const char *hash, struct Program **out) {
   return *out = &x->programs[x->n++], DONE;
 }
 
-static bool is_number(const char *s, double least, double most, bool whole) {
+static bool read_threads(const char *s, int *out) {
   char *end;
-  const double v = strtod(s, &end);
-  return end != s && !*end && v >= least && v <= most && (!whole || v == floor(v));
+  const long v = strtol(s, &end, 10);
+  *out = (int)v;
+  return end != s && !*end && v >= 1 && v <= MOST_THREADS;
+}
+
+/* Seconds since 1970; an empty cell is 0, for now. */
+static bool read_time(const char *s, double *out) {
+  char *end;
+  *out = strtod(s, &end);
+  return !*end && *out >= 0 && isfinite(*out);
 }
 
 static int import_csv_row(Import *x, char **cells, const int *columns) {
@@ -357,15 +365,17 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
   if (strcmp(v[STATE], "queued") == 0 || strcmp(v[STATE], "running") == 0) return DONE;
   if (strcmp(v[STATE], "done") != 0)
     return fault(x, "a trial is queued, running or done, and not '%s'", v[STATE]);
-  if (!is_number(v[THREADS], 1, MOST_THREADS, true))
+  int threads;
+  double finished;
+  if (!read_threads(v[THREADS], &threads))
     return fault(x, "'%s' is no number of threads", v[THREADS]);
-  if (!is_number(v[FINISHED], 0, 1e12, false))
+  if (!read_time(v[FINISHED], &finished))
     return fault(x, "'%s' is no time in seconds since 1970", v[FINISHED]);
   double samples[MOST_SAMPLES];
   tirc_db_trial t = {.trace = v[TRACE],
                      .code = *v[CODE] ? v[CODE] : NULL,
                      .message = *v[MESSAGE] ? v[MESSAGE] : NULL,
-                     .finished = strtod(v[FINISHED], NULL),
+                     .finished = finished,
                      .samples = samples};
   const char *at = v[SAMPLES];
   for (char *end; *at; at = end) {
@@ -383,8 +393,8 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
   struct Program *p = NULL;
   int status = program_of_hash(x, v[HASH], &p);
   if (status == DONE)
-    status = find_task(x, p, v[TARGET], (int)strtol(v[THREADS], NULL, 10),
-                       x->o->machine ? x->o->machine : v[MACHINE], &t.task);
+    status =
+        find_task(x, p, v[TARGET], threads, x->o->machine ? x->o->machine : v[MACHINE], &t.task);
   return status == DONE ? store(x, &t) : status;
 }
 

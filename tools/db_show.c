@@ -328,7 +328,7 @@ static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
 /* Where a name has tasks of other sizes, targets or threads, they are what was meant. */
 static const char *hint_for(const Options *o, tirc_db *db, char *out, size_t size,
                             const char *otherwise) {
-  const Options any = {.error_format = o->error_format};
+  const Options any = {.json_errors = o->json_errors};
   Tasks all = {0};
   const char *word = o->args.at[1], *hint = otherwise;
   const size_t n = strlen(word);

@@ -74,13 +74,15 @@ static const Option *find_option(const Command *c, const char *name, size_t n, c
   return NULL;
 }
 
+static bool needs_value(const Command *c, const Option *option, const Options *o) {
+  complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->row.name,
+           option->row.argument);
+  return false;
+}
+
 static bool set_option(const Command *c, const Option *option, const char *value, Options *o) {
   char *field = (char *)o + option->offset, *end = NULL;
-  if (option->kind == STRING && !*value) {
-    complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->row.name,
-             option->row.argument);
-    return false;
-  }
+  if (option->kind == STRING && !*value) return needs_value(c, option, o);
   errno = 0;
   switch (option->kind) {
   case FLAG: *(bool *)field = true; return true;
@@ -92,17 +94,17 @@ static bool set_option(const Command *c, const Option *option, const char *value
   case REAL:
   case SPAN: *(double *)(void *)field = strtod(value, &end); break;
   }
+  static const char *const kinds[] = {[INT] = "a number",
+                                      [COUNT] = "a number from 1",
+                                      [REAL] = "a number",
+                                      [SPAN] = "a number above 0"};
   const bool is_real = option->kind == REAL || option->kind == SPAN;
-  const bool finite = !is_real || isfinite(*(double *)(void *)field);
-  const bool is_above = option->kind == COUNT
-                            ? *(int64_t *)(void *)field > 0
-                            : option->kind != SPAN || *(double *)(void *)field > 0;
-  if (*value && !*end && !errno && *value != '-' && finite && is_above) return true;
-  complain(o, NULL, "tirc %s: --%s takes a number%s, not '%s'", c->name, option->row.name,
-           option->kind == COUNT  ? " from 1"
-           : option->kind == SPAN ? " above 0"
-                                  : "",
-           value);
+  const double number = is_real ? *(double *)(void *)field : (double)*(int64_t *)(void *)field;
+  const bool may_be_0 = option->kind == INT || option->kind == REAL;
+  if (*value && !*end && !errno && *value != '-' && isfinite(number) && (may_be_0 || number > 0))
+    return true;
+  complain(o, NULL, "tirc %s: --%s takes %s, not '%s'", c->name, option->row.name,
+           kinds[option->kind], value);
   return false;
 }
 
@@ -134,11 +136,7 @@ static bool parse_option(const Command *c, int argc, char **argv, int *i, Option
   const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
   if (option->kind == OPTIONAL && !value && (!next || *next == '-')) value = "";
   if (option->kind != FLAG && !value) {
-    if (*i + 1 == argc) {
-      complain(o, NULL, "tirc %s: --%s needs a value: %s", c->name, option->row.name,
-               option->row.argument);
-      return false;
-    }
+    if (*i + 1 == argc) return needs_value(c, option, o);
     value = argv[++*i];
   }
   return set_option(c, option, value, o);

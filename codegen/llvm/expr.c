@@ -8,13 +8,14 @@
 
 typedef LLVMValueRef (*Emit)(Gen *g, Expr e);
 
-/* Sums and products of indices are those of their widened operands: a narrow sum forgets that it does
- * not overflow where LLVM rearranges it, and each address would be computed and widened anew. */
+/* Sums and products of indices are those of their widened operands: a narrow sum forgets that it
+ * does not overflow where LLVM rearranges it, and each address would be computed and widened anew.
+ * Those of int8 and int16 are data that happens to be an index: they wrap. */
 LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e) {
-  typedef LLVMValueRef (*Build)(LLVMBuilderRef b, LLVMValueRef x, LLVMValueRef y, const char *name);
+  typedef LLVMValueRef (*Build)(LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *);
   static const Build builds[OP_COUNT] = {
       [OP_ADD] = LLVMBuildNSWAdd, [OP_SUB] = LLVMBuildNSWSub, [OP_MUL] = LLVMBuildNSWMul};
-  if (builds[e->op] && e->dtype.code == TYPE_INT && e->dtype.lanes == 1) {
+  if (builds[e->op] && e->dtype.code == TYPE_INT && e->dtype.bits >= 32 && e->dtype.lanes == 1) {
     LLVMValueRef x = tirc_gen_index_expr(g, e->args[0]), y = tirc_gen_index_expr(g, e->args[1]);
     return builds[e->op](g->b, x, y, "");
   }

@@ -74,8 +74,15 @@ static Expr lane_of(Tirc *c, Expr e, int lane) {
   return a && b ? tirc_binary(c, (Op)e->op, a, b) : NULL;
 }
 
+static bool has_load(Expr e) {
+  bool found = e->op == OP_LOAD;
+  for (int i = 0; i < e->n && !found; i++) found = has_load(e->args[i]);
+  return found;
+}
+
+/* A place that is itself read from memory is left out: a later one may lie beyond that memory. */
 static void note_access(Touch *t, Buffer b, int n, const Expr *indices, bool is_write) {
-  if (strcmp(b->name, t->name) != 0 || n != 1) return;
+  if (strcmp(b->name, t->name) != 0 || n != 1 || has_load(indices[0])) return;
   Expr start = indices[0];
   int64_t count = 1, stride;
   if (start->dtype.lanes > 1 && start->op != OP_RAMP && start->op != OP_BROADCAST) {

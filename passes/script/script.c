@@ -133,17 +133,29 @@ Script *tirc_script_open(Sched *s, const ScriptLimits *limits,
   return sc;
 }
 
+/* Where a function is defined that the script lists as a rule; no file: there is none. */
+static Loc rule_of_its_own(Script *sc, const Source *source) {
+  const EnvEntry *rules = tirc_strmap_get(&sc->globals->names, "rules");
+  const bool listed =
+      rules && rules->bound && (rules->value.kind == VAL_LIST || rules->value.kind == VAL_TUPLE);
+  for (int i = 0; listed && i < rules->value.u.list->n; i++) {
+    const Value v = rules->value.u.list->at[i];
+    const Loc at = v.kind == VAL_FUNCTION ? tirc_script_function_loc(v.u.object) : (Loc){0};
+    if (at.file && source->name && strcmp(at.file, source->name) == 0) return at;
+  }
+  return (Loc){0};
+}
+
 void tirc_run_script(Sched *s, const Source *source, const ScriptLimits *limits,
                      void (*out)(void *self, const char *text), ScriptObserver observer,
                      void *self) {
   Script *sc = tirc_script_open(s, limits, out, observer, self);
   const Module *before = s->mod;
   tirc_script_run(sc, source);
-  const EnvEntry *rules = tirc_strmap_get(&sc->globals->names, "rules");
-  if (s->mod != before || !rules || !rules->bound || rules->value.kind != VAL_LIST) return;
+  const Loc rule = rule_of_its_own(sc, source);
+  if (s->mod != before || !rule.file) return;
   const Warning w = {
-      SCHED_WARNING,
-      {source->name, 1, 1},
+      SCHED_WARNING, rule,
       "the script lists rules and schedules nothing: --auto --rules FILE tries them"};
   if (s->strict) tirc_raise_warning(s->c, w);
   if (s->warn) s->warn(s->warn_self, w);

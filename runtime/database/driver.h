@@ -95,7 +95,8 @@ tirc_status tirc_db_run(tirc_db *db, const char *sql, int n, const DbValue *para
 tirc_status tirc_db_transact(tirc_db *db,
                              tirc_status (*body)(tirc_db *db, void *self, tirc_error **error),
                              void *self, tirc_error **error);
-/* The same for a body that only reads, and sees nothing of what others write meanwhile. */
+/* The same for a body that only reads of this database, and sees nothing of what others write
+ * meanwhile; it too may run more than once. */
 tirc_status tirc_db_read_at_once(tirc_db *db,
                                  tirc_status (*body)(tirc_db *db, void *self, tirc_error **error),
                                  void *self, tirc_error **error);

@@ -17,6 +17,7 @@ typedef struct SqliteConn {
   DbConn base;
   sqlite3 *db;
   char *path;
+  bool writes;
   double patience; /* seconds that another process may keep the file locked */
 } SqliteConn;
 
@@ -111,7 +112,8 @@ static DbOutcome run(DbConn *conn, const char *sql, int n, const DbValue *params
   SqliteConn *s = (SqliteConn *)conn;
   int moved = 0;
   /* a file that is gone from its place goes on taking what is written, until it is closed */
-  if (sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved) {
+  if (s->writes && strcmp(sql, "ROLLBACK") != 0 &&
+      sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved) {
     tirc_db_error(
         error, TIRC_BAD, "repeat the command: it begins with the file that is there then",
         "the database %s was moved or removed while it was open: what is stored now would "
@@ -263,6 +265,7 @@ tirc_status tirc_sqlite_open(const char *path, tirc_db_mode mode, DbConn **out,
     free(s);
     return tirc_db_error(error, TIRC_BAD, NULL, "no memory");
   }
+  s->writes = mode == TIRC_DB_WRITE;
   const int code = open_file(s, mode);
   tirc_status status = TIRC_OK;
   if (is_there && S_ISDIR(there.st_mode))

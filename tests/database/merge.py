@@ -25,7 +25,7 @@ def main():
         db.execute("BEGIN")
         db.executemany(add, [("%032x" % i, task) for i in range(TRIALS)])
         db.execute("COMMIT")
-        merged, written = threading.Event(), []
+        merged, begun, written = threading.Event(), threading.Event(), []
 
         def write():
             while not merged.is_set():
@@ -34,12 +34,13 @@ def main():
                            " WHERE id = ?", (new, "cpu-%d" % n, task))
                 db.execute(add, (new, new))
                 written.append(new)
+                begun.set()
 
         writer = threading.Thread(target=write)
         writer.start()
-        while not written:
-            pass
+        assert begun.wait(30), "nothing was written"
         done = subprocess.run([tirc, "db", "merge", source, "--database", target], capture_output=True, text=True)
+        assert writer.is_alive(), "the writer stopped"
         merged.set()
         writer.join()
         assert done.returncode == 0, done.stderr

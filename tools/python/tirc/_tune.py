@@ -125,6 +125,8 @@ def tune(mod, target=None, threads=0, trials=64, seconds=0, seed=0, rules=None, 
 def tuned(mod, target=None, threads=0, database=None, rules=None):
     """The best schedule that a database (None: the default one) has of this very program, for the target and so many
     threads (0: one a core); where there is none, that of the rules, with a warning."""
+    if database is False:
+        raise ValueError("tuned looks into a database: None is the default one")
     options, how, listener = _lib.ScheduleOptions(), _lib.AutoOptions(), Listener()
     options.target, options.warn = cpu_of(target), listener.callback
     how.rules = os.fsencode(rules) if rules else None
