@@ -163,8 +163,7 @@ static tirc_status not_tuned(const tirc_schedule_options *o, const char *message
     *error = tirc_api_error(&(Diag){.status = TIRC_STATUS_NO,
                                     .code = "not-tuned",
                                     .message = message,
-                                    .hint = "leave out --strict (in Python, strict=True) to "
-                                            "accept it"},
+                                    .hint = "leave out --strict to accept it"},
                             NULL);
   return TIRC_NO;
 }
