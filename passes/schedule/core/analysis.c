@@ -305,10 +305,11 @@ static Failure check_complete(Sched *s, SRef *block, SRef *root) {
   return holds;
 }
 
-static Failure check_reduction(Sched *s, SRef *block, SRef *root) {
+/* `triangles`: where an iteration takes a part of a rectangle, it is still independent. */
+static Failure check_reduction(Sched *s, SRef *block, SRef *root, bool triangles) {
   const Block *b = tirc_block_of(block);
   if (!b->init) return (Failure){1, "it has no init (T.init())"};
-  if (!tirc_has_affine_binding(s, block))
+  if (!tirc_has_affine_binding(s, block) && !(triangles && tirc_is_affine_in_rectangle(s, block)))
     return (Failure){2, "its bindings are not independent quasi-affine expressions of the loops"};
   const IterVar *iter = iter_not_of(b, 1u << ITER_SPATIAL | 1u << ITER_REDUCE);
   if (iter) return iter_failure(s, 3, iter, "spatial or reduce");
@@ -326,7 +327,7 @@ int tirc_check_complete(Sched *s, SRef *block, SRef *scope) {
 }
 
 int tirc_check_reduction(Sched *s, SRef *block, SRef *scope) {
-  return check_reduction(s, block, scope).condition;
+  return check_reduction(s, block, scope, false).condition;
 }
 
 static const char *in_words(Sched *s, Failure f, const char *definition) {
@@ -339,7 +340,7 @@ const char *tirc_why_not_complete(Sched *s, SRef *block, SRef *scope) {
 }
 
 const char *tirc_why_not_reduction(Sched *s, SRef *block, SRef *scope) {
-  return in_words(s, check_reduction(s, block, scope), "a reduction block");
+  return in_words(s, check_reduction(s, block, scope, false), "a reduction block");
 }
 
 const char *tirc_why_not_local_complete(Sched *s, SRef *block, SRef *subtree) {
@@ -347,7 +348,7 @@ const char *tirc_why_not_local_complete(Sched *s, SRef *block, SRef *subtree) {
 }
 
 const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
-  return in_words(s, check_reduction(s, block, subtree), "a local reduction block");
+  return in_words(s, check_reduction(s, block, subtree, true), "a local reduction block");
 }
 
 static bool chooses_elements(const Block *b, Expr var) {

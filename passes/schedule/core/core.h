@@ -201,6 +201,9 @@ SRef *tirc_loop_of_domain(const SRef *block);
 /* Whether the block's bindings are affine over the loops up to `high` (exclusive; NULL: all of its
  * scope). Not the cached flag: computed. */
 bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);
+/* The same in the rectangle around a nest whose loops' lengths, or whose predicate, depend on other
+ * loops. False: it is no such nest, either. */
+bool tirc_is_affine_in_rectangle(Sched *s, SRef *block);
 
 /* --- blocks and their neighbours -------------------------------------------------------------- */
 

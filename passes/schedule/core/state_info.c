@@ -28,6 +28,26 @@ bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high) {
   return affine_over(s, tirc_block_of(block), &d);
 }
 
+/* The bindings of a triangle are those of the rectangle around it: of a loop whose length depends
+ * on another one it is of no interest how long it is, nor what a predicate leaves out. */
+bool tirc_is_affine_in_rectangle(Sched *s, SRef *block) {
+  Block b = *tirc_block_of(block);
+  LoopDomain d = tirc_loop_domain(s, block->parent, NULL, NULL);
+  bool wider = !tirc_is_true(b.predicate);
+  b.predicate = tirc_bool(s->c, true);
+  for (int i = 0; i < d.n; i++) {
+    bool depends = false;
+    for (int k = i + 1; k < d.n; k++)
+      depends |=
+          tirc_uses_var(d.doms[i].min, d.vars[k]) || tirc_uses_var(d.doms[i].extent, d.vars[k]);
+    if (!depends || tirc_reads_memory(d.doms[i].extent)) continue;
+    const DType t = d.vars[i]->dtype;
+    d.doms[i] = tirc_range(tirc_int(s->c, t, 0), tirc_var(s->c, "longest", t));
+    wider = true;
+  }
+  return wider && affine_over(s, &b, &d);
+}
+
 /* --- region cover ---------------------------------------------------------------------------- */
 
 enum { MOST_CHOICES = 6 }; /* minima and maxima in a bound that are taken apart */

@@ -158,8 +158,9 @@ bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead);
 /* Tells of each block that declares an iterator spatial though its instances certainly depend on
  * each other. Such a block is legal; primitives that rely on the declaration refuse it. */
 void tirc_spatial_dependences(Sched *s, void (*tell)(void *self, Warning w), void *self);
-/* All that is warned of in a program: these, and loops that race (concurrent.c). In a schedule of
- * its own: what is asked there leaves warnings behind. */
+/* All that is warned of in a program: these, loops that race (concurrent.c), and accesses outside of
+ * their buffers (meaning/bounds.h). In a schedule of its own: what is asked there leaves warnings
+ * behind. */
 void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self);
 /* Whether the instances of a block depend on each other in this way, or cannot be proved not to. */
 bool tirc_instances_depend(Sched *s, SRef *block);

@@ -273,4 +273,5 @@ void tirc_spatial_dependences(Sched *s, void (*tell)(void *self, Warning w), voi
 void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self) {
   tirc_spatial_dependences(s, tell, self);
   tirc_racing_loops(s, tell, self);
+  tirc_accesses_outside(s, tell, self);
 }

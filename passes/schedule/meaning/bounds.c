@@ -1,0 +1,212 @@
+#include "bounds.h"
+
+#include "../../../ir/print.h"
+#include "../../../ir/visit.h"
+#include "../core/core.h"
+
+enum { BUDGET = 30000 };
+
+typedef struct Outside {
+  Sched *s;
+  Tirc *c;
+  SRef *root;      /* of the function */
+  Analyzer *known; /* how loops and iterators vary */
+  PtrMap places;   /* a variable -> where its range was made known */
+  Extract x;
+} Outside;
+
+/* --- by sight --------------------------------------------------------------------------------- */
+
+static void know(Outside *o, Place *p) {
+  if (!p || (p->var && tirc_map_get(&o->places, p->var) == p)) return;
+  know(o, p->up);
+  if (!p->var) return;
+  tirc_map_set(o->c, &o->places, p->var, p);
+  if (p->kind == PLACE_LOOP) {
+    tirc_bind_range(o->known, p->var, (Range){p->a, p->b});
+    return;
+  }
+  const Bound b = tirc_const_bound(o->known, p->a);
+  if (p->var->dtype.code != TYPE_INT || b.min < INT32_MIN || b.max > INT32_MAX || b.min > b.max) {
+    tirc_bind_value(o->known, p->var, p->a);
+    return;
+  }
+  const DType t = p->var->dtype;
+  tirc_bind_range(o->known, p->var,
+                  (Range){tirc_int(o->c, t, b.min), tirc_int(o->c, t, b.max - b.min + 1)});
+}
+
+static bool is_inside(Outside *o, Expr index, Expr extent) {
+  int64_t n;
+  const Bound b = tirc_const_bound(o->known, index);
+  if (b.min >= 0 && tirc_const_int(extent, &n)) return b.max < n;
+  return b.min >= 0 && tirc_prove_lt(o->known, index, extent);
+}
+
+/* --- what is no access ------------------------------------------------------------------------ */
+
+typedef struct Addressed {
+  const Touch *of;
+  bool found;
+} Addressed;
+
+/* An address is taken, or memory that may not be there is fetched ahead. */
+static bool see_address(Visitor *v, Expr e) {
+  Addressed *a = v->self;
+  const bool takes =
+      e->op == OP_CALL && (e->dtype.code == TYPE_HANDLE || !strcmp(e->u.s, "prefetch"));
+  for (int i = 0; takes && i < e->n; i++) a->found |= e->args[i] == a->of->load;
+  return !a->found;
+}
+
+static bool see_own_stmt(Visitor *v, Stmt s) { return s == ((Addressed *)v->self)->of->stmt; }
+
+static bool is_address(const Touch *t) {
+  Addressed a = {.of = t};
+  Visitor v = {.stmt = see_own_stmt, .expr = see_address, .self = &a};
+  if (t->load) tirc_visit_stmt(&v, t->stmt);
+  return a.found;
+}
+
+/* --- exactly ---------------------------------------------------------------------------------- */
+
+static bool reads_memory_around(const Place *p) {
+  while (p && !(p->a && tirc_reads_memory(p->a)) && !(p->b && tirc_reads_memory(p->b))) p = p->up;
+  return p != NULL;
+}
+
+/* Nothing is known of it that another question found out. */
+static Place *anew(Tirc *c, const Place *p) {
+  if (!p) return NULL;
+  Place *out = tirc_new(c, Place);
+  *out = *p;
+  out->up = anew(c, p->up);
+  out->is_known = out->is_ranged = false;
+  out->reached = NULL;
+  out->value = NULL;
+  return out;
+}
+
+/* Of a vector each lane is an instance of its own. NULL: its lanes are not known. */
+static Expr lane_of(Outside *o, Expr index, Place **at) {
+  Tirc *c = o->c;
+  if (index->dtype.lanes == 1) return index;
+  if (index->op == OP_BROADCAST) return index->args[0];
+  if (index->op != OP_RAMP) return NULL;
+  const Expr base = index->args[0];
+  const Expr lane = tirc_var(c, "lane", base->dtype);
+  const For lanes = {.var = lane,
+                     .min = tirc_int(c, base->dtype, 0),
+                     .extent = tirc_int(c, base->dtype, index->dtype.lanes)};
+  *at = tirc_place_loop(c, *at, &lanes);
+  return tirc_add(c, base, tirc_mul(c, lane, index->args[1]));
+}
+
+/* For which sizes a place is reached: of a set of instances, the parameters. */
+static ZMap sizes_of(Sets *z, ZSet reached, int n) {
+  return tirc_z_drop_in(z, tirc_z_map(z, reached, 0, NULL, NULL), 0, n);
+}
+
+static const char *instance_text(Outside *o, const Relations *r, Place *at, const ZPoint *p) {
+  Text t = {.c = o->c};
+  Place **loops = tirc_place_loops(o->c, at);
+  for (int i = 0; i < p->n_params; i++)
+    tirc_text_addf(&t, "%s%s = %lld", t.n ? ", " : "", tirc_param_text(r, p->params[i]),
+                   (long long)p->of_params[i]);
+  for (int i = 0; i < p->n_in; i++)
+    tirc_text_addf(&t, "%s%s = %lld", t.n ? ", " : "", loops[i]->var->u.s, (long long)p->in[i]);
+  return t.n ? tirc_format(o->c, ", at %s", t.at) : "";
+}
+
+static const char *message_of(Outside *o, const Relations *r, const Touch *t, int d, Place *at,
+                              const ZPoint *p) {
+  Tirc *c = o->c;
+  const char *index = tirc_print_expr(c, t->indices[d]);
+  const char *value = tirc_format(c, "%lld", (long long)p->out[0]);
+  const char *block = t->inner ? tirc_format(c, " in block \"%s\"", t->inner->u.block.name) : "";
+  return tirc_format(c, "index %s%s of dimension %d of buffer \"%s\" is outside of [0, %s)%s%s",
+                     index, strcmp(index, value) ? tirc_format(c, " = %s", value) : "", d,
+                     t->buffer->name, tirc_print_expr(c, t->buffer->shape[d]), block,
+                     instance_text(o, r, at, p));
+}
+
+/* What is wrong with an index that is outside for sure; NULL: none is known to be. */
+static const char *ask(Outside *o, const Touch *t, int d) {
+  Tirc *c = o->c;
+  PtrMap used = {0};
+  tirc_add_used(c, t->indices[d], &used);
+  tirc_add_used(c, t->buffer->shape[d], &used);
+  Place *at = tirc_place_of_used(c, t->at, &used, false);
+  if (reads_memory_around(at) || tirc_reads_memory(t->indices[d])) return NULL;
+  at = anew(c, at);
+  const Expr index = lane_of(o, t->indices[d], &at);
+  if (!index) return NULL;
+  const Expr below = tirc_lt(c, index, tirc_int(c, index->dtype, 0));
+  const Expr above = tirc_binary(c, OP_GE, index, t->buffer->shape[d]);
+  Place *out = tirc_place_when(c, at, tirc_binary(c, OP_OR, below, above), false);
+  Sets *z = tirc_sets_of(o->s);
+  Relations r = {.s = o->s, .sets = z, .nest = o->root};
+  const char *message = NULL;
+  tirc_sets_begin(z, BUDGET);
+  const ZSet outside = tirc_reached(&r, out), reached = tirc_reached(&r, at);
+  const ZMap wrong = sizes_of(z, outside, out->n_loops);
+  if (outside && at->is_exact && out->is_exact && tirc_z_is_empty(z, wrong) == ANSWER_NO &&
+      tirc_z_is_subset(z, sizes_of(z, reached, at->n_loops), wrong) == ANSWER_YES) {
+    bool exact = true;
+    ZPoint point;
+    const Touch asked = {.n = 1, .indices = &index, .at = out};
+    const ZMap values = tirc_relation_of(&r, &asked, &exact);
+    if (exact && tirc_z_sample(z, values, &point)) message = message_of(o, &r, t, d, out, &point);
+  }
+  tirc_sets_end(z);
+  return message;
+}
+
+static const char *find_outside(Outside *o, const Touch *t) {
+  const char *found = NULL;
+  know(o, t->at);
+  for (int d = 0; d < t->n && d < t->buffer->ndim && !found; d++)
+    if (!is_inside(o, t->indices[d], t->buffer->shape[d]) && !is_address(t)) found = ask(o, t, d);
+  return found;
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+static Loc loc_of(const Touch *t) {
+  return t->stmt->loc.line || !t->inner ? t->stmt->loc : t->inner->loc;
+}
+
+/* Whether another access of the statement is to the same buffer, of which was told. */
+static bool is_told(const Touches *touches, int i, const bool *told) {
+  const Touch *t = &touches->at[i];
+  for (int k = i - 1; k >= 0; k--)
+    if (told[k] && touches->at[k].stmt == t->stmt && touches->at[k].buffer == t->buffer)
+      return true;
+  return false;
+}
+
+static void check(Outside *o, void (*tell)(void *self, Warning w), void *self) {
+  const Touches *touches = &o->x.touches;
+  bool *told = tirc_new_array(o->c, bool, touches->n + 1);
+  for (int i = 0; i < touches->n; i++) {
+    const Touch *t = &touches->at[i];
+    const char *message = is_told(touches, i, told) ? NULL : find_outside(o, t);
+    told[i] = message != NULL;
+    if (message) tell(self, (Warning){"out-of-bounds", loc_of(t), message});
+  }
+}
+
+void tirc_accesses_outside(Sched *s, void (*tell)(void *self, Warning w), void *self) {
+  for (int i = 0; i < s->mod->n_funcs; i++) {
+    const Stmt body = s->mod->funcs[i]->body;
+    if (!body) continue;
+    SRef flat = {.stmt = body, .func = i}; /* of a function without a root block */
+    Outside o = {.s = s, .c = s->c, .root = s->roots[i] ? s->roots[i] : &flat};
+    o.known = tirc_analyzer(s->c);
+    o.x = (Extract){.s = s};
+    Place *at = tirc_place_around(s, o.root);
+    const bool is_root = body->kind == STMT_BLOCK;
+    tirc_extract_stmt(&o.x, at, o.root, is_root ? body : NULL, is_root ? body->u.block.body : body);
+    check(&o, tell, self);
+  }
+}
