@@ -183,7 +183,7 @@ tirc_status tirc_module_interpret_while(const tirc_module *m, const char *func, 
                                         bool in_double, bool (*go_on)(void *self), void *self,
                                         tirc_error **error) {
   NEED(m, LIST(n, args), COUNT(max_steps));
-  Interpret p = {m, func, n, args, {max_steps, NULL, in_double, 0, go_on, self}};
+  Interpret p = {m, func, n, args, {.max_steps = max_steps, .in_double = in_double, .go_on = go_on, .self = self}};
   return tirc_api_scratch(interpret, &p, &m->sources, error);
 }
 

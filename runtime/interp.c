@@ -70,6 +70,48 @@ static void bind_buffer(Compiler *k, Buffer b, Expr handle, Tensor *tensor) {
   m->bytes = elements * v->elem;
 }
 
+/* The elements of a parameter as values of its type. */
+static void take_bounds(Tirc *t, const View *v, ElementBounds *out) {
+  const Shade *shade = &v->memory->shade;
+  const DType type = v->buffer->dtype;
+  const bool floats = tirc_dtype_is_float(type);
+  if (!shade->on) return;
+  const size_t n = (size_t)shade->count;
+  out->count = shade->count;
+  out->lo = malloc((n + 1) * sizeof *out->lo);
+  out->hi = malloc((n + 1) * sizeof *out->hi);
+  out->undecided = malloc(n + 1);
+  if (!out->lo || !out->hi || !out->undecided)
+    tirc_fail(t, (Loc){0}, "memory", NULL, "out of memory");
+  for (int64_t e = 0; e < out->count; e++) {
+    Cell value = tirc_get_element(v, e);
+    Bound b;
+    tirc_bound_element(v, e, value, &b);
+    if (floats) {
+      tirc_bound_close(&b, type);
+      tirc_set_element(v, e, b.v);
+    }
+    out->lo[e].i = b.lo.i, out->hi[e].i = b.hi.i;
+    out->undecided[e] = b.open ? BOUND_OPEN : b.hung ? BOUND_HUNG : BOUND_DECIDED;
+  }
+}
+
+static void mark_elements(const View *v, int d, int64_t at, uint8_t *inside) {
+  if (d == v->ndim) {
+    inside[at] = 1;
+    return;
+  }
+  for (int64_t i = 0; i < v->shape[d]; i++) mark_elements(v, d + 1, at + i * v->stride[d], inside);
+}
+/* Those of a buffer that does not reach all of its memory. */
+static void find_inside(Tirc *t, const View *v, ElementBounds *out) {
+  if (!v->buffer->strides && !v->buffer->elem_offset) return;
+  out->count = v->count;
+  out->inside = calloc((size_t)v->count + 1, 1);
+  if (!out->inside) tirc_fail(t, (Loc){0}, "memory", NULL, "out of memory");
+  mark_elements(v, 0, v->offset, out->inside);
+}
+
 static void bind_scalar(Compiler *k, Expr param, const Argument *a) {
   Cell *cell = tirc_compile_var(k, param);
   if (tirc_dtype_is_float(param->dtype))
@@ -93,7 +135,8 @@ static void check_extents(Tirc *t, const Func *f, int n_symbols, Expr *symbols,
 
 static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
                       const InterpOptions *o) {
-  Compiler k = {.t = t, .loc = f->loc, .in_double = o->in_double};
+  Compiler k = {
+      .t = t, .loc = f->loc, .in_double = o->in_double || o->bounds, .bounded = o->bounds != NULL};
   Run run = {.t = t,
              .max_steps = o->max_steps > 0 ? o->max_steps : INT64_MAX,
              .wishes = o->go_on ? o : NULL,
@@ -119,6 +162,7 @@ static void interpret(Tirc *t, const Func *f, int n_args, const Argument *args,
   body->run(&run, body);
   for (int i = 0; i < f->n_params; i++) {
     const View *v = f->buffers[i] ? tirc_map_get(&k.views, f->buffers[i]) : NULL;
+    if (v && o->bounds) take_bounds(t, v, &o->bounds[i]), find_inside(t, v, &o->bounds[i]);
     if (v && v->elem != tirc_dtype_bytes(f->buffers[i]->dtype)) narrow(v, args[i].tensor);
   }
 }

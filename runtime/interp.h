@@ -41,6 +41,22 @@ typedef struct InterpObserver {
   /* element: in the array's memory, counted in its dtype. False ends the run. */
   bool (*access)(void *self, int array, int64_t element, bool is_write);
 } InterpObserver;
+/* What the elements of an array may be after a run in the program's own types, sums in any order
+ * (bound.h). lo NULL: exactly what the array holds. Otherwise element e lies from lo[e] to hi[e],
+ * of floats or of integers as the array's dtype; where it is undecided it may be anything, or is
+ * hung on an address or a branch that is not decided. On the heap, by malloc. */
+typedef union BoundEnd {
+  int64_t i;
+  double f;
+} BoundEnd;
+typedef struct ElementBounds {
+  int64_t count;
+  BoundEnd *lo, *hi;
+  uint8_t *undecided; /* with lo: a BoundState */
+  uint8_t *inside;    /* of a buffer with strides or an offset: what lies in no gap; NULL: all */
+} ElementBounds;
+enum BoundState { BOUND_DECIDED, BOUND_HUNG, BOUND_OPEN };
+
 typedef struct InterpOptions {
   int64_t max_steps;
   const InterpObserver *observer; /* or NULL */
@@ -49,6 +65,9 @@ typedef struct InterpOptions {
    * observer, sums of products run as plain loops, with the same results and errors
    * (interp_sum.c). */
   bool in_double;
+  /* One a parameter, or NULL: the run is in double, and each value carries what it may be. Of
+   * arrays that are not written lo stays NULL. */
+  ElementBounds *bounds;
   /* Not 0: what was never written is no error to read, and holds integers from -3 to 3 (of a bool
    * 0 or 1) that are drawn from this seed. */
   uint64_t arbitrary;

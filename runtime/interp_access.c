@@ -107,6 +107,7 @@ void tirc_open_memory(Run *run, View *v) {
   }
   m->bytes = bytes;
   m->unit = v->elem;
+  m->shade.on = false;
   memset(m->written, run->arbitrary != 0, (size_t)count);
   if (run->arbitrary) fill(run, v, count);
   v->count = count;
@@ -159,10 +160,18 @@ static inline int64_t locate(Run *run, const View *v, const Node *const *index) 
   if ((uint64_t)at >= (uint64_t)v->count) memory_fails(run, v, at);
   return at;
 }
+int64_t tirc_locate(Run *run, const View *v, const Node *const *index, const int64_t *values) {
+  int64_t at = v->offset;
+  for (int d = 0; d < v->ndim; d++) {
+    if ((uint64_t)values[d] >= (uint64_t)v->shape[d]) index_fails(run, v, index, d, values[d]);
+    at += values[d] * v->stride[d];
+  }
+  if ((uint64_t)at >= (uint64_t)v->count) memory_fails(run, v, at);
+  return at;
+}
 
-static inline const char *locate_load(Run *run, const Node *n) {
+static inline const char *at_load(Run *run, const Node *n, int64_t at) {
   const View *v = n->u.load.view;
-  int64_t at = locate(run, v, n->u.load.index);
   if (run->observer) tirc_observe_access(run, v, at, false);
   if (v->memory->written && !is_written(v, at)) {
     if (!n->tolerant) poison_fails(run, v->buffer->name);
@@ -170,6 +179,9 @@ static inline const char *locate_load(Run *run, const Node *n) {
     run->poisoned_buffer = v->buffer->name;
   }
   return v->memory->data + at * v->elem;
+}
+static inline const char *locate_load(Run *run, const Node *n) {
+  return at_load(run, n, locate(run, n->u.load.view, n->u.load.index));
 }
 
 /* ROW(name, type code, bits, C type, class: i or f, value of memory, memory of value) */
@@ -217,6 +229,23 @@ void tirc_compile_load(Compiler *k, Node *n) {
 #undef PICK
 }
 
+static Cell get(DType t, const char *from) {
+  switch (t.code << 8 | t.bits) {
+#define GET(name, code, bits, T, cls, widen, narrow)                                               \
+  case code << 8 | bits: {                                                                         \
+    T m;                                                                                           \
+    memcpy(&m, from, sizeof m);                                                                    \
+    return (Cell){.cls = widen};                                                                   \
+  }
+    ELEMENTS(GET)
+#undef GET
+  default: return (Cell){0};
+  }
+}
+Cell tirc_load_at(Run *run, const Node *n, int64_t at) {
+  return get(n->u.load.view->dtype, at_load(run, n, at));
+}
+
 static void put(DType t, char *to, Cell value) {
   switch (t.code << 8 | t.bits) {
 #define PUT(name, code, bits, T, cls, widen, narrow)                                               \
@@ -227,9 +256,7 @@ static void put(DType t, char *to, Cell value) {
   }
 }
 
-static void store_lane(Run *run, const Step *s, Cell value, bool poisoned) {
-  const View *v = s->u.store.view;
-  int64_t at = locate(run, v, s->u.store.index);
+void tirc_store_at(Run *run, const View *v, int64_t at, Cell value, bool poisoned) {
   if (run->observer) tirc_observe_access(run, v, at, true);
   Memory *m = v->memory;
   char *to = m->data + at * v->elem;
@@ -246,6 +273,25 @@ static void store_lane(Run *run, const Step *s, Cell value, bool poisoned) {
   }
 }
 
+Cell tirc_get_element(const View *v, int64_t at) {
+  return get(v->dtype, v->memory->data + at * v->elem);
+}
+void tirc_set_element(const View *v, int64_t at, Cell value) {
+  put(v->dtype, v->memory->data + at * v->elem, value);
+}
+
+static void store_lane(Run *run, const Step *s, Cell value, bool poisoned) {
+  const View *v = s->u.store.view;
+  tirc_store_at(run, v, locate(run, v, s->u.store.index), value, poisoned);
+}
+
+int tirc_store_lanes(const Step *s) {
+  int lanes = s->u.store.value->dtype.lanes;
+  for (int d = 0; d < s->stmt->u.store.n; d++)
+    if (s->u.store.index[d]->dtype.lanes > lanes) lanes = s->u.store.index[d]->dtype.lanes;
+  return lanes;
+}
+
 void tirc_run_store(Run *run, const Step *s) {
   run->at = s;
   const Node *value = s->u.store.value;
@@ -255,10 +301,7 @@ void tirc_run_store(Run *run, const Step *s) {
     store_lane(run, s, x, run->poisoned);
     return;
   }
-  int lanes = 1;
-  for (int d = 0; d < s->stmt->u.store.n; d++)
-    if (s->u.store.index[d]->dtype.lanes > lanes) lanes = s->u.store.index[d]->dtype.lanes;
-  if (value->dtype.lanes > lanes) lanes = value->dtype.lanes;
+  const int lanes = tirc_store_lanes(s);
   for (int l = 0; l < lanes; l++) {
     run->lane = l;
     run->poisoned = false;

@@ -9,12 +9,19 @@
 #ifndef TIRC_RUNTIME_INTERP_CODE_H
 #define TIRC_RUNTIME_INTERP_CODE_H
 
+#include "bound.h"
 #include "interp.h"
 
-typedef union Cell {
-  int64_t i; /* uint64 as its bit pattern */
-  double f;
-} Cell;
+/* What a run with bounds knows of the elements of a memory beside their values: row n[e] == 0 says
+ * that element e is exact. */
+typedef struct Shade {
+  bool on; /* not all are exact */
+  int64_t count, capacity;
+  Cell *lo, *hi;
+  double *mag, *n;
+  uint8_t *flags; /* SHADE_OPEN, SHADE_HUNG */
+} Shade;
+enum { SHADE_OPEN = 1, SHADE_HUNG = 2 };
 
 typedef struct View View;
 /* Storage. What a buffer's data variable points to. */
@@ -26,6 +33,7 @@ typedef struct Memory {
   View *owner; /* the buffer that it was made for */
   int number;  /* for an observer, from 1; 0: not seen yet */
   View *views; /* buffers on this memory without a declaration of their own, opened with it */
+  Shade shade;
 } Memory;
 
 typedef struct Node Node;
@@ -57,6 +65,9 @@ typedef struct Run {
   const InterpObserver *observer; /* or NULL */
   int arrays;                     /* that it has seen */
   uint64_t arbitrary;             /* what was never written is drawn from this; 0: it is poison */
+  /* With bounds. In a branch that may be taken or not, what is stored joins what was there; in one
+   * that the values do not take, they stay. */
+  int unsure, untaken;
 } Run;
 
 struct Node {
@@ -68,6 +79,12 @@ struct Node {
   const Node *a, *b, *c;
   DType dtype;
   bool tolerant; /* a load whose value is only copied: it may be uninitialised */
+  /* With bounds, where it is not exact whatever runs (interp_bound.c): */
+  void (*bound)(Run *, const Node *, Bound *);
+  struct Shadow *shadow; /* the same operation, on given operands */
+  Bound *bounds;         /* of a variable, or the one that a let defines; a lane each */
+  FunctionRow function;
+  bool in_any_order; /* a product that takes one of many factors */
   Expr expr;
   union {
     Cell constant;
@@ -79,7 +96,7 @@ struct Node {
     struct {     /* call_extern */
       double (*f1)(double);
       double (*f2)(double, double);
-    } math;
+    } math; /* and `function` says what is known of it */
   } u;
 };
 
@@ -90,10 +107,18 @@ typedef struct MatchCode {
   Cell **bind_shape, **bind_stride, *bind_offset; /* variables that the match defines, or NULL */
 } MatchCode;
 
+typedef struct Doubt { /* what a statement may write */
+  int n;
+  View **views;
+} Doubt;
+
 struct Step {
   void (*run)(Run *, const Step *);
   const Step *parent;
   Stmt stmt;
+  const Doubt *doubt;                       /* with bounds, where what it does may hang on them */
+  void (*run_plainly)(Run *, const Step *); /* and what then runs it by the values alone */
+  Bound *bounds; /* of a let's variable, or of a store's lanes; or NULL */
   union {
     struct {
       Cell *cell;
@@ -139,6 +164,8 @@ typedef struct Compiler {
   const Step *parent;
   Loc loc;
   bool in_double; /* float32 is computed and stored as float64 */
+  bool bounded;   /* and every value knows how far float32 may be from it (bound.h) */
+  PtrMap bounds;  /* variable that may not be exact -> its Bounds */
 } Compiler;
 static inline DType tirc_dtype_in_run(const Compiler *k, DType t) {
   if (k->in_double && t.code == TYPE_FLOAT && t.bits == 32) t.bits = 64;
@@ -179,6 +206,31 @@ extern const char tirc_run_ended[]; /* the code of the error that ends an observ
 const Node *tirc_compile_expr(Compiler *k, Expr e);
 const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);
 double tirc_round_float(DType t, double v); /* to the nearest value of t */
+/* interp_bound.c: what a node may be; called for each node when it has been compiled. */
+void tirc_compile_bound(Compiler *k, Node *n);
+/* A let's variable, with bounds if its value needs them. */
+Cell *tirc_compile_let_var(Compiler *k, Expr var, const Node *value, Bound **bounds);
+void tirc_bind_bounds(Run *run, const Node *value, Cell *cells, Bound *bounds); /* all lanes */
+static inline void get_bound(Run *run, const Node *n, Bound *b) {
+  if (n->bound)
+    n->bound(run, n, b);
+  else if (tirc_dtype_is_float(n->dtype))
+    tirc_bound_float(b, get_cell(run, n).f);
+  else
+    tirc_bound_int(b, get_cell(run, n).i);
+}
+/* Calls body; false if it raised an error that only what would run here explains. */
+bool tirc_run_attempt(Run *run, void (*body)(Run *run, const void *self, void *out),
+                      const void *self, void *out);
+/* interp_shade.c: memory with bounds */
+void tirc_bound_element(const View *v, int64_t at, Cell value, Bound *out);
+void tirc_compile_bound_store(Compiler *k, Step *s);
+void tirc_load_bound(Run *run, const Node *n, Bound *out);
+bool tirc_shade_on(Run *run, Memory *m, const View *v); /* so that all elements have a row */
+void tirc_doubt_all(Run *run, const Step *s);
+const Doubt *tirc_find_doubt(Compiler *k, Stmt s);
+/* interp_branch.c: statements whose way hangs on bounds */
+void tirc_compile_bound_branch(Compiler *k, Step *s);
 /* interp_math.c: false when e is none of the float intrinsics there. */
 bool tirc_compile_math(Compiler *k, Node *n);
 bool tirc_compile_intrinsic(Compiler *k, Node *n); /* interp_intrinsic.c: LLVM's; false: not one */
@@ -194,11 +246,21 @@ void tirc_open_late_views(Run *run, Memory *m);
 void tirc_open_memory(Run *run, View *v); /* fresh poisoned memory for an allocation */
 void tirc_open_match(Run *run, const MatchCode *m);
 void tirc_run_store(Run *run, const Step *s);
+int tirc_store_lanes(const Step *s);
+/* Checked: the element that the indices lead to, of which there are as many as dimensions. */
+int64_t tirc_locate(Run *run, const View *v, const Node *const *index, const int64_t *values);
+/* A load that has been located, and a store; poison is seen to. */
+Cell tirc_load_at(Run *run, const Node *n, int64_t at);
+void tirc_store_at(Run *run, const View *v, int64_t at, Cell value, bool poisoned);
+Cell tirc_get_element(const View *v, int64_t at); /* without any check */
+void tirc_set_element(const View *v, int64_t at, Cell value);
 /* interp_sum.c: NULL, or what the loop with all below it computes; false: it is to run step by
  * step. */
 const SumNest *tirc_find_sum(Compiler *k, Stmt loop);
 bool tirc_run_sum(Run *run, const SumNest *s);
 /* interp_stmt.c */
+void tirc_run_block(Run *run, const Step *s); /* whose predicate holds */
+void tirc_count_step(Run *run);
 const Step *tirc_compile_stmt(Compiler *k, Stmt s);
 
 #endif

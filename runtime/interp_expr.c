@@ -8,12 +8,6 @@
 
 #include "../ir/print.h"
 
-double tirc_round_float(DType t, double v) {
-  if (t.code == TYPE_BFLOAT) return tirc_bfloat_to_double(tirc_double_to_bfloat(v));
-  if (t.bits == 16) return tirc_half_to_double(tirc_double_to_half(v));
-  return t.bits == 32 ? (double)(float)v : v;
-}
-
 _Noreturn static void overflows(Run *run, const Node *n) {
   tirc_run_fail(run, "overflow", "use a wider integer type", "%s overflows %s",
                 tirc_run_text(run, n->expr), tirc_dtype_name(run->t, n->dtype));
@@ -437,7 +431,7 @@ static void compile_FLOAT(Compiler *k, Node *n) {
 }
 static void compile_LET(Compiler *k, Node *n) {
   n->b = tirc_compile_expr(k, n->expr->args[1]);
-  n->u.lanes = tirc_compile_var(k, n->expr->args[0]);
+  n->u.lanes = tirc_compile_let_var(k, n->expr->args[0], n->b, &n->bounds);
   n->c = tirc_compile_expr(k, n->expr->args[2]);
   pick_let(n);
 }
@@ -522,6 +516,7 @@ const Node *tirc_compile_expr(Compiler *k, Expr e) {
     for (int i = 0; i < e->n && i < 3; i++) *operand[i] = tirc_compile_expr(k, e->args[i]);
   }
   compilers[e->op](k, n);
+  if (k->bounded) tirc_compile_bound(k, n);
   return n;
 }
 

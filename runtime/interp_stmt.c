@@ -22,7 +22,7 @@ static void pause(Run *run) {
   run->pause = far ? run->steps + STEPS : run->max_steps;
 }
 
-static void count_step(Run *run) {
+void tirc_count_step(Run *run) {
   if (++run->steps > run->pause) pause(run);
 }
 
@@ -42,7 +42,7 @@ static void run_for(Run *run, const Step *s) {
   const Step *body = s->u.loop.body;
   for (uint64_t k = 0; k < steps; k++) {
     s->u.loop.cell->i = (int64_t)((uint64_t)min + k);
-    count_step(run);
+    tirc_count_step(run);
     if (run->observer) tirc_observe_place(run, s);
     body->run(run, body);
   }
@@ -58,13 +58,14 @@ static void compile_for(Compiler *k, Step *s) {
   s->u.loop.body = tirc_compile_stmt(k, loop->body);
   s->u.loop.sum = tirc_find_sum(k, s->stmt);
   s->run = run_for;
+  tirc_compile_bound_branch(k, s);
 }
 
 static void run_while(Run *run, const Step *s) {
   for (;;) {
     run->at = s;
     if (!get_i(run, s->u.other.value)) return;
-    count_step(run);
+    tirc_count_step(run);
     run_step(run, s->u.other.body);
   }
 }
@@ -72,6 +73,7 @@ static void compile_while(Compiler *k, Step *s) {
   s->u.other.value = tirc_compile_expr(k, s->stmt->u.loop_while.cond);
   s->u.other.body = tirc_compile_stmt(k, s->stmt->u.loop_while.body);
   s->run = run_while;
+  tirc_compile_bound_branch(k, s);
 }
 
 /* --- blocks ------------------------------------------------------------------------------------
@@ -86,10 +88,8 @@ _Noreturn static void iterator_fails(Run *run, const Step *s, int i, int64_t v) 
                 (long long)get_i(run, s->u.block.extent[i]));
 }
 
-static void run_block(Run *run, const Step *s) {
-  run->at = s;
+void tirc_run_block(Run *run, const Step *s) {
   int n = s->u.block.n_iters;
-  if (s->u.block.predicate && !get_i(run, s->u.block.predicate)) return;
   for (int i = 0; i < n; i++) s->u.block.cells[i]->i = get_i(run, s->u.block.values[i]);
   bool first = true;
   for (int i = 0; i < n; i++) {
@@ -103,6 +103,11 @@ static void run_block(Run *run, const Step *s) {
   if (run->observer) tirc_observe_block(run, s);
   if (first && s->u.block.init) run_step(run, s->u.block.init);
   run_step(run, s->u.block.body);
+}
+
+static void run_block(Run *run, const Step *s) {
+  run->at = s;
+  if (!s->u.block.predicate || get_i(run, s->u.block.predicate)) tirc_run_block(run, s);
 }
 
 /* The view of a buffer that is allocated here. */
@@ -133,6 +138,7 @@ static void compile_block(Compiler *k, Step *s) {
   if (b->init) s->u.block.init = tirc_compile_stmt(k, b->init);
   s->u.block.body = tirc_compile_stmt(k, b->body);
   s->run = run_block;
+  tirc_compile_bound_branch(k, s);
 }
 
 /* --- stores ------------------------------------------------------------------------------------
@@ -173,6 +179,7 @@ static void compile_store(Compiler *k, Step *s) {
     s->u.store.poison = tirc_new_array(k->t, bool, lanes);
   }
   s->run = tirc_run_store;
+  if (k->bounded) tirc_compile_bound_store(k, s);
 }
 
 /* --- the rest ----------------------------------------------------------------------------------
@@ -199,6 +206,7 @@ static void compile_if(Compiler *k, Step *s) {
   if (s->stmt->u.branch.else_case)
     s->u.other.otherwise = tirc_compile_stmt(k, s->stmt->u.branch.else_case);
   s->run = run_if;
+  tirc_compile_bound_branch(k, s);
 }
 
 static void run_let(Run *run, const Step *s) {
@@ -212,9 +220,10 @@ static void run_let(Run *run, const Step *s) {
 }
 static void compile_let(Compiler *k, Step *s) {
   s->u.other.value = tirc_compile_expr(k, s->stmt->u.let.value);
-  s->u.other.cell = tirc_compile_var(k, s->stmt->u.let.var);
+  s->u.other.cell = tirc_compile_let_var(k, s->stmt->u.let.var, s->u.other.value, &s->bounds);
   s->u.other.body = tirc_compile_stmt(k, s->stmt->u.let.body);
   s->run = run_let;
+  tirc_compile_bound_branch(k, s);
 }
 
 static void run_assert(Run *run, const Step *s) {
@@ -227,6 +236,7 @@ static void compile_assert(Compiler *k, Step *s) {
   s->u.other.value = tirc_compile_expr(k, s->stmt->u.check.cond);
   if (s->stmt->u.check.body) s->u.other.body = tirc_compile_stmt(k, s->stmt->u.check.body);
   s->run = run_assert;
+  tirc_compile_bound_branch(k, s);
 }
 
 static void fill_constants(const View *v, Expr data) {

@@ -6,9 +6,13 @@
  * Other loops may change places where each has elements of its own, to walk memory along the rows.
  * Whatever step by step would complain of (an index outside, memory that was never written, too
  * many steps) is seen before, for the box of all indices, and then the nest does run step by step.
+ *
+ * With bounds the same loops run once more over the magnitudes of the operands, and a third time
+ * where those are not exact.
  */
 #include "interp_code.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { MOST_LOOPS = 16, MOST_DIMS = 16 };
@@ -24,8 +28,15 @@ typedef struct Access {
   Affine index[MOST_DIMS];
 } Access;
 
+typedef struct Room { /* of a run with bounds */
+  double *at;
+  int64_t count;
+} Room;
+
 struct SumNest {
-  int n; /* loops, outermost first */
+  DType t;    /* of the products, in the program */
+  Room *room; /* for a, b and to; NULL without bounds */
+  int n;      /* loops, outermost first */
   int64_t extent[MOST_LOOPS], steps;
   bool reduces[MOST_LOOPS]; /* init runs where all of these are at their start */
   bool has_init;
@@ -119,6 +130,8 @@ static bool read_body(Finder *f, const Block *b) {
       !read_load(f, sum->args[0], &again) || !same_index(s, &s->to, &again) ||
       !read_load(f, product->args[0], &s->a) || !read_load(f, product->args[1], &s->b))
     return false;
+  s->t = product->dtype;
+  if (f->k->bounded) s->room = tirc_new_array(f->k->t, Room, 3);
   if (!init) return true;
   if (init->kind != STMT_STORE || init->u.store.value->op != OP_FLOAT ||
       !read_access(f, init->u.store.buffer, init->u.store.n, init->u.store.indices, &again) ||
@@ -126,6 +139,7 @@ static bool read_body(Finder *f, const Block *b) {
     return false;
   s->has_init = true;
   s->init = init->u.store.value->u.f;
+  if (f->k->bounded) s->init = tirc_round_float(s->t, s->init);
   return true;
 }
 
@@ -307,6 +321,133 @@ static void run_level(const Sum *x, int level, double *to, const double *a, cons
   }
 }
 
+/* --- with bounds -------------------------------------------------------------------------------
+ */
+
+static double *make_room(Run *run, Room *r, int64_t count) {
+  if (count > r->count) {
+    r->at = tirc_new_array(run->t, double, count);
+    r->count = count;
+  }
+  return r->at;
+}
+
+/* Arrays like an operand's, from where the walk starts: its values, their magnitudes, and those
+ * with what they may be off. */
+typedef struct Operand {
+  const double *value, *magnitude, *most;
+  bool is_exact;
+} Operand;
+
+/* False where one of them is no number, or open. */
+static bool read_operand(Run *run, const Access *x, const Walk *w, DType t, Room *room,
+                         Operand *out) {
+  const Shade *shade = &x->view->memory->shade;
+  const int64_t n = w->high - w->low + 1, skip = w->at - (double *)(void *)x->view->memory->data;
+  const double *from = w->at - (skip - w->low);
+  double *to = make_room(run, room, 3 * n);
+  out->is_exact = true;
+  for (int64_t i = 0; i < n; i++) {
+    Bound b;
+    tirc_bound_float(&b, from[i]);
+    if (shade->on) {
+      tirc_bound_element(x->view, w->low + i, b.v, &b);
+      tirc_bound_close(&b, t);
+    }
+    if (b.open || !isfinite(b.v.f)) return false;
+    const double off = fmax(b.hi.f - b.v.f, b.v.f - b.lo.f);
+    if (off > 0) out->is_exact = false;
+    to[i] = b.v.f, to[n + i] = fabs(b.v.f), to[2 * n + i] = fabs(b.v.f) + off;
+  }
+  to += skip - w->low;
+  *out = (Operand){to, to + n, to + 2 * n, out->is_exact};
+  return true;
+}
+
+/* What the elements of `to` were before: magnitudes and what they may be off, a row each. */
+static bool read_before(const Sum *x, Shade *shade, double *off) {
+  const View *v = x->nest->to.view;
+  for (int64_t e = x->to.low; e <= x->to.high; e++) {
+    Bound b;
+    tirc_bound_element(v, e, (Cell){.f = ((const double *)(void *)v->memory->data)[e]}, &b);
+    if (!x->nest->has_init && (b.open || !isfinite(b.v.f))) return false;
+    if (shade->n[e] == 0) shade->mag[e] = b.mag;
+    off[e - x->to.low] = fmax(b.hi.f - b.v.f, b.v.f - b.lo.f);
+  }
+  return true;
+}
+
+typedef struct Rows {
+  const Sum *sum;
+  Shade *shade;
+  const double *data;
+  double terms;              /* that each element gets */
+  const double *off, *plain; /* before; magnitudes of the products themselves, or NULL */
+} Rows;
+
+static void set_row(const Rows *r, int64_t e) {
+  const SumNest *s = r->sum->nest;
+  Shade *to = r->shade;
+  const double u = tirc_unit_roundoff(s->t), v = r->data[e];
+  const double n = r->terms + (s->has_init || to->n[e] == 0 ? 1 : to->n[e]);
+  const double mag = to->mag[e] * (1 + n * 0x1p-52);
+  double off = u * mag + n * 0x1p-1074; /* products are rounded, or not */
+  if (!s->has_init) off += r->off[e - r->sum->to.low];
+  if (r->plain) off += mag - r->plain[e - r->sum->to.low] * (1 - n * 0x1p-52);
+  if (n <= 2) off += u * mag;
+  if (s->t.bits == 32) off += n * 0x1p-150;
+  to->lo[e].f = v - off, to->hi[e].f = v + off;
+  to->mag[e] = mag, to->n[e] = n;
+  to->flags[e] = (uint8_t)(isfinite(v) ? 0 : SHADE_OPEN);
+}
+
+/* Each element that the nest writes. */
+static void set_rows(const Rows *r, int l, int64_t e) {
+  const SumNest *s = r->sum->nest;
+  if (l == s->n) {
+    set_row(r, e);
+    return;
+  }
+  const int64_t times = s->reduces[l] ? 1 : s->extent[l];
+  for (int64_t i = 0; i < times; i++) set_rows(r, l + 1, e + i * r->sum->to.stride[l]);
+}
+
+/* The nest again, over other arrays of the same shape. */
+static void run_again(const Sum *x, double init, double *to, const double *a, const double *b) {
+  SumNest nest = *x->nest;
+  Sum again = *x;
+  again.nest = &nest;
+  again.written = NULL;
+  nest.init = init;
+  run_level(&again, 0, to, a, b, nest.has_init);
+}
+
+static bool run_with_bounds(Sum *x) {
+  const SumNest *s = x->nest;
+  Memory *m = s->to.view->memory;
+  const int64_t start = x->to.at - (double *)(void *)m->data, skip = start - x->to.low;
+  const int64_t range = x->to.high - x->to.low + 1;
+  Operand a, b;
+  if (x->run->unsure || !is_injective(x) || !isfinite(s->init) ||
+      !read_operand(x->run, &s->a, &x->a, s->t, &s->room[0], &a) ||
+      !read_operand(x->run, &s->b, &x->b, s->t, &s->room[1], &b) ||
+      !tirc_shade_on(x->run, m, s->to.view))
+    return false;
+  double *off = make_room(x->run, &s->room[2], 2 * range), *plain = off + range;
+  if (!read_before(x, &m->shade, off)) return false;
+  const bool exact = a.is_exact && b.is_exact;
+  if (!exact && !s->has_init)
+    memcpy(plain, m->shade.mag + x->to.low, (size_t)range * sizeof *plain);
+  run_level(x, 0, x->to.at, a.value, b.value, s->has_init);
+  run_again(x, fabs(s->init), m->shade.mag + start, a.most, b.most);
+  if (!exact) run_again(x, fabs(s->init), plain + skip, a.magnitude, b.magnitude);
+  Rows rows = {x, &m->shade, (double *)(void *)m->data, 1, off, exact ? NULL : plain};
+  for (int l = 0; l < s->n; l++)
+    if (s->reduces[l]) rows.terms *= (double)s->extent[l];
+  set_rows(&rows, 0, start);
+  return true;
+}
+
 bool tirc_run_sum(Run *run, const SumNest *s) {
   Sum x = {.run = run, .nest = s};
   const Memory *m = s->to.view->memory;
@@ -319,7 +460,11 @@ bool tirc_run_sum(Run *run, const SumNest *s) {
     if (s->reduces[l] && x.to.stride[l]) return false;
   if (m->written) x.written = m->written + (x.to.at - (double *)(void *)m->data);
   choose_order(&x);
-  run_level(&x, 0, x.to.at, x.a.at, x.b.at, s->has_init);
+  if (s->room) {
+    if (!run_with_bounds(&x)) return false;
+  } else {
+    run_level(&x, 0, x.to.at, x.a.at, x.b.at, s->has_init);
+  }
   run->steps += s->steps;
   return true;
 }

@@ -131,7 +131,8 @@ struct Case {
   tirc_param *params; /* their shapes without symbols */
   int n_symbols;
   tirc_symbol *symbols; /* of the program's shapes, with the values that they have here */
-  tirc_argument *args, *expected;
+  tirc_argument *args;
+  tirc_reference *reference;
   int n_contenders; /* the same ones in each case, the ceilings last */
   Contender *contenders;
   bool unstored; /* the database could not take it yet: its samples stay */

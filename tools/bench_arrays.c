@@ -119,9 +119,8 @@ int make_arrays(const Bench *b, Case *k) {
   if (tirc_module_params(k->program, NULL, &k->n_params, &params, &e)) return report(b->o, e);
   const size_t n = (size_t)k->n_params + 1;
   k->args = calloc(n, sizeof *k->args);
-  k->expected = calloc(n, sizeof *k->expected);
   k->params = calloc(n, sizeof *k->params);
-  if (!k->args || !k->expected || !k->params) return complain(b->o, NULL, "out of memory");
+  if (!k->args || !k->params) return complain(b->o, NULL, "out of memory");
   memcpy(k->params, params, (size_t)k->n_params * sizeof *params);
   int status = read_symbols(b, k);
   if (status == DONE) status = read_scalars(b, k);

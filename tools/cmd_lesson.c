@@ -132,7 +132,8 @@ typedef struct Attempt {
   tirc_module *program, *reference, *scheduled; /* reference: by the lesson's schedule, or NULL */
   int n;
   const tirc_param *params;
-  tirc_argument *args, *expected;
+  tirc_argument *args;
+  tirc_reference *expected;
 } Attempt;
 
 static void say(const Attempt *a, bool ok, const char *what) {
@@ -186,15 +187,13 @@ static int check_results(Attempt *a) {
   int status = DONE;
   if (tirc_module_params(a->program, NULL, &a->n, &a->params, &e)) return report(a->o, e);
   a->args = calloc((size_t)a->n + 1, sizeof *a->args);
-  a->expected = calloc((size_t)a->n + 1, sizeof *a->expected);
-  if (!a->args || !a->expected) return complain(a->o, NULL, "out of memory");
+  if (!a->args) return complain(a->o, NULL, "out of memory");
   for (int i = 0; i < a->n; i++) {
     const tirc_param *p = &a->params[i];
     if (tirc_array_new(p->dtype, p->ndim, p->shape, &a->args[i].array, &e)) return report(a->o, e);
     tirc_array_fill_random(a->args[i].array, (uint64_t)i);
   }
-  if (!copy_arguments(a->o, a->n, a->args, a->expected)) return BAD;
-  status = run_interpreter(a->o, a->program, a->n, a->expected);
+  status = make_reference(a->o, a->program, a->n, a->args, &a->expected);
   if (status == DONE && (tirc_executor_new((int)a->o->threads, &x, &e) ||
                          make_runner(a->scheduled, x, a->n, a->args, &r, &e)))
     status = report(a->o, e);
@@ -203,9 +202,11 @@ static int check_results(Attempt *a) {
   tirc_kernel_free(r.kernel);
   tirc_executor_free(x);
   if (status != DONE) return status;
-  bool ok = compare_results(a->program, a->n, a->args, a->expected).ok;
-  say(a, ok, "it is legal and computes the same");
-  return ok ? DONE : NO;
+  tirc_check c = {.ok = false};
+  status = compare_results(a->o, a->expected, a->n, a->args, &c);
+  if (status != DONE) return status;
+  say(a, c.ok, "it is legal and computes the same");
+  return c.ok ? DONE : NO;
 }
 
 /* "# speed-up: 3" is asked against the program, "# beat: schedule.sch 1.5" against the lesson's
@@ -258,7 +259,7 @@ static int check_exercise(const Options *o, const Lesson *lesson, const char *pa
   if (right && status == DONE) status = check_speed(&a);
   if (right && status == DONE) say(&a, true, "done");
   free_arguments(a.n, a.args);
-  free_arguments(a.n, a.expected);
+  tirc_reference_free(a.expected);
   tirc_module_free(a.program);
   tirc_module_free(a.reference);
   tirc_module_free(a.scheduled);

@@ -4,6 +4,8 @@
 #include "bench.h"
 #include "doctor.h"
 
+#include "runtime/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,21 +106,41 @@ static double best_time(Rung *r) {
   return best;
 }
 
-static bool agrees(Rung *r) {
-  const Check c = compare_results(r->program, r->n, r->args, r->expected);
-  if (!c.ok)
-    snprintf(r->said, sizeof r->said, "\"%s\" element %lld is %.9g and should be %.9g",
-             c.param ? c.param : "?", (long long)c.at, c.got, c.expected);
-  return c.ok;
+static bool differs(Rung *r, const char *param, int64_t at, double got, double expected) {
+  snprintf(r->said, sizeof r->said, "\"%s\" element %lld is %.9g and should be %.9g",
+           param ? param : "?", (long long)at, got, expected);
+  return true;
+}
+
+/* Both round: twice what one may differ by. */
+static bool agrees_with_compiled(Rung *r) {
+  const tirc_param *params = NULL;
+  tirc_cost cost = {.reduction = 1};
+  if (tirc_module_params(r->program, NULL, &r->n, &params, &r->error) ||
+      tirc_module_call_cost(r->program, NULL, r->n, r->args, &cost, &r->error))
+    return false;
+  for (int i = 0; i < r->n; i++) {
+    const double allowed = 2 * tirc_allowed_error(params[i].dtype, cost.reduction);
+    const ArrayDifference d =
+        tirc_array_difference(r->args[i].array, r->expected[i].array, allowed, NULL, NULL);
+    if (d.worst > allowed) return !differs(r, params[i].name, d.at, d.got, d.expected);
+  }
+  return true;
 }
 
 /* What is scheduled against the interpreter, or against the program itself, compiled. */
 static bool runs_right(Rung *r, bool interpreted) {
+  tirc_check c = {.ok = true};
+  tirc_reference *reference = NULL;
   if (!make_arguments(r)) return false;
-  const bool known = interpreted ? !tirc_module_interpret_in_double(r->program, NULL, r->n,
-                                                                    r->expected, 0, &r->error)
-                                 : run(r, r->program, r->expected);
-  return known && run(r, r->scheduled, r->args) && agrees(r);
+  bool right = interpreted ? !tirc_reference_new(r->program, NULL, r->n, r->args, NULL, &reference,
+                                                 &r->error)
+                           : run(r, r->program, r->expected);
+  right = right && run(r, r->scheduled, r->args);
+  if (right && interpreted) right = !tirc_reference_check(reference, r->n, r->args, &c, &r->error);
+  if (right && !c.ok) right = !differs(r, c.param, c.at, c.got, c.expected);
+  tirc_reference_free(reference);
+  return right && (interpreted || agrees_with_compiled(r));
 }
 
 /* --- the rungs ---------------------------------------------------------------------------------

@@ -161,25 +161,16 @@ int write_array_files(const Options *o, int n, const tirc_param *params, const t
 int read_scalar(const Options *o, const tirc_param *p, const char *value, tirc_argument *out);
 int read_extent(const Options *o, const char *value, tirc_symbol *out);
 
-/* reference.c: what a program should compute */
-typedef struct Check {
-  double worst, tolerance; /* the largest relative error, and what is allowed */
-  int64_t at;              /* where it is */
-  const char *param;
-  double got, expected;
-  bool ok;
-  int64_t nan_order; /* elements that differ by the order in which a NaN came to max or min */
-} Check;
 /* bench_measure.c: from here on the first Ctrl-C is only noted, and the second one ends. */
 void catch_interrupts(void);
 bool was_interrupted(void);
-/* The arrays in args after the program ran on them in the reference interpreter, float32 as double.
- * NO, without a message, when it was interrupted. */
-int run_interpreter(const Options *o, const tirc_module *m, int n, tirc_argument *args);
-/* Where a reduction's steps may come in another order, what follows from that is right, too:
- * another one of an argmax's equal candidates, and what max and min make of a NaN. */
-Check compare_results(const tirc_module *m, int n, const tirc_argument *got,
-                      const tirc_argument *expected);
+/* reference.c: what a program should compute of args. NO, without a message, when it was
+ * interrupted. */
+int make_reference(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
+                   tirc_reference **out);
+/* DONE when they could be compared; *out says whether they are right. */
+int compare_results(const Options *o, const tirc_reference *r, int n, const tirc_argument *got,
+                    tirc_check *out);
 /* load.c: warns of what the code of a module could not keep in registers. */
 int check_code(const Options *o, const tirc_module *m);
 /* Copies of the arrays (scalars as they are); false after an error was reported. */
