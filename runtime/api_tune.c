@@ -1,4 +1,5 @@
 /* Searching: the door to passes/search. */
+#include "../ir/number.h"
 #include "api.h"
 
 #include "../codegen/llvm/llvm.h"
@@ -95,8 +96,8 @@ typedef struct Record { /* one that fits */
 static void tell_record(const Record *r, const tirc_db_trial *trial) {
   char reason[160];
   if (!r->how || !r->how->tried) return;
-  snprintf(reason, sizeof reason, "trial %.10s, which took %.4g ms", trial->id,
-           trial->seconds * 1e3);
+  tirc_snprintf(reason, sizeof reason, "trial %.10s, which took %.4g ms", trial->id,
+                trial->seconds * 1e3);
   r->how->tried(r->how->self, tirc_module_function(r->m, 0), "the database", true, reason);
 }
 

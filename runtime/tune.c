@@ -1,5 +1,6 @@
 /* The search as a whole: batches of candidates of several programs, proposed by passes/search,
  * handed out by the database to all who search for the same, measured by measure.c. */
+#include "../ir/number.h"
 #include "api.h"
 #include "timer.h"
 #include "tune_parts.h"
@@ -393,7 +394,7 @@ static void read_mutations(Tirc *c, const char *text, double *weights) {
     char *end = NULL;
     while (kind < N_CHOICE_KINDS && (strlen(names[kind]) != n || strncmp(names[kind], text, n)))
       kind++;
-    const double weight = text[n] ? strtod(text + n + 1, &end) : -1;
+    const double weight = text[n] ? tirc_parse_double(text + n + 1, &end) : -1;
     if (kind == N_CHOICE_KINDS || !end || end == text + n + 1 || (*end && *end != ',') ||
         !(weight >= 0 && isfinite(weight)))
       tirc_fail(c, (Loc){0}, "argument",

@@ -1,11 +1,11 @@
 /* `tirc shapes`: the workloads of a checkpoint. The files give names and shapes of weights; what
  * they are used for, a script says (shapes.sch). */
 #define _GNU_SOURCE
+#include "../ir/ascii.h"
 #include "bench.h"
 #include "checkpoint.h"
 #include "db.h"
 
-#include <ctype.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static int ask_rules(Found *f) {
 static bool is_word(const tirc_value *v) {
   if (v->kind != TIRC_KIND_STR || !*v->u.s) return false;
   for (const char *p = v->u.s; *p; p++)
-    if (!isalnum((unsigned char)*p) && !strchr("_-./+", *p)) return false;
+    if (!tirc_is_letter_or_digit(*p) && !strchr("_-./+", *p)) return false;
   return true;
 }
 

@@ -1,5 +1,6 @@
 /* `tirc db import`: tuning records of the reference, or a CSV table that export wrote. What is
  * wrong with one line leaves the database as it was. */
+#include "../ir/number.h"
 #include "db.h"
 
 #include <errno.h>
@@ -355,7 +356,7 @@ static bool read_threads(const char *s, int *out) {
 /* Seconds since 1970; an empty cell is 0, for now. */
 static bool read_time(const char *s, double *out) {
   char *end;
-  *out = strtod(s, &end);
+  *out = tirc_parse_double(s, &end);
   return !*end && *out >= 0 && isfinite(*out);
 }
 
@@ -381,7 +382,7 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
   for (char *end; *at; at = end) {
     if (t.n_samples == MOST_SAMPLES)
       return fault(x, "there are more than %d samples", MOST_SAMPLES);
-    samples[t.n_samples++] = strtod(at, &end);
+    samples[t.n_samples++] = tirc_parse_double(at, &end);
     if (end == at || !is_time(samples[t.n_samples - 1]))
       return fault(x, "'%s' are no samples", v[SAMPLES]);
     while (*end == ' ') end++;

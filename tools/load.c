@@ -56,21 +56,25 @@ int load_program_text(const Options *o, const char *name, const char *text, size
   return status;
 }
 
+enum { MOST_TEXT = 1 << 28 }; /* a multiple of the pieces */
+
 int read_text(const Options *o, const char *path, char **text, size_t *n) {
   bool standard = strcmp(path, "-") == 0;
   FILE *f = standard ? stdin : fopen(path, "rb"), *to = open_memstream(text, n);
   char piece[4096];
   bool ok = f && to;
-  for (size_t k; ok && (k = fread(piece, 1, sizeof piece, f)) > 0;)
+  size_t left = MOST_TEXT;
+  for (size_t k; ok && left && (k = fread(piece, 1, sizeof piece, f)) > 0; left -= k)
     ok = fwrite(piece, 1, k, to) == k;
-  int error = errno;
-  ok = ok && !ferror(f);
+  int error = ok && !left ? EFBIG : errno;
+  ok = ok && left && !ferror(f);
   if (f && !standard) fclose(f);
   if (to) ok = fclose(to) == 0 && ok;
   if (ok) return DONE;
   if (to) free(*text);
   *text = NULL;
-  return complain(o, NULL, "cannot read '%s': %s", path, strerror(error));
+  return complain(o, NULL, "cannot read '%s': %s", path,
+                  error == EFBIG ? "the file is larger than 256 MB" : strerror(error));
 }
 
 static void print_text(void *options, const char *text) {

@@ -1,9 +1,9 @@
 /* Statements from lines: one that is not finished goes on in the next line. Brackets, strings of
  * three quotes and a last backslash say so; what a colon opens goes on until an empty line on a
  * terminal, and until a line that is not indented from a pipe, as in a file. */
+#include "../ir/ascii.h"
 #include "repl.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static Scan scan(const char *s) {
   Scan r = {0};
   while (*s) {
     r.joined = false;
-    if (*s != '#' && !isspace((unsigned char)*s)) r.last = *s;
+    if (*s != '#' && !tirc_is_space(*s)) r.last = *s;
     if (*s == '#') {
       s += strcspn(s, "\n");
     } else if (*s == '"' || *s == '\'') {
@@ -56,7 +56,7 @@ static bool is_open(const char *text) {
 
 bool is_unfinished(const char *text) {
   size_t last = strlen(text);
-  while (last && isspace((unsigned char)text[last - 1])) last--;
+  while (last && tirc_is_space(text[last - 1])) last--;
   while (last && text[last - 1] != '\n') last--;
   return is_open(text) || scan(text).last == ':' || text[last] == '@';
 }
@@ -66,8 +66,7 @@ static bool is_blank(const char *line) { return line[strspn(line, " \t\r\n")] ==
 static bool starts_with_one_of(const char *line, const char *const *words) {
   for (; *words; words++) {
     size_t n = strlen(*words);
-    if (strncmp(line, *words, n) == 0 && !isalnum((unsigned char)line[n]) && line[n] != '_')
-      return true;
+    if (strncmp(line, *words, n) == 0 && !tirc_is_word(line[n])) return true;
   }
   return false;
 }
