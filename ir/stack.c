@@ -5,35 +5,37 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* Asking for the first thread's stack would read /proc/self/maps. The name of the program lies at
- * the stack's upper end, and it may grow by the limit from there. */
-static uintptr_t end_of_first(uintptr_t here) {
-  const uintptr_t most = (uintptr_t)64 << 20, top = getauxval(AT_EXECFN);
+ * the stack's upper end, and it may grow by the limit from there; the kernel keeps at least 128 MB
+ * below that end free of other mappings, so what is within FIRST_MOST of it is of that stack. */
+enum { FIRST_MOST = 64 << 20 };
+
+static bool end_of_first(uintptr_t here, uintptr_t *end) {
+  const uintptr_t top = getauxval(AT_EXECFN);
   struct rlimit limit;
-  if (!top || getrlimit(RLIMIT_STACK, &limit) != 0) return here;
-  const uintptr_t size = limit.rlim_cur > most ? most : (uintptr_t)limit.rlim_cur;
-  return here < top && top - here < size ? top - size : here;
+  if (here >= top || top - here >= FIRST_MOST || getrlimit(RLIMIT_STACK, &limit) != 0) return false;
+  *end = top - (limit.rlim_cur > FIRST_MOST ? FIRST_MOST : (uintptr_t)limit.rlim_cur);
+  return true;
 }
 
-static uintptr_t end_of_thread(uintptr_t here) {
+static bool end_of_thread(uintptr_t here, uintptr_t *end) {
   pthread_attr_t attr;
   void *low = NULL;
   size_t size = 0, guard = 0;
-  if (pthread_getattr_np(pthread_self(), &attr) != 0) return here;
+  if (pthread_getattr_np(pthread_self(), &attr) != 0) return false;
   const bool known = pthread_attr_getstack(&attr, &low, &size) == 0 &&
                      pthread_attr_getguardsize(&attr, &guard) == 0;
   (void)pthread_attr_destroy(&attr);
-  const uintptr_t end = (uintptr_t)low + guard; /* which some C libraries count as part of it */
-  return known && here > end && here - (uintptr_t)low < size ? end : here;
+  *end = (uintptr_t)low + guard; /* which some C libraries count as part of it */
+  return known && here > (uintptr_t)low && here - (uintptr_t)low < size;
 }
 
 size_t tirc_stack_left(void) {
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  const bool first = syscall(SYS_gettid) == getpid();
-  return here - (first ? end_of_first(here) : end_of_thread(here));
+  uintptr_t end;
+  if (!end_of_first(here, &end) && !end_of_thread(here, &end)) return 0;
+  return here > end ? here - end : 0;
 }
 
 typedef struct Work {

@@ -2,6 +2,7 @@
  * name begins with rule_; it is left out by returning at its start, so the others run as they
  * would. */
 #include "bench.h"
+#include "input.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,14 +10,7 @@
 
 static const char DEFINITION[] = "def rule_";
 
-char *read_script(const char *path) {
-  enum { MOST = 1 << 20 };
-  FILE *f = fopen(path, "r");
-  char *text = f ? calloc(1, MOST + 1) : NULL;
-  if (text) text[fread(text, 1, MOST, f)] = 0;
-  if (f) fclose(f);
-  return text;
-}
+char *read_script(const char *path) { return read_small_file(path); }
 
 /* The next definition of a rule at the start of a line, from p on. */
 static const char *find_rule(const char *text, const char *p) {

@@ -294,6 +294,7 @@ static int converse(Repl *r) {
     fflush(stdout);
     free(statement);
   }
+  if (r->too_long) worst = complain(r->o, NULL, "the input is no script: a statement has no end");
   if (r->editor && !r->over) putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */
   return r->editor ? DONE : worst;
 }

@@ -2,8 +2,10 @@
  * three quotes and a last backslash say so; what a colon opens goes on until an empty line on a
  * terminal, and until a line that is not indented from a pipe, as in a file. */
 #include "../ir/ascii.h"
+#include "input.h"
 #include "repl.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,19 +93,18 @@ static char *read_line(Repl *r, const char *prompt, bool *dropped) {
     return line;
   }
   if (r->editor) return edit_line(r->editor, prompt, dropped);
-  char *line = NULL;
-  size_t size = 0;
-  ssize_t n = getline(&line, &size, stdin);
-  if (n >= 0 && strlen(line) == (size_t)n && (n == 0 || line[n - 1] != '\n')) {
-    char *grown = realloc(line, (size_t)n + 2); /* a last line without its end */
+  enum { MOST_LINE = 1 << 20 };
+  char *line = read_bounded_line(stdin, MOST_LINE);
+  if (!line && errno == EFBIG) r->too_long = true;
+  const size_t n = line ? strlen(line) : 0;
+  if (line && (n == 0 || line[n - 1] != '\n')) {
+    char *grown = realloc(line, n + 2); /* a last line without its end */
     if (grown) {
       line = grown;
       memcpy(line + n, "\n", 2);
     }
   }
-  if (n >= 0) return line;
-  free(line);
-  return NULL;
+  return line;
 }
 
 /* text and line, which are freed. */
@@ -117,6 +118,7 @@ static char *append(char *text, char *line) {
 }
 
 char *read_statement(Repl *r) {
+  enum { MOST_STATEMENT = 1 << 22 };
   bool dropped, decorated = false, block;
   char *text = read_line(r, "tirc> ", &dropped);
   if (!text) return dropped ? strdup("") : NULL;
@@ -140,6 +142,10 @@ char *read_statement(Repl *r) {
     }
     decorated = !inside && (*line == '@' || (decorated && is_blank(line)));
     text = append(text, line);
+    if (text && strlen(text) > MOST_STATEMENT) r->too_long = true;
+    if (r->too_long) break;
   }
-  return text;
+  if (!r->too_long) return text;
+  free(text);
+  return NULL;
 }

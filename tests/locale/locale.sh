@@ -20,7 +20,7 @@ for pair in de_DE:UTF-8 tr_TR:UTF-8 tr_TR:ISO-8859-9 fr_FR:UTF-8 ps_AF:UTF-8; do
   [ -d "$out/$name" ] || { fail "localedef makes no $name"; continue; }
   LC_ALL=$name "$print_all" "$out/$name.db" >"$out/text" 2>"$out/host" || fail "$name: $(cat "$out/host")"
   grep -q ': 1\.5$' "$out/host" && fail "$name is no locale with another decimal point: $(cat "$out/host")"
-  cmp -s "$out/C" "$out/text" || fail "$name: the library's output differs: $(diff -a "$out/C" "$out/text" | head -20)"
+  cmp -s "$out/C" "$out/text" || { fail "$name: the library's output differs"; diff -a "$out/C" "$out/text" | tr -d '\0' | head -20; }
 done
 
 # No number and no letter passes by the door: ir/number.h and ir/ascii.h.
