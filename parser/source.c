@@ -28,10 +28,16 @@ static Source read_file(Tirc *c, const char *path, FILE *f) {
     char *piece = tirc_alloc(c, step);
     size_t n;
     tirc_text_add(&text, "");
-    while ((n = fread(piece, 1, step, f)) > 0 && text.n <= MAX_SOURCE)
+    struct stat there;
+    const bool sized = fstat(fileno(f), &there) == 0 && S_ISREG(there.st_mode);
+    const bool large = sized && there.st_size > MAX_SOURCE;
+    bool is_text = true; /* what is none is not read on, and refused where it is used */
+    while (!large && is_text && text.n <= MAX_SOURCE && (n = fread(piece, 1, step, f)) > 0) {
+      is_text = !memchr(piece, 0, n);
       tirc_text_addn(&text, piece, n);
+    }
     if (ferror(f)) fail_to_read(c, path, tirc_error_text(errno));
-    if (text.n > MAX_SOURCE) fail_to_read(c, path, "the file is larger than 256 MB");
+    if (large || text.n > MAX_SOURCE) fail_to_read(c, path, "the file is larger than 256 MB");
     TIRC_END(c, trap);
     if (!standard_input) fclose(f);
     return (Source){standard_input ? "<stdin>" : tirc_strdup(c, path), text.at, text.n};

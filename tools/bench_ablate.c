@@ -58,7 +58,7 @@ char *script_without(const char *text, const char *name) {
 
 int find_rules(Bench *b, const char *path) {
   b->script = read_script(path);
-  if (!b->script) return complain(b->o, NULL, "cannot read '%s': %s", path, strerror(errno));
+  if (!b->script) return complain(b->o, NULL, "cannot read '%s': %s", path, read_fault(errno));
   for (const char *r = b->script; (r = find_rule(b->script, r)) != NULL; r++) {
     Rule *grown = realloc(b->rules, ((size_t)b->n_rules + 1) * sizeof *grown);
     if (!grown) return complain(b->o, NULL, "out of memory");

@@ -275,7 +275,7 @@ int read_suite(Bench *b, const char *name) {
   for (int i = 0; i < N_SUITES; i++)
     if (strcmp(suites[i].name, name) == 0) r.suite = name, text = strdup(suites[i].text);
   if (!text) text = read_small_file(name);
-  if (!text) return no_suite(b->o, name, strerror(errno));
+  if (!text) return no_suite(b->o, name, read_fault(errno));
   r.used = calloc((size_t)b->o->define.n + 1, sizeof *r.used);
   int status = r.used ? read_suite_text(&r, text) : complain(b->o, NULL, "out of memory");
   free(r.used);

@@ -5,7 +5,9 @@
 #include "bench.h"
 #include "checkpoint.h"
 #include "db.h"
+#include "input.h"
 
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +92,9 @@ static int ask_rules(Found *f) {
   char *rules = NULL;
   size_t n = 0;
   int status = f->o->rules ? read_text(f->o, f->o->rules, &rules, &n) : DONE;
-  if (status != DONE) return status;
+  if (status == DONE && rules && memchr(rules, 0, n))
+    status = complain(f->o, NULL, "cannot read '%s': %s", f->o->rules, read_fault(EILSEQ));
+  if (status != DONE) return free(rules), status;
   char *text = question(rules ? rules : built_in_rules);
   status = text ? ask_text(f, text) : complain(f->o, NULL, "out of memory");
   free(text);

@@ -3,16 +3,25 @@
 #include "parser/json_check.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 char *read_to_end(FILE *f, size_t most, size_t *n) {
   size_t room = 1 << 14, have = 0;
+  bool is_text = true;
+  struct stat there;
   if (room > most) room = most;
+  if (fstat(fileno(f), &there) == 0 && S_ISREG(there.st_mode) && (uintmax_t)there.st_size > most) {
+    errno = EFBIG;
+    return NULL;
+  }
   char *text = malloc(room + 1);
-  for (size_t k; text && (k = fread(text + have, 1, room - have, f)) > 0;) {
+  for (size_t k; text && is_text && (k = fread(text + have, 1, room - have, f)) > 0;) {
+    is_text = !memchr(text + have, 0, k);
     have += k;
-    if (have < room) continue;
+    if (have < room || !is_text) continue;
     const int next = room < most ? 0 : getc(f); /* whether there is more */
     if (next == EOF) break;
     room = room < most / 2 ? 2 * room : most;
@@ -34,12 +43,24 @@ char *read_to_end(FILE *f, size_t most, size_t *n) {
 
 char *read_small_file(const char *path) {
   enum { MOST = 1 << 20 };
+  size_t n = 0;
   FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-  char *text = f ? read_to_end(f, MOST, NULL) : NULL;
-  const int error = errno;
+  char *text = f ? read_to_end(f, MOST, &n) : NULL;
+  int error = errno;
   if (f && f != stdin) fclose(f);
+  if (text && memchr(text, 0, n)) {
+    free(text);
+    text = NULL;
+    error = EILSEQ;
+  }
   errno = error;
   return text;
+}
+
+const char *read_fault(int error) {
+  return error == EFBIG    ? "the file is too large"
+         : error == EILSEQ ? "it is no text: there is a NUL in it"
+                           : strerror(error);
 }
 
 char *read_bounded_line(FILE *f, size_t most) {

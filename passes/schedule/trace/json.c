@@ -134,7 +134,7 @@ typedef struct Values {
 } Values;
 
 static void skip_space(Values *v) {
-  for (; v->at < v->n && strchr(" \t\r\n", v->text[v->at]); v->at++)
+  for (; v->at < v->n && v->text[v->at] && strchr(" \t\r\n", v->text[v->at]); v->at++)
     if (v->text[v->at] == '\n') v->line++;
 }
 
