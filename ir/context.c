@@ -4,6 +4,7 @@
  * freed before the whole context is, which is what lets trees share nodes without counting
  * references. */
 #include "context.h"
+#include "number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,12 +172,16 @@ char *tirc_strndup(Tirc *c, const char *s, size_t n) {
 char *tirc_strdup(Tirc *c, const char *s) { return tirc_strndup(c, s, strlen(s)); }
 
 char *tirc_vformat(Tirc *c, const char *format, va_list args) {
+  char small[256]; /* most texts fit */
   va_list again;
   va_copy(again, args);
-  int n = vsnprintf(NULL, 0, format, args);
-  size_t size = n < 0 ? 1 : (size_t)n + 1;
-  char *s = tirc_alloc(c, size);
-  vsnprintf(s, size, format, again);
+  int n = tirc_vsnprintf(small, sizeof small, format, args);
+  if (n < (int)sizeof small) {
+    va_end(again);
+    return tirc_strndup(c, small, n < 0 ? 0 : (size_t)n);
+  }
+  char *s = tirc_alloc(c, (size_t)n + 1);
+  tirc_vsnprintf(s, (size_t)n + 1, format, again);
   va_end(again);
   return s;
 }

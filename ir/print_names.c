@@ -1,7 +1,7 @@
 /* Names that are unique where they are live: x, then x_1, x_2 ... The table counts for every
  * spelling whether it is in use; leaving a frame gives its names back. */
-#include <ctype.h>
 
+#include "ascii.h"
 #include "print_internal.h"
 
 typedef struct Name {
@@ -33,13 +33,13 @@ bool tirc_is_reserved(const char *word) {
 
 static const char *identifier(Tirc *c, const char *hint) {
   if (!hint || !*hint) return "v";
-  bool fine = !isdigit((unsigned char)hint[0]);
-  for (const char *s = hint; *s; s++) fine = fine && (isalnum((unsigned char)*s) || *s == '_');
+  bool fine = !tirc_is_digit(hint[0]);
+  for (const char *s = hint; *s; s++) fine = fine && (tirc_is_word(*s));
   if (tirc_is_reserved(hint)) return tirc_format(c, "%s_", hint);
   if (fine) return hint;
-  char *s = tirc_format(c, "%s%s", isdigit((unsigned char)hint[0]) ? "v" : "", hint);
+  char *s = tirc_format(c, "%s%s", tirc_is_digit(hint[0]) ? "v" : "", hint);
   for (char *k = s; *k; k++)
-    if (!isalnum((unsigned char)*k)) *k = '_';
+    if (!tirc_is_letter_or_digit(*k)) *k = '_';
   return s;
 }
 

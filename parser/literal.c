@@ -1,5 +1,6 @@
 /* Literals: what the digits of a number and the characters of a string stand for. The expressions
  * inside of an f-string are parsed as texts of their own that know where in the file they stand. */
+#include "../ir/number.h"
 #include "../ir/utf8.h"
 #include "tree.h"
 
@@ -41,7 +42,7 @@ Syn *tirc_syn_number(Parser *p, Place at, const char *text, size_t n) {
   bool is_float = base_of(digits) == 10 && strpbrk(digits, ".eE");
   if (!is_float) return integer(p, at, digits);
   Syn *s = tirc_syn_node(p, SYN_FLOAT, at);
-  s->f = strtod(digits, NULL);
+  s->f = tirc_parse_double(digits, NULL);
   return s;
 }
 

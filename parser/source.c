@@ -1,10 +1,16 @@
 /* Source texts: reading a file, checking that it is text, and showing a line of it in a message. */
+#define _GNU_SOURCE /* O_PATH */
+#include "../ir/number.h"
 #include "../ir/utf8.h"
 #include "syntax.h"
 #include "tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_SOURCE = 1 << 28 };
 
@@ -12,10 +18,9 @@ static _Noreturn void fail_to_read(Tirc *c, const char *path, const char *why) {
   tirc_fail(c, (Loc){path, 0, 0}, "file", NULL, "cannot read '%s': %s", path, why);
 }
 
-Source tirc_read_source(Tirc *c, const char *path) {
-  bool standard_input = strcmp(path, "-") == 0;
-  FILE *f = standard_input ? stdin : fopen(path, "rb");
-  if (!f) fail_to_read(c, path, strerror(errno));
+/* Closes f, unless it is the standard input. */
+static Source read_file(Tirc *c, const char *path, FILE *f) {
+  const bool standard_input = f == stdin;
   Trap trap;
   if (TIRC_TRY(c, trap)) {
     Text text = {.c = c};
@@ -23,10 +28,16 @@ Source tirc_read_source(Tirc *c, const char *path) {
     char *piece = tirc_alloc(c, step);
     size_t n;
     tirc_text_add(&text, "");
-    while ((n = fread(piece, 1, step, f)) > 0 && text.n <= MAX_SOURCE)
+    struct stat there;
+    const bool sized = fstat(fileno(f), &there) == 0 && S_ISREG(there.st_mode);
+    const bool large = sized && there.st_size > MAX_SOURCE;
+    bool is_text = true; /* what is none is not read on, and refused where it is used */
+    while (!large && is_text && text.n <= MAX_SOURCE && (n = fread(piece, 1, step, f)) > 0) {
+      is_text = !memchr(piece, 0, n);
       tirc_text_addn(&text, piece, n);
-    if (ferror(f)) fail_to_read(c, path, strerror(errno));
-    if (text.n > MAX_SOURCE) fail_to_read(c, path, "the file is larger than 256 MB");
+    }
+    if (ferror(f)) fail_to_read(c, path, tirc_error_text(errno));
+    if (large || text.n > MAX_SOURCE) fail_to_read(c, path, "the file is larger than 256 MB");
     TIRC_END(c, trap);
     if (!standard_input) fclose(f);
     return (Source){standard_input ? "<stdin>" : tirc_strdup(c, path), text.at, text.n};
@@ -34,6 +45,53 @@ Source tirc_read_source(Tirc *c, const char *path) {
   c->trap = trap.outer;
   if (!standard_input) fclose(f);
   tirc_throw(c);
+}
+
+Source tirc_read_source(Tirc *c, const char *path) {
+  FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+  if (!f) fail_to_read(c, path, tirc_error_text(errno));
+  return read_file(c, path, f);
+}
+
+/* Where an open file is, all links followed; false where that cannot be told. */
+static bool place_of(int fd, char *out, size_t size) {
+  char link[64];
+  tirc_snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  const ssize_t n = readlink(link, out, size - 1);
+  if (n < 0 || (size_t)n == size - 1) return false;
+  out[n] = 0;
+  return true;
+}
+
+static bool lies_in(int fd, int folder) {
+  char place[PATH_MAX], root[PATH_MAX];
+  if (!place_of(fd, place, sizeof place) || !place_of(folder, root, sizeof root)) return false;
+  const size_t n = strcmp(root, "/") ? strlen(root) : 0;
+  return !strncmp(place, root, n) && place[n] == '/';
+}
+
+/* Opened first as a name only, which has no effect on a device or a pipe, and read through what was
+ * opened, so that no link can be put in its place meanwhile. */
+FileFault tirc_read_inside(Tirc *c, const char *folder, const char *path, size_t most,
+                           Source *out) {
+  const int root = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int name = root < 0 ? -1 : open(path, O_PATH | O_CLOEXEC);
+  struct stat there;
+  FileFault fault = FILE_ABSENT;
+  FILE *f = NULL;
+  if (name >= 0 && fstat(name, &there) == 0) {
+    char link[64];
+    tirc_snprintf(link, sizeof link, "/proc/self/fd/%d", name);
+    fault = !S_ISREG(there.st_mode)            ? FILE_ABSENT
+            : !lies_in(name, root)             ? FILE_OUTSIDE
+            : (uintmax_t)there.st_size > most  ? FILE_LARGE
+            : (f = fopen(link, "rbe")) == NULL ? FILE_ABSENT
+                                               : FILE_FINE;
+  }
+  if (name >= 0) close(name);
+  if (root >= 0) close(root);
+  if (fault == FILE_FINE) *out = read_file(c, path, f);
+  return fault;
 }
 
 const char *tirc_syn_normalise(Tirc *c, const Source *source, size_t *length) {

@@ -98,6 +98,10 @@ typedef struct Source {
 SynList tirc_parse_syntax(Tirc *c, const Source *source);
 /* The whole file in memory, "-" for standard input; throws (code "file"). */
 Source tirc_read_source(Tirc *c, const char *path);
+/* The same of a file that a text names, a stranger's perhaps: a regular one of at most that many
+ * bytes which lies in the folder or below it once all links are followed. */
+typedef enum FileFault { FILE_FINE, FILE_ABSENT, FILE_OUTSIDE, FILE_LARGE } FileFault;
+FileFault tirc_read_inside(Tirc *c, const char *folder, const char *path, size_t most, Source *out);
 /* The source line and a caret under `column`, for messages: "    12 | x = y +\n       |        ^".
  * NULL when the line is not in the source. Long lines are cut around the column. */
 const char *tirc_source_excerpt(Tirc *c, const Source *source, int line, int column);

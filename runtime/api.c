@@ -1,5 +1,6 @@
 /* The boundary of the library: errors raised inside become values here. */
 #include "api.h"
+#include "../ir/stack.h"
 #include "../ir/utf8.h"
 
 #include <stdlib.h>
@@ -95,16 +96,32 @@ tirc_error *tirc_api_error(const Diag *d, const Sources *sources) {
   return &out_of_memory;
 }
 
+typedef struct Guarded {
+  Tirc *c;
+  void (*body)(Tirc *c, void *self);
+  void *self;
+  const Sources *sources;
+  tirc_error **error;
+  tirc_status status;
+} Guarded;
+
+static void guarded(void *self) {
+  Guarded *g = self;
+  Trap trap;
+  if (TIRC_TRY(g->c, trap)) {
+    g->body(g->c, g->self);
+    TIRC_END(g->c, trap);
+    g->status = TIRC_OK;
+    return;
+  }
+  if (g->error) *g->error = tirc_api_error(&g->c->diag, g->sources);
+  g->status = g->c->diag.status == TIRC_STATUS_NO ? TIRC_NO : TIRC_BAD;
+}
+
 tirc_status tirc_api_guard(Tirc *c, void (*body)(Tirc *c, void *self), void *self,
                            const Sources *sources, tirc_error **error) {
-  Trap trap;
-  if (TIRC_TRY(c, trap)) {
-    body(c, self);
-    TIRC_END(c, trap);
-    return TIRC_OK;
-  }
-  if (error) *error = tirc_api_error(&c->diag, sources);
-  return c->diag.status == TIRC_STATUS_NO ? TIRC_NO : TIRC_BAD;
+  Guarded g = {c, body, self, sources, error, TIRC_BAD};
+  return tirc_on_stack(STACK_ENOUGH, guarded, &g) ? g.status : tirc_api_no_memory(error);
 }
 
 tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, const Sources *sources,

@@ -1,7 +1,9 @@
 /* Running: arrays, the interpreter, compiled kernels. */
 #include "api.h"
 
+#include "../codegen/access.h"
 #include "../codegen/llvm/llvm.h"
+#include "../ir/stack.h"
 #include "../ir/visit.h"
 #include "../passes/lower/extents.h"
 #include "../passes/lower/lower.h"
@@ -233,7 +235,26 @@ struct tirc_kernel {
   Sources sources;
   Jit *jit;
   PackedFunc entry;
+  size_t stack; /* that a run needs, 0: hardly any */
 };
+
+/* Small allocations are in the frames of the code. */
+static bool count_stack(Visitor *v, Stmt s) {
+  size_t *stack = v->self;
+  const int64_t bytes = s->kind == STMT_ALLOC ? tirc_constant_bytes(s->u.alloc.buffer) : 0;
+  if (tirc_fits_stack(bytes, 0)) *stack += (size_t)bytes;
+  return true;
+}
+
+/* Of two frames: that of the function and that of a parallel loop's body, which each have at most
+ * STACK_FRAMES / 2 of buffers. */
+static size_t stack_of(const Func *f) {
+  enum { FEW = 16 << 10, OTHER = 64 << 10, STACK_FRAMES = 1 << 20 };
+  size_t stack = 0;
+  Visitor v = {.stmt = count_stack, .self = &stack};
+  tirc_visit_stmt(&v, f->body);
+  return stack <= FEW ? 0 : (stack < STACK_FRAMES ? stack : STACK_FRAMES) + OTHER;
+}
 
 typedef struct Compile {
   const tirc_module *m;
@@ -252,6 +273,7 @@ static void compile(Tirc *c, void *self) {
   k->params = p->m->params[index];
   const Module *lowered = p->m->lowered ? p->m->m : tirc_lower(c, p->m->m, NULL, NULL);
   k->lowered = tirc_api_func(c, lowered, k->func->name, NULL);
+  k->stack = stack_of(k->lowered);
   k->jit = tirc_jit_new(c, lowered, p->target ? p->target : CPU_DEFAULT);
   p->result = k;
   k->entry = tirc_jit_find(k->jit, k->func->name);
@@ -385,8 +407,35 @@ tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n,
     tirc_context_release(c);
   return status;
 }
+
+typedef struct Running {
+  tirc_launch *launch;
+  int number, repeat; /* of runs that are timed */
+  double min_seconds, *seconds;
+  int failed;
+} Running;
+
+static int run_once(const tirc_launch *launch) {
+  return launch->entry(launch->packed, launch->runtime);
+}
+static void run_here(void *self) {
+  Running *r = self;
+  r->failed = run_once(r->launch);
+}
+
+/* Where there is stack enough for it. */
+static int run_with_stack(Running *r, void (*body)(void *self)) {
+  const size_t stack = r->launch->kernel->stack;
+  enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
+  if (!stack)
+    body(r);
+  else if (!tirc_on_stack(stack, body, r))
+    r->failed = NO_MEMORY;
+  return r->failed;
+}
+
 int tirc_launch_run(tirc_launch *launch) {
-  return launch ? launch->entry(launch->packed, launch->runtime) : TIRC_BAD;
+  return launch ? run_with_stack(&(Running){.launch = launch}, run_here) : TIRC_BAD;
 }
 void tirc_launch_free(tirc_launch *launch) {
   if (launch) tirc_context_release(launch->c);
@@ -433,22 +482,27 @@ static tirc_status run_failed(const tirc_launch *launch, int failed, tirc_error 
   return tirc_api_scratch(fail_call, &failure, &launch->kernel->sources, error);
 }
 
+static void time_here(void *self) {
+  Running *r = self;
+  r->failed = run_once(r->launch);
+  for (int i = 0; i < r->repeat && !r->failed; i++) {
+    for (;;) {
+      double start = tirc_now();
+      for (int k = 0; k < r->number && !r->failed; k++) r->failed = run_once(r->launch);
+      double took = tirc_now() - start;
+      r->seconds[i] = took / r->number;
+      if (r->failed || took >= r->min_seconds || r->number > INT32_MAX / 8) break;
+      double wanted = took > 0 ? r->min_seconds / r->seconds[i] * 1.1 : r->number * 8.0;
+      r->number = wanted < r->number * 8.0 ? (int)wanted + 1 : r->number * 8;
+    }
+  }
+}
+
 tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double min_seconds,
                              double *seconds, tirc_error **error) {
   NEED(launch, LIST(repeat, seconds));
-  int failed = tirc_launch_run(launch);
-  if (number < 1) number = 1;
-  for (int i = 0; i < repeat && !failed; i++) {
-    for (;;) {
-      double start = tirc_now();
-      for (int k = 0; k < number && !failed; k++) failed = tirc_launch_run(launch);
-      double took = tirc_now() - start;
-      seconds[i] = took / number;
-      if (failed || took >= min_seconds || number > INT32_MAX / 8) break;
-      double wanted = took > 0 ? min_seconds / seconds[i] * 1.1 : number * 8.0;
-      number = wanted < number * 8.0 ? (int)wanted + 1 : number * 8;
-    }
-  }
+  Running r = {launch, number < 1 ? 1 : number, repeat, min_seconds, seconds, 0};
+  const int failed = run_with_stack(&r, time_here);
   return failed ? run_failed(launch, failed, error) : TIRC_OK;
 }
 

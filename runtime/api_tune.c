@@ -1,4 +1,6 @@
 /* Searching: the door to passes/search. */
+#include "../ir/number.h"
+#include "../ir/stack.h"
 #include "api.h"
 
 #include "../codegen/llvm/llvm.h"
@@ -95,8 +97,8 @@ typedef struct Record { /* one that fits */
 static void tell_record(const Record *r, const tirc_db_trial *trial) {
   char reason[160];
   if (!r->how || !r->how->tried) return;
-  snprintf(reason, sizeof reason, "trial %.10s, which took %.4g ms", trial->id,
-           trial->seconds * 1e3);
+  tirc_snprintf(reason, sizeof reason, "trial %.10s, which took %.4g ms", trial->id,
+                trial->seconds * 1e3);
   r->how->tried(r->how->self, tirc_module_function(r->m, 0), "the database", true, reason);
 }
 
@@ -168,11 +170,10 @@ static tirc_status not_tuned(const tirc_schedule_options *o, const char *message
   return TIRC_NO;
 }
 
-tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int threads,
-                              const tirc_auto_options *auto_options,
-                              const tirc_schedule_options *options, tirc_module **out,
-                              tirc_error **error) {
-  NEED(m, COUNT(threads), out);
+static tirc_status tuned(const tirc_module *m, const char *database, int threads,
+                         const tirc_auto_options *auto_options,
+                         const tirc_schedule_options *options, tirc_module **out,
+                         tirc_error **error) {
   const char *target = options && options->target ? options->target : CPU_DEFAULT;
   const char *const where = database && *database ? database : NULL;
   Record record = {.m = m, .options = options, .how = auto_options, .out = out};
@@ -203,4 +204,29 @@ tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int th
   tirc_error_free(e);
   status = not_tuned(options, message, error);
   return status == TIRC_OK ? tirc_module_auto(m, auto_options, options, out, error) : status;
+}
+
+typedef struct AskedTuned {
+  const tirc_module *m;
+  const char *database;
+  int threads;
+  const tirc_auto_options *how;
+  const tirc_schedule_options *options;
+  tirc_module **out;
+  tirc_error **error;
+  tirc_status status;
+} AskedTuned;
+
+static void make_tuned(void *self) {
+  AskedTuned *t = self;
+  t->status = tuned(t->m, t->database, t->threads, t->how, t->options, t->out, t->error);
+}
+
+tirc_status tirc_module_tuned(const tirc_module *m, const char *database, int threads,
+                              const tirc_auto_options *auto_options,
+                              const tirc_schedule_options *options, tirc_module **out,
+                              tirc_error **error) {
+  NEED(m, COUNT(threads), out);
+  AskedTuned t = {m, database, threads, auto_options, options, out, error, TIRC_BAD};
+  return tirc_on_stack(STACK_ENOUGH, make_tuned, &t) ? t.status : tirc_api_no_memory(error);
 }

@@ -2,11 +2,11 @@
  * when every index into it is a constant once loops are unrolled and vectorized; whether it did is
  * read off the optimised code: an allocation of its name that is still there. */
 #include "local_notes.h"
+#include "../ir/ascii.h"
 
 #include "../ir/print.h"
 #include "../ir/visit.h"
 
-#include <ctype.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -26,8 +26,8 @@ static bool is_allocated(const Code *llvm, const char *name) {
   for (; (p = memchr(p, '%', (size_t)(end - p))) != NULL; p++) {
     const char *q = p + 1 + n;
     if (end - q < (ptrdiff_t)sizeof after || memcmp(p + 1, name, n) != 0) continue;
-    if (*q == '.' || isdigit((unsigned char)*q))
-      while (q < end && (isalnum((unsigned char)*q) || *q == '.')) q++;
+    if (*q == '.' || tirc_is_digit(*q))
+      while (q < end && (tirc_is_letter_or_digit(*q) || *q == '.')) q++;
     if (end - q >= (ptrdiff_t)sizeof after && memcmp(q, after, sizeof after - 1) == 0) return true;
   }
   return false;

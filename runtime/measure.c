@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "measure.h"
+#include "../ir/number.h"
 
 #include "compare.h"
 #include "timer.h"
@@ -203,8 +204,8 @@ static void check(Candidate *c) {
         tirc_array_difference(again.args[i].array, b->expected[i].array, allowed, NULL, NULL);
     if (d.worst <= allowed) continue;
     char message[sizeof c->slot->m.message];
-    snprintf(message, sizeof message, "\"%s\" element %lld is %g, should be %g", b->params[i].name,
-             (long long)d.at, d.got, d.expected);
+    tirc_snprintf(message, sizeof message, "\"%s\" element %lld is %g, should be %g",
+                  b->params[i].name, (long long)d.at, d.got, d.expected);
     fail(c->slot, "wrong-result", message);
   }
 }
@@ -343,7 +344,7 @@ static bool await(const Bed *b, Child *k, Slot *slot, double seconds, const char
   if (n > 0 && read(k->from, &byte, 1) == 1) return true;
   int status = 0;
   if (n <= 0) {
-    snprintf(message, sizeof message, "%s takes more than %.3g s", what, seconds);
+    tirc_snprintf(message, sizeof message, "%s takes more than %.3g s", what, seconds);
     fail(slot, "timeout", message);
     end_child(k);
     return false;

@@ -1,9 +1,9 @@
 /* .npy files: a magic number, a version, a Python dictionary as text that gives element type, order
  * and shape, then the elements. The header is read with a scanner of just the literals that NumPy
  * writes; every length is checked against the file's size before anything is allocated. */
+#include "../ir/number.h"
 #include "npz.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ _Noreturn static void fail(File *f, const char *code, const char *reason) {
 static void get(File *f, void *at, size_t n) {
   errno = 0;
   if (fread(at, 1, n, f->f) == n) return;
-  if (ferror(f->f)) fail(f, "file", strerror(errno));
+  if (ferror(f->f)) fail(f, "file", tirc_error_text(errno));
   fail(f, "npy", "the file ends too early");
 }
 
@@ -182,7 +182,7 @@ Tensor *tirc_npy_read_stream(Tirc *c, const char *path, FILE *stream, bool whole
 
 Tensor *tirc_npy_read(Tirc *c, const char *path) {
   FILE *f = fopen(path, "rb");
-  if (!f) fail(&(File){c, path, NULL}, "file", strerror(errno));
+  if (!f) fail(&(File){c, path, NULL}, "file", tirc_error_text(errno));
   return tirc_npy_read_stream(c, path, f, false);
 }
 
@@ -219,7 +219,7 @@ void tirc_npy_write(Tirc *c, const char *path, const Tensor *t) {
   size_t n;
   const char *header = tirc_npy_header(c, path, t, &n);
   File f = {c, path, fopen(path, "wb")};
-  if (!f.f) fail(&f, "file", strerror(errno));
+  if (!f.f) fail(&f, "file", tirc_error_text(errno));
   bool ok = fwrite(header, 1, n, f.f) == n && fwrite(t->data, 1, t->bytes, f.f) == t->bytes;
   ok = fclose(f.f) == 0 && ok;
   f.f = NULL;

@@ -140,15 +140,27 @@ int tirc_default_threads(void) {
   return n > 0 ? n : available_cores();
 }
 
+/* A body's buffers on its stack are up to 512 KB, however small this process likes its stacks. */
+static bool start_worker(Pool *p) {
+  enum { STACK = 2 << 20 };
+  pthread_attr_t attr;
+  size_t size = 0;
+  if (pthread_attr_init(&attr) != 0) return false;
+  const bool ok = pthread_attr_getstacksize(&attr, &size) == 0 &&
+                  (size >= STACK || pthread_attr_setstacksize(&attr, STACK) == 0) &&
+                  pthread_create(&p->workers[p->started], &attr, worker, p) == 0;
+  (void)pthread_attr_destroy(&attr);
+  p->started += ok;
+  return ok;
+}
+
 Pool *tirc_pool_new(int threads) {
   if (threads < 1 || threads > POOL_MOST_THREADS) return NULL;
   Pool *p = aligned_alloc(64, (sizeof(Pool) + 63) / 64 * 64);
   if (!p) return NULL;
   *p = (Pool){.threads = threads, .spins = threads > available_cores() ? 0 : SPINS};
   p->workers = calloc((size_t)threads, sizeof *p->workers);
-  while (p->workers && p->started < threads - 1 &&
-         pthread_create(&p->workers[p->started], NULL, worker, p) == 0)
-    p->started++;
+  while (p->workers && p->started < threads - 1 && start_worker(p)) continue;
   if (p->workers && p->started == threads - 1) return p;
   tirc_pool_free(p);
   return NULL;

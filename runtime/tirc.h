@@ -27,7 +27,13 @@
  *
  * Threads. Modules and kernels are immutable and may be used by several threads at once; arrays,
  * builders, executors, launches and calls by one at a time, and so is a schedule together with its
- * copies (in Python, which locks them, any may share them). The library has no global state.
+ * copies (in Python, which locks them, any may share them). The library has no global state. It
+ * reads and writes numbers and letters in one way, whatever the locale is.
+ *
+ * Stack. 64 KB of the calling thread's are enough for any call. Where it has less than 4 MB left,
+ * what recurses is done on a thread of its own, which has ended when the call returns and which
+ * your callbacks then are called from. Code that tirc_module_emit gives needs up to 1 MB for the
+ * buffers of a function and of a parallel loop in it; a launch sees to it by itself.
  *
  * Versions. TIRC_ABI is the number in the library's soname and in the version of its symbols. It
  * grows when a program compiled against an older header would no longer work; functions, enum

@@ -1,5 +1,7 @@
 /* The search as a whole: batches of candidates of several programs, proposed by passes/search,
  * handed out by the database to all who search for the same, measured by measure.c. */
+#include "../ir/number.h"
+#include "../ir/stack.h"
 #include "api.h"
 #include "timer.h"
 #include "tune_parts.h"
@@ -393,7 +395,7 @@ static void read_mutations(Tirc *c, const char *text, double *weights) {
     char *end = NULL;
     while (kind < N_CHOICE_KINDS && (strlen(names[kind]) != n || strncmp(names[kind], text, n)))
       kind++;
-    const double weight = text[n] ? strtod(text + n + 1, &end) : -1;
+    const double weight = text[n] ? tirc_parse_double(text + n + 1, &end) : -1;
     if (kind == N_CHOICE_KINDS || !end || end == text + n + 1 || (*end && *end != ',') ||
         !(weight >= 0 && isfinite(weight)))
       tirc_fail(c, (Loc){0}, "argument",
@@ -542,9 +544,8 @@ void tirc_tune_results_free(int n, tirc_tune_result *results) {
   free(results);
 }
 
-tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
-                      tirc_tune_result **results, tirc_error **error) {
-  NEED(LIST(n, tasks), results);
+static tirc_status tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
+                        tirc_tune_result **results, tirc_error **error) {
   static const tirc_tune_options none = {0};
   Tuning t = {.n = n, .options = options ? options : &none, .start = tirc_now()};
   tirc_executor *executor = NULL;
@@ -584,4 +585,25 @@ tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_option
   }
   if (t.lost && (status != TIRC_NO || !error)) tirc_error_free(t.error);
   return status;
+}
+
+typedef struct Asked {
+  int n;
+  const tirc_tune_task *tasks;
+  const tirc_tune_options *options;
+  tirc_tune_result **results;
+  tirc_error **error;
+  tirc_status status;
+} Asked;
+
+static void answer(void *self) {
+  Asked *a = self;
+  a->status = tune(a->n, a->tasks, a->options, a->results, a->error);
+}
+
+tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
+                      tirc_tune_result **results, tirc_error **error) {
+  NEED(LIST(n, tasks), results);
+  Asked a = {n, tasks, options, results, error, TIRC_BAD};
+  return tirc_on_stack(STACK_ENOUGH, answer, &a) ? a.status : tirc_api_no_memory(error);
 }

@@ -1,10 +1,11 @@
 #include "tune_store.h"
+#include "../ir/ascii.h"
+#include "../ir/number.h"
 
 #include "timer.h"
 
 #include "../ir/utf8.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <math.h>
@@ -18,7 +19,7 @@ tirc_status tirc_store_open(Store *s, const char *where, double lease, tirc_erro
   char host[64] = "", text[96];
   *s = (Store){.lease = lease > 0 ? lease : LEASE, .renewed = tirc_now()};
   (void)gethostname(host, sizeof host - 1);
-  snprintf(s->worker, sizeof s->worker, "%s:%ld:%.6f", host, (long)getpid(), tirc_now());
+  tirc_snprintf(s->worker, sizeof s->worker, "%s:%ld:%.6f", host, (long)getpid(), tirc_now());
   where = !where ? ":memory:" : *where ? where : NULL;
   tirc_status status = tirc_db_open(where, TIRC_DB_WRITE, &s->db, error);
   snprintf(text, sizeof text, "{\"tirc\": \"%s\"}", tirc_version());
@@ -47,8 +48,8 @@ void tirc_store_profile(char *out, size_t size) {
   size_t n = 0;
   tirc_machine_name(name, sizeof name);
   for (const char *p = name; *p && n + 16 < size; p++) {
-    if (isalnum((unsigned char)*p))
-      out[n++] = (char)tolower((unsigned char)*p);
+    if (tirc_is_letter_or_digit(*p))
+      out[n++] = tirc_lower(*p);
     else if (n && out[n - 1] != '-')
       out[n++] = '-';
   }
@@ -98,8 +99,11 @@ static char *extra_text(const SearchPoint *p, const float *features) {
   fprintf(f, "{\"hash\": \"%016" PRIx64 "\", \"way\": ", p->hash);
   put_name(f, p->way);
   if (features) fprintf(f, ", \"features of\": %d, \"features\": ", FEATURES_VERSION);
-  for (int i = 0; features && i < PROGRAM_FEATURES; i++)
-    fprintf(f, "%s%.5g", i ? "," : "[", (double)features[i]);
+  for (int i = 0; features && i < PROGRAM_FEATURES; i++) {
+    char number[32];
+    tirc_snprintf(number, sizeof number, "%.5g", (double)features[i]);
+    fprintf(f, "%s%s", i ? "," : "[", number);
+  }
   fputs(features ? "]}" : "}", f);
   return fclose(f) == 0 ? out : NULL;
 }

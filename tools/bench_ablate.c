@@ -2,6 +2,7 @@
  * name begins with rule_; it is left out by returning at its start, so the others run as they
  * would. */
 #include "bench.h"
+#include "input.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,14 +10,7 @@
 
 static const char DEFINITION[] = "def rule_";
 
-char *read_script(const char *path) {
-  enum { MOST = 1 << 20 };
-  FILE *f = fopen(path, "r");
-  char *text = f ? calloc(1, MOST + 1) : NULL;
-  if (text) text[fread(text, 1, MOST, f)] = 0;
-  if (f) fclose(f);
-  return text;
-}
+char *read_script(const char *path) { return read_small_file(path); }
 
 /* The next definition of a rule at the start of a line, from p on. */
 static const char *find_rule(const char *text, const char *p) {
@@ -64,7 +58,7 @@ char *script_without(const char *text, const char *name) {
 
 int find_rules(Bench *b, const char *path) {
   b->script = read_script(path);
-  if (!b->script) return complain(b->o, NULL, "cannot read '%s': %s", path, strerror(errno));
+  if (!b->script) return complain(b->o, NULL, "cannot read '%s': %s", path, read_fault(errno));
   for (const char *r = b->script; (r = find_rule(b->script, r)) != NULL; r++) {
     Rule *grown = realloc(b->rules, ((size_t)b->n_rules + 1) * sizeof *grown);
     if (!grown) return complain(b->o, NULL, "out of memory");

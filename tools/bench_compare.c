@@ -1,5 +1,6 @@
 /* `tirc bench --compare A.json B.json`: the rows that both files have, and whether B is faster. */
 #include "bench.h"
+#include "input.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -49,13 +50,15 @@ static Json *read_rows(const Options *o, const char *path, Json **rows) {
   char *text = NULL;
   size_t n = 0;
   if (read_text(o, path, &text, &n) != DONE) return NULL;
-  Json *j = json_tokener_parse(text);
+  char *why = json_fault(text, n);
+  Json *j = why ? NULL : json_tokener_parse(text);
   free(text);
   if (j && json_object_object_get_ex(j, "results", rows) &&
       json_object_is_type(*rows, json_type_array))
     return j;
-  complain(o, "name two files that `tirc bench --json FILE` wrote", "'%s' is no result of a bench",
-           path);
+  complain(o, "name two files that `tirc bench --json FILE` wrote",
+           "'%s' is no result of a bench%s%s", path, why ? ": " : "", why ? why : "");
+  free(why);
   json_object_put(j);
   return NULL;
 }

@@ -6,6 +6,7 @@
  * of one of the two kinds. A program is looked for from the suite's folder, and what its line says
  * of it is checked before anything is measured. */
 #include "bench_settings.h"
+#include "input.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -254,18 +255,6 @@ static int read_suite_text(Reading *r, char *text) {
 /* --- suites -------------------------------------------------------------------------------------
  */
 
-static char *read_whole(const char *path) {
-  enum { MOST = 1 << 20 };
-  FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
-  char *text = f ? calloc(1, MOST + 1) : NULL;
-  if (text) text[fread(text, 1, MOST, f)] = 0;
-  bool ok = f && !ferror(f);
-  if (f && f != stdin) fclose(f);
-  if (ok) return text;
-  free(text);
-  return NULL;
-}
-
 bool is_known_suite(const char *name) {
   for (int i = 0; i < N_SUITES; i++)
     if (strcmp(suites[i].name, name) == 0) return true;
@@ -285,8 +274,8 @@ int read_suite(Bench *b, const char *name) {
   char *text = NULL;
   for (int i = 0; i < N_SUITES; i++)
     if (strcmp(suites[i].name, name) == 0) r.suite = name, text = strdup(suites[i].text);
-  if (!text) text = read_whole(name);
-  if (!text) return no_suite(b->o, name, strerror(errno));
+  if (!text) text = read_small_file(name);
+  if (!text) return no_suite(b->o, name, read_fault(errno));
   r.used = calloc((size_t)b->o->define.n + 1, sizeof *r.used);
   int status = r.used ? read_suite_text(&r, text) : complain(b->o, NULL, "out of memory");
   free(r.used);

@@ -2,6 +2,7 @@
  * header, a JSON object {NAME: {"dtype", "shape", "data_offsets"}}, and the elements. Of a .npz
  * archive the arrays' own headers are read. */
 #include "checkpoint.h"
+#include "input.h"
 
 #include "runtime/npz.h"
 
@@ -138,6 +139,7 @@ static int parse_header(const Options *o, const char *path, Checkpoint *c, const
   json_tokener_set_flags(t, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
   Json *all = json_tokener_parse_ex(t, text, (int)n);
   const enum json_tokener_error why = json_tokener_get_error(t);
+  char *lies = NULL;
   int status;
   if (!json_object_is_type(all, json_type_object))
     status =
@@ -145,8 +147,11 @@ static int parse_header(const Options *o, const char *path, Checkpoint *c, const
                  why == json_tokener_continue ? "it ends too early" : json_tokener_error_desc(why));
   else if (count_members(text, n) != json_object_object_length(all))
     status = complain(o, NULL, "%s: two weights have the same name", path);
+  else if ((lies = json_fault(text, n)) != NULL)
+    status = complain(o, NULL, "%s: the header: %s", path, lies);
   else
     status = read_tensors(o, path, c, all, n_data);
+  free(lies);
   json_object_put(all);
   json_tokener_free(t);
   return status;

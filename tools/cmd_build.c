@@ -1,8 +1,8 @@
 /* `tirc build`: code in one of several forms. */
+#include "../ir/ascii.h"
 #include "link.h"
 #include "tool.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,10 +19,10 @@ static char *symbol_name(const char *stem) {
   size_t n = strlen(stem) + 3;
   char *name = malloc(n);
   if (!name) return NULL;
-  bool plain = !isdigit((unsigned char)*stem) && strcmp(stem, "main") != 0;
+  bool plain = !tirc_is_digit(*stem) && strcmp(stem, "main") != 0;
   snprintf(name, n, "%s%s", plain ? "" : "k_", stem);
   for (char *p = name; *p; p++)
-    if (!isalnum((unsigned char)*p)) *p = '_';
+    if (!tirc_is_letter_or_digit(*p)) *p = '_';
   return name;
 }
 

@@ -1,6 +1,7 @@
 /* `tirc lesson`: shows a lesson, writes its files, checks an exercise. A checker is a script in the
  * language of schedules that looks at the scheduled program and collects what is missing; how much
  * faster it must be stands in the checker's comments. */
+#include "../ir/number.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -215,8 +216,8 @@ static double wanted_ratio(const Lesson *lesson, bool *against_schedule) {
   const char *speed = strstr(lesson->check, "# speed-up: ");
   const char *beat = strstr(lesson->check, "# beat: schedule.sch ");
   *against_schedule = beat != NULL;
-  if (beat) return strtod(beat + strlen("# beat: schedule.sch "), NULL);
-  return speed ? strtod(speed + strlen("# speed-up: "), NULL) : 0;
+  if (beat) return tirc_parse_double(beat + strlen("# beat: schedule.sch "), NULL);
+  return speed ? tirc_parse_double(speed + strlen("# speed-up: "), NULL) : 0;
 }
 
 static int check_speed(Attempt *a) {

@@ -1,7 +1,7 @@
 /* `tirc repl`: the loop that reads statements, and the commands of a session. */
+#include "../ir/ascii.h"
 #include "repl.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,7 +253,7 @@ static const ReplCommand *find_repl_command(const char *text) {
   for (int i = 0; i < n_repl_commands; i++) {
     const ReplCommand *c = &repl_commands[i];
     if (strlen(c->name) != n || strncmp(c->name, text, n) != 0) continue;
-    bool operand = !c->argument && *rest && !isalnum((unsigned char)*rest);
+    bool operand = !c->argument && *rest && !tirc_is_letter_or_digit(*rest);
     return operand ? NULL : c;
   }
   return NULL;
@@ -262,7 +262,7 @@ static const ReplCommand *find_repl_command(const char *text) {
 /* A statement without the spaces and the newline at its end. */
 static void trim(char *text) {
   size_t n = strlen(text);
-  while (n && isspace((unsigned char)text[n - 1])) text[--n] = 0;
+  while (n && tirc_is_space(text[n - 1])) text[--n] = 0;
 }
 
 static int obey(Repl *r, const char *statement) {
@@ -272,7 +272,7 @@ static int obey(Repl *r, const char *statement) {
   size_t n = strcspn(text, " ");
   const ReplCommand *c = find_repl_command(text);
   const char *argument = text + n + strspn(text + n, " ");
-  int number = r->proposals && isdigit((unsigned char)*text) ? count_of(text) : -1, status;
+  int number = r->proposals && tirc_is_digit(*text) ? count_of(text) : -1, status;
   if (c && !c->argument && *argument)
     status = complain(r->o, NULL, "'%s' takes no argument", c->name);
   else if (c)
@@ -294,6 +294,7 @@ static int converse(Repl *r) {
     fflush(stdout);
     free(statement);
   }
+  if (r->too_long) worst = complain(r->o, NULL, "the input is no script: a statement has no end");
   if (r->editor && !r->over) putchar('\n'); /* Ctrl-D leaves the cursor behind the prompt */
   return r->editor ? DONE : worst;
 }

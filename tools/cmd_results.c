@@ -1,5 +1,6 @@
 /* `tirc results`: what bench and studies stored, chosen and listed. */
 #define _GNU_SOURCE
+#include "../ir/number.h"
 #include "results.h"
 
 #include "db.h"
@@ -208,7 +209,7 @@ const char *dimension(const Stored *s, const char *name, char *buffer, size_t si
 
 int compare_values(const char *a, const char *b) {
   char *end_a, *end_b;
-  const double x = strtod(a, &end_a), y = strtod(b, &end_b);
+  const double x = tirc_parse_double(a, &end_a), y = tirc_parse_double(b, &end_b);
   if (end_a > a && !*end_a && end_b > b && !*end_b) return (x > y) - (x < y);
   return strcmp(a, b);
 }

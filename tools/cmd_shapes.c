@@ -1,11 +1,13 @@
 /* `tirc shapes`: the workloads of a checkpoint. The files give names and shapes of weights; what
  * they are used for, a script says (shapes.sch). */
 #define _GNU_SOURCE
+#include "../ir/ascii.h"
 #include "bench.h"
 #include "checkpoint.h"
 #include "db.h"
+#include "input.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +92,9 @@ static int ask_rules(Found *f) {
   char *rules = NULL;
   size_t n = 0;
   int status = f->o->rules ? read_text(f->o, f->o->rules, &rules, &n) : DONE;
-  if (status != DONE) return status;
+  if (status == DONE && rules && memchr(rules, 0, n))
+    status = complain(f->o, NULL, "cannot read '%s': %s", f->o->rules, read_fault(EILSEQ));
+  if (status != DONE) return free(rules), status;
   char *text = question(rules ? rules : built_in_rules);
   status = text ? ask_text(f, text) : complain(f->o, NULL, "out of memory");
   free(text);
@@ -105,7 +109,7 @@ static int ask_rules(Found *f) {
 static bool is_word(const tirc_value *v) {
   if (v->kind != TIRC_KIND_STR || !*v->u.s) return false;
   for (const char *p = v->u.s; *p; p++)
-    if (!isalnum((unsigned char)*p) && !strchr("_-./+", *p)) return false;
+    if (!tirc_is_letter_or_digit(*p) && !strchr("_-./+", *p)) return false;
   return true;
 }
 

@@ -1,13 +1,13 @@
 /* `tirc step`: what each call of a schedule does. */
+#include "../ir/ascii.h"
 #include "step.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- which steps ------------------------------------------------------------------------------ */
 
-static bool is_number(const char *word) { return isdigit((unsigned char)*word); }
+static bool is_number(const char *word) { return tirc_is_digit(*word); }
 
 /* Whether step i (from 0) is what a word of --from, --to or --only means: a number or a primitive.
  */

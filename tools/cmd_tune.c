@@ -1,10 +1,10 @@
 /* `tirc tune`: searches for the best schedules of one or several programs. */
+#include "../ir/ascii.h"
 #include "diff.h"
 #include "tune_show.h"
 
 #include "ir/cpu.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,10 +98,10 @@ static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result 
 static void drop_numbers(char *text) {
   char *to = text;
   for (const char *p = text; *p;) {
-    const bool begins = p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_');
-    const bool name = begins && strchr("blv", *p) && isdigit((unsigned char)p[1]);
+    const bool begins = p == text || (!tirc_is_word(p[-1]));
+    const bool name = begins && strchr("blv", *p) && tirc_is_digit(p[1]);
     *to++ = *p++;
-    while (name && isdigit((unsigned char)*p)) p++;
+    while (name && tirc_is_digit(*p)) p++;
   }
   *to = 0;
 }

@@ -1,8 +1,8 @@
 /* Completion for bash and zsh, from the tables of commands, options, primitives and errors. An
  * option's argument tells what completes it: words between bars, or files. */
+#include "../ir/ascii.h"
 #include "tool.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* Words like "text|json"; a placeholder as PASS is in capitals and left out. */
@@ -16,7 +16,7 @@ static bool takes_file(const OptionRow *o) {
 static void print_choices(const OptionRow *o) {
   for (const char *p = o->argument; *p;) {
     size_t n = strcspn(p, "|");
-    if (!isupper((unsigned char)*p)) printf("%.*s ", (int)n, p);
+    if (!tirc_is_upper(*p)) printf("%.*s ", (int)n, p);
     p += n + (p[n] == '|');
   }
 }

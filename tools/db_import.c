@@ -1,6 +1,8 @@
 /* `tirc db import`: tuning records of the reference, or a CSV table that export wrote. What is
  * wrong with one line leaves the database as it was. */
+#include "../ir/number.h"
 #include "db.h"
+#include "input.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -263,11 +265,11 @@ static int import_records(Import *x, char *text) {
     line[n] = 0;
     x->line++;
     if (line[strspn(line, " \t\r")]) {
-      enum json_tokener_error why;
-      Json *record = json_tokener_parse_verbose(line, &why);
-      status =
-          record ? import_record(x, record) : fault(x, "no JSON: %s", json_tokener_error_desc(why));
+      char *why = json_fault(line, n);
+      Json *record = why ? NULL : json_tokener_parse(line);
+      status = record ? import_record(x, record) : fault(x, "%s", why ? why : "no JSON");
       json_object_put(record);
+      free(why);
     }
     line += n + !last;
   }
@@ -355,7 +357,7 @@ static bool read_threads(const char *s, int *out) {
 /* Seconds since 1970; an empty cell is 0, for now. */
 static bool read_time(const char *s, double *out) {
   char *end;
-  *out = strtod(s, &end);
+  *out = tirc_parse_double(s, &end);
   return !*end && *out >= 0 && isfinite(*out);
 }
 
@@ -381,7 +383,7 @@ static int import_csv_row(Import *x, char **cells, const int *columns) {
   for (char *end; *at; at = end) {
     if (t.n_samples == MOST_SAMPLES)
       return fault(x, "there are more than %d samples", MOST_SAMPLES);
-    samples[t.n_samples++] = strtod(at, &end);
+    samples[t.n_samples++] = tirc_parse_double(at, &end);
     if (end == at || !is_time(samples[t.n_samples - 1]))
       return fault(x, "'%s' are no samples", v[SAMPLES]);
     while (*end == ' ') end++;
@@ -420,6 +422,8 @@ static int import_text(Import *x, const char *path, bool csv) {
   tirc_error *e = NULL;
   x->path = path;
   int status = read_text(x->o, path, &text, &n);
+  if (status == DONE && memchr(text, 0, n))
+    status = complain(x->o, "is this a text file?", "%s: control character 0x00 in the text", path);
   if (status == DONE && tirc_db_begin(x->db, &e)) status = report(x->o, e);
   if (status == DONE) status = csv ? import_csv(x, text) : import_records(x, text);
   if (status == DONE && tirc_db_commit(x->db, &e)) status = report(x->o, e);

@@ -1,8 +1,8 @@
 /* -D NAME=VALUE where nothing is called NAME is a slip of the pen, and would go unnoticed: the
  * files of the command line must have the name somewhere. */
+#include "../ir/ascii.h"
 #include "tool.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@ static char *text_of_file(const char *path) {
   return text;
 }
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool is_word(char c) { return tirc_is_word(c); }
 
 static bool has_name(const char *text, const char *name, size_t n) {
   for (const char *p = text; (p = strstr(p, name)) != NULL; p++)

@@ -1,4 +1,5 @@
 /* Reading programs and running schedule scripts, with errors reported. */
+#include "input.h"
 #include "tool.h"
 
 #include "ir/utf8.h"
@@ -56,21 +57,18 @@ int load_program_text(const Options *o, const char *name, const char *text, size
   return status;
 }
 
+enum { MOST_TEXT = 1 << 28 };
+
 int read_text(const Options *o, const char *path, char **text, size_t *n) {
-  bool standard = strcmp(path, "-") == 0;
-  FILE *f = standard ? stdin : fopen(path, "rb"), *to = open_memstream(text, n);
-  char piece[4096];
-  bool ok = f && to;
-  for (size_t k; ok && (k = fread(piece, 1, sizeof piece, f)) > 0;)
-    ok = fwrite(piece, 1, k, to) == k;
-  int error = errno;
-  ok = ok && !ferror(f);
+  const bool standard = strcmp(path, "-") == 0;
+  FILE *f = standard ? stdin : fopen(path, "rb");
+  errno = f ? 0 : errno;
+  *text = f ? read_to_end(f, MOST_TEXT, n) : NULL;
+  const int error = errno;
   if (f && !standard) fclose(f);
-  if (to) ok = fclose(to) == 0 && ok;
-  if (ok) return DONE;
-  if (to) free(*text);
-  *text = NULL;
-  return complain(o, NULL, "cannot read '%s': %s", path, strerror(error));
+  if (*text) return DONE;
+  return complain(o, NULL, "cannot read '%s': %s", path,
+                  error == EFBIG ? "the file is larger than 256 MB" : strerror(error));
 }
 
 static void print_text(void *options, const char *text) {

@@ -1,4 +1,5 @@
 /* The `tirc` command: finds the subcommand, reads its options, runs it. */
+#include "ir/stack.h"
 #include "tool.h"
 
 #include <signal.h>
@@ -31,6 +32,18 @@ static int run_command(int argc, char **argv, Options *o) {
   return DONE;
 }
 
+typedef struct Call {
+  int argc;
+  char **argv;
+  Options *o;
+  int status;
+} Call;
+
+static void run_call(void *self) {
+  Call *call = self;
+  call->status = run_command(call->argc, call->argv, call->o);
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) {
     print_usage(stderr);
@@ -40,7 +53,9 @@ int main(int argc, char **argv) {
                .words = {argc, (const char **)(uintptr_t)argv}};
   signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing it */
   end_when_memory_is_out(&o);
-  int status = run_command(argc, argv, &o);
+  Call call = {argc, argv, &o, BAD};
+  if (!tirc_on_stack(STACK_ENOUGH, run_call, &call)) complain(&o, NULL, "out of memory");
+  int status = call.status;
   bool lost = fflush(stdout) != 0 || ferror(stdout);
   if (lost && status != BAD) status = complain(&o, NULL, "cannot write standard output");
   free_options(&o);

@@ -1,8 +1,8 @@
 /* Manual pages, from the tables that help is printed from: tirc(1), one for each command, and
  * tirc-primitives(7) and tirc-errors(7). */
+#include "../ir/ascii.h"
 #include "tool.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* Text for roff: hyphens that are typed as such, no line that a dot or quote makes a request. */
@@ -33,7 +33,7 @@ static void upper(const char *text) {
     if (*text == '-')
       fputs("\\-", stdout);
     else
-      putchar(toupper((unsigned char)*text));
+      putchar(tirc_upper(*text));
 }
 
 static void heading(const char *page, int section, const char *summary) {

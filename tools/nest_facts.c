@@ -1,7 +1,7 @@
 #define _GNU_SOURCE
 #include "nest_facts.h"
+#include "../ir/ascii.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static bool is_of_axis(const char *loop, const Axis *a) {
   for (const char *p = loop + n; *p;) {
     if (strncmp(p, "fused", 5) == 0)
       p += 5;
-    else if (*p == '_' || isdigit((unsigned char)*p))
+    else if (*p == '_' || tirc_is_digit(*p))
       p++;
     else
       return false;
@@ -163,7 +163,7 @@ static void read_call(Facts *f, const tirc_step *s) {
 static int64_t annotated_unroll(const tirc_node *loop) {
   static const char key[] = "pragma_auto_unroll_max_step";
   const char *at = loop->annotations ? strstr(loop->annotations, key) : NULL;
-  for (at = at ? at + strlen(key) : ""; *at && !isdigit((unsigned char)*at);) at++;
+  for (at = at ? at + strlen(key) : ""; *at && !tirc_is_digit(*at);) at++;
   return strtoll(at, NULL, 10);
 }
 

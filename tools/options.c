@@ -1,7 +1,8 @@
 /* One parser for the options of all subcommands, driven by options.def. */
+#include "../ir/ascii.h"
+#include "../ir/number.h"
 #include "tool.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -92,7 +93,7 @@ static bool set_option(const Command *c, const Option *option, const char *value
   case INT:
   case COUNT: *(int64_t *)(void *)field = strtoll(value, &end, 10); break;
   case REAL:
-  case SPAN: *(double *)(void *)field = strtod(value, &end); break;
+  case SPAN: *(double *)(void *)field = tirc_parse_double(value, &end); break;
   }
   static const char *const kinds[] = {[INT] = "a number",
                                       [COUNT] = "a number from 1",
@@ -208,8 +209,7 @@ static void print_examples(const char *const examples[2][2], FILE *to) {
 void print_command_help(const Command *c, FILE *to) {
   const char *end = strchr(c->summary, '?') ? "" : ".";
   char title[256];
-  snprintf(title, sizeof title, "%c%s%s", toupper((unsigned char)c->summary[0]), c->summary + 1,
-           end);
+  snprintf(title, sizeof title, "%c%s%s", tirc_upper(c->summary[0]), c->summary + 1, end);
   fprintf(to, "usage: tirc %s [OPTION]... %s\n\n", c->name, c->synopsis);
   put_text(to, 0, false, title);
   put_text(to, 0, false, c->details);

@@ -21,6 +21,7 @@ typedef struct Repl {
   Proposals *proposals; /* of the last `next`, good until the program changes; or NULL */
   Editor *editor;       /* NULL: lines come from a pipe */
   char *pending;        /* a line that was read too far, or NULL */
+  bool too_long;        /* the input has a line, or a statement, without an end */
   bool over;
 } Repl;
 

@@ -1,8 +1,8 @@
 /* What may stand where the cursor is: commands, primitives, keyword arguments, blocks, loops and
  * the names that the session has assigned. */
+#include "../ir/ascii.h"
 #include "repl.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void offer_with(const Taker *t, const char *word, const char *end) {
   if (snprintf(text, sizeof text, "%s%s", word, end) < (int)sizeof text) offer(t, text);
 }
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool is_word(char c) { return tirc_is_word(c); }
 
 /* --- the session's names ---------------------------------------------------------------------- */
 
@@ -48,7 +48,7 @@ static const char *end_of_targets(const char *start) {
 }
 
 static bool is_plain(const char *word, size_t n) {
-  return !isdigit((unsigned char)*word) && !(n == 3 && !strncmp(word, "for", n)) &&
+  return !tirc_is_digit(*word) && !(n == 3 && !strncmp(word, "for", n)) &&
          !(n == 3 && !strncmp(word, "def", n)) && !(n == 3 && !strncmp(word, "sch", n));
 }
 

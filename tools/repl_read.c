@@ -1,9 +1,11 @@
 /* Statements from lines: one that is not finished goes on in the next line. Brackets, strings of
  * three quotes and a last backslash say so; what a colon opens goes on until an empty line on a
  * terminal, and until a line that is not indented from a pipe, as in a file. */
+#include "../ir/ascii.h"
+#include "input.h"
 #include "repl.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +36,7 @@ static Scan scan(const char *s) {
   Scan r = {0};
   while (*s) {
     r.joined = false;
-    if (*s != '#' && !isspace((unsigned char)*s)) r.last = *s;
+    if (*s != '#' && !tirc_is_space(*s)) r.last = *s;
     if (*s == '#') {
       s += strcspn(s, "\n");
     } else if (*s == '"' || *s == '\'') {
@@ -56,7 +58,7 @@ static bool is_open(const char *text) {
 
 bool is_unfinished(const char *text) {
   size_t last = strlen(text);
-  while (last && isspace((unsigned char)text[last - 1])) last--;
+  while (last && tirc_is_space(text[last - 1])) last--;
   while (last && text[last - 1] != '\n') last--;
   return is_open(text) || scan(text).last == ':' || text[last] == '@';
 }
@@ -66,8 +68,7 @@ static bool is_blank(const char *line) { return line[strspn(line, " \t\r\n")] ==
 static bool starts_with_one_of(const char *line, const char *const *words) {
   for (; *words; words++) {
     size_t n = strlen(*words);
-    if (strncmp(line, *words, n) == 0 && !isalnum((unsigned char)line[n]) && line[n] != '_')
-      return true;
+    if (strncmp(line, *words, n) == 0 && !tirc_is_word(line[n])) return true;
   }
   return false;
 }
@@ -92,19 +93,18 @@ static char *read_line(Repl *r, const char *prompt, bool *dropped) {
     return line;
   }
   if (r->editor) return edit_line(r->editor, prompt, dropped);
-  char *line = NULL;
-  size_t size = 0;
-  ssize_t n = getline(&line, &size, stdin);
-  if (n >= 0 && strlen(line) == (size_t)n && (n == 0 || line[n - 1] != '\n')) {
-    char *grown = realloc(line, (size_t)n + 2); /* a last line without its end */
+  enum { MOST_LINE = 1 << 20 };
+  char *line = read_bounded_line(stdin, MOST_LINE);
+  if (!line && errno == EFBIG) r->too_long = true;
+  const size_t n = line ? strlen(line) : 0;
+  if (line && (n == 0 || line[n - 1] != '\n')) {
+    char *grown = realloc(line, n + 2); /* a last line without its end */
     if (grown) {
       line = grown;
       memcpy(line + n, "\n", 2);
     }
   }
-  if (n >= 0) return line;
-  free(line);
-  return NULL;
+  return line;
 }
 
 /* text and line, which are freed. */
@@ -118,6 +118,7 @@ static char *append(char *text, char *line) {
 }
 
 char *read_statement(Repl *r) {
+  enum { MOST_STATEMENT = 1 << 22 };
   bool dropped, decorated = false, block;
   char *text = read_line(r, "tirc> ", &dropped);
   if (!text) return dropped ? strdup("") : NULL;
@@ -141,6 +142,10 @@ char *read_statement(Repl *r) {
     }
     decorated = !inside && (*line == '@' || (decorated && is_blank(line)));
     text = append(text, line);
+    if (text && strlen(text) > MOST_STATEMENT) r->too_long = true;
+    if (r->too_long) break;
   }
-  return text;
+  if (!r->too_long) return text;
+  free(text);
+  return NULL;
 }

@@ -1,5 +1,6 @@
 /* What `tirc run` is given, values first, then files: NAME=F.npy, NAME=F.npz (its array NAME),
  * NAME=F.npz:OTHER, and F.npz for every array by the name of its parameter. */
+#include "../ir/number.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@ int read_scalar(const Options *o, const tirc_param *p, const char *value, tirc_a
   const bool is_uint64 = !strcmp(p->dtype, "uint64");
   errno = is_uint64 && strchr(value, '-') ? ERANGE : 0;
   if (strstr(p->dtype, "float"))
-    out->f = strtod(value, &end);
+    out->f = tirc_parse_double(value, &end);
   else if (is_uint64)
     out->i = (int64_t)strtoull(value, &end, 10);
   else

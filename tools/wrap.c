@@ -1,11 +1,11 @@
 /* Text for people, in lines that fit the terminal. Text is a little Markdown: paragraphs, lists,
  * headings, code, tables. On a terminal its lines are made anew; elsewhere it stays as it was
  * written, and other text ends before column 100. Code is never broken. */
+#include "../ir/ascii.h"
 #include "tool.h"
 
 #include "ir/utf8.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -137,7 +137,7 @@ static char *in_colours(const Page *p, const char *s, const char *base) {
       s += n;
       continue;
     }
-    int i = s > start && isalnum((unsigned char)s[-1]) ? 3 : 0; /* a*b is a product */
+    int i = s > start && tirc_is_letter_or_digit(s[-1]) ? 3 : 0; /* a*b is a product */
     while (i < 3 && !(n = marked(s, marks[i].mark))) i++;
     if (!n || !p->colour) {
       size_t whole = n ? n + 2 * strlen(marks[i].mark) : 1;

@@ -1,11 +1,35 @@
 /* Names: the program's own, as far as C allows. What is no letter or digit becomes "_"; words of C,
  * of its library and of the generated code, and names that an enclosing scope has already, get
  * something behind them. */
+#include "../../ir/ascii.h"
 #include "../libm.h"
 #include "gen.h"
 
-#include <ctype.h>
-#include <fnmatch.h>
+/* [A-Z0-9]: whether it has ch; *end: behind it. fnmatch would ask the locale what is from A to Z.
+ */
+static bool in_class(const char *set, char ch, const char **end) {
+  bool has = false;
+  for (set++; *set != ']'; set++) {
+    const bool range = set[1] == '-' && set[2] != ']';
+    has = has || (range ? *set <= ch && ch <= set[2] : *set == ch);
+    set += range ? 2 : 0;
+  }
+  *end = set + 1;
+  return has;
+}
+
+/* A pattern of reserved.def: "*" is any text, [...] one character of a set. */
+static bool matches(const char *pattern, const char *s) {
+  for (; *pattern && *pattern != '*'; s++) {
+    if (!*s) return false;
+    if (*pattern == '[' ? !in_class(pattern, *s, &pattern) : *pattern++ != *s) return false;
+  }
+  if (!*pattern) return !*s;
+  do
+    if (matches(pattern + 1, s)) return true;
+  while (*s++);
+  return false;
+}
 
 static bool is_reserved(const char *s) {
 #define RESERVED(...) __VA_ARGS__,
@@ -14,15 +38,15 @@ static bool is_reserved(const char *s) {
   };
 #undef RESERVED
   for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-    if (fnmatch(patterns[i], s, 0) == 0) return true;
+    if (matches(patterns[i], s)) return true;
   DType t;
   return tirc_dtype_parse(s, &t) || tirc_is_library_name(s);
 }
 
 const char *tirc_c_identifier(Tirc *c, const char *name) {
-  char *s = tirc_format(c, "%s%s", isdigit((unsigned char)*name) || !*name ? "v_" : "", name);
+  char *s = tirc_format(c, "%s%s", tirc_is_digit(*name) || !*name ? "v_" : "", name);
   for (char *p = s; *p; p++)
-    if (!isalnum((unsigned char)*p)) *p = '_';
+    if (!tirc_is_letter_or_digit(*p)) *p = '_';
   return is_reserved(s) ? tirc_format(c, "%s%s_", s[0] == '_' ? "v" : "", s) : s;
 }
 

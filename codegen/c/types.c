@@ -1,4 +1,5 @@
 /* Types, constants, conversions. */
+#include "../../ir/number.h"
 #include "gen.h"
 
 #include <math.h>
@@ -61,7 +62,7 @@ CText tirc_cg_float(CGen *g, DType t, double v) {
   char *s = tirc_format(g->c, t.bits == 32 ? "%.9g" : "%.17g", v);
   for (int digits = 1; digits < 17; digits++) { /* the shortest that is the same number */
     char *shorter = tirc_format(g->c, "%.*g", digits, v);
-    double back = strtod(shorter, NULL);
+    double back = tirc_parse_double(shorter, NULL);
     if (t.bits == 32 ? (float)back == (float)v : back == v) {
       s = shorter;
       break;

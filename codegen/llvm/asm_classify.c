@@ -1,9 +1,9 @@
 /* What an instruction does, from its text: its name by the rows of mnemonics.def, then its
  * operands. A spill or reload is what LLVM's comment calls so: a stack slot alone may as well be a
  * buffer. */
+#include "../../ir/ascii.h"
 #include "asm_code.h"
 
-#include <ctype.h>
 #include <string.h>
 
 const char *const tirc_asm_kind_names[ASM_KIND_COUNT] = {
@@ -25,7 +25,7 @@ static const struct Mnemonic {
 static AsmKind kind_of_name(CpuArch arch, const char *text) {
   if (arch == CPU_APPLE) arch = CPU_AARCH64;
   /* "b" alone is a branch, and no prefix of the others. */
-  if (arch == CPU_AARCH64 && text[0] == 'b' && isspace((unsigned char)text[1])) return ASM_BRANCH;
+  if (arch == CPU_AARCH64 && text[0] == 'b' && tirc_is_space(text[1])) return ASM_BRANCH;
   size_t i = 0;
   while (mnemonics[i].arch != arch ||
          strncmp(text, mnemonics[i].prefix, strlen(mnemonics[i].prefix)) != 0)
@@ -37,7 +37,7 @@ static AsmKind kind_of_name(CpuArch arch, const char *text) {
 static bool names_vector(CpuArch arch, const char *operands) {
   if (arch == CPU_X86_64) return strstr(operands, "mm") != NULL;
   for (const char *p = operands; (p = strpbrk(p, "vqds")) != NULL; p++)
-    if (isdigit((unsigned char)p[1]) && (p == operands || strchr(" \t,[{", p[-1]))) return true;
+    if (tirc_is_digit(p[1]) && (p == operands || strchr(" \t,[{", p[-1]))) return true;
   return false;
 }
 

@@ -4,9 +4,9 @@
  * and .loc directives say which loop of the program (the line is its number) an instruction was
  * made for. LLVM moves instructions out of loops, so a loop of the code goes to the mark of most of
  * its instructions that do no address arithmetic. */
+#include "../../ir/ascii.h"
 #include "asm_code.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,7 +126,7 @@ static void read_line(Reader *r, const char *line, const char **block) {
   const char *sign = strstr(text, r->code->comment);
   const char *comment = sign ? sign : "";
   size_t n = sign ? (size_t)(sign - text) : strlen(text);
-  while (n > 0 && isspace((unsigned char)text[n - 1])) n--;
+  while (n > 0 && tirc_is_space(text[n - 1])) n--;
   char *code = tirc_strndup(r->c, text, n);
   if (n == 0) { /* a comment alone: the start of a block that nothing jumps to, or more about one */
     if (strstr(comment, "%bb.")) {

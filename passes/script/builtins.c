@@ -1,4 +1,5 @@
 /* The builtin functions, one row each at the end. */
+#include "../../ir/number.h"
 #include "interp.h"
 
 #include <errno.h>
@@ -259,7 +260,7 @@ static Value run_float(Script *sc, Value self, const Args *a) {
   Value v = a->at[0];
   if (v.kind == VAL_STR) {
     char *end;
-    f = strtod(v.u.s, &end);
+    f = tirc_parse_double(v.u.s, &end);
     end += strspn(end, " \t\n");
     if (*end || !*v.u.s) no_number(sc, "float", v);
     return tirc_value_float(f);
@@ -298,7 +299,7 @@ static Value run_round(Script *sc, Value self, const Args *a) {
     double scale = pow(10, digits < -300 ? 300 : (double)-digits);
     return tirc_value_float(nearbyint(f / scale) * scale);
   }
-  return tirc_value_float(strtod(tirc_format(sc->c, "%.*f", (int)digits, f), NULL));
+  return tirc_value_float(tirc_parse_double(tirc_format(sc->c, "%.*f", (int)digits, f), NULL));
 }
 
 static Value run_divmod(Script *sc, Value self, const Args *a) {

@@ -1,10 +1,10 @@
 /* Values as text: str(), repr(), and Python's format specifications,
  * [[fill]align][sign][#][0][width][,][.precision][type]. */
+#include "../../ir/ascii.h"
 #include "../../ir/print.h"
 #include "../schedule/trace/trace.h"
 #include "interp.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ typedef struct Spec {
 static int number_in(Script *sc, const char **at) {
   enum { MAX_WIDTH = 10000 };
   int n = 0;
-  for (; isdigit((unsigned char)**at); ++*at) {
+  for (; tirc_is_digit(**at); ++*at) {
     n = n * 10 + (**at - '0');
     if (n > MAX_WIDTH)
       tirc_script_error(sc, "ValueError", NULL, "a format wider than %d", MAX_WIDTH);
@@ -89,7 +89,7 @@ static Spec parse_spec(Script *sc, const char *text) {
   if (*at == ',' || *at == '_') spec.grouping = *at++;
   if (*at == '.') {
     at++;
-    if (!isdigit((unsigned char)*at))
+    if (!tirc_is_digit(*at))
       tirc_script_error(sc, "ValueError", NULL, "the format '%s' has no precision after '.'", text);
     spec.precision = number_in(sc, &at);
   }

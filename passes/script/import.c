@@ -9,7 +9,6 @@
 #include "../schedule/trace/trace.h"
 #include "interp.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct Import { /* what the statement says */
@@ -110,19 +109,22 @@ static const char *script_in(Tirc *c, const char *folder, const char *path) {
   return tirc_format(c, "%s/%s.sch", strcmp(folder, "/") ? folder : "", path);
 }
 
-static const char *find_file(Script *sc, const char *name) {
+/* *root: the folder that the file may not lead out of; NULL for an embedded library. */
+static const char *find_file(Script *sc, const char *name, const char **root) {
   Tirc *c = sc->c;
   const char *folder = folder_of(c, sc->loc.file ? sc->loc.file : "");
+  const char *roots[] = {folder, above(c, folder)};
   char *below = tirc_strdup(c, name);
   for (char *p = below; *p; p++)
     if (*p == '.') *p = '/';
-  const char *places[] = {script_in(c, folder, below), script_in(c, above(c, folder), below)};
+  const char *places[] = {script_in(c, roots[0], below), script_in(c, roots[1], below)};
   if (*name == '.')
     tirc_script_error(sc, "ImportError", "from recipes.tiles import choose",
                       "a script is named without a dot before it");
   bool has_file = sc->loc.file && *sc->loc.file != '<'; /* not standard input, not a text */
   for (int i = 0; has_file && i < 2; i++)
-    if (access(places[i], R_OK) == 0) return places[i];
+    if (access(places[i], R_OK) == 0) return *root = roots[i], places[i];
+  *root = NULL;
   if (tirc_rule_library(name)) return tirc_rule_library_path(c, name);
   const char *others = has_file ? tirc_format(c, "; it would be %s or %s", places[0], places[1])
                                 : "; only a script in a file can import others";
@@ -142,8 +144,23 @@ static bool leads_out(const char *path) {
   return false;
 }
 
-Value tirc_script_read_json(Script *sc, Value self, const Args *a) {
+/* What a script names is read if it is in its folder, once links are followed. */
+static Source read_inside(Script *sc, const char *type, const char *root, const char *path) {
   enum { MOST = 16 << 20 };
+  Source source = {0};
+  switch (tirc_read_inside(sc->c, root, path, MOST, &source)) {
+  case FILE_FINE: return source;
+  case FILE_LARGE: tirc_script_error(sc, type, NULL, "'%s' has more than 16 MB", path);
+  case FILE_OUTSIDE:
+    tirc_script_error(sc, type, "a script can open no file outside of its folder",
+                      "'%s' is a link that leads out of the folder '%s'", path, root);
+  case FILE_ABSENT: break;
+  }
+  tirc_script_error(sc, type, "it would be a regular file that may be read",
+                    "there is no file '%s'", path);
+}
+
+Value tirc_script_read_json(Script *sc, Value self, const Args *a) {
   Tirc *c = sc->c;
   const char *name = a->at[0].kind == VAL_STR ? a->at[0].u.s : NULL;
   const size_t n = name ? strlen(name) : 0;
@@ -158,34 +175,32 @@ Value tirc_script_read_json(Script *sc, Value self, const Args *a) {
     tirc_script_error(sc, "OSError", NULL, "only a script in a file has others beside it");
   const char *folder = folder_of(c, sc->loc.file);
   const char *path = strcmp(folder, ".") ? tirc_format(c, "%s/%s", folder, name) : name;
-  struct stat there;
-  if (stat(path, &there) || !S_ISREG(there.st_mode))
-    tirc_script_error(sc, "OSError", NULL, "there is no file '%s'", path);
-  if (there.st_size > MOST)
-    tirc_script_error(sc, "ValueError", NULL, "'%s' has more than 16 MB", path);
-  const Source source = tirc_read_source(c, path);
+  const Source source = read_inside(sc, "OSError", folder, path);
   tirc_script_tick(sc, (int64_t)source.length / 16);
   return tirc_value_of_json_file(c, source.name, source.text, source.length);
 }
 
 /* --- running it ------------------------------------------------------------------------------- */
 
-static SynList syntax_of(Script *sc, const char *path) {
+static SynList syntax_of(Script *sc, const char *root, const char *path) {
   for (const ScriptModule *m = sc->known; m; m = m->next)
     if (!strcmp(m->path, path)) return m->body;
   const Source *embedded = tirc_rule_library_source(sc->c, path);
-  const Source source = embedded ? *embedded : tirc_read_source(sc->c, path);
+  const Source source = embedded ? *embedded
+                        : root   ? read_inside(sc, "ImportError", root, path)
+                                 : tirc_read_source(sc->c, path);
   return tirc_parse_syntax(sc->c, &source);
 }
 
-Env *tirc_script_module(Script *sc, const char *path) {
+/* root: see find_file; NULL for a file that the user named, too. */
+static Env *module_in(Script *sc, const char *root, const char *path) {
   for (ScriptModule *m = sc->modules; m; m = m->next)
     if (!strcmp(m->path, path)) {
       if (m->env) return m->env;
       tirc_script_error(sc, "ImportError", NULL, "%s imports itself, through others", path);
     }
   ScriptModule *m = tirc_new(sc->c, ScriptModule);
-  *m = (ScriptModule){path, syntax_of(sc, path), NULL, sc->modules};
+  *m = (ScriptModule){path, syntax_of(sc, root, path), NULL, sc->modules};
   sc->modules = m;
   Env *outer = sc->globals, *env = tirc_script_env(sc, NULL);
   Frame f = {.sc = sc, .env = env};
@@ -202,6 +217,8 @@ Env *tirc_script_module(Script *sc, const char *path) {
   sc->modules = m->next;
   tirc_throw(sc->c);
 }
+
+Env *tirc_script_module(Script *sc, const char *path) { return module_in(sc, NULL, path); }
 
 static void take(Frame *f, Env *from, const char *name, const char *as, const char *path) {
   const EnvEntry *e = tirc_strmap_get(&from->names, name);
@@ -237,6 +254,7 @@ static bool next_name(Tirc *c, const char **rest, Imported *out) {
 /* import tvm, math as m */
 static void import_modules(Frame *f, const char *rest) {
   Script *sc = f->sc;
+  const char *root;
   for (Imported i; next_name(sc->c, &rest, &i);) {
     const bool renamed = i.as != i.name;
     if (is_outside(sc->c, i.name)) {
@@ -244,7 +262,7 @@ static void import_modules(Frame *f, const char *rest) {
       import_outside(f, renamed ? i.name : first, renamed ? i.as : first);
       continue;
     }
-    find_file(sc, i.name);
+    find_file(sc, i.name, &root);
     tirc_script_error(sc, "ImportError", tirc_format(sc->c, "from %s import NAME", i.name),
                       "names are imported, not whole scripts");
   }
@@ -267,8 +285,8 @@ void tirc_script_import(Frame *f, const Syn *s) {
   sc->loc = s->loc;
   if (!from) return import_modules(f, rest);
   if (is_outside(sc->c, from)) return import_from_outside(f, from, rest);
-  const char *path = find_file(sc, from);
-  Env *env = tirc_script_module(sc, path);
+  const char *root, *path = find_file(sc, from, &root);
+  Env *env = module_in(sc, root, path);
   sc->loc = s->loc;
   for (Imported i; next_name(sc->c, &rest, &i);) {
     if (!strcmp(i.name, "*"))

@@ -1,8 +1,7 @@
 /* The methods of strings. Strings are UTF-8; positions and lengths count characters. */
+#include "../../ir/ascii.h"
 #include "../../ir/utf8.h"
 #include "interp.h"
-
-#include <ctype.h>
 
 int64_t tirc_script_str_length(const char *s) {
   int64_t n = 0;
@@ -91,19 +90,18 @@ static Value run_endswith(Script *sc, Value self, const Args *a) {
   return has_affix(sc, self, a, "endswith", ends);
 }
 
-static Value map_characters(Script *sc, const char *s, int (*map)(int)) {
+static Value map_characters(Script *sc, const char *s, char (*map)(char)) {
   char *out = tirc_strdup(sc->c, s);
   work(sc, s);
-  for (char *p = out; *p; p++)
-    if ((unsigned char)*p < 128) *p = (char)map(*p);
+  for (char *p = out; *p; p++) *p = map(*p);
   return tirc_value_str(out);
 }
 
 static Value run_upper(Script *sc, Value self, const Args *a) {
-  return (void)a, map_characters(sc, self.u.s, toupper);
+  return (void)a, map_characters(sc, self.u.s, tirc_upper);
 }
 static Value run_lower(Script *sc, Value self, const Args *a) {
-  return (void)a, map_characters(sc, self.u.s, tolower);
+  return (void)a, map_characters(sc, self.u.s, tirc_lower);
 }
 
 static Value strip(Script *sc, Value self, const Args *a, bool left, bool right) {
@@ -167,9 +165,9 @@ static Value run_isdigit(Script *sc, Value self, const Args *a) {
 
 static Value field_value(Script *sc, const char *name, const Args *a, int *next) {
   if (!*name) name = tirc_format(sc->c, "%d", (*next)++);
-  if (isdigit((unsigned char)*name)) {
+  if (tirc_is_digit(*name)) {
     int64_t i = 0;
-    for (const char *p = name; isdigit((unsigned char)*p) && i < a->n; p++) i = i * 10 + (*p - '0');
+    for (const char *p = name; tirc_is_digit(*p) && i < a->n; p++) i = i * 10 + (*p - '0');
     if (i < a->n) return a->at[i];
     tirc_script_error(sc, "IndexError", NULL, "format() has no argument number %s", name);
   }

@@ -1,5 +1,6 @@
 /* Opening, transactions, and running SQL whatever is behind. */
 #define _GNU_SOURCE
+#include "../../ir/number.h"
 #include "driver.h"
 
 #include "../api.h"
@@ -19,7 +20,7 @@ tirc_status tirc_db_error(tirc_error **error, tirc_status status, const char *hi
   char message[2000];
   va_list args;
   va_start(args, format);
-  vsnprintf(message, sizeof message, format, args);
+  tirc_vsnprintf(message, sizeof message, format, args);
   va_end(args);
   if (error) {
     const Diag d = {.status = (int)status, .code = "database", .message = message, .hint = hint};
@@ -35,7 +36,7 @@ char *tirc_db_keep(const char *s) { return s ? strdup(s) : NULL; }
 double tirc_db_patience(double otherwise) {
   const char *set = getenv("TIRC_DATABASE_WAIT");
   char *end = NULL;
-  const double seconds = set && *set ? strtod(set, &end) : otherwise;
+  const double seconds = set && *set ? tirc_parse_double(set, &end) : otherwise;
   return (end && *end) || !(seconds >= 0 && seconds < 1e6) ? otherwise : seconds;
 }
 
@@ -94,7 +95,7 @@ double db_cell_real(const DbRows *rows, int row, int column) {
   const DbValue *v = cell_at(rows, row, column);
   return v->kind == DB_REAL   ? v->r
          : v->kind == DB_INT  ? (double)v->i
-         : v->kind == DB_TEXT ? strtod(v->s, NULL)
+         : v->kind == DB_TEXT ? tirc_parse_double(v->s, NULL)
                               : (double)NAN;
 }
 

@@ -2,6 +2,7 @@
  * asks for it, so that nobody else needs it; what is used of it has been the same since release 9.
  * The tables stand in a schema of their own, tirc, so they get on with others in the database. */
 #define _GNU_SOURCE
+#include "../../ir/number.h"
 #include "driver.h"
 
 #include "../../ir/utf8.h"
@@ -133,7 +134,7 @@ static bool write_params(int n, const DbValue *params, const char **values, char
     }
     if (!(room[i] = malloc(size))) return false;
     if (v->kind == DB_INT) snprintf(room[i], size, "%lld", (long long)v->i);
-    if (v->kind == DB_REAL) snprintf(room[i], size, "%.17g", v->r);
+    if (v->kind == DB_REAL) tirc_snprintf(room[i], size, "%.17g", v->r);
     if (v->kind == DB_BYTES) {
       strcpy(room[i], "\\x");
       for (size_t k = 0; k < v->n; k++)
@@ -152,7 +153,7 @@ static bool add_cell(const PostgresConn *p, const PGresult *r, int row, int colu
   case TYPE_INT4:
   case TYPE_INT8: return tirc_db_rows_add(rows, db_int(strtoll(text, NULL, 10)));
   case TYPE_FLOAT4:
-  case TYPE_FLOAT8: return tirc_db_rows_add(rows, db_real(strtod(text, NULL)));
+  case TYPE_FLOAT8: return tirc_db_rows_add(rows, db_real(tirc_parse_double(text, NULL)));
   case TYPE_BYTEA: {
     size_t n = 0;
     unsigned char *bytes = p->pq.PQunescapeBytea((const unsigned char *)text, &n);

@@ -1,4 +1,5 @@
 /* What bench and studies measured. */
+#include "../../ir/number.h"
 #include "trials.h"
 
 #include "../api.h"
@@ -24,7 +25,7 @@ static tirc_status put(tirc_db *db, void *self, tirc_error **error) {
   DbId workload, machine;
   char threads[16], created[32];
   snprintf(threads, sizeof threads, "%d", r->threads);
-  snprintf(created, sizeof created, "%.6f", p->created);
+  tirc_snprintf(created, sizeof created, "%.6f", p->created);
   tirc_status status = tirc_db_put_workload(db, r->module, r->name, &workload, error);
   if (status == TIRC_OK) status = tirc_db_put_machine(db, r->machine, &machine, error);
   if (status != TIRC_OK) return status;

@@ -1,6 +1,7 @@
 /* SQLite: one file, which any number of processes of one machine use at once. Its write-ahead log
  * makes what is committed safe from a process that is killed. */
 #define _GNU_SOURCE
+#include "../../ir/number.h"
 #include "driver.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ typedef struct SqliteConn {
 static tirc_status explain(const SqliteConn *s, int code, tirc_error **error) {
   const char *path = s->path;
   const int reason = s->db ? sqlite3_system_errno(s->db) : 0;
-  const char *why = reason ? strerror(reason) : s->db ? sqlite3_errmsg(s->db) : "no memory";
+  const char *why = reason ? tirc_error_text(reason) : s->db ? sqlite3_errmsg(s->db) : "no memory";
   switch (code & 0xff) {
   case SQLITE_NOTADB:
     return tirc_db_error(error, TIRC_BAD, "--database names a file that tirc made, or a new one",

@@ -1,5 +1,6 @@
 /* Trials: stored as they are, or queued, taken and finished. */
 #include "trials.h"
+#include "../../ir/number.h"
 
 #include "../api.h"
 
@@ -122,8 +123,8 @@ char *tirc_db_samples_text(int n, const double *samples) {
   for (int i = 0; f && i < n; i++) {
     char text[32];
     for (int digits = 9; digits <= 17; digits++) { /* as few as give the number back */
-      snprintf(text, sizeof text, "%.*g", digits, samples[i]);
-      if (strtod(text, NULL) == samples[i]) break;
+      tirc_snprintf(text, sizeof text, "%.*g", digits, samples[i]);
+      if (tirc_parse_double(text, NULL) == samples[i]) break;
     }
     fprintf(f, "%s%s", i ? ", " : "[", text);
   }

@@ -2,6 +2,7 @@
  * them, each is checked and converted by the row of its kind, the primitive runs, and when it fails
  * the schedule is put back and the error is completed with what only the caller knows: the call as
  * text, its place, and the program with the offending statements underlined. */
+#include "../../../ir/number.h"
 #include "../../../ir/print.h"
 #include "../../../ir/utf8.h"
 #include "../../../ir/verify.h"
@@ -409,7 +410,7 @@ Value tirc_default_value(Tirc *c, const char *text) {
     if (!strcmp(words[i].text, text)) return words[i].value;
   if (*text == '"' || *text == '\'')
     return tirc_value_str(tirc_strndup(c, text + 1, strlen(text) - 2));
-  if (strpbrk(text, ".e")) return tirc_value_float(strtod(text, NULL));
+  if (strpbrk(text, ".e")) return tirc_value_float(tirc_parse_double(text, NULL));
   return tirc_value_int(strtoll(text, NULL, 10));
 }
 

@@ -1,5 +1,6 @@
 /* Values of the schedule language: lists, and how a value reads in a message. */
 #include "value.h"
+#include "../../../ir/number.h"
 
 #include "../../../ir/print.h"
 
@@ -62,12 +63,12 @@ static void add_float(Text *t, double f) {
   }
   char buf[40];
   int precision = 1;
-  do snprintf(buf, sizeof buf, "%.*e", precision - 1, f);
-  while (strtod(buf, NULL) != f && precision++ < 17);
+  do tirc_snprintf(buf, sizeof buf, "%.*e", precision - 1, f);
+  while (tirc_parse_double(buf, NULL) != f && precision++ < 17);
   int exponent = atoi(strchr(buf, 'e') + 1);
   if (exponent >= -4 && exponent < 16) {
     int decimals = precision - 1 - exponent;
-    snprintf(buf, sizeof buf, "%.*f", decimals > 0 ? decimals : 1, f);
+    tirc_snprintf(buf, sizeof buf, "%.*f", decimals > 0 ? decimals : 1, f);
     tirc_text_add(t, buf);
   } else {
     tirc_text_addf(t, "%.*se%c%02d", (int)(strchr(buf, 'e') - buf), buf, exponent < 0 ? '-' : '+',

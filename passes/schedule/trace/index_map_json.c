@@ -4,6 +4,7 @@
  *   lambda i0, i1: (i0 // 16, i1)
  *   {"root": 1, "nodes": [{"type_key": ""}, {"type_key": "tir.IndexMap",
  *     "attrs": {"initial_indices": "2", "final_indices": "5", "inverse_index_map": "0"}}, ...]} */
+#include "../../../ir/number.h"
 #include "../../../ir/print.h"
 #include "trace.h"
 
@@ -126,7 +127,7 @@ static bool add_node(Saved *s, Text *t, int64_t index) {
   }
   if (!strcmp(kind_of(at), "IntImm")) return add_constant(s, t, at, integer(s->c, value));
   if (!strcmp(kind_of(at), "FloatImm") && value.kind == VAL_STR)
-    return add_constant(s, t, at, tirc_value_float(strtod(value.u.s, NULL)));
+    return add_constant(s, t, at, tirc_value_float(tirc_parse_double(value.u.s, NULL)));
   DType type;
   if (!strcmp(kind_of(at), "tir.Cast") && attr(at, "dtype").kind == VAL_STR &&
       tirc_dtype_parse(attr(at, "dtype").u.s, &type)) {

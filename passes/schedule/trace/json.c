@@ -4,6 +4,7 @@
  * runs under a trap that frees the object first. */
 #include "../../../ir/print.h"
 #include "../../../ir/utf8.h"
+#include "../../../parser/json_check.h"
 #include "trace.h"
 
 #include <json-c/json.h>
@@ -93,6 +94,7 @@ static Value value_of_object(Tirc *c, Json *j) {
 }
 
 Value tirc_value_of_json(Tirc *c, const char *text) {
+  if (tirc_json_check_text(c, text, strlen(text)).what) return VALUE_NONE;
   Json *j = json_tokener_parse(text);
   return j ? value_of_object(c, j) : VALUE_NONE;
 }
@@ -132,7 +134,7 @@ typedef struct Values {
 } Values;
 
 static void skip_space(Values *v) {
-  for (; v->at < v->n && strchr(" \t\r\n", v->text[v->at]); v->at++)
+  for (; v->at < v->n && v->text[v->at] && strchr(" \t\r\n", v->text[v->at]); v->at++)
     if (v->text[v->at] == '\n') v->line++;
 }
 
@@ -141,23 +143,25 @@ static Json *next_value(Values *v, Loc *loc) {
   skip_space(v);
   *loc = (Loc){v->file, v->line, 1};
   if (v->at == v->n) return NULL;
-  struct json_tokener *tok = json_tokener_new();
-  if (!tok) tirc_fail(v->c, *loc, "memory", NULL, "out of memory");
-  const size_t left = v->n - v->at;
-  Json *j = json_tokener_parse_ex(tok, v->text + v->at, left > INT32_MAX ? INT32_MAX : (int)left);
-  const enum json_tokener_error error = json_tokener_get_error(tok);
-  const size_t end = v->at + json_tokener_get_parse_end(tok);
-  json_tokener_free(tok);
-  for (; v->at < end; v->at++)
+  JsonFault fault;
+  const size_t start = v->at, end = tirc_json_check(v->c, v->text, v->n, start, &fault);
+  if (!fault.what && v->text[start] == 'n') fault = (JsonFault){"null is none", start, false};
+  for (; v->at < (fault.what ? fault.at : end); v->at++)
     if (v->text[v->at] == '\n') v->line++;
-  if (error == json_tokener_success && j) return j;
+  if (fault.what)
+    tirc_fail(v->c, (Loc){v->file, v->line, 1}, "json",
+              fault.changed ? "it would not be kept as it stands"
+                            : "it would be one value, as {...}; a trace file has one a line, or a "
+                              "bare [instructions, decisions]",
+              "%s%s", fault.changed ? "" : "this is no JSON: ", fault.what);
+  struct json_tokener *tok = json_tokener_new();
+  const size_t n = end - start + 1; /* with what stands behind, if only a NUL: it ends a number */
+  Json *j = !tok || n > INT32_MAX ? NULL : json_tokener_parse_ex(tok, v->text + start, (int)n);
+  const enum json_tokener_error error = tok ? json_tokener_get_error(tok) : json_tokener_success;
+  if (tok) json_tokener_free(tok);
+  if (j && error == json_tokener_success) return j;
   json_object_put(j);
-  tirc_fail(
-      v->c, (Loc){v->file, v->line, 1}, "json",
-      "it would be one value, as {...}; a trace file has one a line, or a bare [instructions, "
-      "decisions]",
-      "this is no JSON: %s",
-      error == json_tokener_continue ? "the text ends too early" : json_tokener_error_desc(error));
+  tirc_fail(v->c, *loc, "memory", NULL, "out of memory");
 }
 
 /* The number of the record to be taken, from 1; 0 when there is none at all. */

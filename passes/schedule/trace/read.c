@@ -1,9 +1,8 @@
 /* Traces from lists, as JSON gives them: every name is looked up, every argument finds its
  * parameter, and what does not fit is named together with the instruction that it stands in. */
+#include "../../../ir/ascii.h"
 #include "../core/core.h"
 #include "trace.h"
-
-#include <ctype.h>
 
 typedef struct RVName {
   const char *name;
@@ -47,7 +46,7 @@ static const char *rv_text(void *self, const char *name) {
   return NULL;
 }
 
-static bool in_word(char ch) { return isalnum((unsigned char)ch) || ch == '_'; }
+static bool in_word(char ch) { return tirc_is_word(ch); }
 
 /* A lambda's text, in which a name that is none of its parameters may be a random variable's. */
 static const char *lambda_text(Reader *r, const char *s) {

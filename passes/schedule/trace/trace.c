@@ -1,11 +1,11 @@
 /* Traces: recording what a schedule does, and traces as lists of instructions. See trace.h. */
 #include "trace.h"
+#include "../../../ir/ascii.h"
 
 #include "../../../ir/visit.h"
 #include "../core/core.h"
 #include "../layout/layout.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 /* --- kinds of instructions ---------------------------------------------------------------------
@@ -38,7 +38,7 @@ static const char *camel_case(Tirc *c, const char *name) {
   for (const char *at = name; *at; at++) {
     if (*at == '_') continue;
     bool first = at == name || at[-1] == '_';
-    *to++ = (char)(first ? toupper((unsigned char)*at) : *at);
+    *to++ = first ? tirc_upper(*at) : *at;
   }
   *to = 0;
   return out;

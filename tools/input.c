@@ -1,0 +1,104 @@
+#include "input.h"
+
+#include "parser/json_check.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+char *read_to_end(FILE *f, size_t most, size_t *n) {
+  size_t room = 1 << 14, have = 0;
+  bool is_text = true;
+  struct stat there;
+  if (room > most) room = most;
+  if (fstat(fileno(f), &there) == 0 && S_ISREG(there.st_mode) && (uintmax_t)there.st_size > most) {
+    errno = EFBIG;
+    return NULL;
+  }
+  char *text = malloc(room + 1);
+  for (size_t k; text && is_text && (k = fread(text + have, 1, room - have, f)) > 0;) {
+    is_text = !memchr(text + have, 0, k);
+    have += k;
+    if (have < room || !is_text) continue;
+    const int next = room < most ? 0 : getc(f); /* whether there is more */
+    if (next == EOF) break;
+    room = room < most / 2 ? 2 * room : most;
+    char *grown = have < most ? realloc(text, room + 1) : NULL;
+    if (!grown) {
+      free(text);
+      errno = have < most ? ENOMEM : EFBIG;
+    }
+    text = grown;
+  }
+  if (text && ferror(f)) {
+    free(text);
+    return NULL;
+  }
+  if (text) text[have] = 0;
+  if (n) *n = have;
+  return text;
+}
+
+char *read_small_file(const char *path) {
+  enum { MOST = 1 << 20 };
+  size_t n = 0;
+  FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+  char *text = f ? read_to_end(f, MOST, &n) : NULL;
+  int error = errno;
+  if (f && f != stdin) fclose(f);
+  if (text && memchr(text, 0, n)) {
+    free(text);
+    text = NULL;
+    error = EILSEQ;
+  }
+  errno = error;
+  return text;
+}
+
+const char *read_fault(int error) {
+  return error == EFBIG    ? "the file is too large"
+         : error == EILSEQ ? "it is no text: there is a NUL in it"
+                           : strerror(error);
+}
+
+char *read_bounded_line(FILE *f, size_t most) {
+  size_t n = 0, room = 256;
+  char *line = malloc(room + 1);
+  errno = 0;
+  for (int ch; line && (ch = getc_unlocked(f)) != EOF;) {
+    line[n++] = (char)ch;
+    if (ch == '\n') break;
+    if (n < room) continue;
+    char *grown = room < most ? realloc(line, 2 * room + 1) : NULL;
+    if (!grown) {
+      free(line);
+      errno = room < most ? ENOMEM : EFBIG;
+    }
+    line = grown;
+    room *= 2;
+  }
+  if (line) line[n] = 0;
+  if (line && n == 0) {
+    free(line);
+    return NULL;
+  }
+  return line;
+}
+
+char *json_fault(const char *text, size_t n) {
+  Tirc *c = tirc_context_new();
+  Trap trap;
+  char *why = NULL;
+  if (c && TIRC_TRY(c, trap)) {
+    const JsonFault fault = tirc_json_check_text(c, text, n);
+    if (fault.what)
+      why = strdup(tirc_format(c, "%s%s", fault.changed ? "" : "no JSON: ", fault.what));
+    TIRC_END(c, trap);
+  } else {
+    why = strdup("out of memory");
+  }
+  tirc_context_release(c);
+  return why;
+}
