@@ -3,6 +3,7 @@
 #include "tune_show.h"
 
 #include "ir/cpu.h"
+#include "runtime/load.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -63,7 +64,8 @@ static void print_failures(FILE *out, const tirc_tune_result *r) {
             r->failures[i].code, r->failures[i].message);
 }
 
-static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result *r) {
+/* load: cores that others used meanwhile. */
+static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result *r, double load) {
   char best[32], automatic[32], gain[16], share[80] = "";
   if (task->ceiling > 0)
     snprintf(share, sizeof share, ", %.0f %% of the %s", 100 * task->ceiling / r->seconds,
@@ -91,6 +93,8 @@ static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result 
   if (!isnan(r->rank_correlation))
     fprintf(out, ", rank correlation of what was expected %.2f", r->rank_correlation);
   fprintf(out, "\n");
+  if (load > tirc_busy_cores)
+    fprintf(out, "  disturbed: other processes used %.2f cores\n", load);
   print_failures(out, r);
 }
 
@@ -216,7 +220,7 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
   int status = DONE;
   bool works = true, any = false, failed = false;
   for (int i = 0; i < t->cases.n_cases; i++) {
-    print_result(out, &t->table.rows[i], &results[i]);
+    print_result(out, &t->table.rows[i], &results[i], tirc_tune_load(results, i));
     if (t->cases.n_cases == 1 && results[i].module)
       print_difference(o, out, &t->tasks[i], &results[i]);
     works &= results[i].module != NULL || !results[i].trials;

@@ -1,5 +1,7 @@
 #include "tune_show.h"
 
+#include "runtime/database/database.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,19 +108,26 @@ static void draw(TuneTable *t, const tirc_tune_event *e) {
   t->drawn = n + 2;
 }
 
+static bool is_hopeless(const tirc_tune_event *e) {
+  return e->code && strcmp(e->code, TIRC_DB_HOPELESS) == 0;
+}
+
 static void print_trial(FILE *out, const TuneRow *r, const tirc_tune_event *e) {
   fprintf(out, "trial %lld %s %s", (long long)e->trial, r->name, e->way);
-  if (e->code)
+  char time[32];
+  if (is_hopeless(e))
+    fprintf(out, " %s: %s\n", e->code, e->message);
+  else if (e->code)
     fprintf(out, " failed %s: %s\n", e->code, e->message);
   else
-    fprintf(out, " %.9f%s\n", e->seconds, e->is_best ? " best" : "");
+    fprintf(out, " %s%s\n", time_text(e->seconds, time, sizeof time), e->is_best ? " best" : "");
   fflush(out);
 }
 
 void show_trial(TuneTable *t, const tirc_tune_event *e) {
   TuneRow *r = &t->rows[e->task];
   r->trials = e->trial;
-  r->failed += e->code != NULL;
+  r->failed += e->code && !is_hopeless(e);
   r->best = e->best;
   r->automatic = e->automatic;
   if (t->o->progress)

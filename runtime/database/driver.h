@@ -6,8 +6,10 @@
 
 #include "database.h"
 
-enum { DB_SCHEMA = 1 }; /* the version of schema.sql */
+enum { DB_SCHEMA = 2 }; /* the version of schema.sql */
 extern const char tirc_db_schema[];
+/* migrate.c: the SQL that makes version + 1 of a database of that version. */
+const char *tirc_db_migration(int version);
 
 typedef enum DbKind { DB_NULL, DB_TEXT, DB_INT, DB_REAL, DB_BYTES } DbKind;
 
