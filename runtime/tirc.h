@@ -319,6 +319,11 @@ TIRC_API tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_opti
  * behind the last. */
 TIRC_API bool tirc_rules_table(int i, const char **name, const char **text);
 
+/* Warns (or, with options->strict, fails: TIRC_NO) of a block's annotation schedule_rule that names
+ * no function of a library; a search passes over it. rules: as below. */
+TIRC_API tirc_status tirc_module_check_rules(const tirc_module *m, const char *rules,
+                                             const tirc_schedule_options *options,
+                                             tirc_error **error);
 /* The schedules that a search tries: as scripts with sampling calls, one for each way to
  * schedule a function. rules: a library whose rules come before the built-in ones, or NULL. */
 TIRC_API tirc_status tirc_module_space(const tirc_module *m, const char *rules,

@@ -115,7 +115,8 @@ DbId tirc_db_id(int n, const char *const *texts);
              (const char *[]){__VA_ARGS__})
 /* On the heap, NULL: none given or memory is out. */
 char *tirc_db_keep(const char *s);
-double tirc_db_patience(double otherwise); /* seconds: $TIRC_DATABASE_WAIT */
-double tirc_db_clock(void);                /* seconds since 1970 */
+/* Seconds: $TIRC_DATABASE_WAIT, if that is set. */
+tirc_status tirc_db_patience(double otherwise, double *out, tirc_error **error);
+double tirc_db_clock(void); /* seconds since 1970 */
 
 #endif

@@ -276,10 +276,11 @@ tirc_status tirc_sqlite_open(const char *path, tirc_db_mode mode, DbConn **out,
   const bool is_there = stat(path, &there) == 0;
   if (mode == TIRC_DB_READ && !is_there && errno == ENOENT)
     return tirc_db_error(error, TIRC_NO, NULL, "there is no database %s", path);
+  double patience;
+  if (tirc_db_patience(20, &patience, error) != TIRC_OK) return TIRC_BAD;
   SqliteConn *s = calloc(1, sizeof *s);
   if (s)
-    *s = (SqliteConn){
-        .base.driver = &sqlite, .path = tirc_db_keep(path), .patience = tirc_db_patience(20)};
+    *s = (SqliteConn){.base.driver = &sqlite, .path = tirc_db_keep(path), .patience = patience};
   if (!s || !s->path) {
     free(s);
     return tirc_db_error(error, TIRC_BAD, NULL, "no memory");
