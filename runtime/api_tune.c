@@ -44,6 +44,24 @@ tirc_status tirc_module_space(const tirc_module *m, const char *rules,
   return status;
 }
 
+static void check_rules(Tirc *c, void *self) {
+  SpaceText *t = self;
+  Sched *s = tirc_sched_new(c, t->m->m);
+  if (t->rules) t->sources.at[t->sources.n++] = tirc_read_source(c, t->rules);
+  tirc_api_tell_warnings(s, &t->options);
+  tirc_space_check(s, t->m->m,
+                   &(SpaceOptions){.path = t->rules, .limits = {.steps = t->options.max_steps}});
+}
+
+tirc_status tirc_module_check_rules(const tirc_module *m, const char *rules,
+                                    const tirc_schedule_options *options, tirc_error **error) {
+  NEED(m);
+  SpaceText t = {.m = m, .rules = rules, .sources = m->sources};
+  if (options) t.options = *options;
+  if (t.sources.n > 1) t.sources.n = 1;
+  return tirc_api_scratch(check_rules, &t, &t.sources, error);
+}
+
 /* --- the best schedule that is known -----------------------------------------------------------
  */
 

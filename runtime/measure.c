@@ -3,6 +3,8 @@
 #include "../ir/number.h"
 
 #include "compare.h"
+#include "database/database.h"
+#include "load.h"
 #include "timer.h"
 
 #include <errno.h>
@@ -20,18 +22,19 @@
 #include <unistd.h>
 
 const BedOptions tirc_bed_defaults = {
-    .builders = 2, .seconds = 0.02, .hopeless = 2, .build_limit = 6};
+    .builders = 2, .seconds = 0.02, .hopeless = 4, .build_limit = 6};
 
-static const double WARM_UP = 0.004, SHORTEST = 200e-6; /* seconds of a sample */
-static const double SLICE = 0.5;                        /* of waiting */
-static const double FIRST_LIMIT = 60, LEAST_LIMIT = 2;  /* of seconds that a candidate may run */
-static const int64_t MEMORY = (int64_t)2 << 30;         /* beside its arrays */
-enum { FEWEST_SAMPLES = 3, FEWEST_ROUNDS = 2 };
+static const double SLICE = 0.5;                       /* of waiting */
+static const double FIRST_LIMIT = 60, LEAST_LIMIT = 2; /* of seconds that a candidate may run */
+static const int64_t MEMORY = (int64_t)2 << 30;        /* beside its arrays */
+enum { FEWEST_ROUNDS = 2, FEWEST_WHILE_BUSY = 5 };
 static const double OUTDONE = 1.04; /* times as slow as the fastest of a comparison: it is over */
 
 /* What a child writes and its parent reads. */
 typedef struct Slot {
   double best; /* asked: what is at most that is checked */
+  double own;  /* seconds of cores that the child had when it answered last */
+  Samples samples;
   Measured m;
 } Slot;
 
@@ -121,50 +124,50 @@ static bool build(Candidate *c) {
   return succeeded(c->slot, status, &e);
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(int n, const double *samples) {
-  double sorted[MOST_SAMPLES];
-  memcpy(sorted, samples, (size_t)n * sizeof *sorted);
-  qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
-  return n ? (sorted[(n - 1) / 2] + sorted[n / 2]) / 2 : (double)INFINITY;
-}
-
-static double call(tirc_launch *l, int times) {
+static double call(void *self, int times) {
+  tirc_launch *l = self;
   const double start = tirc_now();
   for (int i = 0; i < times; i++)
     if (tirc_launch_run(l)) return (double)INFINITY; /* memory for workspace is out */
   return (tirc_now() - start) / times;
 }
 
+static double now(void *self) {
+  (void)self;
+  return tirc_now();
+}
+
 static const char no_memory[] = "memory for its workspace is out";
 
+bool tirc_is_hopeless(const Measured *m) { return strcmp(m->code, TIRC_DB_HOPELESS) == 0; }
+
+/* What its samples amount to. */
+static void conclude(Slot *s) {
+  const Samples *from = &s->samples;
+  Measured *m = &s->m;
+  char message[sizeof m->message];
+  m->n_samples = from->n;
+  memcpy(m->samples, from->at, sizeof from->at);
+  m->seconds = tirc_median(m->n_samples, m->samples);
+  if (!from->is_bound) return;
+  snprintf(message, sizeof message,
+           "the fastest of %d calls took %.4g ms, and the best so far takes %.4g ms", from->n,
+           1e3 * tirc_fastest(from->n, from->at), 1e3 * s->best);
+  fail(s, TIRC_DB_HOPELESS, message);
+}
+
 static void take_samples(Candidate *c, tirc_launch *l) {
-  Measured *m = &c->slot->m;
-  const double limit = c->bed->options.hopeless * c->slot->best;
-  const double warm = tirc_now() + WARM_UP;
-  double first = call(l, 1);
-  if (first > limit) first = call(l, 1); /* the first one meets cold caches and new pages */
-  m->n_samples = 0;
-  m->samples[m->n_samples++] = first;
-  m->seconds = first;
-  if (first > limit) return;
-  double last = first;
-  while (tirc_now() < warm) last = call(l, 1);
-  const int times = last < SHORTEST ? (int)(SHORTEST / (last + 1e-9)) + 1 : 1;
-  double spent = 0;
-  m->n_samples = 0;
-  while (m->n_samples < MOST_SAMPLES &&
-         (m->n_samples < FEWEST_SAMPLES || spent < c->bed->options.seconds)) {
-    const double t = call(l, times);
-    m->samples[m->n_samples++] = t;
-    spent += t * times;
-    if (m->n_samples == FEWEST_SAMPLES && median(m->n_samples, m->samples) > limit) break;
-  }
-  m->seconds = median(m->n_samples, m->samples);
+  const BedOptions *o = &c->bed->options;
+  const Sampling s = {.seconds = o->seconds,
+                      .hopeless = o->hopeless,
+                      .best = c->slot->best,
+                      .call = call,
+                      .now = now,
+                      .self = l};
+  if (tirc_take_samples(&s, &c->slot->samples))
+    conclude(c->slot);
+  else
+    fail(c->slot, "memory", no_memory);
 }
 
 /* The reference's results, out of the memory that all processes share. */
@@ -222,10 +225,7 @@ static void run(Candidate *c) {
                  &e))
     return;
   take_samples(c, l);
-  if (!isfinite(c->slot->m.seconds))
-    fail(c->slot, "memory", no_memory);
-  else if (c->slot->m.seconds <= c->slot->best && !c->slot->m.checked)
-    check(c);
+  if (!*c->slot->m.code && c->slot->m.seconds <= c->slot->best && !c->slot->m.checked) check(c);
   tirc_launch_free(l);
 }
 
@@ -275,11 +275,13 @@ static _Noreturn void live(Candidate *c, int asked, int answers, bool reference)
   const int quiet = open("/dev/null", O_WRONLY);
   if (quiet >= 0) (void)dup2(quiet, STDERR_FILENO), (void)dup2(quiet, STDOUT_FILENO);
   bool ok = build(c);
+  c->slot->own = tirc_own_seconds();
   while (write(answers, &byte, 1) == 1 && read(asked, &byte, 1) == 1) {
     if (ok && reference)
       run_reference(c);
     else if (ok)
       run(c);
+    c->slot->own = tirc_own_seconds();
   }
   _exit(0);
 }
@@ -336,11 +338,38 @@ static int wait_for(const Bed *b, int from, double seconds) {
   }
 }
 
+/* Seconds of cores that a child has had; 0: unknown. */
+static double cores_of(pid_t pid) {
+  char path[40], text[600] = "";
+  long long user = 0, kernel = 0;
+  snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+  FILE *f = fopen(path, "r");
+  if (!f) return 0;
+  text[fread(text, 1, sizeof text - 1, f)] = 0;
+  fclose(f);
+  const char *rest = strrchr(text, ')');
+  if (!rest || sscanf(rest + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user,
+                      &kernel) != 2)
+    return 0;
+  return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* So long; longer for what others left no core to run on. */
+static int wait_fairly(const Bed *b, const Child *k, double seconds) {
+  enum { PATIENCE = 4 };
+  static const double fair = 0.8; /* a part of the time, on one core */
+  const double before = cores_of(k->pid);
+  int n = wait_for(b, k->from, seconds);
+  for (int i = 1; i < PATIENCE && n == 0 && cores_of(k->pid) - before < fair * i * seconds; i++)
+    n = wait_for(b, k->from, seconds);
+  return n;
+}
+
 /* Waits for its answer; otherwise it is ended, and its slot says why. */
 static bool await(const Bed *b, Child *k, Slot *slot, double seconds, const char *what) {
   char byte, message[120];
   if (!k->pid) return false;
-  const int n = wait_for(b, k->from, seconds);
+  const int n = wait_fairly(b, k, seconds);
   if (n > 0 && read(k->from, &byte, 1) == 1) return true;
   int status = 0;
   if (n <= 0) {
@@ -527,24 +556,55 @@ static double limit_of(const Bed *b, double best) {
   return limit < FIRST_LIMIT ? limit : FIRST_LIMIT;
 }
 
+/* It was ended in the middle of calls each of which was too slow: that is a bound, too. */
+static void conclude_early(const Bed *b, Slot *slot) {
+  Samples *o = &slot->samples;
+  if (strcmp(slot->m.code, "timeout") != 0 || !isfinite(slot->best)) return;
+  if (!o->n || !(tirc_fastest(o->n, o->at) > b->options.hopeless * slot->best)) return;
+  o->is_bound = true;
+  conclude(slot);
+}
+
 static void time_one(Bed *b, Child *k, Slot *slot, double best) {
   if (!k->pid || *slot->m.code) return;
   slot->best = best;
+  slot->samples.n = 0;
   ask(k);
-  (void)await(b, k, slot, limit_of(b, best), "the run");
+  if (!await(b, k, slot, limit_of(b, best), "the run")) conclude_early(b, slot);
+}
+
+/* What others use while children are timed, which are built and wait by then. */
+typedef struct Watch {
+  Load load;
+  double ended; /* seconds of cores that children had had that were gone by then */
+} Watch;
+
+static Watch start_watch(void) {
+  return (Watch){.load = tirc_load_start(), .ended = tirc_children_seconds()};
+}
+
+/* Children that have ended count as such, with what building them took. */
+static double others_of(const Watch *w, int n, const Child *children, const Slot *slots,
+                        const double *built) {
+  double ours = tirc_children_seconds() - w->ended;
+  for (int i = 0; i < n; i++) ours += (children[i].pid ? slots[i].own : 0) - built[i];
+  return tirc_load_since(&w->load, ours);
 }
 
 tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, double best,
                              Measured *out, const BedListener *listener, tirc_error **error) {
   Child *children = calloc((size_t)n + 1, sizeof *children);
+  double *built = calloc((size_t)n + 1, sizeof *built);
   const size_t bytes = (size_t)n * sizeof(Slot);
   Slot *slots = share(bytes);
-  tirc_status status = children && slots ? TIRC_OK : tirc_api_no_memory(error);
+  tirc_status status = children && slots && built ? TIRC_OK : tirc_api_no_memory(error);
   b->listener = listener;
   tirc_bed_start(b);
   if (status == TIRC_OK) build_all(b, n, candidates, children, slots);
   if (status == TIRC_OK) status = need_expected(b, error);
   for (int i = 0; i < n && status != TIRC_OK && children; i++) end_child(&children[i]);
+  for (int i = 0; i < n && status == TIRC_OK; i++) built[i] = children[i].pid ? slots[i].own : 0;
+  const Watch watch = start_watch();
   for (int i = 0; i < n && status == TIRC_OK; i++) {
     if (goes_on(listener))
       time_one(b, &children[i], &slots[i], best);
@@ -552,54 +612,75 @@ tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, dou
       fail(&slots[i], "interrupted", "");
     end_child(&children[i]);
     out[i] = slots[i].m;
+    out[i].load = others_of(&watch, n, children, slots, built);
     if (out[i].seconds < best) best = out[i].seconds;
     if (listener && listener->told) listener->told(listener->self, i, &out[i]);
   }
   b->listener = NULL;
   free(children);
+  free(built);
   if (slots) munmap(slots, bytes ? bytes : 1);
   return status;
 }
 
 /* Whether a candidate's fastest turn is slower than what another usually takes. */
-static bool is_outdone(const Measured *m, int n, int i) {
-  double fastest = (double)INFINITY, own = (double)INFINITY;
+static bool is_outdone(const Measured *m, int n, int i, double load) {
+  const int fewest = load > tirc_busy_cores ? FEWEST_WHILE_BUSY : FEWEST_ROUNDS;
+  double fastest = (double)INFINITY;
   for (int k = 0; k < n; k++)
-    if (m[k].n_samples) fastest = fmin(fastest, median(m[k].n_samples, m[k].samples));
-  for (int k = 0; k < m[i].n_samples; k++) own = fmin(own, m[i].samples[k]);
-  return m[i].n_samples >= FEWEST_ROUNDS && own > OUTDONE * fastest;
+    if (m[k].n_samples) fastest = fmin(fastest, tirc_median(m[k].n_samples, m[k].samples));
+  const double own = tirc_fastest(m[i].n_samples, m[i].samples);
+  return m[i].n_samples >= fewest && own > OUTDONE * fastest;
+}
+
+/* One turn of each that is not outdone. */
+static void take_turns(Bed *b, int n, Child *children, Slot *slots, Measured *out, double load,
+                       const BedListener *listener) {
+  for (int i = 0; i < n; i++) {
+    if (is_outdone(out, n, i, load)) continue;
+    time_one(b, &children[i], &slots[i], (double)INFINITY);
+    if (!isfinite(slots[i].m.seconds)) continue;
+    out[i].samples[out[i].n_samples++] = slots[i].m.seconds;
+    if (listener && listener->told) listener->told(listener->self, i, &slots[i].m);
+  }
 }
 
 tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int rounds,
-                             Measured *out, const BedListener *listener, tirc_error **error) {
+                             int most_rounds, Measured *out, const BedListener *listener,
+                             tirc_error **error) {
   Child *children = calloc((size_t)n + 1, sizeof *children);
+  double *built = calloc((size_t)n + 1, sizeof *built), load = 0;
   const size_t bytes = (size_t)n * sizeof(Slot);
   Slot *slots = share(bytes);
   b->listener = listener;
   tirc_bed_start(b);
-  tirc_status status = children && slots ? need_expected(b, error) : tirc_api_no_memory(error);
-  if (rounds > MOST_SAMPLES) rounds = MOST_SAMPLES;
+  tirc_status status =
+      children && slots && built ? need_expected(b, error) : tirc_api_no_memory(error);
+  if (most_rounds > MOST_SAMPLES) most_rounds = MOST_SAMPLES;
   if (status == TIRC_OK) build_all(b, n, candidates, children, slots);
-  for (int i = 0; i < n && status == TIRC_OK; i++) out[i] = (Measured){0};
-  for (int r = 0; r < rounds && status == TIRC_OK && goes_on(listener); r++)
-    for (int i = 0; i < n; i++) {
-      if (is_outdone(out, n, i)) continue;
-      time_one(b, &children[i], &slots[i], (double)INFINITY);
-      if (!isfinite(slots[i].m.seconds)) continue;
-      out[i].samples[out[i].n_samples++] = slots[i].m.seconds;
-      if (listener && listener->told) listener->told(listener->self, i, &slots[i].m);
-    }
+  for (int i = 0; i < n && status == TIRC_OK; i++) {
+    out[i] = (Measured){0};
+    built[i] = children[i].pid ? slots[i].own : 0;
+  }
+  const Watch watch = start_watch();
+  for (int r = 0; r < most_rounds && status == TIRC_OK && goes_on(listener); r++) {
+    if (r >= rounds && load <= tirc_busy_cores) break;
+    take_turns(b, n, children, slots, out, load, listener);
+    load = others_of(&watch, n, children, slots, built);
+  }
   for (int i = 0; i < n && status == TIRC_OK; i++) {
     end_child(&children[i]);
     const Measured turns = out[i];
     out[i] = slots[i].m;
+    out[i].load = load;
     if (*out[i].code) continue;
     out[i].n_samples = turns.n_samples;
     memcpy(out[i].samples, turns.samples, sizeof turns.samples);
-    out[i].seconds = median(turns.n_samples, turns.samples);
+    out[i].seconds = tirc_median(turns.n_samples, turns.samples);
   }
   b->listener = NULL;
   free(children);
+  free(built);
   if (slots) munmap(slots, bytes ? bytes : 1);
   return status;
 }

@@ -6,6 +6,7 @@
 #define TIRC_RUNTIME_MEASURE_H
 
 #include "api.h"
+#include "sampling.h"
 
 typedef struct Bed Bed;
 typedef struct BedOptions {
@@ -13,24 +14,25 @@ typedef struct BedOptions {
   int threads, builders; /* candidates that are compiled at a time */
   int64_t seed;          /* of the random arrays */
   double seconds;        /* of timed calls for a candidate */
-  double hopeless;       /* times as slow as the best: slower ones, by the first calls, are timed no
-                            further */
+  double hopeless;       /* see sampling.h */
   double build_limit;    /* seconds to compile one */
   int n_symbols;
   const tirc_symbol *symbols; /* of the program's shapes: their values are known */
 } BedOptions;
 extern const BedOptions tirc_bed_defaults;
 
-enum { MOST_SAMPLES = 32 };
 typedef struct Measured {
-  double seconds; /* the median of the samples; INFINITY: it failed */
+  double seconds; /* the median of the samples; INFINITY: there is a code */
   int n_samples;
-  double samples[MOST_SAMPLES]; /* one alone: it was hopeless */
-  double build;                 /* seconds to compile it */
-  bool checked;                 /* its results were compared with the program's */
-  /* "" when it ran; a code of the library's, or "timeout", "crash", "memory", "wrong-result" */
+  double samples[MOST_SAMPLES];
+  double build; /* seconds to compile it */
+  double load;  /* cores that others used meanwhile */
+  bool checked; /* its results were compared with the program's */
+  /* "" when it ran; a code of the library's, or "timeout", "crash", "memory", "wrong-result"; or
+   * "hopeless": it works and its samples are a bound. */
   char code[40], message[240];
 } Measured;
+bool tirc_is_hopeless(const Measured *m);
 
 /* Makes arrays, and places for the results of the program itself, compiled. The program must stay.
  */
@@ -53,8 +55,10 @@ tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, dou
 /* Begins to compute what the program does, in a process of its own, which measuring waits for. */
 void tirc_bed_start(Bed *b);
 /* The same for the few best, in turns, so that what disturbs the machine disturbs all; told hears
- * of each turn, whose samples are single ones. One that is clearly slower than another is out. */
+ * of each turn, whose samples are single ones. One that is clearly slower than another is out. On a
+ * busy machine, whose turns say less, there are up to most_rounds of them. */
 tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int rounds,
-                             Measured *out, const BedListener *listener, tirc_error **error);
+                             int most_rounds, Measured *out, const BedListener *listener,
+                             tirc_error **error);
 
 #endif

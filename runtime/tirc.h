@@ -325,6 +325,11 @@ TIRC_API tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_opti
  * behind the last. */
 TIRC_API bool tirc_rules_table(int i, const char **name, const char **text);
 
+/* Warns (or, with options->strict, fails: TIRC_NO) of a block's annotation schedule_rule that names
+ * no function of a library; a search passes over it. rules: as below. */
+TIRC_API tirc_status tirc_module_check_rules(const tirc_module *m, const char *rules,
+                                             const tirc_schedule_options *options,
+                                             tirc_error **error);
 /* The schedules that a search tries: as scripts with sampling calls, one for each way to
  * schedule a function. rules: a library whose rules come before the built-in ones, or NULL. */
 TIRC_API tirc_status tirc_module_space(const tirc_module *m, const char *rules,
@@ -949,11 +954,14 @@ typedef struct tirc_tune_event {
   int64_t trial, trials; /* of the task, from 1; of all tasks together so far */
   const char *way;       /* the rule of the space that made it */
   const char *trace;     /* as JSON, with its decisions */
-  double seconds;        /* the median; INFINITY: it failed, for the reason: */
+  /* The median; INFINITY: it failed, for the reason `code`, or it is "hopeless": several calls were
+   * each far slower than the best, and how slow it usually is was not measured. */
+  double seconds;
   const char *code, *message;
   double best, automatic; /* of the task so far, and of --auto's schedule; INFINITY: none yet */
   double elapsed;         /* seconds since the start */
   bool is_best;
+  double load; /* cores that other processes used meanwhile */
 } tirc_tune_event;
 
 typedef struct tirc_tune_failure {
@@ -994,8 +1002,9 @@ typedef struct tirc_tune_options {
   double lease; /* seconds after which a process that says nothing is taken for lost; 0: 60 */
   void *self;   /* handed to the functions, each of which may be NULL */
   void (*told)(void *self, const tirc_tune_event *event);
-  void (*warn)(void *self, const char *message); /* the database is waited for; it is there again */
-  bool (*go_on)(void *self);                     /* false ends the search with what it has */
+  /* The database is waited for; it is there again; other processes have what is left to do. */
+  void (*warn)(void *self, const char *message);
+  bool (*go_on)(void *self); /* false ends the search with what it has */
   void (*waits)(void *self); /* other processes have what is left to do; called now and then */
 } tirc_tune_options;
 
@@ -1007,6 +1016,9 @@ typedef struct tirc_tune_options {
 TIRC_API tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
                                tirc_tune_result **results, tirc_error **error);
 TIRC_API void tirc_tune_results_free(int n, tirc_tune_result *results);
+/* Cores that other processes used while the candidates of task i were measured, or while the best
+ * ones were compared at the end, whichever is more: above a tenth, times are disturbed. */
+TIRC_API double tirc_tune_load(const tirc_tune_result *results, int i);
 /* The best schedule that a database (NULL: the default) has for this very program (its structural
  * hash), the target and so many threads (0: as for tirc_executor_new), of this machine or else of
  * any; its trace is plain calls. A record that cannot be applied is passed over for the fastest of

@@ -12,11 +12,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BATCH = 8, TRIALS = 64 };
-static const double NAP = 0.2; /* seconds, while others have what is left */
 
 static bool goes_on(const Tuning *t) {
   const tirc_tune_options *o = t->options;
@@ -121,7 +119,8 @@ static void tell(const Batch *b, const char *way, const char *trace, const Measu
                                       .best = best_of(t),
                                       .automatic = t->automatic.seconds,
                                       .elapsed = tirc_now() - b->tuning->start,
-                                      .is_best = is_best});
+                                      .is_best = is_best,
+                                      .load = m->load});
 }
 
 /* Takes a point that was measured over. */
@@ -140,7 +139,7 @@ static void hear_of(void *self, const tirc_db_trial *trial, const Extra *e) {
   t->trials++;
   t->tuning->trials++;
   if (e) tirc_search_pass_over(t->search, e->hash);
-  if (trial->code) t->failed++;
+  if (trial->code && strcmp(trial->code, TIRC_DB_HOPELESS) != 0) t->failed++;
   if (trial->code || !isfinite(trial->seconds)) return;
   if (e && e->has_features)
     tirc_lessons_add(t->tuning->lessons, t->number, e->features, trial->seconds);
@@ -170,8 +169,9 @@ static void hear(void *self, int i, const Measured *m) {
   tirc_error *e = NULL;
   bool ours = false;
   if (!strcmp(m->code, "interrupted")) return;
-  const bool failed = *m->code != 0, is_best = !failed && m->seconds < best_of(t);
-  const float *features = failed ? NULL : features_of(t, p);
+  const bool ran = !*m->code, failed = !ran && !tirc_is_hopeless(m);
+  const bool is_best = ran && m->seconds < best_of(t);
+  const float *features = ran ? features_of(t, p) : NULL;
   const tirc_status status = tirc_store_finish(&tuning->store, &t->study, trial, p, features, m,
                                                tuning->options->seed, &ours, &e);
   if (tirc_tuning_stored(tuning, status, &e) && !ours)
@@ -181,18 +181,20 @@ static void hear(void *self, int i, const Measured *m) {
   tuning->trials++;
   t->failed += failed;
   t->wrong |= !strcmp(m->code, "wrong-result");
+  t->loads += m->load;
+  t->loaded++;
   tirc_search_tell(t->search, p, m->seconds, failed ? m->code : NULL, m->message);
-  if (!failed && b->expects && isfinite(p->rank)) {
+  if (ran && b->expects && isfinite(p->rank)) {
     vec_push(t->c, t->expected, p->rank);
     vec_push(t->c, t->measured, m->seconds);
   }
-  if (!failed) tirc_lessons_add(tuning->lessons, t->number, features, m->seconds);
+  if (ran) tirc_lessons_add(tuning->lessons, t->number, features, m->seconds);
   Tirc *c = tirc_context_retain(p->c); /* the way's name is in it */
   const char *way = p->way;
-  if (failed)
-    tirc_search_release(p);
-  else
+  if (ran)
     take(t, p, trial->id, m->seconds);
+  else
+    tirc_search_release(p);
   tell(b, way, trial->trace, m, is_best);
   tirc_context_release(c);
 }
@@ -503,13 +505,6 @@ static Task *waiting_task(Tuning *t) {
   return best;
 }
 
-static void nap(Tuning *t) {
-  const struct timespec time = {0, (long)(NAP * 1e9)};
-  const tirc_tune_options *o = t->options;
-  if (o->waits) o->waits(o->self);
-  nanosleep(&time, NULL);
-}
-
 static tirc_status search(Tuning *t, tirc_error **error) {
   const int64_t each = t->options->trials > 0 ? t->options->trials : TRIALS, budget = each * t->n;
   const int most = each < BATCH ? (int)each : BATCH;
@@ -524,24 +519,13 @@ static tirc_status search(Tuning *t, tirc_error **error) {
     int n = 0;
     const int64_t room = budget - others;
     status = run_batch(t, next, most, room > own_share(t) ? room : own_share(t), &n, error);
-    if (status == TIRC_OK && n == 0 && o.waiting && goes_on(t)) nap(t);
+    if (n) t->idle = 0;
+    if (status == TIRC_OK && n == 0 && o.waiting && goes_on(t)) tirc_tuning_wait(t);
   }
   for (int i = 0; i < t->n && status == TIRC_OK; i++)
     status = tirc_tuning_finish(t, &t->tasks[i], error);
+  tirc_tuning_tell_load(t);
   return status;
-}
-
-void tirc_tune_results_free(int n, tirc_tune_result *results) {
-  for (int i = 0; results && i < n; i++) {
-    tirc_module_free(results[i].module);
-    for (int k = 0; k < results[i].n_failures; k++) {
-      free((char *)(uintptr_t)results[i].failures[k].code);
-      free((char *)(uintptr_t)results[i].failures[k].message);
-    }
-    free((tirc_tune_failure *)(uintptr_t)results[i].failures);
-    free((char *)(uintptr_t)results[i].way);
-  }
-  free(results);
 }
 
 static tirc_status tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
@@ -555,7 +539,7 @@ static tirc_status tune(int n, const tirc_tune_task *tasks, const tirc_tune_opti
   const int threads = tirc_executor_threads(executor);
   tirc_executor_free(executor); /* it only tells how many; no threads of ours run meanwhile */
   t.tasks = calloc((size_t)n + 1, sizeof *t.tasks);
-  t.results = calloc((size_t)n + 1, sizeof *t.results);
+  t.results = tirc_tune_results_new(n);
   status = t.tasks && t.results
                ? tirc_store_open(&t.store, t.options->database, t.options->lease, error)
                : tirc_api_no_memory(error);

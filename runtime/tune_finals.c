@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROUNDS = 5 };
+enum { ROUNDS = 5, MOST_ROUNDS = 15 /* while others use the machine */ };
 
 typedef struct Finals {
   Tuning *tuning;
@@ -63,14 +63,25 @@ static void settle(Tuning *tuning, const Task *t, const Finalist *fastest) {
         tuning, tirc_db_drop_winner(tuning->store.db, t->study.id, fastest->seconds, &e), &e);
 }
 
-/* In every turn that both had; in all but one, which something may have disturbed, where it is much
- * faster. */
+/* How probable it is that so many of n fair coins, or more, fall the same way. */
+static double by_chance(int n, int most) {
+  double sum = 0, ways = 1; /* n over i */
+  for (int i = 0; i <= n - most; i++) {
+    sum += ways;
+    ways *= (double)(n - i) / (i + 1);
+  }
+  return ldexp(sum, -n);
+}
+
+/* In every turn that both had, or in so many of them that it is no chance (as all of five); in all
+ * but one, which something may have disturbed, where it is much faster. */
 static bool is_surely_faster(const Measured *a, const Measured *b) {
-  static const double much = 0.9;
+  static const double much = 0.9, chance = 1.0 / 32;
   const int n = a->n_samples < b->n_samples ? a->n_samples : b->n_samples;
   int faster = 0;
   for (int i = 0; i < n; i++) faster += a->samples[i] < b->samples[i];
-  return n > 0 && (faster == n || (n > 2 && faster == n - 1 && a->seconds < much * b->seconds));
+  return n > 0 && (faster == n || by_chance(n, faster) <= chance ||
+                   (n > 2 && faster == n - 1 && a->seconds < much * b->seconds));
 }
 
 /* The fastest ones and --auto's again, in turns; that one stays where no other is certainly faster.
@@ -94,8 +105,10 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
     settle(tuning, t, f.at[0]);
     return TIRC_OK;
   }
-  tirc_status status = tirc_bed_compare(t->bed, f.n, modules, ROUNDS, m, &listener, error);
+  tirc_status status =
+      tirc_bed_compare(t->bed, f.n, modules, ROUNDS, MOST_ROUNDS, m, &listener, error);
   if (status != TIRC_OK) return status;
+  t->load = m[0].load;
   *winner = NULL;
   for (int i = 0; i < f.n; i++) {
     const bool failed = *m[i].code && strcmp(m[i].code, "interrupted") != 0;

@@ -31,7 +31,9 @@ typedef struct Task {
   Finalist automatic, best[FINALISTS]; /* the fastest first */
   int n_best;
   int64_t trials, failed;
-  double gained; /* by the last batches, as a part of the best */
+  double gained;      /* by the last batches, as a part of the best */
+  double loads, load; /* cores that others used: summed up over `loaded` trials; at the end */
+  int64_t loaded;
   bool wrong, exhausted;
   VEC(double) expected, measured; /* a model's ranks before, and seconds */
   Tuning *tuning;
@@ -46,6 +48,7 @@ struct Tuning {
   int64_t trials;
   Store store;
   Lessons *lessons;
+  double idle, told; /* since when others have all that is left, and of that was told; 0: not */
   bool lost;         /* the database: */
   tirc_error *error; /* why */
   tirc_tune_result *results;
@@ -54,6 +57,13 @@ struct Tuning {
 /* Without its database a search ends, with what it has. False then; the error is taken over. (By
  * its address: it may be set by what makes `status`, in the same call.) */
 bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error **e);
+
+/* tune_wait.c: a moment, while others have what is left; says who they are. */
+void tirc_tuning_wait(Tuning *t);
+
+/* tune_results.c */
+tirc_tune_result *tirc_tune_results_new(int n); /* NULL: memory is out */
+void tirc_tuning_tell_load(const Tuning *t);
 
 /* Compares the fastest schedules of a program, and fills its result. */
 tirc_status tirc_tuning_finish(Tuning *tuning, Task *t, tirc_error **error);

@@ -2,6 +2,7 @@
 #include "../ir/ascii.h"
 #include "../ir/number.h"
 
+#include "database/driver.h"
 #include "timer.h"
 
 #include "../ir/utf8.h"
@@ -16,10 +17,9 @@
 static const double LEASE = 60;
 
 tirc_status tirc_store_open(Store *s, const char *where, double lease, tirc_error **error) {
-  char host[64] = "", text[96];
+  char text[96];
   *s = (Store){.lease = lease > 0 ? lease : LEASE, .renewed = tirc_now()};
-  (void)gethostname(host, sizeof host - 1);
-  tirc_snprintf(s->worker, sizeof s->worker, "%s:%ld:%.6f", host, (long)getpid(), tirc_now());
+  tirc_worker_name(s->worker, sizeof s->worker);
   where = !where ? ":memory:" : *where ? where : NULL;
   tirc_status status = tirc_db_open(where, TIRC_DB_WRITE, &s->db, error);
   snprintf(text, sizeof text, "{\"tirc\": \"%s\"}", tirc_version());
@@ -75,6 +75,39 @@ tirc_status tirc_store_join(Store *s, const tirc_tune_task *task, const char *ta
 void tirc_study_free(Study *t) {
   tirc_string_free(t->id);
   if (t->c) tirc_context_release(t->c);
+}
+
+/* --- other workers -----------------------------------------------------------------------------
+ */
+
+typedef struct Census {
+  const Store *store;
+  Others *living;
+  DbRows gone; /* names */
+} Census;
+
+static void count_worker(void *self, const tirc_db_worker *w) {
+  Census *c = self;
+  Others *o = c->living;
+  if (!w->name || !strcmp(w->name, c->store->worker)) return;
+  if (tirc_worker_is_gone(w->name)) {
+    c->gone.columns = 1;
+    c->gone.n += tirc_db_rows_add(&c->gone, db_text(w->name));
+    return;
+  }
+  if (!o->workers++) snprintf(o->first, sizeof o->first, "%s", w->name);
+  o->trials += w->n_trials;
+  o->left = fmax(o->left, w->left);
+}
+
+tirc_status tirc_store_others(Store *s, const Study *t, Others *out, tirc_error **error) {
+  Census c = {.store = s, .living = out};
+  *out = (Others){0};
+  tirc_status status = tirc_db_workers(s->db, t->id, count_worker, &c, error);
+  for (int i = 0; i < c.gone.n && status == TIRC_OK; i++)
+    status = tirc_db_expire(s->db, db_cell_text(&c.gone, i, 0), error);
+  tirc_db_rows_free(&c.gone);
+  return status;
 }
 
 /* --- what is kept with a trial -----------------------------------------------------------------
@@ -167,7 +200,9 @@ tirc_status tirc_store_news(Store *s, Study *t,
                             void *self, tirc_error **error) {
   News n = {t, visit, self};
   /* in this order: what is finished in between is counted twice rather than not at all */
+  Others others;
   tirc_status status = tirc_db_unfinished(s->db, t->id, &t->queued, &t->running, error);
+  if (status == TIRC_OK && t->running) status = tirc_store_others(s, t, &others, error);
   return status == TIRC_OK ? tirc_db_news(s->db, t->id, knows, hear, &n, error) : status;
 }
 
@@ -213,9 +248,12 @@ tirc_status tirc_store_finish(Store *s, Study *t, const tirc_db_trial *trial, co
                               .worker = s->worker,
                               .code = failed ? m->code : NULL,
                               .message = failed ? m->message : NULL,
-                              .n_samples = failed ? 0 : m->n_samples,
+                              .n_samples = failed && !tirc_is_hopeless(m) ? 0 : m->n_samples,
                               .samples = m->samples,
-                              .conditions = {.environment = s->environment, .seed = seed},
+                              .conditions = {.load = m->load,
+                                             .load_is_known = true,
+                                             .environment = s->environment,
+                                             .seed = seed},
                               .more = more};
   const tirc_status status = tirc_db_finish(s->db, &done, stored, error);
   if (status == TIRC_OK && *stored) know(t, trial->id);

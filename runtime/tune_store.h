@@ -6,6 +6,7 @@
 
 #include "database/database.h"
 #include "measure.h"
+#include "worker.h"
 
 #include "../passes/search/estimate.h"
 #include "../passes/search/search.h"
@@ -13,9 +14,9 @@
 typedef struct Store {
   tirc_db *db;
   char *environment;
-  char worker[128]; /* who takes trials: host:process:time */
-  double lease;     /* seconds for which a trial is a worker's, unless that renews it */
-  double renewed;   /* when that was */
+  char worker[WORKER_NAME]; /* who takes trials */
+  double lease;             /* seconds for which a trial is a worker's, unless that renews it */
+  double renewed;           /* when that was */
 } Store;
 /* where: as for tirc_db_open, "" the default; NULL: nowhere. lease: 0: a minute. */
 tirc_status tirc_store_open(Store *s, const char *where, double lease, tirc_error **error);
@@ -44,6 +45,15 @@ typedef struct Extra {
   float features[PROGRAM_FEATURES];
 } Extra;
 bool tirc_extra_read(const char *more, Extra *out);
+
+/* Workers that have trials which are not done. */
+typedef struct Others {
+  int64_t workers, trials;
+  char first[WORKER_NAME]; /* the name of one */
+  double left;             /* seconds until all that they have can be taken, unless they go on */
+} Others;
+/* Those that are known to have ended are none: what they had can be taken at once. */
+tirc_status tirc_store_others(Store *s, const Study *t, Others *out, tirc_error **error);
 
 /* Visits each trial that was done since the last call, the fastest first, and counts the others. */
 tirc_status tirc_store_news(Store *s, Study *t,

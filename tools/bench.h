@@ -50,9 +50,6 @@ typedef struct Profile {
   int64_t l1, l2, l3;
   double clock_first, clock_low, clock_high;
 } Profile;
-typedef struct Load {
-  double wall, busy, own;
-} Load;
 
 /* A schedule's code as C, compiled and loaded; see bench_backend.c. */
 typedef struct Compiled Compiled;
@@ -323,8 +320,6 @@ void print_profile(const Bench *b);
 /* Cycles a second of the core that this runs on, from so many steps of 8 cycles. */
 double measure_clock(int steps);
 int64_t huge_pages_in_use(void);
-Load start_load(void);
-double others_since(const Load *l); /* cores that other processes used */
 /* bench_ablate.c */
 int find_rules(Bench *b, const char *path);
 /* Where the text defines `def rule_x(`, given rule_x; or NULL. */

@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "bench.h"
 
+#include "runtime/load.h"
+
 #include <dirent.h>
 #include <math.h>
 #include <sched.h>
@@ -193,7 +195,7 @@ static void measure_once(const Bench *b, Case *k) {
   enum { MOST_CLOCKS = 1000, STEPS = 50000 };
   double clocks[MOST_CLOCKS];
   int n = 0;
-  Load load = start_load();
+  Load load = tirc_load_start();
   for (bool more = true; more && !interrupted;) {
     more = false;
     for (int i = 0; i < k->n_contenders && !interrupted; i++) {
@@ -205,7 +207,7 @@ static void measure_once(const Bench *b, Case *k) {
     }
     if (n < MOST_CLOCKS) clocks[n++] = measure_clock(STEPS);
   }
-  k->others = others_since(&load);
+  k->others = tirc_load_since(&load, 0);
   sum_up_clocks(k, clocks, n);
   for (int i = 0; i < k->n_contenders; i++) summarise(k, &k->contenders[i]);
 }

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -82,26 +81,8 @@ void print_profile(const Bench *b) {
           *p->huge_pages ? p->huge_pages : "unknown", b->target.name);
 }
 
-/* --- load --------------------------------------------------------------------------------------
+/* --- load and pages ----------------------------------------------------------------------------
  */
-
-/* Seconds of all cores in which something ran, and which of them this process had. */
-static double busy_seconds(void) {
-  long long t[8] = {0};
-  char line[256];
-  read_line_of("/proc/stat", line, sizeof line);
-  if (sscanf(line, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &t[0], &t[1], &t[2], &t[3], &t[4],
-             &t[5], &t[6], &t[7]) != 8)
-    return 0;
-  return (double)(t[0] + t[1] + t[2] + t[5] + t[6] + t[7]) / (double)sysconf(_SC_CLK_TCK);
-}
-
-static double own_seconds(void) {
-  struct rusage r;
-  if (getrusage(RUSAGE_SELF, &r)) return 0;
-  return (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
-         1e-6 * (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
-}
 
 int64_t huge_pages_in_use(void) {
   char line[256];
@@ -111,13 +92,4 @@ int64_t huge_pages_in_use(void) {
     if (sscanf(line, "AnonHugePages: %lld", &kb) == 1) break;
   if (f) fclose(f);
   return kb * 1024;
-}
-
-Load start_load(void) { return (Load){tirc_seconds(), busy_seconds(), own_seconds()}; }
-
-double others_since(const Load *l) {
-  double wall = tirc_seconds() - l->wall;
-  double others = (busy_seconds() - l->busy) - (own_seconds() - l->own);
-  double tick = 1 / (double)sysconf(_SC_CLK_TCK); /* what the system counts in */
-  return wall > 0 && others > 2 * tick ? others / wall : 0;
 }

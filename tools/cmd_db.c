@@ -10,7 +10,9 @@
 
 static void tell_waiting(void *self, const char *message) {
   (void)self;
-  fprintf(stderr, "tirc: %s\n", message);
+  fputs("tirc: ", stderr);
+  put_name(stderr, message);
+  fputc('\n', stderr);
 }
 
 int open_database(const Options *o, const char *where, tirc_db_mode mode, tirc_db **out) {

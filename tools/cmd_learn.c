@@ -253,9 +253,13 @@ static void add_values(Table *t, const Knob *k) {
 
 static void put_group(const Options *o, FILE *to, const Group *g) {
   Table t = {.columns = 4};
-  fprintf(to, "%s: nests of", g->at[0].machine);
-  for (int i = 0; i < g->n_axes; i++)
-    fprintf(to, " %s%s", g->axes[i], g->kinds[i] == 'R' ? " (sum)" : "");
+  put_name(to, g->at[0].machine);
+  fputs(": nests of", to);
+  for (int i = 0; i < g->n_axes; i++) {
+    fputc(' ', to);
+    put_name(to, g->axes[i]);
+    if (g->kinds[i] == 'R') fputs(" (sum)", to);
+  }
   fprintf(to, ", %d schedule%s of %d shape%s\n", g->n, g->n == 1 ? "" : "s", g->n_shapes,
           g->n_shapes == 1 ? "" : "s");
   static const char *const heads[] = {"knob", "values", "shapes left out: the trees",

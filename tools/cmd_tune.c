@@ -4,6 +4,7 @@
 #include "tune_show.h"
 
 #include "ir/cpu.h"
+#include "runtime/load.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,17 @@ typedef struct Tune {
   tirc_tune_task *tasks;
   TuneTable table; /* a row a task */
 } Tune;
+
+/* A block may name a rule that nobody has. */
+static int check_rules(const Options *o, const tirc_module *m) {
+  const tirc_schedule_options s = {.target = o->target,
+                                   .max_steps = o->script_steps,
+                                   .strict = o->strict,
+                                   .self = (void *)(uintptr_t)o,
+                                   .warn = warn_about};
+  tirc_error *e = NULL;
+  return tirc_module_check_rules(m, o->rules, &s, &e) ? report(o, e) : DONE;
+}
 
 /* name: of the program, where there are several. */
 static int show_space(const Options *o, const tirc_module *m, const char *name) {
@@ -32,10 +44,12 @@ static int show_space(const Options *o, const tirc_module *m, const char *name) 
  */
 
 static void print_wrong(const Tune *t, const tirc_tune_event *e) {
-  fprintf(stderr,
-          "%s: a schedule computes something else, which is a defect of tirc: %s\n"
-          "its trace (tirc apply PROG --trace-json FILE): %s\n",
-          t->tasks[e->task].name, e->message, e->trace);
+  put_name(stderr, t->tasks[e->task].name);
+  fputs(": a schedule computes something else, which is a defect of tirc: ", stderr);
+  put_name(stderr, e->message);
+  fputs("\nits trace (tirc apply PROG --trace-json FILE): ", stderr);
+  put_name(stderr, e->trace);
+  fputc('\n', stderr);
 }
 
 static void told(void *self, const tirc_tune_event *e) {
@@ -49,7 +63,9 @@ static void told(void *self, const tirc_tune_event *e) {
 static void warn(void *self, const char *message) {
   Tune *t = self;
   clear_table(&t->table);
-  fprintf(stderr, "warning: %s\n", message);
+  fputs("warning: ", stderr);
+  put_name(stderr, message);
+  fputc('\n', stderr);
 }
 
 static bool go_on(void *self) {
@@ -58,30 +74,43 @@ static bool go_on(void *self) {
 }
 
 static void print_failures(FILE *out, const tirc_tune_result *r) {
-  for (int i = 0; i < r->n_failures; i++)
-    fprintf(out, "  failed: %lld x %s, as: %.200s\n", (long long)r->failures[i].n,
-            r->failures[i].code, r->failures[i].message);
+  for (int i = 0; i < r->n_failures; i++) {
+    const tirc_tune_failure *f = &r->failures[i];
+    enum { MOST = 200 };
+    char message[MOST + 1];
+    fprintf(out, "  failed: %lld x ", (long long)f->n);
+    put_name(out, f->code);
+    fputs(", as: ", out);
+    snprintf(message, sizeof message, "%s", f->message);
+    put_name(out, message);
+    fputc('\n', out);
+  }
 }
 
-static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result *r) {
+/* What there is when no candidate works. */
+static void print_nothing(FILE *out, const tirc_tune_result *r) {
+  if (!r->trials)
+    fprintf(out, ": nothing was measured yet\n");
+  else
+    fprintf(out, ": no candidate works, of %lld that were measured and %lld that were looked at\n",
+            (long long)r->trials, (long long)r->made);
+}
+
+/* load: cores that others used meanwhile. */
+static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result *r, double load) {
   char best[32], automatic[32], gain[16], share[80] = "";
   if (task->ceiling > 0)
     snprintf(share, sizeof share, ", %.0f %% of the %s", 100 * task->ceiling / r->seconds,
              task->binds);
-  if (!r->module && !r->trials) {
-    fprintf(out, "%s: nothing was measured yet\n", task->name);
-    print_failures(out, r);
-    return;
-  }
+  put_name(out, task->name);
   if (!r->module) {
-    fprintf(out,
-            "%s: no candidate works, of %lld that were measured and %lld that were looked at\n",
-            task->name, (long long)r->trials, (long long)r->made);
+    print_nothing(out, r);
     print_failures(out, r);
     return;
   }
-  fprintf(out, "%s: best %s by %s%s, --auto %s, x %s; %lld trials", task->name,
-          time_text(r->seconds, best, sizeof best), *r->way ? r->way : "no rule", share,
+  fprintf(out, ": best %s by ", time_text(r->seconds, best, sizeof best));
+  put_name(out, *r->way ? r->way : "no rule");
+  fprintf(out, "%s, --auto %s, x %s; %lld trials", share,
           time_text(r->automatic, automatic, sizeof automatic),
           gain_text(r->automatic, r->seconds, gain, sizeof gain), (long long)r->trials);
   if (task->trials)
@@ -91,6 +120,7 @@ static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result 
   if (!isnan(r->rank_correlation))
     fprintf(out, ", rank correlation of what was expected %.2f", r->rank_correlation);
   fprintf(out, "\n");
+  if (load > tirc_busy_cores) fprintf(out, "  disturbed: other processes used %.2f cores\n", load);
   print_failures(out, r);
 }
 
@@ -216,7 +246,7 @@ static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lo
   int status = DONE;
   bool works = true, any = false, failed = false;
   for (int i = 0; i < t->cases.n_cases; i++) {
-    print_result(out, &t->table.rows[i], &results[i]);
+    print_result(out, &t->table.rows[i], &results[i], tirc_tune_load(results, i));
     if (t->cases.n_cases == 1 && results[i].module)
       print_difference(o, out, &t->tasks[i], &results[i]);
     works &= results[i].module != NULL || !results[i].trials;
@@ -303,6 +333,8 @@ int cmd_tune(Options *o) {
     status =
         complain(o, "`tirc db best NAME -o FILE` writes each",
                  "-o takes the best schedule of one program, and here are %d", t.cases.n_cases);
+  for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
+    status = check_rules(o, t.tasks[i].module);
   if (status == DONE && o->show_space)
     for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
       status = show_space(o, t.tasks[i].module, t.cases.n_cases > 1 ? t.tasks[i].name : NULL);

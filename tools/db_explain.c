@@ -303,6 +303,13 @@ static int shares_until(const Share *s, int from, int n) {
   return to;
 }
 
+static void put_names_row(const char *name, const char *line) {
+  char *head = shown_name(name), *text = shown_name(line);
+  if (head && text) put_row(stdout, NAMES, head, text);
+  free(head);
+  free(text);
+}
+
 /* vector: 16 in 12, 32 in 5 */
 static void put_frequencies(const Explained *x) {
   printf("\nhow often, in the best schedules of %d programs:\n", x->n);
@@ -314,9 +321,7 @@ static void put_frequencies(const Explained *x) {
     for (int k = i; f && k < end && x->shares[k].n_best; k++)
       fprintf(f, "%s%s in %d", k > i ? ", " : "", x->shares[k].value, x->shares[k].n_best);
     if (f) fclose(f);
-    char name[64];
-    snprintf(name, sizeof name, "%s", x->shares[i].name);
-    if (line) put_row(stdout, NAMES, name, line);
+    if (line) put_names_row(x->shares[i].name, line);
     free(line);
   }
 }
@@ -357,7 +362,7 @@ static void put_spread(const Spread *s) {
                             : i > SHOWN && s->n > SHOWN + 1 ? " ... "
                                                             : ", ",
                             s->at[i].value, mean_time(&s->at[i]));
-  put_row(stdout, NAMES, s->at[0].name, line);
+  put_names_row(s->at[0].name, line);
 }
 
 static void put_speeds(const Explained *x) {

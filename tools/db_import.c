@@ -363,7 +363,7 @@ static bool read_time(const char *s, double *out) {
 
 static int import_csv_row(Import *x, char **cells, const int *columns) {
   const char *v[N_NEEDED];
-  for (int k = 0; k < N_NEEDED; k++) v[k] = cells[columns[k]];
+  for (int k = 0; k < N_NEEDED; k++) v[k] = without_csv_mark(cells[columns[k]]);
   if (strcmp(v[STATE], "queued") == 0 || strcmp(v[STATE], "running") == 0) return DONE;
   if (strcmp(v[STATE], "done") != 0)
     return fault(x, "a trial is queued, running or done, and not '%s'", v[STATE]);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "db.h"
 
+#include "runtime/load.h"
+
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
@@ -216,8 +218,8 @@ static int show_tasks_json(const Options *o, tirc_db *db, const Tasks *tasks) {
 
 /* What people wrote steers no terminal. */
 static void put_words(const char *first, const char *then) {
-  put_clean(stdout, first, strlen(first));
-  put_clean(stdout, then, strlen(then));
+  put_name(stdout, first);
+  fputs(then, stdout);
 }
 
 static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
@@ -230,8 +232,8 @@ static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
   if (!o->csv) {
     printf("task %s\n", k->id);
     put_words(k->name ? k->name : "no name", ", program ");
-    printf("%s\n", k->hash);
-    put_words("for ", k->target);
+    put_words(k->hash, "\nfor ");
+    put_name(stdout, k->target);
     printf(", %d thread%s, machine ", k->threads, k->threads == 1 ? "" : "s");
     put_words(k->machine->profile, "\n");
     printf("%lld trials, %lld of them failed, %lld waiting or running\n\n", (long long)k->n_done,
@@ -303,6 +305,8 @@ static void put_trial(const tirc_db_task *k, const tirc_db_trial *t) {
                   : "samples     ",
            1e3 * t->samples[i], i % 10 == 9 || i + 1 == t->n_samples ? "\n" : "");
   if (c->clock_low > 0) printf("%-12s%.2f to %.2f GHz\n", "clock", c->clock_low, c->clock_high);
+  if (c->load > tirc_busy_cores)
+    printf("%-12sother processes used %.2f cores\n", "disturbed", c->load);
   put_line("huge pages", c->pages);
   put_line("command", c->command);
   put_line("source", t->source);
@@ -315,10 +319,10 @@ static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
   int status = task_of_trial(o, db, t->task, &tasks);
   if (status == DONE) {
     put_trial(&tasks.at[0], t);
-    if (t->code)
-      printf("%-12s%s\n", "trace", t->trace);
+    if (t->code && strcmp(t->code, TIRC_DB_HOPELESS) != 0)
+      put_line("trace", t->trace);
     else if ((status = script_of(o, &tasks.at[0], t, NULL, &script)) == DONE)
-      printf("\n%s\n", script);
+      putchar('\n'), put_clean(stdout, script, strlen(script)), putchar('\n');
   }
   tirc_string_free(script);
   free_tasks(&tasks);
@@ -388,12 +392,7 @@ static tirc_db_trial *best_of(tirc_db *db, const tirc_db_task *k, tirc_error **e
 }
 
 /* A line of a comment stays one, whatever a profile is called. On the heap. */
-static char *in_a_line(const char *text) {
-  char *copy = strdup(text ? text : "unknown");
-  for (char *p = copy; p && *p; p++)
-    if ((unsigned char)*p < ' ') *p = '?';
-  return copy;
-}
+static char *in_a_line(const char *text) { return shown_name(text ? text : "unknown"); }
 
 static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
   tirc_error *e = NULL;

@@ -3,6 +3,7 @@
 #include "bench.h"
 #include "doctor.h"
 
+#include "runtime/load.h"
 #include "runtime/tune_store.h"
 
 #include <sched.h>
@@ -115,9 +116,9 @@ static void examine_load(Doctor *d) {
   enum { MOMENT = 400000 };
   const double busy = 0.1; /* as bench calls a setting disturbed */
   double loads[1] = {0};
-  const Load before = start_load();
+  const Load before = tirc_load_start();
   usleep(MOMENT);
-  const double others = others_since(&before);
+  const double others = tirc_load_since(&before, 0);
   const int n = getloadavg(loads, 1);
   note(d, "machine", "load", "others use %.2f cores now; average of the last minute %.2f", others,
        n == 1 ? loads[0] : 0);

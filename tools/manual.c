@@ -116,7 +116,10 @@ static void main_page(void) {
       ".SH ENVIRONMENT\n"
       ".TP\nNO_COLOR\nwhen set and not empty, no colours are printed; they are on a terminal only\n"
       ".TP\nTIRC_NUM_THREADS\nthe number of threads where \\-\\-threads does not say it: 1 to "
-      "4096");
+      "4096\n"
+      ".TP\nTIRC_DATABASE\nthe database where \\-\\-database does not say it\n"
+      ".TP\nTIRC_DATABASE_WAIT\nhow many seconds a database that others hold, or a server that is "
+      "lost, is waited for: 0 to 1000000");
   static const char *const examples[][2] = {
       {"tirc apply matmul.tir rule_based.sch", "run a schedule, print the program"},
       {"tirc bench matmul.tir baseline.sch rule_based.sch --vs openblas",

@@ -11,18 +11,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-void put_clean(FILE *to, const char *text, size_t size) {
+/* What steers a terminal: controls, C1's as well, and what turns the direction of a text. */
+static bool steers(const unsigned char *s, size_t n, bool in_a_line) {
+  if (*s == '\n' || *s == '\t') return in_a_line;
+  if (*s < 0x20 || *s == 0x7F) return true;
+  if (n == 2) return *s == 0xC2 && s[1] < 0xA0;
+  if (n != 3 || *s != 0xE2) return false;
+  return (s[1] == 0x80 && s[2] >= 0xA8 && s[2] <= 0xAE) ||
+         (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9);
+}
+
+static void put_shown(FILE *to, const char *text, size_t size, bool in_a_line) {
   const unsigned char *s = (const unsigned char *)text, *end = s + size;
   while (s < end && *s) {
     size_t n = tirc_utf8_length(s, (size_t)(end - s));
-    bool control = (*s < 0x20 && *s != '\n' && *s != '\t') || *s == 0x7F ||
-                   (n == 2 && *s == 0xC2 && s[1] < 0xA0);
-    if (n && !control)
+    if (n && !steers(s, n, in_a_line))
       fwrite(s, 1, n, to);
     else
       fputs("\xEF\xBF\xBD", to);
     s += n ? n : 1;
   }
+}
+
+void put_clean(FILE *to, const char *text, size_t size) { put_shown(to, text, size, false); }
+
+void put_name(FILE *to, const char *name) { put_shown(to, name, strlen(name), true); }
+
+char *shown_name(const char *name) {
+  char *out = NULL;
+  size_t n = 0;
+  FILE *f = open_memstream(&out, &n);
+  if (!f) return NULL;
+  put_name(f, name);
+  return fclose(f) == 0 ? out : NULL;
 }
 
 /* Messages quote files, scripts and arguments. */

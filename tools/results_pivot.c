@@ -278,7 +278,7 @@ static void put_pivot_table(const Pivot *p, const Sum *sums) {
   t.right <<= p->rows.n_names;
   if (!o->csv && !o->md && !o->latex) {
     if (o->against)
-      printf("times as fast as %s", o->against);
+      fputs("times as fast as ", stdout), put_name(stdout, o->against);
     else
       printf("milliseconds");
     printf(", with 95 %% intervals%s\n",

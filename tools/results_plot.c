@@ -78,7 +78,7 @@ static char *path_for(const char *file, const char *kernel) {
   if (!kernel) return strdup(file);
   if (asprintf(&path, "%.*s-%s%s", (int)(dot - file), file, kernel, dot) < 0) return NULL;
   for (char *p = path + (dot - file) + 1; *p; p++)
-    if (*p == '/' || *p == ' ') *p = '-';
+    if (*p == '/' || *p == ' ' || (unsigned char)*p < ' ' || *p == 0x7f) *p = '-';
   return path;
 }
 
@@ -91,7 +91,7 @@ static int draw(const Results *r, const Bench *b, const char *kind, const char *
     status = complain(r->o, "names with quotes and backslashes are not drawn",
                       "gnuplot could not write '%s'", path ? path : file);
   else
-    printf("%s\n", path);
+    put_name(stdout, path), putchar('\n');
   free(path);
   return status;
 }

@@ -20,16 +20,35 @@ void add_cell(Table *t, const char *format, ...) {
   if (t->cells[t->n]) t->n++;
 }
 
+/* A spreadsheet takes what begins so for a formula, and runs it. */
+static bool is_formula(const char *text) {
+  char *end;
+  if (!*text || !strchr("=+-@\t\r\n", *text) || !strcmp(text, "-")) return false;
+  (void)strtod(text, &end);
+  return end == text || *end;
+}
+
+/* So that what is read back is what was written. */
+static bool has_mark(const char *text) {
+  return *text == CSV_MARK && (text[1] == CSV_MARK || is_formula(text + 1));
+}
+
+const char *without_csv_mark(const char *text) { return has_mark(text) ? text + 1 : text; }
+
 void put_csv_cell(FILE *to, bool first, const char *text) {
   if (!first) fputc(',', to);
   if (!text) return;
-  if (!text[strcspn(text, ",\"\n\r")]) {
-    fputs(text, to);
-    return;
+  const bool marked = is_formula(text) || has_mark(text);
+  const bool quoted = text[strcspn(text, ",\"\n\r\t")] != 0;
+  if (quoted) fputc('"', to);
+  if (marked) fputc(CSV_MARK, to);
+  while (*text) {
+    const size_t n = strcspn(text, "\"");
+    put_clean(to, text, n);
+    text += n;
+    if (*text) fputs("\"\"", to), text++;
   }
-  fputc('"', to);
-  for (; *text; text++) fprintf(to, *text == '"' ? "\"\"" : "%c", *text);
-  fputc('"', to);
+  if (quoted) fputc('"', to);
 }
 
 static void put_csv_row(FILE *to, char *const *cells, const Table *t) {
@@ -43,7 +62,7 @@ static void put_plain_row(FILE *to, char *const *cells, const Table *t, const in
   for (int i = 0; i < t->columns; i++) {
     const int pad = widths[i] - (int)strlen(cells[i]);
     if (is_right(t, i)) fprintf(to, "%*s", pad, "");
-    put_clean(to, cells[i], strlen(cells[i]));
+    put_name(to, cells[i]);
     if (i + 1 < t->columns) fprintf(to, "%*s  ", is_right(t, i) ? 0 : pad, "");
   }
   fputc('\n', to);
@@ -53,10 +72,12 @@ static void put_plain_row(FILE *to, char *const *cells, const Table *t, const in
 static void put_markdown_row(FILE *to, char *const *cells, const Table *t) {
   for (int i = 0; i < t->columns; i++) {
     fputs(i ? " | " : "| ", to);
-    for (const char *p = cells[i]; *p; p++) {
+    char *shown = shown_name(cells[i]);
+    for (const char *p = shown ? shown : ""; *p; p++) {
       if (strchr("|<*_`[]\\", *p)) fputc('\\', to);
-      fputc(*p == '\n' ? ' ' : *p, to);
+      fputc(*p, to);
     }
+    free(shown);
   }
   fputs(" |\n", to);
 }
@@ -69,7 +90,8 @@ static void put_markdown_rule(FILE *to, const Table *t) {
 static void put_latex_row(FILE *to, char *const *cells, const Table *t) {
   for (int i = 0; i < t->columns; i++) {
     if (i) fputs(" & ", to);
-    for (const char *p = cells[i]; *p; p++) {
+    char *shown = shown_name(cells[i]);
+    for (const char *p = shown ? shown : ""; *p; p++) {
       if (*p == '\\')
         fputs("\\textbackslash{}", to);
       else if (*p == '~' || *p == '^')
@@ -77,6 +99,7 @@ static void put_latex_row(FILE *to, char *const *cells, const Table *t) {
       else
         fprintf(to, strchr("&%$#_{}", *p) ? "\\%c" : "%c", *p);
     }
+    free(shown);
   }
   fputs(" \\\\\n", to);
 }

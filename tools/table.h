@@ -13,6 +13,10 @@ typedef struct Table {
 void add_cell(Table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Aligned, or as --csv, --md or --latex say; and frees it. */
 void put_table(const Options *o, FILE *to, Table *t);
+/* What a spreadsheet would run as a formula gets a mark, which it takes for the sign of a text;
+ * numbers stay numbers. */
+enum { CSV_MARK = '\'' };
 void put_csv_cell(FILE *to, bool first, const char *text);
+const char *without_csv_mark(const char *text); /* of a cell that was read */
 
 #endif

@@ -97,6 +97,9 @@ void show_error(const Options *o, const tirc_error *e);
 /* n bytes of a text that someone wrote: what is no text, or would steer a terminal, is shown as the
  * replacement character. */
 void put_clean(FILE *to, const char *text, size_t n);
+/* Likewise what something is called, wherever that comes from; it stays in its line. */
+void put_name(FILE *to, const char *name);
+char *shown_name(const char *name); /* on the heap, or NULL */
 /* A string of a JSON text, which is UTF-8 whatever the text is. */
 struct json_object *json_text(const char *text);
 /* Prints the error, frees it and gives the exit status. */

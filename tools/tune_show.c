@@ -1,5 +1,7 @@
 #include "tune_show.h"
 
+#include "runtime/database/database.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,9 +76,11 @@ static void put_row_of(const TuneRow *r, int width) {
   char best[32], gain[16], share[16] = "-";
   if (r->ceiling > 0 && isfinite(r->best))
     snprintf(share, sizeof share, "%.0f %%", 100 * r->ceiling / r->best);
-  fprintf(stderr, "%-*.*s %7lld %14s %8s %8s %7lld\033[K\n", width, width, r->name,
+  char *name = shown_name(r->name);
+  fprintf(stderr, "%-*.*s %7lld %14s %8s %8s %7lld\033[K\n", width, width, name ? name : "",
           (long long)r->trials, time_text(r->best, best, sizeof best), share,
           gain_text(r->automatic, r->best, gain, sizeof gain), (long long)r->failed);
+  free(name);
 }
 
 /* So many tasks fit below each other; the others around the one that is measured are left out. */
@@ -106,19 +110,32 @@ static void draw(TuneTable *t, const tirc_tune_event *e) {
   t->drawn = n + 2;
 }
 
+static bool is_hopeless(const tirc_tune_event *e) {
+  return e->code && strcmp(e->code, TIRC_DB_HOPELESS) == 0;
+}
+
 static void print_trial(FILE *out, const TuneRow *r, const tirc_tune_event *e) {
-  fprintf(out, "trial %lld %s %s", (long long)e->trial, r->name, e->way);
-  if (e->code)
-    fprintf(out, " failed %s: %s\n", e->code, e->message);
-  else
-    fprintf(out, " %.9f%s\n", e->seconds, e->is_best ? " best" : "");
+  fprintf(out, "trial %lld ", (long long)e->trial);
+  put_name(out, r->name);
+  fputc(' ', out);
+  put_name(out, e->way);
+  char time[32];
+  if (e->code) {
+    fputs(is_hopeless(e) ? " " : " failed ", out);
+    put_name(out, e->code);
+    fputs(": ", out);
+    put_name(out, e->message);
+    fputc('\n', out);
+  } else {
+    fprintf(out, " %s%s\n", time_text(e->seconds, time, sizeof time), e->is_best ? " best" : "");
+  }
   fflush(out);
 }
 
 void show_trial(TuneTable *t, const tirc_tune_event *e) {
   TuneRow *r = &t->rows[e->task];
   r->trials = e->trial;
-  r->failed += e->code != NULL;
+  r->failed += e->code && !is_hopeless(e);
   r->best = e->best;
   r->automatic = e->automatic;
   if (t->o->progress)

@@ -19,6 +19,7 @@ struct Space {
   int n_ways;
   const char **ways;
   bool *takes;                          /* func * n_ways + way */
+  StrMap unknown;                       /* rules that blocks name, and no library has */
   const struct ScriptModule *libraries; /* read once, run for each draw */
   int probed_func, probed_way;          /* alone, while the space is made; -1: all */
 };
@@ -117,26 +118,69 @@ static bool call_rule(Run *r, const Rule *rule, Value about) {
   return true;
 }
 
-/* The rule that a block carries: its name, or NULL. */
-static const char *own_rule(const Sched *s, uint32_t id) {
-  const SRef *r = tirc_map_get(&s->blocks, tirc_block_key(id));
+/* The rule that a block names, or NULL. */
+static const char *named_rule(const SRef *r) {
   const Expr e = r ? tirc_attrs_get(tirc_block_of(r)->annotations, ANNOTATION) : NULL;
   return e && e->op == OP_STRING ? e->u.s : NULL;
 }
 
-static void call_own_rule(Run *r, const char *name, Value block) {
+/* Likewise, as far as there is one: what no library has is as if it were not there. */
+static const char *own_rule(const Space *sp, const SRef *r) {
+  const char *name = named_rule(r);
+  return name && tirc_strmap_get(&sp->unknown, name) ? NULL : name;
+}
+
+static bool is_none(const char *name) { return strcmp(name, "None") == 0; }
+
+/* VALUE_NONE: no library has it. */
+static Value find_rule(const Run *r, const char *name) {
   Script *sc = r->sc;
   const char *paths[] = {r->sp->options.path, tirc_rule_library_path(sc->c, LIBRARY)};
-  if (!strcmp(name, "None")) return;
   for (int i = 0; i < 2; i++) {
     const Env *env = paths[i] ? tirc_script_module(sc, paths[i]) : NULL;
     const EnvEntry *e = env ? tirc_strmap_get(&env->names, name) : NULL;
-    if (!e || !e->bound || e->value.kind != VAL_FUNCTION) continue;
-    (void)call_rule(r, &(Rule){name, e->value}, block);
+    if (e && e->bound && e->value.kind == VAL_FUNCTION) return e->value;
+  }
+  return VALUE_NONE;
+}
+
+static void no_such_rule(const Run *r, const SRef *block, Warning *out) {
+  Script *sc = r->sc;
+  *out = (Warning){"name", block->stmt->loc,
+                   tirc_format(sc->c,
+                               "a block's schedule_rule is '%s', and no library has a function of "
+                               "that name: the block is scheduled as if it had none",
+                               named_rule(block))};
+}
+
+/* Each rule that is missing, once. */
+static void find_unknown(const Run *r, StrMap *unknown, void (*visit)(Sched *s, Warning w)) {
+  Script *sc = r->sc;
+  Sched *s = sc->sched;
+  for (int f = 0; f < r->sp->mod->n_funcs; f++) {
+    SRef **children;
+    const int n = s->roots[f] ? tirc_child_blocks(s, s->roots[f], &children) : 0;
+    for (int i = 0; i < n; i++) {
+      const char *name = named_rule(children[i]);
+      if (!name || is_none(name) || tirc_strmap_get(unknown, name)) continue;
+      if (find_rule(r, name).kind == VAL_FUNCTION) continue;
+      *tirc_strmap_at(sc->c, unknown, name) = s;
+      Warning w;
+      no_such_rule(r, children[i], &w);
+      if (visit) visit(s, w);
+    }
+  }
+}
+
+static void call_own_rule(Run *r, const char *name, Value block) {
+  if (is_none(name)) return;
+  const Value function = find_rule(r, name);
+  if (function.kind == VAL_FUNCTION) {
+    (void)call_rule(r, &(Rule){name, function}, block);
     return;
   }
-  sc->loc = (Loc){0}; /* it is in the program */
-  tirc_script_error(sc, "NameError", "--rules FILE gives a library that defines it",
+  r->sc->loc = (Loc){0}; /* an annotation that a rule has made */
+  tirc_script_error(r->sc, "NameError", "--rules FILE gives a library that defines it",
                     "a block's schedule_rule is '%s', and no library has a function of that name",
                     name);
 }
@@ -151,7 +195,7 @@ static void each_block(Run *r, int func, const Rule *rule) {
   for (int i = 0; i < n; i++) ids[i] = tirc_block_of(children[i])->id;
   for (int i = n - 1; i >= 0; i--) {
     if (!tirc_map_has(&sc->sched->blocks, tirc_block_key(ids[i]))) continue;
-    const char *own = own_rule(sc->sched, ids[i]);
+    const char *own = own_rule(r->sp, tirc_map_get(&sc->sched->blocks, tirc_block_key(ids[i])));
     const Value block = tirc_value_block(ids[i]);
     if (own && !rule) call_own_rule(r, own, block);
     if (!own && rule) (void)call_rule(r, rule, block);
@@ -218,10 +262,17 @@ Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) {
 /* --- the space as a whole ----------------------------------------------------------------------
  */
 
+typedef struct Reading {
+  Run run;
+  StrMap *unknown;
+  void (*visit)(Sched *s, Warning w);
+} Reading;
+
 static void read_ways(Script *sc, void *self) {
-  Run *r = self;
+  Reading *r = self;
   (void)sc;
-  read_libraries(r);
+  read_libraries(&r->run);
+  find_unknown(&r->run, r->unknown, r->visit);
 }
 
 /* Whether a way may schedule a function: it does, or fails at what it drew, and does not decline.
@@ -255,7 +306,7 @@ static bool has_own_rules(const Space *sp, int func) {
   if (!c) return false;
   Sched *s = tirc_space_schedule(sp, c);
   const int n = s->roots[func] ? tirc_child_blocks(s, s->roots[func], &children) : 0;
-  for (int i = 0; i < n; i++) any |= own_rule(s, tirc_block_of(children[i])->id) != NULL;
+  for (int i = 0; i < n; i++) any |= own_rule(sp, children[i]) != NULL;
   tirc_context_release(c);
   return any;
 }
@@ -263,10 +314,13 @@ static bool has_own_rules(const Space *sp, int func) {
 Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options) {
   Space *sp = tirc_new(c, Space);
   *sp = (Space){.c = c, .mod = m, .options = *options, .probed_func = -1, .probed_way = -1};
-  Run r = {.sp = sp,
-           .sc = tirc_script_open(tirc_space_schedule(sp, c), &options->limits, NULL, NULL, NULL)};
-  r.sc->is_library = true;
-  tirc_script_within_limits(r.sc, (Loc){0}, read_ways, &r);
+  Reading reading = {.run = {.sp = sp,
+                             .sc = tirc_script_open(tirc_space_schedule(sp, c), &options->limits,
+                                                    NULL, NULL, NULL)},
+                     .unknown = &sp->unknown};
+  reading.run.sc->is_library = true;
+  tirc_script_within_limits(reading.run.sc, (Loc){0}, read_ways, &reading);
+  const Run r = reading.run;
   sp->libraries = r.sc->modules;
   sp->n_ways = r.ways.n;
   sp->ways = tirc_new_array(c, const char *, r.ways.n + 1);
@@ -278,6 +332,22 @@ Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options) {
       if (!own || !strcmp(sp->ways[i], BLOCKS)) sp->takes[f * sp->n_ways + i] = probe(sp, f, i);
   }
   return sp;
+}
+
+static void warn(Sched *s, Warning w) {
+  if (s->strict) tirc_raise_warning(s->c, w);
+  if (s->warn) s->warn(s->warn_self, w);
+}
+
+void tirc_space_check(Sched *s, const Module *m, const SpaceOptions *options) {
+  const Space sp = {.c = s->c, .mod = m, .options = *options};
+  StrMap unknown = {0};
+  Reading reading = {
+      .run = {.sp = &sp, .sc = tirc_script_open(s, &options->limits, NULL, NULL, NULL)},
+      .unknown = &unknown,
+      .visit = warn};
+  reading.run.sc->is_library = true;
+  tirc_script_within_limits(reading.run.sc, (Loc){0}, read_ways, &reading);
 }
 
 /* What was chosen, as text: the same for two draws of the same way. */

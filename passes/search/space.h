@@ -7,8 +7,9 @@
  * a function is one way to schedule it. A list `block_rules` makes one more way: its functions are
  * called with the schedule and a block, rule by rule, and for each on the function's blocks from
  * the last to the first, or on a block that carries the annotation schedule_rule, the function of
- * the library that this names and no other. A rule of either list may return a schedule to go on
- * with, or several, copies of the one that it got: then one of them is drawn.
+ * the library that this names and no other (none at all if that is "None"; if no library has it,
+ * tirc_space_check warns, and the annotation counts for nothing). A rule of either list may return
+ * a schedule to go on with, or several, copies of the one that it got: then one of them is drawn.
  *
  * What was drawn stands in the trace, the way and the choices between schedules included. A point
  * of the space is that list of decisions; to replay it with others is to run the rules again, so
@@ -32,6 +33,8 @@ typedef struct SpaceOptions {
 /* Reads the libraries and tries each way on each function once. Throws what is wrong with a
  * library. It and m must stay. */
 Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options);
+/* Warns, as s says, of schedule rules that blocks of m name and no library has. s: of m. */
+void tirc_space_check(Sched *s, const Module *m, const SpaceOptions *options);
 int tirc_space_ways(const Space *sp);
 const char *tirc_space_way(const Space *sp, int i);        /* its rule's name */
 bool tirc_space_takes(const Space *sp, int func, int way); /* may schedule the function */

@@ -33,11 +33,21 @@ DbValue db_real(double r) { return isnan(r) ? (DbValue){0} : (DbValue){.kind = D
 
 char *tirc_db_keep(const char *s) { return s ? strdup(s) : NULL; }
 
-double tirc_db_patience(double otherwise) {
+tirc_status tirc_db_patience(double otherwise, double *out, tirc_error **error) {
+  enum { MOST = 1000000 };
   const char *set = getenv("TIRC_DATABASE_WAIT");
   char *end = NULL;
-  const double seconds = set && *set ? tirc_parse_double(set, &end) : otherwise;
-  return (end && *end) || !(seconds >= 0 && seconds < 1e6) ? otherwise : seconds;
+  *out = otherwise;
+  if (!set || !*set) return TIRC_OK;
+  const double seconds = tirc_parse_double(set, &end);
+  if (strspn(set, "0123456789.eE+-") != strlen(set) || *end || !(seconds >= 0 && seconds <= MOST) ||
+      *set == '-')
+    return tirc_db_error(error, TIRC_BAD, "unset it for the usual time",
+                         "TIRC_DATABASE_WAIT is '%.200s', which is no number of seconds from 0 to "
+                         "%d",
+                         set, MOST);
+  *out = seconds;
+  return TIRC_OK;
 }
 
 double tirc_db_clock(void) {
@@ -323,8 +333,9 @@ tirc_status tirc_db_open(const char *where, tirc_db_mode mode, tirc_db **out, ti
   tirc_db *db = calloc(1, sizeof *db);
   if (path && db) db->name = is_url(path) ? without_password(path) : strdup(path);
   tirc_status status = TIRC_BAD;
-  if (db) db->patience = tirc_db_patience(300);
-  if (!path || !db || !db->name)
+  if (db && tirc_db_patience(300, &db->patience, error) != TIRC_OK)
+    status = TIRC_BAD;
+  else if (!path || !db || !db->name)
     tirc_api_no_memory(error);
   else if (is_url(path))
     status = tirc_postgres_open(path, mode, &db->conn, error);

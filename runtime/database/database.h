@@ -74,9 +74,10 @@ typedef struct tirc_db_task {
   const tirc_db_described *machine; /* NULL: unknown */
   /* And besides, where it is read (machine is set, with its profile): */
   const char *id, *workload, *hash;
-  int64_t n_queued, n_running, n_done, n_failed; /* trials; n_failed of them have a code */
-  double best;                                   /* seconds, NaN where there are none */
-  double created, latest;                        /* when the last trial was finished, or NaN */
+  int64_t n_queued, n_running, n_done,
+      n_failed;           /* trials; n_failed have a code, but for the hopeless */
+  double best;            /* seconds, NaN where there are none */
+  double created, latest; /* when the last trial was finished, or NaN */
 } tirc_db_task;
 
 /* *id is on the heap (tirc_string_free) like all ids given out. Putting what is there gives the
@@ -88,11 +89,16 @@ tirc_status tirc_db_put_environment(tirc_db *db, const char *description, char *
 /* --- trials ------------------------------------------------------------------------------------
  */
 
+/* The code of a trial that works, and was called only a few times because the fastest of its calls
+ * was far slower than the best: its samples are a bound, and no time. */
+#define TIRC_DB_HOPELESS "hopeless"
+
 typedef enum tirc_db_state { TIRC_DB_DONE, TIRC_DB_QUEUED, TIRC_DB_RUNNING } tirc_db_state;
 
 /* The circumstances of measuring; zero and NULL where unknown. */
 typedef struct tirc_db_conditions {
   double clock_low, clock_high, load;
+  bool load_is_known; /* put: though it is 0, and no clock is known */
   const char *pages, *environment /* its id */, *command;
   int64_t seed;
 } tirc_db_conditions;
@@ -105,7 +111,7 @@ typedef struct tirc_db_trial {
   int attempts;
   const char *worker;
   double predicted;
-  const char *code, *message; /* of what went wrong; NULL: it ran */
+  const char *code, *message; /* of what went wrong, or TIRC_DB_HOPELESS; NULL: it ran */
   double
       seconds; /* the median of the samples (put: reckoned); NaN where there are none, or a code */
   int n_samples;
@@ -140,6 +146,17 @@ tirc_status tirc_db_take(tirc_db *db, const char *task, const char *worker, doub
 /* Prolongs the lease of all that the worker has; *held (or NULL): how many trials that is. */
 tirc_status tirc_db_renew(tirc_db *db, const char *worker, double lease, int64_t *held,
                           tirc_error **error);
+/* Those who have trials of the task now, and for how many seconds at least, unless they go on. */
+typedef struct tirc_db_worker {
+  const char *name;
+  int64_t n_trials;
+  double left;
+} tirc_db_worker;
+tirc_status tirc_db_workers(tirc_db *db, const char *task,
+                            void (*visit)(void *self, const tirc_db_worker *w), void *self,
+                            tirc_error **error);
+/* The worker is known to be lost: what it has can be taken at once. */
+tirc_status tirc_db_expire(tirc_db *db, const char *worker, tirc_error **error);
 /* Stores what a trial that was taken came to: t->id, worker, code or samples, conditions.
  * *stored (or NULL) is false where another worker has meanwhile taken it over. */
 tirc_status tirc_db_finish(tirc_db *db, const tirc_db_trial *t, bool *stored, tirc_error **error);

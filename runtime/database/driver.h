@@ -6,8 +6,10 @@
 
 #include "database.h"
 
-enum { DB_SCHEMA = 1 }; /* the version of schema.sql */
+enum { DB_SCHEMA = 2 }; /* the version of schema.sql */
 extern const char tirc_db_schema[];
+/* migrate.c: the SQL that makes version + 1 of a database of that version. */
+const char *tirc_db_migration(int version);
 
 typedef enum DbKind { DB_NULL, DB_TEXT, DB_INT, DB_REAL, DB_BYTES } DbKind;
 
@@ -113,7 +115,8 @@ DbId tirc_db_id(int n, const char *const *texts);
              (const char *[]){__VA_ARGS__})
 /* On the heap, NULL: none given or memory is out. */
 char *tirc_db_keep(const char *s);
-double tirc_db_patience(double otherwise); /* seconds: $TIRC_DATABASE_WAIT */
-double tirc_db_clock(void);                /* seconds since 1970 */
+/* Seconds: $TIRC_DATABASE_WAIT, if that is set. */
+tirc_status tirc_db_patience(double otherwise, double *out, tirc_error **error);
+double tirc_db_clock(void); /* seconds since 1970 */
 
 #endif

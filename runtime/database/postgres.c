@@ -287,6 +287,21 @@ static DbOutcome make_tables(PostgresConn *p, tirc_error **error) {
   return outcome;
 }
 
+/* Likewise. */
+static DbOutcome migrate(PostgresConn *p, tirc_error **error) {
+  int64_t version = 0;
+  char mark[60];
+  snprintf(mark, sizeof mark, "UPDATE tirc_schema SET version = %d", DB_SCHEMA);
+  DbOutcome outcome = execute(p, "BEGIN; SELECT pg_advisory_xact_lock(1953067619)", error);
+  if (outcome == DB_OK) outcome = read_version(p, &version, error);
+  for (int v = (int)version; v < DB_SCHEMA && outcome == DB_OK; v++)
+    outcome = execute(p, tirc_db_migration(v), error);
+  if (outcome == DB_OK && version < DB_SCHEMA) outcome = execute(p, mark, error);
+  if (outcome == DB_OK) return execute(p, "COMMIT", error);
+  execute(p, "ROLLBACK", NULL);
+  return outcome;
+}
+
 /* Otherwise libpq prints them. */
 static void ignore_notice(void *arg, const char *message) {
   (void)arg;
@@ -317,7 +332,12 @@ static tirc_status prepare(PostgresConn *p, const char *url, tirc_db_mode mode,
                          (int)version, DB_SCHEMA);
   if (version == 0 && mode == TIRC_DB_READ)
     return tirc_db_error(error, TIRC_NO, NULL, "the server's database has no tables of tirc's");
-  return version > 0 || make_tables(p, error) == DB_OK ? TIRC_OK : TIRC_BAD;
+  DbOutcome outcome = DB_OK;
+  if (version == 0)
+    outcome = make_tables(p, error);
+  else if (version < DB_SCHEMA && mode == TIRC_DB_WRITE)
+    outcome = migrate(p, error);
+  return outcome == DB_OK ? TIRC_OK : TIRC_BAD;
 }
 
 tirc_status tirc_postgres_open(const char *url, tirc_db_mode mode, DbConn **out,

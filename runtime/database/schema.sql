@@ -1,6 +1,7 @@
 -- What tirc keeps: programs, what was tried on them, what was measured, on which machine.
--- SQLite and PostgreSQL read this very text. Version 1; `PRAGMA user_version` (SQLite) and the
--- table tirc_schema (PostgreSQL) say which one a database has.
+-- SQLite and PostgreSQL read this very text. Version 2; `PRAGMA user_version` (SQLite) and the
+-- table tirc_schema (PostgreSQL) say which one a database has. An older one is read as it is, and
+-- brought to this version when it is opened for writing (migrate.c).
 --
 -- Every id is 32 hexadecimal digits, reckoned from what the row is about. So the same thing has the
 -- same id in all databases, and merging two is a union. Times are seconds since 1970, durations
@@ -57,7 +58,10 @@ CREATE TABLE trial (
   worker TEXT,                        -- who has it, or had it last: host:process:...
   lease DOUBLE PRECISION,             -- until when
   predicted DOUBLE PRECISION,         -- what the model thought of it; the greatest goes first
-  code TEXT,                          -- not-single-writer, timeout, wrong-result, ...; NULL: it ran
+  code TEXT,                          -- not-single-writer, timeout, wrong-result, ...; NULL: it ran;
+                                      -- hopeless: it works, and the fastest of the samples, which
+                                      -- are a few calls, was far slower than the best at that time:
+                                      -- a bound, and no time
   message TEXT,
   seconds DOUBLE PRECISION,           -- the median of the samples; NULL where there is a code
   samples TEXT,                       -- JSON, all of them, in the order of measuring

@@ -200,6 +200,24 @@ static tirc_status make_tables(SqliteConn *s, tirc_error **error) {
   return status;
 }
 
+/* Two may come at once: the second one finds it done. */
+static tirc_status migrate(SqliteConn *s, tirc_error **error) {
+  Contents now = {0};
+  char mark[60];
+  sqlite3_snprintf(sizeof mark, mark, "PRAGMA user_version = %d", DB_SCHEMA);
+  int code = sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+  if (code == SQLITE_OK) code = look(s, &now);
+  for (int v = (int)now.version; v < DB_SCHEMA && code == SQLITE_OK; v++)
+    code = sqlite3_exec(s->db, tirc_db_migration(v), NULL, NULL, NULL);
+  if (code == SQLITE_OK && now.version < DB_SCHEMA)
+    code = sqlite3_exec(s->db, mark, NULL, NULL, NULL);
+  if (code == SQLITE_OK) code = sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL);
+  if (code == SQLITE_OK) return TIRC_OK;
+  const tirc_status status = explain(s, code, error);
+  sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+  return status;
+}
+
 static tirc_status prepare(SqliteConn *s, tirc_db_mode mode, tirc_error **error) {
   Contents c;
   int code = look(s, &c);
@@ -215,7 +233,8 @@ static tirc_status prepare(SqliteConn *s, tirc_db_mode mode, tirc_error **error)
         NULL, NULL, NULL);
     if (code != SQLITE_OK) return explain(s, code, error);
   }
-  return c.tables == 0 ? make_tables(s, error) : TIRC_OK;
+  if (c.tables == 0) return make_tables(s, error);
+  return mode == TIRC_DB_WRITE && c.version < DB_SCHEMA ? migrate(s, error) : TIRC_OK;
 }
 
 /* A file in a folder that only others write to, and that nobody is writing to: SQLite then needs no
@@ -258,10 +277,11 @@ tirc_status tirc_sqlite_open(const char *path, tirc_db_mode mode, DbConn **out,
   const bool is_there = stat(path, &there) == 0;
   if (mode == TIRC_DB_READ && !is_there && errno == ENOENT)
     return tirc_db_error(error, TIRC_NO, NULL, "there is no database %s", path);
+  double patience;
+  if (tirc_db_patience(20, &patience, error) != TIRC_OK) return TIRC_BAD;
   SqliteConn *s = calloc(1, sizeof *s);
   if (s)
-    *s = (SqliteConn){
-        .base.driver = &sqlite, .path = tirc_db_keep(path), .patience = tirc_db_patience(20)};
+    *s = (SqliteConn){.base.driver = &sqlite, .path = tirc_db_keep(path), .patience = patience};
   if (!s || !s->path) {
     free(s);
     return tirc_db_error(error, TIRC_BAD, NULL, "no memory");

@@ -67,6 +67,12 @@ static tirc_db_trial trial_of(const DbRows *rows, int i) {
                      .created = db_cell_real(rows, i, 20),
                      .finished = db_cell_real(rows, i, 21)};
   t.samples = tirc_db_samples(db_cell_text(rows, i, 10), &t.n_samples);
+  /* of version 1, which is only read: see DB_MARK_HOPELESS */
+  if (t.n_samples == 1 && !t.code && t.source && strcmp(t.source, "tune") == 0) {
+    t.code = TIRC_DB_HOPELESS;
+    t.message = "one call was far slower than the best";
+    t.seconds = (double)NAN;
+  }
   return t;
 }
 
@@ -102,7 +108,7 @@ DbValue tirc_db_known(double r) { return r == 0 ? (DbValue){0} : db_real(r); }
 
 /* No load is something to know, where something is known. */
 DbValue tirc_db_load(const tirc_db_conditions *c) {
-  return c->clock_low > 0 ? db_real(c->load) : tirc_db_known(c->load);
+  return c->clock_low > 0 || c->load_is_known ? db_real(c->load) : tirc_db_known(c->load);
 }
 
 double tirc_db_median(int n, const double *samples) {

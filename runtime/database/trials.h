@@ -4,6 +4,13 @@
 
 #include "driver.h"
 
+/* Version 1 kept the one call of what was hopeless as if it were a time; so do rows that are merged
+ * from there. */
+#define DB_MARK_HOPELESS                                                                           \
+  "UPDATE trial SET code = '" TIRC_DB_HOPELESS                                                     \
+  "', seconds = NULL, message = 'one call was far slower than the best'"                           \
+  " WHERE state = 'done' AND code IS NULL AND source = 'tune' AND samples NOT LIKE '%,%'"
+
 /* tasks.c: the ids of the programs that are structurally equal to m, one a row. */
 tirc_status tirc_db_same_workloads(tirc_db *db, const tirc_module *m, DbRows *ids,
                                    tirc_error **error);

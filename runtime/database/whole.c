@@ -1,5 +1,5 @@
 /* What is done with databases as a whole: one is merged into another, one is cut down. */
-#include "driver.h"
+#include "trials.h"
 
 #include "../api.h"
 
@@ -123,7 +123,8 @@ static tirc_status merge_tables(tirc_db *from, void *self, tirc_error **error) {
 tirc_status tirc_db_merge(tirc_db *db, tirc_db *from, tirc_db_counts *added, tirc_error **error) {
   NEED(db, from);
   Merge m = {.into = db};
-  const tirc_status status = tirc_db_read_at_once(from, merge_tables, &m, error);
+  tirc_status status = tirc_db_read_at_once(from, merge_tables, &m, error);
+  if (status == TIRC_OK) status = tirc_db_run(db, DB_MARK_HOPELESS, 0, NULL, NULL, NULL, error);
   if (added) *added = m.counts;
   return status;
 }

@@ -19,7 +19,7 @@ class Task(Structure):
 class Event(Structure):
     _fields_ = [("task", c_int), ("trial", c_int64), ("trials", c_int64), ("way", c_char_p), ("trace", c_char_p),
                 ("seconds", c_double), ("code", c_char_p), ("message", c_char_p), ("best", c_double),
-                ("automatic", c_double), ("elapsed", c_double), ("is_best", c_bool)]
+                ("automatic", c_double), ("elapsed", c_double), ("is_best", c_bool), ("load", c_double)]
 
 
 class Failure(Structure):

@@ -1,0 +1,71 @@
+#include "sampling.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double WARM_UP = 0.004, SHORTEST = 200e-6; /* seconds of a sample */
+static const double RESTLESS = 1.1;                     /* median over the fastest */
+static const double LONGER = 3; /* times as long, for those that are restless */
+
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double tirc_median(int n, const double *samples) {
+  double sorted[MOST_SAMPLES];
+  if (n > MOST_SAMPLES) n = MOST_SAMPLES;
+  memcpy(sorted, samples, (size_t)n * sizeof *sorted);
+  qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
+  return n ? (sorted[(n - 1) / 2] + sorted[n / 2]) / 2 : (double)INFINITY;
+}
+
+double tirc_fastest(int n, const double *samples) {
+  double least = (double)INFINITY;
+  for (int i = 0; i < n; i++) least = fmin(least, samples[i]);
+  return least;
+}
+
+static bool is_restless(const Samples *o) {
+  return tirc_median(o->n, o->at) > RESTLESS * tirc_fastest(o->n, o->at);
+}
+
+/* Several calls, until one of them is fast enough. The first one of all meets cold caches and new
+ * pages, and is none of them. */
+static bool try_hopeless(const Sampling *s, Samples *out) {
+  const double limit = s->hopeless * s->best;
+  double t = s->call(s->self, 1);
+  while (t > limit && isfinite(t) && out->n < FEWEST_SAMPLES) {
+    t = s->call(s->self, 1);
+    out->at[out->n++] = t;
+  }
+  out->is_bound = isfinite(t) && t > limit;
+  if (!out->is_bound) out->n = 0;
+  return isfinite(t);
+}
+
+/* The seconds of the shortest call, before any is counted. */
+static double warm_up(const Sampling *s) {
+  const double end = s->now(s->self) + WARM_UP;
+  double least = s->call(s->self, 1);
+  while (s->now(s->self) < end) least = fmin(least, s->call(s->self, 1));
+  return least;
+}
+
+bool tirc_take_samples(const Sampling *s, Samples *out) {
+  *out = (Samples){0};
+  if (!try_hopeless(s, out)) return false;
+  if (out->is_bound) return true;
+  const double least = warm_up(s);
+  const int times = least < SHORTEST ? (int)(SHORTEST / (least + 1e-9)) + 1 : 1;
+  double spent = 0;
+  while (out->n < MOST_SAMPLES && (out->n < FEWEST_SAMPLES || spent < s->seconds ||
+                                   (spent < LONGER * s->seconds && is_restless(out)))) {
+    const double t = s->call(s->self, times);
+    if (!isfinite(t)) return false;
+    out->at[out->n++] = t;
+    spent += t * times;
+  }
+  return true;
+}
