@@ -72,9 +72,12 @@ static void draw(Tirc *c, Rng *r, const char *name, Program *p, Expected *e, Sta
 static void print_counterexample(FILE *to, Tirc *c, const Program *p, const Module *m,
                                  const char *why) {
   fprintf(to, "# %s\n", why);
-  for (int i = 0; i < p->n_params; i++)
-    if (p->params[i].is_scalar)
-      fprintf(to, "# parameter %d is %lld\n", i, (long long)p->params[i].lo);
+  for (int i = 0; i < p->n_params; i++) {
+    const CodeParam *k = &p->params[i];
+    fprintf(to, "# parameter %d: ", i);
+    for (int d = 0; d < k->n; d++) fprintf(to, "%s%lld", d ? " x " : "", (long long)k->shape[d]);
+    fprintf(to, k->is_scalar ? "%lld\n" : " from %lld\n", (long long)k->lo);
+  }
   fprintf(to, "# elements are drawn from the seed %llu\n%s", (unsigned long long)p->seed,
           tirc_print_module(c, m, NULL));
   if (*p->schedule) fprintf(to, "# --- schedule\n%s", p->schedule);

@@ -62,7 +62,7 @@ typedef struct Draft {
 #define code_any(g, table) (&(table)[rng_below((g)->r, (int)(sizeof(table) / sizeof *(table)))])
 DType code_type(Draft *g);     /* any but void and handle */
 DType code_int_type(Draft *g); /* of 8 to 64 bits */
-Wide code_min(DType t);       /* of floats: integers are exact down to it */
+Wide code_min(DType t);        /* of floats: integers are exact down to it */
 Wide code_max(DType t);
 Typed code_constant(Draft *g, DType t, Wide value);
 /* Of this type, with so many levels of operations at most. */

@@ -244,6 +244,7 @@ static Module *joined(Tirc *c, int n, const Expected *programs, bool lowered) {
 /* What the parent sees of a child. */
 typedef struct Progress {
   volatile int compiled, at; /* at: the program that runs just now */
+  char message[200];         /* why it cannot be compiled */
   volatile int status[];
 } Progress;
 
@@ -299,11 +300,12 @@ static bool run_from(Tirc *c, const char *path, int n, const Expected *programs,
           run_machine_code(c, m, from, n, programs, calls, p);
         _exit(0);
       }
-      fprintf(stderr, "%s\n", c->diag.message);
+      snprintf(p->message, sizeof p->message, "%s", c->diag.message);
       _exit(3);
     }
     const char *ended = wait_for(c, child);
     if (!ended) return true;
+    if (*p->message) ended = tirc_strdup(c, p->message);
     if (!p->compiled) return why[from] = ended, false;
     why[p->at] = ended;
     from = p->at + 1;

@@ -7,11 +7,11 @@
 
 #include <time.h>
 
-enum { MAX_TRIES = 1500, SECONDS = 40 };
+enum { MAX_TRIES = 1500, SECONDS = 20, TOGETHER = 16, MAX_WAYS = 8 };
 
 /* One change: of the statement or the expression that comes at this place in a walk. */
 typedef struct Change {
-  int place, way; /* the how manieth thing that may be done there */
+  int place, way; /* way: one of the things that may be done there */
   int seen;
   bool done, in_statements;
 } Change;
@@ -98,17 +98,6 @@ typedef struct Shrink {
   time_t until;
 } Shrink;
 
-static bool differs(Shrink *s, const Program *p, const Module *m, const char **why) {
-  Expected e;
-  s->tries++;
-  if (!code_expect_module(s->c, p, m, &e)) return false;
-  const char *what;
-  code_run(s->c, s->how, 1, &e, &what);
-  code_release(&e);
-  if (what) *why = what;
-  return what != NULL;
-}
-
 /* The changed module; NULL: there is no such change. *ends: nor one at a later place. */
 static const Module *change(Shrink *s, const Module *m, Change k, bool *ends) {
   Trap t;
@@ -128,36 +117,81 @@ static const Module *change(Shrink *s, const Module *m, Change k, bool *ends) {
   return none ? NULL : out;
 }
 
+/* Changes that are tried together. */
+typedef struct Tries {
+  int n;
+  struct {
+    Change change;
+    const Module *module;
+  } at[TOGETHER];
+  Program programs[TOGETHER];
+  Expected expected[TOGETHER];
+} Tries;
+
+static void add_try(Shrink *s, Tries *t, const Program *p, const Module *m, Change k) {
+  Program *own = &t->programs[t->n];
+  *own = *p;
+  own->name = tirc_format(s->c, "f%d", t->n);
+  if (!code_expect_module(s->c, own, m, &t->expected[t->n])) return;
+  t->at[t->n].change = k;
+  t->at[t->n++].module = m;
+}
+
+/* The first that differs; -1: none of them. */
+static int differing(Shrink *s, Tries *t, const char **why) {
+  const char *what[TOGETHER];
+  int found = -1;
+  code_run(s->c, s->how, t->n, t->expected, what);
+  for (int i = 0; i < t->n; i++) {
+    code_release(&t->expected[i]);
+    if (!what[i] || found >= 0) continue;
+    found = i;
+    *why = what[i];
+  }
+  s->tries += t->n;
+  return found;
+}
+
 /* Every change once, going on from each that leaves a difference. */
 static const Module *pass(Shrink *s, const Module *m, bool statements, const char **why) {
-  bool ends = false;
-  for (int place = 0; !ends && s->tries < MAX_TRIES && time(NULL) < s->until; place++)
-    for (int way = 0; !ends && way < 8; way++) {
-      const Module *less =
-          change(s, m, (Change){.place = place, .way = way, .in_statements = statements}, &ends);
-      if (!less || !differs(s, s->p, less, why)) continue;
-      m = less;
-      way = -1;
+  Change k = {.in_statements = statements};
+  for (bool ends = false; !ends && s->tries < MAX_TRIES && time(NULL) < s->until;) {
+    Tries t = {0};
+    while (!ends && t.n < TOGETHER) {
+      const Module *less = change(s, m, k, &ends);
+      if (less) add_try(s, &t, s->p, less, k);
+      if (++k.way == MAX_WAYS) k.place++, k.way = 0;
     }
+    const int found = differing(s, &t, why);
+    if (found < 0) continue;
+    m = t.at[found].module;
+    k = t.at[found].change;
+    k.way = 0;
+    ends = false;
+  }
   return m;
+}
+
+static bool differs(Shrink *s, const Program *p, const Module *m, const char **why) {
+  Tries t = {0};
+  add_try(s, &t, p, m, (Change){0});
+  return t.n && differing(s, &t, why) == 0;
 }
 
 const Module *code_shrink(Tirc *c, const Compiler *how, Program *p, const char **why) {
   Expected e;
   Shrink s = {.c = c, .how = how, .p = p, .until = time(NULL) + SECONDS};
   if (!code_expect(c, p, &e)) return NULL;
-  const Module *m = e.from;
+  const Module *m = e.from, *before;
   code_release(&e);
   Program plain = *p;
   plain.automatic = false;
   plain.schedule = "";
   if ((p->automatic || *p->schedule) && differs(&s, &plain, m, why)) *p = plain;
-  for (int before = -1; before != s.tries && s.tries < MAX_TRIES && time(NULL) < s.until;) {
-    before = s.tries;
-    const Module *start = m;
+  do {
+    before = m;
     m = pass(&s, m, true, why);
     m = pass(&s, m, false, why);
-    if (m == start) break;
-  }
+  } while (m != before && s.tries < MAX_TRIES && time(NULL) < s.until);
   return m;
 }

@@ -281,7 +281,7 @@ static void scan(Draft *g, Stage *s) {
   const char *i = code_name(g, "i");
   code_line(g, "for %s in range(%d):", i, s->out->shape[0] - 1);
   g->depth++;
-  g->vars[g->n_vars++] = (Typed){i, DT_INT32, 0, s->out->shape[0] - 2};
+  g->vars[g->n_vars++] = (Typed){i, DT_INT32, 0, s->out->shape[0] > 2 ? s->out->shape[0] - 2 : 0};
   code_line(g, "%s[%s + 1] = %s[%s]", s->out->name, i, s->out->name, i);
   fold(g, s, tirc_format(g->c, "%s + 1", i), s->out->shape[0]);
   g->n_vars = kept;
