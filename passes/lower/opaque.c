@@ -1,5 +1,5 @@
 /* Blocks become opaque: in the body, the regions and the buffers of a block, each iterator is
- * replaced by its binding. */
+ * replaced by its binding, as a number of the iterator's type. */
 #include "internal.h"
 
 static Stmt convert(Mutator *m, Stmt s) {
@@ -7,7 +7,10 @@ static Stmt convert(Mutator *m, Stmt s) {
     Tirc *c = m->c;
     Block b = s->u.block;
     PtrMap map = {0};
-    for (int i = 0; i < b.n_iters; i++) tirc_map_set(c, &map, b.iters[i].var, b.iter_values[i]);
+    for (int i = 0; i < b.n_iters; i++) {
+      Expr var = b.iters[i].var;
+      tirc_map_set(c, &map, var, tirc_cast(c, var->dtype, b.iter_values[i]));
+    }
     b.n_iters = 0;
     s = tirc_lower_substitute(c, tirc_block(c, &b), &map);
   }

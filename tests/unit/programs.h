@@ -526,6 +526,12 @@ static const Program programs[] = {
                                     "                v = T.axis.spatial(64, j * 8 + i)\n"
                                     "                B[v] = X[v] * T.float32(2)\n"),
      0, 0},
+    {"iterators of 32 bits bound to loops of 8",
+     FUNC("A: T.Buffer((16,), \"int32\"), C: T.Buffer((8,), \"int32\")",
+          "    for i in T.serial(T.int8(111), T.int8(119)):\n        with T.block(\"C\"):\n"
+          "            v = T.axis.spatial((T.int8(111), T.int8(119)), i)\n"
+          "            C[v - 111] = A[T.bitwise_xor(v, 1) // 8] + T.shift_left(v, 6)\n"),
+     0, 0},
     BOTH("int32 division by powers of two", "int32", "int32", "A[i] // 4 + A[i] % 4 * 100", 0),
     BOTH("int32 division by negatives", "int32", "int32", "A[i] // -3 + A[i] % -3 * 100", 0),
     BOTH("int32 division by data", "int32", "int32",
