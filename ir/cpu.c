@@ -61,6 +61,7 @@ static const struct Vectors *vectors_of(const Cpu *cpu) {
 int tirc_cpu_vector_bits(const Cpu *cpu) { return vectors_of(cpu)->bits; }
 int tirc_cpu_vector_registers(const Cpu *cpu) { return vectors_of(cpu)->registers; }
 const char *tirc_cpu_isa(const Cpu *cpu) { return vectors_of(cpu)->isa; }
+const char *tirc_cpu_vector_feature(const Cpu *cpu) { return vectors_of(cpu)->feature; }
 
 const char *tirc_cpu_triple(const Cpu *cpu) {
   static const char *const triples[] = {[CPU_X86_64] = "x86_64-pc-linux-gnu",

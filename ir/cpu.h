@@ -26,7 +26,8 @@ _Noreturn void tirc_cpu_unknown(Tirc *c, const char *name);
 bool tirc_cpu_has(const Cpu *cpu, const char *feature);
 int tirc_cpu_vector_bits(const Cpu *cpu);
 int tirc_cpu_vector_registers(const Cpu *cpu);
-const char *tirc_cpu_isa(const Cpu *cpu); /* of the vectors: "AVX2+FMA" */
+const char *tirc_cpu_isa(const Cpu *cpu);            /* of the vectors: "AVX2+FMA" */
+const char *tirc_cpu_vector_feature(const Cpu *cpu); /* that they come with: "avx2"; or NULL */
 /* The LLVM triple; for an x86 and a Linux aarch64 that of a Linux with glibc. */
 const char *tirc_cpu_triple(const Cpu *cpu);
 const char *tirc_cpu_arch_name(const Cpu *cpu); /* "x86_64", "aarch64" */

@@ -4,6 +4,8 @@
 
 #define FOLDER "<rules>/"
 #define ENDING ".sch"
+#define TABLES "targets/"
+#define USUAL "usual"
 
 const RuleLibrary tirc_rule_libraries[] = {
 #include "libraries.inc"
@@ -16,6 +18,14 @@ const RuleLibrary *tirc_rule_library(const char *name) {
   return NULL;
 }
 
+const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target) {
+  const char *const names[] = {target->llvm_name, tirc_cpu_vector_feature(target), USUAL};
+  const RuleLibrary *found = NULL;
+  for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++)
+    if (names[i]) found = tirc_rule_library(tirc_format(c, TABLES "%s", names[i]));
+  return found;
+}
+
 const char *tirc_rule_library_path(Tirc *c, const char *name) {
   return tirc_format(c, FOLDER "%s" ENDING, name);
 }
@@ -26,6 +36,6 @@ const Source *tirc_rule_library_source(Tirc *c, const char *path) {
   const RuleLibrary *l = tirc_rule_library(tirc_strndup(c, path + folder, n - folder - ending));
   if (!l) return NULL;
   Source *s = tirc_new(c, Source);
-  *s = (Source){path, l->text, strlen(l->text)};
+  *s = (Source){path, l->code, strlen(l->code)};
   return s;
 }

@@ -168,6 +168,7 @@ void tirc_auto_schedule(Sched *s, const char *path, const ScriptLimits *limits,
   Auto a = {.sc = tirc_script_open(s, limits, out, observer, self), .listener = listener};
   const char *const paths[] = {path, tirc_rule_library_path(s->c, LIBRARY)};
   a.sc->is_library = true;
+  a.sc->rules = path;
   for (int i = 0; i < 2; i++) {
     if (!paths[i]) continue;
     a.path = paths[i];

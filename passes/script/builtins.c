@@ -347,14 +347,15 @@ static Value run_print(Script *sc, Value self, const Args *a) {
   return VALUE_NONE;
 }
 
-/* Why the calls that follow are made, or why a rule declines: rules.h. */
+/* Why the calls that follow are made, or why a rule declines: rules.h. Gives what held before. */
 static Value run_because(Script *sc, Value self, const Args *a) {
+  const char *const before = sc->sched->reason;
   (void)self;
   if (a->at[0].kind != VAL_STR && a->at[0].kind != VAL_NONE)
     tirc_script_error(sc, "TypeError", NULL, "because() takes a reason in words, not %s",
                       tirc_script_a_type(sc, a->at[0]));
   sc->sched->reason = a->at[0].kind == VAL_STR ? a->at[0].u.s : NULL;
-  return VALUE_NONE;
+  return before ? tirc_value_str(before) : VALUE_NONE;
 }
 
 static Value run_type(Script *sc, Value self, const Args *a) {

@@ -1,10 +1,11 @@
 /* `from recipes.tiles import choose, pack`: the names of another script, which is run once for
  * itself when it is first imported. It is recipes/tiles.sch in the folder of the script that
  * imports it, or in the folder above that one, or else an embedded library of rules; nothing else
- * can be reached. What scripts for the
- * reference import (tvm, math ...) are no files: of tvm and math a name is bound to what there is
- * under it (namespaces.c); for what is not offered here the import passes, since many scripts never
- * use what they import, and the first use says so. */
+ * can be reached. `target` is the table that is embedded for the schedule's target, unless there is
+ * a target.sch beside the user's own rules. What scripts for the reference import (tvm, math ...)
+ * are no files: of tvm and math a name is bound to what there is under it (namespaces.c); for what
+ * is not offered here the import passes, since many scripts never use what they import, and the
+ * first use says so. */
 #include "../rules/library.h"
 #include "../schedule/trace/trace.h"
 #include "interp.h"
@@ -109,6 +110,19 @@ static const char *script_in(Tirc *c, const char *folder, const char *path) {
   return tirc_format(c, "%s/%s.sch", strcmp(folder, "/") ? folder : "", path);
 }
 
+#define TABLE "target" /* what the rules take as measured of the schedule's target */
+
+/* The table beside the user's own rules, or the embedded one. *root: as below. */
+static const char *table_of(Script *sc, const char **root) {
+  Tirc *c = sc->c;
+  const char *folder = sc->rules ? folder_of(c, sc->rules) : NULL;
+  const char *own = folder ? script_in(c, folder, TABLE) : NULL;
+  *root = NULL;
+  if (own && access(own, R_OK) == 0) return *root = folder, own;
+  const RuleLibrary *l = tirc_rule_table(c, sc->sched->target);
+  return l ? tirc_rule_library_path(c, l->name) : NULL;
+}
+
 /* *root: the folder that the file may not lead out of; NULL for an embedded library. */
 static const char *find_file(Script *sc, const char *name, const char **root) {
   Tirc *c = sc->c;
@@ -124,8 +138,9 @@ static const char *find_file(Script *sc, const char *name, const char **root) {
   bool has_file = sc->loc.file && *sc->loc.file != '<'; /* not standard input, not a text */
   for (int i = 0; has_file && i < 2; i++)
     if (access(places[i], R_OK) == 0) return *root = roots[i], places[i];
+  if (!strcmp(name, TABLE)) return table_of(sc, root);
   *root = NULL;
-  if (tirc_rule_library(name)) return tirc_rule_library_path(c, name);
+  if (tirc_rule_library(below)) return tirc_rule_library_path(c, below);
   const char *others = has_file ? tirc_format(c, "; it would be %s or %s", places[0], places[1])
                                 : "; only a script in a file can import others";
   tirc_script_error(sc, "ImportError", tirc_format(c, SCRIPT_OFFERS "%s", others),

@@ -253,6 +253,7 @@ Sched *tirc_space_draw(const Space *sp, Tirc *c, const Draw *d) {
   tirc_sched_seed(s, d->seed);
   Run r = {.sp = sp, .sc = tirc_script_open(s, &sp->options.limits, NULL, NULL, NULL)};
   r.sc->is_library = true;
+  r.sc->rules = sp->options.path;
   r.sc->known = sp->libraries;
   tirc_script_within_limits(r.sc, (Loc){0}, run_rules, &r);
   r.sc->sched->trace = tirc_trace_with_decisions(c, r.sc->sched->trace);
@@ -319,6 +320,7 @@ Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options) {
                                                     NULL, NULL, NULL)},
                      .unknown = &sp->unknown};
   reading.run.sc->is_library = true;
+  reading.run.sc->rules = options->path;
   tirc_script_within_limits(reading.run.sc, (Loc){0}, read_ways, &reading);
   const Run r = reading.run;
   sp->libraries = r.sc->modules;
