@@ -1,6 +1,5 @@
 /* `tirc tune`: searches for the best schedules of one or several programs. */
-#include "../ir/ascii.h"
-#include "diff.h"
+#include "fact_words.h"
 #include "tune_show.h"
 
 #include "ir/cpu.h"
@@ -124,54 +123,47 @@ static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result 
   print_failures(out, r);
 }
 
-/* A script of calls, without the numbers of its names: l12 and l14 are l. In place. */
-static void drop_numbers(char *text) {
-  char *to = text;
-  for (const char *p = text; *p;) {
-    const bool begins = p == text || (!tirc_is_word(p[-1]));
-    const bool name = begins && strchr("blv", *p) && tirc_is_digit(p[1]);
-    *to++ = *p++;
-    while (name && tirc_is_digit(*p)) p++;
-  }
-  *to = 0;
+/* The facts of a schedule of the program; false: they cannot be read. */
+static bool facts_of(const tirc_module *program, const tirc_module *scheduled, Facts *out) {
+  char *text = NULL, *trace = NULL;
+  const bool ok = tirc_module_print(program, &text, NULL) == TIRC_OK &&
+                  tirc_module_trace(scheduled, TIRC_TRACE_JSON, &trace, NULL) == TIRC_OK &&
+                  read_facts(text, trace, out, NULL) == TIRC_OK;
+  tirc_string_free(text);
+  tirc_string_free(trace);
+  return ok;
 }
 
-static char *numberless_script(const tirc_module *m) {
-  char *text = NULL;
-  if (tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) return NULL;
-  drop_numbers(text);
-  return text;
+static void print_changes(const Options *o, FILE *out, const Facts *before, const Facts *after) {
+  static const char *const heads[] = {"", "--auto", "best"};
+  Table t = {.columns = 3};
+  for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
+  const int n = add_fact_changes(&t, before, after);
+  fputs(n ? "  what it does otherwise than --auto:\n"
+          : "  what it does otherwise than --auto shows in no row of `tirc db explain`\n",
+        out);
+  if (n)
+    put_table(o, out, &t);
+  else
+    free_table(&t);
 }
 
-static bool is_comment(const DiffLine *l) {
-  size_t i = 0;
-  while (i < l->n && l->text[i] == ' ') i++;
-  return i < l->n && l->text[i] == '#';
-}
-
-static void print_diff(FILE *out, const char *before, const char *after) {
-  Diff d;
-  if (!diff_texts(before, after, &d)) return;
-  bool any = false;
-  for (int i = 0; i < d.n; i++) any |= strchr("+-", d.at[i].op) && !is_comment(&d.at[i]);
-  fprintf(out,
-          any ? "  what it does otherwise than --auto:\n" : "  it is the schedule of --auto\n");
-  for (int i = 0; i < d.n; i++)
-    if (strchr("+-", d.at[i].op) && !is_comment(&d.at[i]))
-      fprintf(out, "  %c %.*s\n", d.at[i].op, (int)d.at[i].n, d.at[i].text);
-  free_diff(&d);
-}
-
+/* As rows of `tirc db explain`. */
 static void print_difference(const Options *o, FILE *out, const tirc_tune_task *task,
                              const tirc_tune_result *r) {
   const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
   const tirc_auto_options rules = {.rules = NULL};
   tirc_module *automatic = NULL;
+  Facts before = {0}, after = {0};
+  char *difference = NULL;
   if (tirc_module_auto(task->module, &rules, &s, &automatic, NULL)) return;
-  char *before = numberless_script(automatic), *after = numberless_script(r->module);
-  if (before && after) print_diff(out, before, after);
-  tirc_string_free(before);
-  tirc_string_free(after);
+  if (tirc_module_compare(automatic, r->module, &difference, NULL) == TIRC_OK && !difference)
+    fprintf(out, "  it is the schedule of --auto\n");
+  else if (facts_of(task->module, automatic, &before) && facts_of(task->module, r->module, &after))
+    print_changes(o, out, &before, &after);
+  free_facts(&before);
+  free_facts(&after);
+  tirc_string_free(difference);
   tirc_module_free(automatic);
 }
 

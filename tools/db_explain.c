@@ -1,7 +1,7 @@
 /* `tirc db explain`: what the best schedules do, how often, and what goes with speed. */
 #define _GNU_SOURCE
 #include "db.h"
-#include "nest_facts.h"
+#include "fact_words.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -37,77 +37,6 @@ typedef struct Explained {
   double best;
   int n_unreadable; /* trials whose trace means nothing here */
 } Explained;
-
-/* --- knobs: what of a schedule is counted ------------------------------------------------------
- */
-
-typedef struct Knob {
-  const char *name;
-  bool compact; /* among the first columns */
-  void (*put)(const Facts *f, char *out, size_t n);
-} Knob;
-
-/* 64 x 32 x 8, one for each axis */
-static void put_tiles(const Facts *f, char *out, size_t n) {
-  size_t at = 0;
-  for (int i = 0; i < f->n_axes && at < n; i++)
-    at += (size_t)snprintf(out + at, n - at, "%s%lld", i ? "x" : "", (long long)f->axes[i].tile);
-}
-
-/* The extents of axis i, outermost first. */
-static void put_levels(const Axis *a, char *out, size_t n) {
-  size_t at = (size_t)snprintf(out, n, "%s ", a->name);
-  for (int i = 0; i < a->n && at < n; i++)
-    at +=
-        (size_t)snprintf(out + at, n - at, "%s%lld", i ? "x" : "", (long long)a->levels[i].extent);
-}
-
-static void put_all_levels(const Facts *f, char *out, size_t n) {
-  size_t at = 0;
-  for (int i = 0; i < f->n_axes && at < n; i++) {
-    char one[100];
-    put_levels(&f->axes[i], one, sizeof one);
-    at += (size_t)snprintf(out + at, n - at, "%s%s", i ? "  " : "", one);
-  }
-}
-
-static void put_width(const Facts *f, char *out, size_t n) {
-  snprintf(out, n, "%lld", (long long)f->vector_width);
-}
-static void put_unroll(const Facts *f, char *out, size_t n) {
-  snprintf(out, n, "%lld", (long long)f->unroll);
-}
-static void put_parallel(const Facts *f, char *out, size_t n) {
-  snprintf(out, n, "%lld", (long long)f->parallel);
-}
-static void put_or_dash(const char *text, char *out, size_t n) {
-  snprintf(out, n, "%s", *text ? text : "-");
-}
-static void put_cache_write(const Facts *f, char *out, size_t n) {
-  put_or_dash(f->cache_writes, out, n);
-}
-static void put_cache_read(const Facts *f, char *out, size_t n) {
-  put_or_dash(f->cache_reads, out, n);
-}
-static void put_decomposed(const Facts *f, char *out, size_t n) {
-  put_or_dash(f->decomposed_at, out, n);
-}
-static void put_places(const Facts *f, char *out, size_t n) { put_or_dash(f->computed_at, out, n); }
-static void put_order(const Facts *f, char *out, size_t n) { snprintf(out, n, "%s", f->order); }
-
-static const Knob knobs[] = {
-    {"tile", true, put_tiles},
-    {"vector", true, put_width},
-    {"unroll", true, put_unroll},
-    {"parallel", true, put_parallel},
-    {"cache write", true, put_cache_write},
-    {"decomposed at", true, put_decomposed},
-    {"levels", false, put_all_levels},
-    {"cache read", false, put_cache_read},
-    {"computed at", false, put_places},
-    {"order", false, put_order},
-};
-enum { N_KNOBS = sizeof knobs / sizeof *knobs };
 
 /* --- counting ----------------------------------------------------------------------------------
  */
@@ -155,11 +84,11 @@ static void count_facts(Explained *x, const Facts *f, double ratio, bool best) {
     count_number(x, "tile of", a, a->tile, ratio, best);
     count_number(x, "innermost", a, a->levels[a->n - 1].extent, ratio, best);
   }
-  for (int k = 1; k < N_KNOBS && knobs[k].compact; k++) {
+  for (int k = 1; k < N_FACT_WORDS && fact_words[k].compact; k++) {
     char value[400];
-    knobs[k].put(f, value, sizeof value);
+    fact_words[k].put(f, value, sizeof value);
     value[63] = 0;
-    count_value(x, knobs[k].name, value, ratio, best);
+    count_value(x, fact_words[k].name, value, ratio, best);
   }
 }
 
@@ -223,7 +152,7 @@ static void start_table(Table *t, int n_knobs, const int *which) {
   t->right = 1u << 1;
   add_cell(t, "program");
   add_cell(t, "best ms");
-  for (int i = 0; i < n_knobs; i++) add_cell(t, "%s", knobs[which[i]].name);
+  for (int i = 0; i < n_knobs; i++) add_cell(t, "%s", fact_words[which[i]].name);
 }
 
 static void put_columns(const Explained *x, int n_knobs, const int *which) {
@@ -234,7 +163,7 @@ static void put_columns(const Explained *x, int n_knobs, const int *which) {
     add_cell(&t, "%.4f", 1e3 * x->rows[r].seconds);
     for (int i = 0; i < n_knobs; i++) {
       char value[400];
-      knobs[which[i]].put(&x->rows[r].facts, value, sizeof value);
+      fact_words[which[i]].put(&x->rows[r].facts, value, sizeof value);
       add_cell(&t, "%s", value);
     }
   }
@@ -242,17 +171,17 @@ static void put_columns(const Explained *x, int n_knobs, const int *which) {
 }
 
 static void put_compact(const Explained *x) {
-  int which[N_KNOBS], n = 0;
-  for (int k = 0; k < N_KNOBS; k++)
-    if (knobs[k].compact) which[n++] = k;
+  int which[N_FACT_WORDS], n = 0;
+  for (int k = 0; k < N_FACT_WORDS; k++)
+    if (fact_words[k].compact) which[n++] = k;
   put_columns(x, n, which);
 }
 
 static int width_of_column(const Explained *x, int knob) {
-  size_t width = strlen(knobs[knob].name);
+  size_t width = strlen(fact_words[knob].name);
   for (int r = 0; r < x->n; r++) {
     char value[400];
-    knobs[knob].put(&x->rows[r].facts, value, sizeof value);
+    fact_words[knob].put(&x->rows[r].facts, value, sizeof value);
     if (strlen(value) > width) width = strlen(value);
   }
   return (int)width + 2;
@@ -264,13 +193,13 @@ static void put_wide(const Explained *x) {
   for (int r = 0; r < x->n; r++)
     if (strlen(name_of_task(x->rows[r].task)) > name) name = strlen(name_of_task(x->rows[r].task));
   const int first = (int)name + 2 + 10, most = text_width(stdout);
-  for (int k = 0; k < N_KNOBS;) {
-    int which[N_KNOBS], n = 0, width = first;
+  for (int k = 0; k < N_FACT_WORDS;) {
+    int which[N_FACT_WORDS], n = 0, width = first;
     if (k && !x->o->csv) putchar('\n');
     do {
       width += width_of_column(x, k);
       which[n++] = k++;
-    } while (k < N_KNOBS && (x->o->csv || width + width_of_column(x, k) <= most));
+    } while (k < N_FACT_WORDS && (x->o->csv || width + width_of_column(x, k) <= most));
     put_columns(x, n, which);
   }
 }

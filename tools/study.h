@@ -59,6 +59,7 @@ typedef struct Ground {
   Held **held;   /* [case * plans + plan]; NULL: the database has none */
   char **texts;  /* hashes of schedules that each setting has its own of, likewise */
   char **hashes; /* of the programs, [case] */
+  bool *lacks;   /* what the database had not all of at the start, likewise */
   char profile[160], *machine, *environment; /* of the machine now; JSON */
   char *command;                             /* what was typed, without passwords */
   bool *sized;                               /* whether sizes are besides the program, likewise */

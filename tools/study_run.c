@@ -400,19 +400,21 @@ static int run_ground(Study *s, Ground *g) {
     if (g->b.n_planned)
       status = run_unit(s, g, k);
     else
-      s->n_done++, g->b.n_passed++;
+      s->n_done += g->lacks[i], g->b.n_passed++; /* others were counted at the start */
   }
   free(planned);
   g->b.planned = NULL;
   return status;
 }
 
-static int count_missing(const Study *s, const Ground *g) {
+static int count_missing(const Study *s, Ground *g) {
   int n = 0;
+  g->lacks = calloc((size_t)g->b.n_cases + 1, sizeof *g->lacks);
+  if (!g->lacks) return -1;
   for (int i = 0; i < g->b.n_cases; i++) {
     bool missing = false;
     for (int p = 0; p < s->plans.n; p++) missing = missing || is_missing(s, g, &g->b.cases[i], p);
-    n += missing;
+    n += g->lacks[i] = missing;
   }
   return n;
 }
@@ -420,9 +422,14 @@ static int count_missing(const Study *s, const Ground *g) {
 int run_study(Study *s) {
   int status = DONE;
   catch_interrupts();
-  for (int i = 0; i < s->n_grounds; i++) s->n_missing += count_missing(s, &s->grounds[i]);
+  for (int i = 0; i < s->n_grounds; i++) {
+    const int n = count_missing(s, &s->grounds[i]);
+    if (n < 0) return complain(s->o, NULL, "out of memory");
+    s->n_missing += n;
+  }
+  s->n_done = s->n_units - s->n_missing;
   if (s->n_missing && s->n_missing < s->n_units)
-    printf("%d of %d settings are in the database\n", s->n_units - s->n_missing, s->n_units);
+    printf("%d of %d settings are in the database\n", s->n_done, s->n_units);
   s->started = tirc_seconds();
   for (int i = 0; i < s->n_grounds && status == DONE; i++) {
     status = run_ground(s, &s->grounds[i]);
@@ -459,6 +466,7 @@ void free_study(Study *s) {
     free(g->held);
     free(g->texts);
     free(g->hashes);
+    free(g->lacks);
     free(g->sized);
     free(g->machine);
     free(g->command);

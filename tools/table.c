@@ -137,6 +137,10 @@ void put_table(const Options *o, FILE *to, Table *t) {
   }
   if (o->latex) fputs("\\hline\n\\end{tabular}\n", to);
   free(widths);
+  free_table(t);
+}
+
+void free_table(Table *t) {
   for (int i = 0; i < t->n; i++) free(t->cells[i]);
   free(t->cells);
   *t = (Table){0};

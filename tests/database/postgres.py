@@ -154,7 +154,7 @@ class Tune:
         """The times that it printed, each after the trial was stored; a line may be cut short where it was killed."""
         with open(self.path) as f:
             lines = [line.split() for line in f.read().split("\n")[:-1]]
-        return [w[4] for w in lines if w[0] == "trial" and w[4] != "failed"]
+        return [w[4] for w in lines if w[0] == "trial" and w[5:6] == ["ms"]]
 
     def wait_for(self, n):
         while len(self.said()) < n and self.process.poll() is None:
@@ -173,9 +173,10 @@ def trials_in(server, name):
 
 
 def times(row):
-    """The medians that a trial has had: more samples may have come to those of the first measuring."""
-    samples = json.loads(row[4] or "[]")
-    return {"%.9f" % statistics.median(samples[:n]) for n in range(1, len(samples) + 1)}
+    """The medians that a trial has had, as it is told: more samples may have come to those of the first measuring."""
+    samples = [1e3 * s for s in json.loads(row[4] or "[]")]
+    medians = [statistics.median(samples[:n]) for n in range(1, len(samples) + 1)]
+    return {"%.3g" % m if m < 0.01 else "%.4f" % m for m in medians}
 
 
 def check_said(worker, rows):

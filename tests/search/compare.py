@@ -25,7 +25,7 @@ AFTER = [16, 32, 64]
 
 
 def run(o, workload, ranking, seed):
-    """The times in the order in which they were measured; None where one failed."""
+    """The times in the order in which they were measured; None where one failed, or was hopeless."""
     path = os.path.join(o.folder, "%s.%s.%d.txt" % (workload, ranking, seed))
     if not os.path.exists(path):
         program, *sizes = WORKLOADS[workload]
@@ -42,7 +42,7 @@ def run(o, workload, ranking, seed):
         print(path, flush=True)
     with open(path) as f:
         lines = [line.split() for line in f if line.startswith("trial ")]
-    return [None if w[4] == "failed" else float(w[4]) for w in lines]
+    return [float(w[4]) / 1e3 if w[5:6] == ["ms"] else None for w in lines]
 
 
 def best_so_far(times):
