@@ -861,7 +861,7 @@ typedef struct tirc_check {
 TIRC_API tirc_status tirc_reference_check(const tirc_reference *r, int n, const tirc_argument *got,
                                           tirc_check *out, tirc_error **error);
 /* Element `at` of argument `param`: what it should be, and the least and the greatest that is
- * right; NaN for arguments that are no such element. */
+ * right (anything between elements with strides); NaN for arguments that are no such element. */
 TIRC_API void tirc_reference_element(const tirc_reference *r, int param, int64_t at,
                                      double *expected, double *least, double *greatest);
 
