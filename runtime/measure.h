@@ -19,7 +19,8 @@ typedef struct BedOptions {
   int n_symbols;
   const tirc_symbol *symbols; /* of the program's shapes: their values are known */
   int n_ranges;
-  const tirc_input_range *ranges; /* of what is drawn; others are as tirc_array_fill_random has them */
+  const tirc_input_range
+      *ranges; /* of what is drawn; others are as tirc_array_fill_random has them */
 } BedOptions;
 extern const BedOptions tirc_bed_defaults;
 

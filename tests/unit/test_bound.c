@@ -135,7 +135,7 @@ static void functions(void **state) {
     double (*f)(double);
     FunctionRow row;
   } rows[] = {
-      {exp, {CURVE_RISING, 4}}, {tanh, {CURVE_RISING, 4}}, {sin, {CURVE_WAVE, 4}},
+      {exp, {CURVE_RISING, 4}}, {tanh, {CURVE_RISING, 4}},  {sin, {CURVE_WAVE, 4}},
       {cosh, {CURVE_EVEN, 4}},  {acos, {CURVE_FALLING, 4}}, {floor, {CURVE_RISING, 0}},
       {fabs, {CURVE_EVEN, 0}},  {tan, {CURVE_TANGENT, 4}},
   };
