@@ -126,11 +126,55 @@ typedef struct AskedShape {
   const tirc_argument *args;
   tirc_symbol *symbols;
   int64_t *shape;
+  const tirc_array *from; /* of an array in the layout */
+  bool wants_array;
+  tirc_array *array;
 } AskedShape;
+
+/* Its elements, one after the other, to where the layout has them. */
+static void lay_out(const Tensor *from, Tensor *to, int d, int64_t *next, int64_t at,
+                    const int64_t *strides) {
+  const size_t bytes = (size_t)tirc_dtype_bytes(from->dtype);
+  if (d == from->ndim) {
+    memcpy((char *)to->data + (size_t)at * bytes, (char *)from->data + (size_t)*next * bytes,
+           bytes);
+    ++*next;
+    return;
+  }
+  for (int64_t i = 0; i < from->shape[d]; i++)
+    lay_out(from, to, d + 1, next, at + i * strides[d], strides);
+}
+
+static bool has_shape(const Tensor *t, int ndim, const int64_t *shape) {
+  bool same = t->ndim == ndim && !t->strides;
+  for (int d = 0; d < ndim && same; d++) same = t->shape[d] == shape[d];
+  return same;
+}
+
+static void make_array(Tirc *c, AskedShape *p, const Func *f, const Argument *args,
+                       Symbol *symbols) {
+  const Buffer b = f->buffers[p->param];
+  int64_t shape[TENSOR_MAX_NDIM], strides[TENSOR_MAX_NDIM], offset, count = 1, next = 0;
+  if (b->ndim > TENSOR_MAX_NDIM)
+    tirc_fail(c, f->loc, "shape", NULL, "an array has at most %d dimensions", TENSOR_MAX_NDIM);
+  const int64_t elements =
+      tirc_find_layout(c, f, p->n, args, p->n_symbols, symbols, p->param, shape, strides, &offset);
+  for (int d = 0; d < b->ndim; d++)
+    if (__builtin_mul_overflow(count, shape[d], &count)) count = INT64_MAX;
+  const bool flat = elements != count || offset;
+  if (p->from && !has_shape(p->from->t, b->ndim, shape)) { /* as it is: a call says what is wrong */
+    p->array = tirc_api_array(c, tirc_tensor_clone(c, p->from->t));
+    return;
+  }
+  p->array =
+      tirc_api_array(c, tirc_tensor_new(c, b->dtype, flat ? 1 : b->ndim, flat ? &elements : shape));
+  if (p->from && p->from->t->bytes && tirc_dtype_equal(p->from->t->dtype, p->array->t->dtype))
+    lay_out(p->from->t, p->array->t, 0, &next, offset, strides);
+}
 
 static void find_shape(Tirc *c, void *self) {
   AskedShape *p = self;
-  if (p->param >= 0 && !p->shape) tirc_api_name(c, NULL);
+  if (p->param >= 0 && !p->shape && !p->wants_array) tirc_api_name(c, NULL);
   const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
   if (p->n != f->n_params)
     tirc_fail(c, f->loc, "argument", NULL, "%s takes %d arguments, not %d", f->name, f->n_params,
@@ -142,8 +186,11 @@ static void find_shape(Tirc *c, void *self) {
   for (int i = 0; i < p->n_symbols; i++)
     symbols[i] =
         (Symbol){tirc_api_name(c, p->symbols[i].name), p->symbols[i].value, p->symbols[i].is_known};
-  tirc_find_shape(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), p->n_symbols, symbols,
-                  p->param, p->shape);
+  const Argument *args = tirc_api_arguments(c, f, p->n, p->args);
+  if (p->wants_array)
+    make_array(c, p, f, args, symbols);
+  else
+    tirc_find_shape(c, f, p->n, args, p->n_symbols, symbols, p->param, p->shape);
   for (int i = 0; i < p->n_symbols; i++) {
     p->symbols[i].value = symbols[i].value;
     p->symbols[i].is_known = symbols[i].is_known;
@@ -162,6 +209,25 @@ tirc_status tirc_module_shape(const tirc_module *m, const char *func, int n,
                   .symbols = symbols,
                   .shape = shape};
   return tirc_api_scratch(find_shape, &p, &m->sources, error);
+}
+
+tirc_status tirc_module_array(const tirc_module *m, const char *func, int n,
+                              const tirc_argument *args, int n_symbols, tirc_symbol *symbols,
+                              int param, const tirc_array *from, tirc_array **out,
+                              tirc_error **error) {
+  NEED(m, LIST(n, args), LIST(n_symbols, symbols), COUNT(param), out);
+  AskedShape p = {.m = m,
+                  .func = func,
+                  .n = n,
+                  .n_symbols = n_symbols,
+                  .param = param,
+                  .args = args,
+                  .symbols = symbols,
+                  .from = from,
+                  .wants_array = true};
+  const tirc_status status = tirc_api_scratch(find_shape, &p, &m->sources, error);
+  if (status == TIRC_OK) *out = p.array;
+  return status;
 }
 
 static void cost(Tirc *c, void *self) {

@@ -12,6 +12,7 @@
 #include "timer.h"
 #include "workspace.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,39 @@ void *tirc_array_data(tirc_array *a) { return a ? a->t->data : NULL; }
 void tirc_array_fill_random(tirc_array *a, uint64_t seed) {
   if (a) tirc_tensor_random(a->t, seed);
 }
+typedef struct FillRange {
+  tirc_array *array;
+  uint64_t seed;
+  double low, high;
+} FillRange;
+
+static double greatest(DType t) {
+  if (t.code == TYPE_BFLOAT) return 0x1.fep127;
+  if (t.code == TYPE_FLOAT) return t.bits == 16 ? 65504 : t.bits == 32 ? (double)FLT_MAX : DBL_MAX;
+  return t.code == TYPE_BOOL ? 1 : ldexp(1, t.bits - (t.code == TYPE_INT)) - 1;
+}
+
+static void fill_range(Tirc *c, void *self) {
+  const FillRange *p = self;
+  const DType t = p->array->t->dtype;
+  const double most = greatest(t);
+  const double least = tirc_dtype_is_float(t) ? -most : (double)tirc_dtype_min(t);
+  if (!isfinite(p->low) || !isfinite(p->high) || p->low > p->high)
+    tirc_fail(c, (Loc){0}, "argument", "give the least value first", "%g to %g is no range", p->low,
+              p->high);
+  if (p->low < least || p->high > most)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "%g to %g leaves the range of %s, %g to %g", p->low,
+              p->high, p->array->dtype, least, most);
+  if (!tirc_dtype_is_float(t) && ceil(p->low) > floor(p->high))
+    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no %s from %g to %g", p->array->dtype,
+              p->low, p->high);
+  tirc_tensor_random_in(p->array->t, p->seed, p->low, p->high);
+}
+tirc_status tirc_array_fill_range(tirc_array *a, uint64_t seed, double low, double high,
+                                  tirc_error **error) {
+  NEED(a);
+  return tirc_api_scratch(fill_range, &(FillRange){a, seed, low, high}, NULL, error);
+}
 void tirc_array_fill_poison(tirc_array *a) {
   for (int64_t i = 0; a && i < a->t->count; i++)
     if (tirc_dtype_is_float(a->t->dtype))
@@ -185,7 +219,11 @@ tirc_status tirc_module_interpret_while(const tirc_module *m, const char *func, 
                                         bool in_double, bool (*go_on)(void *self), void *self,
                                         tirc_error **error) {
   NEED(m, LIST(n, args), COUNT(max_steps));
-  Interpret p = {m, func, n, args, {.max_steps = max_steps, .in_double = in_double, .go_on = go_on, .self = self}};
+  Interpret p = {m,
+                 func,
+                 n,
+                 args,
+                 {.max_steps = max_steps, .in_double = in_double, .go_on = go_on, .self = self}};
   return tirc_api_scratch(interpret, &p, &m->sources, error);
 }
 
@@ -500,7 +538,7 @@ static void time_here(void *self) {
 
 tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double min_seconds,
                              double *seconds, tirc_error **error) {
-  NEED(launch, LIST(repeat, seconds));
+  NEED(launch, LIST(repeat, seconds), isfinite(min_seconds) ? "" : NULL);
   Running r = {launch, number < 1 ? 1 : number, repeat, min_seconds, seconds, 0};
   const int failed = run_with_stack(&r, time_here);
   return failed ? run_failed(launch, failed, error) : TIRC_OK;
@@ -521,9 +559,9 @@ tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
 double tirc_seconds(void) { return tirc_now(); }
 
 int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
-  return !x ? 0
-            : tirc_fma_run(tirc_kernel_runtime_abi(x->runtime), x->threads, vector_bits,
-                           operations);
+  return !x || !isfinite(operations) ? 0
+                                     : tirc_fma_run(tirc_kernel_runtime_abi(x->runtime), x->threads,
+                                                    vector_bits, operations);
 }
 
 int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read, void *to,

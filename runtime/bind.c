@@ -383,8 +383,8 @@ static void shape_of(Solver *s, Buffer b, int64_t *shape) {
   for (int d = 0; d < b->ndim; d++) shape[d] = extent_of(s, b, d);
 }
 
-void tirc_find_shape(Tirc *c, const Func *f, int n_args, const Argument *args, int n_symbols,
-                     Symbol *symbols, int param, int64_t *shape) {
+static Solver find_shape(Tirc *c, const Func *f, int n_args, const Argument *args, int n_symbols,
+                         Symbol *symbols, int param, int64_t *shape) {
   Solver s = {.c = c, .f = f};
   Expr *vars;
   int n = tirc_symbolic_params(c, f, &vars);
@@ -407,7 +407,39 @@ void tirc_find_shape(Tirc *c, const Func *f, int n_args, const Argument *args, i
       if (v && strcmp(symbols[k].name, vars[i]->u.s) == 0)
         symbols[k].value = *v, symbols[k].is_known = true;
     }
-  if (param < 0) return;
+  if (param < 0) return s;
   s.param = param_name(f, param);
   shape_of(&s, f->buffers[param], shape);
+  return s;
+}
+
+void tirc_find_shape(Tirc *c, const Func *f, int n_args, const Argument *args, int n_symbols,
+                     Symbol *symbols, int param, int64_t *shape) {
+  (void)find_shape(c, f, n_args, args, n_symbols, symbols, param, shape);
+}
+
+static int64_t layout_value(Solver *s, Expr e, int64_t otherwise, const char *what) {
+  int64_t v = otherwise;
+  if (e && e->op == OP_VAR && !tirc_map_has(&s->values, e)) know(s, e, otherwise);
+  if (e && (!evaluate(s, e, &v) || v < 0))
+    refuse(s, "use strides and an offset that are known, and not negative",
+           tirc_format(s->c, "%s, %s, has no value that an array can have", what,
+                       tirc_print_expr(s->c, e)));
+  return v;
+}
+
+int64_t tirc_find_layout(Tirc *c, const Func *f, int n_args, const Argument *args, int n_symbols,
+                         Symbol *symbols, int param, int64_t *shape, int64_t *strides,
+                         int64_t *offset) {
+  Solver s = find_shape(c, f, n_args, args, n_symbols, symbols, param, shape);
+  const Buffer b = f->buffers[param];
+  int64_t compact = 1;
+  for (int d = b->ndim - 1; d >= 0; d--) {
+    strides[d] = layout_value(&s, b->strides ? b->strides[d] : NULL, compact, "a stride");
+    if (__builtin_mul_overflow(compact, shape[d], &compact)) compact = INT64_MAX;
+  }
+  *offset = layout_value(&s, b->elem_offset, 0, "elem_offset");
+  const int64_t elements = reach(&s, b);
+  if (elements < 0) refuse(&s, "use smaller extents", "its size overflows 64 bits");
+  return elements;
 }

@@ -33,14 +33,18 @@ static void take(Call *c, double x) {
 }
 static void take_at(Call *c, double x, double y) { take(c, c->call(c->self, x, y)); }
 
+static bool holds_zero(const Bound *b) { return b->lo.f <= 0 && b->hi.f >= 0; }
+
+/* And where an operand changes its sign: the least of hypot is there. */
 static void take_corners(Call *c, const Bound *a, const Bound *b) {
   take_at(c, a->lo.f, b->lo.f);
   take_at(c, a->lo.f, b->hi.f);
   take_at(c, a->hi.f, b->lo.f);
   take_at(c, a->hi.f, b->hi.f);
+  if (holds_zero(a)) take_at(c, 0, b->lo.f), take_at(c, 0, b->hi.f);
+  if (holds_zero(b)) take_at(c, a->lo.f, 0), take_at(c, a->hi.f, 0);
+  if (holds_zero(a) && holds_zero(b) && c->row->curve == CURVE_CORNERS) take_at(c, 0, 0);
 }
-
-static bool holds_zero(const Bound *b) { return b->lo.f <= 0 && b->hi.f >= 0; }
 
 /* --- of two operands ---------------------------------------------------------------------------
  */

@@ -315,8 +315,11 @@ void tirc_reference_element(const tirc_reference *r, int param, int64_t at, doub
                             double *least, double *greatest) {
   Admitted e = {.expected = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
   if (r && param >= 0 && param < r->n && r->func->buffers[param] && at >= 0 &&
-      at < r->expected.args[param].tensor->count)
+      at < r->expected.args[param].tensor->count) {
+    const uint8_t *inside = r->expected.bounds[param].inside;
     e = admitted(&r->expected, param, at);
+    if (inside && !inside[at]) e.lo = -(double)INFINITY, e.hi = (double)INFINITY;
+  }
   if (expected) *expected = e.expected;
   if (least) *least = e.lo;
   if (greatest) *greatest = e.hi;

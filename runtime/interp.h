@@ -100,5 +100,11 @@ typedef struct Symbol { /* of tirc_symbolic_params, by name */
  * negative or too large for its dtype. */
 void tirc_find_shape(Tirc *c, const Func *f, int n_args, const Argument *args, int n_symbols,
                      Symbol *symbols, int param, int64_t *shape);
+/* The same, and where the elements lie: a stride for each extent, the first element's offset; gives
+ * the number of elements from 0 to the last. Strides and an offset that nothing tells are those of
+ * a compact array. */
+int64_t tirc_find_layout(Tirc *c, const Func *f, int n_args, const Argument *args, int n_symbols,
+                         Symbol *symbols, int param, int64_t *shape, int64_t *strides,
+                         int64_t *offset);
 
 #endif

@@ -158,48 +158,49 @@ static const struct {
   const char *name;
   double (*f1)(double);
   double (*f2)(double, double);
+  FunctionRow row;
 } libm[] = {
-    {"acos", acos, NULL},
-    {"acosh", acosh, NULL},
-    {"asin", asin, NULL},
-    {"asinh", asinh, NULL},
-    {"atan", atan, NULL},
-    {"atanh", atanh, NULL},
-    {"cbrt", cbrt, NULL},
-    {"ceil", ceil, NULL},
-    {"cos", cos, NULL},
-    {"cosh", cosh, NULL},
-    {"erf", erf, NULL},
-    {"erfc", erfc, NULL},
-    {"exp", exp, NULL},
-    {"exp2", exp2, NULL},
-    {"expm1", expm1, NULL},
-    {"fabs", fabs, NULL},
-    {"floor", floor, NULL},
-    {"lgamma", lgamma, NULL},
-    {"log", log, NULL},
-    {"log10", log10, NULL},
-    {"log1p", log1p, NULL},
-    {"log2", log2, NULL},
-    {"rint", rint, NULL},
-    {"round", round, NULL},
-    {"nearbyint", nearbyint, NULL},
-    {"sin", sin, NULL},
-    {"sinh", sinh, NULL},
-    {"sqrt", sqrt, NULL},
-    {"tan", tan, NULL},
-    {"tanh", tanh, NULL},
-    {"tgamma", tgamma, NULL},
-    {"trunc", trunc, NULL},
-    {"atan2", NULL, atan2},
-    {"copysign", NULL, copysign},
-    {"fdim", NULL, fdim},
-    {"fmax", NULL, fmax},
-    {"fmin", NULL, fmin},
-    {"fmod", NULL, fmod},
-    {"hypot", NULL, hypot},
-    {"pow", NULL, pow},
-    {"remainder", NULL, remainder},
+    {"acos", acos, NULL, {CURVE_FALLING, 4}},
+    {"acosh", acosh, NULL, {CURVE_RISING, 4}},
+    {"asin", asin, NULL, {CURVE_RISING, 4}},
+    {"asinh", asinh, NULL, {CURVE_RISING, 4}},
+    {"atan", atan, NULL, {CURVE_RISING, 4}},
+    {"atanh", atanh, NULL, {CURVE_RISING, 4}},
+    {"cbrt", cbrt, NULL, {CURVE_RISING, 4}},
+    {"ceil", ceil, NULL, {CURVE_RISING, 0}},
+    {"cos", cos, NULL, {CURVE_WAVE, 4}},
+    {"cosh", cosh, NULL, {CURVE_EVEN, 4}},
+    {"erf", erf, NULL, {CURVE_RISING, 4}},
+    {"erfc", erfc, NULL, {CURVE_FALLING, 8}},
+    {"exp", exp, NULL, {CURVE_RISING, 4}},
+    {"exp2", exp2, NULL, {CURVE_RISING, 4}},
+    {"expm1", expm1, NULL, {CURVE_RISING, 4}},
+    {"fabs", fabs, NULL, {CURVE_EVEN, 0}},
+    {"floor", floor, NULL, {CURVE_RISING, 0}},
+    {"lgamma", lgamma, NULL, {CURVE_NONE, 16}},
+    {"log", log, NULL, {CURVE_RISING, 4}},
+    {"log10", log10, NULL, {CURVE_RISING, 4}},
+    {"log1p", log1p, NULL, {CURVE_RISING, 4}},
+    {"log2", log2, NULL, {CURVE_RISING, 4}},
+    {"rint", rint, NULL, {CURVE_RISING, 0}},
+    {"round", round, NULL, {CURVE_RISING, 0}},
+    {"nearbyint", nearbyint, NULL, {CURVE_RISING, 0}},
+    {"sin", sin, NULL, {CURVE_WAVE, 4}},
+    {"sinh", sinh, NULL, {CURVE_RISING, 4}},
+    {"sqrt", sqrt, NULL, {CURVE_RISING, 0}},
+    {"tan", tan, NULL, {CURVE_TANGENT, 4}},
+    {"tanh", tanh, NULL, {CURVE_RISING, 4}},
+    {"tgamma", tgamma, NULL, {CURVE_NONE, 16}},
+    {"trunc", trunc, NULL, {CURVE_RISING, 0}},
+    {"atan2", NULL, atan2, {CURVE_ANGLE, 4}},
+    {"copysign", NULL, copysign, {CURVE_SIGN, 0}},
+    {"fdim", NULL, fdim, {CURVE_CORNERS, 1}},
+    {"fmax", NULL, fmax, {CURVE_CORNERS, 0}},
+    {"fmin", NULL, fmin, {CURVE_CORNERS, 0}},
+    {"fmod", NULL, fmod, {CURVE_REST, 0}},
+    {"hypot", NULL, hypot, {CURVE_CORNERS, 4}},
+    {"pow", NULL, pow, {CURVE_POWER, 4}},
+    {"remainder", NULL, remainder, {CURVE_REST, 0}},
 };
 
 static double eval_extern1(Run *run, const Node *n) {
@@ -219,6 +220,7 @@ static bool find_libm(const char *name, DType t, Node *n) {
     if (!same) continue;
     n->u.math.f1 = libm[i].f1;
     n->u.math.f2 = libm[i].f2;
+    n->function = libm[i].row;
     return true;
   }
   return false;
@@ -246,7 +248,7 @@ void tirc_compile_extern(Compiler *k, Node *n) {
   const char *name = !external ? e->u.s : e->n >= first ? e->args[first - 1]->u.s : "";
   bool floats = tirc_dtype_is_float(n->dtype);
   for (int i = first; i < e->n; i++) floats = floats && tirc_dtype_is_float(e->args[i]->dtype);
-  bool known = floats && find_libm(name, n->dtype, n) && e->n - first == (n->u.math.f2 ? 2 : 1);
+  bool known = floats && find_libm(name, e->dtype, n) && e->n - first == (n->u.math.f2 ? 2 : 1);
   if (!known && !external)
     tirc_fail(k->t, k->loc, "unsupported", "lower or replace the call first",
               "the reference interpreter does not know the intrinsic T.%s", name);

@@ -181,6 +181,17 @@ static void take_expected(Bed *b) {
   b->has_expected = true;
 }
 
+/* What differs from the program's own result may still be right: a rounding or a comparison made
+ * another step of sums in another order. The reference with bounds, which is slow, knows. */
+static bool is_right_by_bounds(const Bed *b, const tirc_argument *got) {
+  tirc_reference *r = NULL;
+  tirc_check c = {.ok = false};
+  const bool known = !tirc_reference_new(b->program, NULL, b->n_params, b->args, NULL, &r, NULL) &&
+                     !tirc_reference_check(r, b->n_params, got, &c, NULL);
+  tirc_reference_free(r);
+  return known && (c.ok || (c.too_undecided && c.error <= c.allowed));
+}
+
 /* Once more, from the same start as the reference. */
 static void check(Candidate *c) {
   Bed *b = c->bed;
@@ -206,6 +217,7 @@ static void check(Candidate *c) {
     const ArrayDifference d =
         tirc_array_difference(again.args[i].array, b->expected[i].array, allowed, NULL, NULL);
     if (d.worst <= allowed) continue;
+    if (is_right_by_bounds(b, again.args)) break;
     char message[sizeof c->slot->m.message];
     tirc_snprintf(message, sizeof message, "\"%s\" element %lld is %g, should be %g",
                   b->params[i].name, (long long)d.at, d.got, d.expected);
@@ -414,13 +426,21 @@ static tirc_status need_value(const char *name, tirc_error **error) {
   return tirc_api_scratch(refuse, (void *)(uintptr_t)name, NULL, error);
 }
 
+static tirc_status fill(const BedOptions *o, const char *param, tirc_array *a, uint64_t seed,
+                        tirc_error **error) {
+  for (int k = 0; k < o->n_ranges; k++)
+    if (strcmp(o->ranges[k].param, param) == 0)
+      return tirc_array_fill_range(a, seed, o->ranges[k].low, o->ranges[k].high, error);
+  tirc_array_fill_random(a, seed);
+  return TIRC_OK;
+}
+
 static tirc_status make_arrays(Bed *b, tirc_error **error) {
   const BedOptions *o = &b->options;
   tirc_symbol *symbols = calloc((size_t)o->n_symbols + 1, sizeof *symbols);
   tirc_status status = symbols ? TIRC_OK : tirc_api_no_memory(error);
   if (symbols && o->n_symbols) memcpy(symbols, o->symbols, (size_t)o->n_symbols * sizeof *symbols);
   for (int i = 0; i < b->n_params && status == TIRC_OK; i++) {
-    int64_t shape[32] = {0};
     const tirc_param *p = &b->params[i];
     if (!p->is_array) {
       int k = 0;
@@ -430,11 +450,10 @@ static tirc_status make_arrays(Bed *b, tirc_error **error) {
         b->args[i].i = symbols[k].value, b->args[i].f = (double)symbols[k].value;
     }
     if (!p->is_array || status != TIRC_OK) continue;
-    status = tirc_module_shape(b->program, NULL, b->n_params, b->args, o->n_symbols, symbols, i,
-                               shape, error);
+    status = tirc_module_array(b->program, NULL, b->n_params, b->args, o->n_symbols, symbols, i,
+                               NULL, &b->args[i].array, error);
     if (status == TIRC_OK)
-      status = tirc_array_new(p->dtype, p->ndim, shape, &b->args[i].array, error);
-    if (status == TIRC_OK) tirc_array_fill_random(b->args[i].array, (uint64_t)(o->seed * 1000 + i));
+      status = fill(o, p->name, b->args[i].array, (uint64_t)(o->seed * 1000 + i), error);
   }
   free(symbols);
   return status;

@@ -18,6 +18,9 @@ typedef struct BedOptions {
   double build_limit;    /* seconds to compile one */
   int n_symbols;
   const tirc_symbol *symbols; /* of the program's shapes: their values are known */
+  int n_ranges;
+  const tirc_input_range
+      *ranges; /* of what is drawn; others are as tirc_array_fill_random has them */
 } BedOptions;
 extern const BedOptions tirc_bed_defaults;
 

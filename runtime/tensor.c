@@ -81,6 +81,25 @@ void tirc_tensor_random(Tensor *t, uint64_t seed) {
   }
 }
 
+static double between(double x, double low, double high) {
+  return x < low ? low : x > high ? high : x;
+}
+
+void tirc_tensor_random_in(Tensor *t, uint64_t seed, double low, double high) {
+  uint64_t state = seed * UINT64_C(0xd1342543de82ef95) + 1;
+  const bool floats = tirc_dtype_is_float(t->dtype);
+  const double least = __builtin_ceil(low), count = __builtin_floor(high) - least + 1;
+  for (int64_t i = 0; i < t->count; i++) {
+    const double r = (double)(next_random(&state) >> 11) * 0x1p-53;
+    const double x = floats ? between(low * (1 - r) + high * r, low, high)
+                            : between(least + __builtin_floor(r * count), least, high);
+    tirc_tensor_set(t, i, x);
+    /* rounding to a narrow type may have left the range */
+    if (floats && tirc_tensor_get(t, i) < low) tirc_tensor_set(t, i, low);
+    if (floats && tirc_tensor_get(t, i) > high) tirc_tensor_set(t, i, high);
+  }
+}
+
 /* How one element type lies in memory: ROW(code, bits, C type, from memory, to memory). */
 #define SAME(x) (x)
 #define ELEMENT_TYPES(FLT, INTEGER)                                                                \

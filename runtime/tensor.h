@@ -26,6 +26,8 @@ void tirc_tensor_free(Tensor *t); /* NULL is fine */
 Tensor *tirc_tensor_clone(Tirc *c, const Tensor *t);
 /* Uniform in [-1, 1) for floats, small integers for ints, from a seed; same on every machine. */
 void tirc_tensor_random(Tensor *t, uint64_t seed);
+/* Uniform from low to high, both included; integers between them, of which there must be one. */
+void tirc_tensor_random_in(Tensor *t, uint64_t seed, double low, double high);
 /* One element as double / int64, whatever the dtype (float16, bfloat16 included), and back. */
 double tirc_tensor_get(const Tensor *t, int64_t i);
 int64_t tirc_tensor_get_int(const Tensor *t, int64_t i);

@@ -738,6 +738,10 @@ TIRC_API tirc_status tirc_array_from_dlpack(DLManagedTensor *tensor, tirc_array 
 TIRC_API tirc_status tirc_array_to_dlpack(tirc_array *a, DLManagedTensor **out, tirc_error **error);
 /* Floats in [-1, 1), small integers; the same for the same seed on every machine. */
 TIRC_API void tirc_array_fill_random(tirc_array *a, uint64_t seed);
+/* Anything from low to high, both included. TIRC_BAD with the code "argument": they are no range,
+ * the array's type does not reach so far, or no integer is between them. */
+TIRC_API tirc_status tirc_array_fill_range(tirc_array *a, uint64_t seed, double low, double high,
+                                           tirc_error **error);
 /* NaN for floats, the least value for integers: what is not overwritten shows. */
 TIRC_API void tirc_array_fill_poison(tirc_array *a);
 TIRC_API double tirc_array_get(const tirc_array *a, int64_t i); /* element i in row-major order */
@@ -785,6 +789,15 @@ TIRC_API tirc_status tirc_module_shape(const tirc_module *m, const char *func, i
                                        const tirc_argument *args, int n_symbols,
                                        tirc_symbol *symbols, int param, int64_t *shape,
                                        tirc_error **error);
+
+/* An array for that parameter, of the shape that tirc_module_shape finds; where its buffer has
+ * strides or an offset that leave gaps, flat and as long as they reach. `from` NULL: zeroed. An
+ * array of the parameter's shape: its elements, where the parameter has them, and zeros between
+ * them. Any other array: a copy. */
+TIRC_API tirc_status tirc_module_array(const tirc_module *m, const char *func, int n,
+                                       const tirc_argument *args, int n_symbols,
+                                       tirc_symbol *symbols, int param, const tirc_array *from,
+                                       tirc_array **out, tirc_error **error);
 
 /* tirc_module_cost of a call: with the symbolic extents that these arguments give. TIRC_BAD with
  * the code "argument" if they do not fit the function. */
@@ -868,7 +881,7 @@ typedef struct tirc_check {
 TIRC_API tirc_status tirc_reference_check(const tirc_reference *r, int n, const tirc_argument *got,
                                           tirc_check *out, tirc_error **error);
 /* Element `at` of argument `param`: what it should be, and the least and the greatest that is
- * right; NaN for arguments that are no such element. */
+ * right (anything between elements with strides); NaN for arguments that are no such element. */
 TIRC_API void tirc_reference_element(const tirc_reference *r, int param, int64_t at,
                                      double *expected, double *least, double *greatest);
 
@@ -920,7 +933,8 @@ TIRC_API tirc_status tirc_launch_time(tirc_launch *launch, int number, int repea
 /* The ceiling for float32 kernels, to be timed beside them: so many operations (rounded up to some
  * hundred), two an FMA and lane, in registers and nothing else, in pieces on the executor's
  * threads. vector_bits: of the kernels' target; 512 where the processor has them, otherwise 256.
- * Returns those used; 0, and nothing was done, when it has no AVX2 and FMA. */
+ * Returns those used; 0, and nothing was done, when it has no AVX2 and FMA, or when `operations` is
+ * no finite number. */
 TIRC_API int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations);
 /* The ceiling for kernels that memory binds, in the same way: reads `read` bytes at `from` and
  * writes ones (float32) to `written` bytes at `to`, a little of the one and a little of the other
@@ -981,6 +995,12 @@ typedef struct tirc_tune_result {
   bool wrong;              /* some candidate computed something else: a defect of ours */
 } tirc_tune_result;
 
+/* What the random arrays of a parameter are drawn from. */
+typedef struct tirc_input_range {
+  const char *param;
+  double low, high;
+} tirc_input_range;
+
 typedef struct tirc_tune_options {
   const char *target; /* NULL: "haswell" */
   const char *rules;  /* a library whose rules come before the built-in ones, or NULL */
@@ -1006,6 +1026,9 @@ typedef struct tirc_tune_options {
   void (*warn)(void *self, const char *message);
   bool (*go_on)(void *self); /* false ends the search with what it has */
   void (*waits)(void *self); /* other processes have what is left to do; called now and then */
+  /* Inputs that a program can do something with; a task without such a parameter passes it over. */
+  int n_ranges;
+  const tirc_input_range *ranges;
 } tirc_tune_options;
 
 /* Searches for the best schedules of n programs: candidates are compiled and timed, each in a

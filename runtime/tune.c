@@ -377,6 +377,8 @@ static tirc_status start_bed(Task *t, tirc_error **error) {
   bed.builders = count_cores();
   bed.n_symbols = t->given->n_symbols;
   bed.symbols = t->given->symbols;
+  bed.n_ranges = t->options->n_ranges;
+  bed.ranges = t->options->ranges;
   return tirc_bed_new(t->given->module, &bed, &t->bed, error);
 }
 

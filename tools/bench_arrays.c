@@ -95,12 +95,7 @@ static int read_scalars(const Bench *b, Case *k) {
 
 static bool new_array(const Case *k, const tirc_module *m, const tirc_argument *args, int i,
                       tirc_array **out, tirc_error **e) {
-  int64_t shape[32] = {0};
-  const tirc_param *p = &k->params[i], *params;
-  int n;
-  return !tirc_module_params(m, NULL, &n, &params, e) &&
-         !tirc_module_shape(m, NULL, n, args, k->n_symbols, k->symbols, i, shape, e) &&
-         !tirc_array_new(p->dtype, params[i].ndim, shape, out, e);
+  return !tirc_module_array(m, NULL, k->n_params, args, k->n_symbols, k->symbols, i, NULL, out, e);
 }
 
 bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_array **out,
@@ -122,12 +117,14 @@ int make_arrays(const Bench *b, Case *k) {
   k->params = calloc(n, sizeof *k->params);
   if (!k->args || !k->params) return complain(b->o, NULL, "out of memory");
   memcpy(k->params, params, (size_t)k->n_params * sizeof *params);
-  int status = read_symbols(b, k);
+  int status = b->of_programs ? DONE : check_range_names(b->o, k->n_params, k->params);
+  if (status == DONE) status = read_symbols(b, k);
   if (status == DONE) status = read_scalars(b, k);
   for (int i = 0; i < k->n_params && status == DONE; i++) {
     if (!k->params[i].is_array) continue;
     if (!new_array(k, k->program, k->args, i, &k->args[i].array, &e)) return report(b->o, e);
-    tirc_array_fill_random(k->args[i].array, (uint64_t)b->o->seed * 1000 + (uint64_t)i);
+    status = fill_random(b->o, &k->params[i], i, k->args[i].array);
+    k->params[i].ndim = tirc_array_ndim(k->args[i].array); /* 1: flat, with gaps */
     k->params[i].shape = tirc_array_shape(k->args[i].array);
   }
   return status;

@@ -77,14 +77,23 @@ static int fill_symbol(const Session *s, tirc_symbol *symbol) {
 
 /* What the files left: at random, in the shape that follows from all that is given. */
 static int fill_array(const Session *s, int i) {
-  const tirc_param *p = &s->params[i];
   tirc_error *e = NULL;
-  int64_t shape[32] = {0};
-  if (tirc_module_shape(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, i, shape, &e) ||
-      tirc_array_new(p->dtype, p->ndim, shape, &s->args[i].array, &e))
+  if (tirc_module_array(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, i, NULL,
+                        &s->args[i].array, &e))
     return report(s->o, e);
-  tirc_array_fill_random(s->args[i].array, (uint64_t)s->o->seed * 1000 + (uint64_t)i);
-  return DONE;
+  return fill_random(s->o, &s->params[i], i, s->args[i].array);
+}
+
+/* An array of the parameter's shape, where its strides have the elements. Whether it fits at all,
+ * the call says. */
+static void lay_out_array(const Session *s, int i) {
+  tirc_array *out = NULL;
+  if (tirc_array_ndim(s->args[i].array) != s->params[i].ndim ||
+      tirc_module_array(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, i, s->args[i].array,
+                        &out, NULL))
+    return;
+  tirc_array_free(s->args[i].array);
+  s->args[i].array = out;
 }
 
 static int read_files(const Session *s) {
@@ -112,12 +121,15 @@ static int fill_arguments(Session *s) {
   int status = find_symbols(s);
   if (status == DONE) status = check_names(s, &s->o->in, "in");
   if (status == DONE) status = check_names(s, &s->o->out, "out");
+  if (status == DONE) status = check_range_names(s->o, s->n, s->params);
   s->args = calloc((size_t)s->n + 1, sizeof *s->args);
   if (!s->args) return complain(s->o, NULL, "out of memory");
   if (status == DONE) status = read_files(s);
   for (int i = 0; i < s->n && status == DONE; i++)
     if (!s->params[i].is_array) status = fill_scalar(s, i, given(&s->o->in, s->params[i].name));
   for (int k = 0; k < s->n_symbols && status == DONE; k++) status = fill_symbol(s, &s->symbols[k]);
+  for (int i = 0; i < s->n && status == DONE; i++)
+    if (s->args[i].array) lay_out_array(s, i);
   for (int i = 0; i < s->n && status == DONE; i++)
     if (s->params[i].is_array && !s->args[i].array) status = fill_array(s, i);
   /* A call passes no symbols: what is given for them must be what the arrays say. */

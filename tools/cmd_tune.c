@@ -284,6 +284,16 @@ static int measure_ceilings(Tune *t) {
 
 static int tune(Tune *t) {
   const Options *o = t->o;
+  tirc_input_range *ranges = NULL;
+  int n = 0, status = read_ranges(o, &ranges);
+  const tirc_param *params = NULL;
+  if (status == DONE && t->cases.n_cases == 1 &&
+      !tirc_module_params(t->cases.cases[0].program, NULL, &n, &params, NULL))
+    status = check_range_names(o, n, params);
+  if (status != DONE) {
+    free_ranges(o, ranges);
+    return status;
+  }
   const tirc_tune_options options = {.target = o->target,
                                      .rules = o->rules,
                                      .threads = (int)o->threads,
@@ -298,14 +308,17 @@ static int tune(Tune *t) {
                                      .self = t,
                                      .told = told,
                                      .warn = warn,
-                                     .go_on = go_on};
+                                     .go_on = go_on,
+                                     .n_ranges = o->range.n,
+                                     .ranges = ranges};
   tirc_tune_result *results = NULL;
   tirc_error *e = NULL;
   catch_interrupts();
   const tirc_status tuned = tirc_tune(t->cases.n_cases, t->tasks, &options, &results, &e);
   clear_table(&t->table);
+  free_ranges(o, ranges);
   if (tuned == TIRC_BAD) return report(o, e);
-  const int status = finish(t, results, e);
+  status = finish(t, results, e);
   tirc_tune_results_free(t->cases.n_cases, results);
   return status;
 }

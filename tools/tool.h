@@ -18,7 +18,7 @@ typedef struct List { /* of an option that may be given several times */
 typedef struct Options {
   List words; /* all that was typed */
   List args;  /* what is no option */
-  List define, in, out, only, instance;
+  List define, in, out, only, instance, range;
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
   const char *thread_list, *suite, *predict, *ablate, *plot;
   bool compare, counters;
@@ -167,6 +167,14 @@ int read_extent(const Options *o, const char *value, tirc_symbol *out);
 /* bench_measure.c: from here on the first Ctrl-C is only noted, and the second one ends. */
 void catch_interrupts(void);
 bool was_interrupted(void);
+/* ranges.c: --range. Random elements for a parameter, number i of its function, drawn from where it
+ * says; DONE or BAD. */
+int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a);
+/* DONE, or BAD after saying which --range is none, or is for no array of these. */
+int check_range_names(const Options *o, int n, const tirc_param *params);
+/* All of them: *out on the heap. */
+int read_ranges(const Options *o, tirc_input_range **out);
+void free_ranges(const Options *o, tirc_input_range *ranges);
 /* reference.c: what a program should compute of args. NO, without a message, when it was
  * interrupted. */
 int make_reference(const Options *o, const tirc_module *m, int n, const tirc_argument *args,

@@ -14,7 +14,7 @@ STRUCTS = {
     "tirc_schedule_options": _lib.ScheduleOptions, "tirc_auto_options": _lib.AutoOptions, "tirc_param": _lib.Param,
     "tirc_primitive_info": _lib.PrimitiveInfo, "tirc_primitive_doc": _lib.PrimitiveDoc,
     "tirc_tune_task": _tune.Task, "tirc_tune_event": _tune.Event, "tirc_tune_failure": _tune.Failure,
-    "tirc_tune_result": _tune.Result, "tirc_tune_options": _tune.Options, "tirc_argument": _lib.Argument, "DLTensor": _lib.DLTensor, "DLDataType": _lib.DLDataType,
+    "tirc_tune_result": _tune.Result, "tirc_tune_options": _tune.Options, "tirc_argument": _lib.Argument, "tirc_check": _lib.Check, "tirc_reference_options": _lib.ReferenceOptions, "DLTensor": _lib.DLTensor, "DLDataType": _lib.DLDataType,
 }
 KINDS = "NONE BOOL INT FLOAT STR LIST TUPLE DICT BLOCK LOOP EXPR BUFFER OBJECT FUNCTION SCRIPT".split()
 

@@ -25,7 +25,7 @@ from . import _lib, error, ir, script, target, tir
 from ._errors import ArgumentError, ScheduleError, TVMError
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, parse,
                       prim_func, read, structural_equal, structural_hash)
-from ._runtime import BenchmarkResult, Kernel, Target, build, cpu, interpret
+from ._runtime import BenchmarkResult, CheckResult, Kernel, Reference, Target, build, cpu, interpret
 from ._schedule import Schedule, TensorIntrin, auto, primitives, schedule_script
 from ._tune import Trial, TuneResult, tune, tuned
 from ._warnings import ScheduleWarning
@@ -36,7 +36,7 @@ library_path = _lib.library_path
 
 
 __all__ = [
-    "ArgumentError", "BenchmarkResult", "IRModule", "Kernel", "PrimFunc", "Schedule", "ScheduleError",
+    "ArgumentError", "BenchmarkResult", "CheckResult", "IRModule", "Kernel", "PrimFunc", "Reference", "Schedule", "ScheduleError",
     "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
     "assert_structural_equal", "auto", "build", "cpu",
     "difference", "error", "interpret", "ir", "ir_module", "parse", "prim_func", "primitives", "read",

@@ -102,6 +102,16 @@ class Param(Structure):
                 ("ndim", c_int), ("shape", POINTER(c_int64)), ("symbol", POINTER(c_char_p))]
 
 
+class ReferenceOptions(Structure):
+    _fields_ = [("max_steps", c_int64), ("go_on", c_void_p), ("self", c_void_p)]
+
+
+class Check(Structure):
+    _fields_ = [("ok", c_bool), ("param", c_char_p), ("at", c_int64), ("got", c_double), ("expected", c_double),
+                ("error", c_double), ("allowed", c_double), ("elements", c_int64), ("undecided", c_int64),
+                ("too_undecided", c_bool), ("nan_order", c_int64)]
+
+
 class PrimitiveInfo(Structure):
     _fields_ = [("name", c_char_p), ("help", c_char_p), ("n_params", c_int), ("star", c_int),
                 ("keyword_only", c_int)]
@@ -157,6 +167,8 @@ _CHECKED = {
     "module_lower": [c_void_p, c_void_p, c_void_p, _out],
     "module_emit": [c_void_p, c_int, c_char_p, c_char_p, _out, POINTER(c_size_t)],
     "module_interpret": [c_void_p, c_char_p, c_int, POINTER(Argument), c_int64],
+    "reference_new": [c_void_p, c_char_p, c_int, POINTER(Argument), POINTER(ReferenceOptions), _out],
+    "reference_check": [c_void_p, c_int, POINTER(Argument), POINTER(Check)],
     "schedule_new": [c_void_p, POINTER(ScheduleOptions), _out],
     "schedule_copy": [c_void_p, _out],
     "schedule_call": [c_void_p, c_char_p] + _keywords,
@@ -189,6 +201,7 @@ _PLAIN = {
     "executor_free": ([c_void_p], None),
     "executor_threads": ([c_void_p], c_int),
     "kernel_free": ([c_void_p], None),
+    "reference_free": ([c_void_p], None),
     "launch_free": ([c_void_p], None),
     "primitive_table": ([c_int, POINTER(PrimitiveInfo)], c_bool),
     "primitive_param": ([c_int, c_int, POINTER(c_char_p), POINTER(c_char_p)], c_bool),

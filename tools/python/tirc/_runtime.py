@@ -1,5 +1,6 @@
 """Kernels: compiled functions that take arrays as they lie in memory."""
 
+import collections
 import ctypes
 import re
 import statistics
@@ -235,11 +236,47 @@ def build(mod, target=None, name=None, threads=0):
     return Module(as_module(mod), target, threads)
 
 
+def _function_of(mod, func):
+    functions = mod.functions
+    return functions[func or ("main" if "main" in functions or len(functions) != 1 else next(iter(functions)))]
+
+
+CheckResult = collections.namedtuple(
+    "CheckResult", "ok param at got expected error allowed elements undecided too_undecided nan_order")
+CheckResult.__doc__ = """ok: all elements are right. param, at, got, expected, error, allowed: the element that comes
+nearest to what it may be off, or is furthest beyond. undecided: elements whose address or branch rounding decides; more
+than 1 % of an array (too_undecided), and it cannot be checked. nan_order: elements that the order of a NaN decides."""
+CheckResult.__bool__ = lambda self: self.ok
+
+
+class Reference:
+    """What a function should compute of these arguments, which stay as they are: the reference interpreter's results,
+    each with how far the program's own types, sums in any order, may be from it."""
+
+    def __init__(self, mod, *args, func=None, max_steps=0):
+        self.mod = as_module(mod)
+        self.func = _function_of(self.mod, func)
+        given, keep = _arguments(self.func, args)
+        options = _lib.ReferenceOptions(max_steps=max_steps)
+        self._reference = _lib.make("reference", "reference_new", self.mod._module, self.func.name.encode(), len(args),
+                                    given, options)
+        del keep
+
+    def check(self, *args):
+        """Compares the arguments after a run from the same start: a CheckResult, true if they are right."""
+        given, keep = _arguments(self.func, args)
+        check = _lib.Check()
+        _lib.call("reference_check", self._reference, len(args), given, check)
+        del keep
+        values = [getattr(check, name) for name, _ in check._fields_]
+        values[1] = values[1].decode() if values[1] else None
+        return CheckResult(*values)
+
+
 def interpret(mod, *args, func=None, max_steps=0):
     """Runs the reference interpreter: slow, and every access is checked."""
     mod = as_module(mod)
-    functions = mod.functions
-    f = functions[func or ("main" if "main" in functions or len(functions) != 1 else next(iter(functions)))]
+    f = _function_of(mod, func)
     given, keep = _arguments(f, args)
     _lib.call("module_interpret", mod._module, f.name.encode(), len(args), given, max_steps)
     del keep
