@@ -33,27 +33,31 @@ static bool matches(const char *pattern, const char *s) {
 #define RESERVED(...) __VA_ARGS__,
 
 /* In C, whatever it is the name of. */
-static bool is_reserved(const char *s) {
-  static const char *const patterns[] = {
+static const char *const reserved[] = {
 #include "reserved.def"
-  };
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-    if (matches(patterns[i], s)) return true;
+};
+/* For linkers. */
+static const char *const library[] = {
+#include "library.def"
+};
+#undef RESERVED
+enum {
+  N_RESERVED = sizeof reserved / sizeof *reserved,
+  N_LIBRARY = sizeof library / sizeof *library
+};
+
+static bool is_reserved(const char *s) {
+  for (int i = 0; i < N_RESERVED; i++)
+    if (matches(reserved[i], s)) return true;
   DType t;
   return tirc_dtype_parse(s, &t) || tirc_is_library_name(s);
 }
 
-/* For linkers. */
 static bool is_library_symbol(const char *s) {
-  static const char *const patterns[] = {
-#include "library.def"
-  };
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-    if (matches(patterns[i], s)) return true;
+  for (int i = 0; i < N_LIBRARY; i++)
+    if (matches(library[i], s)) return true;
   return false;
 }
-
-#undef RESERVED
 
 static const char *without_signs(Tirc *c, const char *name) {
   char *s = tirc_format(c, "%s%s", tirc_is_digit(*name) || !*name ? "v_" : "", name);
