@@ -99,8 +99,8 @@ static IntSet coarse(Sched *s, Analyzer *a, Range dim, const LoopDomain *d) {
       tirc_sub(s->c, tirc_add(s->c, dim.min, dim.extent), tirc_int(s->c, dim.min->dtype, 1));
   const Expr wide = tirc_eval_set(a, last, &sets).max;
   const Expr narrow = tirc_eval_set(a, tirc_simplify(a, last), &sets).max;
-  const bool less = narrow && (!wide || tirc_prove_lt(a, narrow, wide));
-  return (IntSet){min.min, less ? narrow : wide};
+  const bool keeps_wide = wide && (!narrow || tirc_prove_ge(a, narrow, wide));
+  return (IntSet){min.min, keeps_wide ? wide : narrow};
 }
 
 const IntSet *tirc_region_upper(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
