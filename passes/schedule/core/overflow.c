@@ -118,7 +118,7 @@ void tirc_require_countable(Sched *s, const Module *before) {
   Search now = search_module(s->c, s->mod);
   if (!now.found || search_module(s->c, before).found) return;
   Expr e = now.found;
-  bool is_value = now.at->kind == STMT_STORE && e == now.at->u.store.value;
+  bool is_value = now.at && now.at->kind == STMT_STORE && e == now.at->u.store.value;
   for (int i = 0; i < e->n; i++) {
     if (!e->args[i]->overflows) continue;
     is_value &= e->op != OP_LOAD;
