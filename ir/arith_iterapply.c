@@ -109,14 +109,49 @@ static IterSplit as_split(Tirc *c, const Part *p) {
 
 static Division divide_sum(Divider *d, const IterSum *sum, Expr mark_extent);
 
+/* How much of a split, which starts at `from`, is below the boundary; 0: the boundary is not in it,
+ * or does not divide it. */
+static int64_t part_below(Expr from, Expr extent, Expr boundary) {
+  int64_t first, n, end;
+  if (!tirc_const_int(from, &first) || !tirc_const_int(extent, &n) ||
+      !tirc_const_int(boundary, &end) || first <= 0 || end % first)
+    return 0;
+  const int64_t below = end / first;
+  return below > 1 && below < n && n % below == 0 ? below : 0;
+}
+
+static void know_part(Divider *d, const IterSplit *of, Division found) {
+  Division *result = tirc_new(d->c, Division);
+  *result = found;
+  tirc_map_set(d->c, &d->done, of, result);
+}
+
+static Part split_part(const IterMark *source, IterSplit split, Expr lower_factor, Expr extent) {
+  split.source = source;
+  split.lower_factor = lower_factor;
+  split.extent = extent;
+  return (Part){.is_split = true, .split = split, .extent = extent};
+}
+
+/* A row of 10 in tiles of 5: (o * 5 + p) % 10 is o % 2 * 5 + p. */
+static Division divided_at(Tirc *c, const IterSplit *s, const IterMark *outer,
+                           const IterMark *inner, int64_t below) {
+  int64_t extent = 0;
+  const DType t = s->extent->dtype;
+  tirc_const_int(s->extent, &extent);
+  return (Division){split_part(outer, *s, tirc_lit(c, t, 1), tirc_lit(c, t, extent / below)),
+                    split_part(inner, *s, s->lower_factor, tirc_lit(c, t, below)), SIDE_MIXED};
+}
+
 /* Splits of a fused mark: those below the boundary between outer and inner belong to the inner
- * part. The boundary must fall between two splits. */
+ * part. The boundary must fall between two splits, or divide one. */
 static bool divide_mark(Divider *d, const IterMark *mark, const Division *whole, MarkSplits *m) {
   Tirc *c = d->c;
   int n = m->splits.n;
   bool *used = tirc_new_array(c, bool, n), passed = whole->side == SIDE_OUTER;
   const IterSplit **order = tirc_new_array(c, const IterSplit *, n);
   int n_inner = 0;
+  int64_t below = 0; /* of split number n_inner */
   Expr expected = tirc_lit(c, mark->extent->dtype, 1);
   for (int i = 0; i < n; i++) {
     int j = 0;
@@ -125,22 +160,25 @@ static bool divide_mark(Divider *d, const IterMark *mark, const Division *whole,
     if (j == n) return false;
     used[j] = true;
     order[i] = m->splits.at[j];
-    if (!passed) n_inner++;
+    if (!passed) below = part_below(expected, order[i]->extent, whole->inner.extent);
+    n_inner += !passed && !below;
     expected = tirc_mul(c, expected, order[i]->extent);
-    if (tirc_prove_equal(d->a, expected, whole->inner.extent)) passed = true;
+    passed |= below || tirc_prove_equal(d->a, expected, whole->inner.extent);
   }
   if (!passed) return false;
   const IterMark *inner = mark_of(c, as_sum(c, &whole->inner), whole->inner.extent);
   const IterMark *outer = mark_of(c, as_sum(c, &whole->outer), whole->outer.extent);
   for (int i = 0; i < n; i++) {
-    bool below = i < n_inner;
-    Part p = {.is_split = true, .split = *order[i], .extent = order[i]->extent};
-    p.split.source = below ? inner : outer;
-    if (!below)
-      p.split.lower_factor = tirc_floordiv(c, p.split.lower_factor, order[n_inner]->lower_factor);
-    Division *result = tirc_new(c, Division);
-    *result = one_sided(c, p, below ? SIDE_INNER : SIDE_OUTER);
-    tirc_map_set(c, &d->done, order[i], result);
+    const IterSplit *s = order[i];
+    if (below && i == n_inner) {
+      know_part(d, s, divided_at(c, s, outer, inner, below));
+    } else if (i < n_inner) {
+      know_part(d, s, one_sided(c, split_part(inner, *s, s->lower_factor, s->extent), SIDE_INNER));
+    } else {
+      const Expr from = below ? whole->inner.extent : order[n_inner]->lower_factor;
+      const Expr lower = tirc_floordiv(c, s->lower_factor, from);
+      know_part(d, s, one_sided(c, split_part(outer, *s, lower, s->extent), SIDE_OUTER));
+    }
   }
   return true;
 }

@@ -415,6 +415,13 @@ static const char *hint_for(Sched *s, SRef *block) {
   return hint;
 }
 
+const char *tirc_hint_of_start(Sched *s, const SRef *loop) {
+  const For *f = tirc_loop_of(loop);
+  const char *length = tirc_print_expr(s->c, tirc_simplify0(s->c, f->extent));
+  return tirc_format(s->c, "write the loop as range(%s), and add %s to %s in the block's bindings",
+                     length, tirc_print_expr(s->c, f->min), f->var->u.s);
+}
+
 void tirc_require_complete(Sched *s, SRef *block, SRef *scope) {
   const char *why = tirc_why_not_complete(s, block, scope);
   if (!why) return;

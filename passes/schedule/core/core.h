@@ -204,6 +204,8 @@ bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);
 /* The same in the rectangle around a nest whose loops' lengths, or whose predicate, depend on other
  * loops. False: it is no such nest, either. */
 bool tirc_is_affine_in_rectangle(Sched *s, SRef *block);
+/* What to write in place of a loop that does not start at 0. */
+const char *tirc_hint_of_start(Sched *s, const SRef *loop);
 
 /* --- blocks and their neighbours -------------------------------------------------------------- */
 

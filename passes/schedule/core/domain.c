@@ -89,16 +89,18 @@ const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate,
   return tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms, predicate, true);
 }
 
-/* The hull of one dimension by interval arithmetic. The last element of a joined access, a + (b + 1 -
- * a) - 1, is b: of what stands there twice, the interval would be taken twice. */
+/* The hull of one dimension by interval arithmetic. The last element of a joined access, a + (b + 1
+ * - a) - 1, is b: of what stands there twice, the interval would be taken twice. */
 static IntSet coarse(Sched *s, Analyzer *a, Range dim, const LoopDomain *d) {
   PtrMap sets = {0};
   tirc_domain_sets(s->c, d, &sets);
   IntSet min = tirc_eval_set(a, dim.min, &sets);
   Expr last =
       tirc_sub(s->c, tirc_add(s->c, dim.min, dim.extent), tirc_int(s->c, dim.min->dtype, 1));
-  IntSet max = tirc_eval_set(a, tirc_simplify(a, last), &sets);
-  return (IntSet){min.min, max.max};
+  const Expr wide = tirc_eval_set(a, last, &sets).max;
+  const Expr narrow = tirc_eval_set(a, tirc_simplify(a, last), &sets).max;
+  const bool keeps_wide = wide && (!narrow || tirc_prove_ge(a, narrow, wide));
+  return (IntSet){min.min, keeps_wide ? wide : narrow};
 }
 
 const IntSet *tirc_region_upper(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,

@@ -42,6 +42,7 @@ static void search_buffer(Search *k, Buffer b) {
 
 static bool search_stmt(Visitor *v, Stmt s) {
   Search *k = v->self;
+  if (k->found) return false;
   k->at = s;
   for (int i = 0; s->kind == STMT_BLOCK && i < s->u.block.n_allocs; i++)
     search_buffer(k, s->u.block.allocs[i]);
@@ -75,13 +76,56 @@ static const char *inner_expr(Tirc *c, Expr e) {
                      tirc_digits(c, e->args[1]));
 }
 
+/* --- a value, which is no index --------------------------------------------------------------- */
+
+typedef struct Narrow {
+  Expr made;     /* the operation that overflows */
+  Buffer stored; /* where it is stored */
+  Expr found;    /* a value that it was made of, as the program has it */
+  bool is_in;    /* in a store to that */
+} Narrow;
+
+static bool find_loaded(Visitor *v, Expr e) {
+  Narrow *k = v->self;
+  if (k->found || !k->is_in) return false;
+  if (e->op == k->made->op && tirc_dtype_equal(e->dtype, k->made->dtype))
+    for (int i = 0; i < 2 && !k->found; i++)
+      if (e->args[i]->op == OP_LOAD) k->found = e->args[i];
+  return !k->found && e->op != OP_LOAD;
+}
+
+static bool enter_store(Visitor *v, Stmt s) {
+  Narrow *k = v->self;
+  k->is_in = s->kind == STMT_STORE && s->u.store.buffer == k->stored;
+  return !k->found;
+}
+
+/* A constant that took the place of a load. `before`: the program in which that stands. */
+static const char *hint_of_value(Tirc *c, const Module *before, Stmt store, Expr e) {
+  Narrow k = {.made = e, .stored = store->u.store.buffer};
+  Visitor v = {.stmt = enter_store, .expr = find_loaded, .self = &k};
+  for (int i = 0; i < before->n_funcs && !k.found; i++)
+    if (before->funcs[i]->body) tirc_visit_stmt(&v, before->funcs[i]->body);
+  const Expr what = k.found ? k.found : e->op == OP_INT ? e : e->args[0];
+  const char *name = tirc_print_expr(c, what);
+  return tirc_format(c,
+                     "it is a value and no index: compute it in a wider type, with "
+                     "T.Cast(\"%s\", %s) in place of %s",
+                     e->dtype.bits < 32 ? "int32" : "int64", name, name);
+}
+
 void tirc_require_countable(Sched *s, const Module *before) {
   Search now = search_module(s->c, s->mod);
   if (!now.found || search_module(s->c, before).found) return;
   Expr e = now.found;
-  for (int i = 0; i < e->n; i++)
-    if (e->args[i]->overflows) e = e->args[i], i = -1;
-  tirc_sched_error(s, SERR_INDEX_OVERFLOW, NULL, NULL, "%s%s does not fit %s: %s",
+  bool is_value = now.at && now.at->kind == STMT_STORE && e == now.at->u.store.value;
+  for (int i = 0; i < e->n; i++) {
+    if (!e->args[i]->overflows) continue;
+    is_value &= e->op != OP_LOAD;
+    e = e->args[i], i = -1;
+  }
+  const char *hint = is_value && e->n == 2 ? hint_of_value(s->c, before, now.at, e) : NULL;
+  tirc_sched_error(s, SERR_INDEX_OVERFLOW, NULL, hint, "%s%s does not fit %s: %s",
                    inner_expr(s->c, e), value_of(s->c, e), tirc_dtype_name(s->c, e->dtype),
                    now.where);
 }

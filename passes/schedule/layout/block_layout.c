@@ -42,9 +42,9 @@ static void require_nest(BlockChange *b) {
   for (int i = 0; i < b->n_loops; i++) {
     const For *loop = tirc_loop_of(b->loops[i]);
     if (tirc_is_int(tirc_simplify0(b->c, loop->min), 0)) continue;
-    tirc_sched_error_at(s, b->loops[i]->stmt, SERR_LOOP_START, NULL, NULL,
-                        "Loop %s starts at %s, not at 0.", loop->var->u.s,
-                        tirc_print_expr(b->c, loop->min));
+    tirc_sched_error_at(s, b->loops[i]->stmt, SERR_LOOP_START, NULL,
+                        tirc_hint_of_start(s, b->loops[i]), "Loop %s starts at %s, not at 0.",
+                        loop->var->u.s, tirc_print_expr(b->c, loop->min));
   }
   SRef **children;
   int n = b->n_loops ? tirc_child_blocks(s, b->loops[0], &children) : 1;

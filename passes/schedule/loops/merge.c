@@ -52,8 +52,8 @@ static void require_mergeable(Merge *m, SRef *loop) {
     return;
   tirc_sched_mark(m->s, loop->stmt);
   if (plain)
-    tirc_sched_error(m->s, SERR_LOOP_START, NULL, NULL, "loop %s starts at %s", f->var->u.s,
-                     tirc_print_expr(m->c, f->min));
+    tirc_sched_error(m->s, SERR_LOOP_START, NULL, tirc_hint_of_start(m->s, loop),
+                     "loop %s starts at %s", f->var->u.s, tirc_print_expr(m->c, f->min));
   tirc_sched_error(m->s, SERR_LOOP_HAS_ANNOTATION, NULL, NULL, "loop %s has %s", f->var->u.s,
                    f->annotations.n ? "annotations" : "a thread binding");
 }

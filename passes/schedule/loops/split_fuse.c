@@ -40,8 +40,8 @@ static void require_plain_loop(Sched *s, SRef *loop) {
 static void require_zero_start(Sched *s, SRef *loop) {
   const For *f = tirc_loop_of(loop);
   if (tirc_prove_equal(tirc_analyzer(s->c), f->min, tirc_int(s->c, f->min->dtype, 0))) return;
-  tirc_sched_error_at(s, loop->stmt, SERR_LOOP_START, NULL, NULL, "loop %s starts at %s",
-                      f->var->u.s, tirc_print_expr(s->c, f->min));
+  tirc_sched_error_at(s, loop->stmt, SERR_LOOP_START, NULL, tirc_hint_of_start(s, loop),
+                      "loop %s starts at %s", f->var->u.s, tirc_print_expr(s->c, f->min));
 }
 
 static Expr retyped(Tirc *c, Expr e, DType t) {
