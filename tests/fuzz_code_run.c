@@ -313,21 +313,45 @@ static bool run_from(Tirc *c, const char *path, int n, const Expected *programs,
   return true;
 }
 
+/* What computes with constants and bools at random compares in vain. */
+#define WARNINGS                                                                                   \
+  "-Wall -Werror -Wno-bool-operation -Wno-bool-compare -Wno-tautological-compare "                 \
+  "-Wno-unknown-warning-option"
+
+/* The line with the error, among what a compiler has written. */
+static const char *error_in(Tirc *c, const char *path) {
+  char line[400] = "";
+  FILE *f = fopen(path, "r");
+  while (f && fgets(line, sizeof line, f))
+    if (strstr(line, "error:")) break;
+  if (f) fclose(f);
+  line[strcspn(line, "\n")] = 0;
+  return tirc_strdup(c, line);
+}
+
 /* NULL: it is not compiled, and *why says so. */
 static const char *compile_c(Tirc *c, const Compiler *how, int n, const Expected *programs,
                              const char **why) {
   const Module *from = joined(c, n, programs, false), *lowered = joined(c, n, programs, true);
   const CSource what = {.lowered = lowered, .scheduled = from, .vector_bytes = 32, .packed = true};
-  const char *path = tirc_format(c, "%s/code.c", how->folder),
-             *library = tirc_format(c, "%s/code.so", how->folder);
+  const char *path = tirc_format(c, "%s/code.c", how->folder);
+  const char *library = tirc_format(c, "%s/code.so", how->folder);
+  const char *said = tirc_format(c, "%s/said", how->folder);
+  Trap t;
+  if (!TIRC_TRY(c, t)) {
+    *why = tirc_strdup(c, c->diag.message);
+    return NULL;
+  }
+  const char *text = tirc_c_source(c, &what);
   FILE *f = fopen(path, "w");
   if (!f) tirc_fail(c, (Loc){0}, "file", NULL, "%s cannot be written", path);
-  fputs(tirc_c_source(c, &what), f);
+  fputs(text, f);
   fclose(f);
-  const char *command = tirc_format(c, "%s -Wall -Wextra -Werror -fPIC -shared -o %s %s -lm",
-                                    how->command, library, path);
-  if (!system(command)) return library;
-  *why = tirc_format(c, "%s fails", command);
+  TIRC_END(c, t);
+  if (!system(tirc_format(c, "%s " WARNINGS " -fPIC -shared -o %s %s -lm 2> %s", how->command,
+                          library, path, said)))
+    return library;
+  *why = error_in(c, said);
   return NULL;
 }
 
