@@ -4,6 +4,7 @@
 #include "access.h"
 
 #include "arith.h"
+#include "int_op.h"
 #include "visit.h"
 
 typedef struct Box {
@@ -101,6 +102,7 @@ static void add_access(Detector *d, Boxes *to, Buffer b, int n, const Expr *indi
   IntSet *dims = tirc_new_array(d->c, IntSet, b->ndim);
   for (int i = 0; i < b->ndim && i < n; i++) {
     Expr e = indices[i];
+    if (e->op == OP_RAMP && tirc_dtype_wraps(e->dtype)) continue; /* it may turn around */
     if (e->op == OP_RAMP) {
       Expr last = tirc_add(
           d->c, e->args[0],

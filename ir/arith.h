@@ -1,8 +1,9 @@
 /* Integer reasoning: simplification, constant bounds, proofs, interval sets and iterator maps.
  * Everything here is exact for int32 and int64 and says "don't know" instead of overflowing.
  * Definitions are TVM's (arith::Analyzer, arith::IntSet, arith::DetectIterMap); where TVM assumes
- * that index arithmetic does not overflow its dtype, so do we (wrapping programs are outside the
- * language), but no folding of ours wraps.
+ * that index arithmetic does not overflow its dtype, so do we in int32 and int64, but no folding of
+ * ours wraps. What is narrower or unsigned wraps around (int_op.h): of it holds what is shown not
+ * to, and bounds of it are those of its type otherwise.
  */
 #ifndef TIRC_IR_ARITH_H
 #define TIRC_IR_ARITH_H
@@ -48,6 +49,10 @@ typedef struct Bound {
   int64_t min, max;
 } Bound;
 Bound tirc_const_bound(Analyzer *a, Expr e);
+/* Of a sum, difference or product as if its type held every number; of others, the same. */
+Bound tirc_unwrapped_bound(Analyzer *a, Expr e);
+/* Whether the type has all of them: an infinite end fits no type of 64 bits. */
+bool tirc_bound_fits(DType t, Bound b);
 /* e == coeff * k + base for some integer k; coeff 0 means e is the constant base, 1 nothing known.
  */
 typedef struct Modular {
@@ -69,6 +74,8 @@ IntSet tirc_eval_set(Analyzer *a, Expr e, const PtrMap *dom);
 IntSet tirc_set_of_range(Tirc *c, Range r);
 IntSet tirc_set_union(Analyzer *a, IntSet x, IntSet y); /* the interval hull */
 IntSet tirc_set_intersect(Analyzer *a, IntSet x, IntSet y);
+/* The same numbers in a type whose sums do not wrap around; an end that has none is infinite. */
+IntSet tirc_countable_set(Analyzer *a, IntSet s);
 /* The range of a set; `fallback` where it is unbounded. Simplified. */
 Range tirc_range_of_set(Analyzer *a, IntSet s, Range fallback);
 

@@ -36,13 +36,13 @@ static void forget(Analyzer *a, Expr var) {
 void tirc_bind_value(Analyzer *a, Expr var, Expr value) {
   if (value == var) return;
   forget(a, var);
-  value = tirc_rewrite(a, tirc_canonical(a, value));
+  value = tirc_cast(a->c, var->dtype, tirc_rewrite(a, tirc_canonical(a, value)));
   if (value == var) return;
   VarInfo *info = var_info(a, var);
   info->bound = tirc_const_bound(a, value);
   info->modular = tirc_modular(a, value);
   info->has_bound = info->has_modular = true;
-  info->value = tirc_uses_var(value, var) ? NULL : tirc_cast(a->c, var->dtype, value);
+  info->value = tirc_uses_var(value, var) ? NULL : value;
 }
 
 void tirc_bind_range(Analyzer *a, Expr var, Range r) {

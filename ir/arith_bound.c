@@ -1,7 +1,9 @@
 /* Constant bounds: an interval [min, max] of int64 that holds every value of an expression, from
  * the bounds of its operands. The extremes of int64 stand for the infinities; sums and products
- * that leave int64 saturate to them. */
+ * that leave int64 saturate to them. Where an operation may wrap around (int_op.h), it may be any
+ * number of its type. */
 #include "arith_internal.h"
+#include "int_op.h"
 
 #define NEG TIRC_NEG_INF
 #define POS TIRC_POS_INF
@@ -109,7 +111,7 @@ static Bound trunc_remainder(Expr e, Bound x, Bound y) {
 
 static Bound shifted(Expr e, Bound x, Bound y) {
   bool left = e->op == OP_SHIFT_LEFT;
-  if (y.min != y.max || y.min < 0 || y.min > 62 || (left && x.min < 0)) return everything(e->dtype);
+  if (y.min != y.max || y.min < 0 || y.min > 62) return everything(e->dtype);
   int64_t factor = (int64_t)1 << y.min;
   Bound b = {factor, factor};
   return left ? corners(x, b, mul) : corners(x, b, divide_down);
@@ -130,6 +132,20 @@ static Bound finite_ends(Bound b) {
   return b;
 }
 
+bool tirc_bound_fits(DType t, Bound b) {
+  const Bound all = everything(t);
+  const bool known = t.bits < 64 || (!infinite(b.max) && (t.code == TYPE_UINT || !infinite(b.min)));
+  return known && all.min <= b.min && b.max <= all.max;
+}
+
+/* Of an operation that is not taken to stay within its type. */
+static Bound around(Expr e, Bound b) {
+  const bool leaves = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL ||
+                      ((e->op == OP_FLOORDIV || e->op == OP_TRUNCDIV) && e->dtype.code == TYPE_INT);
+  const bool wraps = (leaves && tirc_dtype_wraps(e->dtype)) || e->op == OP_SHIFT_LEFT;
+  return wraps && !tirc_bound_fits(e->dtype, b) ? everything(e->dtype) : b;
+}
+
 Bound tirc_const_bound(Analyzer *a, Expr e) {
   Bound b = finite_ends(structural_bound(a, e));
   for (int i = 0; i < a->bounds.n; i++)
@@ -142,26 +158,25 @@ Bound tirc_const_bound(Analyzer *a, Expr e) {
 
 static Bound variable_bound(Analyzer *a, Expr var) {
   VarInfo *info = tirc_map_get(&a->vars, var);
-  return info && info->has_bound ? info->bound : everything(var->dtype);
+  if (!info || !info->has_bound) return everything(var->dtype);
+  if (!tirc_dtype_wraps(var->dtype)) return info->bound;
+  const Bound both = meet(info->bound, everything(var->dtype));
+  return both.min <= both.max ? both : everything(var->dtype);
 }
 
-static Bound structural_bound(Analyzer *a, Expr e) {
-  if (e->op == OP_INT) return (Bound){e->u.i, e->u.i};
-  if (e->op == OP_VAR) return variable_bound(a, e);
-  if (e->op == OP_LET) return tirc_const_bound(a, e->args[2]);
-  if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) return everything(e->dtype);
-  if (e->op == OP_CAST) {
-    Bound all = everything(e->dtype), b = tirc_const_bound(a, e->args[0]);
-    bool integer = tirc_dtype_is_int(e->args[0]->dtype) || e->args[0]->dtype.code == TYPE_BOOL;
-    const bool wraps = b.max == POS && e->args[0]->dtype.code == TYPE_UINT &&
-                       e->dtype.code == TYPE_INT; /* no end of int64 is one of uint64 */
-    return integer && !wraps && b.min >= all.min && b.max <= all.max ? b : all;
-  }
-  if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
-    return join(tirc_const_bound(a, e->args[1]), tirc_const_bound(a, e->args[2]));
-  if (e->op == OP_LIKELY) return tirc_const_bound(a, e->args[0]);
-  if (e->n != 2 || e->op == OP_CALL || e->op == OP_LOAD) return everything(e->dtype);
-  Bound x = tirc_const_bound(a, e->args[0]), y = tirc_const_bound(a, e->args[1]);
+static Bound cast_bound(Analyzer *a, Expr e) {
+  const DType from = e->args[0]->dtype;
+  const Bound all = everything(e->dtype), b = tirc_const_bound(a, e->args[0]);
+  const bool integer = tirc_dtype_is_int(from) || from.code == TYPE_BOOL;
+  const bool beyond = b.max == POS && tirc_dtype_is_uint64(from); /* no end of int64 is one of it */
+  return integer && (!beyond || tirc_dtype_is_uint64(e->dtype)) && b.min >= all.min &&
+                 b.max <= all.max
+             ? b
+             : all;
+}
+
+/* Of the numbers that x op y would be, if its type held all. */
+static Bound operation_bound(Analyzer *a, Expr e, Bound x, Bound y) {
   switch (e->op) {
   case OP_ADD: return (Bound){add(x.min, y.min), add(x.max, y.max)};
   case OP_SUB: return (Bound){add(x.min, neg(y.max)), add(x.max, neg(y.min))};
@@ -177,4 +192,29 @@ static Bound structural_bound(Analyzer *a, Expr e) {
   case OP_BITWISE_AND: return bitwise_and(e, x, y);
   default: return everything(e->dtype);
   }
+}
+
+Bound tirc_bound_of_operation(Analyzer *a, Expr e, Bound x, Bound y) {
+  return finite_ends(operation_bound(a, e, x, y));
+}
+
+Bound tirc_unwrapped_bound(Analyzer *a, Expr e) {
+  const bool sums = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL;
+  if (!sums || !tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) return tirc_const_bound(a, e);
+  return tirc_bound_of_operation(a, e, tirc_const_bound(a, e->args[0]),
+                                 tirc_const_bound(a, e->args[1]));
+}
+
+static Bound structural_bound(Analyzer *a, Expr e) {
+  if (e->op == OP_INT) return (Bound){e->u.i, e->u.i};
+  if (e->op == OP_VAR) return variable_bound(a, e);
+  if (e->op == OP_LET) return tirc_const_bound(a, e->args[2]);
+  if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) return everything(e->dtype);
+  if (e->op == OP_CAST) return cast_bound(a, e);
+  if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
+    return join(tirc_const_bound(a, e->args[1]), tirc_const_bound(a, e->args[2]));
+  if (e->op == OP_LIKELY) return tirc_const_bound(a, e->args[0]);
+  if (e->n != 2 || e->op == OP_CALL || e->op == OP_LOAD) return everything(e->dtype);
+  return around(
+      e, operation_bound(a, e, tirc_const_bound(a, e->args[0]), tirc_const_bound(a, e->args[1])));
 }

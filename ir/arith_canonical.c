@@ -320,7 +320,7 @@ static Canon divide(Simplifier *s, Expr e) {
   Canon a = mutate(s, e->args[0]), b = mutate(s, e->args[1]), out;
   if (folded(c, e, &a, &b, &out)) return out;
   int64_t by;
-  if (const_value(&b, &by) && by > 0) {
+  if (const_value(&b, &by) && by > 0 && by != SPLIT_INF) {
     if (a.kind == CANON_SUM)
       return quotient ? divide_sum(s, &a, by, down) : remainder_sum(s, &a, by, down);
     if (within(s, normalize(c, &a), by)) return quotient ? plain(tirc_lit(c, e->dtype, 0)) : a;

@@ -77,6 +77,8 @@ Expr tirc_rebuild(Tirc *c, Expr e,
 /* tirc_cast, where a conversion between index types that keeps the value goes. */
 Expr tirc_recast(Analyzer *a, DType t, Expr e);
 bool tirc_can_prove_ge(Analyzer *a, Expr e, int64_t v); /* by constant bounds alone */
+/* Of the numbers that e's operator gives of operands within these bounds, if its type held all. */
+Bound tirc_bound_of_operation(Analyzer *a, Expr e, Bound x, Bound y);
 
 /* --- rules
  * ---------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  * that stay fixed; a NULL end is infinite. Operators relax: the result holds every value that the
  * operands' intervals allow. */
 #include "arith_internal.h"
+#include "int_op.h"
 
 typedef struct Evaluator {
   Analyzer *a;
@@ -45,7 +46,22 @@ IntSet tirc_set_intersect(Analyzer *a, IntSet x, IntSet y) {
   return simplified(a, common(a->c, x, y));
 }
 
+/* An end in a type that can count what lies between two of them: 0 to 255 are 256 numbers. NULL:
+ * there is none. */
+static Expr countable(Analyzer *a, Expr e) {
+  if (!tirc_dtype_wraps(e->dtype)) return e;
+  const Bound b = tirc_const_bound(a, e);
+  if (tirc_bound_fits(DT_INT32, b)) return tirc_cast(a->c, DT_INT32, e);
+  return tirc_bound_fits(DT_INT64, b) ? tirc_cast(a->c, DT_INT64, e) : NULL;
+}
+
+IntSet tirc_countable_set(Analyzer *a, IntSet s) {
+  return (IntSet){s.min ? countable(a, s.min) : NULL, s.max ? countable(a, s.max) : NULL};
+}
+
 Range tirc_range_of_set(Analyzer *a, IntSet s, Range fallback) {
+  if (is_point(s)) return (Range){tirc_simplify(a, s.min), tirc_lit(a->c, s.min->dtype, 1)};
+  s = tirc_countable_set(a, s);
   if (!s.min || !s.max) return fallback;
   Tirc *c = a->c;
   Expr end = tirc_add(c, s.max, tirc_lit(c, s.max->dtype, 1));
@@ -98,7 +114,7 @@ static IntSet remainder_set(Analyzer *a, Op op, IntSet x, IntSet y) {
   }
   Expr last = tirc_sub(c, k, one);
   if (op == OP_TRUNCMOD) {
-    bool positive = x.min && tirc_can_prove_ge(a, x.min, 0);
+    bool positive = k->dtype.code == TYPE_UINT || (x.min && tirc_can_prove_ge(a, x.min, 0));
     return (IntSet){positive ? zero : tirc_sub(c, zero, last), last};
   }
   if (k->op == OP_INT && x.min && x.max) {
@@ -157,9 +173,39 @@ static IntSet eval_variable(Evaluator *v, Expr var) {
   return out;
 }
 
-static bool fits(Analyzer *a, IntSet s, DType t) {
-  return s.min && s.max && tirc_const_bound(a, s.min).min >= tirc_dtype_min(t) &&
-         tirc_const_bound(a, s.max).max <= tirc_dtype_max(t);
+/* The numbers that the set may have. */
+static Bound hull_of(Analyzer *a, IntSet s, DType t) {
+  Bound b = {TIRC_NEG_INF, TIRC_POS_INF};
+  if (s.min) b.min = tirc_const_bound(a, s.min).min;
+  if (s.max) b.max = tirc_const_bound(a, s.max).max;
+  if (t.code == TYPE_UINT && b.min < 0) b.min = 0;
+  if (t.bits < 64 && b.min < tirc_dtype_min(t)) b.min = tirc_dtype_min(t);
+  if (t.bits < 64 && b.max > tirc_dtype_max(t)) b.max = tirc_dtype_max(t);
+  return b;
+}
+
+/* Whether the numbers of one type are numbers of the other. */
+static bool converts(Analyzer *a, IntSet s, DType from, DType to) {
+  const bool holds =
+      to.code == from.code ? to.bits >= from.bits : to.code == TYPE_INT && to.bits > from.bits;
+  return holds || tirc_bound_fits(to, hull_of(a, s, from));
+}
+
+/* All numbers of the type, as far as they are constants. */
+static IntSet all_of(Tirc *c, DType t) {
+  if (t.bits >= 64) return everything;
+  return (IntSet){tirc_lit(c, t, tirc_dtype_min(t)), tirc_lit(c, t, tirc_dtype_max(t))};
+}
+
+/* Whether e, of operands in these sets, is the number that its operator gives: ends of sums are the
+ * sums of ends only while nothing wraps around. */
+static bool stays(Evaluator *v, Expr e, IntSet x, IntSet y) {
+  const DType t = e->args[0]->dtype;
+  const bool leaves = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL ||
+                      ((e->op == OP_FLOORDIV || e->op == OP_TRUNCDIV) && t.code == TYPE_INT);
+  if (!leaves || !tirc_dtype_wraps(t) || (is_point(x) && is_point(y))) return true;
+  return tirc_bound_fits(
+      t, tirc_bound_of_operation(v->a, e, hull_of(v->a, x, t), hull_of(v->a, y, t)));
 }
 
 static IntSet eval(Evaluator *v, Expr e) {
@@ -169,7 +215,7 @@ static IntSet eval(Evaluator *v, Expr e) {
       tirc_dtype_is_int(e->args[0]->dtype)) {
     IntSet x = eval(v, e->args[0]), y = eval(v, e->args[1]);
     if (is_point(x) && is_point(y) && x.min == e->args[0] && y.min == e->args[1]) return point(e);
-    return combine(v->a, e, x, y);
+    return stays(v, e, x, y) ? combine(v->a, e, x, y) : all_of(v->a->c, e->dtype);
   }
   if (e->op == OP_SELECT) {
     IntSet x = eval(v, e->args[2]), y = eval(v, e->args[1]);
@@ -178,7 +224,7 @@ static IntSet eval(Evaluator *v, Expr e) {
   if (e->op == OP_CAST && tirc_dtype_is_int(e->dtype) && tirc_dtype_is_int(e->args[0]->dtype)) {
     IntSet x = eval(v, e->args[0]);
     if (is_point(x)) return point(x.min == e->args[0] ? e : tirc_cast(v->a->c, e->dtype, x.min));
-    if (e->dtype.bits < e->args[0]->dtype.bits && !fits(v->a, x, e->dtype)) return everything;
+    if (!converts(v->a, x, e->args[0]->dtype, e->dtype)) return everything;
     return (IntSet){x.min ? tirc_cast(v->a->c, e->dtype, x.min) : NULL,
                     x.max ? tirc_cast(v->a->c, e->dtype, x.max) : NULL};
   }

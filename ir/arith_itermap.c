@@ -173,6 +173,12 @@ static bool uses_domain(const Domain *d, Expr e) {
   return false;
 }
 
+static int domain_of(const Domain *d, Expr var) {
+  for (int i = 0; i < d->n; i++)
+    if (d->vars[i] == var) return i;
+  return -1;
+}
+
 /* Moves terms without iterators to the other side. */
 static void separate(Tirc *c, const Domain *d, Expr part, bool plus, Expr *lhs, Expr *rhs) {
   if (part->op == OP_ADD || part->op == OP_SUB) {
@@ -199,10 +205,16 @@ static void constrain_variable(Tirc *c, Domain *d, int at, Expr lower, Expr uppe
   *r = (Range){min, tirc_is_int(min, 0) ? max : tirc_sub(c, max, min)};
 }
 
-static int domain_of(const Domain *d, Expr var) {
-  for (int i = 0; i < d->n; i++)
-    if (d->vars[i] == var) return i;
-  return -1;
+/* Terms change sides only where sums do not wrap around: of other types, an iterator is compared
+ * with something fixed, whose neighbour is a number of the type, too. */
+static bool may_be_rearranged(Tirc *c, const Domain *d, Expr e) {
+  if (tirc_is_index(e->args[0]->dtype)) return true;
+  const int at = uses_domain(d, e->args[0]) ? 0 : 1;
+  const bool includes = e->op == OP_LE || e->op == OP_GE, is_upper = (e->op < OP_GT) == (at == 0);
+  const Expr bound = e->args[1 - at];
+  return domain_of(d, e->args[at]) >= 0 && !uses_domain(d, bound) &&
+         (includes != is_upper ||
+          tirc_const_bound(tirc_analyzer(c), bound).max < tirc_dtype_max(bound->dtype));
 }
 
 static bool add_comparison(Tirc *c, Expr e, Domain *d, ConstraintVec *out) {
@@ -210,6 +222,7 @@ static bool add_comparison(Tirc *c, Expr e, Domain *d, ConstraintVec *out) {
   Expr lhs = e->args[0], rhs = e->args[1];
   bool left = uses_domain(d, lhs), right = uses_domain(d, rhs);
   if (!left && !right) return true;
+  if (!may_be_rearranged(c, d, e)) return false;
   if (left && right) {
     Expr diff = tirc_sub(c, lhs, rhs);
     lhs = rhs = tirc_lit(c, diff->dtype, 0);

@@ -44,6 +44,11 @@ static bool may_match(char ch, Expr e) {
   return sign ? sign->op == e->op : var_slot(ch) >= 0 || is_integer(e);
 }
 
+/* A sum is one of numbers only in types that do not wrap around. */
+static bool may_be_reordered(Expr e) {
+  return e->op < OP_ADD || e->op > OP_MUL || tirc_is_index(e->dtype);
+}
+
 static void note_type(Match *m, Expr e) {
   if (!m->type.lanes && e->dtype.code != TYPE_BOOL) m->type = e->dtype;
 }
@@ -68,7 +73,7 @@ static bool match(Match *m, Expr e) {
   }
   if (ch >= '0' && ch <= '2') return integer && e->u.i == ch - '0';
   const Sign *sign = sign_of(ch);
-  if (e->op != sign->op) return false;
+  if (e->op != sign->op || !may_be_reordered(e)) return false;
   for (int i = 0; i < sign->arity; i++)
     if (!match(m, e->args[i])) return false;
   return true;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ir.h"
+#include "int_op.h"
 
 static bool fits(DType t, int64_t v) { return v >= tirc_dtype_min(t) && v <= tirc_dtype_max(t); }
 
@@ -12,70 +12,10 @@ static double round_to(DType t, double v) {
   return t.code == TYPE_FLOAT && t.bits == 32 ? (double)(float)v : v;
 }
 
-/* Integer operation; false when undefined or when it leaves int64. */
-static bool fold_int(Op op, int64_t a, int64_t b, int64_t *out) {
-  switch (op) {
-  case OP_ADD: return !__builtin_add_overflow(a, b, out);
-  case OP_SUB: return !__builtin_sub_overflow(a, b, out);
-  case OP_MUL: return !__builtin_mul_overflow(a, b, out);
-  case OP_TRUNCDIV:
-  case OP_TRUNCMOD:
-  case OP_FLOORDIV:
-  case OP_FLOORMOD: {
-    if (b == 0 || (a == INT64_MIN && b == -1)) return false;
-    int64_t r = a % b;
-    bool adjust = r != 0 && (r < 0) != (b < 0);
-    if (op == OP_TRUNCDIV)
-      *out = a / b;
-    else if (op == OP_TRUNCMOD)
-      *out = r;
-    else if (op == OP_FLOORDIV)
-      *out = a / b - adjust;
-    else
-      *out = adjust ? r + b : r;
-    return true;
-  }
-  case OP_MIN: *out = a < b ? a : b; return true;
-  case OP_MAX: *out = a > b ? a : b; return true;
-  case OP_EQ: *out = a == b; return true;
-  case OP_NE: *out = a != b; return true;
-  case OP_LT: *out = a < b; return true;
-  case OP_LE: *out = a <= b; return true;
-  case OP_GT: *out = a > b; return true;
-  case OP_GE: *out = a >= b; return true;
-  case OP_AND: *out = a && b; return true;
-  case OP_OR: *out = a || b; return true;
-  case OP_BITWISE_AND: *out = a & b; return true;
-  case OP_BITWISE_OR: *out = a | b; return true;
-  case OP_BITWISE_XOR: *out = a ^ b; return true;
-  default: return false;
-  }
-}
-
-/* On uint64, all of it. */
-static Expr fold_uint64(Tirc *c, Op op, uint64_t a, uint64_t b) {
-  uint64_t v;
-  switch (op) {
-  case OP_ADD: return __builtin_add_overflow(a, b, &v) ? NULL : tirc_uint64(c, v);
-  case OP_SUB: return __builtin_sub_overflow(a, b, &v) ? NULL : tirc_uint64(c, v);
-  case OP_MUL: return __builtin_mul_overflow(a, b, &v) ? NULL : tirc_uint64(c, v);
-  case OP_TRUNCDIV:
-  case OP_FLOORDIV: return b ? tirc_uint64(c, a / b) : NULL;
-  case OP_TRUNCMOD:
-  case OP_FLOORMOD: return b ? tirc_uint64(c, a % b) : NULL;
-  case OP_MIN: return tirc_uint64(c, a < b ? a : b);
-  case OP_MAX: return tirc_uint64(c, a > b ? a : b);
-  case OP_EQ: return tirc_bool(c, a == b);
-  case OP_NE: return tirc_bool(c, a != b);
-  case OP_LT: return tirc_bool(c, a < b);
-  case OP_LE: return tirc_bool(c, a <= b);
-  case OP_GT: return tirc_bool(c, a > b);
-  case OP_GE: return tirc_bool(c, a >= b);
-  case OP_BITWISE_AND: return tirc_uint64(c, a & b);
-  case OP_BITWISE_OR: return tirc_uint64(c, a | b);
-  case OP_BITWISE_XOR: return tirc_uint64(c, a ^ b);
-  default: return NULL;
-  }
+/* A constant of an integer type or a bool. */
+static bool is_whole(Expr e, int64_t *v) {
+  *v = e->u.i;
+  return e->op == OP_INT || e->op == OP_LARGE_UINT;
 }
 
 static bool fold_float(Op op, double a, double b, double *value, int64_t *truth) {
@@ -111,12 +51,12 @@ Expr tirc_fold(Tirc *c, Op op, DType t, int n, const Expr *args) {
   }
   if (n != 2) return NULL;
   Expr a = args[0], b = args[1];
-  uint64_t x, y;
-  if (tirc_const_uint64(a, &x) && tirc_const_uint64(b, &y)) return fold_uint64(c, op, x, y);
-  if (a->op == OP_INT && b->op == OP_INT) {
-    int64_t v;
-    bool ok = fold_int(op, a->u.i, b->u.i, &v) && fits(t, v);
-    return ok ? tirc_int(c, t, v) : NULL;
+  int64_t x, y, whole;
+  if (is_whole(a, &x) && is_whole(b, &y)) {
+    const bool alike = tirc_dtype_equal(a->dtype, b->dtype), shifts = op >= OP_SHIFT_LEFT;
+    const DType of = alike ? a->dtype : DT_INT64;
+    if (shifts || tirc_int_op(op, of, x, y, &whole) != INT_FITS) return NULL;
+    return alike || fits(t, whole) ? tirc_int_of_bits(c, t, whole) : NULL;
   }
   if (a->op == OP_FLOAT && b->op == OP_FLOAT) {
     double v = 0;

@@ -4,6 +4,7 @@
 #include "interp.h"
 
 #include "../ir/arith.h"
+#include "../ir/int_op.h"
 #include "../ir/print.h"
 #include "../ir/visit.h"
 
@@ -61,12 +62,15 @@ _Noreturn static void refuse(Solver *s, const char *hint, const char *what) {
             what);
 }
 
-static bool floor_divide(int64_t x, int64_t y, int64_t *q, int64_t *r) {
-  if (y == 0 || (y == -1 && x == INT64_MIN)) return false;
-  *q = x / y;
-  *r = x % y;
-  if (*r != 0 && (*r < 0) != (y < 0)) *r += y, --*q;
-  return true;
+static bool fits(DType t, int64_t v) {
+  if (t.code == TYPE_BOOL) return v == 0 || v == 1;
+  if (t.code == TYPE_UINT) return v >= 0 && (t.bits >= 63 || v >> t.bits == 0);
+  return t.bits >= 64 || (v >= -(INT64_C(1) << (t.bits - 1)) && v < INT64_C(1) << (t.bits - 1));
+}
+
+_Noreturn static void refuse_value(Solver *s, Expr var, int64_t v) {
+  tirc_fail(s->c, s->f->loc, "argument", NULL, "%lld is no %s, which \"%s\" of %s is", (long long)v,
+            tirc_dtype_name(s->c, var->dtype), var->u.s, s->f->name);
 }
 
 /* The known variables of e as constants; false when one is not known. */
@@ -86,36 +90,39 @@ static bool simplify(Solver *s, Expr e, int64_t *out) {
          tirc_const_int(tirc_simplify0(s->c, tirc_substitute(s->c, e, &values)), out);
 }
 
-/* The value of e, when all in it is known. */
+static bool is_whole(DType t) { return tirc_dtype_is_int(t) || t.code == TYPE_BOOL; }
+
+/* The value of e, when all in it is known. Of int32 and int64 it may be more than the type holds,
+ * which is seen later (fits_all). */
 static bool evaluate(Solver *s, Expr e, int64_t *out) {
-  int64_t x = 0, y = 0, rest;
+  int64_t x = 0, y = 0;
   const int64_t *known;
   if (e->op == OP_INT) return *out = e->u.i, true;
   if (e->op == OP_VAR)
     return (known = tirc_map_get(&s->values, e)) != NULL ? (*out = *known, true) : false;
-  if (e->n < 1 || e->n > 2) return simplify(s, e, out);
+  if (e->n < 1 || e->n > 2 || !is_whole(e->dtype) || !is_whole(e->args[0]->dtype))
+    return simplify(s, e, out);
   if (!evaluate(s, e->args[0], &x)) return false;
   if (e->n == 2 && !evaluate(s, e->args[1], &y)) return false;
-  switch (e->op) {
-  case OP_CAST: *out = x; return true;
-  case OP_ADD: return !__builtin_add_overflow(x, y, out);
-  case OP_SUB: return !__builtin_sub_overflow(x, y, out);
-  case OP_MUL: return !__builtin_mul_overflow(x, y, out);
-  case OP_FLOORDIV: return floor_divide(x, y, out, &rest);
-  case OP_FLOORMOD: return floor_divide(x, y, &rest, out);
-  case OP_MIN: *out = x < y ? x : y; return true;
-  case OP_MAX: *out = x > y ? x : y; return true;
-  case OP_SHIFT_LEFT: return y >= 0 && y < 63 && !__builtin_mul_overflow(x, INT64_C(1) << y, out);
-  case OP_SHIFT_RIGHT: return y >= 0 && y < 63 && (*out = x >> y, true);
-  default: return simplify(s, e, out);
+  if (e->op == OP_CAST) {
+    *out =
+        tirc_dtype_wraps(e->dtype) || e->dtype.code == TYPE_BOOL ? tirc_wrap_int(e->dtype, x) : x;
+    return true;
   }
+  const DType t = e->args[0]->dtype;
+  const IntResult r =
+      tirc_int_op((Op)e->op, t.code == TYPE_INT && t.bits == 32 ? DT_INT64 : t, x, y, out);
+  return r == INT_IS_NO_OPERATION ? simplify(s, e, out) : tirc_int_has_value(r);
 }
 
 /* Learns the one unknown of e == v, when it stands under sums and products only. */
 static bool solve(Solver *s, Expr e, int64_t v) {
   int64_t known;
   while (e->op == OP_CAST) e = e->args[0];
-  if (e->op == OP_VAR) return know(s, e, v), true;
+  if (e->op == OP_VAR) {
+    if (!fits(e->dtype, v)) refuse_value(s, e, v);
+    return know(s, e, v), true;
+  }
   if (e->op != OP_ADD && e->op != OP_SUB && e->op != OP_MUL) return false;
   bool left = evaluate(s, e->args[0], &known);
   if (!left && !evaluate(s, e->args[1], &known)) return false;
@@ -290,12 +297,6 @@ static void bind_tensors(Solver *s, int n_args, const Argument *args) {
   }
 }
 
-static bool fits(DType t, int64_t v) {
-  if (t.code == TYPE_BOOL) return v == 0 || v == 1;
-  if (t.code == TYPE_UINT) return v >= 0 && (t.bits >= 63 || v >> t.bits == 0);
-  return t.bits >= 64 || (v >= -(INT64_C(1) << (t.bits - 1)) && v < INT64_C(1) << (t.bits - 1));
-}
-
 /* A uint64 that int64 does not hold is given as its bits, and is no extent. */
 static void know_scalar(Solver *s, int i, int64_t v) {
   const DType t = s->f->params[i]->dtype;
@@ -392,10 +393,7 @@ void tirc_find_shape(Tirc *c, const Func *f, int n_args, const Argument *args, i
   for (int i = 0; i < n; i++)
     for (int k = 0; k < n_symbols; k++) {
       if (!symbols[k].is_known || strcmp(symbols[k].name, vars[i]->u.s) != 0) continue;
-      if (!fits(vars[i]->dtype, symbols[k].value))
-        tirc_fail(c, f->loc, "argument", NULL, "%lld is no %s, which \"%s\" of %s is",
-                  (long long)symbols[k].value, tirc_dtype_name(c, vars[i]->dtype), symbols[k].name,
-                  f->name);
+      if (!fits(vars[i]->dtype, symbols[k].value)) refuse_value(&s, vars[i], symbols[k].value);
       know(&s, vars[i], symbols[k].value);
     }
   for (int i = 0; i < n_args; i++) {

@@ -21,7 +21,7 @@ typedef struct Argument { /* one a parameter */
  *   its source, a block's iterator outside of its domain while its predicate holds
  * - uninitialised: memory of an allocated buffer is used where it was never written. A store that
  *   only copies a value may copy the hole, too: caches may hold more than is used of them
- * - overflow: int32, int64, uint32 and uint64 arithmetic that leaves its type (narrower integers
+ * - overflow: int32 and int64 arithmetic that leaves its type (narrower integers and unsigned ones
  *   wrap around, as they do in compiled code), shifts by too much, casts of floats that do not fit
  * - division, assert, shape, memory, steps; match: match_buffer declares a layout that is not so
  * - unsupported: an intrinsic that has no meaning here; known before anything runs

@@ -178,7 +178,6 @@ extern const char tirc_run_ended[]; /* the code of the error that ends an observ
 /* interp_expr.c */
 const Node *tirc_compile_expr(Compiler *k, Expr e);
 const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);
-int64_t tirc_wrap_int(DType t, int64_t v);  /* two's complement into t */
 double tirc_round_float(DType t, double v); /* to the nearest value of t */
 /* interp_math.c: false when e is none of the float intrinsics there. */
 bool tirc_compile_math(Compiler *k, Node *n);

@@ -1,17 +1,12 @@
 /* Expressions of the interpreter: one C function an operation and kind of type, picked once when
- * the expression is compiled. Signed integers of 32 and 64 bits and unsigned ones of these sizes
- * must not overflow (in generated code that is undefined); narrower ones wrap around, as they do
- * there. */
+ * the expression is compiled. What an operation on integers gives is said in ir/int_op.h: signed
+ * ones of 32 and 64 bits must not overflow (in generated code that is undefined), others wrap
+ * around. */
 #include "interp_code.h"
 
-#include "../ir/print.h"
+#include "../ir/int_op.h"
 
-int64_t tirc_wrap_int(DType t, int64_t v) {
-  if (t.code == TYPE_BOOL) return v != 0;
-  int unused = 64 - t.bits;
-  uint64_t high = (uint64_t)v << unused;
-  return t.code == TYPE_UINT ? (int64_t)(high >> unused) : (int64_t)high >> unused;
-}
+#include "../ir/print.h"
 
 double tirc_round_float(DType t, double v) {
   if (t.code == TYPE_BFLOAT) return tirc_bfloat_to_double(tirc_double_to_bfloat(v));
@@ -27,62 +22,51 @@ _Noreturn static void divides_by_zero(Run *run, const Node *n) {
   tirc_run_fail(run, "division", NULL, "%s divides by zero", tirc_run_text(run, n->expr));
 }
 
-static bool is_uint64(DType t) { return t.code == TYPE_UINT && t.bits == 64; }
+static bool is_uint64(DType t) { return tirc_dtype_is_uint64(t); }
 
 /* --- arithmetic: add, sub, mul -----------------------------------------------------------------
  */
 
-static int64_t narrowed(Run *run, const Node *n, int64_t v) {
-  int64_t w = tirc_wrap_int(n->dtype, v);
-  if (w != v && n->dtype.bits >= 32) overflows(run, n);
-  return w;
-}
-
-#define ARITHMETIC(NAME, op, builtin)                                                                \
-  static int64_t NAME##_int32(Run * run, const Node *n) {                                            \
-    int64_t r = get_i(run, n->a) op get_i(run, n->b);                                                \
-    if (r != (int32_t)r) overflows(run, n);                                                          \
-    return r;                                                                                        \
-  }                                                                                                  \
-  static int64_t NAME##_int64(Run * run, const Node *n) {                                            \
-    int64_t r;                                                                                       \
-    if (builtin(get_i(run, n->a), get_i(run, n->b), &r)) overflows(run, n);                          \
-    return r;                                                                                        \
-  }                                                                                                  \
-  static int64_t NAME##_uint64(Run *run, const Node *n) {                                            \
-    uint64_t r;                                                                                      \
-    if (builtin((uint64_t)get_i(run, n->a), (uint64_t)get_i(run, n->b), &r)) overflows(run, n);      \
-    return (int64_t)r;                                                                               \
-  }                                                                                                  \
-  static int64_t NAME##_int(Run *run, const Node *n) {                                               \
-    int64_t r; /* of at most 32 bits, signed or not; only their product can leave int64 */           \
-    if (builtin(get_i(run, n->a), get_i(run, n->b), &r)) overflows(run, n);                          \
-    return narrowed(run, n, r);                                                                      \
-  }                                                                                                  \
-  static double NAME##_float64(Run *run, const Node *n) {                                            \
-    return get_f(run, n->a) op get_f(run, n->b);                                                     \
-  }                                                                                                  \
-  static double NAME##_float32(Run *run, const Node *n) {                                            \
-    double x = get_f(run, n->a);                                                                     \
-    return (double)((float)x op(float) get_f(run, n->b));                                            \
-  }                                                                                                  \
-  static double NAME##_float(Run *run, const Node *n) {                                              \
-    double x = get_f(run, n->a);                                                                     \
-    return tirc_round_float(n->dtype, x op get_f(run, n->b));                                        \
-  }                                                                                                  \
-  static void compile_##NAME(Compiler *k, Node *n) {                                                 \
-    DType t = n->dtype;                                                                              \
-    (void)k;                                                                                         \
-    if (tirc_dtype_is_float(t))                                                                      \
-      n->eval.f = t.bits == 64 ? NAME##_float64 : t.bits == 32 ? NAME##_float32 : NAME##_float;      \
-    else                                                                                             \
-      n->eval.i = t.bits == 64                         ? is_uint64(t) ? NAME##_uint64 : NAME##_int64 \
-                  : t.bits == 32 && t.code == TYPE_INT ? NAME##_int32                                \
-                                                       : NAME##_int;                                 \
+#define ARITHMETIC(NAME, op, builtin, sum)                                                         \
+  static int64_t NAME##_int32(Run * run, const Node *n) {                                          \
+    int64_t r = get_i(run, n->a) op get_i(run, n->b);                                              \
+    if (r != (int32_t)r) overflows(run, n);                                                        \
+    return r;                                                                                      \
+  }                                                                                                \
+  static int64_t NAME##_int64(Run * run, const Node *n) {                                          \
+    int64_t r;                                                                                     \
+    if (builtin(get_i(run, n->a), get_i(run, n->b), &r)) overflows(run, n);                        \
+    return r;                                                                                      \
+  }                                                                                                \
+  static int64_t NAME##_wrapping(Run *run, const Node *n) {                                        \
+    int64_t x = get_i(run, n->a), r;                                                               \
+    (void)sum(n->dtype, x, get_i(run, n->b), &r);                                                  \
+    return r;                                                                                      \
+  }                                                                                                \
+  static double NAME##_float64(Run *run, const Node *n) {                                          \
+    return get_f(run, n->a) op get_f(run, n->b);                                                   \
+  }                                                                                                \
+  static double NAME##_float32(Run *run, const Node *n) {                                          \
+    double x = get_f(run, n->a);                                                                   \
+    return (double)((float)x op(float) get_f(run, n->b));                                          \
+  }                                                                                                \
+  static double NAME##_float(Run *run, const Node *n) {                                            \
+    double x = get_f(run, n->a);                                                                   \
+    return tirc_round_float(n->dtype, x op get_f(run, n->b));                                      \
+  }                                                                                                \
+  static void compile_##NAME(Compiler *k, Node *n) {                                               \
+    DType t = n->dtype;                                                                            \
+    (void)k;                                                                                       \
+    if (tirc_dtype_is_float(t))                                                                    \
+      n->eval.f = t.bits == 64 ? NAME##_float64 : t.bits == 32 ? NAME##_float32 : NAME##_float;    \
+    else                                                                                           \
+      n->eval.i = t.code != TYPE_INT || t.bits < 32 ? NAME##_wrapping                              \
+                  : t.bits == 32                    ? NAME##_int32                                 \
+                                                    : NAME##_int64;                                                   \
   }
-ARITHMETIC(ADD, +, __builtin_add_overflow)
-ARITHMETIC(SUB, -, __builtin_sub_overflow)
-ARITHMETIC(MUL, *, __builtin_mul_overflow)
+ARITHMETIC(ADD, +, __builtin_add_overflow, tirc_int_add)
+ARITHMETIC(SUB, -, __builtin_sub_overflow, tirc_int_sub)
+ARITHMETIC(MUL, *, __builtin_mul_overflow, tirc_int_mul)
 
 /* --- division ----------------------------------------------------------------------------------
  */
@@ -102,45 +86,18 @@ static void compile_DIV(Compiler *k, Node *n) {
   n->eval.f = div_float;
 }
 
-/* The operands of an integer division; the caller deals with -1. */
-static void division(Run *run, const Node *n, int64_t *x, int64_t *y) {
-  *x = get_i(run, n->a);
-  *y = get_i(run, n->b);
-  if (*y == 0) divides_by_zero(run, n);
-  if (*y == -1 && *x == tirc_dtype_min(n->dtype) && n->dtype.code == TYPE_INT) overflows(run, n);
+static inline int64_t of_division(Run *run, const Node *n, Op op) {
+  int64_t x = get_i(run, n->a), r = 0;
+  switch (tirc_int_divide(op, n->dtype, x, get_i(run, n->b), &r)) {
+  case INT_DIVIDES_BY_ZERO: divides_by_zero(run, n);
+  case INT_OVERFLOWS: overflows(run, n);
+  default: return r;
+  }
 }
-static int64_t trunc_div(Run *run, const Node *n) {
-  int64_t x, y;
-  division(run, n, &x, &y);
-  return x / y;
-}
-static int64_t trunc_mod(Run *run, const Node *n) {
-  int64_t x, y;
-  division(run, n, &x, &y);
-  return x % y;
-}
-static int64_t floor_div(Run *run, const Node *n) {
-  int64_t x, y;
-  division(run, n, &x, &y);
-  int64_t q = x / y;
-  return q - (x % y != 0 && (x < 0) != (y < 0));
-}
-static int64_t floor_mod(Run *run, const Node *n) {
-  int64_t x, y;
-  division(run, n, &x, &y);
-  int64_t r = x % y;
-  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
-}
-static int64_t div_uint64(Run *run, const Node *n) {
-  uint64_t x = (uint64_t)get_i(run, n->a), y = (uint64_t)get_i(run, n->b);
-  if (y == 0) divides_by_zero(run, n);
-  return (int64_t)(x / y);
-}
-static int64_t mod_uint64(Run *run, const Node *n) {
-  uint64_t x = (uint64_t)get_i(run, n->a), y = (uint64_t)get_i(run, n->b);
-  if (y == 0) divides_by_zero(run, n);
-  return (int64_t)(x % y);
-}
+static int64_t trunc_div(Run *run, const Node *n) { return of_division(run, n, OP_TRUNCDIV); }
+static int64_t trunc_mod(Run *run, const Node *n) { return of_division(run, n, OP_TRUNCMOD); }
+static int64_t floor_div(Run *run, const Node *n) { return of_division(run, n, OP_FLOORDIV); }
+static int64_t floor_mod(Run *run, const Node *n) { return of_division(run, n, OP_FLOORMOD); }
 static double floor_div_float(Run *run, const Node *n) {
   double x = get_f(run, n->a);
   return tirc_round_float(n->dtype, __builtin_floor(x / get_f(run, n->b)));
@@ -158,18 +115,18 @@ static double trunc_div_float(Run *run, const Node *n) {
   return tirc_round_float(n->dtype, __builtin_trunc(x / get_f(run, n->b)));
 }
 
-#define DIVISION(NAME, int_, uint64_, float_)                                                      \
+#define DIVISION(NAME, int_, float_)                                                               \
   static void compile_##NAME(Compiler *k, Node *n) {                                               \
     (void)k;                                                                                       \
     if (tirc_dtype_is_float(n->dtype))                                                             \
       n->eval.f = float_;                                                                          \
     else                                                                                           \
-      n->eval.i = is_uint64(n->dtype) ? uint64_ : int_;                                            \
+      n->eval.i = int_;                                                                            \
   }
-DIVISION(TRUNCDIV, trunc_div, div_uint64, trunc_div_float)
-DIVISION(TRUNCMOD, trunc_mod, mod_uint64, trunc_mod_float)
-DIVISION(FLOORDIV, floor_div, div_uint64, floor_div_float)
-DIVISION(FLOORMOD, floor_mod, mod_uint64, floor_mod_float)
+DIVISION(TRUNCDIV, trunc_div, trunc_div_float)
+DIVISION(TRUNCMOD, trunc_mod, trunc_mod_float)
+DIVISION(FLOORDIV, floor_div, floor_div_float)
+DIVISION(FLOORMOD, floor_mod, floor_mod_float)
 
 /* --- comparison, minimum, logic ----------------------------------------------------------------
  */
@@ -233,7 +190,9 @@ static int64_t bit_and(Run *run, const Node *n) { return get_i(run, n->a) & get_
 static int64_t bit_or(Run *run, const Node *n) { return get_i(run, n->a) | get_i(run, n->b); }
 static int64_t bit_xor(Run *run, const Node *n) { return get_i(run, n->a) ^ get_i(run, n->b); }
 static int64_t bit_not(Run *run, const Node *n) {
-  return tirc_wrap_int(n->dtype, ~get_i(run, n->a));
+  int64_t r;
+  (void)tirc_int_op(OP_BITWISE_NOT, n->dtype, get_i(run, n->a), 0, &r);
+  return r;
 }
 static int64_t shift_amount(Run *run, const Node *n) {
   int64_t by = get_i(run, n->b);
@@ -410,10 +369,11 @@ BOTH(let, LET_BODY)
 static int64_t ramp(Run *run, const Node *n) {
   int lane = run->lane, inner = n->a->dtype.lanes;
   run->lane = lane % inner;
-  int64_t base = get_i(run, n->a), stride = get_i(run, n->b), r;
+  int64_t base = get_i(run, n->a), stride = get_i(run, n->b), way, r;
+  const int64_t steps = tirc_wrap_int(n->dtype, lane / inner);
   run->lane = lane;
-  if (__builtin_mul_overflow(stride, lane / inner, &r) || __builtin_add_overflow(base, r, &r) ||
-      r != tirc_wrap_int(n->dtype, r))
+  if (tirc_int_mul(n->dtype, stride, steps, &way) == INT_OVERFLOWS ||
+      tirc_int_add(n->dtype, base, way, &r) == INT_OVERFLOWS)
     overflows(run, n);
   return r;
 }

@@ -1,5 +1,6 @@
 /* LLVM intrinsics in the reference interpreter: a lane of the result is made from the lanes of the
  * operands that it needs. */
+#include "../ir/int_op.h"
 #include "../ir/intrinsic.h"
 #include "interp_code.h"
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "interp_code.h"
 
+#include "../ir/int_op.h"
 #include "../ir/print.h"
 
 #include <math.h>
@@ -61,11 +62,11 @@ static double eval_FMA(Run *run, const Node *n) {
 static int64_t eval_ISNAN(Run *run, const Node *n) { return isnan(get_f(run, n->a)) != 0; }
 static int64_t eval_ISINF(Run *run, const Node *n) { return isinf(get_f(run, n->a)) != 0; }
 static int64_t eval_abs_int(Run *run, const Node *n) {
-  int64_t x = get_i(run, n->a);
-  if (x == tirc_dtype_min(n->dtype) && n->dtype.code == TYPE_INT && n->dtype.bits >= 32)
+  int64_t r;
+  if (tirc_int_op(OP_ABS, n->dtype, get_i(run, n->a), 0, &r) == INT_OVERFLOWS)
     tirc_run_fail(run, "overflow", "use a wider integer type", "%s overflows",
                   tirc_run_text(run, n->expr));
-  return n->dtype.code == TYPE_INT && x < 0 ? tirc_wrap_int(n->dtype, -x) : x;
+  return r;
 }
 
 static double (*const functions[OP_COUNT])(Run *, const Node *) = {

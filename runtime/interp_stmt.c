@@ -2,6 +2,7 @@
  * All loops run in order, whatever their kind. */
 #include "interp_code.h"
 
+#include "../ir/int_op.h"
 #include "../ir/print.h"
 
 static void run_step(Run *run, const Step *s) { s->run(run, s); }
@@ -31,14 +32,16 @@ static void count_step(Run *run) {
 static void run_for(Run *run, const Step *s) {
   run->at = s;
   if (s->u.loop.sum && tirc_run_sum(run, s->u.loop.sum)) return;
-  int64_t min = get_i(run, s->u.loop.min), extent = get_i(run, s->u.loop.extent), end;
-  if (__builtin_add_overflow(min, extent, &end) ||
-      (extent > 0 && (end - 1 > tirc_dtype_max(s->u.loop.dtype))))
+  const int64_t min = get_i(run, s->u.loop.min), extent = get_i(run, s->u.loop.extent);
+  const bool wide = tirc_dtype_is_uint64(s->u.loop.dtype);
+  const uint64_t steps = wide || extent > 0 ? (uint64_t)extent : 0;
+  int64_t last;
+  if (steps && tirc_int_add(s->u.loop.dtype, min, (int64_t)(steps - 1), &last) != INT_FITS)
     tirc_run_fail(run, "overflow", "use a wider loop variable", "loop \"%s\" overflows its dtype",
                   s->stmt->u.loop.var->u.s);
   const Step *body = s->u.loop.body;
-  for (int64_t i = min; i < end; i++) {
-    s->u.loop.cell->i = i;
+  for (uint64_t k = 0; k < steps; k++) {
+    s->u.loop.cell->i = (int64_t)((uint64_t)min + k);
     count_step(run);
     if (run->observer) tirc_observe_place(run, s);
     body->run(run, body);

@@ -2,7 +2,8 @@
  * compile.
  *
  * Signed arithmetic on data wraps around, so it is done on the unsigned type; index arithmetic and
- * arithmetic on loop variables does not overflow, and is written plainly. */
+ * arithmetic on loop variables does not overflow, and is written plainly. C computes narrow numbers
+ * as ints, so that each result is made narrow again. Of bools, + is or (ir/int_op.h). */
 #include "gen.h"
 
 #include <stdarg.h>
@@ -198,9 +199,9 @@ static CText vector_arith(CGen *g, Expr e, const Window *w) {
 }
 
 static CText bool_arith(CGen *g, Expr e, const Window *w) {
-  Op op = e->op == OP_MUL || e->op == OP_BITWISE_AND ? OP_BITWISE_AND
-          : e->op == OP_BITWISE_OR                   ? OP_BITWISE_OR
-                                                     : OP_BITWISE_XOR;
+  Op op = e->op == OP_MUL || e->op == OP_BITWISE_AND  ? OP_BITWISE_AND
+          : e->op == OP_ADD || e->op == OP_BITWISE_OR ? OP_BITWISE_OR
+                                                      : OP_BITWISE_XOR;
   return tirc_cg_binary(g, op, tirc_cg_expr(g, e->args[0], w), tirc_cg_expr(g, e->args[1], w));
 }
 

@@ -1,4 +1,5 @@
 /* Statements, and how lines get onto the page. */
+#include "../../ir/int_op.h"
 #include "gen.h"
 
 #include <stdarg.h>
@@ -89,13 +90,30 @@ static const char *bound(CGen *g, Expr e, DType t) {
   return tirc_cg_operand(g, v, BINDS_SUM);
 }
 
+/* Whether the end, one past the last value, may be no number of the variable's type: with 1 to 255
+ * in uint8, i < 256 would hold for ever. Then the steps are counted, up to the extent. */
+static bool may_end_beyond(const For *loop) {
+  const DType t = loop->var->dtype;
+  int64_t first, extent;
+  if (!tirc_dtype_wraps(t) || tirc_is_int(loop->min, 0)) return false;
+  if (!tirc_const_int(loop->min, &first) || !tirc_const_int(loop->extent, &extent)) return true;
+  return extent > 0 && first > tirc_dtype_max(t) - extent;
+}
+
 static void loop_line(CGen *g, const For *loop, const char *min, const char *end) {
   DType t = loop->var->dtype;
   Name *i = tirc_cg_declare(g, loop->var, loop->var->u.s);
   int64_t n;
   if (loop->kind == LOOP_UNROLLED && tirc_const_int(loop->extent, &n) && n > 1 && n < 65535)
     tirc_text_addf(g->out, "#pragma GCC unroll %d\n", (int)n);
-  tirc_cg_open(g, "for (%s %s = %s; %s < %s; %s++) {", tirc_c_type(t), i->s, min, i->s, end, i->s);
+  const char *type = tirc_c_type(t);
+  if (!may_end_beyond(loop)) {
+    tirc_cg_open(g, "for (%s %s = %s; %s < %s; %s++) {", type, i->s, min, i->s, end, i->s);
+    return;
+  }
+  const char *k = tirc_cg_name(g, tirc_format(g->c, "%s_step", loop->var->u.s));
+  tirc_cg_open(g, "for (%s %s = 0; %s < %s; %s++) {", type, k, k, end, k);
+  tirc_cg_line(g, "const %s %s = (%s)(%s + %s);", type, i->s, type, min, k);
 }
 
 /* A bound that reads memory is read once, before the loop. */
@@ -112,7 +130,9 @@ static const char *end_of(CGen *g, const For *loop, const char **min) {
   int64_t first, extent;
   bool is_const = tirc_const_int(loop->min, &first) && tirc_const_int(loop->extent, &extent);
   const char *end = bound(g, loop->extent, t);
-  if (is_const) {
+  if (may_end_beyond(loop)) {
+    if (is_const) *min = tirc_format(c, "%lld", (long long)first);
+  } else if (is_const) {
     end = bound(g, tirc_int(c, t, first + extent), t);
   } else if (!tirc_is_int(loop->min, 0)) {
     end = tirc_format(c, "%s + %s", *min, end);

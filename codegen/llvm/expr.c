@@ -2,11 +2,16 @@
  * compile.
  *
  * Products and sums of floats carry `contract`, so that a multiplication and an addition fuse;
- * nothing is reassociated. Index arithmetic is known not to overflow (nsw), data arithmetic wraps.
- * Divisions of integers never trap: x // 0 and x % 0 are 0. */
+ * nothing is reassociated. Index arithmetic in 32 and 64 signed bits is known not to overflow
+ * (nsw); all other arithmetic wraps. Of bools, + is or (ir/int_op.h). Divisions of integers never
+ * trap: x // 0 and x % 0 are 0. */
+#include "../../ir/int_op.h"
 #include "gen.h"
 
 typedef LLVMValueRef (*Emit)(Gen *g, Expr e);
+
+/* Whether sums and products in this type are taken not to overflow where they are indices. */
+static bool is_index(DType t) { return t.code == TYPE_INT && !tirc_dtype_wraps(t); }
 
 /* Sums and products of indices are those of their widened operands: a narrow sum forgets that it
  * does not overflow where LLVM rearranges it, and each address would be computed and widened anew.
@@ -15,7 +20,7 @@ LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e) {
   typedef LLVMValueRef (*Build)(LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *);
   static const Build builds[OP_COUNT] = {
       [OP_ADD] = LLVMBuildNSWAdd, [OP_SUB] = LLVMBuildNSWSub, [OP_MUL] = LLVMBuildNSWMul};
-  if (builds[e->op] && e->dtype.code == TYPE_INT && e->dtype.bits >= 32 && e->dtype.lanes == 1) {
+  if (builds[e->op] && is_index(e->dtype) && e->dtype.lanes == 1) {
     LLVMValueRef x = tirc_gen_index_expr(g, e->args[0]), y = tirc_gen_index_expr(g, e->args[1]);
     return builds[e->op](g->b, x, y, "");
   }
@@ -101,11 +106,11 @@ static LLVMValueRef emit_arith(Gen *g, Expr e) {
   Pair p = operands(g, e);
   LLVMOpcode opcode = p.is_float ? opcodes[e->op].on_float : opcodes[e->op].on_int;
   if (opcode == 0 || p.t.code == TYPE_HANDLE) unsupported(g, e);
+  if (p.t.code == TYPE_BOOL && opcode == LLVMAdd) opcode = LLVMOr;
   LLVMValueRef v = LLVMBuildBinOp(g->b, opcode, p.a, p.b, "");
   if (p.is_float) return float_result(g, v, p.t);
   bool can_overflow = opcode == LLVMAdd || opcode == LLVMSub || opcode == LLVMMul;
-  if (g->index && can_overflow && p.t.code == TYPE_INT && LLVMIsAInstruction(v))
-    LLVMSetNSW(v, true);
+  if (g->index && can_overflow && is_index(p.t) && LLVMIsAInstruction(v)) LLVMSetNSW(v, true);
   return v;
 }
 

@@ -117,8 +117,8 @@ LLVMValueRef tirc_gen_index_expr(Gen *g, Expr e); /* as i64, known not to overfl
 /* --- stmt.c --------------------------------------------------------------------------------- */
 void tirc_gen_stmt(Gen *g, Stmt s);
 LLVMBasicBlockRef tirc_gen_block(Gen *g, const char *name); /* appended to the current function */
-/* for (i = min; i < min + extent; i++) body. Both of one integer type. `metadata` may be NULL. */
-void tirc_gen_loop(Gen *g, LLVMValueRef min, LLVMValueRef extent, LLVMValueRef metadata,
+/* for (i = min; i < min + extent; i++) body. Both of this integer type. `metadata` may be NULL. */
+void tirc_gen_loop(Gen *g, DType type, LLVMValueRef min, LLVMValueRef extent, LLVMValueRef metadata,
                    void (*body)(Gen *g, LLVMValueRef i, const void *self), const void *self);
 /* Leaves the function with `status` where the i1 `failed` holds, freeing what must be freed. */
 void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status);

@@ -11,6 +11,7 @@
  *
  * Two functions, because what is loaded from a closure cannot be noalias, but parameters can. A
  * parallel loop inside of a task runs serially. */
+#include "../../ir/int_op.h"
 #include "gen.h"
 
 typedef struct Capture {
@@ -110,7 +111,9 @@ static void build_task(Gen *g, const For *loop, Task *t, const char *name) {
   LLVMValueRef i = tirc_gen_cast(g, LLVMGetParam(t->fn, 0), DT_INT64, loop->var->dtype);
   LLVMValueRef min = tirc_gen_expr(g, loop->min);
   min = tirc_gen_cast(g, min, loop->min->dtype, loop->var->dtype);
-  tirc_map_set(g->c, &g->f.vars, loop->var, LLVMBuildNSWAdd(g->b, min, i, ""));
+  const bool wraps = tirc_dtype_wraps(loop->var->dtype);
+  tirc_map_set(g->c, &g->f.vars, loop->var,
+               wraps ? LLVMBuildAdd(g->b, min, i, "") : LLVMBuildNSWAdd(g->b, min, i, ""));
   tirc_gen_stmt(g, loop->body);
   LLVMBuildRet(g->b, tirc_gen_int(g, t->i32, 0));
   tirc_gen_end(g, &outer);

@@ -68,7 +68,7 @@ static void call_body(Gen *g, LLVMValueRef i, const void *self) {
 
 static LLVMValueRef parallel_alone(Gen *g) {
   LLVMValueRef n = LLVMGetParam(g->f.fn, 1);
-  tirc_gen_loop(g, tirc_gen_int(g, LLVMTypeOf(n), 0), n, NULL, call_body, NULL);
+  tirc_gen_loop(g, DT_INT64, tirc_gen_int(g, LLVMTypeOf(n), 0), n, NULL, call_body, NULL);
   return NULL;
 }
 

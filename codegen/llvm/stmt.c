@@ -1,5 +1,6 @@
 /* Statements. Loops are built in the rotated form that LLVM's loop passes work on: one test before
  * the loop (none when the extent is a constant), then a body that ends with the test. */
+#include "../../ir/int_op.h"
 #include "gen.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -54,19 +55,23 @@ void tirc_gen_leave_if(Gen *g, LLVMValueRef failed, LLVMValueRef status) {
 
 /* --- loops ---------------------------------------------------------------------------------- */
 
-void tirc_gen_loop(Gen *g, LLVMValueRef min, LLVMValueRef extent, LLVMValueRef metadata,
+void tirc_gen_loop(Gen *g, DType type, LLVMValueRef min, LLVMValueRef extent, LLVMValueRef metadata,
                    void (*body)(Gen *g, LLVMValueRef i, const void *self), const void *self) {
   LLVMTypeRef t = LLVMTypeOf(min);
-  LLVMValueRef end = LLVMBuildNSWAdd(g->b, min, extent, "");
+  const bool wraps = tirc_dtype_wraps(type); /* the end of uint8's 1 to 255 is 0 */
+  LLVMValueRef end =
+      wraps ? LLVMBuildAdd(g->b, min, extent, "") : LLVMBuildNSWAdd(g->b, min, extent, "");
   LLVMBasicBlockRef loop = tirc_gen_block(g, "loop"), done = tirc_gen_block(g, "done");
-  LLVMValueRef any = LLVMBuildICmp(g->b, LLVMIntSGT, extent, LLVMConstNull(t), "");
+  const LLVMIntPredicate more = type.code == TYPE_INT ? LLVMIntSGT : LLVMIntUGT;
+  LLVMValueRef any = LLVMBuildICmp(g->b, more, extent, LLVMConstNull(t), "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->b);
   LLVMBuildCondBr(g->b, any, loop, done);
   LLVMPositionBuilderAtEnd(g->b, loop);
   LLVMValueRef i = LLVMBuildPhi(g->b, t, "i");
   body(g, i, self);
-  LLVMValueRef next = LLVMBuildNSWAdd(g->b, i, tirc_gen_int(g, t, 1), "");
-  LLVMValueRef again = LLVMBuildICmp(g->b, LLVMIntSLT, next, end, "");
+  LLVMValueRef one = tirc_gen_int(g, t, 1);
+  LLVMValueRef next = wraps ? LLVMBuildAdd(g->b, i, one, "") : LLVMBuildNSWAdd(g->b, i, one, "");
+  LLVMValueRef again = LLVMBuildICmp(g->b, wraps ? LLVMIntNE : LLVMIntSLT, next, end, "");
   LLVMValueRef from[2] = {min, next};
   LLVMBasicBlockRef blocks[2] = {before, LLVMGetInsertBlock(g->b)};
   LLVMAddIncoming(i, from, blocks, 2);
@@ -98,7 +103,7 @@ static void gen_serial(Gen *g, const For *loop) {
   LLVMValueRef min = tirc_gen_cast(g, tirc_gen_expr(g, loop->min), loop->min->dtype, t);
   LLVMValueRef extent = tirc_gen_cast(g, tirc_gen_expr(g, loop->extent), loop->extent->dtype, t);
   LLVMValueRef hint = loop->kind == LOOP_UNROLLED ? unroll_hint(g) : NULL;
-  tirc_gen_loop(g, min, extent, hint, loop_body, loop);
+  tirc_gen_loop(g, t, min, extent, hint, loop_body, loop);
 }
 
 static void build_loop(Gen *g, Stmt s) {

@@ -187,12 +187,17 @@ static LLVMValueRef double_to_odd_float(Gen *g, LLVMValueRef v, int lanes) {
   return as_float(&s, LLVMBuildSelect(g->b, inexact, odd, bits, ""));
 }
 
+static LLVMValueRef from_int(Gen *g, LLVMValueRef v, DType from, DType to);
+
 static LLVMValueRef to_small(Gen *g, LLVMValueRef v, DType from, DType to) {
   DType f32 = tirc_dtype_lanes(DT_FLOAT32, to.lanes);
   if (tirc_gen_is_small_float(from))
     v = tirc_gen_widen(g, v, from);
   else if (tirc_dtype_is_float(from) && from.bits == 64)
     v = double_to_odd_float(g, v, to.lanes);
+  else if (tirc_dtype_is_int(from) && from.bits >= 32 && to.code == TYPE_BFLOAT)
+    v = double_to_odd_float(g, from_int(g, v, from, tirc_dtype_lanes(DT_FLOAT64, to.lanes)),
+                            to.lanes);
   else
     v = tirc_gen_cast(g, v, from, f32);
   return tirc_gen_narrow(g, v, to);

@@ -78,6 +78,7 @@ static const Expr *aligned_strides(Tirc *c, const Align *aligns, int ndim, const
 static bool shrink(State *s, Tirc *c, IntSet set, Expr whole, Expr *corner, Expr *extent) {
   *corner = NULL;
   *extent = whole;
+  set = tirc_countable_set(s->a, set);
   if (!set.min || !set.max) return false;
   DType t = whole->dtype;
   Expr size = tirc_add(c, tirc_sub(c, set.max, set.min), tirc_int(c, set.min->dtype, 1));

@@ -143,7 +143,7 @@ static void check_node(Checks *k, Expr e) {
   const bool casts = e->op == OP_CAST && tirc_dtype_is_int(e->args[0]->dtype);
   if (!tirc_dtype_is_int(t) || t.lanes != 1) return;
   if (!casts && e->op != OP_ADD && e->op != OP_SUB && e->op != OP_MUL) return;
-  const Bound b = tirc_const_bound(k->a, casts ? e->args[0] : e);
+  const Bound b = casts ? tirc_const_bound(k->a, e->args[0]) : tirc_unwrapped_bound(k->a, e);
   const bool over = b.max > tirc_dtype_max(t) || b.max == TIRC_POS_INF;
   const bool under = b.min < tirc_dtype_min(t) || b.min == TIRC_NEG_INF;
   if (!over && !under) return;

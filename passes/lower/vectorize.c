@@ -11,6 +11,7 @@
  * with a stride, and where something is gathered the chunks are short: each such lane is an access
  * of its own. */
 #include "vectorize.h"
+#include "../../ir/int_op.h"
 
 enum { MAX_LANES = 64, MAX_GATHER = 8, MAX_UNROLLED = 256 };
 
@@ -142,6 +143,7 @@ typedef struct Widen {
 static Expr lane_index(Widen *w, Expr index) {
   Tirc *c = w->z->c;
   Expr lane = tirc_sub(c, w->z->var, tirc_int(c, w->z->var->dtype, w->z->min));
+  if (tirc_dtype_wraps(index->dtype)) index = tirc_cast(c, DT_INT64, index);
   return tirc_add(c, tirc_mul(c, index, tirc_int(c, index->dtype, w->z->extent)),
                   tirc_cast(c, index->dtype, lane));
 }

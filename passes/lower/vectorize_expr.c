@@ -1,6 +1,7 @@
 /* Vector forms of expressions: what an expression is for `lanes` consecutive values of the loop's
  * variable at once. The variable itself is a ramp; sums and products of a ramp with a scalar stay
  * ramps, so that indices remain recognisable; all else works lane by lane on broadcasts. */
+#include "../../ir/int_op.h"
 #include "vectorize.h"
 
 static Expr fail(Lanes *l) {
@@ -75,8 +76,10 @@ static Expr division(Lanes *l, Expr e, Expr a, Expr b) {
 static Expr binary(Lanes *l, Expr e) {
   Expr a = tirc_vector_expr(l, e->args[0]), b = l->failed ? NULL : tirc_vector_expr(l, e->args[1]);
   if (l->failed) return NULL;
-  Expr short_form =
-      e->op == OP_FLOORDIV || e->op == OP_FLOORMOD ? division(l, e, a, b) : linear(l, e, a, b);
+  Expr short_form = NULL; /* a ramp that turns around would be no index */
+  if (!tirc_dtype_wraps(e->args[0]->dtype))
+    short_form =
+        e->op == OP_FLOORDIV || e->op == OP_FLOORMOD ? division(l, e, a, b) : linear(l, e, a, b);
   if (short_form) return short_form;
   Expr both[2] = {spread(l, a), spread(l, b)};
   return tirc_expr(l->c, (Op)e->op, tirc_dtype_lanes(e->dtype, l->lanes), 2, both);

@@ -4,6 +4,7 @@
  *
  * What holds of a block is found again when it was rewritten, or when one that shares a buffer with
  * it was; dependences are in state_deps.c. */
+#include "../../../ir/int_op.h"
 #include "../meaning/meaning.h"
 #include "../sight/sight.h"
 #include "core.h"
@@ -55,7 +56,7 @@ static Expr find_choice(Expr e, bool positive, bool *least) {
     *least = (e->op == OP_MIN) == positive;
     return e;
   }
-  if (e->op != OP_ADD && e->op != OP_SUB) return NULL;
+  if ((e->op != OP_ADD && e->op != OP_SUB) || tirc_dtype_wraps(e->dtype)) return NULL;
   Expr first = find_choice(e->args[0], positive, least);
   return first ? first : find_choice(e->args[1], e->op == OP_ADD ? positive : !positive, least);
 }

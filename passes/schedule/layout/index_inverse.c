@@ -5,6 +5,7 @@
  * (i // 16, i % 8) the middle bit of i is lost. It is where the splits cover all of each input;
  * otherwise the inverse is put to the test: applied to the map's outputs it must give back each
  * input. */
+#include "../../../ir/int_op.h"
 #include "../../../ir/print.h"
 #include "../../../ir/visit.h"
 #include "layout.h"
@@ -119,55 +120,22 @@ typedef struct Trial {
   const int64_t *at; /* values of the inputs */
 } Trial;
 
-static int64_t floor_quotient(int64_t x, int64_t y) {
-  return x / y - (x % y != 0 && (x < 0) != (y < 0));
-}
-
-static bool evaluate(const Trial *t, Expr e, int64_t *out);
-
-static bool evaluate_binary(Op op, int64_t x, int64_t y, int64_t *out) {
-  bool divides = op == OP_FLOORDIV || op == OP_FLOORMOD || op == OP_TRUNCDIV || op == OP_TRUNCMOD;
-  if (divides && (y == 0 || y == -1)) return false;
-  switch (op) {
-  case OP_ADD: return !__builtin_add_overflow(x, y, out);
-  case OP_SUB: return !__builtin_sub_overflow(x, y, out);
-  case OP_MUL: return !__builtin_mul_overflow(x, y, out);
-  case OP_FLOORDIV: return *out = floor_quotient(x, y), true;
-  case OP_FLOORMOD: return *out = x - floor_quotient(x, y) * y, true;
-  case OP_TRUNCDIV: return *out = x / y, true;
-  case OP_TRUNCMOD: return *out = x % y, true;
-  case OP_MIN: return *out = x < y ? x : y, true;
-  case OP_MAX: return *out = x > y ? x : y, true;
-  case OP_EQ: return *out = x == y, true;
-  case OP_NE: return *out = x != y, true;
-  case OP_LT: return *out = x < y, true;
-  case OP_LE: return *out = x <= y, true;
-  case OP_GT: return *out = x > y, true;
-  case OP_GE: return *out = x >= y, true;
-  case OP_AND: return *out = x && y, true;
-  case OP_OR: return *out = x || y, true;
-  case OP_BITWISE_AND: return *out = x & y, true;
-  case OP_BITWISE_OR: return *out = x | y, true;
-  case OP_BITWISE_XOR: return *out = x ^ y, true;
-  case OP_SHIFT_RIGHT: return y < 0 || y > 63 ? false : (*out = x >> y, true);
-  case OP_SHIFT_LEFT: return y < 0 || y > 31 || x < 0 || x >> 31 ? false : (*out = x << y, true);
-  default: return false;
-  }
-}
+static bool is_whole(DType t) { return tirc_dtype_is_int(t) || t.code == TYPE_BOOL; }
 
 static bool evaluate(const Trial *t, Expr e, int64_t *out) {
-  int64_t x, y;
+  int64_t x, y = 0;
   if (e->op == OP_INT) return *out = e->u.i, true;
   if (e->op == OP_VAR) {
     for (int i = 0; i < t->map->n_inputs; i++)
       if (t->map->inputs[i] == e) return *out = t->at[i], true;
     return false;
   }
-  if (e->op == OP_CAST) return evaluate(t, e->args[0], out);
   if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
     return evaluate(t, e->args[0], &x) && evaluate(t, e->args[x ? 1 : 2], out);
-  return e->n == 2 && evaluate(t, e->args[0], &x) && evaluate(t, e->args[1], &y) &&
-         evaluate_binary((Op)e->op, x, y, out);
+  if (e->n < 1 || e->n > 2 || !is_whole(e->dtype) || !is_whole(e->args[0]->dtype)) return false;
+  if (!evaluate(t, e->args[0], &x) || (e->n == 2 && !evaluate(t, e->args[1], &y))) return false;
+  if (e->op == OP_CAST) return *out = tirc_wrap_int(e->dtype, x), true;
+  return tirc_int_has_value(tirc_int_op((Op)e->op, e->args[0]->dtype, x, y, out));
 }
 
 /* The product of constant extents up to MAX_TRIALS; -1 otherwise. */

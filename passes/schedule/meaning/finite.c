@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "finite.h"
 
+#include "../../../ir/int_op.h"
 #include "../core/core.h"
 #include "../sight/index_eval.h"
 #include "witness.h"
@@ -66,13 +67,14 @@ static void add_event(Events *f, const int64_t *element) {
 }
 
 static bool index_of_lane(Events *f, Expr e, int lane, int64_t *out) {
-  int64_t stride;
+  int64_t first, stride, way;
   if (e->op == OP_BROADCAST) e = e->args[0];
   if (e->op != OP_RAMP) return tirc_eval_index(&f->env, e, out);
-  if (!tirc_eval_index(&f->env, e->args[0], out) || !tirc_eval_index(&f->env, e->args[1], &stride))
-    return false;
-  *out += lane * stride;
-  return true;
+  const DType t = e->args[0]->dtype;
+  return tirc_eval_index(&f->env, e->args[0], &first) &&
+         tirc_eval_index(&f->env, e->args[1], &stride) &&
+         tirc_int_has_value(tirc_int_mul(t, stride, tirc_wrap_int(t, lane), &way)) &&
+         tirc_int_has_value(tirc_int_add(t, first, way, out));
 }
 
 /* All of a box, from dimension d on. */

@@ -1,5 +1,6 @@
 #include "relation.h"
 
+#include "../../../ir/int_op.h"
 #include "../../../ir/print.h"
 #include "../../../ir/visit.h"
 #include "../core/core.h"
@@ -169,7 +170,7 @@ static ZValue converted(Relations *r, const struct ExprNode *cast, ZValue value)
 
 /* Index arithmetic is taken not to leave its type; that of narrow and of unsigned numbers wraps. */
 static ZValue in_type(Relations *r, DType t, ZValue value) {
-  return t.code == TYPE_INT && t.bits >= 32 ? value : wrapped(r, t, value);
+  return tirc_dtype_wraps(t) ? wrapped(r, t, value) : value;
 }
 
 static ZValue scaled(Relations *r, ZValue a, ZValue b) {
@@ -214,7 +215,7 @@ static ZValue computed(Relations *r, Place *at, Expr e) {
   }
   a = value_of(r, at, e->args[0]);
   b = a ? value_of(r, at, e->args[1]) : NULL;
-  if (!b) return NULL;
+  if (!b || (e->dtype.code == TYPE_BOOL && e->op <= OP_MUL)) return NULL;
   switch (e->op) {
   case OP_ADD: return in_type(r, e->dtype, tirc_z_add(r->sets, a, b));
   case OP_SUB: return in_type(r, e->dtype, tirc_z_sub(r->sets, a, b));

@@ -163,6 +163,10 @@ static const Atom *atom_of(const Algebra *a, const Formula *x, Op op) {
   return k->op == op ? k : NULL;
 }
 
+bool tirc_formula_is_unknown(const Algebra *a, const Formula *x) {
+  return atom_of(a, x, OP_VAR) != NULL;
+}
+
 /* An operator that joins what it is given in any order: once, or in pairs that cancel out. */
 static const Formula *joined(Algebra *a, Op op, const Formula *x, const Formula *y) {
   VEC(const Formula *) all = {0};
@@ -245,7 +249,9 @@ const Formula *tirc_formula_of(Algebra *a, Op op, const void *name, int n,
   case OP_EXP: return power_of_e(a, 1, x);
   case OP_EXP2: return power_of_e(a, log(2), x);
   case OP_EXP10: return power_of_e(a, log(10), x);
-  case OP_MIN: return negative(a, joined(a, OP_MAX, negative(a, x), negative(a, y)));
+  case OP_MIN:
+    if (name) return joined(a, op, x, y);
+    return negative(a, joined(a, OP_MAX, negative(a, x), negative(a, y)));
   case OP_MAX:
   case OP_AND:
   case OP_OR:

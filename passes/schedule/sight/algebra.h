@@ -33,8 +33,9 @@ typedef struct Algebra {
 const Formula *tirc_formula_number(Algebra *a, double value);
 /* An unknown number: of the name, and of the instance that finds it there. */
 const Formula *tirc_formula_unknown(Algebra *a, const void *name, int of);
+bool tirc_formula_is_unknown(const Algebra *a, const Formula *x);
 /* An operator on its arguments. `name`: as of the atom that it is where no rule of arithmetic
- * applies. */
+ * applies; of a minimum, that no number has an opposite: it is not the maximum of opposites. */
 const Formula *tirc_formula_of(Algebra *a, Op op, const void *name, int n,
                                const Formula *const *args);
 /* x + factor * y */

@@ -23,6 +23,7 @@
 #include "sight.h"
 
 #include "../../../ir/access.h"
+#include "../../../ir/int_op.h"
 #include "../../../ir/visit.h"
 #include "../../lower/lower.h"
 #include "../core/core.h"
@@ -189,6 +190,7 @@ static bool next_case(Run *v) {
 /* --- formulas --------------------------------------------------------------------------------- */
 
 static const Formula *eval(Run *v, Expr e);
+static const Formula *held(Run *v, DType t, const Formula *f);
 
 static bool is_true(Run *v, Expr e) {
   switch (e->op) {
@@ -200,9 +202,10 @@ static bool is_true(Run *v, Expr e) {
   }
   const bool compares = e->op == OP_LT || e->op == OP_LE || e->op == OP_GT || e->op == OP_GE;
   const bool equates = e->op == OP_EQ || e->op == OP_NE;
-  if (!compares && !equates) return sign_of(v, eval(v, e), true) != 0;
-  const Formula *x = eval(v, e->args[0]);
-  const int sign = sign_of(v, tirc_formula_plus(&v->algebra, x, -1, eval(v, e->args[1])), equates);
+  if (!compares && !equates) return sign_of(v, held(v, e->dtype, eval(v, e)), true) != 0;
+  const Formula *x = held(v, e->args[0]->dtype, eval(v, e->args[0]));
+  const Formula *y = held(v, e->args[1]->dtype, eval(v, e->args[1]));
+  const int sign = sign_of(v, tirc_formula_plus(&v->algebra, x, -1, y), equates);
   switch (e->op) {
   case OP_LT: return sign < 0;
   case OP_LE: return sign <= 0;
@@ -213,10 +216,35 @@ static bool is_true(Run *v, Expr e) {
   }
 }
 
+/* A formula as the number that the type makes of it. */
+static const Formula *converted(Run *v, DType t, const Formula *f) {
+  const void *name = (const void *)(intptr_t)(t.code << 8 | t.bits);
+  return tirc_formula_of(&v->algebra, OP_CAST, name, 1, &f);
+}
+
+/* A formula has any size; where sums and products wrap around, only what is compared or converted
+ * as the number that it is must be told from it. */
+static const Formula *held(Run *v, DType t, const Formula *f) {
+  double value;
+  const bool plain = tirc_formula_is_number(f, &value) || tirc_formula_is_unknown(&v->algebra, f);
+  return !plain && tirc_dtype_wraps(t) ? converted(v, t, f) : f;
+}
+
 static const Formula *eval_cast(Run *v, Expr e) {
-  const Formula *from = eval(v, e->args[0]);
-  const bool cuts = tirc_dtype_is_float(e->args[0]->dtype) && !tirc_dtype_is_float(e->dtype);
-  return cuts ? tirc_formula_of(&v->algebra, OP_TRUNC, NULL, 1, &from) : from;
+  const DType from = e->args[0]->dtype, to = e->dtype;
+  const Formula *f = held(v, from, eval(v, e->args[0]));
+  if (tirc_dtype_is_float(to)) return f;
+  if (tirc_dtype_is_float(from) && to.code != TYPE_BOOL)
+    f = tirc_formula_of(&v->algebra, OP_TRUNC, NULL, 1, &f);
+  const bool keeps =
+      from.code == TYPE_BOOL || tirc_dtype_is_float(from) ||
+      (to.code == from.code ? to.bits >= from.bits : to.code == TYPE_INT && to.bits > from.bits);
+  return keeps && to.code != TYPE_BOOL ? f : converted(v, to, f);
+}
+
+/* Of bools, + is or, and so on. */
+static Op op_on_bools(Op op) {
+  return op == OP_ADD ? OP_OR : op == OP_MUL ? OP_AND : op == OP_SUB ? OP_BITWISE_XOR : op;
 }
 
 static const Formula *eval(Run *v, Expr e) {
@@ -252,8 +280,10 @@ static const Formula *eval(Run *v, Expr e) {
   case OP_CALL: v->opaque = true; return tirc_formula_number(a, 0);
   default: {
     const Formula **args = tirc_new_array(v->c, const Formula *, e->n + 1);
+    const bool wraps = tirc_dtype_wraps(e->dtype);
     for (int i = 0; i < e->n; i++) args[i] = eval(v, e->args[i]);
-    return tirc_formula_of(a, e->op, NULL, e->n, args);
+    return tirc_formula_of(a, e->dtype.code == TYPE_BOOL ? op_on_bools((Op)e->op) : (Op)e->op,
+                           e->op == OP_MIN && wraps ? tirc_ops[OP_MIN].name : NULL, e->n, args);
   }
   }
 }

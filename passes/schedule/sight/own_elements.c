@@ -10,6 +10,7 @@
  * indices of the one element are so together. */
 #include "sight.h"
 
+#include "../../../ir/int_op.h"
 #include "../../../ir/visit.h"
 #include "../core/core.h"
 #include "../meaning/meaning.h"
@@ -35,7 +36,9 @@ static bool add_var(const Look *k, const SRef *block, Expr var, int64_t factor, 
 
 static bool add(const Look *k, const SRef *block, Expr e, int64_t factor, Sum *to) {
   int64_t value;
+  const bool sums = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL;
   if (factor > MAX_FACTOR || factor < -MAX_FACTOR) return false;
+  if (sums && tirc_dtype_wraps(e->dtype)) return false;
   switch (e->op) {
   case OP_VAR: return add_var(k, block, e, factor, to);
   case OP_INT:

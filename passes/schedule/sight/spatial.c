@@ -19,6 +19,7 @@
  */
 #include "sight.h"
 
+#include "../../../ir/int_op.h"
 #include "../../../ir/visit.h"
 #include "../core/core.h"
 #include "../core/nesting.h"
@@ -39,7 +40,8 @@ bool tirc_is_own_place(Expr index, Expr var) {
   if (index == var) return true;
   bool moved = index->op == OP_ADD || index->op == OP_SUB || index->op == OP_MUL;
   return moved && index->n == 2 && index->args[0] == var && index->args[1]->op == OP_INT &&
-         !(index->op == OP_MUL && tirc_is_int(index->args[1], 0));
+         !(index->op == OP_MUL &&
+           (tirc_is_int(index->args[1], 0) || tirc_dtype_wraps(index->dtype)));
 }
 
 static bool is_moving(const IterVar *iter) {

@@ -8,6 +8,7 @@
  * too, where instances of a spatial iterator overwrite each other. */
 #include "sight.h"
 
+#include "../../../ir/int_op.h"
 #include "../../../ir/visit.h"
 #include "../../lower/lower.h"
 #include "../core/core.h"
@@ -64,7 +65,8 @@ static bool moves_with(Expr value, Expr loop_var) {
   if (first == tirc_uses_var(value->args[1], loop_var)) return false;
   const Expr other = value->args[first];
   return moves_with(value->args[!first], loop_var) &&
-         (value->op != OP_MUL || (other->op == OP_INT && !tirc_is_int(other, 0)));
+         (value->op != OP_MUL ||
+          (other->op == OP_INT && !tirc_is_int(other, 0) && !tirc_dtype_wraps(value->dtype)));
 }
 
 /* Whether a loop further out than this one takes steps of the block's sums: then no iteration of

@@ -1,0 +1,454 @@
+/* Random integer expressions as programs: what the interpreter, machine code and C compilers make
+ * of them, as values and as indices, in plain, vectorized, unrolled and parallel loops, against an
+ * oracle. Then loops that reach the ends of their variables' types, conversions of floats, and sums
+ * of bools. TIRC_TEST_SEED changes which functions are drawn. */
+#include "compare.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "codegen/c/c.h"
+#include "codegen/llvm/llvm.h"
+#include "int_oracle.h"
+#include "ir/visit.h"
+#include "passes/lower/lower.h"
+
+enum { FUNCTIONS = 48, POINTS = 32, EXPRS = 4, TABLE = 509, MAX_ARGS = N_VARS + 1 + 2 * EXPRS };
+
+static int as_test(const char *name, int fallback) {
+  const char *s = getenv(name);
+  return s && *s ? atoi(s) : fallback;
+}
+
+static const char *const type_names[N_TYPES] = {"bool",  "int8",   "int16",  "int32", "int64",
+                                                "uint8", "uint16", "uint32", "uint64"};
+
+static const char *name_of(DType t) {
+  int i = 0;
+  while (!tirc_dtype_equal(types[i], t)) i++;
+  return type_names[i];
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* EXPRS expressions of four variables: three are loaded, the last is made of the loop's. Of each
+ * the value is stored, and what a table has where the value says. */
+typedef struct Drawn {
+  World w;
+  Expr exprs[EXPRS];
+  int64_t inputs[N_VARS][POINTS], values[EXPRS][POINTS];
+  int factor, offset; /* of the last variable */
+  Tensor *args[MAX_ARGS];
+} Drawn;
+
+static bool find_point(Drawn *d, int p) {
+  World *w = &d->w;
+  for (int tries = 0; tries < 400; tries++) {
+    bool defined = true;
+    for (int i = 0; i < N_VARS; i++) w->values[i] = random_edge(w, w->vars[i]->dtype);
+    w->values[N_VARS - 1] =
+        oracle_cast(DT_INT32, w->vars[N_VARS - 1]->dtype, p * d->factor + d->offset);
+    for (int i = 0; i < EXPRS && defined; i++) defined = value_of(w, d->exprs[i], &d->values[i][p]);
+    for (int i = 0; i < N_VARS; i++) d->inputs[i][p] = w->values[i];
+    if (defined) return true;
+  }
+  return false;
+}
+
+static bool draw_function(Drawn *d) {
+  World *w = &d->w;
+  static const char *const names[N_VARS] = {"v0", "v1", "v2", "v3"};
+  for (int i = 0; i < N_VARS; i++)
+    w->vars[i] = tirc_var(w->c, names[i], types[below(&w->r, N_TYPES)]);
+  d->factor = 1 + below(&w->r, 40);
+  d->offset = below(&w->r, 300) - 150;
+  for (int i = 0; i < EXPRS; i++)
+    d->exprs[i] = random_expr(w, types[below(&w->r, N_TYPES)], 1 + below(&w->r, 3));
+  for (int p = 0; p < POINTS; p++)
+    if (!find_point(d, p)) return false;
+  return true;
+}
+
+static const char *text_of(Drawn *d, const char *name, int form) {
+  static const char *const loops[] = {"T.serial", "T.vectorized", "T.unroll", "T.parallel"};
+  Text t = {.c = d->w.c};
+  PtrMap loads = {0};
+  tirc_text_addf(&t, "@T.prim_func\ndef %s(", name);
+  const Expr p = tirc_var(d->w.c, "p", DT_INT32);
+  for (int i = 0; i < N_VARS; i++) {
+    const DType type = d->w.vars[i]->dtype;
+    const char *array = tirc_format(d->w.c, "V%d", i);
+    tirc_text_addf(&t, "%s: T.Buffer((%d,), \"%s\"), ", array, POINTS, name_of(type));
+    const Expr shape = tirc_int32(d->w.c, POINTS);
+    const Buffer b = tirc_buffer(d->w.c, array, type, 1, &shape, NULL);
+    Expr e = tirc_load(d->w.c, b, 1, &p);
+    if (i == N_VARS - 1) {
+      e = tirc_add(d->w.c, tirc_mul(d->w.c, p, tirc_int32(d->w.c, d->factor)),
+                   tirc_int32(d->w.c, d->offset));
+      e = tirc_expr(d->w.c, OP_CAST, type, 1, &e);
+    }
+    tirc_map_set(d->w.c, &loads, d->w.vars[i], (void *)(uintptr_t)e);
+  }
+  tirc_text_addf(&t, "L: T.Buffer((%d,), \"int32\")", TABLE);
+  for (int i = 0; i < EXPRS; i++)
+    tirc_text_addf(&t, ", O%d: T.Buffer((%d,), \"%s\"), I%d: T.Buffer((%d,), \"int32\")", i, POINTS,
+                   name_of(d->exprs[i]->dtype), i, POINTS);
+  tirc_text_addf(&t, "):\n    for p in %s(%d):\n", loops[form], POINTS);
+  for (int i = 0; i < EXPRS; i++) {
+    const char *e = tirc_print_expr(d->w.c, tirc_substitute(d->w.c, d->exprs[i], &loads));
+    tirc_text_addf(&t, "        O%d[p] = %s\n", i, e);
+    tirc_text_addf(&t,
+                   "        I%d[p] = L[T.Cast(\"int32\", T.Cast(\"int64\", %s) %% T.int64(%d))]\n",
+                   i, e, TABLE);
+  }
+  return t.at;
+}
+
+static void make_arguments(Drawn *d) {
+  Tirc *c = d->w.c;
+  const int64_t points = POINTS, table = TABLE;
+  int n = 0;
+  for (int i = 0; i < N_VARS; i++) {
+    Tensor *v = d->args[n++] = tirc_tensor_new(c, d->w.vars[i]->dtype, 1, &points);
+    for (int p = 0; p < POINTS; p++) tirc_tensor_set_int(v, p, d->inputs[i][p]);
+  }
+  Tensor *l = d->args[n++] = tirc_tensor_new(c, DT_INT32, 1, &table);
+  for (int i = 0; i < TABLE; i++) tirc_tensor_set_int(l, i, 7 * i);
+  for (int i = 0; i < EXPRS; i++) {
+    d->args[n++] = tirc_tensor_new(c, d->exprs[i]->dtype, 1, &points);
+    d->args[n++] = tirc_tensor_new(c, DT_INT32, 1, &points);
+  }
+}
+
+static void clear_results(Drawn *d) {
+  for (int i = N_VARS + 1; i < MAX_ARGS; i++) memset(d->args[i]->data, 0, d->args[i]->bytes);
+}
+
+static void check_results(Drawn *d, const char *who, const char *text) {
+  for (int i = 0; i < EXPRS; i++)
+    for (int p = 0; p < POINTS; p++) {
+      const Tensor *value = d->args[N_VARS + 1 + 2 * i], *found = d->args[N_VARS + 2 + 2 * i];
+      const DType t = d->exprs[i]->dtype;
+      const int64_t expected = d->values[i][p];
+      const Wide rest = around(DT_INT64, number(t, expected));
+      const int64_t place = bits_of(rest - floor_of(rest, TABLE) * TABLE);
+      const int64_t got = tirc_tensor_get_int(value, p), at = tirc_tensor_get_int(found, p);
+      if (got == expected && at == 7 * place) continue;
+      fail_msg(
+          "%s, O%d and I%d at %d (%lld, %lld, %lld, %lld): %lld and %lld, not %lld and %lld\n%s",
+          who, i, i, p, (long long)d->inputs[0][p], (long long)d->inputs[1][p],
+          (long long)d->inputs[2][p], (long long)d->inputs[3][p], (long long)got, (long long)at,
+          (long long)expected, 7 * (long long)place, text);
+    }
+}
+
+static const char *const compilers[] = {"gcc", "clang-19", "clang-14"};
+enum { N_COMPILERS = sizeof compilers / sizeof *compilers };
+
+static char folder[] = "/tmp/int_code.XXXXXX";
+
+/* --- C ---------------------------------------------------------------------------------------- */
+
+/* The module's functions, each as NAME__packed; NULL where there is no such compiler. */
+static void *compiled(Tirc *c, const Module *m, const Module *lowered, const char *name,
+                      const char *compiler) {
+  if (system(tirc_format(c, "command -v %s > /dev/null", compiler))) return NULL;
+  CSource what = {.lowered = lowered, .scheduled = m, .vector_bytes = 32, .packed = true};
+  const char *text = tirc_c_source(c, &what),
+             *path = tirc_format(c, "%s/%s_%s", folder, name, compiler);
+  FILE *f = fopen(tirc_format(c, "%s.c", path), "w");
+  assert_non_null(f);
+  fputs(text, f);
+  fclose(f);
+  const char *flags = "-O2 -march=haswell -w -fPIC -shared";
+  if (system(tirc_format(c, "%s %s -o %s.so %s.c -lm", compiler, flags, path, path)))
+    fail_msg("%s does not compile the C", compiler);
+  void *library = dlopen(tirc_format(c, "%s.so", path), RTLD_NOW | RTLD_LOCAL);
+  if (!library) fail_msg("%s", dlerror());
+  return library;
+}
+
+static void *function_of(void *library, Tirc *c, const char *name) {
+  void *f = dlsym(library, tirc_format(c, "%s__packed", name));
+  if (!f) fail_msg("%s", dlerror());
+  return f;
+}
+
+static void run_packed(Drawn *d, PackedFunc f, const char *who, const char *text) {
+  void *args[MAX_ARGS];
+  for (int i = 0; i < MAX_ARGS; i++) args[i] = d->args[i]->data;
+  clear_results(d);
+  assert_int_equal(f(args, NULL), 0);
+  check_results(d, who, text);
+}
+
+static void interpret(Drawn *d, const Func *f, const char *text) {
+  Tirc *c = d->w.c;
+  Argument args[MAX_ARGS] = {0};
+  Trap trap;
+  for (int i = 0; i < MAX_ARGS; i++) args[i].tensor = d->args[i];
+  clear_results(d);
+  if (!TIRC_TRY(c, trap)) fail_msg("%s\n%s", c->diag.message, text);
+  tirc_interpret(c, f, MAX_ARGS, args, 0);
+  TIRC_END(c, trap);
+  check_results(d, "the interpreter", text);
+}
+
+/* Different expressions for each number of functions, then all of them in one module. */
+static void test_expressions(void **state) {
+  Tirc *c = tirc_context_new();
+  Drawn *drawn = tirc_new_array(c, Drawn, FUNCTIONS);
+  const char **texts = tirc_new_array(c, const char *, FUNCTIONS);
+  Text all = {.c = c};
+  Random r = {(uint64_t)as_test("TIRC_TEST_SEED", 1)};
+  (void)state;
+  for (int i = 0; i < FUNCTIONS; i++) {
+    drawn[i].w.c = c;
+    do {
+      drawn[i].w.r = r;
+      const bool found = draw_function(&drawn[i]);
+      r = drawn[i].w.r;
+      if (found) break;
+    } while (true);
+    make_arguments(&drawn[i]);
+    texts[i] = text_of(&drawn[i], tirc_format(c, "f%d", i), i % 4);
+    tirc_text_add(&all, texts[i]);
+  }
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) fail_msg("%s\n%s", c->diag.message, all.at);
+  const Module *m = parse(c, all.at), *lowered = tirc_lower(c, m, NULL, NULL);
+  TIRC_END(c, trap);
+  for (int i = 0; i < FUNCTIONS; i++) interpret(&drawn[i], m->funcs[i], texts[i]);
+  Jit *jit = tirc_jit_new(c, lowered, "haswell");
+  for (int i = 0; i < FUNCTIONS; i++)
+    run_packed(&drawn[i], tirc_jit_find(jit, m->funcs[i]->name), "machine code", texts[i]);
+  tirc_jit_free(jit);
+  for (int k = 0; k < N_COMPILERS; k++) {
+    void *library = compiled(c, m, lowered, "expressions", compilers[k]);
+    for (int i = 0; library && i < FUNCTIONS; i++)
+      run_packed(&drawn[i], (PackedFunc)function_of(library, c, m->funcs[i]->name), compilers[k],
+                 texts[i]);
+  }
+  for (int i = 0; i < FUNCTIONS; i++)
+    for (int a = 0; a < MAX_ARGS; a++) tirc_tensor_free(drawn[i].args[a]);
+  tirc_context_release(c);
+}
+
+/* --- every way of running --------------------------------------------------------------------- */
+
+/* Runs the functions of a text by the interpreter, machine code and C compilers, each on what
+ * `fill` puts into its arguments, and has `check` look at the results. */
+typedef struct Ways {
+  const char *name;
+  void (*fill)(const Func *f, int i, Run *r);
+  void (*check)(const char *who, const Func *f, int i, const Run *r);
+} Ways;
+
+static void run_and_check(Tirc *c, const Func *f, int i, const Ways *w, PackedFunc code,
+                          const char *who) {
+  Run r = new_run(c, f, 1);
+  void *args[MAX_PARAMS];
+  w->fill(f, i, &r);
+  for (int a = 0; a < r.n; a++)
+    args[a] = r.args[a].tensor ? r.args[a].tensor->data : (void *)&r.args[a].i;
+  if (code)
+    assert_int_equal(code(args, NULL), 0);
+  else
+    tirc_interpret(c, f, r.n, r.args, 0);
+  w->check(who, f, i, &r);
+  free_run(&r);
+}
+
+static void run_all_ways(const char *text, const Ways *w) {
+  Tirc *c = tirc_context_new();
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) fail_msg("%s\n%s", c->diag.message, text);
+  const Module *m = parse(c, text), *lowered = tirc_lower(c, m, NULL, NULL);
+  Jit *jit = tirc_jit_new(c, lowered, "haswell");
+  for (int i = 0; i < m->n_funcs; i++) {
+    run_and_check(c, m->funcs[i], i, w, NULL, "the interpreter");
+    run_and_check(c, m->funcs[i], i, w, tirc_jit_find(jit, m->funcs[i]->name), "machine code");
+  }
+  tirc_jit_free(jit);
+  for (int k = 0; k < N_COMPILERS; k++) {
+    void *library = compiled(c, m, lowered, w->name, compilers[k]);
+    for (int i = 0; library && i < m->n_funcs; i++)
+      run_and_check(c, m->funcs[i], i, w, (PackedFunc)function_of(library, c, m->funcs[i]->name),
+                    compilers[k]);
+  }
+  TIRC_END(c, trap);
+  tirc_context_release(c);
+}
+
+/* --- loops ------------------------------------------------------------------------------------ */
+
+/* min, and how many; both as parameters or as constants. */
+static const struct {
+  int type;
+  int64_t min, extent;
+  const char *loop;
+  bool constant;
+} loops[] = {
+    {5, 0, 255, "T.serial", false},
+    {5, 0, 200, "T.serial", false},
+    {5, 1, 255, "T.serial", false},
+    {5, 1, 255, "T.serial", true},
+    {5, 156, 100, "T.serial", true},
+    {5, 200, 32, "T.vectorized", true},
+    {5, 224, 32, "T.vectorized", true},
+    {5, 224, 32, "T.unroll", true},
+    {5, 1, 255, "T.parallel", false},
+    {5, 0, 255, "T.parallel", false},
+    {5, 156, 100, "T.parallel", true},
+    {5, 7, 0, "T.serial", false},
+    {1, -128, 127, "T.serial", false},
+    {1, 100, 28, "T.serial", false},
+    {1, 100, 28, "T.serial", true},
+    {1, 100, 28, "T.parallel", false},
+    {1, 100, 28, "T.unroll", true},
+    {1, 96, 32, "T.vectorized", true},
+    {1, 5, -3, "T.serial", false},
+    {6, 0, 65535, "T.serial", false},
+    {6, 65436, 100, "T.serial", false},
+    {6, 65436, 100, "T.serial", true},
+    {2, 32668, 100, "T.serial", false},
+    {7, INT64_C(4294967286), 10, "T.serial", false},
+    {7, INT64_C(4294967286), 10, "T.serial", true},
+    {7, INT64_C(2147483640), 100, "T.serial", false},
+    {7, INT64_C(2147483640), 100, "T.parallel", true},
+    {8, -10, 10, "T.serial", false},
+    {8, INT64_C(9223372036854775800), 100, "T.serial", false},
+    {8, INT64_C(9223372036854775800), 100, "T.parallel", false},
+};
+enum { N_LOOPS = sizeof loops / sizeof *loops, LOOP_ROOM = 65536 };
+
+static void fill_loop(const Func *f, int i, Run *r) {
+  (void)f;
+  for (int a = 0; a < 2; a++) memset(r->args[a].tensor->data, 0, r->args[a].tensor->bytes);
+  if (loops[i].constant) return;
+  r->args[2].i = loops[i].min;
+  r->args[3].i = loops[i].extent;
+}
+
+static void check_loop(const char *who, const Func *f, int i, const Run *r) {
+  (void)f;
+  for (int k = 0; k < LOOP_ROOM; k++) {
+    const bool runs = k < loops[i].extent;
+    const int64_t times = tirc_tensor_get_int(r->args[0].tensor, k);
+    const int64_t value = tirc_tensor_get_int(r->args[1].tensor, k);
+    if (times == runs && value == (runs ? (int64_t)((uint64_t)loops[i].min + (uint64_t)k) : 0))
+      continue;
+    fail_msg("%s, loop %d: iteration %d runs %lld times, its variable is %lld", who, i, k,
+             (long long)times, (long long)value);
+  }
+}
+
+static void test_loops(void **state) {
+  Tirc *c = tirc_context_new();
+  Text t = {.c = c};
+  (void)state;
+  for (int i = 0; i < N_LOOPS; i++) {
+    const DType type = types[loops[i].type];
+    const char *name = name_of(type), *params = "", *lo = "lo", *n = "n";
+    if (loops[i].constant) {
+      lo = tirc_print_expr(c, tirc_int_of_bits(c, type, loops[i].min));
+      n = tirc_print_expr(c, tirc_int_of_bits(c, type, loops[i].extent));
+    } else {
+      params = tirc_format(c, ", lo: T.%s, n: T.%s", name, name);
+    }
+    tirc_text_addf(&t,
+                   "@T.prim_func\ndef f%d(A: T.Buffer((%d,), \"int32\"), B: T.Buffer((%d,), "
+                   "\"int64\")%s):\n    for i in %s(%s, %s + %s):\n",
+                   i, LOOP_ROOM, LOOP_ROOM, params, loops[i].loop, lo, lo, n);
+    const char *at = tirc_format(c, "T.Cast(\"int32\", i - %s)", lo);
+    tirc_text_addf(&t, "        A[%s] = A[%s] + 1\n        B[%s] = T.Cast(\"int64\", i)\n", at, at,
+                   at);
+  }
+  run_all_ways(t.at, &(Ways){"loops", fill_loop, check_loop});
+  tirc_context_release(c);
+}
+
+/* --- floats ----------------------------------------------------------------------------------- */
+
+static const DType floats[] = {
+    {TYPE_FLOAT, 16, 1}, {TYPE_BFLOAT, 16, 1}, {TYPE_FLOAT, 32, 1}, {TYPE_FLOAT, 64, 1}};
+static const char *const float_names[] = {"float16", "bfloat16", "float32", "float64"};
+enum { N_FLOATS = 4, N_NUMBERS = 16 };
+
+/* What all the types that have a sign, or none, hold. */
+static const double numbers[N_NUMBERS] = {0, -0.0, 0.25, -0.25, 0.5, -0.5, 0.99609375, -0.99609375,
+                                          1, 1.5,  2,    2.75,  3.5, 64,   100,        127};
+static const double with_sign[N_NUMBERS] = {-1,   -1.5,  -2,   -2.5, -3.5, -64, -100, -127,
+                                            -128, -1.25, 0.75, 7,    8,    9,   10,   11};
+
+static DType int_of(int i) { return types[i / (2 * N_FLOATS)]; }
+static DType float_of(int i) { return floats[i / 2 % N_FLOATS]; }
+static double number_at(int i, int k) {
+  return i % 2 && int_of(i).code != TYPE_UINT ? with_sign[k] : numbers[k];
+}
+static int64_t edge_at(DType t, int k) {
+  int64_t edges[MAX_EDGES];
+  const int n = edges_of(t, edges);
+  return edges[k % n];
+}
+
+static void fill_floats(const Func *f, int i, Run *r) {
+  (void)f;
+  for (int k = 0; k < N_NUMBERS; k++) {
+    tirc_tensor_set(r->args[0].tensor, k, number_at(i, k));
+    tirc_tensor_set_int(r->args[2].tensor, k, edge_at(int_of(i), k));
+  }
+}
+
+static double rounded(DType t, Wide v) {
+  const double exact = (double)v; /* int64 as the interpreter has it: twice */
+  if (t.code == TYPE_BFLOAT) return tirc_bfloat_to_double(tirc_double_to_bfloat(exact));
+  if (t.bits == 16) return tirc_half_to_double(tirc_double_to_half(exact));
+  return t.bits == 32 ? (double)(float)v : exact;
+}
+
+static void check_floats(const char *who, const Func *f, int i, const Run *r) {
+  const DType t = int_of(i), u = float_of(i);
+  for (int k = 0; k < N_NUMBERS; k++) {
+    const double from = number_at(i, k);
+    const int64_t whole = t.code == TYPE_BOOL ? from != 0 : (int64_t)from;
+    const int64_t got = tirc_tensor_get_int(r->args[1].tensor, k), v = edge_at(t, k);
+    const double back = tirc_tensor_get(r->args[3].tensor, k), should = rounded(u, number(t, v));
+    if (got != whole) fail_msg("%s, %s: %g becomes %lld", who, f->name, from, (long long)got);
+    if (back != should)
+      fail_msg("%s, %s: %lld becomes %.17g, not %.17g", who, f->name, (long long)v, back, should);
+  }
+}
+
+static void test_floats(void **state) {
+  Tirc *c = tirc_context_new();
+  Text t = {.c = c};
+  (void)state;
+  for (int i = 0; i < N_TYPES * N_FLOATS * 2; i++) {
+    const char *whole = name_of(int_of(i)), *real = float_names[i / 2 % N_FLOATS];
+    tirc_text_addf(
+        &t,
+        "@T.prim_func\ndef to_%s_and_%s_%d(F: T.Buffer((16,), \"%s\"), G: T.Buffer((16,), "
+        "\"%s\"), X: T.Buffer((16,), \"%s\"), Y: T.Buffer((16,), \"%s\")):\n",
+        real, whole, i % 2, real, whole, whole, real);
+    tirc_text_addf(&t, "    for i in %s(16):\n", i % 2 ? "T.vectorized" : "range");
+    tirc_text_addf(&t, "        G[i] = T.Cast(\"%s\", F[i])\n        Y[i] = T.Cast(\"%s\", X[i])\n",
+                   whole, real);
+  }
+  run_all_ways(t.at, &(Ways){"floats", fill_floats, check_floats});
+  tirc_context_release(c);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_expressions),
+      cmocka_unit_test(test_loops),
+      cmocka_unit_test(test_floats),
+  };
+  if (!mkdtemp(folder)) return 2;
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  return system(command) || failed;
+}
