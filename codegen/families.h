@@ -3,6 +3,7 @@
 #define emit_STRING emit_none
 #define emit_TUPLE emit_none
 #define emit_DICT emit_none
+#define emit_NONE emit_none
 #define emit_ADD emit_arith
 #define emit_SUB emit_arith
 #define emit_MUL emit_arith
@@ -61,3 +62,13 @@
 #define emit_ISINF emit_math
 #define emit_POPCOUNT emit_math
 #define emit_CLZ emit_math
+#define emit_ISFINITE emit_math
+#define emit_ASINH emit_math
+#define emit_ACOSH emit_math
+#define emit_ATANH emit_math
+#define emit_HYPOT emit_math
+/* Lowering writes these out. */
+#define emit_LDEXP emit_none
+#define emit_NEXTAFTER emit_none
+#define emit_Q_MULTIPLY_SHIFT emit_none
+#define emit_Q_MULTIPLY_SHIFT_PER_AXIS emit_none

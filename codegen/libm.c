@@ -11,11 +11,11 @@ static const struct {
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 
-bool tirc_libm_find(const char *name, int arity, bool by_type, LibmFunc *out) {
+bool tirc_libm_find(const char *name, int arity, LibmFunc *out) {
   for (int i = 0; i < N_FUNCTIONS; i++) {
     size_t n = strlen(functions[i].name);
     if (strncmp(name, functions[i].name, n) != 0 || arity != functions[i].arity) continue;
-    bool on_float = !by_type && strcmp(name + n, "f") == 0;
+    bool on_float = strcmp(name + n, "f") == 0;
     if (name[n] != 0 && !on_float) continue;
     *out = (LibmFunc){functions[i].name, on_float};
     return true;

@@ -8,8 +8,7 @@ typedef struct LibmFunc {
   const char *name; /* without the f */
   bool on_float;    /* it was named with the f */
 } LibmFunc;
-/* by_type: the name is without an f, and the operands say which of the two is meant. */
-bool tirc_libm_find(const char *name, int arity, bool by_type, LibmFunc *out);
+bool tirc_libm_find(const char *name, int arity, LibmFunc *out);
 /* Whether code may call a C function of that name, so that no function of a program may have it. */
 bool tirc_is_library_name(const char *name);
 /* T.call_extern(dtype, "name", ...) and T.call_pure_extern: the name ("" when there is none) and

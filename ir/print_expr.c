@@ -215,6 +215,8 @@ void tirc_printer_expr(Printer *p, Text *t, Expr e, int min_precedence) {
       print_int(p, t, e);
     else if (e->op == OP_FLOAT)
       print_float(p, t, e);
+    else if (e->op == OP_NONE)
+      tirc_text_add(t, "None");
     else
       tirc_text_add(t, tirc_printer_string(p->c, e->u.s));
     break;

@@ -134,7 +134,8 @@ static void check_expr(Verifier *v, Expr e) {
   if (chooses && e->args[0]->dtype.code != TYPE_BOOL)
     FAIL(v, NULL, "the condition of T.%s is of type %s", info->name,
          type_name(v, e->args[0]->dtype));
-  bool uniform = info->class == OPCLASS_BINARY || info->class == OPCLASS_CALL;
+  bool mixed = e->op == OP_LDEXP || e->op == OP_Q_MULTIPLY_SHIFT_PER_AXIS;
+  bool uniform = (info->class == OPCLASS_BINARY || info->class == OPCLASS_CALL) && !mixed;
   if (uniform && e->n > 1) check_same(v, e, chooses ? 1 : 0);
   bool logical = e->op == OP_AND || e->op == OP_OR || e->op == OP_NOT;
   if (logical && e->args[0]->dtype.code != TYPE_BOOL)

@@ -21,7 +21,7 @@ static const struct {
              {OP_BITWISE_AND, RULE_INT}, {OP_BITWISE_OR, RULE_INT},  {OP_BITWISE_XOR, RULE_INT},
              {OP_BITWISE_NOT, RULE_INT}, {OP_SHIFT_LEFT, RULE_INT},  {OP_SHIFT_RIGHT, RULE_INT},
              {OP_POPCOUNT, RULE_INT},    {OP_CLZ, RULE_INT},         {OP_ISNAN, RULE_TEST},
-             {OP_ISINF, RULE_TEST},      {OP_LIKELY, RULE_BOOL}};
+             {OP_ISINF, RULE_TEST},      {OP_ISFINITE, RULE_TEST},   {OP_LIKELY, RULE_BOOL}};
 
 static Rule rule_of(Op op) {
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -73,10 +73,57 @@ static PyValue read_intrinsic(Reader *r, const Call *call) {
   }
   bool integer = !tirc_dtype_is_float(a[0]->dtype);
   if (rule == RULE_ROUND && integer) return tirc_py_expr(a[0]);
-  if (rule == RULE_TEST && integer) return tirc_py_expr(tirc_bool(r->c, false));
+  if (rule == RULE_TEST && integer) return tirc_py_expr(tirc_bool(r->c, op == OP_ISFINITE));
   DType t = rule == RULE_TEST ? tirc_dtype_lanes(DT_BOOL, a[0]->dtype.lanes) : a[0]->dtype;
   if (op == OP_CLZ) t = tirc_dtype_lanes(DT_INT32, t.lanes);
   return tirc_py_expr(tirc_expr(r->c, op, t, n, a));
+}
+
+/* --- operands of different types ---------------------------------------------------------------
+ */
+
+/* Vectors and scalars go together. */
+static void spread(Reader *r, const Call *call, int n, Expr *a) {
+  int lanes = 1;
+  for (int i = 0; i < n; i++)
+    if (a[i]->dtype.lanes > lanes) lanes = a[i]->dtype.lanes;
+  for (int i = 0; i < n; i++) {
+    if (a[i]->dtype.lanes == lanes) continue;
+    if (a[i]->dtype.lanes != 1)
+      READ_FAIL(r, call->node, "type", NULL, "vectors of %d and %d elements do not go together",
+                lanes, a[i]->dtype.lanes);
+    a[i] = tirc_broadcast(r->c, a[i], lanes);
+  }
+}
+
+static Expr int32_operand(Reader *r, const Call *call, const Syn *s) {
+  PyValue v = tirc_read_value(r, s);
+  Expr e = tirc_py_to_expr_like(r, s, v, DT_INT32);
+  if (!tirc_dtype_equal(tirc_dtype_lanes(e->dtype, 1), DT_INT32))
+    READ_FAIL(r, s, "type", "cast it: T.Cast(\"int32\", x)", "%s takes int32, not %s", call->name,
+              tirc_py_describe(r, v));
+  return e;
+}
+
+static PyValue read_ldexp(Reader *r, const Call *call) {
+  Expr a[2] = {operand(r, call, call->args[0], RULE_FLOAT),
+               operand(r, call, call->args[1], RULE_INT)};
+  a[1] = tirc_cast(r->c, tirc_dtype_lanes(DT_INT32, a[1]->dtype.lanes), a[1]);
+  spread(r, call, 2, a);
+  return tirc_py_expr(tirc_expr(r->c, OP_LDEXP, a[0]->dtype, 2, a));
+}
+
+/* q_multiply_shift and q_multiply_shift_per_axis: int32, and then conditions. */
+static PyValue read_q_multiply(Reader *r, const Call *call) {
+  enum { MOST = 7, INTEGERS = 5 };
+  Op op = (Op)call->function->detail;
+  int n = tirc_ops[op].arity;
+  Expr a[MOST];
+  for (int i = 0; i < n; i++)
+    a[i] = i < INTEGERS ? int32_operand(r, call, call->args[i])
+                        : tirc_read_condition(r, call->args[i]);
+  spread(r, call, n, a);
+  return tirc_py_expr(tirc_expr(r->c, op, a[0]->dtype, n, a));
 }
 
 /* --- operators as functions ---------------------------------------------------------------------
@@ -358,6 +405,10 @@ const Function tirc_value_functions[] = {
     INTRINSIC_1(ABS, "fabs"),
     INTRINSIC_1(ISNAN, "isnan"),
     INTRINSIC_1(ISINF, "isinf"),
+    INTRINSIC_1(ISFINITE, "isfinite"),
+    INTRINSIC_1(ASINH, "asinh"),
+    INTRINSIC_1(ACOSH, "acosh"),
+    INTRINSIC_1(ATANH, "atanh"),
     INTRINSIC_1(POPCOUNT, "popcount"),
     INTRINSIC_1(CLZ, "clz"),
     INTRINSIC_1(BITWISE_NOT, "bitwise_not"),
@@ -372,7 +423,13 @@ const Function tirc_value_functions[] = {
     INTRINSIC_2(BITWISE_XOR, "bitwise_xor"),
     INTRINSIC_2(SHIFT_LEFT, "shift_left"),
     INTRINSIC_2(SHIFT_RIGHT, "shift_right"),
+    INTRINSIC_2(HYPOT, "hypot"),
+    INTRINSIC_2(NEXTAFTER, "nextafter"),
     INTRINSIC_3(FMA, "fma"),
+    {"ldexp", "x1 x2 dtype?", IN_VALUE, read_ldexp, 0},
+    {"q_multiply_shift", "x y q s dtype?", IN_VALUE, read_q_multiply, OP_Q_MULTIPLY_SHIFT},
+    {"q_multiply_shift_per_axis", "x y ls rs q is_lshift_required is_rshift_required dtype?",
+     IN_VALUE, read_q_multiply, OP_Q_MULTIPLY_SHIFT_PER_AXIS},
 
     OPERATOR(MIN, "min"),
     OPERATOR(MAX, "max"),

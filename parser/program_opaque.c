@@ -14,6 +14,11 @@ typedef enum Gives {
 
 enum { FIRST, DTYPE }; /* parameters */
 
+static Expr argument(Reader *r, const Syn *s) {
+  PyValue v = tirc_read_value(r, s);
+  return v.kind == PY_NONE ? tirc_py_to_expr(r, s, v) : tirc_py_to_attr(r, s, v);
+}
+
 /* The keyword dtype is the first argument of a call that is given its type; the other calls have a
  * type of their own, whatever it says. */
 static PyValue read_opaque(Reader *r, const Call *call) {
@@ -23,7 +28,7 @@ static PyValue read_opaque(Reader *r, const Call *call) {
   if (call->args[FIRST]) given[n++] = call->args[FIRST];
   for (int i = 0; i < call->n_rest; i++) given[n++] = call->rest[i];
   Expr *args = tirc_new_array(r->c, Expr, n);
-  for (int i = 0; i < n; i++) args[i] = tirc_py_to_attr(r, given[i], tirc_read_value(r, given[i]));
+  for (int i = 0; i < n; i++) args[i] = argument(r, given[i]);
   DType t = DT_HANDLE;
   switch ((Gives)call->function->detail) {
   case GIVES_INT32: t = DT_INT32; break;
@@ -57,6 +62,7 @@ static PyValue read_intrinsic_id(Reader *r, const Call *call) {
 
 const Function tirc_opaque_functions[] = {
     OPAQUE(BOOL, "assume"),
+    OPAQUE(NAMED, "opaque_zero"), /* a 0 that no compiler knows (LowerIntrin makes it) */
     OPAQUE(HANDLE, "address_of"),
     OPAQUE(NAMED, "type_annotation"),
     OPAQUE(NAMED, "call_extern"),
@@ -75,14 +81,6 @@ const Function tirc_opaque_functions[] = {
     OPAQUE(BOOL, "isnullptr"),
     OPAQUE(HANDLE, "target"),
     OPAQUE(HANDLE, "prefetch"),
-    OPAQUE(FIRST, "asinh"),
-    OPAQUE(FIRST, "acosh"),
-    OPAQUE(FIRST, "atanh"),
-    OPAQUE(FIRST, "hypot"),
-    OPAQUE(FIRST, "ldexp"),
-    OPAQUE(FIRST, "nextafter"),
-    OPAQUE(FIRST, "q_multiply_shift"),
-    OPAQUE(FIRST, "q_multiply_shift_per_axis"),
     OPAQUE(INT32, "dp4a"),
     OPAQUE(INT32, "vscale"),
     OPAQUE(NAMED, "vectorlow"),

@@ -212,6 +212,7 @@ Expr tirc_py_to_expr_like(Reader *r, const Syn *at, PyValue v, DType t) {
 }
 
 Expr tirc_py_to_attr(Reader *r, const Syn *at, PyValue v) {
+  if (v.kind == PY_NONE) return tirc_expr(r->c, OP_NONE, DT_HANDLE, 0, NULL);
   if (v.kind != PY_TUPLE && v.kind != PY_DICT) return tirc_py_to_expr(r, at, v);
   Expr *items = tirc_new_array(r->c, Expr, v.u.list.n);
   for (int i = 0; i < v.u.list.n; i++) items[i] = tirc_py_to_attr(r, at, v.u.list.at[i]);

@@ -5,6 +5,7 @@
 
 #include "../codegen/c/c.h"
 #include "../codegen/llvm/llvm.h"
+#include "../codegen/symbols.h"
 #include "../ir/equal.h"
 #include "../ir/hash.h"
 #include "../ir/print.h"
@@ -465,15 +466,26 @@ tirc_status tirc_module_relayout(const tirc_module *m, const char *func, int par
   return make_module(relayout, &p, &p.sources, &p.result, out, error);
 }
 
+static int find_function(const Module *m, const char *name) {
+  int i = 0;
+  while (i < m->n_funcs && strcmp(m->funcs[i]->name, name) != 0) i++;
+  return i < m->n_funcs ? i : -1;
+}
+
 static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
-  for (int i = 0; name && i < m->n_funcs; i++) {
-    if (strcmp(m->funcs[i]->name, "main") != 0) continue;
-    Func *f = tirc_new(c, Func);
-    *f = *m->funcs[i];
-    f->name = tirc_strdup(c, name);
-    return tirc_module_with_func(c, m, i, f);
-  }
-  return m;
+  int i = name ? find_function(m, "main") : -1;
+  if (i < 0 || strcmp(name, "main") == 0) return m;
+  Func *f = tirc_new(c, Func);
+  *f = *m->funcs[i];
+  f->name = tirc_strdup(c, name);
+  while (find_function(m, f->name) >= 0) f->name = tirc_format(c, "%s_main", f->name);
+  return tirc_module_with_func(c, m, i, f);
+}
+
+/* The module as its code names it, before it is lowered. */
+static const Module *for_code(Tirc *c, const tirc_module *from, const char *main_name) {
+  const Module *m = rename_main(c, from->m, main_name);
+  return from->lowered ? m : tirc_split_packing(c, m);
 }
 
 static void emit(Tirc *c, void *self) {
@@ -481,8 +493,7 @@ static void emit(Tirc *c, void *self) {
   Lower *p = self;
   if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_ANNOTATIONS)
     tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_emit_kind %d", (int)p->kind);
-  const Module *m = rename_main(c, p->from->m, p->main_name);
-  if (!p->from->lowered) m = tirc_split_packing(c, m);
+  const Module *m = for_code(c, p->from, p->main_name);
   const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
   const char *cpu = p->target ? p->target : CPU_DEFAULT, *text = NULL;
   if (p->kind == TIRC_EMIT_HEADER) text = tirc_c_header(c, lowered);
@@ -508,5 +519,28 @@ tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const ch
   if (status != TIRC_OK) return status;
   *bytes = (char *)(uintptr_t)p.code.bytes;
   *n = p.code.n;
+  return status;
+}
+
+typedef struct EmittedName {
+  const tirc_module *from;
+  const char *func, *main_name, *result;
+} EmittedName;
+
+static void find_symbol(Tirc *c, void *self) {
+  EmittedName *p = self;
+  int at;
+  (void)tirc_api_func(c, p->from->m, p->func, &at);
+  const char *name = rename_main(c, p->from->m, p->main_name)->funcs[at]->name;
+  const Module *m = for_code(c, p->from, p->main_name);
+  const char *symbol = tirc_symbols(c, m)[find_function(m, name)];
+  p->result = tirc_api_copy(c, symbol, strlen(symbol));
+}
+tirc_status tirc_module_emitted_name(const tirc_module *m, const char *func, const char *main_name,
+                                     char **symbol, tirc_error **error) {
+  NEED(m, symbol);
+  EmittedName p = {.from = m, .func = func, .main_name = main_name};
+  tirc_status status = tirc_api_scratch(find_symbol, &p, &m->sources, error);
+  if (status == TIRC_OK) *symbol = (char *)(uintptr_t)p.result;
   return status;
 }

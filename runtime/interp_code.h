@@ -75,8 +75,9 @@ struct Node {
       View *view;
       const Node **index;
     } load;
-    Cell *lanes; /* vector variable, or the variable of a let */
-    struct {     /* call_extern */
+    const Node **args; /* more than three of them */
+    Cell *lanes;       /* vector variable, or the variable of a let */
+    struct {           /* call_extern */
       double (*f1)(double);
       double (*f2)(double, double);
     } math;
@@ -181,6 +182,7 @@ const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);
 double tirc_round_float(DType t, double v); /* to the nearest value of t */
 /* interp_math.c: false when e is none of the float intrinsics there. */
 bool tirc_compile_math(Compiler *k, Node *n);
+void tirc_compile_q(Compiler *k, Node *n); /* q_multiply_shift and q_multiply_shift_per_axis */
 bool tirc_compile_intrinsic(Compiler *k, Node *n); /* interp_intrinsic.c: LLVM's; false: not one */
 void tirc_compile_extern(Compiler *k, Node *n);    /* T.call_extern of libm, or throws */
 /* interp_access.c */

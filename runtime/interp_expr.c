@@ -467,6 +467,9 @@ static void compile_CALL(Compiler *k, Node *n) { tirc_compile_extern(k, n); }
 static void compile_STRING(Compiler *k, Node *n) { unsupported(k, n); }
 static void compile_TUPLE(Compiler *k, Node *n) { unsupported(k, n); }
 static void compile_DICT(Compiler *k, Node *n) { unsupported(k, n); }
+static void compile_NONE(Compiler *k, Node *n) { unsupported(k, n); }
+static void compile_Q_MULTIPLY_SHIFT(Compiler *k, Node *n) { tirc_compile_q(k, n); }
+static void compile_Q_MULTIPLY_SHIFT_PER_AXIS(Compiler *k, Node *n) { tirc_compile_q(k, n); }
 
 /* What is not here is a function of floats and stands in interp_math.c. */
 static void compile_float_math(Compiler *k, Node *n) {
@@ -505,6 +508,13 @@ static void compile_float_math(Compiler *k, Node *n) {
 #define compile_COPYSIGN compile_float_math
 #define compile_ISNAN compile_float_math
 #define compile_ISINF compile_float_math
+#define compile_ISFINITE compile_float_math
+#define compile_ASINH compile_float_math
+#define compile_ACOSH compile_float_math
+#define compile_ATANH compile_float_math
+#define compile_HYPOT compile_float_math
+#define compile_LDEXP compile_float_math
+#define compile_NEXTAFTER compile_float_math
 
 static void (*const compilers[OP_COUNT])(Compiler *, Node *) = {
 #define OP(id, name, arity, class, precedence, c_form) [OP_##id] = compile_##id,
@@ -516,7 +526,9 @@ const Node *tirc_compile_expr(Compiler *k, Expr e) {
   Node *n = tirc_new(k->t, Node);
   n->expr = e;
   n->dtype = tirc_dtype_in_run(k, e->dtype);
-  bool own = e->op == OP_LET || e->op == OP_LOAD || e->op == OP_CALL; /* compile their operands */
+  bool many = e->op == OP_Q_MULTIPLY_SHIFT || e->op == OP_Q_MULTIPLY_SHIFT_PER_AXIS;
+  bool own =
+      e->op == OP_LET || e->op == OP_LOAD || e->op == OP_CALL || many; /* they compile them */
   if (!own) {
     const Node **operand[] = {&n->a, &n->b, &n->c};
     for (int i = 0; i < e->n && i < 3; i++) *operand[i] = tirc_compile_expr(k, e->args[i]);

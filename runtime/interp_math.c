@@ -36,6 +36,10 @@
   UNARY(ROUND, round(x))                                                                           \
   UNARY(NEARBYINT, nearbyint(x))                                                                   \
   UNARY(ABS, fabs(x))                                                                              \
+  UNARY(ASINH, asinh(x))                                                                           \
+  UNARY(ACOSH, acosh(x))                                                                           \
+  UNARY(ATANH, atanh(x))                                                                           \
+  BINARY(HYPOT, hypot(x, y))                                                                       \
   BINARY(ATAN2, atan2(x, y))                                                                       \
   BINARY(POW, pow(x, y))                                                                           \
   BINARY(FMOD, fmod(x, y))                                                                         \
@@ -61,6 +65,26 @@ static double eval_FMA(Run *run, const Node *n) {
 }
 static int64_t eval_ISNAN(Run *run, const Node *n) { return isnan(get_f(run, n->a)) != 0; }
 static int64_t eval_ISINF(Run *run, const Node *n) { return isinf(get_f(run, n->a)) != 0; }
+static int64_t eval_ISFINITE(Run *run, const Node *n) { return isfinite(get_f(run, n->a)) != 0; }
+static double eval_LDEXP(Run *run, const Node *n) {
+  double x = get_f(run, n->a);
+  return tirc_round_float(n->dtype, ldexp(x, (int)get_i(run, n->b)));
+}
+/* The next value of a 16-bit type, by its bits. */
+static double next_half(DType t, double x, double y) {
+  bool is_bfloat = t.code == TYPE_BFLOAT;
+  if (isnan(x) || isnan(y) || x == y) return x == y ? y : x + y;
+  uint16_t bits = x == 0      ? y < 0 ? 0x8000 : 0
+                  : is_bfloat ? tirc_double_to_bfloat(x)
+                              : tirc_double_to_half(x);
+  bits = (uint16_t)(x == 0 || (x < y) == (x > 0) ? bits + 1 : bits - 1);
+  return is_bfloat ? tirc_bfloat_to_double(bits) : tirc_half_to_double(bits);
+}
+static double eval_NEXTAFTER(Run *run, const Node *n) {
+  double x = get_f(run, n->a), y = get_f(run, n->b);
+  if (n->dtype.bits == 16) return next_half(n->dtype, x, y);
+  return n->dtype.bits == 32 ? (double)nextafterf((float)x, (float)y) : nextafter(x, y);
+}
 static int64_t eval_abs_int(Run *run, const Node *n) {
   int64_t r;
   if (tirc_int_op(OP_ABS, n->dtype, get_i(run, n->a), 0, &r) == INT_OVERFLOWS)
@@ -72,7 +96,42 @@ static int64_t eval_abs_int(Run *run, const Node *n) {
 static double (*const functions[OP_COUNT])(Run *, const Node *) = {
 #define ROW(NAME, value) [OP_##NAME] = eval_##NAME,
     FUNCTIONS(ROW, ROW)[OP_FMA] = eval_FMA,
+    [OP_LDEXP] = eval_LDEXP,
+    [OP_NEXTAFTER] = eval_NEXTAFTER,
 };
+static int64_t (*const tests[OP_COUNT])(Run *, const Node *) = {
+    [OP_ISNAN] = eval_ISNAN,
+    [OP_ISINF] = eval_ISINF,
+    [OP_ISFINITE] = eval_ISFINITE,
+};
+
+/* --- fixed point -------------------------------------------------------------------------------
+ */
+
+/* x y / 2^by, rounded half up. */
+static int64_t fixed_product(DType t, int64_t x, int64_t y, int64_t by) {
+  __int128 product = (__int128)x * y;
+  if (by > 64) return 0;
+  if (by > 0) return tirc_wrap_int(t, (int64_t)((product + ((__int128)1 << (by - 1))) >> by));
+  return by > -32 ? tirc_wrap_int(t, (int64_t)(product * ((int64_t)1 << -by))) : 0;
+}
+static int64_t eval_q(Run *run, const Node *n) {
+  enum { X, Y, Q, S };
+  const Node *const *args = n->u.args;
+  const int64_t x = get_i(run, args[X]), y = get_i(run, args[Y]);
+  return fixed_product(n->dtype, x, y, get_i(run, args[Q]) - get_i(run, args[S]));
+}
+static int64_t eval_q_per_axis(Run *run, const Node *n) {
+  enum { X, Y, LEFT, RIGHT, Q, SHIFTS_LEFT };
+  const Node *const *args = n->u.args;
+  const int64_t x = get_i(run, args[X]), y = get_i(run, args[Y]);
+  const int64_t left = get_i(run, args[SHIFTS_LEFT]) ? get_i(run, args[LEFT]) : 0;
+  return fixed_product(n->dtype, x, y, get_i(run, args[Q]) + get_i(run, args[RIGHT]) - left);
+}
+void tirc_compile_q(Compiler *k, Node *n) {
+  n->u.args = tirc_compile_exprs(k, n->expr->n, n->expr->args);
+  n->eval.i = n->expr->op == OP_Q_MULTIPLY_SHIFT ? eval_q : eval_q_per_axis;
+}
 
 bool tirc_compile_math(Compiler *k, Node *n) {
   (void)k;
@@ -81,10 +140,10 @@ bool tirc_compile_math(Compiler *k, Node *n) {
     n->eval.i = eval_abs_int;
     return true;
   }
-  for (int i = 0; i < n->expr->n; i++)
+  for (int i = 0; i < (op == OP_LDEXP ? 1 : n->expr->n); i++)
     if (!tirc_dtype_is_float(n->expr->args[i]->dtype)) return false;
-  if (op == OP_ISNAN || op == OP_ISINF) {
-    n->eval.i = op == OP_ISNAN ? eval_ISNAN : eval_ISINF;
+  if (tests[op]) {
+    n->eval.i = tests[op];
     return true;
   }
   n->eval.f = functions[op];
@@ -169,6 +228,11 @@ void tirc_compile_extern(Compiler *k, Node *n) {
   Expr e = n->expr;
   if (tirc_compile_intrinsic(k, n)) return;
   bool external = strcmp(e->u.s, "call_extern") == 0 || strcmp(e->u.s, "call_pure_extern") == 0;
+  if (strcmp(e->u.s, "opaque_zero") == 0 && tirc_dtype_is_int(n->dtype)) {
+    n->u.constant.i = 0;
+    n->cell = &n->u.constant;
+    return;
+  }
   if (strcmp(e->u.s, "infinity") == 0 && tirc_dtype_is_float(n->dtype)) {
     n->u.constant.f = (double)INFINITY;
     n->cell = &n->u.constant;

@@ -224,10 +224,11 @@ int read_backends(Bench *b); /* DONE or BAD */
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
                             const char *compiler, const tirc_argument *args, const char **why,
                             tirc_error **e);
-/* From a source with a function bench_kernel that takes the parameters, and behind them the
- * symbolic extents of m unless that is NULL; NULL, with why. */
-Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, const char *compiler,
-                         const char *source, const tirc_argument *args, const char **why);
+/* From a source with a function `callee` that takes the parameters, and behind them the symbolic
+ * extents of m unless that is NULL; NULL, with why, and the compiler's errors to b->out. */
+Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, const char *callee,
+                         const char *compiler, const char *source, const tirc_argument *args,
+                         const char **why);
 void call_compiled(const Compiled *c);
 const char *first_compiler(void); /* of C; NULL when there is none */
 /* bench_ahead.c: skipped when the schedule packs nothing ahead */

@@ -18,11 +18,12 @@ struct Compiled {
 static const char *const compilers[] = {"clang-19", "clang", "gcc", "cc"};
 enum { N_COMPILERS = sizeof compilers / sizeof *compilers };
 
-static int run(char *const *words) {
+/* What it says goes to the file `said`. */
+static int run(char *const *words, const char *said) {
   int status = -1;
   pid_t pid = fork();
   if (pid == 0) {
-    int nowhere = open("/dev/null", O_WRONLY);
+    int nowhere = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     if (nowhere < 0 || dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0) _exit(127);
     execvp(words[0], words);
     _exit(127);
@@ -32,7 +33,7 @@ static int run(char *const *words) {
 }
 
 static bool is_there(const char *compiler) {
-  return run((char *[]){(char *)(uintptr_t)compiler, "--version", NULL}) == 0;
+  return run((char *[]){(char *)(uintptr_t)compiler, "--version", NULL}, "/dev/null") == 0;
 }
 
 const char *first_compiler(void) {
@@ -96,11 +97,11 @@ static void write_arguments(FILE *f, const Case *k, const tirc_module *m) {
 }
 
 /* The source with a function that takes the arrays as a list, and one for the number of threads. */
-static bool write_source(const Case *k, const tirc_module *m, const char *path,
+static bool write_source(const Case *k, const tirc_module *m, const char *callee, const char *path,
                          const char *source) {
   FILE *f = fopen(path, "w");
   if (!f) return false;
-  fprintf(f, "%s\nint tirc_bench_call(void **p) { return bench_kernel(", source);
+  fprintf(f, "%s\nint tirc_bench_call(void **p) { return %s(", source, callee);
   write_arguments(f, k, m);
   fprintf(f, "); }\n"
              "#ifdef _OPENMP\nvoid omp_set_num_threads(int n);\n#endif\n"
@@ -111,7 +112,7 @@ static bool write_source(const Case *k, const tirc_module *m, const char *path,
 
 /* Without OpenMP where the compiler has none: the parallel loops then run on one thread. */
 static bool compile(const char *compiler, const char *cpu, const char *c, const char *so,
-                    int threads) {
+                    const char *said, int threads) {
   char march[96];
   snprintf(march, sizeof march, "-march=%.80s", cpu);
   char *words[] = {(char *)(uintptr_t)compiler,
@@ -126,21 +127,41 @@ static bool compile(const char *compiler, const char *cpu, const char *c, const 
                    "-fopenmp",
                    NULL};
   enum { OPENMP = 9 };
-  if (threads > 1 && run(words) == 0) return true;
+  if (threads > 1 && run(words, said) == 0) return true;
   words[OPENMP] = NULL;
-  return run(words) == 0;
+  return run(words, said) == 0;
 }
 
-static void *load(const Bench *b, const Case *k, const tirc_module *m, const char *compiler,
-                  const char *source) {
+/* The compiler's first errors; of a linker, its first lines. */
+static void show_errors(const Bench *b, const char *compiler, const char *said) {
+  enum { MOST = 3 };
+  char line[400];
+  FILE *f = fopen(said, "r");
+  for (int errors_only = 1, n = 0; f && errors_only >= 0 && n == 0; errors_only--) {
+    rewind(f);
+    while (n < MOST && fgets(line, sizeof line, f)) {
+      if (errors_only && !strstr(line, "error:")) continue;
+      fprintf(b->out, "%s: %s%s", compiler, line, strchr(line, '\n') ? "" : "\n");
+      n++;
+    }
+  }
+  if (f) fclose(f);
+}
+
+static void *load(const Bench *b, const Case *k, const tirc_module *m, const char *callee,
+                  const char *compiler, const char *source) {
   const char *parent = getenv("TMPDIR");
-  char folder[256], c[288], so[288];
+  char folder[256], c[288], so[288], said[288];
   snprintf(folder, sizeof folder, "%.200s/tirc-bench-XXXXXX", parent && *parent ? parent : "/tmp");
   if (!mkdtemp(folder)) return NULL;
   snprintf(c, sizeof c, "%s/kernel.c", folder);
   snprintf(so, sizeof so, "%s/kernel.so", folder);
-  bool ok = write_source(k, m, c, source) && compile(compiler, b->target.name, c, so, k->threads);
+  snprintf(said, sizeof said, "%s/said", folder);
+  bool ok = write_source(k, m, callee, c, source) &&
+            compile(compiler, b->target.name, c, so, said, k->threads);
   void *library = ok ? dlopen(so, RTLD_NOW | RTLD_LOCAL) : NULL;
+  if (!ok) show_errors(b, compiler, said);
+  unlink(said);
   unlink(c);
   unlink(so);
   rmdir(folder);
@@ -148,12 +169,13 @@ static void *load(const Bench *b, const Case *k, const tirc_module *m, const cha
 }
 
 /* The library stays loaded: OpenMP's threads run in it after the last call. */
-Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, const char *compiler,
-                         const char *source, const tirc_argument *args, const char **why) {
+Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, const char *callee,
+                         const char *compiler, const char *source, const tirc_argument *args,
+                         const char **why) {
   Compiled *out = calloc(1, sizeof *out);
   *why = "the function has too many parameters";
   if (!out || k->n_params > (int)(sizeof out->arrays / sizeof *out->arrays)) return free(out), NULL;
-  void *library = load(b, k, m, compiler, source);
+  void *library = load(b, k, m, callee, compiler, source);
   void (*set_threads)(int) = NULL;
   if (library) {
     *(void **)(&out->call) = dlsym(library, "tirc_bench_call");
@@ -171,11 +193,15 @@ Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, co
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
                             const char *compiler, const tirc_argument *args, const char **why,
                             tirc_error **e) {
-  char *source = NULL;
+  static const char main_name[] = "bench_kernel";
+  char *source = NULL, *callee = NULL;
   size_t n = 0;
   *why = "it has no form in C";
-  if (tirc_module_emit(m, TIRC_EMIT_C, b->o->target, "bench_kernel", &source, &n, e)) return NULL;
-  Compiled *out = compile_source(b, k, m, compiler, source, args, why);
+  Compiled *out = NULL;
+  if (!tirc_module_emit(m, TIRC_EMIT_C, b->o->target, main_name, &source, &n, e) &&
+      !tirc_module_emitted_name(m, NULL, main_name, &callee, e))
+    out = compile_source(b, k, m, callee, compiler, source, args, why);
+  tirc_string_free(callee);
   tirc_string_free(source);
   return out;
 }

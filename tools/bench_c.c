@@ -77,7 +77,7 @@ void *plain_c_prepare(const Bench *b, const Case *k, const Operator *op, const c
   if (!compiler || (op && op->kind != PRODUCT)) return NULL;
   if (op) {
     char *source = write_product(k, op);
-    if (source) c = compile_source(b, k, NULL, compiler, source, k->args, why);
+    if (source) c = compile_source(b, k, NULL, "bench_kernel", compiler, source, k->args, why);
     free(source);
   } else
     c = compile_contender(b, k, k->program, compiler, k->args, why, &e);

@@ -16,7 +16,8 @@ typedef struct CSource {
  *
  *   int NAME(params..., symbols...)
  *
- * as in codegen/llvm/llvm.h, with the same status. Throws "codegen". */
+ * under its symbol (codegen/symbols.h), as in codegen/llvm/llvm.h, with the same status. Throws
+ * "codegen". */
 const char *tirc_c_source(Tirc *c, const CSource *what);
 /* The declarations of the same functions, with what a caller has to know. */
 const char *tirc_c_header(Tirc *c, const Module *lowered);

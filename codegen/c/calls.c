@@ -44,6 +44,7 @@ static CText float_math(CGen *g, Op op, DType t, int n, const CText *args) {
   case OP_EXP10: return helper(g, HELPER_EXP10, t, args[0]);
   case OP_ISNAN:
   case OP_ISINF:
+  case OP_ISFINITE:
     g->uses_math = true;
     return tirc_cg_text(g, BINDS_EQUAL, "%s(%s) != 0", tirc_ops[op].c_form, args[0].s);
   default: break;
@@ -56,7 +57,7 @@ static CText float_math(CGen *g, Op op, DType t, int n, const CText *args) {
 
 CText tirc_cg_math(CGen *g, Expr e, const Window *w) {
   DType t = tirc_dtype_lanes(e->args[0]->dtype, 1);
-  bool is_small = tirc_cg_is_small(t), is_test = e->op == OP_ISNAN || e->op == OP_ISINF;
+  bool is_small = tirc_cg_is_small(t), is_test = e->dtype.code == TYPE_BOOL;
   CText args[3];
   for (int i = 0; i < e->n; i++) {
     args[i] = tirc_cg_cast(g, tirc_cg_expr(g, e->args[i], w), e->args[i]->dtype, t);
@@ -69,30 +70,22 @@ CText tirc_cg_math(CGen *g, Expr e, const Window *w) {
 
 /* --- libm by name --------------------------------------------------------------------------- */
 
-static CText libm(CGen *g, Expr e, const char *name, int first, bool by_type, const Window *w) {
+static CText emit_extern(CGen *g, Expr e, const Window *w) {
+  int first;
+  const char *name = tirc_extern_name(e, &first);
   LibmFunc f;
   int arity = e->n - first;
-  if (!tirc_libm_find(name, arity, by_type, &f))
+  if (!tirc_libm_find(name, arity, &f))
     tirc_fail(g->c, g->loc, "codegen", "functions of libm can be called, like expf or pow",
               "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
               arity == 1 ? "" : "s");
-  DType t = (by_type ? e->dtype.bits < 64 : f.on_float) ? DT_FLOAT32 : DT_FLOAT64;
+  DType t = f.on_float ? DT_FLOAT32 : DT_FLOAT64;
   CText args[3];
   for (int k = 0; k < arity; k++) {
     Expr arg = e->args[first + k];
     args[k] = tirc_cg_cast(g, tirc_cg_expr(g, arg, w), arg->dtype, t);
   }
   return tirc_cg_cast(g, call(g, f.name, t, arity, args), t, e->dtype);
-}
-
-static CText emit_extern(CGen *g, Expr e, const Window *w) {
-  int first;
-  const char *name = tirc_extern_name(e, &first);
-  return libm(g, e, name, first, false, w);
-}
-
-static CText emit_library(CGen *g, Expr e, const Window *w) {
-  return libm(g, e, e->u.s, 0, true, w);
 }
 
 /* --- LLVM's intrinsics ---------------------------------------------------------------------- */
@@ -196,22 +189,22 @@ static CText emit_assume(CGen *g, Expr e, const Window *w) {
   return tirc_cg_number(g, DT_BOOL, 1);
 }
 
+/* T.opaque_zero(dtype) */
+static CText emit_opaque_zero(CGen *g, Expr e, const Window *w) {
+  (void)w;
+  g->uses_zero = true;
+  return tirc_cg_cast(g, tirc_cg_text(g, BINDS_ALL, "tirc_zero"), DT_INT64, e->dtype);
+}
+
 CText tirc_cg_call(CGen *g, Expr e, const Window *w) {
   static const struct {
     const char *name;
     CText (*emit)(CGen *, Expr, const Window *);
   } calls[] = {
-      {"prefetch", emit_prefetch},
-      {"address_of", emit_address_of},
-      {"call_extern", emit_extern},
-      {"call_pure_extern", emit_extern},
-      {"asinh", emit_library},
-      {"acosh", emit_library},
-      {"atanh", emit_library},
-      {"hypot", emit_library},
-      {"assume", emit_assume},
-      {"call_llvm_intrin", emit_llvm},
-      {"call_llvm_pure_intrin", emit_llvm},
+      {"prefetch", emit_prefetch},     {"address_of", emit_address_of},
+      {"call_extern", emit_extern},    {"call_pure_extern", emit_extern},
+      {"assume", emit_assume},         {"opaque_zero", emit_opaque_zero},
+      {"call_llvm_intrin", emit_llvm}, {"call_llvm_pure_intrin", emit_llvm},
   };
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     if (strcmp(calls[i].name, e->u.s) == 0) return calls[i].emit(g, e, w);

@@ -5,7 +5,7 @@
 const char *tirc_cg_declaration(CGen *g, const Func *f, const Signature *s, Name ***names) {
   Text t = {.c = g->c};
   *names = tirc_new_array(g->c, Name *, s->n + 1);
-  tirc_text_addf(&t, "int %s(", tirc_c_identifier(g->c, f->name));
+  tirc_text_addf(&t, "int %s(", g->func);
   for (int i = 0; i < s->n; i++) {
     const Param *p = &s->params[i];
     const char *wanted = p->buffer ? p->buffer->name : p->var->u.s;
@@ -57,19 +57,25 @@ static void describe(CGen *g, Text *t, const Param *p, const char *name) {
   tirc_text_add(t, "\n");
 }
 
-static void declare(CGen *g, Text *t, const Func *f) {
+const char *tirc_cg_symbol_note(CGen *g, const Func *f) {
+  if (strcmp(g->func, f->name) == 0) return "";
+  return tirc_format(g->c, ", which is %s in the program: C has, or reserves, that name", f->name);
+}
+
+static void declare(CGen *g, Text *t, const Func *f, const char *symbol) {
   Signature s = tirc_signature(g->c, f);
   Name **names;
   g->loc = f->loc;
+  g->func = symbol;
   int mark = tirc_cg_open_scope(g);
   const char *declaration = tirc_cg_declaration(g, f, &s, &names);
-  tirc_text_addf(t, "\n/* %s\n", f->name);
+  tirc_text_addf(t, "\n/* %s%s\n", symbol, tirc_cg_symbol_note(g, f));
   for (int i = 0; i < s.n; i++) describe(g, t, &s.params[i], names[i]->s);
   bool apart = false;
   for (int i = 0; i < s.n; i++) apart = apart || s.params[i].is_apart;
   tirc_text_addf(t, " * %s */\n",
                  apart ? "What restrict stands on must not overlap what is written." : "");
-  tirc_text_addf(t, "%s%s;\n", declaration, tirc_c_label(g->c, f));
+  tirc_text_addf(t, "%s;\n", declaration);
   tirc_cg_close_scope(g, mark);
 }
 
@@ -88,8 +94,8 @@ const char *tirc_c_header(Tirc *c, const Module *m) {
                     "#define restrict __restrict\n"
                     "extern \"C\" {\n"
                     "#endif\n");
-  tirc_text_add(&t, tirc_c_label_macros(c, m));
-  for (int i = 0; i < m->n_funcs; i++) declare(&g, &t, m->funcs[i]);
+  const char *const *symbols = tirc_symbols(c, m);
+  for (int i = 0; i < m->n_funcs; i++) declare(&g, &t, m->funcs[i], symbols[i]);
   tirc_text_add(&t, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n");
   return t.at;
 }

@@ -12,6 +12,7 @@
 
 #include "../../ir/visit.h"
 #include "../signature.h"
+#include "../symbols.h"
 #include "c.h"
 
 /* Lanes start .. start + n - 1 as one vector, or, when lane is given, the single lane start + lane
@@ -82,6 +83,7 @@ typedef struct CGen {
   VEC(DType) vectors;      /* vector types in use */
   VEC(Helper) helpers;     /* functions that the code needs, in the order in which it needs them */
   bool uses_math, uses_stdlib;
+  bool uses_zero; /* in this function: a 0 that compilers do not know */
   bool restrict_data;
   bool index; /* inside of index arithmetic, which does not overflow */
   Held *held;
@@ -99,11 +101,6 @@ const char *tirc_cg_name(CGen *g, const char *wanted);
 Name *tirc_cg_declare(CGen *g, Expr var, const char *wanted);
 int tirc_cg_open_scope(CGen *g);
 void tirc_cg_close_scope(CGen *g, int mark);
-const char *tirc_c_identifier(Tirc *c, const char *name); /* without regard to scopes */
-/* Behind the declaration of a function that C needs another name for: the symbol that it has in
- * machine code, by a macro; otherwise "". */
-const char *tirc_c_label(Tirc *c, const Func *f);
-const char *tirc_c_label_macros(Tirc *c, const Module *m); /* "" when no function needs them */
 
 /* --- types.c -------------------------------------------------------------------------------- */
 const char *tirc_c_type(DType t);        /* of a scalar in memory and as a parameter */
@@ -182,6 +179,8 @@ const char *tirc_cg_note_loop(CGen *g, Expr var);
 const char *tirc_cg_note_store(CGen *g, Buffer b);
 
 /* --- declare.c ------------------------------------------------------------------------------ */
+/* What a comment says behind the symbol g->func of f: "" where it is the function's name. */
+const char *tirc_cg_symbol_note(CGen *g, const Func *f);
 /* int NAME(const float *restrict A, ...), and the names of the parameters in *names. */
 const char *tirc_cg_declaration(CGen *g, const Func *f, const Signature *s, Name ***names);
 

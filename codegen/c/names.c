@@ -1,47 +1,6 @@
-/* Names: the program's own, as far as C allows. What is no letter or digit becomes "_"; words of C,
- * of its library and of the generated code, and names that an enclosing scope has already, get
- * something behind them. */
-#include "../libm.h"
+/* Names in scope: the program's own, as far as C allows (symbols.h); those that an enclosing scope
+ * has already get a number. */
 #include "gen.h"
-
-#include <ctype.h>
-#include <fnmatch.h>
-
-static bool is_reserved(const char *s) {
-#define RESERVED(...) __VA_ARGS__,
-  static const char *const patterns[] = {
-#include "reserved.def"
-  };
-#undef RESERVED
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-    if (fnmatch(patterns[i], s, 0) == 0) return true;
-  DType t;
-  return tirc_dtype_parse(s, &t) || tirc_is_library_name(s);
-}
-
-const char *tirc_c_identifier(Tirc *c, const char *name) {
-  char *s = tirc_format(c, "%s%s", isdigit((unsigned char)*name) || !*name ? "v_" : "", name);
-  for (char *p = s; *p; p++)
-    if (!isalnum((unsigned char)*p)) *p = '_';
-  return is_reserved(s) ? tirc_format(c, "%s%s_", s[0] == '_' ? "v" : "", s) : s;
-}
-
-static bool is_renamed(Tirc *c, const Func *f) {
-  return strcmp(tirc_c_identifier(c, f->name), f->name) != 0;
-}
-
-const char *tirc_c_label(Tirc *c, const Func *f) {
-  return is_renamed(c, f) ? tirc_format(c, " TIRC_SYMBOL(\"%s\")", f->name) : "";
-}
-
-const char *tirc_c_label_macros(Tirc *c, const Module *m) {
-  for (int i = 0; i < m->n_funcs; i++)
-    if (is_renamed(c, m->funcs[i]))
-      return "#define TIRC_TEXT(x) #x\n"
-             "#define TIRC_PREFIX(x) TIRC_TEXT(x)\n"
-             "#define TIRC_SYMBOL(s) __asm__(TIRC_PREFIX(__USER_LABEL_PREFIX__) s)\n";
-  return "";
-}
 
 static bool is_taken(CGen *g, const char *s) {
   for (int i = 0; i < g->taken.n; i++)

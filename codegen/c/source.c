@@ -2,8 +2,6 @@
  * macros and helpers have to stand in front of them. */
 #include "gen.h"
 
-#include "../libm.h"
-
 static const Func *find(const Module *m, const char *name) {
   for (int i = 0; m && i < m->n_funcs; i++)
     if (strcmp(m->funcs[i]->name, name) == 0) return m->funcs[i];
@@ -25,26 +23,30 @@ static void write_packed(CGen *g, const Signature *s) {
   tirc_text_addf(g->out, "  return %s(%s);\n}\n", g->func, s->n ? call.at : "");
 }
 
-static void write_function(CGen *g, const Func *f) {
+static void write_function(CGen *g, const Func *f, const char *symbol) {
   Signature s = tirc_signature(g->c, f);
   Name **names;
   g->loc = f->loc;
-  g->func = tirc_c_identifier(g->c, f->name);
-  for (int i = 0; i < g->taken.n; i++)
-    if (strcmp(g->taken.at[i], g->func) == 0)
-      tirc_fail(g->c, f->loc, "codegen", "rename the function", "the name %s is taken", f->name);
+  g->func = symbol;
   vec_push(g->c, g->taken, g->func);
   g->notes = tirc_cg_notes(g->c, find(g->what->scheduled, f->name));
   g->note = NULL;
   g->restrict_data = s.restrict_data;
   g->stack_bytes = 0;
+  g->uses_zero = false;
   int mark = tirc_cg_open_scope(g);
   const char *declaration = tirc_cg_declaration(g, f, &s, &names);
-  tirc_text_addf(g->out, "\n%s%s;\n", declaration, tirc_c_label(g->c, f));
+  const char *why = tirc_cg_symbol_note(g, f);
+  if (*why) tirc_text_addf(g->out, "\n/* %s%s. */", symbol, why);
+  tirc_text_addf(g->out, "\n%s;\n", declaration);
   tirc_cg_open(g, "%s {", declaration);
   Text body = {.c = g->c}, *outer = tirc_cg_begin_body(g, &body);
   tirc_cg_stmt(g, f->body);
   g->out = outer;
+  if (g->uses_zero)
+    tirc_cg_line(g, "int64_t tirc_zero = 0; /* but compilers cannot know it: clang would take what "
+                    "wraps for a stride */");
+  if (g->uses_zero) tirc_cg_line(g, "__asm__(\"\" : \"+r\"(tirc_zero));");
   for (int i = 0; i < s.n; i++)
     if (!names[i]->used) tirc_cg_line(g, "(void)%s;", names[i]->s);
   tirc_cg_end_body(g, outer, &body);
@@ -83,7 +85,9 @@ static void write_types(CGen *g, Text *t) {
 const char *tirc_c_source(Tirc *c, const CSource *what) {
   Text functions = {.c = c}, t = {.c = c};
   CGen g = {.c = c, .what = what, .out = &functions};
-  for (int i = 0; i < what->lowered->n_funcs; i++) write_function(&g, what->lowered->funcs[i]);
+  const char *const *symbols = tirc_symbols(c, what->lowered);
+  for (int i = 0; i < what->lowered->n_funcs; i++)
+    write_function(&g, what->lowered->funcs[i], symbols[i]);
   tirc_text_add(
       &t, "/* Made by tirc. C11 with GNU's vectors; -fopenmp runs parallel loops on threads.\n"
           " * A function returns 0, or 1 when there is no memory for its workspace, or 2 when an\n"
@@ -94,7 +98,6 @@ const char *tirc_c_source(Tirc *c, const CSource *what) {
   tirc_text_add(&t, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n");
   if (g.uses_stdlib) tirc_text_add(&t, "#include <stdlib.h>\n");
   tirc_text_add(&t, "#include <string.h>\n");
-  tirc_text_add(&t, tirc_c_label_macros(c, what->lowered));
   write_types(&g, &t);
   if (helpers.n) tirc_text_add(&t, helpers.at);
   if (functions.n) tirc_text_add(&t, functions.at);

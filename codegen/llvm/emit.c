@@ -1,5 +1,6 @@
 /* From a module to bytes: translate, verify, optimise, emit. All that LLVM owns hangs on one record
  * that is disposed on every way out, errors included. */
+#include "../symbols.h"
 #include "gen.h"
 
 #include <llvm-c/Analysis.h>
@@ -34,7 +35,10 @@ static void translate(Work *w, const Module *m) {
   LLVMTypeRef fields[4] = {ptr, ptr, ptr, ptr};
   g->runtime_type = LLVMStructTypeInContext(g->context, fields, 4, false);
   tirc_marks_begin(g);
-  for (int i = 0; i < m->n_funcs; i++) tirc_gen_function(g, m->funcs[i]);
+  /* In this process only NAME__rt and NAME__packed are symbols: any NAME will do. */
+  const char *const *symbols = g->exports ? tirc_symbols(g->c, m) : NULL;
+  for (int i = 0; i < m->n_funcs; i++)
+    tirc_gen_function(g, m->funcs[i], symbols ? symbols[i] : m->funcs[i]->name);
   tirc_marks_end(g);
 }
 

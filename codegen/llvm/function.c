@@ -1,6 +1,5 @@
 /* Functions: NAME__rt with the program's parameters and the runtime, NAME__packed that takes them
  * from an array, and NAME that finds the runtime itself. */
-#include "../libm.h"
 #include "../signature.h"
 #include "gen.h"
 
@@ -77,7 +76,7 @@ static void bind_params(Gen *g, const Signature *s, LLVMValueRef fn) {
 }
 
 static LLVMValueRef build_plain(Gen *g, const Func *f, const Shape *s) {
-  LLVMValueRef fn = LLVMAddFunction(g->module, tirc_format(g->c, "%s__rt", f->name), s->type);
+  LLVMValueRef fn = LLVMAddFunction(g->module, tirc_format(g->c, "%s__rt", g->symbol), s->type);
   Frame outer;
   tirc_gen_begin(g, fn, &outer);
   bind_params(g, &s->s, fn);
@@ -91,7 +90,7 @@ static LLVMValueRef build_plain(Gen *g, const Func *f, const Shape *s) {
 static void build_packed(Gen *g, const Func *f, const Shape *s, LLVMValueRef plain) {
   LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0), params[2] = {ptr, ptr};
   LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(g->context), params, 2, false);
-  LLVMValueRef fn = LLVMAddFunction(g->module, tirc_format(g->c, "%s__packed", f->name), type);
+  LLVMValueRef fn = LLVMAddFunction(g->module, tirc_format(g->c, "%s__packed", g->symbol), type);
   Frame outer;
   tirc_gen_begin(g, fn, &outer);
   LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, s->s.n + 1);
@@ -134,7 +133,7 @@ static LLVMValueRef default_runtime(Gen *g) {
 static void build_exported(Gen *g, const Func *f, const Shape *s, LLVMValueRef plain) {
   LLVMTypeRef i32 = LLVMInt32TypeInContext(g->context);
   LLVMTypeRef type = LLVMFunctionType(i32, s->types, (unsigned)s->s.n, false);
-  LLVMValueRef fn = LLVMAddFunction(g->module, f->name, type);
+  LLVMValueRef fn = LLVMAddFunction(g->module, g->symbol, type);
   Frame outer;
   tirc_gen_begin(g, fn, &outer);
   LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, s->s.n + 1);
@@ -146,18 +145,9 @@ static void build_exported(Gen *g, const Func *f, const Shape *s, LLVMValueRef p
   tirc_gen_end(g, &outer);
 }
 
-static bool is_taken(Gen *g, const char *name) {
-  static const char *const suffixes[] = {"", "__rt", "__packed"};
-  bool taken = tirc_is_library_name(name) || strcmp(name, "tirc_default_runtime") == 0;
-  for (int i = 0; i < 3; i++)
-    taken = taken || LLVMGetNamedFunction(g->module, tirc_format(g->c, "%s%s", name, suffixes[i]));
-  return taken;
-}
-
-void tirc_gen_function(Gen *g, const Func *f) {
-  if (is_taken(g, f->name))
-    tirc_fail(g->c, f->loc, "codegen", "rename the function", "the name %s is taken", f->name);
+void tirc_gen_function(Gen *g, const Func *f, const char *symbol) {
   g->func = f;
+  g->symbol = symbol;
   g->loc = f->loc;
   g->n_outlined = 0;
   Shape s = shape_of(g, f);

@@ -51,6 +51,7 @@ typedef struct Frame {
   bool may_fail;         /* has a way out with another status than 0 */
   Exit exit;             /* with all workspace freed */
   int mark;              /* of the loop being built, in Gen.marks */
+  LLVMValueRef zero;     /* a 0 that LLVM does not know, or NULL */
   LLVMMetadataRef scope; /* of its debug locations; NULL without marks */
 } Frame;
 
@@ -63,6 +64,7 @@ typedef struct Gen {
   LLVMValueRef services[SERVICE_COUNT];
   LLVMTypeRef runtime_type;
   const Func *func;   /* the one being translated */
+  const char *symbol; /* what it is called */
   Loc loc;            /* of the statement being translated */
   bool exports;       /* for a file, not for this process */
   bool restrict_data; /* its different data variables never alias */
@@ -96,7 +98,6 @@ LLVMValueRef tirc_gen_index(Gen *g, LLVMValueRef v, DType t);
 LLVMValueRef tirc_gen_math(Gen *g, Expr e);
 LLVMValueRef tirc_gen_extern(Gen *g, Expr e);
 LLVMValueRef tirc_gen_llvm_call(Gen *g, Expr e); /* intrinsic.c */
-LLVMValueRef tirc_gen_library(Gen *g, Expr e);
 /* A call to an LLVM intrinsic overloaded on `t`. */
 LLVMValueRef tirc_gen_intrinsic(Gen *g, const char *name, LLVMTypeRef t, int n, LLVMValueRef *args);
 
@@ -141,7 +142,7 @@ LLVMValueRef tirc_gen_service(Gen *g, Service s, int n, LLVMValueRef *args);
  * terminator) and goes back. */
 void tirc_gen_begin(Gen *g, LLVMValueRef fn, Frame *outer);
 void tirc_gen_end(Gen *g, const Frame *outer);
-void tirc_gen_function(Gen *g, const Func *f);
+void tirc_gen_function(Gen *g, const Func *f, const char *symbol);
 void tirc_gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name);
 
 /* --- marks.c: nothing happens in any of them without Gen.marks -------------------------------- */

@@ -69,10 +69,11 @@ static LLVMValueRef int_math(Gen *g, Expr e, LLVMValueRef a) {
 static LLVMValueRef float_test(Gen *g, Expr e, LLVMValueRef a) {
   LLVMTypeRef t = LLVMTypeOf(a);
   if (e->op == OP_ISNAN) return LLVMBuildFCmp(g->b, LLVMRealUNO, a, a, "");
+  LLVMRealPredicate to_infinity = e->op == OP_ISINF ? LLVMRealOEQ : LLVMRealOLT;
   LLVMValueRef inf =
       LLVMConstReal(tirc_gen_float_type(g, e->args[0]->dtype.bits == 64 ? 64 : 32, 1), 1.0 / 0.0);
   a = tirc_gen_intrinsic(g, "llvm.fabs", t, 1, &a);
-  return LLVMBuildFCmp(g->b, LLVMRealOEQ, a, tirc_gen_splat(g, inf, e->dtype.lanes), "");
+  return LLVMBuildFCmp(g->b, to_infinity, a, tirc_gen_splat(g, inf, e->dtype.lanes), "");
 }
 
 static LLVMValueRef float_math(Gen *g, Op op, DType t, int n, LLVMValueRef *args) {
@@ -98,19 +99,20 @@ LLVMValueRef tirc_gen_math(Gen *g, Expr e) {
     if (is_small) args[i] = tirc_gen_widen(g, args[i], t);
   }
   if (!tirc_dtype_is_float(t)) return int_math(g, e, args[0]);
-  if (e->op == OP_ISNAN || e->op == OP_ISINF) return float_test(g, e, args[0]);
+  if (e->dtype.code == TYPE_BOOL) return float_test(g, e, args[0]);
   if (!is_small) return float_math(g, (Op)e->op, t, e->n, args);
   LLVMValueRef r = float_math(g, (Op)e->op, tirc_dtype_lanes(DT_FLOAT32, t.lanes), e->n, args);
   return tirc_gen_narrow(g, r, t);
 }
 
-/* Calls NAME (or NAMEf, on float) with e's arguments from number `first` on. */
-static LLVMValueRef call_table(Gen *g, Expr e, const char *name, int first, bool by_type) {
+/* T.call_extern(dtype, "name", ...) and T.call_pure_extern: "expf" is on float, "exp" on double. */
+LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
+  int first;
+  const char *name = tirc_extern_name(e, &first);
   int arity = e->n - first;
   LibmFunc f;
-  if (tirc_libm_find(name, arity, by_type, &f)) {
-    bool on_float = by_type ? e->dtype.bits < 64 : f.on_float;
-    DType t = tirc_dtype_lanes(on_float ? DT_FLOAT32 : DT_FLOAT64, e->dtype.lanes);
+  if (tirc_libm_find(name, arity, &f)) {
+    DType t = tirc_dtype_lanes(f.on_float ? DT_FLOAT32 : DT_FLOAT64, e->dtype.lanes);
     LLVMValueRef args[3];
     for (int k = 0; k < arity; k++) {
       Expr arg = e->args[first + k];
@@ -122,13 +124,3 @@ static LLVMValueRef call_table(Gen *g, Expr e, const char *name, int first, bool
             "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,
             arity == 1 ? "" : "s");
 }
-
-/* T.call_extern(dtype, "name", ...) and T.call_pure_extern: "expf" is on float, "exp" on double. */
-LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
-  int first;
-  const char *name = tirc_extern_name(e, &first);
-  return call_table(g, e, name, first, false);
-}
-
-/* T.asinh(x) and the like, on the type of the argument. */
-LLVMValueRef tirc_gen_library(Gen *g, Expr e) { return call_table(g, e, e->u.s, 0, true); }

@@ -26,6 +26,20 @@ void tirc_lower_conjuncts(Tirc *c, Expr cond, Exprs *out);
 /* Whether e reads memory or calls something, so that it must not be moved. */
 bool tirc_lower_reads_memory(Expr e);
 
+/* wrap_start.c: what is known where an expression stands. */
+typedef struct WrapStart {
+  Tirc *c;
+  PtrMap loops; /* variables of loops around it */
+  PtrMap lets;  /* and those that stand for something with such variables */
+} WrapStart;
+void tirc_wrap_let(WrapStart *w, Expr var, Expr value);
+/* e, or the same with an operand that does not start at a known 0; `was` is e as it stood before
+ * its children were rewritten. */
+Expr tirc_with_start(const WrapStart *w, Expr was, Expr e);
+
+/* written_out.c: e, or the same in other operators. */
+Expr tirc_written_out(Tirc *c, Expr e);
+
 /* Index arithmetic where an operand may be a vector: a ramp stays one. */
 Expr tirc_index_add(Tirc *c, Expr x, Expr y);
 Expr tirc_index_scale(Tirc *c, Expr x, Expr factor); /* factor is a scalar */

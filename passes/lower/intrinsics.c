@@ -1,9 +1,10 @@
 /* What no code generator has: floor division where nothing is negative becomes the machine's own
- * division, sigmoid and rsqrt are written out, T.likely goes. */
+ * division; sigmoid, rsqrt and others (written_out.c) are written out, T.likely goes. */
 #include "internal.h"
 
 typedef struct State {
   Analyzer *a;
+  WrapStart start;
 } State;
 
 static Expr lower_division(Mutator *m, Expr e) {
@@ -23,7 +24,12 @@ static Expr constant(Tirc *c, Expr e, double v) {
 
 static Expr lower_expr(Mutator *m, Expr e) {
   Tirc *c = m->c;
+  State *s = m->self;
+  Expr was = e;
+  if (e->op == OP_LET) tirc_wrap_let(&s->start, e->args[0], e->args[1]);
   e = tirc_mutate_expr_children(m, e);
+  Expr starts = tirc_with_start(&s->start, was, e);
+  if (starts != e) return starts;
   switch (e->op) {
   case OP_LIKELY: return e->args[0];
   case OP_FLOORDIV:
@@ -39,7 +45,7 @@ static Expr lower_expr(Mutator *m, Expr e) {
     Expr sum = tirc_expr(c, OP_ADD, e->dtype, 2, (Expr[]){one, power});
     return tirc_expr(c, OP_DIV, e->dtype, 2, (Expr[]){one, sum});
   }
-  default: return e;
+  default: return tirc_written_out(c, e);
   }
 }
 
@@ -47,11 +53,13 @@ static Stmt lower_stmt(Mutator *m, Stmt s) {
   State *state = m->self;
   if (s->kind == STMT_FOR)
     tirc_bind_range(state->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+  if (s->kind == STMT_FOR) tirc_map_set(m->c, &state->start.loops, s->u.loop.var, s->u.loop.var);
+  if (s->kind == STMT_LET) tirc_wrap_let(&state->start, s->u.let.var, s->u.let.value);
   return tirc_mutate_stmt_children(m, s);
 }
 
 Stmt tirc_lower_intrinsics(Tirc *c, const Func *f) {
-  State s = {tirc_analyzer(c)};
+  State s = {tirc_analyzer(c), {.c = c}};
   Mutator m = {.c = c, .expr = lower_expr, .stmt = lower_stmt, .self = &s};
   return tirc_mutate_stmt(&m, f->body);
 }

@@ -148,7 +148,8 @@ Expr tirc_vector_expr(Lanes *l, Expr e) {
   case OP_CALL:
   case OP_STRING:
   case OP_TUPLE:
-  case OP_DICT: return fail(l);
+  case OP_DICT:
+  case OP_NONE: return fail(l);
   case OP_CAST: {
     Expr v = tirc_vector_expr(l, e->args[0]), base, stride;
     if (l->failed) return NULL;

@@ -121,6 +121,7 @@ Value tirc_script_of_expr(Expr e) {
   if (e->op == OP_INT) return tirc_value_int(e->u.i);
   if (e->op == OP_FLOAT) return tirc_value_float(e->u.f);
   if (e->op == OP_STRING) return tirc_value_str(e->u.s);
+  if (e->op == OP_NONE) return VALUE_NONE;
   return tirc_value_expr(e);
 }
 

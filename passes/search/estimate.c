@@ -109,6 +109,7 @@ static void touch(Touches *t, Buffer b, const Expr *indices, bool written) {
 }
 
 static bool is_function(const Expr e) {
+  if (e->op >= OP_ASINH && e->op <= OP_HYPOT) return true;
   return e->op >= OP_EXP && e->op <= OP_FMOD && e->op != OP_SQRT && e->op != OP_RSQRT;
 }
 

@@ -112,6 +112,9 @@ static void modules(void **state) {
   REFUSED(tirc_module_check_code(NULL, NULL, E));
   REFUSED(tirc_module_lower(NULL, NULL, NULL, &out, E));
   REFUSED(tirc_module_lower(m, NULL, NULL, NULL, E));
+  char *symbol;
+  REFUSED(tirc_module_emitted_name(NULL, NULL, NULL, &symbol, E));
+  REFUSED(tirc_module_emitted_name(m, NULL, NULL, NULL, E));
   REFUSED(tirc_module_split_packing(NULL, &out, E));
   REFUSED(tirc_module_split_packing(m, NULL, E));
   size_t size;

@@ -48,6 +48,7 @@ static Expr value_expr(Sched *s, Value v, int depth) {
   if (depth > MAX_DEPTH)
     tirc_sched_error(s, SERR_ANNOTATION_VALUE, NULL, NULL, "the value is nested too deeply");
   switch (v.kind) {
+  case VAL_NONE: return tirc_expr(c, OP_NONE, DT_HANDLE, 0, NULL);
   case VAL_BOOL: /* as in TVM's Python interface, where a bool is an int */
     return depth ? tirc_bool(c, v.u.b) : tirc_int32(c, v.u.b);
   case VAL_INT: {

@@ -276,6 +276,7 @@ static const Formula *eval(Run *v, Expr e) {
   case OP_STRING:
   case OP_TUPLE:
   case OP_DICT:
+  case OP_NONE:
   case OP_REINTERPRET:
   case OP_CALL: v->opaque = true; return tirc_formula_number(a, 0);
   default: {

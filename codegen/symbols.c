@@ -1,0 +1,85 @@
+/* The rule for names that C, its library or a linker has other ideas of. */
+#include "symbols.h"
+
+#include "libm.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+
+static bool matches(const char *pattern, const char *s) {
+  return strpbrk(pattern, "*[") ? fnmatch(pattern, s, 0) == 0 : strcmp(pattern, s) == 0;
+}
+
+#define RESERVED(...) __VA_ARGS__,
+
+/* In C, whatever it is the name of. */
+static bool is_reserved(const char *s) {
+  static const char *const patterns[] = {
+#include "reserved.def"
+  };
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    if (matches(patterns[i], s)) return true;
+  DType t;
+  return tirc_dtype_parse(s, &t) || tirc_is_library_name(s);
+}
+
+/* For linkers. */
+static bool is_library_symbol(const char *s) {
+  static const char *const patterns[] = {
+#include "library.def"
+  };
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+    if (matches(patterns[i], s)) return true;
+  return false;
+}
+
+#undef RESERVED
+
+static const char *without_signs(Tirc *c, const char *name) {
+  char *s = tirc_format(c, "%s%s", isdigit((unsigned char)*name) || !*name ? "v_" : "", name);
+  for (char *p = s; *p; p++)
+    if (!isalnum((unsigned char)*p)) *p = '_';
+  return s;
+}
+
+static const char *with_line(Tirc *c, const char *s) {
+  return tirc_format(c, "%s%s_", s[0] == '_' ? "v" : "", s);
+}
+
+const char *tirc_c_identifier(Tirc *c, const char *name) {
+  const char *s = without_signs(c, name);
+  return is_reserved(s) ? with_line(c, s) : s;
+}
+
+/* A symbol, and those that code generators make of it. */
+static const char *const endings[] = {"", "__rt", "__packed"};
+enum { N_ENDINGS = sizeof endings / sizeof *endings };
+
+static bool take(Tirc *c, StrMap *taken, const char *s) {
+  const char *all[N_ENDINGS];
+  for (int i = 0; i < N_ENDINGS; i++) {
+    all[i] = tirc_format(c, "%s%s", s, endings[i]);
+    if (tirc_strmap_get(taken, all[i])) return false;
+  }
+  for (int i = 0; i < N_ENDINGS; i++) *tirc_strmap_at(c, taken, all[i]) = (void *)(uintptr_t)all[i];
+  return true;
+}
+
+/* Names that can stay as they are come first, so that none of them gives way to a new one. */
+const char *const *tirc_symbols(Tirc *c, const Module *m) {
+  const char **at = tirc_new_array(c, const char *, m->n_funcs + 1);
+  StrMap taken = {0};
+  for (int i = 0; i < m->n_funcs; i++) {
+    const char *name = m->funcs[i]->name;
+    bool stays = strcmp(tirc_c_identifier(c, name), name) == 0 && !is_library_symbol(name);
+    at[i] = stays && take(c, &taken, name) ? name : NULL;
+  }
+  for (int i = 0; i < m->n_funcs; i++) {
+    if (at[i]) continue;
+    const char *base = with_line(c, without_signs(c, m->funcs[i]->name)), *s = base;
+    for (int k = 1; is_library_symbol(s) || !take(c, &taken, s); k++)
+      s = tirc_format(c, "%s%d", base, k);
+    at[i] = s;
+  }
+  return at;
+}
