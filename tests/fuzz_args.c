@@ -122,9 +122,13 @@ static const char *buffer_text(Rng *r) {
                              : "(\"read\", 1)";
 }
 
-/* One index that a map gives: an input, or inputs joined. */
+/* One index that a map gives: an input, or inputs joined, seldom through a type of few values. */
 static const char *index_text(Tirc *c, Rng *r, int *next, int n, const int *order) {
+  static const char *const types[] = {"uint8", "int8", "bool", "int64"};
   int i = order[(*next)++];
+  if (rng_chance(r, 4))
+    return tirc_format(c, "tir.Cast(\"int32\", tir.Cast(\"%s\", i%d * %d))", types[rng_below(r, 4)],
+                       i, 1 + 85 * rng_below(r, 4));
   if (*next == n || rng_chance(r, 70)) return tirc_format(c, "i%d", i);
   return tirc_format(c, "i%d * %d + i%d", i, 2 + rng_below(r, 9), order[(*next)++]);
 }

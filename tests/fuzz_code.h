@@ -75,6 +75,8 @@ Typed code_fit(Draft *g, Typed x, Wide lo, Wide hi);
 Typed code_binary(Draft *g, Op op, Typed a, Typed b);
 /* An integer from 0 to extent - 1. extent has one value. */
 const char *code_index(Draft *g, Typed extent);
+/* What a vectorizer may take for an access with a stride: A[(3 * i + 1) % 64]. */
+Typed code_strided_load(Draft *g);
 const char *code_indices(Draft *g, const CodeBuffer *b);
 
 /* --- fuzz_code_program.c */

@@ -457,3 +457,20 @@ const char *code_indices(Draft *g, const CodeBuffer *b) {
     tirc_text_addf(&t, "%s%s", d ? ", " : "", code_index(g, b->extents[d]));
   return t.at;
 }
+
+Typed code_strided_load(Draft *g) {
+  const CodeBuffer *b = &g->buffers[rng_below(g->r, g->n_buffers)];
+  if (!g->n_vars) return load(g);
+  Text t = {.c = g->c};
+  tirc_text_add(&t, b->n ? "" : "()");
+  for (int d = 0; d < b->n; d++) {
+    const Wide n = b->shape[d];
+    Typed at = stride(g, index_type(g, n));
+    if ((at.lo < 0 || at.hi >= n) && rng_chance(g->r, 70))
+      at = n & (n - 1) || rng_chance(g->r, 60) ? with(g, OP_FLOORMOD, at, n)
+                                               : with(g, OP_BITWISE_AND, at, n - 1);
+    at = code_fit(g, at, 0, n - 1);
+    tirc_text_addf(&t, "%s%s", d ? ", " : "", code_cast(g, at, DT_INT32).text);
+  }
+  return typed(tirc_format(g->c, "%s[%s]", b->name, t.at), b->t, (Span){b->lo, b->hi});
+}

@@ -103,8 +103,8 @@ static Wide draw_size(Draft *g, DType t) {
 }
 
 static void input(Draft *g, const Typed *symbol) {
-  static const int sizes[] = {1,  2,  3,  5,   7,   8,   13,  16,  16,
-                              32, 37, 64, 100, 127, 128, 200, 256, 256};
+  static const int sizes[] = {1,  2,  3,   5,   7,   8,   13,  16,  16,  32,  37,
+                              64, 64, 100, 127, 128, 128, 200, 256, 256, 256, 512};
   Typed extents[CODE_DIMS];
   const int n = symbol || rng_chance(g->r, 65) ? 1 : rng_chance(g->r, 80) ? 2 : 3;
   int elements = 1;

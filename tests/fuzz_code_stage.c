@@ -98,6 +98,8 @@ static const char *own_indices(Draft *g, const Stage *s) {
 }
 
 static Typed value(Draft *g, DType t) {
+  g->budget = 2;
+  if (rng_chance(g->r, 12)) return code_cast(g, code_strided_load(g), t);
   g->budget = 1 + rng_below(g->r, 11);
   return code_expr(g, t, 1 + rng_below(g->r, 4));
 }
@@ -240,7 +242,8 @@ static void start(Draft *g, Stage *s, const char *indices) {
 }
 
 static Typed draw_extent(Draft *g, int most) {
-  static const int extents[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 32, 40, 64, 100};
+  static const int extents[] = {0,  1,  2,  3,  4,  5,  7,   8,   9,   13,
+                                16, 17, 31, 32, 40, 64, 100, 100, 128, 200};
   int size = *code_any(g, extents);
   if (size > most) size = most;
   return (Typed){tirc_format(g->c, "%d", size), DT_INT32, size, size};
@@ -399,7 +402,7 @@ static int draw_shape(Draft *g, Typed *extents) {
     n = 1;
   }
   for (int d = 0; d < n; d++) {
-    extents[d] = draw_extent(g, n == 2 ? 40 : 100);
+    extents[d] = draw_extent(g, n == 2 ? 40 : 200);
     if (!extents[d].hi && rng_chance(g->r, 70)) extents[d] = (Typed){"6", DT_INT32, 6, 6};
   }
   return n;

@@ -50,11 +50,11 @@ const char *wild_name(Wild *g, const char *prefix) {
 /* --- what is drawn --------------------------------------------------------------------------- */
 
 static const char *const features[N_FEATURES] = {
-    [STARTS] = "starts",  [PARTS] = "parts",     [NESTS] = "nests",     [IFS] = "ifs",
-    [WHERES] = "wheres",  [LETS] = "lets",       [BODIES] = "bodies",   [SUMS] = "sums",
-    [BINDS] = "binds",    [GATHERS] = "gathers", [TYPES] = "types",     [VIEWS] = "views",
-    [KINDS] = "kinds",    [EXTENTS] = "extents", [UPDATES] = "updates", [SHARES] = "shares",
-    [SCALARS] = "scalars"};
+    [STARTS] = "starts",   [PARTS] = "parts",     [NESTS] = "nests",     [IFS] = "ifs",
+    [WHERES] = "wheres",   [LETS] = "lets",       [BODIES] = "bodies",   [SUMS] = "sums",
+    [BINDS] = "binds",     [GATHERS] = "gathers", [TYPES] = "types",     [VIEWS] = "views",
+    [KINDS] = "kinds",     [EXTENTS] = "extents", [UPDATES] = "updates", [SHARES] = "shares",
+    [SCALARS] = "scalars", [NARROWS] = "narrows"};
 
 bool wild_on(Wild *g, Feature f) { return rng_chance(g->r, g->percent[f]); }
 

@@ -24,6 +24,7 @@ typedef enum Feature {
   UPDATES, /* stages that write what is there */
   SHARES,  /* two stages in one loop */
   SCALARS, /* conditions on a number that is a parameter */
+  NARROWS, /* numbers of few bits and truths in indices, conditions and loops; sums of truths */
   N_FEATURES
 } Feature;
 

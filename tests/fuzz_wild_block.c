@@ -44,8 +44,23 @@ static const char *loaded_index(Wild *g, const Terms *in, int n) {
   return wild_fill(g, *wild_any(g, forms), (Fill){.a = b->shown, .b = at, .n = n, .m = n - 1});
 }
 
+/* Numbers that wrap: of 8 bits, and truths. */
+static const char *narrow_index(Wild *g, const Term *t, int n) {
+  static const char *const forms[] = {
+      "T.Cast(\"int32\", T.Cast(\"int8\", @a) * T.int8(100)) % @n",
+      "T.Cast(\"int32\", T.Cast(\"uint8\", @a * 77)) % @n",
+      "T.Cast(\"int32\", T.Cast(\"uint8\", @a) - T.uint8(2)) % @n",
+      "T.min(T.Cast(\"int32\", T.Cast(\"bool\", @a)), @m)",
+      "T.min(T.Cast(\"int32\", @a > 1), @m)",
+      "T.Cast(\"int32\", T.Cast(\"int8\", @a)) % @n",
+      "T.Cast(\"int32\", T.Cast(\"uint32\", @a) - T.uint32(1)) % @n",
+      "T.bitwise_and(T.Cast(\"int32\", T.Cast(\"int8\", @a * 43)), 1) % @n"};
+  return wild_fill(g, *wild_any(g, forms), (Fill){.a = t->text, .n = n, .m = n - 1});
+}
+
 /* An index below n that is made of a term. */
 static const char *term_index(Wild *g, const Term *t, int n) {
+  if (wild_on(g, NARROWS) && rng_chance(g->r, 50)) return narrow_index(g, t, n);
   const int fold = t->extent ? (t->extent + n - 1) / n : 1, form = rng_below(g->r, 12);
   const Fill with = {.a = t->text, .n = n, .m = n - 1};
   if (t->extent > n && form < 4) return tirc_format(g->c, "%s // %d", t->text, fold);
@@ -136,6 +151,11 @@ static const char *draw_value(Draft *d, const Terms *in) {
   case TERM: with.b = cast(g, t->text, "int32", dtype); break;
   }
   const char *value = truth ? with.a : wild_fill(g, forms[form].pattern, with);
+  if (truth && wild_on(g, NARROWS)) {
+    static const char *const truths[] = {"@a + @b", "@a * @b", "~@a", "@a and @b", "@a != @b"};
+    with.b = wild_load(g, d->s, in, dtype, empty);
+    value = wild_fill(g, *wild_any(g, truths), with);
+  }
   if (!d->s->addend || truth || rng_chance(g->r, 30)) return value;
   return tirc_format(g->c, "%s + %s", d->s->addend, value);
 }
@@ -152,9 +172,9 @@ static void aim(Draft *d) {
 static void store(Draft *d, const char *value) { wild_line(d->g, "%s = %s", d->target, value); }
 static void store_any(Draft *d) { store(d, draw_value(d, &d->in)); }
 
-/* To what is there: of truths, there are no sums. */
+/* To what is there: of truths, sums are for narrow numbers. */
 static void add_to(Draft *d, const char *value) {
-  const bool truth = is(d->s->out->dtype, "bool");
+  const bool truth = is(d->s->out->dtype, "bool") && !d->g->percent[NARROWS];
   store(d, truth ? value : tirc_format(d->g->c, "%s + %s", d->target, value));
 }
 
@@ -363,8 +383,12 @@ static void match_source(Draft *d) {
   if (!b || b == d->s->out) return;
   const char *region[MAX_DIMS], *v = view_name(d);
   for (int i = 0; i < b->n; i++) region[i] = tirc_format(d->g->c, "0:%d", b->shape[i]);
-  wild_line(d->g, "%s = T.match_buffer(%s[%s], %s, \"%s\", offset_factor=1)", v, b->shown,
-            wild_list(d->g, b->n, region), wild_shape(d->g, b), b->dtype);
+  const char *strides[MAX_DIMS], *named = "";
+  for (int i = 0; i < b->n; i++) strides[i] = tirc_format(d->g->c, "\"%s\"", wild_name(d->g, "s"));
+  if (rng_chance(d->g->r, 40))
+    named = tirc_format(d->g->c, ", strides=[%s]", wild_list(d->g, b->n, strides));
+  wild_line(d->g, "%s = T.match_buffer(%s[%s], %s, \"%s\"%s, offset_factor=1)", v, b->shown,
+            wild_list(d->g, b->n, region), wild_shape(d->g, b), b->dtype, named);
   b->shown = v;
 }
 

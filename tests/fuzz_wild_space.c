@@ -18,6 +18,11 @@ void wild_loop(Wild *g, const WildStage *s, int k) {
   const WildLoop *l = &s->loops[k];
   const char *range = tirc_format(g->c, "%d", l->extent);
   if (l->lo) range = tirc_format(g->c, "%d, %d", l->lo, l->lo + l->extent);
+  if (wild_on(g, NARROWS) && rng_chance(g->r, 40)) {
+    static const char *const types[] = {"uint8", "int8", "int64", "uint32"};
+    const char *t = *wild_any(g, types);
+    if (l->lo >= 0) range = tirc_format(g->c, "T.%s(%d), T.%s(%d)", t, l->lo, t, l->lo + l->extent);
+  }
   if (l->above >= 0) range = tirc_format(g->c, "%s + 1", s->loops[l->above].shown);
   wild_line(g, "%s", wild_fill(g, l->header, (Fill){.a = l->var, .b = range}));
 }
@@ -83,8 +88,14 @@ static bool bind_oddly(Wild *g, WildStage *s, WildAxis *a) {
                {itself, NULL, NONE, N, Q, true, true}, /* runs again and again */
                {"(@a + 1) % @n", NULL, N, N, NONE, true, false},
                {"T.min(@a * 2, @n)", NULL, LAST, N, NONE, false, true}};
+  static const struct Form narrow[] = {
+      {"T.Cast(\"int32\", T.Cast(\"int8\", @a))", NULL, NONE, N, NONE, true, true},
+      {"T.Cast(\"int32\", T.Cast(\"uint8\", @a * 100)) % @n", NULL, N, N, NONE, false, true},
+      {"T.Cast(\"int32\", T.Cast(\"int8\", @a * 86)) % @n", NULL, N, N, NONE, false, true},
+      {"T.min(T.Cast(\"int32\", T.Cast(\"bool\", @a)), @n)", NULL, LAST, N, NONE, false, true},
+      {"@n - T.Cast(\"int32\", T.Cast(\"uint8\", @a))", NULL, LAST, N, NONE, true, false}};
   if (a->extent == 0) return false;
-  const struct Form *f = wild_any(g, forms);
+  const struct Form *f = wild_on(g, NARROWS) ? wild_any(g, narrow) : wild_any(g, forms);
   const int q = 1 + rng_below(g->r, 3), n = a->extent;
   Over *o = &a->bound;
   *o = (Over){f->pattern, {-1, -1}, number_of(g, f->n, n, q), n};
@@ -113,7 +124,10 @@ static void bind_axis(Wild *g, WildStage *s, WildAxis *a) {
   static const struct {
     Feature feature;
     bool (*bind)(Wild *, WildStage *, WildAxis *);
-  } ways[] = {{STARTS, bind_elsewhere}, {BINDS, bind_oddly}, {EXTENTS, bind_triangle}};
+  } ways[] = {{STARTS, bind_elsewhere},
+              {BINDS, bind_oddly},
+              {NARROWS, bind_oddly},
+              {EXTENTS, bind_triangle}};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
     if (wild_on(g, ways[i].feature) && ways[i].bind(g, s, a)) return;
   a->bound = (Over){itself, {add_loop(g, s, 0, count_run(g, s, a->extent)), -1}, 0, 0};
@@ -142,19 +156,29 @@ static const Test scalar_tests[] = {{"n < @n", false},      {"@a < n", false},
                                     {"@a < n", false},      {"@a >= n", false},
                                     {"@a + n < @n", false}, {"(@a + n) % @m == 0", false}};
 
+static const Test narrow_tests[] = {
+    {"T.Cast(\"bool\", @a % @m)", false},
+    {"T.Cast(\"int8\", @a * 50) < T.int8(@n)", false},
+    {"T.Cast(\"uint8\", @a - 1) >= T.uint8(@n)", false},
+    {"(@a < @n) + (@b == 1)", true},
+    {"~(@a <= @b)", true},
+    {"T.Cast(\"uint32\", @a) - T.Cast(\"uint32\", @b) < T.uint32(@n)", true}};
+
 /* A test of a loop, perhaps with another one of the first n. */
 static Over test_of(Wild *g, const WildStage *s, int loop, int n) {
   const bool scalar = wild_on(g, SCALARS);
-  const Test *t = scalar ? wild_any(g, scalar_tests) : wild_any(g, tests);
+  const bool narrow = !scalar && wild_on(g, NARROWS);
+  const Test *t = scalar   ? wild_any(g, scalar_tests)
+                  : narrow ? wild_any(g, narrow_tests)
+                           : wild_any(g, tests);
   const WildLoop *l = &s->loops[loop];
   const int other = t->of_two ? rng_below(g->r, n) : -1;
   int most = l->extent;
   g->has_scalar |= scalar;
   if (t->of_two) most += s->loops[other].lo + s->loops[other].extent;
-  return (Over){t->pattern,
-                {loop, other},
-                l->lo + rng_below(g->r, most > 0 ? most + 1 : 1),
-                2 + rng_below(g->r, 2)};
+  int bound = l->lo + rng_below(g->r, most > 0 ? most + 1 : 1);
+  if (narrow && bound < 0) bound = 0;
+  return (Over){t->pattern, {loop, other}, bound, 2 + rng_below(g->r, 2)};
 }
 
 const char *wild_condition(Wild *g, const WildStage *s, int n) {
@@ -215,7 +239,8 @@ static WildAxis *add_axis(Wild *g, WildStage *s, int extent, bool reduces) {
 /* One iterator a dimension, and those of a reduction. */
 static void draw_axes(Wild *g, WildStage *s) {
   for (int d = 0; d < s->out->n; d++) (void)add_axis(g, s, s->out->shape[d], false);
-  s->reduces = strcmp(s->out->dtype, "bool") != 0 && rng_chance(g->r, g->percent[SUMS] ? 60 : 20);
+  const bool sums = strcmp(s->out->dtype, "bool") != 0 || g->percent[NARROWS];
+  s->reduces = sums && rng_chance(g->r, g->percent[SUMS] ? 60 : 20);
   const bool two = wild_on(g, SUMS) && rng_chance(g->r, 33);
   for (int i = 0; i < s->reduces + (s->reduces && two); i++)
     (void)add_axis(g, s, wild_extent(g), true);

@@ -1,5 +1,5 @@
 /* Statements without effect go: empty loops and branches, evaluations of pure expressions, the
- * declarations of views and allocations that nothing uses. */
+ * declarations of values, views and allocations that nothing uses. */
 #include "internal.h"
 
 static bool is_pure(Expr e) {
@@ -31,6 +31,32 @@ static bool is_used(Buffer b, Stmt body) {
   Use u = {.buffer = b};
   Visitor v = {.expr = look_expr, .stmt = look_stmt, .self = &u};
   tirc_visit_stmt(&v, body);
+  return u.found;
+}
+
+typedef struct LetUse {
+  Expr var;
+  bool found;
+} LetUse;
+
+static bool look_for_var(Visitor *v, Expr e) {
+  LetUse *u = v->self;
+  return !(u->found |= e == u->var);
+}
+
+static bool look_in_shape(Visitor *v, Stmt s) {
+  LetUse *u = v->self;
+  const bool declares = s->kind == STMT_ALLOC || s->kind == STMT_DECL;
+  for (int d = 0; declares && d < s->u.alloc.buffer->ndim; d++)
+    tirc_visit_expr(v, s->u.alloc.buffer->shape[d]);
+  return !u->found;
+}
+
+/* A pointer's uses are those of buffers; it stays. */
+static bool is_let_used(Stmt s) {
+  LetUse u = {.var = s->u.let.var, .found = s->u.let.var->dtype.code == TYPE_HANDLE};
+  Visitor v = {.expr = look_for_var, .stmt = look_in_shape, .self = &u};
+  tirc_visit_stmt(&v, s->u.let.body);
   return u.found;
 }
 
@@ -90,7 +116,7 @@ static Stmt remove(Mutator *m, Stmt s) {
   case STMT_IF: return remove_branch(m->c, s);
   case STMT_LET:
     if (!is_pure(s->u.let.value)) return s;
-    return tirc_is_empty(s->u.let.body) ? nothing : s;
+    return is_let_used(s) ? s : s->u.let.body;
   case STMT_ALLOC: return tirc_is_empty(s->u.alloc.body) ? nothing : s;
   case STMT_DECL: return is_used(s->u.alloc.buffer, s->u.alloc.body) ? s : s->u.alloc.body;
   case STMT_ATTR: return tirc_is_empty(s->u.attr.body) ? nothing : s;

@@ -532,6 +532,11 @@ static const Program programs[] = {
           "            v = T.axis.spatial((T.int8(111), T.int8(119)), i)\n"
           "            C[v - 111] = A[T.bitwise_xor(v, 1) // 8] + T.shift_left(v, 6)\n"),
      0, 0},
+    {"values that nothing uses, of arrays that nothing else uses",
+     FUNC("A: T.Buffer((4,), \"int32\"), C: T.Buffer((4,), \"int32\")",
+          "    for i in range(4):\n        x: T.int32 = A[i] + 1\n        y: T.int32 = x * 2\n"
+          "        C[i] = i\n"),
+     0, 0},
     BOTH("int32 division by powers of two", "int32", "int32", "A[i] // 4 + A[i] % 4 * 100", 0),
     BOTH("int32 division by negatives", "int32", "int32", "A[i] // -3 + A[i] % -3 * 100", 0),
     BOTH("int32 division by data", "int32", "int32",
