@@ -32,6 +32,7 @@ typedef struct SpaceOptions {
 /* Reads the libraries and tries each way on each function once. Throws what is wrong with a
  * library. It and m must stay. */
 Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options);
+const Cpu *tirc_space_target(const Space *sp);
 int tirc_space_ways(const Space *sp);
 const char *tirc_space_way(const Space *sp, int i);        /* its rule's name */
 bool tirc_space_takes(const Space *sp, int func, int way); /* may schedule the function */
