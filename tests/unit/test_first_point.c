@@ -74,15 +74,30 @@ static void compare(Tally *t, Tirc *c, const Space *sp, const Sched *automatic, 
   t->failures++;
 }
 
-static void check_program(Tally *t, Tirc *c, const char *path, const char *target) {
-  const Source source = tirc_read_source(c, path);
-  const Module *m = tirc_parse_module(c, &source, 0, NULL);
+/* The sizes of a line `# with -D M=16 -D N=64`. */
+static int read_sizes(Tirc *c, const char *line, int most, Define *out) {
+  int n = 0;
+  for (const char *end = line + strcspn(line, "\n"); n < most; n++) {
+    const char *at = strstr(line, "-D ");
+    if (!at || at > end) break;
+    const size_t name = strcspn(at += 3, "="), value = strcspn(at, " \n") - name - 1;
+    out[n] = (Define){tirc_strndup(c, at, name), tirc_strndup(c, at + name + 1, value)};
+    line = at + name + 1 + value;
+  }
+  return n;
+}
+
+static void check_program(Tally *t, Tirc *c, const Source *source, const char *target,
+                          const char *sizes) {
+  Define defines[8];
+  const Module *m = tirc_parse_module(c, source, read_sizes(c, sizes, 8, defines), defines);
   tirc_verify(c, m);
   const SpaceOptions options = {.target = tirc_cpu_find(target)};
   const Space *sp = tirc_space_new(c, m, &options);
   Sched *automatic = tirc_space_schedule(sp, c);
   tirc_auto_schedule(automatic, NULL, &options.limits, NULL, NULL, NULL, NULL);
-  const char *name = tirc_format(c, "%s for %s", path, target);
+  const char *name =
+      tirc_format(c, "%s for %s, %.*s", source->name, target, (int)strcspn(sizes, "\n"), sizes);
   t->programs++;
   if (tirc_space_takes(sp, 0, AUTOMATIC)) compare(t, c, sp, automatic, AUTOMATIC, name);
   if (!is_product(automatic->trace)) return;
@@ -90,18 +105,31 @@ static void check_program(Tally *t, Tirc *c, const char *path, const char *targe
   compare(t, c, sp, automatic, PRODUCTS, name);
 }
 
-static void check_file(Tally *t, const char *path, const char *target) {
+/* As it is, or with the sizes of its n-th line that has some; whether there is one. */
+static bool check_sizes(Tally *t, const char *path, const char *target, int n) {
+  static const char with[] = "\n# with ";
   Tirc *c = tirc_context_new();
+  volatile bool any = n == 0;
   Trap trap;
   if (!c) abort();
   if (TIRC_TRY(c, trap)) {
-    check_program(t, c, path, target);
+    const Source source = tirc_read_source(c, path);
+    const char *at = strstr(source.text, with);
+    for (int i = 1; at && i < n; i++) at = strstr(at + 1, with);
+    any |= at != NULL;
+    if (any) check_program(t, c, &source, target, n && at ? at + 1 : "");
     TIRC_END(c, trap);
   } else {
     printf("%s: %s\n", path, c->diag.message);
     t->failures++;
   }
   tirc_context_release(c);
+  return any;
+}
+
+static void check_file(Tally *t, const char *path, const char *target) {
+  for (int n = 0; check_sizes(t, path, target, n); n++) {
+  }
 }
 
 static int is_program(const struct dirent *e) {
