@@ -26,6 +26,14 @@ _Noreturn void tirc_cpu_unknown(Tirc *c, const char *name);
 bool tirc_cpu_has(const Cpu *cpu, const char *feature);
 int tirc_cpu_vector_bits(const Cpu *cpu);
 int tirc_cpu_vector_registers(const Cpu *cpu);
+/* L1, L2 and L3 as one core that is busy alone sees them, and the cycles that a line takes to come
+ * from below each; gives how many there are. */
+enum { CPU_CACHES = 3, CPU_LINE = 64 };
+typedef struct CpuCache {
+  int64_t bytes, sets;
+  double cycles;
+} CpuCache;
+int tirc_cpu_caches(const Cpu *cpu, CpuCache *out);
 const char *tirc_cpu_isa(const Cpu *cpu);            /* of the vectors: "AVX2+FMA" */
 const char *tirc_cpu_vector_feature(const Cpu *cpu); /* that they come with: "avx2"; or NULL */
 /* The LLVM triple; for an x86 and a Linux aarch64 that of a Linux with glibc. */

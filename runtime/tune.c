@@ -26,17 +26,19 @@ static bool goes_on(const Tuning *t) {
 /* --- what is expected --------------------------------------------------------------------------
  */
 
+static const Cpu *cpu_of(const Task *t) { return tirc_space_target(tirc_search_space(t->search)); }
+
 static double guess(const Task *t, const SearchPoint *p) {
   double cycles = 0;
   for (int f = 0; f < p->mod->n_funcs; f++)
-    cycles += tirc_estimate_cycles(p->c, p->mod->funcs[f], t->threads);
+    cycles += tirc_estimate_cycles(p->c, p->mod->funcs[f], cpu_of(t), t->threads);
   return log2(1 + cycles);
 }
 
 static const float *features_of(const Task *t, SearchPoint *p) {
   if (!p->data) {
     p->data = tirc_new_array(p->c, float, PROGRAM_FEATURES);
-    tirc_program_features(p->c, p->mod, t->threads, p->data);
+    tirc_program_features(p->c, p->mod, cpu_of(t), t->threads, p->data);
   }
   return p->data;
 }

@@ -15,22 +15,18 @@ enum {
   MAX_LOOPS = 64,
   MAX_ACCESSES = 32,
   UNKNOWN = 64,
-  LINE = 64,
+  LINE = CPU_LINE,
   MANY = 64 /* copies of a body */
 };
 /* Cycles: an addition that waits for the last one, exp and its like, a quotient of indices, threads
  * that are woken. A line that is written is fetched, owned and written back: three of one read. */
 static const double LINE_BYTES = LINE, LATENCY = 4, FUNCTION = 8, QUOTIENT = 4, START = 10000,
                     WRITTEN = 3, SHORT = 12;
-static const struct Cache {
-  double size, cycles; /* of what lies below it, a line */
-  int64_t sets;
-} caches[] = {{32 << 10, 2, 64}, {512 << 10, 5, 1024}, {32 << 20, 20, 32768}};
-enum { N_CACHES = sizeof caches / sizeof *caches };
 
 typedef struct Nest { /* the loops around a statement, outermost first */
   Tirc *c;
-  int n, threads;
+  int n, threads, n_caches;
+  CpuCache caches[CPU_CACHES]; /* of the target */
   const For *loops[MAX_LOOPS];
   PtrMap bindings; /* iterator -> its value in terms of loops */
   double cycles;
@@ -152,11 +148,11 @@ static double crowding(const Nest *n, const Touch *a, int from, int64_t sets) {
   return crowd > 1 ? crowd : 1;
 }
 
-static bool fits(const Touches *t, int from, const struct Cache *c) {
+static bool fits(const Touches *t, int from, const CpuCache *c) {
   double sum = 0;
   for (int a = 0; a < t->n; a++)
     sum += footprint(t->nest, &t->at[a], from) * crowding(t->nest, &t->at[a], from, c->sets);
-  return sum <= c->size;
+  return sum <= (double)c->bytes;
 }
 
 /* How many times an access goes through its buffer in a loop that turns. */
@@ -169,11 +165,11 @@ static double returns(const Nest *n, const Touch *a, int l) {
 /* Cycles for what comes into a cache from below: the inner loops that fit keep their lines, and
  * what the loop around them touches is loaded for each iteration of the loops around that one. What
  * fits into the last cache stays there from call to call. */
-static double transfer(const Touches *t, const struct Cache *c) {
+static double transfer(const Touches *t, const CpuCache *c) {
   double times = 1, lines = 0;
   int from = 0;
   while (from < t->nest->n && !fits(t, from, c)) from++;
-  if (from == 0 && c == &caches[N_CACHES - 1]) return 0;
+  if (from == 0 && c == &t->nest->caches[t->nest->n_caches - 1]) return 0;
   for (int l = 0; l < from - 1; l++) times *= extent_of(t->nest->loops[l]);
   for (int a = 0; a < t->n; a++)
     lines += footprint(t->nest, &t->at[a], from ? from - 1 : 0) / LINE_BYTES *
@@ -316,7 +312,7 @@ static void describe(Nest *outer, const Nest *n, const Touches *t, double times,
   f[k++] = magnitude(results_at_a_time(n, t));
   f[k++] = magnitude(work);
   f[k++] = magnitude(overhead);
-  for (int i = 0; i < N_CACHES; i++) f[k++] = magnitude(transfers[i]);
+  for (int i = 0; i < CPU_CACHES; i++) f[k++] = magnitude(transfers[i]);
   f[k++] = magnitude(cycles);
   f[k++] = t->n && strcmp(t->at[0].buffer->scope, "local") == 0;
   for (int i = 0; i < STORE_FEATURES; i++) outer->all[i] += exp2(fmin(f[i], 60)) - 1;
@@ -342,10 +338,10 @@ static void count_store(Nest *outer, Stmt s, double share_of_loops) {
     bool is_long = n->loops[l]->kind == LOOP_UNROLLED && extent_of(n->loops[l]) > (double)MANY;
     if (n->loops[l]->kind == LOOP_SERIAL || is_long) overhead += times;
   }
-  double transfers[N_CACHES], work = compute(n, &t, times);
+  double transfers[CPU_CACHES] = {0}, work = compute(n, &t, times);
   double longest = work + overhead / lanes_of(n, &t), sum = longest;
-  for (int i = 0; i < N_CACHES; i++) {
-    double cycles = transfers[i] = share_of_loops * transfer(&t, &caches[i]);
+  for (int i = 0; i < n->n_caches; i++) {
+    double cycles = transfers[i] = share_of_loops * transfer(&t, &n->caches[i]);
     sum += cycles;
     if (cycles > longest) longest = cycles;
   }
@@ -400,15 +396,22 @@ static void walk(Nest *n, Stmt s, double share) {
   }
 }
 
-double tirc_estimate_cycles(Tirc *c, const Func *f, int threads) {
+static Nest nest_for(Tirc *c, const Cpu *target, int threads) {
   Nest n = {.c = c, .threads = threads > 0 ? threads : 1};
+  n.n_caches = tirc_cpu_caches(target, n.caches);
+  return n;
+}
+
+double tirc_estimate_cycles(Tirc *c, const Func *f, const Cpu *target, int threads) {
+  Nest n = nest_for(c, target, threads);
   walk(&n, f->body, 1);
   return n.cycles;
 }
 
-void tirc_program_features(Tirc *c, const Module *m, int threads, float *out) {
+void tirc_program_features(Tirc *c, const Module *m, const Cpu *target, int threads, float *out) {
   StoreFeatures heaviest[STORES] = {0};
-  Nest n = {.c = c, .threads = threads > 0 ? threads : 1, .heaviest = heaviest};
+  Nest n = nest_for(c, target, threads);
+  n.heaviest = heaviest;
   int k = 0;
   for (int f = 0; f < m->n_funcs; f++) {
     n.n = 0;

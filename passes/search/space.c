@@ -24,6 +24,7 @@ struct Space {
   int probed_func, probed_way;          /* alone, while the space is made; -1: all */
 };
 
+const Cpu *tirc_space_target(const Space *sp) { return sp->options.target; }
 int tirc_space_ways(const Space *sp) { return sp->n_ways; }
 const char *tirc_space_way(const Space *sp, int i) { return sp->ways[i]; }
 bool tirc_space_takes(const Space *sp, int func, int way) {

@@ -35,6 +35,7 @@ typedef struct SpaceOptions {
 Space *tirc_space_new(Tirc *c, const Module *m, const SpaceOptions *options);
 /* Warns, as s says, of schedule rules that blocks of m name and no library has. s: of m. */
 void tirc_space_check(Sched *s, const Module *m, const SpaceOptions *options);
+const Cpu *tirc_space_target(const Space *sp);
 int tirc_space_ways(const Space *sp);
 const char *tirc_space_way(const Space *sp, int i);        /* its rule's name */
 bool tirc_space_takes(const Space *sp, int func, int way); /* may schedule the function */
