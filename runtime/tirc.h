@@ -290,8 +290,8 @@ typedef struct tirc_schedule_options {
   /* After each primitive: the call as text, where it stands, and NULL or why it failed. */
   void (*trace)(void *self, const char *call, const char *file, int line, const char *failure);
   /* What is legal and hardly meant, and its code: "spatial-dependence", "race",
-   * "out-of-bounds", "local-in-memory", "lost-mark", "equal-candidates", "no-rule", or "warning" for what has none
-   * of its own. file may be NULL: then there is no place. */
+   * "out-of-bounds", "local-in-memory", "lost-mark", "equal-candidates", "no-rule", or "warning"
+   * for what has none of its own. file may be NULL: then there is no place. */
   void (*warn)(void *self, const char *file, int line, int column, const char *message,
                const char *code);
 } tirc_schedule_options;
@@ -1027,9 +1027,6 @@ typedef struct tirc_tune_options {
   void (*warn)(void *self, const char *message);
   bool (*go_on)(void *self); /* false ends the search with what it has */
   void (*waits)(void *self); /* other processes have what is left to do; called now and then */
-  /* Inputs that a program can do something with; a task without such a parameter passes it over. */
-  int n_ranges;
-  const tirc_input_range *ranges;
 } tirc_tune_options;
 
 /* Searches for the best schedules of n programs: candidates are compiled and timed, each in a
@@ -1039,6 +1036,12 @@ typedef struct tirc_tune_options {
  * program has an extent without a value, or does not run, or there is no such database. */
 TIRC_API tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
                                tirc_tune_result **results, tirc_error **error);
+/* The same, with inputs that a program can do something with; a task without such a parameter
+ * passes a range over. */
+TIRC_API tirc_status tirc_tune_in_ranges(int n, const tirc_tune_task *tasks,
+                                         const tirc_tune_options *options, int n_ranges,
+                                         const tirc_input_range *ranges, tirc_tune_result **results,
+                                         tirc_error **error);
 TIRC_API void tirc_tune_results_free(int n, tirc_tune_result *results);
 /* Cores that other processes used while the candidates of task i were measured, or while the best
  * ones were compared at the end, whichever is more: above a tenth, times are disturbed. */

@@ -379,8 +379,8 @@ static tirc_status start_bed(Task *t, tirc_error **error) {
   bed.builders = count_cores();
   bed.n_symbols = t->given->n_symbols;
   bed.symbols = t->given->symbols;
-  bed.n_ranges = t->options->n_ranges;
-  bed.ranges = t->options->ranges;
+  bed.n_ranges = t->tuning->n_ranges;
+  bed.ranges = t->tuning->ranges;
   return tirc_bed_new(t->given->module, &bed, &t->bed, error);
 }
 
@@ -533,9 +533,14 @@ static tirc_status search(Tuning *t, tirc_error **error) {
 }
 
 static tirc_status tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
-                        tirc_tune_result **results, tirc_error **error) {
+                        int n_ranges, const tirc_input_range *ranges, tirc_tune_result **results,
+                        tirc_error **error) {
   static const tirc_tune_options none = {0};
-  Tuning t = {.n = n, .options = options ? options : &none, .start = tirc_now()};
+  Tuning t = {.n = n,
+              .options = options ? options : &none,
+              .n_ranges = n_ranges,
+              .ranges = ranges,
+              .start = tirc_now()};
   tirc_executor *executor = NULL;
   tirc_status status = check_target(t.options, error);
   if (status == TIRC_OK) status = tirc_executor_new(t.options->threads, &executor, error);
@@ -579,6 +584,8 @@ typedef struct Asked {
   int n;
   const tirc_tune_task *tasks;
   const tirc_tune_options *options;
+  int n_ranges;
+  const tirc_input_range *ranges;
   tirc_tune_result **results;
   tirc_error **error;
   tirc_status status;
@@ -586,12 +593,20 @@ typedef struct Asked {
 
 static void answer(void *self) {
   Asked *a = self;
-  a->status = tune(a->n, a->tasks, a->options, a->results, a->error);
+  a->status = tune(a->n, a->tasks, a->options, a->n_ranges, a->ranges, a->results, a->error);
+}
+
+tirc_status tirc_tune_in_ranges(int n, const tirc_tune_task *tasks,
+                                const tirc_tune_options *options, int n_ranges,
+                                const tirc_input_range *ranges, tirc_tune_result **results,
+                                tirc_error **error) {
+  NEED(LIST(n, tasks), LIST(n_ranges, ranges), results);
+  Asked a = {n, tasks, options, n_ranges, ranges, results, error, TIRC_BAD};
+  return tirc_on_stack(STACK_ENOUGH, answer, &a) ? a.status : tirc_api_no_memory(error);
 }
 
 tirc_status tirc_tune(int n, const tirc_tune_task *tasks, const tirc_tune_options *options,
                       tirc_tune_result **results, tirc_error **error) {
   NEED(LIST(n, tasks), results);
-  Asked a = {n, tasks, options, results, error, TIRC_BAD};
-  return tirc_on_stack(STACK_ENOUGH, answer, &a) ? a.status : tirc_api_no_memory(error);
+  return tirc_tune_in_ranges(n, tasks, options, 0, NULL, results, error);
 }

@@ -44,6 +44,8 @@ struct Tuning {
   int n;
   Task *tasks;
   const tirc_tune_options *options;
+  int n_ranges;
+  const tirc_input_range *ranges;
   double start;
   int64_t trials;
   Store store;

@@ -308,13 +308,12 @@ static int tune(Tune *t) {
                                      .self = t,
                                      .told = told,
                                      .warn = warn,
-                                     .go_on = go_on,
-                                     .n_ranges = o->range.n,
-                                     .ranges = ranges};
+                                     .go_on = go_on};
   tirc_tune_result *results = NULL;
   tirc_error *e = NULL;
   catch_interrupts();
-  const tirc_status tuned = tirc_tune(t->cases.n_cases, t->tasks, &options, &results, &e);
+  const tirc_status tuned =
+      tirc_tune_in_ranges(t->cases.n_cases, t->tasks, &options, o->range.n, ranges, &results, &e);
   clear_table(&t->table);
   free_ranges(o, ranges);
   if (tuned == TIRC_BAD) return report(o, e);

@@ -42,8 +42,7 @@ class Options(Structure):
     _fields_ = [("target", c_char_p), ("rules", c_char_p), ("threads", c_int), ("trials", c_int64), ("seconds", c_double),
                 ("seed", c_int64), ("max_steps", c_int64), ("database", c_char_p), ("ranking", c_char_p),
                 ("mutations", c_char_p), ("lease", c_double),
-                ("self", c_void_p), ("told", TOLD), ("warn", WARN), ("go_on", GO_ON), ("waits", WAITS),
-                ("n_ranges", c_int), ("ranges", c_void_p)]
+                ("self", c_void_p), ("told", TOLD), ("warn", WARN), ("go_on", GO_ON), ("waits", WAITS)]
 
 
 TuneResult = collections.namedtuple("TuneResult", "mod seconds automatic trials failed failures wrong")
