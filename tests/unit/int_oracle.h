@@ -12,7 +12,7 @@
 
 typedef __int128 Wide;
 
-enum { N_TYPES = 9, MAX_EDGES = 24 };
+enum { N_TYPES = 9, MAX_EDGES = 25 };
 static const DType types[N_TYPES] = {{TYPE_BOOL, 1, 1},  {TYPE_INT, 8, 1},   {TYPE_INT, 16, 1},
                                      {TYPE_INT, 32, 1},  {TYPE_INT, 64, 1},  {TYPE_UINT, 8, 1},
                                      {TYPE_UINT, 16, 1}, {TYPE_UINT, 32, 1}, {TYPE_UINT, 64, 1}};
@@ -108,9 +108,12 @@ static inline int add_edge(DType t, Wide v, int n, int64_t *out) {
 
 static inline int edges_of(DType t, int64_t *out) {
   const Wide lo = least(t), hi = greatest(t);
-  const Wide all[] = {lo, lo + 1, -1,     0,          1,          2,       hi - 1,       hi,
-                      3,  7,      8,      -2,         -3,         -7,      lo / 2,       hi / 2,
-                      31, 63,     hi / 3, hi / 2 + 1, lo / 2 - 1, hi / 16, lo + hi / 16, 100};
+  const Wide twice =
+      power_of_two(30) + power_of_two(22) + 1; /* bfloat16 of its float32 is another */
+  const Wide all[] = {lo,     lo + 1, -1, 0,      1,          2,          hi - 1,  hi,
+                      twice,  3,      7,  8,      -2,         -3,         -7,      lo / 2,
+                      hi / 2, 31,     63, hi / 3, hi / 2 + 1, lo / 2 - 1, hi / 16, lo + hi / 16,
+                      100};
   int n = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) n = add_edge(t, all[i], n, out);
   return n;
