@@ -6,34 +6,39 @@
 #include <ctype.h>
 #include <fnmatch.h>
 
-static bool matches(const char *pattern, const char *s) {
-  return strpbrk(pattern, "*[") ? fnmatch(pattern, s, 0) == 0 : strcmp(pattern, s) == 0;
-}
-
 #define RESERVED(...) __VA_ARGS__,
 
 /* In C, whatever it is the name of. */
-static bool is_reserved(const char *s) {
-  static const char *const patterns[] = {
+static const char *const reserved[] = {
 #include "reserved.def"
-  };
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-    if (matches(patterns[i], s)) return true;
+};
+/* For linkers. */
+static const char *const library[] = {
+#include "library.def"
+};
+#undef RESERVED
+enum {
+  N_RESERVED = sizeof reserved / sizeof *reserved,
+  N_LIBRARY = sizeof library / sizeof *library
+};
+
+static bool matches(const char *pattern, const char *s) {
+  if (*pattern != *s && !strchr("*[", *pattern)) return false;
+  return strpbrk(pattern, "*[") ? fnmatch(pattern, s, 0) == 0 : strcmp(pattern, s) == 0;
+}
+
+static bool is_reserved(const char *s) {
+  for (int i = 0; i < N_RESERVED; i++)
+    if (matches(reserved[i], s)) return true;
   DType t;
   return tirc_dtype_parse(s, &t) || tirc_is_library_name(s);
 }
 
-/* For linkers. */
 static bool is_library_symbol(const char *s) {
-  static const char *const patterns[] = {
-#include "library.def"
-  };
-  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-    if (matches(patterns[i], s)) return true;
+  for (int i = 0; i < N_LIBRARY; i++)
+    if (matches(library[i], s)) return true;
   return false;
 }
-
-#undef RESERVED
 
 static const char *without_signs(Tirc *c, const char *name) {
   char *s = tirc_format(c, "%s%s", isdigit((unsigned char)*name) || !*name ? "v_" : "", name);
@@ -76,7 +81,9 @@ const char *const *tirc_symbols(Tirc *c, const Module *m) {
   }
   for (int i = 0; i < m->n_funcs; i++) {
     if (at[i]) continue;
-    const char *base = with_line(c, without_signs(c, m->funcs[i]->name)), *s = base;
+    const char *base = with_line(c, without_signs(c, m->funcs[i]->name));
+    if (is_library_symbol(base)) base = tirc_format(c, "k_%s", base); /* omp_*: of any ending */
+    const char *s = base;
     for (int k = 1; is_library_symbol(s) || !take(c, &taken, s); k++)
       s = tirc_format(c, "%s%d", base, k);
     at[i] = s;

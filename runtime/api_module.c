@@ -522,25 +522,27 @@ tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const ch
   return status;
 }
 
-typedef struct EmittedName {
+typedef struct EmittedNames {
   const tirc_module *from;
-  const char *func, *main_name, *result;
-} EmittedName;
+  const char *main_name;
+  void (*tell)(void *self, const char *func, const char *symbol);
+  void *self;
+} EmittedNames;
 
-static void find_symbol(Tirc *c, void *self) {
-  EmittedName *p = self;
-  int at;
-  (void)tirc_api_func(c, p->from->m, p->func, &at);
-  const char *name = rename_main(c, p->from->m, p->main_name)->funcs[at]->name;
+static void tell_names(Tirc *c, void *self) {
+  EmittedNames *p = self;
   const Module *m = for_code(c, p->from, p->main_name);
-  const char *symbol = tirc_symbols(c, m)[find_function(m, name)];
-  p->result = tirc_api_copy(c, symbol, strlen(symbol));
+  const char *const *symbols = tirc_symbols(c, m);
+  int at = p->main_name ? find_function(p->from->m, "main") : -1;
+  const char *now = at < 0 ? "" : rename_main(c, p->from->m, p->main_name)->funcs[at]->name;
+  for (int i = 0; i < m->n_funcs; i++)
+    p->tell(p->self, strcmp(m->funcs[i]->name, now) == 0 ? "main" : m->funcs[i]->name, symbols[i]);
 }
-tirc_status tirc_module_emitted_name(const tirc_module *m, const char *func, const char *main_name,
-                                     char **symbol, tirc_error **error) {
-  NEED(m, symbol);
-  EmittedName p = {.from = m, .func = func, .main_name = main_name};
-  tirc_status status = tirc_api_scratch(find_symbol, &p, &m->sources, error);
-  if (status == TIRC_OK) *symbol = (char *)(uintptr_t)p.result;
-  return status;
+tirc_status tirc_module_emitted_names(const tirc_module *m, const char *main_name,
+                                      void (*tell)(void *self, const char *func,
+                                                   const char *symbol),
+                                      void *self, tirc_error **error) {
+  NEED(m, tell);
+  EmittedNames p = {m, main_name, tell, self};
+  return tirc_api_scratch(tell_names, &p, &m->sources, error);
 }

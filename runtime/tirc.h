@@ -673,19 +673,20 @@ typedef enum tirc_emit_kind {
 } tirc_emit_kind;
 /* Code for a module (lowered first, if it is not yet). target: an LLVM CPU name, "native", or NULL
  * for "haswell". main_name: what a function called main is called in the code, since a C program
- * has a main of its own; NULL leaves it to tirc_module_emitted_name. *bytes is freed by
+ * has a main of its own; NULL leaves it to tirc_module_emitted_names. *bytes is freed by
  * tirc_string_free. */
 TIRC_API tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
                                       const char *main_name, char **bytes, size_t *n,
                                       tirc_error **error);
 
-/* What func is called in such code of all kinds: its own name, or, where C reserves that name or a
- * library that programs are linked with has it (class, exp, free, main), another one. main_name as
- * for tirc_module_emit; func NULL: the only function, or main. *symbol is freed by
- * tirc_string_free. */
-TIRC_API tirc_status tirc_module_emitted_name(const tirc_module *m, const char *func,
-                                              const char *main_name, char **symbol,
-                                              tirc_error **error);
+/* Tells what the functions are called in such code of all kinds, the same in all: by their own
+ * names, or, where C reserves that name or a library that programs are linked with has it (class,
+ * exp, free, main), by another one. main_name as for tirc_module_emit; func is the name in the
+ * program. Functions that the code has besides, which pack operands, come too. */
+TIRC_API tirc_status tirc_module_emitted_names(const tirc_module *m, const char *main_name,
+                                               void (*tell)(void *self, const char *func,
+                                                            const char *symbol),
+                                               void *self, tirc_error **error);
 
 /* --- arrays and tensors ------------------------------------------------------------------------
  */

@@ -16,6 +16,7 @@ struct Compiled {
 
 /* What "c" stands for: the first that is there. */
 static const char *const compilers[] = {"clang-19", "clang", "gcc", "cc"};
+enum { NAME_SIZE = 256 };
 enum { N_COMPILERS = sizeof compilers / sizeof *compilers };
 
 /* What it says goes to the file `said`. */
@@ -190,18 +191,23 @@ Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, co
   return out;
 }
 
+static void take_name(void *self, const char *func, const char *symbol) {
+  (void)func;
+  snprintf(self, NAME_SIZE, "%s",
+           symbol); /* the last one: those that pack for it stand before it */
+}
+
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
                             const char *compiler, const tirc_argument *args, const char **why,
                             tirc_error **e) {
   static const char main_name[] = "bench_kernel";
-  char *source = NULL, *callee = NULL;
+  char *source = NULL, callee[NAME_SIZE] = "";
   size_t n = 0;
   *why = "it has no form in C";
   Compiled *out = NULL;
   if (!tirc_module_emit(m, TIRC_EMIT_C, b->o->target, main_name, &source, &n, e) &&
-      !tirc_module_emitted_name(m, NULL, main_name, &callee, e))
+      !tirc_module_emitted_names(m, main_name, take_name, callee, e))
     out = compile_source(b, k, m, callee, compiler, source, args, why);
-  tirc_string_free(callee);
   tirc_string_free(source);
   return out;
 }

@@ -33,18 +33,17 @@ static char *object_name(const char *stem, const char *ending) {
   return name;
 }
 
-/* Says which functions are called otherwise than in the program: main_name is what main is. */
-static void note_names(const Options *o, const tirc_module *m, const char *main_name) {
-  for (int i = 0; i < tirc_module_functions(m); i++) {
-    const char *name = tirc_module_function(m, i);
-    const char *wanted = strcmp(name, "main") == 0 ? main_name : name;
-    char *symbol = NULL;
-    if (tirc_module_emitted_name(m, name, main_name, &symbol, NULL) == TIRC_OK &&
-        strcmp(symbol, wanted) != 0)
-      fprintf(stderr, "%s: note: %s is called %s in the code: the name %s is C's, or taken\n",
-              o->args.at[0], name, symbol, wanted);
-    tirc_string_free(symbol);
-  }
+/* A function that is called otherwise than in the program; main is what the file is called. */
+typedef struct Named {
+  const char *path, *main_name;
+} Named;
+
+static void note_name(void *self, const char *func, const char *symbol) {
+  const Named *named = self;
+  const char *wanted = strcmp(func, "main") == 0 ? named->main_name : func;
+  if (strcmp(symbol, wanted) != 0)
+    fprintf(stderr, "%s: note: %s is called %s in the code: the name %s is C's, or taken\n",
+            named->path, func, symbol, wanted);
 }
 
 static int emit(const Options *o, const tirc_module *m, tirc_emit_kind kind, const char *symbol,
@@ -89,7 +88,8 @@ int cmd_build(Options *o) {
   if (!o->output && kind == TIRC_EMIT_OBJECT)
     name = object_name(base, strcmp(wanted, "lib") == 0 ? ".so" : ".o");
   if (status == DONE && kind != TIRC_EMIT_HEADER) status = check_code(o, m);
-  if (status == DONE) note_names(o, m, symbol);
+  Named named = {o->args.at[0], symbol};
+  if (status == DONE) (void)tirc_module_emitted_names(m, symbol, note_name, &named, NULL);
   if (status == DONE)
     status = o->annotate ? emit_annotated(o, m, symbol)
                          : emit(o, m, kind, symbol, o->output ? o->output : name);
