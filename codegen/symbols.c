@@ -100,7 +100,9 @@ const char *const *tirc_symbols(Tirc *c, const Module *m) {
   }
   for (int i = 0; i < m->n_funcs; i++) {
     if (at[i]) continue;
-    const char *base = with_line(c, without_signs(c, m->funcs[i]->name)), *s = base;
+    const char *base = with_line(c, without_signs(c, m->funcs[i]->name));
+    if (is_library_symbol(base)) base = tirc_format(c, "k_%s", base); /* omp_*: of any ending */
+    const char *s = base;
     for (int k = 1; is_library_symbol(s) || !take(c, &taken, s); k++)
       s = tirc_format(c, "%s%d", base, k);
     at[i] = s;

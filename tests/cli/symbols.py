@@ -44,7 +44,7 @@ words = set('auto break case char const continue default do double else enum ext
             'not_eq nullptr operator or or_eq private protected public reinterpret_cast requires static_assert template '
             'this thread_local throw true try typeid typename typeof using virtual wchar_t xor xor_eq'.split())
 own = {'main', 'aligned_alloc', 'tirc_default_runtime', 'tirc_alloc', 'VLOAD', 'status', 'lanes', 'GOMP_parallel',
-       'omp_get_thread_num', 'int_', 'exp_', 'a', 'a__rt', 'a__packed', 'a__rt__rt', '_x', '__y', '_Z', 'plain'}
+       'omp_get_thread_num', 'pthread_x', 'atomic_y', 'int_', 'exp_', 'a', 'a__rt', 'a__packed', 'a__rt__rt', '_x', '__y', '_Z', 'plain'}
 names = sorted(n for n in library | macros | words | own if is_word(n) and n not in PYTHON and not re.match('__[A-Z]', n))
 
 F = '@T.prim_func\ndef %s(A: T.Buffer((1,), "float32"), B: T.Buffer((1,), "float32")):\n    B[0] = A[0]\n'
