@@ -23,7 +23,7 @@ def loaded(library):
 
 def exported(path, dynamic):
     out = run('nm', *(['-D'] if dynamic else []), '--defined-only', path).stdout
-    return {line.split()[-1].split('@')[0] for line in out.splitlines() if re.search(r' [A-Zi] ', line)}
+    return {line.split()[-1].split('@')[0] for line in out.splitlines() if re.search(r' [B-Zi] ', line)}  # A: the names of versions
 
 
 def is_word(name):
