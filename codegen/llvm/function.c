@@ -87,7 +87,7 @@ static LLVMValueRef build_plain(Gen *g, const Func *f, const Shape *s) {
   return fn;
 }
 
-static void build_packed(Gen *g, const Func *f, const Shape *s, LLVMValueRef plain) {
+static void build_packed(Gen *g, const Shape *s, LLVMValueRef plain) {
   LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0), params[2] = {ptr, ptr};
   LLVMTypeRef type = LLVMFunctionType(LLVMInt32TypeInContext(g->context), params, 2, false);
   LLVMValueRef fn = LLVMAddFunction(g->module, tirc_format(g->c, "%s__packed", g->symbol), type);
@@ -130,7 +130,7 @@ static LLVMValueRef default_runtime(Gen *g) {
   return rt;
 }
 
-static void build_exported(Gen *g, const Func *f, const Shape *s, LLVMValueRef plain) {
+static void build_exported(Gen *g, const Shape *s, LLVMValueRef plain) {
   LLVMTypeRef i32 = LLVMInt32TypeInContext(g->context);
   LLVMTypeRef type = LLVMFunctionType(i32, s->types, (unsigned)s->s.n, false);
   LLVMValueRef fn = LLVMAddFunction(g->module, g->symbol, type);
@@ -154,6 +154,6 @@ void tirc_gen_function(Gen *g, const Func *f, const char *symbol) {
   g->restrict_data = s.s.restrict_data;
   LLVMValueRef plain = build_plain(g, f, &s);
   tirc_gen_attribute(g, plain, ON_FUNCTION, "noinline");
-  build_packed(g, f, &s, plain);
-  if (g->exports) build_exported(g, f, &s, plain);
+  build_packed(g, &s, plain);
+  if (g->exports) build_exported(g, &s, plain);
 }
