@@ -2,7 +2,7 @@
 #ifndef TIRC_CODEGEN_ACCESS_H
 #define TIRC_CODEGEN_ACCESS_H
 
-#include "../ir/ir.h"
+#include "ir/tree/ir.h"
 
 /* The index in elements from the buffer's data; flat buffers have just one. */
 Expr tirc_linear_index(Tirc *c, Buffer b, int n, Expr const *indices);

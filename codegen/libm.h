@@ -2,7 +2,7 @@
 #ifndef TIRC_CODEGEN_LIBM_H
 #define TIRC_CODEGEN_LIBM_H
 
-#include "../ir/ir.h"
+#include "ir/tree/ir.h"
 
 typedef struct LibmFunc {
   const char *name; /* without the f */

@@ -2,7 +2,7 @@
 #ifndef TIRC_CODEGEN_SIGNATURE_H
 #define TIRC_CODEGEN_SIGNATURE_H
 
-#include "../ir/ir.h"
+#include "ir/tree/ir.h"
 
 typedef struct Param {
   Expr var;        /* one of the program's, or a symbolic extent */

@@ -1,7 +1,7 @@
 /* The rule for names that C, its library or a linker has other ideas of. */
 #include "symbols.h"
 
-#include "../ir/ascii.h"
+#include "ir/ascii.h"
 #include "libm.h"
 
 /* [A-Z0-9]: whether it has ch; *end: behind it. fnmatch would ask the locale what is from A to Z.

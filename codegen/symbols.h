@@ -2,7 +2,7 @@
 #ifndef TIRC_CODEGEN_SYMBOLS_H
 #define TIRC_CODEGEN_SYMBOLS_H
 
-#include "../ir/ir.h"
+#include "ir/tree/ir.h"
 
 /* The name, as far as C allows (reserved.def): what is no letter or digit becomes "_", and words of
  * C and of its headers get "_" behind them. */

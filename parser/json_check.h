@@ -3,7 +3,7 @@
 #ifndef TIRC_PARSER_JSON_CHECK_H
 #define TIRC_PARSER_JSON_CHECK_H
 
-#include "../ir/context.h"
+#include "ir/context.h"
 
 enum { JSON_MOST_LEVELS = 31 }; /* of lists and objects in each other */
 

@@ -1,7 +1,7 @@
 /* Literals: what the digits of a number and the characters of a string stand for. The expressions
  * inside of an f-string are parsed as texts of their own that know where in the file they stand. */
-#include "../ir/number.h"
-#include "../ir/utf8.h"
+#include "ir/number.h"
+#include "ir/utf8.h"
 #include "tree.h"
 
 #include <errno.h>

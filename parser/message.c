@@ -1,5 +1,5 @@
 /* Syntax errors in words: what was found, what would have fitted, and what to do. */
-#include "../ir/utf8.h"
+#include "ir/utf8.h"
 #include "tree.h"
 
 static bool expects(int n, const char *const *expected, const char *token) {

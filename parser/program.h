@@ -2,7 +2,7 @@
 #ifndef TIRC_PARSER_PROGRAM_H
 #define TIRC_PARSER_PROGRAM_H
 
-#include "../ir/ir.h"
+#include "ir/tree/ir.h"
 #include "syntax.h"
 
 /* A -D on the command line: overrides a constant at the top of the file. A define that no constant

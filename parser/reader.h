@@ -7,11 +7,11 @@
 #ifndef TIRC_PARSER_READER_H
 #define TIRC_PARSER_READER_H
 
-#include "../ir/access.h"
-#include "../ir/arith.h"
-#include "../ir/ir.h"
-#include "../ir/nearest.h"
-#include "../ir/visit.h"
+#include "ir/arith/access.h"
+#include "ir/arith/arith.h"
+#include "ir/tree/ir.h"
+#include "ir/nearest.h"
+#include "ir/tree/visit.h"
 #include "program.h"
 
 /* What an IR tree may nest; keeps every recursive walk of the compiler bounded. */

@@ -1,7 +1,7 @@
 /* Source texts: reading a file, checking that it is text, and showing a line of it in a message. */
 #define _GNU_SOURCE /* O_PATH */
-#include "../ir/number.h"
-#include "../ir/utf8.h"
+#include "ir/number.h"
+#include "ir/utf8.h"
 #include "syntax.h"
 #include "tree.h"
 

@@ -6,7 +6,7 @@
 #ifndef TIRC_PARSER_SYNTAX_H
 #define TIRC_PARSER_SYNTAX_H
 
-#include "../ir/context.h"
+#include "ir/context.h"
 
 #define SYNTAX_MAX_DEPTH 400
 

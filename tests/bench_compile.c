@@ -7,7 +7,7 @@
 #include "parser/program.h"
 #include "passes/lower/lower.h"
 #include "passes/script/script.h"
-#include "runtime/timer.h"
+#include "runtime/kernel/timer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
  * --print the programs. With --check it fails where a schedule is refused, where a program differs
  * from what is recorded, or where a question of meaning went over its budget. */
 #include "cases.h"
-#include "ir/equal.h"
-#include "ir/print.h"
+#include "ir/arith/equal.h"
+#include "ir/tree/print.h"
 #include "parser/program.h"
 #include "passes/script/script.h"
 

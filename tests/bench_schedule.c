@@ -6,9 +6,9 @@
  * what each primitive costs in modules of 10, 100 and 1,000 blocks that it has nothing to do with,
  * which must not grow; the memory that a call takes does by what it copies of the list of the
  * scope's allocations. Memory before and after shows that freeing gives everything back. */
-#include "ir/print.h"
+#include "ir/tree/print.h"
 #include "parser/program.h"
-#include "passes/schedule/trace/trace.h"
+#include "passes/record/trace.h"
 #include "passes/script/script.h"
 #include "slow_path.h"
 

@@ -2,16 +2,16 @@
  * laws that hold for every schedule: a failed call leaves the module and every handle as they were,
  * and what the printer prints reads back as the same program. */
 #include "cases.h"
-#include "ir/equal.h"
-#include "ir/hash.h"
-#include "ir/print.h"
-#include "ir/verify.h"
-#include "ir/visit.h"
+#include "ir/arith/equal.h"
+#include "ir/arith/hash.h"
+#include "ir/tree/print.h"
+#include "ir/tree/verify.h"
+#include "ir/tree/visit.h"
 #include "meaning.h"
 #include "parser/program.h"
-#include "passes/schedule/core/docs.h"
+#include "passes/words/docs.h"
 #include "passes/schedule/sight/sight.h"
-#include "passes/schedule/trace/trace.h"
+#include "passes/record/trace.h"
 #include "passes/script/script.h"
 
 #include <stdio.h>

@@ -25,18 +25,18 @@
  * for what others do to a program that is rarely drawn. */
 #include "fuzz.h"
 #include "cases.h"
-#include "passes/schedule/core/core.h"
-#include "passes/schedule/core/docs.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/words/docs.h"
 #include "passes/schedule/sight/sight.h"
 
-#include "ir/equal.h"
-#include "ir/print.h"
-#include "ir/verify.h"
-#include "ir/visit.h"
+#include "ir/arith/equal.h"
+#include "ir/tree/print.h"
+#include "ir/tree/verify.h"
+#include "ir/tree/visit.h"
 #include "parser/program.h"
 #include "passes/lower/lower.h"
 #include "passes/script/script.h"
-#include "runtime/interp.h"
+#include "runtime/interp/interp.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  */
 #include "fuzz_calls.h"
 
-#include "ir/visit.h"
+#include "ir/tree/visit.h"
 
 /* --- the program's blocks
  * ----------------------------------------------------------------------------------- */

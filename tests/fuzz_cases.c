@@ -2,10 +2,10 @@
 #include "cases.h"
 #include "fuzz.h"
 
-#include "ir/verify.h"
-#include "ir/visit.h"
+#include "ir/tree/verify.h"
+#include "ir/tree/visit.h"
 #include "parser/program.h"
-#include "passes/schedule/core/core.h"
+#include "passes/schedule/shape/core.h"
 
 #include <stdlib.h>
 

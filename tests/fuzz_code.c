@@ -14,7 +14,7 @@
  * file there as well. */
 #include "fuzz_code.h"
 
-#include "ir/print.h"
+#include "ir/tree/print.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define TIRC_TESTS_FUZZ_CODE_H
 
 #include "rng.h"
-#include "runtime/interp.h"
+#include "runtime/interp/interp.h"
 
 typedef __int128 Wide; /* holds what arithmetic on any integer type gives */
 

@@ -5,7 +5,7 @@
 
 #include "codegen/c/c.h"
 #include "codegen/llvm/llvm.h"
-#include "ir/verify.h"
+#include "ir/tree/verify.h"
 #include "parser/program.h"
 #include "passes/lower/lower.h"
 #include "passes/rules/rules.h"

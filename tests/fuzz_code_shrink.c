@@ -2,8 +2,8 @@
  * operands or a small constant, as long as what is left still differs. */
 #include "fuzz_code.h"
 
-#include "ir/verify.h"
-#include "ir/visit.h"
+#include "ir/tree/verify.h"
+#include "ir/tree/visit.h"
 
 #include <time.h>
 

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "ir/visit.h"
+#include "ir/tree/visit.h"
 
 #include <stdlib.h>
 

@@ -2,11 +2,11 @@
  * computes the same. */
 #include "meaning.h"
 
-#include "ir/visit.h"
-#include "passes/schedule/core/core.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 #include "passes/schedule/sight/index_eval.h"
 #include "rng.h"
-#include "runtime/free_order.h"
+#include "runtime/interp/free_order.h"
 
 #include <math.h>
 

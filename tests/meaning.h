@@ -4,7 +4,7 @@
 #define TIRC_TESTS_MEANING_H
 
 #include "passes/schedule/schedule.h"
-#include "runtime/interp.h"
+#include "runtime/interp/interp.h"
 
 /* Parameters of a function, and steps of the interpreter that one run of it may take. */
 enum { VALUES_MAX = 16, VALUES_MAX_STEPS = 4000000 };

@@ -4,7 +4,7 @@
 #ifndef TIRC_TESTS_NESTS_H
 #define TIRC_TESTS_NESTS_H
 
-#include "ir/ir.h"
+#include "ir/tree/ir.h"
 #include "rng.h"
 
 enum {

@@ -12,8 +12,8 @@
 #include "parser/program.h"
 #include "passes/lower/lower.h"
 #include "passes/script/script.h"
-#include "runtime/interp.h"
-#include "unit/programs.h"
+#include "runtime/interp/interp.h"
+#include "tests/unit/programs.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -7,11 +7,11 @@
  * line of the list. It is a failure when a line is not in the list as it is made now, when a
  * sequence whose expectation is not the record has no line, and when a difference is none any more.
  * --write makes the list. */
-#include "ir/equal.h"
-#include "ir/print.h"
+#include "ir/arith/equal.h"
+#include "ir/tree/print.h"
 #include "parser/program.h"
 #include "passes/script/script.h"
-#include "runtime/interp.h"
+#include "runtime/interp/interp.h"
 
 #include <inttypes.h>
 #include <json-c/json.h>

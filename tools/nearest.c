@@ -1,5 +1,5 @@
 /* Names as people write them. */
-#include "../ir/ascii.h"
+#include "ir/ascii.h"
 #include "tool.h"
 
 #include <string.h>

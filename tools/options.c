@@ -1,6 +1,6 @@
 /* One parser for the options of all subcommands, driven by options.def. */
-#include "../ir/ascii.h"
-#include "../ir/number.h"
+#include "ir/ascii.h"
+#include "ir/number.h"
 #include "tool.h"
 
 #include <errno.h>

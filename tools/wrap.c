@@ -1,7 +1,7 @@
 /* Text for people, in lines that fit the terminal. Text is a little Markdown: paragraphs, lists,
  * headings, code, tables. On a terminal its lines are made anew; elsewhere it stays as it was
  * written, and other text ends before column 100. Code is never broken. */
-#include "../ir/ascii.h"
+#include "ir/ascii.h"
 #include "tool.h"
 
 #include "ir/utf8.h"

@@ -3,7 +3,7 @@
 #ifndef TIRC_CODEGEN_C_H
 #define TIRC_CODEGEN_C_H
 
-#include "../../ir/ir.h"
+#include "ir/tree/ir.h"
 
 typedef struct CSource {
   const Module *lowered;

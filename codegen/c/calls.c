@@ -1,6 +1,6 @@
 /* Functions: of mathematics, of libm, of the processor. All of them take scalars. */
-#include "../../ir/intrinsic.h"
-#include "../libm.h"
+#include "ir/tree/intrinsic.h"
+#include "codegen/libm.h"
 #include "gen.h"
 
 /* --- mathematics ---------------------------------------------------------------------------- */

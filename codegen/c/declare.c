@@ -1,5 +1,5 @@
 /* Declarations of functions, and the header that explains them. */
-#include "../../ir/print.h"
+#include "ir/tree/print.h"
 #include "gen.h"
 
 const char *tirc_cg_declaration(CGen *g, const Func *f, const Signature *s, Name ***names) {

@@ -451,7 +451,7 @@ static CText emit_none(CGen *g, Expr e, const Window *w) {
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-#include "../families.h"
+#include "codegen/families.h"
 #define emit_math tirc_cg_math
 #define emit_SELECT emit_choice
 #define emit_IF_THEN_ELSE emit_choice
@@ -460,7 +460,7 @@ static CText emit_none(CGen *g, Expr e, const Window *w) {
 
 static const Emit emitters[OP_COUNT] = {
 #define OP(id, name, arity, class, precedence, c_form) [OP_##id] = emit_##id,
-#include "../../ir/ops.def"
+#include "ir/tree/ops.def"
 #undef OP
 };
 

@@ -10,9 +10,9 @@
 #ifndef TIRC_CODEGEN_C_GEN_H
 #define TIRC_CODEGEN_C_GEN_H
 
-#include "../../ir/visit.h"
-#include "../signature.h"
-#include "../symbols.h"
+#include "ir/tree/visit.h"
+#include "codegen/signature.h"
+#include "codegen/symbols.h"
 #include "c.h"
 
 /* Lanes start .. start + n - 1 as one vector, or, when lane is given, the single lane start + lane

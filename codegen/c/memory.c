@@ -1,5 +1,5 @@
 /* Loads, stores, addresses, and the memory of allocated buffers. */
-#include "../access.h"
+#include "codegen/access.h"
 #include "gen.h"
 
 /* --- places --------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* Statements, and how lines get onto the page. */
-#include "../../ir/int_op.h"
+#include "ir/tree/int_op.h"
 #include "gen.h"
 
 #include <stdarg.h>

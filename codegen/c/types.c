@@ -1,5 +1,5 @@
 /* Types, constants, conversions. */
-#include "../../ir/number.h"
+#include "ir/number.h"
 #include "gen.h"
 
 #include <math.h>

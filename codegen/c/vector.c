@@ -1,6 +1,6 @@
 /* Which form a statement on vectors gets in C, and which buffers are register tiles. */
-#include "../../ir/intrinsic.h"
-#include "../access.h"
+#include "ir/tree/intrinsic.h"
+#include "codegen/access.h"
 #include "gen.h"
 
 static bool has_vectors(DType t) {

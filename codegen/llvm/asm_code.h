@@ -3,8 +3,8 @@
 #ifndef TIRC_CODEGEN_LLVM_ASM_CODE_H
 #define TIRC_CODEGEN_LLVM_ASM_CODE_H
 
-#include "../../ir/cpu.h"
-#include "../../ir/ir.h"
+#include "ir/cpu.h"
+#include "ir/tree/ir.h"
 
 /* A loop of the lowered program, as the code generator met it; number 0 is "none". */
 typedef struct LoopMark {

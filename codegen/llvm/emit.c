@@ -1,6 +1,6 @@
 /* From a module to bytes: translate, verify, optimise, emit. All that LLVM owns hangs on one record
  * that is disposed on every way out, errors included. */
-#include "../symbols.h"
+#include "codegen/symbols.h"
 #include "gen.h"
 
 #include <llvm-c/Analysis.h>

@@ -5,7 +5,7 @@
  * nothing is reassociated. Index arithmetic in 32 and 64 signed bits is known not to overflow
  * (nsw); all other arithmetic wraps. Of bools, + is or (ir/int_op.h). Divisions of integers never
  * trap: x // 0 and x % 0 are 0. */
-#include "../../ir/int_op.h"
+#include "ir/tree/int_op.h"
 #include "gen.h"
 
 typedef LLVMValueRef (*Emit)(Gen *g, Expr e);
@@ -428,13 +428,13 @@ static LLVMValueRef emit_none(Gen *g, Expr e) { unsupported(g, e); }
 
 /* --- the table ------------------------------------------------------------------------------ */
 
-#include "../families.h"
+#include "codegen/families.h"
 #define emit_math tirc_gen_math
 #define emit_LOAD tirc_gen_load
 
 static const Emit emitters[OP_COUNT] = {
 #define OP(id, name, arity, class, precedence, c_form) [OP_##id] = emit_##id,
-#include "../../ir/ops.def"
+#include "ir/tree/ops.def"
 #undef OP
 };
 

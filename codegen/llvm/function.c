@@ -1,6 +1,6 @@
 /* Functions: NAME__rt with the program's parameters and the runtime, NAME__packed that takes them
  * from an array, and NAME that finds the runtime itself. */
-#include "../signature.h"
+#include "codegen/signature.h"
 #include "gen.h"
 
 void tirc_gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name) {

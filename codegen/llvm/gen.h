@@ -10,8 +10,8 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
-#include "../../ir/cpu.h"
-#include "../../ir/visit.h"
+#include "ir/cpu.h"
+#include "ir/tree/visit.h"
 #include "asm_code.h"
 #include "llvm.h"
 

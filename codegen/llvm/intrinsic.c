@@ -1,6 +1,6 @@
 /* LLVM intrinsics that a program names itself, checked against the table of ir/intrinsics.def: a
  * name that LLVM does not know, or one that the processor cannot run, would end the process. */
-#include "../../ir/intrinsic.h"
+#include "ir/tree/intrinsic.h"
 #include "gen.h"
 
 LLVMValueRef tirc_gen_llvm_call(Gen *g, Expr e) {

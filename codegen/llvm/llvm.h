@@ -2,9 +2,9 @@
 #ifndef TIRC_CODEGEN_LLVM_H
 #define TIRC_CODEGEN_LLVM_H
 
-#include "../../ir/cpu.h"
-#include "../../ir/ir.h"
-#include "../../runtime/runtime_abi.h"
+#include "ir/cpu.h"
+#include "ir/tree/ir.h"
+#include "runtime/kernel/runtime_abi.h"
 
 typedef enum EmitKind { EMIT_LLVM, EMIT_ASM, EMIT_OBJ } EmitKind;
 

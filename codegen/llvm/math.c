@@ -1,7 +1,7 @@
 /* Mathematical functions. What a processor has is an LLVM intrinsic (vectors stay vectors);
  * exp, tanh and erf of float vectors are written out (vector_math.c); the rest is a call to libm,
  * one a lane. float16 and bfloat16 compute in float. */
-#include "../libm.h"
+#include "codegen/libm.h"
 #include "gen.h"
 
 /* Those that LLVM has; the rest is called by the name that C gives it (ir/ops.def). */

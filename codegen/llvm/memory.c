@@ -5,7 +5,7 @@
  * places; a broadcast index is one scalar; any other vector index is taken apart into lanes. Small
  * allocations of constant size live in the function's frame, others come from the runtime and go
  * back to it on every way out of the function. */
-#include "../access.h"
+#include "codegen/access.h"
 #include "gen.h"
 
 enum { ALIGNMENT = 64 };

@@ -11,7 +11,7 @@
  *
  * Two functions, because what is loaded from a closure cannot be noalias, but parameters can. A
  * parallel loop inside of a task runs serially. */
-#include "../../ir/int_op.h"
+#include "ir/tree/int_op.h"
 #include "gen.h"
 
 typedef struct Capture {

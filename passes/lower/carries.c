@@ -18,7 +18,7 @@
  */
 #include "carries.h"
 
-#include "../../ir/visit.h"
+#include "ir/tree/visit.h"
 #include "internal.h"
 
 /* What stands between the loop and an access: one of a loop, a condition, a let, or something that

@@ -2,7 +2,7 @@
 #ifndef TIRC_LOWER_CARRIES_H
 #define TIRC_LOWER_CARRIES_H
 
-#include "../../ir/arith.h"
+#include "ir/arith/arith.h"
 
 /* False also for parallel loops, whose iterations know nothing of each other. The analyzer knows
  * the variables outside, and learns the loops inside. */

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#include "../../ir/print.h"
+#include "ir/tree/print.h"
 #include "internal.h"
 
 /* The least and the greatest value, in float64; NULL: not known. */

@@ -2,7 +2,7 @@
 #ifndef TIRC_LOWER_EXTENTS_H
 #define TIRC_LOWER_EXTENTS_H
 
-#include "../../ir/ir.h"
+#include "ir/tree/ir.h"
 
 /* The function's body below assertions that its extents fit their types. */
 Stmt tirc_lower_extents(Tirc *c, const Func *f);

@@ -2,8 +2,8 @@
 #ifndef TIRC_LOWER_INTERNAL_H
 #define TIRC_LOWER_INTERNAL_H
 
-#include "../../ir/arith.h"
-#include "../../ir/visit.h"
+#include "ir/arith/arith.h"
+#include "ir/tree/visit.h"
 #include "lower.h"
 
 #define PASS(function, name, help) Stmt tirc_lower_##function(Tirc *c, const Func *f);

@@ -2,7 +2,7 @@
 #ifndef TIRC_LOWER_LOWER_H
 #define TIRC_LOWER_LOWER_H
 
-#include "../../ir/ir.h"
+#include "ir/tree/ir.h"
 
 /* A row of passes.def. */
 typedef struct Pass {

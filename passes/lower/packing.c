@@ -13,8 +13,8 @@
  * block, with the parameter's number. */
 #include "packing.h"
 
-#include "../../ir/access.h"
-#include "../../ir/visit.h"
+#include "ir/arith/access.h"
+#include "ir/tree/visit.h"
 #include "internal.h"
 
 static const char MARK[] = "meta_schedule.layout_rewrite_preproc", FREE[] = "layout_free_buffers";

@@ -1,7 +1,7 @@
 #ifndef TIRC_LOWER_PACKING_H
 #define TIRC_LOWER_PACKING_H
 
-#include "../../ir/ir.h"
+#include "ir/tree/ir.h"
 
 /* Takes the copies that a schedule marked as packing of constant operands out of their functions: a
  * function NAME_pack_PARAMETER for each, before the function, which takes the packed array instead.

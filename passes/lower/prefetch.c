@@ -30,7 +30,7 @@
  * A prefetch never faults, so addresses beyond the buffer's end need no test. */
 #include "internal.h"
 
-#include "../../ir/equal.h"
+#include "ir/arith/equal.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
  * with a stride, and where something is gathered the chunks are short: each such lane is an access
  * of its own. */
 #include "vectorize.h"
-#include "../../ir/int_op.h"
+#include "ir/tree/int_op.h"
 
 enum { MAX_LANES = 64, MAX_GATHER = 8, MAX_UNROLLED = 256 };
 

@@ -1,7 +1,7 @@
 /* Vector forms of expressions: what an expression is for `lanes` consecutive values of the loop's
  * variable at once. The variable itself is a ramp; sums and products of a ramp with a scalar stay
  * ramps, so that indices remain recognisable; all else works lane by lane on broadcasts. */
-#include "../../ir/int_op.h"
+#include "ir/tree/int_op.h"
 #include "vectorize.h"
 
 static Expr fail(Lanes *l) {

@@ -1,8 +1,8 @@
 #include "rules.h"
 
-#include "../schedule/trace/trace.h"
-#include "../script/interp.h"
-#include "library.h"
+#include "passes/record/trace.h"
+#include "passes/script/interp.h"
+#include "passes/script/library.h"
 
 #define LIBRARY "cpu" /* for all targets that there are */
 #define NO_RULE "no-rule"

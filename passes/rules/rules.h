@@ -10,7 +10,7 @@
 #ifndef TIRC_RULES_RULES_H
 #define TIRC_RULES_RULES_H
 
-#include "../script/script.h"
+#include "passes/script/script.h"
 
 typedef struct Rule {
   const char *name;

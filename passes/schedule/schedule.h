@@ -12,9 +12,9 @@
 #ifndef TIRC_SCHEDULE_SCHEDULE_H
 #define TIRC_SCHEDULE_SCHEDULE_H
 
-#include "../../ir/arith.h"
-#include "../../ir/ir.h"
-#include "core/value.h"
+#include "ir/arith/arith.h"
+#include "ir/tree/ir.h"
+#include "passes/record/value.h"
 
 typedef struct SRef SRef;
 typedef struct Trace Trace; /* trace.h */
@@ -208,7 +208,7 @@ typedef struct Primitive {
 
 #define PRIMITIVE(name, params, help)                                                              \
   void tirc_prim_##name(Sched *s, const Value *args, Value *result);
-#include "primitives.def"
+#include "passes/words/primitives.def"
 #undef PRIMITIVE
 
 extern const Primitive tirc_primitives[];
@@ -236,7 +236,7 @@ const char *tirc_primitive_signature(Tirc *c, const Primitive *p);
 typedef enum ErrorId {
 #define ERROR(id, code, title, hint) SERR_##id,
 #define ARGUMENT_ERROR(id, code, title, hint) SERR_##id,
-#include "errors.def"
+#include "passes/words/errors.def"
 #undef ARGUMENT_ERROR
 #undef ERROR
   SERR_COUNT

@@ -1,5 +1,5 @@
 /* The builtin functions, one row each at the end. */
-#include "../../ir/number.h"
+#include "ir/number.h"
 #include "interp.h"
 
 #include <errno.h>

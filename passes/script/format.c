@@ -1,8 +1,8 @@
 /* Values as text: str(), repr(), and Python's format specifications,
  * [[fill]align][sign][#][0][width][,][.precision][type]. */
-#include "../../ir/ascii.h"
-#include "../../ir/print.h"
-#include "../schedule/trace/trace.h"
+#include "ir/ascii.h"
+#include "ir/tree/print.h"
+#include "passes/record/trace.h"
 #include "interp.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
  * are no files: of tvm and math a name is bound to what there is under it (namespaces.c); for what
  * is not offered here the import passes, since many scripts never use what they import, and the
  * first use says so. */
-#include "../rules/library.h"
-#include "../schedule/trace/trace.h"
+#include "library.h"
+#include "passes/record/trace.h"
 #include "interp.h"
 
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* Attributes: of each type, the methods and the computed attributes that its table rows name. */
 #include "interp.h"
 
-#include "../../ir/nearest.h"
+#include "ir/nearest.h"
 
 Value tirc_script_object(const char *type, const void *object) {
   return (Value){.kind = VAL_OBJECT, .u.object = (void *)(uintptr_t)object, .type = type};

@@ -1,8 +1,8 @@
 /* What a script sees of the schedule itself, besides the primitives: sch.get, sch.copy, sch.trace
  * ...; and of its trace. One row each at the end. */
-#include "../schedule/trace/trace.h"
+#include "passes/record/trace.h"
 
-#include "../../ir/print.h"
+#include "ir/tree/print.h"
 #include "interp.h"
 
 enum { MAX_SEED = 2147483647 };

@@ -4,8 +4,8 @@
 #ifndef TIRC_SCRIPT_SCRIPT_H
 #define TIRC_SCRIPT_SCRIPT_H
 
-#include "../../parser/syntax.h"
-#include "../schedule/schedule.h"
+#include "parser/syntax.h"
+#include "passes/schedule/schedule.h"
 
 typedef struct ScriptLimits {
   int64_t steps; /* statements and expressions evaluated; 0: 10 million */

@@ -1,9 +1,9 @@
 /* References to loops and blocks of a schedule, as sch.get_sref gives them: tirc_script_get_sref;
  * and what a scope knows of its blocks. They are looked up in the schedule at each use, so they
  * follow the statement through rewrites like a handle, and give None once it is gone. */
-#include "../schedule/core/state.h"
+#include "passes/schedule/state/state.h"
 
-#include "../schedule/core/core.h"
+#include "passes/schedule/shape/core.h"
 #include "interp.h"
 
 typedef struct StmtRef { /* of a "StmtSRef" and of a "BlockScope" */

@@ -1,6 +1,6 @@
 /* sch.target: what code will be made for, as the reference's Target where that has the attribute.
  */
-#include "../../ir/cpu.h"
+#include "ir/cpu.h"
 #include "interp.h"
 
 static const Cpu *cpu(Value v) { return v.u.object; }

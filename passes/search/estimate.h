@@ -3,8 +3,8 @@
 #ifndef TIRC_SEARCH_ESTIMATE_H
 #define TIRC_SEARCH_ESTIMATE_H
 
-#include "../../ir/cpu.h"
-#include "../../ir/ir.h"
+#include "ir/cpu.h"
+#include "ir/tree/ir.h"
 
 /* A rough guess; tirc_module_estimate says how good it is. */
 double tirc_estimate_cycles(Tirc *c, const Func *f, const Cpu *target, int threads);

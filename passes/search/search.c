@@ -1,9 +1,9 @@
 #include "search.h"
 
-#include "../../ir/print.h"
-#include "../schedule/trace/random.h"
-#include "../schedule/trace/trace.h"
-#include "../script/interp.h"
+#include "ir/tree/print.h"
+#include "passes/schedule/sampling/random.h"
+#include "passes/record/trace.h"
+#include "passes/script/interp.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 #include "space.h"
 
-#include "../rules/library.h"
-#include "../rules/rules.h"
-#include "../schedule/core/core.h"
-#include "../schedule/trace/trace.h"
-#include "../script/interp.h"
+#include "passes/script/library.h"
+#include "passes/rules/rules.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/record/trace.h"
+#include "passes/script/interp.h"
 
 #define LIBRARY "cpu_space"
 #define BLOCKS "blocks" /* the way of the block rules */

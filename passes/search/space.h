@@ -18,9 +18,9 @@
 #ifndef TIRC_SEARCH_SPACE_H
 #define TIRC_SEARCH_SPACE_H
 
-#include "../../ir/cpu.h"
-#include "../schedule/trace/trace.h"
-#include "../script/script.h"
+#include "ir/cpu.h"
+#include "passes/record/trace.h"
+#include "passes/script/script.h"
 
 typedef struct Space Space;
 typedef struct SpaceOptions {

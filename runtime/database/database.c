@@ -1,9 +1,9 @@
 /* Opening, transactions, and running SQL whatever is behind. */
 #define _GNU_SOURCE
-#include "../../ir/number.h"
+#include "ir/number.h"
 #include "driver.h"
 
-#include "../api.h"
+#include "runtime/api/api.h"
 
 #include <errno.h>
 #include <math.h>

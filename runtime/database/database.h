@@ -26,7 +26,7 @@
 #ifndef TIRC_RUNTIME_DATABASE_H
 #define TIRC_RUNTIME_DATABASE_H
 
-#include "../tirc.h"
+#include "runtime/tirc.h"
 
 typedef struct tirc_db tirc_db;
 

@@ -1,7 +1,7 @@
 /* Who has what: workers whose leases run, and those that are known to be gone. */
 #include "trials.h"
 
-#include "../api.h"
+#include "runtime/api/api.h"
 
 tirc_status tirc_db_workers(tirc_db *db, const char *task,
                             void (*visit)(void *self, const tirc_db_worker *w), void *self,

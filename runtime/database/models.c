@@ -1,7 +1,7 @@
 /* Models: bytes that are known by their kind and target. */
 #include "driver.h"
 
-#include "../api.h"
+#include "runtime/api/api.h"
 
 #include <stdlib.h>
 

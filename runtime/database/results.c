@@ -1,8 +1,8 @@
 /* What bench and studies measured. */
-#include "../../ir/number.h"
+#include "ir/number.h"
 #include "trials.h"
 
-#include "../api.h"
+#include "runtime/api/api.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* Programs, machines, environments, tasks. */
 #include "trials.h"
 
-#include "../api.h"
+#include "runtime/api/api.h"
 
 #include <stdlib.h>
 

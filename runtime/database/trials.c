@@ -1,8 +1,8 @@
 /* Trials: stored as they are, or queued, taken and finished. */
 #include "trials.h"
-#include "../../ir/number.h"
+#include "ir/number.h"
 
-#include "../api.h"
+#include "runtime/api/api.h"
 
 #include <json-c/json.h>
 #include <math.h>

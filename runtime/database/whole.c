@@ -1,7 +1,7 @@
 /* What is done with databases as a whole: one is merged into another, one is cut down. */
 #include "trials.h"
 
-#include "../api.h"
+#include "runtime/api/api.h"
 
 /* A table as it is copied. Ids say what a row is about, so what is there already is the same; only
  * where it may be less, `conflict` says what the newcomer changes. */

@@ -13,10 +13,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "ir/tree/print.h"
+#include "ir/tree/verify.h"
 #include "parser/program.h"
-#include "runtime/interp.h"
+#include "runtime/interp/interp.h"
 
 enum { MAX_PARAMS = 12 };
 

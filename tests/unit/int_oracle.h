@@ -8,7 +8,7 @@
 #ifndef TIRC_TESTS_INT_ORACLE_H
 #define TIRC_TESTS_INT_ORACLE_H
 
-#include "ir/ir.h"
+#include "ir/tree/ir.h"
 
 typedef __int128 Wide;
 

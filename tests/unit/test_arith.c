@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "ir/arith.h"
-#include "ir/print.h"
-#include "ir/visit.h"
+#include "ir/arith/arith.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
 
 static int as_test(const char *name, int fallback) {
   const char *s = getenv(name);

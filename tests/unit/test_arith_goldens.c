@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "ir/arith.h"
-#include "ir/print.h"
+#include "ir/arith/arith.h"
+#include "ir/tree/print.h"
 
 /* A reader of Python's arithmetic, for the tables below. Names make variables at first sight. */
 typedef struct Reader {

@@ -1,7 +1,7 @@
 /* Bounds hold what floats do: sums and products in any order, fused or not, and functions. And they
  * hold no more than that: a sum's bound is (n - 1) u times its magnitudes, and little else. */
-#include "../../runtime/bound.h"
-#include "../rng.h"
+#include "runtime/interp/bound.h"
+#include "tests/rng.h"
 
 #include <float.h>
 #include <math.h>

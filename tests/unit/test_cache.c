@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "ir/equal.h"
-#include "ir/print.h"
+#include "ir/arith/equal.h"
+#include "ir/tree/print.h"
 #include "parser/program.h"
 #include "passes/schedule/schedule.h"
 #include "passes/script/script.h"

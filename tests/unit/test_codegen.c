@@ -4,7 +4,7 @@
 #include "compare.h"
 #include "passes/lower/lower.h"
 #include "programs.h"
-#include "runtime/workspace.h"
+#include "runtime/kernel/workspace.h"
 
 #include <stdlib.h>
 

@@ -7,12 +7,12 @@
 
 #include <cmocka.h>
 
-#include "ir/equal.h"
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "ir/arith/equal.h"
+#include "ir/tree/print.h"
+#include "ir/tree/verify.h"
 #include "parser/program.h"
 #include "passes/script/script.h"
-#include "runtime/interp.h"
+#include "runtime/interp/interp.h"
 
 #define HEAD "from tvm.script import tir as T\n@T.prim_func\n"
 

@@ -1,5 +1,5 @@
 /* The documentation agrees with the tables that it is about, and its examples do what they say. */
-#include "passes/schedule/core/docs.h"
+#include "passes/words/docs.h"
 #include "passes/schedule/schedule.h"
 #include "runtime/tirc.h"
 

@@ -2,12 +2,12 @@
  * draws what it leaves open makes that schedule of usual values alone: test_first_point FOLDER...
  */
 #include "ir/cpu.h"
-#include "ir/equal.h"
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "ir/arith/equal.h"
+#include "ir/tree/print.h"
+#include "ir/tree/verify.h"
 #include "parser/program.h"
 #include "passes/rules/rules.h"
-#include "passes/schedule/trace/trace.h"
+#include "passes/record/trace.h"
 #include "passes/search/space.h"
 
 #include <dirent.h>

@@ -11,7 +11,7 @@
 #include "codegen/c/c.h"
 #include "codegen/llvm/llvm.h"
 #include "int_oracle.h"
-#include "ir/visit.h"
+#include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
 
 enum { FUNCTIONS = 48, POINTS = 32, EXPRS = 4, TABLE = 509, MAX_ARGS = N_VARS + 1 + 2 * EXPRS };

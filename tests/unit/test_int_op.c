@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "int_oracle.h"
-#include "ir/arith.h"
-#include "ir/int_op.h"
-#include "ir/print.h"
+#include "ir/arith/arith.h"
+#include "ir/tree/int_op.h"
+#include "ir/tree/print.h"
 
 static int as_test(const char *name, int fallback) {
   const char *s = getenv(name);

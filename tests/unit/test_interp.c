@@ -1,7 +1,7 @@
 /* The reference interpreter on programs as text: what they compute, and what it refuses. Every
  * array starts as 0, 1, 2, ...; the last parameter is the result. */
 #include "parser/program.h"
-#include "runtime/interp.h"
+#include "runtime/interp/interp.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ir/equal.h"
-#include "ir/ir.h"
-#include "ir/print.h"
+#include "ir/arith/equal.h"
+#include "ir/tree/ir.h"
+#include "ir/tree/print.h"
 #include "ir/utf8.h"
-#include "ir/visit.h"
+#include "ir/tree/visit.h"
 
 static int new_context(void **state) {
   *state = tirc_context_new();

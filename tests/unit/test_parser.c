@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "ir/print.h"
-#include "ir/verify.h"
+#include "ir/tree/print.h"
+#include "ir/tree/verify.h"
 #include "parser/program.h"
 #include "parser/syntax.h"
 

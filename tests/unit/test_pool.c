@@ -1,5 +1,5 @@
 /* The thread pool: every index once, nested and concurrent launches, many short launches. */
-#include "runtime/pool.h"
+#include "runtime/kernel/pool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

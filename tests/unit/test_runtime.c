@@ -1,5 +1,5 @@
 /* Tensors, half floats and .npy files. */
-#include "runtime/tensor.h"
+#include "runtime/arrays/tensor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* How candidates are timed, by a clock that is made up: calls that something else holds up decide
  * nothing. */
-#include "runtime/sampling.h"
+#include "runtime/measure/sampling.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* Searching without measuring: proposals for a time that a formula gives. */
 #include "codegen/llvm/llvm.h"
-#include "ir/verify.h"
+#include "ir/tree/verify.h"
 #include "parser/program.h"
-#include "passes/schedule/trace/trace.h"
+#include "passes/record/trace.h"
 #include "passes/search/model.h"
 #include "passes/search/search.h"
 

@@ -1,8 +1,8 @@
 /* The primitives have the signatures that are written down in tests/signatures.txt, and the calls
  * there do the same by position, by keyword, and with the defaults left out. */
-#include "ir/print.h"
+#include "ir/tree/print.h"
 #include "parser/program.h"
-#include "passes/schedule/trace/trace.h"
+#include "passes/record/trace.h"
 #include "passes/script/script.h"
 
 #include <setjmp.h>

@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "ir/print.h"
-#include "ir/visit.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
 #include "parser/program.h"
-#include "passes/schedule/core/core.h"
-#include "passes/schedule/core/state.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/state.h"
 
 static const char matmul[] =
     "@T.prim_func\n"

@@ -1,6 +1,6 @@
 /* What `tirc step` is made of: recorded steps through the public header, sentences, differences. */
 #include "runtime/tirc.h"
-#include "tools/diff.h"
+#include "tools/step/diff.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

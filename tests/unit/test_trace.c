@@ -11,12 +11,12 @@
 #include <malloc.h>
 #include <math.h>
 
-#include "ir/equal.h"
-#include "ir/print.h"
+#include "ir/arith/equal.h"
+#include "ir/tree/print.h"
 #include "parser/program.h"
-#include "passes/schedule/core/core.h"
-#include "passes/schedule/trace/random.h"
-#include "passes/schedule/trace/trace.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/sampling/random.h"
+#include "passes/record/trace.h"
 #include "passes/script/script.h"
 
 static const char program[] =

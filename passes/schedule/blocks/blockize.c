@@ -14,12 +14,12 @@
  * Needs: one block under the loop and nothing else. Errors: not-single-child, not-divisible,
  * repeated-reduction, empty-loop, order-matters, init-uses-view, loop-variable-escapes. A list of
  * blocks: blockize_list.c. */
-#include "../sight/sight.h"
+#include "passes/schedule/sight/sight.h"
 #include "blocks.h"
 
-#include "../../../ir/access.h"
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
+#include "ir/arith/access.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
 
 SRef *tirc_blockize_only_child(Sched *s, SRef *loop) {
   SRef **blocks;

@@ -13,7 +13,7 @@
  * Errors: blockize-list, not-divisible, loop-variable-escapes; argument-error for no block. */
 #include "blocks.h"
 
-#include "../../../ir/visit.h"
+#include "ir/tree/visit.h"
 
 typedef struct Nests {
   Sched *s;

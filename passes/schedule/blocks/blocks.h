@@ -8,8 +8,8 @@
 #ifndef TIRC_SCHEDULE_BLOCKS_H
 #define TIRC_SCHEDULE_BLOCKS_H
 
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 
 /* decompose.c: throws empty-loop when the loop, of a reduction whose init is to stand apart, has no
  * iterations, so that the block never ran. */

@@ -13,10 +13,10 @@
  *
  * Errors: root-block, not-stage-pipeline, not-reduction-block, loop-not-above-block,
  * loop-below-reduction-loop, repeated-reduction, init-uses-view, empty-loop, order-matters. */
-#include "../../../ir/access.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../sight/sight.h"
+#include "ir/arith/access.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/sight/sight.h"
 #include "blocks.h"
 
 typedef struct Decomposition {

@@ -14,11 +14,11 @@
  *
  * Errors: root-block, not-stage-pipeline, not-complete-block, loop-not-above-block,
  * padding-pattern, loop-variable-escapes. */
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../meaning/meaning.h"
-#include "../moves/moves.h"
-#include "../sight/sight.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/moves/moves.h"
+#include "passes/schedule/sight/sight.h"
 
 typedef struct Padding {
   Sched *s;

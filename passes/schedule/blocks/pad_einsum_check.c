@@ -6,13 +6,13 @@
  * - The grown loops run more than the block: another block, or a loop whose bound uses them.
  * - The copy back moves elements that the block has not written over what was there before, or sums
  *   that lack what was there before. */
-#include "../loops/loops.h"
-#include "../sight/sight.h"
+#include "passes/schedule/loops/loops.h"
+#include "passes/schedule/sight/sight.h"
 #include "blocks.h"
 
-#include "../meaning/meaning.h"
+#include "passes/schedule/meaning/meaning.h"
 
-#include "../../../ir/print.h"
+#include "ir/tree/print.h"
 
 static const char *name_of(const EinsumPadding *p) { return tirc_block_of(p->block)->name; }
 

@@ -12,8 +12,8 @@
  * where analysis finds none or too large a one.
  *
  * Errors: buffer-type, region-index, buffer-index, region-rank, buffer-not-found. */
-#include "../../../ir/print.h"
-#include "../core/core.h"
+#include "ir/tree/print.h"
+#include "passes/schedule/shape/core.h"
 
 static bool is_write(Sched *s, SRef *block, const char *type) {
   if (!strcmp(type, "read")) return false;

@@ -12,7 +12,7 @@
 #ifndef TIRC_SCHEDULE_BLOCKS_TENSOR_INTRIN_H
 #define TIRC_SCHEDULE_BLOCKS_TENSOR_INTRIN_H
 
-#include "../schedule.h"
+#include "passes/schedule/schedule.h"
 
 typedef struct TensorIntrin TensorIntrin;
 struct TensorIntrin {

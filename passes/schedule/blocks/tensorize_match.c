@@ -11,9 +11,9 @@
  * blocks, and the types that values are cast to. */
 #include "tensor_intrin.h"
 
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 
 typedef struct Matcher {
   Sched *s;

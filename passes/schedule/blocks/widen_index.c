@@ -5,7 +5,7 @@
  *   for i in range(8):                       for i in range(T.int64(8)):
  *     C[i] = C[i] + A[i, 0]           ->       C[i] = C[i] + A[i, T.int64(0)]
  *   T.mma(C.elem_offset // 256)              T.mma(C.elem_offset // T.int64(256)) */
-#include "../../../ir/visit.h"
+#include "ir/tree/visit.h"
 #include "tensor_intrin.h"
 
 typedef struct Widening {

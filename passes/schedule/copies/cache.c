@@ -24,9 +24,9 @@
  * region-not-covered, cache-consumer, not-single-writer, cache-placement, duplicate-region,
  * read-before-write, cache-alias, loop-variable-escapes, iterations-depend, reads-own-output,
  * buffer-not-plain. */
-#include "../core/nesting.h"
-#include "../core/state.h"
-#include "../sight/sight.h"
+#include "passes/schedule/state/nesting.h"
+#include "passes/schedule/state/state.h"
+#include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
 SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {

@@ -3,15 +3,15 @@
  * that turns to the cache finds less there than it reads.
  *
  * Errors: region-not-covered, duplicate-region, reads-own-output. */
-#include "../../../ir/print.h"
-#include "../core/nesting.h"
-#include "../core/state.h"
-#include "../meaning/meaning.h"
-#include "../sight/index_eval.h"
-#include "../sight/sight.h"
+#include "ir/tree/print.h"
+#include "passes/schedule/state/nesting.h"
+#include "passes/schedule/state/state.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/sight/index_eval.h"
+#include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 static bool turns_to_cache(const CacheStage *stage, const SRef *reader) {
   return tirc_is_named(stage, reader) || (!stage->is_write && !stage->consumers.n);

@@ -15,11 +15,11 @@
  * Errors: storage-scope, root-block, not-stage-pipeline, buffer-index, buffer-not-found,
  * not-read-write, duplicate-region, region-not-covered, copy-partial, cache-alias,
  * reads-own-output, iterations-depend. */
-#include "../meaning/meaning.h"
-#include "../sight/sight.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
-#include "../../../ir/access.h"
+#include "ir/arith/access.h"
 
 typedef struct Inplace {
   Sched *s;

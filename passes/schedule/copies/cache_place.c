@@ -12,7 +12,7 @@
  *
  * Without consumers the copy is the last thing that the scope does; a consumer without a writer
  * before it makes the copy the first. */
-#include "../core/state.h"
+#include "passes/schedule/state/state.h"
 #include "copies.h"
 
 typedef struct Search {

@@ -5,11 +5,11 @@
  *
  *   B[vi, vj + 3]   ->   B_shared[vi - lo0, vj + 3 - lo1]
  */
-#include "../../../ir/print.h"
-#include "../sight/sight.h"
+#include "ir/tree/print.h"
+#include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 void tirc_require_storage_scope(Sched *s, const char *scope) {
   static const char *const known[] = {

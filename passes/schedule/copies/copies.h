@@ -8,8 +8,8 @@
 #ifndef TIRC_SCHEDULE_COPIES_H
 #define TIRC_SCHEDULE_COPIES_H
 
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 
 /* --- caches ----------------------------------------------------------------------------------- */
 

@@ -17,14 +17,14 @@
  * Errors: storage-scope, root-block, not-stage-pipeline, buffer-index, buffer-not-found,
  * cache-alias, access-not-below-loop, copy-order, copy-box, copy-partial, reads-own-output,
  * read-before-write. */
-#include "../core/state.h"
-#include "../meaning/meaning.h"
-#include "../sight/sight.h"
+#include "passes/schedule/state/state.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
-#include "../../../ir/print.h"
+#include "ir/tree/print.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 typedef struct AutoCopy {
   Sched *s;

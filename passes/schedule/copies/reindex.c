@@ -17,13 +17,13 @@
  * or what is more must be inside of the buffer. Errors: buffer-selector, not-stage-pipeline,
  * not-leaf-block, reindex-access, reindex-nest, reindex-coverage, reads-own-output,
  * loop-variable-escapes, order-matters, buffer-not-found, root-block. */
-#include "../../../ir/visit.h"
-#include "../layout/layout.h"
-#include "../meaning/meaning.h"
-#include "../sight/sight.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/layout/layout.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 /* The indices in their short form; one that becomes a constant stays as it was. */
 static void simplify_old(Reindex *r) {

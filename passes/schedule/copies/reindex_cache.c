@@ -18,12 +18,12 @@
  * not-leaf-block, reindex-access, reindex-iterators, index-map-inputs, index-map-range,
  * index-map-not-injective, reindex-coverage, reads-own-output, loop-variable-escapes,
  * root-block, reindex-nest, index-map-result, cache-placement, read-before-write. */
-#include "../../../ir/print.h"
-#include "../layout/layout.h"
-#include "../sight/sight.h"
+#include "ir/tree/print.h"
+#include "passes/schedule/layout/layout.h"
+#include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 typedef struct ReindexCache {
   Reindex r;

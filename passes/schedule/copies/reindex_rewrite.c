@@ -1,8 +1,8 @@
 /* Finding the one access of a block to a buffer, and sending it elsewhere; see copies.h. */
-#include "../sight/sight.h"
+#include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
-#include "../../../ir/visit.h"
+#include "ir/tree/visit.h"
 
 /* --- the access ---------------------------------------------------------------------------------
  */

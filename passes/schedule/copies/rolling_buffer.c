@@ -19,11 +19,11 @@
  *
  * Errors: buffer-index, buffer-not-found, root-block, not-stage-pipeline, output-block,
  * not-tiled, rolling-pattern, rolling-order, cache-alias. */
-#include "../moves/moves.h"
+#include "passes/schedule/moves/moves.h"
 
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../meaning/meaning.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/meaning/meaning.h"
 
 typedef struct Axis {
   Expr var;        /* the loop that moves the window; NULL when it does not overlap */

@@ -3,8 +3,8 @@
  *
  * Errors: buffer-index, buffer-not-found, storage-scope, buffer-not-allocated, buffer-not-plain,
  * iterations-depend, align-factor, align-axis, align-annotation. */
-#include "../core/state.h"
-#include "../sight/sight.h"
+#include "passes/schedule/state/state.h"
+#include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
 SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b) {

@@ -13,9 +13,9 @@
  * their order. Errors: loop-start, not-only-child-block, not-trivial-binding, index-map-iterators,
  * index-map-range, mixed-iterator-kinds, index-map-not-bijective, loop-variable-escapes,
  * order-matters, root-block, index-map-inputs, index-map-result, iterator-order. */
-#include "../../../ir/print.h"
-#include "../blocks/blocks.h"
-#include "../sight/sight.h"
+#include "ir/tree/print.h"
+#include "passes/schedule/blocks/blocks.h"
+#include "passes/schedule/sight/sight.h"
 #include "layout.h"
 
 typedef struct BlockChange {

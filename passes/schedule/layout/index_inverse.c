@@ -5,9 +5,9 @@
  * (i // 16, i % 8) the middle bit of i is lost. It is where the splits cover all of each input;
  * otherwise the inverse is put to the test: applied to the map's outputs it must give back each
  * input. */
-#include "../../../ir/int_op.h"
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
+#include "ir/tree/int_op.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
 #include "layout.h"
 
 /* Fused iterators must fit together without gaps: each counts in steps of what is below it, and the

@@ -1,8 +1,8 @@
 /* Index maps made from functions, applied, and asked for shapes; see layout/layout.h. */
 #include "layout.h"
 
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
 
 /* --- from functions -----------------------------------------------------------------------------
  */

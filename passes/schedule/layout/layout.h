@@ -6,8 +6,8 @@
 #ifndef TIRC_SCHEDULE_LAYOUT_H
 #define TIRC_SCHEDULE_LAYOUT_H
 
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 
 /* --- rewriting accesses ----------------------------------------------------------------------- */
 

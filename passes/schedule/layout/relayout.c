@@ -5,9 +5,9 @@
  *
  * and back: C[i, j] = C_now[j, i]. Padding is left as it is. Sizes that the shapes do not tell are
  * further parameters. */
-#include "../../../ir/access.h"
-#include "../../../ir/visit.h"
-#include "../schedule.h"
+#include "ir/arith/access.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/schedule.h"
 
 /* The same kind of array with memory of its own: two layouts of a parameter share its data. */
 static Buffer array_like(Tirc *c, Buffer b, const char *name) {

@@ -16,9 +16,9 @@
  * buffer-not-found, root-block. */
 #include "layout.h"
 
-#include "../../../ir/print.h"
+#include "ir/tree/print.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 /* --- where the buffer lives ---------------------------------------------------------------------
  */

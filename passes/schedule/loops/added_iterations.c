@@ -9,8 +9,8 @@
  *
  * Arithmetic is harmless there, whatever comes out. Loads, divisions and calls by the variable, and
  * by what is computed from it, are not; nor is what should run once in each old iteration. */
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 #include "loops.h"
 
 typedef struct Look {

@@ -5,9 +5,9 @@
  *
  * A key that is there already keeps its value, as in TVM, and the call warns when the values
  * differ. Errors: annotation-value, annotation-not-found. */
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 
 static Attrs *attrs_of(struct StmtNode *s) {
   return s->kind == STMT_FOR ? &s->u.loop.annotations : &s->u.block.annotations;

@@ -11,10 +11,10 @@
  *
  * Errors: not-compact-dataflow, not-data-parallel, iterations-depend, thread-binding-iterator,
  * thread-axis. */
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../sight/sight.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/sight/sight.h"
 
 /* Rank 0: blockIdx; 1: threadIdx and virtual threads; -1: no thread. dim -1: no dimension. */
 typedef struct ThreadScope {

@@ -16,9 +16,9 @@
  *
  * Errors: no-loops, loop-repeated, merge-shape, annotated-loop, loop-start, fuse-not-only-child,
  * order-matters. */
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 
 #include <stdlib.h>
 

@@ -22,10 +22,10 @@
  * Needs: constant bounds, a loop without annotation and thread binding that leads to one block.
  * Errors: symbolic-loop, two-inferred-factors, split-factor, partition-too-long, annotated-loop,
  * not-single-child. */
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../blocks/blocks.h"
-#include "../sight/sight.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/blocks/blocks.h"
+#include "passes/schedule/sight/sight.h"
 
 typedef struct Partition {
   Sched *s;

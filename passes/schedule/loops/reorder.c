@@ -14,9 +14,9 @@
  *
  * Errors: loop-repeated, loops-not-a-chain, iterator-kind, not-affine-binding, dependent-loop,
  * order-matters. */
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../sight/sight.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/sight/sight.h"
 
 typedef struct Reorder {
   Sched *s;

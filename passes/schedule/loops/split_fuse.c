@@ -21,9 +21,9 @@
  *          split-out-of-bounds
  *   fuse:  annotated-loop, loop-start, fuse-not-nested, fuse-not-only-child, dependent-loop,
  * no-loops */
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 #include "loops.h"
 
 static void require_plain_loop(Sched *s, SRef *loop) {

@@ -1,8 +1,8 @@
 #include "bounds.h"
 
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 
 enum { BUDGET = 30000 };
 

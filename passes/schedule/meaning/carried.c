@@ -1,8 +1,8 @@
 #include "carried.h"
 
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../sight/sight.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/sight/sight.h"
 #include "finite.h"
 #include "witness.h"
 

@@ -1,8 +1,8 @@
 #include "cover.h"
 
-#include "../../lower/lower.h"
-#include "../core/core.h"
-#include "../sight/written_box.h"
+#include "passes/lower/lower.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/sight/written_box.h"
 #include "finite.h"
 #include "witness.h"
 

@@ -1,10 +1,10 @@
 #include "extract.h"
 
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../core/nesting.h"
-#include "../sight/sight.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/nesting.h"
+#include "passes/schedule/sight/sight.h"
 
 /* --- the way ---------------------------------------------------------------------------------- */
 

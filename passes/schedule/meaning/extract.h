@@ -12,7 +12,7 @@
 #ifndef TIRC_SCHEDULE_MEANING_EXTRACT_H
 #define TIRC_SCHEDULE_MEANING_EXTRACT_H
 
-#include "../sight/without_views.h"
+#include "passes/schedule/sight/without_views.h"
 #include "set.h"
 
 typedef enum PlaceKind {

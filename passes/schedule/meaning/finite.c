@@ -1,9 +1,9 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "finite.h"
 
-#include "../../../ir/int_op.h"
-#include "../core/core.h"
-#include "../sight/index_eval.h"
+#include "ir/tree/int_op.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/sight/index_eval.h"
 #include "witness.h"
 
 #include <stdlib.h>

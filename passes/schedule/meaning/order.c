@@ -1,6 +1,6 @@
 #include "order.h"
 
-#include "../core/core.h"
+#include "passes/schedule/shape/core.h"
 #include "finite.h"
 #include "witness.h"
 

@@ -1,9 +1,9 @@
 #include "relation.h"
 
-#include "../../../ir/int_op.h"
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/int_op.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 
 static ZSet condition_of(Relations *r, Place *at, Expr e);
 

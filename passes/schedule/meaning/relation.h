@@ -8,7 +8,7 @@
 #ifndef TIRC_SCHEDULE_MEANING_RELATION_H
 #define TIRC_SCHEDULE_MEANING_RELATION_H
 
-#include "../../../ir/arith.h"
+#include "ir/arith/arith.h"
 #include "extract.h"
 
 typedef struct Relations {

@@ -14,7 +14,7 @@
 #ifndef TIRC_SCHEDULE_MEANING_SET_H
 #define TIRC_SCHEDULE_MEANING_SET_H
 
-#include "../../../ir/ir.h"
+#include "ir/tree/ir.h"
 
 typedef struct Sets Sets;
 typedef struct isl_pw_aff *ZValue; /* a quasi-affine number, of the tuples of n numbers */

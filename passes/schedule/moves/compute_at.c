@@ -15,13 +15,13 @@
  * instances-lost, shared-reduction, repeated-reduction, not-single-producer. */
 #include "moves.h"
 
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../blocks/blocks.h"
-#include "../core/core.h"
-#include "../meaning/meaning.h"
-#include "../sight/sight.h"
-#include "../trace/trace.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/blocks/blocks.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/sight/sight.h"
+#include "passes/record/trace.h"
 
 typedef struct Move {
   Sched *s;

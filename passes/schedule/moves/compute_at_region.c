@@ -8,11 +8,11 @@
  * elsewhere. */
 #include "moves.h"
 
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../sight/sight.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/sight/sight.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 typedef struct Box { /* one IntSet a dimension */
   IntSet *dims;

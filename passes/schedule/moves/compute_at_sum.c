@@ -13,11 +13,11 @@
  *
  * Moved by compute_at a reduction runs from init to end in each iteration of the loop. Moved by
  * reverse_compute_at some of its reduction iterators may follow loops that are there already. */
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../meaning/meaning.h"
-#include "../sight/sight.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/sight/sight.h"
 #include "moves.h"
 
 typedef struct Loops {

@@ -10,12 +10,12 @@
  * Errors: has-init, not-single-buffer, root-block, not-stage-pipeline, output-block,
  * not-complete-block, inline-pattern, loop-variable-escapes, only-leaf, inline-opaque-access,
  * iterations-depend. */
-#include "../sight/sight.h"
+#include "passes/schedule/sight/sight.h"
 #include "moves.h"
 
-#include "../../../ir/print.h"
+#include "ir/tree/print.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 void tirc_require_no_init(Sched *s, SRef *block) {
   if (!tirc_block_of(block)->init) return;

@@ -7,8 +7,8 @@
 #ifndef TIRC_SCHEDULE_MOVES_H
 #define TIRC_SCHEDULE_MOVES_H
 
-#include "../../../ir/visit.h"
-#include "../core/core.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
 
 /* --- which instances -------------------------------------------------------------------------- */
 

@@ -11,12 +11,12 @@
  * Errors: has-init, root-block, not-stage-pipeline, not-single-buffer, not-complete-block,
  * not-single-producer, output-block, inline-pattern, loop-variable-escapes, only-leaf,
  * inline-opaque-access, iterations-depend. */
-#include "../core/state.h"
-#include "../meaning/meaning.h"
-#include "../sight/sight.h"
+#include "passes/schedule/state/state.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/sight/sight.h"
 #include "moves.h"
 
-#include "../../../ir/equal.h"
+#include "ir/arith/equal.h"
 
 typedef struct Fold {
   Sched *s;

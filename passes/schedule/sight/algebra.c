@@ -1,6 +1,6 @@
 #include "algebra.h"
 
-#include "../../../ir/context.h"
+#include "ir/context.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 #ifndef TIRC_SCHEDULE_SIGHT_ALGEBRA_H
 #define TIRC_SCHEDULE_SIGHT_ALGEBRA_H
 
-#include "../../../ir/ir.h"
+#include "ir/tree/ir.h"
 
 typedef struct Formula Formula; /* in the arena; the same one may stand for two equal ones */
 

@@ -22,11 +22,11 @@
 #include "algebra.h"
 #include "sight.h"
 
-#include "../../../ir/access.h"
-#include "../../../ir/int_op.h"
-#include "../../../ir/visit.h"
-#include "../../lower/lower.h"
-#include "../core/core.h"
+#include "ir/arith/access.h"
+#include "ir/tree/int_op.h"
+#include "ir/tree/visit.h"
+#include "passes/lower/lower.h"
+#include "passes/schedule/shape/core.h"
 
 #include <math.h>
 

@@ -9,9 +9,9 @@
  * them when it is lowered, so there only counts who reads what another one stored. */
 #include "sight.h"
 
-#include "../core/core.h"
-#include "../core/state.h"
-#include "../meaning/meaning.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/state.h"
+#include "passes/schedule/meaning/meaning.h"
 
 typedef VEC(Watched) Stores;
 

@@ -6,8 +6,8 @@
  *           with T.block("B"):
  *               vi = T.axis.spatial(4, i)
  *               T.where(k < 6) */
-#include "../core/core.h"
-#include "../core/nesting.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/nesting.h"
 #include "sight.h"
 
 /* From the innermost one outwards, so that what is let is put in. */

@@ -1,7 +1,7 @@
 /* Index arithmetic on numbers: for checks that run a nest instead of reasoning about it. */
 #include "index_eval.h"
 
-#include "../../../ir/int_op.h"
+#include "ir/tree/int_op.h"
 
 static void give(IndexEval *v, Expr var, EvalValue given) {
   int slot = (int)(intptr_t)tirc_map_get(&v->slots, var);

@@ -2,7 +2,7 @@
 #ifndef TIRC_SCHEDULE_SIGHT_INDEX_EVAL_H
 #define TIRC_SCHEDULE_SIGHT_INDEX_EVAL_H
 
-#include "../schedule.h"
+#include "passes/schedule/schedule.h"
 
 typedef struct EvalValue {
   int64_t value;

@@ -5,7 +5,7 @@
  *   T.if_then_else(J[i] < 2, A[I[J[i]]], 0)         I, of two elements, is loaded at J[i]
  *
  * What runs there in any case may evaluate the same; then it fails no more than it did. */
-#include "../core/core.h"
+#include "passes/schedule/shape/core.h"
 #include "sight.h"
 
 typedef struct Sure {

@@ -10,12 +10,12 @@
  * indices of the one element are so together. */
 #include "sight.h"
 
-#include "../../../ir/int_op.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../meaning/meaning.h"
+#include "ir/tree/int_op.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/meaning/meaning.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 enum { MAX_DIMS = 8, MAX_FACTOR = 1 << 30 };
 

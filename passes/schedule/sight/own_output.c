@@ -1,13 +1,13 @@
 /* What a block reads of what it writes itself: whether all of it was stored by the block before.
  * That is so after an init, be it T.init() or one written by hand, `if vk == 0: B[vi] = 0`.
  * And whether it was so in the same run of the block, when that runs again in a loop around. */
-#include "../../lower/lower.h"
-#include "../core/core.h"
-#include "../core/state.h"
-#include "../meaning/meaning.h"
+#include "passes/lower/lower.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/state.h"
+#include "passes/schedule/meaning/meaning.h"
 #include "sight.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 typedef struct OwnReads {
   Visitor v;

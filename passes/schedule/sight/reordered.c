@@ -10,14 +10,14 @@
  * in meaning/order.h. A view whose address goes into a call may touch all that it shows. */
 #include "sight.h"
 
-#include "../../../ir/print.h"
-#include "../../../ir/visit.h"
-#include "../blocks/blocks.h"
-#include "../core/core.h"
-#include "../meaning/meaning.h"
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/blocks/blocks.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/meaning/meaning.h"
 #include "without_views.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 /* --- looking --------------------------------------------------------------------------------- */
 

@@ -19,11 +19,11 @@
  */
 #include "sight.h"
 
-#include "../../../ir/int_op.h"
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../core/nesting.h"
-#include "../meaning/meaning.h"
+#include "ir/tree/int_op.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/nesting.h"
+#include "passes/schedule/meaning/meaning.h"
 
 typedef struct Instances {
   Sched *s;

@@ -8,13 +8,13 @@
  * too, where instances of a spatial iterator overwrite each other. */
 #include "sight.h"
 
-#include "../../../ir/int_op.h"
-#include "../../../ir/visit.h"
-#include "../../lower/lower.h"
-#include "../core/core.h"
-#include "../core/nesting.h"
-#include "../meaning/meaning.h"
-#include "../moves/moves.h"
+#include "ir/tree/int_op.h"
+#include "ir/tree/visit.h"
+#include "passes/lower/lower.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/nesting.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/moves/moves.h"
 
 typedef struct Stores {
   const Block *block;

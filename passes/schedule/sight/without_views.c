@@ -5,11 +5,11 @@
  */
 #include "without_views.h"
 
-#include "../../../ir/visit.h"
-#include "../../lower/lower.h"
-#include "../core/core.h"
+#include "ir/tree/visit.h"
+#include "passes/lower/lower.h"
+#include "passes/schedule/shape/core.h"
 
-#include "ir/access.h"
+#include "ir/arith/access.h"
 
 static bool is_address(const void *buffer, Expr e) {
   const struct BufferNode *b = buffer;

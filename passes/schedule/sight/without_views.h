@@ -2,7 +2,7 @@
 #ifndef TIRC_SCHEDULE_SIGHT_WITHOUT_VIEWS_H
 #define TIRC_SCHEDULE_SIGHT_WITHOUT_VIEWS_H
 
-#include "../schedule.h"
+#include "passes/schedule/schedule.h"
 
 /* A view whose address goes into a call: which elements that uses is not known. */
 typedef struct Opaque {

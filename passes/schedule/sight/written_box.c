@@ -1,11 +1,11 @@
 #include "written_box.h"
 
-#include "../../../ir/visit.h"
-#include "../core/core.h"
-#include "../core/nesting.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/nesting.h"
 #include "sight.h"
 
-#include "../../../ir/access.h"
+#include "ir/arith/access.h"
 
 bool tirc_sees_written(Stmt s, const Region *box) {
   if (s->kind != STMT_STORE || s->u.store.buffer != box->buffer ||

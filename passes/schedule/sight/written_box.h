@@ -3,7 +3,7 @@
 #ifndef TIRC_SCHEDULE_SIGHT_WRITTEN_BOX_H
 #define TIRC_SCHEDULE_SIGHT_WRITTEN_BOX_H
 
-#include "../schedule.h"
+#include "passes/schedule/schedule.h"
 
 /* Whether a statement is a store to the one element of the box. */
 bool tirc_sees_written(Stmt s, const Region *box);

@@ -1,0 +1,225 @@
+/* The analyzer: what is known about variables, and the entry points that combine the simplifiers.
+ *
+ * Knowledge comes from two sources. Ranges and values are bound to variables for good. Conditions
+ * are entered and left like scopes; each adds to four stacks (literal conditions, constant bounds,
+ * residues, differences), and leaving one pops them to where they were. */
+#include "internal.h"
+
+#include <stdlib.h>
+
+enum { MAX_PROOF_NESTING = 6 };
+
+Analyzer *tirc_analyzer(Tirc *c) {
+  Analyzer *a = tirc_new(c, Analyzer);
+  a->c = c;
+  return a;
+}
+
+static VarInfo *var_info(Analyzer *a, Expr var) {
+  VarInfo *info = tirc_map_get(&a->vars, var);
+  if (!info) {
+    info = tirc_new(a->c, VarInfo);
+    tirc_map_set(a->c, &a->vars, var, info);
+  }
+  return info;
+}
+
+/* A new binding replaces what an earlier range of the variable said. */
+static void forget(Analyzer *a, Expr var) {
+  int kept = 0;
+  for (int i = 0; i < a->range_diffs.n; i++)
+    if (a->range_diffs.at[i].x != var) a->range_diffs.at[kept++] = a->range_diffs.at[i];
+  a->range_diffs.n = kept;
+  *var_info(a, var) = (VarInfo){0};
+}
+
+void tirc_bind_value(Analyzer *a, Expr var, Expr value) {
+  if (value == var) return;
+  forget(a, var);
+  value = tirc_cast(a->c, var->dtype, tirc_rewrite(a, tirc_canonical(a, value)));
+  if (value == var) return;
+  VarInfo *info = var_info(a, var);
+  info->bound = tirc_const_bound(a, value);
+  info->modular = tirc_modular(a, value);
+  info->has_bound = info->has_modular = true;
+  info->value = tirc_uses_var(value, var) ? NULL : value;
+}
+
+void tirc_bind_range(Analyzer *a, Expr var, Range r) {
+  if (tirc_is_int(r.extent, 1)) {
+    tirc_bind_value(a, var, r.min);
+    var_info(a, var)->range = r;
+    var_info(a, var)->has_range = true;
+    return;
+  }
+  forget(a, var);
+  Bound min = tirc_const_bound(a, r.min), extent = tirc_const_bound(a, r.extent);
+  VarInfo *info = var_info(a, var);
+  int64_t max = TIRC_POS_INF;
+  if (min.max != TIRC_POS_INF && extent.max != TIRC_POS_INF &&
+      (__builtin_add_overflow(min.max, extent.max, &max) || __builtin_sub_overflow(max, 1, &max)))
+    max = TIRC_POS_INF;
+  info->bound = (Bound){min.min, max};
+  info->has_bound = true;
+  info->range = r;
+  info->has_range = true;
+  tirc_learn_range(a, var, r);
+}
+
+int tirc_enter_constraint(Analyzer *a, Expr cond) {
+  ConstraintMark m = {a->literals.n, a->bounds.n, a->modulars.n, a->diffs.n};
+  vec_push(a->c, a->marks, m);
+  tirc_learn_condition(a, cond);
+  return a->marks.n - 1;
+}
+
+void tirc_leave_constraint(Analyzer *a, int mark) {
+  ConstraintMark m = a->marks.at[mark];
+  a->literals.n = m.literals;
+  a->bounds.n = m.bounds;
+  a->modulars.n = m.modulars;
+  a->diffs.n = m.diffs;
+  a->marks.n = mark;
+}
+
+/* --- simplification ------------------------------------------------------------------------------
+ */
+
+Expr tirc_rewrite(Analyzer *a, Expr e) {
+  Simplifier s = {a, false};
+  for (int i = 0; i < 2; i++) {
+    Expr next = tirc_simplifier_visit(&s, e);
+    if (next == e) break;
+    e = next;
+  }
+  return e;
+}
+
+Expr tirc_canonical(Analyzer *a, Expr e) {
+  Simplifier s = {a, true};
+  return tirc_simplifier_visit(&s, e);
+}
+
+Expr tirc_simplify_steps(Analyzer *a, Expr e, int steps) {
+  e = tirc_canonical(a, e);
+  for (int i = 0; i < steps && e->op != OP_INT; i++)
+    e = i % 2 == 0 ? tirc_rewrite(a, e) : tirc_canonical(a, e);
+  return e;
+}
+
+Expr tirc_simplify(Analyzer *a, Expr e) { return tirc_simplify_steps(a, e, 2); }
+
+Expr tirc_simplify0(Tirc *c, Expr e) { return tirc_simplify(tirc_analyzer(c), e); }
+
+/* --- proofs
+ * ---------------------------------------------------------------------------------------- */
+
+bool tirc_can_prove_ge(Analyzer *a, Expr e, int64_t v) {
+  if (e->op == OP_INT) return e->u.i >= v;
+  if (!tirc_dtype_is_int(e->dtype) || a->nesting >= MAX_PROOF_NESTING) return false;
+  a->nesting++;
+  Bound b = tirc_const_bound(a, tirc_rewrite(a, e));
+  a->nesting--;
+  return b.min != TIRC_NEG_INF && b.min >= v;
+}
+
+bool tirc_prove(Analyzer *a, Expr cond) {
+  if (cond->op == OP_INT) return cond->u.i != 0;
+  if (a->nesting >= MAX_PROOF_NESTING) return false;
+  a->nesting++;
+  Expr e = tirc_simplify(a, cond);
+  a->nesting--;
+  return e->op == OP_INT && e->u.i != 0;
+}
+
+/* The domain of every variable whose range is known, for interval arithmetic. */
+static PtrMap range_sets(Analyzer *a) {
+  PtrMap dom = {0};
+  for (size_t i = 0; i < a->vars.cap; i++) {
+    Expr var = a->vars.keys ? a->vars.keys[i] : NULL;
+    VarInfo *info = var && tirc_map_has(&a->vars, var) ? a->vars.values[i] : NULL;
+    if (!info || !info->has_range) continue;
+    IntSet *set = tirc_new(a->c, IntSet);
+    *set = tirc_set_of_range(a->c, info->range);
+    tirc_map_set(a->c, &dom, var, set);
+  }
+  return dom;
+}
+
+bool tirc_prove_symbolic(Analyzer *a, Expr cond) {
+  if (tirc_prove(a, cond)) return true;
+  if (cond->op < OP_LT || cond->op > OP_GE || !tirc_is_index(cond->args[0]->dtype)) return false;
+  bool less = cond->op == OP_LT || cond->op == OP_LE;
+  Expr x = cond->args[less ? 1 : 0], y = cond->args[less ? 0 : 1];
+  PtrMap dom = range_sets(a);
+  IntSet set = tirc_eval_set(a, tirc_simplify(a, tirc_sub(a->c, x, y)), &dom);
+  if (!set.min) return false;
+  int64_t least = cond->op == OP_LT || cond->op == OP_GT ? 1 : 0;
+  Bound b = tirc_const_bound(a, tirc_simplify(a, set.min));
+  return b.min != TIRC_NEG_INF && b.min >= least;
+}
+
+bool tirc_prove_equal(Analyzer *a, Expr x, Expr y) {
+  if (x == y) return true;
+  if (x->op == OP_INT && y->op == OP_INT) return x->u.i == y->u.i;
+  if (x->dtype.code == TYPE_HANDLE || y->dtype.code == TYPE_HANDLE) return false;
+  if (!tirc_dtype_is_int(x->dtype) || !tirc_dtype_is_int(y->dtype))
+    return tirc_prove(a, tirc_eq(a->c, x, y));
+  Expr diff = tirc_sub(a->c, x, y);
+  return tirc_prove(a, tirc_eq(a->c, diff, tirc_lit(a->c, diff->dtype, 0)));
+}
+
+bool tirc_prove_lt(Analyzer *a, Expr x, Expr y) { return tirc_prove(a, tirc_lt(a->c, x, y)); }
+
+bool tirc_prove_ge(Analyzer *a, Expr x, Expr y) {
+  return tirc_prove(a, tirc_binary(a->c, OP_GE, x, y));
+}
+
+/* --- products
+ * ---------------------------------------------------------------------------------------- */
+
+int64_t tirc_gcd(int64_t a, int64_t b) {
+  uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+  while (y) {
+    uint64_t r = x % y;
+    x = y;
+    y = r;
+  }
+  return x > (uint64_t)INT64_MAX ? 1 : (int64_t)x;
+}
+
+void tirc_unpack(Tirc *c, Op op, Expr e, ExprVec *out) {
+  if (e->op == op) {
+    tirc_unpack(c, op, e->args[0], out);
+    tirc_unpack(c, op, e->args[1], out);
+  } else {
+    vec_push(c, *out, e);
+  }
+}
+
+Expr tirc_mul_normalize(Tirc *c, Expr a, Expr b) {
+  ExprVec factors = {0};
+  tirc_unpack(c, OP_MUL, a, &factors);
+  tirc_unpack(c, OP_MUL, b, &factors);
+  int64_t scale = 1;
+  DType t = a->dtype;
+  Expr product = tirc_lit(c, t, 1);
+  for (int i = 0; i < factors.n; i++) {
+    Expr f = factors.at[i];
+    if (f->op != OP_INT)
+      product = tirc_mul(c, product, f);
+    else if (__builtin_mul_overflow(scale, f->u.i, &scale))
+      return tirc_mul(c, a, b);
+  }
+  if (scale < tirc_dtype_min(t) || scale > tirc_dtype_max(t)) return tirc_mul(c, a, b);
+  return scale == 1 ? product : tirc_mul(c, product, tirc_lit(c, t, scale));
+}
+
+Expr tirc_rebuild(Tirc *c, Expr e, const Expr *args) {
+  bool same = true;
+  for (int i = 0; i < e->n; i++) same = same && e->args[i] == args[i];
+  if (same) return e;
+  if (e->op == OP_LOAD) return tirc_load(c, e->u.buffer, e->n, args);
+  if (e->op == OP_CALL) return tirc_call(c, e->dtype, e->u.s, e->n, args);
+  return tirc_expr(c, e->op, e->dtype, e->n, args);
+}

@@ -1,0 +1,220 @@
+/* Constant bounds: an interval [min, max] of int64 that holds every value of an expression, from
+ * the bounds of its operands. The extremes of int64 stand for the infinities; sums and products
+ * that leave int64 saturate to them. Where an operation may wrap around (int_op.h), it may be any
+ * number of its type. */
+#include "internal.h"
+#include "ir/tree/int_op.h"
+
+#define NEG TIRC_NEG_INF
+#define POS TIRC_POS_INF
+
+static bool infinite(int64_t v) { return v == NEG || v == POS; }
+static int64_t neg(int64_t v) { return v == NEG ? POS : v == POS ? NEG : -v; }
+static int64_t lower(int64_t x, int64_t y) { return x < y ? x : y; }
+static int64_t upper(int64_t x, int64_t y) { return x > y ? x : y; }
+
+/* x + y where both are lower (sign -1) or both are upper ends (sign +1): an infinity wins. */
+static int64_t add(int64_t x, int64_t y) {
+  if (infinite(x)) return x;
+  if (infinite(y)) return y;
+  int64_t sum;
+  if (!__builtin_add_overflow(x, y, &sum)) return sum;
+  return x > 0 ? POS : NEG;
+}
+
+static int64_t mul(int64_t x, int64_t y) {
+  if (x == 0 || y == 0) return 0;
+  int64_t product;
+  if (!infinite(x) && !infinite(y) && !__builtin_mul_overflow(x, y, &product)) return product;
+  return (x > 0) == (y > 0) ? POS : NEG;
+}
+
+/* Division by a finite or infinite y != 0; x / inf is 0 or, rounding down, -1. */
+static int64_t divide(int64_t x, int64_t y, bool down) {
+  if (infinite(x)) return y > 0 ? x : neg(x);
+  if (infinite(y)) return down && x != 0 && (x < 0) != (y < 0) ? -1 : 0;
+  return down ? tirc_floordiv64(x, y) : x / y;
+}
+static int64_t divide_down(int64_t x, int64_t y) { return divide(x, y, true); }
+static int64_t divide_trunc(int64_t x, int64_t y) { return divide(x, y, false); }
+
+static Bound join(Bound x, Bound y) { return (Bound){lower(x.min, y.min), upper(x.max, y.max)}; }
+static Bound meet(Bound x, Bound y) { return (Bound){upper(x.min, y.min), lower(x.max, y.max)}; }
+
+static Bound everything(DType t) {
+  if (t.code == TYPE_BOOL) return (Bound){0, 1};
+  if (!tirc_dtype_is_int(t)) return (Bound){NEG, POS};
+  Bound b = {t.code == TYPE_UINT ? 0 : NEG, POS};
+  if (t.bits < 64) b = (Bound){tirc_dtype_min(t), tirc_dtype_max(t)};
+  return b;
+}
+
+/* The hull over the corners, for an operation that is monotonic in either operand. */
+static Bound corners(Bound a, Bound b, int64_t (*op)(int64_t, int64_t)) {
+  int64_t p = op(a.min, b.min), q = op(a.min, b.max), r = op(a.max, b.min), s = op(a.max, b.max);
+  return (Bound){lower(lower(p, q), lower(r, s)), upper(upper(p, q), upper(r, s))};
+}
+
+/* Programs do not divide by zero, so a divisor that is known to be >= 0 is >= 1. */
+static Bound nonzero(Bound b) {
+  if (b.min == 0) b.min = 1;
+  if (b.max == 0) b.max = -1;
+  return b;
+}
+
+static Bound quotient(Bound a, Bound b, DType t, bool down) {
+  b = nonzero(b);
+  if (b.min > b.max || a.min > a.max) return everything(t);
+  int64_t (*op)(int64_t, int64_t) = down ? divide_down : divide_trunc;
+  if (b.min > 0 || b.max < 0) return corners(a, b, op);
+  return join(corners(a, (Bound){b.min, -1}, op), corners(a, (Bound){1, b.max}, op));
+}
+
+/* The remainder by a constant m > 0 of something that is base modulo coeff: the residues that occur
+ * are a step of gcd(coeff, m) apart. */
+static bool stepped_residue(Analyzer *a, Expr x, int64_t m, Bound *out) {
+  Modular mod = tirc_modular(a, x);
+  int64_t step = tirc_gcd(mod.coeff, m);
+  if (step <= 1) return false;
+  int64_t first = tirc_floormod64(mod.base, step);
+  *out = (Bound){first, m - step + first};
+  return true;
+}
+
+static Bound floor_remainder(Analyzer *a, Expr e, Bound x, Bound y) {
+  y = nonzero(y);
+  if (y.min > y.max) return everything(e->dtype);
+  if (y.min > 0) {
+    Bound r = {0, y.max == POS ? POS : y.max - 1};
+    if (x.min >= 0) {
+      if (x.max < y.min) return x;
+      r.max = lower(r.max, x.max);
+    }
+    Bound stepped;
+    if (y.min == y.max && stepped_residue(a, e->args[0], y.min, &stepped)) {
+      Bound both = meet(r, stepped);
+      if (both.min <= both.max) r = both;
+    }
+    return r;
+  }
+  Bound r = {lower(0, add(y.min, 1)), upper(0, add(y.max, -1))};
+  return meet(r, everything(e->dtype));
+}
+
+static Bound trunc_remainder(Expr e, Bound x, Bound y) {
+  y = nonzero(y);
+  if (y.min <= 0 || y.min > y.max) return everything(e->dtype);
+  int64_t cap = y.max == POS ? POS : y.max - 1;
+  if (x.min >= 0) return x.max < y.min ? x : (Bound){0, lower(x.max, cap)};
+  return (Bound){upper(x.min, neg(cap)), lower(upper(x.max, 0), cap)};
+}
+
+static Bound shifted(Expr e, Bound x, Bound y) {
+  bool left = e->op == OP_SHIFT_LEFT;
+  if (y.min != y.max || y.min < 0 || y.min > 62) return everything(e->dtype);
+  int64_t factor = (int64_t)1 << y.min;
+  Bound b = {factor, factor};
+  return left ? corners(x, b, mul) : corners(x, b, divide_down);
+}
+
+static Bound bitwise_and(Expr e, Bound x, Bound y) {
+  if (x.min >= 0 && y.min >= 0) return (Bound){0, lower(x.max, y.max)};
+  if (y.min >= 0) return (Bound){0, y.max};
+  return x.min >= 0 ? (Bound){0, x.max} : everything(e->dtype);
+}
+
+static Bound structural_bound(Analyzer *a, Expr e);
+
+/* A finite end that is the sign of an infinity, or whose negative is, is moved outwards. */
+static Bound finite_ends(Bound b) {
+  if (b.min == POS) b.min = POS - 1;
+  if (b.max < NEG + 2) b.max = NEG + 2;
+  return b;
+}
+
+bool tirc_bound_fits(DType t, Bound b) {
+  const Bound all = everything(t);
+  const bool known = t.bits < 64 || (!infinite(b.max) && (t.code == TYPE_UINT || !infinite(b.min)));
+  return known && all.min <= b.min && b.max <= all.max;
+}
+
+/* Of an operation that is not taken to stay within its type. */
+static Bound around(Expr e, Bound b) {
+  const bool leaves = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL ||
+                      ((e->op == OP_FLOORDIV || e->op == OP_TRUNCDIV) && e->dtype.code == TYPE_INT);
+  const bool wraps = (leaves && tirc_dtype_wraps(e->dtype)) || e->op == OP_SHIFT_LEFT;
+  return wraps && !tirc_bound_fits(e->dtype, b) ? everything(e->dtype) : b;
+}
+
+Bound tirc_const_bound(Analyzer *a, Expr e) {
+  Bound b = finite_ends(structural_bound(a, e));
+  for (int i = 0; i < a->bounds.n; i++)
+    if (tirc_expr_same(a->bounds.at[i].e, e)) {
+      Bound both = meet(b, finite_ends(a->bounds.at[i].bound));
+      if (both.min <= both.max) b = both;
+    }
+  return b;
+}
+
+static Bound variable_bound(Analyzer *a, Expr var) {
+  VarInfo *info = tirc_map_get(&a->vars, var);
+  if (!info || !info->has_bound) return everything(var->dtype);
+  if (!tirc_dtype_wraps(var->dtype)) return info->bound;
+  const Bound both = meet(info->bound, everything(var->dtype));
+  return both.min <= both.max ? both : everything(var->dtype);
+}
+
+static Bound cast_bound(Analyzer *a, Expr e) {
+  const DType from = e->args[0]->dtype;
+  const Bound all = everything(e->dtype), b = tirc_const_bound(a, e->args[0]);
+  const bool integer = tirc_dtype_is_int(from) || from.code == TYPE_BOOL;
+  const bool beyond = b.max == POS && tirc_dtype_is_uint64(from); /* no end of int64 is one of it */
+  return integer && (!beyond || tirc_dtype_is_uint64(e->dtype)) && b.min >= all.min &&
+                 b.max <= all.max
+             ? b
+             : all;
+}
+
+/* Of the numbers that x op y would be, if its type held all. */
+static Bound operation_bound(Analyzer *a, Expr e, Bound x, Bound y) {
+  switch (e->op) {
+  case OP_ADD: return (Bound){add(x.min, y.min), add(x.max, y.max)};
+  case OP_SUB: return (Bound){add(x.min, neg(y.max)), add(x.max, neg(y.min))};
+  case OP_MUL: return corners(x, y, mul);
+  case OP_TRUNCDIV: return quotient(x, y, e->dtype, false);
+  case OP_FLOORDIV: return quotient(x, y, e->dtype, true);
+  case OP_TRUNCMOD: return trunc_remainder(e, x, y);
+  case OP_FLOORMOD: return floor_remainder(a, e, x, y);
+  case OP_MIN: return (Bound){lower(x.min, y.min), lower(x.max, y.max)};
+  case OP_MAX: return (Bound){upper(x.min, y.min), upper(x.max, y.max)};
+  case OP_SHIFT_LEFT:
+  case OP_SHIFT_RIGHT: return shifted(e, x, y);
+  case OP_BITWISE_AND: return bitwise_and(e, x, y);
+  default: return everything(e->dtype);
+  }
+}
+
+Bound tirc_bound_of_operation(Analyzer *a, Expr e, Bound x, Bound y) {
+  return finite_ends(operation_bound(a, e, x, y));
+}
+
+Bound tirc_unwrapped_bound(Analyzer *a, Expr e) {
+  const bool sums = e->op == OP_ADD || e->op == OP_SUB || e->op == OP_MUL;
+  if (!sums || !tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) return tirc_const_bound(a, e);
+  return tirc_bound_of_operation(a, e, tirc_const_bound(a, e->args[0]),
+                                 tirc_const_bound(a, e->args[1]));
+}
+
+static Bound structural_bound(Analyzer *a, Expr e) {
+  if (e->op == OP_INT) return (Bound){e->u.i, e->u.i};
+  if (e->op == OP_VAR) return variable_bound(a, e);
+  if (e->op == OP_LET) return tirc_const_bound(a, e->args[2]);
+  if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) return everything(e->dtype);
+  if (e->op == OP_CAST) return cast_bound(a, e);
+  if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
+    return join(tirc_const_bound(a, e->args[1]), tirc_const_bound(a, e->args[2]));
+  if (e->op == OP_LIKELY) return tirc_const_bound(a, e->args[0]);
+  if (e->n != 2 || e->op == OP_CALL || e->op == OP_LOAD) return everything(e->dtype);
+  return around(
+      e, operation_bound(a, e, tirc_const_bound(a, e->args[0]), tirc_const_bound(a, e->args[1])));
+}

@@ -1,0 +1,179 @@
+/* Comparing two expressions, and what conditions and ranges say about them.
+ *
+ * First the difference is simplified and its constant bounds and residue are looked at. When that
+ * leaves doubt, known inequalities between the same two expressions (up to constant offsets) may
+ * settle it: this is how i < n follows from i in [0, n) with a symbolic n. */
+#include "internal.h"
+
+/* e as base + offset. */
+static Expr split_offset(Expr e, int64_t *offset) {
+  *offset = 0;
+  if ((e->op == OP_ADD || e->op == OP_SUB) && e->args[1]->op == OP_INT &&
+      e->args[1]->u.i != INT64_MIN) {
+    *offset = e->op == OP_ADD ? e->args[1]->u.i : -e->args[1]->u.i;
+    return e->args[0];
+  }
+  return e;
+}
+
+/* --- learning
+ * ---------------------------------------------------------------------------------------- */
+
+static KnownDiff known_diff(Expr x, Expr y, int64_t lo, int64_t hi, bool differ, bool *ok) {
+  int64_t p, q, shift;
+  KnownDiff d = {split_offset(x, &p), split_offset(y, &q), lo, hi, differ};
+  /* x + p - (y + q) in [lo, hi] */
+  *ok = !__builtin_sub_overflow(q, p, &shift);
+  if (*ok && lo != TIRC_NEG_INF) *ok = !__builtin_add_overflow(lo, shift, &d.lo);
+  if (*ok && hi != TIRC_POS_INF) *ok = !__builtin_add_overflow(hi, shift, &d.hi);
+  if (differ && shift != 0) *ok = false;
+  return d;
+}
+
+void tirc_learn_range(Analyzer *a, Expr var, Range r) {
+  if (!tirc_is_index(var->dtype) || r.min->dtype.bits != var->dtype.bits) return;
+  Tirc *c = a->c;
+  bool ok;
+  KnownDiff d = known_diff(var, tirc_simplify(a, r.min), 0, TIRC_POS_INF, false, &ok);
+  if (ok && d.y->op != OP_INT) vec_push(c, a->range_diffs, d);
+  d = known_diff(var, tirc_simplify(a, tirc_add(c, r.min, r.extent)), TIRC_NEG_INF, -1, false, &ok);
+  if (ok && d.y->op != OP_INT) vec_push(c, a->range_diffs, d);
+}
+
+static void learn_diff(Analyzer *a, Expr e) {
+  if (e->op < OP_EQ || e->op > OP_GE || !tirc_is_index(e->args[0]->dtype)) return;
+  int64_t lo = TIRC_NEG_INF, hi = TIRC_POS_INF;
+  switch (e->op) {
+  case OP_EQ: lo = hi = 0; break;
+  case OP_LT: hi = -1; break;
+  case OP_LE: hi = 0; break;
+  case OP_GT: lo = 1; break;
+  case OP_GE: lo = 0; break;
+  default: break;
+  }
+  bool ok;
+  KnownDiff d = known_diff(e->args[0], e->args[1], lo, hi, e->op == OP_NE, &ok);
+  if (ok && d.x->op != OP_INT && d.y->op != OP_INT) vec_push(a->c, a->diffs, d);
+}
+
+static void learn_bound(Analyzer *a, Expr e) {
+  if (e->op < OP_EQ || e->op > OP_GE || e->op == OP_NE) return;
+  Expr x = e->args[0], y = e->args[1];
+  Op op = e->op;
+  if (x->op == OP_INT) {
+    static const Op mirrored[] = {OP_EQ, OP_NE, OP_GT, OP_GE, OP_LT, OP_LE};
+    Expr swap = x;
+    x = y;
+    y = swap;
+    op = mirrored[op - OP_EQ];
+  }
+  if (y->op != OP_INT || x->op == OP_INT || !tirc_is_index(x->dtype)) return;
+  int64_t v = y->u.i;
+  if ((op == OP_LT && v == INT64_MIN) || (op == OP_GT && v == INT64_MAX)) return;
+  KnownBound k = {x, {TIRC_NEG_INF, TIRC_POS_INF}};
+  if (op == OP_EQ || op == OP_GE) k.bound.min = v;
+  if (op == OP_EQ || op == OP_LE) k.bound.max = v;
+  if (op == OP_GT) k.bound.min = v + 1;
+  if (op == OP_LT) k.bound.max = v - 1;
+  vec_push(a->c, a->bounds, k);
+}
+
+/* x % c == d for a variable x and 0 <= d < c. */
+static void learn_residue(Analyzer *a, Expr e) {
+  if (e->op != OP_EQ || e->args[0]->op != OP_FLOORMOD) return;
+  Expr x = e->args[0]->args[0], by = e->args[0]->args[1], rest = e->args[1];
+  if (x->op != OP_VAR || by->op != OP_INT || rest->op != OP_INT || by->u.i <= 0) return;
+  if (rest->u.i < 0 || rest->u.i >= by->u.i) return;
+  KnownModular k = {x, {by->u.i, rest->u.i}};
+  vec_push(a->c, a->modulars, k);
+}
+
+/* The parts of a condition that all hold when it holds. */
+static void conjuncts(Tirc *c, Expr e, ExprVec *out) {
+  if (e->op == OP_LIKELY) e = e->args[0];
+  if (e->op == OP_AND) {
+    conjuncts(c, e->args[0], out);
+    conjuncts(c, e->args[1], out);
+  } else if (e->op == OP_NOT && e->args[0]->op == OP_OR) {
+    conjuncts(c, tirc_not(c, e->args[0]->args[0]), out);
+    conjuncts(c, tirc_not(c, e->args[0]->args[1]), out);
+  } else {
+    vec_push(c, *out, e);
+  }
+}
+
+static bool is_pure(Expr e) {
+  if (e->op == OP_CALL || e->op == OP_LOAD) return false;
+  for (int i = 0; i < e->n; i++)
+    if (!is_pure(e->args[i])) return false;
+  return true;
+}
+
+void tirc_learn_condition(Analyzer *a, Expr cond) {
+  ExprVec given = {0}, simplified = {0};
+  conjuncts(a->c, tirc_rewrite(a, cond), &simplified);
+  conjuncts(a->c, cond, &given);
+  for (int i = 0; i < given.n; i++) {
+    learn_bound(a, given.at[i]);
+    learn_residue(a, given.at[i]);
+    if (is_pure(given.at[i])) learn_diff(a, given.at[i]);
+  }
+  for (int i = 0; i < simplified.n; i++)
+    if (simplified.at[i]->op != OP_INT && is_pure(simplified.at[i]))
+      vec_push(a->c, a->literals, simplified.at[i]);
+}
+
+/* --- comparing
+ * --------------------------------------------------------------------------------------- */
+
+int tirc_compare_const(Simplifier *s, Expr x, int64_t v) {
+  Expr d = tirc_simplifier_visit(s, x);
+  if (d->op == OP_INT) return d->u.i == v ? CMP_EQ : d->u.i > v ? CMP_GT : CMP_LT;
+  Bound b = tirc_const_bound(s->a, d);
+  bool below = b.max != TIRC_POS_INF, above = b.min != TIRC_NEG_INF;
+  if (below && above && b.min == v && b.max == v) return CMP_EQ;
+  if (above && b.min > v) return CMP_GT;
+  if (below && b.max < v) return CMP_LT;
+  if (above && b.min >= v) return CMP_GE;
+  if (below && b.max <= v) return CMP_LE;
+  if (v == 0 && tirc_modular(s->a, d).base != 0) return CMP_NE;
+  return CMP_UNKNOWN;
+}
+
+/* What lo <= x - y <= hi (or x - y != 0) says about x - y compared with -shift. */
+static int diff_outcome(const KnownDiff *d, int64_t shift, bool swapped) {
+  int64_t at;
+  if (__builtin_sub_overflow(0, shift, &at)) return CMP_UNKNOWN;
+  if (swapped) at = shift;
+  int result = CMP_UNKNOWN;
+  if (d->differ && shift == 0) result &= CMP_NE;
+  if (d->lo != TIRC_NEG_INF) result &= d->lo > at ? CMP_GT : d->lo == at ? CMP_GE : CMP_UNKNOWN;
+  if (d->hi != TIRC_POS_INF) result &= d->hi < at ? CMP_LT : d->hi == at ? CMP_LE : CMP_UNKNOWN;
+  if (swapped)
+    result = (result & CMP_EQ) | (result & CMP_LT ? CMP_GT : 0) | (result & CMP_GT ? CMP_LT : 0);
+  return result;
+}
+
+static int compare_known(const KnownDiff *known, int n, Expr x, Expr y) {
+  int64_t p, q, shift;
+  Expr bx = split_offset(x, &p), by = split_offset(y, &q);
+  if (__builtin_sub_overflow(p, q, &shift) || shift == INT64_MIN) return CMP_UNKNOWN;
+  int result = CMP_UNKNOWN;
+  for (int i = 0; i < n; i++) {
+    if (tirc_expr_same(known[i].x, bx) && tirc_expr_same(known[i].y, by))
+      result &= diff_outcome(&known[i], shift, false);
+    else if (tirc_expr_same(known[i].x, by) && tirc_expr_same(known[i].y, bx))
+      result &= diff_outcome(&known[i], shift, true);
+  }
+  return result;
+}
+
+int tirc_compare(Simplifier *s, Expr x, Expr y) {
+  Analyzer *a = s->a;
+  int result = tirc_compare_const(s, tirc_sub(a->c, x, y), 0);
+  if (result == CMP_EQ || result == CMP_LT || result == CMP_GT) return result;
+  int known = compare_known(a->range_diffs.at, a->range_diffs.n, x, y) &
+              compare_known(a->diffs.at, a->diffs.n, x, y);
+  /* Contradictory knowledge: the code is dead, and nothing is concluded. */
+  return result & known ? result & known : result;
+}

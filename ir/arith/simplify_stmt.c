@@ -1,0 +1,76 @@
+/* Simplification of statements: every expression with the ranges of the loops and iterators around
+ * it, and the conditions of the branches that it stands in. */
+#include "internal.h"
+
+typedef struct Pass {
+  Analyzer *a;
+  bool structure;
+} Pass;
+
+static Expr simplify_expr(Mutator *m, Expr e) {
+  Pass *p = m->self;
+  return tirc_simplify(p->a, e);
+}
+
+static bool is_removable(const For *loop) {
+  return loop->annotations.n == 0 && loop->kind != LOOP_THREAD_BINDING;
+}
+
+static Stmt simplify_loop(Mutator *m, Stmt s) {
+  Pass *p = m->self;
+  Tirc *c = m->c;
+  For loop = s->u.loop;
+  loop.min = tirc_simplify(p->a, loop.min);
+  loop.extent = tirc_simplify(p->a, loop.extent);
+  if (p->structure && loop.extent->op == OP_INT && loop.extent->u.i <= 0)
+    return tirc_seq(c, 0, NULL);
+  if (p->structure && tirc_is_int(loop.extent, 1) && is_removable(&loop))
+    return tirc_mutate_stmt(m, tirc_substitute1_stmt(c, loop.body, loop.var, loop.min));
+  tirc_bind_range(p->a, loop.var, tirc_range(loop.min, loop.extent));
+  loop.body = tirc_mutate_stmt(m, loop.body);
+  if (p->structure && tirc_is_empty(loop.body)) return loop.body;
+  bool same =
+      loop.min == s->u.loop.min && loop.extent == s->u.loop.extent && loop.body == s->u.loop.body;
+  return same ? s : tirc_with_loc(c, tirc_for(c, &loop), s->loc);
+}
+
+static Stmt simplify_branch(Mutator *m, Stmt s) {
+  Pass *p = m->self;
+  Tirc *c = m->c;
+  Expr cond = tirc_simplify(p->a, s->u.branch.cond);
+  Stmt then_case = s->u.branch.then_case, else_case = s->u.branch.else_case;
+  if (p->structure && cond->op == OP_INT) {
+    Stmt taken = cond->u.i ? then_case : else_case;
+    return taken ? tirc_mutate_stmt(m, taken) : tirc_seq(c, 0, NULL);
+  }
+  int mark = tirc_enter_constraint(p->a, cond);
+  then_case = tirc_mutate_stmt(m, then_case);
+  tirc_leave_constraint(p->a, mark);
+  if (else_case) {
+    mark = tirc_enter_constraint(p->a, tirc_negate_condition(c, cond));
+    else_case = tirc_mutate_stmt(m, else_case);
+    tirc_leave_constraint(p->a, mark);
+  }
+  if (p->structure && tirc_is_empty(then_case) && (!else_case || tirc_is_empty(else_case)))
+    return then_case;
+  bool same = cond == s->u.branch.cond && then_case == s->u.branch.then_case &&
+              else_case == s->u.branch.else_case;
+  return same ? s : tirc_with_loc(c, tirc_if(c, cond, then_case, else_case), s->loc);
+}
+
+static Stmt simplify_one(Mutator *m, Stmt s) {
+  Pass *p = m->self;
+  if (s->kind == STMT_FOR) return simplify_loop(m, s);
+  if (s->kind == STMT_IF) return simplify_branch(m, s);
+  if (s->kind == STMT_BLOCK) {
+    const Block *b = &s->u.block;
+    for (int i = 0; i < b->n_iters; i++) tirc_bind_range(p->a, b->iters[i].var, b->iters[i].dom);
+  }
+  return tirc_mutate_stmt_children(m, s);
+}
+
+Stmt tirc_simplify_stmt(Analyzer *a, Stmt s, bool structure) {
+  Pass p = {a, structure};
+  Mutator m = {.c = a->c, .expr = simplify_expr, .stmt = simplify_one, .self = &p};
+  return tirc_mutate_stmt(&m, s);
+}

@@ -1,0 +1,635 @@
+/* The table of primitives, and one call of one: arguments are bound to parameters as Python binds
+ * them, each is checked and converted by the row of its kind, the primitive runs, and when it fails
+ * the schedule is put back and the error is completed with what only the caller knows: the call as
+ * text, its place, and the program with the offending statements underlined. */
+#include "ir/number.h"
+#include "ir/tree/print.h"
+#include "ir/utf8.h"
+#include "ir/tree/verify.h"
+#include "passes/record/trace.h"
+#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/state.h"
+#include "steps.h"
+
+#include <stdlib.h>
+
+/* --- the table ----------------------------------------------------------------------------------
+ */
+
+#define STRIP(...) __VA_ARGS__
+#define P(name, kind) {#name, PARAM_##kind, NULL, false},
+#define D(name, kind, text) {#name, PARAM_##kind, text, false},
+#define K(name, kind, text) {#name, PARAM_##kind, text, true},
+#define PRIMITIVE(name, params, help) static const Param params_of_##name[] = {STRIP params};
+#include "passes/words/primitives.def"
+#undef PRIMITIVE
+#undef P
+#undef D
+#undef K
+
+const Primitive tirc_primitives[] = {
+#define PRIMITIVE(name, params, help)                                                              \
+  {#name, (int)(sizeof params_of_##name / sizeof(Param)), params_of_##name, help, tirc_prim_##name},
+#include "passes/words/primitives.def"
+#undef PRIMITIVE
+};
+const int tirc_n_primitives = (int)(sizeof tirc_primitives / sizeof *tirc_primitives);
+
+const Primitive *tirc_find_primitive(const char *name) {
+  for (int i = 0; i < tirc_n_primitives; i++)
+    if (*tirc_primitives[i].name == *name && !strcmp(tirc_primitives[i].name, name))
+      return &tirc_primitives[i];
+  return NULL;
+}
+
+const char *tirc_primitive_signature(Tirc *c, const Primitive *p) {
+  Text t = {.c = c};
+  tirc_text_addf(&t, "%s(", p->name);
+  for (int i = 0; i < p->n_params; i++) {
+    const Param *param = &p->params[i];
+    bool star = param->kind == PARAM_LOOPS;
+    bool bare_star = param->keyword_only && !(i && p->params[i - 1].keyword_only);
+    tirc_text_addf(&t, "%s%s%s%s", i ? ", " : "", bare_star ? "*, " : "", star ? "*" : "",
+                   param->name);
+    if (param->default_text) tirc_text_addf(&t, "=%s", param->default_text);
+  }
+  tirc_text_add(&t, ")");
+  return t.at;
+}
+
+/* --- the call as text ---------------------------------------------------------------------------
+ */
+
+static SRef *alive_block(Sched *s, uint32_t id) {
+  SRef *sref = tirc_map_get(&s->blocks, (void *)(uintptr_t)id);
+  return sref && sref->stmt ? sref : NULL;
+}
+
+static SRef *alive_loop(Sched *s, Expr var) {
+  SRef *sref = tirc_map_get(&s->loops, var);
+  return sref && sref->stmt ? sref : NULL;
+}
+
+static void add_value(Sched *s, Text *t, Value v, int depth) {
+  enum { MAX_DEPTH = 8 };
+  bool sequence = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
+  if (v.kind == VAL_BLOCK) {
+    SRef *sref = alive_block(s, v.u.block_id);
+    if (sref)
+      tirc_text_add(t, sref->stmt->u.block.name);
+    else
+      tirc_text_add(t, tirc_value_repr(s->c, v));
+  } else if (sequence && depth < MAX_DEPTH) {
+    tirc_text_add(t, v.kind == VAL_LIST ? "[" : "(");
+    for (int i = 0; i < v.u.list->n; i++) {
+      if (i) tirc_text_add(t, ", ");
+      add_value(s, t, v.u.list->at[i], depth + 1);
+    }
+    if (v.kind == VAL_TUPLE && v.u.list->n == 1) tirc_text_add(t, ",");
+    tirc_text_add(t, v.kind == VAL_LIST ? "]" : ")");
+  } else {
+    tirc_text_add(t, tirc_value_repr(s->c, v));
+  }
+}
+
+/* A long one is cut. */
+static void add_argument(Sched *s, Text *t, Value v) {
+  enum { LONGEST = 400 };
+  const size_t end = t->n + LONGEST;
+  add_value(s, t, v, 0);
+  if (t->n <= end) return;
+  for (t->n = end; tirc_utf8_continues(t->at[t->n]);) t->n--;
+  t->at[t->n] = 0;
+  tirc_text_add(t, "...");
+}
+
+const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const Value *args,
+                                 int n_keywords, const char *const *keyword_names,
+                                 const Value *keywords) {
+  Text t = {.c = s->c};
+  tirc_text_addf(&t, "sch.%s(", p->name);
+  for (int i = 0; i < n_args; i++) {
+    if (i) tirc_text_add(&t, ", ");
+    add_argument(s, &t, args[i]);
+  }
+  for (int i = 0; i < n_keywords; i++) {
+    tirc_text_addf(&t, "%s%s=", n_args + i ? ", " : "", keyword_names[i]);
+    add_argument(s, &t, keywords[i]);
+  }
+  tirc_text_add(&t, ")");
+  return t.at;
+}
+
+/* --- checking and converting one argument
+ * --------------------------------------------------------- */
+
+typedef struct Binding {
+  Sched *s;
+  const Primitive *p;
+  const char *what; /* the parameter, or the element of it: "factors[1]" */
+  const char *expected;
+} Binding;
+
+static _Noreturn void argument_error(Sched *s, const Primitive *p, const char *hint,
+                                     const char *message) {
+  Tirc *c = s->c;
+  if (!hint) hint = tirc_format(c, "the signature is sch.%s", tirc_primitive_signature(c, p));
+  tirc_fail(c, s->loc, "argument", hint, "%s", message);
+}
+
+static _Noreturn void wrong_type_but(Binding *b, Value v, const char *hint) {
+  Text t = {.c = b->s->c};
+  tirc_text_addf(&t, "argument '%s' of sch.%s must be %s, but it is %s", b->what, b->p->name,
+                 b->expected, tirc_a_type(b->s->c, tirc_value_type_name(v)));
+  if (v.kind != VAL_NONE) {
+    tirc_text_add(&t, " (");
+    add_value(b->s, &t, v, 0);
+    tirc_text_add(&t, ")");
+  }
+  argument_error(b->s, b->p, hint, t.at);
+}
+
+static _Noreturn void wrong_type(Binding *b, Value v) { wrong_type_but(b, v, NULL); }
+
+static Value convert_str(Binding *b, Value v) {
+  if (v.kind != VAL_STR) wrong_type(b, v);
+  return v;
+}
+
+static Value convert_opt_str(Binding *b, Value v) {
+  return v.kind == VAL_NONE ? v : convert_str(b, v);
+}
+
+static Value convert_func(Binding *b, Value v) {
+  if (v.kind != VAL_NONE) return convert_str(b, v);
+  return b->s->work_on ? tirc_value_str(b->s->work_on) : v;
+}
+
+static Value convert_int(Binding *b, Value v) {
+  int64_t constant;
+  if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
+  if (v.kind == VAL_EXPR && tirc_const_int(v.u.expr, &constant)) return tirc_value_int(constant);
+  if (v.kind != VAL_INT) wrong_type(b, v);
+  return v;
+}
+
+static Value convert_opt_int(Binding *b, Value v) {
+  return v.kind == VAL_NONE ? v : convert_int(b, v);
+}
+
+static Value convert_float(Binding *b, Value v) {
+  int64_t constant;
+  if (v.kind == VAL_FLOAT) return v;
+  if (v.kind == VAL_EXPR && v.u.expr->op == OP_FLOAT) return tirc_value_float(v.u.expr->u.f);
+  if (v.kind == VAL_EXPR && tirc_const_int(v.u.expr, &constant))
+    return tirc_value_float((double)constant);
+  if (v.kind != VAL_INT && v.kind != VAL_BOOL) wrong_type(b, v);
+  return tirc_value_float(v.kind == VAL_INT ? (double)v.u.i : v.u.b);
+}
+
+static Value convert_bool(Binding *b, Value v) {
+  if (v.kind != VAL_BOOL) wrong_type(b, v);
+  return v;
+}
+
+static _Noreturn void stale(Binding *b, const char *kind, const char *name) {
+  tirc_sched_error(b->s, SERR_STALE_HANDLE, NULL, NULL,
+                   "argument '%s' of sch.%s is the %s %s, which is no longer in the program",
+                   b->what, b->p->name, kind, name);
+}
+
+static Value convert_block(Binding *b, Value v) {
+  if (v.kind == VAL_STR) {
+    Value args[] = {v, VALUE_NONE}, found = VALUE_NONE;
+    tirc_prim_get_block(b->s, args, &found);
+    return tirc_trace_get_block(b->s, v, found);
+  }
+  if (v.kind != VAL_BLOCK) wrong_type(b, v);
+  if (!alive_block(b->s, v.u.block_id)) stale(b, "block", tirc_value_repr(b->s->c, v));
+  return v;
+}
+
+/* A hint for a list of loops where one is expected, as get_loops and split give it; or NULL. */
+static const char *take_one(Binding *b, Value v) {
+  if ((v.kind != VAL_LIST && v.kind != VAL_TUPLE) || !v.u.list->n) return NULL;
+  Text t = {.c = b->s->c};
+  for (int i = 0; i < v.u.list->n; i++) {
+    if (v.u.list->at[i].kind != VAL_LOOP) return NULL;
+    tirc_text_addf(&t, "%s%s", i ? ", " : "", v.u.list->at[i].u.expr->u.s);
+  }
+  return v.u.list->n == 1
+             ? tirc_format(b->s->c, "take the loop: `%s, = sch.get_loops(block)`, or `[0]`", t.at)
+             : tirc_format(b->s->c, "take one of the loops: `%s = ...`, or `[0]`", t.at);
+}
+
+static Value convert_loop(Binding *b, Value v) {
+  if (v.kind != VAL_LOOP) wrong_type_but(b, v, take_one(b, v));
+  if (!alive_loop(b->s, v.u.expr)) stale(b, "loop", v.u.expr->u.s);
+  return v;
+}
+
+static Value convert_location(Binding *b, Value v) {
+  const Sched *s = b->s;
+  bool marked = v.kind == VAL_LOOP && (v.u.expr == s->root_mark || v.u.expr == s->inline_mark);
+  return marked ? v : convert_loop(b, v);
+}
+
+static Value convert_block_or_loop(Binding *b, Value v) {
+  return v.kind == VAL_LOOP ? convert_loop(b, v) : convert_block(b, v);
+}
+
+static Value convert_factor(Binding *b, Value v);
+
+/* A hint for an element where a list of such is expected, or NULL. */
+static const char *list_of(Binding *b, Value v, Value (*convert)(Binding *, Value)) {
+  bool number = v.kind == VAL_INT || v.kind == VAL_FLOAT;
+  bool block = v.kind == VAL_STR || v.kind == VAL_BLOCK;
+  Text t = {.c = b->s->c};
+  if (convert == convert_block ? !block : !number) return NULL;
+  add_value(b->s, &t, v, 0);
+  return convert == convert_factor
+             ? tirc_format(b->s->c, "write %s=[None, %s], or [%s, None]", b->what, t.at, t.at)
+             : tirc_format(b->s->c, "write %s=[%s]", b->what, t.at);
+}
+
+/* Every element through `convert`; messages name the element. */
+static Value convert_elements(Binding *b, Value v, const char *expected,
+                              Value (*convert)(Binding *, Value)) {
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) wrong_type_but(b, v, list_of(b, v, convert));
+  Tirc *c = b->s->c;
+  Value out = tirc_value_list(c, VAL_LIST, v.u.list->n, v.u.list->at);
+  Binding element = {b->s, b->p, NULL, expected};
+  for (int i = 0; i < out.u.list->n; i++) {
+    element.what = tirc_format(c, "%s[%d]", b->what, i);
+    out.u.list->at[i] = convert(&element, out.u.list->at[i]);
+  }
+  return out;
+}
+
+static Value convert_ints(Binding *b, Value v) {
+  return convert_elements(b, v, "an int", convert_int);
+}
+
+static Value convert_opt_ints(Binding *b, Value v) {
+  return v.kind == VAL_NONE ? v : convert_ints(b, v);
+}
+
+static Value convert_floats(Binding *b, Value v) {
+  return convert_elements(b, v, "a float", convert_float);
+}
+
+static Value convert_loops(Binding *b, Value v) {
+  for (int i = 0; i < v.u.list->n; i++) {
+    ValueKind kind = v.u.list->at[i].kind;
+    if (kind == VAL_LIST || kind == VAL_TUPLE)
+      argument_error(b->s, b->p, NULL,
+                     tirc_format(b->s->c,
+                                 "sch.%s takes loops, not a list of loops: write sch.%s(*loops)",
+                                 b->p->name, b->p->name));
+  }
+  return convert_elements(b, v, "a loop", convert_loop);
+}
+
+static Value convert_opt_blocks(Binding *b, Value v) {
+  return v.kind == VAL_NONE ? v
+                            : convert_elements(b, v, "a block or a block's name", convert_block);
+}
+
+static Value convert_loop_or_blocks(Binding *b, Value v) {
+  return v.kind == VAL_LOOP ? convert_loop(b, v)
+                            : convert_elements(b, v, "a block or a block's name", convert_block);
+}
+
+static Value convert_function(Binding *b, Value v) {
+  if (v.kind != VAL_FUNCTION) wrong_type(b, v);
+  return v;
+}
+
+static Value convert_factor(Binding *b, Value v) {
+  if (v.kind == VAL_NONE || v.kind == VAL_INT) return v;
+  if (v.kind == VAL_BOOL) return tirc_value_int(v.u.b);
+  if (v.kind == VAL_LOOP) {
+    convert_loop(b, v);
+    v = tirc_value_expr(alive_loop(b->s, v.u.expr)->stmt->u.loop.extent);
+  }
+  if (v.kind != VAL_EXPR || !tirc_dtype_is_int(v.u.expr->dtype)) wrong_type(b, v);
+  if (v.u.expr->op == OP_LARGE_UINT) wrong_type(b, v);
+  int64_t constant;
+  return tirc_const_int(v.u.expr, &constant) ? tirc_value_int(constant) : v;
+}
+
+static Value convert_factors(Binding *b, Value v) {
+  return convert_elements(b, v, "an int, None or an expression", convert_factor);
+}
+
+static Value convert_buffer_index(Binding *b, Value v) {
+  if (v.kind == VAL_STR || v.kind == VAL_BUFFER) return v;
+  return convert_int(b, v);
+}
+
+/* ("write", 0) */
+static Value convert_buffer(Binding *b, Value v) {
+  if (v.kind == VAL_STR || v.kind == VAL_BUFFER) return v;
+  if (v.kind != VAL_TUPLE || v.u.list->n != 2 || v.u.list->at[0].kind != VAL_STR) wrong_type(b, v);
+  const char *which = v.u.list->at[0].u.s;
+  if (strcmp(which, "read") && strcmp(which, "write")) wrong_type(b, v);
+  Value pair[] = {v.u.list->at[0], convert_int(b, v.u.list->at[1])};
+  return tirc_value_list(b->s->c, VAL_TUPLE, 2, pair);
+}
+
+static Value convert_index_map(Binding *b, Value v) {
+  if (v.kind != VAL_FUNCTION) wrong_type(b, v);
+  return v;
+}
+
+static Value convert_pad_value(Binding *b, Value v) {
+  static const ValueKind kinds[] = {VAL_NONE, VAL_BOOL, VAL_INT, VAL_FLOAT, VAL_EXPR, VAL_FUNCTION};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (v.kind == kinds[i]) return v;
+  wrong_type(b, v);
+}
+
+static Value convert_any(Binding *b, Value v) {
+  if (v.kind == VAL_BLOCK || v.kind == VAL_LOOP || v.kind == VAL_FUNCTION || v.kind == VAL_OBJECT)
+    wrong_type(b, v);
+  return v;
+}
+
+/* input: in a trace, among what may depend on random variables (trace.h). */
+static const struct KindRow {
+  const char *expected;
+  Value (*convert)(Binding *, Value);
+  bool input;
+} kind_rows[] = {
+    [PARAM_STR] = {"a str", convert_str, false},
+    [PARAM_OPT_STR] = {"a str or None", convert_opt_str, false},
+    [PARAM_FUNC] = {"a function's name or None", convert_func, false},
+    [PARAM_INT] = {"an int", convert_int, false},
+    [PARAM_OPT_INT] = {"an int or None", convert_opt_int, false},
+    [PARAM_INTS] = {"a list of ints", convert_ints, false},
+    [PARAM_OPT_INTS] = {"None or a list of ints", convert_opt_ints, false},
+    [PARAM_FLOATS] = {"a list of floats", convert_floats, false},
+    [PARAM_BOOL] = {"a bool", convert_bool, false},
+    [PARAM_BLOCK] = {"a block or a block's name", convert_block, true},
+    [PARAM_LOOP] = {"a loop", convert_loop, true},
+    [PARAM_LOCATION] = {"a loop", convert_location, true},
+    [PARAM_BLOCK_OR_LOOP] = {"a block or a loop", convert_block_or_loop, true},
+    [PARAM_LOOPS] = {"loops", convert_loops, true},
+    [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_opt_blocks, true},
+    [PARAM_FACTORS] = {"a list of factors", convert_factors, true},
+    [PARAM_LOOP_OR_BLOCKS] = {"a loop or a list of blocks", convert_loop_or_blocks, true},
+    [PARAM_ACCESS] = {"\"read\" or \"write\"", convert_str, false},
+    [PARAM_FUNCTION] = {"a function", convert_function, false},
+    [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index, false},
+    [PARAM_BUFFER] = {"a tuple such as (\"write\", 0), a buffer or a buffer's name", convert_buffer,
+                      false},
+    [PARAM_INDEX_MAP] = {"a function such as lambda i, j: (j, i)", convert_index_map, true},
+    [PARAM_PAD_VALUE] = {"None, a number or a function", convert_pad_value, false},
+    [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any, true},
+};
+
+bool tirc_is_input(const Primitive *of, const Param *p) {
+  const unsigned flags = tirc_instruction_flags(of);
+  if (p->kind == PARAM_INDEX_MAP && flags & INST_MAP_IS_ATTR) return false;
+  return kind_rows[p->kind].input || flags & INST_ALL_INPUTS;
+}
+
+/* --- binding ------------------------------------------------------------------------------------
+ */
+
+Value tirc_default_value(Tirc *c, const char *text) {
+  static const struct {
+    const char *text;
+    Value value;
+  } words[] = {
+      {"None", {.kind = VAL_NONE}},
+      {"True", {.kind = VAL_BOOL, .u.b = true}},
+      {"False", {.kind = VAL_BOOL, .u.b = false}},
+  };
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(words[i].text, text)) return words[i].value;
+  if (*text == '"' || *text == '\'')
+    return tirc_value_str(tirc_strndup(c, text + 1, strlen(text) - 2));
+  if (strpbrk(text, ".e")) return tirc_value_float(tirc_parse_double(text, NULL));
+  return tirc_value_int(strtoll(text, NULL, 10));
+}
+
+static int param_named(const Primitive *p, const char *name) {
+  for (int i = 0; i < p->n_params; i++)
+    if (p->params[i].kind != PARAM_LOOPS && !strcmp(p->params[i].name, name)) return i;
+  return -1;
+}
+
+/* Random variables that remove_rv took away are no arguments any more. */
+static void reject_removed(Binding *b, Value v) {
+  if (v.rv && tirc_map_has(&b->s->removed, (void *)(uintptr_t)v.rv))
+    tirc_sched_error(b->s, SERR_STALE_HANDLE, NULL, NULL,
+                     "argument '%s' of sch.%s was given to remove_rv", b->what, b->p->name);
+  if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
+    for (int i = 0; i < v.u.list->n; i++) reject_removed(b, v.u.list->at[i]);
+}
+
+/* Puts each argument as given at its parameter's place. */
+static void place_arguments(Sched *s, const Primitive *p, int n_args, const Value *args,
+                            int n_keywords, const char *const *names, const Value *keywords,
+                            Value *at, bool *given) {
+  Tirc *c = s->c;
+  int taken = 0;
+  for (int i = 0; i < p->n_params && taken < n_args && !p->params[i].keyword_only; i++) {
+    bool star = p->params[i].kind == PARAM_LOOPS;
+    at[i] = star ? tirc_value_list(c, VAL_LIST, n_args - taken, args + taken) : args[taken];
+    given[i] = true;
+    taken = star ? n_args : taken + 1;
+  }
+  if (taken < n_args)
+    argument_error(s, p, NULL,
+                   tirc_format(c, "sch.%s takes at most %d argument%s, but %d %s given", p->name,
+                               taken, taken == 1 ? "" : "s", n_args, n_args == 1 ? "is" : "are"));
+  for (int i = 0; i < n_keywords; i++) {
+    int k = param_named(p, names[i]);
+    if (k < 0)
+      argument_error(s, p, NULL, tirc_format(c, "sch.%s has no parameter '%s'", p->name, names[i]));
+    if (given[k])
+      argument_error(s, p, NULL,
+                     tirc_format(c, "argument '%s' of sch.%s is given twice", names[i], p->name));
+    at[k] = keywords[i];
+    given[k] = true;
+  }
+}
+
+static const Value *bind_arguments(Sched *s, const Primitive *p, int n_args, const Value *args,
+                                   int n_keywords, const char *const *names,
+                                   const Value *keywords) {
+  Tirc *c = s->c;
+  Value *at = tirc_new_array(c, Value, p->n_params + 1);
+  bool *given = tirc_new_array(c, bool, p->n_params + 1);
+  place_arguments(s, p, n_args, args, n_keywords, names, keywords, at, given);
+  for (int i = 0; i < p->n_params; i++) {
+    const Param *param = &p->params[i];
+    if (!given[i] && param->default_text)
+      at[i] = tirc_default_value(c, param->default_text);
+    else if (!given[i] && param->kind == PARAM_LOOPS)
+      at[i] = tirc_value_list(c, VAL_LIST, 0, NULL);
+    else if (!given[i])
+      argument_error(s, p, NULL,
+                     tirc_format(c, "argument '%s' of sch.%s is missing", param->name, p->name));
+    const struct KindRow *row = &kind_rows[param->kind];
+    Binding b = {s, p, param->name, row->expected};
+    if (s->removed.n) reject_removed(&b, at[i]);
+    at[i] = row->convert(&b, at[i]);
+  }
+  return at;
+}
+
+/* --- the call -----------------------------------------------------------------------------------
+ */
+
+static int function_index(const Sched *s) {
+  int i = 0;
+  while (i < s->mod->n_funcs && strcmp(s->mod->funcs[i]->name, s->work_on)) i++;
+  return i;
+}
+
+/* A primitive that marked nothing fails on what it was called with: its blocks and loops. */
+static void mark_argument(Sched *s, ParamKind kind, Value v) {
+  SRefs found = {0};
+  if (v.kind == VAL_BLOCK && alive_block(s, v.u.block_id))
+    tirc_sched_mark(s, alive_block(s, v.u.block_id)->stmt);
+  else if (v.kind == VAL_LOOP && alive_loop(s, v.u.expr))
+    tirc_sched_mark(s, alive_loop(s, v.u.expr)->stmt);
+  else if (v.kind == VAL_LIST || v.kind == VAL_TUPLE)
+    for (int i = 0; i < v.u.list->n; i++) mark_argument(s, kind, v.u.list->at[i]);
+  else if (v.kind == VAL_STR && (kind == PARAM_BLOCK || kind == PARAM_BLOCK_OR_LOOP) && s->work_on)
+    tirc_blocks_named(s, function_index(s), v.u.s, &found);
+  for (int i = 0; i < found.n; i++) tirc_sched_mark(s, found.at[i]->stmt);
+}
+
+static void mark_arguments(Sched *s, const Primitive *p, int n_args, const Value *args,
+                           int n_keywords, const char *const *names, const Value *keywords) {
+  for (int i = 0; i < n_args; i++)
+    mark_argument(s, i < p->n_params ? p->params[i].kind : PARAM_ANY, args[i]);
+  for (int i = 0; i < n_keywords; i++) {
+    int k = param_named(p, names[i]);
+    mark_argument(s, k < 0 ? PARAM_ANY : p->params[k].kind, keywords[i]);
+  }
+}
+
+/* What was marked in a program that is taken back stands in the old one under the same identity;
+ * what was new in it is not there. */
+static void keep_marks(Sched *s) {
+  Stmt *kept = tirc_new_array(s->c, Stmt, s->n_marks + 1);
+  int n = 0;
+  for (int i = 0; i < s->n_marks; i++) {
+    const SRef *r = tirc_sref_find(s, s->marks[i]);
+    bool is_node = s->marks[i]->kind == STMT_FOR || s->marks[i]->kind == STMT_BLOCK;
+    if (r || !is_node) kept[n++] = r ? r->stmt : s->marks[i];
+  }
+  s->marks = kept;
+  s->n_marks = n;
+}
+
+/* Puts the schedule back and completes the diagnostic. The memory limit does not count here, or a
+ * script that ran into it could leave a half-changed schedule. */
+static void after_failure(Sched *s, const Primitive *p, Loc loc, const Module *before, int n_args,
+                          const Value *args, int n_keywords, const char *const *keyword_names,
+                          const Value *keywords) {
+  Tirc *c = s->c;
+  Diag diag = c->diag;
+  size_t limit = c->max_bytes;
+  c->max_bytes = 0;
+  if (s->mod != before) tirc_sched_restore(s, before);
+  diag.loc = loc;
+  diag.primitive = p->name;
+  diag.call = tirc_sched_call_text(s, p, n_args, args, n_keywords, keyword_names, keywords);
+  if (diag.status == TIRC_STATUS_NO && !diag.ir) {
+    keep_marks(s);
+    if (!s->n_marks) mark_arguments(s, p, n_args, args, n_keywords, keyword_names, keywords);
+    PrintMarks marks = {.n = s->n_marks, .at = s->marks};
+    diag.ir = tirc_print_module(c, s->mod, &marks);
+  }
+  c->max_bytes = limit;
+  c->diag = diag;
+}
+
+static void verify(Sched *s) {
+  const char *fault = s->debug_mask ? tirc_sched_fault(s, s->debug_mask) : NULL;
+  if (fault)
+    tirc_fail(s->c, s->loc, "internal", "please report this, with the program and the schedule",
+              "the schedule's state is wrong after this call: %s", fault);
+}
+
+/* Primitives move what they compute over loops, not over a let; where there is one, what they made
+ * is verified. */
+static void require_lets_around(Sched *s) {
+  Trap trap;
+  const ArenaMark mark = tirc_mark(s->c);
+  if (TIRC_TRY(s->c, trap)) {
+    tirc_verify(s->c, s->mod);
+    TIRC_END(s->c, trap);
+    tirc_rewind(s->c, mark);
+    return;
+  }
+  if (strcmp(s->c->diag.code, "ill-formed") != 0) tirc_throw(s->c);
+  tirc_sched_error(s, SERR_LET_ESCAPES, tirc_format(s->c, "%s", s->c->diag.message), NULL,
+                   "a variable would be used outside of the let that defines it");
+}
+
+/* A primitive has succeeded, unless warnings are errors. */
+static void hand_out_warnings(Sched *s) {
+  if (s->strict && s->warnings.n) tirc_raise_warning(s->c, s->warnings.at[0]);
+  for (int i = 0; s->warn && i < s->warnings.n; i++) s->warn(s->warn_self, s->warnings.at[i]);
+}
+
+/* The outermost primitive is traced; one that another calls is that one's business. */
+static Value run(Sched *s, const Primitive *p, const Value *bound) {
+  Value result = VALUE_NONE;
+  const bool trace = s->calls == 1 && !(tirc_instruction_flags(p) & INST_UNTRACED);
+  const Value *traced = trace ? tirc_trace_arguments(s, p, bound) : NULL;
+  const Module *before = s->mod;
+  const uint32_t overflows = s->c->n_overflows;
+  p->apply(s, bound, &result);
+  if (s->c->n_overflows != overflows && s->calls == 1 && s->mod != before)
+    tirc_require_countable(s, before);
+  if (s->lets && s->calls == 1 && s->mod != before) require_lets_around(s);
+  verify(s);
+  if (s->calls == 1) {
+    const SetMarks marks = tirc_marks_after(s, p, before);
+    hand_out_warnings(s);
+    s->set_marks = marks;
+    s->changed_marks.n = 0;
+  }
+  if (traced) tirc_trace_record(s, p, traced, &result);
+  return result;
+}
+
+Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const Value *args,
+                      int n_keywords, const char *const *keyword_names, const Value *keywords) {
+  Tirc *c = s->c;
+  const Module *const before = s->mod;
+  const int n_warnings = s->warnings.n, n_changed = s->changed_marks.n, calls = s->calls++;
+  s->loc = loc;
+  s->marks = NULL;
+  s->n_marks = 0;
+  const bool record = s->steps && calls == 0;
+  StepDraft draft = {0};
+  if (record)
+    draft = tirc_step_begin(
+        s, p, tirc_sched_call_text(s, p, n_args, args, n_keywords, keyword_names, keywords));
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    const Value *bound = bind_arguments(s, p, n_args, args, n_keywords, keyword_names, keywords);
+    if (record) tirc_step_describe(s, p, bound, &draft);
+    Value result = run(s, p, bound);
+    if (record) tirc_step_end(s, p, loc, &draft, &result);
+    if (calls == 0) s->warnings.n = 0;
+    TIRC_END(c, trap);
+    s->calls = calls;
+    return result;
+  }
+  s->calls = calls;
+  s->warnings.n = n_warnings;
+  s->changed_marks.n = n_changed;
+  after_failure(s, p, loc, before, n_args, args, n_keywords, keyword_names, keywords);
+  if (record) tirc_step_end(s, p, loc, &draft, NULL);
+  tirc_throw(c);
+}

@@ -1,0 +1,201 @@
+/* What primitives ask about a block and its scope: is the scope a stage pipeline, are the bindings
+ * affine, does the block make an output, who are its neighbours, which buffer is meant. */
+#include "ir/tree/visit.h"
+#include "core.h"
+#include "passes/schedule/state/state.h"
+
+static const char *reads_too_much(Sched *s, const SRef *block) {
+  return tirc_format(s->c, "block %s reads more than its producers are known to have written",
+                     tirc_block_of(block)->name);
+}
+
+/* Why a scope is no stage pipeline: the first dependence or uncovered reader. */
+static const char *why_not_pipeline(Sched *s, const Scope *scope) {
+  const Deps deps = tirc_deps_of(s, scope);
+  for (int i = 0; i < deps.n; i++) {
+    const Dep *d = &deps.at[i];
+    const char *src = tirc_block_of(d->src)->name, *dst = tirc_block_of(d->dst)->name;
+    if (d->kind == DEP_WAR)
+      return tirc_format(s->c, "block %s writes a buffer that block %s has read before", dst, src);
+    if (!tirc_has_region_cover(s, d->dst)) return reads_too_much(s, d->dst);
+  }
+  return NULL;
+}
+
+SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline) {
+  SRef *scope = tirc_scope_root(s, sref);
+  if (!scope)
+    tirc_sched_error_at(s, sref->stmt, SERR_ROOT_BLOCK, NULL, NULL,
+                        "block %s is the root block of its function", tirc_block_of(sref)->name);
+  const SRef *uncovered =
+      stage_pipeline && tirc_is_block(sref) ? tirc_find_uncovered(s, scope, sref) : NULL;
+  if (stage_pipeline && (uncovered || !tirc_is_stage_pipeline(s, scope)))
+    tirc_sched_error_at(
+        s, scope->stmt, SERR_NOT_STAGE_PIPELINE,
+        uncovered ? reads_too_much(s, uncovered) : why_not_pipeline(s, scope->scope), NULL,
+        "the scope of block %s is not a stage pipeline", tirc_block_of(scope)->name);
+  if (stage_pipeline && tirc_is_block(sref)) tirc_require_no_loose_use(s, scope, sref);
+  return scope;
+}
+
+void tirc_require_affine_binding(Sched *s, SRef *block, SRef *high) {
+  if (tirc_has_affine_binding(s, block)) return;
+  if (high && block->parent && tirc_is_affine_under(s, block, high)) return;
+  const Block *b = tirc_block_of(block);
+  LoopDomain d = tirc_loop_domain(s, block->parent, high, NULL);
+  const char *why = NULL;
+  tirc_detect_iter_map(tirc_analyzer(s->c), b->n_iters, b->iter_values, d.n, d.vars, d.doms,
+                       b->predicate, ITER_LEVEL_SURJECTIVE, true, &why);
+  tirc_sched_mark(s, block->stmt);
+  if (high && tirc_is_loop(high))
+    tirc_sched_error(s, SERR_NOT_AFFINE_BINDING, why, NULL,
+                     "block %s does not have an affine binding under loop %s", b->name,
+                     tirc_loop_of(high)->var->u.s);
+  tirc_sched_error(s, SERR_NOT_AFFINE_BINDING, why, NULL,
+                   "block %s does not have an affine binding", b->name);
+}
+
+/* What only blocks inside declare counts, too, unless they have it for themselves. */
+bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope) {
+  for (int i = 0; i < block->n_accesses[1]; i++) {
+    const Buffer b = block->accesses[1][i].buffer;
+    const SRef *allocator = tirc_allocator_of(s, scope, b);
+    if (allocator == scope) continue;
+    if (allocator || tirc_is_parameter(s, block, b) || tirc_declared_write(tirc_block_of(block), b))
+      return true;
+  }
+  return false;
+}
+
+bool tirc_is_trivial_binding(Stmt block, int n_loops, SRef *const *loops) {
+  const Block *b = &block->u.block;
+  if (b->n_iters != n_loops) return false;
+  for (int i = 0; i < n_loops; i++)
+    if (b->iter_values[i] != tirc_loop_of(loops[i])->var) return false;
+  return true;
+}
+
+typedef struct KindSearch {
+  Tirc *c;
+  PtrMap moved; /* the loop's variable, and what is let from it */
+  unsigned kinds;
+} KindSearch;
+
+static bool gather_kinds(Visitor *v, Stmt stmt) {
+  KindSearch *search = v->self;
+  if (stmt->kind == STMT_LET && tirc_uses_any(stmt->u.let.value, &search->moved))
+    tirc_map_set(search->c, &search->moved, stmt->u.let.var, stmt->u.let.var);
+  if (stmt->kind != STMT_BLOCK) return true;
+  const Block *b = &stmt->u.block;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_any(b->iter_values[i], &search->moved)) search->kinds |= 1u << b->iters[i].kind;
+  return b->n_iters == 0;
+}
+
+unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop) {
+  KindSearch search = {.c = s->c};
+  tirc_map_set(s->c, &search.moved, tirc_loop_of(loop)->var, tirc_loop_of(loop)->var);
+  Visitor v = {.stmt = gather_kinds, .expr = tirc_skip_expr, .self = &search};
+  tirc_visit_stmt(&v, tirc_loop_of(loop)->body);
+  return search.kinds;
+}
+
+typedef struct Loads {
+  Sched *s;
+  SRef *at;
+  bool change;
+} Loads;
+
+static bool see_changed_load(Visitor *v, Expr e) {
+  Loads *k = v->self;
+  if (e->op != OP_LOAD) return true;
+  if (tirc_is_block(k->at)) {
+    k->change |= tirc_touches(k->at, e->u.buffer, true) || tirc_reads_written(k->s, k->at, e);
+    return true;
+  }
+  SRef **blocks;
+  Buffer *loose;
+  const int n = tirc_child_blocks(k->s, k->at, &blocks);
+  const int n_loose = tirc_loose_stores(k->s, k->at, &loose);
+  for (int i = 0; i < n; i++) k->change |= tirc_touches(blocks[i], e->u.buffer, true);
+  for (int i = 0; i < n_loose; i++) k->change |= loose[i] == e->u.buffer;
+  return !k->change;
+}
+
+bool tirc_loads_change(Sched *s, SRef *at, Expr e) {
+  Loads k = {.s = s, .at = at};
+  tirc_visit_expr(&(Visitor){.expr = see_changed_load, .self = &k}, e);
+  return k.change;
+}
+
+/* --- neighbours ------------------------------------------------------------------------------ */
+
+static void push_once(Tirc *c, SRefs *v, SRef *r) {
+  for (int i = 0; i < v->n; i++)
+    if (v->at[i] == r) return;
+  vec_push(c, *v, r);
+}
+
+/* Flow and output dependences make producers and consumers, as in TVM. */
+int tirc_producers(Sched *s, SRef *block, SRef *scope, SRef ***out) {
+  SRefs v = {0};
+  Deps deps = {0};
+  tirc_deps_into(s, scope->scope, block, &deps);
+  for (int i = 0; i < deps.n; i++)
+    if (deps.at[i].kind != DEP_WAR) push_once(s->c, &v, deps.at[i].src);
+  *out = v.at;
+  return v.n;
+}
+
+int tirc_consumers(Sched *s, SRef *block, SRef *scope, SRef ***out) {
+  SRefs v = {0};
+  tirc_users_after(s, scope->scope, block, &v);
+  *out = v.at;
+  return v.n;
+}
+
+/* --- buffers --------------------------------------------------------------------------------- */
+
+static _Noreturn void no_such_buffer(Sched *s, SRef *block, const char *name, bool is_write, int n,
+                                     const Region *regions) {
+  Text t = {.c = s->c};
+  for (int i = 0; i < n; i++) tirc_text_addf(&t, "%s%s", i ? ", " : "", regions[i].buffer->name);
+  tirc_sched_error(s, SERR_BUFFER_NOT_FOUND, NULL, NULL, "block %s %s no buffer named %s; it %s %s",
+                   tirc_block_of(block)->name, is_write ? "writes" : "reads", name,
+                   is_write ? "writes" : "reads", n ? t.at : "none");
+}
+
+Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write) {
+  const Block *b = tirc_block_of(block);
+  const Region *regions = is_write ? b->writes : b->reads;
+  int n = is_write ? b->n_writes : b->n_reads;
+  if (value.kind == VAL_STR) {
+    for (int i = 0; i < n; i++)
+      if (!strcmp(regions[i].buffer->name, value.u.s)) return regions[i].buffer;
+    no_such_buffer(s, block, value.u.s, is_write, n, regions);
+  }
+  if (value.kind == VAL_BUFFER) {
+    for (int i = 0; i < n; i++)
+      if (regions[i].buffer == value.u.buffer) return value.u.buffer;
+    no_such_buffer(s, block, value.u.buffer->name, is_write, n, regions);
+  }
+  if (value.u.i < 0 || value.u.i >= n)
+    tirc_sched_error_at(s, block->stmt, SERR_BUFFER_INDEX, NULL, NULL,
+                        "block %s %s %d buffer%s, so there is no number %lld", b->name,
+                        is_write ? "writes" : "reads", n, n == 1 ? "" : "s", (long long)value.u.i);
+  return regions[value.u.i].buffer;
+}
+
+bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b) {
+  SRef *allocator = tirc_allocator_of(s, inside, b), *scope = inside;
+  if (!allocator) return true;
+  while (scope != allocator) {
+    scope = tirc_scope_root(s, inside);
+    const SRefs *users = tirc_users_of(scope->scope, b);
+    for (int i = 0; users && i < users->n; i++)
+      if (!tirc_is_ancestor(inside, users->at[i])) return true;
+    if (tirc_loosely_used(scope, inside, b)) return true;
+    inside = scope;
+  }
+  return false;
+}

@@ -1,0 +1,268 @@
+/* The room of what all primitives share.
+ *
+ * A schedule is a module, the tree of its loops and blocks (state.h), and what TVM's definitions
+ * say of each scope: dependences, complete and reduction blocks, stage pipelines. A call is bound,
+ * run, put back when it fails (call.c) and recorded. What a primitive is made of is here too:
+ * shapes of the tree, small rewrites, domains of loops and regions that are touched in them, the
+ * plan that removes a leaf block.
+ *
+ * Decided here: what the reference's definitions decide from buffers and bindings alone. Whether a
+ * new order, place or copy keeps what is computed is asked of sight/ and, where that does not
+ * suffice, of meaning/. */
+#ifndef TIRC_SCHEDULE_CORE_H
+#define TIRC_SCHEDULE_CORE_H
+
+#include "ir/arith/access.h"
+#include "ir/tree/visit.h"
+#include "passes/schedule/schedule.h"
+
+/* --- marks ------------------------------------------------------------------------------------ */
+
+/* marks.c: the running call has set, or taken away, the annotation `key` of a loop or block, or
+ * (NULL) a loop's kind. */
+void tirc_mark_changed(Sched *s, const SRef *at, const char *key);
+
+/* The marks that are there after a call of p on a schedule of `before`. Warns of those that it
+ * dropped. */
+SetMarks tirc_marks_after(Sched *s, const Primitive *p, const Module *before);
+
+/* --- shapes ----------------------------------------------------------------------------------- */
+
+static inline bool tirc_is_loop(const SRef *r) { return r->stmt->kind == STMT_FOR; }
+static inline bool tirc_is_block(const SRef *r) { return r->stmt->kind == STMT_BLOCK; }
+static inline const For *tirc_loop_of(const SRef *r) { return &r->stmt->u.loop; }
+static inline const Block *tirc_block_of(const SRef *r) { return &r->stmt->u.block; }
+static inline Stmt tirc_body_of(Stmt loop_or_block) {
+  return loop_or_block->kind == STMT_FOR ? loop_or_block->u.loop.body : loop_or_block->u.block.body;
+}
+
+/* The sref of a VAL_BLOCK or VAL_LOOP argument; throws stale-handle when gone. */
+SRef *tirc_sref_of_value(Sched *s, Value v);
+
+/* The handle of a loop or block. */
+Value tirc_value_of_sref(const SRef *r);
+
+/* The identity that the maps of Sched use. */
+static inline const void *tirc_block_key(uint32_t id) { return (const void *)(uintptr_t)id; }
+
+/* Whether `high` is `low` or above it. */
+bool tirc_is_ancestor(const SRef *high, const SRef *low);
+
+/* The deepest loop or block that is each of these or above each of them (same function). */
+SRef *tirc_common_ancestor(int n, SRef *const *at);
+
+/* The place of a node in the sequence that is the body of its parent; -1 when that body is none, or
+ * the node stands deeper in it. */
+int tirc_item_index(SRef *r);
+
+/* Whether nothing but a sequence (no condition, no let) stands between a node and its parent. */
+bool tirc_stands_directly(SRef *r);
+
+/* The bit 1 << IterKind of each iterator of a block that a loop moves, and whether it moves one of
+ * that kind. */
+unsigned tirc_kinds_moved(const Block *b, Expr loop_var);
+bool tirc_moves(const Block *b, Expr loop_var, IterKind kind);
+
+/* --- small rewrites --------------------------------------------------------------------------- */
+
+/* A copy of a loop or block with another body; the very same one when the body is the same. */
+Stmt tirc_with_body(Tirc *c, Stmt loop_or_block, Stmt body);
+
+/* A copy of a block that allocates n more buffers, with another body. */
+Stmt tirc_with_allocs(Tirc *c, Stmt block, Stmt body, int n, const Buffer *buffers);
+
+/* The statements of a body: the items of a sequence, or the statement itself. */
+int tirc_body_items(Tirc *c, Stmt body, const Stmt **out);
+
+/* `what` put into a body before item `index` (clipped: < 0 or past the end is the end). */
+Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what);
+
+/* A loop variable named like `var` with a suffix, of type t. */
+Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t);
+
+/* Whether a value is loaded, or made by a call that may. */
+bool tirc_reads_memory(Expr e);
+
+/* The first expression of an expression or statement that a test picks; NULL: none. */
+typedef bool ExprTest(const void *self, Expr e);
+Expr tirc_find_expr(Expr in, ExprTest *is, const void *self);
+Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self);
+/* Whether a variable of these stands in a statement. */
+bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars);
+/* Whether a statement is, or has in it, that very one. */
+bool tirc_holds(Stmt s, Stmt what, const Paths *only);
+/* Whether it is a quotient or a remainder of whole numbers. */
+bool tirc_divides(Expr e);
+
+/* predicate `and` cond, added to every block that is not inside of another block. */
+Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond);
+
+/* From iterator variable to binding, for tirc_substitute. */
+void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out);
+
+/* A region with its dimensions substituted. */
+Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map);
+
+/* What a walk from above has to enter to come to these loops and blocks, and all that is in them.
+ */
+Paths tirc_paths_to(Sched *s, int n, SRef *const *at);
+void tirc_add_path(Sched *s, Paths *paths, SRef *to);
+
+/* The same for all in a scope that mentions a buffer or its memory. NULL: anything may. */
+Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b);
+
+/* tirc_replace_stmt where `from` is a loop or block of the tree, perhaps one that s has changed. */
+Stmt tirc_replace_node(Sched *s, Stmt in, SRef *from, Stmt to);
+
+/* Replaces every use of `from` (an identical pointer, buffers excepted) by `to` in s: for a loop or
+ * block nested anywhere. Returns s itself when it does not stand there. */
+Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to);
+
+/* TVM's IterMapSimplifyBlockBinding: the bindings of the blocks in s (those inside of blocks
+ * without iterators included) rewritten in terms of the loops around them. `above` are loops
+ * outside of s. */
+Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, int n_above, SRef *const *above,
+                            bool preserve_unit_iters);
+
+/* --- domains and regions ---------------------------------------------------------------------- */
+
+/* Ranges of loops, in the order of a walk from the inside out. */
+typedef struct LoopDomain {
+  int n;
+  Expr *vars;
+  Range *doms;
+} LoopDomain;
+
+/* TVM's LoopDomainOfSRefTreePath: the loops from `low` (inclusive; a block there ends the walk) up
+ * to `high` (exclusive; NULL: the first block). When `scope` is a storage scope below "global"
+ * (NULL: none), thread-bound loops further up under which such storage is shared are in it too. */
+LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope);
+
+/* Whether no two iterations of these loops, without those that the predicate leaves out, have all
+ * of the values in common. */
+bool tirc_tells_apart(Sched *s, int n, const Expr *values, const LoopDomain *loops, Expr predicate);
+
+/* Whether no two iterations of these loops run the same instance of the block. */
+bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predicate);
+
+/* Whether storage of this scope is shared by the threads of that axis, so that what one of them
+ * does with it is not all. */
+bool tirc_shared_under(const char *scope, const char *thread);
+
+/* The domains of iterators, in their order. */
+LoopDomain tirc_iter_domain(Tirc *c, int n, const IterVar *iters);
+void tirc_bind_iters(Analyzer *a, const Block *b);
+
+/* A domain as a map for tirc_eval_set: from variable to IntSet *. */
+void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out);
+
+/* Whether all variables of a condition are loops of the domain. */
+bool tirc_is_about(Expr cond, const LoopDomain *d);
+
+/* TVM's AnalyzeRegionUpperBound / LowerBound: the box (buffer->ndim sets) that a region, written in
+ * loop variables, touches while the loops from `low` (inclusive) to `high` (exclusive) run.
+ * Lower: NULL when it is not known exactly. */
+const IntSet *tirc_region_upper(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
+                                SRef *high);
+const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
+                                SRef *high);
+
+/* An analyzer that knows the ranges of all loops around (and including) this one, of all scopes,
+ * and the iterators of the blocks around. */
+Analyzer *tirc_analyzer_around(Sched *s, SRef *sref);
+
+/* Symbols that are extents of the parameters of the scope's function are taken to be at least 1. */
+void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope);
+
+/* Whether a loop around the block runs another block of its scope as well. */
+bool tirc_shares_loops(Sched *s, SRef *block);
+
+/* outside_blocks.c: throws not-stage-pipeline when a statement of the scope that is in no block
+ * uses what the block writes, or stores to what it reads. */
+void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block);
+
+/* Whether such a statement uses the buffer; what is in `besides`, a loop or block, does not count.
+ */
+bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b);
+
+/* Whether somebody uses the buffer besides what is in a loop or block. */
+bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b);
+
+/* The buffers to which such statements below a loop store. */
+int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out);
+
+/* Whether a loop or block changes what an expression loads. */
+bool tirc_loads_change(Sched *s, SRef *at, Expr e);
+
+/* The loop of the scope on which the domain of an iterator of the block depends; NULL: none does.
+ */
+SRef *tirc_loop_of_domain(const SRef *block);
+
+/* Whether the block's bindings are affine over the loops up to `high` (exclusive; NULL: all of its
+ * scope). Not the cached flag: computed. */
+bool tirc_is_affine_under(Sched *s, SRef *block, SRef *high);
+/* The same in the rectangle around a nest whose loops' lengths, or whose predicate, depend on other
+ * loops. False: it is no such nest, either. */
+bool tirc_is_affine_in_rectangle(Sched *s, SRef *block);
+/* What to write in place of a loop that does not start at 0. */
+const char *tirc_hint_of_start(Sched *s, const SRef *loop);
+
+/* --- blocks and their neighbours -------------------------------------------------------------- */
+
+/* Whether a block or one inside of it declares to read or write the buffer, or loads it to decide
+ * where, on which elements and whether it runs: a block without iterators need not declare what
+ * those inside of it do. */
+bool tirc_touches(const SRef *block, Buffer b, bool write);
+
+/* Whether the producers of a block write all that it declares to read, and all that it, or a block
+ * inside of it, reads of the buffer without that. */
+bool tirc_finds_written(Sched *s, SRef *reader, Buffer b);
+/* What state_info.c knows of a block, or finds when it is asked for after a change. */
+bool tirc_has_affine_binding(Sched *s, SRef *block);
+bool tirc_has_region_cover(Sched *s, SRef *block);
+bool tirc_is_stage_pipeline(Sched *s, SRef *scope); /* all children have it, and no other fault */
+
+/* Whether they write what it loads without a declaration to decide where, on which elements and
+ * whether it runs. A block that runs too early may run again later; but it must not fail. */
+bool tirc_decides_by_written(Sched *s, SRef *block);
+
+/* The blocks of a scope that write / read this buffer, in order. */
+int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
+int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out);
+
+/* Whether an expression loads what a block of the scope stores. */
+bool tirc_reads_written(Sched *s, SRef *scope, Expr e);
+
+/* The block of the function that allocates the buffer (above sref or itself), or NULL for a
+ * parameter's. */
+SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b);
+
+/* Whether an extent of a buffer that the statement itself makes is loaded from b; and throws
+ * buffer-not-plain where that is so of one in the site: rewritten, b is another buffer. */
+bool tirc_shapes_load(Stmt s, Buffer b);
+void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b);
+bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b); /* of the block's function */
+
+/* TVM's LeafBlockRemovalPlan: what to pass to tirc_sched_replace so that a block and the loops
+ * which have nothing else below them are gone. *src is the loop or block to be replaced (above or
+ * the scope root itself), *with its replacement. Raises only-leaf when the block is all that its
+ * scope has. */
+void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with);
+
+/* Throws index-overflow when the module has a constant that its type does not hold, and the one
+ * before has none (overflow.c). */
+void tirc_require_countable(Sched *s, const Module *before);
+
+/* --- labels for messages ---------------------------------------------------------------------- */
+
+/* "tir.For#0 (i)" / "tir.Block#1 (C)": number is how TVM counts the locations of interest of one
+ * error, from 0. Marks the statement in the error's IR as well. */
+const char *tirc_label(Sched *s, SRef *sref, int number);
+
+/* "block C", "loop i". */
+const char *tirc_describe(Sched *s, Stmt loop_or_block);
+
+/* Whether a reduction iterator stands in an index of what the block stores to. */
+bool tirc_is_indexed_by_reduction(Sched *s, const Block *b);
+
+#endif

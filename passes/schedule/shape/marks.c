@@ -1,0 +1,130 @@
+/* Marks that get lost. A loop is made parallel, a block gets an annotation, and a later call puts
+ * something else in its place:
+ *
+ *   sch.parallel(i); sch.fuse(i, j)     ->     for i_j_fused in range(...):
+ *
+ * The program is what the calls say, and hardly what was meant: the call that drops a mark warns,
+ * and names the place of the one that set it. What takes the place of a marked loop or block keeps
+ * the mark if it is new in the program and has it, too. Marks of the program's own text count as
+ * its author's affair, and so does a mark that is set anew or taken away by a call of its own. */
+#include "core.h"
+
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+
+static const void *identity(Stmt s) {
+  return s->kind == STMT_FOR ? (const void *)s->u.loop.var : tirc_block_key(s->u.block.id);
+}
+
+static Attrs attrs_of(Stmt s) {
+  return s->kind == STMT_FOR ? s->u.loop.annotations : s->u.block.annotations;
+}
+
+static bool has_mark(Stmt s, const SetMark *m) {
+  if (m->key) return tirc_attrs_get(attrs_of(s), m->key) != NULL;
+  return s->kind == STMT_FOR && s->u.loop.kind == m->kind &&
+         (!m->thread || !strcmp(s->u.loop.thread, m->thread));
+}
+
+void tirc_mark_changed(Sched *s, const SRef *at, const char *key) {
+  const Stmt now = at->stmt;
+  const bool is_loop = now->kind == STMT_FOR;
+  SetMark m = {.node = identity(now),
+               .key = key,
+               .kind = is_loop ? now->u.loop.kind : LOOP_SERIAL,
+               .thread = is_loop ? now->u.loop.thread : NULL,
+               .what = tirc_describe(s, now),
+               .loc = s->loc};
+  m.set = has_mark(now, &m);
+  vec_push(s->c, s->changed_marks, m);
+}
+
+static bool same_mark(const SetMark *a, const SetMark *b) {
+  return a->node == b->node && !a->key == !b->key && (!a->key || !strcmp(a->key, b->key));
+}
+
+/* --- what takes the place of a loop or block ---------------------------------------------------
+ */
+
+typedef struct Heirs {
+  Tirc *c;
+  PtrMap before; /* identities of the loops and blocks that there were */
+  const SetMark *mark;
+  SetMarks *kept; /* gets the mark for each of what is new and has it */
+} Heirs;
+
+static bool see_before(Visitor *v, Stmt s) {
+  Heirs *h = v->self;
+  if (s->kind == STMT_FOR || s->kind == STMT_BLOCK) tirc_map_set(h->c, &h->before, identity(s), h);
+  return true;
+}
+
+static bool see_after(Visitor *v, Stmt s) {
+  Heirs *h = v->self;
+  if ((s->kind != STMT_FOR && s->kind != STMT_BLOCK) || tirc_map_has(&h->before, identity(s)) ||
+      !has_mark(s, h->mark))
+    return true;
+  SetMark m = *h->mark;
+  m.node = identity(s);
+  vec_push(h->c, *h->kept, m);
+  return true;
+}
+
+static void visit_all(const Module *m, bool (*see)(Visitor *, Stmt), Heirs *h) {
+  Visitor v = {.stmt = see, .expr = tirc_skip_expr, .self = h};
+  for (int i = 0; i < m->n_funcs; i++)
+    if (m->funcs[i]->body) tirc_visit_stmt(&v, m->funcs[i]->body);
+}
+
+/* --- the call is over --------------------------------------------------------------------------
+ */
+
+static bool still_marked(const Sched *s, const SetMark *m) {
+  const SRef *r = tirc_map_get(&s->loops, m->node);
+  if (!r) r = tirc_map_get(&s->blocks, m->node);
+  return r && r->stmt && has_mark(r->stmt, m);
+}
+
+static bool is_changed(const Sched *s, const SetMark *m) {
+  for (int i = 0; i < s->changed_marks.n; i++)
+    if (same_mark(&s->changed_marks.at[i], m)) return true;
+  return false;
+}
+
+/* "at tile.sch:4:1" */
+static const char *place_text(Tirc *c, Loc loc) {
+  return loc.file ? tirc_format(c, " at %s:%d:%d", loc.file, loc.line, loc.column) : "";
+}
+
+static void warn(Sched *s, const Primitive *p, const SetMark *m) {
+  const char *how = m->key      ? tirc_format(s->c, "annotated with \"%s\"", m->key)
+                    : m->thread ? tirc_format(s->c, "bound to %s", m->thread)
+                    : m->kind == LOOP_UNROLLED
+                        ? "unrolled"
+                        : tirc_format(s->c, "made %s", tirc_loop_kind_name(m->kind));
+  tirc_sched_warn_code(s, SCHED_LOST_MARK,
+                       "%s drops a mark: %s was %s%s, and nothing in its place is", p->name,
+                       m->what, how, place_text(s->c, m->loc));
+}
+
+SetMarks tirc_marks_after(Sched *s, const Primitive *p, const Module *before) {
+  SetMarks kept = {0};
+  Heirs h = {.c = s->c, .kept = &kept};
+  if (s->mod == before && !s->changed_marks.n) return s->set_marks;
+  for (int i = 0; i < s->set_marks.n; i++) {
+    const SetMark *m = &s->set_marks.at[i];
+    const int n = kept.n;
+    if (is_changed(s, m)) continue;
+    if (still_marked(s, m)) {
+      vec_push(s->c, kept, *m);
+      continue;
+    }
+    if (!h.before.cap) visit_all(before, see_before, &h);
+    h.mark = m;
+    visit_all(s->mod, see_after, &h);
+    if (kept.n == n) warn(s, p, m);
+  }
+  for (int i = 0; i < s->changed_marks.n; i++)
+    if (s->changed_marks.at[i].set) vec_push(s->c, kept, s->changed_marks.at[i]);
+  return kept;
+}

@@ -1,0 +1,171 @@
+/* Which values the loops around a place take, and what box of a buffer is touched while they run.
+ */
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+
+/* Rank of a storage scope in the memory hierarchy, as TVM's StorageRank. */
+static int storage_rank(const char *scope) {
+  static const char *const ranks[] = {"global", "shared", "warp", "local"};
+  for (int i = 0; i < 4; i++)
+    if (!strncmp(scope, ranks[i], strlen(ranks[i]))) return i;
+  return 4;
+}
+
+bool tirc_shared_under(const char *scope, const char *thread) {
+  int rank = storage_rank(scope);
+  if (rank == 0) return false;
+  if (rank == 2) return !strcmp(thread, "threadIdx.x");
+  return rank <= (strncmp(thread, "blockIdx.", 9) == 0 ? 0 : 1);
+}
+
+LoopDomain tirc_loop_domain(Sched *s, SRef *low, SRef *high, const char *scope) {
+  Tirc *c = s->c;
+  VEC(Expr) vars = {0};
+  VEC(Range) doms = {0};
+  SRef *r = low;
+  for (; r && r != high && tirc_is_loop(r); r = r->parent) {
+    vec_push(c, vars, tirc_loop_of(r)->var);
+    vec_push(c, doms, tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
+  }
+  for (; scope && storage_rank(scope) && r; r = r->parent) {
+    if (!tirc_is_loop(r) || tirc_loop_of(r)->kind != LOOP_THREAD_BINDING) continue;
+    if (!tirc_shared_under(scope, tirc_loop_of(r)->thread)) continue;
+    vec_push(c, vars, tirc_loop_of(r)->var);
+    vec_push(c, doms, tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
+  }
+  return (LoopDomain){vars.n, vars.at, doms.at};
+}
+
+/* Without the predicate more is asked for, which can be easier to see. */
+bool tirc_tells_apart(Sched *s, int n, const Expr *values, const LoopDomain *loops,
+                      Expr predicate) {
+  for (int with = 0; with < 2; with++)
+    if (tirc_detect_iter_map(tirc_analyzer(s->c), n, values, loops->n, loops->vars, loops->doms,
+                             with ? predicate : NULL, ITER_LEVEL_BIJECTIVE, true, NULL))
+      return true;
+  return false;
+}
+
+bool tirc_runs_once(Sched *s, SRef *block, const LoopDomain *loops, Expr predicate) {
+  const Block *b = tirc_block_of(block);
+  return tirc_tells_apart(s, b->n_iters, b->iter_values, loops, predicate);
+}
+
+LoopDomain tirc_iter_domain(Tirc *c, int n, const IterVar *iters) {
+  LoopDomain d = {n, tirc_new_array(c, Expr, n + 1), tirc_new_array(c, Range, n + 1)};
+  for (int i = 0; i < n; i++) {
+    d.vars[i] = iters[i].var;
+    d.doms[i] = iters[i].dom;
+  }
+  return d;
+}
+
+void tirc_bind_iters(Analyzer *a, const Block *b) {
+  for (int i = 0; i < b->n_iters; i++) tirc_bind_range(a, b->iters[i].var, b->iters[i].dom);
+}
+
+void tirc_domain_sets(Tirc *c, const LoopDomain *d, PtrMap *out) {
+  for (int i = 0; i < d->n; i++) {
+    IntSet *set = tirc_new(c, IntSet);
+    *set = tirc_set_of_range(c, d->doms[i]);
+    tirc_map_set(c, out, d->vars[i], set);
+  }
+}
+
+bool tirc_is_about(Expr cond, const LoopDomain *d) {
+  if (cond->op == OP_VAR) {
+    for (int i = 0; i < d->n; i++)
+      if (d->vars[i] == cond) return true;
+    return false;
+  }
+  for (int i = 0; i < cond->n; i++)
+    if (!tirc_is_about(cond->args[i], d)) return false;
+  return true;
+}
+
+const IntSet *tirc_region_lower(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
+                                SRef *high) {
+  LoopDomain d = tirc_loop_domain(s, low, high, r.buffer->scope);
+  return tirc_estimate_region(a, r.buffer->ndim, r.dims, d.n, d.vars, d.doms, predicate, true);
+}
+
+/* The hull of one dimension by interval arithmetic. The last element of a joined access, a + (b + 1
+ * - a) - 1, is b: of what stands there twice, the interval would be taken twice. */
+static IntSet coarse(Sched *s, Analyzer *a, Range dim, const LoopDomain *d) {
+  PtrMap sets = {0};
+  tirc_domain_sets(s->c, d, &sets);
+  IntSet min = tirc_eval_set(a, dim.min, &sets);
+  Expr last =
+      tirc_sub(s->c, tirc_add(s->c, dim.min, dim.extent), tirc_int(s->c, dim.min->dtype, 1));
+  const Expr wide = tirc_eval_set(a, last, &sets).max;
+  const Expr narrow = tirc_eval_set(a, tirc_simplify(a, last), &sets).max;
+  const bool keeps_wide = wide && (!narrow || tirc_prove_ge(a, narrow, wide));
+  return (IntSet){min.min, keeps_wide ? wide : narrow};
+}
+
+const IntSet *tirc_region_upper(Sched *s, Analyzer *a, Region r, Expr predicate, SRef *low,
+                                SRef *high) {
+  LoopDomain d = tirc_loop_domain(s, low, high, r.buffer->scope);
+  int ndim = r.buffer->ndim;
+  const IntSet *exact = tirc_estimate_region(a, ndim, r.dims, d.n, d.vars, d.doms, predicate, true);
+  if (exact) return exact;
+  IntSet *out = tirc_new_array(s->c, IntSet, ndim + 1);
+  for (int i = 0; i < ndim; i++) {
+    const IntSet *one =
+        tirc_estimate_region(a, 1, &r.dims[i], d.n, d.vars, d.doms, predicate, true);
+    out[i] = one ? *one : coarse(s, a, r.dims[i], &d);
+  }
+  return out;
+}
+
+static void bind_loop(Analyzer *a, const SRef *r) {
+  tirc_bind_range(a, tirc_loop_of(r)->var,
+                  tirc_range(tirc_loop_of(r)->min, tirc_loop_of(r)->extent));
+}
+
+Analyzer *tirc_analyzer_of_loops(Sched *s, SRef *low, SRef *high) {
+  Analyzer *a = tirc_analyzer(s->c);
+  for (SRef *r = low->parent; r && r != high && tirc_is_loop(r); r = r->parent) bind_loop(a, r);
+  return a;
+}
+
+void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope) {
+  const Func *f = s->mod->funcs[scope->func];
+  for (int i = 0; i < f->n_params; i++)
+    for (int d = 0; f->buffers[i] && d < f->buffers[i]->ndim; d++) {
+      Expr extent = f->buffers[i]->shape[d];
+      if (extent->op == OP_VAR)
+        tirc_enter_constraint(a,
+                              tirc_binary(s->c, OP_GE, extent, tirc_int(s->c, extent->dtype, 1)));
+    }
+}
+
+Analyzer *tirc_analyzer_around(Sched *s, SRef *sref) {
+  Analyzer *a = tirc_analyzer(s->c);
+  int n = 0;
+  for (SRef *r = sref; r; r = r->parent) n++;
+  SRef **path = tirc_new_array(s->c, SRef *, n);
+  for (SRef *r = sref; r; r = r->parent) path[--n] = r;
+  for (int i = 0; i == 0 || path[i - 1] != sref; i++) {
+    if (tirc_is_loop(path[i]))
+      bind_loop(a, path[i]);
+    else
+      tirc_bind_iters(a, tirc_block_of(path[i]));
+  }
+  return a;
+}
+
+bool tirc_shares_loops(Sched *s, SRef *block) {
+  SRef **loops, **blocks;
+  return tirc_loops_above(s, block, &loops) && tirc_child_blocks(s, loops[0], &blocks) > 1;
+}
+
+SRef *tirc_loop_of_domain(const SRef *block) {
+  const Block *b = tirc_block_of(block);
+  for (SRef *l = block->parent; l && tirc_is_loop(l); l = l->parent)
+    for (int i = 0; i < b->n_iters; i++)
+      if (tirc_uses_var(b->iters[i].dom.min, tirc_loop_of(l)->var) ||
+          tirc_uses_var(b->iters[i].dom.extent, tirc_loop_of(l)->var))
+        return l;
+  return NULL;
+}

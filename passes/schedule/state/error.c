@@ -1,0 +1,82 @@
+/* ScheduleErrors: the table of their kinds, and how one is raised.
+ *
+ * A primitive raises where it finds the rule broken; it knows the loop, the block and the
+ * condition. The call's text, place and the underlined program are added by tirc_sched_call, which
+ * catches the error on its way out (call.c). */
+#include "passes/schedule/schedule.h"
+
+const ErrorInfo tirc_errors[SERR_COUNT] = {
+#define ERROR(id, code, title, hint) [SERR_##id] = {code, title, hint, TIRC_STATUS_NO},
+#define ARGUMENT_ERROR(id, code, title, hint) [SERR_##id] = {code, title, hint, TIRC_STATUS_BAD},
+#include "passes/words/errors.def"
+#undef ARGUMENT_ERROR
+#undef ERROR
+};
+
+void tirc_sched_mark(Sched *s, Stmt stmt) {
+  for (int i = 0; i < s->n_marks; i++)
+    if (s->marks[i] == stmt) return;
+  Stmt *grown = tirc_new_array(s->c, Stmt, s->n_marks + 1);
+  if (s->n_marks) memcpy(grown, s->marks, (size_t)s->n_marks * sizeof *grown);
+  grown[s->n_marks++] = stmt;
+  s->marks = grown;
+}
+
+static _Noreturn void raise_error(Sched *s, ErrorId id, const char *condition, const char *hint,
+                                  const char *message) {
+  const ErrorInfo *info = &tirc_errors[id];
+  s->c->diag = (Diag){.status = info->status,
+                      .code = info->code,
+                      .loc = s->loc,
+                      .message = message,
+                      .condition = condition,
+                      .hint = hint ? hint : info->hint};
+  tirc_throw(s->c);
+}
+
+_Noreturn void tirc_sched_error(Sched *s, ErrorId id, const char *condition, const char *hint,
+                                const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const char *message = tirc_vformat(s->c, format, args);
+  va_end(args);
+  raise_error(s, id, condition, hint, message);
+}
+
+_Noreturn void tirc_sched_error_at(Sched *s, Stmt at, ErrorId id, const char *condition,
+                                   const char *hint, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const char *message = tirc_vformat(s->c, format, args);
+  va_end(args);
+  tirc_sched_mark(s, at);
+  raise_error(s, id, condition, hint, message);
+}
+
+static void warn(Sched *s, const char *code, const char *format, va_list args) {
+  Warning w = {code, s->loc, tirc_vformat(s->c, format, args)};
+  vec_push(s->c, s->warnings, w);
+}
+
+void tirc_sched_warn(Sched *s, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  warn(s, SCHED_WARNING, format, args);
+  va_end(args);
+}
+
+void tirc_sched_warn_code(Sched *s, const char *code, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  warn(s, code, format, args);
+  va_end(args);
+}
+
+_Noreturn void tirc_raise_warning(Tirc *c, Warning w) {
+  c->diag = (Diag){.status = TIRC_STATUS_NO,
+                   .code = w.code,
+                   .loc = w.loc,
+                   .message = w.message,
+                   .hint = "leave out --strict (in Python, strict=True) to accept it"};
+  tirc_throw(c);
+}

@@ -1,0 +1,252 @@
+/* The schedule's state: the sref tree over an immutable program.
+ *
+ * A node of the tree (SRef) stands for an identity - a loop variable or a block id - and points to
+ * the statement that has this identity now. Replacing a subtree copies the statements on the way to
+ * the root and walks the new subtree once: an identity that was there before keeps its node, a new
+ * one gets a node, and those that the walk did not meet again are dead. A stamp tells which nodes
+ * the walk has met. Nodes outside of the subtree are not looked at, nor is what stands in the
+ * subtree as it stood before under loops that are as they were: primitives that rewrite a whole
+ * scope cost little for the blocks in it that they leave alone. */
+#include "state.h"
+#include "ir/cpu.h"
+
+#include "ir/tree/visit.h"
+#include "passes/record/trace.h"
+#include "passes/schedule/shape/core.h"
+
+enum { DEFAULT_SEED = 1 };
+
+/* --- a whole module -------------------------------------------------------------------------- */
+
+static void build(Sched *s, const Module *m) {
+  s->replacing = true;
+  s->mod = m;
+  s->loops = (PtrMap){0};
+  s->blocks = (PtrMap){0};
+  s->names = (StrMap){0};
+  s->roots = tirc_new_array(s->c, SRef *, m->n_funcs);
+  s->stamp++;
+  for (int i = 0; i < m->n_funcs; i++) {
+    Stmt body = m->funcs[i]->body;
+    if (!body || body->kind != STMT_BLOCK) continue;
+    tirc_walk_function(s, i, body);
+  }
+  s->replacing = false;
+}
+
+static bool raise_next_id(Visitor *v, Stmt stmt) {
+  Tirc *c = v->self;
+  if (stmt->kind == STMT_BLOCK && stmt->u.block.id >= c->next_block_id)
+    c->next_block_id = stmt->u.block.id + 1;
+  return true;
+}
+
+static bool find_block(Visitor *v, Stmt stmt) {
+  *(bool *)v->self |= stmt->kind == STMT_BLOCK;
+  return true;
+}
+
+static bool find_let(Visitor *v, Stmt stmt) {
+  if (stmt->kind == STMT_LET)
+    tirc_visit_stmt(&(Visitor){.stmt = find_block, .self = v->self}, stmt->u.let.body);
+  return true;
+}
+
+static bool has_let_around_block(const Module *m) {
+  bool found = false;
+  for (int i = 0; i < m->n_funcs && !found; i++)
+    if (m->funcs[i]->body)
+      tirc_visit_stmt(&(Visitor){.stmt = find_let, .self = &found}, m->funcs[i]->body);
+  return found;
+}
+
+/* Layouts count from here. */
+static const Module *without_relayouts(Tirc *c, const Module *m) {
+  for (int i = 0; i < m->n_funcs; i++) {
+    if (!m->funcs[i]->relayouts) continue;
+    Func *f = tirc_new(c, Func);
+    *f = *m->funcs[i];
+    f->relayouts = NULL;
+    m = tirc_module_with_func(c, m, i, f);
+  }
+  return m;
+}
+
+Sched *tirc_sched_new(Tirc *c, const Module *m) {
+  tirc_context_depend(c, m->c);
+  if (!c->next_block_id) c->next_block_id = 1;
+  Visitor v = {.stmt = raise_next_id, .self = c};
+  for (int i = 0; i < m->n_funcs; i++)
+    if (m->funcs[i]->body) tirc_visit_stmt(&v, m->funcs[i]->body);
+  Sched *s = tirc_new(c, Sched);
+  s->c = c;
+  s->target = tirc_cpu_find(CPU_DEFAULT);
+  s->trace = tirc_trace_new(c);
+  s->next_rv = tirc_new(c, uint32_t);
+  tirc_sched_seed(s, DEFAULT_SEED);
+  const Func *entry = tirc_module_main(m);
+  s->work_on = entry ? entry->name : NULL;
+  s->lets = has_let_around_block(m);
+  build(s, without_relayouts(c, m));
+  return s;
+}
+
+void tirc_sched_restore(Sched *s, const Module *old) {
+  if (s->replacing || old->n_funcs != s->mod->n_funcs) {
+    build(s, old);
+    return;
+  }
+  s->replacing = true;
+  for (int i = 0; i < old->n_funcs; i++)
+    if (s->roots[i]) tirc_walk_change(s, i, NULL, NULL, s->roots[i]->stmt, old->funcs[i]->body, -1);
+  s->mod = old;
+  s->replacing = false;
+}
+
+Sched *tirc_sched_copy(Sched *s) {
+  Sched *copy = tirc_new(s->c, Sched);
+  *copy = *s;
+  copy->trace = tirc_trace_copy(s->c, s->trace);
+  copy->marks = NULL;
+  copy->n_marks = 0;
+  copy->removed = (PtrMap){0};
+  for (size_t i = 0; i < s->removed.cap; i++)
+    if (s->removed.values[i])
+      tirc_map_set(s->c, &copy->removed, s->removed.keys[i], s->removed.values[i]);
+  memset(&copy->warnings, 0, sizeof copy->warnings);
+  copy->changed_marks = (SetMarks){0};
+  build(copy, s->mod);
+  tirc_sched_seed(copy, tirc_sched_fork_seed(s));
+  return copy;
+}
+
+/* --- looking up ------------------------------------------------------------------------------ */
+
+SRef *tirc_sref_of_loop(Sched *s, Expr var) {
+  SRef *r = tirc_map_get(&s->loops, var);
+  if (!r)
+    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL, "the loop %s is no longer in the program",
+                     var->u.s);
+  return r;
+}
+
+SRef *tirc_sref_of_block(Sched *s, uint32_t id) {
+  SRef *r = tirc_map_get(&s->blocks, tirc_block_key(id));
+  if (!r)
+    tirc_sched_error(s, SERR_STALE_HANDLE, NULL, NULL,
+                     "the block of this handle is no longer in the program");
+  return r;
+}
+
+SRef *tirc_sref_find(Sched *s, Stmt stmt) {
+  if (stmt->kind != STMT_FOR && stmt->kind != STMT_BLOCK) return NULL;
+  return stmt->kind == STMT_FOR ? tirc_map_get(&s->loops, stmt->u.loop.var)
+                                : tirc_map_get(&s->blocks, tirc_block_key(stmt->u.block.id));
+}
+
+SRef *tirc_sref_of_value(Sched *s, Value v) {
+  return v.kind == VAL_LOOP ? tirc_sref_of_loop(s, v.u.expr) : tirc_sref_of_block(s, v.u.block_id);
+}
+
+Value tirc_value_of_sref(const SRef *r) {
+  return tirc_is_loop(r) ? tirc_value_loop(r->stmt->u.loop.var)
+                         : tirc_value_block(r->stmt->u.block.id);
+}
+
+SRef *tirc_scope_root(Sched *s, SRef *sref) {
+  (void)s;
+  SRef *r = sref->parent;
+  while (r && !tirc_is_block(r)) r = r->parent;
+  return r;
+}
+
+static int reversed(Sched *s, SRefs *v, SRef ***out) {
+  for (int i = 0, j = v->n - 1; i < j; i++, j--) {
+    SRef *r = v->at[i];
+    v->at[i] = v->at[j];
+    v->at[j] = r;
+  }
+  *out = v->at ? v->at : tirc_new_array(s->c, SRef *, 1);
+  return v->n;
+}
+
+int tirc_loops_above(Sched *s, SRef *sref, SRef ***out) {
+  SRefs v = {0};
+  for (SRef *r = sref->parent; r && tirc_is_loop(r); r = r->parent) vec_push(s->c, v, r);
+  return reversed(s, &v, out);
+}
+
+int tirc_child_blocks(Sched *s, SRef *sref, SRef ***out) {
+  SRefs v = {0};
+  if (tirc_is_block(sref)) {
+    *out = sref->scope->blocks;
+    return sref->scope->n_blocks;
+  }
+  tirc_blocks_in(s, sref->stmt->u.loop.body, &v);
+  *out = v.at;
+  return v.n;
+}
+
+/* --- replacing ------------------------------------------------------------------------------- */
+
+int tirc_item_index(SRef *r) {
+  if (!r->parent) return -1;
+  Stmt body = tirc_body_of(r->parent->stmt);
+  if (body->kind != STMT_SEQ) return -1;
+  const int n = body->u.seq.n, hint = r->seq_index < 0 || r->seq_index >= n ? 0 : r->seq_index;
+  for (int d = 0; d < n; d++) {
+    if (hint + d < n && tirc_item(body, hint + d) == r->stmt) return r->seq_index = hint + d;
+    if (hint - d >= 0 && tirc_item(body, hint - d) == r->stmt) return r->seq_index = hint - d;
+  }
+  return -1;
+}
+
+bool tirc_stands_directly(SRef *r) {
+  return !r->parent || tirc_body_of(r->parent->stmt) == r->stmt || tirc_item_index(r) >= 0;
+}
+
+/* A sequence with another item number i. */
+static Stmt with_item(Tirc *c, Stmt seq, int i, Stmt item) {
+  struct StmtNode *copy = tirc_seq_draft(c, seq);
+  tirc_seq_set(c, copy, seq, i, item);
+  return copy;
+}
+
+/* A body with `from`, which is `old` as it stood, replaced by `to`. */
+static Stmt replace_child(Tirc *c, Stmt body, SRef *old, Stmt from, Stmt to) {
+  if (body == from) return to;
+  const int index = tirc_item_index(old);
+  return index < 0 ? tirc_replace_stmt(c, body, from, to) : with_item(c, body, index, to);
+}
+
+/* Copies of everything above `old`, outermost last. */
+static Stmt *rebuild_path(Tirc *c, SRef *old, Stmt with, Stmt *top) {
+  int depth = 0;
+  for (SRef *r = old->parent; r; r = r->parent) depth++;
+  Stmt *path = tirc_new_array(c, Stmt, depth);
+  Stmt to = with;
+  int i = 0;
+  for (SRef *r = old; r->parent; r = r->parent) {
+    Stmt body = replace_child(c, tirc_body_of(r->parent->stmt), r, r->stmt, to);
+    to = tirc_with_body(c, r->parent->stmt, body);
+    path[i++] = to;
+  }
+  *top = to;
+  return path;
+}
+
+void tirc_sched_replace(Sched *s, SRef *old, Stmt with) {
+  Tirc *c = s->c;
+  SRef *const parent = old->parent, *const scope = tirc_scope_root(s, old);
+  const int func = old->func, seq_index = old->seq_index;
+  const Stmt before = old->stmt;
+  Stmt top;
+  Stmt *path = rebuild_path(c, old, with, &top);
+  const Func *f = tirc_func_with_body(c, s->mod->funcs[func], top);
+  s->mod = tirc_module_with_func(c, s->mod, func, f);
+  s->replacing = true;
+  int i = 0;
+  for (SRef *r = parent; r; r = r->parent) r->stmt = path[i++];
+  tirc_walk_change(s, func, parent, scope, before, with, seq_index);
+  s->replacing = false;
+}

@@ -1,0 +1,404 @@
+/* Questions about the shape of the sref tree, and the small rewrites that every primitive is made
+ * of. */
+#include "ir/tree/visit.h"
+#include "passes/schedule/shape/core.h"
+#include "state.h"
+
+#include "ir/arith/access.h"
+
+/* --- shapes ---------------------------------------------------------------------------------- */
+
+unsigned tirc_kinds_moved(const Block *b, Expr loop_var) {
+  unsigned kinds = 0;
+  for (int i = 0; i < b->n_iters; i++)
+    if (tirc_uses_var(b->iter_values[i], loop_var)) kinds |= 1u << b->iters[i].kind;
+  return kinds;
+}
+
+bool tirc_moves(const Block *b, Expr loop_var, IterKind kind) {
+  for (int i = 0; i < b->n_iters; i++)
+    if (b->iters[i].kind == kind && tirc_uses_var(b->iter_values[i], loop_var)) return true;
+  return false;
+}
+
+bool tirc_is_ancestor(const SRef *high, const SRef *low) {
+  while (low && low != high) low = low->parent;
+  return low != NULL;
+}
+
+static int depth_of(const SRef *r) {
+  int depth = 0;
+  for (; r; r = r->parent) depth++;
+  return depth;
+}
+
+static SRef *common2(SRef *a, SRef *b) {
+  int da = depth_of(a), db = depth_of(b);
+  for (; da > db; da--) a = a->parent;
+  for (; db > da; db--) b = b->parent;
+  while (a != b) {
+    a = a->parent;
+    b = b->parent;
+  }
+  return a;
+}
+
+SRef *tirc_common_ancestor(int n, SRef *const *at) {
+  SRef *r = at[0];
+  for (int i = 1; i < n; i++) r = common2(r, at[i]);
+  return r;
+}
+
+static int users(Sched *s, SRef *scope, Buffer b, bool writers, SRef ***out) {
+  SRefs v = {0};
+  const SRefs *all = tirc_users_of(scope->scope, b);
+  for (int i = 0; i < all->n; i++)
+    if (tirc_touches(all->at[i], b, writers)) vec_push(s->c, v, all->at[i]);
+  *out = v.at;
+  return v.n;
+}
+
+int tirc_writers_of(Sched *s, SRef *scope, Buffer b, SRef ***out) {
+  return users(s, scope, b, true, out);
+}
+int tirc_readers_of(Sched *s, SRef *scope, Buffer b, SRef ***out) {
+  return users(s, scope, b, false, out);
+}
+
+/* --- searches -------------------------------------------------------------------------------- */
+
+typedef struct Find {
+  ExprTest *is;
+  const void *self;
+  Expr found;
+} Find;
+
+static bool see_expr(Visitor *v, Expr e) {
+  Find *f = v->self;
+  if (!f->found && f->is(f->self, e)) f->found = e;
+  return !f->found;
+}
+
+Expr tirc_find_expr(Expr in, ExprTest *is, const void *self) {
+  Find f = {is, self, NULL};
+  tirc_visit_expr(&(Visitor){.expr = see_expr, .self = &f}, in);
+  return f.found;
+}
+
+Expr tirc_find_expr_in(Stmt in, ExprTest *is, const void *self) {
+  Find f = {is, self, NULL};
+  tirc_visit_stmt(&(Visitor){.expr = see_expr, .self = &f}, in);
+  return f.found;
+}
+
+static bool is_one_of(const void *vars, Expr e) { return e->op == OP_VAR && tirc_map_has(vars, e); }
+
+bool tirc_stmt_uses_any(Stmt s, const PtrMap *vars) {
+  return tirc_find_expr_in(s, is_one_of, vars);
+}
+
+static bool see_stmt(Visitor *v, Stmt s) {
+  Stmt *left = v->self;
+  if (s == *left) *left = NULL;
+  return *left != NULL;
+}
+
+bool tirc_holds(Stmt s, Stmt what, const Paths *only) {
+  tirc_visit_stmt(&(Visitor){.stmt = see_stmt, .self = &what, .only = only}, s);
+  return !what;
+}
+
+bool tirc_divides(Expr e) {
+  return e->op == OP_FLOORDIV || e->op == OP_FLOORMOD || e->op == OP_TRUNCDIV ||
+         e->op == OP_TRUNCMOD;
+}
+
+typedef struct WrittenLoad {
+  Sched *s;
+  SRef *scope;
+} WrittenLoad;
+
+static bool is_written_load(const void *self, Expr e) {
+  const WrittenLoad *w = self;
+  SRef **writers;
+  return e->op == OP_LOAD && tirc_writers_of(w->s, w->scope, e->u.buffer, &writers);
+}
+
+bool tirc_reads_written(Sched *s, SRef *scope, Expr e) {
+  return tirc_find_expr(e, is_written_load, &(WrittenLoad){s, scope});
+}
+
+SRef *tirc_allocator_of(Sched *s, SRef *sref, Buffer b) {
+  (void)s;
+  for (SRef *r = sref; r; r = r->parent) {
+    if (!tirc_is_block(r)) continue;
+    for (int i = 0; i < tirc_block_of(r)->n_allocs; i++)
+      if (tirc_block_of(r)->allocs[i] == b) return r;
+  }
+  return NULL;
+}
+
+bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b) {
+  const Func *f = s->mod->funcs[block->func];
+  for (int i = 0; i < f->n_params; i++)
+    if (f->buffers[i] == b) return true;
+  return false;
+}
+
+typedef struct ShapeLoads {
+  Visitor v;
+  Buffer of;
+  bool found;
+} ShapeLoads;
+
+static bool is_load_of(const void *buffer, Expr e) {
+  return e->op == OP_LOAD && e->u.buffer == buffer;
+}
+
+bool tirc_shapes_load(Stmt s, Buffer b) {
+  bool found = false;
+  const bool block = s->kind == STMT_BLOCK;
+  const int n = block ? s->u.block.n_allocs : s->kind == STMT_ALLOC || s->kind == STMT_DECL;
+  for (int i = 0; i < n && block; i++)
+    if (s->u.block.allocs[i] == b) return false; /* made at once: it holds nothing yet */
+  for (int i = 0; i < n; i++) {
+    const Buffer made = block ? s->u.block.allocs[i] : s->u.alloc.buffer;
+    for (int d = 0; d < made->ndim && !found; d++)
+      found = made->shape[d]->op != OP_INT && tirc_find_expr(made->shape[d], is_load_of, b);
+  }
+  return found;
+}
+
+static bool see_shapes(Visitor *v, Stmt s) {
+  ShapeLoads *k = v->self;
+  k->found |= tirc_shapes_load(s, k->of);
+  return !k->found;
+}
+
+void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b) {
+  ShapeLoads k = {.of = b};
+  k.v = (Visitor){.stmt = see_shapes,
+                  .expr = tirc_skip_expr,
+                  .self = &k,
+                  .only = tirc_paths_to_users(s, site, b)};
+  tirc_visit_stmt(&k.v, site->stmt);
+  if (!k.found) return;
+  tirc_sched_error_at(s, site->stmt, SERR_BUFFER_NOT_PLAIN, NULL, NULL,
+                      "%s cannot change: an extent of a buffer is loaded from it.", b->name);
+}
+
+/* --- rewrites -------------------------------------------------------------------------------- */
+
+Stmt tirc_with_body(Tirc *c, Stmt s, Stmt body) {
+  if (tirc_body_of(s) == body) return s;
+  struct StmtNode *copy = tirc_new(c, struct StmtNode);
+  *copy = *s;
+  if (s->kind == STMT_FOR)
+    copy->u.loop.body = body;
+  else
+    copy->u.block.body = body;
+  return tirc_stmt_done(c, copy);
+}
+
+Stmt tirc_with_allocs(Tirc *c, Stmt block, Stmt body, int n, const Buffer *buffers) {
+  struct StmtNode *copy = tirc_new(c, struct StmtNode);
+  *copy = *block;
+  Block *to = &copy->u.block;
+  Buffer *allocs = tirc_alloc_array(c, (size_t)(to->n_allocs + n), sizeof *allocs);
+  if (to->n_allocs) memcpy(allocs, to->allocs, (size_t)to->n_allocs * sizeof *allocs);
+  if (n) memcpy(allocs + to->n_allocs, buffers, (size_t)n * sizeof *allocs);
+  to->n_allocs += n;
+  to->allocs = allocs;
+  to->body = body;
+  return tirc_stmt_done(c, copy);
+}
+
+int tirc_body_items(Tirc *c, Stmt body, const Stmt **out) {
+  const bool seq = body->kind == STMT_SEQ;
+  const int n = seq ? body->u.seq.n : 1;
+  Stmt *items = tirc_new_array(c, Stmt, n);
+  if (!seq) items[0] = body;
+  for (int p = 0; seq && p < body->u.seq.n_parts; p++) {
+    const SeqPart *part = &body->u.seq.parts[p];
+    memcpy(items + part->first, part->at,
+           (size_t)(tirc_part_end(body, part) - part->first) * sizeof *items);
+  }
+  *out = items;
+  return n;
+}
+
+Stmt tirc_insert_item(Tirc *c, Stmt body, int index, Stmt what) {
+  const int n = body->kind == STMT_SEQ ? body->u.seq.n : 1;
+  return tirc_seq_splice(c, body, index < 0 || index > n ? n : index, 0, 1, &what);
+}
+
+Expr tirc_var_suffixed(Tirc *c, Expr var, const char *suffix, DType t) {
+  return tirc_var(c, tirc_format(c, "%s%s", var->u.s, suffix), t);
+}
+
+static bool may_divide_by_0(const void *self, Expr e) {
+  (void)self;
+  int64_t by;
+  return tirc_divides(e) && !tirc_const_int(e->args[1], &by);
+}
+
+static bool may_fail(Expr e) {
+  return tirc_reads_memory(e) || tirc_find_expr(e, may_divide_by_0, NULL);
+}
+
+/* A condition that reads memory or divides may do so only where the other one holds. */
+static Stmt guard(Mutator *m, Stmt s) {
+  if (s->kind != STMT_BLOCK) return tirc_mutate_stmt_children(m, s);
+  struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
+  *copy = *s;
+  Expr old = s->u.block.predicate, added = m->self;
+  copy->u.block.predicate = may_fail(old) ? tirc_and(m->c, added, old) : tirc_and(m->c, old, added);
+  return tirc_stmt_done(m->c, copy);
+}
+
+static Expr keep_expr(Mutator *m, Expr e) {
+  (void)m;
+  return e;
+}
+
+Stmt tirc_add_predicate(Tirc *c, Stmt s, Expr cond) {
+  Mutator m = {.c = c, .expr = keep_expr, .stmt = guard, .self = (void *)(uintptr_t)cond};
+  return tirc_mutate_stmt(&m, s);
+}
+
+void tirc_bindings_of(Tirc *c, Stmt block, PtrMap *out) {
+  const Block *b = &block->u.block;
+  for (int i = 0; i < b->n_iters; i++) tirc_map_set(c, out, b->iters[i].var, b->iter_values[i]);
+}
+
+Region tirc_substitute_region(Tirc *c, Region r, const PtrMap *map) {
+  Range *dims = tirc_new_array(c, Range, r.buffer->ndim + 1);
+  for (int i = 0; i < r.buffer->ndim; i++) {
+    dims[i].min = tirc_substitute(c, r.dims[i].min, map);
+    dims[i].extent = tirc_substitute(c, r.dims[i].extent, map);
+  }
+  return (Region){r.buffer, dims};
+}
+
+typedef struct Exchange {
+  Stmt from, to;
+} Exchange;
+
+static Stmt exchange(Mutator *m, Stmt s) {
+  const Exchange *x = m->self;
+  return s == x->from ? x->to : tirc_mutate_stmt_children(m, s);
+}
+
+Stmt tirc_replace_stmt(Tirc *c, Stmt s, Stmt from, Stmt to) {
+  Exchange x = {from, to};
+  Mutator m = {.c = c, .expr = keep_expr, .stmt = exchange, .self = &x};
+  return tirc_mutate_stmt(&m, s);
+}
+
+static const void *identity_of(const SRef *r) {
+  return tirc_is_loop(r) ? (const void *)tirc_loop_of(r)->var
+                         : tirc_block_key(tirc_block_of(r)->id);
+}
+
+static void enter(Sched *s, Paths *paths, SRef *r, const char *path) {
+  tirc_path_set(s->c, paths, identity_of(r), path);
+  if (!r->parent) return;
+  Stmt body = tirc_body_of(r->parent->stmt);
+  const SRef *scope = r->parent;
+  while (!tirc_is_block(scope)) scope = scope->parent;
+  if (body->kind != STMT_SEQ || body->u.seq.n_parts == 1 || scope->scope->loose) return;
+  tirc_path_set_in(s->c, paths, body, tirc_item_index(r));
+}
+
+void tirc_add_path(Sched *s, Paths *paths, SRef *to) {
+  enter(s, paths, to, &tirc_path_all);
+  for (SRef *r = to->parent; r && !tirc_map_has(&paths->at, identity_of(r)); r = r->parent)
+    enter(s, paths, r, &tirc_path_on);
+}
+
+Paths tirc_paths_to(Sched *s, int n, SRef *const *at) {
+  Paths paths = {0};
+  for (int i = 0; i < n; i++) tirc_add_path(s, &paths, at[i]);
+  return paths;
+}
+
+Paths *tirc_paths_to_users(Sched *s, SRef *scope, Buffer b) {
+  if (scope->scope->loose) return NULL;
+  Paths *paths = tirc_new(s->c, Paths);
+  for (SRef *r = scope; r; r = r->parent) enter(s, paths, r, &tirc_path_on);
+  for (int data = 0; data < 2; data++) {
+    const SRefs *users = tirc_users_of(scope->scope, data ? (const void *)b->data : b);
+    for (int i = 0; i < users->n; i++) tirc_add_path(s, paths, users->at[i]);
+  }
+  return paths;
+}
+
+/* Stops at the node: what is in it is not looked at. */
+Stmt tirc_replace_node(Sched *s, Stmt in, SRef *from, Stmt to) {
+  const Paths paths = tirc_paths_to(s, 1, &from);
+  Exchange x = {from->stmt, to};
+  Mutator m = {.c = s->c, .expr = keep_expr, .stmt = exchange, .self = &x, .only = &paths};
+  return tirc_mutate_stmt(&m, in);
+}
+
+/* --- bindings -------------------------------------------------------------------------------- */
+
+typedef struct Bindings {
+  Analyzer *a;
+  bool preserve_unit_iters;
+  VEC(Expr) vars;
+  VEC(Range) doms;
+} Bindings;
+
+static void enter_loop(Tirc *c, Bindings *b, const For *loop) {
+  vec_push(c, b->vars, loop->var);
+  vec_push(c, b->doms, tirc_range(loop->min, loop->extent));
+}
+
+static Stmt simplify_block(Mutator *m, Stmt s) {
+  Bindings *b = m->self;
+  const Block *block = &s->u.block;
+  if (block->n_iters == 0) return tirc_mutate_stmt_children(m, s);
+  Expr *values = tirc_new_array(m->c, Expr, block->n_iters);
+  tirc_iter_map_simplify(b->a, block->n_iters, block->iter_values, b->vars.n, b->vars.at,
+                         b->doms.at, block->predicate, ITER_LEVEL_SURJECTIVE,
+                         !b->preserve_unit_iters, values);
+  struct StmtNode *copy = tirc_new(m->c, struct StmtNode);
+  *copy = *s;
+  copy->u.block.iter_values = values;
+  return tirc_stmt_done(m->c, copy);
+}
+
+static Stmt simplify_below(Mutator *m, Stmt s) {
+  Bindings *b = m->self;
+  if (s->kind == STMT_BLOCK) return simplify_block(m, s);
+  if (s->kind != STMT_FOR) return tirc_mutate_stmt_children(m, s);
+  enter_loop(m->c, b, &s->u.loop);
+  Stmt to = tirc_mutate_stmt_children(m, s);
+  b->vars.n--;
+  b->doms.n--;
+  return to;
+}
+
+Stmt tirc_simplify_bindings(Sched *s, Stmt stmt, int n_above, SRef *const *above,
+                            bool preserve_unit_iters) {
+  Bindings b = {.a = tirc_analyzer(s->c), .preserve_unit_iters = preserve_unit_iters};
+  for (int i = 0; i < n_above; i++) enter_loop(s->c, &b, tirc_loop_of(above[i]));
+  Mutator m = {.c = s->c, .expr = keep_expr, .stmt = simplify_below, .self = &b};
+  return tirc_mutate_stmt(&m, stmt);
+}
+
+/* --- labels ---------------------------------------------------------------------------------- */
+
+const char *tirc_describe(Sched *s, Stmt stmt) {
+  bool loop = stmt->kind == STMT_FOR;
+  return tirc_format(s->c, "%s %s", loop ? "loop" : "block",
+                     loop ? stmt->u.loop.var->u.s : stmt->u.block.name);
+}
+
+const char *tirc_label(Sched *s, SRef *sref, int number) {
+  tirc_sched_mark(s, sref->stmt);
+  bool loop = tirc_is_loop(sref);
+  return tirc_format(s->c, "tir.%s#%d (%s)", loop ? "For" : "Block", number,
+                     loop ? tirc_loop_of(sref)->var->u.s : tirc_block_of(sref)->name);
+}

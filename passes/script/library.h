@@ -1,0 +1,23 @@
+/* The libraries of rules that are part of the binary: scripts, which `tirc rules` prints. */
+#ifndef TIRC_RULES_LIBRARY_H
+#define TIRC_RULES_LIBRARY_H
+
+#include "ir/cpu.h"
+#include "parser/syntax.h"
+
+typedef struct RuleLibrary {
+  const char *name, *text; /* "cpu" */
+  const char *code;        /* the text, with empty lines in place of comments */
+} RuleLibrary;
+extern const RuleLibrary tirc_rule_libraries[];
+extern const int tirc_n_rule_libraries;
+
+const RuleLibrary *tirc_rule_library(const char *name); /* NULL: there is none */
+/* The table of what the rules take as measured of a processor: its own, or else that of its
+ * vectors, or else the usual one. */
+const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target);
+/* What stands for a library's file in messages: "<rules>/cpu.sch"; and back: NULL, a file. */
+const char *tirc_rule_library_path(Tirc *c, const char *name);
+const Source *tirc_rule_library_source(Tirc *c, const char *path);
+
+#endif

@@ -1,0 +1,194 @@
+/* The documentation's tables. The example programs are small enough to read, and each shows the
+ * shape that a family of primitives is about; help prints them before and after the example's
+ * script ran. */
+#include "docs.h"
+#include "passes/schedule/schedule.h"
+
+#define FUNC "@T.prim_func\ndef main("
+
+/* One block: B = A + 1, over one loop or two. */
+#define VECTOR                                                                                     \
+  FUNC "A: T.Buffer((100,), \"float32\"), B: T.Buffer((100,), \"float32\")):\n"                    \
+       "    for i in range(100):\n"                                                                \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi = T.axis.spatial(100, i)\n"                                                 \
+       "            B[vi] = A[vi] + T.float32(1)\n"
+#define GRID                                                                                       \
+  FUNC "A: T.Buffer((8, 16), \"float32\"), B: T.Buffer((8, 16), \"float32\")):\n"                  \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            B[vi, vj] = A[vi, vj] + T.float32(1)\n"
+
+/* A producer and its consumer: B = A * 2, C = B + 1. */
+#define STAGES                                                                                     \
+  FUNC "A: T.Buffer((64,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
+       "    B = T.alloc_buffer((64,))\n"                                                           \
+       "    for i in range(64):\n"                                                                 \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi = T.axis.spatial(64, i)\n"                                                  \
+       "            B[vi] = A[vi] * T.float32(2)\n"                                                \
+       "    for i in range(64):\n"                                                                 \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi = T.axis.spatial(64, i)\n"                                                  \
+       "            C[vi] = B[vi] + T.float32(1)\n"
+
+/* Reductions: the sums of rows, and a matrix product. */
+#define ROW_SUM                                                                                    \
+  FUNC "A: T.Buffer((8, 64), \"float32\"), B: T.Buffer((8,), \"float32\")):\n"                     \
+       "    for i, k in T.grid(8, 64):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"                                       \
+       "            with T.init():\n"                                                              \
+       "                B[vi] = T.float32(0)\n"                                                    \
+       "            B[vi] = B[vi] + A[vi, vk]\n"
+#define MATMUL                                                                                     \
+  FUNC "A: T.Buffer((32, 32), \"float32\"), B: T.Buffer((32, 32), \"float32\"), "                  \
+       "C: T.Buffer((32, 32), \"float32\")):\n"                                                    \
+       "    for i, j, k in T.grid(32, 32, 32):\n"                                                  \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"                               \
+       "            with T.init():\n"                                                              \
+       "                C[vi, vj] = T.float32(0)\n"                                                \
+       "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+
+/* What layouts, paddings, copies and partial loops are shown on. */
+#define TRANSPOSE                                                                                  \
+  FUNC "A: T.Buffer((16, 8), \"float32\"), B: T.Buffer((8, 16), \"float32\")):\n"                  \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            B[vi, vj] = A[vj, vi]\n"
+#define GRID_STAGES                                                                                \
+  FUNC "A: T.Buffer((8, 16), \"float32\"), C: T.Buffer((8, 16), \"float32\")):\n"                  \
+       "    B = T.alloc_buffer((8, 16))\n"                                                         \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            B[vi, vj] = A[vi, vj] * T.float32(2)\n"                                        \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            C[vi, vj] = B[vi, vj] + T.float32(1)\n"
+#define ODD_MATMUL                                                                                 \
+  FUNC "A: T.Buffer((30, 30), \"float32\"), B: T.Buffer((30, 32), \"float32\"), "                  \
+       "C: T.Buffer((30, 32), \"float32\")):\n"                                                    \
+       "    for i, j, k in T.grid(30, 32, 30):\n"                                                  \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi, vj, vk = T.axis.remap(\"SSR\", [i, j, k])\n"                               \
+       "            with T.init():\n"                                                              \
+       "                C[vi, vj] = T.float32(0)\n"                                                \
+       "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
+#define PADDING                                                                                    \
+  FUNC "A: T.Buffer((14,), \"float32\"), B: T.Buffer((16,), \"float32\")):\n"                      \
+       "    for i in range(16):\n"                                                                 \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi = T.axis.spatial(16, i)\n"                                                  \
+       "            B[vi] = T.if_then_else(1 <= vi and vi < 15, A[vi - 1], T.float32(0))\n"
+#define TWO_OUTPUTS                                                                                \
+  FUNC "A: T.Buffer((8, 16), \"float32\"), B: T.Buffer((8, 16), \"float32\"), "                    \
+       "C: T.Buffer((8, 16), \"float32\")):\n"                                                     \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            B[vi, vj] = A[vi, vj] + T.float32(1)\n"                                        \
+       "    for i, j in T.grid(8, 16):\n"                                                          \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            C[vi, vj] = A[vi, vj] * T.float32(2)\n"
+#define IN_PLACE                                                                                   \
+  FUNC "A: T.Buffer((64,), \"float32\")):\n"                                                       \
+       "    for i in range(64):\n"                                                                 \
+       "        with T.block(\"A\"):\n"                                                            \
+       "            vi = T.axis.spatial(64, i)\n"                                                  \
+       "            A[vi] = A[vi] * T.float32(2)\n"
+#define GATHER                                                                                     \
+  FUNC "A: T.Buffer((16,), \"float32\"), B: T.Buffer((8, 32), \"float32\")):\n"                    \
+       "    for i, j in T.grid(8, 32):\n"                                                          \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi, vj = T.axis.remap(\"SS\", [i, j])\n"                                       \
+       "            B[vi, vj] = A[vi // 4 + vj // 4]\n"
+
+#define WINDOW                                                                                     \
+  FUNC "A: T.Buffer((66,), \"float32\"), C: T.Buffer((64,), \"float32\")):\n"                      \
+       "    B = T.alloc_buffer((66,))\n"                                                           \
+       "    for i in range(66):\n"                                                                 \
+       "        with T.block(\"B\"):\n"                                                            \
+       "            vi = T.axis.spatial(66, i)\n"                                                  \
+       "            B[vi] = A[vi] * T.float32(2)\n"                                                \
+       "    for i in range(64):\n"                                                                 \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi = T.axis.spatial(64, i)\n"                                                  \
+       "            C[vi] = B[vi] + B[vi + 1] + B[vi + 2]\n"
+
+#define LIST(...)                                                                                  \
+  (const char *const[]) { __VA_ARGS__ __VA_OPT__(, ) NULL }
+#define PARAMS LIST
+#define NEEDS LIST
+#define RETURNS(text) text
+#define NOTHING NULL
+#define EXAMPLE(program, script) program, script
+#define RAISES(...)                                                                                \
+  (const int[]) { __VA_ARGS__ __VA_OPT__(, ) - 1 }
+
+const PrimitiveDoc tirc_primitive_docs[] = {
+#define PRIMITIVE_DOC(name, params, returns, example, needs, raises)                               \
+  {#name, params, returns, example, needs, raises},
+#include "primitive_docs.def"
+#undef PRIMITIVE_DOC
+};
+const int tirc_n_primitive_docs = (int)(sizeof tirc_primitive_docs / sizeof *tirc_primitive_docs);
+
+const PrimitiveDoc *tirc_find_primitive_doc(const char *primitive) {
+  for (int i = 0; i < tirc_n_primitive_docs; i++)
+    if (!strcmp(tirc_primitive_docs[i].name, primitive)) return &tirc_primitive_docs[i];
+  return NULL;
+}
+
+const Definition tirc_definitions[] = {
+#define DEFINITION(name, text, explains) {name, text, explains},
+#define EXPLAINS RAISES
+#include "definitions.def"
+#undef EXPLAINS
+#undef DEFINITION
+};
+const int tirc_n_definitions = (int)(sizeof tirc_definitions / sizeof *tirc_definitions);
+
+int tirc_param_errors(int kind, int n, int *errors) {
+  static const struct {
+    int kind, errors[3];
+  } rows[] = {
+      {PARAM_FUNC, {SERR_FUNCTION_NOT_FOUND, -1, -1}},
+      {PARAM_BLOCK, {SERR_STALE_HANDLE, SERR_BLOCK_NOT_FOUND, SERR_FUNCTION_NOT_FOUND}},
+      {PARAM_BLOCK_OR_LOOP, {SERR_STALE_HANDLE, SERR_BLOCK_NOT_FOUND, SERR_FUNCTION_NOT_FOUND}},
+      {PARAM_OPT_BLOCKS, {SERR_STALE_HANDLE, SERR_BLOCK_NOT_FOUND, SERR_FUNCTION_NOT_FOUND}},
+      {PARAM_LOOP, {SERR_STALE_HANDLE, -1, -1}},
+      {PARAM_LOCATION, {SERR_STALE_HANDLE, -1, -1}},
+      {PARAM_LOOPS, {SERR_STALE_HANDLE, -1, -1}},
+      {PARAM_FACTORS, {SERR_STALE_HANDLE, -1, -1}},
+      {PARAM_LOOP_OR_BLOCKS, {SERR_STALE_HANDLE, SERR_BLOCK_NOT_FOUND, SERR_FUNCTION_NOT_FOUND}},
+  };
+  int found = 0;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int k = 0; rows[i].kind == kind && k < 3 && rows[i].errors[k] >= 0 && found < n; k++)
+      errors[found++] = rows[i].errors[k];
+  return found;
+}
+
+static bool is_code(int id, const char *code) { return !strcmp(tirc_errors[id].code, code); }
+
+bool tirc_may_raise(const char *primitive, const char *code) {
+  const PrimitiveDoc *d = tirc_find_primitive_doc(primitive);
+  const Primitive *p = tirc_find_primitive(primitive);
+  int ids[8];
+  if (!strcmp(code, "argument") || !strcmp(code, SCHED_LOST_MARK) ||
+      !strcmp(code, SCHED_EQUAL_CANDIDATES) || is_code(SERR_LET_ESCAPES, code) ||
+      is_code(SERR_INDEX_OVERFLOW, code))
+    return true;
+  for (int i = 0; d && d->errors[i] >= 0; i++)
+    if (is_code(d->errors[i], code)) return true;
+  for (int i = 0; p && i < p->n_params; i++)
+    for (int k = tirc_param_errors((int)p->params[i].kind, 8, ids); k-- > 0;)
+      if (is_code(ids[k], code)) return true;
+  return false;
+}

@@ -1,0 +1,80 @@
+/* Inside of the public header: how an entry catches errors, and what its types hold. */
+#ifndef TIRC_RUNTIME_API_H
+#define TIRC_RUNTIME_API_H
+
+#include "ir/tree/ir.h"
+#include "parser/syntax.h"
+#include "runtime/interp/interp.h"
+#include "runtime/tirc.h"
+
+/* The texts that diagnostics may point into. */
+typedef struct Sources {
+  int n;
+  Source at[2]; /* the program and the script that was run on it */
+} Sources;
+
+struct tirc_module {
+  Tirc *c; /* holds this very struct, too */
+  const Module *m;
+  Sources sources;
+  bool lowered;
+  const struct Trace *trace;          /* of the schedule that made it, or NULL */
+  const struct TensorIntrin *intrins; /* which that knew, or NULL */
+  tirc_param **params;                /* one array a function */
+  tirc_symbol **symbols;              /* likewise */
+  int *n_symbols;
+};
+struct tirc_array {
+  Tensor *t;
+  char dtype[16];
+  DLManagedTensor *managed; /* the owner of the memory; NULL: the array itself */
+};
+
+/* Runs body(c, self), catching what it raises: then the error goes to *error, if error is not NULL.
+ * `sources` (or NULL) is read after the failure, so the body may add to it. */
+tirc_status tirc_api_guard(Tirc *c, void (*body)(Tirc *c, void *self), void *self,
+                           const Sources *sources, tirc_error **error);
+/* The same in a context of its own, which is gone afterwards. */
+tirc_status tirc_api_scratch(void (*body)(Tirc *c, void *self), void *self, const Sources *sources,
+                             tirc_error **error);
+tirc_status tirc_api_no_memory(tirc_error **error);
+/* At the door of each entry that gives a status: none of the arguments may be NULL. LIST: a count
+ * and where so many are; COUNT: a number. Neither may be negative, and a list of none may be NULL.
+ */
+#define NEED(...)                                                                                  \
+  do {                                                                                             \
+    const void *const needed_[] = {__VA_ARGS__};                                                   \
+    tirc_status answer_ = tirc_api_need(__func__, #__VA_ARGS__,                                    \
+                                        (int)(sizeof needed_ / sizeof *needed_), needed_, error);  \
+    if (answer_ != TIRC_OK) return answer_;                                                        \
+  } while (0)
+#define COUNT(n) ((int64_t)(n) >= 0 ? "" : NULL)
+#define LIST(n, at) ((int64_t)(n) >= 0 && ((at) || (n) == 0) ? "" : NULL)
+tirc_status tirc_api_need(const char *entry, const char *names, int n, const void *const *given,
+                          tirc_error **error);
+const char *tirc_api_name(Tirc *c, const char *s);     /* s itself; throws when it is NULL */
+char *tirc_api_copy(Tirc *c, const char *s, size_t n); /* on the heap; throws when memory is out */
+/* "main", the only one, or the one of that name; throws "name". */
+const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index);
+/* What a function takes, in c. */
+tirc_param *tirc_api_params(Tirc *c, const Func *f);
+/* Its symbols, in c, none of them known. */
+tirc_symbol *tirc_api_symbols(Tirc *c, const Func *f, int *n);
+/* A module object in context c, which it takes over. */
+tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources);
+/* An array object around a tensor, which it takes over. */
+tirc_array *tirc_api_array(Tirc *c, Tensor *t);
+/* An error as a value, in a context of its own. */
+tirc_error *tirc_api_error(const Diag *d, const Sources *sources);
+/* A source that stays: in the arena of c. */
+Source tirc_api_keep_source(Tirc *c, Source s);
+/* A schedule of m, with what the options set and the tensor intrinsics that m's schedule knew. */
+struct Sched *tirc_api_schedule(Tirc *c, const tirc_module *m,
+                                const tirc_schedule_options *options);
+/* A schedule's warnings go where the options say, which live as long as it. */
+void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *options);
+/* The arguments of a call of f; throws "argument" for tensors that no function can take. */
+const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args);
+void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out);
+
+#endif

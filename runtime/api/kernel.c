@@ -1,0 +1,589 @@
+/* Running: arrays, the interpreter, compiled kernels. */
+#include "api.h"
+
+#include "codegen/access.h"
+#include "codegen/llvm/llvm.h"
+#include "ir/stack.h"
+#include "ir/tree/visit.h"
+#include "passes/lower/extents.h"
+#include "passes/lower/lower.h"
+#include "runtime/interp/free_order.h"
+#include "runtime/kernel/pool.h"
+#include "runtime/kernel/timer.h"
+#include "runtime/kernel/workspace.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- arrays ------------------------------------------------------------------------------------
+ */
+
+typedef struct MakeArray {
+  const char *dtype, *path;
+  int ndim;
+  const int64_t *shape;
+  const tirc_array *from;
+  tirc_array *result;
+} MakeArray;
+
+tirc_array *tirc_api_array(Tirc *c, Tensor *t) {
+  tirc_array *a = calloc(1, sizeof *a);
+  if (!a) {
+    tirc_tensor_free(t);
+    tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  }
+  a->t = t;
+  snprintf(a->dtype, sizeof a->dtype, "%s", tirc_dtype_name(c, t->dtype));
+  return a;
+}
+static void new_array(Tirc *c, void *self) {
+  MakeArray *p = self;
+  DType t;
+  if (!tirc_dtype_parse(p->dtype, &t) || t.lanes != 1 || tirc_dtype_bytes(t) == 0)
+    tirc_fail(c, (Loc){0}, "type", "use a scalar type such as float32",
+              "an array cannot have elements of type \"%s\"", p->dtype);
+  p->result = tirc_api_array(c, tirc_tensor_new(c, t, p->ndim, p->shape));
+}
+static void read_array(Tirc *c, void *self) {
+  MakeArray *p = self;
+  p->result = tirc_api_array(c, tirc_npy_read(c, p->path));
+}
+static void write_array(Tirc *c, void *self) {
+  MakeArray *p = self;
+  tirc_npy_write(c, p->path, p->from->t);
+}
+static void copy_array(Tirc *c, void *self) {
+  MakeArray *p = self;
+  p->result = tirc_api_array(c, tirc_tensor_clone(c, p->from->t));
+}
+static tirc_status make_array(void (*body)(Tirc *, void *), MakeArray *p, tirc_array **out,
+                              tirc_error **error) {
+  tirc_status status = tirc_api_scratch(body, p, NULL, error);
+  if (status == TIRC_OK && out) *out = p->result;
+  return status;
+}
+
+tirc_status tirc_array_new(const char *dtype, int ndim, const int64_t *shape, tirc_array **out,
+                           tirc_error **error) {
+  NEED(dtype, LIST(ndim, shape), out);
+  return make_array(new_array, &(MakeArray){.dtype = dtype, .ndim = ndim, .shape = shape}, out,
+                    error);
+}
+tirc_status tirc_array_read_npy(const char *path, tirc_array **out, tirc_error **error) {
+  NEED(path, out);
+  return make_array(read_array, &(MakeArray){.path = path}, out, error);
+}
+tirc_status tirc_array_write_npy(const tirc_array *a, const char *path, tirc_error **error) {
+  NEED(a, path);
+  return make_array(write_array, &(MakeArray){.path = path, .from = a}, NULL, error);
+}
+tirc_status tirc_array_copy(const tirc_array *a, tirc_array **out, tirc_error **error) {
+  NEED(a, out);
+  return make_array(copy_array, &(MakeArray){.from = a}, out, error);
+}
+void tirc_array_free(tirc_array *a) {
+  if (!a) return;
+  if (a->managed)
+    free(a->t);
+  else
+    tirc_tensor_free(a->t);
+  if (a->managed && a->managed->deleter) a->managed->deleter(a->managed);
+  free(a);
+}
+const char *tirc_array_dtype(const tirc_array *a) { return a ? a->dtype : NULL; }
+int tirc_array_ndim(const tirc_array *a) { return a ? a->t->ndim : 0; }
+const int64_t *tirc_array_shape(const tirc_array *a) { return a ? a->t->shape : NULL; }
+int64_t tirc_array_count(const tirc_array *a) { return a ? a->t->count : 0; }
+void *tirc_array_data(tirc_array *a) { return a ? a->t->data : NULL; }
+void tirc_array_fill_random(tirc_array *a, uint64_t seed) {
+  if (a) tirc_tensor_random(a->t, seed);
+}
+typedef struct FillRange {
+  tirc_array *array;
+  uint64_t seed;
+  double low, high;
+} FillRange;
+
+static double greatest(DType t) {
+  if (t.code == TYPE_BFLOAT) return 0x1.fep127;
+  if (t.code == TYPE_FLOAT) return t.bits == 16 ? 65504 : t.bits == 32 ? (double)FLT_MAX : DBL_MAX;
+  return t.code == TYPE_BOOL ? 1 : ldexp(1, t.bits - (t.code == TYPE_INT)) - 1;
+}
+
+static void fill_range(Tirc *c, void *self) {
+  const FillRange *p = self;
+  const DType t = p->array->t->dtype;
+  const double most = greatest(t);
+  const double least = tirc_dtype_is_float(t) ? -most : (double)tirc_dtype_min(t);
+  if (!isfinite(p->low) || !isfinite(p->high) || p->low > p->high)
+    tirc_fail(c, (Loc){0}, "argument", "give the least value first", "%g to %g is no range", p->low,
+              p->high);
+  if (p->low < least || p->high > most)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "%g to %g leaves the range of %s, %g to %g", p->low,
+              p->high, p->array->dtype, least, most);
+  if (!tirc_dtype_is_float(t) && ceil(p->low) > floor(p->high))
+    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no %s from %g to %g", p->array->dtype,
+              p->low, p->high);
+  tirc_tensor_random_in(p->array->t, p->seed, p->low, p->high);
+}
+tirc_status tirc_array_fill_range(tirc_array *a, uint64_t seed, double low, double high,
+                                  tirc_error **error) {
+  NEED(a);
+  return tirc_api_scratch(fill_range, &(FillRange){a, seed, low, high}, NULL, error);
+}
+void tirc_array_fill_poison(tirc_array *a) {
+  for (int64_t i = 0; a && i < a->t->count; i++)
+    if (tirc_dtype_is_float(a->t->dtype))
+      tirc_tensor_set(a->t, i, (double)NAN);
+    else
+      tirc_tensor_set_int(a->t, i, tirc_dtype_min(a->t->dtype));
+}
+static bool is_element(const tirc_array *a, int64_t i) { return a && i >= 0 && i < a->t->count; }
+double tirc_array_get(const tirc_array *a, int64_t i) {
+  return is_element(a, i) ? tirc_tensor_get(a->t, i) : (double)NAN;
+}
+void tirc_array_set(tirc_array *a, int64_t i, double value) {
+  if (is_element(a, i)) tirc_tensor_set(a->t, i, value);
+}
+
+/* --- the interpreter ---------------------------------------------------------------------------
+ */
+
+typedef struct Interpret {
+  const tirc_module *m;
+  const char *func;
+  int n;
+  const tirc_argument *args;
+  InterpOptions options;
+} Interpret;
+
+static void interpret(Tirc *c, void *self) {
+  Interpret *p = self;
+  const Func *f = tirc_api_func(c, p->m->m, p->func, NULL);
+  (void)tirc_interpret_with(c, f, p->n, tirc_api_arguments(c, f, p->n, p->args), &p->options);
+}
+tirc_status tirc_module_interpret(const tirc_module *m, const char *func, int n,
+                                  const tirc_argument *args, int64_t max_steps,
+                                  tirc_error **error) {
+  NEED(m, LIST(n, args), COUNT(max_steps));
+  Interpret p = {m, func, n, args, {.max_steps = max_steps}};
+  return tirc_api_scratch(interpret, &p, &m->sources, error);
+}
+tirc_status tirc_module_interpret_in_double(const tirc_module *m, const char *func, int n,
+                                            const tirc_argument *args, int64_t max_steps,
+                                            tirc_error **error) {
+  NEED(m, LIST(n, args), COUNT(max_steps));
+  Interpret p = {m, func, n, args, {.max_steps = max_steps, .in_double = true}};
+  return tirc_api_scratch(interpret, &p, &m->sources, error);
+}
+
+typedef struct Freely {
+  Interpret of;
+  const tirc_argument *chosen;
+  NanOrder nan;
+  bool any;
+} Freely;
+
+static void interpret_freely(Tirc *c, void *self) {
+  Freely *p = self;
+  const int n = p->of.n;
+  const Func *f = tirc_api_func(c, p->of.m->m, p->of.func, NULL);
+  if (n != f->n_params) return interpret(c, &p->of); /* which says so */
+  const FreeOrder o = tirc_free_order(c, f, p->chosen != NULL, p->nan);
+  p->any = o.func != NULL;
+  if (!p->any) return;
+  tirc_argument *args = tirc_new_array(c, tirc_argument, n + o.n_chosen);
+  memcpy(args, p->of.args, (size_t)n * sizeof *args);
+  for (int i = 0; i < o.n_chosen; i++) args[n + i] = p->chosen[o.chosen[i]];
+  (void)tirc_interpret_with(c, o.func, n + o.n_chosen,
+                            tirc_api_arguments(c, o.func, n + o.n_chosen, args), &p->of.options);
+}
+tirc_status tirc_module_interpret_freely(const tirc_module *m, const char *func, int n,
+                                         const tirc_argument *args, const tirc_argument *chosen,
+                                         tirc_nan nan, int64_t max_steps, bool *any,
+                                         tirc_error **error) {
+  NEED(m, LIST(n, args), COUNT(max_steps), any);
+  Freely p = {{m, func, n, args, {.max_steps = max_steps, .in_double = true}},
+              chosen,
+              (NanOrder)nan,
+              false};
+  const tirc_status status = tirc_api_scratch(interpret_freely, &p, &m->sources, error);
+  *any = p.any;
+  return status;
+}
+
+tirc_status tirc_module_interpret_while(const tirc_module *m, const char *func, int n,
+                                        const tirc_argument *args, int64_t max_steps,
+                                        bool in_double, bool (*go_on)(void *self), void *self,
+                                        tirc_error **error) {
+  NEED(m, LIST(n, args), COUNT(max_steps));
+  Interpret p = {m,
+                 func,
+                 n,
+                 args,
+                 {.max_steps = max_steps, .in_double = in_double, .go_on = go_on, .self = self}};
+  return tirc_api_scratch(interpret, &p, &m->sources, error);
+}
+
+/* --- kernels -----------------------------------------------------------------------------------
+ */
+
+struct tirc_executor {
+  KernelRuntime *runtime;
+  int threads;
+};
+
+static void check_threads(Tirc *c, void *self) {
+  const int *threads = self;
+  if (*threads > POOL_MOST_THREADS)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "%d threads are too many: the most are %d", *threads,
+              POOL_MOST_THREADS);
+  if (*threads == 0 && tirc_threads_of_environment() < 0)
+    tirc_fail(c, (Loc){0}, "argument", "unset it to use all cores",
+              "TIRC_NUM_THREADS is '%s', which is no number of threads from 1 to %d",
+              getenv("TIRC_NUM_THREADS"), POOL_MOST_THREADS);
+}
+
+tirc_status tirc_executor_new(int threads, tirc_executor **out, tirc_error **error) {
+  NEED(COUNT(threads), out);
+  tirc_status status = tirc_api_scratch(check_threads, &threads, NULL, error);
+  if (status != TIRC_OK) return status;
+  tirc_executor *x = calloc(1, sizeof *x);
+  if (x) x->threads = threads > 0 ? threads : tirc_default_threads();
+  if (x) x->runtime = tirc_kernel_runtime_new(x->threads);
+  if (!x || !x->runtime) {
+    free(x);
+    return tirc_api_no_memory(error);
+  }
+  *out = x;
+  return TIRC_OK;
+}
+void tirc_executor_free(tirc_executor *x) {
+  if (x) tirc_kernel_runtime_free(x->runtime);
+  free(x);
+}
+int tirc_executor_threads(const tirc_executor *x) { return x ? x->threads : 0; }
+
+struct tirc_kernel {
+  Tirc *c; /* holds this struct */
+  const Func *func, *lowered;
+  const tirc_param *params;
+  Sources sources;
+  Jit *jit;
+  PackedFunc entry;
+  size_t stack; /* that a run needs, 0: hardly any */
+};
+
+/* Small allocations are in the frames of the code. */
+static bool count_stack(Visitor *v, Stmt s) {
+  size_t *stack = v->self;
+  const int64_t bytes = s->kind == STMT_ALLOC ? tirc_constant_bytes(s->u.alloc.buffer) : 0;
+  if (tirc_fits_stack(bytes, 0)) *stack += (size_t)bytes;
+  return true;
+}
+
+/* Of two frames: that of the function and that of a parallel loop's body, which each have at most
+ * STACK_FRAMES / 2 of buffers. */
+static size_t stack_of(const Func *f) {
+  enum { FEW = 16 << 10, OTHER = 64 << 10, STACK_FRAMES = 1 << 20 };
+  size_t stack = 0;
+  Visitor v = {.stmt = count_stack, .self = &stack};
+  tirc_visit_stmt(&v, f->body);
+  return stack <= FEW ? 0 : (stack < STACK_FRAMES ? stack : STACK_FRAMES) + OTHER;
+}
+
+typedef struct Compile {
+  const tirc_module *m;
+  const char *func, *target;
+  tirc_kernel *result;
+} Compile;
+
+static void compile(Tirc *c, void *self) {
+  Compile *p = self;
+  int index = 0;
+  tirc_kernel *k = tirc_new(c, tirc_kernel);
+  k->c = c;
+  k->sources = p->m->sources;
+  tirc_context_depend(c, p->m->c);
+  k->func = tirc_api_func(c, p->m->m, p->func, &index);
+  k->params = p->m->params[index];
+  const Module *lowered = p->m->lowered ? p->m->m : tirc_lower(c, p->m->m, NULL, NULL);
+  k->lowered = tirc_api_func(c, lowered, k->func->name, NULL);
+  k->stack = stack_of(k->lowered);
+  k->jit = tirc_jit_new(c, lowered, p->target ? p->target : CPU_DEFAULT);
+  p->result = k;
+  k->entry = tirc_jit_find(k->jit, k->func->name);
+  if (!k->entry)
+    tirc_fail(c, k->func->loc, "codegen", NULL, "there is no code for \"%s\"", k->func->name);
+}
+
+tirc_status tirc_kernel_new(const tirc_module *m, const char *func, const char *target,
+                            tirc_kernel **out, tirc_error **error) {
+  NEED(m, out);
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  Compile p = {.m = m, .func = func, .target = target};
+  tirc_status status = tirc_api_guard(c, compile, &p, &m->sources, error);
+  if (status == TIRC_OK) {
+    *out = p.result;
+    return status;
+  }
+  if (p.result) tirc_jit_free(p.result->jit);
+  tirc_context_release(c);
+  return status;
+}
+
+void tirc_kernel_free(tirc_kernel *k) {
+  if (!k) return;
+  tirc_jit_free(k->jit);
+  tirc_context_release(k->c);
+}
+
+/* --- calls -------------------------------------------------------------------------------------
+ */
+
+struct tirc_launch {
+  Tirc *c; /* holds this struct */
+  const tirc_kernel *kernel;
+  PackedFunc entry;
+  const tirc_runtime *runtime;
+  void **packed;
+  PtrMap symbols; /* the scalars that it is called with: from the lowered function's to INT */
+};
+
+typedef struct MakeCall {
+  const tirc_kernel *k;
+  tirc_executor *x;
+  int n;
+  const tirc_argument *args;
+  tirc_launch *result;
+} MakeCall;
+
+/* Where code finds a scalar: memory of the size of its dtype. */
+static void *pack_scalar(Tirc *c, DType t, int64_t i, double f) {
+  Tensor cell = {.dtype = t, .count = 1, .data = tirc_alloc(c, 8)};
+  if (tirc_dtype_is_float(t))
+    tirc_tensor_set(&cell, 0, f);
+  else
+    tirc_tensor_set_int(&cell, 0, i);
+  return cell.data;
+}
+
+/* The value of a symbolic extent of the lowered function: by identity, else by name. */
+static int64_t symbol_value(int n, Expr *symbols, const int64_t *values, Expr wanted) {
+  for (int i = 0; i < n; i++)
+    if (symbols[i] == wanted) return values[i];
+  for (int i = 0; i < n; i++)
+    if (strcmp(symbols[i]->u.s, wanted->u.s) == 0) return values[i];
+  return 0;
+}
+
+/* Integers that code is called with also stand in messages. */
+static void *pack_symbol(tirc_launch *launch, Expr var, int64_t i, double f) {
+  if (tirc_dtype_is_int(var->dtype))
+    tirc_map_set(launch->c, &launch->symbols, var, tirc_int(launch->c, var->dtype, i));
+  return pack_scalar(launch->c, var->dtype, i, f);
+}
+
+static bool overlap(const Tensor *a, const Tensor *b) {
+  const char *x = a->data, *y = b->data;
+  return a->bytes && b->bytes && x < y + b->bytes && y < x + a->bytes;
+}
+
+/* Compiled code takes it for granted that what it writes is nobody else's. */
+static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument *args) {
+  Expr wish = tirc_attrs_get(k->func->attrs, "tir.noalias");
+  if (wish && tirc_is_int(wish, 0)) return;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      if (i == j || !k->params[i].is_written || !args[i].tensor || !args[j].tensor) continue;
+      if (k->func->buffers[i]->data == k->func->buffers[j]->data) continue;
+      if (overlap(args[i].tensor, args[j].tensor))
+        tirc_fail(c, k->func->loc, "argument",
+                  "give arrays of their own, or the function the attribute tir.noalias = False",
+                  "argument \"%s\" of %s: it is written, and overlaps with argument \"%s\"",
+                  k->params[i].name, k->func->name, k->params[j].name);
+    }
+}
+
+static void make_call(Tirc *c, void *self) {
+  MakeCall *p = self;
+  const tirc_kernel *k = p->k;
+  Expr *symbols, *extra;
+  int n_symbols = tirc_symbolic_params(c, k->func, &symbols);
+  int n_extra = tirc_symbolic_params(c, k->lowered, &extra);
+  int64_t *values = tirc_new_array(c, int64_t, n_symbols);
+  const Argument *args = tirc_api_arguments(c, k->func, p->n, p->args);
+  tirc_bind_arguments(c, k->func, p->n, args, values);
+  check_overlaps(c, k, p->n, args);
+  tirc_launch *launch = tirc_new(c, tirc_launch);
+  *launch = (tirc_launch){.c = c, .kernel = k, .entry = k->entry};
+  launch->runtime = p->x ? tirc_kernel_runtime_abi(p->x->runtime) : NULL;
+  launch->packed = tirc_new_array(c, void *, p->n + n_extra);
+  for (int i = 0; i < p->n; i++)
+    launch->packed[i] = k->func->buffers[i] ? args[i].tensor->data
+                                            : pack_symbol(launch, k->lowered->params[i],
+                                                          p->args[i].i, p->args[i].f);
+  for (int i = 0; i < n_extra; i++)
+    launch->packed[p->n + i] =
+        pack_symbol(launch, extra[i], symbol_value(n_symbols, symbols, values, extra[i]), 0);
+  p->result = launch;
+}
+
+tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n,
+                            const tirc_argument *args, tirc_launch **out, tirc_error **error) {
+  NEED(k, LIST(n, args), out);
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  MakeCall p = {.k = k, .x = x, .n = n, .args = args};
+  tirc_status status = tirc_api_guard(c, make_call, &p, &k->sources, error);
+  if (status == TIRC_OK)
+    *out = p.result;
+  else
+    tirc_context_release(c);
+  return status;
+}
+
+typedef struct Running {
+  tirc_launch *launch;
+  int number, repeat; /* of runs that are timed */
+  double min_seconds, *seconds;
+  int failed;
+} Running;
+
+static int run_once(const tirc_launch *launch) {
+  return launch->entry(launch->packed, launch->runtime);
+}
+static void run_here(void *self) {
+  Running *r = self;
+  r->failed = run_once(r->launch);
+}
+
+/* Where there is stack enough for it. */
+static int run_with_stack(Running *r, void (*body)(void *self)) {
+  const size_t stack = r->launch->kernel->stack;
+  enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
+  if (!stack)
+    body(r);
+  else if (!tirc_on_stack(stack, body, r))
+    r->failed = NO_MEMORY;
+  return r->failed;
+}
+
+int tirc_launch_run(tirc_launch *launch) {
+  return launch ? run_with_stack(&(Running){.launch = launch}, run_here) : TIRC_BAD;
+}
+void tirc_launch_free(tirc_launch *launch) {
+  if (launch) tirc_context_release(launch->c);
+}
+
+typedef struct Asserts {
+  int n;
+  Stmt first;
+} Asserts;
+
+static bool count_assert(Visitor *v, Stmt s) {
+  Asserts *a = v->self;
+  if (s->kind == STMT_ASSERT && a->n++ == 0) a->first = s;
+  return true;
+}
+
+typedef struct Failure {
+  const tirc_launch *launch;
+  int status;
+} Failure;
+
+/* The code says that an assertion failed, but not which. Memory may be out because an extent came
+ * out wrong. */
+static void fail_call(Tirc *c, void *self) {
+  const Failure *failure = self;
+  const tirc_launch *launch = failure->launch;
+  const tirc_kernel *k = launch->kernel;
+  const char *why = tirc_failed_extent(c, k->lowered->body, &launch->symbols);
+  if (why) tirc_fail(c, k->func->loc, "assert", "use smaller extents, or wider types", "%s", why);
+  enum { NO_MEMORY = 1 }; /* see codegen/llvm/llvm.h */
+  if (failure->status == NO_MEMORY) tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  Asserts a = {0};
+  Visitor v = {.stmt = count_assert, .self = &a};
+  tirc_visit_stmt(&v, k->func->body);
+  if (a.n == 1)
+    tirc_fail(c, a.first->loc, "assert", NULL, "the assertion fails: %s",
+              a.first->u.check.message ? a.first->u.check.message : "");
+  tirc_fail(c, k->func->loc, "assert", "the reference interpreter says which: tirc run --interpret",
+            "one of the %d assertions of %s fails", a.n, k->func->name);
+}
+
+static tirc_status run_failed(const tirc_launch *launch, int failed, tirc_error **error) {
+  Failure failure = {launch, failed};
+  return tirc_api_scratch(fail_call, &failure, &launch->kernel->sources, error);
+}
+
+static void time_here(void *self) {
+  Running *r = self;
+  r->failed = run_once(r->launch);
+  for (int i = 0; i < r->repeat && !r->failed; i++) {
+    for (;;) {
+      double start = tirc_now();
+      for (int k = 0; k < r->number && !r->failed; k++) r->failed = run_once(r->launch);
+      double took = tirc_now() - start;
+      r->seconds[i] = took / r->number;
+      if (r->failed || took >= r->min_seconds || r->number > INT32_MAX / 8) break;
+      double wanted = took > 0 ? r->min_seconds / r->seconds[i] * 1.1 : r->number * 8.0;
+      r->number = wanted < r->number * 8.0 ? (int)wanted + 1 : r->number * 8;
+    }
+  }
+}
+
+tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double min_seconds,
+                             double *seconds, tirc_error **error) {
+  NEED(launch, LIST(repeat, seconds), isfinite(min_seconds) ? "" : NULL);
+  Running r = {launch, number < 1 ? 1 : number, repeat, min_seconds, seconds, 0};
+  const int failed = run_with_stack(&r, time_here);
+  return failed ? run_failed(launch, failed, error) : TIRC_OK;
+}
+
+tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
+                            const tirc_argument *args, tirc_error **error) {
+  NEED(k, LIST(n, args));
+  tirc_launch *launch;
+  tirc_status status = tirc_launch_new(k, x, n, args, &launch, error);
+  if (status != TIRC_OK) return status;
+  int failed = tirc_launch_run(launch);
+  status = failed ? run_failed(launch, failed, error) : TIRC_OK;
+  tirc_launch_free(launch);
+  return status;
+}
+
+double tirc_seconds(void) { return tirc_now(); }
+
+int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
+  return !x || !isfinite(operations) ? 0
+                                     : tirc_fma_run(tirc_kernel_runtime_abi(x->runtime), x->threads,
+                                                    vector_bits, operations);
+}
+
+int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read, void *to,
+                       int64_t written, bool past_caches) {
+  if (!x || read < 0 || written < 0 || (read && !from) || (written && !to)) return 0;
+  return tirc_move_run(tirc_kernel_runtime_abi(x->runtime), x->threads, vector_bits, from, read, to,
+                       written, past_caches);
+}
+
+double tirc_machine_peak(int threads) {
+  tirc_executor *x;
+  double operations = 1e7 * threads, best = 0, end = tirc_now() + 0.1;
+  if (threads < 1 || tirc_executor_new(threads, &x, NULL)) return 0;
+  while (tirc_now() < end) {
+    double start = tirc_now();
+    if (!tirc_executor_fma(x, 256, operations)) break;
+    best = fmax(best, operations / (tirc_now() - start));
+  }
+  tirc_executor_free(x);
+  return best;
+}
+
+void tirc_machine_name(char *out, size_t size) {
+  if (out && size) tirc_cpu_name(out, size > 256 ? 256 : (int)size);
+}

@@ -1,0 +1,125 @@
+/* Buffers of scope local that the code keeps in memory after all, and why. A tile becomes registers
+ * when every index into it is a constant once loops are unrolled and vectorized; whether it did is
+ * read off the optimised code: an allocation of its name that is still there. */
+#include "local_notes.h"
+#include "ir/ascii.h"
+
+#include "ir/tree/print.h"
+#include "ir/tree/visit.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef struct Notes {
+  Tirc *c;
+  const Code *llvm;
+  const Cpu *cpu;
+  void (*tell)(void *self, Warning w);
+  void *self;
+} Notes;
+
+/* "%NAME = alloca", perhaps with a number or the name of a part behind NAME. */
+static bool is_allocated(const Code *llvm, const char *name) {
+  static const char after[] = " = alloca";
+  size_t n = strlen(name);
+  const char *end = llvm->bytes + llvm->n, *p = llvm->bytes;
+  for (; (p = memchr(p, '%', (size_t)(end - p))) != NULL; p++) {
+    const char *q = p + 1 + n;
+    if (end - q < (ptrdiff_t)sizeof after || memcmp(p + 1, name, n) != 0) continue;
+    if (*q == '.' || tirc_is_digit(*q))
+      while (q < end && (tirc_is_letter_or_digit(*q) || *q == '.')) q++;
+    if (end - q >= (ptrdiff_t)sizeof after && memcmp(q, after, sizeof after - 1) == 0) return true;
+  }
+  return false;
+}
+
+/* --- the loop that leads into it -------------------------------------------------------------- */
+
+typedef struct Search {
+  Notes *notes;
+  Buffer buffer;
+  PtrMap loops; /* variables of those that were not written out */
+  const char *found;
+} Search;
+
+static bool look_index(Visitor *v, Expr e) {
+  Search *s = v->self;
+  if (e->op == OP_VAR && !s->found && tirc_map_has(&s->loops, e)) s->found = e->u.s;
+  return true;
+}
+static void look_indices(Search *s, int n, const Expr *indices) {
+  Visitor v = {.expr = look_index, .self = s};
+  for (int i = 0; i < n; i++) tirc_visit_expr(&v, indices[i]);
+}
+static bool look_expr(Visitor *v, Expr e) {
+  Search *s = v->self;
+  if (e->op == OP_LOAD && e->u.buffer->data == s->buffer->data) look_indices(s, e->n, e->args);
+  return true;
+}
+static bool look_stmt(Visitor *v, Stmt stmt) {
+  Search *s = v->self;
+  if (stmt->kind == STMT_FOR) tirc_map_set(s->notes->c, &s->loops, stmt->u.loop.var, s);
+  if (stmt->kind == STMT_STORE && stmt->u.store.buffer->data == s->buffer->data)
+    look_indices(s, stmt->u.store.n, stmt->u.store.indices);
+  return true;
+}
+static const char *find_loop(Notes *k, Buffer b, Stmt body) {
+  Search s = {.notes = k, .buffer = b};
+  Visitor v = {.expr = look_expr, .stmt = look_stmt, .self = &s};
+  tirc_visit_stmt(&v, body);
+  return s.found;
+}
+
+/* --- notes ------------------------------------------------------------------------------------ */
+
+static int64_t vectors_of(const Notes *k, Buffer b) {
+  int64_t bytes = tirc_dtype_bytes(b->dtype), extent;
+  for (int d = 0; d < b->ndim; d++) {
+    if (!tirc_const_int(b->shape[d], &extent) || extent < 0 || extent > INT32_MAX) return INT32_MAX;
+    bytes *= extent;
+  }
+  int vector = tirc_cpu_vector_bits(k->cpu) / 8;
+  return (bytes + vector - 1) / vector;
+}
+
+static void say(Notes *k, const char *message) {
+  k->tell(k->self, (Warning){.code = "local-in-memory", .message = message});
+}
+
+static bool look_for_tiles(Visitor *v, Stmt s) {
+  Notes *k = v->self;
+  if (s->kind != STMT_ALLOC || strcmp(s->u.alloc.buffer->scope, "local") != 0) return true;
+  Buffer b = s->u.alloc.buffer;
+  int64_t vectors = vectors_of(k, b);
+  int registers = tirc_cpu_vector_registers(k->cpu);
+  if (vectors > registers) {
+    say(k, tirc_format(k->c,
+                       "\"%s\" (local) does not fit the registers: it takes %lld vectors, and "
+                       "there are %d",
+                       b->name, (long long)vectors, registers));
+  } else if (is_allocated(k->llvm, b->name)) {
+    const char *loop = find_loop(k, b, s->u.alloc.body);
+    say(k,
+        tirc_format(k->c, "\"%s\" (local) stays in memory%s%s%s", b->name, loop ? ": loop " : "",
+                    loop ? loop : "", loop ? " over it is neither unrolled nor vectorized" : ""));
+  }
+  return true;
+}
+
+static bool look_for_local(Visitor *v, Stmt s) {
+  bool *any = v->self;
+  if (s->kind == STMT_ALLOC && strcmp(s->u.alloc.buffer->scope, "local") == 0) *any = true;
+  return !*any;
+}
+
+void tirc_local_notes(Tirc *c, const Module *lowered, const char *cpu,
+                      void (*tell)(void *self, Warning w), void *self) {
+  bool any = false;
+  Visitor first = {.stmt = look_for_local, .self = &any};
+  for (int i = 0; i < lowered->n_funcs; i++) tirc_visit_stmt(&first, lowered->funcs[i]->body);
+  if (!any) return;
+  Code llvm = tirc_llvm_emit(c, lowered, cpu, EMIT_LLVM);
+  Notes k = {.c = c, .llvm = &llvm, .cpu = tirc_llvm_cpu(c, cpu), .tell = tell, .self = self};
+  Visitor v = {.stmt = look_for_tiles, .self = &k};
+  for (int i = 0; i < lowered->n_funcs; i++) tirc_visit_stmt(&v, lowered->funcs[i]->body);
+}

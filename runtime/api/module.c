@@ -1,0 +1,548 @@
+/* Programs: reading, printing, comparing, scheduling, lowering, code. */
+#include "api.h"
+#include "asm_report.h"
+#include "local_notes.h"
+
+#include "codegen/c/c.h"
+#include "codegen/llvm/llvm.h"
+#include "codegen/symbols.h"
+#include "ir/arith/equal.h"
+#include "ir/arith/hash.h"
+#include "ir/tree/print.h"
+#include "ir/tree/verify.h"
+#include "parser/program.h"
+#include "passes/lower/lower.h"
+#include "passes/lower/packing.h"
+#include "passes/rules/rules.h"
+#include "passes/schedule/sight/sight.h"
+#include "passes/record/trace.h"
+#include "passes/script/script.h"
+
+#include <inttypes.h>
+
+tirc_module *tirc_api_module(Tirc *c, const Module *m, const Sources *sources) {
+  tirc_module *r = tirc_new(c, tirc_module);
+  *r = (tirc_module){.c = c, .m = m, .sources = *sources};
+  r->params = tirc_new_array(c, tirc_param *, m->n_funcs);
+  r->symbols = tirc_new_array(c, tirc_symbol *, m->n_funcs);
+  r->n_symbols = tirc_new_array(c, int, m->n_funcs);
+  for (int i = 0; i < m->n_funcs; i++) {
+    r->params[i] = tirc_api_params(c, m->funcs[i]);
+    r->symbols[i] = tirc_api_symbols(c, m->funcs[i], &r->n_symbols[i]);
+  }
+  return r;
+}
+
+void tirc_module_free(tirc_module *m) {
+  if (m) tirc_context_release(m->c);
+}
+
+static bool has_symbol(const Func *f, const char *name) {
+  Expr symbol = tirc_attrs_get(f->attrs, "global_symbol");
+  return symbol && symbol->op == OP_STRING && strcmp(symbol->u.s, name) == 0;
+}
+
+const Func *tirc_api_func(Tirc *c, const Module *m, const char *name, int *index) {
+  const Func *f = name ? NULL : tirc_module_main(m);
+  for (int i = 0; name && !f && i < m->n_funcs; i++)
+    if (strcmp(m->funcs[i]->name, name) == 0) f = m->funcs[i];
+  for (int i = 0; name && !f && i < m->n_funcs; i++)
+    if (has_symbol(m->funcs[i], name)) f = m->funcs[i];
+  for (int i = 0; f && i < m->n_funcs; i++)
+    if (m->funcs[i] == f && index) *index = i;
+  if (f) return f;
+  if (name) tirc_fail(c, (Loc){m->file, 0, 0}, "name", NULL, "there is no function \"%s\"", name);
+  tirc_fail(c, (Loc){m->file, 0, 0}, "name", "call one of them main, or name one",
+            "the module has %d functions and none is called main", m->n_funcs);
+}
+
+Source tirc_api_keep_source(Tirc *c, Source s) {
+  return (Source){tirc_strdup(c, s.name ? s.name : "<text>"), tirc_strndup(c, s.text, s.length),
+                  s.length};
+}
+
+/* Work whose result is a new module: on failure its context is released. */
+static tirc_status make_module(void (*body)(Tirc *c, void *self), void *self, Sources *sources,
+                               tirc_module **made, tirc_module **out, tirc_error **error) {
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  tirc_status status = tirc_api_guard(c, body, self, sources, error);
+  if (status == TIRC_OK) *out = *made;
+  if (status != TIRC_OK || !*made) tirc_context_release(c);
+  return status;
+}
+
+/* --- parsing -----------------------------------------------------------------------------------
+ */
+
+typedef struct Parse {
+  const char *path; /* NULL: text is given */
+  Source text;
+  int n_defines;
+  const tirc_define *defines;
+  Sources sources;
+  tirc_module *result;
+} Parse;
+
+static void parse(Tirc *c, void *self) {
+  Parse *p = self;
+  Source source = p->path ? tirc_read_source(c, p->path) : tirc_api_keep_source(c, p->text);
+  p->sources = (Sources){1, {source}};
+  Define *defines = tirc_new_array(c, Define, p->n_defines);
+  for (int i = 0; i < p->n_defines; i++)
+    defines[i] = (Define){tirc_strdup(c, tirc_api_name(c, p->defines[i].name)),
+                          tirc_strdup(c, tirc_api_name(c, p->defines[i].value))};
+  const Module *m = tirc_parse_module(c, &source, p->n_defines, defines);
+  tirc_verify(c, m);
+  p->result = tirc_api_module(c, m, &p->sources);
+}
+
+tirc_status tirc_module_read(const char *path, int n_defines, const tirc_define *defines,
+                             tirc_module **out, tirc_error **error) {
+  NEED(path, LIST(n_defines, defines), out);
+  Parse p = {.path = path, .n_defines = n_defines, .defines = defines};
+  return make_module(parse, &p, &p.sources, &p.result, out, error);
+}
+
+tirc_status tirc_module_parse(const char *text, size_t length, const char *name, int n_defines,
+                              const tirc_define *defines, tirc_module **out, tirc_error **error) {
+  NEED(LIST(length, text), LIST(n_defines, defines), out);
+  Parse p = {.text = {name, text, length}, .n_defines = n_defines, .defines = defines};
+  return make_module(parse, &p, &p.sources, &p.result, out, error);
+}
+
+typedef struct Alone {
+  const tirc_module *from;
+  const char *func, *name;
+  Sources sources;
+  tirc_module *result;
+} Alone;
+
+static void alone(Tirc *c, void *self) {
+  Alone *p = self;
+  tirc_context_depend(c, p->from->c);
+  Func *f = tirc_copy(c, tirc_api_func(c, p->from->m, p->func, NULL), 1);
+  if (!tirc_attrs_get(f->attrs, "global_symbol") && !tirc_attrs_get(f->attrs, "tirc.private"))
+    f->attrs = tirc_attrs_set(c, f->attrs, "global_symbol", tirc_string(c, f->name));
+  f->name = tirc_strdup(c, p->name);
+  const Func **only = tirc_new(c, const Func *);
+  *only = f;
+  Module *m = tirc_copy(c, p->from->m, 1);
+  m->c = c;
+  m->n_funcs = 1;
+  m->funcs = only;
+  p->result = tirc_api_module(c, m, &p->sources);
+  p->result->lowered = p->from->lowered;
+}
+
+tirc_status tirc_module_alone(const tirc_module *m, const char *func, const char *name,
+                              tirc_module **out, tirc_error **error) {
+  NEED(m, name, out);
+  Alone p = {.from = m, .func = func, .name = name, .sources = m->sources};
+  return make_module(alone, &p, &p.sources, &p.result, out, error);
+}
+
+/* --- printing, comparing -----------------------------------------------------------------------
+ */
+
+typedef struct Texts {
+  const tirc_module *a, *b;
+  char *text;
+} Texts;
+
+static void print(Tirc *c, void *self) {
+  Texts *t = self;
+  const char *s = tirc_print_module(c, t->a->m, NULL);
+  t->text = tirc_api_copy(c, s, strlen(s));
+}
+tirc_status tirc_module_print(const tirc_module *m, char **text, tirc_error **error) {
+  NEED(m, text);
+  Texts t = {.a = m};
+  tirc_status status = tirc_api_scratch(print, &t, &m->sources, error);
+  if (status == TIRC_OK) *text = t.text;
+  return status;
+}
+
+static void compare(Tirc *c, void *self) {
+  Texts *t = self;
+  const char *s = tirc_module_difference(c, t->a->m, t->b->m);
+  t->text = s ? tirc_api_copy(c, s, strlen(s)) : NULL;
+}
+tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b, char **difference,
+                                tirc_error **error) {
+  NEED(a, b, difference);
+  Texts t = {.a = a, .b = b};
+  tirc_status status = tirc_api_scratch(compare, &t, &a->sources, error);
+  if (status == TIRC_OK) *difference = t.text;
+  return status;
+}
+
+static void hash(Tirc *c, void *self) {
+  Texts *t = self;
+  const ModuleHash h = tirc_hash_module(c, t->a->m);
+  const char *s = tirc_format(c, "%016" PRIx64 "%016" PRIx64, h.word[0], h.word[1]);
+  t->text = tirc_api_copy(c, s, strlen(s));
+}
+tirc_status tirc_module_hash(const tirc_module *m, char **out, tirc_error **error) {
+  NEED(m, out);
+  Texts t = {.a = m};
+  tirc_status status = tirc_api_scratch(hash, &t, &m->sources, error);
+  if (status == TIRC_OK) *out = t.text;
+  return status;
+}
+
+/* --- scheduling --------------------------------------------------------------------------------
+ */
+
+typedef struct Schedule {
+  const tirc_module *from;
+  bool is_trace; /* the file is a trace */
+  int64_t record;
+  const char *path;
+  Source text;
+  tirc_schedule_options options;
+  Sources sources;
+  tirc_module *result;
+} Schedule;
+
+static void hand_out_text(void *self, const char *text) {
+  const tirc_schedule_options *o = &((Schedule *)self)->options;
+  o->print(o->self, text);
+}
+static void hand_out_trace(void *self, Sched *s, const char *call, Loc loc, const Diag *diag) {
+  const tirc_schedule_options *o = &((Schedule *)self)->options;
+  (void)s;
+  o->trace(o->self, call, loc.file, loc.line, diag ? diag->message : NULL);
+}
+
+static void hand_out_warning(void *self, Warning w) {
+  const tirc_schedule_options *o = self;
+  if (o->warn) o->warn(o->self, w.loc.file, w.loc.line, w.loc.column, w.message, w.code);
+}
+
+void tirc_api_tell_warnings(Sched *s, const tirc_schedule_options *options) {
+  s->strict = options->strict;
+  s->warn = hand_out_warning;
+  s->warn_self = (void *)(uintptr_t)options;
+}
+
+typedef struct Check {
+  Tirc *c;
+  const tirc_module *m;
+  const tirc_schedule_options *options;
+} Check;
+
+static void hear_of_program(void *self, Warning w) {
+  const Check *k = self;
+  if (k->options->strict) tirc_raise_warning(k->c, w);
+  hand_out_warning((void *)(uintptr_t)k->options, w);
+}
+
+Sched *tirc_api_schedule(Tirc *c, const tirc_module *m, const tirc_schedule_options *options) {
+  Sched *s = tirc_sched_new(c, m->m);
+  tirc_context_depend(c, m->c);
+  s->intrins = m->intrins;
+  s->target = tirc_llvm_cpu(c, options->target ? options->target : CPU_DEFAULT);
+  s->debug_mask = options->verify ? SCHED_VERIFY_ALL : 0;
+  tirc_api_tell_warnings(s, options);
+  tirc_program_warnings(tirc_sched_new(c, m->m), hear_of_program,
+                        &(Check){.c = c, .options = options});
+  return s;
+}
+
+static void check(Tirc *c, void *self) {
+  Check *k = self;
+  k->c = c;
+  tirc_program_warnings(tirc_sched_new(c, k->m->m), hear_of_program, k);
+}
+tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options *options,
+                              tirc_error **error) {
+  NEED(m);
+  const tirc_schedule_options none = {0};
+  Check k = {.m = m, .options = options ? options : &none};
+  return tirc_api_scratch(check, &k, &m->sources, error);
+}
+
+static void check_code(Tirc *c, void *self) {
+  Check *k = self;
+  k->c = c;
+  const Module *m = k->m->m;
+  if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), NULL, NULL);
+  tirc_local_notes(c, m, k->options->target ? k->options->target : CPU_DEFAULT, hear_of_program, k);
+}
+tirc_status tirc_module_check_code(const tirc_module *m, const tirc_schedule_options *options,
+                                   tirc_error **error) {
+  NEED(m);
+  const tirc_schedule_options none = {0};
+  Check k = {.m = m, .options = options ? options : &none};
+  return tirc_api_scratch(check_code, &k, &m->sources, error);
+}
+
+static void run_script(Schedule *p, Sched *s, const Source *source) {
+  ScriptLimits limits = {.steps = p->options.max_steps};
+  p->sources.at[p->sources.n++] = *source;
+  tirc_run_script(s, source, &limits, p->options.print ? hand_out_text : NULL,
+                  p->options.trace ? hand_out_trace : NULL, p);
+}
+
+static void run_trace(Schedule *p, Sched *s, const Source *source) {
+  TraceRecord r = tirc_trace_read(s->c, source->name, source->text, source->length, p->record);
+  s->eval = tirc_script_eval_text;
+  tirc_trace_apply(s, r.trace, false, NULL, r.loc, r.what);
+}
+
+static void schedule(Tirc *c, void *self) {
+  Schedule *p = self;
+  p->sources = p->from->sources;
+  if (p->sources.n > 1) p->sources.n = 1;
+  Source source = p->path ? tirc_read_source(c, p->path) : tirc_api_keep_source(c, p->text);
+  Sched *s = tirc_api_schedule(c, p->from, &p->options);
+  (p->is_trace ? run_trace : run_script)(p, s, &source);
+  p->result = tirc_api_module(c, s->mod, &p->sources);
+  p->result->trace = s->trace;
+  p->result->intrins = s->intrins;
+}
+
+static tirc_status run_schedule(Schedule *p, const tirc_schedule_options *options,
+                                tirc_module **out, tirc_error **error) {
+  if (options) p->options = *options;
+  return make_module(schedule, p, &p->sources, &p->result, out, error);
+}
+tirc_status tirc_module_schedule(const tirc_module *m, const char *path,
+                                 const tirc_schedule_options *options, tirc_module **out,
+                                 tirc_error **error) {
+  NEED(m, path, out);
+  return run_schedule(&(Schedule){.from = m, .path = path}, options, out, error);
+}
+tirc_status tirc_module_schedule_text(const tirc_module *m, const char *text, size_t length,
+                                      const char *name, const tirc_schedule_options *options,
+                                      tirc_module **out, tirc_error **error) {
+  NEED(m, LIST(length, text), out);
+  return run_schedule(&(Schedule){.from = m, .text = {name, text, length}}, options, out, error);
+}
+
+tirc_status tirc_module_replay(const tirc_module *m, const char *path, int64_t record,
+                               const tirc_schedule_options *options, tirc_module **out,
+                               tirc_error **error) {
+  NEED(m, path, COUNT(record), out);
+  Schedule p = {.from = m, .path = path, .is_trace = true, .record = record};
+  return run_schedule(&p, options, out, error);
+}
+tirc_status tirc_module_replay_text(const tirc_module *m, const char *text, size_t length,
+                                    const char *name, int64_t record,
+                                    const tirc_schedule_options *options, tirc_module **out,
+                                    tirc_error **error) {
+  NEED(m, LIST(length, text), COUNT(record), out);
+  Schedule p = {.from = m, .text = {name, text, length}, .is_trace = true, .record = record};
+  return run_schedule(&p, options, out, error);
+}
+
+typedef struct AutoRun {
+  Schedule schedule;
+  tirc_auto_options options;
+} AutoRun;
+
+static void run_rules(Tirc *c, void *self) {
+  AutoRun *a = self;
+  Schedule *p = &a->schedule;
+  const ScriptLimits limits = {.steps = p->options.max_steps};
+  const RuleListener listener = {a->options.tried, a->options.self};
+  p->sources = p->from->sources;
+  if (p->sources.n > 1) p->sources.n = 1;
+  if (a->options.rules) p->sources.at[p->sources.n++] = tirc_read_source(c, a->options.rules);
+  Sched *s = tirc_api_schedule(c, p->from, &p->options);
+  tirc_auto_schedule(s, a->options.rules, &limits, p->options.print ? hand_out_text : NULL,
+                     p->options.trace ? hand_out_trace : NULL, p,
+                     listener.tried ? &listener : NULL);
+  p->result = tirc_api_module(c, s->mod, &p->sources);
+  p->result->trace = s->trace;
+  p->result->intrins = s->intrins;
+}
+
+tirc_status tirc_module_auto(const tirc_module *m, const tirc_auto_options *auto_options,
+                             const tirc_schedule_options *options, tirc_module **out,
+                             tirc_error **error) {
+  NEED(m, out);
+  AutoRun a = {.schedule = {.from = m}};
+  if (auto_options) a.options = *auto_options;
+  if (options) a.schedule.options = *options;
+  return make_module(run_rules, &a, &a.schedule.sources, &a.schedule.result, out, error);
+}
+
+typedef struct TraceText {
+  const tirc_module *m;
+  tirc_trace_format format;
+  char *text;
+} TraceText;
+
+static void trace_text(Tirc *c, void *self) {
+  TraceText *t = self;
+  const Trace *trace = t->m->trace ? t->m->trace : tirc_trace_new(c);
+  const char *s = t->format == TIRC_TRACE_SCRIPT
+                      ? tirc_trace_python(c, trace, false)
+                      : tirc_value_to_json(c, tirc_trace_as_value(c, trace, false));
+  t->text = tirc_api_copy(c, s, strlen(s));
+}
+tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, char **text,
+                              tirc_error **error) {
+  NEED(m, text);
+  TraceText t = {.m = m, .format = format};
+  tirc_status status = tirc_api_scratch(trace_text, &t, &m->sources, error);
+  if (status == TIRC_OK) *text = t.text;
+  return status;
+}
+
+/* --- lowering, code ----------------------------------------------------------------------------
+ */
+
+typedef struct Lower {
+  const tirc_module *from;
+  void (*after)(void *, const char *, const char *);
+  void *after_self;
+  tirc_module *result;
+  tirc_emit_kind kind;
+  const char *target, *main_name;
+  Code code;
+  Sources sources;
+} Lower;
+
+static void show_pass(void *self, const char *pass, const Module *m) {
+  Lower *p = self;
+  p->after(p->after_self, pass, tirc_print_module(m->c, m, NULL));
+}
+
+static void lower(Tirc *c, void *self) {
+  Lower *p = self;
+  const Module *m = p->from->m;
+  tirc_context_depend(c, m->c);
+  if (!p->from->lowered) m = tirc_lower(c, m, p->after ? show_pass : NULL, p);
+  p->result = tirc_api_module(c, m, &p->sources);
+  p->result->lowered = true;
+}
+tirc_status tirc_module_lower(const tirc_module *m,
+                              void (*after)(void *self, const char *pass, const char *text),
+                              void *self, tirc_module **out, tirc_error **error) {
+  NEED(m, out);
+  Lower p = {.from = m, .after = after, .after_self = self, .sources = m->sources};
+  return make_module(lower, &p, &p.sources, &p.result, out, error);
+}
+
+static void split_packing(Tirc *c, void *self) {
+  Lower *p = self;
+  tirc_context_depend(c, p->from->m->c);
+  p->result = tirc_api_module(c, tirc_split_packing(c, p->from->m), &p->sources);
+}
+tirc_status tirc_module_split_packing(const tirc_module *m, tirc_module **out, tirc_error **error) {
+  NEED(m, out);
+  Lower p = {.from = m, .sources = m->sources};
+  return make_module(split_packing, &p, &p.sources, &p.result, out, error);
+}
+
+typedef struct Relaid {
+  const tirc_module *from;
+  const char *func;
+  int param;
+  bool back;
+  Sources sources;
+  tirc_module *result;
+} Relaid;
+
+static void relayout(Tirc *c, void *self) {
+  Relaid *p = self;
+  const Module *m = p->from->m;
+  const Func *f = tirc_api_func(c, m, p->func, NULL);
+  if (p->param < 0 || p->param >= f->n_params)
+    tirc_fail(c, f->loc, "argument", NULL, "%s has no parameter number %d", f->name, p->param);
+  if (p->from->lowered)
+    tirc_fail(c, f->loc, "argument", "ask the module that was lowered",
+              "a lowered module does not know the layouts of its parameters");
+  const Module *to = tirc_relayout(c, m, f, p->param, p->back);
+  if (to) p->result = tirc_api_module(c, to, &p->sources);
+}
+tirc_status tirc_module_relayout(const tirc_module *m, const char *func, int param, bool back,
+                                 tirc_module **out, tirc_error **error) {
+  NEED(m, out);
+  Relaid p = {.from = m, .func = func, .param = param, .back = back};
+  return make_module(relayout, &p, &p.sources, &p.result, out, error);
+}
+
+static int find_function(const Module *m, const char *name) {
+  int i = 0;
+  while (i < m->n_funcs && strcmp(m->funcs[i]->name, name) != 0) i++;
+  return i < m->n_funcs ? i : -1;
+}
+
+static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
+  int i = name ? find_function(m, "main") : -1;
+  if (i < 0 || strcmp(name, "main") == 0) return m;
+  Func *f = tirc_new(c, Func);
+  *f = *m->funcs[i];
+  f->name = tirc_strdup(c, name);
+  while (find_function(m, f->name) >= 0) f->name = tirc_format(c, "%s_main", f->name);
+  return tirc_module_with_func(c, m, i, f);
+}
+
+/* The module as its code names it, before it is lowered. */
+static const Module *for_code(Tirc *c, const tirc_module *from, const char *main_name) {
+  const Module *m = rename_main(c, from->m, main_name);
+  return from->lowered ? m : tirc_split_packing(c, m);
+}
+
+static void emit(Tirc *c, void *self) {
+  static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
+  Lower *p = self;
+  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_ANNOTATIONS)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_emit_kind %d", (int)p->kind);
+  const Module *m = for_code(c, p->from, p->main_name);
+  const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
+  const char *cpu = p->target ? p->target : CPU_DEFAULT, *text = NULL;
+  if (p->kind == TIRC_EMIT_HEADER) text = tirc_c_header(c, lowered);
+  if (p->kind == TIRC_EMIT_C)
+    text = tirc_c_source(
+        c, &(CSource){.lowered = lowered,
+                      .scheduled = m,
+                      .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
+  if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
+    text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
+                           p->kind == TIRC_EMIT_ANNOTATIONS);
+  if (text)
+    p->code = (Code){text, strlen(text)};
+  else
+    p->code = tirc_llvm_emit(c, lowered, cpu, kinds[p->kind]);
+  p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
+}
+tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
+                             const char *main_name, char **bytes, size_t *n, tirc_error **error) {
+  NEED(m, bytes, n);
+  Lower p = {.from = m, .kind = kind, .target = target, .main_name = main_name};
+  tirc_status status = tirc_api_scratch(emit, &p, &m->sources, error);
+  if (status != TIRC_OK) return status;
+  *bytes = (char *)(uintptr_t)p.code.bytes;
+  *n = p.code.n;
+  return status;
+}
+
+typedef struct EmittedNames {
+  const tirc_module *from;
+  const char *main_name;
+  void (*tell)(void *self, const char *func, const char *symbol);
+  void *self;
+} EmittedNames;
+
+static void tell_names(Tirc *c, void *self) {
+  EmittedNames *p = self;
+  const Module *m = for_code(c, p->from, p->main_name);
+  const char *const *symbols = tirc_symbols(c, m);
+  int at = p->main_name ? find_function(p->from->m, "main") : -1;
+  const char *now = at < 0 ? "" : rename_main(c, p->from->m, p->main_name)->funcs[at]->name;
+  for (int i = 0; i < m->n_funcs; i++)
+    p->tell(p->self, strcmp(m->funcs[i]->name, now) == 0 ? "main" : m->funcs[i]->name, symbols[i]);
+}
+tirc_status tirc_module_emitted_names(const tirc_module *m, const char *main_name,
+                                      void (*tell)(void *self, const char *func,
+                                                   const char *symbol),
+                                      void *self, tirc_error **error) {
+  NEED(m, tell);
+  EmittedNames p = {m, main_name, tell, self};
+  return tirc_api_scratch(tell_names, &p, &m->sources, error);
+}

@@ -1,0 +1,552 @@
+/* Expressions with bounds: beside the function that gives a node's value stands one that gives what
+ * else it may be (bound.h). Integers that only come from loops, parameters and constants are exact
+ * and have none. Each operation is done by the node's own function, on operands that are put into
+ * its shadow. */
+#include "code.h"
+
+#include "ir/tree/intrinsic.h"
+#include "ir/tree/print.h"
+
+#include <math.h>
+
+enum { MOST_COMBINATIONS = 32 }; /* of integers that are tried one by one */
+
+struct Shadow {
+  Node node, operand[3];
+  Cell given[3];
+};
+
+static DType program_type(const Node *n) { return tirc_dtype_lanes(n->expr->dtype, 1); }
+static bool is_float(const Node *n) { return tirc_dtype_is_float(n->dtype); }
+static bool is_uint64(DType t) { return t.code == TYPE_UINT && t.bits == 64; }
+
+/* An operand as one value of its type. */
+static void get_closed(Run *run, const Node *n, Bound *b) {
+  get_bound(run, n, b);
+  if (is_float(n)) tirc_bound_close(b, program_type(n));
+}
+
+static Cell apply(Run *run, const Node *n, Cell a, Cell b, Cell c) {
+  struct Shadow *s = n->shadow;
+  s->given[0] = a, s->given[1] = b, s->given[2] = c;
+  return get_cell(run, &s->node);
+}
+
+/* --- attempts ----------------------------------------------------------------------------------
+ */
+
+static bool ends_all(const char *code) {
+  return !strcmp(code, "steps") || !strcmp(code, "interrupted") || !strcmp(code, "memory");
+}
+
+bool tirc_run_attempt(Run *run, void (*body)(Run *run, const void *self, void *out),
+                      const void *self, void *out) {
+  const Run before = *run;
+  Trap trap;
+  if (TIRC_TRY(run->t, trap)) {
+    body(run, self, out);
+    TIRC_END(run->t, trap);
+    return true;
+  }
+  if (ends_all(run->t->diag.code)) tirc_throw(run->t);
+  run->lane = before.lane, run->poisoned = before.poisoned, run->at = before.at;
+  run->unsure = before.unsure, run->untaken = before.untaken;
+  return false;
+}
+
+static void bound_of(Run *run, const void *node, void *out) { get_bound(run, node, out); }
+
+/* What may come instead, in place of what the values choose. */
+static void join_other(Run *run, const Node *other, Bound *out, DType t) {
+  Bound b;
+  if (tirc_run_attempt(run, bound_of, other, &b))
+    tirc_bound_hull(out, &b, t);
+  else
+    tirc_bound_open(out, t, out->v);
+}
+
+/* --- floats ------------------------------------------------------------------------------------
+ */
+
+static void bound_ADD(Run *run, const Node *n, Bound *out) {
+  Bound a, b;
+  get_bound(run, n->a, &a);
+  get_bound(run, n->b, &b);
+  tirc_bound_add(out, &a, &b, n->expr->op == OP_SUB, program_type(n));
+}
+static void bound_MUL(Run *run, const Node *n, Bound *out) {
+  Bound a, b;
+  get_bound(run, n->a, &a);
+  get_bound(run, n->b, &b);
+  tirc_bound_mul(out, &a, &b, n->in_any_order, program_type(n));
+}
+static void bound_DIV(Run *run, const Node *n, Bound *out) {
+  Bound a, b;
+  get_bound(run, n->a, &a);
+  get_bound(run, n->b, &b);
+  tirc_bound_div(out, &a, &b, program_type(n));
+}
+static void bound_FMA(Run *run, const Node *n, Bound *out) {
+  Bound a, b, c, product;
+  get_bound(run, n->a, &a);
+  get_bound(run, n->b, &b);
+  get_bound(run, n->c, &c);
+  tirc_bound_mul(&product, &a, &b, false, program_type(n));
+  tirc_bound_add(out, &product, &c, false, program_type(n));
+}
+
+static double whole_down(void *self, double x, double y) { return (void)self, (void)y, floor(x); }
+static double whole(void *self, double x, double y) { return (void)self, (void)y, trunc(x); }
+static const FunctionRow rising = {CURVE_RISING, 0};
+
+static void quotient(Run *run, const Node *n, bool down, Bound *x, Bound *y, Bound *out) {
+  Bound q;
+  get_closed(run, n->a, x);
+  get_closed(run, n->b, y);
+  tirc_bound_div(&q, x, y, program_type(n));
+  tirc_bound_function(out, &q, NULL, &rising, down ? whole_down : whole, NULL, program_type(n));
+}
+static void bound_FLOORDIV(Run *run, const Node *n, Bound *out) {
+  Bound x, y;
+  quotient(run, n, n->expr->op == OP_FLOORDIV, &x, &y, out);
+}
+/* x - floor(x / y) y; where the quotient is not decided, between 0 and y. */
+static void bound_FLOORMOD(Run *run, const Node *n, Bound *out) {
+  const DType t = program_type(n);
+  Bound x, y, q, product, rest;
+  quotient(run, n, true, &x, &y, &q);
+  tirc_bound_mul(&product, &q, &y, false, t);
+  tirc_bound_add(&rest, &x, &product, true, t);
+  tirc_bound_close(&rest, t);
+  *out = rest;
+  if (rest.open || y.open || isnan(rest.v.f) || q.lo.f == q.hi.f) return;
+  const double w = 4 * tirc_unit_roundoff(t) * fmax(x.mag, y.mag);
+  out->lo.f = fmax(rest.lo.f, fmin(0, y.lo.f) - w);
+  out->hi.f = fmin(rest.hi.f, fmax(0, y.hi.f) + w);
+}
+
+static double call_shadow(void *self, double x, double y) {
+  const Node *n = ((void **)self)[1];
+  return apply(((void **)self)[0], n, (Cell){.f = x}, (Cell){.f = y}, (Cell){0}).f;
+}
+static void bound_function(Run *run, const Node *n, Bound *out) {
+  Bound a, b;
+  get_bound(run, n->a, &a);
+  if (n->b) get_bound(run, n->b, &b);
+  void *self[2] = {run, (Node *)(uintptr_t)n};
+  tirc_bound_function(out, &a, n->b ? &b : NULL, &n->function, call_shadow, self, program_type(n));
+}
+
+/* min and max, as they are written where one operand is NaN. */
+static void bound_extreme(Run *run, const Node *n, Bound *out) {
+  const DType t = program_type(n);
+  Bound a, b;
+  get_closed(run, n->a, &a);
+  get_closed(run, n->b, &b);
+  const Cell none = {0}, v = apply(run, n, a.v, b.v, none);
+  if (a.open || b.open) {
+    tirc_bound_open(out, t, v);
+  } else if (isnan(a.v.f) || isnan(b.v.f)) {
+    *out = isnan(v.f) == isnan(a.v.f) ? a : b;
+  } else {
+    *out = (Bound){.v = v, .n = 1};
+    out->lo = apply(run, n, a.lo, b.lo, none);
+    out->hi = apply(run, n, a.hi, b.hi, none);
+    out->mag = fmax(fabs(out->lo.f), fabs(out->hi.f));
+  }
+}
+
+static void bound_sum_of_lanes(Run *run, const Node *n, Bound *out) {
+  const int lane = run->lane;
+  Bound term, sum;
+  get_bound(run, n->a, &sum);
+  for (run->lane = 0; run->lane < n->b->dtype.lanes; run->lane++) {
+    get_bound(run, n->b, &term);
+    tirc_bound_add(out, &sum, &term, false, program_type(n));
+    sum = *out;
+  }
+  run->lane = lane;
+  *out = sum;
+}
+
+/* --- from floats to integers and back ----------------------------------------------------------
+ */
+
+/* What may be true of a and b. */
+enum { LESS = 1, EQUAL = 2, GREATER = 4 };
+static const uint8_t true_for[OP_COUNT] = {
+    [OP_EQ] = EQUAL,        [OP_NE] = LESS | GREATER, [OP_LT] = LESS,
+    [OP_LE] = LESS | EQUAL, [OP_GT] = GREATER,        [OP_GE] = GREATER | EQUAL,
+};
+
+static void decide(Bound *out, Op op, int possible, int64_t v) {
+  tirc_bound_int(out, v);
+  out->hi.i = (possible & true_for[op]) != 0;
+  out->lo.i = (possible & ~true_for[op]) == 0;
+  out->v.i = v < out->lo.i ? out->lo.i : v > out->hi.i ? out->hi.i : v;
+}
+
+static void bound_compare(Run *run, const Node *n, Bound *out) {
+  const bool floats = is_float(n->a);
+  int possible = LESS | EQUAL | GREATER;
+  Bound a, b;
+  get_closed(run, n->a, &a);
+  get_closed(run, n->b, &b);
+  const int64_t v = apply(run, n, a.v, b.v, (Cell){0}).i;
+  if (floats && !a.open && !b.open && (isnan(a.v.f) || isnan(b.v.f))) {
+    tirc_bound_int(out, v);
+    return;
+  }
+  if (floats && !a.open && !b.open)
+    possible = (a.lo.f < b.hi.f ? LESS : 0) | (a.hi.f > b.lo.f ? GREATER : 0) |
+               (a.lo.f <= b.hi.f && b.lo.f <= a.hi.f ? EQUAL : 0);
+  else if (!floats && !is_uint64(n->a->dtype))
+    possible = (a.lo.i < b.hi.i ? LESS : 0) | (a.hi.i > b.lo.i ? GREATER : 0) |
+               (a.lo.i <= b.hi.i && b.lo.i <= a.hi.i ? EQUAL : 0);
+  else if (!floats && a.lo.i == a.hi.i && b.lo.i == b.hi.i && !a.open && !b.open)
+    possible = v ? true_for[n->expr->op] : possible & ~true_for[n->expr->op];
+  decide(out, (Op)n->expr->op, possible, v);
+}
+
+static void bound_test(Run *run, const Node *n, Bound *out) { /* isnan, isinf */
+  Bound a;
+  get_closed(run, n->a, &a);
+  tirc_bound_int(out, apply(run, n, a.v, (Cell){0}, (Cell){0}).i);
+  if (a.open || (n->expr->op == OP_ISINF && isinf(a.lo.f) + isinf(a.hi.f) == 1))
+    out->lo.i = 0, out->hi.i = 1;
+}
+
+/* and, or: the second operand is looked at where the first leaves it open. */
+static void bound_logic(Run *run, const Node *n, Bound *out) {
+  const bool is_or = n->expr->op == OP_OR;
+  Bound a, b = {.hi.i = 1};
+  get_bound(run, n->a, &a);
+  const bool decided = a.lo.i == a.hi.i && !a.open, first = a.v.i != 0;
+  if (first == is_or && decided) {
+    tirc_bound_int(out, is_or);
+    return;
+  }
+  if (first != is_or)
+    get_bound(run, n->b, &b);
+  else
+    b.v.i = is_or;
+  tirc_bound_int(out, is_or ? first || b.v.i : first && b.v.i);
+  out->lo.i = is_or ? a.lo.i || b.lo.i : a.lo.i && b.lo.i;
+  out->hi.i = is_or ? a.hi.i || b.hi.i : a.hi.i && b.hi.i;
+}
+
+static bool fits(DType t, double x) {
+  const double limit = ldexp(1, t.bits - (t.code == TYPE_INT));
+  return x < limit && x >= (t.code == TYPE_INT ? -limit : 0);
+}
+static int64_t whole_number(DType t, double x) {
+  return is_uint64(t) ? (int64_t)(uint64_t)x : (int64_t)x;
+}
+
+static void bound_float_to_int(Run *run, const Node *n, Bound *out) {
+  const DType t = program_type(n);
+  Bound a;
+  get_closed(run, n->a, &a);
+  if (t.code == TYPE_BOOL) {
+    tirc_bound_int(out, a.v.f != 0);
+    const bool zero = a.open || (a.lo.f <= 0 && a.hi.f >= 0);
+    if (!tirc_bound_is_point(&a, true)) out->lo.i = !zero, out->hi.i = 1;
+    return;
+  }
+  const double lo = trunc(a.lo.f), hi = trunc(a.hi.f), v = trunc(a.v.f);
+  if (!a.open && fits(t, lo) && fits(t, hi) && (hi < 0x1p63 || lo == hi)) {
+    tirc_bound_int(out, whole_number(t, v));
+    out->lo.i = whole_number(t, lo), out->hi.i = whole_number(t, hi);
+  } else if (!a.open && (isnan(v) || (!fits(t, lo) && !fits(t, hi) && (lo > 0) == (hi > 0)))) {
+    tirc_bound_int(out, apply(run, n, a.v, (Cell){0}, (Cell){0}).i); /* which says so */
+  } else {
+    tirc_bound_open(out, t, (Cell){.i = fits(t, v) ? whole_number(t, v) : 0});
+  }
+}
+
+static double from_int(DType from, DType to, int64_t x) {
+  if (to.bits == 32) return (double)(is_uint64(from) ? (float)(uint64_t)x : (float)x);
+  return tirc_round_float(to, is_uint64(from) ? (double)(uint64_t)x : (double)x);
+}
+static void bound_int_to_float(Run *run, const Node *n, Bound *out) {
+  const DType from = n->a->dtype, t = program_type(n);
+  Bound a;
+  get_bound(run, n->a, &a);
+  tirc_bound_float(out, from_int(from, t, a.v.i));
+  if (a.open || (is_uint64(from) && a.lo.i != a.hi.i)) {
+    tirc_bound_open(out, t, out->v);
+    return;
+  }
+  out->lo.f = from_int(from, t, a.lo.i), out->hi.f = from_int(from, t, a.hi.i);
+  out->mag = fmax(fabs(out->lo.f), fabs(out->hi.f));
+}
+static void bound_float_to_float(Run *run, const Node *n, Bound *out) {
+  get_closed(run, n->a, out);
+  if (!out->open) tirc_bound_close(out, program_type(n));
+}
+
+/* --- integers ----------------------------------------------------------------------------------
+ */
+
+static bool is_exact(const Bound *b) { return !b->open && b->lo.i == b->hi.i; }
+
+/* Rising or falling in each operand, so that the ends are among the corners. */
+static bool has_ends_in_corners(const Node *n, const Bound *b) {
+  switch ((Op)n->expr->op) {
+  case OP_ADD:
+  case OP_SUB:
+  case OP_MUL:
+  case OP_MIN:
+  case OP_MAX: return !is_uint64(n->dtype) && n->dtype.bits >= 32;
+  case OP_FLOORDIV:
+  case OP_TRUNCDIV: return n->dtype.code == TYPE_INT && is_exact(b) && b->v.i > 0;
+  case OP_SHIFT_RIGHT: return n->dtype.code == TYPE_INT && is_exact(b);
+  default: return false;
+  }
+}
+
+typedef struct Combination {
+  const Node *node;
+  Cell operand[3];
+} Combination;
+static void apply_combination(Run *run, const void *self, void *out) {
+  const Combination *c = self;
+  *(Cell *)out = apply(run, c->node, c->operand[0], c->operand[1], c->operand[2]);
+}
+
+/* Number `which` of the combinations: all integers of the operands, or their ends alone. */
+static void combine(Combination *c, const Bound *b, const int64_t *count, bool ends,
+                    int64_t which) {
+  for (int k = 0; k < 3; k++) {
+    const int64_t i = which % count[k];
+    c->operand[k].i = ends && i ? b[k].hi.i : b[k].lo.i + i;
+    which /= count[k];
+  }
+}
+
+static void bound_int(Run *run, const Node *n, Bound *out) {
+  const Node *operand[3] = {n->a, n->b, n->c};
+  const DType t = program_type(n);
+  Bound b[3];
+  int64_t count[3] = {1, 1, 1}, all = 1, corners = 1;
+  bool open = false, exact = true, ends = false;
+  for (int k = 0; k < 3; k++) {
+    tirc_bound_int(&b[k], 0);
+    if (!operand[k]) continue;
+    get_bound(run, operand[k], &b[k]);
+    open |= b[k].open;
+    exact = exact && is_exact(&b[k]);
+    const uint64_t more = (uint64_t)b[k].hi.i - (uint64_t)b[k].lo.i;
+    count[k] = more < MOST_COMBINATIONS ? (int64_t)more + 1 : MOST_COMBINATIONS + 1;
+    all *= count[k];
+    corners *= more ? 2 : 1;
+  }
+  tirc_bound_int(out, apply(run, n, b[0].v, b[1].v, b[2].v).i);
+  if (exact) return;
+  if (all > MOST_COMBINATIONS) {
+    ends = has_ends_in_corners(n, &b[1]);
+    open |= !ends;
+    all = corners;
+    for (int k = 0; k < 3; k++) count[k] = b[k].lo.i == b[k].hi.i ? 1 : 2;
+  }
+  if (is_uint64(t)) open = true;
+  Combination c = {.node = n};
+  for (int64_t i = 0; i < all && !open; i++) {
+    Cell r;
+    combine(&c, b, count, ends, i);
+    open = !tirc_run_attempt(run, apply_combination, &c, &r);
+    if (!open && r.i < out->lo.i) out->lo.i = r.i;
+    if (!open && r.i > out->hi.i) out->hi.i = r.i;
+  }
+  if (open) tirc_bound_open(out, t, out->v);
+}
+
+/* --- choice, let, lanes ------------------------------------------------------------------------
+ */
+
+static void bound_choice(Run *run, const Node *n, Bound *out) {
+  const bool both = n->expr->op == OP_SELECT, before = run->poisoned;
+  Bound c;
+  get_bound(run, n->a, &c);
+  const Node *taken = c.v.i ? n->b : n->c, *other = c.v.i ? n->c : n->b;
+  const bool decided = is_exact(&c);
+  if (both && decided) (void)get_cell(run, other);
+  if (both) run->poisoned = false;
+  get_bound(run, taken, out);
+  if (both && run->poisoned && !n->tolerant)
+    tirc_run_fail(run, "uninitialised", NULL, "buffer \"%s\" is read where it was never written",
+                  run->poisoned_buffer);
+  run->poisoned |= before;
+  if (!decided) join_other(run, other, out, program_type(n));
+}
+
+static void bound_let(Run *run, const Node *n, Bound *out) {
+  tirc_bind_bounds(run, n->b, n->u.lanes, n->bounds);
+  get_bound(run, n->c, out);
+}
+
+static void bound_variable(Run *run, const Node *n, Bound *out) {
+  *out = n->bounds[n->dtype.lanes > 1 ? run->lane : 0];
+}
+
+static void bound_same(Run *run, const Node *n, Bound *out) { get_bound(run, n->a, out); }
+static void bound_broadcast(Run *run, const Node *n, Bound *out) {
+  const int lane = run->lane;
+  run->lane = lane % n->a->dtype.lanes;
+  get_bound(run, n->a, out);
+  run->lane = lane;
+}
+
+/* What is known of points only: bits, and what mixes lanes. */
+static void bound_of_points(Run *run, const Node *n, Bound *out) {
+  const Node *operand[3] = {n->a, n->b, n->c};
+  const int lane = run->lane;
+  bool points = true;
+  for (int k = 0; k < 3 && points; k++) {
+    for (int l = 0; operand[k] && l < operand[k]->dtype.lanes && points; l++) {
+      Bound b;
+      run->lane = operand[k]->dtype.lanes > 1 ? l : lane;
+      get_bound(run, operand[k], &b);
+      points = b.n <= 1 && tirc_bound_is_point(&b, is_float(operand[k]));
+    }
+  }
+  run->lane = lane;
+  const Cell v = get_cell(run, n);
+  if (!points)
+    tirc_bound_open(out, program_type(n), v);
+  else if (is_float(n))
+    tirc_bound_float(out, v.f);
+  else
+    tirc_bound_int(out, v.i);
+}
+
+/* --- variables ---------------------------------------------------------------------------------
+ */
+
+Cell *tirc_compile_let_var(Compiler *k, Expr var, const Node *value, Bound **bounds) {
+  Cell *cells = tirc_compile_var(k, var);
+  if (k->bounded && value->bound) {
+    *bounds = tirc_new_array(k->t, Bound, var->dtype.lanes ? var->dtype.lanes : 1);
+    tirc_map_set(k->t, &k->bounds, var, *bounds);
+  }
+  return cells;
+}
+
+void tirc_bind_bounds(Run *run, const Node *value, Cell *cells, Bound *bounds) {
+  const int lane = run->lane, lanes = value->dtype.lanes;
+  for (int l = 0; l < lanes; l++) {
+    Bound b;
+    if (lanes > 1) run->lane = l;
+    get_bound(run, value, &b);
+    cells[l] = b.v;
+    if (bounds) bounds[l] = b;
+  }
+  run->lane = lane;
+}
+
+/* --- the tables --------------------------------------------------------------------------------
+ */
+
+/* Functions of floats; those that are rounded correctly have 0 units. Compiled code is within 2
+ * units where it computes them itself, libm within 1, and 1 / (1 + exp(-x)) rounds three times. */
+static const FunctionRow functions[OP_COUNT] = {
+    [OP_EXP] = {CURVE_RISING, 4},       [OP_EXP2] = {CURVE_RISING, 4},
+    [OP_EXP10] = {CURVE_RISING, 4},     [OP_LOG] = {CURVE_RISING, 4},
+    [OP_LOG2] = {CURVE_RISING, 4},      [OP_LOG10] = {CURVE_RISING, 4},
+    [OP_LOG1P] = {CURVE_RISING, 4},     [OP_SQRT] = {CURVE_RISING, 0},
+    [OP_RSQRT] = {CURVE_FALLING, 2},    [OP_SIN] = {CURVE_WAVE, 4},
+    [OP_COS] = {CURVE_WAVE, 4},         [OP_TAN] = {CURVE_TANGENT, 4},
+    [OP_ASIN] = {CURVE_RISING, 4},      [OP_ACOS] = {CURVE_FALLING, 4},
+    [OP_ATAN] = {CURVE_RISING, 4},      [OP_SINH] = {CURVE_RISING, 4},
+    [OP_COSH] = {CURVE_EVEN, 4},        [OP_TANH] = {CURVE_RISING, 4},
+    [OP_SIGMOID] = {CURVE_RISING, 6},   [OP_ERF] = {CURVE_RISING, 4},
+    [OP_FLOOR] = {CURVE_RISING, 0},     [OP_CEIL] = {CURVE_RISING, 0},
+    [OP_TRUNC] = {CURVE_RISING, 0},     [OP_ROUND] = {CURVE_RISING, 0},
+    [OP_NEARBYINT] = {CURVE_RISING, 0}, [OP_ABS] = {CURVE_EVEN, 0},
+    [OP_ATAN2] = {CURVE_ANGLE, 4},      [OP_POW] = {CURVE_POWER, 4},
+    [OP_FMOD] = {CURVE_REST, 0},        [OP_TRUNCMOD] = {CURVE_REST, 0},
+    [OP_COPYSIGN] = {CURVE_SIGN, 0},
+};
+
+typedef void (*BoundOf)(Run *, const Node *, Bound *);
+
+/* The same for floats and integers. */
+static const BoundOf of_both[OP_COUNT] = {
+    [OP_SELECT] = bound_choice,  [OP_IF_THEN_ELSE] = bound_choice,
+    [OP_LIKELY] = bound_same,    [OP_LET] = bound_let,
+    [OP_LOAD] = tirc_load_bound, [OP_REINTERPRET] = bound_of_points,
+};
+static const BoundOf of_floats[OP_COUNT] = {
+    [OP_ADD] = bound_ADD,           [OP_SUB] = bound_ADD,           [OP_MUL] = bound_MUL,
+    [OP_DIV] = bound_DIV,           [OP_FMA] = bound_FMA,           [OP_FLOORDIV] = bound_FLOORDIV,
+    [OP_TRUNCDIV] = bound_FLOORDIV, [OP_FLOORMOD] = bound_FLOORMOD, [OP_MIN] = bound_extreme,
+    [OP_MAX] = bound_extreme,
+};
+static const BoundOf of_ints[OP_COUNT] = {
+    [OP_EQ] = bound_compare, [OP_NE] = bound_compare,     [OP_LT] = bound_compare,
+    [OP_LE] = bound_compare, [OP_GT] = bound_compare,     [OP_GE] = bound_compare,
+    [OP_AND] = bound_logic,  [OP_OR] = bound_logic,       [OP_ISNAN] = bound_test,
+    [OP_ISINF] = bound_test, [OP_CALL] = bound_of_points, [OP_RAMP] = bound_of_points,
+};
+
+static BoundOf of_intrinsic(Compiler *k, Node *n) {
+  switch (tirc_llvm_call(k->t, n->expr, k->loc).id) {
+  case INTRINSIC_FMA: return bound_FMA;
+  case INTRINSIC_SQRT: n->function = functions[OP_SQRT]; return bound_function;
+  case INTRINSIC_FABS: n->function = functions[OP_ABS]; return bound_function;
+  case INTRINSIC_MINNUM:
+  case INTRINSIC_MAXNUM: return bound_extreme;
+  case INTRINSIC_REDUCE_FADD: return bound_sum_of_lanes;
+  default: return bound_of_points;
+  }
+}
+
+static BoundOf find(Compiler *k, Node *n) {
+  const Op op = (Op)n->expr->op;
+  if (op == OP_BROADCAST) return n->a->dtype.lanes == 1 ? bound_same : bound_broadcast;
+  if (of_both[op]) return of_both[op];
+  if (op == OP_CAST)
+    return !is_float(n->a) ? is_float(n) ? bound_int_to_float : bound_int
+           : is_float(n)   ? bound_float_to_float
+                           : bound_float_to_int;
+  if (!is_float(n)) return of_ints[op] ? of_ints[op] : bound_int;
+  if (of_floats[op]) return of_floats[op];
+  if (op == OP_CALL && tirc_is_llvm_call(n->expr)) return of_intrinsic(k, n);
+  if (op != OP_CALL) n->function = functions[op];
+  return n->function.curve == CURVE_NONE && op != OP_CALL ? bound_of_points : bound_function;
+}
+
+static void make_shadow(Compiler *k, Node *n) {
+  const Node *from[3] = {n->a, n->b, n->c};
+  const Node **to[3];
+  struct Shadow *s = n->shadow = tirc_new(k->t, struct Shadow);
+  s->node = *n;
+  s->node.bound = NULL;
+  to[0] = &s->node.a, to[1] = &s->node.b, to[2] = &s->node.c;
+  for (int i = 0; i < 3; i++) {
+    if (!from[i]) continue;
+    s->operand[i] = (Node){.cell = &s->given[i], .dtype = from[i]->dtype, .expr = from[i]->expr};
+    *to[i] = &s->operand[i];
+  }
+}
+
+static bool may_differ(const Node *n) { return n && n->bound; }
+
+void tirc_compile_bound(Compiler *k, Node *n) {
+  const Op op = (Op)n->expr->op;
+  if (op == OP_FLOAT) n->u.constant.f = tirc_round_float(program_type(n), n->expr->u.f);
+  if (op == OP_VAR) {
+    n->bounds = tirc_map_get(&k->bounds, n->expr);
+    if (n->bounds) n->bound = bound_variable;
+    return;
+  }
+  if (n->cell) return;
+  const bool inner = may_differ(n->a) || may_differ(n->b) || may_differ(n->c);
+  if (!is_float(n) && !inner && op != OP_LOAD && op != OP_CALL) {
+    bool floats = false;
+    for (int i = 0; i < n->expr->n; i++) floats |= tirc_dtype_is_float(n->expr->args[i]->dtype);
+    if (!floats) return;
+  }
+  n->bound = find(k, n);
+  make_shadow(k, n);
+}

@@ -1,0 +1,196 @@
+/* The two ceilings of a kernel, each in the processor's vectors and with nothing else beside it:
+ * float32 FMAs in registers, and bytes read and written (the roofline: Williams, Waterman and
+ * Patterson, 2009). */
+#include "runtime/kernel/timer.h"
+
+#include <stdbool.h>
+
+/* Pieces for the threads as in a good kernel: four each, so that one that loses its core for a
+ * while leaves its share to the others, but none so small that its launch costs more than it. */
+static int64_t count_pieces(int threads, double work, double least) {
+  double most = work / least;
+  int64_t pieces = threads > 1 ? 4 * (int64_t)threads : 1;
+  return most < 1 ? 1 : most < (double)pieces ? (int64_t)most : pieces;
+}
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* 512 or 256; 0: none. */
+static int usable_bits(int bits) {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
+  return bits >= 512 && __builtin_cpu_supports("avx512f") ? 512 : 256;
+}
+
+/* --- arithmetic --------------------------------------------------------------------------------
+ */
+
+/* Independent accumulators, as many as leave room for two operands (12 of 16 registers, 24 of 32),
+ * keep two FMA units of latency 4 or 5 busy. Variables rather than an array, so that they are in
+ * registers at any optimisation level. */
+#define TWELVE(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+#define TWELVE_MORE(X) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)
+#define USE(j) __asm__ volatile("" : : "v"(a##j));
+
+#define START(j) __m256 a##j = _mm256_set1_ps((float)j);
+#define STEP(j) a##j = _mm256_fmadd_ps(a##j, x, y);
+__attribute__((target("avx2,fma"))) static void spin_256(int64_t steps) {
+  __m256 x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(1e-3f);
+  TWELVE(START)
+  for (int64_t i = 0; i < steps; i++) {
+    TWELVE(STEP)
+  }
+  TWELVE(USE)
+}
+#undef START
+#undef STEP
+
+#define START(j) __m512 a##j = _mm512_set1_ps((float)j);
+#define STEP(j) a##j = _mm512_fmadd_ps(a##j, x, y);
+__attribute__((target("avx512f"))) static void spin_512(int64_t steps) {
+  __m512 x = _mm512_set1_ps(0.999f), y = _mm512_set1_ps(1e-3f);
+  TWELVE(START)
+  TWELVE_MORE(START)
+  for (int64_t i = 0; i < steps; i++) {
+    TWELVE(STEP)
+    TWELVE_MORE(STEP)
+  }
+  TWELVE(USE)
+  TWELVE_MORE(USE)
+}
+
+enum { STEP_256 = 2 * 8 * 12, STEP_512 = 2 * 16 * 24 }; /* operations of a step */
+
+typedef struct Spin {
+  void (*spin)(int64_t steps);
+  int64_t steps, pieces;
+} Spin;
+
+static void run_spin(int64_t i, void *closure) {
+  const Spin *s = closure;
+  int64_t rest = s->steps % s->pieces;
+  s->spin(s->steps / s->pieces + (i < rest));
+}
+
+int tirc_fma_run(const tirc_runtime *r, int threads, int bits, double operations) {
+  static const double MOST = 1e18, LEAST = 1e5;
+  bits = usable_bits(bits);
+  if (!bits) return 0;
+  int64_t step = bits == 512 ? STEP_512 : STEP_256;
+  int64_t n = (int64_t)(operations < MOST ? operations : MOST);
+  Spin s = {bits == 512 ? spin_512 : spin_256, (n + step - 1) / step,
+            count_pieces(threads, operations, LEAST)};
+  if (n > 0) r->parallel_for(r->self, s.pieces, run_spin, &s, s.pieces);
+  return bits;
+}
+
+/* --- memory ------------------------------------------------------------------------------------
+ */
+
+/* Lines of 64 bytes. */
+typedef struct Lines {
+  const char *from;
+  char *to;
+  int64_t read, written;
+} Lines;
+
+#define INLINE(cpu) __attribute__((target(cpu), always_inline)) static inline
+INLINE("avx2") void read_256(const char *p) {
+  __m256 low = _mm256_load_ps((const float *)(const void *)p);
+  __m256 high = _mm256_load_ps((const float *)(const void *)(p + 32));
+  __asm__ volatile("" : : "x"(low), "x"(high));
+}
+INLINE("avx2") void keep_256(char *p) {
+  _mm256_store_ps((float *)(void *)p, _mm256_set1_ps(1));
+  _mm256_store_ps((float *)(void *)(p + 32), _mm256_set1_ps(1));
+}
+INLINE("avx2") void send_256(char *p) {
+  _mm256_stream_ps((float *)(void *)p, _mm256_set1_ps(1));
+  _mm256_stream_ps((float *)(void *)(p + 32), _mm256_set1_ps(1));
+}
+INLINE("avx512f") void read_512(const char *p) {
+  __m512 line = _mm512_load_ps(p);
+  __asm__ volatile("" : : "v"(line));
+}
+INLINE("avx512f") void keep_512(char *p) { _mm512_store_ps(p, _mm512_set1_ps(1)); }
+INLINE("avx512f") void send_512(char *p) {
+  _mm512_stream_ps((float *)(void *)p, _mm512_set1_ps(1));
+}
+
+/* Some lines of the one, then as many of the other as are due: near enough for the processor to
+ * have both under way at once. */
+enum { LINE = 64, TURN = 32 };
+#define SWEEP(name, cpu, use_read, use_write)                                                      \
+  __attribute__((target(cpu))) static void name(const Lines *l) {                                  \
+    int64_t most = l->read > l->written ? l->read : l->written, turns = (most + TURN - 1) / TURN;  \
+    double reads = (double)l->read / (double)turns, writes = (double)l->written / (double)turns;   \
+    const char *p = l->from;                                                                       \
+    char *q = l->to;                                                                               \
+    for (int64_t i = 1; i <= turns; i++) {                                                         \
+      bool last = i == turns;                                                                      \
+      const char *p_end = l->from + LINE * (last ? l->read : (int64_t)((double)i * reads));        \
+      const char *q_end = l->to + LINE * (last ? l->written : (int64_t)((double)i * writes));      \
+      FOUR_AT_A_TIME(p, p_end, use_read)                                                           \
+      FOUR_AT_A_TIME(q, q_end, use_write)                                                          \
+    }                                                                                              \
+  }
+#define FOUR_AT_A_TIME(at, end, use)                                                               \
+  for (; end - at >= 4 * LINE; at += 4 * LINE)                                                     \
+    use(at), use(at + LINE), use(at + 2 * LINE), use(at + 3 * LINE);                               \
+  for (; at < end; at += LINE) use(at);
+SWEEP(sweep_keep_256, "avx2", read_256, keep_256)
+SWEEP(sweep_send_256, "avx2", read_256, send_256)
+SWEEP(sweep_keep_512, "avx512f", read_512, keep_512)
+SWEEP(sweep_send_512, "avx512f", read_512, send_512)
+
+typedef struct Move {
+  void (*sweep)(const Lines *);
+  Lines all;
+  int64_t pieces;
+  bool past_caches;
+} Move;
+
+static void sweep(const Move *m, const Lines *part) {
+  if (part->read + part->written == 0) return;
+  m->sweep(part);
+  if (m->past_caches) _mm_sfence(); /* such stores are in no order with others */
+}
+
+static void run_move(int64_t i, void *closure) {
+  const Move *m = closure;
+  int64_t r = m->all.read * i / m->pieces, r_end = m->all.read * (i + 1) / m->pieces;
+  int64_t w = m->all.written * i / m->pieces, w_end = m->all.written * (i + 1) / m->pieces;
+  Lines part = {m->all.from + r * LINE, m->all.to + w * LINE, r_end - r, w_end - w};
+  sweep(m, &part);
+}
+
+int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from, int64_t read,
+                  void *to, int64_t written, bool past_caches) {
+  static const double LEAST = 32768;
+  bits = usable_bits(bits);
+  if (!bits) return 0;
+  Move m = {.all = {from, to, (read + LINE - 1) / LINE, (written + LINE - 1) / LINE},
+            .pieces = count_pieces(threads, (double)read + (double)written, LEAST),
+            .past_caches = past_caches};
+  if (bits == 512)
+    m.sweep = past_caches ? sweep_send_512 : sweep_keep_512;
+  else
+    m.sweep = past_caches ? sweep_send_256 : sweep_keep_256;
+  if (m.pieces == 1)
+    sweep(&m, &m.all); /* in nearest caches, divisions would count */
+  else
+    r->parallel_for(r->self, m.pieces, run_move, &m, m.pieces);
+  return bits;
+}
+#else
+int tirc_fma_run(const tirc_runtime *r, int threads, int bits, double operations) {
+  (void)r, (void)threads, (void)bits, (void)operations;
+  return 0;
+}
+int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from, int64_t read,
+                  void *to, int64_t written, bool past_caches) {
+  (void)r, (void)threads, (void)bits, (void)from, (void)read, (void)to, (void)written;
+  (void)past_caches;
+  return 0;
+}
+#endif

@@ -1,0 +1,206 @@
+/* How a search of a program ends: the fastest schedules and --auto's are measured again, in turns,
+ * and the winner is made a plain script. */
+#include "runtime/api/api.h"
+#include "parts.h"
+
+#include "passes/record/trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 5, MOST_ROUNDS = 15 /* while others use the machine */ };
+
+typedef struct Finals {
+  Tuning *tuning;
+  Task *task;
+  int n;
+  Finalist *at[FINALISTS + 1];
+  VEC(double) samples[FINALISTS + 1];
+  bool failed[FINALISTS + 1];
+} Finals;
+
+static void hear_turn(void *self, int i, const Measured *m) {
+  Finals *f = self;
+  for (int k = 0; k < m->n_samples; k++) vec_push(f->task->c, f->samples[i], m->samples[k]);
+}
+
+/* They are short, and what a search is for: only who ends it ends them, not its time. */
+static bool may_compare(const Tuning *t) {
+  return !t->lost && (!t->options->go_on || t->options->go_on(t->options->self));
+}
+
+static bool finals_go_on(void *self) { return may_compare(((const Finals *)self)->tuning); }
+
+/* What was the fastest once was lucky, too: its record gets what it took in turns with others. */
+static void keep_samples(Finals *f) {
+  Tuning *t = f->tuning;
+  for (int i = 0; i < f->n && !t->lost; i++) {
+    tirc_error *e = NULL;
+    if (f->failed[i] || !f->samples[i].n) continue;
+    (void)tirc_tuning_stored(
+        t, tirc_db_add_samples(t->store.db, f->at[i]->trial, f->samples[i].n, f->samples[i].at, &e),
+        &e);
+  }
+}
+
+/* One that has not been checked before, or that fails now: it is none that works. */
+static void refute(Finals *f, int i, const Measured *m) {
+  Tuning *t = f->tuning;
+  tirc_error *e = NULL;
+  f->failed[i] = true;
+  f->task->wrong |= !strcmp(m->code, "wrong-result");
+  f->task->failed++;
+  if (!t->lost)
+    (void)tirc_tuning_stored(
+        t, tirc_db_refute(t->store.db, f->at[i]->trial, m->code, m->message, &e), &e);
+}
+
+/* Without turns: the fastest, as far as that is known. */
+static void settle(Tuning *tuning, const Task *t, const Finalist *fastest) {
+  tirc_error *e = NULL;
+  if (!tuning->lost)
+    (void)tirc_tuning_stored(
+        tuning, tirc_db_drop_winner(tuning->store.db, t->study.id, fastest->seconds, &e), &e);
+}
+
+/* How probable it is that so many of n fair coins, or more, fall the same way. */
+static double by_chance(int n, int most) {
+  double sum = 0, ways = 1; /* n over i */
+  for (int i = 0; i <= n - most; i++) {
+    sum += ways;
+    ways *= (double)(n - i) / (i + 1);
+  }
+  return ldexp(sum, -n);
+}
+
+/* In every turn that both had, or in so many of them that it is no chance (as all of five); in all
+ * but one, which something may have disturbed, where it is much faster. */
+static bool is_surely_faster(const Measured *a, const Measured *b) {
+  static const double much = 0.9, chance = 1.0 / 32;
+  const int n = a->n_samples < b->n_samples ? a->n_samples : b->n_samples;
+  int faster = 0;
+  for (int i = 0; i < n; i++) faster += a->samples[i] < b->samples[i];
+  return n > 0 && (faster == n || by_chance(n, faster) <= chance ||
+                   (n > 2 && faster == n - 1 && a->seconds < much * b->seconds));
+}
+
+/* The fastest ones and --auto's again, in turns; that one stays where no other is certainly faster.
+ * *winner: one of the best, or --auto's; NULL: none of them works. */
+static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **winner,
+                                     tirc_error **error) {
+  const Module *modules[FINALISTS + 1];
+  Measured m[FINALISTS + 1];
+  Finals f = {.tuning = tuning, .task = t};
+  const BedListener listener = {&f, hear_turn, finals_go_on, NULL};
+  bool has_automatic = !t->automatic.point, any = false;
+  int fastest = -1, automatic = -1;
+  for (int i = 0; i < t->n_best; i++) {
+    f.at[f.n++] = &t->best[i];
+    has_automatic |= t->best[i].point == t->automatic.point;
+  }
+  if (!has_automatic) f.at[f.n++] = &t->automatic;
+  for (int i = 0; i < f.n; i++) modules[i] = f.at[i]->point->mod;
+  *winner = f.at[0];
+  if (!may_compare(tuning)) {
+    settle(tuning, t, f.at[0]);
+    return TIRC_OK;
+  }
+  tirc_status status =
+      tirc_bed_compare(t->bed, f.n, modules, ROUNDS, MOST_ROUNDS, m, &listener, error);
+  if (status != TIRC_OK) return status;
+  t->load = m[0].load;
+  *winner = NULL;
+  for (int i = 0; i < f.n; i++) {
+    const bool failed = *m[i].code && strcmp(m[i].code, "interrupted") != 0;
+    any |= failed || isfinite(m[i].seconds);
+    if (failed) refute(&f, i, &m[i]);
+    if (*m[i].code || !isfinite(m[i].seconds)) continue; /* it had no turn */
+    f.at[i]->seconds = m[i].seconds;
+    if (f.at[i]->point == t->automatic.point) {
+      t->automatic.seconds = f.at[i]->seconds;
+      automatic = i;
+    }
+    if (fastest < 0 || m[i].seconds < m[fastest].seconds) fastest = i;
+  }
+  if (automatic >= 0 && !is_surely_faster(&m[fastest], &m[automatic])) fastest = automatic;
+  if (fastest >= 0) *winner = f.at[fastest];
+  keep_samples(&f);
+  tirc_error *e = NULL;
+  if (!any) {
+    *winner = f.at[0];
+    settle(tuning, t, f.at[0]);
+  } else if (!tuning->lost && *winner) {
+    (void)tirc_tuning_stored(tuning, tirc_db_set_winner(tuning->store.db, (*winner)->trial, &e),
+                             &e);
+  }
+  return TIRC_OK;
+}
+
+/* --- what a search gives ------------------------------------------------------------------------
+ */
+
+/* Spearman's, ties by order. */
+static double rank_correlation(Tirc *c, int n, const double *x, const double *y) {
+  enum { FEWEST = 8 };
+  double *rx = tirc_new_array(c, double, n + 1), *ry = tirc_new_array(c, double, n + 1), sum = 0;
+  if (n < FEWEST) return (double)NAN;
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) {
+      rx[i] += x[k] < x[i] || (x[k] == x[i] && k < i);
+      ry[i] += y[k] < y[i] || (y[k] == y[i] && k < i);
+    }
+  for (int i = 0; i < n; i++) sum += (rx[i] - ry[i]) * (rx[i] - ry[i]);
+  return 1 - 6 * sum / ((double)n * ((double)n * n - 1));
+}
+
+typedef struct Finish {
+  const Task *task;
+  const SearchPoint *point;
+  tirc_module *result;
+} Finish;
+
+static void make_plain(Tirc *c, void *self) {
+  Finish *f = self;
+  Sources sources = f->task->given->module->sources;
+  if (sources.n > 1) sources.n = 1;
+  tirc_schedule_options options = {.target = f->task->options->target};
+  Sched *s = tirc_api_schedule(c, f->task->given->module, &options);
+  tirc_context_depend(c, f->point->c);
+  s->warn = NULL;
+  const Trace *plain = tirc_trace_plain(s, f->point->trace);
+  f->result = tirc_api_module(c, s->mod, &sources);
+  f->result->trace = plain;
+  f->result->intrins = s->intrins;
+}
+
+tirc_status tirc_tuning_finish(Tuning *tuning, Task *t, tirc_error **error) {
+  tirc_tune_result *r = &tuning->results[t->number];
+  const SearchFailure *failures;
+  const Finalist *winner = NULL;
+  tirc_status status = t->n_best ? compare_finalists(tuning, t, &winner, error) : TIRC_OK;
+  const int n = tirc_search_failures(t->search, &failures);
+  tirc_tune_failure *kept = calloc((size_t)n + 1, sizeof *kept);
+  *r = (tirc_tune_result){.seconds = winner ? winner->seconds : (double)INFINITY,
+                          .automatic = t->automatic.seconds,
+                          .trials = t->trials,
+                          .failed = t->failed,
+                          .made = tirc_search_made(t->search),
+                          .failures = kept,
+                          .wrong = t->wrong};
+  r->rank_correlation = rank_correlation(t->c, t->measured.n, t->expected.at, t->measured.at);
+  for (int i = 0; kept && i < n; i++)
+    kept[r->n_failures++] =
+        (tirc_tune_failure){strdup(failures[i].code), strdup(failures[i].message), failures[i].n};
+  if (status != TIRC_OK || !winner) return status;
+  r->way = strdup(winner->point->way);
+  Tirc *c = tirc_context_new();
+  Finish f = {.task = t, .point = winner->point};
+  if (!c) return tirc_api_no_memory(error);
+  Sources sources = t->given->module->sources;
+  status = tirc_api_guard(c, make_plain, &f, &sources, error);
+  if (status == TIRC_OK)
+    r->module = f.result;
+  else
+    tirc_context_release(c);
+  return status;
+}

@@ -1,0 +1,73 @@
+/* What the parts of a search share: tune.c proposes and measures, tune_finals.c compares the best
+ * ones. */
+#ifndef TIRC_RUNTIME_TUNE_PARTS_H
+#define TIRC_RUNTIME_TUNE_PARTS_H
+
+#include "runtime/measure/measure.h"
+#include "lessons.h"
+#include "store.h"
+
+#include "passes/search/search.h"
+
+enum { FINALISTS = 6 };
+
+typedef struct Tuning Tuning;
+
+typedef struct Finalist { /* a point that is kept for the end */
+  SearchPoint *point;
+  const char *trial; /* its id */
+  double seconds;
+} Finalist;
+
+typedef struct Task {
+  int number;
+  const tirc_tune_task *given;
+  const tirc_tune_options *options;
+  Tirc *c; /* of the search */
+  Search *search;
+  Bed *bed;
+  int threads;
+  Study study;
+  Finalist automatic, best[FINALISTS]; /* the fastest first */
+  int n_best;
+  int64_t trials, failed;
+  double gained;      /* by the last batches, as a part of the best */
+  double loads, load; /* cores that others used: summed up over `loaded` trials; at the end */
+  int64_t loaded;
+  bool wrong, exhausted;
+  VEC(double) expected, measured; /* a model's ranks before, and seconds */
+  Tuning *tuning;
+} Task;
+
+struct Tuning {
+  Tirc *c;
+  int n;
+  Task *tasks;
+  const tirc_tune_options *options;
+  int n_ranges;
+  const tirc_input_range *ranges;
+  double start;
+  int64_t trials;
+  Store store;
+  Lessons *lessons;
+  double idle, told; /* since when others have all that is left, and of that was told; 0: not */
+  bool lost;         /* the database: */
+  tirc_error *error; /* why */
+  tirc_tune_result *results;
+};
+
+/* Without its database a search ends, with what it has. False then; the error is taken over. (By
+ * its address: it may be set by what makes `status`, in the same call.) */
+bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error **e);
+
+/* tune_wait.c: a moment, while others have what is left; says who they are. */
+void tirc_tuning_wait(Tuning *t);
+
+/* tune_results.c */
+tirc_tune_result *tirc_tune_results_new(int n); /* NULL: memory is out */
+void tirc_tuning_tell_load(const Tuning *t);
+
+/* Compares the fastest schedules of a program, and fills its result. */
+tirc_status tirc_tuning_finish(Tuning *tuning, Task *t, tirc_error **error);
+
+#endif

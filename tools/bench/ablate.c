@@ -1,0 +1,146 @@
+/* `--ablate SCHED`: what each rule of a schedule is worth. A rule is a function of the script whose
+ * name begins with rule_; it is left out by returning at its start, so the others run as they
+ * would. */
+#include "bench.h"
+#include "tools/input.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char DEFINITION[] = "def rule_";
+
+char *read_script(const char *path) { return read_small_file(path); }
+
+/* The next definition of a rule at the start of a line, from p on. */
+static const char *find_rule(const char *text, const char *p) {
+  while ((p = strstr(p, DEFINITION)) != NULL && p > text && p[-1] != '\n') p++;
+  return p;
+}
+
+static size_t name_length(const char *rule) {
+  return strcspn(rule + sizeof DEFINITION - 1, "( \n");
+}
+
+/* Where the rule's statements begin, on a line of their own; NULL when they do not. */
+static const char *find_body(const char *rule) {
+  const char *p = strstr(rule, "):");
+  p = p ? p + 2 + strspn(p + 2, " \t\r") : NULL;
+  p = p && (*p == '#' || *p == '\n') ? strchr(p, '\n') : NULL;
+  return p && (p[1] == ' ' || p[1] == '\t') ? p + 1 : NULL;
+}
+
+/* The script with a return as the first statement of the rule. */
+static char *leave_out(const char *text, const char *rule) {
+  const char *body = find_body(rule);
+  char *out = NULL;
+  size_t size = 0;
+  FILE *f = body ? open_memstream(&out, &size) : NULL;
+  if (!f) return NULL;
+  fwrite(text, 1, (size_t)(body - text), f);
+  fprintf(f, "%.*sreturn None\n%s", (int)strspn(body, " \t"), body, body);
+  fclose(f);
+  return out;
+}
+
+const char *find_rule_named(const char *text, const char *name) {
+  const char *r = text, *word = name + strlen("rule_");
+  const size_t n = strlen(word);
+  for (; (r = find_rule(text, r)) != NULL; r++)
+    if (name_length(r) == n && strncmp(r + sizeof DEFINITION - 1, word, n) == 0) return r;
+  return NULL;
+}
+
+char *script_without(const char *text, const char *name) {
+  const char *rule = find_rule_named(text, name);
+  return rule ? leave_out(text, rule) : NULL;
+}
+
+int find_rules(Bench *b, const char *path) {
+  b->script = read_script(path);
+  if (!b->script) return complain(b->o, NULL, "cannot read '%s': %s", path, read_fault(errno));
+  for (const char *r = b->script; (r = find_rule(b->script, r)) != NULL; r++) {
+    Rule *grown = realloc(b->rules, ((size_t)b->n_rules + 1) * sizeof *grown);
+    if (!grown) return complain(b->o, NULL, "out of memory");
+    b->rules = grown;
+    Rule *rule = &b->rules[b->n_rules++];
+    *rule = (Rule){strndup(r + sizeof DEFINITION - 1, name_length(r)), leave_out(b->script, r), r};
+    if (!rule->name || !rule->text)
+      return complain(b->o, "write its statements below `def rule_name(...):`, indented",
+                      "rule_%s of '%s' has no body on lines of its own",
+                      rule->name ? rule->name : "", path);
+  }
+  if (b->n_rules) return DONE;
+  return complain(b->o, "put what can be left out into functions: def rule_parallel(loop): ...",
+                  "'%s' has no function whose name begins with rule_", path);
+}
+
+/* The rule that a line of the script without rule `out` is part of; NULL: of none. */
+static const Rule *rule_at(const Bench *b, const Rule *out, int line) {
+  const Rule *found = NULL;
+  const char *p = b->script;
+  int n = 1, left_out_at = 0;
+  for (const char *q = b->script; q < out->start; q++) left_out_at += *q == '\n';
+  if (line > left_out_at + 2) line--; /* the return's */
+  for (; *p && n < line; p++) n += *p == '\n';
+  if (*p == '#' || (*p != ' ' && *p != '\t')) return NULL;
+  for (int i = 0; i < b->n_rules; i++)
+    if (b->rules[i].start < p) found = &b->rules[i];
+  return found;
+}
+
+void keep_failure(const Bench *b, Contender *c, const tirc_error *e) {
+  const Rule *by = rule_at(b, c->without, tirc_error_line(e));
+  char text[512];
+  snprintf(text, sizeof text, "needed by %s: %s", by ? by->name : "the script itself",
+           tirc_error_message(e));
+  free(c->code);
+  free(c->failure);
+  c->code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
+  c->failure = strdup(text);
+}
+
+void free_rules(Bench *b) {
+  for (int i = 0; i < b->n_rules; i++) {
+    free(b->rules[i].name);
+    free(b->rules[i].text);
+  }
+  free(b->rules);
+  free(b->script);
+}
+
+static void print_rule(const Bench *b, int threads, int i) {
+  const Rule *rule = b->cases[0].contenders[i].without;
+  const char *failure = NULL;
+  const Case *lowest, *highest;
+  double least, most;
+  Ratio worth = mean_ratio(b, NULL, threads, 0, i, &lowest, &least);
+  (void)mean_ratio(b, NULL, threads, i, 0, &highest, &most);
+  for (int j = 0; j < b->n_measured && !failure; j++)
+    if (b->cases[j].threads == threads) failure = b->cases[j].contenders[i].failure;
+  fprintf(b->out, "%-22s ", rule->name);
+  if (worth.value > 0) {
+    fprintf(b->out, "%7.2f  [%5.2f, %5.2f]", worth.value, worth.low, worth.high);
+    if (lowest != highest)
+      fprintf(b->out, "  %6.2f at %s, %.2f at %s", least, lowest->setting, 1 / most,
+              highest->setting);
+  }
+  fprintf(b->out, "%s%s\n", worth.value > 0 && failure ? "; elsewhere " : "",
+          failure ? failure : "");
+}
+
+void print_ablation(const Bench *b) {
+  if (!b->n_measured) return;
+  const bool several = b->n_measured > b->n_threads;
+  for (int t = 0; t < b->n_threads; t++) {
+    fprintf(
+        b->out,
+        "\nWhat each rule of %s is worth on %d thread%s: the time without it over the time with "
+        "all\n%-22s %7s  %14s%s\n",
+        b->cases[0].contenders[0].name, b->threads[t].threads,
+        b->threads[t].threads == 1 ? "" : "s", "rule", "x", "95%",
+        several ? "  lowest and highest" : "");
+    for (int i = 1; i < b->cases[0].n_contenders; i++)
+      if (b->cases[0].contenders[i].without) print_rule(b, b->threads[t].threads, i);
+  }
+}

@@ -1,0 +1,347 @@
+/* The parts of `tirc bench`. */
+#ifndef TIRC_TOOLS_BENCH_H
+#define TIRC_TOOLS_BENCH_H
+
+#include "counters.h"
+#include "tools/tool.h"
+
+typedef struct Bench Bench;
+typedef struct Case Case;
+typedef struct Operator Operator; /* bench_rivals.h */
+
+/* Somebody else's way to compute the program, named by --vs; see bench_rivals.c. */
+typedef struct Rival {
+  const char *name, *install; /* how to get it */
+  /* Before anything is measured: false, with why, when it cannot be used; otherwise `kernels` gets
+   * which of its kernels it runs. */
+  bool (*open)(const Bench *b, char *kernels, size_t size, const char **why);
+  /* For one case: what run takes, or NULL, perhaps with why, when it has no such operator. Without
+   * an operator the program is none that is known. */
+  void *(*prepare)(const Bench *b, const Case *k, const Operator *op, const char **why);
+  void (*run)(void *prepared);
+  void (*free)(void *prepared);
+  /* These may be NULL. Whether the program says what it is, so that prepare needs no operator; */
+  bool (*is_named)(const Case *k);
+  /* brings results to the arrays of the case, where run leaves them elsewhere; */
+  void (*finish)(void *prepared);
+  const char *(*note)(const void *prepared); /* what runs, for the table */
+} Rival;
+const Rival *find_rival(const char *name, size_t length);
+
+/* A rule of the schedule that --ablate names; see bench_ablate.c. */
+typedef struct Rule {
+  char *name, *text; /* text: the script without it */
+  const char *start; /* of its definition in the script */
+} Rule;
+
+/* A contender that a study names, in place of those of the command line. */
+typedef struct Planned {
+  const char *name, *script; /* script: its path, for messages and imports */
+  const char *text;          /* the schedule; NULL: it is none */
+  bool automatic, tuned;
+  bool by_trace;      /* the text does not say it all: it reads other files */
+  const Rival *rival; /* or NULL */
+} Planned;
+
+/* The machine; clocks in hertz, caches in bytes. */
+typedef struct Profile {
+  char cpu[256], governor[64], huge_pages[32]; /* "" unknown */
+  int cores;
+  int64_t l1, l2, l3;
+  double clock_first, clock_low, clock_high;
+} Profile;
+
+/* A schedule's code as C, compiled and loaded; see bench_backend.c. */
+typedef struct Compiled Compiled;
+
+/* What the program cannot do without, and nothing else: it computes nothing. */
+typedef struct Ceiling {
+  const char *name;
+  bool (*has_work)(const Case *k);
+  void (*run)(const Case *k);
+} Ceiling;
+enum { N_CEILINGS = 2 };
+extern const Ceiling fma_ceiling, bandwidth_ceiling;
+
+/* One way to compute the program: a schedule, or a rival; or a ceiling. */
+typedef struct Contender {
+  char *name;         /* the script's file name without its ending, or the rival's */
+  const char *script; /* NULL for a rival and a ceiling */
+  const char *text;   /* of the schedule, if that is not what the file has */
+  bool by_trace;      /* what the script comes to is what it is known by */
+  bool tuned;         /* the best of the database; the script is "tuned" */
+  bool automatic;     /* made by --auto; the script is "auto" */
+  bool plain;         /* the program as it is */
+  const Rival *rival;
+  const Ceiling *ceiling; /* or NULL */
+  const Case *of;         /* the case that it is the ceiling of */
+  const Rule *without;    /* of the script, or NULL */
+  char *code, *failure;   /* of the error in which its schedule ended; NULL: in none */
+  char *note;             /* what a rival runs; or NULL */
+  void *prepared;
+  bool ahead; /* packs before the clock runs; NAME itself, packing included, stands before it */
+  tirc_argument *packed; /* arrays that take the place of parameters */
+  tirc_module *relaid;   /* the scheduled program, if that is because of their layout */
+  bool skipped;          /* its schedule fails, or its results are wrong */
+  const char *compiler;  /* of the schedule's code as C; NULL: by LLVM in this process */
+  Compiled *compiled;
+  tirc_kernel *kernel;
+  tirc_launch *launch;
+  /* what was measured */
+  double *times; /* seconds a call, in the order of time */
+  int n_times, cap_times;
+  double *turns;   /* the median of each turn's calls */
+  int *turn_calls; /* how many of `times` it is of */
+  int n_turns;
+  char *schedule; /* the text of what was run, for the database; NULL: it has none */
+  double spent;   /* seconds in timed calls */
+  double n_calls, counted[N_COUNTERS]; /* timed calls, and what was counted in them */
+  double median, low, high;            /* of the turns, with its confidence interval */
+  double min;
+  double spread;         /* from the lower to the upper quartile, as a part of the median */
+  double gflops, gbytes; /* a second; gbytes: 10^9 bytes of the traffic; 0: it has none */
+} Contender;
+
+/* One program at one setting of its constants and one number of threads. */
+struct Case {
+  char *kernel;     /* the suite's word for it, or the program's file name without its ending */
+  char *setting;    /* "M=128 N=768" */
+  char *file;       /* the program that the suite names, as messages do; NULL: the command line's */
+  const char *text; /* of a program that is part of the command; NULL: it is a file */
+  int line;         /* of the suite */
+  int n_defines;
+  tirc_define *defines;
+  int threads;
+  tirc_executor *executor;
+  int vector_bits;                   /* of the target */
+  int64_t bytes_read, bytes_written; /* the traffic: those of the array parameters */
+  tirc_array *from, *to;             /* of the bandwidth ceiling, which may write past the caches */
+  bool past_caches;
+  int attempts;      /* how many times it was measured; the figures are of the calmest */
+  double others;     /* cores that other processes used meanwhile */
+  double clock_drop; /* of the clock, as a part of it: from `high` to `low` */
+  double clock_low, clock_high;
+  int64_t huge_bytes; /* of this process on huge pages */
+  tirc_module *program;
+  tirc_cost cost;
+  int n_params;
+  tirc_param *params; /* their shapes without symbols */
+  int n_symbols;
+  tirc_symbol *symbols; /* of the program's shapes, with the values that they have here */
+  tirc_argument *args;
+  tirc_reference *reference;
+  int n_contenders; /* the same ones in each case, the ceilings last */
+  Contender *contenders;
+  bool unstored; /* the database could not take it yet: its samples stay */
+};
+
+/* Where results are kept; see bench_store.c. */
+typedef struct ResultStore {
+  struct tirc_db *db; /* NULL: nowhere */
+  char *environment, *command, *machine;
+  char session[96], profile[160];
+} ResultStore;
+
+struct Bench {
+  const Options *o;
+  bool of_programs; /* the suite's, each unscheduled and by --auto */
+  bool tunes;       /* it is a search, which needs no schedules */
+  tirc_target_info target;
+  Profile profile;
+  int n_threads; /* the numbers of threads to measure with */
+  struct Threads {
+    int threads;
+    tirc_executor *executor;
+  } * threads;
+  int n_backends;
+  struct Backend {
+    char name[64], compiler[64]; /* compiler "": none */
+  } backends[8];
+  int n_rivals;
+  struct Opened {
+    const Rival *rival;
+    char kernels[128];
+  } rivals[8];
+  int n_planned; /* of a study: the contenders */
+  const Planned *const *planned;
+  int n_passed; /* cases before the one that is measured that were not: they have figures */
+  int turns;    /* each contender has at least so many; 0: what is usual */
+  char *script; /* of --ablate, and its rules */
+  int n_rules;
+  Rule *rules;
+  Counters counters; /* of --counters */
+  ResultStore store; /* of --database */
+  FILE *out;         /* where the tables go */
+  bool wrong;        /* some contender computed something else */
+  double started;
+  int n_cases, n_measured;
+  Case *cases;
+};
+
+/* cmd_bench.c: whether the command line names a program and something to measure; BAD after saying
+ * that it does not. */
+bool has_contenders(const Options *o);
+int usage_of_bench(const Options *o);
+int read_threads(Bench *b); /* of --threads, "1,2": DONE or BAD */
+/* bench_settings.c, bench_suite.c: the cases, from --suite and -D. DONE or BAD */
+int make_cases(Bench *b);
+/* The lines of the suite, with the -D options over them; says whether they name programs. DONE or
+ * BAD */
+int read_suite(Bench *b, const char *name);
+/* Each program that the command line names, with the -D options that it has the name of. */
+int read_programs(Bench *b);
+/* The suite that --suite names, if it is part of the command, as files in the folder of --write. */
+int write_suite(const Options *o);
+/* A program that is part of the command, as a suite names it: conv2d.tir; or NULL. */
+const char *known_program(const char *name);
+bool is_known_suite(const char *name);
+int multiply_threads(Bench *b); /* every case for each number of threads: DONE or BAD */
+void free_cases(Bench *b);
+char *name_of_case(const Case *k); /* qkv/M=16,N=768; on the heap */
+/* bench_arrays.c: DONE or BAD. A program that the command line or a suite names; */
+int load_named(const Options *o, const char *file, const char *text, int n,
+               const tirc_define *defines, tirc_module **out);
+/* whether a name is that of a scalar parameter or of a symbolic extent, not of a constant; */
+bool is_size(const tirc_module *m, const char *name);
+/* the program with the setting's constants; */
+int load_case(const Bench *b, Case *k);
+/* its parameters, random arrays and scalars by the setting's sizes. */
+int make_arrays(const Bench *b, Case *k);
+/* The same for parameter i of the scheduled program, where its layout is another. */
+bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_array **out,
+                     tirc_error **e);
+/* bench_prepare.c: DONE, or BAD when nothing can be measured at all */
+int prepare_case(Bench *b, Case *k);
+void release_case(Case *k);                              /* its figures stay */
+void release_arrays(Case *k);                            /* and its program */
+void release_samples(Case *k);                           /* and what the database needs */
+void poison_results(const Case *k, tirc_argument *args); /* NaN where the program writes */
+void call_contender(const Contender *c);
+/* bench_backend.c */
+int read_backends(Bench *b); /* DONE or BAD */
+Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
+                            const char *compiler, const tirc_argument *args, const char **why,
+                            tirc_error **e);
+/* From a source with a function `callee` that takes the parameters, and behind them the symbolic
+ * extents of m unless that is NULL; NULL, with why, and the compiler's errors to b->out. */
+Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, const char *callee,
+                         const char *compiler, const char *source, const tirc_argument *args,
+                         const char **why);
+void call_compiled(const Compiled *c);
+const char *first_compiler(void); /* of C; NULL when there is none */
+/* bench_ahead.c: skipped when the schedule packs nothing ahead */
+void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_module *scheduled);
+/* What it is called with, to be freed; NULL: out of memory. */
+tirc_argument *contender_arguments(const Case *k, const Contender *c);
+void release_ahead(const Case *k, Contender *c);
+/* bench_ceiling.c: the last contenders of a case. */
+int ceiling_bits(const Bench *b); /* of their vectors; 0: the processor has no AVX2 and FMA */
+void add_ceilings(const Bench *b, Case *k);
+int prepare_ceiling(const Bench *b, Case *k, Contender *c); /* DONE or BAD */
+void release_ceilings(Case *k);
+/* The one that takes longer; NULL where none was measured: no AVX2 and FMA. */
+const Contender *binding_ceiling(const Case *k);
+/* The best rate of the FMA ceiling in any call of the run on so many threads, operations a second;
+ * or 0. */
+double best_rate(const Bench *b, int threads);
+/* What the binding ceiling takes at its best: at that rate, or in the best of its calls; or 0. */
+double best_seconds(const Bench *b, const Case *k);
+/* bench_measure.c */
+void measure_case(const Bench *b, Case *k); /* again while something disturbs it */
+
+/* bench_noise.c */
+enum { N_DISTURBANCES = 3 };
+double uncertainty(const Contender *c); /* half its interval, as a part of the median; or 0 */
+double disturbance(const Case *k);      /* above 1: the figures are doubtful */
+int list_disturbances(const Case *k, const char **names);         /* at most N_DISTURBANCES words */
+void describe_disturbance(const Case *k, char *out, size_t size); /* "" if it is none */
+void print_disturbance(const Bench *b, const Case *k);
+/* Why its share of the binding ceiling is above 100 %; false if it is not. */
+bool explain_excess(const Bench *b, const Case *k, const Contender *c, char *out, size_t size);
+void print_excesses(const Bench *b, const Case *k);
+
+/* bench_stats.c */
+void summarise(const Case *k, Contender *c);
+double median_of_copy(const double *v, int n); /* n > 0 */
+typedef struct Ratio {
+  double value, low, high; /* 95 % confidence; value 0: unknown */
+} Ratio;
+/* How many times faster `of` is than `base`, of the same case. */
+Ratio ratio_to(const Contender *of, const Contender *base);
+/* One of the bootstrap's draws of log(base / of), by number. Contenders that took their turns
+ * `together` draw the same ones. */
+double draw_log_ratio(const Contender *of, const Contender *base, uint64_t number, bool together);
+double draw_log_seconds(const Contender *c, uint64_t number); /* of the logarithm of its median */
+enum { RESAMPLES = 600 };
+Ratio interval(double value, double *v, int n); /* of n draws, which it sorts */
+/* The same over all measured cases that `chosen` lets in (NULL: any kernel; threads 0: any): the
+ * geometric mean for contender i against contender `base`, and the case with the lowest ratio. */
+Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
+                 const Case **lowest, double *lowest_ratio);
+enum { BINDING = -1 }; /* as base: the ceiling that binds in each case */
+/* The same for the binding ceiling at its best against contender i, or 0. */
+double mean_best_share(const Bench *b, const char *kernel, int threads, int i);
+/* The same for contender i against itself on the fewest threads of the run. */
+Ratio mean_scaling(const Bench *b, const char *kernel, int threads, int i, const Case **lowest,
+                   double *lowest_ratio);
+int fewest_threads(const Bench *b);
+bool is_chosen(const Bench *b, const Case *k, const char *kernel, int threads);
+/* Whether there is any figure of contender i in what is chosen. */
+bool was_measured(const Bench *b, const char *kernel, int threads, int i);
+/* The kernels' names, each once. */
+int list_kernels(const Bench *b, const char **out, int most);
+
+/* bench_print.c */
+void print_case(const Bench *b, const Case *k);
+void print_summary(const Bench *b);
+/* bench_counts.c: --counters */
+int start_counters(Bench *b); /* before any thread is started */
+void print_counts(const Bench *b, const Case *k);
+/* What one call counts; NaN where that is not known. */
+double count_of(const Contender *c, CounterKind kind);
+/* bench_overview.c: of a suite of programs, a row for each */
+void print_overview(const Bench *b, int threads);
+/* bench_json.c */
+int write_json(const Bench *b, const char *path);
+void add_setting(struct json_object *j, const Case *k); /* M, N, K, and what -D sets */
+/* bench_store.c: every sample, in a database. Before anything is measured: DONE or BAD; */
+int open_store(Bench *b);
+char *environment_description(const Bench *b); /* versions, as JSON; on the heap */
+/* when a case was measured: stored whole or, after a warning, tried again after the next one; */
+void store_case(Bench *b, Case *k);
+/* what still waits goes to a database at that path instead: BAD after saying so, if there is any;
+ */
+int rescue_store(Bench *b, const char *path);
+/* at the end: what could not be stored so far. DONE, or BAD after saying what is not stored. */
+int close_store(Bench *b);
+/* bench_profile.c */
+void profile_machine(Profile *p);
+void print_profile(const Bench *b);
+/* Cycles a second of the core that this runs on, from so many steps of 8 cycles. */
+double measure_clock(int steps);
+int64_t huge_pages_in_use(void);
+/* bench_ablate.c */
+int find_rules(Bench *b, const char *path);
+/* Where the text defines `def rule_x(`, given rule_x; or NULL. */
+const char *find_rule_named(const char *text, const char *name);
+/* The text with a return at the start of rule_x; on the heap, NULL: it has no body. */
+char *script_without(const char *text, const char *name);
+char *read_script(const char *path); /* on the heap; NULL: errno says why */
+void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
+void print_ablation(const Bench *b);
+void free_rules(Bench *b);
+/* bench_plot.c */
+int check_plot(const Options *o); /* DONE, or BAD when there will be no plot */
+int write_plot(const Bench *b);
+bool has_gnuplot(void);
+bool is_plain_text(const char *text); /* without quotes, backslashes and control characters */
+/* One panel as a picture: a line, bars (geometric means) or the only bars of a kernel, or the heat
+ * map or roofline of all (kernel NULL). path: .svg or .png.
+ * False: there is none, or names are not plain.
+ */
+bool plot_panel(const Bench *b, const char *kind, const char *kernel, int threads,
+                const char *path);
+/* bench_compare.c: two files that write_json wrote */
+int compare_files(const Options *o);
+
+#endif

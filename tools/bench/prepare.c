@@ -1,0 +1,408 @@
+/* Before the clock runs: the program, what its arrays should become, and each contender
+ * scheduled, compiled and checked. A contender that fails is said to and skipped. */
+#include "rivals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a contender forgets to write shows. */
+void poison_results(const Case *k, tirc_argument *args) {
+  for (int i = 0; i < k->n_params; i++)
+    if (k->params[i].is_written && args[i].array) tirc_array_fill_poison(args[i].array);
+}
+
+/* Elements of the results that are NaN. */
+static int64_t count_nan(const Case *k, const tirc_reference *r) {
+  int64_t n = 0;
+  for (int i = 0; i < k->n_params; i++)
+    for (int64_t j = 0; k->params[i].is_written && j < tirc_array_count(k->args[i].array); j++) {
+      double least; /* NaN only where nothing else is right: in no gap */
+      tirc_reference_element(r, i, j, NULL, &least, NULL);
+      n += isnan(least) != 0;
+    }
+  return n;
+}
+
+/* A NaN may be what the program makes of its inputs; then it is there whatever the results held
+ * before, and one that came from them is not. */
+static int make_expected(const Bench *b, Case *k) {
+  poison_results(k, k->args);
+  int status = make_reference(b->o, k->program, k->n_params, k->args, &k->reference);
+  const int64_t nans = status == DONE ? count_nan(k, k->reference) : 0;
+  if (!nans) return status;
+  tirc_reference *zeros = NULL;
+  for (int i = 0; i < k->n_params; i++)
+    for (int64_t j = 0; k->params[i].is_written && j < tirc_array_count(k->args[i].array); j++)
+      tirc_array_set(k->args[i].array, j, 0);
+  status = make_reference(b->o, k->program, k->n_params, k->args, &zeros);
+  if (status == DONE && count_nan(k, zeros) != nans)
+    status = complain(b->o, "let it write its outputs without reading them first",
+                      "%s reads what it should compute, so it cannot be checked", k->kernel);
+  tirc_reference_free(zeros);
+  return status;
+}
+
+void call_contender(const Contender *c) {
+  if (c->ceiling)
+    c->ceiling->run(c->of);
+  else if (c->rival)
+    c->rival->run(c->prepared);
+  else if (c->compiled)
+    call_compiled(c->compiled);
+  else
+    (void)tirc_launch_run(c->launch);
+}
+
+/* What the contender computed, in the layout of the program. */
+static bool compare_contender(const Bench *b, const Case *k, const Contender *c, tirc_check *r) {
+  if (!c->relaid) return compare_results(b->o, k->reference, k->n_params, k->args, r) == DONE;
+  tirc_argument *now = contender_arguments(k, c);
+  tirc_argument *got = calloc((size_t)k->n_params + 1, sizeof *got);
+  const bool done = now && got &&
+                    copy_back(b->o, k->program, c->relaid, k->n_params, now, got) == DONE &&
+                    compare_results(b->o, k->reference, k->n_params, got, r) == DONE;
+  free_arguments(k->n_params, got);
+  free(now);
+  return done;
+}
+
+static void check_contender(Bench *b, const Case *k, Contender *c) {
+  tirc_check r = {.ok = false};
+  poison_results(k, k->args);
+  if (c->relaid) poison_results(k, c->packed);
+  call_contender(c);
+  if (c->rival && c->rival->finish) c->rival->finish(c->prepared);
+  if (compare_contender(b, k, c, &r) && r.ok) return;
+  c->skipped = b->wrong = true;
+  free(c->code);
+  if (r.too_undecided && r.error <= r.allowed) {
+    fprintf(b->out,
+            "%s %s: %s cannot be checked, skipped: %lld of %lld elements hang on an address or a "
+            "branch that rounding decides\n",
+            k->kernel, k->setting, c->name, (long long)r.undecided, (long long)r.elements);
+    c->code = strdup("unchecked");
+    return;
+  }
+  fprintf(b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %g, should be %g\n",
+          k->kernel, k->setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
+          r.expected);
+  c->code = strdup("wrong-result");
+}
+
+/* A script that cannot be read is a mistake of the command line, not a contender that fails. */
+static bool is_unreadable(const tirc_error *e) {
+  const char *code = tirc_error_get(e, TIRC_ERROR_CODE);
+  return strcmp(code, "file") == 0 || strcmp(code, "syntax") == 0;
+}
+
+static void skip(const Bench *b, Contender *c, tirc_error *e) {
+  free(c->code);
+  free(c->failure);
+  c->code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
+  c->failure = strdup(tirc_error_message(e));
+  const bool schedule = tirc_error_status(e) == TIRC_NO;
+  const char *file = tirc_error_get(e, TIRC_ERROR_FILE);
+  fprintf(b->out, "%s: skipped, %s [%s]", c->name, schedule ? "ScheduleError" : "error",
+          tirc_error_get(e, TIRC_ERROR_CODE));
+  if (file) fprintf(b->out, " %s:%d", file, tirc_error_line(e));
+  fprintf(b->out, ": %s\n", tirc_error_message(e));
+  tirc_error_free(e);
+  c->skipped = true;
+}
+
+/* A schedule that gives parameters another layout gets its arrays in that one, and may keep m. */
+static bool relay_arguments(const Bench *b, const Case *k, Contender *c, tirc_module **m,
+                            tirc_error **e) {
+  int n;
+  const tirc_param *params;
+  if (tirc_module_params(*m, NULL, &n, &params, e)) return false;
+  for (int i = 0; i < n && i < k->n_params; i++) {
+    if (!is_relaid(*m, i)) continue;
+    if (!c->packed) c->packed = calloc((size_t)k->n_params + 1, sizeof *c->packed);
+    if (!c->packed || !new_array_after(k, *m, i, &c->packed[i].array, e) ||
+        relayout_array(b->o, *m, i, false, k->args[i].array, c->packed[i].array, k->n_symbols,
+                       k->symbols) != DONE)
+      return false;
+    fprintf(b->out, "%s: takes \"%s\" in another layout; bringing it there is not measured\n",
+            c->name, params[i].name);
+  }
+  if (c->packed) c->relaid = *m, *m = NULL;
+  return true;
+}
+
+static void compile_schedule(const Bench *b, const Case *k, Contender *c, const tirc_module *m,
+                             tirc_error **e) {
+  const char *why = NULL;
+  tirc_argument *args = contender_arguments(k, c);
+  if (!args)
+    why = "out of memory";
+  else if (c->compiler)
+    c->compiled = compile_contender(b, k, m, c->compiler, args, &why, e);
+  else if (!tirc_kernel_new(m, NULL, b->o->target, &c->kernel, e))
+    (void)tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e);
+  free(args);
+  if (*e || !why) return;
+  fprintf(b->out, "%s: skipped: %s\n", c->name, why);
+  c->skipped = true;
+}
+
+typedef struct Listener {
+  const Bench *b;
+  const Contender *c;
+} Listener;
+
+static void print_warning(void *self, const char *file, int line, int column, const char *message,
+                          const char *code) {
+  const Listener *l = self;
+  (void)file, (void)line, (void)column;
+  fprintf(l->b->out, "%s: %s [%s]\n", l->c->name, message, code);
+}
+
+/* What a script's author is told of the code. */
+static void check_contender_code(const Bench *b, Contender *c, const tirc_module *m,
+                                 tirc_error **e) {
+  Listener l = {b, c};
+  const tirc_schedule_options s = {
+      .target = b->o->target, .strict = b->o->strict, .self = &l, .warn = print_warning};
+  if (!c->without) (void)tirc_module_check_code(m, &s, e);
+}
+
+/* --explain-auto speaks once, not for each number of threads. */
+static tirc_status schedule_automatically(const Bench *b, const Case *k,
+                                          const tirc_schedule_options *s, tirc_module **out,
+                                          tirc_error **e) {
+  tirc_auto_options a = auto_options(b->o);
+  if (k->threads != b->threads[0].threads) a.tried = NULL;
+  return tirc_module_auto(k->program, &a, s, out, e);
+}
+
+/* Where there is no record it is what --auto makes, which is said. */
+static tirc_status schedule_tuned(const Bench *b, const Case *k, const Contender *c,
+                                  tirc_module **out, tirc_error **e) {
+  Listener l = {b, c};
+  const tirc_schedule_options s = {.target = b->o->target,
+                                   .max_steps = b->o->script_steps,
+                                   .strict = b->o->strict,
+                                   .self = &l,
+                                   .warn = print_warning};
+  return tirc_module_tuned(k->program, b->o->database, k->threads, NULL, &s, out, e);
+}
+
+/* The program without a schedule. */
+static void prepare_plain(const Bench *b, const Case *k, Contender *c) {
+  tirc_error *e = NULL;
+  compile_schedule(b, k, c, k->program, &e);
+  if (e) skip(b, c, e);
+}
+
+/* What the database knows the contender by: its script as it was written, or, where rules or a
+ * search made the schedule, the calls that it amounts to. */
+static void keep_schedule(Contender *c, const tirc_module *scheduled) {
+  char *text = NULL;
+  if (c->without || (c->text && !c->by_trace))
+    text = strdup(c->text ? c->text : c->without->text);
+  else if (!c->automatic && !c->tuned && !c->by_trace)
+    text = read_script(c->script);
+  else if (scheduled && tirc_module_trace(scheduled, TIRC_TRACE_SCRIPT, &text, NULL))
+    text = NULL;
+  free(c->schedule);
+  c->schedule = text;
+}
+
+static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
+  tirc_module *m = NULL;
+  tirc_error *e = NULL;
+  int status = DONE;
+  tirc_schedule_options s = {
+      .target = b->o->target, .max_steps = b->o->script_steps, .strict = b->o->strict};
+  tirc_status scheduled =
+      c->tuned       ? schedule_tuned(b, k, c, &m, &e)
+      : c->automatic ? schedule_automatically(b, k, &s, &m, &e)
+      : c->text
+          ? tirc_module_schedule_text(k->program, c->text, strlen(c->text), c->script, &s, &m, &e)
+      : c->without ? tirc_module_schedule_text(k->program, c->without->text,
+                                               strlen(c->without->text), c->script, &s, &m, &e)
+                   : tirc_module_schedule(k->program, c->script, &s, &m, &e);
+  if (b->store.db) keep_schedule(c, scheduled ? NULL : m);
+  tirc_module *made = m;
+  c->skipped = scheduled || !relay_arguments(b, k, c, &made, &e);
+  if (!c->skipped) compile_schedule(b, k, c, m, &e);
+  if (!c->skipped && !e) check_contender_code(b, c, m, &e);
+  if (e) {
+    if (c->without) {
+      keep_failure(b, c, e);
+      tirc_error_free(e);
+      c->skipped = true;
+    } else if (is_unreadable(e))
+      status = report(b->o, e);
+    else
+      skip(b, c, e);
+  } else if (c[1].ahead && !c->skipped && !c->relaid)
+    prepare_ahead(b, k, &c[1], m);
+  tirc_module_free(made);
+  return status;
+}
+
+static int prepare_contender(Bench *b, Case *k, Contender *c) {
+  int status = DONE;
+  const char *why = NULL;
+  if (c->ceiling) return prepare_ceiling(b, k, c);
+  if (c->ahead)
+    c->skipped = !c->launch;
+  else if (c->plain)
+    prepare_plain(b, k, c);
+  else if (!c->rival)
+    status = prepare_schedule(b, k, c);
+  else if (!(c->prepared = prepare_rival(b, k, c->rival, &why))) {
+    fprintf(b->out, "%s%s%s: %s is left out: %s\n", k->kernel, *k->setting ? " " : "", k->setting,
+            c->name, why ? why : "out of memory");
+    c->skipped = true;
+    c->code = strdup("left-out");
+    c->failure = strdup(why ? why : "out of memory");
+  }
+  if (status == DONE && !c->skipped) check_contender(b, k, c);
+  if (c->rival && c->rival->note && !c->skipped) c->note = strdup(c->rival->note(c->prepared));
+  return status;
+}
+
+static const char tuned[] = "tuned"; /* as a path: --tuned */
+
+/* path NULL: --auto. "goto", or "goto/jit" and "goto/c" where there are several. */
+static void add_script(const Bench *b, Case *k, const char *path, const struct Backend *backend) {
+  Contender *c = &k->contenders[k->n_contenders++];
+  *c = (Contender){.name = path ? shown_stem(path) : strdup("auto"),
+                   .script = path ? path : "auto",
+                   .automatic = !path,
+                   .tuned = path == tuned};
+  if (*backend->compiler) c->compiler = backend->compiler;
+  if (b->n_backends == 1 || !c->name) return;
+  size_t n = strlen(c->name) + sizeof backend->name + 2;
+  char *name = malloc(n);
+  if (!name) return;
+  snprintf(name, n, "%s/%s", c->name, backend->name);
+  free(c->name);
+  c->name = name;
+}
+
+/* The last script again, packed ahead. */
+static void add_ahead(Case *k) {
+  const Contender *of = &k->contenders[k->n_contenders - 1];
+  char name[128];
+  snprintf(name, sizeof name, "%.100s (packed ahead)", of->name ? of->name : "");
+  k->contenders[k->n_contenders++] =
+      (Contender){.name = strdup(name), .script = of->script, .ahead = true};
+}
+
+/* The scripts, each with and without packing, or the one to ablate whole and without each rule, or
+ * the program of a suite as it is and by --auto; then the rivals and the ceilings. */
+static bool add_contenders(const Bench *b, Case *k) {
+  int given = b->of_programs ? 0 : b->o->args.n - 1;
+  int scripts = b->o->ablate ? 1 : given + (b->o->automatic || b->of_programs) + b->o->tuned;
+  size_t most = (size_t)(1 + 2 * scripts * b->n_backends + b->n_rules + b->n_rivals + N_CEILINGS);
+  k->contenders = calloc(most, sizeof *k->contenders);
+  if (!k->contenders) return false;
+  if (b->of_programs)
+    k->contenders[k->n_contenders++] = (Contender){.name = strdup("unscheduled"), .plain = true};
+  for (int i = 0; i < scripts; i++) {
+    const bool last = i == scripts - 1 && b->o->tuned;
+    const char *path = b->o->ablate ? b->o->ablate
+                       : i < given  ? b->o->args.at[i + 1]
+                       : last       ? tuned
+                                    : NULL;
+    for (int j = 0; j < b->n_backends; j++) {
+      add_script(b, k, path, &b->backends[j]);
+      if (!b->o->ablate && !*b->backends[j].compiler) add_ahead(k);
+    }
+  }
+  for (int i = 0; i < b->n_rules; i++) {
+    char name[128];
+    snprintf(name, sizeof name, "-%s", b->rules[i].name);
+    k->contenders[k->n_contenders++] =
+        (Contender){.name = strdup(name), .script = b->o->ablate, .without = &b->rules[i]};
+  }
+  for (int i = 0; i < b->n_rivals; i++)
+    k->contenders[k->n_contenders++] =
+        (Contender){.name = strdup(b->rivals[i].rival->name), .rival = b->rivals[i].rival};
+  add_ceilings(b, k);
+  return true;
+}
+
+static bool add_planned(const Bench *b, Case *k) {
+  k->contenders = calloc((size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
+  for (int i = 0; k->contenders && i < b->n_planned; i++) {
+    const Planned *p = b->planned[i];
+    k->contenders[k->n_contenders++] = (Contender){.name = strdup(p->name),
+                                                   .script = p->rival ? NULL : p->script,
+                                                   .text = p->text,
+                                                   .by_trace = p->by_trace,
+                                                   .automatic = p->automatic,
+                                                   .tuned = p->tuned,
+                                                   .rival = p->rival};
+  }
+  if (k->contenders) add_ceilings(b, k);
+  return k->contenders != NULL;
+}
+
+int prepare_case(Bench *b, Case *k) {
+  tirc_error *e = NULL;
+  int status = load_case(b, k);
+  if (status == DONE && (k == b->cases || k->file)) status = check_program(b->o, k->program);
+  if (status != DONE) return status;
+  if (!(b->n_planned ? add_planned(b, k) : add_contenders(b, k)))
+    return complain(b->o, NULL, "out of memory");
+  status = make_arrays(b, k);
+  if (status != DONE) return status;
+  if (tirc_module_call_cost(k->program, NULL, k->n_params, k->args, &k->cost, &e))
+    return report(b->o, e);
+  status = make_expected(b, k);
+  for (int i = 0; i < k->n_contenders && status == DONE && !was_interrupted(); i++) {
+    if (b->o->progress)
+      fprintf(stderr, "\r\033[K[%d/%d] %s %s: preparing %s", (int)(k - b->cases) + 1, b->n_cases,
+              k->kernel, k->setting, k->contenders[i].name);
+    status = prepare_contender(b, k, &k->contenders[i]);
+  }
+  if (b->o->progress) fprintf(stderr, "\r\033[K");
+  return status;
+}
+
+void release_case(Case *k) {
+  for (int i = 0; i < k->n_contenders; i++) {
+    Contender *c = &k->contenders[i];
+    if (c->prepared) c->rival->free(c->prepared);
+    tirc_launch_free(c->launch);
+    tirc_kernel_free(c->kernel);
+    free(c->compiled);
+    release_ahead(k, c);
+    c->compiled = NULL;
+    c->prepared = NULL;
+    c->launch = NULL;
+    c->kernel = NULL;
+  }
+  release_arrays(k);
+  if (!k->unstored) release_samples(k);
+}
+
+void release_arrays(Case *k) {
+  release_ceilings(k);
+  free_arguments(k->n_params, k->args);
+  tirc_reference_free(k->reference);
+  free(k->params);
+  free(k->symbols);
+  k->args = NULL;
+  k->reference = NULL;
+  k->params = NULL;
+  k->symbols = NULL;
+}
+
+void release_samples(Case *k) {
+  for (int i = 0; i < k->n_contenders; i++) {
+    Contender *c = &k->contenders[i];
+    free(c->times);
+    free(c->schedule);
+    c->times = NULL;
+    c->schedule = NULL;
+  }
+  tirc_module_free(k->program);
+  k->program = NULL;
+}

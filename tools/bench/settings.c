@@ -1,0 +1,218 @@
+/* The cases of a bench: for each number of threads, each line of the suite (or the one line of the
+ * -D options), the product of the lists of values. */
+#include "settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CASES = 1000 };
+
+/* --- reading -----------------------------------------------------------------------------------
+ */
+
+/* The next value of a list: commas within brackets do not count. */
+static const char *value_end(const char *p) {
+  int depth = 0;
+  for (; *p && (depth > 0 || *p != ','); p++) {
+    if (*p == '(' || *p == '[') depth++;
+    if (*p == ')' || *p == ']') depth--;
+  }
+  return p;
+}
+
+static void free_axis(Axis *a) {
+  for (int i = 0; i < a->n; i++) free(a->values[i]);
+  free(a->values);
+  free(a->name);
+  *a = (Axis){0};
+}
+
+static bool read_axis(const char *text, Axis *a) {
+  const char *p = strchr(text, '=');
+  if (!p || p == text) return false;
+  a->name = strndup(text, (size_t)(p - text));
+  do {
+    const char *start = ++p;
+    p = value_end(start);
+    char **grown = realloc(a->values, ((size_t)a->n + 1) * sizeof *grown);
+    if (grown) a->values = grown;
+    if (!grown || p == start) return false;
+    a->values[a->n++] = strndup(start, (size_t)(p - start));
+  } while (*p == ',');
+  return true;
+}
+
+bool add_axis(Line *l, const char *text) {
+  Axis a = {0};
+  int i = 0;
+  if (!read_axis(text, &a)) {
+    free_axis(&a);
+    return false;
+  }
+  while (i < l->n && strcmp(l->axes[i].name, a.name) != 0) i++;
+  if (i == MOST_AXES) {
+    free_axis(&a);
+    return false;
+  }
+  if (i == l->n)
+    l->n++;
+  else
+    free_axis(&l->axes[i]);
+  l->axes[i] = a;
+  return true;
+}
+
+static int count_cases(const Line *l) {
+  int n = 1;
+  for (int i = 0; i < l->n; i++) {
+    if (l->axes[i].n > MOST_CASES / n) return MOST_CASES + 1;
+    n *= l->axes[i].n;
+  }
+  return n;
+}
+
+/* --- cases -------------------------------------------------------------------------------------
+ */
+
+/* Number i of the line's product; the last axis runs fastest. */
+static void choose(const Line *l, int i, Case *k) {
+  char text[512] = "";
+  size_t used = 0;
+  k->kernel = strdup(l->kernel);
+  k->file = l->file ? strdup(l->file) : NULL;
+  k->text = l->text;
+  k->line = l->number;
+  k->n_defines = l->n;
+  k->defines = calloc((size_t)l->n + 1, sizeof *k->defines);
+  for (int a = l->n - 1; k->defines && a >= 0; a--) {
+    const Axis *axis = &l->axes[a];
+    k->defines[a] = (tirc_define){strdup(axis->name), strdup(axis->values[i % axis->n])};
+    i /= axis->n;
+  }
+  for (int a = 0; k->defines && a < l->n && used < sizeof text; a++)
+    used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%s", a ? " " : "",
+                             k->defines[a].name, k->defines[a].value);
+  k->setting = strdup(text);
+}
+
+int add_line(Bench *b, const Line *l) {
+  int n = count_cases(l);
+  if (n > MOST_CASES - b->n_cases)
+    return complain(b->o, NULL, "at most %d settings in all", MOST_CASES);
+  Case *grown = realloc(b->cases, (size_t)(b->n_cases + n) * sizeof *grown);
+  if (!grown) return complain(b->o, NULL, "out of memory");
+  b->cases = grown;
+  for (int i = 0; i < n; i++) {
+    b->cases[b->n_cases] = (Case){0};
+    choose(l, i, &b->cases[b->n_cases++]);
+  }
+  return DONE;
+}
+
+char *name_of_case(const Case *k) {
+  const size_t n = strlen(k->kernel) + strlen(k->setting) + 2;
+  char *name = malloc(n);
+  if (name) snprintf(name, n, "%s%s%s", k->kernel, *k->setting ? "/" : "", k->setting);
+  for (char *p = name; p && *p; p++)
+    if (*p == ' ') *p = ',';
+  return name;
+}
+
+static int read_defines(const Bench *b, Line *l) {
+  for (int i = 0; i < b->o->define.n; i++)
+    if (!add_axis(l, b->o->define.at[i]))
+      return complain(b->o, "write -D M=16,32", "-D takes NAME=VALUE,VALUE,..., not '%s'",
+                      b->o->define.at[i]);
+  return DONE;
+}
+
+void free_line(Line *l) {
+  for (int i = 0; i < l->n; i++) free_axis(&l->axes[i]);
+  free(l->kernel);
+  free(l->file);
+}
+
+int multiply_threads(Bench *b) {
+  int n = b->n_cases;
+  Case *all = calloc((size_t)(n * b->n_threads) + 1, sizeof *all);
+  if (!all) return complain(b->o, NULL, "out of memory");
+  for (int t = 0; t < b->n_threads; t++)
+    for (int i = 0; i < n; i++) {
+      Case *to = &all[t * n + i], *from = &b->cases[i];
+      *to = (Case){.kernel = strdup(from->kernel),
+                   .setting = strdup(from->setting),
+                   .file = from->file ? strdup(from->file) : NULL,
+                   .text = from->text,
+                   .line = from->line};
+      to->n_defines = from->n_defines;
+      to->defines = calloc((size_t)from->n_defines + 1, sizeof *to->defines);
+      for (int d = 0; to->defines && d < from->n_defines; d++)
+        to->defines[d] =
+            (tirc_define){strdup(from->defines[d].name), strdup(from->defines[d].value)};
+      to->threads = b->threads[t].threads;
+      to->executor = b->threads[t].executor;
+    }
+  free_cases(b);
+  b->cases = all;
+  b->n_cases = n * b->n_threads;
+  return DONE;
+}
+
+/* Who names the programs: the suite or the command line. */
+static int check_programs(const Bench *b) {
+  const Options *o = b->o;
+  if (b->of_programs && o->ablate)
+    return complain(o, "name one program: tirc bench PROG --ablate SCHED",
+                    "--ablate measures one schedule, and the suite '%s' has programs of its own",
+                    o->suite);
+  if (b->of_programs && o->args.n)
+    return complain(o, "leave it out: tirc bench --suite SUITE",
+                    "the suite '%s' names its programs, and so does '%s'", o->suite, o->args.at[0]);
+  if (b->of_programs || (b->tunes && o->args.n) || has_contenders(o)) return DONE;
+  if (o->args.n) return usage_of_bench(o);
+  return complain(o, "name a program for it: tirc bench PROG SCHED... --suite SUITE",
+                  "the suite '%s' has sizes, but no programs", o->suite);
+}
+
+int make_cases(Bench *b) {
+  int status;
+  if (b->o->suite) {
+    status = read_suite(b, b->o->suite);
+    if (status == DONE) status = check_programs(b);
+  } else if (b->tunes && b->o->args.n > 1) {
+    status = read_programs(b);
+  } else {
+    Line l = {.kernel = shown_stem(b->o->args.at[0])};
+    status = read_defines(b, &l);
+    if (status == DONE) status = add_line(b, &l);
+    free_line(&l);
+  }
+  return status == DONE ? multiply_threads(b) : status;
+}
+
+void free_cases(Bench *b) {
+  for (int i = 0; i < b->n_cases; i++) {
+    Case *k = &b->cases[i];
+    release_samples(k);
+    for (int c = 0; k->contenders && c < k->n_contenders; c++) {
+      free(k->contenders[c].name);
+      free(k->contenders[c].turns);
+      free(k->contenders[c].turn_calls);
+      free(k->contenders[c].code);
+      free(k->contenders[c].failure);
+      free(k->contenders[c].note);
+    }
+    for (int d = 0; k->defines && d < k->n_defines; d++) {
+      free((char *)(uintptr_t)k->defines[d].name);
+      free((char *)(uintptr_t)k->defines[d].value);
+    }
+    free(k->contenders);
+    free(k->defines);
+    free(k->setting);
+    free(k->file);
+    free(k->kernel);
+  }
+  free(b->cases);
+  b->cases = NULL;
+  b->n_cases = 0;
+}

@@ -1,0 +1,309 @@
+/* `--database`: the samples of each case, stored as soon as it is measured: all contenders of it or
+ * none, so that whatever ends the process costs at most the case that is being measured. What the
+ * database cannot take (its disk is full, others have locked it) stays here and is tried again
+ * after the next case.
+ *
+ * A result's samples are all timed calls in the order of time; "turns" in its `more` says how many
+ * of them each turn had. Turn i of one contender and turn i of another were taken in the same round
+ * (see bench_measure.c), which pairs them. Its seconds are the median of the turns' medians. */
+#define _GNU_SOURCE
+#include "rivals.h"
+#include "tools/records/db.h"
+
+#include "runtime/tune/store.h"
+
+#include <json-c/json.h>
+#include <llvm-c/Core.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct json_object Json;
+
+/* On the heap, and j is given up. */
+static char *json_string(Json *j) {
+  const char *text =
+      json_object_to_json_string_ext(j, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE);
+  char *copy = text ? strdup(text) : NULL;
+  json_object_put(j);
+  return copy;
+}
+
+static void add_text(Json *j, const char *key, const char *value) {
+  if (value && *value) json_object_object_add(j, key, json_text(value));
+}
+static void add_int(Json *j, const char *key, int64_t value) {
+  json_object_object_add(j, key, json_object_new_int64(value));
+}
+static void add_real(Json *j, const char *key, double value) {
+  json_object_object_add(j, key, json_object_new_double(value));
+}
+static void add_true(Json *j, const char *key, bool value) {
+  if (value) json_object_object_add(j, key, json_object_new_boolean(true));
+}
+
+/* --- what a run has in common ------------------------------------------------------------------
+ */
+
+static char *machine_description(const Profile *p) {
+  Json *j = json_object_new_object();
+  add_text(j, "cpu", p->cpu);
+  add_int(j, "cores", p->cores);
+  add_int(j, "l1_bytes", p->l1);
+  add_int(j, "l2_bytes", p->l2);
+  add_int(j, "l3_bytes", p->l3);
+  return json_string(j);
+}
+
+char *environment_description(const Bench *b) {
+  Json *j = json_object_new_object();
+  struct utsname system;
+  unsigned major, minor, patch;
+  char text[512];
+  LLVMGetVersion(&major, &minor, &patch);
+  snprintf(text, sizeof text, "%u.%u.%u", major, minor, patch);
+  add_text(j, "tirc", tirc_version());
+  add_text(j, "llvm", text);
+  if (uname(&system) == 0) {
+    snprintf(text, sizeof text, "%s %s %s", system.sysname, system.release, system.machine);
+    add_text(j, "system", text);
+  }
+  add_text(j, "governor", b->profile.governor);
+  for (int i = 0; i < b->n_rivals; i++) add_text(j, b->rivals[i].rival->name, b->rivals[i].kernels);
+  return json_string(j);
+}
+
+static void put_word(FILE *to, const char *word) {
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,/:+@%";
+  if (*word && !word[strspn(word, plain)]) {
+    fputs(word, to);
+    return;
+  }
+  fputc('\'', to);
+  for (; *word; word++) fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, to);
+  fputc('\'', to);
+}
+
+/* What was typed, for a shell; of a database's URL no password. */
+static char *typed(const Options *o, const char *database) {
+  char *out = NULL;
+  size_t size;
+  FILE *f = open_memstream(&out, &size);
+  if (!f) return NULL;
+  for (int i = 0; i < o->words.n; i++) {
+    const char *word = i ? o->words.at[i] : "tirc", *url = strstr(word, o->database);
+    if (i) fputc(' ', f);
+    if (*o->database && url && strcmp(url, o->database) == 0) {
+      fprintf(f, "%.*s", (int)(url - word), word);
+      word = database;
+    }
+    put_word(f, word);
+  }
+  return fclose(f) == 0 ? out : NULL;
+}
+
+static void name_session(char *out, size_t size) {
+  char when[32] = "", host[64] = "";
+  const time_t now = time(NULL);
+  struct tm parts;
+  if (gmtime_r(&now, &parts)) strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  gethostname(host, sizeof host - 1);
+  snprintf(out, size, "%s %s %ld", when, host, (long)getpid());
+}
+
+int open_store(Bench *b) {
+  ResultStore *s = &b->store;
+  tirc_error *e = NULL;
+  int status = open_database(b->o, b->o->database, TIRC_DB_WRITE, &s->db);
+  if (status != DONE) return status;
+  char *environment = environment_description(b);
+  name_session(s->session, sizeof s->session);
+  tirc_store_profile(s->profile, sizeof s->profile);
+  s->machine = machine_description(&b->profile);
+  s->command = typed(b->o, tirc_db_name(s->db));
+  if (!environment || !s->machine || !s->command)
+    status = complain(b->o, NULL, "out of memory");
+  else if (tirc_db_put_environment(s->db, environment, &s->environment, &e))
+    status = report(b->o, e);
+  free(environment);
+  return status;
+}
+
+/* --- a case ------------------------------------------------------------------------------------
+ */
+
+static char *describe_setting(const Case *k) {
+  Json *j = json_object_new_object();
+  add_text(j, "kernel", k->kernel);
+  add_setting(j, k);
+  return json_string(j);
+}
+
+static const char *kind_of(const Contender *c) {
+  return c->ceiling ? "ceiling" : c->rival ? "library" : c->plain ? "program" : "schedule";
+}
+
+static char *describe(const Bench *b, const Case *k, const Contender *c) {
+  Json *j = json_object_new_object(), *turns = json_object_new_array();
+  Json *disturbed = json_object_new_array();
+  const char *names[N_DISTURBANCES];
+  const int n = list_disturbances(k, names);
+  for (int i = 0; i < n; i++) json_object_array_add(disturbed, json_text(names[i]));
+  for (int i = 0; i < c->n_turns; i++)
+    json_object_array_add(turns, json_object_new_int(c->turn_calls[i]));
+  add_text(j, "kind", kind_of(c));
+  add_text(j, "setting", k->setting);
+  add_text(j, "program", k->file);
+  add_text(j, "runs", c->note);
+  add_text(j, "compiler", c->compiler);
+  add_text(j, "without", c->without ? c->without->name : NULL);
+  add_true(j, "packed_ahead", c->ahead);
+  add_real(j, "float_ops", k->cost.float_ops);
+  add_int(j, "bytes_read", k->bytes_read);
+  add_int(j, "bytes_written", k->bytes_written);
+  add_int(j, "huge_page_bytes", k->huge_bytes);
+  add_real(j, "clock_drop", k->clock_drop);
+  add_int(j, "attempts", k->attempts);
+  add_real(j, "seconds_asked_for", b->o->seconds);
+  add_true(j, "pinned", b->o->pin);
+  json_object_object_add(j, "disturbed", disturbed);
+  json_object_object_add(j, "turns", turns);
+  return json_string(j);
+}
+
+/* "goto", and as C "goto/c": with one backend the table has no need of that. */
+static void name_contender(const Bench *b, const Contender *c, char *out, size_t size) {
+  const char *backend = NULL;
+  for (int i = 0; b->n_backends == 1 && c->compiler && i < b->n_backends; i++)
+    backend = b->backends[i].name;
+  snprintf(out, size, "%s%s%s", c->name, backend ? "/" : "", backend ? backend : "");
+}
+
+static tirc_status put_contender(const Bench *b, const Case *k, const Contender *c,
+                                 const char *setting, tirc_error **e) {
+  const ResultStore *s = &b->store;
+  const tirc_db_described machine = {s->profile, s->machine};
+  char *name = name_of_case(k), *more = describe(b, k, c), contender[256];
+  const bool ran = c->median > 0;
+  name_contender(b, c, contender, sizeof contender);
+  const tirc_db_result r = {.session = s->session,
+                            .module = k->program,
+                            .name = name,
+                            .setting = setting,
+                            .contender = contender,
+                            .schedule = c->ahead ? c[-1].schedule : c->schedule,
+                            .target = b->target.name,
+                            .threads = k->threads,
+                            .machine = &machine,
+                            .code = ran ? NULL : c->code,
+                            .message = ran ? NULL : c->failure,
+                            .seconds = ran ? c->median : 0,
+                            .n_samples = ran ? c->n_times : 0,
+                            .samples = c->times,
+                            .disturbed = disturbance(k) > 1,
+                            .conditions = {.clock_low = k->clock_low * 1e-9,
+                                           .clock_high = k->clock_high * 1e-9,
+                                           .load = k->others,
+                                           .pages = b->profile.huge_pages,
+                                           .environment = s->environment,
+                                           .command = s->command,
+                                           .seed = b->o->seed},
+                            .more = more};
+  const tirc_status status = tirc_db_put_result(s->db, &r, e);
+  free(name);
+  free(more);
+  return status;
+}
+
+static tirc_status put_case(const Bench *b, const Case *k, tirc_error **e) {
+  char *setting = describe_setting(k);
+  tirc_status status = tirc_db_begin(b->store.db, e);
+  for (int i = 0; i < k->n_contenders && status == TIRC_OK; i++)
+    if (k->contenders[i].median > 0 || k->contenders[i].code)
+      status = put_contender(b, k, &k->contenders[i], setting, e);
+  if (status == TIRC_OK)
+    status = tirc_db_commit(b->store.db, e);
+  else
+    tirc_db_rollback(b->store.db);
+  free(setting);
+  return status;
+}
+
+/* All that wait, the oldest first; the first that fails ends it. */
+static tirc_status put_waiting(Bench *b, tirc_error **e) {
+  for (int i = 0; i < b->n_measured; i++) {
+    Case *k = &b->cases[i];
+    if (!k->unstored) continue;
+    if (put_case(b, k, e)) return TIRC_BAD;
+    k->unstored = false;
+  }
+  return TIRC_OK;
+}
+
+void store_case(Bench *b, Case *k) {
+  tirc_error *e = NULL;
+  if (!b->store.db) return;
+  k->unstored = true;
+  if (put_waiting(b, &e))
+    fprintf(stderr,
+            "%s%s %s is not in the database yet, which is tried again after the next "
+            "setting: %s\n",
+            b->o->progress ? "\r\033[K" : "", k->kernel, k->setting, tirc_error_message(e));
+  tirc_error_free(e);
+}
+
+static int count_waiting(const Bench *b) {
+  int n = 0;
+  for (int i = 0; i < b->n_measured; i++) n += b->cases[i].unstored;
+  return n;
+}
+
+int rescue_store(Bench *b, const char *path) {
+  ResultStore *s = &b->store;
+  tirc_error *e = NULL;
+  tirc_db *other = NULL;
+  char *environment = NULL;
+  if (!s->db || !put_waiting(b, &e)) return DONE;
+  const int n = count_waiting(b);
+  char *description = environment_description(b);
+  if (!description || tirc_db_open(path, TIRC_DB_WRITE, &other, NULL) ||
+      tirc_db_put_environment(other, description, &environment, NULL)) {
+    tirc_db_close(other);
+    tirc_error_free(e);
+    free(description);
+    return BAD; /* close_store tries once more and says why */
+  }
+  tirc_db_close(s->db);
+  tirc_string_free(s->environment);
+  s->db = other;
+  s->environment = environment;
+  free(description);
+  char hint[4200];
+  snprintf(hint, sizeof hint, "`tirc db merge %s` takes them there", path);
+  complain(b->o, hint, "%d setting%s in %s, not in the database: %s", n, n == 1 ? " is" : "s are",
+           path, tirc_error_message(e));
+  tirc_error_free(e);
+  return BAD;
+}
+
+int close_store(Bench *b) {
+  ResultStore *s = &b->store;
+  tirc_error *e = NULL;
+  int status = DONE;
+  if (s->db && put_waiting(b, &e)) {
+    const int n = count_waiting(b);
+    status = complain(b->o, "the tables above have their figures, and --json FILE keeps them",
+                      "%d setting%s not in the database: %s", n, n == 1 ? " is" : "s are",
+                      tirc_error_message(e));
+  }
+  tirc_error_free(e);
+  tirc_string_free(s->environment);
+  free(s->machine);
+  free(s->command);
+  tirc_db_close(s->db);
+  *s = (ResultStore){0};
+  return status;
+}

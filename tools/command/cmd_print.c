@@ -1,0 +1,15 @@
+#include "tools/tool.h"
+
+#include <string.h>
+
+int cmd_print(Options *o) {
+  tirc_module *m = NULL;
+  tirc_error *e = NULL;
+  char *text = NULL;
+  int status = load_program(o, o->args.at[0], &m);
+  if (status == DONE && tirc_module_print(m, &text, &e)) status = report(o, e);
+  if (status == DONE) status = write_output(o, o->output, text, strlen(text));
+  tirc_string_free(text);
+  tirc_module_free(m);
+  return status;
+}

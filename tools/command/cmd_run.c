@@ -1,0 +1,301 @@
+/* `tirc run`: arrays from files or at random, one run, a summary, files written, results checked.
+ */
+#include "tools/tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Session {
+  const Options *o;
+  const tirc_module *plain, *m; /* without and with the schedule */
+  int n;
+  const tirc_param *params;
+  tirc_argument *args;
+  tirc_reference *reference;
+  int n_symbols;
+  tirc_symbol *symbols; /* in the shapes; known if the command line gives them or arrays tell */
+} Session;
+
+/* The value behind "NAME=" for a parameter in a list of them, or NULL. */
+static const char *given(const List *list, const char *name) {
+  size_t n = strlen(name);
+  for (int i = 0; i < list->n; i++)
+    if (strncmp(list->at[i], name, n) == 0 && list->at[i][n] == '=') return list->at[i] + n + 1;
+  return NULL;
+}
+
+static bool is_for(const char *text, const char *name) {
+  size_t n = strlen(name);
+  return strncmp(text, name, n) == 0 && text[n] == '=';
+}
+
+/* What a name could have been, on the heap. */
+static char *list_names(const Session *s, bool symbols) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *f = open_memstream(&text, &size);
+  if (!f) return NULL;
+  for (int p = 0; p < s->n; p++) fprintf(f, "%s%s", p ? ", " : "", s->params[p].name);
+  for (int k = 0; symbols && k < s->n_symbols; k++) fprintf(f, ", %s", s->symbols[k].name);
+  fclose(f);
+  return text;
+}
+
+static int no_such_name(const Session *s, const char *option, const char *text, bool symbols) {
+  if (!strchr(text, '='))
+    return complain(s->o, NULL, "--%s takes NAME=FILE, not '%s'", option, text);
+  char *names = list_names(s, symbols);
+  complain(s->o, NULL, "--%s %s: the function has no parameter '%.*s'; it has %s", option, text,
+           (int)strcspn(text, "="), text, names ? names : "others");
+  free(names);
+  return BAD;
+}
+
+static int check_names(const Session *s, const List *list, const char *option) {
+  const bool in = list == &s->o->in;
+  for (int i = 0; i < list->n; i++) {
+    bool known = is_archive(list->at[i]) && !strchr(list->at[i], '=');
+    for (int p = 0; p < s->n; p++) known |= is_for(list->at[i], s->params[p].name);
+    for (int k = 0; k < s->n_symbols && in; k++) known |= is_for(list->at[i], s->symbols[k].name);
+    if (!known) return no_such_name(s, option, list->at[i], in);
+  }
+  return DONE;
+}
+
+static int fill_scalar(const Session *s, int i, const char *value) {
+  if (!value)
+    return complain(s->o, "give --in NAME=VALUE", "the scalar parameter \"%s\" has no value",
+                    s->params[i].name);
+  return read_scalar(s->o, &s->params[i], value, &s->args[i]);
+}
+
+static int fill_symbol(const Session *s, tirc_symbol *symbol) {
+  const char *value = given(&s->o->in, symbol->name);
+  return value ? read_extent(s->o, value, symbol) : DONE;
+}
+
+/* What the files left: at random, in the shape that follows from all that is given. */
+static int fill_array(const Session *s, int i) {
+  tirc_error *e = NULL;
+  if (tirc_module_array(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, i, NULL,
+                        &s->args[i].array, &e))
+    return report(s->o, e);
+  return fill_random(s->o, &s->params[i], i, s->args[i].array);
+}
+
+/* An array of the parameter's shape, where its strides have the elements. Whether it fits at all,
+ * the call says. */
+static void lay_out_array(const Session *s, int i) {
+  tirc_array *out = NULL;
+  if (tirc_array_ndim(s->args[i].array) != s->params[i].ndim ||
+      tirc_module_array(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, i, s->args[i].array,
+                        &out, NULL))
+    return;
+  tirc_array_free(s->args[i].array);
+  s->args[i].array = out;
+}
+
+static int read_files(const Session *s) {
+  int status = DONE;
+  for (int i = 0; i < s->n && status == DONE; i++) {
+    const char *file = s->params[i].is_array ? given(&s->o->in, s->params[i].name) : NULL;
+    if (file) status = read_array_file(s->o, &s->params[i], file, &s->args[i].array);
+  }
+  return status == DONE ? read_archives(s->o, s->n, s->params, s->args) : status;
+}
+
+static int find_symbols(Session *s) {
+  tirc_error *e = NULL;
+  const tirc_symbol *symbols;
+  if (tirc_module_symbols(s->m, NULL, &s->n_symbols, &symbols, &e)) return report(s->o, e);
+  s->symbols = calloc((size_t)s->n_symbols + 1, sizeof *s->symbols);
+  if (!s->symbols) return complain(s->o, NULL, "out of memory");
+  for (int k = 0; k < s->n_symbols; k++) s->symbols[k] = symbols[k];
+  return DONE;
+}
+
+static int fill_arguments(Session *s) {
+  tirc_error *e = NULL;
+  if (tirc_module_params(s->m, NULL, &s->n, &s->params, &e)) return report(s->o, e);
+  int status = find_symbols(s);
+  if (status == DONE) status = check_names(s, &s->o->in, "in");
+  if (status == DONE) status = check_names(s, &s->o->out, "out");
+  if (status == DONE) status = check_range_names(s->o, s->n, s->params);
+  s->args = calloc((size_t)s->n + 1, sizeof *s->args);
+  if (!s->args) return complain(s->o, NULL, "out of memory");
+  if (status == DONE) status = read_files(s);
+  for (int i = 0; i < s->n && status == DONE; i++)
+    if (!s->params[i].is_array) status = fill_scalar(s, i, given(&s->o->in, s->params[i].name));
+  for (int k = 0; k < s->n_symbols && status == DONE; k++) status = fill_symbol(s, &s->symbols[k]);
+  for (int i = 0; i < s->n && status == DONE; i++)
+    if (s->args[i].array) lay_out_array(s, i);
+  for (int i = 0; i < s->n && status == DONE; i++)
+    if (s->params[i].is_array && !s->args[i].array) status = fill_array(s, i);
+  /* A call passes no symbols: what is given for them must be what the arrays say. */
+  if (status == DONE &&
+      tirc_module_shape(s->m, NULL, s->n, s->args, s->n_symbols, s->symbols, -1, NULL, &e))
+    status = report(s->o, e);
+  return status;
+}
+
+static int run_compiled(const Session *s, double *seconds) {
+  tirc_executor *x = NULL;
+  tirc_kernel *k = NULL;
+  tirc_error *e = NULL;
+  double start = 0;
+  bool failed = tirc_executor_new((int)s->o->threads, &x, &e) ||
+                tirc_kernel_new(s->m, NULL, s->o->target, &k, &e) ||
+                (start = tirc_seconds(), tirc_kernel_run(k, x, s->n, s->args, &e));
+  *seconds = tirc_seconds() - start;
+  tirc_kernel_free(k);
+  tirc_executor_free(x);
+  return failed ? report(s->o, e) : DONE;
+}
+
+static int run_once(const Session *s, double *seconds) {
+  tirc_error *e = NULL;
+  if (!s->o->interpret) return run_compiled(s, seconds);
+  double start = tirc_seconds();
+  bool failed = tirc_module_interpret(s->m, NULL, s->n, s->args, s->o->max_steps, &e);
+  *seconds = tirc_seconds() - start;
+  return failed ? report(s->o, e) : DONE;
+}
+
+/* "A: float32[2, 3] from -1 to 2.5, sum 4.75" */
+static void summarise_array(const tirc_param *p, const tirc_array *a) {
+  double least = (double)INFINITY, most = -(double)INFINITY, sum = 0;
+  int64_t n = tirc_array_count(a), nans = 0;
+  for (int64_t i = 0; i < n; i++) {
+    double v = tirc_array_get(a, i);
+    if (isnan(v))
+      nans++;
+    else
+      least = fmin(least, v), most = fmax(most, v), sum += v;
+  }
+  printf("%s: %s[", p->name, tirc_array_dtype(a));
+  for (int d = 0; d < tirc_array_ndim(a); d++)
+    printf("%s%lld", d ? ", " : "", (long long)tirc_array_shape(a)[d]);
+  if (n == nans)
+    printf("] %s", n ? "all of it NaN" : "empty");
+  else
+    printf("] from %g to %g, sum %g", least, most, sum);
+  if (nans && nans < n) printf(", and %lld NaN", (long long)nans);
+  putchar('\n');
+}
+
+static void summarise(const Session *s, double seconds) {
+  for (int i = 0; i < s->n; i++)
+    if (s->args[i].array && s->params[i].is_written)
+      summarise_array(&s->params[i], s->args[i].array);
+  printf("time: %.3g ms (one run, the first)\n", seconds * 1e3);
+}
+
+/* "float32[2, n]", as far as it fits */
+static void put_type(const tirc_param *p, size_t n, char *to) {
+  size_t at = (size_t)snprintf(to, n, "%s[", p->dtype);
+  for (int d = 0; d < p->ndim && at < n; d++) {
+    const char *comma = d ? ", " : "";
+    bool known = p->shape[d] >= 0;
+    at += (size_t)(known ? snprintf(to + at, n - at, "%s%lld", comma, (long long)p->shape[d])
+                         : snprintf(to + at, n - at, "%s%s", comma,
+                                    p->symbol[d] ? p->symbol[d] : "?"));
+  }
+  if (at < n) snprintf(to + at, n - at, "]");
+}
+
+/* A schedule may give a parameter another shape: then the arrays that the program took before
+ * follow from those of now. */
+static int require_same_parameters(const Session *s) {
+  int n = 0;
+  const tirc_param *was = NULL;
+  tirc_error *e = NULL;
+  if (tirc_module_params(s->plain, NULL, &n, &was, &e)) return report(s->o, e);
+  for (int i = 0; i < n && i < s->n; i++) {
+    char before[256], after[256];
+    put_type(&was[i], sizeof before, before);
+    put_type(&s->params[i], sizeof after, after);
+    if (strcmp(before, after) == 0 || is_relaid(s->m, i)) continue;
+    return complain(s->o,
+                    "run it without --check, or let the schedule leave the parameter as it is and "
+                    "transform the layout of a copy: cache_read or cache_write, then "
+                    "transform_layout",
+                    "--check cannot compare with the unscheduled program: the schedule changed the "
+                    "parameter \"%s\" from %s to %s",
+                    was[i].name, before, after);
+  }
+  return DONE;
+}
+
+/* Before the compiled code runs, which checks nothing: the interpreter reports an index outside of
+ * a buffer, a division by zero. */
+static int compute_expected(Session *s) {
+  tirc_argument *start = calloc((size_t)s->n + 1, sizeof *start);
+  if (!start) return complain(s->o, NULL, "out of memory");
+  int status = copy_back(s->o, s->plain, s->m, s->n, s->args, start);
+  if (status == DONE) status = make_reference(s->o, s->plain, s->n, start, &s->reference);
+  free_arguments(s->n, start);
+  return status;
+}
+
+static void print_check(const Session *s, const tirc_check *c) {
+  tirc_cost cost = {.reduction = 1};
+  (void)tirc_module_call_cost(s->plain, NULL, s->n, s->args, &cost, NULL);
+  char against[96];
+  snprintf(against, sizeof against, "(reductions of length %g, against the reference interpreter)",
+           cost.reduction);
+  if (c->ok)
+    printf("check: ok; largest error %.2g of %.2g allowed %s\n", c->error, c->allowed, against);
+  else if (c->error > c->allowed || !c->too_undecided)
+    printf("check: FAILED; \"%s\" element %lld is %.9g, should be %.9g: error %.2g, %.2g allowed "
+           "%s\n",
+           c->param ? c->param : "?", (long long)c->at, c->got, c->expected, c->error, c->allowed,
+           against);
+  else
+    printf("check: cannot be checked\n");
+  if (c->undecided)
+    printf("note: %lld of %lld elements hang on an address or a branch that rounding decides: "
+           "several results are right\n",
+           (long long)c->undecided, (long long)c->elements);
+  if (c->nan_order)
+    printf("note: %lld elements differ by the order in which a NaN comes to max or min, which a "
+           "schedule may change: they are not compared\n",
+           (long long)c->nan_order);
+}
+
+static int check(const Session *s) {
+  tirc_check c = {.ok = false};
+  tirc_argument *got = calloc((size_t)s->n + 1, sizeof *got);
+  if (!got) return complain(s->o, NULL, "out of memory");
+  int status = copy_back(s->o, s->plain, s->m, s->n, s->args, got);
+  if (status == DONE) status = compare_results(s->o, s->reference, s->n, got, &c);
+  free_arguments(s->n, got);
+  if (status != DONE) return status;
+  print_check(s, &c);
+  return c.ok ? DONE : NO;
+}
+
+int run_module(const Options *o, const tirc_module *plain, const tirc_module *m) {
+  Session s = {.o = o, .plain = plain, .m = m};
+  double seconds = 0;
+  int status = fill_arguments(&s);
+  if (status == DONE && o->check) status = require_same_parameters(&s);
+  if (status == DONE && o->check) status = compute_expected(&s);
+  if (status == DONE) status = run_once(&s, &seconds);
+  if (status == DONE) summarise(&s, seconds);
+  if (status == DONE) status = write_array_files(o, s.n, s.params, s.args);
+  if (status == DONE && o->check) status = check(&s);
+  free_arguments(s.n, s.args);
+  tirc_reference_free(s.reference);
+  free(s.symbols);
+  return status;
+}
+
+int cmd_run(Options *o) {
+  tirc_module *unscheduled = NULL, *m = NULL;
+  int status = load_scheduled(o, &unscheduled, &m);
+  if (status == DONE) status = run_module(o, unscheduled ? unscheduled : m, m);
+  tirc_module_free(unscheduled);
+  tirc_module_free(m);
+  return status;
+}

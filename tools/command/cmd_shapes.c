@@ -1,0 +1,346 @@
+/* `tirc shapes`: the workloads of a checkpoint. The files give names and shapes of weights; what
+ * they are used for, a script says (shapes.sch). */
+#define _GNU_SOURCE
+#include "ir/ascii.h"
+#include "tools/bench/bench.h"
+#include "checkpoint.h"
+#include "tools/records/db.h"
+#include "tools/input.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct json_object Json;
+
+static const char built_in_rules[] =
+#include "shapes.inc"
+    ;
+static const char no_program[] = "@T.prim_func\ndef main():\n    T.evaluate(0)\n";
+static const char usual_program[] = "matmul.tir";
+
+/* What the rules made of the weights: [kernel, program, sizes, names], checked. */
+typedef struct Found {
+  const Options *o;
+  const char *rules; /* where they stand, for messages */
+  tirc_schedule *s;
+  Checkpoint weights;
+  tirc_value list;
+  int64_t n_used; /* weights in them */
+} Found;
+
+/* --- asking the rules --------------------------------------------------------------------------
+ */
+
+static void print_of_rules(void *self, const char *text) {
+  (void)self;
+  fputs(text, stderr);
+}
+
+/* [[name, [extents], dtype], ...] */
+static tirc_status set_weights(Found *f, tirc_error **e) {
+  const int n = f->weights.n;
+  tirc_value *rows = calloc((size_t)n + 1, sizeof *rows);
+  tirc_value(*cells)[3] = calloc((size_t)n + 1, sizeof *cells);
+  tirc_value(*dims)[MOST_WEIGHT_DIMS] = calloc((size_t)n + 1, sizeof *dims);
+  tirc_status status = TIRC_BAD;
+  for (int i = 0; rows && cells && dims && i < n; i++) {
+    const Weight *w = &f->weights.at[i];
+    for (int d = 0; d < w->ndim; d++) dims[i][d] = tirc_integer(w->shape[d]);
+    cells[i][0] = tirc_text(w->name);
+    cells[i][1] = tirc_list_of(w->ndim, dims[i]);
+    cells[i][2] = tirc_text(w->dtype);
+    rows[i] = tirc_list_of(3, cells[i]);
+  }
+  if (rows && cells && dims) {
+    const tirc_value all = tirc_list_of(n, rows);
+    status = tirc_schedule_set(f->s, "weights", &all, e);
+  }
+  free(rows);
+  free(cells);
+  free(dims);
+  return status;
+}
+
+/* The rules and a last line that asks them; on the heap. A script that is one function and nothing
+ * else would be called with the schedule. */
+static char *question(const char *rules) {
+  char *text = NULL;
+  return asprintf(&text, "%s\nfound = list(workloads(weights))\n", rules) < 0 ? NULL : text;
+}
+
+/* The script runs without a program; nothing of it is scheduled. */
+static int ask_text(Found *f, const char *text) {
+  const tirc_schedule_options options = {.max_steps = f->o->script_steps, .print = print_of_rules};
+  const tirc_value found = tirc_script("found"), none = tirc_list_of(0, NULL);
+  tirc_module *m = NULL;
+  tirc_error *e = NULL;
+  const bool asked = !tirc_module_parse(no_program, strlen(no_program), "", 0, NULL, &m, &e) &&
+                     !tirc_schedule_new(m, &options, &f->s, &e) && !set_weights(f, &e) &&
+                     !tirc_schedule_run(f->s, text, strlen(text), f->rules, &e) &&
+                     !tirc_schedule_operator(f->s, "+", &found, &none, &f->list, &e);
+  tirc_module_free(m);
+  if (asked) return DONE;
+  if (!e) return complain(f->o, NULL, "out of memory");
+  report(f->o, e);
+  return BAD;
+}
+
+static int ask_rules(Found *f) {
+  char *rules = NULL;
+  size_t n = 0;
+  int status = f->o->rules ? read_text(f->o, f->o->rules, &rules, &n) : DONE;
+  if (status == DONE && rules && memchr(rules, 0, n))
+    status = complain(f->o, NULL, "cannot read '%s': %s", f->o->rules, read_fault(EILSEQ));
+  if (status != DONE) return free(rules), status;
+  char *text = question(rules ? rules : built_in_rules);
+  status = text ? ask_text(f, text) : complain(f->o, NULL, "out of memory");
+  free(text);
+  free(rules);
+  return status;
+}
+
+/* --- checking what they say --------------------------------------------------------------------
+ */
+
+/* What a suite can have as one word. */
+static bool is_word(const tirc_value *v) {
+  if (v->kind != TIRC_KIND_STR || !*v->u.s) return false;
+  for (const char *p = v->u.s; *p; p++)
+    if (!tirc_is_letter_or_digit(*p) && !strchr("_-./+", *p)) return false;
+  return true;
+}
+
+static bool is_list(const tirc_value *v) {
+  return v->kind == TIRC_KIND_LIST || v->kind == TIRC_KIND_TUPLE;
+}
+
+static bool is_sizes(const tirc_value *v) {
+  if (v->kind != TIRC_KIND_DICT || v->n < 2) return false;
+  for (int64_t i = 0; i + 1 < v->n; i += 2) {
+    const tirc_value *values = &v->u.items[i + 1];
+    if (!is_word(&v->u.items[i])) return false;
+    if (values->kind == TIRC_KIND_INT) continue;
+    if (!is_list(values) || values->n == 0) return false;
+    for (int64_t k = 0; k < values->n; k++)
+      if (values->u.items[k].kind != TIRC_KIND_INT) return false;
+  }
+  return true;
+}
+
+static bool is_names(const tirc_value *v) {
+  if (!is_list(v) || v->n == 0) return false;
+  for (int64_t i = 0; i < v->n; i++)
+    if (v->u.items[i].kind != TIRC_KIND_STR) return false;
+  return true;
+}
+
+static int check_workloads(Found *f) {
+  for (int64_t i = 0; i < f->list.n; i++) {
+    const tirc_value *w = &f->list.u.items[i];
+    if (!is_list(w) || w->n != 4 || !is_word(&w->u.items[0]) || !is_word(&w->u.items[1]) ||
+        !is_sizes(&w->u.items[2]) || !is_names(&w->u.items[3]))
+      return complain(
+          f->o,
+          "such as [\"qkv\", \"matmul.tir\", {\"M\": [16, 32], \"K\": 768, \"N\": 768}, "
+          "names]; `tirc shapes --show-rules` prints the built-in script",
+          "%s: workload %lld is not [kernel, program, sizes, names of weights]", f->rules,
+          (long long)i + 1);
+    f->n_used += w->u.items[3].n;
+  }
+  if (f->list.n) return DONE;
+  if (!f->weights.n) return complain(f->o, NULL, "%s: there are no weights", f->o->args.at[0]);
+  return complain(f->o,
+                  "weights are known by the ends of their names: `tirc shapes --show-rules` prints "
+                  "the rules, --rules FILE takes your own",
+                  "none of the %d weights, such as '%s', is of a product or a convolution that is "
+                  "known to %s",
+                  f->weights.n, f->weights.at[0].name, f->rules);
+}
+
+/* --- a suite -----------------------------------------------------------------------------------
+ */
+
+static const char *part(const Found *f, int64_t i, int k) {
+  return f->list.u.items[i].u.items[k].u.s;
+}
+
+/* M=16,32 K=768 N=768 */
+static void put_sizes(FILE *to, const tirc_value *sizes) {
+  for (int64_t i = 0; i + 1 < sizes->n; i += 2) {
+    const tirc_value *v = &sizes->u.items[i + 1];
+    fprintf(to, "%s%s=", i ? " " : "", sizes->u.items[i].u.s);
+    for (int64_t k = 0; is_list(v) && k < v->n; k++)
+      fprintf(to, "%s%lld", k ? "," : "", (long long)v->u.items[k].u.i);
+    if (!is_list(v)) fprintf(to, "%lld", (long long)v->u.i);
+  }
+}
+
+static char *sizes_text(const tirc_value *sizes) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *f = open_memstream(&text, &n);
+  if (!f) return NULL;
+  put_sizes(f, sizes);
+  fclose(f);
+  return text;
+}
+
+static bool is_of_products(const Found *f) {
+  for (int64_t i = 0; i < f->list.n; i++)
+    if (strcmp(part(f, i, 1), usual_program) != 0) return false;
+  return true;
+}
+
+static void put_suite(FILE *to, const Found *f) {
+  const bool products = is_of_products(f);
+  fputs("# Workloads of ", to);
+  for (int i = 0; i < f->o->args.n; i++) {
+    fputs(i ? ", " : "", to);
+    const char *file = f->o->args.at[i];
+    for (const char *p = strcmp(file, "-") ? file : "standard input"; *p; p++)
+      fputc((unsigned char)*p < ' ' ? '?' : *p, to);
+  }
+  fprintf(to, ": %s\n",
+          products ? "tirc bench matmul.tir --auto --suite THIS" : "tirc bench --suite THIS");
+  for (int64_t i = 0; i < f->list.n; i++) {
+    fprintf(to, "%-20s ", part(f, i, 0));
+    if (!products) fprintf(to, "%-14s ", part(f, i, 1));
+    put_sizes(to, &f->list.u.items[i].u.items[2]);
+    fputc('\n', to);
+  }
+}
+
+/* A suite finds its programs in its folder; those that the command has are put there, unless
+ * something of the name is there already. */
+static int write_programs(const Found *f) {
+  const char *suite = f->o->suite, *slash = strrchr(suite, '/');
+  int status = DONE;
+  for (int64_t i = 0; i < f->list.n && status == DONE; i++) {
+    const char *name = part(f, i, 1), *text = known_program(name);
+    char *path = NULL;
+    if (!text || asprintf(&path, "%.*s%s", slash ? (int)(slash - suite) + 1 : 0, suite, name) < 0)
+      continue;
+    if (access(path, F_OK) != 0) {
+      status = write_output(f->o, path, text, strlen(text));
+      if (status == DONE) fprintf(stderr, "wrote %s\n", path);
+    }
+    free(path);
+  }
+  return status;
+}
+
+static int write_suite_file(const Found *f) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *to = open_memstream(&text, &n);
+  if (!to) return complain(f->o, NULL, "out of memory");
+  put_suite(to, f);
+  fclose(to);
+  int status = write_output(f->o, f->o->suite, text, n);
+  free(text);
+  if (status == DONE && strcmp(f->o->suite, "-") != 0 && !is_of_products(f))
+    status = write_programs(f);
+  return status;
+}
+
+/* --- tables ------------------------------------------------------------------------------------
+ */
+
+static Json *json_sizes(const tirc_value *sizes) {
+  Json *out = json_object_new_object();
+  for (int64_t i = 0; i + 1 < sizes->n; i += 2) {
+    const tirc_value *v = &sizes->u.items[i + 1];
+    Json *values = is_list(v) ? json_object_new_array() : json_object_new_int64(v->u.i);
+    for (int64_t k = 0; is_list(v) && k < v->n; k++)
+      json_object_array_add(values, json_object_new_int64(v->u.items[k].u.i));
+    json_object_object_add(out, sizes->u.items[i].u.s, values);
+  }
+  return out;
+}
+
+static Json *json_weights(const Found *f) {
+  Json *list = json_object_new_array();
+  for (int i = 0; i < f->weights.n; i++) {
+    const Weight *w = &f->weights.at[i];
+    Json *j = json_object_new_object(), *shape = json_object_new_array();
+    for (int d = 0; d < w->ndim; d++)
+      json_object_array_add(shape, json_object_new_int64(w->shape[d]));
+    json_object_object_add(j, "name", json_text(w->name));
+    json_object_object_add(j, "dtype", json_text(w->dtype));
+    json_object_object_add(j, "shape", shape);
+    json_object_array_add(list, j);
+  }
+  return list;
+}
+
+static void print_json(const Found *f) {
+  Json *all = json_object_new_object(), *list = json_object_new_array();
+  for (int64_t i = 0; i < f->list.n; i++) {
+    const tirc_value *w = f->list.u.items[i].u.items;
+    Json *j = json_object_new_object(), *names = json_object_new_array();
+    for (int64_t k = 0; k < w[3].n; k++)
+      json_object_array_add(names, json_text(w[3].u.items[k].u.s));
+    json_object_object_add(j, "kernel", json_text(w[0].u.s));
+    json_object_object_add(j, "program", json_text(w[1].u.s));
+    json_object_object_add(j, "sizes", json_sizes(&w[2]));
+    json_object_object_add(j, "weights", names);
+    json_object_array_add(list, j);
+  }
+  json_object_object_add(all, "workloads", list);
+  json_object_object_add(all, "weights", json_weights(f));
+  puts(json_object_to_json_string_ext(all,
+                                      JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+  json_object_put(all);
+}
+
+static void print_table(const Found *f) {
+  Table t = {.columns = 5, .right = 1u << 3};
+  const char *const heads[] = {"kernel", "program", "sizes", "weights", "such as"};
+  for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
+  for (int64_t i = 0; i < f->list.n; i++) {
+    const tirc_value *w = f->list.u.items[i].u.items;
+    char *sizes = sizes_text(&w[2]);
+    add_cell(&t, "%s", w[0].u.s);
+    add_cell(&t, "%s", w[1].u.s);
+    add_cell(&t, "%s", sizes ? sizes : "");
+    add_cell(&t, "%lld", (long long)w[3].n);
+    add_cell(&t, "%s", w[3].u.items[0].u.s);
+    free(sizes);
+  }
+  put_table(f->o, stdout, &t);
+  printf("%lld workload%s from %lld of %d weights\n", (long long)f->list.n,
+         f->list.n == 1 ? "" : "s", (long long)f->n_used, f->weights.n);
+}
+
+/* --- the command -------------------------------------------------------------------------------
+ */
+
+int cmd_shapes(Options *o) {
+  Found f = {.o = o, .rules = o->rules ? o->rules : "shapes.sch"};
+  int status = DONE;
+  if (o->show_rules) {
+    fputs(built_in_rules, stdout);
+    return DONE;
+  }
+  if (!o->args.n) return complain(o, NULL, "usage: tirc shapes FILE... [--suite OUT]");
+  if (o->as_json && o->suite && strcmp(o->suite, "-") == 0)
+    return complain(o, "--suite FILE writes it elsewhere",
+                    "--json and --suite - both take standard output");
+  for (int i = 0; i < o->args.n && status == DONE; i++)
+    status = read_checkpoint(o, o->args.at[i], &f.weights);
+  if (status == DONE) status = check_names(o, &f.weights);
+  if (status == DONE) status = ask_rules(&f);
+  if (status == DONE) status = check_workloads(&f);
+  const bool suite_only = o->suite && strcmp(o->suite, "-") == 0;
+  if (status == DONE && o->as_json)
+    print_json(&f);
+  else if (status == DONE && !suite_only)
+    print_table(&f);
+  if (status == DONE && o->suite) status = write_suite_file(&f);
+  tirc_schedule_free(f.s);
+  free_checkpoint(&f.weights);
+  return status;
+}

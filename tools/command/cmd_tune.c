@@ -1,0 +1,350 @@
+/* `tirc tune`: searches for the best schedules of one or several programs. */
+#include "tools/records/fact_words.h"
+#include "tune_show.h"
+
+#include "ir/cpu.h"
+#include "runtime/measure/load.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Tune {
+  Options *o;
+  Bench cases; /* the settings, as bench reads them */
+  tirc_tune_task *tasks;
+  TuneTable table; /* a row a task */
+} Tune;
+
+/* A block may name a rule that nobody has. */
+static int check_rules(const Options *o, const tirc_module *m) {
+  const tirc_schedule_options s = {.target = o->target,
+                                   .max_steps = o->script_steps,
+                                   .strict = o->strict,
+                                   .self = (void *)(uintptr_t)o,
+                                   .warn = warn_about};
+  tirc_error *e = NULL;
+  return tirc_module_check_rules(m, o->rules, &s, &e) ? report(o, e) : DONE;
+}
+
+/* name: of the program, where there are several. */
+static int show_space(const Options *o, const tirc_module *m, const char *name) {
+  const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
+  tirc_error *e = NULL;
+  char *text = NULL;
+  if (tirc_module_space(m, o->rules, &s, &text, &e)) return report(o, e);
+  if (name) printf("# program %s\n\n", name);
+  fputs(text, stdout);
+  tirc_string_free(text);
+  return DONE;
+}
+
+/* --- what the user sees ------------------------------------------------------------------------
+ */
+
+static void print_wrong(const Tune *t, const tirc_tune_event *e) {
+  put_name(stderr, t->tasks[e->task].name);
+  fputs(": a schedule computes something else, which is a defect of tirc: ", stderr);
+  put_name(stderr, e->message);
+  fputs("\nits trace (tirc apply PROG --trace-json FILE): ", stderr);
+  put_name(stderr, e->trace);
+  fputc('\n', stderr);
+}
+
+static void told(void *self, const tirc_tune_event *e) {
+  Tune *t = self;
+  show_trial(&t->table, e);
+  if (!e->code || strcmp(e->code, "wrong-result") != 0) return;
+  clear_table(&t->table);
+  print_wrong(t, e);
+}
+
+static void warn(void *self, const char *message) {
+  Tune *t = self;
+  clear_table(&t->table);
+  fputs("warning: ", stderr);
+  put_name(stderr, message);
+  fputc('\n', stderr);
+}
+
+static bool go_on(void *self) {
+  (void)self;
+  return !was_interrupted();
+}
+
+static void print_failures(FILE *out, const tirc_tune_result *r) {
+  for (int i = 0; i < r->n_failures; i++) {
+    const tirc_tune_failure *f = &r->failures[i];
+    enum { MOST = 200 };
+    char message[MOST + 1];
+    fprintf(out, "  failed: %lld x ", (long long)f->n);
+    put_name(out, f->code);
+    fputs(", as: ", out);
+    snprintf(message, sizeof message, "%s", f->message);
+    put_name(out, message);
+    fputc('\n', out);
+  }
+}
+
+/* What there is when no candidate works. */
+static void print_nothing(FILE *out, const tirc_tune_result *r) {
+  if (!r->trials)
+    fprintf(out, ": nothing was measured yet\n");
+  else
+    fprintf(out, ": no candidate works, of %lld that were measured and %lld that were looked at\n",
+            (long long)r->trials, (long long)r->made);
+}
+
+/* load: cores that others used meanwhile. */
+static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result *r, double load) {
+  char best[32], automatic[32], gain[16], share[80] = "";
+  if (task->ceiling > 0)
+    snprintf(share, sizeof share, ", %.0f %% of the %s", 100 * task->ceiling / r->seconds,
+             task->binds);
+  put_name(out, task->name);
+  if (!r->module) {
+    print_nothing(out, r);
+    print_failures(out, r);
+    return;
+  }
+  fprintf(out, ": best %s by ", time_text(r->seconds, best, sizeof best));
+  put_name(out, *r->way ? r->way : "no rule");
+  fprintf(out, "%s, --auto %s, x %s; %lld trials", share,
+          time_text(r->automatic, automatic, sizeof automatic),
+          gain_text(r->automatic, r->seconds, gain, sizeof gain), (long long)r->trials);
+  if (task->trials)
+    fprintf(out, ", %lld candidates looked at now", (long long)r->made);
+  else
+    fprintf(out, ", all of them known before: more --trials look for more");
+  if (!isnan(r->rank_correlation))
+    fprintf(out, ", rank correlation of what was expected %.2f", r->rank_correlation);
+  fprintf(out, "\n");
+  if (load > tirc_busy_cores) fprintf(out, "  disturbed: other processes used %.2f cores\n", load);
+  print_failures(out, r);
+}
+
+/* The facts of a schedule of the program; false: they cannot be read. */
+static bool facts_of(const tirc_module *program, const tirc_module *scheduled, Facts *out) {
+  char *text = NULL, *trace = NULL;
+  const bool ok = tirc_module_print(program, &text, NULL) == TIRC_OK &&
+                  tirc_module_trace(scheduled, TIRC_TRACE_JSON, &trace, NULL) == TIRC_OK &&
+                  read_facts(text, trace, out, NULL) == TIRC_OK;
+  tirc_string_free(text);
+  tirc_string_free(trace);
+  return ok;
+}
+
+static void print_changes(const Options *o, FILE *out, const Facts *before, const Facts *after) {
+  static const char *const heads[] = {"", "--auto", "best"};
+  Table t = {.columns = 3};
+  for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
+  const int n = add_fact_changes(&t, before, after);
+  fputs(n ? "  what it does otherwise than --auto:\n"
+          : "  what it does otherwise than --auto shows in no row of `tirc db explain`\n",
+        out);
+  if (n)
+    put_table(o, out, &t);
+  else
+    free_table(&t);
+}
+
+/* As rows of `tirc db explain`. */
+static void print_difference(const Options *o, FILE *out, const tirc_tune_task *task,
+                             const tirc_tune_result *r) {
+  const tirc_schedule_options s = {.target = o->target, .max_steps = o->script_steps};
+  const tirc_auto_options rules = {.rules = NULL};
+  tirc_module *automatic = NULL;
+  Facts before = {0}, after = {0};
+  char *difference = NULL;
+  if (tirc_module_auto(task->module, &rules, &s, &automatic, NULL)) return;
+  if (tirc_module_compare(automatic, r->module, &difference, NULL) == TIRC_OK && !difference)
+    fprintf(out, "  it is the schedule of --auto\n");
+  else if (facts_of(task->module, automatic, &before) && facts_of(task->module, r->module, &after))
+    print_changes(o, out, &before, &after);
+  free_facts(&before);
+  free_facts(&after);
+  tirc_string_free(difference);
+  tirc_module_free(automatic);
+}
+
+/* --- programs ----------------------------------------------------------------------------------
+ */
+
+/* The values that a case has for what is no constant of its program. */
+static int read_sizes(const Options *o, const Case *k, tirc_tune_task *task) {
+  tirc_symbol *symbols = calloc((size_t)k->n_defines + 1, sizeof *symbols);
+  int status = DONE, n = 0;
+  if (!symbols) return complain(o, NULL, "out of memory");
+  for (int i = 0; i < k->n_defines && status == DONE; i++) {
+    if (!is_size(k->program, k->defines[i].name)) continue;
+    symbols[n].name = k->defines[i].name;
+    status = read_extent(o, k->defines[i].value, &symbols[n++]);
+  }
+  task->symbols = symbols;
+  task->n_symbols = n;
+  return status;
+}
+
+static int make_tasks(Tune *t) {
+  Bench *b = &t->cases;
+  int status = make_cases(b);
+  if (status != DONE) return status;
+  t->tasks = calloc((size_t)b->n_cases + 1, sizeof *t->tasks);
+  const bool is_script = t->o->output && strcmp(t->o->output, "-") == 0;
+  t->table = (TuneTable){.o = t->o, .out = is_script ? stderr : stdout, .n = b->n_cases};
+  t->table.rows = calloc((size_t)b->n_cases + 1, sizeof *t->table.rows);
+  if (!t->tasks || !t->table.rows) return complain(t->o, NULL, "out of memory");
+  for (int i = 0; i < b->n_cases && status == DONE; i++) {
+    status = load_case(b, &b->cases[i]);
+    if (status != DONE) return status;
+    t->tasks[i] =
+        (tirc_tune_task){.module = b->cases[i].program, .name = name_of_case(&b->cases[i])};
+    t->table.rows[i] = (TuneRow){
+        .name = t->tasks[i].name, .best = (double)INFINITY, .automatic = (double)INFINITY};
+    status = read_sizes(t->o, &b->cases[i], &t->tasks[i]);
+  }
+  return status;
+}
+
+static void release(Tune *t) {
+  for (int i = 0; i < t->cases.n_cases; i++) {
+    if (t->tasks) {
+      free((char *)(uintptr_t)t->tasks[i].name);
+      free((tirc_symbol *)(uintptr_t)t->tasks[i].symbols);
+    }
+    release_case(&t->cases.cases[i]);
+  }
+  free_cases(&t->cases);
+  free(t->tasks);
+  free(t->table.rows);
+}
+
+/* --- the command -------------------------------------------------------------------------------
+ */
+
+static int write_script(const Options *o, const tirc_tune_result *r) {
+  tirc_error *e = NULL;
+  char *text;
+  if (tirc_module_trace(r->module, TIRC_TRACE_SCRIPT, &text, &e)) return report(o, e);
+  int status = write_output(o, o->output, text, strlen(text));
+  tirc_string_free(text);
+  return status;
+}
+
+/* lost: why the search ended before its time, or NULL. */
+static int finish(const Tune *t, const tirc_tune_result *results, tirc_error *lost) {
+  const Options *o = t->o;
+  FILE *out = t->table.out;
+  int status = DONE;
+  bool works = true, any = false, failed = false;
+  for (int i = 0; i < t->cases.n_cases; i++) {
+    print_result(out, &t->table.rows[i], &results[i], tirc_tune_load(results, i));
+    if (t->cases.n_cases == 1 && results[i].module)
+      print_difference(o, out, &t->tasks[i], &results[i]);
+    works &= results[i].module != NULL || !results[i].trials;
+    any |= results[i].trials > 0;
+    failed |= results[i].n_failures > 0;
+    if (results[i].wrong) status = NO;
+  }
+  if (was_interrupted()) fprintf(out, "Interrupted\n");
+  if (!any && !was_interrupted() && !lost)
+    return complain(o,
+                    failed ? "the reasons are listed above, by their codes"
+                           : "give it more --seconds, or --trials",
+                    "nothing was measured");
+  if (!works && !was_interrupted() && !lost)
+    return complain(o, "the reasons are listed above, by their codes",
+                    "no candidate works for some program");
+  if (o->output && t->cases.n_cases == 1 && results[0].module) {
+    const int written = write_script(o, &results[0]);
+    if (written != DONE) status = written;
+  }
+  return lost ? report(o, lost) : status;
+}
+
+/* Before the search, while nothing else runs; its threads then end. */
+static int measure_ceilings(Tune *t) {
+  Bench *b = &t->cases;
+  struct Threads one = {.threads = (int)t->o->threads};
+  tirc_error *e = NULL;
+  if (tirc_target_find(t->o->target ? t->o->target : CPU_DEFAULT, &b->target, &e) ||
+      tirc_executor_new(one.threads, &one.executor, &e))
+    return report(t->o, e);
+  struct Threads *before = b->threads;
+  b->threads = &one;
+  int status = DONE;
+  for (int i = 0; i < b->n_cases && status == DONE; i++) {
+    b->cases[i].executor = one.executor;
+    status = measure_ceiling(b, &b->cases[i], &t->table.rows[i]);
+  }
+  b->threads = before;
+  tirc_executor_free(one.executor);
+  return status;
+}
+
+static int tune(Tune *t) {
+  const Options *o = t->o;
+  tirc_input_range *ranges = NULL;
+  int n = 0, status = read_ranges(o, &ranges);
+  const tirc_param *params = NULL;
+  if (status == DONE && t->cases.n_cases == 1 &&
+      !tirc_module_params(t->cases.cases[0].program, NULL, &n, &params, NULL))
+    status = check_range_names(o, n, params);
+  if (status != DONE) {
+    free_ranges(o, ranges);
+    return status;
+  }
+  const tirc_tune_options options = {.target = o->target,
+                                     .rules = o->rules,
+                                     .threads = (int)o->threads,
+                                     .trials = o->trials,
+                                     .seconds = o->seconds,
+                                     .seed = o->seed,
+                                     .max_steps = o->script_steps,
+                                     .database = o->database ? o->database : "",
+                                     .ranking = o->ranking,
+                                     .mutations = o->mutations,
+                                     .lease = o->lease,
+                                     .self = t,
+                                     .told = told,
+                                     .warn = warn,
+                                     .go_on = go_on};
+  tirc_tune_result *results = NULL;
+  tirc_error *e = NULL;
+  catch_interrupts();
+  const tirc_status tuned =
+      tirc_tune_in_ranges(t->cases.n_cases, t->tasks, &options, o->range.n, ranges, &results, &e);
+  clear_table(&t->table);
+  free_ranges(o, ranges);
+  if (tuned == TIRC_BAD) return report(o, e);
+  status = finish(t, results, e);
+  tirc_tune_results_free(t->cases.n_cases, results);
+  return status;
+}
+
+int cmd_tune(Options *o) {
+  static struct Threads one = {.threads = 1};
+  Tune t = {.o = o,
+            .cases = {.o = o, .out = stdout, .n_threads = 1, .threads = &one, .tunes = true}};
+  if (!o->suite && o->args.n == 0)
+    return complain(o, "name a program",
+                    "usage: tirc tune PROG..., or tirc tune --suite operators");
+  if (o->suite && o->args.n > 1)
+    return complain(o, "tirc tune PROG --suite SUITE", "a suite has the sizes of one program");
+  int status = o->show_space ? DONE : check_output(o, o->output);
+  if (status == DONE) status = make_tasks(&t);
+  if (status == DONE && o->output && t.cases.n_cases > 1)
+    status =
+        complain(o, "`tirc db best NAME -o FILE` writes each",
+                 "-o takes the best schedule of one program, and here are %d", t.cases.n_cases);
+  for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
+    status = check_rules(o, t.tasks[i].module);
+  if (status == DONE && o->show_space)
+    for (int i = 0; i < t.cases.n_cases && status == DONE; i++)
+      status = show_space(o, t.tasks[i].module, t.cases.n_cases > 1 ? t.tasks[i].name : NULL);
+  else if (status == DONE)
+    status = measure_ceilings(&t);
+  if (status == DONE && !o->show_space) status = tune(&t);
+  release(&t);
+  return status;
+}

@@ -1,0 +1,80 @@
+/* -D NAME=VALUE where nothing is called NAME is a slip of the pen, and would go unnoticed: the
+ * files of the command line must have the name somewhere. */
+#include "ir/ascii.h"
+#include "tools/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A file's text; NULL when it is none that can be read twice. */
+static char *text_of_file(const char *path) {
+  struct stat info;
+  if (stat(path, &info) || !S_ISREG(info.st_mode)) return NULL;
+  FILE *f = fopen(path, "rb");
+  char *text = f ? calloc((size_t)info.st_size + 1, 1) : NULL;
+  if (text && fread(text, 1, (size_t)info.st_size, f) != (size_t)info.st_size) {
+    free(text);
+    text = NULL;
+  }
+  if (f) fclose(f);
+  return text;
+}
+
+static bool is_word(char c) { return tirc_is_word(c); }
+
+static bool has_name(const char *text, const char *name, size_t n) {
+  for (const char *p = text; (p = strstr(p, name)) != NULL; p++)
+    if ((p == text || !is_word(p[-1])) && !is_word(p[n])) return true;
+  return false;
+}
+
+/* Constants are assigned at the start of a line. */
+static void look_for_nearest(const char *text, Nearest *best) {
+  for (const char *line = text; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL) {
+    size_t n = 0;
+    while (is_word(line[n])) n++;
+    const char *after = line + n;
+    while (*after == ' ') after++;
+    if (n > 0 && *after == '=' && after[1] != '=') tirc_offer_name(best, line, n);
+  }
+}
+
+/* A script that imports others may want it for one of them. */
+static bool imports(const char *script) {
+  for (const char *line = script; line; line = (line = strchr(line, '\n')) ? line + 1 : NULL)
+    if (!strncmp(line, "from ", 5) || !strncmp(line, "import ", 7)) return true;
+  return false;
+}
+
+static int require_name(const Options *o, const char *name, int n_texts, char **texts) {
+  Nearest best = {.wanted = name, .n_wanted = strlen(name)};
+  for (int i = 1; i < n_texts; i++)
+    if (imports(texts[i])) return DONE;
+  for (int i = 0; i < n_texts; i++)
+    if (has_name(texts[i], name, strlen(name))) return DONE;
+  for (int i = 0; i < n_texts; i++) look_for_nearest(texts[i], &best);
+  char hint[256] = "constants stand at the top of a program: M = 128";
+  if (best.name)
+    snprintf(hint, sizeof hint, "%s '%.*s'", best.distance <= 2 ? "did you mean" : "there is",
+             (int)(best.n < 200 ? best.n : 200), best.name);
+  return complain(o, hint, "-D %s: nothing in %s%s is called '%s'", name, o->args.at[0],
+                  n_texts > 1 ? " or the scripts" : "", name);
+}
+
+int require_defines_used(const Options *o) {
+  int status = DONE, n = 0;
+  if (o->ablate) return DONE; /* names a script, too */
+  char **texts = calloc((size_t)o->args.n + 1, sizeof *texts);
+  if (!texts) return complain(o, NULL, "out of memory");
+  while (n < o->args.n && (texts[n] = text_of_file(o->args.at[n])) != NULL) n++;
+  for (int i = 0; n == o->args.n && n && i < o->define.n && status == DONE; i++) {
+    const size_t length = strcspn(o->define.at[i], "=");
+    char *name = strndup(o->define.at[i], length);
+    if (name && length && o->define.at[i][length]) status = require_name(o, name, n, texts);
+    free(name);
+  }
+  for (int i = 0; i < n; i++) free(texts[i]);
+  free(texts);
+  return status;
+}

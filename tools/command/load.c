@@ -1,0 +1,220 @@
+/* Reading programs and running schedule scripts, with errors reported. */
+#include "tools/input.h"
+#include "tools/tool.h"
+
+#include "ir/utf8.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
+                      tirc_module **out) {
+  tirc_error *e = NULL;
+  const char *end = strrchr(path, '.');
+  if (end && strcmp(end, ".sch") == 0)
+    return complain(o, "the program comes first: PROG FILE.sch",
+                    "'%s' is a schedule, not a program", path);
+  return tirc_module_read(path, n, defines, out, &e) ? report(o, e) : DONE;
+}
+
+/* The -D of the options, on the heap. */
+static int read_defines(const Options *o, tirc_define **out) {
+  tirc_define *defines = *out = calloc((size_t)o->define.n + 1, sizeof *defines);
+  if (!defines) return complain(o, NULL, "out of memory");
+  for (int i = 0; i < o->define.n; i++) {
+    const char *equals = strchr(o->define.at[i], '=');
+    if (!equals || equals == o->define.at[i])
+      return complain(o, "write -D M=128", "-D takes NAME=VALUE, not '%s'", o->define.at[i]);
+    defines[i] =
+        (tirc_define){strndup(o->define.at[i], (size_t)(equals - o->define.at[i])), equals + 1};
+  }
+  return DONE;
+}
+
+static void free_defines(const Options *o, tirc_define *defines) {
+  for (int i = 0; defines && i < o->define.n; i++) free((char *)(uintptr_t)defines[i].name);
+  free(defines);
+}
+
+int load_program(const Options *o, const char *path, tirc_module **out) {
+  tirc_define *defines;
+  int status = read_defines(o, &defines);
+  if (status == DONE) status = load_program_with(o, path, o->define.n, defines, out);
+  free_defines(o, defines);
+  return status;
+}
+
+int load_program_text(const Options *o, const char *name, const char *text, size_t n,
+                      tirc_module **out) {
+  tirc_define *defines;
+  tirc_error *e = NULL;
+  int status = read_defines(o, &defines);
+  if (status == DONE && tirc_module_parse(text, n, name, o->define.n, defines, out, &e))
+    status = report(o, e);
+  free_defines(o, defines);
+  return status;
+}
+
+enum { MOST_TEXT = 1 << 28 };
+
+int read_text(const Options *o, const char *path, char **text, size_t *n) {
+  const bool standard = strcmp(path, "-") == 0;
+  FILE *f = standard ? stdin : fopen(path, "rb");
+  errno = f ? 0 : errno;
+  *text = f ? read_to_end(f, MOST_TEXT, n) : NULL;
+  const int error = errno;
+  if (f && !standard) fclose(f);
+  if (*text) return DONE;
+  return complain(o, NULL, "cannot read '%s': %s", path,
+                  error == EFBIG ? "the file is larger than 256 MB" : strerror(error));
+}
+
+static void print_text(void *options, const char *text) {
+  (void)options;
+  fputs(text, stderr);
+}
+
+static void print_trace(void *options, const char *call, const char *file, int line,
+                        const char *failure) {
+  const Options *o = options;
+  fprintf(stderr, "%s%-6s%s %s:%d: %s\n", paint(o, failure ? RED : GREEN),
+          failure ? "failed" : "ok", paint(o, RESET), file ? file : "?", line, call);
+}
+
+static tirc_schedule_options schedule_options(const Options *o) {
+  return (tirc_schedule_options){
+      .target = o->target,
+      .max_steps = o->script_steps,
+      .strict = o->strict,
+      .verify = o->debug_mask && strcmp(o->debug_mask, "none") != 0,
+      .self = (void *)(uintptr_t)o,
+      .print = print_text,
+      .trace = o->trace ? print_trace : NULL,
+      .warn = warn_about,
+  };
+}
+
+static void print_tried(void *options, const char *func, const char *rule, bool took,
+                        const char *reason) {
+  const Options *o = options;
+  const char *colour = paint(o, took ? GREEN : rule ? DIM : YELLOW);
+  fprintf(stderr, "%s%s%s %s", colour,
+          took   ? "took    "
+          : rule ? "declined"
+                 : "left    ",
+          paint(o, RESET), func);
+  if (rule) fprintf(stderr, " by %s", rule);
+  fputs(reason ? ": " : "", stderr);
+  if (reason) put_clean(stderr, reason, strlen(reason));
+  fputc('\n', stderr);
+}
+
+tirc_auto_options auto_options(const Options *o) {
+  return (tirc_auto_options){.rules = o->rules,
+                             .self = (void *)(uintptr_t)o,
+                             .tried = o->explain_auto ? print_tried : NULL};
+}
+
+int check_auto(const Options *o) {
+  if (!o->automatic && (o->rules || o->explain_auto))
+    return complain(o, "add --auto", "%s goes with --auto",
+                    o->rules ? "--rules" : "--explain-auto");
+  if (o->automatic && o->trace_json)
+    return complain(o, "leave one of them out", "a schedule is a trace or --auto, not both");
+  return DONE;
+}
+
+/* A script at `path`, or what --auto makes, or the trace that --trace-json names when path is NULL.
+ */
+static int schedule(const Options *o, const tirc_module *m, const char *path, tirc_module **out) {
+  tirc_schedule_options s = schedule_options(o);
+  tirc_error *e = NULL;
+  const tirc_auto_options a = auto_options(o);
+  tirc_status status = o->tuned
+                           ? tirc_module_tuned(m, o->database, (int)o->threads, &a, &s, out, &e)
+                       : o->automatic ? tirc_module_auto(m, &a, &s, out, &e)
+                       : path         ? tirc_module_schedule(m, path, &s, out, &e)
+                              : tirc_module_replay(m, o->trace_json, o->record, &s, out, &e);
+  return status ? report(o, e) : DONE;
+}
+
+int check_program(const Options *o, const tirc_module *m) {
+  tirc_schedule_options s = schedule_options(o);
+  tirc_error *e = NULL;
+  return tirc_module_check(m, &s, &e) ? report(o, e) : DONE;
+}
+
+int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out) {
+  tirc_module *m = NULL;
+  int status = check_auto(o);
+  if (status != DONE) return status;
+  if (o->args.n > 1 && o->automatic)
+    return complain(o, "leave one of them out", "a schedule is a script or --auto, not both");
+  if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
+    return complain(o, NULL, "only one of the program and the schedule can be standard input");
+  if (o->args.n > 1 && o->trace_json)
+    return complain(o, "leave one of them out", "a schedule is a script or a trace, not both");
+  status = load_program(o, o->args.at[0], &m);
+  if (status != DONE) return status;
+  if (o->args.n > 1 || o->trace_json || o->automatic) {
+    status = schedule(o, m, o->args.n > 1 ? o->args.at[1] : NULL, out);
+    if (unscheduled && status == DONE)
+      *unscheduled = m;
+    else
+      tirc_module_free(m);
+    return status;
+  }
+  status = check_program(o, m);
+  if (status == DONE)
+    *out = m;
+  else
+    tirc_module_free(m);
+  return status;
+}
+
+char *path_stem(const char *path) {
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  const char *dot = strrchr(base, '.');
+  if (strcmp(base, "-") == 0) return strdup("kernel");
+  return dot && dot > base ? strndup(base, (size_t)(dot - base)) : strdup(base);
+}
+
+char *shown_stem(const char *path) {
+  char *stem = path_stem(path), *shown = stem ? malloc(3 * strlen(stem) + 1) : NULL;
+  if (shown) (void)tirc_utf8_repair(shown, stem);
+  free(stem);
+  return shown;
+}
+
+int check_output(const Options *o, const char *path) {
+  if (can_begin_file(path)) return DONE;
+  return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+}
+
+int write_output(const Options *o, const char *path, const char *bytes, size_t n) {
+  const bool standard = !path || strcmp(path, "-") == 0;
+  const char *given = o->output && strcmp(o->output, "-") != 0 ? o->output : "standard output";
+  NewFile to = begin_file(path);
+  if (to.f) (void)fwrite(bytes, 1, n, to.f);
+  return end_file(&to)
+             ? DONE
+             : complain(o, NULL, "cannot write '%s': %s", standard ? given : path, strerror(errno));
+}
+
+int end_output(const Options *o, NewFile *to, int status) {
+  const char *path = o->output ? o->output : "standard output";
+  if (to->f && status != DONE) {
+    drop_file(to);
+    return status;
+  }
+  if (end_file(to)) return DONE;
+  return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+}
+
+int check_code(const Options *o, const tirc_module *m) {
+  tirc_schedule_options s = schedule_options(o);
+  tirc_error *e = NULL;
+  return tirc_module_check_code(m, &s, &e) ? report(o, e) : DONE;
+}

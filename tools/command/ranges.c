@@ -1,0 +1,76 @@
+/* --range NAME=LO:HI: what random arrays are drawn from. */
+#include "tools/tool.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_of(const char *text, const char *name) {
+  const size_t n = strlen(name);
+  return strncmp(text, name, n) == 0 && text[n] == '=';
+}
+
+/* A number up to the character `end`; NULL: it is none. */
+static const char *read_number(const char *text, char end, double *out) {
+  char *rest = NULL;
+  *out = strtod(text, &rest);
+  return rest != text && *rest == end && isfinite(*out) ? rest : NULL;
+}
+
+static int read_range(const Options *o, const char *text, double *low, double *high) {
+  const char *at = strchr(text, '=');
+  if (at && at > text) at = read_number(at + 1, ':', low);
+  if (at) at = read_number(at + 1, 0, high);
+  if (!at)
+    return complain(o, "such as --range A=0.1:1", "--range takes NAME=LO:HI, two numbers, not '%s'",
+                    text);
+  if (*low > *high)
+    return complain(o, "give the least value first", "--range %s: %g is more than %g", text, *low,
+                    *high);
+  return DONE;
+}
+
+int check_range_names(const Options *o, int n, const tirc_param *params) {
+  for (int k = 0; k < o->range.n; k++) {
+    double low, high;
+    bool known = false;
+    if (read_range(o, o->range.at[k], &low, &high) != DONE) return BAD;
+    for (int i = 0; i < n; i++)
+      known |= params[i].is_array && is_of(o->range.at[k], params[i].name);
+    if (known) continue;
+    return complain(o, NULL, "--range %s: the function has no array parameter '%.*s'",
+                    o->range.at[k], (int)strcspn(o->range.at[k], "="), o->range.at[k]);
+  }
+  return DONE;
+}
+
+int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a) {
+  const uint64_t seed = (uint64_t)o->seed * 1000 + (uint64_t)i;
+  tirc_error *e = NULL;
+  double low, high;
+  for (int k = o->range.n - 1; k >= 0; k--) {
+    if (!is_of(o->range.at[k], p->name)) continue;
+    if (read_range(o, o->range.at[k], &low, &high) != DONE) return BAD;
+    return tirc_array_fill_range(a, seed, low, high, &e) ? report(o, e) : DONE;
+  }
+  tirc_array_fill_random(a, seed);
+  return DONE;
+}
+
+/* The name stands where the text does: up to the "=". */
+int read_ranges(const Options *o, tirc_input_range **out) {
+  *out = calloc((size_t)o->range.n + 1, sizeof **out);
+  int status = *out ? DONE : complain(o, NULL, "out of memory");
+  for (int k = 0; k < o->range.n && status == DONE; k++) {
+    const char *text = o->range.at[k];
+    status = read_range(o, text, &(*out)[k].low, &(*out)[k].high);
+    if (status == DONE) (*out)[k].param = strndup(text, strcspn(text, "="));
+    if (status == DONE && !(*out)[k].param) status = complain(o, NULL, "out of memory");
+  }
+  return status;
+}
+
+void free_ranges(const Options *o, tirc_input_range *ranges) {
+  for (int k = 0; ranges && k < o->range.n; k++) free((char *)(uintptr_t)ranges[k].param);
+  free(ranges);
+}

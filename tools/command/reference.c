@@ -1,0 +1,55 @@
+/* What a program should compute, for the commands: with a word before a long wait. */
+#include "tools/tool.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool go_on(void *self) {
+  (void)self;
+  return !was_interrupted();
+}
+
+int make_reference(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
+                   tirc_reference **out) {
+  tirc_error *e = NULL;
+  tirc_cost cost = {0};
+  const tirc_reference_options options = {.max_steps = o->max_steps, .go_on = go_on};
+  /* Some 10 million operations a second, unless they are sums of products: say so before a wait
+   * that one would notice. */
+  bool slow = !tirc_module_call_cost(m, NULL, n, args, &cost, NULL) && cost.float_ops > 5e7;
+  bool tell = slow && isatty(STDERR_FILENO);
+  if (tell) fprintf(stderr, "interpreting %.3g float operations for the check ...", cost.float_ops);
+  tirc_status status = tirc_reference_new(m, NULL, n, args, &options, out, &e);
+  if (tell) fputs("\r\033[K", stderr);
+  if (status && was_interrupted()) {
+    tirc_error_free(e);
+    return NO;
+  }
+  return status ? report(o, e) : DONE;
+}
+
+int compare_results(const Options *o, const tirc_reference *r, int n, const tirc_argument *got,
+                    tirc_check *out) {
+  tirc_error *e = NULL;
+  return tirc_reference_check(r, n, got, out, &e) ? report(o, e) : DONE;
+}
+
+bool copy_arguments(const Options *o, int n, const tirc_argument *from, tirc_argument *to) {
+  tirc_error *e = NULL;
+  for (int i = 0; i < n; i++) {
+    to[i] = from[i];
+    to[i].array = NULL;
+  }
+  for (int i = 0; i < n; i++)
+    if (from[i].array && tirc_array_copy(from[i].array, &to[i].array, &e)) {
+      report(o, e);
+      return false;
+    }
+  return true;
+}
+
+void free_arguments(int n, tirc_argument *args) {
+  for (int i = 0; args && i < n; i++) tirc_array_free(args[i].array);
+  free(args);
+}

@@ -1,0 +1,98 @@
+/* Arrays of parameters that a schedule gave another layout: the program as it was takes them in the
+ * layout of before, so that is what is compared. */
+#include "tools/tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool is_relaid(const tirc_module *scheduled, int i) {
+  tirc_module *copy = NULL;
+  bool relaid = !tirc_module_relayout(scheduled, NULL, i, false, &copy, NULL) && copy;
+  tirc_module_free(copy);
+  return relaid;
+}
+
+int relayout_array(const Options *o, const tirc_module *scheduled, int i, bool back,
+                   tirc_array *from, tirc_array *to, int n_sizes, const tirc_symbol *sizes) {
+  int n = 0;
+  tirc_module *copy = NULL;
+  tirc_error *e = NULL;
+  const tirc_param *params;
+  if (tirc_module_relayout(scheduled, NULL, i, back, &copy, &e) ||
+      tirc_module_params(copy, NULL, &n, &params, &e)) {
+    tirc_module_free(copy);
+    return report(o, e);
+  }
+  tirc_argument *args = calloc((size_t)n, sizeof *args);
+  int status = args ? DONE : complain(o, NULL, "out of memory");
+  for (int k = 0; k < n && args; k++) {
+    args[k].array = k == 0 ? from : k == 1 ? to : NULL;
+    for (int j = 0; j < n_sizes; j++)
+      if (!strcmp(params[k].name, sizes[j].name)) args[k].i = sizes[j].value;
+  }
+  if (args && tirc_module_interpret(copy, NULL, n, args, 0, &e)) status = report(o, e);
+  free(args);
+  tirc_module_free(copy);
+  return status;
+}
+
+/* The symbols of the shapes, which the arrays of now tell the scheduled program, and behind them
+ * the n scalars; *n_sizes and *out, to be freed. */
+static int find_sizes(const Options *o, const tirc_module *scheduled, int n,
+                      const tirc_argument *now, int *n_sizes, tirc_symbol **out) {
+  int n_symbols = 0;
+  tirc_error *e = NULL;
+  const tirc_param *params;
+  const tirc_symbol *found;
+  if (tirc_module_symbols(scheduled, NULL, &n_symbols, &found, &e) ||
+      tirc_module_params(scheduled, NULL, &n, &params, &e))
+    return report(o, e);
+  tirc_symbol *sizes = calloc((size_t)(n_symbols + n) + 1, sizeof *sizes);
+  if (!sizes) return complain(o, NULL, "out of memory");
+  for (int k = 0; k < n_symbols; k++) sizes[k] = found[k];
+  *n_sizes = n_symbols;
+  *out = sizes;
+  if (tirc_module_shape(scheduled, NULL, n, now, n_symbols, sizes, -1, NULL, &e))
+    return report(o, e);
+  for (int k = 0; k < n; k++)
+    if (!params[k].is_array) sizes[(*n_sizes)++] = (tirc_symbol){params[k].name, now[k].i, true};
+  return DONE;
+}
+
+/* A new array for parameter i of the program before: the names of what its shape needs are the same
+ * there. */
+static int new_array_before(const Options *o, const tirc_module *plain, int n,
+                            const tirc_argument *now, int n_sizes, tirc_symbol *sizes, int i,
+                            const tirc_param *p, tirc_array **out) {
+  tirc_error *e = NULL;
+  int64_t shape[32] = {0};
+  tirc_argument *scalars = calloc((size_t)n + 1, sizeof *scalars);
+  int status = scalars ? DONE : complain(o, NULL, "out of memory");
+  for (int k = 0; k < n && scalars; k++) scalars[k].i = now[k].i;
+  if (status == DONE && (tirc_module_shape(plain, NULL, n, scalars, n_sizes, sizes, i, shape, &e) ||
+                         tirc_array_new(p->dtype, p->ndim, shape, out, &e)))
+    status = report(o, e);
+  free(scalars);
+  return status;
+}
+
+int copy_back(const Options *o, const tirc_module *plain, const tirc_module *scheduled, int n,
+              const tirc_argument *from, tirc_argument *to) {
+  int n_before, n_sizes = 0;
+  const tirc_param *before;
+  tirc_symbol *sizes = NULL;
+  tirc_error *e = NULL;
+  if (!copy_arguments(o, n, from, to)) return BAD;
+  if (tirc_module_params(plain, NULL, &n_before, &before, &e)) return report(o, e);
+  int status = find_sizes(o, scheduled, n, from, &n_sizes, &sizes);
+  for (int i = 0; i < n && i < n_before && status == DONE; i++) {
+    if (!from[i].array || !is_relaid(scheduled, i)) continue;
+    tirc_array_free(to[i].array);
+    to[i].array = NULL;
+    status = new_array_before(o, plain, n, from, n_sizes, sizes, i, &before[i], &to[i].array);
+    if (status == DONE)
+      status = relayout_array(o, scheduled, i, true, from[i].array, to[i].array, n_sizes, sizes);
+  }
+  free(sizes);
+  return status;
+}

@@ -1,0 +1,228 @@
+/* Diagnostics: `file:line:column: error: message`, the source line with a caret, which condition
+ * failed, the program with the places underlined, and what to do; or all of that as one JSON object
+ * a line. */
+#include "tools/tool.h"
+
+#include "ir/utf8.h"
+
+#include <json-c/json.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What steers a terminal: controls, C1's as well, and what turns the direction of a text. */
+static bool steers(const unsigned char *s, size_t n, bool in_a_line) {
+  if (*s == '\n' || *s == '\t') return in_a_line;
+  if (*s < 0x20 || *s == 0x7F) return true;
+  if (n == 2) return *s == 0xC2 && s[1] < 0xA0;
+  if (n != 3 || *s != 0xE2) return false;
+  return (s[1] == 0x80 && s[2] >= 0xA8 && s[2] <= 0xAE) ||
+         (s[1] == 0x81 && s[2] >= 0xA6 && s[2] <= 0xA9);
+}
+
+static void put_shown(FILE *to, const char *text, size_t size, bool in_a_line) {
+  const unsigned char *s = (const unsigned char *)text, *end = s + size;
+  while (s < end && *s) {
+    size_t n = tirc_utf8_length(s, (size_t)(end - s));
+    if (n && !steers(s, n, in_a_line))
+      fwrite(s, 1, n, to);
+    else
+      fputs("\xEF\xBF\xBD", to);
+    s += n ? n : 1;
+  }
+}
+
+void put_clean(FILE *to, const char *text, size_t size) { put_shown(to, text, size, false); }
+
+void put_name(FILE *to, const char *name) { put_shown(to, name, strlen(name), true); }
+
+char *shown_name(const char *name) {
+  char *out = NULL;
+  size_t n = 0;
+  FILE *f = open_memstream(&out, &n);
+  if (!f) return NULL;
+  put_name(f, name);
+  return fclose(f) == 0 ? out : NULL;
+}
+
+/* Messages quote files, scripts and arguments. */
+static void put_clean_text(FILE *to, const char *text) { put_clean(to, text, strlen(text)); }
+
+const char *paint(const Options *o, const char *colour) { return o->colour ? colour : ""; }
+
+static void print_place(const char *file, int line, int column) {
+  if (!file)
+    fputs("tirc: ", stderr);
+  else {
+    put_clean_text(stderr, file);
+    if (line > 0) fprintf(stderr, ":%d:%d", line, column);
+    fputs(": ", stderr);
+  }
+}
+
+static void put_lines(const char *text) {
+  put_clean_text(stderr, text);
+  if (!*text || text[strlen(text) - 1] != '\n') fputc('\n', stderr);
+}
+
+static void print_part(const Options *o, const char *title, const char *text) {
+  if (!text || !*text) return;
+  fprintf(stderr, "%s%s:%s ", paint(o, BOLD), title, paint(o, RESET));
+  put_lines(text);
+}
+
+static char *clean(const char *text) {
+  char *out = NULL;
+  size_t n = 0;
+  FILE *f = open_memstream(&out, &n);
+  if (!f) return NULL;
+  put_clean_text(f, text);
+  fclose(f);
+  return out;
+}
+
+/* A part in sentences, which are wrapped. */
+static void print_sentences(const Options *o, const char *title, const char *text) {
+  char *words = text && is_wrapped(stderr) && !strchr(text, '\n') ? clean(text) : NULL;
+  if (!words) {
+    print_part(o, title, text);
+    return;
+  }
+  fprintf(stderr, "%s%s:%s ", paint(o, BOLD), title, paint(o, RESET));
+  put_wrapped(stderr, (int)strlen(title) + 2, 2, words);
+  free(words);
+}
+
+static void put_program(const Options *o, const char *ir) {
+  char *text = o->full ? NULL : abbreviate(ir);
+  put_lines(text ? text : ir);
+  free(text);
+}
+
+/* Errors of primitives have a page with an example; a wrong type or number of arguments has not. */
+static bool has_page(const char *code) {
+  tirc_error_info e;
+  for (int i = 0; tirc_error_table(i, &e); i++)
+    if (strcmp(e.code, code) == 0) return true;
+  return false;
+}
+
+static void report_text(const Options *o, const tirc_error *e) {
+  const char *code = tirc_error_get(e, TIRC_ERROR_CODE), *ir = tirc_error_get(e, TIRC_ERROR_IR);
+  const char *excerpt = tirc_error_get(e, TIRC_ERROR_EXCERPT);
+  fputs(paint(o, BOLD), stderr);
+  print_place(tirc_error_get(e, TIRC_ERROR_FILE), tirc_error_line(e), tirc_error_column(e));
+  fprintf(stderr, "%serror:%s ", paint(o, RED), paint(o, RESET));
+  put_clean_text(stderr, tirc_error_message(e));
+  fprintf(stderr, "%s [%s]%s\n", paint(o, DIM), code, paint(o, RESET));
+  if (excerpt) put_lines(excerpt);
+  print_part(o, "call", tirc_error_get(e, TIRC_ERROR_CALL));
+  print_sentences(o, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
+  if (ir) put_program(o, ir);
+  print_sentences(o, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
+  if (tirc_error_get(e, TIRC_ERROR_CALL) && has_page(code))
+    fprintf(stderr, "%smore:%s tirc explain %s\n", paint(o, BOLD), paint(o, RESET), code);
+}
+
+struct json_object *json_text(const char *text) {
+  char *valid = malloc(3 * strlen(text) + 1);
+  struct json_object *j = valid ? json_object_new_string(tirc_utf8_repair(valid, text)) : NULL;
+  free(valid);
+  return j;
+}
+
+static void add(struct json_object *j, const char *key, const char *value) {
+  char *text = value ? clean(value) : NULL;
+  if (text) json_object_object_add(j, key, json_object_new_string(text));
+  free(text);
+}
+
+/* What errors, warnings and complaints have in common. */
+static struct json_object *new_json(const char *severity, int status, const char *code,
+                                    const char *message) {
+  struct json_object *j = json_object_new_object();
+  add(j, "severity", severity);
+  json_object_object_add(j, "status", json_object_new_int(status));
+  add(j, "code", code);
+  add(j, "message", message);
+  return j;
+}
+
+static void add_place(struct json_object *j, const char *file, int line, int column) {
+  add(j, "file", file);
+  if (line <= 0) return;
+  json_object_object_add(j, "line", json_object_new_int(line));
+  json_object_object_add(j, "column", json_object_new_int(column));
+}
+
+static void put_json(struct json_object *j) {
+  fprintf(stderr, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_NOSLASHESCAPE));
+  json_object_put(j);
+}
+
+static void report_json(const tirc_error *e) {
+  struct json_object *j = new_json("error", (int)tirc_error_status(e),
+                                   tirc_error_get(e, TIRC_ERROR_CODE), tirc_error_message(e));
+  add_place(j, tirc_error_get(e, TIRC_ERROR_FILE), tirc_error_line(e), tirc_error_column(e));
+  add(j, "excerpt", tirc_error_get(e, TIRC_ERROR_EXCERPT));
+  add(j, "primitive", tirc_error_get(e, TIRC_ERROR_PRIMITIVE));
+  add(j, "call", tirc_error_get(e, TIRC_ERROR_CALL));
+  add(j, "condition", tirc_error_get(e, TIRC_ERROR_CONDITION));
+  add(j, "ir", tirc_error_get(e, TIRC_ERROR_IR));
+  add(j, "hint", tirc_error_get(e, TIRC_ERROR_HINT));
+  put_json(j);
+}
+
+void show_error(const Options *o, const tirc_error *e) {
+  if (o->json_errors)
+    report_json(e);
+  else
+    report_text(o, e);
+}
+
+int report(const Options *o, tirc_error *e) {
+  int status = (int)tirc_error_status(e);
+  show_error(o, e);
+  tirc_error_free(e);
+  return status;
+}
+
+int complain(const Options *o, const char *hint, const char *format, ...) {
+  char message[1024];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(message, sizeof message, format, args);
+  va_end(args);
+  if (o->json_errors) {
+    struct json_object *j = new_json("error", BAD, "usage", message);
+    add(j, "hint", hint);
+    put_json(j);
+    return BAD;
+  }
+  if (strncmp(message, "usage:", 6) == 0)
+    put_lines(message);
+  else {
+    fprintf(stderr, "%stirc: %serror:%s ", paint(o, BOLD), paint(o, RED), paint(o, RESET));
+    put_lines(message);
+  }
+  print_sentences(o, "hint", hint);
+  return BAD;
+}
+
+void warn_about(void *options, const char *file, int line, int column, const char *message,
+                const char *code) {
+  const Options *o = options;
+  if (o->json_errors) {
+    struct json_object *j = new_json("warning", DONE, code, message);
+    add_place(j, file, line, column);
+    put_json(j);
+    return;
+  }
+  print_place(file, line, column);
+  fprintf(stderr, "%swarning:%s ", paint(o, YELLOW), paint(o, RESET));
+  put_clean_text(stderr, message);
+  if (strcmp(code, "warning") != 0)
+    fprintf(stderr, "%s [%s]%s", paint(o, DIM), code, paint(o, RESET));
+  fputc('\n', stderr);
+}

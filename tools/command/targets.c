@@ -1,0 +1,41 @@
+/* `--target=help`: the processors that code can be made for, and what schedules see of them. */
+#include "tools/tool.h"
+
+#include <string.h>
+
+bool wants_targets(const Options *o) { return o->target && strcmp(o->target, "help") == 0; }
+
+static void print_kib(int64_t bytes) {
+  if (bytes)
+    printf(" %6lldK", (long long)(bytes / 1024));
+  else
+    printf(" %7s", "-");
+}
+
+static void print_target(const char *name, const tirc_target_info *t) {
+  printf("%-18s %-8s %-9s %6d %9d", name, t->arch, t->isa, t->vector_bits, t->vector_registers);
+  print_kib(t->l1);
+  print_kib(t->l2);
+  print_kib(t->l3);
+  putchar('\n');
+}
+
+void print_targets(void) {
+  tirc_target_info t;
+  printf("%-18s %-8s %-9s %6s %9s %7s %7s %7s\n", "name", "arch", "vectors", "bits", "registers",
+         "L1d", "L2", "L3");
+  if (tirc_target_find("native", &t, NULL) == TIRC_OK) print_target("native", &t);
+  for (int i = 0; tirc_target_table(i, &t); i++) print_target(t.name, &t);
+  printf("\nCaches are those that one core of a usual model has to itself, native's are this "
+         "machine's.\n"
+         "A script finds the row as sch.target: name, isa, vector_width (bits), vector_registers,\n"
+         "l1_cache_size_bytes, l2_cache_size_bytes, l3_cache_size_bytes.\n");
+}
+
+bool check_target(const Options *o) {
+  tirc_target_info t;
+  tirc_error *e = NULL;
+  if (!o->target || tirc_target_find(o->target, &t, &e) == TIRC_OK) return true;
+  report(o, e);
+  return false;
+}

@@ -1,0 +1,209 @@
+/* What tirc is built with, what it loads when that is there, what it calls, and where it writes. */
+#define _GNU_SOURCE
+#include "tools/bench/rivals.h"
+#include "tools/records/db.h"
+#include "doctor.h"
+
+#include "passes/search/model.h"
+#include "runtime/database/driver.h"
+
+#include <dlfcn.h>
+#include <isl/version.h>
+#include <json-c/json_c_version.h>
+#include <llvm-c/Core.h>
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zip.h>
+
+/* --- libraries ---------------------------------------------------------------------------------
+ */
+
+static void examine_linked(Doctor *d) {
+  unsigned major = 0, minor = 0, patch = 0;
+  LLVMGetVersion(&major, &minor, &patch);
+  note(d, "software", "tirc", "%s", tirc_version());
+  note(d, "software", "LLVM", "%u.%u.%u", major, minor, patch);
+  const char *const isl = isl_version();
+  note(d, "software", "isl", "%.*s", (int)strcspn(isl, "\n"), isl);
+  note(d, "software", "SQLite", "%s", sqlite3_libversion());
+  note(d, "software", "json-c", "%s", json_c_version());
+  note(d, "software", "libzip", "%s", zip_libzip_version());
+}
+
+/* One that is loaded when it is there: its version as text. */
+typedef struct Loaded {
+  const char *name, *without, *advice;
+  void *(*library)(void);
+  void (*version)(void *library, char *out, size_t n);
+} Loaded;
+
+static void libpq_version(void *library, char *out, size_t n) {
+  int (*version)(void) = NULL;
+  *(void **)(&version) = dlsym(library, "PQlibVersion");
+  const int v = version ? version() : 0;
+  snprintf(out, n, "%d.%d", v / 10000, v % 10000);
+}
+
+static void xgboost_version(void *library, char *out, size_t n) {
+  void (*version)(int *, int *, int *) = NULL;
+  int major = 0, minor = 0, patch = 0;
+  *(void **)(&version) = dlsym(library, "XGBoostVersion");
+  if (version) version(&major, &minor, &patch);
+  snprintf(out, n, "%d.%d.%d", major, minor, patch);
+}
+
+static void openblas_version(void *library, char *out, size_t n) {
+  char *(*config)(void) = NULL;
+  *(void **)(&config) = dlsym(library, "openblas_get_config");
+  snprintf(out, n, "%s", config ? config() : "unknown");
+}
+
+static void dnnl_version(void *library, char *out, size_t n) {
+  const int *(*version)(void) = NULL; /* major, minor, patch, and more */
+  *(void **)(&version) = dlsym(library, "dnnl_version");
+  const int *v = version ? version() : NULL;
+  snprintf(out, n, "%d.%d.%d", v ? v[0] : 0, v ? v[1] : 0, v ? v[2] : 0);
+}
+
+static const Loaded loaded[] = {
+    {"libpq", "no database on a server", "on Debian: apt-get install libpq5", tirc_postgres_library,
+     libpq_version},
+    {"XGBoost", "tune learns nothing on the way, and no tirc learn",
+     "on Debian: apt-get install libxgboost0", tirc_model_library, xgboost_version},
+    {"OpenBLAS", "no bench --vs openblas", "on Debian: apt-get install libopenblas0-pthread",
+     openblas_library, openblas_version},
+    {"oneDNN", "no bench --vs onednn", "on Debian: apt-get install libdnnl2", dnnl_library,
+     dnnl_version},
+};
+enum { N_LOADED = sizeof loaded / sizeof *loaded };
+
+static void examine_loaded(Doctor *d) {
+  for (int i = 0; i < N_LOADED; i++) {
+    const Loaded *l = &loaded[i];
+    char version[200];
+    void *library = l->library();
+    if (library) {
+      l->version(library, version, sizeof version);
+      note(d, "software", l->name, "%s", version);
+    } else {
+      note(d, "software", l->name, "not installed: %s", l->without);
+      advise(d, AMISS, l->advice);
+    }
+  }
+}
+
+/* --- commands ----------------------------------------------------------------------------------
+ */
+
+/* The first line that `command --version` prints; false: there is no such command. */
+static bool version_of(const char *command, char *out, size_t n) {
+  char *line = NULL;
+  *out = 0;
+  if (asprintf(&line, "%s --version 2>/dev/null", command) < 0) return false;
+  FILE *f = popen(line, "r");
+  free(line);
+  if (!f) return false;
+  const bool any = fgets(out, (int)n, f) != NULL;
+  while (fgetc(f) != EOF) {
+  }
+  out[strcspn(out, "\n")] = 0;
+  return pclose(f) == 0 && any;
+}
+
+static void examine_commands(Doctor *d) {
+  char version[200];
+  const char *compiler = first_compiler();
+  if (compiler && version_of(compiler, version, sizeof version)) {
+    note(d, "software", "C compiler", "%s: %s", compiler, version);
+  } else {
+    note(d, "software", "C compiler", "none: no bench --backend=c, no --vs c");
+    advise(d, AMISS, "on Debian: apt-get install clang-19, or gcc");
+  }
+  if (!version_of("cc", version, sizeof version)) {
+    note(d, "software", "linker", "there is no cc: no build --emit=lib");
+    advise(d, AMISS, "on Debian: apt-get install gcc, or set CC");
+  }
+  if (version_of("gnuplot", version, sizeof version)) {
+    note(d, "software", "gnuplot", "%s", version);
+  } else {
+    note(d, "software", "gnuplot", "not installed: no bench --plot");
+    advise(d, AMISS, "on Debian: apt-get install gnuplot-nox");
+  }
+}
+
+/* --- the database, and where files go
+ * ---------------------------------------------------------------------------------------------- */
+
+typedef struct Held {
+  int tasks;
+  long long trials;
+} Held;
+
+static bool count_task(void *self, const tirc_db_task *t) {
+  Held *held = self;
+  held->tasks++;
+  held->trials += t->n_done;
+  return true;
+}
+
+/* "message; hint" of an error, which is freed. */
+static void put_error(char *out, size_t n, tirc_error *e) {
+  snprintf(out, n, "%s", e ? tirc_error_get(e, TIRC_ERROR_MESSAGE) : "out of memory");
+  tirc_error_free(e);
+}
+
+static void examine_what_it_holds(Doctor *d, tirc_db *db) {
+  const char *name = tirc_db_name(db);
+  Held held = {0};
+  tirc_error *e = NULL;
+  char why[300];
+  const bool is_file = !strstr(name, "://");
+  if (tirc_db_tasks(db, &(tirc_db_filter){0}, count_task, &held, &e)) {
+    put_error(why, sizeof why, e);
+    note(d, "files", "database", "%s: %s", name, why);
+    advise(d, BROKEN, "name another one with --database or TIRC_DATABASE");
+    return;
+  }
+  note(d, "files", "database", "%s: %lld trials of %d tasks", name, held.trials, held.tasks);
+  if (is_file && access(name, W_OK) != 0)
+    advise(d, AMISS, "it may only be read: --tuned works, tirc tune needs another --database");
+}
+
+static void examine_database(Doctor *d) {
+  tirc_db *db = NULL;
+  tirc_error *e = NULL;
+  char why[300];
+  const tirc_status status = tirc_db_open(d->o->database, TIRC_DB_READ, &db, &e);
+  if (status == TIRC_OK) {
+    examine_what_it_holds(d, db);
+    tirc_db_close(db);
+    return;
+  }
+  put_error(why, sizeof why, e);
+  note(d, "files", "database", "%s", why);
+  if (status == TIRC_BAD)
+    advise(d, BROKEN, "name another one with --database or TIRC_DATABASE, or make this one usable");
+}
+
+static void examine_folder(Doctor *d, const char *name, const char *path, Health without,
+                           const char *advice) {
+  const bool writable = access(path, W_OK | X_OK) == 0;
+  note(d, "files", name, "%s%s", path, writable ? "" : ": nothing can be written there");
+  if (!writable) advise(d, without, advice);
+}
+
+void examine_software(Doctor *d) {
+  const char *tmp = getenv("TMPDIR");
+  char here[256];
+  examine_linked(d);
+  examine_loaded(d);
+  examine_commands(d);
+  examine_database(d);
+  examine_folder(d, "temporary files", tmp && *tmp ? tmp : "/tmp", BROKEN,
+                 "set TMPDIR: tune, bench --backend=c and build --emit=lib need it");
+  if (getcwd(here, sizeof here))
+    examine_folder(d, "this folder", here, AMISS, "give -o a file elsewhere");
+}

@@ -1,0 +1,364 @@
+/* `tirc results`: what bench and studies stored, chosen and listed. */
+#define _GNU_SOURCE
+#include "ir/number.h"
+#include "results.h"
+
+#include "db.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct json_object Json;
+
+static char *copied(const char *text) { return text ? strdup(text) : NULL; }
+
+/* --- reading -----------------------------------------------------------------------------------
+ */
+
+static void add_text(Json *j, const char *key, const char *text) {
+  json_object_object_add(j, key, text ? json_text(text) : NULL);
+}
+static void add_real(Json *j, const char *key, double v) {
+  json_object_object_add(j, key, isfinite(v) && v != 0 ? json_object_new_double(v) : NULL);
+}
+static void add_int(Json *j, const char *key, int64_t v) {
+  json_object_object_add(j, key, json_object_new_int64(v));
+}
+
+static double deviation_of(const tirc_db_result *r) {
+  double mean = 0, sum = 0;
+  for (int i = 0; i < r->n_samples; i++) mean += r->samples[i] / r->n_samples;
+  for (int i = 0; i < r->n_samples; i++) sum += (r->samples[i] - mean) * (r->samples[i] - mean);
+  return r->n_samples > 1 ? sqrt(sum / (r->n_samples - 1)) : (double)NAN;
+}
+
+static Json *samples_of(const tirc_db_result *r) {
+  Json *j = json_object_new_array();
+  for (int i = 0; i < r->n_samples; i++)
+    json_object_array_add(j, json_object_new_double(r->samples[i]));
+  return j;
+}
+
+/* The names are those of the columns in schema.sql. */
+static Json *describe(const tirc_db_result *r, const Stored *s, Json *setting, Json *more) {
+  const tirc_db_conditions *c = &r->conditions;
+  Json *j = json_object_new_object();
+  add_text(j, "kernel", s->k.kernel);
+  json_object_object_add(j, "setting", json_object_get(setting));
+  add_text(j, "contender", s->contender);
+  add_int(j, "threads", r->threads);
+  add_text(j, "target", r->target);
+  add_text(j, "machine", r->machine->profile);
+  add_text(j, "code", r->code);
+  add_text(j, "message", r->message);
+  add_real(j, "median_s", s->held->c.median);
+  add_real(j, "low_s", s->held->c.low);
+  add_real(j, "high_s", s->held->c.high);
+  add_real(j, "min_s", s->held->c.min);
+  add_real(j, "deviation_s", deviation_of(r));
+  add_real(j, "gflops", s->held->c.gflops);
+  add_real(j, "gbytes_per_s", s->held->c.gbytes);
+  json_object_object_add(j, "busy", json_object_new_boolean(s->held->busy));
+  json_object_object_add(j, "samples", samples_of(r));
+  add_text(j, "measured", s->held->when);
+  add_text(j, "session", r->session);
+  add_text(j, "schedule_hash", r->schedule_hash);
+  add_text(j, "program_hash", r->hash);
+  add_real(j, "clock_low_ghz", c->clock_low);
+  add_real(j, "clock_high_ghz", c->clock_high);
+  add_real(j, "load", c->load);
+  add_text(j, "pages", c->pages);
+  add_text(j, "environment", c->environment);
+  add_text(j, "command", c->command);
+  add_int(j, "seed", c->seed);
+  json_object_object_add(j, "more", json_object_get(more));
+  return j;
+}
+
+static void take_setting(Case *k, const tirc_db_result *r, Json *setting, Json *more) {
+  const char *kernel = text_in(setting, "kernel"), *text = text_in(more, "setting");
+  k->kernel = strdup(kernel ? kernel : r->name ? r->name : r->hash);
+  k->setting = strdup(text ? text : "");
+  k->threads = r->threads;
+  k->defines = calloc((size_t)json_object_object_length(setting) + 1, sizeof *k->defines);
+  json_object_object_foreach(setting, key, value) {
+    if (!k->defines || strcmp(key, "kernel") == 0) continue;
+    const char *of_size = value ? json_object_get_string(value) : "";
+    k->defines[k->n_defines++] = (tirc_define){strdup(key), strdup(of_size)};
+  }
+}
+
+static void free_stored(Stored *s) {
+  for (int i = 0; i < s->k.n_defines; i++) {
+    free((char *)(uintptr_t)s->k.defines[i].name);
+    free((char *)(uintptr_t)s->k.defines[i].value);
+  }
+  free(s->k.defines);
+  free(s->k.kernel);
+  free(s->k.setting);
+  free(s->contender);
+  free(s->target);
+  free(s->machine);
+  free(s->hash);
+  free(s->schedule);
+  free_held(s->held);
+  json_object_put(s->all);
+}
+
+static const Ceiling *ceiling_named(const char *name) {
+  return strcmp(name, fma_ceiling.name) == 0         ? &fma_ceiling
+         : strcmp(name, bandwidth_ceiling.name) == 0 ? &bandwidth_ceiling
+                                                     : NULL;
+}
+
+static bool is_same(const Stored *a, const Stored *b) {
+  return strcmp(a->hash, b->hash) == 0 && strcmp(a->k.kernel, b->k.kernel) == 0 &&
+         strcmp(a->k.setting, b->k.setting) == 0 && a->k.threads == b->k.threads &&
+         strcmp(a->target, b->target) == 0 && strcmp(a->machine, b->machine) == 0 &&
+         strcmp(a->contender, b->contender) == 0;
+}
+
+static bool has_same_schedule(const Stored *a, const Stored *b) {
+  return strcmp(a->schedule ? a->schedule : "", b->schedule ? b->schedule : "") == 0;
+}
+
+/* Results come in the order of their time: the last one counts unless it was disturbed and the
+ * one before, of the same text, was not. Takes s. */
+static bool keep(Results *all, Stored s) {
+  for (int i = 0; i < all->n; i++) {
+    Stored *old = &all->at[i];
+    if (!is_same(old, &s)) continue;
+    all->n_older++;
+    if (s.held->busy > old->held->busy && has_same_schedule(old, &s)) {
+      s.held->older = old->held->older;
+      old->held->older = s.held;
+      s.held = NULL;
+      free_stored(&s);
+    } else {
+      if (has_same_schedule(old, &s)) {
+        s.held->older = old->held;
+        old->held = NULL;
+      }
+      free_stored(old);
+      *old = s;
+    }
+    return true;
+  }
+  if (all->n == all->room) {
+    const int room = all->room ? 2 * all->room : 64;
+    Stored *grown = realloc(all->at, (size_t)room * sizeof *grown);
+    if (!grown) return false;
+    all->at = grown;
+    all->room = room;
+  }
+  all->at[all->n++] = s;
+  return true;
+}
+
+static bool is_wanted(const Options *o, const char *kernel) {
+  for (int i = 0; i < o->kernel.n; i++)
+    if (strcmp(o->kernel.at[i], kernel) == 0) return true;
+  return !o->kernel.n;
+}
+
+static bool read_one(void *self, const tirc_db_result *r) {
+  Results *all = self;
+  Json *more = r->more ? json_tokener_parse(r->more) : NULL;
+  Json *setting = r->setting ? json_tokener_parse(r->setting) : NULL;
+  Stored s = {.target = copied(r->target),
+              .machine = copied(r->machine->profile),
+              .hash = copied(r->hash),
+              .schedule = copied(r->schedule_hash),
+              .created = r->created};
+  bool ok = json_object_is_type(setting, json_type_object);
+  if (ok) take_setting(&s.k, r, setting, more);
+  if (asprintf(&s.contender, "%s%s", r->contender,
+               number_in(more, "packed_ahead") && !strstr(r->contender, "packed ahead")
+                   ? " (packed ahead)"
+                   : "") < 0)
+    s.contender = NULL;
+  s.held = s.contender ? hold_result(&s.k, s.contender, ceiling_named(s.contender), r, more) : NULL;
+  ok = ok && s.held && is_wanted(all->o, s.k.kernel);
+  if (ok) s.all = describe(r, &s, setting, more);
+  json_object_put(more);
+  json_object_put(setting);
+  if (ok && keep(all, s)) return true;
+  free_stored(&s);
+  return true;
+}
+
+/* --- choosing and ordering ---------------------------------------------------------------------
+ */
+
+const char *dimension(const Stored *s, const char *name, char *buffer, size_t size) {
+  if (strcmp(name, "contender") == 0 || strcmp(name, "variant") == 0) return s->contender;
+  if (strcmp(name, "kernel") == 0) return s->k.kernel;
+  if (strcmp(name, "target") == 0) return s->target;
+  if (strcmp(name, "machine") == 0) return s->machine;
+  if (strcmp(name, "threads") == 0) {
+    snprintf(buffer, size, "%d", s->k.threads);
+    return buffer;
+  }
+  for (int i = 0; i < s->k.n_defines; i++)
+    if (strcmp(s->k.defines[i].name, name) == 0) return s->k.defines[i].value;
+  return NULL;
+}
+
+int compare_values(const char *a, const char *b) {
+  char *end_a, *end_b;
+  const double x = tirc_parse_double(a, &end_a), y = tirc_parse_double(b, &end_b);
+  if (end_a > a && !*end_a && end_b > b && !*end_b) return (x > y) - (x < y);
+  return strcmp(a, b);
+}
+
+/* Kernels by name, their sizes by value, and so on; contenders in the order of their results. */
+static int compare_stored(const void *a, const void *b) {
+  const Stored *x = a, *y = b;
+  int c = strcmp(x->k.kernel, y->k.kernel);
+  for (int i = 0; !c && i < x->k.n_defines && i < y->k.n_defines; i++)
+    c = compare_values(x->k.defines[i].value, y->k.defines[i].value);
+  if (!c) c = x->k.threads - y->k.threads;
+  if (!c) c = strcmp(x->target, y->target);
+  if (!c) c = strcmp(x->machine, y->machine);
+  if (!c) c = (x->created > y->created) - (x->created < y->created);
+  return c;
+}
+
+/* --- the list ----------------------------------------------------------------------------------
+ */
+
+static void add_figure(Table *t, double v, int digits) {
+  if (isfinite(v) && v != 0)
+    add_cell(t, "%.*f", digits, v);
+  else
+    add_cell(t, "-");
+}
+
+/* As many digits as short ones need. */
+static void add_ms(const Options *o, Table *t, double seconds, const char *mark) {
+  const double ms = 1e3 * seconds;
+  if (!isfinite(ms) || ms == 0)
+    add_cell(t, o->csv ? "" : "-");
+  else
+    add_cell(t, o->csv ? "%.6g%s" : ms < 0.1 ? "%.4g%s" : "%.4f%s", ms, mark);
+}
+
+static void put_list(const Results *r) {
+  static const char *const heads[] = {
+      "kernel", "setting",      "threads", "target",  "contender", "median ms", "low ms", "high ms",
+      "min ms", "deviation ms", "GFLOP/s", "samples", "measured",  "machine",   "busy",   "code"};
+  enum { ALL = sizeof heads / sizeof *heads, FOR_PEOPLE = ALL - 2 };
+  const bool csv = r->o->csv;
+  Table t = {.columns = csv ? ALL : FOR_PEOPLE, .right = 1 << 2 | 0xfe0};
+  for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
+  for (int i = 0; i < r->n; i++) {
+    const Stored *s = &r->at[i];
+    const Contender *c = &s->held->c;
+    add_cell(&t, "%s", s->k.kernel);
+    add_cell(&t, "%s", s->k.setting);
+    add_cell(&t, "%d", s->k.threads);
+    add_cell(&t, "%s", s->target);
+    add_cell(&t, "%s", s->contender);
+    if (c->code) {
+      add_cell(&t, "%s", csv ? "" : c->code);
+      for (int j = 6; j < 11; j++) add_cell(&t, "%s", csv ? "" : "-");
+    } else {
+      add_ms(r->o, &t, c->median, !csv && s->held->busy ? "*" : "");
+      add_ms(r->o, &t, c->low, "");
+      add_ms(r->o, &t, c->high, "");
+      add_ms(r->o, &t, c->min, "");
+      add_ms(r->o, &t, number_in(s->all, "deviation_s"), "");
+      add_figure(&t, c->gflops, 2);
+    }
+    Json *samples = NULL;
+    json_object_object_get_ex(s->all, "samples", &samples);
+    add_cell(&t, "%d", samples ? (int)json_object_array_length(samples) : 0);
+    add_cell(&t, "%s", s->held->when);
+    add_cell(&t, "%s", s->machine);
+    if (!csv) continue;
+    add_cell(&t, "%d", s->held->busy);
+    add_cell(&t, "%s", c->code ? c->code : "");
+  }
+  put_table(r->o, stdout, &t);
+}
+
+static void put_json(const Results *r, const char *database) {
+  Json *j = json_object_new_object(), *list = json_object_new_array();
+  add_text(j, "database", database);
+  for (int i = 0; i < r->n; i++) json_object_array_add(list, json_object_get(r->at[i].all));
+  json_object_object_add(j, "results", list);
+  puts(json_object_to_json_string_ext(j, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_PRETTY |
+                                             JSON_C_TO_STRING_NOSLASHESCAPE));
+  json_object_put(j);
+}
+
+/* What the stars mean, and what is not shown. */
+static void put_notes(const Results *r) {
+  int busy = 0;
+  for (int i = 0; i < r->n; i++) busy += r->at[i].held->busy && !r->at[i].held->c.code;
+  if (r->o->csv || r->o->md || r->o->latex) return;
+  if (busy) printf("* measured while other processes or a falling clock disturbed the machine\n");
+  if (r->n_older)
+    printf("%d older or more disturbed result%s of the same are not shown\n", r->n_older,
+           r->n_older == 1 ? "" : "s");
+}
+
+/* --- the command -------------------------------------------------------------------------------
+ */
+
+static int check_options(const Options *o) {
+  if (o->as_json + o->csv + o->md + o->latex > 1)
+    return complain(o, NULL, "--json, --csv, --md or --latex, one of them");
+  if (o->against && !o->pivot)
+    return complain(o, "add --pivot variant,M", "--against needs --pivot");
+  return DONE;
+}
+
+static int put_answer(const Results *r, const char *database) {
+  if (r->o->pivot) {
+    const int status = put_pivot(r);
+    if (status != DONE || r->o->as_json) return status;
+  } else if (r->o->as_json) {
+    put_json(r, database);
+    return DONE;
+  } else {
+    put_list(r);
+  }
+  put_notes(r);
+  return DONE;
+}
+
+static int put_results(const Results *r, const char *database) {
+  const Options *o = r->o;
+  if (!r->n)
+    return complain(
+        o,
+        o->kernel.n || o->machine || o->target || o->threads
+            ? "`tirc results` without --kernel, --machine, --target and --threads lists "
+              "what there is"
+            : "`tirc bench PROG SCHED --database` and `tirc study` store results",
+        "no results in %s", database);
+  if (o->plot) return draw_results(r);
+  NewFile to = begin_output(o->output);
+  return end_output(o, &to, to.f ? put_answer(r, database) : BAD);
+}
+
+int cmd_results(Options *o) {
+  Results r = {.o = o};
+  tirc_db *db = NULL;
+  tirc_error *e = NULL;
+  int status = check_options(o);
+  if (status == DONE) status = open_database(o, o->database, TIRC_DB_READ, &db);
+  if (status != DONE) return status;
+  const tirc_db_filter filter = db_filter(o, 0);
+  if (tirc_db_results(db, &filter, NULL, read_one, &r, &e)) status = report(o, e);
+  if (r.n) qsort(r.at, (size_t)r.n, sizeof *r.at, compare_stored);
+  if (status == DONE) status = put_results(&r, tirc_db_name(db));
+  for (int i = 0; i < r.n; i++) free_stored(&r.at[i]);
+  free(r.at);
+  tirc_db_close(db);
+  return status;
+}

@@ -1,0 +1,37 @@
+/* The parts of `tirc db`. */
+#ifndef TIRC_TOOLS_DB_H
+#define TIRC_TOOLS_DB_H
+
+#include "tools/table.h"
+
+#include "runtime/database/database.h"
+
+/* DONE, or the exit status after the error was reported. Reading one that is missing is bad usage
+ * here. */
+int open_database(const Options *o, const char *where, tirc_db_mode mode, tirc_db **out);
+/* What --target, --threads and --machine leave, and the words of argument number i, if there is
+ * one: a task, or a program's name or hash. */
+tirc_db_filter db_filter(const Options *o, int i);
+
+typedef struct Tasks { /* copies that stay */
+  int n;
+  tirc_db_task *at;
+} Tasks;
+/* argument i: a task's id, a program's hash, id or name, or a file with a program. */
+int read_tasks(const Options *o, tirc_db *db, int i, Tasks *out);
+void free_tasks(Tasks *t);
+
+/* db_show.c, db_import.c, db_export.c, db_explain.c */
+int db_list(const Options *o, tirc_db *db);
+int db_show(const Options *o, tirc_db *db);
+int db_best(const Options *o, tirc_db *db);
+int db_import(const Options *o, tirc_db *db);
+int db_export(const Options *o, tirc_db *db);
+int db_explain(const Options *o, tirc_db *db);
+
+/* One trial as a tuning record of the reference: [workload, [trace, seconds, target, arguments]];
+ * NULL: memory is out. */
+struct json_object *tuning_record(int workload, const tirc_db_task *task, const tirc_module *m,
+                                  const tirc_db_trial *t);
+
+#endif

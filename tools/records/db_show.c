@@ -1,0 +1,446 @@
+/* `tirc db list`, `show` and `best`. */
+#define _GNU_SOURCE
+#include "db.h"
+
+#include "runtime/measure/load.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SHORT = 10 }; /* digits of an id that people see; as many as are unique would do */
+
+static void add_time(Table *t, double when) {
+  char text[40] = "-";
+  const time_t seconds = (time_t)when;
+  struct tm parts;
+  if (!isnan(when) && localtime_r(&seconds, &parts))
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M", &parts);
+  add_cell(t, "%s", text);
+}
+
+/* Milliseconds: four places for people, nine digits for programs. */
+static void add_ms(Table *t, bool whole, double seconds) {
+  if (isnan(seconds))
+    add_cell(t, "-");
+  else
+    add_cell(t, whole ? "%.9g" : "%.4f", 1e3 * seconds);
+}
+
+/* --- JSON
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct json_object Json;
+
+static void put(Json *j, const char *key, Json *value) { json_object_object_add(j, key, value); }
+static void put_string(Json *j, const char *key, const char *text) {
+  put(j, key, text ? json_text(text) : NULL);
+}
+static void put_real(Json *j, const char *key, double v) {
+  put(j, key, isnan(v) ? NULL : json_object_new_double(v));
+}
+static void put_known(Json *j, const char *key, double v) {
+  put_real(j, key, v == 0 ? (double)NAN : v);
+}
+static void put_int(Json *j, const char *key, int64_t v) { put(j, key, json_object_new_int64(v)); }
+static void put_parsed(Json *j, const char *key, const char *text) {
+  put(j, key, text ? json_tokener_parse(text) : NULL);
+}
+
+static Json *task_as_json(const tirc_db_task *t, bool whole) {
+  Json *j = json_object_new_object();
+  put_string(j, "task", t->id);
+  put_string(j, "name", t->name);
+  put_string(j, "hash", t->hash);
+  put_string(j, "target", t->target);
+  put_int(j, "threads", t->threads);
+  put_string(j, "machine", t->machine->profile);
+  put_int(j, "queued", t->n_queued);
+  put_int(j, "running", t->n_running);
+  put_int(j, "done", t->n_done);
+  put_int(j, "failed", t->n_failed);
+  put_real(j, "best_seconds", t->best);
+  put_real(j, "created", t->created);
+  put_real(j, "latest", t->latest);
+  if (!whole) return j;
+  put_parsed(j, "machine_description", t->machine->description);
+  put_string(j, "program", t->program);
+  return j;
+}
+
+static Json *trial_as_json(const tirc_db_trial *t) {
+  static const char *const states[] = {"done", "queued", "running"};
+  Json *j = json_object_new_object(), *samples = json_object_new_array();
+  const tirc_db_conditions *c = &t->conditions;
+  put_string(j, "trial", t->id);
+  put_string(j, "state", states[t->state]);
+  put_string(j, "code", t->code);
+  put_string(j, "message", t->message);
+  put_real(j, "seconds", t->seconds);
+  for (int i = 0; i < t->n_samples; i++)
+    json_object_array_add(samples, json_object_new_double(t->samples[i]));
+  put(j, "samples", samples);
+  put_real(j, "predicted", t->predicted);
+  put_known(j, "clock_low_ghz", c->clock_low);
+  put_known(j, "clock_high_ghz", c->clock_high);
+  put_real(j, "load", c->load);
+  put_string(j, "pages", c->pages);
+  put_string(j, "environment", c->environment);
+  put_string(j, "command", c->command);
+  put_int(j, "seed", c->seed);
+  put_string(j, "source", t->source);
+  put_int(j, "attempts", t->attempts);
+  put_string(j, "worker", t->worker);
+  put_real(j, "created", t->created);
+  put_real(j, "finished", t->finished);
+  put_parsed(j, "more", t->more);
+  put_parsed(j, "trace", t->trace);
+  return j;
+}
+
+static int put_json(const Options *o, Json *j) {
+  const char *text = json_object_to_json_string_ext(
+      j, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE | JSON_C_TO_STRING_SPACED);
+  const int status =
+      text ? write_output(o, NULL, text, strlen(text)) : complain(o, NULL, "out of memory");
+  if (!o->output) putchar('\n');
+  json_object_put(j);
+  return status;
+}
+
+/* --- list
+ * --------------------------------------------------------------------------------------------- */
+
+static void add_head(Table *t, int n, const char *const *names) {
+  t->columns = n;
+  for (int i = 0; i < n; i++) add_cell(t, "%s", names[i]);
+}
+
+static void put_task_table(const Options *o, const Tasks *tasks) {
+  static const char *const head[] = {"task",   "program", "target",  "threads", "machine",
+                                     "trials", "failed",  "waiting", "best ms", "latest"};
+  Table t = {.right = 1 << 3 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 8};
+  add_head(&t, 10, head);
+  for (int i = 0; i < tasks->n; i++) {
+    const tirc_db_task *k = &tasks->at[i];
+    add_cell(&t, "%.*s", o->csv ? 32 : SHORT, k->id);
+    if (k->name)
+      add_cell(&t, "%s", k->name);
+    else
+      add_cell(&t, "%.*s", o->csv ? 32 : SHORT, k->hash);
+    add_cell(&t, "%s", k->target);
+    add_cell(&t, "%d", k->threads);
+    add_cell(&t, "%s", k->machine->profile);
+    add_cell(&t, "%lld", (long long)k->n_done);
+    add_cell(&t, "%lld", (long long)k->n_failed);
+    add_cell(&t, "%lld", (long long)(k->n_queued + k->n_running));
+    add_ms(&t, o->csv, k->best);
+    add_time(&t, k->latest);
+  }
+  put_table(o, stdout, &t);
+}
+
+int db_list(const Options *o, tirc_db *db) {
+  Tasks tasks = {0};
+  int status = read_tasks(o, db, 1, &tasks);
+  if (status == DONE && o->as_json) {
+    Json *j = json_object_new_object(), *list = json_object_new_array();
+    put_string(j, "database", tirc_db_name(db));
+    for (int i = 0; i < tasks.n; i++)
+      json_object_array_add(list, task_as_json(&tasks.at[i], false));
+    put(j, "tasks", list);
+    status = put_json(o, j);
+  } else if (status == DONE && (tasks.n || o->csv)) {
+    put_task_table(o, &tasks);
+  } else if (status == DONE) {
+    printf("%s: no tasks%s\n", tirc_db_name(db), o->args.n > 1 ? " of that program" : "");
+  }
+  free_tasks(&tasks);
+  return status;
+}
+
+/* --- show
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct Trials {
+  Table table;
+  bool whole;
+} Trials;
+
+static bool add_trial(void *self, const tirc_db_trial *t) {
+  Trials *trials = self;
+  Table *table = &trials->table;
+  add_cell(table, "%.*s", trials->whole ? 32 : SHORT, t->id);
+  add_ms(table, trials->whole, t->seconds);
+  add_cell(table, "%d", t->n_samples);
+  double worst = NAN, least = NAN;
+  for (int i = 0; i < t->n_samples; i++) {
+    worst = fmax(worst, t->samples[i]);
+    least = fmin(least, t->samples[i]);
+  }
+  add_ms(table, trials->whole, least);
+  add_ms(table, trials->whole, worst);
+  add_time(table, t->finished);
+  const char *state = t->state == TIRC_DB_DONE     ? "ran"
+                      : t->state == TIRC_DB_QUEUED ? "waiting"
+                                                   : "running";
+  add_cell(table, "%s", t->code ? t->code : state);
+  return true;
+}
+
+static bool add_trial_json(void *self, const tirc_db_trial *t) {
+  json_object_array_add(self, trial_as_json(t));
+  return true;
+}
+
+/* One task is an object, several are the list "tasks" of one. */
+static int show_tasks_json(const Options *o, tirc_db *db, const Tasks *tasks) {
+  Json *all = json_object_new_array();
+  tirc_error *e = NULL;
+  for (int i = 0; i < tasks->n && !e; i++) {
+    Json *j = task_as_json(&tasks->at[i], true), *list = json_object_new_array();
+    put(j, "trials", list);
+    json_object_array_add(all, j);
+    (void)tirc_db_trials(db, tasks->at[i].id, o->limit, add_trial_json, list, &e);
+  }
+  if (e) {
+    json_object_put(all);
+    return report(o, e);
+  }
+  Json *out =
+      tasks->n == 1 ? json_object_get(json_object_array_get_idx(all, 0)) : json_object_new_object();
+  if (tasks->n > 1) put(out, "tasks", json_object_get(all));
+  json_object_put(all);
+  return put_json(o, out);
+}
+
+/* What people wrote steers no terminal. */
+static void put_words(const char *first, const char *then) {
+  put_name(stdout, first);
+  fputs(then, stdout);
+}
+
+static int show_task(const Options *o, tirc_db *db, const tirc_db_task *k) {
+  static const char *const head[] = {"trial",  "median ms", "samples", "min ms",
+                                     "max ms", "finished",  "outcome"};
+  enum { A_SCREEN = 20 };
+  Trials t = {{.right = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4}, o->csv};
+  tirc_error *e = NULL;
+  add_head(&t.table, 7, head);
+  if (!o->csv) {
+    printf("task %s\n", k->id);
+    put_words(k->name ? k->name : "no name", ", program ");
+    put_words(k->hash, "\nfor ");
+    put_name(stdout, k->target);
+    printf(", %d thread%s, machine ", k->threads, k->threads == 1 ? "" : "s");
+    put_words(k->machine->profile, "\n");
+    printf("%lld trials, %lld of them failed, %lld waiting or running\n\n", (long long)k->n_done,
+           (long long)k->n_failed, (long long)(k->n_queued + k->n_running));
+  }
+  const int64_t limit = o->limit ? o->limit : o->csv ? 0 : A_SCREEN;
+  const tirc_status status = tirc_db_trials(db, k->id, limit, add_trial, &t, &e);
+  const int shown = t.table.n / t.table.columns - 1;
+  put_table(o, stdout, &t.table);
+  if (status != TIRC_OK) return report(o, e);
+  const long long left = (long long)(k->n_done + k->n_queued + k->n_running) - shown;
+  if (left > 0 && !o->csv) printf("and %lld more (--limit N)\n", left);
+  return DONE;
+}
+
+/* --- the calls that a trial amounts to
+ * ----------------------------------------------------------------- */
+
+static int task_of_trial(const Options *o, tirc_db *db, const char *id, Tasks *out) {
+  Options only = {.json_errors = o->json_errors, .args = {2, (const char *[]){"show", id}}};
+  const int status = read_tasks(&only, db, 1, out);
+  return status != DONE || out->n ? status : complain(o, NULL, "the database has no task %s", id);
+}
+
+/* *program (or NULL) is the unscheduled one. */
+static int script_of(const Options *o, const tirc_db_task *k, const tirc_db_trial *t,
+                     tirc_module **program, char **script) {
+  tirc_module *m = NULL, *made = NULL;
+  tirc_error *e = NULL;
+  int status = DONE;
+  if (tirc_module_parse(k->program, strlen(k->program), "program", 0, NULL, &m, &e) ||
+      tirc_module_replay_text(m, t->trace, strlen(t->trace), "trial", 0, NULL, &made, &e) ||
+      tirc_module_trace(made, TIRC_TRACE_SCRIPT, script, &e))
+    status = report(o, e);
+  tirc_module_free(made);
+  if (program && status == DONE)
+    *program = m;
+  else
+    tirc_module_free(m);
+  return status;
+}
+
+static void put_line(const char *name, const char *text) {
+  if (text) {
+    printf("%-12s", name);
+    put_clean(stdout, text, strlen(text));
+    putchar('\n');
+  }
+}
+
+static void put_trial(const tirc_db_task *k, const tirc_db_trial *t) {
+  const tirc_db_conditions *c = &t->conditions;
+  put_line("trial", t->id);
+  put_line("task", t->task);
+  put_line("program", k->name ? k->name : k->hash);
+  char *on = NULL;
+  if (asprintf(&on, "%s, %d thread%s, machine %s", k->target, k->threads,
+               k->threads == 1 ? "" : "s", k->machine->profile) < 0)
+    on = NULL;
+  put_line("for", on);
+  free(on);
+  put_line("outcome", t->code ? t->code : t->state == TIRC_DB_DONE ? "ran" : "not done yet");
+  put_line("message", t->message);
+  if (!isnan(t->seconds)) printf("%-12s%.4f ms\n", "median", 1e3 * t->seconds);
+  for (int i = 0; i < t->n_samples; i++)
+    printf("%s%.4f%s",
+           i % 10 ? " "
+           : i    ? "            "
+                  : "samples     ",
+           1e3 * t->samples[i], i % 10 == 9 || i + 1 == t->n_samples ? "\n" : "");
+  if (c->clock_low > 0) printf("%-12s%.2f to %.2f GHz\n", "clock", c->clock_low, c->clock_high);
+  if (c->load > tirc_busy_cores)
+    printf("%-12sother processes used %.2f cores\n", "disturbed", c->load);
+  put_line("huge pages", c->pages);
+  put_line("command", c->command);
+  put_line("source", t->source);
+}
+
+static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
+  Tasks tasks = {0};
+  char *script = NULL;
+  if (o->as_json) return put_json(o, trial_as_json(t));
+  int status = task_of_trial(o, db, t->task, &tasks);
+  if (status == DONE) {
+    put_trial(&tasks.at[0], t);
+    if (t->code && strcmp(t->code, TIRC_DB_HOPELESS) != 0)
+      put_line("trace", t->trace);
+    else if ((status = script_of(o, &tasks.at[0], t, NULL, &script)) == DONE)
+      putchar('\n'), put_clean(stdout, script, strlen(script)), putchar('\n');
+  }
+  tirc_string_free(script);
+  free_tasks(&tasks);
+  return status;
+}
+
+/* Where a name has tasks of other sizes, targets or threads, they are what was meant. */
+static const char *hint_for(const Options *o, tirc_db *db, char *out, size_t size,
+                            const char *otherwise) {
+  const Options any = {.json_errors = o->json_errors};
+  Tasks all = {0};
+  const char *word = o->args.at[1], *hint = otherwise;
+  const size_t n = strlen(word);
+  if (read_tasks(&any, db, 0, &all) != DONE) return hint;
+  for (int i = 0; i < all.n && hint == otherwise; i++) {
+    const tirc_db_task *t = &all.at[i];
+    if (!t->name || strncmp(t->name, word, n) != 0 || (t->name[n] && t->name[n] != '/')) continue;
+    snprintf(out, size, "there is %s, for %s and %d thread%s; tirc db list shows all tasks",
+             t->name, t->target, t->threads, t->threads == 1 ? "" : "s");
+    hint = out;
+  }
+  free_tasks(&all);
+  return hint;
+}
+
+int db_show(const Options *o, tirc_db *db) {
+  Tasks tasks = {0};
+  tirc_db_trial *trial = NULL;
+  tirc_error *e = NULL;
+  char hint[256];
+  if (o->args.n < 2)
+    return complain(o, "tirc db list shows the tasks", "usage: tirc db show TASK|TRIAL");
+  int status = read_tasks(o, db, 1, &tasks);
+  if (status == DONE && tasks.n && o->as_json) status = show_tasks_json(o, db, &tasks);
+  for (int i = 0; i < tasks.n && status == DONE && !o->as_json; i++) {
+    if (i > 0 && !o->csv) putchar('\n');
+    status = show_task(o, db, &tasks.at[i]);
+  }
+  if (status == DONE && !tasks.n) {
+    const tirc_status found = tirc_db_find_trial(db, o->args.at[1], &trial, &e);
+    if (found == TIRC_OK)
+      status = show_trial(o, db, trial);
+    else if (found == TIRC_BAD)
+      status = report(o, e), e = NULL;
+    else
+      status = complain(o,
+                        hint_for(o, db, hint, sizeof hint,
+                                 "tirc db list shows the tasks, tirc db show TASK its trials"),
+                        "no task, program or trial is called '%s'", o->args.at[1]);
+  }
+  tirc_error_free(e);
+  tirc_db_trial_free(trial);
+  free_tasks(&tasks);
+  return status;
+}
+
+/* --- best
+ * --------------------------------------------------------------------------------------------- */
+
+static tirc_db_trial *best_of(tirc_db *db, const tirc_db_task *k, tirc_error **e) {
+  tirc_module *m = NULL;
+  tirc_db_trial *t = NULL;
+  if (tirc_module_parse(k->program, strlen(k->program), "program", 0, NULL, &m, e) == TIRC_OK)
+    tirc_db_best(db, m, k->target, k->threads, k->machine->profile, &t, e);
+  tirc_module_free(m);
+  return t;
+}
+
+/* A line of a comment stays one, whatever a profile is called. On the heap. */
+static char *in_a_line(const char *text) { return shown_name(text ? text : "unknown"); }
+
+static int put_best(const Options *o, tirc_db *db, const tirc_db_task *k) {
+  tirc_error *e = NULL;
+  tirc_module *m = NULL;
+  char *script = NULL, *text = NULL;
+  tirc_db_trial *t = best_of(db, k, &e);
+  if (!t) return report(o, e);
+  char *machine = in_a_line(k->machine->profile), *target = in_a_line(k->target);
+  int status = script_of(o, k, t, &m, &script);
+  Json *record = status == DONE && o->as_json ? tuning_record(0, k, m, t) : NULL;
+  if (record) {
+    const char *line = json_object_to_json_string_ext(record, JSON_C_TO_STRING_PLAIN |
+                                                                  JSON_C_TO_STRING_NOSLASHESCAPE);
+    if (asprintf(&text, "%s\n", line) < 0) text = NULL;
+  } else if (status == DONE &&
+             asprintf(&text, "# %.4f ms on %d thread%s, machine %s, target %s: trial %s\n%s\n",
+                      1e3 * t->seconds, k->threads, k->threads == 1 ? "" : "s",
+                      machine ? machine : "", target ? target : "", t->id, script) < 0) {
+    text = NULL;
+  }
+  if (status == DONE)
+    status = text ? write_output(o, NULL, text, strlen(text)) : complain(o, NULL, "out of memory");
+  json_object_put(record);
+  free(machine);
+  free(target);
+  free(text);
+  tirc_string_free(script);
+  tirc_module_free(m);
+  tirc_db_trial_free(t);
+  return status;
+}
+
+int db_best(const Options *o, tirc_db *db) {
+  Tasks tasks = {0};
+  char hint[256];
+  if (o->args.n < 2)
+    return complain(o, "tirc db list shows the tasks", "usage: tirc db best TASK|PROG");
+  int status = read_tasks(o, db, 1, &tasks), best = -1;
+  for (int i = 0; i < tasks.n; i++)
+    if (!isnan(tasks.at[i].best) && (best < 0 || tasks.at[i].best < tasks.at[best].best)) best = i;
+  if (status == DONE && best < 0) {
+    complain(o,
+             tasks.n ? "tirc db show tells what went wrong"
+                     : hint_for(o, db, hint, sizeof hint, "tirc db list shows the tasks"),
+             tasks.n ? "no trial of '%s' ran" : "nothing is known of '%s'", o->args.at[1]);
+    status = NO;
+  }
+  if (status == DONE) status = put_best(o, db, &tasks.at[best]);
+  free_tasks(&tasks);
+  return status;
+}

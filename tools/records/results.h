@@ -1,0 +1,33 @@
+/* The parts of `tirc results`. */
+#ifndef TIRC_TOOLS_RESULTS_H
+#define TIRC_TOOLS_RESULTS_H
+
+#include "held.h"
+#include "tools/table.h"
+
+/* A contender in a setting on a kind of machine: the result that counts. */
+typedef struct Stored {
+  Case k; /* kernel, setting, defines (its sizes), threads, work */
+  char *contender, *target, *machine;
+  char *hash, *schedule; /* hashes: of the program, of the schedule's text */
+  double created;
+  Held *held;              /* what counts, and what is older or was disturbed */
+  struct json_object *all; /* all that is known of it */
+} Stored;
+
+typedef struct Results {
+  const Options *o;
+  int n, room, n_older; /* results that others came before */
+  Stored *at;
+} Results;
+
+/* The value of a size or "kernel", "contender", ...; NULL: it has none. */
+const char *dimension(const Stored *s, const char *name, char *buffer, size_t size);
+/* By value where both are numbers. */
+int compare_values(const char *a, const char *b);
+
+/* results_pivot.c, results_plot.c: DONE or BAD */
+int put_pivot(const Results *r);
+int draw_results(const Results *r);
+
+#endif

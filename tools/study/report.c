@@ -1,0 +1,464 @@
+/* The report: first what carries over of what was published, then all tables, figures and medians,
+ * at last what it was measured on and how to do it again. It is made of what the database has. */
+#define _GNU_SOURCE
+#include "study.h"
+
+#include "report.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool several_threads(const Study *s) { return s->grounds[0].b.n_threads > 1; }
+
+/* --- claims ------------------------------------------------------------------------------------
+ */
+
+static void put_ratio(Doc *d, const Claim *c) {
+  const Ratio *r = &c->measured;
+  if (r->value > 0)
+    doc_cell(d, "%.3g [%.3g, %.3g]%s", r->value, r->low, r->high, c->is_doubtful ? " *" : "");
+  else
+    doc_cell(d, "-");
+}
+
+static void put_published(Doc *d, const Published *p) {
+  if (!p)
+    doc_cell(d, " ");
+  else if (isinf(p->high) || p->low <= 0)
+    doc_cell(d, "%s than 1", isinf(p->high) ? "more" : "less");
+  else if (p->high > p->low)
+    doc_cell(d, "%g to %g", p->low, p->high);
+  else
+    doc_cell(d, "%g", p->low);
+}
+
+static double size_of(double ratio) { return ratio < 1 ? 1 / ratio : ratio; }
+
+/* Beside the published figure, by interval. */
+static const char *compare_sizes(const Claim *c) {
+  const Ratio *r = &c->measured;
+  const Published *p = c->published;
+  if (c->verdict != CARRIES_OVER || (p->low <= 1 && p->high >= 1)) return "";
+  if (isinf(p->high) || p->low <= 0) return "";
+  if (r->high >= p->low && r->low <= p->high) return "as much";
+  return size_of(r->value) > size_of(p->low) ? "more" : "less";
+}
+
+static void put_verdict(Doc *d, const Claim *c) {
+  static const char *const classes[] = {"", "good", "bad", "open"};
+  char text[128];
+  const char *size = c->published ? compare_sizes(c) : "";
+  snprintf(text, sizeof text, "%s%s%s", verdict_name(c->verdict), *size ? ", " : "", size);
+  if (c->verdict == UNDECIDED) snprintf(text, sizeof text, "undecided: %s", c->why);
+  if (c->verdict == NOT_PUBLISHED)
+    doc_cell(d, " ");
+  else
+    doc_mark(d, classes[c->verdict], text);
+}
+
+static void put_where(const Study *s, Doc *d, const Claim *c) {
+  char counts[64] = "";
+  if (c->n < c->n_all)
+    snprintf(counts, sizeof counts, c->n_busy ? " (%d of %d, %d busy)" : " (%d of %d)", c->n,
+             c->n_all, c->n_busy);
+  doc_cell(d, "%s%s%s%s", c->kernel ? c->kernel : "all",
+           c->setting && *c->setting->setting ? " " : "", c->setting ? c->setting->setting : "",
+           counts);
+  if (s->n_grounds > 1) doc_cell(d, "%s", c->ground->o.target);
+  if (several_threads(s)) doc_cell(d, "%d", c->threads);
+}
+
+static void put_claim(void *self, const Claim *c) {
+  Page *p = self;
+  doc_cell(&p->d, "%s", c->contender);
+  put_where(p->s, &p->d, c);
+  put_ratio(&p->d, c);
+  if (!c->of->published.n) return;
+  put_published(&p->d, c->published);
+  put_verdict(&p->d, c);
+}
+
+static void put_table(Page *p, const Comparison *t) {
+  char heads[160];
+  const Study *s = p->s;
+  char against[256] = "";
+  for (int i = 0; i < t->against.n && strlen(against) < sizeof against - 64; i++)
+    snprintf(against + strlen(against), sizeof against - strlen(against), "%s%.60s", i ? ", " : "",
+             t->against.at[i]);
+  doc_heading(&p->d, 3, t->title);
+  doc_text(&p->d,
+           "%s %s%s:", t->is_time ? "Time, as a multiple of that of" : "How many times as fast as",
+           t->against.n > 1 ? "the fastest of " : "", against);
+  snprintf(heads, sizeof heads, "contender|over%s%s|measured, 95 %%%s",
+           s->n_grounds > 1 ? "|target" : "", several_threads(s) ? "|threads" : "",
+           t->published.n ? "|published|verdict" : "");
+  const int before = 2 + (s->n_grounds > 1) + several_threads(s);
+  doc_table(&p->d, heads, 3u << before);
+  visit_claims(s, t, put_claim, p);
+  doc_end_table(&p->d);
+  if (t->note) doc_text(&p->d, "%s", t->note);
+}
+
+static void put_published_claim(void *self, const Claim *c) {
+  Page *p = self;
+  if (!c->published) return;
+  p->carries += c->verdict == CARRIES_OVER;
+  p->differs += c->verdict == DIFFERS;
+  p->undecided += c->verdict == UNDECIDED;
+  doc_cell(&p->d, "%s", c->of->title);
+  put_claim(p, c);
+}
+
+static void put_failures(Page *p) {
+  static const char *const classes[] = {"", "good", "bad", "open"};
+  const Study *s = p->s;
+  bool any = false;
+  for (int i = 0; i < s->plans.n; i++) {
+    const Plan *plan = &s->plans.at[i];
+    const char *message;
+    if (!plan->expect_error) continue;
+    if (!any) {
+      doc_heading(&p->d, 3, "What must not be possible");
+      doc_table(&p->d, "contender|must fail with|verdict|message", 0);
+    }
+    any = true;
+    const Verdict v = judge_failure(s, i, &message);
+    doc_cell(&p->d, "%s", plan->what.name);
+    doc_cell(&p->d, "`%s`", plan->expect_error);
+    doc_mark(&p->d, classes[v], verdict_name(v));
+    doc_cell(&p->d, "%s", message);
+    p->carries += v == CARRIES_OVER;
+    p->differs += v == DIFFERS;
+    p->undecided += v == UNDECIDED;
+  }
+  if (any) doc_end_table(&p->d);
+}
+
+/* The first error of the contender that nobody foretold. */
+static const Held *find_error(const Study *s, int plan, const Case **where) {
+  for (int i = 0; i < s->n_grounds && !s->plans.at[plan].expect_error; i++)
+    for (int j = 0; j < s->grounds[i].b.n_cases; j++) {
+      const Held *h = held(s, &s->grounds[i], *where = &s->grounds[i].b.cases[j], plan);
+      if (h && h->c.code) return h;
+    }
+  return NULL;
+}
+
+static void put_errors(Page *p) {
+  const Study *s = p->s;
+  bool any = false;
+  for (int i = 0; i < s->plans.n; i++) {
+    const Case *where;
+    const Held *h = find_error(s, i, &where);
+    if (!h) continue;
+    if (!any) {
+      doc_heading(&p->d, 3, "What failed");
+      doc_table(&p->d, "contender|first at|error|message", 0);
+    }
+    any = true;
+    doc_cell(&p->d, "%s", h->c.name);
+    doc_cell(&p->d, "%s %s", where->kernel, where->setting);
+    doc_cell(&p->d, "`%s`", h->c.code);
+    doc_cell(&p->d, "%s", h->c.failure ? h->c.failure : "its results are not the program's");
+  }
+  if (any) doc_end_table(&p->d);
+}
+
+static void put_findings(Page *p) {
+  const Study *s = p->s;
+  char heads[160];
+  int n = 0;
+  for (int i = 0; i < s->comparisons.n; i++) n += s->comparisons.at[i].published.n;
+  doc_heading(&p->d, 2, "What carries over");
+  if (n) {
+    doc_text(&p->d, "A published ratio carries over where the whole 95 %% interval of what is "
+                    "measured here is on "
+                    "its side of 1 (within its range, where that is around 1): as much, more or "
+                    "less, which the "
+                    "interval says, too. It differs where the interval reaches to 1 or beyond, and "
+                    "not to what was "
+                    "published. Settings that were measured while the machine was busy count for "
+                    "nothing; * marks "
+                    "what there is of such ones alone.");
+    snprintf(heads, sizeof heads, "question|contender|over%s%s|measured, 95 %%|published|verdict",
+             s->n_grounds > 1 ? "|target" : "", several_threads(s) ? "|threads" : "");
+    doc_table(&p->d, heads, 3u << (3 + (s->n_grounds > 1) + several_threads(s)));
+    for (int i = 0; i < s->comparisons.n; i++)
+      visit_claims(s, &s->comparisons.at[i], put_published_claim, p);
+    doc_end_table(&p->d);
+  }
+  put_failures(p);
+  put_errors(p);
+  doc_text(&p->d, "%d published figures and errors carry over, %d differ, %d are undecided.",
+           p->carries, p->differs, p->undecided);
+}
+
+/* --- settings ----------------------------------------------------------------------------------
+ */
+
+void short_setting(const Bench *b, const Case *k, char *out, size_t size) {
+  *out = 0;
+  for (int d = 0; d < k->n_defines; d++) {
+    bool varies = false;
+    for (const Case *other = b->cases; other < b->cases + b->n_cases; other++)
+      varies = varies || (strcmp(other->kernel, k->kernel) == 0 && d < other->n_defines &&
+                          strcmp(other->defines[d].value, k->defines[d].value) != 0);
+    if (varies)
+      snprintf(out + strlen(out), size - strlen(out), "%s%s=%s", *out ? " " : "",
+               k->defines[d].name, k->defines[d].value);
+  }
+}
+
+static bool is_in_block(const Case *k, const Case *first) {
+  return k->threads == first->threads && strcmp(k->kernel, first->kernel) == 0;
+}
+
+static bool is_first_of_block(const Bench *b, const Case *k) {
+  const Case *other = b->cases;
+  while (!is_in_block(other, k)) other++;
+  return other == k;
+}
+
+/* --- figures -----------------------------------------------------------------------------------
+ */
+
+/* Each panel is a file: figure-2-qkv-2.svg. */
+static void put_panel(Page *p, const Ground *g, int number, const char *kernel, int threads) {
+  const Figure *f = &p->s->figures.at[number];
+  char name[160], title[256];
+  snprintf(name, sizeof name, "figure-%d-%.60s-%.40s-%d", number + 1, kernel ? kernel : "all",
+           g->b.target.name, threads);
+  for (char *c = name; *c; c++)
+    if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_", *c)) *c = '_';
+  const bool targets = p->s->n_grounds > 1;
+  snprintf(title, sizeof title, "%.100s: %.60s%s%d thread%s%s%.40s", f->title, kernel ? kernel : "",
+           kernel ? ", " : "", threads, threads == 1 ? "" : "s", targets ? ", " : "",
+           targets ? g->b.target.name : "");
+  if (draw_figure(p->s, g, f, kernel, threads, name)) doc_figure(&p->d, p->s->report, name, title);
+}
+
+static void put_figure(Page *p, const Ground *g, int number) {
+  const char *kind = p->s->figures.at[number].kind;
+  const bool of_all = strcmp(kind, "heat") == 0 || strcmp(kind, "roofline") == 0;
+  for (int t = 0; t < g->b.n_threads; t++) {
+    const int threads = g->b.threads[t].threads;
+    if (of_all) put_panel(p, g, number, NULL, threads);
+    for (int i = 0; i < g->b.n_cases && !of_all; i++)
+      if (g->b.cases[i].threads == threads && is_first_of_block(&g->b, &g->b.cases[i]))
+        put_panel(p, g, number, g->b.cases[i].kernel, threads);
+  }
+}
+
+static void put_figures(Page *p) {
+  if (!p->s->figures.n) return;
+  doc_heading(&p->d, 2, "Figures");
+  if (!has_gnuplot()) {
+    doc_text(&p->d,
+             "Left out: they need gnuplot; on Debian: `apt-get install gnuplot-nox`, then the "
+             "same command again.");
+    return;
+  }
+  for (int i = 0; i < p->s->figures.n; i++)
+    for (int g = 0; g < p->s->n_grounds; g++) put_figure(p, &p->s->grounds[g], i);
+}
+
+/* --- all medians -------------------------------------------------------------------------------
+ */
+
+static void put_median(Page *p, const Ground *g, const Case *k, int plan) {
+  const Held *h = held(p->s, g, k, plan);
+  const char *busy = h && h->busy ? " *" : "";
+  if (p->s->plans.at[plan].missing)
+    doc_cell(&p->d, "left out");
+  else if (!h)
+    doc_cell(&p->d, "-");
+  else if (h->c.median > 0)
+    doc_cell(&p->d, "%.4g / %.4g / %.0f %%%s", h->c.median * 1e3, h->c.min * 1e3, 100 * h->c.spread,
+             busy);
+  else
+    doc_cell(&p->d, "%s", h->c.code ? h->c.code : "-");
+}
+
+static void put_block(Page *p, const Ground *g, const Case *first) {
+  const Bench *b = &g->b;
+  char *heads = NULL, title[256];
+  size_t size = 0;
+  unsigned right = 0;
+  int n = 1;
+  FILE *f = open_memstream(&heads, &size);
+  if (!f) return;
+  fputs("ms", f);
+  for (const Case *k = first; k < b->cases + b->n_cases; k++) {
+    char setting[128];
+    if (!is_in_block(k, first)) continue;
+    short_setting(b, k, setting, sizeof setting);
+    fprintf(f, "|%s", *setting ? setting : "median");
+    right |= n < 32 ? 1u << n : 0;
+    n++;
+  }
+  fclose(f);
+  snprintf(title, sizeof title, "%s, %d thread%s%s%s", first->kernel, first->threads,
+           first->threads == 1 ? "" : "s", p->s->n_grounds > 1 ? ", " : "",
+           p->s->n_grounds > 1 ? g->o.target : "");
+  doc_heading(&p->d, 3, title);
+  doc_table(&p->d, heads, right);
+  for (int plan = 0; plan < p->s->plans.n; plan++) {
+    doc_cell(&p->d, "%s", p->s->plans.at[plan].what.name);
+    for (const Case *k = first; k < b->cases + b->n_cases; k++)
+      if (is_in_block(k, first)) put_median(p, g, k, plan);
+  }
+  doc_end_table(&p->d);
+  free(heads);
+}
+
+static void put_medians(Page *p) {
+  doc_fold(&p->d, "All figures");
+  doc_text(&p->d,
+           "Milliseconds a call: median / fastest call / spread from quartile to quartile; with * "
+           "while the machine was busy. What failed shows its error.");
+  for (int i = 0; i < p->s->n_grounds; i++) {
+    const Ground *g = &p->s->grounds[i];
+    for (const Case *k = g->b.cases; k < g->b.cases + g->b.n_cases; k++)
+      if (is_first_of_block(&g->b, k)) put_block(p, g, k);
+  }
+  doc_unfold(&p->d);
+}
+
+/* --- where and how -----------------------------------------------------------------------------
+ */
+
+static void put_json(Doc *d, const char *text) {
+  struct json_object *j = text ? json_tokener_parse(text) : NULL;
+  if (!j) return;
+  json_object_object_foreach(j, key, value) {
+    doc_cell(d, "%s", key);
+    doc_cell(d, "%s", json_object_get_string(value));
+  }
+  json_object_put(j);
+}
+
+typedef struct Circumstances {
+  int n, n_busy;
+  double load, clock_low, clock_high;
+  const char *first, *last, *environment;
+  bool mixed; /* versions */
+} Circumstances;
+
+static void look_at_result(Circumstances *c, const Held *h) {
+  c->n++;
+  c->n_busy += h->busy;
+  if (h->load > c->load) c->load = h->load;
+  if (h->clock_low > 0 && (!(c->clock_low > 0) || h->clock_low < c->clock_low))
+    c->clock_low = h->clock_low;
+  if (h->clock_high > c->clock_high) c->clock_high = h->clock_high;
+  if (!c->first || strcmp(h->when, c->first) < 0) c->first = h->when;
+  if (!c->last || strcmp(h->when, c->last) > 0) c->last = h->when;
+  if (c->environment && h->environment && strcmp(c->environment, h->environment) != 0)
+    c->mixed = true;
+  if (h->environment) c->environment = h->environment;
+}
+
+static Circumstances circumstances(const Study *s) {
+  Circumstances c = {0};
+  for (int i = 0; i < s->n_grounds; i++)
+    for (int j = 0; j < s->grounds[i].b.n_cases * s->plans.n; j++)
+      if (s->grounds[i].held[j]) look_at_result(&c, s->grounds[i].held[j]);
+  return c;
+}
+
+static void put_environment(Page *p) {
+  const Ground *g = &p->s->grounds[0];
+  const Circumstances c = circumstances(p->s);
+  doc_heading(&p->d, 2, "Environment");
+  doc_table(&p->d, "what|value", 0);
+  doc_cell(&p->d, "machine profile");
+  doc_cell(&p->d, "%s", g->profile);
+  put_json(&p->d, g->machine);
+  put_json(&p->d, g->environment);
+  doc_cell(&p->d, "huge pages");
+  doc_cell(&p->d, "%s", g->b.profile.huge_pages);
+  for (int i = 0; i < p->s->n_grounds; i++) {
+    doc_cell(&p->d, "target");
+    doc_cell(&p->d, "%s", p->s->grounds[i].b.target.name);
+  }
+  if (c.n) {
+    doc_cell(&p->d, "measured");
+    doc_cell(&p->d, "%s to %s UTC%s", c.first, c.last, c.mixed ? ", by several versions" : "");
+    doc_cell(&p->d, "clock");
+    doc_cell(&p->d, "%.2f to %.2f GHz", c.clock_low, c.clock_high);
+    doc_cell(&p->d, "other processes");
+    doc_cell(&p->d, "used up to %.2f cores; %d of %d results were taken while the machine was busy",
+             c.load, c.n_busy, c.n);
+  }
+  doc_end_table(&p->d);
+}
+
+static void put_contenders(Page *p) {
+  doc_fold(&p->d, "Contenders");
+  doc_table(&p->d, "contender|schedule|hash", 0);
+  for (int i = 0; i < p->s->plans.n; i++) {
+    const Plan *plan = &p->s->plans.at[i];
+    const Planned *w = &plan->what;
+    if (plan->ceiling) continue;
+    doc_cell(&p->d, "%s", w->name);
+    if (plan->missing)
+      doc_cell(&p->d, "left out; on Debian: `%s`", plan->missing);
+    else if (plan->of)
+      doc_cell(&p->d, "`%s` with %s", plan->of, plan->value);
+    else
+      doc_cell(&p->d, "%s%s%s", w->rival ? "" : "`", w->rival ? "a library" : w->script,
+               w->rival ? "" : "`");
+    doc_cell(&p->d, "%.8s", plan->hash ? plan->hash : " ");
+  }
+  doc_end_table(&p->d);
+  doc_unfold(&p->d);
+}
+
+static void put_commands(Page *p) {
+  doc_heading(&p->d, 2, "Again");
+  doc_text(&p->d, "Measures what the database lacks, and writes the report; with `--again` all is "
+                  "measured again:");
+  doc_code(&p->d, p->s->grounds[0].command ? p->s->grounds[0].command : "");
+}
+
+static void put_untuned(Page *p) {
+  int n = 0;
+  for (int i = 0; i < p->s->plans.n; i++)
+    for (int g = 0; g < p->s->n_grounds && p->s->plans.at[i].what.tuned; g++)
+      for (int j = 0; j < p->s->grounds[g].b.n_cases; j++)
+        n += !p->s->grounds[g].texts[j * p->s->plans.n + i];
+  if (n)
+    doc_text(
+        &p->d,
+        "In %d setting%s nothing was tuned, so `tuned` is left out there: `tirc tune` with the "
+        "same database looks for schedules.",
+        n, n == 1 ? "" : "s");
+}
+
+int write_report(const Study *s) {
+  Page p = {.s = s};
+  if (!doc_open(&p.d, s->report, s->title))
+    return complain(s->o, "-o FOLDER writes it elsewhere", "cannot write the report to '%s': %s",
+                    s->report, strerror(errno));
+  doc_text(&p.d, "%d of %d settings of `%s` are measured%s.", s->n_done, s->n_units, s->path,
+           s->o->quick ? ", of the quick form of the study" : "");
+  put_untuned(&p);
+  put_findings(&p);
+  put_figures(&p);
+  doc_heading(&p.d, 2, "Tables");
+  for (int i = 0; i < s->comparisons.n; i++) put_table(&p, &s->comparisons.at[i]);
+  put_tiles(&p);
+  put_medians(&p);
+  put_contenders(&p);
+  put_environment(&p);
+  put_commands(&p);
+  if (!doc_close(&p.d))
+    return complain(s->o, NULL, "cannot write the report to '%s': %s", s->report, strerror(errno));
+  printf(
+      "%d published figures and errors carry over, %d differ, %d are undecided: %s/report.html\n",
+      p.carries, p.differs, p.undecided, s->report);
+  return DONE;
+}

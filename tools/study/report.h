@@ -1,0 +1,20 @@
+/* The parts of a study's report. */
+#ifndef TIRC_TOOLS_STUDY_REPORT_H
+#define TIRC_TOOLS_STUDY_REPORT_H
+
+#include "study.h"
+
+#include "doc.h"
+
+typedef struct Page {
+  const Study *s;
+  Doc d;
+  int carries, differs, undecided; /* published figures */
+} Page;
+
+/* study_report.c: what tells a setting from the others of its kernel, "M=16" */
+void short_setting(const Bench *b, const Case *k, char *out, size_t size);
+/* study_tiles.c */
+void put_tiles(Page *p);
+
+#endif

@@ -1,0 +1,483 @@
+/* What a study measures: for each target, each workload at each number of threads is a unit, whose
+ * contenders take turns. A unit is stored whole, so that what ends the process costs at most the
+ * one that is running; and of a unit that the database has in part, only the rest is measured,
+ * together with what it is compared with.
+ *
+ * A result is the study's if program, schedule's text, target, threads and kind of machine are,
+ * and if it was measured as long as the study asks for. */
+#define _GNU_SOURCE
+#include "study.h"
+
+#include "tools/bench/settings.h"
+#include "tools/records/db.h"
+#include "tools/records/held.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct json_object Json;
+
+static int place(const Study *s, const Ground *g, const Case *k, int plan) {
+  return (int)(k - g->b.cases) * s->plans.n + plan;
+}
+
+const Held *held(const Study *s, const Ground *g, const Case *k, int plan) {
+  return g->held[place(s, g, k, plan)];
+}
+
+/* --- units -------------------------------------------------------------------------------------
+ */
+
+/* What -D would be. */
+static Line line_of(const Workload *w) {
+  Line l = {.number = w->loc.line, .kernel = strdup(w->name), .file = strdup(w->program)};
+  for (int i = 0; i < w->sizes.n; i++) (void)add_axis(&l, w->sizes.at[i]);
+  return l;
+}
+
+static int add_suite(Study *s, Ground *g, const Workload *w) {
+  const int before = g->b.n_cases;
+  Options o = g->o;
+  o.define = (List){w->sizes.n, w->sizes.at};
+  g->b.o = &o;
+  g->b.of_programs = false;
+  const int status = read_suite(&g->b, w->suite);
+  g->b.o = &g->o;
+  if (status != DONE) return status;
+  if (g->b.of_programs == (w->program != NULL))
+    return complain(s->o, "suite(name, program=\"matmul.tir\") for a suite of sizes alone",
+                    "%s:%d:%d: the suite '%s' %s", w->loc.file, w->loc.line, w->loc.column,
+                    w->suite,
+                    w->program ? "names programs of its own" : "names no programs: which is it?");
+  for (int i = before; w->program && i < g->b.n_cases; i++) g->b.cases[i].file = strdup(w->program);
+  return DONE;
+}
+
+static int add_workload(Study *s, Ground *g, const Workload *w) {
+  if (w->suite) return add_suite(s, g, w);
+  Line l = line_of(w);
+  const int status = add_line(&g->b, &l);
+  free_line(&l);
+  return status;
+}
+
+static bool has_sizes(const tirc_module *m) {
+  int n;
+  const tirc_param *params;
+  const tirc_symbol *symbols;
+  if (!tirc_module_symbols(m, NULL, &n, &symbols, NULL) && n) return true;
+  if (tirc_module_params(m, NULL, &n, &params, NULL)) return false;
+  for (int i = 0; i < n; i++)
+    if (!params[i].is_array) return true;
+  return false;
+}
+
+/* The schedule of a contender that each setting has its own of; NULL: there is none, or nothing
+ * was tuned, and auto's would stand in for it. */
+static char *made_text(const Ground *g, const Case *k, const Planned *p) {
+  bool untuned = false;
+  const tirc_schedule_options options = {.target = g->o.target,
+                                         .max_steps = g->o.script_steps,
+                                         .self = &untuned,
+                                         .warn = note_untuned};
+  const tirc_auto_options by_rules = auto_options(&g->o);
+  const char *where = *g->o.database ? g->o.database : NULL;
+  tirc_module *m = NULL;
+  char *text = NULL;
+  const tirc_status made =
+      p->tuned ? tirc_module_tuned(k->program, where, k->threads, &by_rules, &options, &m, NULL)
+      : p->automatic ? tirc_module_auto(k->program, &by_rules, &options, &m, NULL)
+                     : tirc_module_schedule_text(k->program, p->text, strlen(p->text), p->script,
+                                                 &options, &m, NULL);
+  if (!made && !untuned && tirc_module_trace(m, TIRC_TRACE_SCRIPT, &text, NULL)) text = NULL;
+  tirc_module_free(m);
+  return text;
+}
+
+static int identify(Study *s, Ground *g, Case *k) {
+  tirc_error *e = NULL;
+  const int i = (int)(k - g->b.cases);
+  int status = load_case(&g->b, k);
+  if (status != DONE) return status;
+  if (tirc_module_hash(k->program, &g->hashes[i], &e)) return report(s->o, e);
+  g->sized[i] = has_sizes(k->program);
+  for (int p = 0; p < s->plans.n; p++) {
+    const Planned *what = &s->plans.at[p].what;
+    const bool made = what->automatic || what->tuned || what->by_trace;
+    char *text = made ? made_text(g, k, what) : NULL;
+    if (text && tirc_db_text_hash(text, &g->texts[place(s, g, k, p)], &e)) status = report(s->o, e);
+    tirc_string_free(text);
+  }
+  release_samples(k);
+  return status;
+}
+
+static int make_units(Study *s, Ground *g) {
+  int status = DONE;
+  for (int i = 0; i < s->workloads.n && status == DONE; i++)
+    status = add_workload(s, g, &s->workloads.at[i]);
+  if (status == DONE) status = multiply_threads(&g->b);
+  if (status != DONE) return status;
+  const size_t n = (size_t)(g->b.n_cases * s->plans.n) + 1;
+  g->held = calloc(n, sizeof *g->held);
+  g->texts = calloc(n, sizeof *g->texts);
+  g->hashes = calloc((size_t)g->b.n_cases + 1, sizeof *g->hashes);
+  g->sized = calloc((size_t)g->b.n_cases + 1, sizeof *g->sized);
+  if (!g->held || !g->texts || !g->hashes || !g->sized)
+    return complain(s->o, NULL, "out of memory");
+  for (int i = 0; i < g->b.n_cases && status == DONE; i++) status = identify(s, g, &g->b.cases[i]);
+  return status;
+}
+
+/* --- what the database has ---------------------------------------------------------------------
+ */
+
+static Held *hold(const Study *s, Case *k, const Plan *p, const tirc_db_result *r, Json *more) {
+  Held *h = hold_result(k, p->what.name, p->ceiling, r, more);
+  if (h)
+    h->is_enough = r->code || (number_in(more, "seconds_asked_for") >= 0.999 * s->seconds &&
+                               h->c.n_turns >= s->turns);
+  return h;
+}
+
+/* The hash of what the contender's schedule is in a setting; NULL: it has none. */
+static const char *schedule_hash(const Study *s, const Ground *g, const Case *k, int plan) {
+  const Plan *p = &s->plans.at[plan];
+  return p->hash ? p->hash : g->texts[place(s, g, k, plan)];
+}
+
+static bool is_of(const Study *s, const Ground *g, const Case *k, int plan,
+                  const tirc_db_result *r) {
+  const char *hash = schedule_hash(s, g, k, plan);
+  if (hash) return r->schedule_hash && strcmp(hash, r->schedule_hash) == 0;
+  return !r->schedule && strcmp(s->plans.at[plan].what.name, r->contender) == 0;
+}
+
+/* What was measured long enough comes first, of that what the machine was calm for, of that the
+ * latest. */
+static int rank(const Held *h) { return 2 * h->is_enough + !h->busy; }
+
+typedef struct Look {
+  const Study *s;
+  Ground *g;
+  int case_number;
+} Look;
+
+static bool look_at(void *self, const tirc_db_result *r) {
+  const Look *l = self;
+  const Study *s = l->s;
+  Ground *g = l->g;
+  Case *k = &g->b.cases[l->case_number];
+  Json *more = r->more ? json_tokener_parse(r->more) : NULL;
+  const char *setting = text_in(more, "setting");
+  const bool same = strcmp(r->hash, g->hashes[l->case_number]) == 0 && r->threads == k->threads &&
+                    !text_in(more, "compiler") && !text_in(more, "packed_ahead") &&
+                    (!g->sized[l->case_number] || (setting && strcmp(setting, k->setting) == 0));
+  for (int p = 0; same && p < s->plans.n; p++) {
+    Held *h = is_of(s, g, k, p, r) ? hold(s, k, &s->plans.at[p], r, more) : NULL;
+    if (!h) continue;
+    Held **at = &g->held[place(s, g, k, p)];
+    while (*at && rank(*at) > rank(h)) at = &(*at)->older;
+    h->older = *at;
+    *at = h;
+  }
+  json_object_put(more);
+  return true;
+}
+
+static int look_up_case(const Study *s, Ground *g, int i) {
+  tirc_error *e = NULL;
+  const tirc_db_filter filter = {.workload = g->hashes[i],
+                                 .target = g->b.target.name,
+                                 .threads = g->b.cases[i].threads,
+                                 .machine = g->b.store.profile};
+  Look l = {s, g, i};
+  for (int p = 0; p < s->plans.n; p++) {
+    free_held(g->held[i * s->plans.n + p]);
+    g->held[i * s->plans.n + p] = NULL;
+  }
+  return tirc_db_results(g->b.store.db, &filter, NULL, look_at, &l, &e) ? report(s->o, e) : DONE;
+}
+
+static int look_up(const Study *s, Ground *g) {
+  int status = DONE;
+  for (int i = 0; i < g->b.n_cases && status == DONE; i++) status = look_up_case(s, g, i);
+  return status;
+}
+
+/* --- before ------------------------------------------------------------------------------------
+ */
+
+static void open_library(Ground *g, Plan *p) {
+  const char *why = NULL;
+  struct Opened *opened = &g->b.rivals[g->b.n_rivals];
+  if (p->missing || g->b.n_rivals == (int)(sizeof g->b.rivals / sizeof *g->b.rivals)) return;
+  opened->rival = p->what.rival;
+  if (opened->rival->open(&g->b, opened->kernels, sizeof opened->kernels, &why)) {
+    g->b.n_rivals++;
+    return;
+  }
+  fprintf(stderr, "%s is left out: %s; on Debian: %s\n", p->what.name, why, p->what.rival->install);
+  p->missing = p->what.rival->install;
+}
+
+static void leave_out_doubles(Bench *b) {
+  int n = 0;
+  for (int i = 0; i < b->n_threads; i++) {
+    int j = 0;
+    while (j < n && b->threads[j].threads != b->threads[i].threads) j++;
+    if (j < n)
+      tirc_executor_free(b->threads[i].executor);
+    else
+      b->threads[n++] = b->threads[i];
+  }
+  b->n_threads = n;
+}
+
+static int open_ground(Study *s, Ground *g, const char *target) {
+  Bench *b = &g->b;
+  tirc_error *e = NULL;
+  g->o = *s->o;
+  g->o.target = target;
+  g->o.thread_list = s->threads;
+  g->o.seconds = s->seconds;
+  g->o.attempts = s->attempts;
+  g->o.cool_down = s->cool_down;
+  g->o.pin = s->pin;
+  if (!g->o.database) g->o.database = "";
+  *b = (Bench){.o = &g->o, .turns = s->turns, .out = fopen("/dev/null", "w")};
+  if (!b->out) return complain(s->o, NULL, "cannot open /dev/null");
+  if (tirc_target_find(target, &b->target, &e)) return report(s->o, e);
+  int status = read_threads(b);
+  leave_out_doubles(b);
+  if (status == DONE) status = read_backends(b);
+  if (status != DONE) return status;
+  for (int i = 0; i < s->plans.n; i++)
+    if (s->plans.at[i].what.rival) open_library(g, &s->plans.at[i]);
+  status = make_units(s, g);
+  if (status != DONE) return status;
+  profile_machine(&b->profile);
+  status = open_store(b);
+  if (status != DONE) return status;
+  snprintf(g->profile, sizeof g->profile, "%s", b->store.profile);
+  g->machine = b->store.machine ? strdup(b->store.machine) : NULL;
+  g->command = b->store.command ? strdup(b->store.command) : NULL;
+  g->environment = environment_description(b);
+  return look_up(s, g);
+}
+
+static int hash_texts(Study *s) {
+  tirc_error *e = NULL;
+  for (int i = 0; i < s->plans.n && !e; i++)
+    if (s->plans.at[i].what.text && !s->plans.at[i].what.by_trace)
+      (void)tirc_db_text_hash(s->plans.at[i].what.text, &s->plans.at[i].hash, &e);
+  return e ? report(s->o, e) : DONE;
+}
+
+int prepare_study(Study *s) {
+  int status = hash_texts(s);
+  s->grounds = calloc((size_t)s->targets.n, sizeof *s->grounds);
+  if (!s->grounds) return complain(s->o, NULL, "out of memory");
+  for (int i = 0; i < s->targets.n && status == DONE; i++) {
+    s->n_grounds++;
+    status = open_ground(s, &s->grounds[i], s->targets.at[i]);
+    if (status == DONE) s->n_units += s->grounds[i].b.n_cases;
+  }
+  return status;
+}
+
+/* --- measuring ---------------------------------------------------------------------------------
+ */
+
+static bool can_run(const Study *s, const Ground *g, const Case *k, int plan) {
+  const Plan *p = &s->plans.at[plan];
+  return !p->ceiling && !p->missing && (!p->what.tuned || schedule_hash(s, g, k, plan));
+}
+
+static bool is_missing(const Study *s, const Ground *g, const Case *k, int plan) {
+  const Held *h = held(s, g, k, plan);
+  return can_run(s, g, k, plan) && (s->o->again || !h || !h->is_enough);
+}
+
+static bool is_among(const Names *names, const char *name) {
+  for (int i = 0; i < names->n; i++)
+    if (strcmp(names->at[i], name) == 0) return true;
+  return false;
+}
+
+/* Besides what is missing what that is compared with: ratios are of what took turns. */
+static void add_references(const Study *s, const Ground *g, const Case *k, bool *wanted) {
+  const int n = s->plans.n;
+  bool *missing = calloc((size_t)n, sizeof *missing);
+  if (missing) memcpy(missing, wanted, (size_t)n * sizeof *wanted);
+  for (int p = 0; missing && p < n; p++)
+    for (int t = 0; missing[p] && t < s->comparisons.n; t++) {
+      const Comparison *c = &s->comparisons.at[t];
+      if (!is_among(&c->of, s->plans.at[p].what.name)) continue;
+      for (int i = 0; i < c->against.n; i++) {
+        const int other = find_plan(s, c->against.at[i]);
+        wanted[other] = wanted[other] || can_run(s, g, k, other);
+      }
+    }
+  free(missing);
+}
+
+/* One of the same schedule comes before it. */
+static bool is_double(const Study *s, const Ground *g, const Case *k, const bool *wanted,
+                      int plan) {
+  const char *hash = schedule_hash(s, g, k, plan);
+  for (int p = 0; hash && p < plan; p++) {
+    const char *other = wanted[p] ? schedule_hash(s, g, k, p) : NULL;
+    if (other && strcmp(other, hash) == 0) return true;
+  }
+  return false;
+}
+
+static int choose_contenders(const Study *s, const Ground *g, const Case *k, const Planned **out) {
+  int n = 0;
+  bool *wanted = calloc((size_t)s->plans.n, sizeof *wanted);
+  for (int p = 0; wanted && p < s->plans.n; p++) n += wanted[p] = is_missing(s, g, k, p);
+  if (n) add_references(s, g, k, wanted);
+  for (int p = n = 0; wanted && p < s->plans.n; p++)
+    if (wanted[p] && !is_double(s, g, k, wanted, p)) out[n++] = &s->plans.at[p].what;
+  free(wanted);
+  return n;
+}
+
+/* ", 3 min left", once that is worth saying. */
+static void print_rest(const Study *s) {
+  const int left = s->n_missing - s->n_measured;
+  const double seconds = (tirc_seconds() - s->started) / s->n_measured * left;
+  if (left > 0 && seconds >= 90)
+    printf(", %.0f min left", seconds / 60);
+  else if (left > 0 && seconds >= 5)
+    printf(", %.0f s left", seconds);
+}
+
+static int run_unit(Study *s, Ground *g, Case *k) {
+  Bench *b = &g->b;
+  const double started = tirc_seconds();
+  int status = prepare_case(b, k);
+  if (status == DONE && !was_interrupted()) measure_case(b, k);
+  if (status == DONE && !was_interrupted()) {
+    char disturbed[256];
+    k->huge_bytes = huge_pages_in_use();
+    b->n_measured = (int)(k - b->cases) + 1;
+    store_case(b, k);
+    describe_disturbance(k, disturbed, sizeof disturbed);
+    s->n_done++;
+    s->n_measured++;
+    printf("[%d/%d] %s%s%s, %d thread%s: %d contenders in %.0f s", s->n_done, s->n_units, k->kernel,
+           *k->setting ? " " : "", k->setting, k->threads, k->threads == 1 ? "" : "s", b->n_planned,
+           tirc_seconds() - started);
+    print_rest(s);
+    printf("%s%s\n", *disturbed ? "; disturbed: " : "", disturbed);
+    fflush(stdout);
+  }
+  release_case(k);
+  return status;
+}
+
+/* The same program on as many threads may come under several names. */
+static bool came_before(const Ground *g, const Case *k) {
+  const int i = (int)(k - g->b.cases);
+  for (int j = 0; j < i; j++)
+    if (g->b.cases[j].threads == k->threads && strcmp(g->hashes[j], g->hashes[i]) == 0) return true;
+  return false;
+}
+
+static int run_ground(Study *s, Ground *g) {
+  const Planned **planned = calloc((size_t)s->plans.n + 1, sizeof *planned);
+  int status = planned ? DONE : complain(s->o, NULL, "out of memory");
+  g->b.planned = planned;
+  g->b.started = tirc_seconds();
+  for (int i = 0; i < g->b.n_cases && status == DONE && !was_interrupted(); i++) {
+    Case *k = &g->b.cases[i];
+    if (s->n_measured && came_before(g, k)) status = look_up_case(s, g, i);
+    if (status != DONE) break;
+    g->b.n_planned = choose_contenders(s, g, k, planned);
+    if (g->b.n_planned)
+      status = run_unit(s, g, k);
+    else
+      s->n_done += g->lacks[i], g->b.n_passed++; /* others were counted at the start */
+  }
+  free(planned);
+  g->b.planned = NULL;
+  return status;
+}
+
+static int count_missing(const Study *s, Ground *g) {
+  int n = 0;
+  g->lacks = calloc((size_t)g->b.n_cases + 1, sizeof *g->lacks);
+  if (!g->lacks) return -1;
+  for (int i = 0; i < g->b.n_cases; i++) {
+    bool missing = false;
+    for (int p = 0; p < s->plans.n; p++) missing = missing || is_missing(s, g, &g->b.cases[i], p);
+    n += g->lacks[i] = missing;
+  }
+  return n;
+}
+
+int run_study(Study *s) {
+  int status = DONE;
+  catch_interrupts();
+  for (int i = 0; i < s->n_grounds; i++) {
+    const int n = count_missing(s, &s->grounds[i]);
+    if (n < 0) return complain(s->o, NULL, "out of memory");
+    s->n_missing += n;
+  }
+  s->n_done = s->n_units - s->n_missing;
+  if (s->n_missing && s->n_missing < s->n_units)
+    printf("%d of %d settings are in the database\n", s->n_done, s->n_units);
+  s->started = tirc_seconds();
+  for (int i = 0; i < s->n_grounds && status == DONE; i++) {
+    status = run_ground(s, &s->grounds[i]);
+    if (status == DONE && s->n_measured) status = look_up(s, &s->grounds[i]);
+  }
+  return status == DONE && was_interrupted() ? NO : status;
+}
+
+/* What the database did not take goes to one beside the report. */
+int close_study(Study *s) {
+  int status = DONE;
+  for (int i = 0; i < s->n_grounds; i++) {
+    char *path = NULL;
+    if (asprintf(&path, "%s/unstored.db", s->report) < 0)
+      return complain(s->o, NULL, "out of memory");
+    const int rescued = rescue_store(&s->grounds[i].b, path),
+              closed = close_store(&s->grounds[i].b);
+    if (rescued != DONE || closed != DONE) status = BAD;
+    free(path);
+  }
+  return status;
+}
+
+static void forget_held(const Study *s, Ground *g) {
+  for (int i = 0; g->held && i < g->b.n_cases * s->plans.n; i++) free_held(g->held[i]);
+}
+
+void free_study(Study *s) {
+  for (int i = 0; i < s->n_grounds; i++) {
+    Ground *g = &s->grounds[i];
+    forget_held(s, g);
+    for (int j = 0; g->texts && j < g->b.n_cases * s->plans.n; j++) tirc_string_free(g->texts[j]);
+    for (int j = 0; g->hashes && j < g->b.n_cases; j++) tirc_string_free(g->hashes[j]);
+    free(g->held);
+    free(g->texts);
+    free(g->hashes);
+    free(g->lacks);
+    free(g->sized);
+    free(g->machine);
+    free(g->command);
+    free(g->environment);
+    free_cases(&g->b);
+    for (int t = 0; t < g->b.n_threads; t++) tirc_executor_free(g->b.threads[t].executor);
+    free(g->b.threads);
+    if (g->b.out) fclose(g->b.out);
+  }
+  for (int i = 0; i < s->plans.n; i++) tirc_string_free(s->plans.at[i].hash);
+  free(s->grounds);
+  free(s->report);
+  tirc_schedule_free(s->script);
+}

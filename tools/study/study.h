@@ -1,0 +1,143 @@
+/* The parts of `tirc study`: a script says what is compared (study_read.c, study_plans.c,
+ * study.def), what the database lacks of it is measured (study_run.c), claims are judged from what
+ * it has (study_claims.c), and a folder gets the report (study_report.c). */
+#ifndef TIRC_TOOLS_STUDY_H
+#define TIRC_TOOLS_STUDY_H
+
+#include "tools/records/held.h"
+
+#include "runtime/api/schedule.h"
+
+/* A contender of the study; those of the same text in a setting are measured once. */
+typedef struct Plan {
+  Planned what;
+  const char *expect_error; /* or NULL */
+  const char *of, *value;   /* of ablate: the contender whose schedule was changed, and to what */
+  const char *missing;      /* why it cannot be measured at all; NULL: it can */
+  const Ceiling *ceiling;   /* NULL, but of the last ones, which no study names */
+  char *hash;               /* of its text; NULL: it has none, or one for each setting */
+  Loc loc;
+} Plan;
+
+typedef struct Names {
+  int n;
+  const char **at;
+} Names;
+
+typedef struct Published {
+  const char *keys[2]; /* contender, kernel, in any order; NULL: any */
+  double low, high;
+} Published;
+
+typedef enum Grouping { BY_ALL, BY_KERNEL, BY_SETTING } Grouping;
+
+typedef struct Comparison { /* table() */
+  const char *title, *note;
+  Names of, against;
+  Grouping by;
+  bool is_time; /* the ratio of times, not of speeds */
+  VEC(Published) published;
+  Loc loc;
+} Comparison;
+
+typedef struct Figure { /* plot() */
+  const char *title, *kind, *note;
+  Names of;
+  Loc loc;
+} Figure;
+
+typedef struct Workload { /* workload() or suite() */
+  const char *program, *suite, *name;
+  Names sizes; /* "M=16,32" */
+  Loc loc;
+} Workload;
+
+/* What is measured for one target. */
+typedef struct Ground {
+  Bench b;
+  Options o;     /* of the bench: the study's with this target */
+  Held **held;   /* [case * plans + plan]; NULL: the database has none */
+  char **texts;  /* hashes of schedules that each setting has its own of, likewise */
+  char **hashes; /* of the programs, [case] */
+  bool *lacks;   /* what the database had not all of at the start, likewise */
+  char profile[160], *machine, *environment; /* of the machine now; JSON */
+  char *command;                             /* what was typed, without passwords */
+  bool *sized;                               /* whether sizes are besides the program, likewise */
+} Ground;
+
+typedef struct Study {
+  const Options *o;
+  const char *title, *path, *folder; /* folder: where the script is, with a slash, or "" */
+  char *report;                      /* the folder of the report */
+  tirc_schedule *script;             /* what is read lives in its memory */
+  VEC(Workload) workloads;
+  VEC(Plan) plans;
+  VEC(Comparison) comparisons;
+  VEC(Figure) figures;
+  VEC(Figure) tile_tables; /* tiles() */
+  VEC(const char *) targets;
+  const char *threads; /* "1,2" */
+  int turns, attempts;
+  double seconds, cool_down;
+  bool pin;
+  int n_grounds;
+  Ground *grounds;
+  int n_units, n_done;       /* settings, and those that nothing is missing of */
+  int n_missing, n_measured; /* settings: in this run */
+  double started;
+} Study;
+
+/* study_read.c: DONE, or the exit status after the error was reported */
+int read_study(Study *s);
+void print_study_names(FILE *to);
+/* study_plans.c */
+int find_plan(const Study *s, const char *name); /* -1: there is none */
+/* A `warn` whose self is a bool: nothing was tuned of the program. */
+void note_untuned(void *self, const char *file, int line, int column, const char *message,
+                  const char *code);
+
+/* study_run.c */
+int prepare_study(Study *s); /* what there is to measure, and what the database has of it */
+int run_study(Study *s);     /* what is missing; NO after an interrupt */
+int close_study(Study *s);   /* the databases: BAD after saying what is not stored */
+void free_study(Study *s);
+const Held *held(const Study *s, const Ground *g, const Case *k, int plan);
+
+/* study_claims.c */
+typedef enum Verdict { NOT_PUBLISHED, CARRIES_OVER, DIFFERS, UNDECIDED } Verdict;
+typedef struct Claim {
+  const Comparison *of;
+  const char *contender, *kernel; /* kernel NULL: all */
+  const Case *setting;            /* of a table by setting, else NULL */
+  const Ground *ground;
+  int threads;
+  bool is_doubtful;     /* measured while the machine was busy */
+  Ratio measured;       /* value 0: there is nothing to compare */
+  int fewest_turns;     /* of any contender in it */
+  int n, n_busy, n_all; /* settings in it, left out as busy, and in all */
+  const Published *published;
+  Verdict verdict;
+  const char *why; /* of UNDECIDED */
+} Claim;
+/* Visits the rows of a comparison, in order. */
+void visit_claims(const Study *s, const Comparison *t, void (*visit)(void *self, const Claim *c),
+                  void *self);
+const char *verdict_name(Verdict v);
+/* Of a contender that must fail: whether it did, everywhere; *message gets what happened. */
+Verdict judge_failure(const Study *s, int plan, const char **message);
+
+/* study_tiles.c */
+typedef struct Tiles {
+  int64_t m, n, k, vector_width;
+} Tiles;
+/* Of any scheduled program; false: it is no product. */
+bool tiles_of(const tirc_module *plain, const tirc_module *scheduled, Tiles *out);
+
+/* study_plot.c: FOLDER/NAME.svg and .png; false when there is nothing to draw */
+bool draw_figure(const Study *s, const Ground *g, const Figure *f, const char *kernel, int threads,
+                 const char *name);
+
+/* study_report.c */
+int write_report(const Study *s);
+
+#endif

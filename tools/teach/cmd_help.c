@@ -1,0 +1,18 @@
+#include "tools/tool.h"
+
+int cmd_help(Options *o) {
+  if (o->markdown) {
+    print_primitives_as_markdown();
+    return DONE;
+  }
+  if (o->man) return print_manual(o, o->man);
+  if (o->completion) return print_completion(o, o->completion);
+  if (o->args.n == 0) {
+    print_usage(stdout);
+    return DONE;
+  }
+  const Command *c = find_command(o->args.at[0]);
+  if (!c) return explain_or_command(o, true);
+  print_command_help(c, stdout);
+  return DONE;
+}

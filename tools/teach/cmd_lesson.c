@@ -1,0 +1,284 @@
+/* `tirc lesson`: shows a lesson, writes its files, checks an exercise. A checker is a script in the
+ * language of schedules that looks at the scheduled program and collects what is missing; how much
+ * faster it must be stands in the checker's comments. */
+#include "ir/number.h"
+#include "tools/tool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct Lesson {
+  const char *name; /* "01-blocks-and-iterators" */
+  const char *page, *program, *schedule, *exercise, *check;
+} Lesson;
+
+static const Lesson lessons[] = {
+#include "lessons.inc"
+};
+enum { N_LESSONS = sizeof lessons / sizeof *lessons };
+
+static const char prelude[] =
+#include "lesson_check.inc"
+    ;
+
+static void list_lessons(void) {
+  puts("Lessons on schedules, one after the other:\n");
+  for (int i = 0; i < N_LESSONS; i++) {
+    const char *title = lessons[i].page + strspn(lessons[i].page, "# ");
+    printf("  %2d  %.*s\n", i + 1, (int)strcspn(title, "\n"), title);
+  }
+  puts("\n`tirc lesson 1` shows the first, `tirc lesson 1 --write FOLDER` writes its files, and\n"
+       "`tirc lesson 1 FOLDER/exercise.sch` says what is missing in yours.");
+}
+
+/* --- files --------------------------------------------------------------------------------------
+ */
+
+int write_into_folder(const Options *o, const char *name, const char *text) {
+  char path[4096];
+  if (snprintf(path, sizeof path, "%s/%s", o->write, name) >= (int)sizeof path)
+    return complain(o, NULL, "the folder's name is too long");
+  FILE *f = fopen(path, "wx"); /* an exercise that was begun is not lost */
+  if (!f)
+    return complain(o, errno == EEXIST ? "give another folder, or remove the file" : NULL,
+                    "cannot write '%s': %s", path, strerror(errno));
+  bool ok = fputs(text, f) >= 0;
+  ok = fclose(f) == 0 && ok;
+  if (!ok) return complain(o, NULL, "cannot write '%s': %s", path, strerror(errno));
+  printf("%s\n", path);
+  return DONE;
+}
+
+int make_folder(const Options *o) {
+  if (mkdir(o->write, 0777) == 0 || errno == EEXIST) return DONE;
+  return complain(o, NULL, "cannot make the folder '%s': %s", o->write, strerror(errno));
+}
+
+static int write_files(const Options *o, const Lesson *lesson) {
+  const struct {
+    const char *name, *text;
+  } files[] = {{"README.md", lesson->page},
+               {"program.tir", lesson->program},
+               {"schedule.sch", lesson->schedule},
+               {"exercise.sch", lesson->exercise}};
+  int status = make_folder(o);
+  for (size_t i = 0; i < sizeof files / sizeof *files && status == DONE; i++)
+    status = write_into_folder(o, files[i].name, files[i].text);
+  return status;
+}
+
+/* --- speed --------------------------------------------------------------------------------------
+ */
+
+enum { ROUNDS = 7 };
+static const double TURN = 0.02; /* seconds */
+
+typedef struct Runner {
+  tirc_kernel *kernel;
+  tirc_launch *launch;
+  double times[ROUNDS];
+} Runner;
+
+static int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* The mean seconds of a call, over calls for TURN seconds; the first one is not counted. */
+static double turn(const Runner *r) {
+  (void)tirc_launch_run(r->launch);
+  double start = tirc_seconds(), now;
+  int n = 0;
+  do {
+    (void)tirc_launch_run(r->launch);
+    n++;
+  } while ((now = tirc_seconds()) < start + TURN);
+  return (now - start) / n;
+}
+
+static tirc_status make_runner(const tirc_module *m, tirc_executor *x, int n,
+                               const tirc_argument *args, Runner *r, tirc_error **e) {
+  tirc_status status = tirc_kernel_new(m, NULL, NULL, &r->kernel, e);
+  if (status == TIRC_OK) status = tirc_launch_new(r->kernel, x, n, args, &r->launch, e);
+  return status;
+}
+
+/* How many times faster `a` is than `b`: the medians of turns that alternate. */
+static int measure_ratio(const Options *o, const tirc_module *a, const tirc_module *b, int n,
+                         const tirc_argument *args, double *ratio) {
+  tirc_executor *x = NULL;
+  tirc_error *e = NULL;
+  Runner r[2] = {{0}};
+  bool failed = tirc_executor_new((int)o->threads, &x, &e) ||
+                make_runner(a, x, n, args, &r[0], &e) || make_runner(b, x, n, args, &r[1], &e);
+  for (int i = 0; i < 2 * ROUNDS && !failed; i++) r[i % 2].times[i / 2] = turn(&r[i % 2]);
+  for (int i = 0; i < 2; i++) {
+    qsort(r[i].times, ROUNDS, sizeof *r[i].times, compare_doubles);
+    tirc_launch_free(r[i].launch);
+    tirc_kernel_free(r[i].kernel);
+  }
+  tirc_executor_free(x);
+  *ratio = failed ? 0 : r[1].times[ROUNDS / 2] / r[0].times[ROUNDS / 2];
+  return failed ? report(o, e) : DONE;
+}
+
+/* --- checking ----------------------------------------------------------------------------------
+ */
+
+typedef struct Attempt {
+  const Options *o;
+  const Lesson *lesson;
+  tirc_module *program, *reference, *scheduled; /* reference: by the lesson's schedule, or NULL */
+  int n;
+  const tirc_param *params;
+  tirc_argument *args;
+  tirc_reference *expected;
+} Attempt;
+
+static void say(const Attempt *a, bool ok, const char *what) {
+  bool colour = a->o->colour_out;
+  printf("%s%-8s%s ", colour ? (ok ? GREEN : YELLOW) : "", ok ? "ok" : "not yet",
+         colour ? RESET : "");
+  if (is_wrapped(stdout))
+    put_wrapped(stdout, 9, 9, what);
+  else
+    puts(what);
+}
+
+static int parse_text(const Attempt *a, const char *text, tirc_module **out) {
+  tirc_error *e = NULL;
+  return tirc_module_parse(text, strlen(text), "program.tir", 0, NULL, out, &e) ? report(a->o, e)
+                                                                                : DONE;
+}
+
+/* One line for each thing that is missing. */
+static int check_structure(const Attempt *a) {
+  static const char last[] = "\nassert len(missing) == 0, \"\\n\".join(missing)\n";
+  size_t size = sizeof prelude + strlen(a->lesson->check) + sizeof last;
+  char *script = malloc(size);
+  if (!script) return complain(a->o, NULL, "out of memory");
+  int length = snprintf(script, size, "%s%s%s", prelude, a->lesson->check, last);
+  tirc_module *same = NULL;
+  tirc_error *e = NULL;
+  tirc_status status =
+      tirc_module_schedule_text(a->scheduled, script, (size_t)length, "check.sch", NULL, &same, &e);
+  free(script);
+  tirc_module_free(same);
+  if (status == TIRC_OK) {
+    say(a, true, "the schedule is what the exercise asks for");
+    return DONE;
+  }
+  const char *text = tirc_error_message(e);
+  for (const char *end; *text; text = *end ? end + 1 : end) {
+    end = text + strcspn(text, "\n");
+    char line[400];
+    snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+    say(a, false, line);
+  }
+  tirc_error_free(e);
+  return NO;
+}
+
+static int check_results(Attempt *a) {
+  tirc_error *e = NULL;
+  Runner r = {0};
+  tirc_executor *x = NULL;
+  int status = DONE;
+  if (tirc_module_params(a->program, NULL, &a->n, &a->params, &e)) return report(a->o, e);
+  a->args = calloc((size_t)a->n + 1, sizeof *a->args);
+  if (!a->args) return complain(a->o, NULL, "out of memory");
+  for (int i = 0; i < a->n; i++) {
+    const tirc_param *p = &a->params[i];
+    if (tirc_array_new(p->dtype, p->ndim, p->shape, &a->args[i].array, &e)) return report(a->o, e);
+    tirc_array_fill_random(a->args[i].array, (uint64_t)i);
+  }
+  status = make_reference(a->o, a->program, a->n, a->args, &a->expected);
+  if (status == DONE && (tirc_executor_new((int)a->o->threads, &x, &e) ||
+                         make_runner(a->scheduled, x, a->n, a->args, &r, &e)))
+    status = report(a->o, e);
+  if (status == DONE) (void)tirc_launch_run(r.launch);
+  tirc_launch_free(r.launch);
+  tirc_kernel_free(r.kernel);
+  tirc_executor_free(x);
+  if (status != DONE) return status;
+  tirc_check c = {.ok = false};
+  status = compare_results(a->o, a->expected, a->n, a->args, &c);
+  if (status != DONE) return status;
+  say(a, c.ok, "it is legal and computes the same");
+  return c.ok ? DONE : NO;
+}
+
+/* "# speed-up: 3" is asked against the program, "# beat: schedule.sch 1.5" against the lesson's
+ * schedule. 0: nothing is asked. */
+static double wanted_ratio(const Lesson *lesson, bool *against_schedule) {
+  const char *speed = strstr(lesson->check, "# speed-up: ");
+  const char *beat = strstr(lesson->check, "# beat: schedule.sch ");
+  *against_schedule = beat != NULL;
+  if (beat) return tirc_parse_double(beat + strlen("# beat: schedule.sch "), NULL);
+  return speed ? tirc_parse_double(speed + strlen("# speed-up: "), NULL) : 0;
+}
+
+static int check_speed(Attempt *a) {
+  bool against_schedule;
+  double wanted = wanted_ratio(a->lesson, &against_schedule), ratio;
+  const char *text = a->lesson->schedule;
+  tirc_error *e = NULL;
+  if (wanted <= 0 || a->o->no_timing) return DONE;
+  if (against_schedule && tirc_module_schedule_text(a->program, text, strlen(text), "schedule.sch",
+                                                    NULL, &a->reference, &e))
+    return report(a->o, e);
+  int status = measure_ratio(a->o, a->scheduled, against_schedule ? a->reference : a->program, a->n,
+                             a->args, &ratio);
+  if (status != DONE) return status;
+  char line[200];
+  snprintf(line, sizeof line, "%.2f times as fast as %s; asked are %g", ratio,
+           against_schedule ? "the lesson's schedule" : "the program as it is", wanted);
+  say(a, ratio >= wanted, line);
+  return ratio >= wanted ? DONE : NO;
+}
+
+/* "# rules" of a lesson's checker: its exercise is a library of rules. */
+static tirc_status schedule_exercise(const Lesson *lesson, const tirc_module *program,
+                                     const char *path, tirc_module **out, tirc_error **e) {
+  const tirc_auto_options rules = {.rules = path};
+  if (strncmp(lesson->check, "# rules\n", strlen("# rules\n")) == 0)
+    return tirc_module_auto(program, &rules, NULL, out, e);
+  return tirc_module_schedule(program, path, NULL, out, e);
+}
+
+static int check_exercise(const Options *o, const Lesson *lesson, const char *path) {
+  Attempt a = {.o = o, .lesson = lesson};
+  tirc_error *e = NULL;
+  int status = parse_text(&a, lesson->program, &a.program);
+  if (status == DONE && schedule_exercise(lesson, a.program, path, &a.scheduled, &e))
+    status = report(o, e);
+  if (status == DONE) status = check_structure(&a);
+  bool right = status == DONE;
+  if (a.scheduled && status != BAD) status = check_results(&a);
+  if (right && status == DONE) status = check_speed(&a);
+  if (right && status == DONE) say(&a, true, "done");
+  free_arguments(a.n, a.args);
+  tirc_reference_free(a.expected);
+  tirc_module_free(a.program);
+  tirc_module_free(a.reference);
+  tirc_module_free(a.scheduled);
+  return right || status == BAD ? status : NO;
+}
+
+int cmd_lesson(Options *o) {
+  if (o->args.n == 0) {
+    list_lessons();
+    return DONE;
+  }
+  char *end;
+  long n = strtol(o->args.at[0], &end, 10);
+  if (!*o->args.at[0] || *end || n < 1 || n > N_LESSONS)
+    return complain(o, "`tirc lesson` lists them", "there is no lesson '%s'", o->args.at[0]);
+  const Lesson *lesson = &lessons[n - 1];
+  if (o->args.n > 1) return check_exercise(o, lesson, o->args.at[1]);
+  if (o->write) return write_files(o, lesson);
+  put_text(stdout, 0, o->colour_out, lesson->page);
+  return DONE;
+}
