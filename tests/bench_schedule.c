@@ -8,7 +8,7 @@
  * scope's allocations. Memory before and after shows that freeing gives everything back. */
 #include "ir/tree/print.h"
 #include "parser/program.h"
-#include "passes/record/trace.h"
+#include "passes/replay/replay.h"
 #include "passes/script/script.h"
 #include "slow_path.h"
 

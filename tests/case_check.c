@@ -11,7 +11,7 @@
 #include "parser/program.h"
 #include "passes/words/docs.h"
 #include "passes/schedule/sight/sight.h"
-#include "passes/record/trace.h"
+#include "passes/replay/replay.h"
 #include "passes/script/script.h"
 
 #include <stdio.h>

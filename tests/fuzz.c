@@ -25,7 +25,7 @@
  * for what others do to a program that is rarely drawn. */
 #include "fuzz.h"
 #include "cases.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/words/docs.h"
 #include "passes/schedule/sight/sight.h"
 

@@ -5,7 +5,7 @@
 #include "ir/tree/verify.h"
 #include "ir/tree/visit.h"
 #include "parser/program.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 #include <stdlib.h>
 

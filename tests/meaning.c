@@ -3,7 +3,7 @@
 #include "meaning.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/sight/index_eval.h"
 #include "rng.h"
 #include "runtime/interp/free_order.h"

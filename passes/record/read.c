@@ -1,7 +1,6 @@
 /* Traces from lists, as JSON gives them: every name is looked up, every argument finds its
  * parameter, and what does not fit is named together with the instruction that it stands in. */
 #include "ir/ascii.h"
-#include "passes/schedule/shape/core.h"
 #include "trace.h"
 
 typedef struct RVName {
@@ -180,7 +179,7 @@ static Value read_output(Reader *r, Value v) {
 static Value read_outputs(Reader *r, const Primitive *p, const ValueList *names) {
   Value out = tirc_value_list(r->c, VAL_LIST, 0, NULL);
   for (int i = 0; i < names->n; i++) tirc_value_append(r->c, out, read_output(r, names->at[i]));
-  const bool listed = tirc_instruction_flags(p) & INST_LISTED;
+  const bool listed = p->flags & INST_LISTED;
   return !listed && names->n == 1 ? out.u.list->at[0] : out;
 }
 
@@ -189,7 +188,7 @@ static void read_instruction(Reader *r, Value v) {
   const ValueList *entry = list(r, v, four);
   if (entry->n != 4 || entry->at[0].kind != VAL_STR) bad(r, NULL, four);
   r->kind = entry->at[0].u.s;
-  const Primitive *p = tirc_instruction_primitive(r->c, r->kind);
+  const Primitive *p = tirc_instruction_primitive(r->kind);
   if (!p) bad(r, "`tirc help` lists the primitives", "no primitive is known as this instruction");
   Cursor inputs = {list(r, entry->at[1], four), 0, "inputs"};
   Cursor attrs = {list(r, entry->at[2], four), 0, "attributes"};

@@ -1,6 +1,5 @@
 /* Traces as Python scripts, and as the lists that TVM's tuning records hold. */
 #include "ir/tree/print.h"
-#include "passes/schedule/shape/core.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -115,7 +114,7 @@ static void add_argument(Text *t, const Param *p, Value v, bool positional, cons
 
 const char *tirc_instruction_python(Tirc *c, const Instruction *inst, RVNames *names) {
   Text arguments = {.c = c}, t = {.c = c};
-  bool positional = tirc_instruction_kind(c, inst->p).flags & INST_POSITIONAL;
+  bool positional = inst->p->flags & INST_POSITIONAL;
   for (int i = 0; i < inst->p->n_params; i++) {
     if (is_left_out(&inst->p->params[i], inst->args[i])) continue;
     if (arguments.n) tirc_text_add(&arguments, ", ");
@@ -202,7 +201,7 @@ static Value instruction_value(Tirc *c, const Instruction *inst, RVNames *names)
   tirc_rv_define(c, names, inst);
   for (int i = 0; i < n; i++)
     tirc_value_append(c, results, tirc_value_str(tirc_rv_name(names, outputs[i])));
-  return list4(c, tirc_value_str(tirc_instruction_kind(c, inst->p).name), inputs,
+  return list4(c, tirc_value_str(inst->p->instruction), inputs,
                plain(c, attrs, names), results);
 }
 

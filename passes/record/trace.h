@@ -16,10 +16,11 @@
  * Inputs are what may depend on a random variable: handles, factors, annotation values. Inputs that
  * are strings stand in quotes of their own: "\"SSRSRS\"".
  */
-#ifndef TIRC_SCHEDULE_TRACE_H
-#define TIRC_SCHEDULE_TRACE_H
+#ifndef TIRC_RECORD_TRACE_H
+#define TIRC_RECORD_TRACE_H
 
-#include "passes/schedule/schedule.h"
+#include "passes/words/words.h"
+#include "value.h"
 
 typedef struct Instruction {
   const Primitive *p;
@@ -28,6 +29,7 @@ typedef struct Instruction {
   const char *rule, *reason; /* Sched.rule, Sched.reason at the call */
 } Instruction;
 
+typedef struct Trace Trace;
 struct Trace {
   const Instruction **at;
   int n, cap;
@@ -36,57 +38,26 @@ struct Trace {
   PtrMap known;     /* numbers that an instruction of it defines; others are looked up again */
 };
 
-/* What the table instructions.def says; for primitives without a row, a name made from theirs. */
-typedef struct InstructionKind {
-  const char *primitive, *name;
-  unsigned flags;
-} InstructionKind;
-enum {
-  INST_PURE = 1,       /* does nothing when its results are not used */
-  INST_POSTPROC = 2,   /* postprocessing begins here */
-  INST_POSITIONAL = 4, /* arguments print without their names */
-  INST_ALL_INPUTS = 8,
-  INST_UNTRACED = 16, /* no instruction at all */
-  INST_LISTED = 32,   /* its result is a list, even of one */
-  INST_MAP_IS_ATTR = 64,
-};
-InstructionKind tirc_instruction_kind(Tirc *c, const Primitive *p);
-unsigned tirc_instruction_flags(const Primitive *p);
-const Primitive *tirc_instruction_primitive(Tirc *c, const char *kind); /* NULL: no such one */
-/* Whether a parameter is among the inputs; the decision is neither input nor attribute. */
-bool tirc_is_input(const Primitive *of, const Param *p);
-bool tirc_is_decision(const Param *p);
+int tirc_decision_index(const Primitive *p); /* of its parameter; -1: it has none */
 const Value *tirc_instruction_decision(const Instruction *inst); /* NULL when there is none */
 /* Appends input number i of the instruction's arguments, star arguments one by one. */
 void tirc_instruction_inputs(Tirc *c, const Instruction *inst, Value list);
 void tirc_instruction_attrs(Tirc *c, const Instruction *inst, Value list);
 int tirc_instruction_outputs(const Instruction *inst, const Value **out);
 
-/* --- recording: used by tirc_sched_call --------------------------------------------------------
+/* --- traces as values --------------------------------------------------------------------------
  */
 
 Trace *tirc_trace_new(Tirc *c);
 void tirc_trace_append(Tirc *c, Trace *t, const Instruction *inst); /* a copy */
-/* A block that was given by its name comes from a get_block of its own. */
-Value tirc_trace_get_block(Sched *s, Value name, Value block);
-/* Arguments as they are to be recorded; before the primitive runs, since names of buffers mean
- * regions of blocks as they are now. */
-const Value *tirc_trace_arguments(Sched *s, const Primitive *p, const Value *bound);
-/* Appends the instruction and numbers its results. */
-void tirc_trace_record(Sched *s, const Primitive *p, const Value *args, Value *result);
-
-/* --- traces as values --------------------------------------------------------------------------
- */
-
 /* A trace of the same instructions that can go its own way. */
 Trace *tirc_trace_copy(Tirc *c, const Trace *t);
 /* Without pure instructions whose results nothing uses; remove_postproc: up to enter_postproc. */
 Trace *tirc_trace_simplified(Tirc *c, const Trace *t, bool remove_postproc);
 /* The same, but nothing that was decided is left out: a script may have computed with it. */
 Trace *tirc_trace_with_decisions(Tirc *c, const Trace *t);
-/* plain.c: what a trace does with its decisions, as calls that decide nothing any more. s: a
- * schedule of the program, which it is applied to. */
-Trace *tirc_trace_plain(Sched *s, const Trace *t);
+/* The arguments of an instruction with this decision, where it takes one. */
+const Value *tirc_arguments_with(Tirc *c, const Instruction *inst, Value decision);
 Trace *tirc_trace_with_decision(Tirc *c, const Trace *t, int index, Value decision);
 /* Where an instruction, or the same one with another decision, stands in the trace; -1: nowhere. */
 int tirc_trace_find(const Trace *t, const Instruction *inst);
@@ -114,16 +85,6 @@ const char *tirc_instruction_python(Tirc *c, const Instruction *inst, RVNames *n
 /* [instructions, decisions] as lists, and back. Throws "trace" naming the instruction. */
 Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc);
 Trace *tirc_trace_of_value(Tirc *c, Value v, Loc loc, const char *what);
-
-/* Does all of it on another (or the same) schedule. Throws what an instruction raises, with the
- * instruction's number in the message. asked: NULL, the decisions are those of the trace. loc:
- * where the trace stands. */
-typedef struct DecisionProvider { /* asked before each instruction, with its decision or None */
-  Value (*decide)(void *self, const Instruction *inst, Value inputs, Value attrs, Value decision);
-  void *self;
-} DecisionProvider;
-void tirc_trace_apply(Sched *s, const Trace *t, bool remove_postproc, const DecisionProvider *asked,
-                      Loc loc, const char *what);
 
 /* index_map_json.c: an index map as TVM saves it, as the text of a lambda; NULL: it is none.
  * values: it gives values, as a padding does, whose types count; not indices. named (or NULL) says
@@ -159,15 +120,5 @@ typedef struct TraceRecord {
   const char *what; /* "record 3", "the trace" */
 } TraceRecord;
 TraceRecord tirc_trace_read(Tirc *c, const char *file, const char *text, size_t n, int64_t record);
-
-/* --- places that are no loops ----------------------------------------------------------------- */
-
-/* What sample_compute_location gives for "leave it" and "inline it". */
-Value tirc_root_mark(Sched *s);
-Value tirc_inline_mark(Sched *s);
-
-/* Whether argument 1 is such a mark; then it is done: nothing, or inlined. */
-bool tirc_moved_to_mark(Sched *s, const Value *args, Value *result,
-                        void (*inline_it)(Sched *, const Value *, Value *));
 
 #endif

@@ -133,3 +133,24 @@ const char *tirc_value_repr(Tirc *c, Value v) {
   add_repr(&t, v, 0);
   return t.at;
 }
+
+Value tirc_default_value(Tirc *c, const char *text) {
+  static const struct {
+    const char *text;
+    Value value;
+  } words[] = {
+      {"None", {.kind = VAL_NONE}},
+      {"True", {.kind = VAL_BOOL, .u.b = true}},
+      {"False", {.kind = VAL_BOOL, .u.b = false}},
+  };
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (!strcmp(words[i].text, text)) return words[i].value;
+  if (*text == '"' || *text == '\'')
+    return tirc_value_str(tirc_strndup(c, text + 1, strlen(text) - 2));
+  if (strpbrk(text, ".e")) return tirc_value_float(tirc_parse_double(text, NULL));
+  return tirc_value_int(strtoll(text, NULL, 10));
+}
+
+bool tirc_is_axis_separator(Value v) {
+  return v.kind == VAL_STR && !strcmp(v.u.s, "axis_separator");
+}

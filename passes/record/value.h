@@ -1,6 +1,6 @@
 /* Values of the schedule language: what primitives take and give, and what scripts compute with. */
-#ifndef TIRC_SCHEDULE_CORE_VALUE_H
-#define TIRC_SCHEDULE_CORE_VALUE_H
+#ifndef TIRC_RECORD_VALUE_H
+#define TIRC_RECORD_VALUE_H
 
 #include "ir/tree/ir.h"
 
@@ -74,11 +74,13 @@ struct Callable {
   const char *name;
 };
 
+bool tirc_is_axis_separator(Value v); /* the value of tir.IndexMap.AXIS_SEPARATOR */
 Value tirc_value_list(Tirc *c, ValueKind list_or_tuple, int n, const Value *at);
 void tirc_value_append(Tirc *c, Value list, Value item);
 /* As Python's repr; loops print their variable's name, blocks their id as "<block 3>" unless the
  * caller knows better. */
 const char *tirc_value_repr(Tirc *c, Value v);
+Value tirc_default_value(Tirc *c, const char *python); /* of a parameter's default_text */
 const char *tirc_value_type_name(Value v); /* "int", "LoopRV", "BlockRV", ... for messages */
 const char *tirc_a_type(Tirc *c, const char *name); /* "an int", "a LoopRV", "None" */
 

@@ -1,7 +1,7 @@
 /* A trace without its sampling calls. It is applied, and each of these is forgotten when it is
  * done: numbers are then mere numbers, and loops are looked up by what stands around their blocks,
  * as everything is that no instruction of a trace gave. */
-#include "passes/record/trace.h"
+#include "replay.h"
 
 static bool forget_drawn(Trace *t) {
   const Instruction *last = t->n ? t->at[t->n - 1] : NULL;

@@ -15,6 +15,7 @@
 #include "ir/arith/arith.h"
 #include "ir/tree/ir.h"
 #include "passes/record/value.h"
+#include "passes/words/words.h"
 
 typedef struct SRef SRef;
 typedef struct Trace Trace; /* trace.h */
@@ -164,56 +165,12 @@ int64_t tirc_sched_fork_seed(Sched *s);
 /* --- primitives --------------------------------------------------------------------------------
  */
 
-typedef enum ParamKind {
-  PARAM_STR,
-  PARAM_OPT_STR,
-  PARAM_FUNC, /* a function's name; None becomes the one that is worked on */
-  PARAM_INT,
-  PARAM_OPT_INT,
-  PARAM_INTS,     /* arrive as VAL_LIST of VAL_INT */
-  PARAM_OPT_INTS, /* None or that */
-  PARAM_FLOATS,   /* VAL_LIST of VAL_FLOAT */
-  PARAM_BOOL,
-  PARAM_BLOCK,          /* a block handle or a block's name; arrives as VAL_BLOCK, alive */
-  PARAM_LOOP,           /* arrives as VAL_LOOP, alive */
-  PARAM_LOCATION,       /* a loop, or what sample_compute_location gave: arrives as VAL_LOOP */
-  PARAM_BLOCK_OR_LOOP,  /* either; a str is a block's name */
-  PARAM_LOOPS,          /* *args: all positional arguments from here on; arrives as VAL_LIST */
-  PARAM_OPT_BLOCKS,     /* None or a list of blocks or names */
-  PARAM_FACTORS,        /* a list of int, None, EXPR or loop handles (their extents) */
-  PARAM_LOOP_OR_BLOCKS, /* a loop, or a list of blocks or names */
-  PARAM_ACCESS,         /* "read" or "write", a number in traces; any str arrives */
-  PARAM_FUNCTION,       /* a function of the script, for ranges; arrives as VAL_FUNCTION */
-  PARAM_BUFFER_INDEX,   /* an int, a buffer's name, or a buffer */
-  PARAM_BUFFER,         /* a tuple ("read" or "write", int), a buffer's name, or a buffer */
-  PARAM_INDEX_MAP,      /* arrives as VAL_FUNCTION: layout/layout.h */
-  PARAM_PAD_VALUE,      /* None, a bool, int, float or expression, or a function of the indices */
-  PARAM_ANY /* an annotation: None, bool, int, float, str, lists and dicts of these, exprs */
-} ParamKind;
-
-typedef struct Param {
-  const char *name;
-  ParamKind kind;
-  const char *default_text; /* NULL: required */
-  bool keyword_only;
-} Param;
-
-typedef struct Primitive {
-  const char *name;
-  int n_params;
-  const Param *params;
-  const char *help;
-  void (*apply)(Sched *s, const Value *args, Value *result);
-} Primitive;
-
-#define PRIMITIVE(name, params, help)                                                              \
+#define PRIMITIVE(name, params, help, instruction, flags, sentence)                                 \
   void tirc_prim_##name(Sched *s, const Value *args, Value *result);
 #include "passes/words/primitives.def"
 #undef PRIMITIVE
-
-extern const Primitive tirc_primitives[];
-extern const int tirc_n_primitives;
-const Primitive *tirc_find_primitive(const char *name); /* NULL when there is none */
+/* Runs it on arguments that were bound and converted; nothing is put back when it fails. */
+void tirc_primitive_apply(Sched *s, const Primitive *p, const Value *args, Value *result);
 
 /* One call as a script makes it. Binds arguments (too many, missing, twice, unknown, wrong type:
  * status BAD, code "argument"), runs the primitive, and on failure restores the schedule, renders
@@ -225,27 +182,9 @@ Value tirc_sched_call(Sched *s, const Primitive *p, Loc loc, int n_args, const V
 const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const Value *args,
                                  int n_keywords, const char *const *keyword_names,
                                  const Value *keywords);
-Value tirc_default_value(Tirc *c, const char *python); /* of a parameter's default_text */
-/* A primitive's signature for messages and help: "split(loop, factors, preserve_unit_iters=True)".
- */
-const char *tirc_primitive_signature(Tirc *c, const Primitive *p);
 
 /* --- errors ------------------------------------------------------------------------------------
  */
-
-typedef enum ErrorId {
-#define ERROR(id, code, title, hint) SERR_##id,
-#define ARGUMENT_ERROR(id, code, title, hint) SERR_##id,
-#include "passes/words/errors.def"
-#undef ARGUMENT_ERROR
-#undef ERROR
-  SERR_COUNT
-} ErrorId;
-typedef struct ErrorInfo {
-  const char *code, *title, *hint;
-  int status; /* NO: a ScheduleError; BAD: the call itself was wrong */
-} ErrorInfo;
-extern const ErrorInfo tirc_errors[SERR_COUNT];
 
 /* Underline this statement in the IR that comes with the error. */
 void tirc_sched_mark(Sched *s, Stmt stmt);
@@ -283,52 +222,5 @@ void tirc_sched_replace(Sched *s, SRef *old, Stmt with);
 /* Back to `old`, the module as it was before a primitive that failed: maps, scopes and block
  * information are those of `old` again, and the handles of `old` are alive. */
 void tirc_sched_restore(Sched *s, const Module *old);
-
-/* --- analysis (TensorIR's definitions) ---------------------------------------------------------
- */
-
-/* All return NULL when it holds, otherwise the violated condition in words: "condition 2 of a
- * reduction block fails: ...". `scope` is the scope root; the local forms look at the subtree of
- * `subtree` only. */
-const char *tirc_why_not_complete(Sched *s, SRef *block, SRef *scope);
-const char *tirc_why_not_reduction(Sched *s, SRef *block, SRef *scope);
-const char *tirc_why_not_local_complete(Sched *s, SRef *block, SRef *subtree);
-const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree);
-/* Numbers 1.. of the condition (0: it holds), as TVM counts them. */
-int tirc_check_complete(Sched *s, SRef *block, SRef *scope);
-int tirc_check_reduction(Sched *s, SRef *block, SRef *scope);
-/* A sum over an extent of 0 leaves what its buffers held: its init does not run either. The same
- * with another loop of no iterations, or a predicate that never holds, where the domains say that
- * there is something to write. */
-bool tirc_sums_nothing(Sched *s, SRef *block);
-/* A sum reads an element of its output that another instance may write; its regions do not say so.
- */
-bool tirc_reads_other_output(Sched *s, const SRef *block);
-
-void tirc_require_complete(Sched *s, SRef *block, SRef *scope);              /* or raise */
-void tirc_require_reduction(Sched *s, SRef *block, SRef *scope);             /* or raise */
-void tirc_require_complete_or_reduction(Sched *s, SRef *block, SRef *scope); /* or raise */
-/* Every block of the subtree is a local complete or local reduction block; the known sentence. */
-void tirc_require_compact_dataflow(Sched *s, SRef *subtree);
-/* A hint when a block of the scope updates the buffer in place, or NULL. */
-const char *tirc_hint_of_update(Sched *s, const SRef *scope, Buffer buffer);
-/* TVM's GetScopeRoot(..., require_stage_pipeline): the scope root, or raise. */
-SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline);
-void tirc_require_affine_binding(Sched *s, SRef *block,
-                                 SRef *high_exclusive); /* NULL: whole scope */
-bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope);
-bool tirc_is_trivial_binding(Stmt block, int n_loops, SRef *const *loops);
-/* Which kinds of iterators the loop variable reaches in a block's bindings: the bit 1 << IterKind.
- */
-unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop);
-/* Producers and consumers of a block within a scope, without doubles, in order. */
-int tirc_producers(Sched *s, SRef *block, SRef *scope, SRef ***out);
-int tirc_consumers(Sched *s, SRef *block, SRef *scope, SRef ***out);
-/* The ranges of the loops from `low` (a block or loop, exclusive) up to `high` (exclusive; NULL:
- * the scope's end), bound in a fresh analyzer. */
-Analyzer *tirc_analyzer_of_loops(Sched *s, SRef *low, SRef *high);
-/* The n-th buffer that a block reads or writes (`value` is a BUFFER_INDEX argument); raises
- * buffer-index or buffer-not-found. */
-Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write);
 
 #endif

@@ -2,7 +2,7 @@
  * expressions under the reference's names, one row each at the end. */
 #include "ir/tree/print.h"
 #include "passes/schedule/blocks/tensor_intrin.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "interp.h"
 
 /* The schedule in which a handle is alive: sch, or else one of its copies. */

@@ -1,6 +1,6 @@
 /* What a script sees of the schedule itself, besides the primitives: sch.get, sch.copy, sch.trace
  * ...; and of its trace. One row each at the end. */
-#include "passes/record/trace.h"
+#include "passes/replay/replay.h"
 
 #include "ir/tree/print.h"
 #include "interp.h"
@@ -384,19 +384,17 @@ static Value run_pop(Script *sc, Value self, const Args *a) {
   return last ? of_instruction(last) : VALUE_NONE;
 }
 
-static Value kind_of(Script *sc, const Primitive *p) {
-  InstructionKind *kind = tirc_new(sc->c, InstructionKind);
-  *kind = tirc_instruction_kind(sc->c, p);
-  return tirc_script_object("InstructionKind", kind);
+static Value kind_of(const Primitive *p) {
+  return tirc_script_object("InstructionKind", (void *)(uintptr_t)p);
 }
-static Value get_kind(Script *sc, Value v) { return kind_of(sc, instruction(v)->p); }
+static Value get_kind(Script *sc, Value v) { return (void)sc, kind_of(instruction(v)->p); }
 
 Value tirc_script_instruction_kind(Script *sc, Value self, const Args *a) {
   (void)self;
   Value name = required(sc, a, 0, "get", "name");
   const Primitive *p = NULL;
-  if (name.kind == VAL_STR) p = tirc_instruction_primitive(sc->c, name.u.s);
-  if (p) return kind_of(sc, p);
+  if (name.kind == VAL_STR) p = tirc_instruction_primitive(name.u.s);
+  if (p) return kind_of(p);
   tirc_script_error(sc, "ValueError", "\"Split\", \"GetBlock\", ... as in trace.as_json()",
                     "no instruction is called %s", tirc_script_repr(sc, name));
 }
@@ -414,10 +412,10 @@ static Value get_outputs(Script *sc, Value v) {
   return tirc_value_list(sc->c, VAL_LIST, n, at);
 }
 static Value get_kind_name(Script *sc, Value v) {
-  return (void)sc, tirc_value_str(((const InstructionKind *)v.u.object)->name);
+  return (void)sc, tirc_value_str(((const Primitive *)v.u.object)->instruction);
 }
 static Value get_is_pure(Script *sc, Value v) {
-  return (void)sc, tirc_value_bool(((const InstructionKind *)v.u.object)->flags & INST_PURE);
+  return (void)sc, tirc_value_bool(((const Primitive *)v.u.object)->flags & INST_PURE);
 }
 
 const NativeRow tirc_script_constructors[] = {

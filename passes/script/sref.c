@@ -3,7 +3,7 @@
  * follow the statement through rewrites like a handle, and give None once it is gone. */
 #include "passes/schedule/state/state.h"
 
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "interp.h"
 
 typedef struct StmtRef { /* of a "StmtSRef" and of a "BlockScope" */

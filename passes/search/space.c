@@ -2,7 +2,7 @@
 
 #include "passes/script/library.h"
 #include "passes/rules/rules.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/record/trace.h"
 #include "passes/script/interp.h"
 

@@ -2,7 +2,7 @@
  * shape that a family of primitives is about; help prints them before and after the example's
  * script ran. */
 #include "docs.h"
-#include "passes/schedule/schedule.h"
+#include "words.h"
 
 #define FUNC "@T.prim_func\ndef main("
 

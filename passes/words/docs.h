@@ -1,8 +1,8 @@
 /* What a reader is told of the primitives and the errors, beyond the tables that the compiler
  * itself works with: primitive_docs.def has a record for each row of primitives.def,
  * definitions.def the definitions that ScheduleErrors refer to. */
-#ifndef TIRC_SCHEDULE_CORE_DOCS_H
-#define TIRC_SCHEDULE_CORE_DOCS_H
+#ifndef TIRC_WORDS_DOCS_H
+#define TIRC_WORDS_DOCS_H
 
 #include <stdbool.h>
 

@@ -15,7 +15,7 @@
 #include "passes/lower/packing.h"
 #include "passes/rules/rules.h"
 #include "passes/schedule/sight/sight.h"
-#include "passes/record/trace.h"
+#include "passes/replay/replay.h"
 #include "passes/script/script.h"
 
 #include <inttypes.h>

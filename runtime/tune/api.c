@@ -4,7 +4,7 @@
 #include "runtime/api/api.h"
 
 #include "codegen/llvm/llvm.h"
-#include "passes/record/trace.h"
+#include "passes/replay/replay.h"
 #include "passes/search/space.h"
 #include "runtime/kernel/pool.h"
 #include "store.h"

@@ -3,7 +3,7 @@
 #include "runtime/api/api.h"
 #include "parts.h"
 
-#include "passes/record/trace.h"
+#include "passes/replay/replay.h"
 
 #include <math.h>
 #include <stdlib.h>

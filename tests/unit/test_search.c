@@ -2,7 +2,7 @@
 #include "codegen/llvm/llvm.h"
 #include "ir/tree/verify.h"
 #include "parser/program.h"
-#include "passes/record/trace.h"
+#include "passes/replay/replay.h"
 #include "passes/search/model.h"
 #include "passes/search/search.h"
 

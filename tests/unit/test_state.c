@@ -12,7 +12,7 @@
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 #include "parser/program.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/state.h"
 
 static const char matmul[] =

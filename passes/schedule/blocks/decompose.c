@@ -15,7 +15,7 @@
  * loop-below-reduction-loop, repeated-reduction, init-uses-view, empty-loop, order-matters. */
 #include "ir/arith/access.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/sight/sight.h"
 #include "blocks.h"
 

@@ -8,7 +8,7 @@
  *   sch.get_output_blocks(root) blocks that write a buffer which their scope does not allocate
  *
  * Errors: block-not-found, function-not-found, root-block. */
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/state.h"
 
 static Value list_of(Sched *s, int n, SRef *const *at) {

@@ -13,7 +13,7 @@
  *
  * Errors: buffer-type, region-index, buffer-index, region-rank, buffer-not-found. */
 #include "ir/tree/print.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 static bool is_write(Sched *s, SRef *block, const char *type) {
   if (!strcmp(type, "read")) return false;

@@ -13,7 +13,7 @@
 
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 typedef struct Matcher {
   Sched *s;

@@ -1,4 +1,4 @@
-/* The table of primitives, and one call of one: arguments are bound to parameters as Python binds
+/* One call of a primitive: arguments are bound to parameters as Python binds
  * them, each is checked and converted by the row of its kind, the primitive runs, and when it fails
  * the schedule is put back and the error is completed with what only the caller knows: the call as
  * text, its place, and the program with the offending statements underlined. */
@@ -6,8 +6,8 @@
 #include "ir/tree/print.h"
 #include "ir/utf8.h"
 #include "ir/tree/verify.h"
-#include "passes/record/trace.h"
-#include "passes/schedule/shape/core.h"
+#include "recording.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/state.h"
 #include "steps.h"
 
@@ -16,45 +16,14 @@
 /* --- the table ----------------------------------------------------------------------------------
  */
 
-#define STRIP(...) __VA_ARGS__
-#define P(name, kind) {#name, PARAM_##kind, NULL, false},
-#define D(name, kind, text) {#name, PARAM_##kind, text, false},
-#define K(name, kind, text) {#name, PARAM_##kind, text, true},
-#define PRIMITIVE(name, params, help) static const Param params_of_##name[] = {STRIP params};
-#include "passes/words/primitives.def"
-#undef PRIMITIVE
-#undef P
-#undef D
-#undef K
-
-const Primitive tirc_primitives[] = {
-#define PRIMITIVE(name, params, help)                                                              \
-  {#name, (int)(sizeof params_of_##name / sizeof(Param)), params_of_##name, help, tirc_prim_##name},
+static void (*const appliers[])(Sched *, const Value *, Value *) = {
+#define PRIMITIVE(name, params, help, instruction, flags, sentence) tirc_prim_##name,
 #include "passes/words/primitives.def"
 #undef PRIMITIVE
 };
-const int tirc_n_primitives = (int)(sizeof tirc_primitives / sizeof *tirc_primitives);
 
-const Primitive *tirc_find_primitive(const char *name) {
-  for (int i = 0; i < tirc_n_primitives; i++)
-    if (*tirc_primitives[i].name == *name && !strcmp(tirc_primitives[i].name, name))
-      return &tirc_primitives[i];
-  return NULL;
-}
-
-const char *tirc_primitive_signature(Tirc *c, const Primitive *p) {
-  Text t = {.c = c};
-  tirc_text_addf(&t, "%s(", p->name);
-  for (int i = 0; i < p->n_params; i++) {
-    const Param *param = &p->params[i];
-    bool star = param->kind == PARAM_LOOPS;
-    bool bare_star = param->keyword_only && !(i && p->params[i - 1].keyword_only);
-    tirc_text_addf(&t, "%s%s%s%s", i ? ", " : "", bare_star ? "*, " : "", star ? "*" : "",
-                   param->name);
-    if (param->default_text) tirc_text_addf(&t, "=%s", param->default_text);
-  }
-  tirc_text_add(&t, ")");
-  return t.at;
+void tirc_primitive_apply(Sched *s, const Primitive *p, const Value *args, Value *result) {
+  appliers[p - tirc_primitives](s, args, result);
 }
 
 /* --- the call as text ---------------------------------------------------------------------------
@@ -355,64 +324,38 @@ static Value convert_any(Binding *b, Value v) {
   return v;
 }
 
-/* input: in a trace, among what may depend on random variables (trace.h). */
 static const struct KindRow {
   const char *expected;
   Value (*convert)(Binding *, Value);
-  bool input;
 } kind_rows[] = {
-    [PARAM_STR] = {"a str", convert_str, false},
-    [PARAM_OPT_STR] = {"a str or None", convert_opt_str, false},
-    [PARAM_FUNC] = {"a function's name or None", convert_func, false},
-    [PARAM_INT] = {"an int", convert_int, false},
-    [PARAM_OPT_INT] = {"an int or None", convert_opt_int, false},
-    [PARAM_INTS] = {"a list of ints", convert_ints, false},
-    [PARAM_OPT_INTS] = {"None or a list of ints", convert_opt_ints, false},
-    [PARAM_FLOATS] = {"a list of floats", convert_floats, false},
-    [PARAM_BOOL] = {"a bool", convert_bool, false},
-    [PARAM_BLOCK] = {"a block or a block's name", convert_block, true},
-    [PARAM_LOOP] = {"a loop", convert_loop, true},
-    [PARAM_LOCATION] = {"a loop", convert_location, true},
-    [PARAM_BLOCK_OR_LOOP] = {"a block or a loop", convert_block_or_loop, true},
-    [PARAM_LOOPS] = {"loops", convert_loops, true},
-    [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_opt_blocks, true},
-    [PARAM_FACTORS] = {"a list of factors", convert_factors, true},
-    [PARAM_LOOP_OR_BLOCKS] = {"a loop or a list of blocks", convert_loop_or_blocks, true},
-    [PARAM_ACCESS] = {"\"read\" or \"write\"", convert_str, false},
-    [PARAM_FUNCTION] = {"a function", convert_function, false},
-    [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index, false},
-    [PARAM_BUFFER] = {"a tuple such as (\"write\", 0), a buffer or a buffer's name", convert_buffer,
-                      false},
-    [PARAM_INDEX_MAP] = {"a function such as lambda i, j: (j, i)", convert_index_map, true},
-    [PARAM_PAD_VALUE] = {"None, a number or a function", convert_pad_value, false},
-    [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any, true},
+    [PARAM_STR] = {"a str", convert_str},
+    [PARAM_OPT_STR] = {"a str or None", convert_opt_str},
+    [PARAM_FUNC] = {"a function's name or None", convert_func},
+    [PARAM_INT] = {"an int", convert_int},
+    [PARAM_OPT_INT] = {"an int or None", convert_opt_int},
+    [PARAM_INTS] = {"a list of ints", convert_ints},
+    [PARAM_OPT_INTS] = {"None or a list of ints", convert_opt_ints},
+    [PARAM_FLOATS] = {"a list of floats", convert_floats},
+    [PARAM_BOOL] = {"a bool", convert_bool},
+    [PARAM_BLOCK] = {"a block or a block's name", convert_block},
+    [PARAM_LOOP] = {"a loop", convert_loop},
+    [PARAM_LOCATION] = {"a loop", convert_location},
+    [PARAM_BLOCK_OR_LOOP] = {"a block or a loop", convert_block_or_loop},
+    [PARAM_LOOPS] = {"loops", convert_loops},
+    [PARAM_OPT_BLOCKS] = {"None or a list of blocks", convert_opt_blocks},
+    [PARAM_FACTORS] = {"a list of factors", convert_factors},
+    [PARAM_LOOP_OR_BLOCKS] = {"a loop or a list of blocks", convert_loop_or_blocks},
+    [PARAM_ACCESS] = {"\"read\" or \"write\"", convert_str},
+    [PARAM_FUNCTION] = {"a function", convert_function},
+    [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index},
+    [PARAM_BUFFER] = {"a tuple such as (\"write\", 0), a buffer or a buffer's name", convert_buffer},
+    [PARAM_INDEX_MAP] = {"a function such as lambda i, j: (j, i)", convert_index_map},
+    [PARAM_PAD_VALUE] = {"None, a number or a function", convert_pad_value},
+    [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any},
 };
-
-bool tirc_is_input(const Primitive *of, const Param *p) {
-  const unsigned flags = tirc_instruction_flags(of);
-  if (p->kind == PARAM_INDEX_MAP && flags & INST_MAP_IS_ATTR) return false;
-  return kind_rows[p->kind].input || flags & INST_ALL_INPUTS;
-}
 
 /* --- binding ------------------------------------------------------------------------------------
  */
-
-Value tirc_default_value(Tirc *c, const char *text) {
-  static const struct {
-    const char *text;
-    Value value;
-  } words[] = {
-      {"None", {.kind = VAL_NONE}},
-      {"True", {.kind = VAL_BOOL, .u.b = true}},
-      {"False", {.kind = VAL_BOOL, .u.b = false}},
-  };
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (!strcmp(words[i].text, text)) return words[i].value;
-  if (*text == '"' || *text == '\'')
-    return tirc_value_str(tirc_strndup(c, text + 1, strlen(text) - 2));
-  if (strpbrk(text, ".e")) return tirc_value_float(tirc_parse_double(text, NULL));
-  return tirc_value_int(strtoll(text, NULL, 10));
-}
 
 static int param_named(const Primitive *p, const char *name) {
   for (int i = 0; i < p->n_params; i++)
@@ -583,11 +526,11 @@ static void hand_out_warnings(Sched *s) {
 /* The outermost primitive is traced; one that another calls is that one's business. */
 static Value run(Sched *s, const Primitive *p, const Value *bound) {
   Value result = VALUE_NONE;
-  const bool trace = s->calls == 1 && !(tirc_instruction_flags(p) & INST_UNTRACED);
+  const bool trace = s->calls == 1 && !(p->flags & INST_UNTRACED);
   const Value *traced = trace ? tirc_trace_arguments(s, p, bound) : NULL;
   const Module *before = s->mod;
   const uint32_t overflows = s->c->n_overflows;
-  p->apply(s, bound, &result);
+  tirc_primitive_apply(s, p, bound, &result);
   if (s->c->n_overflows != overflows && s->calls == 1 && s->mod != before)
     tirc_require_countable(s, before);
   if (s->lets && s->calls == 1 && s->mod != before) require_lets_around(s);

@@ -1,27 +1,9 @@
-/* Steps are recorded around tirc_sched_call. The sentences come from sentences.def: a template a
+/* Steps are recorded around tirc_sched_call. The sentences come from primitives.def: a template a
  * primitive, filled with arguments that were put into words before the call and with its result. */
 #include "steps.h"
 
 #include "ir/tree/print.h"
-#include "passes/schedule/shape/core.h"
-
-static const char *const templates[] = {
-#define SENTENCE(name, text) text,
-#include "passes/words/sentences.def"
-#undef SENTENCE
-};
-static const char *const names[] = {
-#define SENTENCE(name, text) #name,
-#include "passes/words/sentences.def"
-#undef SENTENCE
-};
-enum { N_SENTENCES = sizeof names / sizeof *names };
-
-static const char *template_of(const Primitive *p) {
-  for (int i = 0; i < N_SENTENCES; i++)
-    if (!strcmp(names[i], p->name)) return templates[i];
-  return p->help;
-}
+#include "passes/schedule/shape/shape.h"
 
 /* --- values in words ---------------------------------------------------------------------------
  */
@@ -99,7 +81,7 @@ static const char *word_for(Sched *s, const Primitive *p, const StepDraft *d, co
 
 static const char *fill(Sched *s, const Primitive *p, const StepDraft *d, const Value *result) {
   Text t = {.c = s->c};
-  const char *at = template_of(p), *open;
+  const char *at = p->sentence, *open;
   while ((open = strchr(at, '{')) != NULL) {
     size_t n = strcspn(open + 1, "}");
     tirc_text_addn(&t, at, (size_t)(open - at));

@@ -9,7 +9,7 @@
 #define TIRC_SCHEDULE_COPIES_H
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 /* --- caches ----------------------------------------------------------------------------------- */
 

@@ -22,7 +22,7 @@
 #include "passes/schedule/moves/moves.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
 
 typedef struct Axis {

@@ -7,10 +7,6 @@
 /* --- from functions -----------------------------------------------------------------------------
  */
 
-bool tirc_is_axis_separator(Value v) {
-  return v.kind == VAL_STR && !strcmp(v.u.s, "axis_separator");
-}
-
 typedef struct MapResult {
   VEC(Expr) outputs;
   VEC(int) separators;

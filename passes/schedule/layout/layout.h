@@ -7,7 +7,7 @@
 #define TIRC_SCHEDULE_LAYOUT_H
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 /* --- rewriting accesses ----------------------------------------------------------------------- */
 
@@ -68,7 +68,6 @@ typedef struct IndexMap {
 IndexMap tirc_index_map(Sched *s, Value function, int n, const DType *types);
 /* The same for one that gives values: a plain whole number becomes a `number`, not an index. */
 IndexMap tirc_value_map(Sched *s, Value function, int n, const DType *types, DType number);
-bool tirc_is_axis_separator(Value v); /* the value of tir.IndexMap.AXIS_SEPARATOR */
 /* Raises index-map-inputs unless it has n inputs. */
 void tirc_require_inputs(Sched *s, const IndexMap *map, int n, const char *of);
 /* "(i0, i1) -> (i0 // 16, i1, i0 % 16)" */

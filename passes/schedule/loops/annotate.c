@@ -7,7 +7,7 @@
  * differ. Errors: annotation-value, annotation-not-found. */
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 static Attrs *attrs_of(struct StmtNode *s) {
   return s->kind == STMT_FOR ? &s->u.loop.annotations : &s->u.block.annotations;

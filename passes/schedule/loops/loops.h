@@ -9,7 +9,7 @@
 #ifndef TIRC_SCHEDULE_LOOPS_H
 #define TIRC_SCHEDULE_LOOPS_H
 
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 /* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */
 typedef struct Beyond {

@@ -18,7 +18,7 @@
  * order-matters. */
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 #include <stdlib.h>
 

@@ -23,7 +23,7 @@
  * no-loops */
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "loops.h"
 
 static void require_plain_loop(Sched *s, SRef *loop) {

@@ -5,7 +5,7 @@
  *                                  ->            block B
  *
  * No preconditions, but a function's root block has no place around it. Error: root-block. */
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 void tirc_prim_add_unit_loop(Sched *s, const Value *args, Value *result) {
   Tirc *c = s->c;

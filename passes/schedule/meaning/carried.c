@@ -1,7 +1,7 @@
 #include "carried.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/sight/sight.h"
 #include "finite.h"
 #include "witness.h"

@@ -1,7 +1,7 @@
 #include "cover.h"
 
 #include "passes/lower/lower.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/sight/written_box.h"
 #include "finite.h"
 #include "witness.h"

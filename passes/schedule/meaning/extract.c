@@ -2,7 +2,7 @@
 
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/sight/sight.h"
 

@@ -2,7 +2,7 @@
 #include "finite.h"
 
 #include "ir/tree/int_op.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/sight/index_eval.h"
 #include "witness.h"
 

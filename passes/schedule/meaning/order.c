@@ -1,6 +1,6 @@
 #include "order.h"
 
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "finite.h"
 #include "witness.h"
 

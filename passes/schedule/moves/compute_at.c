@@ -18,10 +18,9 @@
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/blocks/blocks.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/sight/sight.h"
-#include "passes/record/trace.h"
 
 typedef struct Move {
   Sched *s;

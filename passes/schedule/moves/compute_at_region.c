@@ -9,7 +9,7 @@
 #include "moves.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/sight/sight.h"
 
 #include "ir/arith/access.h"

@@ -8,7 +8,7 @@
 #define TIRC_SCHEDULE_MOVES_H
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 /* --- which instances -------------------------------------------------------------------------- */
 
@@ -71,5 +71,15 @@ _Noreturn void tirc_bad_inline_pattern(Sched *s, SRef *block, const char *why);
 /* An inlined expression stands outside of the loops of its block: it must not name their variables.
  * Loops that are around `other` as well are no matter. */
 void tirc_require_no_loop_vars(Sched *s, SRef *block, Stmt store, SRef *other);
+
+/* --- places that are no loops ----------------------------------------------------------------- */
+
+/* What sample_compute_location gives for "leave it" and "inline it". */
+Value tirc_root_mark(Sched *s);
+Value tirc_inline_mark(Sched *s);
+
+/* Whether argument 1 is such a mark; then it is done: nothing, or inlined. */
+bool tirc_moved_to_mark(Sched *s, const Value *args, Value *result,
+                        void (*inline_it)(Sched *, const Value *, Value *));
 
 #endif

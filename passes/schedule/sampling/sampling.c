@@ -8,31 +8,13 @@
  * innermost factor outwards, one that does not divide what is left takes all of it.
  * Errors: tile-count, decision, probabilities, root-block. */
 #include "ir/tree/print.h"
-#include "passes/schedule/shape/core.h"
-#include "random.h"
-#include "passes/record/trace.h"
-
-#include <time.h>
+#include "passes/schedule/shape/shape.h"
+#include "passes/schedule/moves/moves.h"
+#include "passes/schedule/state/random.h"
 
 enum { MAX_TILES = 64, MAX_TRIES = 1000000 };
 
 static Random rng(const Sched *s) { return (Random){s->rand_state}; }
-
-void tirc_sched_seed(Sched *s, int64_t seed) {
-  struct timespec now = {0};
-  if (seed == -1) {
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    seed = now.tv_nsec + now.tv_sec;
-  }
-  s->rand_state = tirc_random(seed).state;
-}
-
-int64_t tirc_sched_fork_seed(Sched *s) {
-  Random r = rng(s);
-  int64_t seed = tirc_random_fork(&r);
-  s->rand_state = r.state;
-  return seed;
-}
 
 /* What is decided of the call: by its argument, or else by the guide. */
 static Value decision_of(Sched *s, Value own) {
@@ -309,22 +291,6 @@ void tirc_prim_sample_compute_location(Sched *s, const Value *args, Value *resul
   }
   s->decision = tirc_value_int(places.decisions.at[chosen]);
   *result = places.at.at[chosen];
-}
-
-static Value mark(Sched *s, Expr *at, const char *name) {
-  if (!*at) *at = tirc_var(s->c, name, DT_INT32);
-  return tirc_value_loop(*at);
-}
-Value tirc_root_mark(Sched *s) { return mark(s, &s->root_mark, "root"); }
-Value tirc_inline_mark(Sched *s) { return mark(s, &s->inline_mark, "inline"); }
-
-bool tirc_moved_to_mark(Sched *s, const Value *args, Value *result,
-                        void (*inline_it)(Sched *, const Value *, Value *)) {
-  if (args[1].u.expr == s->inline_mark)
-    inline_it(s, args, result);
-  else if (args[1].u.expr != s->root_mark)
-    return false;
-  return true;
 }
 
 /* Marks in the trace where a search ends and what follows from it begins; changes nothing. */

@@ -13,7 +13,7 @@
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/sight/sight.h"
-#include "core.h"
+#include "shape.h"
 #include "passes/schedule/state/state.h"
 
 /* The first condition that failed, and in words what it failed on. */

@@ -1,7 +1,7 @@
 /* What primitives ask about a block and its scope: is the scope a stage pipeline, are the bindings
  * affine, does the block make an output, who are its neighbours, which buffer is meant. */
 #include "ir/tree/visit.h"
-#include "core.h"
+#include "shape.h"
 #include "passes/schedule/state/state.h"
 
 static const char *reads_too_much(Sched *s, const SRef *block) {

@@ -6,7 +6,7 @@
  *     for j:
  *       block C
  */
-#include "core.h"
+#include "shape.h"
 
 void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with) {
   const char *where = "its scope would be empty without it";

@@ -7,7 +7,7 @@
  * and names the place of the one that set it. What takes the place of a marked loop or block keeps
  * the mark if it is new in the program and has it, too. Marks of the program's own text count as
  * its author's affair, and so does a mark that is set anew or taken away by a call of its own. */
-#include "core.h"
+#include "shape.h"
 
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"

@@ -8,7 +8,7 @@
  * values are known (passes/lower/extents.c). */
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "core.h"
+#include "shape.h"
 
 typedef struct Search {
   Tirc *c;

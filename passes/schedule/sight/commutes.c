@@ -26,7 +26,7 @@
 #include "ir/tree/int_op.h"
 #include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 #include <math.h>
 

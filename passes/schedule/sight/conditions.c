@@ -6,7 +6,7 @@
  *           with T.block("B"):
  *               vi = T.axis.spatial(4, i)
  *               T.where(k < 6) */
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/nesting.h"
 #include "sight.h"
 

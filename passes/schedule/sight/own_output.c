@@ -2,7 +2,7 @@
  * That is so after an init, be it T.init() or one written by hand, `if vk == 0: B[vi] = 0`.
  * And whether it was so in the same run of the block, when that runs again in a loop around. */
 #include "passes/lower/lower.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/state.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "sight.h"

@@ -13,7 +13,7 @@
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/blocks/blocks.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "without_views.h"
 

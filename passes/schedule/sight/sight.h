@@ -10,7 +10,7 @@
 #ifndef TIRC_SCHEDULE_SIGHT_H
 #define TIRC_SCHEDULE_SIGHT_H
 
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 /* may_fail.c: a part of the expression that may fail where it is evaluated anew. That is a load at
  * an index that is not known to be inside of its buffer, and a division by what is not known to be

@@ -7,7 +7,7 @@
 
 #include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 #include "ir/arith/access.h"
 

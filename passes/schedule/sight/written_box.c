@@ -1,7 +1,7 @@
 #include "written_box.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/nesting.h"
 #include "sight.h"
 

@@ -1,17 +1,9 @@
-/* ScheduleErrors: the table of their kinds, and how one is raised.
+/* ScheduleErrors: how one is raised.
  *
  * A primitive raises where it finds the rule broken; it knows the loop, the block and the
  * condition. The call's text, place and the underlined program are added by tirc_sched_call, which
  * catches the error on its way out (call.c). */
 #include "passes/schedule/schedule.h"
-
-const ErrorInfo tirc_errors[SERR_COUNT] = {
-#define ERROR(id, code, title, hint) [SERR_##id] = {code, title, hint, TIRC_STATUS_NO},
-#define ARGUMENT_ERROR(id, code, title, hint) [SERR_##id] = {code, title, hint, TIRC_STATUS_BAD},
-#include "passes/words/errors.def"
-#undef ARGUMENT_ERROR
-#undef ERROR
-};
 
 void tirc_sched_mark(Sched *s, Stmt stmt) {
   for (int i = 0; i < s->n_marks; i++)

@@ -1,6 +1,6 @@
 #include "nesting.h"
 
-#include "passes/schedule/shape/core.h"
+#include "nodes.h"
 #include "state.h"
 
 static bool find(Tirc *c, Stmt s, Stmt to, Steps *out) {

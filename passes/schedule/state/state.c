@@ -9,10 +9,13 @@
  * scope cost little for the blocks in it that they leave alone. */
 #include "state.h"
 #include "ir/cpu.h"
+#include "random.h"
 
 #include "ir/tree/visit.h"
 #include "passes/record/trace.h"
-#include "passes/schedule/shape/core.h"
+#include "nodes.h"
+
+#include <time.h>
 
 enum { DEFAULT_SEED = 1 };
 
@@ -249,4 +252,22 @@ void tirc_sched_replace(Sched *s, SRef *old, Stmt with) {
   for (SRef *r = parent; r; r = r->parent) r->stmt = path[i++];
   tirc_walk_change(s, func, parent, scope, before, with, seq_index);
   s->replacing = false;
+}
+
+/* --- what it samples from ----------------------------------------------------------------------- */
+
+void tirc_sched_seed(Sched *s, int64_t seed) {
+  struct timespec now = {0};
+  if (seed == -1) {
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    seed = now.tv_nsec + now.tv_sec;
+  }
+  s->rand_state = tirc_random(seed).state;
+}
+
+int64_t tirc_sched_fork_seed(Sched *s) {
+  Random r = {s->rand_state};
+  const int64_t seed = tirc_random_fork(&r);
+  s->rand_state = r.state;
+  return seed;
 }

@@ -4,7 +4,7 @@
  * They know buffers, not elements, and depend on nothing but the order of the blocks and the
  * buffers that these read and write. There can be as many as pairs of blocks, so they are not kept:
  * the users of a buffer are, and the edges of one block follow from those of its buffers. */
-#include "passes/schedule/shape/core.h"
+#include "nodes.h"
 #include "state.h"
 
 /* Edges of one kind into dst: from those before it which (write ? write : read) what it `uses`. */

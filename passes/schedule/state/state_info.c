@@ -7,7 +7,7 @@
 #include "ir/tree/int_op.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/sight/sight.h"
-#include "passes/schedule/shape/core.h"
+#include "nodes.h"
 #include "state.h"
 
 /* --- affine bindings ------------------------------------------------------------------------- */

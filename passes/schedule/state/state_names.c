@@ -1,6 +1,6 @@
 /* Blocks by their names, so that get_block does not walk the program. A table of lists; blocks
  * that died or got another name leave their list when it is next looked at. */
-#include "passes/schedule/shape/core.h"
+#include "nodes.h"
 #include "state.h"
 
 typedef struct NameList {

@@ -9,7 +9,7 @@
  * and loads of buffers of which a block without others inside declares nothing. The rest is for
  * rewrites, which must not miss a load that nobody declared. */
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "nodes.h"
 #include "state.h"
 
 /* Each in order of execution. */

@@ -8,7 +8,7 @@
  * a new one gets a node. Those that went and were not met again are dead; a stamp tells which were
  * met. */
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "nodes.h"
 #include "state.h"
 
 int tirc_below(Stmt s, Stmt out[2]) {

@@ -2,7 +2,7 @@
  * same program finds: the same tree, the same blocks in each scope, the same dependences and flags.
  * For those who write primitives (debug_mask), and for the tests. */
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "nodes.h"
 #include "state.h"
 
 typedef struct Verify {

@@ -1,30 +1,11 @@
-/* The room of what all primitives share.
- *
- * A schedule is a module, the tree of its loops and blocks (state.h), and what TVM's definitions
- * say of each scope: dependences, complete and reduction blocks, stage pipelines. A call is bound,
- * run, put back when it fails (call.c) and recorded. What a primitive is made of is here too:
- * shapes of the tree, small rewrites, domains of loops and regions that are touched in them, the
- * plan that removes a leaf block.
- *
- * Decided here: what the reference's definitions decide from buffers and bindings alone. Whether a
- * new order, place or copy keeps what is computed is asked of sight/ and, where that does not
- * suffice, of meaning/. */
-#ifndef TIRC_SCHEDULE_CORE_H
-#define TIRC_SCHEDULE_CORE_H
+/* What primitives ask of the state and build with it: nodes of the tree, small rewrites, domains of
+ * loops and the regions that are touched in them, what is known of blocks and their neighbours. */
+#ifndef TIRC_SCHEDULE_NODES_H
+#define TIRC_SCHEDULE_NODES_H
 
 #include "ir/arith/access.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/schedule.h"
-
-/* --- marks ------------------------------------------------------------------------------------ */
-
-/* marks.c: the running call has set, or taken away, the annotation `key` of a loop or block, or
- * (NULL) a loop's kind. */
-void tirc_mark_changed(Sched *s, const SRef *at, const char *key);
-
-/* The marks that are there after a call of p on a schedule of `before`. Warns of those that it
- * dropped. */
-SetMarks tirc_marks_after(Sched *s, const Primitive *p, const Module *before);
 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
@@ -177,23 +158,6 @@ void tirc_bind_shapes(Sched *s, Analyzer *a, const SRef *scope);
 /* Whether a loop around the block runs another block of its scope as well. */
 bool tirc_shares_loops(Sched *s, SRef *block);
 
-/* outside_blocks.c: throws not-stage-pipeline when a statement of the scope that is in no block
- * uses what the block writes, or stores to what it reads. */
-void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block);
-
-/* Whether such a statement uses the buffer; what is in `besides`, a loop or block, does not count.
- */
-bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b);
-
-/* Whether somebody uses the buffer besides what is in a loop or block. */
-bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b);
-
-/* The buffers to which such statements below a loop store. */
-int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out);
-
-/* Whether a loop or block changes what an expression loads. */
-bool tirc_loads_change(Sched *s, SRef *at, Expr e);
-
 /* The loop of the scope on which the domain of an iterator of the block depends; NULL: none does.
  */
 SRef *tirc_loop_of_domain(const SRef *block);
@@ -243,16 +207,6 @@ bool tirc_shapes_load(Stmt s, Buffer b);
 void tirc_require_not_in_shapes(Sched *s, SRef *site, Buffer b);
 bool tirc_is_parameter(Sched *s, const SRef *block, Buffer b); /* of the block's function */
 
-/* TVM's LeafBlockRemovalPlan: what to pass to tirc_sched_replace so that a block and the loops
- * which have nothing else below them are gone. *src is the loop or block to be replaced (above or
- * the scope root itself), *with its replacement. Raises only-leaf when the block is all that its
- * scope has. */
-void tirc_plan_leaf_removal(Sched *s, SRef *block, SRef **src, Stmt *with);
-
-/* Throws index-overflow when the module has a constant that its type does not hold, and the one
- * before has none (overflow.c). */
-void tirc_require_countable(Sched *s, const Module *before);
-
 /* --- labels for messages ---------------------------------------------------------------------- */
 
 /* "tir.For#0 (i)" / "tir.Block#1 (C)": number is how TVM counts the locations of interest of one
@@ -262,7 +216,8 @@ const char *tirc_label(Sched *s, SRef *sref, int number);
 /* "block C", "loop i". */
 const char *tirc_describe(Sched *s, Stmt loop_or_block);
 
-/* Whether a reduction iterator stands in an index of what the block stores to. */
-bool tirc_is_indexed_by_reduction(Sched *s, const Block *b);
+/* The ranges of the loops from `low` (a block or loop, exclusive) up to `high` (exclusive; NULL:
+ * the scope's end), bound in a fresh analyzer. */
+Analyzer *tirc_analyzer_of_loops(Sched *s, SRef *low, SRef *high);
 
 #endif

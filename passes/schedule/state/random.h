@@ -2,8 +2,8 @@
  * 2^31 - 1) and, on top of it, uniform integers, weighted choices and factorizations. TVM draws
  * with the same generator through the C++ library's distributions, whose algorithms (libstdc++)
  * these are: the same seed gives the same decisions. */
-#ifndef TIRC_SCHEDULE_TRACE_RANDOM_H
-#define TIRC_SCHEDULE_TRACE_RANDOM_H
+#ifndef TIRC_SCHEDULE_RANDOM_H
+#define TIRC_SCHEDULE_RANDOM_H
 
 #include "ir/context.h"
 
