@@ -4,7 +4,7 @@
 
 #include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/index_eval.h"
+#include "passes/schedule/meaning/index_eval.h"
 #include "rng.h"
 #include "runtime/interp/free_order.h"
 

@@ -3,6 +3,8 @@
  * Indices are computed in 64 bits unless the whole buffer is known to be small enough for 32. */
 #include "internal.h"
 
+#include "ir/tree/vector_index.h"
+
 typedef struct Flat {
   PtrMap buffers; /* from a buffer to its flat form */
   PtrMap wide;    /* buffers whose indices need 64 bits */

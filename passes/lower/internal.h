@@ -40,9 +40,4 @@ Expr tirc_with_start(const WrapStart *w, Expr was, Expr e);
 /* written_out.c: e, or the same in other operators. */
 Expr tirc_written_out(Tirc *c, Expr e);
 
-/* Index arithmetic where an operand may be a vector: a ramp stays one. */
-Expr tirc_index_add(Tirc *c, Expr x, Expr y);
-Expr tirc_index_scale(Tirc *c, Expr x, Expr factor); /* factor is a scalar */
-Expr tirc_index_cast(Tirc *c, DType t, Expr x);      /* t is a scalar type */
-
 #endif

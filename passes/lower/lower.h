@@ -21,7 +21,5 @@ typedef void (*LowerObserver)(void *self, const char *pass, const Module *m);
 const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self);
 /* Every function through the passes up to the one of this name. */
 const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass);
-/* A statement that accesses what its views show, and no views (match_buffer.c). */
-Stmt tirc_without_views(Tirc *c, Stmt s);
 
 #endif

@@ -74,9 +74,6 @@ struct SRef {
   bool stores_first;    /* each instance, before it reads what it stores to */
 };
 
-#define SCHED_WARNING "warning"
-#define SCHED_EQUAL_CANDIDATES "equal-candidates"
-#define SCHED_LOST_MARK "lost-mark" /* any call that changes the program may drop a mark */
 typedef struct Warning {
   const char *code; /* SCHED_WARNING unless it has one of its own */
   Loc loc;

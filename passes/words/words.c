@@ -5,7 +5,7 @@
 #define P(name, kind) {#name, PARAM_##kind, NULL, false},
 #define D(name, kind, text) {#name, PARAM_##kind, text, false},
 #define K(name, kind, text) {#name, PARAM_##kind, text, true},
-#define PRIMITIVE(name, params, help, instruction, flags, sentence)                                 \
+#define PRIMITIVE(name, params, help, instruction, flags, sentence)                                \
   static const Param params_of_##name[] = {STRIP params};
 #include "primitives.def"
 #undef PRIMITIVE
@@ -21,9 +21,14 @@ const Primitive tirc_primitives[] = {
 #define UNTRACED INST_UNTRACED
 #define LISTED INST_LISTED
 #define MAP_IS_ATTR INST_MAP_IS_ATTR
-#define PRIMITIVE(name, params, help, instruction, flags, sentence)                                 \
-  {#name,       (int)(sizeof params_of_##name / sizeof(Param)),                                    \
-   params_of_##name, help, instruction, flags, sentence},
+#define PRIMITIVE(name, params, help, instruction, flags, sentence)                                \
+  {#name,                                                                                          \
+   (int)(sizeof params_of_##name / sizeof(Param)),                                                 \
+   params_of_##name,                                                                               \
+   help,                                                                                           \
+   instruction,                                                                                    \
+   flags,                                                                                          \
+   sentence},
 #include "primitives.def"
 #undef PRIMITIVE
 #undef MAP_IS_ATTR
@@ -67,8 +72,11 @@ const char *tirc_primitive_signature(Tirc *c, const Primitive *p) {
 bool tirc_is_decision(const Param *p) { return !strcmp(p->name, "decision"); }
 
 bool tirc_is_input(const Primitive *of, const Param *p) {
-  static const bool is_input[] = {
-      [PARAM_BLOCK] = true, [PARAM_LOOP] = true, [PARAM_LOCATION] = true, [PARAM_BLOCK_OR_LOOP] = true, [PARAM_LOOPS] = true, [PARAM_OPT_BLOCKS] = true, [PARAM_FACTORS] = true, [PARAM_LOOP_OR_BLOCKS] = true, [PARAM_INDEX_MAP] = true, [PARAM_ANY] = true, [PARAM_ANY] = true};
+  static const bool is_input[] = {[PARAM_BLOCK] = true,     [PARAM_LOOP] = true,
+                                  [PARAM_LOCATION] = true,  [PARAM_BLOCK_OR_LOOP] = true,
+                                  [PARAM_LOOPS] = true,     [PARAM_OPT_BLOCKS] = true,
+                                  [PARAM_FACTORS] = true,   [PARAM_LOOP_OR_BLOCKS] = true,
+                                  [PARAM_INDEX_MAP] = true, [PARAM_ANY] = true};
   if (p->kind == PARAM_INDEX_MAP && of->flags & INST_MAP_IS_ATTR) return false;
   return is_input[p->kind] || of->flags & INST_ALL_INPUTS;
 }

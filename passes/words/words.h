@@ -92,4 +92,9 @@ typedef struct ErrorInfo {
 } ErrorInfo;
 extern const ErrorInfo tirc_errors[SERR_COUNT];
 
+/* Codes of warnings. */
+#define SCHED_WARNING "warning"
+#define SCHED_EQUAL_CANDIDATES "equal-candidates"
+#define SCHED_LOST_MARK "lost-mark" /* any call that changes the program may drop a mark */
+
 #endif

@@ -4,7 +4,7 @@
 
 #include "ir/tree/visit.h"
 #include "passes/record/recorded_map.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/shape/shape.h"
 
 static const void *handle_key(Value v) {
   if (v.kind == VAL_LOOP) return v.u.expr;

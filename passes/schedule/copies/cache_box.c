@@ -7,7 +7,7 @@
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/state.h"
 #include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/sight/index_eval.h"
+#include "passes/schedule/meaning/index_eval.h"
 #include "passes/schedule/sight/sight.h"
 #include "copies.h"
 

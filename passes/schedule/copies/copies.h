@@ -86,8 +86,6 @@ void tirc_require_no_own_reads(Sched *s, const CacheStage *stage);
 
 /* Raises storage-scope when no target has it; an empty name is "global". */
 void tirc_require_storage_scope(Sched *s, const char *scope);
-/* The block above (or itself) that allocates the buffer; raises buffer-not-allocated. */
-SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b);
 /* A new buffer like b in another scope, named <b>_<scope>, with memory of its own. */
 Buffer tirc_buffer_with_scope(Tirc *c, Buffer b, const char *scope);
 

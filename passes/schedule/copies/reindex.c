@@ -17,6 +17,7 @@
  * or what is more must be inside of the buffer. Errors: buffer-selector, not-stage-pipeline,
  * not-leaf-block, reindex-access, reindex-nest, reindex-coverage, reads-own-output,
  * loop-variable-escapes, order-matters, buffer-not-found, root-block. */
+#include "passes/schedule/meaning/written_box.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/layout/layout.h"
 #include "passes/schedule/meaning/meaning.h"

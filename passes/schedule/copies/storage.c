@@ -7,16 +7,6 @@
 #include "passes/schedule/sight/sight.h"
 #include "copies.h"
 
-SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b) {
-  SRef *site = tirc_allocator_of(s, block, b);
-  if (site) return site;
-  tirc_sched_error_at(
-      s, block->stmt, SERR_BUFFER_NOT_ALLOCATED, NULL, NULL,
-      "%s is not allocated by a block: it is a parameter of the function or a view made "
-      "by T.match_buffer.",
-      b->name);
-}
-
 /* --- set_scope
  * -------------------------------------------------------------------------------------- */
 

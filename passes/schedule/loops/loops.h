@@ -11,11 +11,4 @@
 
 #include "passes/schedule/shape/shape.h"
 
-/* What a loop that starts at 0 would reach with a larger extent, were its blocks guarded. */
-typedef struct Beyond {
-  const char *what; /* NULL: nothing that does harm */
-  Expr failing;     /* what of it is not to be evaluated; NULL: all of it */
-} Beyond;
-Beyond tirc_beyond(Sched *s, const SRef *loop, Expr extent);
-
 #endif

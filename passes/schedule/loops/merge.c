@@ -22,17 +22,17 @@
 
 #include <stdlib.h>
 
-typedef struct Nest {
+typedef struct MergeNest {
   SRef *inner;  /* the given loop */
   SRef **loops; /* outermost first */
   int place;    /* in the shared body */
-} Nest;
+} MergeNest;
 
 typedef struct Merge {
   Sched *s;
   Tirc *c;
   int n, depth;
-  Nest *nests;
+  MergeNest *nests;
   SRef *shared;
   Stmt body; /* of shared */
 } Merge;
@@ -58,7 +58,7 @@ static void require_mergeable(Merge *m, SRef *loop) {
                    f->annotations.n ? "annotations" : "a thread binding");
 }
 
-static int read_nest(Merge *m, Nest *nest) {
+static int read_nest(Merge *m, MergeNest *nest) {
   VEC(SRef *) up = {0};
   if (nest->inner == m->shared) bad_shape(m, nest->inner, "the other loops are inside of it");
   for (SRef *r = nest->inner; r != m->shared; r = r->parent) {
@@ -87,7 +87,7 @@ static void read_nests(Merge *m, Value list) {
   Sched *s = m->s;
   m->n = list.u.list->n;
   if (!m->n) tirc_sched_error(s, SERR_NO_LOOPS, NULL, NULL, "sch.merge is given no loop");
-  m->nests = tirc_new_array(m->c, Nest, m->n);
+  m->nests = tirc_new_array(m->c, MergeNest, m->n);
   SRef **loops = tirc_new_array(m->c, SRef *, m->n);
   for (int i = 0; i < m->n; i++) {
     loops[i] = m->nests[i].inner = tirc_sref_of_value(s, list.u.list->at[i]);
@@ -271,7 +271,7 @@ static Boxes boxes_of(Merge *m, SRef *loop, const Uses *other) {
 
 /* The loops of a nest as they count for one step of the proof: those before step k are the same in
  * both nests, loop k is `ahead`, the others are any. */
-static void step_vars(Merge *m, Analyzer *a, const Nest *nest, int k, const Expr *same, Expr at_k,
+static void step_vars(Merge *m, Analyzer *a, const MergeNest *nest, int k, const Expr *same, Expr at_k,
                       PtrMap *map) {
   for (int i = 0; i < m->depth; i++) {
     const For *f = tirc_loop_of(nest->loops[i]);
@@ -283,7 +283,7 @@ static void step_vars(Merge *m, Analyzer *a, const Nest *nest, int k, const Expr
 
 /* x at iterations that are later than those of y touches other elements. Later at loop k, and equal
  * in all loops outside of it. */
-static bool apart_at(Merge *m, const Nest *nx, const Box *x, const Nest *ny, const Box *y, int k) {
+static bool apart_at(Merge *m, const MergeNest *nx, const Box *x, const MergeNest *ny, const Box *y, int k) {
   Tirc *c = m->c;
   const For *f = tirc_loop_of(nx->loops[k]);
   int64_t extent;
@@ -316,8 +316,8 @@ static bool apart_at(Merge *m, const Nest *nx, const Box *x, const Nest *ny, con
   return false;
 }
 
-/* Nest x stood before y; now its later iterations come after earlier ones of y. */
-static void require_order_kept(Merge *m, const Nest *x, const Nest *y, bool swapped) {
+/* MergeNest x stood before y; now its later iterations come after earlier ones of y. */
+static void require_order_kept(Merge *m, const MergeNest *x, const MergeNest *y, bool swapped) {
   Uses ux = uses_of(m->c, x->loops[0]->stmt), uy = uses_of(m->c, y->loops[0]->stmt);
   if (!conflict(&ux, &uy)) return;
   Boxes bx = boxes_of(m, x->inner, &uy), by = boxes_of(m, y->inner, &ux);
@@ -365,7 +365,7 @@ static Stmt merged(Merge *m, Expr *inner) {
 }
 
 static int last_first(const void *x, const void *y) {
-  return ((const Nest *)y)->place - ((const Nest *)x)->place;
+  return ((const MergeNest *)y)->place - ((const MergeNest *)x)->place;
 }
 
 void tirc_prim_merge(Sched *s, const Value *args, Value *result) {

@@ -1,8 +1,8 @@
 #include "carried.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/sight.h"
+#include "passes/schedule/state/nodes.h"
+#include "meaning.h"
 #include "finite.h"
 #include "witness.h"
 

@@ -1,8 +1,8 @@
 #include "cover.h"
 
-#include "passes/lower/lower.h"
-#include "passes/schedule/shape/shape.h"
-#include "passes/schedule/sight/written_box.h"
+#include "ir/tree/views.h"
+#include "passes/schedule/state/nodes.h"
+#include "written_box.h"
 #include "finite.h"
 #include "witness.h"
 

@@ -2,9 +2,9 @@
 
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
+#include "passes/schedule/state/nodes.h"
 #include "passes/schedule/state/nesting.h"
-#include "passes/schedule/sight/sight.h"
+#include "meaning.h"
 
 /* --- the way ---------------------------------------------------------------------------------- */
 

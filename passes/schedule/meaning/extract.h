@@ -12,7 +12,7 @@
 #ifndef TIRC_SCHEDULE_MEANING_EXTRACT_H
 #define TIRC_SCHEDULE_MEANING_EXTRACT_H
 
-#include "passes/schedule/sight/without_views.h"
+#include "without_views.h"
 #include "set.h"
 
 typedef enum PlaceKind {

@@ -14,8 +14,11 @@
 
 #include "bounds.h"
 #include "carried.h"
+#include "conditions.h"
 #include "cover.h"
 #include "init_first.h"
 #include "order.h"
+#include "reducer.h"
+#include "updates.h"
 
 #endif

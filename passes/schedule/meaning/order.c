@@ -1,6 +1,6 @@
 #include "order.h"
 
-#include "passes/schedule/shape/shape.h"
+#include "passes/schedule/state/nodes.h"
 #include "finite.h"
 #include "witness.h"
 

@@ -3,7 +3,7 @@
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
+#include "passes/schedule/state/nodes.h"
 
 static ZSet condition_of(Relations *r, Place *at, Expr e);
 

@@ -1,6 +1,6 @@
 #include "witness.h"
 
-#include "passes/schedule/shape/shape.h"
+#include "passes/schedule/state/nodes.h"
 
 static void add_iteration(Text *t, int n, const Expr *names, const int64_t *at) {
   for (int i = 0; i < n; i++)

@@ -82,70 +82,6 @@ static const char *why_not_dominant(Sched *s, SRef *block, SRef *root) {
   return NULL;
 }
 
-/* --- the output is not indexed by reduction iterators ---------------------------------------- */
-
-typedef struct OutputSearch {
-  Tirc *c;
-  const Block *b;
-  PtrMap reduce; /* reduction iterators, and what is bound to them */
-  PtrMap own;    /* buffers that live inside of the block */
-  Expr index;
-  Buffer buffer;
-} OutputSearch;
-
-static void look_at_index(OutputSearch *search, Expr index, Buffer buffer) {
-  if (search->index || tirc_map_has(&search->own, buffer)) return;
-  if (!tirc_uses_any(index, &search->reduce)) return;
-  search->index = index;
-  search->buffer = buffer;
-}
-
-static void look_at_buffers(OutputSearch *search, const Block *b) {
-  for (int i = 0; i < b->n_allocs; i++) tirc_map_set(search->c, &search->own, b->allocs[i], b);
-  for (int i = 0; i < b->n_matches; i++) {
-    const Region *shown = &b->matches[i].source;
-    for (int k = 0; k < search->b->n_writes; k++)
-      for (int d = 0; search->b->writes[k].buffer == shown->buffer && d < shown->buffer->ndim; d++)
-        look_at_index(search, shown->dims[d].min, shown->buffer);
-  }
-}
-
-static bool look_at_store(Visitor *v, Stmt stmt) {
-  OutputSearch *search = v->self;
-  if (search->index) return false;
-  if (stmt->kind == STMT_LET && tirc_uses_any(stmt->u.let.value, &search->reduce))
-    tirc_map_set(search->c, &search->reduce, stmt->u.let.var, stmt);
-  if (stmt->kind == STMT_BLOCK) {
-    const Block *b = &stmt->u.block;
-    for (int i = 0; i < b->n_iters; i++)
-      if (tirc_uses_any(b->iter_values[i], &search->reduce))
-        tirc_map_set(search->c, &search->reduce, b->iters[i].var, stmt);
-    look_at_buffers(search, b);
-  }
-  if (stmt->kind == STMT_ALLOC) tirc_map_set(search->c, &search->own, stmt->u.alloc.buffer, stmt);
-  if (stmt->kind != STMT_STORE) return true;
-  for (int i = 0; i < stmt->u.store.n; i++)
-    look_at_index(search, stmt->u.store.indices[i], stmt->u.store.buffer);
-  return false;
-}
-
-static const char *why_output_indexed_by_reduction(Sched *s, const Block *b) {
-  OutputSearch search = {.c = s->c, .b = b};
-  for (int i = 0; i < b->n_iters; i++)
-    if (b->iters[i].kind == ITER_REDUCE) tirc_map_set(s->c, &search.reduce, b->iters[i].var, b);
-  if (search.reduce.n == 0) return NULL;
-  look_at_buffers(&search, b);
-  Visitor v = {.stmt = look_at_store, .expr = tirc_skip_expr, .self = &search};
-  tirc_visit_stmt(&v, b->body);
-  if (!search.index) return NULL;
-  return tirc_format(s->c, "index %s of buffer %s, which it writes, uses a reduction iterator",
-                     tirc_print_expr(s->c, search.index), search.buffer->name);
-}
-
-bool tirc_is_indexed_by_reduction(Sched *s, const Block *b) {
-  return why_output_indexed_by_reduction(s, b) != NULL;
-}
-
 /* --- a sum reads nothing else of its output ----------------------------------------------------
  *
  * The regions of a block with an init do not say so: they leave out what it writes. */
@@ -315,7 +251,7 @@ static Failure check_reduction(Sched *s, SRef *block, SRef *root, bool triangles
   if (iter) return iter_failure(s, 3, iter, "spatial or reduce");
   const char *dominant = why_not_dominant(s, block, root);
   if (dominant) return (Failure){4, dominant};
-  const char *output = why_output_indexed_by_reduction(s, b);
+  const char *output = tirc_why_indexed_by_reduction(s, b);
   if (output) return (Failure){5, output};
   const char *other = why_reads_other_output(s, b, NULL);
   if (other) return (Failure){6, other};
@@ -349,27 +285,6 @@ const char *tirc_why_not_local_complete(Sched *s, SRef *block, SRef *subtree) {
 
 const char *tirc_why_not_local_reduction(Sched *s, SRef *block, SRef *subtree) {
   return in_words(s, check_reduction(s, block, subtree, true), "a local reduction block");
-}
-
-static bool chooses_elements(const Block *b, Expr var) {
-  for (int i = 0; i < b->n_writes; i++)
-    for (int d = 0; d < b->writes[i].buffer->ndim; d++)
-      if (tirc_uses_var(b->writes[i].dims[d].min, var)) return true;
-  return false;
-}
-
-bool tirc_sums_nothing(Sched *s, SRef *block) {
-  const Block *b = tirc_block_of(block);
-  bool never = !tirc_is_true(b->predicate) &&
-               tirc_prove(tirc_analyzer_around(s, block->parent), tirc_not(s->c, b->predicate));
-  for (int i = 0; i < b->n_iters; i++) {
-    if (!tirc_is_int(b->iters[i].dom.extent, 0)) continue;
-    if (b->iters[i].kind == ITER_SPATIAL && chooses_elements(b, b->iters[i].var)) return false;
-    never = true;
-  }
-  for (const SRef *r = block->parent; r && tirc_is_loop(r); r = r->parent)
-    never |= tirc_is_int(tirc_loop_of(r)->extent, 0);
-  return never;
 }
 
 bool tirc_reads_other_output(Sched *s, const SRef *block) {

@@ -5,7 +5,6 @@
  *   T.if_then_else(J[i] < 2, A[I[J[i]]], 0)         I, of two elements, is loaded at J[i]
  *
  * What runs there in any case may evaluate the same; then it fails no more than it did. */
-#include "passes/schedule/shape/shape.h"
 #include "sight.h"
 
 typedef struct Sure {

@@ -12,7 +12,6 @@
 
 #include "ir/tree/int_op.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
 
 #include "ir/arith/access.h"

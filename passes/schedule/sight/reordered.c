@@ -12,10 +12,8 @@
 
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/blocks/blocks.h"
-#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
-#include "without_views.h"
+#include "passes/schedule/meaning/without_views.h"
 
 #include "ir/arith/access.h"
 

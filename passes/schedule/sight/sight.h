@@ -10,7 +10,8 @@
 #ifndef TIRC_SCHEDULE_SIGHT_H
 #define TIRC_SCHEDULE_SIGHT_H
 
-#include "passes/schedule/shape/shape.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/state/nodes.h"
 
 /* may_fail.c: a part of the expression that may fail where it is evaluated anew. That is a load at
  * an index that is not known to be inside of its buffer, and a division by what is not known to be
@@ -18,34 +19,6 @@
  * `run` (NULL: nothing) evaluates in any case is none; NULL: there is none. */
 Expr tirc_failing_part(Sched *s, const SRef *at, Analyzer *a, Expr e, Stmt run);
 const char *tirc_how_it_fails(Tirc *c, Expr part); /* "read outside of A" */
-
-/* An iterator whose binding stands on something outside of the scope, so that a run of the scope
- * does not pass through all of its domain; NULL: none does. */
-Expr tirc_outer_iter(Sched *s, SRef *block);
-
-/* Whether an `if`, a `while`, or a loop that repeats the block and may be empty, stands between it
- * and `high`, a loop or block around it. */
-bool tirc_is_guarded(Sched *s, SRef *block, const SRef *high);
-
-/* What must hold for the block to run: its predicate and the conditions around it up to `high`, in
- * terms of loops, not of what is let from them (conditions.c). NULL: a `while` is there, too. */
-Expr tirc_condition_of(Sched *s, SRef *block, const SRef *high);
-
-/* Whether the writer has run where the reader, which comes after it, does. Which part of its own
- * loops its predicate chooses is a matter of the region that it writes. */
-bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader);
-
-/* The predicate `and` those conjuncts of a condition that do not follow from what the analyzer
- * knows. */
-Expr tirc_and_unproved(Tirc *c, Analyzer *a, Expr predicate, Expr cond);
-
-/* The conjuncts of a condition that use some of the variables, or those that use none. */
-Expr tirc_conjuncts(Tirc *c, Expr cond, const PtrMap *vars, bool with);
-
-/* The box that an instance of the block writes of what it declares to write: a smaller one where
- * the declaration is known to be too large, as that of a part of a loop is, which each instance
- * declares to write whole. */
-Region tirc_written_region(Sched *s, SRef *block, const Region *declared);
 
 /* Whether the block's init, if it has one, runs for all its sums each time that its scope does
  * (sum_start.c). */
@@ -76,16 +49,6 @@ Region tirc_read_without_init(Tirc *c, const Block *b, const Region *written);
 /* Whether the block, run again in the loop, may read what its last run stored, be it in blocks
  * inside of it. NULL: run again with all steps of its sums. */
 bool tirc_goes_on_from_last_run(Sched *s, SRef *block, const SRef *loop);
-
-/* Whether what a block with an init reads of the buffer is only the element that the init stores.
- */
-bool tirc_only_adds(const Block *b, Buffer buffer);
-
-/* Whether the body starts with an init of the buffer that was written by hand. */
-bool tirc_starts_with_init(const Block *b, Buffer buffer);
-
-/* How many statements at the start of the body do nothing but that, for any buffer. */
-int tirc_inits_by_hand(const Block *b);
 
 /* reordered_init.c: whether the init stores to elements that its own instance does not update, or
  * that other instances use: then it matters when it runs. */
@@ -128,9 +91,7 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
 /* The part of it that is about a block's init, by sight: it stays the first that runs of each sum,
  * if those have elements of their own. */
 bool tirc_init_stays_first(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block);
-/* False when two instances of the block that update the same element give another result in the
- * other order. */
-bool tirc_update_commutes(Tirc *c, const Block *b);
+
 
 /* --- states that are overwritten -------------------------------------------------------------- */
 

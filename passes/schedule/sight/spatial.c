@@ -21,7 +21,6 @@
 
 #include "ir/tree/int_op.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/meaning/meaning.h"
 

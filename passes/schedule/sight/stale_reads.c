@@ -10,11 +10,9 @@
 
 #include "ir/tree/int_op.h"
 #include "ir/tree/visit.h"
-#include "passes/lower/lower.h"
-#include "passes/schedule/shape/shape.h"
+#include "ir/tree/views.h"
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/moves/moves.h"
 
 typedef struct Stores {
   const Block *block;

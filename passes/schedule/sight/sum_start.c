@@ -11,9 +11,7 @@
  * the block, lets any step of a sum run, it must let that one. And it must be for the elements of
  * all steps, which it is not where these are indexed by the reduction. */
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/moves/moves.h"
 #include "sight.h"
 
 #include "ir/arith/access.h"

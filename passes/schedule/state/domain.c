@@ -169,3 +169,24 @@ SRef *tirc_loop_of_domain(const SRef *block) {
         return l;
   return NULL;
 }
+
+static bool is_point(const Region *r) {
+  for (int i = 0; i < r->buffer->ndim; i++)
+    if (!tirc_is_int(r->dims[i].extent, 1)) return false;
+  return true;
+}
+
+Region tirc_written_region(Sched *s, SRef *block, const Region *declared) {
+  if (is_point(declared)) return *declared;
+  const Block *b = tirc_block_of(block);
+  Analyzer *a = tirc_analyzer(s->c);
+  tirc_bind_iters(a, b);
+  Access access = tirc_block_access(s->c, block->stmt);
+  if (tirc_region_of(access.opaque.n, access.opaque.at, declared->buffer)) return *declared;
+  for (int i = 0; i < access.writes.n; i++) {
+    const Region *actual = &access.writes.at[i];
+    for (int d = 0; actual->buffer == declared->buffer && d < declared->buffer->ndim; d++)
+      if (tirc_prove_lt(a, actual->dims[d].extent, declared->dims[d].extent)) return *actual;
+  }
+  return *declared;
+}

@@ -220,4 +220,49 @@ const char *tirc_describe(Sched *s, Stmt loop_or_block);
  * the scope's end), bound in a fresh analyzer. */
 Analyzer *tirc_analyzer_of_loops(Sched *s, SRef *low, SRef *high);
 
+/* --- statements outside of blocks (outside_blocks.c) ------------------------------------------- */
+
+/* Throws not-stage-pipeline when a statement of the scope that is in no block
+ * uses what the block writes, or stores to what it reads. */
+void tirc_require_no_loose_use(Sched *s, const SRef *scope, const SRef *block);
+
+/* Whether such a statement uses the buffer; what is in `besides`, a loop or block, does not count.
+ */
+bool tirc_loosely_used(const SRef *scope, const SRef *besides, Buffer b);
+
+/* Whether somebody uses the buffer besides what is in a loop or block. */
+bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b);
+
+/* The buffers to which such statements below a loop store. */
+int tirc_loose_stores(Sched *s, SRef *loop, Buffer **out);
+
+/* Whether a loop or block changes what an expression loads. */
+bool tirc_loads_change(Sched *s, SRef *at, Expr e);
+
+/* --- scopes (scope.c) ------------------------------------------------------------------------- */
+
+/* TVM's GetScopeRoot(..., require_stage_pipeline): the scope root, or raise. */
+SRef *tirc_require_scope_root(Sched *s, SRef *sref, bool stage_pipeline);
+void tirc_require_affine_binding(Sched *s, SRef *block,
+                                 SRef *high_exclusive); /* NULL: whole scope */
+bool tirc_is_output_block(Sched *s, SRef *block, SRef *scope);
+bool tirc_is_trivial_binding(Stmt block, int n_loops, SRef *const *loops);
+/* Which kinds of iterators the loop variable reaches in a block's bindings: the bit 1 << IterKind.
+ */
+unsigned tirc_loop_iter_kinds(Sched *s, SRef *loop);
+/* Producers and consumers of a block within a scope, without doubles, in order. */
+int tirc_producers(Sched *s, SRef *block, SRef *scope, SRef ***out);
+int tirc_consumers(Sched *s, SRef *block, SRef *scope, SRef ***out);
+/* The n-th buffer that a block reads or writes (`value` is a BUFFER_INDEX argument); raises
+ * buffer-index or buffer-not-found. */
+Buffer tirc_nth_buffer(Sched *s, SRef *block, Value value, bool is_write);
+
+/* The block above (or itself) that allocates the buffer; raises buffer-not-allocated. */
+SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b);
+
+/* The box that an instance of the block writes of what it declares to write: a smaller one where
+ * the declaration is known to be too large, as that of a part of a loop is, which each instance
+ * declares to write whole. */
+Region tirc_written_region(Sched *s, SRef *block, const Region *declared);
+
 #endif

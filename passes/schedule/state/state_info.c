@@ -5,8 +5,6 @@
  * What holds of a block is found again when it was rewritten, or when one that shares a buffer with
  * it was; dependences are in state_deps.c. */
 #include "ir/tree/int_op.h"
-#include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/sight/sight.h"
 #include "nodes.h"
 #include "state.h"
 

@@ -16,4 +16,8 @@ bool tirc_sees_domain_reached(Sched *s, SRef *block);
 /* Whether the predicate follows from the domains, part by part. */
 bool tirc_sees_domain_implies_predicate(Sched *s, SRef *block);
 
+/* An iterator whose binding stands on something outside of the scope, so that a run of the scope
+ * does not pass through all of its domain; NULL: none does. */
+Expr tirc_outer_iter(Sched *s, SRef *block);
+
 #endif

@@ -6,8 +6,8 @@
 #include "without_views.h"
 
 #include "ir/tree/visit.h"
-#include "passes/lower/lower.h"
-#include "passes/schedule/shape/shape.h"
+#include "ir/tree/views.h"
+#include "passes/schedule/state/nodes.h"
 
 #include "ir/arith/access.h"
 

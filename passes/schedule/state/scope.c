@@ -1,7 +1,7 @@
 /* What primitives ask about a block and its scope: is the scope a stage pipeline, are the bindings
  * affine, does the block make an output, who are its neighbours, which buffer is meant. */
 #include "ir/tree/visit.h"
-#include "shape.h"
+#include "nodes.h"
 #include "passes/schedule/state/state.h"
 
 static const char *reads_too_much(Sched *s, const SRef *block) {
@@ -198,4 +198,14 @@ bool tirc_is_used_besides(Sched *s, SRef *inside, Buffer b) {
     inside = scope;
   }
   return false;
+}
+
+SRef *tirc_require_allocated(Sched *s, SRef *block, Buffer b) {
+  SRef *site = tirc_allocator_of(s, block, b);
+  if (site) return site;
+  tirc_sched_error_at(
+      s, block->stmt, SERR_BUFFER_NOT_ALLOCATED, NULL, NULL,
+      "%s is not allocated by a block: it is a parameter of the function or a view made "
+      "by T.match_buffer.",
+      b->name);
 }

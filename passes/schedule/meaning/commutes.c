@@ -20,13 +20,13 @@
  * Calls that nothing is known of pass: that the iterations of a reduction commute is what its
  * author says. What is too long to be looked at does not. */
 #include "algebra.h"
-#include "sight.h"
+#include "meaning.h"
 
 #include "ir/arith/access.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/visit.h"
-#include "passes/lower/lower.h"
-#include "passes/schedule/shape/shape.h"
+#include "ir/tree/views.h"
+#include "passes/schedule/state/nodes.h"
 
 #include <math.h>
 

@@ -6,9 +6,9 @@
  *           with T.block("B"):
  *               vi = T.axis.spatial(4, i)
  *               T.where(k < 6) */
-#include "passes/schedule/shape/shape.h"
+#include "passes/schedule/state/nodes.h"
 #include "passes/schedule/state/nesting.h"
-#include "sight.h"
+#include "meaning.h"
 
 /* From the innermost one outwards, so that what is let is put in. */
 static Expr and_steps(Tirc *c, const Steps *steps, Expr condition) {
@@ -101,4 +101,27 @@ bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader) {
   const Expr known = tirc_condition_of(s, reader, common);
   Analyzer *a = tirc_analyzer_around(s, writer->parent);
   return condition && known && holds_with(s, a, condition, known, &own);
+}
+
+/* --- sums of nothing ---------------------------------------------------------------------------- */
+
+static bool chooses_elements(const Block *b, Expr var) {
+  for (int i = 0; i < b->n_writes; i++)
+    for (int d = 0; d < b->writes[i].buffer->ndim; d++)
+      if (tirc_uses_var(b->writes[i].dims[d].min, var)) return true;
+  return false;
+}
+
+bool tirc_sums_nothing(Sched *s, SRef *block) {
+  const Block *b = tirc_block_of(block);
+  bool never = !tirc_is_true(b->predicate) &&
+               tirc_prove(tirc_analyzer_around(s, block->parent), tirc_not(s->c, b->predicate));
+  for (int i = 0; i < b->n_iters; i++) {
+    if (!tirc_is_int(b->iters[i].dom.extent, 0)) continue;
+    if (b->iters[i].kind == ITER_SPATIAL && chooses_elements(b, b->iters[i].var)) return false;
+    never = true;
+  }
+  for (const SRef *r = block->parent; r && tirc_is_loop(r); r = r->parent)
+    never |= tirc_is_int(tirc_loop_of(r)->extent, 0);
+  return never;
 }

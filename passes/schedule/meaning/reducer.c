@@ -10,7 +10,10 @@
  *
  * The comparison may break ties by another component, which the leading one need not do. Selecting
  * by a total order is associative and commutative up to which of two equal candidates is kept. */
-#include "passes/schedule/blocks/blocks.h"
+#include "reducer.h"
+
+#include "ir/tree/visit.h"
+#include "passes/schedule/state/nodes.h"
 
 #include <math.h>
 

@@ -10,8 +10,7 @@
  * Arithmetic is harmless there, whatever comes out. Loads, divisions and calls by the variable, and
  * by what is computed from it, are not; nor is what should run once in each old iteration. */
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
-#include "loops.h"
+#include "shape.h"
 
 typedef struct Look {
   Tirc *c;

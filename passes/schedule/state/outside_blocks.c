@@ -8,7 +8,7 @@
  * What is known of a scope is about its blocks. Before a block of it is moved or gets a copy, this
  * asks whether something that is not known would be left behind. */
 #include "ir/tree/visit.h"
-#include "shape.h"
+#include "nodes.h"
 
 typedef struct Search {
   Visitor v;
