@@ -2,7 +2,7 @@
 #include "signature.h"
 
 #include "ir/tree/visit.h"
-#include "runtime/interp/interp.h"
+#include "ir/tree/symbols.h"
 
 static bool find_handle_let(Visitor *v, Stmt s) {
   if (s->kind == STMT_LET && s->u.let.var->dtype.code == TYPE_HANDLE) *(bool *)v->self = true;

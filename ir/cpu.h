@@ -3,7 +3,7 @@
 #ifndef TIRC_IR_CPU_H
 #define TIRC_IR_CPU_H
 
-#include "ir/tree/ir.h"
+#include "context.h"
 
 typedef enum CpuArch { CPU_X86_64, CPU_AARCH64, CPU_APPLE } CpuArch;
 

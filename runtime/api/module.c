@@ -5,7 +5,6 @@
 
 #include "codegen/c/c.h"
 #include "codegen/llvm/llvm.h"
-#include "codegen/symbols.h"
 #include "ir/arith/equal.h"
 #include "ir/arith/hash.h"
 #include "ir/tree/print.h"

@@ -1,7 +1,7 @@
 #include "free_order.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/blocks/blocks.h"
+#include "passes/schedule/meaning/reducer.h"
 
 typedef struct Freeing {
   Tirc *c;

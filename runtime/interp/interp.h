@@ -5,7 +5,7 @@
 #ifndef TIRC_RUNTIME_INTERP_H
 #define TIRC_RUNTIME_INTERP_H
 
-#include "ir/tree/ir.h"
+#include "ir/tree/symbols.h"
 #include "runtime/arrays/tensor.h"
 
 typedef struct Argument { /* one a parameter */
@@ -79,10 +79,6 @@ typedef struct InterpOptions {
 bool tirc_interpret_with(Tirc *c, const Func *f, int n_args, const Argument *args,
                          const InterpOptions *o);
 
-/* The variables that stand in the shapes, strides and offsets of f's parameter buffers without
- * being scalar parameters themselves (`n = T.int32()` in a program), in order of first appearance.
- */
-int tirc_symbolic_params(Tirc *c, const Func *f, Expr **out);
 /* Checks dtype, rank and shape of the tensors against f's parameters and solves for the symbolic
  * extents: values[i] belongs to tirc_symbolic_params' i-th. A tensor may also be flat (of one
  * dimension) where the buffer has strides or an offset, and of any shape where the buffer is flat,

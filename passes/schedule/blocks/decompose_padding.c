@@ -17,7 +17,6 @@
 #include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/moves/moves.h"
 #include "passes/schedule/sight/sight.h"
 
 typedef struct Padding {

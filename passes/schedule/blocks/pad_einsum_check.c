@@ -7,7 +7,6 @@
  * - The copy back moves elements that the block has not written over what was there before, or sums
  *   that lack what was there before. */
 #include "passes/schedule/meaning/written_box.h"
-#include "passes/schedule/loops/loops.h"
 #include "passes/schedule/sight/sight.h"
 #include "blocks.h"
 

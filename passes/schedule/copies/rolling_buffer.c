@@ -19,7 +19,6 @@
  *
  * Errors: buffer-index, buffer-not-found, root-block, not-stage-pipeline, output-block,
  * not-tiled, rolling-pattern, rolling-order, cache-alias. */
-#include "passes/schedule/moves/moves.h"
 
 #include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"

@@ -14,7 +14,6 @@
  * index-map-range, mixed-iterator-kinds, index-map-not-bijective, loop-variable-escapes,
  * order-matters, root-block, index-map-inputs, index-map-result, iterator-order. */
 #include "ir/tree/print.h"
-#include "passes/schedule/blocks/blocks.h"
 #include "passes/schedule/sight/sight.h"
 #include "layout.h"
 

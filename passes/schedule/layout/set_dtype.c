@@ -7,7 +7,7 @@
  * Unsafe, because values may lose precision or leave the type's range: it is the only primitive
  * that is meant to change numbers. The buffer must be allocated by a block. Errors: buffer-index,
  * buffer-not-found, buffer-dtype, buffer-not-allocated, buffer-not-plain. */
-#include "passes/schedule/copies/copies.h"
+#include "passes/schedule/shape/shape.h"
 
 typedef struct Retype {
   Tirc *c;
