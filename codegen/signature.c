@@ -1,8 +1,8 @@
 /* The parameters of a function, in the order of the binary interface. */
 #include "signature.h"
 
-#include "ir/tree/visit.h"
 #include "ir/tree/symbols.h"
+#include "ir/tree/visit.h"
 
 static bool find_handle_let(Visitor *v, Stmt s) {
   if (s->kind == STMT_LET && s->u.let.var->dtype.code == TYPE_HANDLE) *(bool *)v->self = true;

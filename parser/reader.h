@@ -9,8 +9,8 @@
 
 #include "ir/arith/access.h"
 #include "ir/arith/arith.h"
-#include "ir/tree/ir.h"
 #include "ir/nearest.h"
+#include "ir/tree/ir.h"
 #include "ir/tree/visit.h"
 #include "program.h"
 

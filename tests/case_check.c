@@ -9,10 +9,11 @@
 #include "ir/tree/visit.h"
 #include "meaning.h"
 #include "parser/program.h"
-#include "passes/words/docs.h"
-#include "passes/schedule/sight/sight.h"
 #include "passes/replay/replay.h"
+#include "passes/schedule/call/warnings.h"
+#include "passes/schedule/sight/sight.h"
 #include "passes/script/script.h"
+#include "passes/words/docs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,8 +26,8 @@
 #include "fuzz.h"
 #include "cases.h"
 #include "passes/schedule/shape/shape.h"
-#include "passes/words/docs.h"
 #include "passes/schedule/sight/sight.h"
+#include "passes/words/docs.h"
 
 #include "ir/arith/equal.h"
 #include "ir/tree/print.h"

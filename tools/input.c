@@ -1,6 +1,6 @@
 #include "input.h"
 
-#include "parser/json_check.h"
+#include "ir/json_check.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -102,8 +102,8 @@ static bool set_option(const Command *c, const Option *option, const char *value
   const bool is_real = option->kind == REAL || option->kind == SPAN;
   const double number = is_real ? *(double *)(void *)field : (double)*(int64_t *)(void *)field;
   const bool may_be_0 = option->kind == INT || option->kind == REAL;
-  if (*value && !*end && !errno && *value != '-' && !tirc_is_space(*value) &&
-      isfinite(number) && (may_be_0 || number > 0))
+  if (*value && !*end && !errno && *value != '-' && !tirc_is_space(*value) && isfinite(number) &&
+      (may_be_0 || number > 0))
     return true;
   complain(o, NULL, "tirc %s: --%s takes %s, not '%s'", c->name, option->row.name,
            kinds[option->kind], value);

@@ -1,7 +1,7 @@
 /* Functions: of mathematics, of libm, of the processor. All of them take scalars. */
-#include "ir/tree/intrinsic.h"
 #include "codegen/libm.h"
 #include "gen.h"
+#include "ir/tree/intrinsic.h"
 
 /* --- mathematics ---------------------------------------------------------------------------- */
 

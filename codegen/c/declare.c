@@ -1,8 +1,8 @@
 /* Declarations of functions, and the header that explains them. */
-#include "ir/tree/print.h"
 #include "gen.h"
+#include "ir/tree/print.h"
 
-const char *tirc_cg_declaration(CGen *g, const Func *f, const Signature *s, Name ***names) {
+const char *tirc_cg_declaration(CGen *g, const Signature *s, Name ***names) {
   Text t = {.c = g->c};
   *names = tirc_new_array(g->c, Name *, s->n + 1);
   tirc_text_addf(&t, "int %s(", g->func);
@@ -68,7 +68,7 @@ static void declare(CGen *g, Text *t, const Func *f, const char *symbol) {
   g->loc = f->loc;
   g->func = symbol;
   int mark = tirc_cg_open_scope(g);
-  const char *declaration = tirc_cg_declaration(g, f, &s, &names);
+  const char *declaration = tirc_cg_declaration(g, &s, &names);
   tirc_text_addf(t, "\n/* %s%s\n", symbol, tirc_cg_symbol_note(g, f));
   for (int i = 0; i < s.n; i++) describe(g, t, &s.params[i], names[i]->s);
   bool apart = false;

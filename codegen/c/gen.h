@@ -10,10 +10,10 @@
 #ifndef TIRC_CODEGEN_C_GEN_H
 #define TIRC_CODEGEN_C_GEN_H
 
-#include "ir/tree/visit.h"
+#include "c.h"
 #include "codegen/signature.h"
 #include "codegen/symbols.h"
-#include "c.h"
+#include "ir/tree/visit.h"
 
 /* Lanes start .. start + n - 1 as one vector, or, when lane is given, the single lane start + lane
  * (lane is an expression in C). With n = 0 nothing is known of the lane. Scalars ignore it. */
@@ -182,6 +182,6 @@ const char *tirc_cg_note_store(CGen *g, Buffer b);
 /* What a comment says behind the symbol g->func of f: "" where it is the function's name. */
 const char *tirc_cg_symbol_note(CGen *g, const Func *f);
 /* int NAME(const float *restrict A, ...), and the names of the parameters in *names. */
-const char *tirc_cg_declaration(CGen *g, const Func *f, const Signature *s, Name ***names);
+const char *tirc_cg_declaration(CGen *g, const Signature *s, Name ***names);
 
 #endif

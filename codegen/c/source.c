@@ -35,7 +35,7 @@ static void write_function(CGen *g, const Func *f, const char *symbol) {
   g->stack_bytes = 0;
   g->uses_zero = false;
   int mark = tirc_cg_open_scope(g);
-  const char *declaration = tirc_cg_declaration(g, f, &s, &names);
+  const char *declaration = tirc_cg_declaration(g, &s, &names);
   const char *why = tirc_cg_symbol_note(g, f);
   if (*why) tirc_text_addf(g->out, "\n/* %s%s. */", symbol, why);
   tirc_text_addf(g->out, "\n%s;\n", declaration);

@@ -1,6 +1,6 @@
 /* Statements, and how lines get onto the page. */
-#include "ir/tree/int_op.h"
 #include "gen.h"
+#include "ir/tree/int_op.h"
 
 #include <stdarg.h>
 

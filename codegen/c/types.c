@@ -1,6 +1,6 @@
 /* Types, constants, conversions. */
-#include "ir/number.h"
 #include "gen.h"
+#include "ir/number.h"
 
 #include <math.h>
 #include <stdlib.h>

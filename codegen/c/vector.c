@@ -1,7 +1,7 @@
 /* Which form a statement on vectors gets in C, and which buffers are register tiles. */
-#include "ir/tree/intrinsic.h"
 #include "codegen/access.h"
 #include "gen.h"
+#include "ir/tree/intrinsic.h"
 
 static bool has_vectors(DType t) {
   return tirc_dtype_is_int(t) || (t.code == TYPE_FLOAT && t.bits >= 32);

@@ -1,8 +1,8 @@
 /* What an instruction does, from its text: its name by the rows of mnemonics.def, then its
  * operands. A spill or reload is what LLVM's comment calls so: a stack slot alone may as well be a
  * buffer. */
-#include "ir/ascii.h"
 #include "asm_code.h"
+#include "ir/ascii.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * and .loc directives say which loop of the program (the line is its number) an instruction was
  * made for. LLVM moves instructions out of loops, so a loop of the code goes to the mark of most of
  * its instructions that do no address arithmetic. */
-#include "ir/ascii.h"
 #include "asm_code.h"
+#include "ir/ascii.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * nothing is reassociated. Index arithmetic in 32 and 64 signed bits is known not to overflow
  * (nsw); all other arithmetic wraps. Of bools, + is or (ir/int_op.h). Divisions of integers never
  * trap: x // 0 and x % 0 are 0. */
-#include "ir/tree/int_op.h"
 #include "gen.h"
+#include "ir/tree/int_op.h"
 
 typedef LLVMValueRef (*Emit)(Gen *g, Expr e);
 

@@ -10,9 +10,9 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "asm_code.h"
 #include "ir/cpu.h"
 #include "ir/tree/visit.h"
-#include "asm_code.h"
 #include "llvm.h"
 
 typedef struct Target {

@@ -1,8 +1,8 @@
 /* Marks: every instruction carries the number of the loop that it was made for as its debug line,
  * so that the assembly tells what became of each loop. They do not change the code. */
-#include "ir/tree/print.h"
 #include "asm_code.h"
 #include "gen.h"
+#include "ir/tree/print.h"
 
 #include <llvm-c/DebugInfo.h>
 

@@ -11,8 +11,8 @@
  *
  * Two functions, because what is loaded from a closure cannot be noalias, but parameters can. A
  * parallel loop inside of a task runs serially. */
-#include "ir/tree/int_op.h"
 #include "gen.h"
+#include "ir/tree/int_op.h"
 
 typedef struct Capture {
   Visitor v;

@@ -1,7 +1,7 @@
 /* Statements. Loops are built in the rotated form that LLVM's loop passes work on: one test before
  * the loop (none when the extent is a constant), then a body that ends with the test. */
-#include "ir/tree/int_op.h"
 #include "gen.h"
+#include "ir/tree/int_op.h"
 
 #include <llvm-c/DebugInfo.h>
 

@@ -18,8 +18,8 @@
  */
 #include "carries.h"
 
-#include "ir/tree/visit.h"
 #include "internal.h"
+#include "ir/tree/visit.h"
 
 /* What stands between the loop and an access: one of a loop, a condition, a let, or something that
  * may not run at all. */

@@ -13,8 +13,8 @@
 
 #include <math.h>
 
-#include "ir/tree/print.h"
 #include "internal.h"
+#include "ir/tree/print.h"
 
 /* The least and the greatest value, in float64; NULL: not known. */
 typedef struct Ends {

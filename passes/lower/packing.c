@@ -13,9 +13,9 @@
  * block, with the parameter's number. */
 #include "packing.h"
 
+#include "internal.h"
 #include "ir/arith/access.h"
 #include "ir/tree/visit.h"
-#include "internal.h"
 
 static const char MARK[] = "meta_schedule.layout_rewrite_preproc", FREE[] = "layout_free_buffers";
 

@@ -2,9 +2,9 @@
  *
  * json-c keeps its objects on the heap, so nothing here unwinds while one is alive: what may raise
  * runs under a trap that frees the object first. */
+#include "ir/json_check.h"
 #include "ir/tree/print.h"
 #include "ir/utf8.h"
-#include "parser/json_check.h"
 #include "trace.h"
 
 #include <json-c/json.h>

@@ -100,7 +100,7 @@ const char *tirc_recorded_function(Tirc *c, Value function, const RVNames *names
     if (name) named[n++] = tirc_var(c, name, DT_INT32);
     tirc_map_set(c, &map, m->rv_vars[i], name ? named[n - 1] : tirc_int32(c, m->rvs[i].u.i));
   }
-  const char *saved =
-      tirc_lambda_saved(c, m->base.n_params, m->vars, n, named, tirc_value_substituted(c, m->results, &map));
+  const char *saved = tirc_lambda_saved(c, m->base.n_params, m->vars, n, named,
+                                        tirc_value_substituted(c, m->results, &map));
   return saved ? saved : tirc_text_with_rvs(c, m->base.name, names);
 }

@@ -201,8 +201,7 @@ static Value instruction_value(Tirc *c, const Instruction *inst, RVNames *names)
   tirc_rv_define(c, names, inst);
   for (int i = 0; i < n; i++)
     tirc_value_append(c, results, tirc_value_str(tirc_rv_name(names, outputs[i])));
-  return list4(c, tirc_value_str(inst->p->instruction), inputs,
-               plain(c, attrs, names), results);
+  return list4(c, tirc_value_str(inst->p->instruction), inputs, plain(c, attrs, names), results);
 }
 
 Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc) {

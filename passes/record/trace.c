@@ -178,4 +178,3 @@ void tirc_trace_push(Tirc *c, Trace *t, const Instruction *inst, Value decision)
     push(c, t, inst);
   }
 }
-

@@ -78,11 +78,11 @@ static Value map_of_text(Replay *r, const char *text) {
     tirc_fail(c, r->loc, "trace", NULL, "this is no index map: %s", text);
   RecordedMap *m = tirc_new(c, RecordedMap);
   *m = (RecordedMap){.base = {tirc_call_map, fn->n_params, NULL},
-                      .c = c,
-                      .vars = tirc_map_variables(c, fn->n_params),
-                      .n_rvs = rvs.n,
-                      .rv_vars = exprs.at,
-                      .rvs = rvs.at};
+                     .c = c,
+                     .vars = tirc_map_variables(c, fn->n_params),
+                     .n_rvs = rvs.n,
+                     .rv_vars = exprs.at,
+                     .rvs = rvs.at};
   Value *args = tirc_new_array(c, Value, fn->n_params + 1);
   for (int i = 0; i < fn->n_params; i++) args[i] = tirc_value_expr(m->vars[i]);
   m->results = fn->call(fn, fn->n_params, args);

@@ -162,7 +162,7 @@ int64_t tirc_sched_fork_seed(Sched *s);
 /* --- primitives --------------------------------------------------------------------------------
  */
 
-#define PRIMITIVE(name, params, help, instruction, flags, sentence)                                 \
+#define PRIMITIVE(name, params, help, instruction, flags, sentence)                                \
   void tirc_prim_##name(Sched *s, const Value *args, Value *result);
 #include "passes/words/primitives.def"
 #undef PRIMITIVE

@@ -1,6 +1,6 @@
 /* The builtin functions, one row each at the end. */
-#include "ir/number.h"
 #include "interp.h"
+#include "ir/number.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Values as text: str(), repr(), and Python's format specifications,
  * [[fill]align][sign][#][0][width][,][.precision][type]. */
+#include "interp.h"
 #include "ir/ascii.h"
 #include "ir/tree/print.h"
 #include "passes/record/trace.h"
-#include "interp.h"
 
 #include <math.h>
 #include <stdlib.h>

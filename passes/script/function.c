@@ -1,7 +1,7 @@
 /* Names and functions. Which names are local to a function is known before it runs, as in Python:
  * all that its body binds anywhere, but for those declared nonlocal or global. */
-#include "ir/nearest.h"
 #include "interp.h"
+#include "ir/nearest.h"
 
 /* --- scopes -------------------------------------------------------------------------------------
  */

@@ -1,9 +1,9 @@
 /* What a script sees of the program: the fields of loops, blocks, iterators, regions, buffers and
  * expressions under the reference's names, one row each at the end. */
+#include "interp.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/blocks/tensor_intrin.h"
 #include "passes/schedule/shape/shape.h"
-#include "interp.h"
 
 /* The schedule in which a handle is alive: sch, or else one of its copies. */
 static Sched *schedule_of(Script *sc, Value handle) {

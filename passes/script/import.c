@@ -6,9 +6,9 @@
  * are no files: of tvm and math a name is bound to what there is under it (namespaces.c); for what
  * is not offered here the import passes, since many scripts never use what they import, and the
  * first use says so. */
+#include "interp.h"
 #include "library.h"
 #include "passes/record/trace.h"
-#include "interp.h"
 
 #include <unistd.h>
 

@@ -8,10 +8,10 @@
  *
  * A function of the program is known to the script by its name, and a string with the name will do
  * as well. One that serves as an intrinsic leaves the program. */
+#include "interp.h"
 #include "ir/tree/verify.h"
 #include "parser/program.h"
 #include "passes/schedule/blocks/tensor_intrin.h"
-#include "interp.h"
 
 /* What a function in the script may use from outside: names that stand for constants. */
 static void add_constants(const Env *env, Tirc *c, Constants *out) {

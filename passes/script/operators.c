@@ -1,7 +1,7 @@
 /* Truth, equality, order and the operators of one operand. Numbers of different types compare by
  * value; symbolic expressions compare when their constants do, and otherwise give an expression. */
-#include "ir/arith/equal.h"
 #include "interp.h"
+#include "ir/arith/equal.h"
 
 bool tirc_script_number(Value v, double *out) {
   switch (v.kind) {

@@ -2,8 +2,8 @@
  * ...; and of its trace. One row each at the end. */
 #include "passes/replay/replay.h"
 
-#include "ir/tree/print.h"
 #include "interp.h"
+#include "ir/tree/print.h"
 
 enum { MAX_SEED = 2147483647 };
 

@@ -3,8 +3,8 @@
  * follow the statement through rewrites like a handle, and give None once it is gone. */
 #include "passes/schedule/state/state.h"
 
-#include "passes/schedule/shape/shape.h"
 #include "interp.h"
+#include "passes/schedule/shape/shape.h"
 
 typedef struct StmtRef { /* of a "StmtSRef" and of a "BlockScope" */
   Sched *s;

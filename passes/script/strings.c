@@ -1,7 +1,7 @@
 /* The methods of strings. Strings are UTF-8; positions and lengths count characters. */
+#include "interp.h"
 #include "ir/ascii.h"
 #include "ir/utf8.h"
-#include "interp.h"
 
 int64_t tirc_script_str_length(const char *s) {
   int64_t n = 0;

@@ -1,7 +1,7 @@
 /* sch.target: what code will be made for, as the reference's Target where that has the attribute.
  */
-#include "ir/cpu.h"
 #include "interp.h"
+#include "ir/cpu.h"
 
 static const Cpu *cpu(Value v) { return v.u.object; }
 

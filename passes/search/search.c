@@ -1,8 +1,8 @@
 #include "search.h"
 
 #include "ir/tree/print.h"
-#include "passes/schedule/state/random.h"
 #include "passes/replay/replay.h"
+#include "passes/schedule/state/random.h"
 #include "passes/script/interp.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
 #include "space.h"
 
-#include "passes/script/library.h"
+#include "passes/record/trace.h"
 #include "passes/rules/rules.h"
 #include "passes/schedule/shape/shape.h"
-#include "passes/record/trace.h"
 #include "passes/script/interp.h"
+#include "passes/script/library.h"
 
 #define LIBRARY "cpu_space"
 #define BLOCKS "blocks" /* the way of the block rules */

@@ -5,6 +5,7 @@
 #include "ir/tree/ir.h"
 #include "parser/syntax.h"
 #include "runtime/interp/interp.h"
+#include "runtime/kernel/runtime_abi.h"
 #include "runtime/tirc.h"
 
 /* The texts that diagnostics may point into. */
@@ -76,5 +77,8 @@ void tirc_api_tell_warnings(struct Sched *s, const tirc_schedule_options *option
 /* The arguments of a call of f; throws "argument" for tensors that no function can take. */
 const Argument *tirc_api_arguments(Tirc *c, const Func *f, int n, const tirc_argument *args);
 void tirc_count_cost(Tirc *c, const Func *f, tirc_cost *out);
+
+/* The runtime of an executor's threads. */
+const tirc_runtime *tirc_api_runtime(const tirc_executor *x);
 
 #endif

@@ -5,9 +5,9 @@
  * Every name is made unique within its function, so a handle means its own variable even where a
  * name was asked for twice. The first mistake stays: all that follows does nothing, and
  * tirc_builder_module reports it. */
+#include "api.h"
 #include "ir/tree/print.h"
 #include "passes/record/value.h"
-#include "api.h"
 
 #include <math.h>
 #include <stdio.h>

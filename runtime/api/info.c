@@ -1,14 +1,14 @@
 /* What a program is: its functions, parameters and cost; and the library's tables. */
-#include "passes/search/estimate.h"
 #include "api.h"
+#include "passes/search/estimate.h"
 
 #include "passes/script/library.h"
 
 #include "codegen/llvm/llvm.h"
 #include "ir/tree/visit.h"
 #include "passes/lower/lower.h"
-#include "passes/words/docs.h"
 #include "passes/schedule/schedule.h"
+#include "passes/words/docs.h"
 
 int tirc_module_functions(const tirc_module *m) { return m ? m->m->n_funcs : 0; }
 const char *tirc_module_function(const tirc_module *m, int i) {

@@ -558,30 +558,8 @@ tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
 
 double tirc_seconds(void) { return tirc_now(); }
 
-int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
-  return !x || !isfinite(operations) ? 0
-                                     : tirc_fma_run(tirc_kernel_runtime_abi(x->runtime), x->threads,
-                                                    vector_bits, operations);
-}
-
-int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read, void *to,
-                       int64_t written, bool past_caches) {
-  if (!x || read < 0 || written < 0 || (read && !from) || (written && !to)) return 0;
-  return tirc_move_run(tirc_kernel_runtime_abi(x->runtime), x->threads, vector_bits, from, read, to,
-                       written, past_caches);
-}
-
-double tirc_machine_peak(int threads) {
-  tirc_executor *x;
-  double operations = 1e7 * threads, best = 0, end = tirc_now() + 0.1;
-  if (threads < 1 || tirc_executor_new(threads, &x, NULL)) return 0;
-  while (tirc_now() < end) {
-    double start = tirc_now();
-    if (!tirc_executor_fma(x, 256, operations)) break;
-    best = fmax(best, operations / (tirc_now() - start));
-  }
-  tirc_executor_free(x);
-  return best;
+const tirc_runtime *tirc_api_runtime(const tirc_executor *x) {
+  return tirc_kernel_runtime_abi(x->runtime);
 }
 
 void tirc_machine_name(char *out, size_t size) {

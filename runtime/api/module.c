@@ -5,6 +5,7 @@
 
 #include "codegen/c/c.h"
 #include "codegen/llvm/llvm.h"
+#include "codegen/symbols.h"
 #include "ir/arith/equal.h"
 #include "ir/arith/hash.h"
 #include "ir/tree/print.h"
@@ -12,9 +13,10 @@
 #include "parser/program.h"
 #include "passes/lower/lower.h"
 #include "passes/lower/packing.h"
-#include "passes/rules/rules.h"
-#include "passes/schedule/sight/sight.h"
 #include "passes/replay/replay.h"
+#include "passes/rules/rules.h"
+#include "passes/schedule/call/warnings.h"
+#include "passes/schedule/sight/sight.h"
 #include "passes/script/script.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
 #ifndef TIRC_RUNTIME_API_SCHEDULE_H
 #define TIRC_RUNTIME_API_SCHEDULE_H
 
-#include "passes/script/interp.h"
 #include "api.h"
+#include "passes/script/interp.h"
 
 struct tirc_schedule {
   Tirc *c; /* holds this struct; shared with the schedule's copies */

@@ -3,8 +3,8 @@
 #include "api.h"
 
 #include "ir/tree/outline.h"
-#include "passes/schedule/call/steps.h"
 #include "passes/record/trace.h"
+#include "passes/schedule/call/steps.h"
 #include "passes/script/script.h"
 
 typedef struct Shown { /* a view, and what it is a view of */

@@ -2,8 +2,8 @@
 #ifndef TIRC_RUNTIME_NPZ_H
 #define TIRC_RUNTIME_NPZ_H
 
-#include "tensor.h"
 #include "runtime/tirc.h"
+#include "tensor.h"
 
 typedef struct NpyHeader {
   char descr[8]; /* the element type in NumPy's words: "<f4" */

@@ -1,7 +1,7 @@
 /* Opening, transactions, and running SQL whatever is behind. */
 #define _GNU_SOURCE
-#include "ir/number.h"
 #include "driver.h"
+#include "ir/number.h"
 
 #include "runtime/api/api.h"
 

@@ -89,10 +89,6 @@ tirc_status tirc_db_put_environment(tirc_db *db, const char *description, char *
 /* --- trials ------------------------------------------------------------------------------------
  */
 
-/* The code of a trial that works, and was called only a few times because the fastest of its calls
- * was far slower than the best: its samples are a bound, and no time. */
-#define TIRC_DB_HOPELESS "hopeless"
-
 typedef enum tirc_db_state { TIRC_DB_DONE, TIRC_DB_QUEUED, TIRC_DB_RUNNING } tirc_db_state;
 
 /* The circumstances of measuring; zero and NULL where unknown. */
@@ -111,7 +107,7 @@ typedef struct tirc_db_trial {
   int attempts;
   const char *worker;
   double predicted;
-  const char *code, *message; /* of what went wrong, or TIRC_DB_HOPELESS; NULL: it ran */
+  const char *code, *message; /* of what went wrong, or TIRC_HOPELESS; NULL: it ran */
   double
       seconds; /* the median of the samples (put: reckoned); NaN where there are none, or a code */
   int n_samples;

@@ -2,8 +2,8 @@
  * asks for it, so that nobody else needs it; what is used of it has been the same since release 9.
  * The tables stand in a schema of their own, tirc, so they get on with others in the database. */
 #define _GNU_SOURCE
-#include "ir/number.h"
 #include "driver.h"
+#include "ir/number.h"
 
 #include "ir/utf8.h"
 

@@ -1,8 +1,8 @@
 /* SQLite: one file, which any number of processes of one machine use at once. Its write-ahead log
  * makes what is committed safe from a process that is killed. */
 #define _GNU_SOURCE
-#include "ir/number.h"
 #include "driver.h"
+#include "ir/number.h"
 
 #include <errno.h>
 #include <sqlite3.h>

@@ -165,7 +165,7 @@ static const char list_tasks[] =
     " (SELECT count(*) FROM trial r WHERE r.task = t.id AND r.state = 'queued'),"
     " (SELECT count(*) FROM trial r WHERE r.task = t.id AND r.state = 'running'),"
     " (SELECT count(*) FROM trial r WHERE r.task = t.id AND r.state = 'done'),"
-    " (SELECT count(*) FROM trial r WHERE r.task = t.id AND r.code <> '" TIRC_DB_HOPELESS "'),"
+    " (SELECT count(*) FROM trial r WHERE r.task = t.id AND r.code <> '" TIRC_HOPELESS "'),"
     " COALESCE((SELECT r.seconds FROM trial r WHERE r.id = t.winner),"
     " (SELECT min(r.seconds) FROM trial r WHERE r.task = t.id)),"
     " (SELECT max(r.finished) FROM trial r WHERE r.task = t.id)"

@@ -69,7 +69,7 @@ static tirc_db_trial trial_of(const DbRows *rows, int i) {
   t.samples = tirc_db_samples(db_cell_text(rows, i, 10), &t.n_samples);
   /* of version 1, which is only read: see DB_MARK_HOPELESS */
   if (t.n_samples == 1 && !t.code && t.source && strcmp(t.source, "tune") == 0) {
-    t.code = TIRC_DB_HOPELESS;
+    t.code = TIRC_HOPELESS;
     t.message = "one call was far slower than the best";
     t.seconds = (double)NAN;
   }

@@ -7,7 +7,7 @@
 /* Version 1 kept the one call of what was hopeless as if it were a time; so do rows that are merged
  * from there. */
 #define DB_MARK_HOPELESS                                                                           \
-  "UPDATE trial SET code = '" TIRC_DB_HOPELESS                                                     \
+  "UPDATE trial SET code = '" TIRC_HOPELESS                                                        \
   "', seconds = NULL, message = 'one call was far slower than the best'"                           \
   " WHERE state = 'done' AND code IS NULL AND source = 'tune' AND samples NOT LIKE '%,%'"
 

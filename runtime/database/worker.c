@@ -73,7 +73,8 @@ void tirc_worker_name(char *out, size_t size) {
   read_host(host, sizeof host);
   read_place(space, boot, sizeof boot);
   (void)read_stat((long)getpid(), &state, start, sizeof start);
-  tirc_snprintf(out, size, "%s:%ld:%.6f:%s:%s:%s", host, (long)getpid(), tirc_now(), start, space, boot);
+  tirc_snprintf(out, size, "%s:%ld:%.6f:%s:%s:%s", host, (long)getpid(), tirc_now(), start, space,
+                boot);
 }
 
 bool tirc_worker_is_gone(const char *name) {

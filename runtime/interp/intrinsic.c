@@ -1,8 +1,8 @@
 /* LLVM intrinsics in the reference interpreter: a lane of the result is made from the lanes of the
  * operands that it needs. */
-#include "ir/tree/int_op.h"
 #include "ir/tree/intrinsic.h"
 #include "code.h"
+#include "ir/tree/int_op.h"
 
 #include <math.h>
 

@@ -1,7 +1,10 @@
 /* The two ceilings of a kernel, each in the processor's vectors and with nothing else beside it:
  * float32 FMAs in registers, and bytes read and written (the roofline: Williams, Waterman and
  * Patterson, 2009). */
+#include "runtime/api/api.h"
 #include "runtime/kernel/timer.h"
+
+#include <math.h>
 
 #include <stdbool.h>
 
@@ -194,3 +197,32 @@ int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from
   return 0;
 }
 #endif
+
+/* --- of an executor -----------------------------------------------------------------------------
+ */
+
+int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
+  return !x || !isfinite(operations)
+             ? 0
+             : tirc_fma_run(tirc_api_runtime(x), tirc_executor_threads(x), vector_bits, operations);
+}
+
+int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read, void *to,
+                       int64_t written, bool past_caches) {
+  if (!x || read < 0 || written < 0 || (read && !from) || (written && !to)) return 0;
+  return tirc_move_run(tirc_api_runtime(x), tirc_executor_threads(x), vector_bits, from, read, to,
+                       written, past_caches);
+}
+
+double tirc_machine_peak(int threads) {
+  tirc_executor *x;
+  double operations = 1e7 * threads, best = 0, end = tirc_now() + 0.1;
+  if (threads < 1 || tirc_executor_new(threads, &x, NULL)) return 0;
+  while (tirc_now() < end) {
+    double start = tirc_now();
+    if (!tirc_executor_fma(x, 256, operations)) break;
+    best = fmax(best, operations / (tirc_now() - start));
+  }
+  tirc_executor_free(x);
+  return best;
+}

@@ -3,7 +3,6 @@
 #include "ir/number.h"
 
 #include "compare.h"
-#include "runtime/database/database.h"
 #include "load.h"
 #include "runtime/kernel/timer.h"
 
@@ -139,7 +138,7 @@ static double now(void *self) {
 
 static const char no_memory[] = "memory for its workspace is out";
 
-bool tirc_is_hopeless(const Measured *m) { return strcmp(m->code, TIRC_DB_HOPELESS) == 0; }
+bool tirc_is_hopeless(const Measured *m) { return strcmp(m->code, TIRC_HOPELESS) == 0; }
 
 /* What its samples amount to. */
 static void conclude(Slot *s) {
@@ -153,7 +152,7 @@ static void conclude(Slot *s) {
   snprintf(message, sizeof message,
            "the fastest of %d calls took %.4g ms, and the best so far takes %.4g ms", from->n,
            1e3 * tirc_fastest(from->n, from->at), 1e3 * s->best);
-  fail(s, TIRC_DB_HOPELESS, message);
+  fail(s, TIRC_HOPELESS, message);
 }
 
 static void take_samples(Candidate *c, tirc_launch *l) {

@@ -1,7 +1,7 @@
 /* Searching: the door to passes/search. */
+#include "runtime/api/api.h"
 #include "ir/number.h"
 #include "ir/stack.h"
-#include "runtime/api/api.h"
 
 #include "codegen/llvm/llvm.h"
 #include "passes/replay/replay.h"

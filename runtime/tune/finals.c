@@ -1,7 +1,7 @@
 /* How a search of a program ends: the fastest schedules and --auto's are measured again, in turns,
  * and the winner is made a plain script. */
-#include "runtime/api/api.h"
 #include "parts.h"
+#include "runtime/api/api.h"
 
 #include "passes/replay/replay.h"
 

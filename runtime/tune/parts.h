@@ -3,8 +3,8 @@
 #ifndef TIRC_RUNTIME_TUNE_PARTS_H
 #define TIRC_RUNTIME_TUNE_PARTS_H
 
-#include "runtime/measure/measure.h"
 #include "lessons.h"
+#include "runtime/measure/measure.h"
 #include "store.h"
 
 #include "passes/search/search.h"

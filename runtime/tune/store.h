@@ -5,8 +5,8 @@
 #define TIRC_RUNTIME_TUNE_STORE_H
 
 #include "runtime/database/database.h"
-#include "runtime/measure/measure.h"
 #include "runtime/database/worker.h"
+#include "runtime/measure/measure.h"
 
 #include "passes/search/estimate.h"
 #include "passes/search/search.h"

@@ -2,9 +2,9 @@
  * handed out by the database to all who search for the same, measured by measure.c. */
 #include "ir/number.h"
 #include "ir/stack.h"
+#include "parts.h"
 #include "runtime/api/api.h"
 #include "runtime/kernel/timer.h"
-#include "parts.h"
 
 #include "codegen/llvm/llvm.h"
 #include "passes/search/estimate.h"
@@ -141,7 +141,7 @@ static void hear_of(void *self, const tirc_db_trial *trial, const Extra *e) {
   t->trials++;
   t->tuning->trials++;
   if (e) tirc_search_pass_over(t->search, e->hash);
-  if (trial->code && strcmp(trial->code, TIRC_DB_HOPELESS) != 0) t->failed++;
+  if (trial->code && strcmp(trial->code, TIRC_HOPELESS) != 0) t->failed++;
   if (trial->code || !isfinite(trial->seconds)) return;
   if (e && e->has_features)
     tirc_lessons_add(t->tuning->lessons, t->number, e->features, trial->seconds);

@@ -1,6 +1,6 @@
 /* Waiting for other processes that search the same. */
-#include "runtime/kernel/timer.h"
 #include "parts.h"
+#include "runtime/kernel/timer.h"
 
 #include <math.h>
 #include <stdio.h>

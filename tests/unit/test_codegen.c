@@ -379,12 +379,9 @@ static void what_cannot_be_compiled_is_an_error(void **state) {
   static const char system_call[] =
       MAP("float32", "float32", "T.call_extern(\"float32\", \"system\", A[i])");
   static const char arity[] = MAP("float32", "float32", "T.call_extern(\"float32\", \"expf\")");
-  static const char taken[] = "@T.prim_func\ndef expf(A: T.Buffer((1,), \"float32\")):\n"
-                              "    A[0] = T.exp(A[0])\n";
   static const char wide[] = FUNC("A: T.Buffer((4096,), \"float32\")",
                                   "    A[T.Ramp(0, 1, 4096)] = T.Broadcast(T.float32(0), 4096)\n");
   static const Refusal refusals[] = {
-      {taken, "haswell", "codegen", true},
       {wide, "haswell", "codegen", true},
       {plain, "no-such-cpu", "target", false},
       {plain, "haswel", "target", true},

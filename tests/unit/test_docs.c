@@ -1,6 +1,6 @@
 /* The documentation agrees with the tables that it is about, and its examples do what they say. */
-#include "passes/words/docs.h"
 #include "passes/schedule/schedule.h"
+#include "passes/words/docs.h"
 #include "runtime/tirc.h"
 
 #include <setjmp.h>

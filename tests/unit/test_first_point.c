@@ -1,13 +1,13 @@
 /* The schedule of --auto is the first point of the space that a search draws from, and a rule that
  * draws what it leaves open makes that schedule of usual values alone: test_first_point FOLDER...
  */
-#include "ir/cpu.h"
 #include "ir/arith/equal.h"
+#include "ir/cpu.h"
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"
 #include "parser/program.h"
+#include "passes/replay/replay.h"
 #include "passes/rules/rules.h"
-#include "passes/record/trace.h"
 #include "passes/search/space.h"
 
 #include <dirent.h>

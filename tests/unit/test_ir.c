@@ -11,8 +11,8 @@
 #include "ir/arith/equal.h"
 #include "ir/tree/ir.h"
 #include "ir/tree/print.h"
-#include "ir/utf8.h"
 #include "ir/tree/visit.h"
+#include "ir/utf8.h"
 
 static int new_context(void **state) {
   *state = tirc_context_new();

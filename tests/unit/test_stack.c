@@ -56,7 +56,8 @@ static void indices(FILE *f, int n) {
   fseek(f, -1, SEEK_CUR); /* its end of the line */
   repeat(f, "(vi + ", n);
   fputs("vi", f);
-  repeat(f, ") % 16", n);
+  repeat(f, ")", n);
+  fputs(" % 16", f);
   fputs("]\n", f);
 }
 static void conditions(FILE *f, int n) {

@@ -1,11 +1,11 @@
 /* `tirc shapes`: the workloads of a checkpoint. The files give names and shapes of weights; what
  * they are used for, a script says (shapes.sch). */
 #define _GNU_SOURCE
+#include "checkpoint.h"
 #include "ir/ascii.h"
 #include "tools/bench/bench.h"
-#include "checkpoint.h"
-#include "tools/records/db.h"
 #include "tools/input.h"
+#include "tools/records/db.h"
 
 #include <errno.h>
 #include <json-c/json.h>

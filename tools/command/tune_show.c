@@ -1,7 +1,5 @@
 #include "tune_show.h"
 
-#include "runtime/database/database.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +109,7 @@ static void draw(TuneTable *t, const tirc_tune_event *e) {
 }
 
 static bool is_hopeless(const tirc_tune_event *e) {
-  return e->code && strcmp(e->code, TIRC_DB_HOPELESS) == 0;
+  return e->code && strcmp(e->code, TIRC_HOPELESS) == 0;
 }
 
 static void print_trial(FILE *out, const TuneRow *r, const tirc_tune_event *e) {

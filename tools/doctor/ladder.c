@@ -1,8 +1,8 @@
 /* `tirc doctor --self-test`: a ladder from the smallest thing that must work to the largest. Each
  * rung runs what the ones below it have shown to work, and is compared with the program itself. */
 #define _GNU_SOURCE
-#include "tools/bench/bench.h"
 #include "doctor.h"
+#include "tools/bench/bench.h"
 
 #include "runtime/measure/compare.h"
 

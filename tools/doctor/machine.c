@@ -1,7 +1,7 @@
 /* What the figures of this machine depend on. */
 #define _GNU_SOURCE
-#include "tools/bench/bench.h"
 #include "doctor.h"
+#include "tools/bench/bench.h"
 
 #include "runtime/measure/load.h"
 #include "runtime/tune/store.h"

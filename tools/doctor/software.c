@@ -1,8 +1,8 @@
 /* What tirc is built with, what it loads when that is there, what it calls, and where it writes. */
 #define _GNU_SOURCE
+#include "doctor.h"
 #include "tools/bench/rivals.h"
 #include "tools/records/db.h"
-#include "doctor.h"
 
 #include "passes/search/model.h"
 #include "runtime/database/driver.h"

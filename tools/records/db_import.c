@@ -1,7 +1,7 @@
 /* `tirc db import`: tuning records of the reference, or a CSV table that export wrote. What is
  * wrong with one line leaves the database as it was. */
-#include "ir/number.h"
 #include "db.h"
+#include "ir/number.h"
 #include "tools/input.h"
 
 #include <errno.h>

@@ -319,7 +319,7 @@ static int show_trial(const Options *o, tirc_db *db, tirc_db_trial *t) {
   int status = task_of_trial(o, db, t->task, &tasks);
   if (status == DONE) {
     put_trial(&tasks.at[0], t);
-    if (t->code && strcmp(t->code, TIRC_DB_HOPELESS) != 0)
+    if (t->code && strcmp(t->code, TIRC_HOPELESS) != 0)
       put_line("trace", t->trace);
     else if ((status = script_of(o, &tasks.at[0], t, NULL, &script)) == DONE)
       putchar('\n'), put_clean(stdout, script, strlen(script)), putchar('\n');

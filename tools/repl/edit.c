@@ -1,7 +1,7 @@
 /* The line editor (libedit): prompts, Tab, Ctrl-C, and a history that each line is added to in the
  * file as soon as it is entered, so that nothing is lost however the session ends. */
-#include "tools/bench/bench.h"
 #include "repl.h"
+#include "tools/bench/bench.h"
 
 #include <errno.h>
 #include <fcntl.h>

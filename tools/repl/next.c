@@ -2,8 +2,8 @@
  * a copy of the schedule; those that are legal are ranked by the estimate of what they make. Calls
  * that need more than a loop, a block or a small number (an index map, an intrinsic, a key) are not
  * in the table: there is no list of what to try. */
-#include "tools/bench/bench.h"
 #include "repl.h"
+#include "tools/bench/bench.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * three quotes and a last backslash say so; what a colon opens goes on until an empty line on a
  * terminal, and until a line that is not indented from a pipe, as in a file. */
 #include "ir/ascii.h"
-#include "tools/input.h"
 #include "repl.h"
+#include "tools/input.h"
 
 #include <errno.h>
 #include <stdlib.h>

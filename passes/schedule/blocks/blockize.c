@@ -14,8 +14,8 @@
  * Needs: one block under the loop and nothing else. Errors: not-single-child, not-divisible,
  * repeated-reduction, empty-loop, order-matters, init-uses-view, loop-variable-escapes. A list of
  * blocks: blockize_list.c. */
-#include "passes/schedule/sight/sight.h"
 #include "blocks.h"
+#include "passes/schedule/sight/sight.h"
 
 #include "ir/arith/access.h"
 #include "ir/tree/print.h"

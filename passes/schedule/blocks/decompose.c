@@ -13,11 +13,11 @@
  *
  * Errors: root-block, not-stage-pipeline, not-reduction-block, loop-not-above-block,
  * loop-below-reduction-loop, repeated-reduction, init-uses-view, empty-loop, order-matters. */
+#include "blocks.h"
 #include "ir/arith/access.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/shape/shape.h"
 #include "passes/schedule/sight/sight.h"
-#include "blocks.h"
 
 typedef struct Decomposition {
   Sched *s;

@@ -6,9 +6,9 @@
  * - The grown loops run more than the block: another block, or a loop whose bound uses them.
  * - The copy back moves elements that the block has not written over what was there before, or sums
  *   that lack what was there before. */
+#include "blocks.h"
 #include "passes/schedule/meaning/written_box.h"
 #include "passes/schedule/sight/sight.h"
-#include "blocks.h"
 
 #include "passes/schedule/meaning/meaning.h"
 

@@ -14,9 +14,9 @@
  * reducer (reducer.c). Errors: not-reduction-block, rfactor-loop, rfactor-not-serial,
  * rfactor-predicate, repeated-reduction, reads-own-output, init-uses-view, empty-loop,
  * reducer-form, no-matched-reducer, factor-axis, root-block, not-stage-pipeline, order-matters. */
+#include "blocks.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/sight/sight.h"
-#include "blocks.h"
 
 typedef struct Rfactor {
   Sched *s;

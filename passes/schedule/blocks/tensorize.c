@@ -12,10 +12,10 @@
  * block stays. Blocks and loops of the tile die; a block that was given keeps its handle.
  *
  * Errors: tensor-intrin-mismatch, unknown-intrinsic, tensor-intrin, and those of blockize. */
+#include "blocks.h"
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"
 #include "ir/tree/visit.h"
-#include "blocks.h"
 #include "tensor_intrin.h"
 
 #include "ir/arith/access.h"

@@ -4,11 +4,11 @@
  * text, its place, and the program with the offending statements underlined. */
 #include "ir/number.h"
 #include "ir/tree/print.h"
-#include "ir/utf8.h"
 #include "ir/tree/verify.h"
-#include "recording.h"
+#include "ir/utf8.h"
 #include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/state.h"
+#include "recording.h"
 #include "steps.h"
 
 #include <stdlib.h>
@@ -348,7 +348,8 @@ static const struct KindRow {
     [PARAM_ACCESS] = {"\"read\" or \"write\"", convert_str},
     [PARAM_FUNCTION] = {"a function", convert_function},
     [PARAM_BUFFER_INDEX] = {"an int, a buffer or a buffer's name", convert_buffer_index},
-    [PARAM_BUFFER] = {"a tuple such as (\"write\", 0), a buffer or a buffer's name", convert_buffer},
+    [PARAM_BUFFER] = {"a tuple such as (\"write\", 0), a buffer or a buffer's name",
+                      convert_buffer},
     [PARAM_INDEX_MAP] = {"a function such as lambda i, j: (j, i)", convert_index_map},
     [PARAM_PAD_VALUE] = {"None, a number or a function", convert_pad_value},
     [PARAM_ANY] = {"a bool, int, float, str, list or dict", convert_any},

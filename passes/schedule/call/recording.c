@@ -185,7 +185,8 @@ static Value record_pad(Sched *s, const Primitive *p, const Block *b, const Valu
   RecordedMap *to = tirc_new(s->c, RecordedMap);
   const int n = several ? results.u.list->n : 1;
   const Value value = typed_pad(s->c, buffer_of_call(p, b, args), v);
-  *to = (RecordedMap){.base = {tirc_call_map, n, NULL}, .c = s->c, .vars = tirc_map_variables(s->c, n)};
+  *to = (RecordedMap){
+      .base = {tirc_call_map, n, NULL}, .c = s->c, .vars = tirc_map_variables(s->c, n)};
   to->results = tirc_value_list(s->c, VAL_TUPLE, 1, &value);
   return tirc_map_value(to);
 }

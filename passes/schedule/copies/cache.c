@@ -24,10 +24,10 @@
  * region-not-covered, cache-consumer, not-single-writer, cache-placement, duplicate-region,
  * read-before-write, cache-alias, loop-variable-escapes, iterations-depend, reads-own-output,
  * buffer-not-plain. */
+#include "copies.h"
+#include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/state.h"
-#include "passes/schedule/sight/sight.h"
-#include "copies.h"
 
 SRef *tirc_only_writer(Sched *s, const CacheStage *stage) {
   SRef **writers;

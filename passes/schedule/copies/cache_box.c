@@ -3,13 +3,13 @@
  * that turns to the cache finds less there than it reads.
  *
  * Errors: region-not-covered, duplicate-region, reads-own-output. */
+#include "copies.h"
 #include "ir/tree/print.h"
+#include "passes/schedule/meaning/index_eval.h"
+#include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/nesting.h"
 #include "passes/schedule/state/state.h"
-#include "passes/schedule/meaning/meaning.h"
-#include "passes/schedule/meaning/index_eval.h"
-#include "passes/schedule/sight/sight.h"
-#include "copies.h"
 
 #include "ir/arith/access.h"
 

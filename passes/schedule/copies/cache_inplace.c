@@ -15,9 +15,9 @@
  * Errors: storage-scope, root-block, not-stage-pipeline, buffer-index, buffer-not-found,
  * not-read-write, duplicate-region, region-not-covered, copy-partial, cache-alias,
  * reads-own-output, iterations-depend. */
+#include "copies.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/sight/sight.h"
-#include "copies.h"
 
 #include "ir/arith/access.h"
 

@@ -12,8 +12,8 @@
  *
  * Without consumers the copy is the last thing that the scope does; a consumer without a writer
  * before it makes the copy the first. */
-#include "passes/schedule/state/state.h"
 #include "copies.h"
+#include "passes/schedule/state/state.h"
 
 typedef struct Search {
   Sched *s;

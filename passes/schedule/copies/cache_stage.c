@@ -5,9 +5,9 @@
  *
  *   B[vi, vj + 3]   ->   B_shared[vi - lo0, vj + 3 - lo1]
  */
+#include "copies.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/sight/sight.h"
-#include "copies.h"
 
 #include "ir/arith/access.h"
 

@@ -17,10 +17,10 @@
  * Errors: storage-scope, root-block, not-stage-pipeline, buffer-index, buffer-not-found,
  * cache-alias, access-not-below-loop, copy-order, copy-box, copy-partial, reads-own-output,
  * read-before-write. */
-#include "passes/schedule/state/state.h"
+#include "copies.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/sight/sight.h"
-#include "copies.h"
+#include "passes/schedule/state/state.h"
 
 #include "ir/tree/print.h"
 

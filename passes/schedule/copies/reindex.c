@@ -17,12 +17,12 @@
  * or what is more must be inside of the buffer. Errors: buffer-selector, not-stage-pipeline,
  * not-leaf-block, reindex-access, reindex-nest, reindex-coverage, reads-own-output,
  * loop-variable-escapes, order-matters, buffer-not-found, root-block. */
-#include "passes/schedule/meaning/written_box.h"
+#include "copies.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/layout/layout.h"
 #include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/meaning/written_box.h"
 #include "passes/schedule/sight/sight.h"
-#include "copies.h"
 
 #include "ir/arith/access.h"
 

@@ -18,10 +18,10 @@
  * not-leaf-block, reindex-access, reindex-iterators, index-map-inputs, index-map-range,
  * index-map-not-injective, reindex-coverage, reads-own-output, loop-variable-escapes,
  * root-block, reindex-nest, index-map-result, cache-placement, read-before-write. */
+#include "copies.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/layout/layout.h"
 #include "passes/schedule/sight/sight.h"
-#include "copies.h"
 
 #include "ir/arith/access.h"
 

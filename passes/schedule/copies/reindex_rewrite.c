@@ -1,6 +1,6 @@
 /* Finding the one access of a block to a buffer, and sending it elsewhere; see copies.h. */
-#include "passes/schedule/sight/sight.h"
 #include "copies.h"
+#include "passes/schedule/sight/sight.h"
 
 #include "ir/tree/visit.h"
 

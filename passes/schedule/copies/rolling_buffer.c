@@ -21,8 +21,8 @@
  * not-tiled, rolling-pattern, rolling-order, cache-alias. */
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/shape/shape.h"
 
 typedef struct Axis {
   Expr var;        /* the loop that moves the window; NULL when it does not overlap */

@@ -3,9 +3,9 @@
  *
  * Errors: buffer-index, buffer-not-found, storage-scope, buffer-not-allocated, buffer-not-plain,
  * iterations-depend, align-factor, align-axis, align-annotation. */
-#include "passes/schedule/state/state.h"
-#include "passes/schedule/sight/sight.h"
 #include "copies.h"
+#include "passes/schedule/sight/sight.h"
+#include "passes/schedule/state/state.h"
 
 /* --- set_scope
  * -------------------------------------------------------------------------------------- */

@@ -14,8 +14,8 @@
  * index-map-range, mixed-iterator-kinds, index-map-not-bijective, loop-variable-escapes,
  * order-matters, root-block, index-map-inputs, index-map-result, iterator-order. */
 #include "ir/tree/print.h"
-#include "passes/schedule/sight/sight.h"
 #include "layout.h"
+#include "passes/schedule/sight/sight.h"
 
 typedef struct BlockChange {
   Sched *s;

@@ -11,4 +11,8 @@
 
 #include "passes/schedule/shape/shape.h"
 
+/* Tells of each such loop of a program, more than an iteration long, that parallel, vectorize or
+ * bind would refuse for its iterations (for_kind.c), which certainly meet. */
+void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self);
+
 #endif

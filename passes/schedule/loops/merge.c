@@ -271,8 +271,8 @@ static Boxes boxes_of(Merge *m, SRef *loop, const Uses *other) {
 
 /* The loops of a nest as they count for one step of the proof: those before step k are the same in
  * both nests, loop k is `ahead`, the others are any. */
-static void step_vars(Merge *m, Analyzer *a, const MergeNest *nest, int k, const Expr *same, Expr at_k,
-                      PtrMap *map) {
+static void step_vars(Merge *m, Analyzer *a, const MergeNest *nest, int k, const Expr *same,
+                      Expr at_k, PtrMap *map) {
   for (int i = 0; i < m->depth; i++) {
     const For *f = tirc_loop_of(nest->loops[i]);
     Expr var = i < k ? same[i] : i == k ? at_k : tirc_var(m->c, f->var->u.s, f->var->dtype);
@@ -283,7 +283,8 @@ static void step_vars(Merge *m, Analyzer *a, const MergeNest *nest, int k, const
 
 /* x at iterations that are later than those of y touches other elements. Later at loop k, and equal
  * in all loops outside of it. */
-static bool apart_at(Merge *m, const MergeNest *nx, const Box *x, const MergeNest *ny, const Box *y, int k) {
+static bool apart_at(Merge *m, const MergeNest *nx, const Box *x, const MergeNest *ny, const Box *y,
+                     int k) {
   Tirc *c = m->c;
   const For *f = tirc_loop_of(nx->loops[k]);
   int64_t extent;

@@ -23,8 +23,8 @@
  * no-loops */
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
 #include "loops.h"
+#include "passes/schedule/shape/shape.h"
 
 static void require_plain_loop(Sched *s, SRef *loop) {
   const For *f = tirc_loop_of(loop);

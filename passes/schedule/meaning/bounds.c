@@ -2,7 +2,7 @@
 
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/core.h"
+#include "passes/schedule/state/nodes.h"
 
 enum { BUDGET = 30000 };
 

@@ -1,9 +1,9 @@
 #include "carried.h"
 
-#include "ir/tree/visit.h"
-#include "passes/schedule/state/nodes.h"
-#include "meaning.h"
 #include "finite.h"
+#include "ir/tree/visit.h"
+#include "meaning.h"
+#include "passes/schedule/state/nodes.h"
 #include "witness.h"
 
 enum { BUDGET = 30000, MOST_LEAVES = 12 };

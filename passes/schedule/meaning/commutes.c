@@ -24,8 +24,8 @@
 
 #include "ir/arith/access.h"
 #include "ir/tree/int_op.h"
-#include "ir/tree/visit.h"
 #include "ir/tree/views.h"
+#include "ir/tree/visit.h"
 #include "passes/schedule/state/nodes.h"
 
 #include <math.h>

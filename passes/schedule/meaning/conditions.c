@@ -6,9 +6,9 @@
  *           with T.block("B"):
  *               vi = T.axis.spatial(4, i)
  *               T.where(k < 6) */
-#include "passes/schedule/state/nodes.h"
-#include "passes/schedule/state/nesting.h"
 #include "meaning.h"
+#include "passes/schedule/state/nesting.h"
+#include "passes/schedule/state/nodes.h"
 
 /* From the innermost one outwards, so that what is let is put in. */
 static Expr and_steps(Tirc *c, const Steps *steps, Expr condition) {
@@ -103,7 +103,8 @@ bool tirc_runs_whenever(Sched *s, SRef *writer, SRef *reader) {
   return condition && known && holds_with(s, a, condition, known, &own);
 }
 
-/* --- sums of nothing ---------------------------------------------------------------------------- */
+/* --- sums of nothing ----------------------------------------------------------------------------
+ */
 
 static bool chooses_elements(const Block *b, Expr var) {
   for (int i = 0; i < b->n_writes; i++)

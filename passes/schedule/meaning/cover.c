@@ -1,10 +1,10 @@
 #include "cover.h"
 
+#include "finite.h"
 #include "ir/tree/views.h"
 #include "passes/schedule/state/nodes.h"
-#include "written_box.h"
-#include "finite.h"
 #include "witness.h"
+#include "written_box.h"
 
 enum { BUDGET = 30000 };
 

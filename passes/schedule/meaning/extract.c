@@ -2,9 +2,9 @@
 
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/state/nodes.h"
-#include "passes/schedule/state/nesting.h"
 #include "meaning.h"
+#include "passes/schedule/state/nesting.h"
+#include "passes/schedule/state/nodes.h"
 
 /* --- the way ---------------------------------------------------------------------------------- */
 

@@ -12,8 +12,8 @@
 #ifndef TIRC_SCHEDULE_MEANING_EXTRACT_H
 #define TIRC_SCHEDULE_MEANING_EXTRACT_H
 
-#include "without_views.h"
 #include "set.h"
+#include "without_views.h"
 
 typedef enum PlaceKind {
   PLACE_LOOP,   /* var runs from a, b times */

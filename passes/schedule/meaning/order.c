@@ -1,7 +1,7 @@
 #include "order.h"
 
-#include "passes/schedule/state/nodes.h"
 #include "finite.h"
+#include "passes/schedule/state/nodes.h"
 #include "witness.h"
 
 enum { BUDGET = 30000 };

@@ -8,8 +8,8 @@
 #ifndef TIRC_SCHEDULE_MEANING_RELATION_H
 #define TIRC_SCHEDULE_MEANING_RELATION_H
 
-#include "ir/arith/arith.h"
 #include "extract.h"
+#include "ir/arith/arith.h"
 
 typedef struct Relations {
   Sched *s;

@@ -1,4 +1,5 @@
-/* What a block does to its own output: where its sums start by hand, whether its updates commute. */
+/* What a block does to its own output: where its sums start by hand, whether its updates commute.
+ */
 #ifndef TIRC_SCHEDULE_MEANING_UPDATES_H
 #define TIRC_SCHEDULE_MEANING_UPDATES_H
 

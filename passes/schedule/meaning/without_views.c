@@ -5,8 +5,8 @@
  */
 #include "without_views.h"
 
-#include "ir/tree/visit.h"
 #include "ir/tree/views.h"
+#include "ir/tree/visit.h"
 #include "passes/schedule/state/nodes.h"
 
 #include "ir/arith/access.h"

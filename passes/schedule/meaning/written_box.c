@@ -1,9 +1,9 @@
 #include "written_box.h"
 
 #include "ir/tree/visit.h"
-#include "passes/schedule/state/nodes.h"
-#include "passes/schedule/state/nesting.h"
 #include "meaning.h"
+#include "passes/schedule/state/nesting.h"
+#include "passes/schedule/state/nodes.h"
 
 #include "ir/arith/access.h"
 

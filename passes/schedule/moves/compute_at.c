@@ -17,8 +17,8 @@
 
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/sight/sight.h"
 
 typedef struct Move {

@@ -10,8 +10,8 @@
  * Errors: has-init, not-single-buffer, root-block, not-stage-pipeline, output-block,
  * not-complete-block, inline-pattern, loop-variable-escapes, only-leaf, inline-opaque-access,
  * iterations-depend. */
-#include "passes/schedule/sight/sight.h"
 #include "moves.h"
+#include "passes/schedule/sight/sight.h"
 
 #include "ir/tree/print.h"
 

@@ -11,10 +11,10 @@
  * Errors: has-init, root-block, not-stage-pipeline, not-single-buffer, not-complete-block,
  * not-single-producer, output-block, inline-pattern, loop-variable-escapes, only-leaf,
  * inline-opaque-access, iterations-depend. */
-#include "passes/schedule/state/state.h"
+#include "moves.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/sight/sight.h"
-#include "moves.h"
+#include "passes/schedule/state/state.h"
 
 #include "ir/arith/equal.h"
 

@@ -8,8 +8,8 @@
  * innermost factor outwards, one that does not divide what is left takes all of it.
  * Errors: tile-count, decision, probabilities, root-block. */
 #include "ir/tree/print.h"
-#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/moves/moves.h"
+#include "passes/schedule/shape/shape.h"
 #include "passes/schedule/state/random.h"
 
 enum { MAX_TILES = 64, MAX_TRIES = 1000000 };

@@ -13,8 +13,8 @@
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 #include "passes/schedule/sight/sight.h"
-#include "shape.h"
 #include "passes/schedule/state/state.h"
+#include "shape.h"
 
 /* The first condition that failed, and in words what it failed on. */
 typedef struct Failure {

@@ -1,6 +1,6 @@
-/* The room of what primitives share besides the state (state/nodes.h): TensorIR's definitions, asked
- * and required, the marks that a call sets and drops, what stands outside of blocks, the plan that
- * removes a leaf block, the reducers that a reduction may be.
+/* The room of what primitives share besides the state (state/nodes.h): TensorIR's definitions,
+ * asked and required, the marks that a call sets and drops, what stands outside of blocks, the plan
+ * that removes a leaf block, the reducers that a reduction may be.
  *
  * Decided here: what the reference's definitions decide from buffers and bindings alone. Whether a
  * new order, place or copy keeps what is computed is asked of sight/ and, where that does not

@@ -1,8 +1,8 @@
 /* What a block reads of what it writes itself: whether all of it was stored by the block before.
  * That is so after an init, be it T.init() or one written by hand, `if vk == 0: B[vi] = 0`.
  * And whether it was so in the same run of the block, when that runs again in a loop around. */
-#include "passes/schedule/state/state.h"
 #include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/state/state.h"
 #include "sight.h"
 
 #include "ir/arith/access.h"

@@ -73,9 +73,6 @@ void tirc_require_independent_around(Sched *s, int n, SRef *const *blocks);
 bool tirc_iterations_apart(Sched *s, SRef *loop, int n, SRef **blocks, Buffer b, bool shared);
 
 bool tirc_runs_at_once(const For *f); /* parallel, vectorized or bound to a thread */
-/* Tells of each such loop of a program, more than an iteration long, that parallel, vectorize or
- * bind would refuse for its iterations (for_kind.c), which certainly meet. */
-void tirc_racing_loops(Sched *s, void (*tell)(void *self, Warning w), void *self);
 
 /* --- the order of loops ----------------------------------------------------------------------- */
 
@@ -91,7 +88,6 @@ void tirc_require_order_kept(Sched *s, int n, SRef *const *chain, SRef *const *o
 /* The part of it that is about a block's init, by sight: it stays the first that runs of each sum,
  * if those have elements of their own. */
 bool tirc_init_stays_first(Sched *s, int n, SRef *const *chain, SRef *const *order, SRef *block);
-
 
 /* --- states that are overwritten -------------------------------------------------------------- */
 
@@ -119,10 +115,6 @@ bool tirc_reads_fewer_states(Sched *s, SRef *block, SRef *instead);
 /* Tells of each block that declares an iterator spatial though its instances certainly depend on
  * each other. Such a block is legal; primitives that rely on the declaration refuse it. */
 void tirc_spatial_dependences(Sched *s, void (*tell)(void *self, Warning w), void *self);
-/* All that is warned of in a program: these, loops that race (concurrent.c), and accesses outside of
- * their buffers (meaning/bounds.h). In a schedule of its own: what is asked there leaves warnings
- * behind. */
-void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self);
 /* Whether the instances of a block depend on each other in this way, or cannot be proved not to. */
 bool tirc_instances_depend(Sched *s, SRef *block);
 /* An index that takes another value for each value of the iterator: vi, vi + 1, 2 * vi. */

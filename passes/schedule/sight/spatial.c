@@ -21,8 +21,8 @@
 
 #include "ir/tree/int_op.h"
 #include "ir/tree/visit.h"
-#include "passes/schedule/state/nesting.h"
 #include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/state/nesting.h"
 
 typedef struct Instances {
   Sched *s;
@@ -267,10 +267,4 @@ void tirc_spatial_dependences(Sched *s, void (*tell)(void *self, Warning w), voi
     const Stmt body = s->mod->funcs[i]->body;
     if (body && body->kind == STMT_BLOCK) tirc_visit_stmt(&v, body);
   }
-}
-
-void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self) {
-  tirc_spatial_dependences(s, tell, self);
-  tirc_racing_loops(s, tell, self);
-  tirc_accesses_outside(s, tell, self);
 }

@@ -9,10 +9,10 @@
 #include "sight.h"
 
 #include "ir/tree/int_op.h"
-#include "ir/tree/visit.h"
 #include "ir/tree/views.h"
-#include "passes/schedule/state/nesting.h"
+#include "ir/tree/visit.h"
 #include "passes/schedule/meaning/meaning.h"
+#include "passes/schedule/state/nesting.h"
 
 typedef struct Stores {
   const Block *block;

@@ -1,6 +1,6 @@
 /* Going back to what a schedule was before several calls. */
-#include "passes/record/trace.h"
 #include "nodes.h"
+#include "passes/record/trace.h"
 
 static PtrMap copy_of(Tirc *c, const PtrMap *map) {
   PtrMap copy = {0};

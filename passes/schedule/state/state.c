@@ -12,8 +12,8 @@
 #include "random.h"
 
 #include "ir/tree/visit.h"
-#include "passes/record/trace.h"
 #include "nodes.h"
+#include "passes/record/trace.h"
 
 #include <time.h>
 
@@ -254,7 +254,8 @@ void tirc_sched_replace(Sched *s, SRef *old, Stmt with) {
   s->replacing = false;
 }
 
-/* --- what it samples from ----------------------------------------------------------------------- */
+/* --- what it samples from -----------------------------------------------------------------------
+ */
 
 void tirc_sched_seed(Sched *s, int64_t seed) {
   struct timespec now = {0};

@@ -1,8 +1,8 @@
 #include "json_check.h"
 
-#include "ir/ascii.h"
-#include "ir/number.h"
-#include "ir/utf8.h"
+#include "ascii.h"
+#include "number.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* JSON that would not be read as it stands is none: RFC 8259's grammar, and beyond it what a reader
  * changes without a word. */
-#ifndef TIRC_PARSER_JSON_CHECK_H
-#define TIRC_PARSER_JSON_CHECK_H
+#ifndef TIRC_IR_JSON_CHECK_H
+#define TIRC_IR_JSON_CHECK_H
 
-#include "ir/context.h"
+#include "context.h"
 
 enum { JSON_MOST_LEVELS = 31 }; /* of lists and objects in each other */
 
