@@ -1,4 +1,4 @@
-/* T.* functions that compute: the intrinsics of ir/ops.def by a rule per operand type, nodes spelt
+/* T.* functions that compute: the intrinsics of ir/tree/ops.def by a rule per operand type, nodes spelt
  * out (T.Add), constants, casts and vectors. */
 #include "reader.h"
 

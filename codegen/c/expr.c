@@ -1,4 +1,4 @@
-/* Expressions. One function an operator, in the order of ir/ops.def; a row missing here does not
+/* Expressions. One function an operator, in the order of ir/tree/ops.def; a row missing here does not
  * compile.
  *
  * Signed arithmetic on data wraps around, so it is done on the unsigned type; index arithmetic and

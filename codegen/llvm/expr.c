@@ -1,4 +1,4 @@
-/* Expressions. One function an operator, in the order of ir/ops.def; a row missing here does not
+/* Expressions. One function an operator, in the order of ir/tree/ops.def; a row missing here does not
  * compile.
  *
  * Products and sums of floats carry `contract`, so that a multiplication and an addition fuse;

@@ -4,7 +4,7 @@
 #include "codegen/libm.h"
 #include "gen.h"
 
-/* Those that LLVM has; the rest is called by the name that C gives it (ir/ops.def). */
+/* Those that LLVM has; the rest is called by the name that C gives it (ir/tree/ops.def). */
 static const char *const intrinsics[OP_COUNT] = {
     [OP_SQRT] = "llvm.sqrt",   [OP_FLOOR] = "llvm.floor",       [OP_CEIL] = "llvm.ceil",
     [OP_TRUNC] = "llvm.trunc", [OP_ROUND] = "llvm.round",       [OP_NEARBYINT] = "llvm.nearbyint",
