@@ -22,6 +22,23 @@ static Expr constant(Tirc *c, Expr e, double v) {
   return e->dtype.lanes > 1 ? tirc_broadcast(c, one, e->dtype.lanes) : one;
 }
 
+/* 1 / sqrt(x), or 1 / (1 + exp(0 - x)). */
+static Expr reciprocal(Tirc *c, Op op, Expr x) {
+  const DType t = x->dtype;
+  const Expr one = constant(c, x, 1);
+  Expr of = op == OP_RSQRT ? x : tirc_expr(c, OP_SUB, t, 2, (Expr[]){constant(c, x, 0), x});
+  of = tirc_expr(c, op == OP_RSQRT ? OP_SQRT : OP_EXP, t, 1, &of);
+  if (op == OP_SIGMOID) of = tirc_expr(c, OP_ADD, t, 2, (Expr[]){one, of});
+  return tirc_expr(c, OP_DIV, t, 2, (Expr[]){one, of});
+}
+
+/* Floats of 16 bits are rounded once: their exp reaches infinity where the whole is a number. */
+static Expr lower_reciprocal(Tirc *c, Expr e) {
+  const DType t = e->dtype, wide = tirc_dtype_lanes(DT_FLOAT32, t.lanes);
+  if (t.bits != 16) return reciprocal(c, (Op)e->op, e->args[0]);
+  return tirc_cast(c, t, reciprocal(c, (Op)e->op, tirc_cast(c, wide, e->args[0])));
+}
+
 static Expr lower_expr(Mutator *m, Expr e) {
   Tirc *c = m->c;
   State *s = m->self;
@@ -34,17 +51,8 @@ static Expr lower_expr(Mutator *m, Expr e) {
   case OP_LIKELY: return e->args[0];
   case OP_FLOORDIV:
   case OP_FLOORMOD: return lower_division(m, e);
-  case OP_RSQRT: {
-    Expr root = tirc_expr(c, OP_SQRT, e->dtype, 1, e->args);
-    return tirc_expr(c, OP_DIV, e->dtype, 2, (Expr[]){constant(c, e, 1), root});
-  }
-  case OP_SIGMOID: {
-    Expr zero = constant(c, e, 0), one = constant(c, e, 1);
-    Expr minus = tirc_expr(c, OP_SUB, e->dtype, 2, (Expr[]){zero, e->args[0]});
-    Expr power = tirc_expr(c, OP_EXP, e->dtype, 1, &minus);
-    Expr sum = tirc_expr(c, OP_ADD, e->dtype, 2, (Expr[]){one, power});
-    return tirc_expr(c, OP_DIV, e->dtype, 2, (Expr[]){one, sum});
-  }
+  case OP_RSQRT:
+  case OP_SIGMOID: return lower_reciprocal(c, e);
   default: return tirc_written_out(c, e);
   }
 }
