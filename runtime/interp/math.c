@@ -81,9 +81,10 @@ static double next_half(DType t, double x, double y) {
   return is_bfloat ? tirc_bfloat_to_double(bits) : tirc_half_to_double(bits);
 }
 static double eval_NEXTAFTER(Run *run, const Node *n) {
+  const DType t = n->expr->dtype; /* also where the run is in double: the next one is another */
   double x = get_f(run, n->a), y = get_f(run, n->b);
-  if (n->dtype.bits == 16) return next_half(n->dtype, x, y);
-  return n->dtype.bits == 32 ? (double)nextafterf((float)x, (float)y) : nextafter(x, y);
+  if (t.bits == 16) return next_half(t, x, y);
+  return t.bits == 32 ? (double)nextafterf((float)x, (float)y) : nextafter(x, y);
 }
 static int64_t eval_abs_int(Run *run, const Node *n) {
   int64_t r;

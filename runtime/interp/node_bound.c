@@ -156,6 +156,48 @@ static void bound_extreme(Run *run, const Node *n, Bound *out) {
   }
 }
 
+/* x 2^n, rounded once: rising in x. */
+static void bound_LDEXP(Run *run, const Node *n, Bound *out) {
+  const DType t = program_type(n);
+  const Cell none = {0};
+  Bound x, by;
+  get_closed(run, n->a, &x);
+  get_bound(run, n->b, &by);
+  const Cell v = {.f = tirc_round_float(t, apply(run, n, x.v, by.v, none).f)};
+  tirc_bound_float(out, v.f);
+  if (x.open || by.open || isnan(x.v.f)) {
+    if (!isnan(x.v.f) || x.open) tirc_bound_open(out, t, v);
+    return;
+  }
+  for (int k = 0; k < 4; k++) { /* monotonous in both: the ends are among the corners */
+    const Cell r = apply(run, n, k & 1 ? x.hi : x.lo, k & 2 ? by.hi : by.lo, none);
+    out->lo.f = fmin(out->lo.f, tirc_round_float(t, r.f));
+    out->hi.f = fmax(out->hi.f, tirc_round_float(t, r.f));
+  }
+  out->mag = fmax(fabs(out->lo.f), fabs(out->hi.f));
+}
+
+/* The value before x, the one after it, or y where it is x. */
+static void bound_NEXTAFTER(Run *run, const Node *n, Bound *out) {
+  const DType t = program_type(n);
+  const Cell none = {0}, up = {.f = (double)INFINITY}, down = {.f = -(double)INFINITY};
+  Bound x, y;
+  get_closed(run, n->a, &x);
+  get_closed(run, n->b, &y);
+  const Cell v = apply(run, n, x.v, y.v, none);
+  tirc_bound_float(out, v.f);
+  if (x.open || y.open) {
+    tirc_bound_open(out, t, v);
+    return;
+  }
+  const bool points = tirc_bound_is_point(&x, true) && tirc_bound_is_point(&y, true);
+  if (points || isnan(v.f)) return;
+  const bool falls = y.lo.f<x.hi.f, rises = y.hi.f> x.lo.f;
+  out->lo = falls ? apply(run, n, x.lo, down, none) : apply(run, n, x.lo, y.lo, none);
+  out->hi = rises ? apply(run, n, x.hi, up, none) : apply(run, n, x.hi, y.hi, none);
+  out->mag = fmax(fabs(out->lo.f), fabs(out->hi.f));
+}
+
 static void bound_sum_of_lanes(Run *run, const Node *n, Bound *out) {
   const int lane = run->lane;
   Bound term, sum;
@@ -208,11 +250,12 @@ static void bound_compare(Run *run, const Node *n, Bound *out) {
   decide(out, (Op)n->expr->op, possible, v);
 }
 
-static void bound_test(Run *run, const Node *n, Bound *out) { /* isnan, isinf */
+static void bound_test(Run *run, const Node *n, Bound *out) { /* isnan, isinf, isfinite */
   Bound a;
   get_closed(run, n->a, &a);
   tirc_bound_int(out, apply(run, n, a.v, (Cell){0}, (Cell){0}).i);
-  if (a.open || (n->expr->op == OP_ISINF && isinf(a.lo.f) + isinf(a.hi.f) == 1))
+  const bool may_be_infinite = isinf(a.lo.f) || isinf(a.hi.f);
+  if (a.open || (n->expr->op != OP_ISNAN && may_be_infinite && !tirc_bound_is_point(&a, true)))
     out->lo.i = 0, out->hi.i = 1;
 }
 
@@ -295,9 +338,9 @@ static bool has_ends_in_corners(const Node *n, const Bound *b) {
   switch ((Op)n->expr->op) {
   case OP_ADD:
   case OP_SUB:
-  case OP_MUL:
+  case OP_MUL: return n->dtype.code == TYPE_INT && n->dtype.bits >= 32; /* others wrap */
   case OP_MIN:
-  case OP_MAX: return !is_uint64(n->dtype) && n->dtype.bits >= 32;
+  case OP_MAX: return !is_uint64(n->dtype);
   case OP_FLOORDIV:
   case OP_TRUNCDIV: return n->dtype.code == TYPE_INT && is_exact(b) && b->v.i > 0;
   case OP_SHIFT_RIGHT: return n->dtype.code == TYPE_INT && is_exact(b);
@@ -420,6 +463,19 @@ static void bound_of_points(Run *run, const Node *n, Bound *out) {
     tirc_bound_int(out, v.i);
 }
 
+/* The same of operands of which there are more than a node has places for. */
+static void bound_of_arguments(Run *run, const Node *n, Bound *out) {
+  bool points = true;
+  for (int i = 0; i < n->expr->n; i++) {
+    Bound b;
+    get_bound(run, n->u.args[i], &b);
+    points = points && is_exact(&b);
+  }
+  const Cell v = get_cell(run, n);
+  tirc_bound_int(out, v.i);
+  if (!points) tirc_bound_open(out, program_type(n), v);
+}
+
 /* --- variables ---------------------------------------------------------------------------------
  */
 
@@ -465,7 +521,9 @@ static const FunctionRow functions[OP_COUNT] = {
     [OP_NEARBYINT] = {CURVE_RISING, 0}, [OP_ABS] = {CURVE_EVEN, 0},
     [OP_ATAN2] = {CURVE_ANGLE, 4},      [OP_POW] = {CURVE_POWER, 4},
     [OP_FMOD] = {CURVE_REST, 0},        [OP_TRUNCMOD] = {CURVE_REST, 0},
-    [OP_COPYSIGN] = {CURVE_SIGN, 0},
+    [OP_COPYSIGN] = {CURVE_SIGN, 0},    [OP_ASINH] = {CURVE_RISING, 4},
+    [OP_ACOSH] = {CURVE_RISING, 4},     [OP_ATANH] = {CURVE_RISING, 4},
+    [OP_HYPOT] = {CURVE_CORNERS, 4},
 };
 
 typedef void (*BoundOf)(Run *, const Node *, Bound *);
@@ -477,16 +535,29 @@ static const BoundOf of_both[OP_COUNT] = {
     [OP_LOAD] = tirc_load_bound, [OP_REINTERPRET] = bound_of_points,
 };
 static const BoundOf of_floats[OP_COUNT] = {
-    [OP_ADD] = bound_ADD,           [OP_SUB] = bound_ADD,           [OP_MUL] = bound_MUL,
-    [OP_DIV] = bound_DIV,           [OP_FMA] = bound_FMA,           [OP_FLOORDIV] = bound_FLOORDIV,
-    [OP_TRUNCDIV] = bound_FLOORDIV, [OP_FLOORMOD] = bound_FLOORMOD, [OP_MIN] = bound_extreme,
-    [OP_MAX] = bound_extreme,
+    [OP_ADD] = bound_ADD,           [OP_SUB] = bound_ADD,
+    [OP_MUL] = bound_MUL,           [OP_DIV] = bound_DIV,
+    [OP_FMA] = bound_FMA,           [OP_FLOORDIV] = bound_FLOORDIV,
+    [OP_TRUNCDIV] = bound_FLOORDIV, [OP_FLOORMOD] = bound_FLOORMOD,
+    [OP_MIN] = bound_extreme,       [OP_MAX] = bound_extreme,
+    [OP_LDEXP] = bound_LDEXP,       [OP_NEXTAFTER] = bound_NEXTAFTER,
 };
 static const BoundOf of_ints[OP_COUNT] = {
-    [OP_EQ] = bound_compare, [OP_NE] = bound_compare,     [OP_LT] = bound_compare,
-    [OP_LE] = bound_compare, [OP_GT] = bound_compare,     [OP_GE] = bound_compare,
-    [OP_AND] = bound_logic,  [OP_OR] = bound_logic,       [OP_ISNAN] = bound_test,
-    [OP_ISINF] = bound_test, [OP_CALL] = bound_of_points, [OP_RAMP] = bound_of_points,
+    [OP_EQ] = bound_compare,
+    [OP_NE] = bound_compare,
+    [OP_LT] = bound_compare,
+    [OP_LE] = bound_compare,
+    [OP_GT] = bound_compare,
+    [OP_GE] = bound_compare,
+    [OP_AND] = bound_logic,
+    [OP_OR] = bound_logic,
+    [OP_ISNAN] = bound_test,
+    [OP_ISINF] = bound_test,
+    [OP_ISFINITE] = bound_test,
+    [OP_CALL] = bound_of_points,
+    [OP_RAMP] = bound_of_points,
+    [OP_Q_MULTIPLY_SHIFT] = bound_of_arguments,
+    [OP_Q_MULTIPLY_SHIFT_PER_AXIS] = bound_of_arguments,
 };
 
 static BoundOf of_intrinsic(Compiler *k, Node *n) {
@@ -541,7 +612,9 @@ void tirc_compile_bound(Compiler *k, Node *n) {
     return;
   }
   if (n->cell) return;
-  const bool inner = may_differ(n->a) || may_differ(n->b) || may_differ(n->c);
+  bool inner = may_differ(n->a) || may_differ(n->b) || may_differ(n->c);
+  if (op == OP_Q_MULTIPLY_SHIFT || op == OP_Q_MULTIPLY_SHIFT_PER_AXIS)
+    for (int i = 0; i < n->expr->n; i++) inner |= may_differ(n->u.args[i]);
   if (!is_float(n) && !inner && op != OP_LOAD && op != OP_CALL) {
     bool floats = false;
     for (int i = 0; i < n->expr->n; i++) floats |= tirc_dtype_is_float(n->expr->args[i]->dtype);
