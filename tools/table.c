@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "table.h"
 
+#include "ir/number.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,7 @@ void add_cell(Table *t, const char *format, ...) {
 static bool is_formula(const char *text) {
   char *end;
   if (!*text || !strchr("=+-@\t\r\n", *text) || !strcmp(text, "-")) return false;
-  (void)strtod(text, &end);
+  (void)tirc_parse_double(text, &end);
   return end == text || *end;
 }
 

@@ -170,8 +170,9 @@ bool was_interrupted(void);
 /* ranges.c: --range. Random elements for a parameter, number i of its function, drawn from where it
  * says; DONE or BAD. */
 int fill_random(const Options *o, const tirc_param *p, int i, tirc_array *a);
-/* DONE, or BAD after saying which --range is none, or is for no array of these. */
-int check_range_names(const Options *o, int n, const tirc_param *params);
+/* DONE, or BAD after saying which --range is none, or is for no array of these, which are
+ * of so many programs. */
+int check_range_names(const Options *o, int n, const tirc_param *params, int programs);
 /* All of them: *out on the heap. */
 int read_ranges(const Options *o, tirc_input_range **out);
 void free_ranges(const Options *o, tirc_input_range *ranges);

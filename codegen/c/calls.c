@@ -192,6 +192,7 @@ static CText emit_assume(CGen *g, Expr e, const Window *w) {
 /* T.opaque_zero(dtype) */
 static CText emit_opaque_zero(CGen *g, Expr e, const Window *w) {
   (void)w;
+  if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) tirc_cg_unsupported(g, e);
   g->uses_zero = true;
   return tirc_cg_cast(g, tirc_cg_text(g, BINDS_ALL, "tirc_zero"), DT_INT64, e->dtype);
 }

@@ -223,6 +223,9 @@ static CText emit_arith(CGen *g, Expr e, const Window *w) {
 
 static CText emit_compare(CGen *g, Expr e, const Window *w) {
   DType t = operand_type(g, e);
+  bool holds;
+  if (!is_vector(e, w) && tirc_cg_is_decided((Op)e->op, e->args[0], e->args[1], &holds))
+    return tirc_cg_number(g, DT_BOOL, holds);
   CText a = tirc_cg_expr(g, e->args[0], w), b = tirc_cg_expr(g, e->args[1], w);
   if (tirc_cg_is_small(t)) {
     a = tirc_cg_widen(g, a, t);
@@ -308,9 +311,15 @@ static CText emit_floordiv(CGen *g, Expr e, const Window *w) {
 
 /* --- logic and choice ----------------------------------------------------------------------- */
 
-static CText as_bool(CGen *g, Expr e, const Window *w) {
-  return tirc_cg_cast(g, tirc_cg_expr(g, e, w), e->dtype, DT_BOOL);
+static CText side(CGen *g, Expr x, DType t, const Window *w) {
+  bool holds;
+  if (t.code == TYPE_BOOL && tirc_dtype_is_int(x->dtype) &&
+      tirc_cg_is_decided(OP_NE, x, NULL, &holds))
+    return tirc_cg_number(g, DT_BOOL, holds);
+  return tirc_cg_cast(g, tirc_cg_expr(g, x, w), x->dtype, t);
 }
+
+static CText as_bool(CGen *g, Expr e, const Window *w) { return side(g, e, DT_BOOL, w); }
 
 static CText emit_logic(CGen *g, Expr e, const Window *w) {
   return tirc_cg_binary(g, (Op)e->op, as_bool(g, e->args[0], w), as_bool(g, e->args[1], w));
@@ -326,10 +335,6 @@ static CText emit_BITWISE_NOT(CGen *g, Expr e, const Window *w) {
   CText v = tirc_cg_expr(g, e->args[0], w);
   CText r = tirc_cg_text(g, BINDS_CAST, "~%s", tirc_cg_operand(g, v, BINDS_CAST));
   return e->dtype.bits < 32 ? tirc_cg_cast_to(g, tirc_c_type(e->dtype), r) : r;
-}
-
-static CText side(CGen *g, Expr x, DType t, const Window *w) {
-  return tirc_cg_cast(g, tirc_cg_expr(g, x, w), x->dtype, t);
 }
 
 /* C computes one side only, which is right for both kinds of choice. */

@@ -140,6 +140,10 @@ CText tirc_cg_vector_value(CGen *g, Expr e, DType t, const Window *w);
 const char *tirc_cg_lane_number(CGen *g, const Window *w); /* of one lane, in C */
 _Noreturn void tirc_cg_unsupported(CGen *g, Expr e);
 
+/* --- decided.c ------------------------------------------------------------------------------ */
+/* Whether x op y comes out one way, whatever the variables are; y: NULL for 0. */
+bool tirc_cg_is_decided(Op op, Expr x, Expr y, bool *holds);
+
 /* --- calls.c -------------------------------------------------------------------------------- */
 CText tirc_cg_math(CGen *g, Expr e, const Window *w);
 CText tirc_cg_call(CGen *g, Expr e, const Window *w);

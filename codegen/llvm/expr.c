@@ -391,6 +391,7 @@ static LLVMValueRef emit_assume(Gen *g, Expr e) {
 
 /* T.opaque_zero(dtype): empty assembly in the entry gives an i64, of which no bit is known. */
 static LLVMValueRef emit_opaque_zero(Gen *g, Expr e) {
+  if (!tirc_dtype_is_int(e->dtype) || e->dtype.lanes != 1) unsupported(g, e);
   LLVMTypeRef i64 = tirc_gen_int_type(g, 64, 1);
   if (!g->f.zero) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(g->b);

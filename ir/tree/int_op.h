@@ -28,6 +28,10 @@ static inline bool tirc_int_has_value(IntResult r) { return r == INT_FITS || r =
 static inline bool tirc_dtype_wraps(DType t) {
   return t.code == TYPE_UINT || (t.code == TYPE_INT && t.bits < 32);
 }
+/* One of those that this file is about. */
+static inline bool tirc_dtype_is_whole(DType t) {
+  return t.lanes == 1 && (tirc_dtype_is_int(t) || t.code == TYPE_BOOL);
+}
 static inline bool tirc_dtype_is_uint64(DType t) { return t.code == TYPE_UINT && t.bits == 64; }
 
 /* The number of the type that has the same low bits; of a bool, whether v is not 0. That is what a

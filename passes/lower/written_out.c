@@ -42,7 +42,11 @@ static Expr let(const Writing *w, Expr var, Expr value, Expr body) {
  * 1) >> 1. */
 static Expr fixed_product(const Writing *w, const Writing *of_by, Expr x, Expr y, Expr by) {
   enum { WIDEST = 63 };
-  Expr p = apply(w, OP_MUL, cast(w, DT_INT64, x), cast(w, DT_INT64, y));
+  const Expr value = apply(w, OP_MUL, cast(w, DT_INT64, x), cast(w, DT_INT64, y));
+  const Expr shifts_right = tirc_binary(w->c, OP_GT, by, number(of_by, DT_INT64, 0));
+  int64_t v;
+  const bool is_known = tirc_const_int(shifts_right, &v);
+  const Expr p = is_known ? value : tirc_var(w->c, "product", value->dtype); /* it stands twice */
   Expr zero = number(of_by, DT_INT64, 0), one = number(w, DT_INT64, 1);
   Expr less = tirc_binary(w->c, OP_SUB, by, number(of_by, DT_INT64, 1));
   Expr right = spread(w, clamp(of_by, less, 0, WIDEST));
@@ -50,12 +54,9 @@ static Expr fixed_product(const Writing *w, const Writing *of_by, Expr x, Expr y
   Expr rounded = apply(w, OP_ADD, apply(w, OP_SHIFT_RIGHT, p, right), one);
   rounded = apply(w, OP_SHIFT_RIGHT, rounded, one);
   Expr larger = apply(w, OP_SHIFT_LEFT, p, left);
-  Expr shifts_right = tirc_binary(w->c, OP_GT, by, zero);
-  int64_t v;
-  Expr r = !tirc_const_int(shifts_right, &v) ? choose(w, spread(w, shifts_right), rounded, larger)
-           : v                               ? rounded
-                                             : larger;
-  return cast(w, DT_INT32, r);
+  if (is_known) return cast(w, DT_INT32, v ? rounded : larger);
+  const Expr r = choose(w, spread(w, shifts_right), rounded, larger);
+  return let(w, p, value, cast(w, DT_INT32, r));
 }
 
 /* Operands that are the same in all lanes are scalars, so that constants among them fold. */

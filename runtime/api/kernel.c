@@ -117,16 +117,19 @@ static void fill_range(Tirc *c, void *self) {
   const DType t = p->array->t->dtype;
   const double most = greatest(t);
   const double least = tirc_dtype_is_float(t) ? -most : (double)tirc_dtype_min(t);
+  /* the largest number of 64 bits is no double: the last one below it */
+  const double last = t.bits == 64 && !tirc_dtype_is_float(t) ? nextafter(most, 0) : most;
+  const double high = fmin(p->high, last);
   if (!isfinite(p->low) || !isfinite(p->high) || p->low > p->high)
     tirc_fail(c, (Loc){0}, "argument", "give the least value first", "%g to %g is no range", p->low,
               p->high);
   if (p->low < least || p->high > most)
     tirc_fail(c, (Loc){0}, "argument", NULL, "%g to %g leaves the range of %s, %g to %g", p->low,
               p->high, p->array->dtype, least, most);
-  if (!tirc_dtype_is_float(t) && ceil(p->low) > floor(p->high))
+  if (!tirc_dtype_is_float(t) && ceil(p->low) > floor(high))
     tirc_fail(c, (Loc){0}, "argument", NULL, "there is no %s from %g to %g", p->array->dtype,
               p->low, p->high);
-  tirc_tensor_random_in(p->array->t, p->seed, p->low, p->high);
+  tirc_tensor_random_in(p->array->t, p->seed, p->low, high);
 }
 tirc_status tirc_array_fill_range(tirc_array *a, uint64_t seed, double low, double high,
                                   tirc_error **error) {

@@ -73,6 +73,16 @@ static tirc_status store_piece(tirc_db *db, void *self, tirc_error **error) {
   return TIRC_OK;
 }
 
+/* Which are in the order of their ids. */
+static tirc_status store_trials(tirc_db *db, void *self, tirc_error **error) {
+  const Piece *p = self;
+  const tirc_status status = store_piece(db, self, error);
+  if (status != TIRC_OK || !p->rows->n) return status;
+  const char *first = db_cell_text(p->rows, 0, 0), *last = db_cell_text(p->rows, p->rows->n - 1, 0);
+  return tirc_db_run(db, DB_MARK_HOPELESS " AND id >= $1 AND id <= $2",
+                     DB_PARAMS(db_text(first), db_text(last)), NULL, NULL, error);
+}
+
 /* What a worker of the other database has taken is free here. */
 static void free_work(DbRows *rows) {
   enum { STATE = 3 };
@@ -91,9 +101,11 @@ static tirc_status merge_table(tirc_db *db, tirc_db *from, const Table *t, int64
   for (;;) {
     DbRows rows = {0};
     tirc_status status = tirc_db_run(from, sql, DB_PARAMS(db_text(last.text)), &rows, NULL, error);
-    if (status == TIRC_OK && strcmp(t->name, "trial") == 0) free_work(&rows);
+    const bool are_trials = strcmp(t->name, "trial") == 0;
+    if (status == TIRC_OK && are_trials) free_work(&rows);
     Piece p = {.table = t, .rows = &rows};
-    if (status == TIRC_OK) status = tirc_db_transact(db, store_piece, &p, error);
+    if (status == TIRC_OK)
+      status = tirc_db_transact(db, are_trials ? store_trials : store_piece, &p, error);
     *added += p.added;
     const bool more = status == TIRC_OK && rows.n == PIECE;
     if (more) snprintf(last.text, sizeof last.text, "%s", db_cell_text(&rows, rows.n - 1, 0));
@@ -123,8 +135,7 @@ static tirc_status merge_tables(tirc_db *from, void *self, tirc_error **error) {
 tirc_status tirc_db_merge(tirc_db *db, tirc_db *from, tirc_db_counts *added, tirc_error **error) {
   NEED(db, from);
   Merge m = {.into = db};
-  tirc_status status = tirc_db_read_at_once(from, merge_tables, &m, error);
-  if (status == TIRC_OK) status = tirc_db_run(db, DB_MARK_HOPELESS, 0, NULL, NULL, NULL, error);
+  const tirc_status status = tirc_db_read_at_once(from, merge_tables, &m, error);
   if (added) *added = m.counts;
   return status;
 }

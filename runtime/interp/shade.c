@@ -199,13 +199,14 @@ static void run_store(Run *run, const Step *s) {
   run->lane = 0;
 }
 
-/* A product of what the buffer holds takes one of many factors. */
-static void find_factors(const Node *n, Buffer b) {
+/* A product of what the buffer holds, or of such a product, takes one of many factors. */
+static bool find_factors(const Node *n, Buffer b) {
   const Expr e = n->expr;
-  if (e->op != OP_MUL) return;
-  for (int i = 0; i < 2; i++)
-    if (e->args[i]->op == OP_LOAD && e->args[i]->u.buffer == b)
-      ((Node *)(uintptr_t)n)->in_any_order = true;
+  if (e->op == OP_LOAD) return e->u.buffer == b;
+  if (e->op != OP_MUL) return false;
+  const bool in_a = find_factors(n->a, b), found = find_factors(n->b, b) || in_a;
+  if (found) ((Node *)(uintptr_t)n)->in_any_order = true;
+  return found;
 }
 
 void tirc_compile_bound_store(Compiler *k, Step *s) {

@@ -149,9 +149,9 @@ static void conclude(Slot *s) {
   memcpy(m->samples, from->at, sizeof from->at);
   m->seconds = tirc_median(m->n_samples, m->samples);
   if (!from->is_bound) return;
-  snprintf(message, sizeof message,
-           "the fastest of %d calls took %.4g ms, and the best so far takes %.4g ms", from->n,
-           1e3 * tirc_fastest(from->n, from->at), 1e3 * s->best);
+  tirc_snprintf(message, sizeof message,
+                "the fastest of %d calls took %.4g ms, and the best so far takes %.4g ms", from->n,
+                1e3 * tirc_fastest(from->n, from->at), 1e3 * s->best);
   fail(s, TIRC_HOPELESS, message);
 }
 
@@ -427,7 +427,7 @@ static tirc_status need_value(const char *name, tirc_error **error) {
 
 static tirc_status fill(const BedOptions *o, const char *param, tirc_array *a, uint64_t seed,
                         tirc_error **error) {
-  for (int k = 0; k < o->n_ranges; k++)
+  for (int k = o->n_ranges - 1; k >= 0; k--) /* the last one given, as everywhere */
     if (strcmp(o->ranges[k].param, param) == 0)
       return tirc_array_fill_range(a, seed, o->ranges[k].low, o->ranges[k].high, error);
   tirc_array_fill_random(a, seed);

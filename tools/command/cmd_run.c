@@ -121,7 +121,7 @@ static int fill_arguments(Session *s) {
   int status = find_symbols(s);
   if (status == DONE) status = check_names(s, &s->o->in, "in");
   if (status == DONE) status = check_names(s, &s->o->out, "out");
-  if (status == DONE) status = check_range_names(s->o, s->n, s->params);
+  if (status == DONE) status = check_range_names(s->o, s->n, s->params, 1);
   s->args = calloc((size_t)s->n + 1, sizeof *s->args);
   if (!s->args) return complain(s->o, NULL, "out of memory");
   if (status == DONE) status = read_files(s);

@@ -282,14 +282,37 @@ static int measure_ceilings(Tune *t) {
   return status;
 }
 
+/* A range is of each program that has the array; one at least must. */
+static int check_ranges(const Tune *t) {
+  tirc_param *all = NULL;
+  int n = 0, status = DONE;
+  for (int i = 0; i < t->cases.n_cases && status == DONE; i++) {
+    const tirc_param *params;
+    tirc_error *e = NULL;
+    int more = 0;
+    if (tirc_module_params(t->cases.cases[i].program, NULL, &more, &params, &e)) {
+      status = report(t->o, e);
+      break;
+    }
+    tirc_param *grown = realloc(all, (size_t)(n + more + 1) * sizeof *all);
+    if (!grown) {
+      status = complain(t->o, NULL, "out of memory");
+      break;
+    }
+    all = grown;
+    memcpy(all + n, params, (size_t)more * sizeof *all);
+    n += more;
+  }
+  if (status == DONE) status = check_range_names(t->o, n, all, t->cases.n_cases);
+  free(all);
+  return status;
+}
+
 static int tune(Tune *t) {
   const Options *o = t->o;
   tirc_input_range *ranges = NULL;
-  int n = 0, status = read_ranges(o, &ranges);
-  const tirc_param *params = NULL;
-  if (status == DONE && t->cases.n_cases == 1 &&
-      !tirc_module_params(t->cases.cases[0].program, NULL, &n, &params, NULL))
-    status = check_range_names(o, n, params);
+  int status = read_ranges(o, &ranges);
+  if (status == DONE) status = check_ranges(t);
   if (status != DONE) {
     free_ranges(o, ranges);
     return status;

@@ -1,6 +1,8 @@
 /* --range NAME=LO:HI: what random arrays are drawn from. */
 #include "tools/tool.h"
 
+#include "ir/number.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@ static bool is_of(const char *text, const char *name) {
 /* A number up to the character `end`; NULL: it is none. */
 static const char *read_number(const char *text, char end, double *out) {
   char *rest = NULL;
-  *out = strtod(text, &rest);
+  *out = tirc_parse_double(text, &rest);
   return rest != text && *rest == end && isfinite(*out) ? rest : NULL;
 }
 
@@ -30,7 +32,7 @@ static int read_range(const Options *o, const char *text, double *low, double *h
   return DONE;
 }
 
-int check_range_names(const Options *o, int n, const tirc_param *params) {
+int check_range_names(const Options *o, int n, const tirc_param *params, int programs) {
   for (int k = 0; k < o->range.n; k++) {
     double low, high;
     bool known = false;
@@ -38,8 +40,9 @@ int check_range_names(const Options *o, int n, const tirc_param *params) {
     for (int i = 0; i < n; i++)
       known |= params[i].is_array && is_of(o->range.at[k], params[i].name);
     if (known) continue;
-    return complain(o, NULL, "--range %s: the function has no array parameter '%.*s'",
-                    o->range.at[k], (int)strcspn(o->range.at[k], "="), o->range.at[k]);
+    return complain(o, NULL, "--range %s: %s no array parameter '%.*s'", o->range.at[k],
+                    programs == 1 ? "the function has" : "the programs have",
+                    (int)strcspn(o->range.at[k], "="), o->range.at[k]);
   }
   return DONE;
 }

@@ -126,7 +126,7 @@ static int store(Import *x, tirc_db_trial *t) {
   if (tirc_db_put_trial(x->db, t, &stored, &e)) return report(x->o, e);
   x->stored += stored;
   x->known += !stored;
-  x->failed += stored && t->code;
+  x->failed += stored && t->code && strcmp(t->code, TIRC_HOPELESS) != 0;
   return DONE;
 }
 

@@ -279,7 +279,7 @@ static int script_of(const Options *o, const tirc_db_task *k, const tirc_db_tria
 static void put_line(const char *name, const char *text) {
   if (text) {
     printf("%-12s", name);
-    put_clean(stdout, text, strlen(text));
+    put_name(stdout, text);
     putchar('\n');
   }
 }

@@ -120,8 +120,6 @@ typedef struct Trial {
   const int64_t *at; /* values of the inputs */
 } Trial;
 
-static bool is_whole(DType t) { return tirc_dtype_is_int(t) || t.code == TYPE_BOOL; }
-
 static bool evaluate(const Trial *t, Expr e, int64_t *out) {
   int64_t x, y = 0;
   if (e->op == OP_INT) return *out = e->u.i, true;
@@ -132,7 +130,9 @@ static bool evaluate(const Trial *t, Expr e, int64_t *out) {
   }
   if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
     return evaluate(t, e->args[0], &x) && evaluate(t, e->args[x ? 1 : 2], out);
-  if (e->n < 1 || e->n > 2 || !is_whole(e->dtype) || !is_whole(e->args[0]->dtype)) return false;
+  if (e->n < 1 || e->n > 2 || !tirc_dtype_is_whole(e->dtype) ||
+      !tirc_dtype_is_whole(e->args[0]->dtype))
+    return false;
   if (!evaluate(t, e->args[0], &x) || (e->n == 2 && !evaluate(t, e->args[1], &y))) return false;
   if (e->op == OP_CAST) return *out = tirc_wrap_int(e->dtype, x), true;
   return tirc_int_has_value(tirc_int_op((Op)e->op, e->args[0]->dtype, x, y, out));

@@ -26,14 +26,19 @@ static void know(Outside *o, Place *p) {
     tirc_bind_range(o->known, p->var, (Range){p->a, p->b});
     return;
   }
-  const Bound b = tirc_const_bound(o->known, p->a);
-  if (p->var->dtype.code != TYPE_INT || b.min < INT32_MIN || b.max > INT32_MAX || b.min > b.max) {
+  const DType t = p->var->dtype;
+  int64_t n;
+  if (!tirc_dtype_is_int(t) || t.lanes != 1) return; /* no index is of it */
+  if (p->a->op == OP_VAR || p->a->op == OP_INT) {
     tirc_bind_value(o->known, p->var, p->a);
     return;
   }
-  const DType t = p->var->dtype;
-  tirc_bind_range(o->known, p->var,
-                  (Range){tirc_int(o->c, t, b.min), tirc_int(o->c, t, b.max - b.min + 1)});
+  /* Its ends and not its value, which would write out each let of a chain inside the next. */
+  const Bound b = tirc_const_bound(o->known, p->a);
+  if (b.min == TIRC_NEG_INF || b.max == TIRC_POS_INF || b.min > b.max ||
+      __builtin_sub_overflow(b.max, b.min, &n) || n >= tirc_dtype_max(t))
+    return;
+  tirc_bind_range(o->known, p->var, (Range){tirc_int(o->c, t, b.min), tirc_int(o->c, t, n + 1)});
 }
 
 static bool is_inside(Outside *o, Expr index, Expr extent) {

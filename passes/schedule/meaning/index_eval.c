@@ -44,17 +44,15 @@ static bool join(const IndexEval *v, Expr e, int64_t *out) {
   return *out = !decisive, known;
 }
 
-static bool is_whole(DType t) {
-  return t.lanes == 1 && (tirc_dtype_is_int(t) || t.code == TYPE_BOOL);
-}
-
 static bool compute(const IndexEval *v, Expr e, int64_t *out) {
   if (e->op == OP_INT) return tirc_const_int(e, out);
   if (e->op == OP_VAR) return see_var(v, e, out);
   int64_t a, b = 0;
   if (e->op == OP_SELECT || e->op == OP_IF_THEN_ELSE)
     return tirc_eval_index(v, e->args[0], &a) && tirc_eval_index(v, e->args[a ? 1 : 2], out);
-  if (e->n < 1 || e->n > 2 || !is_whole(e->dtype) || !is_whole(e->args[0]->dtype)) return false;
+  if (e->n < 1 || e->n > 2 || !tirc_dtype_is_whole(e->dtype) ||
+      !tirc_dtype_is_whole(e->args[0]->dtype))
+    return false;
   if (e->op == OP_AND || e->op == OP_OR) return join(v, e, out);
   if (!tirc_eval_index(v, e->args[0], &a)) return false;
   if (e->op == OP_CAST) return *out = tirc_wrap_int(e->dtype, a), true;

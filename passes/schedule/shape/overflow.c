@@ -106,7 +106,7 @@ static const char *hint_of_value(Tirc *c, const Module *before, Stmt store, Expr
   Visitor v = {.stmt = enter_store, .expr = find_loaded, .self = &k};
   for (int i = 0; i < before->n_funcs && !k.found; i++)
     if (before->funcs[i]->body) tirc_visit_stmt(&v, before->funcs[i]->body);
-  const Expr what = k.found ? k.found : e->op == OP_INT ? e : e->args[0];
+  const Expr what = k.found ? k.found : e->args[0];
   const char *name = tirc_print_expr(c, what);
   return tirc_format(c,
                      "it is a value and no index: compute it in a wider type, with "
