@@ -68,6 +68,7 @@ typedef struct Run {
   /* With bounds. In a branch that may be taken or not, what is stored joins what was there; in one
    * that the values do not take, they stay. */
   int unsure, untaken;
+  int attempts; /* that are going on: an error in them ends them and needs no words */
 } Run;
 
 struct Node {
@@ -194,6 +195,7 @@ static inline Cell get_cell(Run *run, const Node *n) {
 _Noreturn void tirc_run_fail(Run *run, const char *code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 const char *tirc_run_text(Run *run, Expr e);
+bool tirc_ends_all(const char *code);          /* an error that no attempt catches */
 Cell *tirc_compile_var(Compiler *k, Expr var); /* a new cell for a variable; lanes of them */
 /* interp_observe.c: only with an observer */
 void tirc_observe_access(Run *run, const View *v, int64_t at, bool is_write);

@@ -35,20 +35,19 @@ static Cell apply(Run *run, const Node *n, Cell a, Cell b, Cell c) {
 /* --- attempts ----------------------------------------------------------------------------------
  */
 
-static bool ends_all(const char *code) {
-  return !strcmp(code, "steps") || !strcmp(code, "interrupted") || !strcmp(code, "memory");
-}
-
 bool tirc_run_attempt(Run *run, void (*body)(Run *run, const void *self, void *out),
                       const void *self, void *out) {
   const Run before = *run;
   Trap trap;
+  run->attempts++;
   if (TIRC_TRY(run->t, trap)) {
     body(run, self, out);
     TIRC_END(run->t, trap);
+    run->attempts--;
     return true;
   }
-  if (ends_all(run->t->diag.code)) tirc_throw(run->t);
+  run->attempts = before.attempts;
+  if (tirc_ends_all(run->t->diag.code)) tirc_throw(run->t);
   run->lane = before.lane, run->poisoned = before.poisoned, run->at = before.at;
   run->unsure = before.unsure, run->untaken = before.untaken;
   return false;

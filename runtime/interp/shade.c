@@ -78,7 +78,7 @@ typedef struct Places {
 
 static void find_places(Run *run, const View *v, const Node *const *index, Places *out) {
   int64_t low[TENSOR_MAX_NDIM], count[TENSOR_MAX_NDIM], value[TENSOR_MAX_NDIM] = {0}, n = 1;
-  bool inside = v->ndim <= TENSOR_MAX_NDIM;
+  bool inside = true;
   for (int d = 0; d < v->ndim && inside; d++) {
     Bound b;
     get_bound(run, index[d], &b);
@@ -199,17 +199,18 @@ static void run_store(Run *run, const Step *s) {
   run->lane = 0;
 }
 
-/* A product of what the buffer holds takes one of many factors. */
-static void find_factors(const Node *n, Buffer b) {
+/* A product that what the buffer holds is a factor of takes some of many factors. */
+static bool find_factors(const Node *n, Buffer b) {
   const Expr e = n->expr;
-  if (e->op != OP_MUL) return;
-  for (int i = 0; i < 2; i++)
-    if (e->args[i]->op == OP_LOAD && e->args[i]->u.buffer == b)
-      ((Node *)(uintptr_t)n)->in_any_order = true;
+  if (e->op == OP_LOAD) return e->u.buffer == b;
+  if (e->op != OP_MUL) return false;
+  const bool left = find_factors(n->a, b), right = find_factors(n->b, b);
+  if (left || right) ((Node *)(uintptr_t)n)->in_any_order = true;
+  return left || right;
 }
 
 void tirc_compile_bound_store(Compiler *k, Step *s) {
-  find_factors(s->u.store.value, s->stmt->u.store.buffer);
+  (void)find_factors(s->u.store.value, s->stmt->u.store.buffer);
   s->doubt = tirc_find_doubt(k, s->stmt);
   if (s->u.store.lanes) s->bounds = tirc_new_array(k->t, Bound, tirc_store_lanes(s));
   s->run = run_store;
