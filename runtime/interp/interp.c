@@ -95,7 +95,7 @@ static void take_bounds(Tirc *t, const View *v, ElementBounds *out) {
     tirc_fail(t, (Loc){0}, "memory", NULL, "out of memory");
   for (int64_t e = 0; e < out->count; e++) {
     Cell value = tirc_get_element(v, e);
-    Bound b;
+    Reach b;
     tirc_bound_element(v, e, value, &b);
     if (floats) {
       tirc_bound_close(&b, type);
