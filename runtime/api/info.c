@@ -162,14 +162,16 @@ static void make_array(Tirc *c, AskedShape *p, const Func *f, const Argument *ar
   for (int d = 0; d < b->ndim; d++)
     if (__builtin_mul_overflow(count, shape[d], &count)) count = INT64_MAX;
   const bool flat = elements != count || offset;
-  if (p->from && !has_shape(p->from->t, b->ndim, shape)) { /* as it is: a call says what is wrong */
+  const bool fits = p->from && tirc_dtype_equal(p->from->t->dtype, b->dtype) &&
+                    has_shape(p->from->t, b->ndim, shape);
+  if (p->from &&
+      (!fits || !flat)) { /* as it is; of one that does not fit a call says what is wrong */
     p->array = tirc_api_array(c, tirc_tensor_clone(c, p->from->t));
     return;
   }
   p->array =
       tirc_api_array(c, tirc_tensor_new(c, b->dtype, flat ? 1 : b->ndim, flat ? &elements : shape));
-  if (p->from && p->from->t->bytes && tirc_dtype_equal(p->from->t->dtype, p->array->t->dtype))
-    lay_out(p->from->t, p->array->t, 0, &next, offset, strides);
+  if (fits && p->from->t->bytes) lay_out(p->from->t, p->array->t, 0, &next, offset, strides);
 }
 
 static void find_shape(Tirc *c, void *self) {

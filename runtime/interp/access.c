@@ -19,6 +19,10 @@ View *tirc_declare_view(Compiler *k, Buffer b, Memory *m) {
     tirc_fail(k->t, k->loc, "unsupported", "use a buffer of scalars",
               "the reference interpreter has no buffers of %s, as \"%s\" is",
               tirc_dtype_name(k->t, b->dtype), b->name);
+  if (k->bounded && b->ndim > TENSOR_MAX_NDIM)
+    tirc_fail(k->t, k->loc, "unsupported", "use a buffer of fewer dimensions",
+              "a run with bounds has buffers of at most %d dimensions, and \"%s\" has %d",
+              TENSOR_MAX_NDIM, b->name, b->ndim);
   View *v = tirc_new(k->t, View);
   DType t = tirc_dtype_in_run(k, b->dtype);
   *v = (View){.buffer = b, .dtype = t, .memory = m, .ndim = b->ndim, .elem = tirc_dtype_bytes(t)};

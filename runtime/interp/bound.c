@@ -22,8 +22,8 @@ static double largest(DType t) {
   return t.bits == 16 ? 65504 : t.bits == 32 ? (double)FLT_MAX : DBL_MAX;
 }
 
-void tirc_bound_open(Bound *b, DType t, Cell v) {
-  *b = (Bound){.v = v, .open = true};
+void tirc_bound_open(Reach *b, DType t, Cell v) {
+  *b = (Reach){.v = v, .open = true};
   if (tirc_dtype_is_float(t)) {
     b->lo.f = -(double)INFINITY, b->hi.f = (double)INFINITY;
     b->mag = (double)INFINITY, b->n = 1;
@@ -32,7 +32,7 @@ void tirc_bound_open(Bound *b, DType t, Cell v) {
   }
 }
 
-void tirc_bound_hull(Bound *b, const Bound *other, DType t) {
+void tirc_bound_hull(Reach *b, const Reach *other, DType t) {
   const bool hung = b->hung || other->hung;
   if (!tirc_dtype_is_float(t)) {
     if (b->open || other->open || (t.code == TYPE_UINT && t.bits == 64 && b->v.i != other->v.i))
@@ -40,7 +40,7 @@ void tirc_bound_hull(Bound *b, const Bound *other, DType t) {
     if (other->lo.i < b->lo.i) b->lo.i = other->lo.i;
     if (other->hi.i > b->hi.i) b->hi.i = other->hi.i;
   } else {
-    Bound second = *other;
+    Reach second = *other;
     tirc_bound_close(b, t);
     tirc_bound_close(&second, t);
     if (b->open || second.open || isnan(b->v.f) != isnan(second.v.f)) {
@@ -58,16 +58,16 @@ void tirc_bound_hull(Bound *b, const Bound *other, DType t) {
  */
 
 /* One value between lo and hi; v is brought between them. */
-static void set(Bound *out, double v, double lo, double hi) {
-  *out = (Bound){.v.f = v < lo ? lo : v > hi ? hi : v, .lo.f = lo, .hi.f = hi, .n = 1};
+static void set(Reach *out, double v, double lo, double hi) {
+  *out = (Reach){.v.f = v < lo ? lo : v > hi ? hi : v, .lo.f = lo, .hi.f = hi, .n = 1};
   out->mag = fmax(fabs(lo), fabs(hi));
 }
 
-static void set_open(Bound *out, DType t, double v) { tirc_bound_open(out, t, (Cell){.f = v}); }
+static void set_open(Reach *out, DType t, double v) { tirc_bound_open(out, t, (Cell){.f = v}); }
 
-static double half_width(const Bound *b) { return fmax(b->hi.f - b->v.f, b->v.f - b->lo.f); }
+static double half_width(const Reach *b) { return fmax(b->hi.f - b->v.f, b->v.f - b->lo.f); }
 
-void tirc_bound_close(Bound *b, DType t) {
+void tirc_bound_close(Reach *b, DType t) {
   if (b->open || isnan(b->v.f)) {
     b->n = 1;
     return;
@@ -103,8 +103,8 @@ static double add_rounded(double x, double y, DType t) {
   return tirc_round_float(t, s);
 }
 
-void tirc_bound_add(Bound *out, const Bound *a, const Bound *b, bool subtract, DType t) {
-  Bound y = *b;
+void tirc_bound_add(Reach *out, const Reach *a, const Reach *b, bool subtract, DType t) {
+  Reach y = *b;
   if (subtract) {
     y.v.f = -b->v.f, y.lo.f = -b->hi.f, y.hi.f = -b->lo.f;
     b = &y;
@@ -121,12 +121,12 @@ void tirc_bound_add(Bound *out, const Bound *a, const Bound *b, bool subtract, D
       set_open(out, t, v);
   } else {
     if (n <= 2) { /* v stays what the terms come to, since more may be added */
-      *out = (Bound){.v.f = v,
+      *out = (Reach){.v.f = v,
                      .lo.f = add_rounded(a->lo.f, b->lo.f, t),
                      .hi.f = add_rounded(a->hi.f, b->hi.f, t)};
     } else {
       const double e = half_width(a) + half_width(b);
-      *out = (Bound){.v.f = v, .lo.f = v - e, .hi.f = v + e};
+      *out = (Reach){.v.f = v, .lo.f = v - e, .hi.f = v + e};
     }
     out->n = n;
     out->mag = mag;
@@ -156,13 +156,13 @@ static void take_product(Ends *e, double x, double y, DType t) {
   if (rest != 0) take(e, nextafter(p, rest * (double)INFINITY));
 }
 
-static bool is_nan_operand(Bound *out, const Bound *a, const Bound *b, double v) {
+static bool is_nan_operand(Reach *out, const Reach *a, const Reach *b, double v) {
   if (!isnan(a->v.f) && !isnan(b->v.f)) return false;
   tirc_bound_float(out, v);
   return true;
 }
 
-static void set_ends(Bound *out, const Ends *e, bool points, double v, DType t) {
+static void set_ends(Reach *out, const Ends *e, bool points, double v, DType t) {
   if (isnan(v) && points)
     tirc_bound_float(out, v);
   else if (e->none || isnan(v))
@@ -171,8 +171,8 @@ static void set_ends(Bound *out, const Ends *e, bool points, double v, DType t) 
     set(out, v, e->lo, e->hi);
 }
 
-void tirc_bound_mul(Bound *out, const Bound *a, const Bound *b, bool in_any_order, DType t) {
-  Bound x = *a, y = *b;
+void tirc_bound_mul(Reach *out, const Reach *a, const Reach *b, bool in_any_order, DType t) {
+  Reach x = *a, y = *b;
   tirc_bound_close(&x, t);
   tirc_bound_close(&y, t);
   const double v = x.v.f * y.v.f;
@@ -196,8 +196,8 @@ void tirc_bound_mul(Bound *out, const Bound *a, const Bound *b, bool in_any_orde
   set_ends(out, &e, points, v, t);
 }
 
-void tirc_bound_div(Bound *out, const Bound *a, const Bound *b, DType t) {
-  Bound x = *a, y = *b;
+void tirc_bound_div(Reach *out, const Reach *a, const Reach *b, DType t) {
+  Reach x = *a, y = *b;
   tirc_bound_close(&x, t);
   tirc_bound_close(&y, t);
   const double v = x.v.f / y.v.f;

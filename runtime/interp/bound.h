@@ -23,30 +23,30 @@ typedef union Cell {
   double f;
 } Cell;
 
-typedef struct Bound {
+typedef struct Reach {
   Cell v;
   Cell lo, hi; /* with up to two terms all that it may be; with more what the terms make of it */
   double mag;  /* floats: the terms' magnitudes, added up; */
   double n;    /* and their number; 0 for integers */
   bool open;   /* it may be anything */
   bool hung;   /* which value it is hung on an address or a branch that is not decided */
-} Bound;
+} Reach;
 
-static inline void tirc_bound_float(Bound *b, double v) {
-  *b = (Bound){.v.f = v, .lo.f = v, .hi.f = v, .mag = v < 0 ? -v : v, .n = 1};
+static inline void tirc_bound_float(Reach *b, double v) {
+  *b = (Reach){.v.f = v, .lo.f = v, .hi.f = v, .mag = v < 0 ? -v : v, .n = 1};
 }
-static inline void tirc_bound_int(Bound *b, int64_t v) {
-  *b = (Bound){.v.i = v, .lo.i = v, .hi.i = v};
+static inline void tirc_bound_int(Reach *b, int64_t v) {
+  *b = (Reach){.v.i = v, .lo.i = v, .hi.i = v};
 }
 /* Anything that the type has. */
-void tirc_bound_open(Bound *b, DType t, Cell v);
+void tirc_bound_open(Reach *b, DType t, Cell v);
 /* One value, which also a NaN is. */
-static inline bool tirc_bound_is_point(const Bound *b, bool is_float) {
+static inline bool tirc_bound_is_point(const Reach *b, bool is_float) {
   if (b->open) return false;
   return is_float ? b->lo.f == b->hi.f || b->v.f != b->v.f : b->lo.i == b->hi.i;
 }
 /* All that is in the one or the other; v stays the first one's. */
-void tirc_bound_hull(Bound *b, const Bound *other, DType t);
+void tirc_bound_hull(Reach *b, const Reach *other, DType t);
 
 /* What is known of a function of floats: where the ends of its values are. */
 typedef enum Curve {
@@ -68,14 +68,14 @@ typedef struct FunctionRow {
 } FunctionRow;
 
 /* t: the type in the program. Operands may be open sums. */
-void tirc_bound_close(Bound *b, DType t); /* of n terms one value of the type, rounded */
-void tirc_bound_add(Bound *out, const Bound *a, const Bound *b, bool subtract, DType t);
+void tirc_bound_close(Reach *b, DType t); /* of n terms one value of the type, rounded */
+void tirc_bound_add(Reach *out, const Reach *a, const Reach *b, bool subtract, DType t);
 /* in_any_order: one of many factors, whose order is free. */
-void tirc_bound_mul(Bound *out, const Bound *a, const Bound *b, bool in_any_order, DType t);
-void tirc_bound_div(Bound *out, const Bound *a, const Bound *b, DType t);
+void tirc_bound_mul(Reach *out, const Reach *a, const Reach *b, bool in_any_order, DType t);
+void tirc_bound_div(Reach *out, const Reach *a, const Reach *b, DType t);
 /* A function of one operand or, with b, of two; `call` computes it in double. What compiled code
  * makes of it is within so many units in the last place, 0 where it is rounded correctly. */
-void tirc_bound_function(Bound *out, const Bound *a, const Bound *b, const FunctionRow *row,
+void tirc_bound_function(Reach *out, const Reach *a, const Reach *b, const FunctionRow *row,
                          double (*call)(void *self, double x, double y), void *self, DType t);
 
 /* The unit roundoff: half of the distance from 1 to the next value. */

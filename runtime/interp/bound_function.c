@@ -33,10 +33,10 @@ static void take(Call *c, double x) {
 }
 static void take_at(Call *c, double x, double y) { take(c, c->call(c->self, x, y)); }
 
-static bool holds_zero(const Bound *b) { return b->lo.f <= 0 && b->hi.f >= 0; }
+static bool holds_zero(const Reach *b) { return b->lo.f <= 0 && b->hi.f >= 0; }
 
 /* And where an operand changes its sign: the least of hypot is there. */
-static void take_corners(Call *c, const Bound *a, const Bound *b) {
+static void take_corners(Call *c, const Reach *a, const Reach *b) {
   take_at(c, a->lo.f, b->lo.f);
   take_at(c, a->lo.f, b->hi.f);
   take_at(c, a->hi.f, b->lo.f);
@@ -49,7 +49,7 @@ static void take_corners(Call *c, const Bound *a, const Bound *b) {
 /* --- of two operands ---------------------------------------------------------------------------
  */
 
-static void take_power(Call *c, const Bound *x, const Bound *y) {
+static void take_power(Call *c, const Reach *x, const Reach *y) {
   const bool whole = y->lo.f == y->hi.f && floor(y->lo.f) == y->lo.f && fabs(y->lo.f) < 0x1p53;
   if (x->lo.f > 0 || (x->lo.f >= 0 && y->lo.f > 0)) {
     take_corners(c, x, y);
@@ -62,7 +62,7 @@ static void take_power(Call *c, const Bound *x, const Bound *y) {
 }
 
 /* Over a box that the cut along the negative half of the x axis does not meet. */
-static void take_angle(Call *c, const Bound *y, const Bound *x) {
+static void take_angle(Call *c, const Reach *y, const Reach *x) {
   if (x->lo.f <= 0 && holds_zero(y)) {
     take(c, -M_PI);
     take(c, M_PI);
@@ -72,7 +72,7 @@ static void take_angle(Call *c, const Bound *y, const Bound *x) {
 }
 
 /* x - trunc(x / y) y, or to the nearest multiple: less than y. */
-static void take_rest(Call *c, const Bound *x, const Bound *y) {
+static void take_rest(Call *c, const Reach *x, const Reach *y) {
   const double most = fmax(fabs(y->lo.f), fabs(y->hi.f));
   const bool same = y->lo.f == y->hi.f && trunc(x->lo.f / y->lo.f) == trunc(x->hi.f / y->lo.f);
   const double first = c->call(c->self, x->lo.f, y->lo.f),
@@ -84,7 +84,7 @@ static void take_rest(Call *c, const Bound *x, const Bound *y) {
   take(c, -most);
 }
 
-static void take_sign(Call *c, const Bound *x, const Bound *y) {
+static void take_sign(Call *c, const Reach *x, const Reach *y) {
   const double least = holds_zero(x) ? 0 : fmin(fabs(x->lo.f), fabs(x->hi.f));
   const double most = fmax(fabs(x->lo.f), fabs(x->hi.f));
   take_at(c, least, y->lo.f);
@@ -96,19 +96,19 @@ static void take_sign(Call *c, const Bound *x, const Bound *y) {
 /* --- of one ------------------------------------------------------------------------------------
  */
 
-static void take_wave(Call *c, const Bound *x) {
+static void take_wave(Call *c, const Reach *x) {
   const double v = c->call(c->self, x->v.f, 0), e = fmax(x->hi.f - x->v.f, x->v.f - x->lo.f);
   take(c, fmax(-1, v - e));
   take(c, fmin(1, v + e));
 }
 
-static void take_tangent(Call *c, const Bound *x) {
+static void take_tangent(Call *c, const Reach *x) {
   c->none = floor(x->lo.f / M_PI + 0.5) != floor(x->hi.f / M_PI + 0.5);
   take_at(c, x->lo.f, 0);
   take_at(c, x->hi.f, 0);
 }
 
-static void take_ends(Call *c, const Bound *a, const Bound *b) {
+static void take_ends(Call *c, const Reach *a, const Reach *b) {
   switch (c->row->curve) {
   case CURVE_NONE: c->none = true; break;
   case CURVE_EVEN:
@@ -129,9 +129,9 @@ static void take_ends(Call *c, const Bound *a, const Bound *b) {
   }
 }
 
-void tirc_bound_function(Bound *out, const Bound *a, const Bound *b, const FunctionRow *row,
+void tirc_bound_function(Reach *out, const Reach *a, const Reach *b, const FunctionRow *row,
                          double (*call)(void *self, double x, double y), void *self, DType t) {
-  Bound x = *a, y = {0};
+  Reach x = *a, y = {0};
   tirc_bound_close(&x, t);
   if (b) y = *b, tirc_bound_close(&y, t);
   const double v = call(self, x.v.f, y.v.f);
@@ -152,6 +152,6 @@ void tirc_bound_function(Bound *out, const Bound *a, const Bound *b, const Funct
     tirc_bound_open(out, t, (Cell){.f = v});
     return;
   }
-  *out = (Bound){.v.f = fmin(fmax(v, c.lo), c.hi), .lo.f = c.lo, .hi.f = c.hi, .n = 1};
+  *out = (Reach){.v.f = fmin(fmax(v, c.lo), c.hi), .lo.f = c.lo, .hi.f = c.hi, .n = 1};
   out->mag = fmax(fabs(c.lo), fabs(c.hi));
 }

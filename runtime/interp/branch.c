@@ -4,10 +4,10 @@
  * runs as the values say, and then all that it may write is open. */
 #include "code.h"
 
-static bool is_decided(const Bound *b) { return !b->open && b->lo.i == b->hi.i; }
+static bool is_decided(const Reach *b) { return !b->open && b->lo.i == b->hi.i; }
 
 static bool is_point(Run *run, const Node *n) {
-  Bound b;
+  Reach b;
   if (!n || !n->bound) return true;
   get_bound(run, n, &b);
   return is_decided(&b);
@@ -43,7 +43,7 @@ static void run_perhaps(Run *run, const Step *of,
 }
 
 static void run_if(Run *run, const Step *s) {
-  Bound b;
+  Reach b;
   run->at = s;
   get_bound(run, s->u.other.value, &b);
   const Step *taken = b.v.i ? s->u.other.body : s->u.other.otherwise;
@@ -65,7 +65,7 @@ static bool has_known_place(Run *run, const Step *s) {
 }
 
 static void run_block(Run *run, const Step *s) {
-  Bound b = {.v.i = 1, .lo.i = 1, .hi.i = 1};
+  Reach b = {.v.i = 1, .lo.i = 1, .hi.i = 1};
   run->at = s;
   if (s->u.block.predicate) get_bound(run, s->u.block.predicate, &b);
   if (is_decided(&b) && !b.v.i) return;
@@ -89,7 +89,7 @@ static void run_for(Run *run, const Step *s) {
 static void run_while(Run *run, const Step *s) {
   bool known = true;
   for (;;) {
-    Bound b;
+    Reach b;
     run->at = s;
     get_bound(run, s->u.other.value, &b);
     known = known && is_decided(&b);
@@ -110,7 +110,7 @@ static void run_let(Run *run, const Step *s) {
 }
 
 static void run_assert(Run *run, const Step *s) {
-  Bound b;
+  Reach b;
   run->at = s;
   get_bound(run, s->u.other.value, &b);
   if (!b.hi.i && !b.open)

@@ -68,6 +68,7 @@ typedef struct Run {
   /* With bounds. In a branch that may be taken or not, what is stored joins what was there; in one
    * that the values do not take, they stay. */
   int unsure, untaken;
+  int attempts; /* that are going on: an error in them ends them and needs no words */
 } Run;
 
 struct Node {
@@ -79,10 +80,10 @@ struct Node {
   const Node *a, *b, *c;
   DType dtype;
   bool tolerant; /* a load whose value is only copied: it may be uninitialised */
-  /* With bounds, where it is not exact whatever runs (interp_bound.c): */
-  void (*bound)(Run *, const Node *, Bound *);
+  /* With bounds, where it is not exact whatever runs (node_bound.c): */
+  void (*bound)(Run *, const Node *, Reach *);
   struct Shadow *shadow; /* the same operation, on given operands */
-  Bound *bounds;         /* of a variable, or the one that a let defines; a lane each */
+  Reach *bounds;         /* of a variable, or the one that a let defines; a lane each */
   FunctionRow function;
   bool in_any_order; /* a product that takes one of many factors */
   Expr expr;
@@ -119,7 +120,7 @@ struct Step {
   Stmt stmt;
   const Doubt *doubt;                       /* with bounds, where what it does may hang on them */
   void (*run_plainly)(Run *, const Step *); /* and what then runs it by the values alone */
-  Bound *bounds; /* of a let's variable, or of a store's lanes; or NULL */
+  Reach *bounds; /* of a let's variable, or of a store's lanes; or NULL */
   union {
     struct {
       Cell *cell;
@@ -194,6 +195,7 @@ static inline Cell get_cell(Run *run, const Node *n) {
 _Noreturn void tirc_run_fail(Run *run, const char *code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 const char *tirc_run_text(Run *run, Expr e);
+bool tirc_ends_all(const char *code);          /* an error that no attempt catches */
 Cell *tirc_compile_var(Compiler *k, Expr var); /* a new cell for a variable; lanes of them */
 /* interp_observe.c: only with an observer */
 void tirc_observe_access(Run *run, const View *v, int64_t at, bool is_write);
@@ -207,12 +209,12 @@ extern const char tirc_run_ended[]; /* the code of the error that ends an observ
 const Node *tirc_compile_expr(Compiler *k, Expr e);
 const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);
 double tirc_round_float(DType t, double v); /* to the nearest value of t */
-/* interp_bound.c: what a node may be; called for each node when it has been compiled. */
+/* node_bound.c: what a node may be; called for each node when it has been compiled. */
 void tirc_compile_bound(Compiler *k, Node *n);
 /* A let's variable, with bounds if its value needs them. */
-Cell *tirc_compile_let_var(Compiler *k, Expr var, const Node *value, Bound **bounds);
-void tirc_bind_bounds(Run *run, const Node *value, Cell *cells, Bound *bounds); /* all lanes */
-static inline void get_bound(Run *run, const Node *n, Bound *b) {
+Cell *tirc_compile_let_var(Compiler *k, Expr var, const Node *value, Reach **bounds);
+void tirc_bind_bounds(Run *run, const Node *value, Cell *cells, Reach *bounds); /* all lanes */
+static inline void get_bound(Run *run, const Node *n, Reach *b) {
   if (n->bound)
     n->bound(run, n, b);
   else if (tirc_dtype_is_float(n->dtype))
@@ -224,9 +226,9 @@ static inline void get_bound(Run *run, const Node *n, Bound *b) {
 bool tirc_run_attempt(Run *run, void (*body)(Run *run, const void *self, void *out),
                       const void *self, void *out);
 /* interp_shade.c: memory with bounds */
-void tirc_bound_element(const View *v, int64_t at, Cell value, Bound *out);
+void tirc_bound_element(const View *v, int64_t at, Cell value, Reach *out);
 void tirc_compile_bound_store(Compiler *k, Step *s);
-void tirc_load_bound(Run *run, const Node *n, Bound *out);
+void tirc_load_bound(Run *run, const Node *n, Reach *out);
 bool tirc_shade_on(Run *run, Memory *m, const View *v); /* so that all elements have a row */
 void tirc_doubt_all(Run *run, const Step *s);
 const Doubt *tirc_find_doubt(Compiler *k, Stmt s);

@@ -11,7 +11,9 @@
 
 enum { LOOPS_SHOWN = 12 };
 
-const char *tirc_run_text(Run *run, Expr e) { return tirc_print_expr(run->t, e); }
+const char *tirc_run_text(Run *run, Expr e) {
+  return run->attempts ? "" : tirc_print_expr(run->t, e);
+}
 
 /* " (i = 3, j = 4)": the loops and iterators around a step. */
 static const char *loop_values(Run *run) {
@@ -26,8 +28,16 @@ static const char *loop_values(Run *run) {
   return text.at ? text.at : "";
 }
 
+bool tirc_ends_all(const char *code) {
+  return !strcmp(code, "steps") || !strcmp(code, "interrupted") || !strcmp(code, "memory");
+}
+
 _Noreturn void tirc_run_fail(Run *run, const char *code, const char *hint, const char *format,
                              ...) {
+  if (run->attempts && !tirc_ends_all(code)) {
+    run->t->diag = (Diag){.status = TIRC_STATUS_BAD, .code = code};
+    tirc_throw(run->t);
+  }
   va_list args;
   va_start(args, format);
   const char *what = tirc_vformat(run->t, format, args);
@@ -85,7 +95,7 @@ static void take_bounds(Tirc *t, const View *v, ElementBounds *out) {
     tirc_fail(t, (Loc){0}, "memory", NULL, "out of memory");
   for (int64_t e = 0; e < out->count; e++) {
     Cell value = tirc_get_element(v, e);
-    Bound b;
+    Reach b;
     tirc_bound_element(v, e, value, &b);
     if (floats) {
       tirc_bound_close(&b, type);

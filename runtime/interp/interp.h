@@ -5,6 +5,8 @@
 #ifndef TIRC_RUNTIME_INTERP_H
 #define TIRC_RUNTIME_INTERP_H
 
+#include "bound.h"
+
 #include "ir/tree/symbols.h"
 #include "runtime/arrays/tensor.h"
 
@@ -45,13 +47,9 @@ typedef struct InterpObserver {
  * (bound.h). lo NULL: exactly what the array holds. Otherwise element e lies from lo[e] to hi[e],
  * of floats or of integers as the array's dtype; where it is undecided it may be anything, or is
  * hung on an address or a branch that is not decided. On the heap, by malloc. */
-typedef union BoundEnd {
-  int64_t i;
-  double f;
-} BoundEnd;
 typedef struct ElementBounds {
   int64_t count;
-  BoundEnd *lo, *hi;
+  Cell *lo, *hi;
   uint8_t *undecided; /* with lo: a BoundState */
   uint8_t *inside;    /* of a buffer with strides or an offset: what lies in no gap; NULL: all */
 } ElementBounds;

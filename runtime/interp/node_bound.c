@@ -21,7 +21,7 @@ static bool is_float(const Node *n) { return tirc_dtype_is_float(n->dtype); }
 static bool is_uint64(DType t) { return t.code == TYPE_UINT && t.bits == 64; }
 
 /* An operand as one value of its type. */
-static void get_closed(Run *run, const Node *n, Bound *b) {
+static void get_closed(Run *run, const Node *n, Reach *b) {
   get_bound(run, n, b);
   if (is_float(n)) tirc_bound_close(b, program_type(n));
 }
@@ -35,20 +35,19 @@ static Cell apply(Run *run, const Node *n, Cell a, Cell b, Cell c) {
 /* --- attempts ----------------------------------------------------------------------------------
  */
 
-static bool ends_all(const char *code) {
-  return !strcmp(code, "steps") || !strcmp(code, "interrupted") || !strcmp(code, "memory");
-}
-
 bool tirc_run_attempt(Run *run, void (*body)(Run *run, const void *self, void *out),
                       const void *self, void *out) {
   const Run before = *run;
   Trap trap;
+  run->attempts++;
   if (TIRC_TRY(run->t, trap)) {
     body(run, self, out);
     TIRC_END(run->t, trap);
+    run->attempts--;
     return true;
   }
-  if (ends_all(run->t->diag.code)) tirc_throw(run->t);
+  run->attempts = before.attempts;
+  if (tirc_ends_all(run->t->diag.code)) tirc_throw(run->t);
   run->lane = before.lane, run->poisoned = before.poisoned, run->at = before.at;
   run->unsure = before.unsure, run->untaken = before.untaken;
   return false;
@@ -57,8 +56,8 @@ bool tirc_run_attempt(Run *run, void (*body)(Run *run, const void *self, void *o
 static void bound_of(Run *run, const void *node, void *out) { get_bound(run, node, out); }
 
 /* What may come instead, in place of what the values choose. */
-static void join_other(Run *run, const Node *other, Bound *out, DType t) {
-  Bound b;
+static void join_other(Run *run, const Node *other, Reach *out, DType t) {
+  Reach b;
   if (tirc_run_attempt(run, bound_of, other, &b))
     tirc_bound_hull(out, &b, t);
   else
@@ -68,26 +67,26 @@ static void join_other(Run *run, const Node *other, Bound *out, DType t) {
 /* --- floats ------------------------------------------------------------------------------------
  */
 
-static void bound_ADD(Run *run, const Node *n, Bound *out) {
-  Bound a, b;
+static void bound_ADD(Run *run, const Node *n, Reach *out) {
+  Reach a, b;
   get_bound(run, n->a, &a);
   get_bound(run, n->b, &b);
   tirc_bound_add(out, &a, &b, n->expr->op == OP_SUB, program_type(n));
 }
-static void bound_MUL(Run *run, const Node *n, Bound *out) {
-  Bound a, b;
+static void bound_MUL(Run *run, const Node *n, Reach *out) {
+  Reach a, b;
   get_bound(run, n->a, &a);
   get_bound(run, n->b, &b);
   tirc_bound_mul(out, &a, &b, n->in_any_order, program_type(n));
 }
-static void bound_DIV(Run *run, const Node *n, Bound *out) {
-  Bound a, b;
+static void bound_DIV(Run *run, const Node *n, Reach *out) {
+  Reach a, b;
   get_bound(run, n->a, &a);
   get_bound(run, n->b, &b);
   tirc_bound_div(out, &a, &b, program_type(n));
 }
-static void bound_FMA(Run *run, const Node *n, Bound *out) {
-  Bound a, b, c, product;
+static void bound_FMA(Run *run, const Node *n, Reach *out) {
+  Reach a, b, c, product;
   get_bound(run, n->a, &a);
   get_bound(run, n->b, &b);
   get_bound(run, n->c, &c);
@@ -99,21 +98,21 @@ static double whole_down(void *self, double x, double y) { return (void)self, (v
 static double whole(void *self, double x, double y) { return (void)self, (void)y, trunc(x); }
 static const FunctionRow rising = {CURVE_RISING, 0};
 
-static void quotient(Run *run, const Node *n, bool down, Bound *x, Bound *y, Bound *out) {
-  Bound q;
+static void quotient(Run *run, const Node *n, bool down, Reach *x, Reach *y, Reach *out) {
+  Reach q;
   get_closed(run, n->a, x);
   get_closed(run, n->b, y);
   tirc_bound_div(&q, x, y, program_type(n));
   tirc_bound_function(out, &q, NULL, &rising, down ? whole_down : whole, NULL, program_type(n));
 }
-static void bound_FLOORDIV(Run *run, const Node *n, Bound *out) {
-  Bound x, y;
+static void bound_FLOORDIV(Run *run, const Node *n, Reach *out) {
+  Reach x, y;
   quotient(run, n, n->expr->op == OP_FLOORDIV, &x, &y, out);
 }
 /* x - floor(x / y) y; where the quotient is not decided, between 0 and y. */
-static void bound_FLOORMOD(Run *run, const Node *n, Bound *out) {
+static void bound_FLOORMOD(Run *run, const Node *n, Reach *out) {
   const DType t = program_type(n);
-  Bound x, y, q, product, rest;
+  Reach x, y, q, product, rest;
   quotient(run, n, true, &x, &y, &q);
   tirc_bound_mul(&product, &q, &y, false, t);
   tirc_bound_add(&rest, &x, &product, true, t);
@@ -129,8 +128,8 @@ static double call_shadow(void *self, double x, double y) {
   const Node *n = ((void **)self)[1];
   return apply(((void **)self)[0], n, (Cell){.f = x}, (Cell){.f = y}, (Cell){0}).f;
 }
-static void bound_function(Run *run, const Node *n, Bound *out) {
-  Bound a, b;
+static void bound_function(Run *run, const Node *n, Reach *out) {
+  Reach a, b;
   get_bound(run, n->a, &a);
   if (n->b) get_bound(run, n->b, &b);
   void *self[2] = {run, (Node *)(uintptr_t)n};
@@ -138,9 +137,9 @@ static void bound_function(Run *run, const Node *n, Bound *out) {
 }
 
 /* min and max, as they are written where one operand is NaN. */
-static void bound_extreme(Run *run, const Node *n, Bound *out) {
+static void bound_extreme(Run *run, const Node *n, Reach *out) {
   const DType t = program_type(n);
-  Bound a, b;
+  Reach a, b;
   get_closed(run, n->a, &a);
   get_closed(run, n->b, &b);
   const Cell none = {0}, v = apply(run, n, a.v, b.v, none);
@@ -149,7 +148,7 @@ static void bound_extreme(Run *run, const Node *n, Bound *out) {
   } else if (isnan(a.v.f) || isnan(b.v.f)) {
     *out = isnan(v.f) == isnan(a.v.f) ? a : b;
   } else {
-    *out = (Bound){.v = v, .n = 1};
+    *out = (Reach){.v = v, .n = 1};
     out->lo = apply(run, n, a.lo, b.lo, none);
     out->hi = apply(run, n, a.hi, b.hi, none);
     out->mag = fmax(fabs(out->lo.f), fabs(out->hi.f));
@@ -157,10 +156,10 @@ static void bound_extreme(Run *run, const Node *n, Bound *out) {
 }
 
 /* x 2^n, rounded once: rising in x. */
-static void bound_LDEXP(Run *run, const Node *n, Bound *out) {
+static void bound_LDEXP(Run *run, const Node *n, Reach *out) {
   const DType t = program_type(n);
   const Cell none = {0};
-  Bound x, by;
+  Reach x, by;
   get_closed(run, n->a, &x);
   get_bound(run, n->b, &by);
   const Cell v = {.f = tirc_round_float(t, apply(run, n, x.v, by.v, none).f)};
@@ -178,10 +177,10 @@ static void bound_LDEXP(Run *run, const Node *n, Bound *out) {
 }
 
 /* The value before x, the one after it, or y where it is x. */
-static void bound_NEXTAFTER(Run *run, const Node *n, Bound *out) {
+static void bound_NEXTAFTER(Run *run, const Node *n, Reach *out) {
   const DType t = program_type(n);
   const Cell none = {0}, up = {.f = (double)INFINITY}, down = {.f = -(double)INFINITY};
-  Bound x, y;
+  Reach x, y;
   get_closed(run, n->a, &x);
   get_closed(run, n->b, &y);
   const Cell v = apply(run, n, x.v, y.v, none);
@@ -198,9 +197,9 @@ static void bound_NEXTAFTER(Run *run, const Node *n, Bound *out) {
   out->mag = fmax(fabs(out->lo.f), fabs(out->hi.f));
 }
 
-static void bound_sum_of_lanes(Run *run, const Node *n, Bound *out) {
+static void bound_sum_of_lanes(Run *run, const Node *n, Reach *out) {
   const int lane = run->lane;
-  Bound term, sum;
+  Reach term, sum;
   get_bound(run, n->a, &sum);
   for (run->lane = 0; run->lane < n->b->dtype.lanes; run->lane++) {
     get_bound(run, n->b, &term);
@@ -221,17 +220,17 @@ static const uint8_t true_for[OP_COUNT] = {
     [OP_LE] = LESS | EQUAL, [OP_GT] = GREATER,        [OP_GE] = GREATER | EQUAL,
 };
 
-static void decide(Bound *out, Op op, int possible, int64_t v) {
+static void decide(Reach *out, Op op, int possible, int64_t v) {
   tirc_bound_int(out, v);
   out->hi.i = (possible & true_for[op]) != 0;
   out->lo.i = (possible & ~true_for[op]) == 0;
   out->v.i = v < out->lo.i ? out->lo.i : v > out->hi.i ? out->hi.i : v;
 }
 
-static void bound_compare(Run *run, const Node *n, Bound *out) {
+static void bound_compare(Run *run, const Node *n, Reach *out) {
   const bool floats = is_float(n->a);
   int possible = LESS | EQUAL | GREATER;
-  Bound a, b;
+  Reach a, b;
   get_closed(run, n->a, &a);
   get_closed(run, n->b, &b);
   const int64_t v = apply(run, n, a.v, b.v, (Cell){0}).i;
@@ -250,8 +249,8 @@ static void bound_compare(Run *run, const Node *n, Bound *out) {
   decide(out, (Op)n->expr->op, possible, v);
 }
 
-static void bound_test(Run *run, const Node *n, Bound *out) { /* isnan, isinf, isfinite */
-  Bound a;
+static void bound_test(Run *run, const Node *n, Reach *out) { /* isnan, isinf, isfinite */
+  Reach a;
   get_closed(run, n->a, &a);
   tirc_bound_int(out, apply(run, n, a.v, (Cell){0}, (Cell){0}).i);
   const bool may_be_infinite = isinf(a.lo.f) || isinf(a.hi.f);
@@ -260,9 +259,9 @@ static void bound_test(Run *run, const Node *n, Bound *out) { /* isnan, isinf, i
 }
 
 /* and, or: the second operand is looked at where the first leaves it open. */
-static void bound_logic(Run *run, const Node *n, Bound *out) {
+static void bound_logic(Run *run, const Node *n, Reach *out) {
   const bool is_or = n->expr->op == OP_OR;
-  Bound a, b = {.hi.i = 1};
+  Reach a, b = {.hi.i = 1};
   get_bound(run, n->a, &a);
   const bool decided = a.lo.i == a.hi.i && !a.open, first = a.v.i != 0;
   if (first == is_or && decided) {
@@ -286,9 +285,9 @@ static int64_t whole_number(DType t, double x) {
   return is_uint64(t) ? (int64_t)(uint64_t)x : (int64_t)x;
 }
 
-static void bound_float_to_int(Run *run, const Node *n, Bound *out) {
+static void bound_float_to_int(Run *run, const Node *n, Reach *out) {
   const DType t = program_type(n);
-  Bound a;
+  Reach a;
   get_closed(run, n->a, &a);
   if (t.code == TYPE_BOOL) {
     tirc_bound_int(out, a.v.f != 0);
@@ -311,9 +310,9 @@ static double from_int(DType from, DType to, int64_t x) {
   if (to.bits == 32) return (double)(is_uint64(from) ? (float)(uint64_t)x : (float)x);
   return tirc_round_float(to, is_uint64(from) ? (double)(uint64_t)x : (double)x);
 }
-static void bound_int_to_float(Run *run, const Node *n, Bound *out) {
+static void bound_int_to_float(Run *run, const Node *n, Reach *out) {
   const DType from = n->a->dtype, t = program_type(n);
-  Bound a;
+  Reach a;
   get_bound(run, n->a, &a);
   tirc_bound_float(out, from_int(from, t, a.v.i));
   if (a.open || (is_uint64(from) && a.lo.i != a.hi.i)) {
@@ -323,7 +322,7 @@ static void bound_int_to_float(Run *run, const Node *n, Bound *out) {
   out->lo.f = from_int(from, t, a.lo.i), out->hi.f = from_int(from, t, a.hi.i);
   out->mag = fmax(fabs(out->lo.f), fabs(out->hi.f));
 }
-static void bound_float_to_float(Run *run, const Node *n, Bound *out) {
+static void bound_float_to_float(Run *run, const Node *n, Reach *out) {
   get_closed(run, n->a, out);
   if (!out->open) tirc_bound_close(out, program_type(n));
 }
@@ -331,10 +330,10 @@ static void bound_float_to_float(Run *run, const Node *n, Bound *out) {
 /* --- integers ----------------------------------------------------------------------------------
  */
 
-static bool is_exact(const Bound *b) { return !b->open && b->lo.i == b->hi.i; }
+static bool is_exact(const Reach *b) { return !b->open && b->lo.i == b->hi.i; }
 
 /* Rising or falling in each operand, so that the ends are among the corners. */
-static bool has_ends_in_corners(const Node *n, const Bound *b) {
+static bool has_ends_in_corners(const Node *n, const Reach *b) {
   switch ((Op)n->expr->op) {
   case OP_ADD:
   case OP_SUB:
@@ -358,7 +357,7 @@ static void apply_combination(Run *run, const void *self, void *out) {
 }
 
 /* Number `which` of the combinations: all integers of the operands, or their ends alone. */
-static void combine(Combination *c, const Bound *b, const int64_t *count, bool ends,
+static void combine(Combination *c, const Reach *b, const int64_t *count, bool ends,
                     int64_t which) {
   for (int k = 0; k < 3; k++) {
     const int64_t i = which % count[k];
@@ -367,10 +366,10 @@ static void combine(Combination *c, const Bound *b, const int64_t *count, bool e
   }
 }
 
-static void bound_int(Run *run, const Node *n, Bound *out) {
+static void bound_int(Run *run, const Node *n, Reach *out) {
   const Node *operand[3] = {n->a, n->b, n->c};
   const DType t = program_type(n);
-  Bound b[3];
+  Reach b[3];
   int64_t count[3] = {1, 1, 1}, all = 1, corners = 1;
   bool open = false, exact = true, ends = false;
   for (int k = 0; k < 3; k++) {
@@ -407,9 +406,9 @@ static void bound_int(Run *run, const Node *n, Bound *out) {
 /* --- choice, let, lanes ------------------------------------------------------------------------
  */
 
-static void bound_choice(Run *run, const Node *n, Bound *out) {
+static void bound_choice(Run *run, const Node *n, Reach *out) {
   const bool both = n->expr->op == OP_SELECT, before = run->poisoned;
-  Bound c;
+  Reach c;
   get_bound(run, n->a, &c);
   const Node *taken = c.v.i ? n->b : n->c, *other = c.v.i ? n->c : n->b;
   const bool decided = is_exact(&c);
@@ -423,17 +422,17 @@ static void bound_choice(Run *run, const Node *n, Bound *out) {
   if (!decided) join_other(run, other, out, program_type(n));
 }
 
-static void bound_let(Run *run, const Node *n, Bound *out) {
+static void bound_let(Run *run, const Node *n, Reach *out) {
   tirc_bind_bounds(run, n->b, n->u.lanes, n->bounds);
   get_bound(run, n->c, out);
 }
 
-static void bound_variable(Run *run, const Node *n, Bound *out) {
+static void bound_variable(Run *run, const Node *n, Reach *out) {
   *out = n->bounds[n->dtype.lanes > 1 ? run->lane : 0];
 }
 
-static void bound_same(Run *run, const Node *n, Bound *out) { get_bound(run, n->a, out); }
-static void bound_broadcast(Run *run, const Node *n, Bound *out) {
+static void bound_same(Run *run, const Node *n, Reach *out) { get_bound(run, n->a, out); }
+static void bound_broadcast(Run *run, const Node *n, Reach *out) {
   const int lane = run->lane;
   run->lane = lane % n->a->dtype.lanes;
   get_bound(run, n->a, out);
@@ -441,13 +440,13 @@ static void bound_broadcast(Run *run, const Node *n, Bound *out) {
 }
 
 /* What is known of points only: bits, and what mixes lanes. */
-static void bound_of_points(Run *run, const Node *n, Bound *out) {
+static void bound_of_points(Run *run, const Node *n, Reach *out) {
   const Node *operand[3] = {n->a, n->b, n->c};
   const int lane = run->lane;
   bool points = true;
   for (int k = 0; k < 3 && points; k++) {
     for (int l = 0; operand[k] && l < operand[k]->dtype.lanes && points; l++) {
-      Bound b;
+      Reach b;
       run->lane = operand[k]->dtype.lanes > 1 ? l : lane;
       get_bound(run, operand[k], &b);
       points = b.n <= 1 && tirc_bound_is_point(&b, is_float(operand[k]));
@@ -464,10 +463,10 @@ static void bound_of_points(Run *run, const Node *n, Bound *out) {
 }
 
 /* The same of operands of which there are more than a node has places for. */
-static void bound_of_arguments(Run *run, const Node *n, Bound *out) {
+static void bound_of_arguments(Run *run, const Node *n, Reach *out) {
   bool points = true;
   for (int i = 0; i < n->expr->n; i++) {
-    Bound b;
+    Reach b;
     get_bound(run, n->u.args[i], &b);
     points = points && is_exact(&b);
   }
@@ -479,19 +478,19 @@ static void bound_of_arguments(Run *run, const Node *n, Bound *out) {
 /* --- variables ---------------------------------------------------------------------------------
  */
 
-Cell *tirc_compile_let_var(Compiler *k, Expr var, const Node *value, Bound **bounds) {
+Cell *tirc_compile_let_var(Compiler *k, Expr var, const Node *value, Reach **bounds) {
   Cell *cells = tirc_compile_var(k, var);
   if (k->bounded && value->bound) {
-    *bounds = tirc_new_array(k->t, Bound, var->dtype.lanes ? var->dtype.lanes : 1);
+    *bounds = tirc_new_array(k->t, Reach, var->dtype.lanes ? var->dtype.lanes : 1);
     tirc_map_set(k->t, &k->bounds, var, *bounds);
   }
   return cells;
 }
 
-void tirc_bind_bounds(Run *run, const Node *value, Cell *cells, Bound *bounds) {
+void tirc_bind_bounds(Run *run, const Node *value, Cell *cells, Reach *bounds) {
   const int lane = run->lane, lanes = value->dtype.lanes;
   for (int l = 0; l < lanes; l++) {
-    Bound b;
+    Reach b;
     if (lanes > 1) run->lane = l;
     get_bound(run, value, &b);
     cells[l] = b.v;
@@ -526,7 +525,7 @@ static const FunctionRow functions[OP_COUNT] = {
     [OP_HYPOT] = {CURVE_CORNERS, 4},
 };
 
-typedef void (*BoundOf)(Run *, const Node *, Bound *);
+typedef void (*BoundOf)(Run *, const Node *, Reach *);
 
 /* The same for floats and integers. */
 static const BoundOf of_both[OP_COUNT] = {

@@ -30,7 +30,7 @@ bool tirc_shade_on(Run *run, Memory *m, const View *v) {
 /* Whether the rows are those of elements of this view's size. */
 static bool has_rows(const View *v) { return v->memory->shade.count == v->memory->bytes / v->elem; }
 
-void tirc_bound_element(const View *v, int64_t at, Cell value, Bound *out) {
+void tirc_bound_element(const View *v, int64_t at, Cell value, Reach *out) {
   const Shade *s = &v->memory->shade;
   const bool floats = tirc_dtype_is_float(v->dtype);
   if (s->on && !has_rows(v)) {
@@ -41,7 +41,7 @@ void tirc_bound_element(const View *v, int64_t at, Cell value, Bound *out) {
     else
       tirc_bound_int(out, value.i);
   } else {
-    *out = (Bound){.v = value, .lo = s->lo[at], .hi = s->hi[at], .mag = s->mag[at], .n = s->n[at]};
+    *out = (Reach){.v = value, .lo = s->lo[at], .hi = s->hi[at], .mag = s->mag[at], .n = s->n[at]};
     if (!floats) out->n = 0;
     out->open = (s->flags[at] & SHADE_OPEN) != 0;
     out->hung = (s->flags[at] & SHADE_HUNG) != 0;
@@ -53,7 +53,7 @@ static bool was_written(const View *v, int64_t at) {
   return !m->written || (v->elem == m->unit && m->written[at]);
 }
 
-static void put_bound(Run *run, const View *v, int64_t at, const Bound *b) {
+static void put_bound(Run *run, const View *v, int64_t at, const Reach *b) {
   Shade *s = &v->memory->shade;
   const bool floats = tirc_dtype_is_float(v->dtype);
   const bool exact = !b->hung && b->n <= 1 && tirc_bound_is_point(b, floats);
@@ -78,9 +78,9 @@ typedef struct Places {
 
 static void find_places(Run *run, const View *v, const Node *const *index, Places *out) {
   int64_t low[TENSOR_MAX_NDIM], count[TENSOR_MAX_NDIM], value[TENSOR_MAX_NDIM] = {0}, n = 1;
-  bool inside = v->ndim <= TENSOR_MAX_NDIM;
+  bool inside = true;
   for (int d = 0; d < v->ndim && inside; d++) {
-    Bound b;
+    Reach b;
     get_bound(run, index[d], &b);
     value[d] = b.v.i, low[d] = b.lo.i;
     inside = !b.open && b.lo.i >= 0 && b.hi.i < v->shape[d];
@@ -120,7 +120,7 @@ static void find_element(Run *run, const View *v, const Node *const *index, Plac
   out->n = 1;
 }
 
-void tirc_load_bound(Run *run, const Node *n, Bound *out) {
+void tirc_load_bound(Run *run, const Node *n, Reach *out) {
   const View *v = n->u.load.view;
   Places p;
   find_element(run, v, n->u.load.index, &p);
@@ -128,7 +128,7 @@ void tirc_load_bound(Run *run, const Node *n, Bound *out) {
   if (p.n == 1) return;
   if (!p.n) tirc_bound_open(out, v->buffer->dtype, out->v);
   for (int i = 0; i < p.n; i++) {
-    Bound b;
+    Reach b;
     if (was_written(v, p.all[i]))
       tirc_bound_element(v, p.all[i], tirc_load_at(run, n, p.all[i]), &b);
     else
@@ -142,15 +142,15 @@ void tirc_load_bound(Run *run, const Node *n, Bound *out) {
  */
 
 /* `sure`: it is this element that is written. */
-static void store_element(Run *run, const Step *s, int64_t at, const Bound *b, bool sure,
+static void store_element(Run *run, const Step *s, int64_t at, const Reach *b, bool sure,
                           bool poisoned) {
   const View *v = s->u.store.view;
   const DType t = v->buffer->dtype;
-  Bound stored = *b;
+  Reach stored = *b;
   const bool joins = !sure || run->unsure;
   if (joins && was_written(v, at)) {
     const Node old_value = {.u.load.view = (View *)(uintptr_t)v, .dtype = v->dtype};
-    Bound old;
+    Reach old;
     tirc_bound_element(v, at, tirc_load_at(run, &old_value, at), &old);
     tirc_bound_hull(&stored, &old, t);
     if (!sure || run->untaken) stored.v = old.v;
@@ -160,7 +160,7 @@ static void store_element(Run *run, const Step *s, int64_t at, const Bound *b, b
   put_bound(run, v, at, &stored);
 }
 
-static void store_lane(Run *run, const Step *s, const Bound *b, bool poisoned) {
+static void store_lane(Run *run, const Step *s, const Reach *b, bool poisoned) {
   const View *v = s->u.store.view;
   Places p;
   find_element(run, v, s->u.store.index, &p);
@@ -180,7 +180,7 @@ static void run_store(Run *run, const Step *s) {
   run->at = s;
   run->poisoned = false;
   if (!s->u.store.lanes) {
-    Bound b;
+    Reach b;
     get_bound(run, s->u.store.value, &b);
     store_lane(run, s, &b, run->poisoned);
     return;
@@ -199,20 +199,20 @@ static void run_store(Run *run, const Step *s) {
   run->lane = 0;
 }
 
-/* A product of what the buffer holds, or of such a product, takes one of many factors. */
+/* A product that what the buffer holds is a factor of takes some of many factors. */
 static bool find_factors(const Node *n, Buffer b) {
   const Expr e = n->expr;
   if (e->op == OP_LOAD) return e->u.buffer == b;
   if (e->op != OP_MUL) return false;
-  const bool in_a = find_factors(n->a, b), found = find_factors(n->b, b) || in_a;
-  if (found) ((Node *)(uintptr_t)n)->in_any_order = true;
-  return found;
+  const bool left = find_factors(n->a, b), right = find_factors(n->b, b);
+  if (left || right) ((Node *)(uintptr_t)n)->in_any_order = true;
+  return left || right;
 }
 
 void tirc_compile_bound_store(Compiler *k, Step *s) {
-  find_factors(s->u.store.value, s->stmt->u.store.buffer);
+  (void)find_factors(s->u.store.value, s->stmt->u.store.buffer);
   s->doubt = tirc_find_doubt(k, s->stmt);
-  if (s->u.store.lanes) s->bounds = tirc_new_array(k->t, Bound, tirc_store_lanes(s));
+  if (s->u.store.lanes) s->bounds = tirc_new_array(k->t, Reach, tirc_store_lanes(s));
   s->run = run_store;
 }
 
@@ -246,7 +246,7 @@ void tirc_doubt_all(Run *run, const Step *s) {
     const View *v = s->doubt->views[i];
     Memory *m = v->memory;
     if (!m->data) continue; /* allocated where it was not run */
-    Bound b;
+    Reach b;
     tirc_bound_open(&b, v->buffer->dtype, (Cell){0});
     (void)tirc_shade_on(run, m, v);
     for (int64_t e = 0; e < m->shade.count; e++) {

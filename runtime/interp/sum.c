@@ -348,7 +348,7 @@ static bool read_operand(Run *run, const Access *x, const Walk *w, DType t, Room
   double *to = make_room(run, room, 3 * n);
   out->is_exact = true;
   for (int64_t i = 0; i < n; i++) {
-    Bound b;
+    Reach b;
     tirc_bound_float(&b, from[i]);
     if (shade->on) {
       tirc_bound_element(x->view, w->low + i, b.v, &b);
@@ -368,7 +368,7 @@ static bool read_operand(Run *run, const Access *x, const Walk *w, DType t, Room
 static bool read_before(const Sum *x, Shade *shade, double *off) {
   const View *v = x->nest->to.view;
   for (int64_t e = x->to.low; e <= x->to.high; e++) {
-    Bound b;
+    Reach b;
     tirc_bound_element(v, e, (Cell){.f = ((const double *)(void *)v->memory->data)[e]}, &b);
     if (!x->nest->has_init && (b.open || !isfinite(b.v.f))) return false;
     if (shade->n[e] == 0) shade->mag[e] = b.mag;

@@ -124,6 +124,69 @@ static const char intrinsic[] =
     "                B[vi] = A[vi]\n";
 
 /* One function of several, and a trace that tensorizes, done again to what knows its intrinsic. */
+/* A layout may have more dimensions than a run with bounds can follow: it says so. */
+static void more_dimensions_than_bounds_follow(void **state) {
+  (void)state;
+  static const char text[] =
+      "@T.prim_func\ndef main(A: T.Buffer((4,), \"float32\"), C: T.Buffer((4,), \"float32\")):\n"
+      "    B = T.alloc_buffer((4,), \"float32\")\n"
+      "    for i in range(4):\n        with T.block(\"B\"):\n            vi = T.axis.spatial(4, "
+      "i)\n"
+      "            B[vi] = A[vi]\n"
+      "    for i in range(4):\n        with T.block(\"C\"):\n            vi = T.axis.spatial(4, "
+      "i)\n"
+      "            C[vi] = B[vi]\n";
+  tirc_module *m = parse(text);
+  for (int zeros = 31; zeros < 200; zeros += 32) {
+    char layout[1000] = "sch.transform_layout('B', ('write', 0), lambda i: (i";
+    for (int i = 0; i < zeros; i++) strcat(layout, ", 0");
+    strcat(layout, "))\n");
+    tirc_module *fast = schedule(m, layout);
+    const int64_t shape[] = {4};
+    tirc_argument args[2] = {{0}};
+    tirc_reference *r = NULL;
+    tirc_error *e = NULL;
+    for (int i = 0; i < 2; i++)
+      assert_int_equal(tirc_array_new("float32", 1, shape, &args[i].array, NULL), TIRC_OK);
+    const tirc_status status = tirc_reference_new(fast, NULL, 2, args, NULL, &r, &e);
+    assert_int_equal(status, zeros < 32 ? TIRC_OK : TIRC_BAD);
+    if (status) assert_string_equal(tirc_error_get(e, TIRC_ERROR_CODE), "unsupported");
+    tirc_error_free(e);
+    tirc_reference_free(r);
+    for (int i = 0; i < 2; i++) tirc_array_free(args[i].array);
+    tirc_module_free(fast);
+  }
+  tirc_module_free(m);
+}
+
+/* Whatever array is given for a parameter is copied as it is where it does not fit. */
+static void arrays_of_another_type(void **state) {
+  (void)state;
+  static const char text[] =
+      "@T.prim_func\ndef main(A: T.Buffer((4,), \"float32\"), C: T.Buffer((4,), \"float32\")):\n"
+      "    for i in range(4):\n        C[i] = A[i]\n";
+  static const char *const types[] = {"float32", "float64", "int32", "int8"};
+  const int64_t shape[] = {4};
+  const tirc_argument none[2] = {{0}};
+  tirc_module *m;
+  assert_int_equal(tirc_module_parse(text, strlen(text), "p", 0, NULL, &m, NULL), TIRC_OK);
+  for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+    tirc_array *from, *a;
+    assert_int_equal(tirc_array_new(types[k], 1, shape, &from, NULL), TIRC_OK);
+    for (int i = 0; i < 4; i++) tirc_array_set(from, i, i + 1);
+    assert_int_equal(tirc_module_array(m, NULL, 2, none, 0, NULL, 0, from, &a, NULL), TIRC_OK);
+    DLTensor is, was;
+    tirc_array_tensor(a, &is);
+    tirc_array_tensor(from, &was);
+    assert_int_equal(is.dtype.code, was.dtype.code);
+    assert_int_equal(is.dtype.bits, was.dtype.bits);
+    for (int i = 0; i < 4; i++) assert_true(tirc_array_get(a, i) == i + 1);
+    tirc_array_free(a);
+    tirc_array_free(from);
+  }
+  tirc_module_free(m);
+}
+
 static void functions_alone_and_intrinsics(void **state) {
   (void)state;
   tirc_module *all = parse(intrinsic), *one = NULL, *replayed = NULL, *none = NULL;
@@ -510,6 +573,8 @@ int main(void) {
       cmocka_unit_test(two_threads_compile),
       cmocka_unit_test(defines_and_tables),
       cmocka_unit_test(layouts_of_parameters),
+      cmocka_unit_test(more_dimensions_than_bounds_follow),
+      cmocka_unit_test(arrays_of_another_type),
       cmocka_unit_test(functions_alone_and_intrinsics),
       cmocka_unit_test(equal_candidates_and_nan),
       cmocka_unit_test(warnings_and_strict_schedules),

@@ -33,7 +33,7 @@ static void shuffle(Rng *rng, int n, float (*pairs)[2]) {
   }
 }
 
-static void in_bound(const Bound *b, double x, const char *what) {
+static void in_bound(const Reach *b, double x, const char *what) {
   if (!(x >= b->lo.f && x <= b->hi.f))
     fail_msg("%s: %.9g is not from %.9g to %.9g", what, x, b->lo.f, b->hi.f);
 }
@@ -56,7 +56,7 @@ static void sums(void **state) {
   for (int round = 0; round < ROUNDS; round++) {
     float pairs[MOST_TERMS][2];
     const int n = 1 + (int)(rng_next(&rng) % MOST_TERMS);
-    Bound sum, next, a, b, product;
+    Reach sum, next, a, b, product;
     double magnitudes = 0;
     tirc_bound_float(&sum, 0);
     for (int i = 0; i < n; i++) {
@@ -84,7 +84,7 @@ static void factors(void **state) {
   for (int round = 0; round < ROUNDS; round++) {
     float pairs[MOST_TERMS][2], product = 1;
     const int n = 1 + (int)(rng_next(&rng) % 12);
-    Bound b, factor, next;
+    Reach b, factor, next;
     tirc_bound_float(&b, 1);
     for (int i = 0; i < n; i++) {
       pairs[i][0] = draw(&rng);
@@ -105,7 +105,7 @@ static void points(void **state) {
   Rng rng = {3};
   for (int round = 0; round < ROUNDS; round++) {
     const float x = draw(&rng), y = draw(&rng);
-    Bound a, b, r;
+    Reach a, b, r;
     tirc_bound_float(&a, (double)x);
     tirc_bound_float(&b, (double)y);
     volatile float expected = x + y;
@@ -145,7 +145,7 @@ static void functions(void **state) {
     const double x = (double)draw(&rng) / 10, w = fabs((double)draw(&rng)) / 100;
     const double part = (double)(rng_next(&rng) % 65) / 64;
     double (*f)(double) = rows[k].f;
-    Bound a = {.v.f = x, .lo.f = x - w, .hi.f = x + w, .mag = fabs(x) + w, .n = 1}, r;
+    Reach a = {.v.f = x, .lo.f = x - w, .hi.f = x + w, .mag = fabs(x) + w, .n = 1}, r;
     tirc_bound_function(&r, &a, NULL, &rows[k].row, call, &f, single);
     const double y = f(x - w + 2 * w * part);
     if (!r.open && !isnan(y)) in_bound(&r, (double)(float)y, "a function");
@@ -154,14 +154,14 @@ static void functions(void **state) {
 
 static void narrow(void **state) {
   (void)state;
-  Bound a, b, r;
+  Reach a, b, r;
   const DType half = {TYPE_FLOAT, 16, 1};
   tirc_bound_float(&a, 60000);
   tirc_bound_add(&r, &a, &a, false, half); /* in this one order it overflows */
   tirc_bound_close(&r, half);
   assert_true(isinf(r.lo.f));
   tirc_bound_float(&b, -60000);
-  Bound all = a, next;
+  Reach all = a, next;
   tirc_bound_add(&next, &all, &b, false, half);
   tirc_bound_add(&all, &next, &a, false, half);
   tirc_bound_close(&all, half); /* in some it does */

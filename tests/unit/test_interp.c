@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct Case {
   const char *name, *text;
@@ -408,6 +409,40 @@ static void in_double(void **state) {
   }
 }
 
+/* What is tried where a branch is not decided, and fails there, costs no memory. */
+static void attempts_in_little_memory(void **state) {
+  (void)state;
+  enum { ROOM = 700 << 10 };
+  const char *text =
+      HEAD "def main(A: T.Buffer((3,), 'float32'), C: T.Buffer((4000,), 'float32')):\n"
+           "    for i in range(4000):\n"
+           "        if A[0] * A[1] + A[2] > T.float32(1677803584):\n"
+           "            C[i] = A[i * i + 3]\n";
+  Tirc *c = tirc_context_new();
+  const Func *f = parse(c, (Source){"attempts.tir", text, strlen(text)});
+  assert_non_null(f);
+  Argument args[2] = {{.tensor = make_tensor(c, f->buffers[0])},
+                      {.tensor = make_tensor(c, f->buffers[1])}};
+  static const double values[] = {40961, 40961, 63.5}; /* either by how it is rounded */
+  for (int i = 0; i < 3; i++) tirc_tensor_set(args[0].tensor, i, values[i]);
+  ElementBounds bounds[2] = {0};
+  InterpOptions options = {.bounds = bounds};
+  c->max_bytes = c->bytes + ROOM;
+  Trap trap;
+  const bool ok = TIRC_TRY(c, trap);
+  if (ok) {
+    assert_true(tirc_interpret_with(c, f, 2, args, &options));
+    TIRC_END(c, trap);
+  }
+  if (!ok) fail_msg("%s", c->diag.message);
+  assert_int_equal(bounds[1].undecided[7], BOUND_OPEN);
+  for (int i = 0; i < 2; i++) {
+    free(bounds[i].lo), free(bounds[i].hi), free(bounds[i].undecided), free(bounds[i].inside);
+    tirc_tensor_free(args[i].tensor);
+  }
+  tirc_context_release(c);
+}
+
 /* Sums of products run as plain loops in double, unless somebody observes: then step by step. Both
  * do the same to the last bit, and complain of the same. */
 #define SUM(a, b, c, loops, extents, iters, init, sum)                                             \
@@ -599,7 +634,7 @@ static void wrong_arguments(void **state) {
 
 int main(void) {
   enum { N = sizeof cases / sizeof *cases };
-  struct CMUnitTest tests[N + 5];
+  struct CMUnitTest tests[N + 6];
   for (int i = 0; i < N; i++)
     tests[i] =
         (struct CMUnitTest){cases[i].name, run_case, NULL, NULL, (void *)(uintptr_t)&cases[i]};
@@ -608,5 +643,6 @@ int main(void) {
   tests[N + 2] = (struct CMUnitTest)cmocka_unit_test(sums_of_products);
   tests[N + 3] = (struct CMUnitTest)cmocka_unit_test(arbitrary);
   tests[N + 4] = (struct CMUnitTest)cmocka_unit_test(places_of_accesses);
+  tests[N + 5] = (struct CMUnitTest)cmocka_unit_test(attempts_in_little_memory);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

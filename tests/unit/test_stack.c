@@ -207,6 +207,7 @@ static void ignore(void *self, const char *text) { (void)self, (void)text; }
 static void use_program(const char *text, size_t n, FILE *f) {
   tirc_module *m = NULL, *fast = NULL, *low = NULL;
   tirc_kernel *k = NULL;
+  tirc_reference *r = NULL;
   tirc_array *a = NULL, *c = NULL;
   char *out = NULL;
   size_t size;
@@ -228,6 +229,8 @@ static void use_program(const char *text, size_t n, FILE *f) {
   const tirc_argument args[] = {{.array = a}, {.array = c}};
   ANSWER("interpret", tirc_module_interpret(m, "main", 2, args, 0, &e));
   ANSWER("observe", tirc_module_observe(m, "main", 2, args, 0, &(tirc_observer){0}, &whole, &e));
+  ANSWER("reference", tirc_reference_new(m, "main", 2, args, NULL, &r, &e));
+  tirc_reference_free(r);
   ANSWER("auto", tirc_module_auto(m, NULL, NULL, &fast, &e));
   ANSWER("C", tirc_module_emit(m, TIRC_EMIT_C, NULL, "k", &out, &size, &e));
   tirc_string_free(out), out = NULL;
