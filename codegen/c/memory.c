@@ -4,11 +4,16 @@
 
 /* --- places --------------------------------------------------------------------------------- */
 
-static Name *data_of(CGen *g, Buffer b) {
+static Name *name_of(CGen *g, Buffer b) {
   Name *name = tirc_map_get(&g->vars, b->data);
   if (!name)
     tirc_fail(g->c, g->loc, "codegen", NULL, "the buffer %s is used where it has no memory",
               b->name);
+  return name;
+}
+
+static Name *data_of(CGen *g, Buffer b) {
+  Name *name = name_of(g, b);
   name->used = true;
   return name;
 }
@@ -165,12 +170,12 @@ static void store_staged(CGen *g, Stmt s, Expr index, const Window *w, const cha
 static bool find_tile_access(Visitor *v, Expr e) {
   CGen *g = ((void **)v->self)[0];
   bool *found = ((void **)v->self)[1];
-  if (e->op == OP_LOAD && data_of(g, e->u.buffer)->tile) *found = true;
+  if (e->op == OP_LOAD && name_of(g, e->u.buffer)->tile) *found = true;
   return true;
 }
 
 static bool uses_tile(CGen *g, Stmt s) {
-  bool found = data_of(g, s->u.store.buffer)->tile != NULL;
+  bool found = name_of(g, s->u.store.buffer)->tile != NULL;
   void *self[2] = {g, &found};
   tirc_visit_expr(&(Visitor){.expr = find_tile_access, .self = self}, s->u.store.value);
   return found;

@@ -372,22 +372,27 @@ static double cores_of(pid_t pid) {
   return (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* So long; longer for what others left no core to run on. */
-static int wait_fairly(const Bed *b, const Child *k, double seconds) {
+/* So long; longer for what others left no core to run on: it had none, and they had one. *waited:
+ * how long, where it did not answer. */
+static int wait_fairly(const Bed *b, const Child *k, double seconds, double *waited) {
   enum { PATIENCE = 4 };
   static const double fair = 0.8; /* a part of the time, on one core */
   const double before = cores_of(k->pid);
-  int n = wait_for(b, k->from, seconds);
-  for (int i = 1; i < PATIENCE && n == 0 && cores_of(k->pid) - before < fair * i * seconds; i++)
-    n = wait_for(b, k->from, seconds);
-  return n;
+  const Load load = tirc_load_start();
+  for (int i = 1;; i++) {
+    const int n = wait_for(b, k->from, seconds);
+    const double had = cores_of(k->pid) - before;
+    *waited = i * seconds;
+    if (n != 0 || i == PATIENCE || had >= fair * *waited) return n;
+    if (tirc_load_since(&load, had) < 1 - fair) return n; /* it sleeps, or hangs */
+  }
 }
 
 /* Waits for its answer; otherwise it is ended, and its slot says why. */
 static bool await(const Bed *b, Child *k, Slot *slot, double seconds, const char *what) {
   char byte, message[120];
   if (!k->pid) return false;
-  const int n = wait_fairly(b, k, seconds);
+  const int n = wait_fairly(b, k, seconds, &seconds);
   if (n > 0 && read(k->from, &byte, 1) == 1) return true;
   int status = 0;
   if (n <= 0) {
