@@ -91,7 +91,7 @@ static void fail(Slot *s, const char *code, const char *message) {
   put(s->m.message, sizeof s->m.message, message);
 }
 
-/* What is known of it until then, if the process is ended while it still tries to know better. */
+/* A failure that was told before it was looked into, since the process may be ended meanwhile. */
 static void withdraw(Slot *s) {
   *s->m.code = *s->m.message = 0;
   s->m.seconds = tirc_median(s->m.n_samples, s->m.samples);

@@ -416,7 +416,7 @@ static void attempts_in_little_memory(void **state) {
   const char *text =
       HEAD "def main(A: T.Buffer((3,), 'float32'), C: T.Buffer((4000,), 'float32')):\n"
            "    for i in range(4000):\n"
-           "        if A[0] * A[1] + A[2] > T.float32(1677803584):\n"
+           "        if A[0] * A[1] + A[2] >= T.float32(1677803648):\n"
            "            C[i] = A[i * i + 3]\n";
   Tirc *c = tirc_context_new();
   const Func *f = parse(c, (Source){"attempts.tir", text, strlen(text)});
