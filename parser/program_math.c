@@ -1,5 +1,5 @@
-/* T.* functions that compute: the intrinsics of ir/tree/ops.def by a rule per operand type, nodes spelt
- * out (T.Add), constants, casts and vectors. */
+/* T.* functions that compute: the intrinsics of ir/tree/ops.def by a rule per operand type, nodes
+ * spelt out (T.Add), constants, casts and vectors. */
 #include "reader.h"
 
 #include <math.h>

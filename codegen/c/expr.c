@@ -1,5 +1,5 @@
-/* Expressions. One function an operator, in the order of ir/tree/ops.def; a row missing here does not
- * compile.
+/* Expressions. One function an operator, in the order of ir/tree/ops.def; a row missing here does
+ * not compile.
  *
  * Signed arithmetic on data wraps around, so it is done on the unsigned type; index arithmetic and
  * arithmetic on loop variables does not overflow, and is written plainly. C computes narrow numbers

@@ -1,5 +1,5 @@
-/* Expressions. One function an operator, in the order of ir/tree/ops.def; a row missing here does not
- * compile.
+/* Expressions. One function an operator, in the order of ir/tree/ops.def; a row missing here does
+ * not compile.
  *
  * Products and sums of floats carry `contract`, so that a multiplication and an addition fuse;
  * nothing is reassociated. Index arithmetic in 32 and 64 signed bits is known not to overflow

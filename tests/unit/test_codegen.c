@@ -382,12 +382,9 @@ static void what_cannot_be_compiled_is_an_error(void **state) {
   static const char wide[] = FUNC("A: T.Buffer((4096,), \"float32\")",
                                   "    A[T.Ramp(0, 1, 4096)] = T.Broadcast(T.float32(0), 4096)\n");
   static const Refusal refusals[] = {
-      {wide, "haswell", "codegen", true},
-      {plain, "no-such-cpu", "target", false},
-      {plain, "haswel", "target", true},
-      {plain, "", "target", false},
-      {plain, "i386", "target", false},
-      {system_call, "haswell", "codegen", true},
+      {wide, "haswell", "codegen", true},   {plain, "no-such-cpu", "target", false},
+      {plain, "haswel", "target", true},    {plain, "", "target", false},
+      {plain, "i386", "target", false},     {system_call, "haswell", "codegen", true},
       {arity, "haswell", "codegen", false},
   };
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {

@@ -4,9 +4,9 @@
 
 #include "passes/schedule/sight/sight.h"
 
-/* All that is warned of in a program: these, loops that race (concurrent.c), and accesses outside of
- * their buffers (meaning/bounds.h). In a schedule of its own: what is asked there leaves warnings
- * behind. */
+/* All that is warned of in a program: these, loops that race (concurrent.c), and accesses outside
+ * of their buffers (meaning/bounds.h). In a schedule of its own: what is asked there leaves
+ * warnings behind. */
 void tirc_program_warnings(Sched *s, void (*tell)(void *self, Warning w), void *self);
 
 #endif
