@@ -86,13 +86,13 @@ for number, page in enumerate(pages, 1):
             require(max(map(len, plain.split("\n"))) > 80, f"{page}: lines are not made anew")
 
 # No code in these: every line fits.
-texts = [["explain", "complete-block"], ["explain", "commutative-reducer"], ["explain", "tile"], ["explain", "out-of-bounds"]]
+texts = [["explain", "complete-block"], ["explain", "commutative-reducer"], ["explain", "tile"], ["explain", "steps"]]
 for columns in (40, 80, 200):
     for command in texts:
         text = on_terminal(columns, *command)
         require(words_of(text) == words_of(in_pipe(*command)), f"{command} at {columns}: words are lost")
         require(not too_long(text, columns), f"{command} at {columns}: {too_long(text, columns)}")
-    for command in [["help"], ["help", "run"], ["help", "split"], ["help", "bench"], ["explain", "not-single-writer"], ["explain"]]:
+    for command in [["help"], ["help", "run"], ["help", "split"], ["help", "bench"], ["explain", "not-single-writer"], ["explain", "out-of-bounds"], ["explain"]]:
         text = ESCAPE.sub("", on_terminal(columns, *command))
         piped = in_pipe(*command).split("\n")
         require(words_of(text) == words_of("\n".join(piped)), f"{command} at {columns}: words are lost")
