@@ -963,11 +963,11 @@ typedef struct tirc_tune_task {
   const tirc_symbol *symbols;
 } tirc_tune_task;
 
-/* One candidate that was measured. */
 /* The code of a trial that works, and was called only a few times because the fastest of its calls
  * was far slower than the best: its samples are a bound, and no time. */
 #define TIRC_HOPELESS "hopeless"
 
+/* One candidate that was measured. */
 typedef struct tirc_tune_event {
   int task;
   int64_t trial, trials; /* of the task, from 1; of all tasks together so far */

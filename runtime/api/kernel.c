@@ -12,7 +12,6 @@
 #include "runtime/kernel/timer.h"
 #include "runtime/kernel/workspace.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,8 +106,7 @@ typedef struct FillRange {
 } FillRange;
 
 static double greatest(DType t) {
-  if (t.code == TYPE_BFLOAT) return 0x1.fep127;
-  if (t.code == TYPE_FLOAT) return t.bits == 16 ? 65504 : t.bits == 32 ? (double)FLT_MAX : DBL_MAX;
+  if (tirc_dtype_is_float(t)) return tirc_largest_float(t);
   return t.code == TYPE_BOOL ? 1 : ldexp(1, t.bits - (t.code == TYPE_INT)) - 1;
 }
 

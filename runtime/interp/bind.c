@@ -58,8 +58,6 @@ static bool simplify(Solver *s, Expr e, int64_t *out) {
          tirc_const_int(tirc_simplify0(s->c, tirc_substitute(s->c, e, &values)), out);
 }
 
-static bool is_whole(DType t) { return tirc_dtype_is_int(t) || t.code == TYPE_BOOL; }
-
 /* The value of e, when all in it is known. Of int32 and int64 it may be more than the type holds,
  * which is seen later (fits_all). */
 static bool evaluate(Solver *s, Expr e, int64_t *out) {
@@ -68,7 +66,8 @@ static bool evaluate(Solver *s, Expr e, int64_t *out) {
   if (e->op == OP_INT) return *out = e->u.i, true;
   if (e->op == OP_VAR)
     return (known = tirc_map_get(&s->values, e)) != NULL ? (*out = *known, true) : false;
-  if (e->n < 1 || e->n > 2 || !is_whole(e->dtype) || !is_whole(e->args[0]->dtype))
+  if (e->n < 1 || e->n > 2 || !tirc_dtype_is_whole(e->dtype) ||
+      !tirc_dtype_is_whole(e->args[0]->dtype))
     return simplify(s, e, out);
   if (!evaluate(s, e->args[0], &x)) return false;
   if (e->n == 2 && !evaluate(s, e->args[1], &y)) return false;

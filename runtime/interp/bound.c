@@ -17,7 +17,7 @@ double tirc_unit_roundoff(DType t) {
   return t.bits == 16 ? 0x1p-11 : t.bits == 32 ? 0x1p-24 : 0x1p-53;
 }
 
-static double largest(DType t) {
+double tirc_largest_float(DType t) {
   if (t.code == TYPE_BFLOAT) return 0x1.fep127;
   return t.bits == 16 ? 65504 : t.bits == 32 ? (double)FLT_MAX : DBL_MAX;
 }
@@ -80,7 +80,7 @@ void tirc_bound_close(Reach *b, DType t) {
   if (b->n > 2) {
     const double x = (b->n - 1) * (tirc_unit_roundoff(t) + OWN);
     const double w = b->mag * (x <= 1 ? x * (1 + x) : expm1(x));
-    if (!(b->mag + w < largest(t))) { /* in some order it overflows */
+    if (!(b->mag + w < tirc_largest_float(t))) { /* in some order it overflows */
       set_open(b, t, b->v.f);
       return;
     }

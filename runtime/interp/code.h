@@ -208,7 +208,6 @@ extern const char tirc_run_ended[]; /* the code of the error that ends an observ
 /* interp_expr.c */
 const Node *tirc_compile_expr(Compiler *k, Expr e);
 const Node **tirc_compile_exprs(Compiler *k, int n, const Expr *at);
-double tirc_round_float(DType t, double v); /* to the nearest value of t */
 /* node_bound.c: what a node may be; called for each node when it has been compiled. */
 void tirc_compile_bound(Compiler *k, Node *n);
 /* A let's variable, with bounds if its value needs them. */

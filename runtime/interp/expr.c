@@ -16,8 +16,6 @@ _Noreturn static void divides_by_zero(Run *run, const Node *n) {
   tirc_run_fail(run, "division", NULL, "%s divides by zero", tirc_run_text(run, n->expr));
 }
 
-static bool is_uint64(DType t) { return tirc_dtype_is_uint64(t); }
-
 /* --- arithmetic: add, sub, mul -----------------------------------------------------------------
  */
 
@@ -141,7 +139,7 @@ DIVISION(FLOORMOD, floor_mod, floor_mod_float)
   static void compile_##NAME(Compiler *k, Node *n) {                                               \
     DType t = n->a->dtype;                                                                         \
     (void)k;                                                                                       \
-    n->eval.i = tirc_dtype_is_float(t) ? NAME##_f : is_uint64(t) ? NAME##_u : NAME##_i;            \
+    n->eval.i = tirc_dtype_is_float(t) ? NAME##_f : tirc_dtype_is_uint64(t) ? NAME##_u : NAME##_i; \
   }
 COMPARISON(EQ, ==)
 COMPARISON(NE, !=)
@@ -168,7 +166,7 @@ COMPARISON(GE, >=)
     if (tirc_dtype_is_float(n->dtype))                                                             \
       n->eval.f = NAME##_f;                                                                        \
     else                                                                                           \
-      n->eval.i = is_uint64(n->dtype) ? NAME##_u : NAME##_i;                                       \
+      n->eval.i = tirc_dtype_is_uint64(n->dtype) ? NAME##_u : NAME##_i;                            \
   }
 EXTREME(MIN, <)
 EXTREME(MAX, >)
@@ -224,13 +222,15 @@ static int64_t cast_f_i(Run *run, const Node *n) {
   if (n->dtype.code == TYPE_BOOL) return x != 0;
   double limit = __builtin_ldexp(1, n->dtype.bits - (n->dtype.code == TYPE_INT));
   if (!(x < limit && x >= (n->dtype.code == TYPE_INT ? -limit : 0))) overflows(run, n);
-  return is_uint64(n->dtype) ? (int64_t)(uint64_t)x : (int64_t)x;
+  return tirc_dtype_is_uint64(n->dtype) ? (int64_t)(uint64_t)x : (int64_t)x;
 }
 static int64_t cast_f_bool(Run *run, const Node *n) { return get_f(run, n->a) != 0; }
 static double cast_i_f(Run *run, const Node *n) {
   int64_t x = get_i(run, n->a);
-  if (n->dtype.bits == 32) return (double)(is_uint64(n->a->dtype) ? (float)(uint64_t)x : (float)x);
-  return tirc_round_float(n->dtype, is_uint64(n->a->dtype) ? (double)(uint64_t)x : (double)x);
+  if (n->dtype.bits == 32)
+    return (double)(tirc_dtype_is_uint64(n->a->dtype) ? (float)(uint64_t)x : (float)x);
+  return tirc_round_float(n->dtype,
+                          tirc_dtype_is_uint64(n->a->dtype) ? (double)(uint64_t)x : (double)x);
 }
 static double cast_f_f(Run *run, const Node *n) {
   return tirc_round_float(n->dtype, get_f(run, n->a));

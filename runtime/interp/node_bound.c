@@ -3,6 +3,7 @@
  * and have none. Each operation is done by the node's own function, on operands that are put into
  * its shadow. */
 #include "code.h"
+#include "ir/tree/int_op.h"
 
 #include "ir/tree/intrinsic.h"
 #include "ir/tree/print.h"
@@ -18,7 +19,6 @@ struct Shadow {
 
 static DType program_type(const Node *n) { return tirc_dtype_lanes(n->expr->dtype, 1); }
 static bool is_float(const Node *n) { return tirc_dtype_is_float(n->dtype); }
-static bool is_uint64(DType t) { return t.code == TYPE_UINT && t.bits == 64; }
 
 /* An operand as one value of its type. */
 static void get_closed(Run *run, const Node *n, Reach *b) {
@@ -241,7 +241,7 @@ static void bound_compare(Run *run, const Node *n, Reach *out) {
   if (floats && !a.open && !b.open)
     possible = (a.lo.f < b.hi.f ? LESS : 0) | (a.hi.f > b.lo.f ? GREATER : 0) |
                (a.lo.f <= b.hi.f && b.lo.f <= a.hi.f ? EQUAL : 0);
-  else if (!floats && !is_uint64(n->a->dtype))
+  else if (!floats && !tirc_dtype_is_uint64(n->a->dtype))
     possible = (a.lo.i < b.hi.i ? LESS : 0) | (a.hi.i > b.lo.i ? GREATER : 0) |
                (a.lo.i <= b.hi.i && b.lo.i <= a.hi.i ? EQUAL : 0);
   else if (!floats && a.lo.i == a.hi.i && b.lo.i == b.hi.i && !a.open && !b.open)
@@ -282,7 +282,7 @@ static bool fits(DType t, double x) {
   return x < limit && x >= (t.code == TYPE_INT ? -limit : 0);
 }
 static int64_t whole_number(DType t, double x) {
-  return is_uint64(t) ? (int64_t)(uint64_t)x : (int64_t)x;
+  return tirc_dtype_is_uint64(t) ? (int64_t)(uint64_t)x : (int64_t)x;
 }
 
 static void bound_float_to_int(Run *run, const Node *n, Reach *out) {
@@ -307,15 +307,15 @@ static void bound_float_to_int(Run *run, const Node *n, Reach *out) {
 }
 
 static double from_int(DType from, DType to, int64_t x) {
-  if (to.bits == 32) return (double)(is_uint64(from) ? (float)(uint64_t)x : (float)x);
-  return tirc_round_float(to, is_uint64(from) ? (double)(uint64_t)x : (double)x);
+  if (to.bits == 32) return (double)(tirc_dtype_is_uint64(from) ? (float)(uint64_t)x : (float)x);
+  return tirc_round_float(to, tirc_dtype_is_uint64(from) ? (double)(uint64_t)x : (double)x);
 }
 static void bound_int_to_float(Run *run, const Node *n, Reach *out) {
   const DType from = n->a->dtype, t = program_type(n);
   Reach a;
   get_bound(run, n->a, &a);
   tirc_bound_float(out, from_int(from, t, a.v.i));
-  if (a.open || (is_uint64(from) && a.lo.i != a.hi.i)) {
+  if (a.open || (tirc_dtype_is_uint64(from) && a.lo.i != a.hi.i)) {
     tirc_bound_open(out, t, out->v);
     return;
   }
@@ -339,7 +339,7 @@ static bool has_ends_in_corners(const Node *n, const Reach *b) {
   case OP_SUB:
   case OP_MUL: return n->dtype.code == TYPE_INT && n->dtype.bits >= 32; /* others wrap */
   case OP_MIN:
-  case OP_MAX: return !is_uint64(n->dtype);
+  case OP_MAX: return !tirc_dtype_is_uint64(n->dtype);
   case OP_FLOORDIV:
   case OP_TRUNCDIV: return n->dtype.code == TYPE_INT && is_exact(b) && b->v.i > 0;
   case OP_SHIFT_RIGHT: return n->dtype.code == TYPE_INT && is_exact(b);
@@ -391,7 +391,7 @@ static void bound_int(Run *run, const Node *n, Reach *out) {
     all = corners;
     for (int k = 0; k < 3; k++) count[k] = b[k].lo.i == b[k].hi.i ? 1 : 2;
   }
-  if (is_uint64(t)) open = true;
+  if (tirc_dtype_is_uint64(t)) open = true;
   Combination c = {.node = n};
   for (int64_t i = 0; i < all && !open; i++) {
     Cell r;

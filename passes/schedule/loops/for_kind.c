@@ -13,6 +13,7 @@
  * thread-axis. */
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
+#include "loops.h"
 #include "passes/schedule/shape/shape.h"
 #include "passes/schedule/sight/sight.h"
 

@@ -3,7 +3,7 @@
  *   for i in range(601):                    stores to C[0:601] without C[300]
  *     if i != 300: C[i] = A[i]
  *
- * By sight (sight/written_box.h), exactly for all sizes, or by running through all of a nest with
+ * By sight (written_box.h), exactly for all sizes, or by running through all of a nest with
  * constant bounds. False: no, or it cannot be proved. *missing (NULL: of no interest) says which
  * element or instance there is not, "C[300]", or is NULL where none is certain.
  *

@@ -5,8 +5,8 @@
  * of meaning/ or refused. Seen here: whether loops may change places (reordered.c), whether
  * iterations may run at the same time (concurrent.c, own_elements.c), whether a block's spatial
  * iterators tell the truth (spatial.c), who reads what is not yet what it will be (stale_reads.c),
- * what a block reads of its own output, where sums start, what decides whether a block runs, and
- * what may fail where it is computed anew. */
+ * what a block reads of its own output, where sums start, and what may fail where it is computed
+ * anew. */
 #ifndef TIRC_SCHEDULE_SIGHT_H
 #define TIRC_SCHEDULE_SIGHT_H
 
