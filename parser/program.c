@@ -1,12 +1,13 @@
 /* Modules: what stands at the top of a file. Imports name modules, assignments are compile-time
  * constants, functions stand alone or in one class. */
-#include "reader.h"
+#include "relax.h"
 
 /* Looked up one after the other, so not without end. */
 enum { MAX_CONSTANTS = 10000, MAX_FUNCTIONS = 10000 };
 
 typedef struct ModuleParts {
   VEC(const Func *) funcs;
+  VEC(const Graph *) graphs;
   Attrs attrs;
   const char *class_name;
 } ModuleParts;
@@ -109,12 +110,16 @@ static void add_unused_defines(Reader *r, const Syn *at) {
 static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class);
 
 static void read_function(Reader *r, ModuleParts *m, const Syn *s) {
-  for (int i = 0; i < m->funcs.n; i++)
-    if (strcmp(m->funcs.at[i]->name, s->s) == 0)
-      READ_FAIL(r, s, "name", NULL, "the function '%s' is defined twice", s->s);
-  if (m->funcs.n == MAX_FUNCTIONS)
+  bool twice = false;
+  for (int i = 0; i < m->funcs.n; i++) twice |= strcmp(m->funcs.at[i]->name, s->s) == 0;
+  for (int i = 0; i < m->graphs.n; i++) twice |= strcmp(m->graphs.at[i]->name, s->s) == 0;
+  if (twice) READ_FAIL(r, s, "name", NULL, "the function '%s' is defined twice", s->s);
+  if (m->funcs.n + m->graphs.n == MAX_FUNCTIONS)
     READ_FAIL(r, s, "unsupported", NULL, "more than %d functions", MAX_FUNCTIONS);
-  vec_push(r->c, m->funcs, tirc_read_func(r, s));
+  if (tirc_is_graph(r, s))
+    vec_push(r->c, m->graphs, tirc_read_graph(r, s));
+  else
+    vec_push(r->c, m->funcs, tirc_read_func(r, s));
 }
 
 static void read_class(Reader *r, ModuleParts *m, const Syn *s) {
@@ -125,6 +130,8 @@ static void read_class(Reader *r, ModuleParts *m, const Syn *s) {
   if (m->class_name)
     READ_FAIL(r, s, "unsupported", "put all functions into one class", "a second class '%s'", s->s);
   m->class_name = s->s;
+  if (!tirc_names_find(r, s->s)) /* a constant of the same name is what functions mean by it */
+    tirc_names_bind(r, s, s->s, (PyValue){.kind = PY_NAMESPACE, .u.s = GRAPH_MODULE}, true);
   for (int i = 0; i < s->body.n; i++) read_top(r, m, s->body.at[i], true);
 }
 
@@ -159,8 +166,8 @@ static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class) {
   }
   READ_FAIL(
       r, s, "unsupported",
-      "a program consists of imports, constants and functions with @T.prim_func; schedules stand "
-      "in files of their own",
+      "a program consists of imports, constants and functions with @T.prim_func or @R.function; "
+      "schedules stand in files of their own",
       "this statement has no place %s", in_class ? "in a module" : "at the top of a program");
 }
 
@@ -170,7 +177,7 @@ static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class) {
 /* Programs without imports mean the usual ones; TVM prints them as comments. */
 static void bind_modules(Reader *r, const Syn *at) {
   static const char *const names[][2] = {
-      {"T", "T"}, {"I", "I"}, {"tvm", "tvm"}, {"tir", "T"}, {"R", "tvm.script.relax"}};
+      {"T", "T"}, {"I", "I"}, {"tvm", "tvm"}, {"tir", "T"}, {"R", "R"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     tirc_names_bind(r, at, names[i][0], (PyValue){.kind = PY_NAMESPACE, .u.s = names[i][1]}, true);
 }
@@ -188,7 +195,7 @@ const Module *tirc_parse_module(Tirc *c, const Source *source, int n_defines,
   bind_defines(&r, &top);
   for (int i = 0; i < list.n; i++) read_top(&r, &m, list.at[i], false);
   add_unused_defines(&r, &top);
-  if (!m.funcs.n && !m.class_name)
+  if (!m.funcs.n && !m.graphs.n && !m.class_name)
     READ_FAIL(&r, &top, "syntax", "write @T.prim_func above a function",
               "the program has no function");
   Module *module = tirc_new(c, Module);
@@ -198,6 +205,8 @@ const Module *tirc_parse_module(Tirc *c, const Source *source, int n_defines,
                      .is_class = m.class_name != NULL,
                      .n_funcs = m.funcs.n,
                      .funcs = m.funcs.at,
+                     .n_graphs = m.graphs.n,
+                     .graphs = m.graphs.at,
                      .n_constants = r.constants.n,
                      .constants = r.constants.at,
                      .attrs = m.attrs};

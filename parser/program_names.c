@@ -70,9 +70,11 @@ const char *tirc_names_suggest(Reader *r, const char *name) {
 
 /* The short names that the rest of the reader knows. */
 static const char *canonical(Tirc *c, const char *path) {
-  static const char *const roots[][2] = {{"tvm.script.tir", "T"},        {"tvm.tir", "T"},
-                                         {"tvm.script.parser.tir", "T"}, {"tvm.script.ir", "I"},
-                                         {"tvm.script.parser.ir", "I"},  {"tvm.ir", "I"}};
+  static const char *const roots[][2] = {{"tvm.script.tir", "T"},         {"tvm.tir", "T"},
+                                         {"tvm.script.parser.tir", "T"},  {"tvm.script.ir", "I"},
+                                         {"tvm.script.parser.ir", "I"},   {"tvm.ir", "I"},
+                                         {"tvm.script.relax", "R"},       {"tvm.relax", "R"},
+                                         {"tvm.script.parser.relax", "R"}};
   for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
     size_t n = strlen(roots[i][0]);
     if (strncmp(path, roots[i][0], n) == 0 && (path[n] == '.' || !path[n]))

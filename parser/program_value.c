@@ -31,6 +31,7 @@ const char *tirc_py_describe(Reader *r, PyValue v) {
   case PY_BUFFER: return tirc_format(r->c, "the buffer %s", v.u.buffer->name);
   case PY_REGION: return tirc_format(r->c, "a region of %s", v.u.region.buffer->name);
   case PY_SCOPE: return "a statement";
+  case PY_NODE: return "a tensor of the graph";
   case PY_NAMESPACE: return tirc_format(r->c, "the name %s", v.u.s);
   }
   return "this";

@@ -32,6 +32,7 @@ typedef enum PyKind {
   PY_BUFFER,
   PY_REGION,    /* B[a:b] */
   PY_SCOPE,     /* a statement that scopes over what follows, not opened yet */
+  PY_NODE,      /* a tensor or tuple of a graph: relax.h */
   PY_NAMESPACE, /* an imported module or what it holds: s is its full name, "T", "T.axis" */
 } PyKind;
 
@@ -57,6 +58,7 @@ struct PyValue {
     Buffer buffer;
     Region region;
     Scoping *scope;
+    const struct Node *node;
   } u;
 };
 

@@ -1,7 +1,7 @@
 /* Structural equality by walking both trees at once. Definitions pair up variables and buffers;
  * uses must then be paired. Expressions that differ as written are compared again after
  * simplification under the ranges of the loops and iterators around them. */
-#include "equal.h"
+#include "equal_internal.h"
 
 #include <math.h>
 
@@ -9,30 +9,21 @@
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 
-typedef struct Equal {
-  Tirc *c;
-  Analyzer *analyzer;
-  PtrMap to_b, to_a; /* variables, buffers and data variables, both ways */
-  const char *where; /* "function main, block C": for the message */
-  const char *why;   /* the first difference */
-  bool closed;       /* free variables stand for themselves */
-} Equal;
-
-static bool differ(Equal *q, const char *what, const char *a, const char *b) {
+bool tirc_equal_differ(Equal *q, const char *what, const char *a, const char *b) {
   if (!q->why) q->why = tirc_format(q->c, "%s: %s: %s against %s", q->where, what, a, b);
   return false;
 }
 
-static void pair(Equal *q, const void *a, const void *b) {
+void tirc_equal_pair(Equal *q, const void *a, const void *b) {
   tirc_map_set(q->c, &q->to_b, a, b);
   tirc_map_set(q->c, &q->to_a, b, a);
 }
 
-static bool is_pair(Equal *q, const void *a, const void *b) {
+bool tirc_equal_is_pair(Equal *q, const void *a, const void *b) {
   const void *x = tirc_map_get(&q->to_b, a), *y = tirc_map_get(&q->to_a, b);
   if (x || y) return x == b && y == a;
   if (q->closed) return a == b;
-  pair(q, a, b);
+  tirc_equal_pair(q, a, b);
   return true;
 }
 
@@ -43,7 +34,7 @@ static bool same_as_written(Equal *q, Expr a, Expr b) {
   if (a->op != b->op || a->n != b->n || !tirc_dtype_equal(a->dtype, b->dtype)) return false;
   int from = 0;
   switch (a->op) {
-  case OP_VAR: return is_pair(q, a, b);
+  case OP_VAR: return tirc_equal_is_pair(q, a, b);
   case OP_INT:
   case OP_LARGE_UINT: return a->u.i == b->u.i;
   case OP_FLOAT: return a->u.f == b->u.f || (isnan(a->u.f) && isnan(b->u.f));
@@ -52,10 +43,10 @@ static bool same_as_written(Equal *q, Expr a, Expr b) {
     if (strcmp(a->u.s, b->u.s) != 0) return false;
     break;
   case OP_LOAD:
-    if (!is_pair(q, a->u.buffer, b->u.buffer)) return false;
+    if (!tirc_equal_is_pair(q, a->u.buffer, b->u.buffer)) return false;
     break;
   case OP_LET:
-    pair(q, a->args[0], b->args[0]);
+    tirc_equal_pair(q, a->args[0], b->args[0]);
     from = 1;
     break;
   case OP_DICT:
@@ -96,23 +87,25 @@ static bool equal_expr(Equal *q, Expr a, Expr b) {
   return tirc_dtype_is_int(a->dtype) && a->dtype.lanes == 1 && tirc_prove_equal(q->analyzer, x, y);
 }
 
-static bool check_expr(Equal *q, const char *what, Expr a, Expr b) {
-  return equal_expr(q, a, b) || differ(q, what, tirc_print_expr(q->c, a), tirc_print_expr(q->c, b));
+bool tirc_equal_expr(Equal *q, const char *what, Expr a, Expr b) {
+  return equal_expr(q, a, b) ||
+         tirc_equal_differ(q, what, tirc_print_expr(q->c, a), tirc_print_expr(q->c, b));
 }
 
 static bool check_exprs(Equal *q, const char *what, int n, const Expr *a, const Expr *b) {
   for (int i = 0; i < n; i++)
-    if (!check_expr(q, what, a[i], b[i])) return false;
+    if (!tirc_equal_expr(q, what, a[i], b[i])) return false;
   return true;
 }
 
-static bool check_int(Equal *q, const char *what, int a, int b) {
-  return a == b || differ(q, what, tirc_format(q->c, "%d", a), tirc_format(q->c, "%d", b));
+bool tirc_equal_int(Equal *q, const char *what, int a, int b) {
+  return a == b ||
+         tirc_equal_differ(q, what, tirc_format(q->c, "%d", a), tirc_format(q->c, "%d", b));
 }
 
-static bool check_text(Equal *q, const char *what, const char *a, const char *b) {
-  if (!a || !b) return a == b || differ(q, what, a ? a : "none", b ? b : "none");
-  return strcmp(a, b) == 0 || differ(q, what, a, b);
+bool tirc_equal_text(Equal *q, const char *what, const char *a, const char *b) {
+  if (!a || !b) return a == b || tirc_equal_differ(q, what, a ? a : "none", b ? b : "none");
+  return strcmp(a, b) == 0 || tirc_equal_differ(q, what, a, b);
 }
 
 /* A bool as the int that annotate makes of it: traces do not tell them apart. */
@@ -121,18 +114,19 @@ static Expr bool_as_int(Mutator *m, Expr e) {
   return is_bool ? tirc_int32(m->c, e->u.i) : tirc_mutate_expr_children(m, e);
 }
 
-static bool check_attrs(Equal *q, const char *what, Attrs a, Attrs b) {
+bool tirc_equal_attrs(Equal *q, const char *what, Attrs a, Attrs b) {
   Mutator ints = {.c = q->c, .expr = bool_as_int};
   for (int i = 0; i < a.n; i++) {
     Expr value = a.at[i].value, other = tirc_attrs_get(b, a.at[i].key);
-    if (!other) return differ(q, what, tirc_format(q->c, "\"%s\"", a.at[i].key), "no such key");
+    if (!other)
+      return tirc_equal_differ(q, what, tirc_format(q->c, "\"%s\"", a.at[i].key), "no such key");
     if (!equal_expr(q, tirc_mutate_expr(&ints, value), tirc_mutate_expr(&ints, other)))
-      return differ(q, tirc_format(q->c, "%s \"%s\"", what, a.at[i].key),
-                    tirc_print_expr(q->c, value), tirc_print_expr(q->c, other));
+      return tirc_equal_differ(q, tirc_format(q->c, "%s \"%s\"", what, a.at[i].key),
+                               tirc_print_expr(q->c, value), tirc_print_expr(q->c, other));
   }
   for (int i = 0; i < b.n; i++)
     if (!tirc_attrs_get(a, b.at[i].key))
-      return differ(q, what, "no such key", tirc_format(q->c, "\"%s\"", b.at[i].key));
+      return tirc_equal_differ(q, what, "no such key", tirc_format(q->c, "\"%s\"", b.at[i].key));
   return true;
 }
 
@@ -142,29 +136,32 @@ static bool check_attrs(Equal *q, const char *what, Attrs a, Attrs b) {
 static bool define_buffer(Equal *q, Buffer a, Buffer b) {
   const char *what = tirc_format(q->c, "buffer %s", a->name);
   if (!tirc_dtype_equal(a->dtype, b->dtype))
-    return differ(q, what, tirc_dtype_name(q->c, a->dtype), tirc_dtype_name(q->c, b->dtype));
-  if (!check_int(q, what, a->ndim, b->ndim)) return false;
+    return tirc_equal_differ(q, what, tirc_dtype_name(q->c, a->dtype),
+                             tirc_dtype_name(q->c, b->dtype));
+  if (!tirc_equal_int(q, what, a->ndim, b->ndim)) return false;
   if (!check_exprs(q, tirc_format(q->c, "%s, shape", what), a->ndim, a->shape, b->shape))
     return false;
   if (!a->strides != !b->strides)
-    return differ(q, what, a->strides ? "strides" : "no strides", b->strides ? "strides" : "none");
+    return tirc_equal_differ(q, what, a->strides ? "strides" : "no strides",
+                             b->strides ? "strides" : "none");
   if (a->one_stride != b->one_stride)
-    return differ(q, what, a->one_stride ? "strides=(1,)" : "no strides",
-                  b->one_stride ? "strides=(1,)" : "none");
+    return tirc_equal_differ(q, what, a->one_stride ? "strides=(1,)" : "no strides",
+                             b->one_stride ? "strides=(1,)" : "none");
   if (a->strides && !check_exprs(q, "strides", a->ndim, a->strides, b->strides)) return false;
   Expr zero = tirc_int32(q->c, 0);
-  if (!check_expr(q, tirc_format(q->c, "%s, elem_offset", what),
-                  a->elem_offset ? a->elem_offset : zero, b->elem_offset ? b->elem_offset : zero))
+  if (!tirc_equal_expr(q, tirc_format(q->c, "%s, elem_offset", what),
+                       a->elem_offset ? a->elem_offset : zero,
+                       b->elem_offset ? b->elem_offset : zero))
     return false;
-  if (!check_text(q, tirc_format(q->c, "%s, scope", what), a->scope, b->scope)) return false;
-  if (!check_int(q, tirc_format(q->c, "%s, align", what), a->align, b->align)) return false;
-  if (!check_int(q, tirc_format(q->c, "%s, axis separators", what), a->n_axis_separators,
-                 b->n_axis_separators))
+  if (!tirc_equal_text(q, tirc_format(q->c, "%s, scope", what), a->scope, b->scope)) return false;
+  if (!tirc_equal_int(q, tirc_format(q->c, "%s, align", what), a->align, b->align)) return false;
+  if (!tirc_equal_int(q, tirc_format(q->c, "%s, axis separators", what), a->n_axis_separators,
+                      b->n_axis_separators))
     return false;
   for (int i = 0; i < a->n_axis_separators; i++)
-    if (!check_int(q, what, a->axis_separators[i], b->axis_separators[i])) return false;
-  pair(q, a, b);
-  pair(q, a->data, b->data);
+    if (!tirc_equal_int(q, what, a->axis_separators[i], b->axis_separators[i])) return false;
+  tirc_equal_pair(q, a, b);
+  tirc_equal_pair(q, a->data, b->data);
   return true;
 }
 
@@ -173,11 +170,12 @@ static bool check_regions(Equal *q, const char *what, int n, const Region *a, in
   for (int i = 0; i < n || i < m; i++) {
     const char *x = i < n ? tirc_print_region(q->c, a[i]) : "nothing";
     const char *y = i < m ? tirc_print_region(q->c, b[i]) : "nothing";
-    if (i >= n || i >= m || !is_pair(q, a[i].buffer, b[i].buffer)) return differ(q, what, x, y);
+    if (i >= n || i >= m || !tirc_equal_is_pair(q, a[i].buffer, b[i].buffer))
+      return tirc_equal_differ(q, what, x, y);
     for (int d = 0; d < a[i].buffer->ndim; d++)
       if (!equal_expr(q, a[i].dims[d].min, b[i].dims[d].min) ||
           !equal_expr(q, a[i].dims[d].extent, b[i].dims[d].extent))
-        return differ(q, what, x, y);
+        return tirc_equal_differ(q, what, x, y);
   }
   return true;
 }
@@ -190,35 +188,36 @@ static bool equal_stmt(Equal *q, Stmt a, Stmt b);
 static bool equal_for(Equal *q, const For *a, const For *b) {
   const char *what = tirc_format(q->c, "loop %s", a->var->u.s);
   if (!tirc_dtype_equal(a->var->dtype, b->var->dtype))
-    return differ(q, what, tirc_dtype_name(q->c, a->var->dtype),
-                  tirc_dtype_name(q->c, b->var->dtype));
-  if (!check_text(q, what, tirc_loop_kind_name(a->kind), tirc_loop_kind_name(b->kind)))
+    return tirc_equal_differ(q, what, tirc_dtype_name(q->c, a->var->dtype),
+                             tirc_dtype_name(q->c, b->var->dtype));
+  if (!tirc_equal_text(q, what, tirc_loop_kind_name(a->kind), tirc_loop_kind_name(b->kind)))
     return false;
-  if (!check_expr(q, tirc_format(q->c, "%s, start", what), a->min, b->min) ||
-      !check_expr(q, tirc_format(q->c, "%s, extent", what), a->extent, b->extent) ||
-      !check_text(q, tirc_format(q->c, "%s, thread", what), a->thread, b->thread) ||
-      !check_attrs(q, tirc_format(q->c, "%s, annotation", what), a->annotations, b->annotations))
+  if (!tirc_equal_expr(q, tirc_format(q->c, "%s, start", what), a->min, b->min) ||
+      !tirc_equal_expr(q, tirc_format(q->c, "%s, extent", what), a->extent, b->extent) ||
+      !tirc_equal_text(q, tirc_format(q->c, "%s, thread", what), a->thread, b->thread) ||
+      !tirc_equal_attrs(q, tirc_format(q->c, "%s, annotation", what), a->annotations,
+                        b->annotations))
     return false;
-  pair(q, a->var, b->var);
+  tirc_equal_pair(q, a->var, b->var);
   tirc_bind_range(q->analyzer, a->var, tirc_range(a->min, a->extent));
   return equal_stmt(q, a->body, b->body);
 }
 
 static bool equal_iters(Equal *q, const Block *a, const Block *b) {
-  if (!check_int(q, "number of iterators", a->n_iters, b->n_iters)) return false;
+  if (!tirc_equal_int(q, "number of iterators", a->n_iters, b->n_iters)) return false;
   for (int i = 0; i < a->n_iters; i++) {
     const IterVar *x = &a->iters[i], *y = &b->iters[i];
     const char *what = tirc_format(q->c, "iterator %s", x->var->u.s);
-    if (!check_text(q, what, tirc_iter_kind_name(x->kind), tirc_iter_kind_name(y->kind)) ||
-        !check_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.min, y->dom.min) ||
-        !check_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.extent, y->dom.extent) ||
-        !check_expr(q, tirc_format(q->c, "%s, binding", what), a->iter_values[i],
-                    b->iter_values[i]))
+    if (!tirc_equal_text(q, what, tirc_iter_kind_name(x->kind), tirc_iter_kind_name(y->kind)) ||
+        !tirc_equal_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.min, y->dom.min) ||
+        !tirc_equal_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.extent, y->dom.extent) ||
+        !tirc_equal_expr(q, tirc_format(q->c, "%s, binding", what), a->iter_values[i],
+                         b->iter_values[i]))
       return false;
   }
-  if (!check_expr(q, "predicate", a->predicate, b->predicate)) return false;
+  if (!tirc_equal_expr(q, "predicate", a->predicate, b->predicate)) return false;
   for (int i = 0; i < a->n_iters; i++) {
-    pair(q, a->iters[i].var, b->iters[i].var);
+    tirc_equal_pair(q, a->iters[i].var, b->iters[i].var);
     tirc_bind_range(q->analyzer, a->iters[i].var, a->iters[i].dom);
   }
   return true;
@@ -226,11 +225,11 @@ static bool equal_iters(Equal *q, const Block *a, const Block *b) {
 
 static bool equal_block(Equal *q, const Block *a, const Block *b) {
   const char *outside = q->where;
-  if (!check_text(q, "block name", a->name, b->name)) return false;
+  if (!tirc_equal_text(q, "block name", a->name, b->name)) return false;
   q->where = tirc_format(q->c, "%s, block %s", outside, a->name);
   if (!equal_iters(q, a, b)) return false;
-  if (!check_int(q, "number of allocated buffers", a->n_allocs, b->n_allocs) ||
-      !check_int(q, "number of matched buffers", a->n_matches, b->n_matches))
+  if (!tirc_equal_int(q, "number of allocated buffers", a->n_allocs, b->n_allocs) ||
+      !tirc_equal_int(q, "number of matched buffers", a->n_matches, b->n_matches))
     return false;
   for (int i = 0; i < a->n_allocs; i++)
     if (!define_buffer(q, a->allocs[i], b->allocs[i])) return false;
@@ -240,10 +239,11 @@ static bool equal_block(Equal *q, const Block *a, const Block *b) {
       return false;
   if (!check_regions(q, "reads", a->n_reads, a->reads, b->n_reads, b->reads) ||
       !check_regions(q, "writes", a->n_writes, a->writes, b->n_writes, b->writes) ||
-      !check_attrs(q, "annotation", a->annotations, b->annotations))
+      !tirc_equal_attrs(q, "annotation", a->annotations, b->annotations))
     return false;
   if (!a->init != !b->init)
-    return differ(q, "init", a->init ? "present" : "absent", b->init ? "present" : "absent");
+    return tirc_equal_differ(q, "init", a->init ? "present" : "absent",
+                             b->init ? "present" : "absent");
   if (a->init && !equal_stmt(q, a->init, b->init)) return false;
   if (!equal_stmt(q, a->body, b->body)) return false;
   q->where = outside;
@@ -252,20 +252,22 @@ static bool equal_block(Equal *q, const Block *a, const Block *b) {
 
 static bool equal_branch(Equal *q, Stmt a, Stmt b) {
   Stmt x = a->u.branch.else_case, y = b->u.branch.else_case;
-  if (!check_expr(q, "condition", a->u.branch.cond, b->u.branch.cond) ||
+  if (!tirc_equal_expr(q, "condition", a->u.branch.cond, b->u.branch.cond) ||
       !equal_stmt(q, a->u.branch.then_case, b->u.branch.then_case))
     return false;
-  if (!x != !y) return differ(q, "else", x ? "present" : "absent", y ? "present" : "absent");
+  if (!x != !y)
+    return tirc_equal_differ(q, "else", x ? "present" : "absent", y ? "present" : "absent");
   return !x || equal_stmt(q, x, y);
 }
 
 static bool equal_store(Equal *q, Stmt a, Stmt b) {
-  if (!is_pair(q, a->u.store.buffer, b->u.store.buffer) || a->u.store.n != b->u.store.n)
-    return differ(q, "buffer stored to", a->u.store.buffer->name, b->u.store.buffer->name);
+  if (!tirc_equal_is_pair(q, a->u.store.buffer, b->u.store.buffer) || a->u.store.n != b->u.store.n)
+    return tirc_equal_differ(q, "buffer stored to", a->u.store.buffer->name,
+                             b->u.store.buffer->name);
   return check_exprs(q, tirc_format(q->c, "index of %s", a->u.store.buffer->name), a->u.store.n,
                      a->u.store.indices, b->u.store.indices) &&
-         check_expr(q, tirc_format(q->c, "value stored to %s", a->u.store.buffer->name),
-                    a->u.store.value, b->u.store.value);
+         tirc_equal_expr(q, tirc_format(q->c, "value stored to %s", a->u.store.buffer->name),
+                         a->u.store.value, b->u.store.value);
 }
 
 static const char *const kind_names[] = {
@@ -278,38 +280,41 @@ static const char *const kind_names[] = {
 };
 
 static bool equal_stmt(Equal *q, Stmt a, Stmt b) {
-  if (a->kind != b->kind) return differ(q, "statement", kind_names[a->kind], kind_names[b->kind]);
+  if (a->kind != b->kind)
+    return tirc_equal_differ(q, "statement", kind_names[a->kind], kind_names[b->kind]);
   switch (a->kind) {
   case STMT_FOR: return equal_for(q, &a->u.loop, &b->u.loop);
   case STMT_BLOCK: return equal_block(q, &a->u.block, &b->u.block);
   case STMT_SEQ:
-    if (!check_int(q, "number of statements", a->u.seq.n, b->u.seq.n)) return false;
+    if (!tirc_equal_int(q, "number of statements", a->u.seq.n, b->u.seq.n)) return false;
     for (int i = 0; i < a->u.seq.n; i++)
       if (!equal_stmt(q, tirc_item(a, i), tirc_item(b, i))) return false;
     return true;
   case STMT_STORE: return equal_store(q, a, b);
-  case STMT_EVAL: return check_expr(q, "evaluated", a->u.eval.value, b->u.eval.value);
+  case STMT_EVAL: return tirc_equal_expr(q, "evaluated", a->u.eval.value, b->u.eval.value);
   case STMT_IF: return equal_branch(q, a, b);
   case STMT_WHILE:
-    return check_expr(q, "condition", a->u.loop_while.cond, b->u.loop_while.cond) &&
+    return tirc_equal_expr(q, "condition", a->u.loop_while.cond, b->u.loop_while.cond) &&
            equal_stmt(q, a->u.loop_while.body, b->u.loop_while.body);
   case STMT_LET:
-    if (!check_expr(q, "let value", a->u.let.value, b->u.let.value)) return false;
-    pair(q, a->u.let.var, b->u.let.var);
+    if (!tirc_equal_expr(q, "let value", a->u.let.value, b->u.let.value)) return false;
+    tirc_equal_pair(q, a->u.let.var, b->u.let.var);
     return equal_stmt(q, a->u.let.body, b->u.let.body);
   case STMT_ALLOC:
   case STMT_DECL:
-    if (a->kind == STMT_DECL && !is_pair(q, a->u.alloc.buffer->data, b->u.alloc.buffer->data))
-      return differ(q, "data of the buffer", a->u.alloc.buffer->name, b->u.alloc.buffer->name);
+    if (a->kind == STMT_DECL &&
+        !tirc_equal_is_pair(q, a->u.alloc.buffer->data, b->u.alloc.buffer->data))
+      return tirc_equal_differ(q, "data of the buffer", a->u.alloc.buffer->name,
+                               b->u.alloc.buffer->name);
     return define_buffer(q, a->u.alloc.buffer, b->u.alloc.buffer) &&
-           check_attrs(q, "annotation", a->u.alloc.annotations, b->u.alloc.annotations) &&
+           tirc_equal_attrs(q, "annotation", a->u.alloc.annotations, b->u.alloc.annotations) &&
            equal_stmt(q, a->u.alloc.body, b->u.alloc.body);
   case STMT_ATTR:
-    return check_text(q, "attribute", a->u.attr.key, b->u.attr.key) &&
-           check_expr(q, "attribute value", a->u.attr.value, b->u.attr.value) &&
+    return tirc_equal_text(q, "attribute", a->u.attr.key, b->u.attr.key) &&
+           tirc_equal_expr(q, "attribute value", a->u.attr.value, b->u.attr.value) &&
            equal_stmt(q, a->u.attr.body, b->u.attr.body);
   case STMT_ASSERT:
-    return check_expr(q, "assertion", a->u.check.cond, b->u.check.cond) &&
+    return tirc_equal_expr(q, "assertion", a->u.check.cond, b->u.check.cond) &&
            equal_stmt(q, a->u.check.body, b->u.check.body);
   }
   return false;
@@ -324,21 +329,21 @@ static Attrs compared_attrs(Tirc *c, const Func *f) {
 
 static bool equal_func(Equal *q, const Func *a, const Func *b) {
   q->where = tirc_format(q->c, "function %s", a->name);
-  if (!check_int(q, "number of parameters", a->n_params, b->n_params)) return false;
+  if (!tirc_equal_int(q, "number of parameters", a->n_params, b->n_params)) return false;
   for (int i = 0; i < a->n_params; i++) {
     Buffer x = a->buffers ? a->buffers[i] : NULL, y = b->buffers ? b->buffers[i] : NULL;
     const char *what = tirc_format(q->c, "parameter %d", i + 1);
     if (!x != !y)
-      return differ(q, what, x ? "a buffer" : "no buffer", y ? "a buffer" : "no buffer");
+      return tirc_equal_differ(q, what, x ? "a buffer" : "no buffer", y ? "a buffer" : "no buffer");
     if (!tirc_dtype_equal(a->params[i]->dtype, b->params[i]->dtype))
-      return differ(q, what, tirc_dtype_name(q->c, a->params[i]->dtype),
-                    tirc_dtype_name(q->c, b->params[i]->dtype));
-    pair(q, a->params[i], b->params[i]);
+      return tirc_equal_differ(q, what, tirc_dtype_name(q->c, a->params[i]->dtype),
+                               tirc_dtype_name(q->c, b->params[i]->dtype));
+    tirc_equal_pair(q, a->params[i], b->params[i]);
   }
   for (int i = 0; i < a->n_params; i++)
     if (a->buffers && a->buffers[i] && !define_buffer(q, a->buffers[i], b->buffers[i]))
       return false;
-  return check_attrs(q, "attribute", compared_attrs(q->c, a), compared_attrs(q->c, b)) &&
+  return tirc_equal_attrs(q, "attribute", compared_attrs(q->c, a), compared_attrs(q->c, b)) &&
          equal_stmt(q, a->body, b->body);
 }
 
@@ -365,7 +370,9 @@ const char *tirc_module_difference(Tirc *c, const Module *a, const Module *b) {
     Equal q = fresh(c);
     if (!equal_func(&q, a->funcs[i], other)) return q.why;
   }
+  const char *why = tirc_graphs_difference(c, a, b);
+  if (why) return why;
   Equal q = fresh(c);
   q.where = "module";
-  return check_attrs(&q, "attribute", a->attrs, b->attrs) ? NULL : q.why;
+  return tirc_equal_attrs(&q, "attribute", a->attrs, b->attrs) ? NULL : q.why;
 }

@@ -9,6 +9,8 @@
  * A change here changes what is stored: databases keep programs by this hash. */
 #include "hash.h"
 
+#include "ir/tree/graph.h"
+
 #include <math.h>
 
 #include "arith.h"
@@ -419,6 +421,10 @@ ModuleHash tirc_hash_module(Tirc *c, const Module *m) {
   for (int p = 0; p < POINTS; p++) {
     Hash h = {.c = c, .analyzer = tirc_analyzer(c), .point = p, .sum = funcs[p]};
     add(&h, (uint64_t)m->n_funcs);
+    for (int i = 0; i < m->n_graphs; i++) {
+      if (m->n_graphs > 1) add_text(&h, m->graphs[i]->name);
+      add_text(&h, tirc_graph_key(c, m->graphs[i]));
+    }
     add_attrs(&h, m->attrs, NULL);
     out.word[p % 2] = mix(out.word[p % 2], h.sum);
   }

@@ -268,6 +268,8 @@ typedef struct Module {
   bool is_class;    /* written as a class: the printer keeps that form */
   int n_funcs;
   const Func *const *funcs;
+  int n_graphs; /* functions over whole tensors, which call the others: graph.h */
+  const struct Graph *const *graphs;
   int n_constants; /* names at the top of the file; schedule scripts see them */
   const Constant *constants;
   Attrs attrs;

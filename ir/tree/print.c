@@ -566,9 +566,11 @@ static void print_func(Printer *p, const Func *f) {
 
 void tirc_printer_module(Printer *p, const Module *m) {
   Tirc *c = p->c;
-  bool as_class = m->is_class || m->n_funcs != 1 || m->attrs.n;
+  bool as_class = m->is_class || m->n_funcs + m->n_graphs != 1 || m->attrs.n;
   if (as_class) line(p, "# from tvm.script import ir as I", -1);
-  line(p, "# from tvm.script import tir as T\n", -1);
+  line(p, m->n_graphs ? "# from tvm.script import tir as T" : "# from tvm.script import tir as T\n",
+       -1);
+  if (m->n_graphs) line(p, "# from tvm.script import relax as R\n", -1);
   if (as_class) {
     line(p, "@I.ir_module", -1);
     line(p, tirc_format(c, "class %s:", m->name ? m->name : "Module"), -1);
@@ -580,11 +582,15 @@ void tirc_printer_module(Printer *p, const Module *m) {
       tirc_text_add(&t, ")");
       line(p, t.at, -1);
     }
-    if (m->n_funcs == 0 && !m->attrs.n) line(p, "pass", -1);
+    if (m->n_funcs + m->n_graphs == 0 && !m->attrs.n) line(p, "pass", -1);
   }
   for (int i = 0; i < m->n_funcs; i++) {
     if (i) tirc_text_add(&p->out, "\n");
     print_func(p, m->funcs[i]);
+  }
+  for (int i = 0; i < m->n_graphs; i++) {
+    if (i || m->n_funcs) tirc_text_add(&p->out, "\n");
+    tirc_printer_graph(p, m->graphs[i], m->name ? m->name : "Module");
   }
 }
 

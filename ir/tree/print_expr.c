@@ -45,10 +45,15 @@ const char *tirc_printer_string(Tirc *c, const char *s) {
   return t.at;
 }
 
+/* A constant that prints as a bare number: the reader computes with those as Python does. */
+static bool is_bare_int(const Printer *p, Expr e) {
+  return e->op == OP_INT && tirc_dtype_equal(e->dtype, p->bare_int64 ? DT_INT64 : DT_INT32);
+}
+
 static void print_int(Printer *p, Text *t, Expr e) {
   if (e->dtype.code == TYPE_BOOL)
     tirc_text_addf(t, "T.bool(%s)", e->u.i ? "True" : "False");
-  else if (tirc_dtype_equal(e->dtype, DT_INT32))
+  else if (is_bare_int(p, e))
     tirc_text_add(t, tirc_digits(p->c, e));
   else
     tirc_text_addf(t, "T.%s(%s)", tirc_dtype_name(p->c, e->dtype), tirc_digits(p->c, e));
@@ -101,12 +106,9 @@ void tirc_printer_indices(Printer *p, Text *t, int n, const Expr *indices) {
   tirc_text_add(t, "]");
 }
 
-/* A constant that prints as a bare number: the reader computes with those as Python does. */
-static bool is_bare_int(Expr e) { return e->op == OP_INT && tirc_dtype_equal(e->dtype, DT_INT32); }
-
 /* Whether reading `a op b` gives this very node again, or folds or widens something. */
 static bool reads_back(Printer *p, Expr e) {
-  if (is_bare_int(e->args[0]) && is_bare_int(e->args[1])) return false;
+  if (is_bare_int(p, e->args[0]) && is_bare_int(p, e->args[1])) return false;
   Expr again = tirc_binary(p->c, (Op)e->op, e->args[0], e->args[1]);
   return again->op == e->op && again->n == 2 && again->args[0] == e->args[0] &&
          again->args[1] == e->args[1];

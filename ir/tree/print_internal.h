@@ -15,6 +15,8 @@ typedef struct Printer {
   Tirc *c;
   Text out;
   int indent;
+  bool bare_int64; /* in a graph: an int64 is a number without its type */
+  bool anonymous;  /* in a graph: its variables have no names of their own */
   const PrintMarks *marks;
   VEC(Live) live;
   PtrMap names;                   /* variable or Buffer -> its name while live */
@@ -38,6 +40,9 @@ const char *tirc_names_define(Printer *p, const void *what, const char *hint);
 const char *tirc_names_define_buffer(Printer *p, Buffer b);
 
 void tirc_printer_module(Printer *p, const Module *m); /* print.c */
+struct Graph;
+/* print_graph.c; `module` is what the class is called. */
+void tirc_printer_graph(Printer *p, const struct Graph *g, const char *module);
 
 /* What the printer tells an outline (outline.c); nothing happens without one. */
 void tirc_outline_function(Printer *p, const Func *f); /* parameters are named, not yet printed */

@@ -3,6 +3,8 @@
  * defined once in a function. Types must agree exactly: whoever builds IR inserts the casts. */
 #include "verify.h"
 
+#include "graph.h"
+
 #include "print.h"
 
 typedef struct Verifier {
@@ -327,4 +329,5 @@ void tirc_verify(Tirc *c, const Module *m) {
                   m->funcs[i]->name);
     check_func(c, m->funcs[i]);
   }
+  tirc_verify_graphs(c, m);
 }

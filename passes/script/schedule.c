@@ -162,6 +162,7 @@ static const Module *module_argument(Script *sc, Value v) {
   *func = v.u.object;
   *alone = *sc->sched->mod;
   alone->n_funcs = 1;
+  alone->n_graphs = 0;
   alone->funcs = func;
   return alone;
 }

@@ -131,6 +131,7 @@ static void alone(Tirc *c, void *self) {
   Module *m = tirc_copy(c, p->from->m, 1);
   m->c = c;
   m->n_funcs = 1;
+  m->n_graphs = 0;
   m->funcs = only;
   p->result = tirc_api_module(c, m, &p->sources);
   p->result->lowered = p->from->lowered;

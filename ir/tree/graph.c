@@ -1,0 +1,159 @@
+/* Graphs: building, looking up, walking. */
+#include "graph.h"
+
+#include "visit.h"
+
+/* --- building -----------------------------------------------------------------------------------
+ */
+
+Info tirc_info_copy(Tirc *c, const struct StructInfo *info) {
+  struct StructInfo *to = tirc_copy(c, info, 1);
+  if (info->shape) to->shape = tirc_copy(c, info->shape, info->ndim ? info->ndim : 1);
+  if (info->n) to->fields = tirc_copy(c, info->fields, info->n);
+  return to;
+}
+
+Info tirc_info_tensor(Tirc *c, DType t, int ndim, const Expr *shape) {
+  /* Of no dimensions: an array nevertheless, which says that the shape is known. */
+  const Expr none[1] = {NULL};
+  return tirc_info_copy(c, &(struct StructInfo){.kind = INFO_TENSOR,
+                                                .dtype = t,
+                                                .ndim = ndim,
+                                                .shape = shape || ndim != 0 ? shape : none});
+}
+
+Info tirc_info_tuple(Tirc *c, int n, const Info *fields) {
+  return tirc_info_copy(c, &(struct StructInfo){.kind = INFO_TUPLE, .n = n, .fields = fields});
+}
+
+Node tirc_node(Tirc *c, const struct Node *node) {
+  struct Node *to = tirc_copy(c, node, 1);
+  to->args = tirc_copy(c, node->args, node->n);
+  if (node->keys) to->keys = tirc_copy(c, node->keys, node->n);
+  return to;
+}
+
+Node tirc_node_var(Tirc *c, const char *name, Info info, Loc loc) {
+  return tirc_node(c, &(struct Node){.kind = NODE_VAR, .name = name, .info = info, .loc = loc});
+}
+
+Node tirc_node_tuple(Tirc *c, int n, const Node *args) {
+  Info *fields = tirc_new_array(c, Info, n);
+  bool known = true;
+  for (int i = 0; i < n; i++) known &= (fields[i] = args[i]->info) != NULL;
+  return tirc_node(c, &(struct Node){.kind = NODE_TUPLE,
+                                     .n = n,
+                                     .args = args,
+                                     .info = known ? tirc_info_tuple(c, n, fields) : NULL});
+}
+
+Node tirc_node_const(Tirc *c, Info info, const void *data, Loc loc) {
+  const int64_t bytes = tirc_info_bytes(info);
+  void *own = tirc_alloc(c, (size_t)(bytes > 0 ? bytes : 1));
+  if (bytes > 0) memcpy(own, data, (size_t)bytes);
+  return tirc_node(c, &(struct Node){.kind = NODE_CONST, .info = info, .data = own, .loc = loc});
+}
+
+/* --- looking up ---------------------------------------------------------------------------------
+ */
+
+const Graph *tirc_module_graph(const Module *m, const char *name) {
+  for (int i = 0; i < m->n_graphs; i++)
+    if (strcmp(m->graphs[i]->name, name) == 0) return m->graphs[i];
+  return NULL;
+}
+
+const Func *tirc_module_func(const Module *m, const char *name) {
+  for (int i = 0; i < m->n_funcs; i++)
+    if (strcmp(m->funcs[i]->name, name) == 0) return m->funcs[i];
+  return NULL;
+}
+
+const Graph *tirc_module_main_graph(const Module *m) {
+  const Graph *g = tirc_module_graph(m, "main");
+  return g ? g : m->n_graphs == 1 ? m->graphs[0] : NULL;
+}
+
+int64_t tirc_info_count(Info info) {
+  int64_t count = 1, extent;
+  if (info->kind != INFO_TENSOR || !info->shape) return -1;
+  for (int i = 0; i < info->ndim; i++)
+    if (!tirc_const_int(info->shape[i], &extent) || extent < 0 ||
+        __builtin_mul_overflow(count, extent, &count))
+      return -1;
+  return count;
+}
+
+int64_t tirc_info_bytes(Info info) {
+  int64_t count = tirc_info_count(info), bytes;
+  if (count < 0 || __builtin_mul_overflow(count, tirc_dtype_bytes(info->dtype), &bytes)) return -1;
+  return bytes;
+}
+
+int tirc_info_results(const Info *info, const Info **out) {
+  const bool several = (*info)->kind == INFO_TUPLE;
+  *out = several ? (*info)->fields : info;
+  return several ? (*info)->n : 1;
+}
+
+/* --- walking ------------------------------------------------------------------------------------
+ */
+
+Node tirc_mutate_node(NodeMutator *m, Node n) {
+  struct Node to = *n;
+  bool changed = false;
+  Node *args = n->n ? tirc_copy(m->c, n->args, n->n) : NULL;
+  for (int i = 0; i < n->n; i++) {
+    args[i] = tirc_mutate_node(m, n->args[i]);
+    changed |= args[i] != n->args[i];
+  }
+  to.args = args;
+  if (m->info && n->info && n->kind != NODE_VAR) to.info = m->info(m, n->info);
+  changed |= to.info != n->info;
+  if (changed) n = tirc_node(m->c, &to);
+  return m->node ? m->node(m, n) : n;
+}
+
+Info tirc_substitute_info(Tirc *c, Info info, const PtrMap *map) {
+  struct StructInfo to = *info;
+  bool changed = false;
+  Expr *shape = info->shape && info->ndim > 0 ? tirc_copy(c, info->shape, info->ndim) : NULL;
+  Info *fields = info->n ? tirc_copy(c, info->fields, info->n) : NULL;
+  for (int i = 0; shape && i < info->ndim; i++) {
+    shape[i] = tirc_substitute(c, info->shape[i], map);
+    changed |= shape[i] != info->shape[i];
+  }
+  for (int i = 0; i < info->n; i++) {
+    fields[i] = tirc_substitute_info(c, info->fields[i], map);
+    changed |= fields[i] != info->fields[i];
+  }
+  if (info->value) to.value = tirc_substitute(c, info->value, map);
+  changed |= to.value != info->value;
+  if (!changed) return info;
+  if (shape) to.shape = shape;
+  to.fields = fields;
+  return tirc_info_copy(c, &to);
+}
+
+typedef struct SymbolWalk {
+  Tirc *c;
+  PtrMap *seen;
+  Symbols *out;
+} SymbolWalk;
+
+static bool note_symbol(Visitor *v, Expr e) {
+  SymbolWalk *w = v->self;
+  if (e->op != OP_VAR || tirc_map_has(w->seen, e)) return true;
+  tirc_map_set(w->c, w->seen, e, e);
+  vec_push(w->c, *w->out, e);
+  return true;
+}
+
+void tirc_info_symbols(Tirc *c, Info info, PtrMap *seen, Symbols *out) {
+  if (!info) return;
+  SymbolWalk w = {c, seen, out};
+  Visitor v = {.expr = note_symbol, .self = &w};
+  for (int i = 0; info->shape && i < info->ndim; i++) tirc_visit_expr(&v, info->shape[i]);
+  if (info->value) tirc_visit_expr(&v, info->value);
+  for (int i = 0; i < info->n; i++) tirc_info_symbols(c, info->fields[i], seen, out);
+}

@@ -1,0 +1,227 @@
+/* Functions of graphs: parameters, blocks of bindings, what comes out. */
+#include "relax.h"
+
+bool tirc_is_graph(Reader *r, const Syn *def) {
+  for (int i = 0; i < def->decorators.n; i++) {
+    const Syn *d = def->decorators.at[i];
+    const char *path = tirc_names_path(r, d->kind == SYN_CALL ? d->a : d);
+    if (path && strcmp(path, "R.function") == 0) return true;
+  }
+  return false;
+}
+
+/* @R.function or @R.function(private=True) */
+static void read_decorator(GraphFrame *g, const Syn *def) {
+  Reader *r = g->r;
+  const Syn *d = def->decorators.at[0];
+  Call call;
+  if (def->decorators.n != 1)
+    READ_FAIL(r, def, "syntax", NULL, "function '%s' has another decorator than @R.function",
+              def->s);
+  if (d->kind != SYN_CALL) return;
+  tirc_bind_call(r, d, "R.function", "pure? private? check_well_formed?", &call);
+  if (call.args[1] && tirc_py_truth(tirc_read_value(r, call.args[1])))
+    g->attrs = tirc_attrs_set(r->c, g->attrs, "tirc.private", tirc_bool(r->c, true));
+}
+
+static void bind_node(GraphFrame *g, const Syn *at, const char *name, Node n) {
+  tirc_names_bind(g->r, at, name, (PyValue){.kind = PY_NODE, .u.node = n}, true);
+}
+
+static void read_parameters(GraphFrame *g, const Syn *def) {
+  Reader *r = g->r;
+  g->in_signature = true;
+  for (int i = 0; i < def->kids.n; i++) {
+    const Syn *p = def->kids.at[i];
+    if (p->i || p->b)
+      READ_FAIL(r, p, "unsupported", NULL, "parameters have no stars and no defaults");
+    if (!p->a)
+      READ_FAIL(r, p, "type", "write it as in 'x: R.Tensor((n, 784), \"float32\")'",
+                "parameter '%s' has no type", p->s);
+    vec_push(r->c, g->params, tirc_node_var(r->c, p->s, tirc_relax_info(g, p->a), p->loc));
+  }
+  if (def->b) g->info = tirc_relax_info(g, def->b);
+  g->in_signature = false;
+  for (int i = 0; i < g->params.n; i++)
+    bind_node(g, def->kids.at[i], g->params.at[i]->name, g->params.at[i]);
+}
+
+/* --- statements ---------------------------------------------------------------------------------
+ */
+
+/* n = T.int64(): the symbol that the signature has of this name, or a new one. */
+static bool read_symbol(GraphFrame *g, const Syn *s, const Syn *target) {
+  const char *path = s->kind == SYN_CALL ? tirc_names_path(g->r, s->a) : NULL;
+  const bool is_symbol = path && (strcmp(path, "T.int64") == 0 || strcmp(path, "T.Var") == 0);
+  if (!is_symbol || (s->kids.n && strcmp(path, "T.int64") == 0)) return false;
+  const PyValue *known = tirc_names_find(g->r, target->s);
+  if (known && known->kind == PY_EXPR && known->u.e->op == OP_VAR) return true;
+  Expr var = tirc_var(g->r->c, target->s, DT_INT64);
+  tirc_names_bind(g->r, target, target->s, tirc_py_expr(var), true);
+  return true;
+}
+
+/* cls = Module */
+static bool read_module_name(GraphFrame *g, const Syn *s, const Syn *target) {
+  const char *path = tirc_names_path(g->r, s);
+  if (!path || strcmp(path, GRAPH_MODULE) != 0) return false;
+  tirc_names_bind(g->r, target, target->s, (PyValue){.kind = PY_NAMESPACE, .u.s = path}, true);
+  return true;
+}
+
+static void read_assignment(GraphFrame *g, const Syn *s, const Syn *target, const Syn *annotation,
+                            const Syn *value) {
+  Reader *r = g->r;
+  if (target->kind != SYN_NAME)
+    READ_FAIL(r, target, "unsupported", "take the fields one by one: a = t[0]",
+              "a binding of a graph has one name");
+  if (!annotation && (read_symbol(g, value, target) || read_module_name(g, value, target))) return;
+  const Info info = annotation ? tirc_relax_info(g, annotation) : NULL;
+  Node n = tirc_relax_value(g, value);
+  bind_node(g, target, target->s, tirc_relax_bind(g, s, target->s, info, n));
+}
+
+static void close_block(GraphFrame *g, bool is_dataflow) {
+  if (!g->bindings.n && !is_dataflow) return;
+  GraphBlock b = {.is_dataflow = is_dataflow,
+                  .n = g->bindings.n,
+                  .at = tirc_copy(g->r->c, g->bindings.at, g->bindings.n)};
+  if (is_dataflow) {
+    b.n_outputs = g->outputs.n;
+    b.outputs = tirc_copy(g->r->c, g->outputs.at, g->outputs.n);
+  }
+  vec_push(g->r->c, g->blocks, b);
+  g->bindings.n = g->outputs.n = 0;
+}
+
+static void read_statement(GraphFrame *g, const Syn *s);
+
+static void read_dataflow(GraphFrame *g, const Syn *s) {
+  Reader *r = g->r;
+  const Syn *head = s->kids.n == 1 ? s->kids.at[0]->a : s;
+  const char *path = tirc_relax_called(g, head);
+  if (!path || strcmp(path, "R.dataflow") != 0)
+    READ_FAIL(r, s, "syntax", NULL, "a graph knows `with R.dataflow():` only");
+  if (g->in_dataflow) READ_FAIL(r, s, "syntax", NULL, "dataflow blocks do not nest");
+  close_block(g, false);
+  tirc_names_open(r);
+  g->in_dataflow = true;
+  g->has_output = false;
+  for (int i = 0; i < s->body.n; i++) read_statement(g, s->body.at[i]);
+  if (!g->has_output)
+    READ_FAIL(r, s, "syntax", "end it with R.output(gv)", "a dataflow block without R.output");
+  tirc_names_close(r);
+  g->in_dataflow = false;
+  for (int i = 0; i < g->outputs.n; i++) bind_node(g, s, g->outputs.at[i]->name, g->outputs.at[i]);
+  close_block(g, true);
+}
+
+static void read_output(GraphFrame *g, const Syn *call) {
+  Reader *r = g->r;
+  if (!g->in_dataflow)
+    READ_FAIL(r, call, "syntax", NULL, "R.output stands at the end of a dataflow block");
+  g->has_output = true;
+  for (int i = 0; i < call->kids.n; i++) {
+    const Node n = tirc_relax_value(g, call->kids.at[i]);
+    int k = 0;
+    while (k < g->bindings.n && g->bindings.at[k].var != n) k++;
+    if (k == g->bindings.n)
+      READ_FAIL(r, call->kids.at[i], "name", NULL, "R.output takes variables that its block binds");
+    vec_push(r->c, g->outputs, n);
+  }
+}
+
+static void read_attrs(GraphFrame *g, const Syn *call) {
+  Reader *r = g->r;
+  Call bound;
+  if (g->has_attrs) READ_FAIL(r, call, "syntax", NULL, "a second R.func_attr");
+  g->has_attrs = true;
+  tirc_bind_call(r, call, "R.func_attr", "attrs", &bound);
+  const Attrs attrs = tirc_relax_attrs(g, bound.args[0]);
+  for (int i = 0; i < attrs.n; i++)
+    g->attrs = tirc_attrs_set(r->c, g->attrs, attrs.at[i].key, attrs.at[i].value);
+}
+
+static void read_return(GraphFrame *g, const Syn *s) {
+  Reader *r = g->r;
+  if (g->in_dataflow)
+    READ_FAIL(r, s, "syntax", "return what R.output names, behind the block",
+              "a dataflow block does not return");
+  if (!s->a) READ_FAIL(r, s, "type", NULL, "a graph returns a value");
+  g->result = tirc_relax_argument(g, s->a);
+}
+
+static void read_statement(GraphFrame *g, const Syn *s) {
+  Reader *r = g->r;
+  const char *path = s->kind == SYN_EXPR_STMT ? tirc_relax_called(g, s->a) : NULL;
+  if (g->result) READ_FAIL(r, s, "syntax", NULL, "nothing may stand behind `return`");
+  if (g->has_output) READ_FAIL(r, s, "syntax", NULL, "R.output is the last line of its block");
+  switch (s->kind) {
+  case SYN_PASS: return;
+  case SYN_RETURN: read_return(g, s); return;
+  case SYN_WITH: read_dataflow(g, s); return;
+  case SYN_ASSIGN:
+    if (s->kids.n != 1) break;
+    read_assignment(g, s, s->kids.at[0], NULL, s->a);
+    return;
+  case SYN_ANNASSIGN:
+    if (!s->c) break;
+    read_assignment(g, s, s->a, s->b, s->c);
+    return;
+  case SYN_EXPR_STMT:
+    if (s->a->kind == SYN_STRING) return;
+    if (path && strcmp(path, "R.output") == 0) {
+      read_output(g, s->a);
+      return;
+    }
+    if (path && strcmp(path, "R.func_attr") == 0) {
+      read_attrs(g, s->a);
+      return;
+    }
+    break;
+  case SYN_IF:
+    READ_FAIL(r, s, "unsupported", "a graph is a list of bindings", "a graph has no branches");
+  default: break;
+  }
+  READ_FAIL(r, s, "unsupported", "a graph consists of bindings: y = R.add(x, w)",
+            "this statement has no place in a graph");
+}
+
+static void note_names(GraphFrame *g, SynList list) {
+  for (int i = 0; i < list.n; i++) {
+    const Syn *s = list.at[i];
+    const Syn *target = s->kind == SYN_ASSIGN && s->kids.n == 1 ? s->kids.at[0]
+                        : s->kind == SYN_ANNASSIGN              ? s->a
+                                                                : NULL;
+    if (target && target->kind == SYN_NAME) *tirc_strmap_at(g->r->c, &g->taken, target->s) = g;
+    note_names(g, s->body);
+  }
+}
+
+const Graph *tirc_read_graph(Reader *r, const Syn *def) {
+  GraphFrame g = {.r = r, .name = def->s};
+  read_decorator(&g, def);
+  note_names(&g, def->body);
+  tirc_names_open(r);
+  read_parameters(&g, def);
+  for (int i = 0; i < def->body.n; i++) {
+    read_statement(&g, def->body.at[i]);
+    g.has_output = false;
+  }
+  if (!g.result)
+    READ_FAIL(r, def, "syntax", "end it with `return gv`", "the graph '%s' returns nothing",
+              def->s);
+  close_block(&g, false);
+  tirc_names_close(r);
+  Graph *graph = tirc_new(r->c, Graph);
+  *graph = (Graph){.name = def->s,
+                   .n_params = g.params.n,
+                   .params = g.params.at,
+                   .n_blocks = g.blocks.n,
+                   .blocks = g.blocks.at,
+                   .result = g.result,
+                   .info = g.info,
+                   .attrs = g.attrs,
+                   .loc = def->loc};
+  return graph;
+}
