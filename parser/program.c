@@ -213,17 +213,9 @@ const Module *tirc_parse_module(Tirc *c, const Source *source, int n_defines,
   return module;
 }
 
-const Func *tirc_parse_function(Tirc *c, const Syn *def, const Constants *constants) {
-  Reader r = {.c = c, .file = def->loc.file};
+const Func *tirc_parse_function(Tirc *c, const Syn *def, const Surroundings *around) {
+  Reader r = {.c = c, .file = def->loc.file, .around = around};
   tirc_names_open(&r);
   bind_modules(&r, def);
-  for (int i = 0; i < constants->n; i++) {
-    Expr e = constants->at[i].value;
-    PyValue v = e->op == OP_INT          ? tirc_py_int(e->u.i)
-                : e->op == OP_LARGE_UINT ? tirc_py_int((uint64_t)e->u.i)
-                : e->op == OP_FLOAT      ? (PyValue){.kind = PY_FLOAT, .u.f = e->u.f}
-                                         : (PyValue){.kind = PY_STR, .u.s = e->u.s};
-    tirc_names_bind(&r, def, constants->at[i].name, v, true);
-  }
   return tirc_read_func(&r, def);
 }

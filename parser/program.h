@@ -11,11 +11,15 @@ typedef struct Define {
   const char *name, *value; /* value: a Python literal */
 } Define;
 
-/* One function that stands in another text, a schedule script. `constants` are names that it may
- * use.
- */
-typedef VEC(Constant) Constants;
-const Func *tirc_parse_function(Tirc *c, const Syn *def, const Constants *constants);
+/* One function that stands in another text, a schedule script, whose names it may use: an
+ * expression that begins with one of them is worked out there. */
+typedef struct Surroundings {
+  bool (*knows)(void *self, const char *name);
+  /* A constant (INT, FLOAT, STRING, NONE), a TUPLE of such, or an expression. */
+  Expr (*value)(void *self, const Syn *expression);
+  void *self;
+} Surroundings;
+const Func *tirc_parse_function(Tirc *c, const Syn *def, const Surroundings *around);
 
 /* Parses and reads; reads and writes that blocks leave out are inferred. Does not verify
  * (verify.h). Throws with place and hint: codes "syntax", "name", "type", "shape", "unsupported".

@@ -362,7 +362,36 @@ static PyValue (*const readers[])(Reader *r, const Syn *s) = {
     [SYN_CONDITIONAL] = read_conditional,
 };
 
+/* The name that an expression such as x.shape[0] begins with; NULL: it begins otherwise. */
+static const char *first_name(const Syn *s) {
+  while (s->kind == SYN_ATTRIBUTE || s->kind == SYN_SUBSCRIPT || s->kind == SYN_CALL) s = s->a;
+  return s->kind == SYN_NAME ? s->s : NULL;
+}
+
+static bool is_around(Reader *r, const Syn *s) {
+  const char *name = r->around ? first_name(s) : NULL;
+  return name && !tirc_names_find(r, name) && r->around->knows(r->around->self, name);
+}
+
+static PyValue of_constant(Reader *r, Expr e) {
+  switch (e->op) {
+  case OP_NONE: return PY_VALUE_NONE;
+  case OP_INT: return e->dtype.code == TYPE_BOOL ? tirc_py_bool(e->u.i) : tirc_py_int(e->u.i);
+  case OP_LARGE_UINT: return tirc_py_int((uint64_t)e->u.i);
+  case OP_FLOAT: return (PyValue){.kind = PY_FLOAT, .u.f = e->u.f};
+  case OP_STRING: return (PyValue){.kind = PY_STR, .u.s = e->u.s};
+  case OP_TUPLE: break;
+  default: return tirc_py_expr(e);
+  }
+  PyValue v = {.kind = PY_TUPLE};
+  v.u.list.n = e->n;
+  v.u.list.at = tirc_new_array(r->c, PyValue, e->n);
+  for (int i = 0; i < e->n; i++) v.u.list.at[i] = of_constant(r, e->args[i]);
+  return v;
+}
+
 PyValue tirc_read_value(Reader *r, const Syn *s) {
+  if (is_around(r, s)) return of_constant(r, r->around->value(r->around->self, s));
   size_t kind = (size_t)s->kind;
   if (kind >= sizeof readers / sizeof *readers || !readers[kind])
     READ_FAIL(r, s, "unsupported", NULL,

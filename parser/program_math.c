@@ -1,50 +1,17 @@
 /* T.* functions that compute: the intrinsics of ir/tree/ops.def by a rule per operand type, nodes
  * spelt out (T.Add), constants, casts and vectors. */
+#include "ir/tree/op_rule.h"
 #include "reader.h"
 
 #include <math.h>
 
-/* What an intrinsic asks of its operands. Operators without a rule here take floats. */
-typedef enum Rule {
-  RULE_FLOAT,
-  RULE_ROUND, /* floats; an integer is its own result */
-  RULE_ANY,   /* numbers */
-  RULE_INT,
-  RULE_TEST, /* a float; gives bool */
-  RULE_BOOL
-} Rule;
-static const struct {
-  Op op;
-  Rule rule;
-} rules[] = {{OP_FLOOR, RULE_ROUND},     {OP_CEIL, RULE_ROUND},      {OP_TRUNC, RULE_ROUND},
-             {OP_ROUND, RULE_ROUND},     {OP_NEARBYINT, RULE_ROUND}, {OP_ABS, RULE_ANY},
-             {OP_BITWISE_AND, RULE_INT}, {OP_BITWISE_OR, RULE_INT},  {OP_BITWISE_XOR, RULE_INT},
-             {OP_BITWISE_NOT, RULE_INT}, {OP_SHIFT_LEFT, RULE_INT},  {OP_SHIFT_RIGHT, RULE_INT},
-             {OP_POPCOUNT, RULE_INT},    {OP_CLZ, RULE_INT},         {OP_ISNAN, RULE_TEST},
-             {OP_ISINF, RULE_TEST},      {OP_ISFINITE, RULE_TEST},   {OP_LIKELY, RULE_BOOL}};
-
-static Rule rule_of(Op op) {
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-    if (rules[i].op == op) return rules[i].rule;
-  return RULE_FLOAT;
-}
-
-static bool fits_rule(Rule rule, DType t) {
-  switch (rule) {
-  case RULE_FLOAT: return tirc_dtype_is_float(t);
-  case RULE_INT: return tirc_dtype_is_int(t) || t.code == TYPE_BOOL;
-  case RULE_BOOL: return t.code == TYPE_BOOL;
-  default: return tirc_dtype_is_int(t) || tirc_dtype_is_float(t);
-  }
-}
-
-static Expr operand(Reader *r, const Call *call, const Syn *s, Rule rule) {
+static Expr operand(Reader *r, const Call *call, const Syn *s, OpRule rule) {
   PyValue v = tirc_read_value(r, s);
   Expr e =
       rule == RULE_FLOAT ? tirc_py_to_expr_like(r, s, v, DT_FLOAT32) : tirc_py_to_expr(r, s, v);
   static const char *const wants[] = {"a float",    "a number", "a number",
                                       "an integer", "a number", "a condition"};
-  if (!fits_rule(rule, e->dtype))
+  if (!tirc_fits_rule(rule, e->dtype))
     READ_FAIL(r, s, "type", rule == RULE_FLOAT ? "cast it: T.Cast(\"float32\", x)" : NULL,
               "%s takes %s, not %s", call->name, wants[rule], tirc_py_describe(r, v));
   return e;
@@ -52,7 +19,7 @@ static Expr operand(Reader *r, const Call *call, const Syn *s, Rule rule) {
 
 static PyValue read_intrinsic(Reader *r, const Call *call) {
   Op op = (Op)call->function->detail;
-  Rule rule = rule_of(op);
+  OpRule rule = tirc_op_rule(op);
   int n = tirc_ops[op].arity;
   Expr a[3] = {NULL};
   if (n == 2) {
@@ -60,7 +27,7 @@ static PyValue read_intrinsic(Reader *r, const Call *call) {
     tirc_match_types(r, call->node, &a[0], &a[1]);
     if (rule == RULE_FLOAT && a[0]->op == OP_INT && a[1]->op == OP_INT)
       for (int i = 0; i < 2; i++) a[i] = tirc_cast(r->c, DT_FLOAT32, a[i]);
-    if (!fits_rule(rule, a[0]->dtype))
+    if (!tirc_fits_rule(rule, a[0]->dtype))
       READ_FAIL(r, call->node, "type", NULL, "%s takes %s, not %s", call->name,
                 rule == RULE_INT ? "integers" : "floats", tirc_dtype_name(r->c, a[0]->dtype));
   } else {
@@ -71,12 +38,7 @@ static PyValue read_intrinsic(Reader *r, const Call *call) {
       tirc_match_types(r, call->node, &a[0], &a[1]);
     }
   }
-  bool integer = !tirc_dtype_is_float(a[0]->dtype);
-  if (rule == RULE_ROUND && integer) return tirc_py_expr(a[0]);
-  if (rule == RULE_TEST && integer) return tirc_py_expr(tirc_bool(r->c, op == OP_ISFINITE));
-  DType t = rule == RULE_TEST ? tirc_dtype_lanes(DT_BOOL, a[0]->dtype.lanes) : a[0]->dtype;
-  if (op == OP_CLZ) t = tirc_dtype_lanes(DT_INT32, t.lanes);
-  return tirc_py_expr(tirc_expr(r->c, op, t, n, a));
+  return tirc_py_expr(tirc_intrinsic(r->c, op, n, a));
 }
 
 /* --- operands of different types ---------------------------------------------------------------

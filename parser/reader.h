@@ -128,6 +128,7 @@ typedef struct Names {
 typedef struct Reader {
   Tirc *c;
   const char *file;
+  const Surroundings *around; /* of a function in another text; or NULL */
   int n_defines;
   const Define *defines;
   bool *defines_used;

@@ -277,6 +277,34 @@ TIRC_API tirc_term tirc_build_call(tirc_builder *b, const char *name, int n, con
 TIRC_API tirc_term tirc_build_cast(tirc_builder *b, const char *dtype, tirc_term x);
 TIRC_API tirc_term tirc_build_text(tirc_builder *b, const char *expression);
 
+/* --- operators: programs made by scripts -------------------------------------------------------
+ */
+
+/* What graphs call R.add, R.nn.softmax ... is a function of a script, which a table names. folder:
+ * a user's own, whose table.sch is looked at first; or NULL. */
+typedef struct tirc_operators tirc_operators;
+typedef struct tirc_operator_info {
+  const char *name;      /* "nn.softmax" */
+  const char *signature; /* "nn.softmax(x: Tensor, axis: int = -1)" */
+  const char *summary;   /* one line, or "" */
+  const char *path;      /* of the script */
+  const char *text;      /* of the script, when it is built in; otherwise NULL */
+} tirc_operator_info;
+TIRC_API tirc_status tirc_operators_read(const char *folder, tirc_operators **out,
+                                         tirc_error **error);
+TIRC_API void tirc_operators_free(tirc_operators *o);
+TIRC_API int tirc_operators_count(const tirc_operators *o);
+TIRC_API const char *tirc_operators_name(const tirc_operators *o, int i); /* NULL behind the last */
+TIRC_API tirc_status tirc_operators_find(tirc_operators *o, const char *name,
+                                         const tirc_operator_info **out, tirc_error **error);
+/* The program that an operator is for operands of given types: tensors come in the operator's
+ * order, "x=4x5:float32" or, with a symbolic extent, "x=n,784:float32", several of one operand
+ * joined by a +; attributes by their names, "axis=-1". The function's parameters are the tensors,
+ * then the results, then scalars that no extent tells. */
+TIRC_API tirc_status tirc_operator_module(const char *folder, const char *name, int n,
+                                          const char *const *words, tirc_module **out,
+                                          tirc_error **error);
+
 /* --- schedules ---------------------------------------------------------------------------------
  */
 

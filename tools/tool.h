@@ -26,7 +26,7 @@ typedef struct Options {
   double seconds, lease, cool_down;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
-  const char *from, *to, *html, *rules, *ranking, *mutations;
+  const char *from, *to, *html, *rules, *operators, *ranking, *mutations;
   bool automatic; /* or tuned, outside of bench */
   bool tuned, explain_auto, as_script, show_space, show_rules;
   bool as_json, csv, md, latex, self_test, quick, again, names, pin;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "int_op.h"
+#include "op_rule.h"
 
 static bool fits(DType t, int64_t v) { return v >= tirc_dtype_min(t) && v <= tirc_dtype_max(t); }
 
@@ -113,9 +114,7 @@ static bool follows(Expr constant, DType other) {
          tirc_dtype_is_int(other) && fits(other, constant->u.i);
 }
 
-/* The type both operands of an operation get: a constant follows the other operand, floats win over
- * integers, more bits over fewer, signed over unsigned of the same size. */
-static DType unify(Expr a, Expr b) {
+DType tirc_common_type(Expr a, Expr b) {
   DType x = a->dtype, y = b->dtype;
   if (tirc_dtype_equal(x, y)) return x;
   int lanes = x.lanes > y.lanes ? x.lanes : y.lanes;
@@ -180,7 +179,7 @@ static Expr drop_neutral(Tirc *c, Op op, Expr a, Expr b, DType t) {
 }
 
 Expr tirc_binary(Tirc *c, Op op, Expr a, Expr b) {
-  DType t = unify(a, b);
+  DType t = tirc_common_type(a, b);
   bool compares = op >= OP_EQ && op <= OP_GE, logical = op == OP_AND || op == OP_OR;
   if (logical) t = tirc_dtype_lanes(DT_BOOL, t.lanes);
   a = tirc_cast(c, t, a);

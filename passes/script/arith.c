@@ -1,6 +1,7 @@
 /* The operators of two operands: on integers with checked overflow, on floats, on sequences, and on
  * symbolic expressions, where they build IR. One row an operator. */
 #include "interp.h"
+#include "ir/tree/op_rule.h"
 
 #include <math.h>
 
@@ -97,7 +98,7 @@ static const struct BinaryRow {
   Value (*ints)(Script *, int64_t, int64_t);
   double (*floats)(double, double); /* NULL: not for floats */
   bool divides;
-  Op ir; /* OP_COUNT: builds no expression */
+  Op ir;
 } rows[] = {
     {"+", int_add, float_add, false, OP_ADD},
     {"-", int_sub, float_sub, false, OP_SUB},
@@ -105,12 +106,12 @@ static const struct BinaryRow {
     {"/", int_div, float_div, true, OP_DIV},
     {"//", int_floordiv, float_floordiv, true, OP_FLOORDIV},
     {"%", int_mod, float_mod, true, OP_FLOORMOD},
-    {"**", int_pow, pow, false, OP_COUNT},
-    {"<<", int_shl, NULL, false, OP_COUNT},
-    {">>", int_shr, NULL, false, OP_COUNT},
-    {"&", int_and, NULL, false, OP_COUNT},
-    {"|", int_or, NULL, false, OP_COUNT},
-    {"^", int_xor, NULL, false, OP_COUNT},
+    {"**", int_pow, pow, false, OP_POW},
+    {"<<", int_shl, NULL, false, OP_SHIFT_LEFT},
+    {">>", int_shr, NULL, false, OP_SHIFT_RIGHT},
+    {"&", int_and, NULL, false, OP_BITWISE_AND},
+    {"|", int_or, NULL, false, OP_BITWISE_OR},
+    {"^", int_xor, NULL, false, OP_BITWISE_XOR},
 };
 
 /* --- expressions --------------------------------------------------------------------------------
@@ -139,10 +140,32 @@ Expr tirc_script_expr(Script *sc, Value v) {
   }
 }
 
+static Expr like(Script *sc, Value v, Value other) {
+  const bool follows = v.kind == VAL_FLOAT && other.kind == VAL_EXPR;
+  if (follows && tirc_dtype_is_float(other.u.expr->dtype))
+    return tirc_float(sc->c, tirc_dtype_lanes(other.u.expr->dtype, 1), v.u.f);
+  return tirc_script_expr(sc, v);
+}
+
+void tirc_script_pair(Script *sc, Value a, Value b, Expr *x, Expr *y) {
+  *x = like(sc, a, b);
+  *y = like(sc, b, a);
+}
+
+/* Of integers, and of floats for **: nodes that nothing folds. */
+static Value plain_node(Script *sc, const struct BinaryRow *row, Expr x, Expr y) {
+  const DType t = tirc_common_type(x, y);
+  if (!tirc_fits_rule(tirc_op_rule(row->ir), t))
+    tirc_script_error(sc, "TypeError", NULL, "'%s' does not work on %s", row->op,
+                      tirc_dtype_name(sc->c, t));
+  Expr args[] = {tirc_cast(sc->c, t, x), tirc_cast(sc->c, t, y)};
+  return tirc_value_expr(tirc_intrinsic(sc->c, row->ir, 2, args));
+}
+
 static Value binary_expr(Script *sc, const struct BinaryRow *row, Value a, Value b) {
-  Expr x = tirc_script_expr(sc, a), y = tirc_script_expr(sc, b);
-  if (row->ir == OP_COUNT)
-    tirc_script_error(sc, "TypeError", NULL, "'%s' does not work on expressions", row->op);
+  Expr x, y;
+  tirc_script_pair(sc, a, b, &x, &y);
+  if (tirc_ops[row->ir].class == OPCLASS_CALL) return plain_node(sc, row, x, y);
   if (row->ir == OP_DIV && tirc_dtype_is_int(x->dtype) && tirc_dtype_is_int(y->dtype))
     tirc_script_error(sc, "TypeError", "write // for the floor of the quotient",
                       "'/' of integer expressions is ambiguous");

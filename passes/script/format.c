@@ -1,9 +1,9 @@
 /* Values as text: str(), repr(), and Python's format specifications,
  * [[fill]align][sign][#][0][width][,][.precision][type]. */
-#include "interp.h"
 #include "ir/ascii.h"
 #include "ir/tree/print.h"
 #include "passes/record/trace.h"
+#include "te.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,6 +33,10 @@ const char *tirc_script_repr(Script *sc, Value v) {
     const Range *r = v.u.object;
     return tirc_format(c, "range(min=%s, ext=%s)", tirc_print_expr(c, r->min),
                        tirc_print_expr(c, r->extent));
+  }
+  if (tirc_te_tensor(v)) {
+    Buffer b = tirc_te_tensor(v)->buffer;
+    return tirc_te_type_text(c, b->dtype, b->ndim, b->shape);
   }
   if (tirc_script_is(v, "BufferRegion")) return tirc_print_region(c, *(const Region *)v.u.object);
   return tirc_value_repr(c, v);

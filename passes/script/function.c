@@ -236,6 +236,28 @@ Loc tirc_script_function_loc(const Callable *fn) {
   return fn->call == call_from_primitive ? ((const Function *)fn)->def->loc : (Loc){0};
 }
 
+const Syn *tirc_script_function_def(const Callable *fn) {
+  return fn->call == call_from_primitive ? ((const Function *)fn)->def : NULL;
+}
+
+const Value *tirc_script_default(const Callable *fn, int i) {
+  const Function *f = (const Function *)fn;
+  return f->def->kids.at[i]->b ? &f->defaults[i] : NULL;
+}
+
+int tirc_script_parameters(Script *sc, const Callable *fn, const char ***names, const char **rest) {
+  const Syn *def = tirc_script_function_def(fn);
+  int n = 0;
+  *rest = def ? NULL : "i";
+  *names = tirc_new_array(sc->c, const char *, def ? def->kids.n + 1 : 1);
+  for (int i = 0; def && i < def->kids.n; i++) {
+    const Syn *p = def->kids.at[i];
+    if (p->i == 0 && !*rest) (*names)[n++] = p->s;
+    if (p->i == 1) *rest = p->s && *p->s ? p->s : NULL;
+  }
+  return n;
+}
+
 static void declare_locals(Function *fn, Env *env) {
   Script *sc = fn->sc;
   for (int i = 0; i < fn->info->locals.n; i++) declare(sc, env, fn->info->locals.at[i]);

@@ -140,7 +140,8 @@ static const char *find_file(Script *sc, const char *name, const char **root) {
     if (access(places[i], R_OK) == 0) return *root = roots[i], places[i];
   if (!strcmp(name, TABLE)) return table_of(sc, root);
   *root = NULL;
-  if (tirc_rule_library(below)) return tirc_rule_library_path(c, below);
+  const char *embedded = tirc_library_named(c, sc->loc.file, below);
+  if (embedded) return embedded;
   const char *others = has_file ? tirc_format(c, "; it would be %s or %s", places[0], places[1])
                                 : "; only a script in a file can import others";
   tirc_script_error(sc, "ImportError", tirc_format(c, SCRIPT_OFFERS "%s", others),
@@ -200,7 +201,7 @@ Value tirc_script_read_json(Script *sc, Value self, const Args *a) {
 static SynList syntax_of(Script *sc, const char *root, const char *path) {
   for (const ScriptModule *m = sc->known; m; m = m->next)
     if (!strcmp(m->path, path)) return m->body;
-  const Source *embedded = tirc_rule_library_source(sc->c, path);
+  const Source *embedded = tirc_library_source(sc->c, path);
   const Source source = embedded ? *embedded
                         : root   ? read_inside(sc, "ImportError", root, path)
                                  : tirc_read_source(sc->c, path);

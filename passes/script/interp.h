@@ -16,7 +16,8 @@ enum {
 };
 
 #define SCRIPT_OFFERS                                                                              \
-  "scripts are a subset of Python: they have tvm.tir with the schedule and its primitives, math, " \
+  "scripts are a subset of Python: they have tvm.tir with the schedule and its primitives, "       \
+  "tvm.te, math, "                                                                                 \
   "and other scripts"
 
 /* The names of one scope: a function call's, a comprehension's, or the script's own. A function's
@@ -75,6 +76,12 @@ typedef struct Exception { /* u.object of an exception; v.type is its class's na
   Diag diag;
 } Exception;
 
+typedef struct TensorScope { /* te.h */
+  PtrMap tensors;            /* buffer -> Tensor */
+  PtrMap axes;               /* variable -> IterVar of te.reduce_axis */
+  bool wide;                 /* extents are int64 */
+} TensorScope;
+
 typedef struct Absent { /* a name that was imported, of something that is not offered */
   const char *name, *path;
 } Absent;
@@ -94,9 +101,10 @@ struct Script {
   const char *rules; /* the user's own library of rules, or NULL */
   bool is_library;   /* what is imported is for any program: the program's names are not there */
   VEC(Absent) absent;
-  PtrMap infos;              /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
-  StrMap builtins;           /* name -> its value: function.c */
-  StrMap members;            /* name -> what objects.c knows of attributes of that name */
+  PtrMap infos;    /* SYN_DEF or SYN_LAMBDA -> what function.c knows of it */
+  StrMap builtins; /* name -> its value: function.c */
+  StrMap members;  /* name -> what objects.c knows of attributes of that name */
+  TensorScope te;
   const Exception *handling; /* for a bare `raise` */
   void (*out)(void *self, const char *text);
   ScriptObserver observer;
@@ -139,7 +147,12 @@ void tirc_script_unset(Script *sc, Env *env, const char *name);
 /* `attribute`: the one that is asked of it, for a message when there is no such name; or NULL. */
 Value tirc_script_lookup(Script *sc, Env *env, const char *name, const char *attribute);
 Value tirc_script_function(Frame *f, const Syn *def_or_lambda);
-Loc tirc_script_function_loc(const Callable *fn); /* of its def */
+Loc tirc_script_function_loc(const Callable *fn);        /* of its def */
+const Syn *tirc_script_function_def(const Callable *fn); /* NULL: it is not a script's own */
+/* The default of parameter i of a script's own function; NULL: it has none. */
+const Value *tirc_script_default(const Callable *fn, int i);
+/* The names of the parameters by place; *rest: the name of the one that takes the rest, or NULL. */
+int tirc_script_parameters(Script *sc, const Callable *fn, const char ***names, const char **rest);
 Value tirc_script_call(Script *sc, Value callee, const Args *a);
 Value tirc_script_call1(Script *sc, Value callee, Value arg);
 
@@ -158,7 +171,9 @@ bool tirc_script_int(Value v, int64_t *out);   /* bool, int, or a constant integ
 /* arith.c */
 Value tirc_script_binary(Script *sc, const char *op, Value a, Value b);
 Expr tirc_script_expr(Script *sc, Value v); /* a number as a constant; throws TypeError otherwise */
-Value tirc_script_of_expr(Expr e);          /* int and bool constants become plain values */
+/* Two operands; a plain float gets the other one's float type. */
+void tirc_script_pair(Script *sc, Value a, Value b, Expr *x, Expr *y);
+Value tirc_script_of_expr(Expr e); /* int and bool constants become plain values */
 
 /* iterate.c */
 typedef struct Iter {
@@ -251,6 +266,13 @@ Value tirc_script_resolve_in(Script *sc, Sched *s, Value handle); /* throws unle
 /* namespaces.c */
 Value tirc_script_namespace(const char *name);
 bool tirc_script_namespace_member(Script *sc, const char *space, const char *name, Value *out);
+
+/* math.c: T.exp ...; false: there is no such function */
+bool tirc_script_math_member(Script *sc, const char *name, Value *out);
+extern const NativeRow tirc_script_math_rows[];
+
+/* te.c */
+extern const AttributeRow tirc_script_te_attributes[];
 
 /* intrin.c */
 Value tirc_script_prim_func(Frame *f, const Syn *def); /* a function of the program language */

@@ -13,33 +13,66 @@
 #include "parser/program.h"
 #include "passes/schedule/blocks/tensor_intrin.h"
 
-/* What a function in the script may use from outside: names that stand for constants. */
-static void add_constants(const Env *env, Tirc *c, Constants *out) {
-  if (env->outer) add_constants(env->outer, c, out);
-  for (int i = 0; i < env->names.n; i++) {
-    const EnvEntry *e = env->names.at[i].value;
-    Value v = e->value;
-    Expr value = !e->bound             ? NULL
-                 : v.kind == VAL_INT   ? tirc_int(c, DT_INT64, v.u.i)
-                 : v.kind == VAL_FLOAT ? tirc_float(c, DT_FLOAT64, v.u.f)
-                 : v.kind == VAL_STR   ? tirc_string(c, v.u.s)
-                                       : NULL;
-    if (value) vec_push(c, *out, ((Constant){e->name, value}));
+/* --- functions of the program language in a script ----------------------------------------------
+ */
+
+typedef struct Around { /* where the function stands */
+  Frame *frame;
+  bool symbolic; /* it uses a variable of an extent */
+} Around;
+
+static bool knows(void *self, const char *name) {
+  const Around *a = self;
+  for (const Env *env = a->frame->env; env; env = env->outer) {
+    const EnvEntry *e = tirc_strmap_get(&env->names, name);
+    if (e) return e->alias || e->bound;
   }
+  return false;
+}
+
+/* A value as what the program reader takes. */
+static Expr constant_of(Around *a, Value v) {
+  Script *sc = a->frame->sc;
+  Tirc *c = sc->c;
+  switch (v.kind) {
+  case VAL_NONE: return tirc_expr(c, OP_NONE, DT_HANDLE, 0, NULL);
+  case VAL_INT: return tirc_int(c, DT_INT64, v.u.i);
+  case VAL_BOOL: return tirc_bool(c, v.u.b);
+  case VAL_FLOAT: return tirc_float(c, DT_FLOAT64, v.u.f);
+  case VAL_STR: return tirc_string(c, v.u.s);
+  case VAL_EXPR: return a->symbolic |= !tirc_is_constant(v.u.expr), v.u.expr;
+  case VAL_LIST:
+  case VAL_TUPLE: break;
+  default:
+    tirc_script_error(sc, "TypeError", "numbers, strings, shapes and types can be used there",
+                      "%s cannot stand in a function of programs", tirc_script_a_type(sc, v));
+  }
+  tirc_script_tick(sc, 1);
+  if (++sc->nesting > SCRIPT_MAX_NESTING)
+    tirc_script_limit(sc, "does a list contain itself?", "the values nest too deeply");
+  const int n = v.u.list->n;
+  Expr *items = tirc_new_array(c, Expr, n);
+  for (int i = 0; i < n; i++) items[i] = constant_of(a, v.u.list->at[i]);
+  tirc_script_leave(sc);
+  return tirc_expr(c, OP_TUPLE, DT_HANDLE, n, items);
+}
+
+static Expr value_around(void *self, const Syn *expression) {
+  Around *a = self;
+  return constant_of(a, tirc_script_eval(a->frame, expression));
 }
 
 Value tirc_script_prim_func(Frame *f, const Syn *def) {
   Tirc *c = f->sc->c;
-  Constants constants = {0};
-  add_constants(f->env, c, &constants);
-  const Func *func = tirc_parse_function(c, def, &constants);
-  Module *alone = tirc_new(c, Module);
-  const Func **funcs = tirc_new(c, const Func *);
-  *funcs = func;
-  *alone = (Module){.c = c, .name = "Module", .n_funcs = 1, .funcs = funcs};
-  tirc_verify(c, alone);
+  Around around = {.frame = f};
+  const Func *func = tirc_parse_function(c, def, &(Surroundings){knows, value_around, &around});
+  const Module alone = {.c = c, .name = "Module", .n_funcs = 1, .funcs = &func};
+  if (!around.symbolic) tirc_verify(c, &alone);
   return tirc_script_object("PrimFunc", func);
 }
+
+/* --- intrinsics ---------------------------------------------------------------------------------
+ */
 
 static const Func *function_of(Script *sc, Value v) {
   const Module *m = sc->sched->mod;

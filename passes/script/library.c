@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#define FOLDER "<rules>/"
 #define ENDING ".sch"
 #define TABLES "targets/"
 #define USUAL "usual"
@@ -26,16 +25,74 @@ const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target) {
   return found;
 }
 
-const char *tirc_rule_library_path(Tirc *c, const char *name) {
-  return tirc_format(c, FOLDER "%s" ENDING, name);
+/* --- paths --------------------------------------------------------------------------------------
+ */
+
+static const RuleLibrary operator_libraries[] = {
+#include "operators.inc"
+};
+
+/* The folders that the binary has. */
+static const struct Shelf {
+  const char *folder;
+  const RuleLibrary *at;
+  size_t n;
+} shelves[] = {
+    {"<rules>/", tirc_rule_libraries, sizeof tirc_rule_libraries / sizeof *tirc_rule_libraries},
+    {"<operators>/", operator_libraries, sizeof operator_libraries / sizeof *operator_libraries},
+};
+enum { RULES, OPERATORS, N_SHELVES };
+
+static const char *path_in(Tirc *c, int shelf, const char *name) {
+  return tirc_format(c, "%s%s" ENDING, shelves[shelf].folder, name);
 }
 
-const Source *tirc_rule_library_source(Tirc *c, const char *path) {
-  const size_t folder = strlen(FOLDER), ending = strlen(ENDING), n = strlen(path);
-  if (strncmp(path, FOLDER, folder) != 0 || n < folder + ending) return NULL;
-  const RuleLibrary *l = tirc_rule_library(tirc_strndup(c, path + folder, n - folder - ending));
+const char *tirc_rule_library_path(Tirc *c, const char *name) { return path_in(c, RULES, name); }
+const char *tirc_operator_library_path(Tirc *c, const char *name) {
+  return path_in(c, OPERATORS, name);
+}
+
+static bool is_on(int shelf, const char *path) {
+  const char *folder = shelves[shelf].folder;
+  return path && strncmp(path, folder, strlen(folder)) == 0;
+}
+
+static const RuleLibrary *find(int shelf, const char *name, size_t n) {
+  for (size_t i = 0; i < shelves[shelf].n; i++) {
+    const char *each = shelves[shelf].at[i].name;
+    if (strlen(each) == n && strncmp(each, name, n) == 0) return &shelves[shelf].at[i];
+  }
+  return NULL;
+}
+
+static const RuleLibrary *at_path(const char *path) {
+  const size_t ending = strlen(ENDING), n = strlen(path);
+  for (int shelf = 0; shelf < N_SHELVES; shelf++) {
+    const size_t folder = strlen(shelves[shelf].folder);
+    if (is_on(shelf, path) && n >= folder + ending)
+      return find(shelf, path + folder, n - folder - ending);
+  }
+  return NULL;
+}
+
+const Source *tirc_library_source(Tirc *c, const char *path) {
+  const RuleLibrary *l = at_path(path);
   if (!l) return NULL;
   Source *s = tirc_new(c, Source);
   *s = (Source){path, l->code, strlen(l->code)};
   return s;
+}
+
+const char *tirc_library_text(Tirc *c, const char *path) {
+  const RuleLibrary *l = at_path(path);
+  return (void)c, l ? l->text : NULL;
+}
+
+const char *tirc_library_named(Tirc *c, const char *from, const char *name) {
+  const int first = is_on(OPERATORS, from) ? OPERATORS : RULES;
+  for (int i = 0; i < N_SHELVES; i++) {
+    const int shelf = (first + i) % N_SHELVES;
+    if (find(shelf, name, strlen(name))) return path_in(c, shelf, name);
+  }
+  return NULL;
 }

@@ -1,4 +1,5 @@
-/* The libraries of rules that are part of the binary: scripts, which `tirc rules` prints. */
+/* Scripts that are part of the binary: the libraries of rules, which `tirc rules` prints, and the
+ * operators. */
 #ifndef TIRC_RULES_LIBRARY_H
 #define TIRC_RULES_LIBRARY_H
 
@@ -18,6 +19,14 @@ const RuleLibrary *tirc_rule_library(const char *name); /* NULL: there is none *
 const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target);
 /* What stands for a library's file in messages: "<rules>/cpu.sch"; and back: NULL, a file. */
 const char *tirc_rule_library_path(Tirc *c, const char *name);
-const Source *tirc_rule_library_source(Tirc *c, const char *path);
+const Source *tirc_library_source(Tirc *c, const char *path);
+
+/* The same of the operators: "<operators>/matmul.sch". */
+const char *tirc_operator_library_path(Tirc *c, const char *name);
+/* The path of the library that a script at `from` means by a name, one of its own kind first; NULL:
+ * there is none. */
+const char *tirc_library_named(Tirc *c, const char *from, const char *name);
+/* The whole text, comments and all; NULL: there is no such path. */
+const char *tirc_library_text(Tirc *c, const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /* The namespaces that scripts written for the reference expect: tir (also as tvm and T), with typed
  * constants, a few functions on expressions and the names of types; and math. */
-#include "interp.h"
+#include "te.h"
 
 #include <math.h>
 
@@ -94,8 +94,9 @@ static Value run_infinity(Script *sc, Value self, const Args *a) {
  */
 
 static Value binary(Script *sc, Op op, const Args *a) {
-  return tirc_script_of_expr(
-      tirc_binary(sc->c, op, tirc_script_expr(sc, a->at[0]), tirc_script_expr(sc, a->at[1])));
+  Expr x, y;
+  tirc_script_pair(sc, a->at[0], a->at[1], &x, &y);
+  return tirc_script_of_expr(tirc_binary(sc->c, op, x, y));
 }
 
 static Value run_floordiv(Script *sc, Value self, const Args *a) {
@@ -134,7 +135,8 @@ static Value choose(Script *sc, Op op, const Args *a) {
   Tirc *c = sc->c;
   Expr args[3];
   int64_t truth;
-  for (int i = 0; i < 3; i++) args[i] = tirc_script_expr(sc, a->at[i]);
+  args[0] = tirc_script_expr(sc, a->at[0]);
+  tirc_script_pair(sc, a->at[1], a->at[2], &args[1], &args[2]);
   if (args[0]->dtype.code != TYPE_BOOL)
     tirc_script_error(sc, "TypeError", NULL, "the condition is a bool, not %s",
                       tirc_dtype_name(c, args[0]->dtype));
@@ -251,6 +253,9 @@ const NativeRow tirc_script_namespace_rows[] = {
     {"tir", "min_value", run_min_value, 0, 1, "dtype"},
     {"tir", "max_value", run_max_value, 0, 1, "dtype"},
     {"tir", "infinity", run_infinity, 0, 1, "dtype"},
+    {"te", "if_then_else", run_if_then_else, 3, 3, NULL},
+    {"te", "floordiv", run_floordiv, 2, 2, NULL},
+    {"te", "floormod", run_floormod, 2, 2, NULL},
     {"te", "min_value", run_min_value, 0, 1, "dtype"},
     {"te", "max_value", run_max_value, 0, 1, "dtype"},
     {"math", "floor", run_floor, 1, 1, NULL},
@@ -317,15 +322,20 @@ static const char *listed(const char *const *names, size_t n, const char *name) 
 bool tirc_script_namespace_member(Script *sc, const char *space, const char *name, Value *out) {
   DType t;
   const char *found;
-  for (const NativeRow *row = tirc_script_namespace_rows; row->name; row++)
-    if (!strcmp(row->type, space) && !strcmp(row->name, name))
-      return *out = tirc_script_native(row), true;
-  for (const NativeRow *row = tirc_script_intrin_rows; row->name; row++)
-    if (!strcmp(row->type, space) && !strcmp(row->name, name))
-      return *out = tirc_script_native(row), true;
+  static const NativeRow *const tables[] = {tirc_script_namespace_rows, tirc_script_intrin_rows,
+                                            tirc_script_math_rows,      tirc_script_te_rows,
+                                            tirc_script_te_reduce_rows, tirc_script_te_func_rows};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    for (const NativeRow *row = tables[i]; row->name; row++)
+      if (!strcmp(row->type, space) && !strcmp(row->name, name))
+        return *out = tirc_script_native(row), true;
   for (size_t i = 0; i < sizeof members / sizeof *members; i++)
     if (!strcmp(members[i].type, space) && !strcmp(members[i].name, name))
       return *out = members[i].value, true;
+  const bool of_tensors = !strcmp(space, "te");
+  if (of_tensors && !strcmp(name, "Tensor"))
+    return *out = tirc_script_object("type", "Tensor"), true;
+  if ((of_tensors || !strcmp(space, "tir")) && tirc_script_math_member(sc, name, out)) return true;
   if (strcmp(space, "tir")) return false;
   if (!strcmp(name, "ExprRV")) name = "PrimExpr";
   if (LISTED(inner, name))

@@ -60,10 +60,8 @@ static const NativeRow *const method_tables[] = {
 };
 enum { N_METHOD_TABLES = sizeof method_tables / sizeof *method_tables };
 static const AttributeRow *const attribute_tables[] = {
-    tirc_script_attributes,
-    tirc_script_schedule_attributes,
-    tirc_script_sref_attributes,
-    tirc_script_target_attributes,
+    tirc_script_attributes,        tirc_script_schedule_attributes, tirc_script_sref_attributes,
+    tirc_script_target_attributes, tirc_script_te_attributes,
 };
 enum { N_ATTRIBUTE_TABLES = sizeof attribute_tables / sizeof *attribute_tables };
 

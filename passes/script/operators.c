@@ -193,9 +193,11 @@ Value tirc_script_compare(Script *sc, const char *op, Value a, Value b) {
   double number;
   bool with_number = (symbolic(a) && (b.kind == VAL_EXPR || tirc_script_number(b, &number))) ||
                      (symbolic(b) && (a.kind == VAL_EXPR || tirc_script_number(a, &number)));
-  if (with_number && row->ir != OP_COUNT)
-    return tirc_script_of_expr(
-        tirc_binary(sc->c, row->ir, tirc_script_expr(sc, a), tirc_script_expr(sc, b)));
+  if (with_number && row->ir != OP_COUNT) {
+    Expr x, y;
+    tirc_script_pair(sc, a, b, &x, &y);
+    return tirc_script_of_expr(tirc_binary(sc->c, row->ir, x, y));
+  }
   if (row->test) return tirc_value_bool(row->test(sc, a, b) != row->negate);
   return tirc_value_bool(row->when >> (order(sc, op, a, b) + 1) & 1);
 }

@@ -25,6 +25,28 @@ typedef struct Row {
 } Row;
 
 static const Row prints[] = {
+    /* tensor expressions */
+    {"A = te.placeholder((4, 8), 'float16', 'A')\nprint(A, A.shape, A.dtype, A.name, A.ndim, "
+     "isinstance(A, te.Tensor))",
+     "Tensor((4, 8), \"float16\") (4, 8) float16 A 2 True\n"},
+    {"A = te.placeholder((4,), 'float16', 'A')\nB = te.compute((4,), lambda i: T.exp(A[i] * 0.5) + "
+     "1)\nprint(B)",
+     "Tensor((4,), \"float16\")\n"},
+    {"A = te.placeholder((4, 8), name='A')\nk = te.reduce_axis((0, 8), 'k')\n"
+     "B = te.compute((4,), lambda i: te.max(A[i, k], axis=k), "
+     "name='B')\nprint(te.create_prim_func([A, B]))",
+     "@T.prim_func\n"
+     "def main(A: T.Buffer((4, 8), \"float32\"), B: T.Buffer((4,), \"float32\")):\n"
+     "    T.func_attr({\"tir.noalias\": T.bool(True)})\n"
+     "    # with T.block(\"root\"):\n"
+     "    for i, k in T.grid(4, 8):\n"
+     "        with T.block(\"B\"):\n"
+     "            v_i, v_k = T.axis.remap(\"SR\", [i, k])\n"
+     "            T.reads(A[v_i, v_k])\n"
+     "            T.writes(B[v_i])\n"
+     "            with T.init():\n"
+     "                B[v_i] = T.float32(-340282346638528859811704183484516925440.0)\n"
+     "            B[v_i] = T.max(B[v_i], A[v_i, v_k])\n\n"},
     /* values and how they print */
     {"print(1, 2.5, True, None, 'a')", "1 2.5 True None a\n"},
     {"print([1, 'a', (2,), {}], (), {'k': [1]}, sep=';', end='!')",
@@ -306,7 +328,25 @@ static const ErrorRow errors[] = {
     {"import numpy as np\nnp.zeros(3)", "import", 2, 1, TIRC_STATUS_BAD},
     {"from tvm.tir.tensor_intrin.x86 import V\nsch.tensorize('B', V)", "import", 2, 20,
      TIRC_STATUS_BAD},
-    {"from tvm import te\nte.compute", "import", 2, 1, TIRC_STATUS_BAD},
+    {"from tvm import te\nte.create_schedule", "import", 2, 1, TIRC_STATUS_BAD},
+    {"A = te.placeholder((4, 8))\nA[1]", "index", 2, 1, TIRC_STATUS_BAD},
+    {"A = te.placeholder((4, 8))\nA[1, 0.5]", "type", 2, 1, TIRC_STATUS_BAD},
+    {"te.placeholder((4, -8))", "value", 1, 1, TIRC_STATUS_BAD},
+    {"te.placeholder((4,), 'float31')", "value", 1, 1, TIRC_STATUS_BAD},
+    {"te.compute((4, 4), lambda i: i)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"te.compute((4, 4), 3)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"te.compute((4,), lambda i: 'a')", "type", 1, 1, TIRC_STATUS_BAD},
+    {"te.sum(1, axis=2)", "type", 1, 1, TIRC_STATUS_BAD},
+    {"A = te.placeholder((4,), name='A')\nB = te.compute((4,), lambda i: "
+     "A[i])\nte.create_prim_func([B])",
+     "value", 3, 1, TIRC_STATUS_BAD},
+    {"A = te.placeholder((4,))\nte.create_prim_func([A, A])", "value", 2, 1, TIRC_STATUS_BAD},
+    {"te.create_prim_func([3])", "type", 1, 1, TIRC_STATUS_BAD},
+    {"te.call_prim_func(3, [])", "type", 1, 1, TIRC_STATUS_BAD},
+    {"x = 1\nfor i in range(400): x = te.compute((1,), lambda a: x) if i == 0 else "
+     "te.compute((1,), lambda a: x[a])\n"
+     "te.create_prim_func([x, x])",
+     "value", 3, 1, TIRC_STATUS_BAD},
     {"from tvm.tir.Schedule.x import y\ny", "import", 2, 1, TIRC_STATUS_BAD},
     {"from math import *", "import", 1, 1, TIRC_STATUS_BAD},
     {"import nonsense", "import", 1, 1, TIRC_STATUS_BAD},

@@ -23,7 +23,7 @@ tvm.tir.Schedule runs after `import tirc as tvm`.
 
 from . import _lib, error, ir, script, target, tir
 from ._errors import ArgumentError, ScheduleError, TVMError
-from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, parse,
+from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, operator, parse,
                       prim_func, read, structural_equal, structural_hash)
 from ._runtime import BenchmarkResult, CheckResult, Kernel, Reference, Target, build, cpu, interpret
 from ._schedule import Schedule, TensorIntrin, auto, primitives, schedule_script
@@ -39,7 +39,7 @@ __all__ = [
     "ArgumentError", "BenchmarkResult", "CheckResult", "IRModule", "Kernel", "PrimFunc", "Reference", "Schedule", "ScheduleError",
     "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
     "assert_structural_equal", "auto", "build", "cpu",
-    "difference", "error", "interpret", "ir", "ir_module", "parse", "prim_func", "primitives", "read",
+    "difference", "error", "interpret", "ir", "ir_module", "operator", "parse", "prim_func", "primitives", "read",
     "schedule_script", "script", "structural_equal", "structural_hash", "target", "tir", "tune",
     "tuned"
 ]

@@ -154,6 +154,7 @@ _CHECKED = {
     "module_read": [c_char_p, c_int, POINTER(Define), _out],
     "module_parse": [c_char_p, c_size_t, c_char_p, c_int, POINTER(Define), _out],
     "module_print": [c_void_p, _out],
+    "operator_module": [c_char_p, c_char_p, c_int, POINTER(c_char_p), _out],
     "module_alone": [c_void_p, c_char_p, c_char_p, _out],
     "module_hash": [c_void_p, _out],
     "module_compare": [c_void_p, c_void_p, _out],

@@ -164,6 +164,14 @@ def _parse(text, name, constants):
     return _lib.make("module", "module_parse", data, len(data), name.encode(), n, defines)
 
 
+def operator(name, *words, folder=None):
+    """The program that an operator of graphs is for operands of given types, as `tirc operator` prints it:
+    operator("nn.softmax", "x=n,1000:float32", "axis=-1")."""
+    array = (ctypes.c_char_p * max(len(words), 1))(*[w.encode() for w in words])
+    return IRModule._of(_lib.make("module", "operator_module", folder.encode() if folder else None, name.encode(),
+                                  len(words), array))
+
+
 def parse(text, name="<text>", **constants):
     """A program from text. Constants override those at its top: parse(text, M=128)."""
     return IRModule._of(_parse(text, name, {k: repr(v) for k, v in constants.items()}))

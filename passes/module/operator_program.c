@@ -1,0 +1,163 @@
+/* An operator at work: its function is called with tensors of the given types, and what it gives
+ * becomes a function of the program language. */
+#include "operators_internal.h"
+
+#include "ir/tree/print.h"
+
+typedef struct Making { /* within the script's limits */
+  Operators *ops;
+  const OperatorCall *call;
+  const Operator *op;
+  VEC(const Tensor *) tensors; /* the arguments', then the results */
+  Value *args, *values;        /* the call's, with tensors of their own */
+  OperatorProgram out;
+} Making;
+
+Value tirc_operator_tensor(Operators *ops, const char *name, TensorType type) {
+  return tirc_te_placeholder(ops->sc, name, type.dtype, type.ndim, type.shape);
+}
+
+/* --- the arguments ------------------------------------------------------------------------------
+ */
+
+/* Each place has a tensor of its own, so that add(x, x) is a function of two. */
+static Value own_tensors(Making *m, Value v) {
+  Script *sc = m->ops->sc;
+  const Tensor *t = tirc_te_tensor(v);
+  if (t) {
+    Buffer b = t->buffer;
+    const Value own = tirc_te_placeholder(sc, b->name, b->dtype, b->ndim, b->shape);
+    vec_push(sc->c, m->tensors, tirc_te_tensor(own));
+    return own;
+  }
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return v;
+  Value list = tirc_value_list(sc->c, v.kind, 0, NULL);
+  for (int i = 0; i < v.u.list->n; i++)
+    tirc_value_append(sc->c, list, own_tensors(m, v.u.list->at[i]));
+  return list;
+}
+
+static bool is_wide(Value v) {
+  const Tensor *t = tirc_te_tensor(v);
+  if (v.kind == VAL_EXPR) return v.u.expr->dtype.bits == 64 && tirc_dtype_is_int(v.u.expr->dtype);
+  for (int i = 0; t && i < t->buffer->ndim; i++)
+    if (t->buffer->shape[i]->dtype.bits == 64) return true;
+  for (int i = 0; (v.kind == VAL_LIST || v.kind == VAL_TUPLE) && i < v.u.list->n; i++)
+    if (is_wide(v.u.list->at[i])) return true;
+  return false;
+}
+
+static void take_arguments(Making *m) {
+  const OperatorCall *call = m->call;
+  Script *sc = m->ops->sc;
+  bool wide = false;
+  for (int i = 0; i < call->n_args; i++) wide |= is_wide(call->args[i]);
+  for (int i = 0; i < call->n_keywords; i++) wide |= is_wide(call->values[i]);
+  sc->te = (TensorScope){.wide = wide};
+  for (int i = 0; i < call->n_args; i++) m->args[i] = own_tensors(m, call->args[i]);
+  for (int i = 0; i < call->n_keywords; i++) m->values[i] = own_tensors(m, call->values[i]);
+  sc->te.wide |= !m->tensors.n; /* nothing says of which type extents are: a graph's are int64 */
+}
+
+/* What the text of the function says about its operands is checked before it runs. */
+static void check_arguments(Making *m) {
+  Script *sc = m->ops->sc;
+  for (int i = 0; i < m->op->n_params && i < m->call->n_args; i++) {
+    const OperatorParam *p = &m->op->params[i];
+    if (p->rest) return;
+    if (!p->type || strcmp(p->type, "Tensor") != 0 || tirc_te_tensor(m->args[i])) continue;
+    tirc_script_error(sc, "TypeError", NULL, "the operand %s is a tensor, not %s", p->name,
+                      tirc_script_a_type(sc, m->args[i]));
+  }
+}
+
+/* --- the results --------------------------------------------------------------------------------
+ */
+
+static bool is_among(const Making *m, const Tensor *t) {
+  for (int i = 0; i < m->tensors.n; i++)
+    if (m->tensors.at[i] == t) return true;
+  return false;
+}
+
+static void take_result(Making *m, Value v) {
+  Script *sc = m->ops->sc;
+  const Tensor *t = tirc_te_tensor(v);
+  if (!t)
+    tirc_script_error(sc, "TypeError", "return te.compute(...), or a list of tensors",
+                      "an operator gives tensors, and %s gives %s", m->op->function,
+                      tirc_script_a_type(sc, v));
+  if (!t->stage || is_among(m, t)) t = tirc_te_copy(sc, t);
+  vec_push(sc->c, m->tensors, t);
+}
+
+static void take_results(Making *m, Value v) {
+  const int n_args = m->tensors.n;
+  m->out.is_tuple = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
+  if (!m->out.is_tuple) take_result(m, v);
+  for (int i = 0; m->out.is_tuple && i < v.u.list->n; i++) take_result(m, v.u.list->at[i]);
+  const int n = m->tensors.n - n_args;
+  TensorType *results = tirc_new_array(m->ops->c, TensorType, n);
+  for (int i = 0; i < n; i++) {
+    Buffer b = m->tensors.at[n_args + i]->buffer;
+    results[i] = (TensorType){b->dtype, b->ndim, b->shape};
+  }
+  m->out.n_results = n;
+  m->out.results = results;
+}
+
+static void make(Script *sc, void *self) {
+  Making *m = self;
+  const OperatorCall *call = m->call;
+  Unknowns vars;
+  take_arguments(m);
+  check_arguments(m);
+  take_results(m, tirc_script_call(sc, m->op->callee,
+                                   &(Args){.n = call->n_args,
+                                           .at = m->args,
+                                           .n_keywords = call->n_keywords,
+                                           .names = call->keywords,
+                                           .keywords = m->values}));
+  m->out.func = tirc_te_func(sc, call->func_name ? call->func_name : m->op->function, m->tensors.n,
+                             m->tensors.at, &vars);
+  m->out.n_vars = vars.n;
+  m->out.vars = vars.at;
+}
+
+/* --- errors -------------------------------------------------------------------------------------
+ */
+
+/* R.add(Tensor((4, 5), "float32"), Tensor((3,), "float32")) */
+static const char *call_text(Making *m) {
+  Script *sc = m->ops->sc;
+  Text t = {.c = sc->c};
+  tirc_text_addf(&t, "R.%s(", m->call->name);
+  for (int i = 0; i < m->call->n_args; i++)
+    tirc_text_addf(&t, "%s%s", i ? ", " : "", tirc_script_repr(sc, m->call->args[i]));
+  for (int i = 0; i < m->call->n_keywords; i++)
+    tirc_text_addf(&t, "%s%s=%s", i || m->call->n_args ? ", " : "", m->call->keywords[i],
+                   tirc_script_repr(sc, m->call->values[i]));
+  tirc_text_add(&t, ")");
+  return t.at;
+}
+
+OperatorProgram tirc_operator_program(Operators *ops, const OperatorCall *call) {
+  Tirc *c = ops->c;
+  Making m = {.ops = ops, .call = call};
+  m.args = tirc_new_array(c, Value, call->n_args);
+  m.values = tirc_new_array(c, Value, call->n_keywords);
+  if (!(m.op = tirc_operator(ops, call->name)))
+    tirc_fail(c, (Loc){0}, "operator", tirc_operator_hint(ops, call->name),
+              "there is no operator R.%s", call->name);
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    const Loc at = tirc_script_function_loc(m.op->callee.u.object);
+    tirc_script_within_limits(ops->sc, at, make, &m);
+    TIRC_END(c, trap);
+    return m.out;
+  }
+  const Diag diag = c->diag;
+  c->diag = diag;
+  c->diag.message = tirc_format(c, "%s: %s", call_text(&m), diag.message);
+  tirc_throw(c);
+}
