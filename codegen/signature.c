@@ -1,6 +1,7 @@
 /* The parameters of a function, in the order of the binary interface. */
 #include "signature.h"
 
+#include "ir/tree/annotations.h"
 #include "ir/tree/symbols.h"
 #include "ir/tree/visit.h"
 
@@ -12,7 +13,7 @@ static bool find_handle_let(Visitor *v, Stmt s) {
 /* Whether the data of different parameters may be assumed apart: not when the program says so, and
  * not when it makes pointers of its own. */
 static bool can_restrict(const Func *f) {
-  Expr wish = tirc_attrs_get(f->attrs, "tir.noalias");
+  Expr wish = tirc_attrs_get(f->attrs, tirc_key(KEY_NOALIAS));
   if (wish && tirc_is_int(wish, 0)) return false;
   bool has_pointers = false;
   Visitor v = {.stmt = find_handle_let, .self = &has_pointers};

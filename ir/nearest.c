@@ -2,21 +2,24 @@
 
 #include <stdio.h>
 
+static int smaller(int a, int b) { return a < b ? a : b; }
+
 int tirc_name_distance(const char *a, size_t n, const char *b, size_t m) {
-  int row[TIRC_LONGEST_NAME + 1];
+  int rows[3][TIRC_LONGEST_NAME + 1]; /* of the prefixes of a: this one, and one and two shorter */
   if (n > TIRC_LONGEST_NAME || m > TIRC_LONGEST_NAME) return TIRC_LONGEST_NAME + 1;
-  for (size_t j = 0; j <= m; j++) row[j] = (int)j;
+  for (size_t j = 0; j <= m; j++) rows[0][j] = (int)j;
   for (size_t i = 1; i <= n; i++) {
-    int diagonal = row[0];
+    int *row = rows[i % 3];
+    const int *before = rows[(i + 2) % 3], *two_before = rows[(i + 1) % 3];
     row[0] = (int)i;
     for (size_t j = 1; j <= m; j++) {
-      int replace = diagonal + (a[i - 1] != b[j - 1]);
-      int other = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-      diagonal = row[j];
-      row[j] = replace < other ? replace : other;
+      const bool same = a[i - 1] == b[j - 1];
+      row[j] = smaller(smaller(before[j], row[j - 1]) + 1, before[j - 1] + !same);
+      if (i > 1 && j > 1 && !same && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = smaller(row[j], two_before[j - 2] + 1);
     }
   }
-  return row[m];
+  return rows[n % 3][m];
 }
 
 void tirc_offer_name(Nearest *best, const char *name, size_t n) {

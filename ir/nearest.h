@@ -6,8 +6,8 @@
 
 enum { TIRC_LONGEST_NAME = 40 }; /* that is compared */
 
-/* Letters to insert, delete or replace between n and m letters; more than TIRC_LONGEST_NAME where
- * one of the names is longer than that. */
+/* Letters to insert, delete, replace, or to swap with the next one, between n and m letters; more
+ * than TIRC_LONGEST_NAME where one of the names is longer than that. */
 int tirc_name_distance(const char *a, size_t n, const char *b, size_t m);
 
 /* Name after name is offered; of those that are as near the first one stays. */

@@ -7,6 +7,13 @@ static const Function *const tables[] = {
     tirc_loop_functions, tirc_opaque_functions, tirc_value_functions};
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
+const Function *tirc_reader_function(int i) {
+  for (int t = 0; t < N_TABLES; t++)
+    for (const Function *f = tables[t]; f->name; f++)
+      if (i-- == 0) return f;
+  return NULL;
+}
+
 static const Function *find_function(const char *path) {
   if (strncmp(path, "T.", 2) != 0) return NULL;
   for (int t = 0; t < N_TABLES; t++)

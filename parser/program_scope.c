@@ -108,10 +108,8 @@ static PyValue read_launch_thread(Reader *r, const Call *call) {
 }
 
 static PyValue read_unsupported(Reader *r, const Call *call) {
-  static const char *const hints[] = {"T.alloc_buffer makes a buffer in a block",
-                                      "give the constants as a parameter"};
-  READ_FAIL(r, call->node, "unsupported", hints[call->function->detail], "%s is not supported",
-            call->name);
+  READ_FAIL(r, call->node, "unsupported", "T.alloc_buffer makes a buffer in a block",
+            "%s is not supported", call->name);
 }
 
 Stmt tirc_wrap(Reader *r, const Scoping *s, Stmt body) {
@@ -139,6 +137,5 @@ const Function tirc_scope_functions[] = {
     {"env_thread", "thread_tag dtype?", IN_VALUE, read_env_thread, 0},
     {"launch_thread", "thread extent", IN_SCOPE, read_launch_thread, 0},
     {"realize", "*", IN_SCOPE, read_unsupported, 0},
-    {"allocate_const", "*", IN_SCOPE, read_unsupported, 1},
     {NULL, NULL, 0, NULL, 0},
 };

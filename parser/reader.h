@@ -209,6 +209,7 @@ void tirc_bind_call(Reader *r, const Syn *node, const char *name, const char *si
 /* A call of a T.* function, wherever `where` allows it. */
 PyValue tirc_read_call(Reader *r, const Syn *node, int where);
 const Function *tirc_called_function(Reader *r, const Syn *node, const char **path); /* or NULL */
+const Function *tirc_reader_function(int i); /* of all that there are; NULL behind the last */
 
 /* --- program_value.c: constants -----------------------------------------------------------------
  */

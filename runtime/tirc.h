@@ -1125,6 +1125,35 @@ typedef struct tirc_definition_info {
 } tirc_definition_info;
 TIRC_API bool tirc_definition_table(int i, tirc_definition_info *out);
 TIRC_API bool tirc_pass_table(int i, const char **name, const char **help);
+/* The language of programs: what is said of several T.* functions at once, in the order to read it
+ * in, under topics. types: of the arguments and of what a call gives, as text. */
+typedef struct tirc_function_info {
+  const char *topic, *types, *help;
+} tirc_function_info;
+TIRC_API bool tirc_function_table(int i, tirc_function_info *out);
+/* Function k of row i: its name after "T.", and the names of its arguments with spaces between
+ * them,
+ * `?` behind those that can be left out, `*` for any number. */
+TIRC_API bool tirc_function_name(int i, int k, const char **name, const char **arguments);
+/* The keys of annotations that something reads: of which statements ("loop", "block, attr"), what
+ * values they have, and what they do. */
+typedef struct tirc_annotation_info {
+  const char *key, *where, *value, *help;
+} tirc_annotation_info;
+TIRC_API bool tirc_annotation_table(int i, tirc_annotation_info *out);
+/* What scripts have beside the primitives: functions (owner NULL), methods and attributes of types,
+ * members of modules (`math`, `tir`), exceptions. */
+typedef enum tirc_script_kind {
+  TIRC_SCRIPT_FUNCTION,
+  TIRC_SCRIPT_METHOD,
+  TIRC_SCRIPT_ATTRIBUTE,
+  TIRC_SCRIPT_EXCEPTION
+} tirc_script_kind;
+typedef struct tirc_script_info {
+  tirc_script_kind kind;
+  const char *owner, *name;
+} tirc_script_info;
+TIRC_API bool tirc_script_table(int i, tirc_script_info *out);
 /* The processors that code can be made for. Caches are those of one core, in bytes; 0: none, or
  * unknown. */
 typedef struct tirc_target_info {

@@ -198,10 +198,11 @@ int copy_back(const Options *o, const tirc_module *plain, const tirc_module *sch
               const tirc_argument *from, tirc_argument *to);
 void free_arguments(int n, tirc_argument *args);
 
-/* cmd_explain.c: an error code, primitive, term or pass; false when there is none of the name */
+/* cmd_explain.c: an error code, primitive, term, pass or word of the language; false when there is
+ * none of the name */
 bool explain_name(const char *name, int *status);
-/* The first argument explained, or what is wrong with it; `command`: it could have been one. */
-int explain_or_command(const Options *o, bool command);
+/* The first argument explained, a command by its help, or what is wrong with it. */
+int explain_or_command(const Options *o);
 /* The definitions that an error's code is about. */
 void explain_terms(const char *code);
 /* Other words for terms, one after the other; false behind the last. */
@@ -223,6 +224,15 @@ void print_nest(const char *text);
 /* explain_case.c: what raises an error, what would go wrong, and the fix; the exit status is that
  * of examples that do not hold. */
 int explain_case(const char *code);
+/* language.c: the reference of programs and scripts, in one of these forms */
+typedef enum LanguageSheet { LANGUAGE_TEXT, LANGUAGE_MARKDOWN, LANGUAGE_MANUAL } LanguageSheet;
+void print_language(LanguageSheet how);
+/* "language" itself, a T. function or the key of an annotation; false when it is none. */
+bool explain_language(const char *wanted);
+void each_language_name(void (*use)(void *self, const char *name), void *self);
+/* manual.c: text for roff; roff_line ends the line. */
+void roff_text(const char *text);
+void roff_line(const char *text);
 /* "split(loop, factors, preserve_unit_iters=True)" of primitive number i. */
 void print_signature(int i);
 

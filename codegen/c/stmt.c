@@ -1,5 +1,6 @@
 /* Statements, and how lines get onto the page. */
 #include "gen.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/int_op.h"
 
 #include <stdarg.h>
@@ -145,7 +146,7 @@ static const char *end_of(CGen *g, const For *loop, const char **min) {
 
 static const char *schedule_of(CGen *g, Stmt s) {
   int64_t n = 0, extent;
-  Expr wish = tirc_attrs_get(s->u.loop.annotations, "parallel_chunks");
+  Expr wish = tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_PARALLEL_CHUNKS));
   if (!wish || !tirc_const_int(wish, &n)) return "static";
   if (!tirc_const_int(s->u.loop.extent, &extent)) return "guided";
   return tirc_format(g->c, "guided, %lld", (long long)(extent > n ? (extent + n - 1) / n : 1));

@@ -12,6 +12,7 @@
  * Two functions, because what is loaded from a closure cannot be noalias, but parameters can. A
  * parallel loop inside of a task runs serially. */
 #include "gen.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/int_op.h"
 
 typedef struct Capture {
@@ -163,7 +164,7 @@ static LLVMValueRef frame_closure(Gen *g, const Task *t) {
 
 static int64_t chunks_of(const For *loop) {
   int64_t n = 0;
-  Expr wish = tirc_attrs_get(loop->annotations, "parallel_chunks");
+  Expr wish = tirc_attrs_get(loop->annotations, tirc_key(KEY_PARALLEL_CHUNKS));
   return wish && tirc_const_int(wish, &n) ? n : 0;
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "arith.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 
@@ -324,7 +325,7 @@ static bool equal_stmt(Equal *q, Stmt a, Stmt b) {
  * -------------------------------------------------------------------------------- */
 
 static Attrs compared_attrs(Tirc *c, const Func *f) {
-  return tirc_attrs_remove(c, f->attrs, "global_symbol");
+  return tirc_attrs_remove(c, f->attrs, tirc_key(KEY_GLOBAL_SYMBOL));
 }
 
 static bool equal_func(Equal *q, const Func *a, const Func *b) {

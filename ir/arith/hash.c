@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "arith.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/visit.h"
 
 enum { POINTS = 4 };
@@ -403,7 +404,7 @@ static uint64_t of_func(Hash *h, const Func *f) {
   }
   for (int i = 0; i < f->n_params; i++)
     if (f->buffers && f->buffers[i]) define_buffer(h, f->buffers[i]);
-  add_attrs(h, f->attrs, "global_symbol");
+  add_attrs(h, f->attrs, tirc_key(KEY_GLOBAL_SYMBOL));
   add_stmt(h, f->body);
   return h->sum;
 }

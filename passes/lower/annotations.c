@@ -27,25 +27,25 @@ static bool is_positive(Expr wish) {
 }
 
 static const struct {
-  const char *key;
+  AnnotationKey key;
   bool (*is_right)(Expr wish);
   const char *what, *hint;
 } rows[] = {
-    {"software_prefetch", is_prefetch,
+    {KEY_SOFTWARE_PREFETCH, is_prefetch,
      "no dict from buffer names to distances d or [d, loops outward]",
      "annotate(loop, \"software_prefetch\", {\"B\": 8}) fetches what the loop touches of B 8 "
      "iterations later"},
-    {"parallel_chunks", is_positive, "no positive number of pieces",
+    {KEY_PARALLEL_CHUNKS, is_positive, "no positive number of pieces",
      "annotate(loop, \"parallel_chunks\", 8) makes 8 of them"},
 };
 
 static bool check_loop(Visitor *v, Stmt s) {
   Tirc *c = v->self;
   for (size_t i = 0; s->kind == STMT_FOR && i < sizeof rows / sizeof *rows; i++) {
-    Expr wish = tirc_attrs_get(s->u.loop.annotations, rows[i].key);
+    Expr wish = tirc_attrs_get(s->u.loop.annotations, tirc_key(rows[i].key));
     if (wish && !rows[i].is_right(wish))
       tirc_fail(c, tirc_place_of(s), "lower", rows[i].hint,
-                "the annotation %s of the loop %s is %s", rows[i].key, s->u.loop.var->u.s,
+                "the annotation %s of the loop %s is %s", tirc_key(rows[i].key), s->u.loop.var->u.s,
                 rows[i].what);
   }
   return true;

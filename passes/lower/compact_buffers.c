@@ -33,7 +33,7 @@ typedef struct Align {
 
 /* The annotation is a list of (index of the written buffer, axis, factor, offset). */
 static void read_alignment(Tirc *c, State *s, const Block *b) {
-  Expr list = tirc_attrs_get(b->annotations, "buffer_dim_align");
+  Expr list = tirc_attrs_get(b->annotations, tirc_key(KEY_BUFFER_DIM_ALIGN));
   for (int i = 0; list && i < list->n; i++) {
     Expr item = list->args[i];
     int64_t v[4];
@@ -172,7 +172,7 @@ static Stmt rewrite_block(Mutator *m, Stmt stmt) {
   b.matches = matches;
   b.reads = shift_regions(m, b.n_reads, b.reads);
   b.writes = shift_regions(m, b.n_writes, b.writes);
-  b.annotations = tirc_attrs_remove(c, b.annotations, "buffer_dim_align");
+  b.annotations = tirc_attrs_remove(c, b.annotations, tirc_key(KEY_BUFFER_DIM_ALIGN));
   b.predicate = tirc_mutate_expr(m, b.predicate);
   b.body = tirc_mutate_stmt(m, b.body);
   return tirc_block(c, &b);

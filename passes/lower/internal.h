@@ -3,6 +3,7 @@
 #define TIRC_LOWER_INTERNAL_H
 
 #include "ir/arith/arith.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/visit.h"
 #include "lower.h"
 

@@ -142,7 +142,7 @@ static int64_t size_of(Stmt s) {
 static Stmt visit(Mutator *m, Stmt s);
 
 static bool wants_prefetch(Visitor *v, Stmt s) {
-  if (s->kind == STMT_FOR && tirc_attrs_get(s->u.loop.annotations, "software_prefetch"))
+  if (s->kind == STMT_FOR && tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_SOFTWARE_PREFETCH)))
     *(bool *)v->self = true;
   return !*(bool *)v->self;
 }

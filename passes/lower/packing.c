@@ -17,10 +17,10 @@
 #include "ir/arith/access.h"
 #include "ir/tree/visit.h"
 
-static const char MARK[] = "meta_schedule.layout_rewrite_preproc", FREE[] = "layout_free_buffers";
-
 static bool is_marked(Stmt s) {
-  Expr mark = s->kind == STMT_BLOCK ? tirc_attrs_get(s->u.block.annotations, MARK) : NULL;
+  Expr mark = s->kind == STMT_BLOCK
+                  ? tirc_attrs_get(s->u.block.annotations, tirc_key(KEY_LAYOUT_PREPROC))
+                  : NULL;
   int64_t value;
   return mark && (!tirc_const_int(mark, &value) || value != 0);
 }
@@ -66,8 +66,8 @@ _Noreturn static void refuse(Tirc *c, Stmt block, const char *why, const char *h
 }
 
 static bool is_free(const Func *f, int parameter) {
-  Expr lists[2] = {tirc_attrs_get(f->attrs, FREE),
-                   tirc_attrs_get(f->body->u.block.annotations, FREE)};
+  Expr lists[2] = {tirc_attrs_get(f->attrs, tirc_key(KEY_LAYOUT_FREE)),
+                   tirc_attrs_get(f->body->u.block.annotations, tirc_key(KEY_LAYOUT_FREE))};
   for (int l = 0; l < 2; l++)
     for (int i = 0; lists[l] && i < lists[l]->n; i++)
       if (tirc_is_int(lists[l]->args[i], parameter)) return true;
@@ -96,7 +96,7 @@ static const Func *packing_function(Tirc *c, const Func *f, int parameter, Stmt 
   to->params = params;
   to->buffers = buffers;
   to->relayouts = NULL;
-  to->attrs = tirc_attrs_remove(c, f->attrs, FREE);
+  to->attrs = tirc_attrs_remove(c, f->attrs, tirc_key(KEY_LAYOUT_FREE));
   Block root = f->body->u.block;
   root.id = 0;
   root.n_reads = root.n_writes = root.n_allocs = 0;
@@ -151,7 +151,8 @@ static const Func *split_one(Tirc *c, const Func *f, const Func **pack) {
     refuse(c, block,
            tirc_format(c, "the layout of parameter %d, %s, is not free", parameter,
                        f->buffers[parameter]->name),
-           tirc_format(c, "sch.annotate(sch.get_block(\"root\"), \"%s\", [%d])", FREE, parameter));
+           tirc_format(c, "sch.annotate(sch.get_block(\"root\"), \"%s\", [%d])",
+                       tirc_key(KEY_LAYOUT_FREE), parameter));
   const Func *rest = packed_function(c, f, parameter, nest, packed);
   if (uses(rest->body, f->buffers[parameter]))
     refuse(c, block, tirc_format(c, "%s is read elsewhere, too", f->buffers[parameter]->name),

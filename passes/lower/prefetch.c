@@ -413,14 +413,14 @@ static Stmt visit(Mutator *m, Stmt s) {
   vec_push(p->c, p->main, main_part(p, s));
   tirc_bind_range(p->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
   vec_push(p->c, p->loops, s);
-  Expr wish = tirc_attrs_get(s->u.loop.annotations, "software_prefetch");
+  Expr wish = tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_SOFTWARE_PREFETCH));
   Stmt outer = p->siblings;
   p->siblings = NULL;
   Stmt result = tirc_mutate_stmt_children(m, s);
   p->siblings = outer;
   if (s->u.loop.annotations.n > 0) {
     For loop = result->u.loop;
-    loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "software_prefetch");
+    loop.annotations = tirc_attrs_remove(p->c, loop.annotations, tirc_key(KEY_SOFTWARE_PREFETCH));
     loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "partition_min");
     loop.annotations = tirc_attrs_remove(p->c, loop.annotations, "partition_extent");
     if (wish) loop.body = annotated(p, wish, loop.body);

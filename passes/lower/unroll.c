@@ -34,15 +34,15 @@ static Stmt write_out(Tirc *c, const For *loop, int64_t n) {
 }
 
 static Attrs without_pragmas(Tirc *c, Attrs a) {
-  a = tirc_attrs_remove(c, a, "pragma_auto_unroll_max_step");
-  return tirc_attrs_remove(c, a, "pragma_unroll_explicit");
+  a = tirc_attrs_remove(c, a, tirc_key(KEY_UNROLL_MAX_STEP));
+  return tirc_attrs_remove(c, a, tirc_key(KEY_UNROLL_EXPLICIT));
 }
 
 static void read_pragma(Unroll *u, const char *key, Expr value) {
   int64_t v;
   if (!value || !tirc_const_int(value, &v)) return;
-  if (strcmp(key, "pragma_auto_unroll_max_step") == 0) u->max_step = v;
-  if (strcmp(key, "pragma_unroll_explicit") == 0) u->is_explicit = v != 0;
+  if (strcmp(key, tirc_key(KEY_UNROLL_MAX_STEP)) == 0) u->max_step = v;
+  if (strcmp(key, tirc_key(KEY_UNROLL_EXPLICIT)) == 0) u->is_explicit = v != 0;
 }
 
 /* The loop whose body has been rewritten. */
@@ -121,8 +121,8 @@ static Stmt unroll_stmt(Mutator *m, Stmt s) {
   case STMT_FOR: {
     Attrs a = s->u.loop.annotations;
     for (int i = 0; i < a.n; i++) read_pragma(u, a.at[i].key, a.at[i].value);
-    bool had_pragma = tirc_attrs_get(a, "pragma_auto_unroll_max_step") ||
-                      tirc_attrs_get(a, "pragma_unroll_explicit");
+    bool had_pragma = tirc_attrs_get(a, tirc_key(KEY_UNROLL_MAX_STEP)) ||
+                      tirc_attrs_get(a, tirc_key(KEY_UNROLL_EXPLICIT));
     s = tirc_mutate_stmt_children(m, s);
     if (had_pragma) {
       For bare = s->u.loop;
@@ -134,8 +134,8 @@ static Stmt unroll_stmt(Mutator *m, Stmt s) {
   }
   case STMT_ATTR: {
     read_pragma(u, s->u.attr.key, s->u.attr.value);
-    bool is_ours = strcmp(s->u.attr.key, "pragma_auto_unroll_max_step") == 0 ||
-                   strcmp(s->u.attr.key, "pragma_unroll_explicit") == 0;
+    bool is_ours = strcmp(s->u.attr.key, tirc_key(KEY_UNROLL_MAX_STEP)) == 0 ||
+                   strcmp(s->u.attr.key, tirc_key(KEY_UNROLL_EXPLICIT)) == 0;
     s = is_ours ? tirc_mutate_stmt(m, s->u.attr.body) : tirc_mutate_stmt_children(m, s);
     break;
   }

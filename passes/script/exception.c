@@ -38,6 +38,10 @@ const ExceptionClass *tirc_script_exception_class(const char *name) {
   return NULL;
 }
 
+const ExceptionClass *tirc_script_exception_row(int i) {
+  return i >= 0 && i < N_CLASSES ? &classes[i] : NULL;
+}
+
 bool tirc_script_is_subclass(const ExceptionClass *class, const char *name) {
   for (; class; class = class->parent ? tirc_script_exception_class(class->parent) : NULL) {
     if (!strcmp(class->name, name)) return true;

@@ -240,7 +240,9 @@ bool tirc_script_equal_srefs(Value a, Value b);
 extern const NativeRow tirc_script_sref_methods[];
 extern const AttributeRow tirc_script_sref_attributes[]; /* ends with name NULL */
 
-/* objects.c */
+/* objects.c: of all types; NULL behind the last */
+const NativeRow *tirc_script_method_row(int i);
+const AttributeRow *tirc_script_attribute_row(int i);
 Value tirc_script_object(const char *type, const void *object);
 Value tirc_script_attribute(Script *sc, Value v, const char *name);
 const char *tirc_script_type_name(Value v); /* finer than tirc_value_type_name: IntImm, Var ... */
@@ -280,6 +282,7 @@ extern const NativeRow tirc_script_intrin_rows[];
 
 /* exception.c */
 const ExceptionClass *tirc_script_exception_class(const char *name); /* NULL: no such one */
+const ExceptionClass *tirc_script_exception_row(int i);              /* NULL behind the last */
 bool tirc_script_is_subclass(const ExceptionClass *class, const char *name);
 Value tirc_script_exception(Script *sc, const Diag *diag);
 Value tirc_script_new_exception(Script *sc, const ExceptionClass *class, const Args *a);

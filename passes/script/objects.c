@@ -65,6 +65,20 @@ static const AttributeRow *const attribute_tables[] = {
 };
 enum { N_ATTRIBUTE_TABLES = sizeof attribute_tables / sizeof *attribute_tables };
 
+const NativeRow *tirc_script_method_row(int i) {
+  for (int t = 0; t < N_METHOD_TABLES; t++)
+    for (const NativeRow *row = method_tables[t]; row->name; row++)
+      if (i-- == 0) return row;
+  return NULL;
+}
+
+const AttributeRow *tirc_script_attribute_row(int i) {
+  for (int t = 0; t < N_ATTRIBUTE_TABLES; t++)
+    for (const AttributeRow *row = attribute_tables[t]; row->name; row++)
+      if (i-- == 0) return row;
+  return NULL;
+}
+
 /* The types whose rows a value has: its own, and for expressions "PrimExpr" besides. */
 static bool has_rows_of(Value v, const char *type) {
   if (!strcmp(type, tirc_script_type_name(v))) return true;

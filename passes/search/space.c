@@ -1,5 +1,6 @@
 #include "space.h"
 
+#include "ir/tree/annotations.h"
 #include "passes/record/trace.h"
 #include "passes/rules/rules.h"
 #include "passes/schedule/shape/shape.h"
@@ -8,7 +9,6 @@
 
 #define LIBRARY "cpu_space"
 #define BLOCKS "blocks" /* the way of the block rules */
-#define ANNOTATION "schedule_rule"
 #define DECLINED "declined"
 enum { TRIES = 4 }; /* of a way that draws: what it declines or fails at, it may not with others */
 
@@ -121,7 +121,8 @@ static bool call_rule(Run *r, const Rule *rule, Value about) {
 
 /* The rule that a block names, or NULL. */
 static const char *named_rule(const SRef *r) {
-  const Expr e = r ? tirc_attrs_get(tirc_block_of(r)->annotations, ANNOTATION) : NULL;
+  const Expr e =
+      r ? tirc_attrs_get(tirc_block_of(r)->annotations, tirc_key(KEY_SCHEDULE_RULE)) : NULL;
   return e && e->op == OP_STRING ? e->u.s : NULL;
 }
 

@@ -4,6 +4,7 @@
 #include "codegen/access.h"
 #include "codegen/llvm/llvm.h"
 #include "ir/stack.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/visit.h"
 #include "passes/lower/extents.h"
 #include "passes/lower/lower.h"
@@ -395,7 +396,7 @@ static bool overlap(const Tensor *a, const Tensor *b) {
 
 /* Compiled code takes it for granted that what it writes is nobody else's. */
 static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument *args) {
-  Expr wish = tirc_attrs_get(k->func->attrs, "tir.noalias");
+  Expr wish = tirc_attrs_get(k->func->attrs, tirc_key(KEY_NOALIAS));
   if (wish && tirc_is_int(wish, 0)) return;
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {

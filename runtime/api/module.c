@@ -8,6 +8,7 @@
 #include "codegen/symbols.h"
 #include "ir/arith/equal.h"
 #include "ir/arith/hash.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"
 #include "parser/program.h"
@@ -39,7 +40,7 @@ void tirc_module_free(tirc_module *m) {
 }
 
 static bool has_symbol(const Func *f, const char *name) {
-  Expr symbol = tirc_attrs_get(f->attrs, "global_symbol");
+  Expr symbol = tirc_attrs_get(f->attrs, tirc_key(KEY_GLOBAL_SYMBOL));
   return symbol && symbol->op == OP_STRING && strcmp(symbol->u.s, name) == 0;
 }
 
@@ -123,8 +124,9 @@ static void alone(Tirc *c, void *self) {
   Alone *p = self;
   tirc_context_depend(c, p->from->c);
   Func *f = tirc_copy(c, tirc_api_func(c, p->from->m, p->func, NULL), 1);
-  if (!tirc_attrs_get(f->attrs, "global_symbol") && !tirc_attrs_get(f->attrs, "tirc.private"))
-    f->attrs = tirc_attrs_set(c, f->attrs, "global_symbol", tirc_string(c, f->name));
+  if (!tirc_attrs_get(f->attrs, tirc_key(KEY_GLOBAL_SYMBOL)) &&
+      !tirc_attrs_get(f->attrs, "tirc.private"))
+    f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_GLOBAL_SYMBOL), tirc_string(c, f->name));
   f->name = tirc_strdup(c, p->name);
   const Func **only = tirc_new(c, const Func *);
   *only = f;

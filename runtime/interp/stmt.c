@@ -2,6 +2,7 @@
  * All loops run in order, whatever their kind. */
 #include "code.h"
 
+#include "ir/tree/annotations.h"
 #include "ir/tree/int_op.h"
 #include "ir/tree/print.h"
 
@@ -297,7 +298,8 @@ static void compile_eval(Compiler *k, Step *s) {
 static void run_body(Run *run, const Step *s) { run_step(run, s->u.other.body); }
 static void compile_attr(Compiler *k, Step *s) {
   const char *key = s->stmt->u.attr.key;
-  if (strcmp(key, "thread_extent") == 0 || strcmp(key, "virtual_thread") == 0)
+  if (strcmp(key, tirc_key(KEY_THREAD_EXTENT)) == 0 ||
+      strcmp(key, tirc_key(KEY_VIRTUAL_THREAD)) == 0)
     tirc_fail(k->t, k->loc, "unsupported", "use a loop with T.thread_binding",
               "the reference interpreter does not run T.attr(..., \"%s\", ...)", key);
   s->u.other.body = tirc_compile_stmt(k, s->stmt->u.attr.body);

@@ -166,6 +166,8 @@ static void list_all(void) {
   free(terms);
   puts("\nLowering passes, in order:");
   for (int i = 0; tirc_pass_table(i, &name, &help); i++) print_row(name, help);
+  puts("\nThe language of programs and scripts: `tirc explain language`; `tirc explain T.exp` a "
+       "function of it.");
   puts("\n`tirc explain NAME` says more of each.");
 }
 
@@ -185,7 +187,8 @@ static bool explain_plural(const char *name) {
 
 bool explain_name(const char *name, int *status) {
   return explain_primitive(name) || explain_error(name, status) || explain_definition(name) ||
-         explain_pass(name) || explain_other(name, status) || explain_plural(name);
+         explain_pass(name) || explain_other(name, status) || explain_language(name) ||
+         explain_plural(name);
 }
 
 /* --- words that are no names
@@ -231,10 +234,13 @@ static void offer_similar(Similar *s, const char *dashes, const char *name) {
   snprintf(s->hint + used, sizeof s->hint - used, "%s%s", s->n++ ? ", " : "did you mean ", quoted);
 }
 
+static void offer_similar_name(void *s, const char *name) { offer_similar(s, "", name); }
+
 /* "did you mean 'a', 'b' or 'c'?", or NULL */
 static const char *names_with(Similar *s) {
   const char *name;
   for (int i = 0; (name = explained_name(i)); i++) offer_similar(s, "", name);
+  each_language_name(offer_similar_name, s);
   const OptionRow *o;
   const int n_names = s->n;
   for (int i = 0; (o = option_row(i)); i++) offer_similar(s, "--", o->name);
@@ -251,19 +257,30 @@ static const char *names_with(Similar *s) {
   return s->hint;
 }
 
-int explain_or_command(const Options *o, bool command) {
+static void offer_name(void *best, const char *name) { tirc_offer_name(best, name, strlen(name)); }
+
+int explain_or_command(const Options *o) {
   const char *what = o->args.at[0], *name;
   int status = DONE;
   if (explain_name(what, &status)) return status;
+  const Command *c = find_command(what);
+  if (c) {
+    print_command_help(c, stdout);
+    return DONE;
+  }
+  const bool is_function = strncmp(what, "T.", 2) == 0;
+  const char *word = is_function ? what + 2 : what;
   Nearest best = {.wanted = what, .n_wanted = strlen(what)};
+  Nearest of_language = {.wanted = word, .n_wanted = strlen(word)};
   Similar similar = {.word = what};
-  if (command) offer_command_names(&best);
-  for (int i = 0; (name = explained_name(i)); i++) tirc_offer_name(&best, name, strlen(name));
+  offer_command_names(&best);
+  for (int i = 0; (name = explained_name(i)); i++) offer_name(&best, name);
+  each_language_name(offer_name, &of_language);
   const char *hint = tirc_suggest_name(&best, "", NULL);
   if (!hint) hint = names_with(&similar);
+  if (!hint) hint = tirc_suggest_name(&of_language, is_function ? "T." : "", NULL);
   return complain(o, hint ? hint : "`tirc explain` lists all",
-                  "there is no %serror code, primitive, term or pass '%s'",
-                  command ? "command, " : "", what);
+                  "there is no command, error code, primitive, term, function or pass '%s'", what);
 }
 
 int cmd_explain(Options *o) {
@@ -275,5 +292,12 @@ int cmd_explain(Options *o) {
     list_all();
     return DONE;
   }
-  return explain_or_command(o, false);
+  if (o->markdown) {
+    if (!same_name(o->args.at[0], "language"))
+      return complain(o, "`tirc explain language --markdown`",
+                      "only the language is written as Markdown");
+    print_language(LANGUAGE_MARKDOWN);
+    return DONE;
+  }
+  return explain_or_command(o);
 }

@@ -12,7 +12,7 @@ int cmd_help(Options *o) {
     return DONE;
   }
   const Command *c = find_command(o->args.at[0]);
-  if (!c) return explain_or_command(o, true);
+  if (!c) return explain_or_command(o);
   print_command_help(c, stdout);
   return DONE;
 }

@@ -1,12 +1,12 @@
 /* Manual pages, from the tables that help is printed from: tirc(1), one for each command, and
- * tirc-primitives(7) and tirc-errors(7). */
+ * tirc-primitives(7), tirc-language(7) and tirc-errors(7). */
 #include "ir/ascii.h"
 #include "tools/tool.h"
 
 #include <string.h>
 
 /* Text for roff: hyphens that are typed as such, no line that a dot or quote makes a request. */
-static void roff(const char *text) {
+void roff_text(const char *text) {
   bool start = true;
   for (; *text; text++) {
     if (start && (*text == '.' || *text == '\'')) fputs("\\&", stdout);
@@ -23,8 +23,8 @@ static void roff(const char *text) {
   }
 }
 
-static void line(const char *text) {
-  roff(text);
+void roff_line(const char *text) {
+  roff_text(text);
   putchar('\n');
 }
 
@@ -40,24 +40,24 @@ static void heading(const char *page, int section, const char *summary) {
   printf(".TH ");
   upper(page);
   printf(" %d \"\" \"tirc %s\"\n.SH NAME\n", section, tirc_version());
-  roff(page);
+  roff_text(page);
   printf(" \\- ");
-  line(summary);
+  roff_line(summary);
 }
 
 static void print_option(const OptionRow *o) {
   puts(".TP");
   if (o->letter) printf("\\fB\\-%c\\fR, ", o->letter);
   printf("\\fB\\-\\-");
-  roff(o->name);
+  roff_text(o->name);
   printf("\\fR");
   if (o->argument) {
     printf("%s=\\fI", o->optional ? "[" : "");
-    roff(o->argument);
+    roff_text(o->argument);
     printf("\\fR%s", o->optional ? "]" : "");
   }
   putchar('\n');
-  line(o->help);
+  roff_line(o->help);
 }
 
 static void print_examples(const char *const (*examples)[2], int n) {
@@ -65,9 +65,9 @@ static void print_examples(const char *const (*examples)[2], int n) {
   for (int i = 0; i < n; i++) {
     puts(".TP");
     printf("\\fB");
-    roff(examples[i][0]);
+    roff_text(examples[i][0]);
     puts("\\fR");
-    line(examples[i][1]);
+    roff_line(examples[i][1]);
   }
 }
 
@@ -84,10 +84,10 @@ static void command_page(const Command *c) {
   snprintf(page, sizeof page, "tirc-%s", c->name);
   heading(page, 1, c->summary);
   printf(".SH SYNOPSIS\n\\fBtirc %s\\fR [\\fIOPTION\\fR]... ", c->name);
-  line(c->synopsis);
+  roff_line(c->synopsis);
   if (*c->details) {
     puts(".SH DESCRIPTION");
-    line(c->details);
+    roff_line(c->details);
   }
   puts(".SH OPTIONS");
   const OptionRow *o;
@@ -95,7 +95,8 @@ static void command_page(const Command *c) {
     if (takes_option(c, o)) print_option(o);
   print_examples((const char *const(*)[2])c->examples, 2);
   print_status();
-  puts(".SH SEE ALSO\n.BR tirc (1),\n.BR tirc\\-primitives (7),\n.BR tirc\\-errors (7)");
+  puts(".SH SEE ALSO\n.BR tirc (1),\n.BR tirc\\-primitives (7),\n.BR tirc\\-language (7),\n.BR "
+       "tirc\\-errors (7)");
 }
 
 static void main_page(void) {
@@ -107,9 +108,9 @@ static void main_page(void) {
        ".SH COMMANDS");
   for (int i = 0; i < n_commands; i++) {
     printf(".TP\n\\fB%s\\fR \\fI", commands[i].name);
-    roff(commands[i].synopsis);
+    roff_text(commands[i].synopsis);
     puts("\\fR");
-    line(commands[i].summary);
+    roff_line(commands[i].summary);
   }
   print_status();
   puts(
@@ -134,7 +135,7 @@ static void print_parameters(int i, const tirc_primitive_doc *d) {
   const char *name, *value;
   for (int k = 0; d->params[k] && tirc_primitive_param(i, k, &name, &value); k++) {
     printf(".RS\n.TP\n\\fI%s\\fR\n", name);
-    line(d->params[k]);
+    roff_line(d->params[k]);
     puts(".RE");
   }
 }
@@ -150,17 +151,17 @@ static void primitives_page(void) {
     printf(".TP\n.B sch.");
     print_signature(i);
     putchar('\n');
-    line(p.help);
+    roff_line(p.help);
     if (!tirc_primitive_documentation(i, &d)) continue;
     print_parameters(i, &d);
     for (int k = 0; d.needs[k]; k++) {
       printf(".RS\n.IP \\(bu 2\n");
-      line(d.needs[k]);
+      roff_line(d.needs[k]);
       puts(".RE");
     }
     for (int k = 0; d.errors[k] >= 0 && tirc_error_table(d.errors[k], &e); k++) {
       printf("%s", k ? ", " : ".RS\n.PP\nErrors: ");
-      roff(e.code);
+      roff_text(e.code);
       if (d.errors[k + 1] < 0) puts("\n.RE");
     }
   }
@@ -175,23 +176,31 @@ static void errors_page(void) {
   for (int i = 0; tirc_error_table(i, &e); i++) {
     puts(".TP");
     printf("\\fB");
-    roff(e.code);
+    roff_text(e.code);
     puts("\\fR");
-    line(e.title);
+    roff_line(e.title);
     if (!*e.hint) continue;
     puts(".br");
     printf("What to do: ");
-    line(e.hint);
+    roff_line(e.hint);
   }
   puts(".SH TERMS");
   for (int i = 0; tirc_definition_table(i, &d); i++) {
     puts(".TP");
     printf("\\fB");
-    roff(d.name);
+    roff_text(d.name);
     puts("\\fR");
-    line(d.text);
+    roff_line(d.text);
   }
   puts(".SH SEE ALSO\n.BR tirc (1),\n.BR tirc\\-primitives (7)");
+}
+
+static void language_page(void) {
+  heading("tirc-language", 7, "the language of programs and schedule scripts");
+  puts(".SH DESCRIPTION\nBoth are subsets of Python. Methods of a schedule are in "
+       "tirc\\-primitives(7).");
+  print_language(LANGUAGE_MANUAL);
+  puts(".SH SEE ALSO\n.BR tirc (1),\n.BR tirc\\-primitives (7),\n.BR tirc\\-errors (7)");
 }
 
 static const struct {
@@ -200,6 +209,7 @@ static const struct {
   void (*print)(void);
 } pages[] = {{"tirc", 1, main_page},
              {"tirc-primitives", 7, primitives_page},
+             {"tirc-language", 7, language_page},
              {"tirc-errors", 7, errors_page}};
 enum { N_PAGES = sizeof pages / sizeof *pages };
 

@@ -12,6 +12,7 @@
  * where analysis finds none or too large a one.
  *
  * Errors: buffer-type, region-index, buffer-index, region-rank, buffer-not-found. */
+#include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 #include "passes/schedule/shape/shape.h"
 
@@ -129,6 +130,6 @@ void tirc_prim_annotate_buffer_access(Sched *s, const Value *args, Value *result
     while (regions[at].buffer != buffer) at++;
   regions[at] = region_of(s, block, buffer, args[3]);
   to.annotations =
-      with_index(s, to.annotations, write ? "explicit_write_region" : "explicit_read_region", at);
+      with_index(s, to.annotations, tirc_key(write ? KEY_EXPLICIT_WRITE : KEY_EXPLICIT_READ), at);
   set_regions(s, block, &to, write, n, regions);
 }

@@ -22,6 +22,7 @@
 #include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/state.h"
 
+#include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 
 #include "ir/arith/access.h"
@@ -460,18 +461,18 @@ static Stmt make_copy(AutoCopy *k) {
   Stmt body = tirc_store(c, to, n, at, tirc_load(c, from, n, at));
   for (int i = n; i-- > 0;) body = tirc_for_serial(c, loops[i], dims[i].extent, body);
   Region read = {from, dims}, write = {to, dims};
-  return tirc_block(
-      c, &(Block){.name = k->cache->name,
-                  .n_iters = ci.iters.n,
-                  .iters = ci.iters.at,
-                  .iter_values = ci.values.at,
-                  .predicate = tirc_bool(c, true),
-                  .n_reads = 1,
-                  .reads = &read,
-                  .n_writes = 1,
-                  .writes = &write,
-                  .annotations = tirc_attrs_set(c, (Attrs){0}, "auto_copy", tirc_int32(c, 1)),
-                  .body = body});
+  return tirc_block(c, &(Block){.name = k->cache->name,
+                                .n_iters = ci.iters.n,
+                                .iters = ci.iters.at,
+                                .iter_values = ci.values.at,
+                                .predicate = tirc_bool(c, true),
+                                .n_reads = 1,
+                                .reads = &read,
+                                .n_writes = 1,
+                                .writes = &write,
+                                .annotations = tirc_attrs_set(
+                                    c, (Attrs){0}, tirc_key(KEY_AUTO_COPY), tirc_int32(c, 1)),
+                                .body = body});
 }
 
 static Stmt with_copy(AutoCopy *k, Stmt copy) {

@@ -4,6 +4,7 @@
  * Errors: buffer-index, buffer-not-found, storage-scope, buffer-not-allocated, buffer-not-plain,
  * iterations-depend, align-factor, align-axis, align-annotation. */
 #include "copies.h"
+#include "ir/tree/annotations.h"
 #include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/state.h"
 
@@ -53,8 +54,6 @@ void tirc_prim_set_scope(Sched *s, const Value *args, Value *result) {
 /* --- storage_align
  * ------------------------------------------------------------------------------------ */
 
-#define ALIGN_KEY "buffer_dim_align"
-
 static bool is_alignment(Expr e) {
   if (e->op != OP_TUPLE || e->n != 4) return false;
   for (int i = 0; i < 4; i++)
@@ -64,14 +63,14 @@ static bool is_alignment(Expr e) {
 
 /* The list of alignments with one more, or with the one of the same buffer and axis replaced. */
 static Expr add_alignment(Sched *s, SRef *block, Expr entry) {
-  Expr old = tirc_attrs_get(tirc_block_of(block)->annotations, ALIGN_KEY);
+  Expr old = tirc_attrs_get(tirc_block_of(block)->annotations, tirc_key(KEY_BUFFER_DIM_ALIGN));
   bool valid = !old || old->op == OP_TUPLE;
   for (int i = 0; old && valid && i < old->n; i++) valid = is_alignment(old->args[i]);
   if (!valid)
     tirc_sched_error_at(s, block->stmt, SERR_ALIGN_ANNOTATION, NULL, NULL,
-                        "The annotation " ALIGN_KEY
-                        " of block %s is no list of [buffer index, axis, factor, offset].",
-                        tirc_block_of(block)->name);
+                        "The annotation %s of block %s is no list of "
+                        "[buffer index, axis, factor, offset].",
+                        tirc_key(KEY_BUFFER_DIM_ALIGN), tirc_block_of(block)->name);
   int n = old ? old->n : 0, i = 0;
   Expr *entries = tirc_new_array(s->c, Expr, n + 1);
   for (int k = 0; k < n; k++) entries[k] = old->args[k];
@@ -107,7 +106,7 @@ void tirc_prim_storage_align(Sched *s, const Value *args, Value *result) {
                   tirc_int32(s->c, args[4].u.i)};
   Expr all = add_alignment(s, block, tirc_expr(s->c, OP_TUPLE, DT_HANDLE, 4, entry));
   Block to = *tirc_block_of(block);
-  to.annotations = tirc_attrs_set(s->c, to.annotations, ALIGN_KEY, all);
+  to.annotations = tirc_attrs_set(s->c, to.annotations, tirc_key(KEY_BUFFER_DIM_ALIGN), all);
   tirc_sched_replace(s, block, tirc_with_loc(s->c, tirc_block(s->c, &to), block->stmt->loc));
-  tirc_mark_changed(s, block, ALIGN_KEY);
+  tirc_mark_changed(s, block, tirc_key(KEY_BUFFER_DIM_ALIGN));
 }

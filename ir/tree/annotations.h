@@ -1,0 +1,19 @@
+/* The keys of annotations that something reads: annotations.def has them. */
+#ifndef TIRC_IR_ANNOTATIONS_H
+#define TIRC_IR_ANNOTATIONS_H
+
+typedef enum AnnotationKey {
+#define ANNOTATION(id, key, where, value, help) KEY_##id,
+#include "annotations.def"
+#undef ANNOTATION
+  N_ANNOTATION_KEYS
+} AnnotationKey;
+
+typedef struct AnnotationRow {
+  const char *key, *where, *value, *help;
+} AnnotationRow;
+extern const AnnotationRow tirc_annotation_rows[N_ANNOTATION_KEYS];
+
+static inline const char *tirc_key(AnnotationKey k) { return tirc_annotation_rows[k].key; }
+
+#endif
