@@ -14,7 +14,7 @@
  * The parts of this header, in the order of their use: errors; modules (programs), read from text;
  * a builder, for programs made in code; schedules by script and by trace, and step by step;
  * schedules call by call, with values that go in and out; lowering and code; arrays and DLPack
- * tensors; running and timing; the tables of primitives, errors and passes.
+ * tensors; running; measuring; searching; the tables of primitives, errors and passes.
  *
  * Conventions. A function that can fail returns a tirc_status and takes a `tirc_error **`: on
  * failure the error is put there (free it with tirc_error_free; NULL if you do not want it) and no
@@ -978,6 +978,86 @@ TIRC_API int tirc_executor_move(tirc_executor *x, int vector_bits, const void *f
 TIRC_API double tirc_seconds(void);
 TIRC_API double tirc_machine_peak(int threads);
 TIRC_API void tirc_machine_name(char *out, size_t size);
+
+/* --- measuring ---------------------------------------------------------------------------------
+ *
+ * Contenders take turns, some calls each, so that what disturbs the machine disturbs all of them. A
+ * turn gives one time, the median of its calls; a contender's figure is the median of its turns,
+ * with a 95 % interval that is bootstrapped over turns, since the calls of one are not independent.
+ * While something disturbs the machine all of it is done again, and the calmest attempt counts.
+ *
+ *     tirc_contender c[] = {tirc_launch_contender("tiled", launch), {"mine", &data, NULL,
+ * my_call}}; tirc_measurement *m; if (tirc_measure(2, c, NULL, &m, &error) == TIRC_OK &&
+ * tirc_surely_faster( tirc_measurement_figures(m, 0), tirc_measurement_figures(m, 1))) puts("tiled
+ * wins");
+ *
+ * What else the process runs meanwhile disturbs it, too. */
+typedef struct tirc_contender {
+  const char *name;
+  void *self;                  /* handed to the functions, */
+  int (*prepare)(void *self);  /* before anything is timed, or NULL; other than 0: it is left out */
+  int (*call)(void *self);     /* what is timed; other than 0: it is measured no further */
+  void (*release)(void *self); /* at the end, or NULL: also after a prepare that said no */
+  /* What it should compute, or NULL: then it is called once before anything is timed, from the
+   * start that its arguments had when measuring began, and compared. */
+  const tirc_reference *reference;
+  int n;
+  const tirc_argument *args;
+} tirc_contender;
+TIRC_API tirc_contender tirc_launch_contender(const char *name, tirc_launch *launch);
+
+/* What was measured of one contender. */
+typedef struct tirc_figures {
+  int n_samples, n_turns;
+  double *samples;   /* seconds of a call, in the order of time; short ones: of a mean call */
+  double *turns;     /* the median of each turn's samples, */
+  int *turn_samples; /* and how many it has */
+  double median, low, high; /* seconds of a call, and the interval; 0: there are none */
+  double fastest;           /* of the samples */
+  double spread;            /* from their lower to their upper quartile, as a part of the median */
+  double calls;             /* how many were timed */
+  /* NULL when it was measured; otherwise "left-out", "failed", "wrong-result" or "unchecked", and
+   * what happened */
+  char *code, *message;
+} tirc_figures;
+
+/* The machine meanwhile. */
+typedef struct tirc_conditions {
+  int attempts;                 /* how often all was measured */
+  double load;                  /* cores that other processes used */
+  double clock_low, clock_high; /* hertz, from quartile to quartile; 0: unknown */
+  double disturbance; /* of load, clock and the widest interval; above 1 times are doubtful */
+} tirc_conditions;
+
+typedef struct tirc_measure_options {
+  double seconds; /* of timed calls for each; 0: 0.3 */
+  int turns;      /* of each, at least; 0: 9, or fewer of what takes long */
+  int attempts;   /* at most; 0: 3 */
+  int cores;      /* keeps all threads of the process on the first so many; 0: where they are */
+  void *self;     /* handed to the functions, each of which may be NULL */
+  void (*told)(void *self, int contender, int attempt); /* its turn begins */
+  bool (*go_on)(void *self);                            /* false ends it with what there is */
+} tirc_measure_options;
+
+typedef struct tirc_measurement tirc_measurement;
+/* options may be NULL. TIRC_BAD: the arguments are wrong, or memory is out; a contender that fails
+ * says so in its figures. */
+TIRC_API tirc_status tirc_measure(int n, const tirc_contender *contenders,
+                                  const tirc_measure_options *options, tirc_measurement **out,
+                                  tirc_error **error);
+TIRC_API void tirc_measurement_free(tirc_measurement *m);
+/* Of contender i; NULL behind the last. They live as long as the measurement. */
+TIRC_API const tirc_figures *tirc_measurement_figures(const tirc_measurement *m, int i);
+TIRC_API const tirc_conditions *tirc_measurement_conditions(const tirc_measurement *m);
+
+typedef struct tirc_ratio {
+  double value, low, high; /* with 95 % confidence; value 0: unknown */
+} tirc_ratio;
+/* How many times as fast `of` is as `base`. Those of one measurement are compared turn by turn, so
+ * that a ratio is known better than its parts. */
+TIRC_API tirc_ratio tirc_times_as_fast(const tirc_figures *of, const tirc_figures *base);
+/* Whether the whole interval is above 1. */
+TIRC_API bool tirc_surely_faster(const tirc_figures *of, const tirc_figures *base);
 
 /* --- searching for the best schedule ------------------------------------------------------------
  */

@@ -164,7 +164,7 @@ int write_array_files(const Options *o, int n, const tirc_param *params, const t
 int read_scalar(const Options *o, const tirc_param *p, const char *value, tirc_argument *out);
 int read_extent(const Options *o, const char *value, tirc_symbol *out);
 
-/* bench_measure.c: from here on the first Ctrl-C is only noted, and the second one ends. */
+/* interrupt.c: from here on the first Ctrl-C is only noted, and the second one ends. */
 void catch_interrupts(void);
 bool was_interrupted(void);
 /* ranges.c: --range. Random elements for a parameter, number i of its function, drawn from where it

@@ -1,6 +1,7 @@
 /* Results against what a function should compute: a run of the reference interpreter with bounds,
  * kept, and the comparison of arrays with it. */
-#include "runtime/api/api.h"
+#include "check.h"
+
 #include "runtime/interp/free_order.h"
 
 #include <math.h>
@@ -109,6 +110,12 @@ void tirc_reference_free(tirc_reference *r) {
   if (!r) return;
   free_bounds(r->n, r->expected.bounds);
   tirc_context_release(r->c);
+}
+
+const Func *tirc_reference_function(const tirc_reference *r) { return r->func; }
+
+bool tirc_reference_writes(const tirc_reference *r, int param) {
+  return r->func->buffers[param] && r->params[param].is_written;
 }
 
 /* --- elements ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "compare.h"
 #include "load.h"
 #include "runtime/kernel/timer.h"
+#include "statistics.h"
 
 #include <errno.h>
 #include <fcntl.h>

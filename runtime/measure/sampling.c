@@ -1,32 +1,13 @@
 #include "sampling.h"
 
+#include "statistics.h"
+
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double WARM_UP = 0.004, SHORTEST = 200e-6; /* seconds of a sample */
 static const double BRIEF = 50e-6;  /* seconds that the clock does not weigh on */
 static const double RESTLESS = 1.1; /* median over the fastest */
 static const double LONGER = 3;     /* times as long, for those that are restless */
-
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-double tirc_median(int n, const double *samples) {
-  double sorted[MOST_SAMPLES];
-  if (n > MOST_SAMPLES) n = MOST_SAMPLES;
-  memcpy(sorted, samples, (size_t)n * sizeof *sorted);
-  qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
-  return n ? (sorted[(n - 1) / 2] + sorted[n / 2]) / 2 : (double)INFINITY;
-}
-
-double tirc_fastest(int n, const double *samples) {
-  double least = (double)INFINITY;
-  for (int i = 0; i < n; i++) least = fmin(least, samples[i]);
-  return least;
-}
 
 static bool is_restless(const Samples *o) {
   return tirc_median(o->n, o->at) > RESTLESS * tirc_fastest(o->n, o->at);

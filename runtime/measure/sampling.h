@@ -33,7 +33,5 @@ typedef struct Samples {
 /* *out is filled as they are taken, so that what interrupts it finds those that there are. False:
  * it cannot be called. */
 bool tirc_take_samples(const Sampling *s, Samples *out);
-double tirc_median(int n, const double *samples);  /* INFINITY: of none */
-double tirc_fastest(int n, const double *samples); /* likewise */
 
 #endif

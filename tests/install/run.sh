@@ -27,6 +27,10 @@ for cc in gcc clang-19; do
   "$root/jit" >"$root/out" || { cat "$root/out"; exit 1; }
   grep -q '^refused: sch.parallel(k)$' "$root/out"
   grep -q '^largest error .* GFLOP/s' "$root/out"
+  "$cc" "${strict[@]}" -O1 "$source/examples/embed/measure.c" $(pkg-config --cflags --libs tirc) -o "$root/measure"
+  "$root/measure" >"$root/out" || { cat "$root/out"; exit 1; }
+  grep -q '^wrong: wrong-result, "B" element 65535 is ' "$root/out"
+  grep -q '^tirc is .* times as fast as by hand' "$root/out"
 done
 
 # The header alone: as C++, and with DLPack's own header before or after it, whether installed or not.

@@ -362,6 +362,29 @@ static void runs(void **state) {
   REFUSED(tirc_launch_time(w->launch, 1, 1, (double)INFINITY, seconds, E));
   REFUSED(tirc_launch_time(w->launch, 1, 1, (double)NAN, seconds, E));
   OK(tirc_launch_time(w->launch, -1, 1, -1, seconds, E));
+
+  tirc_measurement *measured = NULL;
+  const tirc_contender timed = tirc_launch_contender(NULL, w->launch), untimed = {.name = "none"};
+  const tirc_measure_options few = {.seconds = 1e-6, .turns = 1, .attempts = 1},
+                             fewer = {.turns = -1}, none = {.attempts = -1},
+                             nowhere = {.cores = -1};
+  REFUSED(tirc_measure(1, NULL, &few, &measured, E));
+  REFUSED(tirc_measure(-1, &timed, &few, &measured, E));
+  REFUSED(tirc_measure(1, &timed, &few, NULL, E));
+  REFUSED(tirc_measure(1, &untimed, &few, &measured, E));
+  REFUSED(tirc_measure(1, &timed, &fewer, &measured, E));
+  REFUSED(tirc_measure(1, &timed, &none, &measured, E));
+  REFUSED(tirc_measure(1, &timed, &nowhere, &measured, E));
+  OK(tirc_measure(1, &timed, &few, &measured, E));
+  assert_null(tirc_measurement_figures(measured, -1));
+  tirc_measurement_free(measured);
+  OK(tirc_measure(0, NULL, NULL, &measured, E));
+  assert_null(tirc_measurement_figures(NULL, 0));
+  assert_null(tirc_measurement_conditions(NULL));
+  assert_true(tirc_times_as_fast(NULL, NULL).value == 0);
+  assert_false(tirc_surely_faster(NULL, NULL));
+  tirc_measurement_free(measured);
+  tirc_measurement_free(NULL);
   assert_int_not_equal(tirc_launch_run(NULL), 0);
   assert_true(tirc_machine_peak(-1) <= 0);
   tirc_machine_name(NULL, 8);

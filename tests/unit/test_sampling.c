@@ -1,6 +1,7 @@
 /* How candidates are timed, by a clock that is made up: calls that something else holds up decide
  * nothing. */
 #include "runtime/measure/sampling.h"
+#include "runtime/measure/statistics.h"
 
 #include <math.h>
 #include <setjmp.h>

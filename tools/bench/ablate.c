@@ -94,10 +94,10 @@ void keep_failure(const Bench *b, Contender *c, const tirc_error *e) {
   char text[512];
   snprintf(text, sizeof text, "needed by %s: %s", by ? by->name : "the script itself",
            tirc_error_message(e));
-  free(c->code);
-  free(c->failure);
-  c->code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
-  c->failure = strdup(text);
+  free(c->f.code);
+  free(c->f.message);
+  c->f.code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
+  c->f.message = strdup(text);
 }
 
 void free_rules(Bench *b) {
@@ -112,18 +112,17 @@ void free_rules(Bench *b) {
 static void print_rule(const Bench *b, int threads, int i) {
   const Rule *rule = b->cases[0].contenders[i].without;
   const char *failure = NULL;
-  const Case *lowest, *highest;
-  double least, most;
-  Ratio worth = mean_ratio(b, NULL, threads, 0, i, &lowest, &least);
-  (void)mean_ratio(b, NULL, threads, i, 0, &highest, &most);
+  Lowest lowest, highest;
+  tirc_ratio worth = mean_ratio(b, NULL, threads, 0, i, &lowest);
+  (void)mean_ratio(b, NULL, threads, i, 0, &highest);
   for (int j = 0; j < b->n_measured && !failure; j++)
-    if (b->cases[j].threads == threads) failure = b->cases[j].contenders[i].failure;
+    if (b->cases[j].threads == threads) failure = b->cases[j].contenders[i].f.message;
   fprintf(b->out, "%-22s ", rule->name);
   if (worth.value > 0) {
     fprintf(b->out, "%7.2f  [%5.2f, %5.2f]", worth.value, worth.low, worth.high);
-    if (lowest != highest)
-      fprintf(b->out, "  %6.2f at %s, %.2f at %s", least, lowest->setting, 1 / most,
-              highest->setting);
+    if (lowest.at != highest.at)
+      fprintf(b->out, "  %6.2f at %s, %.2f at %s", lowest.ratio, lowest.at->setting,
+              1 / highest.ratio, highest.at->setting);
   }
   fprintf(b->out, "%s%s\n", worth.value > 0 && failure ? "; elsewhere " : "",
           failure ? failure : "");

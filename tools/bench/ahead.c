@@ -25,7 +25,7 @@ static bool pack(const Bench *b, const Case *k, Contender *c, const tirc_module 
   if (tirc_array_new(params[1].dtype, params[1].ndim, params[1].shape, &to, e)) return false;
   c->packed[i].array = to;
   tirc_argument args[2] = {k->args[i], {.array = to}};
-  bool done = !tirc_kernel_new(m, function, b->o->target, &kernel, e) &&
+  bool done = !tirc_kernel_new(m, function, b->how.target, &kernel, e) &&
               !tirc_kernel_run(kernel, k->executor, 2, args, e);
   tirc_kernel_free(kernel);
   return done;
@@ -46,7 +46,7 @@ static bool prepare(const Bench *b, const Case *k, Contender *c, const tirc_modu
   for (int i = 0; i < kernel && done; i++) done = pack(b, k, c, m, tirc_module_function(m, i), e);
   tirc_argument *args = done ? contender_arguments(k, c) : NULL;
   done = args &&
-         !tirc_kernel_new(m, tirc_module_function(m, kernel), b->o->target, &c->kernel, e) &&
+         !tirc_kernel_new(m, tirc_module_function(m, kernel), b->how.target, &c->kernel, e) &&
          !tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e);
   free(args);
   return done;

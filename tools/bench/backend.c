@@ -205,7 +205,7 @@ Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
   size_t n = 0;
   *why = "it has no form in C";
   Compiled *out = NULL;
-  if (!tirc_module_emit(m, TIRC_EMIT_C, b->o->target, main_name, &source, &n, e) &&
+  if (!tirc_module_emit(m, TIRC_EMIT_C, b->how.target, main_name, &source, &n, e) &&
       !tirc_module_emitted_names(m, main_name, take_name, callee, e))
     out = compile_source(b, k, m, callee, compiler, source, args, why);
   tirc_string_free(source);

@@ -2,7 +2,9 @@
 #ifndef TIRC_TOOLS_BENCH_H
 #define TIRC_TOOLS_BENCH_H
 
-#include "counters.h"
+#include "runtime/measure/statistics.h"
+#include "runtime/measure/turns.h"
+#include "tools/results/chart.h"
 #include "tools/tool.h"
 
 typedef struct Bench Bench;
@@ -56,12 +58,11 @@ typedef struct Compiled Compiled;
 
 /* What the program cannot do without, and nothing else: it computes nothing. */
 typedef struct Ceiling {
-  const char *name;
+  CeilingKind kind;
   bool (*has_work)(const Case *k);
   void (*run)(const Case *k);
 } Ceiling;
 enum { N_CEILINGS = 2 };
-extern const Ceiling fma_ceiling, bandwidth_ceiling;
 
 /* One way to compute the program: a schedule, or a rival; or a ceiling. */
 typedef struct Contender {
@@ -76,7 +77,6 @@ typedef struct Contender {
   const Ceiling *ceiling; /* or NULL */
   const Case *of;         /* the case that it is the ceiling of */
   const Rule *without;    /* of the script, or NULL */
-  char *code, *failure;   /* of the error in which its schedule ended; NULL: in none */
   char *note;             /* what a rival runs; or NULL */
   void *prepared;
   bool ahead; /* packs before the clock runs; NAME itself, packing included, stands before it */
@@ -87,19 +87,10 @@ typedef struct Contender {
   Compiled *compiled;
   tirc_kernel *kernel;
   tirc_launch *launch;
-  /* what was measured */
-  double *times; /* seconds a call, in the order of time */
-  int n_times, cap_times;
-  double *turns;   /* the median of each turn's calls */
-  int *turn_calls; /* how many of `times` it is of */
-  int n_turns;
   char *schedule; /* the text of what was run, for the database; NULL: it has none */
-  double spent;   /* seconds in timed calls */
-  double n_calls, counted[N_COUNTERS]; /* timed calls, and what was counted in them */
-  double median, low, high;            /* of the turns, with its confidence interval */
-  double min;
-  double spread;         /* from the lower to the upper quartile, as a part of the median */
-  double gflops, gbytes; /* a second; gbytes: 10^9 bytes of the traffic; 0: it has none */
+  /* What was measured; or, with a code, the error in which its schedule ended. */
+  tirc_figures f;
+  double counted[N_COUNTERS]; /* in all timed calls */
 } Contender;
 
 /* One program at one setting of its constants and one number of threads. */
@@ -117,11 +108,8 @@ struct Case {
   int64_t bytes_read, bytes_written; /* the traffic: those of the array parameters */
   tirc_array *from, *to;             /* of the bandwidth ceiling, which may write past the caches */
   bool past_caches;
-  int attempts;      /* how many times it was measured; the figures are of the calmest */
-  double others;     /* cores that other processes used meanwhile */
-  double clock_drop; /* of the clock, as a part of it: from `high` to `low` */
-  double clock_low, clock_high;
-  int64_t huge_bytes; /* of this process on huge pages */
+  tirc_conditions meanwhile; /* of the calmest attempt, whose the figures are */
+  int64_t huge_bytes;        /* of this process on huge pages */
   tirc_module *program;
   tirc_cost cost;
   int n_params;
@@ -142,8 +130,21 @@ typedef struct ResultStore {
   char session[96], profile[160];
 } ResultStore;
 
+/* How it is measured, whoever asks for it. */
+typedef struct Manner {
+  const char *target, *threads; /* NULL: the usual ones; threads: "1,2" */
+  const char *database;         /* where the results go, and where --tuned looks; or NULL */
+  double seconds, cool_down;    /* of timed calls for each contender; between cases */
+  int turns;                    /* each contender has at least so many; 0: what is usual */
+  int64_t attempts;
+  bool pin;
+  bool ahead; /* a schedule that packs operands is measured without that, too */
+} Manner;
+Manner manner_of(const Options *o);
+
 struct Bench {
   const Options *o;
+  Manner how;
   bool of_programs; /* the suite's, each unscheduled and by --auto */
   bool tunes;       /* it is a search, which needs no schedules */
   tirc_target_info target;
@@ -165,7 +166,6 @@ struct Bench {
   int n_planned; /* of a study: the contenders */
   const Planned *const *planned;
   int n_passed; /* cases before the one that is measured that were not: they have figures */
-  int turns;    /* each contender has at least so many; 0: what is usual */
   char *script; /* of --ablate, and its rules */
   int n_rules;
   Rule *rules;
@@ -182,7 +182,13 @@ struct Bench {
  * that it does not. */
 bool has_contenders(const Options *o);
 int usage_of_bench(const Options *o);
-int read_threads(Bench *b); /* of --threads, "1,2": DONE or BAD */
+int read_threads(Bench *b); /* DONE or BAD */
+/* The command without its command line: these contenders of the program that the options name,
+ * tables and all. best (or NULL) gets the seconds of each one's fastest call, 0 where there is
+ * none.
+ */
+int bench_contenders(const Options *o, const Manner *how, int n, const Planned *const *planned,
+                     double *best);
 /* bench_settings.c, bench_suite.c: the cases, from --suite and -D. DONE or BAD */
 int make_cases(Bench *b);
 /* The lines of the suite, with the -D options over them; says whether they name programs. DONE or
@@ -216,7 +222,7 @@ void release_case(Case *k);                              /* its figures stay */
 void release_arrays(Case *k);                            /* and its program */
 void release_samples(Case *k);                           /* and what the database needs */
 void poison_results(const Case *k, tirc_argument *args); /* NaN where the program writes */
-void call_contender(const Contender *c);
+int call_contender(void *contender);                     /* other than 0: it has failed */
 /* bench_backend.c */
 int read_backends(Bench *b); /* DONE or BAD */
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
@@ -250,9 +256,6 @@ double best_seconds(const Bench *b, const Case *k);
 void measure_case(const Bench *b, Case *k); /* again while something disturbs it */
 
 /* bench_noise.c */
-enum { N_DISTURBANCES = 3 };
-double uncertainty(const Contender *c); /* half its interval, as a part of the median; or 0 */
-double disturbance(const Case *k);      /* above 1: the figures are doubtful */
 int list_disturbances(const Case *k, const char **names);         /* at most N_DISTURBANCES words */
 void describe_disturbance(const Case *k, char *out, size_t size); /* "" if it is none */
 void print_disturbance(const Bench *b, const Case *k);
@@ -261,29 +264,21 @@ bool explain_excess(const Bench *b, const Case *k, const Contender *c, char *out
 void print_excesses(const Bench *b, const Case *k);
 
 /* bench_stats.c */
-void summarise(const Case *k, Contender *c);
-double median_of_copy(const double *v, int n); /* n > 0 */
-typedef struct Ratio {
-  double value, low, high; /* 95 % confidence; value 0: unknown */
-} Ratio;
-/* How many times faster `of` is than `base`, of the same case. */
-Ratio ratio_to(const Contender *of, const Contender *base);
-/* One of the bootstrap's draws of log(base / of), by number. Contenders that took their turns
- * `together` draw the same ones. */
-double draw_log_ratio(const Contender *of, const Contender *base, uint64_t number, bool together);
-double draw_log_seconds(const Contender *c, uint64_t number); /* of the logarithm of its median */
-enum { RESAMPLES = 600 };
-Ratio interval(double value, double *v, int n); /* of n draws, which it sorts */
+/* How many times faster `of` is than `base`, of the same case. Either may be NULL. */
+tirc_ratio ratio_to(const Contender *of, const Contender *base);
+typedef struct Lowest {
+  const Case *at;
+  double ratio;
+} Lowest;
 /* The same over all measured cases that `chosen` lets in (NULL: any kernel; threads 0: any): the
  * geometric mean for contender i against contender `base`, and the case with the lowest ratio. */
-Ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
-                 const Case **lowest, double *lowest_ratio);
+tirc_ratio mean_ratio(const Bench *b, const char *kernel, int threads, int i, int base,
+                      Lowest *lowest);
 enum { BINDING = -1 }; /* as base: the ceiling that binds in each case */
 /* The same for the binding ceiling at its best against contender i, or 0. */
 double mean_best_share(const Bench *b, const char *kernel, int threads, int i);
 /* The same for contender i against itself on the fewest threads of the run. */
-Ratio mean_scaling(const Bench *b, const char *kernel, int threads, int i, const Case **lowest,
-                   double *lowest_ratio);
+tirc_ratio mean_scaling(const Bench *b, const char *kernel, int threads, int i, Lowest *lowest);
 int fewest_threads(const Bench *b);
 bool is_chosen(const Bench *b, const Case *k, const char *kernel, int threads);
 /* Whether there is any figure of contender i in what is chosen. */
@@ -317,8 +312,6 @@ int close_store(Bench *b);
 /* bench_profile.c */
 void profile_machine(Profile *p);
 void print_profile(const Bench *b);
-/* Cycles a second of the core that this runs on, from so many steps of 8 cycles. */
-double measure_clock(int steps);
 int64_t huge_pages_in_use(void);
 /* bench_ablate.c */
 int find_rules(Bench *b, const char *path);
@@ -330,17 +323,11 @@ char *read_script(const char *path); /* on the heap; NULL: errno says why */
 void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
 void print_ablation(const Bench *b);
 void free_rules(Bench *b);
-/* bench_plot.c */
-int check_plot(const Options *o); /* DONE, or BAD when there will be no plot */
-int write_plot(const Bench *b);
-bool has_gnuplot(void);
-bool is_plain_text(const char *text); /* without quotes, backslashes and control characters */
-/* One panel as a picture: a line, bars (geometric means) or the only bars of a kernel, or the heat
- * map or roofline of all (kernel NULL). path: .svg or .png.
- * False: there is none, or names are not plain.
- */
-bool plot_panel(const Bench *b, const char *kind, const char *kernel, int threads,
-                const char *path);
+/* bench_chart.c */
+Work work_of(const Case *k);
+Setting setting_of(const Case *k); /* borrowed */
+/* What was measured so far, for pictures; false: memory is out. */
+bool chart_of(const Bench *b, Chart *out);
 /* bench_compare.c: two files that write_json wrote */
 int compare_files(const Options *o);
 

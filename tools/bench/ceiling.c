@@ -20,9 +20,8 @@ static void run_bandwidth(const Case *k) {
 static bool has_operations(const Case *k) { return k->cost.float_ops > 0; }
 static bool has_traffic(const Case *k) { return k->bytes_read + k->bytes_written > 0; }
 
-const Ceiling fma_ceiling = {"FMA ceiling", has_operations, run_fma};
-const Ceiling bandwidth_ceiling = {"bandwidth ceiling", has_traffic, run_bandwidth};
-static const Ceiling *const ceilings[] = {&fma_ceiling, &bandwidth_ceiling};
+static const Ceiling ceilings[N_CEILINGS] = {{FMA_CEILING, has_operations, run_fma},
+                                             {BANDWIDTH_CEILING, has_traffic, run_bandwidth}};
 
 int ceiling_bits(const Bench *b) {
   return tirc_executor_fma(b->threads[0].executor, b->target.vector_bits, 0);
@@ -31,8 +30,8 @@ int ceiling_bits(const Bench *b) {
 void add_ceilings(const Bench *b, Case *k) {
   k->vector_bits = b->target.vector_bits;
   for (int i = 0; i < N_CEILINGS; i++)
-    k->contenders[k->n_contenders++] = (Contender){.name = strdup(ceilings[i]->name),
-                                                   .ceiling = ceilings[i],
+    k->contenders[k->n_contenders++] = (Contender){.name = strdup(ceiling_names[ceilings[i].kind]),
+                                                   .ceiling = &ceilings[i],
                                                    .of = k,
                                                    .skipped = !ceiling_bits(b)};
 }
@@ -82,7 +81,7 @@ static int prepare_buffers(const Bench *b, Case *k) {
 }
 
 int prepare_ceiling(const Bench *b, Case *k, Contender *c) {
-  const bool moves = c->ceiling == &bandwidth_ceiling;
+  const bool moves = c->ceiling->kind == BANDWIDTH_CEILING;
   if (moves) count_traffic(k);
   int status = moves && !c->skipped ? prepare_buffers(b, k) : DONE;
   c->skipped = c->skipped || !c->ceiling->has_work(k);
@@ -98,17 +97,19 @@ void release_ceilings(Case *k) {
 /* --- shares ------------------------------------------------------------------------------------
  */
 
-static const Contender *find_ceiling(const Case *k, const Ceiling *which) {
-  for (int i = 0; i < k->n_contenders; i++)
-    if (k->contenders[i].ceiling == which && k->contenders[i].median > 0) return &k->contenders[i];
+static const Contender *find_ceiling(const Case *k, CeilingKind which) {
+  for (int i = 0; i < k->n_contenders; i++) {
+    const Contender *c = &k->contenders[i];
+    if (c->ceiling && c->ceiling->kind == which && c->f.median > 0) return c;
+  }
   return NULL;
 }
 
 const Contender *binding_ceiling(const Case *k) {
   const Contender *found = NULL;
   for (int i = 0; i < N_CEILINGS; i++) {
-    const Contender *c = find_ceiling(k, ceilings[i]);
-    if (c && (!found || c->median > found->median)) found = c;
+    const Contender *c = find_ceiling(k, ceilings[i].kind);
+    if (c && (!found || c->f.median > found->f.median)) found = c;
   }
   return found;
 }
@@ -117,8 +118,8 @@ double best_rate(const Bench *b, int threads) {
   double best = 0;
   for (int j = 0; j < b->n_measured; j++) {
     const Case *k = &b->cases[j];
-    const Contender *c = k->threads == threads ? find_ceiling(k, &fma_ceiling) : NULL;
-    if (c && k->cost.float_ops / c->min > best) best = k->cost.float_ops / c->min;
+    const Contender *c = k->threads == threads ? find_ceiling(k, FMA_CEILING) : NULL;
+    if (c && k->cost.float_ops / c->f.fastest > best) best = k->cost.float_ops / c->f.fastest;
   }
   return best;
 }
@@ -126,6 +127,6 @@ double best_rate(const Bench *b, int threads) {
 double best_seconds(const Bench *b, const Case *k) {
   const Contender *binding = binding_ceiling(k);
   if (!binding) return 0;
-  return binding->ceiling == &fma_ceiling ? k->cost.float_ops / best_rate(b, k->threads)
-                                          : binding->min;
+  return binding->ceiling->kind == FMA_CEILING ? k->cost.float_ops / best_rate(b, k->threads)
+                                               : binding->f.fastest;
 }

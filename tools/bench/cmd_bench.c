@@ -7,7 +7,7 @@
 
 /* "1,2": the numbers of threads. */
 int read_threads(Bench *b) {
-  const char *p = b->o->thread_list ? b->o->thread_list : "0";
+  const char *p = b->how.threads ? b->how.threads : "0";
   tirc_error *e = NULL;
   b->threads = calloc(strlen(p) + 1, sizeof *b->threads);
   if (!b->threads) return complain(b->o, NULL, "out of memory");
@@ -16,7 +16,7 @@ int read_threads(Bench *b) {
     long n = strtol(p, &end, 10);
     if (end == p || n < 0 || (*end && *end != ','))
       return complain(b->o, "write --threads 1,2", "--threads takes numbers, not '%s'",
-                      b->o->thread_list);
+                      b->how.threads);
     if (n > MOST_THREADS)
       return complain(b->o, NULL, "tirc bench: --threads is at most %d, not %ld", MOST_THREADS, n);
     struct Threads *t = &b->threads[b->n_threads];
@@ -52,7 +52,7 @@ static int open_rivals(Bench *b) {
 
 static int start(Bench *b) {
   tirc_error *e = NULL;
-  if (tirc_target_find(b->o->target ? b->o->target : "haswell", &b->target, &e))
+  if (tirc_target_find(b->how.target ? b->how.target : "haswell", &b->target, &e))
     return report(b->o, e);
   int status = read_threads(b);
   if (status == DONE) status = read_backends(b);
@@ -108,7 +108,7 @@ static void finish(Bench *b) {
   for (int i = 0; i < b->n_threads; i++) tirc_executor_free(b->threads[i].executor);
   free(b->threads);
   free_rules(b);
-  close_counters(&b->counters);
+  tirc_counters_close(&b->counters);
 }
 
 static bool measured_any(const Bench *b) {
@@ -117,26 +117,65 @@ static bool measured_any(const Bench *b) {
   return false;
 }
 
-static int measure(Options *o) {
-  Bench b = {.o = o, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
-  int status = o->counters ? start_counters(&b) : DONE;
-  if (status == DONE) status = start(&b);
-  if (status == DONE && o->database) status = open_store(&b);
-  if (status == DONE) status = run_cases(&b);
-  const bool any = measured_any(&b);
-  if (status == DONE && o->ablate) print_ablation(&b);
-  if (status == DONE && !o->ablate && any) print_summary(&b);
-  if (status == DONE && o->json) status = write_json(&b, o->json);
-  if (status == DONE && o->plot && any) status = write_plot(&b);
-  if (status == DONE && (b.wrong || was_interrupted())) status = NO;
+static int draw(const Bench *b) {
+  Chart c;
+  const int status =
+      chart_of(b, &c) ? write_plot(b->o, &c, b->o->plot) : complain(b->o, NULL, "out of memory");
+  free_chart(&c);
+  return status;
+}
+
+/* What the options ask for beside the tables. */
+static int put_files(const Bench *b, bool any) {
+  const Options *o = b->o;
+  int status = DONE;
+  if (o->json) status = write_json(b, o->json);
+  if (status == DONE && o->plot && any) status = draw(b);
+  return status;
+}
+
+static int measure(Bench *b) {
+  const Options *o = b->o;
+  int status = o->counters ? start_counters(b) : DONE;
+  if (status == DONE) status = start(b);
+  if (status == DONE && b->how.database) status = open_store(b);
+  if (status == DONE) status = run_cases(b);
+  const bool any = measured_any(b);
+  if (status == DONE && o->ablate) print_ablation(b);
+  if (status == DONE && !o->ablate && any) print_summary(b);
+  if (status == DONE) status = put_files(b, any);
+  if (status == DONE && (b->wrong || was_interrupted())) status = NO;
   if (status == DONE && !any) {
     complain(o, "what is skipped or left out is listed above, with the reason",
              "no contender could be measured");
     status = NO;
   }
-  const int stored = close_store(&b);
-  finish(&b);
+  const int stored = close_store(b);
   return stored == DONE ? status : stored;
+}
+
+Manner manner_of(const Options *o) {
+  return (Manner){.target = o->target,
+                  .threads = o->thread_list,
+                  .database = o->database,
+                  .seconds = o->seconds,
+                  .cool_down = o->cool_down,
+                  .attempts = o->attempts,
+                  .pin = o->pin,
+                  .ahead = true};
+}
+
+int bench_contenders(const Options *o, const Manner *how, int n, const Planned *const *planned,
+                     double *best) {
+  Bench b = {.o = o, .how = *how, .out = stdout, .n_planned = n, .planned = planned};
+  const int status = measure(&b);
+  for (int i = 0; best && i < n; i++) best[i] = 0;
+  for (int i = 0; best && b.n_measured && i < b.cases[0].n_contenders; i++)
+    for (int k = 0; k < n; k++)
+      if (strcmp(b.cases[0].contenders[i].name, planned[k]->name) == 0)
+        best[k] = b.cases[0].contenders[i].f.fastest;
+  finish(&b);
+  return status;
 }
 
 bool has_contenders(const Options *o) {
@@ -157,7 +196,12 @@ int cmd_bench(Options *o) {
   if (o->ablate && o->automatic)
     return complain(o, "leave one of them out", "--ablate measures one schedule, without --auto");
   if (!o->suite && !has_contenders(o)) return usage_of_bench(o);
-  int status = check_plot(o);
+  int status = check_plot(o, o->plot);
   if (status == DONE) status = check_output(o, o->json);
-  return status == DONE ? measure(o) : status;
+  if (status != DONE) return status;
+  Bench b = {
+      .o = o, .how = manner_of(o), .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
+  status = measure(&b);
+  finish(&b);
+  return status;
 }

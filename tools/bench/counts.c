@@ -7,15 +7,15 @@
 int start_counters(Bench *b) {
   char note[512];
   const char *advice;
-  const bool any = open_counters(&b->counters);
-  describe_counters(&b->counters, note, sizeof note, &advice);
+  const bool any = tirc_counters_open(&b->counters);
+  tirc_counters_describe(&b->counters, note, sizeof note, &advice);
   if (!any) b->counters.open = false;
   if (*note) fprintf(stderr, "%s%s%s\n", note, advice ? "; " : "", advice ? advice : "");
   return DONE;
 }
 
 double count_of(const Contender *c, CounterKind kind) {
-  return c->n_calls > 0 ? c->counted[kind] / c->n_calls : (double)NAN;
+  return c->f.calls > 0 ? c->counted[kind] / c->f.calls : (double)NAN;
 }
 
 /* Four digits: 12.35 M. */
@@ -34,7 +34,7 @@ static bool can_count(const Bench *b, CounterKind kind) { return b->counters.fds
 static int name_width(const Case *k) {
   int width = (int)strlen("in a call");
   for (int i = 0; i < k->n_contenders; i++)
-    if (k->contenders[i].median > 0 && (int)strlen(k->contenders[i].name) > width)
+    if (k->contenders[i].f.median > 0 && (int)strlen(k->contenders[i].name) > width)
       width = (int)strlen(k->contenders[i].name);
   return width;
 }
@@ -45,11 +45,11 @@ void print_counts(const Bench *b, const Case *k) {
   FILE *f = b->out;
   fprintf(f, "%-*s", width, "in a call");
   for (int kind = 0; kind < N_COUNTERS; kind++)
-    if (can_count(b, (CounterKind)kind)) fprintf(f, " %12s", counter_rows[kind].name);
+    if (can_count(b, (CounterKind)kind)) fprintf(f, " %12s", tirc_counter_rows[kind].name);
   fprintf(f, rate ? "  instructions a cycle\n" : "\n");
   for (int i = 0; i < k->n_contenders; i++) {
     const Contender *c = &k->contenders[i];
-    if (!(c->median > 0)) continue;
+    if (!(c->f.median > 0)) continue;
     fprintf(f, "%-*s", width, c->name);
     for (int kind = 0; kind < N_COUNTERS; kind++)
       if (can_count(b, (CounterKind)kind)) put_count(f, 12, count_of(c, (CounterKind)kind));

@@ -43,7 +43,7 @@ void add_setting(Json *j, const Case *k) {
 }
 
 /* Of the binding ceiling's medians in the same turns, and of its best in the run. */
-static void add_shares(Json *j, Ratio of_medians, double of_best) {
+static void add_shares(Json *j, tirc_ratio of_medians, double of_best) {
   if (!(of_medians.value > 0)) return;
   add_number(j, "percent_of_peak", 100 * of_medians.value);
   add_pair(j, "percent_of_peak_95", 100 * of_medians.low, 100 * of_medians.high);
@@ -55,7 +55,7 @@ static void add_counts(Json *j, const Contender *c) {
   Json *counts = json_object_new_object();
   for (int i = 0; i < N_COUNTERS; i++)
     if (isfinite(count_of(c, (CounterKind)i)))
-      add_number(counts, counter_rows[i].key, count_of(c, (CounterKind)i));
+      add_number(counts, tirc_counter_rows[i].key, count_of(c, (CounterKind)i));
   json_object_object_add(j, "counters", counts);
 }
 
@@ -73,21 +73,22 @@ static void add_doubts(const Bench *b, Json *j, const Case *k, const Contender *
 static Json *result(const Bench *b, const Case *k, const Contender *c) {
   Json *j = json_object_new_object(), *ratios = json_object_new_object();
   Json *intervals = json_object_new_object();
+  const Work work = work_of(k);
   add_string(j, "kernel", k->kernel);
   add_string(j, "setting", k->setting);
   if (k->file) add_string(j, "program", k->file);
   add_setting(j, k);
   add_string(j, "contender", c->name);
   add_int(j, "threads", k->threads);
-  add_number(j, "median_s", c->median);
-  add_pair(j, "median_s_95", c->low, c->high);
-  add_number(j, "min_s", c->min);
-  add_number(j, "spread", c->spread);
-  add_int(j, "repetitions", c->n_times);
-  add_int(j, "turns", c->n_turns);
-  add_number(j, "other_load_cores", k->others);
-  add_number(j, "clock_drop", k->clock_drop);
-  add_int(j, "attempts", k->attempts);
+  add_number(j, "median_s", c->f.median);
+  add_pair(j, "median_s_95", c->f.low, c->f.high);
+  add_number(j, "min_s", c->f.fastest);
+  add_number(j, "spread", c->f.spread);
+  add_int(j, "repetitions", c->f.n_samples);
+  add_int(j, "turns", c->f.n_turns);
+  add_number(j, "other_load_cores", k->meanwhile.load);
+  add_number(j, "clock_drop", tirc_clock_drop(&k->meanwhile));
+  add_int(j, "attempts", k->meanwhile.attempts);
   add_doubts(b, j, k, c);
   add_int(j, "huge_page_bytes", k->huge_bytes);
   if (b->counters.open) add_counts(j, c);
@@ -96,14 +97,16 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   if (c->without) add_string(j, "without", c->without->name);
   add_int(j, "bytes_read", k->bytes_read);
   add_int(j, "bytes_written", k->bytes_written);
-  if (c->gflops > 0) add_number(j, "gflops", c->gflops);
-  if (c->gbytes > 0) add_number(j, "gbytes_per_s", c->gbytes);
+  const CeilingKind kind = c->ceiling ? c->ceiling->kind : NO_CEILING;
+  const double ops = gflops(&work, kind, c->f.median), bytes = gbytes(&work, kind, c->f.median);
+  if (ops > 0) add_number(j, "gflops", ops);
+  if (bytes > 0) add_number(j, "gbytes_per_s", bytes);
   if (c->ceiling) json_object_object_add(j, "is_ceiling", json_object_new_boolean(true));
   if (binding_ceiling(k)) add_string(j, "binding_ceiling", binding_ceiling(k)->name);
-  add_shares(j, ratio_to(c, binding_ceiling(k)), best_seconds(b, k) / c->median);
+  add_shares(j, ratio_to(c, binding_ceiling(k)), best_seconds(b, k) / c->f.median);
   for (int i = 0; i < k->n_contenders; i++) {
     const Contender *base = &k->contenders[i];
-    Ratio r = ratio_to(c, base);
+    tirc_ratio r = ratio_to(c, base);
     if (base == c || !(r.value > 0)) continue;
     add_number(ratios, base->name, r.value);
     add_pair(intervals, base->name, r.low, r.high);
@@ -113,34 +116,32 @@ static Json *result(const Bench *b, const Case *k, const Contender *c) {
   return j;
 }
 
-static Json *mean(Ratio r, const Case *lowest, double least) {
+static Json *mean(tirc_ratio r, Lowest lowest) {
   Json *j = json_object_new_object();
   add_number(j, "ratio", r.value);
   add_pair(j, "ratio_95", r.low, r.high);
-  add_number(j, "lowest", least);
-  add_string(j, "lowest_kernel", lowest->kernel);
-  add_string(j, "lowest_setting", lowest->setting);
+  add_number(j, "lowest", lowest.ratio);
+  add_string(j, "lowest_kernel", lowest.at->kernel);
+  add_string(j, "lowest_setting", lowest.at->setting);
   return j;
 }
 
 /* "1": how many times as fast as on one thread. */
 static void add_scaling(const Bench *b, Json *j, const char *kernel, int threads, int i) {
-  const Case *lowest;
-  double least;
+  Lowest lowest;
   char fewest[16];
   if (threads == fewest_threads(b)) return;
-  Ratio r = mean_scaling(b, kernel, threads, i, &lowest, &least);
+  tirc_ratio r = mean_scaling(b, kernel, threads, i, &lowest);
   if (!(r.value > 0)) return;
   Json *scaling = json_object_new_object();
   snprintf(fewest, sizeof fewest, "%d", fewest_threads(b));
-  json_object_object_add(scaling, fewest, mean(r, lowest, least));
+  json_object_object_add(scaling, fewest, mean(r, lowest));
   json_object_object_add(j, "geomean_to_threads", scaling);
 }
 
 static void add_share_of_binding(const Bench *b, Json *j, const char *kernel, int threads, int i) {
-  const Case *lowest;
-  double least;
-  Ratio r = mean_ratio(b, kernel, threads, i, BINDING, &lowest, &least);
+  Lowest lowest;
+  tirc_ratio r = mean_ratio(b, kernel, threads, i, BINDING, &lowest);
   add_shares(j, r, mean_best_share(b, kernel, threads, i));
 }
 
@@ -148,11 +149,10 @@ static void add_summary(const Bench *b, Json *list, const char *kernel, int thre
   const Case *k = &b->cases[0];
   Json *j = json_object_new_object(), *means = json_object_new_object();
   for (int base = 0; base < k->n_contenders; base++) {
-    const Case *lowest;
-    double least;
-    Ratio r = mean_ratio(b, kernel, threads, i, base, &lowest, &least);
+    Lowest lowest;
+    tirc_ratio r = mean_ratio(b, kernel, threads, i, base, &lowest);
     if (base != i && r.value > 0)
-      json_object_object_add(means, k->contenders[base].name, mean(r, lowest, least));
+      json_object_object_add(means, k->contenders[base].name, mean(r, lowest));
   }
   add_string(j, "kernel", kernel ? kernel : "all");
   add_string(j, "contender", k->contenders[i].name);
@@ -185,12 +185,12 @@ static Json *failures(const Bench *b) {
   for (int i = 0; i < b->n_measured; i++)
     for (int c = 0; c < b->cases[i].n_contenders; c++) {
       const Contender *x = &b->cases[i].contenders[c];
-      if (!x->failure || !x->without) continue;
+      if (!x->f.message || !x->without) continue;
       Json *j = json_object_new_object();
       add_string(j, "kernel", b->cases[i].kernel);
       add_string(j, "setting", b->cases[i].setting);
       add_string(j, "without", x->without->name);
-      add_string(j, "failure", x->failure);
+      add_string(j, "failure", x->f.message);
       json_object_array_add(list, j);
     }
   return list;
@@ -226,7 +226,7 @@ static Json *machine(const Bench *b) {
   json_object_object_add(j, "rivals", rivals);
   if (b->o->counters) {
     char note[512];
-    describe_counters(&b->counters, note, sizeof note, NULL);
+    tirc_counters_describe(&b->counters, note, sizeof note, NULL);
     add_string(j, "counters_missing", note);
   }
   return j;
@@ -239,7 +239,7 @@ int write_json(const Bench *b, const char *path) {
       j, "complete", json_object_new_boolean(b->n_measured == b->n_cases && !was_interrupted()));
   for (int i = 0; i < b->n_measured; i++)
     for (int c = 0; c < b->cases[i].n_contenders; c++)
-      if (b->cases[i].contenders[c].median > 0)
+      if (b->cases[i].contenders[c].f.median > 0)
         json_object_array_add(results, result(b, &b->cases[i], &b->cases[i].contenders[c]));
   json_object_object_add(j, "results", results);
   json_object_object_add(j, "summary", summary(b));

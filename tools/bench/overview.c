@@ -16,7 +16,7 @@ static bool is_other(const Bench *b, int threads, int i) {
   const Contender *c = &b->cases[0].contenders[i];
   if (!c->plain && !c->rival) return false;
   for (int j = 0; j < b->n_measured; j++)
-    if (b->cases[j].threads == threads && b->cases[j].contenders[i].median > 0) return true;
+    if (b->cases[j].threads == threads && b->cases[j].contenders[i].f.median > 0) return true;
   return false;
 }
 
@@ -41,7 +41,7 @@ static void print_program(const Bench *b, const Case *k, int width) {
   const int a = automatic_contender(k);
   const Contender *c = &k->contenders[a], *binding = binding_ceiling(k);
   fprintf(b->out, "%-*s", width, k->kernel);
-  print_figure(b->out, 9, 4, c->median * 1e3);
+  print_figure(b->out, 9, 4, c->f.median * 1e3);
   print_figure(b->out, 7, 1, binding ? 100 * ratio_to(c, binding).value : 0);
   fprintf(b->out, "  %-9.*s", binding ? (int)strcspn(binding->name, " ") : 1,
           binding ? binding->name : "-");
@@ -53,17 +53,17 @@ static void print_program(const Bench *b, const Case *k, int width) {
 }
 
 static void print_means(const Bench *b, int threads, int width) {
-  const Case *k = &b->cases[0], *lowest;
+  const Case *k = &b->cases[0];
+  Lowest lowest;
   const int a = automatic_contender(k);
-  double least;
-  Ratio share = mean_ratio(b, NULL, threads, a, BINDING, &lowest, &least);
+  tirc_ratio share = mean_ratio(b, NULL, threads, a, BINDING, &lowest);
   fprintf(b->out, "%-*s  %9s", width, "geometric mean", "");
   print_figure(b->out, 7, 1, 100 * share.value);
   fprintf(b->out, "  %-9s", "");
   for (int i = 0; i < k->n_contenders; i++)
     if (is_other(b, threads, i))
       print_figure(b->out, column_width(&k->contenders[i]), 2,
-                   mean_ratio(b, NULL, threads, a, i, &lowest, &least).value);
+                   mean_ratio(b, NULL, threads, a, i, &lowest).value);
   fprintf(b->out, "\n");
 }
 

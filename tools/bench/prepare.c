@@ -43,7 +43,8 @@ static int make_expected(const Bench *b, Case *k) {
   return status;
 }
 
-void call_contender(const Contender *c) {
+int call_contender(void *contender) {
+  const Contender *c = contender;
   if (c->ceiling)
     c->ceiling->run(c->of);
   else if (c->rival)
@@ -51,7 +52,8 @@ void call_contender(const Contender *c) {
   else if (c->compiled)
     call_compiled(c->compiled);
   else
-    (void)tirc_launch_run(c->launch);
+    return tirc_launch_run(c->launch);
+  return 0;
 }
 
 /* What the contender computed, in the layout of the program. */
@@ -71,23 +73,23 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
   tirc_check r = {.ok = false};
   poison_results(k, k->args);
   if (c->relaid) poison_results(k, c->packed);
-  call_contender(c);
+  (void)call_contender(c);
   if (c->rival && c->rival->finish) c->rival->finish(c->prepared);
   if (compare_contender(b, k, c, &r) && r.ok) return;
   c->skipped = b->wrong = true;
-  free(c->code);
+  free(c->f.code);
   if (r.too_undecided && r.error <= r.allowed) {
     fprintf(b->out,
             "%s %s: %s cannot be checked, skipped: %lld of %lld elements hang on an address or a "
             "branch that rounding decides\n",
             k->kernel, k->setting, c->name, (long long)r.undecided, (long long)r.elements);
-    c->code = strdup("unchecked");
+    c->f.code = strdup("unchecked");
     return;
   }
   fprintf(b->out, "%s %s: WRONG RESULT of %s, skipped: \"%s\" element %lld is %g, should be %g\n",
           k->kernel, k->setting, c->name, r.param ? r.param : "?", (long long)r.at, r.got,
           r.expected);
-  c->code = strdup("wrong-result");
+  c->f.code = strdup("wrong-result");
 }
 
 /* A script that cannot be read is a mistake of the command line, not a contender that fails. */
@@ -97,10 +99,10 @@ static bool is_unreadable(const tirc_error *e) {
 }
 
 static void skip(const Bench *b, Contender *c, tirc_error *e) {
-  free(c->code);
-  free(c->failure);
-  c->code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
-  c->failure = strdup(tirc_error_message(e));
+  free(c->f.code);
+  free(c->f.message);
+  c->f.code = strdup(tirc_error_get(e, TIRC_ERROR_CODE));
+  c->f.message = strdup(tirc_error_message(e));
   const bool schedule = tirc_error_status(e) == TIRC_NO;
   const char *file = tirc_error_get(e, TIRC_ERROR_FILE);
   fprintf(b->out, "%s: skipped, %s [%s]", c->name, schedule ? "ScheduleError" : "error",
@@ -139,7 +141,7 @@ static void compile_schedule(const Bench *b, const Case *k, Contender *c, const 
     why = "out of memory";
   else if (c->compiler)
     c->compiled = compile_contender(b, k, m, c->compiler, args, &why, e);
-  else if (!tirc_kernel_new(m, NULL, b->o->target, &c->kernel, e))
+  else if (!tirc_kernel_new(m, NULL, b->how.target, &c->kernel, e))
     (void)tirc_launch_new(c->kernel, k->executor, k->n_params, args, &c->launch, e);
   free(args);
   if (*e || !why) return;
@@ -164,7 +166,7 @@ static void check_contender_code(const Bench *b, Contender *c, const tirc_module
                                  tirc_error **e) {
   Listener l = {b, c};
   const tirc_schedule_options s = {
-      .target = b->o->target, .strict = b->o->strict, .self = &l, .warn = print_warning};
+      .target = b->how.target, .strict = b->o->strict, .self = &l, .warn = print_warning};
   if (!c->without) (void)tirc_module_check_code(m, &s, e);
 }
 
@@ -181,12 +183,12 @@ static tirc_status schedule_automatically(const Bench *b, const Case *k,
 static tirc_status schedule_tuned(const Bench *b, const Case *k, const Contender *c,
                                   tirc_module **out, tirc_error **e) {
   Listener l = {b, c};
-  const tirc_schedule_options s = {.target = b->o->target,
+  const tirc_schedule_options s = {.target = b->how.target,
                                    .max_steps = b->o->script_steps,
                                    .strict = b->o->strict,
                                    .self = &l,
                                    .warn = print_warning};
-  return tirc_module_tuned(k->program, b->o->database, k->threads, NULL, &s, out, e);
+  return tirc_module_tuned(k->program, b->how.database, k->threads, NULL, &s, out, e);
 }
 
 /* The program without a schedule. */
@@ -215,7 +217,7 @@ static int prepare_schedule(const Bench *b, Case *k, Contender *c) {
   tirc_error *e = NULL;
   int status = DONE;
   tirc_schedule_options s = {
-      .target = b->o->target, .max_steps = b->o->script_steps, .strict = b->o->strict};
+      .target = b->how.target, .max_steps = b->o->script_steps, .strict = b->o->strict};
   tirc_status scheduled =
       c->tuned       ? schedule_tuned(b, k, c, &m, &e)
       : c->automatic ? schedule_automatically(b, k, &s, &m, &e)
@@ -258,8 +260,8 @@ static int prepare_contender(Bench *b, Case *k, Contender *c) {
     fprintf(b->out, "%s%s%s: %s is left out: %s\n", k->kernel, *k->setting ? " " : "", k->setting,
             c->name, why ? why : "out of memory");
     c->skipped = true;
-    c->code = strdup("left-out");
-    c->failure = strdup(why ? why : "out of memory");
+    c->f.code = strdup("left-out");
+    c->f.message = strdup(why ? why : "out of memory");
   }
   if (status == DONE && !c->skipped) check_contender(b, k, c);
   if (c->rival && c->rival->note && !c->skipped) c->note = strdup(c->rival->note(c->prepared));
@@ -329,7 +331,7 @@ static bool add_contenders(const Bench *b, Case *k) {
 }
 
 static bool add_planned(const Bench *b, Case *k) {
-  k->contenders = calloc((size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
+  k->contenders = calloc(2 * (size_t)b->n_planned + N_CEILINGS + 1, sizeof *k->contenders);
   for (int i = 0; k->contenders && i < b->n_planned; i++) {
     const Planned *p = b->planned[i];
     k->contenders[k->n_contenders++] = (Contender){.name = strdup(p->name),
@@ -339,6 +341,7 @@ static bool add_planned(const Bench *b, Case *k) {
                                                    .automatic = p->automatic,
                                                    .tuned = p->tuned,
                                                    .rival = p->rival};
+    if (b->how.ahead && !p->rival) add_ahead(k);
   }
   if (k->contenders) add_ceilings(b, k);
   return k->contenders != NULL;
@@ -398,9 +401,9 @@ void release_arrays(Case *k) {
 void release_samples(Case *k) {
   for (int i = 0; i < k->n_contenders; i++) {
     Contender *c = &k->contenders[i];
-    free(c->times);
+    free(c->f.samples);
     free(c->schedule);
-    c->times = NULL;
+    c->f.samples = NULL;
     c->schedule = NULL;
   }
   tirc_module_free(k->program);

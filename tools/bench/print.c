@@ -12,13 +12,13 @@ static const char *plural(int n) { return n == 1 ? "" : "s"; }
 
 /* Everything is compared with the first contender and with each rival. */
 static bool is_base(const Case *k, int i) {
-  return (i == 0 || k->contenders[i].rival) && k->contenders[i].median > 0;
+  return (i == 0 || k->contenders[i].rival) && k->contenders[i].f.median > 0;
 }
 
 static int name_width(const Case *k) {
   int width = (int)strlen("contender");
   for (int i = 0; i < k->n_contenders; i++)
-    if (k->contenders[i].median > 0 && (int)strlen(k->contenders[i].name) > width)
+    if (k->contenders[i].f.median > 0 && (int)strlen(k->contenders[i].name) > width)
       width = (int)strlen(k->contenders[i].name);
   return width;
 }
@@ -46,19 +46,21 @@ static void print_heads(FILE *f, const Case *k) {
 
 static void print_contender(FILE *f, const Case *k, const Contender *c) {
   const Contender *binding = binding_ceiling(k);
+  const CeilingKind kind = c->ceiling ? c->ceiling->kind : NO_CEILING;
+  const Work w = work_of(k);
   bool has_share = binding && (c == binding || !c->ceiling);
   fprintf(f, "%-*s", name_width(k), c->name);
-  print_ms(f, c->median);
-  fprintf(f, " %6.1f%%", 100 * uncertainty(c));
-  print_ms(f, c->min);
-  fprintf(f, " %6.1f%% %6d", c->spread * 100, c->n_times);
-  print_number(f, 8, 2, c->gflops, "");
-  print_number(f, 7, 2, c->gbytes, "");
-  print_number(f, 7, 1, has_share ? 100 * binding->median / c->median : 0, "%");
+  print_ms(f, c->f.median);
+  fprintf(f, " %6.1f%%", 100 * tirc_uncertainty(&c->f));
+  print_ms(f, c->f.fastest);
+  fprintf(f, " %6.1f%% %6d", c->f.spread * 100, c->f.n_samples);
+  print_number(f, 8, 2, gflops(&w, kind, c->f.median), "");
+  print_number(f, 7, 2, gbytes(&w, kind, c->f.median), "");
+  print_number(f, 7, 1, has_share ? 100 * binding->f.median / c->f.median : 0, "%");
   for (int i = 0; i < k->n_contenders; i++)
     if (is_base(k, i))
       fprintf(f, "  %*.2f", (int)strlen(k->contenders[i].name) + 2,
-              k->contenders[i].median / c->median);
+              k->contenders[i].f.median / c->f.median);
   fprintf(f, "\n");
 }
 
@@ -69,8 +71,8 @@ static void print_binding(FILE *f, const Case *k) {
   fprintf(f, "%% peak is of the %s", binding->name);
   for (int i = 0; i < k->n_contenders; i++) {
     const Contender *c = &k->contenders[i];
-    if (c->ceiling && c != binding && c->median > 0)
-      fprintf(f, ", which binds: the %s takes %.3g ms", c->name, c->median * 1e3);
+    if (c->ceiling && c != binding && c->f.median > 0)
+      fprintf(f, ", which binds: the %s takes %.3g ms", c->name, c->f.median * 1e3);
   }
   fprintf(f, "\n");
 }
@@ -92,7 +94,7 @@ void print_case(const Bench *b, const Case *k) {
   print_disturbance(b, k);
   print_heads(f, k);
   for (int i = 0; i < k->n_contenders; i++)
-    if (k->contenders[i].median > 0) print_contender(f, k, &k->contenders[i]);
+    if (k->contenders[i].f.median > 0) print_contender(f, k, &k->contenders[i]);
   print_binding(f, k);
   print_notes(f, k);
   print_excesses(b, k);
@@ -117,37 +119,35 @@ static void print_lowest(const Bench *b, const char *kernel, const Case *lowest)
 /* Everything against the first contender, schedules against each rival. */
 static void print_ratio(const Bench *b, const char *kernel, int threads, int base, int i) {
   const Contender *c = &b->cases[0].contenders[i], *to = &b->cases[0].contenders[base];
-  const Case *lowest;
-  double least;
+  Lowest lowest;
   if (i == base || c->ceiling || (base > 0 && (!to->rival || c->rival))) return;
-  Ratio r = mean_ratio(b, kernel, threads, i, base, &lowest, &least);
+  tirc_ratio r = mean_ratio(b, kernel, threads, i, base, &lowest);
   if (!(r.value > 0)) return;
   print_head(b, kernel, i);
-  fprintf(b->out, "x %-18s %6.3f  [%5.3f, %5.3f]  %6.3f", to->name, r.value, r.low, r.high, least);
-  print_lowest(b, kernel, lowest);
+  fprintf(b->out, "x %-18s %6.3f  [%5.3f, %5.3f]  %6.3f", to->name, r.value, r.low, r.high,
+          lowest.ratio);
+  print_lowest(b, kernel, lowest.at);
 }
 
 static void print_share(const Bench *b, const char *kernel, int threads, int base, int i) {
-  const Case *lowest;
-  double least;
+  Lowest lowest;
   if (b->cases[0].contenders[i].ceiling) return;
-  Ratio r = mean_ratio(b, kernel, threads, i, base, &lowest, &least);
+  tirc_ratio r = mean_ratio(b, kernel, threads, i, base, &lowest);
   if (!(r.value > 0)) return;
   print_head(b, kernel, i);
   fprintf(b->out, "%6.1f%%  [%5.1f, %5.1f]  %6.1f%%  %6.1f%%", 100 * r.value, 100 * r.low,
-          100 * r.high, 100 * mean_best_share(b, kernel, threads, i), 100 * least);
-  print_lowest(b, kernel, lowest);
+          100 * r.high, 100 * mean_best_share(b, kernel, threads, i), 100 * lowest.ratio);
+  print_lowest(b, kernel, lowest.at);
 }
 
 static void print_scaling(const Bench *b, const char *kernel, int threads, int base, int i) {
-  const Case *lowest;
-  double least;
+  Lowest lowest;
   (void)base;
-  Ratio r = mean_scaling(b, kernel, threads, i, &lowest, &least);
+  tirc_ratio r = mean_scaling(b, kernel, threads, i, &lowest);
   if (!(r.value > 0)) return;
   print_head(b, kernel, i);
-  fprintf(b->out, "%6.3f  [%5.3f, %5.3f]  %6.3f", r.value, r.low, r.high, least);
-  print_lowest(b, kernel, lowest);
+  fprintf(b->out, "%6.3f  [%5.3f, %5.3f]  %6.3f", r.value, r.low, r.high, lowest.ratio);
+  print_lowest(b, kernel, lowest.at);
 }
 
 /* Kernel by kernel if there are several, then all of them; the overview has those of a suite of
@@ -167,18 +167,18 @@ static int count_chosen(const Bench *b, int threads) {
 }
 
 /* In how many of the settings a ceiling binds. */
-static int count_bound(const Bench *b, int threads, const Ceiling *by) {
+static int count_bound(const Bench *b, int threads, CeilingKind by) {
   int n = 0;
   for (int j = 0; j < b->n_measured; j++) {
     const Contender *c = binding_ceiling(&b->cases[j]);
-    n += is_chosen(b, &b->cases[j], NULL, threads) && c && c->ceiling == by;
+    n += is_chosen(b, &b->cases[j], NULL, threads) && c && c->ceiling->kind == by;
   }
   return n;
 }
 
 static void print_shares(const Bench *b, int threads) {
-  int fma = count_bound(b, threads, &fma_ceiling);
-  int bandwidth = count_bound(b, threads, &bandwidth_ceiling);
+  int fma = count_bound(b, threads, FMA_CEILING);
+  int bandwidth = count_bound(b, threads, BANDWIDTH_CEILING);
   if (fma + bandwidth == 0) return;
   fprintf(
       b->out,

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The first line of a file, or "". */
@@ -15,29 +14,6 @@ static void read_line_of(const char *path, char *out, size_t size) {
   if (!fgets(out, (int)size, f)) *out = 0;
   out[strcspn(out, "\n")] = 0;
   fclose(f);
-}
-
-/* Seconds that this thread ran: when another process takes its core, this clock stands still. */
-static double thread_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Additions that wait for each other take one cycle each. What is added is in a register, because
- * some processors add constants before the execution units, several a cycle. */
-double measure_clock(int steps) {
-  unsigned long x = 0, y = 1;
-  __asm__ volatile("" : "+r"(y));
-  double start = thread_seconds();
-  for (int i = 0; i < steps; i++) {
-#define STEP                                                                                       \
-  x += y;                                                                                          \
-  __asm__ volatile("" : "+r"(x));
-    STEP STEP STEP STEP STEP STEP STEP STEP
-#undef STEP
-  }
-  return 8 * (double)steps / (thread_seconds() - start);
 }
 
 /* The word in brackets of "always [madvise] never". */
@@ -64,7 +40,7 @@ void profile_machine(Profile *p) {
                sizeof p->governor);
   read_chosen("/sys/kernel/mm/transparent_hugepage/enabled", p->huge_pages, sizeof p->huge_pages);
   double clocks[SAMPLES];
-  for (int i = 0; i < SAMPLES; i++) clocks[i] = measure_clock(STEPS);
+  for (int i = 0; i < SAMPLES; i++) clocks[i] = tirc_measure_clock(STEPS);
   p->clock_first = clocks[0];
   qsort(clocks, SAMPLES, sizeof *clocks, compare_doubles);
   p->clock_low = clocks[SAMPLES / 10];

@@ -196,10 +196,7 @@ void free_cases(Bench *b) {
     release_samples(k);
     for (int c = 0; k->contenders && c < k->n_contenders; c++) {
       free(k->contenders[c].name);
-      free(k->contenders[c].turns);
-      free(k->contenders[c].turn_calls);
-      free(k->contenders[c].code);
-      free(k->contenders[c].failure);
+      tirc_figures_clear(&k->contenders[c].f);
       free(k->contenders[c].note);
     }
     for (int d = 0; k->defines && d < k->n_defines; d++) {

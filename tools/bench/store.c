@@ -5,10 +5,11 @@
  *
  * A result's samples are all timed calls in the order of time; "turns" in its `more` says how many
  * of them each turn had. Turn i of one contender and turn i of another were taken in the same round
- * (see bench_measure.c), which pairs them. Its seconds are the median of the turns' medians. */
+ * (runtime/measure/turns.h), which pairs them. Its seconds are the median of the turns' medians. */
 #define _GNU_SOURCE
 #include "rivals.h"
-#include "tools/records/db.h"
+#include "tools/results/database.h"
+#include "tools/results/held.h"
 
 #include "runtime/tune/store.h"
 
@@ -88,17 +89,17 @@ static void put_word(FILE *to, const char *word) {
 }
 
 /* What was typed, for a shell; of a database's URL no password. */
-static char *typed(const Options *o, const char *database) {
+static char *typed(const Options *o, const char *given, const char *shown) {
   char *out = NULL;
   size_t size;
   FILE *f = open_memstream(&out, &size);
   if (!f) return NULL;
   for (int i = 0; i < o->words.n; i++) {
-    const char *word = i ? o->words.at[i] : "tirc", *url = strstr(word, o->database);
+    const char *word = i ? o->words.at[i] : "tirc", *url = strstr(word, given);
     if (i) fputc(' ', f);
-    if (*o->database && url && strcmp(url, o->database) == 0) {
+    if (*given && url && strcmp(url, given) == 0) {
       fprintf(f, "%.*s", (int)(url - word), word);
-      word = database;
+      word = shown;
     }
     put_word(f, word);
   }
@@ -117,13 +118,13 @@ static void name_session(char *out, size_t size) {
 int open_store(Bench *b) {
   ResultStore *s = &b->store;
   tirc_error *e = NULL;
-  int status = open_database(b->o, b->o->database, TIRC_DB_WRITE, &s->db);
+  int status = open_database(b->o, b->how.database, TIRC_DB_WRITE, &s->db);
   if (status != DONE) return status;
   char *environment = environment_description(b);
   name_session(s->session, sizeof s->session);
   tirc_store_profile(s->profile, sizeof s->profile);
   s->machine = machine_description(&b->profile);
-  s->command = typed(b->o, tirc_db_name(s->db));
+  s->command = typed(b->o, b->how.database, tirc_db_name(s->db));
   if (!environment || !s->machine || !s->command)
     status = complain(b->o, NULL, "out of memory");
   else if (tirc_db_put_environment(s->db, environment, &s->environment, &e))
@@ -147,13 +148,9 @@ static const char *kind_of(const Contender *c) {
 }
 
 static char *describe(const Bench *b, const Case *k, const Contender *c) {
-  Json *j = json_object_new_object(), *turns = json_object_new_array();
-  Json *disturbed = json_object_new_array();
+  Json *j = json_object_new_object();
   const char *names[N_DISTURBANCES];
-  const int n = list_disturbances(k, names);
-  for (int i = 0; i < n; i++) json_object_array_add(disturbed, json_text(names[i]));
-  for (int i = 0; i < c->n_turns; i++)
-    json_object_array_add(turns, json_object_new_int(c->turn_calls[i]));
+  const Work work = work_of(k);
   add_text(j, "kind", kind_of(c));
   add_text(j, "setting", k->setting);
   add_text(j, "program", k->file);
@@ -161,16 +158,13 @@ static char *describe(const Bench *b, const Case *k, const Contender *c) {
   add_text(j, "compiler", c->compiler);
   add_text(j, "without", c->without ? c->without->name : NULL);
   add_true(j, "packed_ahead", c->ahead);
-  add_real(j, "float_ops", k->cost.float_ops);
-  add_int(j, "bytes_read", k->bytes_read);
-  add_int(j, "bytes_written", k->bytes_written);
+  keep_work(j, &work);
   add_int(j, "huge_page_bytes", k->huge_bytes);
-  add_real(j, "clock_drop", k->clock_drop);
-  add_int(j, "attempts", k->attempts);
-  add_real(j, "seconds_asked_for", b->o->seconds);
-  add_true(j, "pinned", b->o->pin);
-  json_object_object_add(j, "disturbed", disturbed);
-  json_object_object_add(j, "turns", turns);
+  add_real(j, "clock_drop", tirc_clock_drop(&k->meanwhile));
+  add_int(j, "attempts", k->meanwhile.attempts);
+  add_real(j, "seconds_asked_for", b->how.seconds);
+  add_true(j, "pinned", b->how.pin);
+  keep_figures(j, &c->f, list_disturbances(k, names), names);
   return json_string(j);
 }
 
@@ -187,7 +181,7 @@ static tirc_status put_contender(const Bench *b, const Case *k, const Contender 
   const ResultStore *s = &b->store;
   const tirc_db_described machine = {s->profile, s->machine};
   char *name = name_of_case(k), *more = describe(b, k, c), contender[256];
-  const bool ran = c->median > 0;
+  const bool ran = c->f.median > 0;
   name_contender(b, c, contender, sizeof contender);
   const tirc_db_result r = {.session = s->session,
                             .module = k->program,
@@ -198,15 +192,15 @@ static tirc_status put_contender(const Bench *b, const Case *k, const Contender 
                             .target = b->target.name,
                             .threads = k->threads,
                             .machine = &machine,
-                            .code = ran ? NULL : c->code,
-                            .message = ran ? NULL : c->failure,
-                            .seconds = ran ? c->median : 0,
-                            .n_samples = ran ? c->n_times : 0,
-                            .samples = c->times,
-                            .disturbed = disturbance(k) > 1,
-                            .conditions = {.clock_low = k->clock_low * 1e-9,
-                                           .clock_high = k->clock_high * 1e-9,
-                                           .load = k->others,
+                            .code = ran ? NULL : c->f.code,
+                            .message = ran ? NULL : c->f.message,
+                            .seconds = ran ? c->f.median : 0,
+                            .n_samples = ran ? c->f.n_samples : 0,
+                            .samples = c->f.samples,
+                            .disturbed = k->meanwhile.disturbance > 1,
+                            .conditions = {.clock_low = k->meanwhile.clock_low * 1e-9,
+                                           .clock_high = k->meanwhile.clock_high * 1e-9,
+                                           .load = k->meanwhile.load,
                                            .pages = b->profile.huge_pages,
                                            .environment = s->environment,
                                            .command = s->command,
@@ -222,7 +216,7 @@ static tirc_status put_case(const Bench *b, const Case *k, tirc_error **e) {
   char *setting = describe_setting(k);
   tirc_status status = tirc_db_begin(b->store.db, e);
   for (int i = 0; i < k->n_contenders && status == TIRC_OK; i++)
-    if (k->contenders[i].median > 0 || k->contenders[i].code)
+    if (k->contenders[i].f.median > 0 || k->contenders[i].f.code)
       status = put_contender(b, k, &k->contenders[i], setting, e);
   if (status == TIRC_OK)
     status = tirc_db_commit(b->store.db, e);

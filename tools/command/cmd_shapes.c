@@ -5,7 +5,8 @@
 #include "ir/ascii.h"
 #include "tools/bench/bench.h"
 #include "tools/input.h"
-#include "tools/records/db.h"
+#include "tools/results/database.h"
+#include "tools/table.h"
 
 #include <errno.h>
 #include <json-c/json.h>

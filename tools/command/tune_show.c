@@ -54,7 +54,8 @@ int measure_ceiling(Bench *b, Case *k, TuneRow *row) {
     Contender *c = &k->contenders[i];
     status = prepare_ceiling(b, k, c);
     const double seconds = status == DONE && !c->skipped ? time_ceiling(k, c->ceiling) : 0;
-    if (seconds > row->ceiling) row->ceiling = seconds, row->binds = c->ceiling->name;
+    if (seconds > row->ceiling)
+      row->ceiling = seconds, row->binds = ceiling_names[c->ceiling->kind];
   }
   release_arrays(k);
   return status;

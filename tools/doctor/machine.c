@@ -132,9 +132,9 @@ static void examine_counters(Doctor *d) {
   Counters c;
   char missing[300];
   const char *advice = NULL;
-  open_counters(&c);
-  describe_counters(&c, missing, sizeof missing, &advice);
-  close_counters(&c);
+  tirc_counters_open(&c);
+  tirc_counters_describe(&c, missing, sizeof missing, &advice);
+  tirc_counters_close(&c);
   note(d, "machine", "counters", "%s", *missing ? missing : "all of bench --counters");
   if (advice) advise(d, AMISS, advice);
 }

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "doctor.h"
 #include "tools/bench/rivals.h"
-#include "tools/records/db.h"
+#include "tools/results/database.h"
 
 #include "passes/search/model.h"
 #include "runtime/database/driver.h"

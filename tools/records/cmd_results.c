@@ -3,7 +3,7 @@
 #include "ir/number.h"
 #include "results.h"
 
-#include "db.h"
+#include "tools/results/database.h"
 
 #include <errno.h>
 #include <json-c/json.h>
@@ -46,7 +46,7 @@ static Json *samples_of(const tirc_db_result *r) {
 static Json *describe(const tirc_db_result *r, const Stored *s, Json *setting, Json *more) {
   const tirc_db_conditions *c = &r->conditions;
   Json *j = json_object_new_object();
-  add_text(j, "kernel", s->k.kernel);
+  add_text(j, "kernel", s->at.kernel);
   json_object_object_add(j, "setting", json_object_get(setting));
   add_text(j, "contender", s->contender);
   add_int(j, "threads", r->threads);
@@ -54,13 +54,13 @@ static Json *describe(const tirc_db_result *r, const Stored *s, Json *setting, J
   add_text(j, "machine", r->machine->profile);
   add_text(j, "code", r->code);
   add_text(j, "message", r->message);
-  add_real(j, "median_s", s->held->c.median);
-  add_real(j, "low_s", s->held->c.low);
-  add_real(j, "high_s", s->held->c.high);
-  add_real(j, "min_s", s->held->c.min);
+  add_real(j, "median_s", s->held->f.median);
+  add_real(j, "low_s", s->held->f.low);
+  add_real(j, "high_s", s->held->f.high);
+  add_real(j, "min_s", s->held->f.fastest);
   add_real(j, "deviation_s", deviation_of(r));
-  add_real(j, "gflops", s->held->c.gflops);
-  add_real(j, "gbytes_per_s", s->held->c.gbytes);
+  add_real(j, "gflops", gflops(&s->at.work, s->held->ceiling, s->held->f.median));
+  add_real(j, "gbytes_per_s", gbytes(&s->at.work, s->held->ceiling, s->held->f.median));
   json_object_object_add(j, "busy", json_object_new_boolean(s->held->busy));
   json_object_object_add(j, "samples", samples_of(r));
   add_text(j, "measured", s->held->when);
@@ -78,7 +78,7 @@ static Json *describe(const tirc_db_result *r, const Stored *s, Json *setting, J
   return j;
 }
 
-static void take_setting(Case *k, const tirc_db_result *r, Json *setting, Json *more) {
+static void take_setting(Setting *k, const tirc_db_result *r, Json *setting, Json *more) {
   const char *kernel = text_in(setting, "kernel"), *text = text_in(more, "setting");
   k->kernel = strdup(kernel ? kernel : r->name ? r->name : r->hash);
   k->setting = strdup(text ? text : "");
@@ -92,13 +92,7 @@ static void take_setting(Case *k, const tirc_db_result *r, Json *setting, Json *
 }
 
 static void free_stored(Stored *s) {
-  for (int i = 0; i < s->k.n_defines; i++) {
-    free((char *)(uintptr_t)s->k.defines[i].name);
-    free((char *)(uintptr_t)s->k.defines[i].value);
-  }
-  free(s->k.defines);
-  free(s->k.kernel);
-  free(s->k.setting);
+  free_setting(&s->at);
   free(s->contender);
   free(s->target);
   free(s->machine);
@@ -108,15 +102,9 @@ static void free_stored(Stored *s) {
   json_object_put(s->all);
 }
 
-static const Ceiling *ceiling_named(const char *name) {
-  return strcmp(name, fma_ceiling.name) == 0         ? &fma_ceiling
-         : strcmp(name, bandwidth_ceiling.name) == 0 ? &bandwidth_ceiling
-                                                     : NULL;
-}
-
 static bool is_same(const Stored *a, const Stored *b) {
-  return strcmp(a->hash, b->hash) == 0 && strcmp(a->k.kernel, b->k.kernel) == 0 &&
-         strcmp(a->k.setting, b->k.setting) == 0 && a->k.threads == b->k.threads &&
+  return strcmp(a->hash, b->hash) == 0 && strcmp(a->at.kernel, b->at.kernel) == 0 &&
+         strcmp(a->at.setting, b->at.setting) == 0 && a->at.threads == b->at.threads &&
          strcmp(a->target, b->target) == 0 && strcmp(a->machine, b->machine) == 0 &&
          strcmp(a->contender, b->contender) == 0;
 }
@@ -174,14 +162,15 @@ static bool read_one(void *self, const tirc_db_result *r) {
               .schedule = copied(r->schedule_hash),
               .created = r->created};
   bool ok = json_object_is_type(setting, json_type_object);
-  if (ok) take_setting(&s.k, r, setting, more);
+  if (ok) take_setting(&s.at, r, setting, more);
   if (asprintf(&s.contender, "%s%s", r->contender,
                number_in(more, "packed_ahead") && !strstr(r->contender, "packed ahead")
                    ? " (packed ahead)"
                    : "") < 0)
     s.contender = NULL;
-  s.held = s.contender ? hold_result(&s.k, s.contender, ceiling_named(s.contender), r, more) : NULL;
-  ok = ok && s.held && is_wanted(all->o, s.k.kernel);
+  s.held = s.contender ? hold_result(&s.at.work, s.contender, ceiling_named(s.contender), r, more)
+                       : NULL;
+  ok = ok && s.held && is_wanted(all->o, s.at.kernel);
   if (ok) s.all = describe(r, &s, setting, more);
   json_object_put(more);
   json_object_put(setting);
@@ -195,15 +184,15 @@ static bool read_one(void *self, const tirc_db_result *r) {
 
 const char *dimension(const Stored *s, const char *name, char *buffer, size_t size) {
   if (strcmp(name, "contender") == 0 || strcmp(name, "variant") == 0) return s->contender;
-  if (strcmp(name, "kernel") == 0) return s->k.kernel;
+  if (strcmp(name, "kernel") == 0) return s->at.kernel;
   if (strcmp(name, "target") == 0) return s->target;
   if (strcmp(name, "machine") == 0) return s->machine;
   if (strcmp(name, "threads") == 0) {
-    snprintf(buffer, size, "%d", s->k.threads);
+    snprintf(buffer, size, "%d", s->at.threads);
     return buffer;
   }
-  for (int i = 0; i < s->k.n_defines; i++)
-    if (strcmp(s->k.defines[i].name, name) == 0) return s->k.defines[i].value;
+  for (int i = 0; i < s->at.n_defines; i++)
+    if (strcmp(s->at.defines[i].name, name) == 0) return s->at.defines[i].value;
   return NULL;
 }
 
@@ -217,10 +206,10 @@ int compare_values(const char *a, const char *b) {
 /* Kernels by name, their sizes by value, and so on; contenders in the order of their results. */
 static int compare_stored(const void *a, const void *b) {
   const Stored *x = a, *y = b;
-  int c = strcmp(x->k.kernel, y->k.kernel);
-  for (int i = 0; !c && i < x->k.n_defines && i < y->k.n_defines; i++)
-    c = compare_values(x->k.defines[i].value, y->k.defines[i].value);
-  if (!c) c = x->k.threads - y->k.threads;
+  int c = strcmp(x->at.kernel, y->at.kernel);
+  for (int i = 0; !c && i < x->at.n_defines && i < y->at.n_defines; i++)
+    c = compare_values(x->at.defines[i].value, y->at.defines[i].value);
+  if (!c) c = x->at.threads - y->at.threads;
   if (!c) c = strcmp(x->target, y->target);
   if (!c) c = strcmp(x->machine, y->machine);
   if (!c) c = (x->created > y->created) - (x->created < y->created);
@@ -256,22 +245,22 @@ static void put_list(const Results *r) {
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
   for (int i = 0; i < r->n; i++) {
     const Stored *s = &r->at[i];
-    const Contender *c = &s->held->c;
-    add_cell(&t, "%s", s->k.kernel);
-    add_cell(&t, "%s", s->k.setting);
-    add_cell(&t, "%d", s->k.threads);
+    const tirc_figures *f = &s->held->f;
+    add_cell(&t, "%s", s->at.kernel);
+    add_cell(&t, "%s", s->at.setting);
+    add_cell(&t, "%d", s->at.threads);
     add_cell(&t, "%s", s->target);
     add_cell(&t, "%s", s->contender);
-    if (c->code) {
-      add_cell(&t, "%s", csv ? "" : c->code);
+    if (f->code) {
+      add_cell(&t, "%s", csv ? "" : f->code);
       for (int j = 6; j < 11; j++) add_cell(&t, "%s", csv ? "" : "-");
     } else {
-      add_ms(r->o, &t, c->median, !csv && s->held->busy ? "*" : "");
-      add_ms(r->o, &t, c->low, "");
-      add_ms(r->o, &t, c->high, "");
-      add_ms(r->o, &t, c->min, "");
+      add_ms(r->o, &t, f->median, !csv && s->held->busy ? "*" : "");
+      add_ms(r->o, &t, f->low, "");
+      add_ms(r->o, &t, f->high, "");
+      add_ms(r->o, &t, f->fastest, "");
       add_ms(r->o, &t, number_in(s->all, "deviation_s"), "");
-      add_figure(&t, c->gflops, 2);
+      add_figure(&t, gflops(&s->at.work, s->held->ceiling, f->median), 2);
     }
     Json *samples = NULL;
     json_object_object_get_ex(s->all, "samples", &samples);
@@ -280,7 +269,7 @@ static void put_list(const Results *r) {
     add_cell(&t, "%s", s->machine);
     if (!csv) continue;
     add_cell(&t, "%d", s->held->busy);
-    add_cell(&t, "%s", c->code ? c->code : "");
+    add_cell(&t, "%s", f->code ? f->code : "");
   }
   put_table(r->o, stdout, &t);
 }
@@ -298,7 +287,7 @@ static void put_json(const Results *r, const char *database) {
 /* What the stars mean, and what is not shown. */
 static void put_notes(const Results *r) {
   int busy = 0;
-  for (int i = 0; i < r->n; i++) busy += r->at[i].held->busy && !r->at[i].held->c.code;
+  for (int i = 0; i < r->n; i++) busy += r->at[i].held->busy && !r->at[i].held->f.code;
   if (r->o->csv || r->o->md || r->o->latex) return;
   if (busy) printf("* measured while other processes or a falling clock disturbed the machine\n");
   if (r->n_older)

@@ -2,16 +2,8 @@
 #ifndef TIRC_TOOLS_DB_H
 #define TIRC_TOOLS_DB_H
 
+#include "tools/results/database.h"
 #include "tools/table.h"
-
-#include "runtime/database/database.h"
-
-/* DONE, or the exit status after the error was reported. Reading one that is missing is bad usage
- * here. */
-int open_database(const Options *o, const char *where, tirc_db_mode mode, tirc_db **out);
-/* What --target, --threads and --machine leave, and the words of argument number i, if there is
- * one: a task, or a program's name or hash. */
-tirc_db_filter db_filter(const Options *o, int i);
 
 typedef struct Tasks { /* copies that stay */
   int n;

@@ -2,12 +2,13 @@
 #ifndef TIRC_TOOLS_RESULTS_H
 #define TIRC_TOOLS_RESULTS_H
 
-#include "held.h"
+#include "tools/results/chart.h"
+#include "tools/results/held.h"
 #include "tools/table.h"
 
 /* A contender in a setting on a kind of machine: the result that counts. */
 typedef struct Stored {
-  Case k; /* kernel, setting, defines (its sizes), threads, work */
+  Setting at; /* its defines are the sizes */
   char *contender, *target, *machine;
   char *hash, *schedule; /* hashes: of the program, of the schedule's text */
   double created;

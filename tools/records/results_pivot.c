@@ -1,7 +1,9 @@
 /* Pivot tables: what falls into a cell is summed up as a geometric mean, with the interval of the
- * bootstrap over turns (bench_stats.c). */
+ * bootstrap over turns (runtime/measure/statistics.h). */
 #define _GNU_SOURCE
 #include "results.h"
+
+#include "runtime/measure/statistics.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -39,9 +41,9 @@ static bool is_known(const Results *r, const char *name) {
 static void list_dimensions(const Results *r, char *out, size_t size) {
   snprintf(out, size, "there are variant, kernel, threads, target, machine");
   for (int i = 0; i < r->n; i++)
-    for (int d = 0; d < r->at[i].k.n_defines; d++) {
+    for (int d = 0; d < r->at[i].at.n_defines; d++) {
       char word[80];
-      snprintf(word, sizeof word, ", %s", r->at[i].k.defines[d].name);
+      snprintf(word, sizeof word, ", %s", r->at[i].at.defines[d].name);
       const char *found = strstr(out, word);
       const char after = found ? found[strlen(word)] : 0;
       if ((!found || (after && after != ',')) && strlen(out) + strlen(word) + 1 < size)
@@ -68,8 +70,8 @@ static int read_side(const Results *r, const char *text, size_t n, Side *out) {
 
 /* Sizes are named, M=16; other values speak for themselves. */
 static bool is_size_name(const Stored *s, const char *name) {
-  for (int i = 0; i < s->k.n_defines; i++)
-    if (strcmp(s->k.defines[i].name, name) == 0) return true;
+  for (int i = 0; i < s->at.n_defines; i++)
+    if (strcmp(s->at.defines[i].name, name) == 0) return true;
   return false;
 }
 
@@ -151,8 +153,8 @@ static void free_side(Side *side) {
  */
 
 typedef struct Sum {
-  Ratio value; /* milliseconds, or times as fast */
-  int n;       /* settings in it */
+  tirc_ratio value; /* milliseconds, or times as fast */
+  int n;            /* settings in it */
   bool busy;
 } Sum;
 
@@ -161,59 +163,39 @@ static const Stored *base_of(const Results *r, const Stored *s) {
   for (int i = 0; i < r->n; i++) {
     const Stored *b = &r->at[i];
     if (strcmp(b->contender, r->o->against) == 0 && strcmp(b->hash, s->hash) == 0 &&
-        strcmp(b->k.kernel, s->k.kernel) == 0 && strcmp(b->k.setting, s->k.setting) == 0 &&
-        b->k.threads == s->k.threads && strcmp(b->target, s->target) == 0 &&
-        strcmp(b->machine, s->machine) == 0 && b->held->c.median > 0)
+        strcmp(b->at.kernel, s->at.kernel) == 0 && strcmp(b->at.setting, s->at.setting) == 0 &&
+        b->at.threads == s->at.threads && strcmp(b->target, s->target) == 0 &&
+        strcmp(b->machine, s->machine) == 0 && b->held->f.median > 0)
       return b;
   }
   return NULL;
-}
-
-/* The latest results of two contenders that took turns; else the latest of each. */
-static bool pair_up(const Held **of, const Held **base) {
-  for (const Held *x = *of; x; x = x->older)
-    for (const Held *y = *base; y; y = y->older)
-      if (x->c.median > 0 && y->c.median > 0 && strcmp(x->session, y->session) == 0) {
-        *of = x;
-        *base = y;
-        return true;
-      }
-  return false;
 }
 
 /* Where contenders are summed up, those that none can be: the ceilings, and what all are compared
  * with. */
 static bool is_left_out(const Pivot *p, const Stored *s) {
   if (names_contenders(&p->rows) || names_contenders(&p->columns)) return false;
-  return s->held->c.ceiling || (p->r->o->against && strcmp(s->contender, p->r->o->against) == 0);
+  return s->held->ceiling || (p->r->o->against && strcmp(s->contender, p->r->o->against) == 0);
 }
 
-/* Adds the logarithm of a result, and its draws. Those of one run drew the same turns. */
-static void add_to(const Results *r, const Stored *s, Sum *sum, double *total, double *draws) {
+static void add_to(const Results *r, const Stored *s, Sum *sum, RatioMean *mean) {
   const Stored *other = r->o->against ? base_of(r, s) : NULL;
   const Held *held = s->held, *base = other ? other->held : NULL;
-  if (!(held->c.median > 0) || (r->o->against && !base)) return;
-  const bool together = base && pair_up(&held, &base);
-  const Contender *c = &held->c;
-  for (int i = 0; i < RESAMPLES; i++) {
-    const uint64_t number = (uint64_t)sum->n * RESAMPLES + (uint64_t)i + 1;
-    draws[i] += base ? draw_log_ratio(c, &base->c, number, together) : draw_log_seconds(c, number);
-  }
-  *total += base ? log(base->c.median / c->median) : log(c->median);
-  sum->n++;
-  sum->busy = sum->busy || held->busy || (base && base->busy);
+  bool together = false;
+  if (!(held->f.median > 0) || (r->o->against && !base)) return;
+  if (base) pair_up(&held, &base, &together);
+  if (tirc_mean_add(mean, &held->f, base ? &base->f : NULL, together))
+    sum->busy = sum->busy || held->busy || (base && base->busy);
 }
 
 static Sum sum_up(const Pivot *p, int row, int column) {
-  double draws[RESAMPLES] = {0}, total = 0;
-  const double unit = p->r->o->against ? 1 : 1e3;
+  RatioMean mean = {0};
   Sum sum = {0};
   for (int i = 0; i < p->r->n; i++)
     if (p->row[i] == row && p->column[i] == column && !is_left_out(p, &p->r->at[i]))
-      add_to(p->r, &p->r->at[i], &sum, &total, draws);
-  if (!sum.n) return sum;
-  for (int i = 0; i < RESAMPLES; i++) draws[i] = unit * exp(draws[i] / sum.n);
-  sum.value = interval(unit * exp(total / sum.n), draws, RESAMPLES);
+      add_to(p->r, &p->r->at[i], &sum, &mean);
+  sum.n = mean.n;
+  sum.value = tirc_mean_end(&mean, 1, p->r->o->against ? 1 : 1e3);
   return sum;
 }
 

@@ -1,5 +1,4 @@
-/* `tirc results --plot=KIND:FILE`: what the database has, put into a bench as if it had been
- * measured in one run, for the plotter of `tirc bench`. */
+/* `tirc results --plot=KIND:FILE`: what the database has, as a chart. */
 #define _GNU_SOURCE
 #include "results.h"
 
@@ -30,45 +29,34 @@ static int list_contenders(const Results *r, const Stored **out) {
       const Stored *s = &r->at[i];
       int j = 0;
       while (j < n && strcmp(out[j]->contender, s->contender) != 0) j++;
-      if (j == n && !s->held->c.ceiling == !ceilings) out[n++] = s;
+      if (j == n && !s->held->ceiling == !ceilings) out[n++] = s;
     }
   return n;
 }
 
-static bool is_of_case(const Stored *s, const Case *k) {
-  return strcmp(s->k.kernel, k->kernel) == 0 && strcmp(s->k.setting, k->setting) == 0;
+static bool is_at(const Stored *s, const Setting *at) {
+  return strcmp(s->at.kernel, at->kernel) == 0 && strcmp(s->at.setting, at->setting) == 0;
 }
 
-static Case *case_of(Bench *b, const Stored *s, const Stored *const *contenders, int n) {
-  for (int j = 0; j < b->n_cases; j++)
-    if (is_of_case(s, &b->cases[j])) return &b->cases[j];
-  Case *k = &b->cases[b->n_cases];
-  *k = s->k;
-  k->contenders = calloc((size_t)n, sizeof *k->contenders);
-  if (!k->contenders) return NULL;
-  k->n_contenders = n;
-  for (int i = 0; i < n; i++)
-    k->contenders[i] =
-        (Contender){.name = contenders[i]->contender, .ceiling = contenders[i]->held->c.ceiling};
-  b->n_cases++;
-  return k;
+static int place_of(Chart *c, const Stored *s) {
+  for (int j = 0; j < c->n_settings; j++)
+    if (is_at(s, &c->settings[j])) return j;
+  c->settings[c->n_settings] = s->at;
+  return c->n_settings++;
 }
 
-static bool fill(const Results *r, Bench *b, const Stored **contenders) {
-  const int n = list_contenders(r, contenders);
+static void fill(const Results *r, Chart *c, const Stored *const *contenders) {
+  c->n_settings = 0; /* there is room for as many as results */
+  for (int i = 0; i < c->n_series; i++)
+    c->series[i] = (Series){contenders[i]->contender, contenders[i]->held->ceiling};
   for (int i = 0; i < r->n; i++) {
     const Stored *s = &r->at[i];
-    Case *k = case_of(b, s, contenders, n);
-    if (!k) return false;
-    for (int c = 0; c < n; c++)
-      if (strcmp(contenders[c]->contender, s->contender) == 0) {
-        k->contenders[c] = s->held->c;
-        k->contenders[c].name = s->contender;
-      }
-    if (s->k.cost.float_ops > 0) k->cost = s->k.cost;
+    const int at = place_of(c, s);
+    for (int k = 0; k < c->n_series; k++)
+      if (strcmp(contenders[k]->contender, s->contender) == 0)
+        c->marks[at * c->n_series + k] = (Mark){&s->held->f, s->held->busy};
+    if (s->at.work.float_ops > 0) c->settings[at].work.float_ops = s->at.work.float_ops;
   }
-  b->n_measured = b->n_cases;
-  return true;
 }
 
 /* FILE.svg, or of several kernels FILE-KERNEL.svg. */
@@ -82,12 +70,11 @@ static char *path_for(const char *file, const char *kernel) {
   return path;
 }
 
-static int draw(const Results *r, const Bench *b, const char *kind, const char *kernel,
+static int draw(const Results *r, const Chart *c, const char *kind, const char *kernel,
                 const char *file, bool several) {
   char *path = path_for(file, several ? kernel : NULL);
-  const int threads = r->at[0].k.threads;
   int status = DONE;
-  if (!path || !plot_panel(b, kind, kernel, threads, path))
+  if (!path || !plot_panel(c, kind, kernel, r->at[0].at.threads, path))
     status = complain(r->o, "names with quotes and backslashes are not drawn",
                       "gnuplot could not write '%s'", path ? path : file);
   else
@@ -96,13 +83,18 @@ static int draw(const Results *r, const Bench *b, const char *kind, const char *
   return status;
 }
 
-static int draw_all(const Results *r, const Bench *b, const char *kind, const char *file) {
-  enum { MOST_KERNELS = 64 };
-  const char *kernels[MOST_KERNELS];
-  const int n = list_kernels(b, kernels, MOST_KERNELS);
-  int status = DONE;
-  if (strcmp(kind, "line") != 0) return draw(r, b, kind, NULL, file, false);
-  for (int i = 0; i < n && status == DONE; i++) status = draw(r, b, kind, kernels[i], file, n > 1);
+static bool is_first_of_kernel(const Chart *c, int setting) {
+  int j = 0;
+  while (strcmp(c->settings[j].kernel, c->settings[setting].kernel) != 0) j++;
+  return j == setting;
+}
+
+static int draw_all(const Results *r, const Chart *c, const char *kind, const char *file) {
+  int n = 0, status = DONE;
+  if (strcmp(kind, "line") != 0) return draw(r, c, kind, NULL, file, false);
+  for (int j = 0; j < c->n_settings; j++) n += is_first_of_kernel(c, j);
+  for (int j = 0; j < c->n_settings && status == DONE; j++)
+    if (is_first_of_kernel(c, j)) status = draw(r, c, kind, c->settings[j].kernel, file, n > 1);
   return status;
 }
 
@@ -116,25 +108,18 @@ static const char *read_kind(const Options *o, const char **file) {
   return NULL;
 }
 
-static int draw_bench(const Results *r, const char *kind, const char *file) {
-  Bench b = {.o = r->o, .n_threads = 1};
-  struct Threads threads = {.threads = r->at[0].k.threads};
+static int draw_chart(const Results *r, const char *kind, const char *file) {
   const Stored **contenders = calloc((size_t)r->n + 1, sizeof *contenders);
-  tirc_error *e = NULL;
+  Chart c = {0};
   int status = DONE;
-  b.cases = calloc((size_t)r->n + 1, sizeof *b.cases);
-  b.threads = &threads;
-  if (tirc_target_find(r->at[0].target, &b.target, &e) ||
-      tirc_executor_new(1, &threads.executor, &e)) /* knows whether there are ceilings */
-    status = report(r->o, e);
-  else if (!b.cases || !contenders || !fill(r, &b, contenders))
+  if (!contenders || !new_chart(&c, r->n, list_contenders(r, contenders))) {
     status = complain(r->o, NULL, "out of memory");
-  else
-    status = draw_all(r, &b, kind, file);
-  for (int i = 0; b.cases && i < b.n_cases; i++) free(b.cases[i].contenders);
-  free(b.cases);
+  } else {
+    fill(r, &c, contenders);
+    status = draw_all(r, &c, kind, file);
+  }
+  free_chart(&c);
   free(contenders);
-  tirc_executor_free(threads.executor);
   return status;
 }
 
@@ -143,11 +128,9 @@ int draw_results(const Results *r) {
   if (!kind)
     return complain(r->o, "--plot=line:FILE.svg, heat:, bars: or roofline:",
                     "--plot takes a kind and a file, not '%s'", r->o->plot);
-  Options of_file = *r->o;
-  of_file.plot = file;
-  int status = check_plot(&of_file);
+  int status = check_plot(r->o, file);
   if (status == DONE) status = require_one(r, "machine", "--machine");
   if (status == DONE) status = require_one(r, "target", "--target");
   if (status == DONE) status = require_one(r, "threads", "--threads");
-  return status == DONE ? draw_bench(r, kind, file) : status;
+  return status == DONE ? draw_chart(r, kind, file) : status;
 }

@@ -71,9 +71,9 @@ int propose(Repl *r, const char *argument);
 int pick_proposal(Repl *r, int number);
 void free_proposals(Proposals *p);
 
-/* repl_bench.c: `tirc bench` with n scripts under these names; seconds (or NULL) gets the least
- * times of a call, 0 where there is none */
+/* repl_bench.c: measures n scripts under these names; best (or NULL) gets the seconds of each one's
+ * fastest call, 0 where there is none */
 int bench_scripts(const Repl *r, int n, const char *const *names, char *const *scripts,
-                  double *seconds);
+                  double *best);
 
 #endif

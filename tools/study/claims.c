@@ -13,33 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The two results of a run that both were in, or the first of each. */
-typedef struct Pair {
-  const Held *of, *base;
-  bool together;
-} Pair;
-
-static bool has_figure(const Held *h) { return h->c.median > 0; }
-
-static const Held *first_figure(const Held *h) {
-  while (h && !has_figure(h)) h = h->older;
-  return h;
-}
-
-static Pair pair_up(const Held *of, const Held *base) {
-  for (const Held *x = of; x; x = x->older)
-    for (const Held *y = base; y; y = y->older)
-      if (has_figure(x) && has_figure(y) && strcmp(x->session, y->session) == 0)
-        return (Pair){x, y, true};
-  return (Pair){first_figure(of), first_figure(base), false};
-}
-
 /* The fastest of those that it is compared with. */
 static const Held *fastest(const Study *s, const Ground *g, const Case *k, const Names *names) {
   const Held *best = NULL;
   for (int i = 0; i < names->n; i++) {
-    const Held *head = held(s, g, k, find_plan(s, names->at[i])), *h = first_figure(head);
-    if (h && (!best || h->c.median < best->c.median)) best = names->n == 1 ? head : h;
+    const Held *head = held(s, g, k, find_plan(s, names->at[i])), *h = head, *none = NULL;
+    bool together;
+    pair_up(&h, &none, &together);
+    if (h && (!best || h->f.median < best->f.median)) best = names->n == 1 ? head : h;
   }
   return best;
 }
@@ -48,33 +29,24 @@ static const Held *fastest(const Study *s, const Ground *g, const Case *k, const
  */
 
 typedef struct Sum {
-  double log_ratio, draws[RESAMPLES];
-  int n, n_busy, n_all, fewest_turns;
+  RatioMean mean;
+  int n_busy, n_all, fewest_turns;
   bool of_busy; /* of the busy settings alone, which is shown where there are no others */
 } Sum;
 
 static void add_setting_to(Sum *sum, const Study *s, const Ground *g, const Case *k, int plan,
                            const Comparison *t) {
-  const Pair p = pair_up(held(s, g, k, plan), fastest(s, g, k, &t->against));
+  const Held *of = held(s, g, k, plan), *base = fastest(s, g, k, &t->against);
+  bool together;
+  pair_up(&of, &base, &together);
   sum->n_all++;
-  if (!p.of || !p.base) return;
-  const bool busy = p.of->busy || p.base->busy;
+  if (!of || !base) return;
+  const bool busy = of->busy || base->busy;
   sum->n_busy += busy;
   if (busy != sum->of_busy) return;
-  for (int r = 0; r < RESAMPLES; r++)
-    sum->draws[r] += draw_log_ratio(&p.of->c, &p.base->c,
-                                    (uint64_t)sum->n * RESAMPLES + (uint64_t)r + 1, p.together);
-  const int turns = p.of->c.n_turns < p.base->c.n_turns ? p.of->c.n_turns : p.base->c.n_turns;
-  if (!sum->n || turns < sum->fewest_turns) sum->fewest_turns = turns;
-  sum->log_ratio += log(p.base->c.median / p.of->c.median);
-  sum->n++;
-}
-
-static Ratio end_sum(Sum *sum, bool is_time) {
-  const double sign = is_time ? -1 : 1;
-  if (!sum->n) return (Ratio){0};
-  for (int r = 0; r < RESAMPLES; r++) sum->draws[r] = exp(sign * sum->draws[r] / sum->n);
-  return interval(exp(sign * sum->log_ratio / sum->n), sum->draws, RESAMPLES);
+  const int turns = of->f.n_turns < base->f.n_turns ? of->f.n_turns : base->f.n_turns;
+  if (!sum->mean.n || turns < sum->fewest_turns) sum->fewest_turns = turns;
+  tirc_mean_add(&sum->mean, &of->f, &base->f, together);
 }
 
 static bool matches(const Published *p, const char *contender, const char *kernel) {
@@ -87,7 +59,7 @@ static bool matches(const Published *p, const char *contender, const char *kerne
   return names_kernel == (kernel != NULL);
 }
 
-static Verdict judge(const Ratio *r, const Published *p) {
+static Verdict judge(const tirc_ratio *r, const Published *p) {
   const bool carries = p->low > 1    ? r->low > 1
                        : p->high < 1 ? r->high < 1
                                      : r->low >= p->low && r->high <= p->high;
@@ -130,9 +102,9 @@ static void sum_up(Claim *c, const Rows *rows, bool of_busy) {
         (!c->setting || c->setting == k))
       add_setting_to(&sum, rows->s, c->ground, k, plan, rows->t);
   }
-  c->measured = end_sum(&sum, rows->t->is_time);
+  c->measured = tirc_mean_end(&sum.mean, rows->t->is_time ? -1 : 1, 1);
   c->is_doubtful = of_busy;
-  c->n = of_busy ? 0 : sum.n;
+  c->n = of_busy ? 0 : sum.mean.n;
   c->n_busy = sum.n_busy;
   c->n_all = sum.n_all;
   c->fewest_turns = sum.fewest_turns;
@@ -198,11 +170,11 @@ Verdict judge_failure(const Study *s, int plan, const char **message) {
     for (int j = 0; j < s->grounds[i].b.n_cases; j++) {
       const Held *h = held(s, &s->grounds[i], &s->grounds[i].b.cases[j], plan);
       if (!h) continue;
-      if (!h->c.code || strcmp(h->c.code, p->expect_error) != 0) {
-        *message = h->c.code ? h->c.failure : "it is legal";
+      if (!h->f.code || strcmp(h->f.code, p->expect_error) != 0) {
+        *message = h->f.code ? h->f.message : "it is legal";
         return DIFFERS;
       }
-      *message = h->c.failure;
+      *message = h->f.message;
       n++;
     }
   return n ? CARRIES_OVER : UNDECIDED;

@@ -1,5 +1,4 @@
-/* A study's figures: what the database has, put into a bench as if it had been measured in one run,
- * for the plotter of `tirc bench`. */
+/* A study's figures: what the database has, as charts. */
 #define _GNU_SOURCE
 #include "study.h"
 
@@ -15,46 +14,43 @@ static bool is_shown(const Study *s, const Figure *f, int plan) {
   return !f->of.n;
 }
 
-/* The same contenders in each case; those without a figure have none here, too. */
-static bool fill_case(const Study *s, const Ground *g, const Figure *f, const Case *from,
-                      Case *to) {
-  *to = *from;
-  to->n_contenders = 0;
-  to->contenders = calloc((size_t)s->plans.n, sizeof *to->contenders);
-  for (int p = 0; to->contenders && p < s->plans.n; p++) {
-    const Held *h = held(s, g, from, p);
-    if (!is_shown(s, f, p)) continue;
-    Contender *c = &to->contenders[to->n_contenders++];
-    if (h) *c = h->c;
-    c->name = (char *)(uintptr_t)s->plans.at[p].what.name;
-    c->ceiling = s->plans.at[p].ceiling;
-  }
-  return to->contenders != NULL;
-}
-
-static bool draw(const Study *s, const Bench *b, const Figure *f, const char *kernel, int threads,
+static bool draw(const Study *s, const Chart *c, const Figure *f, const char *kernel, int threads,
                  const char *name) {
   static const char *const endings[] = {"svg", "png"};
   bool ok = true;
   for (int i = 0; i < 2 && ok; i++) {
     char *path = NULL;
     ok = asprintf(&path, "%s/%s.%s", s->report, name, endings[i]) >= 0 &&
-         plot_panel(b, f->kind, kernel, threads, path);
+         plot_panel(c, f->kind, kernel, threads, path);
     free(path);
   }
   return ok;
 }
 
+/* Those without a figure have none here, too. */
+static void fill(const Study *s, const Ground *g, const Figure *f, Chart *c) {
+  for (int j = 0; j < c->n_settings; j++) {
+    const Case *k = &g->b.cases[j];
+    int n = 0;
+    c->settings[j] = setting_of(k);
+    for (int p = 0; p < s->plans.n; p++) {
+      const Held *h = held(s, g, k, p);
+      if (!is_shown(s, f, p)) continue;
+      c->series[n] = (Series){s->plans.at[p].what.name, s->plans.at[p].ceiling};
+      if (h) c->marks[j * c->n_series + n] = (Mark){&h->f, h->busy};
+      n++;
+    }
+  }
+}
+
 bool draw_figure(const Study *s, const Ground *g, const Figure *f, const char *kernel, int threads,
                  const char *name) {
-  Bench b = g->b;
-  bool ok = true;
-  b.n_measured = b.n_cases;
-  b.cases = calloc((size_t)b.n_cases, sizeof *b.cases);
-  for (int i = 0; b.cases && i < b.n_cases; i++)
-    ok = fill_case(s, g, f, &g->b.cases[i], &b.cases[i]) && ok;
-  ok = ok && b.cases && draw(s, &b, f, kernel, threads, name);
-  for (int i = 0; b.cases && i < b.n_cases; i++) free(b.cases[i].contenders);
-  free(b.cases);
+  Chart c;
+  int n = 0;
+  for (int p = 0; p < s->plans.n; p++) n += is_shown(s, f, p);
+  bool ok = new_chart(&c, g->b.n_cases, n);
+  if (ok) fill(s, g, f, &c);
+  ok = ok && draw(s, &c, f, kernel, threads, name);
+  free_chart(&c);
   return ok;
 }

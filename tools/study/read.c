@@ -383,9 +383,9 @@ static void check_study(Tirc *c, void *self) {
   if (!s->workloads.n) reject(sc, start, "workload(\"matmul.tir\")", "%s has no workload", s->path);
   if (!s->plans.n)
     reject(sc, start, "contender(\"full\", \"full.sch\")", "%s has no contender", s->path);
-  const Ceiling *const ceilings[] = {&fma_ceiling, &bandwidth_ceiling};
-  for (int i = 0; i < N_CEILINGS; i++) /* they take their turns with all others */
-    study_add_plan(sc, s, &(Plan){.what = {.name = ceilings[i]->name}, .ceiling = ceilings[i]});
+  /* They take their turns with all others. */
+  for (CeilingKind k = NO_CEILING + 1; k <= BANDWIDTH_CEILING; k++)
+    study_add_plan(sc, s, &(Plan){.what = {.name = ceiling_names[k]}, .ceiling = k});
   for (int i = 0; i < s->comparisons.n; i++) {
     check_contenders(sc, s, &s->comparisons.at[i].of, s->comparisons.at[i].loc);
     check_contenders(sc, s, &s->comparisons.at[i].against, s->comparisons.at[i].loc);

@@ -17,7 +17,7 @@ static bool several_threads(const Study *s) { return s->grounds[0].b.n_threads >
  */
 
 static void put_ratio(Doc *d, const Claim *c) {
-  const Ratio *r = &c->measured;
+  const tirc_ratio *r = &c->measured;
   if (r->value > 0)
     doc_cell(d, "%.3g [%.3g, %.3g]%s", r->value, r->low, r->high, c->is_doubtful ? " *" : "");
   else
@@ -39,7 +39,7 @@ static double size_of(double ratio) { return ratio < 1 ? 1 / ratio : ratio; }
 
 /* Beside the published figure, by interval. */
 static const char *compare_sizes(const Claim *c) {
-  const Ratio *r = &c->measured;
+  const tirc_ratio *r = &c->measured;
   const Published *p = c->published;
   if (c->verdict != CARRIES_OVER || (p->low <= 1 && p->high >= 1)) return "";
   if (isinf(p->high) || p->low <= 0) return "";
@@ -67,7 +67,7 @@ static void put_where(const Study *s, Doc *d, const Claim *c) {
   doc_cell(d, "%s%s%s%s", c->kernel ? c->kernel : "all",
            c->setting && *c->setting->setting ? " " : "", c->setting ? c->setting->setting : "",
            counts);
-  if (s->n_grounds > 1) doc_cell(d, "%s", c->ground->o.target);
+  if (s->n_grounds > 1) doc_cell(d, "%s", c->ground->b.how.target);
   if (several_threads(s)) doc_cell(d, "%d", c->threads);
 }
 
@@ -142,7 +142,7 @@ static const Held *find_error(const Study *s, int plan, const Case **where) {
   for (int i = 0; i < s->n_grounds && !s->plans.at[plan].expect_error; i++)
     for (int j = 0; j < s->grounds[i].b.n_cases; j++) {
       const Held *h = held(s, &s->grounds[i], *where = &s->grounds[i].b.cases[j], plan);
-      if (h && h->c.code) return h;
+      if (h && h->f.code) return h;
     }
   return NULL;
 }
@@ -159,10 +159,10 @@ static void put_errors(Page *p) {
       doc_table(&p->d, "contender|first at|error|message", 0);
     }
     any = true;
-    doc_cell(&p->d, "%s", h->c.name);
+    doc_cell(&p->d, "%s", h->name);
     doc_cell(&p->d, "%s %s", where->kernel, where->setting);
-    doc_cell(&p->d, "`%s`", h->c.code);
-    doc_cell(&p->d, "%s", h->c.failure ? h->c.failure : "its results are not the program's");
+    doc_cell(&p->d, "`%s`", h->f.code);
+    doc_cell(&p->d, "%s", h->f.message ? h->f.message : "its results are not the program's");
   }
   if (any) doc_end_table(&p->d);
 }
@@ -275,11 +275,11 @@ static void put_median(Page *p, const Ground *g, const Case *k, int plan) {
     doc_cell(&p->d, "left out");
   else if (!h)
     doc_cell(&p->d, "-");
-  else if (h->c.median > 0)
-    doc_cell(&p->d, "%.4g / %.4g / %.0f %%%s", h->c.median * 1e3, h->c.min * 1e3, 100 * h->c.spread,
-             busy);
+  else if (h->f.median > 0)
+    doc_cell(&p->d, "%.4g / %.4g / %.0f %%%s", h->f.median * 1e3, h->f.fastest * 1e3,
+             100 * h->f.spread, busy);
   else
-    doc_cell(&p->d, "%s", h->c.code ? h->c.code : "-");
+    doc_cell(&p->d, "%s", h->f.code ? h->f.code : "-");
 }
 
 static void put_block(Page *p, const Ground *g, const Case *first) {
@@ -302,7 +302,7 @@ static void put_block(Page *p, const Ground *g, const Case *first) {
   fclose(f);
   snprintf(title, sizeof title, "%s, %d thread%s%s%s", first->kernel, first->threads,
            first->threads == 1 ? "" : "s", p->s->n_grounds > 1 ? ", " : "",
-           p->s->n_grounds > 1 ? g->o.target : "");
+           p->s->n_grounds > 1 ? g->b.how.target : "");
   doc_heading(&p->d, 3, title);
   doc_table(&p->d, heads, right);
   for (int plan = 0; plan < p->s->plans.n; plan++) {

@@ -9,8 +9,8 @@
 #include "study.h"
 
 #include "tools/bench/settings.h"
-#include "tools/records/db.h"
-#include "tools/records/held.h"
+#include "tools/results/database.h"
+#include "tools/results/held.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -38,12 +38,12 @@ static Line line_of(const Workload *w) {
 
 static int add_suite(Study *s, Ground *g, const Workload *w) {
   const int before = g->b.n_cases;
-  Options o = g->o;
+  Options o = *s->o;
   o.define = (List){w->sizes.n, w->sizes.at};
   g->b.o = &o;
   g->b.of_programs = false;
   const int status = read_suite(&g->b, w->suite);
-  g->b.o = &g->o;
+  g->b.o = s->o;
   if (status != DONE) return status;
   if (g->b.of_programs == (w->program != NULL))
     return complain(s->o, "suite(name, program=\"matmul.tir\") for a suite of sizes alone",
@@ -77,12 +77,12 @@ static bool has_sizes(const tirc_module *m) {
  * was tuned, and auto's would stand in for it. */
 static char *made_text(const Ground *g, const Case *k, const Planned *p) {
   bool untuned = false;
-  const tirc_schedule_options options = {.target = g->o.target,
-                                         .max_steps = g->o.script_steps,
+  const tirc_schedule_options options = {.target = g->b.how.target,
+                                         .max_steps = g->b.o->script_steps,
                                          .self = &untuned,
                                          .warn = note_untuned};
-  const tirc_auto_options by_rules = auto_options(&g->o);
-  const char *where = *g->o.database ? g->o.database : NULL;
+  const tirc_auto_options by_rules = auto_options(g->b.o);
+  const char *where = *g->b.how.database ? g->b.how.database : NULL;
   tirc_module *m = NULL;
   char *text = NULL;
   const tirc_status made =
@@ -133,11 +133,19 @@ static int make_units(Study *s, Ground *g) {
 /* --- what the database has ---------------------------------------------------------------------
  */
 
+static void take_work(Case *k, const Work *w) {
+  k->cost.float_ops = w->float_ops;
+  k->bytes_read = w->bytes_read;
+  k->bytes_written = w->bytes_written;
+}
+
 static Held *hold(const Study *s, Case *k, const Plan *p, const tirc_db_result *r, Json *more) {
-  Held *h = hold_result(k, p->what.name, p->ceiling, r, more);
+  Work work = work_of(k);
+  Held *h = hold_result(&work, p->what.name, p->ceiling, r, more);
+  take_work(k, &work);
   if (h)
     h->is_enough = r->code || (number_in(more, "seconds_asked_for") >= 0.999 * s->seconds &&
-                               h->c.n_turns >= s->turns);
+                               h->f.n_turns >= s->turns);
   return h;
 }
 
@@ -238,15 +246,16 @@ static void leave_out_doubles(Bench *b) {
 static int open_ground(Study *s, Ground *g, const char *target) {
   Bench *b = &g->b;
   tirc_error *e = NULL;
-  g->o = *s->o;
-  g->o.target = target;
-  g->o.thread_list = s->threads;
-  g->o.seconds = s->seconds;
-  g->o.attempts = s->attempts;
-  g->o.cool_down = s->cool_down;
-  g->o.pin = s->pin;
-  if (!g->o.database) g->o.database = "";
-  *b = (Bench){.o = &g->o, .turns = s->turns, .out = fopen("/dev/null", "w")};
+  *b = (Bench){.o = s->o,
+               .how = {.target = target,
+                       .threads = s->threads,
+                       .database = s->o->database ? s->o->database : "",
+                       .seconds = s->seconds,
+                       .cool_down = s->cool_down,
+                       .turns = s->turns,
+                       .attempts = s->attempts,
+                       .pin = s->pin},
+               .out = fopen("/dev/null", "w")};
   if (!b->out) return complain(s->o, NULL, "cannot open /dev/null");
   if (tirc_target_find(target, &b->target, &e)) return report(s->o, e);
   int status = read_threads(b);

@@ -4,7 +4,8 @@
 #ifndef TIRC_TOOLS_STUDY_H
 #define TIRC_TOOLS_STUDY_H
 
-#include "tools/records/held.h"
+#include "tools/bench/bench.h"
+#include "tools/results/held.h"
 
 #include "runtime/api/schedule.h"
 
@@ -14,7 +15,7 @@ typedef struct Plan {
   const char *expect_error; /* or NULL */
   const char *of, *value;   /* of ablate: the contender whose schedule was changed, and to what */
   const char *missing;      /* why it cannot be measured at all; NULL: it can */
-  const Ceiling *ceiling;   /* NULL, but of the last ones, which no study names */
+  CeilingKind ceiling;      /* none, but of the last ones, which no study names */
   char *hash;               /* of its text; NULL: it has none, or one for each setting */
   Loc loc;
 } Plan;
@@ -55,7 +56,6 @@ typedef struct Workload { /* workload() or suite() */
 /* What is measured for one target. */
 typedef struct Ground {
   Bench b;
-  Options o;     /* of the bench: the study's with this target */
   Held **held;   /* [case * plans + plan]; NULL: the database has none */
   char **texts;  /* hashes of schedules that each setting has its own of, likewise */
   char **hashes; /* of the programs, [case] */
@@ -112,7 +112,7 @@ typedef struct Claim {
   const Ground *ground;
   int threads;
   bool is_doubtful;     /* measured while the machine was busy */
-  Ratio measured;       /* value 0: there is nothing to compare */
+  tirc_ratio measured;  /* value 0: there is nothing to compare */
   int fewest_turns;     /* of any contender in it */
   int n, n_busy, n_all; /* settings in it, left out as busy, and in all */
   const Published *published;

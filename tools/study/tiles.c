@@ -43,10 +43,10 @@ static bool same_tiles(const Tiles *a, const Tiles *b) {
 
 static bool read_tiles(const Study *s, const Ground *g, Case *k, int plan, Tiles *out) {
   const Held *h = held(s, g, k, plan);
-  const tirc_schedule_options options = {.target = g->o.target};
+  const tirc_schedule_options options = {.target = g->b.how.target};
   tirc_module *m = NULL;
-  if (!h || !h->c.schedule || h->c.code || load_case(&g->b, k) != DONE) return false;
-  const bool ok = !tirc_module_schedule_text(k->program, h->c.schedule, strlen(h->c.schedule),
+  if (!h || !h->schedule || h->f.code || load_case(&g->b, k) != DONE) return false;
+  const bool ok = !tirc_module_schedule_text(k->program, h->schedule, strlen(h->schedule),
                                              s->plans.at[plan].what.script, &options, &m, NULL) &&
                   tiles_of(k->program, m, out);
   tirc_module_free(m);

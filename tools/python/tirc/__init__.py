@@ -17,12 +17,20 @@ of its own: everything is done by libtirc.
     sch.mod.show()
     tirc.build(sch.mod)(a, b)        # numpy arrays, or whatever has __dlpack__
 
+Measured against other ways, with intervals, and checked against the interpreter:
+
+    kernel, reference = tirc.build(sch.mod)["main"], tirc.Reference(double, a, b)
+    m = tirc.measure({"mine": tirc.Contender(kernel, a, b, reference=reference),
+                      "numpy": lambda: numpy.multiply(a, 2, out=b)})
+    m["mine"].times_as_fast(m["numpy"]), m["mine"].surely_faster(m["numpy"])
+
 Names and behaviour are those of tvm where both have them, so code written for
 tvm.tir.Schedule runs after `import tirc as tvm`.
 """
 
 from . import _lib, error, ir, script, target, tir
 from ._errors import ArgumentError, ScheduleError, TVMError
+from ._measure import Contender, Figures, Measurement, Ratio, measure
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, operator, parse,
                       prim_func, read, structural_equal, structural_hash)
 from ._runtime import BenchmarkResult, CheckResult, Kernel, Reference, Target, build, cpu, interpret
@@ -36,10 +44,11 @@ library_path = _lib.library_path
 
 
 __all__ = [
-    "ArgumentError", "BenchmarkResult", "CheckResult", "IRModule", "Kernel", "PrimFunc", "Reference", "Schedule", "ScheduleError",
+    "ArgumentError", "BenchmarkResult", "CheckResult", "Contender", "Figures", "IRModule", "Kernel", "Measurement",
+    "PrimFunc", "Ratio", "Reference", "Schedule", "ScheduleError",
     "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
     "assert_structural_equal", "auto", "build", "cpu",
-    "difference", "error", "interpret", "ir", "ir_module", "operator", "parse", "prim_func", "primitives", "read",
+    "difference", "error", "interpret", "ir", "ir_module", "measure", "operator", "parse", "prim_func", "primitives", "read",
     "schedule_script", "script", "structural_equal", "structural_hash", "target", "tir", "tune",
     "tuned"
 ]

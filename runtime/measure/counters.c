@@ -15,7 +15,7 @@
 #define READ_MISSES(cache)                                                                         \
   ((cache) | PERF_COUNT_HW_CACHE_OP_READ << 8 | PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
 
-const CounterRow counter_rows[N_COUNTERS] = {
+const CounterRow tirc_counter_rows[N_COUNTERS] = {
     [COUNT_CYCLES] = {"cycles", "cycles"},
     [COUNT_INSTRUCTIONS] = {"instructions", "instructions"},
     [COUNT_L1_MISSES] = {"L1 misses", "l1_misses"},
@@ -48,7 +48,7 @@ static int open_event(CounterKind k) {
   return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-bool open_counters(Counters *c) {
+bool tirc_counters_open(Counters *c) {
   c->open = true;
   bool any = false;
   for (int i = 0; i < N_COUNTERS; i++) {
@@ -59,13 +59,13 @@ bool open_counters(Counters *c) {
   return any;
 }
 
-void close_counters(Counters *c) {
+void tirc_counters_close(Counters *c) {
   for (int i = 0; c->open && i < N_COUNTERS; i++)
     if (c->fds[i] >= 0) close(c->fds[i]);
   *c = (Counters){0};
 }
 
-void read_counters(const Counters *c, double out[N_COUNTERS]) {
+void tirc_counters_read(const Counters *c, double out[N_COUNTERS]) {
   for (int i = 0; i < N_COUNTERS; i++) {
     uint64_t v[3]; /* the value, and the times in which it was asked for and counted */
     out[i] = (double)NAN;
@@ -103,7 +103,7 @@ static const char *reason(int error, char *out, size_t size, const char **advice
   return out;
 }
 
-void describe_counters(const Counters *c, char *out, size_t size, const char **advice) {
+void tirc_counters_describe(const Counters *c, char *out, size_t size, const char **advice) {
   char why[160];
   const char *unused;
   size_t n = 0;
@@ -114,7 +114,7 @@ void describe_counters(const Counters *c, char *out, size_t size, const char **a
   for (int i = 0; i < N_COUNTERS; i++) {
     if (c->fds[i] >= 0) continue;
     if (n < size)
-      n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", counter_rows[i].name);
+      n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", tirc_counter_rows[i].name);
     if (!error) error = c->errors[i];
   }
   if (error && n < size)

@@ -1,0 +1,166 @@
+/* Figures from times, by what is known of the bootstrap; and contenders that misbehave. */
+#include "runtime/measure/statistics.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { TURNS = 9 };
+
+static tirc_figures figures_of(int n, const double *turns) {
+  tirc_figures f = {0};
+  int ones[64];
+  for (int i = 0; i < n; i++) ones[i] = 1;
+  assert_true(tirc_take_figures(&f, n, turns, n, ones));
+  return f;
+}
+
+static double ways(int n, int k) { return k ? ways(n - 1, k - 1) * n / k : 1; }
+
+/* The median of n draws from n sorted values is at most value k (from 1) when more than half of the
+ * draws are among the first k. */
+static double chance_up_to(int n, int k) {
+  const double p = (double)k / n;
+  double sum = 0;
+  for (int i = (n + 1) / 2; i <= n; i++) sum += ways(n, i) * pow(p, i) * pow(1 - p, n - i);
+  return sum;
+}
+
+static int quantile(int n, double part) {
+  int k = 1;
+  while (k < n && chance_up_to(n, k) < part) k++;
+  return k;
+}
+
+static void test_intervals(void **state) {
+  (void)state;
+  for (int n = 5; n <= 31; n += 2) {
+    double turns[31];
+    for (int i = 0; i < n; i++) turns[(i * 7 + 3) % n] = i + 1;
+    if (n % 7 == 0) continue; /* the order above is none then */
+    tirc_figures f = figures_of(n, turns);
+    assert_true(f.median == (n + 1) / 2);
+    assert_true(fabs(f.low - quantile(n, 0.025)) <= 1);
+    assert_true(fabs(f.high - quantile(n, 0.975)) <= 1);
+    assert_true(f.fastest == 1 && f.low < f.median && f.median < f.high);
+    tirc_figures_clear(&f);
+  }
+}
+
+/* What disturbs a round disturbs both: their ratio is known exactly, though neither time is. */
+static void test_pairs(void **state) {
+  (void)state;
+  const double slow[TURNS] = {10, 30, 12, 90, 10, 14, 40, 11, 10};
+  double fast[TURNS], faster_once[TURNS];
+  for (int i = 0; i < TURNS; i++) fast[i] = slow[i] / 2;
+  for (int i = 0; i < TURNS; i++) faster_once[i] = i == 4 ? slow[i] / 2 : slow[i];
+  tirc_figures a = figures_of(TURNS, fast), b = figures_of(TURNS, slow),
+               c = figures_of(TURNS, faster_once);
+  const tirc_ratio r = tirc_times_as_fast(&a, &b);
+  assert_true(r.value == 2 && r.low == 2 && r.high == 2);
+  assert_true(b.high / b.low > 2);
+  assert_true(tirc_surely_faster(&a, &b));
+  assert_false(tirc_surely_faster(&b, &a));
+  assert_false(tirc_surely_faster(&b, &b));
+  assert_false(tirc_surely_faster(&c, &b));
+  RatioMean m = {0}, apart = {0}, times = {0};
+  assert_true(tirc_mean_add(&m, &a, &b, true) && tirc_mean_add(&m, &b, &a, true));
+  assert_true(tirc_mean_add(&apart, &a, &b, false));
+  const tirc_ratio one = tirc_mean_end(&m, 1, 1), two = tirc_mean_end(&apart, -1, 1);
+  assert_true(fabs(one.value - 1) < 1e-12);
+  assert_true(fabs(two.value - 0.5) < 1e-12 && two.low < 0.5 && two.high > 0.5);
+  assert_true(tirc_mean_add(&times, &b, NULL, false));
+  assert_true(fabs(tirc_mean_end(&times, 1, 1e3).value - 12e3) < 1e-6);
+  tirc_figures_clear(&a);
+  tirc_figures_clear(&b);
+  tirc_figures_clear(&c);
+}
+
+static void test_nothing(void **state) {
+  (void)state;
+  tirc_figures none = {0};
+  RatioMean m = {0};
+  const int beyond[] = {2, 5};
+  const double samples[] = {1, 2, 3};
+  assert_true(tirc_times_as_fast(&none, &none).value == 0);
+  assert_false(tirc_mean_add(&m, &none, NULL, true));
+  assert_true(tirc_mean_end(&m, 1, 1).value == 0);
+  assert_true(isinf(tirc_median(0, NULL)));
+  assert_true(tirc_take_figures(&none, 3, samples, 2, beyond)); /* a turn that is not there */
+  assert_int_equal(none.n_turns, 1);
+  assert_true(none.median == 1.5);
+  tirc_figures_clear(&none);
+}
+
+/* --- contenders --------------------------------------------------------------------------------
+ */
+
+typedef struct Worker {
+  int calls, fails_at, prepared, released;
+  bool refuses;
+} Worker;
+
+static int prepare(void *self) {
+  Worker *w = self;
+  w->prepared++;
+  return w->refuses;
+}
+static int work(void *self) {
+  Worker *w = self;
+  volatile double x = 1;
+  for (int i = 0; i < 2000; i++) x = x * 1.0000001;
+  return ++w->calls == w->fails_at;
+}
+static void release(void *self) { ((Worker *)self)->released++; }
+
+static bool go_on(void *self) { return --*(int *)self > 0; }
+
+static void test_contenders(void **state) {
+  (void)state;
+  Worker w[3] = {{0}, {.fails_at = 20}, {.refuses = true}};
+  tirc_contender c[3];
+  tirc_measurement *m;
+  const tirc_measure_options brief = {.seconds = 1e-3, .turns = 3, .attempts = 1};
+  for (int i = 0; i < 3; i++)
+    c[i] = (tirc_contender){
+        .name = "w", .self = &w[i], .prepare = prepare, .call = work, .release = release};
+  assert_int_equal(tirc_measure(3, c, &brief, &m, NULL), TIRC_OK);
+  const tirc_figures *f[3];
+  for (int i = 0; i < 3; i++) f[i] = tirc_measurement_figures(m, i);
+  assert_null(tirc_measurement_figures(m, 3));
+  assert_true(f[0]->median > 0 && !f[0]->code && f[0]->n_turns >= 3 && w[0].calls > f[0]->calls);
+  assert_string_equal(f[1]->code, "failed");
+  assert_int_equal(w[1].calls, 20);
+  assert_string_equal(f[2]->code, "left-out");
+  assert_int_equal(w[2].calls, 0);
+  for (int i = 0; i < 3; i++) assert_true(w[i].prepared == 1 && w[i].released == 1);
+  int sum = 0;
+  for (int i = 0; i < f[0]->n_turns; i++) sum += f[0]->turn_samples[i];
+  assert_int_equal(sum, f[0]->n_samples);
+  assert_int_equal(tirc_measurement_conditions(m)->attempts, 1);
+  tirc_measurement_free(m);
+}
+
+static void test_end(void **state) {
+  (void)state;
+  Worker w = {0};
+  int left = 1;
+  const tirc_contender c = {.name = "w", .self = &w, .call = work};
+  const tirc_measure_options o = {.seconds = 1e9, .self = &left, .go_on = go_on};
+  tirc_measurement *m;
+  assert_int_equal(tirc_measure(1, &c, &o, &m, NULL), TIRC_OK);
+  assert_true(tirc_measurement_figures(m, 0)->median == 0);
+  tirc_measurement_free(m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_intervals), cmocka_unit_test(test_pairs),
+                                     cmocka_unit_test(test_nothing),
+                                     cmocka_unit_test(test_contenders), cmocka_unit_test(test_end)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

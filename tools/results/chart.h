@@ -1,0 +1,54 @@
+/* What pictures are made of: figures of contenders over settings, wherever they come from. */
+#ifndef TIRC_TOOLS_CHART_H
+#define TIRC_TOOLS_CHART_H
+
+#include "setting.h"
+
+#include "tools/tool.h"
+
+typedef struct Series {
+  const char *name;
+  CeilingKind ceiling;
+} Series;
+
+/* One result: borrowed figures, NULL or without a median where nothing was measured. */
+typedef struct Mark {
+  const tirc_figures *f;
+  bool busy; /* other processes or the clock disturbed it */
+} Mark;
+
+/* The contents of settings, series and figures belong to whoever fills them in. */
+typedef struct Chart {
+  int n_settings, n_series;
+  Setting *settings;
+  Series *series;
+  Mark *marks;      /* [setting * n_series + series] */
+  bool of_programs; /* each setting is a program of its own: their rates have little in common */
+} Chart;
+bool new_chart(Chart *c, int n_settings, int n_series); /* zeroed; false: memory is out */
+void free_chart(Chart *c);
+
+/* Of the series in a setting; 0: it was not measured. */
+double median_of(const Chart *c, int setting, int series);
+/* Of the ceiling that binds there, or 0. */
+double binding_median(const Chart *c, int setting);
+/* The best rate of the FMA ceiling in any call on so many threads, operations a second; or 0. */
+double best_fma_rate(const Chart *c, int threads);
+/* kernel NULL, threads 0: any. */
+bool is_in_chart(const Chart *c, int setting, const char *kernel, int threads);
+bool is_drawn(const Chart *c, const char *kernel, int threads, int series); /* has some figure */
+
+/* plot.c */
+/* DONE, or BAD after saying why there will be no plot at that path (NULL: none is asked for) */
+int check_plot(const Options *o, const char *path);
+/* All of it as one picture: a panel for each kernel and number of threads, a map for the latter. */
+int write_plot(const Options *o, const Chart *c, const char *path);
+bool has_gnuplot(void);
+bool is_plain_text(const char *text); /* without quotes, backslashes and control characters */
+/* One panel as a picture: a line, bars (geometric means) or the only bars of a kernel, or the heat
+ * map or roofline of all (kernel NULL). path: .svg or .png.
+ * False: there is none, or names are not plain. */
+bool plot_panel(const Chart *c, const char *kind, const char *kernel, int threads,
+                const char *path);
+
+#endif

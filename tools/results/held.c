@@ -1,0 +1,127 @@
+#include "held.h"
+
+#include "runtime/measure/statistics.h"
+#include "tools/tool.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct json_object Json;
+
+double number_in(Json *j, const char *key) {
+  Json *v = NULL;
+  return json_object_object_get_ex(j, key, &v) ? json_object_get_double(v) : 0;
+}
+
+const char *text_in(Json *j, const char *key) {
+  Json *v = NULL;
+  return json_object_object_get_ex(j, key, &v) ? json_object_get_string(v) : NULL;
+}
+
+static bool was_busy(Json *more) {
+  Json *words = NULL;
+  if (!json_object_object_get_ex(more, "disturbed", &words) ||
+      !json_object_is_type(words, json_type_array))
+    return false;
+  for (size_t i = 0; i < json_object_array_length(words); i++) {
+    const char *word = json_object_get_string(json_object_array_get_idx(words, i));
+    if (word && strcmp(word, "uncertainty") != 0) return true;
+  }
+  return false;
+}
+
+static char *copied(const char *text) { return text ? strdup(text) : NULL; }
+
+static bool take_figures_of(tirc_figures *f, const tirc_db_result *r, Json *more) {
+  Json *turns = NULL;
+  if (!json_object_object_get_ex(more, "turns", &turns) || !r->n_samples ||
+      !json_object_is_type(turns, json_type_array))
+    return true;
+  const int n = (int)json_object_array_length(turns);
+  int *calls = calloc((size_t)n + 1, sizeof *calls);
+  for (int i = 0; calls && i < n; i++)
+    calls[i] = json_object_get_int(json_object_array_get_idx(turns, (size_t)i));
+  const bool done = calls && tirc_take_figures(f, r->n_samples, r->samples, n, calls);
+  free(calls);
+  free(f->samples);
+  f->samples = NULL;
+  return done;
+}
+
+void keep_work(Json *more, const Work *w) {
+  json_object_object_add(more, "float_ops", json_object_new_double(w->float_ops));
+  json_object_object_add(more, "bytes_read", json_object_new_int64(w->bytes_read));
+  json_object_object_add(more, "bytes_written", json_object_new_int64(w->bytes_written));
+}
+
+void keep_figures(Json *more, const tirc_figures *f, int n_disturbed,
+                  const char *const *disturbed) {
+  Json *turns = json_object_new_array(), *words = json_object_new_array();
+  for (int i = 0; i < n_disturbed; i++) json_object_array_add(words, json_text(disturbed[i]));
+  for (int i = 0; i < f->n_turns; i++)
+    json_object_array_add(turns, json_object_new_int(f->turn_samples[i]));
+  json_object_object_add(more, "disturbed", words);
+  json_object_object_add(more, "turns", turns);
+}
+
+Held *hold_result(Work *w, const char *name, CeilingKind ceiling, const tirc_db_result *r,
+                  Json *more) {
+  Held *h = calloc(1, sizeof *h);
+  char when[32] = "";
+  const time_t created = (time_t)r->created;
+  struct tm parts;
+  if (!h) return NULL;
+  if (gmtime_r(&created, &parts)) strftime(when, sizeof when, "%Y-%m-%d %H:%M", &parts);
+  *h = (Held){.name = strdup(name),
+              .ceiling = ceiling,
+              .schedule = copied(r->schedule),
+              .session = copied(r->session),
+              .environment = copied(r->conditions.environment),
+              .when = strdup(when),
+              .load = r->conditions.load,
+              .clock_low = r->conditions.clock_low,
+              .clock_high = r->conditions.clock_high,
+              .busy = was_busy(more)};
+  if (!r->code && !take_figures_of(&h->f, r, more)) return free_held(h), NULL;
+  h->f.code = copied(r->code);
+  h->f.message = copied(r->message);
+  if (number_in(more, "float_ops") > 0) w->float_ops = number_in(more, "float_ops");
+  w->bytes_read = (int64_t)number_in(more, "bytes_read");
+  w->bytes_written = (int64_t)number_in(more, "bytes_written");
+  return h;
+}
+
+void free_held(Held *h) {
+  while (h) {
+    Held *older = h->older;
+    tirc_figures_clear(&h->f);
+    free(h->name);
+    free(h->schedule);
+    free(h->session);
+    free(h->environment);
+    free(h->when);
+    free(h);
+    h = older;
+  }
+}
+
+static const Held *first_figure(const Held *h) {
+  while (h && !(h->f.median > 0)) h = h->older;
+  return h;
+}
+
+void pair_up(const Held **of, const Held **base, bool *together) {
+  *together = true;
+  for (const Held *x = *of; x; x = x->older)
+    for (const Held *y = *base; y; y = y->older)
+      if (x->f.median > 0 && y->f.median > 0 && strcmp(x->session, y->session) == 0) {
+        *of = x;
+        *base = y;
+        return;
+      }
+  *together = false;
+  *of = first_figure(*of);
+  *base = first_figure(*base);
+}

@@ -1,0 +1,44 @@
+/* What the database holds of a contender in a setting, with the figures that were measured. */
+#ifndef TIRC_TOOLS_HELD_H
+#define TIRC_TOOLS_HELD_H
+
+#include "setting.h"
+
+#include "runtime/database/database.h"
+
+struct json_object;
+
+/* A contender's results, the best one first. */
+typedef struct Held Held;
+struct Held {
+  char *name;
+  CeilingKind ceiling;
+  tirc_figures f; /* with the error in which it ended, if it did */
+  char *schedule; /* the text of what was run, or NULL */
+  char *session, *environment, *when;
+  double load, clock_low, clock_high;
+  bool busy;      /* other processes or the clock disturbed it */
+  bool is_enough; /* it was measured as long as somebody asks for */
+  Held *older;    /* or worse */
+};
+
+/* NULL: memory is out. `more` is r->more; w gets the program's operations and traffic. The samples
+ * do not stay. */
+Held *hold_result(Work *w, const char *name, CeilingKind ceiling, const tirc_db_result *r,
+                  struct json_object *more);
+void free_held(Held *h); /* and what is older */
+/* The two results that took turns in one run, of those that are held from here on; or the first
+ * figures of each: *together says which. NULL: there is none. */
+void pair_up(const Held **of, const Held **base, bool *together);
+
+/* What hold_result finds again in `more`: the work; how many samples each turn has, and what
+ * disturbed it. */
+void keep_work(struct json_object *more, const Work *w);
+void keep_figures(struct json_object *more, const tirc_figures *f, int n_disturbed,
+                  const char *const *disturbed);
+
+/* Of an object, which may be NULL; 0 and NULL where it has no such key. */
+double number_in(struct json_object *j, const char *key);
+const char *text_in(struct json_object *j, const char *key);
+
+#endif

@@ -1,0 +1,34 @@
+#include "setting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const ceiling_names[] = {
+    [FMA_CEILING] = "FMA ceiling", [BANDWIDTH_CEILING] = "bandwidth ceiling"};
+
+CeilingKind ceiling_named(const char *name) {
+  CeilingKind k = BANDWIDTH_CEILING;
+  while (k != NO_CEILING && strcmp(ceiling_names[k], name) != 0) k--;
+  return k;
+}
+
+double bytes_of_work(const Work *w) { return (double)(w->bytes_read + w->bytes_written); }
+
+double gflops(const Work *w, CeilingKind kind, double seconds) {
+  return kind == BANDWIDTH_CEILING || !(seconds > 0) ? 0 : w->float_ops / seconds * 1e-9;
+}
+
+double gbytes(const Work *w, CeilingKind kind, double seconds) {
+  return kind == FMA_CEILING || !(seconds > 0) ? 0 : bytes_of_work(w) / seconds * 1e-9;
+}
+
+void free_setting(Setting *s) {
+  for (int d = 0; s->defines && d < s->n_defines; d++) {
+    free((char *)(uintptr_t)s->defines[d].name);
+    free((char *)(uintptr_t)s->defines[d].value);
+  }
+  free(s->defines);
+  free(s->setting);
+  free(s->kernel);
+  *s = (Setting){0};
+}
