@@ -30,22 +30,22 @@ typedef struct Measured {
   double samples[MOST_SAMPLES];
   double build; /* seconds to compile it */
   double load;  /* cores that others used meanwhile */
-  bool checked; /* its results were compared with the program's */
+  bool checked; /* its results are right, or it has a code */
   /* "" when it ran; a code of the library's, or "timeout", "crash", "memory", "wrong-result"; or
    * "hopeless": it works and its samples are a bound. */
   char code[40], message[240];
 } Measured;
 bool tirc_is_hopeless(const Measured *m);
 
-/* Makes arrays, and places for the results of the program itself, compiled. The program must stay.
- */
+/* Makes arrays. The program must stay. */
 tirc_status tirc_bed_new(const tirc_module *program, const BedOptions *options, Bed **out,
                          tirc_error **error);
 void tirc_bed_free(Bed *b);
-/* Times n candidates; faster: what is at most `best` seconds is compared with the program's
- * results. told (or NULL) hears of each when it is done; go_on (or NULL) says false when it is
- * enough: the others then have the code "interrupted"; waits (or NULL) is called about twice a
- * second meanwhile. TIRC_BAD: the program itself does not run.
+/* Times n candidates; what takes `best` seconds at most is checked against the reference
+ * interpreter (tirc_reference_check), which has limits of its own. told (or NULL) hears of each
+ * when it is done; go_on (or NULL) says false when it is enough: the others then have the code
+ * "interrupted"; waits (or NULL) is called about twice a second meanwhile. TIRC_BAD: the program
+ * itself does not run.
  */
 typedef struct BedListener {
   void *self;
@@ -55,13 +55,16 @@ typedef struct BedListener {
 } BedListener;
 tirc_status tirc_bed_measure(Bed *b, int n, const Module *const *candidates, double best,
                              Measured *out, const BedListener *listener, tirc_error **error);
-/* Begins to compute what the program does, in a process of its own, which measuring waits for. */
+/* Begins to interpret the program, in a process of its own, which measuring waits for. */
 void tirc_bed_start(Bed *b);
 /* The same for the few best, in turns, so that what disturbs the machine disturbs all; told hears
- * of each turn, whose samples are single ones. One that is clearly slower than another is out. On a
- * busy machine, whose turns say less, there are up to most_rounds of them. */
-tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int rounds,
+ * of each turn, whose samples are single ones. One that is clearly slower than another is out.
+ * There are up to most_rounds on a busy machine, whose turns say less, and while the fastest seems
+ * much faster than candidate `base` (-1: none) and is not surely so. */
+tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int base, int rounds,
                              int most_rounds, Measured *out, const BedListener *listener,
                              tirc_error **error);
+/* By the turns that both had. */
+bool tirc_measured_faster(const Measured *of, const Measured *base);
 
 #endif

@@ -63,27 +63,6 @@ static void settle(Tuning *tuning, const Task *t, const Finalist *fastest) {
         tuning, tirc_db_drop_winner(tuning->store.db, t->study.id, fastest->seconds, &e), &e);
 }
 
-/* How probable it is that so many of n fair coins, or more, fall the same way. */
-static double by_chance(int n, int most) {
-  double sum = 0, ways = 1; /* n over i */
-  for (int i = 0; i <= n - most; i++) {
-    sum += ways;
-    ways *= (double)(n - i) / (i + 1);
-  }
-  return ldexp(sum, -n);
-}
-
-/* In every turn that both had, or in so many of them that it is no chance (as all of five); in all
- * but one, which something may have disturbed, where it is much faster. */
-static bool is_surely_faster(const Measured *a, const Measured *b) {
-  static const double much = 0.9, chance = 1.0 / 32;
-  const int n = a->n_samples < b->n_samples ? a->n_samples : b->n_samples;
-  int faster = 0;
-  for (int i = 0; i < n; i++) faster += a->samples[i] < b->samples[i];
-  return n > 0 && (faster == n || by_chance(n, faster) <= chance ||
-                   (n > 2 && faster == n - 1 && a->seconds < much * b->seconds));
-}
-
 /* The fastest ones and --auto's again, in turns; that one stays where no other is certainly faster.
  * *winner: one of the best, or --auto's; NULL: none of them works. */
 static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **winner,
@@ -92,13 +71,12 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
   Measured m[FINALISTS + 1];
   Finals f = {.tuning = tuning, .task = t};
   const BedListener listener = {&f, hear_turn, finals_go_on, NULL};
-  bool has_automatic = !t->automatic.point, any = false;
-  int fastest = -1, automatic = -1;
-  for (int i = 0; i < t->n_best; i++) {
-    f.at[f.n++] = &t->best[i];
-    has_automatic |= t->best[i].point == t->automatic.point;
-  }
-  if (!has_automatic) f.at[f.n++] = &t->automatic;
+  bool any = false;
+  int fastest = -1, automatic = -1, base = -1;
+  for (int i = 0; i < t->n_best; i++) f.at[f.n++] = &t->best[i];
+  for (int i = 0; i < f.n && t->automatic.point; i++)
+    if (f.at[i]->point == t->automatic.point) base = i;
+  if (t->automatic.point && base < 0) f.at[base = f.n++] = &t->automatic;
   for (int i = 0; i < f.n; i++) modules[i] = f.at[i]->point->mod;
   *winner = f.at[0];
   if (!may_compare(tuning)) {
@@ -106,7 +84,7 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
     return TIRC_OK;
   }
   tirc_status status =
-      tirc_bed_compare(t->bed, f.n, modules, ROUNDS, MOST_ROUNDS, m, &listener, error);
+      tirc_bed_compare(t->bed, f.n, modules, base, ROUNDS, MOST_ROUNDS, m, &listener, error);
   if (status != TIRC_OK) return status;
   t->load = m[0].load;
   *winner = NULL;
@@ -116,13 +94,10 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
     if (failed) refute(&f, i, &m[i]);
     if (*m[i].code || !isfinite(m[i].seconds)) continue; /* it had no turn */
     f.at[i]->seconds = m[i].seconds;
-    if (f.at[i]->point == t->automatic.point) {
-      t->automatic.seconds = f.at[i]->seconds;
-      automatic = i;
-    }
+    if (i == base) t->automatic.seconds = f.at[i]->seconds, automatic = i;
     if (fastest < 0 || m[i].seconds < m[fastest].seconds) fastest = i;
   }
-  if (automatic >= 0 && !is_surely_faster(&m[fastest], &m[automatic])) fastest = automatic;
+  if (automatic >= 0 && !tirc_measured_faster(&m[fastest], &m[automatic])) fastest = automatic;
   if (fastest >= 0) *winner = f.at[fastest];
   keep_samples(&f);
   tirc_error *e = NULL;

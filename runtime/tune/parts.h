@@ -1,5 +1,5 @@
-/* What the parts of a search share: tune.c proposes and measures, tune_finals.c compares the best
- * ones. */
+/* What the parts of a search share: tune.c says which program is next, batch.c proposes and
+ * measures some of its candidates, finals.c compares the best ones. */
 #ifndef TIRC_RUNTIME_TUNE_PARTS_H
 #define TIRC_RUNTIME_TUNE_PARTS_H
 
@@ -9,7 +9,7 @@
 
 #include "passes/search/search.h"
 
-enum { FINALISTS = 6 };
+enum { FINALISTS = 6, BATCH = 8 };
 
 typedef struct Tuning Tuning;
 
@@ -60,10 +60,22 @@ struct Tuning {
  * its address: it may be set by what makes `status`, in the same call.) */
 bool tirc_tuning_stored(Tuning *t, tirc_status status, tirc_error **e);
 
-/* tune_wait.c: a moment, while others have what is left; says who they are. */
+/* batch.c */
+bool tirc_tuning_goes_on(const Tuning *t);
+double tirc_tuning_best(const Task *t); /* seconds; INFINITY: none yet */
+/* The `rank` of a search: by a model as soon as there is one, before that by the estimate. */
+void tirc_tuning_rank(void *self, int n, SearchPoint **points);
+/* A trial that somebody else did, or this process in an earlier life. */
+void tirc_tuning_hear_of(void *self, const tirc_db_trial *trial, const Extra *e);
+bool tirc_tuning_hear_news(Tuning *tuning, Task *t); /* false: the database is lost */
+/* At most so many, of a budget for the program. *n: how many were measured. */
+tirc_status tirc_tuning_batch(Tuning *tuning, Task *t, int most, int64_t budget, int *n,
+                              tirc_error **error);
+
+/* wait.c: a moment, while others have what is left; says who they are. */
 void tirc_tuning_wait(Tuning *t);
 
-/* tune_results.c */
+/* results.c */
 tirc_tune_result *tirc_tune_results_new(int n); /* NULL: memory is out */
 void tirc_tuning_tell_load(const Tuning *t);
 
