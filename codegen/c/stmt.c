@@ -144,12 +144,18 @@ static const char *end_of(CGen *g, const For *loop, const char **min) {
   return stop;
 }
 
+/* Pieces of the range go to threads as these come, as the library's own pool has it: with as many
+ * pieces as threads, one that is late would keep all others waiting. An extent that reads memory is
+ * not read again for the size of a piece. */
 static const char *schedule_of(CGen *g, Stmt s) {
   int64_t n = 0, extent;
   Expr wish = tirc_attrs_get(s->u.loop.annotations, tirc_key(KEY_PARALLEL_CHUNKS));
   if (!wish || !tirc_const_int(wish, &n)) return "static";
-  if (!tirc_const_int(s->u.loop.extent, &extent)) return "guided";
-  return tirc_format(g->c, "guided, %lld", (long long)(extent > n ? (extent + n - 1) / n : 1));
+  if (tirc_const_int(s->u.loop.extent, &extent))
+    return tirc_format(g->c, "dynamic, %lld", (long long)(extent > 0 ? (extent - 1) / n + 1 : 1));
+  if (reads_memory(s->u.loop.extent)) return "dynamic";
+  const char *steps = bound(g, s->u.loop.extent, s->u.loop.var->dtype);
+  return tirc_format(g->c, "dynamic, %s > 0 ? (%s - 1) / %lld + 1 : 1", steps, steps, (long long)n);
 }
 
 /* An iteration cannot return: it leaves its status in a variable, for after the loop. */

@@ -277,6 +277,29 @@ static Json *json_weights(const Found *f) {
   return list;
 }
 
+static const char *type_of(const Found *f, const char *name) {
+  for (int i = 0; i < f->weights.n; i++)
+    if (strcmp(f->weights.at[i].name, name) == 0) return f->weights.at[i].dtype;
+  return "?"; /* a name that the rules made up */
+}
+
+/* The types of a workload's weights, each once, in the file's words: "F32", "F16, F32"; on the
+ * heap. */
+static char *types_of(const Found *f, const tirc_value *names) {
+  char *text = NULL;
+  size_t n = 0;
+  FILE *to = open_memstream(&text, &n);
+  if (!to) return NULL;
+  for (int64_t i = 0; i < names->n; i++) {
+    const char *type = type_of(f, names->u.items[i].u.s);
+    int64_t k = 0;
+    while (k < i && strcmp(type_of(f, names->u.items[k].u.s), type) != 0) k++;
+    if (k == i) fprintf(to, "%s%s", i ? ", " : "", type);
+  }
+  fclose(to);
+  return text;
+}
+
 static void print_json(const Found *f) {
   Json *all = json_object_new_object(), *list = json_object_new_array();
   for (int64_t i = 0; i < f->list.n; i++) {
@@ -288,6 +311,9 @@ static void print_json(const Found *f) {
     json_object_object_add(j, "program", json_text(w[1].u.s));
     json_object_object_add(j, "sizes", json_sizes(&w[2]));
     json_object_object_add(j, "weights", names);
+    char *types = types_of(f, &w[3]);
+    json_object_object_add(j, "dtype", json_text(types ? types : ""));
+    free(types);
     json_object_array_add(list, j);
   }
   json_object_object_add(all, "workloads", list);
@@ -298,17 +324,19 @@ static void print_json(const Found *f) {
 }
 
 static void print_table(const Found *f) {
-  Table t = {.columns = 5, .right = 1u << 3};
-  const char *const heads[] = {"kernel", "program", "sizes", "weights", "such as"};
+  Table t = {.columns = 6, .right = 1u << 3};
+  const char *const heads[] = {"kernel", "program", "sizes", "weights", "such as", "type"};
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
   for (int64_t i = 0; i < f->list.n; i++) {
     const tirc_value *w = f->list.u.items[i].u.items;
-    char *sizes = sizes_text(&w[2]);
+    char *sizes = sizes_text(&w[2]), *types = types_of(f, &w[3]);
     add_cell(&t, "%s", w[0].u.s);
     add_cell(&t, "%s", w[1].u.s);
     add_cell(&t, "%s", sizes ? sizes : "");
     add_cell(&t, "%lld", (long long)w[3].n);
     add_cell(&t, "%s", w[3].u.items[0].u.s);
+    add_cell(&t, "%s", types ? types : "");
+    free(types);
     free(sizes);
   }
   put_table(f->o, stdout, &t);

@@ -33,12 +33,24 @@ static void examine_linked(Doctor *d) {
   note(d, "software", "libzip", "%s", zip_libzip_version());
 }
 
-/* One that is loaded when it is there: its version as text. */
+/* One that is loaded when it is there: its version as text. `lacks`: what its header's absence cost
+ * when tirc was built, or NULL. */
 typedef struct Loaded {
   const char *name, *without, *advice;
   void *(*library)(void);
   void (*version)(void *library, char *out, size_t n);
+  const char *lacks;
 } Loaded;
+
+#ifdef HAVE_DNNL_H
+static const char dnnl_advice[] = "on Debian: apt-get install libdnnl2";
+#define DNNL_LACKS NULL
+#else
+static const char dnnl_advice[] =
+    "on Debian: apt-get install libdnnl2 libdnnl-dev, then build tirc again";
+#define DNNL_LACKS                                                                                 \
+  "its header was missing when tirc was built: plain products only, no onednn-prepacked"
+#endif
 
 static void libpq_version(void *library, char *out, size_t n) {
   int (*version)(void) = NULL;
@@ -75,8 +87,7 @@ static const Loaded loaded[] = {
      "on Debian: apt-get install libxgboost0", tirc_model_library, xgboost_version},
     {"OpenBLAS", "no bench --vs openblas", "on Debian: apt-get install libopenblas0-pthread",
      openblas_library, openblas_version},
-    {"oneDNN", "no bench --vs onednn", "on Debian: apt-get install libdnnl2", dnnl_library,
-     dnnl_version},
+    {"oneDNN", "no bench --vs onednn", dnnl_advice, dnnl_library, dnnl_version, DNNL_LACKS},
 };
 enum { N_LOADED = sizeof loaded / sizeof *loaded };
 
@@ -87,9 +98,12 @@ static void examine_loaded(Doctor *d) {
     void *library = l->library();
     if (library) {
       l->version(library, version, sizeof version);
-      note(d, "software", l->name, "%s", version);
+      note(d, "software", l->name, "%s%s%s", version, l->lacks ? "; " : "",
+           l->lacks ? l->lacks : "");
+      if (l->lacks) advise(d, AMISS, l->advice);
     } else {
-      note(d, "software", l->name, "not installed: %s", l->without);
+      note(d, "software", l->name, "not installed: %s%s%s", l->without, l->lacks ? "; " : "",
+           l->lacks ? l->lacks : "");
       advise(d, AMISS, l->advice);
     }
   }
