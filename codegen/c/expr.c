@@ -325,8 +325,9 @@ static CText emit_logic(CGen *g, Expr e, const Window *w) {
   return tirc_cg_binary(g, (Op)e->op, as_bool(g, e->args[0], w), as_bool(g, e->args[1], w));
 }
 
+/* As loosely as an equality, as `x == 0` would: of `!x == y` compilers warn. */
 static CText emit_NOT(CGen *g, Expr e, const Window *w) {
-  return tirc_cg_text(g, BINDS_CAST, "!%s",
+  return tirc_cg_text(g, BINDS_EQUAL, "!%s",
                       tirc_cg_operand(g, as_bool(g, e->args[0], w), BINDS_ALL));
 }
 
@@ -368,7 +369,10 @@ static CText emit_LET(CGen *g, Expr e, const Window *w) {
 static CText emit_shift(CGen *g, Expr e, const Window *w) {
   DType t = operand_type(g, e);
   if (!tirc_dtype_is_int(t)) tirc_cg_unsupported(g, e);
+  const bool outer = g->index;
+  g->index = outer && t.bits < 64; /* a literal there is an int, which has no bit 32 */
   CText a = tirc_cg_expr(g, e->args[0], w), by;
+  g->index = outer;
   int64_t k;
   if (tirc_const_int(e->args[1], &k))
     by = tirc_cg_number(g, DT_INT32, k & (t.bits - 1));

@@ -44,6 +44,7 @@ typedef struct CText {
 /* A register tile: each piece is a variable of its own. */
 typedef struct Piece {
   int start, n; /* in elements */
+  bool read;
 } Piece;
 typedef struct Tile {
   VEC(Piece) pieces;
@@ -54,7 +55,7 @@ typedef struct Name {
   const char *s;
   DType element; /* of a pointer's target; void for scalars */
   bool is_array; /* lanes of a vector, in an array */
-  const Tile *tile;
+  Tile *tile;
   bool used, read, written;
   bool is_early; /* read where nothing above has written it */
 } Name;

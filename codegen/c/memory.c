@@ -67,17 +67,34 @@ static const char *index_at(CGen *g, Expr index, const Window *w) {
   return t.s;
 }
 
+/* Where the access begins in a register tile; false for other buffers. */
+static bool start_in_tile(CGen *g, Buffer b, Expr index, const Window *w, int64_t *start) {
+  bool is_vector = index->op == OP_RAMP;
+  if (!data_of(g, b)->tile) return false;
+  if (!tirc_const_int(is_vector ? index->args[0] : index, start)) return false;
+  if (is_vector) *start += w->start;
+  return true;
+}
+
 /* The variable that holds an element of a register tile; NULL for other buffers. */
 static const char *piece_of(CGen *g, Buffer b, Expr index, const Window *w) {
-  Name *name = data_of(g, b);
   int64_t start;
-  if (!name->tile) return NULL;
-  bool is_vector = index->op == OP_RAMP;
-  if (!tirc_const_int(is_vector ? index->args[0] : index, &start)) return NULL;
-  if (is_vector) start += w->start;
-  const char *piece = tirc_format(g->c, "%s_%lld", name->s, (long long)start);
-  bool is_lane = is_vector && w->lane && w->n > 1;
+  if (!start_in_tile(g, b, index, w, &start)) return NULL;
+  const char *piece = tirc_format(g->c, "%s_%lld", data_of(g, b)->s, (long long)start);
+  bool is_lane = index->op == OP_RAMP && w->lane && w->n > 1;
   return is_lane ? tirc_format(g->c, "%s[%s]", piece, w->lane) : piece;
+}
+
+static void note_read(CGen *g, Buffer b, Expr index, const Window *w) {
+  Name *name = data_of(g, b);
+  name->read = true;
+  if (!name->written) name->is_early = true;
+  int64_t start;
+  if (!start_in_tile(g, b, index, w, &start)) return;
+  for (int i = 0; i < name->tile->pieces.n; i++) {
+    Piece *p = &name->tile->pieces.at[i];
+    if (p->start == start) p->read = true;
+  }
 }
 
 static CText place(CGen *g, Buffer b, Expr index, const Window *w) {
@@ -99,9 +116,7 @@ CText tirc_cg_address(CGen *g, Expr load) {
 CText tirc_cg_load(CGen *g, Expr e, const Window *w) {
   Buffer b = e->u.buffer;
   Expr index = tirc_linear_index(g->c, b, e->n, e->args);
-  Name *name = data_of(g, b);
-  name->read = true;
-  if (!name->written) name->is_early = true;
+  note_read(g, b, index, w);
   CText at = place(g, b, index, w);
   if (index->dtype.lanes > 1 && !w->lane && !piece_of(g, b, index, w))
     return tirc_cg_text(g, BINDS_ALL, "VLOAD(%s, &%s)", tirc_cg_vector(g, b->dtype, w->n), at.s);
@@ -218,7 +233,7 @@ static void declare_tile(CGen *g, Buffer b, const Name *name) {
       tirc_cg_line(g, "%s %s_%d = {0};", tirc_cg_vector(g, b->dtype, p->n), name->s, p->start);
     else
       tirc_cg_line(g, "%s %s_%d = 0;", tirc_c_type(b->dtype), name->s, p->start);
-    if (!name->read) tirc_cg_line(g, "(void)%s_%d;", name->s, p->start);
+    if (!p->read) tirc_cg_line(g, "(void)%s_%d;", name->s, p->start);
   }
 }
 

@@ -95,7 +95,7 @@ static void add_piece(Search *k, int64_t start, int n) {
     if (start < p->start + p->n && p->start < start + n) k->failed = true;
   }
   if (t->pieces.n == MAX_PIECES) k->failed = true;
-  if (!k->failed) vec_push(k->g->c, t->pieces, ((Piece){(int)start, n}));
+  if (!k->failed) vec_push(k->g->c, t->pieces, ((Piece){(int)start, n, false}));
 }
 
 static void add_access(Search *k, Buffer b, int n, Expr const *indices) {

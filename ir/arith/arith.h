@@ -51,6 +51,10 @@ typedef struct Bound {
 Bound tirc_const_bound(Analyzer *a, Expr e);
 /* Of a sum, difference or product as if its type held every number; of others, the same. */
 Bound tirc_unwrapped_bound(Analyzer *a, Expr e);
+/* Whether a sum, difference or product of a type that is taken not to overflow has values that the
+ * type has not, as far as bounds say: never where a variable in it is unknown, for that is an
+ * index. What is new in a rewritten expression must not. */
+bool tirc_may_leave_type(Analyzer *a, Expr e);
 /* Whether the type has all of them: an infinite end fits no type of 64 bits. */
 bool tirc_bound_fits(DType t, Bound b);
 /* e == coeff * k + base for some integer k; coeff 0 means e is the constant base, 1 nothing known.

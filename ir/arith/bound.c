@@ -205,6 +205,29 @@ Bound tirc_unwrapped_bound(Analyzer *a, Expr e) {
                                  tirc_const_bound(a, e->args[1]));
 }
 
+typedef struct Unknown {
+  Analyzer *a;
+  bool found;
+} Unknown;
+
+/* Loops over an unknown extent end one before what its type holds. */
+static bool find_unknown(Visitor *v, Expr e) {
+  Unknown *u = v->self;
+  if (e->op == OP_VAR) {
+    const Bound b = tirc_const_bound(u->a, e), all = everything(e->dtype);
+    u->found |= b.min <= all.min || b.max >= all.max - 1;
+  }
+  return !u->found && e->op != OP_LOAD && e->op != OP_CALL;
+}
+
+bool tirc_may_leave_type(Analyzer *a, Expr e) {
+  if (!tirc_is_index(e->dtype) || tirc_bound_fits(e->dtype, tirc_unwrapped_bound(a, e)))
+    return false;
+  Unknown u = {a, false};
+  tirc_visit_expr(&(Visitor){.expr = find_unknown, .self = &u}, e);
+  return !u.found;
+}
+
 static Bound structural_bound(Analyzer *a, Expr e) {
   if (e->op == OP_INT) return (Bound){e->u.i, e->u.i};
   if (e->op == OP_VAR) return variable_bound(a, e);

@@ -222,9 +222,11 @@ static Canon divide_sum(Simplifier *s, const Canon *a, int64_t by, bool down) {
   bool exact = rest.n == 0 && rest.base == 0;
   if (!exact && !down && !both_nonnegative(s, t, &divisible, &rest))
     return of_split(t, divide_split(s, t, to_split(c, a), by, down));
+  Expr residue = exact ? NULL : tirc_sum_expr(c, t, &rest);
+  if (residue && tirc_may_leave_type(s->a, residue))
+    return of_split(t, divide_split(s, t, to_split(c, a), by, down));
   tirc_sum_divide(&divisible, by);
   if (exact) return of_sum(t, divisible);
-  Expr residue = tirc_sum_expr(c, t, &rest);
   int64_t v;
   bool ok = true;
   if (tirc_const_int(residue, &v)) {
@@ -244,9 +246,10 @@ static Canon remainder_sum(Simplifier *s, const Canon *a, int64_t by, bool down)
   Sum divisible, rest, sum = a->sum;
   tirc_sum_separate(c, &sum, by, &divisible, &rest);
   if (!down && rest.n == 0 && rest.base == 0) return plain(tirc_lit(c, t, 0));
-  bool reduces = down || both_nonnegative(s, t, &divisible, &rest);
+  Expr residue = tirc_sum_expr(c, t, &rest);
+  bool reduces =
+      (down || both_nonnegative(s, t, &divisible, &rest)) && !tirc_may_leave_type(s->a, residue);
   if (reduces) {
-    Expr residue = tirc_sum_expr(c, t, &rest);
     int64_t v;
     if (tirc_const_int(residue, &v))
       return plain(tirc_lit(c, t, down ? tirc_floormod64(v, by) : v % by));
@@ -256,7 +259,9 @@ static Canon remainder_sum(Simplifier *s, const Canon *a, int64_t by, bool down)
   /* (x - 5) % 3 => (x + 1) % 3; rounding to zero, only while the dividend stays >= 0 */
   sum = tirc_sum_copy(c, &sum);
   if (down) {
-    sum.base = tirc_floormod64(sum.base, by);
+    const int64_t base = sum.base;
+    sum.base = tirc_floormod64(base, by);
+    if (tirc_may_leave_type(s->a, tirc_sum_expr(c, t, &sum))) sum.base = base;
   } else {
     Bound b = tirc_const_bound(s->a, tirc_sum_expr(c, t, &sum));
     int64_t base = sum.base % by, shifted;

@@ -13,6 +13,7 @@ typedef struct Match {
   Expr vars[N_VARS];
   Expr consts[N_CONSTS];
   DType type; /* of the operands: what literals in results get; lanes 0 until known */
+  bool asks;  /* what is built is no result */
   const char *p;
 } Match;
 
@@ -79,8 +80,11 @@ static bool match(Match *m, Expr e) {
   return true;
 }
 
-/* NULL when a constant would not fit its type. */
-static Expr build(Match *m) {
+static bool is_sum(Op op) { return op == OP_ADD || op == OP_SUB || op == OP_MUL; }
+
+/* NULL when a constant would not fit its type, or what is new below a comparison, a division or an
+ * extreme might not: x < 5 - y may hold where x + y has no number. Within sums all wraps alike. */
+static Expr build_below(Match *m, Op parent) {
   Tirc *c = m->s->a->c;
   char ch = *m->p++;
   int slot = var_slot(ch);
@@ -91,13 +95,18 @@ static Expr build(Match *m) {
   const Sign *sign = sign_of(ch);
   Expr args[3];
   for (int i = 0; i < sign->arity; i++)
-    if (!(args[i] = build(m))) return NULL;
+    if (!(args[i] = build_below(m, sign->op))) return NULL;
   if (sign->arity == 1) return tirc_not(c, args[0]);
   if (sign->op == OP_SELECT) return tirc_expr(c, OP_SELECT, args[1]->dtype, 3, args);
   Expr e = tirc_binary(c, sign->op, args[0], args[1]);
   bool folds = args[0]->op == OP_INT && args[1]->op == OP_INT;
-  return folds && e->op != OP_INT ? NULL : e;
+  if (folds) return e->op != OP_INT ? NULL : e;
+  return is_sum(sign->op) && !is_sum(parent) && !m->asks && tirc_may_leave_type(m->s->a, e) ? NULL
+                                                                                            : e;
 }
+
+/* The whole has the value of what it stands for, so it is as good a sum. */
+static Expr build(Match *m) { return build_below(m, OP_ADD); }
 
 static void skip(Match *m) {
   char ch = *m->p++;
@@ -178,8 +187,10 @@ Expr tirc_apply_rules(Simplifier *s, RuleSet set, Expr e) {
     if (!m.type.lanes) m.type = e->dtype;
     int64_t holds = 1;
     m.p = rule->condition;
+    m.asks = true;
     if (m.p && (!evaluate(&m, &holds) || !holds)) continue;
     m.p = rule->result;
+    m.asks = false;
     Expr result = build(&m);
     if (result) return rule->again ? tirc_rewrite_again(s, result) : result;
   }

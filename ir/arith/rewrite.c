@@ -210,10 +210,11 @@ static Expr merge_offsets(Simplifier *s, Expr e) {
   if (diff <= tirc_dtype_min(t) || diff > tirc_dtype_max(t)) return NULL;
   if (diff == 0) return tirc_lt(c, side[0], side[1]);
   if (diff == 1) return tirc_binary(c, OP_LE, side[0], side[1]);
-  if (diff < 0 && offset[1])
-    return tirc_lt(c, tirc_add(c, side[0], tirc_lit(c, t, -diff)), side[1]);
-  if (diff > 0 && offset[0]) return tirc_lt(c, side[0], tirc_add(c, side[1], tirc_lit(c, t, diff)));
-  return NULL;
+  const bool left = diff < 0 && offset[1];
+  if (!left && !(diff > 0 && offset[0])) return NULL;
+  Expr sum = tirc_add(c, side[!left], tirc_lit(c, t, left ? -diff : diff));
+  if (tirc_may_leave_type(s->a, sum)) return NULL;
+  return left ? tirc_lt(c, sum, side[1]) : tirc_lt(c, side[0], sum);
 }
 
 /* Both sides are multiples of a number > 1: compare the quotients. */
