@@ -20,7 +20,8 @@ Value tirc_operator_tensor(Operators *ops, const char *name, TensorType type) {
 /* --- the arguments ------------------------------------------------------------------------------
  */
 
-/* Each place has a tensor of its own, so that add(x, x) is a function of two. */
+/* Each place has a tensor of its own, so that add(x, x) is a function of two. Whole numbers are plain
+ * ones, whatever type they came in. */
 static Value own_tensors(Making *m, Value v) {
   Script *sc = m->ops->sc;
   const Tensor *t = tirc_te_tensor(v);
@@ -30,6 +31,7 @@ static Value own_tensors(Making *m, Value v) {
     vec_push(sc->c, m->tensors, tirc_te_tensor(own));
     return own;
   }
+  if (v.kind == VAL_EXPR && v.u.expr->op == OP_INT) return tirc_script_of_expr(v.u.expr);
   if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return v;
   Value list = tirc_value_list(sc->c, v.kind, 0, NULL);
   for (int i = 0; i < v.u.list->n; i++)

@@ -98,7 +98,8 @@ static Nest open_nest(Builder *b, const Stage *s) {
     nest.vars[i] = tirc_var(c, tirc_format(c, "v_%s", name), axis->var->dtype);
     nest.iters[i] = (IterVar){nest.vars[i], axis->dom, axis->kind};
     tirc_map_set(c, &nest.map, axis->var, nest.vars[i]);
-    tirc_bind_range(nest.known, nest.vars[i], axis->dom);
+    /* Of extent 1 it stays an iterator, as the reference has it: it is not replaced by 0. */
+    if (!tirc_is_int(axis->dom.extent, 1)) tirc_bind_range(nest.known, nest.vars[i], axis->dom);
   }
   return nest;
 }

@@ -32,3 +32,60 @@ def test_refused():
     refused("matmul", [floats(2, 4, 5), floats(3, 5, 6)], "do not broadcast", "(2, 4, 5)", "(3, 5, 6)")
     refused("matmul", [floats(4, 5), floats(5, 5, dtype="float64")], "float32", "float64")
     refused("matmul", [floats(), floats(4)], "scalar")
+
+
+def test_half():
+    a, b = floats(9, 40, dtype="float16"), floats(40, 7, dtype="float16")
+    check("matmul", [a, b], (a.astype("float64") @ b).astype("float16"))
+
+
+def test_outer_linear():
+    a, b = floats(4), floats(6)
+    check("outer", [a, b], np.outer(a, b))
+    x, w, bias = floats(2, 3, 8), floats(5, 8), floats(5)
+    check("linear", [x, w], x @ w.T)
+    check("linear", [x, w, bias], x @ w.T + bias)
+    refused("linear", [x, floats(8, 5)], "(2, 3, 8)", "(8, 5)")
+    refused("outer", [x, b], "(2, 3, 8)")
+
+
+def _attention(q, k, v, bias=None, scale=None, mask=None, window=None):
+    q, k, v = (t.astype("float64").transpose(0, 2, 1, 3) for t in (q, k, v))
+    k, v = (np.repeat(t, q.shape[1] // t.shape[1], 1) for t in (k, v))
+    s = q @ k.transpose(0, 1, 3, 2) * (scale or q.shape[-1] ** -0.5)
+    if bias is not None:
+        s = s + bias
+    i, j = np.arange(q.shape[2])[:, None], np.arange(k.shape[2])[None]
+    if mask:
+        last = i + (k.shape[2] - q.shape[2] if mask == "BottomRight" else 0)
+        s = np.where((j <= last) & (window is None or j > last - (window or 0)), s, -np.inf)
+    e = np.exp(s - s.max(-1, keepdims=True))
+    return (e / e.sum(-1, keepdims=True) @ v).transpose(0, 2, 1, 3).astype("float32").copy()
+
+
+@pytest.mark.parametrize("q,k,v", [((2, 5, 3, 8), (2, 7, 3, 8), (2, 7, 3, 6)), ((1, 1, 4, 16), (1, 9, 2, 16), (1, 9, 2, 16)), ((1, 6, 1, 4), (1, 6, 1, 4), (1, 6, 1, 4))])
+def test_attention(q, k, v):
+    a, b, c = floats(*q), floats(*k), floats(*v)
+    check("nn.attention", [a, b, c], _attention(a, b, c))
+    check("nn.attention", [a, b, c], _attention(a, b, c, scale=0.3), scale=0.3)
+    bias = floats(q[0], 1, q[1], k[1])
+    check("nn.attention", [a, b, c, bias], _attention(a, b, c, bias))
+    check("nn.attention", [a, b, c], _attention(a, b, c, mask="BottomRight"), causal_mask="BottomRight")
+    check("nn.attention", [a, b, c], _attention(a, b, c, mask="TopLeft"), causal_mask="TopLeft")
+    check("nn.attention", [a, b, c], _attention(a, b, c, mask="BottomRight", window=2), causal_mask="BottomRight", window_size=2)
+
+
+def test_attention_symbolic():
+    def case(n):
+        q, k, v = floats(1, n, 2, 8), floats(1, n, 2, 8), floats(1, n, 2, 8)
+        return [q, k, v], _attention(q, k, v, mask="TopLeft")
+    symbolic("nn.attention", 5, "n", [1, 5, 9], case, causal_mask="TopLeft")
+
+
+def test_attention_refused():
+    q = floats(1, 4, 2, 8)
+    refused("nn.attention", [q, floats(1, 4, 2, 6), q], "(1, 4, 2, 8)", "(1, 4, 2, 6)")
+    refused("nn.attention", [q, q, floats(1, 5, 2, 8)], "differ")
+    refused("nn.attention", [q, q, q], "Left", causal_mask="Left")
+    refused("nn.attention", [floats(4, 2, 8), q, q], "(4, 2, 8)", "3 dimensions")
+    refused("nn.attention", [q, q, q, floats(3, 4)], "do not broadcast")
