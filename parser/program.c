@@ -123,10 +123,14 @@ static void read_function(Reader *r, ModuleParts *m, const Syn *s) {
 }
 
 static void read_class(Reader *r, ModuleParts *m, const Syn *s) {
-  const char *path = s->decorators.n == 1 ? tirc_names_path(r, s->decorators.at[0]) : NULL;
+  const Syn *d = s->decorators.n == 1 ? s->decorators.at[0] : NULL;
+  const char *path = d ? tirc_names_path(r, d->kind == SYN_CALL ? d->a : d) : NULL;
   if (!path || strcmp(path, "I.ir_module") != 0)
     READ_FAIL(r, s, "syntax", "write @I.ir_module above it", "class '%s' has no @I.ir_module",
               s->s);
+  Call call = {0};
+  if (d->kind == SYN_CALL) tirc_bind_call(r, d, path, "check_well_formed? s_tir?", &call);
+  if (call.args[1] && tirc_py_truth(tirc_read_value(r, call.args[1]))) r->imported = DIALECT_TIRX;
   if (m->class_name)
     READ_FAIL(r, s, "unsupported", "put all functions into one class", "a second class '%s'", s->s);
   m->class_name = s->s;
@@ -176,8 +180,8 @@ static void read_top(Reader *r, ModuleParts *m, const Syn *s, bool in_class) {
 
 /* Programs without imports mean the usual ones; TVM prints them as comments. */
 static void bind_modules(Reader *r, const Syn *at) {
-  static const char *const names[][2] = {
-      {"T", "T"}, {"I", "I"}, {"tvm", "tvm"}, {"tir", "T"}, {"R", "R"}};
+  static const char *const names[][2] = {{"T", "T"},   {"I", "I"},    {"tvm", "tvm"},
+                                         {"tir", "T"}, {"tirx", "T"}, {"R", "R"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     tirc_names_bind(r, at, names[i][0], (PyValue){.kind = PY_NAMESPACE, .u.s = names[i][1]}, true);
 }

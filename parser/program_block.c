@@ -143,7 +143,7 @@ static PyValue read_block_attr(Reader *r, const Call *call) {
   BlockFrame *b = block_around(r, call);
   if (b->has_attrs)
     READ_FAIL(r, call->node, "name", "put all keys into one dictionary",
-              "T.block_attr stands twice in block \"%s\"", b->name);
+              "%s stands twice in block \"%s\"", call->name, b->name);
   b->has_attrs = true;
   b->attrs = tirc_read_attrs(r, call->args[0]);
   return PY_VALUE_NONE;
@@ -158,8 +158,10 @@ static PyValue read_func_attr(Reader *r, const Call *call) {
               "T.func_attr stands twice");
   f->has_attrs = true;
   Attrs more = tirc_read_attrs(r, call->args[0]);
-  for (int i = 0; i < more.n; i++)
-    f->attrs = tirc_attrs_set(r->c, f->attrs, more.at[i].key, more.at[i].value);
+  for (int i = 0; i < more.n; i++) {
+    const char *key = tirc_key_in(r->c, DIALECT_TIR, more.at[i].key);
+    f->attrs = tirc_attrs_set(r->c, f->attrs, key, more.at[i].value);
+  }
   return PY_VALUE_NONE;
 }
 
@@ -275,7 +277,7 @@ static void read_block(Reader *r, const Syn *s, const Call *call) {
   const Syn *name = call->args[0];
   if (name && name->kind != SYN_STRING && (name->kind == SYN_LIST || name->kind == SYN_TUPLE))
     READ_FAIL(r, name, "type", "bind iterators by T.axis.remap or T.axis.spatial in the block",
-              "T.block takes the block's name only");
+              "%s takes the block's name only", call->name);
   BlockFrame f = {.outer = r->block, .loc = s->loc};
   f.name = name ? tirc_read_string(r, name, "a block's name") : "";
   Body body;

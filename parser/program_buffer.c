@@ -187,17 +187,6 @@ static PyValue read_buffer_view(Reader *r, const Call *call) {
   return (PyValue){.kind = PY_SCOPE, .u.scope = s};
 }
 
-/* T.decl_buffer: a view with data=, an allocation without. */
-static PyValue read_decl_buffer(Reader *r, const Call *call) {
-  Scoping *s = tirc_new(r->c, Scoping);
-  s->kind = call->args[2] && call->args[2]->kind != SYN_NONE ? STMT_DECL : STMT_ALLOC;
-  s->loc = call->node->loc;
-  s->buffer = read_declaration(r, call->node, buffer_name(r), call->args, DT_FLOAT32);
-  if (call->args[10]) s->annotations = tirc_read_attrs(r, call->args[10]);
-  s->yields = py_buffer(s->buffer);
-  return (PyValue){.kind = PY_SCOPE, .u.scope = s};
-}
-
 /* T.allocate([n], "float32", "global"): the name stands for the memory, and can be indexed. */
 static PyValue read_allocate(Reader *r, const Call *call) {
   const Syn *args[10] = {call->args[0], call->args[1]};
@@ -253,7 +242,24 @@ static PyValue read_allocate_const(Reader *r, const Call *call) {
   return (PyValue){.kind = PY_SCOPE, .u.scope = s};
 }
 
-static PyValue read_alloc_buffer(Reader *r, const Call *call) {
+static PyValue declare_alloc(Reader *r, const Call *call, StmtKind kind) {
+  Scoping *s = tirc_new(r->c, Scoping);
+  s->kind = kind;
+  s->loc = call->node->loc;
+  s->buffer = read_declaration(r, call->node, buffer_name(r), call->args, DT_FLOAT32);
+  if (call->args[10]) s->annotations = tirc_read_attrs(r, call->args[10]);
+  s->yields = py_buffer(s->buffer);
+  return (PyValue){.kind = PY_SCOPE, .u.scope = s};
+}
+
+/* T.decl_buffer: a view with data=, an allocation without. */
+static PyValue read_decl_buffer(Reader *r, const Call *call) {
+  const bool view = call->args[2] && call->args[2]->kind != SYN_NONE;
+  return declare_alloc(r, call, view ? STMT_DECL : STMT_ALLOC);
+}
+
+/* A buffer of the block around it. */
+static PyValue read_block_alloc(Reader *r, const Call *call) {
   Buffer b = read_declaration(r, call->node, buffer_name(r), call->args, DT_FLOAT32);
   if (r->block)
     vec_push(r->c, r->block->allocs, b);
@@ -261,8 +267,17 @@ static PyValue read_alloc_buffer(Reader *r, const Call *call) {
     vec_push(r->c, r->func->root_allocs, b);
   else
     READ_FAIL(r, call->node, "syntax", "move it to the function's top level",
-              "T.alloc_buffer stands in a block or at the function's top level");
+              "%s stands in a block or at the function's top level", call->name);
   return py_buffer(b);
+}
+
+/* T.alloc_buffer: of the block in 0.20's dialect, from its line on in today's. */
+static PyValue read_alloc_buffer(Reader *r, const Call *call) {
+  if (r->func->dialect == DIALECT_TIRX) return declare_alloc(r, call, STMT_ALLOC);
+  if (call->args[10])
+    READ_FAIL(r, call->args[10], "argument", "T.decl_buffer takes annotations",
+              "%s has no parameter 'annotations'", call->name);
+  return read_block_alloc(r, call);
 }
 
 /* --- match_buffer -------------------------------------------------------------------------------
@@ -322,8 +337,9 @@ static PyValue read_match_buffer(Reader *r, const Call *call) {
 
 const Function tirc_buffer_functions[] = {
     {"match_buffer", "param shape? dtype? " LAYOUT, IN_VALUE, read_match_buffer, 0},
-    {"alloc_buffer", "shape dtype? " LAYOUT, IN_VALUE, read_alloc_buffer, 0},
-    {"sblock_alloc_buffer", "shape dtype? " LAYOUT, IN_VALUE, read_alloc_buffer, 0},
+    {"alloc_buffer", "shape dtype? " LAYOUT " annotations?", IN_VALUE | IN_SCOPE, read_alloc_buffer,
+     0},
+    {"sblock_alloc_buffer", "shape dtype? " LAYOUT, IN_VALUE, read_block_alloc, 0},
     {"Buffer", "shape dtype? " LAYOUT, IN_SCOPE, read_buffer_view, 0},
     {"buffer_decl", "shape dtype? " LAYOUT, IN_SCOPE, read_buffer_view, 0},
     {"decl_buffer", "shape dtype? " LAYOUT " annotations?", IN_SCOPE, read_decl_buffer, 0},

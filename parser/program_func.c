@@ -86,8 +86,12 @@ static Stmt read_placed_body(Reader *r, FuncFrame *f, const Syn *def) {
   tirc_throw(r->c);
 }
 
-/* @T.prim_func or @T.prim_func(private=True) */
-static bool read_decorator(Reader *r, const Syn *def) {
+static bool says(Reader *r, const Syn *argument) {
+  return argument && tirc_py_truth(tirc_read_value(r, argument));
+}
+
+/* @T.prim_func or @T.prim_func(private=True): gives what says s_tir=True, or NULL. */
+static const Syn *read_decorator(Reader *r, FuncFrame *f, const Syn *def) {
   const char *path = NULL;
   const Syn *d = def->decorators.n == 1 ? def->decorators.at[0] : NULL;
   if (d) path = tirc_names_path(r, d->kind == SYN_CALL ? d->a : d);
@@ -96,16 +100,18 @@ static bool read_decorator(Reader *r, const Syn *def) {
               def->decorators.n ? "function '%s' has a decorator other than @T.prim_func"
                                 : "function '%s' has no @T.prim_func",
               def->s);
-  if (d->kind != SYN_CALL) return false;
+  if (d->kind != SYN_CALL) return NULL;
   Call call;
-  tirc_bind_call(r, d, path, "private? check_well_formed?", &call);
-  return call.args[0] && tirc_py_truth(tirc_read_value(r, call.args[0]));
+  tirc_bind_call(r, d, path, "private? check_well_formed? s_tir?", &call);
+  if (says(r, call.args[0]))
+    f->attrs = tirc_attrs_set(r->c, f->attrs, "tirc.private", tirc_bool(r->c, true));
+  return says(r, call.args[2]) ? call.args[2] : NULL;
 }
 
 const Func *tirc_read_func(Reader *r, const Syn *def) {
   FuncFrame f = {.name = def->s};
-  if (read_decorator(r, def))
-    f.attrs = tirc_attrs_set(r->c, f.attrs, "tirc.private", tirc_bool(r->c, true));
+  const Syn *s_tir = read_decorator(r, &f, def);
+  f.dialect = tirc_reader_dialect(r, def, s_tir);
   r->func = &f;
   tirc_names_open(r);
   read_parameters(r, &f, def);

@@ -70,11 +70,11 @@ const char *tirc_names_suggest(Reader *r, const char *name) {
 
 /* The short names that the rest of the reader knows. */
 static const char *canonical(Tirc *c, const char *path) {
-  static const char *const roots[][2] = {{"tvm.script.tir", "T"},         {"tvm.tir", "T"},
-                                         {"tvm.script.parser.tir", "T"},  {"tvm.script.ir", "I"},
-                                         {"tvm.script.parser.ir", "I"},   {"tvm.ir", "I"},
-                                         {"tvm.script.relax", "R"},       {"tvm.relax", "R"},
-                                         {"tvm.script.parser.relax", "R"}};
+  static const char *const roots[][2] = {
+      {"tvm.script.tir", "T"},   {"tvm.tir", "T"},   {"tvm.script.parser.tir", "T"},
+      {"tvm.script.tirx", "T"},  {"tvm.tirx", "T"},  {"tvm.script.parser.tirx", "T"},
+      {"tvm.script.ir", "I"},    {"tvm.ir", "I"},    {"tvm.script.parser.ir", "I"},
+      {"tvm.script.relax", "R"}, {"tvm.relax", "R"}, {"tvm.script.parser.relax", "R"}};
   for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
     size_t n = strlen(roots[i][0]);
     if (strncmp(path, roots[i][0], n) == 0 && (path[n] == '.' || !path[n]))
@@ -99,6 +99,8 @@ static const char *word(Tirc *c, const char **s) {
 
 static void bind_module(Reader *r, const Syn *at, const char *name, const char *path) {
   PyValue v = {.kind = PY_NAMESPACE, .u.s = canonical(r->c, path)};
+  const char *last = strrchr(path, '.');
+  if (strcmp(v.u.s, "T") == 0 && last) (void)tirc_dialect_parse(last + 1, &r->imported);
   tirc_names_bind(r, at, name, v, true);
 }
 

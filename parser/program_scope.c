@@ -130,6 +130,7 @@ Stmt tirc_wrap(Reader *r, const Scoping *s, Stmt body) {
 
 const Function tirc_scope_functions[] = {
     {"LetStmt", "value type_annotation? var?", IN_SCOPE, read_let_stmt, 0},
+    {"bind", "value type_annotation? var?", IN_SCOPE, read_let_stmt, 0},
     {"let", "var value? body?", IN_SCOPE | IN_VALUE, read_old_let, 0},
     {"attr", "node attr_key value", IN_SCOPE, read_attr, 0},
     {"Assert", "condition message?", IN_SCOPE, read_assert, 0},

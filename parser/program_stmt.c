@@ -161,8 +161,11 @@ static void read_assign(Reader *r, const Syn *s) {
     assign(r, s, target->kids.at[i], s->a->kids.at[i], values[i]);
 }
 
-/* The type in `v: T.int32 = ...`, `p: T.handle("float32") = ...` and `v: T.let[T.int32] = ...`. */
+/* The type in `v: T.int32 = ...`, `p: T.handle("float32") = ...` and `v: T.let[T.int32] = ...`;
+ * void for `v: T.let = ...`, which has that of its value. */
 static DType read_annotation(Reader *r, const Syn *s) {
+  const char *path = tirc_names_path(r, s);
+  if (path && strcmp(path, "T.let") == 0) return DT_VOID;
   if (s->kind == SYN_CALL) return tirc_read_dtype(r, s->a);
   if (s->kind == SYN_SUBSCRIPT && s->kids.n == 1) return read_annotation(r, s->kids.at[0]);
   return tirc_read_dtype(r, s);
@@ -171,6 +174,9 @@ static DType read_annotation(Reader *r, const Syn *s) {
 static void read_annotated(Reader *r, const Syn *s) {
   if (s->a->kind != SYN_NAME) READ_FAIL(r, s->a, "syntax", NULL, "only a name can be annotated");
   DType t = read_annotation(r, s->b);
+  if (t.code == TYPE_VOID && !s->c)
+    READ_FAIL(r, s->b, "type", "write T.let[T.int32]", "%s has no type and no value", s->a->s);
+  if (t.code == TYPE_VOID) t = tirc_read_expr(r, s->c)->dtype;
   Expr var = tirc_var(r->c, s->a->s, t);
   if (s->c) {
     Expr value = tirc_py_to_expr_like(r, s->c, tirc_read_value(r, s->c), t);
@@ -244,12 +250,24 @@ static void read_while(Reader *r, const Syn *s) {
   tirc_emit(r, s, tirc_while(r->c, cond, body));
 }
 
+/* "text", or the kind of error and the text in parts: ("ValueError", ["n is ", "odd"]). */
+static const char *read_message(Reader *r, const Syn *s) {
+  const bool pair = s->kind == SYN_TUPLE && s->kids.n == 2;
+  if (!pair || s->kids.at[1]->kind != SYN_LIST) return tirc_read_string(r, s, "the message");
+  Text t = {.c = r->c};
+  (void)tirc_read_string(r, s->kids.at[0], "the kind of error");
+  tirc_text_add(&t, "");
+  for (int i = 0; i < s->kids.at[1]->kids.n; i++)
+    tirc_text_add(&t, tirc_read_string(r, s->kids.at[1]->kids.at[i], "a part of the message"));
+  return t.at;
+}
+
 static void read_assertion(Reader *r, const Syn *s) {
   Scoping *a = tirc_new(r->c, Scoping);
   a->kind = STMT_ASSERT;
   a->loc = s->loc;
   a->cond = tirc_read_condition(r, s->a);
-  a->text = s->b ? tirc_read_string(r, s->b, "the message") : "";
+  a->text = s->b ? read_message(r, s->b) : "";
   open_scope(r, s, a);
 }
 

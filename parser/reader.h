@@ -116,6 +116,7 @@ typedef struct FuncFrame {
   VEC(Uninferred) uninferred;
   Attrs attrs;
   bool has_attrs, has_blocks;
+  Dialect dialect;
 } FuncFrame;
 
 typedef struct Symbol Symbol;
@@ -143,6 +144,7 @@ typedef struct Reader {
   Body *body;
   BlockFrame *block; /* innermost, or NULL */
   FuncFrame *func;
+  Dialect imported; /* of functions without a word that tells theirs */
   int nest;
 } Reader;
 
@@ -292,5 +294,12 @@ Stmt tirc_finish_block(Reader *r, BlockFrame *frame, Stmt body);
 /* Regions that the text leaves out, inferred. */
 Stmt tirc_reader_infer(Reader *r, Stmt block, bool has_reads, bool has_writes);
 const Func *tirc_read_func(Reader *r, const Syn *def);
+
+/* --- program_dialect.c --------------------------------------------------------------------------
+ */
+
+/* Of a function; throws "dialect" where words of both stand in it. s_tir: that its decorator says
+ * s_tir=True, or NULL. */
+Dialect tirc_reader_dialect(Reader *r, const Syn *def, const Syn *s_tir);
 
 #endif

@@ -121,6 +121,12 @@ TIRC_API void tirc_module_free(tirc_module *m);
 
 /* The program as canonical text, which parses to the same program again. */
 TIRC_API tirc_status tirc_module_print(const tirc_module *m, char **text, tirc_error **error);
+/* The same program, whose texts are in the given dialect from here on: its own, those of modules
+ * that schedules and passes make of it, and in errors and traces. "tir": that of TVM 0.20, which
+ * every module has at first, in whichever its text was; "tirx": that of TVM's releases since 0.24.
+ */
+TIRC_API tirc_status tirc_module_in_dialect(const tirc_module *m, const char *dialect,
+                                            tirc_module **out, tirc_error **error);
 /* Structural equality: *difference is NULL when equal, otherwise the first difference in words. */
 TIRC_API tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b,
                                          char **difference, tirc_error **error);

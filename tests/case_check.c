@@ -81,15 +81,23 @@ static const char *case_difference(Tirc *c, const Module *a, const Module *b) {
   return memcmp(&x, &y, sizeof x) ? "the programs are equal and their hashes differ" : NULL;
 }
 
+static const char *in_dialect(Tirc *c, const Module *m, Dialect d) {
+  Module copy = *m;
+  copy.dialect = d;
+  return tirc_print_module(c, &copy, NULL);
+}
+
 static const char *check_round_trip(Tirc *c, const Module *m) {
-  const char *text = tirc_print_module(c, m, NULL);
-  const Module *again = parse(c, "printed", text);
-  const char *difference = case_difference(c, m, again);
-  if (difference) return tirc_format(c, "printed and parsed again: %s\n%s", difference, text);
-  const char *twice = tirc_print_module(c, again, NULL);
-  return strcmp(text, twice)
-             ? tirc_format(c, "printed twice, it differs:\n%s\n--- and\n%s", text, twice)
-             : NULL;
+  for (int d = 0; d < N_DIALECTS; d++) {
+    const char *text = in_dialect(c, m, (Dialect)d);
+    const Module *again = parse(c, "printed", text);
+    const char *difference = case_difference(c, m, again);
+    if (difference) return tirc_format(c, "printed and parsed again: %s\n%s", difference, text);
+    const char *twice = in_dialect(c, again, (Dialect)d);
+    if (strcmp(text, twice))
+      return tirc_format(c, "printed twice, it differs:\n%s\n--- and\n%s", text, twice);
+  }
+  return NULL;
 }
 
 /* The module after a call is well formed and reads back as printed. */
@@ -223,10 +231,10 @@ static const Trace *read_trace(Tirc *c, const char *json) {
 /* The trace, printed as a script, as JSON, and as the script of that JSON, makes the same program
  * again. A script that registers intrinsics takes their functions out of the module, which is no
  * part of a trace. */
-static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
-  const char *json = tirc_value_to_json(c, tirc_trace_as_value(c, s->trace, false));
-  const char *const texts[] = {tirc_trace_python(c, s->trace, false), json,
-                               tirc_trace_python(c, read_trace(c, json), false)};
+static const char *check_trace_in(Tirc *c, const Module *m, Sched *s, Dialect d) {
+  const char *json = tirc_value_to_json(c, tirc_trace_as_value(c, s->trace, false, d));
+  const char *const texts[] = {tirc_trace_python(c, s->trace, false, d), json,
+                               tirc_trace_python(c, read_trace(c, json), false, d)};
   for (int i = 0; i < 3; i++) {
     const char *text = texts[i];
     Sched *again = tirc_sched_new(c, m);
@@ -248,6 +256,11 @@ static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
     if (difference) return tirc_format(c, "its trace differs: %s\n%s", difference, text);
   }
   return NULL;
+}
+
+static const char *check_trace(Tirc *c, const Module *m, Sched *s) {
+  const char *failure = check_trace_in(c, m, s, DIALECT_TIR);
+  return failure ? failure : check_trace_in(c, m, s, DIALECT_TIRX);
 }
 
 /* NULL when a function computes what the other one did. */

@@ -170,6 +170,16 @@ bool wants_json(int argc, char **argv) {
   return json;
 }
 
+/* Of the option, or else of the environment. */
+static bool check_dialect(const Command *c, Options *o) {
+  const char *given = o->dialect, *usual = getenv("TIRC_DIALECT");
+  if (!given && usual && *usual) o->dialect = usual;
+  if (!o->dialect || !strcmp(o->dialect, "tir") || !strcmp(o->dialect, "tirx")) return true;
+  complain(o, NULL, "tirc %s: %s is tir or tirx, not '%s'", c->name,
+           given ? "--dialect" : "$TIRC_DIALECT", o->dialect);
+  return false;
+}
+
 bool parse_options(const Command *c, int argc, char **argv, Options *o) {
   bool only_args = false;
   const char *no_colour = getenv("NO_COLOR");
@@ -185,6 +195,7 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
       return false;
   }
   if (o->tuned && strcmp(c->name, "bench") != 0) o->automatic = true;
+  if (!check_dialect(c, o)) return false;
   const char *format = o->error_format;
   o->json_errors = format && strcmp(format, "json") == 0;
   if (format && !o->json_errors && strcmp(format, "text") != 0) {

@@ -20,7 +20,7 @@ typedef struct Options {
   List args;  /* what is no option */
   List define, in, out, only, instance, range;
   const char *emit, *output, *target, *print_after, *error_format, *vs, *json;
-  const char *thread_list, *suite, *predict, *ablate, *plot;
+  const char *thread_list, *suite, *predict, *ablate, *plot, *dialect;
   bool compare, counters;
   int64_t script_steps, threads, trials, seed, max_steps, attempts;
   double seconds, lease, cool_down;

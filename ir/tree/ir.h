@@ -12,6 +12,7 @@
 #define TIRC_IR_IR_H
 
 #include "ir/context.h"
+#include "ir/dialect.h"
 #include "ir/dtype.h"
 
 typedef enum Op {
@@ -273,6 +274,7 @@ typedef struct Module {
   int n_constants; /* names at the top of the file; schedule scripts see them */
   const Constant *constants;
   Attrs attrs;
+  Dialect dialect; /* that it is printed in, and what is made of it */
 } Module;
 
 /* Walks of trees recur, and what is printed must be valid input. So the constructors throw "limit"

@@ -25,6 +25,11 @@ static void line(Printer *p, const char *text, int mark) {
   tirc_text_addf(&p->out, "%*s%s\n", indent, "", carets);
 }
 
+/* A function after "T.", in the printer's dialect. */
+static const char *word(const Printer *p, const char *function) {
+  return tirc_word_in(p->dialect, WORD_FUNCTION, function);
+}
+
 static void print_body(Printer *p, Stmt body) {
   int names = tirc_names_enter(p);
   p->indent++;
@@ -249,7 +254,8 @@ static void print_block_parts(Printer *p, const Block *b) {
   for (int i = 0; i < b->n_allocs; i++) {
     Text t = {.c = p->c};
     define_symbols(p, b->allocs[i]);
-    tirc_text_addf(&t, "%s = T.alloc_buffer(", tirc_names_define_buffer(p, b->allocs[i]));
+    tirc_text_addf(&t, "%s = T.%s(", tirc_names_define_buffer(p, b->allocs[i]),
+                   word(p, "alloc_buffer"));
     print_buffer_args(p, &t, b->allocs[i], false);
     tirc_text_add(&t, ")");
     line(p, t.at, -1);
@@ -277,7 +283,7 @@ static void print_block(Printer *p, Stmt s) {
   const Block *b = &s->u.block;
   int frame = tirc_names_enter(p);
   tirc_outline_enter_block(p, b);
-  line(p, tirc_format(p->c, "with T.block(%s):", tirc_printer_string(p->c, b->name)),
+  line(p, tirc_format(p->c, "with T.%s(%s):", word(p, "block"), tirc_printer_string(p->c, b->name)),
        mark_of(p, s));
   p->indent++;
   print_iters(p, b);
@@ -292,7 +298,7 @@ static void print_block(Printer *p, Stmt s) {
   print_regions(p, "writes", b->n_writes, b->writes);
   if (b->annotations.n) {
     Text t = {.c = p->c};
-    tirc_text_add(&t, "T.block_attr(");
+    tirc_text_addf(&t, "T.%s(", word(p, "block_attr"));
     tirc_printer_attrs(p, &t, b->annotations);
     tirc_text_add(&t, ")");
     line(p, t.at, -1);
@@ -346,9 +352,11 @@ static void print_let_stmt(Printer *p, Stmt s, bool tail) {
   int frame = tirc_names_enter(p);
   const char *value = expr_text(p, s->u.let.value);
   const char *name = tirc_names_define(p, var, var->u.s);
-  print_scoped(p, s,
-               tirc_format(p->c, "%s: T.%s = %s", name, tirc_dtype_name(p->c, var->dtype), value),
-               tirc_format(p->c, "with T.LetStmt(%s) as %s:", value, name), s->u.let.body, tail);
+  const char *type = tirc_dtype_name(p->c, var->dtype);
+  const char *form = p->dialect == DIALECT_TIRX ? "%s: T.let[T.%s] = %s" : "%s: T.%s = %s";
+  print_scoped(p, s, tirc_format(p->c, form, name, type, value),
+               tirc_format(p->c, "with T.%s(%s) as %s:", word(p, "LetStmt"), value, name),
+               s->u.let.body, tail);
   tirc_names_leave(p, frame);
 }
 
@@ -408,7 +416,7 @@ static void print_alloc(Printer *p, Stmt s, bool tail) {
   const char *data = s->kind == STMT_DECL ? expr_text(p, b->data) : NULL;
   define_symbols(p, b);
   const char *name = tirc_names_define_buffer(p, b);
-  tirc_text_add(&t, "T.decl_buffer(");
+  tirc_text_addf(&t, "T.%s(", data ? "decl_buffer" : word(p, "decl_buffer"));
   print_buffer_args(p, &t, b, false);
   if (data) tirc_text_addf(&t, ", data=%s", data);
   if (s->u.alloc.annotations.n) {
@@ -511,12 +519,19 @@ static Attrs shown_attrs(Tirc *c, const Func *f) {
   return same ? tirc_attrs_remove(c, shown, "global_symbol") : shown;
 }
 
+static Attrs with_keys_in(Printer *p, Attrs all) {
+  Attr *at = tirc_new_array(p->c, Attr, all.n + 1);
+  for (int i = 0; i < all.n; i++)
+    at[i] = (Attr){tirc_key_in(p->c, p->dialect, all.at[i].key), all.at[i].value};
+  return (Attrs){at, all.n};
+}
+
 static void print_func_body(Printer *p, const Func *f) {
   Attrs attrs = shown_attrs(p->c, f);
   if (attrs.n) {
     Text t = {.c = p->c};
     tirc_text_add(&t, "T.func_attr(");
-    tirc_printer_attrs(p, &t, attrs);
+    tirc_printer_attrs(p, &t, with_keys_in(p, attrs));
     tirc_text_add(&t, ")");
     line(p, t.at, -1);
   }
@@ -533,7 +548,7 @@ static void print_func_body(Printer *p, const Func *f) {
   }
   if (f->body->kind == STMT_BLOCK && has_hidden_root(&f->body->u.block)) {
     tirc_outline_enter_block(p, &f->body->u.block);
-    line(p, "# with T.block(\"root\"):", mark_of(p, f->body));
+    line(p, tirc_format(p->c, "# with T.%s(\"root\"):", word(p, "block")), mark_of(p, f->body));
     print_block_parts(p, &f->body->u.block);
     tirc_outline_leave(p, 1);
   } else {
@@ -542,6 +557,9 @@ static void print_func_body(Printer *p, const Func *f) {
 }
 
 static void print_func(Printer *p, const Func *f) {
+  static const char *const decorators[N_DIALECTS][2] = {
+      {"@T.prim_func", "@T.prim_func(private=True)"},
+      {"@T.prim_func(s_tir=True)", "@T.prim_func(private=True, s_tir=True)"}};
   int frame = tirc_names_enter(p);
   Text params = {.c = p->c};
   tirc_text_add(&params, "");
@@ -553,8 +571,7 @@ static void print_func(Printer *p, const Func *f) {
       if (scalar == (pass == 0)) texts[i] = param_text(p, f, i);
     }
   for (int i = 0; i < f->n_params; i++) tirc_text_addf(&params, "%s%s", i ? ", " : "", texts[i]);
-  line(p, tirc_attrs_get(f->attrs, "tirc.private") ? "@T.prim_func(private=True)" : "@T.prim_func",
-       -1);
+  line(p, decorators[p->dialect][tirc_attrs_get(f->attrs, "tirc.private") != NULL], -1);
   tirc_outline_function(p, f);
   line(p, tirc_format(p->c, "def %s(%s):", f->name, params.at), -1);
   p->indent++;
@@ -567,8 +584,11 @@ static void print_func(Printer *p, const Func *f) {
 void tirc_printer_module(Printer *p, const Module *m) {
   Tirc *c = p->c;
   bool as_class = m->is_class || m->n_funcs + m->n_graphs != 1 || m->attrs.n;
+  p->dialect = m->dialect;
   if (as_class) line(p, "# from tvm.script import ir as I", -1);
-  line(p, m->n_graphs ? "# from tvm.script import tir as T" : "# from tvm.script import tir as T\n",
+  line(p,
+       tirc_format(c, "# from tvm.script import %s as T%s",
+                   tirc_word_in(p->dialect, WORD_MODULE, "tir"), m->n_graphs ? "" : "\n"),
        -1);
   if (m->n_graphs) line(p, "# from tvm.script import relax as R\n", -1);
   if (as_class) {
@@ -600,14 +620,14 @@ const char *tirc_print_module(Tirc *c, const Module *m, const PrintMarks *marks)
   return p.out.at;
 }
 
-const char *tirc_print_func(Tirc *c, const Func *f) {
-  Printer p = {.c = c, .out = {.c = c}};
+const char *tirc_print_func(Tirc *c, const Func *f, Dialect d) {
+  Printer p = {.c = c, .out = {.c = c}, .dialect = d};
   print_func(&p, f);
   return p.out.at;
 }
 
-const char *tirc_print_stmt(Tirc *c, Stmt s) {
-  Printer p = {.c = c, .out = {.c = c}};
+const char *tirc_print_stmt(Tirc *c, Stmt s, Dialect d) {
+  Printer p = {.c = c, .out = {.c = c}, .dialect = d};
   print_stmt(&p, s, true);
   return p.out.at;
 }

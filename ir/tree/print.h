@@ -1,6 +1,7 @@
 /* TVMScript in the layout of TVM 0.20's printer, so that a diff against its output is empty or
- * small. print(parse(print(x))) == print(x). Names that clash within a function get suffixes _1,
- * _2, ... */
+ * small; or in the other dialect (Module.dialect, dialect.h), as the releases since 0.24 print it.
+ * print(parse(print(x))) == print(x). Names that clash within a function get suffixes _1, _2, ...
+ */
 #ifndef TIRC_IR_PRINT_H
 #define TIRC_IR_PRINT_H
 
@@ -16,8 +17,8 @@ typedef struct PrintMarks {
 } PrintMarks;
 
 const char *tirc_print_module(Tirc *c, const Module *m, const PrintMarks *marks); /* marks: NULL */
-const char *tirc_print_func(Tirc *c, const Func *f);
-const char *tirc_print_stmt(Tirc *c, Stmt s);
+const char *tirc_print_func(Tirc *c, const Func *f, Dialect d);
+const char *tirc_print_stmt(Tirc *c, Stmt s, Dialect d);
 const char *tirc_print_expr(Tirc *c, Expr e);
 const char *tirc_print_region(Tirc *c, Region r); /* "A[0:16, vi]" */
 const char *tirc_print_buffer(Tirc *c, Buffer b); /* "A: float32[64, 64]" for messages */

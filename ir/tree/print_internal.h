@@ -15,6 +15,7 @@ typedef struct Printer {
   Tirc *c;
   Text out;
   int indent;
+  Dialect dialect;
   bool bare_int64; /* in a graph: an int64 is a number without its type */
   bool anonymous;  /* in a graph: its variables have no names of their own */
   const PrintMarks *marks;

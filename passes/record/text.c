@@ -122,7 +122,8 @@ const char *tirc_instruction_python(Tirc *c, const Instruction *inst, RVNames *n
   }
   tirc_rv_define(c, names, inst);
   add_results(&t, inst, names);
-  tirc_text_addf(&t, "sch.%s(%s)", inst->p->name, arguments.n ? arguments.at : "");
+  tirc_text_addf(&t, "sch.%s(%s)", tirc_word_in(names->dialect, WORD_METHOD, inst->p->name),
+                 arguments.n ? arguments.at : "");
   return t.at;
 }
 
@@ -137,11 +138,13 @@ static void add_reason(Text *t, const Instruction *before, const Instruction *in
     tirc_text_addn(t, *s == '\n' || *s == '\r' ? " " : s, 1);
 }
 
-const char *tirc_trace_python(Tirc *c, const Trace *trace, bool remove_postproc) {
+const char *tirc_trace_python(Tirc *c, const Trace *trace, bool remove_postproc, Dialect d) {
+  static const char *const modules[N_DIALECTS] = {"tir", "s_tir"};
   Text t = {.c = c};
-  RVNames names = {0};
+  RVNames names = {.dialect = d};
   const int n = tirc_trace_length(trace, remove_postproc);
-  tirc_text_add(&t, "# from tvm import tir\ndef apply_trace(sch: tir.Schedule) -> None:");
+  tirc_text_addf(&t, "# from tvm import %s\ndef apply_trace(sch: %s.Schedule) -> None:", modules[d],
+                 modules[d]);
   for (int i = 0; i < n; i++) {
     add_reason(&t, i ? trace->at[i - 1] : NULL, trace->at[i]);
     tirc_text_addf(&t, "\n  %s", tirc_instruction_python(c, trace->at[i], &names));
@@ -201,13 +204,14 @@ static Value instruction_value(Tirc *c, const Instruction *inst, RVNames *names)
   tirc_rv_define(c, names, inst);
   for (int i = 0; i < n; i++)
     tirc_value_append(c, results, tirc_value_str(tirc_rv_name(names, outputs[i])));
-  return list4(c, tirc_value_str(inst->p->instruction), inputs, plain(c, attrs, names), results);
+  const char *kind = tirc_word_in(names->dialect, WORD_INSTRUCTION, inst->p->instruction);
+  return list4(c, tirc_value_str(kind), inputs, plain(c, attrs, names), results);
 }
 
-Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc) {
+Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc, Dialect d) {
   Value instructions = tirc_value_list(c, VAL_LIST, 0, NULL);
   Value decisions = tirc_value_list(c, VAL_LIST, 0, NULL);
-  RVNames names = {0};
+  RVNames names = {.dialect = d};
   const int n = tirc_trace_length(t, remove_postproc);
   for (int i = 0; i < n; i++) {
     const Value *decision = tirc_instruction_decision(t->at[i]);

@@ -69,21 +69,23 @@ const Instruction *tirc_trace_pop(Trace *t);
 /* How many instructions stand before enter_postproc (all, unless remove_postproc). */
 int tirc_trace_length(const Trace *t, bool remove_postproc);
 
-/* The names of random variables in a text, given in the order of their definition. */
+/* The names of random variables in a text, given in the order of their definition; and the
+ * dialect of the text. */
 typedef struct RVNames {
   PtrMap of; /* number -> name */
   int n;
+  Dialect dialect;
 } RVNames;
 void tirc_rv_define(Tirc *c, RVNames *names, const Instruction *inst);
 const char *tirc_rv_name(const RVNames *names, Value v); /* NULL: none */
 
 /* The script. */
-const char *tirc_trace_python(Tirc *c, const Trace *t, bool remove_postproc);
+const char *tirc_trace_python(Tirc *c, const Trace *t, bool remove_postproc, Dialect d);
 /* One instruction as a line of it; defines its results. */
 const char *tirc_instruction_python(Tirc *c, const Instruction *inst, RVNames *names);
 
 /* [instructions, decisions] as lists, and back. Throws "trace" naming the instruction. */
-Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc);
+Value tirc_trace_as_value(Tirc *c, const Trace *t, bool remove_postproc, Dialect d);
 Trace *tirc_trace_of_value(Tirc *c, Value v, Loc loc, const char *what);
 
 /* index_map_json.c: an index map as TVM saves it, as the text of a lambda; NULL: it is none.

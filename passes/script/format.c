@@ -47,13 +47,15 @@ const char *tirc_script_str(Script *sc, Value v) {
   if (v.kind == VAL_STR) return v.u.s;
   if (v.kind != VAL_OBJECT) return tirc_script_repr(sc, v);
   if (tirc_script_exception_class(v.type)) return ((const Exception *)v.u.object)->diag.message;
-  if (tirc_script_is(v, "Trace")) return tirc_trace_python(c, v.u.object, false);
+  const Dialect dialect = sc->sched->mod->dialect;
+  if (tirc_script_is(v, "Trace")) return tirc_trace_python(c, v.u.object, false, dialect);
   if (tirc_script_is(v, "Instruction"))
-    return tirc_instruction_python(c, v.u.object, &(RVNames){0});
+    return tirc_instruction_python(c, v.u.object, &(RVNames){.dialect = dialect});
   if (tirc_script_is(v, "Target")) return tirc_script_target_text(sc, v);
   if (tirc_script_is(v, "IRModule")) return tirc_print_module(c, v.u.object, NULL);
-  if (tirc_script_is(v, "PrimFunc")) return tirc_print_func(c, v.u.object);
-  if (tirc_script_is(v, "For") || tirc_script_is(v, "Block")) return tirc_print_stmt(c, v.u.object);
+  if (tirc_script_is(v, "PrimFunc")) return tirc_print_func(c, v.u.object, dialect);
+  if (tirc_script_is(v, "For") || tirc_script_is(v, "Block"))
+    return tirc_print_stmt(c, v.u.object, dialect);
   return tirc_script_repr(sc, v);
 }
 

@@ -276,7 +276,7 @@ static const NativeRow typed_row = {"tir", "typed constant", run_typed, 1, 1, NU
 
 /* The names below tir that lead on: tvm.tir.schedule.ScheduleError ... */
 static const char *const inner[] = {"tir",   "schedule", "script",      "ir", "trace",
-                                    "state", "function", "instruction", "te"};
+                                    "state", "function", "instruction", "te", "s_tir"};
 
 static const char *const types[] = {
     "For",          "Block",         "IterVar",           "Range",       "Buffer",
@@ -325,6 +325,7 @@ bool tirc_script_namespace_member(Script *sc, const char *space, const char *nam
   static const NativeRow *const tables[] = {tirc_script_namespace_rows, tirc_script_intrin_rows,
                                             tirc_script_math_rows,      tirc_script_te_rows,
                                             tirc_script_te_reduce_rows, tirc_script_te_func_rows};
+  name = tirc_word_known(WORD_MODULE, name);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     for (const NativeRow *row = tables[i]; row->name; row++)
       if (!strcmp(row->type, space) && !strcmp(row->name, name))

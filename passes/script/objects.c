@@ -111,6 +111,7 @@ static const Members *members_of(Script *sc, const char *name) {
   Members *m = tirc_strmap_get(&sc->members, name);
   if (m) return m;
   *tirc_strmap_at(sc->c, &sc->members, name) = m = tirc_new(sc->c, Members);
+  name = tirc_word_known(WORD_METHOD, name);
   m->primitive = tirc_find_primitive(name);
   for (int k = 0; k < N_METHOD_TABLES; k++)
     for (const NativeRow *row = method_tables[k]; row->name; row++)

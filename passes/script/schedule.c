@@ -8,6 +8,7 @@
 enum { MAX_SEED = 2147483647 };
 
 static Sched *sched(Value v) { return v.u.object; }
+static Dialect dialect(const Script *sc) { return sc->sched->mod->dialect; }
 static const Trace *trace(Value v) { return v.u.object; }
 static const Instruction *instruction(Value v) { return v.u.object; }
 
@@ -94,7 +95,7 @@ static Value run_copy(Script *sc, Value self, const Args *a) {
 static Value run_show(Script *sc, Value self, const Args *a) {
   (void)a;
   show(sc, tirc_print_module(sc->c, sched(self)->mod, NULL));
-  return show(sc, tirc_trace_python(sc->c, sched(self)->trace, false));
+  return show(sc, tirc_trace_python(sc->c, sched(self)->trace, false, dialect(sc)));
 }
 
 static Value run_get_sref(Script *sc, Value self, const Args *a) {
@@ -314,12 +315,13 @@ static Value run_simplified(Script *sc, Value self, const Args *a) {
 }
 
 static Value run_as_json(Script *sc, Value self, const Args *a) {
-  return tirc_trace_as_value(sc->c, trace(self), flag(sc, a, 0, "remove_postproc", false));
+  return tirc_trace_as_value(sc->c, trace(self), flag(sc, a, 0, "remove_postproc", false),
+                             dialect(sc));
 }
 
 static Value run_as_python(Script *sc, Value self, const Args *a) {
   Value list = new_list(sc);
-  RVNames names = {0};
+  RVNames names = {.dialect = dialect(sc)};
   const int n = tirc_trace_length(trace(self), flag(sc, a, 0, "remove_postproc", false));
   for (int i = 0; i < n; i++)
     tirc_value_append(sc->c, list,
@@ -328,7 +330,7 @@ static Value run_as_python(Script *sc, Value self, const Args *a) {
 }
 
 static Value run_trace_show(Script *sc, Value self, const Args *a) {
-  return (void)a, show(sc, tirc_trace_python(sc->c, trace(self), false));
+  return (void)a, show(sc, tirc_trace_python(sc->c, trace(self), false, dialect(sc)));
 }
 
 static Sched *schedule_argument(Script *sc, const Args *a, int i, const char *who) {

@@ -30,7 +30,7 @@ static Value constant_value(Script *sc, Expr e) {
 }
 
 void tirc_script_predefine(Script *sc) {
-  static const char *const spaces[] = {"tvm", "tir", "T"};
+  static const char *const spaces[] = {"tvm", "tir", "tirx", "s_tir", "T"};
   const Module *m = sc->sched->mod;
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
     tirc_script_set(sc, sc->globals, spaces[i], tirc_script_namespace("tir"));

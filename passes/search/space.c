@@ -379,7 +379,7 @@ static void list_schedule(Listing *l, Tirc *c, const Draw *d, int way) {
   if (*place) return;
   *place = l;
   tirc_text_addf(&l->out, "# schedule %d: %s, choices%s\n%s\n\n", ++l->n, l->sp->ways[way], choices,
-                 tirc_trace_python(c, s->trace, false));
+                 tirc_trace_python(c, s->trace, false, s->mod->dialect));
 }
 
 static bool try_listing(Listing *l, const Draw *d, int way) {

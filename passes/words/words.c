@@ -42,6 +42,7 @@ const Primitive tirc_primitives[] = {
 const int tirc_n_primitives = (int)(sizeof tirc_primitives / sizeof *tirc_primitives);
 
 const Primitive *tirc_find_primitive(const char *name) {
+  name = tirc_word_known(WORD_METHOD, name);
   for (int i = 0; i < tirc_n_primitives; i++)
     if (*tirc_primitives[i].name == *name && !strcmp(tirc_primitives[i].name, name))
       return &tirc_primitives[i];
@@ -49,6 +50,7 @@ const Primitive *tirc_find_primitive(const char *name) {
 }
 
 const Primitive *tirc_instruction_primitive(const char *instruction) {
+  instruction = tirc_word_known(WORD_INSTRUCTION, instruction);
   for (int i = 0; i < tirc_n_primitives; i++)
     if (!strcmp(tirc_primitives[i].instruction, instruction)) return &tirc_primitives[i];
   return NULL;

@@ -4,7 +4,7 @@
 #ifndef TIRC_WORDS_H
 #define TIRC_WORDS_H
 
-#include "ir/context.h"
+#include "ir/dialect.h"
 
 /* --- primitives ------------------------------------------------------------------------------- */
 
@@ -65,8 +65,9 @@ typedef struct Primitive {
 
 extern const Primitive tirc_primitives[];
 extern const int tirc_n_primitives;
-const Primitive *tirc_find_primitive(const char *name); /* NULL when there is none */
-/* By what traces call it. */
+/* By its name in either dialect; NULL when there is none. */
+const Primitive *tirc_find_primitive(const char *name);
+/* By what traces call it, in either dialect. */
 const Primitive *tirc_instruction_primitive(const char *instruction);
 /* A primitive's signature for messages and help: "split(loop, factors, preserve_unit_iters=True)".
  */

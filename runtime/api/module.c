@@ -146,6 +146,34 @@ tirc_status tirc_module_alone(const tirc_module *m, const char *func, const char
   return make_module(alone, &p, &p.sources, &p.result, out, error);
 }
 
+typedef struct InDialect {
+  const tirc_module *from;
+  const char *dialect;
+  Sources sources;
+  tirc_module *result;
+} InDialect;
+
+static void in_dialect(Tirc *c, void *self) {
+  InDialect *p = self;
+  tirc_context_depend(c, p->from->c);
+  Module *m = tirc_copy(c, p->from->m, 1);
+  m->c = c;
+  if (!tirc_dialect_parse(p->dialect, &m->dialect))
+    tirc_fail(c, (Loc){0}, "argument", "dialects are tir, of release 0.20, and tirx, of today's",
+              "there is no dialect '%s'", p->dialect);
+  p->result = tirc_api_module(c, m, &p->sources);
+  p->result->lowered = p->from->lowered;
+  p->result->trace = p->from->trace;
+  p->result->intrins = p->from->intrins;
+}
+
+tirc_status tirc_module_in_dialect(const tirc_module *m, const char *dialect, tirc_module **out,
+                                   tirc_error **error) {
+  NEED(m, dialect, out);
+  InDialect p = {.from = m, .dialect = dialect, .sources = m->sources};
+  return make_module(in_dialect, &p, &p.sources, &p.result, out, error);
+}
+
 /* --- printing, comparing -----------------------------------------------------------------------
  */
 
@@ -382,9 +410,10 @@ typedef struct TraceText {
 static void trace_text(Tirc *c, void *self) {
   TraceText *t = self;
   const Trace *trace = t->m->trace ? t->m->trace : tirc_trace_new(c);
+  const Dialect d = t->m->m->dialect;
   const char *s = t->format == TIRC_TRACE_SCRIPT
-                      ? tirc_trace_python(c, trace, false)
-                      : tirc_value_to_json(c, tirc_trace_as_value(c, trace, false));
+                      ? tirc_trace_python(c, trace, false, d)
+                      : tirc_value_to_json(c, tirc_trace_as_value(c, trace, false, d));
   t->text = tirc_api_copy(c, s, strlen(s));
 }
 tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, char **text,

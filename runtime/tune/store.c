@@ -210,7 +210,7 @@ tirc_status tirc_store_news(Store *s, Study *t,
  */
 
 static const char *trace_text(const SearchPoint *p) {
-  return tirc_value_to_json(p->c, tirc_trace_as_value(p->c, p->trace, false));
+  return tirc_value_to_json(p->c, tirc_trace_as_value(p->c, p->trace, false, DIALECT_TIR));
 }
 
 tirc_status tirc_store_propose(Store *s, const Study *t, int64_t budget, int n,

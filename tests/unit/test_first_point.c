@@ -25,7 +25,7 @@ typedef struct Tally {
 /* What a trace does, without what it looked at, and without the words of the rules. */
 static const char *calls_of(Tirc *c, const Space *sp, const Trace *t) {
   t = tirc_trace_simplified(c, tirc_trace_plain(tirc_space_schedule(sp, c), t), false);
-  const char *text = tirc_trace_python(c, t, false);
+  const char *text = tirc_trace_python(c, t, false, DIALECT_TIR);
   Text out = {.c = c};
   tirc_text_add(&out, "");
   for (size_t n; *text; text += n + (text[n] == '\n')) {

@@ -225,7 +225,7 @@ static const char nest_text[] = "for i, j in T.grid(4, 8):\n"
 
 static void nests_print_in_the_known_layout(void **state) {
   Buffer b;
-  assert_string_equal(tirc_print_stmt(*state, small_nest(*state, &b)), nest_text);
+  assert_string_equal(tirc_print_stmt(*state, small_nest(*state, &b), DIALECT_TIR), nest_text);
 }
 
 static void rewriting_nothing_returns_the_same_tree(void **state) {
@@ -247,7 +247,7 @@ static void fresh_copies_share_no_definition(void **state) {
   assert_int_not_equal(sb->u.block.id, tb->u.block.id);
   assert_ptr_not_equal(sb->u.block.iters[0].var, tb->u.block.iters[0].var);
   assert_false(tirc_stmt_uses_var(t, s->u.loop.var));
-  assert_string_equal(tirc_print_stmt(c, t), nest_text);
+  assert_string_equal(tirc_print_stmt(c, t, DIALECT_TIR), nest_text);
 }
 
 static void buffers_are_replaced_everywhere(void **state) {
@@ -257,7 +257,7 @@ static void buffers_are_replaced_everywhere(void **state) {
   Buffer other = tirc_buffer(c, "D", DT_FLOAT32, 2, b->shape, "global");
   PtrMap map = {0};
   tirc_map_set(c, &map, b, other);
-  const char *text = tirc_print_stmt(c, tirc_substitute_buffers(c, s, &map));
+  const char *text = tirc_print_stmt(c, tirc_substitute_buffers(c, s, &map), DIALECT_TIR);
   assert_null(strstr(text, "C["));
   assert_non_null(strstr(text, "T.writes(D[vi, vj])"));
 }

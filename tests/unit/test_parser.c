@@ -146,7 +146,7 @@ static const char *stored_value(Tirc *c, const char *buffer, const char *text) {
                   "H: T.Buffer((4,), \"float16\"), n: T.int32):\n    %s[0] = %s\n",
                   buffer, text));
   assert_int_equal(m->funcs[0]->body->kind, STMT_STORE);
-  const char *printed = tirc_print_func(c, m->funcs[0]);
+  const char *printed = tirc_print_func(c, m->funcs[0], DIALECT_TIR);
   const char *value =
       strstr(strrchr(strstr(printed, "\n    "), '\n') ? printed : printed, "[0] = ");
   assert_non_null(value);

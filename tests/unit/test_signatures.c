@@ -105,7 +105,7 @@ static const char *outcome(const Table *t, const Row *row, Style style) {
     tirc_run_script(s, &script, NULL, NULL, NULL, NULL);
     TIRC_END(c, trap);
     return tirc_format(c, "%s%s", tirc_print_module(c, s->mod, NULL),
-                       tirc_trace_python(c, s->trace, false));
+                       tirc_trace_python(c, s->trace, false, DIALECT_TIR));
   }
   fail_msg("%s: %s", call, c->diag.message);
   return NULL;

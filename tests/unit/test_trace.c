@@ -146,14 +146,14 @@ static void test_python(void **state) {
   (void)state;
   Tirc *c = tirc_context_new();
   Sched *s = run(c, plain_script(c), NULL);
-  assert_string_equal(tirc_trace_python(c, s->trace, false), everything_printed);
-  assert_non_null(strstr(everything_printed, tirc_trace_python(c, s->trace, true)));
+  assert_string_equal(tirc_trace_python(c, s->trace, false, DIALECT_TIR), everything_printed);
+  assert_non_null(strstr(everything_printed, tirc_trace_python(c, s->trace, true, DIALECT_TIR)));
   /* The text is a script that makes the same program and prints the same trace. */
   Sched *again = run(c, everything_printed, NULL);
   assert_null(tirc_module_difference(c, s->mod, again->mod));
-  assert_string_equal(tirc_trace_python(c, again->trace, false), everything_printed);
+  assert_string_equal(tirc_trace_python(c, again->trace, false, DIALECT_TIR), everything_printed);
   Trace *empty = tirc_trace_new(c);
-  assert_non_null(strstr(tirc_trace_python(c, empty, false), "\n  pass"));
+  assert_non_null(strstr(tirc_trace_python(c, empty, false, DIALECT_TIR), "\n  pass"));
   tirc_context_release(c);
 }
 
@@ -180,7 +180,7 @@ static void test_json(void **state) {
   (void)state;
   Tirc *c = tirc_context_new();
   Sched *s = run(c, plain_script(c), NULL);
-  const char *json = tirc_value_to_json(c, tirc_trace_as_value(c, s->trace, false));
+  const char *json = tirc_value_to_json(c, tirc_trace_as_value(c, s->trace, false, DIALECT_TIR));
   assert_non_null(strstr(json, "[\"GetBlock\",[],[\"C\",\"main\"],[\"b0\"]]"));
   assert_non_null(strstr(json, "[\"Split\",[\"l1\",\"v7\",\"v8\"],[1,0],[\"l9\",\"l10\"]]"));
   assert_non_null(strstr(json, "[\"Split\",[\"l2\",\"None\",16],[0,0],[\"l11\",\"l12\"]]"));
@@ -190,7 +190,8 @@ static void test_json(void **state) {
   TraceRecord r = tirc_trace_read(c, "trace", json, strlen(json), 0);
   tirc_trace_apply(again, r.trace, false, NULL, r.loc, r.what);
   assert_null(tirc_module_difference(c, s->mod, again->mod));
-  assert_string_equal(tirc_value_to_json(c, tirc_trace_as_value(c, again->trace, false)), json);
+  assert_string_equal(
+      tirc_value_to_json(c, tirc_trace_as_value(c, again->trace, false, DIALECT_TIR)), json);
   tirc_context_release(c);
 }
 

@@ -9,6 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The program as --dialect spells it. */
+static int in_dialect(const Options *o, tirc_module **m) {
+  tirc_module *other;
+  tirc_error *e = NULL;
+  if (!o->dialect) return DONE;
+  if (tirc_module_in_dialect(*m, o->dialect, &other, &e)) return report(o, e);
+  tirc_module_free(*m);
+  *m = other;
+  return DONE;
+}
+
 int load_program_with(const Options *o, const char *path, int n, const tirc_define *defines,
                       tirc_module **out) {
   tirc_error *e = NULL;
@@ -16,7 +27,7 @@ int load_program_with(const Options *o, const char *path, int n, const tirc_defi
   if (end && strcmp(end, ".sch") == 0)
     return complain(o, "the program comes first: PROG FILE.sch",
                     "'%s' is a schedule, not a program", path);
-  return tirc_module_read(path, n, defines, out, &e) ? report(o, e) : DONE;
+  return tirc_module_read(path, n, defines, out, &e) ? report(o, e) : in_dialect(o, out);
 }
 
 /* The -D of the options, on the heap. */
@@ -53,6 +64,7 @@ int load_program_text(const Options *o, const char *name, const char *text, size
   int status = read_defines(o, &defines);
   if (status == DONE && tirc_module_parse(text, n, name, o->define.n, defines, out, &e))
     status = report(o, e);
+  if (status == DONE) status = in_dialect(o, out);
   free_defines(o, defines);
   return status;
 }

@@ -1,5 +1,6 @@
 /* What `tirc help split` shows: signature, parameters, an example, preconditions, errors. The
  * example is run: what is shown after it is what the primitive makes. */
+#include "ir/dialect.h"
 #include "tools/tool.h"
 
 #include <stdlib.h>
@@ -155,6 +156,7 @@ static void print_errors(int i, const tirc_primitive_doc *d) {
 bool explain_primitive(const char *name) {
   tirc_primitive_info p;
   tirc_primitive_doc d;
+  name = tirc_word_known(WORD_METHOD, name);
   for (int i = 0; tirc_primitive_table(i, &p); i++) {
     if (!same_name(p.name, name)) continue;
     printf("sch.");

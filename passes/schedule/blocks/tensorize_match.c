@@ -237,7 +237,7 @@ static bool match_block(Matcher *m, const Block *x, const Block *y) {
 static bool match_stmt(Matcher *m, Stmt x, Stmt y) {
   if (x->kind != y->kind)
     return differ(m, "where the description has another kind of statement, the tile has\n%s",
-                  tirc_print_stmt(m->c, x));
+                  tirc_print_stmt(m->c, x, m->s->mod->dialect));
   switch (x->kind) {
   case STMT_FOR: return match_loop(m, &x->u.loop, &y->u.loop);
   case STMT_BLOCK: return match_block(m, &x->u.block, &y->u.block);
@@ -261,7 +261,7 @@ static bool match_stmt(Matcher *m, Stmt x, Stmt y) {
   default:
     return differ(m,
                   "a description is made of loops, blocks, stores and conditions; the tile has\n%s",
-                  tirc_print_stmt(m->c, x));
+                  tirc_print_stmt(m->c, x, m->s->mod->dialect));
   }
 }
 

@@ -76,7 +76,7 @@ const char *tirc_sched_call_text(Sched *s, const Primitive *p, int n_args, const
                                  int n_keywords, const char *const *keyword_names,
                                  const Value *keywords) {
   Text t = {.c = s->c};
-  tirc_text_addf(&t, "sch.%s(", p->name);
+  tirc_text_addf(&t, "sch.%s(", tirc_word_in(s->mod->dialect, WORD_METHOD, p->name));
   for (int i = 0; i < n_args; i++) {
     if (i) tirc_text_add(&t, ", ");
     add_argument(s, &t, args[i]);
