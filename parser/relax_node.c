@@ -37,7 +37,7 @@ static bool has_node(GraphFrame *g, const Syn *s) {
 
 static Node value_node(GraphFrame *g, const Syn *s, Expr value) {
   struct Node n = {.kind = NODE_VALUE, .value = value, .loc = s->loc};
-  return tirc_node(g->r->c, &n);
+  return tirc_graph_node(g->r->c, &n);
 }
 
 Node tirc_relax_bind(GraphFrame *g, const Syn *at, const char *name, Info info, Node value) {
@@ -70,7 +70,7 @@ static Node tuple_of(GraphFrame *g, const Syn *s, SynList kids) {
   for (int i = 0; i < kids.n; i++) args[i] = tirc_relax_argument(g, kids.at[i]);
   struct Node n = *tirc_node_tuple(g->r->c, kids.n, args);
   n.loc = s->loc;
-  return tirc_node(g->r->c, &n);
+  return tirc_graph_node(g->r->c, &n);
 }
 
 /* The arguments of R.call_tir: a tuple as such, anything else as a tuple of one. */
@@ -94,7 +94,7 @@ static Node read_item(GraphFrame *g, const Syn *s) {
               index);
   struct Node n = {.kind = NODE_ITEM, .index = index, .n = 1, .args = &of, .loc = s->loc};
   if (info && info->kind == INFO_TUPLE) n.info = info->fields[index];
-  return tirc_node(g->r->c, &n);
+  return tirc_graph_node(g->r->c, &n);
 }
 
 /* --- calls with a form of their own -------------------------------------------------------------
@@ -116,7 +116,7 @@ static Node read_shape(GraphFrame *g, const Syn *s) {
   const struct StructInfo info = {.kind = INFO_SHAPE, .ndim = rank, .shape = at};
   struct Node n = {.kind = NODE_SHAPE, .info = tirc_info_copy(g->r->c, &info), .loc = s->loc};
   n.value = tirc_expr(g->r->c, OP_TUPLE, DT_HANDLE, rank, at);
-  return tirc_node(g->r->c, &n);
+  return tirc_graph_node(g->r->c, &n);
 }
 
 /* R.Tensor(...), or a list of them. */
@@ -146,7 +146,7 @@ static Node call_of_func(GraphFrame *g, const Syn *s, NodeKind kind, const char 
       READ_FAIL(g->r, call->args[3], "type", NULL, "tir_vars takes R.shape([n])");
     node.value = vars->value;
   }
-  return tirc_node(g->r->c, &node);
+  return tirc_graph_node(g->r->c, &node);
 }
 
 static Node read_call_tir(GraphFrame *g, const Syn *s) {
@@ -174,7 +174,7 @@ static Node read_match_cast(GraphFrame *g, const Syn *s) {
   struct Node n = {.kind = NODE_MATCH_CAST, .n = 1, .args = &of, .loc = s->loc};
   n.info = tirc_relax_info(g, call.args[1]);
   g->in_signature = false;
-  return tirc_node(g->r->c, &n);
+  return tirc_graph_node(g->r->c, &n);
 }
 
 static Node read_statement_as_value(GraphFrame *g, const Syn *s) {
@@ -231,7 +231,7 @@ static Node read_call(GraphFrame *g, const Syn *s, NodeKind kind, const char *na
     READ_FAIL(g->r, s, "argument", NULL, "a graph takes its arguments by position");
   struct Node node = {.kind = kind, .name = name, .n = n, .args = args, .loc = s->loc};
   if (keyed) node.keys = keys;
-  return tirc_node(c, &node);
+  return tirc_graph_node(c, &node);
 }
 
 static Node read_any_call(GraphFrame *g, const Syn *s) {

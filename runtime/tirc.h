@@ -1251,6 +1251,108 @@ TIRC_API bool tirc_target_table(int i, tirc_target_info *out);
 /* One of them by its name, or this machine for "native". */
 TIRC_API tirc_status tirc_target_find(const char *name, tirc_target_info *out, tirc_error **error);
 
+/* --- models ------------------------------------------------------------------------------------
+ *
+ * A module with a graph (@R.function) becomes a program: operators become loops, loops get
+ * schedules, tensors get places in one workspace, and what is left is a list of calls. It is
+ * immutable, and any number of threads may run it at once, each with arrays and an executor of its
+ * own.
+ *
+ *     tirc_program *p;
+ *     tirc_program_new(m, NULL, &p, &error);
+ *     tirc_module_params(tirc_program_signature(p), NULL, &n, &params, &error);
+ *     tirc_program_run(p, x, n, args, &error);      // main's parameters, then its results
+ */
+TIRC_API bool tirc_module_has_graph(const tirc_module *m);
+
+typedef struct tirc_program tirc_program;
+typedef struct tirc_program_options {
+  const char *target;    /* NULL: "haswell" */
+  const char *operators; /* a folder of operators that come before the library's, or NULL */
+  int n_skip;
+  const char *const *skip;        /* passes that do not run */
+  bool plain;                     /* loops stay as the operators make them */
+  const char *script;             /* a schedule for all functions, instead of the rules; or NULL */
+  const tirc_auto_options *rules; /* for the rules, or NULL */
+  const tirc_schedule_options *schedule; /* for either, or NULL */
+  bool poison; /* workspace and results hold NaN and large numbers before each run */
+  void *self;
+  /* Sees the module after each pass, and after each phase: then pass is NULL. */
+  void (*after)(void *self, int phase, const char *name, const char *pass, const char *text);
+} tirc_program_options;
+TIRC_API tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,
+                                      tirc_program **out, tirc_error **error);
+TIRC_API void tirc_program_free(tirc_program *p);
+/* The module after the phases up to this one: a name or a number. */
+TIRC_API tirc_status tirc_module_phases(const tirc_module *m, const char *last,
+                                        const tirc_program_options *options, tirc_module **out,
+                                        tirc_error **error);
+/* Pass number i of all phases: its phase's number and name, and what both do. */
+typedef struct tirc_phase_info {
+  int phase;
+  const char *phase_name, *phase_help;
+  const char *name, *help;
+} tirc_phase_info;
+TIRC_API bool tirc_phase_table(int i, tirc_phase_info *out);
+
+/* A module whose main has the program's parameters and results, and does nothing: for
+ * tirc_module_params, tirc_module_symbols, tirc_module_array. The first tirc_program_inputs of them
+ * are inputs, those behind up to tirc_program_params weights, then come the results. */
+TIRC_API const tirc_module *tirc_program_signature(const tirc_program *p);
+TIRC_API int tirc_program_inputs(const tirc_program *p);
+TIRC_API int tirc_program_params(const tirc_program *p);
+/* Its functions, scheduled, and as they were before. */
+TIRC_API const tirc_module *tirc_program_module(const tirc_program *p);
+TIRC_API const tirc_module *tirc_program_unscheduled(const tirc_program *p);
+
+/* args: parameters and results, which are written; their shapes tell the symbolic extents. What
+ * depends on weights alone is computed at the first run with these arrays, whose elements must not
+ * change from then on. */
+TIRC_API tirc_status tirc_program_run(const tirc_program *p, tirc_executor *x, int n,
+                                      const tirc_argument *args, tirc_error **error);
+
+/* A run that tells of each call, in order. */
+typedef struct tirc_program_call {
+  int number, of;
+  const char *func; /* its name in tirc_program_module; NULL: a copy */
+  double seconds;   /* one run, or the least of `repeat` */
+  int n;            /* its arguments, as they were after it */
+  const tirc_argument *args;
+  int n_written; /* the last of the arrays among them */
+} tirc_program_call;
+/* tell says whether to go on. before (or NULL) is called ahead of each call, with seconds 0. */
+typedef struct tirc_program_watch {
+  void *self;
+  int repeat; /* at least 1; calls may be repeated, because none reads what it writes */
+  bool (*before)(void *self, const tirc_program_call *call);
+  bool (*tell)(void *self, const tirc_program_call *call);
+} tirc_program_watch;
+TIRC_API tirc_status tirc_program_run_watched(const tirc_program *p, tirc_executor *x, int n,
+                                              const tirc_argument *args,
+                                              const tirc_program_watch *watch, tirc_error **error);
+
+/* What a program needs for arrays of these shapes (args as for a run). */
+typedef struct tirc_program_size {
+  int calls, prepared; /* of them, those that run once */
+  int functions;
+  int64_t inputs, weights, results; /* bytes */
+  int64_t packed;                   /* made once, of weights and constants */
+  int64_t workspace;                /* one block that all other tensors share, */
+  int64_t unshared;                 /* and what they would need without sharing */
+} tirc_program_size;
+TIRC_API tirc_status tirc_program_measure(const tirc_program *p, int n, const tirc_argument *args,
+                                          tirc_program_size *out, tirc_error **error);
+
+/* Arrays in a .safetensors file, which is mapped: an array is a view of the file, as long as it is
+ * open, and is not to be written. */
+typedef struct tirc_weights tirc_weights;
+TIRC_API tirc_status tirc_weights_open(const char *path, tirc_weights **out, tirc_error **error);
+TIRC_API void tirc_weights_close(tirc_weights *w);
+TIRC_API const char *tirc_weights_name(const tirc_weights *w, int i); /* NULL behind the last */
+/* TIRC_BAD with the code "name" and a near name where there is none of this name. */
+TIRC_API tirc_status tirc_weights_array(const tirc_weights *w, const char *name, tirc_array **out,
+                                        tirc_error **error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -26,7 +26,9 @@ typedef struct Options {
   double seconds, lease, cool_down;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
-  const char *from, *to, *html, *rules, *operators, *ranking, *mutations;
+  const char *from, *to, *html, *rules, *operators, *weights, *dump_dir, *ranking, *mutations;
+  List skip;
+  bool plain;
   bool automatic; /* or tuned, outside of bench */
   bool tuned, explain_auto, as_script, show_space, show_rules;
   bool as_json, csv, md, latex, self_test, quick, again, names, pin;
@@ -123,6 +125,8 @@ bool wants_targets(const Options *o); /* --target=help */
 void print_targets(void);
 bool check_target(const Options *o); /* false after an unknown --target was reported */
 
+/* load.c */
+tirc_schedule_options schedule_options(const Options *o);
 /* load.c: DONE, or the exit status after the error was reported */
 int load_program(const Options *o, const char *path, tirc_module **out);
 /* From memory; `name` stands for the file in messages. */
@@ -138,6 +142,11 @@ int load_program_with(const Options *o, const char *path, int n, const tirc_defi
 /* DONE, or BAD after saying what does not go together: a schedule and --auto, --rules alone. */
 int check_auto(const Options *o);
 tirc_auto_options auto_options(const Options *o);
+/* Program args[0] as it is, once the options are known to go together. */
+int load_checked(const Options *o, tirc_module **out);
+/* That program scheduled as the options say; `unscheduled` (or NULL) gets m where there is a
+ * schedule. Otherwise m goes, or is *out. */
+int schedule_loaded(const Options *o, tirc_module *m, tirc_module **unscheduled, tirc_module **out);
 /* Program args[0], scheduled by args[1] or --auto if there is one: then `unscheduled` (or NULL)
  * gets the first. */
 int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out);
@@ -180,6 +189,9 @@ void free_ranges(const Options *o, tirc_input_range *ranges);
  * interrupted. */
 int make_reference(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
                    tirc_reference **out);
+/* Of one of its functions. */
+int make_call_reference(const Options *o, const tirc_module *m, const char *func, int n,
+                        const tirc_argument *args, tirc_reference **out);
 /* DONE when they could be compared; *out says whether they are right. */
 int compare_results(const Options *o, const tirc_reference *r, int n, const tirc_argument *got,
                     tirc_check *out);

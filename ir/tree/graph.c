@@ -26,7 +26,7 @@ Info tirc_info_tuple(Tirc *c, int n, const Info *fields) {
   return tirc_info_copy(c, &(struct StructInfo){.kind = INFO_TUPLE, .n = n, .fields = fields});
 }
 
-Node tirc_node(Tirc *c, const struct Node *node) {
+Node tirc_graph_node(Tirc *c, const struct Node *node) {
   struct Node *to = tirc_copy(c, node, 1);
   to->args = tirc_copy(c, node->args, node->n);
   if (node->keys) to->keys = tirc_copy(c, node->keys, node->n);
@@ -34,24 +34,26 @@ Node tirc_node(Tirc *c, const struct Node *node) {
 }
 
 Node tirc_node_var(Tirc *c, const char *name, Info info, Loc loc) {
-  return tirc_node(c, &(struct Node){.kind = NODE_VAR, .name = name, .info = info, .loc = loc});
+  return tirc_graph_node(c,
+                         &(struct Node){.kind = NODE_VAR, .name = name, .info = info, .loc = loc});
 }
 
 Node tirc_node_tuple(Tirc *c, int n, const Node *args) {
   Info *fields = tirc_new_array(c, Info, n);
   bool known = true;
   for (int i = 0; i < n; i++) known &= (fields[i] = args[i]->info) != NULL;
-  return tirc_node(c, &(struct Node){.kind = NODE_TUPLE,
-                                     .n = n,
-                                     .args = args,
-                                     .info = known ? tirc_info_tuple(c, n, fields) : NULL});
+  return tirc_graph_node(c, &(struct Node){.kind = NODE_TUPLE,
+                                           .n = n,
+                                           .args = args,
+                                           .info = known ? tirc_info_tuple(c, n, fields) : NULL});
 }
 
 Node tirc_node_const(Tirc *c, Info info, const void *data, Loc loc) {
   const int64_t bytes = tirc_info_bytes(info);
   void *own = tirc_alloc(c, (size_t)(bytes > 0 ? bytes : 1));
   if (bytes > 0) memcpy(own, data, (size_t)bytes);
-  return tirc_node(c, &(struct Node){.kind = NODE_CONST, .info = info, .data = own, .loc = loc});
+  return tirc_graph_node(c,
+                         &(struct Node){.kind = NODE_CONST, .info = info, .data = own, .loc = loc});
 }
 
 /* --- looking up ---------------------------------------------------------------------------------
@@ -110,7 +112,7 @@ Node tirc_mutate_node(NodeMutator *m, Node n) {
   to.args = args;
   if (m->info && n->info && n->kind != NODE_VAR) to.info = m->info(m, n->info);
   changed |= to.info != n->info;
-  if (changed) n = tirc_node(m->c, &to);
+  if (changed) n = tirc_graph_node(m->c, &to);
   return m->node ? m->node(m, n) : n;
 }
 

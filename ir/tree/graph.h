@@ -100,7 +100,7 @@ typedef struct Graph {
 Info tirc_info_tensor(Tirc *c, DType t, int ndim, const Expr *shape); /* shape: or NULL */
 Info tirc_info_tuple(Tirc *c, int n, const Info *fields);
 Info tirc_info_copy(Tirc *c, const struct StructInfo *info);
-Node tirc_node(Tirc *c, const struct Node *node); /* a copy in the arena, arrays too */
+Node tirc_graph_node(Tirc *c, const struct Node *node); /* a copy in the arena, arrays too */
 Node tirc_node_var(Tirc *c, const char *name, Info info, Loc loc);
 Node tirc_node_tuple(Tirc *c, int n, const Node *args);
 /* A constant whose bytes are copied. */
@@ -143,6 +143,7 @@ void tirc_info_symbols(Tirc *c, Info info, PtrMap *seen, Symbols *out);
 const char *tirc_print_info(Tirc *c, Info info); /* R.Tensor((n, 784), dtype="float32") */
 /* "float32[n, 784]", for messages */
 const char *tirc_info_words(Tirc *c, Info info);
+const char *tirc_print_node(Tirc *c, Node n);
 const char *tirc_print_graph(Tirc *c, const Graph *g);
 /* The same text for graphs that differ in names only. */
 const char *tirc_graph_key(Tirc *c, const Graph *g);

@@ -281,6 +281,13 @@ static void put_node(Printer *p, Text *t, Node n) {
   }
 }
 
+const char *tirc_print_node(Tirc *c, Node n) {
+  Printer p = {.c = c};
+  Text t = {.c = c};
+  put_node(&p, &t, n);
+  return t.at;
+}
+
 /* --- functions ----------------------------------------------------------------------------------
  */
 

@@ -1,5 +1,5 @@
 /* Running: arrays, the interpreter, compiled kernels. */
-#include "api.h"
+#include "kernel.h"
 
 #include "codegen/access.h"
 #include "codegen/llvm/llvm.h"
@@ -268,16 +268,6 @@ void tirc_executor_free(tirc_executor *x) {
 }
 int tirc_executor_threads(const tirc_executor *x) { return x ? x->threads : 0; }
 
-struct tirc_kernel {
-  Tirc *c; /* holds this struct */
-  const Func *func, *lowered;
-  const tirc_param *params;
-  Sources sources;
-  Jit *jit;
-  PackedFunc entry;
-  size_t stack; /* that a run needs, 0: hardly any */
-};
-
 /* Small allocations are in the frames of the code. */
 static bool count_stack(Visitor *v, Stmt s) {
   size_t *stack = v->self;
@@ -302,18 +292,23 @@ typedef struct Compile {
   tirc_kernel *result;
 } Compile;
 
+void tirc_api_describe_kernel(tirc_kernel *k, const tirc_module *m, const Module *lowered,
+                              const char *func) {
+  int index = 0;
+  k->sources = m->sources;
+  k->func = tirc_api_func(k->c, m->m, func, &index);
+  k->params = m->params[index];
+  k->lowered = tirc_api_func(k->c, lowered, k->func->name, NULL);
+  k->stack = stack_of(k->lowered);
+}
+
 static void compile(Tirc *c, void *self) {
   Compile *p = self;
-  int index = 0;
   tirc_kernel *k = tirc_new(c, tirc_kernel);
   k->c = c;
-  k->sources = p->m->sources;
   tirc_context_depend(c, p->m->c);
-  k->func = tirc_api_func(c, p->m->m, p->func, &index);
-  k->params = p->m->params[index];
   const Module *lowered = p->m->lowered ? p->m->m : tirc_lower(c, p->m->m, NULL, NULL);
-  k->lowered = tirc_api_func(c, lowered, k->func->name, NULL);
-  k->stack = stack_of(k->lowered);
+  tirc_api_describe_kernel(k, p->m, lowered, p->func);
   k->jit = tirc_jit_new(c, lowered, p->target ? p->target : CPU_DEFAULT);
   p->result = k;
   k->entry = tirc_jit_find(k->jit, k->func->name);
@@ -345,15 +340,6 @@ void tirc_kernel_free(tirc_kernel *k) {
 
 /* --- calls -------------------------------------------------------------------------------------
  */
-
-struct tirc_launch {
-  Tirc *c; /* holds this struct */
-  const tirc_kernel *kernel;
-  PackedFunc entry;
-  const tirc_runtime *runtime;
-  void **packed;
-  PtrMap symbols; /* the scalars that it is called with: from the lowered function's to INT */
-};
 
 typedef struct MakeCall {
   const tirc_kernel *k;
@@ -410,28 +396,32 @@ static void check_overlaps(Tirc *c, const tirc_kernel *k, int n, const Argument 
     }
 }
 
-static void make_call(Tirc *c, void *self) {
-  MakeCall *p = self;
-  const tirc_kernel *k = p->k;
+tirc_launch *tirc_api_launch(Tirc *c, const tirc_kernel *k, tirc_executor *x, int n,
+                             const tirc_argument *given) {
   Expr *symbols, *extra;
   int n_symbols = tirc_symbolic_params(c, k->func, &symbols);
   int n_extra = tirc_symbolic_params(c, k->lowered, &extra);
   int64_t *values = tirc_new_array(c, int64_t, n_symbols);
-  const Argument *args = tirc_api_arguments(c, k->func, p->n, p->args);
-  tirc_bind_arguments(c, k->func, p->n, args, values);
-  check_overlaps(c, k, p->n, args);
+  const Argument *args = tirc_api_arguments(c, k->func, n, given);
+  tirc_bind_arguments(c, k->func, n, args, values);
+  check_overlaps(c, k, n, args);
   tirc_launch *launch = tirc_new(c, tirc_launch);
   *launch = (tirc_launch){.c = c, .kernel = k, .entry = k->entry};
-  launch->runtime = p->x ? tirc_kernel_runtime_abi(p->x->runtime) : NULL;
-  launch->packed = tirc_new_array(c, void *, p->n + n_extra);
-  for (int i = 0; i < p->n; i++)
-    launch->packed[i] = k->func->buffers[i] ? args[i].tensor->data
-                                            : pack_symbol(launch, k->lowered->params[i],
-                                                          p->args[i].i, p->args[i].f);
+  launch->runtime = x ? tirc_kernel_runtime_abi(x->runtime) : NULL;
+  launch->packed = tirc_new_array(c, void *, n + n_extra);
+  for (int i = 0; i < n; i++)
+    launch->packed[i] = k->func->buffers[i]
+                            ? args[i].tensor->data
+                            : pack_symbol(launch, k->lowered->params[i], given[i].i, given[i].f);
   for (int i = 0; i < n_extra; i++)
-    launch->packed[p->n + i] =
+    launch->packed[n + i] =
         pack_symbol(launch, extra[i], symbol_value(n_symbols, symbols, values, extra[i]), 0);
-  p->result = launch;
+  return launch;
+}
+
+static void make_call(Tirc *c, void *self) {
+  MakeCall *p = self;
+  p->result = tirc_api_launch(c, p->k, p->x, p->n, p->args);
 }
 
 tirc_status tirc_launch_new(const tirc_kernel *k, tirc_executor *x, int n,
@@ -517,7 +507,7 @@ static void fail_call(Tirc *c, void *self) {
             "one of the %d assertions of %s fails", a.n, k->func->name);
 }
 
-static tirc_status run_failed(const tirc_launch *launch, int failed, tirc_error **error) {
+tirc_status tirc_api_launch_failed(const tirc_launch *launch, int failed, tirc_error **error) {
   Failure failure = {launch, failed};
   return tirc_api_scratch(fail_call, &failure, &launch->kernel->sources, error);
 }
@@ -543,7 +533,7 @@ tirc_status tirc_launch_time(tirc_launch *launch, int number, int repeat, double
   NEED(launch, LIST(repeat, seconds), isfinite(min_seconds) ? "" : NULL);
   Running r = {launch, number < 1 ? 1 : number, repeat, min_seconds, seconds, 0};
   const int failed = run_with_stack(&r, time_here);
-  return failed ? run_failed(launch, failed, error) : TIRC_OK;
+  return failed ? tirc_api_launch_failed(launch, failed, error) : TIRC_OK;
 }
 
 tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
@@ -553,7 +543,7 @@ tirc_status tirc_kernel_run(const tirc_kernel *k, tirc_executor *x, int n,
   tirc_status status = tirc_launch_new(k, x, n, args, &launch, error);
   if (status != TIRC_OK) return status;
   int failed = tirc_launch_run(launch);
-  status = failed ? run_failed(launch, failed, error) : TIRC_OK;
+  status = failed ? tirc_api_launch_failed(launch, failed, error) : TIRC_OK;
   tirc_launch_free(launch);
   return status;
 }

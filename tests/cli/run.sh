@@ -14,6 +14,7 @@ for file in "$@"; do files+=("$(realpath "$file")"); done
 cd "$(dirname "$0")" || exit 2
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
+examples=$(realpath ../../examples)
 export TIRC_DATABASE=$out/tirc.db # and not the user's
 tirc() { "$tirc_path" "$@"; }
 failures=0 cases=0 status=0 command= place= expected=0

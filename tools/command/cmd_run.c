@@ -1,6 +1,6 @@
 /* `tirc run`: arrays from files or at random, one run, a summary, files written, results checked.
  */
-#include "tools/tool.h"
+#include "model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,6 +9,8 @@
 typedef struct Session {
   const Options *o;
   const tirc_module *plain, *m; /* without and with the schedule */
+  const tirc_program *program;  /* of a model, whose signature both are; or NULL */
+  tirc_weights *weights;
   int n;
   const tirc_param *params;
   tirc_argument *args;
@@ -96,13 +98,15 @@ static void lay_out_array(const Session *s, int i) {
   s->args[i].array = out;
 }
 
-static int read_files(const Session *s) {
+static int read_files(Session *s) {
   int status = DONE;
   for (int i = 0; i < s->n && status == DONE; i++) {
     const char *file = s->params[i].is_array ? given(&s->o->in, s->params[i].name) : NULL;
     if (file) status = read_array_file(s->o, &s->params[i], file, &s->args[i].array);
   }
-  return status == DONE ? read_archives(s->o, s->n, s->params, s->args) : status;
+  if (status == DONE) status = read_archives(s->o, s->n, s->params, s->args);
+  if (status == DONE && s->program) status = read_weights(s->o, s->program, &s->weights, s->args);
+  return status;
 }
 
 static int find_symbols(Session *s) {
@@ -153,8 +157,25 @@ static int run_compiled(const Session *s, double *seconds) {
   return failed ? report(s->o, e) : DONE;
 }
 
+/* The time is that of a second run: the first one computes what depends on weights alone. */
+static int run_model_once(const Session *s, double *seconds) {
+  tirc_executor *x = NULL;
+  tirc_error *e = NULL;
+  int status = DONE;
+  if (tirc_executor_new((int)s->o->threads, &x, &e)) return report(s->o, e);
+  if (s->o->check) status = check_program_calls(s->o, s->program, x, s->n, s->args);
+  for (int i = 0; i < 2 && status == DONE; i++) {
+    const double start = tirc_seconds();
+    if (tirc_program_run(s->program, x, s->n, s->args, &e)) status = report(s->o, e);
+    *seconds = tirc_seconds() - start;
+  }
+  tirc_executor_free(x);
+  return status;
+}
+
 static int run_once(const Session *s, double *seconds) {
   tirc_error *e = NULL;
+  if (s->program) return run_model_once(s, seconds);
   if (!s->o->interpret) return run_compiled(s, seconds);
   double start = tirc_seconds();
   bool failed = tirc_module_interpret(s->m, NULL, s->n, s->args, s->o->max_steps, &e);
@@ -188,7 +209,7 @@ static void summarise(const Session *s, double seconds) {
   for (int i = 0; i < s->n; i++)
     if (s->args[i].array && s->params[i].is_written)
       summarise_array(&s->params[i], s->args[i].array);
-  printf("time: %.3g ms (one run, the first)\n", seconds * 1e3);
+  printf("time: %.3g ms (one run, the %s)\n", seconds * 1e3, s->program ? "second" : "first");
 }
 
 /* "float32[2, n]", as far as it fits */
@@ -275,26 +296,54 @@ static int check(const Session *s) {
   return c.ok ? DONE : NO;
 }
 
+static int run_session(Session *s) {
+  const Options *o = s->o;
+  const bool check_whole = o->check && !s->program;
+  double seconds = 0;
+  int status = fill_arguments(s);
+  if (status == DONE && check_whole) status = require_same_parameters(s);
+  if (status == DONE && check_whole) status = compute_expected(s);
+  if (status == DONE) status = run_once(s, &seconds);
+  if (status == DONE) summarise(s, seconds);
+  if (status == DONE) status = write_array_files(o, s->n, s->params, s->args);
+  if (status == DONE && check_whole) status = check(s);
+  return status;
+}
+
 int run_module(const Options *o, const tirc_module *plain, const tirc_module *m) {
   Session s = {.o = o, .plain = plain, .m = m};
-  double seconds = 0;
-  int status = fill_arguments(&s);
-  if (status == DONE && o->check) status = require_same_parameters(&s);
-  if (status == DONE && o->check) status = compute_expected(&s);
-  if (status == DONE) status = run_once(&s, &seconds);
-  if (status == DONE) summarise(&s, seconds);
-  if (status == DONE) status = write_array_files(o, s.n, s.params, s.args);
-  if (status == DONE && o->check) status = check(&s);
+  const int status = run_session(&s);
   free_arguments(s.n, s.args);
   tirc_reference_free(s.reference);
   free(s.symbols);
   return status;
 }
 
+static int run_model(const Options *o, const tirc_module *m) {
+  tirc_program *p = NULL;
+  Session s = {.o = o};
+  if (o->interpret)
+    return complain(o, "--check runs each of its functions by the interpreter",
+                    "--interpret runs one function, and this is a model");
+  int status = make_program(o, m, &p);
+  s.program = p;
+  s.plain = s.m = tirc_program_signature(p);
+  if (status == DONE) status = run_session(&s);
+  free_arguments(s.n, s.args);
+  free(s.symbols);
+  tirc_weights_close(s.weights);
+  tirc_program_free(p);
+  return status;
+}
+
 int cmd_run(Options *o) {
-  tirc_module *unscheduled = NULL, *m = NULL;
-  int status = load_scheduled(o, &unscheduled, &m);
-  if (status == DONE) status = run_module(o, unscheduled ? unscheduled : m, m);
+  tirc_module *unscheduled = NULL, *m = NULL, *loaded = NULL;
+  int status = load_checked(o, &loaded);
+  const bool is_model = status == DONE && tirc_module_has_graph(loaded);
+  if (is_model) status = run_model(o, loaded);
+  if (is_model) tirc_module_free(loaded);
+  if (!is_model && status == DONE) status = schedule_loaded(o, loaded, &unscheduled, &m);
+  if (!is_model && status == DONE) status = run_module(o, unscheduled ? unscheduled : m, m);
   tirc_module_free(unscheduled);
   tirc_module_free(m);
   return status;

@@ -1,4 +1,5 @@
 /* Reading programs and running schedule scripts, with errors reported. */
+#include "model.h"
 #include "tools/input.h"
 #include "tools/tool.h"
 
@@ -95,7 +96,7 @@ static void print_trace(void *options, const char *call, const char *file, int l
           failure ? "failed" : "ok", paint(o, RESET), file ? file : "?", line, call);
 }
 
-static tirc_schedule_options schedule_options(const Options *o) {
+tirc_schedule_options schedule_options(const Options *o) {
   return (tirc_schedule_options){
       .target = o->target,
       .max_steps = o->script_steps,
@@ -158,18 +159,16 @@ int check_program(const Options *o, const tirc_module *m) {
   return tirc_module_check(m, &s, &e) ? report(o, e) : DONE;
 }
 
-int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out) {
-  tirc_module *m = NULL;
-  int status = check_auto(o);
-  if (status != DONE) return status;
-  if (o->args.n > 1 && o->automatic)
-    return complain(o, "leave one of them out", "a schedule is a script or --auto, not both");
-  if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
-    return complain(o, NULL, "only one of the program and the schedule can be standard input");
-  if (o->args.n > 1 && o->trace_json)
-    return complain(o, "leave one of them out", "a schedule is a script or a trace, not both");
-  status = load_program(o, o->args.at[0], &m);
-  if (status != DONE) return status;
+/* The first program of the command line, scheduled as the options say; m becomes the unscheduled
+ * one, or is freed. */
+int schedule_loaded(const Options *o, tirc_module *m, tirc_module **unscheduled,
+                    tirc_module **out) {
+  int status;
+  if (tirc_module_has_graph(m)) {
+    status = run_phases(o, m, "schedule", out);
+    tirc_module_free(m);
+    return status;
+  }
   if (o->args.n > 1 || o->trace_json || o->automatic) {
     status = schedule(o, m, o->args.n > 1 ? o->args.at[1] : NULL, out);
     if (unscheduled && status == DONE)
@@ -184,6 +183,24 @@ int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **ou
   else
     tirc_module_free(m);
   return status;
+}
+
+int load_scheduled(const Options *o, tirc_module **unscheduled, tirc_module **out) {
+  tirc_module *m = NULL;
+  const int status = load_checked(o, &m);
+  return status == DONE ? schedule_loaded(o, m, unscheduled, out) : status;
+}
+
+int load_checked(const Options *o, tirc_module **out) {
+  const int status = check_auto(o);
+  if (status != DONE) return status;
+  if (o->args.n > 1 && o->automatic)
+    return complain(o, "leave one of them out", "a schedule is a script or --auto, not both");
+  if (o->args.n > 1 && strcmp(o->args.at[0], "-") == 0 && strcmp(o->args.at[1], "-") == 0)
+    return complain(o, NULL, "only one of the program and the schedule can be standard input");
+  if (o->args.n > 1 && o->trace_json)
+    return complain(o, "leave one of them out", "a schedule is a script or a trace, not both");
+  return load_program(o, o->args.at[0], out);
 }
 
 char *path_stem(const char *path) {

@@ -12,15 +12,20 @@ static bool go_on(void *self) {
 
 int make_reference(const Options *o, const tirc_module *m, int n, const tirc_argument *args,
                    tirc_reference **out) {
+  return make_call_reference(o, m, NULL, n, args, out);
+}
+
+int make_call_reference(const Options *o, const tirc_module *m, const char *func, int n,
+                        const tirc_argument *args, tirc_reference **out) {
   tirc_error *e = NULL;
   tirc_cost cost = {0};
   const tirc_reference_options options = {.max_steps = o->max_steps, .go_on = go_on};
   /* Some 10 million operations a second, unless they are sums of products: say so before a wait
    * that one would notice. */
-  bool slow = !tirc_module_call_cost(m, NULL, n, args, &cost, NULL) && cost.float_ops > 5e7;
+  bool slow = !tirc_module_call_cost(m, func, n, args, &cost, NULL) && cost.float_ops > 5e7;
   bool tell = slow && isatty(STDERR_FILENO);
   if (tell) fprintf(stderr, "interpreting %.3g float operations for the check ...", cost.float_ops);
-  tirc_status status = tirc_reference_new(m, NULL, n, args, &options, out, &e);
+  tirc_status status = tirc_reference_new(m, func, n, args, &options, out, &e);
   if (tell) fputs("\r\033[K", stderr);
   if (status && was_interrupted()) {
     tirc_error_free(e);

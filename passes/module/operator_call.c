@@ -1,0 +1,170 @@
+#include "operator_call.h"
+
+#include "passes.h"
+
+typedef struct Operand {
+  Passes *p;
+  Node call;
+  const char *name; /* of the parameter, where the text says it */
+} Operand;
+
+#define FAIL(o, hint, ...) tirc_fail((o)->p->c, (o)->call->loc, "type", hint, __VA_ARGS__)
+
+/* --- operands -----------------------------------------------------------------------------------
+ */
+
+static Value value_of_expr(Tirc *c, Expr e) {
+  if (e->op == OP_INT && e->dtype.code == TYPE_BOOL) return tirc_value_bool(e->u.i != 0);
+  if (e->op == OP_INT) return tirc_value_int(e->u.i);
+  if (e->op == OP_FLOAT) return tirc_value_float(e->u.f);
+  if (e->op == OP_STRING) return tirc_value_str(e->u.s);
+  if (e->op == OP_NONE) return VALUE_NONE;
+  if (e->op != OP_TUPLE) return tirc_value_expr(e);
+  Value *items = tirc_new_array(c, Value, e->n);
+  for (int i = 0; i < e->n; i++) items[i] = value_of_expr(c, e->args[i]);
+  return tirc_value_list(c, VAL_LIST, e->n, items);
+}
+
+static Value value_of_shape(Tirc *c, int n, const Expr *shape) {
+  Value *items = tirc_new_array(c, Value, n);
+  for (int i = 0; i < n; i++) items[i] = value_of_expr(c, shape[i]);
+  return tirc_value_list(c, VAL_TUPLE, n, items);
+}
+
+static Value value_of_tensor(const Operand *o, Node n, Info info) {
+  if (!info->shape || info->dtype.code == TYPE_VOID)
+    FAIL(o, "R.match_cast(x, R.Tensor(...)) says what it is",
+         "R.%s: of its operand %s the shape or the type is not known: %s", o->call->name,
+         n->name ? n->name : "", tirc_info_words(o->p->c, info));
+  return tirc_operator_tensor(o->p->ops, o->name ? o->name : n->name,
+                              (TensorType){info->dtype, info->ndim, info->shape});
+}
+
+static Value value_of_info(const Operand *o, Node n, Info info) {
+  Tirc *c = o->p->c;
+  if (!info || info->kind == INFO_OBJECT)
+    FAIL(o, "R.match_cast(x, R.Tensor(...)) says what it is", "R.%s: nothing is known of '%s'",
+         o->call->name, n->name ? n->name : "an operand");
+  if (info->kind == INFO_TENSOR) return value_of_tensor(o, n, info);
+  if (info->kind == INFO_SHAPE && info->shape) return value_of_shape(c, info->ndim, info->shape);
+  if (info->kind == INFO_PRIM && info->value) return value_of_expr(c, info->value);
+  if (info->kind != INFO_TUPLE)
+    FAIL(o, NULL, "R.%s cannot be made before its operand %s is known: %s", o->call->name,
+         n->name ? n->name : "", tirc_info_words(c, info));
+  Value *items = tirc_new_array(c, Value, info->n);
+  for (int i = 0; i < info->n; i++) items[i] = value_of_info(o, n, info->fields[i]);
+  return tirc_value_list(c, VAL_TUPLE, info->n, items);
+}
+
+static Value value_of_node(const Operand *o, Node n) {
+  if (n->kind == NODE_VALUE) return value_of_expr(o->p->c, n->value);
+  if (n->kind == NODE_SHAPE) return value_of_shape(o->p->c, n->value->n, n->value->args);
+  if (n->kind != NODE_TUPLE) return value_of_info(o, n, n->info);
+  Value *items = tirc_new_array(o->p->c, Value, n->n);
+  for (int i = 0; i < n->n; i++) items[i] = value_of_node(o, n->args[i]);
+  return tirc_value_list(o->p->c, VAL_TUPLE, n->n, items);
+}
+
+static int tensors_of_info(Node n, Info info, Node *out) {
+  int count = 0;
+  if (info && info->kind == INFO_TENSOR) {
+    if (out) out[0] = n;
+    return 1;
+  }
+  for (int i = 0; info && info->kind == INFO_TUPLE && i < info->n; i++)
+    count += tensors_of_info(n, info->fields[i], out ? out + count : NULL);
+  return count;
+}
+
+static int tensors_of(Node n, Node *out) {
+  int count = 0;
+  if (n->kind == NODE_VALUE || n->kind == NODE_SHAPE) return 0;
+  if (n->kind != NODE_TUPLE) return tensors_of_info(n, n->info, out);
+  for (int i = 0; i < n->n; i++) count += tensors_of(n->args[i], out ? out + count : NULL);
+  return count;
+}
+
+int tirc_operator_tensors(Node call, Node *out) {
+  int count = 0;
+  for (int i = 0; i < call->n; i++) count += tensors_of(call->args[i], out ? out + count : NULL);
+  return count;
+}
+
+/* --- calls --------------------------------------------------------------------------------------
+ */
+
+static void put_operand(Tirc *c, Text *key, Node n) {
+  if (n->kind == NODE_TUPLE) {
+    tirc_text_add(key, "(");
+    for (int i = 0; i < n->n; i++) put_operand(c, key, n->args[i]);
+    tirc_text_add(key, ")");
+  } else if (n->kind == NODE_VALUE || n->kind == NODE_SHAPE) {
+    tirc_text_addf(key, " %s", tirc_print_node(c, n));
+  } else {
+    tirc_text_addf(key, " %s", tirc_info_words(c, n->info));
+  }
+}
+
+/* What the program depends on. Variables of extents go by their address: two may have one name. */
+static const char *key_of(Tirc *c, const Graph *g, Node call) {
+  Text key = {.c = c};
+  tirc_text_addf(&key, "%p %s", (const void *)g->params, call->name);
+  for (int i = 0; i < call->n; i++) {
+    if (call->keys && call->keys[i]) tirc_text_addf(&key, " %s=", call->keys[i]);
+    put_operand(c, &key, call->args[i]);
+  }
+  return key.at;
+}
+
+static const OperatorProgram *make_program(Passes *p, Node call) {
+  Tirc *c = p->c;
+  OperatorCall k = {.name = call->name};
+  Value *values = tirc_new_array(c, Value, call->n);
+  const char **keywords = tirc_new_array(c, const char *, call->n);
+  for (int i = 0; i < call->n; i++) {
+    const char *key = call->keys ? call->keys[i] : NULL;
+    const Operand o = {p, call, key};
+    values[i] = value_of_node(&o, call->args[i]);
+    if (!key) k.n_args++;
+    if (key) keywords[k.n_keywords++] = key;
+  }
+  k.args = values;
+  k.keywords = keywords;
+  k.values = values + k.n_args;
+  OperatorProgram *made = tirc_new(c, OperatorProgram);
+  *made = tirc_operator_program(p->ops, &k);
+  return made;
+}
+
+const OperatorProgram *tirc_operator_call(Passes *p, const Graph *g, Node call) {
+  Tirc *c = p->c;
+  if (!p->ops) p->ops = tirc_operators_open(c, p->options.operators, NULL);
+  if (!tirc_operator(p->ops, call->name))
+    tirc_fail(c, call->loc, "name", tirc_operator_hint(p->ops, call->name),
+              "there is no operator R.%s", call->name);
+  void **at = tirc_strmap_at(c, &p->calls, key_of(c, g, call));
+  Trap trap;
+  if (*at) return *at;
+  if (TIRC_TRY(c, trap)) {
+    const OperatorProgram *made = make_program(p, call);
+    TIRC_END(c, trap);
+    at = tirc_strmap_at(c, &p->calls, key_of(c, g, call));
+    *at = (void *)(uintptr_t)made;
+    return made;
+  }
+  if (call->loc.line) { /* where it is called; the script's place goes with the words */
+    const Loc in = c->diag.loc;
+    c->diag.loc = call->loc;
+    if (in.line) c->diag.message = tirc_format(c, "%s (%s:%d)", c->diag.message, in.file, in.line);
+  }
+  tirc_throw(c);
+}
+
+Info tirc_operator_result(Passes *p, const Graph *g, Node call) {
+  const OperatorProgram *made = tirc_operator_call(p, g, call);
+  Info *fields = tirc_new_array(p->c, Info, made->n_results);
+  for (int i = 0; i < made->n_results; i++)
+    fields[i] = tirc_info_tensor(p->c, made->results[i].dtype, made->results[i].ndim,
+                                 made->results[i].shape);
+  return made->is_tuple ? tirc_info_tuple(p->c, made->n_results, fields) : fields[0];
+}

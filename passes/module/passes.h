@@ -1,0 +1,23 @@
+/* The inside of the passes: what they share while they work on one module. */
+#ifndef TIRC_MODULE_PASSES_H
+#define TIRC_MODULE_PASSES_H
+
+#include "module.h"
+#include "operators.h"
+#include "pipeline.h"
+
+struct Passes {
+  Tirc *c;
+  PipelineOptions options;
+  Operators *ops; /* opened when the first operator is asked for */
+  StrMap calls;   /* what an operator is called with, as text -> OperatorProgram * */
+};
+
+#define PHASE(name, help)
+#define PASS(phase, function, name, help)                                                          \
+  const Module *tirc_pass_##function(Passes *p, const Module *m);
+#include "phases.def"
+#undef PASS
+#undef PHASE
+
+#endif

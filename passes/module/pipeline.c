@@ -1,0 +1,113 @@
+/* The phases in their order, each with its passes. */
+#include "pipeline.h"
+
+#include "ir/nearest.h"
+#include "ir/tree/verify.h"
+#include "ir/tree/visit.h"
+#include "passes.h"
+
+#include <stdlib.h>
+
+enum {
+#define PHASE(name, help) PHASE_##name,
+#define PASS(phase, function, name, help)
+#include "phases.def"
+#undef PASS
+#undef PHASE
+};
+
+const Phase tirc_phases[] = {
+#define PHASE(name, help) {#name, help},
+#define PASS(phase, function, name, help)
+#include "phases.def"
+#undef PASS
+#undef PHASE
+};
+const int tirc_n_phases = (int)(sizeof tirc_phases / sizeof *tirc_phases);
+
+const ModulePass tirc_module_passes[] = {
+#define PHASE(name, help)
+#define PASS(phase, function, name, help) {PHASE_##phase, name, help, tirc_pass_##function},
+#include "phases.def"
+#undef PASS
+#undef PHASE
+};
+const int tirc_n_module_passes = (int)(sizeof tirc_module_passes / sizeof *tirc_module_passes);
+
+int tirc_find_phase(const char *name) {
+  char *end;
+  const long number = strtol(name, &end, 10);
+  if (*name && !*end) return number >= 0 && number < tirc_n_phases ? (int)number : -1;
+  for (int i = 0; i < tirc_n_phases; i++)
+    if (strcmp(tirc_phases[i].name, name) == 0) return i;
+  return -1;
+}
+
+static bool is_skipped(const Passes *p, const char *name) {
+  for (int i = 0; i < p->options.n_skip; i++)
+    if (strcmp(p->options.skip[i], name) == 0) return true;
+  return false;
+}
+
+static void check_skipped(Passes *p, const char *name) {
+  const char **all = tirc_new_array(p->c, const char *, tirc_n_module_passes);
+  bool known = false;
+  for (int i = 0; i < tirc_n_module_passes; i++) {
+    all[i] = tirc_module_passes[i].name;
+    known |= strcmp(all[i], name) == 0;
+  }
+  if (!known)
+    tirc_fail(p->c, (Loc){0}, "name", tirc_nearest(p->c, name, tirc_n_module_passes, all),
+              "there is no pass '%s'", name);
+}
+
+Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options) {
+  Passes *p = tirc_new(c, Passes);
+  p->c = c;
+  if (options) p->options = *options;
+  for (int i = 0; i < p->options.n_skip; i++) check_skipped(p, p->options.skip[i]);
+  return p;
+}
+
+/* A pass that leaves what is no module any more is a defect, and is named. */
+static const Module *run_pass(Passes *p, const ModulePass *pass, const Module *m) {
+  Trap trap;
+  const Module *to = pass->run(p, m);
+  if (TIRC_TRY(p->c, trap)) {
+    tirc_verify(p->c, to);
+    TIRC_END(p->c, trap);
+    return to;
+  }
+  p->c->diag.message = tirc_format(p->c, "after the pass %s: %s", pass->name, p->c->diag.message);
+  tirc_throw(p->c);
+}
+
+static bool raise_next_id(Visitor *v, Stmt s) {
+  Tirc *c = v->self;
+  if (s->kind == STMT_BLOCK && s->u.block.id >= c->next_block_id)
+    c->next_block_id = s->u.block.id + 1;
+  return true;
+}
+
+/* Blocks that passes make are none of those that the module brings from another context. */
+static void reserve_ids(Tirc *c, const Module *m) {
+  Visitor v = {.stmt = raise_next_id, .expr = tirc_skip_expr, .self = c};
+  if (!c->next_block_id) c->next_block_id = 1;
+  for (int i = 0; i < m->n_funcs; i++) tirc_visit_stmt(&v, m->funcs[i]->body);
+}
+
+const Module *tirc_run_phases(Passes *p, const Module *m, int last) {
+  void (*after)(void *, int, const char *, const Module *) = p->options.after;
+  reserve_ids(p->c, m);
+  m = tirc_infer(p, m);
+  for (int phase = 0; phase <= last && phase < tirc_n_phases; phase++) {
+    for (int i = 0; i < tirc_n_module_passes; i++) {
+      const ModulePass *pass = &tirc_module_passes[i];
+      if (pass->phase != phase || is_skipped(p, pass->name)) continue;
+      m = run_pass(p, pass, m);
+      if (after) after(p->options.self, phase, pass->name, m);
+    }
+    if (after) after(p->options.self, phase, NULL, m);
+  }
+  return m;
+}

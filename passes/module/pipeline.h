@@ -1,0 +1,40 @@
+/* The phases of a module on its way to a program; phases.def is the table. */
+#ifndef TIRC_MODULE_PIPELINE_H
+#define TIRC_MODULE_PIPELINE_H
+
+#include "module.h"
+
+typedef struct PipelineOptions {
+  const char *operators; /* a folder of operators that come first, or NULL */
+  int n_skip;
+  const char *const *skip; /* names of passes that do not run */
+  /* What phase "schedule" does; NULL: nothing. The module comes back, scheduled, in context c. */
+  const Module *(*schedule)(void *self, Tirc *c, const Module *m);
+  /* Sees the module after each pass (pass NULL: after a phase), or NULL. */
+  void (*after)(void *self, int phase, const char *pass, const Module *m);
+  void *self;
+} PipelineOptions;
+
+typedef struct ModulePass {
+  int phase;
+  const char *name, *help;
+  const Module *(*run)(Passes *p, const Module *m);
+} ModulePass;
+extern const ModulePass tirc_module_passes[];
+extern const int tirc_n_module_passes;
+typedef struct Phase {
+  const char *name, *help;
+} Phase;
+extern const Phase tirc_phases[];
+extern const int tirc_n_phases;
+
+/* The number of the phase of this name or number, -1: there is none. */
+int tirc_find_phase(const char *name);
+
+/* What passes work with, in context c. options (or NULL) stay the caller's. */
+Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options);
+/* The module after the phases up to number `last`, this one too. Throws "name" for a skipped pass
+ * that there is not. */
+const Module *tirc_run_phases(Passes *p, const Module *m, int last);
+
+#endif

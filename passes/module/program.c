@@ -1,0 +1,386 @@
+/* From a graph of calls to a plan: each result of a call is a tensor, tuples are lists of them, and
+ * what a cast claims of extents becomes a check or a name for what is known. */
+#include "passes.h"
+#include "plan.h"
+
+#include "ir/arith/equal.h"
+#include "ir/tree/visit.h"
+
+typedef struct Tensors { /* that a variable stands for: one, or the leaves of a tuple */
+  int n;
+  int *at;
+} Tensors;
+
+typedef struct Planning {
+  Passes *p;
+  Tirc *c;
+  const Module *m;
+  const Graph *g;
+  PtrMap values;  /* variable, or constant -> Tensors * */
+  PtrMap symbols; /* what R.match_cast gave a name -> the extent that it is */
+  VEC(PlanTensor) tensors;
+  VEC(PlanCall) calls;
+  VEC(PlanCheck) checks;
+  PtrMap made_in_front; /* tensor number + 1 as a key: of weights and constants alone */
+} Planning;
+
+#define FAIL(k, loc, code, hint, ...) tirc_fail((k)->c, loc, code, hint, __VA_ARGS__)
+
+/* --- tensors ------------------------------------------------------------------------------------
+ */
+
+static Buffer buffer_of(Planning *k, const char *name, Info info) {
+  Expr *shape = tirc_new_array(k->c, Expr, info->ndim);
+  for (int i = 0; i < info->ndim; i++)
+    shape[i] = tirc_substitute(k->c, info->shape[i], &k->symbols);
+  return tirc_buffer(k->c, name, info->dtype, info->ndim, shape, "global");
+}
+
+static int add_tensor(Planning *k, PlanPlace place, const char *name, Info info, Loc loc) {
+  if (!info || info->kind != INFO_TENSOR || !info->shape || info->dtype.code == TYPE_VOID)
+    FAIL(k, loc, "unsupported", "R.match_cast(x, R.Tensor(...)) says what it is",
+         "%s: '%s' is no tensor of a known shape and type: %s", k->g->name, name,
+         tirc_info_words(k->c, info));
+  vec_push(k->c, k->tensors,
+           ((PlanTensor){.buffer = buffer_of(k, name, info), .place = place, .first = -1}));
+  return k->tensors.n - 1;
+}
+
+static const Tensors *single(Planning *k, int tensor) {
+  Tensors *t = tirc_new(k->c, Tensors);
+  *t = (Tensors){1, tirc_copy(k->c, &tensor, 1)};
+  return t;
+}
+
+static int leaves_of(Info info) {
+  int n = 0;
+  if (!info || info->kind != INFO_TUPLE) return 1;
+  for (int i = 0; i < info->n; i++) n += leaves_of(info->fields[i]);
+  return n;
+}
+
+static const Tensors *constant(Planning *k, Node n) {
+  const Tensors *known = tirc_map_get(&k->values, n);
+  if (known) return known;
+  const int i = add_tensor(k, PLAN_CONST, "const", n->info, n->loc);
+  k->tensors.at[i].data = n->data;
+  known = single(k, i);
+  tirc_map_set(k->c, &k->values, n, known);
+  return known;
+}
+
+static const Tensors *value_of(Planning *k, Node n);
+
+static const Tensors *tuple(Planning *k, Node n) {
+  VEC(int) all = {0};
+  for (int i = 0; i < n->n; i++) {
+    const Tensors *part = value_of(k, n->args[i]);
+    for (int j = 0; j < part->n; j++) vec_push(k->c, all, part->at[j]);
+  }
+  Tensors *t = tirc_new(k->c, Tensors);
+  *t = (Tensors){all.n, all.at};
+  return t;
+}
+
+static const Tensors *item(Planning *k, Node n) {
+  const Node of = n->args[0];
+  const Tensors *all = value_of(k, of);
+  int from = 0;
+  if (!of->info || of->info->kind != INFO_TUPLE)
+    FAIL(k, n->loc, "unsupported", NULL, "%s: a field of what is no tuple", k->g->name);
+  for (int i = 0; i < n->index; i++) from += leaves_of(of->info->fields[i]);
+  Tensors *t = tirc_new(k->c, Tensors);
+  *t = (Tensors){leaves_of(of->info->fields[n->index]), all->at + from};
+  return t;
+}
+
+/* What is known already is compared; a symbol that nothing has is a name for it. */
+static const Tensors *cast(Planning *k, Node n) {
+  const Info to = n->info, from = n->args[0]->info;
+  const Tensors *t = value_of(k, n->args[0]);
+  if (to->kind != INFO_TENSOR || !from || from->kind != INFO_TENSOR || t->n != 1)
+    FAIL(k, n->loc, "unsupported", NULL, "R.match_cast of what is no tensor");
+  Buffer b = k->tensors.at[t->at[0]].buffer;
+  if (to->dtype.code != TYPE_VOID && !tirc_dtype_equal(to->dtype, b->dtype))
+    FAIL(k, n->loc, "type", NULL, "R.match_cast to %s of %s", tirc_info_words(k->c, to),
+         tirc_info_words(k->c, from));
+  if (to->ndim >= 0 && to->ndim != b->ndim)
+    FAIL(k, n->loc, "shape", NULL, "R.match_cast to %s of %s", tirc_info_words(k->c, to),
+         tirc_info_words(k->c, from));
+  for (int i = 0; to->shape && i < b->ndim; i++) {
+    const Expr e = tirc_substitute(k->c, to->shape[i], &k->symbols);
+    bool known = e->op != OP_VAR;
+    for (int j = 0; j < k->g->n_params && !known; j++) {
+      PtrMap seen = {0};
+      Symbols symbols = {0};
+      tirc_info_symbols(k->c, k->g->params[j]->info, &seen, &symbols);
+      known = tirc_map_has(&seen, e);
+    }
+    if (!known) {
+      tirc_map_set(k->c, &k->symbols, e, b->shape[i]);
+    } else if (!tirc_expr_equal(k->c, e, b->shape[i])) {
+      const char *what = tirc_format(k->c, "R.match_cast to %s of %s", tirc_info_words(k->c, to),
+                                     tirc_info_words(k->c, from));
+      vec_push(k->c, k->checks, ((PlanCheck){e, b->shape[i], n->loc, what}));
+    }
+  }
+  return t;
+}
+
+/* --- calls --------------------------------------------------------------------------------------
+ */
+
+static const Tensors *results_of(Planning *k, Node n, const char *name) {
+  const Info *results;
+  const int count = tirc_info_results(&n->info, &results);
+  Tensors *t = tirc_new(k->c, Tensors);
+  *t = (Tensors){count, tirc_new_array(k->c, int, count)};
+  for (int i = 0; i < count; i++)
+    t->at[i] = add_tensor(k, PLAN_WORKSPACE, count > 1 ? tirc_format(k->c, "%s_%d", name, i) : name,
+                          results[i], n->loc);
+  return t;
+}
+
+typedef struct Stores {
+  Buffer to;
+  bool found;
+} Stores;
+
+static bool note_store(Visitor *v, Stmt s) {
+  Stores *k = v->self;
+  if (s->kind == STMT_STORE && s->u.store.buffer->data == k->to->data) k->found = true;
+  return !k->found;
+}
+
+/* An argument may be read by others, or be a weight: only results are written. */
+static void check_stores(Planning *k, const PlanCall *call) {
+  for (int i = 0; call->func && i < call->n - call->n_written; i++) {
+    Stores stores = {call->func->buffers[i], false};
+    Visitor v = {.stmt = note_store, .expr = tirc_skip_expr, .self = &stores};
+    tirc_visit_stmt(&v, call->func->body);
+    if (stores.found)
+      FAIL(k, call->loc, "ill-formed", "results come behind the arguments",
+           "%s writes its parameter %s, which is an argument here", call->func->name,
+           stores.to->name);
+  }
+}
+
+static const Tensors *call(Planning *k, Node n, const char *name) {
+  const Tensors *args = tuple(k, n), *out = results_of(k, n, name);
+  PlanCall to = {.n = args->n + out->n, .n_written = out->n, .loc = n->loc};
+  int *tensors = tirc_new_array(k->c, int, to.n);
+  for (int i = 0; i < to.n; i++) tensors[i] = i < args->n ? args->at[i] : out->at[i - args->n];
+  to.tensors = tensors;
+  if (n->kind == NODE_CALL_TIR)
+    to.func = tirc_module_func(k->m, n->name);
+  else
+    to.symbol = n->name;
+  to.n_scalars = n->value ? n->value->n : 0;
+  Expr *scalars = tirc_new_array(k->c, Expr, to.n_scalars);
+  for (int i = 0; i < to.n_scalars; i++)
+    scalars[i] = tirc_substitute(k->c, n->value->args[i], &k->symbols);
+  to.scalars = scalars;
+  check_stores(k, &to);
+  vec_push(k->c, k->calls, to);
+  return out;
+}
+
+static const Tensors *value_of(Planning *k, Node n) {
+  const Tensors *known;
+  switch (n->kind) {
+  case NODE_VAR:
+    known = tirc_map_get(&k->values, n);
+    if (!known) FAIL(k, n->loc, "unsupported", NULL, "%s: '%s' is no tensor", k->g->name, n->name);
+    return known;
+  case NODE_CONST: return constant(k, n);
+  case NODE_TUPLE: return tuple(k, n);
+  case NODE_ITEM: return item(k, n);
+  case NODE_MATCH_CAST: return cast(k, n);
+  default: break;
+  }
+  FAIL(k, n->loc, "unsupported", NULL, "%s: '%s' is no tensor", k->g->name,
+       tirc_print_node(k->c, n));
+}
+
+static void plan_binding(Planning *k, const Binding *b) {
+  const Node n = b->value;
+  const bool is_call = n->kind == NODE_CALL_TIR || n->kind == NODE_CALL_DPS;
+  if (n->kind == NODE_CALL || n->kind == NODE_CALL_GRAPH)
+    FAIL(k, n->loc, "unsupported", "let the passes of phase 2 run",
+         "%s: %s is no call of a prim_func yet", k->g->name, tirc_print_node(k->c, n));
+  if (n->kind == NODE_VALUE || n->kind == NODE_SHAPE) return; /* used by operators only */
+  tirc_map_set(k->c, &k->values, b->var, is_call ? call(k, n, b->var->name) : value_of(k, n));
+}
+
+/* --- the order ----------------------------------------------------------------------------------
+ */
+
+static bool is_in_front(Planning *k, int tensor) {
+  const PlanTensor *t = &k->tensors.at[tensor];
+  return t->place == PLAN_CONST || t->place == PLAN_PREPARED ||
+         (t->place == PLAN_PARAM && tirc_map_has(&k->made_in_front, t->buffer));
+}
+
+/* Calls of weights and constants alone come first, and their results stay. */
+static int move_in_front(Planning *k) {
+  PlanCall *order = tirc_new_array(k->c, PlanCall, k->calls.n);
+  bool *front = tirc_new_array(k->c, bool, k->calls.n);
+  int n = 0, prepared = 0;
+  for (int i = 0; i < k->calls.n; i++) {
+    const PlanCall *call = &k->calls.at[i];
+    front[i] = true;
+    for (int j = 0; j < call->n - call->n_written; j++)
+      front[i] &= is_in_front(k, call->tensors[j]);
+    for (int j = call->n - call->n_written; j < call->n && front[i]; j++) {
+      k->tensors.at[call->tensors[j]].place = PLAN_PREPARED;
+      k->tensors.at[call->tensors[j]].index = prepared++;
+    }
+    if (front[i]) order[n++] = *call;
+  }
+  const int in_front = n;
+  for (int i = 0; i < k->calls.n; i++)
+    if (!front[i]) order[n++] = k->calls.at[i];
+  k->calls.at = order;
+  k->calls.cap = n;
+  return in_front;
+}
+
+static void find_lives(Planning *k) {
+  for (int i = 0; i < k->calls.n; i++)
+    for (int j = 0; j < k->calls.at[i].n; j++) {
+      PlanTensor *t = &k->tensors.at[k->calls.at[i].tensors[j]];
+      if (t->first < 0) t->first = i;
+      t->last = i;
+    }
+}
+
+/* --- results ------------------------------------------------------------------------------------
+ */
+
+/* A result is written by a call where it can be; a parameter, a constant, or a tensor that comes
+ * out twice, is copied. */
+static void give_results(Planning *k, const Tensors *out, int n_params) {
+  for (int i = 0; i < out->n; i++) {
+    PlanTensor *t = &k->tensors.at[out->at[i]];
+    if (t->place == PLAN_WORKSPACE) {
+      t->place = PLAN_RESULT;
+      t->index = n_params + i;
+      continue;
+    }
+    struct BufferNode own = *t->buffer;
+    const PlanTensor to = {
+        .buffer = tirc_buffer(k->c, own.name, own.dtype, own.ndim, own.shape, "global"),
+        .place = PLAN_RESULT,
+        .index = n_params + i,
+        .first = -1};
+    vec_push(k->c, k->tensors, to);
+    const int pair[] = {out->at[i], k->tensors.n - 1};
+    vec_push(k->c, k->calls,
+             ((PlanCall){.n = 2, .n_written = 1, .tensors = tirc_copy(k->c, pair, 2)}));
+  }
+}
+
+/* Each result is stored to, so that whoever asks hears that it is written. */
+static Stmt stores_of(Tirc *c, int n, const Buffer *buffers) {
+  Stmt *at = tirc_new_array(c, Stmt, n);
+  for (int i = 0; i < n; i++) {
+    Buffer b = buffers[i];
+    Expr *zeros = tirc_new_array(c, Expr, b->ndim);
+    for (int d = 0; d < b->ndim; d++) zeros[d] = tirc_int(c, b->shape[d]->dtype, 0);
+    const Expr value =
+        tirc_dtype_is_float(b->dtype) ? tirc_float(c, b->dtype, 0) : tirc_int(c, b->dtype, 0);
+    at[i] = tirc_store(c, b, b->ndim, zeros, value);
+  }
+  return tirc_seq(c, n, at);
+}
+
+static const char *result_name(Planning *k, Node n, int i, int count) {
+  const Node named = n->kind == NODE_TUPLE && i < n->n ? n->args[i] : n;
+  const char *base = named->kind == NODE_VAR && (n->kind == NODE_TUPLE || count == 1)
+                         ? named->name
+                         : tirc_format(k->c, "out%d", i);
+  for (int p = 0; p < k->g->n_params; p++)
+    if (strcmp(k->g->params[p]->name, base) == 0) return tirc_format(k->c, "%s_out", base);
+  return base;
+}
+
+static const Func *signature_of(Planning *k, const Tensors *out) {
+  const int n_params = k->g->n_params, n = n_params + out->n;
+  Func *f = tirc_new(k->c, Func);
+  Expr *params = tirc_new_array(k->c, Expr, n);
+  Buffer *buffers = tirc_new_array(k->c, Buffer, n);
+  for (int i = 0; i < n; i++) {
+    Buffer b = k->tensors.at[i < n_params ? i : out->at[i - n_params]].buffer;
+    if (i >= n_params) {
+      const char *name = result_name(k, k->g->result, i - n_params, out->n);
+      for (int j = 0; j < i; j++)
+        if (strcmp(buffers[j]->name, name) == 0) name = tirc_format(k->c, "%s_%d", name, i);
+      b = tirc_buffer(k->c, name, b->dtype, b->ndim, b->shape, "global");
+    }
+    buffers[i] = b;
+    params[i] = tirc_var(k->c, tirc_format(k->c, "%s_handle", b->name), DT_HANDLE);
+  }
+  *f = (Func){.name = k->g->name,
+              .n_params = n,
+              .params = params,
+              .buffers = buffers,
+              .loc = k->g->loc,
+              .body = stores_of(k->c, out->n, buffers + n_params)};
+  return f;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------
+ */
+
+/* A symbol that no plain extent of a parameter tells has no value when the graph runs. */
+static void require_told(Planning *k) {
+  PtrMap told = {0}, seen = {0};
+  Symbols symbols = {0};
+  for (int i = 0; i < k->g->n_params; i++) {
+    const Info info = k->g->params[i]->info;
+    tirc_info_symbols(k->c, info, &seen, &symbols);
+    for (int d = 0; d < info->ndim && info->shape; d++)
+      if (info->shape[d]->op == OP_VAR) tirc_map_set(k->c, &told, info->shape[d], info);
+  }
+  for (int i = 0; i < symbols.n; i++)
+    if (!tirc_map_has(&told, symbols.at[i]))
+      FAIL(k, k->g->loc, "shape", "let it be an extent of a parameter by itself",
+           "%s: nothing tells what \"%s\" is", k->g->name, symbols.at[i]->u.s);
+}
+
+const Plan *tirc_plan(Passes *p, const Module *m) {
+  const Graph *g = tirc_module_main_graph(m);
+  if (!g)
+    tirc_fail(p->c, (Loc){m->file, 0, 0}, "name", "call one of them main",
+              "the module has %d graphs and none is called main", m->n_graphs);
+  Planning k = {.p = p, .c = p->c, .m = m, .g = g};
+  const Expr inputs = tirc_attrs_get(g->attrs, "num_input");
+  int64_t n_inputs = g->n_params;
+  if (inputs) tirc_const_int(inputs, &n_inputs);
+  require_told(&k);
+  for (int i = 0; i < g->n_params; i++) {
+    const int t =
+        add_tensor(&k, PLAN_PARAM, g->params[i]->name, g->params[i]->info, g->params[i]->loc);
+    k.tensors.at[t].index = i;
+    if (i >= n_inputs) tirc_map_set(k.c, &k.made_in_front, k.tensors.at[t].buffer, g);
+    tirc_map_set(k.c, &k.values, g->params[i], single(&k, t));
+  }
+  for (int b = 0; b < g->n_blocks; b++)
+    for (int i = 0; i < g->blocks[b].n; i++) plan_binding(&k, &g->blocks[b].at[i]);
+  const Tensors *out = value_of(&k, g->result);
+  Plan *plan = tirc_new(p->c, Plan);
+  plan->n_prepare = move_in_front(&k);
+  plan->signature = signature_of(&k, out);
+  give_results(&k, out, g->n_params);
+  find_lives(&k);
+  plan->n_inputs = (int)n_inputs;
+  plan->n_params = g->n_params;
+  plan->n_results = out->n;
+  plan->n_tensors = k.tensors.n;
+  plan->tensors = k.tensors.at;
+  plan->n_calls = k.calls.n;
+  plan->calls = k.calls.at;
+  plan->n_checks = k.checks.n;
+  plan->checks = k.checks.at;
+  return plan;
+}

@@ -1,0 +1,242 @@
+/* Frames: extents get values, tensors places in the workspace, calls their arguments. */
+#include "program.h"
+
+#include "ir/tree/visit.h"
+#include "runtime/kernel/pages.h"
+
+#include <stdlib.h>
+
+enum { ALIGNMENT = 64 };
+
+/* --- sizes --------------------------------------------------------------------------------------
+ */
+
+typedef struct Sizing {
+  Tirc *c;
+  const tirc_program *p;
+  PtrMap values; /* symbol -> INT */
+} Sizing;
+
+static Sizing sizing(Tirc *c, const tirc_program *p, const int64_t *symbols) {
+  Sizing s = {.c = c, .p = p};
+  for (int i = 0; i < p->n_symbols; i++)
+    tirc_map_set(c, &s.values, p->symbols[i], tirc_int(c, p->symbols[i]->dtype, symbols[i]));
+  return s;
+}
+
+static int64_t evaluate(const Sizing *s, Expr e, const char *what) {
+  int64_t v;
+  if (tirc_const_int(e, &v)) return v;
+  const Expr known = tirc_simplify0(s->c, tirc_substitute(s->c, e, &s->values));
+  if (!tirc_const_int(known, &v))
+    tirc_fail(s->c, s->p->plan->signature->loc, "shape", NULL, "an extent of %s has no value",
+              what);
+  return v;
+}
+
+/* The tensor of number i, without memory. */
+static Tensor tensor_of(const Sizing *s, int i) {
+  Buffer b = s->p->plan->tensors[i].buffer;
+  Tensor t = {.dtype = b->dtype, .ndim = b->ndim, .count = 1};
+  if (b->ndim > TENSOR_MAX_NDIM)
+    tirc_fail(s->c, (Loc){0}, "shape", NULL, "%s has more than %d dimensions", b->name,
+              TENSOR_MAX_NDIM);
+  for (int d = 0; d < b->ndim; d++) {
+    t.shape[d] = evaluate(s, b->shape[d], b->name);
+    if (t.shape[d] < 0 || __builtin_mul_overflow(t.count, t.shape[d], &t.count))
+      tirc_fail(s->c, s->p->plan->signature->loc, "shape", "use other extents",
+                "extent %d of %s would be %lld", d, b->name, (long long)t.shape[d]);
+  }
+  if (__builtin_mul_overflow((size_t)t.count, (size_t)tirc_dtype_bytes(b->dtype), &t.bytes) ||
+      t.bytes > INT64_MAX / 2)
+    tirc_fail(s->c, (Loc){0}, "memory", "use smaller extents", "%s is too large", b->name);
+  return t;
+}
+
+/* Where the tensors of the workspace lie; offsets has one a tensor of the plan. */
+static int64_t place(const Sizing *s, const Tensor *tensors, int64_t *offsets) {
+  const Plan *plan = s->p->plan;
+  MemoryUse *uses = tirc_new_array(s->c, MemoryUse, plan->n_tensors);
+  int n = 0, a, b;
+  for (int i = 0; i < plan->n_tensors; i++)
+    if (plan->tensors[i].place == PLAN_WORKSPACE)
+      uses[n++] =
+          (MemoryUse){(int64_t)tensors[i].bytes, plan->tensors[i].first, plan->tensors[i].last, 0};
+  const int64_t total = tirc_plan_memory(s->c, n, uses);
+  if (total < 0) tirc_fail(s->c, (Loc){0}, "memory", "use smaller extents", "out of memory");
+  if (tirc_memory_conflict(n, uses, total, &a, &b))
+    tirc_fail(s->c, (Loc){0}, "internal", NULL,
+              "the memory plan lets tensors %d and %d of the workspace overlap", a, b);
+  for (int i = 0, k = 0; i < plan->n_tensors; i++)
+    if (plan->tensors[i].place == PLAN_WORKSPACE) offsets[i] = uses[k++].offset;
+  return total;
+}
+
+static int64_t padded(size_t bytes) {
+  return ((int64_t)bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+void tirc_frame_sizes(Tirc *c, const tirc_program *p, const int64_t *symbols,
+                      tirc_program_size *out) {
+  const Sizing s = sizing(c, p, symbols);
+  const Plan *plan = p->plan;
+  Tensor *tensors = tirc_new_array(c, Tensor, plan->n_tensors);
+  int64_t *offsets = tirc_new_array(c, int64_t, plan->n_tensors);
+  *out = (tirc_program_size){
+      .calls = plan->n_calls, .prepared = plan->n_prepare, .functions = p->module->m->n_funcs};
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    tensors[i] = tensor_of(&s, i);
+    const int64_t bytes = (int64_t)tensors[i].bytes;
+    if (t->place == PLAN_PARAM && t->index < plan->n_inputs) out->inputs += bytes;
+    if (t->place == PLAN_PARAM && t->index >= plan->n_inputs) out->weights += bytes;
+    if (t->place == PLAN_RESULT) out->results += bytes;
+    if (t->place == PLAN_PREPARED) out->packed += padded(tensors[i].bytes);
+    if (t->place == PLAN_WORKSPACE) out->unshared += padded(tensors[i].bytes);
+  }
+  out->workspace = place(&s, tensors, offsets);
+}
+
+/* --- frames -------------------------------------------------------------------------------------
+ */
+
+static char *memory(Tirc *c, int64_t bytes) {
+  const size_t size = tirc_pages_size((size_t)bytes);
+  char *at = size ? tirc_pages_new(size) : NULL;
+  if (!at)
+    tirc_fail(c, (Loc){0}, "memory", "use smaller extents",
+              "a workspace of %lld bytes does not fit into memory", (long long)bytes);
+  return at;
+}
+
+static void place_tensors(const Sizing *s, Frame *f) {
+  const Plan *plan = s->p->plan;
+  int64_t *offsets = tirc_new_array(s->c, int64_t, plan->n_tensors), packed = 0;
+  for (int i = 0; i < plan->n_tensors; i++) {
+    f->tensors[i] = tensor_of(s, i);
+    f->arrays[i].t = &f->tensors[i];
+    if (plan->tensors[i].place != PLAN_PREPARED) continue;
+    offsets[i] = packed;
+    packed += padded(f->tensors[i].bytes);
+  }
+  f->total = place(s, f->tensors, offsets);
+  f->workspace = memory(s->c, f->total);
+  f->packed = memory(s->c, packed);
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    if (t->place == PLAN_WORKSPACE) f->tensors[i].data = f->workspace + offsets[i];
+    if (t->place == PLAN_PREPARED) f->tensors[i].data = f->packed + offsets[i];
+    if (t->place == PLAN_CONST) f->tensors[i].data = (void *)(uintptr_t)t->data;
+  }
+}
+
+void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args) {
+  const Plan *plan = p->plan;
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    const bool is_given = t->place == PLAN_PARAM || t->place == PLAN_RESULT;
+    if (is_given) f->tensors[i].data = args[t->index].array->t->data;
+  }
+  for (int i = 0; i < plan->n_calls; i++)
+    for (int k = 0; f->launches[i] && k < plan->calls[i].n; k++)
+      f->launches[i]->packed[k] = f->tensors[plan->calls[i].tensors[k]].data;
+}
+
+static void check_casts(const Sizing *s) {
+  const Plan *plan = s->p->plan;
+  for (int i = 0; i < plan->n_checks; i++) {
+    const PlanCheck *k = &plan->checks[i];
+    const int64_t a = evaluate(s, k->a, "a cast"), b = evaluate(s, k->b, "a cast");
+    if (a != b)
+      tirc_fail(s->c, k->loc, "shape", NULL, "%s: an extent is %lld, not %lld", k->what,
+                (long long)b, (long long)a);
+  }
+}
+
+static const tirc_kernel *kernel_of(const tirc_program *p, const Func *f) {
+  for (int i = 0; i < p->module->m->n_funcs; i++)
+    if (p->module->m->funcs[i] == f) return &p->kernels[i];
+  return NULL;
+}
+
+static void make_launches(const Sizing *s, Frame *f) {
+  const Plan *plan = s->p->plan;
+  for (int i = 0; i < plan->n_calls; i++) {
+    const PlanCall *call = &plan->calls[i];
+    const int n = call->n + call->n_scalars;
+    tirc_argument *args = f->arguments[i] = tirc_new_array(s->c, tirc_argument, n);
+    for (int k = 0; k < call->n; k++) args[k].array = &f->arrays[call->tensors[k]];
+    for (int k = 0; k < call->n_scalars; k++)
+      args[call->n + k].i = evaluate(s, call->scalars[k], "a scalar");
+    if (call->symbol)
+      tirc_fail(s->c, call->loc, "unsupported", NULL,
+                "the symbol \"%s\" of another program cannot be called yet", call->symbol);
+    if (call->func)
+      f->launches[i] = tirc_api_launch(s->c, kernel_of(s->p, call->func), NULL, n, args);
+    if (f->launches[i]) f->launches[i]->entry = kernel_of(s->p, call->func)->entry;
+  }
+}
+
+static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
+                  const tirc_argument *args) {
+  const Plan *plan = p->plan;
+  Tirc *c = f->c;
+  const Sizing s = sizing(c, p, symbols);
+  f->symbols = tirc_copy(c, symbols, p->n_symbols);
+  f->tensors = tirc_new_array(c, Tensor, plan->n_tensors);
+  f->arrays = tirc_new_array(c, tirc_array, plan->n_tensors);
+  f->launches = tirc_new_array(c, tirc_launch *, plan->n_calls);
+  f->arguments = tirc_new_array(c, tirc_argument *, plan->n_calls);
+  f->weights = tirc_new_array(c, const void *, plan->n_params);
+  check_casts(&s);
+  place_tensors(&s, f);
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    const char *type = tirc_dtype_name(c, t->buffer->dtype);
+    memcpy(f->arrays[i].dtype, type, strlen(type) + 1);
+    if (t->place == PLAN_PARAM || t->place == PLAN_RESULT)
+      f->tensors[i].data = args[t->index].array->t->data;
+  }
+  make_launches(&s, f);
+}
+
+/* What was raised in a context that goes away, raised in another one. */
+static _Noreturn void pass_on(Tirc *to, Tirc *from) {
+  const Diag d = from->diag;
+  to->diag = (Diag){.status = d.status, .loc = d.loc};
+  to->diag.code = tirc_strdup(to, d.code ? d.code : "error");
+  to->diag.message = tirc_strdup(to, d.message ? d.message : "");
+  if (d.hint) to->diag.hint = tirc_strdup(to, d.hint);
+  if (d.loc.file) to->diag.loc.file = tirc_strdup(to, d.loc.file);
+  tirc_context_release(from);
+  tirc_throw(to);
+}
+
+Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
+                      const tirc_argument *args) {
+  Tirc *c = tirc_context_new();
+  if (!c) tirc_fail(caller, (Loc){0}, "memory", NULL, "out of memory");
+  Frame *volatile made = NULL;
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    Frame *f = made = tirc_new(c, Frame);
+    f->c = c;
+    tirc_context_depend(c, p->c);
+    build(p, f, symbols, args);
+    TIRC_END(c, trap);
+    return f;
+  }
+  c->trap = trap.outer;
+  if (made) {
+    free(made->workspace);
+    free(made->packed);
+  }
+  pass_on(caller, c);
+}
+
+void tirc_frame_free(Frame *f) {
+  if (!f) return;
+  free(f->workspace);
+  free(f->packed);
+  tirc_context_release(f->c);
+}

@@ -1,0 +1,37 @@
+/* Compiled functions and their calls, for what runs several of them. */
+#ifndef TIRC_RUNTIME_API_KERNEL_H
+#define TIRC_RUNTIME_API_KERNEL_H
+
+#include "api.h"
+#include "codegen/llvm/llvm.h"
+
+struct tirc_kernel {
+  Tirc *c; /* holds this struct */
+  const Func *func, *lowered;
+  const tirc_param *params;
+  Sources sources;
+  Jit *jit;
+  PackedFunc entry;
+  size_t stack; /* that a run needs, 0: hardly any */
+};
+
+struct tirc_launch {
+  Tirc *c; /* holds this struct */
+  const tirc_kernel *kernel;
+  PackedFunc entry;
+  const tirc_runtime *runtime;
+  void **packed;
+  PtrMap symbols; /* the scalars that it is called with: from the lowered function's to INT */
+};
+
+/* What a kernel says of function `func` (NULL: main) of m; k->c is set, entry and jit are the
+ * caller's to fill in. */
+void tirc_api_describe_kernel(tirc_kernel *k, const tirc_module *m, const Module *lowered,
+                              const char *func);
+/* A call in context c, which it lives in. Throws "argument". */
+tirc_launch *tirc_api_launch(Tirc *c, const tirc_kernel *k, tirc_executor *x, int n,
+                             const tirc_argument *args);
+/* What a status of tirc_launch_run other than 0 means. */
+tirc_status tirc_api_launch_failed(const tirc_launch *launch, int failed, tirc_error **error);
+
+#endif

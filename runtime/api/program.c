@@ -1,0 +1,367 @@
+/* Programs: made by the phases of a module, run call by call. */
+#include "program.h"
+
+#include "ir/tree/print.h"
+#include "ir/tree/symbols.h"
+#include "passes/lower/lower.h"
+#include "passes/module/pipeline.h"
+#include "passes/rules/rules.h"
+#include "passes/schedule/schedule.h"
+#include "passes/script/script.h"
+#include "runtime/kernel/timer.h"
+
+#include <stdlib.h>
+
+bool tirc_module_has_graph(const tirc_module *m) { return m && m->m->n_graphs > 0; }
+
+bool tirc_phase_table(int i, tirc_phase_info *out) {
+  if (i < 0 || i >= tirc_n_module_passes || !out) return false;
+  const ModulePass *p = &tirc_module_passes[i];
+  *out = (tirc_phase_info){p->phase, tirc_phases[p->phase].name, tirc_phases[p->phase].help,
+                           p->name, p->help};
+  return true;
+}
+
+/* --- the phases ---------------------------------------------------------------------------------
+ */
+
+typedef struct Making {
+  const tirc_module *from;
+  tirc_program_options options;
+  const char *last;
+  Sources sources;
+  const Module *unscheduled;
+  tirc_program *program;
+  tirc_module *module;
+  Tirc *c;
+} Making;
+
+static void show(void *self, int phase, const char *pass, const Module *m) {
+  Making *k = self;
+  k->options.after(k->options.self, phase, tirc_phases[phase].name, pass,
+                   tirc_print_module(k->c, m, NULL));
+}
+
+static void hand_out_text(void *self, const char *text) {
+  const tirc_schedule_options *o = self;
+  if (o->print) o->print(o->self, text);
+}
+
+/* Phase "schedule": a script for the whole module, or the rules for each function. */
+static const Module *schedule(void *self, Tirc *c, const Module *m) {
+  Making *k = self;
+  const tirc_schedule_options none = {.target = k->options.target};
+  const tirc_schedule_options *o = k->options.schedule ? k->options.schedule : &none;
+  const tirc_auto_options *rules = k->options.rules;
+  const ScriptLimits limits = {.steps = o->max_steps};
+  k->unscheduled = m;
+  if (k->options.plain) return m;
+  tirc_module *plain = tirc_api_module(c, m, &k->sources);
+  Sched *s = tirc_api_schedule(c, plain, o);
+  if (k->options.script) {
+    const Source source = tirc_read_source(c, k->options.script);
+    k->sources.at[k->sources.n == 2 ? 1 : k->sources.n++] = source;
+    tirc_run_script(s, &source, &limits, hand_out_text, NULL, (void *)(uintptr_t)o);
+    return s->mod;
+  }
+  const RuleListener listener = {rules ? rules->tried : NULL, rules ? rules->self : NULL};
+  tirc_auto_schedule(s, rules ? rules->rules : NULL, &limits, hand_out_text, NULL,
+                     (void *)(uintptr_t)o, listener.tried ? &listener : NULL);
+  return s->mod;
+}
+
+static PipelineOptions pipeline_options(Making *k) {
+  return (PipelineOptions){.operators = k->options.operators,
+                           .n_skip = k->options.n_skip,
+                           .skip = k->options.skip,
+                           .schedule = schedule,
+                           .after = k->options.after ? show : NULL,
+                           .self = k};
+}
+
+static void run_phases(Tirc *c, void *self) {
+  Making *k = self;
+  const int last = tirc_find_phase(k->last);
+  k->c = c;
+  k->sources = k->from->sources;
+  if (k->sources.n > 1) k->sources.n = 1;
+  if (last < 0)
+    tirc_fail(c, (Loc){0}, "name", "tirc explain passes lists them", "there is no phase '%s'",
+              k->last);
+  const PipelineOptions options = pipeline_options(k);
+  tirc_context_depend(c, k->from->c);
+  const Module *m = tirc_run_phases(tirc_passes_open(c, &options), k->from->m, last);
+  k->module = tirc_api_module(c, m, &k->sources);
+}
+
+tirc_status tirc_module_phases(const tirc_module *m, const char *last,
+                               const tirc_program_options *options, tirc_module **out,
+                               tirc_error **error) {
+  NEED(m, last, out);
+  Making k = {.from = m, .last = last};
+  if (options) k.options = *options;
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  const tirc_status status = tirc_api_guard(c, run_phases, &k, &k.sources, error);
+  if (status == TIRC_OK)
+    *out = k.module;
+  else
+    tirc_context_release(c);
+  return status;
+}
+
+/* --- programs -----------------------------------------------------------------------------------
+ */
+
+static tirc_module *signature_module(Tirc *c, const Plan *plan, const Sources *sources) {
+  Module *m = tirc_new(c, Module);
+  *m = (Module){.c = c, .name = "Module", .n_funcs = 1};
+  m->funcs = tirc_copy(c, &plan->signature, 1);
+  return tirc_api_module(c, m, sources);
+}
+
+static void compile(Tirc *c, tirc_program *p, const char *target) {
+  const Module *m = p->module->m;
+  const Module *lowered = tirc_lower(c, m, NULL, NULL);
+  p->jit = m->n_funcs ? tirc_jit_new(c, lowered, target ? target : CPU_DEFAULT) : NULL;
+  p->kernels = tirc_new_array(c, tirc_kernel, m->n_funcs);
+  for (int i = 0; i < m->n_funcs; i++) {
+    tirc_kernel *k = &p->kernels[i];
+    k->c = c;
+    tirc_api_describe_kernel(k, p->module, lowered, m->funcs[i]->name);
+    k->entry = tirc_jit_find(p->jit, m->funcs[i]->name);
+    if (!k->entry)
+      tirc_fail(c, m->funcs[i]->loc, "codegen", NULL, "there is no code for \"%s\"",
+                m->funcs[i]->name);
+  }
+}
+
+static void make_program(Tirc *c, void *self) {
+  Making *k = self;
+  tirc_program *p = tirc_new(c, tirc_program);
+  k->c = c;
+  k->program = p;
+  k->sources = k->from->sources;
+  if (k->sources.n > 1) k->sources.n = 1;
+  const PipelineOptions options = pipeline_options(k);
+  tirc_context_depend(c, k->from->c);
+  Passes *passes = tirc_passes_open(c, &options);
+  const Module *m = tirc_run_phases(passes, k->from->m, tirc_n_phases - 1);
+  *p = (tirc_program){.c = c, .poison = k->options.poison, .sources = k->sources};
+  p->plan = tirc_plan(passes, m);
+  p->module = tirc_api_module(c, m, &k->sources);
+  p->unscheduled = tirc_api_module(c, k->unscheduled ? k->unscheduled : m, &k->sources);
+  p->signature = signature_module(c, p->plan, &k->sources);
+  p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
+  compile(c, p, k->options.target);
+}
+
+tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,
+                             tirc_program **out, tirc_error **error) {
+  NEED(m, LIST(options ? options->n_skip : 0, options ? options->skip : NULL), out);
+  Making k = {.from = m};
+  if (options) k.options = *options;
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  tirc_status status = tirc_api_guard(c, make_program, &k, &k.sources, error);
+  if (status == TIRC_OK && pthread_mutex_init(&k.program->lock, NULL)) {
+    status = tirc_api_no_memory(error);
+  } else if (status == TIRC_OK) {
+    *out = k.program;
+    return status;
+  }
+  if (k.program) tirc_jit_free(k.program->jit);
+  tirc_context_release(c);
+  return status;
+}
+
+void tirc_program_free(tirc_program *p) {
+  if (!p) return;
+  for (Frame *f = p->idle, *next; f; f = next) {
+    next = f->next;
+    tirc_frame_free(f);
+  }
+  pthread_mutex_destroy(&p->lock);
+  tirc_jit_free(p->jit);
+  tirc_context_release(p->c);
+}
+
+const tirc_module *tirc_program_signature(const tirc_program *p) { return p ? p->signature : NULL; }
+int tirc_program_inputs(const tirc_program *p) { return p ? p->plan->n_inputs : 0; }
+int tirc_program_params(const tirc_program *p) { return p ? p->plan->n_params : 0; }
+const tirc_module *tirc_program_module(const tirc_program *p) { return p ? p->module : NULL; }
+const tirc_module *tirc_program_unscheduled(const tirc_program *p) {
+  return p ? p->unscheduled : NULL;
+}
+
+/* --- runs ---------------------------------------------------------------------------------------
+ */
+
+typedef struct Run {
+  const tirc_program *p;
+  tirc_executor *x;
+  int n;
+  const tirc_argument *args;
+  const tirc_program_watch *watch;
+  Frame *frame;
+  tirc_program_size *size;
+  int failed; /* status of the launch that failed, */
+  const tirc_launch *launch;
+} Run;
+
+/* An idle frame for these extents, or NULL. */
+static Frame *take(const tirc_program *p, const int64_t *symbols) {
+  tirc_program *shared = (tirc_program *)(uintptr_t)p;
+  const size_t bytes = (size_t)p->n_symbols * sizeof *symbols;
+  pthread_mutex_lock(&shared->lock);
+  Frame **at = &shared->idle, *f;
+  while (*at && bytes && memcmp((*at)->symbols, symbols, bytes) != 0) at = &(*at)->next;
+  f = *at;
+  if (f) *at = f->next;
+  pthread_mutex_unlock(&shared->lock);
+  return f;
+}
+
+static void give_back(const tirc_program *p, Frame *f) {
+  enum { MOST_IDLE = 8 };
+  tirc_program *shared = (tirc_program *)(uintptr_t)p;
+  Frame *surplus = NULL;
+  pthread_mutex_lock(&shared->lock);
+  f->next = shared->idle;
+  shared->idle = f;
+  int n = 0;
+  for (Frame *k = f; k; k = k->next)
+    if (++n == MOST_IDLE && k->next) {
+      surplus = k->next;
+      k->next = surplus->next;
+      break;
+    }
+  pthread_mutex_unlock(&shared->lock);
+  tirc_frame_free(surplus);
+}
+
+static const int64_t *symbols_of(Tirc *c, const Run *r) {
+  int64_t *symbols = tirc_new_array(c, int64_t, r->p->n_symbols);
+  const Func *f = r->p->plan->signature;
+  tirc_bind_arguments(c, f, r->n, tirc_api_arguments(c, f, r->n, r->args), symbols);
+  for (int i = 0; i < r->n; i++)
+    if (!r->args[i].array)
+      tirc_fail(c, f->loc, "argument", NULL, "argument \"%s\" is no array", f->buffers[i]->name);
+  return symbols;
+}
+
+/* What depends on weights alone is computed again where they lie elsewhere. */
+static bool has_weights(const Run *r) {
+  const Plan *plan = r->p->plan;
+  bool same = r->frame->is_prepared;
+  for (int i = plan->n_inputs; i < plan->n_params; i++) {
+    const void *now = r->args[i].array->t->data;
+    same &= r->frame->weights[i] == now;
+    r->frame->weights[i] = now;
+  }
+  return r->frame->is_prepared = same;
+}
+
+static int run_call(const Run *r, int i) {
+  const PlanCall *call = &r->p->plan->calls[i];
+  Frame *f = r->frame;
+  if (f->launches[i]) return tirc_launch_run(f->launches[i]);
+  const Tensor *from = &f->tensors[call->tensors[0]], *to = &f->tensors[call->tensors[1]];
+  memcpy(to->data, from->data, from->bytes);
+  return 0;
+}
+
+static bool tell(const Run *r, int i, double seconds, bool before) {
+  const PlanCall *call = &r->p->plan->calls[i];
+  bool (*ask)(void *, const tirc_program_call *) = before ? r->watch->before : r->watch->tell;
+  const tirc_program_call told = {.number = i,
+                                  .of = r->p->plan->n_calls,
+                                  .func = call->func ? call->func->name : NULL,
+                                  .seconds = seconds,
+                                  .n = call->n + call->n_scalars,
+                                  .args = r->frame->arguments[i],
+                                  .n_written = call->n_written};
+  return !ask || ask(r->watch->self, &told);
+}
+
+/* 0, or the status of the launch that failed; *stopped: the watcher has seen enough. */
+static int run_watched(const Run *r, int i, bool *stopped) {
+  const int repeat = r->watch->repeat > 1 ? r->watch->repeat : 1;
+  double least = 0;
+  if ((*stopped = !tell(r, i, 0, true))) return 0;
+  for (int k = 0; k < repeat; k++) {
+    const double start = tirc_now();
+    const int failed = run_call(r, i);
+    const double took = tirc_now() - start;
+    if (failed) return failed;
+    if (!k || took < least) least = took;
+  }
+  *stopped = !tell(r, i, least, false);
+  return 0;
+}
+
+static void poison(const Run *r) {
+  const Plan *plan = r->p->plan;
+  memset(r->frame->workspace, 0xff, (size_t)r->frame->total);
+  for (int i = plan->n_params; i < r->n; i++)
+    memset(r->args[i].array->t->data, 0xff, r->args[i].array->t->bytes);
+}
+
+static void run_frame(Run *r) {
+  const Plan *plan = r->p->plan;
+  Frame *f = r->frame;
+  bool stopped = false;
+  tirc_frame_bind(r->p, f, r->args);
+  for (int i = 0; i < plan->n_calls; i++)
+    if (f->launches[i]) f->launches[i]->runtime = r->x ? tirc_api_runtime(r->x) : NULL;
+  if (r->p->poison) poison(r);
+  const int from = has_weights(r) && !r->watch ? plan->n_prepare : 0;
+  for (int i = from; i < plan->n_calls && !r->failed && !stopped; i++) {
+    r->launch = f->launches[i];
+    r->failed = r->watch ? run_watched(r, i, &stopped) : run_call(r, i);
+  }
+  f->is_prepared = !r->failed && !stopped;
+}
+
+static void prepare_run(Tirc *c, void *self) {
+  Run *r = self;
+  const int64_t *symbols = symbols_of(c, r);
+  if (r->size) {
+    tirc_frame_sizes(c, r->p, symbols, r->size);
+    return;
+  }
+  r->frame = take(r->p, symbols);
+  if (!r->frame) r->frame = tirc_frame_new(c, r->p, symbols, r->args);
+}
+
+static tirc_status run(Run *r, tirc_error **error) {
+  tirc_status status = tirc_api_scratch(prepare_run, r, &r->p->sources, error);
+  if (status != TIRC_OK) return status;
+  run_frame(r);
+  if (r->failed) status = tirc_api_launch_failed(r->launch, r->failed, error);
+  give_back(r->p, r->frame);
+  return status;
+}
+
+tirc_status tirc_program_run(const tirc_program *p, tirc_executor *x, int n,
+                             const tirc_argument *args, tirc_error **error) {
+  NEED(p, LIST(n, args));
+  return run(&(Run){.p = p, .x = x, .n = n, .args = args}, error);
+}
+
+tirc_status tirc_program_run_watched(const tirc_program *p, tirc_executor *x, int n,
+                                     const tirc_argument *args, const tirc_program_watch *watch,
+                                     tirc_error **error) {
+  NEED(p, LIST(n, args), watch);
+  return run(&(Run){.p = p, .x = x, .n = n, .args = args, .watch = watch}, error);
+}
+
+tirc_status tirc_program_measure(const tirc_program *p, int n, const tirc_argument *args,
+                                 tirc_program_size *out, tirc_error **error) {
+  NEED(p, LIST(n, args), out);
+  tirc_program_size size;
+  Run r = {.p = p, .n = n, .args = args, .size = &size};
+  const tirc_status status = tirc_api_scratch(prepare_run, &r, &p->sources, error);
+  if (status == TIRC_OK) *out = size;
+  return status;
+}

@@ -1,0 +1,50 @@
+/* Programs: a plan of calls, compiled, and the memory that one caller at a time runs it in. */
+#ifndef TIRC_RUNTIME_API_PROGRAM_H
+#define TIRC_RUNTIME_API_PROGRAM_H
+
+#include "kernel.h"
+#include "passes/module/plan.h"
+
+#include <pthread.h>
+
+/* For one caller and one set of extents: the tensors' places, and a launch for each call. */
+typedef struct Frame {
+  struct Frame *next;
+  Tirc *c; /* holds this struct */
+  int64_t *symbols;
+  int64_t total; /* bytes of the workspace */
+  char *workspace;
+  char *packed;       /* what is prepared */
+  tirc_array *arrays; /* one a tensor; of parameters and results the caller's, for one run */
+  Tensor *tensors;
+  tirc_launch **launches;    /* one a call; NULL: a copy */
+  tirc_argument **arguments; /* of each call: tensors, then scalars */
+  const void **weights;      /* what was prepared: where the weights lay */
+  bool is_prepared;
+} Frame;
+
+struct tirc_program {
+  Tirc *c; /* holds this struct */
+  Sources sources;
+  const Plan *plan;
+  tirc_module *signature, *module, *unscheduled; /* in c */
+  Jit *jit;
+  tirc_kernel *kernels; /* one a function of `module` */
+  int n_symbols;
+  Expr *symbols;
+  bool poison;
+  pthread_mutex_t lock; /* of the frames that nobody uses */
+  Frame *idle;
+};
+
+/* A frame for these arguments, in no list; throws "argument", "shape", "memory" in `caller`. */
+Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
+                      const tirc_argument *args);
+void tirc_frame_free(Frame *f);
+/* The memory that tensors need with these symbols: fills in `out`, sizes only. */
+void tirc_frame_sizes(Tirc *c, const tirc_program *p, const int64_t *symbols,
+                      tirc_program_size *out);
+/* From now on parameters and results are these. */
+void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args);
+
+#endif

@@ -1,0 +1,94 @@
+/* Weights: arrays that are views of a mapped .safetensors file. */
+#include "api.h"
+
+#include "ir/nearest.h"
+#include "runtime/arrays/safetensors.h"
+
+#include <stdlib.h>
+
+struct tirc_weights {
+  Tirc *c; /* holds this struct */
+  Safetensors *file;
+};
+
+typedef struct Opening {
+  const char *path;
+  tirc_weights *result;
+} Opening;
+
+static void open_file(Tirc *c, void *self) {
+  Opening *p = self;
+  tirc_weights *w = tirc_new(c, tirc_weights);
+  *w = (tirc_weights){c, tirc_safetensors_map(c, p->path)};
+  p->result = w;
+}
+
+tirc_status tirc_weights_open(const char *path, tirc_weights **out, tirc_error **error) {
+  NEED(path, out);
+  Opening p = {.path = path};
+  Tirc *c = tirc_context_new();
+  if (!c) return tirc_api_no_memory(error);
+  const tirc_status status = tirc_api_guard(c, open_file, &p, NULL, error);
+  if (status == TIRC_OK)
+    *out = p.result;
+  else
+    tirc_context_release(c);
+  return status;
+}
+
+void tirc_weights_close(tirc_weights *w) {
+  if (!w) return;
+  tirc_safetensors_unmap(w->file);
+  tirc_context_release(w->c);
+}
+
+const char *tirc_weights_name(const tirc_weights *w, int i) {
+  return w && i >= 0 && i < w->file->n ? w->file->at[i].name : NULL;
+}
+
+typedef struct Finding {
+  const tirc_weights *w;
+  const char *name;
+  tirc_array *result;
+} Finding;
+
+static void delete_view(DLManagedTensor *self) { free(self); }
+
+static void find_array(Tirc *c, void *self) {
+  Finding *p = self;
+  const StoredTensor *stored = tirc_safetensors_find(p->w->file, p->name);
+  if (!stored) {
+    const int n = p->w->file->n;
+    const char **names = tirc_new_array(c, const char *, n);
+    for (int i = 0; i < n; i++) names[i] = p->w->file->at[i].name;
+    tirc_fail(c, (Loc){p->w->file->path, 0, 0}, "name", tirc_nearest(c, p->name, n, names),
+              "there is no weight '%s' in it", p->name);
+  }
+  const Tensor *t = &stored->tensor;
+  /* An address that the elements' type does not have is no place to compute from. */
+  const bool aligned = (uintptr_t)t->data % (uintptr_t)tirc_dtype_bytes(t->dtype) == 0;
+  if (!aligned) {
+    p->result = tirc_api_array(c, tirc_tensor_clone(c, t));
+    return;
+  }
+  DLManagedTensor *owner = calloc(1, sizeof *owner);
+  Tensor *view = calloc(1, sizeof *view);
+  if (!owner || !view) {
+    free(owner);
+    free(view);
+    tirc_fail(c, (Loc){0}, "memory", NULL, "out of memory");
+  }
+  *view = *t;
+  owner->deleter = delete_view;
+  p->result = tirc_api_array(c, view);
+  p->result->managed = owner;
+}
+
+tirc_status tirc_weights_array(const tirc_weights *w, const char *name, tirc_array **out,
+                               tirc_error **error) {
+  NEED(w, name, out);
+  Finding p = {.w = w, .name = name};
+  const tirc_status status = tirc_api_scratch(find_array, &p, NULL, error);
+  if (status == TIRC_OK) *out = p.result;
+  return status;
+}

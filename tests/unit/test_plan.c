@@ -1,0 +1,88 @@
+/* The memory plan: tensors that are alive at once lie apart, memory is shared where it can be, and
+ * the checker finds what was planted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "passes/module/plan.h"
+#include "tests/rng.h"
+
+static void check(Tirc *c, int n, MemoryUse *uses, int64_t least, int64_t most) {
+  int a, b;
+  const int64_t total = tirc_plan_memory(c, n, uses);
+  assert_false(tirc_memory_conflict(n, uses, total, &a, &b));
+  assert_true(total >= least && total <= most);
+}
+
+static void test_sharing(void **state) {
+  (void)state;
+  Tirc *c = tirc_context_new();
+  /* a chain: two at a time */
+  MemoryUse chain[] = {{100, 0, 1, 0}, {100, 1, 2, 0}, {100, 2, 3, 0}, {100, 3, 4, 0}};
+  check(c, 4, chain, 256, 256);
+  /* all at once, and one that is empty */
+  MemoryUse all[] = {{64, 0, 9, 0}, {1, 0, 9, 0}, {0, 0, 9, 0}, {65, 0, 9, 0}};
+  check(c, 4, all, 256, 256);
+  /* small ones lie in the gap that a large one leaves */
+  MemoryUse gap[] = {{6400, 0, 1, 0}, {64, 2, 3, 0}, {64, 2, 3, 0}, {6400, 4, 5, 0}};
+  check(c, 4, gap, 6400, 6400);
+  check(c, 0, NULL, 0, 0);
+  MemoryUse large[] = {{INT64_MAX - 1, 0, 1, 0}};
+  assert_int_equal(tirc_plan_memory(c, 1, large), -1);
+  MemoryUse two[] = {{INT64_MAX / 2, 0, 1, 0}, {INT64_MAX / 2, 0, 1, 0}, {640, 1, 1, 0}};
+  assert_int_equal(tirc_plan_memory(c, 3, two), -1);
+  tirc_context_release(c);
+}
+
+/* The most that is alive at one call is a bound from below, the sum one from above. */
+static void test_random(void **state) {
+  (void)state;
+  enum { MOST = 40, CALLS = 30 };
+  Rng seed = {7};
+  for (int round = 0; round < 500; round++) {
+    Tirc *c = tirc_context_new();
+    MemoryUse uses[MOST];
+    int64_t alive[CALLS] = {0}, sum = 0, least = 0;
+    const int n = (int)(rng_next(&seed) % MOST);
+    for (int i = 0; i < n; i++) {
+      const int first = (int)(rng_next(&seed) % CALLS);
+      const int last = first + (int)(rng_next(&seed) % (uint64_t)(CALLS - first));
+      const int64_t bytes = (int64_t)(rng_next(&seed) % 10) * 64;
+      uses[i] = (MemoryUse){bytes, first, last, -1};
+      sum += bytes;
+      for (int k = first; k <= last; k++) alive[k] += bytes;
+    }
+    for (int k = 0; k < CALLS; k++) least = alive[k] > least ? alive[k] : least;
+    check(c, n, uses, least, sum);
+    tirc_context_release(c);
+  }
+}
+
+static void test_checker(void **state) {
+  (void)state;
+  int a, b;
+  const MemoryUse fine[] = {{64, 0, 1, 0}, {64, 1, 2, 64}, {64, 2, 3, 0}};
+  assert_false(tirc_memory_conflict(3, fine, 128, &a, &b));
+  const MemoryUse same[] = {{64, 0, 1, 0}, {64, 1, 2, 0}};
+  assert_true(tirc_memory_conflict(2, same, 128, &a, &b));
+  assert_int_equal(a, 1);
+  assert_int_equal(b, 0);
+  const MemoryUse overlap[] = {{65, 0, 1, 0}, {64, 1, 2, 64}};
+  assert_true(tirc_memory_conflict(2, overlap, 128, &a, &b));
+  const MemoryUse outside[] = {{64, 0, 1, 128}};
+  assert_true(tirc_memory_conflict(1, outside, 128, &a, &b));
+  const MemoryUse crooked[] = {{64, 0, 1, 8}};
+  assert_true(tirc_memory_conflict(1, crooked, 128, &a, &b));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sharing),
+      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_checker),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

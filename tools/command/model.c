@@ -1,0 +1,225 @@
+/* Models: modules with graphs, through the phases, with their weights, checked call by call. */
+#include "model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- the phases ---------------------------------------------------------------------------------
+ */
+
+typedef struct Watcher {
+  const Options *o;
+  int status;
+} Watcher;
+
+/* --print-after and --skip go by names of phases, their numbers, and passes. */
+static bool is_meant(const char *wanted, int phase, const char *name, const char *pass) {
+  char number[16];
+  snprintf(number, sizeof number, "%d", phase);
+  if (!wanted) return false;
+  if (strcmp(wanted, "all") == 0) return pass != NULL;
+  return pass ? strcmp(wanted, pass) == 0
+              : strcmp(wanted, name) == 0 || strcmp(wanted, number) == 0;
+}
+
+static bool knows(const char *wanted) {
+  tirc_phase_info row;
+  bool known = strcmp(wanted, "all") == 0;
+  for (int i = 0; tirc_phase_table(i, &row); i++)
+    known |= is_meant(wanted, row.phase, row.phase_name, NULL) ||
+             is_meant(wanted, row.phase, row.phase_name, row.name);
+  return known;
+}
+
+/* debug-phase0.tir ... */
+static int dump(const Options *o, int phase, const char *text) {
+  char path[4096];
+  if (mkdir(o->dump_dir, 0777) && errno != EEXIST)
+    return complain(o, NULL, "cannot make the folder '%s': %s", o->dump_dir, strerror(errno));
+  const int n = snprintf(path, sizeof path, "%s/debug-phase%d.tir", o->dump_dir, phase);
+  if (n < 0 || (size_t)n >= sizeof path)
+    return complain(o, NULL, "the name of the folder '%s' is too long", o->dump_dir);
+  return write_output(o, path, text, strlen(text));
+}
+
+static void see(void *self, int phase, const char *name, const char *pass, const char *text) {
+  Watcher *w = self;
+  if (is_meant(w->o->print_after, phase, name, pass))
+    fprintf(stderr, "# after %s%s%s\n%s\n", pass ? "" : "the phase ", pass ? pass : name,
+            pass ? "" : "", text);
+  if (!pass && w->o->dump_dir && w->status == DONE) w->status = dump(w->o, phase, text);
+}
+
+static int check_names_of_passes(const Options *o) {
+  if (o->print_after && !knows(o->print_after))
+    return complain(o, "`tirc explain passes` lists them", "there is no phase or pass '%s'",
+                    o->print_after);
+  return DONE;
+}
+
+typedef struct Choice { /* the options and what they point to */
+  tirc_schedule_options schedule;
+  tirc_auto_options rules;
+  tirc_program_options program;
+} Choice;
+
+static void choose(const Options *o, Watcher *w, Choice *c) {
+  c->schedule = schedule_options(o);
+  c->rules = auto_options(o);
+  c->program = (tirc_program_options){.target = o->target,
+                                      .operators = o->operators,
+                                      .n_skip = o->skip.n,
+                                      .skip = o->skip.at,
+                                      .plain = o->plain,
+                                      .script = o->args.n > 1 ? o->args.at[1] : NULL,
+                                      .rules = &c->rules,
+                                      .schedule = &c->schedule,
+                                      .poison = o->check,
+                                      .self = w,
+                                      .after = o->print_after || o->dump_dir ? see : NULL};
+}
+
+static int check_choice(const Options *o) {
+  if (o->plain && (o->args.n > 1 || o->automatic))
+    return complain(o, "leave one of them out", "--plain is no schedule, and there is one");
+  if (o->trace_json)
+    return complain(o, "write the calls as a script", "a trace is of one function, not of a model");
+  if (o->tuned)
+    return complain(o, "leave it out: the rules are used", "--tuned does not know models yet");
+  return check_names_of_passes(o);
+}
+
+int make_program(const Options *o, const tirc_module *m, tirc_program **out) {
+  Watcher w = {o, DONE};
+  tirc_error *e = NULL;
+  Choice c;
+  const int status = check_choice(o);
+  if (status != DONE) return status;
+  choose(o, &w, &c);
+  if (tirc_program_new(m, &c.program, out, &e)) return report(o, e);
+  return w.status;
+}
+
+int run_phases(const Options *o, const tirc_module *m, const char *last, tirc_module **out) {
+  Watcher w = {o, DONE};
+  tirc_error *e = NULL;
+  Choice c;
+  const int status = check_choice(o);
+  if (status != DONE) return status;
+  choose(o, &w, &c);
+  if (tirc_module_phases(m, last, &c.program, out, &e)) return report(o, e);
+  return w.status;
+}
+
+/* --- weights ------------------------------------------------------------------------------------
+ */
+
+int read_weights(const Options *o, const tirc_program *p, tirc_weights **file,
+                 tirc_argument *args) {
+  tirc_error *e = NULL;
+  int n;
+  const tirc_param *params;
+  if (!o->weights) return DONE;
+  if (tirc_weights_open(o->weights, file, &e) ||
+      tirc_module_params(tirc_program_signature(p), NULL, &n, &params, &e))
+    return report(o, e);
+  for (int i = tirc_program_inputs(p); i < tirc_program_params(p); i++)
+    if (!args[i].array && tirc_weights_array(*file, params[i].name, &args[i].array, &e))
+      return report(o, e);
+  return DONE;
+}
+
+/* --- each function against itself ---------------------------------------------------------------
+ */
+
+typedef struct Checking {
+  const Options *o;
+  const tirc_program *p;
+  const tirc_module *plain;
+  tirc_reference *reference; /* of the call that runs */
+  int n_done, room;
+  const char **done; /* names of functions that were checked */
+  tirc_argument *start;
+  int status, skipped;
+} Checking;
+
+static bool is_done(Checking *k, const char *func) {
+  for (int i = 0; i < k->n_done; i++)
+    if (strcmp(k->done[i], func) == 0) return true;
+  if (k->n_done == k->room) {
+    const int room = k->room ? 2 * k->room : 64;
+    const char **grown = realloc(k->done, (size_t)room * sizeof *grown);
+    if (!grown) return true;
+    k->done = grown;
+    k->room = room;
+  }
+  k->done[k->n_done++] = func;
+  return false;
+}
+
+/* Whether the function has these parameters without its schedule as well. */
+static bool is_comparable(const Checking *k, const tirc_program_call *call) {
+  int n;
+  const tirc_param *params;
+  if (tirc_module_params(k->plain, call->func, &n, &params, NULL) || n != call->n) return false;
+  for (int i = 0; i < n; i++) {
+    if (!params[i].is_array != !call->args[i].array) return false;
+    if (params[i].is_array && params[i].ndim != tirc_array_ndim(call->args[i].array)) return false;
+    for (int d = 0; params[i].is_array && d < params[i].ndim; d++)
+      if (params[i].shape[d] >= 0 && params[i].shape[d] != tirc_array_shape(call->args[i].array)[d])
+        return false;
+  }
+  return true;
+}
+
+static bool before_call(void *self, const tirc_program_call *call) {
+  Checking *k = self;
+  k->reference = NULL;
+  if (!call->func || is_done(k, call->func)) return true;
+  if (!is_comparable(k, call)) {
+    k->skipped++;
+    return true;
+  }
+  if (k->o->progress)
+    fprintf(stderr, "\r\033[Kcall %d of %d: %s", call->number + 1, call->of, call->func);
+  k->status = make_call_reference(k->o, k->plain, call->func, call->n, call->args, &k->reference);
+  return k->status == DONE;
+}
+
+static bool after_call(void *self, const tirc_program_call *call) {
+  Checking *k = self;
+  tirc_check c = {.ok = true};
+  if (!k->reference) return true;
+  k->status = compare_results(k->o, k->reference, call->n, call->args, &c);
+  if (k->status == DONE && !c.ok) {
+    if (k->o->progress) fprintf(stderr, "\r\033[K");
+    printf("check: FAILED; call %d of %d, %s: \"%s\" element %lld is %.9g, should be %.9g: error "
+           "%.2g, %.2g allowed\n",
+           call->number + 1, call->of, call->func, c.param ? c.param : "?", (long long)c.at, c.got,
+           c.expected, c.error, c.allowed);
+    k->status = NO;
+  }
+  tirc_reference_free(k->reference);
+  k->reference = NULL;
+  return k->status == DONE;
+}
+
+int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *x, int n,
+                        const tirc_argument *args) {
+  tirc_error *e = NULL;
+  Checking k = {.o = o, .p = p, .plain = tirc_program_unscheduled(p)};
+  const tirc_program_watch watch = {.self = &k, .before = before_call, .tell = after_call};
+  const bool failed = tirc_program_run_watched(p, x, n, args, &watch, &e);
+  tirc_reference_free(k.reference);
+  if (o->progress) fprintf(stderr, "\r\033[K");
+  if (!failed && k.status == DONE) {
+    printf("check: ok; %d function%s, each against its unscheduled self on what it got\n",
+           k.n_done - k.skipped, k.n_done - k.skipped == 1 ? "" : "s");
+    if (k.skipped)
+      printf("note: %d take packed weights and were not compared one by one\n", k.skipped);
+  }
+  free(k.done);
+  return failed ? report(o, e) : k.status;
+}
