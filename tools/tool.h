@@ -27,8 +27,8 @@ typedef struct Options {
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
   const char *from, *to, *html, *rules, *operators, *weights, *dump_dir, *ranking, *mutations;
-  List skip;
-  bool plain;
+  List skip, pass;
+  bool plain, profile, report;
   bool automatic; /* or tuned, outside of bench */
   bool tuned, explain_auto, as_script, show_space, show_rules;
   bool as_json, csv, md, latex, self_test, quick, again, names, pin;

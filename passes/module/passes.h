@@ -13,6 +13,9 @@ struct Passes {
   StrMap calls;   /* what an operator is called with, as text -> OperatorProgram * */
 };
 
+/* script_pass.c: the module that transform_module of a script makes. */
+const Module *tirc_script_pass(Passes *p, const Module *m, const char *path);
+
 #define PHASE(name, help)
 #define PASS(phase, function, name, help)                                                          \
   const Module *tirc_pass_##function(Passes *p, const Module *m);

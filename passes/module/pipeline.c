@@ -65,20 +65,33 @@ Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options) {
   Passes *p = tirc_new(c, Passes);
   p->c = c;
   if (options) p->options = *options;
+  const char *file;
   for (int i = 0; i < p->options.n_skip; i++) check_skipped(p, p->options.skip[i]);
+  for (int i = 0; i < p->options.n_extra; i++) phase_of_extra(p, p->options.extra[i], &file);
   return p;
 }
 
+/* "PHASE:FILE": the phase's number; *file is what stands behind the colon. */
+static int phase_of_extra(Passes *p, const char *text, const char **file) {
+  const char *colon = strchr(text, ':');
+  const char *name = colon ? tirc_strndup(p->c, text, (size_t)(colon - text)) : text;
+  const int phase = colon ? tirc_find_phase(name) : -1;
+  if (phase < 0 || !colon[1])
+    tirc_fail(p->c, (Loc){0}, "name", "PHASE:FILE, as in schedule:mine.sch; tirc explain passes",
+              colon ? "there is no phase '%s'" : "'%s' names no phase", name);
+  *file = colon + 1;
+  return phase;
+}
+
 /* A pass that leaves what is no module any more is a defect, and is named. */
-static const Module *run_pass(Passes *p, const ModulePass *pass, const Module *m) {
+static const Module *checked(Passes *p, const char *name, const Module *to) {
   Trap trap;
-  const Module *to = pass->run(p, m);
   if (TIRC_TRY(p->c, trap)) {
     tirc_verify(p->c, to);
     TIRC_END(p->c, trap);
     return to;
   }
-  p->c->diag.message = tirc_format(p->c, "after the pass %s: %s", pass->name, p->c->diag.message);
+  p->c->diag.message = tirc_format(p->c, "after the pass %s: %s", name, p->c->diag.message);
   tirc_throw(p->c);
 }
 
@@ -96,6 +109,16 @@ static void reserve_ids(Tirc *c, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++) tirc_visit_stmt(&v, m->funcs[i]->body);
 }
 
+static const Module *run_extra(Passes *p, const Module *m, int phase) {
+  const char *file;
+  for (int i = 0; i < p->options.n_extra; i++) {
+    if (phase_of_extra(p, p->options.extra[i], &file) != phase) continue;
+    m = checked(p, file, tirc_script_pass(p, m, file));
+    if (p->options.after) p->options.after(p->options.self, phase, file, m);
+  }
+  return m;
+}
+
 const Module *tirc_run_phases(Passes *p, const Module *m, int last) {
   void (*after)(void *, int, const char *, const Module *) = p->options.after;
   reserve_ids(p->c, m);
@@ -104,9 +127,10 @@ const Module *tirc_run_phases(Passes *p, const Module *m, int last) {
     for (int i = 0; i < tirc_n_module_passes; i++) {
       const ModulePass *pass = &tirc_module_passes[i];
       if (pass->phase != phase || is_skipped(p, pass->name)) continue;
-      m = run_pass(p, pass, m);
+      m = checked(p, pass->name, pass->run(p, m));
       if (after) after(p->options.self, phase, pass->name, m);
     }
+    m = run_extra(p, m, phase);
     if (after) after(p->options.self, phase, NULL, m);
   }
   return m;

@@ -8,6 +8,8 @@ typedef struct PipelineOptions {
   const char *operators; /* a folder of operators that come first, or NULL */
   int n_skip;
   const char *const *skip; /* names of passes that do not run */
+  int n_extra;
+  const char *const *extra; /* "PHASE:FILE": passes in scripts, after those of the phase */
   /* What phase "schedule" does; NULL: nothing. The module comes back, scheduled, in context c. */
   const Module *(*schedule)(void *self, Tirc *c, const Module *m);
   /* Sees the module after each pass (pass NULL: after a phase), or NULL. */

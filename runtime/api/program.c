@@ -22,6 +22,37 @@ bool tirc_phase_table(int i, tirc_phase_info *out) {
   return true;
 }
 
+typedef struct Counting {
+  const tirc_module *m;
+  void (*tell)(void *self, const char *name, int calls);
+  void *self;
+} Counting;
+
+static void count_calls(Tirc *c, void *self) {
+  const Counting *k = self;
+  const Module *m = k->m->m;
+  StrMap counts = {0};
+  for (int g = 0; g < m->n_graphs; g++)
+    for (int b = 0; b < m->graphs[g]->n_blocks; b++)
+      for (int i = 0; i < m->graphs[g]->blocks[b].n; i++) {
+        const Node n = m->graphs[g]->blocks[b].at[i].value;
+        const bool calls = n->kind == NODE_CALL || n->kind == NODE_CALL_TIR ||
+                           n->kind == NODE_CALL_DPS || n->kind == NODE_CALL_GRAPH;
+        void **at = calls ? tirc_strmap_at(c, &counts, n->name) : NULL;
+        if (at) *at = (void *)((intptr_t)*at + 1);
+      }
+  for (int i = 0; i < counts.n; i++)
+    k->tell(k->self, counts.at[i].key, (int)(intptr_t)counts.at[i].value);
+}
+
+tirc_status tirc_module_operators(const tirc_module *m,
+                                  void (*tell)(void *self, const char *name, int calls),
+                                  void *self, tirc_error **error) {
+  NEED(m, tell);
+  Counting k = {m, tell, self};
+  return tirc_api_scratch(count_calls, &k, &m->sources, error);
+}
+
 /* --- the phases ---------------------------------------------------------------------------------
  */
 
@@ -74,6 +105,8 @@ static PipelineOptions pipeline_options(Making *k) {
   return (PipelineOptions){.operators = k->options.operators,
                            .n_skip = k->options.n_skip,
                            .skip = k->options.skip,
+                           .n_extra = k->options.n_passes,
+                           .extra = k->options.passes,
                            .schedule = schedule,
                            .after = k->options.after ? show : NULL,
                            .self = k};
@@ -81,7 +114,7 @@ static PipelineOptions pipeline_options(Making *k) {
 
 static void run_phases(Tirc *c, void *self) {
   Making *k = self;
-  const int last = tirc_find_phase(k->last);
+  const int last = k->last ? tirc_find_phase(k->last) : 0;
   k->c = c;
   k->sources = k->from->sources;
   if (k->sources.n > 1) k->sources.n = 1;
@@ -90,14 +123,16 @@ static void run_phases(Tirc *c, void *self) {
               k->last);
   const PipelineOptions options = pipeline_options(k);
   tirc_context_depend(c, k->from->c);
-  const Module *m = tirc_run_phases(tirc_passes_open(c, &options), k->from->m, last);
+  Passes *passes = tirc_passes_open(c, &options);
+  const Module *m = k->last ? tirc_run_phases(passes, k->from->m, last)
+                            : tirc_infer(passes, k->from->m);
   k->module = tirc_api_module(c, m, &k->sources);
 }
 
 tirc_status tirc_module_phases(const tirc_module *m, const char *last,
                                const tirc_program_options *options, tirc_module **out,
                                tirc_error **error) {
-  NEED(m, last, out);
+  NEED(m, out);
   Making k = {.from = m, .last = last};
   if (options) k.options = *options;
   Tirc *c = tirc_context_new();

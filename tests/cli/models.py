@@ -4,6 +4,7 @@ Weights come from a seed and go through a .safetensors file; results are compare
 schedules and without, on batches of several sizes where its extents are symbolic, by one thread and by two.
 """
 import json
+import math
 import os
 import struct
 import subprocess
@@ -78,6 +79,77 @@ def mlp():
                 sys.exit("mlp: another class")
 
 
+def conv2d(x, w):
+    n, c, h, width = x.shape
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    out = np.zeros((n, w.shape[0], h, width))
+    for i in range(3):
+        for j in range(3):
+            out += np.einsum("nchw,oc->nohw", padded[:, :, i:i + h, j:j + width], w[:, :, i, j])
+    return out
+
+
+def residual():
+    w = {"w0": floats(32, 32, 3, 3, scale=0.1), "w1": floats(32, 32, 3, 3, scale=0.1)}
+    for k in "01":
+        w.update({"gamma" + k: floats(32), "beta" + k: floats(32), "mean" + k: floats(32)})
+        w["var" + k] = np.abs(floats(32)) + np.float32(0.5)
+    d = {k: v.astype("float64") for k, v in w.items()}
+
+    def norm(x, k):
+        scale = d["gamma" + k] / np.sqrt(d["var" + k] + 1e-5)
+        return x * scale[:, None, None] + (d["beta" + k] - d["mean" + k] * scale)[:, None, None]
+
+    for n in (1, 3):
+        x = floats(n, 32, 14, 14)
+        a = np.maximum(norm(conv2d(x.astype("float64"), d["w0"]), "0"), 0)
+        expected = np.maximum(norm(conv2d(a, d["w1"]), "1") + x, 0)
+        for way in WAYS if n == 1 else WAYS[:2]:
+            (got,) = run(os.path.join(examples, "residual.tir"), {"x": x}, w, ["gv"], way)
+            compare("residual, n=%d %s" % (n, way), got, expected)
+
+
+def erf(x):
+    return np.vectorize(math.erf, otypes=[float])(x)
+
+
+def bert_layer():
+    w = {}
+    for k in "qkvo":
+        w["w" + k], w["b" + k] = floats(768, 768, scale=0.03), floats(768, scale=0.1)
+    w["w1"], w["b1"] = floats(768, 3072, scale=0.03), floats(3072, scale=0.1)
+    w["w2"], w["b2"] = floats(3072, 768, scale=0.02), floats(768, scale=0.1)
+    for k in "12":
+        w["gamma" + k], w["beta" + k] = floats(768), floats(768)
+    d = {k: v.astype("float64") for k, v in w.items()}
+
+    def norm(x, k):
+        x = x - x.mean(-1, keepdims=True)
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-12) * d["gamma" + k] + d["beta" + k]
+
+    def expected(x):
+        n, s, _ = x.shape
+        heads = {k: (x @ d["w" + k] + d["b" + k]).reshape(n, s, 12, 64).transpose(0, 2, 1, 3) for k in "qkv"}
+        scores = heads["q"] @ heads["k"].transpose(0, 1, 3, 2) * 0.125
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        context = scores / scores.sum(-1, keepdims=True) @ heads["v"]
+        merged = context.transpose(0, 2, 1, 3).reshape(n, s, 768)
+        h = norm(merged @ d["wo"] + d["bo"] + x, "1")
+        wide = h @ d["w1"] + d["b1"]
+        wide = wide * 0.5 * (1 + erf(wide / np.sqrt(2)))
+        return norm(wide @ d["w2"] + d["b2"] + h, "2")
+
+    for n, s in ((1, 128), (2, 9)):
+        x = floats(n, s, 768)
+        for way in ([], ["-D", "n=%d" % n, "-D", "s=%d" % s], ["--plain"]):
+            if way == ["--plain"] and s > 9:
+                continue
+            (got,) = run(os.path.join(examples, "bert_layer.tir"), {"x": x}, w, ["gv"], way)
+            compare("BERT layer, n=%d s=%d %s" % (n, s, way), got, expected(x.astype("float64")), 1e-3)
+
+
 mlp()
+residual()
+bert_layer()
 print("models: %d failures" % failures)
 sys.exit(failures > 0)

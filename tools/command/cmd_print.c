@@ -1,4 +1,4 @@
-#include "tools/tool.h"
+#include "tools/model.h"
 
 #include <string.h>
 
@@ -7,6 +7,12 @@ int cmd_print(Options *o) {
   tirc_error *e = NULL;
   char *text = NULL;
   int status = load_program(o, o->args.at[0], &m);
+  if (status == DONE && tirc_module_has_graph(m)) {
+    tirc_module *typed = NULL;
+    status = run_phases(o, m, NULL, &typed);
+    tirc_module_free(m);
+    m = typed;
+  }
   if (status == DONE && tirc_module_print(m, &text, &e)) status = report(o, e);
   if (status == DONE) status = write_output(o, o->output, text, strlen(text));
   tirc_string_free(text);

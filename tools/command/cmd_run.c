@@ -1,6 +1,6 @@
 /* `tirc run`: arrays from files or at random, one run, a summary, files written, results checked.
  */
-#include "model.h"
+#include "tools/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@ typedef struct Session {
   const Options *o;
   const tirc_module *plain, *m; /* without and with the schedule */
   const tirc_program *program;  /* of a model, whose signature both are; or NULL */
+  const tirc_module *model;     /* as it was read */
   tirc_weights *weights;
   int n;
   const tirc_param *params;
@@ -305,6 +306,8 @@ static int run_session(Session *s) {
   if (status == DONE && check_whole) status = compute_expected(s);
   if (status == DONE) status = run_once(s, &seconds);
   if (status == DONE) summarise(s, seconds);
+  if (status == DONE && s->program && o->report)
+    status = report_model(o, s->model, s->program, s->n, s->args);
   if (status == DONE) status = write_array_files(o, s->n, s->params, s->args);
   if (status == DONE && check_whole) status = check(s);
   return status;
@@ -321,7 +324,7 @@ int run_module(const Options *o, const tirc_module *plain, const tirc_module *m)
 
 static int run_model(const Options *o, const tirc_module *m) {
   tirc_program *p = NULL;
-  Session s = {.o = o};
+  Session s = {.o = o, .model = m};
   if (o->interpret)
     return complain(o, "--check runs each of its functions by the interpreter",
                     "--interpret runs one function, and this is a model");

@@ -1,5 +1,5 @@
 /* Reading programs and running schedule scripts, with errors reported. */
-#include "model.h"
+#include "tools/model.h"
 #include "tools/input.h"
 #include "tools/tool.h"
 

@@ -1,5 +1,5 @@
 /* Models: modules with graphs, through the phases, with their weights, checked call by call. */
-#include "model.h"
+#include "tools/model.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,6 +72,8 @@ static void choose(const Options *o, Watcher *w, Choice *c) {
                                       .operators = o->operators,
                                       .n_skip = o->skip.n,
                                       .skip = o->skip.at,
+                                      .n_passes = o->pass.n,
+                                      .passes = o->pass.at,
                                       .plain = o->plain,
                                       .script = o->args.n > 1 ? o->args.at[1] : NULL,
                                       .rules = &c->rules,
@@ -111,6 +113,51 @@ int run_phases(const Options *o, const tirc_module *m, const char *last, tirc_mo
   choose(o, &w, &c);
   if (tirc_module_phases(m, last, &c.program, out, &e)) return report(o, e);
   return w.status;
+}
+
+/* --- the report ---------------------------------------------------------------------------------
+ */
+
+static void put_parameters(const char *what, int from, int to, const tirc_param *params) {
+  for (int i = from; i < to; i++) {
+    printf("%-10s%s: %s[", i == from ? what : "", params[i].name, params[i].dtype);
+    for (int d = 0; d < params[i].ndim; d++) {
+      if (d) printf(", ");
+      if (params[i].shape[d] >= 0)
+        printf("%lld", (long long)params[i].shape[d]);
+      else
+        printf("%s", params[i].symbol[d] ? params[i].symbol[d] : "?");
+    }
+    puts("]");
+  }
+}
+
+static void put_operator(void *self, const char *name, int calls) {
+  int *n = self;
+  printf("%-10s%d x %s\n", (*n)++ ? "" : "operators", calls, name);
+}
+
+int report_model(const Options *o, const tirc_module *m, const tirc_program *p, int n,
+                 const tirc_argument *args) {
+  tirc_error *e = NULL;
+  const tirc_param *params;
+  tirc_program_size size;
+  int all, told = 0;
+  const int inputs = tirc_program_inputs(p), end = tirc_program_params(p);
+  if (tirc_module_params(tirc_program_signature(p), NULL, &all, &params, &e) ||
+      tirc_program_measure(p, n, args, &size, &e))
+    return report(o, e);
+  put_parameters("inputs", 0, inputs, params);
+  put_parameters("results", end, all, params);
+  if (tirc_module_operators(m, put_operator, &told, &e)) return report(o, e);
+  printf("%-10s%d of %d functions", "calls", size.calls, size.functions);
+  if (size.prepared) printf(", %d of them once, of weights alone", size.prepared);
+  printf("\n%-10s%d, %lld bytes\n", "weights", end - inputs, (long long)size.weights);
+  printf("%-10s%lld bytes, %lld without sharing\n", "workspace", (long long)size.workspace,
+         (long long)size.unshared);
+  printf("%-10s%lld bytes with weights, inputs and results\n", "peak",
+         (long long)(size.workspace + size.packed + size.weights + size.inputs + size.results));
+  return DONE;
 }
 
 /* --- weights ------------------------------------------------------------------------------------

@@ -140,6 +140,42 @@ static bool explain_pass(const char *wanted) {
   return false;
 }
 
+/* The phases of models, each with its passes. */
+static void list_phases(void) {
+  tirc_phase_info row;
+  int last = -1;
+  for (int i = 0; tirc_phase_table(i, &row); i++) {
+    if (row.phase != last) {
+      printf("%sPhase %d, %s: ", i ? "\n" : "", row.phase, row.phase_name);
+      print_wrapped(2, row.phase_help);
+    }
+    last = row.phase;
+    print_row(row.name, row.help);
+  }
+}
+
+static bool explain_phase(const char *wanted) {
+  tirc_phase_info row;
+  bool found = false;
+  if (same_name("passes", wanted)) {
+    list_phases();
+    return true;
+  }
+  for (int i = 0; tirc_phase_table(i, &row); i++) {
+    if (same_name(row.phase_name, wanted) && !found)
+      printf("%s (phase %d of models)\n    %s\n", row.phase_name, row.phase, row.phase_help);
+    if (same_name(row.phase_name, wanted)) print_row(row.name, row.help);
+    found |= same_name(row.phase_name, wanted);
+  }
+  for (int i = 0; !found && tirc_phase_table(i, &row); i++) {
+    if (!same_name(row.name, wanted)) continue;
+    printf("%s (a pass of phase %d, %s)\n    ", row.name, row.phase, row.phase_name);
+    print_wrapped(4, row.help);
+    return true;
+  }
+  return found;
+}
+
 static void list_all(void) {
   tirc_primitive_info p;
   tirc_error_info e;
@@ -166,6 +202,7 @@ static void list_all(void) {
   free(terms);
   puts("\nLowering passes, in order:");
   for (int i = 0; tirc_pass_table(i, &name, &help); i++) print_row(name, help);
+  puts("\nPhases of models: `tirc explain passes`.");
   puts("\nThe language of programs and scripts: `tirc explain language`; `tirc explain T.exp` a "
        "function of it.");
   puts("\n`tirc explain NAME` says more of each.");
@@ -187,7 +224,7 @@ static bool explain_plural(const char *name) {
 
 bool explain_name(const char *name, int *status) {
   return explain_primitive(name) || explain_error(name, status) || explain_definition(name) ||
-         explain_pass(name) || explain_other(name, status) || explain_language(name) ||
+         explain_pass(name) || explain_phase(name) || explain_other(name, status) || explain_language(name) ||
          explain_plural(name);
 }
 

@@ -1,0 +1,179 @@
+/* FuseTIR: a graph that is to be one function becomes that prim_func. What its calls pass to each
+ * other is allocated inside of it; symbols are its own.
+ *
+ *   @R.function  # Primitive                     @T.prim_func
+ *   def fused_matmul_add(x, w, b):               def fused_matmul_add(x, w, b, T_add):
+ *       lv = R.call_tir(cls.matmul, (x, w))  ->      matmul = T.alloc_buffer(...)
+ *       gv = R.call_tir(cls.add, (lv, b))            ... blocks "matmul", "T_add" ... */
+#include "passes.h"
+
+#include "ir/tree/visit.h"
+
+typedef struct Merge {
+  Tirc *c;
+  const Module *m;
+  const Graph *g;
+  PtrMap symbols; /* the graph's symbol -> the function's */
+  PtrMap buffers; /* variable -> Buffer */
+  VEC(Stmt) body;
+  VEC(Buffer) allocs;
+  StrMap names; /* of blocks */
+} Merge;
+
+static Buffer buffer_of(Merge *k, const char *name, Info info) {
+  Expr *shape = tirc_new_array(k->c, Expr, info->ndim);
+  for (int i = 0; i < info->ndim; i++)
+    shape[i] = tirc_substitute(k->c, info->shape[i], &k->symbols);
+  return tirc_buffer(k->c, name, info->dtype, info->ndim, shape, "global");
+}
+
+/* Symbols that only share their names with the graph's. */
+static void own_symbols(Merge *k) {
+  PtrMap seen = {0};
+  Symbols symbols = {0};
+  for (int i = 0; i < k->g->n_params; i++)
+    tirc_info_symbols(k->c, k->g->params[i]->info, &seen, &symbols);
+  for (int i = 0; i < symbols.n; i++)
+    tirc_map_set(k->c, &k->symbols, symbols.at[i],
+                 tirc_var(k->c, symbols.at[i]->u.s, symbols.at[i]->dtype));
+}
+
+/* Blocks of one function have different names: schedules find them by these. */
+static Stmt rename_block(Mutator *m, Stmt s) {
+  Merge *k = m->self;
+  s = tirc_mutate_stmt_children(m, s);
+  if (s->kind != STMT_BLOCK || strcmp(s->u.block.name, "root") == 0) return s;
+  const char *name = s->u.block.name;
+  for (int i = 1; tirc_strmap_get(&k->names, name); i++)
+    name = tirc_format(k->c, "%s_%d", s->u.block.name, i);
+  *tirc_strmap_at(k->c, &k->names, name) = k;
+  if (name == s->u.block.name) return s;
+  struct StmtNode to = *s;
+  to.u.block.name = name;
+  return tirc_stmt_done(k->c, tirc_copy(k->c, &to, 1));
+}
+
+/* The callee's blocks with the caller's buffers and symbols. */
+static void merge_call(Merge *k, Node call, Node result) {
+  Tirc *c = k->c;
+  const Func *f = tirc_module_func(k->m, call->name);
+  Match match = {.c = c};
+  PtrMap buffers = {0}, symbols = {0};
+  for (int i = 0; i < f->n_params; i++) {
+    const Node node = i < call->n ? call->args[i] : result;
+    const Info info = i < call->n ? node->info : call->info;
+    if (!tirc_match_buffer(&match, f->buffers[i], info))
+      tirc_fail(c, call->loc, "shape", NULL, "R.call_tir of %s: %s: %s", call->name,
+                f->buffers[i]->name, match.why);
+    tirc_map_set(c, &buffers, f->buffers[i], tirc_map_get(&k->buffers, node));
+  }
+  for (size_t i = 0; i < match.symbols.cap; i++)
+    if (match.symbols.keys[i] && tirc_map_has(&match.symbols, match.symbols.keys[i]))
+      tirc_map_set(c, &symbols, match.symbols.keys[i],
+                   tirc_substitute(c, tirc_map_get(&match.symbols, match.symbols.keys[i]),
+                                   &k->symbols));
+  Stmt body = tirc_clone_fresh(
+      c, tirc_substitute_buffers(c, tirc_substitute_stmt(c, f->body, &symbols), &buffers));
+  Mutator rename = {.c = c, .stmt = rename_block, .self = k};
+  body = tirc_mutate_stmt(&rename, body);
+  for (int i = 0; i < body->u.block.n_allocs; i++)
+    vec_push(c, k->allocs, body->u.block.allocs[i]);
+  vec_push(c, k->body, body->u.block.body);
+}
+
+/* Each function has a plain root block: patterns are of such ones only. */
+static bool has_plain_root(const Func *f) {
+  return f->body->kind == STMT_BLOCK && f->body->u.block.n_iters == 0 && !f->body->u.block.init &&
+         !f->body->u.block.n_matches;
+}
+
+static bool is_mergeable(const Module *m, const Graph *g) {
+  const Expr primitive = tirc_attrs_get(g->attrs, "Primitive");
+  int64_t is = 0;
+  if (!primitive || !tirc_const_int(primitive, &is) || !is || g->n_blocks != 1) return false;
+  for (int i = 0; i < g->blocks[0].n; i++) {
+    const Node value = g->blocks[0].at[i].value;
+    const Func *f = value->kind == NODE_CALL_TIR ? tirc_module_func(m, value->name) : NULL;
+    if (!f || value->value || value->info->kind != INFO_TENSOR || !has_plain_root(f)) return false;
+  }
+  return g->blocks[0].n && g->result == g->blocks[0].at[g->blocks[0].n - 1].var;
+}
+
+static const Func *merge(Tirc *c, const Module *m, const Graph *g) {
+  Merge k = {.c = c, .m = m, .g = g};
+  const GraphBlock *block = &g->blocks[0];
+  const int n = g->n_params + 1;
+  Expr *params = tirc_new_array(c, Expr, n);
+  Buffer *buffers = tirc_new_array(c, Buffer, n);
+  own_symbols(&k);
+  for (int i = 0; i < n; i++) {
+    const Node node = i < g->n_params ? g->params[i] : g->result;
+    const Func *last = tirc_module_func(m, block->at[block->n - 1].value->name);
+    const char *name = i < g->n_params ? node->name : last->buffers[last->n_params - 1]->name;
+    buffers[i] = buffer_of(&k, name, node->info);
+    params[i] = tirc_var(c, tirc_format(c, "var_%s", name), DT_HANDLE);
+    tirc_map_set(c, &k.buffers, node, buffers[i]);
+  }
+  for (int i = 0; i < block->n; i++) {
+    const Binding *b = &block->at[i];
+    if (b->var != g->result) {
+      const Func *f = tirc_module_func(m, b->value->name);
+      Buffer between = buffer_of(&k, f->buffers[f->n_params - 1]->name, b->var->info);
+      vec_push(c, k.allocs, between);
+      tirc_map_set(c, &k.buffers, b->var, between);
+    }
+    merge_call(&k, b->value, b->var);
+  }
+  const Block root = {.name = "root",
+                      .predicate = tirc_bool(c, true),
+                      .n_allocs = k.allocs.n,
+                      .allocs = k.allocs.at,
+                      .body = tirc_seq(c, k.body.n, k.body.at)};
+  Func *f = tirc_new(c, Func);
+  *f = (Func){.name = g->name,
+              .n_params = n,
+              .params = params,
+              .buffers = buffers,
+              .body = tirc_block(c, &root),
+              .loc = g->loc};
+  f->attrs = tirc_attrs_set(c, f->attrs, "tir.noalias", tirc_bool(c, true));
+  f->attrs = tirc_attrs_set(c, f->attrs, "tirc.private", tirc_bool(c, true));
+  return f;
+}
+
+/* cls.fused(x, w)  ->  R.call_tir(cls.fused, (x, w), out_sinfo=...) */
+static Node call_func(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
+  (void)b;
+  (void)alias;
+  const Module *m = r->self;
+  if (value->kind != NODE_CALL_GRAPH || !tirc_module_func(m, value->name)) return value;
+  struct Node to = *value;
+  to.kind = NODE_CALL_TIR;
+  return tirc_graph_node(r->c, &to);
+}
+
+const Module *tirc_pass_fuse_tir(Passes *p, const Module *m) {
+  Tirc *c = p->c;
+  const Func **funcs = tirc_new_array(c, const Func *, m->n_funcs + m->n_graphs);
+  const Graph **graphs = tirc_new_array(c, const Graph *, m->n_graphs);
+  Module *to = tirc_copy(c, m, 1);
+  int n = 0, kept = 0;
+  for (; n < m->n_funcs; n++) funcs[n] = m->funcs[n];
+  for (int i = 0; i < m->n_graphs; i++) {
+    if (is_mergeable(m, m->graphs[i]))
+      funcs[n++] = merge(c, m, m->graphs[i]);
+    else
+      graphs[kept++] = m->graphs[i];
+  }
+  to->c = c;
+  to->n_funcs = n;
+  to->funcs = funcs;
+  to->n_graphs = kept;
+  to->graphs = graphs;
+  m = to;
+  for (int i = 0; i < m->n_graphs; i++) {
+    GraphRewriter r = {.c = c, .value = call_func, .self = (void *)(uintptr_t)m};
+    m = tirc_module_with_graph(c, m, i, tirc_rewrite_graph(&r, m->graphs[i]));
+  }
+  return tirc_pass_dead_functions(p, m);
+}

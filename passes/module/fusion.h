@@ -1,0 +1,21 @@
+/* What fusion goes by. */
+#ifndef TIRC_MODULE_FUSION_H
+#define TIRC_MODULE_FUSION_H
+
+#include "module.h"
+
+#define OP_PATTERN "op_pattern"
+
+enum {
+  PATTERN_ELEMENTWISE,
+  PATTERN_BROADCAST,
+  PATTERN_INJECTIVE,
+  PATTERN_REDUCTION,
+  PATTERN_OUT_FUSABLE,
+  PATTERN_OPAQUE = 8
+};
+
+/* Of one function, from its blocks. */
+int tirc_pattern_of(Tirc *c, const Func *f);
+
+#endif

@@ -1,0 +1,52 @@
+/* A pass that is a script: its function transform_module gets the module and gives one.
+ *
+ *   def transform_module(mod, ctx):
+ *       sch = tir.Schedule(mod)
+ *       for gv in mod.functions:
+ *           ...
+ *       return sch.mod
+ *
+ * What it raises and does not catch ends the phases, and nothing is written. */
+#include "passes.h"
+#include "passes/script/interp.h"
+
+#define ENTRY "transform_module"
+
+typedef struct ScriptPass {
+  Passes *p;
+  const char *path;
+  const Module *m;
+  Value answer;
+} ScriptPass;
+
+static void run(Script *sc, void *self) {
+  ScriptPass *k = self;
+  sc->loc = (Loc){k->path, 1, 1};
+  const Env *env = tirc_script_module(sc, k->path);
+  const EnvEntry *e = tirc_strmap_get(&env->names, ENTRY);
+  sc->loc = (Loc){k->path, 1, 1};
+  if (!e || !e->bound || e->value.kind != VAL_FUNCTION)
+    tirc_script_error(sc, "NameError", "def " ENTRY "(mod, ctx): ...; return sch.mod",
+                      "the pass %s defines no function " ENTRY, k->path);
+  Callable *f = e->value.u.object;
+  const Value args[] = {tirc_script_object("IRModule", (void *)(uintptr_t)k->m), VALUE_NONE};
+  k->answer = f->call(f, f->n_params == 1 ? 1 : 2, args);
+  if (!tirc_script_is(k->answer, "IRModule"))
+    tirc_script_error(sc, "TypeError", "return sch.mod, or mod", "%s gives %s, and no module",
+                      ENTRY, tirc_script_a_type(sc, k->answer));
+}
+
+/* Schedules are of functions; a module that comes from one has the graphs of before. */
+const Module *tirc_script_pass(Passes *p, const Module *m, const char *path) {
+  ScriptPass k = {.p = p, .path = path, .m = m};
+  Sched *s = tirc_sched_new(p->c, m);
+  Script *sc = tirc_script_open(s, NULL, NULL, NULL, NULL);
+  sc->is_library = true;
+  tirc_script_within_limits(sc, (Loc){path, 1, 1}, run, &k);
+  const Module *made = k.answer.u.object;
+  Module *to = tirc_copy(p->c, made, 1);
+  to->c = p->c;
+  to->n_graphs = m->n_graphs;
+  to->graphs = m->graphs;
+  return to;
+}

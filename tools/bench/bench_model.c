@@ -1,0 +1,278 @@
+/* `tirc bench MODEL`: whole runs of a model, and with --profile each of its functions: calls, time,
+ * share, rates, and how near it comes to the ceiling that binds it. */
+#include "bench.h"
+#include "tools/model.h"
+#include "tools/table.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct json_object Json;
+
+typedef struct FunctionFigures {
+  const char *name;
+  int calls;
+  double seconds, operations, bytes; /* of all calls together */
+  double ceiling;                    /* seconds that the binding one takes */
+  bool binds_memory;
+} FunctionFigures;
+
+typedef struct ModelBench {
+  const Options *o;
+  FILE *out;
+  tirc_program *program;
+  tirc_executor *x;
+  int n;
+  const tirc_param *params;
+  tirc_argument *args;
+  tirc_weights *weights;
+  double *samples; /* of whole runs */
+  int n_samples;
+  FunctionFigures *functions;
+  int n_functions, vector_bits;
+  double peak; /* operations a second */
+  tirc_program_size size;
+} ModelBench;
+
+/* --- arguments ----------------------------------------------------------------------------------
+ */
+
+static int fill_arguments(ModelBench *b) {
+  tirc_error *e = NULL;
+  const tirc_module *signature = tirc_program_signature(b->program);
+  if (tirc_module_params(signature, NULL, &b->n, &b->params, &e)) return report(b->o, e);
+  b->args = calloc((size_t)b->n + 1, sizeof *b->args);
+  if (!b->args) return complain(b->o, NULL, "out of memory");
+  int status = read_weights(b->o, b->program, &b->weights, b->args);
+  for (int i = 0; i < b->n && status == DONE; i++) {
+    if (b->args[i].array) continue;
+    for (int d = 0; d < b->params[i].ndim; d++)
+      if (b->params[i].shape[d] < 0 && i < tirc_program_params(b->program))
+        return complain(b->o, "give it a size: -D n=8", "extent %d of \"%s\" is \"%s\"", d,
+                        b->params[i].name,
+                        b->params[i].symbol[d] ? b->params[i].symbol[d] : "an expression");
+    if (tirc_module_array(signature, NULL, b->n, b->args, 0, NULL, i, NULL, &b->args[i].array, &e))
+      return report(b->o, e);
+    status = fill_random(b->o, &b->params[i], i, b->args[i].array);
+  }
+  return status;
+}
+
+/* --- measuring ----------------------------------------------------------------------------------
+ */
+
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(const double *sorted, int n) {
+  return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+static int time_runs(ModelBench *b) {
+  enum { LEAST = 5, MOST = 1000 };
+  tirc_error *e = NULL;
+  const double enough = b->o->seconds > 0 ? b->o->seconds : 1, start = tirc_seconds();
+  b->samples = calloc(MOST, sizeof *b->samples);
+  if (!b->samples) return complain(b->o, NULL, "out of memory");
+  for (int i = -1; i < MOST && !was_interrupted(); i++) { /* the first one prepares */
+    const double from = tirc_seconds();
+    if (tirc_program_run(b->program, b->x, b->n, b->args, &e)) return report(b->o, e);
+    if (i >= 0) b->samples[b->n_samples++] = tirc_seconds() - from;
+    if (i + 1 >= LEAST && tirc_seconds() - start > enough) break;
+  }
+  if (b->n_samples) qsort(b->samples, (size_t)b->n_samples, sizeof *b->samples, compare_doubles);
+  return DONE;
+}
+
+static FunctionFigures *figures_of(ModelBench *b, const char *name) {
+  for (int i = 0; i < b->n_functions; i++)
+    if (strcmp(b->functions[i].name, name) == 0) return &b->functions[i];
+  FunctionFigures *grown =
+      realloc(b->functions, (size_t)(b->n_functions + 1) * sizeof *b->functions);
+  if (!grown) return NULL;
+  b->functions = grown;
+  grown[b->n_functions] = (FunctionFigures){.name = name};
+  return &grown[b->n_functions++];
+}
+
+static double bytes_of(const tirc_array *a) {
+  DLTensor t;
+  tirc_array_tensor((tirc_array *)(uintptr_t)a, &t);
+  return (double)tirc_array_count(a) * ((t.dtype.bits * t.dtype.lanes + 7) / 8);
+}
+
+/* The least time of some copies of so many bytes between buffers of such sizes. */
+static double time_traffic(const ModelBench *b, double read, double written) {
+  enum { TIMES = 5 };
+  const int64_t from_shape[] = {(int64_t)read / 64 + 1, 64}, to_shape[] = {(int64_t)written / 64 + 1, 64};
+  tirc_array *from = NULL, *to = NULL;
+  double least = 0;
+  if (!tirc_array_new("int8", 2, from_shape, &from, NULL) &&
+      !tirc_array_new("int8", 2, to_shape, &to, NULL))
+    for (int i = 0; i < TIMES; i++) {
+      const double start = tirc_seconds();
+      tirc_executor_move(b->x, b->vector_bits, tirc_array_data(from), (int64_t)read,
+                         tirc_array_data(to), (int64_t)written, false);
+      const double took = tirc_seconds() - start;
+      if (!i || took < least) least = took;
+    }
+  tirc_array_free(from);
+  tirc_array_free(to);
+  return least;
+}
+
+/* The ceilings are taken at the first call of a function, beside it. */
+static bool note_call(void *self, const tirc_program_call *call) {
+  ModelBench *b = self;
+  FunctionFigures *f = figures_of(b, call->func ? call->func : "(copy)");
+  tirc_cost cost = {0};
+  double read = 0, written = 0;
+  if (!f) return false;
+  if (call->func)
+    (void)tirc_module_call_cost(tirc_program_module(b->program), call->func, call->n, call->args,
+                                &cost, NULL);
+  int arrays = 0, k = 0;
+  for (int i = 0; i < call->n; i++) arrays += call->args[i].array != NULL;
+  for (int i = 0; i < call->n; i++) {
+    if (!call->args[i].array) continue;
+    *(k++ < arrays - call->n_written ? &read : &written) += bytes_of(call->args[i].array);
+  }
+  const double by_traffic = b->vector_bits ? time_traffic(b, read, written) : 0;
+  const double by_operations = b->peak > 0 ? cost.float_ops / b->peak : 0;
+  f->calls++;
+  f->seconds += call->seconds;
+  f->operations += cost.float_ops;
+  f->bytes += read + written;
+  f->ceiling += fmax(by_traffic, by_operations);
+  f->binds_memory = by_traffic > by_operations;
+  return !was_interrupted();
+}
+
+static int by_time(const void *a, const void *b) {
+  const FunctionFigures *x = a, *y = b;
+  return x->seconds < y->seconds ? 1 : x->seconds > y->seconds ? -1 : strcmp(x->name, y->name);
+}
+
+static int profile(ModelBench *b) {
+  enum { REPEAT = 7 };
+  tirc_error *e = NULL;
+  tirc_target_info target;
+  const tirc_program_watch watch = {.self = b, .repeat = REPEAT, .tell = note_call};
+  if (tirc_target_find(b->o->target ? b->o->target : "haswell", &target, &e))
+    return report(b->o, e);
+  b->vector_bits = tirc_executor_fma(b->x, target.vector_bits, 0);
+  if (b->vector_bits) b->peak = tirc_machine_peak(tirc_executor_threads(b->x));
+  if (tirc_program_run_watched(b->program, b->x, b->n, b->args, &watch, &e))
+    return report(b->o, e);
+  if (b->n_functions)
+    qsort(b->functions, (size_t)b->n_functions, sizeof *b->functions, by_time);
+  return DONE;
+}
+
+/* --- what comes out -----------------------------------------------------------------------------
+ */
+
+static double total_seconds(const ModelBench *b) {
+  double total = 0;
+  for (int i = 0; i < b->n_functions; i++) total += b->functions[i].seconds;
+  return total;
+}
+
+static void put_profile(const ModelBench *b) {
+  static const char *const heads[] = {"function", "calls",  "us",      "share",
+                                      "GFLOP/s",  "GB/s", "% peak", "bound by"};
+  Table t = {.columns = 8, .right = 0x7e};
+  const double total = total_seconds(b);
+  for (int i = 0; i < 8; i++) add_cell(&t, "%s", heads[i]);
+  for (int i = 0; i < b->n_functions; i++) {
+    const FunctionFigures *f = &b->functions[i];
+    add_cell(&t, "%s", f->name);
+    add_cell(&t, "%d", f->calls);
+    add_cell(&t, "%.2f", f->seconds * 1e6);
+    add_cell(&t, "%.1f %%", total > 0 ? 100 * f->seconds / total : 0);
+    add_cell(&t, "%.2f", f->seconds > 0 ? f->operations / f->seconds * 1e-9 : 0);
+    add_cell(&t, "%.2f", f->seconds > 0 ? f->bytes / f->seconds * 1e-9 : 0);
+    add_cell(&t, "%.1f", f->seconds > 0 ? 100 * f->ceiling / f->seconds : 0);
+    add_cell(&t, "%s", !b->vector_bits ? "-" : f->binds_memory ? "memory" : "FMA");
+  }
+  put_table(b->o, b->out, &t);
+}
+
+static Json *profile_json(const ModelBench *b) {
+  Json *list = json_object_new_array();
+  for (int i = 0; i < b->n_functions; i++) {
+    const FunctionFigures *f = &b->functions[i];
+    Json *row = json_object_new_object();
+    json_object_object_add(row, "function", json_text(f->name));
+    json_object_object_add(row, "calls", json_object_new_int(f->calls));
+    json_object_object_add(row, "seconds", json_object_new_double(f->seconds));
+    json_object_object_add(row, "float_ops", json_object_new_double(f->operations));
+    json_object_object_add(row, "bytes", json_object_new_double(f->bytes));
+    if (b->vector_bits) {
+      json_object_object_add(row, "ceiling_seconds", json_object_new_double(f->ceiling));
+      json_object_object_add(row, "ceiling", json_text(f->binds_memory ? "bandwidth" : "FMA"));
+    }
+    json_object_array_add(list, row);
+  }
+  return list;
+}
+
+static int put_json(const ModelBench *b) {
+  Json *all = json_object_new_object(), *samples = json_object_new_array();
+  json_object_object_add(all, "model", json_text(b->o->args.at[0]));
+  json_object_object_add(all, "threads", json_object_new_int(tirc_executor_threads(b->x)));
+  json_object_object_add(all, "median_seconds",
+                         json_object_new_double(median(b->samples, b->n_samples)));
+  for (int i = 0; i < b->n_samples; i++)
+    json_object_array_add(samples, json_object_new_double(b->samples[i]));
+  json_object_object_add(all, "seconds", samples);
+  json_object_object_add(all, "workspace_bytes", json_object_new_int64(b->size.workspace));
+  json_object_object_add(all, "weight_bytes", json_object_new_int64(b->size.weights));
+  if (b->o->profile) json_object_object_add(all, "functions", profile_json(b));
+  const char *text = json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY);
+  const int status = write_output(b->o, b->o->json, text, strlen(text));
+  json_object_put(all);
+  return status;
+}
+
+static int run(ModelBench *b) {
+  tirc_error *e = NULL;
+  int status = fill_arguments(b);
+  if (status != DONE) return status;
+  if (tirc_program_measure(b->program, b->n, b->args, &b->size, &e)) return report(b->o, e);
+  catch_interrupts();
+  status = time_runs(b);
+  if (status == DONE && b->o->profile) status = profile(b);
+  if (status != DONE || !b->n_samples) return status == DONE ? NO : status;
+  fprintf(b->out, "%s: median %.3f ms, least %.3f ms of %d runs, %d thread%s, %d calls of %d functions\n",
+          b->o->args.at[0], 1e3 * median(b->samples, b->n_samples), 1e3 * b->samples[0],
+          b->n_samples, tirc_executor_threads(b->x),
+          tirc_executor_threads(b->x) == 1 ? "" : "s", b->size.calls, b->size.functions);
+  if (b->o->profile) put_profile(b);
+  if (b->o->json) status = put_json(b);
+  return was_interrupted() ? NO : status;
+}
+
+int bench_model(const Options *o, const tirc_module *m) {
+  tirc_error *e = NULL;
+  char *end;
+  ModelBench b = {.o = o, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
+  const long threads = o->thread_list ? strtol(o->thread_list, &end, 10) : 0;
+  if (o->thread_list && (*end || threads < 0 || threads > MOST_THREADS))
+    return complain(o, "a model is measured with one number of threads",
+                    "--threads takes a number here, not '%s'", o->thread_list);
+  int status = make_program(o, m, &b.program);
+  if (status == DONE && tirc_executor_new((int)threads, &b.x, &e)) status = report(o, e);
+  if (status == DONE) status = run(&b);
+  free_arguments(b.n, b.args);
+  free(b.samples);
+  free(b.functions);
+  tirc_weights_close(b.weights);
+  tirc_executor_free(b.x);
+  tirc_program_free(b.program);
+  return status;
+}
