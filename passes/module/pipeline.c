@@ -61,16 +61,6 @@ static void check_skipped(Passes *p, const char *name) {
               "there is no pass '%s'", name);
 }
 
-Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options) {
-  Passes *p = tirc_new(c, Passes);
-  p->c = c;
-  if (options) p->options = *options;
-  const char *file;
-  for (int i = 0; i < p->options.n_skip; i++) check_skipped(p, p->options.skip[i]);
-  for (int i = 0; i < p->options.n_extra; i++) phase_of_extra(p, p->options.extra[i], &file);
-  return p;
-}
-
 /* "PHASE:FILE": the phase's number; *file is what stands behind the colon. */
 static int phase_of_extra(Passes *p, const char *text, const char **file) {
   const char *colon = strchr(text, ':');
@@ -81,6 +71,16 @@ static int phase_of_extra(Passes *p, const char *text, const char **file) {
               colon ? "there is no phase '%s'" : "'%s' names no phase", name);
   *file = colon + 1;
   return phase;
+}
+
+Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options) {
+  Passes *p = tirc_new(c, Passes);
+  p->c = c;
+  if (options) p->options = *options;
+  const char *file;
+  for (int i = 0; i < p->options.n_skip; i++) check_skipped(p, p->options.skip[i]);
+  for (int i = 0; i < p->options.n_extra; i++) phase_of_extra(p, p->options.extra[i], &file);
+  return p;
 }
 
 /* A pass that leaves what is no module any more is a defect, and is named. */
