@@ -101,6 +101,17 @@ def check_locked(folder):
     assert before.items() <= rows.items() and {r[0] for r in rows.values()} == set(sizes), errors
 
 
+def check_again(folder, path):
+    """What is measured again counts as it did before, in what an interrupted run says and reports."""
+    process = subprocess.Popen([*command(folder, path), "--again"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout.readline().startswith("[1/%d]" % SETTINGS)
+    process.send_signal(signal.SIGINT)
+    out = process.communicate()[0]
+    assert "Interrupted: %d of %d settings" % (SETTINGS, SETTINGS) in out, out
+    with open(os.path.join(folder, "report", "report.md")) as f:
+        assert "%d of %d settings of" % (SETTINGS, SETTINGS) in f.read()
+
+
 def main():
     kills = int(sys.argv[4]) if len(sys.argv) > 4 else 8
     seed = random.randrange(1 << 30)
@@ -128,6 +139,8 @@ def main():
             there = check_rows(rows, before, said)
             assert len(there) - len({r[0] for r in before.values()} | new) <= 1, (seed, there, said)
             unsaid += len(there) - len({r[0] for r in before.values()} | new)
+            counted = re.search(r"^Interrupted: (\d+) of (\d+) settings", out, re.M)
+            assert not counted or counted.groups() == (str(len(there)), str(SETTINGS)), (seed, out)
             before = rows
             if len(there) == SETTINGS:  # all is done: from the beginning
                 n, shown, stored = n + 1, shown + len(said), stored + len(rows)
@@ -142,6 +155,7 @@ def main():
         again = subprocess.run(command(folder, path), stdout=subprocess.PIPE, text=True)
         assert "All %d settings were in the database" % SETTINGS in again.stdout, again.stdout
         assert rows_of(path) == rows, seed
+        check_again(folder, path)
     print("%d kills (seed %d): %d results are there, %d settings were stored and not yet shown" %
           (kills, seed, stored + len(rows), unsaid))
 

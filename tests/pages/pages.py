@@ -121,6 +121,8 @@ class Page:
         cases = "".join(f"{c}) shift; set -- {c} {shlex.join(o)} \"$@\" ;;\n" for c, o in QUICK.items())
         wrapper.write_text(f'#!/bin/sh\ncase "$1" in\n{cases}esac\nexec {shlex.quote(str(tirc))} "$@"\n')
         wrapper.chmod(0o755)
+        (folder / "bin" / "python3").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
+        (folder / "bin" / "python3").chmod(0o755)
         self.environment = os.environ | {
             "PATH": f"{folder}/bin:{os.environ['PATH']}", "TIRC_DATABASE": f"{folder}/tirc.db", "NO_COLOR": "1",
             "LC_ALL": "C.UTF-8", "TIRC_LIBRARY": str(tirc.parent.parent), "PYTHONPATH": str(source / "tools/python"),

@@ -304,9 +304,13 @@ static bool can_run(const Study *s, const Ground *g, const Case *k, int plan) {
   return !p->ceiling && !p->missing && (!p->what.tuned || schedule_hash(s, g, k, plan));
 }
 
-static bool is_missing(const Study *s, const Ground *g, const Case *k, int plan) {
+static bool is_lacking(const Study *s, const Ground *g, const Case *k, int plan) {
   const Held *h = held(s, g, k, plan);
-  return can_run(s, g, k, plan) && (s->o->again || !h || !h->is_enough);
+  return can_run(s, g, k, plan) && (!h || !h->is_enough);
+}
+
+static bool is_missing(const Study *s, const Ground *g, const Case *k, int plan) {
+  return s->o->again ? can_run(s, g, k, plan) : is_lacking(s, g, k, plan);
 }
 
 static bool is_among(const Names *names, const char *name) {
@@ -428,6 +432,18 @@ static int count_missing(const Study *s, Ground *g) {
   return n;
 }
 
+/* Whatever was passed by, or comes under a second name: what the database has counts. */
+static int count_held(const Study *s) {
+  int n = 0;
+  for (int i = 0; i < s->n_grounds; i++)
+    for (int c = 0; c < s->grounds[i].b.n_cases; c++) {
+      int p = 0;
+      while (p < s->plans.n && !is_lacking(s, &s->grounds[i], &s->grounds[i].b.cases[c], p)) p++;
+      n += p == s->plans.n;
+    }
+  return n;
+}
+
 int run_study(Study *s) {
   int status = DONE;
   catch_interrupts();
@@ -444,6 +460,7 @@ int run_study(Study *s) {
     status = run_ground(s, &s->grounds[i]);
     if (status == DONE && s->n_measured) status = look_up(s, &s->grounds[i]);
   }
+  if (status == DONE) s->n_done = count_held(s);
   return status == DONE && was_interrupted() ? NO : status;
 }
 

@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""What `tirc results --json` prints, in pandas: a row for each contender, a column for each setting.
+
+    tirc results --json | with_pandas.py [AGAINST]
+
+Medians in milliseconds, or how many times as fast as the contender AGAINST; only of a calm machine, where
+there is such a result."""
+import json
+import sys
+
+import pandas as pd
+
+results = json.load(sys.stdin)["results"]
+rows = [{**r["setting"], **{k: v for k, v in r.items() if k not in ("setting", "samples")}, "samples": len(r["samples"])}
+        for r in results if not r["code"]]
+table = pd.DataFrame(rows)
+sizes = sorted({name for r in results for name in r["setting"]} - {"kernel"})
+
+# The latest calm result of each contender in each setting, or else the latest.
+keys = ["kernel", *sizes, "threads", "target", "machine", "contender"]
+latest = table.iloc[::-1].sort_values("busy", kind="stable").drop_duplicates(keys) if len(table) else table
+ms = latest.assign(ms=latest.median_s * 1e3).pivot(index=keys[:-1], columns="contender", values="ms")
+if len(sys.argv) > 1:
+    ms = ms.rdiv(ms[sys.argv[1]], axis=0)
+print(ms.T.round(3).to_string())
