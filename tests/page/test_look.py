@@ -133,7 +133,7 @@ TOUCHED = """
 
 
 def check_untouched(b, path):
-    b.open(path + "#step=18")
+    b.open(path + "#18")
     for time in (0, 40, 400, 10 ** 9):
         b.run("showTime(arguments[0]); return 1", time)
         for name, accesses, filled, caption in b.run(TOUCHED):
@@ -168,7 +168,7 @@ def check_bars(b, path, data):
 # --- what is explained -----------------------------------------------------------------------
 
 def check_terms(b, path, data):
-    b.open(path + "#step=7")
+    b.open(path + "#2")
     for selector in ("#program", "#tree", "#sentence"):
         terms = b.run("return [...document.querySelectorAll(arguments[0] + ' [data-term]')].map(e => e.dataset.term)", selector)
         for term in dict.fromkeys(terms):
@@ -203,7 +203,7 @@ def check_predicate(b, folder):
     with open(schedule, "w", encoding="utf-8") as f:
         f.write('i, j, k = sch.get_loops("C")\nsch.split(k, factors=[None, 5])\n')
     path, _, data = make_page(folder, EXAMPLES + "matmul/matmul.tir", schedule, "-D", "K=12", name="tail")
-    b.open(path + "#step=2")
+    b.open(path + "#2")
     for place in ("#program [data-term]", "#tree [data-term]"):
         found = b.run("""return [...document.querySelectorAll(arguments[0])].filter(e => /^(T.where|guarded|where)/.test(e.textContent))
                          .map(e => e.dataset.term)""", place)
@@ -355,7 +355,7 @@ def check_sizes(pages):
         b = Browser(*size)
         try:
             for path, data in pages:
-                b.open(path + "#step=%d" % len(data["steps"]))
+                b.open(path + "#%d" % len(data["steps"]))
                 assert b.run("document.documentElement.scrollWidth <= innerWidth"), (size, path)
                 assert scrolls or b.run("document.documentElement.scrollHeight <= innerHeight"), (size, path)
                 b.run("showTime(1e9); return 1")

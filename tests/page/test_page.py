@@ -206,6 +206,7 @@ def check_desktop(path, data):
         check_controls(b, data)
         check_run(b, data)
         check_names(b)
+        check_address(b, path, data)
         light = background(b)
         b.click("#theme")
         assert background(b) != light and b.text("#theme") == "Light"
@@ -217,10 +218,41 @@ def check_desktop(path, data):
     return light
 
 
+def check_widths(path):
+    """All that is set stands in its panel."""
+    for width in (1100, 1280, 1366, 1920):
+        b = Browser(width, 800)
+        try:
+            b.open(path)
+            outside = b.run("""
+              return [...document.querySelectorAll('.panel select, .panel button, .panel input')].filter(e => {
+                const own = e.getBoundingClientRect(), panel = e.closest('.panel').getBoundingClientRect();
+                return own.width && (own.right > panel.right || own.left < panel.left);
+              }).map(e => e.id)""")
+            assert not outside, (width, outside)
+        finally:
+            b.close()
+
+
+def check_address(b, path, data):
+    """A call is where the page's address ends with its number: opened, gone to, and shown."""
+    address = "return location.hash"
+    b.open(path + "#3")
+    assert b.text("#sentence") == data["steps"][2]["sentence"]
+    b.press("ArrowRight")
+    assert b.run(address) == "#4"
+    b.run("location.hash = '#6'; return 1")
+    b.wait("state.step === 6")
+    assert b.text("#sentence") == data["steps"][5]["sentence"]
+    for wrong, step in (("#999", len(data["steps"])), ("#none", 0), ("#-1", 0)):
+        b.run("location.hash = arguments[0]; return 1", wrong)
+        b.wait("state.step === %d" % step)
+
+
 def check_phone(path, light):
     b = Browser(390, 844, 2, dark=True)
     try:
-        b.open(path + "#step=9")
+        b.open(path + "#9")
         assert background(b) != light
         assert b.run("state.step") == 9
         assert b.run("document.documentElement.scrollWidth") <= 390
@@ -259,6 +291,7 @@ def main():
         assert data["run"]["traces"] and all(t["whole"] for t in data["run"]["traces"])
         light = check_desktop(path, data)
         check_phone(path, light)
+        check_widths(path)
         check_trace_of_known_program(folder)
         check_misses_of_lesson(folder)
         check_failure(folder)

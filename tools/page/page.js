@@ -22,7 +22,7 @@ function show(k) {
   showWarnings();
   showAccesses(true);
   lightChart();
-  try { history.replaceState(null, '', '#step=' + state.step); } catch (e) { /* a file that has no address */ }
+  try { history.replaceState(null, '', '#' + state.step); } catch (e) { /* a file that has no address */ }
 }
 
 function theme(name) {
@@ -55,6 +55,9 @@ function fitArrays() {
   showTime(state.time);
 }
 
+// The call that the page's address ends with: #12.
+const addressed = () => Number((/^#(?:step=)?(\d+)$/.exec(location.hash) || [0, 0])[1]);
+
 function start() {
   const name = path => path.split('/').pop();
   $('title').textContent = `${name(data.programFile)} — ${name(data.scriptFile)}`;
@@ -76,8 +79,8 @@ function start() {
   buildSettings();
   buildChart();
   if (run) buildSlots(), placeSlots(); else showNoRun();
-  const wanted = /step=(\d+)/.exec(location.hash);
-  show(wanted ? Number(wanted[1]) : 0);
+  addEventListener('hashchange', () => show(addressed()));
+  show(addressed());
   showChart();
 }
 
