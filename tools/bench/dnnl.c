@@ -127,17 +127,73 @@ static bool find_word(const Word *table, const char *word, int *value) {
 /* --- what a primitive is ------------------------------------------------------------------------
  */
 
+/* The descriptors of the arrays that a kind has. */
+typedef struct Descs {
+  const dnnl_memory_desc_t *src, *other, *weights, *bias, *dst, *scale;
+} Descs;
+
+/* K(kind, the array that it needs beside src and dst, whether it has an algorithm, what makes its
+ * descriptor of a call c, arrays m and an algorithm a). Every fact about a kind is in its row. */
+#define FORWARD dnnl_forward_inference
+#define KINDS(K)                                                                                   \
+  K(matmul, weights, false, dnnl_matmul_desc_init, m->src, m->weights, m->bias, m->dst)            \
+  K(convolution, weights, false, dnnl_dilated_convolution_forward_desc_init, FORWARD,              \
+    dnnl_convolution_direct, m->src, m->weights, m->bias, m->dst, c->strides, c->dilates,          \
+    c->padding, c->padding)                                                                        \
+  K(softmax, src, false, dnnl_softmax_forward_desc_init, FORWARD, m->src, c->axis)                 \
+  K(logsoftmax, src, false, dnnl_logsoftmax_forward_desc_init, FORWARD, m->src, c->axis)           \
+  K(layer_normalization, scale, false, dnnl_layer_normalization_forward_desc_init, FORWARD,        \
+    m->src, NULL, c->epsilon, dnnl_use_scale | dnnl_use_shift)                                     \
+  K(eltwise, src, true, dnnl_eltwise_forward_desc_init, FORWARD, a, m->src, c->alpha, c->beta)     \
+  K(binary, other, true, dnnl_binary_desc_init, a, m->src, m->other, m->dst)                       \
+  K(reduction, src, true, dnnl_reduction_desc_init, a, m->src, m->dst, 0, 0)
+#define POOLING(K)                                                                                 \
+  K(pooling, src, true, dnnl_pooling_v2_forward_desc_init, FORWARD, a, m->src, m->dst, c->strides, \
+    c->kernel, c->dilates, c->padding, c->padding)
+
 typedef union Desc {
   dnnl_matmul_desc_t matmul;
   dnnl_convolution_desc_t convolution;
   dnnl_softmax_desc_t softmax;
   dnnl_logsoftmax_desc_t logsoftmax;
-  dnnl_layer_normalization_desc_t layer_norm;
+  dnnl_layer_normalization_desc_t layer_normalization;
   dnnl_eltwise_desc_t eltwise;
   dnnl_binary_desc_t binary;
   dnnl_pooling_v2_desc_t pooling;
   dnnl_reduction_desc_t reduction;
 } Desc;
+
+#define K(kind, needed, algorithmic, init, ...)                                                    \
+  static bool describe_##kind(const Dnnl *v, const DnnlCall *c, const Descs *m, dnnl_alg_kind_t a, \
+                              Desc *d) {                                                           \
+    (void)c, (void)a;                                                                              \
+    return m->needed && !v->init(&d->kind, __VA_ARGS__);                                           \
+  }
+KINDS(K)
+POOLING(K)
+#undef K
+
+typedef struct DnnlKind {
+  const char *word;
+  bool algorithmic;
+  /* NULL: a copy, which has no descriptor */
+  bool (*describe)(const Dnnl *v, const DnnlCall *c, const Descs *m, dnnl_alg_kind_t a, Desc *d);
+  bool as_given; /* it takes the layout of its input, and chooses none */
+} DnnlKind;
+static const DnnlKind kinds[] = {
+#define K(kind, needed, algorithmic, init, ...) {#kind, algorithmic, describe_##kind, false},
+    KINDS(K)
+#undef K
+#define K(kind, needed, algorithmic, init, ...) {#kind, algorithmic, describe_##kind, true},
+        POOLING(K)
+#undef K
+            {"reorder", false, NULL, false}};
+
+static const DnnlKind *find_kind(const char *word) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (strcmp(kinds[i].word, word) == 0) return &kinds[i];
+  return NULL;
+}
 
 static const dnnl_memory_desc_t *find_desc(const Primitive *p, int id) {
   for (int i = 0; i < p->n; i++)
@@ -145,14 +201,24 @@ static const dnnl_memory_desc_t *find_desc(const Primitive *p, int id) {
   return NULL;
 }
 
-/* A convolution says which layout it wants. A pooling takes the one that it gets, and is made for
- * channels that are neighbours. */
-static dnnl_format_tag_t free_layout(const DnnlCall *c, const Array *a, int nd) {
-  bool chooses = strcmp(c->kind, "pooling") != 0 || a->id == DNNL_ARG_DST;
-  return chooses ? dnnl_format_tag_any : nd == 3 ? dnnl_nwc : nd == 4 ? dnnl_nhwc : dnnl_ndhwc;
+static bool describe(const Dnnl *v, const DnnlKind *k, const DnnlCall *c, const Primitive *p,
+                     Desc *d) {
+  const Descs m = {find_desc(p, DNNL_ARG_SRC),     find_desc(p, DNNL_ARG_SRC_1),
+                   find_desc(p, DNNL_ARG_WEIGHTS), find_desc(p, DNNL_ARG_BIAS),
+                   find_desc(p, DNNL_ARG_DST),     find_desc(p, DNNL_ARG_SCALE)};
+  int a = 0;
+  return m.src && m.dst && (!k->algorithmic || find_word(algorithms, c->algorithm, &a)) &&
+         k->describe(v, c, &m, (dnnl_alg_kind_t)a, d);
 }
 
-static bool add_array(const Dnnl *v, Primitive *p, const DnnlCall *c, const DnnlArray *from) {
+/* What takes the layout that it gets is made for channels that are neighbours; others say which
+ * layout they want. */
+static dnnl_format_tag_t free_layout(const DnnlKind *k, const Array *a, int nd) {
+  const bool takes = k->as_given && a->id != DNNL_ARG_DST;
+  return !takes ? dnnl_format_tag_any : nd == 3 ? dnnl_nwc : nd == 4 ? dnnl_nhwc : dnnl_ndhwc;
+}
+
+static bool add_array(const Dnnl *v, Primitive *p, const DnnlKind *k, const DnnlArray *from) {
   Array *a = &p->at[p->n++];
   int type;
   if (!find_word(roles, from->role, &a->id) || !find_word(dtypes, from->dtype, &type)) return false;
@@ -164,58 +230,7 @@ static bool add_array(const Dnnl *v, Primitive *p, const DnnlCall *c, const Dnnl
   a->wanted = a->given;
   return !free ||
          !v->dnnl_memory_desc_init_by_tag(&a->wanted, from->nd, from->dims, (dnnl_data_type_t)type,
-                                          free_layout(c, a, from->nd));
-}
-
-/* The descriptors of the arrays that a kind has. */
-typedef struct Descs {
-  const dnnl_memory_desc_t *src, *other, *weights, *bias, *dst, *scale;
-} Descs;
-
-static bool describe_softmax(const Dnnl *v, const DnnlCall *c, const Descs *m, Desc *d) {
-  if (strcmp(c->kind, "logsoftmax") == 0)
-    return !v->dnnl_logsoftmax_forward_desc_init(&d->logsoftmax, dnnl_forward_inference, m->src,
-                                                 c->axis);
-  return !v->dnnl_softmax_forward_desc_init(&d->softmax, dnnl_forward_inference, m->src, c->axis);
-}
-
-/* Kinds that have an algorithm. */
-static bool describe_kind(const Dnnl *v, const DnnlCall *c, const Descs *m, Desc *d) {
-  int algorithm;
-  if (!find_word(algorithms, c->algorithm, &algorithm)) return false;
-  const dnnl_alg_kind_t kind = (dnnl_alg_kind_t)algorithm;
-  if (strcmp(c->kind, "eltwise") == 0)
-    return !v->dnnl_eltwise_forward_desc_init(&d->eltwise, dnnl_forward_inference, kind, m->src,
-                                              c->alpha, c->beta);
-  if (strcmp(c->kind, "binary") == 0)
-    return m->other && !v->dnnl_binary_desc_init(&d->binary, kind, m->src, m->other, m->dst);
-  if (strcmp(c->kind, "reduction") == 0)
-    return !v->dnnl_reduction_desc_init(&d->reduction, kind, m->src, m->dst, 0, 0);
-  return strcmp(c->kind, "pooling") == 0 &&
-         !v->dnnl_pooling_v2_forward_desc_init(&d->pooling, dnnl_forward_inference, kind, m->src,
-                                               m->dst, c->strides, c->kernel, c->dilates,
-                                               c->padding, c->padding);
-}
-
-static bool describe(const Dnnl *v, const DnnlCall *c, const Primitive *p, Desc *d) {
-  const Descs m = {find_desc(p, DNNL_ARG_SRC),     find_desc(p, DNNL_ARG_SRC_1),
-                   find_desc(p, DNNL_ARG_WEIGHTS), find_desc(p, DNNL_ARG_BIAS),
-                   find_desc(p, DNNL_ARG_DST),     find_desc(p, DNNL_ARG_SCALE)};
-  if (!m.src || !m.dst) return false;
-  if (strcmp(c->kind, "softmax") == 0 || strcmp(c->kind, "logsoftmax") == 0)
-    return describe_softmax(v, c, &m, d);
-  if (strcmp(c->kind, "layer_normalization") == 0)
-    return m.scale && !v->dnnl_layer_normalization_forward_desc_init(
-                          &d->layer_norm, dnnl_forward_inference, m.src, NULL, c->epsilon,
-                          dnnl_use_scale | dnnl_use_shift);
-  if (strcmp(c->kind, "matmul") == 0)
-    return m.weights && !v->dnnl_matmul_desc_init(&d->matmul, m.src, m.weights, m.bias, m.dst);
-  if (strcmp(c->kind, "convolution") == 0)
-    return m.weights &&
-           !v->dnnl_dilated_convolution_forward_desc_init(
-               &d->convolution, dnnl_forward_inference, dnnl_convolution_direct, m.src, m.weights,
-               m.bias, m.dst, c->strides, c->dilates, c->padding, c->padding);
-  return describe_kind(v, c, &m, d);
+                                          free_layout(k, a, from->nd));
 }
 
 /* What follows a product: a factor, an activation. */
@@ -273,28 +288,29 @@ static bool add_implementation(Dnnl *v, const char *kind, dnnl_primitive_desc_t 
   return strncmp(name, "ref", 3) != 0;
 }
 
-static bool create(Dnnl *v, const DnnlCall *c, Primitive *p, dnnl_primitive_desc_t *pd,
-                   dnnl_primitive_attr_t attr) {
+static bool create(Dnnl *v, const DnnlKind *k, const DnnlCall *c, Primitive *p,
+                   dnnl_primitive_desc_t *pd, dnnl_primitive_attr_t attr) {
   Desc d;
-  if (strcmp(c->kind, "reorder") == 0)
+  if (!k->describe)
     return !v->dnnl_reorder_primitive_desc_create(pd, &p->at[0].given, v->engine, &p->at[1].given,
                                                   v->engine, NULL);
-  return describe(v, c, p, &d) && add_attributes(v, c, attr) &&
+  return describe(v, k, c, p, &d) && add_attributes(v, c, attr) &&
          !v->dnnl_primitive_desc_create(pd, &d, attr, v->engine, NULL);
 }
 
 static bool build(Dnnl *v, const DnnlCall *c, Primitive *p) {
   dnnl_primitive_desc_t pd = NULL;
   dnnl_primitive_attr_t attr = NULL;
-  const bool chooses = strcmp(c->kind, "reorder") != 0;
-  bool ok = !v->dnnl_primitive_attr_create(&attr);
-  for (int i = 0; i < c->n && ok; i++) ok = add_array(v, p, c, &c->at[i]);
-  ok =
-      ok && p->n >= 2 && create(v, c, p, &pd, attr) && !v->dnnl_primitive_create(&p->primitive, pd);
+  const DnnlKind *k = find_kind(c->kind);
+  bool ok = k && !v->dnnl_primitive_attr_create(&attr);
+  for (int i = 0; i < c->n && ok; i++) ok = add_array(v, p, k, &c->at[i]);
+  ok = ok && p->n >= 2 && create(v, k, c, p, &pd, attr) &&
+       !v->dnnl_primitive_create(&p->primitive, pd);
   for (int i = 0; i < p->n && ok; i++)
-    ok = make_array(
-        v, &p->at[i], c->at[i].data,
-        chooses ? v->dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, p->at[i].id) : NULL);
+    ok = make_array(v, &p->at[i], c->at[i].data,
+                    k->describe
+                        ? v->dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, p->at[i].id)
+                        : NULL);
   if (ok && !add_implementation(v, c->kind, pd)) v->is_reference = true, ok = false;
   if (pd) v->dnnl_primitive_desc_destroy(pd);
   if (attr) v->dnnl_primitive_attr_destroy(attr);

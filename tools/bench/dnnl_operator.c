@@ -24,7 +24,6 @@ static void call_matmul(const Operator *op, DnnlCall *c) {
   int64_t b = op->batch, m = op->m, n = op->n, k = op->k;
   int64_t source[] = {b, m, k}, weights[] = {b, k, n}, bias[] = {1, 1, n}, result[] = {b, m, n};
   int64_t turned[] = {n * k, 1, k};
-  c->kind = "matmul";
   add(c, "src", op->a, 3, source, NULL);
   add(c, "weights", op->b, 3, weights, op->transposed ? turned : NULL);
   add(c, "dst", op->c, 3, result, NULL);
@@ -38,7 +37,7 @@ static void call_pixels(const Operator *op, DnnlCall *c) {
   int64_t result[] = {1, n, m, 1}, result_strides[] = {m * n, 1, n, n};
   int64_t weights[] = {n, k, 1, 1}, weights_strides[] = {1, n, 1, 1};
   if (op->transposed) weights_strides[0] = k, weights_strides[1] = 1;
-  c->kind = "convolution";
+  c->kind = "convolution"; /* in place of the product */
   c->strides[0] = c->strides[1] = 1;
   add(c, "src", op->a, 4, source, source_strides);
   add(c, "weights", op->b, 4, weights, weights_strides)->anyhow = true;
@@ -57,8 +56,8 @@ static void call_product(const Operator *op, bool ahead, DnnlCall *c) {
   if (op->scale < 1) c->scale = op->scale;
 }
 
-static void call_convolution(const Operator *op, DnnlCall *c) {
-  c->kind = "convolution";
+static void call_convolution(const Operator *op, bool ahead, DnnlCall *c) {
+  (void)ahead;
   c->strides[0] = c->strides[1] = 1;
   c->padding[0] = c->padding[1] = op->pad;
   add(c, "src", op->a, 4, op->image, NULL)->anyhow = true;
@@ -66,26 +65,32 @@ static void call_convolution(const Operator *op, DnnlCall *c) {
   add(c, "dst", op->c, 4, op->result, NULL)->anyhow = true;
 }
 
-static void call_rows(const Operator *op, DnnlCall *c) {
+static void call_rows(const Operator *op, bool ahead, DnnlCall *c) {
   int64_t rows[] = {op->m, op->n};
-  c->kind = op->kind == SOFTMAX ? "softmax" : "layer_normalization";
+  (void)ahead;
   c->axis = 1;
   c->epsilon = 1e-5f;
   add(c, "src", op->a, 2, rows, NULL);
   add(c, "dst", op->c, 2, rows, NULL);
-  if (op->kind == SOFTMAX) return;
+  if (!op->b) return;
   add(c, "scale", op->b, 1, &rows[1], NULL);
   add(c, "shift", op->bias, 1, &rows[1], NULL);
 }
 
+/* What each kind of operator is called there, and whether it has weights to be laid out. */
+static const struct Row {
+  const char *kind;
+  bool weights;
+  void (*call)(const Operator *op, bool ahead, DnnlCall *c);
+} rows_of[] = {[PRODUCT] = {"matmul", true, call_product},
+               [CONVOLUTION] = {"convolution", true, call_convolution},
+               [SOFTMAX] = {"softmax", false, call_rows},
+               [LAYER_NORM] = {"layer_normalization", false, call_rows}};
+
 bool dnnl_call_of(const Operator *op, bool ahead, DnnlCalls *out) {
-  DnnlCall *c = &out->at[0];
+  const struct Row *row = &rows_of[op->kind];
   *out = (DnnlCalls){.n = 1};
-  switch (op->kind) {
-  case PRODUCT: call_product(op, ahead, c); return !ahead || op->batch == 1;
-  case CONVOLUTION: call_convolution(op, c); return true;
-  case SOFTMAX:
-  case LAYER_NORM: call_rows(op, c); return !ahead;
-  }
-  return false;
+  out->at[0].kind = row->kind;
+  row->call(op, ahead, &out->at[0]);
+  return !ahead || (row->weights && op->batch <= 1);
 }
