@@ -89,27 +89,41 @@ static void put_markdown_rule(FILE *to, const Table *t) {
   fputs("|\n", to);
 }
 
+static void put_latex_text(FILE *to, const char *text) {
+  char *shown = shown_name(text);
+  for (const char *p = shown ? shown : ""; *p; p++) {
+    if (*p == '\\')
+      fputs("\\textbackslash{}", to);
+    else if (*p == '~' || *p == '^')
+      fprintf(to, "\\%c{}", *p);
+    else
+      fprintf(to, strchr("&%$#_{}", *p) ? "\\%c" : "%c", *p);
+  }
+  free(shown);
+}
+
 static void put_latex_row(FILE *to, char *const *cells, const Table *t) {
   for (int i = 0; i < t->columns; i++) {
     if (i) fputs(" & ", to);
-    char *shown = shown_name(cells[i]);
-    for (const char *p = shown ? shown : ""; *p; p++) {
-      if (*p == '\\')
-        fputs("\\textbackslash{}", to);
-      else if (*p == '~' || *p == '^')
-        fprintf(to, "\\%c{}", *p);
-      else
-        fprintf(to, strchr("&%$#_{}", *p) ? "\\%c" : "%c", *p);
-    }
-    free(shown);
+    put_latex_text(to, cells[i]);
   }
   fputs(" \\\\\n", to);
 }
 
 static void put_latex_head(FILE *to, const Table *t) {
-  fputs("\\begin{tabular}{", to);
+  fputs("% \\usepackage{booktabs}\n\\begin{tabular}{", to);
   for (int i = 0; i < t->columns; i++) fputc(is_right(t, i) ? 'r' : 'l', to);
-  fputs("}\n\\hline\n", to);
+  fputs("}\n\\toprule\n", to);
+}
+
+static void put_latex_end(FILE *to, const Table *t) {
+  fputs("\\bottomrule\n", to);
+  if (t->note) {
+    fprintf(to, "\\multicolumn{%d}{l}{\\footnotesize ", t->columns);
+    put_latex_text(to, t->note);
+    fputs("} \\\\\n", to);
+  }
+  fputs("\\end{tabular}\n", to);
 }
 
 static void find_widths(const Table *t, int *widths) {
@@ -135,9 +149,9 @@ void put_table(const Options *o, FILE *to, Table *t) {
     else
       put_plain_row(to, cells, t, widths);
     if (row == 0 && o->md) put_markdown_rule(to, t);
-    if (row == 0 && o->latex) fputs("\\hline\n", to);
+    if (row == 0 && o->latex) fputs("\\midrule\n", to);
   }
-  if (o->latex) fputs("\\hline\n\\end{tabular}\n", to);
+  if (o->latex) put_latex_end(to, t);
   free(widths);
   free_table(t);
 }

@@ -8,7 +8,8 @@
 typedef struct Table {
   int columns, n, room; /* n cells */
   char **cells;
-  uint64_t right; /* bit i: column i is of numbers */
+  uint64_t right;   /* bit i: column i is of numbers */
+  const char *note; /* what stands under it in LaTeX; or NULL */
 } Table;
 void add_cell(Table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Aligned, or as --csv, --md or --latex say; and frees it. */

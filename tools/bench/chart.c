@@ -21,7 +21,7 @@ bool chart_of(const Bench *b, Chart *out) {
     const bool busy = tirc_is_disturbed_by(BY_LOAD, k->meanwhile.load) ||
                       tirc_is_disturbed_by(BY_CLOCK, tirc_clock_drop(&k->meanwhile));
     out->settings[j] = setting_of(k);
-    for (int i = 0; i < n; i++) out->marks[j * n + i] = (Mark){&k->contenders[i].f, busy};
+    for (int i = 0; i < n; i++) out->marks[j * n + i] = (Mark){&k->contenders[i].f, busy, "this"};
   }
   for (int i = 0; i < n; i++) {
     const Contender *c = &b->cases[0].contenders[i];

@@ -82,6 +82,14 @@ static int start(Bench *b) {
   return DONE;
 }
 
+/* Before hours of measuring, not after. */
+static int require_base(const Bench *b, const Case *k) {
+  const char *name = b->o->plot ? b->o->against : NULL;
+  for (int i = 0; name && i < k->n_contenders; i++)
+    if (strcmp(k->contenders[i].name, name) == 0) return DONE;
+  return name ? no_base(b->o, name) : DONE;
+}
+
 static int run_cases(Bench *b) {
   int status = DONE;
   catch_interrupts();
@@ -89,6 +97,7 @@ static int run_cases(Bench *b) {
   for (int i = 0; i < b->n_cases && status == DONE && !was_interrupted(); i++) {
     Case *k = &b->cases[i];
     status = prepare_case(b, k);
+    if (status == DONE && i == 0) status = require_base(b, k);
     if (status == DONE && !was_interrupted()) {
       measure_case(b, k);
       k->huge_bytes = huge_pages_in_use();
@@ -121,8 +130,9 @@ static bool measured_any(const Bench *b) {
 
 static int draw(const Bench *b) {
   Chart c;
-  const int status =
-      chart_of(b, &c) ? write_plot(b->o, &c, b->o->plot) : complain(b->o, NULL, "out of memory");
+  int status = chart_of(b, &c) ? DONE : complain(b->o, NULL, "out of memory");
+  if (status == DONE) status = choose_base(b->o, &c, b->o->against);
+  if (status == DONE) status = write_plot(b->o, &c, b->o->plot);
   free_chart(&c);
   return status;
 }

@@ -241,7 +241,7 @@ static void put_list(const Results *r) {
       "min ms", "deviation ms", "GFLOP/s", "samples", "measured",  "machine",   "busy",   "code"};
   enum { ALL = sizeof heads / sizeof *heads, FOR_PEOPLE = ALL - 2 };
   const bool csv = r->o->csv;
-  Table t = {.columns = csv ? ALL : FOR_PEOPLE, .right = 1 << 2 | 0xfe0};
+  Table t = {.columns = csv ? ALL : FOR_PEOPLE, .right = 1 << 2 | 0xfe0, .note = note_of(r)};
   for (int i = 0; i < t.columns; i++) add_cell(&t, "%s", heads[i]);
   for (int i = 0; i < r->n; i++) {
     const Stored *s = &r->at[i];
@@ -284,12 +284,18 @@ static void put_json(const Results *r, const char *database) {
   json_object_put(j);
 }
 
+const char *note_of(const Results *r) {
+  for (int i = 0; i < r->n; i++)
+    if (r->at[i].held->busy && !r->at[i].held->f.code)
+      return "* measured while other processes or a falling clock disturbed the machine";
+  return NULL;
+}
+
 /* What the stars mean, and what is not shown. */
 static void put_notes(const Results *r) {
-  int busy = 0;
-  for (int i = 0; i < r->n; i++) busy += r->at[i].held->busy && !r->at[i].held->f.code;
+  const char *note = note_of(r);
   if (r->o->csv || r->o->md || r->o->latex) return;
-  if (busy) printf("* measured while other processes or a falling clock disturbed the machine\n");
+  if (note) puts(note);
   if (r->n_older)
     printf("%d older or more disturbed result%s of the same are not shown\n", r->n_older,
            r->n_older == 1 ? "" : "s");
@@ -301,8 +307,8 @@ static void put_notes(const Results *r) {
 static int check_options(const Options *o) {
   if (o->as_json + o->csv + o->md + o->latex > 1)
     return complain(o, NULL, "--json, --csv, --md or --latex, one of them");
-  if (o->against && !o->pivot)
-    return complain(o, "add --pivot variant,M", "--against needs --pivot");
+  if (o->against && !o->pivot && !o->plot)
+    return complain(o, "add --pivot variant,M", "--against needs --pivot, --ratio --plot");
   return DONE;
 }
 

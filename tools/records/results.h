@@ -27,6 +27,8 @@ const char *dimension(const Stored *s, const char *name, char *buffer, size_t si
 /* By value where both are numbers. */
 int compare_values(const char *a, const char *b);
 
+const char *note_of(const Results *r); /* what the stars mean; NULL: there are none */
+
 /* results_pivot.c, results_plot.c: DONE or BAD */
 int put_pivot(const Results *r);
 int draw_results(const Results *r);

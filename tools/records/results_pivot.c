@@ -256,7 +256,9 @@ static bool is_empty(const Sum *row, int n) { return fullest(row, n) == 0; }
 static void put_pivot_table(const Pivot *p, const Sum *sums) {
   const Options *o = p->r->o;
   const int n = p->columns.n, most = fullest(sums, p->rows.n * n);
-  Table t = {.columns = p->rows.n_names + n * (o->csv ? 3 : 1), .right = ~UINT64_C(0)};
+  Table t = {.columns = p->rows.n_names + n * (o->csv ? 3 : 1),
+             .right = ~UINT64_C(0),
+             .note = note_of(p->r)};
   t.right <<= p->rows.n_names;
   if (!o->csv && !o->md && !o->latex) {
     if (o->against)

@@ -54,7 +54,7 @@ static void fill(const Results *r, Chart *c, const Stored *const *contenders) {
     const int at = place_of(c, s);
     for (int k = 0; k < c->n_series; k++)
       if (strcmp(contenders[k]->contender, s->contender) == 0)
-        c->marks[at * c->n_series + k] = (Mark){&s->held->f, s->held->busy};
+        c->marks[at * c->n_series + k] = (Mark){&s->held->f, s->held->busy, s->held->session};
     if (s->at.work.float_ops > 0) c->settings[at].work.float_ops = s->at.work.float_ops;
   }
 }
@@ -116,7 +116,8 @@ static int draw_chart(const Results *r, const char *kind, const char *file) {
     status = complain(r->o, NULL, "out of memory");
   } else {
     fill(r, &c, contenders);
-    status = draw_all(r, &c, kind, file);
+    status = choose_base(r->o, &c, r->o->against);
+    if (status == DONE) status = draw_all(r, &c, kind, file);
   }
   free_chart(&c);
   free(contenders);
@@ -128,6 +129,8 @@ int draw_results(const Results *r) {
   if (!kind)
     return complain(r->o, "--plot=line:FILE.svg, heat:, bars: or roofline:",
                     "--plot takes a kind and a file, not '%s'", r->o->plot);
+  if (r->o->against && strcmp(kind, "roofline") == 0)
+    return complain(r->o, "--plot=line:, heat: or bars:", "a roofline has no --ratio");
   int status = check_plot(r->o, file);
   if (status == DONE) status = require_one(r, "machine", "--machine");
   if (status == DONE) status = require_one(r, "target", "--target");

@@ -1,11 +1,13 @@
 #include "chart.h"
 
+#include "runtime/measure/statistics.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool new_chart(Chart *c, int n_settings, int n_series) {
-  *c = (Chart){.n_settings = n_settings, .n_series = n_series};
+  *c = (Chart){.n_settings = n_settings, .n_series = n_series, .base = -1};
   c->settings = calloc((size_t)n_settings + 1, sizeof *c->settings);
   c->series = calloc((size_t)n_series + 1, sizeof *c->series);
   c->marks = calloc((size_t)n_settings * (size_t)n_series + 1, sizeof *c->marks);
@@ -19,6 +21,18 @@ void free_chart(Chart *c) {
   *c = (Chart){0};
 }
 
+int no_base(const Options *o, const char *name) {
+  return complain(o, "--ratio takes the name of a contender",
+                  "there is no contender '%s' to compare with", name);
+}
+
+int choose_base(const Options *o, Chart *c, const char *name) {
+  int i = 0;
+  while (name && i < c->n_series && strcmp(c->series[i].name, name) != 0) i++;
+  c->base = name && i < c->n_series ? i : -1;
+  return name && c->base < 0 ? no_base(o, name) : DONE;
+}
+
 double median_of(const Chart *c, int setting, int series) {
   const tirc_figures *f = c->marks[setting * c->n_series + series].f;
   return f && f->median > 0 ? f->median : 0;
@@ -30,6 +44,67 @@ double binding_median(const Chart *c, int setting) {
     if (c->series[i].ceiling) most = fmax(most, median_of(c, setting, i));
   return most;
 }
+
+/* --- what is drawn ------------------------------------------------------------------------------
+ */
+
+static bool counts_operations(const Chart *c) { return c->settings[0].work.float_ops > 0; }
+
+const char *chart_unit(const Chart *c) {
+  return c->base >= 0 ? "times as fast" : counts_operations(c) ? "GFLOP/s" : "GB/s";
+}
+
+static double amount(const Chart *c, int setting) {
+  const Work *w = &c->settings[setting].work;
+  return 1e-9 * (counts_operations(c) ? w->float_ops : bytes_of_work(w));
+}
+
+typedef struct Drawn {
+  RatioMean mean;
+  double log_amount;
+} Drawn;
+
+static void add_value(const Chart *c, int setting, int series, Drawn *d) {
+  static const Mark none;
+  const Mark *marks = &c->marks[setting * c->n_series], *of = &marks[series];
+  const Mark *base = c->base >= 0 ? &marks[c->base] : &none;
+  const bool together = of->session && base->session && strcmp(of->session, base->session) == 0;
+  if (c->base >= 0 && !base->f) return;
+  if (tirc_mean_add(&d->mean, of->f, base->f, together) && c->base < 0)
+    d->log_amount += log(amount(c, setting));
+}
+
+static tirc_ratio end_value(const Chart *c, const Drawn *d) {
+  return c->base >= 0 || !d->mean.n ? tirc_mean_end(&d->mean, 1, 1)
+                                    : tirc_mean_end(&d->mean, -1, exp(d->log_amount / d->mean.n));
+}
+
+tirc_ratio value_at(const Chart *c, int setting, int series) {
+  Drawn d = {0};
+  add_value(c, setting, series, &d);
+  return end_value(c, &d);
+}
+
+tirc_ratio mean_value(const Chart *c, const char *kernel, int threads, int series) {
+  Drawn d = {0};
+  for (int j = 0; j < c->n_settings; j++)
+    if (is_in_chart(c, j, kernel, threads)) add_value(c, j, series, &d);
+  return end_value(c, &d);
+}
+
+double binding_value(const Chart *c, int setting) {
+  const double seconds = binding_median(c, setting);
+  if (!(seconds > 0)) return 0;
+  return (c->base >= 0 ? median_of(c, setting, c->base) : amount(c, setting)) / seconds;
+}
+
+bool is_busy(const Chart *c, int setting, int series) {
+  const Mark *m = &c->marks[setting * c->n_series + series];
+  return m->f && m->f->median > 0 && m->busy;
+}
+
+/* --- what there is ------------------------------------------------------------------------------
+ */
 
 double best_fma_rate(const Chart *c, int threads) {
   double best = 0;

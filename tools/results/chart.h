@@ -14,7 +14,8 @@ typedef struct Series {
 /* One result: borrowed figures, NULL or without a median where nothing was measured. */
 typedef struct Mark {
   const tirc_figures *f;
-  bool busy; /* other processes or the clock disturbed it */
+  bool busy;           /* other processes or the clock disturbed it */
+  const char *session; /* results of the same one took turns */
 } Mark;
 
 /* The contents of settings, series and figures belong to whoever fills them in. */
@@ -24,14 +25,27 @@ typedef struct Chart {
   Series *series;
   Mark *marks;      /* [setting * n_series + series] */
   bool of_programs; /* each setting is a program of its own: their rates have little in common */
+  int base;         /* the series that all are compared with; -1: rates are drawn */
 } Chart;
-bool new_chart(Chart *c, int n_settings, int n_series); /* zeroed; false: memory is out */
+/* Zeroed, without a base; false: memory is out. */
+bool new_chart(Chart *c, int n_settings, int n_series);
+/* DONE, or BAD after saying that no series is called so (NULL: there is to be no base). */
+int no_base(const Options *o, const char *name);
+int choose_base(const Options *o, Chart *c, const char *name);
 void free_chart(Chart *c);
 
 /* Of the series in a setting; 0: it was not measured. */
 double median_of(const Chart *c, int setting, int series);
 /* Of the ceiling that binds there, or 0. */
 double binding_median(const Chart *c, int setting);
+/* What is drawn: GFLOP/s (of programs without float operations GB/s) or, with a base, how many
+ * times as fast; of a setting, or as geometric mean of a panel's (kernel NULL, threads 0: any).
+ * value 0: there is none. */
+const char *chart_unit(const Chart *c);
+tirc_ratio value_at(const Chart *c, int setting, int series);
+tirc_ratio mean_value(const Chart *c, const char *kernel, int threads, int series);
+double binding_value(const Chart *c, int setting); /* of the binding ceiling */
+bool is_busy(const Chart *c, int setting, int series);
 /* The best rate of the FMA ceiling in any call on so many threads, operations a second; or 0. */
 double best_fma_rate(const Chart *c, int threads);
 /* kernel NULL, threads 0: any. */
@@ -46,7 +60,7 @@ int write_plot(const Options *o, const Chart *c, const char *path);
 bool has_gnuplot(void);
 bool is_plain_text(const char *text); /* without quotes, backslashes and control characters */
 /* One panel as a picture: a line, bars (geometric means) or the only bars of a kernel, or the heat
- * map or roofline of all (kernel NULL). path: .svg or .png.
+ * map or roofline of all (kernel NULL). path: .svg, .png or .pdf.
  * False: there is none, or names are not plain. */
 bool plot_panel(const Chart *c, const char *kind, const char *kernel, int threads,
                 const char *path);

@@ -66,7 +66,7 @@ static void write_styles(FILE *f, const Chart *c) {
 
 /* Contenders that have a figure; the ceilings are drawn apart. */
 static bool is_row(const Chart *c, const char *kernel, int threads, int i) {
-  return is_drawn(c, kernel, threads, i) && !c->series[i].ceiling;
+  return is_drawn(c, kernel, threads, i) && !c->series[i].ceiling && i != c->base;
 }
 
 static int count_rows(const Chart *c, const char *kernel, int threads) {
@@ -75,28 +75,18 @@ static int count_rows(const Chart *c, const char *kernel, int threads) {
   return n;
 }
 
-/* --- rates -------------------------------------------------------------------------------------
- */
-
-/* GFLOP/s, or of programs without float operations GB/s. */
-static bool counts_operations(const Chart *c) { return c->settings[0].work.float_ops > 0; }
-
-static double rate(const Chart *c, int setting, double seconds) {
-  const Work *w = &c->settings[setting].work;
-  return 1e-9 * (counts_operations(c) ? w->float_ops : bytes_of_work(w)) / seconds;
+static bool has_ceilings(const Chart *c) {
+  for (int j = 0; j < c->n_settings; j++)
+    if (binding_median(c, j) > 0) return true;
+  return false;
 }
 
-/* "place label rate low high"; what was not measured is a gap. */
-static void write_point(FILE *f, const Chart *c, int setting, int series, int place,
-                        const char *name) {
-  const double median =
-      series < c->n_series ? median_of(c, setting, series) : binding_median(c, setting);
-  const tirc_figures *m = series < c->n_series ? c->marks[setting * c->n_series + series].f : NULL;
-  if (median > 0)
-    fprintf(f, "%d \"%s\" %g %g %g\n", place, name, rate(c, setting, median),
-            m ? rate(c, setting, m->high) : 0, m ? rate(c, setting, m->low) : 0);
+/* "place label value low high busy"; what was not measured is a gap. */
+static void write_point(FILE *f, int place, const char *name, const tirc_ratio *v, bool busy) {
+  if (v->value > 0)
+    fprintf(f, "%d \"%s\" %g %g %g %d\n", place, name, v->value, v->low, v->high, busy);
   else
-    fprintf(f, "%d \"%s\" NaN NaN NaN\n", place, name);
+    fprintf(f, "%d \"%s\" NaN NaN NaN 0\n", place, name);
 }
 
 /* $d<i> of contender i, and $d<n> of the binding ceiling. */
@@ -104,8 +94,12 @@ static void write_data(FILE *f, const Chart *c, const char *kernel, int threads)
   for (int i = 0; i <= c->n_series; i++) {
     int place = 0;
     fprintf(f, "$d%d << EOD\n", i);
-    for (int j = 0; j < c->n_settings; j++)
-      if (is_in_chart(c, j, kernel, threads)) write_point(f, c, j, i, place++, label(c, j));
+    for (int j = 0; j < c->n_settings; j++) {
+      if (!is_in_chart(c, j, kernel, threads)) continue;
+      const bool own = i < c->n_series;
+      const tirc_ratio v = own ? value_at(c, j, i) : (tirc_ratio){binding_value(c, j), 0, 0};
+      write_point(f, place++, label(c, j), &v, own && is_busy(c, j, i));
+    }
     fprintf(f, "EOD\n");
   }
 }
@@ -113,10 +107,22 @@ static void write_data(FILE *f, const Chart *c, const char *kernel, int threads)
 static void write_frame(FILE *f, const Chart *c, const char *kernel, int threads,
                         const char *xlabel) {
   fprintf(f,
-          "set title \"%s, %d thread%s\"\nset xlabel \"%s\"\nset ylabel \"%s\"\nset yrange "
+          "set title \"%s, %d thread%s\"\nset xlabel \"%s\"\nset ylabel \"%s%s%s\"\nset yrange "
           "[0:*]\nset grid ytics\n",
-          kernel, threads, threads == 1 ? "" : "s", xlabel,
-          counts_operations(c) ? "GFLOP/s" : "GB/s");
+          kernel ? kernel : "all", threads, threads == 1 ? "" : "s", xlabel, chart_unit(c),
+          c->base >= 0 ? " as " : "", c->base >= 0 ? c->series[c->base].name : "");
+}
+
+/* What is common to panels with a contender's name in the key: the base, and what is hollow. */
+static void write_key(FILE *f, const Chart *c, const char *kernel, int threads) {
+  bool busy = false;
+  for (int j = 0; j < c->n_settings; j++)
+    for (int i = 0; i < c->n_series; i++)
+      busy |= is_in_chart(c, j, kernel, threads) && !c->series[i].ceiling && is_busy(c, j, i);
+  if (c->base >= 0)
+    fprintf(f, "1 with lines lc rgb '#999999' dt 3 title \"%s\", ", c->series[c->base].name);
+  if (busy) fprintf(f, "NaN with points pt 6 lc rgb 'black' title \"hollow: busy machine\", ");
+  fprintf(f, "NaN notitle\n");
 }
 
 /* The first setting of a panel that has some. */
@@ -127,68 +133,53 @@ static int first_setting(const Chart *c, const char *kernel, int threads) {
 }
 
 static void write_lines(FILE *f, const Chart *c, const char *kernel, int threads) {
-  const int all = c->n_series;
   write_data(f, c, kernel, threads);
   const tirc_define *axis = telling(c, first_setting(c, kernel, threads));
   write_frame(f, c, kernel, threads, axis ? axis->name : "");
   fprintf(f, "set xrange [-0.3:%d.3]\nplot ", count(c, kernel, threads) - 1);
-  for (int i = 0; i < all; i++)
+  for (int i = 0; i < c->n_series; i++)
     if (is_row(c, kernel, threads, i))
-      fprintf(f,
-              "$d%d using 1:4:5 with filledcurves lt %d fs transparent solid 0.2 noborder notitle, "
-              "$d%d using 1:3:xtic(2) with linespoints lt %d title \"%s\", ",
-              i, style_of(c, i), i, style_of(c, i), c->series[i].name);
-  fprintf(f, "$d%d using 1:3:xtic(2) with lines lc rgb 'black' dt 2 title \"binding ceiling\"\n",
-          all);
+      fprintf(
+          f,
+          "$d%d using 1:4:5 with filledcurves lt %d fs transparent solid 0.2 noborder notitle, "
+          "$d%d using 1:3:xtic(2) with linespoints lt %d title \"%s\", $d%d using 1:($6 > 0 ? $3 : "
+          "NaN) with points lt %d lc rgb 'white' ps 0.5 notitle, ",
+          i, style_of(c, i), i, style_of(c, i), c->series[i].name, i, style_of(c, i));
+  if (has_ceilings(c))
+    fprintf(f, "$d%d using 1:3:xtic(2) with lines lc rgb 'black' dt 2 title \"binding ceiling\", ",
+            c->n_series);
+  write_key(f, c, kernel, threads);
 }
 
-/* One setting: a bar a contender. */
+/* A bar a contender, with its interval: of one setting, or geometric means. */
 static void write_bars(FILE *f, const Chart *c, const char *kernel, int threads) {
   const int k = first_setting(c, kernel, threads);
+  const bool alone = count(c, kernel, threads) == 1;
   int place = 0;
   for (int i = 0; i < c->n_series; i++) {
     if (!is_row(c, kernel, threads, i)) continue;
+    const tirc_ratio v = mean_value(c, kernel, threads, i);
     fprintf(f, "$d%d << EOD\n", i);
-    write_point(f, c, k, i, place++, c->series[i].name);
+    write_point(f, place++, c->series[i].name, &v, false);
     fprintf(f, "EOD\n");
   }
   write_frame(f, c, kernel, threads, "");
   fprintf(f, "set xrange [-0.6:%d.6]\nset xtics rotate by -30\nset boxwidth 0.7\nplot ", place - 1);
-  for (int i = 0; i < c->n_series; i++)
-    if (is_row(c, kernel, threads, i))
-      fprintf(f,
-              "$d%d using 1:3:xtic(2) with boxes lt %d fs solid 0.8 noborder notitle, "
-              "$d%d using 1:4:(0):($5-$4) with vectors nohead lc rgb 'black' notitle, ",
-              i, style_of(c, i), i);
-  if (binding_median(c, k) > 0)
-    fprintf(f, "%g with lines lc rgb 'black' dt 2 title \"binding ceiling\"",
-            rate(c, k, binding_median(c, k)));
-  else
-    fprintf(f, "NaN notitle");
-  fprintf(f, "\nset xtics norotate\n");
-}
-
-/* A bar a contender: the geometric mean of its rates. */
-static void write_means(FILE *f, const Chart *c, const char *kernel, int threads) {
-  int place = 0;
   for (int i = 0; i < c->n_series; i++) {
-    double sum = 0;
-    int n = 0;
-    for (int j = 0; j < c->n_settings; j++) {
-      if (!is_in_chart(c, j, kernel, threads) || !(median_of(c, j, i) > 0)) continue;
-      sum += log(rate(c, j, median_of(c, j, i)));
-      n++;
-    }
-    if (!n || c->series[i].ceiling) continue;
-    fprintf(f, "$d%d << EOD\n%d \"%s\" %g\nEOD\n", i, place++, c->series[i].name, exp(sum / n));
+    if (!is_row(c, kernel, threads, i)) continue;
+    bool busy = false;
+    for (int j = 0; j < c->n_settings; j++)
+      busy |= is_in_chart(c, j, kernel, threads) && is_busy(c, j, i);
+    fprintf(f,
+            "$d%d using 1:3:xtic(2) with boxes lt %d fs %s notitle, "
+            "$d%d using 1:4:(0):($5-$4) with vectors nohead lc rgb 'black' notitle, ",
+            i, style_of(c, i), busy ? "empty border" : "solid 0.8 noborder", i);
   }
-  write_frame(f, c, kernel ? kernel : "all", threads, "");
-  fprintf(f, "set xrange [-0.6:%d.6]\nset xtics rotate by -40\nset boxwidth 0.7\nplot ", place - 1);
-  for (int i = 0; i < c->n_series; i++)
-    if (is_row(c, kernel, threads, i))
-      fprintf(f, "$d%d using 1:3:xtic(2) with boxes lt %d fs solid 0.8 noborder notitle, ", i,
-              style_of(c, i));
-  fprintf(f, "NaN notitle\n");
+  if (alone && binding_value(c, k) > 0)
+    fprintf(f, "%g with lines lc rgb 'black' dt 2 title \"binding ceiling\", ",
+            binding_value(c, k));
+  write_key(f, c, kernel, threads);
+  fprintf(f, "set xtics norotate\n");
 }
 
 /* --- the roofline ------------------------------------------------------------------------------
@@ -196,66 +187,109 @@ static void write_means(FILE *f, const Chart *c, const char *kernel, int threads
 
 static double intensity(const Work *w) { return w->float_ops / bytes_of_work(w); }
 
-/* Rates over operations a byte, below what the ceilings reached in the run. */
-static void write_roofline(FILE *f, const Chart *c, int threads) {
-  const double peak = best_fma_rate(c, threads) * 1e-9;
-  double bandwidth = 0, least = INFINITY, most = 0;
+/* Of a logarithmic axis: in steps of 1, 2, 5, 10. */
+static void write_tics(FILE *f, char axis, double low, double high) {
+  static const double steps[] = {1, 2, 5};
+  const char *comma = "";
+  fprintf(f, "set %ctics (", axis);
+  for (int decade = (int)floor(log10(low)); decade <= (int)ceil(log10(high)); decade++)
+    for (int i = 0; i < 3; i++) {
+      const double at = steps[i] * pow(10, decade);
+      if (at < low || at > high) continue;
+      fprintf(f, "%s\"%g\" %g", comma, at, at);
+      comma = ", ";
+    }
+  fprintf(f, ")\n");
+}
+
+typedef struct Span {
+  double low, high;
+} Span;
+
+static void reach(Span *s, double v) {
+  s->low = s->high > 0 ? fmin(s->low, v) : v;
+  s->high = fmax(s->high, v);
+}
+
+/* $d<i> of contender i: "intensity rate busy"; gives the best bandwidth of the run. */
+static double write_rates(FILE *f, const Chart *c, int threads, Span *x, Span *y) {
+  double bandwidth = 0;
   for (int i = 0; i < c->n_series; i++) {
     fprintf(f, "$d%d << EOD\n", i);
     for (int j = 0; j < c->n_settings; j++) {
       const Work *w = &c->settings[j].work;
-      const double median = median_of(c, j, i);
-      if (!is_in_chart(c, j, NULL, threads) || !(median > 0)) continue;
-      fprintf(f, "%g %g\n", intensity(w), rate(c, j, median));
-      least = fmin(least, intensity(w));
-      most = fmax(most, intensity(w));
+      const double median = median_of(c, j, i), rate = gflops(w, NO_CEILING, median);
+      if (!is_in_chart(c, j, NULL, threads) || !(median > 0) || !(rate > 0)) continue;
+      fprintf(f, "%g %g %d\n", intensity(w), rate, is_busy(c, j, i));
       if (c->series[i].ceiling == BANDWIDTH_CEILING)
         bandwidth = fmax(bandwidth, gbytes(w, BANDWIDTH_CEILING, median));
+      if (c->series[i].ceiling) continue;
+      reach(x, intensity(w));
+      reach(y, rate);
     }
-    fprintf(f, "NaN NaN\nEOD\n");
+    fprintf(f, "NaN NaN 0\nEOD\n");
   }
+  return bandwidth;
+}
+
+/* Rates over operations a byte, below what the ceilings reached in the run. */
+static void write_roofline(FILE *f, const Chart *c, int threads) {
+  const double peak = best_fma_rate(c, threads) * 1e-9;
+  Span x = {0, 0}, y = {0, 0};
+  const double bandwidth = write_rates(f, c, threads, &x, &y);
+  if (peak > 0) reach(&y, peak);
+  if (peak > 0 && bandwidth > 0) reach(&x, peak / bandwidth);
+  x = (Span){x.low / 3, x.high * 2}, y = (Span){y.low / 2, y.high * 2};
   fprintf(f,
           "set title \"Roofline, %d thread%s\"\nset xlabel \"operations a byte of the "
           "parameters\"\nset ylabel \"GFLOP/s\"\nset logscale xy\nset grid\nset yrange "
-          "[*:*]\nset xrange [%g:%g]\nset samples 400\nplot ",
-          threads, threads == 1 ? "" : "s",
-          (bandwidth > 0 ? fmin(least, peak / bandwidth) : least) / 3, most * 2);
+          "[%g:%g]\nset xrange [%g:%g]\nset samples 400\n",
+          threads, threads == 1 ? "" : "s", y.low, y.high, x.low, x.high);
+  write_tics(f, 'x', x.low, x.high);
+  write_tics(f, 'y', y.low, y.high);
+  fprintf(f, "plot ");
   for (int i = 0; i < c->n_series; i++)
     if (is_row(c, NULL, threads, i))
-      fprintf(f, "$d%d with points lt %d title \"%s\", ", i, style_of(c, i), c->series[i].name);
+      fprintf(f,
+              "$d%d with points lt %d title \"%s\", $d%d using 1:($3 > 0 ? $2 : NaN) with points "
+              "lt %d lc "
+              "rgb 'white' ps 0.5 notitle, ",
+              i, style_of(c, i), c->series[i].name, i, style_of(c, i));
   if (peak > 0) fprintf(f, "%g with lines lc rgb 'black' dt 1 title \"multiply-adds\", ", peak);
   if (peak > 0 && bandwidth > 0)
     fprintf(f, "%g * x < %g ? %g * x : NaN with lines lc rgb 'black' dt 2 title \"bandwidth\", ",
             bandwidth, 1.2 * peak, bandwidth);
-  fprintf(f, "NaN notitle\n");
+  write_key(f, c, NULL, threads);
 }
 
 /* --- the heat map ------------------------------------------------------------------------------
  */
 
-static bool has_ceilings(const Chart *c) {
-  for (int j = 0; j < c->n_settings; j++)
-    if (binding_median(c, j) > 0) return true;
-  return false;
+/* What a cell says: a share of the binding ceiling where there are some, otherwise a rate or ratio.
+ */
+static double cell_of(const Chart *c, int setting, int series) {
+  const double median = median_of(c, setting, series), ceiling = binding_median(c, setting);
+  if (!(median > 0)) return (double)NAN;
+  if (c->base < 0 && has_ceilings(c)) return ceiling > 0 ? 100 * ceiling / median : (double)NAN;
+  const double v = value_at(c, setting, series).value;
+  return v > 0 ? v : (double)NAN;
 }
 
 /* Rectangles, which stay sharp at any size; a contender's name has its colour. */
-static int write_cells(FILE *f, const Chart *c, int threads, int *name_length) {
-  const bool percent = has_ceilings(c);
+static int write_cells(FILE *f, const Chart *c, int threads, int *name_length, bool *busy) {
   int rows = 0;
   fprintf(f, "$h << EOD\n");
   for (int i = 0; i < c->n_series; i++) {
     int x = 0;
     if (!is_row(c, NULL, threads, i)) continue;
     for (int j = 0; j < c->n_settings; j++) {
-      const double median = median_of(c, j, i), ceiling = binding_median(c, j);
       if (!is_in_chart(c, j, NULL, threads)) continue;
+      const double cell = cell_of(c, j, i);
       fprintf(f, "%d %d ", x++, rows);
-      if (median > 0 && (ceiling > 0 || !percent))
-        fprintf(f, "%.1f", percent ? 100 * ceiling / median : rate(c, j, median));
-      else
-        fprintf(f, "NaN");
-      fprintf(f, " \"%s %s\"\n", c->settings[j].kernel, label(c, j));
+      fprintf(f, isnan(cell) ? "NaN" : "%.4g", cell);
+      fprintf(f, " \"%s %s\" \"%s\"\n", c->settings[j].kernel, label(c, j),
+              is_busy(c, j, i) ? "*" : " ");
+      *busy |= is_busy(c, j, i);
     }
     rows++;
   }
@@ -271,25 +305,56 @@ static int write_cells(FILE *f, const Chart *c, int threads, int *name_length) {
 }
 
 static void write_heat_map(FILE *f, const Chart *c, int threads) {
-  int name_length = 0, rows = write_cells(f, c, threads, &name_length);
-  const bool percent = has_ceilings(c);
-  fprintf(
-      f,
-      "set title \"%s, %d thread%s\"\nset xlabel \"\"\nset ylabel \"\"\nunset key\nunset "
-      "grid\nset xtics rotate by -60\nset xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\n"
-      "set cbrange [0:%s]\nunset ytics\nset lmargin %d\n"
-      "plot $h using 1:2:(0.5):(0.5):3:xtic(4) with boxxyerror lc palette fs solid 1 border lc rgb "
-      "'white', $h using 1:2:(sprintf('%%.0f', $3)) with labels font ',9'\n"
-      "set xtics norotate\nset ytics\nset lmargin -1\nunset label\nset key\nset cbrange [*:*]\n",
-      percent                ? "% of the binding ceiling"
-      : counts_operations(c) ? "GFLOP/s"
-                             : "GB/s",
-      threads, threads == 1 ? "" : "s", count(c, NULL, threads) - 1, rows - 1,
-      percent ? "100" : "*", name_length + 4);
+  bool busy = false;
+  int name_length = 0, rows = write_cells(f, c, threads, &name_length, &busy);
+  const bool percent = c->base < 0 && has_ceilings(c);
+  fprintf(f,
+          "set title \"%s%s%s, %d thread%s%s\"\nset xlabel \"\"\nset ylabel \"\"\nunset key\nunset "
+          "grid\nset xtics rotate by -60\nset xrange [-0.5:%d.5]\nset yrange [%d.5:-0.5]\n"
+          "set cbrange [0:%s]\nunset ytics\nset lmargin %d\n"
+          "plot $h using 1:2:(0.5):(0.5):3:xtic(4) with boxxyerror lc palette fs solid 1 border lc "
+          "rgb 'white', $h using 1:2:(sprintf('%s%%s', $3, strcol(5) eq '*' ? '*' : '')) with "
+          "labels font ',9'\n"
+          "set xtics norotate\nset ytics\nset lmargin -1\nunset label\nset key\nset cbrange "
+          "[*:*]\n",
+          percent ? "% of the binding ceiling" : chart_unit(c), c->base >= 0 ? " as " : "",
+          c->base >= 0 ? c->series[c->base].name : "", threads, threads == 1 ? "" : "s",
+          busy ? " (*: busy)" : "", count(c, NULL, threads) - 1, rows - 1, percent ? "100" : "*",
+          name_length + 4, c->base >= 0 ? "%.2f" : "%.0f");
 }
 
 /* --- the page ----------------------------------------------------------------------------------
  */
+
+static bool ends_with(const char *s, const char *end) {
+  size_t n = strlen(s), m = strlen(end);
+  return n > m && strcmp(s + n - m, end) == 0;
+}
+
+/* Sizes are pixels, of which paper has 96 an inch. */
+static const struct Format {
+  const char *ending, *terminal, *unit, *more;
+  double scale;
+  int font, width; /* of a panel: pages show drawings on telephones, too */
+} formats[] = {{".svg", "svg", "", " background rgb 'white'", 1, 14, 500},
+               {".png", "pngcairo", "", "", 1, 11, 640},
+               {".pdf", "pdfcairo", "in", "", 1.0 / 96, 11, 640}};
+
+static const struct Format *format_of(const char *path) {
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    if (ends_with(path, formats[i].ending)) return &formats[i];
+  return NULL;
+}
+
+static void begin_picture(FILE *f, const Chart *c, const struct Format *form, const char *path,
+                          int width, int height) {
+  fprintf(f,
+          "set terminal %s noenhanced size %g%s,%g%s font \",%d\"%s\nset output '%s'\n"
+          "set datafile missing 'NaN'\nset palette defined (0 '#ffffff', 1 '#56b4e9')\n",
+          form->terminal, width * form->scale, form->unit, height * form->scale, form->unit,
+          form->font, form->more, path);
+  write_styles(f, c);
+}
 
 static void write_panel(FILE *f, const Chart *c, const char *kernel, int threads) {
   if (!count_rows(c, kernel, threads)) return;
@@ -316,7 +381,7 @@ static int count_first(const Chart *c, SameSetting *same) {
   return n;
 }
 
-static void write_script(FILE *f, const Chart *c, const char *path, bool svg) {
+static void write_script(FILE *f, const Chart *c, const struct Format *form, const char *path) {
   const int n = count_first(c, same_kernel), n_threads = count_first(c, same_threads);
   const bool panels = !c->of_programs;
   const bool maps = !panels || c->n_settings > n_threads; /* one setting needs none */
@@ -324,12 +389,7 @@ static void write_script(FILE *f, const Chart *c, const char *path, bool svg) {
   const int width =
       panels ? PANEL_WIDTH * n : PANEL_WIDTH / 2 + CELL_WIDTH * c->n_settings / n_threads;
   double h = 1.0 / rows;
-  fprintf(f,
-          "set terminal %s noenhanced size %d,%d%s\nset output '%s'\nset datafile missing 'NaN'\n"
-          "set palette defined (0 '#ffffff', 1 '#56b4e9')\n",
-          svg ? "svg" : "pngcairo", width, PANEL_HEIGHT * rows,
-          svg ? " background rgb 'white'" : "", path);
-  write_styles(f, c);
+  begin_picture(f, c, form, path, width, PANEL_HEIGHT * rows);
   fprintf(f, "set key outside right center vertical Left reverse\nset multiplot\n");
   for (int s = 0, t = 0; s < c->n_settings; s++) {
     if (!is_first(c, s, same_threads)) continue;
@@ -346,11 +406,6 @@ static void write_script(FILE *f, const Chart *c, const char *path, bool svg) {
     write_heat_map(f, c, threads);
   }
   fprintf(f, "unset multiplot\n");
-}
-
-static bool ends_with(const char *s, const char *end) {
-  size_t n = strlen(s), m = strlen(end);
-  return n > m && strcmp(s + n - m, end) == 0;
 }
 
 /* --- a panel by itself -------------------------------------------------------------------------
@@ -409,40 +464,25 @@ static bool end_drawing(Drawing *d) {
 
 bool plot_panel(const Chart *c, const char *kind, const char *kernel, int threads,
                 const char *path) {
-  enum {
-    WIDTH = 640,
-    HEIGHT = 440,
-    NARROW = 500,
-    ROW = 19,
-    CELL = 34,
-    LETTER = 9,
-    FEWEST_ROWS = 7
-  };
-  const bool heat = strcmp(kind, "heat") == 0, svg = ends_with(path, ".svg");
-  /* Pages show drawings on telephones, too: little around the letters. */
-  const int width = heat  ? LETTER * longest_name(c, threads) + 130 + CELL * count(c, NULL, threads)
-                    : svg ? NARROW
-                          : WIDTH;
-  const int rows = count_rows(c, NULL, threads);
+  enum { HEIGHT = 440, ROW = 19, CELL = 34, LETTER = 9, FEWEST_ROWS = 7 };
+  const bool heat = strcmp(kind, "heat") == 0;
+  const struct Format *form = format_of(path);
+  const int width =
+      heat ? LETTER * longest_name(c, threads) + 130 + CELL * count(c, NULL, threads) : form->width;
+  const int title = heat ? LETTER * 48 : 0, rows = count_rows(c, NULL, threads);
   const int height = heat ? 170 + ROW * (rows < FEWEST_ROWS ? FEWEST_ROWS : rows) : HEIGHT;
   if (!count_rows(c, kernel, threads) || !is_plain_text(path) || !has_plain_names(c)) return false;
   Drawing d = start_drawing(path);
   FILE *f = d.f;
   if (!f) return end_drawing(&d);
-  fprintf(
-      f,
-      "set terminal %s noenhanced size %d,%d font \",%d\"%s\nset output '%s'\nset datafile "
-      "missing 'NaN'\nset palette defined (0 '#ffffff', 1 '#56b4e9')\n"
-      "set key outside bottom center horizontal Left reverse maxrows 4\nset xlabel offset 0,0.4\n",
-      svg ? "svg" : "pngcairo", width, height, svg ? 14 : 11, svg ? " background rgb 'white'" : "",
-      d.part);
-  write_styles(f, c);
+  begin_picture(f, c, form, d.part, width > title ? width : title, height);
+  fprintf(f, "set key outside top center horizontal Left reverse maxrows 4\n");
   if (heat)
     write_heat_map(f, c, threads);
   else if (strcmp(kind, "roofline") == 0)
     write_roofline(f, c, threads);
   else if (strcmp(kind, "bars") == 0)
-    write_means(f, c, kernel, threads);
+    write_bars(f, c, kernel, threads);
   else
     write_panel(f, c, kernel, threads);
   return end_drawing(&d);
@@ -453,8 +493,9 @@ bool has_gnuplot(void) { return system("command -v gnuplot >/dev/null") == 0; }
 /* Before hours of measuring, not after. */
 int check_plot(const Options *o, const char *path) {
   if (!path) return DONE;
-  if (!ends_with(path, ".png") && !ends_with(path, ".svg"))
-    return complain(o, "name it FILE.png or FILE.svg", "--plot makes PNG and SVG, not '%s'", path);
+  if (!format_of(path))
+    return complain(o, "name it FILE.svg, FILE.png or FILE.pdf",
+                    "--plot makes SVG, PNG and PDF, not '%s'", path);
   if (strpbrk(path, "'\n\\"))
     return complain(o, NULL, "the name of a plot has no quotes and backslashes");
   if (has_gnuplot()) return check_output(o, path);
@@ -466,7 +507,7 @@ int write_plot(const Options *o, const Chart *c, const char *path) {
   if (!has_plain_names(c))
     return complain(o, NULL, "--plot cannot draw names with quotes and backslashes");
   Drawing d = start_drawing(path);
-  if (d.f) write_script(d.f, c, d.part, ends_with(path, ".svg"));
+  if (d.f) write_script(d.f, c, format_of(path), d.part);
   if (end_drawing(&d)) return DONE;
   return complain(o, NULL, "gnuplot could not write '%s'", path);
 }

@@ -49,11 +49,13 @@ static void add_setting_to(Sum *sum, const Study *s, const Ground *g, const Case
   tirc_mean_add(&sum->mean, &of->f, &base->f, together);
 }
 
-static bool matches(const Published *p, const char *contender, const char *kernel) {
+static bool matches(const Published *p, const Claim *c) {
+  const char *contender = c->contender, *kernel = c->kernel;
   bool names_kernel = false;
   for (int i = 0; i < 2 && p->keys[i]; i++) {
     const bool is_kernel = kernel && strcmp(p->keys[i], kernel) == 0;
-    if (!is_kernel && strcmp(p->keys[i], contender) != 0) return false;
+    const bool is_threads = c->of->by == BY_THREADS && atoi(p->keys[i]) == c->threads;
+    if (!is_kernel && !is_threads && strcmp(p->keys[i], contender) != 0) return false;
     names_kernel = names_kernel || is_kernel;
   }
   return names_kernel == (kernel != NULL);
@@ -71,8 +73,7 @@ enum { ENOUGH_TURNS = 5 }; /* of fewer the bootstrap knows too little */
 
 static void judge_claim(Claim *c) {
   for (int i = 0; i < c->of->published.n && !c->setting; i++)
-    if (matches(&c->of->published.at[i], c->contender, c->kernel))
-      c->published = &c->of->published.at[i];
+    if (matches(&c->of->published.at[i], c)) c->published = &c->of->published.at[i];
   if (!c->published) return;
   c->verdict = UNDECIDED;
   if (!c->n && !c->n_busy)
@@ -132,7 +133,8 @@ static bool is_first_of_kernel(const Bench *b, const Case *k) {
 
 static void visit_contender(const Rows *rows, const Ground *g, int threads, const char *name) {
   const Bench *b = &g->b;
-  for (int i = 0; i < b->n_cases && rows->t->by != BY_ALL; i++) {
+  /* a row for each number of threads is there whatever rows are by */
+  for (int i = 0; i < b->n_cases && (rows->t->by == BY_KERNEL || rows->t->by == BY_SETTING); i++) {
     const Case *k = &b->cases[i];
     if (rows->t->by == BY_SETTING && k->threads == threads)
       visit_row(rows, g, threads, name, k->kernel, k);

@@ -234,6 +234,8 @@ void doc_figure(Doc *d, const char *folder, const char *name, const char *title)
   }
   fputs("<figcaption>", d->html);
   put_html(d->html, title, strlen(title));
-  fprintf(d->html, " (<a href=\"%s.png\">PNG</a>)</figcaption></figure>\n", name);
+  fprintf(d->html,
+          " (<a href=\"%s.png\">PNG</a>, <a href=\"%s.pdf\">PDF</a>)</figcaption></figure>\n", name,
+          name);
   free(drawing);
 }

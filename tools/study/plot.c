@@ -16,9 +16,9 @@ static bool is_shown(const Study *s, const Figure *f, int plan) {
 
 static bool draw(const Study *s, const Chart *c, const Figure *f, const char *kernel, int threads,
                  const char *name) {
-  static const char *const endings[] = {"svg", "png"};
+  static const char *const endings[] = {"svg", "png", "pdf"};
   bool ok = true;
-  for (int i = 0; i < 2 && ok; i++) {
+  for (int i = 0; i < 3 && ok; i++) {
     char *path = NULL;
     ok = asprintf(&path, "%s/%s.%s", s->report, name, endings[i]) >= 0 &&
          plot_panel(c, f->kind, kernel, threads, path);
@@ -37,7 +37,7 @@ static void fill(const Study *s, const Ground *g, const Figure *f, Chart *c) {
       const Held *h = held(s, g, k, p);
       if (!is_shown(s, f, p)) continue;
       c->series[n] = (Series){s->plans.at[p].what.name, s->plans.at[p].ceiling};
-      if (h) c->marks[j * c->n_series + n] = (Mark){&h->f, h->busy};
+      if (h) c->marks[j * c->n_series + n] = (Mark){&h->f, h->busy, h->session};
       n++;
     }
   }

@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "read.h"
 
+#include "ir/number.h"
 #include "runtime/api/api.h"
 
 #include <errno.h>
@@ -221,16 +222,22 @@ static void add_published(Script *sc, Comparison *t, const Value *v, const char 
   if (v->kind == VAL_DICT) {
     if (b) tirc_script_error(sc, "ValueError", NULL, "published figures have at most two keys");
     for (int i = 0; i + 1 < v->u.list->n; i += 2) {
-      const char *key = study_text(sc, &v->u.list->at[i], "a key of published");
+      const Value *of = &v->u.list->at[i];
+      const char *key = of->kind == VAL_INT ? tirc_format(sc->c, "%lld", (long long)of->u.i)
+                                            : study_text(sc, of, "a key of published");
       add_published(sc, t, &v->u.list->at[i + 1], a ? a : key, a ? key : NULL);
     }
     return;
   }
   Published p = {.keys = {a, b}};
-  if (v->kind == VAL_STR && (strcmp(v->u.s, ">1") == 0 || strcmp(v->u.s, "<1") == 0)) {
-    const bool above = *v->u.s == '>';
-    p.low = above ? nextafter(1, 2) : 0;
-    p.high = above ? INFINITY : nextafter(1, 0);
+  if (v->kind == VAL_STR && (*v->u.s == '>' || *v->u.s == '<')) {
+    char *end;
+    const double bound = tirc_parse_double(v->u.s + 1, &end);
+    if (!v->u.s[1] || *end || !(bound > 0 && isfinite(bound)))
+      tirc_script_error(sc, "ValueError", "published=\">1\"", "'%s' is no published figure",
+                        v->u.s);
+    p.low = *v->u.s == '>' ? nextafter(bound, INFINITY) : 0;
+    p.high = *v->u.s == '>' ? INFINITY : nextafter(bound, 0);
     vec_push(sc->c, t->published, p);
     return;
   }
@@ -255,8 +262,8 @@ static int choice_of(Script *sc, const char *word, const char *what, int n,
 }
 
 static Value study_run_table(Script *sc, Value self, const Args *a) {
-  static const char *const groups[] = {"all", "kernel", "setting"}, *const ratios[] = {"speed",
-                                                                                       "time"};
+  static const char *const groups[] = {"all", "kernel", "setting", "threads"}, *const ratios[] = {
+                                                                                   "speed", "time"};
   Study *s = self.u.object;
   const char *by = study_text_or_null(sc, a, 3, "by"),
              *ratio = study_text_or_null(sc, a, 4, "ratio");
@@ -269,7 +276,7 @@ static Value study_run_table(Script *sc, Value self, const Args *a) {
   if (!t.of.n || !t.against.n)
     tirc_script_error(sc, "TypeError", "table(\"title\", [\"full\"], against=\"baseline\")",
                       "a table compares contenders with others");
-  if (by) t.by = (Grouping)choice_of(sc, by, "by", 3, groups);
+  if (by) t.by = (Grouping)choice_of(sc, by, "by", 4, groups);
   if (ratio) t.is_time = choice_of(sc, ratio, "ratio", 2, ratios);
   if (published) add_published(sc, &t, published, NULL, NULL);
   vec_push(sc->c, s->comparisons, t);
@@ -355,12 +362,14 @@ static void check_contenders(Script *sc, const Study *s, const Names *names, Loc
   }
 }
 
-/* Keys of published figures are contenders of the table or kernels; a suite's names are not known
- * yet. */
+static bool is_number(const char *key) { return *key && !key[strspn(key, "0123456789")]; }
+
+/* Keys of published figures are contenders of the table, kernels or numbers of threads; a suite's
+ * names are not known yet. */
 static void check_published(Script *sc, const Study *s, const Comparison *t) {
   for (int i = 0; i < 2 * t->published.n; i++) {
     const char *key = t->published.at[i / 2].keys[i % 2];
-    bool known = !key, is_kernel = false;
+    bool known = !key || (t->by == BY_THREADS && is_number(key)), is_kernel = false;
     for (int n = 0; key && n < t->of.n; n++) known = known || strcmp(t->of.at[n], key) == 0;
     for (int w = 0; !known && w < s->workloads.n; w++) {
       const Workload *k = &s->workloads.at[w];

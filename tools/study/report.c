@@ -24,11 +24,17 @@ static void put_ratio(Doc *d, const Claim *c) {
     doc_cell(d, "-");
 }
 
+/* ">2" or "<1", and its figure. */
+static bool is_open(const Published *p) { return isinf(p->high) || p->low <= 0; }
+static double bound_of(const Published *p) {
+  return isinf(p->high) ? nextafter(p->low, 0) : nextafter(p->high, INFINITY);
+}
+
 static void put_published(Doc *d, const Published *p) {
   if (!p)
     doc_cell(d, " ");
-  else if (isinf(p->high) || p->low <= 0)
-    doc_cell(d, "%s than 1", isinf(p->high) ? "more" : "less");
+  else if (is_open(p))
+    doc_cell(d, "%s than %g", isinf(p->high) ? "more" : "less", bound_of(p));
   else if (p->high > p->low)
     doc_cell(d, "%g to %g", p->low, p->high);
   else
@@ -42,9 +48,9 @@ static const char *compare_sizes(const Claim *c) {
   const tirc_ratio *r = &c->measured;
   const Published *p = c->published;
   if (c->verdict != CARRIES_OVER || (p->low <= 1 && p->high >= 1)) return "";
-  if (isinf(p->high) || p->low <= 0) return "";
+  if (is_open(p) && bound_of(p) == 1) return "";
   if (r->high >= p->low && r->low <= p->high) return "as much";
-  return size_of(r->value) > size_of(p->low) ? "more" : "less";
+  return !is_open(p) && size_of(r->value) > size_of(p->low) ? "more" : "less";
 }
 
 static void put_verdict(Doc *d, const Claim *c) {

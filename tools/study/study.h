@@ -26,11 +26,11 @@ typedef struct Names {
 } Names;
 
 typedef struct Published {
-  const char *keys[2]; /* contender, kernel, in any order; NULL: any */
+  const char *keys[2]; /* contender, kernel or threads, in any order; NULL: any */
   double low, high;
 } Published;
 
-typedef enum Grouping { BY_ALL, BY_KERNEL, BY_SETTING } Grouping;
+typedef enum Grouping { BY_ALL, BY_KERNEL, BY_SETTING, BY_THREADS } Grouping;
 
 typedef struct Comparison { /* table() */
   const char *title, *note;
