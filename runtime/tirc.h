@@ -984,6 +984,9 @@ TIRC_API int tirc_executor_move(tirc_executor *x, int vector_bits, const void *f
 TIRC_API double tirc_seconds(void);
 TIRC_API double tirc_machine_peak(int threads);
 TIRC_API void tirc_machine_name(char *out, size_t size);
+/* What results of this machine are kept under: its processor and how many cores,
+ * "amd-epyc-7543-processor-2-cores". */
+TIRC_API void tirc_machine_profile(char *out, size_t size);
 
 /* --- measuring ---------------------------------------------------------------------------------
  *
@@ -1030,10 +1033,13 @@ typedef struct tirc_figures {
 /* The machine meanwhile. */
 typedef struct tirc_conditions {
   int attempts;                 /* how often all was measured */
-  double load;                  /* cores that other processes used */
+  double load;                  /* cores that other processes used: see tirc_is_busy */
   double clock_low, clock_high; /* hertz, from quartile to quartile; 0: unknown */
   double disturbance; /* of load, clock and the widest interval; above 1 times are doubtful */
 } tirc_conditions;
+
+/* Whether times are disturbed when others use so many cores: from a tenth on. */
+TIRC_API bool tirc_is_busy(double load);
 
 typedef struct tirc_measure_options {
   double seconds; /* of timed calls for each; 0: 0.3 */

@@ -1,12 +1,16 @@
 #include "load.h"
 
+#include "ir/ascii.h"
+
+#include "runtime/tirc.h"
+
 #include "runtime/kernel/timer.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-const double tirc_busy_cores = 0.1;
+bool tirc_is_busy(double load) { return load > BUSY_CORES; }
 
 /* Seconds of all cores in which something ran. */
 static double busy_seconds(void) {
@@ -39,4 +43,20 @@ double tirc_load_since(const Load *l, double ours) {
   const double others = busy_seconds() - l->busy - (tirc_own_seconds() - l->own) - ours;
   const double tick = 1 / (double)sysconf(_SC_CLK_TCK); /* what the system counts in */
   return wall > 0 && others > 2 * tick ? others / wall : 0;
+}
+
+/* "AMD EPYC 7543 Processor", 2 of them: amd-epyc-7543-processor-2-cores. */
+void tirc_machine_profile(char *out, size_t size) {
+  char name[256] = "";
+  size_t n = 0;
+  if (!out || !size) return;
+  tirc_machine_name(name, sizeof name);
+  for (const char *p = name; *p && n + 16 < size; p++) {
+    if (tirc_is_letter_or_digit(*p))
+      out[n++] = tirc_lower(*p);
+    else if (n && out[n - 1] != '-')
+      out[n++] = '-';
+  }
+  const char *dash = n && out[n - 1] != '-' ? "-" : "";
+  snprintf(out + n, size - n, "%s%ld-cores", dash, sysconf(_SC_NPROCESSORS_ONLN));
 }

@@ -310,7 +310,7 @@ static double median_of(const Measured *m) { return tirc_median(m->n_samples, m-
 bool tirc_measured_faster(const Measured *of, const Measured *base) {
   const int n = of->n_samples < base->n_samples ? of->n_samples : base->n_samples;
   const tirc_ratio r = tirc_ratio_of_turns(n, of->samples, n, base->samples);
-  return tirc_is_surely_above_one(&r);
+  return tirc_side_of_one(&r) > 0;
 }
 
 static int fastest_of(int n, const Measured *m) {
@@ -322,7 +322,7 @@ static int fastest_of(int n, const Measured *m) {
 
 /* Whether a candidate's fastest turn is slower than what another usually takes. */
 static bool is_outdone(const Measured *m, int n, int i, double load) {
-  const int fewest = load > tirc_busy_cores ? FEWEST_WHILE_BUSY : FEWEST_ROUNDS;
+  const int fewest = tirc_is_busy(load) ? FEWEST_WHILE_BUSY : FEWEST_ROUNDS;
   return m[i].n_samples >= fewest &&
          tirc_fastest(m[i].n_samples, m[i].samples) > OUTDONE * median_of(&m[fastest_of(n, m)]);
 }
@@ -355,7 +355,7 @@ tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int
   if (most_rounds > MOST_SAMPLES) most_rounds = MOST_SAMPLES;
   for (int i = 0; i < n && status == TIRC_OK; i++) out[i] = (Measured){0};
   for (int k = 0; k < most_rounds && status == TIRC_OK && goes_on(listener); k++) {
-    if (k >= rounds && load <= tirc_busy_cores && is_settled(n, out, base)) break;
+    if (k >= rounds && !tirc_is_busy(load) && is_settled(n, out, base)) break;
     take_turns(&r, out, load);
     load = others_of(&r);
   }

@@ -50,6 +50,22 @@ void tirc_quartiles(int n, const double *values, double *low, double *high) {
   free(v);
 }
 
+/* The place of x[i] in the order of x. */
+static double place_of(const double *x, int n, int i) {
+  double below = 0, equal = 0;
+  for (int k = 0; k < n; k++) below += x[k] < x[i], equal += x[k] == x[i];
+  return below + (equal + 1) / 2;
+}
+
+double tirc_rank_correlation(int n, const double *x, const double *y, int fewest) {
+  double xy = 0, xx = 0, yy = 0, mean = (n + 1) / 2.0;
+  for (int i = 0; i < n; i++) {
+    const double a = place_of(x, n, i) - mean, b = place_of(y, n, i) - mean;
+    xy += a * b, xx += a * a, yy += b * b;
+  }
+  return n < fewest ? (double)NAN : xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
+}
+
 /* --- the bootstrap ------------------------------------------------------------------------------
  */
 
@@ -141,11 +157,14 @@ tirc_ratio tirc_times_as_fast(const tirc_figures *of, const tirc_figures *base) 
   return tirc_ratio_of_turns(of->n_turns, of->turns, base->n_turns, base->turns);
 }
 
-bool tirc_is_surely_above_one(const tirc_ratio *r) { return r->value > 0 && r->low > 1; }
+int tirc_side_of_one(const tirc_ratio *r) {
+  if (!(r->value > 0)) return 0;
+  return r->low > 1 ? 1 : r->high < 1 ? -1 : 0;
+}
 
 bool tirc_surely_faster(const tirc_figures *of, const tirc_figures *base) {
   const tirc_ratio r = tirc_times_as_fast(of, base);
-  return tirc_is_surely_above_one(&r);
+  return tirc_side_of_one(&r) > 0;
 }
 
 bool tirc_mean_add(RatioMean *m, const tirc_figures *of, const tirc_figures *base, bool together) {

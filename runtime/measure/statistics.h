@@ -22,8 +22,13 @@ bool tirc_take_figures(tirc_figures *f, int n_samples, const double *samples, in
                        const int *turn_samples);
 void tirc_figures_clear(tirc_figures *f); /* frees what it holds */
 
-/* The one test: nothing else decides that one is faster. */
-bool tirc_is_surely_above_one(const tirc_ratio *r);
+/* Spearman's, where equals share their place: 1, the same order; 0, none in common; -1, the
+ * reverse. NAN: of less than `fewest`. */
+double tirc_rank_correlation(int n, const double *x, const double *y, int fewest);
+
+/* The one test, which decides everywhere whether one is faster: 1 where the whole interval is above
+ * 1, -1 where it is below, 0 where it is neither or unknown. */
+int tirc_side_of_one(const tirc_ratio *r);
 /* How many times as fast one is as the other, from their turns alone. */
 tirc_ratio tirc_ratio_of_turns(int n, const double *of, int n_base, const double *base);
 

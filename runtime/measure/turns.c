@@ -206,7 +206,7 @@ static void take_turn(Turns *t, int i) {
 const char *const tirc_disturbance_names[N_DISTURBANCES] = {
     [BY_LOAD] = "load", [BY_CLOCK] = "clock", [BY_UNCERTAINTY] = "uncertainty"};
 static const double limits[N_DISTURBANCES] = {/* quiet machines stay below half of these */
-                                              [BY_LOAD] = 0.1,
+                                              [BY_LOAD] = BUSY_CORES,
                                               [BY_CLOCK] = 0.1,
                                               [BY_UNCERTAINTY] = 0.2};
 

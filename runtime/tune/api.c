@@ -137,7 +137,7 @@ static bool take_next(void *self, const tirc_db_trial *trial) {
 static tirc_status best_record(tirc_db *db, const Record *r, const char *target, int threads,
                                tirc_db_trial **best, tirc_error **error) {
   char profile[160];
-  tirc_store_profile(profile, sizeof profile);
+  tirc_machine_profile(profile, sizeof profile);
   const tirc_status status = tirc_db_best(db, r->m, target, threads, profile, best, error);
   if (status != TIRC_NO) return status;
   tirc_error_free(*error);

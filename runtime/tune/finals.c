@@ -2,6 +2,7 @@
  * and the winner is made a plain script. */
 #include "parts.h"
 #include "runtime/api/api.h"
+#include "runtime/measure/statistics.h"
 
 #include "passes/replay/replay.h"
 
@@ -114,20 +115,6 @@ static tirc_status compare_finalists(Tuning *tuning, Task *t, const Finalist **w
 /* --- what a search gives ------------------------------------------------------------------------
  */
 
-/* Spearman's, ties by order. */
-static double rank_correlation(Tirc *c, int n, const double *x, const double *y) {
-  enum { FEWEST = 8 };
-  double *rx = tirc_new_array(c, double, n + 1), *ry = tirc_new_array(c, double, n + 1), sum = 0;
-  if (n < FEWEST) return (double)NAN;
-  for (int i = 0; i < n; i++)
-    for (int k = 0; k < n; k++) {
-      rx[i] += x[k] < x[i] || (x[k] == x[i] && k < i);
-      ry[i] += y[k] < y[i] || (y[k] == y[i] && k < i);
-    }
-  for (int i = 0; i < n; i++) sum += (rx[i] - ry[i]) * (rx[i] - ry[i]);
-  return 1 - 6 * sum / ((double)n * ((double)n * n - 1));
-}
-
 typedef struct Finish {
   const Task *task;
   const SearchPoint *point;
@@ -162,7 +149,7 @@ tirc_status tirc_tuning_finish(Tuning *tuning, Task *t, tirc_error **error) {
                           .made = tirc_search_made(t->search),
                           .failures = kept,
                           .wrong = t->wrong};
-  r->rank_correlation = rank_correlation(t->c, t->measured.n, t->expected.at, t->measured.at);
+  r->rank_correlation = tirc_rank_correlation(t->measured.n, t->expected.at, t->measured.at, 8);
   for (int i = 0; kept && i < n; i++)
     kept[r->n_failures++] =
         (tirc_tune_failure){strdup(failures[i].code), strdup(failures[i].message), failures[i].n};

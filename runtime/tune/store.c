@@ -1,5 +1,4 @@
 #include "store.h"
-#include "ir/ascii.h"
 #include "ir/number.h"
 
 #include "runtime/database/driver.h"
@@ -42,25 +41,10 @@ tirc_status tirc_store_renew(Store *s, tirc_error **error) {
   return tirc_db_renew(s->db, s->worker, s->lease, NULL, error);
 }
 
-/* "AMD EPYC 7543 Processor", 2 of them: amd-epyc-7543-processor-2-cores. */
-void tirc_store_profile(char *out, size_t size) {
-  char name[256] = "";
-  size_t n = 0;
-  tirc_machine_name(name, sizeof name);
-  for (const char *p = name; *p && n + 16 < size; p++) {
-    if (tirc_is_letter_or_digit(*p))
-      out[n++] = tirc_lower(*p);
-    else if (n && out[n - 1] != '-')
-      out[n++] = '-';
-  }
-  const char *dash = n && out[n - 1] != '-' ? "-" : "";
-  snprintf(out + n, size - n, "%s%ld-cores", dash, sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 tirc_status tirc_store_join(Store *s, const tirc_tune_task *task, const char *target, int threads,
                             Study *out, tirc_error **error) {
   char profile[160];
-  tirc_store_profile(profile, sizeof profile);
+  tirc_machine_profile(profile, sizeof profile);
   const tirc_db_described machine = {.profile = profile};
   const tirc_db_task t = {.module = task->module,
                           .name = task->name,

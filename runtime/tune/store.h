@@ -68,7 +68,5 @@ tirc_status tirc_store_take(Store *s, const Study *t, tirc_db_trial **out, tirc_
 tirc_status tirc_store_finish(Store *s, Study *t, const tirc_db_trial *trial, const SearchPoint *p,
                               const float *features, const Measured *m, int64_t seed, bool *stored,
                               tirc_error **error);
-/* This machine: its processor and how many of them. */
-void tirc_store_profile(char *out, size_t size);
 
 #endif

@@ -97,6 +97,18 @@ static void test_nothing(void **state) {
   tirc_figures_clear(&none);
 }
 
+static void test_ranks(void **state) {
+  (void)state;
+  const double up[] = {1, 2, 5, 7, 9}, down[] = {9, 7, 5, 2, 1}, level[] = {3, 3, 3, 3, 3},
+               tied[] = {1, 1, 5, 9, 9};
+  assert_true(fabs(tirc_rank_correlation(5, up, up, 3) - 1) < 1e-12);
+  assert_true(fabs(tirc_rank_correlation(5, up, down, 3) + 1) < 1e-12);
+  assert_true(tirc_rank_correlation(5, up, level, 3) == 0);
+  assert_true(isnan(tirc_rank_correlation(5, up, up, 6)));
+  /* places 1.5, 1.5, 3, 4.5, 4.5 beside 1 to 5: 9 / sqrt(10 * 9) */
+  assert_true(fabs(tirc_rank_correlation(5, up, tied, 3) - sqrt(0.9)) < 1e-12);
+}
+
 /* --- contenders --------------------------------------------------------------------------------
  */
 
@@ -159,8 +171,9 @@ static void test_end(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_intervals), cmocka_unit_test(test_pairs),
-                                     cmocka_unit_test(test_nothing),
-                                     cmocka_unit_test(test_contenders), cmocka_unit_test(test_end)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_intervals),  cmocka_unit_test(test_pairs),
+      cmocka_unit_test(test_nothing),    cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_contenders), cmocka_unit_test(test_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

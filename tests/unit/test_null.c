@@ -383,6 +383,7 @@ static void runs(void **state) {
   assert_null(tirc_measurement_conditions(NULL));
   assert_true(tirc_times_as_fast(NULL, NULL).value == 0);
   assert_false(tirc_surely_faster(NULL, NULL));
+  tirc_machine_profile(NULL, 10);
   tirc_measurement_free(measured);
   tirc_measurement_free(NULL);
   assert_int_not_equal(tirc_launch_run(NULL), 0);

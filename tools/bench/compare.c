@@ -66,13 +66,14 @@ static Json *read_rows(const Options *o, const char *path, Json **rows) {
 /* The intervals of two runs are independent, and a run differs from the next by more than its turns
  * do: so the ends of both are taken, the widest that the ratio can be. */
 static void print_pair(const Options *o, Json *a, Json *b, double ratio) {
-  double low = bound_of(a, 0) / bound_of(b, 1), high = bound_of(a, 1) / bound_of(b, 0);
-  const char *verdict = low > 1 ? "faster" : high < 1 ? "slower" : "within noise";
-  const char *colour = low > 1 ? GREEN : high < 1 ? RED : "";
+  const tirc_ratio r = {ratio, bound_of(a, 0) / bound_of(b, 1), bound_of(a, 1) / bound_of(b, 0)};
+  const int side = tirc_side_of_one(&r);
+  const char *verdict = side > 0 ? "faster" : side < 0 ? "slower" : "within noise";
+  const char *colour = side > 0 ? GREEN : side < 0 ? RED : "";
   printf("%-12s %-28s %-18s %7s %11.4f %11.4f %6.3f  [%5.3f, %5.3f]  %s%s%s\n",
          text_of(b, "kernel"), text_of(b, "setting"), text_of(b, "contender"),
          text_of(b, "threads"), number_of(a, "median_s") * 1e3, number_of(b, "median_s") * 1e3,
-         ratio, low, high, paint(o, colour), verdict, *colour ? paint(o, RESET) : "");
+         ratio, r.low, r.high, paint(o, colour), verdict, *colour ? paint(o, RESET) : "");
 }
 
 static void print_table(const Options *o, Json *a, Json *b) {

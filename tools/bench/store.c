@@ -11,7 +11,6 @@
 #include "tools/results/database.h"
 #include "tools/results/held.h"
 
-#include "runtime/tune/store.h"
 
 #include <json-c/json.h>
 #include <llvm-c/Core.h>
@@ -122,7 +121,7 @@ int open_store(Bench *b) {
   if (status != DONE) return status;
   char *environment = environment_description(b);
   name_session(s->session, sizeof s->session);
-  tirc_store_profile(s->profile, sizeof s->profile);
+  tirc_machine_profile(s->profile, sizeof s->profile);
   s->machine = machine_description(&b->profile);
   s->command = typed(b->o, b->how.database, tirc_db_name(s->db));
   if (!environment || !s->machine || !s->command)

@@ -3,7 +3,6 @@
 #include "tune_show.h"
 
 #include "ir/cpu.h"
-#include "runtime/measure/load.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -119,7 +118,7 @@ static void print_result(FILE *out, const TuneRow *task, const tirc_tune_result 
   if (!isnan(r->rank_correlation))
     fprintf(out, ", rank correlation of what was expected %.2f", r->rank_correlation);
   fprintf(out, "\n");
-  if (load > tirc_busy_cores) fprintf(out, "  disturbed: other processes used %.2f cores\n", load);
+  if (tirc_is_busy(load)) fprintf(out, "  disturbed: other processes used %.2f cores\n", load);
   print_failures(out, r);
 }
 

@@ -4,7 +4,6 @@
 #include "tools/bench/bench.h"
 
 #include "runtime/measure/load.h"
-#include "runtime/tune/store.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 static void examine_processor(Doctor *d, const Profile *p) {
   tirc_target_info native = {0};
   char profile[160];
-  tirc_store_profile(profile, sizeof profile);
+  tirc_machine_profile(profile, sizeof profile);
   note(d, "machine", "processor", "%s", p->cpu);
   note(d, "machine", "profile", "%s", profile);
   if (tirc_target_find("native", &native, NULL) != TIRC_OK || native.vector_bits == 0) {

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE
 #include "db.h"
 
-#include "runtime/measure/load.h"
-
 #include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
@@ -305,7 +303,7 @@ static void put_trial(const tirc_db_task *k, const tirc_db_trial *t) {
                   : "samples     ",
            1e3 * t->samples[i], i % 10 == 9 || i + 1 == t->n_samples ? "\n" : "");
   if (c->clock_low > 0) printf("%-12s%.2f to %.2f GHz\n", "clock", c->clock_low, c->clock_high);
-  if (c->load > tirc_busy_cores)
+  if (tirc_is_busy(c->load))
     printf("%-12sother processes used %.2f cores\n", "disturbed", c->load);
   put_line("huge pages", c->pages);
   put_line("command", c->command);

@@ -381,23 +381,6 @@ static int search(Search *q) {
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
-/* The place of x[i] in the order of x, where equals share theirs. */
-static double rank_of(const double *x, int n, int i) {
-  double below = 0, equal = 0;
-  for (int k = 0; k < n; k++) below += x[k] < x[i], equal += x[k] == x[i];
-  return below + (equal + 1) / 2;
-}
-
-/* Spearman's: 1, the same order; 0, none in common; -1, the reverse. */
-static double rank_correlation(const double *x, const double *y, int n) {
-  double xy = 0, xx = 0, yy = 0, mean = (n + 1) / 2.0;
-  for (int i = 0; i < n; i++) {
-    double a = rank_of(x, n, i) - mean, b = rank_of(y, n, i) - mean;
-    xy += a * b, xx += a * a, yy += b * b;
-  }
-  return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
-}
-
 /* How well x foretells y: most calls change little, and their order is noise; so the pairs that
  * differ by a fifth when measured are told of as well. A tie of the estimate is half right. */
 static void print_agreement(const double *x, const double *y, int n) {
@@ -409,7 +392,7 @@ static void print_agreement(const double *x, const double *y, int n) {
       right += x[k] > x[i] ? 1 : x[k] == x[i] ? 0.5 : 0;
       pairs++;
     }
-  printf("rank correlation of estimate and measurement: %.2f", rank_correlation(x, y, n));
+  printf("rank correlation of estimate and measurement: %.2f", tirc_rank_correlation(n, x, y, 1));
   if (pairs)
     printf("; %.0f %% of the %d pairs that differ by a fifth in the right order",
            100 * right / pairs, pairs);

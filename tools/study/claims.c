@@ -62,8 +62,9 @@ static bool matches(const Published *p, const Claim *c) {
 }
 
 static Verdict judge(const tirc_ratio *r, const Published *p) {
-  const bool carries = p->low > 1    ? r->low > 1
-                       : p->high < 1 ? r->high < 1
+  const int side = tirc_side_of_one(r);
+  const bool carries = p->low > 1    ? side > 0
+                       : p->high < 1 ? side < 0
                                      : r->low >= p->low && r->high <= p->high;
   if (carries) return CARRIES_OVER;
   return r->high < p->low || r->low > p->high ? DIFFERS : UNDECIDED;

@@ -72,30 +72,14 @@ static int write_files(const Options *o, const Lesson *lesson) {
 /* --- speed --------------------------------------------------------------------------------------
  */
 
-enum { ROUNDS = 7 };
-static const double TURN = 0.02; /* seconds */
-
 typedef struct Runner {
   tirc_kernel *kernel;
   tirc_launch *launch;
-  double times[ROUNDS];
 } Runner;
 
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* The mean seconds of a call, over calls for TURN seconds; the first one is not counted. */
-static double turn(const Runner *r) {
-  (void)tirc_launch_run(r->launch);
-  double start = tirc_seconds(), now;
-  int n = 0;
-  do {
-    (void)tirc_launch_run(r->launch);
-    n++;
-  } while ((now = tirc_seconds()) < start + TURN);
-  return (now - start) / n;
+static void free_runner(Runner *r) {
+  tirc_launch_free(r->launch);
+  tirc_kernel_free(r->kernel);
 }
 
 static tirc_status make_runner(const tirc_module *m, tirc_executor *x, int n,
@@ -105,22 +89,23 @@ static tirc_status make_runner(const tirc_module *m, tirc_executor *x, int n,
   return status;
 }
 
-/* How many times faster `a` is than `b`: the medians of turns that alternate. */
+/* How many times faster `a` is than `b`. */
 static int measure_ratio(const Options *o, const tirc_module *a, const tirc_module *b, int n,
                          const tirc_argument *args, double *ratio) {
+  static const tirc_measure_options brief = {.seconds = 0.14, .turns = 7, .attempts = 1};
   tirc_executor *x = NULL;
   tirc_error *e = NULL;
+  tirc_measurement *m = NULL;
   Runner r[2] = {{0}};
   bool failed = tirc_executor_new((int)o->threads, &x, &e) ||
                 make_runner(a, x, n, args, &r[0], &e) || make_runner(b, x, n, args, &r[1], &e);
-  for (int i = 0; i < 2 * ROUNDS && !failed; i++) r[i % 2].times[i / 2] = turn(&r[i % 2]);
-  for (int i = 0; i < 2; i++) {
-    qsort(r[i].times, ROUNDS, sizeof *r[i].times, compare_doubles);
-    tirc_launch_free(r[i].launch);
-    tirc_kernel_free(r[i].kernel);
-  }
+  const tirc_contender c[2] = {tirc_launch_contender("a", r[0].launch),
+                               tirc_launch_contender("b", r[1].launch)};
+  failed = failed || tirc_measure(2, c, &brief, &m, &e);
+  *ratio = tirc_times_as_fast(tirc_measurement_figures(m, 0), tirc_measurement_figures(m, 1)).value;
+  tirc_measurement_free(m);
+  for (int i = 0; i < 2; i++) free_runner(&r[i]);
   tirc_executor_free(x);
-  *ratio = failed ? 0 : r[1].times[ROUNDS / 2] / r[0].times[ROUNDS / 2];
   return failed ? report(o, e) : DONE;
 }
 
@@ -199,8 +184,7 @@ static int check_results(Attempt *a) {
                          make_runner(a->scheduled, x, a->n, a->args, &r, &e)))
     status = report(a->o, e);
   if (status == DONE) (void)tirc_launch_run(r.launch);
-  tirc_launch_free(r.launch);
-  tirc_kernel_free(r.kernel);
+  free_runner(&r);
   tirc_executor_free(x);
   if (status != DONE) return status;
   tirc_check c = {.ok = false};
