@@ -1271,8 +1271,8 @@ TIRC_API tirc_status tirc_target_find(const char *name, tirc_target_info *out, t
  */
 TIRC_API bool tirc_module_has_graph(const tirc_module *m);
 
-/* Tells of each operator and function that the module's graphs call, in the order of the first call,
- * and how often they do. */
+/* Tells of each operator and function that the module's graphs call, in the order of the first
+ * call, and how often they do. */
 TIRC_API tirc_status tirc_module_operators(const tirc_module *m,
                                            void (*tell)(void *self, const char *name, int calls),
                                            void *self, tirc_error **error);
@@ -1282,9 +1282,9 @@ typedef struct tirc_program_options {
   const char *target;    /* NULL: "haswell" */
   const char *operators; /* a folder of operators that come before the library's, or NULL */
   int n_skip;
-  const char *const *skip;        /* passes that do not run */
+  const char *const *skip; /* passes that do not run */
   int n_passes;
-  const char *const *passes; /* "PHASE:FILE": scripts with a function transform_module */
+  const char *const *passes;      /* "PHASE:FILE": scripts with a function transform_module */
   bool plain;                     /* loops stay as the operators make them */
   const char *script;             /* a schedule for all functions, instead of the rules; or NULL */
   const tirc_auto_options *rules; /* for the rules, or NULL */

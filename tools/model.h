@@ -7,7 +7,8 @@
 /* The program of a module with a graph, as the options say; DONE, or the exit status after the
  * error was reported. */
 int make_program(const Options *o, const tirc_module *m, tirc_program **out);
-/* The module after the phases up to this one (NULL: with what is known of each value), --print-after and --dump-dir on the way. */
+/* The module after the phases up to this one (NULL: with what is known of each value),
+ * --print-after and --dump-dir on the way. */
 int run_phases(const Options *o, const tirc_module *m, const char *last, tirc_module **out);
 /* --weights: gives the parameters behind the inputs their arrays, which are views of *file. */
 int read_weights(const Options *o, const tirc_program *p, tirc_weights **file, tirc_argument *args);

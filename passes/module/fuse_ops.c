@@ -6,9 +6,9 @@
  *
  * A call and what its result flows to are fused when all ways lead through calls that allow it to
  * one that they all meet in, the immediate post-dominator; which calls allow it is a question of
- * their patterns (pattern.c), in three rounds as the field has them: products take what follows them
- * elementwise; elementwise calls go into what consumes them, a reduction too; injective calls go
- * into injective ones. */
+ * their patterns (pattern.c), in three rounds as the field has them: products take what follows
+ * them elementwise; elementwise calls go into what consumes them, a reduction too; injective calls
+ * go into injective ones. */
 #include "fusion.h"
 #include "passes.h"
 
@@ -190,7 +190,7 @@ typedef struct Outline {
   GraphRewriter *r; /* of the graph around it */
   VEC(Binding) bindings;
   VEC(Node) params, args;
-  PtrMap inside;  /* variable of the graph around it -> of this one */
+  PtrMap inside; /* variable of the graph around it -> of this one */
   Text name;
 } Outline;
 
@@ -246,7 +246,8 @@ static const Graph *graph_of(Outline *o) {
                         .at = o->bindings.at,
                         .n_outputs = 1,
                         .outputs = tirc_copy(c, &last, 1)};
-  const char *base = tirc_format(c, "fused%s", o->name.at), *name = tirc_free_name(c, o->f->m, base);
+  const char *base = tirc_format(c, "fused%s", o->name.at),
+             *name = tirc_free_name(c, o->f->m, base);
   for (int i = 1, k = 0; k < o->f->made.n; k++)
     if (strcmp(o->f->made.at[k]->name, name) == 0) {
       name = tirc_free_name(c, o->f->m, tirc_format(c, "%s%d", base, i++));

@@ -69,15 +69,14 @@ static void merge_call(Merge *k, Node call, Node result) {
   }
   for (size_t i = 0; i < match.symbols.cap; i++)
     if (match.symbols.keys[i] && tirc_map_has(&match.symbols, match.symbols.keys[i]))
-      tirc_map_set(c, &symbols, match.symbols.keys[i],
-                   tirc_substitute(c, tirc_map_get(&match.symbols, match.symbols.keys[i]),
-                                   &k->symbols));
+      tirc_map_set(
+          c, &symbols, match.symbols.keys[i],
+          tirc_substitute(c, tirc_map_get(&match.symbols, match.symbols.keys[i]), &k->symbols));
   Stmt body = tirc_clone_fresh(
       c, tirc_substitute_buffers(c, tirc_substitute_stmt(c, f->body, &symbols), &buffers));
   Mutator rename = {.c = c, .stmt = rename_block, .self = k};
   body = tirc_mutate_stmt(&rename, body);
-  for (int i = 0; i < body->u.block.n_allocs; i++)
-    vec_push(c, k->allocs, body->u.block.allocs[i]);
+  for (int i = 0; i < body->u.block.n_allocs; i++) vec_push(c, k->allocs, body->u.block.allocs[i]);
   vec_push(c, k->body, body->u.block.body);
 }
 

@@ -2,11 +2,10 @@
  * fusion goes by. The names and numbers are the field's:
  *
  *   0 elementwise    out[i, j] = f(a[i, j], ...)
- *   1 broadcast      out[i, j] = f(a[i, j], b[j])         loads by some of the loops, in their order
- *   2 injective      out[i, j] = a[j // 2, i]             loads by any indices, no reduction
- *   3 reduction      out[i] = sum_k f(a[i, k])
- *   4 out-fusable    out[i, j] = sum_k a[i, k] * b[k, j]  what follows it elementwise can be fused
- *   8 opaque         anything else */
+ *   1 broadcast      out[i, j] = f(a[i, j], b[j])         loads by some of the loops, in their
+ * order 2 injective      out[i, j] = a[j // 2, i]             loads by any indices, no reduction 3
+ * reduction      out[i] = sum_k f(a[i, k]) 4 out-fusable    out[i, j] = sum_k a[i, k] * b[k, j]
+ * what follows it elementwise can be fused 8 opaque         anything else */
 #include "fusion.h"
 #include "passes.h"
 
@@ -118,8 +117,8 @@ static bool see_block(Visitor *v, Stmt s) {
   return false;
 }
 
-/* Of several blocks: those before a product (a padded operand) count with it; several reductions, or
- * one that is not the end, are opaque. */
+/* Of several blocks: those before a product (a padded operand) count with it; several reductions,
+ * or one that is not the end, are opaque. */
 int tirc_pattern_of(Tirc *c, const Func *f) {
   Blocks k = {.c = c};
   Visitor v = {.stmt = see_block, .expr = tirc_skip_expr, .self = &k};
@@ -134,8 +133,8 @@ const Module *tirc_pass_annotate_pattern(Passes *p, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++) {
     if (tirc_attrs_get(m->funcs[i]->attrs, OP_PATTERN)) continue;
     Func *f = tirc_copy(p->c, m->funcs[i], 1);
-    f->attrs = tirc_attrs_set(p->c, f->attrs, OP_PATTERN,
-                              tirc_int32(p->c, tirc_pattern_of(p->c, f)));
+    f->attrs =
+        tirc_attrs_set(p->c, f->attrs, OP_PATTERN, tirc_int32(p->c, tirc_pattern_of(p->c, f)));
     m = tirc_module_with_func(p->c, m, i, f);
   }
   return m;

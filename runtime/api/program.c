@@ -46,8 +46,8 @@ static void count_calls(Tirc *c, void *self) {
 }
 
 tirc_status tirc_module_operators(const tirc_module *m,
-                                  void (*tell)(void *self, const char *name, int calls),
-                                  void *self, tirc_error **error) {
+                                  void (*tell)(void *self, const char *name, int calls), void *self,
+                                  tirc_error **error) {
   NEED(m, tell);
   Counting k = {m, tell, self};
   return tirc_api_scratch(count_calls, &k, &m->sources, error);
@@ -124,8 +124,8 @@ static void run_phases(Tirc *c, void *self) {
   const PipelineOptions options = pipeline_options(k);
   tirc_context_depend(c, k->from->c);
   Passes *passes = tirc_passes_open(c, &options);
-  const Module *m = k->last ? tirc_run_phases(passes, k->from->m, last)
-                            : tirc_infer(passes, k->from->m);
+  const Module *m =
+      k->last ? tirc_run_phases(passes, k->from->m, last) : tirc_infer(passes, k->from->m);
   k->module = tirc_api_module(c, m, &k->sources);
 }
 

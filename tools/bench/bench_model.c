@@ -108,7 +108,8 @@ static double bytes_of(const tirc_array *a) {
 /* The least time of some copies of so many bytes between buffers of such sizes. */
 static double time_traffic(const ModelBench *b, double read, double written) {
   enum { TIMES = 5 };
-  const int64_t from_shape[] = {(int64_t)read / 64 + 1, 64}, to_shape[] = {(int64_t)written / 64 + 1, 64};
+  const int64_t from_shape[] = {(int64_t)read / 64 + 1, 64},
+                to_shape[] = {(int64_t)written / 64 + 1, 64};
   tirc_array *from = NULL, *to = NULL;
   double least = 0;
   if (!tirc_array_new("int8", 2, from_shape, &from, NULL) &&
@@ -166,10 +167,8 @@ static int profile(ModelBench *b) {
     return report(b->o, e);
   b->vector_bits = tirc_executor_fma(b->x, target.vector_bits, 0);
   if (b->vector_bits) b->peak = tirc_machine_peak(tirc_executor_threads(b->x));
-  if (tirc_program_run_watched(b->program, b->x, b->n, b->args, &watch, &e))
-    return report(b->o, e);
-  if (b->n_functions)
-    qsort(b->functions, (size_t)b->n_functions, sizeof *b->functions, by_time);
+  if (tirc_program_run_watched(b->program, b->x, b->n, b->args, &watch, &e)) return report(b->o, e);
+  if (b->n_functions) qsort(b->functions, (size_t)b->n_functions, sizeof *b->functions, by_time);
   return DONE;
 }
 
@@ -183,8 +182,8 @@ static double total_seconds(const ModelBench *b) {
 }
 
 static void put_profile(const ModelBench *b) {
-  static const char *const heads[] = {"function", "calls",  "us",      "share",
-                                      "GFLOP/s",  "GB/s", "% peak", "bound by"};
+  static const char *const heads[] = {"function", "calls", "us",     "share",
+                                      "GFLOP/s",  "GB/s",  "% peak", "bound by"};
   Table t = {.columns = 8, .right = 0x7e};
   const double total = total_seconds(b);
   for (int i = 0; i < 8; i++) add_cell(&t, "%s", heads[i]);
@@ -248,10 +247,11 @@ static int run(ModelBench *b) {
   status = time_runs(b);
   if (status == DONE && b->o->profile) status = profile(b);
   if (status != DONE || !b->n_samples) return status == DONE ? NO : status;
-  fprintf(b->out, "%s: median %.3f ms, least %.3f ms of %d runs, %d thread%s, %d calls of %d functions\n",
+  fprintf(b->out,
+          "%s: median %.3f ms, least %.3f ms of %d runs, %d thread%s, %d calls of %d functions\n",
           b->o->args.at[0], 1e3 * median(b->samples, b->n_samples), 1e3 * b->samples[0],
-          b->n_samples, tirc_executor_threads(b->x),
-          tirc_executor_threads(b->x) == 1 ? "" : "s", b->size.calls, b->size.functions);
+          b->n_samples, tirc_executor_threads(b->x), tirc_executor_threads(b->x) == 1 ? "" : "s",
+          b->size.calls, b->size.functions);
   if (b->o->profile) put_profile(b);
   if (b->o->json) status = put_json(b);
   return was_interrupted() ? NO : status;

@@ -213,8 +213,7 @@ static bool is_model(const Options *o) {
 static int measure_model(const Options *o) {
   tirc_module *m = NULL;
   int status = load_program(o, o->args.at[0], &m);
-  if (status == DONE)
-    status = tirc_module_has_graph(m) ? bench_model(o, m) : usage_of_bench(o);
+  if (status == DONE) status = tirc_module_has_graph(m) ? bench_model(o, m) : usage_of_bench(o);
   tirc_module_free(m);
   return status;
 }

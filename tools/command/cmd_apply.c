@@ -36,7 +36,7 @@ int cmd_apply(Options *o) {
   tirc_module *m = NULL;
   tirc_error *e = NULL;
   char *text = NULL;
-  if (o->args.n < 2 && !o->trace_json && !o->automatic) return miss_schedule(o);
+  if (o->args.n < 2 && !o->trace_json && !o->automatic && !o->plain) return miss_schedule(o);
   if (o->debug_mask && strcmp(o->debug_mask, "all") != 0 && strcmp(o->debug_mask, "none") != 0)
     return complain(o, NULL, "--debug-mask is all or none, not '%s'", o->debug_mask);
   int status = load_scheduled(o, NULL, &m);

@@ -1,6 +1,6 @@
 /* Reading programs and running schedule scripts, with errors reported. */
-#include "tools/model.h"
 #include "tools/input.h"
+#include "tools/model.h"
 #include "tools/tool.h"
 
 #include "ir/utf8.h"

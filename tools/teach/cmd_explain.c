@@ -224,8 +224,8 @@ static bool explain_plural(const char *name) {
 
 bool explain_name(const char *name, int *status) {
   return explain_primitive(name) || explain_error(name, status) || explain_definition(name) ||
-         explain_pass(name) || explain_phase(name) || explain_other(name, status) || explain_language(name) ||
-         explain_plural(name);
+         explain_pass(name) || explain_phase(name) || explain_other(name, status) ||
+         explain_language(name) || explain_plural(name);
 }
 
 /* --- words that are no names
