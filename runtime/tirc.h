@@ -634,7 +634,8 @@ TIRC_API tirc_status tirc_schedule_call(tirc_schedule *s, const char *name, int 
                                         const tirc_value *args, int n_keywords,
                                         const char *const *keywords, const tirc_value *values,
                                         tirc_value *result, tirc_error **error);
-/* The same for a method of any value that the schedule gave: "simplified" of a trace, ... */
+/* The same for a method of any value that the schedule gave: "simplified" of a trace, ...; the method
+ * "__call__" is the value itself, called. */
 TIRC_API tirc_status tirc_schedule_method(tirc_schedule *s, const tirc_value *self,
                                           const char *name, int n, const tirc_value *args,
                                           int n_keywords, const char *const *keywords,
@@ -657,7 +658,7 @@ TIRC_API tirc_status tirc_schedule_method(tirc_schedule *s, const tirc_value *se
 TIRC_API tirc_status tirc_schedule_attribute(tirc_schedule *s, const tirc_value *of,
                                              const char *name, tirc_value *out, tirc_error **error);
 /* a op b, with Python's meaning: + - * / // % ** << >> & | ^ on numbers and expressions, < <= > >=
- * == != as well. Gives an expression where an operand is one. */
+ * == != as well; [] is a[b]. Gives an expression where an operand is one. */
 TIRC_API tirc_status tirc_schedule_operator(tirc_schedule *s, const char *op, const tirc_value *a,
                                             const tirc_value *b, tirc_value *out,
                                             tirc_error **error);

@@ -146,6 +146,10 @@ const char *tirc_operator_hint(Operators *ops, const char *name) {
   const char **all = tirc_new_array(ops->c, const char *, ops->rows.n);
   for (int i = 0; i < ops->rows.n; i++) all[i] = ops->rows.at[i].name;
   const char *near = tirc_nearest(ops->c, name, ops->rows.n, all);
+  for (int i = 0; !near && i < ops->rows.n; i++) {
+    const char *last = strrchr(all[i], '.'); /* nn.softmax is meant by softmax */
+    if (last && !strcmp(last + 1, name)) near = tirc_format(ops->c, "did you mean '%s'?", all[i]);
+  }
   return tirc_format(ops->c,
                      "%s%s`tirc operator` lists the operators; a folder with a table.sch adds "
                      "some: --operators DIR",

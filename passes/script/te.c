@@ -81,6 +81,19 @@ static void widen(Script *sc, int n, Expr *shape) {
     if (shape[i]->op == OP_INT) shape[i] = tirc_cast(sc->c, DT_INT64, shape[i]);
 }
 
+/* Bytes are counted in 64 bits, of the largest elements. */
+static void check_size(Script *sc, int n, const Expr *shape) {
+  int64_t bytes = 8, extent;
+  for (int i = 0; i < n; i++) {
+    if (!tirc_const_int(shape[i], &extent) || extent == 0) continue;
+    if (__builtin_mul_overflow(bytes, extent, &bytes))
+      tirc_script_error(sc, "ValueError", NULL,
+                        "a tensor of the shape (%s ...) is too large: its size does not fit into "
+                        "64 bits",
+                        tirc_print_expr(sc->c, shape[0]));
+  }
+}
+
 const Expr *tirc_te_shape(Script *sc, Value v, int *n) {
   Expr shape[TE_MAX_DIMS];
   const bool several = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
@@ -96,6 +109,7 @@ const Expr *tirc_te_shape(Script *sc, Value v, int *n) {
                         (long long)extent, i);
   }
   widen(sc, *n, shape);
+  check_size(sc, *n, shape);
   return tirc_copy(sc->c, shape, *n);
 }
 
@@ -177,10 +191,26 @@ static Value run_placeholder(Script *sc, Value self, const Args *a) {
   return tirc_te_placeholder(sc, text_of(sc, a, 2, "name", "placeholder"), t, n, extents);
 }
 
+/* The names that the caller gives, where the function is not a script's. */
+static int given_names(Script *sc, const Value *given, const char ***names) {
+  if (given->kind != VAL_LIST && given->kind != VAL_TUPLE)
+    tirc_script_error(sc, "TypeError", NULL, "axis_names is a list of names");
+  const int n = given->u.list->n;
+  *names = tirc_new_array(sc->c, const char *, n);
+  for (int i = 0; i < n; i++) {
+    if (given->u.list->at[i].kind != VAL_STR)
+      tirc_script_error(sc, "TypeError", NULL, "axis_names is a list of names");
+    (*names)[i] = given->u.list->at[i].u.s;
+  }
+  return n;
+}
+
 /* One variable a dimension, named by the function's parameters; what *i takes is i0, i1 ... */
-static const IterVar *new_axes(Script *sc, const Callable *f, int n, const Expr *shape) {
-  const char **names, *rest;
-  const int named = tirc_script_parameters(sc, f, &names, &rest);
+static const IterVar *new_axes(Script *sc, const Callable *f, const Value *given, int n,
+                               const Expr *shape) {
+  const char **names, *rest = NULL;
+  const int named =
+      given ? given_names(sc, given, &names) : tirc_script_parameters(sc, f, &names, &rest);
   IterVar *axes = tirc_new_array(sc->c, IterVar, n);
   if (named > n || (named < n && !rest))
     tirc_script_error(sc, "TypeError", "lambda *i: ... takes them all",
@@ -237,7 +267,7 @@ static Buffer result_buffer(Script *sc, const Stage *s, int i, int n, int ndim, 
   return tirc_buffer(sc->c, name, s->values[i]->dtype, ndim, shape, "global");
 }
 
-/* compute(shape, fcompute, name="compute", attrs=None) */
+/* compute(shape, fcompute, name="compute", axis_names=None) */
 static Value run_compute(Script *sc, Value self, const Args *a) {
   int ndim;
   const Value *shape = tirc_script_argument(a, 0, "shape");
@@ -248,11 +278,12 @@ static Value run_compute(Script *sc, Value self, const Args *a) {
                       "compute() takes a shape and a function of as many indices");
   const Expr *extents = tirc_te_shape(sc, *shape, &ndim);
   Stage *s = tirc_new(sc->c, Stage);
-  *s = (Stage){.kind = STAGE_COMPUTE,
-               .name = text_of(sc, a, 2, "name", "compute"),
-               .loc = sc->loc,
-               .n_axes = ndim,
-               .axes = new_axes(sc, f->u.object, ndim, extents)};
+  *s = (Stage){
+      .kind = STAGE_COMPUTE,
+      .name = text_of(sc, a, 2, "name", "compute"),
+      .loc = sc->loc,
+      .n_axes = ndim,
+      .axes = new_axes(sc, f->u.object, tirc_script_argument(a, 3, "axis_names"), ndim, extents)};
   const int n = set_values(sc, s, call_with_axes(sc, *f, ndim, s->axes));
   sc->loc = s->loc;
   Buffer *buffers = tirc_new_array(sc->c, Buffer, n);
@@ -291,7 +322,7 @@ static Value run_var(Script *sc, Value self, const Args *a) {
 
 const NativeRow tirc_script_te_rows[] = {
     {"te", "placeholder", run_placeholder, 0, 3, "shape dtype name"},
-    {"te", "compute", run_compute, 0, 3, "shape fcompute name"},
+    {"te", "compute", run_compute, 0, 4, "shape fcompute name axis_names"},
     {"te", "var", run_var, 0, 2, "name dtype"},
     {"te", "size_var", run_var, 0, 2, "name dtype"},
     {0},

@@ -136,8 +136,9 @@ static void call(Tirc *c, void *self) {
   Args args = {.n = w->n, .n_keywords = w->n_keywords, .names = names};
   args.at = tirc_values_inward(x, w->n, w->args);
   args.keywords = tirc_values_inward(x, w->n_keywords, w->values);
+  const Value of = schedule_or(x, w->self);
   x->sc->loc = x->place;
-  Value callee = tirc_script_attribute(x->sc, schedule_or(x, w->self), name);
+  const Value callee = strcmp(name, "__call__") == 0 ? of : tirc_script_attribute(x->sc, of, name);
   w->result = tirc_value_outward(x, tirc_script_call(x->sc, callee, &args));
 }
 
@@ -189,8 +190,9 @@ static void operate(Tirc *c, void *self) {
   Value a = tirc_value_inward(w->x, w->self), b = tirc_value_inward(w->x, w->args);
   for (size_t i = 0; i < sizeof compares / sizeof *compares; i++)
     compare |= strcmp(op, compares[i]) == 0;
-  Value r =
-      compare ? tirc_script_compare(w->x->sc, op, a, b) : tirc_script_binary(w->x->sc, op, a, b);
+  Value r = compare                 ? tirc_script_compare(w->x->sc, op, a, b)
+            : strcmp(op, "[]") == 0 ? tirc_script_item(w->x->sc, a, b)
+                                    : tirc_script_binary(w->x->sc, op, a, b);
   w->result = tirc_value_outward(w->x, r);
 }
 

@@ -28,7 +28,7 @@ Names and behaviour are those of tvm where both have them, so code written for
 tvm.tir.Schedule runs after `import tirc as tvm`.
 """
 
-from . import _lib, error, ir, script, target, tir
+from . import _lib, error, ir, script, target, te, tir
 from ._errors import ArgumentError, ScheduleError, TVMError
 from ._measure import Contender, Figures, Measurement, Ratio, measure
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, operator, parse,
@@ -49,6 +49,6 @@ __all__ = [
     "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
     "assert_structural_equal", "auto", "build", "cpu",
     "difference", "error", "interpret", "ir", "ir_module", "measure", "operator", "parse", "prim_func", "primitives", "read",
-    "schedule_script", "script", "structural_equal", "structural_hash", "target", "tir", "tune",
+    "schedule_script", "script", "structural_equal", "structural_hash", "target", "te", "tir", "tune",
     "tuned"
 ]

@@ -1,0 +1,106 @@
+"""Tensor expressions: the functions that they become, and what those compute."""
+
+import gc
+
+import numpy as np
+import pytest
+import tirc as tvm
+from tirc import te
+from tirc.script import tir as T
+
+
+def product():
+    n = te.var("n", "int64")
+    A = te.placeholder((n, 8), name="A")
+    B = te.placeholder((8, 6), name="B")
+    k = te.reduce_axis((0, 8), name="k")
+    C = te.compute((n, 6), lambda i, j: te.sum(A[i, k] * B[k, j], axis=k), name="C")
+    return A, B, C
+
+
+def test_product():
+    A, B, C = product()
+    assert C.dtype == "float32" and C.ndim == 2 and C.shape[1] == 6 and isinstance(C, te.Tensor)
+    D = te.compute(C.shape, lambda *i: te.exp(C(*i)) + T.max(C[i], 0.5), name="D")
+    f = te.create_prim_func([A, B, D])
+    assert "for i, j, k in T.grid(n, T.int64(6), 8):" in f.script() and 'T.block("C")' in f.script()
+    assert "for i0, i1 in T.grid(n, T.int64(6)):" in f.script()
+    for n in (1, 5):
+        a, b, out = np.random.rand(n, 8).astype("float32"), np.random.rand(8, 6).astype("float32"), np.zeros((n, 6), "float32")
+        tvm.build(tvm.IRModule.from_expr(f))(a, b, out)
+        np.testing.assert_allclose(out, np.exp(a @ b) + np.maximum(a @ b, 0.5), rtol=1e-5)
+
+
+def test_same_as_written():
+    A, B, C = product()
+
+    @T.prim_func
+    def main(var_A: T.handle, B: T.Buffer((8, 6), "float32"), var_C: T.handle):
+        T.func_attr({"tir.noalias": T.bool(True)})
+        n = T.int64()
+        A = T.match_buffer(var_A, (n, 8))
+        C = T.match_buffer(var_C, (n, 6))
+        for i, j, k in T.grid(n, T.int64(6), 8):
+            with T.block("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
+
+    written, made = (tvm.IRModule.from_expr(f) for f in (main, te.create_prim_func([A, B, C])))
+    x, y = (m.script().replace("T.int64(8)", "8").replace("T.int64(6)", "6").replace("v_", "v") for m in (written, made))
+    assert x == y
+
+
+def test_reducer():
+    A = te.placeholder((4, 9), name="A")
+    k = te.reduce_axis((0, 9), name="k")
+    last = te.comm_reducer(lambda x, y: (T.max(x[0], y[0]), x[1] + y[1]), lambda i, v: (te.const(-1, i), te.const(0.0, v)))
+    i, s = te.compute((4,), lambda r: last((k, A[r, k]), axis=k), name="last")
+    f = te.create_prim_func([A, i, s])
+    a, where, total = np.random.rand(4, 9).astype("float32"), np.zeros(4, "int32"), np.zeros(4, "float32")
+    tvm.build(tvm.IRModule.from_expr(f))(a, where, total)
+    assert (where == 8).all()
+    np.testing.assert_allclose(total, a.sum(1), rtol=1e-5)
+
+
+def test_extern():
+    @T.prim_func
+    def double(X: T.Buffer((5,), "float32"), Y: T.Buffer((5,), "float32")):
+        for i in range(5):
+            with T.block("double"):
+                vi = T.axis.spatial(5, i)
+                Y[vi] = X[vi] * T.float32(2)
+
+    A = te.placeholder((5,), name="A")
+    B = te.extern_primfunc([A], double)
+    C = te.compute((5,), lambda i: B[i] + A[i], name="C")
+    f = te.create_prim_func([A, C])
+    a, out = np.random.rand(5).astype("float32"), np.zeros(5, "float32")
+    tvm.build(tvm.IRModule.from_expr(f))(a, out)
+    np.testing.assert_allclose(out, 3 * a, rtol=1e-6)
+
+
+def test_refused():
+    A = te.placeholder((4, 8), name="A")
+    with pytest.raises(IndexError, match="2 dimensions"):
+        A[1]
+    with pytest.raises(TypeError, match="indices"):
+        te.compute((4, 8), lambda i: A[i, i])
+    with pytest.raises(ZeroDivisionError):
+        te.compute((4, 8), lambda i, j: 1 / 0)
+    with pytest.raises(tvm.TVMError, match="placeholder A"):
+        te.create_prim_func([te.compute((4, 8), lambda i, j: A[i, j])])
+    with pytest.raises(tvm.TVMError, match="list of tensors"):
+        te.create_prim_func([3, A])
+    with pytest.raises(ImportError):
+        te.create_schedule(A)
+
+
+def test_nothing_is_kept():
+    A = te.placeholder((4,))
+    owner = A._owner
+    assert te.placeholder((5,))._owner is owner
+    del A, owner
+    gc.collect()
+    assert te._current() is None
