@@ -1,6 +1,7 @@
 /* Buffers become one-dimensional. An allocated buffer is replaced by a flat one; for a parameter
  * (its shape is part of the interface) a flat view of the same data is declared around the body.
- * Indices are computed in 64 bits unless the whole buffer is known to be small enough for 32. */
+ * Indices are computed in 64 bits unless the whole buffer is known to be small enough for 32, and
+ * no index has 64. */
 #include "internal.h"
 
 #include "ir/tree/vector_index.h"
@@ -46,8 +47,18 @@ static Buffer flat_of(Tirc *c, Flat *f, Buffer b) {
   return result;
 }
 
+/* Loops of 64 bits stay so: narrowed one by one, their indices would be no sums that vectorizing
+ * makes ramps of. */
+static bool is_wide(const Flat *f, Buffer b, int n, const Expr *indices) {
+  bool wide = tirc_map_has(&f->wide, b);
+  for (int i = 0; i < n; i++)
+    wide |= indices[i]->op != OP_INT && indices[i]->dtype.code == TYPE_INT &&
+            indices[i]->dtype.bits == 64;
+  return wide;
+}
+
 static Expr flat_index(Tirc *c, Flat *f, Buffer b, int n, const Expr *indices) {
-  DType t = tirc_map_has(&f->wide, b) ? DT_INT64 : DT_INT32;
+  const DType t = is_wide(f, b, n, indices) ? DT_INT64 : DT_INT32;
   Expr sum = NULL;
   for (int i = 0; i < n; i++) {
     Expr index = tirc_index_cast(c, t, indices[i]);

@@ -60,6 +60,15 @@ static const Program programs[] = {
           "    for i in range(5):\n        for j in T.vectorized(24):\n"
           "            for k in range(17):\n" MATMUL_BLOCK("                ")),
      0, 1e-5},
+    {"vectors over loops of 64 bits",
+     FUNC("A: T.Buffer((T.int64(6), T.int64(48)), \"float32\"), "
+          "B: T.Buffer((T.int64(6), T.int64(48)), \"float32\")",
+          "    for i in T.parallel(T.int64(6)):\n        for j0 in range(T.int64(3)):\n"
+          "            for j1 in T.vectorized(T.int64(16)):\n                with T.block(\"B\"):\n"
+          "                    vi = T.axis.spatial(T.int64(6), i)\n"
+          "                    vj = T.axis.spatial(T.int64(48), j0 * T.int64(16) + j1)\n"
+          "                    B[vi, vj] = A[vi, vj] * T.float32(2)\n"),
+     0, 0},
     {"tail predicates",
      FUNC(B2(A, 30, 50) ", " B2(B, 30, 50),
           "    for i0 in T.parallel(4):\n        for j0, i1 in T.grid(4, 8):\n"

@@ -69,6 +69,7 @@ static const Expectation expectations[] = {
     {"tail of a reduction", {"range(3)"}, {"< 50"}},
     {"floor division of a vector index", {"T.Broadcast"}, {"//"}},
     {"matmul, vectorized inside of the reduction", {"T.Broadcast(A_1["}, {"T.vectorized"}},
+    {"vectors over loops of 64 bits", {"T.Broadcast(T.float32(2.0), 16)"}, {"T.Cast"}},
     {"explicit and hinted unrolling", {"T.unroll(8)"}, {NULL}},
     {"prefetch of what the loop reads",
      {"T.prefetch(T.address_of(A[i * 16 + 32]), 0, 3, 1)",
