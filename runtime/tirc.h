@@ -1347,6 +1347,22 @@ TIRC_API tirc_status tirc_program_run_watched(const tirc_program *p, tirc_execut
                                               const tirc_argument *args,
                                               const tirc_program_watch *watch, tirc_error **error);
 
+/* The products in a function (a sum of products of two arrays), with the extents that these
+ * arguments give it: out[batch, m, n] = sum over k of a[batch, m, k] * b[batch, k, n]. A
+ * convolution is one whose left matrix is never made. To be asked of tirc_program_unscheduled:
+ * schedules cut loops. */
+typedef struct tirc_product {
+  const char *block;
+  int64_t batch, m, n, k;
+  const char *a, *b, *out; /* types of elements */
+  const char *layout;      /* "NN"; T where a matrix lies the other way round */
+  bool is_convolution;
+} tirc_product;
+TIRC_API tirc_status tirc_module_products(const tirc_module *m, const char *func, int n,
+                                          const tirc_argument *args,
+                                          void (*tell)(void *self, const tirc_product *product),
+                                          void *self, tirc_error **error);
+
 /* What a program needs for arrays of these shapes (args as for a run). */
 typedef struct tirc_program_size {
   int calls, prepared; /* of them, those that run once */

@@ -12,6 +12,9 @@ int make_program(const Options *o, const tirc_module *m, tirc_program **out);
 int run_phases(const Options *o, const tirc_module *m, const char *last, tirc_module **out);
 /* --weights: gives the parameters behind the inputs their arrays, which are views of *file. */
 int read_weights(const Options *o, const tirc_program *p, tirc_weights **file, tirc_argument *args);
+/* --log-matmuls: a run that writes a line for each product. */
+int log_products(const Options *o, const tirc_program *p, tirc_executor *x, int n,
+                 const tirc_argument *args);
 /* --report: what goes in and out, operators by count, bytes. */
 int report_model(const Options *o, const tirc_module *m, const tirc_program *p, int n,
                  const tirc_argument *args);

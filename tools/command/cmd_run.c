@@ -170,6 +170,8 @@ static int run_model_once(const Session *s, double *seconds) {
     if (tirc_program_run(s->program, x, s->n, s->args, &e)) status = report(s->o, e);
     *seconds = tirc_seconds() - start;
   }
+  if (status == DONE && s->o->log_matmuls)
+    status = log_products(s->o, s->program, x, s->n, s->args);
   tirc_executor_free(x);
   return status;
 }

@@ -1,0 +1,86 @@
+#include "products.h"
+
+#include "ir/tree/visit.h"
+
+typedef struct Walk {
+  Tirc *c;
+  VEC(Product) found;
+} Walk;
+
+/* The factors of a sum of products: loads of two arrays, casts looked through. False: it is none.
+ */
+static bool factors_of(const Block *b, Expr out[2]) {
+  const Stmt s = b->body;
+  if (s->kind != STMT_STORE || s->u.store.value->op != OP_ADD) return false;
+  const Expr value = s->u.store.value;
+  for (int side = 0; side < 2; side++) {
+    const Expr sum = value->args[side];
+    Expr product = value->args[1 - side];
+    while (product->op == OP_CAST) product = product->args[0];
+    if (sum->op != OP_LOAD || sum->u.buffer != s->u.store.buffer || product->op != OP_MUL) continue;
+    for (int i = 0; i < 2; i++) {
+      out[i] = product->args[i];
+      while (out[i]->op == OP_CAST) out[i] = out[i]->args[0];
+      if (out[i]->op == OP_IF_THEN_ELSE || out[i]->op == OP_SELECT) out[i] = out[i]->args[1];
+    }
+    return out[0]->op == OP_LOAD && out[1]->op == OP_LOAD;
+  }
+  return false;
+}
+
+static bool uses(Expr load, Expr var) {
+  for (int i = 0; i < load->n; i++)
+    if (tirc_uses_var(load->args[i], var)) return true;
+  return false;
+}
+
+/* An index of more than one iterator: a window. */
+static bool has_window(Expr load) {
+  for (int i = 0; i < load->n; i++)
+    if (load->args[i]->op != OP_VAR && load->args[i]->op != OP_INT) return true;
+  return false;
+}
+
+/* Whether the last index that is an iterator is one of those that the sum runs over. */
+static bool ends_with_sum(const Block *b, Expr load) {
+  for (int d = load->n - 1; d >= 0; d--)
+    for (int i = 0; i < b->n_iters; i++)
+      if (load->args[d] == b->iters[i].var) return b->iters[i].kind == ITER_REDUCE;
+  return false;
+}
+
+static void add_product(Walk *w, const Block *b, const Expr factor[2]) {
+  Tirc *c = w->c;
+  const Expr one = tirc_int(c, DT_INT64, 1);
+  Product p = {.block = b->name, .batch = one, .m = one, .n = one, .k = one};
+  for (int i = 0; i < b->n_iters; i++) {
+    const IterVar *iter = &b->iters[i];
+    const bool left = uses(factor[0], iter->var), right = uses(factor[1], iter->var);
+    Expr *to = iter->kind == ITER_REDUCE ? &p.k : left && right ? &p.batch : right ? &p.n : &p.m;
+    *to = tirc_mul(c, *to, tirc_cast(c, DT_INT64, iter->dom.extent));
+  }
+  p.a = factor[0]->u.buffer->dtype;
+  p.b = factor[1]->u.buffer->dtype;
+  p.out = b->body->u.store.buffer->dtype;
+  p.is_convolution = has_window(factor[0]) || has_window(factor[1]);
+  p.layout[0] = ends_with_sum(b, factor[0]) ? 'N' : 'T';
+  p.layout[1] = ends_with_sum(b, factor[1]) ? 'T' : 'N';
+  vec_push(c, w->found, p);
+}
+
+static bool see_block(Visitor *v, Stmt s) {
+  Expr factors[2];
+  if (s->kind != STMT_BLOCK) return true;
+  bool sums = false;
+  for (int i = 0; i < s->u.block.n_iters; i++) sums |= s->u.block.iters[i].kind == ITER_REDUCE;
+  if (sums && factors_of(&s->u.block, factors)) add_product(v->self, &s->u.block, factors);
+  return true;
+}
+
+int tirc_products(Tirc *c, const Func *f, const Product **out) {
+  Walk w = {.c = c};
+  Visitor v = {.stmt = see_block, .expr = tirc_skip_expr, .self = &w};
+  tirc_visit_stmt(&v, f->body);
+  *out = w.found.at;
+  return w.found.n;
+}

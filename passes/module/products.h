@@ -1,0 +1,22 @@
+/* The products in a function: blocks that sum products of two arrays, a matrix product or a
+ * convolution, which is a product whose left matrix is never made. */
+#ifndef TIRC_MODULE_PRODUCTS_H
+#define TIRC_MODULE_PRODUCTS_H
+
+#include "module.h"
+
+/* out[batch, m, n] = sum over k of a[batch, m, k] * b[batch, k, n]; extents in f's variables, each
+ * the product of all iterators of its kind. */
+typedef struct Product {
+  const char *block;
+  Expr batch, m, n, k;
+  DType a, b, out;
+  char layout[3]; /* "NN"; T where the matrix lies the other way round: its rows are the last index
+                   */
+  bool is_convolution;
+} Product;
+
+/* In the order of the text: *out in c. */
+int tirc_products(Tirc *c, const Func *f, const Product **out);
+
+#endif

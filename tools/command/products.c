@@ -1,0 +1,67 @@
+/* `tirc run MODEL --log-matmuls FILE`: one JSON line for each product, in the order in which they
+ * run. */
+#include "tools/model.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+
+typedef struct json_object Json;
+
+typedef struct Log {
+  const Options *o;
+  const tirc_module *plain;
+  const tirc_program_call *call;
+  FILE *to;
+  int lines, status;
+} Log;
+
+static void add(Json *j, const char *key, Json *value) { json_object_object_add(j, key, value); }
+
+static void put_product(void *self, const tirc_product *p) {
+  Log *log = self;
+  Json *j = json_object_new_object();
+  add(j, "call", json_object_new_int(log->call->number));
+  add(j, "function", json_text(log->call->func));
+  add(j, "block", json_text(p->block));
+  add(j, "batch", json_object_new_int64(p->batch));
+  add(j, "M", json_object_new_int64(p->m));
+  add(j, "N", json_object_new_int64(p->n));
+  add(j, "K", json_object_new_int64(p->k));
+  add(j, "a", json_text(p->a));
+  add(j, "b", json_text(p->b));
+  add(j, "out", json_text(p->out));
+  add(j, "layout", json_text(p->layout));
+  add(j, "convolution", json_object_new_boolean(p->is_convolution));
+  add(j, "seconds", json_object_new_double(log->call->seconds)); /* of the whole function */
+  fprintf(log->to, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
+  json_object_put(j);
+  log->lines++;
+}
+
+/* What takes packed weights has other parameters than before, and is asked by none of them. */
+static bool log_call(void *self, const tirc_program_call *call) {
+  Log *log = self;
+  tirc_error *e = NULL;
+  log->call = call;
+  if (call->func &&
+      tirc_module_products(log->plain, call->func, call->n, call->args, put_product, log, &e))
+    tirc_error_free(e);
+  return true;
+}
+
+int log_products(const Options *o, const tirc_program *p, tirc_executor *x, int n,
+                 const tirc_argument *args) {
+  tirc_error *e = NULL;
+  NewFile to = begin_file(o->log_matmuls);
+  Log log = {.o = o, .plain = tirc_program_unscheduled(p), .to = to.f};
+  const tirc_program_watch watch = {.self = &log, .tell = log_call};
+  if (!to.f) return complain(o, NULL, "cannot write '%s': %s", o->log_matmuls, strerror(errno));
+  if (tirc_program_run_watched(p, x, n, args, &watch, &e)) {
+    drop_file(&to);
+    return report(o, e);
+  }
+  return end_file(&to)
+             ? DONE
+             : complain(o, NULL, "cannot write '%s': %s", o->log_matmuls, strerror(errno));
+}
