@@ -1284,6 +1284,11 @@ typedef struct tirc_program_options {
   const char *operators; /* a folder of operators that come before the library's, or NULL */
   int n_skip;
   const char *const *skip; /* passes that do not run */
+  /* Shared objects with what R.call_dps_packed("NAME", ...) calls:
+   *   int NAME(int n, const DLTensor *tensors)      the arguments, then the results, compact
+   * which gives 0, or says that it failed. */
+  int n_libraries;
+  const char *const *libraries;
   int n_passes;
   const char *const *passes;      /* "PHASE:FILE": scripts with a function transform_module */
   bool plain;                     /* loops stay as the operators make them */

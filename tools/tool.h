@@ -27,7 +27,7 @@ typedef struct Options {
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
   const char *from, *to, *html, *rules, *operators, *weights, *dump_dir, *log_matmuls, *ranking, *mutations;
-  List skip, pass;
+  List skip, pass, load;
   bool plain, profile, report;
   bool automatic; /* or tuned, outside of bench */
   bool tuned, explain_auto, as_script, show_space, show_rules;

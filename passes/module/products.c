@@ -53,12 +53,15 @@ static void add_product(Walk *w, const Block *b, const Expr factor[2]) {
   Tirc *c = w->c;
   const Expr one = tirc_int(c, DT_INT64, 1);
   Product p = {.block = b->name, .batch = one, .m = one, .n = one, .k = one};
+  bool is_matrix = false; /* a sum of squares, element by element, is no product of matrices */
   for (int i = 0; i < b->n_iters; i++) {
     const IterVar *iter = &b->iters[i];
     const bool left = uses(factor[0], iter->var), right = uses(factor[1], iter->var);
+    is_matrix |= iter->kind == ITER_SPATIAL && left != right;
     Expr *to = iter->kind == ITER_REDUCE ? &p.k : left && right ? &p.batch : right ? &p.n : &p.m;
     *to = tirc_mul(c, *to, tirc_cast(c, DT_INT64, iter->dom.extent));
   }
+  if (!is_matrix) return;
   p.a = factor[0]->u.buffer->dtype;
   p.b = factor[1]->u.buffer->dtype;
   p.out = b->body->u.store.buffer->dtype;

@@ -140,6 +140,9 @@ void tirc_frame_bind(const tirc_program *p, Frame *f, const tirc_argument *args)
   for (int i = 0; i < plan->n_calls; i++)
     for (int k = 0; f->launches[i] && k < plan->calls[i].n; k++)
       f->launches[i]->packed[k] = f->tensors[plan->calls[i].tensors[k]].data;
+  for (int i = 0; i < plan->n_calls; i++)
+    for (int k = 0; f->foreign[i] && k < plan->calls[i].n; k++)
+      f->foreign[i][k].data = f->tensors[plan->calls[i].tensors[k]].data;
 }
 
 static void check_casts(const Sizing *s) {
@@ -168,9 +171,9 @@ static void make_launches(const Sizing *s, Frame *f) {
     for (int k = 0; k < call->n; k++) args[k].array = &f->arrays[call->tensors[k]];
     for (int k = 0; k < call->n_scalars; k++)
       args[call->n + k].i = evaluate(s, call->scalars[k], "a scalar");
-    if (call->symbol)
-      tirc_fail(s->c, call->loc, "unsupported", NULL,
-                "the symbol \"%s\" of another program cannot be called yet", call->symbol);
+    f->foreign[i] = call->symbol ? tirc_new_array(s->c, DLTensor, call->n) : NULL;
+    for (int k = 0; call->symbol && k < call->n; k++)
+      tirc_array_tensor(&f->arrays[call->tensors[k]], &f->foreign[i][k]);
     if (call->func)
       f->launches[i] = tirc_api_launch(s->c, kernel_of(s->p, call->func), NULL, n, args);
     if (f->launches[i]) f->launches[i]->entry = kernel_of(s->p, call->func)->entry;
@@ -186,6 +189,7 @@ static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
   f->tensors = tirc_new_array(c, Tensor, plan->n_tensors);
   f->arrays = tirc_new_array(c, tirc_array, plan->n_tensors);
   f->launches = tirc_new_array(c, tirc_launch *, plan->n_calls);
+  f->foreign = tirc_new_array(c, DLTensor *, plan->n_calls);
   f->arguments = tirc_new_array(c, tirc_argument *, plan->n_calls);
   f->weights = tirc_new_array(c, const void *, plan->n_params);
   check_casts(&s);

@@ -10,6 +10,7 @@
 #include "passes/script/script.h"
 #include "runtime/kernel/timer.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 
 bool tirc_module_has_graph(const tirc_module *m) { return m && m->m->n_graphs > 0; }
@@ -171,6 +172,34 @@ static void compile(Tirc *c, tirc_program *p, const char *target) {
   }
 }
 
+/* What the plan calls of other programs, in the order of the libraries. */
+static void find_foreign(Tirc *c, tirc_program *p) {
+  p->foreign = tirc_new_array(c, ForeignCall, p->plan->n_calls);
+  for (int i = 0; i < p->plan->n_calls; i++) {
+    const PlanCall *call = &p->plan->calls[i];
+    for (int k = 0; call->symbol && !p->foreign[i] && k < p->n_libraries; k++)
+      *(void **)&p->foreign[i] = dlsym(p->libraries[k], call->symbol);
+    if (call->symbol && !p->foreign[i])
+      tirc_fail(c, call->loc, "name", "--load FILE.so names a shared object that has it",
+                "no library has the symbol \"%s\"", call->symbol);
+  }
+}
+
+static void open_libraries(Tirc *c, tirc_program *p, int n, const char *const *paths) {
+  p->libraries = tirc_new_array(c, void *, n);
+  for (int i = 0; i < n; i++) {
+    void *library = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      tirc_fail(c, (Loc){0}, "file", "a path with a slash in it names a file: ./mine.so",
+                "cannot load '%s': %s", paths[i], dlerror());
+    p->libraries[p->n_libraries++] = library;
+  }
+}
+
+static void close_libraries(tirc_program *p) {
+  for (int i = 0; i < p->n_libraries; i++) dlclose(p->libraries[i]);
+}
+
 static void make_program(Tirc *c, void *self) {
   Making *k = self;
   tirc_program *p = tirc_new(c, tirc_program);
@@ -188,6 +217,8 @@ static void make_program(Tirc *c, void *self) {
   p->unscheduled = tirc_api_module(c, k->unscheduled ? k->unscheduled : m, &k->sources);
   p->signature = signature_module(c, p->plan, &k->sources);
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
+  open_libraries(c, p, k->options.n_libraries, k->options.libraries);
+  find_foreign(c, p);
   compile(c, p, k->options.target);
 }
 
@@ -205,7 +236,10 @@ tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *o
     *out = k.program;
     return status;
   }
-  if (k.program) tirc_jit_free(k.program->jit);
+  if (k.program) {
+    close_libraries(k.program);
+    tirc_jit_free(k.program->jit);
+  }
   tirc_context_release(c);
   return status;
 }
@@ -217,6 +251,7 @@ void tirc_program_free(tirc_program *p) {
     tirc_frame_free(f);
   }
   pthread_mutex_destroy(&p->lock);
+  close_libraries(p);
   tirc_jit_free(p->jit);
   tirc_context_release(p->c);
 }
@@ -240,7 +275,7 @@ typedef struct Run {
   const tirc_program_watch *watch;
   Frame *frame;
   tirc_program_size *size;
-  int failed; /* status of the launch that failed, */
+  int failed, last; /* status of the call that failed, which it is, */
   const tirc_launch *launch;
 } Run;
 
@@ -301,6 +336,7 @@ static int run_call(const Run *r, int i) {
   const PlanCall *call = &r->p->plan->calls[i];
   Frame *f = r->frame;
   if (f->launches[i]) return tirc_launch_run(f->launches[i]);
+  if (f->foreign[i]) return r->p->foreign[i](call->n, f->foreign[i]);
   const Tensor *from = &f->tensors[call->tensors[0]], *to = &f->tensors[call->tensors[1]];
   memcpy(to->data, from->data, from->bytes);
   return 0;
@@ -353,6 +389,7 @@ static void run_frame(Run *r) {
   const int from = has_weights(r) && !r->watch ? plan->n_prepare : 0;
   for (int i = from; i < plan->n_calls && !r->failed && !stopped; i++) {
     r->launch = f->launches[i];
+    r->last = i;
     r->failed = r->watch ? run_watched(r, i, &stopped) : run_call(r, i);
   }
   f->is_prepared = !r->failed && !stopped;
@@ -369,11 +406,22 @@ static void prepare_run(Tirc *c, void *self) {
   if (!r->frame) r->frame = tirc_frame_new(c, r->p, symbols, r->args);
 }
 
+/* The call that ended the run. */
+static void fail_foreign(Tirc *c, void *self) {
+  const Run *r = self;
+  const PlanCall *call = &r->p->plan->calls[r->last];
+  tirc_fail(c, call->loc, "call", NULL, "\"%s\" failed with the status %d", call->symbol,
+            r->failed);
+}
+
 static tirc_status run(Run *r, tirc_error **error) {
   tirc_status status = tirc_api_scratch(prepare_run, r, &r->p->sources, error);
   if (status != TIRC_OK) return status;
   run_frame(r);
-  if (r->failed) status = tirc_api_launch_failed(r->launch, r->failed, error);
+  if (r->failed && r->launch)
+    status = tirc_api_launch_failed(r->launch, r->failed, error);
+  else if (r->failed)
+    status = tirc_api_scratch(fail_foreign, r, &r->p->sources, error);
   give_back(r->p, r->frame);
   return status;
 }

@@ -17,11 +17,15 @@ typedef struct Frame {
   char *packed;       /* what is prepared */
   tirc_array *arrays; /* one a tensor; of parameters and results the caller's, for one run */
   Tensor *tensors;
-  tirc_launch **launches;    /* one a call; NULL: a copy */
+  tirc_launch **launches;    /* one a call; NULL: a copy, or of another program: */
+  DLTensor **foreign;        /* then its tensors */
   tirc_argument **arguments; /* of each call: tensors, then scalars */
   const void **weights;      /* what was prepared: where the weights lay */
   bool is_prepared;
 } Frame;
+
+/* What a symbol of another program is called as. */
+typedef int (*ForeignCall)(int n, const DLTensor *tensors);
 
 struct tirc_program {
   Tirc *c; /* holds this struct */
@@ -30,6 +34,9 @@ struct tirc_program {
   tirc_module *signature, *module, *unscheduled; /* in c */
   Jit *jit;
   tirc_kernel *kernels; /* one a function of `module` */
+  int n_libraries;
+  void **libraries;     /* as dlopen gives them */
+  ForeignCall *foreign; /* one a call of the plan: what a symbol of a library is, or NULL */
   int n_symbols;
   Expr *symbols;
   bool poison;

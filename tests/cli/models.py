@@ -148,7 +148,27 @@ def bert_layer():
             compare("BERT layer, n=%d s=%d %s" % (n, s, way), got, expected(x.astype("float64")), 1e-3)
 
 
+def foreign():
+    """A function of a shared object: OpenBLAS's product."""
+    library = os.path.join(out, "gemm.so")
+    include = os.path.join(os.path.dirname(examples), "..", "runtime")
+    source = os.path.join(examples, "gemm.c")
+    blas = next((l for l in ("-lopenblas", "-l:libopenblas.so.0") if subprocess.run(
+        ["cc", "-shared", "-fPIC", "-I", include, source, "-o", library, l], capture_output=True).returncode == 0), None)
+    if not blas:
+        print("models: no OpenBLAS: nothing calls it")
+        return
+    w = {"w": floats(64, 32), "b": floats(32)}
+    for n in (1, 5, 0):
+        x = floats(n, 64)
+        expected = np.maximum(x.astype("float64") @ w["w"].astype("float64") + w["b"], 0)
+        for way in ([], ["--check"]):
+            (got,) = run(os.path.join(examples, "gemm.tir"), {"x": x}, w, ["gv"], way + ["--load", library])
+            compare("gemm, n=%d %s" % (n, way), got, expected)
+
+
 mlp()
+foreign()
 residual()
 bert_layer()
 print("models: %d failures" % failures)

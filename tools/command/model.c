@@ -72,6 +72,8 @@ static void choose(const Options *o, Watcher *w, Choice *c) {
                                       .operators = o->operators,
                                       .n_skip = o->skip.n,
                                       .skip = o->skip.at,
+                                      .n_libraries = o->load.n,
+                                      .libraries = o->load.at,
                                       .n_passes = o->pass.n,
                                       .passes = o->pass.at,
                                       .plain = o->plain,
