@@ -17,7 +17,7 @@ int gemm(int n_tensors, const DLTensor *t) {
   if (n_tensors != 3 || t[0].ndim != 2 || t[1].ndim != 2) return 1;
   const int m = (int)t[0].shape[0], k = (int)t[0].shape[1], n = (int)t[1].shape[1];
   if (m)
-    cblas_sgemm(ROW_MAJOR, AS_IT_IS, AS_IT_IS, m, n, k, 1, t[0].data, k, t[1].data, n, 0,
-                t[2].data, n);
+    cblas_sgemm(ROW_MAJOR, AS_IT_IS, AS_IT_IS, m, n, k, 1, t[0].data, k, t[1].data, n, 0, t[2].data,
+                n);
   return 0;
 }
