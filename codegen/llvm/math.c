@@ -1,6 +1,6 @@
 /* Mathematical functions. What a processor has is an LLVM intrinsic (vectors stay vectors);
- * exp, tanh and erf of float vectors are written out (vector_math.c); the rest is a call to libm,
- * one a lane. float16 and bfloat16 compute in float. */
+ * some functions of float vectors are written out (vector_math.c); the rest is a call to libm, one
+ * a lane. float16 and bfloat16 compute in float. */
 #include "codegen/libm.h"
 #include "gen.h"
 
@@ -33,16 +33,19 @@ static LLVMValueRef libm_function(Gen *g, const char *name, LLVMTypeRef t, int n
   return fn;
 }
 
-/* The libm function of float (an f behind its name) or double on each lane. */
-static LLVMValueRef call_libm(Gen *g, const char *name, DType t, int n, LLVMValueRef *args) {
+LLVMValueRef tirc_gen_libm(Gen *g, const char *name, DType t, int n, const LLVMValueRef *args) {
   LLVMTypeRef scalar = tirc_gen_float_type(g, t.bits, 1);
   LLVMValueRef fn =
       libm_function(g, t.bits == 32 ? tirc_format(g->c, "%sf", name) : name, scalar, n);
   LLVMTypeRef type = LLVMGlobalGetValueType(fn);
-  if (t.lanes == 1) return LLVMBuildCall2(g->b, type, fn, args, (unsigned)n, "");
+  LLVMValueRef scalars[3];
+  if (t.lanes == 1) {
+    for (int i = 0; i < n; i++) scalars[i] = args[i];
+    return LLVMBuildCall2(g->b, type, fn, scalars, (unsigned)n, "");
+  }
   LLVMValueRef result = LLVMGetPoison(tirc_gen_type(g, t));
   for (int lane = 0; lane < t.lanes; lane++) {
-    LLVMValueRef at = tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), lane), scalars[3];
+    LLVMValueRef at = tirc_gen_int(g, tirc_gen_int_type(g, 32, 1), lane);
     for (int i = 0; i < n; i++) scalars[i] = LLVMBuildExtractElement(g->b, args[i], at, "");
     LLVMValueRef r = LLVMBuildCall2(g->b, type, fn, scalars, (unsigned)n, "");
     result = LLVMBuildInsertElement(g->b, result, r, at, "");
@@ -82,10 +85,10 @@ static LLVMValueRef float_math(Gen *g, Op op, DType t, int n, LLVMValueRef *args
   one = tirc_gen_splat(g, one, t.lanes);
   if (op == OP_RSQRT)
     return LLVMBuildFDiv(g->b, one, tirc_gen_intrinsic(g, "llvm.sqrt", type, 1, args), "");
-  LLVMValueRef written_out = tirc_gen_vector_math(g, op, t, args[0]);
+  LLVMValueRef written_out = tirc_gen_vector_math(g, op, t, args);
   if (written_out) return written_out;
   if (intrinsics[op]) return tirc_gen_intrinsic(g, intrinsics[op], type, n, args);
-  if (tirc_ops[op].c_form) return call_libm(g, tirc_ops[op].c_form, t, n, args);
+  if (tirc_ops[op].c_form) return tirc_gen_libm(g, tirc_ops[op].c_form, t, n, args);
   tirc_fail(g->c, g->loc, "codegen", NULL, "T.%s is not defined on %s", tirc_ops[op].name,
             tirc_dtype_name(g->c, t));
 }
@@ -118,7 +121,7 @@ LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
       Expr arg = e->args[first + k];
       args[k] = tirc_gen_cast(g, tirc_gen_expr(g, arg), arg->dtype, t);
     }
-    return tirc_gen_cast(g, call_libm(g, f.name, t, arity, args), t, e->dtype);
+    return tirc_gen_cast(g, tirc_gen_libm(g, f.name, t, arity, args), t, e->dtype);
   }
   tirc_fail(g->c, g->loc, "codegen", "functions of libm can be called, like expf or pow",
             "the function \"%s\" of %d argument%s is not one that programs may call", name, arity,

@@ -1,63 +1,20 @@
-/* exp, tanh and erf of float vectors, written out, because libm would be called once a lane. The
- * largest errors found (test_vector_math looks at all of the float range): exp 1, tanh 2 and erf
- * 2 units in the last place, subnormal results included; infinities, zeros and NaN are as in libm.
+/* exp, exp2, log, log2, tanh and erf of float vectors, written out, because libm would be called
+ * once a lane; vector_wave.c and vector_pow.c have sin, cos and pow. The largest errors found
+ * (test_vector_math looks at all of the float range): exp 1, the others 2 units in the last place,
+ * subnormal arguments and results included; infinities, zeros and NaN are as in libm.
  *
- * Polynomials are minimax fits. Where a processor has no fused multiply-add, llvm.fmuladd is a
- * product and a sum, and the bounds hold as well: what has to be exact is exact without it. */
-#include "gen.h"
+ * Polynomials are minimax fits (minimax.py). Where a processor has no fused multiply-add,
+ * llvm.fmuladd is a product and a sum, and the bounds hold as well: what has to be exact is exact
+ * without it. */
+#include "lanes.h"
 
-typedef struct Lanes {
-  Gen *g;
-  LLVMBuilderRef b;
-  int n;
-  LLVMTypeRef f32, i32;
-} Lanes;
+#include <math.h>
 
-static LLVMValueRef real(const Lanes *v, double x) {
-  return tirc_gen_splat(v->g, LLVMConstReal(tirc_gen_float_type(v->g, 32, 1), x), v->n);
-}
-static LLVMValueRef whole(const Lanes *v, int64_t x) { return tirc_gen_int(v->g, v->i32, x); }
-static LLVMValueRef mul(const Lanes *v, LLVMValueRef a, LLVMValueRef b) {
-  return LLVMBuildFMul(v->b, a, b, "");
-}
-/* a b + c */
-static LLVMValueRef mul_add(const Lanes *v, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
-  LLVMValueRef args[3] = {a, b, c};
-  return tirc_gen_intrinsic(v->g, "llvm.fmuladd", v->f32, 3, args);
-}
-static LLVMValueRef magnitude(const Lanes *v, LLVMValueRef x) {
-  return tirc_gen_intrinsic(v->g, "llvm.fabs", v->f32, 1, &x);
-}
-static LLVMValueRef with_sign_of(const Lanes *v, LLVMValueRef x, LLVMValueRef sign) {
-  LLVMValueRef args[2] = {x, sign};
-  return tirc_gen_intrinsic(v->g, "llvm.copysign", v->f32, 2, args);
-}
-/* NaN stays what it is. */
-static LLVMValueRef at_most(const Lanes *v, LLVMValueRef x, double limit) {
-  LLVMValueRef over = LLVMBuildFCmp(v->b, LLVMRealOGT, x, real(v, limit), "");
-  return LLVMBuildSelect(v->b, over, real(v, limit), x, "");
-}
-static LLVMValueRef at_least(const Lanes *v, LLVMValueRef x, double limit) {
-  LLVMValueRef under = LLVMBuildFCmp(v->b, LLVMRealOLT, x, real(v, limit), "");
-  return LLVMBuildSelect(v->b, under, real(v, limit), x, "");
-}
-/* c[0] + c[1] x + ... */
-static LLVMValueRef polynomial(const Lanes *v, LLVMValueRef x, int n, const double *c) {
-  LLVMValueRef r = real(v, c[n - 1]);
-  for (int i = n - 2; i >= 0; i--) r = mul_add(v, r, x, real(v, c[i]));
-  return r;
-}
+/* ln 2 is split: the first part has so few bits that its product with an exponent is exact. */
+#define LN2_HIGH 0.693359375
+#define LN2_LOW (-2.12194440054690583e-4)
 
-/* 2^k for -126 <= k <= 127 */
-static LLVMValueRef power_of_two(const Lanes *v, LLVMValueRef k) {
-  LLVMValueRef bits =
-      LLVMBuildShl(v->b, LLVMBuildAdd(v->b, k, whole(v, 127), ""), whole(v, 23), "");
-  return LLVMBuildBitCast(v->b, bits, v->f32, "");
-}
-
-/* e^x = 2^k e^r with r = x - k ln 2. Adding 1.5 2^23 rounds x / ln 2 to the integer k and leaves it
- * in the low bits. ln 2 is split: the first part has so few bits that its product with k is exact.
- */
+/* e^x = 2^k e^r with r = x - k ln 2, k the integer next to x / ln 2. */
 typedef struct Power {
   LLVMValueRef k, p; /* e^r */
 } Power;
@@ -65,15 +22,11 @@ typedef struct Power {
 static Power power_of_e(const Lanes *v, LLVMValueRef x) {
   static const double q[] = {0.4999999403953552, 0.16666515171527863, 0.04166845604777336,
                              0.008369418792426586, 0.0013813147088512778};
-  LLVMValueRef shift = real(v, 12582912.0);
-  LLVMValueRef t = mul_add(v, x, real(v, 1.4426950408889634), shift);
-  LLVMValueRef n = LLVMBuildFSub(v->b, t, shift, "");
-  LLVMValueRef r = mul_add(v, n, real(v, -0.693359375), x);
-  r = mul_add(v, n, real(v, 2.12194440054690583e-4), r);
-  LLVMValueRef p = mul_add(v, polynomial(v, r, 5, q), mul(v, r, r), r);
-  LLVMValueRef k = LLVMBuildSub(v->b, LLVMBuildBitCast(v->b, t, v->i32, ""),
-                                LLVMBuildBitCast(v->b, shift, v->i32, ""), "");
-  return (Power){k, LLVMBuildFAdd(v->b, p, real(v, 1.0), "")};
+  const Rounded k = rounded(v, mul_add(v, x, real(v, 1.4426950408889634), rounder(v)));
+  LLVMValueRef r = mul_add(v, k.n, real(v, -LN2_HIGH), x);
+  r = mul_add(v, k.n, real(v, -LN2_LOW), r);
+  LLVMValueRef p = mul_add(v, POLYNOMIAL(v, r, q), mul(v, r, r), r);
+  return (Power){as_whole(v, k), add(v, p, real(v, 1.0))};
 }
 
 /* Of a number that is not far from 0, or NaN: 2^k is one that there is. */
@@ -82,14 +35,73 @@ static LLVMValueRef near_exp_of(const Lanes *v, LLVMValueRef x) {
   return mul(v, e.p, power_of_two(v, e.k));
 }
 
-/* 2^k is applied in two halves, since k may be beyond the exponents there are; only the second one
- * rounds, to a subnormal or to infinity. */
-static LLVMValueRef exp_of(const Lanes *v, LLVMValueRef x) {
-  const Power e = power_of_e(v, at_least(v, at_most(v, x, 89.0), -104.0));
+/* 2^k p in two halves, since k may be beyond the exponents there are; only the second one rounds,
+ * to a subnormal or to infinity. */
+static LLVMValueRef scaled(const Lanes *v, Power e) {
   LLVMValueRef half = LLVMBuildAShr(v->b, e.k, whole(v, 1), "");
   LLVMValueRef rest = LLVMBuildSub(v->b, e.k, half, "");
   return mul(v, mul(v, e.p, power_of_two(v, half)), power_of_two(v, rest));
 }
+
+static LLVMValueRef exp_of(const Lanes *v, LLVMValueRef x) {
+  return scaled(v, power_of_e(v, at_least(v, at_most(v, x, 89.0), -104.0)));
+}
+
+/* 2^x = 2^k 2^r, and 2^r = 1 + r P(r) for |r| <= 1/2. */
+static LLVMValueRef exp2_of(const Lanes *v, LLVMValueRef x) {
+  static const double c[] = {0.6931471824645996,   0.24022647738456726,  0.05550331994891167,
+                             0.009618439711630344, 0.001339913229458034, 0.00015353150956798345};
+  x = at_least(v, at_most(v, x, 129.0), -151.0);
+  const Rounded k = rounded(v, add(v, x, rounder(v)));
+  LLVMValueRef r = sub(v, x, k.n);
+  return scaled(v, (Power){as_whole(v, k), mul_add(v, r, POLYNOMIAL(v, r, c), real(v, 1.0))});
+}
+
+/* --- logarithms ----------------------------------------------------------------------------- */
+
+/* Bits of x less those of sqrt(1/2) have k where the exponent is. Subnormal numbers have none and
+ * are scaled first. */
+Parts tirc_lanes_parts(const Lanes *v, LLVMValueRef x) {
+  LLVMValueRef tiny = less(v, x, 0x1p-126), zero = whole(v, 0);
+  LLVMValueRef bits = bits_of(v, choose(v, tiny, mul(v, x, real(v, 0x1p23)), x));
+  LLVMValueRef above = LLVMBuildSub(v->b, bits, whole(v, 0x3f3504f3), "");
+  LLVMValueRef k = LLVMBuildAShr(v->b, above, whole(v, 23), "");
+  LLVMValueRef m = LLVMBuildSub(v->b, bits, LLVMBuildShl(v->b, k, whole(v, 23), ""), "");
+  k = LLVMBuildSub(v->b, k, choose(v, tiny, whole(v, 23), zero), "");
+  return (Parts){of_bits(v, m), LLVMBuildSIToFP(v->b, k, v->f, "")};
+}
+
+/* Infinity and NaN are their own logarithms, that of 0 is -infinity, and negative x have none. */
+static LLVMValueRef with_edges(const Lanes *v, LLVMValueRef x, LLVMValueRef log) {
+  LLVMValueRef edge = choose(v, equal(v, x, 0), real(v, -INFINITY), real(v, NAN));
+  log = choose(v, less(v, x, INFINITY), log, x);
+  return choose(v, more(v, x, 0), log, edge);
+}
+
+/* k ln 2 + u + u^2 P(u) with u = m - 1, which is exact */
+static LLVMValueRef log_of(const Lanes *v, LLVMValueRef x) {
+  static const double c[] = {-0.49999988079071045, 0.33333325386047363,  -0.25001582503318787,
+                             0.2000197470188141,   -0.16609083116054535, 0.14181824028491974,
+                             -0.13242986798286438, 0.12904438376426697,  -0.07621784508228302};
+  const Parts p = tirc_lanes_parts(v, x);
+  LLVMValueRef u = sub(v, p.m, real(v, 1.0));
+  LLVMValueRef r = mul_add(v, mul(v, u, u), POLYNOMIAL(v, u, c), u);
+  r = mul_add(v, p.k, real(v, LN2_HIGH), mul_add(v, p.k, real(v, LN2_LOW), r));
+  return with_edges(v, x, r);
+}
+
+/* k + u + u P(u) */
+static LLVMValueRef log2_of(const Lanes *v, LLVMValueRef x) {
+  static const double c[] = {0.4426950514316559,  -0.7213473320007324,  0.4808982312679291,
+                             -0.3606966435909271, 0.2885674238204956,   -0.23961740732192993,
+                             0.20460060238838196, -0.19106276333332062, 0.18617501854896545,
+                             -0.10994960367679596};
+  const Parts p = tirc_lanes_parts(v, x);
+  LLVMValueRef u = sub(v, p.m, real(v, 1.0));
+  return with_edges(v, x, add(v, p.k, mul_add(v, u, POLYNOMIAL(v, u, c), u)));
+}
+
+/* --- others --------------------------------------------------------------------------------- */
 
 /* Of a = |x|, with the sign of x. Near 0: a + a^3 P(a^2). Elsewhere 1 - 2 / (e^2a + 1); from
  * 10 on that is 1. */
@@ -97,13 +109,13 @@ static LLVMValueRef tanh_of(const Lanes *v, LLVMValueRef x) {
   static const double c[] = {-0.33333268761634827, 0.133310928940773, -0.053709667176008224,
                              0.020538855344057083, -0.005591053050011396};
   LLVMValueRef a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
-  LLVMValueRef near = mul_add(v, mul(v, a, square), polynomial(v, square, 5, c), a);
+  LLVMValueRef near = mul_add(v, mul(v, a, square), POLYNOMIAL(v, square, c), a);
   LLVMValueRef most = at_most(v, a, 10.0);
-  LLVMValueRef power = near_exp_of(v, LLVMBuildFAdd(v->b, most, most, ""));
-  LLVMValueRef part = LLVMBuildFDiv(v->b, real(v, 2.0), LLVMBuildFAdd(v->b, power, one, ""), "");
-  LLVMValueRef far = LLVMBuildFSub(v->b, one, part, "");
-  LLVMValueRef is_near = LLVMBuildFCmp(v->b, LLVMRealOLT, a, real(v, 0.625), "");
-  return with_sign_of(v, LLVMBuildSelect(v->b, is_near, near, far, ""), x);
+  LLVMValueRef power = near_exp_of(v, add(v, most, most));
+  LLVMValueRef part = LLVMBuildFDiv(v->b, real(v, 2.0), add(v, power, one), "");
+  LLVMValueRef far = sub(v, one, part);
+  LLVMValueRef is_near = less(v, a, 0.625);
+  return with_sign_of(v, choose(v, is_near, near, far), x);
 }
 
 /* Of a = |x|, with the sign of x. Near 0: a + a P(a^2). Elsewhere 1 - e^-Q(a); from 4 on that is 1.
@@ -116,21 +128,28 @@ static LLVMValueRef erf_of(const Lanes *v, LLVMValueRef x) {
                              -0.10393146425485611,    0.0222268495708704,  -0.003043198259547353,
                              0.00019593513570725918};
   LLVMValueRef a = magnitude(v, x), square = mul(v, a, a), one = real(v, 1.0);
-  LLVMValueRef near = mul_add(v, a, polynomial(v, square, 7, c), a);
-  LLVMValueRef power = near_exp_of(v, polynomial(v, at_most(v, a, 4.0), 7, d));
-  LLVMValueRef far = LLVMBuildFSub(v->b, one, power, "");
-  LLVMValueRef is_near = LLVMBuildFCmp(v->b, LLVMRealOLT, a, real(v, 0.92), "");
-  return with_sign_of(v, LLVMBuildSelect(v->b, is_near, near, far, ""), x);
+  LLVMValueRef near = mul_add(v, a, POLYNOMIAL(v, square, c), a);
+  LLVMValueRef power = near_exp_of(v, POLYNOMIAL(v, at_most(v, a, 4.0), d));
+  LLVMValueRef far = sub(v, one, power);
+  LLVMValueRef is_near = less(v, a, 0.92);
+  return with_sign_of(v, choose(v, is_near, near, far), x);
 }
 
-LLVMValueRef tirc_gen_vector_math(Gen *g, Op op, DType t, LLVMValueRef x) {
-  if (t.bits != 32 || t.lanes == 1) return NULL;
-  const Lanes v = {g, g->b, t.lanes, tirc_gen_float_type(g, 32, t.lanes),
-                   tirc_gen_int_type(g, 32, t.lanes)};
-  switch (op) {
-  case OP_EXP: return exp_of(&v, x);
-  case OP_TANH: return tanh_of(&v, x);
-  case OP_ERF: return erf_of(&v, x);
-  default: return NULL;
-  }
+static LLVMValueRef sin_of(const Lanes *v, LLVMValueRef x) { return tirc_lanes_wave(v, OP_SIN, x); }
+static LLVMValueRef cos_of(const Lanes *v, LLVMValueRef x) { return tirc_lanes_wave(v, OP_COS, x); }
+
+typedef LLVMValueRef (*Unary)(const Lanes *v, LLVMValueRef x);
+static const Unary unary[OP_COUNT] = {
+    [OP_EXP] = exp_of,   [OP_EXP2] = exp2_of, [OP_LOG] = log_of, [OP_LOG2] = log2_of,
+    [OP_TANH] = tanh_of, [OP_ERF] = erf_of,   [OP_SIN] = sin_of, [OP_COS] = cos_of,
+};
+
+bool tirc_gen_has_vector_math(Op op, DType t) {
+  return t.bits == 32 && t.lanes > 1 && (unary[op] || op == OP_POW);
+}
+
+LLVMValueRef tirc_gen_vector_math(Gen *g, Op op, DType t, const LLVMValueRef *args) {
+  if (!tirc_gen_has_vector_math(op, t)) return NULL;
+  const Lanes v = lanes_of(g, 32, t.lanes);
+  return op == OP_POW ? tirc_lanes_pow(&v, args[0], args[1]) : unary[op](&v, args[0]);
 }

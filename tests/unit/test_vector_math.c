@@ -1,7 +1,10 @@
-/* exp, tanh and erf of float vectors against double precision, in units in the last place. All of
- * the float range is sampled, each exponent alike; the stated bounds are those of
- * codegen/llvm/vector_math.c. `test_vector_math STEP` looks at every STEP-th float (1: all of them;
- * takes minutes). */
+/* Functions of float vectors that are written out against double precision, in units in the last
+ * place. All of the float range is sampled, each exponent alike; the stated bounds are those of
+ * codegen/llvm/vector_math.c. Pairs of numbers are random ones and all pairs of special ones.
+ *
+ * `test_vector_math STEP [NAME]` looks at every STEP-th float, of one function or of all. All
+ * floats, which no other test looks at (some minutes a function):
+ *     build/test/tests/unit/test_vector_math 1 log2 */
 #include "codegen/llvm/llvm.h"
 #include "parser/program.h"
 #include "passes/lower/lower.h"
@@ -17,14 +20,37 @@
 #include <cmocka.h>
 
 enum { BATCH = 4096 };
-static uint32_t step = 65521; /* a prime: all low bits occur */
+static uint32_t step = 20011; /* a prime: all low bits occur */
+static const char *only;      /* the function asked for, or NULL */
 
+/* `text` is of A[v]. */
 typedef struct Function {
-  const char *name;
+  const char *name, *text;
   double (*reference)(double);
   double bound;
 } Function;
-static const Function functions[] = {{"exp", exp, 1}, {"tanh", tanh, 2}, {"erf", erf, 2}};
+
+static double square(double x) { return x * x; }
+static double cube(double x) { return x * x * x; }
+static double inverse(double x) { return 1 / x; }
+static double same(double x) { return x; }
+static double half_power(double x) { return pow(x, 0.5); }
+
+static const Function functions[] = {
+    {"exp", "T.exp(A[v])", exp, 1},
+    {"exp2", "T.exp2(A[v])", exp2, 2},
+    {"tanh", "T.tanh(A[v])", tanh, 2},
+    {"erf", "T.erf(A[v])", erf, 2},
+    {"log", "T.log(A[v])", log, 2},
+    {"log2", "T.log2(A[v])", log2, 2},
+    {"sin", "T.sin(A[v])", sin, 2},
+    {"cos", "T.cos(A[v])", cos, 2},
+    {"first power", "T.pow(A[v], T.float32(1))", same, 0},
+    {"square", "T.pow(A[v], T.float32(2))", square, 0.5},
+    {"cube", "T.pow(A[v], T.float32(3))", cube, 2},
+    {"inverse", "T.pow(A[v], T.float32(-1))", inverse, 0.5},
+    {"half power", "T.pow(A[v], T.float32(0.5))", half_power, 0.5},
+};
 
 static float of_bits(uint32_t bits) {
   float f;
@@ -43,60 +69,161 @@ static double error_of(float got, double expected) {
   if (isnan(expected)) return isnan(got) ? 0 : INFINITY;
   float rounded = (float)expected;
   if (isinf(rounded) || isinf(got)) return got == rounded ? 0 : INFINITY;
-  if (expected == 0 && !signbit(got) != !signbit(expected)) return INFINITY;
+  if (!signbit(got) != !signbit(expected)) return INFINITY;
   return fabs((double)got - expected) / unit(expected);
 }
 
-static PackedFunc compile(Tirc *c, const char *name, const char *cpu, Jit **jit) {
+static const char *const cpus[] = {"haswell", "x86-64"}; /* with and without fused multiply-add */
+enum { CPUS = 2 };
+
+/* C[i] = TEXT of A[i] and B[i], for each processor. */
+typedef struct Kernels {
+  Tirc *c;
+  Jit *jit[CPUS];
+  PackedFunc run[CPUS];
+} Kernels;
+
+static Kernels compile(const char *expr) {
+  Kernels k = {.c = tirc_context_new()};
   const char *text = tirc_format(
-      c,
+      k.c,
       "@T.prim_func\ndef main(A: T.Buffer((4096,), \"float32\"), B: T.Buffer((4096,), "
-      "\"float32\")):\n"
+      "\"float32\"), C: T.Buffer((4096,), \"float32\")):\n"
       "    for i in range(256):\n        for j in T.vectorized(16):\n"
-      "            with T.block(\"B\"):\n                v = T.axis.spatial(4096, i * 16 + j)\n"
-      "                B[v] = T.%s(A[v])\n",
-      name);
+      "            with T.block(\"C\"):\n                v = T.axis.spatial(4096, i * 16 + j)\n"
+      "                C[v] = %s\n",
+      expr);
   Source source = {"test", text, strlen(text)};
-  *jit = tirc_jit_new(c, tirc_lower(c, tirc_parse_module(c, &source, 0, NULL), NULL, NULL), cpu);
-  return tirc_jit_find(*jit, "main");
+  for (int i = 0; i < CPUS; i++) {
+    const Module *m = tirc_lower(k.c, tirc_parse_module(k.c, &source, 0, NULL), NULL, NULL);
+    k.jit[i] = tirc_jit_new(k.c, m, cpus[i]);
+    k.run[i] = tirc_jit_find(k.jit[i], "main");
+  }
+  return k;
 }
 
-static void check(const Function *f, const char *cpu) {
-  Tirc *c = tirc_context_new();
-  Jit *jit;
-  PackedFunc func = compile(c, f->name, cpu, &jit);
-  static float in[BATCH], out[BATCH];
-  static const uint32_t special[] = {0,          0x80000000, 1,          0x80000001, 0x7f800000,
-                                     0xff800000, 0x7fc00000, 0xffc00000, 0x3f800000, 0x42b17218,
-                                     0x42b17217, 0xc2cff1b5, 0xc2cff1b4, 0xc2aeac50, 0x3f200000};
-  void *args[2] = {in, out};
-  double worst = 0;
-  float at = 0;
+static void free_kernels(Kernels *k) {
+  for (int i = 0; i < CPUS; i++) tirc_jit_free(k->jit[i]);
+  tirc_context_release(k->c);
+}
+
+/* What was farthest off, on each processor. */
+typedef struct Worst {
+  double error;
+  float x, y;
+} Worst;
+
+/* One batch of arguments and what is right. */
+typedef struct Batch {
+  float x[BATCH], y[BATCH];
+  double expected[BATCH];
+} Batch;
+static Batch batch;
+
+static void run_batch(const Kernels *k, Worst worst[CPUS]) {
+  static float out[BATCH];
+  void *args[3] = {batch.x, batch.y, out};
+  for (int cpu = 0; cpu < CPUS; cpu++) {
+    assert_int_equal(k->run[cpu](args, NULL), 0);
+    for (int i = 0; i < BATCH; i++) {
+      const double e = error_of(out[i], batch.expected[i]);
+      if (!(e <= worst[cpu].error)) worst[cpu] = (Worst){e, batch.x[i], batch.y[i]};
+    }
+  }
+}
+
+static void judge(const char *name, double bound, const Worst worst[CPUS]) {
+  for (int i = 0; i < CPUS; i++) {
+    print_message("%s on %s: %.3f units in the last place, at %a, %a\n", name, cpus[i],
+                  worst[i].error, (double)worst[i].x, (double)worst[i].y);
+    assert_true(worst[i].error <= bound);
+  }
+}
+
+/* Bits of floats where something begins: zeros, subnormal and normal numbers, infinities, NaN,
+ * powers of two and what is beside them, bounds of exp, tanh, sin, integers that are odd, even, the
+ * last. */
+static const uint32_t special[] = {
+    0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x7f7fffff,
+    0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x3f800000, 0xbf800000, 0x3f7fffff,
+    0x3f800001, 0x40000000, 0xc0000000, 0x40400000, 0xc0400000, 0x3f000000, 0xbf000000, 0x3f3504f3,
+    0x3f3504f4, 0x3fb504f3, 0x42b17218, 0x42b17217, 0xc2cff1b5, 0xc2cff1b4, 0xc2aeac50, 0x3f200000,
+    0x43000000, 0x42ffffff, 0xc3150000, 0xc3160000, 0xc3160001, 0x48000000, 0x47ffffff, 0xc8000000,
+    0x40490fdb, 0x3fc90fdb, 0x4b7fffff, 0x4b800000, 0x4b800001, 0xcb7fffff, 0x4affffff, 0x4b000001};
+enum { SPECIAL = (int)(sizeof special / sizeof *special) };
+
+static void check(const Function *f) {
+  Kernels k = compile(f->text);
+  Worst worst[CPUS] = {{0}};
   uint64_t bits = 0;
   for (bool first = true; bits < (1ULL << 32); first = false) {
     for (int i = 0; i < BATCH; i++) {
-      bool is_special = first && i < (int)(sizeof special / sizeof *special);
-      in[i] = of_bits(is_special ? special[i] : (uint32_t)bits);
+      const bool is_special = first && i < SPECIAL;
+      batch.x[i] = of_bits(is_special ? special[i] : (uint32_t)bits);
+      batch.expected[i] = f->reference((double)batch.x[i]);
       if (!is_special) bits += step;
     }
-    assert_int_equal(func(args, NULL), 0);
-    for (int i = 0; i < BATCH; i++) {
-      double e = error_of(out[i], f->reference((double)in[i]));
-      if (!(e <= worst)) worst = e, at = in[i];
-    }
+    run_batch(&k, worst);
   }
-  print_message("%s on %s: %.3f units in the last place, at %a\n", f->name, cpu, worst, (double)at);
-  assert_true(worst <= f->bound);
-  tirc_jit_free(jit);
-  tirc_context_release(c);
+  judge(f->name, f->bound, worst);
+  free_kernels(&k);
 }
+
+static bool is_asked(const char *name) { return !only || strcmp(only, name) == 0; }
 
 static void vector_functions_keep_their_bounds(void **state) {
   (void)state;
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-    check(&functions[i], "haswell");
-    check(&functions[i], "x86-64"); /* without fused multiply-add */
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    if (is_asked(functions[i].name)) check(&functions[i]);
+}
+
+/* --- pow ------------------------------------------------------------------------------------- */
+
+static uint32_t next_random(uint64_t *state) {
+  *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
+  return (uint32_t)(*state >> 32);
+}
+
+/* Any bits; results that are numbers, subnormal ones too; negative numbers to whole powers. */
+static void draw_pair(uint64_t *state, int i) {
+  float x = of_bits(next_random(state)), y = of_bits(next_random(state));
+  const double part = (double)next_random(state) / 0x1p32;
+  if (i % 4 && isfinite(x) && x != 0) {
+    y = (float)((part * 280 - 151) / log2(fabs((double)x)));
+    x = fabsf(x);
   }
+  if (i % 4 == 2) y = (float)((int)(next_random(state) % 41) - 20);
+  if (i % 4 == 2) x = of_bits(0x3e000000u + next_random(state) % 0x02800000u);
+  if (i % 8 == 2) x = -x;
+  if (i % 4 == 3) { /* near 1, where a logarithm is small */
+    x = of_bits(0x3f700000u + next_random(state) % 0x00200000u);
+    y = (float)((part * 280 - 151) / log2((double)x));
+  }
+  batch.x[i] = x, batch.y[i] = y;
+  batch.expected[i] = pow((double)x, (double)y);
+}
+
+static void pow_keeps_its_bound(void **state) {
+  (void)state;
+  enum { PAIRS = 1 << 20 };
+  if (!is_asked("pow")) return;
+  Kernels k = compile("T.pow(A[v], B[v])");
+  Worst worst[CPUS] = {{0}};
+  uint64_t random = 1;
+  for (int at = 0; at < PAIRS; at += BATCH) {
+    for (int i = 0; i < BATCH; i++) draw_pair(&random, i);
+    run_batch(&k, worst);
+  }
+  for (int at = 0; at < SPECIAL * SPECIAL; at += BATCH) {
+    for (int i = 0; i < BATCH; i++) {
+      const int pair = (at + i) % (SPECIAL * SPECIAL);
+      batch.x[i] = of_bits(special[pair / SPECIAL]), batch.y[i] = of_bits(special[pair % SPECIAL]);
+      batch.expected[i] = pow((double)batch.x[i], (double)batch.y[i]);
+    }
+    run_batch(&k, worst);
+  }
+  judge("pow", 1, worst);
+  free_kernels(&k);
 }
 
 /* No call of a function is left in the loop. */
@@ -106,13 +233,14 @@ static void vector_functions_are_written_out(void **state) {
   const char *text =
       "@T.prim_func\ndef main(A: T.Buffer((64,), \"float32\")):\n    for j in T.vectorized(8):\n"
       "        with T.block(\"A\"):\n            v = T.axis.spatial(64, j)\n"
-      "            A[v] = T.exp(A[v]) + T.tanh(A[v]) + T.erf(A[v]) + T.sigmoid(A[v])\n";
+      "            A[v] = T.exp(A[v]) + T.tanh(A[v]) + T.erf(A[v]) + T.sigmoid(A[v]) + T.log(A[v])"
+      " + T.exp2(A[v]) + T.log2(A[v]) + T.pow(A[v], A[v + 8])\n";
   Source source = {"test", text, strlen(text)};
   const Module *m = tirc_lower(c, tirc_parse_module(c, &source, 0, NULL), NULL, NULL);
   Code code = tirc_llvm_emit(c, m, "haswell", EMIT_ASM);
-  assert_null(strstr(code.bytes, "expf"));
-  assert_null(strstr(code.bytes, "tanhf"));
-  assert_null(strstr(code.bytes, "erff"));
+  static const char *const names[] = {"expf", "exp2f", "tanhf", "erff", "logf", "log2f", "powf"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    assert_null(strstr(code.bytes, names[i]));
   assert_non_null(strstr(code.bytes, "vfmadd"));
   tirc_context_release(c);
 }
@@ -120,8 +248,10 @@ static void vector_functions_are_written_out(void **state) {
 int main(int argc, char **argv) {
   if (argc > 1) step = (uint32_t)strtoul(argv[1], NULL, 10);
   if (step == 0) step = 1;
+  if (argc > 2) only = argv[2];
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(vector_functions_keep_their_bounds),
+      cmocka_unit_test(pow_keeps_its_bound),
       cmocka_unit_test(vector_functions_are_written_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
