@@ -1,7 +1,9 @@
 """tirc.measure: contenders in turns, figures with intervals, the check."""
 
+import os
 import pathlib
 import runpy
+import signal
 import time
 
 import numpy
@@ -58,6 +60,14 @@ def test_prepare_and_release_and_errors():
     with pytest.raises(tirc.ArgumentError):
         tirc.measure({"x": lambda: None}, turns=-1)
     assert len(tirc.measure({})) == 0
+
+
+def test_an_interrupt_ends_it():
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        tirc.measure({"x": lambda: os.kill(os.getpid(), signal.SIGINT)}, seconds=1e9, turns=1000)
+    assert time.monotonic() - started < 30
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_the_example():

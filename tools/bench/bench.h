@@ -11,7 +11,7 @@ typedef struct Bench Bench;
 typedef struct Case Case;
 typedef struct Operator Operator; /* bench_rivals.h */
 
-/* Somebody else's way to compute the program, named by --vs; see bench_rivals.c. */
+/* Somebody else's way to compute the program, named by --vs; see rivals.c. */
 typedef struct Rival {
   const char *name, *install; /* how to get it */
   /* Before anything is measured: false, with why, when it cannot be used; otherwise `kernels` gets
@@ -30,7 +30,7 @@ typedef struct Rival {
 } Rival;
 const Rival *find_rival(const char *name, size_t length);
 
-/* A rule of the schedule that --ablate names; see bench_ablate.c. */
+/* A rule of the schedule that --ablate names; see ablate.c. */
 typedef struct Rule {
   char *name, *text; /* text: the script without it */
   const char *start; /* of its definition in the script */
@@ -53,7 +53,7 @@ typedef struct Profile {
   double clock_first, clock_low, clock_high;
 } Profile;
 
-/* A schedule's code as C, compiled and loaded; see bench_backend.c. */
+/* A schedule's code as C, compiled and loaded; see backend.c. */
 typedef struct Compiled Compiled;
 
 /* What the program cannot do without, and nothing else: it computes nothing. */
@@ -123,7 +123,7 @@ struct Case {
   bool unstored; /* the database could not take it yet: its samples stay */
 };
 
-/* Where results are kept; see bench_store.c. */
+/* Where results are kept; see store.c. */
 typedef struct ResultStore {
   struct tirc_db *db; /* NULL: nowhere */
   char *environment, *command, *machine;
@@ -189,7 +189,7 @@ int read_threads(Bench *b); /* DONE or BAD */
  */
 int bench_contenders(const Options *o, const Manner *how, int n, const Planned *const *planned,
                      double *best);
-/* bench_settings.c, bench_suite.c: the cases, from --suite and -D. DONE or BAD */
+/* settings.c, suite.c: the cases, from --suite and -D. DONE or BAD */
 int make_cases(Bench *b);
 /* The lines of the suite, with the -D options over them; says whether they name programs. DONE or
  * BAD */
@@ -204,7 +204,7 @@ bool is_known_suite(const char *name);
 int multiply_threads(Bench *b); /* every case for each number of threads: DONE or BAD */
 void free_cases(Bench *b);
 char *name_of_case(const Case *k); /* qkv/M=16,N=768; on the heap */
-/* bench_arrays.c: DONE or BAD. A program that the command line or a suite names; */
+/* arrays.c: DONE or BAD. A program that the command line or a suite names; */
 int load_named(const Options *o, const char *file, const char *text, int n,
                const tirc_define *defines, tirc_module **out);
 /* whether a name is that of a scalar parameter or of a symbolic extent, not of a constant; */
@@ -216,14 +216,14 @@ int make_arrays(const Bench *b, Case *k);
 /* The same for parameter i of the scheduled program, where its layout is another. */
 bool new_array_after(const Case *k, const tirc_module *scheduled, int i, tirc_array **out,
                      tirc_error **e);
-/* bench_prepare.c: DONE, or BAD when nothing can be measured at all */
+/* prepare.c: DONE, or BAD when nothing can be measured at all */
 int prepare_case(Bench *b, Case *k);
 void release_case(Case *k);                              /* its figures stay */
 void release_arrays(Case *k);                            /* and its program */
 void release_samples(Case *k);                           /* and what the database needs */
 void poison_results(const Case *k, tirc_argument *args); /* NaN where the program writes */
 int call_contender(void *contender);                     /* other than 0: it has failed */
-/* bench_backend.c */
+/* backend.c */
 int read_backends(Bench *b); /* DONE or BAD */
 Compiled *compile_contender(const Bench *b, const Case *k, const tirc_module *m,
                             const char *compiler, const tirc_argument *args, const char **why,
@@ -235,12 +235,12 @@ Compiled *compile_source(const Bench *b, const Case *k, const tirc_module *m, co
                          const char **why);
 void call_compiled(const Compiled *c);
 const char *first_compiler(void); /* of C; NULL when there is none */
-/* bench_ahead.c: skipped when the schedule packs nothing ahead */
+/* ahead.c: skipped when the schedule packs nothing ahead */
 void prepare_ahead(const Bench *b, const Case *k, Contender *c, const tirc_module *scheduled);
 /* What it is called with, to be freed; NULL: out of memory. */
 tirc_argument *contender_arguments(const Case *k, const Contender *c);
 void release_ahead(const Case *k, Contender *c);
-/* bench_ceiling.c: the last contenders of a case. */
+/* ceiling.c: the last contenders of a case. */
 int ceiling_bits(const Bench *b); /* of their vectors; 0: the processor has no AVX2 and FMA */
 void add_ceilings(const Bench *b, Case *k);
 int prepare_ceiling(const Bench *b, Case *k, Contender *c); /* DONE or BAD */
@@ -252,10 +252,10 @@ const Contender *binding_ceiling(const Case *k);
 double best_rate(const Bench *b, int threads);
 /* What the binding ceiling takes at its best: at that rate, or in the best of its calls; or 0. */
 double best_seconds(const Bench *b, const Case *k);
-/* bench_measure.c */
+/* measure.c */
 void measure_case(const Bench *b, Case *k); /* again while something disturbs it */
 
-/* bench_noise.c */
+/* noise.c */
 int list_disturbances(const Case *k, const char **names);         /* at most N_DISTURBANCES words */
 void describe_disturbance(const Case *k, char *out, size_t size); /* "" if it is none */
 void print_disturbance(const Bench *b, const Case *k);
@@ -263,7 +263,7 @@ void print_disturbance(const Bench *b, const Case *k);
 bool explain_excess(const Bench *b, const Case *k, const Contender *c, char *out, size_t size);
 void print_excesses(const Bench *b, const Case *k);
 
-/* bench_stats.c */
+/* stats.c */
 /* How many times faster `of` is than `base`, of the same case. Either may be NULL. */
 tirc_ratio ratio_to(const Contender *of, const Contender *base);
 typedef struct Lowest {
@@ -286,20 +286,21 @@ bool was_measured(const Bench *b, const char *kernel, int threads, int i);
 /* The kernels' names, each once. */
 int list_kernels(const Bench *b, const char **out, int most);
 
-/* bench_print.c */
+/* print.c */
 void print_case(const Bench *b, const Case *k);
 void print_summary(const Bench *b);
-/* bench_counts.c: --counters */
+int contender_width(const Case *k, const char *head); /* of a column with the measured contenders */
+/* counts.c: --counters */
 int start_counters(Bench *b); /* before any thread is started */
 void print_counts(const Bench *b, const Case *k);
 /* What one call counts; NaN where that is not known. */
 double count_of(const Contender *c, CounterKind kind);
-/* bench_overview.c: of a suite of programs, a row for each */
+/* overview.c: of a suite of programs, a row for each */
 void print_overview(const Bench *b, int threads);
-/* bench_json.c */
+/* json.c */
 int write_json(const Bench *b, const char *path);
 void add_setting(struct json_object *j, const Case *k); /* M, N, K, and what -D sets */
-/* bench_store.c: every sample, in a database. Before anything is measured: DONE or BAD; */
+/* store.c: every sample, in a database. Before anything is measured: DONE or BAD; */
 int open_store(Bench *b);
 char *environment_description(const Bench *b); /* versions, as JSON; on the heap */
 /* when a case was measured: stored whole or, after a warning, tried again after the next one; */
@@ -309,11 +310,11 @@ void store_case(Bench *b, Case *k);
 int rescue_store(Bench *b, const char *path);
 /* at the end: what could not be stored so far. DONE, or BAD after saying what is not stored. */
 int close_store(Bench *b);
-/* bench_profile.c */
+/* profile.c */
 void profile_machine(Profile *p);
 void print_profile(const Bench *b);
 int64_t huge_pages_in_use(void);
-/* bench_ablate.c */
+/* ablate.c */
 int find_rules(Bench *b, const char *path);
 /* Where the text defines `def rule_x(`, given rule_x; or NULL. */
 const char *find_rule_named(const char *text, const char *name);
@@ -323,12 +324,12 @@ char *read_script(const char *path); /* on the heap; NULL: errno says why */
 void keep_failure(const Bench *b, Contender *c, const tirc_error *e);
 void print_ablation(const Bench *b);
 void free_rules(Bench *b);
-/* bench_chart.c */
+/* chart.c */
 Work work_of(const Case *k);
 Setting setting_of(const Case *k); /* borrowed */
 /* What was measured so far, for pictures; false: memory is out. */
 bool chart_of(const Bench *b, Chart *out);
-/* bench_compare.c: two files that write_json wrote */
+/* compare.c: two files that write_json wrote */
 int compare_files(const Options *o);
 
 #endif

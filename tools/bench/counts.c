@@ -2,7 +2,6 @@
 #include "bench.h"
 
 #include <math.h>
-#include <string.h>
 
 int start_counters(Bench *b) {
   char note[512];
@@ -31,17 +30,9 @@ static void put_count(FILE *f, int width, double v) {
 
 static bool can_count(const Bench *b, CounterKind kind) { return b->counters.fds[kind] >= 0; }
 
-static int name_width(const Case *k) {
-  int width = (int)strlen("in a call");
-  for (int i = 0; i < k->n_contenders; i++)
-    if (k->contenders[i].f.median > 0 && (int)strlen(k->contenders[i].name) > width)
-      width = (int)strlen(k->contenders[i].name);
-  return width;
-}
-
 void print_counts(const Bench *b, const Case *k) {
   const bool rate = can_count(b, COUNT_CYCLES) && can_count(b, COUNT_INSTRUCTIONS);
-  const int width = name_width(k);
+  const int width = contender_width(k, "in a call");
   FILE *f = b->out;
   fprintf(f, "%-*s", width, "in a call");
   for (int kind = 0; kind < N_COUNTERS; kind++)

@@ -4,7 +4,7 @@
 
 #include "rivals.h"
 
-/* bench_onednn.c */
+/* onednn.c */
 void dnnl_threads(int n);
 bool dnnl_open_with_isa(const Bench *b, char *kernels, size_t size, const char **why);
 
@@ -33,17 +33,17 @@ typedef struct DnnlCalls {
   void *scratch[DNNL_CALLS]; /* arrays in between, on the heap */
 } DnnlCalls;
 
-/* bench_dnnl_operator.c: what the shapes of a program suggest, as a call; `ahead`: as one whose
+/* dnnl_operator.c: what the shapes of a program suggest, as a call; `ahead`: as one whose
  * weights may be laid out beforehand. */
 bool dnnl_call_of(const Operator *op, bool ahead, DnnlCalls *out);
-/* bench_dnnl_calls.c: what the program says of itself, T.func_attr({"onednn": ...}) in the words of
+/* dnnl_calls.c: what the program says of itself, T.func_attr({"onednn": ...}) in the words of
  * onednn.sch; false with why. The strings live as long as the schedule. */
 bool dnnl_has_words(const Case *k);
 bool dnnl_calls_of(const Bench *b, const Case *k, tirc_schedule **words, DnnlCalls *out,
                    const char **why);
 void dnnl_calls_free(DnnlCalls *c);
 
-/* bench_dnnl.c: NULL, with why, where it has none. What is free to be laid out otherwise gets its
+/* dnnl.c: NULL, with why, where it has none. What is free to be laid out otherwise gets its
  * contents here, or brings them back in dnnl_fetch; dnnl_run copies nothing. */
 typedef enum DnnlFree { NO_ARRAYS, WEIGHTS, ALL_ARRAYS } DnnlFree;
 typedef struct Dnnl Dnnl;

@@ -1,4 +1,4 @@
-/* oneDNN: its sgemm for plain products, its primitives for other operators (bench_dnnl.c). */
+/* oneDNN: its sgemm for plain products, its primitives for other operators (dnnl.c). */
 #include "dnnl.h"
 
 #include <dlfcn.h>

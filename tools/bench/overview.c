@@ -14,10 +14,7 @@ static int automatic_contender(const Case *k) {
 /* What rows are compared with. */
 static bool is_other(const Bench *b, int threads, int i) {
   const Contender *c = &b->cases[0].contenders[i];
-  if (!c->plain && !c->rival) return false;
-  for (int j = 0; j < b->n_measured; j++)
-    if (b->cases[j].threads == threads && b->cases[j].contenders[i].f.median > 0) return true;
-  return false;
+  return (c->plain || c->rival) && was_measured(b, NULL, threads, i);
 }
 
 static int width_of_names(const Bench *b) {

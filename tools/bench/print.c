@@ -15,8 +15,8 @@ static bool is_base(const Case *k, int i) {
   return (i == 0 || k->contenders[i].rival) && k->contenders[i].f.median > 0;
 }
 
-static int name_width(const Case *k) {
-  int width = (int)strlen("contender");
+int contender_width(const Case *k, const char *head) {
+  int width = (int)strlen(head);
   for (int i = 0; i < k->n_contenders; i++)
     if (k->contenders[i].f.median > 0 && (int)strlen(k->contenders[i].name) > width)
       width = (int)strlen(k->contenders[i].name);
@@ -37,8 +37,8 @@ static void print_ms(FILE *f, double seconds) {
 }
 
 static void print_heads(FILE *f, const Case *k) {
-  fprintf(f, "%-*s %9s %7s %9s %7s %6s %8s %7s %7s", name_width(k), "contender", "median ms",
-          "+-95%", "min ms", "spread", "reps", "GFLOP/s", "GB/s", "% peak");
+  fprintf(f, "%-*s %9s %7s %9s %7s %6s %8s %7s %7s", contender_width(k, "contender"), "contender",
+          "median ms", "+-95%", "min ms", "spread", "reps", "GFLOP/s", "GB/s", "% peak");
   for (int i = 0; i < k->n_contenders; i++)
     if (is_base(k, i)) fprintf(f, "  x %s", k->contenders[i].name);
   fprintf(f, "\n");
@@ -49,7 +49,7 @@ static void print_contender(FILE *f, const Case *k, const Contender *c) {
   const CeilingKind kind = c->ceiling ? c->ceiling->kind : NO_CEILING;
   const Work w = work_of(k);
   bool has_share = binding && (c == binding || !c->ceiling);
-  fprintf(f, "%-*s", name_width(k), c->name);
+  fprintf(f, "%-*s", contender_width(k, "contender"), c->name);
   print_ms(f, c->f.median);
   fprintf(f, " %6.1f%%", 100 * tirc_uncertainty(&c->f));
   print_ms(f, c->f.fastest);

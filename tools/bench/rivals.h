@@ -12,7 +12,7 @@
     dnnl_has_words, prepacked_finish, NULL)                                                        \
   R("c", "apt-get install clang-19", plain_c, NULL, NULL, NULL)
 
-/* bench_openblas.c, bench_onednn.c: the libraries, or NULL. */
+/* openblas.c, onednn.c: the libraries, or NULL. */
 void *openblas_library(void);
 void *dnnl_library(void);
 bool dnnl_has_words(const Case *k);
@@ -27,7 +27,7 @@ void prepacked_finish(void *prepared);
 RIVALS(RIVAL)
 #undef RIVAL
 
-/* bench_operator.c. The arrays are the case's. */
+/* operator.c. The arrays are the case's. */
 typedef enum Kind { PRODUCT, CONVOLUTION, SOFTMAX, LAYER_NORM } Kind;
 typedef enum Activation { LINEAR, RELU, GELU } Activation;
 struct Operator {
@@ -48,7 +48,7 @@ enum { MOST_OPERATORS = 8 };
 /* What the program may be, most to least likely; how many. */
 int list_operators(const Case *k, Operator *out);
 
-/* bench_rivals.c: the rival at work on the first operator that gives the right result. */
+/* rivals.c: the rival at work on the first operator that gives the right result. */
 void *prepare_rival(const Bench *b, const Case *k, const Rival *r, const char **why);
 
 #endif

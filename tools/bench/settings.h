@@ -19,7 +19,7 @@ typedef struct Line {
   Axis axes[MOST_AXES];
 } Line;
 
-/* bench_settings.c: adds "M=16,32", or replaces the axis of that name; false when it is none. */
+/* settings.c: adds "M=16,32", or replaces the axis of that name; false when it is none. */
 bool add_axis(Line *l, const char *text);
 /* The line's cases. DONE or BAD */
 int add_line(Bench *b, const Line *l);

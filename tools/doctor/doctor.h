@@ -29,11 +29,11 @@ void note(Doctor *d, const char *group, const char *name, const char *format, ..
 /* The last one noted has something amiss, and what to do. */
 void advise(Doctor *d, Health health, const char *advice);
 
-/* doctor_machine.c: processor, caches, cores, governor, pages, load, counters */
+/* machine.c: processor, caches, cores, governor, pages, load, counters */
 void examine_machine(Doctor *d);
-/* doctor_software.c: libraries, compilers, database, folders */
+/* software.c: libraries, compilers, database, folders */
 void examine_software(Doctor *d);
-/* doctor_ladder.c: --self-test */
+/* ladder.c: --self-test */
 void climb_ladder(Doctor *d);
 
 #endif

@@ -32,7 +32,7 @@ typedef struct ReplCommand {
 extern const ReplCommand repl_commands[];
 extern const int n_repl_commands;
 
-/* repl_session.c */
+/* session.c */
 /* Runs the accepted lines and `line` (or NULL). What they print is shown from n_printed on.
  * TIRC_OK: *steps is what they did, to be freed; then tirc_steps_error says whether they ran to the
  * end. */
@@ -46,19 +46,19 @@ const tirc_view *program_now(const Repl *r);
 const tirc_module *module_now(const Repl *r);
 void free_session(Repl *r);
 
-/* repl_read.c: the next statement, on the heap; "" for a line that was dropped, NULL at the end */
+/* read.c: the next statement, on the heap; "" for a line that was dropped, NULL at the end */
 char *read_statement(Repl *r);
 /* More lines were to come: it ends in an open bracket or string, or in what opens a block. */
 bool is_unfinished(const char *text);
 
-/* repl_edit.c */
+/* edit.c */
 Editor *open_editor(Repl *r); /* NULL, with the error reported, when there is none */
 void close_editor(Editor *e);
 /* A line with its newline, on the heap; NULL at the end of input. *dropped: Ctrl-C was pressed. */
 char *edit_line(Editor *e, const char *prompt, bool *dropped);
 void remember_line(Editor *e, const char *line);
 
-/* repl_complete.c: calls take(self, word) with each word that may stand where text, n bytes up to
+/* complete.c: calls take(self, word) with each word that may stand where text, n bytes up to
  * the cursor, ends; gives the length of what is there of it already. */
 size_t complete_line(const Repl *r, const char *text, size_t n,
                      void (*take)(void *self, const char *word), void *self);
@@ -66,12 +66,12 @@ size_t complete_line(const Repl *r, const char *text, size_t n,
  * the last. The caller frees each. */
 char *next_variable(const Repl *r, int *line, size_t *at);
 
-/* repl_next.c: `next`; free_proposals accepts NULL */
+/* next.c: `next`; free_proposals accepts NULL */
 int propose(Repl *r, const char *argument);
 int pick_proposal(Repl *r, int number);
 void free_proposals(Proposals *p);
 
-/* repl_bench.c: measures n scripts under these names; best (or NULL) gets the seconds of each one's
+/* bench.c: measures n scripts under these names; best (or NULL) gets the seconds of each one's
  * fastest call, 0 where there is none */
 int bench_scripts(const Repl *r, int n, const char *const *names, char *const *scripts,
                   double *best);

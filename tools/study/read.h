@@ -4,7 +4,7 @@
 
 #include "study.h"
 
-/* study_read.c. An argument by place or by name; NULL where it is left out or None. */
+/* read.c. An argument by place or by name; NULL where it is left out or None. */
 const Value *study_given(const Args *a, int i, const char *name);
 /* `what` names it in messages. */
 const char *study_text(Script *sc, const Value *v, const char *what);
@@ -18,7 +18,7 @@ Names study_sizes(Script *sc, const Value *v);
 const char *study_beside(Script *sc, const Study *s, const char *name);
 _Noreturn void study_raise(Script *sc, tirc_error *e);
 
-/* study_plans.c */
+/* plans.c */
 void study_add_plan(Script *sc, Study *s, const Plan *p);
 Value study_run_contender(Script *sc, Value self, const Args *a);
 Value study_run_ablate(Script *sc, Value self, const Args *a);

@@ -12,9 +12,9 @@ typedef struct Page {
   int carries, differs, undecided; /* published figures */
 } Page;
 
-/* study_report.c: what tells a setting from the others of its kernel, "M=16" */
+/* report.c: what tells a setting from the others of its kernel, "M=16" */
 void short_setting(const Bench *b, const Case *k, char *out, size_t size);
-/* study_tiles.c */
+/* tiles.c */
 void put_tiles(Page *p);
 
 #endif

@@ -1,6 +1,6 @@
-/* The parts of `tirc study`: a script says what is compared (study_read.c, study_plans.c,
- * study.def), what the database lacks of it is measured (study_run.c), claims are judged from what
- * it has (study_claims.c), and a folder gets the report (study_report.c). */
+/* The parts of `tirc study`: a script says what is compared (read.c, plans.c,
+ * study.def), what the database lacks of it is measured (run.c), claims are judged from what
+ * it has (claims.c), and a folder gets the report (report.c). */
 #ifndef TIRC_TOOLS_STUDY_H
 #define TIRC_TOOLS_STUDY_H
 
@@ -87,23 +87,23 @@ typedef struct Study {
   double started;
 } Study;
 
-/* study_read.c: DONE, or the exit status after the error was reported */
+/* read.c: DONE, or the exit status after the error was reported */
 int read_study(Study *s);
 void print_study_names(FILE *to);
-/* study_plans.c */
+/* plans.c */
 int find_plan(const Study *s, const char *name); /* -1: there is none */
 /* A `warn` whose self is a bool: nothing was tuned of the program. */
 void note_untuned(void *self, const char *file, int line, int column, const char *message,
                   const char *code);
 
-/* study_run.c */
+/* run.c */
 int prepare_study(Study *s); /* what there is to measure, and what the database has of it */
 int run_study(Study *s);     /* what is missing; NO after an interrupt */
 int close_study(Study *s);   /* the databases: BAD after saying what is not stored */
 void free_study(Study *s);
 const Held *held(const Study *s, const Ground *g, const Case *k, int plan);
 
-/* study_claims.c */
+/* claims.c */
 typedef enum Verdict { NOT_PUBLISHED, CARRIES_OVER, DIFFERS, UNDECIDED } Verdict;
 typedef struct Claim {
   const Comparison *of;
@@ -126,18 +126,18 @@ const char *verdict_name(Verdict v);
 /* Of a contender that must fail: whether it did, everywhere; *message gets what happened. */
 Verdict judge_failure(const Study *s, int plan, const char **message);
 
-/* study_tiles.c */
+/* tiles.c */
 typedef struct Tiles {
   int64_t m, n, k, vector_width;
 } Tiles;
 /* Of any scheduled program; false: it is no product. */
 bool tiles_of(const tirc_module *plain, const tirc_module *scheduled, Tiles *out);
 
-/* study_plot.c: FOLDER/NAME.svg and .png; false when there is nothing to draw */
+/* plot.c: FOLDER/NAME.svg and .png; false when there is nothing to draw */
 bool draw_figure(const Study *s, const Ground *g, const Figure *f, const char *kernel, int threads,
                  const char *name);
 
-/* study_report.c */
+/* report.c */
 int write_report(const Study *s);
 
 #endif

@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import ctypes
+import signal
 from ctypes import POINTER, byref, c_bool, c_char_p, c_double, c_int, c_void_p
 
 from . import _lib
@@ -135,6 +136,21 @@ class _Run:
     def go_on(self, _):
         return self.raised is None
 
+    @contextlib.contextmanager
+    def interruptible(self):
+        """Ctrl-C ends measuring, and is raised when the library has returned."""
+        def interrupt(*_):
+            self.raised = self.raised or KeyboardInterrupt()
+        try:
+            before = signal.signal(signal.SIGINT, interrupt)
+        except ValueError:  # another thread than the main one: it gets none
+            yield
+            return
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
     def contender(self, name, given):
         c = given if isinstance(given, Contender) else Contender(given)
         name = name.encode()
@@ -175,6 +191,7 @@ def measure(contenders, seconds=0.3, turns=0, attempts=3, cores=0):
     with contextlib.ExitStack() as stack:
         for lock in sorted(set(run.locks), key=id):
             stack.enter_context(lock)
+        stack.enter_context(run.interruptible())
         _lib.call("measure", len(contenders), at, byref(options), byref(out))
     owner = _lib.Owned(out, "measurement")
     if run.raised:
