@@ -127,6 +127,9 @@ TIRC_API tirc_status tirc_module_print(const tirc_module *m, char **text, tirc_e
  */
 TIRC_API tirc_status tirc_module_in_dialect(const tirc_module *m, const char *dialect,
                                             tirc_module **out, tirc_error **error);
+/* A method of schedules, given by its name in either dialect, as this one calls it: get_sblock for
+ * get_block. NULL: there is no such dialect. */
+TIRC_API const char *tirc_method_name(const char *dialect, const char *method);
 /* Structural equality: *difference is NULL when equal, otherwise the first difference in words. */
 TIRC_API tirc_status tirc_module_compare(const tirc_module *a, const tirc_module *b,
                                          char **difference, tirc_error **error);

@@ -197,6 +197,7 @@ static const struct Row {
     {"reverse_compute_at", "args = (sch.cache_write(b, 0, 'global'), i)"},
     {"compute_inline", "args = ('P',)"},
     {"reverse_compute_inline", "args = ('Q',)"},
+    {"fuse_reduction_epilogue", "args = (b, sch.cache_write(b, 0, 'global'))"},
     {"decompose_reduction", "args = (b, k)"},
     {"rfactor", "args = (k, 0)"},
     {"decompose_padding", "args = ('W', sch.get_loops('W')[0])"},

@@ -82,8 +82,9 @@ static const struct {
   const char *primitive;
   bool (*fits)(const BlockText *);
 } preferences[] = {
-    {"decompose_reduction", reduces},  {"rfactor", reduces},       {"decompose_padding", guards},
-    {"can_decompose_padding", guards}, {"cache_inplace", updates}, {"rolling_buffer", shares},
+    {"decompose_reduction", reduces},     {"rfactor", reduces},       {"decompose_padding", guards},
+    {"can_decompose_padding", guards},    {"cache_inplace", updates}, {"rolling_buffer", shares},
+    {"fuse_reduction_epilogue", reduces},
 };
 
 static const BlockText *fitting_block(Rng *r, const Blocks *b, const char *primitive) {
@@ -109,6 +110,13 @@ static const char *any_block(Tirc *c, Rng *r, Blocks *b, const char *primitive) 
   b->picked = picked;
   b->loop_of = at + step >= 0 && at + step < b->n ? &b->at[at + step] : NULL;
   return fuzz_block_text(c, picked);
+}
+
+/* A block behind the one that was picked, most likely the next. */
+static const char *later_block(Tirc *c, Rng *r, const Blocks *b) {
+  const int at = b->picked ? (int)(b->picked - b->at) + 1 : b->n;
+  if (at >= b->n || rng_chance(r, 10)) return fuzz_block_text(c, fuzz_block(r, b));
+  return fuzz_block_text(c, &b->at[rng_chance(r, 70) ? at : at + rng_below(r, b->n - at)]);
 }
 
 static const char *noted_text(Tirc *c, Rng *r, const Blocks *b) {
@@ -243,7 +251,9 @@ static const char *nonsense(Rng *r) {
 const char *fuzz_argument(Tirc *c, Rng *r, Blocks *b, const char *primitive, const Param *p) {
   if (rng_chance(r, 2)) return nonsense(r);
   switch (p->kind) {
-  case PARAM_BLOCK: return any_block(c, r, b, primitive);
+  case PARAM_BLOCK:
+    return strcmp(p->name, "epilogue_block") == 0 ? later_block(c, r, b)
+                                                  : any_block(c, r, b, primitive);
   case PARAM_LOOP:
   case PARAM_LOCATION:
     if (!b->loop_of && strcmp(primitive, "rfactor") == 0)

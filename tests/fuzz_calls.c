@@ -95,6 +95,7 @@ static const struct {
                {"cache_read", 30},
                {"cache_write", 30},
                {"reverse_compute_inline", 40},
+               {"fuse_reduction_epilogue", 40},
                {"get_block", 1},
                {"get_loops", 1},
                {"get_child_blocks", 1},

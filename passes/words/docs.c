@@ -52,6 +52,22 @@
        "                C[vi, vj] = T.float32(0)\n"                                                \
        "            C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]\n"
 
+/* The sums of rows, and what is added to each. */
+#define BIAS                                                                                       \
+  FUNC "A: T.Buffer((8, 64), \"float32\"), bias: T.Buffer((8,), \"float32\"), "                    \
+       "D: T.Buffer((8,), \"float32\")):\n"                                                         \
+       "    C = T.alloc_buffer((8,))\n"                                                            \
+       "    for i, k in T.grid(8, 64):\n"                                                          \
+       "        with T.block(\"C\"):\n"                                                            \
+       "            vi, vk = T.axis.remap(\"SR\", [i, k])\n"                                       \
+       "            with T.init():\n"                                                              \
+       "                C[vi] = T.float32(0)\n"                                                    \
+       "            C[vi] = C[vi] + A[vi, vk]\n"                                                   \
+       "    for i in range(8):\n"                                                                  \
+       "        with T.block(\"D\"):\n"                                                            \
+       "            vi = T.axis.spatial(8, i)\n"                                                   \
+       "            D[vi] = C[vi] + bias[vi]\n"
+
 /* What layouts, paddings, copies and partial loops are shown on. */
 #define TRANSPOSE                                                                                  \
   FUNC "A: T.Buffer((16, 8), \"float32\"), B: T.Buffer((8, 16), \"float32\")):\n"                  \

@@ -167,6 +167,12 @@ static void in_dialect(Tirc *c, void *self) {
   p->result->intrins = p->from->intrins;
 }
 
+const char *tirc_method_name(const char *dialect, const char *method) {
+  Dialect d;
+  if (!dialect || !method || !tirc_dialect_parse(dialect, &d)) return NULL;
+  return tirc_word_in(d, WORD_METHOD, tirc_word_known(WORD_METHOD, method));
+}
+
 tirc_status tirc_module_in_dialect(const tirc_module *m, const char *dialect, tirc_module **out,
                                    tirc_error **error) {
   NEED(m, dialect, out);

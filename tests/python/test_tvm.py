@@ -70,7 +70,7 @@ def test_signatures_of_methods(name):
 
 def test_signature_of_the_constructor():
     own = signature("Schedule", tirc.Schedule.__init__)
-    assert own.replace(", target=None, strict=False", "") == rows("methods")["Schedule"]
+    assert own.replace(", target=None, strict=False, dialect=None", "") == rows("methods")["Schedule"]
 
 
 def test_methods_come_from_the_table():

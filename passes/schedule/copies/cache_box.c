@@ -174,8 +174,7 @@ void tirc_box_of_writer(Sched *s, CacheStage *stage) {
   tirc_bindings_of(c, stage->writer->stmt, &bindings);
   Region r = tirc_substitute_region(c, *declared, &bindings);
   Analyzer *a = tirc_analyzer(c);
-  const IntSet *sets =
-      tirc_region_upper(s, a, r, b->predicate, stage->writer->parent, stage->where);
+  const IntSet *sets = tirc_used_box(s, a, stage->writer, r, true, stage->where);
   Range *out = tirc_new_array(c, Range, source->ndim);
   bool never = tirc_sums_nothing(s, stage->writer);
   for (int i = 0; i < source->ndim; i++) {
@@ -223,8 +222,9 @@ static bool reads_more(Sched *s, const CacheStage *stage, SRef *reader, const Re
     if (reader->accesses[0][i].buffer != stage->source) continue;
     const bool declares = i < b->n_reads;
     const Region r = tirc_substitute_region(c, reader->accesses[0][i], &bindings);
-    const IntSet *sets = tirc_region_upper(s, a, r, declares ? b->predicate : tirc_bool(c, true),
-                                           reader->parent, stage->scope);
+    const IntSet *sets =
+        declares ? tirc_used_box(s, a, reader, r, false, stage->scope)
+                 : tirc_region_upper(s, a, r, tirc_bool(c, true), reader->parent, stage->scope);
     for (int d = 0; d < stage->source->ndim; d++)
       if ((declares ? surely_leaves : may_leave)(c, a, declared->dims[d], stage->source->shape[d],
                                                  sets[d]))
@@ -255,10 +255,43 @@ static void require_known_start(Sched *s, const CacheStage *stage, Analyzer *a, 
                    tirc_print_expr(s->c, r.min));
 }
 
+/* The hull of what the readers that turn to the cache use of it, where each has predicates inside
+ * that leave some of it out; NULL: some may use all. */
+static const Region *used_input(Sched *s, const CacheStage *stage) {
+  Tirc *c = s->c;
+  const int ndim = stage->source->ndim;
+  Analyzer *a = tirc_analyzer_around(s, stage->scope);
+  IntSet *hull = NULL;
+  SRef **readers;
+  const int n = tirc_readers_of(s, stage->scope, stage->source, &readers);
+  for (int i = 0; i < n; i++) {
+    const Region *declared = tirc_declared_read(tirc_block_of(readers[i]), stage->source);
+    PtrMap bindings = {0};
+    if (!turns_to_cache(stage, readers[i])) continue;
+    if (!declared || !tirc_uses_less(s, readers[i], stage->source)) return NULL;
+    tirc_bindings_of(c, readers[i]->stmt, &bindings);
+    const Region r = tirc_substitute_region(c, *declared, &bindings);
+    const IntSet *one = tirc_used_box(s, a, readers[i], r, false, stage->scope);
+    for (int d = 0; d < ndim && hull; d++) hull[d] = tirc_set_union(a, hull[d], one[d]);
+    if (!hull) hull = tirc_copy(c, one, ndim);
+  }
+  if (!hull) return NULL;
+  Range *dims = tirc_new_array(c, Range, ndim);
+  Region *out = tirc_new(c, Region);
+  for (int d = 0; d < ndim; d++) {
+    const Expr size = stage->source->shape[d];
+    const Range whole = tirc_range(tirc_int(c, size->dtype, 0), size);
+    dims[d] = clip(c, tirc_range_of_set(a, hull[d], whole), size);
+  }
+  *out = (Region){stage->source, dims};
+  return out;
+}
+
 /* What the scope declares to read of a buffer that nothing in it writes; all of it when it does
  * not, or when a block inside reads more. Where nothing runs, a box may end before it starts. */
 void tirc_box_of_input(Sched *s, CacheStage *stage) {
   const Region *declared = declared_input(s, stage);
+  if (!declared) declared = used_input(s, stage);
   Analyzer *a = tirc_analyzer_around(s, stage->scope);
   Range *out = tirc_new_array(s->c, Range, stage->source->ndim);
   for (int i = 0; i < stage->source->ndim; i++) {

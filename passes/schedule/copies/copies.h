@@ -69,6 +69,13 @@ static inline bool tirc_is_own_buffer(Sched *s, const CacheStage *stage) {
 /* Both set `region`, the second one of a buffer that nothing in the scope writes, and the first one
  * `condition`. Raise region-not-covered where what is copied may not have been written, or where a
  * reader may look outside of it, and duplicate-region. */
+/* The box (sets, one a dimension) of a buffer that the block uses while the loops between it and
+ * `high` run: what it declares, written in loop variables, but for what the predicates of blocks
+ * inside of it leave out (cache_nested.c). */
+const IntSet *tirc_used_box(Sched *s, Analyzer *a, SRef *block, Region declared, bool write,
+                            SRef *high);
+/* Whether all that the block reads of it stands in blocks with predicates. */
+bool tirc_uses_less(Sched *s, SRef *block, Buffer buffer);
 void tirc_box_of_writer(Sched *s, CacheStage *stage);
 void tirc_box_of_input(Sched *s, CacheStage *stage);
 /* The copy computes its bounds whether or not the block, behind a condition, does so. Raises

@@ -11,25 +11,12 @@
  * Errors: has-init, root-block, not-stage-pipeline, not-single-buffer, not-complete-block,
  * not-single-producer, output-block, inline-pattern, loop-variable-escapes, only-leaf,
  * inline-opaque-access, iterations-depend. */
-#include "moves.h"
+#include "fold.h"
 #include "passes/schedule/meaning/meaning.h"
 #include "passes/schedule/sight/sight.h"
 #include "passes/schedule/state/state.h"
 
 #include "ir/arith/equal.h"
-
-typedef struct Fold {
-  Sched *s;
-  Tirc *c;
-  SRef *consumer, *producer, *scope;
-  Buffer buffer;
-  Stmt consumer_store, producer_store;
-  Expr guard;               /* the condition around producer_store, or NULL */
-  int n;                    /* dimensions of buffer */
-  const Expr *load_indices; /* the consumer's */
-  PtrMap instance;          /* consumer iterator -> its value, in the producer's iterators */
-  bool each_once;           /* the consumer's instances read all elements, each of them once */
-} Fold;
 
 /* --- who produces it --------------------------------------------------------------------- */
 
@@ -40,7 +27,7 @@ static bool scope_writes(const SRef *scope, Buffer b) {
   return false;
 }
 
-static Buffer single_read(Sched *s, SRef *block, SRef *scope) {
+Buffer tirc_single_read(Sched *s, SRef *block, SRef *scope) {
   const Block *b = tirc_block_of(block);
   Buffer found = NULL;
   int n = 0;
@@ -87,7 +74,8 @@ static SRef *single_producer(Fold *f) {
   for (int i = 0; i < w.found.n; i++) {
     SRef *writer = tirc_sref_find(s, w.found.at[i]);
     if (!writer) no_single_producer(s, f->consumer, "has a producer with an init in blocks");
-    if (tirc_check_complete(s, writer, f->scope))
+    if (tirc_check_complete(s, writer, f->scope) &&
+        !tirc_is_copy_of_reduction(s, f->consumer, writer, f->scope))
       no_single_producer(s, writer, "is a producer, but no complete block");
   }
   if (w.found.n != 1)
@@ -114,7 +102,7 @@ static bool see_load(Visitor *v, Expr e) {
   return true;
 }
 
-static const char *collect_load(Fold *f) {
+const char *tirc_fold_load(Fold *f) {
   Loads l = {.v = {.expr = see_load}, .f = f, .same = true};
   l.v.self = &l;
   tirc_visit_stmt(&l.v, f->consumer_store);
@@ -146,7 +134,7 @@ static bool is_dense(Analyzer *a, Tirc *c, const IterMap *map) {
   return true;
 }
 
-static Expr in_domain(Fold *f) {
+Expr tirc_fold_domain(Fold *f) {
   const Block *b = tirc_block_of(f->consumer);
   Expr all = tirc_bool(f->c, true);
   for (int i = 0; i < b->n_iters; i++) {
@@ -189,7 +177,7 @@ static bool is_inverse(Fold *f, const PtrMap *inverse, const Expr *holes, const 
     box[i] = tirc_range(tirc_int(c, holes[i]->dtype, 0), f->buffer->shape[i]);
     tirc_bind_range(elements, holes[i], box[i]);
   }
-  tirc_enter_constraint(elements, tirc_substitute(c, in_domain(f), inverse));
+  tirc_enter_constraint(elements, tirc_substitute(c, tirc_fold_domain(f), inverse));
   for (int i = 0; i < f->n; i++) {
     Expr back = tirc_substitute(c, f->load_indices[i], inverse);
     if (!equal_within(elements, back, holes[i], f->n, holes, box)) return false;
@@ -214,7 +202,7 @@ static bool reads_each_once(Fold *f, Analyzer *a, int n, const Expr *vars, const
   return true;
 }
 
-static const char *invert_load(Fold *f) {
+const char *tirc_fold_instance(Fold *f) {
   const Block *b = tirc_block_of(f->consumer);
   Tirc *c = f->c;
   const LoopDomain d = tirc_iter_domain(c, b->n_iters, b->iters);
@@ -249,7 +237,7 @@ static const char *invert_load(Fold *f) {
 }
 
 /* False when the producer is known to leave out instances of the consumer. */
-static const char *check_covered(Fold *f) {
+const char *tirc_fold_is_short(Fold *f) {
   const Block *b = tirc_block_of(f->consumer), *p = tirc_block_of(f->producer);
   Tirc *c = f->c;
   Analyzer *a = tirc_analyzer(c);
@@ -313,7 +301,7 @@ static bool see_store(Visitor *v, Stmt s) {
 }
 
 /* Blocks may hide what they write: the only declared writer is to be the only one. */
-static const char *check_only_store(Fold *f) {
+const char *tirc_fold_other_store(Fold *f) {
   Stores w = {
       .v = {.stmt = see_store, .self = &w, .only = tirc_paths_to_users(f->s, f->scope, f->buffer)},
       .buffer = f->buffer,
@@ -349,7 +337,7 @@ static Stmt add_domain_predicate(Inliner *in, Stmt was, Stmt block) {
   PtrMap bindings = {0};
   tirc_bindings_of(c, block, &bindings);
   tirc_bind_iters(a, &b);
-  Expr predicate = tirc_simplify(a, tirc_substitute(c, in_domain(f), &f->instance));
+  Expr predicate = tirc_simplify(a, tirc_substitute(c, tirc_fold_domain(f), &f->instance));
   if (f->each_once || tirc_is_true(predicate)) return block;
   if (f->guard && !tirc_expr_equal(c, predicate, tirc_simplify(a, f->guard))) {
     predicate = tirc_simplify(a, tirc_and(c, predicate, f->guard));
@@ -394,7 +382,7 @@ static bool may_be_empty(const Fold *f, const SRef *loop) {
 
 /* Whether a loop that the producer does not share may keep it from running. What its iterators
  * stand for is empty then, unless none is bound to the loop. */
-static bool may_not_run(const Fold *f) {
+bool tirc_fold_may_not_run(const Fold *f) {
   const Block *b = tirc_block_of(f->consumer);
   for (const SRef *r = f->consumer->parent; tirc_is_loop(r); r = r->parent) {
     bool bound = false;
@@ -415,16 +403,16 @@ static void fold(Fold *f) {
   if (b->body->kind != STMT_STORE)
     tirc_bad_inline_pattern(s, f->consumer, "its body is not a single store");
   f->n = f->buffer->ndim;
-  const char *why = collect_load(f);
+  const char *why = tirc_fold_load(f);
   if (!why) why = find_producer_store(f);
-  if (!why) why = invert_load(f);
-  if (!why) why = check_covered(f);
+  if (!why) why = tirc_fold_instance(f);
+  if (!why) why = tirc_fold_is_short(f);
   if (!why) why = check_in_bounds(f);
-  if (!why) why = check_only_store(f);
+  if (!why) why = tirc_fold_other_store(f);
   if (!why && tirc_loop_of_domain(f->consumer)) why = "the domain of an iterator depends on a loop";
   if (!why && !tirc_reaches_domain(s, f->consumer, NULL, NULL))
     why = "it runs for a part of its domains only, and would run for all of them";
-  if (!why && may_not_run(f))
+  if (!why && tirc_fold_may_not_run(f))
     why = "it stands in a loop that may have no iterations, and would run";
   if (!why && !keeps_order(f) && tirc_instances_depend(s, f->consumer))
     why = "two of its instances use one element, and might run in another order";
@@ -449,9 +437,12 @@ void tirc_prim_reverse_compute_inline(Sched *s, const Value *args, Value *result
   Fold f = {.s = s, .c = s->c, .consumer = tirc_sref_of_value(s, args[0])};
   tirc_require_no_init(s, f.consumer);
   f.scope = tirc_require_scope_root(s, f.consumer, true);
-  f.buffer = single_read(s, f.consumer, f.scope);
+  f.buffer = tirc_single_read(s, f.consumer, f.scope);
   tirc_require_complete(s, f.consumer, f.scope);
   f.producer = single_producer(&f);
   tirc_require_not_output(s, f.producer, f.scope);
-  fold(&f);
+  if (tirc_check_complete(s, f.producer, f.scope))
+    tirc_copy_into_reduction(&f);
+  else
+    fold(&f);
 }

@@ -28,12 +28,12 @@ Names and behaviour are those of tvm where both have them, so code written for
 tvm.tir.Schedule runs after `import tirc as tvm`.
 """
 
-from . import _lib, error, ir, script, target, te, tir
+from . import _lib, error, ir, nd, runtime, s_tir, script, target, te, tir, tirx, transform
 from ._errors import ArgumentError, ScheduleError, TVMError
 from ._measure import Contender, Figures, Measurement, Ratio, measure
 from ._module import (IRModule, PrimFunc, assert_structural_equal, difference, ir_module, operator, parse,
                       prim_func, read, structural_equal, structural_hash)
-from ._runtime import BenchmarkResult, CheckResult, Kernel, Reference, Target, build, cpu, interpret
+from ._runtime import BenchmarkResult, CheckResult, Kernel, Reference, Target, build, compile, cpu, device, interpret, lower
 from ._schedule import Schedule, TensorIntrin, auto, primitives, schedule_script
 from ._tune import Trial, TuneResult, tune, tuned
 from ._warnings import ScheduleWarning
@@ -47,8 +47,8 @@ __all__ = [
     "ArgumentError", "BenchmarkResult", "CheckResult", "Contender", "Figures", "IRModule", "Kernel", "Measurement",
     "PrimFunc", "Ratio", "Reference", "Schedule", "ScheduleError",
     "ScheduleWarning", "TVMError", "Target", "TensorIntrin", "TircError", "Trial", "TuneResult",
-    "assert_structural_equal", "auto", "build", "cpu",
-    "difference", "error", "interpret", "ir", "ir_module", "measure", "operator", "parse", "prim_func", "primitives", "read",
-    "schedule_script", "script", "structural_equal", "structural_hash", "target", "te", "tir", "tune",
-    "tuned"
+    "assert_structural_equal", "auto", "build", "compile", "cpu", "device",
+    "difference", "error", "interpret", "ir", "ir_module", "lower", "measure", "nd", "operator", "parse", "prim_func", "primitives", "read",
+    "runtime", "s_tir", "schedule_script", "script", "structural_equal", "structural_hash", "target", "te", "tir",
+    "tirx", "transform", "tune", "tuned"
 ]

@@ -1,6 +1,7 @@
 """Programs: modules and their functions."""
 
 import ctypes
+import os
 import re
 from ctypes import POINTER, byref, c_int
 
@@ -13,13 +14,30 @@ def _define_array(constants):
     return len(pairs), (_lib.Define * max(len(pairs), 1))(*pairs)
 
 
+def in_dialect(owned, dialect):
+    """The module with its texts in a dialect: "tir", that of TVM 0.20, or "tirx", that of its releases since 0.24.
+    None: the one that it has."""
+    if dialect is None:
+        return owned
+    if not isinstance(dialect, str):
+        raise TypeError('a dialect is "tir" or "tirx", not %r' % (dialect,))
+    return _lib.make("module", "module_in_dialect", owned, dialect.encode())
+
+
+def _new(owned):
+    """A module that was read has the dialect of the environment."""
+    return IRModule._of(in_dialect(owned, os.environ.get("TIRC_DIALECT") or None))
+
+
 class IRModule(Shown):
-    """A program: one function or several. Immutable."""
+    """A program: one function or several. Immutable. Programs are read in both dialects of TVM's releases; texts are
+    in that of 0.20 ("tir"), unless script(dialect="tirx"), Schedule(mod, dialect="tirx") or $TIRC_DIALECT asks for the
+    other one."""
 
     def __init__(self, functions=None):
         """From {name: PrimFunc}."""
         texts = [f.script_as(name) for name, f in dict(functions or {}).items()]
-        self._module = _parse("\n\n".join(texts) or "pass", "<module>", {})
+        self._module = _new(_parse("\n\n".join(texts) or "pass", "<module>", {}))._module
 
     @classmethod
     def _of(cls, owned):
@@ -31,8 +49,8 @@ class IRModule(Shown):
     def from_expr(cls, func):
         return cls({"main": func})
 
-    def script(self, *, show_meta=None, **_):
-        return _lib.string("module_print", self._module)
+    def script(self, *, dialect=None, show_meta=None, **_):
+        return _lib.string("module_print", in_dialect(self._module, dialect))
 
     def __repr__(self):
         return "<IRModule %s>" % ", ".join(self.functions)
@@ -113,12 +131,12 @@ class PrimFunc(Shown):
         _lib.call("module_params", self.module._module, self.name.encode(), byref(n), byref(at))
         return [Param(at[i]) for i in range(n.value)]
 
-    def script(self, **_):
-        return self.script_as(self.name)
+    def script(self, *, dialect=None, **_):
+        return self.script_as(self.name, dialect)
 
-    def script_as(self, name):
+    def script_as(self, name, dialect=None):
         """Its text, under another name."""
-        text = self.module.script()
+        text = self.module.script(dialect=dialect)
         if len(self.module.functions) > 1:
             text = _one_function(text, self.name)
         return re.sub(r"(?m)^def %s\(" % re.escape(self.name), "def %s(" % name, text, count=1)
@@ -174,13 +192,13 @@ def operator(name, *words, folder=None):
 
 def parse(text, name="<text>", **constants):
     """A program from text. Constants override those at its top: parse(text, M=128)."""
-    return IRModule._of(_parse(text, name, {k: repr(v) for k, v in constants.items()}))
+    return _new(_parse(text, name, {k: repr(v) for k, v in constants.items()}))
 
 
 def read(path, **constants):
     """A program from a file."""
     n, defines = _define_array({k: repr(v) for k, v in constants.items()})
-    return IRModule._of(_lib.make("module", "module_read", str(path).encode(), n, defines))
+    return _new(_lib.make("module", "module_read", str(path).encode(), n, defines))
 
 
 def as_module(thing, name=None):
@@ -202,7 +220,7 @@ class _InClass:
         self.__name__ = function.__name__
 
 
-def prim_func(func=None, private=False, check_well_formed=True):
+def prim_func(func=None, private=False, check_well_formed=True, s_tir=False):
     """The decorator @T.prim_func: reads the function's source text; Python never runs it."""
     frame = _source.caller()
     if func is None:
@@ -214,10 +232,10 @@ def _prim_func(func, frame):
     if "__qualname__" in frame.f_locals and frame.f_locals.get("__module__") == func.__module__:
         return _InClass(func)
     text, file, constants = _source.text_of(func, frame)
-    return PrimFunc(IRModule._of(_parse(text, file, constants)), func.__name__)
+    return PrimFunc(_new(_parse(text, file, constants)), func.__name__)
 
 
-def ir_module(cls=None, check_well_formed=True):
+def ir_module(cls=None, check_well_formed=True, s_tir=False):
     """The decorator @I.ir_module."""
     frame = _source.caller()
     if cls is None:
@@ -227,7 +245,7 @@ def ir_module(cls=None, check_well_formed=True):
 
 def _ir_module(cls, frame):
     text, file, constants = _source.text_of(cls, frame)
-    return IRModule._of(_parse(text, file, constants))
+    return _new(_parse(text, file, constants))
 
 
 def structural_equal(a, b):

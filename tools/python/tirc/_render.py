@@ -48,8 +48,8 @@ def show(text):
 class Shown:
     """What has a script(), can show it, and renders itself in a notebook."""
 
-    def show(self, style=None, black_format=None):
-        show(self.script().rstrip("\n"))
+    def show(self, style=None, black_format=None, **options):
+        show(self.script(**options).rstrip("\n"))
 
     def _repr_html_(self):
         return as_html(self.script())

@@ -73,6 +73,8 @@ def _of_dlpack(producer):
 
 
 def _borrow(x):
+    if isinstance(x, Tensor):
+        x = x._array
     if type(x).__module__.partition(".")[0] == "numpy" and hasattr(x, "__array_interface__"):
         return _of_numpy(x)
     if hasattr(x, "__dlpack__"):
@@ -231,9 +233,7 @@ class Module:
 def build(mod, target=None, name=None, threads=0):
     """Compiles a module or function for this machine. target: an LLVM CPU name, "native",
     "llvm -mcpu=NAME", or None for haswell (AVX2 and FMA). threads 0: TIRC_NUM_THREADS, or one a core."""
-    if hasattr(mod, "mod") and not isinstance(mod, IRModule):
-        mod = mod.mod  # a schedule
-    return Module(as_module(mod), target, threads)
+    return Module(_module_of(mod), target, threads)
 
 
 def _function_of(mod, func):
@@ -282,6 +282,82 @@ def interpret(mod, *args, func=None, max_steps=0):
     del keep
 
 
+def _module_of(mod):
+    """A program; of a schedule, that which it has now."""
+    return as_module(mod.mod if hasattr(mod, "mod") and not isinstance(mod, IRModule) else mod)
+
+
+def compile(mod, target=None, **options):
+    """The same as build, by the name of TVM's releases since 0.24."""
+    return build(mod, target=target, **options)
+
+
+def lower(mod):
+    """The program through all passes: what code is made of."""
+    return _module_of(mod).lower()
+
+
+class Tensor:
+    """An array as TVM hands it out: numpy() gives numpy's, a copy. Kernels take it as they take numpy's."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def numpy(self):
+        return self._array.copy()
+
+    asnumpy = numpy
+
+    def copyfrom(self, source):
+        self._array[...] = source._array if isinstance(source, Tensor) else source
+        return self
+
+    @property
+    def shape(self):
+        return self._array.shape
+
+    @property
+    def dtype(self):
+        return self._array.dtype.name
+
+    @property
+    def device(self):
+        return cpu()
+
+    def __getattr__(self, name):
+        if name in ("__dlpack__", "__dlpack_device__", "__array_interface__"):
+            return getattr(self._array, name)
+        raise AttributeError(name)
+
+    def __array__(self, dtype=None, copy=None):
+        return self._array.astype(dtype) if dtype else self._array
+
+    def __len__(self):
+        return len(self._array)
+
+    def __repr__(self):
+        return "Tensor(%s, %s)" % (self.dtype, list(self.shape))
+
+
+def _check_device(device):
+    if device is not None and not (isinstance(device, tuple) and device[:1] == ("cpu",)):
+        raise ValueError("the only device is cpu(), not %r" % (device,))
+
+
+def tensor(array, device=None, mem_scope=None):
+    """A copy of an array in memory that a kernel may use."""
+    import numpy
+    _check_device(device)
+    if mem_scope not in (None, "global"):
+        raise ValueError("the only memory of a processor is global, not %r" % (mem_scope,))
+    return Tensor(numpy.array(array._array if isinstance(array, Tensor) else array, order="C"))
+
+
+def empty(shape, dtype="float32", device=None, mem_scope=None):
+    import numpy
+    return tensor(numpy.zeros(shape, dtype), device, mem_scope)
+
+
 class Target:
     """A target as text: Target("llvm -mcpu=native")."""
 
@@ -297,3 +373,9 @@ class Target:
 def cpu(dev_id=0):
     """The only device; kernels run on it whatever is said."""
     return ("cpu", dev_id)
+
+
+def device(dev, dev_id=0):
+    """cpu(), by its name."""
+    _check_device((dev,))
+    return cpu(dev_id)

@@ -10,7 +10,7 @@ from ctypes import byref
 from . import _lib, _render, _source
 from ._errors import ScheduleError
 from ._lib import Value, lib
-from ._module import IRModule, PrimFunc, as_module, as_text, structural_equal
+from ._module import IRModule, PrimFunc, as_module, as_text, in_dialect, structural_equal
 from ._values import Deferred, Object, Typed, arguments, inward, outward
 from ._warnings import Listener
 
@@ -150,11 +150,12 @@ class Schedule(_render.Shown):
     """A schedule of a module, or of a function, which is then its "main", with the methods of
     tvm.tir.Schedule. enable_check is taken, but no check can be left out. What a ScheduleError prints, error_render_level says: "detail" all, "fast" the
     message, "none" nothing; its fields are there in any case. What is legal and hardly meant is a
-    ScheduleWarning; with strict it is a ScheduleError, and the program stays as it was. Threads may share a
+    ScheduleWarning; with strict it is a ScheduleError, and the program stays as it was. The texts of its program, trace
+    and errors are in a dialect: None, that of mod. Threads may share a
     schedule and its copies: calls go one at a time."""
 
     def __init__(self, mod, *, seed=None, debug_mask="none", error_render_level="detail",
-                 enable_check=True, target=None, strict=False):
+                 enable_check=True, target=None, strict=False, dialect=None):
         module, mask = as_module(mod, "main"), _debug_mask(debug_mask)
         _check_options(seed, error_render_level, enable_check=enable_check, strict=strict)
         options, listener = _lib.ScheduleOptions(), Listener()
@@ -164,7 +165,7 @@ class Schedule(_render.Shown):
         options.print = _lib.PRINT(lambda _, text: print(text.decode("utf-8", "replace"), end=""))
         options.strict, options.warn = strict, listener.callback
         with listener:
-            owned = _lib.make("schedule", "schedule_new", module._module, byref(options))
+            owned = _lib.make("schedule", "schedule_new", in_dialect(module._module, dialect), byref(options))
         self._owner = _Owner(owned, listener, (options, module))
         self._owner.render_level = error_render_level
         if seed is not None:
@@ -191,8 +192,8 @@ class Schedule(_render.Shown):
         with self._owner.lock:
             return IRModule._of(_lib.make("module", "schedule_module", self._owner.pointer))
 
-    def script(self, **_):
-        return self.mod.script()
+    def script(self, **options):
+        return self.mod.script(**options)
 
     def __repr__(self):
         return "<Schedule of %s>" % ", ".join(self.mod.functions)
@@ -326,6 +327,7 @@ def primitives():
 
 for _p in primitives():
     setattr(Schedule, _p.name, _p.method())
+    setattr(Schedule, lib.tirc_method_name(b"tirx", _p.name.encode()).decode(), getattr(Schedule, _p.name))
 
 
 class TensorIntrin:

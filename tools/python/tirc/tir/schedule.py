@@ -23,7 +23,9 @@ class DepKind(IntEnum):
     RAW, WAW, WAR, OPAQUE = range(4)
 
 
+SBlockRV, SBlockScope = BlockRV, BlockScope  # as the releases since 0.24 call them
+
 __all__ = [
     "BlockRV", "BlockScope", "DepKind", "Dependency", "ExprRV", "Instruction", "InstructionKind", "LoopRV",
-    "Schedule", "ScheduleDebugMask", "ScheduleError", "ScheduleState", "StmtSRef", "Trace"
+    "SBlockRV", "SBlockScope", "Schedule", "ScheduleDebugMask", "ScheduleError", "ScheduleState", "StmtSRef", "Trace"
 ]

@@ -1,0 +1,9 @@
+"""tirc.s_tir.schedule: the schedule, and the classes of what it gives."""
+
+from ..tir.schedule import (DepKind, Dependency, ExprRV, Instruction, InstructionKind, LoopRV, SBlockRV, SBlockScope,
+                            Schedule, ScheduleDebugMask, ScheduleError, ScheduleState, StmtSRef, Trace)
+
+__all__ = [
+    "DepKind", "Dependency", "ExprRV", "Instruction", "InstructionKind", "LoopRV", "SBlockRV", "SBlockScope", "Schedule",
+    "ScheduleDebugMask", "ScheduleError", "ScheduleState", "StmtSRef", "Trace"
+]

@@ -1,0 +1,13 @@
+"""T of the releases since 0.24: the decorator prim_func, and every other name of the language."""
+
+from .._module import prim_func
+from .._names import Name
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return Name(name)
+
+
+__all__ = ["prim_func"]

@@ -1,0 +1,14 @@
+"""tirc.tirx: what tirc.tir has, by the names of TVM's releases since 0.24 (tirx.SBlock is a tir.Block)."""
+
+from . import tir
+from ._module import PrimFunc
+from .tir import Buffer, ForKind, IndexMap, IntImm, IterVar
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(tir, name[1:] if name.startswith("SBlock") else name)
+
+
+__all__ = ["Buffer", "ForKind", "IndexMap", "IntImm", "IterVar", "PrimFunc"]
