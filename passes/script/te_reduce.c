@@ -1,6 +1,8 @@
 /* Reductions in tensor expressions: the axes that they run over, and what combines two values. */
 #include "te.h"
 
+#include <math.h>
+
 /* --- axes ---------------------------------------------------------------------------------------
  */
 
@@ -76,8 +78,11 @@ static const struct Named {
 };
 
 static Expr identity(Script *sc, const struct Named *row, DType t) {
-  if (row->identity == ID_LEAST || row->identity == ID_GREATEST)
-    return tirc_limit(sc->c, t, row->identity == ID_LEAST ? -1 : 1);
+  const bool least = row->identity == ID_LEAST, greatest = row->identity == ID_GREATEST;
+  /* The greatest of infinities below 0 is one: the least finite float is no neutral element. */
+  if ((least || greatest) && tirc_dtype_is_float(t))
+    return tirc_float(sc->c, t, least ? -INFINITY : INFINITY);
+  if (least || greatest) return tirc_limit(sc->c, t, least ? -1 : 1);
   const int value = row->identity == ID_ONE;
   return tirc_dtype_is_float(t) ? tirc_float(sc->c, t, value) : tirc_int(sc->c, t, value);
 }

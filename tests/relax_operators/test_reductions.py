@@ -36,6 +36,14 @@ def test_types():
     check("min", [i.astype("int8")], i.min(0).astype("int8"), axis=0)
 
 
+def test_infinities():
+    x = np.full((3, 5), -np.inf, dtype="float32")
+    x[1, 2] = 4
+    check("max", [x], x.max(1), axis=1)
+    check("min", [-x], (-x).min(1), axis=1)
+    check("nn.softmax", [x[1:2].copy()], np.array([[0, 0, 1, 0, 0]], "float32"))
+
+
 def test_of_nothing():
     x = floats(3, 0)
     check("sum", [x], x.sum(1), axis=1)

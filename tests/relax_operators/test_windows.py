@@ -163,6 +163,11 @@ def test_pool2d(case, ceil):
     check("nn.avg_pool2d", [_to(x, "NHWC", "NCHW")], _to(y, "NHWC", "NCHW"), count_include_pad=True, layout="NHWC", **how)
 
 
+def test_infinities():
+    x = np.full((1, 1, 4, 4), -np.inf, dtype="float32")
+    check("nn.max_pool2d", [x], x[:, :, ::2, ::2].copy(), pool_size=3, strides=2, padding=1)
+
+
 def test_pool1d_3d():
     x = floats(2, 3, 10)
     check("nn.max_pool1d", [x], _pool(x, [3], [2], [1, 1], [1], False, "max", False), pool_size=3, strides=2, padding=1)

@@ -45,7 +45,7 @@ static const Row prints[] = {
      "            T.reads(A[v_i, v_k])\n"
      "            T.writes(B[v_i])\n"
      "            with T.init():\n"
-     "                B[v_i] = T.float32(-340282346638528859811704183484516925440.0)\n"
+     "                B[v_i] = T.float32(\"-inf\")\n"
      "            B[v_i] = T.max(B[v_i], A[v_i, v_k])\n\n"},
     /* values and how they print */
     {"print(1, 2.5, True, None, 'a')", "1 2.5 True None a\n"},
