@@ -28,8 +28,9 @@ typedef struct ModelBench {
   const tirc_param *params;
   tirc_argument *args;
   tirc_weights *weights;
-  double *samples; /* of whole runs */
-  int n_samples;
+  tirc_measurement *measured; /* whole runs, */
+  const tirc_figures *f;      /* its figures, */
+  tirc_error *error;          /* or why one of them failed */
   FunctionFigures *functions;
   int n_functions, vector_bits;
   double peak; /* operations a second */
@@ -63,29 +64,29 @@ static int fill_arguments(ModelBench *b) {
 /* --- measuring ----------------------------------------------------------------------------------
  */
 
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+static int call_program(void *self) {
+  ModelBench *b = self;
+  return tirc_program_run(b->program, b->x, b->n, b->args, &b->error) != TIRC_OK;
 }
 
-static double median(const double *sorted, int n) {
-  return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+static bool goes_on(void *self) {
+  const ModelBench *b = self;
+  return !b->error && !was_interrupted();
 }
 
+/* By turns of its own, as all that is measured. */
 static int time_runs(ModelBench *b) {
-  enum { LEAST = 5, MOST = 1000 };
+  enum { TURNS = 5 };
   tirc_error *e = NULL;
-  const double enough = b->o->seconds > 0 ? b->o->seconds : 1, start = tirc_seconds();
-  b->samples = calloc(MOST, sizeof *b->samples);
-  if (!b->samples) return complain(b->o, NULL, "out of memory");
-  for (int i = -1; i < MOST && !was_interrupted(); i++) { /* the first one prepares */
-    const double from = tirc_seconds();
-    if (tirc_program_run(b->program, b->x, b->n, b->args, &e)) return report(b->o, e);
-    if (i >= 0) b->samples[b->n_samples++] = tirc_seconds() - from;
-    if (i + 1 >= LEAST && tirc_seconds() - start > enough) break;
-  }
-  if (b->n_samples) qsort(b->samples, (size_t)b->n_samples, sizeof *b->samples, compare_doubles);
-  return DONE;
+  const tirc_contender c = {.name = "model", .self = b, .call = call_program};
+  const tirc_measure_options options = {.seconds = b->o->seconds > 0 ? b->o->seconds : 1,
+                                        .turns = TURNS,
+                                        .attempts = (int)b->o->attempts,
+                                        .self = b,
+                                        .go_on = goes_on};
+  if (tirc_measure(1, &c, &options, &b->measured, &e)) return report(b->o, e);
+  b->f = tirc_measurement_figures(b->measured, 0);
+  return b->error ? report(b->o, b->error) : DONE;
 }
 
 static FunctionFigures *figures_of(ModelBench *b, const char *name) {
@@ -224,10 +225,13 @@ static int put_json(const ModelBench *b) {
   Json *all = json_object_new_object(), *samples = json_object_new_array();
   json_object_object_add(all, "model", json_text(b->o->args.at[0]));
   json_object_object_add(all, "threads", json_object_new_int(tirc_executor_threads(b->x)));
-  json_object_object_add(all, "median_seconds",
-                         json_object_new_double(median(b->samples, b->n_samples)));
-  for (int i = 0; i < b->n_samples; i++)
-    json_object_array_add(samples, json_object_new_double(b->samples[i]));
+  json_object_object_add(all, "median_seconds", json_object_new_double(b->f->median));
+  Json *interval = json_object_new_array();
+  json_object_array_add(interval, json_object_new_double(b->f->low));
+  json_object_array_add(interval, json_object_new_double(b->f->high));
+  json_object_object_add(all, "median_seconds_95", interval);
+  for (int i = 0; i < b->f->n_samples; i++)
+    json_object_array_add(samples, json_object_new_double(b->f->samples[i]));
   json_object_object_add(all, "seconds", samples);
   json_object_object_add(all, "workspace_bytes", json_object_new_int64(b->size.workspace));
   json_object_object_add(all, "weight_bytes", json_object_new_int64(b->size.weights));
@@ -246,12 +250,12 @@ static int run(ModelBench *b) {
   catch_interrupts();
   status = time_runs(b);
   if (status == DONE && b->o->profile) status = profile(b);
-  if (status != DONE || !b->n_samples) return status == DONE ? NO : status;
+  if (status != DONE || !b->f->n_samples) return status == DONE ? NO : status;
   fprintf(b->out,
           "%s: median %.3f ms, least %.3f ms of %d runs, %d thread%s, %d calls of %d functions\n",
-          b->o->args.at[0], 1e3 * median(b->samples, b->n_samples), 1e3 * b->samples[0],
-          b->n_samples, tirc_executor_threads(b->x), tirc_executor_threads(b->x) == 1 ? "" : "s",
-          b->size.calls, b->size.functions);
+          b->o->args.at[0], 1e3 * b->f->median, 1e3 * b->f->fastest, b->f->n_samples,
+          tirc_executor_threads(b->x), tirc_executor_threads(b->x) == 1 ? "" : "s", b->size.calls,
+          b->size.functions);
   if (b->o->profile) put_profile(b);
   if (b->o->json) status = put_json(b);
   return was_interrupted() ? NO : status;
@@ -269,7 +273,7 @@ int bench_model(const Options *o, const tirc_module *m) {
   if (status == DONE && tirc_executor_new((int)threads, &b.x, &e)) status = report(o, e);
   if (status == DONE) status = run(&b);
   free_arguments(b.n, b.args);
-  free(b.samples);
+  tirc_measurement_free(b.measured);
   free(b.functions);
   tirc_weights_close(b.weights);
   tirc_executor_free(b.x);
