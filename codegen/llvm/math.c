@@ -108,6 +108,22 @@ LLVMValueRef tirc_gen_math(Gen *g, Expr e) {
   return tirc_gen_narrow(g, r, t);
 }
 
+const char *tirc_llvm_lane_call(Expr e) {
+  const bool is_call = e->op == OP_CALL;
+  int first = 0;
+  LibmFunc f;
+  if (e->dtype.lanes <= 1 || !tirc_dtype_is_float(e->dtype)) return NULL;
+  if (is_call && strcmp(e->u.s, "call_extern") != 0 && strcmp(e->u.s, "call_pure_extern") != 0)
+    return NULL;
+  const char *name = is_call ? tirc_extern_name(e, &first) : tirc_ops[e->op].c_form;
+  const bool is_gnu = e->op == OP_EXP10; /* not one that programs may name, as not all have it */
+  if (!name || intrinsics[e->op]) return NULL;
+  if (!is_gnu && !tirc_libm_find(name, e->n - first, &f)) return NULL;
+  DType t = tirc_dtype_lanes(DT_FLOAT32, e->dtype.lanes); /* small floats are computed in it */
+  if (e->dtype.bits == 64) t = e->dtype;
+  return tirc_gen_has_vector_math((Op)e->op, t) ? NULL : is_call ? name : tirc_ops[e->op].name;
+}
+
 /* T.call_extern(dtype, "name", ...) and T.call_pure_extern: "expf" is on float, "exp" on double. */
 LLVMValueRef tirc_gen_extern(Gen *g, Expr e) {
   int first;

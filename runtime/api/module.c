@@ -1,6 +1,7 @@
 /* Programs: reading, printing, comparing, scheduling, lowering, code. */
 #include "api.h"
 #include "asm_report.h"
+#include "call_notes.h"
 #include "local_notes.h"
 
 #include "codegen/c/c.h"
@@ -306,6 +307,7 @@ static void check_code(Tirc *c, void *self) {
   k->c = c;
   const Module *m = k->m->m;
   if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), NULL, NULL);
+  tirc_call_notes(c, m, hear_of_program, k);
   tirc_local_notes(c, m, k->options->target ? k->options->target : CPU_DEFAULT, hear_of_program, k);
 }
 tirc_status tirc_module_check_code(const tirc_module *m, const tirc_schedule_options *options,
