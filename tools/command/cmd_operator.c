@@ -35,7 +35,7 @@ static int make(const Options *o) {
   char *text;
   if (tirc_operator_module(o->operators, o->args.at[0], o->args.n - 1, o->args.at + 1, &m, &error))
     return report(o, error);
-  int status = tirc_module_print(m, &text, &error);
+  int status = (int)tirc_module_print(m, &text, &error);
   tirc_module_free(m);
   if (status) return report(o, error);
   status = write_output(o, o->output, text, strlen(text));
