@@ -205,8 +205,9 @@ static void invert(BlockChange *b) {
     Expr inside = tirc_simplify(b->a, tirc_substitute(c, inverse.indices[i], &iters));
     Expr outside = tirc_simplify(b->a, tirc_substitute(c, inverse.indices[i], &loops));
     tirc_map_set(c, &b->in_body, block->iters[i].var, inside);
-    tirc_map_set(c, &b->in_body, tirc_loop_of(b->loops[i])->var, inside);
-    tirc_map_set(c, &b->outside, tirc_loop_of(b->loops[i])->var, outside);
+    Expr loop = tirc_loop_of(b->loops[i])->var;
+    tirc_map_set(c, &b->in_body, loop, tirc_cast(c, loop->dtype, inside));
+    tirc_map_set(c, &b->outside, loop, tirc_cast(c, loop->dtype, outside));
   }
 }
 

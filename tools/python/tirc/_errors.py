@@ -64,7 +64,7 @@ _CLASSES = {code: _kind(base) for base, codes in (
     (NameError, ("name",)), (AttributeError, ("attribute",)), (IndexError, ("index",)),
     (KeyError, ("key",)), (LookupError, ("lookup",)), (AssertionError, ("assert",)),
     (ZeroDivisionError, ("zero-division",)), (OverflowError, ("overflow",)), (MemoryError, ("memory",)),
-    (OSError, ("file",))) for code in codes}
+    (OSError, ("file",)), (ImportError, ("import",))) for code in codes}
 _CLASSES["stale-handle"] = _kind(ValueError, IndexError)  # gone, and of another schedule
 ArgumentError = _CLASSES["argument"]
 
