@@ -11,7 +11,6 @@
 #include "tools/results/database.h"
 #include "tools/results/held.h"
 
-
 #include <json-c/json.h>
 #include <llvm-c/Core.h>
 #include <stdlib.h>

@@ -303,8 +303,7 @@ static void put_trial(const tirc_db_task *k, const tirc_db_trial *t) {
                   : "samples     ",
            1e3 * t->samples[i], i % 10 == 9 || i + 1 == t->n_samples ? "\n" : "");
   if (c->clock_low > 0) printf("%-12s%.2f to %.2f GHz\n", "clock", c->clock_low, c->clock_high);
-  if (tirc_is_busy(c->load))
-    printf("%-12sother processes used %.2f cores\n", "disturbed", c->load);
+  if (tirc_is_busy(c->load)) printf("%-12sother processes used %.2f cores\n", "disturbed", c->load);
   put_line("huge pages", c->pages);
   put_line("command", c->command);
   put_line("source", t->source);
