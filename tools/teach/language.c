@@ -4,6 +4,7 @@
 #include "tools/tool.h"
 
 #include "ir/ascii.h"
+#include "ir/dialect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,40 @@ static void put_annotations(const Sheet *s) {
   }
 }
 
+/* --- dialects
+ * --------------------------------------------------------------------------------------- */
+
+static const struct {
+  WordPlace place;
+  const char *words[N_DIALECTS];
+} dialect_words[] = {
+#define WORD(place, old, new, whose) {WORD_##place, {old, new}},
+#include "ir/dialect.def"
+#undef WORD
+};
+
+/* What stands around a word of its place. */
+static const char *const around[][2] = {[WORD_FUNCTION] = {"T.", ""},
+                                        [WORD_METHOD] = {"sch.", ""},
+                                        [WORD_INSTRUCTION] = {"", ", of traces in JSON"},
+                                        [WORD_MODULE] = {"tvm.", ""},
+                                        [WORD_PREFIX] = {"", "..., of keys of attributes"}};
+
+static void put_dialects(const Sheet *s) {
+  s->section(
+      "Two dialects",
+      "First what TVM 0.20 calls it, then what its releases since 0.24 do. A function is in one of "
+      "them; --dialect tirx prints the second.");
+  s->begin_rows();
+  for (size_t i = 0; i < sizeof dialect_words / sizeof *dialect_words; i++) {
+    char both[N_DIALECTS][80];
+    const char *const *put = around[dialect_words[i].place];
+    for (int d = 0; d < N_DIALECTS; d++)
+      snprintf(both[d], sizeof both[d], "%s%s%s", put[0], dialect_words[i].words[d], put[1]);
+    s->row(both[0], both[1], "");
+  }
+}
+
 /* --- scripts
  * ----------------------------------------------------------------------------------------
  */
@@ -275,6 +310,7 @@ void print_language(LanguageSheet how) {
   put_statements(s, OF_PROGRAMS);
   put_functions(s);
   put_annotations(s);
+  put_dialects(s);
   put_statements(s, OF_SCRIPTS);
   put_script_names(s);
 }
