@@ -1,6 +1,7 @@
 /* Structural equality of graphs: bindings in their order, variables paired where they are defined.
  */
 #include "equal_internal.h"
+#include "ir/tree/annotations.h"
 
 #include "ir/tree/graph.h"
 
@@ -71,8 +72,9 @@ static bool equal_graph(Equal *q, const Graph *a, const Graph *b) {
     if (!equal_block(q, &a->blocks[i], &b->blocks[i])) return false;
   return equal_node(q, "result", a->result, b->result) &&
          equal_info(q, "type of the result", a->info, b->info) &&
-         tirc_equal_attrs(q, "attribute", tirc_attrs_remove(q->c, a->attrs, "global_symbol"),
-                          tirc_attrs_remove(q->c, b->attrs, "global_symbol"));
+         tirc_equal_attrs(q, "attribute",
+                          tirc_attrs_remove(q->c, a->attrs, tirc_key(KEY_GLOBAL_SYMBOL)),
+                          tirc_attrs_remove(q->c, b->attrs, tirc_key(KEY_GLOBAL_SYMBOL)));
 }
 
 const char *tirc_graphs_difference(Tirc *c, const Module *a, const Module *b) {

@@ -1,6 +1,7 @@
 /* Statements, functions and modules. One function a statement kind; a line at a time, so that
  * marked statements can be underlined. */
 #include "print.h"
+#include "annotations.h"
 #include "ir/utf8.h"
 
 #include "print_internal.h"
@@ -511,12 +512,12 @@ static bool has_hidden_root(const Block *b) {
 
 /* Attributes that the text says in another way. */
 static Attrs shown_attrs(Tirc *c, const Func *f) {
-  Expr symbol = tirc_attrs_get(f->attrs, "global_symbol");
+  Expr symbol = tirc_attrs_get(f->attrs, tirc_key(KEY_GLOBAL_SYMBOL));
   Attrs shown = tirc_attrs_get(f->attrs, "tirc.private")
                     ? tirc_attrs_remove(c, f->attrs, "tirc.private")
                     : f->attrs;
   bool same = symbol && symbol->op == OP_STRING && strcmp(symbol->u.s, f->name) == 0;
-  return same ? tirc_attrs_remove(c, shown, "global_symbol") : shown;
+  return same ? tirc_attrs_remove(c, shown, tirc_key(KEY_GLOBAL_SYMBOL)) : shown;
 }
 
 static Attrs with_keys_in(Printer *p, Attrs all) {

@@ -1,5 +1,6 @@
 /* Graphs as text, in the layout of the reference's printer. Extents and attributes are numbers as
  * Python writes them, without a type. */
+#include "annotations.h"
 #include "graph.h"
 #include "ir/number.h"
 #include "print_internal.h"
@@ -377,9 +378,9 @@ static Attrs shown_attrs(Tirc *c, const Graph *g) {
   Attrs shown = tirc_attrs_get(g->attrs, "tirc.private")
                     ? tirc_attrs_remove(c, g->attrs, "tirc.private")
                     : g->attrs;
-  Expr symbol = tirc_attrs_get(shown, "global_symbol");
+  Expr symbol = tirc_attrs_get(shown, tirc_key(KEY_GLOBAL_SYMBOL));
   bool same = symbol && symbol->op == OP_STRING && strcmp(symbol->u.s, g->name) == 0;
-  return same ? tirc_attrs_remove(c, shown, "global_symbol") : shown;
+  return same ? tirc_attrs_remove(c, shown, tirc_key(KEY_GLOBAL_SYMBOL)) : shown;
 }
 
 static void print_attrs(Printer *p, Attrs attrs) {
@@ -419,7 +420,7 @@ void tirc_printer_graph(Printer *p, const Graph *g, const char *module) {
 const char *tirc_graph_key(Tirc *c, const Graph *g) {
   Graph nameless = *g;
   nameless.name = "graph";
-  nameless.attrs = tirc_attrs_remove(c, g->attrs, "global_symbol");
+  nameless.attrs = tirc_attrs_remove(c, g->attrs, tirc_key(KEY_GLOBAL_SYMBOL));
   Printer p = {.c = c, .out = {.c = c}, .anonymous = true};
   tirc_printer_graph(&p, &nameless, "Module");
   return p.out.at;

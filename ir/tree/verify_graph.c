@@ -1,5 +1,6 @@
 /* Well-formedness of graphs, beyond what any reader of text sees: passes make them, too. Shapes are
  * the business of inference (passes/module). */
+#include "annotations.h"
 #include "graph.h"
 #include "print.h"
 
@@ -71,7 +72,7 @@ static void define(GraphCheck *v, Node var, int block) {
 
 static void check_graph(Tirc *c, const Module *m, const Graph *g) {
   GraphCheck v = {.c = c, .m = m, .g = g, .loc = g->loc};
-  Expr weights = tirc_attrs_get(g->attrs, "num_input");
+  Expr weights = tirc_attrs_get(g->attrs, tirc_key(KEY_NUM_INPUT));
   int64_t n;
   if (weights && (!tirc_const_int(weights, &n) || n < 0 || n > g->n_params))
     FAIL(&v, "it is how many of the parameters are inputs; the others are weights",

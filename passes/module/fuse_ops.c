@@ -261,7 +261,7 @@ static const Graph *graph_of(Outline *o) {
                .result = last,
                .info = last->info,
                .loc = last->loc};
-  g->attrs = tirc_attrs_set(c, g->attrs, "Primitive", tirc_bool(c, true));
+  g->attrs = tirc_attrs_set(c, g->attrs, tirc_key(KEY_PRIMITIVE), tirc_bool(c, true));
   g->attrs = tirc_attrs_set(c, g->attrs, "tirc.private", tirc_bool(c, true));
   vec_push(c, o->f->made, g);
   return g;
@@ -317,7 +317,7 @@ static const Module *fuse_block(Passes *p, const Module *m, int g, int b) {
 const Module *tirc_pass_fuse_ops(Passes *p, const Module *m) {
   const int n = m->n_graphs;
   for (int g = 0; g < n; g++) {
-    const Expr primitive = tirc_attrs_get(m->graphs[g]->attrs, "Primitive");
+    const Expr primitive = tirc_attrs_get(m->graphs[g]->attrs, tirc_key(KEY_PRIMITIVE));
     for (int b = 0; !primitive && b < m->graphs[g]->n_blocks; b++) m = fuse_block(p, m, g, b);
   }
   return tirc_pass_dead_code(p, m);

@@ -5,6 +5,7 @@
  *   def fused_matmul_add(x, w, b):               def fused_matmul_add(x, w, b, T_add):
  *       lv = R.call_tir(cls.matmul, (x, w))  ->      matmul = T.alloc_buffer(...)
  *       gv = R.call_tir(cls.add, (lv, b))            ... blocks "matmul", "T_add" ... */
+#include "ir/tree/annotations.h"
 #include "passes.h"
 
 #include "ir/tree/visit.h"
@@ -87,7 +88,7 @@ static bool has_plain_root(const Func *f) {
 }
 
 static bool is_mergeable(const Module *m, const Graph *g) {
-  const Expr primitive = tirc_attrs_get(g->attrs, "Primitive");
+  const Expr primitive = tirc_attrs_get(g->attrs, tirc_key(KEY_PRIMITIVE));
   int64_t is = 0;
   if (!primitive || !tirc_const_int(primitive, &is) || !is || g->n_blocks != 1) return false;
   for (int i = 0; i < g->blocks[0].n; i++) {
@@ -135,7 +136,7 @@ static const Func *merge(Tirc *c, const Module *m, const Graph *g) {
               .buffers = buffers,
               .body = tirc_block(c, &root),
               .loc = g->loc};
-  f->attrs = tirc_attrs_set(c, f->attrs, "tir.noalias", tirc_bool(c, true));
+  f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_NOALIAS), tirc_bool(c, true));
   f->attrs = tirc_attrs_set(c, f->attrs, "tirc.private", tirc_bool(c, true));
   return f;
 }

@@ -4,7 +4,9 @@
 
 #include "module.h"
 
-#define OP_PATTERN "op_pattern"
+#include "ir/tree/annotations.h"
+
+#define OP_PATTERN tirc_key(KEY_OP_PATTERN)
 
 enum {
   PATTERN_ELEMENTWISE,

@@ -1,5 +1,6 @@
 /* InlineFunctions: a graph that another one calls becomes part of it, its symbols those of the
  * caller; what is to be one prim_func (the attribute Primitive) stays. */
+#include "ir/tree/annotations.h"
 #include "passes.h"
 
 #include "ir/tree/visit.h"
@@ -10,7 +11,7 @@ typedef struct Inline {
 } Inline;
 
 static bool is_primitive(const Graph *g) {
-  const Expr value = tirc_attrs_get(g->attrs, "Primitive");
+  const Expr value = tirc_attrs_get(g->attrs, tirc_key(KEY_PRIMITIVE));
   int64_t is = 0;
   return value && tirc_const_int(value, &is) && is;
 }

@@ -4,6 +4,7 @@
  *
  * Calls of an operator with operands of the same shapes and with the same attributes share a
  * function. */
+#include "ir/tree/annotations.h"
 #include "operator_call.h"
 #include "passes.h"
 
@@ -29,7 +30,7 @@ static const char *function_of(Legalize *l, const OperatorProgram *program) {
   for (int i = 1; has_name(l, name); i++) name = tirc_format(c, "%s%d", program->func->name, i);
   Func *f = tirc_copy(c, program->func, 1);
   f->name = name;
-  f->attrs = tirc_attrs_remove(c, f->attrs, "global_symbol");
+  f->attrs = tirc_attrs_remove(c, f->attrs, tirc_key(KEY_GLOBAL_SYMBOL));
   f->attrs = tirc_attrs_set(c, f->attrs, "tirc.private", tirc_bool(c, true));
   vec_push(c, l->made, f);
   tirc_map_set(c, l->names, program, name);

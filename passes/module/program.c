@@ -1,5 +1,6 @@
 /* From a graph of calls to a plan: each result of a call is a tensor, tuples are lists of them, and
  * what a cast claims of extents becomes a check or a name for what is known. */
+#include "ir/tree/annotations.h"
 #include "passes.h"
 #include "plan.h"
 
@@ -354,7 +355,7 @@ const Plan *tirc_plan(Passes *p, const Module *m) {
     tirc_fail(p->c, (Loc){m->file, 0, 0}, "name", "call one of them main",
               "the module has %d graphs and none is called main", m->n_graphs);
   Planning k = {.p = p, .c = p->c, .m = m, .g = g};
-  const Expr inputs = tirc_attrs_get(g->attrs, "num_input");
+  const Expr inputs = tirc_attrs_get(g->attrs, tirc_key(KEY_NUM_INPUT));
   int64_t n_inputs = g->n_params;
   if (inputs) tirc_const_int(inputs, &n_inputs);
   require_told(&k);

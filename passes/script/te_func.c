@@ -10,6 +10,7 @@
  *           C[v_i, v_j] = C[v_i, v_j] + A[v_i, v_k] * B[v_k, v_j]
  */
 #include "ir/arith/access.h"
+#include "ir/tree/annotations.h"
 #include "ir/tree/verify.h"
 #include "ir/tree/visit.h"
 #include "te.h"
@@ -234,7 +235,7 @@ const Func *tirc_te_func(Script *sc, const char *name, int n, const Tensor *cons
   Builder b = {.sc = sc, .c = c};
   Func *f = tirc_new(c, Func);
   *f = (Func){.name = name, .loc = sc->loc};
-  f->attrs = tirc_attrs_set(c, f->attrs, "tir.noalias", tirc_bool(c, true));
+  f->attrs = tirc_attrs_set(c, f->attrs, tirc_key(KEY_NOALIAS), tirc_bool(c, true));
   set_params(&b, n, args, f);
   for (int i = 0; i < n; i++)
     if (args[i]->stage) need(&b, args[i]->stage);
