@@ -50,7 +50,8 @@ static bool use_in_expr(Visitor *v, Expr e) {
   return true;
 }
 
-static void enter_block(Planner *p, Stmt s) {
+static void enter_block(Visitor *v, Stmt s) {
+  Planner *p = v->self;
   const Block *b = &s->u.block;
   for (int i = 0; i < b->n_allocs; i++) {
     Plan *plan = tirc_new(p->c, Plan);
@@ -59,7 +60,10 @@ static void enter_block(Planner *p, Stmt s) {
     tirc_map_set(p->c, &p->plans, b->allocs[i]->data, plan);
     vec_push(p->c, p->order, plan);
   }
-  for (int i = 0; i < b->n_matches; i++) note_use(p, b->matches[i].source.buffer->data);
+  for (int i = 0; i < b->n_matches; i++) {
+    note_use(p, b->matches[i].source.buffer->data);
+    tirc_visit_region(v, &b->matches[i].source);
+  }
 }
 
 static bool use_in_stmt(Visitor *v, Stmt s) {
@@ -73,7 +77,7 @@ static bool use_in_stmt(Visitor *v, Stmt s) {
   }
   vec_push(p->c, p->path, s);
   if (s->kind == STMT_WHILE) tirc_visit_expr(v, s->u.loop_while.cond);
-  if (s->kind == STMT_BLOCK) enter_block(p, s);
+  if (s->kind == STMT_BLOCK) enter_block(v, s);
   if (s->kind == STMT_BLOCK) tirc_visit_expr(v, s->u.block.predicate);
   tirc_visit_stmt(v, s->kind == STMT_FOR     ? s->u.loop.body
                      : s->kind == STMT_BLOCK ? s->u.block.body

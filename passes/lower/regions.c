@@ -112,6 +112,10 @@ static void collect_loop(Collector *k, const For *loop) {
 static void collect_block(Collector *k, const Block *b) {
   for (int i = 0; i < b->n_matches; i++) {
     const Region *r = &b->matches[i].source;
+    for (int d = 0; d < r->buffer->ndim; d++) {
+      collect_expr(k, r->dims[d].min);
+      collect_expr(k, r->dims[d].extent);
+    }
     if (!target_of(k, r->buffer->data)) continue;
     Expr *low = tirc_new_array(k->c, Expr, r->buffer->ndim);
     Expr *high = tirc_new_array(k->c, Expr, r->buffer->ndim);
