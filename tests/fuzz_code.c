@@ -1,7 +1,7 @@
 /* Random programs, interpreter against machine code and against C:
  *
  *   fuzz_code [--programs N] [--seed S] [--c COMPILER]... [--functions-a-file K] [--most N]
- *             [--keep DIR] [--verbose]
+ *             [--from I] [--keep DIR] [--verbose]
  *
  * Every program computes with all element types, in values, conditions and indices, at the edges
  * of the types; loops run over symbolic extents of any integer type and over variables of any; its
@@ -23,7 +23,7 @@
 enum { MAX_COMPILERS = 4, BATCH = 16, MAX_FUNCTIONS = 1000, MAX_TRIES = 200, N_REASONS = 16 };
 
 typedef struct Settings {
-  long programs, seed;
+  long programs, seed, from;
   int functions, most;
   int n_compilers;
   const char *compilers[MAX_COMPILERS];
@@ -137,6 +137,7 @@ static void print_usage(FILE *to) {
           "usage: fuzz_code [OPTION]...\n\n"
           "Random programs: what machine code and C compute is compared with the interpreter.\n\n"
           "  --programs N          how many (1000)\n"
+          "  --from I              the number of the first (0): to go on where a run ended\n"
           "  --seed S              of the random numbers (1)\n"
           "  --c COMPILER          as C, too; a C compiler with its options; may be repeated\n"
           "  --functions-a-file K  programs that are compiled together (16; with --c 200)\n"
@@ -153,6 +154,8 @@ static bool read_options(int argc, char **argv, Settings *set) {
       return false;
     else if (!strcmp(argv[i], "--programs"))
       set->programs = strtol(argv[++i], NULL, 10);
+    else if (!strcmp(argv[i], "--from"))
+      set->from = strtol(argv[++i], NULL, 10);
     else if (!strcmp(argv[i], "--seed"))
       set->seed = strtol(argv[++i], NULL, 10);
     else if (!strcmp(argv[i], "--c") && set->n_compilers < MAX_COMPILERS)
@@ -178,7 +181,7 @@ int main(int argc, char **argv) {
   if (set.n_compilers && !mkdtemp(set.folder)) return 2;
   for (long i = 0; i < set.programs; i += set.functions) {
     const long left = set.programs - i;
-    batch(&set, i, left < set.functions ? (int)left : set.functions, &stats);
+    batch(&set, set.from + i, left < set.functions ? (int)left : set.functions, &stats);
     if (isatty(2))
       fprintf(stderr, "\r%ld of %ld programs, %ld counterexamples ", stats.done, set.programs,
               stats.broken);
