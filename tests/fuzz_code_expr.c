@@ -79,7 +79,7 @@ static Span trunc_mod(Span a, Span b) {
 
 /* Of a result before it wraps. Divisors do not contain 0, or the span means nothing. */
 static Span result(Op op, Span a, Span b) {
-  const bool divides = b.lo > 0 || b.hi < 0;
+  const bool divides = (b.lo > 0 && b.hi > 0) || (b.lo < 0 && b.hi < 0);
   switch (op) {
   case OP_ADD: return (Span){a.lo + b.lo, a.hi + b.hi};
   case OP_SUB: return (Span){a.lo - b.hi, a.hi - b.lo};

@@ -222,9 +222,10 @@ static LLVMValueRef from_float(Gen *g, LLVMValueRef v, DType from, DType to) {
 }
 
 /* LLVM 19's vectoriser of straight-line code computes in as few bits as sign-extend to the number
- * and converts these few as unsigned ones: float(uint16(int8(-1))) was 255. Of 459 programs of casts
- * of narrow integers in loops of 2, 4 and 8 it made 47 wrong. So no scalar is converted as unsigned
- * but in a wider type, that of 64 bits by halves: x / 2 with what is lost as its last bit, twice. */
+ * and converts these few as unsigned ones: float(uint16(int8(-1))) was 255. Of 459 programs of
+ * casts of narrow integers in loops of 2, 4 and 8 it made 47 wrong. So no scalar is converted as
+ * unsigned but in a wider type, that of 64 bits by halves: x / 2 with what is lost as its last bit,
+ * twice. */
 static LLVMValueRef unsigned_to_float(Gen *g, LLVMValueRef v, DType from, LLVMTypeRef t) {
   if (from.code == TYPE_BOOL || from.lanes > 1) return LLVMBuildUIToFP(g->b, v, t, "");
   if (from.bits < 64) {
@@ -232,8 +233,8 @@ static LLVMValueRef unsigned_to_float(Gen *g, LLVMValueRef v, DType from, LLVMTy
     return LLVMBuildSIToFP(g->b, LLVMBuildZExt(g->b, v, wide, ""), t, "");
   }
   LLVMValueRef one = LLVMConstInt(LLVMTypeOf(v), 1, false), zero = LLVMConstNull(LLVMTypeOf(v));
-  LLVMValueRef half = LLVMBuildOr(g->b, LLVMBuildLShr(g->b, v, one, ""),
-                                  LLVMBuildAnd(g->b, v, one, ""), "");
+  LLVMValueRef half =
+      LLVMBuildOr(g->b, LLVMBuildLShr(g->b, v, one, ""), LLVMBuildAnd(g->b, v, one, ""), "");
   LLVMValueRef twice = LLVMBuildSIToFP(g->b, half, t, "");
   twice = LLVMBuildFAdd(g->b, twice, twice, "");
   LLVMValueRef large = LLVMBuildICmp(g->b, LLVMIntSLT, v, zero, "");

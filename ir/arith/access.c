@@ -218,14 +218,6 @@ static void visit_shape(Detector *d, Buffer made) {
   for (int i = 0; i < made->ndim; i++) visit_expr(d, made->shape[i]);
 }
 
-/* Where a view begins may be loaded. */
-static void visit_view(Detector *d, const Region *source) {
-  for (int i = 0; i < source->buffer->ndim; i++) {
-    visit_expr(d, source->dims[i].min);
-    visit_expr(d, source->dims[i].extent);
-  }
-}
-
 static void visit_stmt(Detector *d, Stmt s) {
   switch (s->kind) {
   case STMT_FOR: visit_loop(d, &s->u.loop); break;
@@ -321,7 +313,6 @@ Access tirc_block_access(Tirc *c, Stmt block) {
   for (int i = 0; i < b->n_allocs; i++) tirc_map_set(c, &d.own, b->allocs[i]->data, block);
   for (int i = 0; i < b->n_matches; i++)
     tirc_map_set(c, &d.matches, b->matches[i].buffer->data, &b->matches[i]);
-  for (int i = 0; i < b->n_matches; i++) visit_view(&d, &b->matches[i].source);
   if (b->init) visit_stmt(&d, b->init);
   visit_stmt(&d, b->body);
   for (int i = 0; i < b->n_allocs; i++) visit_shape(&d, b->allocs[i]);
