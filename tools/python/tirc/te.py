@@ -16,6 +16,7 @@ import weakref
 from ctypes import byref
 
 from . import _lib
+from ._errors import TVMError
 from ._lib import Value
 from ._module import PrimFunc, parse
 from ._values import Deferred, ExprRV, Object, Typed, inward, outward
@@ -128,6 +129,10 @@ def __getattr__(name):
     """te.sum, te.reduce_axis, te.exp ...: as scripts have them."""
     if name.startswith("__"):
         raise AttributeError(name)
+    try:
+        _owner().attribute(_script("te"), name)
+    except TVMError as e:
+        raise AttributeError(e.message) from None
     return lambda *args, **keywords: _call(name, *args, **keywords)
 
 
