@@ -433,11 +433,15 @@ static Expr bind_loop(Mutator *m, Expr e) {
   for (const SRef *r = ci->copy->loop; r; r = r->parent) {
     if (!tirc_is_loop(r) || tirc_loop_of(r)->var != e) continue;
     const For *loop = tirc_loop_of(r);
-    Expr var = tirc_var(m->c, tirc_format(m->c, "v%d", ci->iters.n), e->dtype);
-    vec_push(m->c, ci->iters, ((IterVar){var, tirc_range(loop->min, loop->extent), ITER_SPATIAL}));
+    const DType t = e->dtype.bits < 32 ? DT_INT32 : e->dtype; /* as T.axis.spatial makes them */
+    Expr var = tirc_var(m->c, tirc_format(m->c, "v%d", ci->iters.n), t);
+    const Range values =
+        tirc_range(tirc_cast(m->c, t, loop->min), tirc_cast(m->c, t, loop->extent));
+    vec_push(m->c, ci->iters, ((IterVar){var, values, ITER_SPATIAL}));
     vec_push(m->c, ci->values, e);
-    tirc_map_set(m->c, &ci->vars, e, var);
-    return var;
+    const Expr as_loop = tirc_cast(m->c, e->dtype, var);
+    tirc_map_set(m->c, &ci->vars, e, as_loop);
+    return as_loop;
   }
   return e;
 }
