@@ -68,13 +68,13 @@ def floats(*shape, scale=1.0):
 WAYS = [[], ["--plain"], ["--threads", "2"], ["--check"]]
 
 
-def mlp():
+def mlp(ways=WAYS):
     w = {"w0": floats(784, 128, scale=0.05), "b0": floats(128), "w1": floats(128, 10, scale=0.1), "b1": floats(10)}
     for n in (1, 3, 8, 64, 0):
         x = floats(n, 784)
         d = {k: v.astype("float64") for k, v in w.items()}
         expected = np.maximum(x.astype("float64") @ d["w0"] + d["b0"], 0) @ d["w1"] + d["b1"]
-        for way in WAYS if n <= 8 else WAYS[:3]:
+        for way in ways if n <= 8 else ways[:3]:
             (got,) = run(os.path.join(examples, "mlp.tir"), {"x": x}, w, ["gv"], way)
             compare("mlp, n=%d %s" % (n, way), got, expected)
             if n and not (got.argmax(1) == expected.argmax(1)).all():
@@ -167,6 +167,7 @@ def foreign():
         for way in ([], ["--check"]):
             (got,) = run(os.path.join(examples, "gemm.tir"), {"x": x}, w, ["gv"], way + ["--load", library])
             compare("gemm, n=%d %s" % (n, way), got, expected)
+    mlp([["--pass=graph:" + os.path.join(examples, "blas.sch"), "--load", library]])
 
 
 def c_source(name, defines, shapes, options=()):
