@@ -19,6 +19,8 @@ typedef struct CSource {
  * under its symbol (codegen/symbols.h), as in codegen/llvm/llvm.h, with the same status. Throws
  * "codegen". */
 const char *tirc_c_source(Tirc *c, const CSource *what);
+/* The type of a scalar in memory and as a parameter. */
+const char *tirc_c_type(DType t);
 /* The declarations of the same functions, with what a caller has to know. */
 const char *tirc_c_header(Tirc *c, const Module *lowered);
 

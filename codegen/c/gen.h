@@ -104,7 +104,6 @@ int tirc_cg_open_scope(CGen *g);
 void tirc_cg_close_scope(CGen *g, int mark);
 
 /* --- types.c -------------------------------------------------------------------------------- */
-const char *tirc_c_type(DType t);        /* of a scalar in memory and as a parameter */
 const char *tirc_cg_value_type(DType t); /* of a local variable */
 /* The name of a vector type; with one lane, of the scalar that may alias anything. */
 const char *tirc_cg_vector(CGen *g, DType scalar, int lanes);

@@ -13,6 +13,9 @@ struct Passes {
   StrMap calls;   /* what an operator is called with, as text -> OperatorProgram * */
 };
 
+/* patterns.c: what the patterns of a script match is handed to other programs. */
+const Module *tirc_fuse_by_patterns(Passes *p, Script *sc, const Module *m, Value patterns);
+
 /* script_pass.c: the module that transform_module of a script makes. */
 const Module *tirc_script_pass(Passes *p, const Module *m, const char *path);
 

@@ -35,6 +35,9 @@ int tirc_find_phase(const char *name);
 
 /* What passes work with, in context c. options (or NULL) stay the caller's. */
 Passes *tirc_passes_open(Tirc *c, const PipelineOptions *options);
+/* A module whose graphs call prim_funcs only, with the copies of weights that schedules ask for as
+ * calls of their own: the pass SplitPacking. */
+const Module *tirc_pack_module(Tirc *c, const Module *m);
 /* The module after the phases up to number `last`, this one too. Throws "name" for a skipped pass
  * that there is not. */
 const Module *tirc_run_phases(Passes *p, const Module *m, int last);

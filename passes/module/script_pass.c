@@ -6,17 +6,21 @@
  *           ...
  *       return sch.mod
  *
+ * A script with a list `patterns` instead is about graphs: see patterns.c.
+ *
  * What it raises and does not catch ends the phases, and nothing is written. */
 #include "passes.h"
 #include "passes/script/interp.h"
 
 #define ENTRY "transform_module"
+#define PATTERNS "patterns"
 
 typedef struct ScriptPass {
   Passes *p;
   const char *path;
   const Module *m;
   Value answer;
+  bool is_graphs; /* it changed these */
 } ScriptPass;
 
 static void run(Script *sc, void *self) {
@@ -25,6 +29,13 @@ static void run(Script *sc, void *self) {
   const Env *env = tirc_script_module(sc, k->path);
   const EnvEntry *e = tirc_strmap_get(&env->names, ENTRY);
   sc->loc = (Loc){k->path, 1, 1};
+  const EnvEntry *patterns = tirc_strmap_get(&env->names, PATTERNS);
+  if ((!e || !e->bound) && patterns && patterns->bound) {
+    k->answer =
+        tirc_script_object("IRModule", tirc_fuse_by_patterns(k->p, sc, k->m, patterns->value));
+    k->is_graphs = true;
+    return;
+  }
   if (!e || !e->bound || e->value.kind != VAL_FUNCTION)
     tirc_script_error(sc, "NameError", "def " ENTRY "(mod, ctx): ...; return sch.mod",
                       "the pass %s defines no function " ENTRY, k->path);
@@ -44,6 +55,7 @@ const Module *tirc_script_pass(Passes *p, const Module *m, const char *path) {
   sc->is_library = true;
   tirc_script_within_limits(sc, (Loc){path, 1, 1}, run, &k);
   const Module *made = k.answer.u.object;
+  if (k.is_graphs) return made;
   Module *to = tirc_copy(p->c, made, 1);
   to->c = p->c;
   to->n_graphs = m->n_graphs;

@@ -2,6 +2,7 @@
 #include "api.h"
 #include "asm_report.h"
 #include "call_notes.h"
+#include "entry.h"
 #include "local_notes.h"
 
 #include "codegen/c/c.h"
@@ -15,6 +16,7 @@
 #include "parser/program.h"
 #include "passes/lower/lower.h"
 #include "passes/lower/packing.h"
+#include "passes/module/pipeline.h"
 #include "passes/replay/replay.h"
 #include "passes/rules/rules.h"
 #include "passes/schedule/call/warnings.h"
@@ -526,6 +528,7 @@ static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
 /* The module as its code names it, before it is lowered. */
 static const Module *for_code(Tirc *c, const tirc_module *from, const char *main_name) {
   const Module *m = rename_main(c, from->m, main_name);
+  if (m->n_graphs && !from->lowered) return tirc_pack_module(c, m);
   return from->lowered ? m : tirc_split_packing(c, m);
 }
 
@@ -543,6 +546,10 @@ static void emit(Tirc *c, void *self) {
         c, &(CSource){.lowered = lowered,
                       .scheduled = m,
                       .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
+  if (text && m->n_graphs)
+    text = tirc_format(c, "%s%s", text,
+                       tirc_entry_c(c, m, lowered, p->main_name ? p->main_name : "model",
+                                    p->kind == TIRC_EMIT_HEADER));
   if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
     text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
                            p->kind == TIRC_EMIT_ANNOTATIONS);

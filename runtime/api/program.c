@@ -310,6 +310,22 @@ static void give_back(const tirc_program *p, Frame *f) {
   tirc_frame_free(surplus);
 }
 
+static bool overlap(const tirc_array *a, const tirc_array *b) {
+  const char *x = a->t->data, *y = b->t->data;
+  return a->t->bytes && b->t->bytes && x < y + b->t->bytes && y < x + a->t->bytes;
+}
+
+/* What is written is nobody else's. */
+static void check_results(Tirc *c, const Run *r) {
+  const Func *f = r->p->plan->signature;
+  for (int i = r->p->plan->n_params; i < r->n; i++)
+    for (int k = 0; k < i; k++)
+      if (overlap(r->args[i].array, r->args[k].array))
+        tirc_fail(c, f->loc, "argument", "give each result an array of its own",
+                  "the result \"%s\" overlaps with \"%s\"", f->buffers[i]->name,
+                  f->buffers[k]->name);
+}
+
 static const int64_t *symbols_of(Tirc *c, const Run *r) {
   int64_t *symbols = tirc_new_array(c, int64_t, r->p->n_symbols);
   const Func *f = r->p->plan->signature;
@@ -317,6 +333,7 @@ static const int64_t *symbols_of(Tirc *c, const Run *r) {
   for (int i = 0; i < r->n; i++)
     if (!r->args[i].array)
       tirc_fail(c, f->loc, "argument", NULL, "argument \"%s\" is no array", f->buffers[i]->name);
+  check_results(c, r);
   return symbols;
 }
 

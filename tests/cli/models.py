@@ -3,9 +3,11 @@
 Weights come from a seed and go through a .safetensors file; results are compared with float64. Each model runs with its
 schedules and without, on batches of several sizes where its extents are symbolic, by one thread and by two.
 """
+import ctypes
 import json
 import math
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -66,13 +68,13 @@ def floats(*shape, scale=1.0):
 WAYS = [[], ["--plain"], ["--threads", "2"], ["--check"]]
 
 
-def mlp():
+def mlp(ways=WAYS):
     w = {"w0": floats(784, 128, scale=0.05), "b0": floats(128), "w1": floats(128, 10, scale=0.1), "b1": floats(10)}
     for n in (1, 3, 8, 64, 0):
         x = floats(n, 784)
         d = {k: v.astype("float64") for k, v in w.items()}
         expected = np.maximum(x.astype("float64") @ d["w0"] + d["b0"], 0) @ d["w1"] + d["b1"]
-        for way in WAYS if n <= 8 else WAYS[:3]:
+        for way in ways if n <= 8 else ways[:3]:
             (got,) = run(os.path.join(examples, "mlp.tir"), {"x": x}, w, ["gv"], way)
             compare("mlp, n=%d %s" % (n, way), got, expected)
             if n and not (got.argmax(1) == expected.argmax(1)).all():
@@ -165,8 +167,42 @@ def foreign():
         for way in ([], ["--check"]):
             (got,) = run(os.path.join(examples, "gemm.tir"), {"x": x}, w, ["gv"], way + ["--load", library])
             compare("gemm, n=%d %s" % (n, way), got, expected)
+    mlp([["--pass=graph:" + os.path.join(examples, "blas.sch"), "--load", library]])
 
 
+def c_source(name, defines, shapes, options=()):
+    """The model as C, by its one function, against the program: random arrays, weights among them."""
+    base = os.path.join(out, name)
+    model = os.path.join(examples, name + ".tir")
+    for command in ([tirc, "build", model, *options, *defines, "--emit=c", "-o", base + ".c"],
+                    ["gcc", "-O1", "-march=haswell", "-shared", "-fPIC", base + ".c", "-o", base + ".so", "-lm"]):
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit("%s\n%s" % (" ".join(command), done.stderr))
+    size = int(re.search(r"enum { %s_workspace = (\d+) }" % name, open(base + ".c").read())[1])
+    arrays = {k: floats(*shape, scale=0.1) for k, shape in shapes.items()}
+    for k in arrays:
+        if k.startswith("var"):
+            arrays[k] = np.abs(arrays[k]) + np.float32(0.5)
+    first = next(iter(arrays))
+    weights = {k: v for k, v in arrays.items() if k != first}
+    (expected,) = run(model, {first: arrays[first]}, weights, ["gv"], [*defines, "--plain"])
+    got = np.full(expected.shape, np.nan, "float32")
+    workspace = np.full(size + 64, 255, "uint8")
+    at = workspace.ctypes.data + -workspace.ctypes.data % 64
+    call = getattr(ctypes.CDLL(base + ".so"), name)
+    status = call(*(ctypes.c_void_p(a.ctypes.data) for a in arrays.values()), ctypes.c_void_p(got.ctypes.data), ctypes.c_void_p(at))
+    if status:
+        sys.exit("%s: the C function gives %d" % (name, status))
+    compare("%s as C %s" % (name, options), got, expected)
+
+
+PERCEPTRON = {"w0": (784, 128), "b0": (128,), "w1": (128, 10), "b1": (10,)}
+c_source("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON})
+c_source("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON}, [os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack.sch")])
+c_source("mlp_functions", ["-D", "m=3"], {"x": (3, 784), **PERCEPTRON}, ["--plain", "--skip=FuseOps"])
+c_source("residual", ["-D", "n=1"], {"x": (1, 32, 14, 14), **{k + i: (32, 32, 3, 3) if k == "w" else (32,) for i in "01"
+                                                              for k in ("w", "gamma", "beta", "mean", "var")}})
 mlp()
 foreign()
 residual()

@@ -141,6 +141,10 @@ static void test_refused(void **state) {
   args[3].array = NULL;
   assert_int_equal(tirc_program_run(p, NULL, ARGS, args, &e), TIRC_BAD);
   tirc_error_free(e);
+  args[3].array = args[4].array; /* two results in one place */
+  assert_int_equal(tirc_program_run(p, NULL, ARGS, args, &e), TIRC_BAD);
+  assert_non_null(strstr(tirc_error_message(e), "overlaps"));
+  tirc_error_free(e);
   args[3].array = fine;
   require(tirc_program_run(p, NULL, ARGS, args, &e), e);
   check(args, 4);

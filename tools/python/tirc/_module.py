@@ -29,6 +29,14 @@ def _new(owned):
     return IRModule._of(in_dialect(owned, os.environ.get("TIRC_DIALECT") or None))
 
 
+class GlobalVar(str):
+    """The name of a function."""
+
+    @property
+    def name_hint(self):
+        return str(self)
+
+
 class IRModule(Shown):
     """A program: one function or several. Immutable. Programs are read in both dialects of TVM's releases; texts are
     in that of 0.20 ("tir"), unless script(dialect="tirx"), Schedule(mod, dialect="tirx") or $TIRC_DIALECT asks for the
@@ -60,7 +68,7 @@ class IRModule(Shown):
         """The functions by name."""
         n = _lib.lib.tirc_module_functions(self._module)
         names = [_lib.lib.tirc_module_function(self._module, i).decode() for i in range(n)]
-        return {name: PrimFunc(self, name) for name in names}
+        return {GlobalVar(name): PrimFunc(self, name) for name in names}
 
     def get_global_vars(self):
         return list(self.functions)

@@ -1,5 +1,6 @@
-"""tirc.ir: IRModule and comparisons."""
+"""tirc.ir: IRModule and comparisons; passes over modules."""
 
-from ._module import IRModule, assert_structural_equal, structural_equal, structural_hash
+from . import _transform as transform
+from ._module import GlobalVar, IRModule, assert_structural_equal, structural_equal, structural_hash
 
-__all__ = ["IRModule", "assert_structural_equal", "structural_equal", "structural_hash"]
+__all__ = ["GlobalVar", "IRModule", "assert_structural_equal", "structural_equal", "structural_hash", "transform"]
