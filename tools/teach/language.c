@@ -70,11 +70,9 @@ static void roff_row(const char *form, const char *types, const char *help) {
   printf(".TP\n\\fB");
   roff_text(form);
   puts("\\fR");
-  if (types && *types) {
-    roff_line(types);
-    puts(".br");
-  }
-  roff_line(help);
+  if (types && *types) roff_line(types);
+  if (types && *types && *help) puts(".br");
+  if (*help) roff_line(help);
 }
 
 static const Sheet sheets[] = {
