@@ -49,12 +49,14 @@ static void read_parameters(GraphFrame *g, const Syn *def) {
 /* --- statements ---------------------------------------------------------------------------------
  */
 
-/* n = T.int64(): the symbol that the signature has of this name, or a new one. */
+/* n = T.int64(): the symbol that the signature has of this name, the number that it was given, or a
+ * new symbol. */
 static bool read_symbol(GraphFrame *g, const Syn *s, const Syn *target) {
   const char *path = s->kind == SYN_CALL ? tirc_names_path(g->r, s->a) : NULL;
   const bool is_symbol = path && (strcmp(path, "T.int64") == 0 || strcmp(path, "T.Var") == 0);
   if (!is_symbol || (s->kids.n && strcmp(path, "T.int64") == 0)) return false;
   const PyValue *known = tirc_names_find(g->r, target->s);
+  if (known && known->kind == PY_INT) return true;
   if (known && known->kind == PY_EXPR && known->u.e->op == OP_VAR) return true;
   Expr var = tirc_var(g->r->c, target->s, DT_INT64);
   tirc_names_bind(g->r, target, target->s, tirc_py_expr(var), true);

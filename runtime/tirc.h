@@ -637,7 +637,8 @@ TIRC_API tirc_status tirc_schedule_call(tirc_schedule *s, const char *name, int 
                                         const tirc_value *args, int n_keywords,
                                         const char *const *keywords, const tirc_value *values,
                                         tirc_value *result, tirc_error **error);
-/* The same for a method of any value that the schedule gave: "simplified" of a trace, ...; the method
+/* The same for a method of any value that the schedule gave: "simplified" of a trace, ...; the
+ * method
  * "__call__" is the value itself, called. */
 TIRC_API tirc_status tirc_schedule_method(tirc_schedule *s, const tirc_value *self,
                                           const char *name, int n, const tirc_value *args,

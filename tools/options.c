@@ -207,8 +207,8 @@ bool parse_options(const Command *c, int argc, char **argv, Options *o) {
 }
 
 void free_options(Options *o) {
-  List *lists[] = {&o->args, &o->define,   &o->in,   &o->out,
-                   &o->only, &o->instance, &o->skip, &o->pass, &o->load};
+  List *lists[] = {&o->args,     &o->define, &o->in,   &o->out, &o->only,
+                   &o->instance, &o->skip,   &o->pass, &o->load};
   for (int i = 0; i < 9; i++) free(lists[i]->at);
 }
 

@@ -36,7 +36,8 @@ void tirc_llvm_require_here(Tirc *c, const char *name);
 Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind);
 
 /* The function of the program, "tan", when the code for this vector calls libm for each lane of it;
- * NULL otherwise. sin and cos of floats, which do so for large arguments alone, are not among them. */
+ * NULL otherwise. sin and cos of floats, which do so for large arguments alone, are not among them.
+ */
 const char *tirc_llvm_lane_call(Expr e);
 
 /* Assembly with its loops; see asm_code.h. Throws as tirc_llvm_emit does. */

@@ -20,8 +20,8 @@ Value tirc_operator_tensor(Operators *ops, const char *name, TensorType type) {
 /* --- the arguments ------------------------------------------------------------------------------
  */
 
-/* Each place has a tensor of its own, so that add(x, x) is a function of two. Whole numbers are plain
- * ones, whatever type they came in. */
+/* Each place has a tensor of its own, so that add(x, x) is a function of two. Whole numbers are
+ * plain ones, whatever type they came in. */
 static Value own_tensors(Making *m, Value v) {
   Script *sc = m->ops->sc;
   const Tensor *t = tirc_te_tensor(v);

@@ -5,6 +5,7 @@
 #include "plan.h"
 
 #include "ir/arith/equal.h"
+#include "ir/tree/views.h"
 #include "ir/tree/visit.h"
 
 typedef struct Tensors { /* that a variable stands for: one, or the leaves of a tuple */
@@ -155,10 +156,11 @@ static bool note_store(Visitor *v, Stmt s) {
 
 /* An argument may be read by others, or be a weight: only results are written. */
 static void check_stores(Planning *k, const PlanCall *call) {
+  const Stmt body = call->func ? tirc_without_views(k->c, call->func->body) : NULL;
   for (int i = 0; call->func && i < call->n - call->n_written; i++) {
     Stores stores = {call->func->buffers[i], false};
     Visitor v = {.stmt = note_store, .expr = tirc_skip_expr, .self = &stores};
-    tirc_visit_stmt(&v, call->func->body);
+    tirc_visit_stmt(&v, body);
     if (stores.found)
       FAIL(k, call->loc, "ill-formed", "results come behind the arguments",
            "%s writes its parameter %s, which is an argument here", call->func->name,

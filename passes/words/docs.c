@@ -55,7 +55,7 @@
 /* The sums of rows, and what is added to each. */
 #define BIAS                                                                                       \
   FUNC "A: T.Buffer((8, 64), \"float32\"), bias: T.Buffer((8,), \"float32\"), "                    \
-       "D: T.Buffer((8,), \"float32\")):\n"                                                         \
+       "D: T.Buffer((8,), \"float32\")):\n"                                                        \
        "    C = T.alloc_buffer((8,))\n"                                                            \
        "    for i, k in T.grid(8, 64):\n"                                                          \
        "        with T.block(\"C\"):\n"                                                            \

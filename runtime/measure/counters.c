@@ -98,7 +98,7 @@ static const char *reason(int error, char *out, size_t size, const char **advice
               "counters";
     snprintf(out, size, "the system has no such counter, as in many virtual machines");
   } else {
-    snprintf(out, size, "%s", strerror(error));
+    snprintf(out, size, "perf_event_open fails with error %d", error);
   }
   return out;
 }

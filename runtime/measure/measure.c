@@ -180,9 +180,9 @@ static void check(Bed *b, Slot *slot) {
     return;
   }
   const double limit = CHECK_LIMIT + CHECKS * b->reference_seconds;
-  tirc_child_ask(&b->reference);
   Slot *answer = b->reference_slot;
-  *answer->m.code = 0;
+  *answer->m.code = 0; /* before it is asked: the answer may be there at once */
+  tirc_child_ask(&b->reference);
   if (!await(b, &b->reference, limit, "the check", answer) || *answer->m.code)
     tirc_slot_fail(slot, answer->m.code, answer->m.message);
   slot->m.checked = true;
@@ -334,11 +334,11 @@ static bool is_settled(int n, const Measured *m, int base) {
   return median_of(fastest) * MUCH > median_of(&m[base]) || tirc_measured_faster(fastest, &m[base]);
 }
 
-/* One turn of each that is not outdone. */
-static void take_turns(Race *r, Measured *out, double load) {
+/* One turn of each that is not outdone, and of the base, which all are compared with. */
+static void take_turns(Race *r, Measured *out, int base, double load) {
   const BedListener *l = r->bed->listener;
   for (int i = 0; i < r->n; i++) {
-    if (is_outdone(out, r->n, i, load)) continue;
+    if (i != base && is_outdone(out, r->n, i, load)) continue;
     time_one(r->bed, &r->children[i], &r->slots[i], (double)INFINITY);
     if (!isfinite(r->slots[i].m.seconds)) continue;
     out[i].samples[out[i].n_samples++] = r->slots[i].m.seconds;
@@ -356,7 +356,7 @@ tirc_status tirc_bed_compare(Bed *b, int n, const Module *const *candidates, int
   for (int i = 0; i < n && status == TIRC_OK; i++) out[i] = (Measured){0};
   for (int k = 0; k < most_rounds && status == TIRC_OK && goes_on(listener); k++) {
     if (k >= rounds && !tirc_is_busy(load) && is_settled(n, out, base)) break;
-    take_turns(&r, out, load);
+    take_turns(&r, out, base, load);
     load = others_of(&r);
   }
   for (int i = 0; i < n && status == TIRC_OK; i++) {

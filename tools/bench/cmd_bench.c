@@ -199,12 +199,19 @@ int usage_of_bench(const Options *o) {
                   "usage: tirc bench PROG SCHED..., or tirc bench --suite operators");
 }
 
+static bool begins_line(const char *text, const char *at) {
+  while (at > text && (at[-1] == ' ' || at[-1] == '\t')) at--;
+  return at == text || at[-1] == '\n';
+}
+
 /* Whether the program says that it has a graph. Its -D may be lists, so it is not read as one. */
 static bool is_model(const Options *o) {
   const char *path = o->args.n ? o->args.at[0] : "-";
   FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
   char *text = f ? read_to_end(f, 1 << 28, NULL) : NULL;
-  const bool found = text && strstr(text, "@R.function");
+  const char *at = text;
+  while (at && (at = strstr(at, "@R.function")) && !begins_line(text, at)) at++;
+  const bool found = at != NULL;
   if (f) fclose(f);
   free(text);
   return found;

@@ -263,9 +263,13 @@ int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *
   const bool failed = tirc_program_run_watched(p, x, n, args, &watch, &e);
   tirc_reference_free(k.reference);
   if (o->progress) fprintf(stderr, "\r\033[K");
-  if (!failed && k.status == DONE) {
-    printf("check: ok; %d function%s, each against its unscheduled self on what it got\n",
-           k.n_done - k.skipped, k.n_done - k.skipped == 1 ? "" : "s");
+  const int compared = k.n_done - k.skipped;
+  if (!failed && k.status == DONE && !compared)
+    printf("check: nothing was compared: no function ran that has its parameters without a "
+           "schedule\n");
+  if (!failed && k.status == DONE && compared) {
+    printf("check: ok; %d function%s, each against its unscheduled self on what it got\n", compared,
+           compared == 1 ? "" : "s");
     if (k.skipped)
       printf("note: %d take packed weights and were not compared one by one\n", k.skipped);
   }
