@@ -1,6 +1,6 @@
 """Long texts on a pseudo-terminal: their lines fit it, no word is lost, code is as it was written, and
 colours are there unless NO_COLOR forbids them. In a pipe a text is as it was written."""
-import fcntl, glob, os, pty, re, signal, struct, subprocess, sys, termios
+import fcntl, glob, os, pty, re, select, signal, struct, subprocess, sys, termios
 
 signal.alarm(240)
 tirc, source = sys.argv[1:]
@@ -9,22 +9,21 @@ ESCAPE = re.compile("\033\\[[0-9;]*m")
 
 
 def on_terminal(columns, *arguments, **environment):
-    pid, fd = pty.fork()
-    if pid == 0:
-        os.environ.update(TERM="xterm", LC_ALL="C.UTF-8", **environment)
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.execv(tirc, [tirc, *arguments])
-    seen = b""
+    """What it writes to a terminal. We keep the other end open: where nobody has it, what was not read yet may be lost."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([tirc, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+                               env=dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8", **environment))
+    seen, ended = b"", False
     while True:
-        try:
-            more = os.read(fd, 65536)
-        except OSError:
+        if select.select([ours], [], [], 0.02)[0]:
+            seen += os.read(ours, 65536)
+        elif ended:
             break
-        if not more:
-            break
-        seen += more
-    os.waitpid(pid, 0)
-    os.close(fd)
+        else:
+            ended = process.poll() is not None
+    os.close(ours)
+    os.close(theirs)
     return seen.decode().replace("\r\n", "\n")
 
 
