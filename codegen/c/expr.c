@@ -346,7 +346,8 @@ static CText emit_choice(CGen *g, Expr e, const Window *w) {
     x = tirc_cg_cast_to(g, "void", x);
     y = tirc_cg_cast_to(g, "void", y);
   }
-  return tirc_cg_text(g, BINDS_CHOICE, "%s ? %s : %s", tirc_cg_operand(g, c, BINDS_OR),
+  return tirc_cg_text(g, BINDS_CHOICE, "%s ? %s : %s",
+                      tirc_cg_operand(g, c, c.binds == BINDS_BITS ? BINDS_CAST : BINDS_OR),
                       tirc_cg_operand(g, x, BINDS_OR), tirc_cg_operand(g, y, BINDS_CHOICE));
 }
 
