@@ -1,5 +1,6 @@
-/* Statements without effect go: empty loops and branches, evaluations of pure expressions, the
- * declarations of values, views and allocations that nothing uses. */
+/* Statements without effect go: empty loops and branches, evaluations of pure expressions, stores
+ * of what stands there already, the declarations of values, views and allocations that nothing
+ * uses. */
 #include "internal.h"
 
 static bool is_pure(Expr e) {
@@ -105,6 +106,14 @@ static Stmt remove_branch(Tirc *c, Stmt s) {
   return no == s->u.branch.else_case ? s : tirc_if(c, cond, yes, no);
 }
 
+static bool stores_itself(Stmt s) {
+  Expr e = s->u.store.value;
+  if (e->op != OP_LOAD || e->u.buffer != s->u.store.buffer || e->n != s->u.store.n) return false;
+  for (int i = 0; i < e->n; i++)
+    if (!is_pure(e->args[i]) || !tirc_expr_same(e->args[i], s->u.store.indices[i])) return false;
+  return true;
+}
+
 static Stmt remove(Mutator *m, Stmt s) {
   Stmt nothing = tirc_seq(m->c, 0, NULL);
   s = tirc_mutate_stmt_children(m, s);
@@ -112,6 +121,7 @@ static Stmt remove(Mutator *m, Stmt s) {
   case STMT_SEQ: return drop_empty_parts(m->c, s);
   case STMT_FOR:
     return tirc_is_empty(s->u.loop.body) || tirc_is_int(s->u.loop.extent, 0) ? nothing : s;
+  case STMT_STORE: return stores_itself(s) ? nothing : s;
   case STMT_EVAL: return is_pure(s->u.eval.value) ? nothing : s;
   case STMT_IF: return remove_branch(m->c, s);
   case STMT_LET:

@@ -35,6 +35,10 @@ typedef struct Program {
   }
 
 static const Program programs[] = {
+    {"a value stored where it stands",
+     FUNC(B1(A, 8) ", " B1(B, 8),
+          "    for i in range(8):\n        A[i + 0] = A[i]\n        B[i] = A[i]\n"),
+     0, 0},
     {"matmul",
      FUNC(B2(A, 13, 17) ", " B2(B, 17, 11) ", " B2(C, 13, 11),
           "    for i, j, k in T.grid(13, 11, 17):\n" MATMUL_BLOCK("        ")),

@@ -63,6 +63,7 @@ static const Expectation expectations[] = {
     {"a tile of each thread, with a tail",
      {"            C = T.decl_buffer((16,))\n            for j in range(16):\n"},
      {NULL}},
+    {"a value stored where it stands", {"B[i] = A[i]"}, {"A[i] = A[i]"}},
     {"matmul", {"range(1, 17)"}, {"if "}},
     {"sums of parts of a reduction", {"T.grid(5, 8)", "if ko == 0:", "range(1, 40)"}, {"if ki"}},
     {"storage_align", {"(571,)"}, {NULL}},
