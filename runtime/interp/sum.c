@@ -332,6 +332,12 @@ static double *make_room(Run *run, Room *r, int64_t count) {
   return r->at;
 }
 
+/* For loops over whole arrays, in which no step is counted. */
+static void ask_now_and_then(Run *run, int64_t i) {
+  enum { ELEMENTS = 1 << 16 };
+  if (i % ELEMENTS == 0) tirc_ask_to_go_on(run);
+}
+
 /* Arrays like an operand's, from where the walk starts: its values, their magnitudes, and those
  * with what they may be off. */
 typedef struct Operand {
@@ -349,6 +355,7 @@ static bool read_operand(Run *run, const Access *x, const Walk *w, DType t, Room
   out->is_exact = true;
   for (int64_t i = 0; i < n; i++) {
     Reach b;
+    ask_now_and_then(run, i);
     tirc_bound_float(&b, from[i]);
     if (shade->on) {
       tirc_bound_element(x->view, w->low + i, b.v, &b);
@@ -369,6 +376,7 @@ static bool read_before(const Sum *x, Shade *shade, double *off) {
   const View *v = x->nest->to.view;
   for (int64_t e = x->to.low; e <= x->to.high; e++) {
     Reach b;
+    ask_now_and_then(x->run, e - x->to.low);
     tirc_bound_element(v, e, (Cell){.f = ((const double *)(void *)v->memory->data)[e]}, &b);
     if (!x->nest->has_init && (b.open || !isfinite(b.v.f))) return false;
     if (shade->n[e] == 0) shade->mag[e] = b.mag;
