@@ -36,6 +36,8 @@ static Stmt find_marked(Stmt s) {
   return found;
 }
 
+bool tirc_packs(Stmt nest) { return find_marked(nest) != NULL; }
+
 typedef struct Use {
   Buffer buffer;
   bool found;

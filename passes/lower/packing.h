@@ -8,4 +8,7 @@
  * Throws "lower" when a marked block is no such copy. The module itself when there is none. */
 const Module *tirc_split_packing(Tirc *c, const Module *m);
 
+/* Whether a nest holds a block so marked. */
+bool tirc_packs(Stmt nest);
+
 #endif

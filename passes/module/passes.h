@@ -9,8 +9,9 @@
 struct Passes {
   Tirc *c;
   PipelineOptions options;
-  Operators *ops; /* opened when the first operator is asked for */
-  StrMap calls;   /* what an operator is called with, as text -> OperatorProgram * */
+  Operators *ops;            /* opened when the first operator is asked for */
+  StrMap calls;              /* what an operator is called with, as text -> OperatorProgram * */
+  const Module *unscheduled; /* as it went into phase "schedule"; NULL: it has not been there */
 };
 
 /* patterns.c: what the patterns of a script match is handed to other programs. */

@@ -42,4 +42,8 @@ const Module *tirc_pack_module(Tirc *c, const Module *m);
  * that there is not. */
 const Module *tirc_run_phases(Passes *p, const Module *m, int last);
 
+/* The functions that were scheduled, as they were before, in the same results for all extents;
+ * NULL: phase "schedule" did not run. */
+const Module *tirc_unscheduled(const Passes *p);
+
 #endif

@@ -62,7 +62,6 @@ typedef struct Making {
   tirc_program_options options;
   const char *last;
   Sources sources;
-  const Module *unscheduled;
   tirc_program *program;
   tirc_module *module;
   Tirc *c;
@@ -86,7 +85,6 @@ static const Module *schedule(void *self, Tirc *c, const Module *m) {
   const tirc_schedule_options *o = k->options.schedule ? k->options.schedule : &none;
   const tirc_auto_options *rules = k->options.rules;
   const ScriptLimits limits = {.steps = o->max_steps};
-  k->unscheduled = m;
   if (k->options.plain) return m;
   tirc_module *plain = tirc_api_module(c, m, &k->sources);
   Sched *s = tirc_api_schedule(c, plain, o);
@@ -214,7 +212,8 @@ static void make_program(Tirc *c, void *self) {
   *p = (tirc_program){.c = c, .poison = k->options.poison, .sources = k->sources};
   p->plan = tirc_plan(passes, m);
   p->module = tirc_api_module(c, m, &k->sources);
-  p->unscheduled = tirc_api_module(c, k->unscheduled ? k->unscheduled : m, &k->sources);
+  const Module *unscheduled = tirc_unscheduled(passes);
+  p->unscheduled = tirc_api_module(c, unscheduled ? unscheduled : m, &k->sources);
   p->signature = signature_module(c, p->plan, &k->sources);
   p->n_symbols = tirc_symbolic_params(c, p->plan->signature, &p->symbols);
   open_libraries(c, p, k->options.n_libraries, k->options.libraries);
