@@ -218,24 +218,6 @@ static void add_member(Outline *o, const Vertex *v) {
   tirc_text_addf(&o->name, "_%s", call.name);
 }
 
-/* The symbols that the results need have to be told by the parameters. */
-static bool tells_symbols(const Outline *o) {
-  PtrMap told = {0}, seen = {0};
-  Symbols symbols = {0};
-  for (int i = 0; i < o->params.n; i++) {
-    const Info info = o->params.at[i]->info;
-    for (int d = 0; d < info->ndim; d++)
-      if (info->shape && info->shape[d]->op == OP_VAR)
-        tirc_map_set(o->f->c, &told, info->shape[d], info);
-    tirc_info_symbols(o->f->c, info, &seen, &symbols);
-  }
-  for (int i = 0; i < o->bindings.n; i++)
-    tirc_info_symbols(o->f->c, o->bindings.at[i].var->info, &seen, &symbols);
-  for (int i = 0; i < symbols.n; i++)
-    if (!tirc_map_has(&told, symbols.at[i])) return false;
-  return true;
-}
-
 static const Graph *graph_of(Outline *o) {
   Tirc *c = o->f->c;
   Graph *g = tirc_new(c, Graph);
@@ -272,7 +254,9 @@ static Node outline(Fusion *f, GraphRewriter *r, int sink) {
   Outline o = {.f = f, .r = r, .name = {.c = f->c}};
   for (int i = 0; i <= sink; i++)
     if (group_of(f, i) == group_of(f, sink)) add_member(&o, &f->at[i]);
-  if (o.bindings.n < 2 || !tells_symbols(&o)) return NULL;
+  if (o.bindings.n < 2 ||
+      tirc_untold_symbol(f->c, o.params.n, o.params.at, o.bindings.n, o.bindings.at))
+    return NULL;
   const Graph *g = graph_of(&o);
   struct Node call = {.kind = NODE_CALL_GRAPH,
                       .name = g->name,
@@ -317,8 +301,8 @@ static const Module *fuse_block(Passes *p, const Module *m, int g, int b) {
 const Module *tirc_pass_fuse_ops(Passes *p, const Module *m) {
   const int n = m->n_graphs;
   for (int g = 0; g < n; g++) {
-    const Expr primitive = tirc_attrs_get(m->graphs[g]->attrs, tirc_key(KEY_PRIMITIVE));
-    for (int b = 0; !primitive && b < m->graphs[g]->n_blocks; b++) m = fuse_block(p, m, g, b);
+    const bool is_one = tirc_is_primitive(m->graphs[g]);
+    for (int b = 0; !is_one && b < m->graphs[g]->n_blocks; b++) m = fuse_block(p, m, g, b);
   }
   return tirc_pass_dead_code(p, m);
 }

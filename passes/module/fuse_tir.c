@@ -5,7 +5,7 @@
  *   def fused_matmul_add(x, w, b):               def fused_matmul_add(x, w, b, T_add):
  *       lv = R.call_tir(cls.matmul, (x, w))  ->      matmul = T.alloc_buffer(...)
  *       gv = R.call_tir(cls.add, (lv, b))            ... blocks "matmul", "T_add" ... */
-#include "ir/tree/annotations.h"
+#include "fusion.h"
 #include "passes.h"
 
 #include "ir/tree/visit.h"
@@ -87,15 +87,20 @@ static bool has_plain_root(const Func *f) {
          !f->body->u.block.n_matches;
 }
 
-static bool is_mergeable(const Module *m, const Graph *g) {
-  const Expr primitive = tirc_attrs_get(g->attrs, tirc_key(KEY_PRIMITIVE));
+bool tirc_is_primitive(const Graph *g) {
+  const Expr value = tirc_attrs_get(g->attrs, tirc_key(KEY_PRIMITIVE));
   int64_t is = 0;
-  if (!primitive || !tirc_const_int(primitive, &is) || !is || g->n_blocks != 1) return false;
+  return value && tirc_const_int(value, &is) && is;
+}
+
+static bool is_mergeable(Tirc *c, const Module *m, const Graph *g) {
+  if (!tirc_is_primitive(g) || g->n_blocks != 1) return false;
   for (int i = 0; i < g->blocks[0].n; i++) {
     const Node value = g->blocks[0].at[i].value;
     const Func *f = value->kind == NODE_CALL_TIR ? tirc_module_func(m, value->name) : NULL;
     if (!f || value->value || value->info->kind != INFO_TENSOR || !has_plain_root(f)) return false;
   }
+  if (tirc_untold_symbol(c, g->n_params, g->params, g->blocks[0].n, g->blocks[0].at)) return false;
   return g->blocks[0].n && g->result == g->blocks[0].at[g->blocks[0].n - 1].var;
 }
 
@@ -141,29 +146,102 @@ static const Func *merge(Tirc *c, const Module *m, const Graph *g) {
   return f;
 }
 
+/* --- constants ----------------------------------------------------------------------------------
+ * A prim_func takes tensors: constants of the graph become parameters behind its own.
+ */
+
+typedef struct Lifting {
+  PtrMap params; /* constant -> its parameter */
+  VEC(Node) constants, own;
+} Lifting;
+
+static Node lift_constants(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
+  Lifting *k = r->self;
+  Node *args = tirc_copy(r->c, value->args, value->n);
+  (void)b, (void)alias;
+  for (int i = 0; i < value->n; i++) {
+    if (args[i]->kind != NODE_CONST) continue;
+    Node param = tirc_map_get(&k->params, args[i]);
+    if (!param) {
+      param = tirc_node_var(r->c, "const", args[i]->info, args[i]->loc);
+      tirc_map_set(r->c, &k->params, args[i], param);
+      vec_push(r->c, k->constants, args[i]);
+      vec_push(r->c, k->own, param);
+    }
+    args[i] = param;
+  }
+  struct Node to = *value;
+  to.args = args;
+  return tirc_graph_node(r->c, &to);
+}
+
+static const Graph *without_constants(Tirc *c, const Graph *g, Lifting *k) {
+  GraphRewriter r = {.c = c, .value = lift_constants, .self = k};
+  Graph *to = tirc_copy(c, tirc_rewrite_graph(&r, g), 1);
+  Node *params = tirc_new_array(c, Node, g->n_params + k->own.n);
+  for (int i = 0; i < g->n_params + k->own.n; i++)
+    params[i] = i < g->n_params ? g->params[i] : k->own.at[i - g->n_params];
+  to->n_params += k->own.n;
+  to->params = params;
+  return to;
+}
+
+/* --- the module ---------------------------------------------------------------------------------
+ */
+
+typedef struct Merged {
+  StrMap constants; /* name of a function that was a graph -> Lifting * */
+} Merged;
+
 /* cls.fused(x, w)  ->  R.call_tir(cls.fused, (x, w), out_sinfo=...) */
 static Node call_func(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   (void)b;
   (void)alias;
-  const Module *m = r->self;
-  if (value->kind != NODE_CALL_GRAPH || !tirc_module_func(m, value->name)) return value;
+  Merged *k = r->self;
+  const Lifting *lifted =
+      value->kind == NODE_CALL_GRAPH ? tirc_strmap_get(&k->constants, value->name) : NULL;
+  if (!lifted) return value;
   struct Node to = *value;
+  Node *args = tirc_new_array(r->c, Node, value->n + lifted->constants.n);
   to.kind = NODE_CALL_TIR;
+  to.n += lifted->constants.n;
+  for (int i = 0; i < to.n; i++)
+    args[i] = i < value->n ? value->args[i] : lifted->constants.at[i - value->n];
+  to.args = args;
   return tirc_graph_node(r->c, &to);
+}
+
+/* What cannot be one prim_func is part of who calls it. */
+static const Module *inline_others(Passes *p, const Module *m) {
+  bool others = false;
+  for (int i = 0; i < m->n_graphs; i++) {
+    if (!tirc_is_primitive(m->graphs[i]) || is_mergeable(p->c, m, m->graphs[i])) continue;
+    Graph *g = tirc_copy(p->c, m->graphs[i], 1);
+    g->attrs = tirc_attrs_remove(p->c, g->attrs, tirc_key(KEY_PRIMITIVE));
+    m = tirc_module_with_graph(p->c, m, i, g);
+    others = true;
+  }
+  return others ? tirc_pass_dead_functions(p, tirc_pass_inline(p, m)) : m;
 }
 
 const Module *tirc_pass_fuse_tir(Passes *p, const Module *m) {
   Tirc *c = p->c;
+  m = inline_others(p, tirc_pass_dead_code(p, tirc_pass_canonicalize(p, m)));
   const Func **funcs = tirc_new_array(c, const Func *, m->n_funcs + m->n_graphs);
   const Graph **graphs = tirc_new_array(c, const Graph *, m->n_graphs);
   Module *to = tirc_copy(c, m, 1);
+  Merged k = {0};
   int n = 0, kept = 0;
   for (; n < m->n_funcs; n++) funcs[n] = m->funcs[n];
   for (int i = 0; i < m->n_graphs; i++) {
-    if (is_mergeable(m, m->graphs[i]))
-      funcs[n++] = merge(c, m, m->graphs[i]);
-    else
-      graphs[kept++] = m->graphs[i];
+    const Graph *g = m->graphs[i];
+    if (!is_mergeable(c, m, g)) {
+      graphs[kept++] = g;
+      continue;
+    }
+    Lifting *lifted = tirc_new(c, Lifting);
+    *tirc_strmap_at(c, &k.constants, g->name) = lifted;
+    funcs[n++] = merge(c, m, without_constants(c, g, lifted));
   }
   to->c = c;
   to->n_funcs = n;
@@ -172,7 +250,7 @@ const Module *tirc_pass_fuse_tir(Passes *p, const Module *m) {
   to->graphs = graphs;
   m = to;
   for (int i = 0; i < m->n_graphs; i++) {
-    GraphRewriter r = {.c = c, .value = call_func, .self = (void *)(uintptr_t)m};
+    GraphRewriter r = {.c = c, .value = call_func, .self = &k};
     m = tirc_module_with_graph(c, m, i, tirc_rewrite_graph(&r, m->graphs[i]));
   }
   return tirc_pass_dead_functions(p, m);

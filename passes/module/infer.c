@@ -81,7 +81,11 @@ static Info info_of_call_graph(Infer *f, Node n) {
     if (!tirc_match_info(&match, callee->params[i]->info, n->args[i]->info))
       FAIL(f, n->loc, "shape", NULL, "the call of %s: argument %d, %s: %s", n->name, i + 1,
            callee->params[i]->name, match.why);
-  return callee->info ? tirc_substitute_info(f->p->c, callee->info, &match.symbols) : NULL;
+  if (!callee->info) return NULL;
+  /* What the text, or an earlier look, calls extents that only the callee knows. */
+  if (n->info) (void)tirc_match_info(&match, callee->info, n->info);
+  tirc_match_fresh(&match, callee->info);
+  return tirc_substitute_info(f->p->c, callee->info, &match.symbols);
 }
 
 static Info info_of_call(Infer *f, Node n) {
@@ -102,6 +106,7 @@ static Node infer_value(GraphRewriter *r, const Binding *b, Node value, Node *al
   NodeMutator fill = {.c = r->c, .node = fill_node, .self = f};
   struct Node to = *tirc_mutate_node(&fill, value);
   Match match = {.c = r->c};
+  if (to.kind == NODE_CALL_GRAPH && !to.info) to.info = b->var->info;
   const Info found = info_of_call(f, &to);
   const Info both = tirc_meet_info(&match, b->var->info, found);
   if (!both && b->var->info)

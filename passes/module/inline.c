@@ -1,6 +1,6 @@
 /* InlineFunctions: a graph that another one calls becomes part of it, its symbols those of the
  * caller; what is to be one prim_func (the attribute Primitive) stays. */
-#include "ir/tree/annotations.h"
+#include "fusion.h"
 #include "passes.h"
 
 #include "ir/tree/visit.h"
@@ -9,12 +9,6 @@ typedef struct Inline {
   Passes *p;
   const Module *m;
 } Inline;
-
-static bool is_primitive(const Graph *g) {
-  const Expr value = tirc_attrs_get(g->attrs, tirc_key(KEY_PRIMITIVE));
-  int64_t is = 0;
-  return value && tirc_const_int(value, &is) && is;
-}
 
 typedef struct Copy {
   GraphRewriter *to;
@@ -42,7 +36,7 @@ static Node inline_call(GraphRewriter *r, const Binding *b, Node value, Node *al
   (void)b;
   Inline *in = r->self;
   const Graph *g = value->kind == NODE_CALL_GRAPH ? tirc_module_graph(in->m, value->name) : NULL;
-  if (!g || is_primitive(g)) return value;
+  if (!g || tirc_is_primitive(g)) return value;
   Copy k = {.to = r};
   Match match = {.c = r->c};
   for (int i = 0; i < g->n_params; i++) {
@@ -51,6 +45,12 @@ static Node inline_call(GraphRewriter *r, const Binding *b, Node value, Node *al
       tirc_fail(r->c, value->loc, "shape", NULL, "the call of %s: argument %d: %s", g->name, i + 1,
                 match.why);
   }
+  if (value->info && g->info) (void)tirc_match_info(&match, g->info, value->info);
+  for (int i = 0; i < g->n_blocks; i++)
+    for (int j = 0; j < g->blocks[i].n; j++) {
+      tirc_match_fresh(&match, g->blocks[i].at[j].var->info);
+      tirc_match_fresh(&match, g->blocks[i].at[j].value->info);
+    }
   k.symbols = match.symbols;
   NodeMutator m = {.c = r->c, .node = copy_node, .info = copy_info, .self = &k};
   for (int i = 0; i < g->n_blocks; i++)

@@ -64,6 +64,16 @@ bool tirc_match_buffer(Match *m, Buffer b, Info actual) {
   return tirc_match_info(m, &formal, actual);
 }
 
+void tirc_match_fresh(Match *m, Info formal) {
+  PtrMap seen = {0};
+  Symbols symbols = {0};
+  tirc_info_symbols(m->c, formal, &seen, &symbols);
+  for (int i = 0; i < symbols.n; i++)
+    if (!tirc_map_has(&m->symbols, symbols.at[i]))
+      tirc_map_set(m->c, &m->symbols, symbols.at[i],
+                   tirc_var(m->c, symbols.at[i]->u.s, symbols.at[i]->dtype));
+}
+
 /* --- two who know -------------------------------------------------------------------------------
  */
 
@@ -98,4 +108,23 @@ Info tirc_meet_info(Match *m, Info said, Info found) {
     return NULL;
   }
   return tirc_info_copy(m->c, &both);
+}
+
+/* --- who tells symbols --------------------------------------------------------------------------
+ */
+
+Expr tirc_untold_symbol(Tirc *c, int n, const Node *params, int n_bindings,
+                        const Binding *bindings) {
+  PtrMap told = {0}, seen = {0};
+  Symbols symbols = {0};
+  for (int i = 0; i < n; i++) {
+    const Info info = params[i]->info;
+    for (int d = 0; info && info->kind == INFO_TENSOR && info->shape && d < info->ndim; d++)
+      if (info->shape[d]->op == OP_VAR) tirc_map_set(c, &told, info->shape[d], info);
+    tirc_info_symbols(c, info, &seen, &symbols);
+  }
+  for (int i = 0; i < n_bindings; i++) tirc_info_symbols(c, bindings[i].var->info, &seen, &symbols);
+  for (int i = 0; i < symbols.n; i++)
+    if (!tirc_map_has(&told, symbols.at[i])) return symbols.at[i];
+  return NULL;
 }

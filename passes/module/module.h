@@ -39,9 +39,17 @@ typedef struct Match {
 bool tirc_match_info(Match *m, Info formal, Info actual);
 /* The same for the parameter of a prim_func. */
 bool tirc_match_buffer(Match *m, Buffer formal, Info actual);
+/* Symbols of a callee's value that have no value yet, as R.match_cast gives them, get variables of
+ * their own: another call's are others. */
+void tirc_match_fresh(Match *m, Info formal);
 /* Both at once where they say of one value: the union of what they know. NULL, and m->why: they
  * contradict each other, or it cannot be proved that they do not. */
 Info tirc_meet_info(Match *m, Info said, Info found);
+
+/* A symbol in what is known of the parameters and bindings that no parameter has as an extent by
+ * itself, so that nothing tells it; NULL: there is none. */
+Expr tirc_untold_symbol(Tirc *c, int n, const Node *params, int n_bindings,
+                        const Binding *bindings);
 
 /* --- rewriting graphs (rewrite.c) ---------------------------------------------------------------
  */

@@ -1,5 +1,6 @@
 #include "operator_call.h"
 
+#include "ir/tree/visit.h"
 #include "passes.h"
 
 typedef struct Operand {
@@ -93,6 +94,21 @@ int tirc_operator_tensors(Node call, Node *out) {
 /* --- calls --------------------------------------------------------------------------------------
  */
 
+static bool put_var(Visitor *v, Expr e) {
+  if (e->op == OP_VAR) tirc_text_addf(v->self, " %p", (const void *)e);
+  return true;
+}
+
+/* Variables by their address, wherever they stand: two may have one name. */
+static void put_symbols(Text *key, Info info, Expr value) {
+  Visitor v = {.expr = put_var, .self = key};
+  if (value) tirc_visit_expr(&v, value);
+  if (!info) return;
+  for (int i = 0; info->shape && i < info->ndim; i++) tirc_visit_expr(&v, info->shape[i]);
+  for (int i = 0; i < info->n; i++) put_symbols(key, info->fields[i], NULL);
+  put_symbols(key, NULL, info->value);
+}
+
 static void put_operand(Tirc *c, Text *key, Node n) {
   if (n->kind == NODE_TUPLE) {
     tirc_text_add(key, "(");
@@ -100,12 +116,14 @@ static void put_operand(Tirc *c, Text *key, Node n) {
     tirc_text_add(key, ")");
   } else if (n->kind == NODE_VALUE || n->kind == NODE_SHAPE) {
     tirc_text_addf(key, " %s", tirc_print_node(c, n));
+    put_symbols(key, NULL, n->value);
   } else {
     tirc_text_addf(key, " %s", tirc_info_words(c, n->info));
+    put_symbols(key, n->info, NULL);
   }
 }
 
-/* What the program depends on. Variables of extents go by their address: two may have one name. */
+/* What the program depends on. */
 static const char *key_of(Tirc *c, const Graph *g, Node call) {
   Text key = {.c = c};
   tirc_text_addf(&key, "%p %s", (const void *)g->params, call->name);

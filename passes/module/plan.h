@@ -61,8 +61,8 @@ typedef struct Plan {
 } Plan;
 
 /* The plan of the module's main graph, all of whose calls are R.call_tir or R.call_dps_packed; in
- * p's context. Throws "unsupported" for what is left of operators and for results that are no
- * tensors. */
+ * p's context. Parameters that only name extents, R.Shape([n, 4]), are none of the plan's. Throws
+ * "unsupported" for what is left of operators and for what else is no tensor. */
 const Plan *tirc_plan(Passes *p, const Module *m);
 
 /* --- memory -------------------------------------------------------------------------------------

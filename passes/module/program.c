@@ -20,6 +20,7 @@ typedef struct Planning {
   const Graph *g;
   PtrMap values;  /* variable, or constant -> Tensors * */
   PtrMap symbols; /* what R.match_cast gave a name -> the extent that it is */
+  int n_params;   /* tensors among the graph's: they come first */
   VEC(PlanTensor) tensors;
   VEC(PlanCall) calls;
   VEC(PlanCheck) checks;
@@ -40,7 +41,10 @@ static Buffer buffer_of(Planning *k, const char *name, Info info) {
 
 static int add_tensor(Planning *k, PlanPlace place, const char *name, Info info, Loc loc) {
   if (!info || info->kind != INFO_TENSOR || !info->shape || info->dtype.code == TYPE_VOID)
-    FAIL(k, loc, "unsupported", "R.match_cast(x, R.Tensor(...)) says what it is",
+    FAIL(k, loc, "unsupported",
+         info && (info->kind == INFO_PRIM || info->kind == INFO_SHAPE)
+             ? "let it be an extent of a tensor, or an R.Shape of such"
+             : "R.match_cast(x, R.Tensor(...)) says what it is",
          "%s: '%s' is no tensor of a known shape and type: %s", k->g->name, name,
          tirc_info_words(k->c, info));
   vec_push(k->c, k->tensors,
@@ -308,7 +312,7 @@ static const char *result_name(Planning *k, Node n, int i, int count) {
 }
 
 static const Func *signature_of(Planning *k, const Tensors *out) {
-  const int n_params = k->g->n_params, n = n_params + out->n;
+  const int n_params = k->n_params, n = n_params + out->n;
   Func *f = tirc_new(k->c, Func);
   Expr *params = tirc_new_array(k->c, Expr, n);
   Buffer *buffers = tirc_new_array(k->c, Buffer, n);
@@ -335,20 +339,18 @@ static const Func *signature_of(Planning *k, const Tensors *out) {
 /* --- the whole ----------------------------------------------------------------------------------
  */
 
-/* A symbol that no plain extent of a parameter tells has no value when the graph runs. */
+/* A symbol that nothing tells has no value when the graph runs. */
 static void require_told(Planning *k) {
-  PtrMap told = {0}, seen = {0};
-  Symbols symbols = {0};
-  for (int i = 0; i < k->g->n_params; i++) {
-    const Info info = k->g->params[i]->info;
-    tirc_info_symbols(k->c, info, &seen, &symbols);
-    for (int d = 0; d < info->ndim && info->shape; d++)
-      if (info->shape[d]->op == OP_VAR) tirc_map_set(k->c, &told, info->shape[d], info);
-  }
-  for (int i = 0; i < symbols.n; i++)
-    if (!tirc_map_has(&told, symbols.at[i]))
-      FAIL(k, k->g->loc, "shape", "let it be an extent of a parameter by itself",
-           "%s: nothing tells what \"%s\" is", k->g->name, symbols.at[i]->u.s);
+  const Expr untold = tirc_untold_symbol(k->c, k->g->n_params, k->g->params, 0, NULL);
+  if (untold)
+    FAIL(k, k->g->loc, "shape", "let it be an extent of a parameter by itself, or give it: -D n=8",
+         "%s: nothing tells what \"%s\" is", k->g->name, untold->u.s);
+}
+
+/* R.Shape and R.Prim of extents that tensors tell: nobody has to give them. */
+static bool is_extents(Info info) {
+  return info &&
+         ((info->kind == INFO_SHAPE && info->shape) || (info->kind == INFO_PRIM && info->value));
 }
 
 const Plan *tirc_plan(Passes *p, const Module *m) {
@@ -358,14 +360,19 @@ const Plan *tirc_plan(Passes *p, const Module *m) {
               "the module has %d graphs and none is called main", m->n_graphs);
   Planning k = {.p = p, .c = p->c, .m = m, .g = g};
   const Expr inputs = tirc_attrs_get(g->attrs, tirc_key(KEY_NUM_INPUT));
-  int64_t n_inputs = g->n_params;
-  if (inputs) tirc_const_int(inputs, &n_inputs);
+  int64_t before_weights = g->n_params;
+  int n_inputs = 0;
+  if (inputs) tirc_const_int(inputs, &before_weights);
   require_told(&k);
   for (int i = 0; i < g->n_params; i++) {
+    if (is_extents(g->params[i]->info)) continue;
     const int t =
         add_tensor(&k, PLAN_PARAM, g->params[i]->name, g->params[i]->info, g->params[i]->loc);
-    k.tensors.at[t].index = i;
-    if (i >= n_inputs) tirc_map_set(k.c, &k.made_in_front, k.tensors.at[t].buffer, g);
+    k.tensors.at[t].index = k.n_params++;
+    if (i < before_weights)
+      n_inputs++;
+    else
+      tirc_map_set(k.c, &k.made_in_front, k.tensors.at[t].buffer, g);
     tirc_map_set(k.c, &k.values, g->params[i], single(&k, t));
   }
   for (int b = 0; b < g->n_blocks; b++)
@@ -374,10 +381,10 @@ const Plan *tirc_plan(Passes *p, const Module *m) {
   Plan *plan = tirc_new(p->c, Plan);
   plan->n_prepare = move_in_front(&k);
   plan->signature = signature_of(&k, out);
-  give_results(&k, out, g->n_params);
+  give_results(&k, out, k.n_params);
   find_lives(&k);
-  plan->n_inputs = (int)n_inputs;
-  plan->n_params = g->n_params;
+  plan->n_inputs = n_inputs;
+  plan->n_params = k.n_params;
   plan->n_results = out->n;
   plan->n_tensors = k.tensors.n;
   plan->tensors = k.tensors.at;

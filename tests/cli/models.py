@@ -41,6 +41,8 @@ def run(model, inputs, weights, results, options=()):
         np.save(os.path.join(out, name + ".npy"), a)
         command += ["--in", "%s=%s" % (name, os.path.join(out, name + ".npy"))]
     for name in results:
+        if os.path.exists(os.path.join(out, name + ".out.npy")):
+            os.remove(os.path.join(out, name + ".out.npy"))
         command += ["--out", "%s=%s" % (name, os.path.join(out, name + ".out.npy"))]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -150,6 +152,29 @@ def bert_layer():
             compare("BERT layer, n=%d s=%d %s" % (n, s, way), got, expected(x.astype("float64")), 1e-3)
 
 
+def plain_gemm(library):
+    """The same function where there is no OpenBLAS."""
+    source = os.path.join(out, "gemm_plain.c")
+    with open(source, "w") as f:
+        f.write('''#include "tirc_dlpack.h"
+int gemm(int n, const DLTensor *t) {
+  const float *a = t[0].data, *b = t[1].data;
+  float *c = t[2].data;
+  const long rows = t[0].shape[0], depth = t[0].shape[1], columns = t[1].shape[1];
+  if (n != 3) return 1;
+  for (long i = 0; i < rows; i++)
+    for (long j = 0; j < columns; j++) {
+      c[i * columns + j] = 0;
+      for (long k = 0; k < depth; k++) c[i * columns + j] += a[i * depth + k] * b[k * columns + j];
+    }
+  return 0;
+}
+''')
+    include = os.path.join(os.path.dirname(examples), "..", "runtime")
+    subprocess.run(["cc", "-shared", "-fPIC", "-I", include, source, "-o", library], check=True)
+    print("models: no OpenBLAS: a function of C stands in for it")
+
+
 def foreign():
     """A function of a shared object: OpenBLAS's product."""
     library = os.path.join(out, "gemm.so")
@@ -158,8 +183,7 @@ def foreign():
     blas = next((l for l in ("-lopenblas", "-l:libopenblas.so.0") if subprocess.run(
         ["cc", "-shared", "-fPIC", "-I", include, source, "-o", library, l], capture_output=True).returncode == 0), None)
     if not blas:
-        print("models: no OpenBLAS: nothing calls it")
-        return
+        plain_gemm(library)
     w = {"w": floats(64, 32), "b": floats(32)}
     for n in (1, 5, 0):
         x = floats(n, 64)
@@ -168,6 +192,40 @@ def foreign():
             (got,) = run(os.path.join(examples, "gemm.tir"), {"x": x}, w, ["gv"], way + ["--load", library])
             compare("gemm, n=%d %s" % (n, way), got, expected)
     mlp([["--pass=graph:" + os.path.join(examples, "blas.sch"), "--load", library]])
+
+
+EMPTY = '''@R.function
+def main(x: R.Tensor(("n", "k"), "float32"), w: R.Tensor(("k", 5), "float32"), b: R.Tensor((5,), "float32"), y: R.Tensor(("n", "m"), "float32")):
+    with R.dataflow():
+        product = R.nn.relu(R.add(R.matmul(x, w), b))
+        total = R.sum(x, axis=[1])
+        greatest = R.max(x, axis=[1])
+        where = R.argmax(x, axis=1)
+        share = R.nn.softmax(y, axis=-1)
+        mixed = R.matmul(x, R.matmul(R.permute_dims(x), y))
+        R.output(product, total, greatest, where, share, mixed)
+    return (product, total, greatest, where, share, mixed)
+'''
+
+
+def empty():
+    """Reductions over extents that are 0 when the model runs give the neutral elements."""
+    model = os.path.join(out, "empty.tir")
+    with open(model, "w") as f:
+        f.write(EMPTY)
+    results = ["product", "total", "greatest", "where", "share", "mixed"]
+    for n, k, m in ((3, 4, 2), (3, 0, 2), (3, 4, 0), (0, 0, 0)):
+        x, w, b, y = floats(n, k), floats(k, 5), floats(5), floats(n, m)
+        e = np.exp(y.astype("float64"))
+        expected = [np.maximum(x @ w + b, 0), x.sum(1), x.max(1, initial=-np.inf), x.argmax(1) if k and n else np.full(n, -1),
+                    e / e.sum(1, keepdims=True), x @ (x.T @ y)]
+        for way in ([], ["--plain", "--check"]) if k else ([], ["--plain"], ["--check"]):
+            got = run(model, {"x": x, "w": w, "b": b, "y": y}, None, results, way)
+            for name, g, wanted in zip(results, got, expected):
+                if np.isinf(wanted).any():
+                    compare("%s, k=%d %s" % (name, k, way), np.isneginf(g) * 1.0, np.isneginf(wanted) * 1.0)
+                else:
+                    compare("%s, n=%d k=%d m=%d %s" % (name, n, k, m, way), g, wanted)
 
 
 def c_source(name, defines, shapes, options=()):
@@ -204,6 +262,7 @@ c_source("mlp_functions", ["-D", "m=3"], {"x": (3, 784), **PERCEPTRON}, ["--plai
 c_source("residual", ["-D", "n=1"], {"x": (1, 32, 14, 14), **{k + i: (32, 32, 3, 3) if k == "w" else (32,) for i in "01"
                                                               for k in ("w", "gamma", "beta", "mean", "var")}})
 mlp()
+empty()
 foreign()
 residual()
 bert_layer()
