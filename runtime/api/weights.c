@@ -54,6 +54,16 @@ typedef struct Finding {
 
 static void delete_view(DLManagedTensor *self) { free(self); }
 
+/* What there is instead, the first few. */
+static const char *some_of(Tirc *c, int n, const char *const *names) {
+  enum { MOST = 8 };
+  Text text = {.c = c};
+  tirc_text_addf(&text, "weights are called as main's parameters are; it has %d", n);
+  for (int i = 0; i < n && i < MOST; i++) tirc_text_addf(&text, "%s%s", i ? ", " : ": ", names[i]);
+  if (n > MOST) tirc_text_add(&text, " ...");
+  return text.at;
+}
+
 static void find_array(Tirc *c, void *self) {
   Finding *p = self;
   const StoredTensor *stored = tirc_safetensors_find(p->w->file, p->name);
@@ -61,7 +71,8 @@ static void find_array(Tirc *c, void *self) {
     const int n = p->w->file->n;
     const char **names = tirc_new_array(c, const char *, n);
     for (int i = 0; i < n; i++) names[i] = p->w->file->at[i].name;
-    tirc_fail(c, (Loc){p->w->file->path, 0, 0}, "name", tirc_nearest(c, p->name, n, names),
+    const char *nearest = tirc_nearest(c, p->name, n, names);
+    tirc_fail(c, (Loc){p->w->file->path, 0, 0}, "name", nearest ? nearest : some_of(c, n, names),
               "there is no weight '%s' in it", p->name);
   }
   const Tensor *t = &stored->tensor;

@@ -34,6 +34,9 @@ typedef struct Reading {
   VEC(StoredTensor) tensors;
 } Reading;
 
+#define DAMAGED "the file is damaged: write it again, with save_file of safetensors"
+#define DOWNLOADED "it may have been downloaded in part"
+
 #define FAIL(r, hint, ...)                                                                         \
   tirc_fail((r)->c, (Loc){(r)->s->path, 0, 0}, "safetensors", hint, __VA_ARGS__)
 
@@ -44,14 +47,16 @@ static void map_file(Tirc *c, Safetensors *s) {
   struct stat there;
   const int fd = open(s->path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    tirc_fail(c, (Loc){0}, "file", NULL, "cannot read '%s': %s", s->path, tirc_error_text(errno));
+    tirc_fail(c, (Loc){0}, "file", "--weights FILE.safetensors", "cannot read '%s': %s", s->path,
+              tirc_error_text(errno));
   const bool known = fstat(fd, &there) == 0;
   const bool regular = known && S_ISREG(there.st_mode) && there.st_size > 0;
   void *at = regular ? mmap(NULL, (size_t)there.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
   const int error = errno;
   close(fd);
   if (!regular)
-    tirc_fail(c, (Loc){0}, "file", NULL, "cannot map '%s': it is no file, or empty", s->path);
+    tirc_fail(c, (Loc){0}, "file", "--weights FILE.safetensors",
+              "cannot map '%s': it is no file, or empty", s->path);
   if (at == MAP_FAILED)
     tirc_fail(c, (Loc){0}, "file", NULL, "cannot map '%s': %s", s->path, tirc_error_text(error));
   s->mapping = at;
@@ -61,13 +66,12 @@ static void map_file(Tirc *c, Safetensors *s) {
 static size_t header_length(Reading *r) {
   const unsigned char *head = r->s->mapping;
   uint64_t n = 0;
-  if (r->s->bytes < HEAD) FAIL(r, NULL, "the file ends before its header does");
+  if (r->s->bytes < HEAD) FAIL(r, DOWNLOADED, "the file ends before its header does");
   for (int i = HEAD - 1; i >= 0; i--) n = n << 8 | head[i];
   if (n > MOST_HEADER)
     FAIL(r, "is it a safetensors file?", "the header would be %llu bytes long; at most %zu are",
          (unsigned long long)n, MOST_HEADER);
-  if (n > r->s->bytes - HEAD)
-    FAIL(r, "it may have been downloaded in part", "the file ends within its header");
+  if (n > r->s->bytes - HEAD) FAIL(r, DOWNLOADED, "the file ends within its header");
   return (size_t)n;
 }
 
@@ -76,7 +80,7 @@ static size_t header_length(Reading *r) {
 
 static int64_t count_of(Reading *r, const char *name, Json *j, const char *what) {
   const int64_t n = json_object_is_type(j, json_type_int) ? json_object_get_int64(j) : -1;
-  if (n < 0 || n == INT64_MAX) FAIL(r, NULL, "'%s': %s is no number of elements", name, what);
+  if (n < 0 || n == INT64_MAX) FAIL(r, DAMAGED, "'%s': %s is no number of elements", name, what);
   return n;
 }
 
@@ -84,7 +88,11 @@ static DType type_of(Reading *r, const char *name, Json *j) {
   const char *text = json_object_is_type(j, json_type_string) ? json_object_get_string(j) : "";
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (strcmp(types[i].name, text) == 0) return types[i].type;
-  FAIL(r, NULL, "'%s': there is no element type '%s' here", name, text);
+  Text known = {.c = r->c};
+  tirc_text_add(&known, "there are");
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    tirc_text_addf(&known, " %s", types[i].name);
+  FAIL(r, known.at, "'%s': there is no element type '%s' here", name, text);
 }
 
 static Json *member(Reading *r, const char *name, Json *of, const char *key, enum json_type type) {
@@ -102,22 +110,22 @@ static void read_tensor(Reading *r, const char *name, Json *j) {
   Tensor t = {.dtype = type_of(r, name, member(r, name, j, "dtype", json_type_string)),
               .ndim = (int)n,
               .count = 1};
-  if (n > TENSOR_MAX_NDIM) FAIL(r, NULL, "'%s' has more than %d axes", name, TENSOR_MAX_NDIM);
-  if (json_object_array_length(offsets) != 2) FAIL(r, NULL, "'%s' has not two offsets", name);
+  if (n > TENSOR_MAX_NDIM)
+    FAIL(r, "reshape it before it is saved", "'%s' has more than %d axes", name, TENSOR_MAX_NDIM);
+  if (json_object_array_length(offsets) != 2) FAIL(r, DAMAGED, "'%s' has not two offsets", name);
   for (size_t d = 0; d < n; d++) {
     t.shape[d] = count_of(r, name, json_object_array_get_idx(shape, d), "an extent");
     if (__builtin_mul_overflow(t.count, t.shape[d], &t.count))
-      FAIL(r, NULL, "'%s' has too many elements", name);
+      FAIL(r, DAMAGED, "'%s' has too many elements", name);
   }
   const int64_t from = count_of(r, name, json_object_array_get_idx(offsets, 0), "an offset");
   const int64_t to = count_of(r, name, json_object_array_get_idx(offsets, 1), "an offset");
   int64_t bytes;
   if (to < from || (uint64_t)to > r->n_data)
-    FAIL(r, "it may have been downloaded in part",
-         "'%s' is said to lie from %lld to %lld, and there are %zu bytes", name, (long long)from,
-         (long long)to, r->n_data);
+    FAIL(r, DOWNLOADED, "'%s' is said to lie from %lld to %lld, and there are %zu bytes", name,
+         (long long)from, (long long)to, r->n_data);
   if (__builtin_mul_overflow(t.count, tirc_dtype_bytes(t.dtype), &bytes) || bytes != to - from)
-    FAIL(r, NULL, "'%s': %lld elements do not take %lld bytes", name, (long long)t.count,
+    FAIL(r, DAMAGED, "'%s': %lld elements do not take %lld bytes", name, (long long)t.count,
          (long long)(to - from));
   t.bytes = (size_t)bytes;
   t.data = (void *)(uintptr_t)(r->data + from);
@@ -139,14 +147,14 @@ static void check_overlaps(Reading *r) {
   for (int i = 1; i < n; i++) {
     const Tensor *a = &order[i - 1]->tensor, *b = &order[i]->tensor;
     if ((char *)a->data + a->bytes > (char *)b->data)
-      FAIL(r, NULL, "'%s' and '%s' overlap", order[i - 1]->name, order[i]->name);
+      FAIL(r, DAMAGED, "'%s' and '%s' overlap", order[i - 1]->name, order[i]->name);
   }
 }
 
 static void read_members(Reading *r, Json *all, const char *text, size_t n) {
   const JsonFault fault = tirc_json_check_text(r->c, text, n);
-  if (fault.what) FAIL(r, NULL, "the header: %s", fault.what);
-  if (!json_object_is_type(all, json_type_object)) FAIL(r, NULL, "the header is no JSON object");
+  if (fault.what) FAIL(r, DAMAGED, "the header: %s", fault.what);
+  if (!json_object_is_type(all, json_type_object)) FAIL(r, DAMAGED, "the header is no JSON object");
   json_object_object_foreach(all, name, j) if (strcmp(name, "__metadata__") != 0)
       read_tensor(r, name, j);
   check_overlaps(r);
