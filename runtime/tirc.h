@@ -904,6 +904,7 @@ TIRC_API void tirc_reference_free(tirc_reference *r); /* NULL is fine */
  * or is furthest beyond it. */
 typedef struct tirc_check {
   bool ok;
+  bool wrong; /* some element is not what it may be, however many others are undecided */
   const char *param; /* whose element it is; as long as the reference. NULL: nothing is written */
   int64_t at;        /* in memory, counted in elements */
   double got, expected;
