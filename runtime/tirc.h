@@ -749,6 +749,8 @@ TIRC_API tirc_status tirc_module_emitted_names(const tirc_module *m, const char 
 TIRC_API tirc_status tirc_array_new(const char *dtype, int ndim, const int64_t *shape,
                                     tirc_array **out, tirc_error **error);
 TIRC_API tirc_status tirc_array_read_npy(const char *path, tirc_array **out, tirc_error **error);
+/* A file that holds one tensor of ONNX (input_0.pb). */
+TIRC_API tirc_status tirc_array_read_onnx(const char *path, tirc_array **out, tirc_error **error);
 TIRC_API tirc_status tirc_array_write_npy(const tirc_array *a, const char *path,
                                           tirc_error **error);
 /* .npz archives, as numpy.savez writes them: arrays by name. Name number i, NULL behind the last.
@@ -904,7 +906,6 @@ TIRC_API void tirc_reference_free(tirc_reference *r); /* NULL is fine */
  * or is furthest beyond it. */
 typedef struct tirc_check {
   bool ok;
-  bool wrong; /* some element is not what it may be, however many others are undecided */
   const char *param; /* whose element it is; as long as the reference. NULL: nothing is written */
   int64_t at;        /* in memory, counted in elements */
   double got, expected;
@@ -1027,9 +1028,7 @@ typedef struct tirc_figures {
   double *samples;   /* seconds of a call, in the order of time; short ones: of a mean call */
   double *turns;     /* the median of each turn's samples, */
   int *turn_samples; /* and how many it has */
-  /* Seconds of a call, and the interval; 0: there are none. Of fewer than 5 turns the bootstrap
-   * knows too little: then the interval is from 0 to INFINITY. */
-  double median, low, high;
+  double median, low, high; /* seconds of a call, and the interval; 0: there are none */
   double fastest;           /* of the samples */
   double spread;            /* from their lower to their upper quartile, as a part of the median */
   double calls;             /* how many were timed */
@@ -1071,8 +1070,7 @@ TIRC_API const tirc_figures *tirc_measurement_figures(const tirc_measurement *m,
 TIRC_API const tirc_conditions *tirc_measurement_conditions(const tirc_measurement *m);
 
 typedef struct tirc_ratio {
-  /* With 95 % confidence; from 0 to INFINITY where either has fewer than 5 turns; value 0: unknown */
-  double value, low, high;
+  double value, low, high; /* with 95 % confidence; value 0: unknown */
 } tirc_ratio;
 /* How many times as fast `of` is as `base`. Those of one measurement are compared turn by turn, so
  * that a ratio is known better than its parts. */
@@ -1397,6 +1395,43 @@ TIRC_API const char *tirc_weights_name(const tirc_weights *w, int i); /* NULL be
 /* TIRC_BAD with the code "name" and a near name where there is none of this name. */
 TIRC_API tirc_status tirc_weights_array(const tirc_weights *w, const char *name, tirc_array **out,
                                         tirc_error **error);
+/* All of them as a .safetensors file. */
+TIRC_API tirc_status tirc_weights_save(const tirc_weights *w, const char *path, tirc_error **error);
+
+/* --- models of other formats --------------------------------------------------------------------
+ *
+ * A file of ONNX becomes a module with a graph, as a text in Relax gives one: what its operators
+ * mean is said by scripts (`tirc explain language`), shapes that the file computes are computed, and
+ * its weights become parameters behind the inputs. tirc_module_read takes such a file by its name,
+ * FILE.onnx. Errors name the node; codes are "file", "onnx", and those of operators. */
+
+/* An input that is a constant of the model: what decides a shape, an axis or a size has to be. */
+typedef struct tirc_bound {
+  const char *name; /* as the file has it */
+  const tirc_array *value; /* or NULL: */
+  const char *text;        /* "1" or "2,3", numbers of the input's type */
+} tirc_bound;
+typedef struct tirc_import_options {
+  const char *operators;      /* a folder of operators that come first, or NULL */
+  int n_defines;              /* extents that the file has names for, */
+  const tirc_define *defines; /* as numbers */
+  int n_bound;
+  const tirc_bound *bound;
+  /* Arrays for the first inputs, in the file's order: they tell extents that have names, and those
+   * that the model cannot be made without are bound. */
+  int n_given;
+  const tirc_array *const *given;
+} tirc_import_options;
+/* options may be NULL. */
+TIRC_API tirc_status tirc_module_import(const char *path, const tirc_import_options *options,
+                                        tirc_module **out, tirc_error **error);
+/* The name of the file's input number i, NULL behind the last; *param (or NULL): its number among
+ * main's parameters, -1: it was bound. Of a module that was not imported there are none. */
+TIRC_API const char *tirc_import_input(const tirc_module *m, int i, int *param);
+/* The weights of an imported module, by the names of main's parameters; to be closed. They are
+ * views of what the module holds. *out is NULL where a module has none. */
+TIRC_API tirc_status tirc_module_weights(const tirc_module *m, tirc_weights **out,
+                                         tirc_error **error);
 
 #ifdef __cplusplus
 }

@@ -10,8 +10,26 @@ int make_program(const Options *o, const tirc_module *m, tirc_program **out);
 /* The module after the phases up to this one (NULL: with what is known of each value),
  * --print-after and --dump-dir on the way. */
 int run_phases(const Options *o, const tirc_module *m, const char *last, tirc_module **out);
-/* --weights: gives the parameters behind the inputs their arrays, which are views of *file. */
-int read_weights(const Options *o, const tirc_program *p, tirc_weights **file, tirc_argument *args);
+/* --weights, or what the model m came with: gives the parameters behind the inputs their arrays,
+ * which are views of *file. */
+int read_weights(const Options *o, const tirc_module *m, const tirc_program *p, tirc_weights **file,
+                 tirc_argument *args);
+
+/* onnx_file.c */
+bool is_onnx(const char *path);
+int import_onnx(const Options *o, const char *path, int n, const tirc_define *defines,
+                tirc_module **out);
+typedef struct TestArrays {
+  int n;
+  tirc_array **at;
+} TestArrays;
+/* The arrays of --test-data: FOLDER/KIND_0.pb and so on; none where there is no such option. */
+int read_test_arrays(const Options *o, const char *kind, TestArrays *out);
+void free_test_arrays(TestArrays *a);
+/* The n results of a run beside the folder's outputs: DONE or NO, and what is the matter with each.
+ */
+int compare_test_data(const Options *o, int n, const tirc_param *params, const tirc_argument *args);
+
 /* --log-matmuls: a run that writes a line for each product. */
 int log_products(const Options *o, const tirc_program *p, tirc_executor *x, int n,
                  const tirc_argument *args);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #define TABLE "table"
-#define LIST "operators"
 
 /* --- the table ----------------------------------------------------------------------------------
  */
@@ -19,13 +18,17 @@ typedef struct Reading {
   Operator *made;
 } Reading;
 
-static const char *script_path(Tirc *c, const char *folder, const char *file) {
+static const char *script_path(Operators *ops, const char *folder, const char *name) {
+  Tirc *c = ops->c;
+  const char *file = tirc_format(c, "%s%s", ops->shelf, name);
   const char *own = folder ? tirc_format(c, "%s/%s.sch", folder, file) : NULL;
   return own && access(own, R_OK) == 0 ? own : tirc_operator_library_path(c, file);
 }
 
+#define ROW_HINT "a row is \"nn.relu\": \"activations.relu\""
+
 static _Noreturn void bad_row(Script *sc, const char *what, Value v) {
-  tirc_script_error(sc, "TypeError", LIST " = {\"nn.relu\": \"activations.relu\"}",
+  tirc_script_error(sc, "TypeError", ROW_HINT,
                     "the table's %s is %s: it goes from an operator's name to \"FILE.FUNCTION\"",
                     what, tirc_script_repr(sc, v));
 }
@@ -52,29 +55,41 @@ static void read_table(Script *sc, void *self) {
   Reading *r = self;
   sc->loc = (Loc){r->path, 1, 1};
   const Env *env = tirc_script_module(sc, r->path);
-  const EnvEntry *list = tirc_strmap_get(&env->names, LIST);
+  const EnvEntry *list = tirc_strmap_get(&env->names, r->ops->list);
   sc->loc = (Loc){r->path, 1, 1};
   if (!list || !list->bound || list->value.kind != VAL_DICT)
-    tirc_script_error(sc, "NameError", LIST " = {\"nn.relu\": \"activations.relu\"}",
-                      "the table of operators defines no dict `" LIST "`");
+    tirc_script_error(sc, "NameError", ROW_HINT, "the table of operators defines no dict `%s`",
+                      r->ops->list);
   for (int i = 0; i < list->value.u.list->n; i += 2)
     add_row(r, list->value.u.list->at[i], list->value.u.list->at[i + 1]);
 }
 
-Operators *tirc_operators_open(Tirc *c, const char *folder, const ScriptLimits *limits) {
+static Operators *open_list(Tirc *c, const char *folder, const char *shelf, const char *list,
+                            const ScriptLimits *limits) {
   Module *none = tirc_new(c, Module);
   Operators *ops = tirc_new(c, Operators);
   *none = (Module){.c = c, .name = "Module"};
   *ops = (Operators){.c = c,
+                     .shelf = shelf,
+                     .list = list,
                      .sc = tirc_script_open(tirc_sched_new(c, none), limits, NULL, NULL, NULL)};
   ops->sc->is_library = true;
   for (int own = folder ? 1 : 0; own >= 0; own--) {
     Reading r = {.ops = ops, .folder = own ? folder : NULL};
-    r.path =
-        own ? tirc_format(c, "%s/" TABLE ".sch", folder) : tirc_operator_library_path(c, TABLE);
+    r.path = own ? tirc_format(c, "%s/%s" TABLE ".sch", folder, shelf)
+                 : tirc_operator_library_path(c, tirc_format(c, "%s" TABLE, shelf));
+    if (own && *shelf && access(r.path, R_OK)) continue; /* a folder may have no such shelf */
     tirc_script_within_limits(ops->sc, (Loc){r.path, 1, 1}, read_table, &r);
   }
   return ops;
+}
+
+Operators *tirc_operators_open(Tirc *c, const char *folder, const ScriptLimits *limits) {
+  return open_list(c, folder, "", "operators", limits);
+}
+
+Operators *tirc_conversions_open(Tirc *c, const char *folder, const char *shelf) {
+  return open_list(c, folder, tirc_format(c, "%s/", shelf), shelf, NULL);
 }
 
 int tirc_n_operators(Operators *ops) { return ops->rows.n; }
@@ -137,7 +152,7 @@ const Operator *tirc_operator(Operators *ops, const char *name) {
     if (!strcmp(ops->rows.at[i].name, name)) row = &ops->rows.at[i];
   if (!row || row->known) return row ? row->known : NULL;
   Reading r = {.ops = ops, .row = row, .made = tirc_new(ops->c, Operator)};
-  r.path = script_path(ops->c, row->folder, row->file);
+  r.path = script_path(ops, row->folder, row->file);
   tirc_script_within_limits(ops->sc, (Loc){r.path, 1, 1}, read_operator, &r);
   return row->known = r.made;
 }

@@ -14,7 +14,12 @@ typedef struct OperatorRow { /* of a table */
 struct Operators {
   Tirc *c;
   Script *sc;
+  const char *shelf, *list; /* "": the operators' own folder; and the name of the dict there */
   VEC(OperatorRow) rows;
 };
+
+/* Functions that make graphs of what another format has: the folder `shelf` beside the operators,
+ * whose table has a dict of the same name. A user's folder may lack it. */
+Operators *tirc_conversions_open(Tirc *c, const char *folder, const char *shelf);
 
 #endif

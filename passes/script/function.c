@@ -451,6 +451,7 @@ Value tirc_script_call(Script *sc, Value callee, const Args *a) {
     check_native(sc, row, a);
     return row->run(sc, bound ? m->self : VALUE_NONE, a);
   }
+  if (tirc_script_is(callee, "operator")) return tirc_graph_call(sc, callee.u.object, a);
   if (tirc_script_is(callee, "primitive")) return call_primitive(sc, callee.u.object, a);
   if (tirc_script_is(callee, "type")) {
     const ExceptionClass *class = tirc_script_exception_class(callee.u.object);

@@ -90,6 +90,12 @@ const char *tirc_library_text(Tirc *c, const char *path) {
 
 const char *tirc_library_named(Tirc *c, const char *from, const char *name) {
   const int first = is_on(OPERATORS, from) ? OPERATORS : RULES;
+  const char *slash = is_on(first, from) ? strrchr(from + strlen(shelves[first].folder), '/') : NULL;
+  if (slash) { /* beside it, in a folder of the shelf */
+    const char *start = from + strlen(shelves[first].folder);
+    const char *near = tirc_format(c, "%.*s/%s", (int)(slash - start), start, name);
+    if (find(first, near, strlen(near))) return path_in(c, first, near);
+  }
   for (int i = 0; i < N_SHELVES; i++) {
     const int shelf = (first + i) % N_SHELVES;
     if (find(shelf, name, strlen(name))) return path_in(c, shelf, name);

@@ -56,12 +56,12 @@ const char *tirc_script_a_type(Script *sc, Value v) {
 
 static const NativeRow *const method_tables[] = {
     tirc_script_str_methods,      tirc_script_container_methods, tirc_script_object_methods,
-    tirc_script_schedule_methods, tirc_script_sref_methods,
+    tirc_script_schedule_methods, tirc_script_sref_methods,      tirc_script_graph_methods,
 };
 enum { N_METHOD_TABLES = sizeof method_tables / sizeof *method_tables };
 static const AttributeRow *const attribute_tables[] = {
     tirc_script_attributes,        tirc_script_schedule_attributes, tirc_script_sref_attributes,
-    tirc_script_target_attributes, tirc_script_te_attributes,
+    tirc_script_target_attributes, tirc_script_te_attributes,       tirc_script_graph_attributes,
 };
 enum { N_ATTRIBUTE_TABLES = sizeof attribute_tables / sizeof *attribute_tables };
 
@@ -163,7 +163,9 @@ Value tirc_script_attribute(Script *sc, Value v, const char *name) {
   const Members *m = members_of(sc, name);
   if (schedule_attribute(sc, v, m, &out) || own_attribute(sc, v, m, &out)) return out;
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
-    if (tirc_script_namespace_member(sc, v.u.object, name, &out)) return out;
+    if (tirc_script_namespace_member(sc, v.u.object, name, &out) ||
+        tirc_graph_member(sc, v.u.object, name, &out))
+      return out;
   if (tirc_script_is(v, "Schedule")) no_such_primitive(sc, name);
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
     not_offered(sc, v.u.object, name);

@@ -20,6 +20,7 @@ struct tirc_module {
   Sources sources;
   bool lowered;
   const struct Trace *trace;          /* of the schedule that made it, or NULL */
+  const struct OnnxModule *imported;  /* where it came from, or NULL */
   const struct TensorIntrin *intrins; /* which that knew, or NULL */
   tirc_param **params;                /* one array a function */
   tirc_symbol **symbols;              /* likewise */

@@ -13,6 +13,7 @@
 #include "ir/tree/annotations.h"
 #include "ir/tree/print.h"
 #include "ir/tree/verify.h"
+#include "parser/onnx/onnx.h"
 #include "parser/program.h"
 #include "passes/lower/lower.h"
 #include "passes/lower/packing.h"
@@ -105,6 +106,9 @@ static void parse(Tirc *c, void *self) {
 tirc_status tirc_module_read(const char *path, int n_defines, const tirc_define *defines,
                              tirc_module **out, tirc_error **error) {
   NEED(path, LIST(n_defines, defines), out);
+  if (tirc_onnx_is_path(path))
+    return tirc_module_import(
+        path, &(tirc_import_options){.n_defines = n_defines, .defines = defines}, out, error);
   Parse p = {.path = path, .n_defines = n_defines, .defines = defines};
   return make_module(parse, &p, &p.sources, &p.result, out, error);
 }

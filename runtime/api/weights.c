@@ -1,15 +1,9 @@
 /* Weights: arrays that are views of a mapped .safetensors file. */
-#include "api.h"
+#include "weights.h"
 
 #include "ir/nearest.h"
-#include "runtime/arrays/safetensors.h"
 
 #include <stdlib.h>
-
-struct tirc_weights {
-  Tirc *c; /* holds this struct */
-  Safetensors *file;
-};
 
 typedef struct Opening {
   const char *path;
@@ -102,4 +96,20 @@ tirc_status tirc_weights_array(const tirc_weights *w, const char *name, tirc_arr
   const tirc_status status = tirc_api_scratch(find_array, &p, NULL, error);
   if (status == TIRC_OK) *out = p.result;
   return status;
+}
+
+typedef struct Saving {
+  const tirc_weights *w;
+  const char *path;
+} Saving;
+
+static void save(Tirc *c, void *self) {
+  Saving *p = self;
+  tirc_safetensors_write(c, p->path, p->w->file->n, p->w->file->at);
+}
+
+tirc_status tirc_weights_save(const tirc_weights *w, const char *path, tirc_error **error) {
+  NEED(w, path);
+  Saving p = {w, path};
+  return tirc_api_scratch(save, &p, NULL, error);
 }

@@ -214,3 +214,67 @@ const StoredTensor *tirc_safetensors_find(const Safetensors *s, const char *name
     if (strcmp(s->at[i].name, name) == 0) return &s->at[i];
   return NULL;
 }
+
+/* --- writing ------------------------------------------------------------------------------------
+ */
+
+static const char *stored_type(const Tensor *t) {
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (tirc_dtype_equal(types[i].type, t->dtype)) return types[i].name;
+  return NULL;
+}
+
+static void put_name(Text *t, const char *name) {
+  json_object *j = json_object_new_string(name);
+  tirc_text_add(t, j ? json_object_to_json_string_ext(j, JSON_C_TO_STRING_NOSLASHESCAPE) : "");
+  json_object_put(j);
+}
+
+/* Numbers of eight bytes before narrower ones. */
+static const StoredTensor **by_width(Tirc *c, int n, const StoredTensor *at) {
+  const StoredTensor **order = tirc_new_array(c, const StoredTensor *, n);
+  int placed = 0;
+  for (int bytes = 8; bytes; bytes /= 2)
+    for (int i = 0; i < n; i++)
+      if (tirc_dtype_bytes(at[i].tensor.dtype) == bytes) order[placed++] = &at[i];
+  return order;
+}
+
+static const char *header_of(Tirc *c, int n, const StoredTensor *const *order) {
+  Text t = {.c = c};
+  size_t end = 0;
+  tirc_text_add(&t, "{");
+  for (int i = 0; i < n; i++) {
+    const Tensor *x = &order[i]->tensor;
+    tirc_text_add(&t, i ? "," : "");
+    put_name(&t, order[i]->name);
+    tirc_text_addf(&t, ":{\"dtype\":\"%s\",\"shape\":[", stored_type(x));
+    for (int d = 0; d < x->ndim; d++)
+      tirc_text_addf(&t, "%s%lld", d ? "," : "", (long long)x->shape[d]);
+    tirc_text_addf(&t, "],\"data_offsets\":[%zu,%zu]}", end, end + x->bytes);
+    end += x->bytes;
+  }
+  tirc_text_add(&t, "}");
+  while (t.n % 8) tirc_text_add(&t, " ");
+  return t.at;
+}
+
+void tirc_safetensors_write(Tirc *c, const char *path, int n, const StoredTensor *at) {
+  const StoredTensor **order = by_width(c, n, at);
+  const char *header = header_of(c, n, order);
+  const char *temporary = tirc_format(c, "%s.new", path);
+  const uint64_t length = strlen(header);
+  FILE *f = fopen(temporary, "wb");
+  bool ok = f && fwrite(&length, sizeof length, 1, f) == 1 && fwrite(header, length, 1, f) == 1;
+  for (int i = 0; ok && i < n; i++) {
+    const Tensor *x = &order[i]->tensor;
+    ok = !x->bytes || fwrite(x->data, x->bytes, 1, f) == 1;
+  }
+  int error = ok ? 0 : errno;
+  if (f && fclose(f) && ok) ok = false, error = errno;
+  if (ok && rename(temporary, path)) ok = false, error = errno;
+  if (ok) return;
+  if (f) unlink(temporary);
+  tirc_fail(c, (Loc){path, 0, 0}, "file", NULL, "cannot write '%s': %s", path,
+            tirc_error_text(error));
+}

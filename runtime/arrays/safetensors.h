@@ -25,6 +25,9 @@ typedef struct Safetensors {
  * go with the shape. The result lives in c; unmap it. */
 Safetensors *tirc_safetensors_map(Tirc *c, const char *path);
 void tirc_safetensors_unmap(Safetensors *s);
+/* Writes such a file, elements in the order of their sizes so that each lies where its type may.
+ * Throws "file"; nothing of it stays then. */
+void tirc_safetensors_write(Tirc *c, const char *path, int n, const StoredTensor *at);
 const StoredTensor *tirc_safetensors_find(const Safetensors *s, const char *name); /* or NULL */
 
 #endif

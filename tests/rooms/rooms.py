@@ -72,6 +72,8 @@ def symbol_arrows(library, files):
             name = os.path.basename(line[:-1])[:-2]
             generated = re.match(r"meson-generated_\.\._(.*)", name)
             member = by_object.get(name) or (generated and generated[1].replace("_", "/", 1))
+            if member and "/" not in member:  # made of somebody else's schema: in no room
+                member = None
             continue
         parts = line.split()
         if len(parts) < 2 or not member:

@@ -27,6 +27,7 @@ typedef struct ModelBench {
   int n;
   const tirc_param *params;
   tirc_argument *args;
+  const tirc_module *model; /* as it was read */
   tirc_weights *weights;
   tirc_measurement *measured; /* whole runs, */
   const tirc_figures *f;      /* its figures, */
@@ -46,7 +47,7 @@ static int fill_arguments(ModelBench *b) {
   if (tirc_module_params(signature, NULL, &b->n, &b->params, &e)) return report(b->o, e);
   b->args = calloc((size_t)b->n + 1, sizeof *b->args);
   if (!b->args) return complain(b->o, NULL, "out of memory");
-  int status = read_weights(b->o, b->program, &b->weights, b->args);
+  int status = read_weights(b->o, b->model, b->program, &b->weights, b->args);
   for (int i = 0; i < b->n && status == DONE; i++) {
     if (b->args[i].array) continue;
     for (int d = 0; d < b->params[i].ndim; d++)
@@ -209,11 +210,11 @@ static Json *profile_json(const ModelBench *b) {
     Json *row = json_object_new_object();
     json_object_object_add(row, "function", json_text(f->name));
     json_object_object_add(row, "calls", json_object_new_int(f->calls));
-    json_object_object_add(row, "seconds", json_number(f->seconds));
-    json_object_object_add(row, "float_ops", json_number(f->operations));
-    json_object_object_add(row, "bytes", json_number(f->bytes));
+    json_object_object_add(row, "seconds", json_object_new_double(f->seconds));
+    json_object_object_add(row, "float_ops", json_object_new_double(f->operations));
+    json_object_object_add(row, "bytes", json_object_new_double(f->bytes));
     if (b->vector_bits) {
-      json_object_object_add(row, "ceiling_seconds", json_number(f->ceiling));
+      json_object_object_add(row, "ceiling_seconds", json_object_new_double(f->ceiling));
       json_object_object_add(row, "ceiling", json_text(f->binds_memory ? "bandwidth" : "FMA"));
     }
     json_object_array_add(list, row);
@@ -225,10 +226,13 @@ static int put_json(const ModelBench *b) {
   Json *all = json_object_new_object(), *samples = json_object_new_array();
   json_object_object_add(all, "model", json_text(b->o->args.at[0]));
   json_object_object_add(all, "threads", json_object_new_int(tirc_executor_threads(b->x)));
-  json_object_object_add(all, "median_seconds", json_number(b->f->median));
-  json_object_object_add(all, "median_seconds_95", json_pair(b->f->low, b->f->high));
+  json_object_object_add(all, "median_seconds", json_object_new_double(b->f->median));
+  Json *interval = json_object_new_array();
+  json_object_array_add(interval, json_object_new_double(b->f->low));
+  json_object_array_add(interval, json_object_new_double(b->f->high));
+  json_object_object_add(all, "median_seconds_95", interval);
   for (int i = 0; i < b->f->n_samples; i++)
-    json_object_array_add(samples, json_number(b->f->samples[i]));
+    json_object_array_add(samples, json_object_new_double(b->f->samples[i]));
   json_object_object_add(all, "seconds", samples);
   json_object_object_add(all, "workspace_bytes", json_object_new_int64(b->size.workspace));
   json_object_object_add(all, "weight_bytes", json_object_new_int64(b->size.weights));
@@ -261,7 +265,8 @@ static int run(ModelBench *b) {
 int bench_model(const Options *o, const tirc_module *m) {
   tirc_error *e = NULL;
   char *end;
-  ModelBench b = {.o = o, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
+  ModelBench b = {
+      .o = o, .model = m, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
   const long threads = o->thread_list ? strtol(o->thread_list, &end, 10) : 0;
   if (o->thread_list && (*end || threads < 0 || threads > MOST_THREADS))
     return complain(o, "a model is measured with one number of threads",

@@ -28,6 +28,13 @@ int load_program_with(const Options *o, const char *path, int n, const tirc_defi
   if (end && strcmp(end, ".sch") == 0)
     return complain(o, "the program comes first: PROG FILE.sch",
                     "'%s' is a schedule, not a program", path);
+  if (is_onnx(path)) {
+    const int status = import_onnx(o, path, n, defines, out);
+    return status == DONE ? in_dialect(o, out) : status;
+  }
+  if (o->bind.n || o->test_data)
+    return complain(o, "leave it out", "%s is about a file of ONNX, and not '%s'",
+                    o->bind.n ? "--bind" : "--test-data", path);
   return tirc_module_read(path, n, defines, out, &e) ? report(o, e) : in_dialect(o, out);
 }
 

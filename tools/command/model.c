@@ -165,15 +165,15 @@ int report_model(const Options *o, const tirc_module *m, const tirc_program *p, 
 /* --- weights ------------------------------------------------------------------------------------
  */
 
-int read_weights(const Options *o, const tirc_program *p, tirc_weights **file,
+int read_weights(const Options *o, const tirc_module *m, const tirc_program *p, tirc_weights **file,
                  tirc_argument *args) {
   tirc_error *e = NULL;
   int n;
   const tirc_param *params;
-  if (!o->weights) return DONE;
-  if (tirc_weights_open(o->weights, file, &e) ||
-      tirc_module_params(tirc_program_signature(p), NULL, &n, &params, &e))
+  if (o->weights ? tirc_weights_open(o->weights, file, &e) : tirc_module_weights(m, file, &e))
     return report(o, e);
+  if (!*file) return DONE;
+  if (tirc_module_params(tirc_program_signature(p), NULL, &n, &params, &e)) return report(o, e);
   for (int i = tirc_program_inputs(p); i < tirc_program_params(p); i++)
     if (!args[i].array && tirc_weights_array(*file, params[i].name, &args[i].array, &e))
       return report(o, e);

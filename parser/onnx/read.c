@@ -1,0 +1,237 @@
+/* From the messages of protobuf to plain structs. */
+#include "internal.h"
+
+#include "ir/number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- the file -----------------------------------------------------------------------------------
+ */
+
+static void *allocate(void *file, size_t size) { return tirc_alloc(((OnnxFile *)file)->c, size); }
+static void keep(void *file, void *at) { (void)file, (void)at; }
+
+/* In a function of its own: a FILE's way into the struct that points to itself. */
+static OnnxFile *open_file(Tirc *c, const char *path) {
+  OnnxFile *f = tirc_new(c, OnnxFile);
+  *f = (OnnxFile){c, tirc_strdup(c, path), {allocate, keep, f}};
+  return f;
+}
+
+typedef struct Mapped {
+  void *at;
+  size_t size;
+} Mapped;
+
+static void unmap(void *self) {
+  const Mapped *m = self;
+  munmap(m->at, m->size);
+}
+
+static _Noreturn void cannot_read(OnnxFile *f, const char *path, int error) {
+  ONNX_FAIL(f, "file", NULL, "cannot read '%s': %s", path, tirc_error_text(error));
+}
+
+const uint8_t *tirc_onnx_map(OnnxFile *f, const char *path, size_t *size) {
+  struct stat there;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) cannot_read(f, path, errno);
+  int error = fstat(fd, &there)        ? errno
+              : S_ISREG(there.st_mode) ? 0
+              : S_ISDIR(there.st_mode) ? EISDIR
+                                       : EINVAL;
+  *size = error ? 0 : (size_t)there.st_size;
+  void *at = MAP_FAILED;
+  if (!error && *size) at = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (!error && *size && at == MAP_FAILED) error = errno;
+  close(fd);
+  if (error) cannot_read(f, path, error);
+  if (!*size) return (const uint8_t *)"";
+  Mapped *m = tirc_new(f->c, Mapped);
+  *m = (Mapped){at, *size};
+  tirc_context_own(f->c, m, unmap);
+  return at;
+}
+
+/* Protocol buffers hold less than 2 GB. */
+static const uint8_t *map_message(OnnxFile *f, size_t *size) {
+  const uint8_t *bytes = tirc_onnx_map(f, f->path, size);
+  if (*size > INT_MAX)
+    ONNX_FAIL(f, "file", "such models keep their weights in files of external data",
+              "'%s' is larger than 2 GB, which no ONNX file can be", f->path);
+  if (!*size) ONNX_FAIL(f, "file", NULL, "'%s' is empty", f->path);
+  return bytes;
+}
+
+/* --- nodes --------------------------------------------------------------------------------------
+ */
+
+static const char *text(const char *s) { return s ? s : ""; }
+
+/* Texts of a file end at a zero byte, if they have one. */
+static const char *text_of_bytes(OnnxFile *f, ProtobufCBinaryData b) {
+  return b.len ? tirc_strndup(f->c, (const char *)b.data, b.len) : "";
+}
+
+static const char *const *texts(OnnxFile *f, size_t n, char **from) {
+  const char **to = tirc_new_array(f->c, const char *, n);
+  for (size_t i = 0; i < n; i++) to[i] = text(from[i]);
+  return to;
+}
+
+static OnnxAttrKind kind_of(const Onnx__AttributeProto *a) {
+  switch ((int)a->type) {
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return ONNX_FLOAT;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return ONNX_INT;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING: return ONNX_STRING;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR: return a->t ? ONNX_TENSOR : ONNX_OTHER;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS: return ONNX_FLOATS;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS: return ONNX_INTS;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS: return ONNX_STRINGS;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__UNDEFINED: break; /* files of before 2018 */
+  default: return ONNX_OTHER;
+  }
+  return a->has_f       ? ONNX_FLOAT
+         : a->has_i     ? ONNX_INT
+         : a->has_s     ? ONNX_STRING
+         : a->t         ? ONNX_TENSOR
+         : a->n_ints    ? ONNX_INTS
+         : a->n_floats  ? ONNX_FLOATS
+         : a->n_strings ? ONNX_STRINGS
+                        : ONNX_OTHER;
+}
+
+static OnnxAttr read_attr(OnnxFile *f, const Onnx__AttributeProto *a, const char *node) {
+  OnnxAttr out = {.name = text(a->name), .kind = kind_of(a), .n = 1};
+  if (out.kind == ONNX_INT) out.ints = &a->i;
+  if (out.kind == ONNX_FLOAT) out.floats = &a->f;
+  if (out.kind == ONNX_INTS) out.n = (int)a->n_ints, out.ints = a->ints;
+  if (out.kind == ONNX_FLOATS) out.n = (int)a->n_floats, out.floats = a->floats;
+  if (out.kind == ONNX_STRING || out.kind == ONNX_STRINGS) {
+    out.n = out.kind == ONNX_STRING ? 1 : (int)a->n_strings;
+    const char **strings = tirc_new_array(f->c, const char *, out.n);
+    for (int i = 0; i < out.n; i++)
+      strings[i] = text_of_bytes(f, out.kind == ONNX_STRING ? a->s : a->strings[i]);
+    out.strings = strings;
+  }
+  if (out.kind == ONNX_TENSOR) {
+    OnnxTensor *t = tirc_new(f->c, OnnxTensor);
+    *t = tirc_onnx_tensor(f, a->t,
+                          tirc_format(f->c, "the attribute '%s' of node '%s'", out.name, node));
+    out.tensor = t;
+  }
+  return out;
+}
+
+static OnnxNode read_node(OnnxFile *f, const Onnx__NodeProto *n, size_t place) {
+  OnnxNode out = {.op = text(n->op_type),
+                  .domain = text(n->domain),
+                  .name = text(n->name),
+                  .n_inputs = (int)n->n_input,
+                  .n_outputs = (int)n->n_output,
+                  .n_attrs = (int)n->n_attribute};
+  if (!strcmp(out.domain, "ai.onnx")) out.domain = "";
+  if (!*out.name) out.name = tirc_format(f->c, "%s %zu", out.op, place);
+  out.inputs = texts(f, n->n_input, n->input);
+  out.outputs = texts(f, n->n_output, n->output);
+  OnnxAttr *attrs = tirc_new_array(f->c, OnnxAttr, n->n_attribute);
+  for (size_t i = 0; i < n->n_attribute; i++) attrs[i] = read_attr(f, n->attribute[i], out.name);
+  out.attrs = attrs;
+  return out;
+}
+
+/* --- inputs and outputs -------------------------------------------------------------------------
+ */
+
+static OnnxValue read_value(OnnxFile *f, const Onnx__ValueInfoProto *v) {
+  OnnxValue out = {.name = text(v->name)};
+  const Onnx__TypeProto__Tensor *t =
+      v->type && v->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ? v->type->tensor_type
+                                                                            : NULL;
+  out.is_tensor = !v->type || t;
+  if (!t) return out;
+  (void)tirc_onnx_dtype(t->elem_type, &out.dtype);
+  out.has_shape = t->shape;
+  out.ndim = t->shape ? (int)t->shape->n_dim : 0;
+  OnnxDim *dims = tirc_new_array(f->c, OnnxDim, out.ndim);
+  for (int d = 0; d < out.ndim; d++) {
+    const Onnx__TensorShapeProto__Dimension *from = t->shape->dim[d];
+    const bool is_number = from->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+    const bool is_name = from->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+    /* -1 is written by some for an extent that is not known. */
+    dims[d] = (OnnxDim){is_number && from->dim_value >= 0 ? from->dim_value : -1,
+                        is_name ? text(from->dim_param) : ""};
+  }
+  out.dims = dims;
+  return out;
+}
+
+/* --- the graph ----------------------------------------------------------------------------------
+ */
+
+static void read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxModel *m) {
+  StrMap stored = {0};
+  OnnxTensor *weights = tirc_new_array(f->c, OnnxTensor, g->n_initializer);
+  if (g->n_sparse_initializer)
+    ONNX_FAIL(f, "onnx", NULL, "the model has sparse initializers, which are not read");
+  for (size_t i = 0; i < g->n_initializer; i++) {
+    weights[i] = tirc_onnx_tensor(f, g->initializer[i], tirc_format(f->c, "initializer %zu", i));
+    if (*tirc_strmap_at(f->c, &stored, weights[i].name))
+      ONNX_FAIL(f, "onnx", NULL, "two initializers have the name '%s'", weights[i].name);
+    *tirc_strmap_at(f->c, &stored, weights[i].name) = &weights[i];
+  }
+  OnnxValue *inputs = tirc_new_array(f->c, OnnxValue, g->n_input);
+  OnnxValue *outputs = tirc_new_array(f->c, OnnxValue, g->n_output);
+  OnnxNode *nodes = tirc_new_array(f->c, OnnxNode, g->n_node);
+  for (size_t i = 0; i < g->n_input; i++)
+    if (!tirc_strmap_get(&stored, text(g->input[i]->name)))
+      inputs[m->n_inputs++] = read_value(f, g->input[i]);
+  for (size_t i = 0; i < g->n_output; i++) outputs[i] = read_value(f, g->output[i]);
+  for (size_t i = 0; i < g->n_node; i++) nodes[i] = read_node(f, g->node[i], i);
+  m->n_outputs = (int)g->n_output;
+  m->n_nodes = (int)g->n_node;
+  m->n_weights = (int)g->n_initializer;
+  m->inputs = inputs;
+  m->outputs = outputs;
+  m->weights = weights;
+  m->nodes = nodes;
+  m->nodes = tirc_onnx_in_order(f, m);
+}
+
+const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
+  size_t size;
+  OnnxFile *f = open_file(c, path);
+  const uint8_t *bytes = map_message(f, &size);
+  const Onnx__ModelProto *p = onnx__model_proto__unpack(&f->allocator, size, bytes);
+  OnnxModel *m = tirc_new(c, OnnxModel);
+  *m = (OnnxModel){.path = f->path};
+  if (!p || !p->graph) ONNX_FAIL(f, "file", "is it cut off?", "'%s' is no ONNX model", path);
+  for (size_t i = 0; i < p->n_opset_import; i++) {
+    const char *domain = text(p->opset_import[i]->domain);
+    if (!*domain || !strcmp(domain, "ai.onnx")) m->opset = p->opset_import[i]->version;
+  }
+  if (!p->n_opset_import) m->opset = 1;
+  read_graph(f, p->graph, m);
+  return m;
+}
+
+const OnnxTensor *tirc_onnx_read_tensor(Tirc *c, const char *path) {
+  size_t size;
+  OnnxFile *f = open_file(c, path);
+  const uint8_t *bytes = map_message(f, &size);
+  const Onnx__TensorProto *p = onnx__tensor_proto__unpack(&f->allocator, size, bytes);
+  if (!p) ONNX_FAIL(f, "file", "is it cut off?", "'%s' is no tensor of ONNX", path);
+  OnnxTensor *t = tirc_new(c, OnnxTensor);
+  *t = tirc_onnx_tensor(f, p, tirc_format(c, "the tensor in '%s'", path));
+  return t;
+}
+
+bool tirc_onnx_is_path(const char *path) {
+  const size_t n = strlen(path);
+  return n > 5 && !strcmp(path + n - 5, ".onnx");
+}

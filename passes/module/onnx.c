@@ -1,0 +1,377 @@
+/* Each node becomes what a script says that its operator is. */
+#include "onnx.h"
+
+#include "graph_builder.h"
+#include "operators_internal.h"
+
+#include "ir/nearest.h"
+#include "ir/tree/annotations.h"
+
+#include <stddef.h>
+
+#define SHELF "onnx"
+
+typedef struct Importing {
+  Tirc *c;
+  const OnnxModel *model;
+  const OnnxImport *options;
+  GraphMaker maker;
+  Operators *conversions;
+  const OnnxNode *node; /* that is converted */
+  StrMap values;        /* name -> Value * */
+  StrMap symbols;       /* names of extents -> variables */
+  uintptr_t needed;     /* inputs that have to be constants */
+  bool *is_bound;
+  int *places;
+} Importing;
+
+#define FAIL(k, hint, ...)                                                                         \
+  tirc_fail((k)->c, (Loc){(k)->model->path, 0, 0}, "onnx", hint, __VA_ARGS__)
+
+/* --- values by name -----------------------------------------------------------------------------
+ */
+
+static void put_value(Importing *k, const char *name, Value v) {
+  Value *own = tirc_new(k->c, Value);
+  *own = v;
+  *tirc_strmap_at(k->c, &k->values, name) = own;
+}
+
+static Info tensor_info(Tirc *c, const OnnxTensor *t) {
+  Expr *shape = tirc_new_array(c, Expr, t->ndim);
+  for (int d = 0; d < t->ndim; d++) shape[d] = tirc_int(c, DT_INT64, t->dims[d]);
+  return tirc_info_tensor(c, t->dtype, t->ndim, shape);
+}
+
+static Value tensor_value(Importing *k, const OnnxTensor *t, const char *name) {
+  return tirc_graph_constant(k->maker.sc, name, tensor_info(k->c, t), t->data);
+}
+
+/* --- inputs -------------------------------------------------------------------------------------
+ */
+
+/* A number that the user gave for an extent of this name, or else a variable. */
+static Expr extent_of(Importing *k, const OnnxValue *v, int d) {
+  const OnnxDim *dim = &v->dims[d];
+  const OnnxImport *o = k->options;
+  if (dim->value >= 0) return tirc_int(k->c, DT_INT64, dim->value);
+  const char *name = *dim->name ? dim->name : tirc_format(k->c, "%s_d%d", v->name, d);
+  for (int i = 0; i < o->n_dims; i++)
+    if (!strcmp(o->dims[i], name)) return tirc_int(k->c, DT_INT64, o->extents[i]);
+  void **at = tirc_strmap_at(k->c, &k->symbols, name);
+  if (!*at) *at = (void *)(uintptr_t)tirc_var(k->c, tirc_graph_name(&k->maker, name), DT_INT64);
+  return *at;
+}
+
+static Info input_info(Importing *k, const OnnxValue *v) {
+  if (!v->is_tensor) FAIL(k, NULL, "the input '%s' is no tensor", v->name);
+  if (v->dtype.code == TYPE_VOID)
+    FAIL(k, "types are bool, int8 to uint64, float16, bfloat16, float32 and float64",
+         "the input '%s' has a type of elements that is not read", v->name);
+  if (!v->has_shape)
+    FAIL(k, "--bind NAME=VALUE makes it a constant", "the input '%s' says nothing of its shape",
+         v->name);
+  Expr *shape = tirc_new_array(k->c, Expr, v->ndim);
+  for (int d = 0; d < v->ndim; d++) shape[d] = extent_of(k, v, d);
+  return tirc_info_tensor(k->c, v->dtype, v->ndim, shape);
+}
+
+static const OnnxBound *bound_of(const Importing *k, const char *name) {
+  for (int i = 0; i < k->options->n_bound; i++)
+    if (!strcmp(k->options->bound[i].name, name)) return &k->options->bound[i];
+  return NULL;
+}
+
+static void check_bound(Importing *k, const OnnxValue *v, const OnnxTensor *t) {
+  if (v->dtype.code != TYPE_VOID && !tirc_dtype_equal(v->dtype, t->dtype))
+    FAIL(k, NULL, "the input '%s' is %s, and %s is given for it", v->name,
+         tirc_dtype_name(k->c, v->dtype), tirc_dtype_name(k->c, t->dtype));
+  if (v->has_shape && v->ndim != t->ndim)
+    FAIL(k, NULL, "the input '%s' has %d dimensions, and %d are given", v->name, v->ndim, t->ndim);
+  for (int d = 0; v->has_shape && d < v->ndim; d++)
+    if (v->dims[d].value >= 0 && v->dims[d].value != t->dims[d])
+      FAIL(k, NULL, "dimension %d of the input '%s' is %lld, and %lld is given", d, v->name,
+           (long long)v->dims[d].value, (long long)t->dims[d]);
+}
+
+static void take_inputs(Importing *k) {
+  for (int i = 0; i < k->model->n_inputs; i++) {
+    const OnnxValue *v = &k->model->inputs[i];
+    const OnnxBound *b = bound_of(k, v->name);
+    k->places[i] = -1;
+    if (b && (!b->if_needed || k->is_bound[i])) {
+      check_bound(k, v, b->value);
+      put_value(k, v->name, tensor_value(k, b->value, v->name));
+    } else {
+      k->places[i] = k->maker.params.n;
+      put_value(k, v->name, tirc_graph_input(&k->maker, v->name, input_info(k, v), i));
+    }
+  }
+  for (int i = 0; i < k->model->n_weights; i++)
+    put_value(k, k->model->weights[i].name,
+              tensor_value(k, &k->model->weights[i], k->model->weights[i].name));
+}
+
+/* --- nodes --------------------------------------------------------------------------------------
+ */
+
+/* What a script asks of a value that only the run knows: the inputs behind it are to be constants.
+ */
+static void not_known(GraphBuilder *b, const GraphValue *v) {
+  Importing *k = (Importing *)(void *)((char *)b - offsetof(Importing, maker));
+  const uintptr_t from = tirc_graph_sources(&k->maker, v);
+  Text names = {.c = k->c};
+  tirc_text_add(&names, "");
+  for (int i = 0; i < k->model->n_inputs && i < 64; i++)
+    if (from >> i & 1)
+      tirc_text_addf(&names, "%s'%s'", names.n ? ", " : "", k->model->inputs[i].name);
+  k->needed |= from;
+  tirc_script_error(k->maker.sc, "ValueError",
+                    "--bind NAME=VALUE, --bind NAME=FILE.npy or --test-data FOLDER binds an input",
+                    "the elements of '%s' decide a shape, an axis or a size, and depend on the "
+                    "input %s, which is not bound",
+                    v->name, names.at);
+}
+
+static Value attr_value(Importing *k, const OnnxAttr *a) {
+  const bool one = a->kind == ONNX_INT || a->kind == ONNX_FLOAT || a->kind == ONNX_STRING;
+  if (a->kind == ONNX_TENSOR) return tensor_value(k, a->tensor, a->tensor->name);
+  if (a->kind == ONNX_OTHER)
+    FAIL(k, NULL, "node '%s' (%s): the attribute '%s' is of a kind that is not read", k->node->name,
+         k->node->op, a->name);
+  Value list = tirc_value_list(k->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < a->n; i++) {
+    const Value v = a->kind == ONNX_INT || a->kind == ONNX_INTS ? tirc_value_int(a->ints[i])
+                    : a->kind == ONNX_FLOAT || a->kind == ONNX_FLOATS
+                        ? tirc_value_float((double)a->floats[i])
+                        : tirc_value_str(a->strings[i]);
+    if (one) return v;
+    tirc_value_append(k->c, list, v);
+  }
+  return list;
+}
+
+typedef struct Call {
+  Importing *k;
+  const Operator *op;
+  int n, n_keywords;
+  Value *args, *values;
+  const char **names;
+} Call;
+
+static const OperatorParam *param_named(const Operator *op, const char *name) {
+  for (int i = 0; i < op->n_params; i++)
+    if (!strcmp(op->params[i].name, name)) return &op->params[i];
+  return NULL;
+}
+
+static void add_keyword(Call *call, const char *name, Value v) {
+  call->names[call->n_keywords] = name;
+  call->values[call->n_keywords++] = v;
+}
+
+static void add_attr(Call *call, const OnnxAttr *a) {
+  Importing *k = call->k;
+  Text names = {.c = k->c};
+  tirc_text_add(&names, "it takes");
+  if (param_named(call->op, a->name)) {
+    add_keyword(call, a->name, attr_value(k, a));
+    return;
+  }
+  for (int i = 0; i < call->op->n_params; i++)
+    tirc_text_addf(&names, "%s%s", i ? ", " : " ", call->op->params[i].name);
+  FAIL(k, names.at, "node '%s' (%s) has the attribute '%s', which %s does not know", k->node->name,
+       k->node->op, a->name, call->op->path);
+}
+
+static void take_results(Importing *k, Value v) {
+  const OnnxNode *n = k->node;
+  const bool several = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
+  const int given = several ? v.u.list->n : 1;
+  for (int i = 0; i < n->n_outputs; i++) {
+    const Value each = !several ? v : i < given ? v.u.list->at[i] : VALUE_NONE;
+    if (!*n->outputs[i]) continue;
+    if (i >= given || !tirc_graph_value(each))
+      FAIL(k, NULL, "node '%s' (%s): its output '%s' is not made", n->name, n->op, n->outputs[i]);
+    put_value(k, n->outputs[i], each);
+  }
+}
+
+static void run_call(Script *sc, void *self) {
+  Call *call = self;
+  take_results(call->k, tirc_script_call(sc, call->op->callee,
+                                         &(Args){.n = call->n,
+                                                 .at = call->args,
+                                                 .n_keywords = call->n_keywords,
+                                                 .names = call->names,
+                                                 .keywords = call->values}));
+}
+
+static const Operator *conversion_of(Importing *k, const OnnxNode *n) {
+  const char *name = *n->domain ? tirc_format(k->c, "%s.%s", n->domain, n->op) : n->op;
+  const Operator *op = tirc_operator(k->conversions, name);
+  if (op) return op;
+  const int n_known = tirc_n_operators(k->conversions);
+  const char **all = tirc_new_array(k->c, const char *, n_known);
+  for (int i = 0; i < n_known; i++) all[i] = tirc_operator_name(k->conversions, i);
+  const char *near = tirc_nearest(k->c, name, n_known, all);
+  FAIL(k,
+       tirc_format(k->c,
+                   "%sa folder adds some, --operators DIR: in DIR/" SHELF "/table.sch a dict " SHELF
+                   " = {\"%s\": \"FILE.FUNCTION\"}",
+                   near ? tirc_format(k->c, "%s ", near) : "", name),
+       "node '%s': the operator %s is not known", n->name, name);
+}
+
+static void convert(Importing *k, const OnnxNode *n) {
+  Call call = {.k = k, .op = conversion_of(k, n), .n = n->n_inputs};
+  k->node = n;
+  k->maker.hint = n->n_outputs && *n->outputs[0] ? n->outputs[0] : n->name;
+  call.args = tirc_new_array(k->c, Value, n->n_inputs);
+  call.values = tirc_new_array(k->c, Value, n->n_attrs + 2);
+  call.names = tirc_new_array(k->c, const char *, n->n_attrs + 2);
+  for (int i = 0; i < n->n_inputs; i++)
+    call.args[i] = *n->inputs[i] ? *(Value *)tirc_strmap_get(&k->values, n->inputs[i]) : VALUE_NONE;
+  for (int i = 0; i < n->n_attrs; i++) add_attr(&call, &n->attrs[i]);
+  if (param_named(call.op, "opset")) add_keyword(&call, "opset", tirc_value_int(k->model->opset));
+  if (param_named(call.op, "n_outputs"))
+    add_keyword(&call, "n_outputs", tirc_value_int(n->n_outputs));
+  tirc_script_within_limits(k->maker.sc, (Loc){k->model->path, 0, 0}, run_call, &call);
+}
+
+/* With the node's name, and the script's place among the words. */
+static void convert_named(Importing *k, const OnnxNode *n) {
+  Trap trap;
+  if (TIRC_TRY(k->c, trap)) {
+    convert(k, n);
+    TIRC_END(k->c, trap);
+    return;
+  }
+  const Diag d = k->c->diag;
+  if (!strcmp(d.code, "onnx")) tirc_throw(k->c);
+  const bool in_script = d.loc.line > 0;
+  k->c->diag.message = in_script
+                           ? tirc_format(k->c, "node '%s' (%s): %s (%s:%d)", n->name, n->op,
+                                         d.message, d.loc.file, d.loc.line)
+                           : tirc_format(k->c, "node '%s' (%s): %s", n->name, n->op, d.message);
+  k->c->diag.loc = (Loc){k->model->path, 0, 0};
+  tirc_throw(k->c);
+}
+
+/* --- the module ---------------------------------------------------------------------------------
+ */
+
+static Node output_of(Importing *k, const OnnxValue *v) {
+  const Value *value = tirc_strmap_get(&k->values, v->name);
+  if (!value) FAIL(k, NULL, "nothing gives the output '%s'", v->name);
+  return tirc_graph_operand(&k->maker, tirc_graph_value(*value));
+}
+
+static const Module *close_module(Importing *k, int n_inputs) {
+  Tirc *c = k->c;
+  GraphMaker *m = &k->maker;
+  const int n = k->model->n_outputs;
+  Node *outputs = tirc_new_array(c, Node, n);
+  VEC(Node) alive = {0};
+  if (!n) FAIL(k, NULL, "the model has no outputs");
+  for (int i = 0; i < n; i++) {
+    outputs[i] = output_of(k, &k->model->outputs[i]);
+    bool bound = false;
+    for (int b = 0; b < m->bindings.n; b++) bound |= m->bindings.at[b].var == outputs[i];
+    for (int a = 0; a < alive.n; a++) bound &= alive.at[a] != outputs[i];
+    if (bound) vec_push(c, alive, outputs[i]);
+  }
+  GraphBlock *block = tirc_new(c, GraphBlock);
+  *block = (GraphBlock){true, m->bindings.n, m->bindings.at, alive.n, alive.at};
+  Graph *g = m->graph;
+  g->n_params = m->params.n;
+  g->params = m->params.at;
+  g->n_blocks = m->bindings.n ? 1 : 0;
+  g->blocks = block;
+  g->result = n == 1 ? outputs[0] : tirc_node_tuple(c, n, outputs);
+  g->attrs = tirc_attrs_set(c, g->attrs, tirc_key(KEY_NUM_INPUT), tirc_int(c, DT_INT64, n_inputs));
+  const Graph **graphs = tirc_new(c, const Graph *);
+  *graphs = g;
+  Module *module = tirc_new(c, Module);
+  *module = (Module){.c = c,
+                     .name = "Module",
+                     .file = k->model->path,
+                     .is_class = true,
+                     .n_graphs = 1,
+                     .graphs = graphs};
+  return module;
+}
+
+static const OnnxModule *import_all(Importing *k) {
+  GraphMaker *m = &k->maker;
+  OnnxModule *out = tirc_new(k->c, OnnxModule);
+  take_inputs(k);
+  const int n_inputs = m->params.n;
+  for (int i = 0; i < k->model->n_nodes; i++) convert_named(k, &k->model->nodes[i]);
+  *out = (OnnxModule){.model = k->model, .inputs = k->places};
+  out->m = tirc_pass_dead_code(m->p, close_module(k, n_inputs));
+  out->n_weights = m->params.n - n_inputs;
+  OnnxWeight *weights = tirc_new_array(k->c, OnnxWeight, out->n_weights);
+  for (int i = 0; i < out->n_weights; i++)
+    weights[i] = (OnnxWeight){m->params.at[n_inputs + i]->name, m->params.at[n_inputs + i]->info,
+                              m->data.at[n_inputs + i]};
+  out->weights = weights;
+  return out;
+}
+
+/* Inputs that may be bound are, once something asks for what they hold. */
+static bool bind_needed(Importing *k) {
+  bool more = false;
+  for (int i = 0; i < k->model->n_inputs && i < 64; i++) {
+    const OnnxBound *b = k->needed >> i & 1 ? bound_of(k, k->model->inputs[i].name) : NULL;
+    more |= b && b->if_needed && !k->is_bound[i];
+    if (b) k->is_bound[i] = true;
+  }
+  return more;
+}
+
+static const OnnxModule *try_import(Tirc *c, const OnnxModel *model, const OnnxImport *o,
+                                    bool *is_bound, bool *again) {
+  Importing *k = tirc_new(c, Importing);
+  *k = (Importing){.c = c, .model = model, .options = o, .is_bound = is_bound};
+  PipelineOptions *pipeline = tirc_new(c, PipelineOptions);
+  *pipeline = (PipelineOptions){.operators = o->operators};
+  GraphMaker *m = &k->maker;
+  m->p = tirc_passes_open(c, pipeline);
+  m->evaluate = o->evaluate;
+  m->self = o->self;
+  m->loc = (Loc){model->path, 0, 0};
+  m->graph = tirc_new(c, Graph);
+  *m->graph = (Graph){.name = "main", .loc = m->loc};
+  tirc_graph_maker_open(m);
+  m->builder.not_known = not_known;
+  k->conversions = tirc_conversions_open(c, o->operators, SHELF);
+  m->sc = k->conversions->sc;
+  m->sc->graph = &m->builder;
+  k->places = tirc_new_array(c, int, model->n_inputs);
+  Trap trap;
+  if (TIRC_TRY(c, trap)) {
+    const OnnxModule *out = import_all(k);
+    TIRC_END(c, trap);
+    return out;
+  }
+  *again = bind_needed(k);
+  if (!*again) tirc_throw(c);
+  return NULL;
+}
+
+const OnnxModule *tirc_onnx_import(Tirc *c, const OnnxModel *model, const OnnxImport *options) {
+  bool *is_bound = tirc_new_array(c, bool, model->n_inputs), again;
+  const OnnxModule *out;
+  for (int i = 0; i < options->n_bound; i++) {
+    bool there = false;
+    for (int k = 0; k < model->n_inputs; k++)
+      there |= !strcmp(model->inputs[k].name, options->bound[i].name);
+    if (!there)
+      tirc_fail(c, (Loc){model->path, 0, 0}, "name", "`tirc import` lists the inputs",
+                "the model has no input '%s'", options->bound[i].name);
+  }
+  do out = try_import(c, model, options, is_bound, &again);
+  while (!out);
+  return out;
+}

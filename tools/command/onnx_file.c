@@ -1,0 +1,197 @@
+/* Files of ONNX: what the options bind of them, and the arrays of the ONNX project's tests. */
+#define _GNU_SOURCE /* asprintf */
+#include "tools/model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool is_onnx(const char *path) {
+  const size_t n = strlen(path);
+  return n > 5 && strcmp(path + n - 5, ".onnx") == 0;
+}
+
+/* --- the folder of a test -----------------------------------------------------------------------
+ */
+
+/* FOLDER/input_0.pb, input_1.pb ... as far as they go. */
+static int read_series(const Options *o, const char *kind, TestArrays *out) {
+  for (int i = 0;; i++) {
+    char *path;
+    tirc_error *e = NULL;
+    tirc_array *a = NULL;
+    if (asprintf(&path, "%s/%s_%d.pb", o->test_data, kind, i) < 0)
+      return complain(o, NULL, "out of memory");
+    const bool there = access(path, F_OK) == 0;
+    const bool failed = there && tirc_array_read_onnx(path, &a, &e);
+    free(path);
+    if (failed) return report(o, e);
+    if (!there) return DONE;
+    tirc_array **grown = realloc(out->at, ((size_t)i + 1) * sizeof *grown);
+    if (!grown) {
+      tirc_array_free(a);
+      return complain(o, NULL, "out of memory");
+    }
+    out->at = grown;
+    out->at[out->n++] = a;
+  }
+}
+
+int read_test_arrays(const Options *o, const char *kind, TestArrays *out) {
+  *out = (TestArrays){0};
+  if (!o->test_data) return DONE;
+  if (access(o->test_data, R_OK | X_OK))
+    return complain(o, NULL, "cannot read the folder '%s': %s", o->test_data, strerror(errno));
+  return read_series(o, kind, out);
+}
+
+void free_test_arrays(TestArrays *a) {
+  for (int i = 0; i < a->n; i++) tirc_array_free(a->at[i]);
+  free(a->at);
+  *a = (TestArrays){0};
+}
+
+/* --- importing ----------------------------------------------------------------------------------
+ */
+
+static bool is_npy(const char *value) {
+  const char *end = strrchr(value, '.');
+  return end && (strcmp(end, ".npy") == 0 || strcmp(end, ".pb") == 0);
+}
+
+static int read_bound(const Options *o, const char *value, tirc_array **out) {
+  tirc_error *e = NULL;
+  const bool is_tensor = strcmp(strrchr(value, '.'), ".pb") == 0;
+  if (is_tensor ? tirc_array_read_onnx(value, out, &e) : tirc_array_read_npy(value, out, &e))
+    return report(o, e);
+  return DONE;
+}
+
+typedef struct Bound {
+  int n;
+  tirc_bound *at;
+  tirc_array **arrays;
+} Bound;
+
+/* --bind NAME=VALUE or NAME=FILE.npy. Names of values have any characters: the last '=' counts. */
+static int read_bounds(const Options *o, Bound *b) {
+  int status = DONE;
+  b->at = calloc((size_t)o->bind.n + 1, sizeof *b->at);
+  b->arrays = calloc((size_t)o->bind.n + 1, sizeof *b->arrays);
+  if (!b->at || !b->arrays) return complain(o, NULL, "out of memory");
+  for (int i = 0; i < o->bind.n && status == DONE; i++) {
+    const char *equals = strrchr(o->bind.at[i], '=');
+    if (!equals || equals == o->bind.at[i] || !equals[1])
+      return complain(o, "write --bind shape=1,64 or --bind shape=FILE.npy",
+                      "--bind takes NAME=VALUE, not '%s'", o->bind.at[i]);
+    if (is_npy(equals + 1)) status = read_bound(o, equals + 1, &b->arrays[i]);
+    b->at[i] = (tirc_bound){strndup(o->bind.at[i], (size_t)(equals - o->bind.at[i])), b->arrays[i],
+                            b->arrays[i] ? NULL : equals + 1};
+    b->n = i + 1;
+  }
+  return status;
+}
+
+static void free_bounds(Bound *b) {
+  for (int i = 0; i < b->n; i++) {
+    free((char *)(uintptr_t)b->at[i].name);
+    tirc_array_free(b->arrays[i]);
+  }
+  free(b->at);
+  free(b->arrays);
+}
+
+int import_onnx(const Options *o, const char *path, int n, const tirc_define *defines,
+                tirc_module **out) {
+  Bound b = {0};
+  TestArrays given = {0};
+  tirc_error *e = NULL;
+  int status = read_bounds(o, &b);
+  if (status == DONE) status = read_test_arrays(o, "input", &given);
+  const tirc_import_options options = {.operators = o->operators,
+                                       .n_defines = n,
+                                       .defines = defines,
+                                       .n_bound = b.n,
+                                       .bound = b.at,
+                                       .n_given = given.n,
+                                       .given = (const tirc_array *const *)given.at};
+  if (status == DONE && tirc_module_import(path, &options, out, &e)) status = report(o, e);
+  free_bounds(&b);
+  free_test_arrays(&given);
+  return status;
+}
+
+/* --- what came out ------------------------------------------------------------------------------
+ */
+
+static const double RTOL = 1e-3, ATOL = 1e-7;
+
+static bool is_float(const tirc_array *a) {
+  const char *t = tirc_array_dtype(a);
+  return strncmp(t, "float", 5) == 0 || strncmp(t, "bfloat", 6) == 0;
+}
+
+static bool is_close(double got, double wanted) {
+  if (isnan(wanted) || isnan(got)) return isnan(wanted) && isnan(got);
+  if (isinf(wanted) || isinf(got)) return got == wanted;
+  return fabs(got - wanted) <= ATOL + RTOL * fabs(wanted);
+}
+
+static bool same_type(const tirc_array *got, const tirc_array *wanted) {
+  bool same = strcmp(tirc_array_dtype(got), tirc_array_dtype(wanted)) == 0 &&
+              tirc_array_ndim(got) == tirc_array_ndim(wanted);
+  for (int d = 0; same && d < tirc_array_ndim(got); d++)
+    same = tirc_array_shape(got)[d] == tirc_array_shape(wanted)[d];
+  return same;
+}
+
+static void put_type(const tirc_array *a) {
+  printf("%s[", tirc_array_dtype(a));
+  for (int d = 0; d < tirc_array_ndim(a); d++)
+    printf("%s%lld", d ? ", " : "", (long long)tirc_array_shape(a)[d]);
+  putchar(']');
+}
+
+static bool compare_output(int number, const char *name, const tirc_array *got,
+                           const tirc_array *wanted) {
+  int64_t n = tirc_array_count(got), wrong = 0, first = 0;
+  if (!same_type(got, wanted)) {
+    printf("output %d, %s: FAILED; it is ", number, name);
+    put_type(got);
+    printf(", and should be ");
+    put_type(wanted);
+    putchar('\n');
+    return false;
+  }
+  const bool floats = is_float(got);
+  for (int64_t i = 0; i < n; i++) {
+    const bool fine = floats ? is_close(tirc_array_get(got, i), tirc_array_get(wanted, i))
+                             : tirc_array_get(got, i) == tirc_array_get(wanted, i);
+    if (!fine && !wrong++) first = i;
+  }
+  if (wrong)
+    printf("output %d, %s: FAILED; %lld of %lld elements differ, the first is number %lld: %.9g, "
+           "should be %.9g\n",
+           number, name, (long long)wrong, (long long)n, (long long)first,
+           tirc_array_get(got, first), tirc_array_get(wanted, first));
+  else
+    printf("output %d, %s: ok\n", number, name);
+  return !wrong;
+}
+
+int compare_test_data(const Options *o, int n, const tirc_param *params,
+                      const tirc_argument *args) {
+  TestArrays wanted;
+  int status = read_test_arrays(o, "output", &wanted);
+  if (status == DONE && !wanted.n)
+    status = complain(o, NULL, "the folder '%s' has no output_0.pb", o->test_data);
+  if (status == DONE && wanted.n > n)
+    status = complain(o, NULL, "the folder '%s' has %d outputs, and the model has %d", o->test_data,
+                      wanted.n, n);
+  for (int i = 0; i < wanted.n && status != BAD; i++)
+    if (!compare_output(i, params[i].name, args[i].array, wanted.at[i])) status = NO;
+  free_test_arrays(&wanted);
+  return status;
+}
