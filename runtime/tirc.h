@@ -906,6 +906,7 @@ TIRC_API void tirc_reference_free(tirc_reference *r); /* NULL is fine */
  * or is furthest beyond it. */
 typedef struct tirc_check {
   bool ok;
+  bool wrong; /* some element is not what it may be, however many others are undecided */
   const char *param; /* whose element it is; as long as the reference. NULL: nothing is written */
   int64_t at;        /* in memory, counted in elements */
   double got, expected;
@@ -1028,7 +1029,9 @@ typedef struct tirc_figures {
   double *samples;   /* seconds of a call, in the order of time; short ones: of a mean call */
   double *turns;     /* the median of each turn's samples, */
   int *turn_samples; /* and how many it has */
-  double median, low, high; /* seconds of a call, and the interval; 0: there are none */
+  /* Seconds of a call, and the interval; 0: there are none. Of fewer than 5 turns the bootstrap
+   * knows too little: then the interval is from 0 to INFINITY. */
+  double median, low, high;
   double fastest;           /* of the samples */
   double spread;            /* from their lower to their upper quartile, as a part of the median */
   double calls;             /* how many were timed */
@@ -1070,7 +1073,8 @@ TIRC_API const tirc_figures *tirc_measurement_figures(const tirc_measurement *m,
 TIRC_API const tirc_conditions *tirc_measurement_conditions(const tirc_measurement *m);
 
 typedef struct tirc_ratio {
-  double value, low, high; /* with 95 % confidence; value 0: unknown */
+  /* With 95 % confidence; from 0 to INFINITY where either has fewer than 5 turns; value 0: unknown */
+  double value, low, high;
 } tirc_ratio;
 /* How many times as fast `of` is as `base`. Those of one measurement are compared turn by turn, so
  * that a ratio is known better than its parts. */

@@ -107,6 +107,13 @@ void put_name(FILE *to, const char *name);
 char *shown_name(const char *name); /* on the heap, or NULL */
 /* A string of a JSON text, which is UTF-8 whatever the text is. */
 struct json_object *json_text(const char *text);
+/* Null for what JSON has no number of. */
+struct json_object *json_number(double v);
+struct json_object *json_pair(double a, double b);
+/* "[0.95, 1.02]", so wide and with so many digits behind the point (width 0: so many in all);
+ * "[-, -]" where too few turns say nothing. */
+enum { INTERVAL_TEXT = 64 };
+const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double low, double high);
 /* Prints the error, frees it and gives the exit status. */
 int report(const Options *o, tirc_error *e);
 /* An error of the command itself: exit status 2. */

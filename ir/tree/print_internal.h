@@ -34,6 +34,19 @@ const char *tirc_printer_string(Tirc *c, const char *s); /* quoted and escaped *
 void tirc_printer_attrs(Printer *p, Text *t, Attrs a);   /* {"key": value, ...} */
 void tirc_printer_region(Printer *p, Text *t, Region r);
 
+/* print_stmt.c */
+int tirc_printer_mark(Printer *p, Stmt s); /* of a statement that is underlined, or -1 */
+void tirc_printer_line(Printer *p, const char *text, int mark);
+/* A function after "T.", in the printer's dialect. */
+const char *tirc_printer_word(const Printer *p, const char *function);
+/* tail: nothing of the frame follows */
+void tirc_printer_stmt(Printer *p, Stmt s, bool tail);
+/* shape, dtype and whatever differs from the defaults, as T.Buffer and its relatives take them. */
+void tirc_printer_buffer_args(Printer *p, Text *t, Buffer b, bool always_dtype);
+/* Variables of shapes, strides and offsets that nothing has defined yet: "n = T.int32()". */
+void tirc_printer_symbols(Printer *p, Buffer b);
+void tirc_printer_block_parts(Printer *p, const Block *b); /* buffers, init and body */
+
 /* Names (print_names.c): a frame is a mark in the stack of live names. */
 int tirc_names_enter(Printer *p);
 void tirc_names_leave(Printer *p, int mark);

@@ -51,8 +51,7 @@ static _Noreturn void refuse(tirc_builder *b, const char *hint, const char *mess
   tirc_fail(b->c, (Loc){0}, "build", hint, "%s", message);
 }
 
-/* --- lines and names ---------------------------------------------------------------------------
- */
+/* --- lines and names ------------------------------------------------------------------------- */
 
 static void add_line(tirc_builder *b, const char *text) {
   if (!b->frames.n) refuse(b, "begin with tirc_build_func", "no function is open");
@@ -114,8 +113,7 @@ static const char *dtype(tirc_builder *b, const char *s) {
   return s;
 }
 
-/* --- terms -------------------------------------------------------------------------------------
- */
+/* --- terms ----------------------------------------------------------------------------------- */
 
 static tirc_term make_term(tirc_builder *b, const char *text, int func) {
   enum { MAX_TEXT = 1 << 20 }; /* a term that is used twice stands in the text twice */
@@ -164,8 +162,7 @@ static const char *element(tirc_builder *b, tirc_term buffer, int n, const tirc_
   return tirc_format(b->c, "%s[%s]", use_buffer(b, buffer), n ? list(b, n, at) : "()");
 }
 
-/* --- every entry -------------------------------------------------------------------------------
- */
+/* --- every entry ----------------------------------------------------------------------------- */
 
 typedef struct Step Step;
 struct Step { /* what an entry gives its body */
@@ -245,8 +242,7 @@ tirc_status tirc_builder_module(tirc_builder *b, tirc_module **out, tirc_error *
   return status;
 }
 
-/* --- functions, parameters, buffers ------------------------------------------------------------
- */
+/* --- functions, parameters, buffers ---------------------------------------------------------- */
 
 static void func(tirc_builder *b, Step *s) {
   if (b->frames.n) refuse(b, "end the open one first", "a function cannot stand in another one");
@@ -340,8 +336,7 @@ tirc_term tirc_build_alloc_buffer(tirc_builder *b, const char *name, const char 
               (Step){.name = name, .s = type, .n = ndim, .at = shape, .options = options});
 }
 
-/* --- loops and blocks --------------------------------------------------------------------------
- */
+/* --- loops and blocks ------------------------------------------------------------------------ */
 
 static void loop(tirc_builder *b, Step *s) {
   static const char *const kinds[] = {"serial", "parallel", "vectorized", "unroll",
@@ -455,8 +450,7 @@ static void init(tirc_builder *b, Step *s) {
 }
 void tirc_build_init(tirc_builder *b) { step(b, init, (Step){0}); }
 
-/* --- statements --------------------------------------------------------------------------------
- */
+/* --- statements ------------------------------------------------------------------------------ */
 
 static void store(tirc_builder *b, Step *s) {
   add_line(b, tirc_format(b->c, "%s = %s", element(b, s->y, s->n, s->at), use(b, s->x)));
@@ -508,8 +502,7 @@ static void evaluate(tirc_builder *b, Step *s) {
 }
 void tirc_build_evaluate(tirc_builder *b, tirc_term e) { step(b, evaluate, (Step){.x = e}); }
 
-/* --- expressions -------------------------------------------------------------------------------
- */
+/* --- expressions ----------------------------------------------------------------------------- */
 
 static void integer(tirc_builder *b, Step *s) {
   const char *text = tirc_format(b->c, s->i < 0 ? "(%lld)" : "%lld", (long long)s->i);

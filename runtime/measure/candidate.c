@@ -195,7 +195,7 @@ static void compare(Candidate *c) {
   *s->m.code = *s->m.message = 0;
   copy_results(c, false);
   if (!succeeded(s, tirc_reference_check(c->reference, c->bed->n_params, c->args, &r, &e), &e) ||
-      r.ok || (r.too_undecided && r.error <= r.allowed))
+      !r.wrong)
     return;
   tirc_snprintf(message, sizeof message, "\"%s\" element %lld is %g, should be %g",
                 r.param ? r.param : "?", (long long)r.at, r.got, r.expected);

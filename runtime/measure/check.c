@@ -172,14 +172,14 @@ static bool is_by_order(const NanRuns *runs, int param, int64_t at) {
 
 /* How near an element comes to what is allowed; beyond it, above 1. */
 static double closeness(const tirc_check *c) {
-  if (c->ok) return c->allowed > 0 && c->error > 0 ? fmin(c->error / c->allowed, 1) : 0;
+  if (!c->wrong) return c->allowed > 0 && c->error > 0 ? fmin(c->error / c->allowed, 1) : 0;
   if (!isfinite(c->error)) return (double)INFINITY;
-  return 1 + c->error / (c->allowed + 1e-300 + 0x1p-52 * fabs(c->expected));
+  return 1 + 0x1p-40 + c->error / (c->allowed + 1e-300 + 0x1p-52 * fabs(c->expected));
 }
 
 static void compare_element(const Tensor *got, int64_t at, const Admitted *r, tirc_check *out) {
   *out = (tirc_check){.at = at, .got = tirc_tensor_get(got, at), .expected = r->expected};
-  out->ok = is_right(r, got, at, out->got);
+  out->wrong = !is_right(r, got, at, out->got);
   out->error = out->got == r->expected || (isnan(out->got) && isnan(r->expected))
                    ? 0
                    : fabs(out->got - r->expected);
@@ -200,16 +200,16 @@ static void compare_param(const Expected *e, int param, const Tensor *got, const
     elements++;
     undecided += r.undecided;
     compare_element(got, at, &r, &one);
-    if (!one.ok && is_by_order(runs, param, at)) {
+    if (one.wrong && is_by_order(runs, param, at)) {
       all->nan_order++;
       continue;
     }
+    if (one.wrong) all->wrong = true;
     const double close = closeness(&one);
     if (close <= *worst) continue;
     *worst = close;
     all->param = "", all->at = at, all->got = one.got, all->expected = one.expected;
     all->error = one.error, all->allowed = one.allowed;
-    if (!one.ok) all->ok = false;
   }
   all->elements += elements;
   all->undecided += undecided;
@@ -222,7 +222,7 @@ static bool same_layout(const Tensor *a, const Tensor *b) {
 
 static tirc_check compare_all(const tirc_reference *r, const Expected *e, const Argument *got,
                               const NanRuns *runs) {
-  tirc_check all = {.ok = true};
+  tirc_check all = {0};
   double worst = -1;
   for (int i = 0; i < r->n; i++) {
     const char *before = all.param;
@@ -235,6 +235,7 @@ static tirc_check compare_all(const tirc_reference *r, const Expected *e, const 
     if (all.param) worst = reached;
     all.param = all.param ? r->params[i].name : before;
   }
+  all.ok = !all.wrong && !all.too_undecided;
   return all;
 }
 
@@ -306,7 +307,6 @@ static void compare(Tirc *c, void *self) {
                 r->func->name);
   p->result = compare_all(r, &r->expected, got, NULL);
   if (!p->result.ok) compare_in_any_order(c, p, got);
-  if (p->result.too_undecided) p->result.ok = false;
 }
 
 tirc_status tirc_reference_check(const tirc_reference *r, int n, const tirc_argument *got,

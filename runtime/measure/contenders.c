@@ -55,7 +55,7 @@ static void fail(tirc_figures *f, const char *code, const char *message) {
 static void judge(tirc_figures *f, const tirc_check *c) {
   char text[240];
   if (c->ok) return;
-  if (c->too_undecided && c->error <= c->allowed) {
+  if (!c->wrong) {
     tirc_snprintf(text, sizeof text,
                   "%lld of %lld elements hang on an address or a branch that rounding decides",
                   (long long)c->undecided, (long long)c->elements);

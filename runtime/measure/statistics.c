@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TURNS = 4096 };
-
 static const uint64_t APART = UINT64_C(1) << 32; /* the numbers of other draws */
 
 /* --- order -------------------------------------------------------------------------------------
@@ -92,10 +90,15 @@ static double resample(int n, const double *turns, uint64_t number) {
   return sort_for_median(drawn, n);
 }
 
-static tirc_ratio interval(double value, double *draws) {
+static tirc_ratio interval(double value, double *draws, int n_turns) {
+  if (n_turns < ENOUGH_TURNS) return (tirc_ratio){value, 0, (double)INFINITY};
   sort(draws, RESAMPLES);
   return (tirc_ratio){value, draws[(int)(0.025 * RESAMPLES)], draws[(int)(0.975 * RESAMPLES)]};
 }
+
+bool tirc_is_interval(double low, double high) { return low > 0 && isfinite(high); }
+
+static int lesser(int a, int b) { return a < b ? a : b; }
 
 /* --- figures -----------------------------------------------------------------------------------
  */
@@ -104,9 +107,9 @@ void tirc_sum_up(tirc_figures *f) {
   const int n = f->n_samples;
   double medians[RESAMPLES], *v = f->n_turns ? sorted(n, f->samples) : NULL;
   if (!v) return;
-  f->median = tirc_median(f->n_turns < MOST_TURNS ? f->n_turns : MOST_TURNS, f->turns);
+  f->median = tirc_median(lesser(f->n_turns, MOST_TURNS), f->turns);
   for (int r = 0; r < RESAMPLES; r++) medians[r] = resample(f->n_turns, f->turns, (uint64_t)r + 1);
-  const tirc_ratio median = interval(f->median, medians);
+  const tirc_ratio median = interval(f->median, medians, f->n_turns);
   f->low = median.low, f->high = median.high;
   f->fastest = v[0];
   f->spread = (v[n * 3 / 4] - v[n / 4]) / f->median;
@@ -149,7 +152,7 @@ tirc_ratio tirc_ratio_of_turns(int n, const double *of, int n_base, const double
   if (n <= 0 || n_base <= 0) return (tirc_ratio){0};
   for (int r = 0; r < RESAMPLES; r++)
     ratios[r] = resample(n_base, base, (uint64_t)r + 1) / resample(n, of, (uint64_t)r + 1);
-  return interval(tirc_median(n_base, base) / tirc_median(n, of), ratios);
+  return interval(tirc_median(n_base, base) / tirc_median(n, of), ratios, lesser(n, n_base));
 }
 
 tirc_ratio tirc_times_as_fast(const tirc_figures *of, const tirc_figures *base) {
@@ -177,6 +180,8 @@ bool tirc_mean_add(RatioMean *m, const tirc_figures *of, const tirc_figures *bas
              : log(own);
   }
   m->sum += base ? log(base->median / of->median) : log(of->median);
+  const int turns = base ? lesser(of->n_turns, base->n_turns) : of->n_turns;
+  m->fewest_turns = m->n ? lesser(m->fewest_turns, turns) : turns;
   m->n++;
   return true;
 }
@@ -185,5 +190,5 @@ tirc_ratio tirc_mean_end(const RatioMean *m, double power, double unit) {
   double draws[RESAMPLES];
   if (!m->n) return (tirc_ratio){0};
   for (int r = 0; r < RESAMPLES; r++) draws[r] = unit * exp(power * m->draws[r] / m->n);
-  return interval(unit * exp(power * m->sum / m->n), draws);
+  return interval(unit * exp(power * m->sum / m->n), draws, m->fewest_turns);
 }

@@ -13,6 +13,13 @@ double tirc_fastest(int n, const double *times); /* likewise */
 /* From the upper to the lower quartile. */
 void tirc_quartiles(int n, const double *values, double *low, double *high); /* 0: of none */
 
+enum {
+  MOST_TURNS = 4000, /* of a contender */
+  ENOUGH_TURNS = 5   /* of fewer an interval is from 0 to INFINITY: nothing is sure */
+};
+/* Whether it is an interval. */
+bool tirc_is_interval(double low, double high);
+
 /* Everything that follows from samples and turns; nothing where there are none. */
 void tirc_sum_up(tirc_figures *f);
 /* How many samples each turn has says the rest: *f gets them and is summed up. False: memory is
@@ -37,7 +44,7 @@ tirc_ratio tirc_ratio_of_turns(int n, const double *of, int n_base, const double
 enum { RESAMPLES = 600 };
 typedef struct RatioMean {
   double sum, draws[RESAMPLES];
-  int n;
+  int n, fewest_turns; /* of any contender in it */
 } RatioMean;
 /* together: both took turns in one measurement. What was not measured is passed over: false. */
 bool tirc_mean_add(RatioMean *m, const tirc_figures *of, const tirc_figures *base, bool together);

@@ -19,7 +19,7 @@ static const double FIRST_WARM_UP = 0.02, WARM_UP = 0.004, BATCH = 0.02, SHORTES
                     LONG = 0.1;
 static const double SECONDS = 0.3;
 static const double LONGEST_SPIN = 0.5; /* seconds; what spins on is measured with all others */
-enum { USUAL_TURNS = 9, MOST_TURNS = 4000, POLL_US = 200, ATTEMPTS = 3 };
+enum { USUAL_TURNS = 9, POLL_US = 200, ATTEMPTS = 3 };
 
 /* --- other threads ----------------------------------------------------------------------------
  */
@@ -53,17 +53,57 @@ static void await_idle_threads(void) {
   while (others_run() && tirc_now() < end) usleep(POLL_US);
 }
 
-/* Every thread of the process, those of libraries, too, on the first n cores of the set. */
-static void keep_on_cores(const cpu_set_t *cores, int n) {
-  cpu_set_t first;
-  CPU_ZERO(&first);
-  for (size_t i = 0; i < CPU_SETSIZE && n > 0; i++)
-    if (CPU_ISSET(i, cores)) CPU_SET(i, &first), n--;
+/* The cores of each thread before all were kept on some. */
+typedef struct Thread {
+  pid_t id;
+  cpu_set_t cores;
+} Thread;
+typedef struct Pinned {
+  Thread *at;
+  int n;
+  cpu_set_t own; /* of the thread that measures, and of those that began meanwhile */
+} Pinned;
+
+static void for_each_thread(Pinned *p, void (*visit)(Pinned *p, pid_t id, void *self), void *self) {
   DIR *tasks = opendir("/proc/self/task");
   if (!tasks) return;
   for (struct dirent *d; (d = readdir(tasks)) != NULL;)
-    if (d->d_name[0] != '.') (void)sched_setaffinity(atoi(d->d_name), sizeof first, &first);
+    if (d->d_name[0] != '.') visit(p, atoi(d->d_name), self);
   closedir(tasks);
+}
+
+static void pin_thread(Pinned *p, pid_t id, void *cores) {
+  Thread t = {.id = id};
+  Thread *grown = realloc(p->at, (size_t)(p->n + 1) * sizeof *grown);
+  if (grown) p->at = grown;
+  if (!grown || sched_getaffinity(id, sizeof t.cores, &t.cores)) return;
+  p->at[p->n++] = t;
+  (void)sched_setaffinity(id, sizeof(cpu_set_t), cores);
+}
+
+/* Every thread of the process, those of libraries, too, on the first n cores that this one has. */
+static Pinned keep_on_cores(int n) {
+  Pinned p = {0};
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  if (n <= 0 || sched_getaffinity(0, sizeof p.own, &p.own)) return p;
+  for (size_t i = 0; i < CPU_SETSIZE && n > 0; i++)
+    if (CPU_ISSET(i, &p.own)) CPU_SET(i, &first), n--;
+  for_each_thread(&p, pin_thread, &first);
+  return p;
+}
+
+static void unpin_thread(Pinned *p, pid_t id, void *self) {
+  const cpu_set_t *was = &p->own;
+  (void)self;
+  for (int i = 0; i < p->n; i++)
+    if (p->at[i].id == id) was = &p->at[i].cores;
+  (void)sched_setaffinity(id, sizeof *was, was);
+}
+
+static void release_cores(Pinned *p) {
+  if (p->n) for_each_thread(p, unpin_thread, NULL);
+  free(p->at);
 }
 
 /* --- the clock of the core ----------------------------------------------------------------------
@@ -211,7 +251,8 @@ static const double limits[N_DISTURBANCES] = {/* quiet machines stay below half 
                                               [BY_UNCERTAINTY] = 0.2};
 
 double tirc_uncertainty(const tirc_figures *f) {
-  return f->median > 0 ? (f->high - f->low) / (2 * f->median) : 0;
+  if (!(f->median > 0)) return 0;
+  return tirc_is_interval(f->low, f->high) ? (f->high - f->low) / (2 * f->median) : (double)NAN;
 }
 
 double tirc_clock_drop(const tirc_conditions *c) {
@@ -222,7 +263,7 @@ double tirc_disturbance_by(Disturbance d, const tirc_conditions *c, int n,
                            const tirc_figures *const *figures) {
   if (d != BY_UNCERTAINTY) return d == BY_LOAD ? c->load : tirc_clock_drop(c);
   double widest = 0;
-  for (int i = 0; i < n; i++) widest = fmax(widest, tirc_uncertainty(figures[i]));
+  for (int i = 0; i < n; i++) widest = fmax(widest, tirc_uncertainty(figures[i])); /* not NaN */
   return widest;
 }
 
@@ -299,14 +340,12 @@ static bool measure_again(Turns *t, tirc_conditions *out) {
 }
 
 void tirc_take_turns(const TurnPlan *p, tirc_figures *const *figures, tirc_conditions *out) {
-  cpu_set_t cores;
-  const bool pinned = p->options.cores > 0 && sched_getaffinity(0, sizeof cores, &cores) == 0;
+  Pinned pinned = keep_on_cores(p->options.cores);
   const int most = p->options.attempts > 0 ? p->options.attempts : ATTEMPTS;
   Turns t = {.plan = p, .figures = figures, .attempt = 1};
   *out = (tirc_conditions){.attempts = 1};
   t.spent = calloc((size_t)p->n + 1, sizeof *t.spent);
   t.room = calloc((size_t)p->n + 1, sizeof *t.room);
-  if (pinned) keep_on_cores(&cores, p->options.cores);
   if (t.spent && t.room) {
     measure_once(&t, out);
     while (t.attempt < most && goes_on(p) && out->disturbance > 1) {
@@ -315,7 +354,7 @@ void tirc_take_turns(const TurnPlan *p, tirc_figures *const *figures, tirc_condi
     }
     out->attempts = t.attempt;
   }
-  if (pinned) keep_on_cores(&cores, CPU_SETSIZE);
+  release_cores(&pinned);
   free(t.spent);
   free(t.room);
 }

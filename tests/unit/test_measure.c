@@ -1,7 +1,10 @@
 /* Figures from times, by what is known of the bootstrap; and contenders that misbehave. */
+#define _GNU_SOURCE
 #include "runtime/measure/statistics.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,6 +100,30 @@ static void test_nothing(void **state) {
   tirc_figures_clear(&none);
 }
 
+/* One turn, or four, have no interval that would say anything: nothing is sure of them, alone or in
+ * a mean of many settings. */
+static void test_few_turns(void **state) {
+  (void)state;
+  const double slow[] = {10, 11, 12, 10, 11}, fast[] = {1, 1, 1, 1, 1};
+  for (int n = 1; n <= 5; n++) {
+    tirc_figures a = figures_of(n, fast), b = figures_of(n, slow), base = figures_of(5, slow);
+    RatioMean m = {0};
+    const tirc_ratio r = tirc_times_as_fast(&a, &b);
+    assert_true(r.value >= 10);
+    assert_true(n == 5 ? r.low >= 10 && isfinite(r.high) : r.low == 0 && isinf(r.high));
+    assert_true(n == 5 ? a.low == 1 && a.high == 1 : a.low == 0 && isinf(a.high));
+    assert_true(tirc_surely_faster(&a, &b) == (n == 5));
+    assert_true(tirc_surely_faster(&a, &base) == (n == 5));
+    assert_true(tirc_mean_add(&m, &b, &base, true) && tirc_mean_add(&m, &a, &base, true) &&
+                tirc_mean_add(&m, &base, &base, true));
+    const tirc_ratio mean = tirc_mean_end(&m, 1, 1);
+    assert_true(tirc_is_interval(mean.low, mean.high) == (n == 5));
+    tirc_figures_clear(&a);
+    tirc_figures_clear(&b);
+    tirc_figures_clear(&base);
+  }
+}
+
 static void test_ranks(void **state) {
   (void)state;
   const double up[] = {1, 2, 5, 7, 9}, down[] = {9, 7, 5, 2, 1}, level[] = {3, 3, 3, 3, 3},
@@ -131,6 +158,41 @@ static int work(void *self) {
 static void release(void *self) { ((Worker *)self)->released++; }
 
 static bool go_on(void *self) { return --*(int *)self > 0; }
+
+/* A thread of the process's own, which somebody keeps on one core. */
+static void *wait_on(void *end) {
+  pthread_mutex_lock(end);
+  pthread_mutex_unlock(end);
+  return NULL;
+}
+
+/* Measuring on some cores keeps all threads there, and lets each go back to its own ones. */
+static void test_cores(void **state) {
+  (void)state;
+  cpu_set_t all, last, own, now;
+  pthread_mutex_t end = PTHREAD_MUTEX_INITIALIZER;
+  pthread_t other;
+  int core = CPU_SETSIZE - 1;
+  assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+  while (!CPU_ISSET((size_t)core, &all)) core--;
+  CPU_ZERO(&last);
+  CPU_SET((size_t)core, &last);
+  pthread_mutex_lock(&end);
+  assert_int_equal(pthread_create(&other, NULL, wait_on, &end), 0);
+  assert_int_equal(pthread_setaffinity_np(other, sizeof last, &last), 0);
+  Worker w = {0};
+  const tirc_contender c = {.name = "w", .self = &w, .call = work};
+  const tirc_measure_options o = {.seconds = 1e-3, .turns = 1, .attempts = 1, .cores = 1};
+  tirc_measurement *m;
+  assert_int_equal(tirc_measure(1, &c, &o, &m, NULL), TIRC_OK);
+  tirc_measurement_free(m);
+  assert_int_equal(pthread_getaffinity_np(other, sizeof own, &own), 0);
+  assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
+  pthread_mutex_unlock(&end);
+  pthread_join(other, NULL);
+  assert_true(CPU_EQUAL(&own, &last));
+  assert_true(CPU_EQUAL(&now, &all));
+}
 
 static void test_contenders(void **state) {
   (void)state;
@@ -174,6 +236,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_intervals),  cmocka_unit_test(test_pairs),
       cmocka_unit_test(test_nothing),    cmocka_unit_test(test_ranks),
+      cmocka_unit_test(test_few_turns),  cmocka_unit_test(test_cores),
       cmocka_unit_test(test_contenders), cmocka_unit_test(test_end)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

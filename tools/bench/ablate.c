@@ -112,6 +112,7 @@ void free_rules(Bench *b) {
 static void print_rule(const Bench *b, int threads, int i) {
   const Rule *rule = b->cases[0].contenders[i].without;
   const char *failure = NULL;
+  char interval[INTERVAL_TEXT];
   Lowest lowest, highest;
   tirc_ratio worth = mean_ratio(b, NULL, threads, 0, i, &lowest);
   (void)mean_ratio(b, NULL, threads, i, 0, &highest);
@@ -119,7 +120,7 @@ static void print_rule(const Bench *b, int threads, int i) {
     if (b->cases[j].threads == threads) failure = b->cases[j].contenders[i].f.message;
   fprintf(b->out, "%-22s ", rule->name);
   if (worth.value > 0) {
-    fprintf(b->out, "%7.2f  [%5.2f, %5.2f]", worth.value, worth.low, worth.high);
+    fprintf(b->out, "%7.2f  %s", worth.value, interval_text(interval, 5, 2, worth.low, worth.high));
     if (lowest.at != highest.at)
       fprintf(b->out, "  %6.2f at %s, %.2f at %s", lowest.ratio, lowest.at->setting,
               1 / highest.ratio, highest.at->setting);

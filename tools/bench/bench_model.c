@@ -210,11 +210,11 @@ static Json *profile_json(const ModelBench *b) {
     Json *row = json_object_new_object();
     json_object_object_add(row, "function", json_text(f->name));
     json_object_object_add(row, "calls", json_object_new_int(f->calls));
-    json_object_object_add(row, "seconds", json_object_new_double(f->seconds));
-    json_object_object_add(row, "float_ops", json_object_new_double(f->operations));
-    json_object_object_add(row, "bytes", json_object_new_double(f->bytes));
+    json_object_object_add(row, "seconds", json_number(f->seconds));
+    json_object_object_add(row, "float_ops", json_number(f->operations));
+    json_object_object_add(row, "bytes", json_number(f->bytes));
     if (b->vector_bits) {
-      json_object_object_add(row, "ceiling_seconds", json_object_new_double(f->ceiling));
+      json_object_object_add(row, "ceiling_seconds", json_number(f->ceiling));
       json_object_object_add(row, "ceiling", json_text(f->binds_memory ? "bandwidth" : "FMA"));
     }
     json_object_array_add(list, row);
@@ -226,13 +226,10 @@ static int put_json(const ModelBench *b) {
   Json *all = json_object_new_object(), *samples = json_object_new_array();
   json_object_object_add(all, "model", json_text(b->o->args.at[0]));
   json_object_object_add(all, "threads", json_object_new_int(tirc_executor_threads(b->x)));
-  json_object_object_add(all, "median_seconds", json_object_new_double(b->f->median));
-  Json *interval = json_object_new_array();
-  json_object_array_add(interval, json_object_new_double(b->f->low));
-  json_object_array_add(interval, json_object_new_double(b->f->high));
-  json_object_object_add(all, "median_seconds_95", interval);
+  json_object_object_add(all, "median_seconds", json_number(b->f->median));
+  json_object_object_add(all, "median_seconds_95", json_pair(b->f->low, b->f->high));
   for (int i = 0; i < b->f->n_samples; i++)
-    json_object_array_add(samples, json_object_new_double(b->f->samples[i]));
+    json_object_array_add(samples, json_number(b->f->samples[i]));
   json_object_object_add(all, "seconds", samples);
   json_object_object_add(all, "workspace_bytes", json_object_new_int64(b->size.workspace));
   json_object_object_add(all, "weight_bytes", json_object_new_int64(b->size.weights));

@@ -19,6 +19,8 @@ static double number_of(Json *row, const char *key) {
 }
 static double bound_of(Json *row, size_t i) {
   Json *v = NULL;
+  if (number_of(row, "turns") < ENOUGH_TURNS && json_object_object_get_ex(row, "turns", NULL))
+    return i ? (double)INFINITY : 0;
   bool pair = json_object_object_get_ex(row, "median_s_95", &v) &&
               json_object_is_type(v, json_type_array) && json_object_array_length(v) == 2;
   return pair ? json_object_get_double(json_object_array_get_idx(v, i))
@@ -68,12 +70,17 @@ static Json *read_rows(const Options *o, const char *path, Json **rows) {
 static void print_pair(const Options *o, Json *a, Json *b, double ratio) {
   const tirc_ratio r = {ratio, bound_of(a, 0) / bound_of(b, 1), bound_of(a, 1) / bound_of(b, 0)};
   const int side = tirc_side_of_one(&r);
-  const char *verdict = side > 0 ? "faster" : side < 0 ? "slower" : "within noise";
+  char interval[INTERVAL_TEXT];
+  const char *verdict = !tirc_is_interval(r.low, r.high) ? "few turns"
+                        : side > 0                       ? "faster"
+                        : side < 0                       ? "slower"
+                                                         : "within noise";
   const char *colour = side > 0 ? GREEN : side < 0 ? RED : "";
-  printf("%-12s %-28s %-18s %7s %11.4f %11.4f %6.3f  [%5.3f, %5.3f]  %s%s%s\n",
-         text_of(b, "kernel"), text_of(b, "setting"), text_of(b, "contender"),
-         text_of(b, "threads"), number_of(a, "median_s") * 1e3, number_of(b, "median_s") * 1e3,
-         ratio, r.low, r.high, paint(o, colour), verdict, *colour ? paint(o, RESET) : "");
+  printf("%-12s %-28s %-18s %7s %11.4f %11.4f %6.3f  %s  %s%s%s\n", text_of(b, "kernel"),
+         text_of(b, "setting"), text_of(b, "contender"), text_of(b, "threads"),
+         number_of(a, "median_s") * 1e3, number_of(b, "median_s") * 1e3, ratio,
+         interval_text(interval, 5, 3, r.low, r.high), paint(o, colour), verdict,
+         *colour ? paint(o, RESET) : "");
 }
 
 static void print_table(const Options *o, Json *a, Json *b) {

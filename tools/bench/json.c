@@ -9,7 +9,7 @@
 typedef struct json_object Json;
 
 static void add_number(Json *j, const char *key, double v) {
-  json_object_object_add(j, key, json_object_new_double(v));
+  json_object_object_add(j, key, json_number(v));
 }
 static void add_string(Json *j, const char *key, const char *v) {
   json_object_object_add(j, key, json_text(v));
@@ -18,10 +18,7 @@ static void add_int(Json *j, const char *key, int64_t v) {
   json_object_object_add(j, key, json_object_new_int64(v));
 }
 static void add_pair(Json *j, const char *key, double a, double b) {
-  Json *list = json_object_new_array();
-  json_object_array_add(list, json_object_new_double(a));
-  json_object_array_add(list, json_object_new_double(b));
-  json_object_object_add(j, key, list);
+  json_object_object_add(j, key, json_pair(a, b));
 }
 
 /* M, N, K, and whatever constants -D sets; integers as numbers. */

@@ -63,7 +63,9 @@ bool explain_excess(const Bench *b, const Case *k, const Contender *c, char *out
   tirc_ratio share = ratio_to(c, binding);
   if (c->ceiling || share.value < 1.0005) return false;
   double of_best = 100 * best_seconds(b, k) / c->f.median;
-  if (tirc_side_of_one(&share) <= 0)
+  if (!tirc_is_interval(share.low, share.high))
+    snprintf(out, size, "means little: of fewer than %d turns nothing is sure", ENOUGH_TURNS);
+  else if (tirc_side_of_one(&share) <= 0)
     snprintf(out, size, "is within the noise: %.1f to %.1f %% with 95 %% confidence",
              100 * share.low, 100 * share.high);
   else if (binding->f.median < SHORT)

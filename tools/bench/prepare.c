@@ -70,7 +70,7 @@ static bool compare_contender(const Bench *b, const Case *k, const Contender *c,
 }
 
 static void check_contender(Bench *b, const Case *k, Contender *c) {
-  tirc_check r = {.ok = false};
+  tirc_check r = {.wrong = true};
   poison_results(k, k->args);
   if (c->relaid) poison_results(k, c->packed);
   (void)call_contender(c);
@@ -78,7 +78,7 @@ static void check_contender(Bench *b, const Case *k, Contender *c) {
   if (compare_contender(b, k, c, &r) && r.ok) return;
   c->skipped = b->wrong = true;
   free(c->f.code);
-  if (r.too_undecided && r.error <= r.allowed) {
+  if (!r.wrong) {
     fprintf(b->out,
             "%s %s: %s cannot be checked, skipped: %lld of %lld elements hang on an address or a "
             "branch that rounding decides\n",

@@ -51,7 +51,10 @@ static void print_contender(FILE *f, const Case *k, const Contender *c) {
   bool has_share = binding && (c == binding || !c->ceiling);
   fprintf(f, "%-*s", contender_width(k, "contender"), c->name);
   print_ms(f, c->f.median);
-  fprintf(f, " %6.1f%%", 100 * tirc_uncertainty(&c->f));
+  if (tirc_is_interval(c->f.low, c->f.high))
+    fprintf(f, " %6.1f%%", 100 * tirc_uncertainty(&c->f));
+  else
+    fprintf(f, " %7s", "-");
   print_ms(f, c->f.fastest);
   fprintf(f, " %6.1f%% %6d", c->f.spread * 100, c->f.n_samples);
   print_number(f, 8, 2, gflops(&w, kind, c->f.median), "");
@@ -119,34 +122,39 @@ static void print_lowest(const Bench *b, const char *kernel, const Case *lowest)
 /* Everything against the first contender, schedules against each rival. */
 static void print_ratio(const Bench *b, const char *kernel, int threads, int base, int i) {
   const Contender *c = &b->cases[0].contenders[i], *to = &b->cases[0].contenders[base];
+  char interval[INTERVAL_TEXT];
   Lowest lowest;
   if (i == base || c->ceiling || (base > 0 && (!to->rival || c->rival))) return;
   tirc_ratio r = mean_ratio(b, kernel, threads, i, base, &lowest);
   if (!(r.value > 0)) return;
   print_head(b, kernel, i);
-  fprintf(b->out, "x %-18s %6.3f  [%5.3f, %5.3f]  %6.3f", to->name, r.value, r.low, r.high,
-          lowest.ratio);
+  fprintf(b->out, "x %-18s %6.3f  %s  %6.3f", to->name, r.value,
+          interval_text(interval, 5, 3, r.low, r.high), lowest.ratio);
   print_lowest(b, kernel, lowest.at);
 }
 
 static void print_share(const Bench *b, const char *kernel, int threads, int base, int i) {
   Lowest lowest;
+  char interval[INTERVAL_TEXT];
   if (b->cases[0].contenders[i].ceiling) return;
   tirc_ratio r = mean_ratio(b, kernel, threads, i, base, &lowest);
   if (!(r.value > 0)) return;
   print_head(b, kernel, i);
-  fprintf(b->out, "%6.1f%%  [%5.1f, %5.1f]  %6.1f%%  %6.1f%%", 100 * r.value, 100 * r.low,
-          100 * r.high, 100 * mean_best_share(b, kernel, threads, i), 100 * lowest.ratio);
+  fprintf(b->out, "%6.1f%%  %s  %6.1f%%  %6.1f%%", 100 * r.value,
+          interval_text(interval, 5, 1, 100 * r.low, 100 * r.high),
+          100 * mean_best_share(b, kernel, threads, i), 100 * lowest.ratio);
   print_lowest(b, kernel, lowest.at);
 }
 
 static void print_scaling(const Bench *b, const char *kernel, int threads, int base, int i) {
   Lowest lowest;
+  char interval[INTERVAL_TEXT];
   (void)base;
   tirc_ratio r = mean_scaling(b, kernel, threads, i, &lowest);
   if (!(r.value > 0)) return;
   print_head(b, kernel, i);
-  fprintf(b->out, "%6.3f  [%5.3f, %5.3f]  %6.3f", r.value, r.low, r.high, lowest.ratio);
+  fprintf(b->out, "%6.3f  %s  %6.3f", r.value, interval_text(interval, 5, 3, r.low, r.high),
+          lowest.ratio);
   print_lowest(b, kernel, lowest.at);
 }
 

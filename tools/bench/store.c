@@ -37,7 +37,7 @@ static void add_int(Json *j, const char *key, int64_t value) {
   json_object_object_add(j, key, json_object_new_int64(value));
 }
 static void add_real(Json *j, const char *key, double value) {
-  json_object_object_add(j, key, json_object_new_double(value));
+  json_object_object_add(j, key, json_number(value));
 }
 static void add_true(Json *j, const char *key, bool value) {
   if (value) json_object_object_add(j, key, json_object_new_boolean(true));

@@ -294,7 +294,7 @@ static void print_check(const Session *s, const tirc_check *c) {
            cost.reduction);
   if (c->ok)
     printf("check: ok; largest error %.2g of %.2g allowed %s\n", c->error, c->allowed, against);
-  else if (c->error > c->allowed || !c->too_undecided)
+  else if (c->wrong)
     printf("check: FAILED; \"%s\" element %lld is %.9g, should be %.9g: error %.2g, %.2g allowed "
            "%s\n",
            c->param ? c->param : "?", (long long)c->at, c->got, c->expected, c->error, c->allowed,

@@ -33,7 +33,7 @@ static void put_product(void *self, const tirc_product *p) {
   add(j, "out", json_text(p->out));
   add(j, "layout", json_text(p->layout));
   add(j, "convolution", json_object_new_boolean(p->is_convolution));
-  add(j, "seconds", json_object_new_double(log->call->seconds)); /* of the whole function */
+  add(j, "seconds", json_number(log->call->seconds)); /* of the whole function */
   fprintf(log->to, "%s\n", json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
   json_object_put(j);
   log->lines++;

@@ -6,6 +6,7 @@
 #include "ir/utf8.h"
 
 #include <json-c/json.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,6 +131,27 @@ struct json_object *json_text(const char *text) {
   struct json_object *j = valid ? json_object_new_string(tirc_utf8_repair(valid, text)) : NULL;
   free(valid);
   return j;
+}
+
+struct json_object *json_number(double v) {
+  return isfinite(v) ? json_object_new_double(v) : NULL;
+}
+
+struct json_object *json_pair(double a, double b) {
+  struct json_object *pair = json_object_new_array();
+  json_object_array_add(pair, json_number(a));
+  json_object_array_add(pair, json_number(b));
+  return pair;
+}
+
+const char *interval_text(char out[INTERVAL_TEXT], int width, int digits, double low, double high) {
+  if (!isfinite(high))
+    snprintf(out, INTERVAL_TEXT, "[%*s, %*s]", width, "-", width, "-");
+  else if (width)
+    snprintf(out, INTERVAL_TEXT, "[%*.*f, %*.*f]", width, digits, low, width, digits, high);
+  else
+    snprintf(out, INTERVAL_TEXT, "[%.*g, %.*g]", digits, low, digits, high);
+  return out;
 }
 
 static void add(struct json_object *j, const char *key, const char *value) {

@@ -99,7 +99,7 @@ static int read_shapes(Bench *b, Query *queries) {
 /* --- JSON --------------------------------------------------------------------------------------
  */
 
-static Json *json_number(double v) {
+static Json *json_rounded(double v) {
   char text[40];
   snprintf(text, sizeof text, "%.4f", v);
   return isfinite(v) ? json_object_new_double_s(v, text) : NULL;
@@ -145,17 +145,17 @@ static Json *json_scores(const Group *g) {
     json_object_object_add(j, "constant", json_object_new_boolean(is_constant(k)));
     json_object_object_add(j, "rows", json_object_new_int(k->score.n));
     if (k->yes_no) {
-      json_object_object_add(j, "accuracy", json_number(accuracy(&k->score.trees, k->score.n)));
+      json_object_object_add(j, "accuracy", json_rounded(accuracy(&k->score.trees, k->score.n)));
       json_object_object_add(j, "accuracy_of_constant",
-                             json_number(accuracy(&k->score.constant, k->score.n)));
+                             json_rounded(accuracy(&k->score.constant, k->score.n)));
     } else {
       const Errors *of[] = {&k->score.trees, &k->score.constant};
       static const char *const names[][2] = {
           {"mean_absolute_error", "mean_relative_error"},
           {"mean_absolute_error_of_constant", "mean_relative_error_of_constant"}};
       for (int n = 0; n < 2; n++) {
-        json_object_object_add(j, names[n][0], json_number(of[n]->absolute / k->score.n));
-        json_object_object_add(j, names[n][1], json_number(of[n]->relative / k->score.n));
+        json_object_object_add(j, names[n][0], json_rounded(of[n]->absolute / k->score.n));
+        json_object_object_add(j, names[n][1], json_rounded(of[n]->relative / k->score.n));
       }
     }
     json_object_array_add(all, j);

@@ -22,7 +22,7 @@ static void add_text(Json *j, const char *key, const char *text) {
   json_object_object_add(j, key, text ? json_text(text) : NULL);
 }
 static void add_real(Json *j, const char *key, double v) {
-  json_object_object_add(j, key, isfinite(v) && v != 0 ? json_object_new_double(v) : NULL);
+  json_object_object_add(j, key, v != 0 ? json_number(v) : NULL);
 }
 static void add_int(Json *j, const char *key, int64_t v) {
   json_object_object_add(j, key, json_object_new_int64(v));
@@ -37,8 +37,7 @@ static double deviation_of(const tirc_db_result *r) {
 
 static Json *samples_of(const tirc_db_result *r) {
   Json *j = json_object_new_array();
-  for (int i = 0; i < r->n_samples; i++)
-    json_object_array_add(j, json_object_new_double(r->samples[i]));
+  for (int i = 0; i < r->n_samples; i++) json_object_array_add(j, json_number(r->samples[i]));
   return j;
 }
 

@@ -364,7 +364,7 @@ static Json *json_row(const Row *r) {
   add_text(j, "target", r->task->target);
   add_int(j, "threads", r->task->threads);
   add_text(j, "machine", r->task->machine->profile);
-  json_object_object_add(j, "seconds", json_object_new_double(r->seconds));
+  json_object_object_add(j, "seconds", json_number(r->seconds));
   json_object_object_add(j, "axes", json_axes(f));
   add_text(j, "order", f->order);
   add_int(j, "vector_width", f->vector_width);
@@ -389,7 +389,7 @@ static int put_json(const Explained *x) {
     add_text(j, "value", s->value);
     add_int(j, "best_schedules", s->n_best);
     add_int(j, "trials", s->n);
-    json_object_object_add(j, "mean_time_over_best", json_object_new_double(mean_time(s)));
+    json_object_object_add(j, "mean_time_over_best", json_number(mean_time(s)));
     json_object_array_add(values, j);
   }
   json_object_object_add(all, "best", best);

@@ -55,8 +55,7 @@ Json *tuning_record(int workload, const tirc_db_task *task, const tirc_module *m
                     const tirc_db_trial *t) {
   Json *record = json_object_new_array(), *inner = json_object_new_array();
   Json *samples = json_object_new_array();
-  for (int i = 0; i < t->n_samples; i++)
-    json_object_array_add(samples, json_object_new_double(t->samples[i]));
+  for (int i = 0; i < t->n_samples; i++) json_object_array_add(samples, json_number(t->samples[i]));
   json_object_array_add(inner, json_tokener_parse(t->trace));
   json_object_array_add(inner, samples);
   json_object_array_add(inner, target_of(task, t));

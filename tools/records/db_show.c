@@ -36,9 +36,7 @@ static void put(Json *j, const char *key, Json *value) { json_object_object_add(
 static void put_string(Json *j, const char *key, const char *text) {
   put(j, key, text ? json_text(text) : NULL);
 }
-static void put_real(Json *j, const char *key, double v) {
-  put(j, key, isnan(v) ? NULL : json_object_new_double(v));
-}
+static void put_real(Json *j, const char *key, double v) { put(j, key, json_number(v)); }
 static void put_known(Json *j, const char *key, double v) {
   put_real(j, key, v == 0 ? (double)NAN : v);
 }
@@ -77,8 +75,7 @@ static Json *trial_as_json(const tirc_db_trial *t) {
   put_string(j, "code", t->code);
   put_string(j, "message", t->message);
   put_real(j, "seconds", t->seconds);
-  for (int i = 0; i < t->n_samples; i++)
-    json_object_array_add(samples, json_object_new_double(t->samples[i]));
+  for (int i = 0; i < t->n_samples; i++) json_object_array_add(samples, json_number(t->samples[i]));
   put(j, "samples", samples);
   put_real(j, "predicted", t->predicted);
   put_known(j, "clock_low_ghz", c->clock_low);

@@ -206,18 +206,18 @@ static void add_sum(const Options *o, Table *t, const Sum *s, int most) {
   if (o->csv) {
     const double all[] = {s->value.value, s->value.low, s->value.high};
     for (int i = 0; i < 3; i++) {
-      if (s->n)
+      if (s->n && isfinite(all[i]))
         add_cell(t, "%.6g", all[i]);
       else
         add_cell(t, "%s", "");
     }
     return;
   }
-  char of[32] = "";
+  char of[32] = "", interval[INTERVAL_TEXT];
   if (s->n && s->n < most) snprintf(of, sizeof of, " (%d of %d)", s->n, most);
   if (s->n)
-    add_cell(t, "%.4g%s [%.4g, %.4g]%s", s->value.value, s->busy ? "*" : "", s->value.low,
-             s->value.high, of);
+    add_cell(t, "%.4g%s %s%s", s->value.value, s->busy ? "*" : "",
+             interval_text(interval, 0, 4, s->value.low, s->value.high), of);
   else
     add_cell(t, "-");
 }
@@ -301,9 +301,9 @@ static Json *cell_as_json(const Pivot *p, int row, int column, const Sum *sum) {
       add_dimensions(j, &p->r->at[i], &p->columns);
       break;
     }
-  json_object_object_add(j, what, json_object_new_double(sum->value.value));
-  json_object_object_add(j, "low", json_object_new_double(sum->value.low));
-  json_object_object_add(j, "high", json_object_new_double(sum->value.high));
+  json_object_object_add(j, what, json_number(sum->value.value));
+  json_object_object_add(j, "low", json_number(sum->value.low));
+  json_object_object_add(j, "high", json_number(sum->value.high));
   json_object_object_add(j, "settings", json_object_new_int(sum->n));
   json_object_object_add(j, "busy", json_object_new_boolean(sum->busy));
   return j;

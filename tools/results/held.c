@@ -51,7 +51,7 @@ static bool take_figures_of(tirc_figures *f, const tirc_db_result *r, Json *more
 }
 
 void keep_work(Json *more, const Work *w) {
-  json_object_object_add(more, "float_ops", json_object_new_double(w->float_ops));
+  json_object_object_add(more, "float_ops", json_number(w->float_ops));
   json_object_object_add(more, "bytes_read", json_object_new_int64(w->bytes_read));
   json_object_object_add(more, "bytes_written", json_object_new_int64(w->bytes_written));
 }

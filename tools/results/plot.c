@@ -81,9 +81,12 @@ static bool has_ceilings(const Chart *c) {
   return false;
 }
 
-/* "place label value low high busy"; what was not measured is a gap. */
+/* "place label value low high busy"; what was not measured is a gap, as is an interval of too few
+ * turns. */
 static void write_point(FILE *f, int place, const char *name, const tirc_ratio *v, bool busy) {
-  if (v->value > 0)
+  if (v->value > 0 && !isfinite(v->high))
+    fprintf(f, "%d \"%s\" %g NaN NaN %d\n", place, name, v->value, busy);
+  else if (v->value > 0)
     fprintf(f, "%d \"%s\" %g %g %g %d\n", place, name, v->value, v->low, v->high, busy);
   else
     fprintf(f, "%d \"%s\" NaN NaN NaN 0\n", place, name);
@@ -211,6 +214,11 @@ static void reach(Span *s, double v) {
   s->high = fmax(s->high, v);
 }
 
+/* What an axis shows; of no figures something, too: gnuplot has no empty one. */
+static Span widened(const Span *s, double below, double above) {
+  return s->low > 0 ? (Span){s->low / below, s->high * above} : (Span){1, 10};
+}
+
 /* $d<i> of contender i: "intensity rate busy"; gives the best bandwidth of the run. */
 static double write_rates(FILE *f, const Chart *c, int threads, Span *x, Span *y) {
   double bandwidth = 0;
@@ -219,7 +227,9 @@ static double write_rates(FILE *f, const Chart *c, int threads, Span *x, Span *y
     for (int j = 0; j < c->n_settings; j++) {
       const Work *w = &c->settings[j].work;
       const double median = median_of(c, j, i), rate = gflops(w, NO_CEILING, median);
-      if (!is_in_chart(c, j, NULL, threads) || !(median > 0) || !(rate > 0)) continue;
+      if (!is_in_chart(c, j, NULL, threads) || !(median > 0) || !(rate > 0) ||
+          !isfinite(intensity(w)))
+        continue;
       fprintf(f, "%g %g %d\n", intensity(w), rate, is_busy(c, j, i));
       if (c->series[i].ceiling == BANDWIDTH_CEILING)
         bandwidth = fmax(bandwidth, gbytes(w, BANDWIDTH_CEILING, median));
@@ -239,7 +249,7 @@ static void write_roofline(FILE *f, const Chart *c, int threads) {
   const double bandwidth = write_rates(f, c, threads, &x, &y);
   if (peak > 0) reach(&y, peak);
   if (peak > 0 && bandwidth > 0) reach(&x, peak / bandwidth);
-  x = (Span){x.low / 3, x.high * 2}, y = (Span){y.low / 2, y.high * 2};
+  x = widened(&x, 3, 2), y = widened(&y, 2, 2);
   fprintf(f,
           "set title \"Roofline, %d thread%s\"\nset xlabel \"operations a byte of the "
           "parameters\"\nset ylabel \"GFLOP/s\"\nset logscale xy\nset grid\nset yrange "
@@ -441,14 +451,15 @@ static bool has_plain_names(const Chart *c) {
 
 /* gnuplot draws beside the picture, which then takes its place: what fails leaves the old one. */
 typedef struct Drawing {
-  FILE *f; /* gnuplot's commands; NULL: it cannot be started */
+  FILE *f;              /* gnuplot's commands; NULL: it cannot be started */
+  struct sigaction was; /* what SIGPIPE did before: gnuplot may end early */
   char *part;
   const char *path;
 } Drawing;
 
 static Drawing start_drawing(const char *path) {
   Drawing d = {.path = path, .part = part_of(path)};
-  signal(SIGPIPE, SIG_IGN);
+  sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &d.was);
   if (d.part) d.f = popen("gnuplot >/dev/null 2>&1", "w");
   return d;
 }
@@ -456,6 +467,7 @@ static Drawing start_drawing(const char *path) {
 static bool end_drawing(Drawing *d) {
   struct stat there;
   bool ok = d->f && pclose(d->f) == 0;
+  sigaction(SIGPIPE, &d->was, NULL);
   ok = ok && stat(d->part, &there) == 0 && there.st_size > 0 && put_part(d->part, d->path);
   if (!ok && d->part) unlink(d->part);
   free(d->part);

@@ -30,7 +30,7 @@ static const Held *fastest(const Study *s, const Ground *g, const Case *k, const
 
 typedef struct Sum {
   RatioMean mean;
-  int n_busy, n_all, fewest_turns;
+  int n_busy, n_all;
   bool of_busy; /* of the busy settings alone, which is shown where there are no others */
 } Sum;
 
@@ -44,8 +44,6 @@ static void add_setting_to(Sum *sum, const Study *s, const Ground *g, const Case
   const bool busy = of->busy || base->busy;
   sum->n_busy += busy;
   if (busy != sum->of_busy) return;
-  const int turns = of->f.n_turns < base->f.n_turns ? of->f.n_turns : base->f.n_turns;
-  if (!sum->mean.n || turns < sum->fewest_turns) sum->fewest_turns = turns;
   tirc_mean_add(&sum->mean, &of->f, &base->f, together);
 }
 
@@ -70,8 +68,6 @@ static Verdict judge(const tirc_ratio *r, const Published *p) {
   return r->high < p->low || r->low > p->high ? DIFFERS : UNDECIDED;
 }
 
-enum { ENOUGH_TURNS = 5 }; /* of fewer the bootstrap knows too little */
-
 static void judge_claim(Claim *c) {
   for (int i = 0; i < c->of->published.n && !c->setting; i++)
     if (matches(&c->of->published.at[i], c)) c->published = &c->of->published.at[i];
@@ -81,7 +77,7 @@ static void judge_claim(Claim *c) {
     c->why = "not measured";
   else if (2 * c->n < c->n_all)
     c->why = 2 * c->n_busy >= c->n_all ? "busy machine" : "few settings";
-  else if (c->fewest_turns < ENOUGH_TURNS)
+  else if (!tirc_is_interval(c->measured.low, c->measured.high))
     c->why = "few turns";
   else
     c->verdict = judge(&c->measured, c->published);
@@ -109,7 +105,6 @@ static void sum_up(Claim *c, const Rows *rows, bool of_busy) {
   c->n = of_busy ? 0 : sum.mean.n;
   c->n_busy = sum.n_busy;
   c->n_all = sum.n_all;
-  c->fewest_turns = sum.fewest_turns;
 }
 
 static void visit_row(const Rows *rows, const Ground *g, int threads, const char *contender,

@@ -18,8 +18,10 @@ static bool several_threads(const Study *s) { return s->grounds[0].b.n_threads >
 
 static void put_ratio(Doc *d, const Claim *c) {
   const tirc_ratio *r = &c->measured;
+  char interval[INTERVAL_TEXT];
   if (r->value > 0)
-    doc_cell(d, "%.3g [%.3g, %.3g]%s", r->value, r->low, r->high, c->is_doubtful ? " *" : "");
+    doc_cell(d, "%.3g %s%s", r->value, interval_text(interval, 0, 3, r->low, r->high),
+             c->is_doubtful ? " *" : "");
   else
     doc_cell(d, "-");
 }

@@ -113,7 +113,6 @@ typedef struct Claim {
   int threads;
   bool is_doubtful;     /* measured while the machine was busy */
   tirc_ratio measured;  /* value 0: there is nothing to compare */
-  int fewest_turns;     /* of any contender in it */
   int n, n_busy, n_all; /* settings in it, left out as busy, and in all */
   const Published *published;
   Verdict verdict;

@@ -58,6 +58,11 @@ Stmt tirc_blockize_inner(Blockize *b, const Block *block);
 /* Nothing of a new outer block may use a loop that is inside of it: raises loop-variable-escapes.
  */
 void tirc_blockize_require_closed(Blockize *b, const Block *outer);
+/* Whether a region uses one of the variables. */
+bool tirc_blockize_escapes(const PtrMap *variables, int n, const Region *regions);
+/* The outer block's init (blockize_init.c), after all that refuses it; *inner, which had it, loses
+ * it, and reads what it adds to where that is of others. */
+Stmt tirc_blockize_init(Blockize *b, SRef *loop, Block *inner);
 /* The one block under the loop, when the loop leads to nothing else; raises not-single-child. */
 SRef *tirc_blockize_only_child(Sched *s, SRef *loop);
 /* The block that is to stand in the place of the loop. */

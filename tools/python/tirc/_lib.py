@@ -107,7 +107,7 @@ class ReferenceOptions(Structure):
 
 
 class Check(Structure):
-    _fields_ = [("ok", c_bool), ("param", c_char_p), ("at", c_int64), ("got", c_double), ("expected", c_double),
+    _fields_ = [("ok", c_bool), ("wrong", c_bool), ("param", c_char_p), ("at", c_int64), ("got", c_double), ("expected", c_double),
                 ("error", c_double), ("allowed", c_double), ("elements", c_int64), ("undecided", c_int64),
                 ("too_undecided", c_bool), ("nan_order", c_int64)]
 

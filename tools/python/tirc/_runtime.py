@@ -242,10 +242,11 @@ def _function_of(mod, func):
 
 
 CheckResult = collections.namedtuple(
-    "CheckResult", "ok param at got expected error allowed elements undecided too_undecided nan_order")
+    "CheckResult", "ok param at got expected error allowed elements undecided too_undecided nan_order wrong")
 CheckResult.__doc__ = """ok: all elements are right. param, at, got, expected, error, allowed: the element that comes
 nearest to what it may be off, or is furthest beyond. undecided: elements whose address or branch rounding decides; more
-than 1 % of an array (too_undecided), and it cannot be checked. nan_order: elements that the order of a NaN decides."""
+than 1 % of an array (too_undecided), and it cannot be checked. nan_order: elements that the order of a NaN decides.
+wrong: some element is not what it may be, however many others are undecided."""
 CheckResult.__bool__ = lambda self: self.ok
 
 
@@ -268,9 +269,8 @@ class Reference:
         check = _lib.Check()
         _lib.call("reference_check", self._reference, len(args), given, check)
         del keep
-        values = [getattr(check, name) for name, _ in check._fields_]
-        values[1] = values[1].decode() if values[1] else None
-        return CheckResult(*values)
+        result = CheckResult(*(getattr(check, name) for name in CheckResult._fields))
+        return result._replace(param=result.param.decode() if result.param else None)
 
 
 def interpret(mod, *args, func=None, max_steps=0):
