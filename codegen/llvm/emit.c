@@ -78,8 +78,8 @@ static void emit(Work *w, EmitKind kind) {
     internal(w->g.c, "cannot emit code", message);
 }
 
-LLVMMemoryBufferRef tirc_gen_compile(Tirc *c, const Module *m, const char *cpu, bool runs_here,
-                                     EmitKind kind) {
+static LLVMMemoryBufferRef compile(Tirc *c, const Module *m, const ModelEntry *entry,
+                                   const char *cpu, bool runs_here, EmitKind kind) {
   Work *w = tirc_new(c, Work);
   w->g.c = c;
   w->g.exports = !runs_here;
@@ -90,6 +90,7 @@ LLVMMemoryBufferRef tirc_gen_compile(Tirc *c, const Module *m, const char *cpu, 
   }
   w->target = tirc_target_new(c, cpu, runs_here);
   translate(w, m);
+  if (entry) tirc_gen_entry(&w->g, entry, tirc_symbols(c, m));
   verify(w);
   optimise(w);
   emit(w, kind);
@@ -98,8 +99,18 @@ LLVMMemoryBufferRef tirc_gen_compile(Tirc *c, const Module *m, const char *cpu, 
   return w->out;
 }
 
+LLVMMemoryBufferRef tirc_gen_compile(Tirc *c, const Module *m, const char *cpu, bool runs_here,
+                                     EmitKind kind) {
+  return compile(c, m, NULL, cpu, runs_here, kind);
+}
+
 Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind) {
-  LLVMMemoryBufferRef buffer = tirc_gen_compile(c, lowered, cpu, false, kind);
+  return tirc_llvm_emit_model(c, lowered, NULL, cpu, kind);
+}
+
+Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entry, const char *cpu,
+                          EmitKind kind) {
+  LLVMMemoryBufferRef buffer = compile(c, lowered, entry, cpu, false, kind);
   Trap trap;
   if (!TIRC_TRY(c, trap)) {
     LLVMDisposeMemoryBuffer(buffer);

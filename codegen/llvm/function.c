@@ -107,8 +107,7 @@ static void build_packed(Gen *g, const Shape *s, LLVMValueRef plain) {
   tirc_gen_end(g, &outer);
 }
 
-/* tirc_default_runtime ? tirc_default_runtime() : NULL */
-static LLVMValueRef default_runtime(Gen *g) {
+LLVMValueRef tirc_gen_default_runtime(Gen *g) {
   static const char name[] = "tirc_default_runtime";
   LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0);
   LLVMTypeRef type = LLVMFunctionType(ptr, NULL, 0, false);
@@ -138,7 +137,7 @@ static void build_exported(Gen *g, const Shape *s, LLVMValueRef plain) {
   tirc_gen_begin(g, fn, &outer);
   LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, s->s.n + 1);
   for (int i = 0; i < s->s.n; i++) args[i] = LLVMGetParam(fn, (unsigned)i);
-  args[s->s.n] = default_runtime(g);
+  args[s->s.n] = tirc_gen_default_runtime(g);
   LLVMValueRef call = LLVMBuildCall2(g->b, s->type, plain, args, (unsigned)s->s.n + 1, "");
   LLVMSetTailCall(call, true);
   LLVMBuildRet(g->b, call);

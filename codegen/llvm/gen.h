@@ -148,6 +148,10 @@ LLVMValueRef tirc_gen_service(Gen *g, Service s, int n, LLVMValueRef *args);
 void tirc_gen_begin(Gen *g, LLVMValueRef fn, Frame *outer);
 void tirc_gen_end(Gen *g, const Frame *outer);
 void tirc_gen_function(Gen *g, const Func *f, const char *symbol);
+/* tirc_default_runtime ? tirc_default_runtime() : NULL */
+LLVMValueRef tirc_gen_default_runtime(Gen *g);
+/* entry.c; symbols: one a function of the module, all of which are there. */
+void tirc_gen_entry(Gen *g, const ModelEntry *e, const char *const *symbols);
 void tirc_gen_attribute(Gen *g, LLVMValueRef fn, unsigned index, const char *name);
 
 /* --- marks.c: nothing happens in any of them without Gen.marks -------------------------------- */

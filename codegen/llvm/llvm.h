@@ -2,6 +2,7 @@
 #ifndef TIRC_CODEGEN_LLVM_H
 #define TIRC_CODEGEN_LLVM_H
 
+#include "codegen/model_entry.h"
 #include "ir/cpu.h"
 #include "ir/tree/ir.h"
 #include "runtime/kernel/runtime_abi.h"
@@ -34,6 +35,9 @@ void tirc_llvm_require_here(Tirc *c, const char *name);
 /* cpu: "haswell" (AVX2 + FMA) unless the user says otherwise; "native" is the host. Throws
  * "codegen" or "target". The result lives in c. */
 Code tirc_llvm_emit(Tirc *c, const Module *lowered, const char *cpu, EmitKind kind);
+/* With the function of a model (or NULL) behind them. */
+Code tirc_llvm_emit_model(Tirc *c, const Module *lowered, const ModelEntry *entry, const char *cpu,
+                          EmitKind kind);
 
 /* The function of the program, "tan", when the code for this vector calls libm for each lane of it;
  * NULL otherwise. sin and cos of floats, which do so for large arguments alone, are not among them.

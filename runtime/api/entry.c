@@ -1,198 +1,172 @@
 #include "entry.h"
 
-#include "codegen/c/c.h"
 #include "codegen/symbols.h"
 #include "ir/arith/arith.h"
 #include "passes/module/pipeline.h"
 #include "passes/module/plan.h"
 
-#include <inttypes.h>
-
-enum { MOST_CONSTANTS = 4 << 20, BYTES_A_LINE = 20 };
-
-typedef struct Entry {
+typedef struct Making {
   Tirc *c;
-  const Module *m, *lowered;
+  const Module *lowered;
   const Plan *plan;
-  const char *name;
-  const char *const *symbols; /* one a function of lowered */
-  int64_t *offsets, total;
-  Text text;
-} Entry;
+  ModelEntry *e;
+  EntryValue *places; /* of each tensor of the plan */
+} Making;
 
 /* --- memory -------------------------------------------------------------------------------------
  */
 
-static int64_t bytes_of(Entry *e, Buffer b) {
-  const Info info = tirc_info_tensor(e->c, b->dtype, b->ndim, b->shape);
+static int64_t bytes_of(Making *k, Buffer b) {
+  const Info info = tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape);
   const int64_t bytes = tirc_info_bytes(info);
   if (bytes < 0)
-    tirc_fail(e->c, e->plan->signature->loc, "unsupported", "give it a size: -D n=8",
-              "C source has a workspace of one size, and %s is %s", b->name,
-              tirc_info_words(e->c, info));
+    tirc_fail(k->c, k->plan->signature->loc, "unsupported", "give it a size: -D n=8",
+              "the code of a model has a workspace of one size, and %s is %s", b->name,
+              tirc_info_words(k->c, info));
   return bytes;
 }
 
-/* What is made of weights alone lives through the whole call. */
-static void plan_memory(Entry *e) {
-  const Plan *plan = e->plan;
-  MemoryUse *uses = tirc_new_array(e->c, MemoryUse, plan->n_tensors);
+/* Tensors of one place side by side, those of the workspace sharing it; the size of it all. */
+static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
+  const Plan *plan = k->plan;
+  MemoryUse *uses = tirc_new_array(k->c, MemoryUse, plan->n_tensors);
   int n = 0, a, b;
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
-    const int64_t bytes = bytes_of(e, t->buffer);
-    if (t->place == PLAN_WORKSPACE)
-      uses[n++] = (MemoryUse){bytes, t->first, t->last, 0};
-    else if (t->place == PLAN_PREPARED)
-      uses[n++] = (MemoryUse){bytes, 0, plan->n_calls, 0};
+    if (t->place != place) continue;
+    const int64_t bytes = bytes_of(k, t->buffer);
+    uses[n++] = place == PLAN_WORKSPACE ? (MemoryUse){bytes, t->first, t->last, 0}
+                                        : (MemoryUse){bytes, 0, plan->n_calls, 0};
   }
-  e->total = tirc_plan_memory(e->c, n, uses);
-  if (e->total < 0 || tirc_memory_conflict(n, uses, e->total, &a, &b))
-    tirc_fail(e->c, (Loc){0}, "memory", NULL, "the workspace has no plan");
-  e->offsets = tirc_new_array(e->c, int64_t, plan->n_tensors);
-  for (int i = 0, k = 0; i < plan->n_tensors; i++)
-    if (plan->tensors[i].place == PLAN_WORKSPACE || plan->tensors[i].place == PLAN_PREPARED)
-      e->offsets[i] = uses[k++].offset;
+  const int64_t total = tirc_plan_memory(k->c, n, uses);
+  if (total < 0 || tirc_memory_conflict(n, uses, total, &a, &b))
+    tirc_fail(k->c, (Loc){0}, "memory", NULL, "the workspace has no plan");
+  for (int i = 0, u = 0; i < plan->n_tensors; i++)
+    if (plan->tensors[i].place == place) k->places[i] = (EntryValue){as, uses[u++].offset};
+  return total;
 }
 
-static void put_constants(Entry *e) {
-  int64_t all = 0;
-  for (int i = 0; i < e->plan->n_tensors; i++) {
-    const PlanTensor *t = &e->plan->tensors[i];
+static void place_others(Making *k) {
+  const Plan *plan = k->plan;
+  EntryConst *consts = tirc_new_array(k->c, EntryConst, plan->n_tensors);
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    if (t->place == PLAN_PARAM || t->place == PLAN_RESULT)
+      k->places[i] = (EntryValue){ENTRY_PARAM, t->index};
     if (t->place != PLAN_CONST) continue;
-    const int64_t bytes = bytes_of(e, t->buffer);
-    const unsigned char *data = t->data;
-    if ((all += bytes) > MOST_CONSTANTS)
-      tirc_fail(e->c, e->plan->signature->loc, "unsupported", "make them parameters of main",
-                "constants of more than 4 MB do not go into C source");
-    tirc_text_addf(&e->text,
-                   "\nstatic const unsigned char %s_const%d[] __attribute__((aligned(64))) = {",
-                   e->name, i);
-    for (int64_t k = 0; k < bytes; k++)
-      tirc_text_addf(&e->text, "%s%u,", k % BYTES_A_LINE ? " " : "\n    ", data[k]);
-    tirc_text_add(&e->text, bytes ? "\n};\n" : "0};\n");
+    consts[k->e->n_consts] = (EntryConst){t->data, bytes_of(k, t->buffer)};
+    k->places[i] = (EntryValue){ENTRY_CONST, k->e->n_consts++};
   }
+  k->e->consts = consts;
 }
 
-/* --- the function -------------------------------------------------------------------------------
+/* --- calls --------------------------------------------------------------------------------------
  */
 
-/* A name of the entry's own, or a parameter's. */
-static const char *parameter_name(Entry *e, int i) {
-  static const char *const own[] = {"workspace", "at", "failed"};
-  const char *name = tirc_c_identifier(e->c, e->plan->signature->buffers[i]->name);
-  for (size_t k = 0; k < sizeof own / sizeof *own; k++)
-    if (strcmp(own[k], name) == 0) return tirc_format(e->c, "%s_", name);
-  return strcmp(e->name, name) == 0 ? tirc_format(e->c, "%s_", name) : name;
-}
-
-static void put_head(Entry *e) {
-  const Func *f = e->plan->signature;
-  tirc_text_addf(
-      &e->text,
-      "\n/* The model: main's parameters, its results, and a workspace of %s_workspace bytes,\n"
-      " * aligned to 64, which nobody else uses while it runs.\n",
-      e->name);
-  for (int i = 0; i < f->n_params; i++)
-    tirc_text_addf(
-        &e->text, " *   %s: %s, %s\n", parameter_name(e, i),
-        tirc_info_words(e->c, tirc_info_tensor(e->c, f->buffers[i]->dtype, f->buffers[i]->ndim,
-                                               f->buffers[i]->shape)),
-        i < e->plan->n_inputs   ? "an input"
-        : i < e->plan->n_params ? "a weight"
-                                : "written");
-  tirc_text_addf(&e->text, " */\nenum { %s_workspace = %" PRId64 " };\nint %s(", e->name, e->total,
-                 e->name);
-  for (int i = 0; i < f->n_params; i++)
-    tirc_text_addf(&e->text, "%s%s *%s, ", i < e->plan->n_params ? "const " : "",
-                   tirc_c_type(f->buffers[i]->dtype), parameter_name(e, i));
-  tirc_text_add(&e->text, "void *workspace)");
-}
-
-static const char *pointer(Entry *e, int tensor) {
-  const PlanTensor *t = &e->plan->tensors[tensor];
-  if (t->place == PLAN_PARAM || t->place == PLAN_RESULT) return parameter_name(e, t->index);
-  if (t->place == PLAN_CONST) return tirc_format(e->c, "(const void *)%s_const%d", e->name, tensor);
-  return tirc_format(e->c, "(void *)(at + %" PRId64 ")", e->offsets[tensor]);
-}
-
-static int64_t number(Entry *e, Expr x, const char *what) {
+static EntryValue number(Making *k, Expr x, const char *what) {
   int64_t v = 0;
-  if (!x || !tirc_const_int(tirc_simplify0(e->c, x), &v))
-    tirc_fail(e->c, e->plan->signature->loc, "unsupported", "give it a size: -D n=8",
+  if (!x || !tirc_const_int(tirc_simplify0(k->c, x), &v))
+    tirc_fail(k->c, k->plan->signature->loc, "unsupported", "give it a size: -D n=8",
               "%s is no number", what);
-  return v;
+  return (EntryValue){ENTRY_NUMBER, v};
 }
 
-static int function_number(const Entry *e, const Func *f) {
+static int function_number(const Making *k, const Func *f) {
   int i = 0;
-  while (strcmp(e->lowered->funcs[i]->name, f->name) != 0) i++;
+  while (strcmp(k->lowered->funcs[i]->name, f->name) != 0) i++;
   return i;
 }
 
 /* Extents that no parameter tells are further arguments, in the order of the lowered function. */
-static void put_symbols(Entry *e, const PlanCall *call) {
-  Match match = {.c = e->c};
-  Expr *symbols, *own;
-  const int n_own = tirc_symbolic_params(e->c, call->func, &own);
-  const int n =
-      tirc_symbolic_params(e->c, e->lowered->funcs[function_number(e, call->func)], &symbols);
+static int add_symbols(Making *k, const PlanCall *call, int n_symbols, const Expr *symbols,
+                       EntryValue *out) {
+  Match match = {.c = k->c};
+  Expr *own;
+  const int n_own = tirc_symbolic_params(k->c, call->func, &own);
   for (int i = 0; i < call->n; i++) {
-    Buffer b = e->plan->tensors[call->tensors[i]].buffer;
+    Buffer b = k->plan->tensors[call->tensors[i]].buffer;
     if (!tirc_match_buffer(&match, call->func->buffers[i],
-                           tirc_info_tensor(e->c, b->dtype, b->ndim, b->shape)))
-      tirc_fail(e->c, call->loc, "shape", NULL, "the call of %s: %s", call->func->name, match.why);
+                           tirc_info_tensor(k->c, b->dtype, b->ndim, b->shape)))
+      tirc_fail(k->c, call->loc, "shape", NULL, "the call of %s: %s", call->func->name, match.why);
   }
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < n_symbols; i++) {
     Expr value = tirc_map_get(&match.symbols, symbols[i]);
-    for (int k = 0; !value && k < n_own; k++)
-      if (strcmp(own[k]->u.s, symbols[i]->u.s) == 0) value = tirc_map_get(&match.symbols, own[k]);
-    tirc_text_addf(&e->text, ", %" PRId64, number(e, value, symbols[i]->u.s));
+    for (int s = 0; !value && s < n_own; s++)
+      if (strcmp(own[s]->u.s, symbols[i]->u.s) == 0) value = tirc_map_get(&match.symbols, own[s]);
+    out[i] = number(k, value, symbols[i]->u.s);
   }
+  return n_symbols;
 }
 
-static void put_call(Entry *e, const PlanCall *call) {
+static EntryCall call_of(Making *k, const PlanCall *call) {
+  EntryCall to = {.func = -1};
   if (call->symbol)
-    tirc_fail(e->c, call->loc, "unsupported", NULL,
-              "the C source of a model cannot call \"%s\" of another program", call->symbol);
-  if (!call->func) {
-    tirc_text_addf(&e->text, "  memcpy(%s, %s, %" PRId64 ");\n", pointer(e, call->tensors[1]),
-                   pointer(e, call->tensors[0]),
-                   bytes_of(e, e->plan->tensors[call->tensors[0]].buffer));
-    return;
-  }
-  tirc_text_addf(&e->text, "  failed = %s(", e->symbols[function_number(e, call->func)]);
-  for (int i = 0; i < call->n; i++)
-    tirc_text_addf(&e->text, "%s%s", i ? ", " : "", pointer(e, call->tensors[i]));
-  for (int i = 0; i < call->n_scalars; i++)
-    tirc_text_addf(&e->text, ", %" PRId64, number(e, call->scalars[i], "a scalar"));
-  put_symbols(e, call);
-  tirc_text_add(&e->text, ");\n  if (failed) return failed;\n");
+    tirc_fail(k->c, call->loc, "unsupported", NULL,
+              "the code of a model cannot call \"%s\" of another program", call->symbol);
+  if (call->func) to.func = function_number(k, call->func);
+  if (!call->func) to.bytes = bytes_of(k, k->plan->tensors[call->tensors[0]].buffer);
+  Expr *symbols;
+  const int n_symbols =
+      call->func ? tirc_symbolic_params(k->c, k->lowered->funcs[to.func], &symbols) : 0;
+  EntryValue *args = tirc_new_array(k->c, EntryValue, call->n + call->n_scalars + n_symbols);
+  for (int i = 0; i < call->n; i++) args[to.n++] = k->places[call->tensors[i]];
+  for (int i = 0; i < call->n_scalars; i++) args[to.n++] = number(k, call->scalars[i], "a scalar");
+  if (n_symbols) to.n += add_symbols(k, call, n_symbols, symbols, args + to.n);
+  to.args = args;
+  return to;
 }
 
-static void put_body(Entry *e) {
-  tirc_text_add(&e->text, " {\n  char *at = workspace;\n  int failed = 0;\n  (void)at;\n");
-  for (int i = 0; i < e->plan->n_calls; i++) put_call(e, &e->plan->calls[i]);
-  tirc_text_add(&e->text, "  return failed;\n}\n");
+/* --- names --------------------------------------------------------------------------------------
+ */
+
+/* A parameter's name in C: none of the entry's own, and none that another parameter has. */
+static const char *parameter_name(Making *k, int i, StrMap *taken) {
+  const char *name = tirc_c_identifier(k->c, k->plan->signature->buffers[i]->name);
+  while (tirc_strmap_get(taken, name)) name = tirc_format(k->c, "%s_", name);
+  *tirc_strmap_at(k->c, taken, name) = taken;
+  return name;
 }
 
-const char *tirc_entry_c(Tirc *c, const Module *m, const Module *lowered, const char *name,
-                         bool is_header) {
-  Entry e = {.c = c, .m = m, .lowered = lowered, .text = {.c = c}};
-  e.name = tirc_c_identifier(c, name);
-  e.symbols = tirc_symbols(c, lowered);
-  for (int i = 0; i < lowered->n_funcs; i++)
-    if (strcmp(e.symbols[i], e.name) == 0) e.name = tirc_format(c, "%s_model", e.name);
-  e.plan = tirc_plan(tirc_passes_open(c, NULL), m);
-  plan_memory(&e);
-  if (is_header) {
-    tirc_text_add(&e.text, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
-    put_head(&e);
-    tirc_text_add(&e.text, ";\n\n#ifdef __cplusplus\n}\n#endif\n");
-  } else {
-    put_constants(&e);
-    put_head(&e);
-    put_body(&e);
+static void name_all(Making *k, const char *name) {
+  StrMap taken = {0};
+  const char *const *symbols = tirc_symbols(k->c, k->lowered);
+  const Func *f = k->plan->signature;
+  const char **names = tirc_new_array(k->c, const char *, f->n_params);
+  for (int i = 0; i < k->lowered->n_funcs; i++) *tirc_strmap_at(k->c, &taken, symbols[i]) = &taken;
+  k->e->name = tirc_c_identifier(k->c, name);
+  while (tirc_strmap_get(&taken, k->e->name) ||
+         tirc_strmap_get(&taken, tirc_format(k->c, "%s_prepare", k->e->name)))
+    k->e->name = tirc_format(k->c, "%s_model", k->e->name);
+  const char *const own[] = {"workspace", "prepared", "at", "packed", "failed", k->e->name};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    *tirc_strmap_at(k->c, &taken, own[i]) = &taken;
+  for (int i = 0; i < f->n_params; i++) names[i] = parameter_name(k, i, &taken);
+  k->e->names = names;
+}
+
+const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *lowered,
+                                   const char *name) {
+  Making k = {.c = c, .lowered = lowered, .e = tirc_new(c, ModelEntry)};
+  const Plan *plan = k.plan = tirc_plan(tirc_passes_open(c, NULL), m);
+  for (int i = 0; i < plan->n_checks; i++) {
+    const PlanCheck *check = &plan->checks[i];
+    if (!tirc_is_int(tirc_simplify0(c, tirc_sub(c, check->a, check->b)), 0))
+      tirc_fail(c, check->loc, "unsupported", "give it a size: -D n=8",
+                "%s is checked when the model runs, which its code does not do", check->what);
   }
-  return e.text.at;
+  *k.e = (ModelEntry){.n_inputs = plan->n_inputs,
+                      .n_weights = plan->n_params - plan->n_inputs,
+                      .n_results = plan->n_results,
+                      .params = plan->signature->buffers,
+                      .n_prepare = plan->n_prepare,
+                      .n_calls = plan->n_calls};
+  name_all(&k, name);
+  k.places = tirc_new_array(c, EntryValue, plan->n_tensors);
+  k.e->workspace = place_tensors(&k, PLAN_WORKSPACE, ENTRY_WORKSPACE);
+  k.e->prepared = place_tensors(&k, PLAN_PREPARED, ENTRY_PREPARED);
+  place_others(&k);
+  EntryCall *calls = tirc_new_array(c, EntryCall, plan->n_calls);
+  for (int i = 0; i < plan->n_calls; i++) calls[i] = call_of(&k, &plan->calls[i]);
+  k.e->calls = calls;
+  return k.e;
 }

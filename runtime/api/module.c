@@ -550,17 +550,21 @@ static void emit(Tirc *c, void *self) {
         c, &(CSource){.lowered = lowered,
                       .scheduled = m,
                       .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
-  if (text && m->n_graphs)
-    text = tirc_format(c, "%s%s", text,
-                       tirc_entry_c(c, m, lowered, p->main_name ? p->main_name : "model",
-                                    p->kind == TIRC_EMIT_HEADER));
-  if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
+  const bool annotates = p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS;
+  const ModelEntry *entry =
+      m->n_graphs && !annotates
+          ? tirc_model_entry(c, m, lowered, p->main_name ? p->main_name : "model")
+          : NULL;
+  if (text && entry)
+    text =
+        tirc_format(c, "%s%s", text, tirc_c_entry(c, entry, lowered, p->kind == TIRC_EMIT_HEADER));
+  if (annotates)
     text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
                            p->kind == TIRC_EMIT_ANNOTATIONS);
   if (text)
     p->code = (Code){text, strlen(text)};
   else
-    p->code = tirc_llvm_emit(c, lowered, cpu, kinds[p->kind]);
+    p->code = tirc_llvm_emit_model(c, lowered, entry, cpu, kinds[p->kind]);
   p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
 }
 tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,

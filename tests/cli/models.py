@@ -228,16 +228,32 @@ def empty():
                     compare("%s, n=%d k=%d m=%d %s" % (name, n, k, m, way), g, wanted)
 
 
-def c_source(name, defines, shapes, options=()):
-    """The model as C, by its one function, against the program: random arrays, weights among them."""
-    base = os.path.join(out, name)
-    model = os.path.join(examples, name + ".tir")
-    for command in ([tirc, "build", model, *options, *defines, "--emit=c", "-o", base + ".c"],
-                    ["gcc", "-O1", "-march=haswell", "-shared", "-fPIC", base + ".c", "-o", base + ".so", "-lm"]):
+def built(base, model, options, defines, form):
+    """A shared object of the model: its C by gcc, its object linked, or as it comes; what the header says of it."""
+    files = {"c": base + ".c", "obj": base + ".o", "lib": base + "_lib.so"}
+    commands = [[tirc, "build", model, *options, *defines, "--emit=" + form, "-o", files[form]],
+                [tirc, "build", model, *options, *defines, "--emit=header", "-o", base + ".h"]]
+    shared = files[form] if form == "lib" else base + "_" + form + ".so"
+    if form == "c":
+        commands.append(["gcc", "-O1", "-march=haswell", "-shared", "-fPIC", files["c"], "-o", shared, "-lm"])
+    if form == "obj":
+        commands.append(["gcc", "-shared", files["obj"], "-o", shared, "-lm"])
+    for command in commands:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             sys.exit("%s\n%s" % (" ".join(command), done.stderr))
-    size = int(re.search(r"enum { %s_workspace = (\d+) }" % name, open(base + ".c").read())[1])
+    return ctypes.CDLL(shared), open(base + ".h").read()
+
+
+def block(size):
+    """So many bytes, aligned to 64, with bits that are no number."""
+    memory = np.full(size + 64, 255, "uint8")
+    return memory, ctypes.c_void_p(memory.ctypes.data + -memory.ctypes.data % 64)
+
+
+def code(name, defines, shapes, options=(), packs=False, forms=("c", "obj", "lib")):
+    """The model's one function against the program: random arrays, weights among them."""
+    model = os.path.join(examples, name + ".tir")
     arrays = {k: floats(*shape, scale=0.1) for k, shape in shapes.items()}
     for k in arrays:
         if k.startswith("var"):
@@ -245,21 +261,33 @@ def c_source(name, defines, shapes, options=()):
     first = next(iter(arrays))
     weights = {k: v for k, v in arrays.items() if k != first}
     (expected,) = run(model, {first: arrays[first]}, weights, ["gv"], [*defines, "--plain"])
-    got = np.full(expected.shape, np.nan, "float32")
-    workspace = np.full(size + 64, 255, "uint8")
-    at = workspace.ctypes.data + -workspace.ctypes.data % 64
-    call = getattr(ctypes.CDLL(base + ".so"), name)
-    status = call(*(ctypes.c_void_p(a.ctypes.data) for a in arrays.values()), ctypes.c_void_p(got.ctypes.data), ctypes.c_void_p(at))
-    if status:
-        sys.exit("%s: the C function gives %d" % (name, status))
-    compare("%s as C %s" % (name, options), got, expected)
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in arrays.values()]
+    for form in forms:
+        library, header = built(os.path.join(out, name + ("_packs" if packs else "")), model, options, defines, form)
+        sizes = {k: int(v) for k, v in re.findall(r"enum { %s_(workspace|prepared) = (\d+) }" % name, header)}
+        if ("prepared" in sizes) != packs:
+            sys.exit("%s %s: something is prepared: %s" % (name, options, "prepared" in sizes))
+        got = np.full(expected.shape, np.nan, "float32")
+        memory, workspace = block(sizes["workspace"])
+        last = [ctypes.c_void_p(got.ctypes.data)]
+        if packs:
+            kept, prepared = block(sizes["prepared"])
+            status = getattr(library, name + "_prepare")(*pointers[1:], prepared)
+            last.append(prepared)
+            if status:
+                sys.exit("%s: %s_prepare gives %d" % (form, name, status))
+        for _ in range(2):
+            status = getattr(library, name)(*pointers, *last, workspace)
+        if status:
+            sys.exit("%s: the function %s gives %d" % (form, name, status))
+        compare("%s as %s %s" % (name, form, options), got, expected)
 
 
 PERCEPTRON = {"w0": (784, 128), "b0": (128,), "w1": (128, 10), "b1": (10,)}
-c_source("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON})
-c_source("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON}, [os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack.sch")])
-c_source("mlp_functions", ["-D", "m=3"], {"x": (3, 784), **PERCEPTRON}, ["--plain", "--skip=FuseOps"])
-c_source("residual", ["-D", "n=1"], {"x": (1, 32, 14, 14), **{k + i: (32, 32, 3, 3) if k == "w" else (32,) for i in "01"
+code("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON})
+code("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON}, [os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack.sch")], packs=True)
+code("mlp_functions", ["-D", "m=3"], {"x": (3, 784), **PERCEPTRON}, ["--plain", "--skip=FuseOps"])
+code("residual", ["-D", "n=1"], {"x": (1, 32, 14, 14), **{k + i: (32, 32, 3, 3) if k == "w" else (32,) for i in "01"
                                                               for k in ("w", "gamma", "beta", "mean", "var")}})
 mlp()
 empty()

@@ -1,0 +1,109 @@
+/* The function of a model (codegen/model_entry.h): NAME__rt calls the functions' own with its
+ * runtime, NAME finds the runtime itself; NAME_prepare likewise. */
+#include "gen.h"
+
+typedef struct Making {
+  Gen *g;
+  const ModelEntry *e;
+  const char *const *symbols; /* one a function of the module */
+  LLVMValueRef *consts;
+  LLVMValueRef fn;
+  int first_param;              /* the parameter of the model that is the function's first */
+  unsigned workspace, prepared; /* numbers of the function's parameters */
+} Making;
+
+static LLVMValueRef constant(Gen *g, const EntryConst *k) {
+  LLVMValueRef bytes = LLVMConstStringInContext(g->context, k->data, (unsigned)k->bytes, true);
+  LLVMValueRef global = LLVMAddGlobal(g->module, LLVMTypeOf(bytes), "model_const");
+  LLVMSetInitializer(global, bytes);
+  LLVMSetGlobalConstant(global, true);
+  LLVMSetLinkage(global, LLVMPrivateLinkage);
+  LLVMSetAlignment(global, 64);
+  return global;
+}
+
+static LLVMValueRef value(const Making *m, EntryValue v, LLVMTypeRef type) {
+  Gen *g = m->g;
+  LLVMValueRef at = tirc_gen_int(g, LLVMInt64TypeInContext(g->context), v.at);
+  LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
+  switch (v.place) {
+  case ENTRY_PARAM: return LLVMGetParam(m->fn, (unsigned)(v.at - m->first_param));
+  case ENTRY_CONST: return m->consts[v.at];
+  case ENTRY_NUMBER: return LLVMConstInt(type, (unsigned long long)v.at, true);
+  case ENTRY_WORKSPACE:
+  case ENTRY_PREPARED: break;
+  }
+  const unsigned base = v.place == ENTRY_WORKSPACE ? m->workspace : m->prepared;
+  return LLVMBuildInBoundsGEP2(g->b, byte, LLVMGetParam(m->fn, base), &at, 1, "");
+}
+
+/* On failure the status is the function's. */
+static void build_call(Making *m, const EntryCall *call, LLVMValueRef rt) {
+  Gen *g = m->g;
+  LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0),
+              i32 = LLVMInt32TypeInContext(g->context);
+  if (call->func < 0) {
+    LLVMValueRef n = tirc_gen_int(g, LLVMInt64TypeInContext(g->context), call->bytes);
+    LLVMBuildMemCpy(g->b, value(m, call->args[1], ptr), 1, value(m, call->args[0], ptr), 1, n);
+    return;
+  }
+  LLVMValueRef fn =
+      LLVMGetNamedFunction(g->module, tirc_format(g->c, "%s__rt", m->symbols[call->func]));
+  LLVMTypeRef type = LLVMGlobalGetValueType(fn);
+  LLVMTypeRef *types = tirc_new_array(g->c, LLVMTypeRef, LLVMCountParamTypes(type));
+  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, call->n + 1);
+  LLVMGetParamTypes(type, types);
+  for (int i = 0; i < call->n; i++) args[i] = value(m, call->args[i], types[i]);
+  args[call->n] = rt;
+  LLVMValueRef status = LLVMBuildCall2(g->b, type, fn, args, (unsigned)call->n + 1, "");
+  LLVMBasicBlockRef failed = tirc_gen_block(g, "failed"), next = tirc_gen_block(g, "next");
+  LLVMBuildCondBr(g->b, LLVMBuildICmp(g->b, LLVMIntNE, status, LLVMConstNull(i32), ""), failed,
+                  next);
+  LLVMPositionBuilderAtEnd(g->b, failed);
+  LLVMBuildRet(g->b, status);
+  LLVMPositionBuilderAtEnd(g->b, next);
+}
+
+/* n pointers; the runtime behind them. */
+static LLVMValueRef begin(Gen *g, const char *name, unsigned n, Frame *outer) {
+  LLVMTypeRef ptr = LLVMPointerTypeInContext(g->context, 0);
+  LLVMTypeRef *types = tirc_new_array(g->c, LLVMTypeRef, n + 1);
+  for (unsigned i = 0; i < n; i++) types[i] = ptr;
+  LLVMValueRef fn = LLVMAddFunction(
+      g->module, name, LLVMFunctionType(LLVMInt32TypeInContext(g->context), types, n, false));
+  tirc_gen_begin(g, fn, outer);
+  return fn;
+}
+
+static void build_function(Making *m, const char *name, unsigned n, int from, int to) {
+  Gen *g = m->g;
+  Frame outer;
+  m->fn = begin(g, tirc_format(g->c, "%s__rt", name), n + 1, &outer);
+  LLVMValueRef inner = m->fn;
+  for (int i = from; i < to; i++) build_call(m, &m->e->calls[i], LLVMGetParam(m->fn, n));
+  LLVMBuildRet(g->b, LLVMConstNull(LLVMInt32TypeInContext(g->context)));
+  tirc_gen_end(g, &outer);
+  LLVMValueRef fn = begin(g, name, n, &outer);
+  LLVMValueRef *args = tirc_new_array(g->c, LLVMValueRef, n + 1);
+  for (unsigned i = 0; i < n; i++) args[i] = LLVMGetParam(fn, i);
+  args[n] = tirc_gen_default_runtime(g);
+  LLVMBuildRet(g->b, LLVMBuildCall2(g->b, LLVMGlobalGetValueType(inner), inner, args, n + 1, ""));
+  tirc_gen_end(g, &outer);
+}
+
+void tirc_gen_entry(Gen *g, const ModelEntry *e, const char *const *symbols) {
+  Making m = {.g = g, .e = e, .symbols = symbols};
+  m.consts = tirc_new_array(g->c, LLVMValueRef, e->n_consts);
+  for (int i = 0; i < e->n_consts; i++) m.consts[i] = constant(g, &e->consts[i]);
+  if (e->prepared) {
+    m.first_param = e->n_inputs;
+    m.prepared = (unsigned)e->n_weights;
+    build_function(&m, tirc_format(g->c, "%s_prepare", e->name), (unsigned)e->n_weights + 1, 0,
+                   e->n_prepare);
+  }
+  const unsigned n = (unsigned)(e->n_inputs + e->n_weights + e->n_results);
+  m.first_param = 0;
+  m.prepared = n;
+  m.workspace = e->prepared ? n + 1 : n;
+  build_function(&m, e->name, m.workspace + 1, e->n_prepare, e->n_calls);
+}
