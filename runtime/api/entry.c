@@ -162,6 +162,7 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *lower
                       .n_calls = plan->n_calls};
   name_all(&k, name);
   k.places = tirc_new_array(c, EntryValue, plan->n_tensors);
+  for (int i = 0; i < plan->n_tensors; i++) (void)bytes_of(&k, plan->tensors[i].buffer);
   k.e->workspace = place_tensors(&k, PLAN_WORKSPACE, ENTRY_WORKSPACE);
   k.e->prepared = place_tensors(&k, PLAN_PREPARED, ENTRY_PREPARED);
   place_others(&k);
