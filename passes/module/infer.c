@@ -119,6 +119,15 @@ static Node infer_value(GraphRewriter *r, const Binding *b, Node value, Node *al
   return tirc_graph_node(r->c, &to);
 }
 
+Node tirc_infer_value(Passes *p, const Module *m, const Graph *g, Node value) {
+  PtrMap done = {0};
+  Infer f = {p, m, g, &done};
+  NodeMutator fill = {.c = p->c, .node = fill_node, .self = &f};
+  struct Node to = *tirc_mutate_node(&fill, value);
+  to.info = info_of_call(&f, &to);
+  return tirc_graph_node(p->c, &to);
+}
+
 static void check_result(Infer *f, Graph *g) {
   NodeMutator fill = {.c = f->p->c, .node = fill_node, .self = f};
   Match match = {.c = f->p->c};

@@ -25,6 +25,9 @@ typedef struct Passes Passes;
 const Module *tirc_infer(Passes *p, const Module *m);
 const Graph *tirc_infer_graph(Passes *p, const Module *m, const Graph *g);
 
+/* One value whose operands are known. */
+Node tirc_infer_value(Passes *p, const Module *m, const Graph *g, Node value);
+
 /* --- shapes against shapes (match.c) ------------------------------------------------------------
  */
 

@@ -186,3 +186,23 @@ Info tirc_operator_result(Passes *p, const Graph *g, Node call) {
                                  made->results[i].shape);
   return made->is_tuple ? tirc_info_tuple(p->c, made->n_results, fields) : fields[0];
 }
+
+Value tirc_operator_attributes(Passes *p, Node call) {
+  Tirc *c = p->c;
+  Value dict = tirc_value_list(c, VAL_DICT, 0, NULL);
+  if (!p->ops) p->ops = tirc_operators_open(c, p->options.operators, NULL);
+  const Operator *op = tirc_operator(p->ops, call->name);
+  for (int i = 0; op && i < op->n_params; i++) {
+    const OperatorParam *param = &op->params[i];
+    Node given = NULL;
+    for (int k = 0; k < call->n; k++) {
+      const char *key = call->keys ? call->keys[k] : NULL;
+      if (key ? strcmp(key, param->name) == 0 : k == i) given = call->args[k];
+    }
+    const bool is_attribute = given && (given->kind == NODE_VALUE || given->kind == NODE_SHAPE);
+    if (given ? !is_attribute : !param->value) continue;
+    tirc_value_append(c, dict, tirc_value_str(param->name));
+    tirc_value_append(c, dict, given ? value_of_expr(c, given->value) : *param->value);
+  }
+  return dict;
+}

@@ -15,4 +15,8 @@ Info tirc_operator_result(Passes *p, const Graph *g, Node call);
  * tirc_operator_tensors(call, NULL). */
 int tirc_operator_tensors(Node call, Node *out);
 
+/* All attributes of a call by their names, with the usual values of those that it leaves out: a
+ * dict of scripts. */
+Value tirc_operator_attributes(Passes *p, Node call);
+
 #endif

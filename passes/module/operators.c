@@ -113,7 +113,7 @@ static const OperatorParam *params_of(Script *sc, const Callable *f, int *n) {
     if (!p->s || !*p->s) continue; /* a bare star */
     const Value *usual = tirc_script_default(f, i);
     params[(*n)++] = (OperatorParam){p->s, type_of(p->a),
-                                     usual ? tirc_script_repr(sc, *usual) : NULL, p->i == 1};
+                                     usual ? tirc_script_repr(sc, *usual) : NULL, usual, p->i == 1};
   }
   return params;
 }

@@ -34,9 +34,10 @@ Operators *tirc_operators_open(Tirc *c, const char *folder, const ScriptLimits *
 /* One row of the table, with what its function says of itself. */
 typedef struct OperatorParam {
   const char *name;
-  const char *type;  /* as annotated: "Tensor", "int", "list" ...; NULL: the text does not say */
-  const char *usual; /* the default as Python text; NULL: it has to be given */
-  bool rest;         /* *xs: all operands that are left */
+  const char *type;   /* as annotated: "Tensor", "int", "list" ...; NULL: the text does not say */
+  const char *usual;  /* the default as Python text; NULL: it has to be given */
+  const Value *value; /* that, or NULL */
+  bool rest;          /* *xs: all operands that are left */
 } OperatorParam;
 typedef struct Operator {
   const char *name;     /* "nn.relu" */

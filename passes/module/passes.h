@@ -17,14 +17,19 @@ struct Passes {
 /* patterns.c: what the patterns of a script match is handed to other programs. */
 const Module *tirc_fuse_by_patterns(Passes *p, Script *sc, const Module *m, Value patterns);
 
+/* The same file: what they match is written anew by the script's functions. */
+const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, Value rewrites);
+
 /* script_pass.c: the module that transform_module of a script makes. */
 const Module *tirc_script_pass(Passes *p, const Module *m, const char *path);
 
 #define PHASE(name, help)
+#define SCRIPT(phase, file, name, help)
 #define PASS(phase, function, name, help)                                                          \
   const Module *tirc_pass_##function(Passes *p, const Module *m);
 #include "phases.def"
 #undef PASS
+#undef SCRIPT
 #undef PHASE
 
 #endif

@@ -1,74 +1,115 @@
-/* FuseOpsByPattern: what a pattern of a script matches becomes a call of a function of another
+/* Patterns of graphs.
+ *
+ * FuseOpsByPattern: what a pattern of a script matches becomes a call of a function of another
  * program.
  *
  *   patterns = [("gemm", is_op("matmul")(wildcard(), wildcard()))]
  *
  *   lv = R.matmul(x, w)   ->   lv = R.call_dps_packed("gemm", (x, w), out_sinfo=R.Tensor(...))
  *
+ * Rewrites: a function of a script writes something else in its place.
+ *
+ *   rewrites = [(is_op("negative")(is_op("negative")(x)), lambda expr, matchings: matchings[x])]
+ *
  * Patterns are tuples, as passes/rules/dataflow.sch makes them: ("wildcard",), ("const",),
- * ("op", NAME, [PATTERN, ...]). The first that matches is taken; what is matched below its root may
- * have no other use. */
+ * ("item", PATTERN, INDEX), ("op", NAME, [PATTERN, ...]), of the operands that are no attributes.
+ * The first that matches is taken; what is matched below its root may have no other use. Rewrites
+ * go on until none changes anything. */
+#include "ir/tree/annotations.h"
+#include "operator_call.h"
 #include "passes.h"
-#include "passes/script/interp.h"
+#include "passes/script/relax.h"
 
-typedef struct Matching {
+enum { MOST_ROUNDS = 100 };
+
+typedef struct Patterns {
+  Passes *p;
   Tirc *c;
   Script *sc;
+  const Module *m;
+  const Graph *g;
+  GraphRewriter *r;
   Value patterns;
-  PtrMap values; /* variable -> the value that it is bound to */
-  PtrMap uses;   /* variable -> how often it is used */
+  PtrMap values;  /* variable -> the value that it is bound to */
+  PtrMap uses;    /* variable -> how often it is used */
+  PtrMap weights; /* variable: of weights and constants alone */
   VEC(Node) args;
-} Matching;
+  VEC(Matching) parts; /* of the pattern that matches */
+  bool changed;
+} Patterns;
 
-static void count_uses(Matching *k, Node n) {
+static void count_uses(Patterns *k, Node n) {
   if (n->kind == NODE_VAR)
     tirc_map_set(k->c, &k->uses, n, (void *)((intptr_t)tirc_map_get(&k->uses, n) + 1));
   for (int i = 0; i < n->n; i++) count_uses(k, n->args[i]);
 }
 
-static _Noreturn void bad_pattern(const Matching *k, Value v) {
+static _Noreturn void bad_pattern(const Patterns *k, Value v) {
   tirc_script_error(
       k->sc, "TypeError", "patterns = [(\"gemm\", is_op(\"matmul\")(wildcard(), wildcard()))]",
-      "%s is no pattern: is_op(NAME)(...), wildcard() or is_const()", tirc_value_repr(k->c, v));
+      "%s is no pattern: is_op(NAME)(...), wildcard(), is_const() or is_tuple_get_item(...)",
+      tirc_value_repr(k->c, v));
 }
 
-static const Value *item(const Matching *k, Value tuple, int i, ValueKind kind) {
+static const Value *item(const Patterns *k, Value tuple, int i, ValueKind kind) {
   const bool is_list = tuple.kind == VAL_TUPLE || tuple.kind == VAL_LIST;
   if (!is_list || i >= tuple.u.list->n || tuple.u.list->at[i].kind != kind) bad_pattern(k, tuple);
   return &tuple.u.list->at[i];
 }
 
-static bool match_node(Matching *k, Value pattern, Node n, bool is_root) {
+static bool match_node(Patterns *k, Value pattern, Node n, bool is_root);
+
+/* What stands behind a variable; below the root only if nobody else uses it. */
+static Node behind(Patterns *k, Node n, bool is_root) {
+  if (n->kind != NODE_VAR) return n;
+  return is_root || (intptr_t)tirc_map_get(&k->uses, n) == 1 ? tirc_map_get(&k->values, n) : NULL;
+}
+
+static bool is_attribute(Node n) { return n->kind == NODE_VALUE || n->kind == NODE_SHAPE; }
+
+static bool match_op(Patterns *k, Value pattern, Node n) {
+  const ValueList *operands = item(k, pattern, 2, VAL_LIST)->u.list;
+  int at = 0;
+  if (n->kind != NODE_CALL || strcmp(n->name, item(k, pattern, 1, VAL_STR)->u.s) != 0) return false;
+  for (int i = 0; i < n->n; i++) {
+    if (is_attribute(n->args[i])) continue;
+    if (at == operands->n || !match_node(k, operands->at[at++], n->args[i], false)) return false;
+  }
+  return at == operands->n;
+}
+
+static bool match_node(Patterns *k, Value pattern, Node n, bool is_root) {
   const char *kind = item(k, pattern, 0, VAL_STR)->u.s;
+  const bool is_op = strcmp(kind, "op") == 0, is_item = strcmp(kind, "item") == 0;
+  vec_push(k->c, k->parts, ((Matching){pattern.u.list, n}));
   if (strcmp(kind, "wildcard") == 0 || (strcmp(kind, "const") == 0 && n->kind == NODE_CONST)) {
     vec_push(k->c, k->args, n);
     return n->kind == NODE_VAR || n->kind == NODE_CONST;
   }
-  if (strcmp(kind, "op") != 0) {
+  if (!is_op && !is_item) {
     if (strcmp(kind, "const") != 0) bad_pattern(k, pattern);
     return false;
   }
-  if (n->kind == NODE_VAR) {
-    if (!is_root && (intptr_t)tirc_map_get(&k->uses, n) != 1) return false;
-    n = tirc_map_get(&k->values, n);
-  }
-  const ValueList *operands = item(k, pattern, 2, VAL_LIST)->u.list;
-  if (!n || n->kind != NODE_CALL || n->keys || n->n != operands->n ||
-      strcmp(n->name, item(k, pattern, 1, VAL_STR)->u.s) != 0)
-    return false;
-  for (int i = 0; i < n->n; i++)
-    if (!match_node(k, operands->at[i], n->args[i], false)) return false;
-  return true;
+  n = behind(k, n, is_root);
+  if (!n) return false;
+  if (is_op) return match_op(k, pattern, n);
+  return n->kind == NODE_ITEM && n->index == item(k, pattern, 2, VAL_INT)->u.i &&
+         match_node(k, pattern.u.list->at[1], n->args[0], false);
 }
+
+static void begin(Patterns *k) { k->args.n = k->parts.n = 0; }
+
+/* --- other programs -----------------------------------------------------------------------------
+ */
 
 static Node hand_over(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   (void)alias;
-  Matching *k = r->self;
+  Patterns *k = r->self;
   const Info info = b->var->info;
   if (value->kind != NODE_CALL || !info || info->kind != INFO_TENSOR || !info->shape) return value;
   for (int i = 0; i < k->patterns.u.list->n; i++) {
     const Value row = k->patterns.u.list->at[i];
-    k->args.n = 0;
+    begin(k);
     const char *symbol = item(k, row, 0, VAL_STR)->u.s;
     if (row.u.list->n != 2) bad_pattern(k, row);
     if (!match_node(k, row.u.list->at[1], b->value, true)) continue;
@@ -85,6 +126,130 @@ static Node hand_over(GraphRewriter *r, const Binding *b, Node value, Node *alia
   return value;
 }
 
+/* --- rewrites -----------------------------------------------------------------------------------
+ */
+
+static Node bind(void *self, Script *sc, Node value) {
+  Patterns *k = self;
+  (void)sc;
+  const Node n = tirc_infer_value(k->p, k->m, k->g, value);
+  return tirc_emit_binding(k->r, "lv", n, value->loc);
+}
+
+static Node value_of(void *self, Node n) {
+  const Patterns *k = self;
+  for (int i = k->r->bindings.n - 1; i >= 0; i--)
+    if (k->r->bindings.at[i].var == n) return k->r->bindings.at[i].value;
+  return tirc_map_get(&k->values, n);
+}
+
+static Value attributes(void *self, Script *sc, Node call) {
+  Patterns *k = self;
+  (void)sc;
+  return tirc_operator_attributes(k->p, call);
+}
+
+static bool is_weight(const Patterns *k, Node n) {
+  return n->kind == NODE_CONST || is_attribute(n) || tirc_map_has(&k->weights, n);
+}
+
+static bool is_known(void *self, Node n) { return is_weight(self, n); }
+
+static bool depends_on_weights(const Patterns *k, Node n) {
+  bool all = n->n > 0 || is_weight(k, n);
+  for (int i = 0; i < n->n; i++)
+    all &= is_weight(k, n->args[i]) ||
+           (n->args[i]->kind == NODE_TUPLE && depends_on_weights(k, n->args[i]));
+  return all;
+}
+
+static void find_weights(Patterns *k) {
+  int64_t n = k->g->n_params;
+  const Expr inputs = tirc_attrs_get(k->g->attrs, tirc_key(KEY_NUM_INPUT));
+  if (inputs) tirc_const_int(inputs, &n);
+  for (int i = 0; i < k->g->n_params; i++)
+    if (i >= n) tirc_map_set(k->c, &k->weights, k->g->params[i], k);
+}
+
+/* What the function wrote, as the value of the variable: the last of its bindings perhaps. */
+static Node written(Patterns *k, const Binding *b, Node made, Node *alias) {
+  GraphRewriter *r = k->r;
+  Match match = {.c = k->c};
+  const Info said = b->var->info;
+  if (said && !tirc_meet_info(&match, said, made->info))
+    tirc_script_error(k->sc, "TypeError", NULL, "the rewrite of %s, %s, gives another value: %s",
+                      b->var->name, tirc_info_words(k->c, said), tirc_info_words(k->c, made->info));
+  if (made->kind == NODE_VAR && r->bindings.n && r->bindings.at[r->bindings.n - 1].var == made)
+    return r->bindings.at[--r->bindings.n].value;
+  *alias = made;
+  return NULL;
+}
+
+static Node rewrite(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
+  Patterns *k = r->self;
+  for (int i = 0; i < k->patterns.u.list->n; i++) {
+    const Value row = k->patterns.u.list->at[i];
+    const Value pattern = *item(k, row, 0, VAL_TUPLE), function = *item(k, row, 1, VAL_FUNCTION);
+    const int before = r->bindings.n;
+    begin(k);
+    if (!match_node(k, pattern, b->value, true)) continue;
+    k->parts.at[0].node = b->var;
+    for (int a = 0; a < k->parts.n; a++) k->parts.at[a].node = tirc_renamed(r, k->parts.at[a].node);
+    const Matchings matchings = {k->parts.n, tirc_copy(k->c, k->parts.at, k->parts.n)};
+    const Value args[] = {tirc_script_of_relax(b->var), tirc_script_of_matchings(&matchings)};
+    const Value made = tirc_script_call(k->sc, function, &(Args){.n = 2, .at = args});
+    if (made.kind == VAL_NONE || tirc_script_relax(made) == b->var) {
+      r->bindings.n = before;
+      continue;
+    }
+    if (!tirc_script_relax(made))
+      tirc_script_error(k->sc, "TypeError", "return R.add(x, y), or None", "a rewrite gives %s",
+                        tirc_script_a_type(k->sc, made));
+    k->changed = true;
+    value = written(k, b, tirc_script_relax(made), alias);
+    break;
+  }
+  return value;
+}
+
+static const Graph *rewrite_once(Patterns *k) {
+  for (int b = 0; b < k->g->n_blocks; b++)
+    for (int i = 0; i < k->g->blocks[b].n; i++) {
+      const Binding *binding = &k->g->blocks[b].at[i];
+      tirc_map_set(k->c, &k->values, binding->var, binding->value);
+      count_uses(k, binding->value);
+      if (depends_on_weights(k, binding->value)) tirc_map_set(k->c, &k->weights, binding->var, k);
+    }
+  count_uses(k, k->g->result);
+  GraphRewriter r = {.c = k->c, .value = rewrite, .self = k};
+  k->r = &r;
+  return tirc_rewrite_graph(&r, k->g);
+}
+
+const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, Value rewrites) {
+  if (rewrites.kind != VAL_LIST && rewrites.kind != VAL_TUPLE)
+    tirc_script_error(sc, "TypeError", NULL, "`rewrites` is %s, and no list",
+                      tirc_script_a_type(sc, rewrites));
+  m = tirc_infer(p, m);
+  for (int g = 0; g < m->n_graphs; g++) {
+    bool changed = true;
+    for (int round = 0; changed; round++) {
+      Patterns k = {.p = p, .c = p->c, .sc = sc, .m = m, .g = m->graphs[g], .patterns = rewrites};
+      const GraphWriter writer = {&k, bind, value_of, attributes, is_known};
+      if (round == MOST_ROUNDS)
+        tirc_script_error(sc, "ValueError", "a rewrite that does nothing more gives None",
+                          "the rewrites of %s do not end", m->graphs[g]->name);
+      find_weights(&k);
+      sc->writer = &writer;
+      const Graph *to = rewrite_once(&k);
+      sc->writer = NULL;
+      changed = k.changed;
+      if (changed) m = tirc_pass_dead_code(p, tirc_module_with_graph(p->c, m, g, to));
+    }
+  }
+  return m;
+}
+
 const Module *tirc_fuse_by_patterns(Passes *p, Script *sc, const Module *m, Value patterns) {
   if (patterns.kind != VAL_LIST && patterns.kind != VAL_TUPLE)
     tirc_script_error(sc, "TypeError", NULL, "`patterns` is %s, and no list",
@@ -92,7 +257,7 @@ const Module *tirc_fuse_by_patterns(Passes *p, Script *sc, const Module *m, Valu
   m = tirc_infer(p, m);
   for (int g = 0; g < m->n_graphs; g++) {
     const Graph *graph = m->graphs[g];
-    Matching k = {.c = p->c, .sc = sc, .patterns = patterns};
+    Patterns k = {.c = p->c, .sc = sc, .patterns = patterns};
     for (int b = 0; b < graph->n_blocks; b++)
       for (int i = 0; i < graph->blocks[b].n; i++) {
         const Binding *binding = &graph->blocks[b].at[i];

@@ -5,31 +5,38 @@
 #include "ir/tree/verify.h"
 #include "ir/tree/visit.h"
 #include "passes.h"
+#include "passes/script/library.h"
 
 #include <stdlib.h>
 
 enum {
 #define PHASE(name, help) PHASE_##name,
 #define PASS(phase, function, name, help)
+#define SCRIPT(phase, file, name, help)
 #include "phases.def"
 #undef PASS
+#undef SCRIPT
 #undef PHASE
 };
 
 const Phase tirc_phases[] = {
 #define PHASE(name, help) {#name, help},
 #define PASS(phase, function, name, help)
+#define SCRIPT(phase, file, name, help)
 #include "phases.def"
 #undef PASS
+#undef SCRIPT
 #undef PHASE
 };
 const int tirc_n_phases = (int)(sizeof tirc_phases / sizeof *tirc_phases);
 
 const ModulePass tirc_module_passes[] = {
 #define PHASE(name, help)
-#define PASS(phase, function, name, help) {PHASE_##phase, name, help, tirc_pass_##function},
+#define PASS(phase, function, name, help) {PHASE_##phase, name, help, tirc_pass_##function, NULL},
+#define SCRIPT(phase, file, name, help) {PHASE_##phase, name, help, NULL, file},
 #include "phases.def"
 #undef PASS
+#undef SCRIPT
 #undef PHASE
 };
 const int tirc_n_module_passes = (int)(sizeof tirc_module_passes / sizeof *tirc_module_passes);
@@ -127,7 +134,9 @@ const Module *tirc_run_phases(Passes *p, const Module *m, int last) {
     for (int i = 0; i < tirc_n_module_passes; i++) {
       const ModulePass *pass = &tirc_module_passes[i];
       if (pass->phase != phase || is_skipped(p, pass->name)) continue;
-      m = checked(p, pass->name, pass->run(p, m));
+      m = checked(p, pass->name,
+                  pass->run ? pass->run(p, m)
+                            : tirc_script_pass(p, m, tirc_pass_library_path(p->c, pass->script)));
       if (after) after(p->options.self, phase, pass->name, m);
     }
     m = run_extra(p, m, phase);

@@ -20,7 +20,8 @@ typedef struct PipelineOptions {
 typedef struct ModulePass {
   int phase;
   const char *name, *help;
-  const Module *(*run)(Passes *p, const Module *m);
+  const Module *(*run)(Passes *p, const Module *m); /* NULL: */
+  const char *script;                               /* it is one of passes/module/rewrites */
 } ModulePass;
 extern const ModulePass tirc_module_passes[];
 extern const int tirc_n_module_passes;

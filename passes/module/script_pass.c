@@ -6,14 +6,15 @@
  *           ...
  *       return sch.mod
  *
- * A script with a list `patterns` instead is about graphs: see patterns.c.
+ * A script with a list `patterns` or `rewrites` instead is about graphs: see patterns.c.
  *
  * What it raises and does not catch ends the phases, and nothing is written. */
 #include "passes.h"
-#include "passes/script/interp.h"
+#include "passes/script/relax.h"
 
 #define ENTRY "transform_module"
 #define PATTERNS "patterns"
+#define REWRITES "rewrites"
 
 typedef struct ScriptPass {
   Passes *p;
@@ -23,23 +24,34 @@ typedef struct ScriptPass {
   bool is_graphs; /* it changed these */
 } ScriptPass;
 
+/* What the script binds the name to, or NULL. */
+static const Value *bound(const Env *env, const char *name) {
+  const EnvEntry *e = tirc_strmap_get(&env->names, name);
+  return e && e->bound ? &e->value : NULL;
+}
+
 static void run(Script *sc, void *self) {
   ScriptPass *k = self;
   sc->loc = (Loc){k->path, 1, 1};
+  const GraphWriter none = {0}; /* R is there, and cannot be called yet */
+  sc->writer = &none;
   const Env *env = tirc_script_module(sc, k->path);
-  const EnvEntry *e = tirc_strmap_get(&env->names, ENTRY);
+  const Value *entry = bound(env, ENTRY), *patterns = bound(env, PATTERNS),
+              *rewrites = bound(env, REWRITES);
   sc->loc = (Loc){k->path, 1, 1};
-  const EnvEntry *patterns = tirc_strmap_get(&env->names, PATTERNS);
-  if ((!e || !e->bound) && patterns && patterns->bound) {
-    k->answer =
-        tirc_script_object("IRModule", tirc_fuse_by_patterns(k->p, sc, k->m, patterns->value));
+  sc->writer = NULL;
+  if (!entry && (patterns || rewrites)) {
+    const Module *m = k->m;
+    if (rewrites) m = tirc_rewrite_by_patterns(k->p, sc, m, *rewrites);
+    if (patterns) m = tirc_fuse_by_patterns(k->p, sc, m, *patterns);
+    k->answer = tirc_script_object("IRModule", m);
     k->is_graphs = true;
     return;
   }
-  if (!e || !e->bound || e->value.kind != VAL_FUNCTION)
+  if (!entry || entry->kind != VAL_FUNCTION)
     tirc_script_error(sc, "NameError", "def " ENTRY "(mod, ctx): ...; return sch.mod",
                       "the pass %s defines no function " ENTRY, k->path);
-  Callable *f = e->value.u.object;
+  Callable *f = entry->u.object;
   const Value args[] = {tirc_script_object("IRModule", (void *)(uintptr_t)k->m), VALUE_NONE};
   k->answer = f->call(f, f->n_params == 1 ? 1 : 2, args);
   if (!tirc_script_is(k->answer, "IRModule"))

@@ -453,6 +453,7 @@ Value tirc_script_call(Script *sc, Value callee, const Args *a) {
   }
   if (tirc_script_is(callee, "operator")) return tirc_graph_call(sc, callee.u.object, a);
   if (tirc_script_is(callee, "primitive")) return call_primitive(sc, callee.u.object, a);
+  if (tirc_script_is(callee, "RelaxOp")) return tirc_script_relax_call(sc, callee.u.object, a);
   if (tirc_script_is(callee, "type")) {
     const ExceptionClass *class = tirc_script_exception_class(callee.u.object);
     if (class) return tirc_script_new_exception(sc, class, a);

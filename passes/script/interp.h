@@ -107,8 +107,9 @@ struct Script {
   StrMap builtins; /* name -> its value: function.c */
   StrMap members;  /* name -> what objects.c knows of attributes of that name */
   TensorScope te;
-  GraphBuilder *graph; /* where scripts make graphs, or NULL: R is not there */
-  const Exception *handling; /* for a bare `raise` */
+  GraphBuilder *graph;              /* where scripts make graphs, or NULL: R is not there */
+  const struct GraphWriter *writer; /* relax.h; NULL: no graph is being written */
+  const Exception *handling;        /* for a bare `raise` */
   void (*out)(void *self, const char *text);
   ScriptObserver observer;
   void *self;
@@ -285,7 +286,18 @@ extern const NativeRow tirc_script_math_rows[];
 /* te.c */
 extern const AttributeRow tirc_script_te_attributes[];
 
-/* intrin.c */
+/* relax.c: R, its members, a call of one; an item of a value of graphs, false: it is none */
+Value tirc_script_relax_root(void);
+Value tirc_script_relax_member(Script *sc, const char *of, const char *name);
+Value tirc_script_relax_call(Script *sc, const char *name, const Args *a);
+bool tirc_script_relax_item(Script *sc, Value v, Value index, Value *out);
+extern const NativeRow tirc_script_relax_methods[];       /* ends with name NULL */
+extern const AttributeRow tirc_script_relax_attributes[]; /* ends with name NULL */
+
+/* intrin.c: a value as what programs and graphs have in their text; *symbolic: with variables */
+Expr tirc_script_literal(Script *sc, Value v, bool *symbolic);
+/* One list deeper in a value; tirc_script_leave goes back. */
+void tirc_script_deeper(Script *sc);
 Value tirc_script_prim_func(Frame *f, const Syn *def); /* a function of the program language */
 extern const NativeRow tirc_script_intrin_rows[];
 

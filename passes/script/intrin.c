@@ -30,9 +30,13 @@ static bool knows(void *self, const char *name) {
   return false;
 }
 
-/* A value as what the program reader takes. */
-static Expr constant_of(Around *a, Value v) {
-  Script *sc = a->frame->sc;
+void tirc_script_deeper(Script *sc) {
+  tirc_script_tick(sc, 1);
+  if (++sc->nesting > SCRIPT_MAX_NESTING)
+    tirc_script_limit(sc, "does a list contain itself?", "the values nest too deeply");
+}
+
+Expr tirc_script_literal(Script *sc, Value v, bool *symbolic) {
   Tirc *c = sc->c;
   switch (v.kind) {
   case VAL_NONE: return tirc_expr(c, OP_NONE, DT_HANDLE, 0, NULL);
@@ -40,26 +44,24 @@ static Expr constant_of(Around *a, Value v) {
   case VAL_BOOL: return tirc_bool(c, v.u.b);
   case VAL_FLOAT: return tirc_float(c, DT_FLOAT64, v.u.f);
   case VAL_STR: return tirc_string(c, v.u.s);
-  case VAL_EXPR: return a->symbolic |= !tirc_is_constant(v.u.expr), v.u.expr;
+  case VAL_EXPR: return *symbolic |= !tirc_is_constant(v.u.expr), v.u.expr;
   case VAL_LIST:
   case VAL_TUPLE: break;
   default:
     tirc_script_error(sc, "TypeError", "numbers, strings, shapes and types can be used there",
                       "%s cannot stand in a function of programs", tirc_script_a_type(sc, v));
   }
-  tirc_script_tick(sc, 1);
-  if (++sc->nesting > SCRIPT_MAX_NESTING)
-    tirc_script_limit(sc, "does a list contain itself?", "the values nest too deeply");
+  tirc_script_deeper(sc);
   const int n = v.u.list->n;
   Expr *items = tirc_new_array(c, Expr, n);
-  for (int i = 0; i < n; i++) items[i] = constant_of(a, v.u.list->at[i]);
+  for (int i = 0; i < n; i++) items[i] = tirc_script_literal(sc, v.u.list->at[i], symbolic);
   tirc_script_leave(sc);
   return tirc_expr(c, OP_TUPLE, DT_HANDLE, n, items);
 }
 
 static Expr value_around(void *self, const Syn *expression) {
   Around *a = self;
-  return constant_of(a, tirc_script_eval(a->frame, expression));
+  return tirc_script_literal(a->frame->sc, tirc_script_eval(a->frame, expression), &a->symbolic);
 }
 
 Value tirc_script_prim_func(Frame *f, const Syn *def) {

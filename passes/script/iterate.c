@@ -142,6 +142,8 @@ Value tirc_script_item(Script *sc, Value v, Value index) {
       if (!strcmp(m->funcs[i]->name, index.u.s)) return tirc_script_object("PrimFunc", m->funcs[i]);
     tirc_script_error(sc, "KeyError", NULL, "the module has no function '%s'", index.u.s);
   }
+  Value out;
+  if (tirc_script_relax_item(sc, v, index, &out)) return out;
   if (tirc_te_tensor(v)) return tirc_te_item(sc, tirc_te_tensor(v), index);
   tirc_script_error(sc, "TypeError", NULL, "%s cannot be indexed", tirc_script_a_type(sc, v));
 }

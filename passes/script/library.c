@@ -32,6 +32,10 @@ static const RuleLibrary operator_libraries[] = {
 #include "operators.inc"
 };
 
+static const RuleLibrary rewrite_libraries[] = {
+#include "rewrites.inc"
+};
+
 /* The folders that the binary has. */
 static const struct Shelf {
   const char *folder;
@@ -40,8 +44,9 @@ static const struct Shelf {
 } shelves[] = {
     {"<rules>/", tirc_rule_libraries, sizeof tirc_rule_libraries / sizeof *tirc_rule_libraries},
     {"<operators>/", operator_libraries, sizeof operator_libraries / sizeof *operator_libraries},
+    {"<passes>/", rewrite_libraries, sizeof rewrite_libraries / sizeof *rewrite_libraries},
 };
-enum { RULES, OPERATORS, N_SHELVES };
+enum { RULES, OPERATORS, PASSES, N_SHELVES };
 
 static const char *path_in(Tirc *c, int shelf, const char *name) {
   return tirc_format(c, "%s%s" ENDING, shelves[shelf].folder, name);
@@ -51,6 +56,7 @@ const char *tirc_rule_library_path(Tirc *c, const char *name) { return path_in(c
 const char *tirc_operator_library_path(Tirc *c, const char *name) {
   return path_in(c, OPERATORS, name);
 }
+const char *tirc_pass_library_path(Tirc *c, const char *name) { return path_in(c, PASSES, name); }
 
 static bool is_on(int shelf, const char *path) {
   const char *folder = shelves[shelf].folder;
@@ -89,8 +95,9 @@ const char *tirc_library_text(Tirc *c, const char *path) {
 }
 
 const char *tirc_library_named(Tirc *c, const char *from, const char *name) {
-  const int first = is_on(OPERATORS, from) ? OPERATORS : RULES;
-  const char *slash = is_on(first, from) ? strrchr(from + strlen(shelves[first].folder), '/') : NULL;
+  const int first = is_on(OPERATORS, from) ? OPERATORS : is_on(PASSES, from) ? PASSES : RULES;
+  const char *slash =
+      is_on(first, from) ? strrchr(from + strlen(shelves[first].folder), '/') : NULL;
   if (slash) { /* beside it, in a folder of the shelf */
     const char *start = from + strlen(shelves[first].folder);
     const char *near = tirc_format(c, "%.*s/%s", (int)(slash - start), start, name);

@@ -23,6 +23,8 @@ const Source *tirc_library_source(Tirc *c, const char *path);
 
 /* The same of the operators: "<operators>/matmul.sch". */
 const char *tirc_operator_library_path(Tirc *c, const char *name);
+/* The same of passes over graphs that are scripts: "<passes>/fold_batch_norm.sch". */
+const char *tirc_pass_library_path(Tirc *c, const char *name);
 /* The path of the library that a script at `from` means by a name, one of its own kind first; NULL:
  * there is none. */
 const char *tirc_library_named(Tirc *c, const char *from, const char *name);

@@ -36,6 +36,7 @@ void tirc_script_predefine(Script *sc) {
     tirc_script_set(sc, sc->globals, spaces[i], tirc_script_namespace("tir"));
   if (sc->graph) tirc_script_set(sc, sc->globals, "R", tirc_script_namespace("R"));
   tirc_script_set(sc, sc->globals, "te", tirc_script_namespace("te"));
+  if (sc->writer) tirc_script_set(sc, sc->globals, "R", tirc_script_relax_root());
   if (m->is_class && !sc->is_library)
     tirc_script_set(sc, sc->globals, m->name, tirc_script_object("IRModule", m));
   for (int i = 0; i < m->n_funcs && !sc->is_library; i++)

@@ -113,6 +113,53 @@ def residual():
             compare("residual, n=%d %s" % (n, way), got, expected)
 
 
+FOLDS = '''@R.function
+def main(x: R.Tensor(("n", 3, 8, 8), "float32"), y: R.Tensor(("n", 6), "float32"), w: R.Tensor((5, 3, 3, 3), "float32"), v: R.Tensor((3, 3, 3, 4), "float32"), u: R.Tensor((6, 4), "float32"), gamma: R.Tensor((5,), "float32"), beta: R.Tensor((5,), "float32"), mean: R.Tensor((5,), "float32"), var: R.Tensor((5,), "float32"), b: R.Tensor((1, 5, 1, 1), "float32"), m: R.Tensor((5, 1, 1), "float32"), gamma4: R.Tensor((4,), "float32"), beta4: R.Tensor((4,), "float32"), mean4: R.Tensor((4,), "float32"), var4: R.Tensor((4,), "float32")):
+    R.func_attr({"num_input": 2})
+    with R.dataflow():
+        norm = R.nn.batch_norm(R.nn.conv2d(x, w, padding=1), gamma, beta, mean, var, axis=1, epsilon=0.01)[0]
+        with_sum = R.nn.relu(R.nn.batch_norm(R.add(R.nn.conv2d(x, w), b), gamma, beta, mean, var)[0])
+        unscaled = R.nn.batch_norm(R.nn.conv2d(x, w), gamma, beta, mean, var, center=False, scale=False)[0]
+        factor = R.add(R.multiply(m, R.nn.conv2d(x, w, strides=2)), b)
+        factor_of_sum = R.multiply(R.add(R.nn.conv2d(x, w), b), m)
+        one = R.multiply(R.nn.conv2d(x, w), R.const(2.5, "float32"))
+        last = R.nn.batch_norm(R.nn.conv2d(R.permute_dims(x, (0, 2, 3, 1)), v, data_layout="NHWC", kernel_layout="IHWO"), gamma4, beta4, mean4, var4, axis=-1)[0]
+        product = R.nn.batch_norm(R.matmul(y, u), gamma4, beta4, mean4, var4)[0]
+        R.output(norm, with_sum, unscaled, factor, factor_of_sum, one, last, product)
+    return (norm, with_sum, unscaled, factor, factor_of_sum, one, last, product)
+'''
+
+
+def folds():
+    """Batch norms, sums and factors behind convolutions and products, which become parts of the weights."""
+    model = os.path.join(out, "folds.tir")
+    with open(model, "w") as f:
+        f.write(FOLDS)
+    w = {"w": floats(5, 3, 3, 3), "v": floats(3, 3, 3, 4), "u": floats(6, 4)}
+    for k, n in (("", 5), ("4", 4)):
+        w.update({name + k: floats(n) for name in ("gamma", "beta", "mean")})
+        w["var" + k] = np.abs(floats(n)) + np.float32(0.5)
+    w.update({"b": floats(1, 5, 1, 1), "m": floats(5, 1, 1)})
+    d = {k: a.astype("float64") for k, a in w.items()}
+    x, y = floats(2, 3, 8, 8), floats(2, 6)
+    whole = conv2d(x.astype("float64"), d["w"])
+    inner = whole[:, :, 1:-1, 1:-1]
+    last = conv2d(x.astype("float64"), d["v"].transpose(3, 0, 1, 2))[:, :, 1:-1, 1:-1].transpose(0, 2, 3, 1)
+
+    def norm(a, axis, epsilon, k=""):
+        spread = lambda v: v.reshape([-1] + [1] * (a.ndim - axis - 1))
+        return (a - spread(d["mean" + k])) / np.sqrt(spread(d["var" + k]) + epsilon) * spread(d["gamma" + k]) + spread(d["beta" + k])
+
+    expected = {"norm": norm(whole, 1, 0.01), "with_sum": np.maximum(norm(inner + d["b"], 1, 1e-5), 0),
+                "unscaled": (inner - d["mean"][:, None, None]) / np.sqrt(d["var"][:, None, None] + 1e-5),
+                "factor": inner[:, :, ::2, ::2] * d["m"] + d["b"], "factor_of_sum": (inner + d["b"]) * d["m"], "one": inner * 2.5,
+                "last": norm(last, 3, 1e-5, "4"), "product": norm(y.astype("float64") @ d["u"], 1, 1e-5, "4")}
+    for way in ([], ["--plain"], ["--skip=FoldBatchNorm"]):
+        got = run(model, {"x": x, "y": y}, w, list(expected), way)
+        for name, g in zip(expected, got):
+            compare("%s, folded %s" % (name, way), g, expected[name])
+
+
 def erf(x):
     return np.vectorize(math.erf, otypes=[float])(x)
 
@@ -293,6 +340,7 @@ mlp()
 empty()
 foreign()
 residual()
+folds()
 bert_layer()
 print("models: %d failures" % failures)
 sys.exit(failures > 0)

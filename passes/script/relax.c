@@ -1,0 +1,196 @@
+#include "relax.h"
+
+#include "te.h"
+
+#define NODE "RelaxNode"
+#define OPERATOR "RelaxOp" /* R, R.nn, R.nn.relu: u.object is the name, "" of R itself */
+#define MATCHINGS "Matchings"
+
+Value tirc_script_of_relax(Node n) { return tirc_script_object(NODE, n); }
+Node tirc_script_relax(Value v) { return tirc_script_is(v, NODE) ? v.u.object : NULL; }
+Value tirc_script_of_matchings(const Matchings *m) { return tirc_script_object(MATCHINGS, m); }
+Value tirc_script_relax_root(void) { return tirc_script_object(OPERATOR, ""); }
+
+static const GraphWriter *writer(Script *sc) {
+  if (!sc->writer || !sc->writer->bind)
+    tirc_script_error(sc, "TypeError", NULL, "no graph is being written here: R makes no bindings");
+  return sc->writer;
+}
+
+/* --- arguments ----------------------------------------------------------------------------------
+ */
+
+static bool has_node(Script *sc, Value v) {
+  bool has = tirc_script_relax(v) != NULL;
+  if (v.kind != VAL_LIST && v.kind != VAL_TUPLE) return has;
+  tirc_script_deeper(sc);
+  for (int i = 0; i < v.u.list->n; i++) has |= has_node(sc, v.u.list->at[i]);
+  tirc_script_leave(sc);
+  return has;
+}
+
+/* A tensor, an attribute, or a list with tensors. */
+static Node argument(Script *sc, Value v) {
+  const Node known = tirc_script_relax(v);
+  if (known) return known;
+  bool symbolic = false;
+  if (!has_node(sc, v))
+    return tirc_graph_node(sc->c, &(struct Node){.kind = NODE_VALUE,
+                                                 .value = tirc_script_literal(sc, v, &symbolic),
+                                                 .loc = sc->loc});
+  const int n = v.u.list->n;
+  Node *fields = tirc_new_array(sc->c, Node, n);
+  for (int i = 0; i < n; i++) fields[i] = argument(sc, v.u.list->at[i]);
+  return tirc_node_tuple(sc->c, n, fields);
+}
+
+/* const(value, dtype): a scalar of a float type */
+static Value constant(Script *sc, const Args *a) {
+  const Value usual = tirc_value_str("float32");
+  const Value *t = a->n > 1 ? &a->at[1] : a->n_keywords ? &a->keywords[0] : &usual;
+  const DType type = tirc_te_dtype(sc, *t);
+  double value;
+  if (!a->n || a->n + a->n_keywords > 2 || !tirc_script_number(a->at[0], &value) ||
+      !tirc_dtype_is_float(type))
+    tirc_script_error(sc, "TypeError", "R.const(1.0, \"float32\")",
+                      "const() takes a number and a float type");
+  const float single = (float)value;
+  const uint16_t half = type.bits == 16 ? tirc_double_to_16_bits(type, value) : 0;
+  const void *data = type.bits == 16   ? (const void *)&half
+                     : type.bits == 32 ? (const void *)&single
+                                       : &value;
+  return tirc_script_of_relax(
+      tirc_node_const(sc->c, tirc_info_tensor(sc->c, type, 0, NULL), data, sc->loc));
+}
+
+Value tirc_script_relax_call(Script *sc, const char *name, const Args *a) {
+  const int n = a->n + a->n_keywords;
+  Node *args = tirc_new_array(sc->c, Node, n);
+  const char **keys = tirc_new_array(sc->c, const char *, n);
+  if (strcmp(name, "const") == 0) return constant(sc, a);
+  for (int i = 0; i < n; i++) {
+    args[i] = argument(sc, i < a->n ? a->at[i] : a->keywords[i - a->n]);
+    if (i >= a->n) keys[i] = a->names[i - a->n];
+  }
+  const struct Node call = {.kind = NODE_CALL,
+                            .name = name,
+                            .n = n,
+                            .args = args,
+                            .keys = a->n_keywords ? keys : NULL,
+                            .loc = sc->loc};
+  const GraphWriter *w = writer(sc);
+  return tirc_script_of_relax(w->bind(w->self, sc, tirc_graph_node(sc->c, &call)));
+}
+
+/* R.nn, R.nn.relu */
+Value tirc_script_relax_member(Script *sc, const char *of, const char *name) {
+  return tirc_script_object(OPERATOR,
+                            *of ? tirc_format(sc->c, "%s.%s", of, name) : tirc_strdup(sc->c, name));
+}
+
+/* --- fields and matches -------------------------------------------------------------------------
+ */
+
+bool tirc_script_relax_item(Script *sc, Value v, Value index, Value *out) {
+  const Node n = tirc_script_relax(v);
+  int64_t i;
+  if (tirc_script_is(v, MATCHINGS)) {
+    const Matchings *m = v.u.object;
+    for (int k = 0; k < m->n; k++)
+      if (index.kind == VAL_TUPLE && index.u.list == m->at[k].pattern)
+        return *out = tirc_script_of_relax(m->at[k].node), true;
+    tirc_script_error(sc, "KeyError", "keep a pattern's parts in variables, and ask for these",
+                      "no part of the pattern that matched is this one");
+  }
+  if (!n) return false;
+  if (!tirc_script_int(index, &i) || !n->info || n->info->kind != INFO_TUPLE || i < 0 ||
+      i >= n->info->n)
+    tirc_script_error(sc, "IndexError", NULL, "there is no field %s of %s",
+                      tirc_script_repr(sc, index), tirc_info_words(sc->c, n->info));
+  if (n->kind == NODE_TUPLE) return *out = tirc_script_of_relax(n->args[i]), true;
+  const struct Node item = {
+      .kind = NODE_ITEM, .index = (int)i, .n = 1, .args = &n, .info = n->info->fields[i]};
+  const GraphWriter *w = writer(sc);
+  *out = tirc_script_of_relax(w->bind(w->self, sc, tirc_graph_node(sc->c, &item)));
+  return true;
+}
+
+/* --- attributes ---------------------------------------------------------------------------------
+ */
+
+static Info tensor_info(Script *sc, Value v) {
+  const Node n = tirc_script_relax(v);
+  if (!n->info || n->info->kind != INFO_TENSOR || !n->info->shape)
+    tirc_script_error(sc, "ValueError", NULL, "it is no tensor of a known shape: %s",
+                      tirc_info_words(sc->c, n->info));
+  return n->info;
+}
+
+static Value get_shape(Script *sc, Value v) {
+  const Info info = tensor_info(sc, v);
+  Value list = tirc_value_list(sc->c, VAL_TUPLE, 0, NULL);
+  for (int i = 0; i < info->ndim; i++)
+    tirc_value_append(sc->c, list, tirc_script_of_expr(info->shape[i]));
+  return list;
+}
+static Value get_ndim(Script *sc, Value v) { return tirc_value_int(tensor_info(sc, v)->ndim); }
+static Value get_dtype(Script *sc, Value v) {
+  return tirc_value_str(tirc_dtype_name(sc->c, tensor_info(sc, v)->dtype));
+}
+static Value get_is_weight(Script *sc, Value v) {
+  const GraphWriter *w = writer(sc);
+  return tirc_value_bool(w->is_weight(w->self, tirc_script_relax(v)));
+}
+
+/* The call that it is bound to. */
+static Node call_of(Script *sc, Value v) {
+  const GraphWriter *w = writer(sc);
+  Node n = tirc_script_relax(v);
+  if (n->kind == NODE_VAR) n = w->value_of(w->self, n);
+  if (!n || n->kind != NODE_CALL)
+    tirc_script_error(sc, "TypeError", NULL, "it is no call of an operator");
+  return n;
+}
+
+static bool is_literal(Node n) { return n->kind == NODE_VALUE || n->kind == NODE_SHAPE; }
+
+static Value get_op(Script *sc, Value v) { return tirc_value_str(call_of(sc, v)->name); }
+static Value get_args(Script *sc, Value v) {
+  const Node call = call_of(sc, v);
+  Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
+  for (int i = 0; i < call->n; i++)
+    if (!is_literal(call->args[i]))
+      tirc_value_append(sc->c, list, tirc_script_of_relax(call->args[i]));
+  return list;
+}
+static Value get_attrs(Script *sc, Value v) {
+  const GraphWriter *w = writer(sc);
+  return w->attributes(w->self, sc, call_of(sc, v));
+}
+
+/* with_args(x, w) */
+static Value run_with_args(Script *sc, Value self, const Args *a) {
+  struct Node call = *call_of(sc, self);
+  Node *args = tirc_copy(sc->c, call.args, call.n);
+  int given = 0;
+  for (int i = 0; i < call.n; i++)
+    if (!is_literal(args[i]) && given++ < a->n) args[i] = argument(sc, a->at[given - 1]);
+  if (given != a->n)
+    tirc_script_error(sc, "TypeError", NULL, "R.%s has %d tensors here, not %d", call.name, given,
+                      a->n);
+  call.args = args;
+  call.info = NULL;
+  const GraphWriter *w = writer(sc);
+  return tirc_script_of_relax(w->bind(w->self, sc, tirc_graph_node(sc->c, &call)));
+}
+
+const NativeRow tirc_script_relax_methods[] = {
+    {NODE, "with_args", run_with_args, 0, -1, NULL},
+    {0},
+};
+const AttributeRow tirc_script_relax_attributes[] = {
+    {NODE, "shape", get_shape},         {NODE, "ndim", get_ndim},
+    {NODE, "dtype", get_dtype},         {NODE, "op", get_op},
+    {NODE, "args", get_args},           {NODE, "attrs", get_attrs},
+    {NODE, "is_weight", get_is_weight}, {0},
+};
