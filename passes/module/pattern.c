@@ -97,9 +97,17 @@ static int pattern_of_block(Tirc *c, const Block *b) {
 
 typedef struct Blocks {
   Tirc *c;
+  const Func *f;
   int n, most, n_reductions;
   bool injective_last;
 } Blocks;
+
+/* Stores to what is an argument of the function: whoever fuses would hide that it is refused. */
+static bool writes_argument(const Func *f, const Block *b) {
+  for (int i = 0; i + 1 < f->n_params; i++)
+    if (b->body->kind == STMT_STORE && b->body->u.store.buffer == f->buffers[i]) return true;
+  return false;
+}
 
 static bool see_block(Visitor *v, Stmt s) {
   Blocks *k = v->self;
@@ -108,7 +116,8 @@ static bool see_block(Visitor *v, Stmt s) {
     k->most = PATTERN_OPAQUE;
     return false;
   }
-  const int p = pattern_of_block(k->c, &s->u.block);
+  const int p =
+      writes_argument(k->f, &s->u.block) ? PATTERN_OPAQUE : pattern_of_block(k->c, &s->u.block);
   k->n++;
   if (p >= PATTERN_REDUCTION) k->n_reductions++;
   /* What follows a reduction in its own function is an epilogue already. */
@@ -120,7 +129,7 @@ static bool see_block(Visitor *v, Stmt s) {
 /* Of several blocks: those before a product (a padded operand) count with it; several reductions,
  * or one that is not the end, are opaque. */
 int tirc_pattern_of(Tirc *c, const Func *f) {
-  Blocks k = {.c = c};
+  Blocks k = {.c = c, .f = f};
   Visitor v = {.stmt = see_block, .expr = tirc_skip_expr, .self = &k};
   if (f->body->kind != STMT_BLOCK || f->body->u.block.n_iters) return PATTERN_OPAQUE;
   tirc_visit_stmt(&v, f->body->u.block.body);

@@ -4,6 +4,14 @@
 
 #include "module.h"
 
+typedef struct PassArray { /* elements row by row */
+  DType dtype;
+  int ndim;
+  const int64_t *shape;
+  void *data;
+  int64_t bytes;
+} PassArray;
+
 typedef struct PipelineOptions {
   const char *operators; /* a folder of operators that come first, or NULL */
   int n_skip;
@@ -12,6 +20,9 @@ typedef struct PipelineOptions {
   const char *const *extra; /* "PHASE:FILE": passes in scripts, after those of the phase */
   /* What phase "schedule" does; NULL: nothing. The module comes back, scheduled, in context c. */
   const Module *(*schedule)(void *self, Tirc *c, const Module *m);
+  /* Runs a function on these arrays, one a parameter; throws what goes wrong, and that it takes
+   * long. NULL: nothing is run, and no constants are folded. */
+  void (*evaluate)(void *self, Tirc *c, const Func *f, int n, const PassArray *arrays);
   /* Sees the module after each pass (pass NULL: after a phase), or NULL. */
   void (*after)(void *self, int phase, const char *pass, const Module *m);
   void *self;

@@ -8,6 +8,7 @@
 #include "passes/rules/rules.h"
 #include "passes/schedule/schedule.h"
 #include "passes/script/script.h"
+#include "runtime/interp/interp.h"
 #include "runtime/kernel/timer.h"
 
 #include <dlfcn.h>
@@ -100,6 +101,22 @@ static const Module *schedule(void *self, Tirc *c, const Module *m) {
   return s->mod;
 }
 
+static void evaluate(void *self, Tirc *c, const Func *f, int n, const PassArray *arrays) {
+  enum { MOST_STEPS = 1 << 24 };
+  Argument *args = tirc_new_array(c, Argument, n);
+  (void)self;
+  for (int i = 0; i < n; i++) {
+    const PassArray *a = &arrays[i];
+    Tensor *t = args[i].tensor = tirc_new(c, Tensor);
+    *t = (Tensor){.dtype = a->dtype, .ndim = a->ndim, .count = 1, .bytes = (size_t)a->bytes};
+    if (a->ndim > TENSOR_MAX_NDIM)
+      tirc_fail(c, f->loc, "shape", NULL, "an array of more than %d dimensions", TENSOR_MAX_NDIM);
+    for (int d = 0; d < a->ndim; d++) t->count *= t->shape[d] = a->shape[d];
+    t->data = a->data;
+  }
+  tirc_interpret(c, f, n, args, MOST_STEPS);
+}
+
 static PipelineOptions pipeline_options(Making *k) {
   return (PipelineOptions){.operators = k->options.operators,
                            .n_skip = k->options.n_skip,
@@ -107,6 +124,7 @@ static PipelineOptions pipeline_options(Making *k) {
                            .n_extra = k->options.n_passes,
                            .extra = k->options.passes,
                            .schedule = schedule,
+                           .evaluate = evaluate,
                            .after = k->options.after ? show : NULL,
                            .self = k};
 }
