@@ -37,7 +37,10 @@ static Value value_of_tensor(const Operand *o, Node n, Info info) {
     FAIL(o, "R.match_cast(x, R.Tensor(...)) says what it is",
          "R.%s: of its operand %s the shape or the type is not known: %s", o->call->name,
          n->name ? n->name : "", tirc_info_words(o->p->c, info));
-  return tirc_operator_tensor(o->p->ops, o->name ? o->name : n->name,
+  return tirc_operator_tensor(o->p->ops,
+                              o->name   ? o->name
+                              : n->name ? n->name
+                                        : "const",
                               (TensorType){info->dtype, info->ndim, info->shape});
 }
 

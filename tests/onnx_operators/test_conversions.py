@@ -1,0 +1,128 @@
+"""What a node of each kind computes, against numpy: a model of one node, run as a user does, with schedules by the rules."""
+
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+from writer import model, tensor
+
+TIRC = os.environ["TIRC"]
+SEED = np.random.default_rng(3)
+
+
+def floats(*shape, low=-2.0, high=2.0, dtype="float32"):
+    return SEED.uniform(low, high, shape).astype(dtype)
+
+
+def int64(*values):
+    return np.array(values, "int64")
+
+
+def run(folder, op, inputs, outputs, opset, attributes):
+    path = pathlib.Path(folder)
+    outputs = [np.asarray(each) for each in outputs]
+    (path / "model.onnx").write_bytes(model(op, inputs, outputs, opset, attributes))
+    for i, each in enumerate(a for a in inputs if a is not None):
+        (path / ("input_%d.pb" % i)).write_bytes(tensor(each))
+    for i, each in enumerate(outputs):
+        (path / ("output_%d.pb" % i)).write_bytes(tensor(each))
+    return subprocess.run([TIRC, "run", path / "model.onnx", "--test-data", path], capture_output=True, text=True)
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def log_softmax(x, axis):
+    return np.log(softmax(x.astype("float64"), axis)).astype("float32")
+
+
+X, Y, Z = floats(2, 3, 4), floats(2, 3, 4), floats(2, 3, 4, 4)
+POSITIVE = floats(2, 3, 4, low=0.1)
+BYTES, WEIGHTS = SEED.integers(0, 256, (3, 8)).astype("uint8"), SEED.integers(-128, 128, (8, 5)).astype("int8")
+SUMS = (BYTES.astype("int32") - 7) @ (WEIGHTS.astype("int32") - 3)
+LABELS = SEED.integers(0, 3, (2, 4)).astype("int64")
+LOGS = log_softmax(X, 1)
+TAKEN = -np.take_along_axis(LOGS, LABELS[:, None], 1)[:, 0]
+CLASS = np.array([0.5, 2.0, 1.5], "float32")
+SMALL = np.arange(1, 5, dtype="float32").reshape(1, 1, 2, 2)
+
+CASES = [
+    # operator, inputs, outputs, opset, attributes
+    ("Softmax", [Z], [softmax(Z.reshape(2, -1), 1).reshape(Z.shape)], 11, {}), ("Softmax", [Z], [softmax(Z, -1)], 13, {}),
+    ("Softmax", [Z], [softmax(Z.reshape(6, -1), 1).reshape(Z.shape)], 9, {"axis": 2}), ("LogSoftmax", [X], [log_softmax(X, 1)], 13, {"axis": -2}),
+    ("Hardmax", [np.array([[1, 3, 3], [2, 0, 1]], "float32")], [np.array([[0, 1, 0], [1, 0, 0]], "float32")], 13, {}),
+    ("ReduceSum", [X, int64(-1, 0)], [X.sum((0, 2), keepdims=True)], 13, {}), ("ReduceSum", [X], [X.sum((0, 1))], 11, {"axes": [0, 1], "keepdims": 0}),
+    ("ReduceSum", [X, int64()], [X], 13, {"noop_with_empty_axes": 1}), ("ReduceMean", [X, int64(1)], [X.mean(1)], 18, {"keepdims": 0}),
+    ("ReduceMean", [X], [X.mean((1,), keepdims=True)], 13, {"axes": [1]}), ("ReduceL2", [X], [np.sqrt((X * X).sum()).reshape(1, 1, 1)], 18, {}),
+    ("ReduceLogSumExp", [X + 200], [np.log(np.exp(X.astype("float64")).sum(2)).astype("float32") + 200], 13, {"axes": [2], "keepdims": 0}),
+    ("ReduceMax", [np.zeros((2, 0, 3), "float32"), int64(1)], [np.full((2, 1, 3), -np.inf, "float32")], 20, {}),
+    ("ReduceMin", [np.array([[True, False], [True, True]]), int64(1)], [np.array([[False], [True]])], 20, {}),
+    ("ArgMax", [np.array([[1, 3, 3], [2, 2, 1]], "float32")], [np.array([[2], [1]])], 13, {"axis": 1, "select_last_index": 1}),
+    ("ArgMin", [np.array([[1, 1, 3], [2, 2, 2]], "float32")], [np.array([0, 0])], 13, {"axis": -1, "keepdims": 0}),
+    ("Clip", [X], [np.clip(X, -0.5, 0.5)], 6, {"min": -0.5, "max": 0.5}), ("Clip", [X, None, np.float32(0.25)], [np.minimum(X, np.float32(0.25))], 13, {}),
+    ("Mod", [np.array([-5, 5, -5], "int8"), np.array([3, -3, -3], "int8")], [np.array([1, -1, -2], "int8")], 13, {}),
+    ("Mod", [X, Y], [np.fmod(X, Y)], 13, {"fmod": 1}), ("BitShift", [np.array([1, 128], "uint8"), np.array([3, 1], "uint8")], [np.array([8, 0], "uint8")], 11, {"direction": "LEFT"}),
+    ("Pow", [np.array([2, -3], "int32"), np.array([3, 2], "float32")], [np.array([8, 9], "int32")], 15, {}),
+    ("Add", [X, Y[0, :, 0]], [X + Y[0, :, 0][:, None]], 6, {"broadcast": 1, "axis": 1}), ("Div", [np.array([-7, 7], "int32"), np.array([2, -2], "int32")], [np.array([-3, -3], "int32")], 14, {}),
+    ("Cast", [np.array([1.9, -1.9, 300.5], "float32")], [np.array([1, -1, 300], "int32")], 13, {"to": 6}),
+    ("IsInf", [np.array([np.inf, -np.inf, 1], "float32")], [np.array([False, True, False])], 10, {"detect_positive": 0}),
+    ("PRelu", [Z, np.array([0.1, 0.2, 0.3], "float32")], [np.where(Z > 0, Z, Z * np.array([0.1, 0.2, 0.3], "float32")[:, None, None])], 6, {}),
+    ("Celu", [X], [np.maximum(X, 0) + np.minimum(0, 2 * (np.exp(X / 2) - 1))], 12, {"alpha": 2.0}), ("Mish", [X], [X * np.tanh(np.log1p(np.exp(X)))], 18, {}),
+    ("Shrink", [X], [np.where(X < -1, X + 0.5, np.where(X > 1, X - 0.5, 0)).astype("float32")], 9, {"lambd": 1.0, "bias": 0.5}),
+    ("HardSwish", [X], [X * np.clip(X / 6 + 0.5, 0, 1)], 14, {}), ("Max", [X, Y[:, :1], X[0]], [np.maximum(np.maximum(X, Y[:, :1]), X[0])], 13, {}),
+    ("Squeeze", [X[:1]], [X[0]], 11, {"axes": [0]}), ("Squeeze", [X[:1], int64(0)], [X[0]], 13, {}), ("Unsqueeze", [X, int64(-1, 0)], [X[None, ..., None]], 13, {}),
+    ("Split", [np.arange(7, dtype="float32")], [np.arange(3, dtype="float32"), np.arange(3, 6, dtype="float32"), np.arange(6, 7, dtype="float32")], 18, {"num_outputs": 3}),
+    ("Slice", [X, int64(-1), int64(-(1 << 62)), int64(2), int64(-2)], [X[:, :, ::-2]], 13, {}), ("Slice", [X], [X[:, 1:3]], 9, {"starts": [1], "ends": [1 << 40], "axes": [1]}),
+    ("Expand", [X[:, :1], int64(3, 1)], [np.broadcast_to(X[:, :1], (2, 3, 4))], 13, {}), ("Reshape", [X, int64(0, -1)], [X.reshape(2, 12)], 14, {}),
+    ("Pad", [X, int64(1, 2), np.float32(9), int64(-1)], [np.pad(X, ((0, 0), (0, 0), (1, 2)), constant_values=9)], 18, {}),
+    ("Pad", [X, int64(0, 1, 2, 0, 1, 1)], [np.pad(X, ((0, 0), (1, 1), (2, 1)), "reflect")], 13, {"mode": "reflect"}),
+    ("Pad", [X], [np.pad(X, ((1, 0), (0, 1), (0, 0)), "edge")], 2, {"mode": "edge", "pads": [1, 0, 0, 0, 1, 0]}),
+    ("CenterCropPad", [X, int64(5, 2)], [np.pad(X[:, :, 1:3], ((0, 0), (1, 1), (0, 0)))], 18, {"axes": [1, 2]}),
+    ("DepthToSpace", [Z.reshape(2, 12, 2, 2)], [Z.reshape(2, 3, 2, 2, 2, 2).transpose(0, 1, 4, 2, 5, 3).reshape(2, 3, 4, 4)], 13, {"blocksize": 2, "mode": "CRD"}),
+    ("Range", [np.float32(1), np.float32(2), np.float32(0.3)], [np.array([1, 1.3, 1.6, 1.9], "float32")], 11, {}), ("Trilu", [X, np.int64(-1)], [np.triu(X, -1)], 14, {}),
+    ("OneHot", [int64(-1, 1, 7), np.float32(3), np.array([2, 5], "float32")], [np.array([[2, 2, 5], [2, 5, 2], [2, 2, 2]], "float32")], 11, {}),
+    ("TopK", [np.array([[1, 3, 2, 3]], "float32"), int64(3)], [np.array([[3, 3, 2]], "float32"), int64(1, 3, 2).reshape(1, 3)], 11, {}),
+    ("CumSum", [X, np.int64(1)], [np.cumsum(X[:, ::-1], 1)[:, ::-1] - X], 14, {"exclusive": 1, "reverse": 1}),
+    ("GatherND", [X, np.array([[[1], [-1]], [[0], [2]]])], [X[[[0, 0], [1, 1]], [[1, 2], [0, 2]]]], 13, {"batch_dims": 1}),
+    ("ScatterElements", [np.zeros((1, 3), "float32"), int64(0, -1).reshape(1, 2), np.array([[2, 5]], "float32")], [np.array([[2, 0, 5]], "float32")], 18, {"axis": 1, "reduction": "add"}),
+    ("Gemm", [X[0], Y[0], np.float32(3)], [2 * X[0].T @ Y[0] + 3 * np.float32(0.5)], 13, {"alpha": 2.0, "beta": 0.5, "transA": 1}),
+    ("Einsum", [X, Y], [np.einsum("...ij,...kj->...ik", X, Y)], 12, {"equation": "...ij,...kj->...ik"}),
+    ("LayerNormalization", [X, CLASS[:, None] * np.ones((3, 4), "float32")], [(X - X.mean((1, 2), keepdims=True)) / np.sqrt(X.var((1, 2), keepdims=True) + 1e-3) * CLASS[:, None]], 17, {"axis": 1, "epsilon": 1e-3}),
+    ("LpPool", [X], [np.stack([np.sqrt((X[..., k:k + 2] ** 2).sum(-1)) for k in (0, 2)], -1)], 18, {"kernel_shape": [2], "strides": [2]}),
+    ("AveragePool", [X], [np.stack([X[..., 0:2].mean(-1), X[..., 2:4].mean(-1)], -1)], 19, {"kernel_shape": [2], "strides": [2], "auto_pad": "SAME_UPPER"}),
+    ("MaxPool", [SMALL], [np.array([[[[4]]]], "float32"), np.array([[[[3]]]])], 12, {"kernel_shape": [2, 2]}),
+    ("ConvTranspose", [SMALL, np.ones((1, 1, 1, 1), "float32")], [np.array([[[[1, 0, 2], [0, 0, 0], [3, 0, 4]]]], "float32")], 11, {"strides": [2, 2]}),
+    ("Resize", [SMALL, None, np.array([1, 1, 2, 2], "float32")], [SMALL.repeat(2, 2).repeat(2, 3)], 19, {"mode": "nearest"}),
+    ("Resize", [SMALL, None, None, int64(1, 1, 2, 3)], [np.array([[[[1, 1.5, 2], [3, 3.5, 4]]]], "float32")], 19, {"mode": "linear", "coordinate_transformation_mode": "align_corners"}),
+    ("Upsample", [SMALL, np.array([1, 1, 1, 2], "float32")], [SMALL.repeat(2, 3)], 9, {}),
+    ("QuantizeLinear", [np.array([0.5, 1.5, 2.5, -300, 300], "float32"), np.float32(1), np.uint8(2)], [np.array([2, 4, 4, 0, 255], "uint8")], 13, {}),
+    ("DequantizeLinear", [np.array([[1, 2], [3, 4]], "int8"), np.array([2, 0.5], "float32"), np.array([1, -1], "int8")], [np.array([[0, 2], [2, 2.5]], "float32")], 13, {"axis": 0}),
+    ("MatMulInteger", [BYTES, WEIGHTS, np.uint8(7), np.int8(3)], [SUMS], 10, {}),
+    ("QLinearMatMul", [BYTES, np.float32(0.01), np.uint8(7), WEIGHTS, np.float32(0.5), np.int8(3), np.float32(2), np.int8(4)],
+     [np.clip(np.rint(SUMS.astype("float32") * (np.float32(0.01) * np.float32(0.5) / np.float32(2))) + 4, -128, 127).astype("int8")], 10, {}),
+    ("DynamicQuantizeLinear", [np.array([0, 2, -3, -2.5, 1.34, 0.5], "float32")], [np.array([153, 255, 0, 26, 221, 179], "uint8"), np.float32(5 / 255), np.uint8(153)], 11, {}),
+    ("NegativeLogLikelihoodLoss", [LOGS, LABELS, CLASS], [np.float32((TAKEN * CLASS[LABELS]).sum() / CLASS[LABELS].sum())], 13, {}),
+    ("SoftmaxCrossEntropyLoss", [X, LABELS], [np.where(LABELS == 1, 0, TAKEN).astype("float32"), LOGS], 13, {"reduction": "none", "ignore_index": 1}),
+    ("HannWindow", [np.int64(4)], [np.array([0, 0.5, 1, 0.5], "float32")], 17, {}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=["%s-%d" % (case[0], case[3]) for case in CASES])
+def test_conversion(tmp_path, case):
+    result = run(tmp_path, *case)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_differs(tmp_path):
+    assert run(tmp_path, "Relu", [X], [X], 14, {}).returncode == 1
+
+
+def test_refused(tmp_path):
+    result = run(tmp_path, "Nonesuch", [X], [X], 14, {})
+    assert result.returncode == 2 and "Nonesuch" in result.stderr
+    result = run(tmp_path, "Pad", [X, int64(0, 0, 0, 0, 0, 1)], [X], 13, {"mode": "mirror"})
+    assert result.returncode == 2 and "mirror" in result.stderr
