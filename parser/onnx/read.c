@@ -68,6 +68,76 @@ static const uint8_t *map_message(OnnxFile *f, size_t *size) {
   return bytes;
 }
 
+/* --- its nesting --------------------------------------------------------------------------------
+ *
+ * protobuf-c calls itself for each message inside of a message, so a small file that does nothing
+ * but nest would take all of the stack: how deep it goes is looked at before, without unpacking. */
+
+enum { MOST_DEPTH = 40 };
+
+typedef struct Bytes {
+  const uint8_t *at;
+  size_t n;
+} Bytes;
+
+/* False: they end within the number. */
+static bool take_number(Bytes *b, uint64_t *out) {
+  *out = 0;
+  for (unsigned shift = 0; shift < 64 && b->n; shift += 7) {
+    const uint8_t byte = *b->at++;
+    b->n--;
+    *out |= (uint64_t)(byte & 0x7f) << shift;
+    if (!(byte & 0x80)) return true;
+  }
+  return false;
+}
+
+static bool take(Bytes *b, uint64_t n) {
+  if (n > b->n) return false;
+  b->at += n;
+  b->n -= (size_t)n;
+  return true;
+}
+
+/* A field's bytes; false where they are malformed, which the unpacking finds, too. */
+static bool take_field(Bytes *b, unsigned *field, Bytes *inner) {
+  enum { NUMBER, EIGHT, SOME, FOUR = 5 };
+  uint64_t key, n;
+  *inner = (Bytes){NULL, 0};
+  if (!take_number(b, &key)) return false;
+  *field = (unsigned)(key >> 3);
+  switch (key & 7) {
+  case NUMBER: return take_number(b, &n);
+  case EIGHT: return take(b, 8);
+  case FOUR: return take(b, 4);
+  case SOME:
+    if (!take_number(b, &n)) return false;
+    *inner = (Bytes){b->at, (size_t)n};
+    return take(b, n);
+  default: return false;
+  }
+}
+
+static bool is_shallow(const ProtobufCMessageDescriptor *d, Bytes b, int depth) {
+  unsigned number;
+  Bytes inner;
+  if (!depth) return false;
+  while (b.n && take_field(&b, &number, &inner)) {
+    const ProtobufCFieldDescriptor *f =
+        inner.at ? protobuf_c_message_descriptor_get_field(d, number) : NULL;
+    if (f && f->type == PROTOBUF_C_TYPE_MESSAGE && !is_shallow(f->descriptor, inner, depth - 1))
+      return false;
+  }
+  return true;
+}
+
+static void check_depth(OnnxFile *f, const ProtobufCMessageDescriptor *d, const uint8_t *bytes,
+                        size_t size) {
+  if (!is_shallow(d, (Bytes){bytes, size}, MOST_DEPTH))
+    ONNX_FAIL(f, "file", NULL, "the messages of '%s' are in one another more than %d deep", f->path,
+              MOST_DEPTH);
+}
+
 /* --- nodes --------------------------------------------------------------------------------------
  */
 
@@ -203,10 +273,13 @@ static void read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxModel *m) {
   m->nodes = tirc_onnx_in_order(f, m);
 }
 
+enum { NEWEST_OPSET = 21 };
+
 const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
   size_t size;
   OnnxFile *f = open_file(c, path);
   const uint8_t *bytes = map_message(f, &size);
+  check_depth(f, &onnx__model_proto__descriptor, bytes, size);
   const Onnx__ModelProto *p = onnx__model_proto__unpack(&f->allocator, size, bytes);
   OnnxModel *m = tirc_new(c, OnnxModel);
   *m = (OnnxModel){.path = f->path};
@@ -216,6 +289,10 @@ const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
     if (!*domain || !strcmp(domain, "ai.onnx")) m->opset = p->opset_import[i]->version;
   }
   if (!p->n_opset_import) m->opset = 1;
+  if (m->opset < 0 || m->opset > NEWEST_OPSET)
+    ONNX_FAIL(f, "onnx", "export the model with an older set",
+              "'%s' asks for version %lld of ONNX's operators, and those up to %d are known", path,
+              (long long)m->opset, NEWEST_OPSET);
   read_graph(f, p->graph, m);
   return m;
 }
@@ -224,6 +301,7 @@ const OnnxTensor *tirc_onnx_read_tensor(Tirc *c, const char *path) {
   size_t size;
   OnnxFile *f = open_file(c, path);
   const uint8_t *bytes = map_message(f, &size);
+  check_depth(f, &onnx__tensor_proto__descriptor, bytes, size);
   const Onnx__TensorProto *p = onnx__tensor_proto__unpack(&f->allocator, size, bytes);
   if (!p) ONNX_FAIL(f, "file", "is it cut off?", "'%s' is no tensor of ONNX", path);
   OnnxTensor *t = tirc_new(c, OnnxTensor);

@@ -360,9 +360,30 @@ static const OnnxModule *try_import(Tirc *c, const OnnxModel *model, const OnnxI
   return NULL;
 }
 
+/* A name for a number that no extent has is a slip of the pen. */
+static void check_extents(Tirc *c, const OnnxModel *model, const OnnxImport *options) {
+  for (int i = 0; i < options->n_dims; i++) {
+    Text names = {.c = c};
+    bool there = false;
+    for (int k = 0; k < model->n_inputs; k++)
+      for (int d = 0; d < model->inputs[k].ndim; d++) {
+        const OnnxDim *dim = &model->inputs[k].dims[d];
+        const char *name =
+            *dim->name ? dim->name : tirc_format(c, "%s_d%d", model->inputs[k].name, d);
+        if (dim->value >= 0) continue;
+        there |= !strcmp(name, options->dims[i]);
+        tirc_text_addf(&names, "%s%s", names.n ? ", " : "it has ", name);
+      }
+    if (!there)
+      tirc_fail(c, (Loc){model->path, 0, 0}, "name", names.n ? names.at : "all are numbers",
+                "the model has no extent '%s'", options->dims[i]);
+  }
+}
+
 const OnnxModule *tirc_onnx_import(Tirc *c, const OnnxModel *model, const OnnxImport *options) {
   bool *is_bound = tirc_new_array(c, bool, model->n_inputs), again;
   const OnnxModule *out;
+  check_extents(c, model, options);
   for (int i = 0; i < options->n_bound; i++) {
     bool there = false;
     for (int k = 0; k < model->n_inputs; k++)

@@ -4,6 +4,7 @@
 #include "ir/nearest.h"
 #include "passes/script/library.h"
 
+#include <glob.h>
 #include <unistd.h>
 
 #define TABLE "table"
@@ -64,6 +65,15 @@ static void read_table(Script *sc, void *self) {
     add_row(r, list->value.u.list->at[i], list->value.u.list->at[i + 1]);
 }
 
+/* A user's folder may have no table of operators where it has one of conversions, and the other way
+ * round. */
+static bool has_shelf(Tirc *c, const char *folder) {
+  glob_t found = {0};
+  const bool has = glob(tirc_format(c, "%s/*/" TABLE ".sch", folder), 0, NULL, &found) == 0;
+  globfree(&found);
+  return has;
+}
+
 static Operators *open_list(Tirc *c, const char *folder, const char *shelf, const char *list,
                             const ScriptLimits *limits) {
   Module *none = tirc_new(c, Module);
@@ -78,7 +88,7 @@ static Operators *open_list(Tirc *c, const char *folder, const char *shelf, cons
     Reading r = {.ops = ops, .folder = own ? folder : NULL};
     r.path = own ? tirc_format(c, "%s/%s" TABLE ".sch", folder, shelf)
                  : tirc_operator_library_path(c, tirc_format(c, "%s" TABLE, shelf));
-    if (own && *shelf && access(r.path, R_OK)) continue; /* a folder may have no such shelf */
+    if (own && access(r.path, R_OK) && (*shelf || has_shelf(c, folder))) continue;
     tirc_script_within_limits(ops->sc, (Loc){r.path, 1, 1}, read_table, &r);
   }
   return ops;

@@ -105,6 +105,7 @@ static void take_extents(Tirc *c, const OnnxModel *m, const tirc_import_options 
     const OnnxValue *v = &m->inputs[i];
     const Tensor *t = o->given[i]->t;
     for (int d = 0; d < v->ndim && d < t->ndim; d++) {
+      if (v->dims[d].value >= 0) continue;
       dims[k->n_dims] = *v->dims[d].name ? v->dims[d].name : tirc_format(c, "%s_d%d", v->name, d);
       extents[k->n_dims++] = t->shape[d];
     }

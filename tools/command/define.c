@@ -1,7 +1,7 @@
 /* -D NAME=VALUE where nothing is called NAME is a slip of the pen, and would go unnoticed: the
  * files of the command line must have the name somewhere. */
 #include "ir/ascii.h"
-#include "tools/tool.h"
+#include "tools/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,8 @@ static int require_name(const Options *o, const char *name, int n_texts, char **
 
 int require_defines_used(const Options *o) {
   int status = DONE, n = 0;
-  if (o->ablate) return DONE; /* names a script, too */
+  if (o->ablate) return DONE;                           /* names a script, too */
+  if (o->args.n && is_onnx(o->args.at[0])) return DONE; /* the import knows its extents */
   char **texts = calloc((size_t)o->args.n + 1, sizeof *texts);
   if (!texts) return complain(o, NULL, "out of memory");
   while (n < o->args.n && (texts[n] = text_of_file(o->args.at[n])) != NULL) n++;

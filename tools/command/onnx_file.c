@@ -154,8 +154,16 @@ static void put_type(const tirc_array *a) {
   putchar(']');
 }
 
-static bool compare_output(int number, const char *name, const tirc_array *got,
-                           const tirc_array *wanted) {
+/* Integers of 64 bits as they are: a double does not tell them apart. */
+static bool is_same(tirc_array *got, tirc_array *wanted, int64_t i, bool floats) {
+  if (strstr(tirc_array_dtype(got), "int64"))
+    return ((const int64_t *)tirc_array_data(got))[i] ==
+           ((const int64_t *)tirc_array_data(wanted))[i];
+  const double a = tirc_array_get(got, i), b = tirc_array_get(wanted, i);
+  return floats ? is_close(a, b) : a == b;
+}
+
+static bool compare_output(int number, const char *name, tirc_array *got, tirc_array *wanted) {
   int64_t n = tirc_array_count(got), wrong = 0, first = 0;
   if (!same_type(got, wanted)) {
     printf("output %d, %s: FAILED; it is ", number, name);
@@ -167,9 +175,7 @@ static bool compare_output(int number, const char *name, const tirc_array *got,
   }
   const bool floats = is_float(got);
   for (int64_t i = 0; i < n; i++) {
-    const bool fine = floats ? is_close(tirc_array_get(got, i), tirc_array_get(wanted, i))
-                             : tirc_array_get(got, i) == tirc_array_get(wanted, i);
-    if (!fine && !wrong++) first = i;
+    if (!is_same(got, wanted, i, floats) && !wrong++) first = i;
   }
   if (wrong)
     printf("output %d, %s: FAILED; %lld of %lld elements differ, the first is number %lld: %.9g, "
