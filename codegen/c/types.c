@@ -110,6 +110,8 @@ CText tirc_cg_cast(CGen *g, CText v, DType from, DType to) {
   if (!tirc_cg_is_small(to)) return to_type(g, v, tirc_c_type(to));
   if (from.code == TYPE_FLOAT && from.bits == 64)
     return tirc_cg_narrow(g, call(g, HELPER_ODD_FLOAT, from, v), to);
+  if (tirc_dtype_is_int(from) && from.bits == 64 && to.code == TYPE_BFLOAT)
+    v = call(g, HELPER_ODD_INT, from, v);
   if (tirc_dtype_is_int(from) && from.bits >= 32 && to.code == TYPE_BFLOAT)
     return tirc_cg_narrow(g, call(g, HELPER_ODD_FLOAT, DT_FLOAT64, to_type(g, v, "double")), to);
   return tirc_cg_narrow(g, tirc_cg_cast(g, v, from, DT_FLOAT32), to);

@@ -187,19 +187,42 @@ static LLVMValueRef double_to_odd_float(Gen *g, LLVMValueRef v, int lanes) {
   return as_float(&s, LLVMBuildSelect(g->b, inexact, odd, bits, ""));
 }
 
+/* A 64-bit integer of more bits than a double has as the one that rounds to odd, likewise. */
+static LLVMValueRef to_odd_int(Gen *g, LLVMValueRef v, DType from) {
+  const int more = 11;
+  LLVMTypeRef t = LLVMTypeOf(v);
+  LLVMValueRef zero = LLVMConstNull(t), rest_mask = tirc_gen_int(g, t, (1 << more) - 1);
+  LLVMValueRef rest = LLVMBuildAnd(g->b, v, rest_mask, "");
+  LLVMValueRef sticky =
+      LLVMBuildOr(g->b, LLVMBuildSub(g->b, v, rest, ""), tirc_gen_int(g, t, 1 << more), "");
+  /* -2^53 to 2^53 - 1, or 0 to 2^53 - 1 */
+  LLVMValueRef from_least = v;
+  int width = 53;
+  if (from.code == TYPE_INT) {
+    from_least = LLVMBuildAdd(g->b, v, tirc_gen_int(g, t, INT64_C(1) << 53), "");
+    width = 54;
+  }
+  LLVMValueRef large =
+      LLVMBuildICmp(g->b, LLVMIntUGE, from_least, tirc_gen_int(g, t, INT64_C(1) << width), "");
+  LLVMValueRef inexact = LLVMBuildICmp(g->b, LLVMIntNE, rest, zero, "");
+  return LLVMBuildSelect(g->b, LLVMBuildAnd(g->b, large, inexact, ""), sticky, v, "");
+}
+
 static LLVMValueRef from_int(Gen *g, LLVMValueRef v, DType from, DType to);
 
 static LLVMValueRef to_small(Gen *g, LLVMValueRef v, DType from, DType to) {
   DType f32 = tirc_dtype_lanes(DT_FLOAT32, to.lanes);
-  if (tirc_gen_is_small_float(from))
+  if (tirc_gen_is_small_float(from)) {
     v = tirc_gen_widen(g, v, from);
-  else if (tirc_dtype_is_float(from) && from.bits == 64)
+  } else if (tirc_dtype_is_float(from) && from.bits == 64) {
     v = double_to_odd_float(g, v, to.lanes);
-  else if (tirc_dtype_is_int(from) && from.bits >= 32 && to.code == TYPE_BFLOAT)
+  } else if (tirc_dtype_is_int(from) && from.bits >= 32 && to.code == TYPE_BFLOAT) {
+    if (from.bits == 64) v = to_odd_int(g, v, from);
     v = double_to_odd_float(g, from_int(g, v, from, tirc_dtype_lanes(DT_FLOAT64, to.lanes)),
                             to.lanes);
-  else
+  } else {
     v = tirc_gen_cast(g, v, from, f32);
+  }
   return tirc_gen_narrow(g, v, to);
 }
 

@@ -1,5 +1,7 @@
 #include "bound.h"
 
+#include "ir/tree/int_op.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -10,6 +12,18 @@ double tirc_round_float(DType t, double v) {
   if (t.code == TYPE_BFLOAT) return tirc_bfloat_to_double(tirc_double_to_bfloat(v));
   if (t.bits == 16) return tirc_half_to_double(tirc_double_to_half(v));
   return t.bits == 32 ? (double)(float)v : v;
+}
+
+/* What has more bits than a double is rounded to odd: rounding that again, to fewer, loses nothing.
+ */
+double tirc_round_int(DType t, DType from, int64_t x) {
+  enum { MORE = 11 };
+  const bool is_signed = !tirc_dtype_is_uint64(from);
+  const uint64_t bits = (uint64_t)x, rest = bits & ((1u << MORE) - 1);
+  const bool fits = is_signed ? x <= INT64_C(1) << 53 && x >= -(INT64_C(1) << 53) : bits >> 53 == 0;
+  if (t.bits == 32) return (double)(is_signed ? (float)x : (float)bits);
+  const uint64_t odd = t.bits == 64 || fits || !rest ? bits : (bits - rest) | 1u << MORE;
+  return tirc_round_float(t, is_signed ? (double)(int64_t)odd : (double)odd);
 }
 
 double tirc_unit_roundoff(DType t) {

@@ -226,11 +226,7 @@ static int64_t cast_f_i(Run *run, const Node *n) {
 }
 static int64_t cast_f_bool(Run *run, const Node *n) { return get_f(run, n->a) != 0; }
 static double cast_i_f(Run *run, const Node *n) {
-  int64_t x = get_i(run, n->a);
-  if (n->dtype.bits == 32)
-    return (double)(tirc_dtype_is_uint64(n->a->dtype) ? (float)(uint64_t)x : (float)x);
-  return tirc_round_float(n->dtype,
-                          tirc_dtype_is_uint64(n->a->dtype) ? (double)(uint64_t)x : (double)x);
+  return tirc_round_int(n->dtype, n->a->dtype, get_i(run, n->a));
 }
 static double cast_f_f(Run *run, const Node *n) {
   return tirc_round_float(n->dtype, get_f(run, n->a));

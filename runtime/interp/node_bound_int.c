@@ -104,20 +104,16 @@ static void bound_float_to_int(Run *run, const Node *n, Reach *out) {
   }
 }
 
-static double from_int(DType from, DType to, int64_t x) {
-  if (to.bits == 32) return (double)(tirc_dtype_is_uint64(from) ? (float)(uint64_t)x : (float)x);
-  return tirc_round_float(to, tirc_dtype_is_uint64(from) ? (double)(uint64_t)x : (double)x);
-}
 static void bound_int_to_float(Run *run, const Node *n, Reach *out) {
   const DType from = n->a->dtype, t = program_type(n);
   Reach a;
   get_bound(run, n->a, &a);
-  tirc_bound_float(out, from_int(from, t, a.v.i));
+  tirc_bound_float(out, tirc_round_int(t, from, a.v.i));
   if (a.open || (tirc_dtype_is_uint64(from) && a.lo.i != a.hi.i)) {
     tirc_bound_open(out, t, out->v);
     return;
   }
-  out->lo.f = from_int(from, t, a.lo.i), out->hi.f = from_int(from, t, a.hi.i);
+  out->lo.f = tirc_round_int(t, from, a.lo.i), out->hi.f = tirc_round_int(t, from, a.hi.i);
   out->mag = fmax(fabs(out->lo.f), fabs(out->hi.f));
 }
 static void bound_float_to_float(Run *run, const Node *n, Reach *out) {
