@@ -335,7 +335,8 @@ code("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON})
 code("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON}, [os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack.sch")], packs=True)
 code("mlp_functions", ["-D", "m=3"], {"x": (3, 784), **PERCEPTRON}, ["--plain", "--skip=FuseOps"])
 code("residual", ["-D", "n=1"], {"x": (1, 32, 14, 14), **{k + i: (32, 32, 3, 3) if k == "w" else (32,) for i in "01"
-                                                              for k in ("w", "gamma", "beta", "mean", "var")}})
+                                                              for k in ("w", "gamma", "beta", "mean", "var")}},
+     packs=True)  # batch norms become parts of the weights, once
 mlp()
 empty()
 foreign()
