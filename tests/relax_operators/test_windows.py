@@ -83,7 +83,10 @@ def _transposed(x, w, strides, padding, output_padding, dilation, groups):
 @pytest.mark.parametrize("case", [
     ((1, 3, 5, 5), (3, 4, 3, 3), [1, 1], [0, 0, 0, 0], [0, 0], [1, 1], 1), ((2, 3, 4, 5), (3, 2, 3, 3), [2, 2], [1, 1, 1, 1], [1, 1], [1, 1], 1),
     ((1, 4, 4, 4), (4, 2, 2, 2), [2, 2], [0, 0, 0, 0], [0, 0], [1, 1], 2), ((1, 2, 3, 4), (2, 3, 3, 2), [3, 2], [0, 1, 1, 0], [0, 1], [2, 1], 1),
-    ((1, 1, 1, 1), (1, 1, 1, 1), [1, 1], [0, 0, 0, 0], [0, 0], [1, 1], 1)])
+    ((1, 1, 1, 1), (1, 1, 1, 1), [1, 1], [0, 0, 0, 0], [0, 0], [1, 1], 1), ((1, 4, 3, 5), (4, 2, 5, 2), [2, 3], [3, 0, 2, 1], [1, 2], [1, 1], 2),
+    ((2, 2, 3, 4), (2, 3, 3, 2), [3, 1], [1, 1, 0, 0], [2, 0], [1, 3], 1), ((1, 2, 2, 3), (2, 3, 2, 7), [4, 3], [1, 6, 0, 5], [3, 0], [1, 1], 1),
+    ((1, 2, 1, 4), (2, 1, 4, 4), [2, 2], [1, 1, 1, 1], [0, 0], [1, 1], 1), ((2, 4, 3, 4), (4, 3, 6, 4), [3, 2], [2, 5, 0, 1], [2, 1], [1, 1], 2),
+    ((1, 2, 5, 4), (2, 9, 4, 3), [2, 1], [5, 1, 0, 2], [0, 0], [1, 2], 1)])
 def test_conv2d_transpose(case):
     data, weight, strides, padding, output_padding, dilation, groups = case
     x, w = floats(*data), floats(*weight)
@@ -92,6 +95,14 @@ def test_conv2d_transpose(case):
     check("nn.conv2d_transpose", [x, w], y, tolerance=1e-4, **how)
     check("nn.conv2d_transpose", [_to(x, "NHWC", "NCHW"), _to(w, "HWIO", "IOHW")], _to(y, "NHWC", "NCHW"), tolerance=1e-4,
           data_layout="NHWC", kernel_layout="HWIO", **how)
+
+
+def test_conv1d_transpose_reads_no_zeros_in_between():
+    x, w = floats(1, 2, 5), floats(2, 3, 4)
+    x[0, 1, 2] = np.inf
+    y = _transposed(x, np.sign(w), [2], [2, 2], [1], [1], 1)
+    assert np.isinf(y[0, :, 2:6]).all() and np.isfinite(y[0, :, [0, 1, 6, 7, 8]]).all()
+    check("nn.conv1d_transpose", [x, np.sign(w)], y, tolerance=1e-4, strides=2, padding=2, output_padding=1)
 
 
 def test_conv1d_transpose():
