@@ -906,7 +906,7 @@ TIRC_API void tirc_reference_free(tirc_reference *r); /* NULL is fine */
  * or is furthest beyond it. */
 typedef struct tirc_check {
   bool ok;
-  bool wrong; /* some element is not what it may be, however many others are undecided */
+  bool wrong;        /* some element is not what it may be, however many others are undecided */
   const char *param; /* whose element it is; as long as the reference. NULL: nothing is written */
   int64_t at;        /* in memory, counted in elements */
   double got, expected;
@@ -1032,9 +1032,9 @@ typedef struct tirc_figures {
   /* Seconds of a call, and the interval; 0: there are none. Of fewer than 5 turns the bootstrap
    * knows too little: then the interval is from 0 to INFINITY. */
   double median, low, high;
-  double fastest;           /* of the samples */
-  double spread;            /* from their lower to their upper quartile, as a part of the median */
-  double calls;             /* how many were timed */
+  double fastest; /* of the samples */
+  double spread;  /* from their lower to their upper quartile, as a part of the median */
+  double calls;   /* how many were timed */
   /* NULL when it was measured; otherwise "left-out", "failed", "wrong-result" or "unchecked", and
    * what happened */
   char *code, *message;
@@ -1073,7 +1073,8 @@ TIRC_API const tirc_figures *tirc_measurement_figures(const tirc_measurement *m,
 TIRC_API const tirc_conditions *tirc_measurement_conditions(const tirc_measurement *m);
 
 typedef struct tirc_ratio {
-  /* With 95 % confidence; from 0 to INFINITY where either has fewer than 5 turns; value 0: unknown */
+  /* With 95 % confidence; from 0 to INFINITY where either has fewer than 5 turns; value 0: unknown
+   */
   double value, low, high;
 } tirc_ratio;
 /* How many times as fast `of` is as `base`. Those of one measurement are compared turn by turn, so
@@ -1405,13 +1406,14 @@ TIRC_API tirc_status tirc_weights_save(const tirc_weights *w, const char *path, 
 /* --- models of other formats --------------------------------------------------------------------
  *
  * A file of ONNX becomes a module with a graph, as a text in Relax gives one: what its operators
- * mean is said by scripts (`tirc explain language`), shapes that the file computes are computed, and
- * its weights become parameters behind the inputs. tirc_module_read takes such a file by its name,
- * FILE.onnx. Errors name the node; codes are "file", "onnx", and those of operators. */
+ * mean is said by scripts (passes/module/operators/onnx), shapes that the file computes are
+ * computed, and its weights become parameters behind the inputs. tirc_module_read takes such a file
+ * by its name, FILE.onnx. Errors name the node; codes are "file", "onnx", and those of operators.
+ */
 
 /* An input that is a constant of the model: what decides a shape, an axis or a size has to be. */
 typedef struct tirc_bound {
-  const char *name; /* as the file has it */
+  const char *name;        /* as the file has it */
   const tirc_array *value; /* or NULL: */
   const char *text;        /* "1" or "2,3", numbers of the input's type */
 } tirc_bound;

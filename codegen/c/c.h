@@ -21,9 +21,10 @@ typedef struct CSource {
 const char *tirc_c_source(Tirc *c, const CSource *what);
 /* The type of a scalar in memory and as a parameter. */
 const char *tirc_c_type(DType t);
-/* The function of a model that calls those, to stand behind their source or their header. Throws
+/* `before`, their source or their header, with the function of a model that calls them. Throws
  * "unsupported" for constants of more than 4 MB. */
-const char *tirc_c_entry(Tirc *c, const ModelEntry *e, const Module *lowered, bool is_header);
+const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const Module *lowered,
+                         bool is_header);
 /* The declarations of the same functions, with what a caller has to know. */
 const char *tirc_c_header(Tirc *c, const Module *lowered);
 

@@ -107,11 +107,13 @@ static void put_body(Writing *w, int from, int to, const char *names) {
   tirc_text_add(&w->text, "  return failed;\n}\n");
 }
 
-const char *tirc_c_entry(Tirc *c, const ModelEntry *e, const Module *lowered, bool is_header) {
+const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const Module *lowered,
+                         bool is_header) {
   Writing w = {.c = c, .e = e, .symbols = tirc_symbols(c, lowered), .text = {.c = c}};
   static const char work[] = "  char *at = workspace;\n  (void)at;\n";
   static const char both[] = "  char *at = workspace;\n  const char *packed = prepared;\n"
                              "  (void)at, (void)packed;\n";
+  tirc_text_add(&w.text, before);
   if (is_header) tirc_text_add(&w.text, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
   if (!is_header) put_constants(&w);
   if (e->prepared) put_prepare_head(&w);

@@ -9,7 +9,7 @@
 
 enum { MOST_BYTES = 1 << 20 }; /* of the results, beyond what the operands have */
 
-static bool fill_array(Tirc *c, Info info, const void *data, PassArray *out) {
+bool tirc_pass_array(Tirc *c, Info info, const void *data, PassArray *out) {
   const int64_t bytes = info && info->kind == INFO_TENSOR ? tirc_info_bytes(info) : -1;
   if (bytes < 0) return false;
   int64_t *shape = tirc_new_array(c, int64_t, info->ndim);
@@ -20,9 +20,9 @@ static bool fill_array(Tirc *c, Info info, const void *data, PassArray *out) {
   return true;
 }
 
-/* False: it cannot be run. */
-static bool evaluate(Passes *p, const Func *f, int n, PassArray *arrays) {
+bool tirc_pass_evaluate(Passes *p, const Func *f, int n, PassArray *arrays) {
   Trap trap;
+  if (!p->options.evaluate) return false;
   if (TIRC_TRY(p->c, trap)) {
     p->options.evaluate(p->options.self, p->c, f, n, arrays);
     TIRC_END(p->c, trap);
@@ -66,9 +66,9 @@ static Node fold(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
     const int64_t bytes = info->kind == INFO_TENSOR ? tirc_info_bytes(info) : -1;
     if (bytes < 0 || (!arg && (room -= bytes) < 0)) return value;
     if (arg) room += bytes;
-    if (!fill_array(c, info, arg ? arg->data : NULL, &arrays[i])) return value;
+    if (!tirc_pass_array(c, info, arg ? arg->data : NULL, &arrays[i])) return value;
   }
-  if (!evaluate(k->p, f, n, arrays)) return value;
+  if (!tirc_pass_evaluate(k->p, f, n, arrays)) return value;
   Node *made = tirc_new_array(c, Node, n_results);
   for (int i = 0; i < n_results; i++)
     made[i] = tirc_node_const(c, results[i], arrays[value->n + i].data, b->loc);

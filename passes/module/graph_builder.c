@@ -177,33 +177,29 @@ static Node call_node(Operands *o, const char *name, const Args *a, bool of_cons
 /* --- constants ----------------------------------------------------------------------------------
  */
 
-static Info result_info(Tirc *c, const TensorType *t) {
-  return tirc_info_tensor(c, t->dtype, t->ndim, t->shape);
-}
-
 /* A call of constants whose results are not large is a constant. */
 static bool fold(Operands *o, const char *name, const Args *a, Value *out) {
   GraphMaker *m = o->m;
   Tirc *c = m->p->c;
-  if (!m->evaluate || !o->all_constant || o->n_elements > MOST_FOLDED) return false;
+  if (!o->all_constant || o->n_elements > MOST_FOLDED) return false;
   const Node call = call_node(o, name, a, true);
   const OperatorProgram *p = tirc_operator_call(m->p, m->graph, call);
-  const int n_in = tirc_operator_tensors(call, NULL);
+  const int n_in = tirc_operator_tensors(call, NULL), n = n_in + p->n_results;
   Node *in = tirc_new_array(c, Node, n_in);
-  void **data = tirc_new_array(c, void *, n_in + p->n_results);
+  PassArray *arrays = tirc_new_array(c, PassArray, n);
   Value *results = tirc_new_array(c, Value, p->n_results);
   tirc_operator_tensors(call, in);
-  for (int i = 0; i < n_in; i++) data[i] = (void *)(uintptr_t)in[i]->data;
-  for (int i = 0; i < p->n_results; i++) {
-    const Info info = result_info(c, &p->results[i]);
-    const int64_t count = tirc_info_count(info);
-    if (count < 0 || count > MOST_FOLDED) return false;
-    void *made = tirc_alloc(c, (size_t)tirc_info_bytes(info) + 1);
-    data[n_in + i] = made;
-    results[i] = tirc_graph_constant(o->sc, NULL, info, made);
-  }
   if (p->n_vars) return false;
-  m->evaluate(m->self, c, p->func, data);
+  for (int i = 0; i < n_in; i++)
+    if (!tirc_pass_array(c, in[i]->info, in[i]->data, &arrays[i])) return false;
+  for (int i = 0; i < p->n_results; i++) {
+    const TensorType *t = &p->results[i];
+    const Info info = tirc_info_tensor(c, t->dtype, t->ndim, t->shape);
+    if (tirc_info_count(info) > MOST_FOLDED || !tirc_pass_array(c, info, NULL, &arrays[n_in + i]))
+      return false;
+    results[i] = tirc_graph_constant(o->sc, NULL, info, arrays[n_in + i].data);
+  }
+  if (!tirc_pass_evaluate(m->p, p->func, n, arrays)) return false;
   *out = p->is_tuple ? tirc_value_list(c, VAL_TUPLE, p->n_results, results) : results[0];
   return true;
 }

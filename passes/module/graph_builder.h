@@ -10,11 +10,8 @@
 typedef struct GraphMaker {
   GraphBuilder builder; /* what scripts see: the first member */
   Passes *p;
-  Script *sc;   /* that makes it */
-  Graph *graph; /* of which calls are a part: what is known of them hangs on it */
-  /* Runs a function of constant extents on arrays, one a parameter; NULL: nothing is folded. */
-  void (*evaluate)(void *self, Tirc *c, const Func *f, void *const *data);
-  void *self;
+  Script *sc;       /* that makes it */
+  Graph *graph;     /* of which calls are a part: what is known of them hangs on it */
   const char *hint; /* the name of what is made now */
   Loc loc;
   VEC(Node) params;       /* inputs, then weights in the order in which they are used */

@@ -335,11 +335,9 @@ static const OnnxModule *try_import(Tirc *c, const OnnxModel *model, const OnnxI
   Importing *k = tirc_new(c, Importing);
   *k = (Importing){.c = c, .model = model, .options = o, .is_bound = is_bound};
   PipelineOptions *pipeline = tirc_new(c, PipelineOptions);
-  *pipeline = (PipelineOptions){.operators = o->operators};
+  *pipeline = (PipelineOptions){.operators = o->operators, .evaluate = o->evaluate};
   GraphMaker *m = &k->maker;
   m->p = tirc_passes_open(c, pipeline);
-  m->evaluate = o->evaluate;
-  m->self = o->self;
   m->loc = (Loc){model->path, 0, 0};
   m->graph = tirc_new(c, Graph);
   *m->graph = (Graph){.name = "main", .loc = m->loc};

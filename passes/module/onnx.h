@@ -20,9 +20,7 @@ typedef struct OnnxImport {
   const int64_t *extents;
   int n_bound;
   const OnnxBound *bound;
-  /* Runs a function of constant extents on arrays, one a parameter, row by row. */
-  void (*evaluate)(void *self, Tirc *c, const Func *f, void *const *data);
-  void *self;
+  void (*evaluate)(void *self, Tirc *c, const Func *f, int n, const PassArray *arrays);
 } OnnxImport;
 
 typedef struct OnnxWeight { /* a parameter behind the inputs */

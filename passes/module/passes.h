@@ -14,6 +14,12 @@ struct Passes {
   const Module *unscheduled; /* as it went into phase "schedule"; NULL: it has not been there */
 };
 
+/* fold_constant.c: an array of what info says, with a copy of the data (NULL: zeroed); false where
+ * an extent is no constant. */
+bool tirc_pass_array(Tirc *c, Info info, const void *data, PassArray *out);
+/* Runs f on them, one a parameter. False: it cannot be run, or not in time. */
+bool tirc_pass_evaluate(Passes *p, const Func *f, int n, PassArray *arrays);
+
 /* patterns.c: what the patterns of a script match is handed to other programs. */
 const Module *tirc_fuse_by_patterns(Passes *p, Script *sc, const Module *m, Value patterns);
 

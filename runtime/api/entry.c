@@ -160,7 +160,7 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *lower
                       .params = plan->signature->buffers,
                       .n_prepare = plan->n_prepare,
                       .n_calls = plan->n_calls};
-  name_all(&k, name);
+  name_all(&k, name ? name : "model");
   k.places = tirc_new_array(c, EntryValue, plan->n_tensors);
   for (int i = 0; i < plan->n_tensors; i++) (void)bytes_of(&k, plan->tensors[i].buffer);
   k.e->workspace = place_tensors(&k, PLAN_WORKSPACE, ENTRY_WORKSPACE);

@@ -1,5 +1,6 @@
 /* Models of other formats: files of ONNX as modules, and their tensors as arrays. */
 #include "api.h"
+#include "program.h"
 #include "weights.h"
 
 #include "ir/number.h"
@@ -8,32 +9,6 @@
 #include "runtime/arrays/safetensors.h"
 
 #include <stdlib.h>
-
-/* --- constants ----------------------------------------------------------------------------------
- */
-
-/* Extents of such functions are constants: operators of arrays that are known. */
-static Tensor view_of(Tirc *c, Buffer b, void *data) {
-  Tensor t = {.dtype = b->dtype, .ndim = b->ndim, .count = 1, .data = data};
-  for (int d = 0; d < b->ndim; d++) {
-    if (!tirc_const_int(b->shape[d], &t.shape[d]))
-      tirc_fail(c, (Loc){0}, "shape", NULL, "an extent of '%s' is no constant", b->name);
-    t.count *= t.shape[d];
-  }
-  t.bytes = (size_t)t.count * (size_t)tirc_dtype_bytes(t.dtype);
-  return t;
-}
-
-static void evaluate(void *self, Tirc *c, const Func *f, void *const *data) {
-  Argument *args = tirc_new_array(c, Argument, f->n_params);
-  Tensor *tensors = tirc_new_array(c, Tensor, f->n_params);
-  (void)self;
-  for (int i = 0; i < f->n_params; i++) {
-    tensors[i] = view_of(c, f->buffers[i], data[i]);
-    args[i].tensor = &tensors[i];
-  }
-  tirc_interpret(c, f, f->n_params, args, 0);
-}
 
 /* --- modules ------------------------------------------------------------------------------------
  */
@@ -143,7 +118,7 @@ static void import(Tirc *c, void *self) {
                     .extents = extents,
                     .n_bound = n_bound,
                     .bound = bound,
-                    .evaluate = evaluate};
+                    .evaluate = tirc_api_evaluate};
   take_extents(c, model, o, k);
   const OnnxModule *m = tirc_onnx_import(c, model, k);
   tirc_verify(c, m->m);

@@ -550,15 +550,11 @@ static void emit(Tirc *c, void *self) {
         c, &(CSource){.lowered = lowered,
                       .scheduled = m,
                       .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
-  const bool annotates = p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS;
-  const ModelEntry *entry =
-      m->n_graphs && !annotates
-          ? tirc_model_entry(c, m, lowered, p->main_name ? p->main_name : "model")
-          : NULL;
-  if (text && entry)
-    text =
-        tirc_format(c, "%s%s", text, tirc_c_entry(c, entry, lowered, p->kind == TIRC_EMIT_HEADER));
-  if (annotates)
+  const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
+  if (m->n_graphs && (text || p->kind == TIRC_EMIT_OBJECT))
+    entry = tirc_model_entry(c, m, lowered, p->main_name);
+  if (text && entry) text = tirc_c_entry(c, text, entry, lowered, p->kind == TIRC_EMIT_HEADER);
+  if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
     text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
                            p->kind == TIRC_EMIT_ANNOTATIONS);
   if (text)

@@ -101,7 +101,7 @@ static const Module *schedule(void *self, Tirc *c, const Module *m) {
   return s->mod;
 }
 
-static void evaluate(void *self, Tirc *c, const Func *f, int n, const PassArray *arrays) {
+void tirc_api_evaluate(void *self, Tirc *c, const Func *f, int n, const PassArray *arrays) {
   enum { MOST_STEPS = 1 << 24 };
   Argument *args = tirc_new_array(c, Argument, n);
   (void)self;
@@ -124,7 +124,7 @@ static PipelineOptions pipeline_options(Making *k) {
                            .n_extra = k->options.n_passes,
                            .extra = k->options.passes,
                            .schedule = schedule,
-                           .evaluate = evaluate,
+                           .evaluate = tirc_api_evaluate,
                            .after = k->options.after ? show : NULL,
                            .self = k};
 }

@@ -3,6 +3,7 @@
 #define TIRC_RUNTIME_API_PROGRAM_H
 
 #include "kernel.h"
+#include "passes/module/pipeline.h"
 #include "passes/module/plan.h"
 
 #include <pthread.h>
@@ -43,6 +44,9 @@ struct tirc_program {
   pthread_mutex_t lock; /* of the frames that nobody uses */
   Frame *idle;
 };
+
+/* What folds constants: the interpreter, for so many steps that nobody waits. Throws. */
+void tirc_api_evaluate(void *self, Tirc *c, const Func *f, int n, const PassArray *arrays);
 
 /* A frame for these arguments, in no list; throws "argument", "shape", "memory" in `caller`. */
 Frame *tirc_frame_new(Tirc *caller, const tirc_program *p, const int64_t *symbols,
