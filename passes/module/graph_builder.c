@@ -9,8 +9,6 @@ enum {
   MOST_FOLDED = 1 << 16 /* elements: larger results are computed when the program is prepared */
 };
 
-static GraphMaker *maker(GraphBuilder *b) { return (GraphMaker *)b; }
-
 /* --- names --------------------------------------------------------------------------------------
  */
 
@@ -35,15 +33,8 @@ const char *tirc_graph_name(GraphMaker *m, const char *wanted) {
 /* --- values -------------------------------------------------------------------------------------
  */
 
-static Value value_of(GraphMaker *m, const char *name, Node node, uintptr_t sources) {
-  GraphValue *v = tirc_new(m->p->c, GraphValue);
-  *v = (GraphValue){.name = name, .info = node->info, .node = node};
-  tirc_map_set(m->p->c, &m->sources, v, (void *)sources);
-  return tirc_script_object("RelaxExpr", v);
-}
-
-uintptr_t tirc_graph_sources(const GraphMaker *m, const GraphValue *v) {
-  return (uintptr_t)tirc_map_get(&m->sources, v);
+uintptr_t tirc_graph_sources(const GraphMaker *m, Node n) {
+  return (uintptr_t)tirc_map_get(&m->sources, n);
 }
 
 static Node parameter(GraphMaker *m, const char *name, Info info, const void *data) {
@@ -53,207 +44,127 @@ static Node parameter(GraphMaker *m, const char *name, Info info, const void *da
   return var;
 }
 
-Value tirc_graph_input(GraphMaker *m, const char *name, Info info, int number) {
-  const uintptr_t bit = number < (int)sizeof(uintptr_t) * 8 ? (uintptr_t)1 << number : 0;
-  return value_of(m, name, parameter(m, name, info, NULL), bit);
+static uintptr_t source(int number) {
+  const int last = (int)sizeof(uintptr_t) * 8 - 1;
+  return (uintptr_t)1 << (number < last ? number : last);
 }
 
-Node tirc_graph_operand(GraphMaker *m, const GraphValue *v) {
-  GraphValue *own = (GraphValue *)(uintptr_t)v;
-  if (v->node) return v->node;
-  const int64_t count = tirc_info_count(v->info);
-  if (count <= (v->name ? SMALL : FOLDED_SMALL))
-    own->node = tirc_node_const(m->p->c, v->info, v->data, m->loc);
-  else
-    own->node = parameter(m, v->name ? v->name : m->hint, v->info, v->data);
-  return own->node;
+bool tirc_depends_on_input(uintptr_t sources, int number) { return sources & source(number); }
+
+Node tirc_graph_input(GraphMaker *m, const char *name, Info info, int number) {
+  const Node var = parameter(m, name, info, NULL);
+  tirc_map_set(m->p->c, &m->sources, var, (void *)source(number));
+  return var;
 }
 
-/* --- operands of a call -------------------------------------------------------------------------
- */
-
-typedef struct Operands {
-  GraphMaker *m;
-  Script *sc;
-  bool all_constant; /* of the tensors */
-  uintptr_t sources;
-  int64_t n_elements;
-} Operands;
-
-static bool is_list(Value v) { return v.kind == VAL_LIST || v.kind == VAL_TUPLE; }
-
-static void look(Operands *o, Value v) {
-  const GraphValue *g = tirc_graph_value(v);
-  for (int i = 0; is_list(v) && i < v.u.list->n; i++) look(o, v.u.list->at[i]);
-  if (!g) return;
-  o->all_constant &= g->data != NULL;
-  o->sources |= tirc_graph_sources(o->m, g);
-  if (g->data) o->n_elements += tirc_info_count(g->info);
+Node tirc_graph_constant(const GraphMaker *m, const char *name, Info info, const void *data) {
+  const struct Node n = {
+      .kind = NODE_CONST, .name = name, .info = info, .data = data, .loc = m->loc};
+  return tirc_graph_node(m->p->c, &n);
 }
 
-static bool has_tensor(Value v) {
-  if (tirc_graph_value(v)) return true;
-  for (int i = 0; is_list(v) && i < v.u.list->n; i++)
-    if (has_tensor(v.u.list->at[i])) return true;
-  return false;
+/* What stands for a constant in the graph. */
+static Node place_constant(GraphMaker *m, Node n) {
+  Tirc *c = m->p->c;
+  const Node known = tirc_map_get(&m->places, n);
+  if (known) return known;
+  const bool small = tirc_info_count(n->info) <= (n->name ? SMALL : FOLDED_SMALL);
+  const Node to = small ? tirc_node_const(c, n->info, n->data, m->loc)
+                        : parameter(m, n->name ? n->name : m->hint, n->info, n->data);
+  tirc_map_set(c, &m->places, n, to);
+  tirc_map_set(c, &m->values, to, n);
+  return to;
 }
 
-static Expr literal(Operands *o, Value v) {
-  Tirc *c = o->m->p->c;
-  switch (v.kind) {
-  case VAL_NONE: return tirc_expr(c, OP_NONE, DT_HANDLE, 0, NULL);
-  case VAL_BOOL: return tirc_int(c, DT_BOOL, v.u.b);
-  case VAL_INT: return tirc_int(c, DT_INT64, v.u.i);
-  case VAL_FLOAT: return tirc_float(c, DT_FLOAT64, v.u.f);
-  case VAL_STR: return tirc_string(c, v.u.s);
-  case VAL_EXPR: return v.u.expr;
-  default: break;
-  }
-  if (!is_list(v))
-    tirc_script_error(o->sc, "TypeError", NULL, "%s is no argument of an operator",
-                      tirc_script_a_type(o->sc, v));
-  Expr *items = tirc_new_array(c, Expr, v.u.list->n);
-  for (int i = 0; i < v.u.list->n; i++) items[i] = literal(o, v.u.list->at[i]);
-  return tirc_expr(c, OP_TUPLE, DT_HANDLE, v.u.list->n, items);
-}
-
-/* (n, 4): extents that are no numbers make it a shape. */
-static bool is_shape(Expr e) {
-  bool symbolic = false;
-  if (e->op != OP_TUPLE) return false;
-  for (int i = 0; i < e->n; i++) {
-    if (!tirc_dtype_is_int(e->args[i]->dtype)) return false;
-    symbolic |= e->args[i]->op != OP_INT;
-  }
-  return symbolic;
-}
-
-static Node shape_node(Operands *o, Expr tuple) {
-  Tirc *c = o->m->p->c;
-  Expr *items = tirc_new_array(c, Expr, tuple->n);
-  for (int i = 0; i < tuple->n; i++) items[i] = tirc_cast(c, DT_INT64, tuple->args[i]);
-  struct StructInfo info = {.kind = INFO_SHAPE, .ndim = tuple->n, .shape = items};
-  return tirc_graph_node(c,
-                         &(struct Node){.kind = NODE_SHAPE,
-                                        .info = tirc_info_copy(c, &info),
-                                        .value = tirc_expr(c, OP_TUPLE, DT_HANDLE, tuple->n, items),
-                                        .loc = o->m->loc});
-}
-
-/* of_constants: the call is to be folded, so nothing becomes a parameter for it. */
-static Node operand(Operands *o, Value v, bool of_constants) {
-  Tirc *c = o->m->p->c;
-  const GraphValue *g = tirc_graph_value(v);
-  if (g && of_constants) return tirc_node_const(c, g->info, g->data, o->m->loc);
-  if (g) return tirc_graph_operand(o->m, g);
-  if (is_list(v) && has_tensor(v)) {
-    Node *items = tirc_new_array(c, Node, v.u.list->n);
-    for (int i = 0; i < v.u.list->n; i++) items[i] = operand(o, v.u.list->at[i], of_constants);
-    return tirc_node_tuple(c, v.u.list->n, items);
-  }
-  const Expr e = literal(o, v);
-  if (is_shape(e)) return shape_node(o, e);
-  return tirc_graph_node(c, &(struct Node){.kind = NODE_VALUE, .value = e, .loc = o->m->loc});
-}
-
-static Node call_node(Operands *o, const char *name, const Args *a, bool of_constants) {
-  Tirc *c = o->m->p->c;
-  const int n = a->n + a->n_keywords;
-  Node *args = tirc_new_array(c, Node, n);
-  const char **keys = tirc_new_array(c, const char *, n);
-  for (int i = 0; i < a->n; i++) args[i] = operand(o, a->at[i], of_constants);
-  for (int i = 0; i < a->n_keywords; i++) {
-    args[a->n + i] = operand(o, a->keywords[i], of_constants);
-    keys[a->n + i] = a->names[i];
-  }
-  return tirc_graph_node(c, &(struct Node){.kind = NODE_CALL,
-                                           .n = n,
-                                           .name = name,
-                                           .args = args,
-                                           .keys = a->n_keywords ? keys : NULL,
-                                           .loc = o->m->loc});
+Node tirc_graph_operand(GraphMaker *m, Node n) {
+  if (n->kind == NODE_CONST) return place_constant(m, n);
+  if (n->kind != NODE_TUPLE) return n;
+  Node *fields = tirc_new_array(m->p->c, Node, n->n);
+  for (int i = 0; i < n->n; i++) fields[i] = tirc_graph_operand(m, n->args[i]);
+  return tirc_node_tuple(m->p->c, n->n, fields);
 }
 
 /* --- constants ----------------------------------------------------------------------------------
  */
 
-/* A call of constants whose results are not large is a constant. */
-static bool fold(Operands *o, const char *name, const Args *a, Value *out) {
-  GraphMaker *m = o->m;
+typedef struct Operands {
+  const GraphMaker *m;
+  bool all_constant; /* of the tensors */
+  uintptr_t sources;
+  int64_t n_elements;
+} Operands;
+
+static void look(Operands *o, Node n) {
+  if (n->kind == NODE_VAR) o->all_constant = false;
+  if (n->kind == NODE_CONST) o->n_elements += tirc_info_count(n->info);
+  o->sources |= tirc_graph_sources(o->m, n);
+  for (int i = 0; i < n->n; i++) look(o, n->args[i]);
+}
+
+/* A call of constants whose results are not large is a constant, or a tuple of them. */
+static Node fold(GraphMaker *m, const Operands *o, Node call) {
   Tirc *c = m->p->c;
-  if (!o->all_constant || o->n_elements > MOST_FOLDED) return false;
-  const Node call = call_node(o, name, a, true);
+  if (!o->all_constant || o->n_elements > MOST_FOLDED) return NULL;
   const OperatorProgram *p = tirc_operator_call(m->p, m->graph, call);
   const int n_in = tirc_operator_tensors(call, NULL), n = n_in + p->n_results;
   Node *in = tirc_new_array(c, Node, n_in);
   PassArray *arrays = tirc_new_array(c, PassArray, n);
-  Value *results = tirc_new_array(c, Value, p->n_results);
+  Node *results = tirc_new_array(c, Node, p->n_results);
   tirc_operator_tensors(call, in);
-  if (p->n_vars) return false;
+  if (p->n_vars) return NULL;
   for (int i = 0; i < n_in; i++)
-    if (!tirc_pass_array(c, in[i]->info, in[i]->data, &arrays[i])) return false;
+    if (!tirc_pass_array(c, in[i]->info, in[i]->data, &arrays[i])) return NULL;
   for (int i = 0; i < p->n_results; i++) {
     const TensorType *t = &p->results[i];
     const Info info = tirc_info_tensor(c, t->dtype, t->ndim, t->shape);
     if (tirc_info_count(info) > MOST_FOLDED || !tirc_pass_array(c, info, NULL, &arrays[n_in + i]))
-      return false;
-    results[i] = tirc_graph_constant(o->sc, NULL, info, arrays[n_in + i].data);
+      return NULL;
+    results[i] = tirc_graph_constant(m, NULL, info, arrays[n_in + i].data);
   }
-  if (!tirc_pass_evaluate(m->p, p->func, n, arrays)) return false;
-  *out = p->is_tuple ? tirc_value_list(c, VAL_TUPLE, p->n_results, results) : results[0];
-  return true;
+  if (!tirc_pass_evaluate(m->p, p->func, n, arrays)) return NULL;
+  return p->is_tuple ? tirc_node_tuple(c, p->n_results, results) : results[0];
 }
 
-/* --- calls --------------------------------------------------------------------------------------
+/* --- what scripts do ----------------------------------------------------------------------------
  */
 
-static Node bind(GraphMaker *m, Node value) {
-  const Node var = tirc_node_var(m->p->c, tirc_graph_name(m, m->hint), value->info, m->loc);
-  vec_push(m->p->c, m->bindings, ((Binding){var, value, m->loc}));
+static Node bind(void *self, Script *sc, Node n) {
+  GraphMaker *m = self;
+  Tirc *c = m->p->c;
+  Operands o = {.m = m, .all_constant = n->kind == NODE_CALL};
+  struct Node value = *n;
+  value.loc = m->loc;
+  if (n->kind == NODE_CALL && !tirc_operator(m->p->ops, n->name))
+    tirc_script_error(sc, "AttributeError", tirc_operator_hint(m->p->ops, n->name),
+                      "there is no operator R.%s", n->name);
+  for (int i = 0; i < n->n; i++) look(&o, n->args[i]);
+  const Node folded = fold(m, &o, &value);
+  if (folded) return folded;
+  Node *args = tirc_new_array(c, Node, n->n);
+  for (int i = 0; i < n->n; i++) args[i] = tirc_graph_operand(m, n->args[i]);
+  value.args = args;
+  if (value.kind == NODE_CALL) value.info = tirc_operator_result(m->p, m->graph, &value);
+  const Node var = tirc_node_var(c, tirc_graph_name(m, m->hint), value.info, m->loc);
+  vec_push(c, m->bindings, ((Binding){var, tirc_graph_node(c, &value), m->loc}));
+  tirc_map_set(c, &m->sources, var, (void *)o.sources);
+  tirc_map_set(c, &m->values, var, m->bindings.at[m->bindings.n - 1].value);
   return var;
 }
 
-static Value call(GraphBuilder *b, const char *name, const Args *a) {
-  GraphMaker *m = maker(b);
-  Tirc *c = m->p->c;
-  Operands o = {.m = m, .sc = m->sc, .all_constant = true};
-  Value out;
-  for (int i = 0; i < a->n; i++) look(&o, a->at[i]);
-  for (int i = 0; i < a->n_keywords; i++) look(&o, a->keywords[i]);
-  if (fold(&o, name, a, &out)) return out;
-  struct Node value = *call_node(&o, name, a, false);
-  value.info = tirc_operator_result(m->p, m->graph, &value);
-  const Node var = bind(m, tirc_graph_node(c, &value));
-  if (value.info->kind != INFO_TUPLE) return value_of(m, var->name, var, o.sources);
-  out = tirc_value_list(c, VAL_TUPLE, 0, NULL);
-  for (int i = 0; i < value.info->n; i++) {
-    const Node item = bind(m, tirc_graph_node(c, &(struct Node){.kind = NODE_ITEM,
-                                                                .n = 1,
-                                                                .args = &var,
-                                                                .index = i,
-                                                                .info = value.info->fields[i],
-                                                                .loc = m->loc}));
-    tirc_value_append(c, out, value_of(m, item->name, item, o.sources));
-  }
-  return out;
+static Node value_of(void *self, Node n) {
+  const GraphMaker *m = self;
+  return tirc_map_get(&m->values, n);
 }
 
-static bool knows(GraphBuilder *b, const char *name, bool *is_operator) {
-  Operators *ops = maker(b)->p->ops;
-  const size_t n = strlen(name);
-  bool begins = false;
-  for (int i = 0; i < tirc_n_operators(ops); i++) {
-    const char *each = tirc_operator_name(ops, i);
-    if (strncmp(each, name, n) != 0) continue;
-    if (!each[n]) return *is_operator = true;
-    begins |= each[n] == '.';
-  }
-  *is_operator = false;
-  return begins;
+static Value attributes(void *self, Script *sc, Node call) {
+  const GraphMaker *m = self;
+  (void)sc;
+  return tirc_operator_attributes(m->p, call);
 }
+
+static bool is_weight(void *self, Node n) { return tirc_graph_sources(self, n) == 0; }
 
 void tirc_graph_maker_open(GraphMaker *m) {
-  m->builder.knows = knows;
-  m->builder.call = call;
+  m->writer = (GraphWriter){m, bind, value_of, attributes, is_weight, m->writer.not_known};
   if (!m->p->ops) m->p->ops = tirc_operators_open(m->p->c, m->p->options.operators, NULL);
 }

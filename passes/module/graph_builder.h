@@ -1,23 +1,26 @@
-/* A graph that a script makes, call by call: what R.NAME(...) of passes/script/graph_value.h does.
- */
+/* A graph that a script makes, call by call: what R.NAME(...) of passes/script/relax.h does where
+ * an ONNX file is read. Constants of files and scripts are nodes that are no part of the graph
+ * until a call needs them; what is computed of constants alone is computed at once. */
 #ifndef TIRC_MODULE_GRAPH_BUILDER_H
 #define TIRC_MODULE_GRAPH_BUILDER_H
 
 #include "passes.h"
 
-#include "passes/script/graph_value.h"
+#include "passes/script/relax.h"
 
 typedef struct GraphMaker {
-  GraphBuilder builder; /* what scripts see: the first member */
+  GraphWriter writer; /* what scripts see: sc->writer. not_known is the caller's */
   Passes *p;
-  Script *sc;       /* that makes it */
   Graph *graph;     /* of which calls are a part: what is known of them hangs on it */
   const char *hint; /* the name of what is made now */
   Loc loc;
   VEC(Node) params;       /* inputs, then weights in the order in which they are used */
   VEC(const void *) data; /* of each: what a weight holds; NULL: an input */
   VEC(Binding) bindings;
-  PtrMap sources; /* GraphValue -> the inputs that it depends on, bit i: number i, as an intptr_t */
+  PtrMap values;  /* variable -> what it is bound to; of a weight: the constant */
+  PtrMap places;  /* constant -> what stands for it in the graph */
+  PtrMap sources; /* variable -> the inputs that it depends on, bit i: number i, the last bit: that
+                     and those behind */
   StrMap names;
 } GraphMaker;
 
@@ -25,11 +28,14 @@ void tirc_graph_maker_open(GraphMaker *m);
 /* A name that no other parameter or binding has: letters, digits and underscores. */
 const char *tirc_graph_name(GraphMaker *m, const char *wanted);
 /* A parameter of the graph, number `number` of its inputs. */
-Value tirc_graph_input(GraphMaker *m, const char *name, Info info, int number);
+Node tirc_graph_input(GraphMaker *m, const char *name, Info info, int number);
+/* A constant whose bytes stay where they are; name NULL: no file has it. */
+Node tirc_graph_constant(const GraphMaker *m, const char *name, Info info, const void *data);
 /* What stands for a value in the graph: a variable, or a small constant in place. A large constant
  * becomes a parameter, a weight. */
-Node tirc_graph_operand(GraphMaker *m, const GraphValue *v);
+Node tirc_graph_operand(GraphMaker *m, Node n);
 /* The inputs that a value depends on. */
-uintptr_t tirc_graph_sources(const GraphMaker *m, const GraphValue *v);
+uintptr_t tirc_graph_sources(const GraphMaker *m, Node n);
+bool tirc_depends_on_input(uintptr_t sources, int number);
 
 #endif

@@ -44,7 +44,7 @@ static Info tensor_info(Tirc *c, const OnnxTensor *t) {
 }
 
 static Value tensor_value(Importing *k, const OnnxTensor *t, const char *name) {
-  return tirc_graph_constant(k->maker.sc, name, tensor_info(k->c, t), t->data);
+  return tirc_script_of_relax(tirc_graph_constant(&k->maker, name, tensor_info(k->c, t), t->data));
 }
 
 /* --- inputs -------------------------------------------------------------------------------------
@@ -104,7 +104,8 @@ static void take_inputs(Importing *k) {
       put_value(k, v->name, tensor_value(k, b->value, v->name));
     } else {
       k->places[i] = k->maker.params.n;
-      put_value(k, v->name, tirc_graph_input(&k->maker, v->name, input_info(k, v), i));
+      const Node var = tirc_graph_input(&k->maker, v->name, input_info(k, v), i);
+      put_value(k, v->name, tirc_script_of_relax(var));
     }
   }
   for (int i = 0; i < k->model->n_weights; i++)
@@ -117,16 +118,16 @@ static void take_inputs(Importing *k) {
 
 /* What a script asks of a value that only the run knows: the inputs behind it are to be constants.
  */
-static void not_known(GraphBuilder *b, const GraphValue *v) {
-  Importing *k = (Importing *)(void *)((char *)b - offsetof(Importing, maker));
+static void not_known(void *self, Script *sc, Node v) {
+  Importing *k = (Importing *)(void *)((char *)self - offsetof(Importing, maker));
   const uintptr_t from = tirc_graph_sources(&k->maker, v);
   Text names = {.c = k->c};
   tirc_text_add(&names, "");
-  for (int i = 0; i < k->model->n_inputs && i < 64; i++)
-    if (from >> i & 1)
+  for (int i = 0; i < k->model->n_inputs; i++)
+    if (tirc_depends_on_input(from, i))
       tirc_text_addf(&names, "%s'%s'", names.n ? ", " : "", k->model->inputs[i].name);
   k->needed |= from;
-  tirc_script_error(k->maker.sc, "ValueError",
+  tirc_script_error(sc, "ValueError",
                     "--bind NAME=VALUE, --bind NAME=FILE.npy or --test-data FOLDER binds an input",
                     "the elements of '%s' decide a shape, an axis or a size, and depend on the "
                     "input %s, which is not bound",
@@ -186,12 +187,14 @@ static void add_attr(Call *call, const OnnxAttr *a) {
 
 static void take_results(Importing *k, Value v) {
   const OnnxNode *n = k->node;
+  if (tirc_script_relax(v) && tirc_script_relax(v)->info->kind == INFO_TUPLE)
+    v = tirc_script_collect(k->conversions->sc, v, VAL_TUPLE);
   const bool several = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
   const int given = several ? v.u.list->n : 1;
   for (int i = 0; i < n->n_outputs; i++) {
     const Value each = !several ? v : i < given ? v.u.list->at[i] : VALUE_NONE;
     if (!*n->outputs[i]) continue;
-    if (i >= given || !tirc_graph_value(each))
+    if (i >= given || !tirc_script_relax(each))
       FAIL(k, NULL, "node '%s' (%s): its output '%s' is not made", n->name, n->op, n->outputs[i]);
     put_value(k, n->outputs[i], each);
   }
@@ -236,7 +239,7 @@ static void convert(Importing *k, const OnnxNode *n) {
   if (param_named(call.op, "opset")) add_keyword(&call, "opset", tirc_value_int(k->model->opset));
   if (param_named(call.op, "n_outputs"))
     add_keyword(&call, "n_outputs", tirc_value_int(n->n_outputs));
-  tirc_script_within_limits(k->maker.sc, (Loc){k->model->path, 0, 0}, run_call, &call);
+  tirc_script_within_limits(k->conversions->sc, (Loc){k->model->path, 0, 0}, run_call, &call);
 }
 
 /* With the node's name, and the script's place among the words. */
@@ -264,7 +267,7 @@ static void convert_named(Importing *k, const OnnxNode *n) {
 static Node output_of(Importing *k, const OnnxValue *v) {
   const Value *value = tirc_strmap_get(&k->values, v->name);
   if (!value) FAIL(k, NULL, "nothing gives the output '%s'", v->name);
-  return tirc_graph_operand(&k->maker, tirc_graph_value(*value));
+  return tirc_graph_operand(&k->maker, tirc_script_relax(*value));
 }
 
 static const Module *close_module(Importing *k, int n_inputs) {
@@ -322,8 +325,9 @@ static const OnnxModule *import_all(Importing *k) {
 /* Inputs that may be bound are, once something asks for what they hold. */
 static bool bind_needed(Importing *k) {
   bool more = false;
-  for (int i = 0; i < k->model->n_inputs && i < 64; i++) {
-    const OnnxBound *b = k->needed >> i & 1 ? bound_of(k, k->model->inputs[i].name) : NULL;
+  for (int i = 0; i < k->model->n_inputs; i++) {
+    const OnnxBound *b =
+        tirc_depends_on_input(k->needed, i) ? bound_of(k, k->model->inputs[i].name) : NULL;
     more |= b && b->if_needed && !k->is_bound[i];
     if (b) k->is_bound[i] = true;
   }
@@ -341,11 +345,10 @@ static const OnnxModule *try_import(Tirc *c, const OnnxModel *model, const OnnxI
   m->loc = (Loc){model->path, 0, 0};
   m->graph = tirc_new(c, Graph);
   *m->graph = (Graph){.name = "main", .loc = m->loc};
+  m->writer.not_known = not_known;
   tirc_graph_maker_open(m);
-  m->builder.not_known = not_known;
   k->conversions = tirc_conversions_open(c, o->operators, SHELF);
-  m->sc = k->conversions->sc;
-  m->sc->graph = &m->builder;
+  k->conversions->sc->writer = &m->writer;
   k->places = tirc_new_array(c, int, model->n_inputs);
   Trap trap;
   if (TIRC_TRY(c, trap)) {

@@ -235,7 +235,7 @@ const Module *tirc_rewrite_by_patterns(Passes *p, Script *sc, const Module *m, V
     bool changed = true;
     for (int round = 0; changed; round++) {
       Patterns k = {.p = p, .c = p->c, .sc = sc, .m = m, .g = m->graphs[g], .patterns = rewrites};
-      const GraphWriter writer = {&k, bind, value_of, attributes, is_known};
+      const GraphWriter writer = {&k, bind, value_of, attributes, is_known, NULL};
       if (round == MOST_ROUNDS)
         tirc_script_error(sc, "ValueError", "a rewrite that does nothing more gives None",
                           "the rewrites of %s do not end", m->graphs[g]->name);

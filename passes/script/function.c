@@ -451,7 +451,6 @@ Value tirc_script_call(Script *sc, Value callee, const Args *a) {
     check_native(sc, row, a);
     return row->run(sc, bound ? m->self : VALUE_NONE, a);
   }
-  if (tirc_script_is(callee, "operator")) return tirc_graph_call(sc, callee.u.object, a);
   if (tirc_script_is(callee, "primitive")) return call_primitive(sc, callee.u.object, a);
   if (tirc_script_is(callee, "RelaxOp")) return tirc_script_relax_call(sc, callee.u.object, a);
   if (tirc_script_is(callee, "type")) {

@@ -82,8 +82,6 @@ typedef struct TensorScope { /* te.h */
   bool wide;                 /* extents are int64 */
 } TensorScope;
 
-typedef struct GraphBuilder GraphBuilder; /* graph_value.h */
-
 typedef struct Absent { /* a name that was imported, of something that is not offered */
   const char *name, *path;
 } Absent;
@@ -107,8 +105,7 @@ struct Script {
   StrMap builtins; /* name -> its value: function.c */
   StrMap members;  /* name -> what objects.c knows of attributes of that name */
   TensorScope te;
-  GraphBuilder *graph;              /* where scripts make graphs, or NULL: R is not there */
-  const struct GraphWriter *writer; /* relax.h; NULL: no graph is being written */
+  const struct GraphWriter *writer; /* relax.h; NULL: no graph is written, R is not there */
   const Exception *handling;        /* for a bare `raise` */
   void (*out)(void *self, const char *text);
   ScriptObserver observer;
@@ -256,12 +253,6 @@ bool tirc_script_is(Value v, const char *type); /* an OBJECT of that type */
 Value tirc_script_of_stmt(Stmt s);
 /* handles.c */
 extern const AttributeRow tirc_script_attributes[]; /* ends with name NULL */
-/* graph_value.c */
-extern const AttributeRow tirc_script_graph_attributes[]; /* ends with name NULL */
-extern const NativeRow tirc_script_graph_methods[];
-/* R.NAME as a value; false: there is none. */
-bool tirc_graph_member(Script *sc, const char *space, const char *name, Value *out);
-Value tirc_graph_call(Script *sc, const char *name, const Args *a);
 /* schedule.c */
 extern const AttributeRow tirc_script_schedule_attributes[]; /* ends with name NULL */
 /* target.c */
@@ -286,11 +277,13 @@ extern const NativeRow tirc_script_math_rows[];
 /* te.c */
 extern const AttributeRow tirc_script_te_attributes[];
 
-/* relax.c: R, its members, a call of one; an item of a value of graphs, false: it is none */
+/* relax.c: R, its members, a call of one; an item or all fields of a value of graphs, false: it has
+ * none */
 Value tirc_script_relax_root(void);
 Value tirc_script_relax_member(Script *sc, const char *of, const char *name);
 Value tirc_script_relax_call(Script *sc, const char *name, const Args *a);
 bool tirc_script_relax_item(Script *sc, Value v, Value index, Value *out);
+bool tirc_script_relax_fields(Script *sc, Value v, Value *out);
 extern const NativeRow tirc_script_relax_methods[];       /* ends with name NULL */
 extern const AttributeRow tirc_script_relax_attributes[]; /* ends with name NULL */
 

@@ -1,5 +1,6 @@
 /* What can be walked, indexed, sliced and searched: lists, tuples, dicts, strings, ranges. Work
  * that grows with a value's size counts as steps. */
+#include "relax.h"
 #include "te.h"
 
 /* --- walking ------------------------------------------------------------------------------------
@@ -21,6 +22,8 @@ Iter tirc_script_iter(Script *sc, Value v) {
   if (v.kind == VAL_STR || v.kind == VAL_LIST || v.kind == VAL_TUPLE || v.kind == VAL_DICT ||
       object)
     return (Iter){v, 0};
+  Value fields;
+  if (tirc_script_relax_fields(sc, v, &fields)) return (Iter){fields, 0};
   tirc_script_error(sc, "TypeError",
                     v.kind == VAL_LOOP || v.kind == VAL_BLOCK
                         ? "a primitive that returns one handle returns no list"
@@ -79,6 +82,8 @@ int64_t tirc_script_length(Script *sc, Value v) {
   default: break;
   }
   if (tirc_script_is(v, "range")) return range_length(v.u.object);
+  const Node n = tirc_script_relax(v);
+  if (n && n->info && n->info->kind == INFO_TUPLE) return n->info->n;
   tirc_script_error(sc, "TypeError", NULL, "%s has no length", tirc_script_a_type(sc, v));
 }
 

@@ -56,14 +56,12 @@ const char *tirc_script_a_type(Script *sc, Value v) {
 
 static const NativeRow *const method_tables[] = {
     tirc_script_str_methods,      tirc_script_container_methods, tirc_script_object_methods,
-    tirc_script_schedule_methods, tirc_script_sref_methods,      tirc_script_graph_methods,
-    tirc_script_relax_methods,
+    tirc_script_schedule_methods, tirc_script_sref_methods,      tirc_script_relax_methods,
 };
 enum { N_METHOD_TABLES = sizeof method_tables / sizeof *method_tables };
 static const AttributeRow *const attribute_tables[] = {
     tirc_script_attributes,        tirc_script_schedule_attributes, tirc_script_sref_attributes,
-    tirc_script_target_attributes, tirc_script_te_attributes,       tirc_script_graph_attributes,
-    tirc_script_relax_attributes,
+    tirc_script_target_attributes, tirc_script_te_attributes,       tirc_script_relax_attributes,
 };
 enum { N_ATTRIBUTE_TABLES = sizeof attribute_tables / sizeof *attribute_tables };
 
@@ -165,9 +163,7 @@ Value tirc_script_attribute(Script *sc, Value v, const char *name) {
   const Members *m = members_of(sc, name);
   if (schedule_attribute(sc, v, m, &out) || own_attribute(sc, v, m, &out)) return out;
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))
-    if (tirc_script_namespace_member(sc, v.u.object, name, &out) ||
-        tirc_graph_member(sc, v.u.object, name, &out))
-      return out;
+    if (tirc_script_namespace_member(sc, v.u.object, name, &out)) return out;
   if (tirc_script_is(v, "RelaxOp")) return tirc_script_relax_member(sc, v.u.object, name);
   if (tirc_script_is(v, "Schedule")) no_such_primitive(sc, name);
   if (tirc_script_is(v, "namespace") || tirc_script_is(v, "type"))

@@ -2,7 +2,7 @@
 
 #include "te.h"
 
-#define NODE "RelaxNode"
+#define NODE "RelaxExpr"
 #define OPERATOR "RelaxOp" /* R, R.nn, R.nn.relu: u.object is the name, "" of R itself */
 #define MATCHINGS "Matchings"
 
@@ -29,47 +29,45 @@ static bool has_node(Script *sc, Value v) {
   return has;
 }
 
-/* A tensor, an attribute, or a list with tensors. */
-static Node argument(Script *sc, Value v) {
-  const Node known = tirc_script_relax(v);
-  if (known) return known;
-  bool symbolic = false;
-  if (!has_node(sc, v))
-    return tirc_graph_node(sc->c, &(struct Node){.kind = NODE_VALUE,
-                                                 .value = tirc_script_literal(sc, v, &symbolic),
-                                                 .loc = sc->loc});
-  const int n = v.u.list->n;
-  Node *fields = tirc_new_array(sc->c, Node, n);
-  for (int i = 0; i < n; i++) fields[i] = argument(sc, v.u.list->at[i]);
-  return tirc_node_tuple(sc->c, n, fields);
+/* (n, 4): extents that are no numbers make it a shape. */
+static bool is_extents(Expr e) {
+  bool all = e->op == OP_TUPLE;
+  for (int i = 0; all && i < e->n; i++) all = tirc_dtype_is_int(e->args[i]->dtype);
+  return all;
 }
 
-/* const(value, dtype): a scalar of a float type */
-static Value constant(Script *sc, const Args *a) {
-  const Value usual = tirc_value_str("float32");
-  const Value *t = a->n > 1 ? &a->at[1] : a->n_keywords ? &a->keywords[0] : &usual;
-  const DType type = tirc_te_dtype(sc, *t);
-  double value;
-  if (!a->n || a->n + a->n_keywords > 2 || !tirc_script_number(a->at[0], &value) ||
-      !tirc_dtype_is_float(type))
-    tirc_script_error(sc, "TypeError", "R.const(1.0, \"float32\")",
-                      "const() takes a number and a float type");
-  const float single = (float)value;
-  const uint16_t half = type.bits == 16 ? tirc_double_to_16_bits(type, value) : 0;
-  const void *data = type.bits == 16   ? (const void *)&half
-                     : type.bits == 32 ? (const void *)&single
-                                       : &value;
-  return tirc_script_of_relax(
-      tirc_node_const(sc->c, tirc_info_tensor(sc->c, type, 0, NULL), data, sc->loc));
+static Node shape_node(Script *sc, Expr tuple) {
+  Expr *items = tirc_new_array(sc->c, Expr, tuple->n);
+  for (int i = 0; i < tuple->n; i++) items[i] = tirc_cast(sc->c, DT_INT64, tuple->args[i]);
+  const struct StructInfo info = {.kind = INFO_SHAPE, .ndim = tuple->n, .shape = items};
+  const struct Node shape = {.kind = NODE_SHAPE,
+                             .info = tirc_info_copy(sc->c, &info),
+                             .value = tirc_expr(sc->c, OP_TUPLE, DT_HANDLE, tuple->n, items),
+                             .loc = sc->loc};
+  return tirc_graph_node(sc->c, &shape);
+}
+
+Node tirc_script_operand(Script *sc, Value v) {
+  const Node known = tirc_script_relax(v);
+  if (known) return known;
+  if (!has_node(sc, v)) {
+    bool symbolic = false;
+    const Expr e = tirc_script_literal(sc, v, &symbolic);
+    if (symbolic && is_extents(e)) return shape_node(sc, e);
+    return tirc_graph_node(sc->c, &(struct Node){.kind = NODE_VALUE, .value = e, .loc = sc->loc});
+  }
+  const int n = v.u.list->n;
+  Node *fields = tirc_new_array(sc->c, Node, n);
+  for (int i = 0; i < n; i++) fields[i] = tirc_script_operand(sc, v.u.list->at[i]);
+  return tirc_node_tuple(sc->c, n, fields);
 }
 
 Value tirc_script_relax_call(Script *sc, const char *name, const Args *a) {
   const int n = a->n + a->n_keywords;
   Node *args = tirc_new_array(sc->c, Node, n);
   const char **keys = tirc_new_array(sc->c, const char *, n);
-  if (strcmp(name, "const") == 0) return constant(sc, a);
   for (int i = 0; i < n; i++) {
-    args[i] = argument(sc, i < a->n ? a->at[i] : a->keywords[i - a->n]);
+    args[i] = tirc_script_operand(sc, i < a->n ? a->at[i] : a->keywords[i - a->n]);
     if (i >= a->n) keys[i] = a->names[i - a->n];
   }
   const struct Node call = {.kind = NODE_CALL,
@@ -82,14 +80,23 @@ Value tirc_script_relax_call(Script *sc, const char *name, const Args *a) {
   return tirc_script_of_relax(w->bind(w->self, sc, tirc_graph_node(sc->c, &call)));
 }
 
-/* R.nn, R.nn.relu */
+/* R.const, R.nn, R.nn.relu */
 Value tirc_script_relax_member(Script *sc, const char *of, const char *name) {
+  if (!*of && !strcmp(name, "const")) return tirc_script_relax_const();
   return tirc_script_object(OPERATOR,
                             *of ? tirc_format(sc->c, "%s.%s", of, name) : tirc_strdup(sc->c, name));
 }
 
 /* --- fields and matches -------------------------------------------------------------------------
  */
+
+static Value field(Script *sc, Node n, int i) {
+  if (n->kind == NODE_TUPLE) return tirc_script_of_relax(n->args[i]);
+  const struct Node item = {
+      .kind = NODE_ITEM, .index = i, .n = 1, .args = &n, .info = n->info->fields[i]};
+  const GraphWriter *w = writer(sc);
+  return tirc_script_of_relax(w->bind(w->self, sc, tirc_graph_node(sc->c, &item)));
+}
 
 bool tirc_script_relax_item(Script *sc, Value v, Value index, Value *out) {
   const Node n = tirc_script_relax(v);
@@ -103,15 +110,19 @@ bool tirc_script_relax_item(Script *sc, Value v, Value index, Value *out) {
                       "no part of the pattern that matched is this one");
   }
   if (!n) return false;
-  if (!tirc_script_int(index, &i) || !n->info || n->info->kind != INFO_TUPLE || i < 0 ||
-      i >= n->info->n)
+  const int fields = n->info && n->info->kind == INFO_TUPLE ? n->info->n : 0;
+  if (!tirc_script_int(index, &i) || i < -fields || i >= fields)
     tirc_script_error(sc, "IndexError", NULL, "there is no field %s of %s",
                       tirc_script_repr(sc, index), tirc_info_words(sc->c, n->info));
-  if (n->kind == NODE_TUPLE) return *out = tirc_script_of_relax(n->args[i]), true;
-  const struct Node item = {
-      .kind = NODE_ITEM, .index = (int)i, .n = 1, .args = &n, .info = n->info->fields[i]};
-  const GraphWriter *w = writer(sc);
-  *out = tirc_script_of_relax(w->bind(w->self, sc, tirc_graph_node(sc->c, &item)));
+  *out = field(sc, n, (int)(i < 0 ? i + fields : i));
+  return true;
+}
+
+bool tirc_script_relax_fields(Script *sc, Value v, Value *out) {
+  const Node n = tirc_script_relax(v);
+  if (!n || !n->info || n->info->kind != INFO_TUPLE) return false;
+  *out = tirc_value_list(sc->c, VAL_TUPLE, 0, NULL);
+  for (int i = 0; i < n->info->n; i++) tirc_value_append(sc->c, *out, field(sc, n, i));
   return true;
 }
 
@@ -137,6 +148,36 @@ static Value get_ndim(Script *sc, Value v) { return tirc_value_int(tensor_info(s
 static Value get_dtype(Script *sc, Value v) {
   return tirc_value_str(tirc_dtype_name(sc->c, tensor_info(sc, v)->dtype));
 }
+
+/* What it is bound to, or itself. */
+static Node bound(Script *sc, Node n) {
+  if (n->kind != NODE_VAR) return n;
+  const GraphWriter *w = writer(sc);
+  return w->value_of(w->self, n);
+}
+
+static Node constant_of(Script *sc, Value v) {
+  const Node n = bound(sc, tirc_script_relax(v));
+  return n && n->kind == NODE_CONST ? n : NULL;
+}
+
+static Value get_name(Script *sc, Value v) {
+  const char *name = tirc_script_relax(v)->name;
+  return (void)sc, tirc_value_str(name ? name : "");
+}
+static Value get_is_const(Script *sc, Value v) {
+  return tirc_value_bool(constant_of(sc, v) != NULL);
+}
+static Value run_tolist(Script *sc, Value v, const Args *a) {
+  const Node n = constant_of(sc, v);
+  const GraphWriter *w = writer(sc);
+  (void)a;
+  if (n) return tirc_script_relax_elements(sc, n);
+  if (w->not_known) w->not_known(w->self, sc, tirc_script_relax(v));
+  tirc_script_error(sc, "ValueError", "x.is_const says whether it has some",
+                    "it is no constant, so its elements are not known");
+}
+
 static Value get_is_weight(Script *sc, Value v) {
   const GraphWriter *w = writer(sc);
   return tirc_value_bool(w->is_weight(w->self, tirc_script_relax(v)));
@@ -144,9 +185,7 @@ static Value get_is_weight(Script *sc, Value v) {
 
 /* The call that it is bound to. */
 static Node call_of(Script *sc, Value v) {
-  const GraphWriter *w = writer(sc);
-  Node n = tirc_script_relax(v);
-  if (n->kind == NODE_VAR) n = w->value_of(w->self, n);
+  const Node n = bound(sc, tirc_script_relax(v));
   if (!n || n->kind != NODE_CALL)
     tirc_script_error(sc, "TypeError", NULL, "it is no call of an operator");
   return n;
@@ -174,7 +213,7 @@ static Value run_with_args(Script *sc, Value self, const Args *a) {
   Node *args = tirc_copy(sc->c, call.args, call.n);
   int given = 0;
   for (int i = 0; i < call.n; i++)
-    if (!is_literal(args[i]) && given++ < a->n) args[i] = argument(sc, a->at[given - 1]);
+    if (!is_literal(args[i]) && given++ < a->n) args[i] = tirc_script_operand(sc, a->at[given - 1]);
   if (given != a->n)
     tirc_script_error(sc, "TypeError", NULL, "R.%s has %d tensors here, not %d", call.name, given,
                       a->n);
@@ -186,11 +225,13 @@ static Value run_with_args(Script *sc, Value self, const Args *a) {
 
 const NativeRow tirc_script_relax_methods[] = {
     {NODE, "with_args", run_with_args, 0, -1, NULL},
+    {NODE, "tolist", run_tolist, 0, 0, NULL},
     {0},
 };
 const AttributeRow tirc_script_relax_attributes[] = {
-    {NODE, "shape", get_shape},         {NODE, "ndim", get_ndim},
-    {NODE, "dtype", get_dtype},         {NODE, "op", get_op},
+    {NODE, "name", get_name},           {NODE, "shape", get_shape},
+    {NODE, "ndim", get_ndim},           {NODE, "dtype", get_dtype},
+    {NODE, "is_const", get_is_const},   {NODE, "op", get_op},
     {NODE, "args", get_args},           {NODE, "attrs", get_attrs},
     {NODE, "is_weight", get_is_weight}, {0},
 };

@@ -1,13 +1,18 @@
-/* Values of graphs in scripts: what R.NAME(...) gives, and what a pattern matched.
+/* Values of graphs in scripts: what R.NAME(...) gives, what a pattern matched, what an ONNX node
+ * gets.
  *
  *   R.add(x, R.const(1, x.dtype))      a binding of the graph that is being written
- *   x.shape, x.dtype, x.ndim           what is known of it
+ *   R.const([[1, 4]], "int64")         a constant, of a number or of lists of them
+ *   x.name, x.shape, x.dtype, x.ndim   what is known of it
+ *   x.is_const, x.tolist()             a constant, and its elements as numbers in lists
  *   x.op, x.args, x.attrs              of a call: "nn.conv2d", its tensors, all attributes by name
  *   x.is_weight                        it depends on weights and constants alone
  *   x.with_args(a, b)                  the same call of other tensors
- *   x[0]                               a field of a tuple
+ *   x[0], list(x), a, b = x            fields of a tuple
  *
- * Who runs the script says how bindings are made; where no graph is being written there is no R. */
+ * A value is a node: a variable, a constant that may not be part of the graph yet, or a tuple of
+ * them. Who runs the script says how bindings are made (passes/module); where no graph is being
+ * written there is no R. */
 #ifndef TIRC_SCRIPT_RELAX_H
 #define TIRC_SCRIPT_RELAX_H
 
@@ -16,14 +21,19 @@
 
 typedef struct GraphWriter {
   void *self;
-  Node (*bind)(void *self, Script *sc, Node value);       /* a variable of this value, inferred */
+  /* What stands for a call or a field of a tuple, inferred: a variable, or what is known of it. */
+  Node (*bind)(void *self, Script *sc, Node value);
   Node (*value_of)(void *self, Node n);                   /* what a variable is bound to, or NULL */
   Value (*attributes)(void *self, Script *sc, Node call); /* a dict */
   bool (*is_weight)(void *self, Node n);
+  /* Throws: the elements of what is no constant are asked for. NULL: there is nothing to add. */
+  void (*not_known)(void *self, Script *sc, Node n);
 } GraphWriter;
 
 Value tirc_script_of_relax(Node n);
 Node tirc_script_relax(Value v); /* NULL: it is none */
+/* An operand or an attribute of a call: a tensor, a tuple of tensors, a literal, a shape. */
+Node tirc_script_operand(Script *sc, Value v);
 
 /* What parts of a pattern matched: matchings[pattern], found by the pattern's identity. */
 typedef struct Matching {
@@ -35,5 +45,9 @@ typedef struct Matchings {
   const Matching *at;
 } Matchings;
 Value tirc_script_of_matchings(const Matchings *m);
+
+/* relax_const.c: R.const(value, dtype=None), and back */
+Value tirc_script_relax_const(void); /* the function */
+Value tirc_script_relax_elements(Script *sc, Node constant);
 
 #endif

@@ -34,7 +34,6 @@ void tirc_script_predefine(Script *sc) {
   const Module *m = sc->sched->mod;
   for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
     tirc_script_set(sc, sc->globals, spaces[i], tirc_script_namespace("tir"));
-  if (sc->graph) tirc_script_set(sc, sc->globals, "R", tirc_script_namespace("R"));
   tirc_script_set(sc, sc->globals, "te", tirc_script_namespace("te"));
   if (sc->writer) tirc_script_set(sc, sc->globals, "R", tirc_script_relax_root());
   if (m->is_class && !sc->is_library)

@@ -123,6 +123,12 @@ def test_conversions():
     write("mine/onnx/mine.sch", b"""def Both(x, a=None, b=None, scale=1, n_outputs=1, opset=0):
     if a is not None or n_outputs != 2 or opset != 17:
         raise ValueError(f"{a} {n_outputs} {opset}")
+    total = R.add(x, x)
+    assert total.op == "add" and len(total.args) == 2 and not total.is_weight and not total.is_const
+    assert R.const([1, 2], x.dtype).is_weight and R.negative(R.const([1, 2], x.dtype)).tolist() == [-1, -2]
+    parts = R.split(x, [1], axis=1)
+    left, right = parts
+    assert left.shape[1] == 1 and right.shape[1] == 2 and parts.with_args(total)[1].shape[1] == 2
     return [R.add(x, b), R.multiply(x, R.const(scale, x.dtype))]
 """)
     x, b = rng.standard_normal((2, 3)).astype(F32), rng.standard_normal((2, 3)).astype(F32)
@@ -131,6 +137,9 @@ def test_conversions():
     runs("both", both, [x, b], [x + b, 3 * x], "--operators", "mine")
     refused(model([node("Both", ["x", "b"], ["y"], "t", domain="com.example")], [value(n, "float32", (2, 3)) for n in "xb"],
                   [value("y", "float32", (2, 3))]), "'t'", "mine.sch:3", options=("--operators", "mine"))
+    write("mine/onnx/mine.sch", b"def Both(x, b):\n    total = R.add(x, b)\n    return R.nn.rellu(total)\n")
+    refused(model([node("Both", ["x", "b"], ["y"], "t", domain="com.example")], [value(n, "float32", (2, 3)) for n in "xb"],
+                  [value("y", "float32", (2, 3))]), "'t'", "R.nn.rellu", "mine.sch:3", "nn.relu", options=("--operators", "mine"))
 
 
 # --- what is wrong ----------------------------------------------------------------------------------------------------

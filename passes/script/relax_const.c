@@ -1,46 +1,9 @@
-#include "graph_value.h"
+/* Constants of graphs: numbers in lists as elements, row by row, and back. */
+#include "relax.h"
 
 #include "te.h"
 
-#define TYPE_NAME "RelaxExpr"
-
 enum { MOST_DIMS = 32 };
-
-const GraphValue *tirc_graph_value(Value v) {
-  return tirc_script_is(v, TYPE_NAME) ? v.u.object : NULL;
-}
-
-Value tirc_graph_constant(Script *sc, const char *name, Info info, const void *data) {
-  GraphValue *g = tirc_new(sc->c, GraphValue);
-  *g = (GraphValue){.name = name, .info = info, .data = data};
-  return tirc_script_object(TYPE_NAME, g);
-}
-
-/* --- what is known of one -----------------------------------------------------------------------
- */
-
-static Info info_of(Value self) { return tirc_graph_value(self)->info; }
-
-static Value get_name(Script *sc, Value self) {
-  const char *name = tirc_graph_value(self)->name;
-  return (void)sc, tirc_value_str(name ? name : "");
-}
-static Value get_ndim(Script *sc, Value self) {
-  return (void)sc, tirc_value_int(info_of(self)->ndim);
-}
-static Value get_dtype(Script *sc, Value self) {
-  return tirc_value_str(tirc_dtype_name(sc->c, info_of(self)->dtype));
-}
-static Value get_shape(Script *sc, Value self) {
-  const Info info = info_of(self);
-  Value list = tirc_value_list(sc->c, VAL_TUPLE, 0, NULL);
-  for (int d = 0; d < info->ndim; d++)
-    tirc_value_append(sc->c, list, tirc_script_of_expr(info->shape[d]));
-  return list;
-}
-static Value get_is_const(Script *sc, Value self) {
-  return (void)sc, tirc_value_bool(tirc_graph_value(self)->data != NULL);
-}
 
 /* --- elements -----------------------------------------------------------------------------------
  */
@@ -82,12 +45,9 @@ static Value elements(Script *sc, Info info, int d, const char **at) {
   return list;
 }
 
-static Value run_tolist(Script *sc, Value self, const Args *a) {
-  const GraphValue *v = tirc_graph_value(self);
-  (void)a;
-  if (!v->data) sc->graph->not_known(sc->graph, v);
-  const char *at = v->data;
-  return elements(sc, v->info, 0, &at);
+Value tirc_script_relax_elements(Script *sc, Node constant) {
+  const char *at = constant->data;
+  return elements(sc, constant->info, 0, &at);
 }
 
 /* --- constants of a script ----------------------------------------------------------------------
@@ -146,15 +106,15 @@ static void put_elements(Filling *f, int d, Value v) {
 
 static DType usual_type(Value v) {
   while (is_list(v) && v.u.list->n) v = v.u.list->at[0];
-  return v.kind == VAL_BOOL ? DT_BOOL : v.kind == VAL_INT ? DT_INT64 : DT_FLOAT32;
+  return v.kind == VAL_BOOL ? DT_BOOL : v.kind == VAL_INT ? DT_INT32 : DT_FLOAT32;
 }
 
 /* const(value, dtype=None) */
 static Value run_const(Script *sc, Value self, const Args *a) {
-  const Value *v = tirc_script_argument(a, 0, "value");
-  const Value *type = tirc_script_argument(a, 1, "dtype");
   int64_t shape[MOST_DIMS], count = 1;
   Expr extents[MOST_DIMS];
+  const Value *v = tirc_script_argument(a, 0, "value");
+  const Value *type = tirc_script_argument(a, 1, "dtype");
   (void)self;
   if (!v) tirc_script_error(sc, "TypeError", "R.const([1, 2], \"int64\")", "const() takes a value");
   Filling f = {.sc = sc, .shape = shape};
@@ -170,39 +130,13 @@ static Value run_const(Script *sc, Value self, const Args *a) {
   char *data = tirc_alloc(sc->c, (size_t)(count * 8) + 1);
   f.next = data;
   put_elements(&f, 0, *v);
-  return tirc_graph_constant(sc, NULL, tirc_info_tensor(sc->c, f.t, f.ndim, extents), data);
+  const struct Node constant = {.kind = NODE_CONST,
+                                .info = tirc_info_tensor(sc->c, f.t, f.ndim, extents),
+                                .data = data,
+                                .loc = sc->loc};
+  return tirc_script_of_relax(tirc_graph_node(sc->c, &constant));
 }
 
-/* --- R ------------------------------------------------------------------------------------------
- */
+static const NativeRow row = {"R", "const", run_const, 0, 2, "value dtype"};
 
-const AttributeRow tirc_script_graph_attributes[] = {
-    {TYPE_NAME, "name", get_name},         {TYPE_NAME, "ndim", get_ndim},
-    {TYPE_NAME, "dtype", get_dtype},       {TYPE_NAME, "shape", get_shape},
-    {TYPE_NAME, "is_const", get_is_const}, {0},
-};
-
-const NativeRow tirc_script_graph_methods[] = {
-    {TYPE_NAME, "tolist", run_tolist, 0, 0, NULL},
-    {0},
-};
-
-static const NativeRow const_row = {"R", "const", run_const, 0, 2, "value dtype"};
-
-/* space: "R", or "R.nn". */
-bool tirc_graph_member(Script *sc, const char *space, const char *name, Value *out) {
-  bool is_operator;
-  if (!sc->graph || strncmp(space, "R", 1) || (space[1] && space[1] != '.')) return false;
-  if (!space[1] && !strcmp(name, const_row.name))
-    return *out = tirc_script_native(&const_row), true;
-  const char *whole =
-      space[1] ? tirc_format(sc->c, "%s.%s", space + 2, name) : tirc_strdup(sc->c, name);
-  if (!sc->graph->knows(sc->graph, whole, &is_operator)) return false;
-  *out = is_operator ? tirc_script_object("operator", whole)
-                     : tirc_script_namespace(tirc_format(sc->c, "R.%s", whole));
-  return true;
-}
-
-Value tirc_graph_call(Script *sc, const char *name, const Args *a) {
-  return sc->graph->call(sc->graph, name, a);
-}
+Value tirc_script_relax_const(void) { return tirc_script_native(&row); }
