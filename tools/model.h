@@ -37,7 +37,7 @@ int log_products(const Options *o, const tirc_program *p, tirc_executor *x, int 
 int report_model(const Options *o, const tirc_module *m, const tirc_program *p, int n,
                  const tirc_argument *args);
 /* bench_model.c: `tirc bench` of a model */
-int bench_model(const Options *o, const tirc_module *m);
+int bench_model(const Options *o);
 /* Runs the program, and each function once more by the interpreter, unscheduled, on what it got.
  * The first that differs is named: NO. */
 int check_program_calls(const Options *o, const tirc_program *p, tirc_executor *x, int n,

@@ -1,6 +1,7 @@
 /* `tirc bench MODEL`: whole runs of a model, and with --profile each of its functions: calls, time,
  * share, rates, and how near it comes to the ceiling that binds it. */
 #include "bench.h"
+#include "model_rival.h"
 #include "tools/model.h"
 #include "tools/table.h"
 
@@ -27,10 +28,11 @@ typedef struct ModelBench {
   int n;
   const tirc_param *params;
   tirc_argument *args;
-  const tirc_module *model; /* as it was read */
+  tirc_module *model; /* as it was read */
   tirc_weights *weights;
   tirc_measurement *measured; /* whole runs, */
   const tirc_figures *f;      /* its figures, */
+  ModelRival rival;           /* and who takes turns with it, */
   tirc_error *error;          /* or why one of them failed */
   FunctionFigures *functions;
   int n_functions, vector_bits;
@@ -75,17 +77,32 @@ static bool goes_on(void *self) {
   return !b->error && !was_interrupted();
 }
 
+/* A run of each, and whether they agree. */
+static int meet_rival(ModelBench *b) {
+  const int inputs = tirc_program_inputs(b->program), params = tirc_program_params(b->program);
+  if (call_program(b)) return report(b->o, b->error);
+  tirc_array **at = calloc((size_t)inputs + 1, sizeof *at);
+  for (int i = 0; at && i < inputs; i++) at[i] = b->args[i].array;
+  int status = at ? start_rival(&b->rival, tirc_executor_threads(b->x), inputs, at)
+                  : complain(b->o, NULL, "out of memory");
+  free(at);
+  if (status == DONE)
+    status = compare_rival(&b->rival, b->n - params, b->params + params, b->args + params);
+  return status;
+}
+
 /* By turns of its own, as all that is measured. */
 static int time_runs(ModelBench *b) {
-  enum { TURNS = 5 };
+  enum { TURNS = 5, TURNS_BESIDE = 9 };
   tirc_error *e = NULL;
-  const tirc_contender c = {.name = "model", .self = b, .call = call_program};
+  const tirc_contender c[] = {{.name = "model", .self = b, .call = call_program},
+                              {.name = "onnxruntime", .self = &b->rival, .call = call_rival}};
   const tirc_measure_options options = {.seconds = b->o->seconds > 0 ? b->o->seconds : 1,
-                                        .turns = TURNS,
+                                        .turns = b->rival.runtime ? TURNS_BESIDE : TURNS,
                                         .attempts = (int)b->o->attempts,
                                         .self = b,
                                         .go_on = goes_on};
-  if (tirc_measure(1, &c, &options, &b->measured, &e)) return report(b->o, e);
+  if (tirc_measure(b->rival.runtime ? 2 : 1, c, &options, &b->measured, &e)) return report(b->o, e);
   b->f = tirc_measurement_figures(b->measured, 0);
   return b->error ? report(b->o, b->error) : DONE;
 }
@@ -183,6 +200,38 @@ static double total_seconds(const ModelBench *b) {
   return total;
 }
 
+static void add_figures(Table *t, const tirc_figures *f, const tirc_ratio *ratio, int64_t peak) {
+  char text[INTERVAL_TEXT];
+  add_cell(t, "%.3f", 1e3 * f->median);
+  add_cell(t, "%.3f", 1e3 * f->fastest);
+  add_cell(t, "%.1f %%", 100 * f->spread);
+  add_cell(t, "%d", f->n_samples);
+  if (ratio->value > 0)
+    add_cell(t, "%.3f %s", ratio->value, interval_text(text, 0, 3, ratio->low, ratio->high));
+  else
+    add_cell(t, "-");
+  if (peak)
+    add_cell(t, "%.1f", (double)peak * 1e-6);
+  else
+    add_cell(t, "-");
+}
+
+static void put_rival(const ModelBench *b) {
+  static const char *const heads[] = {"contender", "median ms",     "min ms", "spread",
+                                      "reps",      "x onnxruntime", "peak MB"};
+  const tirc_figures *its = tirc_measurement_figures(b->measured, 1);
+  const tirc_ratio ratio = tirc_times_as_fast(b->f, its), one = {1, 1, 1};
+  Table t = {.columns = 7, .right = 0x7e};
+  fprintf(b->out, "onnxruntime %s; results differ by %.1g of what is allowed\n",
+          onnxruntime_version(b->rival.runtime), b->rival.error);
+  for (int i = 0; i < 7; i++) add_cell(&t, "%s", heads[i]);
+  add_cell(&t, "tirc");
+  add_figures(&t, b->f, &ratio, b->rival.own_peak);
+  add_cell(&t, "onnxruntime");
+  add_figures(&t, its, &one, b->rival.peak);
+  put_table(b->o, b->out, &t);
+}
+
 static void put_profile(const ModelBench *b) {
   static const char *const heads[] = {"function", "calls", "us",     "share",
                                       "GFLOP/s",  "GB/s",  "% peak", "bound by"};
@@ -222,6 +271,24 @@ static Json *profile_json(const ModelBench *b) {
   return list;
 }
 
+static Json *rival_json(const ModelBench *b) {
+  const tirc_figures *its = tirc_measurement_figures(b->measured, 1);
+  const tirc_ratio ratio = tirc_times_as_fast(b->f, its);
+  Json *all = json_object_new_object(), *samples = json_object_new_array();
+  json_object_object_add(all, "name", json_text("onnxruntime"));
+  json_object_object_add(all, "version", json_text(onnxruntime_version(b->rival.runtime)));
+  json_object_object_add(all, "median_seconds", json_number(its->median));
+  json_object_object_add(all, "median_seconds_95", json_pair(its->low, its->high));
+  for (int i = 0; i < its->n_samples; i++)
+    json_object_array_add(samples, json_number(its->samples[i]));
+  json_object_object_add(all, "seconds", samples);
+  json_object_object_add(all, "times_as_fast", json_number(ratio.value));
+  json_object_object_add(all, "times_as_fast_95", json_pair(ratio.low, ratio.high));
+  json_object_object_add(all, "peak_bytes", json_object_new_int64(b->rival.peak));
+  json_object_object_add(all, "own_peak_bytes", json_object_new_int64(b->rival.own_peak));
+  return all;
+}
+
 static int put_json(const ModelBench *b) {
   Json *all = json_object_new_object(), *samples = json_object_new_array();
   json_object_object_add(all, "model", json_text(b->o->args.at[0]));
@@ -233,6 +300,7 @@ static int put_json(const ModelBench *b) {
   json_object_object_add(all, "seconds", samples);
   json_object_object_add(all, "workspace_bytes", json_object_new_int64(b->size.workspace));
   json_object_object_add(all, "weight_bytes", json_object_new_int64(b->size.weights));
+  if (b->rival.runtime) json_object_object_add(all, "vs", rival_json(b));
   if (b->o->profile) json_object_object_add(all, "functions", profile_json(b));
   const char *text = json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY);
   const int status = write_output(b->o, b->o->json, text, strlen(text));
@@ -246,7 +314,8 @@ static int run(ModelBench *b) {
   if (status != DONE) return status;
   if (tirc_program_measure(b->program, b->n, b->args, &b->size, &e)) return report(b->o, e);
   catch_interrupts();
-  status = time_runs(b);
+  if (b->rival.is_here) status = meet_rival(b);
+  if (status == DONE) status = time_runs(b);
   if (status == DONE && b->o->profile) status = profile(b);
   if (status != DONE || !b->f->n_samples) return status == DONE ? NO : status;
   fprintf(b->out,
@@ -254,28 +323,38 @@ static int run(ModelBench *b) {
           b->o->args.at[0], 1e3 * b->f->median, 1e3 * b->f->fastest, b->f->n_samples,
           tirc_executor_threads(b->x), tirc_executor_threads(b->x) == 1 ? "" : "s", b->size.calls,
           b->size.functions);
+  if (b->rival.runtime) put_rival(b);
   if (b->o->profile) put_profile(b);
   if (b->o->json) status = put_json(b);
   return was_interrupted() ? NO : status;
 }
 
-int bench_model(const Options *o, const tirc_module *m) {
+static int measure_model(ModelBench *b) {
+  const Options *o = b->o;
   tirc_error *e = NULL;
   char *end;
-  ModelBench b = {
-      .o = o, .model = m, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
   const long threads = o->thread_list ? strtol(o->thread_list, &end, 10) : 0;
   if (o->thread_list && (*end || threads < 0 || threads > MOST_THREADS))
     return complain(o, "a model is measured with one number of threads",
                     "--threads takes a number here, not '%s'", o->thread_list);
-  int status = make_program(o, m, &b.program);
-  if (status == DONE && tirc_executor_new((int)threads, &b.x, &e)) status = report(o, e);
-  if (status == DONE) status = run(&b);
+  int status = begin_rival(o, &b->rival);
+  if (status == DONE) status = load_program(o, o->args.at[0], &b->model);
+  if (status == DONE && !tirc_module_has_graph(b->model)) return usage_of_bench(o);
+  if (status == DONE) status = make_program(o, b->model, &b->program);
+  if (status == DONE && tirc_executor_new((int)threads, &b->x, &e)) status = report(o, e);
+  return status == DONE ? run(b) : status;
+}
+
+int bench_model(const Options *o) {
+  ModelBench b = {.o = o, .out = o->json && strcmp(o->json, "-") == 0 ? stderr : stdout};
+  const int status = measure_model(&b);
+  end_rival(&b.rival);
   free_arguments(b.n, b.args);
   tirc_measurement_free(b.measured);
   free(b.functions);
   tirc_weights_close(b.weights);
   tirc_executor_free(b.x);
   tirc_program_free(b.program);
+  tirc_module_free(b.model);
   return status;
 }

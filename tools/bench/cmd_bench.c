@@ -207,6 +207,7 @@ static bool begins_line(const char *text, const char *at) {
 /* Whether the program says that it has a graph. Its -D may be lists, so it is not read as one. */
 static bool is_model(const Options *o) {
   const char *path = o->args.n ? o->args.at[0] : "-";
+  if (is_onnx(path)) return true;
   FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rb");
   char *text = f ? read_to_end(f, 1 << 28, NULL) : NULL;
   const char *at = text;
@@ -217,14 +218,6 @@ static bool is_model(const Options *o) {
   return found;
 }
 
-static int measure_model(const Options *o) {
-  tirc_module *m = NULL;
-  int status = load_program(o, o->args.at[0], &m);
-  if (status == DONE) status = tirc_module_has_graph(m) ? bench_model(o, m) : usage_of_bench(o);
-  tirc_module_free(m);
-  return status;
-}
-
 int cmd_bench(Options *o) {
   if (o->compare) return compare_files(o);
   if (o->write) return write_suite(o);
@@ -233,7 +226,7 @@ int cmd_bench(Options *o) {
   if (check_auto(o) != DONE) return BAD;
   if (o->ablate && o->automatic)
     return complain(o, "leave one of them out", "--ablate measures one schedule, without --auto");
-  if (!o->suite && is_model(o)) return measure_model(o);
+  if (!o->suite && is_model(o)) return bench_model(o);
   if (!o->suite && !has_contenders(o)) return usage_of_bench(o);
   int status = check_plot(o, o->plot);
   if (status == DONE) status = check_output(o, o->json);

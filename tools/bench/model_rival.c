@@ -1,0 +1,241 @@
+#include "model_rival.h"
+
+#include "tools/model.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *const name = "onnxruntime";
+
+/* What this process has needed at most, in bytes; or 0. */
+static int64_t peak_memory(void) {
+  char line[256];
+  long long kb = 0;
+  FILE *f = fopen("/proc/self/status", "r");
+  while (f && fgets(line, sizeof line, f))
+    if (sscanf(line, "VmHWM: %lld", &kb) == 1) break;
+  if (f) fclose(f);
+  return kb * 1024;
+}
+
+/* --- the process whose memory is measured -------------------------------------------------------
+ */
+
+static bool send_bytes(int to, const void *bytes, size_t n) {
+  const char *at = bytes;
+  while (n) {
+    const ssize_t sent = write(to, at, n);
+    if (sent <= 0) return false;
+    at += sent;
+    n -= (size_t)sent;
+  }
+  return true;
+}
+
+static bool take_bytes(int from, void *bytes, size_t n) {
+  char *at = bytes;
+  while (n) {
+    const ssize_t got = read(from, at, n);
+    if (got <= 0) return false;
+    at += got;
+    n -= (size_t)got;
+  }
+  return true;
+}
+
+enum { MOST_DIMENSIONS = 16 };
+typedef struct Header {
+  char type[16];
+  int ndim;
+  int64_t shape[MOST_DIMENSIONS];
+} Header;
+
+static size_t bytes_of(tirc_array *a) {
+  DLTensor t;
+  tirc_array_tensor(a, &t);
+  return (size_t)tirc_array_count(a) * ((size_t)(t.dtype.bits + 7) / 8);
+}
+
+static bool send_array(int to, tirc_array *a) {
+  Header h = {.ndim = tirc_array_ndim(a)};
+  if (h.ndim > MOST_DIMENSIONS) return false;
+  snprintf(h.type, sizeof h.type, "%s", tirc_array_dtype(a));
+  for (int d = 0; d < h.ndim; d++) h.shape[d] = tirc_array_shape(a)[d];
+  return send_bytes(to, &h, sizeof h) && send_bytes(to, tirc_array_data(a), bytes_of(a));
+}
+
+static tirc_array *take_array(int from) {
+  Header h;
+  tirc_array *a = NULL;
+  if (take_bytes(from, &h, sizeof h) && !tirc_array_new(h.type, h.ndim, h.shape, &a, NULL) &&
+      !take_bytes(from, tirc_array_data(a), bytes_of(a))) {
+    tirc_array_free(a);
+    a = NULL;
+  }
+  return a;
+}
+
+typedef struct Request {
+  int n, threads; /* inputs, which follow */
+} Request;
+
+/* Whether there is a library; then one run, and what it needed. Nothing where that fails, which
+ * this process's own run says. */
+static void run_in_child(const char *path, int from, int to) {
+  Request q;
+  const char found = onnxruntime_exists();
+  if (!send_bytes(to, &found, 1) || !found || !take_bytes(from, &q, sizeof q)) return;
+  tirc_array **inputs = calloc((size_t)q.n + 1, sizeof *inputs);
+  const int n = q.n;
+  bool ok = inputs != NULL;
+  for (int i = 0; ok && i < n; i++) ok = (inputs[i] = take_array(from)) != NULL;
+  OnnxRuntime *r = ok ? onnxruntime_open(path, q.threads) : NULL;
+  if (r && onnxruntime_bind(r, n, inputs) && onnxruntime_run(r)) {
+    const int64_t peak = peak_memory();
+    (void)send_bytes(to, &peak, sizeof peak);
+  }
+}
+
+/* While this process is small: a fork has the pages of its parent. */
+static bool start_child(ModelRival *r) {
+  int down[2], up[2];
+  if (pipe(down)) return false;
+  if (pipe(up)) {
+    close(down[0]);
+    close(down[1]);
+    return false;
+  }
+  fflush(NULL);
+  r->child = fork();
+  if (r->child == 0) {
+    close(down[1]);
+    close(up[0]);
+    run_in_child(r->path, down[0], up[1]);
+    _exit(0);
+  }
+  close(down[0]);
+  close(up[1]);
+  signal(SIGPIPE, SIG_IGN); /* its end is no end of this one */
+  r->to_child = down[1];
+  r->from_child = up[0];
+  if (r->child > 0) return true;
+  close(down[1]);
+  close(up[0]);
+  r->child = 0;
+  return false;
+}
+
+static void end_child(ModelRival *r) {
+  if (!r->child) return;
+  close(r->to_child);
+  close(r->from_child);
+  (void)waitpid(r->child, NULL, 0);
+  r->child = 0;
+}
+
+static void measure_child(ModelRival *r, int threads, int n, tirc_array *const *inputs) {
+  const Request q = {n, threads};
+  bool ok = send_bytes(r->to_child, &q, sizeof q);
+  for (int i = 0; ok && i < n; i++) ok = send_array(r->to_child, inputs[i]);
+  if (!ok || !take_bytes(r->from_child, &r->peak, sizeof r->peak)) r->peak = 0;
+  end_child(r);
+}
+
+/* --- in this process ----------------------------------------------------------------------------
+ */
+
+int begin_rival(const Options *o, ModelRival *out) {
+  char found = false;
+  *out = (ModelRival){.o = o, .path = o->args.at[0]};
+  if (!o->vs) return DONE;
+  if (strcmp(o->vs, name) != 0)
+    return complain(o, "--vs is for functions otherwise: tirc bench PROG --vs openblas",
+                    "a model is measured beside %s, not '%s'", name, o->vs);
+  if (!is_onnx(out->path))
+    return complain(o, "give it the file itself: MODEL.onnx",
+                    "%s reads files of ONNX, and not '%s'", name, out->path);
+  if (!start_child(out)) return complain(o, NULL, "cannot start a process: %s", strerror(errno));
+  out->is_here = take_bytes(out->from_child, &found, 1) && found;
+  if (!out->is_here)
+    fprintf(stderr,
+            "%s is left out: it is not installed; tools/setup --onnxruntime gets it, and "
+            "TIRC_ONNXRUNTIME=FILE names a library\n",
+            name);
+  return DONE;
+}
+
+int start_rival(ModelRival *r, int threads, int n, tirc_array *const *inputs) {
+  r->own_peak = peak_memory();
+  measure_child(r, threads, n, inputs);
+  r->runtime = onnxruntime_open(r->path, threads);
+  if (!r->runtime) return complain(r->o, NULL, "out of memory");
+  if (onnxruntime_bind(r->runtime, n, inputs) && onnxruntime_run(r->runtime)) return DONE;
+  return complain(r->o, NULL, "%s cannot run the model: %s", name, onnxruntime_problem(r->runtime));
+}
+
+int call_rival(void *rival) {
+  const ModelRival *r = rival;
+  return !onnxruntime_run(r->runtime);
+}
+
+void end_rival(ModelRival *r) {
+  end_child(r);
+  onnxruntime_close(r->runtime);
+  r->runtime = NULL;
+}
+
+/* --- its results --------------------------------------------------------------------------------
+ */
+
+static const double OF_ITSELF = 1e-3, OF_LARGEST = 1e-4;
+
+static double largest(tirc_array *a) {
+  double most = 0;
+  for (int64_t i = 0; i < tirc_array_count(a); i++) most = fmax(most, fabs(tirc_array_get(a, i)));
+  return most;
+}
+
+/* How far `got` is off, as a part of what is allowed. */
+static double share_of_allowed(double got, double wanted, double most, bool floats) {
+  if (got == wanted || (isnan(got) && isnan(wanted))) return 0;
+  if (!floats || !isfinite(got) || !isfinite(wanted)) return INFINITY;
+  return fabs(got - wanted) / (OF_ITSELF * fabs(wanted) + OF_LARGEST * most);
+}
+
+static int compare_array(ModelRival *r, const char *what, tirc_array *got, tirc_array *wanted) {
+  if (!wanted || tirc_array_count(got) != tirc_array_count(wanted) ||
+      strcmp(tirc_array_dtype(got), tirc_array_dtype(wanted)) != 0) {
+    printf("check: FAILED; %s has another \"%s\"\n", name, what);
+    return NO;
+  }
+  const bool floats = strstr(tirc_array_dtype(got), "float") != NULL;
+  const double most = floats ? largest(wanted) : 0;
+  for (int64_t i = 0; i < tirc_array_count(got); i++) {
+    const double a = tirc_array_get(got, i), b = tirc_array_get(wanted, i),
+                 off = share_of_allowed(a, b, most, floats);
+    r->error = fmax(r->error, off);
+    if (off <= 1) continue;
+    printf("check: FAILED; \"%s\" element %lld is %.9g, and %.9g by %s\n", what, (long long)i, a, b,
+           name);
+    return NO;
+  }
+  return DONE;
+}
+
+int compare_rival(ModelRival *r, int n, const tirc_param *params, const tirc_argument *results) {
+  int status = DONE;
+  if (onnxruntime_outputs(r->runtime) != n)
+    return complain(r->o, NULL, "%s gives %d results, and not %d", name,
+                    onnxruntime_outputs(r->runtime), n);
+  for (int i = 0; i < n && status == DONE; i++) {
+    tirc_array *wanted = onnxruntime_output(r->runtime, i);
+    status = compare_array(r, params[i].name, results[i].array, wanted);
+    tirc_array_free(wanted);
+  }
+  return status;
+}

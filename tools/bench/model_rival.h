@@ -1,0 +1,31 @@
+/* `tirc bench MODEL --vs onnxruntime`: the same file, inputs and threads, by ONNX Runtime. */
+#ifndef TIRC_TOOLS_BENCH_MODEL_RIVAL_H
+#define TIRC_TOOLS_BENCH_MODEL_RIVAL_H
+
+#include "onnxruntime.h"
+#include "tools/tool.h"
+
+/* What --vs names, before this process has read anything. A process of its own waits for the
+ * inputs, to run the model once: what that one needs of memory is nothing else's. */
+typedef struct ModelRival {
+  const Options *o;
+  const char *path;
+  bool is_here;                    /* --vs names it, and there is a library */
+  OnnxRuntime *runtime;            /* of this process; NULL: not started */
+  int child, to_child, from_child; /* child 0: none */
+  int64_t peak, own_peak;          /* bytes that its process and this one needed; 0: unknown */
+  double error; /* the largest difference from its results, as a part of what is allowed */
+} ModelRival;
+
+/* DONE, perhaps after saying that it is left out, or BAD after saying what cannot be compared. */
+int begin_rival(const Options *o, ModelRival *out);
+/* With the model's n inputs: memory of both, then a run here. DONE, or BAD after saying why it
+ * fails. To be called when this process has run the model, and measured nothing yet. */
+int start_rival(ModelRival *r, int threads, int n, tirc_array *const *inputs);
+/* The results of both. A float may differ by a thousandth of itself and a ten thousandth of the
+ * largest of its array, all else not at all: DONE, or NO after saying where. */
+int compare_rival(ModelRival *r, int n, const tirc_param *params, const tirc_argument *results);
+int call_rival(void *rival); /* a tirc_contender's `call` */
+void end_rival(ModelRival *r);
+
+#endif
