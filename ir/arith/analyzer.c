@@ -197,6 +197,37 @@ void tirc_unpack(Tirc *c, Op op, Expr e, ExprVec *out) {
   }
 }
 
+enum { MOST_FACTORS = 16 };
+
+static int factors_of(Expr e, int n, Expr *out) {
+  if (e->op == OP_MUL && n < MOST_FACTORS)
+    return factors_of(e->args[1], factors_of(e->args[0], n, out), out);
+  if (n < MOST_FACTORS) out[n] = e;
+  return n + 1;
+}
+
+static bool same_factors(Expr a, Expr b) {
+  Expr x[MOST_FACTORS], y[MOST_FACTORS];
+  const int n = factors_of(a, 0, x);
+  if (n > MOST_FACTORS || factors_of(b, 0, y) != n) return false;
+  for (int i = 0, left = n; i < n; i++) {
+    int k = 0;
+    while (k < left && !tirc_same_product(x[i], y[k])) k++;
+    if (k == left) return false;
+    y[k] = y[--left];
+  }
+  return true;
+}
+
+bool tirc_same_product(Expr a, Expr b) {
+  if (a == b) return true;
+  if (a->op != b->op || !tirc_dtype_equal(a->dtype, b->dtype)) return false;
+  const bool is_arithmetic = a->op >= OP_ADD && a->op <= OP_MAX && tirc_dtype_is_int(a->dtype);
+  if (!is_arithmetic) return tirc_expr_same(a, b);
+  if (a->op == OP_MUL) return same_factors(a, b);
+  return tirc_same_product(a->args[0], b->args[0]) && tirc_same_product(a->args[1], b->args[1]);
+}
+
 Expr tirc_mul_normalize(Tirc *c, Expr a, Expr b) {
   ExprVec factors = {0};
   tirc_unpack(c, OP_MUL, a, &factors);

@@ -295,7 +295,7 @@ static bool cancel_factors(Tirc *c, Expr *a, Expr *b, Expr *scale) {
       continue;
     }
     int j = 0;
-    while (j < left.n && !(left.at[j] && tirc_expr_same(left.at[j], f))) j++;
+    while (j < left.n && !(left.at[j] && tirc_same_product(left.at[j], f))) j++;
     if (j == left.n) {
       rest = tirc_mul(c, rest, f);
     } else {

@@ -160,9 +160,9 @@ static int compare_known(const KnownDiff *known, int n, Expr x, Expr y) {
   if (__builtin_sub_overflow(p, q, &shift) || shift == INT64_MIN) return CMP_UNKNOWN;
   int result = CMP_UNKNOWN;
   for (int i = 0; i < n; i++) {
-    if (tirc_expr_same(known[i].x, bx) && tirc_expr_same(known[i].y, by))
+    if (tirc_same_product(known[i].x, bx) && tirc_same_product(known[i].y, by))
       result &= diff_outcome(&known[i], shift, false);
-    else if (tirc_expr_same(known[i].x, by) && tirc_expr_same(known[i].y, bx))
+    else if (tirc_same_product(known[i].x, by) && tirc_same_product(known[i].y, bx))
       result &= diff_outcome(&known[i], shift, true);
   }
   return result;

@@ -78,14 +78,52 @@ static Buffer rename_buffer(Mutator *m, Buffer b) {
   return to ? to : b;
 }
 
+/* x % y is x, and x // y is 0, where 0 <= x < y, be y symbolic or not. */
+static Expr drop_remainder(Mutator *m, Expr e) {
+  Analyzer *a = m->self;
+  e = tirc_mutate_expr_children(m, e);
+  if ((e->op != OP_FLOORMOD && e->op != OP_FLOORDIV) || !tirc_dtype_is_int(e->dtype)) return e;
+  const Expr x = e->args[0], zero = tirc_int(m->c, e->dtype, 0);
+  if (e->args[1]->op == OP_INT || !tirc_prove_ge(a, x, zero) || !tirc_prove_lt(a, x, e->args[1]))
+    return e;
+  return e->op == OP_FLOORMOD ? x : zero;
+}
+
+static bool same_value(Equal *q, Expr x, Expr y) {
+  if (tirc_expr_same(x, y)) return true;
+  if (!tirc_dtype_equal(x->dtype, y->dtype)) return false;
+  if (tirc_dtype_equal(x->dtype, DT_BOOL))
+    return x->op == y->op && x->op >= OP_EQ && x->op <= OP_GE &&
+           same_value(q, x->args[0], y->args[0]) && same_value(q, x->args[1], y->args[1]);
+  if (!tirc_dtype_is_int(x->dtype) || x->dtype.lanes != 1) return false;
+  if (tirc_prove_equal(q->analyzer, x, y)) return true;
+  Mutator m = {.c = q->c, .expr = drop_remainder, .self = q->analyzer};
+  const Expr u = tirc_mutate_expr(&m, x), v = tirc_mutate_expr(&m, y);
+  return (u != x || v != y) && tirc_prove_equal(q->analyzer, u, v);
+}
+
+static bool follows(Analyzer *a, Expr cond) {
+  return tirc_prove(a, cond) ||
+         (cond->op == OP_OR && (follows(a, cond->args[0]) || follows(a, cond->args[1])));
+}
+
+/* Each part of the condition `of` follows from the ranges, or is one of `in`. */
+static bool has_conjuncts(Equal *q, Expr in, Expr of) {
+  if (of->op == OP_AND)
+    return has_conjuncts(q, in, of->args[0]) && has_conjuncts(q, in, of->args[1]);
+  if (in->op == OP_AND)
+    return has_conjuncts(q, in->args[0], of) || has_conjuncts(q, in->args[1], of);
+  return same_value(q, in, of) || follows(q->analyzer, of);
+}
+
 static bool equal_expr(Equal *q, Expr a, Expr b) {
   if (same_as_written(q, a, b)) return true;
   if (!tirc_dtype_equal(a->dtype, b->dtype)) return false;
   Mutator m = {.c = q->c, .expr = rename_expr, .buffer = rename_buffer, .self = q};
   Expr renamed = tirc_mutate_expr(&m, b);
   Expr x = tirc_simplify(q->analyzer, a), y = tirc_simplify(q->analyzer, renamed);
-  if (tirc_expr_same(x, y)) return true;
-  return tirc_dtype_is_int(a->dtype) && a->dtype.lanes == 1 && tirc_prove_equal(q->analyzer, x, y);
+  if (tirc_dtype_equal(a->dtype, DT_BOOL)) return has_conjuncts(q, x, y) && has_conjuncts(q, y, x);
+  return same_value(q, x, y);
 }
 
 bool tirc_equal_expr(Equal *q, const char *what, Expr a, Expr b) {
@@ -204,19 +242,26 @@ static bool equal_for(Equal *q, const For *a, const For *b) {
   return equal_stmt(q, a->body, b->body);
 }
 
+static bool equal_iter(Equal *q, const IterVar *x, const IterVar *y, Expr of_x, Expr of_y) {
+  const char *what = tirc_format(q->c, "iterator %s", x->var->u.s);
+  return tirc_equal_text(q, what, tirc_iter_kind_name(x->kind), tirc_iter_kind_name(y->kind)) &&
+         tirc_equal_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.min, y->dom.min) &&
+         tirc_equal_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.extent, y->dom.extent) &&
+         tirc_equal_expr(q, tirc_format(q->c, "%s, binding", what), of_x, of_y);
+}
+
+/* Bindings count where the predicate holds. */
 static bool equal_iters(Equal *q, const Block *a, const Block *b) {
   if (!tirc_equal_int(q, "number of iterators", a->n_iters, b->n_iters)) return false;
-  for (int i = 0; i < a->n_iters; i++) {
-    const IterVar *x = &a->iters[i], *y = &b->iters[i];
-    const char *what = tirc_format(q->c, "iterator %s", x->var->u.s);
-    if (!tirc_equal_text(q, what, tirc_iter_kind_name(x->kind), tirc_iter_kind_name(y->kind)) ||
-        !tirc_equal_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.min, y->dom.min) ||
-        !tirc_equal_expr(q, tirc_format(q->c, "%s, domain", what), x->dom.extent, y->dom.extent) ||
-        !tirc_equal_expr(q, tirc_format(q->c, "%s, binding", what), a->iter_values[i],
-                         b->iter_values[i]))
-      return false;
-  }
-  if (!tirc_equal_expr(q, "predicate", a->predicate, b->predicate)) return false;
+  const bool runs_alike = equal_expr(q, a->predicate, b->predicate);
+  const int mark =
+      tirc_enter_constraint(q->analyzer, runs_alike ? a->predicate : tirc_bool(q->c, true));
+  bool same = true;
+  for (int i = 0; same && i < a->n_iters; i++)
+    same = equal_iter(q, &a->iters[i], &b->iters[i], a->iter_values[i], b->iter_values[i]);
+  tirc_leave_constraint(q->analyzer, mark);
+  if (!same) return false;
+  if (!runs_alike) return tirc_equal_expr(q, "predicate", a->predicate, b->predicate);
   for (int i = 0; i < a->n_iters; i++) {
     tirc_equal_pair(q, a->iters[i].var, b->iters[i].var);
     tirc_bind_range(q->analyzer, a->iters[i].var, a->iters[i].dom);

@@ -136,6 +136,9 @@ typedef VEC(Expr) ExprVec;
 void tirc_unpack(Tirc *c, Op op, Expr e, ExprVec *out);
 /* a * b with its constant factors gathered at the end. */
 Expr tirc_mul_normalize(Tirc *c, Expr a, Expr b);
+/* Whether two integers are the same expression up to the order of the factors of their products:
+ * m * n and n * m. */
+bool tirc_same_product(Expr a, Expr b);
 
 /* --- iterator maps
  * ---------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@ bool tirc_split_mode_fits(const Split *s, bool down) {
 }
 
 static bool same_index(const Split *x, const Split *y) {
-  return tirc_expr_same(x->index, y->index);
+  return tirc_same_product(x->index, y->index);
 }
 
 Expr tirc_split_expr(Tirc *c, DType t, const Split *s, int64_t by) {
