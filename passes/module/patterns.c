@@ -11,10 +11,13 @@
  *
  *   rewrites = [(is_op("negative")(is_op("negative")(x)), lambda expr, matchings: matchings[x])]
  *
+ * It gives the new value, or a dict {expr: value, matchings[part]: value} with those of shared
+ * parts besides: what is used behind this place.
+ *
  * Patterns are tuples, as passes/rules/dataflow.sch makes them: ("wildcard",), ("const",),
- * ("item", PATTERN, INDEX), ("op", NAME, [PATTERN, ...]), of the operands that are no attributes.
- * The first that matches is taken; what is matched below its root may have no other use. Rewrites
- * go on until none changes anything. */
+ * ("item", PATTERN, INDEX), ("shared", PATTERN), ("op", NAME, [PATTERN, ...]), of the operands that
+ * are no attributes. The first that matches is taken; what is matched below its root may have no
+ * other use, unless it is shared. Rewrites go on until none changes anything. */
 #include "ir/tree/annotations.h"
 #include "operator_call.h"
 #include "passes.h"
@@ -57,12 +60,12 @@ static const Value *item(const Patterns *k, Value tuple, int i, ValueKind kind) 
   return &tuple.u.list->at[i];
 }
 
-static bool match_node(Patterns *k, Value pattern, Node n, bool is_root);
+static bool match_node(Patterns *k, Value pattern, Node n, bool is_shared);
 
-/* What stands behind a variable; below the root only if nobody else uses it. */
-static Node behind(Patterns *k, Node n, bool is_root) {
+/* What stands behind a variable; only if nobody else uses it, or it is shared, as the root is. */
+static Node behind(Patterns *k, Node n, bool is_shared) {
   if (n->kind != NODE_VAR) return n;
-  return is_root || (intptr_t)tirc_map_get(&k->uses, n) == 1 ? tirc_map_get(&k->values, n) : NULL;
+  return is_shared || (intptr_t)tirc_map_get(&k->uses, n) == 1 ? tirc_map_get(&k->values, n) : NULL;
 }
 
 static bool is_attribute(Node n) { return n->kind == NODE_VALUE || n->kind == NODE_SHAPE; }
@@ -78,7 +81,7 @@ static bool match_op(Patterns *k, Value pattern, Node n) {
   return at == operands->n;
 }
 
-static bool match_node(Patterns *k, Value pattern, Node n, bool is_root) {
+static bool match_node(Patterns *k, Value pattern, Node n, bool is_shared) {
   const char *kind = item(k, pattern, 0, VAL_STR)->u.s;
   const bool is_op = strcmp(kind, "op") == 0, is_item = strcmp(kind, "item") == 0;
   vec_push(k->c, k->parts, ((Matching){pattern.u.list, n}));
@@ -86,11 +89,12 @@ static bool match_node(Patterns *k, Value pattern, Node n, bool is_root) {
     vec_push(k->c, k->args, n);
     return n->kind == NODE_VAR || n->kind == NODE_CONST;
   }
+  if (strcmp(kind, "shared") == 0) return match_node(k, *item(k, pattern, 1, VAL_TUPLE), n, true);
   if (!is_op && !is_item) {
     if (strcmp(kind, "const") != 0) bad_pattern(k, pattern);
     return false;
   }
-  n = behind(k, n, is_root);
+  n = behind(k, n, is_shared);
   if (!n) return false;
   if (is_op) return match_op(k, pattern, n);
   return n->kind == NODE_ITEM && n->index == item(k, pattern, 2, VAL_INT)->u.i &&
@@ -171,18 +175,68 @@ static void find_weights(Patterns *k) {
     if (i >= n) tirc_map_set(k->c, &k->weights, k->g->params[i], k);
 }
 
+static Node given(Patterns *k, Value made) {
+  const Node n = tirc_script_relax(made);
+  if (!n)
+    tirc_script_error(k->sc, "TypeError", "return R.add(x, y), or None", "a rewrite gives %s",
+                      tirc_script_a_type(k->sc, made));
+  return n;
+}
+
+static void check_given(Patterns *k, Node var, Node made) {
+  Match match = {.c = k->c};
+  if (var->info && !tirc_meet_info(&match, var->info, made->info))
+    tirc_script_error(k->sc, "TypeError", NULL, "the rewrite of %s, %s, gives another value: %s",
+                      var->name, tirc_info_words(k->c, var->info),
+                      tirc_info_words(k->c, made->info));
+}
+
+/* A field of a tuple is taken again under the name of what it stands for: results keep theirs. */
+static Node field_of(Patterns *k, Node made) {
+  const Node value = made->kind == NODE_VAR ? value_of(k, made) : NULL;
+  return value && value->kind == NODE_ITEM ? value : NULL;
+}
+
 /* What the function wrote, as the value of the variable: the last of its bindings perhaps. */
 static Node written(Patterns *k, const Binding *b, Node made, Node *alias) {
   GraphRewriter *r = k->r;
-  Match match = {.c = k->c};
-  const Info said = b->var->info;
-  if (said && !tirc_meet_info(&match, said, made->info))
-    tirc_script_error(k->sc, "TypeError", NULL, "the rewrite of %s, %s, gives another value: %s",
-                      b->var->name, tirc_info_words(k->c, said), tirc_info_words(k->c, made->info));
+  check_given(k, b->var, made);
   if (made->kind == NODE_VAR && r->bindings.n && r->bindings.at[r->bindings.n - 1].var == made)
     return r->bindings.at[--r->bindings.n].value;
+  const Node field = field_of(k, made);
+  if (field) return field;
   *alias = made;
   return NULL;
+}
+
+/* What is used from here on in the place of a part that matched; old: the parts before they were
+ * renamed. */
+static void replace_part(Patterns *k, const Matching *old, Node part, Node made) {
+  int at = 0;
+  while (at < k->parts.n && k->parts.at[at].node != part) at++;
+  if (at == k->parts.n || part->kind != NODE_VAR)
+    tirc_script_error(k->sc, "ValueError", "{expr: ..., matchings[part]: ...}",
+                      "%s is no part of the pattern that matched", tirc_print_node(k->c, part));
+  check_given(k, part, made);
+  const Node field = field_of(k, made);
+  if (field) made = tirc_emit_binding(k->r, part->name, field, part->loc);
+  tirc_map_set(k->c, &k->r->to, old[at].node, made);
+}
+
+/* Of a dict the value of the root; the other ones are put in their places. */
+static Value root_of_dict(Patterns *k, const Matching *old, Value dict) {
+  Value root = VALUE_NONE;
+  for (int i = 0; i < dict.u.list->n; i += 2) {
+    const Node part = given(k, dict.u.list->at[i]);
+    if (part == k->parts.at[0].node)
+      root = dict.u.list->at[i + 1];
+    else
+      replace_part(k, old, part, given(k, dict.u.list->at[i + 1]));
+  }
+  if (root.kind == VAL_NONE)
+    tirc_script_error(k->sc, "ValueError", "{expr: ..., matchings[part]: ...}",
+                      "a rewrite's dict has no value for the root of the pattern");
+  return root;
 }
 
 static Node rewrite(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
@@ -193,20 +247,20 @@ static Node rewrite(GraphRewriter *r, const Binding *b, Node value, Node *alias)
     const int before = r->bindings.n;
     begin(k);
     if (!match_node(k, pattern, b->value, true)) continue;
-    k->parts.at[0].node = b->var;
+    for (int a = 0; a < k->parts.n; a++)
+      if (k->parts.at[a].node == b->value) k->parts.at[a].node = b->var;
+    const Matching *old = tirc_copy(k->c, k->parts.at, k->parts.n);
     for (int a = 0; a < k->parts.n; a++) k->parts.at[a].node = tirc_renamed(r, k->parts.at[a].node);
     const Matchings matchings = {k->parts.n, tirc_copy(k->c, k->parts.at, k->parts.n)};
     const Value args[] = {tirc_script_of_relax(b->var), tirc_script_of_matchings(&matchings)};
-    const Value made = tirc_script_call(k->sc, function, &(Args){.n = 2, .at = args});
+    Value made = tirc_script_call(k->sc, function, &(Args){.n = 2, .at = args});
+    if (made.kind == VAL_DICT) made = root_of_dict(k, old, made);
     if (made.kind == VAL_NONE || tirc_script_relax(made) == b->var) {
       r->bindings.n = before;
       continue;
     }
-    if (!tirc_script_relax(made))
-      tirc_script_error(k->sc, "TypeError", "return R.add(x, y), or None", "a rewrite gives %s",
-                        tirc_script_a_type(k->sc, made));
     k->changed = true;
-    value = written(k, b, tirc_script_relax(made), alias);
+    value = written(k, b, given(k, made), alias);
     break;
   }
   return value;

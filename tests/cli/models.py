@@ -160,6 +160,65 @@ def folds():
             compare("%s, folded %s" % (name, way), g, expected[name])
 
 
+FUSIONS = '''@R.function
+def main(x: R.Tensor(("n", "s", 24), "float32"), y: R.Tensor(("n", "s", 24), "float32"), w: R.Tensor((24,), "float32"), v: R.Tensor((24, 24), "float32"), b: R.Tensor((24,), "float32")):
+    R.func_attr({"num_input": 2})
+    with R.dataflow():
+        s = R.add(x, y)
+        between = R.negative(s)
+        normed = R.nn.rms_norm(s, w, axes=[-1], epsilon=0.01)
+        behind = R.multiply(s, normed)
+        shifted = R.nn.rms_norm(R.add(x, b), w, axes=[-1])
+        again = R.nn.rms_norm(R.add(normed, y), w, axes=[-1])
+        scores = R.matmul(x, R.permute_dims(y, [0, 2, 1]))
+        outer = R.matmul(R.permute_dims(x, [0, 2, 1]), y)
+        weighted = R.matmul(x, R.permute_dims(v))
+        turned = R.permute_dims(again, [0, 2, 1])
+        both = R.matmul(x, turned)
+        gv = R.add(both, R.sum(turned, axis=[1], keepdims=True))
+        R.output(s, between, normed, behind, shifted, again, scores, outer, weighted, gv)
+    return (s, between, normed, behind, shifted, again, scores, outer, weighted, gv)
+'''
+
+
+def fusions():
+    """Sums and their RMS norms, products with a transposed matrix; of each some that stay as they are."""
+    model = os.path.join(out, "fusions.tir")
+    with open(model, "w") as f:
+        f.write(FUSIONS)
+    w = {"w": floats(24), "v": floats(24, 24), "b": floats(24)}
+    x, y = floats(2, 5, 24), floats(2, 5, 24)
+    d = {k: a.astype("float64") for k, a in {"x": x, "y": y, **w}.items()}
+
+    def norm(a, epsilon=1e-5):
+        return a / np.sqrt((a * a).mean(-1, keepdims=True) + epsilon) * d["w"]
+
+    s, turn = d["x"] + d["y"], lambda a: a.transpose(0, 2, 1)
+    normed = norm(s, 0.01)
+    again = norm(normed + d["y"])
+    expected = {"s": s, "between": -s, "normed": normed, "behind": s * normed, "shifted": norm(d["x"] + d["b"]), "again": again,
+                "scores": d["x"] @ turn(d["y"]), "outer": turn(d["x"]) @ d["y"], "weighted": d["x"] @ d["v"].T,
+                "gv": d["x"] @ turn(again) + again.sum(2)[:, None, :]}
+    names = ["FuseAddRMSNorm", "FuseTransposeMatmul"]
+    for way in ([], ["--plain", "-D", "n=2", "-D", "s=5"], ["--skip=" + n for n in names]):
+        for name, g in zip(expected, run(model, {"x": x, "y": y}, w, list(expected), way)):
+            compare("%s, fused %s" % (name, way), g, expected[name])
+    text = {}
+    for way in ("none", *names):
+        done = subprocess.run([tirc, "apply", model, "--plain", "--skip=FuseOps", *["--skip=" + n for n in names if n != way]],
+                              capture_output=True, text=True, check=True)
+        text[way] = re.findall(r"R.call_tir\(cls.([a-z_]+[a-z])", done.stdout)
+    count = lambda way, name: text[way].count(name)
+    # `between` needs the first sum; the sum with a vector stays
+    if count("none", "add") != 4 or count(names[0], "add") != 3 or count(names[0], "add_rms_norm") != 2 or count(names[0], "rms_norm") != 1:
+        sys.exit("FuseAddRMSNorm: %s" % text)
+    # of the left matrix, of a weight and of what has another use: these stay
+    if count("none", "permute_dims") != 4 or count(names[1], "permute_dims") != 3 or count(names[1], "nt_matmul") != 1:
+        sys.exit("FuseTransposeMatmul: %s" % text)
+    if not len(text[names[1]]) < len(text["none"]):
+        sys.exit("FuseTransposeMatmul: no fewer calls: %s" % text)
+
+
 def erf(x):
     return np.vectorize(math.erf, otypes=[float])(x)
 
@@ -342,6 +401,7 @@ empty()
 foreign()
 residual()
 folds()
+fusions()
 bert_layer()
 print("models: %d failures" % failures)
 sys.exit(failures > 0)

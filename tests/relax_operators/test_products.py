@@ -27,6 +27,20 @@ def test_symbolic():
     symbolic("matmul", 3, "n", [1, 3, 8], case)
 
 
+def test_transposed_right():
+    for left, right in (((5, 7), (6, 7)), ((2, 5, 7), (2, 6, 7)), ((2, 1, 5, 7), (3, 6, 7)), ((7,), (6, 7)), ((0, 7), (6, 7)), ((1, 1), (1, 1))):
+        a, b = floats(*left), floats(*right)
+        check("nt_matmul", [a, b], np.matmul(a, np.swapaxes(b, -1, -2)))
+    a, b = ints(3, 9, dtype="int8"), ints(4, 9, dtype="int8")
+    check("nt_matmul", [a, b], a.astype("int32") @ b.T, out_dtype="int32")
+    def case(n):
+        a, b = floats(n, 12, 20), floats(n, 9, 20)
+        return [a, b], a @ np.swapaxes(b, 1, 2)
+    symbolic("nt_matmul", 2, "n", [1, 3], case)
+    refused("nt_matmul", [floats(4, 5), floats(5, 4)], "(4, 5)", "5 columns", "4 columns")
+    refused("nt_matmul", [floats(4, 5), floats(5)], "(5,)", "no matrix")
+
+
 def test_refused():
     refused("matmul", [floats(4, 5), floats(4, 5)], "(4, 5)", "5 columns", "4 rows")
     refused("matmul", [floats(2, 4, 5), floats(3, 5, 6)], "do not broadcast", "(2, 4, 5)", "(3, 5, 6)")

@@ -115,6 +115,8 @@ def test_layer_norm(shape, axes):
     check("nn.layer_norm", [x, gamma, beta], n.astype("float32"), axes=axes, epsilon=1e-3, center=False, scale=False)
     ms = (x.astype("float64") ** 2).mean(tuple(axes), keepdims=True)
     check("nn.rms_norm", [x, gamma], (x / np.sqrt(ms + 1e-5) * gamma.reshape(wide)).astype("float32"), axes=axes)
+    half = (x / 2).astype("float32")  # of which two are x, exactly
+    check("nn.add_rms_norm", [half, half, gamma], [(x / np.sqrt(ms + 1e-5) * gamma.reshape(wide)).astype("float32"), x], axes=axes)
 
 
 def test_layer_norm_half():
@@ -162,6 +164,7 @@ def test_norms_refused():
     refused("nn.batch_norm", [floats(2, 3, 4)] + [floats(3)] * 3 + [floats(4)], "moving_var", "(4,)", "(3,)")
     refused("nn.group_norm", [floats(2, 6, 4), floats(6), floats(6)], "4 groups", "6 channels", num_groups=4)
     refused("nn.rms_norm", [floats(4, 5), floats(5, 1)], "(5, 1)")
+    refused("nn.add_rms_norm", [floats(4, 5), floats(1, 5), floats(5)], "(1, 5)", "(4, 5)")
 
 
 def test_norms_symbolic():
