@@ -185,8 +185,20 @@ static void set_ends(Reach *out, const Ends *e, bool points, double v, DType t) 
     set(out, v, e->lo, e->hi);
 }
 
+/* x by 1 or -1 is x or its negation, whatever x will be: a product that is not rounded yet may
+ * still be added so, -(a b) + c by one fused operation. */
+static bool by_unit(Reach *out, const Reach *x, const Reach *unit) {
+  if (x->n != 1 || unit->n != 1 || !tirc_bound_is_point(unit, true)) return false;
+  if (fabs(unit->v.f) != 1 || unit->lo.f != unit->v.f) return false;
+  *out = *x;
+  if (unit->v.f > 0) return true;
+  out->v.f = -x->v.f, out->lo.f = -x->hi.f, out->hi.f = -x->lo.f;
+  return true;
+}
+
 void tirc_bound_mul(Reach *out, const Reach *a, const Reach *b, bool in_any_order, DType t) {
   Reach x = *a, y = *b;
+  if (!in_any_order && (by_unit(out, a, b) || by_unit(out, b, a))) return;
   tirc_bound_close(&x, t);
   tirc_bound_close(&y, t);
   const double v = x.v.f * y.v.f;
@@ -212,6 +224,7 @@ void tirc_bound_mul(Reach *out, const Reach *a, const Reach *b, bool in_any_orde
 
 void tirc_bound_div(Reach *out, const Reach *a, const Reach *b, DType t) {
   Reach x = *a, y = *b;
+  if (by_unit(out, a, b)) return;
   tirc_bound_close(&x, t);
   tirc_bound_close(&y, t);
   const double v = x.v.f / y.v.f;

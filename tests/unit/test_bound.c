@@ -123,6 +123,42 @@ static void points(void **state) {
   }
 }
 
+/* A product times 1 or -1 is still added by one operation, or by two; and nothing else is allowed.
+ */
+static void negated_products(void **state) {
+  (void)state;
+  Rng rng = {6};
+  for (int round = 0; round < ROUNDS; round++) {
+    const float x = draw(&rng), y = draw(&rng), z = draw(&rng);
+    const float sign = rng_next(&rng) % 2 ? 1 : -1;
+    Reach a, b, c, unit, product, moved, r;
+    tirc_bound_float(&a, (double)x);
+    tirc_bound_float(&b, (double)y);
+    tirc_bound_float(&c, (double)z);
+    tirc_bound_float(&unit, (double)sign);
+    tirc_bound_mul(&product, &a, &b, false, single);
+    switch (round % 3) {
+    case 0: tirc_bound_mul(&moved, &product, &unit, false, single); break;
+    case 1: tirc_bound_mul(&moved, &unit, &product, false, single); break;
+    default: tirc_bound_div(&moved, &product, &unit, single);
+    }
+    tirc_bound_add(&r, &moved, &c, false, single);
+    tirc_bound_close(&r, single);
+    volatile float rounded = x * y;
+    const float ways[] = {fmaf(sign * x, y, z), sign * rounded + z};
+    for (int k = 0; k < 2; k++) in_bound(&r, (double)ways[k], "a negated product");
+    if (r.lo.f < (double)fminf(ways[0], ways[1]) || r.hi.f > (double)fmaxf(ways[0], ways[1]))
+      fail_msg("the bound of a negated product is too wide");
+    /* a sum is rounded before its sign changes */
+    Reach sum, turned;
+    tirc_bound_add(&sum, &a, &c, false, single);
+    tirc_bound_mul(&turned, &sum, &unit, false, single);
+    volatile float whole = x + z;
+    assert_true(turned.n == 1 && tirc_bound_is_point(&turned, true));
+    in_bound(&turned, (double)(sign * whole), "a negated sum");
+  }
+}
+
 static double call(void *self, double x, double y) {
   (void)y;
   return ((double (*)(double))((double (**)(double))self)[0])(x);
@@ -171,7 +207,7 @@ static void narrow(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sums),      cmocka_unit_test(factors), cmocka_unit_test(points),
-      cmocka_unit_test(functions), cmocka_unit_test(narrow),
+      cmocka_unit_test(functions), cmocka_unit_test(narrow),  cmocka_unit_test(negated_products),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
