@@ -8,6 +8,7 @@
  * what follows it elementwise can be fused 8 opaque         anything else */
 #include "fusion.h"
 #include "passes.h"
+#include "products.h"
 
 #include "ir/tree/visit.h"
 
@@ -49,25 +50,6 @@ static bool see_expr(Visitor *v, Expr e) {
   return true;
 }
 
-/* A sum of products of two loads. */
-static bool is_product(const Loads *l, Expr value) {
-  if (value->op != OP_ADD) return false;
-  for (int side = 0; side < 2; side++) {
-    Expr sum = value->args[side], product = value->args[1 - side];
-    while (product->op == OP_CAST) product = product->args[0];
-    const bool reads_sum = sum->op == OP_LOAD && sum->u.buffer == l->out;
-    if (!reads_sum || product->op != OP_MUL) continue;
-    bool loads = true;
-    for (int i = 0; i < 2; i++) {
-      Expr factor = product->args[i];
-      while (factor->op == OP_CAST) factor = factor->args[0];
-      loads &= factor->op == OP_LOAD;
-    }
-    return loads;
-  }
-  return false;
-}
-
 /* Stores by the iterators in their order: otherwise somebody else's element would be written. */
 static bool stores_own(const Loads *l, Stmt store) {
   int k = 0;
@@ -92,7 +74,10 @@ static int pattern_of_block(Tirc *c, const Block *b) {
   if (l.pattern == PATTERN_OPAQUE) return PATTERN_OPAQUE;
   if (is_spatial(b)) return l.pattern;
   if (!b->init) return PATTERN_OPAQUE;
-  return is_product(&l, b->body->u.store.value) ? PATTERN_OUT_FUSABLE : PATTERN_REDUCTION;
+  Expr factors[2];
+  const bool is_product =
+      tirc_sums_products(b, factors) && factors[0]->op == OP_LOAD && factors[1]->op == OP_LOAD;
+  return is_product ? PATTERN_OUT_FUSABLE : PATTERN_REDUCTION;
 }
 
 typedef struct Blocks {

@@ -7,9 +7,7 @@ typedef struct Walk {
   VEC(Product) found;
 } Walk;
 
-/* The factors of a sum of products: loads of two arrays, casts looked through. False: it is none.
- */
-static bool factors_of(const Block *b, Expr out[2]) {
+bool tirc_sums_products(const Block *b, Expr factors[2]) {
   const Stmt s = b->body;
   if (s->kind != STMT_STORE || s->u.store.value->op != OP_ADD) return false;
   const Expr value = s->u.store.value;
@@ -19,13 +17,20 @@ static bool factors_of(const Block *b, Expr out[2]) {
     while (product->op == OP_CAST) product = product->args[0];
     if (sum->op != OP_LOAD || sum->u.buffer != s->u.store.buffer || product->op != OP_MUL) continue;
     for (int i = 0; i < 2; i++) {
-      out[i] = product->args[i];
-      while (out[i]->op == OP_CAST) out[i] = out[i]->args[0];
-      if (out[i]->op == OP_IF_THEN_ELSE || out[i]->op == OP_SELECT) out[i] = out[i]->args[1];
+      factors[i] = product->args[i];
+      while (factors[i]->op == OP_CAST) factors[i] = factors[i]->args[0];
     }
-    return out[0]->op == OP_LOAD && out[1]->op == OP_LOAD;
+    return true;
   }
   return false;
+}
+
+/* Two loads, of which one may stand behind the condition of a border. */
+static bool factors_of(const Block *b, Expr out[2]) {
+  if (!tirc_sums_products(b, out)) return false;
+  for (int i = 0; i < 2; i++)
+    if (out[i]->op == OP_IF_THEN_ELSE || out[i]->op == OP_SELECT) out[i] = out[i]->args[1];
+  return out[0]->op == OP_LOAD && out[1]->op == OP_LOAD;
 }
 
 static bool uses(Expr load, Expr var) {

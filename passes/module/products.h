@@ -16,6 +16,9 @@ typedef struct Product {
   bool is_convolution;
 } Product;
 
+/* The block's body adds a product to what it writes, buf[i] = buf[i] + a * b: a and b, casts looked
+ * through. */
+bool tirc_sums_products(const Block *b, Expr factors[2]);
 /* In the order of the text: *out in c. */
 int tirc_products(Tirc *c, const Func *f, const Product **out);
 
