@@ -43,13 +43,6 @@ static Node constant_of(const Folding *k, Node n) {
   return n->kind == NODE_CONST ? n : n->kind == NODE_VAR ? tirc_map_get(&k->constants, n) : NULL;
 }
 
-static bool is_output(const Graph *g, Node var) {
-  for (int b = 0; b < g->n_blocks; b++)
-    for (int i = 0; i < g->blocks[b].n_outputs; i++)
-      if (g->blocks[b].outputs[i] == var) return true;
-  return g->result == var;
-}
-
 static Node fold(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
   Folding *k = r->self;
   Tirc *c = r->c;
@@ -74,7 +67,7 @@ static Node fold(GraphRewriter *r, const Binding *b, Node value, Node *alias) {
     made[i] = tirc_node_const(c, results[i], arrays[value->n + i].data, b->loc);
   if (value->info->kind == INFO_TUPLE) return tirc_node_tuple(c, n_results, made);
   tirc_map_set(c, &k->constants, b->var, made[0]);
-  if (is_output(k->g, b->var)) return made[0]; /* it keeps its name */
+  if (tirc_is_output(k->g, b->var)) return made[0]; /* it keeps its name */
   *alias = made[0];
   return NULL;
 }

@@ -114,7 +114,7 @@ static Node infer_value(GraphRewriter *r, const Binding *b, Node value, Node *al
          value->kind == NODE_CALL ? "R.match_cast(x, R.Tensor(...)) checks it when it runs" : NULL,
          "%s: '%s' is said to be %s, and it is %s", f->g->name, b->var->name,
          tirc_print_info(r->c, b->var->info), tirc_print_info(r->c, found));
-  if (both == value->info) return value;
+  if (both == value->info || value->kind == NODE_VAR) return value; /* a variable is its pointer */
   to.info = both;
   return tirc_graph_node(r->c, &to);
 }

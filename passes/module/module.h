@@ -73,6 +73,8 @@ struct GraphRewriter {
 const Graph *tirc_rewrite_graph(GraphRewriter *r, const Graph *g);
 /* A binding before the present one. */
 Node tirc_emit_binding(GraphRewriter *r, const char *name, Node value, Loc loc);
+/* It leaves its block, or is the graph's result. */
+bool tirc_is_output(const Graph *g, Node var);
 /* A node with the variables that it uses replaced. */
 Node tirc_renamed(GraphRewriter *r, Node n);
 

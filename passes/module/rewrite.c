@@ -35,6 +35,13 @@ static void rewrite_binding(GraphRewriter *r, const Binding *b) {
   vec_push(r->c, r->bindings, ((Binding){var, value, b->loc}));
 }
 
+bool tirc_is_output(const Graph *g, Node var) {
+  for (int b = 0; b < g->n_blocks; b++)
+    for (int i = 0; i < g->blocks[b].n_outputs; i++)
+      if (g->blocks[b].outputs[i] == var) return true;
+  return g->result == var;
+}
+
 /* A variable that the block gave away may stand for one of another block, or of none. */
 static bool is_bound_in(const Binding *at, int n, Node var) {
   for (int i = 0; i < n; i++)

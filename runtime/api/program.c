@@ -149,9 +149,11 @@ static void run_phases(Tirc *c, void *self) {
 tirc_status tirc_module_phases(const tirc_module *m, const char *last,
                                const tirc_program_options *options, tirc_module **out,
                                tirc_error **error) {
-  NEED(m, out);
   Making k = {.from = m, .last = last};
   if (options) k.options = *options;
+  const tirc_program_options *o = &k.options;
+  NEED(m, LIST(o->n_skip, o->skip), LIST(o->n_libraries, o->libraries),
+       LIST(o->n_passes, o->passes), out);
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   const tirc_status status = tirc_api_guard(c, run_phases, &k, &k.sources, error);
@@ -241,9 +243,11 @@ static void make_program(Tirc *c, void *self) {
 
 tirc_status tirc_program_new(const tirc_module *m, const tirc_program_options *options,
                              tirc_program **out, tirc_error **error) {
-  NEED(m, LIST(options ? options->n_skip : 0, options ? options->skip : NULL), out);
   Making k = {.from = m};
   if (options) k.options = *options;
+  const tirc_program_options *o = &k.options;
+  NEED(m, LIST(o->n_skip, o->skip), LIST(o->n_libraries, o->libraries),
+       LIST(o->n_passes, o->passes), out);
   Tirc *c = tirc_context_new();
   if (!c) return tirc_api_no_memory(error);
   tirc_status status = tirc_api_guard(c, make_program, &k, &k.sources, error);

@@ -117,6 +117,18 @@ static void modules(void **state) {
   REFUSED(tirc_module_check_rules(NULL, NULL, NULL, E));
   REFUSED(tirc_module_lower(NULL, NULL, NULL, &out, E));
   REFUSED(tirc_module_lower(m, NULL, NULL, NULL, E));
+  tirc_program *program;
+  static const tirc_program_options wrong[] = {{.n_skip = 1},      {.n_skip = -1},
+                                               {.n_libraries = 1}, {.n_libraries = -1},
+                                               {.n_passes = 1},    {.n_passes = -1}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    REFUSED(tirc_program_new(m, &wrong[i], &program, E));
+    REFUSED(tirc_module_phases(m, "loops", &wrong[i], &out, E));
+  }
+  REFUSED(tirc_program_new(NULL, NULL, &program, E));
+  REFUSED(tirc_program_new(m, NULL, NULL, E));
+  REFUSED(tirc_module_phases(NULL, NULL, NULL, &out, E));
+  REFUSED(tirc_module_phases(m, NULL, NULL, NULL, E));
   REFUSED(tirc_module_emitted_names(NULL, NULL, tell, NULL, E));
   REFUSED(tirc_module_emitted_names(m, NULL, NULL, NULL, E));
   REFUSED(tirc_module_split_packing(NULL, &out, E));

@@ -148,6 +148,7 @@ static double time_traffic(const ModelBench *b, double read, double written) {
 /* The ceilings are taken at the first call of a function, beside it. */
 static bool note_call(void *self, const tirc_program_call *call) {
   ModelBench *b = self;
+  if (call->number < b->size.prepared) return !was_interrupted(); /* once for all runs */
   FunctionFigures *f = figures_of(b, call->func ? call->func : "(copy)");
   tirc_cost cost = {0};
   double read = 0, written = 0;
@@ -299,6 +300,7 @@ static int put_json(const ModelBench *b) {
     json_object_array_add(samples, json_number(b->f->samples[i]));
   json_object_object_add(all, "seconds", samples);
   json_object_object_add(all, "workspace_bytes", json_object_new_int64(b->size.workspace));
+  json_object_object_add(all, "prepared_calls", json_object_new_int(b->size.prepared));
   json_object_object_add(all, "weight_bytes", json_object_new_int64(b->size.weights));
   if (b->rival.runtime) json_object_object_add(all, "vs", rival_json(b));
   if (b->o->profile) json_object_object_add(all, "functions", profile_json(b));
@@ -319,10 +321,12 @@ static int run(ModelBench *b) {
   if (status == DONE && b->o->profile) status = profile(b);
   if (status != DONE || !b->f->n_samples) return status == DONE ? NO : status;
   fprintf(b->out,
-          "%s: median %.3f ms, least %.3f ms of %d runs, %d thread%s, %d calls of %d functions\n",
+          "%s: median %.3f ms, least %.3f ms of %d runs, %d thread%s, %d calls of %d functions",
           b->o->args.at[0], 1e3 * b->f->median, 1e3 * b->f->fastest, b->f->n_samples,
           tirc_executor_threads(b->x), tirc_executor_threads(b->x) == 1 ? "" : "s", b->size.calls,
           b->size.functions);
+  if (b->size.prepared) fprintf(b->out, ", %d of them once, of weights alone", b->size.prepared);
+  fputc('\n', b->out);
   if (b->rival.runtime) put_rival(b);
   if (b->o->profile) put_profile(b);
   if (b->o->json) status = put_json(b);
