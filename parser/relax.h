@@ -34,6 +34,9 @@ Info tirc_relax_info(GraphFrame *g, const Syn *s);
  * float64. */
 Expr tirc_relax_literal(GraphFrame *g, const Syn *s);
 Attrs tirc_relax_attrs(GraphFrame *g, const Syn *s);
+/* relax_bounds.c: the attributes, those that bound extents checked and without what has a number.
+ */
+Attrs tirc_relax_bounds(GraphFrame *g, const Syn *at, Attrs attrs);
 /* A list of extents. *n of them on the arena. */
 const Expr *tirc_relax_extents(GraphFrame *g, const Syn *s, int *n);
 

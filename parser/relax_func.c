@@ -139,7 +139,7 @@ static void read_attrs(GraphFrame *g, const Syn *call) {
   if (g->has_attrs) READ_FAIL(r, call, "syntax", NULL, "a second R.func_attr");
   g->has_attrs = true;
   tirc_bind_call(r, call, "R.func_attr", "attrs", &bound);
-  const Attrs attrs = tirc_relax_attrs(g, bound.args[0]);
+  const Attrs attrs = tirc_relax_bounds(g, call, tirc_relax_attrs(g, bound.args[0]));
   for (int i = 0; i < attrs.n; i++)
     g->attrs = tirc_attrs_set(r->c, g->attrs, attrs.at[i].key, attrs.at[i].value);
 }

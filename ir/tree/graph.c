@@ -1,6 +1,7 @@
 /* Graphs: building, looking up, walking. */
 #include "graph.h"
 
+#include "annotations.h"
 #include "visit.h"
 
 /* --- building -----------------------------------------------------------------------------------
@@ -54,6 +55,22 @@ Node tirc_node_const(Tirc *c, Info info, const void *data, Loc loc) {
   if (bytes > 0) memcpy(own, data, (size_t)bytes);
   return tirc_graph_node(c,
                          &(struct Node){.kind = NODE_CONST, .info = info, .data = own, .loc = loc});
+}
+
+/* --- bounds -------------------------------------------------------------------------------------
+ */
+
+static void find_bound(Attrs attrs, const char *key, const char *name, int64_t *out) {
+  const Expr dict = tirc_attrs_get(attrs, key);
+  for (int i = 0; dict && dict->op == OP_DICT && i + 1 < dict->n; i += 2)
+    if (strcmp(dict->args[i]->u.s, name) == 0) tirc_const_int(dict->args[i + 1], out);
+}
+
+ExtentBounds tirc_extent_bounds(Attrs attrs, const char *name) {
+  ExtentBounds b = {0, INT64_MAX};
+  find_bound(attrs, tirc_key(KEY_LOWER_BOUND), name, &b.lower);
+  find_bound(attrs, tirc_key(KEY_UPPER_BOUND), name, &b.upper);
+  return b;
 }
 
 /* --- looking up ---------------------------------------------------------------------------------

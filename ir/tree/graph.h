@@ -111,6 +111,13 @@ const Func *tirc_module_func(const Module *m, const char *name);   /* likewise *
 /* The graph called "main", or the only one; NULL where there is none such. */
 const Graph *tirc_module_main_graph(const Module *m);
 
+/* What R.func_attr({"tir_var_upper_bound": {"n": 512}}) and tir_var_lower_bound say of a symbolic
+ * extent: from 0 to INT64_MAX where they say nothing. */
+typedef struct ExtentBounds {
+  int64_t lower, upper;
+} ExtentBounds;
+ExtentBounds tirc_extent_bounds(Attrs attrs, const char *name);
+
 /* Elements and bytes where all extents are constant; -1: they are not, or there are too many. */
 int64_t tirc_info_count(Info info);
 int64_t tirc_info_bytes(Info info);

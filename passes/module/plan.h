@@ -45,6 +45,12 @@ typedef struct PlanCheck {
   const char *what;
 } PlanCheck;
 
+/* What the graph says of an extent: tir_var_lower_bound, tir_var_upper_bound. */
+typedef struct PlanBound {
+  Expr symbol;
+  int64_t lower, upper; /* INT64_MAX: none */
+} PlanBound;
+
 typedef struct Plan {
   /* Main's parameters, then its results, as buffers of a function that does nothing: how arguments
    * are bound, checked and described is that of any function. */
@@ -58,6 +64,8 @@ typedef struct Plan {
   const PlanCall *calls;
   int n_checks;
   const PlanCheck *checks;
+  int n_bounds;
+  const PlanBound *bounds;
 } Plan;
 
 /* The plan of the module's main graph, all of whose calls are R.call_tir or R.call_dps_packed; in

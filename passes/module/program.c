@@ -339,6 +339,21 @@ static const Func *signature_of(Planning *k, const Tensors *out) {
 /* --- the whole ----------------------------------------------------------------------------------
  */
 
+static void take_bounds(Planning *k, Plan *plan) {
+  PtrMap seen = {0};
+  Symbols symbols = {0};
+  VEC(PlanBound) bounds = {0};
+  for (int i = 0; i < k->g->n_params; i++)
+    tirc_info_symbols(k->c, k->g->params[i]->info, &seen, &symbols);
+  for (int i = 0; i < symbols.n; i++) {
+    const ExtentBounds b = tirc_extent_bounds(k->g->attrs, symbols.at[i]->u.s);
+    if (b.lower > 0 || b.upper < INT64_MAX)
+      vec_push(k->c, bounds, ((PlanBound){symbols.at[i], b.lower, b.upper}));
+  }
+  plan->n_bounds = bounds.n;
+  plan->bounds = bounds.at;
+}
+
 /* A symbol that nothing tells has no value when the graph runs. */
 static void require_told(Planning *k) {
   const Expr untold = tirc_untold_symbol(k->c, k->g->n_params, k->g->params, 0, NULL);
@@ -392,5 +407,6 @@ const Plan *tirc_plan(Passes *p, const Module *m) {
   plan->calls = k.calls.at;
   plan->n_checks = k.checks.n;
   plan->checks = k.checks.at;
+  take_bounds(&k, plan);
   return plan;
 }

@@ -24,6 +24,36 @@ static Sizing sizing(Tirc *c, const tirc_program *p, const int64_t *symbols) {
   return s;
 }
 
+static void check_bounds(const Sizing *s) {
+  const Plan *plan = s->p->plan;
+  for (int i = 0; i < plan->n_bounds; i++) {
+    const PlanBound *b = &plan->bounds[i];
+    const Expr value = tirc_map_get(&s->values, b->symbol);
+    if (!value || (value->u.i >= b->lower && value->u.i <= b->upper)) continue;
+    const bool above = value->u.i > b->upper;
+    tirc_fail(s->c, plan->signature->loc, "shape",
+              above ? "tir_var_upper_bound of R.func_attr says so"
+                    : "tir_var_lower_bound of R.func_attr says so",
+              "the extent %s is %lld, and at %s %lld is allowed", b->symbol->u.s,
+              (long long)value->u.i, above ? "most" : "least",
+              (long long)(above ? b->upper : b->lower));
+  }
+}
+
+/* The same with the largest extents that are allowed: what has no bound stays as it is. */
+static Sizing largest(const Sizing *s) {
+  const Plan *plan = s->p->plan;
+  Sizing to = {.c = s->c, .p = s->p};
+  for (int i = 0; i < s->p->n_symbols; i++) {
+    Expr value = tirc_map_get(&s->values, s->p->symbols[i]);
+    for (int k = 0; k < plan->n_bounds; k++)
+      if (plan->bounds[k].symbol == s->p->symbols[i] && plan->bounds[k].upper < INT64_MAX)
+        value = tirc_int(s->c, value->dtype, plan->bounds[k].upper);
+    tirc_map_set(s->c, &to.values, s->p->symbols[i], value);
+  }
+  return to;
+}
+
 static int64_t evaluate(const Sizing *s, Expr e, const char *what) {
   int64_t v;
   if (tirc_const_int(e, &v)) return v;
@@ -53,15 +83,25 @@ static Tensor tensor_of(const Sizing *s, int i) {
   return t;
 }
 
+/* What tensor i takes of the workspace. With upper bounds of the extents it is what it needs at
+ * most, so that the plan is one for all runs; an extent that falls where another one rises may need
+ * more now. */
+static int64_t room_of(const Sizing *s, const Sizing *most, int i) {
+  const size_t now = tensor_of(s, i).bytes;
+  const size_t room = s->p->plan->n_bounds ? tensor_of(most, i).bytes : now;
+  return (int64_t)(room > now ? room : now);
+}
+
 /* Where the tensors of the workspace lie; offsets has one a tensor of the plan. */
-static int64_t place(const Sizing *s, const Tensor *tensors, int64_t *offsets) {
+static int64_t place(const Sizing *s, int64_t *offsets) {
   const Plan *plan = s->p->plan;
+  const Sizing most = largest(s);
   MemoryUse *uses = tirc_new_array(s->c, MemoryUse, plan->n_tensors);
   int n = 0, a, b;
-  for (int i = 0; i < plan->n_tensors; i++)
-    if (plan->tensors[i].place == PLAN_WORKSPACE)
-      uses[n++] =
-          (MemoryUse){(int64_t)tensors[i].bytes, plan->tensors[i].first, plan->tensors[i].last, 0};
+  for (int i = 0; i < plan->n_tensors; i++) {
+    if (plan->tensors[i].place != PLAN_WORKSPACE) continue;
+    uses[n++] = (MemoryUse){room_of(s, &most, i), plan->tensors[i].first, plan->tensors[i].last, 0};
+  }
   const int64_t total = tirc_plan_memory(s->c, n, uses);
   if (total < 0) tirc_fail(s->c, (Loc){0}, "memory", "use smaller extents", "out of memory");
   if (tirc_memory_conflict(n, uses, total, &a, &b))
@@ -79,22 +119,22 @@ static int64_t padded(size_t bytes) {
 void tirc_frame_sizes(Tirc *c, const tirc_program *p, const int64_t *symbols,
                       tirc_program_size *out) {
   const Sizing s = sizing(c, p, symbols);
+  check_bounds(&s);
   const Plan *plan = p->plan;
-  Tensor *tensors = tirc_new_array(c, Tensor, plan->n_tensors);
+  const Sizing most = largest(&s);
   int64_t *offsets = tirc_new_array(c, int64_t, plan->n_tensors);
   *out = (tirc_program_size){
       .calls = plan->n_calls, .prepared = plan->n_prepare, .functions = p->module->m->n_funcs};
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
-    tensors[i] = tensor_of(&s, i);
-    const int64_t bytes = (int64_t)tensors[i].bytes;
+    const int64_t bytes = (int64_t)tensor_of(&s, i).bytes;
     if (t->place == PLAN_PARAM && t->index < plan->n_inputs) out->inputs += bytes;
     if (t->place == PLAN_PARAM && t->index >= plan->n_inputs) out->weights += bytes;
     if (t->place == PLAN_RESULT) out->results += bytes;
-    if (t->place == PLAN_PREPARED) out->packed += padded(tensors[i].bytes);
-    if (t->place == PLAN_WORKSPACE) out->unshared += padded(tensors[i].bytes);
+    if (t->place == PLAN_PREPARED) out->packed += padded((size_t)bytes);
+    if (t->place == PLAN_WORKSPACE) out->unshared += padded((size_t)room_of(&s, &most, i));
   }
-  out->workspace = place(&s, tensors, offsets);
+  out->workspace = place(&s, offsets);
 }
 
 /* --- frames -------------------------------------------------------------------------------------
@@ -119,7 +159,7 @@ static void place_tensors(const Sizing *s, Frame *f) {
     offsets[i] = packed;
     packed += padded(f->tensors[i].bytes);
   }
-  f->total = place(s, f->tensors, offsets);
+  f->total = place(s, offsets);
   f->workspace = memory(s->c, f->total);
   f->packed = memory(s->c, packed);
   for (int i = 0; i < plan->n_tensors; i++) {
@@ -185,6 +225,7 @@ static void build(const tirc_program *p, Frame *f, const int64_t *symbols,
   const Plan *plan = p->plan;
   Tirc *c = f->c;
   const Sizing s = sizing(c, p, symbols);
+  check_bounds(&s);
   f->symbols = tirc_copy(c, symbols, p->n_symbols);
   f->tensors = tirc_new_array(c, Tensor, plan->n_tensors);
   f->arrays = tirc_new_array(c, tirc_array, plan->n_tensors);
