@@ -108,7 +108,8 @@ def residual():
         x = floats(n, 32, 14, 14)
         a = np.maximum(norm(conv2d(x.astype("float64"), d["w0"]), "0"), 0)
         expected = np.maximum(norm(conv2d(a, d["w1"]), "1") + x, 0)
-        for way in WAYS if n == 1 else WAYS[:2]:
+        other_layout = ["--pass=graph:" + os.path.join(examples, "nhwc.sch")]
+        for way in WAYS + [other_layout] if n == 1 else WAYS[:2] + [other_layout]:
             (got,) = run(os.path.join(examples, "residual.tir"), {"x": x}, w, ["gv"], way)
             compare("residual, n=%d %s" % (n, way), got, expected)
 
