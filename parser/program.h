@@ -17,6 +17,9 @@ typedef struct Surroundings {
   bool (*knows)(void *self, const char *name);
   /* A constant (INT, FLOAT, STRING, NONE), a TUPLE of such, or an expression. */
   Expr (*value)(void *self, const Syn *expression);
+  /* f(a, b) of a function of that text, where given[i] are arguments that the program has; NULL: it
+   * is worked out there, too. */
+  Expr (*call)(void *self, const Syn *call, const Expr *given);
   void *self;
 } Surroundings;
 const Func *tirc_parse_function(Tirc *c, const Syn *def, const Surroundings *around);

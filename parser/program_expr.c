@@ -390,7 +390,31 @@ static PyValue of_constant(Reader *r, Expr e) {
   return v;
 }
 
+static bool names_own(Reader *r, const Syn *s) {
+  if (!s) return false;
+  bool own = s->kind == SYN_NAME && tirc_names_find(r, s->s);
+  for (int i = 0; !own && i < s->kids.n; i++) own = names_own(r, s->kids.at[i]);
+  return own || names_own(r, s->a) || names_own(r, s->b) || names_own(r, s->c);
+}
+
+/* A function of the text around, of what the program has: its own names among the arguments. */
+static bool read_call_around(Reader *r, const Syn *s, PyValue *out) {
+  bool any = false;
+  if (s->kind != SYN_CALL || s->a->kind != SYN_NAME) return false;
+  Expr *given = tirc_new_array(r->c, Expr, s->kids.n);
+  for (int i = 0; i < s->kids.n; i++) {
+    const Syn *arg = s->kids.at[i];
+    if (!names_own(r, arg)) continue;
+    given[i] = tirc_py_to_expr(r, arg, tirc_read_value(r, arg));
+    any = true;
+  }
+  if (any) *out = of_constant(r, r->around->call(r->around->self, s, given));
+  return any;
+}
+
 PyValue tirc_read_value(Reader *r, const Syn *s) {
+  PyValue called;
+  if (is_around(r, s) && read_call_around(r, s, &called)) return called;
   if (is_around(r, s)) return of_constant(r, r->around->value(r->around->self, s));
   size_t kind = (size_t)s->kind;
   if (kind >= sizeof readers / sizeof *readers || !readers[kind])

@@ -26,6 +26,8 @@ typedef struct TestArrays {
 /* The arrays of --test-data: FOLDER/KIND_0.pb and so on; none where there is no such option. */
 int read_test_arrays(const Options *o, const char *kind, TestArrays *out);
 void free_test_arrays(TestArrays *a);
+/* An array of uint16 becomes, where bfloat16 is wanted, what its bits are. */
+int take_bits(const Options *o, const char *dtype, tirc_array **a);
 /* The n results of a run beside the folder's outputs: DONE or NO, and what is the matter with each.
  */
 int compare_test_data(const Options *o, int n, const tirc_param *params, const tirc_argument *args);

@@ -26,7 +26,8 @@ typedef enum OnnxAttrKind {
   ONNX_INTS,
   ONNX_FLOATS,
   ONNX_STRINGS,
-  ONNX_OTHER /* a graph, a type ...: nothing of it is read */
+  ONNX_GRAPH,
+  ONNX_OTHER /* a type, several graphs ...: nothing of it is read */
 } OnnxAttrKind;
 
 typedef struct OnnxAttr {
@@ -37,6 +38,7 @@ typedef struct OnnxAttr {
   const float *floats;
   const char *const *strings;
   const OnnxTensor *tensor;
+  const struct OnnxModel *graph; /* a graph of its own, without path and opset */
 } OnnxAttr;
 
 typedef struct OnnxNode {
@@ -46,6 +48,8 @@ typedef struct OnnxNode {
   const char *const *inputs; /* "": left out */
   const char *const *outputs;
   const OnnxAttr *attrs;
+  int n_captures; /* values that graphs among the attributes use, and that stand outside of them */
+  const char *const *captures;
 } OnnxNode;
 
 /* One extent of an input: a number, or a name ("" where the file gives neither). */
@@ -62,7 +66,8 @@ typedef struct OnnxValue { /* an input or output of the graph */
   const OnnxDim *dims;
 } OnnxValue;
 
-typedef struct OnnxModel {
+typedef struct OnnxModel OnnxModel;
+struct OnnxModel {
   const char *path;
   int64_t opset; /* of ONNX's own domain */
   int n_inputs, n_outputs, n_nodes, n_weights;
@@ -70,7 +75,7 @@ typedef struct OnnxModel {
   const OnnxValue *outputs;
   const OnnxNode *nodes;     /* in an order in which each stands behind those it uses */
   const OnnxTensor *weights; /* the initializers */
-} OnnxModel;
+};
 
 const OnnxModel *tirc_onnx_read(Tirc *c, const char *path);
 /* A file that holds one tensor, as the ONNX project's tests have them. */

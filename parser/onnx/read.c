@@ -160,6 +160,7 @@ static OnnxAttrKind kind_of(const Onnx__AttributeProto *a) {
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return ONNX_INT;
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING: return ONNX_STRING;
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR: return a->t ? ONNX_TENSOR : ONNX_OTHER;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH: return a->g ? ONNX_GRAPH : ONNX_OTHER;
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS: return ONNX_FLOATS;
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS: return ONNX_INTS;
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS: return ONNX_STRINGS;
@@ -175,6 +176,9 @@ static OnnxAttrKind kind_of(const Onnx__AttributeProto *a) {
          : a->n_strings ? ONNX_STRINGS
                         : ONNX_OTHER;
 }
+
+static const OnnxModel *read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxModel *m,
+                                   bool inner);
 
 static OnnxAttr read_attr(OnnxFile *f, const Onnx__AttributeProto *a, const char *node) {
   OnnxAttr out = {.name = text(a->name), .kind = kind_of(a), .n = 1};
@@ -195,6 +199,7 @@ static OnnxAttr read_attr(OnnxFile *f, const Onnx__AttributeProto *a, const char
                           tirc_format(f->c, "the attribute '%s' of node '%s'", out.name, node));
     out.tensor = t;
   }
+  if (out.kind == ONNX_GRAPH) out.graph = read_graph(f, a->g, tirc_new(f->c, OnnxModel), true);
   return out;
 }
 
@@ -212,6 +217,7 @@ static OnnxNode read_node(OnnxFile *f, const Onnx__NodeProto *n, size_t place) {
   OnnxAttr *attrs = tirc_new_array(f->c, OnnxAttr, n->n_attribute);
   for (size_t i = 0; i < n->n_attribute; i++) attrs[i] = read_attr(f, n->attribute[i], out.name);
   out.attrs = attrs;
+  tirc_onnx_find_captures(f, &out);
   return out;
 }
 
@@ -244,7 +250,8 @@ static OnnxValue read_value(OnnxFile *f, const Onnx__ValueInfoProto *v) {
 /* --- the graph ----------------------------------------------------------------------------------
  */
 
-static void read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxModel *m) {
+static const OnnxModel *read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxModel *m,
+                                   bool inner) {
   StrMap stored = {0};
   OnnxTensor *weights = tirc_new_array(f->c, OnnxTensor, g->n_initializer);
   if (g->n_sparse_initializer)
@@ -270,7 +277,8 @@ static void read_graph(OnnxFile *f, const Onnx__GraphProto *g, OnnxModel *m) {
   m->outputs = outputs;
   m->weights = weights;
   m->nodes = nodes;
-  m->nodes = tirc_onnx_in_order(f, m);
+  m->nodes = tirc_onnx_in_order(f, m, inner);
+  return m;
 }
 
 enum { NEWEST_OPSET = 21 };
@@ -293,8 +301,7 @@ const OnnxModel *tirc_onnx_read(Tirc *c, const char *path) {
     ONNX_FAIL(f, "onnx", "export the model with an older set",
               "'%s' asks for version %lld of ONNX's operators, and those up to %d are known", path,
               (long long)m->opset, NEWEST_OPSET);
-  read_graph(f, p->graph, m);
-  return m;
+  return read_graph(f, p->graph, m, false);
 }
 
 const OnnxTensor *tirc_onnx_read_tensor(Tirc *c, const char *path) {

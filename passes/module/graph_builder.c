@@ -2,11 +2,13 @@
 
 #include "operator_call.h"
 #include "operators_internal.h"
+#include "symbolic.h"
 
 enum {
-  SMALL = 16,           /* elements: such constants stand in the graph's text */
-  FOLDED_SMALL = 1024,  /* the same of what no file has: it has no name of its own */
-  MOST_FOLDED = 1 << 16 /* elements: larger results are computed when the program is prepared */
+  SMALL = 16,            /* elements: such constants stand in the graph's text */
+  FOLDED_SMALL = 1024,   /* the same of what no file has: it has no name of its own */
+  MOST_FOLDED = 1 << 16, /* elements: larger results are computed when the program is prepared */
+  MOST_SYMBOLIC = 256    /* elements that are known but for extents */
 };
 
 /* --- names --------------------------------------------------------------------------------------
@@ -63,10 +65,57 @@ Node tirc_graph_constant(const GraphMaker *m, const char *name, Info info, const
   return tirc_graph_node(m->p->c, &n);
 }
 
+static Node add_binding(GraphMaker *m, const struct Node *value, uintptr_t sources) {
+  Tirc *c = m->p->c;
+  const Node var = tirc_node_var(c, tirc_graph_name(m, m->hint), value->info, m->loc);
+  vec_push(c, m->bindings, ((Binding){var, tirc_graph_node(c, value), m->loc}));
+  tirc_map_set(c, &m->sources, var, (void *)sources);
+  tirc_map_set(c, &m->values, var, m->bindings.at[m->bindings.n - 1].value);
+  return var;
+}
+
+static Node literal(GraphMaker *m, Expr e) {
+  return tirc_graph_node(m->p->c, &(struct Node){.kind = NODE_VALUE, .value = e, .loc = m->loc});
+}
+
+/* What is known but for extents, where the run needs it: by the operator that the language of
+ * graphs has for a shape as a tensor. */
+static Node place_symbolic(GraphMaker *m, Node n) {
+  Tirc *c = m->p->c;
+  const int count = n->value->n;
+  Expr *items = tirc_new_array(c, Expr, count);
+  for (int i = 0; i < count; i++) items[i] = tirc_cast(c, DT_INT64, n->value->args[i]);
+  const struct StructInfo shape = {.kind = INFO_SHAPE, .ndim = count, .shape = items};
+  const struct Node extents = {.kind = NODE_SHAPE,
+                               .info = tirc_info_copy(c, &shape),
+                               .value = tirc_expr(c, OP_TUPLE, DT_HANDLE, count, items),
+                               .loc = m->loc};
+  Node *args = tirc_new_array(c, Node, 3);
+  const char **keys = tirc_new_array(c, const char *, 3);
+  args[0] = tirc_graph_node(c, &extents);
+  args[1] = literal(m, tirc_string(c, tirc_dtype_name(c, n->info->dtype)));
+  args[2] = literal(m, tirc_expr(c, OP_TUPLE, DT_HANDLE, n->info->ndim, n->info->shape));
+  keys[1] = "dtype";
+  keys[2] = "extents";
+  return add_binding(m,
+                     &(struct Node){.kind = NODE_CALL,
+                                    .n = 3,
+                                    .name = "shape_to_tensor",
+                                    .args = args,
+                                    .keys = keys,
+                                    .info = n->info,
+                                    .loc = m->loc},
+                     0);
+}
+
 /* What stands for a constant in the graph. */
 static Node place_constant(GraphMaker *m, Node n) {
   Tirc *c = m->p->c;
-  const Node known = tirc_map_get(&m->places, n);
+  Node known = tirc_map_get(&m->places, n);
+  if (!known && !n->data) {
+    known = place_symbolic(m, n);
+    tirc_map_set(c, &m->places, n, known);
+  }
   if (known) return known;
   const bool small = tirc_info_count(n->info) <= (n->name ? SMALL : FOLDED_SMALL);
   const Node to = small ? tirc_node_const(c, n->info, n->data, m->loc)
@@ -90,12 +139,14 @@ Node tirc_graph_operand(GraphMaker *m, Node n) {
 typedef struct Operands {
   const GraphMaker *m;
   bool all_constant; /* of the tensors */
+  bool all_known;    /* of them, but for extents */
   uintptr_t sources;
   int64_t n_elements;
 } Operands;
 
 static void look(Operands *o, Node n) {
-  if (n->kind == NODE_VAR) o->all_constant = false;
+  if (n->kind == NODE_VAR) o->all_constant = o->all_known = false;
+  if (n->kind == NODE_CONST && !n->data) o->all_constant = false;
   if (n->kind == NODE_CONST) o->n_elements += tirc_info_count(n->info);
   o->sources |= tirc_graph_sources(o->m, n);
   for (int i = 0; i < n->n; i++) look(o, n->args[i]);
@@ -125,30 +176,66 @@ static Node fold(GraphMaker *m, const Operands *o, Node call) {
   return p->is_tuple ? tirc_node_tuple(c, p->n_results, results) : results[0];
 }
 
+/* --- what is known but for extents --------------------------------------------------------------
+ */
+
+/* A constant where no extent is left in it. */
+static Node symbolic_value(GraphMaker *m, const TensorType *t, const Expr *elements) {
+  Tirc *c = m->p->c;
+  const Info info = tirc_info_tensor(c, t->dtype, t->ndim, t->shape);
+  const int64_t n = tirc_info_count(info);
+  const size_t each = (size_t)tirc_dtype_bytes(info->dtype);
+  char *data = tirc_alloc(c, (size_t)n * each + 1);
+  for (int64_t i = 0, number; i < n; i++) {
+    if (!tirc_const_int(elements[i], &number))
+      return tirc_script_symbolic(c, info, elements, m->loc);
+    memcpy(data + (size_t)i * each, &number, each);
+  }
+  return tirc_graph_constant(m, NULL, info, data);
+}
+
+/* The call's program runs on expressions. */
+static Node fold_symbolic(GraphMaker *m, Script *sc, const Operands *o, Node call) {
+  Tirc *c = m->p->c;
+  if (!o->all_known || o->all_constant || o->n_elements > MOST_SYMBOLIC) return NULL;
+  const OperatorProgram *p = tirc_operator_call(m->p, m->graph, call);
+  const int n_in = tirc_operator_tensors(call, NULL);
+  Node *in = tirc_new_array(c, Node, n_in);
+  const Expr **arrays = tirc_new_array(c, const Expr *, p->func->n_params);
+  Node *results = tirc_new_array(c, Node, p->n_results);
+  tirc_operator_tensors(call, in);
+  for (int i = 0; i < n_in; i++)
+    if (!(arrays[i] = tirc_script_integers(sc, in[i]))) return NULL;
+  for (int i = 0; i < p->n_results; i++)
+    if (tirc_dtype_is_float(p->results[i].dtype)) return NULL;
+  if (!tirc_run_symbolic(c, p->func, arrays)) return NULL;
+  for (int i = 0; i < p->n_results; i++)
+    results[i] = symbolic_value(m, &p->results[i], arrays[n_in + i]);
+  return p->is_tuple ? tirc_node_tuple(c, p->n_results, results) : results[0];
+}
+
 /* --- what scripts do ----------------------------------------------------------------------------
  */
 
 static Node bind(void *self, Script *sc, Node n) {
   GraphMaker *m = self;
   Tirc *c = m->p->c;
-  Operands o = {.m = m, .all_constant = n->kind == NODE_CALL};
+  const bool is_call = n->kind == NODE_CALL;
+  Operands o = {.m = m, .all_constant = is_call, .all_known = is_call};
   struct Node value = *n;
   value.loc = m->loc;
   if (n->kind == NODE_CALL && !tirc_operator(m->p->ops, n->name))
     tirc_script_error(sc, "AttributeError", tirc_operator_hint(m->p->ops, n->name),
                       "there is no operator R.%s", n->name);
   for (int i = 0; i < n->n; i++) look(&o, n->args[i]);
-  const Node folded = fold(m, &o, &value);
+  Node folded = fold(m, &o, &value);
+  if (!folded && is_call) folded = fold_symbolic(m, sc, &o, &value);
   if (folded) return folded;
   Node *args = tirc_new_array(c, Node, n->n);
   for (int i = 0; i < n->n; i++) args[i] = tirc_graph_operand(m, n->args[i]);
   value.args = args;
   if (value.kind == NODE_CALL) value.info = tirc_operator_result(m->p, m->graph, &value);
-  const Node var = tirc_node_var(c, tirc_graph_name(m, m->hint), value.info, m->loc);
-  vec_push(c, m->bindings, ((Binding){var, tirc_graph_node(c, &value), m->loc}));
-  tirc_map_set(c, &m->sources, var, (void *)o.sources);
-  tirc_map_set(c, &m->values, var, m->bindings.at[m->bindings.n - 1].value);
-  return var;
+  return add_binding(m, &value, o.sources);
 }
 
 static Node value_of(void *self, Node n) {

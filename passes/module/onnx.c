@@ -20,6 +20,7 @@ typedef struct Importing {
   const OnnxNode *node; /* that is converted */
   StrMap values;        /* name -> Value * */
   StrMap symbols;       /* names of extents -> variables */
+  int depth;            /* of graphs within nodes */
   uintptr_t needed;     /* inputs that have to be constants */
   bool *is_bound;
   int *places;
@@ -30,6 +31,12 @@ typedef struct Importing {
 
 /* --- values by name -----------------------------------------------------------------------------
  */
+
+static Value value_named(Importing *k, const char *name) {
+  const Value *v = tirc_strmap_get(&k->values, name);
+  if (!v) FAIL(k, NULL, "nothing gives the value '%s'", name);
+  return *v;
+}
 
 static void put_value(Importing *k, const char *name, Value v) {
   Value *own = tirc_new(k->c, Value);
@@ -127,6 +134,11 @@ static void not_known(void *self, Script *sc, Node v) {
     if (tirc_depends_on_input(from, i))
       tirc_text_addf(&names, "%s'%s'", names.n ? ", " : "", k->model->inputs[i].name);
   k->needed |= from;
+  if (!from)
+    tirc_script_error(sc, "ValueError", "-D NAME=VALUE makes an extent a number",
+                      "the elements of '%s' decide a shape, an axis or a size, and depend on "
+                      "extents that have no number",
+                      v->name ? v->name : k->maker.hint);
   tirc_script_error(sc, "ValueError",
                     "--bind NAME=VALUE, --bind NAME=FILE.npy or --test-data FOLDER binds an input",
                     "the elements of '%s' decide a shape, an axis or a size, and depend on the "
@@ -134,9 +146,25 @@ static void not_known(void *self, Script *sc, Node v) {
                     v->name, names.at);
 }
 
+/* A graph among the attributes of a node, which scripts run. */
+typedef struct Inner {
+  GraphBody body; /* what scripts see: the first member */
+  Importing *k;
+  const OnnxModel *graph;
+} Inner;
+
+static void run_inner(const GraphBody *self, Script *sc, const Value *inputs, Value *outputs);
+
+static Value inner_value(Importing *k, const OnnxModel *g) {
+  Inner *in = tirc_new(k->c, Inner);
+  *in = (Inner){{g->n_inputs, g->n_outputs, run_inner}, k, g};
+  return tirc_script_of_body(&in->body);
+}
+
 static Value attr_value(Importing *k, const OnnxAttr *a) {
   const bool one = a->kind == ONNX_INT || a->kind == ONNX_FLOAT || a->kind == ONNX_STRING;
   if (a->kind == ONNX_TENSOR) return tensor_value(k, a->tensor, a->tensor->name);
+  if (a->kind == ONNX_GRAPH) return inner_value(k, a->graph);
   if (a->kind == ONNX_OTHER)
     FAIL(k, NULL, "node '%s' (%s): the attribute '%s' is of a kind that is not read", k->node->name,
          k->node->op, a->name);
@@ -194,7 +222,7 @@ static void take_results(Importing *k, Value v) {
   for (int i = 0; i < n->n_outputs; i++) {
     const Value each = !several ? v : i < given ? v.u.list->at[i] : VALUE_NONE;
     if (!*n->outputs[i]) continue;
-    if (i >= given || !tirc_script_relax(each))
+    if (i >= given || (!tirc_script_relax(each) && each.kind != VAL_LIST))
       FAIL(k, NULL, "node '%s' (%s): its output '%s' is not made", n->name, n->op, n->outputs[i]);
     put_value(k, n->outputs[i], each);
   }
@@ -234,12 +262,16 @@ static void convert(Importing *k, const OnnxNode *n) {
   call.values = tirc_new_array(k->c, Value, n->n_attrs + 2);
   call.names = tirc_new_array(k->c, const char *, n->n_attrs + 2);
   for (int i = 0; i < n->n_inputs; i++)
-    call.args[i] = *n->inputs[i] ? *(Value *)tirc_strmap_get(&k->values, n->inputs[i]) : VALUE_NONE;
+    call.args[i] = *n->inputs[i] ? value_named(k, n->inputs[i]) : VALUE_NONE;
   for (int i = 0; i < n->n_attrs; i++) add_attr(&call, &n->attrs[i]);
   if (param_named(call.op, "opset")) add_keyword(&call, "opset", tirc_value_int(k->model->opset));
   if (param_named(call.op, "n_outputs"))
     add_keyword(&call, "n_outputs", tirc_value_int(n->n_outputs));
-  tirc_script_within_limits(k->conversions->sc, (Loc){k->model->path, 0, 0}, run_call, &call);
+  Script *sc = k->conversions->sc;
+  if (k->depth) /* within those of the node around */
+    run_call(sc, &call);
+  else
+    tirc_script_within_limits(sc, (Loc){k->model->path, 0, 0}, run_call, &call);
 }
 
 /* With the node's name, and the script's place among the words. */
@@ -261,13 +293,40 @@ static void convert_named(Importing *k, const OnnxNode *n) {
   tirc_throw(k->c);
 }
 
+/* Its weights are the same each time that it runs. */
+static void run_inner(const GraphBody *self, Script *sc, const Value *inputs, Value *outputs) {
+  const Inner *in = (const Inner *)self;
+  Importing *k = in->k;
+  const OnnxModel *g = in->graph;
+  const OnnxNode *around = k->node;
+  const char *hint = k->maker.hint;
+  const Loc loc = sc->loc;
+  for (int i = 0; i < g->n_inputs; i++) put_value(k, g->inputs[i].name, inputs[i]);
+  for (int i = 0; i < g->n_weights; i++)
+    if (!tirc_strmap_get(&k->values, g->weights[i].name))
+      put_value(k, g->weights[i].name, tensor_value(k, &g->weights[i], g->weights[i].name));
+  k->depth++;
+  for (int i = 0; i < g->n_nodes; i++) convert_named(k, &g->nodes[i]);
+  k->depth--;
+  k->node = around;
+  k->maker.hint = hint;
+  sc->loc = loc;
+  for (int i = 0; i < g->n_outputs; i++) outputs[i] = value_named(k, g->outputs[i].name);
+}
+
 /* --- the module ---------------------------------------------------------------------------------
  */
 
 static Node output_of(Importing *k, const OnnxValue *v) {
   const Value *value = tirc_strmap_get(&k->values, v->name);
   if (!value) FAIL(k, NULL, "nothing gives the output '%s'", v->name);
-  return tirc_graph_operand(&k->maker, tirc_script_relax(*value));
+  const Node n = tirc_script_relax(*value);
+  if (!n) FAIL(k, NULL, "the output '%s' is a sequence, and has to be a tensor", v->name);
+  if (v->dtype.code != TYPE_VOID && !tirc_dtype_equal(v->dtype, n->info->dtype))
+    FAIL(k, NULL, "the output '%s' is said to be %s, and its nodes give %s", v->name,
+         tirc_dtype_name(k->c, v->dtype), tirc_dtype_name(k->c, n->info->dtype));
+  k->maker.hint = v->name;
+  return tirc_graph_operand(&k->maker, n);
 }
 
 static const Module *close_module(Importing *k, int n_inputs) {

@@ -64,10 +64,26 @@ static Expr value_around(void *self, const Syn *expression) {
   return tirc_script_literal(a->frame->sc, tirc_script_eval(a->frame, expression), &a->symbolic);
 }
 
+/* Of a script's own variables alone is anything symbolic: what the program gives is its own. */
+static Expr call_around(void *self, const Syn *call, const Expr *given) {
+  Around *a = self;
+  Script *sc = a->frame->sc;
+  bool its_own = false;
+  Value *args = tirc_new_array(sc->c, Value, call->kids.n);
+  for (int i = 0; i < call->kids.n; i++)
+    args[i] =
+        given[i] ? tirc_script_of_expr(given[i]) : tirc_script_eval(a->frame, call->kids.at[i]);
+  return tirc_script_literal(sc,
+                             tirc_script_call(sc, tirc_script_eval(a->frame, call->a),
+                                              &(Args){.n = call->kids.n, .at = args}),
+                             &its_own);
+}
+
 Value tirc_script_prim_func(Frame *f, const Syn *def) {
   Tirc *c = f->sc->c;
   Around around = {.frame = f};
-  const Func *func = tirc_parse_function(c, def, &(Surroundings){knows, value_around, &around});
+  const Func *func =
+      tirc_parse_function(c, def, &(Surroundings){knows, value_around, call_around, &around});
   const Module alone = {.c = c, .name = "Module", .n_funcs = 1, .funcs = &func};
   if (!around.symbolic) tirc_verify(c, &alone);
   return tirc_script_object("PrimFunc", func);

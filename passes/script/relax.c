@@ -5,6 +5,7 @@
 #define NODE "RelaxExpr"
 #define OPERATOR "RelaxOp" /* R, R.nn, R.nn.relu: u.object is the name, "" of R itself */
 #define MATCHINGS "Matchings"
+#define BODY "GraphBody"
 
 Value tirc_script_of_relax(Node n) { return tirc_script_object(NODE, n); }
 Node tirc_script_relax(Value v) { return tirc_script_is(v, NODE) ? v.u.object : NULL; }
@@ -166,7 +167,8 @@ static Value get_name(Script *sc, Value v) {
   return (void)sc, tirc_value_str(name ? name : "");
 }
 static Value get_is_const(Script *sc, Value v) {
-  return tirc_value_bool(constant_of(sc, v) != NULL);
+  const Node n = constant_of(sc, v);
+  return tirc_value_bool(n && n->data);
 }
 static Value run_tolist(Script *sc, Value v, const Args *a) {
   const Node n = constant_of(sc, v);
@@ -223,7 +225,38 @@ static Value run_with_args(Script *sc, Value self, const Args *a) {
   return tirc_script_of_relax(w->bind(w->self, sc, tirc_graph_node(sc->c, &call)));
 }
 
+/* --- graphs of nodes ----------------------------------------------------------------------------
+ */
+
+Value tirc_script_of_body(const GraphBody *b) { return tirc_script_object(BODY, b); }
+
+static const GraphBody *body_of(Value self) { return self.u.object; }
+
+static Value get_n_inputs(Script *sc, Value self) {
+  return (void)sc, tirc_value_int(body_of(self)->n_inputs);
+}
+static Value get_n_outputs(Script *sc, Value self) {
+  return (void)sc, tirc_value_int(body_of(self)->n_outputs);
+}
+
+static Value run_body(Script *sc, Value self, const Args *a) {
+  const GraphBody *b = body_of(self);
+  const Value inputs = a->at[0];
+  const bool listed = inputs.kind == VAL_LIST || inputs.kind == VAL_TUPLE;
+  if (!listed || inputs.u.list->n != b->n_inputs)
+    tirc_script_error(sc, "ValueError", NULL, "a graph of %d inputs is run with %d", b->n_inputs,
+                      listed ? inputs.u.list->n : 1);
+  Value *outputs = tirc_new_array(sc->c, Value, b->n_outputs);
+  tirc_script_tick(sc, 1);
+  b->run(b, sc, inputs.u.list->at, outputs);
+  return tirc_value_list(sc->c, VAL_LIST, b->n_outputs, outputs);
+}
+
+/* --- tables -------------------------------------------------------------------------------------
+ */
+
 const NativeRow tirc_script_relax_methods[] = {
+    {BODY, "run", run_body, 1, 1, "inputs"},
     {NODE, "with_args", run_with_args, 0, -1, NULL},
     {NODE, "tolist", run_tolist, 0, 0, NULL},
     {0},
@@ -233,5 +266,6 @@ const AttributeRow tirc_script_relax_attributes[] = {
     {NODE, "ndim", get_ndim},           {NODE, "dtype", get_dtype},
     {NODE, "is_const", get_is_const},   {NODE, "op", get_op},
     {NODE, "args", get_args},           {NODE, "attrs", get_attrs},
-    {NODE, "is_weight", get_is_weight}, {0},
+    {NODE, "is_weight", get_is_weight}, {BODY, "n_inputs", get_n_inputs},
+    {BODY, "n_outputs", get_n_outputs}, {0},
 };

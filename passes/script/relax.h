@@ -4,7 +4,8 @@
  *   R.add(x, R.const(1, x.dtype))      a binding of the graph that is being written
  *   R.const([[1, 4]], "int64")         a constant, of a number or of lists of them
  *   x.name, x.shape, x.dtype, x.ndim   what is known of it
- *   x.is_const, x.tolist()             a constant, and its elements as numbers in lists
+ *   x.is_const, x.tolist()             a constant, and its elements as numbers in lists; of what
+ *                                      is known but for extents that have names, expressions, too
  *   x.op, x.args, x.attrs              of a call: "nn.conv2d", its tensors, all attributes by name
  *   x.is_weight                        it depends on weights and constants alone
  *   x.with_args(a, b)                  the same call of other tensors
@@ -30,6 +31,14 @@ typedef struct GraphWriter {
   void (*not_known)(void *self, Script *sc, Node n);
 } GraphWriter;
 
+/* A graph that a node of a file holds: body.run([x, y]) makes its nodes for these inputs, and gives
+ * a list of its outputs; body.n_inputs, body.n_outputs. */
+typedef struct GraphBody { /* u.object of a "GraphBody" */
+  int n_inputs, n_outputs;
+  void (*run)(const struct GraphBody *self, Script *sc, const Value *inputs, Value *outputs);
+} GraphBody;
+Value tirc_script_of_body(const GraphBody *b);
+
 Value tirc_script_of_relax(Node n);
 Node tirc_script_relax(Value v); /* NULL: it is none */
 /* An operand or an attribute of a call: a tensor, a tuple of tensors, a literal, a shape. */
@@ -49,5 +58,10 @@ Value tirc_script_of_matchings(const Matchings *m);
 /* relax_const.c: R.const(value, dtype=None), and back */
 Value tirc_script_relax_const(void); /* the function */
 Value tirc_script_relax_elements(Script *sc, Node constant);
+/* Integers or bools that are known but for extents that have names: a constant without bytes, whose
+ * value is a tuple of int64 and bool expressions, row by row. */
+Node tirc_script_symbolic(Tirc *c, Info info, const Expr *elements, Loc loc);
+/* The elements of such a one, or of any constant of integers or bools; NULL: it is neither. */
+const Expr *tirc_script_integers(Script *sc, Node n);
 
 #endif

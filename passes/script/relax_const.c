@@ -30,13 +30,21 @@ static Value element(Script *sc, DType t, const char *at) {
   return tirc_value_int(i);
 }
 
-static Value elements(Script *sc, Info info, int d, const char **at) {
+typedef struct Reading {
+  const char *data;  /* the next element, */
+  const Expr *exprs; /* as bytes or as an expression */
+} Reading;
+
+static Value next_element(Script *sc, DType t, Reading *at) {
+  if (at->exprs) return tirc_script_of_expr(*at->exprs++);
+  const Value v = element(sc, t, at->data);
+  at->data += tirc_dtype_bytes(t);
+  return v;
+}
+
+static Value elements(Script *sc, Info info, int d, Reading *at) {
   int64_t extent = 0;
-  if (d == info->ndim) {
-    const Value v = element(sc, info->dtype, *at);
-    *at += tirc_dtype_bytes(info->dtype);
-    return v;
-  }
+  if (d == info->ndim) return next_element(sc, info->dtype, at);
   Value list = tirc_value_list(sc->c, VAL_LIST, 0, NULL);
   tirc_const_int(info->shape[d], &extent);
   tirc_script_tick(sc, extent);
@@ -46,8 +54,32 @@ static Value elements(Script *sc, Info info, int d, const char **at) {
 }
 
 Value tirc_script_relax_elements(Script *sc, Node constant) {
-  const char *at = constant->data;
+  Reading at = {constant->data, constant->data ? NULL : constant->value->args};
   return elements(sc, constant->info, 0, &at);
+}
+
+Node tirc_script_symbolic(Tirc *c, Info info, const Expr *elements, Loc loc) {
+  const int n = (int)tirc_info_count(info);
+  return tirc_graph_node(c, &(struct Node){.kind = NODE_CONST,
+                                           .info = info,
+                                           .value = tirc_expr(c, OP_TUPLE, DT_HANDLE, n, elements),
+                                           .loc = loc});
+}
+
+static Expr whole_of(Script *sc, Value v) {
+  if (v.kind == VAL_EXPR) return tirc_cast(sc->c, DT_INT64, v.u.expr);
+  return v.kind == VAL_BOOL ? tirc_bool(sc->c, v.u.b) : tirc_int(sc->c, DT_INT64, v.u.i);
+}
+
+const Expr *tirc_script_integers(Script *sc, Node n) {
+  if (n->kind != NODE_CONST || tirc_dtype_is_float(n->info->dtype)) return NULL;
+  if (!n->data) return n->value->args;
+  const DType t = n->info->dtype;
+  const int64_t count = tirc_info_count(n->info);
+  Expr *out = tirc_new_array(sc->c, Expr, count + 1);
+  for (int64_t i = 0; i < count; i++)
+    out[i] = whole_of(sc, element(sc, t, (const char *)n->data + i * tirc_dtype_bytes(t)));
+  return out;
 }
 
 /* --- constants of a script ----------------------------------------------------------------------
@@ -104,7 +136,38 @@ static void put_elements(Filling *f, int d, Value v) {
   for (int i = 0; i < v.u.list->n; i++) put_elements(f, d + 1, v.u.list->at[i]);
 }
 
+/* An extent that has a name: an integer expression that is no number. */
+static bool is_symbolic(Value v) {
+  int64_t number;
+  bool found = v.kind == VAL_EXPR && tirc_dtype_is_int(v.u.expr->dtype) &&
+               !tirc_const_int(v.u.expr, &number);
+  for (int i = 0; !found && is_list(v) && i < v.u.list->n; i++)
+    found = is_symbolic(v.u.list->at[i]);
+  return found;
+}
+
+typedef struct Listing {
+  Filling *f;
+  Expr *next;
+} Listing;
+
+static void put_exprs(Listing *l, int d, Value v) {
+  Script *sc = l->f->sc;
+  int64_t number;
+  if (d < l->f->ndim) {
+    if (!is_list(v) || v.u.list->n != l->f->shape[d])
+      tirc_script_error(sc, "ValueError", NULL, "the lists of a constant differ in length");
+    for (int i = 0; i < v.u.list->n; i++) put_exprs(l, d + 1, v.u.list->at[i]);
+    return;
+  }
+  if (!is_symbolic(v) && !tirc_script_int(v, &number))
+    tirc_script_error(sc, "TypeError", NULL, "an element of a constant is %s, not an integer",
+                      tirc_script_a_type(sc, v));
+  *l->next++ = whole_of(sc, v);
+}
+
 static DType usual_type(Value v) {
+  if (is_symbolic(v)) return DT_INT64;
   while (is_list(v) && v.u.list->n) v = v.u.list->at[0];
   return v.kind == VAL_BOOL ? DT_BOOL : v.kind == VAL_INT ? DT_INT32 : DT_FLOAT32;
 }
@@ -127,13 +190,16 @@ static Value run_const(Script *sc, Value self, const Args *a) {
     count *= at.u.list->n; /* what the lists hold is there, so this is no large number */
     if (!at.u.list->n) break;
   }
+  const Info info = tirc_info_tensor(sc->c, f.t, f.ndim, extents);
+  if (is_symbolic(*v) && tirc_dtype_is_int(f.t)) {
+    Expr *exprs = tirc_new_array(sc->c, Expr, count + 1);
+    put_exprs(&(Listing){&f, exprs}, 0, *v);
+    return tirc_script_of_relax(tirc_script_symbolic(sc->c, info, exprs, sc->loc));
+  }
   char *data = tirc_alloc(sc->c, (size_t)(count * 8) + 1);
   f.next = data;
   put_elements(&f, 0, *v);
-  const struct Node constant = {.kind = NODE_CONST,
-                                .info = tirc_info_tensor(sc->c, f.t, f.ndim, extents),
-                                .data = data,
-                                .loc = sc->loc};
+  const struct Node constant = {.kind = NODE_CONST, .info = info, .data = data, .loc = sc->loc};
   return tirc_script_of_relax(tirc_graph_node(sc->c, &constant));
 }
 

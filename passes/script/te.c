@@ -1,5 +1,6 @@
 /* te.placeholder, te.compute: tensors and what makes them. */
 #include "te.h"
+#include "ir/arith/arith.h"
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
 
@@ -94,6 +95,30 @@ static void check_size(Script *sc, int n, const Expr *shape) {
   }
 }
 
+typedef struct Extents {
+  Tirc *c;
+  Analyzer *known;
+} Extents;
+
+static bool bind_extent(Visitor *v, Expr e) {
+  const Extents *x = v->self;
+  const DType t = e->dtype;
+  if (e->op == OP_VAR && tirc_dtype_is_int(t))
+    tirc_bind_range(x->known, e, (Range){tirc_int(x->c, t, 0), tirc_int(x->c, t, 1 << 30)});
+  return true;
+}
+
+/* max(n, 0) is n: variables in shapes are extents, which are not negative. */
+static Expr without_max(Script *sc, Expr e) {
+  int64_t floor;
+  if (e->op != OP_MAX || !tirc_const_int(e->args[1], &floor)) return e;
+  Extents x = {sc->c, tirc_analyzer(sc->c)};
+  Visitor v = {.expr = bind_extent, .self = &x};
+  tirc_visit_expr(&v, e->args[0]);
+  const Expr inner = tirc_simplify(x.known, e->args[0]);
+  return tirc_const_bound(x.known, inner).min >= floor ? inner : e;
+}
+
 const Expr *tirc_te_shape(Script *sc, Value v, int *n) {
   Expr shape[TE_MAX_DIMS];
   const bool several = v.kind == VAL_LIST || v.kind == VAL_TUPLE;
@@ -104,6 +129,7 @@ const Expr *tirc_te_shape(Script *sc, Value v, int *n) {
   for (int i = 0; i < *n; i++) {
     int64_t extent;
     shape[i] = tirc_te_index(sc, several ? v.u.list->at[i] : v, "an extent of a shape");
+    shape[i] = without_max(sc, shape[i]);
     if (tirc_const_int(shape[i], &extent) && extent < 0)
       tirc_script_error(sc, "ValueError", NULL, "extent %lld of axis %d is negative",
                         (long long)extent, i);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs tests in the form of the ONNX project's: folders with model.onnx, input_N.pb and output_N.pb.
+"""Runs tests in the form of the ONNX project's: folders with model.onnx, and input_N.pb and output_N.pb beside it or in
+folders test_data_set_N (Debian's libonnx-testdata has those of release 1.12, in /usr/share/libonnx-testdata/data).
 
 usage: folder.py TIRC FOLDER... [--json] [--seconds 60] [--jobs 2] [--only PART] [-- OPTION...]
 
@@ -20,8 +21,19 @@ def reason_of(status, out, err):
 
 
 def run(tirc, folder, seconds, options):
+    sets = [run_set(tirc, folder, data, seconds, options) for data in data_of(folder)]
+    failed = [r for r in sets if not r["ok"]]
+    return {**(failed or sets)[0], "seconds": round(sum(r["seconds"] for r in sets), 2)}
+
+
+def data_of(folder):
+    sets = sorted(entry.path for entry in os.scandir(folder) if entry.is_dir() and entry.name.startswith("test_data_set"))
+    return sets or [folder]
+
+
+def run_set(tirc, folder, data, seconds, options):
     start = time.time()
-    command = [tirc, "run", os.path.join(folder, "model.onnx"), "--test-data", folder, *options]
+    command = [tirc, "run", os.path.join(folder, "model.onnx"), "--test-data", data, *options]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
         reason = None if done.returncode == 0 else reason_of(done.returncode, done.stdout, done.stderr)
@@ -42,7 +54,7 @@ def main():
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--only", default="")
     a = p.parse_args(own)
-    found = sorted(at for top in a.folder for at, _, files in os.walk(top) if "model.onnx" in files and a.only in at)
+    found = sorted(at for top in a.folder for at, _, files in os.walk(top, followlinks=True) if "model.onnx" in files and a.only in at)
     if not found:
         sys.exit("folder.py: no model.onnx there")
     failed = 0

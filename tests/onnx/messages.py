@@ -4,7 +4,7 @@ import struct
 import numpy as np
 
 TYPES = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11,
-         "uint32": 12, "uint64": 13}
+         "uint32": 12, "uint64": 13, "bfloat16": 16}
 
 
 def number(n):
@@ -38,6 +38,8 @@ def external_tensor(array, name, location, offset=0, length=None):
 def attribute(name, value):
     if isinstance(value, int):
         return field(1, name) + field(3, value) + field(20, 2)
+    if isinstance(value, bytes):  # a graph
+        return field(1, name) + field(6, value) + field(20, 5)
     if isinstance(value, float):
         return field(1, name) + number(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
     if isinstance(value, np.ndarray):
@@ -56,7 +58,10 @@ def value(name, dtype, shape):
     return field(1, name) + field(2, field(1, field(1, TYPES[dtype]) + field(2, dims)))
 
 
+def graph(nodes, inputs, outputs, initializers=()):
+    return (b"".join(field(1, n) for n in nodes) + field(2, "test") + b"".join(field(5, t) for t in initializers) +
+            b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs))
+
+
 def model(nodes, inputs, outputs, initializers=(), opset=17):
-    graph = (b"".join(field(1, n) for n in nodes) + field(2, "test") + b"".join(field(5, t) for t in initializers) +
-             b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs))
-    return field(1, 8) + field(8, field(1, "") + field(2, opset)) + field(7, graph)
+    return field(1, 8) + field(8, field(1, "") + field(2, opset)) + field(7, graph(nodes, inputs, outputs, initializers))

@@ -10,7 +10,7 @@ import tempfile
 
 import numpy as np
 
-from messages import attribute, external_tensor, field, model, node, tensor, value
+from messages import attribute, external_tensor, field, graph, model, node, tensor, value
 
 TIRC, FUZZ = map(os.path.abspath, sys.argv[1:3])
 F32 = np.float32
@@ -99,6 +99,51 @@ def test_types():
                        [value("c", "int64", (1,))]), [a, b], [a + b])
 
 
+def test_bits():
+    """Files of tests store bfloat16 as its bits, in uint16."""
+    x = np.array([1.0, -2.5, 3.140625, 0.00390625], F32)
+    bits = (x.view("uint32") >> 16).astype("uint16")
+    runs("bits", model([node("Cast", ["x"], ["y"], to=16)], [value("x", "float32", (4,))], [value("y", "bfloat16", (4,))]), [x], [bits])
+    runs("floats", model([node("Cast", ["x"], ["y"], to=1)], [value("x", "bfloat16", (4,))], [value("y", "float32", (4,))]), [bits], [x])
+
+
+def test_graphs_in_nodes():
+    x = rng.standard_normal((2, 3)).astype(F32)
+    xs, ys = [value("x", "float32", (2, 3))], [value("y", "float32", (2, 3))]
+    double = graph([node("Add", ["x", "x"], ["twice"])], [], [value("twice", "float32", (2, 3))])
+    none = graph([node("Sub", ["x", "x"], ["zero"])], [], [value("zero", "float32", (2, 3))])
+    choice = node("If", ["c"], ["y"], "choice", then_branch=double, else_branch=none)
+    for which, expected in ((True, 2 * x), (False, 0 * x)):
+        runs("if", model([choice], xs, ys, [tensor(np.array(which), "c")]), [x], [expected])
+        # where only the run knows: both are made, and one is taken
+        asked = model([choice], xs + [value("c", "bool", ())], ys)
+        runs("if_asked", asked, [x, np.array(which)], [expected])
+    other = graph([node("Flatten", ["x"], ["flat"], axis=0)], [], [value("flat", "float32", (1, 6))])
+    refused(model([node("If", ["c"], ["y"], "odd", then_branch=double, else_branch=other)], xs + [value("c", "bool", ())], ys), "'odd'", "'c'", "--bind")
+    # x, x + 1, x + 1 + 2: a state, what each turn gives, and a value of the graph around, given behind the loop
+    body = graph([node("Cast", ["i"], ["f"], to=1), node("Add", ["s", "f"], ["next"]), node("Mul", ["next", "factor"], ["out"])],
+                 [value("i", "int64", ()), value("go", "bool", ()), value("s", "float32", (2, 3))],
+                 [value("go", "bool", ()), value("next", "float32", (2, 3)), value("out", "float32", (2, 3))])
+    loop = node("Loop", ["n", "", "x"], ["last", "all"], "loop", body=body)
+    outputs = [value("last", "float32", (2, 3)), value("all", "float32", (3, 2, 3))]
+    makes = node("Exp", ["half"], ["factor"])
+    turned = model([loop, makes], xs + [value("n", "int64", ())], outputs, [tensor(np.array(0.5, F32), "half")])
+    e = np.exp(F32(0.5))
+    runs("loop", turned, [x, np.array(3)], [x + 3, np.stack([x, x + 1, x + 3]) * e], "--bind", "n=3")
+    refused(turned, "'loop'", "'n'", "--bind")
+    refused(model([loop], xs + [value("n", "int64", ())], outputs), "'loop'", "'factor'")
+    sums = graph([node("Add", ["s", "r"], ["next"]), node("Identity", ["next"], ["out"])], [value("s", "float32", (3,)), value("r", "float32", (3,))],
+                 [value("next", "float32", (3,)), value("out", "float32", (3,))])
+    scan = model([node("Scan", ["z", "x"], ["last", "all"], body=sums, num_scan_inputs=1)], [value("z", "float32", (3,))] + xs,
+                 [value("last", "float32", (3,)), value("all", "float32", (2, 3))])
+    z = rng.standard_normal(3).astype(F32)
+    runs("scan", scan, [z, x], [z + x[0] + x[1], np.stack([z + x[0], z + x[0] + x[1]])])
+    pair = [node("SequenceConstruct", ["x", "w"], ["pair"]), node("SequenceInsert", ["pair", "x"], ["three"]),
+            node("ConcatFromSequence", ["three"], ["y"], axis=0)]
+    runs("sequence", model(pair, xs, [value("y", "float32", (6, 3))], [tensor(2 * x, "w")]), [x], [np.concatenate([x, 2 * x, x])])
+    refused(model(pair[:1], xs, [value("pair", "float32", (2, 3))], [tensor(x, "w")]), "'pair'", "sequence")
+
+
 def test_shapes():
     x = rng.standard_normal((2, 3, 4)).astype(F32)
     inputs = [value("x", "float32", (2, 3, 4)), value("to", "int64", (2,))]
@@ -114,6 +159,60 @@ def test_shapes():
     fine = model([node("Shape", ["z"], ["s"]), node("Reshape", ["x", "s"], ["y"])],
                  [value("x", "float32", (2, 3, 4)), value("z", "float32", (4, 6))], [value("y", "float32", (4, 6))])
     runs("computed", fine, [x, np.zeros((4, 6), F32)], [x.reshape(4, 6)])
+
+
+def one_program(name, nodes, shape, sizes, expected, initializers, opset=17):
+    """The file without a number for its extents gives one program: it runs at several sizes."""
+    results = [np.asarray(e) for e in expected(np.zeros([s if isinstance(s, int) else 2 for s in shape], F32))]
+    outputs = [value("y%d" % i, str(r.dtype), ["o%d%d" % (i, d) for d in range(r.ndim)]) for i, r in enumerate(results)]
+    write(name + ".onnx", model(nodes, [value("x", "float32", shape)], outputs, [tensor(v, k) for k, v in initializers.items()], opset))
+    status, out, err = call("import", name + ".onnx", "-o", name + ".tir", "--weights", name + ".safetensors")
+    assert status == 0, (name, err)
+    run = ["run", name + ".tir", "--weights", name + ".safetensors", "--in", "x=x.npy"]
+    for size in sizes:
+        x = rng.standard_normal([size.get(s, s) for s in shape]).astype(F32)
+        np.save("x.npy", x)
+        status, out, err = call(*run)
+        names = [line.split(":")[0] for line in out.splitlines() if "[" in line][:len(results)]
+        status, out, err = call(*run, *[w for i, n in enumerate(names) for w in ("--out", "%s=y%d.npy" % (n, i))])
+        assert status == 0, (name, size, err)
+        for i, want in enumerate(expected(x)):
+            np.testing.assert_allclose(np.load("y%d.npy" % i), want, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_extents():
+    """What exporters write of shapes, with the extents left open."""
+    numbers = {"zero": np.array(0), "one": np.array(1), "four": np.array(4), "z": np.array([0]), "o": np.array([1]), "t": np.array([2]), "m": np.array([-1])}
+    sizes = [{"b": 1, "s": 5}, {"b": 3, "s": 2}, {"b": 8, "s": 7}]
+    w = rng.standard_normal((12, 5)).astype(F32)
+    one_program("flat", [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"]), node("Unsqueeze", ["n", "z"], ["n1"]),
+                         node("Concat", ["n1", "m"], ["to"], axis=0), node("Reshape", ["x", "to"], ["f"]), node("MatMul", ["f", "w"], ["y0"])],
+                ("b", 3, 4), sizes, lambda x: [x.reshape(len(x), -1) @ w], {**numbers, "w": w})
+    heads = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["d0"]), node("Gather", ["s", "one"], ["d1"]), node("Unsqueeze", ["d0", "z"], ["e0"]),
+             node("Unsqueeze", ["d1", "z"], ["e1"]), node("Concat", ["e0", "e1", "h"], ["to"], axis=0), node("Reshape", ["x", "to"], ["r"]),
+             node("Transpose", ["r"], ["u"], perm=[0, 2, 1, 3]), node("Mul", ["e1", "four"], ["k"]), node("Div", ["k", "t"], ["k2"]),
+             node("Concat", ["e0", "k2", "four1"], ["back"], axis=0), node("Reshape", ["u", "back"], ["y0"])]
+    one_program("heads", heads, ("b", "s", 8), sizes, lambda x: [x.reshape(*x.shape[:2], 2, 4).transpose(0, 2, 1, 3).reshape(len(x), -1, 4)],
+                {**numbers, "h": np.array([2, 4]), "four1": np.array([4])})
+    p, column = rng.standard_normal((1, 16, 4)).astype(F32), rng.standard_normal((2, 1, 3)).astype(F32)
+    places = [node("Shape", ["x"], ["s"]), node("Slice", ["s", "o", "t", "z"], ["len"]), node("Slice", ["p", "z", "len", "o"], ["own"]),
+              node("Add", ["x", "own"], ["y0"]), node("ConstantOfShape", ["three"], ["ones"], value=np.array([1])), node("Mul", ["ones", "m"], ["minus"]),
+              node("Concat", ["m", "len", "m"], ["want"], axis=0), node("Equal", ["want", "minus"], ["q"]), node("Where", ["q", "ones", "want"], ["to"]),
+              node("Expand", ["column", "to"], ["y1"])]
+    one_program("places", places, ("b", "s", 4), sizes, lambda x: [x + p[:, :x.shape[1]], np.broadcast_to(column, (2, x.shape[1], 3))],
+                {**numbers, "three": np.array([3]), "p": p, "column": column})
+    ranges = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "one"], ["n"]), node("Range", ["zero", "n", "one"], ["r"]), node("Cast", ["r"], ["f"], to=1),
+              node("Unsqueeze", ["f", "z"], ["u"]), node("Add", ["x", "u"], ["a"]), node("Cast", ["n"], ["g"], to=1), node("Div", ["a", "g"], ["y0"])]
+    one_program("range", ranges, ("b", "s"), sizes, lambda x: [(x + np.arange(x.shape[1], dtype=F32)) / x.shape[1]], numbers)
+    resized = [node("Shape", ["x"], ["s"]), node("Slice", ["s", "z", "t", "z"], ["nc"]), node("Concat", ["nc", "hw"], ["to"], axis=0),
+               node("Resize", ["x", "", "", "to"], ["y0"])]
+    one_program("resized", resized, ("b", "s", 3, 3), sizes, lambda x: [x.repeat(2, 2).repeat(2, 3)], {**numbers, "hw": np.array([6, 6])}, opset=13)
+    shapes = [node("Shape", ["x"], ["y0"]), node("Size", ["x"], ["y1"]), node("Expand", ["c", "y0"], ["y2"])]
+    one_program("shapes", shapes, ("b", "s"), sizes, lambda x: [np.array(x.shape), np.array(x.size), np.full(x.shape, 2.5, F32)], {"c": np.array([2.5], F32)})
+    # which elements there are depends on what an extent is
+    refused(model([node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["n"]), node("Mod", ["n", "four"], ["k"]), node("OneHot", ["i", "k", "v"], ["y"], "odd")],
+                  [value("x", "float32", ("b", 2))], [value("y", "float32", ("i", "k"))],
+                  [tensor(numbers["zero"], "zero"), tensor(numbers["four"], "four"), tensor(np.array([1, 0]), "i"), tensor(np.zeros(2, F32), "v")]), "'odd'")
 
 
 def test_conversions():
@@ -161,6 +260,16 @@ def test_refusals():
     refused(model([node("Relu", ["x"], ["y"], "r"), node("Relu", ["x"], ["y"], "q")], [x], [y]), "'y'")
     refused(model([node("Relu", ["x"], ["z"], "r")], [x], [y]), "'y'")
     refused(model([node("Add", ["x", "w"], ["y"], "sum")], [x], [y], [tensor(np.zeros(3, F32), "w")]), "'sum'", "Add")
+    refused(model([node("Relu", ["x"], ["y"], "r")], [x], [value("y", "int32", (2,))]), "'y'", "int32", "float32")
+    refused(model([node("Expand", ["x", "to"], ["y"], "grow")], [value("x", "float32", (1,))], [y], [tensor(np.array([1 << 40, 1 << 40]), "to")]), "'grow'", "64 bits")
+    again = graph([node("Relu", ["y"], ["z"])], [], [value("z", "float32", (2,))])
+    refused(model([node("If", ["c"], ["y"], "own", then_branch=again, else_branch=again)], [x], [y], [tensor(np.array(True), "c")]), "'own'", "depends on itself")
+    longest = graph([node("Relu", ["s"], ["next"]), node("Identity", ["go"], ["on"])], [value("i", "int64", ()), value("go", "bool", ()), value("s", "float32", (2,))],
+                    [value("on", "bool", ()), value("next", "float32", (2,))])
+    refused(model([node("Loop", ["", "c", "x"], ["y"], "endless", body=longest)], [x], [y], [tensor(np.array(True), "c")]), "'endless'", "4096")
+    with open("bad.onnx", "wb") as large:  # nothing but a size
+        large.truncate(2200 << 20)
+    assert call("import", "bad.onnx", "-o", "never.tir")[0] == 2 and "2 GB" in call("check", "bad.onnx")[2]
     refused(model([node("Relu", ["x"], ["y"], "r", slope=0.5)], [x], [y]), "'r'", "slope")
     refused(model([node("Add", ["x", "w"], ["y"])], [x], [y], [tensor(np.zeros(2, F32), "w")[:-4]]), "bad.onnx")
     # more elements than there are bytes; extents whose product has no end

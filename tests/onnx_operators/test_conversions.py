@@ -22,11 +22,11 @@ def int64(*values):
 
 def run(folder, op, inputs, outputs, opset, attributes):
     path = pathlib.Path(folder)
-    outputs = [np.asarray(each) for each in outputs]
+    outputs = [None if each is None else np.asarray(each) for each in outputs]
     (path / "model.onnx").write_bytes(model(op, inputs, outputs, opset, attributes))
     for i, each in enumerate(a for a in inputs if a is not None):
         (path / ("input_%d.pb" % i)).write_bytes(tensor(each))
-    for i, each in enumerate(outputs):
+    for i, each in enumerate(a for a in outputs if a is not None):
         (path / ("output_%d.pb" % i)).write_bytes(tensor(each))
     return subprocess.run([TIRC, "run", path / "model.onnx", "--test-data", path], capture_output=True, text=True)
 
@@ -49,6 +49,83 @@ LOGS = log_softmax(X, 1)
 TAKEN = -np.take_along_axis(LOGS, LABELS[:, None], 1)[:, 0]
 CLASS = np.array([0.5, 2.0, 1.5], "float32")
 SMALL = np.arange(1, 5, dtype="float32").reshape(1, 1, 2, 2)
+
+
+
+def sigmoid(v):
+    return 1 / (1 + np.exp(-v))
+
+
+def rnn(x, w, r, b, h):
+    out = []
+    for v in x:
+        h = np.tanh(v @ w.T + h @ r.T + b[:len(w)] + b[len(w):])
+        out.append(h)
+    return np.stack(out), h
+
+
+def gru(x, w, r, b, h, reset_last):
+    n, out = r.shape[1], []
+    for v in x:
+        a, p = v @ w.T + b[:3 * n], h @ r.T + b[3 * n:]
+        z, reset = sigmoid(a[:, :n] + p[:, :n]), sigmoid(a[:, n:2 * n] + p[:, n:2 * n])
+        new = np.tanh(a[:, 2 * n:] + (reset * p[:, 2 * n:] if reset_last else (reset * h) @ r[2 * n:].T + b[5 * n:]))
+        h = (1 - z) * new + z * h
+        out.append(h)
+    return np.stack(out), h
+
+
+def lstm(x, w, r, b, h, c):
+    n, out = r.shape[1], []
+    for v in x:
+        i, o, f, g = np.split(v @ w.T + h @ r.T + b[:4 * n] + b[4 * n:], 4, 1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        out.append(h)
+    return np.stack(out), h, c
+
+
+# (steps, batch, inputs), and for two directions of a hidden size of 3 what n gates need
+STEPS = floats(4, 2, 3)
+STATES = floats(2, 2, 3)
+
+
+def weights(n, directions):
+    return floats(directions, 3 * n, 3), floats(directions, 3 * n, 3), floats(directions, 6 * n)
+
+
+def recurrent():
+    w, r, b = weights(4, 2)
+    one, two = (lstm(x, w[d], r[d], b[d], STATES[d], STATES[d] / 2) for d, x in enumerate((STEPS, STEPS[::-1])))
+    yield ("LSTM", [STEPS, w, r, b, None, STATES, STATES / 2], [np.stack([one[0], two[0][::-1]], 1), np.stack([one[1], two[1]]), np.stack([one[2], two[2]])],
+           14, {"hidden_size": 3, "direction": "bidirectional"})
+    for last in (0, 1):
+        w, r, b = weights(3, 1)
+        y, h = gru(STEPS[::-1], w[0], r[0], b[0], np.zeros((2, 3)), last)
+        yield "GRU", [STEPS, w, r, b], [y[::-1][:, None].astype("float32"), h[None].astype("float32")], 14, {"hidden_size": 3, "direction": "reverse", "linear_before_reset": last}
+    w, r, b = weights(1, 1)
+    y, h = rnn(STEPS, w[0], r[0], b[0], STATES[0])
+    yield ("RNN", [STEPS.transpose(1, 0, 2).copy(), w, r, b, None, STATES[:1].transpose(1, 0, 2).copy()], [y.transpose(1, 0, 2)[:, :, None], h[:, None]], 14,
+           {"hidden_size": 3, "layout": 1})
+
+
+RAMP = np.broadcast_to(np.arange(4, dtype="float32"), (1, 1, 4, 4)).copy()
+GRID = np.stack(np.meshgrid(np.linspace(-1, 1, 4), np.linspace(-1, 1, 4)), -1)[None].astype("float32")
+ROW = np.array([[1, 0, 2], [0, 0, 3]], "float32")
+UNSORTED = np.array([2, 1, 1, 3, 2], "float32")
+BOXES = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 10, 1, 11]]], "float32")
+Q, QS, QZ = np.array([[-3, 10, 127], [0, 4, -128]], "int8"), np.float32(0.5), np.int8(2)
+
+
+def normal(x):
+    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+def quantized(x):
+    return np.clip(np.rint(x / QS) + QZ, -128, 127).astype("int8")
+
+
+FLOAT_OF_Q = (Q.astype("float32") - QZ) * QS
 
 CASES = [
     # operator, inputs, outputs, opset, attributes
@@ -107,6 +184,28 @@ CASES = [
     ("DynamicQuantizeLinear", [np.array([0, 2, -3, -2.5, 1.34, 0.5], "float32")], [np.array([153, 255, 0, 26, 221, 179], "uint8"), np.float32(5 / 255), np.uint8(153)], 11, {}),
     ("NegativeLogLikelihoodLoss", [LOGS, LABELS, CLASS], [np.float32((TAKEN * CLASS[LABELS]).sum() / CLASS[LABELS].sum())], 13, {}),
     ("SoftmaxCrossEntropyLoss", [X, LABELS], [np.where(LABELS == 1, 0, TAKEN).astype("float32"), LOGS], 13, {"reduction": "none", "ignore_index": 1}),
+    *recurrent(),
+    ("GridSample", [Z[:, :2], np.repeat(GRID, 2, 0)], [Z[:, :2]], 16, {"align_corners": 1, "mode": "bicubic"}),
+    ("GridSample", [RAMP, GRID + 0.5], [np.broadcast_to(np.arange(4, dtype="float32") + 0.75, (1, 1, 4, 4)).clip(0, 3)], 20, {"align_corners": 1, "mode": "linear", "padding_mode": "border"}),
+    ("AffineGrid", [np.array([[[1, 0, 0], [0, 1, 0]]], "float32"), int64(1, 1, 4, 4)], [GRID], 20, {"align_corners": 1}),
+    ("RoiAlign", [RAMP, np.array([[0, 0, 4, 4]], "float32"), int64(0)], [np.array([[[[0.5, 2.5]]]], "float32")], 16, {"output_height": 1, "output_width": 2, "sampling_ratio": 2}),
+    ("MaxUnpool", [SMALL, np.array([[[[5, 7], [13, 15]]]]), int64(1, 1, 5, 5)], [np.pad(np.kron(SMALL, [[0, 0], [0, 1]]).astype("float32"), ((0, 0), (0, 0), (0, 1), (0, 1)))], 11,
+     {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    ("Col2Im", [np.ones((1, 4, 4), "float32"), int64(3, 3), int64(2, 2)], [np.array([[[[1, 2, 1], [2, 4, 2], [1, 2, 1]]]], "float32")], 18, {}),
+    ("ReverseSequence", [ROW, int64(2, 3)], [np.array([[0, 1, 2], [3, 0, 0]], "float32")], 10, {"batch_axis": 0, "time_axis": 1}),
+    ("NonZero", [ROW], [np.array(ROW.nonzero())], 13, {}), ("NonZero", [np.zeros((2, 2), "float32")], [np.zeros((2, 0), "int64")], 13, {}),
+    ("Compress", [ROW, np.array([False, True, True])], [ROW[:, 1:]], 11, {"axis": -1}), ("Compress", [ROW, np.array([True, False, True, False])], [np.array([1, 2], "float32")], 11, {}),
+    ("Unique", [UNSORTED], [np.array([1, 2, 3], "float32"), int64(1, 0, 3), int64(1, 0, 0, 2, 1), int64(2, 2, 1)], 11, {}),
+    ("Unique", [UNSORTED], [np.array([2, 1, 3], "float32"), int64(0, 1, 3), int64(0, 1, 1, 2, 0), int64(2, 2, 1)], 11, {"sorted": 0}),
+    ("Unique", [ROW[[1, 0, 1]]], [ROW[::-1], int64(0, 1), int64(0, 1, 0), int64(2, 1)], 11, {"axis": 0}),
+    ("NonMaxSuppression", [BOXES, np.array([[[0.9, 0.95, 0.5]]], "float32"), int64(3), np.array([0.5], "float32"), np.array([0.0], "float32")], [np.array([[0, 0, 1], [0, 0, 2]])], 11, {}),
+    ("com.microsoft.FusedMatMul", [X, Y], [2 * np.swapaxes(X, 1, 2) @ Y], 1, {"transA": 1, "alpha": 2.0}),
+    ("com.microsoft.QuickGelu", [X], [X * sigmoid(1.702 * X)], 1, {}),
+    ("com.microsoft.SkipLayerNormalization", [X, Y, X[0, 0], Y[0, 0], X[0, 1]], [normal(X + Y + X[0, 1]) * X[0, 0] + Y[0, 0], None, None, X + Y + X[0, 1]], 1, {"epsilon": 1e-5}),
+    ("SimplifiedLayerNormalization", [X, Y[0, 0]], [X / np.sqrt((X * X).mean(-1, keepdims=True) + 1e-5) * Y[0, 0]], 17, {}),
+    ("com.microsoft.QLinearAdd", [Q, QS, QZ, Q[:1], QS, QZ, QS, QZ], [quantized(FLOAT_OF_Q + FLOAT_OF_Q[:1])], 1, {}),
+    ("com.microsoft.QLinearConcat", [QS, QZ, Q, QS, QZ, Q, np.float32(1), QZ], [np.concatenate([Q, quantized(2 * FLOAT_OF_Q)])], 1, {"axis": 0}),
+    ("com.microsoft.QGemm", [Q, QS, QZ, Q, QS, QZ, np.array([3, -4], "int32"), QS, QZ], [quantized(FLOAT_OF_Q @ FLOAT_OF_Q.T + np.array([0.75, -1], "float32"))], 1, {"transB": 1}),
     ("HannWindow", [np.int64(4)], [np.array([0, 0.5, 1, 0.5], "float32")], 17, {}),
 ]
 
@@ -124,5 +223,7 @@ def test_differs(tmp_path):
 def test_refused(tmp_path):
     result = run(tmp_path, "Nonesuch", [X], [X], 14, {})
     assert result.returncode == 2 and "Nonesuch" in result.stderr
+    result = run(tmp_path, "RandomNormal", [], [X], 14, {"shape": [2, 3, 4]})
+    assert result.returncode == 2 and "random" in result.stderr
     result = run(tmp_path, "Pad", [X, int64(0, 0, 0, 0, 0, 1)], [X], 13, {"mode": "mirror"})
     assert result.returncode == 2 and "mirror" in result.stderr

@@ -41,6 +41,8 @@ def _attribute(name, v):
         return head + _bytes(4, v) + _int(20, 3)
     if isinstance(v, np.ndarray):
         return head + _bytes(5, tensor(v)) + _int(20, 4)
+    if v and isinstance(v[0], str):
+        return head + b"".join(_bytes(9, each) for each in v) + _int(20, 8)
     if v and isinstance(v[0], float):
         return head + b"".join(_varint(7 << 3 | 5) + struct.pack("<f", each) for each in v) + _int(20, 6)
     return head + b"".join(_int(8, each) for each in v) + _int(20, 7)
@@ -54,9 +56,10 @@ def _value(name, array):
 def model(op, inputs, outputs, opset, attributes):
     """One node; an input may be None (left out). Its operands are inputs of the model."""
     node = b"".join(_bytes(1, "" if a is None else "x%d" % i) for i, a in enumerate(inputs))
-    node += b"".join(_bytes(2, "y%d" % i) for i in range(len(outputs))) + _bytes(4, op)
+    domain, name = op.rsplit(".", 1) if "." in op else ("", op)
+    node += b"".join(_bytes(2, "y%d" % i if a is not None else "") for i, a in enumerate(outputs)) + _bytes(4, name) + _bytes(7, domain)
     node += b"".join(_bytes(5, _attribute(k, v)) for k, v in attributes.items())
     graph = _bytes(1, node) + _bytes(2, "one")
     graph += b"".join(_bytes(11, _value("x%d" % i, a)) for i, a in enumerate(inputs) if a is not None)
-    graph += b"".join(_bytes(12, _value("y%d" % i, np.asarray(a))) for i, a in enumerate(outputs))
+    graph += b"".join(_bytes(12, _value("y%d" % i, np.asarray(a))) for i, a in enumerate(outputs) if a is not None)
     return _int(1, 9) + _bytes(7, graph) + _bytes(8, _bytes(1, "") + _int(2, opset))

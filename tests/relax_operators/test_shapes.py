@@ -253,3 +253,9 @@ def test_create_refused():
     refused("zeros", [], "float31", shape=(2,), dtype="float31")
     refused("arange", [], "step of 0", start=0, end=4, step=0)
     refused("tril", [floats(3)], "(3,)")
+
+
+def test_shape_to_tensor():
+    check("shape_to_tensor", [], np.array([3, 4, 0], "int64"), shape="(3, 4, 0)")
+    check("shape_to_tensor", [], np.array([[3, 4], [5, 6]], "int32"), shape="(3, 4, 5, 6)", dtype="int32", extents="(2, 2)")
+    refused("shape_to_tensor", [], "(3,)", shape="(3, 4)", extents="(3,)")

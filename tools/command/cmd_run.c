@@ -109,6 +109,7 @@ static int take_test_inputs(const Session *s) {
       status = complain(s->o, NULL, "the folder '%s' has %d inputs, and the model takes %d",
                         s->o->test_data, given.n, i);
     if (!name || param < 0) continue;
+    if (status == DONE) status = take_bits(s->o, s->params[param].dtype, &given.at[i]);
     tirc_array_free(s->args[param].array);
     s->args[param].array = given.at[i];
     given.at[i] = NULL;
