@@ -19,6 +19,15 @@ typedef void (*LowerObserver)(void *self, const char *pass, const Module *m);
  * of symbolic extent ...). The result has no blocks, one-dimensional buffers, no vectorized or
  * unrolled loops but those codegen handles; it can be printed, parsed and interpreted. */
 const Module *tirc_lower(Tirc *c, const Module *m, LowerObserver observer, void *self);
+/* Hears of each statement of a vectorized loop that has no vector form: so many lanes of it run one
+ * after the other. A statement may be told of several times. */
+typedef struct SerialLanes {
+  void (*tell)(void *self, Stmt s, int lanes);
+  void *self;
+} SerialLanes;
+/* Of a function as it is before VectorizeLoop. */
+void tirc_hear_of_serial_lanes(Tirc *c, const Func *f, const SerialLanes *heard);
+
 /* Every function through the passes up to the one of this name. */
 const Module *tirc_lower_until(Tirc *c, const Module *m, const char *pass);
 

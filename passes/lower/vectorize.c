@@ -7,9 +7,14 @@
  * and sequences that do not depend on the variable stay and their bodies are vectorized, so a
  * reduction within becomes a loop over vectors. A store under a linear condition on the variable is
  * done for all lanes at once where the condition holds for the first and the last of them, and lane
- * by lane where not. What has no vector form becomes a serial loop over the lanes; so does a store
- * with a stride, and where something is gathered the chunks are short: each such lane is an access
- * of its own. */
+ * by lane where not. What a let reads from memory becomes a vector, for a chunk of the lanes at a
+ * time:
+ *
+ *     x: T.float32 = B[b + v]           x: T.float32x16 = B[b:b + 16]
+ *     A[b + v] = x * x            ->    A[b:b + 16] = x * x
+ *
+ * What has no vector form becomes a serial loop over the lanes; so does a store with a stride, and
+ * where something is gathered the chunks are short: each such lane is an access of its own. */
 #include "vectorize.h"
 #include "ir/tree/int_op.h"
 
@@ -20,12 +25,37 @@ typedef struct Vectorizer {
   Analyzer *a;
   Expr var;
   int64_t min, extent;
+  /* Under a let for each lane: what is bound. Then the lanes, a power of two, go together, or it
+   * has failed. */
+  const LaneLet *lets;
+  bool failed;
+  const SerialLanes *heard; /* or NULL */
 } Vectorizer;
 
 static Stmt vectorize(Vectorizer *z, Stmt s);
 
+static bool uses_bound(const Vectorizer *z, Expr e) {
+  const LaneLet *b = z->lets;
+  while (b && !tirc_uses_var(e, b->var)) b = b->outer;
+  return b;
+}
+
+static bool uses_lets(const Vectorizer *z, Stmt s) {
+  const LaneLet *b = z->lets;
+  while (b && !tirc_stmt_uses_var(s, b->var)) b = b->outer;
+  return b;
+}
+
+static bool depends(const Vectorizer *z, Stmt s) {
+  return uses_lets(z, s) || tirc_stmt_uses_var(s, z->var);
+}
+
+static bool is_lanewise(const Vectorizer *z, Expr e) {
+  return tirc_vector_depends(e, z->var, z->lets);
+}
+
 /* for lane: s */
-static Stmt scalarize(Vectorizer *z, Stmt s) {
+static Stmt lane_by_lane(Vectorizer *z, Stmt s) {
   Tirc *c = z->c;
   Expr lane = tirc_var(c, z->var->u.s, z->var->dtype);
   For loop = {.var = lane,
@@ -34,6 +64,16 @@ static Stmt scalarize(Vectorizer *z, Stmt s) {
               .kind = LOOP_SERIAL,
               .body = tirc_lower_substitute1(c, s, z->var, lane)};
   return tirc_for(c, &loop);
+}
+
+/* The same of what has no vector form. */
+static Stmt scalarize(Vectorizer *z, Stmt s) {
+  if (uses_lets(z, s)) {
+    z->failed = true;
+    return s;
+  }
+  if (z->heard) z->heard->tell(z->heard->self, s, (int)z->extent);
+  return lane_by_lane(z, s);
 }
 
 /* --- stores --------------------------------------------------------------------------------- */
@@ -60,7 +100,7 @@ static Stmt store_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
   Tirc *c = z->c;
   Expr at = tirc_int(c, z->var->dtype, first);
   if (lanes == 1) return tirc_substitute1_stmt(c, s, z->var, at);
-  Lanes l = {.c = c, .a = z->a, .var = z->var, .lanes = lanes};
+  Lanes l = {.c = c, .a = z->a, .var = z->var, .lanes = lanes, .lets = z->lets};
   l.value = tirc_ramp(c, at, tirc_int(c, z->var->dtype, 1), lanes);
   int n = s->u.store.n, vectors = 0;
   Expr *indices = tirc_new_array(c, Expr, n);
@@ -75,15 +115,14 @@ static Stmt store_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
   return tirc_store(c, s->u.store.buffer, n, indices, value);
 }
 
-static bool depends(Vectorizer *z, Stmt s) { return tirc_stmt_uses_var(s, z->var); }
-
-static Stmt vectorize_store(Vectorizer *z, Stmt s) {
-  if (!depends(z, s)) return s;
+/* One after the other, each as long as it can be; `make` gives NULL where that is too long. */
+static Stmt in_chunks(Vectorizer *z, Stmt s,
+                      Stmt (*make)(Vectorizer *z, Stmt s, int64_t first, int lanes)) {
   VEC(Stmt) chunks = {0};
   int lanes = MAX_LANES;
   for (int64_t done = 0; done < z->extent;) {
     while (lanes > z->extent - done) lanes /= 2;
-    Stmt chunk = store_chunk(z, s, z->min + done, lanes);
+    Stmt chunk = make(z, s, z->min + done, lanes);
     if (!chunk && lanes > MAX_GATHER) {
       lanes = MAX_GATHER;
       continue;
@@ -95,12 +134,22 @@ static Stmt vectorize_store(Vectorizer *z, Stmt s) {
   return tirc_seq(z->c, chunks.n, chunks.at);
 }
 
+static Stmt vectorize_store(Vectorizer *z, Stmt s) {
+  if (!depends(z, s)) return s;
+  if (uses_lets(z, s)) {
+    Stmt whole = store_chunk(z, s, z->min, (int)z->extent);
+    return whole ? whole : scalarize(z, s);
+  }
+  return in_chunks(z, s, store_chunk);
+}
+
 /* --- ifs ------------------------------------------------------------------------------------ */
 
 /* The condition at the lane where it is hardest to meet; NULL when it is no linear order. */
 static Expr at_extreme_lane(Vectorizer *z, Expr cond) {
   Tirc *c = z->c;
-  if (!tirc_uses_var(cond, z->var)) return cond;
+  if (!is_lanewise(z, cond)) return cond;
+  if (uses_bound(z, cond)) return NULL;
   if (cond->op != OP_LT && cond->op != OP_LE && cond->op != OP_GT && cond->op != OP_GE) return NULL;
   if (!tirc_dtype_is_int(cond->args[0]->dtype) || tirc_lower_reads_memory(cond)) return NULL;
   Expr d = tirc_sub(c, cond->args[1], cond->args[0]);
@@ -118,7 +167,7 @@ static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
   Tirc *c = z->c;
   Expr cond = s->u.branch.cond;
   Stmt yes = s->u.branch.then_case, no = s->u.branch.else_case;
-  if (!tirc_uses_var(cond, z->var))
+  if (!is_lanewise(z, cond))
     return tirc_if(c, cond, vectorize(z, yes), no ? vectorize(z, no) : NULL);
   Exprs conds = {0};
   tirc_lower_conjuncts(c, cond, &conds);
@@ -129,7 +178,9 @@ static Stmt vectorize_branch(Vectorizer *z, Stmt s) {
     all = all ? tirc_and(c, all, hardest) : hardest;
   }
   if (!all) return scalarize(z, s);
-  return tirc_if(c, all, vectorize(z, yes), scalarize(z, tirc_clone_fresh(c, s)));
+  Stmt each = tirc_clone_fresh(c, s);
+  return tirc_if(c, all, vectorize(z, yes),
+                 uses_lets(z, s) ? scalarize(z, each) : lane_by_lane(z, each));
 }
 
 /* --- allocations ---------------------------------------------------------------------------- */
@@ -169,7 +220,7 @@ static Stmt vectorize_alloc(Vectorizer *z, Stmt s) {
   Buffer b = s->u.alloc.buffer;
   if (tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
     return tirc_alloc_stmt(c, STMT_ALLOC, b, s->u.alloc.annotations, vectorize(z, s->u.alloc.body));
-  if (b->ndim != 1 || tirc_uses_var(b->shape[0], z->var)) return scalarize(z, s);
+  if (b->ndim != 1 || is_lanewise(z, b->shape[0])) return scalarize(z, s);
   struct BufferNode node = *b;
   Expr extent = tirc_mul(c, b->shape[0], tirc_int(c, b->shape[0]->dtype, z->extent));
   node.shape = &extent;
@@ -183,18 +234,41 @@ static Stmt vectorize_alloc(Vectorizer *z, Stmt s) {
 
 static Stmt vectorize_loop(Vectorizer *z, Stmt s) {
   For loop = s->u.loop;
-  if (tirc_uses_var(loop.min, z->var) || tirc_uses_var(loop.extent, z->var)) return scalarize(z, s);
+  if (is_lanewise(z, loop.min) || is_lanewise(z, loop.extent)) return scalarize(z, s);
   tirc_bind_range(z->a, loop.var, tirc_range(loop.min, loop.extent));
   loop.body = vectorize(z, loop.body);
   if (loop.kind == LOOP_PARALLEL) loop.kind = LOOP_SERIAL;
   return tirc_for(z->c, &loop);
 }
 
+/* The let and its body for some lanes; NULL where they cannot go together. */
+static Stmt let_chunk(Vectorizer *z, Stmt s, int64_t first, int lanes) {
+  Tirc *c = z->c;
+  Expr at = tirc_int(c, z->var->dtype, first);
+  if (lanes == 1) return tirc_clone_fresh(c, tirc_substitute1_stmt(c, s, z->var, at));
+  Lanes l = {.c = c, .a = z->a, .var = z->var, .lanes = lanes, .lets = z->lets};
+  l.value = tirc_ramp(c, at, tirc_int(c, z->var->dtype, 1), lanes);
+  Expr value = tirc_vector_expr(&l, s->u.let.value);
+  if (l.failed || (lanes > MAX_GATHER && has_gather(value))) return NULL;
+  if (value->dtype.lanes == 1) value = tirc_broadcast(c, value, lanes);
+  Vectorizer some = *z;
+  some.min = first;
+  some.extent = lanes;
+  some.lets = tirc_vector_bind(c, s->u.let.var, lanes, z->lets);
+  Stmt body = vectorize(&some, tirc_clone_fresh(c, s->u.let.body));
+  return some.failed ? NULL : tirc_let(c, some.lets->vector, value, body);
+}
+
 static Stmt vectorize_let(Vectorizer *z, Stmt s) {
-  if (!tirc_uses_var(s->u.let.value, z->var))
-    return tirc_let(z->c, s->u.let.var, s->u.let.value, vectorize(z, s->u.let.body));
-  if (tirc_lower_reads_memory(s->u.let.value)) return scalarize(z, s);
-  return vectorize(z, tirc_lower_substitute1(z->c, s->u.let.body, s->u.let.var, s->u.let.value));
+  Tirc *c = z->c;
+  Expr var = s->u.let.var, value = s->u.let.value;
+  Stmt body = s->u.let.body;
+  if (!is_lanewise(z, value)) return tirc_let(c, var, value, vectorize(z, body));
+  if (!tirc_lower_reads_memory(value) && !uses_bound(z, value))
+    return vectorize(z, tirc_lower_substitute1(c, body, var, value));
+  if (!z->lets) return in_chunks(z, s, let_chunk);
+  Stmt all = let_chunk(z, s, z->min, (int)z->extent);
+  return all ? all : scalarize(z, s);
 }
 
 static Stmt vectorize_seq(Vectorizer *z, Stmt s) {
@@ -225,6 +299,11 @@ static Stmt vectorize(Vectorizer *z, Stmt s) {
 
 /* --- the pass ------------------------------------------------------------------------------- */
 
+typedef struct Vectorizing {
+  Analyzer *a;
+  const SerialLanes *heard;
+} Vectorizing;
+
 static bool find_vector(Visitor *v, Expr e) {
   if (e->dtype.lanes > 1) *(bool *)v->self = true;
   return true;
@@ -245,14 +324,19 @@ static Stmt in_pieces(Vectorizer *z, Stmt body) {
   Expr inner = tirc_var(c, tirc_format(c, "%s_1", z->var->u.s), t);
   Expr at = tirc_add(c, tirc_mul(c, outer, tirc_int(c, t, MAX_LANES)), inner);
   at = tirc_add(c, tirc_int(c, t, z->min), at);
-  Vectorizer one = {c, z->a, inner, 0, MAX_LANES};
+  Vectorizer one = {.c = c, .a = z->a, .var = inner, .extent = MAX_LANES, .heard = z->heard};
   tirc_bind_range(z->a, outer, tirc_range(tirc_int(c, t, 0), tirc_int(c, t, pieces)));
   tirc_bind_range(z->a, inner, tirc_range(tirc_int(c, t, 0), tirc_int(c, t, MAX_LANES)));
   Stmt main = tirc_for_serial(c, outer, tirc_int(c, t, pieces),
                               vectorize(&one, tirc_lower_substitute1(c, body, z->var, at)));
   if (rest == 0) return main;
   Expr tail_var = tirc_var(c, z->var->u.s, t);
-  Vectorizer tail = {c, z->a, tail_var, z->min + pieces * MAX_LANES, rest};
+  Vectorizer tail = {.c = c,
+                     .a = z->a,
+                     .var = tail_var,
+                     .min = z->min + pieces * MAX_LANES,
+                     .extent = rest,
+                     .heard = z->heard};
   tirc_bind_range(z->a, tail_var, tirc_range(tirc_int(c, t, tail.min), tirc_int(c, t, rest)));
   Stmt fresh = tirc_clone_fresh(c, body);
   Stmt last = vectorize(&tail, tirc_lower_substitute1(c, fresh, z->var, tail_var));
@@ -262,7 +346,8 @@ static Stmt in_pieces(Vectorizer *z, Stmt body) {
 static Stmt lower_loop(Mutator *m, Stmt s) {
   Tirc *c = m->c;
   For loop = s->u.loop;
-  Vectorizer z = {c, m->self, loop.var, 0, 0};
+  const Vectorizing *p = m->self;
+  Vectorizer z = {.c = c, .a = p->a, .var = loop.var, .heard = p->heard};
   if (!tirc_const_int(loop.min, &z.min) || !tirc_const_int(loop.extent, &z.extent))
     tirc_fail(c, tirc_place_of(s), "lower",
               "split it by a constant factor and vectorize the inner loop",
@@ -277,13 +362,21 @@ static Stmt lower_loop(Mutator *m, Stmt s) {
 }
 
 static Stmt lower_stmt(Mutator *m, Stmt s) {
+  const Vectorizing *p = m->self;
   if (s->kind == STMT_FOR)
-    tirc_bind_range(m->self, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
+    tirc_bind_range(p->a, s->u.loop.var, tirc_range(s->u.loop.min, s->u.loop.extent));
   s = tirc_mutate_stmt_children(m, s);
   return s->kind == STMT_FOR && s->u.loop.kind == LOOP_VECTORIZED ? lower_loop(m, s) : s;
 }
 
-Stmt tirc_lower_vectorize(Tirc *c, const Func *f) {
-  Mutator m = {.c = c, .stmt = lower_stmt, .self = tirc_analyzer(c)};
+static Stmt lower_vectorized(Tirc *c, const Func *f, const SerialLanes *heard) {
+  Vectorizing p = {tirc_analyzer(c), heard};
+  Mutator m = {.c = c, .stmt = lower_stmt, .self = &p};
   return tirc_mutate_stmt(&m, f->body);
+}
+
+Stmt tirc_lower_vectorize(Tirc *c, const Func *f) { return lower_vectorized(c, f, NULL); }
+
+void tirc_hear_of_serial_lanes(Tirc *c, const Func *f, const SerialLanes *heard) {
+  (void)lower_vectorized(c, f, heard);
 }

@@ -4,6 +4,18 @@
 #include "ir/tree/int_op.h"
 #include "vectorize.h"
 
+const LaneLet *tirc_vector_bind(Tirc *c, Expr var, int lanes, const LaneLet *outer) {
+  LaneLet *b = tirc_new(c, LaneLet);
+  *b = (LaneLet){var, tirc_var(c, var->u.s, tirc_dtype_lanes(var->dtype, lanes)), outer};
+  return b;
+}
+
+bool tirc_vector_depends(Expr e, Expr var, const LaneLet *lets) {
+  for (; lets; lets = lets->outer)
+    if (tirc_uses_var(e, lets->var)) return true;
+  return tirc_uses_var(e, var);
+}
+
 static Expr fail(Lanes *l) {
   l->failed = true;
   return NULL;
@@ -129,14 +141,25 @@ static Expr logic(Lanes *l, Expr e) {
 }
 
 static Expr let(Lanes *l, Expr e) {
-  if (tirc_lower_reads_memory(e->args[1])) return fail(l);
-  return tirc_vector_expr(l, tirc_substitute1(l->c, e->args[2], e->args[0], e->args[1]));
+  if (!tirc_lower_reads_memory(e->args[1]))
+    return tirc_vector_expr(l, tirc_substitute1(l->c, e->args[2], e->args[0], e->args[1]));
+  Expr value = tirc_vector_expr(l, e->args[1]);
+  if (l->failed) return NULL;
+  const LaneLet *outer = l->lets;
+  l->lets = tirc_vector_bind(l->c, e->args[0], l->lanes, outer);
+  Expr args[3] = {l->lets->vector, spread(l, value), tirc_vector_expr(l, e->args[2])};
+  l->lets = outer;
+  if (l->failed) return NULL;
+  args[2] = spread(l, args[2]);
+  return tirc_expr(l->c, OP_LET, tirc_dtype_lanes(e->dtype, l->lanes), 3, args);
 }
 
 Expr tirc_vector_expr(Lanes *l, Expr e) {
   if (l->failed) return NULL;
   if (e == l->var) return l->value;
-  if (!tirc_uses_var(e, l->var)) return e;
+  if (!tirc_vector_depends(e, l->var, l->lets)) return e;
+  for (const LaneLet *b = l->lets; b; b = b->outer)
+    if (e == b->var) return b->vector;
   if (e->dtype.lanes > 1) return fail(l);
   switch (e->op) {
   case OP_LOAD: return load(l, e);

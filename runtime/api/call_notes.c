@@ -4,6 +4,7 @@
 
 #include "ir/tree/print.h"
 #include "ir/tree/visit.h"
+#include "passes/lower/lower.h"
 
 #include <string.h>
 
@@ -61,5 +62,30 @@ void tirc_call_notes(Tirc *c, const Module *lowered, void (*tell)(void *self, Wa
   for (int i = 0; i < lowered->n_funcs; i++) {
     k.told.n = 0;
     tirc_visit_stmt(&v, lowered->funcs[i]->body);
+  }
+}
+
+/* --- statements lane by lane ------------------------------------------------------------------ */
+
+static void note_serial(void *self, Stmt s, int lanes) {
+  Notes *k = self;
+  const bool is_store = s->kind == STMT_STORE;
+  const Told t = {.function = "", .buffer = is_store ? s->u.store.buffer : NULL};
+  if (is_told(k, &t)) return;
+  vec_push(k->c, k->told, t);
+  const char *message =
+      tirc_format(k->c,
+                  "%d lanes of %s%s%s run one after the other: it has no vector form, a plain loop "
+                  "would do as well",
+                  lanes, is_store ? "what goes to \"" : "a vectorized loop",
+                  is_store ? t.buffer->name : "", is_store ? "\"" : "");
+  k->tell(k->self, (Warning){.code = "serial-lanes", .loc = tirc_place_of(s), .message = message});
+}
+
+void tirc_serial_notes(Tirc *c, const Module *m, void (*tell)(void *self, Warning w), void *self) {
+  Notes k = {.c = c, .tell = tell, .self = self};
+  for (int i = 0; i < m->n_funcs; i++) {
+    k.told.n = 0;
+    tirc_hear_of_serial_lanes(c, m->funcs[i], &(SerialLanes){note_serial, &k});
   }
 }

@@ -308,11 +308,17 @@ tirc_status tirc_module_check(const tirc_module *m, const tirc_schedule_options 
   return tirc_api_scratch(check, &k, &m->sources, error);
 }
 
+/* The pass after it is VectorizeLoop. */
+static void check_lanes(void *self, const char *pass, const Module *m) {
+  Check *k = self;
+  if (strcmp(pass, "LoopPartition") == 0) tirc_serial_notes(k->c, m, hear_of_program, k);
+}
+
 static void check_code(Tirc *c, void *self) {
   Check *k = self;
   k->c = c;
   const Module *m = k->m->m;
-  if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), NULL, NULL);
+  if (!k->m->lowered) m = tirc_lower(c, tirc_split_packing(c, m), check_lanes, k);
   tirc_call_notes(c, m, hear_of_program, k);
   tirc_local_notes(c, m, k->options->target ? k->options->target : CPU_DEFAULT, hear_of_program, k);
 }
