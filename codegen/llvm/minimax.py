@@ -12,7 +12,7 @@ import sys
 from decimal import Decimal as D, getcontext
 
 getcontext().prec = 50
-LN2 = D(2).ln()
+LN2, LN10 = D(2).ln(), D(10).ln()
 
 
 def power(x, n):
@@ -67,6 +67,11 @@ ROWS = {
             lambda x: over(x, lambda x: log1p_over(x) - 1, D("-0.5")), lambda x: x / log1p_over(x)),
     # log2(1 + x) = x + x P(x)
     "log2": ("f", 10, 1 / R2 - 1, R2 - 1, lambda x: log1p_over(x) / LN2 - 1, lambda x: LN2 / log1p_over(x)),
+    # log10(1 + x) = x / 2 + x P(x)
+    "log10": ("f", 10, 1 / R2 - 1, R2 - 1, lambda x: log1p_over(x) / LN10 - D("0.5"), lambda x: LN10 / log1p_over(x)),
+    # 10^x = 1 + x P(x)
+    "exp10": ("f", 6, D("-0.151"), D("0.151"), lambda x: over(x, lambda x: expm1(x * LN10), LN10),
+              lambda x: x / (expm1(x * LN10) + 1)),
     # 2^x = 1 + x P(x)
     "exp2": ("f", 6, D("-0.501"), D("0.501"), lambda x: over(x, lambda x: expm1(x * LN2), LN2),
              lambda x: x / (expm1(x * LN2) + 1)),

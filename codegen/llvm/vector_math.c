@@ -1,7 +1,8 @@
-/* exp, exp2, log, log2, tanh and erf of float vectors, written out, because libm would be called
- * once a lane; vector_wave.c and vector_pow.c have sin, cos and pow. The largest errors found
- * (test_vector_math looks at all of the float range): exp 1, the others 2 units in the last place,
- * subnormal arguments and results included; infinities, zeros and NaN are as in libm.
+/* exp, exp2, exp10, log, log2, log10, log1p, tanh and erf of float vectors, written out, because
+ * libm would be called once a lane; vector_wave.c and vector_pow.c have sin, cos and pow. The
+ * largest errors found (test_vector_math looks at all of the float range): exp 1, the others 2
+ * units in the last place, subnormal arguments and results included; infinities, zeros and NaN are
+ * as in libm.
  *
  * Polynomials are minimax fits (minimax.py). Where a processor has no fused multiply-add,
  * llvm.fmuladd is a product and a sum, and the bounds hold as well: what has to be exact is exact
@@ -13,6 +14,8 @@
 /* ln 2 is split: the first part has so few bits that its product with an exponent is exact. */
 #define LN2_HIGH 0.693359375
 #define LN2_LOW (-2.12194440054690583e-4)
+#define LOG10_2_HIGH 0.301025390625 /* of log10(2), likewise */
+#define LOG10_2_LOW 4.605038981195214e-06
 
 /* e^x = 2^k e^r with r = x - k ln 2, k the integer next to x / ln 2. */
 typedef struct Power {
@@ -57,6 +60,17 @@ static LLVMValueRef exp2_of(const Lanes *v, LLVMValueRef x) {
   return scaled(v, (Power){as_whole(v, k), mul_add(v, r, POLYNOMIAL(v, r, c), real(v, 1.0))});
 }
 
+/* 10^x = 2^k 10^r with r = x - k log10(2), and 10^r = 1 + r P(r). */
+static LLVMValueRef exp10_of(const Lanes *v, LLVMValueRef x) {
+  static const double c[] = {2.3025851249694824, 2.6509487628936768, 2.03464937210083,
+                             1.1712931394577026, 0.5420420169830322, 0.20631712675094604};
+  x = at_least(v, at_most(v, x, 39.0), -46.0);
+  const Rounded k = rounded(v, mul_add(v, x, real(v, 3.321928094887362), rounder(v)));
+  LLVMValueRef r = mul_add(v, k.n, real(v, -LOG10_2_HIGH), x);
+  r = mul_add(v, k.n, real(v, -LOG10_2_LOW), r);
+  return scaled(v, (Power){as_whole(v, k), mul_add(v, r, POLYNOMIAL(v, r, c), real(v, 1.0))});
+}
+
 /* --- logarithms ----------------------------------------------------------------------------- */
 
 /* Bits of x less those of sqrt(1/2) have k where the exponent is. Subnormal numbers have none and
@@ -78,16 +92,33 @@ static LLVMValueRef with_edges(const Lanes *v, LLVMValueRef x, LLVMValueRef log)
   return choose(v, more(v, x, 0), log, edge);
 }
 
-/* k ln 2 + u + u^2 P(u) with u = m - 1, which is exact */
-static LLVMValueRef log_of(const Lanes *v, LLVMValueRef x) {
+/* k ln 2 + log(1 + u), which is u + u^2 P(u) */
+static LLVMValueRef natural_log(const Lanes *v, LLVMValueRef k, LLVMValueRef u) {
   static const double c[] = {-0.49999988079071045, 0.33333325386047363,  -0.25001582503318787,
                              0.2000197470188141,   -0.16609083116054535, 0.14181824028491974,
                              -0.13242986798286438, 0.12904438376426697,  -0.07621784508228302};
-  const Parts p = tirc_lanes_parts(v, x);
-  LLVMValueRef u = sub(v, p.m, real(v, 1.0));
   LLVMValueRef r = mul_add(v, mul(v, u, u), POLYNOMIAL(v, u, c), u);
-  r = mul_add(v, p.k, real(v, LN2_HIGH), mul_add(v, p.k, real(v, LN2_LOW), r));
-  return with_edges(v, x, r);
+  return mul_add(v, k, real(v, LN2_HIGH), mul_add(v, k, real(v, LN2_LOW), r));
+}
+
+/* Of u = m - 1, which is exact. */
+static LLVMValueRef log_of(const Lanes *v, LLVMValueRef x) {
+  const Parts p = tirc_lanes_parts(v, x);
+  return with_edges(v, x, natural_log(v, p.k, sub(v, p.m, real(v, 1.0))));
+}
+
+/* 1 + x = m 2^k: u = m - 1 is made of x itself, x 2^-k + (2^-k - 1), so that no bit of it is lost.
+ * From 2^24 on 1 + x is x, or beside it. */
+static LLVMValueRef log1p_of(const Lanes *v, LLVMValueRef x) {
+  LLVMValueRef one = real(v, 1.0), sum = add(v, x, one);
+  const Parts p = tirc_lanes_parts(v, sum);
+  LLVMValueRef large = more(v, x, 0x1p24);
+  LLVMValueRef k = choose(v, large, real(v, 0.0), p.k);
+  LLVMValueRef scale = power_of_two(v, LLVMBuildFPToSI(v->b, LLVMBuildFNeg(v->b, k, ""), v->i, ""));
+  LLVMValueRef near = mul_add(v, x, scale, sub(v, scale, one));
+  LLVMValueRef u = choose(v, large, sub(v, p.m, one), near);
+  LLVMValueRef r = with_edges(v, sum, natural_log(v, p.k, u));
+  return choose(v, equal(v, x, 0), x, r); /* -0 */
 }
 
 /* k + u + u P(u) */
@@ -99,6 +130,19 @@ static LLVMValueRef log2_of(const Lanes *v, LLVMValueRef x) {
   const Parts p = tirc_lanes_parts(v, x);
   LLVMValueRef u = sub(v, p.m, real(v, 1.0));
   return with_edges(v, x, add(v, p.k, mul_add(v, u, POLYNOMIAL(v, u, c), u)));
+}
+
+/* k log10(2) + u / 2 + u P(u) */
+static LLVMValueRef log10_of(const Lanes *v, LLVMValueRef x) {
+  static const double c[] = {-0.06570551544427872, -0.21714718639850616,  0.14476479589939117,
+                             -0.10858050733804703, 0.08686744421720505,   -0.07213202863931656,
+                             0.06159092113375664,  -0.057515621185302734, 0.05604426562786102,
+                             -0.03309812769293785};
+  const Parts p = tirc_lanes_parts(v, x);
+  LLVMValueRef u = sub(v, p.m, real(v, 1.0)), half = mul(v, u, real(v, 0.5));
+  LLVMValueRef r = mul_add(v, u, POLYNOMIAL(v, u, c), half);
+  r = mul_add(v, p.k, real(v, LOG10_2_LOW), r);
+  return with_edges(v, x, mul_add(v, p.k, real(v, LOG10_2_HIGH), r));
 }
 
 /* --- others --------------------------------------------------------------------------------- */
@@ -140,8 +184,9 @@ static LLVMValueRef cos_of(const Lanes *v, LLVMValueRef x) { return tirc_lanes_w
 
 typedef LLVMValueRef (*Unary)(const Lanes *v, LLVMValueRef x);
 static const Unary unary[OP_COUNT] = {
-    [OP_EXP] = exp_of,   [OP_EXP2] = exp2_of, [OP_LOG] = log_of, [OP_LOG2] = log2_of,
-    [OP_TANH] = tanh_of, [OP_ERF] = erf_of,   [OP_SIN] = sin_of, [OP_COS] = cos_of,
+    [OP_EXP] = exp_of,     [OP_EXP2] = exp2_of,   [OP_LOG] = log_of,     [OP_LOG2] = log2_of,
+    [OP_TANH] = tanh_of,   [OP_ERF] = erf_of,     [OP_SIN] = sin_of,     [OP_COS] = cos_of,
+    [OP_EXP10] = exp10_of, [OP_LOG10] = log10_of, [OP_LOG1P] = log1p_of,
 };
 
 bool tirc_gen_has_vector_math(Op op, DType t) {

@@ -35,6 +35,7 @@ static double cube(double x) { return x * x * x; }
 static double inverse(double x) { return 1 / x; }
 static double same(double x) { return x; }
 static double half_power(double x) { return pow(x, 0.5); }
+static double power_of_ten(double x) { return pow(10, x); }
 
 static const Function functions[] = {
     {"exp", "T.exp(A[v])", exp, 1},
@@ -43,6 +44,9 @@ static const Function functions[] = {
     {"erf", "T.erf(A[v])", erf, 2},
     {"log", "T.log(A[v])", log, 2},
     {"log2", "T.log2(A[v])", log2, 2},
+    {"exp10", "T.exp10(A[v])", power_of_ten, 2},
+    {"log10", "T.log10(A[v])", log10, 2},
+    {"log1p", "T.log1p(A[v])", log1p, 2},
     {"sin", "T.sin(A[v])", sin, 2},
     {"cos", "T.cos(A[v])", cos, 2},
     {"first power", "T.pow(A[v], T.float32(1))", same, 0},
@@ -141,15 +145,17 @@ static void judge(const char *name, double bound, const Worst worst[CPUS]) {
 }
 
 /* Bits of floats where something begins: zeros, subnormal and normal numbers, infinities, NaN,
- * powers of two and what is beside them, bounds of exp, tanh, sin, integers that are odd, even, the
- * last. */
+ * powers of two and what is beside them, bounds of exp, exp10, tanh, sin, log1p, integers that are
+ * odd, even, the last. */
 static const uint32_t special[] = {
     0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x7f7fffff,
     0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x3f800000, 0xbf800000, 0x3f7fffff,
     0x3f800001, 0x40000000, 0xc0000000, 0x40400000, 0xc0400000, 0x3f000000, 0xbf000000, 0x3f3504f3,
     0x3f3504f4, 0x3fb504f3, 0x42b17218, 0x42b17217, 0xc2cff1b5, 0xc2cff1b4, 0xc2aeac50, 0x3f200000,
     0x43000000, 0x42ffffff, 0xc3150000, 0xc3160000, 0xc3160001, 0x48000000, 0x47ffffff, 0xc8000000,
-    0x40490fdb, 0x3fc90fdb, 0x4b7fffff, 0x4b800000, 0x4b800001, 0xcb7fffff, 0x4affffff, 0x4b000001};
+    0x40490fdb, 0x3fc90fdb, 0x4b7fffff, 0x4b800000, 0x4b800001, 0xcb7fffff, 0x4affffff, 0x4b000001,
+    0x421a209a, 0x421a209b, 0xc23369f4, 0xc23369f5, 0xbf7fffff, 0xbf800001, 0xbe95f61a, 0x3ed413cd,
+    0x7f3504f3, 0x7eb504f3};
 enum { SPECIAL = (int)(sizeof special / sizeof *special) };
 
 static void check(const Function *f) {
@@ -234,11 +240,13 @@ static void vector_functions_are_written_out(void **state) {
       "@T.prim_func\ndef main(A: T.Buffer((64,), \"float32\")):\n    for j in T.vectorized(8):\n"
       "        with T.block(\"A\"):\n            v = T.axis.spatial(64, j)\n"
       "            A[v] = T.exp(A[v]) + T.tanh(A[v]) + T.erf(A[v]) + T.sigmoid(A[v]) + T.log(A[v])"
-      " + T.exp2(A[v]) + T.log2(A[v]) + T.pow(A[v], A[v + 8])\n";
+      " + T.exp2(A[v]) + T.log2(A[v]) + T.pow(A[v], A[v + 8])"
+      " + T.exp10(A[v]) + T.log10(A[v]) + T.log1p(A[v])\n";
   Source source = {"test", text, strlen(text)};
   const Module *m = tirc_lower(c, tirc_parse_module(c, &source, 0, NULL), NULL, NULL);
   Code code = tirc_llvm_emit(c, m, "haswell", EMIT_ASM);
-  static const char *const names[] = {"expf", "exp2f", "tanhf", "erff", "logf", "log2f", "powf"};
+  static const char *const names[] = {"expf", "exp2f", "exp10f", "tanhf",  "erff",
+                                      "logf", "log2f", "log10f", "log1pf", "powf"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     assert_null(strstr(code.bytes, names[i]));
   assert_non_null(strstr(code.bytes, "vfmadd"));
