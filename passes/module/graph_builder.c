@@ -251,7 +251,19 @@ static Value attributes(void *self, Script *sc, Node call) {
 
 static bool is_weight(void *self, Node n) { return tirc_graph_sources(self, n) == 0; }
 
+/* Words of the printed text, which no value may have for a name. */
+static void reserve_words(GraphMaker *m) {
+  static const char *const words[] = {
+      "I",     "R",      "T",   "False", "None",   "True",     "and",   "as",   "assert",
+      "break", "class",  "def", "del",   "elif",   "else",     "for",   "from", "global",
+      "if",    "import", "in",  "is",    "lambda", "continue", "not",   "or",   "pass",
+      "raise", "return", "try", "while", "with",   "yield",    "except"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    *tirc_strmap_at(m->p->c, &m->names, words[i]) = m;
+}
+
 void tirc_graph_maker_open(GraphMaker *m) {
+  reserve_words(m);
   m->writer = (GraphWriter){m, bind, value_of, attributes, is_weight, m->writer.not_known};
   if (!m->p->ops) m->p->ops = tirc_operators_open(m->p->c, m->p->options.operators, NULL);
 }

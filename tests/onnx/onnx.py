@@ -78,6 +78,10 @@ def test_models():
     assert "batch" in call("print", "shuffled/model.onnx")[1]
     status, out, err = call("print", "shuffled/model.onnx", "-D", "bath=3")
     assert status == 2 and "'bath'" in err and "batch" in err, err
+    # names that are words of the printed text
+    words = [node("Mul", ["R", "in"], ["T"]), node("Add", ["T", "R"], ["I"])]
+    write("words.onnx", model(words, [value("R", "float32", (4,)), value("in", "float32", (4,))], [value("I", "float32", (4,))]))
+    assert call("import", "words.onnx", "-o", "words.tir")[0] == 0 and call("check", "words.tir")[0] == 0
     # the weights in a file beside the model, and taken out by import
     write("data.bin", b"\0" * 64 + w.tobytes() + b.tobytes())
     beside = [external_tensor(w, "w", "data.bin", 64), external_tensor(b, "b", "data.bin", 64 + w.nbytes)]
