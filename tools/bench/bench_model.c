@@ -4,6 +4,7 @@
 #include "model_rival.h"
 #include "tools/model.h"
 #include "tools/table.h"
+#include "traffic.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -118,28 +119,11 @@ static FunctionFigures *figures_of(ModelBench *b, const char *name) {
   return &grown[b->n_functions++];
 }
 
-static double bytes_of(const tirc_array *a) {
-  DLTensor t;
-  tirc_array_tensor((tirc_array *)(uintptr_t)a, &t);
-  return (double)tirc_array_count(a) * ((t.dtype.bits * t.dtype.lanes + 7) / 8);
-}
-
-/* The least time of some copies of so many bytes between buffers of such sizes. */
-static double time_traffic(const ModelBench *b, double read, double written) {
-  enum { TIMES = 5 };
-  const int64_t from_shape[] = {(int64_t)read / 64 + 1, 64},
-                to_shape[] = {(int64_t)written / 64 + 1, 64};
+static double time_traffic(const ModelBench *b, int64_t read, int64_t written) {
   tirc_array *from = NULL, *to = NULL;
   double least = 0;
-  if (!tirc_array_new("int8", 2, from_shape, &from, NULL) &&
-      !tirc_array_new("int8", 2, to_shape, &to, NULL))
-    for (int i = 0; i < TIMES; i++) {
-      const double start = tirc_seconds();
-      tirc_executor_move(b->x, b->vector_bits, tirc_array_data(from), (int64_t)read,
-                         tirc_array_data(to), (int64_t)written, false);
-      const double took = tirc_seconds() - start;
-      if (!i || took < least) least = took;
-    }
+  if (new_buffer(read, &from, NULL) && new_buffer(written, &to, NULL))
+    least = time_moves(b->x, b->vector_bits, from, read, to, written, false);
   tirc_array_free(from);
   tirc_array_free(to);
   return least;
@@ -151,7 +135,7 @@ static bool note_call(void *self, const tirc_program_call *call) {
   if (call->number < b->size.prepared) return !was_interrupted(); /* once for all runs */
   FunctionFigures *f = figures_of(b, call->func ? call->func : "(copy)");
   tirc_cost cost = {0};
-  double read = 0, written = 0;
+  int64_t read = 0, written = 0;
   if (!f) return false;
   if (call->func)
     (void)tirc_module_call_cost(tirc_program_module(b->program), call->func, call->n, call->args,
@@ -160,14 +144,14 @@ static bool note_call(void *self, const tirc_program_call *call) {
   for (int i = 0; i < call->n; i++) arrays += call->args[i].array != NULL;
   for (int i = 0; i < call->n; i++) {
     if (!call->args[i].array) continue;
-    *(k++ < arrays - call->n_written ? &read : &written) += bytes_of(call->args[i].array);
+    *(k++ < arrays - call->n_written ? &read : &written) += array_bytes(call->args[i].array);
   }
   const double by_traffic = b->vector_bits ? time_traffic(b, read, written) : 0;
   const double by_operations = b->peak > 0 ? cost.float_ops / b->peak : 0;
   f->calls++;
   f->seconds += call->seconds;
   f->operations += cost.float_ops;
-  f->bytes += read + written;
+  f->bytes += (double)(read + written);
   f->ceiling += fmax(by_traffic, by_operations);
   f->binds_memory = by_traffic > by_operations;
   return !was_interrupted();

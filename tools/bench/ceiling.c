@@ -5,8 +5,8 @@
  * arrays are. What disturbs the machine disturbs the ceilings as well, so that a share of one is as
  * sound as any other ratio of the run. The one that takes longer binds. */
 #include "bench.h"
+#include "traffic.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,42 +39,23 @@ void add_ceilings(const Bench *b, Case *k) {
 /* --- traffic -----------------------------------------------------------------------------------
  */
 
-static int64_t bytes_of(tirc_array *a) {
-  DLTensor t;
-  tirc_array_tensor(a, &t);
-  return tirc_array_count(a) * ((t.dtype.bits * t.dtype.lanes + 7) / 8);
-}
-
-static bool make_buffer(int64_t bytes, tirc_array **out, tirc_error **e) {
-  const int64_t lines[] = {bytes / 64 + 1, 64};
-  if (tirc_array_new("int8", 2, lines, out, e)) return false;
-  memset(tirc_array_data(*out), 0, (size_t)(lines[0] * lines[1])); /* so that its pages exist */
-  return true;
-}
-
-static double time_bandwidth(Case *k, bool past_caches) {
-  enum { CALLS = 5 };
-  double best = (double)INFINITY;
-  k->past_caches = past_caches;
-  for (int i = 0; i < CALLS; i++) {
-    double start = tirc_seconds();
-    run_bandwidth(k);
-    best = fmin(best, tirc_seconds() - start);
-  }
-  return best;
-}
-
 static void count_traffic(Case *k) {
   k->bytes_read = k->bytes_written = 0;
   for (int i = 0; i < k->n_params; i++)
     if (k->args[i].array)
-      *(k->params[i].is_written ? &k->bytes_written : &k->bytes_read) += bytes_of(k->args[i].array);
+      *(k->params[i].is_written ? &k->bytes_written : &k->bytes_read) +=
+          array_bytes(k->args[i].array);
+}
+
+static double time_bandwidth(const Case *k, bool past_caches) {
+  return time_moves(k->executor, k->vector_bits, k->from, k->bytes_read, k->to, k->bytes_written,
+                    past_caches);
 }
 
 /* A ceiling is what can be reached: by the faster kind of stores. */
 static int prepare_buffers(const Bench *b, Case *k) {
   tirc_error *e = NULL;
-  if (!make_buffer(k->bytes_read, &k->from, &e) || !make_buffer(k->bytes_written, &k->to, &e))
+  if (!new_buffer(k->bytes_read, &k->from, &e) || !new_buffer(k->bytes_written, &k->to, &e))
     return report(b->o, e);
   k->past_caches = time_bandwidth(k, true) < time_bandwidth(k, false);
   return DONE;

@@ -1,6 +1,7 @@
 #include "model_rival.h"
 
 #include "tools/model.h"
+#include "traffic.h"
 
 #include <errno.h>
 #include <math.h>
@@ -55,25 +56,19 @@ typedef struct Header {
   int64_t shape[MOST_DIMENSIONS];
 } Header;
 
-static size_t bytes_of(tirc_array *a) {
-  DLTensor t;
-  tirc_array_tensor(a, &t);
-  return (size_t)tirc_array_count(a) * ((size_t)(t.dtype.bits + 7) / 8);
-}
-
 static bool send_array(int to, tirc_array *a) {
   Header h = {.ndim = tirc_array_ndim(a)};
   if (h.ndim > MOST_DIMENSIONS) return false;
   snprintf(h.type, sizeof h.type, "%s", tirc_array_dtype(a));
   for (int d = 0; d < h.ndim; d++) h.shape[d] = tirc_array_shape(a)[d];
-  return send_bytes(to, &h, sizeof h) && send_bytes(to, tirc_array_data(a), bytes_of(a));
+  return send_bytes(to, &h, sizeof h) && send_bytes(to, tirc_array_data(a), (size_t)array_bytes(a));
 }
 
 static tirc_array *take_array(int from) {
   Header h;
   tirc_array *a = NULL;
   if (take_bytes(from, &h, sizeof h) && !tirc_array_new(h.type, h.ndim, h.shape, &a, NULL) &&
-      !take_bytes(from, tirc_array_data(a), bytes_of(a))) {
+      !take_bytes(from, tirc_array_data(a), (size_t)array_bytes(a))) {
     tirc_array_free(a);
     a = NULL;
   }

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE /* asprintf */
 #include "onnxruntime.h"
 
+#include "traffic.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,12 +205,6 @@ static int number_of(const char *type) {
   return 0;
 }
 
-static size_t bytes_of(tirc_array *a) {
-  DLTensor t;
-  tirc_array_tensor(a, &t);
-  return (size_t)tirc_array_count(a) * ((size_t)(t.dtype.bits + 7) / 8);
-}
-
 static bool give(OnnxRuntime *r, size_t i, tirc_array *a) {
   const int type = number_of(tirc_array_dtype(a));
   if (!type) {
@@ -217,7 +212,7 @@ static bool give(OnnxRuntime *r, size_t i, tirc_array *a) {
     return false;
   }
   return is_done(r, r->f.CreateTensorWithDataAsOrtValue(
-                        r->memory, tirc_array_data(a), bytes_of(a), tirc_array_shape(a),
+                        r->memory, tirc_array_data(a), (size_t)array_bytes(a), tirc_array_shape(a),
                         (size_t)tirc_array_ndim(a), type, &r->given[i]));
 }
 
@@ -257,7 +252,7 @@ tirc_array *onnxruntime_output(OnnxRuntime *r, int i) {
   if (describe(r, info, &type, &ndim, shape) && type > 0 && type < N_TYPES && types[type] &&
       is_done(r, r->f.GetTensorMutableData(r->results[i], &data)) &&
       !tirc_array_new(types[type], (int)ndim, shape, &out, NULL) && tirc_array_count(out))
-    memcpy(tirc_array_data(out), data, bytes_of(out));
+    memcpy(tirc_array_data(out), data, (size_t)array_bytes(out));
   r->f.ReleaseTensorTypeAndShapeInfo(info);
   return out;
 }

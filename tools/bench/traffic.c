@@ -1,0 +1,30 @@
+#include "traffic.h"
+
+#include <math.h>
+#include <string.h>
+
+int64_t array_bytes(const tirc_array *a) {
+  DLTensor t;
+  tirc_array_tensor((tirc_array *)(uintptr_t)a, &t);
+  return tirc_array_count(a) * ((t.dtype.bits * t.dtype.lanes + 7) / 8);
+}
+
+bool new_buffer(int64_t bytes, tirc_array **out, tirc_error **e) {
+  const int64_t lines[] = {bytes / 64 + 1, 64};
+  if (tirc_array_new("int8", 2, lines, out, e)) return false;
+  memset(tirc_array_data(*out), 0, (size_t)(lines[0] * lines[1]));
+  return true;
+}
+
+double time_moves(tirc_executor *x, int vector_bits, tirc_array *from, int64_t read, tirc_array *to,
+                  int64_t written, bool past_caches) {
+  enum { TIMES = 5 };
+  double least = (double)INFINITY;
+  for (int i = 0; i < TIMES; i++) {
+    const double start = tirc_seconds();
+    (void)tirc_executor_move(x, vector_bits, tirc_array_data(from), read, tirc_array_data(to),
+                             written, past_caches);
+    least = fmin(least, tirc_seconds() - start);
+  }
+  return least;
+}
