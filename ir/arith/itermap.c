@@ -138,13 +138,14 @@ static IterValue value_of(IterRewriter *r, Expr e) {
   return free_of_iters(e);
 }
 
-IterSum tirc_iter_rewrite(IterRewriter *r, Expr e) {
+/* Not yet fused. */
+static IterSum rewrite(IterRewriter *r, Expr e) {
   IterValue v = value_of(r, e);
   return as_sum(&v);
 }
 
 static IterSum rewrite_index(IterRewriter *r, Expr e) {
-  IterSum sum = tirc_iter_rewrite(r, e), fused;
+  IterSum sum = rewrite(r, e), fused;
   if (sum.n == 0 || r->why) return sum;
   if (tirc_iter_fuse(r, sum, true, &fused)) return fused;
   tirc_iter_fail(r, "the terms of an index overlap or leave gaps");
@@ -328,7 +329,7 @@ static bool is_constrained(IterRewriter *r, int at) {
 
 static void apply_constraint(IterRewriter *r, const Constraint *k) {
   Tirc *c = r->c;
-  IterSum sum = tirc_iter_rewrite(r, k->iter), fused;
+  IterSum sum = rewrite(r, k->iter), fused;
   if (r->why) return;
   Expr lower = k->lower, upper = k->upper, zero = tirc_lit(c, sum.base->dtype, 0);
   if (lower) lower = tirc_sub(c, lower, sum.base);

@@ -51,7 +51,6 @@ bool tirc_iter_split_equal(const IterSplit *x, const IterSplit *y, bool with_sca
 bool tirc_iter_divide(IterRewriter *r, Op op, IterSplit s, Expr base, Expr by, IterValue *out);
 bool tirc_iter_divisible(Analyzer *a, Expr x, Expr by);
 void tirc_iter_fail(IterRewriter *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-IterSum tirc_iter_rewrite(IterRewriter *r, Expr e); /* not yet fused */
 bool tirc_iter_check(IterRewriter *r, int n, const IterSum *sums);
 IterSplit tirc_iter_split_of(Tirc *c, const IterMark *mark, Expr scale);
 IterSum tirc_iter_one(Tirc *c, IterSplit s, Expr base);

@@ -20,7 +20,4 @@ enum {
 /* A graph that is to be one prim_func: the attribute Primitive. */
 bool tirc_is_primitive(const Graph *g);
 
-/* Of one function, from its blocks. */
-int tirc_pattern_of(Tirc *c, const Func *f);
-
 #endif

@@ -150,11 +150,6 @@ static const Graph *infer_graph(Passes *p, const Module *m, const Graph *g, PtrM
   return to;
 }
 
-const Graph *tirc_infer_graph(Passes *p, const Module *m, const Graph *g) {
-  PtrMap done = {0};
-  return infer_graph(p, m, g, &done);
-}
-
 const Module *tirc_infer(Passes *p, const Module *m) {
   PtrMap done = {0};
   const Module *to = m;

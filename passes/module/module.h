@@ -23,7 +23,6 @@ typedef struct Passes Passes;
  * knowledge grows is replaced by another one, so graphs are given back, not changed. Throws "shape"
  * or "type" with the operator, the operand, and both shapes. */
 const Module *tirc_infer(Passes *p, const Module *m);
-const Graph *tirc_infer_graph(Passes *p, const Module *m, const Graph *g);
 
 /* One value whose operands are known. */
 Node tirc_infer_value(Passes *p, const Module *m, const Graph *g, Node value);

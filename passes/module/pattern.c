@@ -113,7 +113,7 @@ static bool see_block(Visitor *v, Stmt s) {
 
 /* Of several blocks: those before a product (a padded operand) count with it; several reductions,
  * or one that is not the end, are opaque. */
-int tirc_pattern_of(Tirc *c, const Func *f) {
+static int pattern_of(Tirc *c, const Func *f) {
   Blocks k = {.c = c, .f = f};
   Visitor v = {.stmt = see_block, .expr = tirc_skip_expr, .self = &k};
   if (f->body->kind != STMT_BLOCK || f->body->u.block.n_iters) return PATTERN_OPAQUE;
@@ -127,8 +127,7 @@ const Module *tirc_pass_annotate_pattern(Passes *p, const Module *m) {
   for (int i = 0; i < m->n_funcs; i++) {
     if (tirc_attrs_get(m->funcs[i]->attrs, OP_PATTERN)) continue;
     Func *f = tirc_copy(p->c, m->funcs[i], 1);
-    f->attrs =
-        tirc_attrs_set(p->c, f->attrs, OP_PATTERN, tirc_int32(p->c, tirc_pattern_of(p->c, f)));
+    f->attrs = tirc_attrs_set(p->c, f->attrs, OP_PATTERN, tirc_int32(p->c, pattern_of(p->c, f)));
     m = tirc_module_with_func(p->c, m, i, f);
   }
   return m;

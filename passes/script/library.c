@@ -11,7 +11,7 @@ const RuleLibrary tirc_rule_libraries[] = {
 };
 const int tirc_n_rule_libraries = (int)(sizeof tirc_rule_libraries / sizeof *tirc_rule_libraries);
 
-const RuleLibrary *tirc_rule_library(const char *name) {
+static const RuleLibrary *library_of_name(const char *name) {
   for (int i = 0; i < tirc_n_rule_libraries; i++)
     if (!strcmp(tirc_rule_libraries[i].name, name)) return &tirc_rule_libraries[i];
   return NULL;
@@ -21,7 +21,7 @@ const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target) {
   const char *const names[] = {target->llvm_name, tirc_cpu_vector_feature(target), USUAL};
   const RuleLibrary *found = NULL;
   for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++)
-    if (names[i]) found = tirc_rule_library(tirc_format(c, TABLES "%s", names[i]));
+    if (names[i]) found = library_of_name(tirc_format(c, TABLES "%s", names[i]));
   return found;
 }
 

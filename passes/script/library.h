@@ -13,7 +13,6 @@ typedef struct RuleLibrary {
 extern const RuleLibrary tirc_rule_libraries[];
 extern const int tirc_n_rule_libraries;
 
-const RuleLibrary *tirc_rule_library(const char *name); /* NULL: there is none */
 /* The table of what the rules take as measured of a processor: its own, or else that of its
  * vectors, or else the usual one. */
 const RuleLibrary *tirc_rule_table(Tirc *c, const Cpu *target);

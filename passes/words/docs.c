@@ -170,7 +170,9 @@ const Definition tirc_definitions[] = {
 };
 const int tirc_n_definitions = (int)(sizeof tirc_definitions / sizeof *tirc_definitions);
 
-int tirc_param_errors(int kind, int n, int *errors) {
+/* Errors that come with the kind of a parameter, before the primitive itself runs: a handle may be
+ * stale, a name unknown. errors: up to n ids; gives their number. */
+static int param_errors(int kind, int n, int *errors) {
   static const struct {
     int kind, errors[3];
   } rows[] = {
@@ -204,7 +206,7 @@ bool tirc_may_raise(const char *primitive, const char *code) {
   for (int i = 0; d && d->errors[i] >= 0; i++)
     if (is_code(d->errors[i], code)) return true;
   for (int i = 0; p && i < p->n_params; i++)
-    for (int k = tirc_param_errors((int)p->params[i].kind, 8, ids); k-- > 0;)
+    for (int k = param_errors((int)p->params[i].kind, 8, ids); k-- > 0;)
       if (is_code(ids[k], code)) return true;
   return false;
 }

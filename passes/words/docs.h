@@ -19,9 +19,6 @@ extern const PrimitiveDoc tirc_primitive_docs[];
 extern const int tirc_n_primitive_docs;
 const PrimitiveDoc *tirc_find_primitive_doc(const char *primitive); /* NULL when there is none */
 
-/* Errors that come with the kind of a parameter, before the primitive itself runs: a handle may be
- * stale, a name unknown. errors: up to n ids; gives their number. */
-int tirc_param_errors(int param_kind, int n, int *errors);
 /* Whether the documentation says that a primitive can raise this code. Any call can raise
  * "argument", which is no row of errors.def, and "let-escapes" in programs with a let around
  * blocks.

@@ -75,7 +75,11 @@ static void run_spin(int64_t i, void *closure) {
   s->spin(s->steps / s->pieces + (i < rest));
 }
 
-int tirc_fma_run(const tirc_runtime *r, int threads, int bits, double operations) {
+/* Does so many float32 operations, two an FMA and lane, rounded up to some hundred, with FMAs in
+ * registers and nothing else; in pieces, on the `threads` threads of r. bits: of the vectors; 512
+ * where the processor has AVX-512F, otherwise 256. Returns those used; 0, and nothing was done,
+ * when it has no AVX2 and FMA. */
+static int run_fma(const tirc_runtime *r, int threads, int bits, double operations) {
   static const double MOST = 1e18, LEAST = 1e5;
   bits = usable_bits(bits);
   if (!bits) return 0;
@@ -167,8 +171,12 @@ static void run_move(int64_t i, void *closure) {
   sweep(m, &part);
 }
 
-int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from, int64_t read,
-                  void *to, int64_t written, bool past_caches) {
+/* Likewise: reads `read` bytes at `from` and writes ones (float32) to `written` bytes at `to`, a
+ * little of the one and a little of the other in turns; whole lines of 64 bytes, so both are
+ * rounded up, and from and to are aligned to 64. past_caches: by stores that do not keep the lines
+ * in a cache. */
+static int run_moves(const tirc_runtime *r, int threads, int bits, const void *from, int64_t read,
+                     void *to, int64_t written, bool past_caches) {
   static const double LEAST = 32768;
   bits = usable_bits(bits);
   if (!bits) return 0;
@@ -186,12 +194,12 @@ int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from
   return bits;
 }
 #else
-int tirc_fma_run(const tirc_runtime *r, int threads, int bits, double operations) {
+static int run_fma(const tirc_runtime *r, int threads, int bits, double operations) {
   (void)r, (void)threads, (void)bits, (void)operations;
   return 0;
 }
-int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from, int64_t read,
-                  void *to, int64_t written, bool past_caches) {
+static int run_moves(const tirc_runtime *r, int threads, int bits, const void *from, int64_t read,
+                     void *to, int64_t written, bool past_caches) {
   (void)r, (void)threads, (void)bits, (void)from, (void)read, (void)to, (void)written;
   (void)past_caches;
   return 0;
@@ -204,14 +212,14 @@ int tirc_move_run(const tirc_runtime *r, int threads, int bits, const void *from
 int tirc_executor_fma(tirc_executor *x, int vector_bits, double operations) {
   return !x || !isfinite(operations)
              ? 0
-             : tirc_fma_run(tirc_api_runtime(x), tirc_executor_threads(x), vector_bits, operations);
+             : run_fma(tirc_api_runtime(x), tirc_executor_threads(x), vector_bits, operations);
 }
 
 int tirc_executor_move(tirc_executor *x, int vector_bits, const void *from, int64_t read, void *to,
                        int64_t written, bool past_caches) {
   if (!x || read < 0 || written < 0 || (read && !from) || (written && !to)) return 0;
-  return tirc_move_run(tirc_api_runtime(x), tirc_executor_threads(x), vector_bits, from, read, to,
-                       written, past_caches);
+  return run_moves(tirc_api_runtime(x), tirc_executor_threads(x), vector_bits, from, read, to,
+                   written, past_caches);
 }
 
 double tirc_machine_peak(int threads) {

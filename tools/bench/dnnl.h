@@ -5,8 +5,6 @@
 #include "rivals.h"
 
 /* onednn.c */
-void dnnl_threads(int n);
-bool dnnl_open_with_isa(const Bench *b, char *kernels, size_t size, const char **why);
 
 /* A primitive with its arrays. Words are oneDNN's, without its prefixes: "convolution", "src",
  * "eltwise_gelu_erf". */

@@ -13,14 +13,14 @@ void *dnnl_library(void) {
 }
 
 /* It is built with OpenMP, whose number of threads belongs to the calling thread. */
-void dnnl_threads(int n) {
+static void dnnl_threads(int n) {
   void *omp = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);
   void (*set)(int) = NULL;
   if (omp) *(void **)(&set) = dlsym(omp, "omp_set_num_threads");
   if (set) set(n);
 }
 
-bool dnnl_open_with_isa(const Bench *b, char *kernels, size_t size, const char **why) {
+static bool dnnl_open_with_isa(const Bench *b, char *kernels, size_t size, const char **why) {
   void *l = dnnl_library();
   int (*set_isa)(int) = NULL, (*get_isa)(void) = NULL;
   *why = "it is not installed";

@@ -167,7 +167,7 @@ static void open_history(Editor *e) {
 }
 
 /* The file's own encoding, by hand: H_NSAVE_FP writes one line more than it is asked for. */
-void remember_line(Editor *e, const char *line) {
+static void remember_line(Editor *e, const char *line) {
   HistEvent event;
   if (history(e->history, &event, H_ENTER, line) < 0 || !e->file) return;
   bool heading = is_empty_file(e->file);

@@ -56,7 +56,6 @@ Editor *open_editor(Repl *r); /* NULL, with the error reported, when there is no
 void close_editor(Editor *e);
 /* A line with its newline, on the heap; NULL at the end of input. *dropped: Ctrl-C was pressed. */
 char *edit_line(Editor *e, const char *prompt, bool *dropped);
-void remember_line(Editor *e, const char *line);
 
 /* complete.c: calls take(self, word) with each word that may stand where text, n bytes up to
  * the cursor, ends; gives the length of what is there of it already. */

@@ -22,9 +22,6 @@ void tree_line(const tirc_node *node, FILE *to);
 
 /* step_text.c */
 void print_diff(const Options *o, const Diff *d, FILE *to);
-/* Two trees beside each other where the width (in characters) allows, otherwise one below the
- * other. */
-void print_trees(const Options *o, const char *before, const char *after, int width, FILE *to);
 /* Of a step that failed: the error and the program. */
 int print_refusal(const Options *o, const tirc_step *step);
 int print_steps(const Options *o, const tirc_steps *s, const StepChoice *choice);

@@ -91,7 +91,10 @@ static void put_tree(const Options *o, FILE *to, const char *title, const char *
   }
 }
 
-void print_trees(const Options *o, const char *before, const char *after, int width, FILE *to) {
+/* Two trees beside each other where the width (in characters) allows, otherwise one below the
+ * other. */
+static void print_trees(const Options *o, const char *before, const char *after, int width,
+                        FILE *to) {
   int left = widest(before), gap = 3;
   if (INDENT + left + gap + widest(after) > width) {
     put_tree(o, to, "loop tree before", before, after, RED);

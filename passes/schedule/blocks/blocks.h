@@ -93,8 +93,6 @@ typedef struct EinsumPadding {
   VEC(PaddedBuffer) buffers; /* reads first */
 } EinsumPadding;
 
-/* Number of the block's iterator that this index is, or -1. */
-int tirc_einsum_iter(const Block *b, Expr index);
 /* Raises when the padded nest would compute something else, or touch what is not there. */
 void tirc_require_sound_padding(const EinsumPadding *p);
 

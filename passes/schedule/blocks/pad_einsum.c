@@ -17,7 +17,8 @@
 
 /* --- the pattern ---------------------------------------------------------------------------- */
 
-int tirc_einsum_iter(const Block *b, Expr index) {
+/* Number of the block's iterator that this index is, or -1. */
+static int einsum_iter(const Block *b, Expr index) {
   for (int i = 0; i < b->n_iters; i++)
     if (b->iters[i].var == index) return i;
   return -1;
@@ -105,7 +106,7 @@ static void pad_buffer(EinsumPadding *p, const Region *r, bool is_read) {
   Expr *shape = tirc_new_array(c, Expr, r->buffer->ndim + 1);
   bool any = false;
   for (int d = 0; d < r->buffer->ndim; d++) {
-    int i = tirc_einsum_iter(b, r->dims[d].min);
+    int i = einsum_iter(b, r->dims[d].min);
     Expr padded = i < 0 ? NULL : p->iters[i].extent;
     shape[d] = padded                         ? padded
                : r->dims[d].min->op == OP_INT ? tirc_int(c, r->dims[d].min->dtype, 1)

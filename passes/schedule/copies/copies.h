@@ -128,10 +128,8 @@ void tirc_find_access(Reindex *r);
 void tirc_require_inside(Reindex *r, bool all_instances);
 /* Raises loop-variable-escapes where a domain depends on a loop: the copy stands outside of it. */
 void tirc_require_own_domains(const Reindex *r);
-/* A buffer on which the place of the access, `old`, depends, and that a block or one in it writes;
- * or NULL. */
-Buffer tirc_index_written_by(const Reindex *r, const SRef *block);
-/* The first block of the scope that writes such a buffer, and the buffer; NULL if there is none. */
+/* The first block of the scope that writes a buffer on which the place of the access, `old`,
+ * depends, and the buffer; NULL if there is none. */
 SRef *tirc_index_writer(Reindex *r, Buffer *written);
 /* `copy`: like b, a buffer of its own, dense and of another shape. */
 void tirc_reindexed_buffer(Reindex *r, Buffer b, int ndim, const Expr *shape);

@@ -87,7 +87,9 @@ static bool see_index_load(Visitor *v, Expr e) {
   return true;
 }
 
-Buffer tirc_index_written_by(const Reindex *r, const SRef *block) {
+/* A buffer on which the place of the access, `old`, depends, and that a block or one in it writes;
+ * or NULL. */
+static Buffer index_written_by(const Reindex *r, const SRef *block) {
   IndexLoads look = {.v = {.expr = see_index_load, .self = &look}, .block = block};
   for (int i = 0; i < r->source->ndim; i++) tirc_visit_expr(&look.v, r->old[i]);
   return look.written;
@@ -100,7 +102,7 @@ static void require_alone(Reindex *r, SRef *top) {
   int n = top == r->block ? 0 : tirc_child_blocks(r->s, top, &blocks);
   for (int i = 0; i < n; i++) {
     if (blocks[i] == r->block) continue;
-    Buffer which = tirc_index_written_by(r, blocks[i]);
+    Buffer which = index_written_by(r, blocks[i]);
     bool uses = tirc_touches(blocks[i], r->source, true) ||
                 (r->is_write && tirc_touches(blocks[i], r->source, false));
     if (!which && !uses) continue;

@@ -27,8 +27,6 @@ const char *tirc_fold_load(Fold *f);
 const char *tirc_fold_instance(Fold *f);
 /* Whether the producer is known to leave out instances of the consumer. */
 const char *tirc_fold_is_short(Fold *f);
-/* Blocks may hide what they write: whether f->producer_store is the only store to the buffer. */
-const char *tirc_fold_other_store(Fold *f);
 /* That the consumer's iterators are in their domains. */
 Expr tirc_fold_domain(Fold *f);
 /* Whether a loop that the producer does not share may keep the consumer from running. */

@@ -301,7 +301,8 @@ static bool see_store(Visitor *v, Stmt s) {
 }
 
 /* Blocks may hide what they write: the only declared writer is to be the only one. */
-const char *tirc_fold_other_store(Fold *f) {
+/* Blocks may hide what they write: whether f->producer_store is the only store to the buffer. */
+static const char *other_store(Fold *f) {
   Stores w = {
       .v = {.stmt = see_store, .self = &w, .only = tirc_paths_to_users(f->s, f->scope, f->buffer)},
       .buffer = f->buffer,
@@ -408,7 +409,7 @@ static void fold(Fold *f) {
   if (!why) why = tirc_fold_instance(f);
   if (!why) why = tirc_fold_is_short(f);
   if (!why) why = check_in_bounds(f);
-  if (!why) why = tirc_fold_other_store(f);
+  if (!why) why = other_store(f);
   if (!why && tirc_loop_of_domain(f->consumer)) why = "the domain of an iterator depends on a loop";
   if (!why && !tirc_reaches_domain(s, f->consumer, NULL, NULL))
     why = "it runs for a part of its domains only, and would run for all of them";
