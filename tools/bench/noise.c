@@ -2,13 +2,16 @@
  * ceiling above 100 %. */
 #include "bench.h"
 
+#include <math.h>
 #include <string.h>
+
+/* 0 where it is not known. */
+static double uncertainty(const Contender *c) { return fmax(tirc_uncertainty(&c->f), 0); }
 
 static const Contender *least_certain(const Case *k) {
   const Contender *found = &k->contenders[0];
   for (int i = 1; i < k->n_contenders; i++)
-    if (tirc_uncertainty(&k->contenders[i].f) > tirc_uncertainty(&found->f))
-      found = &k->contenders[i];
+    if (uncertainty(&k->contenders[i]) > uncertainty(found)) found = &k->contenders[i];
   return found;
 }
 
