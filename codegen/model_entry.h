@@ -5,6 +5,13 @@
  *   int NAME_prepare(weights..., void *prepared)           where something is made of weights alone
  *   int NAME(parameters..., results..., const void *prepared, void *workspace)
  *
+ * Where the weights are known when the code is made, they are one block, in which lies what the
+ * calls read of them and of constants, prepared already. It is beside the code, or linked with it
+ * as NAME_weights:
+ *
+ *   int NAME(inputs..., results..., const void *weights, void *workspace)
+ *   int NAME(inputs..., results..., void *workspace)
+ *
  * The status is that of the first call that fails. */
 #ifndef TIRC_CODEGEN_MODEL_ENTRY_H
 #define TIRC_CODEGEN_MODEL_ENTRY_H
@@ -15,6 +22,7 @@ typedef enum EntryPlace {
   ENTRY_PARAM,     /* number `at` of the parameters */
   ENTRY_WORKSPACE, /* byte `at` of the workspace */
   ENTRY_PREPARED,  /* byte `at` of what is prepared */
+  ENTRY_WEIGHTS,   /* byte `at` of the block of weights */
   ENTRY_CONST,     /* number `at` of the constants */
   ENTRY_NUMBER     /* `at` itself */
 } EntryPlace;
@@ -36,6 +44,20 @@ typedef struct EntryConst {
   int64_t bytes;
 } EntryConst;
 
+typedef enum EntryWeights {
+  WEIGHTS_PARAMS, /* a parameter each */
+  WEIGHTS_BESIDE, /* a block whose address is a parameter */
+  WEIGHTS_INSIDE  /* a block that the code knows */
+} EntryWeights;
+
+typedef struct EntryPart { /* of the block */
+  const char *name;        /* in C */
+  Buffer buffer;
+  int64_t at, bytes;
+  int param;        /* the parameter that it is a copy of, or -1: */
+  const void *data; /* the constant; NULL: a call that prepares writes it */
+} EntryPart;
+
 typedef struct ModelEntry {
   const char *name;
   int n_inputs, n_weights, n_results;
@@ -46,6 +68,22 @@ typedef struct ModelEntry {
   const EntryConst *consts;
   int n_prepare, n_calls; /* the first n_prepare of the calls fill what is prepared */
   const EntryCall *calls;
+  /* Not for WEIGHTS_PARAMS: what fills the block is no part of the code then. */
+  EntryWeights place;
+  int64_t weights; /* bytes, aligned to 64 */
+  int n_parts;
+  const EntryPart *parts;
+  const void *block; /* C, WEIGHTS_INSIDE: its bytes */
 } ModelEntry;
+
+/* Whether the code has a function that prepares. */
+static inline bool tirc_entry_prepares(const ModelEntry *e) {
+  return e->place == WEIGHTS_PARAMS && e->prepared > 0;
+}
+
+/* Whether parameter i of main is one of the code's. */
+static inline bool tirc_entry_has_param(const ModelEntry *e, int i) {
+  return e->place == WEIGHTS_PARAMS || i < e->n_inputs || i >= e->n_inputs + e->n_weights;
+}
 
 #endif

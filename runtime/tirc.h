@@ -729,10 +729,39 @@ TIRC_API tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind,
                                       const char *main_name, char **bytes, size_t *n,
                                       tirc_error **error);
 
+/* A model's code: one function, beside those of the module that it calls (tirc_module_phases made
+ * them), and where its weights are. The header says how each is called. */
+typedef enum tirc_weights_place {
+  TIRC_WEIGHTS_PARAMS, /* each a parameter of the function */
+  /* One block whose address is a parameter: tirc_module_emit_weights writes it to a file, which the
+   * caller maps. In it lies what the function reads, laid out as the schedules ask for. */
+  TIRC_WEIGHTS_BESIDE,
+  /* The same block within the code. C source has it as text, up to 4 MB with the model's constants;
+   * an object takes it from another one, by the hidden symbol NAME_weights (section .rodata,
+   * aligned to 64 bytes). */
+  TIRC_WEIGHTS_INSIDE
+} tirc_weights_place;
+typedef struct tirc_weights tirc_weights;
+typedef struct tirc_emit_options {
+  const char *target, *main_name; /* as for tirc_module_emit */
+  tirc_weights_place place;
+  const tirc_weights *weights; /* by the names of main's parameters; for C that has them inside */
+} tirc_emit_options;
+/* options may be NULL; for modules without a graph place decides nothing. */
+TIRC_API tirc_status tirc_module_emit_model(const tirc_module *m, tirc_emit_kind kind,
+                                            const tirc_emit_options *options, char **bytes,
+                                            size_t *n, tirc_error **error);
+/* Writes the block of options->weights for the code that the same options give, and how many bytes
+ * it has, where bytes is not NULL. What is made of weights is computed on this machine. */
+TIRC_API tirc_status tirc_module_emit_weights(const tirc_module *m,
+                                              const tirc_emit_options *options, const char *path,
+                                              int64_t *bytes, tirc_error **error);
+
 /* Tells what the functions are called in such code of all kinds, the same in all: by their own
  * names, or, where C reserves that name or a library that programs are linked with has it (class,
  * exp, free, main), by another one. main_name as for tirc_module_emit; func is the name in the
- * program. Functions that the code has besides, which pack operands, come too. */
+ * program. Functions that the code has besides, which pack operands, come too;
+ * the one function of a model is main. */
 TIRC_API tirc_status tirc_module_emitted_names(const tirc_module *m, const char *main_name,
                                                void (*tell)(void *self, const char *func,
                                                             const char *symbol),
@@ -1393,7 +1422,6 @@ TIRC_API tirc_status tirc_program_measure(const tirc_program *p, int n, const ti
 
 /* Arrays in a .safetensors file, which is mapped: an array is a view of the file, as long as it is
  * open, and is not to be written. */
-typedef struct tirc_weights tirc_weights;
 TIRC_API tirc_status tirc_weights_open(const char *path, tirc_weights **out, tirc_error **error);
 TIRC_API void tirc_weights_close(tirc_weights *w);
 TIRC_API const char *tirc_weights_name(const tirc_weights *w, int i); /* NULL behind the last */

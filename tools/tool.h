@@ -26,10 +26,10 @@ typedef struct Options {
   double seconds, lease, cool_down;
   const char *trace_json, *save_trace, *debug_mask, *man, *completion, *write, *backend;
   int64_t record;
-  const char *from, *to, *html, *rules, *operators, *weights, *dump_dir, *log_matmuls, *ranking,
-      *mutations;
+  const char *from, *to, *html, *rules, *operators, *weights, *weights_out, *dump_dir, *log_matmuls,
+      *ranking, *mutations;
   List skip, pass, load;
-  bool plain, profile, report;
+  bool plain, profile, report, weights_inside;
   bool automatic; /* or tuned, outside of bench */
   bool tuned, explain_auto, as_script, show_space, show_rules;
   bool as_json, csv, md, latex, self_test, quick, again, names, pin;

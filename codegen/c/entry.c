@@ -16,21 +16,33 @@ typedef struct Writing {
   Text text;
 } Writing;
 
+/* What goes into the source, and how much of it there is: gcc takes 0.3 GB and 5 s a million. */
+static void put_bytes(Writing *w, const char *name, const void *bytes, int64_t n) {
+  const unsigned char *data = bytes;
+  tirc_text_addf(&w->text, "\nstatic const unsigned char %s[] __attribute__((aligned(64))) = {",
+                 name);
+  for (int64_t b = 0; b < n; b++)
+    tirc_text_addf(&w->text, "%s%u,", b % BYTES_A_LINE ? " " : "\n    ", data[b]);
+  tirc_text_add(&w->text, n ? "\n};\n" : "0};\n");
+}
+
 static void put_constants(Writing *w) {
-  int64_t all = 0;
-  for (int i = 0; i < w->e->n_consts; i++) {
-    const EntryConst *k = &w->e->consts[i];
-    const unsigned char *data = k->data;
-    if ((all += k->bytes) > MOST_CONSTANTS)
-      tirc_fail(w->c, (Loc){0}, "unsupported", "make them parameters of main, or --emit=obj",
-                "constants of more than 4 MB do not go into C source");
-    tirc_text_addf(&w->text,
-                   "\nstatic const unsigned char %s_const%d[] __attribute__((aligned(64))) = {",
-                   w->e->name, i);
-    for (int64_t b = 0; b < k->bytes; b++)
-      tirc_text_addf(&w->text, "%s%u,", b % BYTES_A_LINE ? " " : "\n    ", data[b]);
-    tirc_text_add(&w->text, k->bytes ? "\n};\n" : "0};\n");
-  }
+  const ModelEntry *e = w->e;
+  const int64_t weights = e->place == WEIGHTS_INSIDE ? e->weights : 0;
+  int64_t constants = 0;
+  for (int i = 0; i < e->n_consts; i++) constants += e->consts[i].bytes;
+  if (constants > MOST_CONSTANTS - weights)
+    tirc_fail(w->c, (Loc){0}, "unsupported",
+              weights
+                  ? "--weights-out FILE keeps weights beside the code; --emit=obj and lib take any"
+                  : "make them parameters of main, or --emit=obj",
+              "%s of %" PRId64 " bytes do not go into C source, which takes 4 MB",
+              weights ? "weights and constants" : "constants", weights + constants);
+  for (int i = 0; i < e->n_consts; i++)
+    put_bytes(w, tirc_format(w->c, "%s_const%d", e->name, i), e->consts[i].data,
+              e->consts[i].bytes);
+  if (e->place == WEIGHTS_INSIDE)
+    put_bytes(w, tirc_format(w->c, "%s_weights", e->name), e->block, e->weights);
 }
 
 static int n_params(const ModelEntry *e) { return e->n_inputs + e->n_weights + e->n_results; }
@@ -43,8 +55,9 @@ static const char *role(const ModelEntry *e, int i) {
 static void put_params(Writing *w, int from, int to) {
   const ModelEntry *e = w->e;
   for (int i = from; i < to; i++)
-    tirc_text_addf(&w->text, "%s%s *%s, ", i < e->n_inputs + e->n_weights ? "const " : "",
-                   tirc_c_type(e->params[i]->dtype), e->names[i]);
+    if (tirc_entry_has_param(e, i))
+      tirc_text_addf(&w->text, "%s%s *%s, ", i < e->n_inputs + e->n_weights ? "const " : "",
+                     tirc_c_type(e->params[i]->dtype), e->names[i]);
 }
 
 static void put_prepare_head(Writing *w) {
@@ -58,23 +71,49 @@ static void put_prepare_head(Writing *w) {
   tirc_text_add(&w->text, "void *prepared)");
 }
 
-static void put_head(Writing *w) {
+static const char *words(Writing *w, Buffer b) {
+  return tirc_info_words(w->c, tirc_info_tensor(w->c, b->dtype, b->ndim, b->shape));
+}
+
+/* How the block of weights is laid out. */
+static void put_layout(Writing *w) {
   const ModelEntry *e = w->e;
   tirc_text_addf(
       &w->text,
-      "\n/* The model: main's parameters, its results, %sand a workspace of %s_workspace "
-      "bytes,\n * aligned to 64, which nobody else uses while it runs.\n",
-      e->prepared ? "what was prepared, " : "", e->name);
-  for (int i = 0; i < n_params(e); i++) {
-    Buffer b = e->params[i];
-    tirc_text_addf(&w->text, " *   %s: %s, %s\n", e->names[i],
-                   tirc_info_words(w->c, tirc_info_tensor(w->c, b->dtype, b->ndim, b->shape)),
-                   role(e, i));
-  }
+      "\n/* The weights: one block of %s_weights bytes, aligned to 64, which any number of\n"
+      " * callers read. It is the file that `tirc build --weights-out FILE` writes beside "
+      "this\n * very code: map it (mmap), and pass where it begins. In it lie, at these "
+      "bytes:\n",
+      e->name);
+  for (int i = 0; i < e->n_parts; i++)
+    tirc_text_addf(&w->text, " *   %" PRId64 ": %s, %s\n", e->parts[i].at, e->parts[i].name,
+                   words(w, e->parts[i].buffer));
+  tirc_text_addf(&w->text, " */\nenum { %s_weights = %" PRId64 " };\n", e->name, e->weights);
+  for (int i = 0; i < e->n_parts; i++)
+    tirc_text_addf(&w->text, "%s%s_weights_%s = %" PRId64 "%s", i ? "  " : "enum {\n  ", e->name,
+                   e->parts[i].name, e->parts[i].at, i + 1 < e->n_parts ? ",\n" : "\n};\n");
+}
+
+static void put_head(Writing *w) {
+  const ModelEntry *e = w->e;
+  const char *between = e->place == WEIGHTS_BESIDE ? "the block of weights, "
+                        : tirc_entry_prepares(e)   ? "what was prepared, "
+                                                   : "";
+  tirc_text_addf(&w->text,
+                 "\n/* The model: main's %s, its results, %sand a workspace of %s_workspace "
+                 "bytes,\n * aligned to 64, which nobody else uses while it runs.\n",
+                 e->place == WEIGHTS_PARAMS ? "parameters" : "inputs", between, e->name);
+  for (int i = 0; i < n_params(e); i++)
+    if (tirc_entry_has_param(e, i))
+      tirc_text_addf(&w->text, " *   %s: %s, %s\n", e->names[i], words(w, e->params[i]),
+                     role(e, i));
   tirc_text_addf(&w->text, " */\nenum { %s_workspace = %" PRId64 " };\nint %s(", e->name,
                  e->workspace, e->name);
   put_params(w, 0, n_params(e));
-  tirc_text_addf(&w->text, "%svoid *workspace)", e->prepared ? "const void *prepared, " : "");
+  tirc_text_addf(&w->text, "%svoid *workspace)",
+                 e->place == WEIGHTS_BESIDE ? "const void *weights, "
+                 : tirc_entry_prepares(e)   ? "const void *prepared, "
+                                            : "");
 }
 
 static const char *value(Writing *w, EntryValue v) {
@@ -82,7 +121,8 @@ static const char *value(Writing *w, EntryValue v) {
   switch (v.place) {
   case ENTRY_PARAM: return w->e->names[v.at];
   case ENTRY_WORKSPACE: return tirc_format(c, "(void *)(at + %" PRId64 ")", v.at);
-  case ENTRY_PREPARED: return tirc_format(c, "(void *)(packed + %" PRId64 ")", v.at);
+  case ENTRY_PREPARED:
+  case ENTRY_WEIGHTS: return tirc_format(c, "(void *)(packed + %" PRId64 ")", v.at);
   case ENTRY_CONST: return tirc_format(c, "(const void *)%s_const%" PRId64, w->e->name, v.at);
   case ENTRY_NUMBER: break;
   }
@@ -107,22 +147,37 @@ static void put_body(Writing *w, int from, int to, const char *names) {
   tirc_text_add(&w->text, "  return failed;\n}\n");
 }
 
+/* What is made once: the block of weights, or what prepares. */
+static void put_first(Writing *w, bool is_header) {
+  const ModelEntry *e = w->e;
+  if (!is_header) put_constants(w);
+  if (e->place == WEIGHTS_BESIDE) put_layout(w);
+  if (!tirc_entry_prepares(e)) return;
+  put_prepare_head(w);
+  if (is_header)
+    tirc_text_add(&w->text, ";\n");
+  else
+    put_body(w, 0, e->n_prepare, "  char *packed = prepared;\n");
+}
+
 const char *tirc_c_entry(Tirc *c, const char *before, const ModelEntry *e, const Module *lowered,
                          bool is_header) {
   Writing w = {.c = c, .e = e, .symbols = tirc_symbols(c, lowered), .text = {.c = c}};
-  static const char work[] = "  char *at = workspace;\n  (void)at;\n";
-  static const char both[] = "  char *at = workspace;\n  const char *packed = prepared;\n"
-                             "  (void)at, (void)packed;\n";
+  const char *block = e->place == WEIGHTS_INSIDE   ? tirc_format(c, "%s_weights", e->name)
+                      : e->place == WEIGHTS_BESIDE ? "weights"
+                      : tirc_entry_prepares(e)     ? "prepared"
+                                                   : NULL;
+  const char *names = "  char *at = workspace;\n  (void)at;\n";
+  if (block)
+    names = tirc_format(c, "%s  const char *packed = (const char *)%s;\n  (void)packed;\n", names,
+                        block);
   tirc_text_add(&w.text, before);
   if (is_header) tirc_text_add(&w.text, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
-  if (!is_header) put_constants(&w);
-  if (e->prepared) put_prepare_head(&w);
-  if (e->prepared && is_header) tirc_text_add(&w.text, ";\n");
-  if (e->prepared && !is_header) put_body(&w, 0, e->n_prepare, "  char *packed = prepared;\n");
+  put_first(&w, is_header);
   put_head(&w);
   if (is_header)
     tirc_text_add(&w.text, ";\n\n#ifdef __cplusplus\n}\n#endif\n");
   else
-    put_body(&w, e->n_prepare, e->n_calls, e->prepared ? both : work);
+    put_body(&w, e->n_prepare, e->n_calls, names);
   return w.text.at;
 }

@@ -8,8 +8,9 @@ typedef struct Making {
   const char *const *symbols; /* one a function of the module */
   LLVMValueRef *consts;
   LLVMValueRef fn;
+  LLVMValueRef weights;         /* WEIGHTS_INSIDE: the block */
   int first_param;              /* the parameter of the model that is the function's first */
-  unsigned workspace, prepared; /* numbers of the function's parameters */
+  unsigned workspace, prepared; /* numbers of the function's parameters; prepared: or weights */
 } Making;
 
 static LLVMValueRef constant(Gen *g, const EntryConst *k) {
@@ -22,19 +23,34 @@ static LLVMValueRef constant(Gen *g, const EntryConst *k) {
   return global;
 }
 
+/* The block that is linked with the code: nobody else sees it. */
+static LLVMValueRef weights_inside(Gen *g, const ModelEntry *e) {
+  LLVMTypeRef type = LLVMArrayType2(LLVMInt8TypeInContext(g->context), (uint64_t)e->weights);
+  LLVMValueRef global = LLVMAddGlobal(g->module, type, tirc_format(g->c, "%s_weights", e->name));
+  LLVMSetVisibility(global, LLVMHiddenVisibility);
+  LLVMSetGlobalConstant(global, true);
+  LLVMSetAlignment(global, 64);
+  return global;
+}
+
+static LLVMValueRef param(const Making *m, int64_t i) {
+  int number = 0;
+  for (int k = m->first_param; k < i; k++) number += tirc_entry_has_param(m->e, k);
+  return LLVMGetParam(m->fn, (unsigned)number);
+}
+
 static LLVMValueRef value(const Making *m, EntryValue v, LLVMTypeRef type) {
   Gen *g = m->g;
-  LLVMValueRef at = tirc_gen_int(g, LLVMInt64TypeInContext(g->context), v.at);
-  LLVMTypeRef byte = LLVMInt8TypeInContext(g->context);
+  LLVMValueRef at = tirc_gen_int(g, LLVMInt64TypeInContext(g->context), v.at), base = NULL;
   switch (v.place) {
-  case ENTRY_PARAM: return LLVMGetParam(m->fn, (unsigned)(v.at - m->first_param));
+  case ENTRY_PARAM: return param(m, v.at);
   case ENTRY_CONST: return m->consts[v.at];
   case ENTRY_NUMBER: return LLVMConstInt(type, (unsigned long long)v.at, true);
-  case ENTRY_WORKSPACE:
-  case ENTRY_PREPARED: break;
+  case ENTRY_WORKSPACE: base = LLVMGetParam(m->fn, m->workspace); break;
+  case ENTRY_WEIGHTS:
+  case ENTRY_PREPARED: base = m->weights ? m->weights : LLVMGetParam(m->fn, m->prepared); break;
   }
-  const unsigned base = v.place == ENTRY_WORKSPACE ? m->workspace : m->prepared;
-  return LLVMBuildInBoundsGEP2(g->b, byte, LLVMGetParam(m->fn, base), &at, 1, "");
+  return LLVMBuildInBoundsGEP2(g->b, LLVMInt8TypeInContext(g->context), base, &at, 1, "");
 }
 
 /* On failure the status is the function's. */
@@ -95,15 +111,18 @@ void tirc_gen_entry(Gen *g, const ModelEntry *e, const char *const *symbols) {
   Making m = {.g = g, .e = e, .symbols = symbols};
   m.consts = tirc_new_array(g->c, LLVMValueRef, e->n_consts);
   for (int i = 0; i < e->n_consts; i++) m.consts[i] = constant(g, &e->consts[i]);
-  if (e->prepared) {
+  if (tirc_entry_prepares(e)) {
     m.first_param = e->n_inputs;
     m.prepared = (unsigned)e->n_weights;
     build_function(&m, tirc_format(g->c, "%s_prepare", e->name), (unsigned)e->n_weights + 1, 0,
                    e->n_prepare);
   }
-  const unsigned n = (unsigned)(e->n_inputs + e->n_weights + e->n_results);
+  unsigned n = 0;
+  for (int i = 0; i < e->n_inputs + e->n_weights + e->n_results; i++)
+    n += tirc_entry_has_param(e, i);
+  if (e->place == WEIGHTS_INSIDE) m.weights = weights_inside(g, e);
   m.first_param = 0;
   m.prepared = n;
-  m.workspace = e->prepared ? n + 1 : n;
+  m.workspace = tirc_entry_prepares(e) || e->place == WEIGHTS_BESIDE ? n + 1 : n;
   build_function(&m, e->name, m.workspace + 1, e->n_prepare, e->n_calls);
 }

@@ -11,6 +11,7 @@ typedef struct Making {
   const Plan *plan;
   ModelEntry *e;
   EntryValue *places; /* of each tensor of the plan */
+  bool *is_part;      /* of the block of weights; for WEIGHTS_PARAMS none is */
 } Making;
 
 /* --- memory -------------------------------------------------------------------------------------
@@ -33,7 +34,7 @@ static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
   int n = 0, a, b;
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
-    if (t->place != place) continue;
+    if (t->place != place || k->is_part[i]) continue;
     const int64_t bytes = bytes_of(k, t->buffer);
     uses[n++] = place == PLAN_WORKSPACE ? (MemoryUse){bytes, t->first, t->last, 0}
                                         : (MemoryUse){bytes, 0, plan->n_calls, 0};
@@ -42,8 +43,49 @@ static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
   if (total < 0 || tirc_memory_conflict(n, uses, total, &a, &b))
     tirc_fail(k->c, (Loc){0}, "memory", NULL, "the workspace has no plan");
   for (int i = 0, u = 0; i < plan->n_tensors; i++)
-    if (plan->tensors[i].place == place) k->places[i] = (EntryValue){as, uses[u++].offset};
+    if (plan->tensors[i].place == place && !k->is_part[i])
+      k->places[i] = (EntryValue){as, uses[u++].offset};
   return total;
+}
+
+/* What calls of each run read of weights and constants, and of what is made of them. */
+static void choose_parts(Making *k) {
+  const Plan *plan = k->plan;
+  k->is_part = tirc_new_array(k->c, bool, plan->n_tensors);
+  if (k->e->place == WEIGHTS_PARAMS) return;
+  for (int i = plan->n_prepare; i < plan->n_calls; i++)
+    for (int j = 0; j < plan->calls[i].n; j++) {
+      const int number = plan->calls[i].tensors[j];
+      const PlanTensor *t = &plan->tensors[number];
+      k->is_part[number] |=
+          t->place == PLAN_PREPARED || (t->place == PLAN_PARAM && t->index >= plan->n_inputs);
+    }
+}
+
+static const char *parameter_name(Making *k, const char *name, StrMap *taken);
+
+static void place_parts(Making *k) {
+  enum { ALIGNMENT = 64 };
+  const Plan *plan = k->plan;
+  EntryPart *parts = tirc_new_array(k->c, EntryPart, plan->n_tensors);
+  ModelEntry *e = k->e;
+  StrMap taken = {0};
+  e->parts = parts;
+  for (int i = 0; i < plan->n_tensors; i++) {
+    const PlanTensor *t = &plan->tensors[i];
+    if (!k->is_part[i]) continue;
+    const int64_t bytes = bytes_of(k, t->buffer);
+    parts[e->n_parts++] = (EntryPart){.name = parameter_name(k, t->buffer->name, &taken),
+                                      .buffer = t->buffer,
+                                      .at = e->weights,
+                                      .bytes = bytes,
+                                      .param = t->place == PLAN_PARAM ? t->index : -1,
+                                      .data = t->place == PLAN_CONST ? t->data : NULL};
+    k->places[i] = (EntryValue){ENTRY_WEIGHTS, e->weights};
+    if (bytes > INT64_MAX - ALIGNMENT - e->weights)
+      tirc_fail(k->c, plan->signature->loc, "memory", NULL, "the weights have too many bytes");
+    e->weights += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  }
 }
 
 static void place_others(Making *k) {
@@ -51,9 +93,9 @@ static void place_others(Making *k) {
   EntryConst *consts = tirc_new_array(k->c, EntryConst, plan->n_tensors);
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
-    if (t->place == PLAN_PARAM || t->place == PLAN_RESULT)
+    if ((t->place == PLAN_PARAM || t->place == PLAN_RESULT) && !k->is_part[i])
       k->places[i] = (EntryValue){ENTRY_PARAM, t->index};
-    if (t->place != PLAN_CONST) continue;
+    if (t->place != PLAN_CONST || k->is_part[i]) continue;
     consts[k->e->n_consts] = (EntryConst){t->data, bytes_of(k, t->buffer)};
     k->places[i] = (EntryValue){ENTRY_CONST, k->e->n_consts++};
   }
@@ -120,32 +162,44 @@ static EntryCall call_of(Making *k, const PlanCall *call) {
  */
 
 /* A parameter's name in C: none of the entry's own, and none that another parameter has. */
-static const char *parameter_name(Making *k, int i, StrMap *taken) {
-  const char *name = tirc_c_identifier(k->c, k->plan->signature->buffers[i]->name);
+static const char *parameter_name(Making *k, const char *name, StrMap *taken) {
+  name = tirc_c_identifier(k->c, name);
   while (tirc_strmap_get(taken, name)) name = tirc_format(k->c, "%s_", name);
   *tirc_strmap_at(k->c, taken, name) = taken;
   return name;
 }
 
+static const char *entry_name(Tirc *c, const Module *m, const char *name, StrMap *taken) {
+  const char *const *symbols = tirc_symbols(c, m);
+  for (int i = 0; i < m->n_funcs; i++) *tirc_strmap_at(c, taken, symbols[i]) = taken;
+  name = tirc_c_identifier(c, name ? name : "model");
+  while (tirc_strmap_get(taken, name) ||
+         tirc_strmap_get(taken, tirc_format(c, "%s_prepare", name)) ||
+         tirc_strmap_get(taken, tirc_format(c, "%s_weights", name)))
+    name = tirc_format(c, "%s_model", name);
+  return name;
+}
+
+const char *tirc_entry_name(Tirc *c, const Module *m, const char *name) {
+  StrMap taken = {0};
+  return entry_name(c, m, name, &taken);
+}
+
 static void name_all(Making *k, const char *name) {
   StrMap taken = {0};
-  const char *const *symbols = tirc_symbols(k->c, k->lowered);
   const Func *f = k->plan->signature;
   const char **names = tirc_new_array(k->c, const char *, f->n_params);
-  for (int i = 0; i < k->lowered->n_funcs; i++) *tirc_strmap_at(k->c, &taken, symbols[i]) = &taken;
-  k->e->name = tirc_c_identifier(k->c, name);
-  while (tirc_strmap_get(&taken, k->e->name) ||
-         tirc_strmap_get(&taken, tirc_format(k->c, "%s_prepare", k->e->name)))
-    k->e->name = tirc_format(k->c, "%s_model", k->e->name);
-  const char *const own[] = {"workspace", "prepared", "at", "packed", "failed", k->e->name};
+  k->e->name = entry_name(k->c, k->lowered, name, &taken);
+  const char *const own[] = {"workspace", "prepared", "weights", "at",
+                             "packed",    "failed",   k->e->name};
   for (size_t i = 0; i < sizeof own / sizeof *own; i++)
     *tirc_strmap_at(k->c, &taken, own[i]) = &taken;
-  for (int i = 0; i < f->n_params; i++) names[i] = parameter_name(k, i, &taken);
+  for (int i = 0; i < f->n_params; i++) names[i] = parameter_name(k, f->buffers[i]->name, &taken);
   k->e->names = names;
 }
 
 const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *lowered,
-                                   const char *name) {
+                                   const char *name, EntryWeights place) {
   Making k = {.c = c, .lowered = lowered, .e = tirc_new(c, ModelEntry)};
   const Plan *plan = k.plan = tirc_plan(tirc_passes_open(c, NULL), m);
   for (int i = 0; i < plan->n_checks; i++) {
@@ -154,17 +208,20 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *lower
       tirc_fail(c, check->loc, "unsupported", "give it a size: -D n=8",
                 "%s is checked when the model runs, which its code does not do", check->what);
   }
-  *k.e = (ModelEntry){.n_inputs = plan->n_inputs,
+  *k.e = (ModelEntry){.place = place,
+                      .n_inputs = plan->n_inputs,
                       .n_weights = plan->n_params - plan->n_inputs,
                       .n_results = plan->n_results,
                       .params = plan->signature->buffers,
                       .n_prepare = plan->n_prepare,
                       .n_calls = plan->n_calls};
-  name_all(&k, name ? name : "model");
+  name_all(&k, name);
   k.places = tirc_new_array(c, EntryValue, plan->n_tensors);
   for (int i = 0; i < plan->n_tensors; i++) (void)bytes_of(&k, plan->tensors[i].buffer);
+  choose_parts(&k);
   k.e->workspace = place_tensors(&k, PLAN_WORKSPACE, ENTRY_WORKSPACE);
   k.e->prepared = place_tensors(&k, PLAN_PREPARED, ENTRY_PREPARED);
+  place_parts(&k);
   place_others(&k);
   EntryCall *calls = tirc_new_array(c, EntryCall, plan->n_calls);
   for (int i = 0; i < plan->n_calls; i++) calls[i] = call_of(&k, &plan->calls[i]);

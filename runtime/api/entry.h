@@ -7,8 +7,17 @@
 #include "codegen/model_entry.h"
 
 /* For a module whose graph calls prim_funcs only, lowered too. Throws "unsupported" for extents
- * that are no numbers and for calls of other programs. name NULL: model. */
+ * that are no numbers and for calls of other programs. name NULL: model. Where there is a block of
+ * weights, the calls that prepare are those that fill it (tirc_fill_weights). */
 const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *lowered,
-                                   const char *name);
+                                   const char *name, EntryWeights place);
+/* What it is called: the name as C has it, or one that no function of the module has. */
+const char *tirc_entry_name(Tirc *c, const Module *m, const char *name);
+
+/* Fills the block of e->weights bytes, aligned to 64: copies of weights, and what is made of them,
+ * by the entry's own calls, compiled for this machine; `block` is asked for it when that is done.
+ * Throws "name" or "weights" for a weight that is missing, or of another type or shape. */
+void tirc_fill_weights(Tirc *c, const ModelEntry *e, const Module *lowered,
+                       const tirc_weights *weights, char *(*block)(void *self), void *self);
 
 #endif

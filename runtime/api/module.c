@@ -1,13 +1,9 @@
 /* Programs: reading, printing, comparing, scheduling, lowering, code. */
 #include "api.h"
-#include "asm_report.h"
 #include "call_notes.h"
-#include "entry.h"
 #include "local_notes.h"
 
-#include "codegen/c/c.h"
 #include "codegen/llvm/llvm.h"
-#include "codegen/symbols.h"
 #include "ir/arith/equal.h"
 #include "ir/arith/hash.h"
 #include "ir/tree/annotations.h"
@@ -445,7 +441,7 @@ tirc_status tirc_module_trace(const tirc_module *m, tirc_trace_format format, ch
   return status;
 }
 
-/* --- lowering, code ----------------------------------------------------------------------------
+/* --- lowering ----------------------------------------------------------------------------------
  */
 
 typedef struct Lower {
@@ -453,9 +449,6 @@ typedef struct Lower {
   void (*after)(void *, const char *, const char *);
   void *after_self;
   tirc_module *result;
-  tirc_emit_kind kind;
-  const char *target, *main_name;
-  Code code;
   Sources sources;
 } Lower;
 
@@ -517,90 +510,4 @@ tirc_status tirc_module_relayout(const tirc_module *m, const char *func, int par
   NEED(m, out);
   Relaid p = {.from = m, .func = func, .param = param, .back = back};
   return make_module(relayout, &p, &p.sources, &p.result, out, error);
-}
-
-static int find_function(const Module *m, const char *name) {
-  int i = 0;
-  while (i < m->n_funcs && strcmp(m->funcs[i]->name, name) != 0) i++;
-  return i < m->n_funcs ? i : -1;
-}
-
-static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
-  int i = name ? find_function(m, "main") : -1;
-  if (i < 0 || strcmp(name, "main") == 0) return m;
-  Func *f = tirc_new(c, Func);
-  *f = *m->funcs[i];
-  f->name = tirc_strdup(c, name);
-  while (find_function(m, f->name) >= 0) f->name = tirc_format(c, "%s_main", f->name);
-  return tirc_module_with_func(c, m, i, f);
-}
-
-/* The module as its code names it, before it is lowered. */
-static const Module *for_code(Tirc *c, const tirc_module *from, const char *main_name) {
-  const Module *m = rename_main(c, from->m, main_name);
-  if (m->n_graphs && !from->lowered) return tirc_pack_module(c, m);
-  return from->lowered ? m : tirc_split_packing(c, m);
-}
-
-static void emit(Tirc *c, void *self) {
-  static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
-  Lower *p = self;
-  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_ANNOTATIONS)
-    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_emit_kind %d", (int)p->kind);
-  const Module *m = for_code(c, p->from, p->main_name);
-  const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
-  const char *cpu = p->target ? p->target : CPU_DEFAULT, *text = NULL;
-  if (p->kind == TIRC_EMIT_HEADER) text = tirc_c_header(c, lowered);
-  if (p->kind == TIRC_EMIT_C)
-    text = tirc_c_source(
-        c, &(CSource){.lowered = lowered,
-                      .scheduled = m,
-                      .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
-  const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
-  if (m->n_graphs && (text || p->kind == TIRC_EMIT_OBJECT))
-    entry = tirc_model_entry(c, m, lowered, p->main_name);
-  if (text && entry) text = tirc_c_entry(c, text, entry, lowered, p->kind == TIRC_EMIT_HEADER);
-  if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
-    text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
-                           p->kind == TIRC_EMIT_ANNOTATIONS);
-  if (text)
-    p->code = (Code){text, strlen(text)};
-  else
-    p->code = tirc_llvm_emit_model(c, lowered, entry, cpu, kinds[p->kind]);
-  p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
-}
-tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
-                             const char *main_name, char **bytes, size_t *n, tirc_error **error) {
-  NEED(m, bytes, n);
-  Lower p = {.from = m, .kind = kind, .target = target, .main_name = main_name};
-  tirc_status status = tirc_api_scratch(emit, &p, &m->sources, error);
-  if (status != TIRC_OK) return status;
-  *bytes = (char *)(uintptr_t)p.code.bytes;
-  *n = p.code.n;
-  return status;
-}
-
-typedef struct EmittedNames {
-  const tirc_module *from;
-  const char *main_name;
-  void (*tell)(void *self, const char *func, const char *symbol);
-  void *self;
-} EmittedNames;
-
-static void tell_names(Tirc *c, void *self) {
-  EmittedNames *p = self;
-  const Module *m = for_code(c, p->from, p->main_name);
-  const char *const *symbols = tirc_symbols(c, m);
-  int at = p->main_name ? find_function(p->from->m, "main") : -1;
-  const char *now = at < 0 ? "" : rename_main(c, p->from->m, p->main_name)->funcs[at]->name;
-  for (int i = 0; i < m->n_funcs; i++)
-    p->tell(p->self, strcmp(m->funcs[i]->name, now) == 0 ? "main" : m->funcs[i]->name, symbols[i]);
-}
-tirc_status tirc_module_emitted_names(const tirc_module *m, const char *main_name,
-                                      void (*tell)(void *self, const char *func,
-                                                   const char *symbol),
-                                      void *self, tirc_error **error) {
-  NEED(m, tell);
-  EmittedNames p = {m, main_name, tell, self};
-  return tirc_api_scratch(tell_names, &p, &m->sources, error);
 }

@@ -58,18 +58,20 @@ static const char *some_of(Tirc *c, int n, const char *const *names) {
   return text.at;
 }
 
+const Tensor *tirc_weights_find(Tirc *c, const tirc_weights *w, const char *name) {
+  const StoredTensor *stored = tirc_safetensors_find(w->file, name);
+  if (stored) return &stored->tensor;
+  const int n = w->file->n;
+  const char **names = tirc_new_array(c, const char *, n);
+  for (int i = 0; i < n; i++) names[i] = w->file->at[i].name;
+  const char *nearest = tirc_nearest(c, name, n, names);
+  tirc_fail(c, (Loc){w->file->path, 0, 0}, "name", nearest ? nearest : some_of(c, n, names),
+            "there is no weight '%s' in it", name);
+}
+
 static void find_array(Tirc *c, void *self) {
   Finding *p = self;
-  const StoredTensor *stored = tirc_safetensors_find(p->w->file, p->name);
-  if (!stored) {
-    const int n = p->w->file->n;
-    const char **names = tirc_new_array(c, const char *, n);
-    for (int i = 0; i < n; i++) names[i] = p->w->file->at[i].name;
-    const char *nearest = tirc_nearest(c, p->name, n, names);
-    tirc_fail(c, (Loc){p->w->file->path, 0, 0}, "name", nearest ? nearest : some_of(c, n, names),
-              "there is no weight '%s' in it", p->name);
-  }
-  const Tensor *t = &stored->tensor;
+  const Tensor *t = tirc_weights_find(c, p->w, p->name);
   /* An address that the elements' type does not have is no place to compute from. */
   const bool aligned = (uintptr_t)t->data % (uintptr_t)tirc_dtype_bytes(t->dtype) == 0;
   if (!aligned) {

@@ -11,4 +11,7 @@ struct tirc_weights {
   Safetensors *file;
 };
 
+/* Throws "name", with what there is instead. */
+const Tensor *tirc_weights_find(Tirc *c, const tirc_weights *w, const char *name);
+
 #endif

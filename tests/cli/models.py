@@ -390,6 +390,85 @@ def code(name, defines, shapes, options=(), packs=False, forms=("c", "obj", "lib
         compare("%s as %s %s" % (name, form, options), got, expected)
 
 
+def mapped(path):
+    """A file's bytes at an address that is aligned to 64, as a program maps it."""
+    memory = np.memmap(path, "uint8", "r")
+    return memory, ctypes.c_void_p(memory.ctypes.data)
+
+
+def code_with_weights(name, defines, shapes, options=(), forms=("c", "obj", "lib")):
+    """The same where the weights are known: one block, beside the code and within it."""
+    model = os.path.join(examples, name + ".tir")
+    first = next(iter(shapes))
+    x, weights = floats(*shapes[first], scale=0.1), {k: floats(*s, scale=0.1) for k, s in shapes.items() if k != first}
+    for k in weights:
+        if k.startswith("var"):
+            weights[k] = np.abs(weights[k]) + np.float32(0.5)
+    (expected,) = run(model, {first: x}, weights, ["gv"], [*defines, "--plain"])  # writes weights.safetensors, too
+    known = ["--weights", os.path.join(out, "weights.safetensors")]
+    for form in forms:
+        for place in ("beside", "inside"):
+            base = os.path.join(out, "%s_%s%d" % (name, place, len(options)))  # a library is loaded once a name
+            block_file = base + "_" + form + ".weights"
+            more = ["--weights-inside"] if place == "inside" else ["--weights-out", block_file]
+            library, header = built(base, model, options, [*defines, *known, *more], form)
+            symbol = os.path.basename(name)
+            sizes = {k: int(v) for k, v in re.findall(r"enum { %s_(\w+) = (\d+) }" % symbol, header)}
+            arguments = [ctypes.c_void_p(x.ctypes.data)]
+            got = np.full(expected.shape, np.nan, "float32")
+            arguments.append(ctypes.c_void_p(got.ctypes.data))
+            if place == "beside":
+                kept, pointer = mapped(block_file)
+                arguments.append(pointer)
+                if kept.size != sizes["weights"]:
+                    sys.exit("%s: %s has %d bytes, and the header says %d" % (name, block_file, kept.size, sizes["weights"]))
+                at = {k: int(v) for k, v in re.findall(r"^  %s_weights_(\w+) = (\d+)" % symbol, header, re.M)}
+                for k, v in at.items():
+                    if k in weights and kept[v:v + weights[k].nbytes].tobytes() != weights[k].tobytes():
+                        sys.exit("%s: %s is not at %d of its block" % (name, k, v))
+                if not at or any(v % 64 for v in at.values()):
+                    sys.exit("%s: offsets %s" % (name, at))
+            memory, workspace = block(sizes["workspace"])
+            for _ in range(2):
+                status = getattr(library, symbol)(*arguments, workspace)
+            if status:
+                sys.exit("%s, weights %s: the function gives %d" % (name, place, status))
+            compare("%s as %s, weights %s %s" % (name, form, place, options), got, expected)
+
+
+def refused(arguments, words):
+    done = subprocess.run([tirc, "build", *arguments], capture_output=True, text=True)
+    if done.returncode != 2 or words not in done.stderr:
+        sys.exit("%s: status %d, %s" % (" ".join(arguments), done.returncode, done.stderr))
+
+
+LARGE = '''@R.function
+def main(x: R.Tensor((2, 1100), "float32"), w: R.Tensor((1100, 1000), "float32")):
+    R.func_attr({"num_input": 1})
+    gv = R.matmul(x, w)
+    return gv
+'''
+
+
+def wrong_weights():
+    """What is no block of weights says so, and writes nothing."""
+    model, path, nothing = os.path.join(out, "large.tir"), os.path.join(out, "large.safetensors"), os.path.join(out, "nothing")
+    with open(model, "w") as f:
+        f.write(LARGE)
+    save_safetensors(path, {"w": floats(1100, 1000)})
+    known = [model, "--plain", "--weights", path]
+    refused([*known, "--weights-inside", "--emit=c", "-o", nothing], "4400000 bytes do not go into C source")
+    refused([model, "--weights-out", nothing, "--emit=c", "-o", nothing + ".c"], "the weights are not known")
+    refused([*known, "--weights-inside", "--weights-out", nothing, "--emit=obj", "-o", nothing], "leave one of them out")
+    for arrays, words in (({"v": floats(3)}, "there is no weight 'w'"), ({"w": floats(1000, 1100)}, "not what the model takes"),
+                          ({"w": floats(1100, 1000).view("int32")}, "not what the model takes")):
+        save_safetensors(path, arrays)
+        refused([*known, "--weights-out", nothing, "--emit=c", "-o", nothing + ".c"], words)
+        refused([*known, "--weights-inside", "--emit=obj", "-o", nothing], words)
+    if any(f.startswith("nothing") for f in os.listdir(out)):
+        sys.exit("something was written: %s" % os.listdir(out))
+
+
 PERCEPTRON = {"w0": (784, 128), "b0": (128,), "w1": (128, 10), "b1": (10,)}
 code("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON})
 code("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON}, [os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack.sch")], packs=True)
@@ -397,6 +476,12 @@ code("mlp_functions", ["-D", "m=3"], {"x": (3, 784), **PERCEPTRON}, ["--plain", 
 code("residual", ["-D", "n=1"], {"x": (1, 32, 14, 14), **{k + i: (32, 32, 3, 3) if k == "w" else (32,) for i in "01"
                                                               for k in ("w", "gamma", "beta", "mean", "var")}},
      packs=True)  # batch norms become parts of the weights, once
+code_with_weights("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON})
+code_with_weights("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON},
+                  [os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack.sch")], ("obj",))
+code_with_weights("residual", ["-D", "n=1"], {"x": (1, 32, 14, 14), **{k + i: (32, 32, 3, 3) if k == "w" else (32,) for i in "01"
+                                                                           for k in ("w", "gamma", "beta", "mean", "var")}}, (), ("c", "lib"))
+wrong_weights()
 mlp()
 empty()
 foreign()

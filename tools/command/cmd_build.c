@@ -3,6 +3,7 @@
 #include "link.h"
 #include "tools/tool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,40 +34,127 @@ static char *object_name(const char *stem, const char *ending) {
   return name;
 }
 
-/* A function that is called otherwise than in the program; main is what the file is called. */
-typedef struct Named {
-  const char *path, *main_name;
-} Named;
+/* What is built: code of a program, or of a model with its weights. */
+typedef struct Building {
+  const Options *o;
+  const tirc_module *m;
+  tirc_emit_options how;
+  char *block; /* what the code of a model calls its weights */
+} Building;
 
+/* A function that is called otherwise than in the program; main is what the file is called. */
 static void note_name(void *self, const char *func, const char *symbol) {
-  const Named *named = self;
-  const char *wanted = strcmp(func, "main") == 0 ? named->main_name : func;
+  Building *b = self;
+  const char *wanted = strcmp(func, "main") == 0 ? b->how.main_name : func;
   if (strcmp(symbol, wanted) != 0)
     fprintf(stderr, "%s: note: %s is called %s in the code: the name %s is C's, or taken\n",
-            named->path, func, symbol, wanted);
+            b->o->args.at[0], func, symbol, wanted);
+  if (strcmp(func, "main") != 0) return;
+  free(b->block);
+  b->block = object_name(symbol, "_weights");
 }
 
-static int emit(const Options *o, const tirc_module *m, tirc_emit_kind kind, const char *symbol,
-                const char *path) {
+static int write_weights(void *self, const char *path) {
+  const Building *b = self;
+  tirc_error *e = NULL;
+  return tirc_module_emit_weights(b->m, &b->how, path, NULL, &e) ? report(b->o, e) : DONE;
+}
+
+static int link_built(const Building *b, bool is_lib, const char *bytes, size_t n,
+                      const char *path) {
+  const bool inside = b->how.place == TIRC_WEIGHTS_INSIDE;
+  return link_code(b->o,
+                   &(Linking){.object = bytes,
+                              .n = n,
+                              .is_shared = is_lib,
+                              .block = inside ? b->block : NULL,
+                              .write_block = write_weights,
+                              .self = (void *)(uintptr_t)b},
+                   path);
+}
+
+static int emit(const Building *b, tirc_emit_kind kind, const char *path) {
   tirc_error *e = NULL;
   char *bytes = NULL;
   size_t n = 0;
-  if (tirc_module_emit(m, kind, o->target, symbol, &bytes, &n, &e)) return report(o, e);
-  char *shared = NULL;
-  bool is_lib = o->emit && strcmp(o->emit, "lib") == 0;
-  int status = is_lib ? link_shared(o, bytes, n, &shared, &n) : DONE;
-  if (status == DONE) status = write_output(o, path, is_lib ? shared : bytes, n);
-  free(shared);
+  if (tirc_module_emit_model(b->m, kind, &b->how, &bytes, &n, &e)) return report(b->o, e);
+  const bool is_lib = b->o->emit && strcmp(b->o->emit, "lib") == 0;
+  const bool inside = kind == TIRC_EMIT_OBJECT && b->how.place == TIRC_WEIGHTS_INSIDE;
+  const int status =
+      is_lib || inside ? link_built(b, is_lib, bytes, n, path) : write_output(b->o, path, bytes, n);
   tirc_string_free(bytes);
+  return status;
+}
+
+/* The code, and with --weights-out what it reads, which is in its place when both are there. */
+static int emit_with_weights(const Building *b, tirc_emit_kind kind, const char *path) {
+  const char *beside = b->o->weights_out;
+  if (!beside) return emit(b, kind, path);
+  char *part = part_of(beside);
+  if (!part) return complain(b->o, NULL, "out of memory");
+  int status = write_weights((void *)(uintptr_t)b, part);
+  if (status == DONE) status = emit(b, kind, path);
+  if (status == DONE && !put_part(part, beside))
+    status = complain(b->o, NULL, "cannot write '%s': %s", beside, strerror(errno));
+  if (status != DONE) (void)remove(part);
+  free(part);
   return status;
 }
 
 /* --annotate: the text goes where assembly goes, the figures to --json FILE. If that is standard
  * output, the text only goes to -o. */
-static int emit_annotated(const Options *o, const tirc_module *m, const char *symbol) {
+static int emit_annotated(const Building *b) {
+  const Options *o = b->o;
   bool json_alone = o->json && strcmp(o->json, "-") == 0 && !o->output;
-  int status = o->json ? emit(o, m, TIRC_EMIT_ANNOTATIONS, symbol, o->json) : DONE;
-  if (status == DONE && !json_alone) status = emit(o, m, TIRC_EMIT_ANNOTATED, symbol, o->output);
+  int status = o->json ? emit(b, TIRC_EMIT_ANNOTATIONS, o->json) : DONE;
+  if (status == DONE && !json_alone) status = emit(b, TIRC_EMIT_ANNOTATED, o->output);
+  return status;
+}
+
+/* Weights that are known go into one block: beside the code, or within it. */
+static int take_weights(Building *b, const tirc_module *m, tirc_weights **weights) {
+  const Options *o = b->o;
+  tirc_error *e = NULL;
+  const char *asked = o->weights_out      ? "--weights-out"
+                      : o->weights_inside ? "--weights-inside"
+                                          : NULL;
+  if (o->weights_out && o->weights_inside)
+    return complain(o, "leave one of them out",
+                    "weights are beside the code (--weights-out) or within it (--weights-inside)");
+  if (!tirc_module_has_graph(m))
+    return asked || o->weights ? complain(o, "leave it out", "%s is about a model, and not '%s'",
+                                          asked ? asked : "--weights", o->args.at[0])
+                               : DONE;
+  if (o->weights ? tirc_weights_open(o->weights, weights, &e) : tirc_module_weights(m, weights, &e))
+    return report(o, e);
+  if (asked && !*weights)
+    return complain(o, "--weights FILE.safetensors gives them", "%s: the weights are not known",
+                    asked);
+  b->how.weights = *weights;
+  b->how.place = o->weights_inside ? TIRC_WEIGHTS_INSIDE
+                 : *weights        ? TIRC_WEIGHTS_BESIDE
+                                   : TIRC_WEIGHTS_PARAMS;
+  return o->weights_out ? check_output(o, o->weights_out) : DONE;
+}
+
+static int build(Building *b, tirc_emit_kind kind, const char *path) {
+  const Options *o = b->o;
+  tirc_module *m = NULL, *scheduled = NULL;
+  tirc_weights *weights = NULL;
+  int status = load_checked(o, &m);
+  if (status == DONE) status = take_weights(b, m, &weights);
+  if (status == DONE)
+    status = schedule_loaded(o, m, NULL, &scheduled);
+  else
+    tirc_module_free(m);
+  b->m = scheduled;
+  if (status == DONE && kind != TIRC_EMIT_HEADER) status = check_code(o, scheduled);
+  if (status == DONE)
+    (void)tirc_module_emitted_names(scheduled, b->how.main_name, note_name, b, NULL);
+  if (status == DONE) status = o->annotate ? emit_annotated(b) : emit_with_weights(b, kind, path);
+  tirc_weights_close(weights);
+  tirc_module_free(scheduled);
+  free(b->block);
   return status;
 }
 
@@ -82,20 +170,13 @@ int cmd_build(Options *o) {
   if (o->json && !o->annotate)
     return complain(o, "tirc build PROG SCHED --annotate --json FILE",
                     "--json keeps the figures of --annotate");
-  tirc_module *m = NULL;
   char *base = path_stem(o->args.at[0]), *symbol = symbol_name(base), *name = NULL;
-  int status = load_scheduled(o, NULL, &m);
   if (!o->output && kind == TIRC_EMIT_OBJECT)
     name = object_name(base, strcmp(wanted, "lib") == 0 ? ".so" : ".o");
-  if (status == DONE && kind != TIRC_EMIT_HEADER) status = check_code(o, m);
-  Named named = {o->args.at[0], symbol};
-  if (status == DONE) (void)tirc_module_emitted_names(m, symbol, note_name, &named, NULL);
-  if (status == DONE)
-    status = o->annotate ? emit_annotated(o, m, symbol)
-                         : emit(o, m, kind, symbol, o->output ? o->output : name);
+  Building b = {.o = o, .how = {.target = o->target, .main_name = symbol}};
+  const int status = build(&b, kind, o->output ? o->output : name);
   free(name);
   free(symbol);
   free(base);
-  tirc_module_free(m);
   return status;
 }

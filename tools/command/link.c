@@ -1,6 +1,7 @@
-/* `--emit=lib`: the object file and the runtime that this command carries within it, linked by the
- * system's C compiler. All happens in a folder of its own under names that are always the same, so
- * that nothing of the place or the time gets into the result. */
+/* What the system's C compiler makes of objects: `--emit=lib`, the object file and the runtime that
+ * this command carries within it; and weights that are no text, which the assembler takes from a
+ * file. All happens in a folder of its own under names that are always the same, so that nothing of
+ * the place or the time gets into the result. */
 #include "link.h"
 
 #include <errno.h>
@@ -21,28 +22,10 @@ static bool write_file(const char *folder, const char *name, const void *bytes, 
   return f ? fclose(f) == 0 && ok : false;
 }
 
-static char *read_file(const char *folder, const char *name, size_t *n) {
-  char path[128], *bytes = NULL;
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *f = fopen(path, "rb");
-  if (!f) return NULL;
-  if (fseek(f, 0, SEEK_END) == 0 && ftell(f) >= 0) {
-    *n = (size_t)ftell(f);
-    rewind(f);
-    bytes = malloc(*n + 1);
-    if (bytes && fread(bytes, 1, *n, f) != *n) {
-      free(bytes);
-      bytes = NULL;
-    }
-  }
-  fclose(f);
-  return bytes;
-}
-
 static void remove_folder(const char *folder) {
-  static const char *const names[] = {"kernel.o", "runtime.a", "kernel.so"};
+  static const char *const names[] = {"kernel.o", "runtime.a", "weights", "weights.s", "linked"};
   char path[128];
-  for (int i = 0; i < 3; i++) {
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     snprintf(path, sizeof path, "%s/%s", folder, names[i]);
     unlink(path);
   }
@@ -50,27 +33,29 @@ static void remove_folder(const char *folder) {
 }
 
 /* The exit status of the linker; 127 when there is none. */
-static int run_linker(const char *folder, const char *compiler) {
-  char *const command[] = {(char *)(uintptr_t)compiler,
-                           "-shared",
-                           "-s",
-                           "-o",
-                           "kernel.so",
-                           "-Wl,--build-id=none",
-                           "-Wl,--as-needed",
-                           "-Wl,-z,noexecstack",
-                           "-Wl,--exclude-libs,ALL",
-                           "kernel.o",
-                           "-Wl,--whole-archive",
-                           "runtime.a",
-                           "-Wl,--no-whole-archive",
-                           "-lpthread",
-                           "-lm",
-                           NULL};
+static int run_linker(const Linking *what, const char *folder, const char *compiler) {
+  const char *command[24] = {compiler,  "-o", "linked", "-Wl,--build-id=none", "-Wl,-z,noexecstack",
+                             "kernel.o"};
+  static const char *const shared[] = {"-shared",
+                                       "-s",
+                                       "-Wl,--as-needed",
+                                       "-Wl,--exclude-libs,ALL",
+                                       "-Wl,--whole-archive",
+                                       "runtime.a",
+                                       "-Wl,--no-whole-archive",
+                                       "-lpthread",
+                                       "-lm"};
+  static const char *const object[] = {"-r", "-nostdlib"};
+  int n = 6;
+  if (what->block) command[n++] = "weights.s";
+  for (size_t i = 0; what->is_shared && i < sizeof shared / sizeof *shared; i++)
+    command[n++] = shared[i];
+  for (size_t i = 0; !what->is_shared && i < sizeof object / sizeof *object; i++)
+    command[n++] = object[i];
   pid_t child = fork();
   if (child < 0) return 127;
   if (child == 0) {
-    if (chdir(folder) == 0) execvp(compiler, command);
+    if (chdir(folder) == 0) execvp(compiler, (char *const *)(uintptr_t)command);
     _exit(127);
   }
   int status = 0;
@@ -79,32 +64,70 @@ static int run_linker(const char *folder, const char *compiler) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-int link_shared(const Options *o, const char *object, size_t n, char **out, size_t *n_out) {
+/* The assembler takes the block from its file. */
+static int write_block(const Options *o, const Linking *what, const char *folder) {
+  char text[1024], path[128];
+  const int n =
+      snprintf(text, sizeof text,
+               " .section .rodata\n .balign 64\n .globl %s\n .hidden %s\n"
+               " .type %s, %%object\n%s:\n .incbin \"weights\"\n .size %s, . - %s\n"
+               " .section .note.GNU-stack,\"\",%%progbits\n",
+               what->block, what->block, what->block, what->block, what->block, what->block);
+  if (n < 0 || (size_t)n >= sizeof text)
+    return complain(o, "give the file a shorter name", "the name %s is too long", what->block);
+  if (!write_file(folder, "weights.s", text, (size_t)n))
+    return complain(o, "set TMPDIR", "cannot write in %s", folder);
+  snprintf(path, sizeof path, "%s/weights", folder);
+  return what->write_block(what->self, path);
+}
+
+static int copy_result(const Options *o, const char *folder, const char *compiler,
+                       const char *path) {
+  enum { PIECE = 1 << 16 };
+  char from[128], bytes[PIECE];
+  size_t n;
+  snprintf(from, sizeof from, "%s/linked", folder);
+  FILE *f = fopen(from, "rb");
+  if (!f) return complain(o, NULL, "%s made no file", compiler);
+  NewFile to = begin_file(path);
+  while (to.f && (n = fread(bytes, 1, sizeof bytes, f)) > 0)
+    if (fwrite(bytes, 1, n, to.f) != n) break;
+  const bool whole = !ferror(f);
+  fclose(f);
+  if (to.f && !whole) {
+    drop_file(&to);
+    return complain(o, "set TMPDIR", "cannot read what %s made", compiler);
+  }
+  return end_output(o, &to, DONE);
+}
+
+static int link_in(const Options *o, const Linking *what, const char *folder, const char *compiler,
+                   const char *path) {
+  const char *kind = what->is_shared ? "--emit=lib" : "--weights-inside";
+  if (!write_file(folder, "kernel.o", what->object, what->n) ||
+      !write_file(folder, "runtime.a", runtime_archive, sizeof runtime_archive))
+    return complain(o, "set TMPDIR", "cannot write in %s", folder);
+  const int status = what->block ? write_block(o, what, folder) : DONE;
+  if (status != DONE) return status;
+  const int failed = run_linker(what, folder, compiler);
+  if (failed == 127)
+    return complain(o, "install gcc or clang, or set CC; --emit=obj and --emit=c need none",
+                    "%s links with the C compiler, but %s cannot be run", kind, compiler);
+  if (failed)
+    return complain(
+        o, "what is linked is of this machine's own kind; for others link --emit=obj there",
+        "%s cannot link the %s", compiler, what->is_shared ? "shared object" : "object");
+  return copy_result(o, folder, compiler, path);
+}
+
+int link_code(const Options *o, const Linking *what, const char *path) {
   const char *compiler = getenv("CC"), *tmp = getenv("TMPDIR");
   if (!compiler || !*compiler || strchr(compiler, ' ')) compiler = "cc";
   char folder[96];
   int length = snprintf(folder, sizeof folder, "%s/tirc.XXXXXX", tmp && *tmp ? tmp : "/tmp");
   if (length >= (int)sizeof folder || !mkdtemp(folder))
     return complain(o, "set TMPDIR", "there is no folder for temporary files");
-  int status = BAD;
-  if (!write_file(folder, "kernel.o", object, n) ||
-      !write_file(folder, "runtime.a", runtime_archive, sizeof runtime_archive)) {
-    status = complain(o, "set TMPDIR", "cannot write in %s", folder);
-  } else {
-    int failed = run_linker(folder, compiler);
-    if (failed == 127)
-      status = complain(o, "install gcc or clang, or set CC; --emit=obj and --emit=c need none",
-                        "--emit=lib links with the C compiler, but %s cannot be run", compiler);
-    else if (failed)
-      status = complain(
-          o,
-          "a shared object is made for this machine's own kind; for others link --emit=obj there",
-          "%s cannot link the shared object", compiler);
-    else
-      status = (*out = read_file(folder, "kernel.so", n_out))
-                   ? DONE
-                   : complain(o, NULL, "%s made no file", compiler);
-  }
+  const int status = link_in(o, what, folder, compiler, path);
   remove_folder(folder);
   return status;
 }

@@ -4,8 +4,18 @@
 
 #include "tools/tool.h"
 
-/* A shared object of an object file and the kernels' runtime, made by the system's C compiler ($CC,
- * or cc). *out is malloc'ed. DONE, or BAD with a message. */
-int link_shared(const Options *o, const char *object, size_t n, char **out, size_t *n_out);
+/* What the system's C compiler ($CC, or cc) makes of an object file. */
+typedef struct Linking {
+  const char *object;
+  size_t n;
+  bool is_shared; /* a shared object, with the kernels' runtime; false: an object */
+  /* A block of bytes that goes into it as the hidden symbol `block`; NULL: none. write_block writes
+   * it to a file: DONE, or the exit status after a message. */
+  const char *block;
+  int (*write_block)(void *self, const char *path);
+  void *self;
+} Linking;
+/* Writes it to `path` (NULL or "-": standard output). DONE, or the exit status after a message. */
+int link_code(const Options *o, const Linking *what, const char *path);
 
 #endif

@@ -1,0 +1,233 @@
+/* Code for a module: in all kinds, of functions alone or with the one function of a model, whose
+ * weights are parameters, a block beside the code, or a block within it. */
+#include "api.h"
+#include "asm_report.h"
+#include "entry.h"
+#include "weights.h"
+
+#include "codegen/c/c.h"
+#include "codegen/llvm/llvm.h"
+#include "codegen/symbols.h"
+#include "ir/number.h"
+#include "passes/lower/lower.h"
+#include "passes/lower/packing.h"
+#include "passes/module/pipeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int find_function(const Module *m, const char *name) {
+  int i = 0;
+  while (i < m->n_funcs && strcmp(m->funcs[i]->name, name) != 0) i++;
+  return i < m->n_funcs ? i : -1;
+}
+
+static const Module *rename_main(Tirc *c, const Module *m, const char *name) {
+  int i = name ? find_function(m, "main") : -1;
+  if (i < 0 || strcmp(name, "main") == 0) return m;
+  Func *f = tirc_new(c, Func);
+  *f = *m->funcs[i];
+  f->name = tirc_strdup(c, name);
+  while (find_function(m, f->name) >= 0) f->name = tirc_format(c, "%s_main", f->name);
+  return tirc_module_with_func(c, m, i, f);
+}
+
+/* The module as its code names it, before it is lowered. */
+static const Module *for_code(Tirc *c, const tirc_module *from, const char *main_name) {
+  const Module *m = rename_main(c, from->m, main_name);
+  if (m->n_graphs && !from->lowered) return tirc_pack_module(c, m);
+  return from->lowered ? m : tirc_split_packing(c, m);
+}
+
+typedef struct Emission {
+  const tirc_module *from;
+  tirc_emit_kind kind;
+  tirc_emit_options options;
+  const char *path;
+  int64_t bytes;
+  Code code;
+} Emission;
+
+static EntryWeights place_of(Tirc *c, const tirc_emit_options *o) {
+  static const EntryWeights places[] = {WEIGHTS_PARAMS, WEIGHTS_BESIDE, WEIGHTS_INSIDE};
+  if (o->place < TIRC_WEIGHTS_PARAMS || o->place > TIRC_WEIGHTS_INSIDE)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_weights_place %d", (int)o->place);
+  return places[o->place];
+}
+
+/* --- the block of weights -----------------------------------------------------------------------
+ */
+
+static _Noreturn void fail_file(Tirc *c, const char *path, int error) {
+  tirc_fail(c, (Loc){path, 0, 0}, "file", NULL, "cannot write '%s': %s", path,
+            tirc_error_text(error));
+}
+
+/* A file that is mapped while it is filled: the system writes it, and memory holds it once. */
+typedef struct MappedFile {
+  Tirc *c;
+  const char *path;
+  int file;
+  char *at;
+  size_t n;
+} MappedFile;
+
+static void close_mapped(MappedFile *f) {
+  if (f->at) munmap(f->at, f->n);
+  if (f->file >= 0) close(f->file);
+}
+
+static char *open_mapped(void *self) {
+  MappedFile *f = self;
+  f->file = open(f->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  int error = f->file < 0 ? errno : f->n ? posix_fallocate(f->file, 0, (off_t)f->n) : 0;
+  if (error) fail_file(f->c, f->path, error);
+  void *at = f->n ? mmap(NULL, f->n, PROT_READ | PROT_WRITE, MAP_SHARED, f->file, 0) : NULL;
+  if (at == MAP_FAILED) fail_file(f->c, f->path, errno);
+  return f->at = at;
+}
+
+static void write_block(Tirc *c, const char *path, const ModelEntry *e, const Module *lowered,
+                        const tirc_weights *weights) {
+  MappedFile *f = tirc_new(c, MappedFile);
+  *f = (MappedFile){.c = c, .path = path, .file = -1, .n = (size_t)e->weights};
+  Trap trap;
+  if (!TIRC_TRY(c, trap)) {
+    close_mapped(f);
+    tirc_throw(c);
+  }
+  tirc_fill_weights(c, e, lowered, weights, open_mapped, f);
+  if (f->n && msync(f->at, f->n, MS_ASYNC)) fail_file(c, path, errno);
+  TIRC_END(c, trap);
+  close_mapped(f);
+}
+
+static void emit_weights(Tirc *c, void *self) {
+  Emission *p = self;
+  const Module *m = for_code(c, p->from, p->options.main_name);
+  const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
+  const EntryWeights place = place_of(c, &p->options);
+  if (!m->n_graphs || place == WEIGHTS_PARAMS)
+    tirc_fail(c, (Loc){m->file, 0, 0}, "argument", NULL,
+              m->n_graphs ? "weights that are parameters have no file"
+                          : "a block of weights is for a model, and this is none");
+  const ModelEntry *e = tirc_model_entry(c, m, lowered, p->options.main_name, place);
+  p->bytes = e->weights;
+  write_block(c, p->path, e, lowered, p->options.weights);
+}
+
+tirc_status tirc_module_emit_weights(const tirc_module *m, const tirc_emit_options *options,
+                                     const char *path, int64_t *bytes, tirc_error **error) {
+  NEED(m, options, path);
+  NEED(options->weights);
+  Emission p = {.from = m, .options = *options, .path = path};
+  const tirc_status status = tirc_api_scratch(emit_weights, &p, &m->sources, error);
+  if (status == TIRC_OK && bytes) *bytes = p.bytes;
+  return status;
+}
+
+/* --- code ---------------------------------------------------------------------------------------
+ */
+
+static char *same(void *self) { return self; }
+
+/* In C the block is text, too. */
+static const ModelEntry *with_block(Tirc *c, const ModelEntry *e, const Module *lowered,
+                                    const tirc_weights *weights) {
+  enum { ALIGNMENT = 64, MOST = 4 << 20 };
+  ModelEntry *to = tirc_copy(c, e, 1);
+  if (!weights)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "the weights that go into C source are missing");
+  if (e->weights > MOST) return to; /* it is refused, and not made */
+  char *room = tirc_new_array(c, char, e->weights + ALIGNMENT);
+  room += (ALIGNMENT - (uintptr_t)room % ALIGNMENT) % ALIGNMENT;
+  tirc_fill_weights(c, e, lowered, weights, same, room);
+  to->block = room;
+  return to;
+}
+
+static const ModelEntry *entry_of(Tirc *c, const Emission *p, const Module *m,
+                                  const Module *lowered) {
+  const ModelEntry *e =
+      tirc_model_entry(c, m, lowered, p->options.main_name, place_of(c, &p->options));
+  if (p->kind == TIRC_EMIT_C && e->place == WEIGHTS_INSIDE)
+    e = with_block(c, e, lowered, p->options.weights);
+  return e;
+}
+
+static void emit(Tirc *c, void *self) {
+  static const EmitKind kinds[] = {EMIT_LLVM, EMIT_ASM, EMIT_OBJ};
+  Emission *p = self;
+  const char *main_name = p->options.main_name;
+  if (p->kind < TIRC_EMIT_LLVM || p->kind > TIRC_EMIT_ANNOTATIONS)
+    tirc_fail(c, (Loc){0}, "argument", NULL, "there is no tirc_emit_kind %d", (int)p->kind);
+  const Module *m = for_code(c, p->from, main_name);
+  const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
+  const char *cpu = p->options.target ? p->options.target : CPU_DEFAULT, *text = NULL;
+  if (p->kind == TIRC_EMIT_HEADER) text = tirc_c_header(c, lowered);
+  if (p->kind == TIRC_EMIT_C)
+    text = tirc_c_source(
+        c, &(CSource){.lowered = lowered,
+                      .scheduled = m,
+                      .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
+  const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
+  if (m->n_graphs && (text || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, lowered);
+  if (text && entry) text = tirc_c_entry(c, text, entry, lowered, p->kind == TIRC_EMIT_HEADER);
+  if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
+    text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),
+                           p->kind == TIRC_EMIT_ANNOTATIONS);
+  if (text)
+    p->code = (Code){text, strlen(text)};
+  else
+    p->code = tirc_llvm_emit_model(c, lowered, entry, cpu, kinds[p->kind]);
+  p->code.bytes = tirc_api_copy(c, p->code.bytes, p->code.n);
+}
+
+tirc_status tirc_module_emit_model(const tirc_module *m, tirc_emit_kind kind,
+                                   const tirc_emit_options *options, char **bytes, size_t *n,
+                                   tirc_error **error) {
+  NEED(m, bytes, n);
+  Emission p = {.from = m, .kind = kind};
+  if (options) p.options = *options;
+  tirc_status status = tirc_api_scratch(emit, &p, &m->sources, error);
+  if (status != TIRC_OK) return status;
+  *bytes = (char *)(uintptr_t)p.code.bytes;
+  *n = p.code.n;
+  return status;
+}
+
+tirc_status tirc_module_emit(const tirc_module *m, tirc_emit_kind kind, const char *target,
+                             const char *main_name, char **bytes, size_t *n, tirc_error **error) {
+  const tirc_emit_options options = {.target = target, .main_name = main_name};
+  NEED(m, bytes, n);
+  return tirc_module_emit_model(m, kind, &options, bytes, n, error);
+}
+
+typedef struct EmittedNames {
+  const tirc_module *from;
+  const char *main_name;
+  void (*tell)(void *self, const char *func, const char *symbol);
+  void *self;
+} EmittedNames;
+
+static void tell_names(Tirc *c, void *self) {
+  EmittedNames *p = self;
+  const Module *m = for_code(c, p->from, p->main_name);
+  const char *const *symbols = tirc_symbols(c, m);
+  int at = p->main_name ? find_function(p->from->m, "main") : -1;
+  const char *now = at < 0 ? "" : rename_main(c, p->from->m, p->main_name)->funcs[at]->name;
+  for (int i = 0; i < m->n_funcs; i++)
+    p->tell(p->self, strcmp(m->funcs[i]->name, now) == 0 ? "main" : m->funcs[i]->name, symbols[i]);
+  if (m->n_graphs) p->tell(p->self, "main", tirc_entry_name(c, m, p->main_name));
+}
+tirc_status tirc_module_emitted_names(const tirc_module *m, const char *main_name,
+                                      void (*tell)(void *self, const char *func,
+                                                   const char *symbol),
+                                      void *self, tirc_error **error) {
+  NEED(m, tell);
+  EmittedNames p = {m, main_name, tell, self};
+  return tirc_api_scratch(tell_names, &p, &m->sources, error);
+}
