@@ -114,7 +114,7 @@ static void emit_weights(Tirc *c, void *self) {
     tirc_fail(c, (Loc){m->file, 0, 0}, "argument", NULL,
               m->n_graphs ? "weights that are parameters have no file"
                           : "a block of weights is for a model, and this is none");
-  const ModelEntry *e = tirc_model_entry(c, m, lowered, p->options.main_name, place);
+  const ModelEntry *e = tirc_model_entry(c, m, &lowered, p->options.main_name, place);
   p->bytes = e->weights;
   write_block(c, p->path, e, lowered, p->options.weights);
 }
@@ -150,11 +150,11 @@ static const ModelEntry *with_block(Tirc *c, const ModelEntry *e, const Module *
 }
 
 static const ModelEntry *entry_of(Tirc *c, const Emission *p, const Module *m,
-                                  const Module *lowered) {
+                                  const Module **lowered) {
   const ModelEntry *e =
       tirc_model_entry(c, m, lowered, p->options.main_name, place_of(c, &p->options));
   if (p->kind == TIRC_EMIT_C && e->place == WEIGHTS_INSIDE)
-    e = with_block(c, e, lowered, p->options.weights);
+    e = with_block(c, e, *lowered, p->options.weights);
   return e;
 }
 
@@ -167,14 +167,15 @@ static void emit(Tirc *c, void *self) {
   const Module *m = for_code(c, p->from, main_name);
   const Module *lowered = p->from->lowered ? m : tirc_lower(c, m, NULL, NULL);
   const char *cpu = p->options.target ? p->options.target : CPU_DEFAULT, *text = NULL;
+  const bool is_text = p->kind == TIRC_EMIT_HEADER || p->kind == TIRC_EMIT_C;
+  const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
+  if (m->n_graphs && (is_text || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, &lowered);
   if (p->kind == TIRC_EMIT_HEADER) text = tirc_c_header(c, lowered);
   if (p->kind == TIRC_EMIT_C)
     text = tirc_c_source(
         c, &(CSource){.lowered = lowered,
                       .scheduled = m,
                       .vector_bytes = tirc_cpu_vector_bits(tirc_llvm_cpu(c, cpu)) / 8});
-  const ModelEntry *entry = NULL; /* of what is linked; LLVM's text and assembly are read */
-  if (m->n_graphs && (text || p->kind == TIRC_EMIT_OBJECT)) entry = entry_of(c, p, m, lowered);
   if (text && entry) text = tirc_c_entry(c, text, entry, lowered, p->kind == TIRC_EMIT_HEADER);
   if (p->kind == TIRC_EMIT_ANNOTATED || p->kind == TIRC_EMIT_ANNOTATIONS)
     text = tirc_asm_report(c, m, tirc_llvm_annotate(c, lowered, cpu),

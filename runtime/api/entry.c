@@ -1,5 +1,6 @@
 #include "entry.h"
 
+#include "codegen/hoist.h"
 #include "codegen/symbols.h"
 #include "ir/arith/arith.h"
 #include "passes/module/pipeline.h"
@@ -12,6 +13,9 @@ typedef struct Making {
   ModelEntry *e;
   EntryValue *places; /* of each tensor of the plan */
   bool *is_part;      /* of the block of weights; for WEIGHTS_PARAMS none is */
+  Hoisted *hoisted;   /* memory that functions take as parameters */
+  VEC(MemoryUse) uses;
+  const int64_t **memory; /* of each call: where that lies in the workspace */
 } Making;
 
 /* --- memory -------------------------------------------------------------------------------------
@@ -27,24 +31,58 @@ static int64_t bytes_of(Making *k, Buffer b) {
   return bytes;
 }
 
+static int function_number(const Making *k, const Func *f) {
+  int i = 0;
+  while (strcmp(k->lowered->funcs[i]->name, f->name) != 0) i++;
+  return i;
+}
+
+/* What functions need while they run is alive for one call. */
+static void add_memory_of_calls(Making *k) {
+  const Plan *plan = k->plan;
+  for (int i = plan->n_prepare; i < plan->n_calls; i++) {
+    const Func *f = plan->calls[i].func;
+    const Hoisted *h = f ? &k->hoisted[function_number(k, f)] : NULL;
+    for (int j = 0; h && j < h->n; j++)
+      vec_push(k->c, k->uses, ((MemoryUse){h->bytes[j], i, i, 0}));
+  }
+}
+
+static void place_memory_of_calls(Making *k, const MemoryUse *uses) {
+  const Plan *plan = k->plan;
+  k->memory = tirc_new_array(k->c, const int64_t *, plan->n_calls);
+  for (int i = plan->n_prepare; i < plan->n_calls; i++) {
+    const Func *f = plan->calls[i].func;
+    const int n = f ? k->hoisted[function_number(k, f)].n : 0;
+    int64_t *at = tirc_new_array(k->c, int64_t, n);
+    for (int j = 0; j < n; j++) at[j] = (uses++)->offset;
+    k->memory[i] = at;
+  }
+}
+
 /* Tensors of one place side by side, those of the workspace sharing it; the size of it all. */
 static int64_t place_tensors(Making *k, PlanPlace place, EntryPlace as) {
   const Plan *plan = k->plan;
-  MemoryUse *uses = tirc_new_array(k->c, MemoryUse, plan->n_tensors);
-  int n = 0, a, b;
+  int a, b;
+  k->uses.n = 0;
   for (int i = 0; i < plan->n_tensors; i++) {
     const PlanTensor *t = &plan->tensors[i];
     if (t->place != place || k->is_part[i]) continue;
     const int64_t bytes = bytes_of(k, t->buffer);
-    uses[n++] = place == PLAN_WORKSPACE ? (MemoryUse){bytes, t->first, t->last, 0}
-                                        : (MemoryUse){bytes, 0, plan->n_calls, 0};
+    vec_push(k->c, k->uses,
+             (place == PLAN_WORKSPACE ? (MemoryUse){bytes, t->first, t->last, 0}
+                                      : (MemoryUse){bytes, 0, plan->n_calls, 0}));
   }
-  const int64_t total = tirc_plan_memory(k->c, n, uses);
-  if (total < 0 || tirc_memory_conflict(n, uses, total, &a, &b))
+  if (place == PLAN_WORKSPACE) add_memory_of_calls(k);
+  MemoryUse *uses = k->uses.at;
+  const int64_t total = tirc_plan_memory(k->c, k->uses.n, uses);
+  if (total < 0 || tirc_memory_conflict(k->uses.n, uses, total, &a, &b))
     tirc_fail(k->c, (Loc){0}, "memory", NULL, "the workspace has no plan");
-  for (int i = 0, u = 0; i < plan->n_tensors; i++)
+  int u = 0;
+  for (int i = 0; i < plan->n_tensors; i++)
     if (plan->tensors[i].place == place && !k->is_part[i])
       k->places[i] = (EntryValue){as, uses[u++].offset};
+  if (place == PLAN_WORKSPACE) place_memory_of_calls(k, uses + u);
   return total;
 }
 
@@ -113,12 +151,6 @@ static EntryValue number(Making *k, Expr x, const char *what) {
   return (EntryValue){ENTRY_NUMBER, v};
 }
 
-static int function_number(const Making *k, const Func *f) {
-  int i = 0;
-  while (strcmp(k->lowered->funcs[i]->name, f->name) != 0) i++;
-  return i;
-}
-
 /* Extents that no parameter tells are further arguments, in the order of the lowered function. */
 static int add_symbols(Making *k, const PlanCall *call, int n_symbols, const Expr *symbols,
                        EntryValue *out) {
@@ -140,7 +172,8 @@ static int add_symbols(Making *k, const PlanCall *call, int n_symbols, const Exp
   return n_symbols;
 }
 
-static EntryCall call_of(Making *k, const PlanCall *call) {
+static EntryCall call_of(Making *k, int number_of_call) {
+  const PlanCall *call = &k->plan->calls[number_of_call];
   EntryCall to = {.func = -1};
   if (call->symbol)
     tirc_fail(k->c, call->loc, "unsupported", NULL,
@@ -150,9 +183,13 @@ static EntryCall call_of(Making *k, const PlanCall *call) {
   Expr *symbols;
   const int n_symbols =
       call->func ? tirc_symbolic_params(k->c, k->lowered->funcs[to.func], &symbols) : 0;
-  EntryValue *args = tirc_new_array(k->c, EntryValue, call->n + call->n_scalars + n_symbols);
+  const int n_memory = call->func ? k->hoisted[to.func].n : 0;
+  EntryValue *args =
+      tirc_new_array(k->c, EntryValue, call->n + call->n_scalars + n_memory + n_symbols);
   for (int i = 0; i < call->n; i++) args[to.n++] = k->places[call->tensors[i]];
   for (int i = 0; i < call->n_scalars; i++) args[to.n++] = number(k, call->scalars[i], "a scalar");
+  for (int i = 0; i < n_memory; i++)
+    args[to.n++] = (EntryValue){ENTRY_WORKSPACE, k->memory[number_of_call][i]};
   if (n_symbols) to.n += add_symbols(k, call, n_symbols, symbols, args + to.n);
   to.args = args;
   return to;
@@ -198,9 +235,19 @@ static void name_all(Making *k, const char *name) {
   k->e->names = names;
 }
 
-const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *lowered,
+/* Functions of calls that prepare keep what they do: that is once. */
+static void hoist_memory(Making *k) {
+  const Plan *plan = k->plan;
+  bool *keeps = tirc_new_array(k->c, bool, k->lowered->n_funcs);
+  for (int i = 0; i < plan->n_prepare; i++)
+    if (plan->calls[i].func) keeps[function_number(k, plan->calls[i].func)] = true;
+  k->hoisted = tirc_new_array(k->c, Hoisted, k->lowered->n_funcs);
+  k->lowered = tirc_hoist_memory(k->c, k->lowered, keeps, k->hoisted);
+}
+
+const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module **lowered,
                                    const char *name, EntryWeights place) {
-  Making k = {.c = c, .lowered = lowered, .e = tirc_new(c, ModelEntry)};
+  Making k = {.c = c, .lowered = *lowered, .e = tirc_new(c, ModelEntry)};
   const Plan *plan = k.plan = tirc_plan(tirc_passes_open(c, NULL), m);
   for (int i = 0; i < plan->n_checks; i++) {
     const PlanCheck *check = &plan->checks[i];
@@ -215,6 +262,8 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *lower
                       .params = plan->signature->buffers,
                       .n_prepare = plan->n_prepare,
                       .n_calls = plan->n_calls};
+  hoist_memory(&k);
+  *lowered = k.lowered;
   name_all(&k, name);
   k.places = tirc_new_array(c, EntryValue, plan->n_tensors);
   for (int i = 0; i < plan->n_tensors; i++) (void)bytes_of(&k, plan->tensors[i].buffer);
@@ -224,7 +273,7 @@ const ModelEntry *tirc_model_entry(Tirc *c, const Module *m, const Module *lower
   place_parts(&k);
   place_others(&k);
   EntryCall *calls = tirc_new_array(c, EntryCall, plan->n_calls);
-  for (int i = 0; i < plan->n_calls; i++) calls[i] = call_of(&k, &plan->calls[i]);
+  for (int i = 0; i < plan->n_calls; i++) calls[i] = call_of(&k, i);
   k.e->calls = calls;
   return k.e;
 }

@@ -436,6 +436,54 @@ def code_with_weights(name, defines, shapes, options=(), forms=("c", "obj", "lib
             compare("%s as %s, weights %s %s" % (name, form, place, options), got, expected)
 
 
+ROWS = '''@R.function
+def main(x: R.Tensor((4, 20000), "float32"), b: R.Tensor((20000,), "float32")):
+    R.func_attr({"num_input": 1})
+    gv = R.nn.softmax(R.add(x, b), axis=-1)
+    return gv
+'''
+
+# A row a thread, and memory for it that is more than a stack frame has.
+ROWS_PARALLEL = '''norm = sch.get_block("T_softmax_norm", func_name="softmax")
+row, column = sch.get_loops(norm)
+for name in ["T_softmax_expsum", "T_softmax_exp", "T_softmax_maxelem"]:
+    sch.compute_at(sch.get_block(name, func_name="softmax"), row)
+for name in ["T_softmax_exp", "T_softmax_norm"]:
+    loops = sch.get_loops(sch.get_block(name, func_name="softmax"))
+    outer, lane = sch.split(loops[-1], factors=[None, 8])
+    sch.vectorize(lane)
+sch.parallel(row)
+'''
+
+
+def threads():
+    """Several callers at once, in the calling threads and with the pool, and no allocation: model_threads.c."""
+    model, schedule, weights = (os.path.join(out, "rows" + end) for end in (".tir", ".sch", ".safetensors"))
+    for path, text in ((model, ROWS), (schedule, ROWS_PARALLEL)):
+        with open(path, "w") as f:
+            f.write(text)
+    x, b = floats(4, 20000), floats(20000)
+    save_safetensors(weights, {"b": b})
+    e = np.exp(x.astype("float64") + b)
+    here = os.path.dirname(os.path.abspath(__file__))
+    for form, how in (("lib", [schedule]), ("obj", [schedule]), ("c", [schedule]), ("obj", ["--plain"]), ("c", ["--plain"])):
+        base = os.path.join(out, "rows" + ("_plain" if how == ["--plain"] else ""))
+        code, header = built(base, model, how, ["--weights", weights, "--weights-inside"], form)
+        os.replace(base + ".h", os.path.join(out, "rows.h"))
+        memory, workspace = block(int(re.search(r"rows_workspace = (\d+)", header)[1]))
+        got = np.full(x.shape, np.nan, "float32")
+        status = code.rows(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(got.ctypes.data), workspace)
+        if status:
+            sys.exit("threads, %s %s: the function gives %d" % (form, how, status))
+        compare("threads, %s %s" % (form, how), got, e / e.sum(1, keepdims=True))
+        library, program = base + ("_lib" if form == "lib" else "_" + form) + ".so", base + "_run"
+        done = subprocess.run(["gcc", "-O1", "-I", out, os.path.join(here, "model_threads.c"), library, "-Wl,-rpath," + out, "-o", program,
+                               "-lpthread", "-lm"], capture_output=True, text=True)
+        done = done if done.returncode else subprocess.run([program], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit("threads, %s %s: %s%s" % (form, how, done.stdout, done.stderr))
+
+
 def refused(arguments, words):
     done = subprocess.run([tirc, "build", *arguments], capture_output=True, text=True)
     if done.returncode != 2 or words not in done.stderr:
@@ -482,6 +530,7 @@ code_with_weights("mlp", ["-D", "n=4"], {"x": (4, 784), **PERCEPTRON},
 code_with_weights("residual", ["-D", "n=1"], {"x": (1, 32, 14, 14), **{k + i: (32, 32, 3, 3) if k == "w" else (32,) for i in "01"
                                                                            for k in ("w", "gamma", "beta", "mean", "var")}}, (), ("c", "lib"))
 wrong_weights()
+threads()
 mlp()
 empty()
 foreign()

@@ -139,6 +139,13 @@ static void modules(void **state) {
   REFUSED(tirc_module_emit(m, TIRC_EMIT_C, NULL, NULL, &s, NULL, E));
   REFUSED(tirc_module_emit(m, (tirc_emit_kind)-1, NULL, NULL, &s, &size, E));
   REFUSED(tirc_module_emit(m, (tirc_emit_kind)99, NULL, NULL, &s, &size, E));
+  const tirc_emit_options emission = {.place = TIRC_WEIGHTS_BESIDE};
+  REFUSED(tirc_module_emit_model(NULL, TIRC_EMIT_C, &emission, &s, &size, E));
+  REFUSED(tirc_module_emit_model(m, TIRC_EMIT_C, NULL, NULL, &size, E));
+  REFUSED(tirc_module_emit_model(m, TIRC_EMIT_C, NULL, &s, NULL, E));
+  REFUSED(tirc_module_emit_weights(NULL, &emission, "nowhere", NULL, E));
+  REFUSED(tirc_module_emit_weights(m, NULL, "nowhere", NULL, E));
+  REFUSED(tirc_module_emit_weights(m, &emission, "nowhere", NULL, E)); /* without weights */
   REFUSED(tirc_module_relayout(NULL, NULL, 0, false, &out, E));
   REFUSED(tirc_module_relayout(m, NULL, -1, false, &out, E));
   REFUSED(tirc_module_relayout(m, NULL, 0, false, NULL, E));

@@ -1,0 +1,195 @@
+/* Memory that functions would ask the system for, as parameters (hoist.h). */
+#include "hoist.h"
+
+#include "access.h"
+#include "ir/tree/visit.h"
+
+enum { ALIGNMENT = 64, MOST_PARTED = 64 << 20 };
+
+/* A buffer that became a parameter; in parallel loops one with a part for each step. A buffer may
+ * be allocated in several places, of which one at a time is in use: tails of loops are copies. */
+typedef struct Moved {
+  const void *data;
+  Buffer to;
+  Expr part;     /* number of the part where the walk is, or NULL: there is one */
+  int64_t bytes; /* of a part */
+  int64_t parts; /* the most */
+} Moved;
+
+typedef struct Hoisting {
+  Tirc *c;
+  int64_t on_stack;
+  Expr part; /* of the parallel loops around, as one number, or NULL */
+  int64_t parts;
+  VEC(Moved) moved;
+} Hoisting;
+
+static int64_t element_bytes(Buffer b) { return tirc_dtype_bytes(tirc_dtype_lanes(b->dtype, 1)); }
+
+static Moved *moved(const Hoisting *h, Buffer b) {
+  for (int i = 0; i < h->moved.n; i++)
+    if (h->moved.at[i].data == b->data) return &h->moved.at[i];
+  return NULL;
+}
+
+/* --- accesses -----------------------------------------------------------------------------------
+ */
+
+/* An access of the part's own. Ramps stay ramps: what is beside each other is one access. */
+static Expr in_part(Tirc *c, const Moved *m, Buffer b, Expr index) {
+  const int64_t elements = m->bytes / element_bytes(b);
+  const Expr first = tirc_mul(c, tirc_cast(c, DT_INT64, m->part), tirc_int(c, DT_INT64, elements));
+  const DType wide = tirc_dtype_lanes(DT_INT64, index->dtype.lanes);
+  if (index->op == OP_RAMP)
+    return tirc_ramp(c, tirc_add(c, first, tirc_cast(c, DT_INT64, index->args[0])),
+                     tirc_cast(c, DT_INT64, index->args[1]), index->dtype.lanes);
+  if (index->dtype.lanes > 1)
+    return tirc_add(c, tirc_broadcast(c, first, index->dtype.lanes), tirc_cast(c, wide, index));
+  return tirc_add(c, first, tirc_cast(c, DT_INT64, index));
+}
+
+/* The buffer in the parameter's memory; as it is where the parameter is that buffer. */
+static Buffer seen(Tirc *c, const Moved *m, Buffer b) {
+  struct BufferNode to = *b;
+  if (!m->part) return b;
+  if (tirc_dtype_equal(b->dtype, m->to->dtype)) return m->to;
+  const Expr all = tirc_int(c, DT_INT64, m->parts * (m->bytes / element_bytes(b)));
+  to.data = m->to->data;
+  to.shape = tirc_copy(c, &all, 1);
+  to.ndim = 1;
+  to.strides = NULL;
+  to.elem_offset = NULL;
+  return tirc_buffer_copy(c, &to);
+}
+
+static Expr move_load(Mutator *v, Expr e) {
+  const Hoisting *h = v->self;
+  e = tirc_mutate_expr_children(v, e);
+  const Moved *m = e->op == OP_LOAD ? moved(h, e->u.buffer) : NULL;
+  if (!m || !m->part) return e;
+  const Expr at =
+      in_part(h->c, m, e->u.buffer, tirc_linear_index(h->c, e->u.buffer, e->n, e->args));
+  return tirc_load(h->c, seen(h->c, m, e->u.buffer), 1, &at);
+}
+
+static Stmt move_store(Hoisting *h, Stmt s) {
+  const Moved *m = moved(h, s->u.store.buffer);
+  if (!m || !m->part) return s;
+  const Buffer b = s->u.store.buffer;
+  const Expr at = in_part(h->c, m, b, tirc_linear_index(h->c, b, s->u.store.n, s->u.store.indices));
+  return tirc_store(h->c, seen(h->c, m, b), 1, &at, s->u.store.value);
+}
+
+/* --- allocations --------------------------------------------------------------------------------
+ */
+
+/* The parameter for an allocation, or NULL: it stays where it is. */
+static Moved *parameter_of(Hoisting *h, Stmt s) {
+  const Buffer b = s->u.alloc.buffer;
+  const int64_t bytes = tirc_constant_bytes(b);
+  if (bytes < 0 || bytes > INT64_MAX - ALIGNMENT ||
+      tirc_attrs_get(s->u.alloc.annotations, ALLOC_DATA))
+    return NULL;
+  if (tirc_fits_stack(bytes, h->on_stack)) {
+    h->on_stack += bytes;
+    return NULL;
+  }
+  const int64_t part = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  if (h->part && (part > MOST_PARTED / h->parts || tirc_stmt_uses_var(s->u.alloc.body, b->data)))
+    return NULL;
+  Moved *m = moved(h, b);
+  if (m && (!m->part != !h->part || m->bytes != part)) return NULL;
+  if (m) {
+    if (h->parts > m->parts) m->parts = h->parts;
+    return m;
+  }
+  Buffer to = b;
+  if (h->part) {
+    const Expr all = tirc_int(h->c, DT_INT64, h->parts * (part / element_bytes(b)));
+    to = tirc_buffer(h->c, b->name, tirc_dtype_lanes(b->dtype, 1), 1, &all, b->scope);
+  }
+  vec_push(h->c, h->moved, ((Moved){b->data, to, h->part, part, h->parts}));
+  return &h->moved.at[h->moved.n - 1];
+}
+
+static Stmt move_alloc(Mutator *v, Stmt s) {
+  Hoisting *h = v->self;
+  Moved *m = parameter_of(h, s);
+  if (!m) return tirc_mutate_stmt_children(v, s);
+  m->part = h->part;
+  return tirc_mutate_stmt(v, s->u.alloc.body);
+}
+
+/* Steps in parallel, those of loops within each other as one number. */
+static Stmt move_loop(Mutator *v, Stmt s) {
+  Hoisting *h = v->self;
+  const For *loop = &s->u.loop;
+  const Expr part = h->part;
+  const int64_t parts = h->parts;
+  int64_t extent;
+  if (loop->kind != LOOP_PARALLEL) return tirc_mutate_stmt_children(v, s);
+  if (!tirc_const_int(loop->extent, &extent) || extent < 1 || extent > MOST_PARTED / parts) {
+    h->parts = MOST_PARTED; /* too many: what is in it stays */
+    extent = 1;
+  }
+  const Expr step = tirc_cast(h->c, DT_INT64, tirc_sub(h->c, loop->var, loop->min));
+  h->part =
+      part ? tirc_add(h->c, tirc_mul(h->c, part, tirc_int(h->c, DT_INT64, extent)), step) : step;
+  h->parts *= extent;
+  const Stmt to = tirc_mutate_stmt_children(v, s);
+  h->part = part;
+  h->parts = parts;
+  return to;
+}
+
+static Stmt move_stmt(Mutator *v, Stmt s) {
+  switch (s->kind) {
+  case STMT_FOR: return move_loop(v, s);
+  case STMT_ALLOC: return move_alloc(v, s);
+  case STMT_STORE: return move_store(v->self, tirc_mutate_stmt_children(v, s));
+  default: return tirc_mutate_stmt_children(v, s);
+  }
+}
+
+static const Func *hoist(Tirc *c, const Func *f, Hoisted *out) {
+  Hoisting h = {.c = c, .parts = 1};
+  Mutator v = {.c = c, .expr = move_load, .stmt = move_stmt, .self = &h};
+  const Stmt body = tirc_mutate_stmt(&v, f->body);
+  const int n = f->n_params + h.moved.n;
+  if (!h.moved.n) return f;
+  Func *to = tirc_copy(c, f, 1);
+  Expr *params = tirc_new_array(c, Expr, n);
+  Buffer *buffers = tirc_new_array(c, Buffer, n);
+  const Relayout **relayouts = tirc_new_array(c, const Relayout *, n);
+  int64_t *bytes = tirc_new_array(c, int64_t, h.moved.n);
+  for (int i = 0; i < f->n_params; i++) {
+    params[i] = f->params[i];
+    buffers[i] = f->buffers[i];
+    relayouts[i] = f->relayouts ? f->relayouts[i] : NULL;
+  }
+  for (int i = 0; i < h.moved.n; i++) {
+    const Moved *m = &h.moved.at[i];
+    buffers[f->n_params + i] = m->to;
+    params[f->n_params + i] = tirc_var(c, tirc_format(c, "%s_memory", m->to->name), DT_HANDLE);
+    bytes[i] = m->bytes * m->parts;
+  }
+  to->n_params = n;
+  to->params = params;
+  to->buffers = buffers;
+  to->relayouts = f->relayouts ? relayouts : NULL;
+  to->body = body;
+  *out = (Hoisted){h.moved.n, bytes};
+  return to;
+}
+
+const Module *tirc_hoist_memory(Tirc *c, const Module *m, const bool *keeps, Hoisted *out) {
+  Module *to = tirc_copy(c, m, 1);
+  const Func **funcs = tirc_copy(c, m->funcs, m->n_funcs);
+  for (int i = 0; i < m->n_funcs; i++) {
+    out[i] = (Hoisted){0, NULL};
+    if (!keeps[i]) funcs[i] = hoist(c, m->funcs[i], &out[i]);
+  }
+  to->c = c;
+  to->funcs = funcs;
+  return to;
+}
